@@ -121,7 +121,8 @@ var Table = []Row{
 		impure, "exchange strategy reconcile/placement reconcile/record reconcile/account reconcile reconcile/journal runtime/engine runtime " +
 			"runtime/view runtime/gateway configs configs/engineconfig internal/failure", ""},
 	{"runtime/haltfile", "stores a halt that no running daemon took, and puts it in force at the next chance",
-		impure, "exchange reconcile/record reconcile/account reconcile reconcile/journal runtime/engine runtime runtime/view configs internal/failure", ""},
+		impure, "exchange reconcile/record reconcile/account reconcile reconcile/journal runtime/engine runtime runtime/view configs " +
+			"internal/failure", ""},
 	{"runtime/reload", "puts a changed configuration in force while the daemon runs, as a whole or not at all",
 		impure, "exchange reconcile/record runtime/engine runtime runtime/ops runtime/api configs configs/engineconfig", ""},
 	{"runtime/backups", "makes the backups that a running daemon is asked for, and keeps the newest",
@@ -166,8 +167,26 @@ var Table = []Row{
 		impure, "cmd/botd/cli", ""},
 	{"cmd/botd/cli/shell", "is what every command shares with its caller: global flags, output forms, tables, progress, questions, signals",
 		impure, "internal/failure internal/spell", "sys table cobra isatty"},
+	{"cmd/botd/cli/connect", "finds what a command is about: the configuration of a directory, and the daemon that runs on it",
+		impure, "exchange/sim strategy strategy/library strategy/script runtime/view runtime/api runtime/api/client configs " +
+			"cmd/botd/cli/shell internal/failure", "cobra"},
+	{"cmd/botd/cli/daemon", "holds the commands that run the daemon or ask it, a file each",
+		impure, "reconcile/placement reconcile/record reconcile/account reconcile/journal risk runtime/ops runtime/view runtime/api " +
+			"runtime/api/client runtime/gateway runtime/rehearsal runtime/haltfile runtime/reload runtime/daemon configs cmd/botd/cli/shell " +
+			"internal/failure internal/moment internal/spell cmd/botd/cli/connect", "decimal table cobra"},
+	{"cmd/botd/cli/research", "holds the commands that test strategies on recorded or simulated markets, a file each",
+		impure, "exchange exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/tape strategy strategy/indicator " +
+			"runtime/gateway backtest backtest/report backtest/inputs backtest/saved backtest/benchmark configs cmd/botd/cli/shell " +
+			"internal/failure internal/plural internal/moment cmd/botd/cli/connect", "decimal table cobra"},
+	{"cmd/botd/cli/venue", "holds the commands that show what an exchange offers, a file each",
+		impure, "exchange exchange/wire exchange/rest exchange/probe exchange/tape runtime/gateway configs cmd/botd/cli/shell " +
+			"internal/failure internal/plural cmd/botd/cli/connect", "table cobra"},
+	{"cmd/botd/cli/offline", "holds the commands that need neither a daemon nor a market: configuration, journal, upkeep, a file each",
+		impure, "docs reconcile/placement reconcile/ledger reconcile/record reconcile reconcile/journal runtime/ops runtime/notify " +
+			"runtime/notify/channels runtime/api runtime/api/client runtime/backups runtime/doctor runtime/support configs " +
+			"cmd/botd/cli/shell internal/failure internal/plural internal/moment internal/version internal/spell cmd/botd/cli/connect", "table cobra pflag"},
 	{"cmd/botd/cli", "is the command line: flags, output and wiring, a file a verb; a program of your own adds strategies",
-		impure, "*", "decimal table cobra pflag"},
+		impure, "*", "cobra pflag"},
 	{"cmd/botd-sim", "holds what sabotages botd to test it: seeded faults, broken rules, and kills of the real binary",
 		impure, "cmd/botd/cli/shell internal/chaos internal/failure internal/mutant internal/simulation", "cobra table decimal"},
 	{"internal/simulation", "runs the whole daemon under seeded faults on virtual time",

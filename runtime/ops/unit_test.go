@@ -39,7 +39,7 @@ func TestTheUnitExposesLittle(t *testing.T) {
 	if exposure > 1.5 {
 		t.Errorf("exposure: want at most 1.5, have %.1f\n%s", exposure, output)
 	}
-	for _, name := range []string{"../../docs/operations.md", "../../cmd/botd/cli/ops.go"} {
+	for _, name := range []string{"../../docs/operations.md", "../../cmd/botd/cli/offline/ops.go"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
 	"botd/exchange"
 	"botd/reconcile/record"
@@ -50,7 +51,7 @@ func completeFlags(command *cobra.Command) {
 			}
 		}
 		if f.Name == "strategy" && f.Value.Type() == "string" {
-			if err := command.RegisterFlagCompletionFunc(f.Name, completeStrategies); err != nil {
+			if err := command.RegisterFlagCompletionFunc(f.Name, connect.CompleteStrategies); err != nil {
 				panic("botd: " + err.Error())
 			}
 		}
@@ -58,23 +59,6 @@ func completeFlags(command *cobra.Command) {
 	for _, below := range command.Commands() {
 		completeFlags(below)
 	}
-}
-
-// completeStrategies offers the names of the configured strategies.
-func completeStrategies(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	directory := ""
-	if f := command.Flags().Lookup("config"); f != nil {
-		directory = f.Value.String()
-	}
-	config, _, err := load(directory, "")
-	if err != nil || config == nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var names []string
-	for i := range config.Strategies {
-		names = append(names, config.Strategies[i].Name+"\t"+config.Strategies[i].Kind+" on "+config.Strategies[i].Symbol)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // addCompletion adds cobra's commands that print the shells' scripts. They print

@@ -14,6 +14,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"botd/cmd/botd/cli/connect"
 	"botd/runtime/ops"
 )
 
@@ -120,7 +121,7 @@ func TestComposeStartsWhatIsThereAndPublishesNothing(t *testing.T) {
 	if job := at(t, prometheus, "scrape_configs", 0, "job_name"); !strings.HasPrefix(job.(string), "botd") {
 		t.Errorf("want a job that the rules look for, have %v", job)
 	}
-	config, problems, err := load("../../../deploy/compose/configs", "")
+	config, problems, err := connect.Load("../../../deploy/compose/configs", "")
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("want its configuration well, have %v %v", problems, err)
 	}
@@ -167,7 +168,7 @@ func TestKubernetesRunsOneBotdWithoutRights(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	config, problems, err := load(directory, "")
+	config, problems, err := connect.Load(directory, "")
 	if err != nil || problems.Errors() > 0 {
 		t.Fatalf("want its configuration well, have %v %v", problems, err)
 	}

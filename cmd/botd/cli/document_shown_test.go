@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/offline"
 	"botd/configs"
 	"botd/internal/mutant"
 	"botd/runtime/ops"
@@ -103,7 +105,7 @@ func TestTheConfigurationsThatDocumentsShowAreRead(t *testing.T) {
 				continue
 			}
 			total++
-			_, problems := configs.Load(files, "", options(""))
+			_, problems := configs.Load(files, "", connect.Options(""))
 			for _, p := range problems {
 				if strings.Contains(p.What, "unknown") || strings.Contains(p.What, "as YAML") {
 					t.Errorf("%s: %s\n%s", lineOf(path, b.line+p.Line-1), p.What, p.Hint)
@@ -165,7 +167,7 @@ func TestEveryCredentialIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, total := string(writeMarkdown(newRoot())), 0
+	page, total := string(offline.WriteMarkdown(newRoot())), 0
 	for _, path := range sources {
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -222,9 +224,9 @@ func TestFiguresThatDocumentsTellAreTheCodes(t *testing.T) {
 		want       int
 	}{
 		{"README.md", `(\d+) rules of the protocol`, len(mutant.Table)},
-		{"cmd/botd/cli/ops.go", `and (\d+) alerts`, len(ops.Alerts())},
-		{"cmd/botd/cli/ops.go", `(\d+) that page`, pages},
-		{"cmd/botd/cli/ops.go", `and\s+(\d+) tickets`, len(ops.Alerts()) - pages},
+		{"cmd/botd/cli/offline/ops.go", `and (\d+) alerts`, len(ops.Alerts())},
+		{"cmd/botd/cli/offline/ops.go", `(\d+) that page`, pages},
+		{"cmd/botd/cli/offline/ops.go", `and\s+(\d+) tickets`, len(ops.Alerts()) - pages},
 	} {
 		text, err := os.ReadFile(filepath.Join(above, c.name))
 		if err != nil {

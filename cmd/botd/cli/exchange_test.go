@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"botd/cmd/botd/cli/research"
 	"botd/exchange"
 	"botd/exchange/rest"
 	"botd/exchange/sim/server"
@@ -113,7 +114,7 @@ func TestEveryFlagOfTheExchangeIsOnItsPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range regexp.MustCompile(`--[a-z-]+`).FindAllString(newExchange().LocalFlags().FlagUsages(), -1) {
+	for _, name := range regexp.MustCompile(`--[a-z-]+`).FindAllString(research.NewExchange().LocalFlags().FlagUsages(), -1) {
 		if !strings.Contains(string(page), "`"+name) {
 			t.Errorf("%s is not in docs/exchange.md", name)
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"botd/backtest/runner"
+	"botd/cmd/botd/cli/connect"
 	"botd/configs"
 	"botd/exchange"
 	"botd/exchange/sim"
@@ -40,7 +41,7 @@ func newLab(t *testing.T) (*runner.Runner, string) {
 	if code := execute([]string{"data", "generate", "--symbol", "BTC-USDT", "--interval", "1h", "--candles", "3000", "--seed", "7", "--out", filepath.Join(directory, "data/candles/futures/BTC-USDT/1h.csv")}, os.Stderr, os.Stderr); code != 0 {
 		t.Fatalf("data generate: exit code %d", code)
 	}
-	config, problems := configs.LoadDirectory(filepath.Join(directory, "configs"), options(""))
+	config, problems := configs.LoadDirectory(filepath.Join(directory, "configs"), connect.Options(""))
 	if err := problems.Err(); err != nil {
 		t.Fatal(problems.String())
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/offline"
 	"botd/docs"
 	"botd/internal/failure"
 )
@@ -18,7 +19,7 @@ import (
 // all are a command and all below it that the help lists.
 func all(command *cobra.Command) []*cobra.Command {
 	list := []*cobra.Command{command}
-	for _, below := range shown(command) {
+	for _, below := range offline.Shown(command) {
 		list = append(list, all(below)...)
 	}
 	return list
@@ -36,13 +37,13 @@ func TestEveryCommandHasAManualPage(t *testing.T) {
 		t.Log("no groff here: the pages are not read by it")
 	}
 	for _, command := range all(newRoot()) {
-		path := filepath.Join(directory, pageName(command)+".1")
+		path := filepath.Join(directory, offline.PageName(command)+".1")
 		page, err := os.ReadFile(path)
 		if err != nil {
 			t.Errorf("%s: %v", command.CommandPath(), err)
 			continue
 		}
-		for _, want := range []string{".SH NAME", ".SH DESCRIPTION", ".SH EXIT STATUS", roff(command.Short)} {
+		for _, want := range []string{".SH NAME", ".SH DESCRIPTION", ".SH EXIT STATUS", offline.Roff(command.Short)} {
 			if !strings.Contains(string(page), want) {
 				t.Errorf("%s: want %q", path, want)
 			}
@@ -70,10 +71,10 @@ func TestTheCommandLinesPageIsWhatTheCodeSays(t *testing.T) {
 	t.Parallel()
 	root := newRoot()
 	addCompletion(root)
-	page := writeMarkdown(root)
+	page := offline.WriteMarkdown(root)
 	wantGenerated(t, "docs/cli.md", page, "go run ./cmd/botd man --markdown --into docs/cli.md")
 	for _, command := range all(root) {
-		if len(shown(command)) == 0 && !bytes.Contains(page, []byte("| `"+command.CommandPath())) {
+		if len(offline.Shown(command)) == 0 && !bytes.Contains(page, []byte("| `"+command.CommandPath())) {
 			t.Errorf("docs/cli.md: want a line of %s", command.CommandPath())
 		}
 	}

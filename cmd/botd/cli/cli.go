@@ -1,0 +1,190 @@
+// Package cli is the command line: flags, output and wiring, a file a verb; a program of your own adds strategies.
+//
+// A user's own main is one call: cli.Main(mine.Strategy()). What it builds is
+// botd with one strategy more.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/daemon"
+	"botd/cmd/botd/cli/offline"
+	"botd/cmd/botd/cli/research"
+	"botd/cmd/botd/cli/shell"
+	"botd/cmd/botd/cli/venue"
+	"botd/exchange/tape"
+	"botd/internal/failure"
+	"botd/internal/spell"
+	"botd/internal/version"
+	"botd/strategy"
+)
+
+// Main runs the command line of the process, with strategies besides the built-in
+// ones, and ends it.
+func Main(strategies ...strategy.Definition) {
+	connect.Added = strategies
+	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// execute runs one command line and returns its exit code.
+func execute(arguments []string, stdout, stderr io.Writer) int {
+	return caught(stderr, func() int { return perform(arguments, stdout, stderr) })
+}
+
+// caught runs something; a panic of it is told, and is exit code 70.
+func caught(stderr io.Writer, do func() int) (code int) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			fmt.Fprintf(stderr, "internal error: %v\n%s\nhint: this is a bug of botd; botd support collects what is needed to find it\n", cause, debug.Stack())
+			code = failure.Internal
+		}
+	}()
+	return do()
+}
+
+func perform(arguments []string, stdout, stderr io.Writer) int {
+	ctx, stop := shell.SignalContext()
+	defer stop()
+	root := newRoot()
+	root.SetArgs(arguments)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	addCompletion(root)
+	ran, err := root.ExecuteContextC(ctx)
+	err = shell.GlobalsOf(ran.Context()).End(ran, taught(ran, err))
+	tape.SharedCache().Wait()
+	if err == nil {
+		return failure.OK
+	}
+	code := failure.CodeOf(err)
+	if s, ended := failure.SignalOf(context.Cause(ctx)); ended {
+		if _, told := failure.SignalOf(err); told || errors.Is(err, context.Canceled) {
+			code = failure.SignalCode(s) // whatever a command makes of being interrupted
+		}
+	}
+	if text := err.Error(); text != "" {
+		fmt.Fprintln(stderr, text)
+	}
+	if code == failure.Usage && !strings.Contains(err.Error(), "hint: ") {
+		fmt.Fprintln(stderr, "hint: botd --help, or botd COMMAND --help, shows what there is")
+	}
+	return code
+}
+
+const about = `botd runs trading strategies unattended, backtests them on recorded candles,
+and shows what it does.
+
+Three commands to start with:
+
+  botd run                              a demo: a simulated exchange, three strategies, no keys, no network
+  botd check -c configs                 is my configuration right? every mistake with file and line
+  botd backtest run -s STRATEGY.yaml --data CANDLES.csv`
+
+func newRoot() *cobra.Command {
+	given := &shell.Globals{}
+	root := &cobra.Command{
+		Use:               "botd",
+		Short:             "a runtime for automated trading strategies",
+		Long:              about,
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		Args:              shell.UnknownCommand,
+		PersistentPreRunE: func(command *cobra.Command, _ []string) error { return given.Begin(command) },
+		RunE: func(command *cobra.Command, _ []string) error {
+			fmt.Fprintln(command.OutOrStdout(), about+"\n\nbotd --help lists every command.")
+			return nil
+		},
+	}
+	root.SetFlagErrorFunc(flagError)
+	root.Version = version.Read().Version
+	root.SetVersionTemplate(version.Line() + "\n")
+	root.Flags().Bool("version", false, "say which botd this is; botd version says more")
+	given.Add(root)
+	group(root, "begin", "To begin with:", offline.NewInit(), offline.NewCheck(), offline.NewDoctor(), daemon.NewRun(), with(research.NewStrategy(), daemon.NewStrategyStops()...))
+	group(root, "watch", "What the running daemon does:", daemon.NewStatus(), daemon.NewOrders(), daemon.NewFills(), daemon.NewTrades(), daemon.NewPositions(), daemon.NewAccount(), daemon.NewLimits(), offline.NewLedger(), daemon.NewLogs())
+	group(root, "why", "Why it does, or does not:", daemon.NewExplain(), daemon.NewPlan(), daemon.NewIntents(), daemon.NewRisk(), daemon.NewReconcile())
+	group(root, "stop", "To stop and to go on:", daemon.NewHalt(), daemon.NewRearm(), daemon.NewResolve())
+	group(root, "test", "To test strategies, and botd itself:", research.NewBacktest(), research.NewSweep(), research.NewData(), research.NewIndicator(), research.NewExchange(), research.NewBench())
+	group(root, "venue", "What a venue says:", venue.NewMarkets(), venue.NewCandles(), venue.NewBook(), venue.NewProbe())
+	group(root, "operate", "To operate it:", with(offline.NewConfig(), daemon.NewConfigDiff(), daemon.NewConfigReload()), daemon.NewLogin(), daemon.NewToken(), offline.NewNotify(), daemon.NewLogLevel(), offline.NewJournal(), offline.NewBackup(), offline.NewRestore(), offline.NewMigrate(), offline.NewSupport(),
+		daemon.NewHealthcheck(), offline.NewOps(), offline.NewMan(), offline.NewVersion())
+	root.AddCommand(shell.Hidden("sim", "the simulated exchange", shell.Alias("serve", research.NewExchange())))
+	root.SetHelpCommandGroupID("operate")
+	root.SetCompletionCommandGroupID("operate")
+	completeFlags(root)
+	return root
+}
+
+// with adds commands below one.
+func with(command *cobra.Command, below ...*cobra.Command) *cobra.Command {
+	command.AddCommand(below...)
+	return command
+}
+
+// group adds commands that are listed together, under a title.
+func group(root *cobra.Command, id, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, command := range commands {
+		command.GroupID = id
+	}
+	root.AddCommand(commands...)
+}
+
+// taught says of wrong arguments what the command takes: cobra's own words count them.
+func taught(ran *cobra.Command, err error) error {
+	var coded *failure.Error
+	if err == nil || ran == nil || errors.As(err, &coded) {
+		return err
+	}
+	switch text := err.Error(); {
+	case strings.HasPrefix(text, "unknown command "):
+		word, _ := strconv.QuotedPrefix(strings.TrimPrefix(text, "unknown command "))
+		if word, err = strconv.Unquote(word); err == nil && ran.HasAvailableSubCommands() {
+			return shell.UnknownCommand(ran, []string{word})
+		}
+		return failure.Usagef("%s takes no argument %q\nhint: %s", ran.CommandPath(), word, ran.UseLine())
+	case strings.HasPrefix(text, "accepts "), strings.HasPrefix(text, "requires at "):
+		text = strings.NewReplacer("accepts ", "takes ", "requires at ", "takes at ", "arg(s), received", "argument(s), not", "arg(s), only received", "argument(s), not").Replace(text)
+		return failure.Usagef("%s %s\nhint: %s", ran.CommandPath(), text, ran.UseLine())
+	}
+	return err
+}
+
+// flagError answers a mistyped flag with the nearest one.
+func flagError(command *cobra.Command, err error) error {
+	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !unknown {
+		return failure.Usagef("%w", err)
+	}
+	var names []string
+	for _, flags := range []*pflag.FlagSet{command.Flags(), command.InheritedFlags()} {
+		flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	}
+	if near := spell.Nearest(name, names); near != "" {
+		return failure.Usagef("%w\nhint: did you mean --%s?", err, near)
+	}
+	if word, known := elsewhereFlags[name]; known {
+		return failure.Usagef("%w\nhint: here that is %s", err, word)
+	}
+	return failure.Usagef("%w", err)
+}
+
+// elsewhereFlags are flags of other bots, and what says the same here.
+var elsewhereFlags = map[string]string{
+	"timerange": "--from 2024-01-01 --to 2024-02-01", "timeframe": "interval in the strategy's file", "timeframe-detail": "--detail FILE",
+	"strategy-list": "-s again and again", "pairs": "symbol in the strategy's file", "fee": "backtest: {fees: {taker: 0.0005}} in the strategy's file",
+	"starting-balance": "backtest: {cash: 10000} in the strategy's file", "dry-run-wallet": "simulated: {futures: 10000} in botd.yaml",
+	"export": "--out DIR", "export-filename": "--out DIR", "notes": "--note TEXT", "userdir": "-c DIR", "datadir": "--data FILE, or data_dir in botd.yaml",
+	"epochs": "botd sweep run --vary NAME=FROM..TO..STEP", "param": "--vary NAME=VALUE,VALUE of botd sweep run", "logfile": "2> FILE", "db-url": "data_dir in botd.yaml",
+}

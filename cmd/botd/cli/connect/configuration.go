@@ -1,0 +1,96 @@
+// Package connect finds what a command is about: the configuration of a directory, and the daemon that runs on it.
+package connect
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"botd/configs"
+	"botd/exchange/sim"
+	"botd/internal/failure"
+	"botd/strategy"
+	"botd/strategy/library"
+	"botd/strategy/script"
+)
+
+// Registry is every strategy this program knows.
+func Registry() *strategy.Registry {
+	return strategy.NewRegistry(slices.Concat(library.All(), []strategy.Definition{script.Rules(), script.Files()}, Added)...)
+}
+
+// Compiled is what a strategy: script runs.
+func Compiled(name string, source []byte) (strategy.Definition, error) {
+	s, err := script.Compile(name, source)
+	if err != nil {
+		return strategy.Definition{}, err
+	}
+	return s.Definition(), nil
+}
+
+// Options are what configurations are checked against. Instruments of the
+// built-in market bind the demo; elsewhere the venue's own are read at start.
+func Options(mode configs.Mode) configs.Options {
+	return configs.Options{Registry: Registry(), Script: Compiled, Symbols: sim.DefaultSymbols(), Mode: mode, CredentialsDirectory: os.Getenv("CREDENTIALS_DIRECTORY")}
+}
+
+// Load reads a configuration: the directory given, else ./configs, else the
+// embedded examples.
+func Load(directory string, mode configs.Mode) (*configs.Config, configs.Problems, error) {
+	if directory == "" {
+		if _, err := os.Stat(filepath.Join("configs", "botd.yaml")); errors.Is(err, fs.ErrNotExist) {
+			config, problems := configs.Load(configs.Examples(), "(built-in examples)", Options(mode))
+			return config, problems, nil
+		}
+		directory = "configs"
+	}
+	info, err := os.Stat(directory)
+	if err != nil {
+		return nil, nil, failure.New(failure.NoInput, "-c names a directory with botd.yaml and strategies/*.yaml", "read configuration: %w", err)
+	}
+	if !info.IsDir() {
+		return nil, nil, failure.New(failure.NoInput, "-c names the directory, not a file in it", "%s is not a directory", directory)
+	}
+	config, problems := configs.LoadDirectory(directory, Options(mode))
+	return config, problems, nil
+}
+
+// CompleteStrategies offers the names of the configured strategies.
+func CompleteStrategies(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	directory := ""
+	if f := command.Flags().Lookup("config"); f != nil {
+		directory = f.Value.String()
+	}
+	config, _, err := Load(directory, "")
+	if err != nil || config == nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	for i := range config.Strategies {
+		names = append(names, config.Strategies[i].Name+"\t"+config.Strategies[i].Kind+" on "+config.Strategies[i].Symbol)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func ConfigFlag(command *cobra.Command, directory *string) {
+	command.Flags().StringVarP(directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
+}
+
+// Added are the strategies of the program's own, set once by Main.
+var Added []strategy.Definition
+
+// LoadValid reads a configuration that must be right.
+func LoadValid(directory string) (*configs.Config, error) {
+	config, problems, err := Load(directory, "")
+	if err != nil {
+		return nil, err
+	}
+	if err := problems.Err(); err != nil {
+		return nil, failure.New(failure.Config, "botd check shows all of it", "%s", problems.String())
+	}
+	return config, nil
+}

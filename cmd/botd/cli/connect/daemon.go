@@ -1,0 +1,117 @@
+package connect
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/shell"
+	"botd/configs"
+	"botd/internal/failure"
+	"botd/runtime/api"
+	"botd/runtime/api/client"
+	"botd/runtime/view"
+)
+
+// Flags say where the running daemon is.
+type Flags struct{ Address, socket, URL, Directory, Output string }
+
+func (a *Flags) Add(command *cobra.Command) {
+	command.Flags().StringVar(&a.Address, "listen", "", "the daemon's address (default: its unix socket in the data directory)")
+	command.Flags().StringVar(&a.socket, "socket", "", "the daemon's unix socket")
+	command.Flags().StringVar(&a.URL, "url", "", "the daemon's URL; its token stands in the file that BOTD_TOKEN_FILE names, else in the data directory")
+	command.MarkFlagsMutuallyExclusive("listen", "socket", "url")
+	command.Flags().StringVarP(&a.Directory, "config", "c", "", "configuration directory, for address and data directory")
+}
+
+// Daemon finds the running daemon that the flags and the configuration say.
+func (a *Flags) Daemon(ctx context.Context) (*client.Daemon, error) {
+	where, mistake, err := Paths(a.Directory)
+	if err != nil {
+		return nil, err
+	}
+	given := shell.GlobalsOf(ctx)
+	a.Address = cmp.Or(a.URL, a.Address)
+	at := client.Search{Socket: a.socket, Address: a.Address, Listen: where.Listen, TokenFile: os.Getenv(client.TokenFile), Timeout: given.Timeout, Trace: given.Trace}
+	for _, mode := range []configs.Mode{where.Mode, configs.Demo, configs.Paper, configs.Live} {
+		at.Directories = append(at.Directories, filepath.Join(where.DataDir, string(mode)))
+	}
+	d, err := at.Find(ctx)
+	if err != nil && mistake != nil && a.socket == "" {
+		return nil, mistake
+	}
+	return d, err
+}
+
+// Paths finds out where the daemon of a configuration is. Its mistakes are no
+// reason not to reach it: what runs must be watched and stopped whatever the files say.
+func Paths(directory string) (where configs.Whereabouts, mistake, err error) {
+	config, problems, err := Load(directory, "")
+	if err != nil {
+		return where, nil, err
+	}
+	if problems.Err() == nil {
+		return config.Where(), nil, nil
+	}
+	if directory == "" {
+		directory = "configs"
+	}
+	return configs.Locate(os.DirFS(directory)), failure.New(failure.Config, "", "%s", problems.String()), nil
+}
+
+// Running is the daemon that answers, with its status.
+type Running struct {
+	*client.Daemon
+	Status view.Status
+}
+
+// Reach finds the running daemon.
+func (a *Flags) Reach(command *cobra.Command) (*Running, error) {
+	d, err := a.Daemon(command.Context())
+	if err != nil {
+		return nil, err
+	}
+	status, _, err := client.Ask[view.Status](command.Context(), d, http.MethodGet, "/api/v1/status", nil)
+	return &Running{d, status}, err
+}
+
+// Post changes something, or asks what a change would do, and returns the answer.
+func Post[T any](command *cobra.Command, d *Running, path string, body any) (out T, raw json.RawMessage, err error) {
+	return client.Ask[T](command.Context(), d.Daemon, http.MethodPost, path, body)
+}
+
+// Change asks the daemon for a change that needs no more than its path, or only what
+// it would do, and prints its answer.
+func (a *Flags) Change(command *cobra.Command, method, path string, dry bool) error {
+	d, err := a.Daemon(command.Context())
+	if err != nil {
+		return err
+	}
+	if dry {
+		path += "?dry_run=true"
+	}
+	change, raw, err := client.Ask[api.Change](command.Context(), d, method, path, nil)
+	if err != nil {
+		return err
+	}
+	return ShowChange(command, a.Output, &change, raw)
+}
+
+// ShowChange prints the answer to a change, or to a trial of one.
+func ShowChange(command *cobra.Command, output string, change *api.Change, raw json.RawMessage) error {
+	return shell.Print(command.OutOrStdout(), output, raw, func(w io.Writer) {
+		for _, line := range change.Does {
+			fmt.Fprintln(w, line)
+		}
+		if change.DryRun {
+			fmt.Fprintln(w, shell.NothingDone)
+		}
+	})
+}

@@ -1,0 +1,29 @@
+package daemon
+
+import (
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+)
+
+func NewConfigReload() *cobra.Command {
+	var flags connect.Flags
+	var dry bool
+	command := &cobra.Command{
+		Use: "reload", Short: "have the running daemon read its files anew, all of them or nothing", Args: cobra.NoArgs,
+		Long: `Has the running daemon read its configuration anew, as a SIGHUP does, and says what changed,
+value by value. What has a mistake in it, or takes a restart, changes nothing (exit code 1).
+With --dry-run it says so beforehand. A daemon also sees by itself that a file changed.`,
+		Example: "  botd config reload --dry-run\n  botd config reload",
+		RunE: func(command *cobra.Command, _ []string) error {
+			return flags.Change(command, http.MethodPost, "/api/v1/config/reload", dry)
+		},
+	}
+	flags.Add(command)
+	shell.DryRunFlag(command, &dry, "say what would change, or what is wrong with it, and do nothing")
+	shell.OutputFlag(command, &flags.Output)
+	return command
+}

@@ -1,0 +1,179 @@
+package daemon
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
+	"botd/internal/spell"
+	"botd/runtime/view"
+)
+
+func NewExplain() *cobra.Command {
+	var flags connect.Flags
+	var at string
+	command := &cobra.Command{
+		Use: "explain STRATEGY", Short: "why a strategy does, or does not, trade: data, conditions, plan, rules with numbers",
+		Long: `Says why a strategy trades or does not, now: the data it sees, the conditions it decides
+by with their figures, the plan in force and after the next tick, every rule's word on
+each order that would follow, and what else is in the way, with what ends it. It asks
+the running daemon; where none runs, it looks as a start would. Nothing is sent.
+
+--at TIME goes back: what the journal says was wished, held and in the way then, what was
+done around it, and what the strategy makes of the candles up to then. What rules said then is
+known from the journal alone: an order that was sent had passed all of them.`,
+		Example: "  botd explain trend\n  botd explain trend --at 10m\n  botd explain trend --at 2026-11-20T14:05:00Z\n  botd explain grid-btc -o json | jq '.blocks'",
+		Args: func(_ *cobra.Command, names []string) error {
+			if len(names) != 1 {
+				return failure.Usagef("botd explain takes the name of one strategy; botd plan shows all")
+			}
+			return nil
+		},
+		RunE: func(command *cobra.Command, names []string) error {
+			if at != "" {
+				return explainPast(command, &flags, names[0], at)
+			}
+			return explainNow(command, &flags, names[0])
+		},
+		ValidArgsFunction: connect.CompleteStrategies,
+	}
+	command.Flags().StringVar(&at, "at", "", "a moment of the past (UTC): 2026-11-20 14:05, 2026-11-20T14:05:00Z, 14:05, 10m (ago), or milliseconds")
+	flags.Add(command)
+	shell.OutputFlag(command, &flags.Output)
+	return command
+}
+
+func explainNow(command *cobra.Command, flags *connect.Flags, name string) error {
+	all, err := outlooks(command, flags)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for i := range all {
+		if all[i].Strategy == name {
+			one := view.OneTickPreview{Schema: 1, TickPreview: all[i]}
+			return shell.Print(command.OutOrStdout(), flags.Output, one, func(w io.Writer) { explainText(w, &one.TickPreview) })
+		}
+		names = append(names, all[i].Strategy)
+	}
+	return unknownStrategy(name, names)
+}
+
+func unknownStrategy(name string, names []string) error {
+	hint := "there are " + strings.Join(names, ", ")
+	if near := spell.Nearest(name, names); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return failure.Usagef("there is no strategy %q\nhint: %s", name, hint)
+}
+
+// explainText tells a person all of it, in the order of a tick: look, decide,
+// derive, check.
+func explainText(w io.Writer, o *view.TickPreview) {
+	fmt.Fprintf(w, "%s: %s on %s %s %s, looked at %s\n", o.Strategy, o.Kind, o.Market, o.Symbol, o.Interval, shell.Second(o.AtMS))
+	dataText(w, &o.Data, o.AtMS)
+	conditionTable(w, o.Conditions)
+	fmt.Fprintf(w, "\nPLAN\n  in force: %s%s\n", view.PlanText(&o.InForce), view.Because(o.InForce.Reason))
+	switch {
+	case o.NextMS == 0:
+		fmt.Fprintln(w, "  there is no next tick")
+	case o.Changes:
+		fmt.Fprintf(w, "  with the next tick, %s: %s%s\n", shell.Second(o.NextMS), view.PlanText(&o.Plan), view.Because(o.Plan.Reason))
+	default:
+		fmt.Fprintf(w, "  with the next tick, %s: the same\n", shell.Second(o.NextMS))
+	}
+	protectionText(w, &o.Plan)
+	if o.Latch != "" {
+		fmt.Fprintf(w, "  latched: no %s entry until the target was zero or changed side\n", o.Latch)
+	}
+	fmt.Fprintln(w, "\nWOULD DO")
+	if len(o.Steps) == 0 {
+		fmt.Fprintln(w, "  nothing: "+idle(o))
+	}
+	for i := range o.Steps {
+		fmt.Fprintf(w, "  %s%s\n", stepText(&o.Steps[i]), view.Because(o.Steps[i].Reason))
+		ruleTable(w, o.Steps[i].Checks)
+	}
+	if len(o.Blocks) > 0 {
+		fmt.Fprintln(w, "\nIN THE WAY")
+	}
+	for _, b := range o.Blocks {
+		fmt.Fprintf(w, "  %s\n    way out: %s\n", b.What, b.WayOut)
+	}
+}
+
+// idle says why nothing would be done, in one line.
+func idle(o *view.TickPreview) string {
+	switch {
+	case len(o.Blocks) > 0:
+		return "see what is in the way"
+	case o.Plan.Target == "" && len(o.Plan.Orders)+len(o.Plan.Exits) == 0:
+		return "the strategy wishes nothing yet"
+	}
+	return "what is wished is true already"
+}
+
+func dataText(w io.Writer, d *view.PreviewData, atMS int64) {
+	fmt.Fprintf(w, "\nDATA\n  candles   %d seen, %d needed", d.Candles, d.Warmup)
+	if d.CloseMS != 0 {
+		fmt.Fprintf(w, "; the newest closed %s: open %s high %s low %s close %s", shell.Second(d.CloseMS), d.Open, d.High, d.Low, d.Close)
+	}
+	fmt.Fprintf(w, "\n  price     %s", d.Last)
+	if d.LastMS != 0 {
+		fmt.Fprintf(w, ", %s old", (time.Duration(max(0, atMS-d.LastMS)) * time.Millisecond).Round(time.Millisecond))
+	}
+	position := "none"
+	if d.Position != "0" {
+		position = d.Position
+		if d.Entry != "0" {
+			position += " at " + d.Entry
+		}
+	}
+	fmt.Fprintf(w, "\n  position  %s\n  equity    %s USDT\n", position, d.Equity)
+}
+
+func conditionTable(w io.Writer, all []view.Condition) {
+	if len(all) == 0 {
+		fmt.Fprintln(w, "\nCONDITIONS\n  the strategy tells none")
+		return
+	}
+	fmt.Fprintln(w, "\nCONDITIONS")
+	t := shell.NewTable(w, table.Row{"what", "is", "wants", "holds"})
+	for _, c := range all {
+		holds := ""
+		switch {
+		case c.Requires != "" && c.Met:
+			holds = "yes"
+		case c.Requires != "":
+			holds = "no"
+		}
+		t.AppendRow(table.Row{c.Name, c.Value, c.Requires, holds})
+	}
+	t.Render()
+}
+
+func protectionText(w io.Writer, p *view.Plan) {
+	for _, part := range []struct{ name, value string }{{"stop-loss", p.StopLoss}, {"take-profit", p.TakeProfit}} {
+		if part.value != "" {
+			fmt.Fprintf(w, "  %s: %s\n", part.name, part.value)
+		}
+	}
+	for _, o := range append(append([]view.DesiredOrder{}, p.Orders...), p.Exits...) {
+		fmt.Fprintf(w, "  %s: %s %s at %s\n", o.Key, o.Side, o.Quantity, o.Price)
+	}
+}
+
+func ruleTable(w io.Writer, checks []view.Verdict) {
+	t := shell.NewTable(w, table.Row{"rule", "scope", "verdict", "value", "limit", "hint"})
+	for _, v := range checks {
+		t.AppendRow(table.Row{v.Rule, v.Scope, strings.ReplaceAll(v.Verdict, "_", " "), v.Value, v.Limit, v.Hint})
+	}
+	t.Render()
+}

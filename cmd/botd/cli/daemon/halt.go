@@ -1,0 +1,254 @@
+package daemon
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/configs"
+	"botd/internal/failure"
+	"botd/internal/spell"
+	"botd/reconcile/record"
+	"botd/runtime/api"
+	"botd/runtime/api/client"
+	"botd/runtime/view"
+)
+
+type haltFlags struct {
+	connect.Flags
+	api.HaltRequest
+	wait time.Duration
+}
+
+// part adds the flags that name a part of the account.
+func (f *haltFlags) part(command *cobra.Command, what string) {
+	command.Flags().StringVar(&f.Strategy, "strategy", "", what+" one strategy alone")
+	command.Flags().StringVar(&f.Symbol, "symbol", "", what+" one symbol alone")
+	command.Flags().StringVar(&f.Market, "market", "", "futures or spot, for a --symbol traded in both")
+}
+
+func NewHalt() *cobra.Command {
+	var flags haltFlags
+	var level string
+	command := &cobra.Command{
+		Use: "halt", Short: "the kill switch: stop entries, cancel, or flatten", Args: cobra.NoArgs,
+		Long: `Halts trading on the running daemon, durably: it is written to the journal before
+this command returns, a restart stays halted, and goes on with what was left to do.
+
+  pause    nothing opens; exits and stops go on
+  cancel   and resting opening orders are canceled
+  flatten  and positions are closed at market
+
+A halt is only ever made severer; botd rearm ends it. While the exchange fails it stays
+in force and is tried again until it is done; --wait follows that to its end.
+While no botd runs, or one that starts still waits for the exchange, the halt is kept
+beside the journal: the next start takes it over before anything is sent (exit code 69),
+and so does one that runs but did not answer, within seconds.
+On a live account a person at a terminal is shown what will be sent, and asked.`,
+		Example: `  botd halt --level flatten --reason "news" --dry-run     # each order it would send, and nothing sent
+  botd halt --level flatten --reason "news" --wait 1m
+  botd halt --level pause --strategy trend --reason "watching it"`,
+		RunE: func(command *cobra.Command, _ []string) (err error) {
+			if flags.Level, err = levelNamed(level); err != nil {
+				return err
+			}
+			return flags.halt(command)
+		},
+	}
+	command.Flags().StringVar(&level, "level", record.LevelPause.String(), "pause, cancel or flatten")
+	flags.part(command, "halt")
+	flags.deed(command)
+	return command
+}
+
+// levelNamed reads the level of a halt.
+func levelNamed(name string) (record.HaltLevel, error) {
+	level, err := record.ParseHaltLevel(name)
+	if err == nil && level != record.LevelNone {
+		return level, nil
+	}
+	names := record.HaltLevels()
+	text := fmt.Sprintf("--level %s: there is %s", name, strings.Join(names, ", "))
+	if near := spell.Nearest(name, names); near != "" {
+		text += "\nhint: did you mean " + near + "?"
+	}
+	return level, failure.Usagef("%s", text)
+}
+
+// deed adds the flags of every way to halt.
+func (f *haltFlags) deed(command *cobra.Command) {
+	command.Flags().StringVar(&f.Reason, "reason", "", "why, for the journal")
+	shell.DryRunFlag(command, &f.DryRun, "show exactly what would be sent, and send nothing")
+	command.Flags().DurationVar(&f.wait, "wait", 0, "wait that long until it is done (exit code 75 when it is not)")
+	f.Add(command)
+	shell.OutputFlag(command, &f.Output)
+}
+
+func (f *haltFlags) halt(command *cobra.Command) error {
+	if strings.TrimSpace(f.Reason) == "" && !f.DryRun {
+		return failure.Usagef("%s needs --reason TEXT: it is written down", command.CommandPath())
+	}
+	d, err := f.Reach(command)
+	if err != nil {
+		if d, err = f.later(command, err); err != nil {
+			return err
+		}
+	}
+	if err := f.confirm(command, d); err != nil {
+		return err
+	}
+	out, raw, err := connect.Post[api.HaltAnswer](command, d, "/api/v1/risk/halt", f.HaltRequest)
+	if err != nil {
+		return err
+	}
+	err = shell.Print(command.OutOrStdout(), f.Output, raw, func(w io.Writer) { showHalt(w, &out) })
+	if err != nil || f.DryRun || f.wait <= 0 {
+		return err
+	}
+	return follow(command, d, out.Scope, f.wait)
+}
+
+// confirm shows a person at a terminal what a live account will be sent, and asks
+// for the instance's name. A program is not asked: a halt must not hang.
+func (f *haltFlags) confirm(command *cobra.Command, d *connect.Running) error {
+	if f.DryRun || f.Level == record.LevelPause {
+		return nil
+	}
+	asked := f.HaltRequest
+	asked.DryRun = true
+	return confirmLive(command, d, "/api/v1/risk/halt", asked, showHalt)
+}
+
+// confirmLive asks a person at a terminal before a live account is sent anything,
+// and shows first what a trial of it says. Who must not be asked says --yes too.
+func confirmLive(command *cobra.Command, d *connect.Running, path string, trial any, show func(io.Writer, *api.HaltAnswer)) error {
+	given := shell.GlobalsOf(command.Context())
+	if d.Status.Mode != string(configs.Live) || given.Yes {
+		return nil
+	}
+	if given.NoInput {
+		return failure.Usagef("instance %s is live, and --no-input does not let it be confirmed: add --yes", d.Status.Instance)
+	}
+	person, there := shell.Person(command)
+	if !there {
+		return nil // a program that said neither: a halt must not hang, nor be refused
+	}
+	would, _, err := connect.Post[api.HaltAnswer](command, d, path, trial)
+	if err != nil {
+		return err
+	}
+	w := shell.Question(command)
+	fmt.Fprintf(w, "LIVE instance %s. ", d.Status.Instance)
+	show(w, &would)
+	fmt.Fprintf(w, "Type %s to go on: ", d.Status.Instance)
+	line, err := bufio.NewReader(person).ReadString('\n')
+	if err != nil || strings.TrimSpace(line) != d.Status.Instance {
+		return failure.New(failure.Negative, "--yes does not ask", "nothing was changed")
+	}
+	return nil
+}
+
+func showHalt(w io.Writer, h *api.HaltAnswer) {
+	if h.DryRun {
+		fmt.Fprintf(w, "a halt of the %s at level %s would send, now:\n", h.Scope, h.Level)
+	}
+	for i := range h.Steps {
+		fmt.Fprintln(w, "  "+h.Steps[i].Text)
+	}
+	switch {
+	case len(h.Steps) == 0 && h.Level != record.LevelPause:
+		fmt.Fprintln(w, "  nothing: there is nothing to take away")
+	case len(h.Steps) == 0:
+		fmt.Fprintln(w, "  nothing: exits and stops go on")
+	}
+	if h.DryRun {
+		return
+	}
+	fmt.Fprintf(w, "halted: %s (%s). Re-arm with: botd rearm%s\n", h.Level, h.Reason, flagOf(h.Scope))
+}
+
+// flagOf is what names a scope on the command line.
+func flagOf(scope string) string {
+	fields := strings.Fields(scope)
+	switch {
+	case len(fields) == 2 && fields[0] == "strategy":
+		return " --strategy " + fields[1]
+	case len(fields) == 3 && fields[0] == "symbol":
+		return " --market " + fields[1] + " --symbol " + fields[2]
+	}
+	return ""
+}
+
+// followEvery is how often a halt under way is looked at.
+const followEvery = 500 * time.Millisecond
+
+// follow tells how a halt goes on until it has taken away what it is to.
+func follow(command *cobra.Command, d *connect.Running, scope string, wait time.Duration) error {
+	ctx, cancel := context.WithTimeout(command.Context(), wait)
+	defer cancel()
+	ticker := time.NewTicker(followEvery)
+	defer ticker.Stop()
+	for told := ""; ; {
+		select {
+		case <-ctx.Done():
+			return failure.New(failure.Temporary, "it stays in force and goes on; botd status shows how far it is", "after %s it is not done: %s", wait, told)
+		case <-ticker.C:
+		}
+		status, _, err := client.Ask[view.Status](ctx, d.Daemon, http.MethodGet, "/api/v1/status", nil)
+		if err != nil {
+			continue // it may be starting anew: the halt goes on then
+		}
+		doing, halted := underWay(status.Degraded, scope)
+		switch {
+		case doing != "" && doing != told:
+			fmt.Fprintln(command.ErrOrStderr(), "under way: "+doing)
+			told = doing
+		case doing == "" && halted:
+			fmt.Fprintln(command.ErrOrStderr(), "done")
+			return nil
+		}
+	}
+}
+
+// underWay finds the halt of a scope among the declared states.
+func underWay(all []view.Degraded, scope string) (doing string, halted bool) {
+	for i := range all {
+		d := &all[i]
+		of := d.Scope
+		switch d.Scope {
+		case "strategy":
+			of += " " + d.Strategy
+		case "symbol":
+			of += " " + d.Market + " " + d.Symbol
+		}
+		if d.State == "halted" && of == scope {
+			return d.Doing, true
+		}
+	}
+	return "", false
+}
+
+func NewRearm() *cobra.Command {
+	var flags haltFlags
+	command := &cobra.Command{
+		Use: "rearm", Short: "end a halt", Args: cobra.NoArgs,
+		Long: `Ends a halt: the account's, or with --strategy or --symbol one of a part. Arming a
+strategy by name also releases its latch. What keeps trading back all the same is told.`,
+		Example: "  botd rearm --dry-run\n  botd rearm\n  botd rearm --strategy trend",
+		RunE:    func(command *cobra.Command, _ []string) error { return flags.rearm(command) },
+	}
+	shell.DryRunFlag(command, &flags.DryRun, "say what would end, and change nothing")
+	command.Flags().StringVar(&flags.Reason, "reason", "", "why, for the journal")
+	flags.part(command, "arm")
+	flags.Add(command)
+	shell.OutputFlag(command, &flags.Output)
+	return command
+}

@@ -1,0 +1,51 @@
+package daemon
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/internal/failure"
+	"botd/reconcile/journal"
+	"botd/runtime/haltfile"
+)
+
+// later keeps a halt for the next start when no daemon answers: the one that should
+// have heard it may be waiting for an exchange that fails, or be started anew by
+// systemd in a moment. It returns why nobody was reached, and what was done instead;
+// or the daemon, when one answers after all.
+func (f *haltFlags) later(command *cobra.Command, unreached error) (*connect.Running, error) {
+	var code *failure.Error
+	if f.DryRun || f.Address != "" || !errors.As(unreached, &code) || code.Code != failure.Unavailable {
+		return nil, unreached
+	}
+	config, problems, err := connect.Load(f.Directory, "")
+	if err = errors.Join(err, problems.Err()); err != nil {
+		return nil, unreached
+	}
+	directory := filepath.Join(config.DataDir, string(config.Mode))
+	if _, err := os.Stat(filepath.Join(directory, journal.FileName)); err != nil {
+		return nil, unreached // nothing ever traded there
+	}
+	halt := haltfile.Halt{AtMS: time.Now().UnixMilli(), By: haltfile.Operator(), Level: f.Level, Reason: f.Reason, Strategy: f.Strategy, Market: f.Market, Symbol: f.Symbol}
+	if _, err := halt.Scope(config); err != nil {
+		return nil, failure.Wrap(failure.Negative, err)
+	}
+	path, err := haltfile.Write(directory, halt)
+	if err != nil {
+		return nil, failure.New(failure.IO, "nothing was halted", "keep the halt for the next start: %w", err)
+	}
+	if d, err := f.Reach(command); err == nil { // it has started meanwhile: it answers better itself
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, failure.Wrap(failure.IO, err)
+		}
+		return d, nil
+	}
+	return nil, failure.New(failure.Unavailable, "the next botd run is halted before anything is sent, and carries it out; one that runs and did not answer does so within seconds",
+		"no daemon answers: the halt is kept in %s", path)
+}

@@ -1,0 +1,79 @@
+package daemon
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
+)
+
+// health is what the daemon says of itself.
+type health struct {
+	Schema int           `json:"schema"`
+	Status string        `json:"status"`
+	Checks []healthCheck `json:"checks,omitempty"`
+}
+
+type healthCheck struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail,omitempty"`
+}
+
+func NewHealthcheck() *cobra.Command {
+	var flags connect.Flags
+	var ready bool
+	command := &cobra.Command{
+		Use: "healthcheck", Short: "is the running botd alive, or ready? for containers and scripts", Args: cobra.NoArgs,
+		Long: `Asks the running botd over its unix socket whether it is alive: its loop has beaten
+within half a minute. With --ready whether it trades on a known state: journal, clock,
+first reconciliation, market data. Trading halted by a person or a limit is alive and
+ready: a restart would not mend it.
+
+It ends with 0 when all is well, 1 when botd says it is not, 69 when nobody answers.`,
+		Example: "  botd healthcheck -c configs\n  botd healthcheck --ready -o json",
+		RunE: func(command *cobra.Command, _ []string) error {
+			d, err := flags.Daemon(command.Context())
+			if err != nil {
+				return err
+			}
+			path := "/healthz"
+			if ready {
+				path = "/readyz?verbose"
+			}
+			answer, status, err := d.Send(command.Context(), http.MethodGet, path, nil)
+			if err != nil {
+				return err
+			}
+			told := health{Schema: 1}
+			if err := json.Unmarshal(answer, &told); err != nil {
+				return failure.New(failure.Unavailable, "is that address botd's?", "the answer of %s is not botd's", d.Where)
+			}
+			err = shell.Print(command.OutOrStdout(), flags.Output, told, func(w io.Writer) {
+				fmt.Fprintln(w, told.Status)
+				for _, c := range told.Checks {
+					word := "ok"
+					if !c.OK {
+						word = "fail"
+					}
+					fmt.Fprintln(w, strings.TrimSpace(fmt.Sprintf("%-5s %-14s %s", word, c.Name, c.Detail)))
+				}
+			})
+			if err == nil && status != http.StatusOK {
+				err = failure.Quiet()
+			}
+			return err
+		},
+	}
+	flags.Add(command)
+	command.Flags().BoolVar(&ready, "ready", false, "whether it is ready, check by check")
+	shell.OutputFlag(command, &flags.Output)
+	return command
+}

@@ -1,0 +1,63 @@
+package daemon
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/runtime/api/client"
+	"botd/runtime/view"
+)
+
+func NewLimits() *cobra.Command {
+	command := connect.Show("limits", "every limit with its utilization and headroom", "/api/v1/risk/limits", func(w io.Writer, p *client.Page[view.Limit]) {
+		t := shell.NewTable(w, table.Row{"scope", "rule", "value", "limit", "headroom", "utilization", "state", "since", "way out"})
+		for _, l := range p.Items {
+			since := ""
+			if l.Since != nil {
+				since = l.Since.Format(time.DateTime)
+			}
+			out := l.WayOut
+			if l.Until != nil {
+				out += ", " + l.Until.Format(time.DateTime)
+			}
+			t.AppendRow(table.Row{l.Scope, l.Rule, l.Value, l.Limit, l.Headroom, percentText(l.Ratio), l.State, since, out})
+		}
+		t.Render()
+		for _, l := range p.Items {
+			if l.Why != "" {
+				fmt.Fprintf(w, "%s %s since %s: %s\n", l.Scope, l.Rule, l.Since.Format(time.RFC3339), l.Why)
+			}
+			if l.Set != nil {
+				fmt.Fprintf(w, "%s %s set to %s by %s at %s: %s\n", l.Scope, l.Rule, l.Set.Value, l.Set.By, l.Set.At.Format(time.RFC3339), l.Set.Why)
+			}
+		}
+	})
+	command.Long = `Shows each limit of the account, of its markets and symbols, and of each strategy: the
+value in use, the limit and the headroom. Resting, in-flight and uncertain orders are
+counted at their worst.
+
+States: ok; near (four fifths are in use); full (nothing more fits); breached (entries
+are held back: by a daily loss until the next UTC day, by a drawdown until botd rearm,
+by a losing streak until its cool-down is over); unknown (a figure was not read yet, so
+entries are refused). What each limit counts, what happens at it and how that ends:
+docs/risk.md. botd limits set tightens a limit while botd runs.`
+	command.Example = `  botd limits
+  botd limits set max_daily_loss=1% --reason "numbers come out tonight"
+  botd limits -o json | jq '.items[] | select(.state != "ok")'`
+	command.AddCommand(newLimitsSet(), newLimitsReset())
+	return command
+}
+
+func percentText(ratio float64) string {
+	if ratio == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(ratio*100, 'f', 1, 64) + " %"
+}

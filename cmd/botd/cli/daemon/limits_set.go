@@ -1,0 +1,117 @@
+package daemon
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
+	"botd/internal/spell"
+	"botd/risk"
+	"botd/runtime/api"
+	"botd/runtime/api/client"
+)
+
+type limitFlags struct {
+	connect.Flags
+	api.LimitsRequest
+}
+
+func newLimitsSet() *cobra.Command {
+	var flags limitFlags
+	command := &cobra.Command{
+		Use: "set LIMIT=VALUE...", Short: "tighten limits while botd runs, below the files", Args: cobra.MinimumNArgs(1),
+		Long: `Tightens limits of the account, or of one strategy, below the configuration; it never
+loosens one. The change applies at once and across restarts, until botd limits reset, or
+until the files are as tight. Nothing is closed: a value beyond the new limit stays, and
+nothing is added to it. Write values as in the files: 2%, 500 USDT, 10, 30s. botd limits,
+the risk page and the audit show who set what, when and why.`,
+		Example: `  botd limits set max_daily_loss=1% max_open_orders=5 --reason "numbers come out tonight"
+  botd limits set max_position=0.05 --strategy trend --reason "it is new" --dry-run`,
+		ValidArgsFunction: func(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
+			for _, rule := range risk.Tightenable() {
+				names = append(names, rule+"=")
+			}
+			return names, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(command *cobra.Command, arguments []string) error {
+			flags.Limits = map[string]*string{}
+			for _, argument := range arguments {
+				rule, value, given := strings.Cut(argument, "=")
+				if err := limitNamed(rule); err != nil {
+					return err
+				}
+				if value = strings.TrimSpace(value); !given || value == "" {
+					return failure.Usagef("%s: write %s=VALUE; botd limits reset %s ends what was set", argument, rule, rule)
+				}
+				flags.Limits[rule] = &value
+			}
+			return flags.ask(command)
+		},
+	}
+	flags.flags(command)
+	return command
+}
+
+func newLimitsReset() *cobra.Command {
+	var flags limitFlags
+	command := &cobra.Command{
+		Use: "reset LIMIT...", Short: "restore limits to the files' values", Args: cobra.MinimumNArgs(1),
+		Long: `Ends what botd limits set has set: the limits of the account, or of one strategy, are as
+configured again. A breach in force stays (botd rearm ends it).`,
+		Example:           `  botd limits reset max_daily_loss max_open_orders --reason "the numbers are out"`,
+		ValidArgsFunction: cobra.FixedCompletions(risk.Tightenable(), cobra.ShellCompDirectiveNoFileComp),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			flags.Limits = map[string]*string{}
+			for _, rule := range arguments {
+				if err := limitNamed(rule); err != nil {
+					return err
+				}
+				flags.Limits[rule] = nil
+			}
+			return flags.ask(command)
+		},
+	}
+	flags.flags(command)
+	return command
+}
+
+func (f *limitFlags) flags(command *cobra.Command) {
+	command.Flags().StringVar(&f.Strategy, "strategy", "", "of one strategy, not of the account")
+	command.Flags().StringVar(&f.Reason, "reason", "", "why, for the journal")
+	shell.DryRunFlag(command, &f.DryRun, "say what would change, and change nothing")
+	f.Add(command)
+	shell.OutputFlag(command, &f.Output)
+}
+
+func (f *limitFlags) ask(command *cobra.Command) error {
+	if strings.TrimSpace(f.Reason) == "" && !f.DryRun {
+		return failure.Usagef("%s needs --reason TEXT: it is written down", command.CommandPath())
+	}
+	d, err := f.Reach(command)
+	if err != nil {
+		return err
+	}
+	change, raw, err := client.Ask[api.Change](command.Context(), d.Daemon, http.MethodPut, "/api/v1/risk/limits", f.LimitsRequest)
+	if err != nil {
+		return err
+	}
+	return connect.ShowChange(command, f.Output, &change, raw)
+}
+
+// limitNamed refuses a name that is no limit's, before anybody is asked.
+func limitNamed(rule string) error {
+	for _, known := range risk.Tightenable() {
+		if rule == known {
+			return nil
+		}
+	}
+	text := "there is no limit " + rule + " that can be set (there are: " + strings.Join(risk.Tightenable(), ", ") + ")"
+	if near := spell.Nearest(rule, risk.Tightenable()); near != "" {
+		text += "\nhint: did you mean " + near + "?"
+	}
+	return failure.Usagef("%s", text)
+}

@@ -1,0 +1,53 @@
+package daemon
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
+	"botd/runtime/api"
+	"botd/runtime/api/client"
+)
+
+// loginJSON is what botd login -o json prints.
+type loginJSON struct {
+	Schema int       `json:"schema"`
+	URL    string    `json:"url"`
+	Ends   time.Time `json:"ends"`
+}
+
+func NewLogin() *cobra.Command {
+	var flags connect.Flags
+	command := &cobra.Command{
+		Use: "login", Short: "a one-time link that logs you in to the dashboard", Args: cobra.NoArgs,
+		Long: `Prints a link to the running daemon's dashboard that works once, within ten minutes.
+It asks over the unix socket in the data directory, which is for its owner alone: who
+can read the daemon's files may operate it. The code stands behind the # of the link,
+which browsers do not send, so that no log holds it.`,
+		Example: "  botd login\n  xdg-open \"$(botd login)\"",
+		RunE: func(command *cobra.Command, _ []string) error {
+			d, err := flags.Daemon(command.Context())
+			if err != nil {
+				return err
+			}
+			link, _, err := client.Ask[api.Link](command.Context(), d, http.MethodPost, "/api/v1/session/link", nil)
+			if err != nil {
+				return err
+			}
+			if link.Address == "" {
+				return failure.New(failure.Negative, "set listen in botd.yaml", "the daemon serves no dashboard: it listens on its socket alone")
+			}
+			out := loginJSON{1, link.Address + link.Path, link.Ends}
+			return shell.Print(command.OutOrStdout(), flags.Output, out, func(w io.Writer) { fmt.Fprintln(w, out.URL) })
+		},
+	}
+	command.Flags().StringVarP(&flags.Directory, "config", "c", "", "configuration directory, for the data directory")
+	shell.OutputFlag(command, &flags.Output)
+	return command
+}

@@ -1,0 +1,204 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
+	"botd/runtime/api"
+	"botd/runtime/api/client"
+	"botd/runtime/ops"
+)
+
+// Pace of following the log.
+const (
+	logsEvery = time.Second
+	logsPage  = 1_000 // lines asked for at a time
+)
+
+type logsFlags struct {
+	connect.Flags
+	level, event, strategy, symbol, market, contains string
+	limit                                            int
+	follow                                           bool
+}
+
+func NewLogs() *cobra.Command {
+	var flags logsFlags
+	command := &cobra.Command{
+		Use: "logs", Short: "the newest lines of the running daemon's log; -f follows", Args: cobra.NoArgs,
+		Long: `Shows the newest lines of the log that the running daemon keeps (10,000), oldest first.
+-f goes on as lines come, until Ctrl-C. The events and what they tell: docs/logs.md.`,
+		Example: "  botd logs\n  botd logs -f --level warn\n  botd logs --event order. --strategy trend -o jsonl | jq .client_order_id",
+		RunE:    func(command *cobra.Command, _ []string) error { return flags.run(command) },
+	}
+	f := command.Flags()
+	f.StringVar(&flags.level, "level", "", "lines of this level and the severer ones: "+strings.Join(ops.Levels, ", "))
+	f.StringVar(&flags.event, "event", "", "lines of this event; with a dot at its end, of all that begin so")
+	f.StringVar(&flags.strategy, "strategy", "", "of one strategy alone")
+	f.StringVar(&flags.symbol, "symbol", "", "of one symbol alone")
+	f.StringVar(&flags.market, "market", "", "of futures or spot alone")
+	f.StringVar(&flags.contains, "text", "", "lines whose message holds this")
+	f.IntVarP(&flags.limit, "lines", "n", 50, "how many; up to 1000")
+	f.BoolVarP(&flags.follow, "follow", "f", false, "go on as lines come")
+	flags.Add(command)
+	shell.OutputFlag(command, &flags.Output)
+	shell.CompleteWith(command, "level", ops.Levels...)
+	shell.CompleteWith(command, "event", eventIDs()...)
+	return command
+}
+
+func eventIDs() (ids []string) {
+	for _, e := range ops.Events {
+		ids = append(ids, e.ID+"\t"+e.Tells)
+	}
+	return ids
+}
+
+func (f *logsFlags) query(limit int) string {
+	query := url.Values{"limit": {strconv.Itoa(limit)}}
+	for _, part := range []struct{ name, value string }{{"level", f.level}, {"event", f.event}, {"strategy", f.strategy}, {"symbol", f.symbol}, {"market", f.market}, {"text", f.contains}} {
+		if part.value != "" {
+			query.Set(part.name, part.value)
+		}
+	}
+	return "/api/v1/logs?" + query.Encode()
+}
+
+func (f *logsFlags) run(command *cobra.Command) error {
+	if f.limit < 1 || f.limit > logsPage {
+		return failure.Usagef("--lines %d: from 1 to %d", f.limit, logsPage)
+	}
+	form, _, _ := strings.Cut(f.Output, "=")
+	if f.follow && form != "table" && form != "jsonl" {
+		return failure.Usagef("-f goes on without end: -o table or jsonl")
+	}
+	d, err := f.Daemon(command.Context())
+	if err != nil {
+		return err
+	}
+	last, err := f.show(command, d, f.limit, 0)
+	if err != nil || !f.follow {
+		return err
+	}
+	ticker := time.NewTicker(logsEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-command.Context().Done():
+			if s, ok := failure.SignalOf(context.Cause(command.Context())); ok {
+				return failure.Wrap(failure.SignalCode(s), failure.ErrQuiet)
+			}
+			return nil
+		}
+		if last, err = f.show(command, d, logsPage, last); err != nil {
+			return err
+		}
+	}
+}
+
+// show prints the lines after one, oldest first, and returns the last line's number.
+func (f *logsFlags) show(command *cobra.Command, d *client.Daemon, limit int, after int64) (last int64, err error) {
+	got, _, err := client.Ask[client.Page[ops.LogLine]](command.Context(), d, http.MethodGet, f.query(limit), nil)
+	if err != nil {
+		return after, err
+	}
+	slices.Reverse(got.Items)
+	last = after
+	fresh := got.Items[:0]
+	for _, line := range got.Items {
+		if number, err := strconv.ParseInt(line.ID, 10, 64); err == nil && number > after {
+			last, fresh = number, append(fresh, line)
+		}
+	}
+	w := command.OutOrStdout()
+	return last, shell.Print(w, f.Output, shell.List(fresh), func(w io.Writer) {
+		for i := range fresh {
+			logText(w, &fresh[i], shell.Colours(command, w), time.Now())
+		}
+	})
+}
+
+// logText writes a line as the daemon's own terminal does; one of another day than
+// now with its date.
+func logText(w io.Writer, l *ops.LogLine, coloured bool, now time.Time) {
+	when := l.Time
+	if at, err := time.Parse(time.RFC3339Nano, l.Time); err == nil {
+		when = at.UTC().Format(time.TimeOnly)
+		if at.UTC().Format(time.DateOnly) != now.UTC().Format(time.DateOnly) {
+			when = at.UTC().Format(time.DateTime)
+		}
+	}
+	level := map[string]string{"debug": "DBG", "info": "INF", "warn": "WRN", "error": "ERR"}[l.Level]
+	if coloured {
+		level = map[string]text.Color{"debug": text.FgHiBlack, "info": text.FgGreen, "warn": text.FgYellow, "error": text.FgRed}[l.Level].Sprint(level)
+	}
+	line := when + " " + level + " " + l.Message
+	for _, name := range slices.Sorted(maps.Keys(l.Fields)) {
+		if name != "order_id" && name != "rule" {
+			value, err := json.Marshal(l.Fields[name])
+			if err != nil {
+				continue // it came as JSON
+			}
+			line += " " + name + "=" + string(value)
+		}
+	}
+	fmt.Fprintln(w, line)
+}
+
+func NewLogLevel() *cobra.Command {
+	var flags connect.Flags
+	var dry bool
+	command := &cobra.Command{
+		Use: "log-level [debug|info|warn|error]", Short: "the level below which the daemon's log is silent, or another one", Args: cobra.MaximumNArgs(1), ValidArgs: ops.Levels,
+		Long:    "Shows the level of the running daemon's log, or changes it until the daemon ends. SIGUSR1\nturns debug on and off.",
+		Example: "  botd log-level\n  botd log-level debug",
+		RunE: func(command *cobra.Command, levels []string) error {
+			if len(levels) == 1 && !slices.Contains(ops.Levels, levels[0]) {
+				return failure.Usagef("%q is no level: %s", levels[0], strings.Join(ops.Levels, ", "))
+			}
+			d, err := flags.Daemon(command.Context())
+			if err != nil {
+				return err
+			}
+			switch {
+			case dry && len(levels) == 0:
+				return failure.Usagef("%s --dry-run needs a level", command.CommandPath())
+			case dry:
+				change, raw, err := client.Ask[api.Change](command.Context(), d, http.MethodPut, "/api/v1/log-level?dry_run=true", map[string]string{"level": levels[0]})
+				if err != nil {
+					return err
+				}
+				return connect.ShowChange(command, flags.Output, &change, raw)
+			case len(levels) == 1:
+				if _, err := d.Call(command.Context(), http.MethodPut, "/api/v1/log-level", map[string]string{"level": levels[0]}); err != nil {
+					return err
+				}
+			}
+			now, raw, err := client.Ask[api.LogLevel](command.Context(), d, http.MethodGet, "/api/v1/log-level", nil)
+			if err != nil {
+				return err
+			}
+			return shell.Print(command.OutOrStdout(), flags.Output, raw, func(w io.Writer) { fmt.Fprintln(w, now.Level) })
+		},
+	}
+	flags.Add(command)
+	shell.DryRunFlag(command, &dry, "say what would change, and change nothing")
+	shell.OutputFlag(command, &flags.Output)
+	return command
+}

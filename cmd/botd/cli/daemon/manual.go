@@ -1,0 +1,189 @@
+package daemon
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
+	"botd/reconcile/account"
+	"botd/runtime/api"
+)
+
+// manualFlags are those of a change of one order or one position.
+type manualFlags struct {
+	connect.Flags
+	api.ReasonRequest
+	market string
+	wait   time.Duration
+}
+
+// by adds the flags, and what the command does to what it names.
+func (f *manualFlags) by(command *cobra.Command, what string, path func(name string) (string, error)) *cobra.Command {
+	command.Args = func(command *cobra.Command, names []string) error {
+		if len(names) != 1 {
+			return failure.Usagef("%s takes one %s", command.CommandPath(), what)
+		}
+		return nil
+	}
+	command.RunE = func(command *cobra.Command, names []string) error {
+		at, err := path(names[0])
+		if err != nil {
+			return err
+		}
+		return f.perform(command, at, func(dry bool) any { return api.ReasonRequest{Reason: f.Reason, DryRun: dry} })
+	}
+	return f.flags(command)
+}
+
+// flags adds those of every change by hand.
+func (f *manualFlags) flags(command *cobra.Command) *cobra.Command {
+	command.Flags().StringVar(&f.Reason, "reason", "", "why, for the journal")
+	shell.DryRunFlag(command, &f.DryRun, "show exactly what would be sent, and what comes of it; send nothing")
+	command.Flags().DurationVar(&f.wait, "wait", 0, "wait that long until it is done (exit code 75 when it is not)")
+	f.Add(command)
+	shell.OutputFlag(command, &f.Output)
+	return command
+}
+
+// perform asks for the change, after a trial where a person is to be asked.
+func (f *manualFlags) perform(command *cobra.Command, path string, body func(dry bool) any) error {
+	if strings.TrimSpace(f.Reason) == "" && !f.DryRun {
+		return failure.Usagef("%s needs --reason TEXT: it is written down", command.CommandPath())
+	}
+	d, err := f.Reach(command)
+	if err != nil {
+		return err
+	}
+	if !f.DryRun {
+		if err := confirmLive(command, d, path, body(true), showDeed); err != nil {
+			return err
+		}
+	}
+	out, raw, err := connect.Post[api.HaltAnswer](command, d, path, body(f.DryRun))
+	if err != nil {
+		return err
+	}
+	err = shell.Print(command.OutOrStdout(), f.Output, raw, func(w io.Writer) { showDeed(w, &out) })
+	if err != nil || f.DryRun || f.wait <= 0 {
+		return err
+	}
+	return followAll(command, d, &out, f.wait)
+}
+
+// followAll follows what was asked for on each strategy it is about.
+func followAll(command *cobra.Command, d *connect.Running, out *api.HaltAnswer, wait time.Duration) error {
+	began := time.Now()
+	var followed []string
+	for i := range out.Steps {
+		if name := out.Steps[i].Strategy; !slices.Contains(followed, name) {
+			followed = append(followed, name)
+			if err := follow(command, d, account.Scope{Strategy: name}.String(), wait-time.Since(began)); err != nil {
+				return err
+			}
+		}
+	}
+	if len(followed) == 0 { // nothing is sent: what is under way is
+		return follow(command, d, out.Scope, wait)
+	}
+	return nil
+}
+
+func showDeed(w io.Writer, h *api.HaltAnswer) {
+	if h.DryRun {
+		fmt.Fprintln(w, "it would send, now:")
+	} else {
+		fmt.Fprintln(w, "sent, or on its way:")
+	}
+	for i := range h.Steps {
+		fmt.Fprintln(w, "  "+h.Steps[i].Text)
+	}
+	switch {
+	case len(h.Steps) == 0 && len(h.Does) == 0:
+		fmt.Fprintln(w, "  nothing: no opening order fits")
+		return
+	case len(h.Steps) == 0:
+		fmt.Fprintln(w, "  nothing: it is under way already")
+	}
+	fmt.Fprintln(w, "what comes of it:")
+	for _, line := range h.Does {
+		fmt.Fprintln(w, "  "+line)
+	}
+	if h.DryRun {
+		fmt.Fprintln(w, shell.NothingDone)
+	}
+}
+
+func newOrderCancel() *cobra.Command {
+	var flags manualFlags
+	var asked api.CancelRequest
+	var all bool
+	command := &cobra.Command{
+		Use: "cancel [ID]", Short: "take opening orders out of the book, one or those that fit, and pause their strategies",
+		Long: `Cancels one opening order of botd's, by its client order id or the exchange's, or all that fit
+--strategy, --symbol and --market (--all: each there is), and halts their strategies at level
+pause: otherwise the next round would place them anew. Exits and stops go on. It is written to
+the journal and tried again until the orders have ended, also after a restart. botd rearm
+--strategy NAME lets a strategy open again.
+
+An order that reduces or protects is refused, and left where others fit: no halt keeps such
+orders back. Close the position instead (botd positions close), or change the strategy.`,
+		Example: `  botd orders cancel bmain-touj3l-2 --reason "too near" --dry-run
+  botd orders cancel bmain-touj3l-2 --reason "too near" --wait 30s
+  botd orders cancel --strategy grid --symbol ETH-USDT --reason "news" --dry-run`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, ids []string) error {
+			filtered := all || asked.Strategy != "" || asked.Symbol != "" || asked.Market != ""
+			switch {
+			case len(ids) == 0 && !filtered:
+				return failure.Usagef("%s takes one order id, or --strategy, --symbol, --market or --all", command.CommandPath())
+			case len(ids) == 1 && filtered:
+				return failure.Usagef("%s takes an order id or --strategy, --symbol, --market and --all, not both", command.CommandPath())
+			case len(ids) == 1:
+				return flags.perform(command, "/api/v1/orders/"+url.PathEscape(ids[0])+"/cancel", func(dry bool) any { return api.ReasonRequest{Reason: flags.Reason, DryRun: dry} })
+			}
+			return flags.perform(command, "/api/v1/orders/cancel", func(dry bool) any {
+				asked.ReasonRequest = api.ReasonRequest{Reason: flags.Reason, DryRun: dry}
+				return asked
+			})
+		},
+	}
+	f := command.Flags()
+	f.StringVar(&asked.Strategy, "strategy", "", "opening orders of this strategy")
+	f.StringVar(&asked.Symbol, "symbol", "", "opening orders of this symbol")
+	f.StringVar(&asked.Market, "market", "", "opening orders of futures or spot")
+	f.BoolVar(&all, "all", false, "all opening orders")
+	return flags.flags(command)
+}
+
+func newPositionClose() *cobra.Command {
+	var flags manualFlags
+	command := flags.by(&cobra.Command{
+		Use: "close SYMBOL", Short: "close one position at market, and halt its strategy",
+		Long: `Closes botd's position on one symbol: its strategy is halted at level flatten, which
+cancels its opening orders and sends a reduceOnly market exit (on spot a limit through the
+price collar, once the stop is canceled). That goes on through failures and restarts until
+nothing is held, also of a placement whose fate is not known yet. The strategy opens nothing
+until botd rearm --strategy NAME; --dry-run says what it would do then.`,
+		Example: `  botd positions close BTC-USDT --reason "news" --dry-run      # each order it would send
+  botd positions close BTC-USDT --market spot --reason "news" --wait 1m`,
+	}, "symbol", func(symbol string) (string, error) {
+		market := flags.market
+		if market == "" {
+			market = "futures"
+		}
+		if market != "futures" && market != "spot" {
+			return "", failure.Usagef("--market %q is neither futures nor spot", market)
+		}
+		return "/api/v1/positions/" + market + "/" + url.PathEscape(symbol) + "/close", nil
+	})
+	command.Flags().StringVar(&flags.market, "market", "", "futures (the default) or spot")
+	return command
+}

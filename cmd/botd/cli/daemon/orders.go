@@ -1,0 +1,124 @@
+package daemon
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/runtime/api/client"
+	"botd/runtime/view"
+)
+
+// filter picks some of a list that the daemon keeps.
+type filter struct {
+	strategy, symbol, market, outcome, order, rule, kind string
+	limit                                                int
+	all                                                  bool
+}
+
+func (f *filter) add(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&f.strategy, "strategy", "", "of one strategy alone")
+	flags.StringVar(&f.symbol, "symbol", "", "of one symbol alone")
+	flags.StringVar(&f.market, "market", "", "of futures or spot alone")
+	f.addLimit(command)
+}
+
+func (f *filter) addLimit(command *cobra.Command) {
+	command.Flags().IntVarP(&f.limit, "lines", "n", 100, "how many, the newest; up to 1000")
+}
+
+func (f *filter) path(path string) string {
+	query := url.Values{"limit": {strconv.Itoa(f.limit)}}
+	for _, part := range []struct{ name, value string }{{"strategy", f.strategy}, {"symbol", f.symbol}, {"market", f.market}, {"outcome", f.outcome}, {"order", f.order}, {"rule", f.rule}, {"kind", f.kind}} {
+		if part.value != "" {
+			query.Set(part.name, part.value)
+		}
+	}
+	if f.all {
+		query.Set("state", "all")
+	}
+	return path + "?" + query.Encode()
+}
+
+func NewOrders() *cobra.Command {
+	command := orderList()
+	command.AddCommand(newOrderShow(), newOrderCancel(), shell.Alias("list", orderList()))
+	return command
+}
+
+func orderList() *cobra.Command {
+	var f filter
+	command := connect.ShowFor("orders", "orders under way, as the daemon knows them; --all also those that ended", func() string { return f.path("/api/v1/orders") }, func(w io.Writer, p *client.Page[view.Order]) {
+		t := shell.NewTable(w, table.Row{"client order id", "order", "strategy", "purpose", "symbol", "side", "type", "state", "price", "stop", "quantity", "filled"})
+		for _, o := range p.Items {
+			t.AppendRow(table.Row{o.ClientOrderID, o.OrderID, o.Strategy, o.Purpose, o.Symbol, o.Side, o.Type, o.State, unlessNone(o.Price), unlessNone(o.StopPrice), quantityOf(&o), o.Filled})
+		}
+		t.Render()
+	})
+	command.Long = `Shows the orders botd placed: those that are in the book, in flight or of unknown fate, and
+with --all also those that ended, the newest first. Orders that somebody else placed are not
+among them: botd reconcile.`
+	command.Example = "  botd orders\n  botd orders --all --strategy trend -n 20\n  botd orders show bmain-touj3l-2\n  botd orders cancel bmain-touj3l-2 --reason \"too near\" --dry-run"
+	f.add(command)
+	command.Flags().BoolVar(&f.all, "all", false, "also those that ended")
+	return command
+}
+
+// unlessNone is a price, empty for an order that has none.
+func unlessNone(price string) string {
+	if price == "0" {
+		return ""
+	}
+	return price
+}
+
+// quantityOf is an order's quantity; an order that closes whatever is held has none.
+func quantityOf(o *view.Order) string {
+	if o.ClosePosition {
+		return "all"
+	}
+	return quantityOr(o.Quantity, o.QuoteAmount)
+}
+
+// quantityOr is a quantity; a spot purchase at the market has an amount to spend.
+func quantityOr(quantity, quoteAmount string) string {
+	if quoteAmount != "" {
+		return "for " + quoteAmount + " USDT"
+	}
+	return quantity
+}
+
+func newOrderShow() *cobra.Command {
+	command := connect.ShowOne("show ID", "one order's life, step by step", "/api/v1/orders/", func(w io.Writer, o *view.OneOrder) {
+		fmt.Fprintf(w, "%s  %s  %s %s %s %s on %s, %s", o.ClientOrderID, o.Strategy, o.Purpose, o.Side, o.Type, quantityOf(&o.Order), o.Symbol, o.State)
+		if o.OrderID != 0 {
+			fmt.Fprintf(w, ", order %d", o.OrderID)
+		}
+		fmt.Fprintln(w)
+		stepTable(w, o.Steps)
+	})
+	command.Long = "Shows one order with the time of each step: sent, acknowledged, filled, settled, and by what\nevidence. The id is botd's (client order id) or the exchange's."
+	command.Example = "  botd orders show bmain-touj3l-2\n  botd orders show 17 -o json"
+	return command
+}
+
+// stepTable tells a life with the time each step took.
+func stepTable(w io.Writer, steps []view.Step) {
+	t := shell.NewTable(w, table.Row{"time (UTC)", "after", "step", "what"})
+	for i, s := range steps {
+		after := ""
+		if i > 0 {
+			after = "+" + (time.Duration(s.AtMS-steps[0].AtMS) * time.Millisecond).String()
+		}
+		t.AppendRow(table.Row{time.UnixMilli(s.AtMS).UTC().Format("2006-01-02 15:04:05.000"), after, s.Step, s.Text})
+	}
+	t.Render()
+}

@@ -1,0 +1,32 @@
+package daemon
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/internal/failure"
+	"botd/runtime/api/client"
+	"botd/runtime/rehearsal"
+	"botd/runtime/view"
+)
+
+// outlooks asks the running daemon, or where none runs rehearses a start: the
+// journal is read, the venue looked at, and nothing is written or sent.
+func outlooks(command *cobra.Command, flags *connect.Flags) ([]view.TickPreview, error) {
+	d, err := flags.Daemon(command.Context())
+	if err == nil {
+		all, _, err := client.Ask[client.Page[view.TickPreview]](command.Context(), d, "GET", "/api/v1/plan", nil)
+		return all.Items, err
+	}
+	if failure.CodeOf(err) != failure.Unavailable {
+		return nil, err
+	}
+	config, err := connect.LoadValid(flags.Directory)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintln(command.ErrOrStderr(), "no daemon runs: this is what a start would find")
+	return rehearsal.Run(command.Context(), config)
+}

@@ -1,0 +1,104 @@
+package daemon
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/runtime/view"
+)
+
+func NewPlan() *cobra.Command {
+	var flags connect.Flags
+	var every time.Duration
+	command := &cobra.Command{
+		Use: "plan", Short: "what the next tick of each strategy would do; nothing is sent", Args: cobra.NoArgs,
+		Long: `Says what the next tick of each strategy, and the round after it, would do with what is
+known now: the plan as it would be, each order that would be derived, and what the rules
+would say to it. It asks the running daemon; where none runs, it reads the journal and
+looks at the venue as a start would. Nothing is written and nothing is sent.
+
+Prices move until then, so this is no promise. Why in detail: botd explain STRATEGY.`,
+		Example: "  botd plan\n  botd plan --watch\n  botd plan -o json | jq '.items[].steps'",
+		RunE: func(command *cobra.Command, _ []string) error {
+			return shell.Watch(command, every, func(w io.Writer) error {
+				all, err := outlooks(command, &flags)
+				if err != nil {
+					return err
+				}
+				return shell.Print(w, flags.Output, shell.List(all), func(w io.Writer) { planTable(w, all) })
+			})
+		},
+	}
+	flags.Add(command)
+	shell.OutputFlag(command, &flags.Output)
+	shell.WatchFlag(command, &every)
+	return command
+}
+
+func planTable(w io.Writer, all []view.TickPreview) {
+	t := shell.NewTable(w, table.Row{"strategy", "symbol", "next tick (UTC)", "wishes now", "would wish", "would do"})
+	for i := range all {
+		o := &all[i]
+		next := "none"
+		if o.NextMS != 0 {
+			next = shell.Second(o.NextMS)
+		}
+		would := "the same"
+		if o.Changes {
+			would = view.PlanText(&o.Plan)
+		}
+		t.AppendRow(table.Row{o.Strategy, o.Symbol, next, view.PlanText(&o.InForce), would, doing(o)})
+	}
+	t.Render()
+	for i := range all {
+		for _, b := range all[i].Blocks {
+			fmt.Fprintf(w, "%s: %s\n  way out: %s\n", all[i].Strategy, b.What, b.WayOut)
+		}
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(w, "there is no strategy")
+	}
+}
+
+// doing is what would be done, a line an intent.
+func doing(o *view.TickPreview) string {
+	if len(o.Steps) == 0 {
+		return "nothing"
+	}
+	var lines []string
+	for i := range o.Steps {
+		lines = append(lines, stepText(&o.Steps[i]))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func stepText(s *view.PreviewedIntent) string {
+	text := s.Purpose
+	switch {
+	case s.OrderID != 0:
+		text += fmt.Sprintf(" order %d", s.OrderID)
+	case s.Type == "":
+		text += " to " + s.Quantity
+	default:
+		text += " " + s.Side + " " + s.Type
+		for _, part := range []struct{ word, value string }{{"", s.Quantity}, {"for USDT ", s.Amount}, {"at ", s.Price}, {"stop ", s.StopPrice}} {
+			if part.value != "" {
+				text += " " + part.word + part.value
+			}
+		}
+	}
+	switch s.Outcome {
+	case "refused":
+		return text + ": refused by " + s.Rule
+	case "waits":
+		return text + ": after the one before it"
+	}
+	return text
+}

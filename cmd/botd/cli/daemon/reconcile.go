@@ -1,0 +1,152 @@
+package daemon
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
+	"botd/reconcile/placement"
+	"botd/runtime/api/client"
+	"botd/runtime/view"
+)
+
+func NewReconcile() *cobra.Command {
+	var flags connect.Flags
+	var dry bool
+	command := &cobra.Command{
+		Use: "reconcile", Short: "run a round now, and show whether exchange and journal agree", Args: cobra.NoArgs,
+		Long: `Has the running daemon fetch orders and positions now, then shows the last rounds, the
+placements whose fate is not known and the symbols that wait for a person. --dry-run only
+shows. Exit code 1 when something is unknown or quarantined.`,
+		Example: "  botd reconcile\n  botd reconcile --dry-run -o json",
+		RunE: func(command *cobra.Command, _ []string) error {
+			d, err := flags.Daemon(command.Context())
+			if err != nil {
+				return err
+			}
+			if !dry {
+				if _, err := d.Call(command.Context(), http.MethodPost, "/api/v1/reconcile", nil); err != nil {
+					return err
+				}
+			}
+			state, raw, err := client.Ask[view.Reconcile](command.Context(), d, http.MethodGet, "/api/v1/reconcile", nil)
+			if err != nil {
+				return err
+			}
+			err = shell.Print(command.OutOrStdout(), flags.Output, raw, func(w io.Writer) { reconcileText(w, &state) })
+			if err == nil && (state.Blind || uncertain(&state) || len(state.Quarantines) > 0) {
+				return failure.Quiet()
+			}
+			return err
+		},
+	}
+	flags.Add(command)
+	shell.OutputFlag(command, &flags.Output)
+	shell.DryRunFlag(command, &dry, "only show")
+	command.AddCommand(newReconcileRuns(), newDifferences())
+	return command
+}
+
+// unknownFate is the state of a placement whose answer was lost.
+var unknownFate = placement.Uncertain.String()
+
+// uncertain reports a placement whose fate is not known, beyond those just sent.
+func uncertain(r *view.Reconcile) bool {
+	return slices.ContainsFunc(r.Unknown, func(o view.Order) bool { return o.State == unknownFate })
+}
+
+func reconcileText(w io.Writer, r *view.Reconcile) {
+	switch {
+	case r.LastMS == 0:
+		fmt.Fprintln(w, "no complete round yet")
+	case r.Blind:
+		fmt.Fprintf(w, "BLIND: the last complete round was %s UTC, %d failed since\n", shell.Second(r.LastMS), r.Failed)
+	default:
+		fmt.Fprintf(w, "the last complete round was %s UTC\n", shell.Second(r.LastMS))
+	}
+	for i := range r.Unknown {
+		o := &r.Unknown[i]
+		word := "under way"
+		if o.State == unknownFate {
+			word = "UNKNOWN"
+		}
+		fmt.Fprintf(w, "%s  %s %s %s %s: %s, its fate is fetched\n", word, o.ClientOrderID, o.Strategy, o.Purpose, o.Symbol, o.State)
+	}
+	for i := range r.Quarantines {
+		q := &r.Quarantines[i]
+		fmt.Fprintf(w, "QUARANTINED  %s %s: %s\n  way out: botd resolve %s\n", q.Market, q.Symbol, q.Cause, q.Symbol)
+	}
+	if len(r.Unknown)+len(r.Quarantines) == 0 && r.LastMS != 0 && !r.Blind {
+		fmt.Fprintln(w, "exchange and journal agree")
+	}
+	t := shell.NewTable(w, table.Row{"round (UTC)", "complete", "took", "intents"})
+	for _, round := range r.Rounds[:min(10, len(r.Rounds))] {
+		t.AppendRow(table.Row{shell.Second(round.AtMS), round.Complete, (time.Duration(round.DurationMS) * time.Millisecond).String(), round.Acted})
+	}
+	t.Render()
+}
+
+func newReconcileRuns() *cobra.Command {
+	var f filter
+	command := connect.ShowFor("runs", "the last rounds", func() string { return f.path("/api/v1/reconcile/runs") }, func(w io.Writer, p *client.Page[view.Round]) {
+		t := shell.NewTable(w, table.Row{"time (UTC)", "complete", "took", "sent"})
+		for i := range p.Items {
+			r, complete := &p.Items[i], "yes"
+			if !r.Complete {
+				complete = "NO"
+			}
+			t.AppendRow(table.Row{shell.Second(r.AtMS), complete, time.Duration(r.DurationMS) * time.Millisecond, r.Acted})
+		}
+		t.Render()
+	})
+	command.Long = "Shows the last rounds of this run, the newest first: whether everything was read, how long\nthat took, and how many intents went out."
+	command.Example = "  botd reconcile runs -n 20\n  botd reconcile runs -o jsonl"
+	f.addLimit(command)
+	return command
+}
+
+func newDifferences() *cobra.Command {
+	var f filter
+	var open bool
+	command := connect.ShowFor("differences", "how exchange and journal did not agree, and what was made of it", func() string {
+		path := f.path("/api/v1/reconcile/differences")
+		if open {
+			path += "&open=true"
+		}
+		return path
+	}, func(w io.Writer, p *client.Page[view.Difference]) {
+		t := shell.NewTable(w, table.Row{"time (UTC)", "kind", "market", "symbol", "how much", "what", ""})
+		for i := range p.Items {
+			d := &p.Items[i]
+			state := ""
+			if d.Open {
+				state = "OPEN"
+			} else if d.EndedMS != 0 {
+				state = "until " + shell.Second(d.EndedMS)
+			}
+			t.AppendRow(table.Row{shell.Second(d.AtMS), d.Kind, d.Market, d.Symbol, strings.TrimSpace(d.Quantity + d.Amount + " " + d.Asset), d.Text, state})
+		}
+		t.Render()
+	})
+	command.Long = `Shows each difference between exchange and journal, the newest first, of every run the journal
+has: quarantine (a person must look: botd resolve), adopted (the journal took it over),
+ignored (left to whoever made it), found (an order under one of botd's ids), unexplained
+(money of a wallet that no fill, fee or funding explains).`
+	command.Example = "  botd reconcile differences\n  botd reconcile differences --open -o json"
+	f.addLimit(command)
+	flags := command.Flags()
+	flags.StringVar(&f.kind, "kind", "", "of one kind alone: quarantine, adopted, ignored, found, unexplained")
+	flags.StringVar(&f.symbol, "symbol", "", "of one symbol alone")
+	flags.StringVar(&f.market, "market", "", "of futures or spot alone")
+	flags.BoolVar(&open, "open", false, "only quarantines that wait for a person")
+	return command
+}

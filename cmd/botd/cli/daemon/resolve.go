@@ -1,0 +1,158 @@
+package daemon
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
+	"botd/runtime/api"
+	"botd/runtime/api/client"
+	"botd/runtime/view"
+)
+
+type resolveFlags struct {
+	connect.Flags
+	api.ResolveRequest
+	adopt, ignore bool
+}
+
+func NewResolve() *cobra.Command {
+	var flags resolveFlags
+	command := &cobra.Command{
+		Use: "resolve [SYMBOL]", Short: "end a quarantine, after a person looked", Args: cobra.MaximumNArgs(1),
+		Long: `A symbol is quarantined when what the exchange tells does not fit what botd did:
+nothing opens there until a person decides. Without a symbol this lists what waits;
+with one it shows the evidence, and what each decision would change:
+
+  --adopt    the difference becomes botd's: its strategy manages the whole position
+  --ignore   the difference stays with whoever made it: botd trades beside it
+
+The decision is written to the journal. Nothing is sent to the exchange by it.`,
+		Example: `  botd resolve
+  botd resolve BTC-USDT
+  botd resolve BTC-USDT --adopt --reason "I bought 0.01 by hand, let the strategy have it"`,
+		RunE: func(command *cobra.Command, arguments []string) error {
+			if len(arguments) == 1 {
+				flags.Symbol = arguments[0]
+			}
+			switch {
+			case flags.adopt && flags.ignore:
+				return failure.Usagef("--adopt and --ignore exclude each other: give one of them")
+			case flags.adopt || flags.ignore:
+				return flags.decide(command)
+			case flags.Reason != "" || flags.DryRun:
+				return failure.Usagef("resolve needs --adopt or --ignore to decide; without them it shows what waits, and takes no --reason or --dry-run")
+			}
+			return flags.show(command)
+		},
+	}
+	command.Flags().BoolVar(&flags.adopt, "adopt", false, "take the difference as botd's")
+	command.Flags().BoolVar(&flags.ignore, "ignore", false, "leave the difference to whoever made it")
+	command.Flags().StringVar(&flags.Reason, "reason", "", "why, for the journal")
+	command.Flags().StringVar(&flags.Market, "market", "", "futures or spot, for a symbol quarantined in both")
+	shell.DryRunFlag(command, &flags.DryRun, "show what would change, and change nothing")
+	flags.Add(command)
+	shell.OutputFlag(command, &flags.Output)
+	return command
+}
+
+func (f *resolveFlags) decide(command *cobra.Command) error {
+	switch {
+	case f.Symbol == "":
+		return failure.Usagef("which symbol? botd resolve lists those that are quarantined")
+	case strings.TrimSpace(f.Reason) == "" && !f.DryRun:
+		return failure.Usagef("resolve needs --reason TEXT: it is written down")
+	}
+	f.Decision = "ignore"
+	if f.adopt {
+		f.Decision = "adopt"
+	}
+	d, err := f.Reach(command)
+	if err != nil {
+		return err
+	}
+	out, raw, err := connect.Post[api.ResolveAnswer](command, d, "/api/v1/reconcile/resolve", f.ResolveRequest)
+	if err != nil {
+		return err
+	}
+	return shell.Print(command.OutOrStdout(), f.Output, raw, func(w io.Writer) {
+		for _, line := range out.Changes {
+			fmt.Fprintln(w, "  "+line)
+		}
+		if out.DryRun {
+			fmt.Fprintln(w, "nothing was changed (--dry-run)")
+			return
+		}
+		fmt.Fprintf(w, "resolved: %s %s, %s (%s)\n", out.Market, out.Symbol, out.Decision, out.Reason)
+	})
+}
+
+// show lists what is quarantined; of one symbol with all evidence. A symbol that
+// is not is a negative answer.
+func (f *resolveFlags) show(command *cobra.Command) error {
+	d, err := f.Daemon(command.Context())
+	if err != nil {
+		return err
+	}
+	told, _, err := client.Ask[client.Page[view.Quarantine]](command.Context(), d, http.MethodGet, "/api/v1/reconcile/quarantines", nil)
+	if err != nil {
+		return err
+	}
+	kept := []view.Quarantine{}
+	for _, q := range told.Items {
+		if f.Symbol == "" || q.Symbol == f.Symbol && (f.Market == "" || q.Market == f.Market) {
+			kept = append(kept, q)
+		}
+	}
+	if f.Symbol != "" && len(kept) == 0 {
+		return failure.New(failure.Negative, "botd resolve lists those that are", "%s is not quarantined: there is nothing to resolve", f.Symbol)
+	}
+	return shell.Print(command.OutOrStdout(), f.Output, api.Items(kept), func(w io.Writer) {
+		if len(kept) == 0 {
+			fmt.Fprintln(w, "nothing is quarantined")
+		}
+		for i := range kept {
+			showQuarantine(w, &kept[i])
+		}
+	})
+}
+
+func showQuarantine(w io.Writer, q *view.Quarantine) {
+	fmt.Fprintf(w, "%s %s", q.Market, q.Symbol)
+	if q.Strategy != "" {
+		fmt.Fprintf(w, " (strategy %s)", q.Strategy)
+	}
+	fmt.Fprintf(w, ", quarantined since %s\n  cause: %s\n", q.Since.Format(time.DateTime), q.Cause)
+	fmt.Fprintf(w, "  position on the exchange %s; explained by botd's fills %s; left to others %s; explained by nothing %s\n", q.Position, q.Explained, q.Ignored, q.Difference)
+	if len(q.Unknown)+len(q.Orders) > 0 {
+		t := shell.NewTable(w, table.Row{"what", "order", "client order id", "side", "type", "quantity", "filled", "price", "stop"})
+		for _, p := range q.Unknown {
+			t.AppendRow(table.Row{"fate unknown", p.OrderID, p.ClientOrderID, p.Side, p.Type, p.Quantity, p.Filled, p.Price, p.StopPrice})
+		}
+		for _, o := range q.Orders {
+			t.AppendRow(table.Row{"not in the journal", o.OrderID, o.ClientOrderID, o.Side, o.Type, o.Quantity, o.Filled, o.Price, o.StopPrice})
+		}
+		t.Render()
+	}
+	if q.Blocked != "" {
+		fmt.Fprintf(w, "  it can not be resolved now: %s\n", q.Blocked)
+		return
+	}
+	for _, way := range []struct {
+		flag  string
+		lines []string
+	}{{"--adopt", q.Adopt}, {"--ignore", q.Ignore}} {
+		fmt.Fprintf(w, "  botd resolve %s %s --reason TEXT\n", q.Symbol, way.flag)
+		for _, line := range way.lines {
+			fmt.Fprintln(w, "    "+line)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package daemon
+
+import (
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/risk"
+	"botd/runtime/api/client"
+	"botd/runtime/view"
+)
+
+func NewRisk() *cobra.Command {
+	command := &cobra.Command{Use: "risk", Short: "what the rules refused, and the limits", Args: shell.UnknownCommand,
+		Long:    "Shows the intents that the rules refused, and each limit with its utilization.",
+		Example: "  botd risk rejections --rule max_position",
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
+	command.AddCommand(newRejections(), shell.Alias("limits", NewLimits()), shell.Alias("halt", NewHalt()), shell.Alias("rearm", NewRearm()))
+	return command
+}
+
+func newRejections() *cobra.Command {
+	var f filter
+	command := connect.ShowFor("rejections", "intents that a rule refused, the newest first", func() string { return f.path("/api/v1/risk/rejections") }, func(w io.Writer, p *client.Page[view.Refusal]) {
+		t := shell.NewTable(w, table.Row{"time (UTC)", "rule", "strategy", "symbol", "intended", "value", "limit", "hint", "intent"})
+		for i := range p.Items {
+			r := &p.Items[i]
+			t.AppendRow(table.Row{shell.Second(r.AtMS), r.Rule, r.Strategy, r.Symbol, strings.Join(strings.Fields(r.Purpose+" "+r.Side+" "+r.Quantity), " "), r.Value, r.Limit, r.Hint, r.Intent})
+		}
+		t.Render()
+	})
+	command.Long = `Shows each intent that a rule refused since the daemon's start, with the value it would
+have had, the limit, and what would help. A refusal repeated word for word is shown once.
+botd intents show INTENT shows the verdict of every rule. docs/risk.md lists the rules.`
+	command.Example = "  botd risk rejections\n  botd risk rejections --rule max_position --strategy trend -o json"
+	f.add(command)
+	command.Flags().StringVar(&f.rule, "rule", "", "of one rule alone")
+	shell.CompleteWith(command, "rule", risk.Rules()...)
+	return command
+}

@@ -1,0 +1,98 @@
+package daemon
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/reconcile/record"
+	"botd/runtime/view"
+)
+
+// mostHoldings bounds how many assets a line names.
+const mostHoldings = 5
+
+func holdings(all []view.Holding) string {
+	var parts []string
+	for i, one := range all {
+		if i == mostHoldings {
+			parts = append(parts, fmt.Sprintf("%d more assets", len(all)-i))
+			break
+		}
+		parts = append(parts, one.Quantity+" "+one.Asset)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func NewStatus() *cobra.Command {
+	command := connect.Show("status", "what the running daemon does", "/api/v1/status", func(w io.Writer, s *view.Status) {
+		state := "ready"
+		if !s.Ready {
+			state = "NOT READY"
+		}
+		if s.Halted != record.LevelNone {
+			state += ", HALTED (" + s.Halted.String() + "): " + s.Why
+		}
+		fmt.Fprintf(w, "botd %s  %s  up %s  %s\nequity %s USDT  available %s  orders %d  unsettled %d\n", s.Mode, s.Instance, time.Duration(s.UptimeS)*time.Second, state, s.Equity, s.Available, s.Open, s.Unsettled)
+		if len(s.Uncounted) > 0 {
+			fmt.Fprintf(w, "not in it: %s of the spot wallet, which botd did not buy\n", holdings(s.Uncounted))
+		}
+		if s.Unclean {
+			fmt.Fprintf(w, "the run before this one did not end by a clean stop (found at the start, %s)\n", s.Started.Format(time.DateTime))
+		}
+		showDegraded(w, s.Degraded)
+		t := shell.NewTable(w, table.Row{"strategy", "state", "market", "symbol", "position", "target", "last", "why"})
+		for _, r := range s.Strategies {
+			t.AppendRow(table.Row{r.Name, r.State, r.Market, r.Symbol, r.Position, r.Target, r.Last, strings.Trim(r.Why+"; "+r.Reason, "; ")})
+		}
+		t.Render()
+	})
+	command.Long = `Shows how the running daemon is: ready or not, equity, orders; each declared state in which
+something does not open, with its cause, since when and its way out (docs/concepts.md); and
+what each strategy has, wants, and why.`
+	command.Example = "  botd status\n  botd status --watch\n  botd status -o json | jq -r .ready"
+	return command
+}
+
+// showDegraded tells, a line each, what does not trade as usual, and what ends that.
+func showDegraded(w io.Writer, all []view.Degraded) {
+	for i := range all {
+		d := &all[i]
+		of := strings.TrimSpace(d.Strategy + " " + d.Symbol)
+		if of == "" {
+			of = "account"
+		}
+		fmt.Fprintf(w, "%s (%s) since %s: %s\n  way out: %s%s\n", strings.ToUpper(d.State), of, d.Since.Format(time.DateTime), d.Cause, d.WayOut, until(d))
+		if d.Doing != "" {
+			fmt.Fprintf(w, "  under way: %s\n", d.Doing)
+		}
+	}
+}
+
+// until tells when a state ends by itself, where that is known.
+func until(d *view.Degraded) string {
+	if d.Until == nil {
+		return ""
+	}
+	return ", at " + d.Until.UTC().Format(time.DateTime)
+}
+
+// readPlaces are what a person reads of a price that is a mean of others.
+const readPlaces = 8
+
+// asRead is a decimal as a table shows it: 0 is none, and a long tail is cut.
+func asRead(decimal string) string {
+	if strings.Trim(decimal, "-0.") == "" {
+		return "-"
+	}
+	if dot := strings.IndexByte(decimal, '.'); dot >= 0 && len(decimal) > dot+1+readPlaces {
+		return strings.TrimRight(strings.TrimRight(decimal[:dot+1+readPlaces], "0"), ".")
+	}
+	return decimal
+}

@@ -1,0 +1,80 @@
+package daemon
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/reconcile/record"
+	"botd/runtime/api"
+)
+
+// NewStrategyStops are the levels of the kill switch and their end, of one strategy.
+func NewStrategyStops() []*cobra.Command {
+	return []*cobra.Command{
+		newStrategyStop("pause", record.LevelPause, "one strategy opens nothing; its exits and stops go on", "Nothing of it opens; what it holds is managed on: exits and stops go on."),
+		newStrategyStop("stop", record.LevelCancel, "one strategy opens nothing, and its opening orders are canceled", "Nothing of it opens, and its resting opening orders are canceled; exits and stops go on."),
+		newStrategyStop("flatten", record.LevelFlatten, "one strategy's orders are canceled and its position closed", "Its opening orders are canceled and its position is closed at market. It opens nothing after."),
+		newStrategyResume(),
+	}
+}
+
+func newStrategyStop(name string, level record.HaltLevel, short, long string) *cobra.Command {
+	var flags haltFlags
+	command := &cobra.Command{
+		Use: name + " NAME", Short: short, Args: cobra.ExactArgs(1), ValidArgsFunction: connect.CompleteStrategies,
+		Long: long + `
+The same as botd halt --level ` + level.String() + ` --strategy NAME: journalled, kept through restarts, and
+ended by botd strategy resume NAME. On a live account a person at a terminal is asked.`,
+		Example: "  botd strategy " + name + " trend --reason news --dry-run\n  botd strategy " + name + " trend --reason news",
+		RunE: func(command *cobra.Command, names []string) error {
+			flags.Level, flags.Strategy = level, names[0]
+			return flags.halt(command)
+		},
+	}
+	flags.deed(command)
+	return command
+}
+
+func newStrategyResume() *cobra.Command {
+	var flags haltFlags
+	command := &cobra.Command{
+		Use: "resume NAME", Short: "one strategy may open again", Args: cobra.ExactArgs(1), ValidArgsFunction: connect.CompleteStrategies,
+		Long:    "Ends the halt of one strategy and releases its latch: botd rearm --strategy NAME. What keeps it back\nall the same is told.",
+		Example: "  botd strategy resume trend --reason back --dry-run\n  botd strategy resume trend --reason back",
+		RunE: func(command *cobra.Command, names []string) error {
+			flags.Strategy = names[0]
+			return flags.rearm(command)
+		},
+	}
+	command.Flags().StringVar(&flags.Reason, "reason", "", "why, for the journal")
+	shell.DryRunFlag(command, &flags.DryRun, "say what would end, and change nothing")
+	flags.Add(command)
+	shell.OutputFlag(command, &flags.Output)
+	return command
+}
+
+func (f *haltFlags) rearm(command *cobra.Command) error {
+	d, err := f.Reach(command)
+	if err != nil {
+		return err
+	}
+	out, raw, err := connect.Post[api.HaltAnswer](command, d, "/api/v1/risk/rearm", f.RearmRequest)
+	if err != nil {
+		return err
+	}
+	return shell.Print(command.OutOrStdout(), f.Output, raw, func(w io.Writer) {
+		if out.DryRun {
+			fmt.Fprintln(w, "it would be armed (--dry-run):")
+		} else {
+			fmt.Fprintln(w, "armed")
+		}
+		for _, line := range out.Does {
+			fmt.Fprintln(w, "  "+line)
+		}
+		showDegraded(w, out.Still)
+	})
+}

@@ -1,0 +1,138 @@
+package daemon
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/configs"
+	"botd/internal/failure"
+	"botd/runtime/api"
+	"botd/runtime/api/client"
+)
+
+func NewToken() *cobra.Command {
+	command := &cobra.Command{Use: "token", Short: "tokens with a name, a role and an end, for programs and people", Args: shell.UnknownCommand,
+		Long: `Tokens for who is to look at botd, or to operate it, without reading its files: each has a name,
+by which the journal knows it, a role (viewer or operator) and an end, and can be revoked alone.
+The running daemon keeps their hashes (tokens.json in its data directory), never themselves.`,
+		Example: "  botd token create phone --role viewer --for 30d\n  botd token list\n  botd token revoke phone",
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
+	command.AddCommand(newTokenCreate(), newTokenList(), newTokenRevoke())
+	return command
+}
+
+func newTokenCreate() *cobra.Command {
+	var flags connect.Flags
+	var role, length string
+	var dry bool
+	command := &cobra.Command{
+		Use: "create NAME", Short: "make a token, which is shown this once", Args: cobra.ExactArgs(1),
+		Long: `Makes a token and prints it, this once. It logs in to the dashboard, or goes into the header
+Authorization: Bearer. The daemon is asked over its unix socket alone, so that nobody makes
+tokens by a token.`,
+		Example: "  botd token create phone --role viewer --for 30d\n  botd token create grafana > grafana.token && chmod 600 grafana.token",
+		RunE: func(command *cobra.Command, names []string) error {
+			asked := api.TokenRequest{Name: names[0], Role: role}
+			milliseconds, err := configs.ParseDuration(length)
+			if err != nil {
+				return failure.Usagef("--for %s: %w\nhint: write 30d, 12h, or 0 for a token without an end", length, err)
+			}
+			if milliseconds != 0 {
+				ends := time.Now().Add(time.Duration(milliseconds) * time.Millisecond).UTC().Truncate(time.Second)
+				asked.Ends = &ends
+			}
+			d, err := flags.Daemon(command.Context())
+			if err != nil {
+				return err
+			}
+			if dry {
+				return foretellToken(command, d, &asked, flags.Output)
+			}
+			made, raw, err := client.Ask[api.NewToken](command.Context(), d, http.MethodPost, "/api/v1/tokens", asked)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(command.ErrOrStderr(), "%s, a %s%s; it is not shown again\n", made.Name, made.Role, endText(made.Ends, ", until "))
+			return shell.Print(command.OutOrStdout(), flags.Output, raw, func(w io.Writer) { fmt.Fprintln(w, made.Token) })
+		},
+	}
+	command.Flags().StringVarP(&flags.Directory, "config", "c", "", "configuration directory, for the data directory")
+	command.Flags().StringVar(&role, "role", "viewer", "viewer: sees everything; operator: changes things too")
+	command.Flags().StringVar(&length, "for", "90d", "how long it is good: 30d, 12h; 0 for without end")
+	shell.DryRunFlag(command, &dry, "say what token it would make, and make none")
+	shell.CompleteWith(command, "role", "viewer", "operator")
+	shell.OutputFlag(command, &flags.Output)
+	return command
+}
+
+// foretellToken says what would be made, unless there is one of that name.
+func foretellToken(command *cobra.Command, d *client.Daemon, asked *api.TokenRequest, output string) error {
+	all, _, err := client.Ask[client.Page[api.NamedToken]](command.Context(), d, http.MethodGet, "/api/v1/tokens", nil)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(all.Items, func(t api.NamedToken) bool { return t.Name == asked.Name }) {
+		return failure.New(failure.Negative, "botd token revoke "+asked.Name+" ends it", "there is a token %q already", asked.Name)
+	}
+	change := api.Change{Schema: 1, DryRun: true, Does: []string{fmt.Sprintf("make the token %s, for a %s%s", asked.Name, asked.Role, endText(asked.Ends, ", until "))}}
+	raw, err := json.Marshal(change)
+	if err != nil {
+		return err
+	}
+	return connect.ShowChange(command, output, &change, raw)
+}
+
+func endText(ends *time.Time, before string) string {
+	if ends == nil {
+		return ""
+	}
+	return before + ends.UTC().Format(time.DateTime)
+}
+
+func newTokenList() *cobra.Command {
+	command := connect.Show("list", "the tokens with a name, and when they end", "/api/v1/tokens", func(w io.Writer, p *client.Page[api.NamedToken]) {
+		t := shell.NewTable(w, table.Row{"name", "role", "made (UTC)", "ends", "state"})
+		for i := range p.Items {
+			k, state, ends := &p.Items[i], "good", endText(p.Items[i].Ends, "")
+			if k.Ended {
+				state = "ended"
+			}
+			if k.Ends == nil {
+				ends = "never"
+			}
+			t.AppendRow(table.Row{k.Name, k.Role, k.Made.UTC().Format(time.DateTime), ends, state})
+		}
+		t.Render()
+		fmt.Fprintln(w, "besides these: the operator's in the file token, the viewer's in token-viewer, in the data directory")
+	})
+	command.Long = "Lists the tokens that botd token create made, those that have ended too. The tokens themselves are kept\nnowhere."
+	command.Example = "  botd token list\n  botd token list -o json"
+	return command
+}
+
+func newTokenRevoke() *cobra.Command {
+	var flags connect.Flags
+	var dry bool
+	command := &cobra.Command{
+		Use: "revoke NAME", Short: "end a token, and the sessions it opened", Args: cobra.ExactArgs(1),
+		Long:    "Ends a token at once: whoever has it is asked to log in, sessions that it opened too, and a live\nstream ends within seconds.",
+		Example: "  botd token revoke phone --dry-run\n  botd token revoke phone",
+		RunE: func(command *cobra.Command, names []string) error {
+			return flags.Change(command, http.MethodDelete, "/api/v1/tokens/"+url.PathEscape(names[0]), dry)
+		},
+	}
+	flags.Add(command)
+	shell.DryRunFlag(command, &dry, "say what it would do, and do nothing")
+	shell.OutputFlag(command, &flags.Output)
+	return command
+}

@@ -1,0 +1,60 @@
+package daemon
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/shopspring/decimal"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/runtime/api/client"
+	"botd/runtime/view"
+)
+
+func NewTrades() *cobra.Command {
+	var f filter
+	command := connect.ShowFor("trades", "round trips, from flat to flat, net of fees and funding", func() string { return f.path("/api/v1/trades") }, tradeTable)
+	command.Long = `Shows each round trip of the strategies, the newest first, of every run the journal has: what
+was entered and left at which mean price, what ended it, and what it made net of fees and
+funding. The sum below is of the round trips shown.
+
+One is listed once its money is booked (botd ledger). On futures fees and funding follow from
+the wallet (derived); on spot they are as the exchange told them. One marked "in part" began
+before the books, or a part of its money is not known.`
+	command.Example = "  botd trades --strategy trend\n  botd trades -n 1000 -o csv > trades.csv\n  botd trades -o json | jq '[.items[] | .pnl | tonumber] | add'"
+	f.add(command)
+	return command
+}
+
+func tradeTable(w io.Writer, p *client.Page[view.RoundTrip]) {
+	t := shell.NewTable(w, table.Row{"left (UTC)", "strategy", "market", "symbol", "side", "quantity", "entry", "exit", "held", "by", "realised", "fees", "funding", "net", ""})
+	var net decimal.Decimal
+	won := 0
+	for i := range p.Items {
+		r := &p.Items[i]
+		var notes []string
+		if r.Derived {
+			notes = append(notes, "derived")
+		}
+		if !r.Whole {
+			notes = append(notes, "in part")
+		}
+		made, err := decimal.NewFromString(r.PNL)
+		if err == nil && made.IsPositive() {
+			won++
+		}
+		net = net.Add(made)
+		held := (time.Duration(r.LeftMS-r.EnteredMS) * time.Millisecond).Round(time.Second)
+		t.AppendRow(table.Row{shell.Second(r.LeftMS), r.Strategy, r.Market, r.Symbol, r.Side, r.Quantity, asRead(r.Entry), asRead(r.Exit), held, r.Purpose,
+			asRead(r.Realised), asRead(r.Fees), asRead(r.Funding), asRead(r.PNL), strings.Join(notes, ", ")})
+	}
+	t.Render()
+	if n := len(p.Items); n > 0 {
+		fmt.Fprintf(w, "%d round trips, %d of them with a profit; net %s %s\n", n, won, asRead(net.String()), p.Items[0].Asset)
+	}
+}

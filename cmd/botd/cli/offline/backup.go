@@ -1,0 +1,230 @@
+package offline
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/configs"
+	"botd/internal/failure"
+	"botd/reconcile"
+	"botd/reconcile/journal"
+	"botd/runtime/api"
+	"botd/runtime/api/client"
+	"botd/runtime/backups"
+)
+
+func NewBackup() *cobra.Command {
+	var (
+		from   journalFlags
+		output string
+		dry    bool
+	)
+	command := &cobra.Command{
+		Use: "backup [FILE]", Short: "copy the journal, also while botd runs, and verify the copy", Args: cobra.MaximumNArgs(1),
+		Long: `Copies the journal as it stands at one moment into a new file, without stopping botd or
+keeping it from writing. The copy is verified as a whole before it gets its name: the chain
+of records, the ledger, the derived tables, and that it is the beginning of the journal.
+FILE may be a directory: then the name is made of mode, instance and time. Without FILE the
+running daemon makes one in data_dir/MODE/backups, and keeps the newest 7 made so.
+
+The journal is all that botd must remember: a backup and the configuration are enough to
+go on. Keys, candles and the accounts of demo and paper are not in it.`,
+		Example: "  botd backup /backups/            # makes live-main-20270115T080000Z.db there\n  botd backup journal-copy.db -o json\n  botd backup --dry-run            # what the daemon would do\n  botd journal verify --file journal-copy.db",
+		RunE: func(command *cobra.Command, arguments []string) error {
+			if len(arguments) == 0 {
+				return daemonBackup(command, &connect.Flags{Directory: from.directory, Output: output}, dry)
+			}
+			store, path, err := from.open(command.Context())
+			if err != nil {
+				return err
+			}
+			defer store.Close()
+			now := time.Now().UTC()
+			to, err := nameOf(command, store, arguments[0], now)
+			if err != nil {
+				return err
+			}
+			if folder := filepath.Dir(to); !isFolder(folder) {
+				return failure.New(failure.IO, "make it first: mkdir -p "+folder, "there is no directory %s to put the backup in", folder)
+			}
+			if dry {
+				fmt.Fprintf(command.OutOrStdout(), "copy %s into %s, and verify the copy as a whole\nnothing was done (--dry-run)\n", path, to)
+				return nil
+			}
+			made, err := store.Backup(command.Context(), to)
+			if err != nil {
+				return journal.Failure(err)
+			}
+			done := backups.Made{Schema: 1, At: now, Backup: made}
+			if err := backups.Mark(filepath.Dir(path), &done); err != nil {
+				fmt.Fprintf(command.ErrOrStderr(), "the backup is made, but botd_store_last_backup_timestamp_seconds will not tell: %v\n", err)
+			}
+			return shell.Print(command.OutOrStdout(), output, done, func(w io.Writer) { backupText(w, "backup", &made) })
+		},
+	}
+	from.add(command)
+	shell.DryRunFlag(command, &dry, "say what it would do, and make none")
+	shell.OutputFlag(command, &output)
+	return command
+}
+
+// daemonBackup has the running daemon make a backup.
+func daemonBackup(command *cobra.Command, flags *connect.Flags, dry bool) error {
+	d, err := flags.Daemon(command.Context())
+	if err != nil {
+		return err
+	}
+	d.Within = max(d.Within, backupWithin)
+	path := "/api/v1/backup"
+	if dry {
+		path += "?dry_run=true"
+	}
+	out, raw, err := client.Ask[api.BackupAnswer](command.Context(), d, http.MethodPost, path, nil)
+	if err != nil {
+		return err
+	}
+	return shell.Print(command.OutOrStdout(), flags.Output, raw, func(w io.Writer) {
+		if b := out.Backup; b != nil {
+			fmt.Fprintf(w, "ok: backup %s, %d bytes, verified: %d records\nlast hash %s\nsha256    %s\n", b.File, b.Bytes, b.Records, b.Hash, b.SHA256)
+			return
+		}
+		for _, line := range out.Does {
+			fmt.Fprintln(w, line)
+		}
+		fmt.Fprintln(w, shell.NothingDone)
+	})
+}
+
+// backupWithin bounds the wait for a backup that the daemon makes.
+const backupWithin = 10 * time.Minute
+
+// nameOf is the file a backup goes into.
+func nameOf(command *cobra.Command, store *journal.Journal, given string, now time.Time) (string, error) {
+	if info, err := os.Stat(given); err != nil || !info.IsDir() {
+		return given, nil
+	}
+	binding, err := store.Binding(command.Context())
+	if err != nil {
+		return "", failure.Wrap(failure.IO, err)
+	}
+	return filepath.Join(given, fmt.Sprintf("%s-%s-%s.db", binding.Mode, binding.Instance, now.Format(backups.Stamp))), nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func backupText(w io.Writer, what string, b *journal.Backup) {
+	fmt.Fprintf(w, "ok: %s %s, %d bytes, verified: %d records, %d ledger entries, %d derived rows\n", what, b.File, b.Bytes, b.Records, b.Entries, b.Rows)
+	fmt.Fprintf(w, "of %s, %s, instance %s\nlast hash %s\nsha256    %s\n", b.Binding.Mode, b.Binding.URL, b.Binding.Instance, b.Hash, b.SHA256)
+}
+
+// restoreDone is what botd restore prints.
+type restoreDone struct {
+	Schema int  `json:"schema"`
+	InUse  bool `json:"in_use"` // it is the journal now; false when it was only verified
+	journal.Restored
+}
+
+func NewRestore() *cobra.Command {
+	var (
+		directory, mode, output string
+		verify, dry             bool
+	)
+	command := &cobra.Command{
+		Use: "restore FILE", Short: "put a backup of the journal in its place", Args: cobra.ExactArgs(1),
+		Long: `Verifies a backup, copies it into the data directory and verifies the copy; the journal
+that was there is kept beside it as journal.db.before-TIME. botd must not run meanwhile.
+With --verify the backup is verified and nothing is changed.
+
+A backup does not know what was sent after it was made. The next start finds out from the
+exchange: client order ids are not made twice, since their epoch is the time of the start;
+an order of botd's that the backup does not know halts the account, a position that its
+fills do not explain quarantines its symbol, and nothing is canceled or closed. Look at
+botd status then, and decide with botd resolve and botd rearm.`,
+		Example: "  botd restore --verify /backups/live-main-20270115T080000Z.db\n  botd restore /backups/live-main-20270115T080000Z.db -c configs",
+		RunE: func(command *cobra.Command, arguments []string) error {
+			done := restoreDone{Schema: 1, InUse: !verify && !dry}
+			_, err := os.Stat(arguments[0])
+			if err != nil {
+				return failure.New(failure.NoInput, "botd backup FILE makes one; a migration leaves its own beside the journal", "read the backup: %w", err)
+			}
+			if verify {
+				done.Backup, err = journal.CheckBackup(command.Context(), arguments[0])
+			} else {
+				done.Restored, err = restore(command, directory, configs.Mode(mode), arguments[0], dry)
+			}
+			if err != nil {
+				return journal.Failure(err)
+			}
+			return shell.Print(command.OutOrStdout(), output, done, func(w io.Writer) { restoredText(w, &done) })
+		},
+	}
+	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory")
+	command.Flags().StringVar(&mode, "mode", "", "demo, paper or live (default: as configured)")
+	command.Flags().BoolVar(&verify, "verify", false, "only verify the backup; change nothing")
+	shell.DryRunFlag(command, &dry, "verify the backup, and that it could be put in place now; change nothing")
+	shell.OutputFlag(command, &output)
+	return command
+}
+
+// restore puts a backup into the configured data directory.
+func restore(command *cobra.Command, directory string, mode configs.Mode, backup string, dry bool) (r journal.Restored, err error) {
+	config, problems, err := connect.Load(directory, mode)
+	if err != nil {
+		return r, err
+	}
+	if err := problems.Err(); err != nil {
+		return r, failure.New(failure.Config, "", "%s", problems.String())
+	}
+	if config.Foreign == reconcile.ForeignIgnore {
+		return r, failure.New(failure.Config, "set foreign: halt in botd.yaml until the first start after the restore has settled",
+			"with foreign: ignore, a position that the backup does not know passes for another's, and its strategy enters again")
+	}
+	made, err := journal.CheckBackup(command.Context(), backup)
+	if err != nil {
+		return r, err
+	}
+	if made.Binding.Mode != string(config.Mode) || made.Binding.Instance != config.Instance {
+		return r, failure.New(failure.Config, "--mode and -c choose another account", "%s is of mode %s, instance %s; the configuration is mode %s, instance %s",
+			backup, made.Binding.Mode, made.Binding.Instance, config.Mode, config.Instance)
+	}
+	to := filepath.Join(config.DataDir, string(config.Mode))
+	if dry && !isFolder(to) {
+		return journal.Restored{Backup: made}, nil
+	}
+	if err := journal.CheckWritable(to); err != nil {
+		return r, err
+	}
+	release, err := journal.Lock(to)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if dry {
+		return journal.Restored{Backup: made}, nil
+	}
+	return journal.Restore(command.Context(), backup, filepath.Join(to, journal.FileName), time.Now())
+}
+
+func restoredText(w io.Writer, done *restoreDone) {
+	if !done.InUse {
+		backupText(w, "sound", &done.Backup)
+		return
+	}
+	backupText(w, "restored", &done.Backup)
+	if done.Kept != "" {
+		fmt.Fprintf(w, "the journal that was there is %s\n", done.Kept)
+	}
+	fmt.Fprintln(w, "what was sent after the backup is found out from the exchange at the next start: look at botd status then")
+}

@@ -1,0 +1,68 @@
+// Package offline holds the commands that need neither a daemon nor a market: configuration, journal, upkeep, a file each.
+package offline
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/configs"
+	"botd/internal/failure"
+	"botd/internal/plural"
+)
+
+func NewCheck() *cobra.Command {
+	var directory, output string
+	var strict bool
+	command := &cobra.Command{
+		Use: "check", Short: "validate a configuration, offline", Args: cobra.NoArgs,
+		Long:    "Reads botd.yaml and strategies/*.yaml and says everything that is wrong at once,\nwith file, line and a hint, then the limits that will hold (docs/risk.md). Nothing is\nsent anywhere. Exit code 1 when there are errors; with --strict when there are warnings too.",
+		Example: "  botd check\n  botd check -c /etc/botd\n  botd check -c configs -o json | jq .problems",
+		RunE: func(command *cobra.Command, _ []string) error {
+			config, problems, err := connect.Load(directory, "")
+			if err != nil {
+				return err
+			}
+			result := configs.NewReport(config, problems)
+			err = shell.Print(command.OutOrStdout(), output, result, func(w io.Writer) { checkTable(w, result, problems) })
+			if err == nil && (!result.OK || strict && result.Warnings > 0) {
+				return failure.Quiet()
+			}
+			return err
+		},
+	}
+	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
+	command.Flags().BoolVar(&strict, "strict", false, "a warning is a negative answer too (exit code 1)")
+	command.Flags().Bool("offline", true, "it always is")
+	if err := command.Flags().MarkHidden("offline"); err != nil {
+		panic("botd: " + err.Error()) // no such flag: a mistake above
+	}
+	shell.OutputFlag(command, &output)
+	return command
+}
+
+func checkTable(w io.Writer, result configs.Report, problems configs.Problems) {
+	for _, p := range problems {
+		fmt.Fprintln(w, p.String())
+	}
+	if result.OK {
+		fmt.Fprintf(w, "ok: %s, %s, mode %s", plural.Of(len(result.Files), "file"), plural.Of(result.Strategies, "strategy"), result.Mode)
+	} else {
+		fmt.Fprint(w, plural.Of(result.Errors, "error"))
+	}
+	if result.Warnings > 0 {
+		fmt.Fprint(w, ", "+plural.Of(result.Warnings, "warning"))
+	}
+	fmt.Fprintln(w)
+	if result.OK {
+		t := shell.NewTable(w, table.Row{"scope", "limit", "value"})
+		for _, l := range result.Limits {
+			t.AppendRow(table.Row{l.Scope, l.Rule, l.Limit})
+		}
+		t.Render()
+	}
+}

@@ -1,0 +1,208 @@
+package offline
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/configs"
+	"botd/internal/failure"
+)
+
+func NewConfig() *cobra.Command {
+	command := &cobra.Command{Use: "config", Short: "the configuration: what holds, every key there is, what changed", Args: shell.UnknownCommand,
+		Long: `What holds and where each value comes from (show), every key with bounds and default (keys,
+reference; docs/configuration.md), what editors complete by (schema), and what the running
+daemon does not do yet (diff). botd check looks for mistakes.`,
+		Example: "  botd config show --effective -c configs\n  botd config keys\n  botd config diff -c configs",
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
+	command.AddCommand(newConfigShow(), newConfigKeys(), newConfigSchema(), newConfigReference(), shell.Alias("init", NewInit()))
+	return command
+}
+
+// shownConfig is what botd config show -o json prints.
+type shownConfig struct {
+	Schema    int          `json:"schema"`
+	Directory string       `json:"directory"`
+	Files     []string     `json:"files"`
+	Hash      string       `json:"hash"` // SHA-256 of the effective configuration
+	Values    []valueJSON  `json:"values"`
+	Sources   []sourceJSON `json:"sources,omitempty"`
+}
+
+type valueJSON struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"` // file:line, default, or command line
+}
+
+type sourceJSON struct {
+	File string `json:"file"`
+	Text string `json:"text"`
+}
+
+func (s shownConfig) Rows() any {
+	if s.Sources != nil {
+		return s.Sources
+	}
+	return s.Values
+}
+
+func newConfigShow() *cobra.Command {
+	var directory, output string
+	var effective bool
+	command := &cobra.Command{
+		Use: "show", Short: "the configuration as it is written, or with --effective as it holds", Args: cobra.NoArgs,
+		Long: `Shows the files of a configuration as they are written. With --effective: what holds,
+every default filled in, all strategies in one list, and never a secret: that is what
+the journal's config hash is of.`,
+		Example: "  botd config show --effective\n  botd config show --effective -o csv",
+		RunE: func(command *cobra.Command, _ []string) error {
+			config, err := connect.LoadValid(directory)
+			if err != nil {
+				return err
+			}
+			shown := shownConfig{Schema: 1, Directory: config.Directory, Files: config.Files, Hash: config.Hash()}
+			if !effective {
+				return showSources(command, output, config, shown)
+			}
+			settings, err := config.Settings()
+			if err != nil {
+				return err
+			}
+			for _, s := range settings {
+				shown.Values = append(shown.Values, valueJSON{s.Path, s.Value, s.Origin})
+			}
+			return shell.Print(command.OutOrStdout(), output, shown, func(w io.Writer) { io.WriteString(w, config.Effective()) })
+		},
+	}
+	connect.ConfigFlag(command, &directory)
+	command.Flags().BoolVar(&effective, "effective", false, "what holds, defaults included")
+	shell.OutputFlag(command, &output)
+	return command
+}
+
+// showSources prints the files; those of the examples are in this program.
+func showSources(command *cobra.Command, output string, config *configs.Config, shown shownConfig) error {
+	files := configs.Examples()
+	_, err := os.Stat(filepath.FromSlash(config.Directory))
+	if err == nil {
+		files = os.DirFS(filepath.FromSlash(config.Directory))
+	}
+	for _, name := range config.Files {
+		relative, err := filepath.Rel(config.Directory, name)
+		if err != nil {
+			return err
+		}
+		text, err := readAll(files, filepath.ToSlash(relative))
+		if err != nil {
+			return err
+		}
+		shown.Sources = append(shown.Sources, sourceJSON{name, text})
+	}
+	return shell.Print(command.OutOrStdout(), output, shown, func(w io.Writer) {
+		for _, s := range shown.Sources {
+			fmt.Fprintf(w, "# %s\n%s\n", s.File, s.Text)
+		}
+	})
+}
+
+// keyRow is one key as botd config keys prints it.
+type keyRow struct {
+	File     string   `json:"file"` // botd.yaml, or strategies/*.yaml
+	Key      string   `json:"key"`
+	Kind     string   `json:"kind"`
+	Values   []string `json:"values,omitempty"`
+	Low      string   `json:"low,omitempty"`
+	High     string   `json:"high,omitempty"`
+	Default  string   `json:"default,omitempty"`
+	Live     string   `json:"default_live,omitempty"`
+	Required bool     `json:"required"`
+	What     string   `json:"what"`
+	Unit     string   `json:"unit,omitempty"`
+	Modes    string   `json:"modes,omitempty"`
+	Example  string   `json:"example"`
+	Instead  string   `json:"instead,omitempty"`
+}
+
+func newConfigKeys() *cobra.Command {
+	var output string
+	command := &cobra.Command{
+		Use: "keys", Short: "every key of botd.yaml and of a strategy's file, with its kind, bounds and default", Args: cobra.NoArgs,
+		Long: `Lists every key, as the reader of the configuration knows it; with -o json also what each
+is, in which modes it counts, an example, and what else sets it (docs/configuration.md). What
+the limits count: docs/risk.md. Parameters of a strategy: botd strategy show NAME.`,
+		Example: "  botd config keys\n  botd config keys -o csv=key,kind,default",
+		RunE: func(command *cobra.Command, _ []string) error {
+			root, file := configs.Keys()
+			rows := append(keyRows("botd.yaml", root), keyRows("strategies/*.yaml", file)...)
+			return shell.Print(command.OutOrStdout(), output, rows, func(w io.Writer) { keyTable(w, rows) })
+		},
+	}
+	shell.OutputFlag(command, &output)
+	return command
+}
+
+func keyRows(file string, keys []configs.Key) (rows []keyRow) {
+	for _, k := range keys {
+		if k.Kind != configs.KindBlock {
+			rows = append(rows, keyRow{file, k.Path, k.Kind, k.Words, k.Low, k.High, k.Default, k.Live, k.Required, k.What, k.Unit, k.Modes, k.Example, k.Instead})
+		}
+	}
+	return rows
+}
+
+func keyTable(w io.Writer, rows []keyRow) {
+	t := shell.NewTable(w, table.Row{"file", "key", "kind", "from", "to", "default"})
+	for _, r := range rows {
+		kind, standard := r.Kind, r.Default
+		for i, word := range r.Values {
+			if i == 0 {
+				kind = word
+			} else {
+				kind += " | " + word
+			}
+		}
+		if r.Required {
+			standard = "required"
+		}
+		t.AppendRow(table.Row{r.File, r.Key, kind, r.Low, r.High, standard})
+	}
+	t.Render()
+}
+
+func newConfigSchema() *cobra.Command {
+	command := &cobra.Command{
+		Use: "schema [botd|strategy]", Short: "the JSON Schema of botd.yaml, or of a strategy's file, for editors", Args: cobra.MaximumNArgs(1),
+		Long: `Prints a JSON Schema, made from the reader of the configuration: editors complete keys and
+underline mistakes by it. botd check finds more than a schema can say.`,
+		Example:   "  botd config schema > botd.schema.json\n  botd config schema strategy > strategy.schema.json\n  # first line of botd.yaml:  # yaml-language-server: $schema=botd.schema.json",
+		ValidArgs: []string{"botd", "strategy"},
+		RunE: func(command *cobra.Command, names []string) error {
+			root, file := configs.Keys()
+			keys, title := root, "botd.yaml"
+			if len(names) == 1 {
+				switch names[0] {
+				case "botd":
+				case "strategy":
+					keys, title = file, "a strategy's file of botd"
+				default:
+					return failure.Usagef("botd config schema %s: botd or strategy", names[0])
+				}
+			}
+			schema := configs.Schema(keys, connect.Registry())
+			schema["title"] = title
+			encoder := json.NewEncoder(command.OutOrStdout())
+			encoder.SetIndent("", "  ")
+			return failure.Wrap(failure.IO, encoder.Encode(schema))
+		},
+	}
+	return command
+}

@@ -1,0 +1,31 @@
+package offline
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/configs"
+	"botd/internal/failure"
+)
+
+func newConfigReference() *cobra.Command {
+	var into string
+	command := &cobra.Command{
+		Use: "reference", Short: "docs/configuration.md: every key with its meaning, bounds, default and an example", Args: cobra.NoArgs,
+		Long: `Prints the reference of the configuration as Markdown, made from its reader and from the
+registry of strategies: a program of your own prints one with your strategies in it.`,
+		Example: "  botd config reference | less\n  go run ./cmd/botd config reference --into docs/configuration.md",
+		RunE: func(command *cobra.Command, _ []string) error {
+			text := configs.Reference(connect.Registry())
+			if into != "" {
+				return failure.Wrap(failure.IO, os.WriteFile(into, text, 0o644))
+			}
+			_, err := command.OutOrStdout().Write(text)
+			return failure.Wrap(failure.IO, err)
+		},
+	}
+	command.Flags().StringVar(&into, "into", "", "Markdown file to write it to")
+	return command
+}

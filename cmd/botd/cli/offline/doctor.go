@@ -1,0 +1,67 @@
+package offline
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/configs"
+	"botd/internal/failure"
+	"botd/internal/plural"
+	"botd/runtime/doctor"
+)
+
+// patientOf is the configuration and the daemon of the flags.
+func patientOf(a *connect.Flags) doctor.Patient {
+	return doctor.Patient{Daemon: a.Daemon, Address: cmp.Or(a.URL, a.Address), Load: func() (*configs.Config, configs.Problems, error) { return connect.Load(a.Directory, "") }}
+}
+
+func NewDoctor() *cobra.Command {
+	var flags connect.Flags
+	command := &cobra.Command{
+		Use: "doctor", Short: "is everything right: clock, disk, permissions, configuration, venue, journal, version", Args: cobra.NoArgs,
+		Long: `Looks at everything that keeps botd from running well, and says what mends it. Nothing is
+changed and no order is sent: of a venue with keys it reads the account, to try the
+signature. It may be run while botd runs. Exit code 1 when something fails; a warning
+leaves 0.`,
+		Example: "  botd doctor\n  botd doctor -c /etc/botd -o json | jq '.findings[] | select(.state != \"ok\")'",
+		RunE: func(command *cobra.Command, _ []string) error {
+			d := doctor.Examine(command.Context(), patientOf(&flags))
+			err := shell.Print(command.OutOrStdout(), flags.Output, d, func(w io.Writer) { doctorTable(w, &d, shell.Colours(command, w)) })
+			if err == nil && !d.OK {
+				return failure.Quiet()
+			}
+			return err
+		},
+	}
+	flags.Add(command)
+	shell.OutputFlag(command, &flags.Output)
+	return command
+}
+
+func doctorTable(w io.Writer, d *doctor.Diagnosis, coloured bool) {
+	t := shell.NewTable(w, table.Row{"check", "state", "what", "mend"})
+	t.SetColumnConfigs([]table.ColumnConfig{{Name: "what", WidthMax: 70, WidthMaxEnforcer: text.WrapSoft}, {Name: "mend", WidthMax: 50, WidthMaxEnforcer: text.WrapSoft}})
+	for _, f := range d.Findings {
+		state := f.State
+		if coloured {
+			state = map[string]text.Color{doctor.StateOK: text.FgGreen, doctor.StateWarn: text.FgYellow, doctor.StateFail: text.FgRed}[f.State].Sprint(state)
+		}
+		t.AppendRow(table.Row{f.Check, state, f.What, f.Mend})
+	}
+	t.Render()
+	switch {
+	case d.Failures > 0:
+		fmt.Fprintf(w, "%s, %s\n", plural.Of(d.Failures, "failure"), plural.Of(d.Warnings, "warning"))
+	case d.Warnings > 0:
+		fmt.Fprintf(w, "%s\n", plural.Of(d.Warnings, "warning"))
+	default:
+		fmt.Fprintln(w, "all is well")
+	}
+}

@@ -1,0 +1,302 @@
+package offline
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/configs"
+	"botd/internal/failure"
+	"botd/internal/plural"
+	"botd/internal/spell"
+)
+
+// initFlags are what a new configuration is made from.
+type initFlags struct {
+	mode, instance, listen, baseURL, keyFile, secretFile string
+	strategies                                           []string
+	dry                                                  bool
+}
+
+func NewInit() *cobra.Command {
+	var flags initFlags
+	command := &cobra.Command{
+		Use: "init [DIR]", Short: "write a commented configuration to begin with", Args: cobra.MaximumNArgs(1),
+		Long: `Writes botd.yaml and strategies/*.yaml into DIR (default ./configs), every key commented,
+checks them as botd check does, and says what to do next. At a terminal it asks for what
+no flag says; --no-input never asks. Files that exist are never overwritten.
+
+A configuration for live gets no strategy unless --strategy names one.`,
+		Example: `  botd init
+  botd init my-botd --mode paper --base-url https://VENUE --strategy trend --no-input
+  botd init --mode live --base-url https://VENUE --key-file /etc/botd/key --secret-file /etc/botd/secret`,
+		RunE: func(command *cobra.Command, names []string) error {
+			directory := "configs"
+			if len(names) == 1 {
+				directory = names[0]
+			}
+			return flags.run(command, directory)
+		},
+	}
+	f := command.Flags()
+	f.StringVar(&flags.mode, "mode", "", "demo, paper or live (default demo)")
+	f.StringVar(&flags.instance, "instance", "", "1 to 10 of a-z and 0-9; part of every order's id (default main)")
+	f.StringVar(&flags.listen, "listen", "", "address of dashboard and API; another for a second botd on the machine (default 127.0.0.1:8420)")
+	f.StringVar(&flags.baseURL, "base-url", "", "the venue's address; paper and live need it")
+	f.StringVar(&flags.keyFile, "key-file", "", "file of mode 600 with the API key; for live")
+	f.StringVar(&flags.secretFile, "secret-file", "", "file of mode 600 with its secret; for live")
+	f.StringSliceVar(&flags.strategies, "strategy", nil, "examples to begin with: "+strings.Join(exampleNames(), ", ")+", or none (default all; for live none)")
+	shell.DryRunFlag(command, &flags.dry, "name the files, and write none")
+	shell.CompleteWith(command, "strategy", append(exampleNames(), "none")...)
+	return command
+}
+
+// exampleNames are the strategies of the built-in configuration.
+func exampleNames() (names []string) {
+	paths, _ := fs.Glob(configs.Examples(), "strategies/*.yaml") // its only error is a bad pattern
+	for _, path := range paths {
+		names = append(names, strings.TrimSuffix(filepath.Base(path), ".yaml"))
+	}
+	return names
+}
+
+func readAll(files fs.FS, name string) (string, error) {
+	text, err := fs.ReadFile(files, name)
+	return string(text), err
+}
+
+func (f *initFlags) run(command *cobra.Command, directory string) error {
+	if err := f.ask(command); err != nil {
+		return err
+	}
+	if err := f.complete(); err != nil {
+		return err
+	}
+	texts, err := f.texts()
+	if err != nil {
+		return err
+	}
+	names := make([]string, 0, len(texts))
+	for name := range texts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if _, err := os.Lstat(filepath.Join(directory, name)); !errors.Is(err, fs.ErrNotExist) {
+			return failure.New(failure.Usage, "name another directory, or move that file away; nothing was written", "%s exists already", filepath.Join(directory, name))
+		}
+	}
+	for _, name := range names {
+		path := filepath.Join(directory, filepath.FromSlash(name))
+		if f.dry {
+			fmt.Fprintln(command.OutOrStdout(), path)
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return failure.Wrap(failure.IO, err)
+		}
+		if err := os.WriteFile(path, []byte(texts[name]), 0o644); err != nil {
+			return failure.Wrap(failure.IO, err)
+		}
+		fmt.Fprintln(command.OutOrStdout(), path)
+	}
+	if f.dry {
+		fmt.Fprintln(command.ErrOrStderr(), shell.NothingDone)
+		return nil
+	}
+	return f.next(command, directory)
+}
+
+// ask asks a person for what no flag says.
+func (f *initFlags) ask(command *cobra.Command) error {
+	person, there := shell.Person(command)
+	if !there {
+		return nil
+	}
+	answers := bufio.NewReader(person)
+	put := func(flag string, into *string, text, standard string, wrong func(answer string) string) error {
+		if command.Flags().Changed(flag) {
+			return nil
+		}
+		for {
+			fmt.Fprintf(shell.Question(command), "%s [%s]: ", text, standard)
+			line, err := answers.ReadString('\n')
+			if err != nil && !errors.Is(err, io.EOF) {
+				return failure.Wrap(failure.IO, err)
+			}
+			*into = cmp.Or(strings.TrimSpace(line), standard)
+			why := wrong(*into)
+			if why == "" || err != nil { // a wrong answer at the input's end is told by what reads it
+				return nil
+			}
+			fmt.Fprintln(shell.Question(command), "  "+why)
+		}
+	}
+	if err := put("mode", &f.mode, "mode: demo (a simulated exchange), paper (real prices, no keys) or live", "demo", wrongMode); err != nil {
+		return err
+	}
+	if err := put("instance", &f.instance, "instance: a short name, part of every order's id", "main", wrongInstance); err != nil || f.mode == string(configs.Demo) {
+		return err
+	}
+	if err := put("base-url", &f.baseURL, "address of the venue", "https://", wrongAddress); err != nil || f.mode != string(configs.Live) {
+		return err
+	}
+	return errors.Join(put("key-file", &f.keyFile, "file that holds the API key, mode 600", "/etc/botd/key", never),
+		put("secret-file", &f.secretFile, "file that holds its secret, mode 600", "/etc/botd/secret", never))
+}
+
+// What is wrong with an answer: asked again at once, nobody answers all for nothing.
+
+func wrongMode(answer string) string {
+	modes := []string{string(configs.Demo), string(configs.Paper), string(configs.Live)}
+	if slices.Contains(modes, answer) {
+		return ""
+	}
+	if near := spell.Nearest(answer, modes); near != "" {
+		return "there is no mode " + answer + "; did you mean " + near + "?"
+	}
+	return "demo, paper or live"
+}
+
+func wrongInstance(answer string) string {
+	if instanceName.MatchString(answer) {
+		return ""
+	}
+	return "1 to 10 of a-z and 0-9"
+}
+
+func wrongAddress(answer string) string {
+	address, err := url.Parse(answer)
+	if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" {
+		return "an address as https://venue.example"
+	}
+	return ""
+}
+
+func wrongListen(address string) bool {
+	host, port, err := net.SplitHostPort(address)
+	n, wrong := strconv.Atoi(port)
+	return err != nil || wrong != nil || n < 1 || n > 65_535 || strings.ContainsAny(host, " \t\n#'\"")
+}
+
+func never(string) string { return "" }
+
+var instanceName = regexp.MustCompile(`^[a-z0-9]{1,10}$`)
+
+// complete checks what was given and fills in the rest.
+func (f *initFlags) complete() error {
+	if f.mode == "" {
+		f.mode = string(configs.Demo)
+	}
+	if f.instance == "" {
+		f.instance = "main"
+	}
+	mode := configs.Mode(f.mode)
+	switch {
+	case mode != configs.Demo && mode != configs.Paper && mode != configs.Live:
+		return failure.Usagef("--mode %s: demo, paper or live", f.mode)
+	case f.listen != "" && wrongListen(f.listen):
+		return failure.Usagef("--listen %s: want host:port, as 127.0.0.1:8420", f.listen)
+	case mode != configs.Demo && (f.baseURL == "" || f.baseURL == "https://"):
+		return failure.Usagef("mode %s needs --base-url, the venue's address", f.mode)
+	case mode == configs.Live && (f.keyFile == "") != (f.secretFile == ""):
+		return failure.Usagef("--key-file and --secret-file go together")
+	}
+	if f.strategies == nil && mode != configs.Live {
+		f.strategies = exampleNames()
+	}
+	for _, name := range f.strategies {
+		if name != "none" && !slices.Contains(exampleNames(), name) {
+			return failure.Usagef("--strategy %s: there are %s, and none\nhint: botd strategy new writes one of your own", name, strings.Join(exampleNames(), ", "))
+		}
+	}
+	return nil
+}
+
+var (
+	modeLine     = regexp.MustCompile(`(?m)^mode: demo .*$`)
+	instanceLine = regexp.MustCompile(`(?m)^instance: main`)
+	listenLine   = regexp.MustCompile(`(?m)^listen: 127\.0\.0\.1:8420( # .*); open http://.*$`)
+	exchangeLine = regexp.MustCompile(`(?m)^# exchange: .*\n(#   .*\n)*`)
+)
+
+// texts are the files, made from the built-in examples so that those can be trusted.
+func (f *initFlags) texts() (map[string]string, error) {
+	root, err := readAll(configs.Examples(), "botd.yaml")
+	if err != nil {
+		return nil, err
+	}
+	root = modeLine.ReplaceAllLiteralString(root, map[string]string{
+		"demo": "mode: demo # a simulated exchange inside botd, no network, no keys. Also: paper, live", "paper": "mode: paper # a simulated account on the venue's prices, no keys. Also: demo, live",
+		"live": "mode: live # real money; botd run --mode live asks for it a second time. Also: demo, paper"}[f.mode])
+	root = instanceLine.ReplaceAllLiteralString(root, "instance: "+f.instance)
+	if f.listen != "" {
+		root = listenLine.ReplaceAllString(root, strings.ReplaceAll(fmt.Sprintf("listen: %q", f.listen), "$", "$$")+"$1")
+	}
+	if f.mode != string(configs.Demo) {
+		root = exchangeLine.ReplaceAllLiteralString(root, f.exchange())
+	}
+	texts := map[string]string{"botd.yaml": root}
+	for _, name := range f.strategies {
+		if name == "none" {
+			continue
+		}
+		file := "strategies/" + name + ".yaml"
+		if texts[file], err = readAll(configs.Examples(), file); err != nil {
+			return nil, err
+		}
+	}
+	return texts, nil
+}
+
+func (f *initFlags) exchange() string {
+	text := fmt.Sprintf("exchange:\n  base_url: %q\n", f.baseURL)
+	if f.mode != string(configs.Live) {
+		return text
+	}
+	if f.keyFile == "" {
+		text += "  # the key comes as systemd credentials BOTD_KEY and BOTD_SECRET; or name files of mode 600:\n  # key_file: /etc/botd/key\n  # secret_file: /etc/botd/secret\n"
+	} else {
+		text += fmt.Sprintf("  key_file: %q # files of mode 600; secrets never stand in YAML\n  secret_file: %q\n", f.keyFile, f.secretFile)
+	}
+	return text + "  # signature: {payload: \"{timestamp}{method}{path}{body}\", encoding: hex}    # botd probe finds out\n  # settle: {window: 60s, visibility: 45s, staleness: 15s}                     # botd probe measures\n"
+}
+
+// next checks what was written and says what to do with it.
+func (f *initFlags) next(command *cobra.Command, directory string) error {
+	w := command.ErrOrStderr()
+	checked := connect.Options("")
+	if f.keyFile == "" {
+		checked.CredentialsDirectory = "credentials" // systemd's; they are there when it starts botd
+	}
+	_, problems := configs.LoadDirectory(directory, checked)
+	for _, p := range problems {
+		fmt.Fprintln(w, p.String())
+	}
+	if problems.Errors() > 0 {
+		return failure.New(failure.Negative, "mend them, then: botd check -c "+directory, "written, with %s", plural.Of(problems.Errors(), "mistake"))
+	}
+	fmt.Fprintf(w, "\nnext:\n  botd check -c %s\n  botd doctor -c %s\n", directory, directory)
+	switch configs.Mode(f.mode) {
+	case configs.Live:
+		fmt.Fprintf(w, "  botd probe --base-url %s      # signature and settle times of the venue\n  botd run -c %s --mode paper   # a simulated account first\n  botd run -c %s --mode live\n", f.baseURL, directory, directory)
+	default:
+		fmt.Fprintf(w, "  botd run -c %s\n", directory)
+	}
+	return nil
+}

@@ -1,0 +1,293 @@
+package offline
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/configs"
+	"botd/internal/failure"
+	"botd/internal/moment"
+	"botd/reconcile/journal"
+	"botd/reconcile/record"
+)
+
+func NewJournal() *cobra.Command {
+	command := &cobra.Command{Use: "journal", Short: "read the journal: tail, export, verify", Args: shell.UnknownCommand,
+		Long: `The journal is botd's memory: one record after the other, each with the hash of the one
+before it, written before anything is sent. These commands read it, also while botd runs
+and writes it; they never change it.`,
+		Example: "  botd journal tail\n  botd journal verify\n  botd journal export --kind audit",
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
+	command.AddCommand(newTail(), newExport(), newVerifyJournal())
+	return command
+}
+
+// journalFlags say which journal.
+type journalFlags struct{ directory, mode, file string }
+
+func (f *journalFlags) add(command *cobra.Command) {
+	command.Flags().StringVarP(&f.directory, "config", "c", "", "configuration directory")
+	command.Flags().StringVar(&f.mode, "mode", "", "demo, paper or live (default: as configured)")
+	command.Flags().StringVar(&f.file, "file", "", "a journal's file, such as a backup (default: the configured data_dir's)")
+}
+
+// path finds the journal's file.
+func (f *journalFlags) path() (string, error) {
+	path := f.file
+	if path == "" {
+		config, problems, err := connect.Load(f.directory, configs.Mode(f.mode))
+		if err != nil {
+			return "", err
+		}
+		if err := problems.Err(); err != nil {
+			return "", failure.New(failure.Config, "--file FILE needs no configuration", "%s", problems.String())
+		}
+		path = filepath.Join(config.DataDir, string(config.Mode), journal.FileName)
+	}
+	if _, err := os.Stat(path); err != nil {
+		return "", failure.New(failure.NoInput, "botd run makes one; --mode and --file name another", "no journal at %s", path)
+	}
+	return path, nil
+}
+
+// open opens it for reading, and says where it is.
+func (f *journalFlags) open(ctx context.Context) (store *journal.Journal, path string, err error) {
+	if path, err = f.path(); err != nil {
+		return nil, "", err
+	}
+	store, err = journal.Read(ctx, path)
+	return store, path, journal.Failure(err)
+}
+
+// choose opens it, and says which of its records are chosen.
+func (f *journalFlags) choose(ctx context.Context, records *recordFlags) (*journal.Journal, journal.Filter, error) {
+	filter, err := records.filter()
+	if err != nil {
+		return nil, filter, err
+	}
+	store, _, err := f.open(ctx)
+	return store, filter, err
+}
+
+// recordFlags choose records.
+type recordFlags struct {
+	kinds                   []string
+	symbol, strategy, since string
+	after                   int64
+}
+
+func (f *recordFlags) add(command *cobra.Command) {
+	command.Flags().StringSliceVar(&f.kinds, "kind", nil, "only these: "+strings.Join(recordKinds(), ", "))
+	command.Flags().StringVar(&f.symbol, "symbol", "", "only of this symbol")
+	command.Flags().StringVar(&f.strategy, "strategy", "", "only of this strategy")
+	command.Flags().StringVar(&f.since, "since", "", "only from then on: 2h for the last two hours, or a time as 2026-01-31T15:04")
+	command.Flags().Int64Var(&f.after, "after", 0, "only after the record of this sequence")
+}
+
+func recordKinds() (names []string) {
+	for _, kind := range record.Kinds() {
+		names = append(names, kind.String())
+	}
+	return names
+}
+
+func (f *recordFlags) filter() (journal.Filter, error) {
+	filter := journal.Filter{After: f.after, Symbol: f.symbol, Strategy: f.strategy}
+	for _, name := range f.kinds {
+		kind, err := record.ParseKind(name)
+		if err != nil {
+			return filter, failure.Usagef("--kind %s: there is %s", name, strings.Join(recordKinds(), ", "))
+		}
+		filter.Kinds = append(filter.Kinds, kind)
+	}
+	since, err := moment.ParseSince(f.since)
+	filter.SinceMS = since
+	return filter, err
+}
+
+func newTail() *cobra.Command {
+	var (
+		from   journalFlags
+		choose recordFlags
+		last   int
+		follow bool
+		output string
+	)
+	command := &cobra.Command{
+		Use: "tail", Short: "the last records, a line each", Args: cobra.NoArgs,
+		Long: `Shows the newest records of the journal, also while botd writes it. With --follow it goes
+on until Ctrl-C. -o jsonl gives each record whole, a line each, -o json a list of them;
+quantities and prices of orders are in units of the symbol's scale, as the journal keeps them.`,
+		Example: "  botd journal tail\n  botd journal tail -n 100 --kind sending,ended --symbol BTC-USDT\n  botd journal tail --follow -o jsonl",
+		RunE: func(command *cobra.Command, _ []string) error {
+			if last < 0 {
+				return failure.Usagef("--lines %d: want a number of records, or 0 for all", last)
+			}
+			write, err := newRecordWriter(command.OutOrStdout(), output, follow)
+			if err != nil {
+				return err
+			}
+			store, filter, err := from.choose(command.Context(), &choose)
+			if err != nil {
+				return err
+			}
+			defer store.Close()
+			filter.Last = last
+			if err := tail(command.Context(), store, filter, follow, write.record); err != nil {
+				return err
+			}
+			return write.end()
+		},
+	}
+	from.add(command)
+	choose.add(command)
+	command.Flags().IntVarP(&last, "lines", "n", 20, "how many records; 0 for all")
+	command.Flags().BoolVarP(&follow, "follow", "f", false, "go on with new records as they come")
+	shell.OutputFlag(command, &output)
+	return command
+}
+
+// lookEvery is how often tail --follow looks for new records.
+const lookEvery = time.Second
+
+func tail(ctx context.Context, store *journal.Journal, filter journal.Filter, follow bool, write func(*journal.Stored) error) error {
+	take := func(s *journal.Stored) error {
+		filter.After = s.Sequence
+		return write(s)
+	}
+	again := time.NewTicker(lookEvery)
+	defer again.Stop()
+	for {
+		if err := journal.Failure(store.Select(ctx, filter, take)); err != nil || !follow {
+			return err
+		}
+		filter.Last = 0
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func newExport() *cobra.Command {
+	var (
+		from   journalFlags
+		choose recordFlags
+	)
+	command := &cobra.Command{
+		Use: "export", Short: "every record, a line of JSON each", Args: cobra.NoArgs,
+		Long: `Writes the records of the journal to standard output, a line of JSON each, with sequence
+and hash. Without a choice the chain of hashes is checked on the way: the export stops at
+a record that was altered.`,
+		Example: "  botd journal export > journal.jsonl\n  botd journal export --kind posting --since 2026-01-01 | jq .lines",
+		RunE: func(command *cobra.Command, _ []string) error {
+			store, filter, err := from.choose(command.Context(), &choose)
+			if err != nil {
+				return err
+			}
+			defer store.Close()
+			write, err := newRecordWriter(command.OutOrStdout(), "jsonl", false)
+			if err != nil {
+				return err
+			}
+			return journal.Failure(store.Select(command.Context(), filter, write.record))
+		},
+	}
+	from.add(command)
+	choose.add(command)
+	return command
+}
+
+// verifiedJournal is what botd journal verify -o json prints.
+type verifiedJournal struct {
+	Schema int    `json:"schema"`
+	OK     bool   `json:"ok"`
+	File   string `json:"file"`
+	journal.Report
+}
+
+func newVerifyJournal() *cobra.Command {
+	var (
+		from           journalFlags
+		output, expect string
+	)
+	command := &cobra.Command{
+		Use: "verify", Short: "check the chain of records, the ledger and the derived tables", Args: cobra.NoArgs,
+		Long: `Reads the whole journal as it stands at one moment, also while botd writes it, and checks
+
+  the file     SQLite finds its pages and indexes sound
+  the chain    every record carries the hash of the one before it, and its own
+  the ledger   every entry sums to zero in each asset, and is booked again from what was read
+  the tables   every row of placements and balances is what the records lead to
+  the binding  what the journal belongs to is what its last start wrote into the chain
+  the end      the record named in journal.db.head is there: a running botd writes it beside
+               the journal every minute, at a clean stop, and with each backup
+
+A chain can not show by itself that records were cut off its end, and who can change the
+journal can change the file beside it: note a hash elsewhere, and --expect it.
+
+Exit code 1 when something is not as it should be; each problem is shown with its place,
+what it should be and what it is. The last hash is printed: two copies of a journal that
+agree in it are equal.`,
+		Example: "  botd journal verify\n  botd journal verify --file backup.db -o json\n  botd journal verify --expect 9e1b86e2aa8b9e24d2c82c6b3ffdc7b7eb5ba4c01e6ebfcaee3442ac9724ed01",
+		RunE: func(command *cobra.Command, _ []string) error {
+			store, path, err := from.open(command.Context())
+			if err != nil {
+				return err
+			}
+			defer store.Close()
+			report, err := store.Verify(command.Context())
+			if err != nil {
+				return failure.Wrap(failure.IO, err)
+			}
+			if expect != "" {
+				there, err := store.Has(command.Context(), expect)
+				if err != nil {
+					return failure.Wrap(failure.IO, err)
+				}
+				if !there {
+					report.Problems = append(report.Problems, journal.Problem{Table: "record", Want: "a record with hash " + expect, Have: "no such record"})
+				}
+			}
+			found := verifiedJournal{1, len(report.Problems) == 0, path, report}
+			if err := shell.Print(command.OutOrStdout(), output, found, func(w io.Writer) { verifiedText(w, &found) }); err != nil || found.OK {
+				return err
+			}
+			return failure.Quiet()
+		},
+	}
+	from.add(command)
+	command.Flags().StringVar(&expect, "expect", "", "a hash noted before: a record with it must be there")
+	shell.OutputFlag(command, &output)
+	return command
+}
+
+func verifiedText(w io.Writer, found *verifiedJournal) {
+	if found.OK {
+		fmt.Fprintf(w, "ok: %d records, the chain is whole; %d ledger entries, %d derived rows\nlast hash %s\n", found.Records, found.Entries, found.Rows, found.Hash)
+		if h := found.Head; h != nil {
+			fmt.Fprintf(w, "record %d, which was there at %s, is\n", h.Records, h.At.UTC().Format(time.DateTime))
+		}
+		if found.Older {
+			fmt.Fprintln(w, "an older botd wrote it: its derived tables are made anew by the next start, and were not looked at")
+		}
+		return
+	}
+	t := shell.NewTable(w, table.Row{"where", "key", "want", "have"})
+	for _, p := range found.Problems {
+		t.AppendRow(table.Row{p.Table, shell.Printable(p.Key), shell.Printable(p.Want), shell.Printable(p.Have)})
+	}
+	t.Render()
+	fmt.Fprintf(w, "%d problems in %s, after %d sound records\n", len(found.Problems), found.File, found.Records)
+}

@@ -1,0 +1,192 @@
+package offline
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
+	"botd/internal/moment"
+	"botd/reconcile"
+	"botd/reconcile/journal"
+	"botd/reconcile/ledger"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// ledgerFlags are what botd ledger is asked.
+type ledgerFlags struct {
+	from            journalFlags
+	entries         bool
+	strategy, since string
+	output          string
+}
+
+func NewLedger() *cobra.Command {
+	var flags ledgerFlags
+	command := &cobra.Command{
+		Use: "ledger", Short: "what each strategy made and paid, in double entry", Args: cobra.NoArgs,
+		Long: `Shows the ledger the journal holds, also while botd runs: per strategy and symbol what was
+bought and sold, the profit realised, fees and funding; every account of the books; and
+what nothing explains. --entries shows the entries instead, a line for each amount.
+
+Every entry sums to zero in each asset: what the account has is positive (wallet, holding,
+what was paid as fees and funding), where it came from is negative (realised profit,
+transfers). The wallet is what the exchange told, so the books equal it to the last digit.
+
+On spot, money is as the exchange told each execution. On futures an order carries neither
+price nor fee: profit is the position's realizedPNL, and what the wallet changed beyond it
+is fees and funding, told apart by what was traded and held; such amounts are marked
+derived. A change that no fill, fee or funding explains (a deposit, a correction of the
+exchange's) is an entry of its own, unexplained, and stays to be seen.`,
+		Example: "  botd ledger\n  botd ledger -o json | jq '.unexplained'\n  botd ledger --entries --strategy trend --since 24h -o csv > entries.csv",
+		RunE: func(command *cobra.Command, _ []string) error {
+			since, err := moment.ParseSince(flags.since)
+			if err != nil {
+				return err
+			}
+			store, _, err := flags.from.open(command.Context())
+			if err != nil {
+				return err
+			}
+			defer store.Close()
+			book, entries := reconcile.NewBook(placement.Settle{}), []entryLine{}
+			err = store.Select(command.Context(), journal.Filter{}, func(s *journal.Stored) error {
+				book.Apply(&s.Record)
+				if posting, ok := s.Body.(record.Posting); ok && flags.entries && s.AtMS >= since {
+					entries = flags.lines(entries, s, posting.Lines)
+				}
+				return nil
+			})
+			if err != nil {
+				return journal.Failure(err)
+			}
+			if err := flags.known(book.Ledger()); err != nil {
+				return err
+			}
+			if flags.entries {
+				return writeEntries(command.OutOrStdout(), flags.output, entries)
+			}
+			return writeLedger(command.OutOrStdout(), flags.output, flags.report(book.Ledger()))
+		},
+	}
+	flags.from.add(command)
+	f := command.Flags()
+	f.BoolVar(&flags.entries, "entries", false, "the entries, a line for each amount")
+	f.StringVar(&flags.strategy, "strategy", "", "only of this strategy")
+	f.StringVar(&flags.since, "since", "", "entries from then on: 24h, or a time as 2026-01-31T15:04")
+	shell.OutputFlag(command, &flags.output)
+	return command
+}
+
+// ledgerPage is what botd ledger -o json prints.
+type ledgerPage struct {
+	Schema int `json:"schema"`
+	ledger.Report
+}
+
+// Rows are the accounts.
+func (p *ledgerPage) Rows() any { return p.Accounts }
+
+// known refuses a strategy of which nothing was ever booked: it may be misspelt.
+func (f *ledgerFlags) known(books *ledger.Ledger) error {
+	var booked []string
+	for _, row := range books.Report().Strategies {
+		if !slices.Contains(booked, row.Strategy) {
+			booked = append(booked, row.Strategy)
+		}
+	}
+	if f.strategy == "" || slices.Contains(booked, f.strategy) {
+		return nil
+	}
+	return failure.New(failure.Negative, "booked are: "+cmp.Or(strings.Join(booked, ", "), "none yet"), "nothing is booked for strategy %q", f.strategy)
+}
+
+func (f *ledgerFlags) report(books *ledger.Ledger) *ledgerPage {
+	page := &ledgerPage{1, books.Report()}
+	if f.strategy != "" {
+		page.Strategies = slices.DeleteFunc(page.Strategies, func(r ledger.Row) bool { return r.Strategy != f.strategy })
+		page.Accounts = slices.DeleteFunc(page.Accounts, func(r ledger.AccountRow) bool { return r.Strategy != f.strategy })
+	}
+	return page
+}
+
+// entryLine is one amount of an entry.
+type entryLine struct {
+	Time     time.Time `json:"time"`
+	Sequence int64     `json:"sequence"`
+	ledger.AccountRow
+}
+
+func (f *ledgerFlags) lines(all []entryLine, s *journal.Stored, lines []ledger.Line) []entryLine {
+	for _, l := range lines {
+		if f.strategy == "" || f.strategy == l.Strategy {
+			all = append(all, entryLine{time.UnixMilli(s.AtMS).UTC(), s.Sequence, ledger.AccountRow{Account: l.Account, Strategy: l.Strategy,
+				Market: l.Symbol.Market, Symbol: l.Symbol.Name, Asset: l.Asset, Amount: l.Amount, Derived: l.Derived}})
+		}
+	}
+	return all
+}
+
+func writeEntries(w io.Writer, output string, entries []entryLine) error {
+	return shell.Print(w, output, struct {
+		Schema int         `json:"schema"`
+		Items  []entryLine `json:"items"`
+	}{1, entries}, func(w io.Writer) {
+		t := shell.NewTable(w, table.Row{"time", "entry", "account", "strategy", "market", "symbol", "asset", "amount", ""})
+		for i := range entries {
+			e := &entries[i]
+			t.AppendRow(table.Row{e.Time.Format(time.DateTime), e.Sequence, e.Account.String(), e.Strategy, e.Market.String(), e.Symbol, e.Asset, e.Amount, derivedText(e.Derived)})
+		}
+		t.Render()
+	})
+}
+
+func derivedText(derived bool) string {
+	if derived {
+		return "derived"
+	}
+	return ""
+}
+
+func writeLedger(w io.Writer, output string, page *ledgerPage) error {
+	return shell.Print(w, output, page, func(w io.Writer) { ledgerTable(w, page) })
+}
+
+func ledgerTable(w io.Writer, page *ledgerPage) {
+	t := shell.NewTable(w, table.Row{"strategy", "market", "symbol", "bought", "sold", "", "realised", "fees", "funding", "net", ""})
+	for i := range page.Strategies {
+		r := &page.Strategies[i]
+		t.AppendRow(table.Row{cmp.Or(r.Strategy, "(no strategy)"), r.Market.String(), r.Symbol, r.Bought, r.Sold, r.Asset, r.Realised, r.Fees, r.Funding, r.Net, derivedText(r.Derived)})
+	}
+	t.Render()
+	t = shell.NewTable(w, table.Row{"account", "strategy", "market", "symbol", "asset", "amount", ""})
+	for i := range page.Accounts {
+		r := &page.Accounts[i]
+		t.AppendRow(table.Row{r.Account.String(), r.Strategy, r.Market.String(), r.Symbol, r.Asset, r.Amount, derivedText(r.Derived)})
+	}
+	t.Render()
+	for i := range page.Unexplained {
+		r := &page.Unexplained[i]
+		fmt.Fprintf(w, "UNEXPLAINED: the %s wallet has changed by %s %s beyond what fills, fees and funding explain\n", r.Market, r.Amount, r.Asset)
+	}
+	if len(page.Unexplained) == 0 {
+		fmt.Fprintln(w, "nothing is unexplained")
+	}
+	booked(w, "futures", page.FuturesMS)
+	booked(w, "spot", page.SpotMS)
+}
+
+// booked says up to when a market is booked.
+func booked(w io.Writer, market string, atMS int64) {
+	if atMS != 0 {
+		fmt.Fprintf(w, "%s booked up to %s\n", market, time.UnixMilli(atMS).UTC().Format(time.RFC3339))
+	}
+}

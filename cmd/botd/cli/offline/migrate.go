@@ -1,0 +1,55 @@
+package offline
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/shell"
+	"botd/reconcile/journal"
+)
+
+func NewMigrate() *cobra.Command {
+	var from journalFlags
+	var output string
+	var dry bool
+	command := &cobra.Command{
+		Use: "migrate", Short: "bring the journal to this version's schema, with a backup first", Args: cobra.NoArgs,
+		Long: `Brings a journal that an older botd wrote to the schema of this one: forward only, all of
+it or nothing. Records and their chain of hashes stay as they are and new ones follow
+them; what is derived from them is made anew, and everything is verified after. A backup is made beside the journal first. botd run does the
+same by itself; this does it without running.
+
+--dry-run tries it on a copy and changes nothing. A journal that a newer botd wrote is
+refused (exit code 78); one that is in use is left alone (75).`,
+		Example: "  botd migrate --dry-run\n  botd migrate -c /etc/botd",
+		RunE: func(command *cobra.Command, _ []string) error {
+			path, err := from.path()
+			if err != nil {
+				return err
+			}
+			done, err := journal.Migrate(command.Context(), path, dry)
+			if err != nil {
+				return err
+			}
+			return shell.Print(command.OutOrStdout(), output, done, func(w io.Writer) { migrateText(w, &done) })
+		},
+	}
+	from.add(command)
+	shell.DryRunFlag(command, &dry, "try it on a copy; change nothing")
+	shell.OutputFlag(command, &output)
+	return command
+}
+
+func migrateText(w io.Writer, m *journal.Migration) {
+	switch {
+	case m.From == m.To:
+		fmt.Fprintf(w, "%s has schema %d, this botd's: nothing to do\n", m.Journal, m.To)
+	case m.DryRun:
+		fmt.Fprintf(w, "%s would go from schema %d to %d; tried on a copy, nothing was changed\n", m.Journal, m.From, m.To)
+	default:
+		fmt.Fprintf(w, "%s went from schema %d to %d\nbackup    %s\n", m.Journal, m.From, m.To, m.Backup)
+	}
+	fmt.Fprintf(w, "verified  %d records, %d ledger entries, %d derived rows\n", m.Report.Records, m.Report.Entries, m.Report.Rows)
+}

@@ -1,0 +1,35 @@
+package offline
+
+import (
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/shell"
+)
+
+func NewNotify() *cobra.Command {
+	command := &cobra.Command{Use: "notify", Short: "what botd tells people, and where", Args: shell.UnknownCommand,
+		Long: `Tells people what matters, by the services they read: Telegram, Discord, Slack,
+e-mail, ntfy, Matrix, a webhook and others. In botd.yaml:
+
+  notify:
+    every: 1m                              # at most one message a channel a minute, after the first few
+    daily: 06:00                           # a summary, UTC; or off
+    channels:
+      phone: {url_file: /etc/botd/phone}   # a file of mode 600 with the service's address
+      desk:  {url_file: /etc/botd/desk, least: warning, also: [order.fill], never: ["risk.*"]}
+
+The file holds one line, an address of shoutrrr: telegram://TOKEN@telegram?chats=NUMBER,
+discord://TOKEN@ID, slack://hook:A-B-C@webhook, ntfy://ntfy.sh/TOPIC,
+smtp://USER:PASSWORD@HOST:587/?from=A&to=B, generic+https://HOST/PATH?template=json.
+Under systemd it may be a credential instead: LoadCredential=BOTD_NOTIFY_PHONE:/etc/botd/phone.
+
+A channel takes the lines of the log from its severity on (least: info, warning or
+error; error without it) and the events it names (also; without it daemon.*,
+trading.armed, order.uncertain and config.rejected). What comes close together is
+one message. Trading never waits for a message: what fails is tried again, told
+with the next one, and counted in botd_notifications_total.`,
+		Example: "  botd notify list -c configs\n  botd notify test -c configs",
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
+	command.AddCommand(newNotifyList(), newNotifyTest())
+	return command
+}

@@ -1,0 +1,80 @@
+package offline
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/configs"
+	"botd/internal/failure"
+)
+
+// channel is one row of botd notify list.
+type channel struct {
+	Channel string   `json:"channel"`
+	Service string   `json:"service"` // of its address, which is not shown
+	Least   string   `json:"least"`
+	Also    []string `json:"also"`
+	Never   []string `json:"never"`
+	Why     string   `json:"why,omitempty"` // its address can not be read
+}
+
+func newNotifyList() *cobra.Command {
+	var directory, output string
+	command := &cobra.Command{
+		Use: "list", Short: "the channels there are, and what each is told", Args: cobra.NoArgs,
+		Long:    "Lists the channels of botd.yaml with the service behind each, and what it is told. An\naddress is not shown; where it can not be read the exit code is 1. It sends nothing.",
+		Example: "  botd notify list -c configs\n  botd notify list -o json",
+		RunE: func(command *cobra.Command, _ []string) error {
+			config, err := connect.LoadValid(directory)
+			if err != nil {
+				return err
+			}
+			all, unread := channelsOf(config)
+			err = shell.Print(command.OutOrStdout(), output, map[string]any{"schema": 1, "every": (time.Duration(config.Notify.EveryMS) * time.Millisecond).String(), "items": all}, func(w io.Writer) {
+				if len(all) == 0 {
+					fmt.Fprintln(w, "nobody is notified: there is no channel in notify.channels of botd.yaml")
+					return
+				}
+				t := shell.NewTable(w, table.Row{"channel", "service", "from", "also", "never", "why not"})
+				for _, c := range all {
+					t.AppendRow(table.Row{c.Channel, c.Service, c.Least, strings.Join(c.Also, " "), strings.Join(c.Never, " "), c.Why})
+				}
+				t.Render()
+			})
+			if err == nil && unread {
+				return failure.Quiet()
+			}
+			return err
+		},
+	}
+	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
+	shell.OutputFlag(command, &output)
+	return command
+}
+
+func channelsOf(config *configs.Config) (all []channel, unread bool) {
+	all = []channel{}
+	for i := range config.Notify.Channels {
+		c := &config.Notify.Channels[i]
+		one := channel{Channel: c.Name, Least: c.Least, Also: append([]string{}, c.Also...), Never: append([]string{}, c.Never...)}
+		address, err := configs.ReadAddress(c, config.Exchange.CredentialsDirectory)
+		service, _, whole := strings.Cut(address, "://")
+		switch {
+		case err != nil:
+			one.Why, unread = err.Error(), true
+		case !whole:
+			one.Why, unread = "no address of a service", true // a secret perhaps: nothing of it is shown
+		default:
+			one.Service = service
+		}
+		all = append(all, one)
+	}
+	return all, unread
+}

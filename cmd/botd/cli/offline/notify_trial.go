@@ -1,0 +1,107 @@
+package offline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/configs"
+	"botd/internal/failure"
+	"botd/runtime/api"
+	"botd/runtime/notify"
+	"botd/runtime/notify/channels"
+)
+
+func newNotifyTest() *cobra.Command {
+	var directory, channel, output string
+	var dry bool
+	command := &cobra.Command{
+		Use: "test", Short: "send a test message to every channel, or to one", Args: cobra.NoArgs,
+		Long: `Sends a test message through each channel of botd.yaml, now and without a running
+botd, and says what became of it. One that fails, or whose address can not be read,
+keeps no other from being tried. It ends with 1 when any of them failed.`,
+		Example: "  botd notify test -c configs\n  botd notify test -c configs --channel phone -o json",
+		RunE: func(command *cobra.Command, _ []string) error {
+			config, problems, err := connect.Load(directory, "")
+			if err == nil && problems.Errors() > 0 {
+				err = failure.New(failure.Config, "botd check shows all of it", "%s", problems.String())
+			}
+			if err != nil {
+				return err
+			}
+			open := slices.DeleteFunc(channels.OpenAll(config), func(o channels.Channel) bool { return channel != "" && o.Name != channel })
+			if len(open) == 0 && channel == "" {
+				return failure.New(failure.Config, "botd notify --help shows how to write one", "there is no channel in notify.channels of botd.yaml")
+			}
+			if len(open) == 0 {
+				return failure.New(failure.Config, "botd notify --help shows how to write one", "there is no channel %s in notify.channels of botd.yaml", channel)
+			}
+			if dry {
+				return namedOnly(command, open, output)
+			}
+			return testOpened(command, config, open, output)
+		},
+	}
+	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
+	command.Flags().StringVar(&channel, "channel", "", "only this one")
+	shell.DryRunFlag(command, &dry, "name the channels, and send nothing")
+	shell.OutputFlag(command, &output)
+	return command
+}
+
+// namedOnly says through which channels a message would go, and which can not be opened.
+func namedOnly(command *cobra.Command, open []channels.Channel, output string) error {
+	var all []api.ChannelResult
+	for _, one := range open {
+		told := api.ChannelResult{Channel: one.Name, Result: "not_sent"}
+		if one.Err != nil {
+			told.Result, told.Why = notify.Failed, one.Err.Error()
+		}
+		all = append(all, told)
+	}
+	return errors.Join(showTold(command, all, output), channels.Unopened(open))
+}
+
+func showTold(command *cobra.Command, all []api.ChannelResult, output string) error {
+	return shell.Print(command.OutOrStdout(), output, api.Items(all), func(w io.Writer) {
+		t := shell.NewTable(w, table.Row{"channel", "result", "took", "why"})
+		for _, r := range all {
+			t.AppendRow(table.Row{r.Channel, r.Result, fmt.Sprintf("%d ms", r.TookMS), r.Why})
+		}
+		t.Render()
+	})
+}
+
+func testOpened(command *cobra.Command, config *configs.Config, open []channels.Channel, output string) error {
+	for _, one := range open {
+		if one.Err == nil {
+			fmt.Fprintf(command.ErrOrStderr(), "sending to %s\n", one.Name)
+		}
+	}
+	all := channels.Test(command.Context(), config, open)
+	if command.Context().Err() != nil {
+		return context.Cause(command.Context())
+	}
+	failed := 0
+	for _, one := range all {
+		if one.Result != notify.Sent {
+			failed++
+		}
+	}
+	err := showTold(command, all, output)
+	wrong := channels.Unopened(open)
+	if err != nil || failed == 0 {
+		return err
+	}
+	if !slices.ContainsFunc(open, func(o channels.Channel) bool { return o.Err == nil }) {
+		return wrong // none could be tried
+	}
+	return failure.Wrap(failure.Negative, errors.Join(wrong, failure.New(failure.Negative, "the address stands in the channel's url_file", "%d of %d channels failed", failed, len(all))))
+}

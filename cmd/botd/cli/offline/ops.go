@@ -1,0 +1,131 @@
+package offline
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/shell"
+	"botd/configs"
+	"botd/internal/failure"
+	"botd/runtime/ops"
+)
+
+func NewOps() *cobra.Command {
+	command := &cobra.Command{Use: "ops", Short: "what watches botd: alert rules, a dashboard, a systemd unit", Args: shell.UnknownCommand,
+		Long: `Writes what is needed to run botd unattended, from the code that registers the metrics:
+rules and dashboard can not name what does not exist.`,
+		Example: "  botd ops rules > botd.rules.yml\n  botd ops dashboard > botd-overview.json\n  botd ops unit --mode live > /etc/systemd/system/botd.service",
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
+	command.AddCommand(newOpsRules(), newOpsDashboard(), newOpsUnit(), newOpsMetrics())
+	return command
+}
+
+func newOpsRules() *cobra.Command {
+	return &cobra.Command{
+		Use: "rules", Short: "recording and alert rules for Prometheus", Args: cobra.NoArgs,
+		Long: `Prints 6 recording rules and 22 alerts: 11 that page (somebody is to look at once) and
+11 tickets. Each says in its annotations what it means and what to do. Scrape botd under
+a job whose name begins with botd, a job an account.`,
+		Example: "  botd ops rules > botd.rules.yml && promtool check rules botd.rules.yml",
+		RunE: func(command *cobra.Command, _ []string) error {
+			text, err := ops.RulesYAML()
+			if err != nil {
+				return failure.Wrap(failure.Internal, err)
+			}
+			_, err = io.WriteString(command.OutOrStdout(), text)
+			return err
+		},
+	}
+}
+
+func newOpsDashboard() *cobra.Command {
+	return &cobra.Command{
+		Use: "dashboard", Short: "a Grafana dashboard of everything", Args: cobra.NoArgs,
+		Long:    "Prints a dashboard that Grafana imports: state, money, orders and risk, exchange and market\ndata, strategies, process.",
+		Example: "  botd ops dashboard > /etc/grafana/provisioning/dashboards/botd-overview.json",
+		RunE: func(command *cobra.Command, _ []string) error {
+			text, err := ops.DashboardJSON()
+			if err != nil {
+				return failure.Wrap(failure.Internal, err)
+			}
+			_, err = command.OutOrStdout().Write(text)
+			return err
+		},
+	}
+}
+
+func newOpsUnit() *cobra.Command {
+	unit := ops.Unit{StopAfter: 45}
+	watchdog := 2 * time.Minute
+	command := &cobra.Command{
+		Use: "unit", Short: "a hardened systemd unit", Args: cobra.NoArgs,
+		Long: `Prints a systemd unit: a user of its own that systemd makes, nothing of the machine but
+configuration and state, the key as a credential, a watchdog fed by finished rounds,
+reload by SIGHUP. systemd-analyze security rates it 1.1.`,
+		Example: "  botd ops unit --mode live > /etc/systemd/system/botd.service\n  systemctl enable --now botd",
+		RunE: func(command *cobra.Command, _ []string) error {
+			switch configs.Mode(unit.Mode) {
+			case configs.Demo, configs.Paper, configs.Live:
+			default:
+				return failure.Usagef("--mode %s: demo, paper or live", unit.Mode)
+			}
+			if watchdog < 30*time.Second {
+				return failure.Usagef("--watchdog %s is below 30s: a round may take that long", watchdog)
+			}
+			unit.Watchdog = int(watchdog.Seconds())
+			if unit.Binary == "" {
+				path, err := os.Executable()
+				if err != nil {
+					return failure.Wrap(failure.IO, err)
+				}
+				unit.Binary = path
+			}
+			if !filepath.IsAbs(unit.Binary) || !filepath.IsAbs(unit.Config) {
+				return failure.Usagef("--binary and --config are absolute paths in a unit")
+			}
+			_, err := io.WriteString(command.OutOrStdout(), ops.UnitFile(unit))
+			return err
+		},
+	}
+	f := command.Flags()
+	f.StringVar(&unit.Mode, "mode", string(configs.Demo), "demo, paper or live")
+	f.StringVar(&unit.Binary, "binary", "", "path of botd (default: this program)")
+	f.StringVarP(&unit.Config, "config", "c", "/etc/botd", "configuration directory")
+	f.DurationVar(&watchdog, "watchdog", watchdog, "after how long without a finished round botd is started again")
+	return command
+}
+
+// familyRow is one family of metrics as botd ops metrics prints it.
+type familyRow struct {
+	Name   string   `json:"name"`
+	Kind   string   `json:"kind"`
+	Labels []string `json:"labels"`
+	Help   string   `json:"help"`
+}
+
+func newOpsMetrics() *cobra.Command {
+	var output string
+	command := &cobra.Command{
+		Use: "metrics", Short: "every family of metrics there is", Args: cobra.NoArgs,
+		Long:    "Lists the metrics behind /metrics: name, kind, labels, meaning.",
+		Example: "  botd ops metrics\n  botd ops metrics -o csv=name,kind",
+		RunE: func(command *cobra.Command, _ []string) error {
+			rows := []familyRow{}
+			for _, f := range ops.NewMetrics("demo", ops.Build{}).Families() {
+				rows = append(rows, familyRow{f.Name, f.Kind, append([]string{}, f.Labels...), f.Help})
+			}
+			return shell.Print(command.OutOrStdout(), output, rows, func(w io.Writer) {
+				for _, r := range rows {
+					fmt.Fprintf(w, "%-9s %s %v\n          %s\n", r.Kind, r.Name, r.Labels, r.Help)
+				}
+			})
+		},
+	}
+	shell.OutputFlag(command, &output)
+	return command
+}

@@ -1,0 +1,54 @@
+package offline
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
+	"botd/internal/plural"
+	"botd/runtime/support"
+)
+
+func NewSupport() *cobra.Command {
+	command := supportBundle()
+	command.AddCommand(shell.Alias("bundle", supportBundle()))
+	return command
+}
+
+func supportBundle() *cobra.Command {
+	var flags connect.Flags
+	var out string
+	command := &cobra.Command{
+		Use: "support", Short: "one file with what is needed to find a fault, without keys and tokens", Args: cobra.NoArgs,
+		Long: `Writes a .tar.gz with the version, what botd doctor finds, the effective configuration,
+the newest records of the journal and what verifying it says; and where botd runs: its
+status, orders, intents, positions, limits, metrics, and the newest lines of its log.
+
+Keys, secrets and tokens are taken out wherever they stand, also encoded. Amounts,
+symbols and addresses stay: look into the file before you give it away.`,
+		Example: "  botd support\n  botd support -c /etc/botd --out fault.tar.gz && tar -tzf fault.tar.gz",
+		RunE: func(command *cobra.Command, _ []string) error {
+			if out == "" {
+				out = "botd-support-" + time.Now().UTC().Format("20060102-150405") + ".tar.gz"
+			}
+			where, _, _ := connect.Paths(flags.Directory) // what keeps it from being read is collected
+			b := support.Collect(command.Context(), patientOf(&flags), where.DataDir)
+			if err := b.Write(out); err != nil {
+				return failure.Wrap(failure.IO, err)
+			}
+			for _, gap := range b.Gaps {
+				fmt.Fprintln(command.ErrOrStderr(), "not there:", gap)
+			}
+			fmt.Fprintf(command.ErrOrStderr(), "%s; %s taken out\n", plural.Of(len(b.Files), "file"), plural.Of(b.Redacted, "secret"))
+			fmt.Fprintln(command.OutOrStdout(), out)
+			return nil
+		},
+	}
+	flags.Add(command)
+	command.Flags().StringVar(&out, "out", "", "file to write (default botd-support-TIME.tar.gz); it must not be there yet")
+	return command
+}

@@ -1,0 +1,36 @@
+package offline
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
+	"botd/internal/version"
+)
+
+func NewVersion() *cobra.Command {
+	var output string
+	var sbom bool
+	command := &cobra.Command{
+		Use: "version", Short: "say which botd this is, and what it is made of", Args: cobra.NoArgs,
+		Long: `Says version, revision, Go and platform. --sbom prints every module this binary is made
+of as CycloneDX JSON, from the binary itself; two builds of the same source print the same.`,
+		Example: "  botd version -o json\n  botd version --sbom > botd.cdx.json",
+		RunE: func(command *cobra.Command, _ []string) error {
+			if sbom {
+				bill, err := version.ReadBill()
+				if err != nil {
+					return failure.Wrap(failure.Internal, err)
+				}
+				return shell.Print(command.OutOrStdout(), "json", bill, nil)
+			}
+			return shell.Print(command.OutOrStdout(), output, version.Read(), func(w io.Writer) { fmt.Fprintln(w, version.Line()) })
+		},
+	}
+	command.Flags().BoolVar(&sbom, "sbom", false, "the bill of materials, as CycloneDX JSON")
+	shell.OutputFlag(command, &output)
+	return command
+}

@@ -1,0 +1,197 @@
+// Package research holds the commands that test strategies on recorded or simulated markets, a file each.
+package research
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"botd/backtest"
+	"botd/backtest/inputs"
+	"botd/backtest/report"
+	"botd/backtest/saved"
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/exchange"
+	"botd/exchange/tape"
+	"botd/internal/failure"
+)
+
+type backtestFlags struct {
+	files   inputs.Files
+	out     string
+	keep    string // a name, below the reports that are kept
+	note    string
+	period  string // to break the result down by
+	output  string
+	onlyOne bool // column
+	quick   bool // no study
+}
+
+func NewBacktest() *cobra.Command {
+	command := &cobra.Command{Use: "backtest", Short: "run strategies over recorded candles", Args: shell.UnknownCommand,
+		Long: `Runs strategies over recorded candles with the engine that trades live, on the simulated
+exchange, and says what was assumed (docs/backtest.md). warmup and lookahead find the two
+mistakes that make a backtest too good; verify runs a kept report again.`,
+		Example: "  botd backtest run -s configs/strategies/trend.yaml --data candles.csv --out report\n  botd backtest warmup -s configs/strategies/trend.yaml --data candles.csv\n  botd backtest verify report/report.json",
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
+	command.AddCommand(newBacktestRun(), newLookahead(), newWarmup(), newVerify(), newBacktestList(), newBacktestShow(), newBacktestCompare(), newBacktestReport(), newBacktestNote())
+	return command
+}
+
+func newBacktestRun() *cobra.Command {
+	var flags backtestFlags
+	run := &cobra.Command{
+		Use: "run", Short: "run strategies over recorded candles", Args: cobra.NoArgs,
+		Long: `Runs strategy files over recorded candles, through the same engine, risk rules and
+exchange as live trading, and prints what came of it and what was assumed.
+
+Candles are CSV with a header (open_time_ms,open,high,low,close,volume and more), or
+Binance's kline CSV, plain or gzip. What trading costs stands in the file's backtest block:
+
+  backtest:
+    cash: 10000
+    fees: {maker: 0.0002, taker: 0.0005}
+    slippage: 0.0002        # of the price, against whoever takes; default 0
+    slippage_volume: 0.1    # and that times the order's share of the candle's volume; default 0
+    volume_cap: 10%         # of a candle's volume is the most that fills; default no bound
+    latency: 500ms          # what takes then meets the next open or close; default 0
+    path: worst             # through a candle: worst, direction, low_first, high_first, best
+    funding: 0.0001         # of each payment, without --funding; default 0
+    risk_free_annual: 0     # taken off the returns of Sharpe and Sortino; default 0
+    fill: next_open         # what a close decides is filled at the next open, never in its own candle
+
+Three columns are told: ideal (no costs, the kinder path), realistic (as configured: all other
+figures are its), pessimistic (every fee a taker's, twice the slippage and latency, the worst path).
+
+Files of candles above a megabyte are parsed once: their columns are kept by content in the
+user's cache directory (BOTD_CACHE=DIR puts them elsewhere, BOTD_CACHE=off nowhere).
+
+Several strategies (-s again and again, or -c DIR) trade one account in one order of time, and
+share its margin and limits. Their files are given in the same order, or as SYMBOL=FILE or NAME=FILE.`,
+		Example: `  botd backtest run -s configs/strategies/trend.yaml --data candles.csv
+  botd backtest run -s trend.yaml --data candles.csv.gz --funding funding.csv -o json
+  botd backtest run -s trend.yaml --data 2024.csv --from 2024-03-01 --to 2024-07-01
+  botd backtest run -s trend.yaml --data 1h.csv --detail 1m.csv --out report
+  botd backtest run -s btc.yaml -s eth.yaml --data BTC-USDT=btc.csv --data ETH-USDT=eth.csv
+  botd backtest run -c configs --data BTC-USDT=btc.csv --data ETH-USDT=eth.csv`,
+		RunE: func(command *cobra.Command, _ []string) error { return runBacktest(command, flags) },
+	}
+	addFiles(run, &flags.files)
+	f := run.Flags()
+	f.StringVar(&flags.out, "out", "", "directory for report.html, report.json, fills.csv, trades.csv, equity.csv")
+	f.StringVar(&flags.keep, "keep", "", "a name: the report is kept in backtests/NAME in data_dir, where botd backtest list and the dashboard find it")
+	f.StringVar(&flags.note, "note", "", "words to keep with the report")
+	f.StringVar(&flags.period, "breakdown", "", "a table of the round trips by day, week or month too")
+	f.BoolVar(&flags.quick, "quick", false, "a report without the study: worse costs, delay, other orders of the trades, look-ahead")
+	f.BoolVar(&flags.onlyOne, "one-column", false, "run the configured costs alone")
+	shell.OutputFlag(run, &flags.output)
+	return run
+}
+
+func runBacktest(command *cobra.Command, flags backtestFlags) error {
+	if err := flags.check(); err != nil {
+		return err
+	}
+	config, err := flags.files.Config()
+	if err != nil {
+		return err
+	}
+	result, err := runColumns(command, config, !flags.onlyOne)
+	if err != nil {
+		return err
+	}
+	if flags.out != "" {
+		if !flags.quick {
+			if result.Study, err = runStudy(command, config, result); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(report.WriteDirectory(flags.out, config, result), saved.WriteNote(flags.out, flags.note)); err != nil {
+			return failure.Wrap(failure.IO, err)
+		}
+		fmt.Fprintln(command.ErrOrStderr(), "report written to", filepath.Join(flags.out, "report.html"))
+	}
+	return shell.Print(command.OutOrStdout(), flags.output, result, func(w io.Writer) { resultTable(w, result, flags.period, shell.Colours(command, w)) })
+}
+
+// check completes the flags.
+func (f *backtestFlags) check() error {
+	if err := checkPeriod(f.period); err != nil {
+		return err
+	}
+	switch {
+	case f.keep != "" && f.out != "":
+		return failure.Usagef("--keep and --out: give one of them")
+	case f.keep != "" && !saved.Name.MatchString(f.keep):
+		return failure.Usagef("--keep %q: a name of a-z, A-Z, 0-9, dots, - and _", f.keep)
+	case f.keep != "":
+		reports, err := keptDirectory(f.files.Directory, "")
+		if err != nil {
+			return err
+		}
+		if f.out = filepath.Join(reports, f.keep); saved.Exists(f.out) {
+			return failure.New(failure.Usage, "choose another name, or take the directory away", "%s is there already", f.out)
+		}
+	case f.note != "" && f.out == "":
+		return failure.Usagef("--note needs --keep NAME or --out DIR: a note is kept with a report")
+	}
+	return nil
+}
+
+// runColumns runs a configuration in three columns, or in one, with a bar.
+func runColumns(command *cobra.Command, config backtest.Config, columns bool) (*backtest.Result, error) {
+	candles := 0
+	for _, leg := range config.Legs {
+		candles += leg.Tape.Candles.Len()
+	}
+	// Candles are most of the memory and hold no pointer: collecting more often costs
+	// little, and keeps a run below twice the size of its file.
+	defer debug.SetGCPercent(debug.SetGCPercent(backtest.CollectorPercent))
+	bar := shell.NewProgress(command, candles, "candles")
+	config.Progress = bar.Set
+	run := backtest.Run
+	if config.Inputs.Columns = columns; columns {
+		run = backtest.RunColumns
+	}
+	result, err := run(command.Context(), config)
+	bar.End()
+	if err != nil {
+		return nil, tape.Failure(err)
+	}
+	return result, nil
+}
+
+// runStudy asks how far a result can be trusted.
+func runStudy(command *cobra.Command, config backtest.Config, result *backtest.Result) (*backtest.Study, error) {
+	study, err := backtest.RunStudy(command.Context(), config, result)
+	return study, tape.Failure(err)
+}
+
+// addFiles adds the flags of what a backtest is made of.
+func addFiles(command *cobra.Command, b *inputs.Files) {
+	loadWith(command, b)
+	f := command.Flags()
+	f.StringArrayVarP(&b.StrategyFiles, "strategy", "s", nil, "strategy file (YAML); may be repeated")
+	f.StringVarP(&b.Directory, "config", "c", "", "configuration directory: all its strategies, and the account's limits")
+	f.StringArrayVar(&b.Data, "data", nil, "recorded candles (CSV, maybe gzip); FILE, SYMBOL=FILE or NAME=FILE, may be repeated")
+	f.StringArrayVar(&b.Funding, "funding", nil, "recorded funding rates (CSV), of one symbol or of several; without it the rate is the constant one")
+	f.StringArrayVar(&b.Detail, "detail", nil, "candles of a shorter interval, which replace the guessed path; as --data")
+	f.StringVar(&b.Recorded, "recorded", "", "directory that a daemon recorded into, as data/demo/recorded: candles and funding rates that no file is given for")
+	f.StringVar(&b.Symbols, "symbols", "", "symbol records (YAML) instead of the built-in ones")
+	f.BoolVar(&b.Repair, "repair", false, "drop rows that are wrong, and say which")
+	f.StringVar(&b.From, "from", "", "only candles from this time on (UTC; a date, RFC 3339 or milliseconds); strategies warm up in them")
+	f.StringVar(&b.To, "to", "", "only candles that have closed by this time (UTC)")
+}
+
+// loadWith has files read with the command's progress and messages.
+func loadWith(command *cobra.Command, b *inputs.Files) {
+	b.Options = connect.Options("")
+	b.Load = func(path string, symbol *exchange.Symbol, interval exchange.Interval, repair bool) (*tape.Tape, error) {
+		return loadCandles(command, path, symbol, interval, repair)
+	}
+}

@@ -1,0 +1,141 @@
+package research
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/shopspring/decimal"
+	"github.com/spf13/cobra"
+
+	"botd/backtest/saved"
+	"botd/cmd/botd/cli/shell"
+)
+
+// maxCompared is how many reports stand side by side.
+const maxCompared = 8
+
+func newBacktestCompare() *cobra.Command {
+	var flags keptFlags
+	command := &cobra.Command{
+		Use: "compare NAME NAME...", Short: "several reports side by side, and what they do not have in common", Args: cobra.RangeArgs(2, maxCompared),
+		Long: `Puts the figures of reports side by side, and tells which lines of their strategies and which
+assumptions not all of them have, whether they are of the same candles, and which is the first
+fill of the second that is not the first's.`,
+		Example: "  botd backtest compare first second\n  botd backtest compare report-a report-b -o json",
+		RunE: func(command *cobra.Command, names []string) error {
+			c := saved.Comparison{Schema: 1, SameData: true, SameConfig: true}
+			for _, name := range names {
+				run, err := flags.find(name)
+				if err != nil {
+					return err
+				}
+				c.Runs = append(c.Runs, run)
+			}
+			c.Compare()
+			return shell.Print(command.OutOrStdout(), flags.output, &c, func(w io.Writer) { comparisonTable(w, &c, shell.Colours(command, w)) })
+		},
+	}
+	flags.add(command)
+	shell.OutputFlag(command, &flags.output)
+	return command
+}
+
+func comparisonTable(w io.Writer, c *saved.Comparison, colour bool) {
+	t := table.NewWriter()
+	t.SetOutputMirror(w)
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = text.FormatDefault // names as they are
+	header := table.Row{""}
+	var right []table.ColumnConfig
+	for i, run := range c.Runs {
+		header = append(header, run.Name)
+		right = append(right, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, WidthMax: 40})
+	}
+	t.AppendHeader(header)
+	t.SetColumnConfigs(right)
+	for _, line := range []struct {
+		name string
+		of   func(*saved.Run) string
+	}{
+		{"strategy", func(r *saved.Run) string { return r.Strategy }},
+		{"symbol", func(r *saved.Run) string { return r.Symbol + " " + r.Interval }},
+		{"from", func(r *saved.Run) string { return r.From.Format("2006-01-02 15:04") }},
+		{"to", func(r *saved.Run) string { return r.To.Format("2006-01-02 15:04") }},
+		{"final equity", func(r *saved.Run) string { return amountText(r.FinalEquity) }},
+		{"profit %", func(r *saved.Run) string { return gainText(r.Profit, colour) }},
+		{"CAGR %", func(r *saved.Run) string { return floatText(r.Result.CAGR) }},
+		{"max drawdown %", func(r *saved.Run) string { return fmt.Sprintf("%.2f", r.MaxDrawdown) }},
+		{"Sharpe", func(r *saved.Run) string { return floatText(r.Sharpe) }},
+		{"Sortino", func(r *saved.Run) string { return floatText(r.Result.Sortino) }},
+		{"profit factor", func(r *saved.Run) string { return floatText(r.Result.ProfitFactor) }},
+		{"round trips", func(r *saved.Run) string { return strconv.Itoa(r.RoundTrips) }},
+		{"wins", func(r *saved.Run) string { return strconv.Itoa(r.Result.Wins) }},
+		{"fees", func(r *saved.Run) string { return amountText(r.Fees) }},
+		{"funding paid", func(r *saved.Run) string { return amountText(r.Result.TotalFunding) }},
+		{"in the market %", func(r *saved.Run) string { return fmt.Sprintf("%.1f", r.Result.Exposure) }},
+		{"data", func(r *saved.Run) string { return fmt.Sprintf("%.8s", r.DataSHA256) }},
+		{"config", func(r *saved.Run) string { return fmt.Sprintf("%.8s", r.ConfigSHA256) }},
+		{"result", func(r *saved.Run) string { return fmt.Sprintf("%.8s", r.ResultSHA256) }},
+		{"note", func(r *saved.Run) string { return r.Note }},
+	} {
+		row := table.Row{line.name}
+		for _, run := range c.Runs {
+			row = append(row, line.of(run))
+		}
+		t.AppendRow(row)
+	}
+	t.Render()
+	if !c.SameData {
+		fmt.Fprintln(w, "they are not of the same candles: their figures say little about the strategies")
+	}
+	for i, run := range c.Runs {
+		for _, line := range c.Config[i] {
+			fmt.Fprintf(w, "only %s: %s\n", run.Name, line)
+		}
+		for _, line := range c.Assumed[i] {
+			fmt.Fprintf(w, "only %s assumes %s\n", run.Name, line)
+		}
+	}
+	if c.FirstFill != "" {
+		fmt.Fprintf(w, "the first fill of %s and %s that differs is %s\n", c.Runs[0].Name, c.Runs[1].Name, c.FirstFill)
+	} else {
+		fmt.Fprintf(w, "every fill of %s and %s is the same\n", c.Runs[0].Name, c.Runs[1].Name)
+	}
+}
+
+// floatText is a figure, – where it is not defined.
+func floatText(value *float64) string {
+	if value == nil {
+		return "–"
+	}
+	return strconv.FormatFloat(*value, 'f', 2, 64)
+}
+
+// gainText is a profit in percent; – where it is not defined.
+func gainText(value *float64, colour bool) string {
+	if value == nil {
+		return "–"
+	}
+	return profitText(decimal.NewFromFloat(*value).String(), colour)
+}
+
+// profitText always carries its sign, so that colour is never the only one.
+func profitText(amount string, colour bool) string {
+	value := decimal.RequireFromString(amount) // Read has tried them
+	word := value.StringFixed(2)
+	if value.Sign() >= 0 {
+		word = "+" + word
+	}
+	switch {
+	case colour && value.Sign() > 0:
+		return text.FgGreen.Sprint(word)
+	case colour && value.Sign() < 0:
+		return text.FgRed.Sprint(word)
+	}
+	return word
+}
+
+func amountText(amount string) string { return decimal.RequireFromString(amount).StringFixed(2) }

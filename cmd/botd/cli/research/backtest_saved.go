@@ -1,0 +1,207 @@
+package research
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"botd/backtest"
+	"botd/backtest/saved"
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
+)
+
+// keptDirectory is where reports are kept: where told, or in the configuration's data_dir.
+func keptDirectory(configuration, reports string) (string, error) {
+	if reports != "" {
+		return reports, nil
+	}
+	config, problems, err := connect.Load(configuration, "")
+	if err != nil {
+		return "", err
+	}
+	if err := problems.Err(); err != nil {
+		return "", failure.New(failure.Config, "--reports DIR needs no configuration", "%s", problems.String())
+	}
+	return filepath.Join(config.DataDir, saved.Folder), nil
+}
+
+// keptFlags say where reports are.
+type keptFlags struct{ directory, reports, output string }
+
+func (k *keptFlags) add(command *cobra.Command) {
+	command.Flags().StringVarP(&k.directory, "config", "c", "", "configuration directory, whose data_dir is used")
+	command.Flags().StringVar(&k.reports, "reports", "", "directory of the reports (default: backtests in data_dir)")
+}
+
+// find reads a report by its name or its path.
+func (k *keptFlags) find(name string) (*saved.Run, error) {
+	if strings.ContainsAny(name, `/\`) || saved.Exists(name) {
+		return saved.Read(name)
+	}
+	reports, err := keptDirectory(k.directory, k.reports)
+	if err != nil {
+		return nil, err
+	}
+	if !saved.Name.MatchString(name) || !saved.Exists(filepath.Join(reports, name, saved.ReportFile)) {
+		return nil, failure.New(failure.NoInput, "botd backtest list tells what is kept", "no report %s is in %s", name, reports)
+	}
+	return saved.Read(filepath.Join(reports, name))
+}
+
+func newBacktestList() *cobra.Command {
+	var flags keptFlags
+	command := &cobra.Command{
+		Use: "list", Short: "the reports that are kept, the newest first", Args: cobra.NoArgs,
+		Long: `Lists the reports in backtests in data_dir, where botd backtest run --keep NAME puts them. A report
+whose hash is not that of what it tells was changed by hand or written by another version; it is marked.`,
+		Example: "  botd backtest run -s trend.yaml --data candles.csv --keep first --note 'as it came'\n  botd backtest list",
+		RunE: func(command *cobra.Command, _ []string) error {
+			reports, err := keptDirectory(flags.directory, flags.reports)
+			if err != nil {
+				return err
+			}
+			rows, err := saved.List(command.ErrOrStderr(), reports)
+			if err != nil {
+				return failure.Wrap(failure.IO, err)
+			}
+			return shell.Print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) { keptTable(w, reports, rows, shell.Colours(command, w)) })
+		},
+	}
+	flags.add(command)
+	shell.OutputFlag(command, &flags.output)
+	return command
+}
+
+func keptTable(w io.Writer, reports string, rows []*saved.Run, colour bool) {
+	if len(rows) == 0 {
+		fmt.Fprintf(w, "no reports in %s\nhint: botd backtest run --keep NAME puts one there\n", reports)
+		return
+	}
+	t := shell.NewTable(w, table.Row{"name", "written", "strategy", "symbol", "from", "to", "profit %", "drawdown %", "Sharpe", "trips", "data", "config", "note"})
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 7, Align: text.AlignRight}, {Number: 8, Align: text.AlignRight}, {Number: 9, Align: text.AlignRight}, {Number: 10, Align: text.AlignRight}, {Number: 13, WidthMax: 40}})
+	for _, r := range rows {
+		note := r.Note
+		if !r.Intact {
+			note = strings.TrimSpace("(changed, or of another version) " + note)
+		}
+		t.AppendRow(table.Row{r.Name, r.At.Format("2006-01-02 15:04"), r.Strategy, r.Symbol + " " + r.Interval, r.From.Format("2006-01-02"), r.To.Format("2006-01-02"),
+			gainText(r.Profit, colour), fmt.Sprintf("%.2f", r.MaxDrawdown), floatText(r.Sharpe), r.RoundTrips, fmt.Sprintf("%.8s", r.DataSHA256), fmt.Sprintf("%.8s", r.ConfigSHA256), note})
+	}
+	t.Render()
+}
+
+func newBacktestShow() *cobra.Command {
+	var flags keptFlags
+	var period string
+	command := &cobra.Command{
+		Use: "show NAME", Short: "a report that is kept, as it was printed", Args: cobra.ExactArgs(1),
+		Long: `Prints the tables of a report as botd backtest run printed them. NAME is one of botd backtest
+list, or the path of a report.json.`,
+		Example: "  botd backtest show first\n  botd backtest show report/report.json --breakdown month",
+		RunE: func(command *cobra.Command, arguments []string) error {
+			if err := checkPeriod(period); err != nil {
+				return err
+			}
+			run, err := flags.find(arguments[0])
+			if err != nil {
+				return err
+			}
+			if !run.Intact {
+				fmt.Fprintf(command.ErrOrStderr(), "warning: %s was changed by hand, or written by another version: its hash is not that of what it tells\n", run.Path)
+			}
+			return shell.Print(command.OutOrStdout(), flags.output, run.Result, func(w io.Writer) {
+				resultTable(w, run.Result, period, shell.Colours(command, w))
+				if run.Note != "" {
+					fmt.Fprintln(w, "note:", run.Note)
+				}
+			})
+		},
+	}
+	flags.add(command)
+	command.Flags().StringVar(&period, "breakdown", "", "a table of the round trips by day, week or month too")
+	shell.OutputFlag(command, &flags.output)
+	return command
+}
+
+func newBacktestReport() *cobra.Command {
+	var flags keptFlags
+	command := &cobra.Command{
+		Use: "report NAME", Short: "where the page of a kept report is, for a browser", Args: cobra.ExactArgs(1),
+		Long: `Prints the path of a kept report's page, which opens in any browser, offline. NAME is one of botd
+backtest list, or the path of a report.json.`,
+		Example: "  botd backtest report first\n  xdg-open \"$(botd backtest report first)\"",
+		RunE: func(command *cobra.Command, arguments []string) error {
+			run, err := flags.find(arguments[0])
+			if err != nil {
+				return err
+			}
+			page := filepath.Join(filepath.Dir(run.Path), "report.html")
+			if !saved.Exists(page) {
+				return failure.New(failure.NoInput, "botd backtest run --keep NAME writes one, or --out DIR", "%s is not there", page)
+			}
+			return shell.Print(command.OutOrStdout(), flags.output, map[string]any{"schema": 1, "name": run.Name, "page": page}, func(w io.Writer) { fmt.Fprintln(w, page) })
+		},
+	}
+	flags.add(command)
+	shell.OutputFlag(command, &flags.output)
+	return command
+}
+
+func newBacktestNote() *cobra.Command {
+	var flags keptFlags
+	command := &cobra.Command{
+		Use: "note NAME [TEXT]", Short: "keep words with a report; without TEXT they are taken away", Args: cobra.RangeArgs(1, 2),
+		Long: `Keeps words with a report: why it was run, what to try next. They stand in a file beside it
+and change none of its hashes.`,
+		Example: "  botd backtest note first 'the stop is too near'",
+		RunE: func(_ *cobra.Command, arguments []string) error {
+			run, err := flags.find(arguments[0])
+			if err != nil {
+				return err
+			}
+			note := ""
+			if len(arguments) > 1 {
+				note = strings.TrimSpace(arguments[1])
+			}
+			if len(note) > saved.MaxNote {
+				return failure.Usagef("a note has at most %d bytes, this one has %d", saved.MaxNote, len(note))
+			}
+			return failure.Wrap(failure.IO, saved.WriteNote(filepath.Dir(run.Path), note))
+		},
+	}
+	flags.add(command)
+	return command
+}
+
+func checkPeriod(period string) error {
+	if period != "" && !slices.Contains(backtest.Periods, period) {
+		return failure.Usagef("--breakdown %q: one of %s", period, strings.Join(backtest.Periods, ", "))
+	}
+	return nil
+}
+
+// resultTable writes a result, and where it is asked for its round trips by period.
+func resultTable(w io.Writer, result *backtest.Result, period string, colour bool) {
+	result.Table(w, colour)
+	if period == "" {
+		return
+	}
+	t := shell.NewTable(w, table.Row{period, "round trips", "won", "lost", "profit USDT", "fees", "so far"})
+	var right []table.ColumnConfig
+	for number := 2; number <= 7; number++ {
+		right = append(right, table.ColumnConfig{Number: number, Align: text.AlignRight})
+	}
+	t.SetColumnConfigs(right)
+	for _, row := range result.Breakdown(period) {
+		t.AppendRow(table.Row{row.Period, row.RoundTrips, row.Wins, row.Losses, profitText(row.PNL, colour), amountText(row.Fees), profitText(row.Sum, colour)})
+	}
+	t.Render()
+}

@@ -1,0 +1,56 @@
+package research
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"botd/backtest/benchmark"
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
+)
+
+func NewBench() *cobra.Command {
+	var (
+		output, into  string
+		hand          string
+		candles, runs int
+	)
+	command := &cobra.Command{
+		Use: "bench", Short: "how fast backtests are on this machine", Args: cobra.NoArgs,
+		Long: `Measures backtests on candles of a market that never was: the engine over candles in memory
+beside a bare loop of float64 over the same columns, and whole commands, from the CSV file to
+the printed result, beside a hand-written program that parses the file and loops. Each figure is
+the best of several runs; speeds are by the processor's time, which other programs disturb
+little. --into FILE writes the tables into a Markdown file, between its bench marks.`,
+		Example: "  botd bench\n  botd bench --candles 200000 -o json\n  go run ./cmd/botd bench --into docs/performance.md",
+		RunE: func(command *cobra.Command, _ []string) error {
+			if hand != "" {
+				fills, err := benchmark.HandWritten(hand)
+				fmt.Fprintln(command.OutOrStdout(), fills)
+				return failure.Wrap(failure.IO, err)
+			}
+			if candles < 10_000 || candles > 50_000_000 || runs < 1 || runs > 100 {
+				return failure.Usagef("--candles from 10000 to 50000000, --runs from 1 to 100")
+			}
+			b := &benchmark.Benchmark{Ctx: command.Context(), Candles: candles, Runs: runs, Tell: command.ErrOrStderr()}
+			if err := b.Run(); err != nil {
+				return failure.Wrap(failure.Internal, err)
+			}
+			if into != "" {
+				return failure.Wrap(failure.IO, b.Result.Insert(into))
+			}
+			return shell.Print(command.OutOrStdout(), output, b.Result, b.Result.Table)
+		},
+	}
+	f := command.Flags()
+	f.IntVar(&candles, "candles", 1_000_000, "one-minute candles")
+	f.IntVar(&runs, "runs", 5, "the best of so many counts")
+	f.StringVar(&into, "into", "", "Markdown file to write the table into")
+	f.StringVar(&hand, "hand", "", "be the hand-written program")
+	if err := f.MarkHidden("hand"); err != nil {
+		panic("botd: " + err.Error())
+	}
+	shell.OutputFlag(command, &output)
+	return command
+}

@@ -1,0 +1,336 @@
+package research
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/shopspring/decimal"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/exchange"
+	"botd/exchange/tape"
+	"botd/internal/failure"
+	"botd/internal/moment"
+)
+
+// seriesFlags name one series and the store it is in.
+type seriesFlags struct {
+	directory, store, market, symbol, interval string
+}
+
+func (s *seriesFlags) add(command *cobra.Command) {
+	f := command.Flags()
+	f.StringVar(&s.market, "market", "futures", "futures or spot")
+	f.StringVar(&s.symbol, "symbol", "", "the symbol, as BTC-USDT")
+	f.StringVar(&s.interval, "interval", "", "1m, 5m, 15m, 30m, 1h, 4h, 1d or 1w")
+	s.addStore(command)
+}
+
+func (s *seriesFlags) addStore(command *cobra.Command) {
+	command.Flags().StringVarP(&s.directory, "config", "c", "", "configuration directory, whose data_dir is used")
+	command.Flags().StringVar(&s.store, "store", "", "directory of the candles (default: candles in data_dir)")
+}
+
+// open returns the store, in data_dir unless told otherwise.
+func (s *seriesFlags) open() (tape.Store, error) {
+	if s.store != "" {
+		return tape.Store{Directory: s.store}, nil
+	}
+	config, problems, err := connect.Load(s.directory, "")
+	if err != nil {
+		return tape.Store{}, err
+	}
+	if err := problems.Err(); err != nil {
+		return tape.Store{}, failure.New(failure.Config, "--store DIR needs no configuration", "%s", problems.String())
+	}
+	return tape.Store{Directory: filepath.Join(config.DataDir, "candles")}, nil
+}
+
+var symbolName = regexp.MustCompile(`^[A-Z0-9]{1,20}-[A-Z0-9]{1,10}$`)
+
+// instrument returns the symbol named by the flags: a built-in one, or one that
+// has as many places as candles need.
+func (s *seriesFlags) instrument() (*exchange.Symbol, error) {
+	market, err := exchange.ParseMarket(s.market)
+	if err != nil {
+		return nil, failure.Usagef("--market: %v", err)
+	}
+	if s.symbol == "" {
+		return nil, failure.Usagef("--symbol is missing, as BTC-USDT")
+	}
+	if known, found := exchange.FindSymbol(connect.Options("").Symbols, market, s.symbol); found {
+		return known, nil
+	}
+	if !symbolName.MatchString(s.symbol) {
+		return nil, failure.Usagef("--symbol %q: want BASE-QUOTE in capitals, as BTC-USDT", s.symbol)
+	}
+	base, quote, _ := strings.Cut(s.symbol, "-")
+	made, err := exchange.NewSymbol(exchange.SymbolSpec{Market: market, Name: s.symbol, Base: base, Quote: quote, PriceTick: decimal.New(1, -8),
+		QuantityTick: decimal.New(1, -3), MaxNotional: decimal.NewFromInt(1_000_000)})
+	return made, failure.Wrap(failure.Usage, err)
+}
+
+// length returns --interval, which may be left out where the data tells it.
+func (s *seriesFlags) length(required bool) (exchange.Interval, error) {
+	if s.interval == "" && !required {
+		return 0, nil
+	}
+	if s.interval == "" {
+		return 0, failure.Usagef("--interval is missing, as 1m or 1h")
+	}
+	interval, err := exchange.ParseInterval(s.interval)
+	if err != nil {
+		return 0, failure.Usagef("--interval: %v", err)
+	}
+	return interval, nil
+}
+
+func NewData() *cobra.Command {
+	command := &cobra.Command{Use: "data", Short: "recorded candles and funding rates: make, fetch, check, convert", Args: shell.UnknownCommand,
+		Long: `Recorded candles are plain CSV files: in a store (data_dir/candles/MARKET/SYMBOL/INTERVAL.csv)
+or wherever you keep them. Every verb reads CSV with a header, Binance's kline CSV, gzip, a ZIP
+with one CSV in it, and Parquet.`,
+		Example: `  botd data generate --symbol BTC-USDT --interval 1m --candles 100000 --out made.csv
+  botd data download --base-url https://VENUE --symbol BTC-USDT --interval 1h --from 2024-01-01
+  botd data import candles.zip --symbol BTC-USDT --interval 1m
+  botd data verify candles.csv
+  botd data list`,
+		RunE: func(command *cobra.Command, _ []string) error { return command.Help() }}
+	command.AddCommand(newDataGenerate(), newDataImport(), newDataExport(), newDataResample(), newDataVerify(), newDataList(), newDataDownload(), newFunding())
+	return command
+}
+
+func newDataGenerate() *cobra.Command {
+	var (
+		series    seriesFlags
+		seed      uint64
+		count     int
+		from, out string
+	)
+	command := &cobra.Command{
+		Use: "generate", Short: "candles of a seeded market that never was", Args: cobra.NoArgs,
+		Long: `Makes candles of a market that never was: calm and wild times follow each other, trends last
+for days, prices jump now and then. The same seed gives the same candles on every machine.
+
+The format is CSV, or what the file's name says: .csv, .csv.gz, .parquet. Without --out, CSV on stdout.`,
+		Example: "  botd data generate --symbol BTC-USDT --interval 1m --candles 525600 --seed 7 --out year.csv",
+		RunE: func(command *cobra.Command, _ []string) error {
+			symbol, err := series.instrument()
+			if err != nil {
+				return err
+			}
+			interval, err := series.length(true)
+			if err != nil {
+				return err
+			}
+			fromMS, err := moment.Parse("--from", from)
+			if err != nil {
+				return err
+			}
+			const most = 100_000_000
+			if count < 1 || count > most {
+				return failure.Usagef("--candles %d: from 1 to %d", count, most)
+			}
+			return exportTo(command, out, &tape.Tape{Symbol: symbol, Candles: tape.Generate(seed, symbol, interval, fromMS, count)})
+		},
+	}
+	series.add(command)
+	f := command.Flags()
+	f.Uint64Var(&seed, "seed", 1, "the market's seed")
+	f.IntVar(&count, "candles", 10_000, "how many")
+	f.StringVar(&from, "from", "2024-01-01", "the first candle's time (UTC): a date, RFC 3339 or milliseconds")
+	f.StringVar(&out, "out", "", "file to write (.csv, .csv.gz, .parquet)")
+	return command
+}
+
+// exportTo writes candles to a file whose name tells the format, or to stdout.
+func exportTo(command *cobra.Command, path string, t *tape.Tape) error {
+	bar := shell.NewProgress(command, t.Candles.Len(), "candles written")
+	step := func(done, total int) error {
+		bar.Set(done, total)
+		return context.Cause(command.Context())
+	}
+	var err error
+	if path == "" || path == "-" {
+		err = tape.WriteCSV(command.OutOrStdout(), t.Candles, t.Symbol, step)
+	} else {
+		err = tape.WriteFile(path, t.Candles, t.Symbol, step)
+	}
+	bar.End()
+	if errors.Is(err, tape.ErrFormat) {
+		return failure.Wrap(failure.Usage, err)
+	}
+	if _, ended := failure.SignalOf(err); err != nil && !ended {
+		return failure.Wrap(failure.IO, err)
+	}
+	if err != nil || path == "" || path == "-" {
+		return err
+	}
+	fmt.Fprintf(command.ErrOrStderr(), "%d candles of %s written to %s\n", t.Candles.Len(), t.Candles.Interval, path)
+	return nil
+}
+
+func newDataImport() *cobra.Command {
+	var (
+		series          seriesFlags
+		output          string
+		columns         string
+		repair, replace bool
+	)
+	command := &cobra.Command{
+		Use: "import FILE...", Short: "put files of candles into the store", Args: cobra.MinimumNArgs(1),
+		Long: `Reads files of candles and adds them to their series in the store. Candles that are there
+already and equal are passed over; those that differ are an error, unless --replace.
+Wrong rows are an error with their line, unless --repair, which drops them and says which.
+
+Columns are found by the header, or are Binance's where there is none. --columns says what stands in
+each of other files, left to right; what is passed over is a dash.`,
+		Example: "  botd data import BTCUSDT-1m-2024-01.zip BTCUSDT-1m-2024-02.zip --symbol BTC-USDT --interval 1m\n  botd data import plain.csv --symbol BTC-USDT --columns -,open_time_ms,open,high,low,close,volume",
+		RunE: func(command *cobra.Command, files []string) error {
+			symbol, err := series.instrument()
+			if err != nil {
+				return err
+			}
+			interval, err := series.length(false)
+			if err != nil {
+				return err
+			}
+			store, err := series.open()
+			if err != nil {
+				return err
+			}
+			var all []tape.Saved
+			for _, file := range files {
+				recorded, err := loadColumns(command, file, symbol, interval, tape.Options{Repair: repair, Columns: columns})
+				if err != nil {
+					return err
+				}
+				saved, err := store.Save(recorded.Symbol, recorded.Candles, replace)
+				if err != nil {
+					return tape.Failure(fmt.Errorf("%s: %w", file, err))
+				}
+				all = append(all, saved)
+			}
+			return shell.Print(command.OutOrStdout(), output, all, func(w io.Writer) {
+				for i, s := range all {
+					fmt.Fprintf(w, "%s: %d candles added, %d there already, %d replaced; %s has %d\n", files[i], s.Added, s.Same, s.Replaced, s.Path, s.Total)
+				}
+			})
+		},
+	}
+	series.add(command)
+	command.Flags().StringVar(&columns, "columns", "", "what stands in each column, as a header would say it")
+	command.Flags().BoolVar(&repair, "repair", false, "drop rows that are wrong, and say which")
+	command.Flags().BoolVar(&replace, "replace", false, "put new candles in the place of those that differ")
+	shell.OutputFlag(command, &output)
+	return command
+}
+
+func newDataExport() *cobra.Command {
+	var series seriesFlags
+	var out string
+	command := &cobra.Command{
+		Use: "export [FILE]", Short: "write a series, or any file of candles, as CSV or Parquet", Args: cobra.MaximumNArgs(1),
+		Long: `Writes a series of the store, or the candles of any file, as the name of --out says: .csv,
+.csv.gz or .parquet. Without --out, CSV on stdout.`,
+		Example: "  botd data export --symbol BTC-USDT --interval 1h --out candles.parquet\n  botd data export candles.zip > candles.csv",
+		RunE: func(command *cobra.Command, files []string) error {
+			recorded, err := series.read(command, files)
+			if err != nil {
+				return err
+			}
+			return exportTo(command, out, recorded)
+		},
+	}
+	series.add(command)
+	command.Flags().StringVar(&out, "out", "", "file to write (.csv, .csv.gz, .parquet); without it CSV on stdout")
+	return command
+}
+
+// read reads a file, or the series of the store that the flags name.
+func (s *seriesFlags) read(command *cobra.Command, files []string) (*tape.Tape, error) {
+	if len(files) > 0 {
+		return loadAnyCandles(command, files[0], s.interval, false)
+	}
+	symbol, err := s.instrument()
+	if err != nil {
+		return nil, err
+	}
+	interval, err := s.length(true)
+	if err != nil {
+		return nil, err
+	}
+	store, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	return loadCandles(command, store.Path(symbol.Market, symbol.Name, interval), symbol, interval, false)
+}
+
+func newDataResample() *cobra.Command {
+	var (
+		series   seriesFlags
+		to, out  string
+		recorded string
+	)
+	command := &cobra.Command{
+		Use: "resample [FILE] --to INTERVAL", Short: "coarse candles of fine ones, exactly", Args: cobra.MaximumNArgs(1),
+		Long: `Makes coarse candles of fine ones: first open, last close, highest, lowest, sums. Candles not
+recorded whole at both ends are left out; one with a hole inside is made of what there is and named.
+
+--compare FILE says where recorded coarse candles are not what the fine ones make (exit code 1).`,
+		Example: "  botd data resample minutes.csv --to 1h --out hours.csv\n  botd data resample minutes.csv --to 1h --compare hours.csv",
+		RunE: func(command *cobra.Command, files []string) error {
+			interval, err := exchange.ParseInterval(to)
+			if err != nil {
+				return failure.Usagef("--to: %v", err)
+			}
+			fine, err := series.read(command, files)
+			if err != nil {
+				return err
+			}
+			coarse, incomplete, err := tape.Resample(fine.Candles, interval)
+			if err != nil {
+				return failure.Wrap(failure.Usage, err)
+			}
+			for _, at := range incomplete {
+				fmt.Fprintf(command.ErrOrStderr(), "warning: the candle of %s has a hole inside\n", shell.Minute(at))
+			}
+			if recorded != "" {
+				return compareCandles(command, fine, coarse, recorded, interval)
+			}
+			return exportTo(command, out, &tape.Tape{Symbol: fine.Symbol, Candles: coarse})
+		},
+	}
+	series.add(command)
+	command.Flags().StringVar(&to, "to", "1h", "the coarse interval")
+	command.Flags().StringVar(&out, "out", "", "file to write (.csv, .csv.gz, .parquet); without it CSV on stdout")
+	command.Flags().StringVar(&recorded, "compare", "", "recorded coarse candles to compare with")
+	return command
+}
+
+func compareCandles(command *cobra.Command, fine *tape.Tape, coarse *exchange.Candles, path string, interval exchange.Interval) error {
+	own, err := loadCandles(command, path, fine.Symbol, interval, false)
+	if err != nil {
+		return err
+	}
+	if own.Symbol.PriceScale != fine.Symbol.PriceScale {
+		return failure.New(failure.Data, "", "%s has prices of %d places, the fine candles of %d", path, own.Symbol.PriceScale, fine.Symbol.PriceScale)
+	}
+	differences := tape.Compare(coarse, own.Candles, fine.Symbol)
+	for _, d := range differences {
+		fmt.Fprintf(command.OutOrStdout(), "%s: %s\n", shell.Minute(d.OpenMS), d.What)
+	}
+	if len(differences) > 0 {
+		return failure.New(failure.Negative, "", "%s differs from what the fine candles make", path)
+	}
+	fmt.Fprintln(command.OutOrStdout(), "ok: every candle that both have is equal")
+	return nil
+}

@@ -1,0 +1,212 @@
+package research
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/shell"
+	"botd/exchange/tape"
+	"botd/internal/failure"
+	"botd/internal/moment"
+)
+
+func newFunding() *cobra.Command {
+	command := &cobra.Command{Use: "funding", Short: "recorded funding rates: make, put into the store, check", Args: shell.UnknownCommand,
+		Long: `Recorded funding rates are CSV files with the header symbol,funding_time_ms,funding_rate: in a store
+(data_dir/candles/futures/SYMBOL/funding.csv) or wherever you keep them. Binance's files of funding
+rates are read too, gzip and ZIP with them. A daemon records the rates of what it trades, beside its
+candles; a venue tells no past ones.`,
+		Example: "  botd data funding import BTCUSDT-fundingRate-2024-01.zip --symbol BTC-USDT\n  botd data funding generate --symbol BTC-USDT --payments 1000 --out funding.csv\n  botd data funding verify funding.csv\n  botd data funding list",
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
+	command.AddCommand(newFundingGenerate(), newFundingImport(), newFundingVerify(), newFundingList())
+	return command
+}
+
+// Bounds of made-up rates.
+const (
+	maxPayments = 1_000_000
+	maxEvery    = 24 // hours
+)
+
+func newFundingGenerate() *cobra.Command {
+	var (
+		symbol, from, out string
+		seed              uint64
+		count, every      int
+	)
+	command := &cobra.Command{
+		Use: "generate", Short: "rates of a market that never was", Args: cobra.NoArgs,
+		Long: `Makes funding rates that hover around a hundredth of a per cent and stay away from it for days, as
+long as one side of the market is crowded. The same seed gives the same rates on every machine.`,
+		Example: "  botd data funding generate --symbol BTC-USDT --payments 1095 --seed 7 --out funding.csv",
+		RunE: func(command *cobra.Command, _ []string) error {
+			fromMS, err := moment.Parse("--from", from)
+			if err != nil {
+				return err
+			}
+			switch {
+			case !symbolName.MatchString(symbol):
+				return failure.Usagef("--symbol %q: want BASE-QUOTE in capitals, as BTC-USDT", symbol)
+			case count < 1 || count > maxPayments:
+				return failure.Usagef("--payments from 1 to %d", maxPayments)
+			case every < 1 || every > maxEvery || maxEvery%every != 0:
+				return failure.Usagef("--every: hours that divide a day, as 1, 4 or 8")
+			}
+			rows := tape.GenerateFunding(seed, symbol, every, fromMS, count)
+			if out == "" || out == "-" {
+				return failure.Wrap(failure.IO, tape.WriteFunding(command.OutOrStdout(), rows))
+			}
+			if err := tape.WriteFundingFile(out, rows); err != nil {
+				return failure.Wrap(failure.IO, err)
+			}
+			fmt.Fprintf(command.ErrOrStderr(), "%d rates of %s written to %s\n", count, symbol, out)
+			return nil
+		},
+	}
+	f := command.Flags()
+	f.StringVar(&symbol, "symbol", "", "the symbol, as BTC-USDT")
+	f.StringVar(&from, "from", "2024-01-01", "the first payment is at this time or after (UTC)")
+	f.StringVar(&out, "out", "", "file (default: stdout)")
+	f.Uint64Var(&seed, "seed", 1, "of the rates")
+	f.IntVar(&count, "payments", 1_095, "how many; three a day by default")
+	f.IntVar(&every, "every", 8, "hours between two")
+	return command
+}
+
+func newFundingImport() *cobra.Command {
+	var (
+		series  seriesFlags
+		output  string
+		replace bool
+	)
+	command := &cobra.Command{
+		Use: "import FILE...", Short: "put files of rates into the store", Args: cobra.MinimumNArgs(1),
+		Long: `Reads files of funding rates and adds those of the symbol to the store. Payments that are there
+already with the same rate are passed over; those with another are an error, unless --replace.`,
+		Example: "  botd data funding import BTCUSDT-fundingRate-2024-01.zip --symbol BTC-USDT\n  botd backtest run -s trend.yaml --data candles.csv --funding data/candles/futures/BTC-USDT/funding.csv",
+		RunE: func(command *cobra.Command, files []string) error {
+			if !symbolName.MatchString(series.symbol) {
+				return failure.Usagef("--symbol %q: want BASE-QUOTE in capitals, as BTC-USDT", series.symbol)
+			}
+			store, err := series.open()
+			if err != nil {
+				return err
+			}
+			var all []tape.Saved
+			for _, file := range files {
+				rows, err := tape.LoadFunding(file)
+				if err != nil {
+					return tape.Failure(err)
+				}
+				own := tape.FundingOf(rows, series.symbol)
+				if len(own) == 0 {
+					return failure.New(failure.Data, "is it the right file?", "%s holds no funding rates of %s", file, series.symbol)
+				}
+				saved, err := store.SaveFunding(series.symbol, own, replace)
+				if err != nil {
+					return tape.Failure(fmt.Errorf("%s: %w", file, err))
+				}
+				all = append(all, saved)
+			}
+			return shell.Print(command.OutOrStdout(), output, all, func(w io.Writer) {
+				for i, s := range all {
+					fmt.Fprintf(w, "%s: %d rates added, %d there already, %d replaced; %s has %d\n", files[i], s.Added, s.Same, s.Replaced, s.Path, s.Total)
+				}
+			})
+		},
+	}
+	series.addStore(command)
+	command.Flags().StringVar(&series.symbol, "symbol", "", "the symbol, as BTC-USDT")
+	command.Flags().BoolVar(&replace, "replace", false, "put new rates in the place of those that differ")
+	shell.OutputFlag(command, &output)
+	return command
+}
+
+func newFundingVerify() *cobra.Command {
+	var output string
+	command := &cobra.Command{
+		Use: "verify FILE...", Short: "what is wrong or missing in files of rates", Args: cobra.MinimumNArgs(1),
+		Long: `Reads files of funding rates, tells the first row that is wrong with its line, and payments that are
+missing between others. Exit code 1 when any is.`,
+		Example: "  botd data funding verify funding.csv",
+		RunE: func(command *cobra.Command, files []string) error {
+			all, missing := []tape.FundingSummary{}, 0
+			for _, file := range files {
+				spans, err := tape.SummarizeFunding(file)
+				if err != nil {
+					return err
+				}
+				for _, span := range spans {
+					missing += len(span.Holes)
+				}
+				all = append(all, spans...)
+			}
+			if err := shell.Print(command.OutOrStdout(), output, all, func(w io.Writer) { fundingText(w, all) }); err != nil {
+				return err
+			}
+			if missing > 0 {
+				return failure.New(failure.Negative, "", "payments are missing in %d places", missing)
+			}
+			return nil
+		},
+	}
+	shell.OutputFlag(command, &output)
+	return command
+}
+
+func fundingText(w io.Writer, spans []tape.FundingSummary) {
+	for _, s := range spans {
+		name := strings.TrimSpace(s.File + " " + s.Symbol)
+		fmt.Fprintf(w, "%s: %d payments, every %d hours, %s to %s, %s to %s\n", name, s.Payments, s.Every, shell.Minute(s.FromMS), shell.Minute(s.ToMS), s.Lowest, s.Highest)
+		for _, h := range s.Holes {
+			fmt.Fprintf(w, "  hole: none between %s and %s\n", shell.Minute(h.FromMS), shell.Minute(h.ToMS))
+		}
+	}
+}
+
+func newFundingList() *cobra.Command {
+	var series seriesFlags
+	var output string
+	command := &cobra.Command{
+		Use: "list", Short: "the rates the store has", Args: cobra.NoArgs,
+		Long: `Lists the symbols whose rates the store has: how many payments, from when to when, the lowest and the
+highest rate, and in how many places payments are missing.`,
+		Example: "  botd data funding list\n  botd data funding list --store data/demo/recorded",
+		RunE: func(command *cobra.Command, _ []string) error {
+			store, err := series.open()
+			if err != nil {
+				return err
+			}
+			symbols, err := store.ListFunding()
+			if err != nil {
+				return failure.Wrap(failure.IO, err)
+			}
+			all := []tape.FundingSummary{}
+			for _, symbol := range symbols {
+				spans, err := tape.SummarizeFunding(store.FundingPath(symbol))
+				if err != nil {
+					return err
+				}
+				all = append(all, spans...)
+			}
+			return shell.Print(command.OutOrStdout(), output, all, func(w io.Writer) {
+				if len(all) == 0 {
+					fmt.Fprintf(w, "no funding rates in %s\nhint: botd data funding import puts some there\n", store.Directory)
+					return
+				}
+				t := shell.NewTable(w, table.Row{"symbol", "payments", "hours", "from", "to", "lowest", "highest", "holes"})
+				for _, s := range all {
+					t.AppendRow(table.Row{s.Symbol, s.Payments, s.Every, shell.Minute(s.FromMS), shell.Minute(s.ToMS), s.Lowest, s.Highest, len(s.Holes)})
+				}
+				t.Render()
+			})
+		},
+	}
+	series.addStore(command)
+	shell.OutputFlag(command, &output)
+	return command
+}

@@ -1,0 +1,255 @@
+package research
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/exchange"
+	"botd/exchange/rest"
+	"botd/exchange/tape"
+	"botd/internal/failure"
+	"botd/internal/moment"
+	"botd/runtime/gateway"
+)
+
+func newDataList() *cobra.Command {
+	var series seriesFlags
+	var output string
+	command := &cobra.Command{
+		Use: "list", Short: "what the store has, with a map of holes", Args: cobra.NoArgs,
+		Long: `Lists every series of the store: from when to when, how many candles, and which part of that
+time is missing. What the holes are: botd data verify.`,
+		Example: "  botd data list\n  botd data list -o json",
+		RunE: func(command *cobra.Command, _ []string) error {
+			store, err := series.open()
+			if err != nil {
+				return err
+			}
+			all, err := store.List()
+			if err != nil {
+				return failure.Wrap(failure.IO, err)
+			}
+			rows := []tape.Summary{}
+			for _, s := range all {
+				named := seriesFlags{market: s.Market.String(), symbol: s.Symbol}
+				symbol, err := named.instrument()
+				if err != nil {
+					return err
+				}
+				recorded, err := loadCandles(command, s.Path, symbol, s.Interval, true)
+				if err != nil {
+					return err
+				}
+				row := tape.Summarize(s.Path, recorded)
+				row.Market, row.Symbol = s.Market.String(), s.Symbol
+				rows = append(rows, row)
+			}
+			return shell.Print(command.OutOrStdout(), output, rows, func(w io.Writer) { listTable(w, store, rows) })
+		},
+	}
+	series.addStore(command)
+	shell.OutputFlag(command, &output)
+	return command
+}
+
+func listTable(w io.Writer, store tape.Store, rows []tape.Summary) {
+	if len(rows) == 0 {
+		fmt.Fprintf(w, "no candles in %s\nhint: botd data download, or botd data import, puts some there\n", store.Directory)
+		return
+	}
+	t := shell.NewTable(w, table.Row{"market", "symbol", "interval", "candles", "from", "to", "missing", "map"})
+	for _, r := range rows {
+		t.AppendRow(table.Row{r.Market, r.Symbol, r.Interval.String(), r.Candles, shell.Minute(r.FromMS), shell.Minute(r.ToMS), r.Missing, r.Map})
+	}
+	t.Render()
+}
+
+func newDataVerify() *cobra.Command {
+	var series seriesFlags
+	var output string
+	var strict bool
+	command := &cobra.Command{
+		Use: "verify FILE...", Short: "everything that is wrong or odd about files of candles", Args: cobra.MinimumNArgs(1),
+		Long: `Reads files of candles and tells every row that is wrong (off the grid, doubled, out of order,
+impossible prices) with its line, and what is odd: holes, candles without volume, a last row
+still forming, jumps. Exit code 1 when a row is wrong; with --strict also when anything is odd.`,
+		Example: "  botd data verify candles.csv\n  botd data verify --strict -o json *.csv",
+		RunE: func(command *cobra.Command, files []string) error {
+			rows, bad := []tape.Summary{}, 0
+			for _, file := range files {
+				recorded, err := loadAnyCandles(quiet(command), file, series.interval, true)
+				if err != nil {
+					return err
+				}
+				row := tape.Summarize(file, recorded)
+				if rows = append(rows, row); len(row.Problems) > 0 || strict && row.Missing+len(row.Warnings) > 0 {
+					bad++
+				}
+			}
+			if err := shell.Print(command.OutOrStdout(), output, rows, func(w io.Writer) { verifyText(w, rows) }); err != nil {
+				return err
+			}
+			if bad > 0 {
+				return failure.New(failure.Negative, "", "%d of %d files are not as they should be", bad, len(files))
+			}
+			return nil
+		},
+	}
+	command.Flags().StringVar(&series.interval, "interval", "", "the candles' interval (default: found from the data)")
+	command.Flags().BoolVar(&strict, "strict", false, "holes and oddities fail too")
+	shell.OutputFlag(command, &output)
+	return command
+}
+
+// quiet is the command with messages thrown away, where they are told otherwise.
+func quiet(command *cobra.Command) *cobra.Command {
+	silent := &cobra.Command{}
+	silent.SetContext(command.Context())
+	silent.SetErr(io.Discard)
+	return silent
+}
+
+func verifyText(w io.Writer, rows []tape.Summary) {
+	for _, r := range rows {
+		fmt.Fprintf(w, "%s: %d candles of %s, %s to %s\n  [%s]\n", r.File, r.Candles, r.Interval, shell.Minute(r.FromMS), shell.Minute(r.ToMS), r.Map)
+		for _, p := range r.Problems {
+			fmt.Fprintln(w, "  wrong:", p)
+		}
+		for _, h := range r.Holes {
+			fmt.Fprintf(w, "  hole: %d candles from %s to %s\n", h.Candles, shell.Minute(h.FromMS), shell.Minute(h.ToMS))
+		}
+		for _, warning := range r.Warnings {
+			fmt.Fprintln(w, "  odd:", warning)
+		}
+		if len(r.Problems)+len(r.Holes)+len(r.Warnings) == 0 {
+			fmt.Fprintln(w, "  ok")
+		}
+	}
+}
+
+// venueCandles is a venue as the download sees it.
+type venueCandles struct {
+	client *rest.Client
+	symbol *exchange.Symbol
+}
+
+func (v venueCandles) Candles(ctx context.Context, interval exchange.Interval, fromMS, toMS int64) (*exchange.Candles, error) {
+	span := rest.Span{StartMS: fromMS, EndMS: toMS - 1, Limit: int((toMS - fromMS) / int64(interval))}
+	if v.symbol.Market == exchange.Spot {
+		return v.client.SpotCandles(ctx, v.symbol.Name, interval, span)
+	}
+	return v.client.FuturesCandles(ctx, v.symbol.Name, interval, span)
+}
+
+type downloadFlags struct {
+	series          seriesFlags
+	url, from, to   string
+	output          string
+	replace         bool
+	fromMS, untilMS int64
+	interval        exchange.Interval
+}
+
+func newDataDownload() *cobra.Command {
+	var flags downloadFlags
+	command := &cobra.Command{
+		Use: "download", Short: "fetch candles from a venue into the store", Args: cobra.NoArgs,
+		Long: `Fetches the candles of a span that the store does not have, in pages and within the request
+budget, and checks each. Ended early (Ctrl-C, a lost network), it keeps what it has; the next
+run goes on from there. Only closed candles are kept. The service tells no past funding rates;
+record or import those.`,
+		Example: "  botd data download --base-url http://127.0.0.1:8421 --symbol BTC-USDT --interval 1m --from 2024-01-01 --to 2024-02-01",
+		RunE:    func(command *cobra.Command, _ []string) error { return download(command, flags) },
+	}
+	flags.series.add(command)
+	f := command.Flags()
+	f.StringVar(&flags.url, "base-url", "", "the venue (default: the configuration's)")
+	f.StringVar(&flags.from, "from", "", "the first candle's time (UTC): a date, RFC 3339 or milliseconds")
+	f.StringVar(&flags.to, "to", "", "candles closed by then (default: now)")
+	f.BoolVar(&flags.replace, "replace", false, "put new candles in the place of those that differ")
+	shell.OutputFlag(command, &flags.output)
+	return command
+}
+
+func (f *downloadFlags) parse() (err error) {
+	if f.interval, err = f.series.length(true); err != nil {
+		return err
+	}
+	if f.from == "" {
+		return failure.Usagef("--from is missing, as 2024-01-01")
+	}
+	if f.fromMS, err = moment.Parse("--from", f.from); err != nil {
+		return err
+	}
+	if f.to != "" {
+		if f.untilMS, err = moment.Parse("--to", f.to); err != nil {
+			return err
+		}
+		if f.untilMS <= f.fromMS {
+			return failure.Usagef("--to %s is not after --from %s", f.to, f.from)
+		}
+	}
+	if f.url != "" {
+		return nil
+	}
+	config, problems, err := connect.Load(f.series.directory, "")
+	if err != nil {
+		return err
+	}
+	if f.url = config.Exchange.BaseURL; f.url == "" || problems.Err() != nil {
+		return failure.Usagef("--base-url is missing, and no configuration names a venue")
+	}
+	return nil
+}
+
+func download(command *cobra.Command, flags downloadFlags) error {
+	if err := flags.parse(); err != nil {
+		return err
+	}
+	store, err := flags.series.open()
+	if err != nil {
+		return err
+	}
+	ctx := command.Context()
+	client, err := gateway.Client(ctx, rest.Config{BaseURL: flags.url})
+	if err != nil {
+		return err
+	}
+	market, err := exchange.ParseMarket(flags.series.market)
+	if err != nil {
+		return failure.Usagef("--market: %v", err)
+	}
+	symbol, found := exchange.FindSymbol(client.Symbols().All(), market, flags.series.symbol)
+	if !found {
+		return failure.New(failure.Usage, "botd markets lists what it trades", "%s trades no %s symbol %q", flags.url, market, flags.series.symbol)
+	}
+	// A candle is closed when the server's time is 2 s past its close.
+	closed := client.ServerNowMS() - 2*time.Second.Milliseconds()
+	if flags.untilMS == 0 || flags.untilMS > closed {
+		flags.untilMS = closed
+	}
+	page := rest.FuturesCandlesPage
+	if market == exchange.Spot {
+		page = rest.SpotCandlesPage
+	}
+	bar := shell.NewProgress(command, 0, "candles")
+	saved, err := tape.Download{Store: store, Symbol: symbol, Interval: flags.interval, FromMS: flags.fromMS, ToMS: flags.untilMS, Page: page, Replace: flags.replace,
+		Progress: func(done, total int) { bar.SetTotal(total); bar.Set(done, total) }}.Run(ctx, venueCandles{client, symbol})
+	bar.End()
+	if err != nil {
+		if saved.Added > 0 {
+			fmt.Fprintf(command.ErrOrStderr(), "%d candles were kept in %s; the next run goes on from there\n", saved.Added, saved.Path)
+		}
+		return failure.Wrap(failure.Unavailable, err)
+	}
+	return shell.Print(command.OutOrStdout(), flags.output, saved, func(w io.Writer) {
+		fmt.Fprintf(w, "%d candles added to %s, which has %d\n", saved.Added, saved.Path, saved.Total)
+	})
+}

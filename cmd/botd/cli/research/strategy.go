@@ -1,0 +1,301 @@
+package research
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"text/template"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
+	"botd/strategy"
+)
+
+func NewStrategy() *cobra.Command {
+	command := &cobra.Command{Use: "strategy", Short: "the strategies there are, a new one of your own, and one that runs: pause, resume", Args: shell.UnknownCommand,
+		Long: `The strategies that are built in, with their parameters; and a new one of your own, as a
+script or in Go, that trades as it is written (docs/strategies.md). And one of those that
+run, by its name: pause, stop, flatten, resume.`,
+		Example: "  botd strategy list\n  botd strategy show grid\n  botd strategy new my-idea --script\n  botd strategy pause trend --reason news",
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
+	command.AddCommand(newStrategyList(), newStrategyShow(), newStrategyNew())
+	return command
+}
+
+// strategyRow is one kind of strategy as botd strategy list -o json prints it.
+type strategyRow struct {
+	Name       string         `json:"name"`
+	Summary    string         `json:"summary"`
+	Parameters []parameterRow `json:"parameters"`
+}
+
+type parameterRow struct {
+	Name    string   `json:"name"`
+	Kind    string   `json:"kind"` // int, decimal, duration, text, bool
+	Default string   `json:"default,omitempty"`
+	Min     string   `json:"min,omitempty"`
+	Max     string   `json:"max,omitempty"`
+	OneOf   []string `json:"one_of,omitempty"`
+	Help    string   `json:"help,omitempty"`
+}
+
+func strategyRowOf(d strategy.Definition) strategyRow {
+	row := strategyRow{Name: d.Name, Summary: d.Summary, Parameters: []parameterRow{}}
+	for _, p := range d.Parameters {
+		row.Parameters = append(row.Parameters, parameterRow{p.Name, p.Kind, p.Default, p.Min, p.Max, p.OneOf, p.Help})
+	}
+	return row
+}
+
+func newStrategyList() *cobra.Command {
+	var output string
+	command := &cobra.Command{
+		Use: "list", Short: "every kind of strategy", Args: cobra.NoArgs,
+		Long: "Lists the kinds that may stand behind strategy: in a strategy's file, each with a sentence.\nParameters: botd strategy show NAME.", Example: "  botd strategy list\n  botd strategy list -o json",
+		RunE: func(command *cobra.Command, _ []string) error {
+			var rows []strategyRow
+			for _, d := range connect.Registry().All() {
+				rows = append(rows, strategyRowOf(d))
+			}
+			return shell.Print(command.OutOrStdout(), output, rows, func(w io.Writer) {
+				t := shell.NewTable(w, table.Row{"strategy", "what it does"})
+				for _, row := range rows {
+					t.AppendRow(table.Row{row.Name, row.Summary})
+				}
+				t.Render()
+			})
+		},
+	}
+	shell.OutputFlag(command, &output)
+	return command
+}
+
+func newStrategyShow() *cobra.Command {
+	var output string
+	command := &cobra.Command{
+		Use: "show NAME|FILE.star", Short: "one kind of strategy: its parameters, with defaults and bounds", Args: cobra.ExactArgs(1),
+		Long:    "Shows what a strategy does and takes. A name that ends in .star is a script, which is\nread and checked first.",
+		Example: "  botd strategy show grid\n  botd strategy show strategies/my-idea.star -o json",
+		RunE: func(command *cobra.Command, arguments []string) error {
+			definition, err := definitionOf(arguments[0])
+			if err != nil {
+				return err
+			}
+			row := strategyRowOf(definition)
+			return shell.Print(command.OutOrStdout(), output, row, func(w io.Writer) { strategyTable(w, row) })
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return strategyNames(), cobra.ShellCompDirectiveDefault
+		},
+	}
+	shell.OutputFlag(command, &output)
+	return command
+}
+
+func strategyNames() []string {
+	var names []string
+	for _, d := range connect.Registry().All() {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+func definitionOf(name string) (strategy.Definition, error) {
+	if strings.HasSuffix(name, ".star") {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			return strategy.Definition{}, failure.Wrap(failure.NoInput, err)
+		}
+		definition, err := connect.Compiled(filepath.ToSlash(name), source)
+		if err != nil {
+			return definition, failure.Wrap(failure.Config, err)
+		}
+		return definition, nil
+	}
+	definition, found := connect.Registry().Find(name)
+	if !found {
+		return definition, failure.Usagef("unknown strategy %q\nhint: one of %s, or a file.star", name, strings.Join(strategyNames(), ", "))
+	}
+	return definition, nil
+}
+
+func strategyTable(w io.Writer, row strategyRow) {
+	fmt.Fprintf(w, "%s: %s\n", row.Name, row.Summary)
+	if len(row.Parameters) == 0 {
+		return
+	}
+	t := shell.NewTable(w, table.Row{"parameter", "kind", "default", "from", "to", "what it is"})
+	for _, p := range row.Parameters {
+		fallback, kind := p.Default, p.Kind
+		if fallback == "" {
+			fallback = "required"
+		}
+		if len(p.OneOf) > 0 {
+			kind = strings.Join(p.OneOf, " | ")
+		}
+		t.AppendRow(table.Row{p.Name, kind, fallback, p.Min, p.Max, p.Help})
+	}
+	t.Render()
+}
+
+//go:embed template template/module
+var templates embed.FS
+
+func newStrategyNew() *cobra.Command {
+	var (
+		asScript                bool
+		directory, module, botd string
+	)
+	command := &cobra.Command{
+		Use: "new NAME --script | --go DIRECTORY", Short: "write a strategy to begin with", Args: cobra.ExactArgs(1),
+		Long: `Writes NAME.star, a script that trades already, and NAME.yaml beside it, which says where
+and how large. Files that exist are never overwritten. Then:
+
+  botd data generate --symbol BTC-USDT --interval 1h --out candles.csv
+  botd backtest run -s strategies/NAME.yaml --data candles.csv
+
+With --go DIRECTORY it writes a Go module of its own there: the strategy, a test that runs it
+over made-up candles, and a main that is botd with that strategy in it. It builds against the
+source of botd, which is looked for above the current directory unless --botd names it.`,
+		Example: "  botd strategy new my-idea --script\n  botd strategy new my-idea --script --dir configs/strategies\n  botd strategy new my-idea --go ../my-idea",
+		RunE: func(command *cobra.Command, arguments []string) error {
+			switch {
+			case asScript == (module != ""):
+				return failure.Usagef("botd strategy new %s: say what kind: --script, or --go DIRECTORY", arguments[0])
+			case asScript:
+				return writeScriptStrategy(command, arguments[0], directory)
+			}
+			return writeModule(command, arguments[0], module, botd)
+		},
+	}
+	command.Flags().BoolVar(&asScript, "script", false, "a Starlark script")
+	command.Flags().StringVar(&directory, "dir", "strategies", "where a script is written to")
+	command.Flags().StringVar(&module, "go", "", "a Go module in this directory, which must be empty or not there")
+	command.Flags().StringVar(&botd, "botd", "", "the directory of botd's source, for --go")
+	return command
+}
+
+var newName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
+
+func writeScriptStrategy(command *cobra.Command, name, directory string) error {
+	if !newName.MatchString(name) {
+		return failure.Usagef("%q is not a name of 1 to 32 of a-z, 0-9 and -, beginning with a letter", name)
+	}
+	for _, kind := range []string{"star", "yaml"} {
+		file := filepath.Join(directory, name+"."+kind)
+		if err := writeTemplate("template/script."+kind, file, map[string]string{"Name": name}); err != nil {
+			return err
+		}
+		fmt.Fprintln(command.OutOrStdout(), file)
+	}
+	return nil
+}
+
+// writeTemplate makes a file that is not there yet.
+func writeTemplate(from, to string, values any) (err error) {
+	made, err := template.ParseFS(templates, from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return failure.Wrap(failure.IO, err)
+	}
+	file, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if errors.Is(err, os.ErrExist) {
+		return failure.New(failure.Usage, "take another name, or move that file away", "%s exists already", to)
+	}
+	if err != nil {
+		return failure.Wrap(failure.IO, err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return made.Execute(file, values)
+}
+
+// moduleFiles are the files of a module, and what they are made of.
+var moduleFiles = []struct{ name, from string }{
+	{"go.mod", "go.mod.txt"}, {"main.go", "main.go.txt"}, {"strategy.go", "strategy.go.txt"}, {"strategy_test.go", "strategy_test.go.txt"}, {"NAME.yaml", "strategy.yaml.txt"},
+}
+
+// writeModule makes a Go module with a strategy, a test and a main.
+func writeModule(command *cobra.Command, name, directory, source string) error {
+	if !newName.MatchString(name) {
+		return failure.Usagef("%q is not a name of 1 to 32 of a-z, 0-9 and -, beginning with a letter", name)
+	}
+	if found, err := os.ReadDir(directory); err == nil && len(found) > 0 {
+		return failure.New(failure.Usage, "name a directory that is not there yet", "%s is not empty", directory)
+	}
+	source, sums, err := botdSource(source)
+	if err != nil {
+		return err
+	}
+	values := map[string]string{"Name": name, "Kind": strings.ReplaceAll(name, "-", "_"), "Module": name, "Botd": source}
+	for _, file := range moduleFiles {
+		to := filepath.Join(directory, strings.Replace(file.name, "NAME", name, 1))
+		if err := writeTemplate("template/module/"+file.from, to, values); err != nil {
+			return err
+		}
+		fmt.Fprintln(command.OutOrStdout(), to)
+	}
+	// What botd needs, the module needs: the same versions, with the same sums.
+	if err := finishModule(directory, source, sums); err != nil {
+		return failure.Wrap(failure.IO, err)
+	}
+	fmt.Fprintf(command.ErrOrStderr(), "now: cd %s && go test ./... && go run . strategy show %s\n", directory, values["Kind"])
+	return nil
+}
+
+// botdSource finds botd's source: the directory given, or the one whose go.mod
+// is botd's, from the current directory upwards.
+func botdSource(given string) (directory string, sums []byte, err error) {
+	if directory, err = filepath.Abs(given); err != nil {
+		return "", nil, failure.Wrap(failure.IO, err)
+	}
+	for {
+		text, err := os.ReadFile(filepath.Join(directory, "go.mod"))
+		if err == nil && strings.HasPrefix(string(text), "module botd\n") {
+			break
+		}
+		up := filepath.Dir(directory)
+		if given != "" || up == directory {
+			return "", nil, failure.New(failure.NoInput, "clone botd's source, and name its directory with --botd", "botd's source is not here")
+		}
+		directory = up
+	}
+	sums, err = os.ReadFile(filepath.Join(directory, "go.sum"))
+	return directory, sums, failure.Wrap(failure.IO, err)
+}
+
+// finishModule adds botd's own requirements to a module's go.mod, so that it builds
+// without asking the network.
+func finishModule(directory, source string, sums []byte) error {
+	text, err := os.ReadFile(filepath.Join(source, "go.mod"))
+	if err != nil {
+		return err
+	}
+	before, required, found := strings.Cut(string(text), "\nrequire (")
+	if !found {
+		return fmt.Errorf("%s/go.mod has no requirements", source)
+	}
+	file := filepath.Join(directory, "go.mod")
+	own, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	// The language's version is botd's own, to the last place: the go command refuses
+	// a module that asks for less than what it requires. The rest is needed by botd
+	// alone: go mod tidy keeps what the module comes to use.
+	_, version, _ := strings.Cut(before, "\n") // behind "module botd"
+	if err := os.WriteFile(file, []byte(string(own)+version+"\nrequire ("+required), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(directory, "go.sum"), sums, 0o644)
+}

@@ -1,0 +1,129 @@
+package research
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/backtest"
+	"botd/cmd/botd/cli/shell"
+	"botd/exchange/tape"
+	"botd/internal/failure"
+	"botd/internal/plural"
+)
+
+// Bounds of a walk forward.
+const (
+	maxWindows = 200
+	maxTrain   = 50
+)
+
+// walkResult is what botd sweep walk prints.
+type walkResult struct {
+	Schema   int    `json:"schema"`
+	Strategy string `json:"strategy"`
+	Symbol   string `json:"symbol"`
+	Interval string `json:"interval"`
+	Candles  int    `json:"candles"`
+	Sort     string `json:"sort"`
+	Train    int    `json:"train"` // parts that choose, for each that is traded
+	Trials   int    `json:"trials"`
+	backtest.Walked
+	Windows    []backtest.Window `json:"windows"`
+	Refused    int               `json:"refused"` // choices that the strategy does not take
+	Why        string            `json:"refused_why"`
+	DataSHA256 string            `json:"data_sha256"`
+	Elapsed    float64           `json:"elapsed_s"`
+}
+
+func (r *walkResult) Rows() any { return r.Windows }
+
+func newSweepWalk() *cobra.Command {
+	var flags sweepFlags
+	windows, train := 0, 0
+	command := &cobra.Command{
+		Use: "walk", Short: "choose and trade, window by window: what a choice was worth afterwards", Args: cobra.NoArgs,
+		Long: `A walk forward: the candles are cut into equal parts. The choices of --vary are ranked over the
+first --train parts, and the best one trades the part behind them, which it has not seen; then
+all moves on by one part. What the unseen parts made together is what choosing in this way
+would have made, before luck. Strategies warm up within each part: take parts much longer than
+their slowest average needs.
+
+Efficiency is the unseen parts' profit a day as a share of that of the parts that chose: near 1
+the choice holds, near 0 it was fitted to what is past.`,
+		Example: "  botd sweep walk -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100\n  botd sweep walk -s trend.yaml --data candles.csv --vary fast=5,10 --windows 12 --train 4 -o csv",
+		RunE: func(command *cobra.Command, _ []string) error {
+			if windows < 1 || windows > maxWindows || train < 1 || train > maxTrain {
+				return failure.Usagef("--windows %d --train %d: from 1 to %d windows, of 1 to %d parts", windows, train, maxWindows, maxTrain)
+			}
+			return flags.walk(command, windows, train)
+		},
+	}
+	addFiles(command, &flags.files)
+	f := command.Flags()
+	f.StringArrayVar(&flags.vary, "vary", nil, "NAME=VALUE,VALUE or NAME=FROM..TO..STEP of one parameter; may be repeated")
+	f.IntVar(&windows, "windows", 6, "parts that are traded unseen")
+	f.IntVar(&train, "train", 3, "parts before each that choose")
+	f.StringVar(&flags.sort, "sort", "sharpe", "choose by "+strings.Join(backtest.Rankings(), ", "))
+	shell.CompleteWith(command, "sort", backtest.Rankings()...)
+	shell.OutputFlag(command, &flags.output)
+	return command
+}
+
+func (f *sweepFlags) walk(command *cobra.Command, windows, train int) error {
+	began := time.Now()
+	if _, _, err := f.check(); err != nil {
+		return err
+	}
+	s, err := f.prepare(command)
+	if err != nil {
+		return err
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(backtest.CollectorPercent))
+	bar := shell.NewProgress(command, windows*len(s.trials), "trials")
+	best := func(trials []backtest.Trial) *backtest.Trial {
+		backtest.Rank(trials, f.sort)
+		return &trials[0]
+	}
+	walked, err := backtest.Walk(command.Context(), s.config, s.trials, windows, train, best, bar.Set)
+	bar.End()
+	if err != nil {
+		return tape.Failure(err)
+	}
+	recorded := s.config.Legs[0].Tape
+	result := &walkResult{Schema: 1, Strategy: s.given.Name, Symbol: s.given.Symbol, Interval: s.given.Interval.String(), Candles: recorded.Candles.Len(), Sort: f.sort, Train: train,
+		Trials: len(s.trials), Walked: backtest.Sum(walked), Windows: walked, Refused: s.refused, Why: s.why, DataSHA256: recorded.SHA256, Elapsed: time.Since(began).Seconds()}
+	return shell.Print(command.OutOrStdout(), f.output, result, func(w io.Writer) { walkTable(w, result) })
+}
+
+func walkTable(w io.Writer, r *walkResult) {
+	fmt.Fprintf(w, "%s on %s %s, %d candles: %s of %s, each chosen by %s over the %d parts before it\n", r.Strategy, r.Symbol, r.Interval, r.Candles,
+		plural.Of(len(r.Windows), "window"), plural.Of(r.Trials, "trial"), r.Sort, r.Train)
+	names := slices.Sorted(maps.Keys(r.Windows[0].Params))
+	header := table.Row{"traded from (UTC)", "to"}
+	for _, name := range names {
+		header = append(header, name)
+	}
+	t := shell.NewTable(w, append(header, "profit % seen", "unseen", "sharpe seen", "unseen", "drawdown % unseen", "trips unseen"))
+	for i := range r.Windows {
+		one := &r.Windows[i]
+		row := table.Row{one.Split.Format(time.DateTime), one.To.Format(time.DateTime)}
+		for _, name := range names {
+			row = append(row, one.Params[name])
+		}
+		t.AppendRow(append(row, floatText(one.Seen.Profit), floatText(one.Unseen.Profit), floatText(one.Seen.Sharpe), floatText(one.Unseen.Sharpe),
+			fmt.Sprintf("%.2f", one.Unseen.MaxDrawdown), one.Unseen.RoundTrips))
+	}
+	t.Render()
+	fmt.Fprintf(w, "unseen, one after the other: %s %%; %d of %d made money; efficiency %s; %s\n", floatText(r.Profit), r.Profitable, len(r.Windows), floatText(r.Efficiency), plural.Of(r.Choices, "different choice"))
+	if r.Refused > 0 {
+		fmt.Fprintf(w, "%s left out, refused by the strategy; the first, %s\n", plural.Of(r.Refused, "choice"), r.Why)
+	}
+}

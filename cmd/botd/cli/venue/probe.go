@@ -1,0 +1,188 @@
+package venue
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/configs"
+	"botd/exchange"
+	"botd/exchange/probe"
+	"botd/exchange/wire"
+	"botd/internal/failure"
+	"botd/internal/plural"
+)
+
+type probeFlags struct {
+	url, directory, keyFile, secretFile string
+	payload, encoding                   string
+	symbol, distance, output            string
+	rounds                              int
+	trade                               bool
+}
+
+func NewProbe() *cobra.Command {
+	var flags probeFlags
+	command := &cobra.Command{
+		Use: "probe", Short: "examine a venue: public data, clock, signature, window, delays", Args: cobra.NoArgs,
+		Long: `Examines a venue from outside, step by step, and prints what to write into botd.yaml.
+
+Without keys: is it reached, does botd understand every public operation, how far is
+its clock off. With keys: what it wants signed (a list of payloads and encodings is
+tried, by signed reads, until one is accepted) and how old a signed request may be
+(W, by reads with ever older timestamps). Nothing is placed, canceled or changed.
+
+--trade adds D and L: it places the smallest LIMIT BUY (postOnly) far below the price,
+looks until it is seen, cancels it, and looks until it is gone. That is a real order.
+
+A wrong signature is sent up to 60 times when nothing fits; some venues pause a key
+after fewer. Name what you know with --signature-payload: it is tried first.
+
+Exit codes: 0 nothing failed, 1 a step failed, 69 not reached, 77 key or signature refused.`,
+		Example: `  botd probe --base-url https://VENUE
+  botd probe --base-url https://VENUE --key-file key --secret-file secret
+  botd probe -c configs --trade --symbol BTC-USDT -o json`,
+		RunE: func(command *cobra.Command, _ []string) error { return runProbe(command, flags) },
+	}
+	f := command.Flags()
+	f.StringVar(&flags.url, "base-url", "", "the venue's address (default: the configuration's)")
+	f.StringVarP(&flags.directory, "config", "c", "", "configuration directory, for address, keys and signature")
+	f.StringVar(&flags.keyFile, "key-file", "", "file of mode 600 that holds the API key")
+	f.StringVar(&flags.secretFile, "secret-file", "", "file of mode 600 that holds the secret")
+	f.StringVar(&flags.payload, "signature-payload", "", "what is signed, tried first, of {timestamp} {method} {path} {query} {body} {key}")
+	f.StringVar(&flags.encoding, "signature-encoding", "", "hex or base64, tried first")
+	f.BoolVar(&flags.trade, "trade", false, "place and cancel tiny real orders to measure D and L")
+	f.StringVar(&flags.symbol, "symbol", "", "the futures symbol of --trade, and of the public steps (default BTC-USDT)")
+	f.StringVar(&flags.distance, "distance", "20%", "how far below the best bid the order of --trade stands")
+	f.IntVar(&flags.rounds, "rounds", 3, "orders that --trade places, one after the other")
+	shell.OutputFlag(command, &flags.output)
+	return command
+}
+
+func runProbe(command *cobra.Command, flags probeFlags) error {
+	settings, err := flags.settings()
+	if err != nil {
+		return err
+	}
+	if flags.output == "table" {
+		settings.Progress = func(step probe.Step) { fmt.Fprintf(command.ErrOrStderr(), "%-4s  %s\n", step.Outcome, step.Name) }
+	}
+	report, err := probe.Run(command.Context(), settings)
+	if err != nil {
+		return failure.Wrap(failure.Usage, err)
+	}
+	if err := shell.Print(command.OutOrStdout(), flags.output, report, func(w io.Writer) { probeTable(w, report) }); err != nil {
+		return err
+	}
+	if err := context.Cause(command.Context()); err != nil {
+		return err
+	}
+	switch {
+	case !report.Reached:
+		return failure.New(failure.Unavailable, "is the address right, and the venue up?", "%s was not reached", report.BaseURL)
+	case report.Refused:
+		return failure.New(failure.Credentials, "the step's hint says more", "no signed request was accepted")
+	case report.Failed() > 0:
+		return failure.New(failure.Negative, "", "%s failed", plural.Of(report.Failed(), "step"))
+	}
+	return nil
+}
+
+// settings puts together what the flags say, and what the configuration says where
+// they do not.
+func (f *probeFlags) settings() (probe.Config, error) {
+	config := probe.Config{BaseURL: f.url, Trade: f.trade, Symbol: f.symbol, Rounds: f.rounds}
+	at := configs.ExchangeConfig{KeyFile: f.keyFile, SecretFile: f.secretFile}
+	if f.url == "" {
+		loaded, err := connect.LoadValid(f.directory)
+		if err != nil {
+			return config, err
+		}
+		if loaded.Exchange.BaseURL == "" {
+			return config, failure.Usagef("probe needs --base-url URL, or exchange.base_url in botd.yaml")
+		}
+		config.BaseURL, at = loaded.Exchange.BaseURL, loaded.Exchange
+		at.KeyFile, at.SecretFile = cmp.Or(f.keyFile, at.KeyFile), cmp.Or(f.secretFile, at.SecretFile)
+	}
+	config.Signer = wire.Signer{Template: cmp.Or(f.payload, at.Signature.Payload), Encoding: cmp.Or(f.encoding, at.Signature.Encoding)}
+	if at.KeyFile != "" || at.SecretFile != "" || at.CredentialsDirectory != "" {
+		key, secret, err := configs.ReadSecrets(at)
+		if err != nil {
+			return config, failure.Wrap(failure.Credentials, err)
+		}
+		config.Key, config.Secret = key, secret
+	}
+	share, err := exchange.ParseRate(strings.TrimSuffix(f.distance, "%"))
+	if percent := strings.HasSuffix(f.distance, "%"); err == nil && percent {
+		share /= 100
+	}
+	if config.Distance = share; err != nil || share <= 0 || share >= exchange.RateOne {
+		return config, failure.Usagef("--distance %q: want a share such as 20%%, above 0 and below 100%%", f.distance)
+	}
+	switch {
+	case f.trade && f.symbol == "":
+		return config, failure.Usagef("--trade needs --symbol SYMBOL: it places real orders there")
+	case f.trade && config.Key == "":
+		return config, failure.Usagef("--trade needs --key-file and --secret-file")
+	case f.output != "table" && f.output != "json": // before anything is sent
+		return config, failure.Usagef("-o %s: table or json", f.output)
+	case f.rounds < 1 || f.rounds > 100:
+		return config, failure.Usagef("--rounds %d: from 1 to 100", f.rounds)
+	}
+	return config, nil
+}
+
+func probeTable(w io.Writer, r *probe.Report) {
+	t := shell.NewTable(w, table.Row{"step", "", "status", "ms", "what"})
+	for _, s := range r.Steps {
+		status, took, what := "", "", s.What
+		if s.Status != 0 {
+			status = fmt.Sprint(s.Status)
+		}
+		if s.LatencyMS != 0 {
+			took = fmt.Sprintf("%.1f", s.LatencyMS)
+		}
+		if s.Hint != "" {
+			what += "\nhint: " + s.Hint
+		}
+		t.AppendRow(table.Row{s.Name, s.Outcome, status, took, what})
+	}
+	t.SetColumnConfigs([]table.ColumnConfig{{Name: "what", WidthMax: 110}})
+	t.Render()
+	fmt.Fprintf(w, "\n# for botd.yaml\nexchange:\n  base_url: %s\n", r.BaseURL)
+	if s := r.Signature; s != nil {
+		fmt.Fprintf(w, "  signature: {payload: %q, encoding: %s}\n", s.Payload, s.Encoding)
+	} else {
+		fmt.Fprintln(w, "  # signature: not measured")
+	}
+	s := &r.Settings
+	line := func(name string, ms int64, meaning string) {
+		how := "measured: " + meaning
+		if !s.Has(name) {
+			how = "not measured; cautious"
+		}
+		fmt.Fprintf(w, "    %s: %s # %s\n", name, settingText(ms), how)
+	}
+	fmt.Fprintln(w, "  settle:")
+	line("window", s.WindowMS, "the oldest timestamp accepted")
+	line("visibility", s.VisibilityMS, "the longest until an order was seen, times 4, at least 1s")
+	line("staleness", s.StalenessMS, "the oldest read, times 4, at least 1s")
+	if s.RequestsPerSecond > 0 {
+		fmt.Fprintf(w, "  requests_per_second: %d # at which no more requests were refused as too many; ask the venue\n", s.RequestsPerSecond)
+	}
+}
+
+// settingText is a length of time as botd.yaml has it.
+func settingText(ms int64) string {
+	if ms%1000 == 0 {
+		return fmt.Sprintf("%ds", ms/1000)
+	}
+	return fmt.Sprintf("%dms", ms)
+}

@@ -1,0 +1,35 @@
+package venue
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/runtime/gateway"
+)
+
+// publicFlags say which venue is looked at.
+type publicFlags struct{ url, directory, market, output string }
+
+func (f *publicFlags) add(command *cobra.Command, market string) {
+	command.Flags().StringVar(&f.url, "base-url", "", "the venue's address (default: the configuration's, in demo the demo's market)")
+	command.Flags().StringVarP(&f.directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
+	command.Flags().StringVar(&f.market, "market", market, "futures or spot")
+}
+
+// open reaches the venue asked for, that of the configuration, or the demo's market.
+func (f *publicFlags) open(command *cobra.Command) (*gateway.Public, error) {
+	if f.url != "" {
+		return gateway.PublicAt(command.Context(), f.url)
+	}
+	config, err := connect.LoadValid(f.directory)
+	if err != nil {
+		return nil, err
+	}
+	v, running, err := gateway.OpenPublic(command.Context(), config)
+	if err == nil && !running {
+		fmt.Fprintln(command.ErrOrStderr(), "no --base-url, and no demo runs: this is the demo's market as a new one would begin")
+	}
+	return v, err
+}
