@@ -15,6 +15,7 @@ import (
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
 	"botd/exchange/tape"
+	"botd/internal/pipe"
 	"botd/reconcile"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -200,7 +201,7 @@ func runLive(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, t
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener := server.NewPipeListener()
+	listener := pipe.NewListener()
 	serving, stopServing := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- served.Serve(serving, listener) }()

@@ -8,6 +8,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
+	"botd/internal/pipe"
 	"botd/internal/startclock"
 )
 
@@ -25,7 +26,7 @@ func simulated(t *testing.T, market sim.Market) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pipe, shut := server.Pipe(made.Handler())
+	pipe, shut := pipe.Serve(made.Handler())
 	t.Cleanup(shut)
 	return dial(t, "http://127.0.0.1", func(c *Config) { c.Transport = pipe.Transport })
 }

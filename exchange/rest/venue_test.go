@@ -17,8 +17,8 @@ import (
 	"github.com/shopspring/decimal"
 
 	"botd/exchange"
-	"botd/exchange/sim/server"
 	"botd/exchange/wire"
+	"botd/internal/pipe"
 )
 
 const (
@@ -240,7 +240,7 @@ func dial(t testing.TB, address string, change ...func(*Config)) *Client {
 // openPipe is open in a synctest bubble: no socket, and time is virtual.
 func openPipe(t *testing.T, v *venue, change ...func(*Config)) *Client {
 	t.Helper()
-	listener := server.NewPipeListener()
+	listener := pipe.NewListener()
 	httpServer := &http.Server{Handler: v, ErrorLog: nil}
 	done := make(chan struct{})
 	go func() {

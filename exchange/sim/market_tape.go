@@ -69,13 +69,13 @@ func (m *tape) begin(b *book) int64 {
 func (m *tape) path(candle, bar int) [4]Step {
 	if m.detail.covers(candle) {
 		at := m.detail.from[candle] + bar
-		path := PathBy(m.order, m.detail.candles.At(at), m.detail.candles.Interval)
+		path := stepsOf(m.order, m.detail.candles.At(at), m.detail.candles.Interval)
 		for i := range path {
 			path[i].OffsetMS += m.detail.candles.OpenMS[at] - m.candles.OpenMS[candle]
 		}
 		return path
 	}
-	return PathBy(m.order, m.candles.At(candle), m.candles.Interval)
+	return stepsOf(m.order, m.candles.At(candle), m.candles.Interval)
 }
 
 // nextMS returns the time of the cursor's step.
@@ -295,7 +295,7 @@ func (m *tape) candlesOf(b *book, interval exchange.Interval) (closed *exchange.
 // volume.
 func (m *tape) forming(at int, now int64) exchange.Candle {
 	whole := m.candles.At(at)
-	path := PathBy(m.order, whole, m.candles.Interval)
+	path := stepsOf(m.order, whole, m.candles.Interval)
 	candle := exchange.Candle{OpenMS: whole.OpenMS, Open: whole.Open, High: whole.Open, Low: whole.Open, Close: whole.Open}
 	steps := 0
 	for steps < 4 && whole.OpenMS+path[steps].OffsetMS <= now {

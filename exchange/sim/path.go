@@ -22,16 +22,11 @@ type Step struct {
 	Price    exchange.Price
 }
 
-// Path returns the prices that playback takes through a candle: the open at its beginning, low and
+// stepsOf returns the prices that playback takes through a candle: the open at its beginning, low and
 // high after a quarter and a half of the interval, the close in its last millisecond. From the open
-// on, the price slides through every price between.
-func Path(candle exchange.Candle, interval exchange.Interval) [4]Step {
-	return PathBy(ByDirection, candle, interval)
-}
-
-// PathBy is Path with a chosen order. Worst and Best, which depend on positions and orders, count
-// as ByDirection.
-func PathBy(order PathOrder, candle exchange.Candle, interval exchange.Interval) [4]Step {
+// on, the price slides through every price between. Worst and Best, which depend on positions and
+// orders, count as ByDirection.
+func stepsOf(order PathOrder, candle exchange.Candle, interval exchange.Interval) [4]Step {
 	second, third := candle.Low, candle.High
 	if order == HighFirst || order != LowFirst && candle.Close < candle.Open {
 		second, third = third, second

@@ -220,6 +220,8 @@ var Table = []Row{
 		impure, "", ""},
 	{"internal/version", "reads which build of botd this is, and what it is made of",
 		impure, "", ""},
+	{"internal/pipe", "connects HTTP clients and servers in memory, also inside a testing/synctest bubble",
+		impure, "", ""},
 	{"internal/spell", "suggests the known name that a misspelt one was meant to be",
 		pure, "", ""},
 	{"internal/tidy", "tests the shape of the code: its arrows, its limits, and its language",

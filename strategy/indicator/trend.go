@@ -117,9 +117,6 @@ func (p *PSAR) down(high, low, top, bottom float64) (stop float64) {
 	return stop
 }
 
-// Rising reports whether the stop is below the price.
-func (p *PSAR) Rising() bool { return p.rising }
-
 // Vortex is Botes' and Siepman's indicator (Stocks & Commodities, 2010).
 //
 // Formula: plus = sum of |high - low before|, minus = sum of |low - high before|, each

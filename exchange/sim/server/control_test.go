@@ -11,6 +11,7 @@ import (
 
 	"botd/exchange"
 	"botd/exchange/wire"
+	"botd/internal/pipe"
 )
 
 func TestASetPriceTriggersConditionalOrders(t *testing.T) {
@@ -144,7 +145,7 @@ func TestControlIsRefusedOffLoopback(t *testing.T) {
 	}{
 		{"from loopback", "127.0.0.1:8421", "", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}, 200},
 		{"as localhost", "localhost:8421", "", &net.TCPAddr{IP: net.IPv6loopback}, 200},
-		{"in memory", "pipe", "", pipeAddress{}, 200},
+		{"in memory", "pipe", "", pipe.NewListener().Addr(), 200},
 		{"from outside", "10.0.0.1", "", &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}, 403},
 		{"nowhere", "127.0.0.1", "", nil, 403},
 		{"a rebound name", "evil.example:8421", "", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}, 403},

@@ -169,7 +169,7 @@ func TestAnExchangeWithStateContinuesWhereItStopped(t *testing.T) {
 	c.place(buyMarket)
 	c.advance(60_000)
 	want := c.call("POST", "/fhapi/v1/positions/open", "{}")
-	if err := first.Close(); err != nil {
+	if err := first.state.close(); err != nil {
 		t.Fatal(err)
 	}
 	restarted, again := open(t, options, noFiles())

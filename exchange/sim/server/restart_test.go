@@ -176,7 +176,7 @@ func TestAStateTruncatedInItsLastRecordsIsReopened(t *testing.T) {
 		if have := len(s.exchange.AllOrders()); have != orders {
 			t.Errorf("cut at %d of %v: want %d orders, have %d", cut, sizes, orders, have)
 		}
-		if err := s.Close(); err != nil {
+		if err := s.state.close(); err != nil {
 			t.Error(err)
 		}
 	}

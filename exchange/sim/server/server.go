@@ -57,8 +57,7 @@ type Config struct {
 // Build makes the exchange: with sim.Restore from a state, with sim.New when it is nil.
 type Build func(state []byte) (*sim.Exchange, error)
 
-// Server serves one simulated exchange. Close a server that has a state file and on which Serve is
-// never called.
+// Server serves one simulated exchange.
 type Server struct {
 	accounts map[string]*Account
 	symbols  symbolTable
@@ -223,9 +222,6 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return errors.Join(clockErr, serveErr, stopErr, s.save(), s.state.close())
 }
 
-// Close releases the state file. Serve does so itself when it ends.
-func (s *Server) Close() error { return s.state.close() }
-
 // shut lets the requests in flight finish and cuts off those that take too long.
 func (s *Server) shut(server *http.Server) error {
 	s.stopOnce.Do(func() { close(s.stopped) })
@@ -311,8 +307,8 @@ func loopback(address net.Addr) bool {
 	switch a := address.(type) {
 	case *net.TCPAddr:
 		return a.IP.IsLoopback()
-	case *net.UnixAddr, pipeAddress:
+	case *net.UnixAddr:
 		return true
 	}
-	return false
+	return address != nil && address.Network() == "pipe" // in memory
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"botd/exchange"
+	"botd/internal/pipe"
 )
 
 func TestASignedRequestIsAnswered(t *testing.T) {
@@ -186,7 +187,7 @@ func TestTimePassesWithoutRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, func(config *Config) { config.Clock = Clock{StartMS: ManualStartMS + 1} })
 		ctx, cancel := context.WithCancel(t.Context())
-		listener := NewPipeListener()
+		listener := pipe.NewListener()
 		ended := make(chan error, 1)
 		go func() { ended <- s.Serve(ctx, listener) }()
 		client := listener.Client()
@@ -211,7 +212,7 @@ func TestAHandlerServesInMemoryInsideABubble(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, func(config *Config) { config.Clock = Clock{StartMS: ManualStartMS + 1} })
-		client, shut := Pipe(s.Handler())
+		client, shut := pipe.Serve(s.Handler())
 		defer shut()
 		c := &trader{t, client, "http://pipe", testKey, testSecret, s.clock.nowMS}
 		order := c.place(buyMarket)

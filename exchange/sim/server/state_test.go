@@ -284,7 +284,7 @@ func BenchmarkPlacementWithState(b *testing.B) {
 	for _, before := range []int{1_000, 100_000} {
 		b.Run(fmt.Sprint(before), func(b *testing.B) {
 			s := newServer(b, withState(filepath.Join(b.TempDir(), "state")))
-			defer s.Close()
+			defer s.state.close()
 			handler := &handlerTrader{b, s}
 			for range before {
 				handler.placeAndCancel()

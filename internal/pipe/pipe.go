@@ -1,4 +1,5 @@
-package server
+// Package pipe connects HTTP clients and servers in memory, also inside a testing/synctest bubble.
+package pipe
 
 import (
 	"context"
@@ -6,23 +7,27 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"time"
 )
 
-// PipeListener is an in-memory listener: Dial returns the other end of what Accept returns. It
+// readHeaderTimeout bounds how long a client may take to send its headers.
+const readHeaderTimeout = 5 * time.Second
+
+// Listener is an in-memory listener: Dial returns the other end of what Accept returns. It
 // works inside a testing/synctest bubble; a socket does not.
-type PipeListener struct {
+type Listener struct {
 	conns  chan net.Conn
 	closed chan struct{}
 	once   sync.Once
 }
 
-// NewPipeListener returns a listener that only its own Dial reaches.
-func NewPipeListener() *PipeListener {
-	return &PipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
+// NewListener returns a listener that only its own Dial reaches.
+func NewListener() *Listener {
+	return &Listener{conns: make(chan net.Conn), closed: make(chan struct{})}
 }
 
 // Accept waits for the next connection.
-func (l *PipeListener) Accept() (net.Conn, error) {
+func (l *Listener) Accept() (net.Conn, error) {
 	select {
 	case conn := <-l.conns:
 		return conn, nil
@@ -32,21 +37,21 @@ func (l *PipeListener) Accept() (net.Conn, error) {
 }
 
 // Close refuses further connections.
-func (l *PipeListener) Close() error {
+func (l *Listener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return nil
 }
 
 // Addr is the address "pipe" of network "pipe".
-func (l *PipeListener) Addr() net.Addr { return pipeAddress{} }
+func (l *Listener) Addr() net.Addr { return address{} }
 
-type pipeAddress struct{}
+type address struct{}
 
-func (pipeAddress) Network() string { return "pipe" }
-func (pipeAddress) String() string  { return "pipe" }
+func (address) Network() string { return "pipe" }
+func (address) String() string  { return "pipe" }
 
 // Dial connects, ignoring network and address.
-func (l *PipeListener) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
+func (l *Listener) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	near, far := net.Pipe()
 	select {
 	case l.conns <- far:
@@ -60,17 +65,17 @@ func (l *PipeListener) Dial(ctx context.Context, _, _ string) (net.Conn, error) 
 
 // Client returns a client whose connections all go through the listener, whatever the URL's host.
 // Close its idle connections with CloseIdleConnections.
-func (l *PipeListener) Client() *http.Client {
+func (l *Listener) Client() *http.Client {
 	return &http.Client{
 		Transport:     &http.Transport{DialContext: l.Dial, DisableCompression: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// Pipe serves a handler in memory with net/http's real client and server, and returns the client.
+// Serve serves a handler in memory with net/http's real client and server, and returns the client.
 // Any http:// URL reaches the handler. shut ends both and waits for the server.
-func Pipe(handler http.Handler) (client *http.Client, shut func()) {
-	listener := NewPipeListener()
+func Serve(handler http.Handler) (client *http.Client, shut func()) {
+	listener := NewListener()
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: readHeaderTimeout}
 	done := make(chan struct{})
 	go func() {
