@@ -7,26 +7,25 @@ import (
 	"botd/reconcile"
 )
 
-// Mover says what moves a limit between intents, so that somebody has to watch it.
+// Mover is what moves a limit between intents.
 type Mover uint8
 
 // What moves limits between intents.
 const (
 	ByEquity  Mover = iota
-	ByResults       // of positions that ended
+	ByResults       // of closed positions
 )
 
-// Crossing is a limit that was crossed: entries are held back until the breach
-// ends, whatever the figures do.
+// Crossing is a limit that was crossed. Its breach holds entries back until it ends.
 type Crossing struct {
 	Rule    string
 	Why     string
 	UntilMS int64 // 0: until botd rearm
 }
 
-// Crossed returns the limits that a mover has taken too far. A loss stays too large,
-// so it is returned while no breach is in force; a streak begins anew after each. They
-// are the account's limits, or a strategy's where one is named; equity is its own.
+// Crossed returns the limits that a mover has crossed. A loss stays too large, so it is
+// returned only while it has no breach; a streak begins anew after each breach. The
+// limits, like equity, are those of the strategy, or of the account without one.
 func (l *Limits) Crossed(by Mover, nowMS int64, book *reconcile.Book, strategy string, equity exchange.Amount) (all []Crossing) {
 	s := subject{nowMS: nowMS, book: book, watch: book.Watch(strategy), limits: l, strategy: strategy, funds: equity}
 	for i := range limitTable {
@@ -59,7 +58,7 @@ func lostInARow(f figures) string {
 	return f.value.String() + " positions in a row lost"
 }
 
-// Watched reports whether a limit is set that the mover moves between intents.
+// Watched reports whether a limit is set that the mover moves.
 func (l *Limits) Watched(by Mover) bool {
 	for i := range limitTable {
 		if limit := &limitTable[i]; limit.latch != nil && limit.latch.moves == by && limit.isSet(l) {
@@ -69,7 +68,7 @@ func (l *Limits) Watched(by Mover) bool {
 	return false
 }
 
-// Watches reports whether a limit has to follow equity or results between intents.
+// Watches reports whether any limit is set that moves between intents.
 func (l *Limits) Watches() bool { return l.Watched(ByEquity) || l.Watched(ByResults) }
 
 // Rearms reports whether botd rearm ends a breach of the named limit.

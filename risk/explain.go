@@ -6,7 +6,7 @@ import (
 	"botd/reconcile"
 )
 
-// Verdict is what one rule says of an intent, with its figures where it has any.
+// Verdict is the result of one rule for an intent, with its figures where it has any.
 type Verdict struct {
 	Rule    string
 	Scope   string // of a limit: account, account futures, symbol ..., strategy ...
@@ -16,23 +16,23 @@ type Verdict struct {
 	Hint    string // of a refusal
 }
 
-// Outcome is what a rule came to.
+// Outcome is the outcome of a rule.
 type Outcome uint8
 
 // The outcomes of a rule.
 const (
 	Passed     Outcome = iota + 1
-	Rejected           // the first rule that has something against the intent
-	NotReached         // a rule before it refused
+	Rejected           // the first rule that refuses
+	NotReached         // an earlier rule refused
 )
 
-// String returns the outcome's word.
+// String returns the outcome's name.
 func (o Outcome) String() string {
 	return [...]string{"", "passed", "refused", "not_reached"}[o]
 }
 
-// Explain says what every rule says of an intent, in the order in which Check asks
-// them and with the figures Check compares: it reads the same findings.
+// Explain returns the verdict of every rule on an intent, in the order and with the
+// figures of Check: both read the same findings.
 func (g *Gate) Explain(intent *reconcile.Intent, facts *Facts) (all []Verdict) {
 	refused := g.judge(intent, facts, func(found *finding) { all = append(all, found.verdict()) })
 	if refused == nil {

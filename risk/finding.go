@@ -7,10 +7,9 @@ import (
 	"botd/exchange"
 )
 
-// finding is what one rule found about an intent: the figures it compared, and
-// whether they let the intent pass. Check, Explain and Utilization read the same
-// findings. Numbers stay numbers until a person reads them, so that a check costs
-// no text.
+// finding is the result of one rule for an intent: the figures it compared, and whether
+// it refused. Check and Explain read the same findings. Numbers are formatted only for
+// people, so that a check makes no text.
 type finding struct {
 	rule    string
 	scope   scope // of a limit: whose
@@ -20,10 +19,10 @@ type finding struct {
 	hint    string // of a refusal
 
 	setting *Limit  // of a limit: its row
-	limits  *Limits // of a limit: where its value stands
+	limits  *Limits // of a limit: its value
 }
 
-// figure is one number with its unit, a text, or a text before a number.
+// figure is a number with its unit, a text, or a number with a text before it.
 type figure struct {
 	text   string
 	number exchange.Amount
@@ -31,17 +30,17 @@ type figure struct {
 	unit   unit
 }
 
-// unit says what a figure's number counts; without one there is no number.
+// unit is the unit of a figure's number; an empty one means that there is no number.
 type unit string
 
-// Units that are not an asset's name.
+// Units. An asset's name is one too.
 const (
 	plain   unit = "1"
 	usdt    unit = "USDT"
 	seconds unit = "s"
 )
 
-// String writes the figure; money to the cent, a time to the second.
+// String returns the figure, money to the cent and a time to the second.
 func (f figure) String() string {
 	switch f.unit {
 	case usdt:
@@ -60,7 +59,7 @@ func rounded(a exchange.Amount, places int32) exchange.Amount {
 	return rounded
 }
 
-// exact writes the figure with every digit it has.
+// exact returns the figure with all its digits.
 func (f figure) exact() string {
 	if f.unit == "" {
 		return f.text
@@ -94,25 +93,25 @@ func sizeOf(rules *exchange.Symbol, q exchange.Quantity) figure {
 
 func countOf(n int) figure { return number(exchange.AmountOf(int64(n)), plain) }
 
-// prefixed puts a text before the number: a multiple of 0.1.
+// prefixed puts a text before the number, as in "a multiple of 0.1".
 func (f figure) prefixed(text string) figure {
 	f.text = text
 	return f
 }
 
-// compare keeps a rule's figures, and returns whether they fit.
+// compare sets the figures of a rule and returns whether they fit.
 func (f *finding) compare(value, limit figure, fits bool, hint string) bool {
 	f.value, f.limit, f.refused, f.hint = value, limit, !fits, hint
 	return fits
 }
 
-// refuse is a refusal without numbers, or with some of its own.
+// refuse sets a refusal whose figures are texts.
 func (f *finding) refuse(value, limit any, hint string) bool {
 	return f.compare(word(fmt.Sprint(value)), word(fmt.Sprint(limit)), false, hint)
 }
 
-// texts writes both figures. Where rounding would hide why they do not fit, every
-// digit is shown.
+// texts returns both figures, with all their digits where rounding would make a refused
+// value look like its limit.
 func (f *finding) texts() (value, limit string) {
 	if value, limit = f.value.String(), f.limit.String(); f.refused && value == limit {
 		return f.value.exact(), f.limit.exact()
@@ -120,7 +119,7 @@ func (f *finding) texts() (value, limit string) {
 	return value, limit
 }
 
-// advice is the hint, with the configured value of a limit.
+// advice returns the hint; that of a limit with the configured value.
 func (f *finding) advice() string {
 	if f.setting == nil {
 		return f.hint

@@ -37,53 +37,52 @@ const (
 	MaxPosition        = "max_position"
 )
 
-// Limit is all that is known of one limit. Check, Explain, Utilization, breaches,
-// the metrics, the reader and the schema of the configuration, and the tables of
-// docs/risk.md and docs/configuration.md are derived from the rows of the table: to
-// add a limit, add its name, its field and its row to this file.
+// Limit describes one limit. Check, Explain, Utilization, breaches, metrics, the reader
+// and the schema of the configuration, and the tables of docs/risk.md and
+// docs/configuration.md derive from these rows. To add a limit, add its name, its field
+// and its row to this file, and what the tests know of it to limit_test.go.
 type Limit struct {
 	Name string
-	Of   string // of a setting: the limit it belongs to
+	Of   string // set: this is a setting of that limit, and has no rule
 
 	// Configuration.
-	Reach     Reach             // what the account's limit is measured on; strategies may set any
-	Field     func(*Limits) any // where its value stands: *int, *int64 (ms), *exchange.Rate, *exchange.Amount (base units), *Loss
-	Low, High int64             // bounds of the value, in the unit of its field
-	Percent   bool              // an exchange.Rate is written as a percentage
+	Reach     Reach             // of the account's limit; a strategy may set any limit
+	Field     func(*Limits) any // its value: *int, *int64 (ms), *exchange.Rate, *exchange.Amount (base units) or *Loss
+	Low, High int64             // bounds of the value, in the unit of the field
+	Percent   bool              // write an exchange.Rate as a percentage
 	Default   string            // of the account
-	Unit      string            // of the value, where its text does not say it
+	Unit      string            // of the value, where its text does not name one
 	Example   string
 	What      string // a phrase
 
-	// The rule. A setting of another limit has none.
-	measure func(*subject) figures
-	levers  bool   // a change of leverage is judged too, not openings alone
-	hint    string // what helps
-	clears  string // what ends it when it is full
-	latch   *latch // set: a breach holds until it ends, whatever the figures do since
+	// Rule.
+	measure    func(*subject) figures
+	ofLeverage bool   // applies to a change of leverage too
+	hint       string // in a refusal
+	clears     string // how a full limit clears
+	latch      *latch // set: once crossed, the limit holds entries back until the breach ends
 
-	// docs/risk.md: what is counted, what happens at the limit, how that ends.
+	// docs/risk.md.
 	Counts, Effect, Ends string
 }
 
 // Reach says what the account's limit is measured on.
 type Reach uint8
 
-// What the account's limit is measured on. A strategy's own is measured on what
-// the strategy does.
+// What the account's limit is measured on. A strategy's limit is measured on the strategy.
 const (
-	OfAccount Reach = iota + 1
-	OfMarket
-	OfSymbol
-	OfStrategy // only strategies have it
+	OfAccount  Reach = iota + 1
+	OfMarket         // each market
+	OfSymbol         // each symbol
+	OfStrategy       // the account has no such limit
 )
 
 // latch says how a breach of a limit begins and ends.
 type latch struct {
 	moves Mover
 	why   func(figures) string
-	until func(nowMS int64, limits *Limits) int64 // when it ends by itself; nil: by botd rearm
-	rearm bool                                    // botd rearm ends it
+	until func(nowMS int64, limits *Limits) int64 // when the breach ends by itself; nil: never
+	rearm bool                                    // botd rearm ends the breach
 }
 
 // Texts that several limits share.
@@ -93,11 +92,11 @@ const (
 	byItself  = "by itself"
 )
 
-// limitTable holds all limits, in the order in which they are checked and documented.
+// limitTable holds all limits, in the order of checks and documents.
 var limitTable = []Limit{
 	{Name: MaxLeverage, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxLeverage }, Low: 1, High: maxMultiple, Default: "20",
 		Unit: "times", Example: "20", What: "the most leverage that is set on the exchange",
-		measure: leverageSet, levers: true, hint: "lower the leverage", clears: "lower the leverage, or raise the limit",
+		measure: leverageSet, ofLeverage: true, hint: "lower the leverage", clears: "lower the leverage, or raise the limit",
 		Counts: "the leverage set on the exchange for the symbol, and a leverage about to be set",
 		Effect: "openings and the change of leverage are refused", Ends: "lower the leverage, or raise the limit"},
 	{Name: MaxGrossExposure, Reach: OfMarket, Field: func(l *Limits) any { return &l.MaxGrossExposure }, Low: 1, High: maxMultiple * one, Default: "10",
@@ -156,7 +155,7 @@ var limitTable = []Limit{
 		Counts: "its position and all its openings of the side, in base units", Effect: isRefused, Ends: byItself},
 }
 
-// Bounds of values, so that a forgotten percent sign is seen.
+// Bounds of values, which reveal a forgotten percent sign, and texts.
 const (
 	one          = int64(exchange.RateOne)
 	maxMultiple  = 1000
@@ -184,7 +183,7 @@ func leverageSet(s *subject) figures {
 	return counts(most, s.limits.MaxLeverage)
 }
 
-// grossExposure: a strategy has one symbol, so its gross exposure is that one's.
+// grossExposure of a strategy is that of its one symbol.
 func grossExposure(s *subject) figures {
 	if s.strategy != "" {
 		return s.exposure(s.limits.MaxGrossExposure, s.state)
@@ -204,7 +203,7 @@ func drawdown(s *subject) figures {
 	return s.loss(s.watch.Day().Peak, s.limits.MaxDrawdown)
 }
 
-// losingStreak is crossed by the result of a position, never by an intent.
+// losingStreak is crossed by the result of a position, not by an intent.
 func losingStreak(s *subject) figures {
 	f := counts(s.watch.Losses(), s.limits.MaxLosingStreak)
 	f.byResult = true
@@ -230,7 +229,7 @@ func ordersPerMinute(s *subject) figures {
 	return counts(own+s.added(), s.limits.MaxOrdersPerMinute)
 }
 
-// throughPrice is a bound of each order's price: without one nothing is in use.
+// throughPrice bounds the price of each order: without an order nothing is in use.
 func throughPrice(s *subject) figures {
 	if s.state.Rules == nil || s.state.Last <= 0 {
 		return figures{unknown: s.state.Key().String() + " has no price", hint: nextRound}
@@ -250,7 +249,7 @@ func dataAge(s *subject) figures {
 	return figures{value: milliseconds(max(0, s.nowMS-s.state.LastMS)), limit: milliseconds(s.limits.MaxDataAgeMS), unit: seconds}
 }
 
-// ownPosition is the strategy's part of the position, never what others hold.
+// ownPosition counts the strategy's part of the position, without the foreign part.
 func ownPosition(s *subject) figures {
 	rules := s.state.Rules
 	if rules == nil {

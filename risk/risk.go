@@ -125,7 +125,7 @@ func rulesOf(purpose placement.Purpose) []rule {
 
 // judges reports whether the limit applies to an intent.
 func (l *Limit) judges(purpose placement.Purpose) bool {
-	return l.measure != nil && (purpose.Opens() || l.levers && purpose == placement.Leverage)
+	return l.measure != nil && (purpose.Opens() || l.ofLeverage && purpose == placement.Leverage)
 }
 
 // namesOf returns the names of all rules and limits that apply to an intent.

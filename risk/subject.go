@@ -8,14 +8,14 @@ import (
 	"botd/reconcile/account"
 )
 
-// scope says whose limit it is and what it is measured on.
+// scope is whose limit it is and what it is measured on.
 type scope struct {
 	reach    Reach
 	strategy string // of a strategy's own limit
 	key      exchange.SymbolKey
 }
 
-// String names the scope for people; a rule that is no limit has none.
+// String returns the scope's name; that of a rule is empty.
 func (s scope) String() string {
 	switch {
 	case s.strategy != "":
@@ -30,37 +30,37 @@ func (s scope) String() string {
 	return ""
 }
 
-// subject is what a limit is measured on, and the intent that is counted as if it
-// were filled; without an intent, what is in use now.
+// subject is what a limit is measured on, and an intent to count as if it were filled.
+// Without an intent the figures are those in use now.
 type subject struct {
 	nowMS    int64
 	book     *reconcile.Book
 	limits   *Limits
 	watch    *account.Watch
-	strategy string // empty: the limits are the account's
+	strategy string // whose limits these are; empty: the account's
 	intent   *reconcile.Intent
 
 	market exchange.Market
-	state  *reconcile.SymbolState   // nil: the account, or a market of it
-	traded []*reconcile.SymbolState // where state is nil
-	equity exchange.Amount          // of the market: exposures are multiples of it
-	funds  exchange.Amount          // of the account, or the strategy's own: losses are measured on it
-	unread bool                     // funds were not read yet
+	state  *reconcile.SymbolState   // nil: the account, or one of its markets
+	traded []*reconcile.SymbolState // of the account
+	equity exchange.Amount          // of the market, for exposures
+	funds  exchange.Amount          // equity of the account or the strategy, for losses
+	unread bool                     // funds is not known yet
 }
 
-// figures are what a limit compares: it lets pass what is not above it.
+// figures are what a limit compares: a value above the limit is refused.
 type figures struct {
 	value, limit exchange.Amount
 	unit         unit
 	start        exchange.Amount // of a loss: what it is measured from
-	unknown      string          // what of both is not known: refused
-	hint         string          // what ends that
-	idle         bool            // nothing is in use: the limit bounds each order by itself
+	unknown      string          // set: why the figures are not known, which refuses
+	hint         string          // how that ends
+	idle         bool            // the limit bounds each order by itself, and there is none
 
-	byResult bool // the result of a position crosses it, at the limit; an intent never does
+	byResult bool // the result of a position crosses the limit, on reaching it; an intent never does
 }
 
-// nextRound ends most of what is not known.
+// nextRound is how most unknown figures become known.
 const nextRound = "it is read with the next round"
 
 func counts(value, limit int) figures {
@@ -69,7 +69,7 @@ func counts(value, limit int) figures {
 
 func milliseconds(ms int64) exchange.Amount { return exchange.AmountOf(ms).Div(1000) }
 
-// added is the intent as one more order.
+// added returns the number of orders that the intent adds.
 func (s *subject) added() int {
 	if s.intent == nil {
 		return 0
@@ -77,9 +77,9 @@ func (s *subject) added() int {
 	return 1
 }
 
-// exposure is the value of the subject's symbols with everything in flight filled,
-// against a multiple of the market's equity. It is not known while a size has no
-// price, or is so large that a sum could overflow.
+// exposure compares the value of symbols, with everything in flight filled, with a
+// multiple of the market's equity. It is unknown while a size has no price, or is so
+// large that a sum could overflow.
 func (s *subject) exposure(multiple exchange.Rate, symbols ...*reconcile.SymbolState) figures {
 	f := figures{unit: usdt}
 	for _, state := range symbols {
@@ -111,7 +111,7 @@ func (s *subject) exposure(multiple exchange.Rate, symbols ...*reconcile.SymbolS
 	return f
 }
 
-// loss is what the subject's funds lost since they were at the start.
+// loss compares what the subject's funds lost from a start with a limit.
 func (s *subject) loss(start exchange.Amount, limit Loss) figures {
 	if s.unread || s.watch.Day().StartMS == 0 {
 		return figures{unit: usdt, unknown: "equity was not read yet", hint: nextRound}
@@ -119,8 +119,8 @@ func (s *subject) loss(start exchange.Amount, limit Loss) figures {
 	return figures{value: start.Sub(s.funds).Max(exchange.Amount{}), limit: limit.From(start), unit: usdt, start: start}
 }
 
-// judge compares a limit's figures for a subject. A breach in force refuses until
-// it ends, whatever the figures have done since.
+// judge compares the figures of the limit for a subject. A breach refuses until it ends,
+// whatever the figures are by then.
 func (l *Limit) judge(s *subject, found *finding) {
 	f := l.measure(s)
 	*found = finding{rule: l.Name, scope: l.scope(s), value: number(f.value, f.unit), limit: number(f.limit, f.unit), hint: l.hint, setting: l,
@@ -138,7 +138,7 @@ func (l *Limit) judge(s *subject, found *finding) {
 	}
 }
 
-// scope is whose limit it is for a subject.
+// scope returns the scope of the limit for a subject.
 func (l *Limit) scope(s *subject) scope {
 	key := exchange.SymbolKey{Market: s.market}
 	if s.state != nil {
@@ -147,7 +147,7 @@ func (l *Limit) scope(s *subject) scope {
 	return scope{l.Reach, s.strategy, key}
 }
 
-// breach returns the breach of the limit that holds the subject's entries back.
+// breach returns the breach in force of the limit, or nil.
 func (l *Limit) breach(s *subject) *account.Breach {
 	if l.latch == nil {
 		return nil

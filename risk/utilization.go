@@ -8,23 +8,23 @@ import (
 	"botd/reconcile/account"
 )
 
-// Account is what the utilization of all limits is derived from.
+// Account is the state that the utilization of all limits is derived from.
 type Account struct {
 	NowMS      int64
 	Book       *reconcile.Book
 	Equity     exchange.Amount // of all markets traded
-	Known      bool            // Equity is
+	Known      bool            // Equity is known
 	Markets    []MarketFacts   // traded
 	Strategies []StrategyFacts
 }
 
-// MarketFacts is one market's equity.
+// MarketFacts is the equity of one market.
 type MarketFacts struct {
 	Market exchange.Market
 	Equity exchange.Amount
 }
 
-// StrategyFacts is one strategy with its own limits.
+// StrategyFacts is one strategy with its limits.
 type StrategyFacts struct {
 	Name   string
 	State  *reconcile.SymbolState
@@ -35,17 +35,17 @@ type StrategyFacts struct {
 // The states of a limit.
 const (
 	StateOK       = "ok"
-	StateNear     = "near"     // four fifths are used
+	StateNear     = "near"     // four fifths are in use
 	StateFull     = "full"     // nothing more fits
 	StateBreached = "breached" // entries are held back
-	StateUnknown  = "unknown"  // what it needs was not read yet: refused
+	StateUnknown  = "unknown"  // a figure is not known: openings are refused
 )
 
-// Utilization says how much of one limit is in use.
+// Utilization is how much of one limit is in use.
 type Utilization struct {
 	Scope    string             // account, account futures, account spot, symbol ..., strategy ...
 	Strategy string             // of a strategy's own limit
-	Symbol   exchange.SymbolKey // of a symbol's
+	Symbol   exchange.SymbolKey // of a symbol's limit
 	Rule     string
 	Value    string // in use
 	Limit    string
@@ -53,15 +53,15 @@ type Utilization struct {
 	Ratio    float64 // share of the limit in use; 1 is the limit
 	State    string
 	Why      string // of a breach
-	WayOut   string // of one that is full or breached
+	WayOut   string // how a full, breached or unknown limit clears
 	SinceMS  int64  // of a breach
 	UntilMS  int64  // of a breach that ends by itself
 
-	Set *account.SetLimit // what a person set it to; nil where it is as configured
+	Set *account.SetLimit // set by a person; nil: as configured
 }
 
-// Utilization says how much of every limit is in use: the account's, then each
-// strategy's own.
+// Utilization returns the utilization of every limit that is set: the account's, then
+// each strategy's.
 func (g *Gate) Utilization(facts *Account) (all []Utilization) {
 	account := subject{nowMS: facts.NowMS, book: facts.Book, watch: facts.Book.Watch(""), limits: &g.limits, funds: facts.Equity, unread: !facts.Known}
 	for i := range facts.Strategies {
@@ -86,7 +86,7 @@ func (g *Gate) Utilization(facts *Account) (all []Utilization) {
 	return all
 }
 
-// on is the subject on a strategy's symbol.
+// on returns the subject for a strategy's symbol.
 func (s subject) on(strategy *StrategyFacts, facts *Account) subject {
 	s.state, s.market = strategy.State, strategy.State.Key().Market
 	for _, market := range facts.Markets {
@@ -97,8 +97,7 @@ func (s subject) on(strategy *StrategyFacts, facts *Account) subject {
 	return s
 }
 
-// utilization appends the limits that are set and measured on what is reached:
-// a strategy's own are all of its.
+// utilization appends the limits with a reach. Those of a strategy are all that it sets.
 func (s *subject) utilization(all []Utilization, reach Reach) []Utilization {
 	for i := range limitTable {
 		l := &limitTable[i]
@@ -141,7 +140,7 @@ func (l *Limit) utilization(s *subject) Utilization {
 	return u
 }
 
-// wayOut says what ends a breach.
+// wayOut returns how a breach ends.
 func wayOut(b *account.Breach, strategy string) string {
 	switch {
 	case b.UntilMS != 0:

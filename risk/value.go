@@ -14,16 +14,16 @@ import (
 	"botd/exchange"
 )
 
-// Loss bounds a loss: a share of what it is measured from, or USDT.
+// Loss is the limit of a loss: a share of what it is measured from, or USDT.
 type Loss struct {
 	Share exchange.Rate
 	USDT  exchange.Amount
 }
 
-// IsZero reports whether there is no bound.
+// IsZero reports whether there is no limit.
 func (l Loss) IsZero() bool { return l.Share == 0 && l.USDT.IsZero() }
 
-// From returns the largest loss from an equity.
+// From returns the largest loss allowed from an equity.
 func (l Loss) From(equity exchange.Amount) exchange.Amount {
 	if l.Share != 0 {
 		return equity.MulRate(l.Share)
@@ -31,7 +31,7 @@ func (l Loss) From(equity exchange.Amount) exchange.Amount {
 	return l.USDT
 }
 
-// String writes the loss as the configuration does: 5%, 500 USDT; empty for none.
+// String returns the loss as the configuration writes it: 5%, 500 USDT; empty for none.
 func (l Loss) String() string {
 	switch {
 	case l.Share != 0:
@@ -44,7 +44,7 @@ func (l Loss) String() string {
 
 func percent(rate exchange.Rate) string { return rate.Decimal().Shift(2).String() + "%" }
 
-// Table returns all limits, in the order in which they are checked and documented.
+// Table returns the rows of all limits, in the order of checks and documents.
 func Table() []Limit { return slices.Clone(limitTable) }
 
 // LimitNamed returns the row of a limit, or nil.
@@ -57,7 +57,7 @@ func LimitNamed(name string) *Limit {
 	return nil
 }
 
-// DefaultLimits are the account's where the configuration names none.
+// DefaultLimits returns the account's limits where the configuration sets none.
 func DefaultLimits() (limits Limits) {
 	for i := range limitTable {
 		if l := &limitTable[i]; l.Default != "" {
@@ -69,8 +69,7 @@ func DefaultLimits() (limits Limits) {
 	return limits
 }
 
-// Tightenable returns the names of the limits that a person may set tighter while
-// botd runs.
+// Tightenable returns the names of the limits that a person may tighten while botd runs.
 func Tightenable() (names []string) {
 	for i := range limitTable {
 		if limitTable[i].measure != nil {
@@ -80,9 +79,9 @@ func Tightenable() (names []string) {
 	return names
 }
 
-// Tighten sets one limit of a strategy, or of the account where none is named, to a
-// value as the configuration writes it: 5%, 500 USDT, 10, 2m. A value that is not
-// tighter than the one in force is refused, and changes nothing.
+// Tighten sets one limit of a strategy, or of the account without one, to a value as the
+// configuration writes it: 5%, 500 USDT, 10, 2m. A value that is not tighter than the one
+// in force is an error and changes nothing.
 func (l *Limits) Tighten(strategy, name, value string) error {
 	limit, tighter := LimitNamed(name), *l
 	switch {
@@ -107,7 +106,7 @@ func (l *Limits) Tighten(strategy, name, value string) error {
 	return nil
 }
 
-// Complete sets what a limit needs beside it.
+// Complete sets the settings that a limit needs and nobody gave.
 func (l *Limits) Complete() {
 	if l.MaxLosingStreak != 0 && l.CoolDownMS == 0 {
 		l.CoolDownMS = usualCoolDownMS
@@ -117,8 +116,7 @@ func (l *Limits) Complete() {
 // Setting is one limit with its value, as the configuration writes it.
 type Setting struct{ Name, Value string }
 
-// List returns the limits that are set, in the order of the documents. A setting
-// without its limit is left out.
+// List returns the limits that are set. A setting whose limit is not set is left out.
 func (l *Limits) List() (all []Setting) {
 	for i := range limitTable {
 		limit := &limitTable[i]
@@ -129,7 +127,7 @@ func (l *Limits) List() (all []Setting) {
 	return all
 }
 
-// Text writes the named limit as the configuration does; empty for none.
+// Text returns the named limit as the configuration writes it; empty for none.
 func (l *Limits) Text(name string) string {
 	if limit := LimitNamed(name); limit != nil {
 		return limit.Text(l)
@@ -154,7 +152,7 @@ func (l *Limit) isSet(limits *Limits) bool {
 	return false
 }
 
-// Text writes the limit's value as the configuration does; empty for none.
+// Text returns the limit's value as the configuration writes it; empty for none.
 func (l *Limit) Text(limits *Limits) string {
 	if !l.isSet(limits) {
 		return ""
@@ -177,8 +175,8 @@ func (l *Limit) Text(limits *Limits) string {
 	return ""
 }
 
-// Compare orders two values of the limit, the tighter first, and reports whether
-// they can be compared: a share and an amount of money cannot.
+// Compare orders two values of the limit, the tighter first, and reports whether they are
+// comparable: a share and an amount of money are not.
 func (l *Limit) Compare(a, b *Limits) (order int, comparable bool) {
 	switch a := l.Field(a).(type) {
 	case *int:
@@ -245,7 +243,7 @@ func parseRate(text string) (exchange.Rate, error) {
 	return exchange.ParseRate(strings.ReplaceAll(text, " ", ""))
 }
 
-// parseDuration reads 30s, 2m, 1h30m or whole days, 3d, into milliseconds.
+// parseDuration reads 30s, 2m, 1h30m or whole days, 3d, as milliseconds.
 func parseDuration(text string) (int64, error) {
 	if days, whole := strings.CutSuffix(text, "d"); whole {
 		n, err := strconv.ParseInt(days, 10, 16)
@@ -255,7 +253,7 @@ func parseDuration(text string) (int64, error) {
 	return d.Milliseconds(), err
 }
 
-// durationText writes a duration in the largest unit that divides it.
+// durationText returns a duration in the largest unit that divides it.
 func durationText(ms int64) string {
 	for _, u := range [...]struct {
 		name   string
