@@ -7,28 +7,6 @@ import (
 	"botd/strategy"
 )
 
-// Schedule says when a strategy is asked.
-type Schedule interface {
-	// Next returns the first nominal moment after the given one.
-	Next(afterMS int64) int64
-}
-
-// StrategyConfig is one strategy on one symbol of the account.
-type StrategyConfig struct {
-	Name       string
-	Kind       string // its name in the registry, for people
-	Strategy   strategy.Strategy
-	Symbol     *exchange.Symbol
-	Interval   exchange.Interval
-	Schedule   Schedule // nil is @candle: once per closed candle
-	Leverage   int      // futures; 0 leaves it
-	Size       strategy.Size
-	Protection strategy.Protection // used where the plan sets none
-	Limits     risk.Limits         // tighter than the account's
-	OnRemove   string              // flatten or leave, should it be removed while it holds something
-	Removed    bool                // it was removed, and holds something still: Strategy is not asked
-}
-
 // Config is one account's engine. All maxima are per account.
 type Config struct {
 	Instance   string // part of every client_order_id
@@ -53,3 +31,44 @@ type Config struct {
 
 	Rehearse bool // true: looks and settles, but decides and sends nothing: for outlooks
 }
+
+// StrategyConfig is one strategy on one symbol of the account.
+type StrategyConfig struct {
+	Name       string
+	Kind       string // its name in the registry, for people
+	Strategy   strategy.Strategy
+	Symbol     *exchange.Symbol
+	Interval   exchange.Interval
+	Schedule   Schedule // nil is @candle: once per closed candle
+	Leverage   int      // futures; 0 leaves it
+	Size       strategy.Size
+	Protection strategy.Protection // used where the plan sets none
+	Limits     risk.Limits         // tighter than the account's
+	OnRemove   string              // flatten or leave, should it be removed while it holds something
+	Removed    bool                // it was removed, and holds something still: Strategy is not asked
+}
+
+// Schedule says when a strategy is asked.
+type Schedule interface {
+	// Next returns the first nominal moment after the given one.
+	Next(afterMS int64) int64
+}
+
+// BreakerConfig is when the account's openings pause by themselves
+// (exactly-once.md, cases 4, 25 and 26). Zero Unknowns is no breaker.
+type BreakerConfig struct {
+	Unknowns     int // lost answers ...
+	WithinMS     int64
+	PauseMS      int64
+	EmptyEndings int // endings without a fill, in a row
+	EmptyPauseMS int64
+}
+
+// Ways to stop (contract: shutdown), and what becomes of a strategy that was
+// removed from the configuration while it holds something (on_remove).
+const (
+	ShutdownLeave   = "leave"
+	ShutdownCancel  = "cancel_orders"
+	ShutdownFlatten = "flatten"
+	removeFlatten   = "flatten"
+)

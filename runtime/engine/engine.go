@@ -7,27 +7,15 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
-	"botd/exchange"
 	"botd/reconcile"
 	"botd/reconcile/record"
 	"botd/risk"
 )
 
 const never = math.MaxInt64
-
-// Bounds of the engine's patience, in milliseconds.
-const (
-	journalRetryMS = 1_000     // after a failed append
-	rulesEveryMS   = 3_600_000 // symbol rules are read again hourly
-	rulesSoonMS    = 10_000    // after they kept an intent from going out
-	rulesUrgentMS  = 3_000     // after they kept one that reduces or protects
-	blindAfterMS   = 30_000    // without a complete round
-	blindAfter     = 3         // failed rounds in a row
-)
 
 // Engine is one account's engine: its parts, and the way of an event to them. It is not
 // safe for concurrent use: its driver owns it.
@@ -64,7 +52,7 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 	if !config.Ledger {
 		book.SkipLedger()
 	}
-	b := &base{config: config, book: book, agenda: agenda{roundMS: never, rulesMS: never}, outbox: newOutbox(book.Apply)}
+	b := &base{config: config, agenda: agenda{roundMS: never, rulesMS: never}, outbox: newOutbox(book)}
 	e := assemble(b)
 	for i := range config.Strategies {
 		if _, err := e.roster.addRun(&config.Strategies[i]); err != nil {
@@ -111,6 +99,9 @@ func assemble(b *base) *Engine {
 // Book returns the account's book, for reading between events.
 func (e *Engine) Book() *reconcile.Book { return e.book }
 
+// Epoch returns the number of this start.
+func (e *Engine) Epoch() int64 { return e.config.Epoch }
+
 // Measured names what somebody with a clock may measure.
 type Measured uint8
 
@@ -123,9 +114,6 @@ const (
 // Measure has begin called before each cycle and check, and what it returns after
 // it. The engine itself never asks for the time. It is set before the first event.
 func (e *Engine) Measure(begin func(what Measured, strategy string) (done func())) { e.measure = begin }
-
-// Epoch returns the number of this start.
-func (e *Engine) Epoch() int64 { return e.config.Epoch }
 
 // Blind reports whether reads have failed for so long that nothing may open (case 23).
 func (e *Engine) Blind() bool { return e.sight.Blind() }
@@ -210,37 +198,39 @@ func (e *Engine) take(event Event) {
 	}
 }
 
-// NextMS returns when the engine wants an EventWake; math.MaxInt64 for never.
-func (e *Engine) NextMS() int64 {
-	next := e.journalMS
-	if e.halts.stopped {
-		return next
+// answer takes the answer of a call under way.
+func (e *Engine) answer(event *EventAnswer) {
+	p, found := e.calls[event.CallID]
+	if !found {
+		return
 	}
-	if !e.round.underWay() {
-		next = min(next, e.roundMS)
-	} else {
-		next = min(next, e.pressMS)
-	}
-	if e.halts.closing != record.LevelNone {
-		return next
-	}
-	if e.config.Feed {
-		for _, r := range e.runs {
-			next = min(next, r.nextMS)
+	delete(e.calls, event.CallID)
+	switch p.kind {
+	case callPlace:
+		e.placer.placed(p, event)
+	case callCancel:
+		// An accepted cancel is no end, and a refused one no proof: the next round looks.
+		e.soon()
+	case callSetLeverage:
+		p.truth.Leverage = p.leverage
+		if event.Err != nil {
+			p.truth.Leverage = 0 // read again before anything opens (case 32)
+			e.note("", p.truth.Rules, NoteFetchFailed{What: "set leverage", Err: event.Err})
 		}
-		return next
-	}
-	next = min(next, e.rulesMS)
-	for _, s := range e.market.series {
-		next = min(next, s.pollMS)
-	}
-	for _, r := range e.runs {
-		next = min(next, r.nextMS)
-		if !e.config.Feed && !r.around.asking {
-			next = min(next, r.around.fundingMS)
+		e.soon()
+	case callCandles:
+		e.market.candlesAnswered(p.series, event)
+	case callEnded, callExecutions, callBetween:
+		e.accounting.moneyAnswer(p, event)
+	case callFunding:
+		e.market.fundingAnswered(p.run, event)
+	case callRules:
+		e.market.takeRules(event)
+	default:
+		if e.round.roundAnswer(p, event) {
+			e.roster.sweep()
 		}
 	}
-	return next
 }
 
 // start begins: a new epoch, everything unresolved unknown, then the first round.
@@ -297,6 +287,39 @@ func (e *Engine) decideDue() {
 	}
 }
 
+// NextMS returns when the engine wants an EventWake; math.MaxInt64 for never.
+func (e *Engine) NextMS() int64 {
+	next := e.journalMS
+	if e.halts.stopped {
+		return next
+	}
+	if !e.round.underWay() {
+		next = min(next, e.roundMS)
+	} else {
+		next = min(next, e.pressMS)
+	}
+	if e.halts.closing != record.LevelNone {
+		return next
+	}
+	if e.config.Feed {
+		for _, r := range e.runs {
+			next = min(next, r.nextMS)
+		}
+		return next
+	}
+	next = min(next, e.rulesMS)
+	for _, s := range e.market.series {
+		next = min(next, s.pollMS)
+	}
+	for _, r := range e.runs {
+		next = min(next, r.nextMS)
+		if !e.config.Feed && !r.around.asking {
+			next = min(next, r.around.fundingMS)
+		}
+	}
+	return next
+}
+
 // InFlight reports whether calls are under way, placements wait for an answer,
 // records are not written yet, or stopping has something left to take away.
 func (e *Engine) InFlight() bool {
@@ -309,13 +332,4 @@ func (e *Engine) InFlight() bool {
 		}
 	}
 	return false
-}
-
-// errorText is an error for a note: short, and never with a secret in it.
-func errorText(err error) string {
-	var refusal *exchange.Refusal
-	if errors.As(err, &refusal) {
-		return refusal.Message
-	}
-	return err.Error()
 }

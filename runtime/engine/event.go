@@ -4,7 +4,6 @@ import (
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
-	"botd/strategy"
 )
 
 // Event is one thing that happened, given by a driver: a pointer to one of the structs
@@ -97,64 +96,36 @@ type EventAudited struct {
 	Event Event // nil for a change that is none of the engine's
 }
 
-func (*EventStart) event()     {}
-func (*EventWake) event()      {}
-func (*EventRound) event()     {}
-func (*EventCandles) event()   {}
-func (*EventStretch) event()   {}
-func (*EventPrice) event()     {}
-func (*EventAnswer) event()    {}
+func (*EventStart) event() {}
+
+func (*EventWake) event() {}
+
+func (*EventRound) event() {}
+
+func (*EventCandles) event() {}
+
+func (*EventStretch) event() {}
+
+func (*EventPrice) event() {}
+
+func (*EventAnswer) event() {}
+
 func (*EventJournaled) event() {}
-func (*EventDisk) event()      {}
-func (*EventHalt) event()      {}
-func (*EventResolve) event()   {}
-func (*EventWithdraw) event()  {}
-func (*EventReload) event()    {}
-func (*EventTighten) event()   {}
-func (*EventSignal) event()    {}
-func (*EventStop) event()      {}
-func (*EventAudited) event()   {}
 
-// Signal is a wish from outside, and what became of it.
-type Signal struct {
-	strategy.Signal
-	Err error // set by Handle: why it was not taken
-}
+func (*EventDisk) event() {}
 
-// Effects are what the engine wants done, in this order: call Recalls back, append
-// Records (all of them, durably, in order), perform Calls, show Notes. The caller owns the
-// buffers and resets them.
-type Effects struct {
-	Records  []record.Record // to be made durable; answered by one EventJournaled of Sequence
-	Sequence int64           // of the last record in Records, counted from 1 at start
-	Calls    []Call          // to be performed; each is answered by one EventAnswer
-	Recalls  []int64         // earlier Calls not wanted any more: answered as never sent, unless they have left
-	Notes    []Note          // facts for logs, metrics and screens
-	Taken    int             // EventStretch: how many candles were taken; the effects are of the last one's close
-}
+func (*EventHalt) event() {}
 
-// Reset empties the effects and keeps their buffers.
-func (e *Effects) Reset() {
-	e.Records, e.Calls, e.Recalls, e.Notes = e.Records[:0], e.Calls[:0], e.Recalls[:0], e.Notes[:0]
-	e.Sequence, e.Taken = 0, 0
-}
+func (*EventResolve) event() {}
 
-// Priority orders calls that wait for the request budget.
-type Priority uint8
+func (*EventWithdraw) event() {}
 
-// Settling comes before market data, exits before entries.
-const (
-	PriorityExit Priority = iota + 1
-	PrioritySettle
-	PriorityEntry
-	PriorityMarket
-)
+func (*EventReload) event() {}
 
-// Call is one request to perform. A placement's request can only be made from a
-// risk.Approved: the engine has no other way to build one.
-type Call struct {
-	ID         int64
-	Priority   Priority
-	Request    exchange.Request
-	DeadlineMS int64 // placements: no first byte after this server time; 0 for none
-}
+func (*EventTighten) event() {}
+
+func (*EventSignal) event() {}
+
+func (*EventStop) event() {}
+
+func (*EventAudited) event() {}

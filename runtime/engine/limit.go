@@ -9,65 +9,12 @@ import (
 	"botd/risk"
 )
 
-// Some limits follow equity and results from round to round: daily loss, drawdown,
-// losing streak. The journal holds what they remember. A breach holds entries back and
-// cancels resting openings until it ends.
-
-// follows reports whether a limit or the ledger needs the results of strategies.
-func (e *results) follows() bool {
-	follows := e.config.Limits.Watched(risk.ByResults) || e.config.Ledger
-	for _, r := range e.runs {
-		follows = follows || r.config.Limits.Watches()
-	}
-	return follows
-}
-
-// limits follow equity from round to round.
+// limits are those that follow equity and results from round to round: daily loss,
+// drawdown, losing streak. The journal holds what they remember. A breach holds entries back
+// and cancels resting openings until it ends.
 type limits struct {
 	*base
 	watching bool // between rounds too
-}
-
-// marked is a market's equity at the last prices.
-func (e *base) marked(market exchange.Market) exchange.Amount {
-	if market == exchange.Futures {
-		return e.book.Marked()
-	}
-	return e.equity(market)
-}
-
-// total is the equity of all markets traded, and whether it is known.
-func (e *base) total() (total exchange.Amount, known bool) {
-	futures, spot := e.trades(exchange.Futures), e.trades(exchange.Spot)
-	if futures && e.book.AccountMS == 0 || spot && e.book.WalletMS == 0 || !futures && !spot {
-		return total, false
-	}
-	if futures {
-		total = e.marked(exchange.Futures)
-	}
-	if spot {
-		total = total.Add(e.marked(exchange.Spot))
-	}
-	return total, true
-}
-
-// own returns a strategy's equity: what the account had when the strategy was first
-// watched, plus what the strategy made since.
-func (e *base) own(r *run) exchange.Amount {
-	w, truth := e.book.Watch(r.config.Name), r.truth
-	own := w.Result().Base.Add(w.Result().Result)
-	held := truth.Position
-	if truth.Ignored() != 0 { // the exchange's one position has a foreign part: the strategy's is what its fills made
-		held = truth.Known()
-	}
-	if held == 0 || truth.Rules == nil || truth.AtVenue() == 0 {
-		return own
-	}
-	value := truth.Rules.Notional(truth.Price(), held)
-	if truth.Key().Market == exchange.Spot {
-		return own.Add(value)
-	}
-	return own.Add(value).Sub(truth.Rules.Notional(truth.Rules.PriceOf(truth.EntryPrice), held))
 }
 
 // watchLimits checks every limit that follows equity.
@@ -86,24 +33,6 @@ func (e *limits) watchLimits(fetched bool) {
 			e.watch(e.book.Watch(r.config.Name), r, e.own(r), &r.config.Limits)
 		}
 	}
-}
-
-// turnMS returns when limits change by time alone: at the end of the UTC day or of a
-// breach.
-func (e *limits) turnMS() int64 {
-	turn := exchange.Day1.OpenOf(e.nowMS) + int64(exchange.Day1)
-	earliest := func(scope string) {
-		for _, b := range e.book.Watch(scope).Breaches() {
-			if b.UntilMS > e.nowMS {
-				turn = min(turn, b.UntilMS)
-			}
-		}
-	}
-	earliest("")
-	for _, r := range e.runs {
-		earliest(r.config.Name)
-	}
-	return turn
 }
 
 // watch updates the day and the peak of one scope, ends breaches whose time is over and
@@ -173,25 +102,6 @@ func (e *limits) regroup() {
 	e.recordDay("", day)
 }
 
-// markets names the markets traded.
-func (e *base) markets() string {
-	var all []string
-	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
-		if e.trades(market) {
-			all = append(all, market.String())
-		}
-	}
-	return strings.Join(all, " ")
-}
-
-// onSpot returns the part of the account's equity that is on spot.
-func (e *base) onSpot() (part exchange.Amount) {
-	if e.trades(exchange.Spot) {
-		part = e.marked(exchange.Spot)
-	}
-	return part
-}
-
 // breach holds a scope's entries back, reports it, and has its resting openings
 // canceled.
 func (e *limits) breach(r *run, strategy string, c *risk.Crossing) {
@@ -208,14 +118,6 @@ func (e *limits) endBreach(strategy string, r *run, rule, why string) {
 	e.record(record.Record{Strategy: strategy, Body: record.Breach{Rule: rule}})
 	e.note(strategy, r.symbol(), NoteLimit{Rule: rule, Why: why, Over: true})
 	e.soon()
-}
-
-// symbol returns the run's symbol; without a run, for the account, nil.
-func (r *run) symbol() *exchange.Symbol {
-	if r == nil {
-		return nil
-	}
-	return r.config.Symbol
 }
 
 // breached returns the breach that holds a strategy's entries back, or nil.
@@ -250,26 +152,22 @@ func (e *limits) rearmed(strategy string) {
 	}
 }
 
-// Limits returns the utilization of every limit.
-func (e *report) Limits() []risk.Utilization {
-	total, known := e.total()
-	facts := risk.Account{NowMS: e.nowMS, Book: e.book, Equity: total, Known: known}
-	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
-		if e.trades(market) {
-			facts.Markets = append(facts.Markets, risk.MarketFacts{Market: market, Equity: e.marked(market)})
+// turnMS returns when limits change by time alone: at the end of the UTC day or of a
+// breach.
+func (e *limits) turnMS() int64 {
+	turn := exchange.Day1.OpenOf(e.nowMS) + int64(exchange.Day1)
+	earliest := func(scope string) {
+		for _, b := range e.book.Watch(scope).Breaches() {
+			if b.UntilMS > e.nowMS {
+				turn = min(turn, b.UntilMS)
+			}
 		}
 	}
+	earliest("")
 	for _, r := range e.runs {
-		facts.Strategies = append(facts.Strategies, risk.StrategyFacts{Name: r.config.Name, State: r.truth, Limits: r.config.Limits, Own: e.own(r)})
+		earliest(r.config.Name)
 	}
-	all := e.ruleset.gate.Utilization(&facts)
-	for i := range all {
-		if s := e.ruleset.setLimit(all[i].Strategy, all[i].Rule); s != nil {
-			set := *s
-			all[i].Set = &set
-		}
-	}
-	return all
+	return turn
 }
 
 // limitedBy returns a scope's breaches as declared states.

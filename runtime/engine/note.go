@@ -3,6 +3,7 @@ package engine
 import (
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/risk"
 	"botd/strategy"
@@ -72,11 +73,19 @@ type NoteLatch struct {
 // NoteIntent reports an intent that was derived. Its verdict follows.
 type NoteIntent struct{ Intent *reconcile.Intent }
 
+// IDs names the order that is canceled.
+func (n NoteIntent) IDs() (clientOrderID string, orderID int64) {
+	return n.Intent.ClientID, n.Intent.OrderID
+}
+
 // NoteApproved reports that every rule let an intent pass. Verdicts are made live only.
 type NoteApproved struct {
 	Intent   *reconcile.Intent
 	Verdicts []risk.Verdict
 }
+
+// IDs names the order that is canceled.
+func (n NoteApproved) IDs() (clientOrderID string, orderID int64) { return NoteIntent{n.Intent}.IDs() }
 
 // NoteRefusal reports that a rule refused an intent. Verdicts are made live only.
 type NoteRefusal struct {
@@ -84,14 +93,6 @@ type NoteRefusal struct {
 	Refusal  *risk.Refusal
 	Verdicts []risk.Verdict
 }
-
-// IDs names the order that is canceled.
-func (n NoteIntent) IDs() (clientOrderID string, orderID int64) {
-	return n.Intent.ClientID, n.Intent.OrderID
-}
-
-// IDs names the order that is canceled.
-func (n NoteApproved) IDs() (clientOrderID string, orderID int64) { return NoteIntent{n.Intent}.IDs() }
 
 // IDs names the order that is canceled.
 func (n NoteRefusal) IDs() (clientOrderID string, orderID int64) { return NoteIntent{n.Intent}.IDs() }
@@ -106,6 +107,10 @@ type NoteOrder struct {
 
 // IDs names the order.
 func (o NoteOrder) IDs() (clientOrderID string, orderID int64) { return o.ClientOrderID, o.OrderID }
+
+func noteOrder(p *account.Placement) NoteOrder {
+	return NoteOrder{p.Purpose(), p.ClientOrderID(), p.OrderID(), p.Order()}
+}
 
 // NotePlaced reports that a placement's request goes out.
 type NotePlaced struct {
@@ -270,39 +275,74 @@ type NoteUnexplained struct {
 	Text   string
 }
 
-func (NoteCandle) fact()         {}
-func (NoteCandles) fact()        {}
-func (NoteGap) fact()            {}
-func (NoteTick) fact()           {}
-func (NoteMissed) fact()         {}
-func (NoteDecision) fact()       {}
+func (NoteCandle) fact() {}
+
+func (NoteCandles) fact() {}
+
+func (NoteGap) fact() {}
+
+func (NoteTick) fact() {}
+
+func (NoteMissed) fact() {}
+
+func (NoteDecision) fact() {}
+
 func (NoteStrategyFailed) fact() {}
-func (NoteReload) fact()         {}
-func (NoteSignal) fact()         {}
-func (NoteLatch) fact()          {}
-func (NoteIntent) fact()         {}
-func (NoteApproved) fact()       {}
-func (NoteRefusal) fact()        {}
-func (NotePlaced) fact()         {}
-func (NoteAcknowledged) fact()   {}
-func (NoteRefused) fact()        {}
-func (NoteUncertain) fact()      {}
-func (NoteFill) fact()           {}
-func (NoteSettled) fact()        {}
-func (NoteFound) fact()          {}
-func (NotePosition) fact()       {}
-func (NoteAdopted) fact()        {}
-func (NoteIgnored) fact()        {}
-func (NoteRound) fact()          {}
-func (NoteFetchFailed) fact()    {}
-func (NoteStale) fact()          {}
-func (NoteBlind) fact()          {}
-func (NoteFrozen) fact()         {}
-func (NoteQuarantine) fact()     {}
-func (NoteForeign) fact()        {}
-func (NoteHalt) fact()           {}
-func (NoteBreaker) fact()        {}
-func (NoteLimit) fact()          {}
-func (NoteTightened) fact()      {}
-func (NoteJournal) fact()        {}
-func (NoteUnexplained) fact()    {}
+
+func (NoteReload) fact() {}
+
+func (NoteSignal) fact() {}
+
+func (NoteLatch) fact() {}
+
+func (NoteIntent) fact() {}
+
+func (NoteApproved) fact() {}
+
+func (NoteRefusal) fact() {}
+
+func (NotePlaced) fact() {}
+
+func (NoteAcknowledged) fact() {}
+
+func (NoteRefused) fact() {}
+
+func (NoteUncertain) fact() {}
+
+func (NoteFill) fact() {}
+
+func (NoteSettled) fact() {}
+
+func (NoteFound) fact() {}
+
+func (NotePosition) fact() {}
+
+func (NoteAdopted) fact() {}
+
+func (NoteIgnored) fact() {}
+
+func (NoteRound) fact() {}
+
+func (NoteFetchFailed) fact() {}
+
+func (NoteStale) fact() {}
+
+func (NoteBlind) fact() {}
+
+func (NoteFrozen) fact() {}
+
+func (NoteQuarantine) fact() {}
+
+func (NoteForeign) fact() {}
+
+func (NoteHalt) fact() {}
+
+func (NoteBreaker) fact() {}
+
+func (NoteLimit) fact() {}
+
+func (NoteTightened) fact() {}
+
+func (NoteJournal) fact() {}
+
+func (NoteUnexplained) fact() {}

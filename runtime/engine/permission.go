@@ -16,6 +16,25 @@ type permission struct {
 	lowMS   int64
 }
 
+func (e *permission) mayEnter(r *run) bool {
+	return e.heldBack(r.config.Name, r.truth.Key()) == "" && e.low == "" && e.halts.closing == record.LevelNone && !r.config.Removed && r.failed == "" && e.limits.breached(r.config.Name) == nil
+}
+
+// heldBack says what declared state keeps openings of a strategy back; empty for none.
+func (e *permission) heldBack(strategy string, key exchange.SymbolKey) string {
+	switch {
+	case e.book.HaltOn(strategy, key).Level != record.LevelNone:
+		return "trading was halted"
+	case e.book.Breaking(e.nowMS):
+		return "the breaker was tripped"
+	case e.sight.Blind():
+		return "reads failed"
+	case e.book.Symbol(key).Quarantine() != "":
+		return "the symbol was quarantined"
+	}
+	return ""
+}
+
 // withdrawn says why a placement must not go any more, though its record is
 // durable: what was approved before the commit may have become wrong during it.
 func (e *permission) withdrawn(w *queued) string {
@@ -43,21 +62,6 @@ func (e *permission) withdrawn(w *queued) string {
 	return ""
 }
 
-// heldBack says what declared state keeps openings of a strategy back; empty for none.
-func (e *permission) heldBack(strategy string, key exchange.SymbolKey) string {
-	switch {
-	case e.book.HaltOn(strategy, key).Level != record.LevelNone:
-		return "trading was halted"
-	case e.book.Breaking(e.nowMS):
-		return "the breaker was tripped"
-	case e.sight.Blind():
-		return "reads failed"
-	case e.book.Symbol(key).Quarantine() != "":
-		return "the symbol was quarantined"
-	}
-	return ""
-}
-
 // disk notes that the journal's disk is nearly full, or has room again. What is
 // left of it is for facts and exits: nothing opens.
 func (e *permission) disk(why string) {
@@ -67,8 +71,4 @@ func (e *permission) disk(why string) {
 		e.soon()
 	}
 	e.low = why
-}
-
-func (e *permission) mayEnter(r *run) bool {
-	return e.heldBack(r.config.Name, r.truth.Key()) == "" && e.low == "" && e.halts.closing == record.LevelNone && !r.config.Removed && r.failed == "" && e.limits.breached(r.config.Name) == nil
 }

@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"botd/exchange"
@@ -20,19 +18,6 @@ type Reload struct {
 	Limits     *risk.Limits      // the account's; nil leaves them as they are
 	ConfigHash string            // of the configuration as it is now; empty is not recorded
 	Refused    []string          // set by Handle: why nothing of it was done
-}
-
-// roster knows which strategies there are: those of the start, and those that a reload
-// brings, replaces and removes.
-type roster struct {
-	*base
-	accounting *accounting
-	limits     *limits
-	ruleset    *ruleset
-	halts      *halts
-	tick       *tick
-	market     *market
-	round      *round
 }
 
 // obstacles lists what keeps a reload from being put in force now.
@@ -98,44 +83,6 @@ func (e *roster) pairs(reload *Reload) map[string]exchange.SymbolKey {
 		}
 	}
 	return pairs
-}
-
-// configured is the run of a strategy that the configuration has.
-func (e *base) configured(name string) *run {
-	if r := e.runNamed(name); r != nil && !r.config.Removed {
-		return r
-	}
-	return nil
-}
-
-// holding says what keeps a run from ending without a trace; empty when it is flat,
-// and nothing of it is under way or in doubt.
-func (e *roster) holding(r *run) string {
-	truth, orders := r.truth, 0
-	for _, p := range e.book.Live() {
-		if p.Symbol() == truth.Key() {
-			orders++
-		}
-	}
-	switch held := cmp.Or(truth.Position, truth.Known()); {
-	case held != 0:
-		return fmt.Sprintf("it holds %s of %s", r.config.Symbol.QuantityDecimal(held), truth.Key())
-	case orders > 0:
-		return fmt.Sprintf("%d of its orders are open or under way on %s", orders, truth.Key())
-	case truth.Quarantine() != "":
-		return fmt.Sprintf("%s is quarantined: %s", truth.Key(), truth.Quarantine())
-	case !truth.Read || !truth.Settled:
-		return fmt.Sprintf("what it holds on %s is not settled yet", truth.Key())
-	}
-	return ""
-}
-
-// over reports whether nothing is left of a strategy that is configured no more. The
-// ledger may await something of its symbol still; another strategy there is told it.
-func (e *roster) over(r *run, reload *Reload) bool {
-	key := r.truth.Key()
-	return e.holding(r) == "" && (!e.config.Ledger || !e.book.Ledger().Awaits(key) ||
-		slices.ContainsFunc(reload.Strategies, func(c *StrategyConfig) bool { return c.Symbol.Key() == key }))
 }
 
 // reload puts a change in force that nothing is against.
@@ -244,81 +191,6 @@ func (e *roster) remove(r *run, reload *Reload) {
 	}
 	e.tellReload(r, text)
 	e.claim(r)
-}
-
-// end has a removed strategy that holds nothing leave no trace but its records.
-func (e *roster) end(r *run) {
-	e.forget(r)
-	e.tellReload(r, "it is configured no more, holds nothing, and has ended")
-	e.drop(r)
-}
-
-// forget takes away what a removed strategy wished: it must not be what begins,
-// should the strategy come back.
-func (e *roster) forget(r *run) {
-	if plan := r.state.Plan(); !plan.Equal(&strategy.Plan{}) {
-		e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key(), Body: record.Plan{Plan: &strategy.Plan{Reason: "it was removed from the configuration"}}})
-	}
-}
-
-// sweep ends removed strategies that are wound up, when their money is booked.
-func (e *roster) sweep() {
-	for _, r := range slices.Clone(e.runs) {
-		m := &e.accounting.futures
-		if r.truth.Key().Market == exchange.Spot {
-			m = &e.accounting.spot
-		}
-		if r.config.Removed && e.over(r, &Reload{}) && !m.due && m.waiting == 0 {
-			e.end(r)
-		}
-	}
-}
-
-// drop takes a run away. Answers that are on their way to it reach nobody.
-func (e *roster) drop(r *run) {
-	e.round.abandonRound()
-	s := r.series
-	e.runs = slices.DeleteFunc(e.runs, func(other *run) bool { return other == r })
-	s.runs = slices.DeleteFunc(s.runs, func(other *run) bool { return other == r })
-	if len(s.runs) == 0 {
-		e.market.series = slices.DeleteFunc(e.market.series, func(other *series) bool { return other == s })
-	}
-	maps.DeleteFunc(e.calls, func(_ int64, p purpose) bool {
-		return p.run == r || p.kind == callCandles && p.series == s && len(s.runs) == 0 || p.kind == callSetLeverage && p.truth == r.truth
-	})
-	r.truth.Forget()
-	if !e.trades(exchange.Futures) {
-		e.book.AccountMS = 0 // should it be traded again, it is read first
-	}
-	if !e.trades(exchange.Spot) {
-		e.book.WalletMS = 0
-	}
-}
-
-// abandonRound begins a round under way anew: it did not ask for all that a round
-// asks for now.
-func (e *round) abandonRound() {
-	if !e.underWay() {
-		return
-	}
-	maps.DeleteFunc(e.calls, func(_ int64, p purpose) bool { return p.kind.ofRound() })
-	e.end()
-	e.reading.waiting, e.roundMS = 0, e.nowMS
-}
-
-// limitsVersionOf returns the number of the last change of what a strategy's orders are judged
-// by; none of one that is gone.
-func (e *ruleset) limitsVersionOf(strategy string) int {
-	if r := e.runNamed(strategy); r != nil {
-		return max(e.limitsVersion, r.limitsVersion)
-	}
-	return -1
-}
-
-// newLimitsVersion numbers such a change. No number is used twice.
-func (e *ruleset) newLimitsVersion() int {
-	e.changes++
-	return e.changes
 }
 
 func (e *roster) tellReload(r *run, text string) {

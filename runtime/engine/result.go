@@ -14,6 +14,15 @@ type results struct {
 	following bool // somebody needs them
 }
 
+// follows reports whether a limit or the ledger needs the results of strategies.
+func (e *results) follows() bool {
+	follows := e.config.Limits.Watched(risk.ByResults) || e.config.Ledger
+	for _, r := range e.runs {
+		follows = follows || r.config.Limits.Watches()
+	}
+	return follows
+}
+
 // attribute says what each strategy made since the last round, for its limits.
 //
 // On spot a fill tells its price. On futures neither price nor fee is told, so

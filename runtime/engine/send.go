@@ -8,6 +8,9 @@ import (
 	"botd/reconcile/record"
 )
 
+// journalRetryMS is how soon a failed append is tried again.
+const journalRetryMS = 1_000
+
 // sender sends placements once their records are durable, and recalls what must not go.
 type sender struct {
 	*base

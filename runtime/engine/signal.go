@@ -9,6 +9,12 @@ import (
 	"botd/strategy"
 )
 
+// Signal is a wish from outside, and what became of it.
+type Signal struct {
+	strategy.Signal
+	Err error // set by Handle: why it was not taken
+}
+
 // Why a signal reaches nobody.
 var (
 	ErrNoStrategy = errors.New("no such strategy")

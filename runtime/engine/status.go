@@ -140,26 +140,6 @@ func (e *report) Status() Status {
 	return status
 }
 
-// planInForce is a copy that shares nothing with the journalled one.
-func (r *run) planInForce() strategy.Plan {
-	plan := r.state.Plan()
-	return *plan.Clone()
-}
-
-// target is the quantity the plan in force wishes; that of a share or an amount is known
-// once it was priced.
-func (r *run) target() exchange.Quantity {
-	wish := r.state.Plan().Target
-	quantity, priced := r.state.Priced(wish)
-	switch {
-	case priced:
-		return quantity
-	case wish.Kind == strategy.ByQuantity:
-		return r.config.Symbol.FloorQuantity(wish.Quantity)
-	}
-	return 0
-}
-
 func (e *report) strategyStatus(r *run) StrategyStatus {
 	s := StrategyStatus{Name: r.config.Name, Kind: r.config.Kind, Symbol: r.config.Symbol, Interval: r.config.Interval, State: "running", Reason: r.state.Plan().Reason,
 		Target: r.target(), Position: r.truth.Position, EntryPrice: r.truth.EntryPrice, LiqPrice: r.truth.LiqPrice, Last: r.truth.Last, LastMS: r.truth.LastMS,
@@ -235,4 +215,26 @@ func (e *report) OpenLeft() []string {
 		lines = append(lines, what)
 	}
 	return lines
+}
+
+// Limits returns the utilization of every limit.
+func (e *report) Limits() []risk.Utilization {
+	total, known := e.total()
+	facts := risk.Account{NowMS: e.nowMS, Book: e.book, Equity: total, Known: known}
+	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
+		if e.trades(market) {
+			facts.Markets = append(facts.Markets, risk.MarketFacts{Market: market, Equity: e.marked(market)})
+		}
+	}
+	for _, r := range e.runs {
+		facts.Strategies = append(facts.Strategies, risk.StrategyFacts{Name: r.config.Name, State: r.truth, Limits: r.config.Limits, Own: e.own(r)})
+	}
+	all := e.ruleset.gate.Utilization(&facts)
+	for i := range all {
+		if s := e.ruleset.setLimit(all[i].Strategy, all[i].Rule); s != nil {
+			set := *s
+			all[i].Set = &set
+		}
+	}
+	return all
 }

@@ -1,6 +1,8 @@
 package engine
 
-import "botd/strategy"
+import (
+	"botd/strategy"
+)
 
 // takeStretch takes candles that follow each other, each at its own close, until
 // anything comes of one. The driver vouches that nothing else happens meanwhile:
@@ -27,34 +29,6 @@ func (e *market) takeStretch(event *EventStretch) {
 	if changed && r.failed == "" {
 		e.tick.decided(r)
 	}
-}
-
-// takeNext gives the strategy one closed candle and asks it, and reports whether
-// its plan or its memory changes.
-func (e *tick) takeNext(r *run, s *series, at, warmup int) bool {
-	closes := s.candles.CloseMS(at)
-	e.nowMS = closes
-	s.candles.Load(at, &r.view.Candle)
-	last := r.view.Candle.Close
-	r.truth.Last, r.truth.Mark, r.truth.LastMS = last, last, closes
-	r.seen++
-	r.view.NowMS = closes
-	r.view.SetHistory(s.candles, at+1)
-	r.config.Strategy.Candle(&r.view)
-	if r.seen < warmup {
-		return false
-	}
-	r.lastMS = closes
-	e.see(r, closes)
-	r.config.Strategy.Decide(&r.view, &r.plan)
-	if !r.state.Covers(&r.plan) {
-		return true
-	}
-	if remembered := r.plan.Remembered(); len(remembered.Entries()) > 0 {
-		_, changed := r.state.Memory().With(remembered)
-		return changed
-	}
-	return false
 }
 
 // takeEach takes the stretch's candles as events of their own.

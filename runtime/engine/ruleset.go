@@ -162,3 +162,18 @@ func (e *ruleset) tightened(strategy string, limits risk.Limits) risk.Limits {
 	}
 	return limits
 }
+
+// limitsVersionOf returns the number of the last change of what a strategy's orders are judged
+// by; none of one that is gone.
+func (e *ruleset) limitsVersionOf(strategy string) int {
+	if r := e.runNamed(strategy); r != nil {
+		return max(e.limitsVersion, r.limitsVersion)
+	}
+	return -1
+}
+
+// newLimitsVersion numbers such a change. No number is used twice.
+func (e *ruleset) newLimitsVersion() int {
+	e.changes++
+	return e.changes
+}

@@ -3,100 +3,13 @@ package engine
 import (
 	"cmp"
 	"errors"
-	"slices"
 
 	"botd/exchange"
 	"botd/reconcile"
-	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/risk"
 )
-
-// settle advances every placement by what was fetched, and notes what changed.
-func (e *round) settle(snapshot *reconcile.Snapshot) {
-	before := make([]memo, 0, len(e.runs))
-	for _, r := range e.runs {
-		before = append(before, memo{r.truth.Position, r.truth.Quarantine(), r.state.Latch()})
-	}
-	live := slices.Clone(e.book.Live())
-	fills := make([]exchange.Quantity, len(live))
-	for i, p := range live {
-		fills[i] = p.Filled()
-	}
-	stale := e.book.Stale()
-	for _, r := range e.book.Observe(snapshot) {
-		e.keep(r)
-		e.noteObserved(&r)
-	}
-	for i, p := range live {
-		e.notePlacement(p, fills[i])
-	}
-	if grown := e.book.Stale() - stale; grown > 0 {
-		e.note("", nil, NoteStale{int(grown), "the exchange told less than it had told before"})
-	}
-	for i, r := range e.runs {
-		e.noteRun(r, before[i])
-	}
-	e.alarms.watchForeign()
-}
-
-// noteObserved notes what evidence has decided. What it says of placements, and of
-// symbols that a strategy trades, is noted by what it has changed.
-func (e *round) noteObserved(r *record.Record) {
-	rules := e.book.Symbol(r.Symbol).Rules
-	switch body := r.Body.(type) {
-	case record.Found:
-		e.note(r.Strategy, rules, NoteFound{Evidence: body.Evidence, NoteOrder: NoteOrder{ClientOrderID: r.ClientOrderID, OrderID: body.OrderID, Order: body.Order}})
-	case record.Adopted:
-		e.note("", rules, NoteAdopted{body.Quantity, body.Evidence})
-	case record.Quarantined:
-		if !slices.ContainsFunc(e.runs, func(run *run) bool { return run.truth.Key() == r.Symbol }) {
-			e.note("", &exchange.Symbol{Market: r.Symbol.Market, Name: r.Symbol.Name}, NoteQuarantine{Why: body.Why})
-		}
-	case record.Ignored:
-		if r.ClientOrderID == "" {
-			e.note("", rules, NoteIgnored{body.Quantity, body.Evidence})
-		}
-	}
-}
-
-// memo is what a round may change of one strategy's symbol.
-type memo struct {
-	position   exchange.Quantity
-	quarantine string
-	latch      int
-}
-
-func noteOrder(p *account.Placement) NoteOrder {
-	return NoteOrder{p.Purpose(), p.ClientOrderID(), p.OrderID(), p.Order()}
-}
-
-func (e *round) notePlacement(p *account.Placement, filledBefore exchange.Quantity) {
-	if p.Filled() <= filledBefore && !p.State().Final() {
-		return
-	}
-	truth := e.book.Symbol(p.Symbol())
-	if grown := p.Filled() - filledBefore; grown > 0 {
-		if !e.config.Quiet {
-			e.note(p.Strategy(), truth.Rules, NoteFill{noteOrder(p), grown, p.Price(), truth.Last})
-		}
-		e.results.traded(p, grown)
-	}
-	if p.State().Final() {
-		e.note(p.Strategy(), truth.Rules, NoteSettled{noteOrder(p), p.State(), p.Filled(), p.Price(), p.Evidence(), e.nowMS - p.SentMS()})
-	}
-}
-
-func (e *round) noteRun(r *run, before memo) {
-	if r.truth.Position != before.position && !e.config.Quiet {
-		e.note(r.config.Name, r.config.Symbol, NotePosition{r.truth.Position, r.truth.EntryPrice, r.truth.Last})
-	}
-	if r.truth.Quarantine() != before.quarantine {
-		e.note(r.config.Name, r.config.Symbol, NoteQuarantine{r.truth.Quarantine(), r.truth.Quarantine() == ""})
-	}
-	e.tick.noteLatch(r, before.latch)
-}
 
 // placer derives what is to change, has it checked, and lets it go.
 type placer struct {
@@ -137,17 +50,6 @@ func (e *placer) act(r *run) int {
 		}
 	}
 	return acted
-}
-
-// collar is how far through the price a spot exit may go: 5 % unless the limits say less.
-func (e *placer) collar(r *run) exchange.Rate {
-	collar := exchange.RateOne / 20
-	for _, limit := range []exchange.Rate{e.config.Limits.PriceCollar, r.config.Limits.PriceCollar} {
-		if limit != 0 {
-			collar = min(collar, limit)
-		}
-	}
-	return collar
 }
 
 // dispatch checks one intent, and when approved lets it go: an order by way of
@@ -257,44 +159,6 @@ func (e *placer) place(intent reconcile.Intent) {
 	e.sender.queued = append(e.sender.queued, w)
 }
 
-// answer takes the answer of a call under way.
-func (e *Engine) answer(event *EventAnswer) {
-	p, found := e.calls[event.CallID]
-	if !found {
-		return
-	}
-	delete(e.calls, event.CallID)
-	switch p.kind {
-	case callPlace:
-		e.placer.placed(p, event)
-	case callCancel:
-		// An accepted cancel is no end, and a refused one no proof: the next round looks.
-		e.soon()
-	case callSetLeverage:
-		p.truth.Leverage = p.leverage
-		if event.Err != nil {
-			p.truth.Leverage = 0 // read again before anything opens (case 32)
-			e.note("", p.truth.Rules, NoteFetchFailed{What: "set leverage", Err: event.Err})
-		}
-		e.soon()
-	case callCandles:
-		e.market.candlesAnswered(p.series, event)
-	case callEnded, callExecutions, callBetween:
-		e.accounting.moneyAnswer(p, event)
-	case callFunding:
-		e.market.fundingAnswered(p.run, event)
-	case callRules:
-		e.market.takeRules(event)
-	default:
-		if e.round.roundAnswer(p, event) {
-			e.roster.sweep()
-		}
-	}
-}
-
-// soon asks for a round while something is in flight.
-func (e *base) soon() { e.roundMS = min(e.roundMS, e.nowMS+e.config.BusyRoundMS) }
-
 // placed takes the answer to a placement: acknowledged, refused, surely not
 // sent, or unknown. Everything that is not certain is unknown.
 func (e *placer) placed(p purpose, event *EventAnswer) {
@@ -349,26 +213,4 @@ func (e *placer) outcome(p *purpose, event *EventAnswer, order NoteOrder) (recor
 // mistaken reports whether a placement's answer tells no order, or another one.
 func mistaken(told *exchange.Order, clientID string) bool {
 	return told.ID == 0 || told.ClientOrderID != "" && told.ClientOrderID != clientID
-}
-
-// takeRules takes the symbols' rules as they are now. Scales never change while
-// botd runs: a rule that no longer fits them keeps the symbol from opening.
-func (e *market) takeRules(event *EventAnswer) {
-	if event.Err != nil || !event.Answer.Symbols.Done() {
-		return
-	}
-	for _, symbol := range event.Answer.Symbols.Items() {
-		truth := e.book.Symbol(symbol.Key())
-		if truth.Rules == nil || symbol.PriceScale != truth.Rules.PriceScale || symbol.QuantityScale != truth.Rules.QuantityScale {
-			continue
-		}
-		fresh := *symbol
-		if len(fresh.Brackets) == 0 {
-			fresh.Brackets = truth.Rules.Brackets
-		}
-		if fresh.Tradable != truth.Rules.Tradable || fresh.ReduceOnly != truth.Rules.ReduceOnly || fresh.Cancelable != truth.Rules.Cancelable {
-			e.soon() // what was forbidden may go now
-		}
-		truth.Rules = &fresh
-	}
 }

@@ -22,6 +22,12 @@ const (
 	hastyTries    = 10     // so often such a reading is put off because not all of it is explained
 )
 
+// accounting books what the exchange tells of the account's money.
+type accounting struct {
+	*base
+	futures, spot money // how far the ledger has got
+}
+
 // money is how far the ledger has got with one market.
 type money struct {
 	last    ledger.Reading // the newest
@@ -43,12 +49,6 @@ type money struct {
 
 // stands reports whether a reading is to be booked and no answer is waited for.
 func (m *money) stands() bool { return m.due && m.waiting == 0 }
-
-// accounting books what the exchange tells of the account's money.
-type accounting struct {
-	*base
-	futures, spot money // how far the ledger has got
-}
 
 // keepBooks takes what a round read of the money into the ledger. Wallet and
 // positions are read one after the other, and replicas may be old: a reading is

@@ -1,136 +1,9 @@
 package engine
 
 import (
-	"slices"
-
 	"botd/exchange"
 	"botd/reconcile/record"
 )
-
-// Bounds of the look.
-const (
-	keepCandles    = 4_096 // per series, at least the warm-up
-	pollAgainMS    = 1_000 // a candle that should be closed is not there yet
-	pollBackoffMS  = 5_000 // a poll failed
-	futuresCandles = 1_500 // most candles of one answer
-	spotCandles    = 500
-)
-
-// series are the closed candles of one symbol and interval, shared by every
-// strategy on it.
-type series struct {
-	key      exchange.SymbolKey
-	interval exchange.Interval
-	candles  *exchange.Candles
-	end      int // closed candles taken
-	runs     []*run
-	warmup   int
-	pollMS   int64 // when to ask next (live)
-	asking   bool
-	begun    bool   // the first answer was taken
-	frozen   bool   // answers come, and their newest closed candle is too old
-	faultMS  int64  // the first of the questions in a row that were not answered; 0 for none
-	fault    string // of the last of them
-}
-
-// market reads candles, prices, the symbols' rules and funding rates.
-type market struct {
-	*base
-	limits *limits
-	tick   *tick
-	series []*series // sorted by key and interval
-}
-
-func (e *market) seriesOf(key exchange.SymbolKey, interval exchange.Interval) *series {
-	compare := func(s *series) int {
-		if c := s.key.Compare(key); c != 0 {
-			return c
-		}
-		return int(s.interval - interval)
-	}
-	i, found := slices.BinarySearchFunc(e.series, struct{}{}, func(s *series, _ struct{}) int { return compare(s) })
-	if !found {
-		e.series = slices.Insert(e.series, i, &series{key: key, interval: interval, pollMS: never, candles: &exchange.Candles{Interval: interval}})
-	}
-	return e.series[i]
-}
-
-// takeCandles takes candles the driver feeds: the columns are the tape's own.
-func (e *market) takeCandles(event *EventCandles) {
-	for _, s := range e.series {
-		if s.key != event.Series || s.interval != event.Candles.Interval {
-			continue
-		}
-		s.candles = event.Candles
-		for i := event.From; i < event.To; i++ {
-			e.takeOne(s, i)
-		}
-		s.end = event.To
-		e.lookAround()
-		e.limits.watchLimits(false)
-		e.ticked(s, event.To-event.From)
-	}
-}
-
-func (e *market) takeOne(s *series, i int) {
-	candle := s.candles.At(i)
-	truth := s.runs[0].truth
-	truth.Last, truth.Mark, truth.LastMS = candle.Close, candle.Close, candle.OpenMS+int64(s.interval)
-	for _, r := range s.runs {
-		e.tick.candle(r, &candle, i+1)
-	}
-	if !e.config.Quiet && candle.OpenMS+2*int64(s.interval)+e.config.CloseLagMS > e.nowMS { // those of the warm-up are no news
-		e.note("", s.runs[0].config.Symbol, NoteCandle{candle})
-	}
-}
-
-// ticked asks the strategies that decide once per closed candle.
-func (e *market) ticked(s *series, taken int) {
-	if taken == 0 {
-		return
-	}
-	nominal := s.candles.CloseMS(s.end - 1)
-	for _, r := range s.runs {
-		if r.decidesByCandle() {
-			e.tick.tick(r, nominal)
-		}
-	}
-}
-
-// takePrice takes a last trade price.
-func (e *market) takePrice(event *EventPrice) {
-	truth := e.book.Symbol(event.Series)
-	truth.Last, truth.LastMS = event.Last, e.nowMS
-	if truth.Mark = event.Mark; truth.Mark == 0 {
-		truth.Mark = event.Last
-	}
-}
-
-// look asks for the candles that are due, and hourly for the symbols' rules.
-func (e *market) look() {
-	for _, s := range e.series {
-		if s.pollMS <= e.nowMS && !s.asking {
-			e.pollSeries(s)
-		}
-	}
-	if e.rulesMS <= e.nowMS {
-		e.rulesMS = e.nowMS + rulesEveryMS
-		e.askRules()
-	}
-}
-
-func (e *market) askRules() {
-	if e.trades(exchange.Futures) {
-		e.ask(purpose{kind: callRules}, PriorityMarket, exchange.Request{Operation: exchange.FuturesSymbols})
-	}
-	if e.trades(exchange.Spot) {
-		e.ask(purpose{kind: callRules}, PriorityMarket, exchange.Request{Operation: exchange.SpotPairs})
-	}
-}
-
-func (e *base) trades(market exchange.Market) bool {
-	return slices.ContainsFunc(e.runs, func(r *run) bool { return r.truth.Key().Market == market })
-}
 
 // pollSeries asks for what closed since the newest candle held, or for the warm-up.
 func (e *market) pollSeries(s *series) {
@@ -214,19 +87,6 @@ func (e *market) takeClosed(s *series, answer *exchange.Candles) (taken int, ful
 	return taken, answer.Len() >= limit
 }
 
-// trim bounds the candles held.
-func (s *series) trim() {
-	keep := max(keepCandles, s.warmup+1)
-	if s.end < 2*keep {
-		return
-	}
-	fresh := &exchange.Candles{Interval: s.interval}
-	for i := s.end - keep; i < s.end; i++ {
-		fresh.Append(s.candles.At(i))
-	}
-	s.candles, s.end = fresh, keep
-}
-
 // follow asks each strategy at every candle of an answer, and notes since when it has
 // had its target, so that an entry decided long ago is not made late.
 func (e *market) follow(s *series) {
@@ -262,6 +122,48 @@ func (e *market) caughtUp(s *series, taken int) {
 		if taken > 1 && sign != 0 && before != r.state.Plan().Target && r.wishedMS < nominal && r.state.Latch() != sign && r.truth.Known() == 0 {
 			e.record(record.Record{Strategy: r.config.Name, Body: record.Latch{Side: sign}})
 			e.note(r.config.Name, r.config.Symbol, NoteLatch{Side: sign, Why: "the entry was decided more than one candle ago and lapses"})
+		}
+	}
+}
+
+// takeCandles takes candles the driver feeds: the columns are the tape's own.
+func (e *market) takeCandles(event *EventCandles) {
+	for _, s := range e.series {
+		if s.key != event.Series || s.interval != event.Candles.Interval {
+			continue
+		}
+		s.candles = event.Candles
+		for i := event.From; i < event.To; i++ {
+			e.takeOne(s, i)
+		}
+		s.end = event.To
+		e.lookAround()
+		e.limits.watchLimits(false)
+		e.ticked(s, event.To-event.From)
+	}
+}
+
+func (e *market) takeOne(s *series, i int) {
+	candle := s.candles.At(i)
+	truth := s.runs[0].truth
+	truth.Last, truth.Mark, truth.LastMS = candle.Close, candle.Close, candle.OpenMS+int64(s.interval)
+	for _, r := range s.runs {
+		e.tick.candle(r, &candle, i+1)
+	}
+	if !e.config.Quiet && candle.OpenMS+2*int64(s.interval)+e.config.CloseLagMS > e.nowMS { // those of the warm-up are no news
+		e.note("", s.runs[0].config.Symbol, NoteCandle{candle})
+	}
+}
+
+// ticked asks the strategies that decide once per closed candle.
+func (e *market) ticked(s *series, taken int) {
+	if taken == 0 {
+		return
+	}
+	nominal := s.candles.CloseMS(s.end - 1)
+	for _, r := range s.runs {
+		if r.decidesByCandle() {
+			e.tick.tick(r, nominal)
 		}
 	}
 }

@@ -23,6 +23,10 @@ type Deed struct {
 	Lines []string         // what comes of it, for people
 }
 
+func (d *Deed) say(format string, values ...any) {
+	d.Lines = append(d.Lines, fmt.Sprintf(format, values...))
+}
+
 // manual is what a person does to one order or one position.
 type manual struct {
 	*base
@@ -100,10 +104,6 @@ func (e *manual) Closing(key exchange.SymbolKey) (Deed, error) {
 	return deed, nil
 }
 
-func (d *Deed) say(format string, values ...any) {
-	d.Lines = append(d.Lines, fmt.Sprintf(format, values...))
-}
-
 // after is the level at which the strategy's own halt stands after a deed.
 func (e *manual) after(d *Deed) string {
 	if before := e.book.HaltOf(d.Scope).Level; d.Level <= before {
@@ -150,16 +150,6 @@ func wishText(plan *strategy.Plan, symbol *exchange.Symbol) string {
 		return side + " " + symbol.QuantityDecimal(max(plan.Target.Quantity, -plan.Target.Quantity)).String()
 	}
 	return "a " + side + " position"
-}
-
-// runOn is the strategy that trades a symbol.
-func (e *base) runOn(key exchange.SymbolKey) *run {
-	for _, r := range e.runs {
-		if r.truth.Key() == key {
-			return r
-		}
-	}
-	return nil
 }
 
 // withdraw takes one order out of the book as a person asked: it is canceled, again

@@ -11,19 +11,6 @@ import (
 	"botd/reconcile/record"
 )
 
-// overdueMS is how long after its fence an unknown may stay undecided before its
-// strategy halts (case 24).
-const overdueMS = 120_000
-
-// Resolution is a person's end of a symbol's quarantine, and what it changes.
-type Resolution struct {
-	Symbol  exchange.SymbolKey
-	Adopt   bool // false: ignore
-	Cause   string
-	Lines   []string // what changes, for people
-	records []record.Record
-}
-
 // Quarantine is a symbol that waits for a person, with the evidence to decide by.
 type Quarantine struct {
 	Symbol     exchange.SymbolKey
@@ -40,6 +27,15 @@ type Quarantine struct {
 	Adopt      []string         // what resolving it either way would change
 	Ignore     []string
 	Blocked    string // why it can not be resolved now
+}
+
+// Resolution is a person's end of a symbol's quarantine, and what it changes.
+type Resolution struct {
+	Symbol  exchange.SymbolKey
+	Adopt   bool // false: ignore
+	Cause   string
+	Lines   []string // what changes, for people
+	records []record.Record
 }
 
 // quarantines wait for a person, who is shown the evidence.
@@ -139,55 +135,4 @@ func (e *quarantines) resolve(event *EventResolve) {
 		e.note("", truth.Rules, NoteQuarantine{event.Why, true})
 	}
 	e.roundMS = e.nowMS
-}
-
-// guardOverdue halts a strategy whose unknown placement could not be decided for
-// two minutes after its fence: no valid snapshot was to be had (case 24).
-func (e *alarms) guardOverdue() {
-	for _, r := range e.runs {
-		p := e.book.Overdue(r.truth.Key(), e.nowMS, overdueMS)
-		if p == nil || e.book.HaltOf(account.Scope{Strategy: r.config.Name}).Level != record.LevelNone {
-			continue
-		}
-		why := "placement " + p.ClientOrderID() + " is unknown two minutes after it could have been decided: no valid snapshot"
-		e.record(record.Record{Strategy: r.config.Name, Body: record.Halt{Level: record.LevelPause, Why: why}})
-		e.note(r.config.Name, r.config.Symbol, NoteHalt{Why: why})
-	}
-}
-
-// askEvidence asks for what decides unknowns beyond the lists: positions/history
-// on futures (case 9), user trades of an order on spot.
-func (e *round) askEvidence() {
-	for _, r := range e.runs {
-		if p := e.book.AsksClosed(r.truth, e.nowMS); p != nil {
-			e.roundAsk(purpose{kind: callClosed, truth: r.truth}, exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: r.truth.Key().Name,
-				StartMS: p.SentMS() - p.SentMS()%1000, Limit: 100})
-		}
-	}
-	for _, p := range e.book.Live() {
-		if p.Order().Market == exchange.Spot && p.OrderID() != 0 && e.vanished(p) {
-			e.roundAsk(purpose{kind: callTrades, truth: e.book.Symbol(p.Symbol()), orderID: p.OrderID()},
-				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: p.Order().Symbol, OrderID: p.OrderID(), Limit: spotHistory})
-		}
-	}
-}
-
-// takeTrades sums an order's user trades.
-func (e *round) takeTrades(p purpose, answer *exchange.Answer) {
-	told := reconcile.Traded{OrderID: p.orderID}
-	var value exchange.Amount
-	rules := p.truth.Rules
-	if rules == nil {
-		return
-	}
-	for _, trade := range answer.Fills.Items() {
-		if trade.OrderID == p.orderID {
-			told.Filled += trade.Quantity
-			value = value.Add(rules.Notional(trade.Price, trade.Quantity))
-		}
-	}
-	if told.Filled > 0 {
-		told.Price = rules.AverageCost(value, told.Filled)
-		e.reading.snapshot.Trades = append(e.reading.snapshot.Trades, told)
-	}
 }

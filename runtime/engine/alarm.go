@@ -1,0 +1,84 @@
+package engine
+
+import (
+	"fmt"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/record"
+)
+
+// overdueMS is how long after its fence an unknown may stay undecided before its
+// strategy halts (case 24).
+const overdueMS = 120_000
+
+// alarms halt what needs a person, and say what keeps openings back.
+type alarms struct{ *base }
+
+// guardOverdue halts a strategy whose unknown placement could not be decided for
+// two minutes after its fence: no valid snapshot was to be had (case 24).
+func (e *alarms) guardOverdue() {
+	for _, r := range e.runs {
+		p := e.book.Overdue(r.truth.Key(), e.nowMS, overdueMS)
+		if p == nil || e.book.HaltOf(account.Scope{Strategy: r.config.Name}).Level != record.LevelNone {
+			continue
+		}
+		why := "placement " + p.ClientOrderID() + " is unknown two minutes after it could have been decided: no valid snapshot"
+		e.record(record.Record{Strategy: r.config.Name, Body: record.Halt{Level: record.LevelPause, Why: why}})
+		e.note(r.config.Name, r.config.Symbol, NoteHalt{Why: why})
+	}
+}
+
+// guardPrefix halts the account when another instance, or an old backup, trades
+// under our prefix (case 15).
+func (e *alarms) guardPrefix() {
+	id := e.book.ForeignPrefix()
+	if id == "" {
+		return
+	}
+	if e.book.Halted().Level != record.LevelNone {
+		e.guardAliens() // a halt for another reason may end before this one is looked at
+		return
+	}
+	why := "order " + id + " carries this instance's prefix but is not in the journal: a second botd, or an old backup"
+	e.record(record.Record{ClientOrderID: id, Body: record.Halt{Level: record.LevelPause, Why: why}})
+	e.note("", nil, NoteHalt{Why: why})
+}
+
+// guardAliens quarantines the symbols whose history tells of an order the journal
+// does not know: unlike an open one it is not found again.
+func (e *alarms) guardAliens() {
+	for _, truth := range e.book.Symbols() {
+		if truth.UnknownEnded == "" || truth.Quarantine() != "" {
+			continue
+		}
+		why := "order " + truth.UnknownEnded + " carries this instance's prefix but is not in the journal: an old backup"
+		e.record(record.Record{Symbol: truth.Key(), ClientOrderID: truth.UnknownEnded, Body: record.Quarantined{Why: why}})
+		e.note("", truth.Rules, NoteQuarantine{Why: why})
+	}
+}
+
+// watchForeign tells when orders that botd did not make begin to hold openings of a
+// symbol back, and when none does any more.
+func (e *alarms) watchForeign() {
+	for _, truth := range e.book.Symbols() {
+		o := e.book.HoldsBack(truth)
+		if (o != nil) == (truth.ForeignSinceMS != 0) {
+			continue
+		}
+		fact := NoteForeign{Over: o == nil}
+		if truth.ForeignSinceMS = 0; o != nil {
+			truth.ForeignSinceMS, fact.OrderID, fact.Why = e.nowMS, o.ID, foreignText(truth, o)
+		}
+		e.note("", &exchange.Symbol{Market: truth.Key().Market, Name: truth.Key().Name}, fact)
+	}
+}
+
+func foreignText(truth *reconcile.SymbolState, o *exchange.Order) string {
+	text := fmt.Sprintf("order %d, which botd did not make, may open a position: %s %s", o.ID, o.Side, o.Type)
+	if rules := truth.Rules; rules != nil {
+		text += " " + rules.QuantityDecimal(o.Remaining()).String()
+	}
+	return text
+}

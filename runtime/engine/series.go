@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+)
+
+// Bounds of the look.
+const (
+	keepCandles    = 4_096 // per series, at least the warm-up
+	pollAgainMS    = 1_000 // a candle that should be closed is not there yet
+	pollBackoffMS  = 5_000 // a poll failed
+	futuresCandles = 1_500 // most candles of one answer
+	spotCandles    = 500
+)
+
+// frozenAfter is how many intervals old the newest closed candle may be. Candles
+// close by the clock also where nothing is traded: one that should have followed it
+// is missing for a whole interval then. A price that stays the same proves nothing.
+const frozenAfter = 2
+
+// series are the closed candles of one symbol and interval, shared by every
+// strategy on it.
+type series struct {
+	key      exchange.SymbolKey
+	interval exchange.Interval
+	candles  *exchange.Candles
+	end      int // closed candles taken
+	runs     []*run
+	warmup   int
+	pollMS   int64 // when to ask next (live)
+	asking   bool
+	begun    bool   // the first answer was taken
+	frozen   bool   // answers come, and their newest closed candle is too old
+	faultMS  int64  // the first of the questions in a row that were not answered; 0 for none
+	fault    string // of the last of them
+}
+
+func (e *market) seriesOf(key exchange.SymbolKey, interval exchange.Interval) *series {
+	compare := func(s *series) int {
+		if c := s.key.Compare(key); c != 0 {
+			return c
+		}
+		return int(s.interval - interval)
+	}
+	i, found := slices.BinarySearchFunc(e.series, struct{}{}, func(s *series, _ struct{}) int { return compare(s) })
+	if !found {
+		e.series = slices.Insert(e.series, i, &series{key: key, interval: interval, pollMS: never, candles: &exchange.Candles{Interval: interval}})
+	}
+	return e.series[i]
+}
+
+// trim bounds the candles held.
+func (s *series) trim() {
+	keep := max(keepCandles, s.warmup+1)
+	if s.end < 2*keep {
+		return
+	}
+	fresh := &exchange.Candles{Interval: s.interval}
+	for i := s.end - keep; i < s.end; i++ {
+		fresh.Append(s.candles.At(i))
+	}
+	s.candles, s.end = fresh, keep
+}
+
+// stale reports whether the candles could not be read for so long, or are so old by
+// the venue's own times, that it is a state: a strategy that decides by them does
+// not decide.
+func (s *series) stale(nowMS int64) bool {
+	return s.frozen || s.faultMS != 0 && nowMS-s.faultMS > blindAfterMS
+}
+
+// failed notes a question that was not answered.
+func (s *series) failed(nowMS int64, err error) {
+	if s.faultMS == 0 {
+		s.faultMS = nowMS
+	}
+	if s.fault = "the answer held none"; err != nil {
+		s.fault = errorText(err)
+	}
+}
+
+// standstill says how old the newest candle is.
+func (s *series) standstill(nowMS int64) string {
+	return fmt.Sprintf("candles of %s stand still: the exchange answers, and its newest closed %s ago", s.interval, (time.Duration(nowMS-s.candles.CloseMS(s.end-1)) * time.Millisecond).Round(time.Second))
+}
+
+// degraded is the declared state of a series that is stale.
+func (s *series) degraded(nowMS int64) Degraded {
+	d := Degraded{State: "stale", Scope: account.Scope{Symbol: s.key}, SinceMS: s.faultMS, Cause: "candles of " + s.interval.String() + " can not be read: " + s.fault,
+		WayOut: "ends with the first answer, asked for every few seconds; meanwhile strategies stay with what they decided by the last candle, stops stay on the exchange"}
+	if s.frozen && s.faultMS == 0 {
+		d.SinceMS, d.Cause = s.candles.CloseMS(s.end-1), s.standstill(nowMS)
+		d.WayOut = "ends with the next closed candle, asked for every few seconds; meanwhile strategies stay with what they decided by the last one, prices are as old as the exchange's own times, stops stay on the exchange"
+	}
+	return d
+}
+
+// watchFrozen looks, after an answer, whether the venue's candles go on, and tells
+// when they do not, and when they do again.
+func (e *market) watchFrozen(s *series) {
+	frozen := s.end > 0 && e.nowMS > s.candles.CloseMS(s.end-1)+frozenAfter*int64(s.interval)+e.config.CloseLagMS
+	if frozen == s.frozen {
+		return
+	}
+	s.frozen = frozen
+	text := "candles of " + s.interval.String()
+	if frozen {
+		text = s.standstill(e.nowMS)
+	}
+	e.note("", s.runs[0].config.Symbol, NoteFrozen{text, !frozen})
+}
