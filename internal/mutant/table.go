@@ -214,7 +214,7 @@ var Table = []Row{
 
 // believed takes the answer of a cancel for the end of its order.
 func believed(condition string) Edit {
-	return Edit{"runtime/engine.Engine.answer", "case callCancel: «e.soon()»", `if o := e.book.Placement(p.clientID); o != nil && ` + condition + ` {
+	return Edit{"runtime/engine.placer.canceled", "e.soon()", `if o := e.book.Placement(p.clientID); o != nil && ` + condition + ` {
 		e.record(o.About(record.Ended{State: placement.Canceled, Filled: o.Filled()}))
 	}
 	e.soon()`}

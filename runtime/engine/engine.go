@@ -209,15 +209,9 @@ func (e *Engine) answer(event *EventAnswer) {
 	case callPlace:
 		e.placer.placed(p, event)
 	case callCancel:
-		// An accepted cancel is no end, and a refused one no proof: the next round looks.
-		e.soon()
+		e.placer.canceled(p, event)
 	case callSetLeverage:
-		p.truth.Leverage = p.leverage
-		if event.Err != nil {
-			p.truth.Leverage = 0 // read again before anything opens (case 32)
-			e.note("", p.truth.Rules, NoteFetchFailed{What: "set leverage", Err: event.Err})
-		}
-		e.soon()
+		e.placer.leverageSet(p, event)
 	case callCandles:
 		e.market.candlesAnswered(p.series, event)
 	case callEnded, callExecutions, callBetween:

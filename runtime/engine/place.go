@@ -210,6 +210,22 @@ func (e *placer) outcome(p *purpose, event *EventAnswer, order NoteOrder) (recor
 	return record.Unknown{Why: why}, NoteUncertain{order, why, event.Err}
 }
 
+// canceled takes the answer to a cancel. An accepted cancel is no end, and a refused one
+// no proof: the next round reads what became of the order.
+func (e *placer) canceled(p purpose, event *EventAnswer) {
+	e.soon()
+}
+
+// leverageSet takes the answer to a change of the leverage.
+func (e *placer) leverageSet(p purpose, event *EventAnswer) {
+	p.truth.Leverage = p.leverage
+	if event.Err != nil {
+		p.truth.Leverage = 0 // read again before anything opens (case 32)
+		e.note("", p.truth.Rules, NoteFetchFailed{What: "set leverage", Err: event.Err})
+	}
+	e.soon()
+}
+
 // mistaken reports whether a placement's answer tells no order, or another one.
 func mistaken(told *exchange.Order, clientID string) bool {
 	return told.ID == 0 || told.ClientOrderID != "" && told.ClientOrderID != clientID
