@@ -131,7 +131,8 @@ func TestAmountTextAndQuotientEqualBigIntegers(t *testing.T) {
 
 func TestAmountTextHasNoTrailingZeros(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"0", "1", "-1", "0.1", "-0.000000000000000001", "10", "100.5", "85000000000000000000", "-18446744073709551616.5", "18446744073709551615.999999999999999999"} {
+	for _, text := range []string{"0", "1", "-1", "0.1", "-0.000000000000000001", "10", "100.5", "85000000000000000000", "-18446744073709551616.5",
+		"18446744073709551615.999999999999999999"} {
 		if have := MustAmount(text).String(); have != text {
 			t.Errorf("want %s, have %s", text, have)
 		}

@@ -44,5 +44,6 @@ func (p *Plan) OutOfBounds(symbol *exchange.Symbol, last exchange.Price) string 
 }
 
 func beyond(what string, symbol *exchange.Symbol, quantity exchange.Quantity, price exchange.Price) string {
-	return fmt.Sprintf("%s of %s %s at %s is beyond all bounds: worth more than %s USDT", what, symbol.QuantityDecimal(quantity), symbol.Name, symbol.PriceDecimal(price), maxNotional)
+	return fmt.Sprintf("%s of %s %s at %s is beyond all bounds: worth more than %s USDT", what, symbol.QuantityDecimal(quantity), symbol.Name,
+		symbol.PriceDecimal(price), maxNotional)
 }

@@ -12,7 +12,8 @@ import (
 
 func TestAPlanBeyondAllBoundsIsReported(t *testing.T) {
 	t.Parallel()
-	symbol, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Futures, Name: "BTC-USDT", Base: "BTC", Quote: "USDT", PriceTick: decimal.RequireFromString("0.1"),
+	symbol, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Futures, Name: "BTC-USDT", Base: "BTC", Quote: "USDT",
+		PriceTick:    decimal.RequireFromString("0.1"),
 		QuantityTick: decimal.RequireFromString("0.001"), MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000), Tradable: true})
 	if err != nil {
 		t.Fatal(err)
@@ -30,13 +31,16 @@ func TestAPlanBeyondAllBoundsIsReported(t *testing.T) {
 		{"a position", strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: -2_000}}, ""},
 		{"a huge one", strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: -1 << 62}}, "a target of -"},
 		{"all equity", strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: -10 * exchange.RateOne}}, ""},
-		{"a billion times", strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: -1_000_000_000 * exchange.RateOne}}, "a target of -1000000000 times"},
+		{"a billion times", strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: -1_000_000_000 * exchange.RateOne}},
+			"a target of -1000000000 times"},
 		{"money", strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuote, Quote: exchange.AmountOf(1_000_000_000_000)}}, ""},
-		{"more", strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuote, Quote: exchange.AmountOf(-1_000_000_000_001)}}, "a target of -1000000000001 USDT"},
+		{"more", strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuote, Quote: exchange.AmountOf(-1_000_000_000_001)}},
+			"a target of -1000000000001 USDT"},
 		{"an order", orders(strategy.DesiredOrder{Key: "bid", Price: last, Quantity: 100}), ""},
 		{"a huge order", orders(strategy.DesiredOrder{Key: "bid", Price: last, Quantity: 1 << 62}), `order "bid" of`},
 		{"a huge price", orders(strategy.DesiredOrder{Key: "bid", Price: 1 << 62, Quantity: 1 << 40}), `order "bid" of`},
-		{"a huge stop", strategy.Plan{ExitsSet: true, Exits: []strategy.DesiredOrder{{Key: "out", Price: last, StopPrice: 1 << 62, Quantity: 1 << 40}}}, `order "out" of`},
+		{"a huge stop", strategy.Plan{ExitsSet: true, Exits: []strategy.DesiredOrder{
+			{Key: "out", Price: last, StopPrice: 1 << 62, Quantity: 1 << 40}}}, `order "out" of`},
 		{"too many", strategy.Plan{OrdersSet: true, Orders: make([]strategy.DesiredOrder, 10_001)}, "10001 orders"},
 	} {
 		have := c.plan.OutOfBounds(symbol, last)

@@ -12,7 +12,8 @@ func hourly(n int) []exchange.Candle {
 	all := make([]exchange.Candle, n)
 	for i := range all {
 		o, c := exchange.Price(r.Int64N(1000)+1000), exchange.Price(r.Int64N(1000)+1000)
-		all[i] = exchange.Candle{OpenMS: 1_704_067_200_000 + int64(i)*int64(exchange.Hour1), Open: o, Close: c, High: max(o, c) + 5, Low: min(o, c) - 5, Volume: float64(i), Trades: int64(i)}
+		all[i] = exchange.Candle{OpenMS: 1_704_067_200_000 + int64(i)*int64(exchange.Hour1), Open: o, Close: c, High: max(o, c) + 5,
+			Low: min(o, c) - 5, Volume: float64(i), Trades: int64(i)}
 	}
 	return all
 }
@@ -65,7 +66,8 @@ func TestACoarserCandleWithGapsClosesWhenItsIntervalEnds(t *testing.T) {
 
 func TestOnlyMultiplesAreCoarser(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ own, interval exchange.Interval }{{exchange.Hour1, exchange.Hour1}, {exchange.Hour4, exchange.Hour1}, {exchange.Hour1, exchange.Hour1 * 3 / 2}, {0, exchange.Hour1}} {
+	for _, c := range []struct{ own, interval exchange.Interval }{{exchange.Hour1, exchange.Hour1}, {exchange.Hour4, exchange.Hour1},
+		{exchange.Hour1, exchange.Hour1 * 3 / 2}, {0, exchange.Hour1}} {
 		if _, err := NewCoarser(c.own, c.interval); err == nil {
 			t.Errorf("%d of %d: want an error", c.interval, c.own)
 		}

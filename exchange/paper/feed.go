@@ -167,7 +167,8 @@ func (v *Venue) take(key exchange.SymbolKey, seen observation, err error) {
 		err = v.examine(&seen, now)
 	}
 	if err == nil && seen.asOfMS >= f.asOfMS {
-		told := sim.FeedUpdate{AsOfMS: seen.asOfMS, Depth: &seen.depth, Trades: f.unseen(seen.trades, now-v.config.MaxAge.Milliseconds()), Last: seen.ticker.Last}
+		told := sim.FeedUpdate{AsOfMS: seen.asOfMS, Depth: &seen.depth, Trades: f.unseen(seen.trades, now-v.config.MaxAge.Milliseconds()),
+			Last: seen.ticker.Last}
 		err = v.exchange.Feed(key, told)
 	}
 	f.err = err
@@ -178,7 +179,8 @@ func (v *Venue) take(key exchange.SymbolKey, seen observation, err error) {
 		return
 	}
 	if f.stale {
-		v.config.Notify("paper.fresh", fmt.Sprintf("%s has data again after %s; trades before the last %s fill nothing", key, age(now-f.asOfMS), v.config.MaxAge))
+		v.config.Notify("paper.fresh", fmt.Sprintf("%s has data again after %s; trades before the last %s fill nothing", key, age(now-f.asOfMS),
+			v.config.MaxAge))
 	}
 	f.asOfMS, f.stale = max(f.asOfMS, seen.asOfMS), false
 	v.config.OnStale(Staleness{Key: key})
@@ -256,7 +258,8 @@ func (v *Venue) withdraw(key exchange.SymbolKey) {
 		panic("paper: " + err.Error()) // every symbol here is fed
 	}
 	v.config.OnStale(f.staleness(key))
-	v.config.Notify("paper.stale", fmt.Sprintf("the venue's data of %s are older than %s%s: nothing is accepted or fills there until new data arrive", key, v.config.MaxAge, f.because()))
+	v.config.Notify("paper.stale", fmt.Sprintf("the venue's data of %s are older than %s%s: nothing is accepted or fills there until new data arrive",
+		key, v.config.MaxAge, f.because()))
 }
 
 // runClock processes what is due: orders reaching the book, funding, data becoming too old.

@@ -158,7 +158,8 @@ func (v *Venue) skipDowntime() {
 			continue
 		}
 		if missed := now/every - since/every; missed > 0 {
-			v.config.Notify("paper.funding_missed", fmt.Sprintf("%s: %d funding payments were due while botd was not running; their rates are unknown and not charged", p.Symbol, missed))
+			v.config.Notify("paper.funding_missed", fmt.Sprintf("%s: %d funding payments were due while botd was not running; "+
+				"their rates are unknown and not charged", p.Symbol, missed))
 		}
 	}
 	v.exchange.Advance(now)

@@ -72,7 +72,8 @@ func TestAPlacementBeyondItsSendLimitIsNotDone(t *testing.T) {
 			}
 		}
 		pass(10 * time.Millisecond)
-		if account, err := b.Do(t.Context(), exchange.Request{Operation: exchange.FuturesAccount}); err != nil || account.Account.WalletBalance.String() != "9997.49995" {
+		if account, err := b.Do(t.Context(), exchange.Request{Operation: exchange.FuturesAccount}); err != nil ||
+			account.Account.WalletBalance.String() != "9997.49995" {
 			t.Errorf("want one order done, have a wallet of %s, %v", account.Account.WalletBalance, err)
 		}
 	})
@@ -229,7 +230,8 @@ func TestTheAccountSurvivesAndAStopIsTriggeredAfterwards(t *testing.T) {
 		first.run(t)
 		first.place(t, buyMarket)
 		pass(10 * time.Millisecond)
-		stop := first.place(t, exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 49_500 * usd, WorkingType: exchange.ContractPrice, ClosePosition: true})
+		stop := first.place(t, exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 49_500 * usd,
+			WorkingType: exchange.ContractPrice, ClosePosition: true})
 		// The state when the answer was returned: what kill -9 leaves.
 		second := newBench(t, real, first.stored())
 		if _, err := second.tryPlace(buyMarket); err == nil {
@@ -345,7 +347,8 @@ func TestConfiguredFeesApplyToAnExistingAccountToo(t *testing.T) {
 		first := newBench(t, real, nil)
 		deposit := sim.DefaultAccount("")
 		deposit.FuturesTaker = 100_000
-		made, err := New(Config{Public: real, Clock: clock{}, Symbols: sim.DefaultSymbols(), Watch: []exchange.SymbolKey{btcFutures}, Deposit: deposit, State: first.stored()})
+		made, err := New(Config{Public: real, Clock: clock{}, Symbols: sim.DefaultSymbols(), Watch: []exchange.SymbolKey{btcFutures},
+			Deposit: deposit, State: first.stored()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -227,7 +227,8 @@ func TestDelaysAreMeasuredWithAnOrderThatIsGoneAfterwards(t *testing.T) {
 			if c.hideMS > 0 {
 				control(t, venue, http.MethodPost, "/control/v1/faults", fmt.Sprintf(`{"match":"POST /fhapi/v1/order","kind":"hide","delay_ms":%d}`, c.hideMS))
 			}
-			r := probed(t, Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: 2 * time.Second, MaxWait: 10 * time.Second})
+			r := probed(t, Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: 2 * time.Second,
+				MaxWait: 10 * time.Second})
 			if r.Delays == nil || r.Delays.VisibilityMS < c.least || r.Delays.VisibilityMS > c.most || r.Failed() > 0 {
 				t.Fatalf("want D within %d..%d ms, have %+v, %+v", c.least, c.most, r.Delays, r.Steps)
 			}
@@ -305,7 +306,8 @@ func TestAnOrderWhoseAnswerIsLostIsFoundAndCanceled(t *testing.T) {
 	if r.Failed() > 0 {
 		t.Errorf("want it found by its client id, have %+v", r.Steps)
 	}
-	if truth := string(control(t, venue, http.MethodGet, "/control/v1/orders", "")); strings.Count(truth, "CANCELED") != 1 || strings.Contains(truth, `"OPEN"`) {
+	if truth := string(control(t, venue, http.MethodGet, "/control/v1/orders", "")); strings.Count(truth, "CANCELED") != 1 ||
+		strings.Contains(truth, `"OPEN"`) {
 		t.Errorf("want one order, canceled, have %s", truth)
 	}
 }
@@ -356,7 +358,8 @@ func TestFaultsAndLimitsOfAVenueAreReported(t *testing.T) {
 			}
 		})
 	}}).URL})
-	if step := r.step(t, "futures_depth"); step.Outcome != Fail || step.Status != 200 || !strings.Contains(step.What, "<!DOCTYPE html> <html>Just a moment") || step.Hint != pageHint {
+	if step := r.step(t, "futures_depth"); step.Outcome != Fail || step.Status != 200 ||
+		!strings.Contains(step.What, "<!DOCTYPE html> <html>Just a moment") || step.Hint != pageHint {
 		t.Errorf("a web page: %+v", step)
 	}
 	if step := r.step(t, "futures_margin_levels"); step.Outcome != Fail || step.Status != 200 || !strings.Contains(step.Hint, "does not understand") {
@@ -371,7 +374,8 @@ func TestFaultsAndLimitsOfAVenueAreReported(t *testing.T) {
 	if step := r.step(t, "futures_trades"); step.Outcome != OK {
 		t.Errorf("limited once: want it asked again, have %+v", step)
 	}
-	if step := r.step(t, "rate_limits"); step.Outcome != Warn || !strings.Contains(step.What, "x-ratelimit-remaining: 17") || !strings.Contains(step.Hint, "ended at 25") ||
+	if step := r.step(t, "rate_limits"); step.Outcome != Warn || !strings.Contains(step.What, "x-ratelimit-remaining: 17") ||
+		!strings.Contains(step.Hint, "ended at 25") ||
 		r.RateLimited != 1 || r.RateLimits["retry-after"] != "1" {
 		t.Errorf("limits: %+v, %+v", step, r.RateLimits)
 	}

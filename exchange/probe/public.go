@@ -260,7 +260,8 @@ func (p *prober) clock(ctx context.Context) {
 	}
 	bound := best + time.Millisecond // the server truncates its time to the millisecond
 	p.report.Clock = &Clock{OffsetMS: p.offset.Milliseconds(), BoundMS: (bound + time.Millisecond - 1).Milliseconds()}
-	step := Step{Name: "clock", Outcome: OK, LatencyMS: ms(2 * best), What: fmt.Sprintf("the venue is %+d ms from this machine, +-%d ms", p.report.Clock.OffsetMS, p.report.Clock.BoundMS)}
+	step := Step{Name: "clock", Outcome: OK, LatencyMS: ms(2 * best), What: fmt.Sprintf("the venue is %+d ms from this machine, +-%d ms",
+		p.report.Clock.OffsetMS, p.report.Clock.BoundMS)}
 	if p.offset.Abs() > time.Second {
 		step.Outcome, step.Hint = Warn, "botd signs with the venue's time, so it works; but set this machine's clock (NTP): logs and schedules depend on it"
 	}

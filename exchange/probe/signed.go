@@ -16,8 +16,10 @@ var payloads = []string{
 	wire.DefaultTemplate,
 	"{timestamp}{path}{body}", "{method}{path}{timestamp}{body}", "{method}{path}{body}{timestamp}", "{path}{timestamp}{body}", "{path}{body}{timestamp}",
 	"{timestamp}{key}{method}{path}{body}", "{key}{timestamp}{method}{path}{body}", "{timestamp}{key}{path}{body}", "{key}{timestamp}{path}{body}",
-	"{timestamp}{key}{query}{body}", "{key}{timestamp}{query}{body}", "{timestamp}{query}{body}", "{query}{body}{timestamp}", "{query}{timestamp}{body}", "{query}{body}",
-	"{timestamp}{body}", "{body}{timestamp}", "{timestamp}{method}{path}", "{method}{path}{body}", "{method}{path}{timestamp}", "{timestamp}{key}", "{key}{timestamp}", "{timestamp}",
+	"{timestamp}{key}{query}{body}", "{key}{timestamp}{query}{body}", "{timestamp}{query}{body}", "{query}{body}{timestamp}",
+	"{query}{timestamp}{body}", "{query}{body}",
+	"{timestamp}{body}", "{body}{timestamp}", "{timestamp}{method}{path}", "{method}{path}{body}", "{method}{path}{timestamp}", "{timestamp}{key}",
+	"{key}{timestamp}", "{timestamp}",
 	"{timestamp}\n{method}\n{path}\n{body}", "{method}\n{path}\n{timestamp}\n{body}", "{method}\n{path}\n{query}\n{body}\n{timestamp}",
 	"{timestamp}.{body}", "{timestamp}.{method}.{path}.{body}", "{timestamp}|{method}|{path}|{body}", "{timestamp}&{method}&{path}&{body}",
 }

@@ -34,7 +34,8 @@ func (p *prober) delays(ctx context.Context) {
 		}
 	}
 	p.report.Delays = &seen
-	p.add(Step{Name: "delays", Outcome: OK, What: fmt.Sprintf("an order is seen within %d ms of being sent (D); a read is up to %d ms old (L); the largest of %d",
+	p.add(Step{Name: "delays", Outcome: OK, What: fmt.Sprintf("an order is seen within %d ms of being sent (D); "+
+		"a read is up to %d ms old (L); the largest of %d",
 		seen.VisibilityMS, seen.StalenessMS, seen.Rounds)})
 }
 
@@ -72,7 +73,8 @@ func (p *prober) round(ctx context.Context, order exchange.NewOrder, seen *Delay
 	id := placed.answer.Order.ID
 	if placed.err != nil {
 		if id = p.lost(ctx, &order, placed.err); id == 0 {
-			step.Outcome, step.What = Fail, fmt.Sprintf("placing BUY LIMIT %s at %s: %v", symbol.QuantityDecimal(order.Quantity), symbol.PriceDecimal(order.Price), placed.err)
+			step.Outcome, step.What = Fail, fmt.Sprintf("placing BUY LIMIT %s at %s: %v", symbol.QuantityDecimal(order.Quantity),
+				symbol.PriceDecimal(order.Price), placed.err)
 			step.Hint = "see that the account has margin and no SHORT position there; --distance changes how far from the price it stands"
 			return step
 		}
@@ -94,7 +96,8 @@ func (p *prober) round(ctx context.Context, order exchange.NewOrder, seen *Delay
 	seen.VisibilityMS = max(seen.VisibilityMS, shown.Milliseconds()+1)
 	seen.StalenessMS = max(seen.StalenessMS, looked.stale.Milliseconds())
 	step.What = fmt.Sprintf("BUY LIMIT %s %s at %s: order %d, seen after %s, canceled, gone; a read was at most %s old",
-		symbol.QuantityDecimal(order.Quantity), order.Symbol, symbol.PriceDecimal(order.Price), id, shown.Round(time.Millisecond), looked.stale.Round(time.Millisecond))
+		symbol.QuantityDecimal(order.Quantity), order.Symbol, symbol.PriceDecimal(order.Price), id, shown.Round(time.Millisecond),
+		looked.stale.Round(time.Millisecond))
 	return step
 }
 

@@ -49,7 +49,8 @@ func TestAPlacementIsSentOnceWhateverHappens(t *testing.T) {
 		{"201 empty", status(201, ""), "uncertain", "malformed answer"},
 		{"201 HTML", status(201, "<html>"), "uncertain", "malformed answer"},
 		{"201 cut", status(201, `{"id":7,"client_order_id":"bmain`), "uncertain", "malformed answer"},
-		{"200 of another order", status(200, `{"id":7,"client_order_id":"bmain-1-2","clientOrderId":"bmain-1-2","symbol":"BTC-USDT","side":"BUY","type":"LIMIT","quantity":"0.005","filled":"0","status":"CREATED"}`),
+		{"200 of another order", status(200, `{"id":7,"client_order_id":"bmain-1-2","clientOrderId":"bmain-1-2","symbol":"BTC-USDT","side":"BUY",`+
+			`"type":"LIMIT","quantity":"0.005","filled":"0","status":"CREATED"}`),
 			"uncertain", "malformed answer"},
 		{"400 HTML", status(400, "<html>"), "uncertain", "status 400"},
 		{"401 empty", status(401, ""), "uncertain", "status 401"},

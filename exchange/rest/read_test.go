@@ -25,13 +25,16 @@ func TestReadsAreRetriedWithGrowingPauses(t *testing.T) {
 		kind, reason string
 	}{
 		{"one 503", []fault{status(503, "")}, 2, 100 * time.Millisecond, 300 * time.Millisecond, "", ""},
-		{"500, 502, then closed", []fault{status(500, `{"code":1,"error":"x"}`), status(502, "<html>"), closed}, 4, 900 * time.Millisecond, 2 * time.Second, "", ""},
-		{"always 503", []fault{status(503, ""), status(503, ""), status(503, ""), status(503, "")}, 4, 900 * time.Millisecond, 2 * time.Second, "unavailable", "status 503"},
+		{"500, 502, then closed", []fault{status(500, `{"code":1,"error":"x"}`), status(502, "<html>"), closed}, 4, 900 * time.Millisecond,
+			2 * time.Second, "", ""},
+		{"always 503", []fault{status(503, ""), status(503, ""), status(503, ""), status(503, "")}, 4, 900 * time.Millisecond, 2 * time.Second,
+			"unavailable", "status 503"},
 		{"limited for 7 s", []fault{status(429, "", "Retry-After", "7")}, 2, 7 * time.Second, 8 * time.Second, "", ""},
 		{"limited until a time", []fault{func(w http.ResponseWriter, r *http.Request, answer []byte) {
 			status(429, "", "Retry-After", time.Now().Add(7*time.Second).UTC().Format(http.TimeFormat))(w, r, answer)
 		}}, 2, 6 * time.Second, 8 * time.Second, "", ""},
-		{"limited until a time that has passed", []fault{status(429, "", "Retry-After", "Fri, 31 Dec 1999 00:00:00 GMT")}, 2, 100 * time.Millisecond, 300 * time.Millisecond, "", ""},
+		{"limited until a time that has passed", []fault{status(429, "", "Retry-After", "Fri, 31 Dec 1999 00:00:00 GMT")}, 2, 100 * time.Millisecond,
+			300 * time.Millisecond, "", ""},
 		{"limited for an hour", []fault{status(429, "", "Retry-After", "3600")}, 1, 0, time.Millisecond, "unavailable", "rate limited"},
 		{"refused", []fault{status(400, `{"code":2000,"error":"limit 0"}`)}, 1, 0, time.Millisecond, "refusal", "limit 0"},
 		{"a page of a firewall", []fault{status(403, "<html>")}, 1, 0, time.Millisecond, "unavailable", "status 403"},

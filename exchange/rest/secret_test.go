@@ -37,7 +37,8 @@ func checkSecrets(t *testing.T, what string, value any) {
 	t.Helper()
 	text := everyText(value)
 	bytes := fmt.Sprint([]byte(canarySecret))
-	if strings.Contains(text, canaryKey[:6]) || strings.Contains(text, canarySecret[:6]) || strings.Contains(text, strings.Trim(bytes, "[]")) || signatures.MatchString(text) {
+	if strings.Contains(text, canaryKey[:6]) || strings.Contains(text, canarySecret[:6]) || strings.Contains(text, strings.Trim(bytes, "[]")) ||
+		signatures.MatchString(text) {
 		t.Errorf("%s contains a secret: %s", what, text)
 	}
 }
@@ -45,7 +46,8 @@ func checkSecrets(t *testing.T, what string, value any) {
 func TestNoErrorContainsASecret(t *testing.T) {
 	t.Parallel()
 	faults := map[string]fault{
-		"closed": closed, "truncated": truncated, "silent": silent, "500": status(500, ""), "429": status(429, ""), "302": status(302, "", "Location", "https://x.invalid/"),
+		"closed": closed, "truncated": truncated, "silent": silent, "500": status(500, ""), "429": status(429, ""),
+		"302":      status(302, "", "Location", "https://x.invalid/"),
 		"echo 400": echo(400), "echo 401": echo(401), "echo 403": echo(403), "echo 500": echo(500), "echo 200": echo(200), "echo 201": echo(201),
 		"echo in a page": func(w http.ResponseWriter, r *http.Request, _ []byte) {
 			w.WriteHeader(http.StatusCreated)

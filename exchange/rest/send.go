@@ -41,7 +41,8 @@ func (c *Client) try(ctx context.Context, request *exchange.Request, limit excha
 		c.clock.doubt()
 	}
 	if c.config.Observe != nil {
-		seen := Observation{Operation: request.Operation, Outcome: exchange.ErrorKind(fate.err), Duration: c.config.Clock().Sub(ready), Waited: ready.Sub(began)}
+		seen := Observation{Operation: request.Operation, Outcome: exchange.ErrorKind(fate.err), Duration: c.config.Clock().Sub(ready),
+			Waited: ready.Sub(began)}
 		if fate.err == nil {
 			seen.Outcome = "ok"
 		}

@@ -22,7 +22,8 @@ func simulated(t *testing.T, market sim.Market) *Client {
 	if market != nil {
 		x.SetMarket(exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, market)
 	}
-	made, err := server.New(server.Config{Exchange: x, Clock: server.Clock{StartMS: startclock.MS()}, Accounts: []server.Account{{Key: canaryKey, Secret: canarySecret}}})
+	made, err := server.New(server.Config{Exchange: x, Clock: server.Clock{StartMS: startclock.MS()},
+		Accounts: []server.Account{{Key: canaryKey, Secret: canarySecret}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,8 @@ func TestASpotMarketOrderTakesABaseQuantityOrAnAmount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if have := history[0]; have.ID != placed.ID || have.ClientOrderID != "mine" || symbol.QuantityDecimal(have.Filled).String() != c.quantity || have.Status != exchange.StatusFilled {
+		if have := history[0]; have.ID != placed.ID || have.ClientOrderID != "mine" || symbol.QuantityDecimal(have.Filled).String() != c.quantity ||
+			have.Status != exchange.StatusFilled {
 			t.Errorf("%+v: want %s filled, have %+v", c.order, c.quantity, have)
 		}
 	}

@@ -47,15 +47,18 @@ type fault func(w http.ResponseWriter, r *http.Request, answer []byte)
 
 func newVenue(t testing.TB) *venue {
 	symbol := func(market exchange.Market, tick string) *exchange.Symbol {
-		s, err := exchange.NewSymbol(exchange.SymbolSpec{Market: market, Name: "BTC-USDT", Base: "BTC", Quote: "USDT", PriceTick: decimal.RequireFromString("0.1"),
-			QuantityTick: decimal.RequireFromString(tick), MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000), Tradable: true, Cancelable: true})
+		s, err := exchange.NewSymbol(exchange.SymbolSpec{Market: market, Name: "BTC-USDT", Base: "BTC", Quote: "USDT",
+			PriceTick:    decimal.RequireFromString("0.1"),
+			QuantityTick: decimal.RequireFromString(tick), MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000),
+			Tradable: true, Cancelable: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
 	}
 	futures := symbol(exchange.Futures, "0.001")
-	return &venue{t: t, symbols: NewSymbolTable(futures, symbol(exchange.Spot, "0.00001")), windowMS: 5_000, nowMS: func() int64 { return time.Now().UnixMilli() },
+	return &venue{t: t, symbols: NewSymbolTable(futures, symbol(exchange.Spot, "0.00001")), windowMS: 5_000,
+		nowMS:  func() int64 { return time.Now().UnixMilli() },
 		counts: map[exchange.Operation]int{}, listed: []*exchange.Symbol{futures}}
 }
 
@@ -107,7 +110,8 @@ func (v *venue) answer(operation exchange.Operation, symbol string, r *http.Requ
 		if err != nil || stamp < nowMS-v.windowMS || stamp > nowMS+v.windowMS {
 			return refuse(401, exchange.CodeInvalidTimestamp, "invalid timestamp")
 		}
-		signed := wire.Signed{Timestamp: r.Header.Get(wire.HeaderTimestamp), Method: r.Method, Path: r.RequestURI, Key: r.Header.Get(wire.HeaderKey), Body: body}
+		signed := wire.Signed{Timestamp: r.Header.Get(wire.HeaderTimestamp), Method: r.Method, Path: r.RequestURI, Key: r.Header.Get(wire.HeaderKey),
+			Body: body}
 		if signed.Key != canaryKey || !(wire.Signer{}).Verify([]byte(canarySecret), signed, r.Header.Get(wire.HeaderSignature)) {
 			return refuse(401, exchange.CodeInvalidSignature, "invalid signature")
 		}
@@ -134,11 +138,13 @@ func (v *venue) made(r *exchange.Request) exchange.Answer {
 	market := r.Operation.Market()
 	asked := r.Order
 	order := exchange.Order{ID: max(r.OrderID, 7), ClientOrderID: asked.ClientOrderID, Market: market, Symbol: "BTC-USDT", Side: max(asked.Side, exchange.Buy),
-		Type: max(asked.Type, exchange.Limit), Price: asked.Price, Quantity: asked.Quantity, QuoteAmount: asked.QuoteAmount, Status: exchange.StatusCreated, CreatedMS: 1_767_225_600_000}
+		Type: max(asked.Type, exchange.Limit), Price: asked.Price, Quantity: asked.Quantity, QuoteAmount: asked.QuoteAmount,
+		Status: exchange.StatusCreated, CreatedMS: 1_767_225_600_000}
 	candles := &exchange.Candles{Interval: exchange.Minute1}
 	candles.Append(exchange.Candle{OpenMS: 1_767_225_600_000, Open: 2, High: 3, Low: 1, Close: 2, Volume: 1})
 	bracket := func(low, high int64) exchange.SymbolBracket {
-		return exchange.SymbolBracket{Symbol: "BTC-USDT", Bracket: exchange.Bracket{Min: exchange.AmountOf(low), Max: exchange.AmountOf(high), MarginRatio: 1_000_000, MaxLeverage: 50}}
+		return exchange.SymbolBracket{Symbol: "BTC-USDT", Bracket: exchange.Bracket{Min: exchange.AmountOf(low), Max: exchange.AmountOf(high),
+			MarginRatio: 1_000_000, MaxLeverage: 50}}
 	}
 	answer := exchange.Answer{
 		Operation: r.Operation, Status: "ok", ServerTimeMS: v.nowMS(), Order: order, Candles: candles,
@@ -150,9 +156,10 @@ func (v *venue) made(r *exchange.Request) exchange.Answer {
 		Levels:    exchange.FetchedOf([]exchange.SymbolBracket{bracket(10, 20), bracket(0, 10)}),
 		Orders:    exchange.FetchedOf([]exchange.Order{order}),
 		Leverages: exchange.FetchedOf([]exchange.LeverageSetting{{Symbol: "BTC-USDT", Leverage: 3}}),
-		Positions: exchange.FetchedOf([]exchange.Position{{ID: 9, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 1, Remaining: 1, Status: exchange.PositionOpen}}),
-		Fills:     exchange.FetchedOf([]exchange.UserTrade{{ID: 1, Symbol: "BTC-USDT", OrderID: 7, Price: 1, Quantity: 1}}),
-		Balances:  exchange.FetchedOf([]exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(5)}}),
+		Positions: exchange.FetchedOf([]exchange.Position{{ID: 9, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 1, Remaining: 1,
+			Status: exchange.PositionOpen}}),
+		Fills:    exchange.FetchedOf([]exchange.UserTrade{{ID: 1, Symbol: "BTC-USDT", OrderID: 7, Price: 1, Quantity: 1}}),
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(5)}}),
 	}
 	if r.Operation == exchange.SpotPairs {
 		pair, _ := v.symbols.Symbol(exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"})
@@ -210,7 +217,8 @@ func silent(_ http.ResponseWriter, r *http.Request, _ []byte) { <-r.Context().Do
 func echo(code int) fault {
 	return func(w http.ResponseWriter, r *http.Request, _ []byte) {
 		w.WriteHeader(code)
-		fmt.Fprintf(w, `{"code":-1022,"error":"%s %s %s %s"}`, r.Header.Get(wire.HeaderKey), r.Header.Get(wire.HeaderSignature), canarySecret, r.Header.Get(wire.HeaderTimestamp))
+		fmt.Fprintf(w, `{"code":-1022,"error":"%s %s %s %s"}`, r.Header.Get(wire.HeaderKey), r.Header.Get(wire.HeaderSignature), canarySecret,
+			r.Header.Get(wire.HeaderTimestamp))
 	}
 }
 

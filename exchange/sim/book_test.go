@@ -10,7 +10,8 @@ func TestAGapFillsRestingOrdersAtTheOpenOnlyWithoutASpread(t *testing.T) {
 	t.Parallel()
 	for spread, want := range []string{"49000", "49500"} {
 		d := newDesk(t, Config{})
-		d.SetMarket(d.key(), Tape(d.tapeOf([4]string{"50000", "50000", "50000", "50000"}, [4]string{"49000", "49000", "49000", "49000"}), TapeConfig{SpreadTicks: spread}))
+		d.SetMarket(d.key(), Tape(d.tapeOf([4]string{"50000", "50000", "50000", "50000"}, [4]string{"49000", "49000", "49000", "49000"}),
+			TapeConfig{SpreadTicks: spread}))
 		d.place(d.order("buy", exchange.Limit, "0.1", "49500"))
 		d.Advance(startMS + 60_000)
 		d.wantAmount("entryPrice", want, d.position().EntryPrice)

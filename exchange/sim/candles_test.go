@@ -62,7 +62,8 @@ func TestTheTickersVolumeEqualsTheDaysCandles(t *testing.T) {
 	d := newDesk(t, Config{})
 	d.SetMarket(d.key(), Random(7))
 	d.Advance(startMS + 3*60_000)
-	candles := d.do(exchange.Request{Operation: exchange.FuturesCandles, Symbol: "BTC-USDT", Interval: exchange.Minute1, StartMS: d.NowMS() - int64(exchange.Day1), Limit: 1500}).Candles
+	candles := d.do(exchange.Request{Operation: exchange.FuturesCandles, Symbol: "BTC-USDT", Interval: exchange.Minute1,
+		StartMS: d.NowMS() - int64(exchange.Day1), Limit: 1500}).Candles
 	ticker := d.do(exchange.Request{Operation: exchange.FuturesTicker, Symbol: "BTC-USDT"}).Tickers.Items()[0]
 	volume, quote := decimal.Zero, decimal.Zero
 	for i := range candles.Len() {
@@ -92,7 +93,8 @@ func TestRecordedVolumesAreReportedAsRecordedAndAddUp(t *testing.T) {
 	d.Advance(startMS + 5*60_000)
 	minutes := d.do(exchange.Request{Operation: exchange.FuturesCandles, Symbol: "BTC-USDT", Interval: exchange.Minute1, StartMS: startMS}).Candles
 	for i, text := range texts {
-		if c := minutes.At(i); decimal.NewFromFloat(c.Volume).String() != text || c.QuoteVolume != c.Volume || c.TakerBase != c.Volume || c.TakerQuote != c.Volume {
+		if c := minutes.At(i); decimal.NewFromFloat(c.Volume).String() != text || c.QuoteVolume != c.Volume || c.TakerBase != c.Volume ||
+			c.TakerQuote != c.Volume {
 			t.Errorf("minute %d: want %s four times, have %+v", i, text, c)
 		}
 	}

@@ -113,7 +113,9 @@ func TestPlacementRules(t *testing.T) {
 		}},
 		{"reduceOnly without position", "", CodeNoPosition, func(d *desk) exchange.NewOrder { return d.order("sell", market, "0.1", "", reduceOnly) }},
 		{"reduceOnly on the position's side", "buy", CodeReduceSide, func(d *desk) exchange.NewOrder { return d.order("buy", market, "0.1", "", reduceOnly) }},
-		{"reduceOnly above remainingQty", "buy", CodeReduceQuantity, func(d *desk) exchange.NewOrder { return d.order("sell", market, "0.101", "", reduceOnly) }},
+		{"reduceOnly above remainingQty", "buy", CodeReduceQuantity, func(d *desk) exchange.NewOrder {
+			return d.order("sell", market, "0.101", "", reduceOnly)
+		}},
 		{"opposite order", "buy", CodeOppositeOrder, func(d *desk) exchange.NewOrder { return d.order("sell", market, "0.1", "") }},
 		{"closePosition limit", "buy", CodeCloseType, func(d *desk) exchange.NewOrder {
 			return d.order("sell", exchange.StopLimit, "", "48000", closePosition, d.stopAt("49000", exchange.MarkPrice))

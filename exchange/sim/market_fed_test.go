@@ -162,7 +162,8 @@ func TestAStopIsTriggeredOnlyByALaterTrade(t *testing.T) {
 			fedOrder(t, x, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: btc / 10})
 			x.Advance(x.NowMS() + 100)
 			placed := x.NowMS()
-			id := fedOrder(t, x, exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 49_500 * usd, WorkingType: exchange.ContractPrice, ClosePosition: true})
+			id := fedOrder(t, x, exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 49_500 * usd,
+				WorkingType: exchange.ContractPrice, ClosePosition: true})
 			x.Advance(placed + 1000)
 			// The price came back: what is left is the present book.
 			trade := exchange.Trade{Price: 49_400 * usd, Quantity: btc, TimeMS: placed + c.after}

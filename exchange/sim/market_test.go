@@ -64,7 +64,8 @@ func TestSetPricesEnterTheCandleWithoutVolumeAndFillsMoveNothing(t *testing.T) {
 	if hour.Len() != 1 || hour.Close[0] != d.p("49600") || hour.High[0] != d.p("50500") {
 		t.Fatalf("want one hour of all, have %+v", hour)
 	}
-	part := d.do(exchange.Request{Operation: exchange.FuturesCandles, Symbol: "BTC-USDT", Interval: exchange.Minute1, StartMS: startMS + 60_000, EndMS: startMS + 120_000, Limit: 1}).Candles
+	part := d.do(exchange.Request{Operation: exchange.FuturesCandles, Symbol: "BTC-USDT", Interval: exchange.Minute1, StartMS: startMS + 60_000,
+		EndMS: startMS + 120_000, Limit: 1}).Candles
 	if part.Len() != 1 || part.OpenMS[0] != startMS+60_000 {
 		t.Fatalf("want the first candle from the start, have %+v", part)
 	}
@@ -252,9 +253,12 @@ func TestSkippingQuietCandlesEqualsPlayingThem(t *testing.T) {
 					d.place(d.order("buy", exchange.MarketOrder, "0.2", ""))
 				}
 				floor := d.Symbol(d.key()).FloorPrice(candles.Close[i])
-				d.try(exchange.NewOrder{Market: exchange.Futures, Symbol: d.name, Side: exchange.Sell, Type: exchange.Limit, Quantity: d.q("0.05"), Price: floor + d.p("300"), ReduceOnly: true})
-				d.try(exchange.NewOrder{Market: exchange.Futures, Symbol: d.name, Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: floor - d.p("250"), ClosePosition: true, WorkingType: exchange.MarkPrice})
-				d.try(exchange.NewOrder{Market: exchange.Futures, Symbol: d.name, Side: exchange.Buy, Type: exchange.Limit, Quantity: d.q("0.01"), Price: floor - d.p("150")})
+				d.try(exchange.NewOrder{Market: exchange.Futures, Symbol: d.name, Side: exchange.Sell, Type: exchange.Limit, Quantity: d.q("0.05"),
+					Price: floor + d.p("300"), ReduceOnly: true})
+				d.try(exchange.NewOrder{Market: exchange.Futures, Symbol: d.name, Side: exchange.Sell, Type: exchange.StopMarket,
+					StopPrice: floor - d.p("250"), ClosePosition: true, WorkingType: exchange.MarkPrice})
+				d.try(exchange.NewOrder{Market: exchange.Futures, Symbol: d.name, Side: exchange.Buy, Type: exchange.Limit, Quantity: d.q("0.01"),
+					Price: floor - d.p("150")})
 			}
 		}
 		d.checkMoney()

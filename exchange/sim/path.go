@@ -96,7 +96,8 @@ func (b *book) stopped(direction int, low, high exchange.Price) bool {
 func (b *book) entering(side exchange.Side, low, high exchange.Price) bool {
 	for i := range b.conditional {
 		for j := range b.conditional[i] {
-			if o := b.conditional[i][j].best(); o != nil && o.Side == side && b.conditional[i][j].within(low, high) && (o.Market == exchange.Spot || o.opens()) {
+			if o := b.conditional[i][j].best(); o != nil && o.Side == side && b.conditional[i][j].within(low, high) &&
+				(o.Market == exchange.Spot || o.opens()) {
 				return true
 			}
 		}

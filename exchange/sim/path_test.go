@@ -129,7 +129,8 @@ func TestSkippingWithDetailLandsOnTheSameStep(t *testing.T) {
 		for _, d := range []*desk{played, skipped} {
 			coarse := &exchange.Candles{Interval: exchange.Minute5}
 			for i := range 6 {
-				coarse.Append(exchange.Candle{OpenMS: startMS + int64(i)*300_000, Open: d.p("50000"), High: d.p("50100"), Low: d.p("49900"), Close: d.p("50000"), Volume: 20})
+				coarse.Append(exchange.Candle{OpenMS: startMS + int64(i)*300_000, Open: d.p("50000"), High: d.p("50100"), Low: d.p("49900"),
+					Close: d.p("50000"), Volume: 20})
 			}
 			d.SetMarket(d.key(), Tape(coarse, TapeConfig{Detail: d.tapeOf(rows...)}))
 		}

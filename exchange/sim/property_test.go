@@ -71,7 +71,8 @@ func (d *desk) randomStep(r *rapid.T) {
 	case 2:
 		account.Advance(account.NowMS() + rapid.SampledFrom([]int64{1, 5, 60_000, 4 * 3_600_000}).Draw(r, "advance"))
 	case 3:
-		op := rapid.SampledFrom([]exchange.Operation{exchange.FuturesCancel, exchange.SpotCancel, exchange.FuturesCancelAll, exchange.SpotCancelAll, exchange.FuturesSetLeverage}).Draw(r, "operation")
+		op := rapid.SampledFrom([]exchange.Operation{exchange.FuturesCancel, exchange.SpotCancel, exchange.FuturesCancelAll, exchange.SpotCancelAll,
+			exchange.FuturesSetLeverage}).Draw(r, "operation")
 		_, _ = account.Do(account.account, &exchange.Request{
 			Operation: op, Symbol: account.name, OrderID: rapid.Int64Range(0, 60).Draw(r, "id"), Leverage: rapid.IntRange(0, 60).Draw(r, "leverage"),
 		})

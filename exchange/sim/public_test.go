@@ -18,7 +18,8 @@ func TestEveryOperationAnswers(t *testing.T) {
 	spot := d.on(exchange.Spot, "BTC-USDT")
 	spotOrder := spot.place(spot.order("buy", exchange.Limit, "0.1", "49000"))
 	for _, op := range exchange.Operations() {
-		request := exchange.Request{Operation: op, Symbol: "BTC-USDT", OrderID: resting.ID, Interval: exchange.Minute1, StartMS: startMS, EndMS: startMS + 60_000}
+		request := exchange.Request{Operation: op, Symbol: "BTC-USDT", OrderID: resting.ID, Interval: exchange.Minute1, StartMS: startMS,
+			EndMS: startMS + 60_000}
 		switch op {
 		case exchange.FuturesPlace:
 			request.Order = d.order("buy", exchange.Limit, "0.1", "48000")
@@ -103,11 +104,14 @@ func TestHostileRequestsAreRefusedNotPanicked(t *testing.T) {
 				Operation: exchange.Operation(rapid.IntRange(0, 40).Draw(r, "operation")),
 				Symbol:    rapid.SampledFrom([]string{"", "BTC-USDT", "PEPE-USDT", "x"}).Draw(r, "symbol"),
 				Interval:  exchange.Interval(number.Draw(r, "interval")), StartMS: number.Draw(r, "start"), EndMS: number.Draw(r, "end"),
-				Limit: int(number.Draw(r, "limit")), Offset: int(number.Draw(r, "offset")), OrderID: number.Draw(r, "id"), Leverage: int(number.Draw(r, "leverage")),
-				Side: exchange.Side(rapid.IntRange(0, 4).Draw(r, "side")), PositionSide: exchange.PositionSide(rapid.IntRange(0, 4).Draw(r, "position")),
+				Limit: int(number.Draw(r, "limit")), Offset: int(number.Draw(r, "offset")), OrderID: number.Draw(r, "id"),
+				Leverage: int(number.Draw(r, "leverage")),
+				Side:     exchange.Side(rapid.IntRange(0, 4).Draw(r, "side")), PositionSide: exchange.PositionSide(rapid.IntRange(0, 4).Draw(r, "position")),
 				Order: exchange.NewOrder{
-					Symbol: "PEPE-USDT", Side: exchange.Side(rapid.IntRange(0, 3).Draw(r, "order side")), Type: exchange.OrderType(rapid.IntRange(0, 8).Draw(r, "type")),
-					Quantity: exchange.Quantity(number.Draw(r, "quantity")), Price: exchange.Price(number.Draw(r, "price")), StopPrice: exchange.Price(number.Draw(r, "stop")),
+					Symbol: "PEPE-USDT", Side: exchange.Side(rapid.IntRange(0, 3).Draw(r, "order side")),
+					Type:     exchange.OrderType(rapid.IntRange(0, 8).Draw(r, "type")),
+					Quantity: exchange.Quantity(number.Draw(r, "quantity")), Price: exchange.Price(number.Draw(r, "price")),
+					StopPrice:   exchange.Price(number.Draw(r, "stop")),
 					QuoteAmount: amount, WorkingType: exchange.WorkingType(rapid.IntRange(0, 4).Draw(r, "working")),
 					ReduceOnly: rapid.Bool().Draw(r, "reduce"), ClosePosition: rapid.Bool().Draw(r, "close"), PostOnly: rapid.Bool().Draw(r, "post"),
 				},
@@ -194,7 +198,8 @@ func TestARestoredRandomMarketContinues(t *testing.T) {
 	if x.Money("alice").Wallet != d.Money("alice").Wallet {
 		t.Fatal("want the same wallet after a restart")
 	}
-	candles := (&desk{t, x, "alice", d.market, d.name}).do(exchange.Request{Operation: exchange.FuturesCandles, Symbol: d.name, Interval: exchange.Hour1}).Candles
+	candles := (&desk{t, x, "alice", d.market, d.name}).do(exchange.Request{Operation: exchange.FuturesCandles, Symbol: d.name,
+		Interval: exchange.Hour1}).Candles
 	if candles.Len() < 48 {
 		t.Fatalf("want days of history, have %d hours", candles.Len())
 	}

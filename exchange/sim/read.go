@@ -76,7 +76,8 @@ func (x *Exchange) openOrders(a *account, request *exchange.Request, answer *exc
 
 // newestFirst lists records from the last of count to the first, within the request's limit and
 // offset. record returns one of them and whether it matches the request.
-func newestFirst[T any](x *Exchange, request *exchange.Request, standard, maximum, count int, record func(i int) (T, bool)) (list exchange.Fetched[T], refusal *exchange.Refusal) {
+func newestFirst[T any](x *Exchange, request *exchange.Request, standard, maximum, count int, record func(i int) (T, bool)) (list exchange.Fetched[T],
+	refusal *exchange.Refusal) {
 	size, refusal := limit(request, standard, maximum)
 	if refusal == nil {
 		refusal = x.optionalSymbol(request)

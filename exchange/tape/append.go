@@ -139,7 +139,8 @@ func (g *growing) begin(header string, column int) error {
 	}{{first, &g.firstMS}, {last, &g.lastMS}} {
 		at, known := timeIn(row.line, column)
 		if !known {
-			return &DataError{What: fmt.Sprintf("the line %q has no time", shorten(string(row.line))), Hint: "botd data verify shows what is wrong; move it away to begin a new one"}
+			return &DataError{What: fmt.Sprintf("the line %q has no time", shorten(string(row.line))),
+				Hint: "botd data verify shows what is wrong; move it away to begin a new one"}
 		}
 		*row.into = at
 	}

@@ -45,7 +45,8 @@ func onlyFile(name string, file *os.File) (*zip.File, error) {
 		}
 	}
 	if len(found) != 1 {
-		return nil, &DataError{Path: name, What: fmt.Sprintf("the ZIP archive holds %d CSV files", len(found)), Hint: "it must hold one; unpack it and pass the files separately"}
+		return nil, &DataError{Path: name, What: fmt.Sprintf("the ZIP archive holds %d CSV files", len(found)),
+			Hint: "it must hold one; unpack it and pass the files separately"}
 	}
 	return found[0], nil
 }

@@ -52,7 +52,8 @@ func long(t testing.TB, rows int) []byte {
 			fmt.Fprintf(&text, "%d,1,0,2,1,1,,,,,\n", c.OpenMS) // impossible: dropped
 			continue
 		}
-		fmt.Fprintf(&text, "%d,%s,%s,%s,%s,%v,,%v,%d,%v,%v\n", c.OpenMS, show(c.Open), show(c.High), show(c.Low), show(c.Close), c.Volume, c.QuoteVolume, c.Trades, c.TakerBase, c.TakerQuote)
+		fmt.Fprintf(&text, "%d,%s,%s,%s,%s,%v,,%v,%d,%v,%v\n", c.OpenMS, show(c.Open), show(c.High), show(c.Low), show(c.Close), c.Volume,
+			c.QuoteVolume, c.Trades, c.TakerBase, c.TakerQuote)
 	}
 	return text.Bytes()
 }
@@ -173,8 +174,10 @@ func TestColumnsKeepEveryBit(t *testing.T) {
 		float := rapid.OneOf(rapid.Float64(), rapid.Map(rapid.IntRange(0, 1<<40), func(n int) float64 { return float64(n) / 1000 }))
 		for range rapid.IntRange(1, 40).Draw(r, "candles") {
 			price := func(name string) exchange.Price { return exchange.Price(rapid.Int64().Draw(r, name)) }
-			c.Append(exchange.Candle{OpenMS: at, Open: price("open"), High: price("high"), Low: price("low"), Close: price("close"), Volume: float.Draw(r, "volume"),
-				QuoteVolume: float.Draw(r, "quote"), Trades: rapid.Int64().Draw(r, "trades"), TakerBase: float.Draw(r, "base"), TakerQuote: float.Draw(r, "taker")})
+			c.Append(exchange.Candle{OpenMS: at, Open: price("open"), High: price("high"), Low: price("low"), Close: price("close"),
+				Volume:      float.Draw(r, "volume"),
+				QuoteVolume: float.Draw(r, "quote"), Trades: rapid.Int64().Draw(r, "trades"), TakerBase: float.Draw(r, "base"),
+				TakerQuote: float.Draw(r, "taker")})
 			at += 60_000 * rapid.Int64Range(1, 3).Draw(r, "step")
 		}
 		if rapid.Bool().Draw(r, "without trades") {

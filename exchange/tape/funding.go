@@ -42,7 +42,8 @@ func LoadFunding(path string) ([]FundingRow, error) {
 	lines := bytes.Split(bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))), []byte{'\n'})
 	first := strings.TrimSpace(string(lines[0]))
 	if first != fundingHeader && first != binanceFunding {
-		return nil, &DataError{Path: path, Line: 1, What: fmt.Sprintf("header is %q", shorten(first)), Hint: "it must be " + fundingHeader + ", or Binance's " + binanceFunding}
+		return nil, &DataError{Path: path, Line: 1, What: fmt.Sprintf("header is %q", shorten(first)),
+			Hint: "it must be " + fundingHeader + ", or Binance's " + binanceFunding}
 	}
 	rows := make([]FundingRow, 0, len(lines)-1)
 	last := map[string]int64{} // by symbol

@@ -14,8 +14,9 @@ func Generate(seed uint64, symbol *exchange.Symbol, interval exchange.Interval, 
 	m := newMarket(seed, symbol, interval)
 	candles := &exchange.Candles{
 		Interval: interval, OpenMS: make([]int64, 0, count), Open: make([]exchange.Price, 0, count), High: make([]exchange.Price, 0, count),
-		Low: make([]exchange.Price, 0, count), Close: make([]exchange.Price, 0, count), Volume: make([]float64, 0, count), QuoteVolume: make([]float64, 0, count),
-		Trades: make([]int64, 0, count), TakerBase: make([]float64, 0, count), TakerQuote: make([]float64, 0, count),
+		Low: make([]exchange.Price, 0, count), Close: make([]exchange.Price, 0, count), Volume: make([]float64, 0, count),
+		QuoteVolume: make([]float64, 0, count),
+		Trades:      make([]int64, 0, count), TakerBase: make([]float64, 0, count), TakerQuote: make([]float64, 0, count),
 	}
 	at := interval.OpenOf(startMS)
 	for range count {

@@ -17,7 +17,8 @@ func Jumps(t *Tape) []string {
 			continue
 		}
 		if count++; count <= maximum {
-			named = append(named, fmt.Sprintf("the candle of %d opens at %s, the one before closed at %s", c.OpenMS[i], t.Symbol.PriceDecimal(c.Open[i]), t.Symbol.PriceDecimal(c.Close[i-1])))
+			named = append(named, fmt.Sprintf("the candle of %d opens at %s, the one before closed at %s", c.OpenMS[i],
+				t.Symbol.PriceDecimal(c.Open[i]), t.Symbol.PriceDecimal(c.Close[i-1])))
 		}
 	}
 	if count > maximum {

@@ -41,12 +41,15 @@ const (
 	real
 )
 
-var kinds = [columnEnd]kind{openPrice: price, highPrice: price, lowPrice: price, closePrice: price, volume: real, quoteVolume: real, takerBase: real, takerQuote: real}
+var kinds = [columnEnd]kind{openPrice: price, highPrice: price, lowPrice: price, closePrice: price, volume: real, quoteVolume: real, takerBase: real,
+	takerQuote: real}
 
-var columnNames = [columnEnd]string{"", "open_time_ms", "open", "high", "low", "close", "volume", "close_time_ms", "quote_volume", "trades", "taker_buy_base", "taker_buy_quote"}
+var columnNames = [columnEnd]string{"", "open_time_ms", "open", "high", "low", "close", "volume", "close_time_ms", "quote_volume", "trades",
+	"taker_buy_base", "taker_buy_quote"}
 
 // otherNames are those in the header of some of Binance's files.
-var otherNames = map[string]column{"open_time": openTime, "close_time": closeTime, "count": trades, "taker_buy_volume": takerBase, "taker_buy_quote_volume": takerQuote}
+var otherNames = map[string]column{"open_time": openTime, "close_time": closeTime, "count": trades, "taker_buy_volume": takerBase,
+	"taker_buy_quote_volume": takerQuote}
 
 // klines are the columns of Binance's kline CSV, which has no header.
 var klines = layout{openTime, openPrice, highPrice, lowPrice, closePrice, volume, closeTime, quoteVolume, trades, takerBase, takerQuote, skipped}
@@ -102,7 +105,8 @@ func layoutOf(path, line string) (l layout, isRow bool, err error) {
 // number.
 func layoutGiven(columns, line string) (l layout, isRow bool, err error) {
 	if l, isRow, err = layoutOf("", columns); err != nil || isRow {
-		return nil, false, &DataError{What: fmt.Sprintf("the columns %q are unknown", shorten(columns)), Hint: "list all of them, left to right, as open_time_ms,open,high,low,close,volume; - skips one"}
+		return nil, false, &DataError{What: fmt.Sprintf("the columns %q are unknown", shorten(columns)),
+			Hint: "list all of them, left to right, as open_time_ms,open,high,low,close,volume; - skips one"}
 	}
 	line = strings.TrimPrefix(line, "\xef\xbb\xbf")
 	return l, line != "" && line[0] >= '0' && line[0] <= '9', nil

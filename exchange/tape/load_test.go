@@ -19,7 +19,8 @@ import (
 func bitcoin(t testing.TB) *exchange.Symbol {
 	t.Helper()
 	s, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Futures, Name: "BTC-USDT", Base: "BTC", Quote: "USDT",
-		PriceTick: decimal.RequireFromString("0.1"), QuantityTick: decimal.RequireFromString("0.001"), MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000)})
+		PriceTick: decimal.RequireFromString("0.1"), QuantityTick: decimal.RequireFromString("0.001"), MinNotional: decimal.NewFromInt(5),
+		MaxNotional: decimal.NewFromInt(1_000_000)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,9 +77,12 @@ func TestAValidFileIsReadExactly(t *testing.T) {
 	w := gzip.NewWriter(&packed)
 	w.Write([]byte(header + minutes))
 	w.Close()
-	shuffled := "volume,close,low,high,open,open_time_ms,unknown\n1.5,11,9,12,10,1704067200000,x\n,12,10,13.25,11,1704067260000,\n0,12,12,12,12,1704067320000,\n"
-	kline := "1704067200000000,10,12,9,11,1.5,1704067259999999,16,7,1,11,0\n1704067260000000,11,13.25,10,12,,1704067319999999,,,,,0\n1704067320000000,12,12,12,12,0,1704067379999999,0,0,0,0,0\n"
-	for name, content := range map[string][]byte{"plain": []byte(header + minutes), "no last newline": []byte(strings.TrimSuffix(header+minutes, "\n")), "windows lines": []byte(strings.ReplaceAll(header+minutes, "\n", "\r\n")),
+	shuffled := "volume,close,low,high,open,open_time_ms,unknown\n1.5,11,9,12,10,1704067200000,x\n,12,10,13.25,11,1704067260000,\n" +
+		"0,12,12,12,12,1704067320000,\n"
+	kline := "1704067200000000,10,12,9,11,1.5,1704067259999999,16,7,1,11,0\n1704067260000000,11,13.25,10,12,,1704067319999999,,,,,0\n" +
+		"1704067320000000,12,12,12,12,0,1704067379999999,0,0,0,0,0\n"
+	for name, content := range map[string][]byte{"plain": []byte(header + minutes),
+		"no last newline": []byte(strings.TrimSuffix(header+minutes, "\n")), "windows lines": []byte(strings.ReplaceAll(header+minutes, "\n", "\r\n")),
 		"gzip": packed.Bytes(), "other order of columns": []byte(shuffled), "kline in microseconds": []byte(kline)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -111,7 +115,8 @@ func TestHolesAreReportedAndNotFilled(t *testing.T) {
 
 func TestRepairDropsAndReportsWrongRows(t *testing.T) {
 	t.Parallel()
-	got, err := tape.LoadCandles(file(t, "x.csv", []byte(header+minutes+"1704067320000,12,12,12,12,0\n1704067380000,12,1,12,12,0\n1704067440000,12,12,12,12,0\n")), bitcoin(t), 0, tape.Options{Repair: true})
+	got, err := tape.LoadCandles(file(t, "x.csv", []byte(header+minutes+
+		"1704067320000,12,12,12,12,0\n1704067380000,12,1,12,12,0\n1704067440000,12,12,12,12,0\n")), bitcoin(t), 0, tape.Options{Repair: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +127,8 @@ func TestRepairDropsAndReportsWrongRows(t *testing.T) {
 
 func TestPricesFinerThanTheTickRaiseTheScale(t *testing.T) {
 	t.Parallel()
-	got, err := tape.LoadCandles(file(t, "x.csv", []byte(header+"1704067200000,1.0123456789,1.0123456789,1.0123456789,1.0123456789,1\n1704067260000,1,1,1,1,1\n")), bitcoin(t), 0, tape.Options{})
+	got, err := tape.LoadCandles(file(t, "x.csv", []byte(header+"1704067200000,1.0123456789,1.0123456789,1.0123456789,1.0123456789,1\n"+
+		"1704067260000,1,1,1,1,1\n")), bitcoin(t), 0, tape.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +168,8 @@ func TestRecordedCandlesLoad(t *testing.T) {
 
 func TestFundingTimesAreFullHours(t *testing.T) {
 	t.Parallel()
-	rows, err := tape.LoadFunding(file(t, "f.csv", []byte("symbol,funding_time_ms,funding_rate\nBTCUSDT,1577836800003,-0.00012359\nBTCUSDT,1577865600000,0.0001\n")))
+	rows, err := tape.LoadFunding(file(t, "f.csv", []byte("symbol,funding_time_ms,funding_rate\nBTCUSDT,1577836800003,-0.00012359\n"+
+		"BTCUSDT,1577865600000,0.0001\n")))
 	if err != nil || len(rows) != 2 || rows[0] != (tape.FundingRow{Symbol: "BTCUSDT", TimeMS: 1577836800000, Rate: -12359}) {
 		t.Errorf("have %+v, %v", rows, err)
 	}
@@ -181,14 +188,21 @@ func TestFundingTimesAreFullHours(t *testing.T) {
 func TestSymbolRecordsTakeEitherMarketsNames(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
-		"- {symbol: BTC-USDT, priceTick: 0.01, quantityTick: 1e-05}":                                                                     "futures BTC-USDT 0.00001, spot BTC-USDT 0.00001",
-		"- {symbol: BTC-USDT, baseAsset: BTC, quote: USDT, priceTick: 0.01, quantityTick: 1e-05}":                                        "futures BTC-USDT 0.00001, spot BTC-USDT 0.00001",
-		"- symbol: ETH-USDT\n  market: spot\n  priceTick: 0.01\n  quantityTick: 0.0001\n":                                                "spot ETH-USDT 0.0001",
-		"- {symbol: A-USDT, base: A, priceTick: 1, quantityTick: 2}\n- {symbol: A-USDT, baseAsset: A, priceTick: 1, quantityTick: 3}":    "spot A-USDT 2, futures A-USDT 3",
-		"- {symbol: A-USDT, market: futures, priceTick: 1, quantityTick: 2}\n- {symbol: A-USDT, base: A, priceTick: 1, quantityTick: 3}": "futures A-USDT 2, spot A-USDT 3",
+		"- {symbol: BTC-USDT, priceTick: 0.01, quantityTick: 1e-05}": "futures BTC-USDT 0.00001, spot BTC-USDT 0.00001",
+		"- {symbol: BTC-USDT, baseAsset: BTC, quote: USDT, priceTick: 0.01, " +
+			"quantityTick: 1e-05}": "futures BTC-USDT 0.00001, spot BTC-USDT 0.00001",
+		"- symbol: ETH-USDT\n  market: spot\n  priceTick: 0.01\n" +
+			"  quantityTick: 0.0001\n": "spot ETH-USDT 0.0001",
+		"- {symbol: A-USDT, base: A, priceTick: 1, quantityTick: 2}\n" +
+			"- {symbol: A-USDT, baseAsset: A, priceTick: 1, quantityTick: 3}": "spot A-USDT 2, futures A-USDT 3",
+		"- {symbol: A-USDT, market: futures, priceTick: 1, quantityTick: 2}\n" +
+			"- {symbol: A-USDT, base: A, priceTick: 1, quantityTick: 3}": "futures A-USDT 2, spot A-USDT 3",
 		// The two lists of a venue, one after the other.
-		`[{"symbol":"A-USDT","baseAsset":"A","quoteAsset":"USDT","quantityTick":100,"priceTick":1e-08,"minNotional":5,"maxNotional":1000000,"isTrade":true,"isReduceOnly":false,"isCancelOrder":true,"adjustedFundingRateCap":0.0075,"adjustedFundingRateFloor":-0.0075,"fundingIntervalHours":8},` +
-			`{"symbol":"A-USDT","base":"A","quote":"USDT","priceTick":1e-08,"quantityTick":1,"minNotional":5,"maxNotional":1000000,"orderTypes":"LIMIT,MARKET","isTrade":true,"isCancelOrder":true}]`: "futures A-USDT 100, spot A-USDT 1",
+		`[{"symbol":"A-USDT","baseAsset":"A","quoteAsset":"USDT","quantityTick":100,"priceTick":1e-08,"minNotional":5,"maxNotional":1000000,` +
+			`"isTrade":true,"isReduceOnly":false,"isCancelOrder":true,"adjustedFundingRateCap":0.0075,` +
+			`"adjustedFundingRateFloor":-0.0075,"fundingIntervalHours":8},` +
+			`{"symbol":"A-USDT","base":"A","quote":"USDT","priceTick":1e-08,"quantityTick":1,"minNotional":5,"maxNotional":1000000,` +
+			`"orderTypes":"LIMIT,MARKET","isTrade":true,"isCancelOrder":true}]`: "futures A-USDT 100, spot A-USDT 1",
 	} {
 		symbols, err := tape.LoadSymbols(file(t, "s.yaml", []byte(content)))
 		if err != nil {
@@ -243,7 +257,8 @@ func BenchmarkLoadCandles(b *testing.B) {
 	text.WriteString("open_time_ms,open,high,low,close,volume,close_time_ms,quote_volume,trades,taker_buy_base,taker_buy_quote\n")
 	const rows = 100_000
 	for i := range rows {
-		text.WriteString(decimal.NewFromInt(1704067200000+int64(i)*60_000).String() + ",42283.58000000,42554.57000000,42261.02000000,42475.23000000,1271.68108000,0,53957248.97378900,47134,682.57581000,28957416.81964500\n")
+		text.WriteString(decimal.NewFromInt(1704067200000+int64(i)*60_000).String() +
+			",42283.58000000,42554.57000000,42261.02000000,42475.23000000,1271.68108000,0,53957248.97378900,47134,682.57581000,28957416.81964500\n")
 	}
 	path := file(b, "x.csv", text.Bytes())
 	b.SetBytes(int64(text.Len()))

@@ -275,7 +275,8 @@ func (p *parser) finish(sha string) error {
 		t.Warnings = append(t.Warnings, fmt.Sprintf("%d of %d candles have no volume", p.noVolume, p.n))
 	}
 	if closes := milliseconds(p.closesMS); closes > 0 && closes < p.lastMS+p.interval-1 {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("the last candle closes at %d, %d ms before its interval ends: it may have been incomplete", closes, p.lastMS+p.interval-closes))
+		t.Warnings = append(t.Warnings, fmt.Sprintf("the last candle closes at %d, %d ms before its interval ends: it may have been incomplete",
+			closes, p.lastMS+p.interval-closes))
 	}
 	return nil
 }

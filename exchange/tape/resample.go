@@ -66,7 +66,8 @@ func Compare(made, recorded *exchange.Candles, symbol *exchange.Symbol) []Differ
 				sum, own exchange.Price
 			}{{"open", a.Open, b.Open}, {"high", a.High, b.High}, {"low", a.Low, b.Low}, {"close", a.Close, b.Close}} {
 				if pair.sum != pair.own {
-					all = append(all, Difference{a.OpenMS, fmt.Sprintf("%s %s, the fine candles give %s", pair.name, symbol.PriceDecimal(pair.own), symbol.PriceDecimal(pair.sum))})
+					all = append(all, Difference{a.OpenMS, fmt.Sprintf("%s %s, the fine candles give %s", pair.name, symbol.PriceDecimal(pair.own),
+						symbol.PriceDecimal(pair.sum))})
 				}
 			}
 			i, k = i+1, k+1

@@ -157,7 +157,8 @@ func TestAStoreAddsWhatIsNewAndRefusesWhatDiffers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Save(symbol, other.Slice(40, 60), false); err == nil || !strings.Contains(err.Error(), "10 candles differ from the stored ones, the first at 1704069600000") {
+	if _, err := store.Save(symbol, other.Slice(40, 60), false); err == nil ||
+		!strings.Contains(err.Error(), "10 candles differ from the stored ones, the first at 1704069600000") {
 		t.Errorf("want the first difference, have %v", err)
 	}
 	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
@@ -179,7 +180,8 @@ func TestAStoreAddsWhatIsNewAndRefusesWhatDiffers(t *testing.T) {
 func TestAFinerSeriesRaisesTheStoredScale(t *testing.T) {
 	t.Parallel()
 	symbol, store := bitcoin(t), tape.Store{Directory: t.TempDir()}
-	fine, err := tape.LoadCandles(file(t, "x.csv", []byte(header+"1704067200000,10.0000000001,12,9,11,1\n1704067260000,10,12,9,11,1\n")), symbol, 0, tape.Options{})
+	fine, err := tape.LoadCandles(file(t, "x.csv", []byte(header+"1704067200000,10.0000000001,12,9,11,1\n1704067260000,10,12,9,11,1\n")), symbol, 0,
+		tape.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +269,8 @@ func TestADownloadRefusesImpossibleCandles(t *testing.T) {
 	} {
 		past := tape.Generate(3, symbol, exchange.Minute1, start, 10)
 		c.spoil(past)
-		_, err := tape.Download{Store: tape.Store{Directory: t.TempDir()}, Symbol: symbol, Interval: exchange.Minute1, FromMS: start, ToMS: start + 600_000, Page: 100}.Run(context.Background(), &venue{candles: past})
+		_, err := tape.Download{Store: tape.Store{Directory: t.TempDir()}, Symbol: symbol, Interval: exchange.Minute1, FromMS: start,
+			ToMS: start + 600_000, Page: 100}.Run(context.Background(), &venue{candles: past})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: want %q, have %v", c.name, c.want, err)
 		}
@@ -309,7 +312,8 @@ func TestCoarseCandlesAreTheSumOfFineOnes(t *testing.T) {
 
 func TestJumpsAreNamed(t *testing.T) {
 	t.Parallel()
-	read, err := tape.LoadCandles(file(t, "x.csv", []byte(header+"1704067200000,10,12,9,10,1\n1704067260000,12,13,10,12,1\n1704067320000,12,12,12,12,1\n1704067440000,90,90,90,90,1\n")), bitcoin(t), 0, tape.Options{})
+	read, err := tape.LoadCandles(file(t, "x.csv", []byte(header+"1704067200000,10,12,9,10,1\n1704067260000,12,13,10,12,1\n"+
+		"1704067320000,12,12,12,12,1\n1704067440000,90,90,90,90,1\n")), bitcoin(t), 0, tape.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,8 @@ func SummarizeFunding(file string) ([]FundingSummary, error) {
 	var spans []FundingSummary
 	for _, symbol := range symbols {
 		own := of[symbol]
-		span := FundingSummary{File: file, Symbol: symbol, Payments: len(own), FromMS: own[0].TimeMS, ToMS: own[len(own)-1].TimeMS, Lowest: own[0].Rate, Highest: own[0].Rate, Holes: []SummaryHole{}}
+		span := FundingSummary{File: file, Symbol: symbol, Payments: len(own), FromMS: own[0].TimeMS, ToMS: own[len(own)-1].TimeMS,
+			Lowest: own[0].Rate, Highest: own[0].Rate, Holes: []SummaryHole{}}
 		for _, row := range own {
 			span.Lowest, span.Highest = min(span.Lowest, row.Rate), max(span.Highest, row.Rate)
 		}

@@ -54,7 +54,8 @@ func readRecords(path string) ([]*record, error) {
 		return nil, notYAML(path, err)
 	}
 	if len(document.Content) != 1 || document.Content[0].Kind != yaml.SequenceNode {
-		return nil, &DataError{Path: path, Line: 1, What: "not a list", Hint: "- {symbol: BTC-USDT, priceTick: 0.01, quantityTick: 0.00001, minNotional: 5, maxNotional: 1000000}"}
+		return nil, &DataError{Path: path, Line: 1, What: "not a list",
+			Hint: "- {symbol: BTC-USDT, priceTick: 0.01, quantityTick: 0.00001, minNotional: 5, maxNotional: 1000000}"}
 	}
 	if len(document.Content[0].Content) == 0 {
 		return nil, &DataError{Path: path, Line: 1, What: "no symbol records"}

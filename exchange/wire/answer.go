@@ -179,7 +179,8 @@ func (d *answerDecoder) funding() error {
 	}
 	var r reader
 	r.need("fundingRate", f.FundingRate.given)
-	d.answer.Funding = exchange.FundingRate{Symbol: f.Symbol, Rate: r.rate("fundingRate", f.FundingRate), TimeMS: int64(f.FundingTime), NextMS: int64(f.NextFundingTime)}
+	d.answer.Funding = exchange.FundingRate{Symbol: f.Symbol, Rate: r.rate("fundingRate", f.FundingRate), TimeMS: int64(f.FundingTime),
+		NextMS: int64(f.NextFundingTime)}
 	return r.err
 }
 

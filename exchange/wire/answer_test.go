@@ -18,9 +18,11 @@ func TestDecimalsMayComeAsNumbersOrStrings(t *testing.T) {
 		operation exchange.Operation
 		body      string
 	}{
-		{exchange.FuturesOrder, `{"id":"42","symbol":"BTC-USDT","side":"BUY","type":"LIMIT","price":49000,"stopPrice":null,"quantity":1.5,"filled":7e-1,"status":"OPEN",` +
+		{exchange.FuturesOrder, `{"id":"42","symbol":"BTC-USDT","side":"BUY","type":"LIMIT","price":49000,"stopPrice":null,"quantity":1.5,` +
+			`"filled":7e-1,"status":"OPEN",` +
 			`"workingType":null,"closePosition":0,"createdAt":"1767225599","postOnly":"true","more":[{}]}`},
-		{exchange.FuturesOrder, `{"id":42.0,"symbol":"BTC-USDT","side":"BUY","type":"LIMIT","price":"4.9e4","stopPrice":"","quantity":"1.50","filled":"0.700000000000000000","status":"PARTIALLY_FILLED",` +
+		{exchange.FuturesOrder, `{"id":42.0,"symbol":"BTC-USDT","side":"BUY","type":"LIMIT","price":"4.9e4","stopPrice":"","quantity":"1.50",` +
+			`"filled":"0.700000000000000000","status":"PARTIALLY_FILLED",` +
 			`"client_order_id":null,"createdAt":1767225599000,"postOnly":1}`},
 	} {
 		want, err := decode(t, goldenRequest(c.operation), 200, string(golden(t, c.operation)))
@@ -48,7 +50,8 @@ func TestOtherWordsForTheSameStatusAreUnderstood(t *testing.T) {
 		}
 	}
 	positions := strings.Replace(string(golden(t, exchange.FuturesOpenPositions)), `"status": "OPEN"`, `"status": "ACTIVE"`, 1)
-	if answer, err := decode(t, goldenRequest(exchange.FuturesOpenPositions), 200, positions); err != nil || answer.Positions.Items()[0].Status != exchange.PositionOpen {
+	if answer, err := decode(t, goldenRequest(exchange.FuturesOpenPositions), 200, positions); err != nil ||
+		answer.Positions.Items()[0].Status != exchange.PositionOpen {
 		t.Errorf("an open position of a status without a name: have %v", err)
 	}
 }
@@ -102,7 +105,8 @@ func TestTheBareNULLOfCancelAllIsAnEmptyList(t *testing.T) {
 		}
 	}
 	answer := exchange.Answer{Operation: exchange.FuturesCancelAll, Orders: exchange.FetchedOf[exchange.Order](nil)}
-	if status, body, err := EncodeAnswer(&answer, goldenRequest(exchange.FuturesCancelAll), testTable(t)); status != 200 || string(body) != "NULL" || err != nil {
+	if status, body, err := EncodeAnswer(&answer, goldenRequest(exchange.FuturesCancelAll), testTable(t)); status != 200 || string(body) != "NULL" ||
+		err != nil {
 		t.Errorf("want 200 NULL, have %d %s, %v", status, body, err)
 	}
 }
@@ -111,7 +115,8 @@ func TestTheBareNULLOfCancelAllIsAnEmptyList(t *testing.T) {
 func TestNoFailureLooksLikeAnEmptyAnswer(t *testing.T) {
 	t.Parallel()
 	bodies := []string{"", " ", "NULL", "null", "nul", "<html><body>502 Bad Gateway</body></html>", "{}", `""`, "0", "true", "[{}]", "[null]", "[[]]", "[1]",
-		`{"code":-1000,"error":"no"}`, `{"code":500,"msg":"no","data":[]}`, `{"status":"error"`, "[", `{"tickers":null}`, `{"wallets":null}`, `{"wallets":{}}`, `{"bids":null,"asks":null}`}
+		`{"code":-1000,"error":"no"}`, `{"code":500,"msg":"no","data":[]}`, `{"status":"error"`, "[", `{"tickers":null}`, `{"wallets":null}`,
+		`{"wallets":{}}`, `{"bids":null,"asks":null}`}
 	for _, operation := range exchange.Operations() {
 		for _, body := range bodies {
 			if operation == exchange.FuturesCancelAll && strings.EqualFold(body, "null") {
@@ -201,7 +206,8 @@ func nulled(t *testing.T, body []byte, field string) string {
 
 func TestOwnQuantitiesAreNeverRounded(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ was, is string }{{`"filled": "0.7"`, `"filled": "0.7001"`}, {`"filled": "0.7"`, `"filled": "-0.7"`}, {`"quantity": "1.5"`, `"quantity": "1e30"`}} {
+	for _, c := range []struct{ was, is string }{{`"filled": "0.7"`, `"filled": "0.7001"`}, {`"filled": "0.7"`, `"filled": "-0.7"`},
+		{`"quantity": "1.5"`, `"quantity": "1e30"`}} {
 		body := strings.Replace(string(golden(t, exchange.FuturesOrder)), c.was, c.is, 1)
 		if answer, err := decode(t, goldenRequest(exchange.FuturesOrder), 200, body); exchange.ErrorKind(err) != "malformed" {
 			t.Errorf("%s: want malformed, have %+v, %v", c.is, answer.Order, err)
@@ -211,7 +217,8 @@ func TestOwnQuantitiesAreNeverRounded(t *testing.T) {
 
 func TestAnUnknownSymbolIsNamedInOwnListsAndSkippedInPublicOnes(t *testing.T) {
 	t.Parallel()
-	for _, operation := range []exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.SpotOpenOrders, exchange.SpotUserTrades, exchange.FuturesTicker} {
+	for _, operation := range []exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.SpotOpenOrders,
+		exchange.SpotUserTrades, exchange.FuturesTicker} {
 		body := strings.Replace(string(golden(t, operation)), "-USDT", "-NEW", 1)
 		_, err := decode(t, goldenRequest(operation), 200, body)
 		var unknown *UnknownSymbolError
@@ -301,7 +308,8 @@ func TestErrorStatusesAreClassifiedByOperationAndBody(t *testing.T) {
 				t.Errorf("%s %d %s: want %s, have %v", operation, c.status, c.body, want, err)
 			}
 			var refusal *exchange.Refusal
-			if errors.As(err, &refusal) && (refusal.Code != -1000 || refusal.Status != c.status || refusal.Operation != operation || !strings.HasPrefix(refusal.Message, "no")) {
+			if errors.As(err, &refusal) && (refusal.Code != -1000 || refusal.Status != c.status || refusal.Operation != operation ||
+				!strings.HasPrefix(refusal.Message, "no")) {
 				t.Errorf("%s %d %s: have %+v", operation, c.status, c.body, refusal)
 			}
 		}
@@ -329,7 +337,8 @@ func TestAnUncertainOutcomeHidesNoOtherKind(t *testing.T) {
 
 func TestRetryAfterIsReadInSecondsAndBounded(t *testing.T) {
 	t.Parallel()
-	for header, want := range map[string]int64{"": 0, "2": 2_000, " 3 ": 3_000, "-1": 0, "soon": 0, "Wed, 21 Oct 2026 07:28:00 GMT": 0, "999999999": 3_600_000} {
+	for header, want := range map[string]int64{"": 0, "2": 2_000, " 3 ": 3_000, "-1": 0, "soon": 0, "Wed, 21 Oct 2026 07:28:00 GMT": 0,
+		"999999999": 3_600_000} {
 		_, err := DecodeAnswer(goldenRequest(exchange.FuturesPing), HTTPResponse{Status: 429, RetryAfter: header}, testTable(t))
 		var unavailable *exchange.Unavailable
 		if !errors.As(err, &unavailable) || unavailable.RetryAfterMS != want || unavailable.Reason != "rate limited" {

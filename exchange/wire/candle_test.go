@@ -65,7 +65,8 @@ func TestCandlesNewestFirstAreReversed(t *testing.T) {
 	if err != nil || answer.Candles.Len() != 2 || answer.Candles.OpenMS[0] != 1_767_225_420_000 {
 		t.Errorf("want the older first, have %+v, %v", answer.Candles, err)
 	}
-	if answer, err = decode(t, goldenRequest(exchange.FuturesCandles), 200, "[]"); err != nil || answer.Candles.Len() != 0 || answer.Candles.Interval != exchange.Minute1 {
+	if answer, err = decode(t, goldenRequest(exchange.FuturesCandles), 200, "[]"); err != nil || answer.Candles.Len() != 0 ||
+		answer.Candles.Interval != exchange.Minute1 {
 		t.Errorf("none: have %+v, %v", answer.Candles, err)
 	}
 }
@@ -75,7 +76,8 @@ func TestImpossibleCandlesAreMalformed(t *testing.T) {
 	change := func(was, is string) string { return "[" + strings.Replace(plainCandle, was, is, 1) + "]" }
 	for _, body := range []string{
 		change("50010.5", "49989"), change("49980.1", "49991"), change("49980.1", "0"), change("49980.1", "-1"), change(`"12.345"`, `"-1"`),
-		change(`"12.345"`, "null"), change(`"50000"`, `"NaN"`), change("1767225480000", "1767225480000.5"), change("321", "-0.5"), change("49990", "99999999999999999999"),
+		change(`"12.345"`, "null"), change(`"50000"`, `"NaN"`), change("1767225480000", "1767225480000.5"), change("321", "-0.5"),
+		change("49990", "99999999999999999999"),
 		change("1767225480000", "1e30"), change(`"49990"`, `49990.`), change(`"49990"`, `049990`), change(`"49990"`, `.5`), change(`"49990"`, `"`),
 		`[[1767225480000,"200000000000","200000000000","200000000000","200000000000","1",0,"1",1,"1","1"]]`, // beyond an int64 of 1e-8
 		"[" + plainCandle + "," + plainCandle + "]", "[" + plainCandle + ",]", "[" + plainCandle + "]]", "[" + plainCandle, "[,]", `[[1,2]]`,
@@ -101,7 +103,8 @@ func TestTheScannerEqualsTheTolerantReader(t *testing.T) {
 			within := rapid.Int64Range(low, high)
 			volume := rapid.Map(rapid.Int64Range(0, 1<<62), func(n int64) float64 { return float64(n) / 1e12 })
 			candles.Append(exchange.Candle{
-				OpenMS: open, Open: exchange.Price(within.Draw(t, "open")), High: exchange.Price(high), Low: exchange.Price(low), Close: exchange.Price(within.Draw(t, "close")),
+				OpenMS: open, Open: exchange.Price(within.Draw(t, "open")), High: exchange.Price(high), Low: exchange.Price(low),
+				Close:  exchange.Price(within.Draw(t, "close")),
 				Volume: volume.Draw(t, "volume"), QuoteVolume: volume.Draw(t, "quote"), Trades: rapid.Int64Range(0, 1e14).Draw(t, "trades"),
 				TakerBase: volume.Draw(t, "taker"), TakerQuote: volume.Draw(t, "taker quote"),
 			})
@@ -164,7 +167,8 @@ func manyCandles(n int) []byte {
 			body.WriteByte(',')
 		}
 		open := 1_767_225_480_000 + int64(i)*60_000
-		fmt.Fprintf(&body, `[%d,"%d.%d","50900.00000000","49000.10000000","50000.01000000","12.34567800",%d,"617250.75123400",321,"6.10000000","305000.25000000"]`,
+		fmt.Fprintf(&body, `[%d,"%d.%d","50900.00000000","49000.10000000","50000.01000000","12.34567800",%d,"617250.75123400",321,"6.10000000",`+
+			`"305000.25000000"]`,
 			open, 49_500+i%1000, i%10, open+59_999)
 	}
 	body.WriteByte(']')

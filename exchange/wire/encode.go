@@ -84,7 +84,8 @@ func (e *answerEncoder) value() any {
 		return fundingRate{f.Symbol, numberOf(f.Rate.Decimal()), whole(f.TimeMS), whole(f.NextMS)}
 	case exchange.FuturesMarginLevels, exchange.FuturesSymbolMarginLevels:
 		return each(a.Levels.Items(), func(b *exchange.SymbolBracket) marginLevel {
-			return marginLevel{b.Symbol, numberOf(b.Min.Decimal()), numberOf(b.Max.Decimal()), numberOf(b.MarginRatio.Decimal()), numberOf(b.MarginAmount.Decimal()), whole(b.MaxLeverage)}
+			return marginLevel{b.Symbol, numberOf(b.Min.Decimal()), numberOf(b.Max.Decimal()), numberOf(b.MarginRatio.Decimal()),
+				numberOf(b.MarginAmount.Decimal()), whole(b.MaxLeverage)}
 		})
 	}
 	return e.trading()
@@ -148,11 +149,13 @@ func (e *answerEncoder) trades() any {
 	symbol := e.symbol(e.request.Symbol)
 	if e.answer.Operation == exchange.SpotTrades {
 		return each(e.answer.Trades.Items(), func(t *exchange.Trade) spotTrade {
-			return spotTrade{whole(t.ID), numberOf(symbol.PriceDecimal(t.Price)), numberOf(symbol.QuantityDecimal(t.Quantity)), numberOf(t.QuoteAmount.Decimal()), whole(t.TimeMS), flag(t.BuyerIsMaker)}
+			return spotTrade{whole(t.ID), numberOf(symbol.PriceDecimal(t.Price)), numberOf(symbol.QuantityDecimal(t.Quantity)),
+				numberOf(t.QuoteAmount.Decimal()), whole(t.TimeMS), flag(t.BuyerIsMaker)}
 		})
 	}
 	return each(e.answer.Trades.Items(), func(t *exchange.Trade) futuresTrade {
-		return futuresTrade{whole(t.ID), numberOf(symbol.PriceDecimal(t.Price)), numberOf(symbol.QuantityDecimal(t.Quantity)), whole(t.TimeMS), flag(t.BuyerIsMaker)}
+		return futuresTrade{whole(t.ID), numberOf(symbol.PriceDecimal(t.Price)), numberOf(symbol.QuantityDecimal(t.Quantity)), whole(t.TimeMS),
+			flag(t.BuyerIsMaker)}
 	})
 }
 

@@ -46,9 +46,12 @@ func currencies(name, base, quote string) (string, string) {
 
 func writeFuturesSymbol(s *exchange.Symbol) futuresSymbol {
 	return futuresSymbol{
-		Symbol: s.Name, BaseAsset: s.Base, QuoteAsset: s.Quote, QuantityTick: plainOf(s.QuantityDecimal(s.QuantityTick)), PriceTick: plainOf(s.PriceDecimal(s.PriceTick)),
-		MinNotional: plainOf(s.MinNotional.Decimal()), MaxNotional: plainOf(s.MaxNotional.Decimal()), IsTrade: flag(s.Tradable), IsReduceOnly: flag(s.ReduceOnly), IsCancelOrder: flag(s.Cancelable),
-		FundingRateCap: plainOf(s.FundingCap.Decimal()), FundingRateFloor: plainOf(s.FundingFloor.Decimal()), FundingIntervalHours: whole(s.FundingIntervalHours),
+		Symbol: s.Name, BaseAsset: s.Base, QuoteAsset: s.Quote, QuantityTick: plainOf(s.QuantityDecimal(s.QuantityTick)),
+		PriceTick:   plainOf(s.PriceDecimal(s.PriceTick)),
+		MinNotional: plainOf(s.MinNotional.Decimal()), MaxNotional: plainOf(s.MaxNotional.Decimal()), IsTrade: flag(s.Tradable),
+		IsReduceOnly: flag(s.ReduceOnly), IsCancelOrder: flag(s.Cancelable),
+		FundingRateCap: plainOf(s.FundingCap.Decimal()), FundingRateFloor: plainOf(s.FundingFloor.Decimal()),
+		FundingIntervalHours: whole(s.FundingIntervalHours),
 	}
 }
 
@@ -246,10 +249,12 @@ func (f *futuresPosition) read(s *exchange.Symbol, unnamed exchange.PositionStat
 
 func writeFuturesPosition(p *exchange.Position, s *exchange.Symbol) futuresPosition {
 	return futuresPosition{
-		ID: whole(p.ID), Symbol: p.Symbol, Side: p.Side.String(), EntryPrice: numberOf(p.EntryPrice.Decimal()), Quantity: numberOf(s.QuantityDecimal(p.Quantity)),
+		ID: whole(p.ID), Symbol: p.Symbol, Side: p.Side.String(), EntryPrice: numberOf(p.EntryPrice.Decimal()),
+		Quantity:     numberOf(s.QuantityDecimal(p.Quantity)),
 		RemainingQty: numberOf(s.QuantityDecimal(p.Remaining)), Leverage: whole(p.Leverage), UnrealizedPNL: numberOf(p.UnrealizedPNL.Decimal()),
 		RealizedPNL: numberOf(p.RealizedPNL.Decimal()), LiqPrice: numberOf(p.LiqPrice.Decimal()), Status: p.Status.String(),
-		LastUpdatePrice: numberOf(p.LastUpdatePrice.Decimal()), ClosePrice: numberOf(p.ClosePrice.Decimal()), CreatedAt: secondsOf(p.CreatedMS), UpdatedAt: secondsOf(p.UpdatedMS),
+		LastUpdatePrice: numberOf(p.LastUpdatePrice.Decimal()), ClosePrice: numberOf(p.ClosePrice.Decimal()), CreatedAt: secondsOf(p.CreatedMS),
+		UpdatedAt: secondsOf(p.UpdatedMS),
 	}
 }
 
@@ -285,8 +290,9 @@ func (m *marginAccount) read() (exchange.MarginAccount, error) {
 	r.need("totalWalletBalance", m.TotalWalletBalance.given)
 	r.need("availableBalance", m.AvailableBalance.given)
 	return exchange.MarginAccount{
-		Status: m.AccountStatus, MaintenanceMargin: r.amount("totalMaintMargin", m.TotalMaintMargin), WalletBalance: r.amount("totalWalletBalance", m.TotalWalletBalance),
-		MarginUsed: r.amount("totalMarginUsed", m.TotalMarginUsed), OrderMargin: r.amount("orderMarginUsd", m.OrderMarginUSD),
+		Status: m.AccountStatus, MaintenanceMargin: r.amount("totalMaintMargin", m.TotalMaintMargin),
+		WalletBalance: r.amount("totalWalletBalance", m.TotalWalletBalance),
+		MarginUsed:    r.amount("totalMarginUsed", m.TotalMarginUsed), OrderMargin: r.amount("orderMarginUsd", m.OrderMarginUSD),
 		PositionMargin: r.amount("positionMarginUsd", m.PositionMarginUSD), UnrealizedPNL: r.amount("totalUnrealizedPnl", m.TotalUnrealizedPNL),
 		AvailableBalance: r.amount("availableBalance", m.AvailableBalance), TotalBonus: r.amount("totalBonus", m.TotalBonus),
 		TestStatus: bool(m.TestStatus), IsDemo: bool(m.AccountIsDemo), PositionsUndeclared: len(m.Positions),
@@ -297,7 +303,8 @@ func writeMarginAccount(a *exchange.MarginAccount) marginAccount {
 	text := func(a exchange.Amount) number { return numberOf(a.Decimal()) }
 	return marginAccount{
 		AccountStatus: a.Status, TotalMaintMargin: text(a.MaintenanceMargin), TotalWalletBalance: text(a.WalletBalance), TotalMarginUsed: text(a.MarginUsed),
-		OrderMarginUSD: text(a.OrderMargin), PositionMarginUSD: text(a.PositionMargin), TotalUnrealizedPNL: text(a.UnrealizedPNL), AvailableBalance: text(a.AvailableBalance),
-		TotalBonus: text(a.TotalBonus), TestStatus: flag(a.TestStatus), AccountIsDemo: flag(a.IsDemo), Positions: []json.RawMessage{},
+		OrderMarginUSD: text(a.OrderMargin), PositionMarginUSD: text(a.PositionMargin), TotalUnrealizedPNL: text(a.UnrealizedPNL),
+		AvailableBalance: text(a.AvailableBalance),
+		TotalBonus:       text(a.TotalBonus), TestStatus: flag(a.TestStatus), AccountIsDemo: flag(a.IsDemo), Positions: []json.RawMessage{},
 	}
 }

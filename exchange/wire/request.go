@@ -171,7 +171,8 @@ func placeBody(request *exchange.Request, symbols Symbols) (any, error) {
 	price, stop := text(o.Price != 0, s.PriceDecimal(o.Price)), text(o.StopPrice != 0, s.PriceDecimal(o.StopPrice))
 	if o.Market == exchange.Futures {
 		return futuresOrderBody{Symbol: o.Symbol, Side: o.Side.String(), Type: o.Type.String(), Quantity: quantity, Price: price, StopPrice: stop,
-			WorkingType: o.WorkingType.String(), ReduceOnly: o.ReduceOnly, ClosePosition: o.ClosePosition, PostOnly: o.PostOnly, ClientOrderID: o.ClientOrderID}, nil
+			WorkingType: o.WorkingType.String(), ReduceOnly: o.ReduceOnly, ClosePosition: o.ClosePosition, PostOnly: o.PostOnly,
+			ClientOrderID: o.ClientOrderID}, nil
 	}
 	if byQuote(o.Type) {
 		quantity = o.QuoteAmount.String()

@@ -53,7 +53,8 @@ func requestCases(symbols table) []requestCase {
 		{request{Operation: exchange.FuturesPlace, Symbol: btc, Order: exchange.NewOrder{
 			Market: exchange.Futures, Symbol: btc, Side: exchange.Buy, Type: exchange.StopMarket, StopPrice: symbols.price(exchange.Futures, btc, "51000.5"),
 			WorkingType: exchange.MarkPrice, ClosePosition: true,
-		}}, "/fhapi/v1/order", `{"symbol":"BTC-USDT","side":"BUY","type":"STOP_MARKET","stopPrice":"51000.5","workingType":"MARK_PRICE","closePosition":true}`, nil},
+		}}, "/fhapi/v1/order", `{"symbol":"BTC-USDT","side":"BUY","type":"STOP_MARKET","stopPrice":"51000.5","workingType":"MARK_PRICE",` +
+			`"closePosition":true}`, nil},
 		{request{Operation: exchange.FuturesOrder, OrderID: 9_007_199_254_740_993}, "/fhapi/v1/order?order_id=9007199254740993", "", nil},
 		{request{Operation: exchange.FuturesOpenOrders}, "/fhapi/v1/order/open", `{}`, nil},
 		{request{Operation: exchange.FuturesOpenOrders, Symbol: btc}, "/fhapi/v1/order/open", `{"symbol":"BTC-USDT"}`, nil},
@@ -76,7 +77,8 @@ func requestCases(symbols table) []requestCase {
 			"/api/v1/spot/public/candles?endTime=5&interval=4h&offset=9&startTime=0&symbol=BTC-USDT", "", limited(100)},
 
 		{request{Operation: exchange.SpotPlace, Symbol: btc, Order: exchange.NewOrder{
-			Market: exchange.Spot, Symbol: btc, Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.MustAmount("100.000000000000000001"), ClientOrderID: "c",
+			Market: exchange.Spot, Symbol: btc, Side: exchange.Buy, Type: exchange.MarketOrder,
+			QuoteAmount: exchange.MustAmount("100.000000000000000001"), ClientOrderID: "c",
 		}}, "/hapi/v1/spot/order", `{"symbol":"BTC-USDT","side":"BUY","type":"MARKET","qt":100.000000000000000001,"clientOrderId":"c"}`, nil},
 		{request{Operation: exchange.SpotPlace, Symbol: btc, Order: exchange.NewOrder{
 			Market: exchange.Spot, Symbol: btc, Side: exchange.Sell, Type: exchange.StopLimit, Quantity: symbols.quantity(exchange.Spot, btc, "0.00001"),
@@ -85,7 +87,8 @@ func requestCases(symbols table) []requestCase {
 		{request{Operation: exchange.SpotCancel, Symbol: btc, OrderID: 5}, "/hapi/v1/spot/cancel", `{"orderId":5,"symbol":"BTC-USDT"}`, nil},
 		{request{Operation: exchange.SpotCancelAll, Symbol: btc}, "/hapi/v1/spot/cancel_all", `{"symbol":"BTC-USDT"}`, nil},
 		{request{Operation: exchange.SpotOpenOrders}, "/hapi/v1/spot/order/open", "", nil},
-		{request{Operation: exchange.SpotOrderHistory, Symbol: btc, Side: exchange.Sell, Type: exchange.TakeProfitLimit, StartMS: 1, EndMS: 2, Limit: 3, Offset: 4},
+		{request{Operation: exchange.SpotOrderHistory, Symbol: btc, Side: exchange.Sell, Type: exchange.TakeProfitLimit, StartMS: 1, EndMS: 2,
+			Limit: 3, Offset: 4},
 			"/hapi/v1/spot/order/history?endTime=2&limit=3&offset=4&side=SELL&startTime=1&symbol=BTC-USDT&type=TAKE_PROFIT_LIMIT", "", nil},
 		{request{Operation: exchange.SpotUserTrades, OrderID: 6}, "/hapi/v1/spot/order/trades?order_id=6", "", limited(500)},
 		{request{Operation: exchange.SpotWallet}, "/hapi/v1/spot/wallet", "", nil},
@@ -143,7 +146,8 @@ func TestEveryRequestIsSentAsDocumentedAndReadBack(t *testing.T) {
 
 func TestOnlyTheFieldsAnOperationTakesAreSent(t *testing.T) {
 	t.Parallel()
-	full := exchange.Request{Symbol: "BTC-USDT", Interval: exchange.Day1, StartMS: 1, EndMS: 2, Limit: 3, Offset: 4, OrderID: 5, Leverage: 6, Side: exchange.Buy, Type: exchange.Limit}
+	full := exchange.Request{Symbol: "BTC-USDT", Interval: exchange.Day1, StartMS: 1, EndMS: 2, Limit: 3, Offset: 4, OrderID: 5, Leverage: 6,
+		Side: exchange.Buy, Type: exchange.Limit}
 	for operation, want := range map[exchange.Operation]string{
 		exchange.FuturesHealth:    "/fapi/v1/health",
 		exchange.FuturesTicker:    "/fapi/v1/ticker/BTC-USDT",
@@ -163,7 +167,8 @@ func TestIncompleteRequestsAreNotSent(t *testing.T) {
 	t.Parallel()
 	symbols := testTable(t)
 	order := func(change func(*exchange.NewOrder)) exchange.Request {
-		r := exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 1}}
+		r := exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT",
+			Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 1}}
 		change(&r.Order)
 		return r
 	}

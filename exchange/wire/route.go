@@ -112,7 +112,8 @@ var routes = []Route{
 	{exchange.SpotOpenOrders, get, "/hapi/v1/spot/order/open", []Parameter{maybeSymbol}, Limit{}},
 	{exchange.SpotOrderHistory, get, "/hapi/v1/spot/order/history", []Parameter{maybeSymbol, maybeSide, {"type", FieldType, false},
 		maybeStart, maybeEnd, maybeLimit, maybeOffset}, Limit{500, 1000}},
-	{exchange.SpotUserTrades, get, "/hapi/v1/spot/order/trades", []Parameter{maybeSymbol, {"order_id", FieldOrderID, false}, maybeLimit, maybeOffset}, Limit{500, 1000}},
+	{exchange.SpotUserTrades, get, "/hapi/v1/spot/order/trades", []Parameter{maybeSymbol, {"order_id", FieldOrderID, false}, maybeLimit, maybeOffset},
+		Limit{500, 1000}},
 	{exchange.SpotWallet, get, "/hapi/v1/spot/wallet", nil, Limit{}},
 }
 

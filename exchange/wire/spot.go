@@ -41,7 +41,8 @@ func (f *spotPair) read() (*exchange.Symbol, error) {
 func writeSpotPair(s *exchange.Symbol) spotPair {
 	types := s.OrderTypes
 	if types == nil {
-		types = []exchange.OrderType{exchange.Limit, exchange.MarketOrder, exchange.StopLimit, exchange.StopMarket, exchange.TakeProfitLimit, exchange.TakeProfitMarket}
+		types = []exchange.OrderType{exchange.Limit, exchange.MarketOrder, exchange.StopLimit, exchange.StopMarket, exchange.TakeProfitLimit,
+			exchange.TakeProfitMarket}
 	}
 	words := make([]string, len(types))
 	for i, t := range types {
@@ -49,7 +50,8 @@ func writeSpotPair(s *exchange.Symbol) spotPair {
 	}
 	return spotPair{
 		Symbol: s.Name, Base: s.Base, Quote: s.Quote, PriceTick: plainOf(s.PriceDecimal(s.PriceTick)), QuantityTick: plainOf(s.QuantityDecimal(s.QuantityTick)),
-		MinNotional: plainOf(s.MinNotional.Decimal()), MaxNotional: plainOf(s.MaxNotional.Decimal()), OrderTypes: strings.Join(words, ","), IsTrade: flag(s.Tradable), IsCancelOrder: flag(s.Cancelable),
+		MinNotional: plainOf(s.MinNotional.Decimal()), MaxNotional: plainOf(s.MaxNotional.Decimal()), OrderTypes: strings.Join(words, ","),
+		IsTrade: flag(s.Tradable), IsCancelOrder: flag(s.Cancelable),
 	}
 }
 
@@ -153,8 +155,10 @@ func byQuote(t exchange.OrderType) bool { return t == exchange.MarketOrder }
 
 func writeSpotOrder(o *exchange.Order, s *exchange.Symbol) spotOrder {
 	w := spotOrder{
-		ID: whole(o.ID), Symbol: o.Symbol, Side: o.Side.String(), Type: o.Type.String(), Quantity: plainOf(s.QuantityDecimal(o.Quantity)), Price: plainOf(s.PriceDecimal(o.Price)),
-		Filled: plainOf(s.QuantityDecimal(o.Filled)), AvgPrice: plainOf(o.AveragePrice.Decimal()), Status: o.Status.String(), ClientOrderID: o.ClientOrderID, CreatedAt: whole(o.CreatedMS),
+		ID: whole(o.ID), Symbol: o.Symbol, Side: o.Side.String(), Type: o.Type.String(), Quantity: plainOf(s.QuantityDecimal(o.Quantity)),
+		Price:  plainOf(s.PriceDecimal(o.Price)),
+		Filled: plainOf(s.QuantityDecimal(o.Filled)), AvgPrice: plainOf(o.AveragePrice.Decimal()), Status: o.Status.String(),
+		ClientOrderID: o.ClientOrderID, CreatedAt: whole(o.CreatedMS),
 	}
 	if byQuote(o.Type) {
 		w.Quantity = plainOf(o.QuoteAmount.Decimal())
@@ -192,8 +196,9 @@ func writeUserTrade(t *exchange.UserTrade, s *exchange.Symbol) userTrade {
 	if t.Maker {
 		role = "maker"
 	}
-	return userTrade{ID: whole(t.ID), Symbol: t.Symbol, OrderID: whole(t.OrderID), Price: numberOf(s.PriceDecimal(t.Price)), Quantity: numberOf(s.QuantityDecimal(t.Quantity)),
-		Fee: numberOf(t.Fee.Decimal()), FeeAsset: t.FeeAsset, Role: role, Time: whole(t.TimeMS)}
+	return userTrade{ID: whole(t.ID), Symbol: t.Symbol, OrderID: whole(t.OrderID), Price: numberOf(s.PriceDecimal(t.Price)),
+		Quantity: numberOf(s.QuantityDecimal(t.Quantity)),
+		Fee:      numberOf(t.Fee.Decimal()), FeeAsset: t.FeeAsset, Role: role, Time: whole(t.TimeMS)}
 }
 
 type walletEntry struct {

@@ -75,7 +75,8 @@ func goldenRequest(operation exchange.Operation) *exchange.Request {
 	request := &exchange.Request{Operation: operation, Symbol: "BTC-USDT", Interval: exchange.Minute1, OrderID: 42}
 	switch operation {
 	case exchange.FuturesPlace:
-		request.Order = exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopLimit, ClientOrderID: "bmain-sfv8g0-1"}
+		request.Order = exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopLimit,
+			ClientOrderID: "bmain-sfv8g0-1"}
 	case exchange.SpotPlace:
 		request.Order = exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, ClientOrderID: "bmain-sfv8g0-2"}
 	case exchange.SpotCancel:
@@ -146,7 +147,8 @@ func TestGoldenFuturesAnswersMeanWhatTheySay(t *testing.T) {
 	}{
 		exchange.FuturesTime: {int64(1_767_225_600_123), func(a exchange.Answer) any { return a.ServerTimeMS }},
 		exchange.FuturesPlace: {exchange.Order{
-			ID: 9_007_199_254_740_993, ClientOrderID: "bmain-sfv8g0-1", Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopLimit,
+			ID: 9_007_199_254_740_993, ClientOrderID: "bmain-sfv8g0-1", Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
+			Type:  exchange.StopLimit,
 			Price: price("48000.5"), StopPrice: price("48500"), Quantity: quantity("0.25"), Status: exchange.StatusNew, WorkingType: exchange.MarkPrice,
 			ClosePositionID: 77, CreatedMS: 1_767_225_600_000,
 		}, func(a exchange.Answer) any { return a.Order }},
@@ -155,13 +157,15 @@ func TestGoldenFuturesAnswersMeanWhatTheySay(t *testing.T) {
 			Quantity: quantity("1.5"), Filled: quantity("0.7"), Status: exchange.StatusOpen, PostOnly: true, CreatedMS: 1_767_225_599_000,
 		}, func(a exchange.Answer) any { return a.Order }},
 		exchange.FuturesOpenPositions: {exchange.Position{
-			ID: 77, Symbol: "BTC-USDT", Side: exchange.Long, EntryPrice: amount("49500.333333333333333333"), Quantity: quantity("1.5"), Remaining: quantity("0.25"),
-			Leverage: 10, UnrealizedPNL: amount("125.0001"), RealizedPNL: amount("-4"), Status: exchange.PositionOpen, LastUpdatePrice: amount("50000.05"),
+			ID: 77, Symbol: "BTC-USDT", Side: exchange.Long, EntryPrice: amount("49500.333333333333333333"), Quantity: quantity("1.5"),
+			Remaining: quantity("0.25"),
+			Leverage:  10, UnrealizedPNL: amount("125.0001"), RealizedPNL: amount("-4"), Status: exchange.PositionOpen, LastUpdatePrice: amount("50000.05"),
 			ClosePrice: amount("49400"), CreatedMS: 1_767_225_000_000, UpdatedMS: 1_767_225_599_000,
 		}, func(a exchange.Answer) any { return a.Positions.Items()[0] }},
 		exchange.FuturesAccount: {exchange.MarginAccount{
 			Status: "NORMAL", MaintenanceMargin: amount("12.5"), WalletBalance: amount("10000.123456789012345678"), MarginUsed: amount("150"),
-			OrderMargin: amount("50"), PositionMargin: amount("100"), UnrealizedPNL: amount("-3.25"), AvailableBalance: amount("9846.873456789012345678"), IsDemo: true,
+			OrderMargin: amount("50"), PositionMargin: amount("100"), UnrealizedPNL: amount("-3.25"),
+			AvailableBalance: amount("9846.873456789012345678"), IsDemo: true,
 		}, func(a exchange.Answer) any { return a.Account }},
 		exchange.FuturesCandles: {exchange.Candle{
 			OpenMS: 1_767_225_480_000, Open: price("49990"), High: price("50010.5"), Low: price("49980.1"), Close: price("50000"),
@@ -199,21 +203,25 @@ func TestGoldenSpotAnswersMeanWhatTheySay(t *testing.T) {
 		have func(exchange.Answer) any
 	}{
 		exchange.SpotOrderHistory: {exchange.Order{ // a MARKET order's quantity is USDT
-			ID: 504, ClientOrderID: "market", Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: amount("100.5"),
-			Filled: quantity("0.00201"), AveragePrice: amount("50000"), Status: exchange.StatusFilled, CreatedMS: 1_767_225_600_126,
+			ID: 504, ClientOrderID: "market", Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder,
+			QuoteAmount: amount("100.5"),
+			Filled:      quantity("0.00201"), AveragePrice: amount("50000"), Status: exchange.StatusFilled, CreatedMS: 1_767_225_600_126,
 		}, func(a exchange.Answer) any { return a.Orders.Items()[0] }},
 		exchange.SpotCancel: {exchange.Order{
 			ID: 502, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopLimit, Price: price("48000"), StopPrice: price("48100"),
-			Quantity: quantity("0.5"), Filled: quantity("0.00001"), AveragePrice: amount("48000.000000000000000001"), Status: exchange.StatusCanceled, CreatedMS: 1_767_225_600_124,
+			Quantity: quantity("0.5"), Filled: quantity("0.00001"), AveragePrice: amount("48000.000000000000000001"), Status: exchange.StatusCanceled,
+			CreatedMS: 1_767_225_600_124,
 		}, func(a exchange.Answer) any { return a.Order }},
 		exchange.SpotUserTrades: {exchange.UserTrade{
 			ID: 32, Symbol: "BTC-USDT", OrderID: 505, Price: price("50000.1"), Quantity: quantity("0.00001"), Fee: amount("0.000500001"), FeeAsset: "USDT",
 			Maker: true, TimeMS: 1_767_225_600_128,
 		}, func(a exchange.Answer) any { return a.Fills.Items()[1] }},
-		exchange.SpotWallet: {exchange.Balance{Asset: "USDT", Free: amount("9899.5"), Frozen: amount("49.0005")}, func(a exchange.Answer) any { return a.Balances.Items()[1] }},
+		exchange.SpotWallet: {exchange.Balance{Asset: "USDT", Free: amount("9899.5"), Frozen: amount("49.0005")},
+			func(a exchange.Answer) any { return a.Balances.Items()[1] }},
 		exchange.SpotTicker: {exchange.Ticker{
-			Symbol: "BTC-USDT", Last: price("50000.1"), Open: price("50120.6"), High: price("50500"), Low: price("49800.2"), Volume: 1234.56789, QuoteVolume: 61728350.5,
-			Change: price("-120.5"), ChangePercent: -0.24, WeightedAverage: amount("50012.345678901234567891"), CloseMS: 1_767_225_600_123,
+			Symbol: "BTC-USDT", Last: price("50000.1"), Open: price("50120.6"), High: price("50500"), Low: price("49800.2"), Volume: 1234.56789,
+			QuoteVolume: 61728350.5,
+			Change:      price("-120.5"), ChangePercent: -0.24, WeightedAverage: amount("50012.345678901234567891"), CloseMS: 1_767_225_600_123,
 		}, func(a exchange.Answer) any { return a.Tickers.Items()[0] }},
 		exchange.SpotTrades: {exchange.Trade{
 			ID: 21, Price: price("50000"), Quantity: quantity("0.00002"), QuoteAmount: amount("1"), TimeMS: 1_767_225_599_001, BuyerIsMaker: true,

@@ -140,7 +140,8 @@ type Ichimoku struct {
 // NewIchimoku returns a cloud over three periods, moved ahead by displacement
 // candles, the candle itself being the first.
 func NewIchimoku(conversion, base, spanB, displacement int) *Ichimoku {
-	return &Ichimoku{NewDonchian(conversion), NewDonchian(base), NewDonchian(spanB), newDelay(displacement - 1), newDelay(displacement - 1), max(0, displacement-1)}
+	return &Ichimoku{NewDonchian(conversion), NewDonchian(base), NewDonchian(spanB), newDelay(displacement - 1), newDelay(displacement - 1),
+		max(0, displacement-1)}
 }
 
 // Cloud holds Ichimoku's values after a candle.

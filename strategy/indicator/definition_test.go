@@ -190,7 +190,8 @@ func TestIndicatorsMissingFromTALibEqualTheirFormulas(t *testing.T) {
 			return []float64{sum(today(b), func(b Bar) float64 { return typical(b) * b.Volume }) / sum(today(b), volume)}
 		}},
 		{"cmf", 20, func(b []Bar) []float64 {
-			return []float64{sum(last(b, 20), func(b Bar) float64 { return (2*b.Close - b.Low - b.High) / (b.High - b.Low) * b.Volume }) / sum(last(b, 20), volume)}
+			return []float64{sum(last(b, 20), func(b Bar) float64 { return (2*b.Close - b.Low - b.High) / (b.High - b.Low) * b.Volume }) / sum(
+				last(b, 20), volume)}
 		}},
 		{"donchian", 20, func(b []Bar) []float64 { l := last(b, 20); return []float64{high(l), middle(l), low(l)} }},
 		{"keltner", 20, func(b []Bar) []float64 {

@@ -84,13 +84,14 @@ func oscillators() []Definition {
 			f := NewFisher(n)
 			return each(func(bar Bar, values []float64) { values[0] = orNaN(f.Next(bar.High, bar.Low)) })
 		}),
-		{"macd", "convergence and divergence of two averages", []Parameter{named("fast", 12, 2), named("slow", 26, 2), named("signal", 9, 1)}, []string{"macd", "signal", "histogram"}, func(p []float64) Stream {
-			m := NewMACD(int(p[0]), int(p[1]), int(p[2]))
-			return each(func(bar Bar, values []float64) {
-				macd, signal, histogram, ok := m.Next(bar.Close)
-				set(values, ok, macd, signal, histogram)
-			})
-		}},
+		{"macd", "convergence and divergence of two averages", []Parameter{named("fast", 12, 2), named("slow", 26, 2), named("signal", 9, 1)},
+			[]string{"macd", "signal", "histogram"}, func(p []float64) Stream {
+				m := NewMACD(int(p[0]), int(p[1]), int(p[2]))
+				return each(func(bar Bar, values []float64) {
+					macd, signal, histogram, ok := m.Next(bar.Close)
+					set(values, ok, macd, signal, histogram)
+				})
+			}},
 		simple("momentum", "change over some candles", 10, 1, func(n int) Stream { return ofClose(NewMomentum(n)) }),
 		simple("roc", "rate of change in percent", 10, 1, func(n int) Stream { return ofClose(NewROC(n)) }),
 		simple("rsi", "relative strength index", 14, 2, func(n int) Stream { return ofClose(NewRSI(n)) }),
@@ -101,12 +102,14 @@ func oscillators() []Definition {
 				set(values, ok, k, d)
 			})
 		}},
-		{"stochrsi", "stochastic of the relative strength index", []Parameter{period(14, 2), named("k", 5, 1), named("d", 3, 1)}, []string{"k", "d"}, func(p []float64) Stream {
-			s := NewStochRSI(int(p[0]), int(p[1]), int(p[2]))
-			return each(func(bar Bar, values []float64) { k, d, ok := s.Next(bar.Close); set(values, ok, k, d) })
-		}},
+		{"stochrsi", "stochastic of the relative strength index", []Parameter{period(14, 2), named("k", 5, 1), named("d", 3, 1)}, []string{"k", "d"},
+			func(p []float64) Stream {
+				s := NewStochRSI(int(p[0]), int(p[1]), int(p[2]))
+				return each(func(bar Bar, values []float64) { k, d, ok := s.Next(bar.Close); set(values, ok, k, d) })
+			}},
 		simple("trix", "rate of change of a triple average", 30, 1, func(n int) Stream { return ofClose(NewTRIX(n)) }),
-		{"tsi", "true strength index", []Parameter{named("long", 25, 1), named("short", 13, 1)}, one, func(p []float64) Stream { return ofClose(NewTSI(int(p[0]), int(p[1]))) }},
+		{"tsi", "true strength index", []Parameter{named("long", 25, 1), named("short", 13, 1)}, one,
+			func(p []float64) Stream { return ofClose(NewTSI(int(p[0]), int(p[1]))) }},
 		{"ultimate", "ultimate oscillator", []Parameter{named("short", 7, 1), named("middle", 14, 1), named("long", 28, 1)}, one, func(p []float64) Stream {
 			return ofRange(NewUltimateOscillator(int(p[0]), int(p[1]), int(p[2])))
 		}},
@@ -118,20 +121,22 @@ func oscillators() []Definition {
 func channels() []Definition {
 	return []Definition{
 		simple("atr", "average true range", 14, 1, func(n int) Stream { return ofRange(NewATR(n)) }),
-		{"bollinger", "a mean and bands of deviations around it", []Parameter{period(5, 2), factor("deviations", 2, -100, 100)}, bands, func(p []float64) Stream {
-			b := NewBollinger(int(p[0]), p[1])
-			return each(func(bar Bar, values []float64) {
-				upper, middle, lower, ok := b.Next(bar.Close)
-				set(values, ok, upper, middle, lower)
-			})
-		}},
-		{"chandelier", "trailing stops below and above the extremes", []Parameter{period(22, 1), factor("multiplier", 3, 0, 1_000)}, []string{"long", "short"}, func(p []float64) Stream {
-			c := NewChandelier(int(p[0]), p[1])
-			return each(func(bar Bar, values []float64) {
-				long, short, ok := c.Next(bar.High, bar.Low, bar.Close)
-				set(values, ok, long, short)
-			})
-		}},
+		{"bollinger", "a mean and bands of deviations around it", []Parameter{period(5, 2), factor("deviations", 2, -100, 100)}, bands,
+			func(p []float64) Stream {
+				b := NewBollinger(int(p[0]), p[1])
+				return each(func(bar Bar, values []float64) {
+					upper, middle, lower, ok := b.Next(bar.Close)
+					set(values, ok, upper, middle, lower)
+				})
+			}},
+		{"chandelier", "trailing stops below and above the extremes", []Parameter{period(22, 1), factor("multiplier", 3, 0, 1_000)},
+			[]string{"long", "short"}, func(p []float64) Stream {
+				c := NewChandelier(int(p[0]), p[1])
+				return each(func(bar Bar, values []float64) {
+					long, short, ok := c.Next(bar.High, bar.Low, bar.Close)
+					set(values, ok, long, short)
+				})
+			}},
 		{"donchian", "highest high and lowest low", []Parameter{period(20, 1)}, bands, func(p []float64) Stream {
 			d := NewDonchian(int(p[0]))
 			return each(func(bar Bar, values []float64) {
@@ -143,7 +148,8 @@ func channels() []Definition {
 			h := NewHighest(n)
 			return each(func(bar Bar, values []float64) { values[0] = orNaN(h.Next(bar.High)) })
 		}),
-		{"keltner", "an average and bands of true ranges around it", []Parameter{period(20, 1), named("atr_period", 10, 1), factor("multiplier", 2, 0, 1_000)}, bands, func(p []float64) Stream {
+		{"keltner", "an average and bands of true ranges around it", []Parameter{period(20, 1), named("atr_period", 10, 1),
+			factor("multiplier", 2, 0, 1_000)}, bands, func(p []float64) Stream {
 			k := NewKeltner(int(p[0]), int(p[1]), p[2])
 			return each(func(bar Bar, values []float64) {
 				upper, middle, lower, ok := k.Next(bar.High, bar.Low, bar.Close)
@@ -166,9 +172,10 @@ func trends() []Definition {
 		return each(func(bar Bar, values []float64) { d, _ := index.Next(bar.High, bar.Low, bar.Close); take(d, values) })
 	}
 	return []Definition{
-		{"adx", "average directional index and the two directions", []Parameter{period(14, 2)}, []string{"plus_di", "minus_di", "adx"}, func(p []float64) Stream {
-			return directions(int(p[0]), func(d Directions, values []float64) { set(values, true, d.Plus, d.Minus, d.Index) })
-		}},
+		{"adx", "average directional index and the two directions", []Parameter{period(14, 2)}, []string{"plus_di", "minus_di", "adx"},
+			func(p []float64) Stream {
+				return directions(int(p[0]), func(d Directions, values []float64) { set(values, true, d.Plus, d.Minus, d.Index) })
+			}},
 		simple("choppiness", "how sideways the market moves", 14, 2, func(n int) Stream { return ofRange(NewChoppiness(n)) }),
 		{"dmi", "only the two directions", []Parameter{period(14, 2)}, []string{"plus_di", "minus_di"}, func(p []float64) Stream {
 			return directions(int(p[0]), func(d Directions, values []float64) { set(values, true, d.Plus, d.Minus) })
@@ -177,7 +184,8 @@ func trends() []Definition {
 			h := &HeikinAshi{}
 			return each(func(bar Bar, values []float64) { b := h.Next(bar); set(values, true, b.Open, b.High, b.Low, b.Close) })
 		}},
-		{"ichimoku", "the cloud, without its lagging line", []Parameter{named("conversion", 9, 1), named("base", 26, 1), named("span_b", 52, 1), named("displacement", 26, 1)}, []string{"conversion", "base", "span_a", "span_b"}, func(p []float64) Stream {
+		{"ichimoku", "the cloud, without its lagging line", []Parameter{named("conversion", 9, 1), named("base", 26, 1), named("span_b", 52, 1),
+			named("displacement", 26, 1)}, []string{"conversion", "base", "span_a", "span_b"}, func(p []float64) Stream {
 			i := NewIchimoku(int(p[0]), int(p[1]), int(p[2]), int(p[3]))
 			return each(func(bar Bar, values []float64) {
 				c, ok := i.Next(bar.High, bar.Low)

@@ -24,14 +24,18 @@ func walk(count int) []Bar {
 
 func TestTheTableHasTheCommonIndicators(t *testing.T) {
 	t.Parallel()
-	outputs := map[string]string{"adx": "plus_di,minus_di,adx", "bollinger": "upper,middle,lower", "macd": "macd,signal,histogram", "stoch": "k,d", "stochrsi": "k,d",
-		"aroon": "down,up", "chandelier": "long,short", "donchian": "upper,middle,lower", "dmi": "plus_di,minus_di", "heikin_ashi": "open,high,low,close",
+	outputs := map[string]string{"adx": "plus_di,minus_di,adx", "bollinger": "upper,middle,lower", "macd": "macd,signal,histogram", "stoch": "k,d",
+		"stochrsi": "k,d",
+		"aroon":    "down,up", "chandelier": "long,short", "donchian": "upper,middle,lower", "dmi": "plus_di,minus_di", "heikin_ashi": "open,high,low,close",
 		"ichimoku": "conversion,base,span_a,span_b", "keltner": "upper,middle,lower", "pivot": "pivot,r1,s1,r2,s2,r3,s3", "vortex": "plus,minus"}
-	parameters := map[string]string{"bollinger": "period,deviations", "macd": "fast,slow,signal", "stoch": "k,k_smooth,d", "supertrend": "period,multiplier", "stochrsi": "period,k,d",
-		"adosc": "fast,slow", "chandelier": "period,multiplier", "ichimoku": "conversion,base,span_b,displacement", "keltner": "period,atr_period,multiplier", "psar": "step,most",
+	parameters := map[string]string{"bollinger": "period,deviations", "macd": "fast,slow,signal", "stoch": "k,k_smooth,d",
+		"supertrend": "period,multiplier", "stochrsi": "period,k,d",
+		"adosc": "fast,slow", "chandelier": "period,multiplier", "ichimoku": "conversion,base,span_b,displacement",
+		"keltner": "period,atr_period,multiplier", "psar": "step,most",
 		"tsi": "long,short", "ultimate": "short,middle,long", "ad": "", "bop": "", "heikin_ashi": "", "obv": "", "pivot": "", "true_range": "", "vwap": ""}
 	// Indicators that users of other bots expect.
-	names := strings.Fields(`sma ema wma dema tema kama hma vwma rsi stoch stochrsi macd atr natr bollinger keltner donchian adx dmi supertrend psar cci mfi obv vwap roc
+	names := strings.Fields(`sma ema wma dema tema kama hma vwma rsi stoch stochrsi macd atr natr bollinger keltner donchian adx dmi supertrend psar cci mfi obv
+vwap roc
 		momentum williams_r aroon ichimoku stddev linreg zscore highest lowest pivot heikin_ashi`)
 	all := All()
 	if !slices.IsSortedFunc(all, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) }) {
@@ -156,7 +160,8 @@ func TestFlatCandlesDivideByNothing(t *testing.T) {
 		for output, name := range definition.Outputs {
 			want := 7.0 // averages, bands, a trend line without a range
 			switch definition.Name {
-			case "adx", "atr", "macd", "rsi", "stddev", "stoch", "ad", "adosc", "aroon_oscillator", "bop", "cci", "choppiness", "cmf", "cmo", "dmi", "fisher", "linreg_slope", "mfi",
+			case "adx", "atr", "macd", "rsi", "stddev", "stoch", "ad", "adosc", "aroon_oscillator", "bop", "cci", "choppiness", "cmf", "cmo", "dmi",
+				"fisher", "linreg_slope", "mfi",
 				"momentum", "natr", "obv", "roc", "stochrsi", "trix", "true_range", "tsi", "ultimate", "vortex", "williams_r", "zscore":
 				want = 0
 			case "aroon":

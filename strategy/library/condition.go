@@ -113,14 +113,16 @@ func (a *averaging) Conditions(view *strategy.View) []strategy.Condition {
 	}
 	if last := a.symbol.PriceAmount(exchange.Price(at(dcaPrice))); a.fall > 0 && !last.IsZero() {
 		goal := last.Sub(last.MulRate(a.fall))
-		all = append(all, strategy.Condition{Name: "price", Value: price(a.symbol.PriceAmount(view.Last)), Requires: "at or below " + price(goal) + " for a buy on a fall",
-			Met: at(dcaFallen) < a.falls && a.fallen(view.Last, exchange.Price(at(dcaPrice)))})
+		all = append(all, strategy.Condition{Name: "price", Value: price(a.symbol.PriceAmount(view.Last)),
+			Requires: "at or below " + price(goal) + " for a buy on a fall",
+			Met:      at(dcaFallen) < a.falls && a.fallen(view.Last, exchange.Price(at(dcaPrice)))})
 	}
 	if a.profit > 0 && view.Position.Quantity > 0 {
 		mean := a.mean(view, at(dcaSpent), exchange.Quantity(at(dcaQuantity)))
 		goal := mean.Add(mean.MulRate(a.profit))
-		all = append(all, strategy.Condition{Name: "price", Value: price(a.symbol.PriceAmount(view.Last)), Requires: "at or above " + price(goal) + " to sell all",
-			Met: !a.symbol.PriceAmount(view.Last).Less(goal)})
+		all = append(all, strategy.Condition{Name: "price", Value: price(a.symbol.PriceAmount(view.Last)),
+			Requires: "at or above " + price(goal) + " to sell all",
+			Met:      !a.symbol.PriceAmount(view.Last).Less(goal)})
 	}
 	return all
 }
@@ -146,8 +148,10 @@ func (q *quoter) Conditions(view *strategy.View) []strategy.Condition {
 	}
 	moved := math.Abs(float64(int64(view.Last)-now[quoteCenter])) / float64(now[quoteCenter])
 	all := []strategy.Condition{
-		{Name: "age of the quotes", Value: (time.Duration(view.NowMS-now[quoteAt]) * time.Millisecond).String(), Requires: "at least " + (time.Duration(q.refreshMS) * time.Millisecond).String(), Met: view.NowMS-now[quoteAt] >= q.refreshMS},
-		{Name: "price has moved", Value: fmt.Sprintf("%.4f %%", 100*moved), Requires: fmt.Sprintf("more than %.4f %%", 100*q.tolerance), Met: moved > q.tolerance},
+		{Name: "age of the quotes", Value: (time.Duration(view.NowMS-now[quoteAt]) * time.Millisecond).String(),
+			Requires: "at least " + (time.Duration(q.refreshMS) * time.Millisecond).String(), Met: view.NowMS-now[quoteAt] >= q.refreshMS},
+		{Name: "price has moved", Value: fmt.Sprintf("%.4f %%", 100*moved), Requires: fmt.Sprintf("more than %.4f %%", 100*q.tolerance),
+			Met: moved > q.tolerance},
 	}
 	if filled := now[quoteFilled]; filled != 0 {
 		all = append(all, strategy.Condition{Name: "since the first fill", Value: (time.Duration(view.NowMS-filled) * time.Millisecond).String(),

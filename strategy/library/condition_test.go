@@ -19,8 +19,10 @@ func TestEveryStrategyExplainsItselfWithoutEffect(t *testing.T) {
 	symbol := sim.DefaultSymbols()[0]
 	setting := strategy.Setting{Market: exchange.Futures, Symbol: symbol, Interval: exchange.Minute1, Size: strategy.Size{Quantity: 10 * symbol.QuantityTick}}
 	values := map[string]strategy.Values{
-		"twap": {"quantity": "1"}, "grid": {"lower": "40000", "upper": "60000", "quantity": "0.01"}, "dca": {"amount": "100", "fall": "0.01", "take_profit": "0.01"},
-		"rebalance": {"weight": "0.4"}, "funding_carry": {"quantity": "1"}, "market_making": {"quantity": "0.01", "max_position": "0.1"}, "avellaneda": {"quantity": "0.01", "max_position": "0.1"},
+		"twap": {"quantity": "1"}, "grid": {"lower": "40000", "upper": "60000", "quantity": "0.01"},
+		"dca":       {"amount": "100", "fall": "0.01", "take_profit": "0.01"},
+		"rebalance": {"weight": "0.4"}, "funding_carry": {"quantity": "1"}, "market_making": {"quantity": "0.01", "max_position": "0.1"},
+		"avellaneda": {"quantity": "0.01", "max_position": "0.1"},
 	}
 	for _, definition := range All() {
 		t.Run(definition.Name, func(t *testing.T) {
@@ -30,7 +32,8 @@ func TestEveryStrategyExplainsItselfWithoutEffect(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				view := &strategy.View{Symbol: symbol, Interval: exchange.Minute1, Equity: exchange.AmountOf(10_000), Size: setting.Size, Funding: strategy.Funding{Known: true}}
+				view := &strategy.View{Symbol: symbol, Interval: exchange.Minute1, Equity: exchange.AmountOf(10_000), Size: setting.Size,
+					Funding: strategy.Funding{Known: true}}
 				for i := range 300 {
 					price := exchange.Price(50_000+200*((i/7)%13-6)+i) * 1e8
 					view.Candle = exchange.Candle{OpenMS: int64(i) * 60_000, Open: price, High: price + 5e8, Low: price - 5e8, Close: price, Volume: 1}
@@ -72,7 +75,8 @@ func TestTheConditionOfACrossFollowsTheAverages(t *testing.T) {
 	t.Parallel()
 	symbol := sim.DefaultSymbols()[0]
 	definition, _ := strategy.NewRegistry(All()...).Find("sma_cross")
-	made, err := definition.New(strategy.Setting{Market: exchange.Futures, Symbol: symbol, Size: strategy.Size{Quantity: symbol.QuantityTick}}, strategy.Values{"fast": "1", "slow": "2"})
+	made, err := definition.New(strategy.Setting{Market: exchange.Futures, Symbol: symbol, Size: strategy.Size{Quantity: symbol.QuantityTick}},
+		strategy.Values{"fast": "1", "slow": "2"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,8 @@ func dca() strategy.Definition {
 		func(setting strategy.Setting, p dcaParams) (strategy.Strategy, error) {
 			amount, err := exchange.AmountFromDecimal(p.Amount)
 			if err != nil || amount.Sign() <= 0 || amount.Less(setting.Symbol.MinNotional) {
-				return nil, &strategy.ValueError{Parameter: "amount", Err: fmt.Errorf("%s USDT is less than minNotional %s (%s)", p.Amount, setting.Symbol.MinNotional, setting.Symbol.Name)}
+				return nil, &strategy.ValueError{Parameter: "amount", Err: fmt.Errorf("%s USDT is less than minNotional %s (%s)", p.Amount,
+					setting.Symbol.MinNotional, setting.Symbol.Name)}
 			}
 			fall, err := exchange.RateFromDecimal(p.Fall)
 			if err != nil {
@@ -45,7 +46,8 @@ func dca() strategy.Definition {
 			if err != nil {
 				return nil, &strategy.ValueError{Parameter: "scale", Err: err}
 			}
-			return &averaging{symbol: setting.Symbol, amount: amount, everyMS: p.Every.Milliseconds(), buys: int64(p.Buys), fall: fall, falls: int64(p.Falls), scale: scale, profit: profit}, nil
+			return &averaging{symbol: setting.Symbol, amount: amount, everyMS: p.Every.Milliseconds(), buys: int64(p.Buys), fall: fall,
+				falls: int64(p.Falls), scale: scale, profit: profit}, nil
 		})
 }
 

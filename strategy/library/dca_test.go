@@ -9,7 +9,8 @@ import (
 
 func TestDCABuysByTheClockOnFallsAndSellsAboveTheMean(t *testing.T) {
 	t.Parallel()
-	s := newStrategy(t, "dca", exchange.Futures, strategy.Values{"amount": "100", "every": "1h", "fall": "10%", "falls": "2", "scale": "2", "take_profit": "5%"})
+	s := newStrategy(t, "dca", exchange.Futures, strategy.Values{"amount": "100", "every": "1h", "fall": "10%", "falls": "2", "scale": "2",
+		"take_profit": "5%"})
 	view, plan := strategy.View{Symbol: setting(t, exchange.Futures).Symbol}, strategy.Plan{}
 	for i, c := range []struct {
 		minute int64

@@ -35,12 +35,14 @@ func fundingCarry() strategy.Definition {
 			s := setting.Symbol
 			quantity, err := s.Quantity(p.Quantity)
 			if err != nil || quantity <= 0 || !s.OnQuantityTick(quantity) {
-				return nil, &strategy.ValueError{Parameter: "quantity", Err: fmt.Errorf("%s is not a multiple above zero of quantityTick %s (%s)", p.Quantity, s.QuantityDecimal(s.QuantityTick), s.Name)}
+				return nil, &strategy.ValueError{Parameter: "quantity",
+					Err: fmt.Errorf("%s is not a multiple above zero of quantityTick %s (%s)", p.Quantity, s.QuantityDecimal(s.QuantityTick), s.Name)}
 			}
 			if p.Leave.GreaterThan(p.Enter) {
 				return nil, &strategy.ValueError{Parameter: "leave", Err: fmt.Errorf("%s is above enter %s", p.Leave, p.Enter)}
 			}
-			c := &carry{quantity: quantity, patienceMS: p.Patience.Milliseconds(), band: p.Band.InexactFloat64(), pair: exchange.SymbolKey{Market: exchange.Spot, Name: s.Name}}
+			c := &carry{quantity: quantity, patienceMS: p.Patience.Milliseconds(), band: p.Band.InexactFloat64(),
+				pair: exchange.SymbolKey{Market: exchange.Spot, Name: s.Name}}
 			if c.enter, err = exchange.RateFromDecimal(p.Enter.Round(8)); err == nil {
 				c.leave, err = exchange.RateFromDecimal(p.Leave.Round(8))
 			}
@@ -108,7 +110,8 @@ func (c *carryFutures) Decide(view *strategy.View, plan *strategy.Plan) {
 
 // Conditions compares the rate with its bounds, and the two legs.
 func (c *carryFutures) Conditions(view *strategy.View) []strategy.Condition {
-	rate := strategy.Condition{Name: "funding rate", Value: "none yet", Requires: "at least " + c.enter.String() + " to enter, " + c.leave.String() + " to stay"}
+	rate := strategy.Condition{Name: "funding rate", Value: "none yet",
+		Requires: "at least " + c.enter.String() + " to enter, " + c.leave.String() + " to stay"}
 	if view.Funding.Known {
 		rate.Value, rate.Met = view.Funding.Rate.String(), view.Funding.Rate >= c.enter
 	}
@@ -118,7 +121,8 @@ func (c *carryFutures) Conditions(view *strategy.View) []strategy.Condition {
 func (c *carry) legs(view *strategy.View) strategy.Condition {
 	legs := strategy.Condition{Name: "the other leg", Value: "not known", Requires: "as large as this one, on the other side"}
 	if view.Pair.Known {
-		legs.Value = strategy.Figure(view.Pair.Symbol.QuantityFloat(view.Pair.Position)) + " beside " + strategy.Figure(view.Symbol.QuantityFloat(view.Position.Quantity))
+		legs.Value = strategy.Figure(view.Pair.Symbol.QuantityFloat(view.Pair.Position)) + " beside " +
+			strategy.Figure(view.Symbol.QuantityFloat(view.Position.Quantity))
 		legs.Met = true
 	}
 	return legs

@@ -19,7 +19,7 @@ type gridParams struct {
 	Lines    int             `param:"lines" default:"11" min:"2" max:"500" help:"number of lines, both ends included"`
 	Quantity decimal.Decimal `param:"quantity" min:"0" help:"base currency of each order"`
 	Spacing  string          `param:"spacing" default:"arithmetic" oneof:"arithmetic|geometric" help:"equal distances, or equal ratios"`
-	Side     string          `param:"side" default:"long" oneof:"long|short" help:"long buys at a line and sells at the next above; short is the mirror image (futures)"`
+	Side     string          `param:"side" default:"long" oneof:"long|short" help:"long buys at a line, sells at the next; short mirrors it (futures)"`
 	Orders   int             `param:"orders" default:"50" min:"1" max:"200" help:"maximum number of orders on each side, the nearest ones"`
 	Trail    bool            `param:"trail" default:"false" help:"move the whole grid when the price leaves it on the winning side while flat"`
 	Restart  bool            `param:"restart" default:"false" help:"start anew after a stop closed the position; else rest until restarted"`

@@ -178,7 +178,8 @@ func TestACachedDecisionEqualsAFreshOne(t *testing.T) {
 	t.Parallel()
 	for _, side := range []string{"long", "short"} {
 		fresh := func() strategy.Strategy {
-			return newStrategy(t, "grid", exchange.Futures, strategy.Values{"lower": "90", "upper": "110", "lines": "21", "quantity": "1", "orders": "7", "side": side})
+			return newStrategy(t, "grid", exchange.Futures, strategy.Values{"lower": "90", "upper": "110", "lines": "21", "quantity": "1",
+				"orders": "7", "side": side})
 		}
 		one, random, kept := fresh(), rand.New(rand.NewPCG(3, 4)), 0
 		view := &strategy.View{Symbol: setting(t, exchange.Futures).Symbol, Version: 1, Last: 100e8}
@@ -187,7 +188,8 @@ func TestACachedDecisionEqualsAFreshOne(t *testing.T) {
 			if i%40 == 39 {
 				view.Version++
 				view.Position.Quantity++
-				view.Fills = append(slices.Clone(view.Fills), strategy.KeyFill{Key: "in" + strconv.Itoa(random.IntN(20)), Quantity: view.Symbol.QuantityFor(exchange.AmountOf(100), 100e8)})
+				view.Fills = append(slices.Clone(view.Fills), strategy.KeyFill{Key: "in" + strconv.Itoa(random.IntN(20)),
+					Quantity: view.Symbol.QuantityFor(exchange.AmountOf(100), 100e8)})
 			}
 			var have, want strategy.Plan
 			one.Decide(view, &have)

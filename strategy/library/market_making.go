@@ -15,9 +15,9 @@ import (
 type quoteParams struct {
 	Quantity    decimal.Decimal `param:"quantity" min:"0" help:"base currency of each order"`
 	Levels      int             `param:"levels" default:"1" min:"1" max:"50" help:"orders on each side"`
-	LevelStep   decimal.Decimal `param:"level_step" default:"0.1%" min:"0.00001" max:"0.5" help:"distance of a level from the one before, as a share of the price"`
+	LevelStep   decimal.Decimal `param:"level_step" default:"0.1%" min:"0.00001" max:"0.5" help:"distance between levels, as a share of the price"`
 	MaxPosition decimal.Decimal `param:"max_position" min:"0" help:"maximum position in base currency, on either side"`
-	Skew        decimal.Decimal `param:"skew" default:"0.5" min:"0" max:"1" help:"how much smaller orders that add to the position become: with 1 they are zero at max_position"`
+	Skew        decimal.Decimal `param:"skew" default:"0.5" min:"0" max:"1" help:"how much orders that add to the position shrink: 1 to zero at max_position"`
 	Refresh     time.Duration   `param:"refresh" default:"30s" min:"1s" max:"24h" help:"minimum time that orders stay"`
 	Tolerance   decimal.Decimal `param:"tolerance" default:"0.05%" min:"0" max:"0.5" help:"they stay longer while the price has moved less than this"`
 	Delay       time.Duration   `param:"filled_delay" default:"10s" min:"0s" max:"24h" help:"how long to wait with new orders after a fill"`
@@ -50,8 +50,8 @@ func marketMaking() strategy.Definition {
 }
 
 type avellanedaParams struct {
-	Gamma   decimal.Decimal `param:"gamma" default:"100" min:"0.000001" max:"1000000" help:"risk aversion: the larger, the more quotes lean to reduce the position"`
-	Kappa   decimal.Decimal `param:"kappa" default:"2000" min:"0.001" max:"10000000" help:"how fast fills become rarer away from the price: the larger, the tighter the quotes"`
+	Gamma   decimal.Decimal `param:"gamma" default:"100" min:"0.000001" max:"1000000" help:"risk aversion: larger leans more to reduce the position"`
+	Kappa   decimal.Decimal `param:"kappa" default:"2000" min:"0.001" max:"10000000" help:"decay of fills away from the price: larger means tighter quotes"`
 	Horizon int             `param:"horizon" default:"1" min:"1" max:"1000" help:"expected holding time of a position in candles"`
 	Period  int             `param:"period" default:"30" min:"2" max:"1000" help:"candles of the volatility"`
 	quoteParams
@@ -126,7 +126,8 @@ var turnNames = [...]string{"turn", "at", "center", "bid", "ask", "held", "fille
 func newQuoter(setting strategy.Setting, p quoteParams, warmup int, take func(float64), away func(float64) (float64, float64)) (strategy.Strategy, error) {
 	s := setting.Symbol
 	q := &quoter{symbol: s, spot: setting.Market == exchange.Spot, levels: p.Levels, warmup: warmup, step: p.LevelStep.InexactFloat64(),
-		skew: p.Skew.InexactFloat64(), tolerance: p.Tolerance.InexactFloat64(), refreshMS: p.Refresh.Milliseconds(), delayMS: p.Delay.Milliseconds(), observe: take, distances: away}
+		skew: p.Skew.InexactFloat64(), tolerance: p.Tolerance.InexactFloat64(), refreshMS: p.Refresh.Milliseconds(), delayMS: p.Delay.Milliseconds(),
+		observe: take, distances: away}
 	for _, given := range []struct {
 		name  string
 		value decimal.Decimal
@@ -134,7 +135,8 @@ func newQuoter(setting strategy.Setting, p quoteParams, warmup int, take func(fl
 	}{{"quantity", p.Quantity, &q.quantity}, {"max_position", p.MaxPosition, &q.maxPosition}} {
 		n, err := s.Quantity(given.value)
 		if err != nil || n <= 0 || !s.OnQuantityTick(n) {
-			return nil, &strategy.ValueError{Parameter: given.name, Err: fmt.Errorf("%s is not a multiple above zero of quantityTick %s (%s)", given.value, s.QuantityDecimal(s.QuantityTick), s.Name)}
+			return nil, &strategy.ValueError{Parameter: given.name, Err: fmt.Errorf("%s is not a multiple above zero of quantityTick %s (%s)",
+				given.value, s.QuantityDecimal(s.QuantityTick), s.Name)}
 		}
 		*given.into = n
 	}

@@ -11,7 +11,7 @@ import (
 
 type signalParams struct {
 	Mode   string        `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"long_short: a signal may ask for a short position"`
-	Expiry time.Duration `param:"expiry" default:"24h" min:"0s" max:"8760h" help:"how long a signal is in force; then the position is closed. 0s: until the next signal"`
+	Expiry time.Duration `param:"expiry" default:"24h" min:"0s" max:"8760h" help:"how long a signal is in force; then it is closed. 0s: until the next"`
 	MaxAge time.Duration `param:"max_age" default:"1m" min:"1s" max:"24h" help:"a signal older than this on arrival is refused"`
 }
 
@@ -26,7 +26,8 @@ func signals() strategy.Definition {
 			if err := shorts(setting, p.Mode); err != nil {
 				return nil, err
 			}
-			return &receiving{symbol: setting.Symbol, size: sized(setting), shorts: p.Mode == "long_short", expiryMS: p.Expiry.Milliseconds(), maxAgeMS: p.MaxAge.Milliseconds()}, nil
+			return &receiving{symbol: setting.Symbol, size: sized(setting), shorts: p.Mode == "long_short", expiryMS: p.Expiry.Milliseconds(),
+				maxAgeMS: p.MaxAge.Milliseconds()}, nil
 		})
 }
 

@@ -58,11 +58,13 @@ func TestASignalIsInForceUntilTheNextOrItsExpiry(t *testing.T) {
 		want   strategy.Target
 	}{
 		{"long", strategy.Signal{ID: "a", Side: 1, Share: whole, AtMS: 1_000}, 1_000, strategy.Target{Kind: strategy.ByEquity, Share: whole}},
-		{"until its expiry", strategy.Signal{ID: "b", Side: 1, Share: whole, AtMS: 2_000}, 2_000 + 4*hourMS - 1, strategy.Target{Kind: strategy.ByEquity, Share: whole}},
+		{"until its expiry", strategy.Signal{ID: "b", Side: 1, Share: whole, AtMS: 2_000}, 2_000 + 4*hourMS - 1,
+			strategy.Target{Kind: strategy.ByEquity, Share: whole}},
 		{"and no longer", strategy.Signal{ID: "c", Side: 1, Share: whole, AtMS: 3_000}, 3_000 + 4*hourMS, strategy.Flat()},
 		{"its own expiry, when sooner", strategy.Signal{ID: "d", Side: 1, Share: whole, AtMS: 4_000, ExpiresMS: 9_000}, 9_000, strategy.Flat()},
 		{"not its own, when later", strategy.Signal{ID: "e", Side: 1, Share: whole, AtMS: 5_000, ExpiresMS: 99 * hourMS}, 5_000 + 4*hourMS, strategy.Flat()},
-		{"a quarter, short", strategy.Signal{ID: "f", Side: -1, Share: whole / 4, AtMS: 6_000}, 6_000, strategy.Target{Kind: strategy.ByEquity, Share: -whole / 4}},
+		{"a quarter, short", strategy.Signal{ID: "f", Side: -1, Share: whole / 4, AtMS: 6_000}, 6_000,
+			strategy.Target{Kind: strategy.ByEquity, Share: -whole / 4}},
 		{"flat", strategy.Signal{ID: "g", Side: 0, Share: whole, AtMS: 7_000}, 7_000, strategy.Flat()},
 	} {
 		if err := h.receive(t, c.signal.AtMS, c.signal); err != nil {

@@ -26,7 +26,8 @@ func rsi() strategy.Definition {
 			if p.Low.GreaterThanOrEqual(p.High) {
 				return nil, &strategy.ValueError{Parameter: "low", Err: fmt.Errorf("%s is not below high %s", p.Low, p.High)}
 			}
-			return &rsiReversal{index: indicator.NewRSI(p.Period), warmup: p.Period + 1, last: math.NaN(), low: p.Low.InexactFloat64(), high: p.High.InexactFloat64(),
+			return &rsiReversal{index: indicator.NewRSI(p.Period), warmup: p.Period + 1, last: math.NaN(), low: p.Low.InexactFloat64(),
+				high: p.High.InexactFloat64(),
 				long: sized(setting).Target(1)}, nil
 		})
 }

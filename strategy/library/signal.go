@@ -68,7 +68,8 @@ func (f *following) Decide(_ *strategy.View, plan *strategy.Plan) {
 // bar returns the view's newest candle for indicators.
 func bar(view *strategy.View) indicator.Bar {
 	c, s := &view.Candle, view.Symbol
-	return indicator.Bar{Open: s.PriceFloat(c.Open), High: s.PriceFloat(c.High), Low: s.PriceFloat(c.Low), Close: s.PriceFloat(c.Close), Volume: c.Volume, OpenMS: c.OpenMS}
+	return indicator.Bar{Open: s.PriceFloat(c.Open), High: s.PriceFloat(c.High), Low: s.PriceFloat(c.Low), Close: s.PriceFloat(c.Close),
+		Volume: c.Volume, OpenMS: c.OpenMS}
 }
 
 // crossing reports when a value crosses above or below zero: between two candles that both have a

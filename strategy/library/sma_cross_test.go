@@ -64,7 +64,8 @@ func TestRSIEntersLowAndLeavesHigh(t *testing.T) {
 }
 
 func TestDecisionsAllocateNothing(t *testing.T) {
-	view := strategy.View{Symbol: setting(t, exchange.Futures).Symbol, Candle: exchange.Candle{Open: 50_000e8, High: 50_000e8, Low: 50_000e8, Close: 50_000e8}, Last: 50_000e8}
+	view := strategy.View{Symbol: setting(t, exchange.Futures).Symbol,
+		Candle: exchange.Candle{Open: 50_000e8, High: 50_000e8, Low: 50_000e8, Close: 50_000e8}, Last: 50_000e8}
 	plan := strategy.Plan{}
 	for _, definition := range All() {
 		values := strategy.Values{}

@@ -136,8 +136,10 @@ type donchianParams struct {
 func donchian() strategy.Definition {
 	return strategy.Define("donchian", "the turtles' breakout: enters on a new extreme, leaves on a nearer opposite one",
 		func(setting strategy.Setting, p donchianParams) (strategy.Strategy, error) {
-			b := &breakout{entryHigh: indicator.NewHighest(p.Entry), entryLow: indicator.NewLowest(p.Entry), exitHigh: indicator.NewHighest(p.Exit), exitLow: indicator.NewLowest(p.Exit)}
-			reasons := [4]string{long: "the close broke the highest high", short: "the close broke the lowest low", flat: "the close broke the nearer opposite extreme"}
+			b := &breakout{entryHigh: indicator.NewHighest(p.Entry), entryLow: indicator.NewLowest(p.Entry), exitHigh: indicator.NewHighest(p.Exit),
+				exitLow: indicator.NewLowest(p.Exit)}
+			reasons := [4]string{long: "the close broke the highest high", short: "the close broke the lowest low",
+				flat: "the close broke the nearer opposite extreme"}
 			made, err := follow(setting, p.Mode, max(p.Entry, p.Exit)+1, reasons, b.next)
 			return explain(made, err, b.conditions)
 		})

@@ -33,7 +33,8 @@ func twap() strategy.Definition {
 			if setting.Market == exchange.Spot && p.Side == exchange.Sell {
 				return nil, &strategy.ValueError{Parameter: "side", Err: fmt.Errorf("sell would need a short position, which spot does not have")}
 			}
-			return &slicing{symbol: setting.Symbol, sign: exchange.Quantity(p.Side.Sign()), quantity: quantity, slices: int64(p.Slices), everyMS: p.Every.Milliseconds()}, nil
+			return &slicing{symbol: setting.Symbol, sign: exchange.Quantity(p.Side.Sign()), quantity: quantity, slices: int64(p.Slices),
+				everyMS: p.Every.Milliseconds()}, nil
 		})
 }
 
@@ -59,7 +60,8 @@ func (s *slicing) Decide(view *strategy.View, plan *strategy.Plan) {
 	target := s.quantity
 	if due < s.slices {
 		// The product could exceed 64 bits for a very large quantity: divide first.
-		target = s.quantity/exchange.Quantity(s.slices)*exchange.Quantity(due) + s.quantity%exchange.Quantity(s.slices)*exchange.Quantity(due)/exchange.Quantity(s.slices)
+		target = s.quantity/exchange.Quantity(s.slices)*exchange.Quantity(due) +
+			s.quantity%exchange.Quantity(s.slices)*exchange.Quantity(due)/exchange.Quantity(s.slices)
 	}
 	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: s.sign * s.symbol.FloorQuantity(target)}, "the slices due by now")
 }

@@ -13,7 +13,8 @@ import (
 func setting(t testing.TB, market exchange.Market) strategy.Setting {
 	t.Helper()
 	s, err := exchange.NewSymbol(exchange.SymbolSpec{Market: market, Name: "BTC-USDT", Base: "BTC", Quote: "USDT",
-		PriceTick: decimal.RequireFromString("0.1"), QuantityTick: decimal.RequireFromString("0.001"), MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000)})
+		PriceTick: decimal.RequireFromString("0.1"), QuantityTick: decimal.RequireFromString("0.001"), MinNotional: decimal.NewFromInt(5),
+		MaxNotional: decimal.NewFromInt(1_000_000)})
 	if err != nil {
 		t.Fatal(err)
 	}

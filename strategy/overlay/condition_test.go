@@ -26,7 +26,9 @@ func (long) Conditions(*strategy.View) []strategy.Condition {
 func TestConditionsShowHowNearTheExitRulesAre(t *testing.T) {
 	t.Parallel()
 	symbol := sim.DefaultSymbols()[0]
-	made := Wrap(long{}, Rules{Exit: Exit{TimeLimitMS: 600_000, CooldownMS: 300_000, Returns: []Return{{AgeMS: 120_000, Profit: exchange.RateOne / 100}}, Trailing: Trailing{Distance: exchange.RateOne / 100, After: exchange.RateOne / 50}}})
+	made := Wrap(long{}, Rules{Exit: Exit{TimeLimitMS: 600_000, CooldownMS: 300_000,
+		Returns:  []Return{{AgeMS: 120_000, Profit: exchange.RateOne / 100}},
+		Trailing: Trailing{Distance: exchange.RateOne / 100, After: exchange.RateOne / 50}}})
 	view := &strategy.View{Symbol: symbol, Last: 50_000e8}
 	at := func(ms int64, position exchange.Quantity, last exchange.Price) string {
 		view.NowMS, view.Last = ms, last

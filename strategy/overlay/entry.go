@@ -177,7 +177,8 @@ func (e *entering) enter() {
 		}
 	}
 	e.plan.Target = strategy.Target{}
-	e.plan.Orders, e.plan.OrdersSet = append(e.plan.Orders[:0], strategy.DesiredOrder{Key: entryKey, Side: exchange.SideOf(whole), Price: exchange.Price(e.get(entryPrice)),
+	e.plan.Orders, e.plan.OrdersSet = append(e.plan.Orders[:0], strategy.DesiredOrder{Key: entryKey, Side: exchange.SideOf(whole),
+		Price:    exchange.Price(e.get(entryPrice)),
 		Quantity: abs(whole), PostOnly: e.rules.PostOnly}), true
 	if e.plan.Reason == "" {
 		e.plan.Reason = fmt.Sprintf("patient entry, price %d of %d", e.get(entryTry), e.rules.Tries)

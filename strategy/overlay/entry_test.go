@@ -29,7 +29,8 @@ type entryStage struct {
 
 func newEntryStage(t *testing.T, rules Entry) *entryStage {
 	rules.Resting = true
-	return &entryStage{t: t, inner: &planned{}, rules: rules, view: strategy.View{Symbol: testSymbol(t), NowMS: 1_700_000_000_000, Equity: exchange.AmountOf(10_000)}}
+	return &entryStage{t: t, inner: &planned{}, rules: rules, view: strategy.View{Symbol: testSymbol(t), NowMS: 1_700_000_000_000,
+		Equity: exchange.AmountOf(10_000)}}
 }
 
 func (s *entryStage) target(quantity exchange.Quantity) {
@@ -158,13 +159,15 @@ func TestALargerTargetWaitsForThePreviousOrder(t *testing.T) {
 func TestOnlyTargetsBecomePatientEntries(t *testing.T) {
 	t.Parallel()
 	s := newEntryStage(t, Entry{PatienceMS: 1000, Tries: 1})
-	s.inner.plan.Orders, s.inner.plan.OrdersSet = []strategy.DesiredOrder{{Key: "own", Side: exchange.Buy, Price: s.view.Symbol.PriceTick, Quantity: 1000}}, true
+	s.inner.plan.Orders, s.inner.plan.OrdersSet = []strategy.DesiredOrder{
+		{Key: "own", Side: exchange.Buy, Price: s.view.Symbol.PriceTick, Quantity: 1000}}, true
 	s.want(s.at(0, "100"), "BUY 1 at 0.1")
 }
 
 func TestTargetsByEquityAndQuoteArePricedOnce(t *testing.T) {
 	t.Parallel()
-	for _, target := range []strategy.Target{{Kind: strategy.ByEquity, Share: exchange.RateOne / 100}, {Kind: strategy.ByQuote, Quote: exchange.AmountOf(100)}} {
+	for _, target := range []strategy.Target{{Kind: strategy.ByEquity, Share: exchange.RateOne / 100},
+		{Kind: strategy.ByQuote, Quote: exchange.AmountOf(100)}} {
 		s := newEntryStage(t, Entry{PatienceMS: 30_000, Tries: 2, Cross: true})
 		s.inner.plan.Target = target
 		s.want(s.at(0, "100"), "BUY 1 at 99.9")

@@ -138,11 +138,14 @@ func TestATrailingStopFollowsTheBestPriceOnly(t *testing.T) {
 	}{
 		{"long", 1000, Exit{Trailing: Trailing{Distance: exchange.RateOne / 50}}, strategy.Protection{}, "101 103 102 104", "98.9 100.9 100.9 101.9"},
 		{"short", -1000, Exit{Trailing: Trailing{Distance: exchange.RateOne / 50}}, strategy.Protection{}, "99 97 98 96", "101 99 99 98"},
-		{"after a profit", 1000, Exit{Trailing: Trailing{Distance: exchange.RateOne / 50, After: exchange.RateOne / 20}}, strategy.Protection{}, "104 105 101", "- 102.9 102.9"},
-		{"never looser than the configured stop", 1000, Exit{Base: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 100}}, Trailing: Trailing{Distance: exchange.RateOne / 20}},
+		{"after a profit", 1000, Exit{Trailing: Trailing{Distance: exchange.RateOne / 50, After: exchange.RateOne / 20}}, strategy.Protection{},
+			"104 105 101", "- 102.9 102.9"},
+		{"never looser than the configured stop", 1000, Exit{Base: strategy.Protection{Set: true,
+			StopLoss: strategy.Distance{Share: exchange.RateOne / 100}}, Trailing: Trailing{Distance: exchange.RateOne / 20}},
 			strategy.Protection{}, "101 110", "99 104.5"},
 		{"never looser than the strategy's own", 1000, Exit{Trailing: Trailing{Distance: exchange.RateOne / 20}},
-			strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 1000 * tick}, TakeProfit: strategy.Distance{Price: 2000 * tick}}, "101 110", "100 104.5"},
+			strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 1000 * tick}, TakeProfit: strategy.Distance{Price: 2000 * tick}},
+			"101 110", "100 104.5"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -208,7 +211,8 @@ func TestOrdersWaitForTheCooldownToEnd(t *testing.T) {
 func TestATrailingStopNeverMovesBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		s := newExitStage(t, Exit{Trailing: Trailing{Distance: exchange.Rate(rapid.Int64Range(1, 50_000_000).Draw(r, "distance")), After: exchange.Rate(rapid.Int64Range(0, 10_000_000).Draw(r, "after"))}})
+		s := newExitStage(t, Exit{Trailing: Trailing{Distance: exchange.Rate(rapid.Int64Range(1, 50_000_000).Draw(r, "distance")),
+			After: exchange.Rate(rapid.Int64Range(0, 10_000_000).Draw(r, "after"))}})
 		side := rapid.SampledFrom([]int64{1000, -1000}).Draw(r, "side")
 		s.inner.target = map[bool]string{true: "L", false: "S"}[side > 0]
 		price := int64(1_000_0)

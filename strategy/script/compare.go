@@ -23,7 +23,8 @@ var comparisons = map[syntax.Token]*starlark.Builtin{
 }
 
 func comparison(operator syntax.Token, floats func(x, y float64) bool) *starlark.Builtin {
-	return starlark.NewBuiltin(operator.String(), func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	return starlark.NewBuiltin(operator.String(), func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
+		_ []starlark.Tuple) (starlark.Value, error) {
 		x, y := args[0], args[1]
 		if xf, ok := number(x); ok {
 			if yf, ok := number(y); ok {

@@ -28,7 +28,8 @@ func param(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, na
 		kinds            = map[string]string{"int": "int", "float": "decimal", "bool": "bool", "string": "text"}
 		parameterName    = func() string { return fmt.Sprintf("param(%q)", name) }
 	)
-	if err := starlark.UnpackArgs("param", args, named, "name", &name, "default", &fallback, "min?", &minimum, "max?", &maximum, "oneof?", &oneOf, "help?", &help); err != nil {
+	if err := starlark.UnpackArgs("param", args, named, "name", &name, "default", &fallback, "min?", &minimum, "max?", &maximum, "oneof?", &oneOf,
+		"help?", &help); err != nil {
 		return nil, err
 	}
 	if !identifier(name) {

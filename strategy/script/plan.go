@@ -194,7 +194,8 @@ func order(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, na
 		postOnly                    bool
 		o                           = &orderValue{opaque: opaque{"order"}}
 	)
-	if err := starlark.UnpackArgs("order", args, named, "key", &key, "side", &side, "price", &atPrice, "quantity", &ofQuantity, "post_only?", &postOnly, "stop_price?", &stopAt); err != nil {
+	if err := starlark.UnpackArgs("order", args, named, "key", &key, "side", &side, "price", &atPrice, "quantity", &ofQuantity, "post_only?",
+		&postOnly, "stop_price?", &stopAt); err != nil {
 		return nil, err
 	}
 	o.order.Key, o.order.PostOnly = key, postOnly

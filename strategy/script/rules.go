@@ -37,7 +37,8 @@ func Rules() strategy.Definition {
 		"opens a short position when true (futures)", "closes a short position when true"}
 	definition := strategy.Definition{Name: "rules", Summary: "enters and leaves by conditions over indicators, written in the YAML"}
 	for i, name := range ruleNames {
-		definition.Parameters = append(definition.Parameters, strategy.Parameter{Name: name, Kind: "text", Default: never, Help: help[i] + ", such as cross_above(ema(close, 12), ema(close, 26)) and rsi(close, 14) < 70"})
+		definition.Parameters = append(definition.Parameters, strategy.Parameter{Name: name, Kind: "text", Default: never,
+			Help: help[i] + ", such as cross_above(ema(close, 12), ema(close, 26)) and rsi(close, 14) < 70"})
 	}
 	definition.New = newRules
 	return definition
@@ -52,7 +53,8 @@ func newRules(setting strategy.Setting, values strategy.Values) (strategy.Strate
 		}
 	}
 	if texts[entryLong] == never && texts[entryShort] == never {
-		return nil, &strategy.ValueError{Parameter: ruleNames[entryLong], Err: errors.New("neither entry_long nor entry_short is set: nothing would ever be traded")}
+		return nil, &strategy.ValueError{Parameter: ruleNames[entryLong],
+			Err: errors.New("neither entry_long nor entry_short is set: nothing would ever be traded")}
 	}
 	if setting.Market == exchange.Spot && texts[entryShort] != never {
 		return nil, &strategy.ValueError{Parameter: ruleNames[entryShort], Err: errors.New("spot has no short positions: trade futures, or remove it")}

@@ -174,7 +174,8 @@ func (r *running) functions(globals starlark.StringDict) error {
 // complete refuses a script without decide.
 func (r *running) complete() error {
 	if r.decide == nil {
-		return &strategy.SourceError{File: r.name, Err: errors.New("has no function decide: write def decide(view), which returns hold(...), plan(...) or None")}
+		return &strategy.SourceError{File: r.name, Err: errors.New("has no function decide: write def decide(view), which returns hold(...), " +
+			"plan(...) or None")}
 	}
 	return nil
 }

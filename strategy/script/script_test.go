@@ -240,7 +240,8 @@ func TestAPlanIsRoundedToTicks(t *testing.T) {
 	t.Parallel()
 	s := written(t, exchange.Futures, nil, `def decide(view):`,
 		`    if view.position == 0:`,
-		`        return plan(orders=[order("low", "buy", close * 0.9999, 0.1 + 0.2), order("high", "sell", 100.01, "0.0019", post_only=True, stop_price=100.06)],`,
+		`        return plan(orders=[order("low", "buy", close * 0.9999, 0.1 + 0.2), order("high", "sell", 100.01, "0.0019", post_only=True, `+
+			`stop_price=100.06)],`,
 		`                    exits=[order("out", "sell", 120, 1)], stop_loss="2%", take_profit=130.04, leverage=3, reason="r", remember={"n": 7})`,
 		`    return plan(target=quantity(-0.0019))`)
 	w := newWorld(setting(t, exchange.Futures))
@@ -345,7 +346,8 @@ func TestErrorsHaveTheirPosition(t *testing.T) {
 		{`x = param("a", 5, max=3)` + "\n" + decide + "pass\n", `param("a"): its default 5 is above 3`},
 		{`x = param("A b", 5)` + "\n" + decide + "pass\n", "a name consists of a-z, 0-9 and _"},
 		{decide + "return ema(close, 5)\n", "my.star:2:15: ema(...) makes an indicator"},
-		{"def f(x):\n    return x / 0\n" + decide + "f(1)\n", "my.star:2:14: floating-point division by zero (called: my.star:4:6 in decide > my.star:2:14 in f)"},
+		{"def f(x):\n    return x / 0\n" + decide + "f(1)\n", "my.star:2:14: floating-point division by zero (called: my.star:4:6 in decide > " +
+			"my.star:2:14 in f)"},
 		{decide + "return 7\n", "my.star:1:1: decide returned int"},
 		{decide + "return view.postion\n", "my.star:2:16: view has no .postion field or method (did you mean .position?)"},
 		{decide + `state["a"] = 1` + "\n", "state can be written only in candle(view)"},
@@ -401,7 +403,8 @@ def decide(view):
 		t.Fatal(err)
 	}
 	definition := s.Definition()
-	if p := definition.Parameters; len(p) != 4 || p[0].Kind != "int" || p[0].Max != "9" || p[0].Help != "whole" || p[1].Kind != "decimal" || p[2].OneOf[1] != "down" || p[3].Default != "true" {
+	if p := definition.Parameters; len(p) != 4 || p[0].Kind != "int" || p[0].Max != "9" || p[0].Help != "whole" || p[1].Kind != "decimal" ||
+		p[2].OneOf[1] != "down" || p[3].Default != "true" {
 		t.Errorf("have %+v", p)
 	}
 	made, err := definition.New(setting(t, exchange.Spot), strategy.Values{"a": "7", "b": "25%", "c": "down", "d": "false"})

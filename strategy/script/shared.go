@@ -89,10 +89,12 @@ func Names() []string {
 // maker makes an indicator at the top of the file: name(series, parameters). Without a series it
 // uses the candle itself.
 func maker(definition indicator.Definition) *starlark.Builtin {
-	return starlark.NewBuiltin(definition.Name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+	return starlark.NewBuiltin(definition.Name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
+		named []starlark.Tuple) (starlark.Value, error) {
 		r := runningOf(thread)
 		if !r.loading {
-			return nil, fmt.Errorf("%s(...) makes an indicator, which must see every candle: call it at the top of the file, outside any function, and use its name here", definition.Name)
+			return nil, fmt.Errorf("%s(...) makes an indicator, which must see every candle: call it at the top of the file, "+
+				"outside any function, and use its name here", definition.Name)
 		}
 		var source *series
 		on := r.own()

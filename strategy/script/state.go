@@ -27,7 +27,8 @@ func newState() *state { return &state{held: starlark.NewDict(8)} }
 // SetKey implements state[key] = value.
 func (s *state) SetKey(key, value starlark.Value) error {
 	if !s.writable {
-		return errors.New("state can be written only in candle(view): decide must return the same however often it is called (use plan(remember={...}) to store in the journal)")
+		return errors.New("state can be written only in candle(view): decide must return the same however often it is called " +
+			"(use plan(remember={...}) to store in the journal)")
 	}
 	if !plain(value) {
 		return fmt.Errorf("state keeps numbers, texts, booleans, None and tuples of them, not a %s", value.Type())

@@ -22,7 +22,8 @@ var _ starlark.HasAttrs = (*view)(nil)
 
 func newView() *view {
 	v := &view{}
-	v.filled = starlark.NewBuiltin("filled", func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+	v.filled = starlark.NewBuiltin("filled", func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
+		named []starlark.Tuple) (starlark.Value, error) {
 		var key string
 		if err := starlark.UnpackArgs("filled", args, named, "key", &key); err != nil {
 			return nil, err

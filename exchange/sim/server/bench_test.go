@@ -98,7 +98,8 @@ func (c *trader) callByHand(b *testing.B, method, target, body string, count int
 	var out []byte
 	for range count {
 		header := c.sign(method, target, body, c.nowMS())
-		out = fmt.Appendf(out[:0], "%s %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\nx-api-key: %s\r\nx-timestamp: %s\r\nx-signature: %s\r\n\r\n%s", method, target, len(body),
+		out = fmt.Appendf(out[:0], "%s %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\nx-api-key: %s\r\nx-timestamp: %s\r\nx-signature: %s\r\n\r\n%s",
+			method, target, len(body),
 			header.Get("x-api-key"), header.Get("x-timestamp"), header.Get("x-signature"), body)
 		began := time.Now()
 		if _, err := conn.Write(out); err != nil {

@@ -33,8 +33,9 @@ func specialSymbols(t testing.TB) []*exchange.Symbol {
 	for _, name := range []string{idleSymbol, reduceSymbol, lastingOrder, blankSymbol} {
 		for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
 			symbol, err := exchange.NewSymbol(exchange.SymbolSpec{
-				Market: market, Name: name, Base: strings.TrimSuffix(name, "-USDT"), Quote: "USDT", PriceTick: decimal.New(1, -2), QuantityTick: decimal.New(1, -2),
-				MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000), FundingIntervalHours: 8, Brackets: sim.DefaultBrackets(),
+				Market: market, Name: name, Base: strings.TrimSuffix(name, "-USDT"), Quote: "USDT", PriceTick: decimal.New(1, -2),
+				QuantityTick: decimal.New(1, -2),
+				MinNotional:  decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000), FundingIntervalHours: 8, Brackets: sim.DefaultBrackets(),
 				Tradable: name != idleSymbol, ReduceOnly: name == reduceSymbol && market == exchange.Futures, Cancelable: name != lastingOrder,
 			})
 			if err != nil {
@@ -275,7 +276,8 @@ func (v *visitor) goRefusals() {
 		{2018, order(btc, "BUY", "MARKET", near, "postOnly=true")},
 		{2019, order(btc, "SELL", "STOP_MARKET", near, "stopPrice=40000", "workingType=MARK_PRICE", "reduceOnly=true", "closePosition=true")},
 		{2020, order("ETH-USDT", "SELL", "MARKET", "qt=1", "reduceOnly=true")}, {2021, order(btc, "BUY", "MARKET", near, "reduceOnly=true")},
-		{2022, order(btc, "SELL", "LIMIT", "qt=0.02", "price=60000", "reduceOnly=true")}, {2023, order(btc, "SELL", "LIMIT", near, "price=60000", "reduceOnly=true")},
+		{2022, order(btc, "SELL", "LIMIT", "qt=0.02", "price=60000", "reduceOnly=true")},
+		{2023, order(btc, "SELL", "LIMIT", near, "price=60000", "reduceOnly=true")},
 		{2024, order(btc, "SELL", "STOP_LIMIT", far, "stopPrice=40000", "workingType=MARK_PRICE", "closePosition=true")},
 		{2025, order(btc, "SELL", "TAKE_PROFIT_MARKET", near, "stopPrice=60000", "workingType=MARK_PRICE", "closePosition=true")},
 		{2026, order(btc, "SELL", "STOP_MARKET", "stopPrice=44000", "workingType=MARK_PRICE", "closePosition=true")},
@@ -300,7 +302,8 @@ func (v *visitor) goRefusals() {
 	for _, query := range []string{"symbol=BTC-USDT&limit=0", "symbol=BTC-USDT&limit=7"} {
 		v.bad(2000, "spot_depth", query, "")
 	}
-	for _, query := range []string{"", "symbol=BTC-USDT&symbol=ETH-USDT", "symbol=BTC-USDT&limit=1&limit=2", "symbol=%zz", "symbol=BTC-USDT;limit=1", "symbol=BTC-USDT&limit=many"} {
+	for _, query := range []string{"", "symbol=BTC-USDT&symbol=ETH-USDT", "symbol=BTC-USDT&limit=1&limit=2", "symbol=%zz", "symbol=BTC-USDT;limit=1",
+		"symbol=BTC-USDT&limit=many"} {
 		v.bad(1000, "futures_depth", query, "")
 	}
 }
@@ -397,7 +400,8 @@ func (v *visitor) goForeign(id, method, target, body string) {
 // goWrong requests paths and methods that the document does not have.
 func (v *visitor) goWrong() {
 	const responses = "/components/responses/"
-	for _, path := range []string{"/", "/fapi/v1", "/fapi/v1/time/", "//fapi/v1/time", "/fapi/v1/ticker/", "/fapi/v1/ticker/A/B", "/fapi/v2/time", "/control/v1/", "/openapi.json/"} {
+	for _, path := range []string{"/", "/fapi/v1", "/fapi/v1/time/", "//fapi/v1/time", "/fapi/v1/ticker/", "/fapi/v1/ticker/A/B", "/fapi/v2/time",
+		"/control/v1/", "/openapi.json/"} {
 		a := v.send("GET", path, "", nil)
 		v.reply("GET "+path, responses+"UnknownPath", a)
 		a.wantRefusal(v.trader.t, 404, 404)

@@ -95,7 +95,8 @@ func TestAcknowledgedOrdersSurviveKill(t *testing.T) {
 			group.Go(func() {
 				for i := 0; ; i++ {
 					name := fmt.Sprintf("%d-%d-%d", kill, caller, i)
-					a := c.call("POST", "/fhapi/v1/order", `{"symbol":"BTC-USDT","side":"BUY","type":"LIMIT","qt":"0.001","price":"40000","client_order_id":"`+name+`"}`)
+					a := c.call("POST", "/fhapi/v1/order", `{"symbol":"BTC-USDT","side":"BUY","type":"LIMIT","qt":"0.001",`+
+						`"price":"40000","client_order_id":"`+name+`"}`)
 					if a.err != nil {
 						return // the kill
 					}

@@ -190,7 +190,8 @@ func TestSettingsCoverWhatVenuesDecideDifferently(t *testing.T) {
 		t.Fatal(err)
 	}
 	account := config.NewAccount("KEY")
-	if want, have := [4]exchange.Rate{0, 1_000_000, 100_000, 300_000}, [4]exchange.Rate{account.FuturesMaker, account.FuturesTaker, account.SpotMaker, account.SpotTaker}; want != have {
+	if want, have := [4]exchange.Rate{0, 1_000_000, 100_000, 300_000},
+		[4]exchange.Rate{account.FuturesMaker, account.FuturesTaker, account.SpotMaker, account.SpotTaker}; want != have {
 		t.Errorf("fees: want %v, have %v", want, have)
 	}
 	if want, have := int64(1000), startClock(t, config.Clock, 0).windowMS(); want != have {

@@ -143,7 +143,8 @@ func TestRefusedRequestsAre400WithACode(t *testing.T) {
 	c.send("GET", "/fapi/v1/ticker/NO-SUCH", "", nil).wantRefusal(t, 400, exchange.CodeFuturesInvalidSymbol)
 	c.call("POST", "/fhapi/v1/order", strings.Replace(buyMarket, "BTC", "NO", 1)).wantRefusal(t, 400, exchange.CodeFuturesInvalidSymbol)
 	c.call("POST", "/hapi/v1/spot/cancel_all", `{"symbol":"NO-SUCH"}`).wantRefusal(t, 400, exchange.CodeSpotInvalidSymbol)
-	for _, body := range []string{"", "{", "[]", `{"symbol":5}`, strings.Replace(buyMarket, `"0.01"`, `NaN`, 1), strings.Replace(buyMarket, `"0.01"`, `1e1000000000`, 1)} {
+	for _, body := range []string{"", "{", "[]", `{"symbol":5}`, strings.Replace(buyMarket, `"0.01"`, `NaN`, 1),
+		strings.Replace(buyMarket, `"0.01"`, `1e1000000000`, 1)} {
 		c.call("POST", "/fhapi/v1/order", body).want(t, 400)
 	}
 	large := `{"pad":"` + strings.Repeat("x", maxBody) + `"}`
