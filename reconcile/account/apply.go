@@ -12,13 +12,13 @@ import (
 // Apply changes the state by one record. Replaying a journal is applying its
 // records in order.
 func (s *State) Apply(r *record.Record) {
-	if posting, ok := r.Body.(record.Posting); ok { // it changes nothing a round acts on
-		s.books.Post(&posting.Posting)
-		return
+	if r.Kind() != record.KindPosting { // which changes nothing that a round acts on
+		s.version++
+		s.noteID(r)
 	}
-	s.version++
-	s.noteID(r)
 	switch body := r.Body.(type) {
+	case record.Posting:
+		s.books.Post(&body.Posting)
 	case record.Boot:
 		s.boot(r, body.Epoch)
 	case record.Config, record.Audit:

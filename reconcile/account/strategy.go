@@ -32,6 +32,9 @@ func (s *Strategy) Symbol() exchange.SymbolKey { return s.symbol }
 // Plan is a copy of the plan in force. Its lists are shared and must not be changed.
 func (s *Strategy) Plan() strategy.Plan { return s.plan }
 
+// ClonePlan returns a copy of the plan in force that shares nothing with it.
+func (s *Strategy) ClonePlan() *strategy.Plan { return s.plan.Clone() }
+
 // Covers reports whether a newer plan changes nothing of the one in force.
 func (s *Strategy) Covers(newer *strategy.Plan) bool { return s.plan.Covers(newer) }
 

@@ -67,12 +67,6 @@ func (r *run) nextTick(nowMS int64) int64 {
 	return r.config.Interval.OpenOf(nowMS) + int64(r.config.Interval)
 }
 
-// planInForce is a copy that shares nothing with the journalled one.
-func (r *run) planInForce() strategy.Plan {
-	plan := r.state.Plan()
-	return *plan.Clone()
-}
-
 // target is the quantity the plan in force wishes; that of a share or an amount is known
 // once it was priced.
 func (r *run) target() exchange.Quantity {

@@ -84,7 +84,7 @@ func (e *outlooks) Outlooks() []Outlook {
 func (e *outlooks) outlook(r *run) Outlook {
 	o := Outlook{Strategy: r.config.Name, Kind: r.config.Kind, Symbol: r.config.Symbol, Interval: r.config.Interval, NowMS: e.nowMS, NextMS: r.nextTick(e.nowMS),
 		Seen: r.seen, Warmup: r.config.Strategy.Warmup(), Last: r.truth.Last, LastMS: r.truth.LastMS, Position: r.truth.Position, EntryPrice: r.truth.EntryPrice,
-		Equity: e.marked(r.truth.Key().Market), InForce: r.planInForce(), Latch: r.state.Latch()}
+		Equity: e.marked(r.truth.Key().Market), InForce: *r.state.ClonePlan(), Latch: r.state.Latch()}
 	if r.series.end > 0 {
 		o.Candle, o.CandleMS = r.series.candles.At(r.series.end-1), r.series.candles.CloseMS(r.series.end-1)
 	}
@@ -121,8 +121,7 @@ func (e *outlooks) outlook(r *run) Outlook {
 // foresee asks the strategy as the next tick would, and returns the plan that
 // would be in force then.
 func (e *outlooks) foresee(r *run, o *Outlook) *strategy.Plan {
-	inForce := r.planInForce()
-	plan := &inForce
+	plan := r.state.ClonePlan()
 	if o.NextMS == 0 || r.truth.Last == 0 {
 		return plan
 	}

@@ -147,7 +147,7 @@ func (e *report) strategyStatus(r *run) StrategyStatus {
 	if s.NextMS == never { // its candle is being read
 		s.NextMS = r.nextTick(e.nowMS)
 	}
-	s.Plan, s.Memory, s.Latch = r.planInForce(), r.state.Memory(), r.state.Latch()
+	s.Plan, s.Memory, s.Latch = *r.state.ClonePlan(), r.state.Memory(), r.state.Latch()
 	watch := e.book.Watch(r.config.Name)
 	if watch.Known() {
 		s.Realized, s.Own, s.Peak = watch.Result().Result, e.own(r), watch.Day().Peak

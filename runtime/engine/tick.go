@@ -85,8 +85,7 @@ func (e *tick) decided(r *run) {
 
 // adopt puts the new wish in force, journalled, and asks for a round.
 func (e *tick) adopt(r *run) {
-	plan := r.planInForce()
-	merged := &plan
+	merged := r.state.ClonePlan()
 	merged.Merge(&r.plan)
 	latch := r.state.Latch()
 	e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key(), Body: record.Plan{Plan: merged}})

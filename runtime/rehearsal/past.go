@@ -115,9 +115,8 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 		return nil, failure.New(failure.Negative, "name a later time", "the journal knows nothing of %s: it begins at %s", second(atMS), second(began))
 	}
 	state, truth := book.Strategy(c.Name), book.Symbol(symbol.Key())
-	plan := state.Plan()
 	p.memory = state.Memory()
-	p.outlook.InForce, p.outlook.Plan, p.outlook.Latch, p.outlook.Position = *plan.Clone(), *plan.Clone(), state.Latch(), truth.Known()
+	p.outlook.InForce, p.outlook.Plan, p.outlook.Latch, p.outlook.Position = *state.ClonePlan(), *state.ClonePlan(), state.Latch(), truth.Known()
 	p.outlook.Equity = book.Watch("").Day().Equity
 	p.outlook.Blocks = blocksThen(book, c.Name, truth, state, atMS)
 	return p, nil
