@@ -101,7 +101,8 @@ func TestThePageFetchesAtOnceWhatEveryPageNeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]bool{"dom.js": true, "router.js": true, "settings.js": true, "app.js": false, "chart.js": false, "halt.js": false, "page/overview.js": false} {
+	for name, want := range map[string]bool{"dom.js": true, "router.js": true, "settings.js": true, "app.js": false, "chart.js": false, "halt.js": false,
+		"page/overview.js": false} {
 		if have := strings.Contains(string(s.page.plain), `<link rel="modulepreload" href="`+s.base+"/js/"+name); have != want {
 			t.Errorf("%s: want it fetched at once %v, have %v", name, want, have)
 		}

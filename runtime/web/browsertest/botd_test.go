@@ -192,7 +192,8 @@ func (d *daemon) token(name string) string {
 // ask speaks to the API over the unix socket.
 func (d *daemon) ask(method, path, body string, into any) {
 	d.t.Helper()
-	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _,
+		_ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(d.directory, "data", "demo", "botd.sock"))
 	}}}
 	request, err := http.NewRequest(method, "http://botd"+path, strings.NewReader(body))
@@ -233,7 +234,8 @@ func (d *daemon) backtests() {
 	}
 	run("data", "generate", "--symbol", "BTC-USDT", "--interval", "1h", "--candles", "2000", "--out", "candles.csv")
 	for name, fast := range map[string]string{"quick": "5", "slow": "15"} {
-		text := "name: " + name + "\nstrategy: sma_cross\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1h\nleverage: 2\nsize: {equity: 50%}\nparams: {fast: " + fast + ", slow: 40}\n"
+		text := "name: " + name + "\nstrategy: sma_cross\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1h\n" +
+			"leverage: 2\nsize: {equity: 50%}\nparams: {fast: " + fast + ", slow: 40}\n"
 		if err := os.WriteFile(filepath.Join(d.directory, name+".yaml"), []byte(text), 0o644); err != nil {
 			d.t.Fatal(err)
 		}

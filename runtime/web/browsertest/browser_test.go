@@ -120,8 +120,10 @@ func call[P, R any](v *tab, command cdp.Command[P, R], params P) R {
 
 func (v *tab) show(l look) {
 	v.t.Helper()
-	call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.theme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
-	call(v, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: l.width, Height: l.height, DeviceScaleFactor: 1, Mobile: l.mobile})
+	call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.theme},
+		{Name: "prefers-reduced-motion", Value: "reduce"}}})
+	call(v, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: l.width, Height: l.height, DeviceScaleFactor: 1,
+		Mobile: l.mobile})
 	call(v, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "UTC"})
 }
 
@@ -234,7 +236,8 @@ func (v *tab) visit(path string) (took time.Duration, weight int) {
 // login shows a token.
 func (v *tab) login(token string) {
 	v.t.Helper()
-	v.do(chromedp.Navigate(v.base+"/login"), chromedp.WaitVisible(chromedp.CSS("#token")), chromedp.SendKeys(chromedp.CSS("#token"), token), chromedp.Click(chromedp.CSS("button[type=submit]")), ready)
+	v.do(chromedp.Navigate(v.base+"/login"), chromedp.WaitVisible(chromedp.CSS("#token")), chromedp.SendKeys(chromedp.CSS("#token"), token),
+		chromedp.Click(chromedp.CSS("button[type=submit]")), ready)
 }
 
 // press types keys into whatever has the focus.
@@ -275,7 +278,11 @@ func (v *tab) shoot(name string) {
 func (v *tab) fits(where string) {
 	v.t.Helper()
 	if over := eval[int](v, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); over > 0 {
-		v.t.Errorf("%s: %d px wider than the screen: %s", where, over, eval[string](v, `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth && !e.closest(".scroll")?.parentElement.closest("body") ).slice(0, 4).map(e => e.outerHTML.slice(0, 120)).join("; ") + " | " + [...document.querySelectorAll(".scroll *")].filter(e => getComputedStyle(e).position === "absolute" && e.getBoundingClientRect().right > document.documentElement.clientWidth).slice(0, 3).map(e => e.outerHTML.slice(0, 120)).join("; ")`))
+		v.t.Errorf("%s: %d px wider than the screen: %s", where, over, eval[string](v,
+			`[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth &&
+				!e.closest(".scroll")?.parentElement.closest("body") ).slice(0, 4).map(e => e.outerHTML.slice(0,
+					120)).join("; ") + " | " + [...document.querySelectorAll(".scroll *")].filter(e => getComputedStyle(e).position === "absolute" &&
+						e.getBoundingClientRect().right > document.documentElement.clientWidth).slice(0, 3).map(e => e.outerHTML.slice(0, 120)).join("; ")`))
 	}
 }
 
@@ -296,7 +303,9 @@ func (v *tab) accessible(where string) {
 		v.t.Fatal(err)
 	}
 	eval[bool](v, string(source)+";true")
-	found := eval[[]violation](v, `axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.slice(0, 3).map(n => ({target: n.target, html: n.html.slice(0, 200)}))})))`)
+	found := eval[[]violation](v,
+		`axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.slice(0, 3).map(n =>
+			({target: n.target, html: n.html.slice(0, 200)}))})))`)
 	for _, one := range found {
 		v.t.Errorf("%s: axe %s: %s: %v", where, one.ID, one.Help, one.Nodes)
 	}

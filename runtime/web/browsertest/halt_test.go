@@ -26,9 +26,12 @@ func TestKillSwitchByKeyboardAlone(t *testing.T) {
 	before := d.status()
 
 	v.press(kb.ArrowDown)
-	v.until("a cancel names the orders", `document.querySelectorAll("#halt-steps li").length >= 3 && [...document.querySelectorAll("#halt-steps li")].every(li => li.textContent.includes("cancel order"))`)
+	v.until("a cancel names the orders",
+		`document.querySelectorAll("#halt-steps li").length >= 3 && [...document.querySelectorAll("#halt-steps li")].every(li =>
+			li.textContent.includes("cancel order"))`)
 	v.press(kb.ArrowDown)
-	v.until("a flatten names orders and positions", `!!document.querySelector("#halt-steps")?.textContent.includes("close by SELL MARKET 0.006 on futures BTC-USDT")`)
+	v.until("a flatten names orders and positions",
+		`!!document.querySelector("#halt-steps")?.textContent.includes("close by SELL MARKET 0.006 on futures BTC-USDT")`)
 	if after := d.status(); after.Halted != "" || after.Open != before.Open || after.Positions != before.Positions {
 		t.Fatalf("want a preview to change nothing: before %+v, after %+v", before, after)
 	}
@@ -104,21 +107,25 @@ func TestStrategyIsPausedAndResumed(t *testing.T) {
 	v.quiet("pause and resume")
 }
 
-// TestOneOrderAndOnePositionByHand cancels one order of a grid and closes one
+// TestOneOrderAndOnePositionManually cancels one order of a grid and closes one
 // position, each after its preview; neither comes back.
-func TestOneOrderAndOnePositionByHand(t *testing.T) {
+func TestOneOrderAndOnePositionManually(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)
 	v := d.enter(light)
 	press := func(within, name string) {
 		t.Helper()
-		v.until("there is "+name, `[...document.querySelectorAll(`+quoted(within+" button")+`)].some(b => (b.ariaLabel ?? b.textContent).startsWith(`+quoted(name)+`) && !b.disabled)`)
-		eval[bool](v, `([...document.querySelectorAll(`+quoted(within+" button")+`)].find(b => (b.ariaLabel ?? b.textContent).startsWith(`+quoted(name)+`)).click(), true)`)
+		v.until("there is "+name,
+			`[...document.querySelectorAll(`+quoted(within+" button")+`)].some(b => (b.ariaLabel ?? b.textContent).startsWith(`+quoted(name)+`) &&
+				!b.disabled)`)
+		eval[bool](v, `([...document.querySelectorAll(`+quoted(within+" button")+`)].find(b =>
+			(b.ariaLabel ?? b.textContent).startsWith(`+quoted(name)+`)).click(), true)`)
 	}
 	asks := func(parts ...string) {
 		t.Helper()
 		for _, part := range parts {
-			v.until("the dialog says "+part, `!!document.querySelector("dialog[open] .preview") && document.querySelector("dialog[open]").textContent.includes(`+quoted(part)+`)`)
+			v.until("the dialog says "+part,
+				`!!document.querySelector("dialog[open] .preview") && document.querySelector("dialog[open]").textContent.includes(`+quoted(part)+`)`)
 		}
 		if eval[bool](v, `!document.querySelector("dialog[open] button[type=submit]").disabled`) {
 			t.Error("want a reason asked for")
@@ -129,7 +136,9 @@ func TestOneOrderAndOnePositionByHand(t *testing.T) {
 	v.visit("/orders")
 	before := d.status()
 	press("main", "Cancel all…")
-	v.until("a preview names every opening order", `document.querySelectorAll("dialog[open] #halt-steps li").length >= 3 && [...document.querySelectorAll("dialog[open] #halt-steps li")].every(li => li.textContent.includes("cancel order"))`)
+	v.until("a preview names every opening order",
+		`document.querySelectorAll("dialog[open] #halt-steps li").length >= 3 &&
+			[...document.querySelectorAll("dialog[open] #halt-steps li")].every(li => li.textContent.includes("cancel order"))`)
 	v.accessible("cancel all orders")
 	v.shoot("light cancel all")
 	v.press(kb.Escape)
@@ -150,7 +159,7 @@ func TestOneOrderAndOnePositionByHand(t *testing.T) {
 	v.press("too near")
 	press("dialog[open]", "Cancel the order")
 	v.until("the order is gone", `!document.querySelector("main").textContent.includes(`+quoted(id)+`)`)
-	v.until("it says what was done", says+`("Cancel the order: 1 step under way.")`)
+	v.until("it says what was done", says+`("Cancel the order: 1 step in progress.")`)
 	v.shoot("light orders after a cancel")
 
 	v.visit("/positions")
@@ -177,12 +186,12 @@ func TestOneOrderAndOnePositionByHand(t *testing.T) {
 	v.visit("/audit")
 	v.until("the audit names both", says+`("/api/v1/orders/`+id+`/cancel") && `+says+`("/api/v1/positions/futures/BTC-USDT/close") && `+says+`("too near")`)
 	v.visit("/intents/" + id)
-	v.until("the order's life tells who ended it", says+`("too near")`)
+	v.until("the order's life cycle names who ended it", says+`("too near")`)
 	v.shoot("light life of a canceled order")
 	if s := d.status(); s.Open != before.Open-2 { // the order, and the stop of the position
 		t.Errorf("want %d orders left, have %+v", before.Open-2, s)
 	}
-	v.quiet("by hand")
+	v.quiet("manual orders")
 }
 
 func TestViewerSeesAndChangesNothing(t *testing.T) {
@@ -191,7 +200,7 @@ func TestViewerSeesAndChangesNothing(t *testing.T) {
 	v := openBrowser(t).open(d, dark)
 	v.login(d.token("token-viewer"))
 	v.visit("/risk")
-	v.until("the viewer is told", says+`("only an operator can halt")`)
+	v.until("the viewer is informed", says+`("only an operator can halt")`)
 	if eval[bool](v, `!document.querySelector("#halt-engage").disabled || !document.querySelector("#halt-reason").disabled`) {
 		t.Error("want the switch locked for a viewer")
 	}

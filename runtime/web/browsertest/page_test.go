@@ -22,9 +22,14 @@ func everyPage(d *daemon) map[string]string {
 	}
 	d.ask("GET", "/api/v1/orders?state=all&strategy=accumulate&limit=1", "", &orders)
 	return map[string]string{
-		"/": "Nothing needs you", "/?range=7d": "without 1 BTC held", "/strategies": "levels", "/strategies/accumulate": "Decisions", "/strategies/levels?view=orders": "Working orders", "/strategies/hold?view=trades": "No round trip is over", "/orders": "Working", "/orders?view=fills": "Mean price", "/orders?view=ended": "filled",
-		"/intents": "Outcome", "/intents/" + orders.Items[0].ID: "Checked, rule by rule", "/positions": "The journal explains", "/risk": "Kill switch", "/reconcile": "Exchange and journal agree",
-		"/market": "Price tick", "/market/futures/BTC-USDT": "Order book", "/market/spot/SOL-USDT": "Trades", "/logs": "daemon.started", "/backtests": "Greatest fall", "/backtests/compare?ids=quick,slow": "What differs", "/settings": "Back up now", "/audit": "start", "/nowhere": "There is no page",
+		"/": "All systems normal", "/?range=7d": "not counting 1 BTC", "/strategies": "levels", "/strategies/accumulate": "Decisions",
+		"/strategies/levels?view=orders": "Working orders", "/strategies/hold?view=trades": "No closed round trips", "/orders": "Working",
+		"/orders?view=fills": "Mean price", "/orders?view=ended": "filled",
+		"/intents": "Outcome", "/intents/" + orders.Items[0].ID: "Checks", "/positions": "Journal", "/risk": "Kill switch",
+		"/reconcile": "Exchange and journal agree",
+		"/market":    "Price tick", "/market/futures/BTC-USDT": "Order book", "/market/spot/SOL-USDT": "Trades", "/logs": "daemon.started",
+		"/backtests": "Maximum drawdown", "/backtests/compare?ids=quick,slow": "Differences", "/settings": "Back up now", "/audit": "start",
+		"/nowhere": "There is no page",
 	}
 }
 
@@ -55,7 +60,9 @@ func TestEveryPage(t *testing.T) { // not in parallel: it measures
 				v.until(path+" says "+says, `document.body.textContent.includes(`+quoted(says)+`)`)
 				v.fits(l.name + " " + path)
 				if l.mobile {
-					if have := eval[bool](v, `(() => { const box = document.querySelector(".halt").getBoundingClientRect(); return box.top >= 0 && box.right <= innerWidth && box.height >= 40; })()`); !have {
+					if have := eval[bool](v,
+						`(() => { const box = document.querySelector(".halt").getBoundingClientRect(); return box.top >= 0 &&
+							box.right <= innerWidth && box.height >= 40; })()`); !have {
 						t.Errorf("%s: the kill switch is not in reach on a phone", path)
 					}
 				}
@@ -106,7 +113,8 @@ func TestTwentyThousandCandles(t *testing.T) { // not in parallel: it measures
 		took, weight := v.visit("/market/futures/BTC-USDT?candles=20000")
 		best, pace = min(best, took), min(pace, v.pace())
 		t.Logf("20,000 candles: %d bytes, ready in %s", weight, took.Round(time.Millisecond))
-		if have := eval[int](v, `Number(document.querySelector(".panel[aria-labelledby=p-candles] .note").textContent.replaceAll(",", "").match(/\d+/)[0])`); have < 20_000 {
+		if have := eval[int](v,
+			`Number(document.querySelector(".panel[aria-labelledby=p-candles] .note").textContent.replaceAll(",", "").match(/\d+/)[0])`); have < 20_000 {
 			t.Errorf("want 20000 candles, have %d", have)
 		}
 	}
@@ -115,7 +123,9 @@ func TestTwentyThousandCandles(t *testing.T) { // not in parallel: it measures
 	if best > within {
 		t.Errorf("want 20000 candles within %s, have %s", within, best)
 	}
-	if drawn := eval[bool](v, `[...document.querySelectorAll(".host canvas")].some(c => { const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; const seen = new Set(); for (let i = 0; i < d.length; i += 400) seen.add(d[i] + "," + d[i+1] + "," + d[i+2]); return seen.size > 3; })`); !drawn {
+	if drawn := eval[bool](v,
+		`[...document.querySelectorAll(".host canvas")].some(c => { const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+			const seen = new Set(); for (let i = 0; i < d.length; i += 400) seen.add(d[i] + "," + d[i+1] + "," + d[i+2]); return seen.size > 3; })`); !drawn {
 		t.Error("want candles drawn, the canvas is empty")
 	}
 	v.quiet("candles")
@@ -149,13 +159,16 @@ func TestChartsReadBackWithoutEnd(t *testing.T) {
 // of an oscillator, and one whose entry a rule refuses.
 func TestChartShowsWhatAStrategyLooksAtAndDecides(t *testing.T) { // not in parallel: it measures
 	d := startDaemonWith(t, map[string]string{
-		"strategies/cross.yaml":  "name: cross\nstrategy: sma_cross\nmarket: futures\nsymbol: SOL-USDT\ninterval: 1m\nsize: {quote: 50}\nparams: {fast: 5, slow: 20}\n",
+		"strategies/cross.yaml": "name: cross\nstrategy: sma_cross\nmarket: futures\nsymbol: SOL-USDT\ninterval: 1m\n" +
+			"size: {quote: 50}\nparams: {fast: 5, slow: 20}\n",
 		"strategies/swings.yaml": "name: swings\nstrategy: rsi\nmarket: spot\nsymbol: ETH-USDT\ninterval: 1m\nsize: {quote: 50}\n",
-		"strategies/large.yaml":  "name: large\nstrategy: buy_and_hold\nmarket: futures\nsymbol: PEPE-USDT\ninterval: 1m\nsize: {quote: 500}\nrisk: {max_position: 100}\n",
+		"strategies/large.yaml": "name: large\nstrategy: buy_and_hold\nmarket: futures\nsymbol: PEPE-USDT\ninterval: 1m\n" +
+			"size: {quote: 500}\nrisk: {max_position: 100}\n",
 	})
 	d.settle()
 	v := d.enter(light)
-	for _, c := range []struct{ name, plots, says string }{{"cross", "2", "sma 20: dotted"}, {"swings", "1", "rsi 14: solid"}, {"large", "0", "1 refusal"}, {"accumulate", "0", "wants"}} {
+	for _, c := range []struct{ name, plots, says string }{{"cross", "2", "sma 20: dotted"}, {"swings", "1", "rsi 14: solid"}, {"large", "0", "1 refusal"},
+		{"accumulate", "0", "wants"}} {
 		path := "/strategies/" + c.name
 		took, weight := v.visit(path)
 		t.Logf("%-24s %6d bytes  ready in %s", path, weight, took.Round(time.Millisecond))
@@ -166,10 +179,11 @@ func TestChartShowsWhatAStrategyLooksAtAndDecides(t *testing.T) { // not in para
 		if c.name == "large" || c.name == "accumulate" {
 			v.until(path+" has marks", `Number(document.querySelector(".host").dataset.marks) > 0`)
 		}
-		v.until(path+" says "+c.says, `[document.body.textContent, ...[...document.querySelectorAll("figure")].map(e => e.ariaLabel)].join().toLowerCase().includes(`+quoted(c.says)+`)`)
-		v.until(path+" says why", `["What it looks at", "What its next tick would do"].every(text => document.querySelector("[role=tabpanel]").textContent.includes(text))`)
+		v.until(path+" says "+c.says,
+			`[document.body.textContent, ...[...document.querySelectorAll("figure")].map(e => e.ariaLabel)].join().toLowerCase().includes(`+quoted(c.says)+`)`)
+		v.until(path+" says why", `["Conditions", "Next tick"].every(text => document.querySelector("[role=tabpanel]").textContent.includes(text))`)
 		if c.name == "large" {
-			v.until(path+" says what keeps it back", `document.querySelector("[role=tabpanel]").textContent.includes("max position: ")`)
+			v.until(path+" says what blocks it", `document.querySelector("[role=tabpanel]").textContent.includes("max position: ")`)
 		}
 		for _, l := range []look{light, dark, phone} {
 			v.show(l)
@@ -207,16 +221,37 @@ func TestReportOfABacktestIsShutIn(t *testing.T) {
 const odd = `(() => {
 	const real = window.fetch.bind(window);
 	const far = Date.now() - 90000;
-	const order = {client_order_id: "bmain-1-77", order_id: 0, strategy: "levels", purpose: "entry", market: "futures", symbol: "ETH-USDT", side: "BUY", type: "MARKET", state: "uncertain", live: true, price: "0", stop_price: "0", quantity: "0.05", reduce_only: false, close_position: false, post_only: false, filled: "0", mean_price: "0", sent_ms: far, why: "the answer was lost"};
+	const order = {client_order_id: "bmain-1-77", order_id: 0, strategy: "levels", purpose: "entry", market: "futures", symbol: "ETH-USDT",
+		side: "BUY", type: "MARKET", state: "uncertain", live: true, price: "0", stop_price: "0", quantity: "0.05", reduce_only: false,
+			close_position: false, post_only: false, filled: "0", mean_price: "0", sent_ms: far, why: "the answer was lost"};
 	const change = {
-		"reconcile": (a) => ({...a, failed: 2, unknown: [order], quarantines: [{market: "futures", symbol: "ETH-USDT", strategy: "levels", cause: "<b>the exchange tells 1.5, the journal explains 0.05</b>", since: new Date(far).toISOString(), position: "1.5", explained: "0.05", ignored: "0", difference: "1.45", unknown: [order], orders: [{order_id: 9, client_order_id: "by-hand", side: "SELL", type: "LIMIT", quantity: "1", filled: "0", price: "3000", stop_price: "0"}], adopt: ["1.45 becomes the strategy's"], ignore: ["1.45 is left alone"]}]}),
-		"positions": (a) => ({...a, items: [{...a.items[0], quantity: "-1.5", difference: "1.45", quarantine: "differs", settled: false, liq_price: "51000", liquidation_distance_ratio: 0.021, protected: false, unprotected_ms: 61000, protection: []}, ...a.items.slice(1)]}),
-		"status": (a) => ({...a, ready: false, unclean_start: true, unsettled: 2, unsettled_since_ms: far, blind: true, checks: [...a.checks, {name: "clock", ok: false, detail: "off by 3 s"}], nearest_liquidation: {symbol: "BTC-USDT", price: "51000", distance_ratio: 0.021},
-			degraded: [{state: "limit", scope: "account", cause: "max_daily_loss: 5.2 % of 5 %", since: new Date(far).toISOString(), way_out: "ends at 00:00 UTC, or botd rearm"}, {state: "quarantined", scope: "symbol", market: "futures", symbol: "ETH-USDT", cause: "differs", since: new Date(far).toISOString(), way_out: "botd resolve"},
-				{state: "blind", scope: "account", cause: "no answer for 30 s", since: new Date(far).toISOString(), way_out: "ends with the first complete round"}, {state: "stale", scope: "symbol", market: "spot", symbol: "SOL-USDT", cause: "the venue's data are older than paper.max_age", since: new Date(far).toISOString(), way_out: "ends when data come again; meanwhile nothing is accepted, fills or is triggered there"}],
-			strategies: [...a.strategies, ...Array.from({length: 97}, (_, i) => ({...a.strategies[0], name: "strategy-" + i, state: ["running", "halted", "failed", "latched", "quarantined", "warming_up"][i % 6], why: i % 6 === 2 ? "panic: index out of range" : ""}))]}),
-		"risk": (a) => ({...a, halts: [{scope: "strategy", strategy: "levels", level: "flatten", why: "a reason", since: new Date(far).toISOString()}], degraded: [{state: "halted", scope: "strategy", strategy: "levels", cause: "c", since: new Date(far).toISOString(), way_out: "botd rearm", doing: "to close: futures ETH-USDT 0.05; orders to end: 1"}, {state: "breaker", scope: "account", cause: "3 unknowns within 10 min", since: new Date(far).toISOString(), until: new Date(far + 600000).toISOString(), way_out: "wait"}],
-			limits: a.limits.map((l, i) => ({...l, ratio: [0.85, 1, 1.04, 0.2][i % 4], state: ["near", "full", "breached", "ok"][i % 4], why: "why", way_out: "the way out"})), rejections: a.rejections.map((r, i) => i < 4 ? {...r, count: 12345 * (i + 1), last_ms: far, strategy: "levels", symbol: "ETH-USDT", value: "3200 USDT", limit: "at most 3000 USDT", hint: "less"} : r), history: [{id: "1", at_ms: far, kind: "breaker", severity: "error", over: false, text: "3 unknowns within 10 min"}]}),
+		"reconcile": (a) => ({...a, failed: 2, unknown: [order], quarantines: [{market: "futures", symbol: "ETH-USDT", strategy: "levels",
+			cause: "<b>the exchange reports 1.5, the journal explains 0.05</b>", since: new Date(far).toISOString(), position: "1.5",
+				explained: "0.05", ignored: "0", difference: "1.45", unknown: [order], orders: [{order_id: 9, client_order_id: "by-hand",
+					side: "SELL", type: "LIMIT", quantity: "1", filled: "0", price: "3000", stop_price: "0"}], adopt: ["1.45 becomes the strategy's"],
+						ignore: ["1.45 is left alone"]}]}),
+		"positions": (a) => ({...a, items: [{...a.items[0], quantity: "-1.5", difference: "1.45", quarantine: "differs", settled: false,
+			liq_price: "51000", liquidation_distance_ratio: 0.021, protected: false, unprotected_ms: 61000, protection: []}, ...a.items.slice(1)]}),
+		"status": (a) => ({...a, ready: false, unclean_start: true, unsettled: 2, unsettled_since_ms: far, blind: true, checks: [...a.checks,
+			{name: "clock", ok: false, detail: "off by 3 s"}], nearest_liquidation: {symbol: "BTC-USDT", price: "51000", distance_ratio: 0.021},
+			degraded: [{state: "limit", scope: "account", cause: "max_daily_loss: 5.2 % of 5 %", since: new Date(far).toISOString(),
+				way_out: "ends at 00:00 UTC, or botd rearm"}, {state: "quarantined", scope: "symbol", market: "futures", symbol: "ETH-USDT",
+					cause: "differs", since: new Date(far).toISOString(), way_out: "botd resolve"},
+				{state: "blind", scope: "account", cause: "no answer for 30 s", since: new Date(far).toISOString(),
+					way_out: "ends with the first complete round"}, {state: "stale", scope: "symbol", market: "spot", symbol: "SOL-USDT",
+						cause: "the venue's data are older than paper.max_age", since: new Date(far).toISOString(),
+							way_out: "ends when data come again; meanwhile nothing is accepted, fills or is triggered there"}],
+			strategies: [...a.strategies, ...Array.from({length: 97}, (_, i) => ({...a.strategies[0], name: "strategy-" + i, state: ["running",
+				"halted", "failed", "latched", "quarantined", "warming_up"][i % 6], why: i % 6 === 2 ? "panic: index out of range" : ""}))]}),
+		"risk": (a) => ({...a, halts: [{scope: "strategy", strategy: "levels", level: "flatten", why: "a reason",
+			since: new Date(far).toISOString()}], degraded: [{state: "halted", scope: "strategy", strategy: "levels", cause: "c",
+				since: new Date(far).toISOString(), way_out: "botd rearm", doing: "to close: futures ETH-USDT 0.05; orders to end: 1"},
+					{state: "breaker", scope: "account", cause: "3 unknowns within 10 min", since: new Date(far).toISOString(),
+						until: new Date(far + 600000).toISOString(), way_out: "wait"}],
+			limits: a.limits.map((l, i) => ({...l, ratio: [0.85, 1, 1.04, 0.2][i % 4], state: ["near", "full", "breached", "ok"][i % 4], why: "why",
+				way_out: "the way out"})), rejections: a.rejections.map((r, i) => i < 4 ? {...r, count: 12345 * (i + 1), last_ms: far,
+					strategy: "levels", symbol: "ETH-USDT", value: "3200 USDT", limit: "at most 3000 USDT", hint: "less"} : r), history: [{id: "1",
+						at_ms: far, kind: "breaker", severity: "error", over: false, text: "3 unknowns within 10 min"}]}),
 	};
 	window.fetch = async (input, init) => {
 		const path = new URL(input, location.href).pathname.replace("/api/v1/", ""), answer = await real(input, init);
@@ -234,10 +269,12 @@ func TestTroubleIsShown(t *testing.T) {
 		v := openBrowser(t).open(d, l)
 		v.inject(odd)
 		v.login(d.token("token"))
-		for path, says := range map[string]string{"/": "Needs you", "/strategies": "strategy-96", "/positions": "no stop on the exchange", "/risk": "Way out", "/reconcile": "<b>the exchange tells"} {
+		for path, says := range map[string]string{"/": "Needs attention", "/strategies": "strategy-96", "/positions": "no stop on the exchange",
+			"/risk": "Way out", "/reconcile": "<b>the exchange reports"} {
 			v.visit(path)
 			v.until(path+" says "+says, `document.body.textContent.includes(`+quoted(says)+`)`)
-			v.until(path+" says since when nothing is seen", `/does not see the exchange since .*No new data of SOL-USDT since .* nothing is accepted/.test(document.getElementById("banners").textContent)`)
+			v.until(path+" says since when nothing is seen",
+				`/cannot read the exchange since .*No new data of SOL-USDT since .* nothing is accepted/.test(document.getElementById("banners").textContent)`)
 			v.fits(l.name + " " + path)
 			v.accessible("trouble " + l.name + " " + path)
 			v.quiet("trouble " + path)

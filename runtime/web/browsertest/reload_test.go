@@ -51,7 +51,7 @@ func TestALimitThatAPersonSet(t *testing.T) {
 	v.visit("/risk")
 	v.until("limits are shown", says+`("Limits")`)
 	d.ask("PUT", "/api/v1/risk/limits", `{"limits":{"max_open_orders":"50"},"reason":"numbers come out tonight"}`, nil)
-	v.until("it is told who set it", says+`("numbers come out tonight") && `+says+`("tighter than the files, set by socket")`)
+	v.until("it is shown who set it", says+`("numbers come out tonight") && `+says+`("tightened by socket")`)
 	for _, l := range []look{dark, light, phone} {
 		v.show(l)
 		v.fits("a limit set, " + l.name)

@@ -18,7 +18,8 @@ func (d *daemon) record(symbol, interval string) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	command := exec.Command(binary, "data", "generate", "--symbol", symbol, "--interval", interval, "--candles", "6000", "--seed", "3", "--out", filepath.Join("data", "candles", "futures", symbol, interval+".csv"))
+	command := exec.Command(binary, "data", "generate", "--symbol", symbol, "--interval", interval, "--candles", "6000", "--seed", "3", "--out",
+		filepath.Join("data", "candles", "futures", symbol, interval+".csv"))
 	command.Dir = d.directory
 	if output, err := command.CombinedOutput(); err != nil {
 		d.t.Fatalf("data generate: %v\n%s", err, output)
@@ -38,11 +39,13 @@ func TestBacktestIsStartedFollowedCanceledAndCompared(t *testing.T) {
 	choose := func(id, value string) {
 		t.Helper()
 		v.until("there is "+value, `[...document.querySelectorAll("#`+id+` option")].some(o => o.value === `+quoted(value)+`)`)
-		eval[bool](v, `(() => { const s = document.querySelector("#`+id+`"); s.value = `+quoted(value)+`; s.dispatchEvent(new Event("change", {bubbles: true})); return true; })()`)
+		eval[bool](v, `(() => { const s = document.querySelector("#`+id+`"); s.value = `+quoted(value)+`; s.dispatchEvent(new Event("change",
+			{bubbles: true})); return true; })()`)
 	}
 	fill := func(id, value string) {
 		t.Helper()
-		eval[bool](v, `(() => { const s = document.querySelector("#`+id+`"); s.value = `+quoted(value)+`; s.dispatchEvent(new Event("input", {bubbles: true})); return true; })()`)
+		eval[bool](v, `(() => { const s = document.querySelector("#`+id+`"); s.value = `+quoted(value)+`; s.dispatchEvent(new Event("input",
+			{bubbles: true})); return true; })()`)
 	}
 	previews := func(part string) {
 		t.Helper()
@@ -96,7 +99,7 @@ func TestBacktestIsStartedFollowedCanceledAndCompared(t *testing.T) {
 	eval[bool](v, `(document.querySelector('[aria-label="Compare quick"]').click(), true)`)
 	v.until("two are chosen", `[...document.querySelectorAll("button")].some(b => b.textContent === "Compare 2" && !b.disabled)`)
 	eval[bool](v, `([...document.querySelectorAll("button")].find(b => b.textContent === "Compare 2").click(), true)`)
-	v.until("both are compared", `document.body.dataset.ready === "compare" && `+says+`("What differs") && `+says+`("params.lines")`)
+	v.until("both are compared", `document.body.dataset.ready === "compare" && `+says+`("Differences") && `+says+`("params.lines")`)
 	v.accessible("compared")
 	v.shoot("light backtests compared")
 	v.visit("/audit")

@@ -16,10 +16,10 @@ func TestLoginByLink(t *testing.T) {
 	v := openBrowser(t).open(d, dark)
 	v.do(chromedp.Navigate(d.url("/positions")), chromedp.WaitVisible(chromedp.CSS("#token")))
 	if have := eval[string](v, "location.pathname"); have != "/login" {
-		t.Errorf("want a stranger at /login, have %s", have)
+		t.Errorf("want a new visitor at /login, have %s", have)
 	}
-	if eval[bool](v, says+`("The session has ended")`) {
-		t.Error("want a stranger not told of a session")
+	if eval[bool](v, says+`("The session has expired")`) {
+		t.Error("want no message of a session for a new visitor")
 	}
 	v.accessible("login")
 	v.shoot("login")
@@ -49,8 +49,10 @@ func TestConnectionLost(t *testing.T) {
 	v := d.enter(dark)
 	v.until("the page is live", `document.querySelector(".link").textContent.includes("Live")`)
 	d.stop(syscall.SIGKILL)
-	v.until("the loss is told", `document.querySelector("#banners").textContent.includes("Connection lost") && document.body.classList.contains("stale") && document.querySelector(".link").textContent.includes("No connection")`)
-	v.until("the overview claims nothing", says+`("The connection is lost") && !`+says+`("Nothing needs you")`)
+	v.until("the loss is shown",
+		`document.querySelector("#banners").textContent.includes("Connection lost") && document.body.classList.contains("stale") &&
+			document.querySelector(".link").textContent.includes("No connection")`)
+	v.until("the overview claims nothing", says+`("The connection is lost") && !`+says+`("All systems normal")`)
 	if title := eval[string](v, "document.title"); !strings.HasPrefix(title, "[no connection] ") {
 		t.Errorf("want the loss in the tab's title, have %q", title)
 	}
@@ -61,7 +63,7 @@ func TestConnectionLost(t *testing.T) {
 	v.until("it is live again or asks for a login", `location.pathname === "/login" || document.querySelector(".link").textContent.includes("Live")`)
 	v.forget()
 	if eval[string](v, "location.pathname") == "/login" {
-		v.until("it is said that the session has ended, and where one comes back to", says+`("The session has ended") && `+says+`("back at /.")`)
+		v.until("it is said that the session has ended, and where the login returns to", says+`("The session has expired") && `+says+`("return to /.")`)
 		v.shoot("session ended")
 		v.accessible("session ended")
 		v.login(d.token("token"))
@@ -100,7 +102,8 @@ func TestShortcuts(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t)
 	v := d.enter(dark)
-	for keys, path := range map[string]string{"gp": "/positions", "gr": "/orders", "gi": "/intents", "gs": "/strategies", "gc": "/reconcile", "gm": "/market", "gl": "/logs", "ga": "/audit", "ge": "/settings", "gk": "/risk", "go": "/"} {
+	for keys, path := range map[string]string{"gp": "/positions", "gr": "/orders", "gi": "/intents", "gs": "/strategies", "gc": "/reconcile",
+		"gm": "/market", "gl": "/logs", "ga": "/audit", "ge": "/settings", "gk": "/risk", "go": "/"} {
 		v.press(keys)
 		v.until(keys+" goes to "+path, `location.pathname === `+quoted(path))
 		v.do(ready)
@@ -113,7 +116,7 @@ func TestShortcuts(t *testing.T) {
 	v.until("it is closed", `!document.querySelector("dialog")`)
 	v.visit("/positions")
 	v.press("/")
-	v.until("where there is no search, a key asks where to", `document.activeElement.id === "find" && document.activeElement.value === ""`)
+	v.until("without a search on the page, the key opens the search", `document.activeElement.id === "find" && document.activeElement.value === ""`)
 	v.press("lev")
 	v.until("the strategy is the first", `document.querySelector("#find-list a").textContent.startsWith("levels")`)
 	v.accessible("go to")
@@ -133,7 +136,8 @@ func TestShortcuts(t *testing.T) {
 		t.Errorf("want the key itself not typed, have %q", have)
 	}
 	v.press("sol")
-	v.until("symbols are filtered", `document.querySelectorAll("tbody tr").length > 0 && [...document.querySelectorAll("tbody tr")].every(r => r.textContent.includes("SOL"))`)
+	v.until("symbols are filtered",
+		`document.querySelectorAll("tbody tr").length > 0 && [...document.querySelectorAll("tbody tr")].every(r => r.textContent.includes("SOL"))`)
 	v.visit("/settings")
 	v.do(chromedp.SetValue(chromedp.CSS(".filters label:nth-of-type(4) select"), "off"))
 	eval[bool](v, `(document.querySelector(".filters label:nth-of-type(4) select").dispatchEvent(new Event("change")), document.activeElement.blur(), true)`)

@@ -13,7 +13,7 @@ import (
 )
 
 // looked has a page as it is held against its bounds in each look.
-func (v *tab) looked(name string) {
+func (v *tab) inspect(name string) {
 	v.t.Helper()
 	for _, l := range []look{light, phone, small, dark} {
 		v.show(l)
@@ -31,36 +31,45 @@ func TestRoundTripsAndPastPositions(t *testing.T) {
 	d := startSettled(t)
 	v := d.enter(dark)
 	v.visit("/strategies/accumulate?view=trades")
-	v.until("there is none yet", says+`("No round trip is over")`)
+	v.until("there is none yet", says+`("No closed round trips")`)
 	d.ask("POST", "/api/v1/positions/futures/BTC-USDT/close", `{"reason": "enough"}`, nil)
-	v.until("the round trip is told", `(() => { const row = document.querySelector("[role=tabpanel] tbody tr"); return !!row && ["LONG", "exit", "→"].every(text => row.textContent.includes(text)); })()`)
-	v.until("what it cost is told", `/^1 round trip: [01] won, [01] lost, net .*USDT after \d+\.\d\d fees/.test(document.querySelector("[role=tabpanel] .note").textContent)`)
-	v.looked("trades")
+	v.until("the round trip is shown",
+		`(() => { const row = document.querySelector("[role=tabpanel] tbody tr"); return !!row && ["LONG", "exit", "→"].every(text =>
+			row.textContent.includes(text)); })()`)
+	v.until("its cost is shown",
+		`/^1 round trip: [01] won, [01] lost, net .*USDT after \d+\.\d\d fees/.test(document.querySelector("[role=tabpanel] .note").textContent)`)
+	v.inspect("trades")
 	_, weight := v.visit("/positions")
 	if weight > maxBytes {
 		t.Errorf("/positions: want at most %d bytes, have %d", maxBytes, weight)
 	}
-	v.until("the position is over", `[...document.querySelectorAll("[aria-labelledby=p-over] tbody tr")].some(row => row.textContent.includes("BTC-USDT") && row.textContent.includes("accumulate"))`)
-	v.looked("past positions")
-	v.do(chromedp.Click(chromedp.CSS("[aria-labelledby=p-over] tbody a[href*=view]")), ready)
+	v.until("the position is over",
+		`[...document.querySelectorAll("[aria-labelledby=p-closed] tbody tr")].some(row => row.textContent.includes("BTC-USDT") &&
+			row.textContent.includes("accumulate"))`)
+	v.inspect("past positions")
+	v.do(chromedp.Click(chromedp.CSS("[aria-labelledby=p-closed] tbody a[href*=view]")), ready)
 	v.until("its strategy's round trips are a step away", `location.pathname === "/strategies/accumulate" && `+says+`("1 round trip: ")`)
 	v.visit("/reconcile")
-	v.until("no difference is told", says+`("Exchange and journal never differed")`)
-	v.looked("differences")
+	v.until("no difference is shown", says+`("No differences")`)
+	v.inspect("differences")
 }
 
 // TestRefusedIntentsAreListed has a strategy whose entry a rule refuses.
 func TestRefusedIntentsAreListed(t *testing.T) {
 	t.Parallel()
-	d := startDaemonWith(t, map[string]string{"strategies/large.yaml": "name: large\nstrategy: buy_and_hold\nmarket: futures\nsymbol: PEPE-USDT\ninterval: 1m\nsize: {quote: 500}\nrisk: {max_position: 100}\n"})
+	d := startDaemonWith(t,
+		map[string]string{"strategies/large.yaml": "name: large\nstrategy: buy_and_hold\nmarket: futures\nsymbol: PEPE-USDT\ninterval: 1m\n" +
+			"size: {quote: 500}\nrisk: {max_position: 100}\n"})
 	v := d.enter(dark)
 	v.visit("/risk")
-	v.until("the intent is told", `(() => { const row = document.querySelector("[aria-labelledby=p-refused] tbody tr"); return !!row && ["max position", "large", "PEPE-USDT", "entry"].every(text => row.textContent.includes(text)); })()`)
-	v.looked("refused intents")
+	v.until("the intent is shown",
+		`(() => { const row = document.querySelector("[aria-labelledby=p-refused] tbody tr"); return !!row && ["max position", "large", "PEPE-USDT",
+			"entry"].every(text => row.textContent.includes(text)); })()`)
+	v.inspect("refused intents")
 	v.do(chromedp.Click(chromedp.CSS("[aria-labelledby=p-refused] tbody tr td:nth-child(2) a")), ready)
-	v.until("what every rule said is a step away", `location.pathname.startsWith("/intents/") && `+says+`("Checked, rule by rule")`)
+	v.until("what every rule said is a step away", `location.pathname.startsWith("/intents/") && `+says+`("Checks")`)
 	v.visit("/risk?rule=margin")
-	v.until("another rule refused none", says+`("Nothing was refused by that rule")`)
+	v.until("another rule refused none", says+`("No refusal by this rule")`)
 }
 
 // TestATokenIsMadeShownOnceAndRevoked makes one for a viewer, who is shut out once it
@@ -79,25 +88,27 @@ func TestATokenIsMadeShownOnceAndRevoked(t *testing.T) {
 	v.until("the link has logged in", `location.pathname === "/"`)
 	v.do(ready)
 	v.visit("/settings")
-	const make = `[...document.querySelectorAll("button")].find(b => b.textContent === "Make a token…")`
+	const make = `[...document.querySelectorAll("button")].find(b => b.textContent === "Create a token…")`
 	v.until("a token can be made", `!!`+make)
 	eval[bool](v, make+`.click() ?? true`)
-	v.looked("make a token")
+	v.inspect("create a token")
 	v.press("phone")
 	v.press("\r")
 	v.until("it is shown", `/^botd_[A-Z2-7]{26}$/.test(document.querySelector("#token-secret")?.value ?? "")`)
 	secret := eval[string](v, `document.querySelector("#token-secret").value`)
-	v.looked("the token")
+	v.inspect("the token")
 	v.do(chromedp.Click(chromedp.CSS("dialog .button.primary")))
-	v.until("it is listed, and not shown again", `!document.querySelector("dialog") && /phone.*viewer/.test(document.querySelector("[aria-labelledby=p-tokens]").textContent) && !document.documentElement.innerHTML.includes(`+quoted(secret)+`)`)
-	v.looked("tokens")
+	v.until("it is listed, and not shown again",
+		`!document.querySelector("dialog") && /phone.*viewer/.test(document.querySelector("[aria-labelledby=p-tokens]").textContent) &&
+			!document.documentElement.innerHTML.includes(`+quoted(secret)+`)`)
+	v.inspect("tokens")
 
 	other := openBrowser(t).open(d, dark)
 	other.login(secret)
 	other.visit("/settings")
 	other.until("its holder looks only", says+`("viewer, by session") && !`+says+`("Back up now")`)
 	v.do(chromedp.Click(chromedp.CSS("[aria-labelledby=p-tokens] tbody button")), chromedp.Click(chromedp.CSS("dialog .button.armed")))
-	v.until("it is gone", says+`("No token has a name")`)
+	v.until("it is gone", says+`("No named tokens")`)
 	other.do(chromedp.Navigate(d.url("/settings")))
 	other.until("its holder is shut out", `location.pathname === "/login"`)
 }
@@ -117,16 +128,19 @@ func TestBackupAndTestMessages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d := startDaemonWith(t, map[string]string{"botd.yaml": configuration["botd.yaml"] + "notify:\n  channels:\n    phone: {url_file: " + directory + "/phone, never: [\"*.*\"], also: []}\n    desk: {url_file: " + directory + "/desk, never: [\"*.*\"], also: []}\n"})
+	d := startDaemonWith(t,
+		map[string]string{"botd.yaml": configuration["botd.yaml"] + "notify:\n  channels:\n" +
+			"    phone: {url_file: " + directory + "/phone, never: [\"*.*\"], also: []}\n    desk: {url_file: " + directory + "/desk, never: [\"*.*\"], also: []}\n"})
 	v := d.enter(dark)
 	v.visit("/settings")
 	press := func(text string) {
 		t.Helper()
-		v.until(text+" is there", `(() => { const b = [...document.querySelectorAll("button")].find(b => b.textContent === `+quoted(text)+`); b?.click(); return !!b; })()`)
+		v.until(text+" is there",
+			`(() => { const b = [...document.querySelectorAll("button")].find(b => b.textContent === `+quoted(text)+`); b?.click(); return !!b; })()`)
 	}
 	press("Back up now…")
 	v.until("it is said what it does", `!!document.querySelector("dialog")?.textContent.includes("data/demo/backups")`)
-	v.looked("back up")
+	v.inspect("back up")
 	press("Back up")
 	v.until("it is done", says+`("The journal is copied into")`)
 	if found, err := filepath.Glob(filepath.Join(d.directory, "data/demo/backups/demo-main-*.db")); err != nil || len(found) != 1 {
@@ -138,6 +152,8 @@ func TestBackupAndTestMessages(t *testing.T) {
 	if text := <-heard; !strings.Contains(text, "test message") {
 		t.Errorf("want a test message, have %s", text)
 	}
-	v.until("what became of them is told", `/phone.*sent/.test(document.querySelector("dialog")?.textContent ?? "") && /desk.*failed/.test(document.querySelector("dialog").textContent) && !document.body.textContent.includes("canaryhook")`)
-	v.looked("test messages")
+	v.until("the results are shown",
+		`/phone.*sent/.test(document.querySelector("dialog")?.textContent ?? "") &&
+			/desk.*failed/.test(document.querySelector("dialog").textContent) && !document.body.textContent.includes("canaryhook")`)
+	v.inspect("test messages")
 }

@@ -1,6 +1,6 @@
 // Requests to the admin API.
 
-// Problem is an answer that says what went wrong.
+// Problem is an answer that reports a failure.
 export class Problem extends Error {
   constructor(status, code, detail) { super(detail); this.status = status; this.code = code; }
 }
@@ -15,7 +15,7 @@ async function request(method, path, body, headers = {}, patience = PATIENCE_MS)
       body: body === undefined ? undefined : JSON.stringify(body), signal: AbortSignal.timeout(patience),
     });
   } catch (error) {
-    throw new Problem(0, "unreachable", error.name === "TimeoutError" ? `botd did not answer within ${patience / 1000} s` : "botd can not be reached");
+    throw new Problem(0, "unreachable", error.name === "TimeoutError" ? `botd did not answer within ${patience / 1000} s` : "botd cannot be reached");
   }
   if (answer.status === 401) toLogin();
   if (answer.status === 204) return null;
@@ -24,20 +24,20 @@ async function request(method, path, body, headers = {}, patience = PATIENCE_MS)
   return content;
 }
 
-// toLogin comes back to this page after the login.
+// toLogin goes to the login, which returns to this page.
 export function toLogin() {
   try { sessionStorage.setItem("botd.after", location.pathname + location.search); } catch { /* then it comes back to the overview */ }
   location.replace("/login");
 }
 
 export const query = (values) => {
-  const kept = Object.entries(values).filter(([, value]) => value !== "" && value !== null && value !== undefined);
-  return kept.length ? "?" + new URLSearchParams(kept) : "";
+  const given = Object.entries(values).filter(([, value]) => value !== "" && value !== null && value !== undefined);
+  return given.length ? "?" + new URLSearchParams(given) : "";
 };
 export const get = (path, values = {}) => request("GET", path + query(values));
 export const part = (text) => encodeURIComponent(text);
 
-// change asks for a change once, however often the request is sent.
+// change requests a change, which is made once however often the request is sent.
 export const post = (path, body, patience) => request("POST", path, body, { "Idempotency-Key": unique() }, patience);
 export const put = (path, body) => request("PUT", path, body, { "Idempotency-Key": unique() });
 export const remove = (path) => request("DELETE", path);

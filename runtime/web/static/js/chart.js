@@ -1,17 +1,17 @@
-// Candles without end and curves over time, drawn by Lightweight Charts, which is
-// read only by pages that draw.
+// Candle charts with endless history, and curves over time, drawn by Lightweight Charts,
+// which only pages with charts load.
 
 import { get } from "./api.js";
 import * as f from "./format.js";
 import { h } from "./dom.js";
 import { watch } from "./settings.js";
 
-const FIRST = 1000, MORE = 2000, MOST = 5000; // candles read at once
-const KEPT = 100_000;                          // candles held by a tab
+const FIRST = 1000, MORE = 2000, MOST = 5000; // candles of one read
+const KEPT = 100_000;                          // candles that a tab holds
 
 let library = null;
 
-// need begins to read the library, once; a page that will draw calls it early.
+// need loads the library, once; a page with charts calls it early.
 export function need() {
   return library ??= new Promise((done, fail) => {
     const script = h("script", { src: new URL("../vendor/lightweight-charts.js", import.meta.url).href });
@@ -21,19 +21,23 @@ export function need() {
   });
 }
 
-export const notice = () => h("span", "Charts by ", h("a", { href: "https://www.tradingview.com/", rel: "noopener noreferrer", target: "_blank" }, "TradingView Lightweight Charts™"), ", © 2026 TradingView, Inc.");
+export const notice = () => h("span", "Charts by ", h("a", { href: "https://www.tradingview.com/", rel: "noopener noreferrer", target: "_blank" },
+    "TradingView Lightweight Charts™"), ", © 2026 TradingView, Inc.");
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 const fade = (hex, alpha) => hex + alpha;
 
-function look() {
+function chartOptions() {
   const line = colour("line");
   return {
     autoSize: true,
-    layout: { background: { color: colour("panel") }, textColor: colour("soft"), fontSize: 11, fontFamily: getComputedStyle(document.body).fontFamily, attributionLogo: false },
+    layout: { background: { color: colour("panel") }, textColor: colour("soft"), fontSize: 11, fontFamily: getComputedStyle(document.body).fontFamily,
+      attributionLogo: false },
     grid: { vertLines: { color: line, style: 1 }, horzLines: { color: line, style: 1 } },
-    rightPriceScale: { borderColor: line }, timeScale: { borderColor: line, timeVisible: true, secondsVisible: false, rightOffset: 4, tickMarkFormatter: tick, minBarSpacing: 0.02 },
-    crosshair: { vertLine: { color: colour("faint"), labelBackgroundColor: colour("edge") }, horzLine: { color: colour("faint"), labelBackgroundColor: colour("edge") } },
+    rightPriceScale: { borderColor: line }, timeScale: { borderColor: line, timeVisible: true, secondsVisible: false, rightOffset: 4,
+      tickMarkFormatter: tick, minBarSpacing: 0.02 },
+    crosshair: { vertLine: { color: colour("faint"), labelBackgroundColor: colour("edge") },
+      horzLine: { color: colour("faint"), labelBackgroundColor: colour("edge") } },
     localization: { timeFormatter: (seconds) => `${f.stampShort(seconds * 1000)} ${f.zone()}` },
   };
 }
@@ -44,13 +48,13 @@ function tick(seconds, kind) {
   return [String(t.y), f.month(t.mo), `${t.d} ${f.month(t.mo)}`, `${two(t.h)}:${two(t.mi)}`, `${two(t.h)}:${two(t.mi)}:${two(t.s)}`][kind];
 }
 
-// written is how an axis writes its numbers: with as many places, and grouped.
+// written formats the numbers of an axis: with fixed places, and grouped.
 const written = (places) => ({ type: "custom", minMove: 10 ** -places, formatter: (value) => f.exact(value.toFixed(places).replace(/^-(?=[0.]+$)/, "")) });
 
 const plotTones = ["accent", "warn", "soft", "text"];
 export const plotStyles = ["solid", "dotted", "dashed", "long dashes"];
 
-// CandleChart shows a symbol's candles, what was traded on them, and the levels in force.
+// CandleChart shows a symbol's candles, its fills, and the levels in force.
 export class CandleChart {
   constructor(host, legend, { market, symbol, interval, intervalMS, onChange = () => {} }) {
     Object.assign(this, { host, legend, market, symbol, interval, intervalMS, onChange });
@@ -59,17 +63,18 @@ export class CandleChart {
     this.lines = [];
     this.level = new Map();
     this.complete = false; // there is nothing older
-    this.gone = false;
+    this.closed = false;
   }
 
   async open(places, want = FIRST) {
     const [charts, first] = await Promise.all([need(), this.read({ limit: Math.min(want, FIRST) })]);
-    if (this.gone) return;
+    if (this.closed) return;
     this.charts = charts;
-    this.chart = charts.createChart(this.host, look());
+    this.chart = charts.createChart(this.host, chartOptions());
     this.places = Math.min(places, 10);
     this.candles = this.chart.addSeries(charts.CandlestickSeries, { priceFormat: written(this.places), priceLineStyle: 2 });
-    this.volume = this.chart.addSeries(charts.HistogramSeries, { priceScaleId: "volume", priceFormat: { type: "volume" }, lastValueVisible: false, priceLineVisible: false });
+    this.volume = this.chart.addSeries(charts.HistogramSeries, { priceScaleId: "volume", priceFormat: { type: "volume" }, lastValueVisible: false,
+        priceLineVisible: false });
     this.chart.priceScale("volume").applyOptions({ scaleMargins: { top: 0.84, bottom: 0 } });
     this.candles.priceScale().applyOptions({ scaleMargins: { top: 0.1, bottom: 0.2 } });
     this.marks = charts.createSeriesMarkers(this.candles, []);
@@ -77,12 +82,13 @@ export class CandleChart {
     this.volumes = first.volumes;
     this.paint();
     this.show();
-    this.chart.timeScale().setVisibleLogicalRange({ from: this.bars.length - Math.min(160, Math.max(60, this.host.clientWidth / 7)), to: this.bars.length + 4 });
+    this.chart.timeScale().setVisibleLogicalRange({ from: this.bars.length - Math.min(160, Math.max(60, this.host.clientWidth / 7)),
+        to: this.bars.length + 4 });
     this.chart.timeScale().subscribeVisibleLogicalRangeChange((range) => { if (range && range.from < 40) this.older(); });
-    this.chart.subscribeCrosshairMove((at) => this.tell(at.time ? at.seriesData.get(this.candles) : null));
+    this.chart.subscribeCrosshairMove((at) => this.drawLegend(at.time ? at.seriesData.get(this.candles) : null));
     this.unwatch = watch(() => this.paint());
-    this.tell(null);
-    while (this.bars.length < want && !this.complete && !this.gone) await this.older(Math.min(MOST, want - this.bars.length));
+    this.drawLegend(null);
+    while (this.bars.length < want && !this.complete && !this.closed) await this.older(Math.min(MOST, want - this.bars.length));
   }
 
   async read(which) {
@@ -96,23 +102,26 @@ export class CandleChart {
     return { bars, volumes, gaps: c.gaps };
   }
 
-  // missing is how many candles there are not between those that are held.
+  // missing counts the candles missing between those that are held.
   get missing() {
     const n = this.bars.length;
     return n ? Math.max(0, Math.round((this.bars[n - 1].time - this.bars[0].time) * 1000 / this.intervalMS) + 1 - n) : 0;
   }
 
-  // held says how many are held, for the head of their panel.
-  get held() { return `${f.exact(String(this.bars.length))} read, ${this.missing ? `${f.exact(String(this.missing))} missing between them` : "none missing"}${this.complete ? "; all there are" : "; scroll back for more"}`; }
+  // held describes the candles that are held, for the head of their panel.
+  get held() {
+    const missing = this.missing ? `${f.exact(String(this.missing))} missing between them` : "none missing";
+    return `${f.exact(String(this.bars.length))} read, ${missing}${this.complete ? "; complete" : "; scroll back for more"}`;
+  }
 
-  // older reads what lies before the first candle.
+  // older reads the candles before the first one.
   async older(limit = MORE) {
     if (this.reading || this.complete || !this.bars.length || this.bars.length >= KEPT) return;
     this.reading = true;
     try {
       const first = this.bars[0].time * 1000, to = first;
       const { bars, volumes } = await this.read({ from: Math.max(0, first - limit * this.intervalMS), to });
-      if (this.gone) return;
+      if (this.closed) return;
       const fresh = bars.filter((bar) => bar.time * 1000 < first);
       if (!fresh.length) { this.complete = true; return; }
       this.bars = fresh.concat(this.bars);
@@ -133,28 +142,28 @@ export class CandleChart {
     this.volume.setData(this.volumes);
   }
 
-  // latest reads the newest candles again: one has closed.
+  // latest reads the newest candles again after one has closed.
   async latest() {
-    if (!this.chart || this.gone) return;
-    let told;
-    try { told = await this.read({ limit: 5 }); } catch { return; }
-    if (this.gone) return;
-    for (let i = 0; i < told.bars.length; i++) this.put(told.bars[i], told.volumes[i].value);
+    if (!this.chart || this.closed) return;
+    let newest;
+    try { newest = await this.read({ limit: 5 }); } catch { return; }
+    if (this.closed) return;
+    for (let i = 0; i < newest.bars.length; i++) this.put(newest.bars[i], newest.volumes[i].value);
     this.onChange(this);
   }
 
-  // price moves the candle that is not closed yet.
+  // price moves the open candle.
   price(value, atMS) {
     const last = this.bars.at(-1);
-    if (!this.chart || this.gone || !last || !(value > 0)) return;
+    if (!this.chart || this.closed || !last || !(value > 0)) return;
     const open = Math.floor(atMS / this.intervalMS) * this.intervalMS / 1000;
     if (open < last.time) return;
     if (open > last.time) {
       this.put({ time: open, open: last.close, high: Math.max(last.close, value), low: Math.min(last.close, value), close: value }, 0);
       clearTimeout(this.soon);
-      this.soon = setTimeout(() => this.latest(), 4000); // what closed is final 2 s after its close
+      this.soon = setTimeout(() => this.latest(), 4000); // a candle is final 2 s after its close
     } else this.put({ ...last, high: Math.max(last.high, value), low: Math.min(last.low, value), close: value }, this.volumes.at(-1).value);
-    this.tell(null);
+    this.drawLegend(null);
   }
 
   put(bar, volume) {
@@ -166,24 +175,26 @@ export class CandleChart {
     if (this.stale && at === this.bars.length - 1) { this.stale = false; this.show(); }
   }
 
-  // trades marks fills {atMS, side, quantity}, those of a candle together, and what
-  // was decided or refused {atMS, below, shape, tone, text, why}.
-  trades(fills, told = []) {
+  // trades marks fills {atMS, side, quantity}, those of a candle together, and decisions
+  // and refusals {atMS, below, shape, tone, text, why}.
+  trades(fills, notes = []) {
     this.fills = fills;
-    this.told = told;
-    if (!this.marks || this.gone) return;
+    this.noted = notes;
+    if (!this.marks || this.closed) return;
     const up = colour("up"), down = colour("down"), first = this.bars[0]?.time ?? 0, at = (ms) => Math.floor(ms / this.intervalMS) * this.intervalMS / 1000;
     const together = new Map(), said = new Map();
     for (const fill of fills) {
       const time = at(fill.atMS), key = `${time} ${fill.side}`, one = together.get(key) ?? together.set(key, { time, side: fill.side, all: [] }).get(key);
       one.all.push(fill.quantity);
     }
-    for (const one of told) (said.get(`${at(one.atMS)} ${one.text}`) ?? said.set(`${at(one.atMS)} ${one.text}`, { ...one, time: at(one.atMS), count: 0 }).get(`${at(one.atMS)} ${one.text}`)).count++;
+    for (const one of notes) (said.get(`${at(one.atMS)} ${one.text}`) ?? said.set(`${at(one.atMS)} ${one.text}`,
+        { ...one, time: at(one.atMS), count: 0 }).get(`${at(one.atMS)} ${one.text}`)).count++;
     this.done = new Map();
     const note = (time, text) => this.done.set(time, [...(this.done.get(time) ?? []), text]);
     const all = [...said.values()].map((one) => {
       note(one.time, (one.why || one.text) + (one.count > 1 ? ` (${one.count} times)` : ""));
-      return { time: one.time, position: one.below ? "belowBar" : "aboveBar", shape: one.shape, color: colour(one.tone), text: one.text + (one.count > 1 ? " ×" + one.count : ""), size: 0.7 };
+      return { time: one.time, position: one.below ? "belowBar" : "aboveBar", shape: one.shape, color: colour(one.tone),
+        text: one.text + (one.count > 1 ? " ×" + one.count : ""), size: 0.7 };
     }).concat([...together.values()].map((one) => {
       const buys = one.side === "BUY", quantity = f.exact(f.sum(one.all));
       note(one.time, `${buys ? "▲ bought" : "▼ sold"} ${quantity}${one.all.length > 1 ? ` in ${one.all.length} fills` : ""}`);
@@ -193,14 +204,15 @@ export class CandleChart {
     this.host.dataset.marks = all.length;
   }
 
-  // plots draws indicators: {name, own, points}; those of a scale of their own stand below.
+  // plots draws indicators {name, own, points}; those with their own scale are below.
   plots(all) {
     this.drawn = all;
-    if (!this.chart || this.gone) return;
+    if (!this.chart || this.closed) return;
     const key = all.map((one) => one.name).join();
     if (key !== this.plotted) {
       for (const line of this.series ?? []) this.chart.removeSeries(line);
-      this.series = all.map((one, i) => this.chart.addSeries(this.charts.LineSeries, { lineWidth: 1, lineStyle: i % 4, priceLineVisible: false, lastValueVisible: false, crosshairMarkerVisible: false, ...(one.own ? {} : { autoscaleInfoProvider: () => null }) }, one.own ? 1 : 0));
+      this.series = all.map((one, i) => this.chart.addSeries(this.charts.LineSeries, { lineWidth: 1, lineStyle: i % 4, priceLineVisible: false,
+            lastValueVisible: false, crosshairMarkerVisible: false, ...(one.own ? {} : { autoscaleInfoProvider: () => null }) }, one.own ? 1 : 0));
       this.plotted = key;
       this.chart.panes()[1]?.setHeight(90);
     }
@@ -208,10 +220,10 @@ export class CandleChart {
     this.host.dataset.plots = all.length;
   }
 
-  // levels draws lines of prices: {key, price, name, tone, dashed}.
+  // levels draws lines of prices {key, price, name, tone, dashed}.
   levels(all) {
     this.wanted = all;
-    if (!this.candles || this.gone) return;
+    if (!this.candles || this.closed) return;
     const keys = new Set(all.map((one) => one.key));
     for (const [key, line] of this.level) if (!keys.has(key)) { this.candles.removePriceLine(line); this.level.delete(key); }
     for (const one of all) {
@@ -221,14 +233,16 @@ export class CandleChart {
     }
   }
 
-  // tell writes the legend: the candle under the pointer, or the newest, and what
-  // was done in it.
-  tell(bar) {
+  // drawLegend writes the legend: the candle under the pointer, or the newest, and what
+  // happened in it.
+  drawLegend(bar) {
     const one = bar ?? this.bars.at(-1);
     if (!one || !this.legend) return;
     const number = (value) => f.exact(value.toFixed(this.places)), way = one.close >= one.open, volume = this.volumeAt(one.time);
-    this.legend.replaceChildren(h("span.at", f.stampShort(one.time * 1000)), ...[["O", one.open], ["H", one.high], ["L", one.low], ["C", one.close]].map(([name, value]) => h("span", { class: name === "C" ? "" : "more" }, h("span.note", name + " "), number(value))),
-      h("span", { class: way ? "up" : "down" }, h("span.arrow", way ? "▲" : "▼"), f.percent(one.close / one.open - 1, { plus: true })), volume === null ? "" : h("span.more", h("span.note", "V "), f.short(volume)),
+    this.legend.replaceChildren(h("span.at", f.stampShort(one.time * 1000)), ...[["O", one.open], ["H", one.high], ["L", one.low],
+        ["C", one.close]].map(([name, value]) => h("span", { class: name === "C" ? "" : "more" }, h("span.note", name + " "), number(value))),
+      h("span", { class: way ? "up" : "down" }, h("span.arrow", way ? "▲" : "▼"), f.percent(one.close / one.open - 1, { plus: true })),
+        volume === null ? "" : h("span.more", h("span.note", "V "), f.short(volume)),
       ...(bar ? this.done?.get(one.time) ?? [] : []).map((text) => h("span.done", text)));
   }
 
@@ -238,18 +252,19 @@ export class CandleChart {
   }
 
   paint() {
-    if (!this.chart || this.gone) return;
-    this.chart.applyOptions(look());
+    if (!this.chart || this.closed) return;
+    this.chart.applyOptions(chartOptions());
     const up = colour("up-fill"), down = colour("down-fill");
-    this.candles.applyOptions({ upColor: up, downColor: down, borderUpColor: up, borderDownColor: down, wickUpColor: up, wickDownColor: down, priceLineColor: colour("soft") });
+    this.candles.applyOptions({ upColor: up, downColor: down, borderUpColor: up, borderDownColor: down, wickUpColor: up, wickDownColor: down,
+        priceLineColor: colour("soft") });
     if (this.bars.length) this.colourVolumes();
     if (this.wanted) this.levels(this.wanted);
-    if (this.fills) this.trades(this.fills, this.told);
+    if (this.fills) this.trades(this.fills, this.noted);
     if (this.drawn) this.plots(this.drawn);
   }
 
   close() {
-    this.gone = true;
+    this.closed = true;
     clearTimeout(this.soon);
     this.unwatch?.();
     this.chart?.remove();
@@ -262,25 +277,26 @@ export class Curve {
 
   async open() {
     const charts = await need();
-    if (this.gone) return;
-    this.chart = charts.createChart(this.host, look());
+    if (this.closed) return;
+    this.chart = charts.createChart(this.host, chartOptions());
     this.line = this.chart.addSeries(charts.AreaSeries, { lineWidth: 2, priceFormat: written(2), lineType: 0, priceLineVisible: false });
     this.marks = charts.createSeriesMarkers(this.line, []);
-    this.chart.subscribeCrosshairMove((at) => this.tell(at.time ? { time: at.time, value: at.seriesData.get(this.line)?.value } : null));
+    this.chart.subscribeCrosshairMove((at) => this.drawLegend(at.time ? { time: at.time, value: at.seriesData.get(this.line)?.value } : null));
     this.unwatch = watch(() => this.paint());
     this.fits();
     this.paint();
   }
 
-  // fits shows all of it whenever the place it is drawn on has another width, which
-  // is first when it is put into the page.
+  // fits shows the whole curve whenever the width of its element changes, which is first
+  // when it is put into the page.
   fits() {
-    this.sizes = new ResizeObserver(() => { if (this.host.clientWidth !== this.wide) { this.wide = this.host.clientWidth; requestAnimationFrame(() => { if (!this.gone) this.chart.timeScale().fitContent(); }); } });
+    this.sizes = new ResizeObserver(() => { if (this.host.clientWidth !== this.wide) { this.wide = this.host.clientWidth;
+          requestAnimationFrame(() => { if (!this.closed) this.chart.timeScale().fitContent(); }); } });
     this.sizes.observe(this.host);
   }
 
-  // apart puts marks that would cover each other together: the worst of them, with
-  // how many there are. The legend tells each.
+  // apart joins marks that would cover each other: the most severe of them, with their
+  // number. The legend lists each.
   apart(marks) {
     const width = this.points.length > 1 ? (this.points.at(-1).time - this.points[0].time) / 24 : 0, out = [];
     for (const mark of marks) {
@@ -294,53 +310,56 @@ export class Curve {
     return out;
   }
 
-  // tell writes the point under the pointer, or the newest.
-  tell(point) {
+  // drawLegend writes the point under the pointer, or the newest.
+  drawLegend(point) {
     const one = point?.value === undefined ? this.points?.at(-1) : point;
     if (!one || !this.legend) return;
-    this.legend.replaceChildren(h("span.at", f.stampShort(one.time * 1000)), h("span", f.money(one.value.toFixed(2)), h("span.unit", "USDT")), ...(point ? this.told ?? [] : []).filter((mark) => Math.abs(mark.time - one.time) < this.near).map((mark) => h("span.done", mark.why ?? mark.text)));
+    this.legend.replaceChildren(h("span.at", f.stampShort(one.time * 1000)), h("span", f.money(one.value.toFixed(2)), h("span.unit", "USDT")),
+      ...(point ? this.noted ?? [] : []).filter((mark) => Math.abs(mark.time - one.time) < this.near).map((mark) => h("span.done", mark.why ?? mark.text)));
   }
 
   set(points, marks) {
     this.points = points;
-    this.told = marks;
+    this.noted = marks;
     if (!this.chart) return;
-    if (this.gone) return;
+    if (this.closed) return;
     this.near = points.length > 1 ? Math.max(60, (points.at(-1).time - points[0].time) / points.length) : 60;
     this.line.setData(points);
-    this.tell(null);
-    this.marks.setMarkers(this.apart(marks).map((mark) => ({ time: mark.time, position: "aboveBar", shape: mark.shape, color: colour(mark.tone), text: mark.text, size: 0.5 })));
+    this.drawLegend(null);
+    this.marks.setMarkers(this.apart(marks).map((mark) => ({ time: mark.time, position: "aboveBar", shape: mark.shape, color: colour(mark.tone),
+            text: mark.text, size: 0.5 })));
     this.chart.timeScale().fitContent();
   }
 
   paint() {
     if (!this.chart) return;
-    this.chart.applyOptions(look());
+    this.chart.applyOptions(chartOptions());
     const accent = colour("accent");
     this.line.applyOptions({ lineColor: accent, topColor: fade(accent, "30"), bottomColor: fade(accent, "03") });
-    if (this.points) this.set(this.points, this.told);
+    if (this.points) this.set(this.points, this.noted);
   }
 
-  close() { this.gone = true; this.sizes?.disconnect(); this.unwatch?.(); this.chart?.remove(); }
+  close() { this.closed = true; this.sizes?.disconnect(); this.unwatch?.(); this.chart?.remove(); }
 }
 
 // Curves are several lines over time on one scale: {name, tone, points}.
 export class Curves extends Curve {
   async open() {
     const charts = await need();
-    if (this.gone) return;
+    if (this.closed) return;
     this.charts = charts;
-    this.chart = charts.createChart(this.host, look());
+    this.chart = charts.createChart(this.host, chartOptions());
     this.fits();
     this.unwatch = watch(() => this.paint());
   }
 
   lines(all) {
     this.all = all;
-    if (!this.chart || this.gone) return;
+    if (!this.chart || this.closed) return;
     for (const line of this.drawn ?? []) this.chart.removeSeries(line);
     this.drawn = all.map((one) => {
-      const line = this.chart.addSeries(this.charts.LineSeries, { lineWidth: 2, lineStyle: one.style, title: one.name, priceLineVisible: false, color: colour(one.tone), priceFormat: { type: "custom", minMove: 0.01, formatter: (value) => value.toFixed(1) + " %" } });
+      const line = this.chart.addSeries(this.charts.LineSeries, { lineWidth: 2, lineStyle: one.style, title: one.name, priceLineVisible: false,
+          color: colour(one.tone), priceFormat: { type: "custom", minMove: 0.01, formatter: (value) => value.toFixed(1) + " %" } });
       line.setData(one.points);
       return line;
     });
@@ -349,13 +368,15 @@ export class Curves extends Curve {
 
   paint() {
     if (!this.chart) return;
-    this.chart.applyOptions(look());
+    this.chart.applyOptions(chartOptions());
     if (this.all) this.lines(this.all);
   }
 }
 
-export const intervals = { "1m": 60e3, "3m": 180e3, "5m": 300e3, "15m": 900e3, "30m": 1800e3, "1h": 3600e3, "2h": 7200e3, "4h": 14400e3, "6h": 21600e3, "8h": 28800e3, "12h": 43200e3, "1d": 86400e3, "3d": 259200e3, "1w": 604800e3 };
+export const intervals = { "1m": 60e3, "3m": 180e3, "5m": 300e3, "15m": 900e3, "30m": 1800e3, "1h": 3600e3, "2h": 7200e3, "4h": 14400e3,
+  "6h": 21600e3, "8h": 28800e3, "12h": 43200e3, "1d": 86400e3, "3d": 259200e3, "1w": 604800e3 };
 
 export function segments(label, options, chosen, on) {
-  return h("div.segments", { role: "group", "aria-label": label }, options.map(([name, text]) => h("button", { type: "button", key: name, "aria-pressed": String(name === chosen), on: { click: () => on(name) } }, text)));
+  return h("div.segments", { role: "group", "aria-label": label },
+    options.map(([name, text]) => h("button", { type: "button", key: name, "aria-pressed": String(name === chosen), on: { click: () => on(name) } }, text)));
 }

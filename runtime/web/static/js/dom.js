@@ -1,11 +1,11 @@
-// Elements from plain calls. Text becomes text nodes and never markup, so that
-// whatever an exchange or a strategy says is shown and not run.
+// Elements from plain calls. Text becomes text nodes and never markup, so that whatever an
+// exchange or a strategy sends is shown and not run.
 
 const SVG = "http://www.w3.org/2000/svg";
 const drawn = new Set(["svg", "path", "circle", "rect", "line", "polyline", "g", "title"]);
 
 // h("td.num", {title: "exact", on: {click}}, "12.5") makes an element. A key makes
-// morph follow it when its place among its siblings changes.
+// morph follow it when its position among its siblings changes.
 export function h(what, given, ...children) {
   const [name, ...classes] = what.split(".");
   const element = drawn.has(name) ? document.createElementNS(SVG, name) : document.createElement(name || "div");
@@ -50,13 +50,13 @@ function append(element, children) {
   if (element._value !== undefined) element.value = element._value;
 }
 
-// mount puts what draws itself, such as a chart, into the element that keeps it.
+// mount puts an element that draws itself, such as a chart, into its place.
 export function mount(root) {
   for (const element of root.querySelectorAll("[data-keep]")) if (element._keep.parentNode !== element) element.prepend(element._keep);
 }
 
-// morph makes one tree look like another and keeps what did not change: focus,
-// selection, scroll positions, open details, and what draws itself.
+// morph makes one tree equal to another and keeps what did not change: focus, selection,
+// scroll positions, open details, and elements that draw themselves.
 export function morph(from, to) {
   if (from.nodeType !== to.nodeType || from.nodeName !== to.nodeName || from._key !== to._key) {
     from.replaceWith(to);
@@ -76,11 +76,12 @@ export function morph(from, to) {
   return from;
 }
 
-const owned = new Set(["open"]); // what the reader changes, not the page
+const owned = new Set(["open"]); // changed by the reader, not by the page
 
 function attributes(from, to) {
   for (const { name } of [...from.attributes]) if (!to.hasAttribute(name) && !owned.has(name) && name !== "style") from.removeAttribute(name);
-  for (const { name, value } of to.attributes) if (name !== "style" && from.getAttribute(name) !== value && !(owned.has(name) && from.localName === "details")) from.setAttribute(name, value);
+  for (const { name, value } of to.attributes) if (name !== "style" && from.getAttribute(name) !== value &&
+    !(owned.has(name) && from.localName === "details")) from.setAttribute(name, value);
   if (to._share !== undefined && to._share !== from._share) { from._share = to._share; bar(from, to._share); }
   if (to._tall !== undefined) from.style.height = to.style.height;
   if (from.localName === "input" && from !== document.activeElement) {

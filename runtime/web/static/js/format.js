@@ -13,7 +13,7 @@ function parts(text) {
 
 const grouped = (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ",");
 
-// rounded cuts a fraction to some places, half away from zero, on digits alone.
+// rounded rounds a fraction to some places, half away from zero, on digits alone.
 function rounded({ negative, whole, fraction }, places) {
   if (fraction.length <= places) return { negative, whole, fraction: fraction.padEnd(places, "0") };
   const digits = BigInt(whole + fraction.slice(0, places)) + (fraction[places] >= "5" ? 1n : 0n);
@@ -39,11 +39,12 @@ export function exact(text, { plus = false } = {}) {
   return number ? write(number, plus) : text || "–";
 }
 
-// aligned writes a column of numbers with as many places as the longest has, so
-// that their points stand under each other.
+// aligned writes the numbers of a column with the places of the longest, so that their
+// decimal points are aligned.
 export function aligned(rows, pick) {
   const places = Math.max(0, ...rows.map((row) => parts(pick(row))?.fraction.length ?? 0));
-  return (row) => { const number = parts(pick(row)); return number && !isZero(pick(row)) ? write({ ...number, fraction: number.fraction.padEnd(places, "0") }) : "–"; };
+  return (row) => { const number = parts(pick(row)); return number && !isZero(pick(row))
+    ? write({ ...number, fraction: number.fraction.padEnd(places, "0") }) : "–"; };
 }
 
 // sum adds decimals exactly, on digits alone.
@@ -61,7 +62,7 @@ export function short(number) {
   return exact(value.toFixed(Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2)) + (letter ? THIN + letter : "");
 }
 
-// given shows "–" where an API says 0 for "there is none".
+// given shows "–" where the API returns 0 for none.
 export const given = (text) => (isZero(text) ? "–" : exact(text));
 
 export const isZero = (text) => !/[1-9]/.test(String(text ?? ""));
@@ -70,10 +71,11 @@ export const sign = (text) => (isZero(text) ? 0 : String(text).startsWith("-") ?
 export function percent(ratio, { plus = false, places = 2 } = {}) {
   if (ratio === null || ratio === undefined || !Number.isFinite(ratio)) return "–";
   const text = Math.abs(ratio * 100).toFixed(places);
-  return (/[1-9]/.test(text) ? (ratio < 0 ? MINUS : plus ? "+" : "") : "") + grouped(text.split(".")[0]) + (places ? "." + text.split(".")[1] : "") + THIN + "%";
+  return (/[1-9]/.test(text) ? (ratio < 0 ? MINUS : plus ? "+" : "") : "") + grouped(text.split(".")[0]) + (places ? "." + text.split(".")[1]
+    : "") + THIN + "%";
 }
 
-// arrow says a direction without colour.
+// arrow shows a direction without colour.
 export const arrow = (text) => ["▼", "", "▲"][sign(text) + 1];
 
 const two = (n) => String(n).padStart(2, "0");
@@ -82,14 +84,15 @@ function clock(ms) {
   const d = new Date(ms);
   return settings.zone === "local"
     ? { y: d.getFullYear(), mo: d.getMonth(), d: d.getDate(), h: d.getHours(), mi: d.getMinutes(), s: d.getSeconds(), ms: d.getMilliseconds() }
-    : { y: d.getUTCFullYear(), mo: d.getUTCMonth(), d: d.getUTCDate(), h: d.getUTCHours(), mi: d.getUTCMinutes(), s: d.getUTCSeconds(), ms: d.getUTCMilliseconds() };
+    : { y: d.getUTCFullYear(), mo: d.getUTCMonth(), d: d.getUTCDate(), h: d.getUTCHours(), mi: d.getUTCMinutes(), s: d.getUTCSeconds(),
+      ms: d.getUTCMilliseconds() };
 }
 
 export const zone = () => (settings.zone === "local" ? "local time" : "UTC");
 export const msOf = (time) => (typeof time === "number" ? time : Date.parse(time));
 export const month = (i) => ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"][i];
 
-// stamp is a date and time; today's date is left out.
+// stamp is a date and a time, without today's date.
 export function stamp(time, nowMS = Date.now()) {
   if (!time) return "–";
   const t = clock(msOf(time)), now = clock(nowMS);
@@ -110,7 +113,7 @@ export function stampShort(time) {
 
 export const parsed = clock;
 
-// age is how long something took or is ago: 850 ms, 4 s, 12 min, 3 h, 5 d.
+// age is a duration: 850 ms, 4 s, 12 min, 3 h, 5 d.
 export function age(ms) {
   if (ms === null || ms === undefined || !Number.isFinite(ms)) return "–";
   const s = Math.max(0, ms) / 1000;

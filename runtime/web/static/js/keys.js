@@ -1,5 +1,5 @@
-// Keyboard shortcuts. They can be turned off, for those whose keyboards or
-// helpers press single keys.
+// Keyboard shortcuts. They can be turned off for keyboards and assistive software that
+// press single keys.
 
 import { h } from "./dom.js";
 import { dialog } from "./menu.js";
@@ -39,7 +39,7 @@ export function listenKeys({ toggle }) {
   });
 }
 
-// goTo asks where to; read when it is first asked for.
+// goTo opens the search; loaded at its first use.
 export const goTo = () => import("./find.js").then(({ find }) => find());
 
 function search() {
@@ -51,8 +51,11 @@ function search() {
 export function help() {
   const row = (keys, text) => h("tr", h("td", keys.map((key, i) => [i ? " " : "", h("kbd", key)])), h("td", text));
   dialog("Keyboard", [
-    h("table.keys", h("caption.hidden", "Shortcuts"), h("thead.hidden", h("tr", h("th", { scope: "col" }, "Keys"), h("th", { scope: "col" }, "What they do"))), h("tbody",
-      places.map((one) => row(["g", one.key], one.text)), row(["!"], "Kill switch"), row(["/"], "Search or filter, else go to"), row(["Ctrl", "k"], "Go to a page, a strategy, a symbol, an order"), row(["t"], "Light or dark"), row(["?"], "This list"), row(["Esc"], "Close, or leave a field"))),
+    h("table.keys", h("caption.hidden", "Shortcuts"),
+      h("thead.hidden", h("tr", h("th", { scope: "col" }, "Keys"), h("th", { scope: "col" }, "Action"))), h("tbody",
+      places.map((one) => row(["g", one.key], one.text)), row(["!"], "Kill switch"), row(["/"], "Search or filter on the page, else go to"),
+        row(["Ctrl", "k"], "Go to a page, a strategy, a symbol, an order"), row(["t"], "Light or dark"), row(["?"], "This list"),
+        row(["Esc"], "Close, or leave a field"))),
     h("p.note", "Single keys can be turned off under Settings."),
   ]);
 }

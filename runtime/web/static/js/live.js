@@ -1,14 +1,14 @@
-// What this tab knows of the running botd: the newest status, and the events that
-// change it. Events come by the worker all tabs share; a browser without shared
-// workers has a stream of its own while the tab is seen.
+// What this tab knows of the running botd: the newest status, and the events that change
+// it. Events come from the worker that all tabs share; without shared workers a tab has
+// its own stream while it is visible.
 
 import { get, toLogin } from "./api.js";
 
 export const live = {
   session: null, status: null, strategies: [], link: "connecting", since: Date.now(),
-  heard: 0,  // when anything last came, by this computer's clock
+  heard: 0,  // of the last message, by this computer's clock
   offset: 0, // the exchange's clock minus this computer's
-  began: 0,  // when botd started, by this computer's clock
+  began: 0,  // start of botd, by this computer's clock
   epoch: "", last: "", // of the stream
 };
 
@@ -17,7 +17,7 @@ const QUIET_MS = 15_000, SAY_MS = 20_000;
 let port = null, logs = 0;
 
 export function on(watcher) { watchers.add(watcher); return () => watchers.delete(watcher); }
-function tell(topic, data) { for (const watcher of [...watchers]) watcher(topic, data); }
+function emit(topic, data) { for (const watcher of [...watchers]) watcher(topic, data); }
 
 // now is the exchange's time, which records, orders and candles carry.
 export const now = () => Date.now() + live.offset;
@@ -34,7 +34,7 @@ function link(state, since) {
   const returned = live.link === "lost" && state === "open";
   live.link = state;
   live.since = since;
-  tell("link", state);
+  emit("link", state);
   if (returned) again();
 }
 
@@ -50,12 +50,12 @@ function took(status) {
   live.offset = Date.parse(status.time) - Date.now();
   live.began = Date.now() - status.uptime_s * 1000;
   live.status = { ...status, version: status.version || live.status?.version };
-  tell("status", live.status);
+  emit("status", live.status);
 }
 
-// again: something was missed, so everything is read anew.
+// again: something was missed, so everything is read again.
 async function again() {
-  try { await refresh(); tell("reread", null); } catch { lose(); }
+  try { await refresh(); emit("reread", null); } catch { lose(); }
 }
 
 function lose() { if (live.link !== "lost") link("lost", Date.now()); }
@@ -78,15 +78,15 @@ function receive(message) {
 
 function apply(topic, data) {
   if (topic === "status") { took(data); return; }
-  if (topic === "notice" && data.kind === "strategy_reloaded") setTimeout(again, 300); // one may be gone
+  if (topic === "notice" && data.kind === "strategy_reloaded") setTimeout(again, 300); // one may have been removed
   if (topic === "strategy") {
     const at = live.strategies.findIndex((one) => one.name === data.name);
     if (at < 0) live.strategies.push(data); else live.strategies[at] = data;
   }
-  tell(topic, data);
+  emit(topic, data);
 }
 
-// wantLogs asks for log lines until the returned function is called.
+// wantLogs subscribes to log lines until the returned function is called.
 export function wantLogs() {
   logs++;
   say();
@@ -124,12 +124,12 @@ async function connect() {
   document.addEventListener("visibilitychange", () => say(document.hidden ? "bye" : "here"));
 }
 
-// watch notices a connection that hangs without an error.
+// watch detects a connection that hangs without an error.
 async function watch() {
   if (document.hidden || Date.now() - live.heard < QUIET_MS) return;
   try {
     await refresh();
-    if (live.link !== "open" || live.status.event_id !== live.last) say("again"); // events went by unheard: the stream hangs
+    if (live.link !== "open" || live.status.event_id !== live.last) say("again"); // events were missed: the stream hangs
     live.last = live.status.event_id;
   } catch { lose(); }
 }

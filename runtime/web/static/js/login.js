@@ -1,5 +1,5 @@
-// The page a one-time link opens. The code is in the fragment, which no browser
-// sends; it is given for a cookie and taken out of the address at once.
+// The page that a one-time link opens. The code is in the fragment, which no browser sends;
+// it is exchanged for a cookie, and removed from the address at once.
 
 import { apply } from "./settings.js";
 
@@ -12,26 +12,26 @@ async function login(given) {
   try {
     const answer = await fetch("/api/v1/session", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(given) });
     if (answer.ok) {
-      try { localStorage.setItem("botd.known", "1"); } catch { /* then an ended session is not told as one */ }
+      try { localStorage.setItem("botd.known", "1"); } catch { /* then an expired session is not reported */ }
       location.replace(after());
       return;
     }
     say.textContent = (await answer.json()).detail;
-  } catch { say.textContent = "botd can not be reached. Is it running?"; }
+  } catch { say.textContent = "botd cannot be reached. Is it running?"; }
   say.className = "bad";
   field.focus();
 }
 
-// after is where one was before, which is a path of this site and nothing else.
+// after is the page before the login: a path of this site and nothing else.
 function after() {
   let path = "/";
   try { path = sessionStorage.getItem("botd.after") || "/"; sessionStorage.removeItem("botd.after"); } catch { /* the overview will do */ }
   return /^\/(?![/\\])/.test(path) ? path : "/";
 }
 
-// Who comes from a page, and was logged in here before, lost the session.
+// A visitor who comes from a page, and was logged in before, has lost the session.
 const before = (() => { try { return localStorage.getItem("botd.known") && sessionStorage.getItem("botd.after"); } catch { return null; } })();
-if (before) say.textContent = `The session has ended, by its time or because botd was started anew. After this you are back at ${before.split("?")[0]}.`;
+if (before) say.textContent = `The session has expired, or botd was restarted. After the login you return to ${before.split("?")[0]}.`;
 
 const code = location.hash.slice(1);
 if (code) { history.replaceState(null, "", "/login"); login({ code }); }

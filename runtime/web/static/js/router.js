@@ -1,16 +1,18 @@
-// Which page an address shows, and what a page can do: draw itself, read again,
-// hear events, and clean up when it is left.
+// Which page an address shows, and what a page can do: draw, read again, receive events,
+// and clean up when it is left.
 
 import { h, morph, mount } from "./dom.js";
 import { live, on } from "./live.js";
 import { button, empty, panel } from "./parts.js";
 
 const routes = [
-  ["/", "overview"], ["/strategies", "strategies"], ["/strategies/:name", "strategy"], ["/orders", "orders"], ["/intents", "intents"], ["/intents/:id", "intent"],
-  ["/positions", "positions"], ["/risk", "risk"], ["/reconcile", "reconcile"], ["/backtests", "backtests"], ["/backtests/compare", "compare"], ["/market", "market"], ["/market/:market/:symbol", "symbol"],
+  ["/", "overview"], ["/strategies", "strategies"], ["/strategies/:name", "strategy"], ["/orders", "orders"], ["/intents", "intents"],
+    ["/intents/:id", "intent"],
+  ["/positions", "positions"], ["/risk", "risk"], ["/reconcile", "reconcile"], ["/backtests", "backtests"], ["/backtests/compare", "compare"],
+    ["/market", "market"], ["/market/:market/:symbol", "symbol"],
   ["/logs", "logs"], ["/settings", "settings"], ["/audit", "audit"],
 ];
-const AGAIN_MS = 1000; // a page reads again at most so often
+const AGAIN_MS = 1000; // the shortest time between two reads of a page
 
 export function match(path) {
   const have = path.replace(/\/+$/, "").split("/");
@@ -34,7 +36,7 @@ class Page {
     this.shown = false;
   }
 
-  // view sets what draws the page.
+  // view sets the function that draws the page.
   view(make) { this.make = make; }
 
   // draw shows the page as it is now, once a frame at most.
@@ -58,8 +60,8 @@ class Page {
   onLeave(what) { this.leaving.push(what); }
   every(ms, what) { const timer = setInterval(() => { if (!document.hidden) what(); }, ms); this.onLeave(() => clearInterval(timer)); }
 
-  // reader makes a function that reads and draws; called often, it reads at most
-  // once a second, and not at all while nobody looks.
+  // reader returns a function that reads and draws; called often, it reads at most once a
+  // second, and not at all while the page is hidden.
   reader(read) {
     let timer = 0, began = 0, running = false, more = false;
     const go = async () => {
@@ -82,7 +84,7 @@ class Page {
   }
 
   fail(error) {
-    this.view(() => panel("This page can not be shown", { key: "problem" }, empty(error.status === 404 ? "There is no such thing" : "It could not be read", error.message,
+    this.view(() => panel("This page cannot be shown", { key: "problem" }, empty(error.status === 404 ? "Not found" : "It could not be read", error.message,
       button("Try again", () => navigate(location.pathname + location.search, { replace: true })))));
   }
 
@@ -115,7 +117,8 @@ export function begin(where, loader, onChange) {
 function follow(event) {
   const anchor = event.target.closest?.("a[href]");
   if (!anchor || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-  if (anchor.target || anchor.origin !== location.origin || anchor.hasAttribute("download") || /^\/(api|metrics|healthz|readyz|login|static)/.test(anchor.pathname) || (anchor.pathname === location.pathname && anchor.hash)) return;
+  if (anchor.target || anchor.origin !== location.origin || anchor.hasAttribute("download") ||
+    /^\/(api|metrics|healthz|readyz|login|static)/.test(anchor.pathname) || (anchor.pathname === location.pathname && anchor.hash)) return;
   event.preventDefault();
   navigate(anchor.pathname + anchor.search);
 }

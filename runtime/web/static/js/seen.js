@@ -1,5 +1,5 @@
-// What happened since somebody last looked: when that was is kept in this browser,
-// and what has come since is asked for when the look comes back.
+// What happened since the last visit: its time is stored in this browser, and what came
+// since is read at the next visit.
 
 import { get } from "./api.js";
 import { h } from "./dom.js";
@@ -8,10 +8,10 @@ import { live, now, on } from "./live.js";
 import { button, link, panel, signed, strategyLink, time } from "./parts.js";
 
 const KEY = "botd.seen", AWAY_MS = 10 * 60_000, KEEP_MS = 15_000;
-const MOST = 1000; // things of a kind that are counted
+const MOST = 1000; // counted of each kind
 
-// away is when one looked before this, and what was the equity then; null when
-// that was a moment ago, or never.
+// away is the time and the equity of the previous visit; null if it was a moment ago, or
+// never.
 let away = null, watchers = new Set();
 
 const name = () => `${KEY}.${live.session?.instance}.${live.status?.mode}`;
@@ -28,17 +28,17 @@ function back() {
   keep();
 }
 
-// look begins to remember, once the status is known.
-export function look() {
+// startVisits begins to record visits, once the status is known.
+export function startVisits() {
   back();
   on((topic) => { if (topic === "link") keep(); });
   setInterval(keep, KEEP_MS);
   document.addEventListener("visibilitychange", () => { if (!document.hidden) back(); });
 }
 
-export const lookedAt = () => away?.at ?? null;
+export const visitedAt = () => away?.at ?? null;
 
-// Since is the panel on a page: draw is called when there is something new to show.
+// Since is the panel on a page; draw is called when there is something new to show.
 export class Since {
   constructor(draw) {
     this.draw = draw;
@@ -48,26 +48,32 @@ export class Since {
 
   async read() {
     if (!away) return;
-    const before = away, later = (list) => list.items.filter((one) => one.at_ms > before.at), more = (list) => list.next !== null && list.items.at(-1)?.at_ms > before.at;
-    const [fills, intents, audit] = await Promise.all([get("fills", { limit: MOST }), get("intents", { outcome: "refused", limit: MOST }), get("audit", { limit: MOST })]);
-    this.told = { before, fills: later(fills), refused: later(intents), audit: later(audit), more: more(fills) || more(intents) || more(audit) };
+    const before = away, later = (list) => list.items.filter((one) => one.at_ms > before.at), more = (list) => list.next !== null &&
+      list.items.at(-1)?.at_ms > before.at;
+    const [fills, intents, audit] = await Promise.all([get("fills", { limit: MOST }), get("intents", { outcome: "refused", limit: MOST }),
+        get("audit", { limit: MOST })]);
+    this.noted = { before, fills: later(fills), refused: later(intents), audit: later(audit), more: more(fills) || more(intents) || more(audit) };
     this.draw();
   }
 
-  dismiss() { away = null; this.told = null; this.draw(); }
+  dismiss() { away = null; this.noted = null; this.draw(); }
   close() { watchers.delete(this.again); }
 
   node() {
-    if (!this.told || !away) return null;
-    const { before, fills, refused, audit, more } = this.told, grew = Number(live.status.equity) - Number(before.equity);
+    if (!this.noted || !away) return null;
+    const { before, fills, refused, audit, more } = this.noted, grew = Number(live.status.equity) - Number(before.equity);
     const traded = counted(fills, (one) => one.strategy), kinds = counted(audit.filter((one) => one.kind !== "config"), (one) => one.kind);
     const lines = [
       ["Equity", [signed(grew.toFixed(2), { unit: "USDT" }), h("span.note", ` from ${f.money(before.equity)}`)]],
-      ["Fills", fills.length ? [String(fills.length), ": ", listed(traded.slice(0, 6).map(([one, count]) => [strategyLink(one), ` ${count}`])), traded.length > 6 ? ` and ${traded.length - 6} more strategies` : ""] : "none"],
-      refused.length ? ["Refusals", [link("/intents?outcome=refused", String(refused.length)), ": ", counted(refused, (one) => f.words(one.rule)).slice(0, 4).map(([rule, count]) => `${rule} ${count}`).join(", ")]] : null,
-      kinds.length ? ["In the audit", [kinds.map(([kind, count]) => `${words[kind] ?? f.words(kind)} ${count}`).join(", "), " · ", link("/audit", "see")]] : null,
+      ["Fills", fills.length ? [String(fills.length), ": ", listed(traded.slice(0, 6).map(([one, count]) => [strategyLink(one), ` ${count}`])),
+          traded.length > 6 ? ` and ${traded.length - 6} more strategies` : ""] : "none"],
+      refused.length ? ["Refusals", [link("/intents?outcome=refused", String(refused.length)), ": ",
+          counted(refused, (one) => f.words(one.rule)).slice(0, 4).map(([rule, count]) => `${rule} ${count}`).join(", ")]] : null,
+      kinds.length ? ["In the audit", [kinds.map(([kind, count]) => `${words[kind] ?? f.words(kind)} ${count}`).join(", "), " · ",
+          link("/audit", "see")]] : null,
     ].filter(Boolean);
-    return panel("Since you last looked", { key: "since", note: [time(before.at, now()), `, ${f.age(now() - before.at)} ago`, more ? "; at least" : ""], actions: button("Seen", () => this.dismiss(), { icon: "check", tone: "small" }) },
+    return panel("Since your last visit", { key: "since", note: [time(before.at, now()), `, ${f.age(now() - before.at)} ago`,
+          more ? "; at least" : ""], actions: button("Dismiss", () => this.dismiss(), { icon: "check", tone: "small" }) },
       h("dl.since", lines.map(([what, text]) => h("div", { key: what }, h("dt", what), h("dd", text)))));
   }
 }
@@ -75,7 +81,7 @@ export class Since {
 const words = { audit: "asked for", boot: "starts", breach: "limits reached", halt: "halts" };
 const listed = (parts) => parts.map((part, i) => [i ? ", " : "", part]);
 
-// counted says how often each is there, the most frequent first.
+// counted counts each, the most frequent first.
 function counted(all, pick) {
   const times = new Map();
   for (const one of all) times.set(pick(one), (times.get(pick(one)) ?? 0) + 1);

@@ -1,4 +1,4 @@
-// What the reader prefers, kept in this browser alone.
+// Preferences, stored in this browser only.
 
 const KEY = "botd.settings";
 const defaults = { theme: "system", zone: "utc", hues: "green-red", keys: true };

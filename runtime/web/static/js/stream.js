@@ -1,19 +1,20 @@
-// The worker all tabs share: it holds the one event stream of this browser, since
-// a browser opens six connections to a server and no more.
+// The worker that all tabs share: it has the one event stream of this browser, since a
+// browser opens at most six connections to a server.
 
-const TOPICS = ["status", "account", "strategy", "decision", "intent", "order", "fill", "trade", "position", "risk", "reconcile", "candle", "notice", "audit", "backtest"];
-const SILENT_MS = 65_000; // a tab that says nothing for so long is gone
+const TOPICS = ["status", "account", "strategy", "decision", "intent", "order", "fill", "trade", "position", "risk", "reconcile", "candle", "notice",
+  "audit", "backtest"];
+const SILENT_MS = 65_000; // a tab that is silent for so long is closed
 
 const tabs = new Map(); // port -> {logs, heard}
 let source = null, logs = false, last = "", state = "connecting", since = Date.now(), retry = 0;
 
-const tell = (message) => { for (const port of tabs.keys()) port.postMessage(message); };
+const broadcast = (message) => { for (const port of tabs.keys()) port.postMessage(message); };
 
 function become(next) {
   if (state === next) return;
   state = next;
   since = Date.now();
-  tell({ kind: "state", state, since });
+  broadcast({ kind: "state", state, since });
 }
 
 function open() {
@@ -24,15 +25,15 @@ function open() {
   const own = source;
   own.onopen = () => become("open");
   own.onerror = () => { if (own === source) failed(own); };
-  own.addEventListener("hello", (event) => tell({ kind: "hello", data: JSON.parse(event.data) }));
-  own.addEventListener("gap", (event) => { last = event.lastEventId || last; tell({ kind: "gap", data: JSON.parse(event.data) }); });
+  own.addEventListener("hello", (event) => broadcast({ kind: "hello", data: JSON.parse(event.data) }));
+  own.addEventListener("gap", (event) => { last = event.lastEventId || last; broadcast({ kind: "gap", data: JSON.parse(event.data) }); });
   for (const topic of topics) {
-    own.addEventListener(topic, (event) => { last = event.lastEventId || last; tell({ kind: "event", id: last, topic, data: JSON.parse(event.data) }); });
+    own.addEventListener(topic, (event) => { last = event.lastEventId || last; broadcast({ kind: "event", id: last, topic, data: JSON.parse(event.data) }); });
   }
 }
 
-// failed finds out whether botd is away or the session has ended. The browser
-// tries again by itself unless the answer was no stream.
+// failed finds out whether botd is down or the session has expired. The browser retries
+// by itself unless the answer was no stream.
 async function failed(own) {
   become("lost");
   if (own.readyState !== EventSource.CLOSED) return;

@@ -1,4 +1,4 @@
-// YAML with its keys marked, line by line.
+// YAML with highlighted keys, line by line.
 
 import { h } from "./dom.js";
 

@@ -19,23 +19,39 @@ export async function open(page) {
   const set = (name) => (value) => { filter[name] = value; page.choose(name, value); read.now(); };
   page.on("audit", read);
   page.view(() => [
-    h("div.page-head", h("h1", "Audit"), h("p.note", "Who changed what, and what botd did by itself. It is part of the journal and outlives restarts.")),
+    h("div.page-head", h("h1", "Audit"), h("p.note", "Who changed what, and what botd did by itself. It is part of the journal.")),
     panel("Changes", {},
-      h("div.filters", choose("Kind", [["", "all"], ...kinds.map((one) => [one, names[one] ?? one])], filter.kind, set("kind"), { "data-search": true }), choose("By", [["", "everybody"], "session", "token", "socket", "botd"], filter.actor, set("actor")),
-        h("div.grow", field("Search in what is read", h("input", { type: "search", value: text, placeholder: "a reason, a strategy, a request id", on: { input: (event) => { text = event.target.value; page.draw(); } } })))),
+      h("div.filters", choose("Kind", [["", "all"], ...kinds.map((one) => [one, names[one] ?? one])], filter.kind, set("kind"),
+          { "data-search": true }), choose("By", [["", "everybody"], "session", "token", "socket", "botd"], filter.actor, set("actor")),
+        h("div.grow", field("Search", h("input", { type: "search", value: text, placeholder: "a reason, a strategy, a request id",
+                on: { input: (event) => { text = event.target.value; page.draw(); } } })))),
       table("Changes", [
-        { name: "Time", class: "nowrap", cell: (a) => time(a.at_ms, now()) }, { name: "Kind", class: "nowrap", cell: (a) => tag(a.kind === "audit" ? "info" : ["breach", "quarantined", "halt", "breaker"].includes(a.kind) ? "warning" : "absent", names[a.kind] ?? a.kind) },
-        { name: "What", class: "what", cell: (a) => [h("strong", asked(a.action)), a.kind === "audit" ? h("span.note.under", a.action, a.request_id ? [" · ", h("span.mono", { title: "request id, as in the log" }, a.request_id)] : "") : null] }, { name: "On", class: "on", cell: on },
-        { name: "Detail", class: "text", cell: (a) => detail(a, items) }, { name: "By", class: "nowrap", cell: (a) => [a.actor, a.role ? h("span.unit", a.role) : null, a.from && a.from !== a.actor ? h("span.note.under", a.from) : null] },
-      ], shown(), { next: next ? button("Show older", older) : null, none: items.length ? empty("Nothing fits", "Change the search above, or show older rows.", next ? button("Show older", older) : null) : empty("Nothing fits", "Every change asked for through the API, by whom and from where, stands here.") })),
+        { name: "Time", class: "nowrap", cell: (a) => time(a.at_ms, now()) },
+        { name: "Kind", class: "nowrap", cell: (a) => tag(a.kind === "audit" ? "info" : ["breach", "quarantined", "halt", "breaker"].includes(a.kind)
+            ? "warning" : "absent", names[a.kind] ?? a.kind) },
+        { name: "What", class: "what", cell: (a) => [h("strong", asked(a.action)), a.kind === "audit" ? h("span.note.under", a.action,
+              a.request_id ? [" · ", h("span.mono", { title: "request id, as in the log" }, a.request_id)] : "") : null] },
+        { name: "On", class: "on", cell: on },
+        { name: "Detail", class: "text", cell: (a) => detail(a, items) },
+        { name: "By", class: "nowrap", cell: (a) => [a.actor, a.role ? h("span.unit", a.role) : null, a.from && a.from !== a.actor
+            ? h("span.note.under", a.from) : null] },
+      ], shown(), { next: next ? button("Show older", older) : null, none: items.length ? empty("No entry matches",
+        "Change the search above, or show older entries.", next ? button("Show older", older) : null) : empty("No entry matches",
+        "Every change requested through the API is listed here, with who asked and from where.") })),
   ]);
   await read.now();
 }
 
-// asked puts a request in words.
-const requests = [[/\/halt$/, "Halt"], [/\/rearm$/, "Re-arm"], [/\/pause$/, "Pause entries"], [/\/stop$/, "Stop a strategy"], [/\/flatten$/, "Flatten a strategy"], [/\/resume$/, "Resume"], [/\/orders\/.*\/cancel$/, "Cancel an order"], [/\/close$/, "Close a position"], [/\/resolve$/, "Resolve a quarantine"], [/\/reconcile$/, "Run a round"],
-  [/\/orders\/cancel$/, "Cancel orders"], [/\/backup$/, "Back up the journal"], [/\/notifications\/test$/, "Test notifications"], [/^DELETE .*\/tokens\//, "Revoke a token"], [/\/tokens$/, "Make a token"], [/\/log-level$/, "Change the log's level"], [/\/backtests$/, "Start a backtest"], [/\/runs\/.*\/cancel$/, "Cancel a backtest"], [/^DELETE .*\/session$/, "Log out"], [/\/session$/, "Log in"], [/\/session\/link$/, "Make a login link"]];
-const own = { start: "botd started", configuration: "Configuration read", rearm: "Re-armed", "halt pause": "Halted: pause", "halt cancel": "Halted: cancel", "halt flatten": "Halted: flatten" };
+// asked describes a request.
+const requests = [[/\/halt$/, "Halt"], [/\/rearm$/, "Re-arm"], [/\/pause$/, "Pause entries"], [/\/stop$/, "Stop a strategy"],
+  [/\/flatten$/, "Flatten a strategy"], [/\/resume$/, "Resume"], [/\/orders\/.*\/cancel$/, "Cancel an order"], [/\/close$/, "Close a position"],
+  [/\/resolve$/, "Resolve a quarantine"], [/\/reconcile$/, "Run a round"],
+  [/\/orders\/cancel$/, "Cancel orders"], [/\/backup$/, "Back up the journal"], [/\/notifications\/test$/, "Test notifications"],
+    [/^DELETE .*\/tokens\//, "Revoke a token"], [/\/tokens$/, "Create a token"], [/\/log-level$/, "Change the log's level"],
+    [/\/backtests$/, "Start a backtest"], [/\/runs\/.*\/cancel$/, "Cancel a backtest"], [/^DELETE .*\/session$/, "Log out"], [/\/session$/, "Log in"],
+    [/\/session\/link$/, "Make a login link"]];
+const own = { start: "botd started", configuration: "Configuration read", rearm: "Re-armed", "halt pause": "Halted: pause",
+  "halt cancel": "Halted: cancel", "halt flatten": "Halted: flatten" };
 
 const asked = (action) => requests.find(([pattern]) => pattern.test(action.split("?")[0]))?.[1] ?? own[action] ?? f.title(action);
 
@@ -44,10 +60,11 @@ function on(a) {
   return name ? ["strategy ", strategyLink(name[1])] : a.target || "–";
 }
 
-// detail is what was given; a configuration's hash is cut, and told apart from the
-// one before.
+// detail is the detail of a change; a configuration's hash is cut, and compared with the
+// previous one.
 function detail(a, items) {
   if (a.kind !== "config" || !/^[0-9a-f]{64}$/.test(a.detail)) return a.detail || "–";
   const before = items.find((one) => one.kind === "config" && Number(one.id) < Number(a.id));
-  return [h("span.mono", { title: a.detail }, a.detail.slice(0, 12)), before ? (before.detail === a.detail ? ", as before" : [", ", h("strong", "changed"), ` from ${before.detail.slice(0, 12)}`]) : ""];
+  return [h("span.mono", { title: a.detail }, a.detail.slice(0, 12)),
+    before ? (before.detail === a.detail ? ", unchanged" : [", ", h("strong", "changed"), ` from ${before.detail.slice(0, 12)}`]) : ""];
 }

@@ -18,9 +18,11 @@ export async function open(page) {
   const read = page.reader(async () => { runs = await Promise.all(ids.map((id) => get("backtests/" + part(id)))); });
   page.view(() => runs.length > 1 ? [
     h("div.page-head", h("h1", "Compare"), h("p.note", runs.map((one) => one.id).join(", ")), h("div.actions", link("/backtests", "All reports"))),
-    panel("Equity, as a share of its beginning", { key: "curves" }, h("figure", { "aria-label": "Equity curves; their ends are in the table below" }, h("div.chart", { "aria-hidden": "true", keep: host })), h("div.chart-foot", h("span", runs.map((one, i) => `${one.id}: ${strokes[i]}`).join(" · ")), notice())),
+    panel("Equity relative to its start", { key: "curves" }, h("figure", { "aria-label": "Equity curves; the table below has their ends" },
+        h("div.chart", { "aria-hidden": "true", keep: host })),
+      h("div.chart-foot", h("span", runs.map((one, i) => `${one.id}: ${strokes[i]}`).join(" · ")), notice())),
     figures(runs), differences(runs),
-  ] : panel("Nothing to compare", {}, empty("Choose at least two reports", "They are chosen in the list of backtests.", link("/backtests", "To the list"))));
+  ] : panel("Nothing to compare", {}, empty("Choose at least two reports", "Choose them in the list of backtests.", link("/backtests", "To the list"))));
   await read.now();
   if (runs.length < 2) return;
   page.drawNow();
@@ -30,27 +32,41 @@ export async function open(page) {
 
 function points(one) {
   const first = Number(one.equity[0]) || 1, all = [];
-  one.time_ms.forEach((ms, i) => { const time = Math.floor(ms / 1000); if (!all.length || time > all.at(-1).time) all.push({ time, value: (Number(one.equity[i]) / first - 1) * 100 }); });
+  one.time_ms.forEach((ms, i) => { const time = Math.floor(ms / 1000);
+      if (!all.length || time > all.at(-1).time) all.push({ time, value: (Number(one.equity[i]) / first - 1) * 100 }); });
   return all;
 }
 
 function figures(runs) {
   const rows = [
-    ["Return", (b) => signed((gain(b) * 100).toFixed(4), { unit: "%" })], ["Final equity", (b) => [f.money(b.final_equity), h("span.unit", "USDT")]], ["Greatest fall", (b) => figure(b.max_drawdown_pct, 2) + " %"], ["Growth a year", (b) => (b.cagr_pct === null ? "–" : figure(b.cagr_pct, 1) + " %")],
-    ["Sharpe", (b) => figure(b.sharpe)], ["Sortino", (b) => figure(b.sortino)], ["Calmar", (b) => figure(b.calmar)], ["Profit factor", (b) => figure(b.profit_factor)], ["Expectancy", (b) => (b.expectancy === null ? "–" : [f.money(b.expectancy, { plus: true }), h("span.unit", "USDT")])],
-    ["Round trips", (b) => f.exact(String(b.round_trips))], ["Won", (b) => (b.round_trips ? f.percent(b.wins / b.round_trips, { places: 1 }) : "–")], ["Time in the market", (b) => (b.exposure_pct === null ? "–" : figure(b.exposure_pct, 1) + " %")], ["Fees", (b) => f.money(b.total_fees)], ["Funding paid", (b) => f.money(b.total_funding)],
-    ["Candles", (b) => f.exact(String(b.candles))], ["Period", (b) => `${b.from.slice(0, 10)} to ${b.to.slice(0, 10)}`], ["Data", (b) => h("span.mono", b.data_sha256.slice(0, 8))], ["Warnings", (b) => String(b.warnings.length)],
+    ["Return", (b) => signed((gain(b) * 100).toFixed(4), { unit: "%" })], ["Final equity", (b) => [f.money(b.final_equity), h("span.unit", "USDT")]],
+      ["Maximum drawdown", (b) => figure(b.max_drawdown_pct, 2) + " %"], ["CAGR", (b) => (b.cagr_pct === null ? "–" : figure(b.cagr_pct, 1) + " %")],
+    ["Sharpe", (b) => figure(b.sharpe)], ["Sortino", (b) => figure(b.sortino)], ["Calmar", (b) => figure(b.calmar)],
+      ["Profit factor", (b) => figure(b.profit_factor)],
+      ["Expectancy", (b) => (b.expectancy === null ? "–" : [f.money(b.expectancy, { plus: true }), h("span.unit", "USDT")])],
+    ["Round trips", (b) => f.exact(String(b.round_trips))], ["Won", (b) => (b.round_trips ? f.percent(b.wins / b.round_trips, { places: 1 }) : "–")],
+      ["Exposure", (b) => (b.exposure_pct === null ? "–" : figure(b.exposure_pct, 1) + " %")], ["Fees", (b) => f.money(b.total_fees)],
+      ["Funding paid", (b) => f.money(b.total_funding)],
+    ["Candles", (b) => f.exact(String(b.candles))], ["Period", (b) => `${b.from.slice(0, 10)} to ${b.to.slice(0, 10)}`],
+      ["Data", (b) => h("span.mono", b.data_sha256.slice(0, 8))], ["Warnings", (b) => String(b.warnings.length)],
   ];
-  return panel("Figures", { key: "figures" }, table("Figures", [{ name: "Figure", cell: (row) => row[0] }, ...runs.map((one) => ({ name: one.id, num: true, cell: (row) => row[1](one) }))], rows, { key: (row) => row[0], stack: false }));
+  return panel("Figures", { key: "figures" },
+    table("Figures", [{ name: "Figure", cell: (row) => row[0] }, ...runs.map((one) => ({ name: one.id, num: true, cell: (row) => row[1](one) }))],
+      rows, { key: (row) => row[0], stack: false }));
 }
 
-// differences are the settings in which the runs are not alike.
+// differences are the settings in which the runs differ.
 function differences(runs) {
-  const all = runs.map((one) => settings(one.config.join("---\n"))), keys = [...new Set(all.flatMap((one) => [...one.keys()]))].filter((key) => new Set(all.map((one) => one.get(key))).size > 1).sort();
-  return panel("What differs", { key: "differs", note: "of their effective configurations" }, table("Settings that differ", [{ name: "Setting", cell: (key) => h("span.mono", key) }, ...runs.map((one, i) => ({ name: one.id, num: true, cell: (key) => h("span.mono", all[i].get(key) ?? "–") }))], keys, { key: (key) => key, stack: false, none: empty("Nothing differs", "The runs have the same configuration: what differs is their data or botd's version.") }));
+  const all = runs.map((one) => settings(one.config.join("---\n"))),
+    keys = [...new Set(all.flatMap((one) => [...one.keys()]))].filter((key) => new Set(all.map((one) => one.get(key))).size > 1).sort();
+  return panel("Differences", { key: "differs", note: "of the effective configurations" },
+    table("Settings that differ", [{ name: "Setting", cell: (key) => h("span.mono", key) },
+        ...runs.map((one, i) => ({ name: one.id, num: true, cell: (key) => h("span.mono", all[i].get(key) ?? "–") }))], keys,
+      { key: (key) => key, stack: false, none: empty("No differences",
+          "The runs have the same configuration: their data or the version of botd differs.") }));
 }
 
-// settings reads the plain YAML botd writes: blocks by indent, a value a line.
+// settings reads the plain YAML that botd writes: blocks by indent, one value a line.
 function settings(text) {
   const out = new Map(), path = [];
   for (const line of text.split("\n")) {

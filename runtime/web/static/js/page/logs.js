@@ -25,17 +25,27 @@ export async function open(page) {
     page.draw();
   });
   page.view(() => [
-    h("div.page-head", h("h1", "Logs"), h("p.note", "The newest line first, as it happens."), h("div.actions", button(paused ? `Go on${missed ? ` (${missed} new)` : ""}` : "Pause", () => { paused = !paused; if (!paused) read.now(); page.draw(); }, { icon: paused ? "play" : "pause" }), h("button.button", { type: "button", on: { click: download } }, "Download"))),
-    panel("Lines", { note: paused ? "paused: new lines wait" : "live" },
-      h("div.filters", choose("At least", [["", "every level"], ...order.slice(0, 5)], filter.level, set("level")), choose("Strategy", [["", "all"], ...live.strategies.map((one) => one.name)], filter.strategy, set("strategy")),
-        field("Event", h("input", { value: filter.event, placeholder: "order. or exact name", on: { input: (event) => set("event")(event.target.value.trim()) } })), h("div.grow", field("Text", h("input", { type: "search", value: filter.text, placeholder: "in the message", "data-search": true, on: { input: (event) => set("text")(event.target.value) } }))),
-        level && operator() ? choose("botd writes", level.levels, level.level, change) : null),
-      lines.length ? h("ol.log", { tabindex: "0", "aria-label": "Log lines" }, lines.map(line), next ? h("li", { key: "older" }, button("Show older", older)) : null) : empty("No line fits", "Loosen the filters, or wait: lines appear as they are written.")),
+    h("div.page-head", h("h1", "Logs"), h("p.note", "Newest line first, live."),
+      h("div.actions", button(paused ? `Go on${missed ? ` (${missed} new)` : ""}` : "Pause", () => { paused = !paused; if (!paused) read.now();
+            page.draw(); }, { icon: paused ? "play" : "pause" }), h("button.button", { type: "button", on: { click: download } }, "Download"))),
+    panel("Lines", { note: paused ? "paused" : "live" },
+      h("div.filters", choose("Minimum level", [["", "every level"], ...order.slice(0, 5)], filter.level, set("level")),
+        choose("Strategy", [["", "all"], ...live.strategies.map((one) => one.name)], filter.strategy, set("strategy")),
+        field("Event", h("input", { value: filter.event, placeholder: "order. or exact name",
+              on: { input: (event) => set("event")(event.target.value.trim()) } })),
+        h("div.grow", field("Text", h("input", { type: "search", value: filter.text, placeholder: "in the message", "data-search": true,
+                on: { input: (event) => set("text")(event.target.value) } }))),
+        level && operator() ? choose("Log level", level.levels, level.level, change) : null),
+      lines.length ? h("ol.log", { tabindex: "0", "aria-label": "Log lines" }, lines.map(line),
+        next ? h("li", { key: "older" }, button("Show older", older)) : null) : empty("No line matches",
+        "Change the filters, or wait: lines appear as they are written.")),
   ]);
   [level] = await Promise.all([get("log-level"), read.now()]);
 
   function fits(one) {
-    return (!filter.level || order.indexOf(one.level) >= order.indexOf(filter.level)) && (!filter.strategy || one.strategy === filter.strategy) && (!filter.event || one.event === filter.event || (filter.event.endsWith(".") && one.event.startsWith(filter.event))) && (!filter.text || one.msg.toLowerCase().includes(filter.text.toLowerCase()));
+    return (!filter.level || order.indexOf(one.level) >= order.indexOf(filter.level)) && (!filter.strategy || one.strategy === filter.strategy) &&
+      (!filter.event || one.event === filter.event || (filter.event.endsWith(".") && one.event.startsWith(filter.event))) &&
+      (!filter.text || one.msg.toLowerCase().includes(filter.text.toLowerCase()));
   }
 
   async function change(value) {
@@ -51,14 +61,16 @@ export async function open(page) {
   }
 }
 
-// linked leads from the ids of orders to their lives.
+// linked links the ids of orders to their intents.
 function linked(text) {
   const id = new RegExp(`\\bb${live.session.instance.replace(/[^\w-]/g, "\\$&")}-[a-z0-9]+-\\d+\\b`, "g"), out = [];
   let from = 0;
-  for (const match of text.matchAll(id)) { out.push(text.slice(from, match.index), link("/intents/" + encodeURIComponent(match[0]), match[0])); from = match.index + match[0].length; }
+  for (const match of text.matchAll(id)) { out.push(text.slice(from, match.index), link("/intents/" + encodeURIComponent(match[0]), match[0]));
+    from = match.index + match[0].length; }
   return [...out, text.slice(from)];
 }
 
 function line(one) {
-  return h("li", { key: one.id }, h("time", { datetime: one.time, title: f.stampFull(one.time) }, f.stamp(one.time, now())), h("span", { class: tones[one.level] ?? "soft" }, one.level), h("span.event", one.event), h("span.message", linked(one.msg)));
+  return h("li", { key: one.id }, h("time", { datetime: one.time, title: f.stampFull(one.time) }, f.stamp(one.time, now())),
+    h("span", { class: tones[one.level] ?? "soft" }, one.level), h("span.event", one.event), h("span.message", linked(one.msg)));
 }

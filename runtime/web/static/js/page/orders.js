@@ -20,42 +20,66 @@ export async function open(page) {
   page.on(["order", "fill", "strategy"], read);
   page.every(1000, () => { if (view === "live") page.draw(); });
   page.view(() => [
-    h("div.page-head", h("h1", "Orders"), h("p.note", "What botd placed. An opening order can be canceled here, which pauses its strategy; exits and stops go on."),
+    h("div.page-head", h("h1", "Orders"), h("p.note", "Orders that botd placed. Canceling an opening order pauses its strategy; exits and stops continue."),
       operator() && view === "live" ? h("div.actions", button("Cancel all…", cancelAll, { icon: "halt", tone: "danger" })) : null),
     unsettled(),
     h("section.panel", { "aria-label": "Orders and fills" }, tabs("Which orders", views, view, (name) => set("view", name)),
-      h("div.filters.first", { key: "filters" }, choose("Strategy", [["", "all"], ...live.strategies.map((one) => one.name)], filter.strategy, (value) => set("strategy", value), { "data-search": true }),
-        choose("Symbol", [["", "all"], ...[...new Set([...live.strategies.map((one) => one.symbol), filter.symbol].filter(Boolean))].sort()], filter.symbol, (value) => set("symbol", value))),
+      h("div.filters.first", { key: "filters" }, choose("Strategy", [["", "all"], ...live.strategies.map((one) => one.name)], filter.strategy,
+          (value) => set("strategy", value), { "data-search": true }),
+        choose("Symbol", [["", "all"], ...[...new Set([...live.strategies.map((one) => one.symbol), filter.symbol].filter(Boolean))].sort()],
+          filter.symbol, (value) => set("symbol", value))),
       h("div", { role: "tabpanel", "aria-label": views.find(([name]) => name === view)[1] }, view === "fills" ? fills() : orders())),
   ]);
   await read.now();
 
-  // cancelAll is the kill switch at the level that takes opening orders away, for what is shown.
+  // cancelAll is the kill switch at the level that cancels opening orders, for what is shown.
   function cancelAll() {
     const place = h("div"), market = live.strategies.find((one) => one.symbol === filter.symbol)?.market;
-    const form = new HaltForm(() => morph(place.firstElementChild, form.node()), filter.strategy ? { strategy: filter.strategy } : filter.symbol && market ? { market, symbol: filter.symbol } : {});
+    const form = new HaltForm(() => morph(place.firstElementChild, form.node()), filter.strategy ? { strategy: filter.strategy } : filter.symbol &&
+      market ? { market, symbol: filter.symbol } : {});
     form.level = "cancel";
     place.append(form.node());
     dialog("Cancel opening orders", place, { wide: true });
-    form.look();
+    form.readPreview();
   }
 
   function orders() {
     const price = f.aligned(items, (o) => (f.isZero(o.price) ? o.stop_price : o.price));
     return table("Orders", [
-      view === "live" ? { name: "Age", class: "nowrap", cell: (o) => h("span.num", { title: `sent ${f.stampFull(o.sent_ms)}` }, f.age(now() - o.sent_ms)) } : { name: "Sent", class: "nowrap", cell: (o) => time(o.sent_ms, now()) }, { name: "Strategy", cell: (o) => strategyLink(o.strategy) }, { name: "Symbol", class: "nowrap", cell: (o) => symbolLink(o.market, o.symbol) }, { name: "For", class: "nowrap", cell: (o) => f.words(o.purpose) },
-      { name: "Side", cell: (o) => side(o.side) }, { name: "Type", class: "nowrap", cell: (o) => [f.words(o.type.toLowerCase()), o.post_only ? h("span.unit", "post only") : null, o.reduce_only ? h("span.unit", "reduce only") : null] },
-      { name: "Price", num: true, cell: price }, view === "live" ? { name: "Away", num: true, cell: away } : null, { name: "Quantity", num: true, cell: (o) => (o.close_position ? "all" : o.quote_amount ? f.money(o.quote_amount) + " USDT" : f.given(o.quantity)) }, { name: "Filled", num: true, cell: (o) => f.exact(o.filled) },
-      { name: "State", cell: (o) => tag(o.state) }, view === "live" ? null : { name: "Ended", num: true, cell: (o) => time(o.ended_ms, now()) }, { name: "Life", class: "nowrap", cell: (o) => intentLink(o.client_order_id) },
-      view === "live" && operator() ? { name: "Cancel", cell: (o) => (opens(o) ? button("Cancel…", () => cancelOrder(o, () => read.now()), { tone: "small", "aria-label": `Cancel order ${o.client_order_id}` }) : h("span.soft", { title: "It reduces or protects a position: no halt keeps it back." }, "–")) } : null,
-    ].filter(Boolean), items, { key: (o) => o.client_order_id, next: more(), none: view === "live" ? empty("No order is working", "Market orders are gone in a moment. Resting orders and stops stand here while the exchange has them.") : empty("No order has ended yet", "Filled, canceled and refused orders stand here.") });
+      view === "live" ? { name: "Age", class: "nowrap", cell: (o) => h("span.num", { title: `sent ${f.stampFull(o.sent_ms)}` },
+          f.age(now() - o.sent_ms)) } : { name: "Sent", class: "nowrap", cell: (o) => time(o.sent_ms, now()) },
+      { name: "Strategy", cell: (o) => strategyLink(o.strategy) },
+      { name: "Symbol", class: "nowrap", cell: (o) => symbolLink(o.market, o.symbol) },
+      { name: "For", class: "nowrap", cell: (o) => f.words(o.purpose) },
+      { name: "Side", cell: (o) => side(o.side) },
+      { name: "Type", class: "nowrap", cell: (o) => [f.words(o.type.toLowerCase()), o.post_only ? h("span.unit", "post only") : null,
+          o.reduce_only ? h("span.unit", "reduce only") : null] },
+      { name: "Price", num: true, cell: price },
+      view === "live" ? { name: "Distance", num: true, cell: away } : null,
+      { name: "Quantity", num: true, cell: (o) => (o.close_position ? "all" : o.quote_amount ? f.money(o.quote_amount) + " USDT" : f.given(o.quantity)) },
+      { name: "Filled", num: true, cell: (o) => f.exact(o.filled) },
+      { name: "State", cell: (o) => tag(o.state) }, view === "live" ? null : { name: "Ended", num: true, cell: (o) => time(o.ended_ms, now()) },
+      { name: "Details", class: "nowrap", cell: (o) => intentLink(o.client_order_id) },
+      view === "live" && operator() ? { name: "Cancel", cell: (o) => (opens(o) ? button("Cancel…", () => cancelOrder(o, () => read.now()),
+            { tone: "small", "aria-label": `Cancel order ${o.client_order_id}` })
+          : h("span.soft", { title: "It reduces or protects a position: no halt blocks it." }, "–")) } : null,
+    ].filter(Boolean), items, { key: (o) => o.client_order_id, next: more(), none: view === "live" ? empty("No order is working",
+      "Market orders fill at once. Resting orders and stops are listed while they work.") : empty("No order has ended yet",
+      "Filled, canceled and refused orders are listed here.") });
   }
 
   function fills() {
     const price = f.aligned(items, (o) => o.price);
     return table("Fills", [
-      { name: "Seen", class: "nowrap", cell: (o) => time(o.at_ms, now()) }, { name: "Strategy", cell: (o) => strategyLink(o.strategy) }, { name: "Symbol", class: "nowrap", cell: (o) => symbolLink(o.market, o.symbol) }, { name: "For", cell: (o) => f.words(o.purpose) }, { name: "Side", cell: (o) => side(o.side) },
-      { name: "Quantity", num: true, cell: (o) => f.exact(o.quantity) }, { name: "Mean price", num: true, cell: (o) => (f.isZero(o.price) ? h("span.soft", { title: "The exchange did not tell the price of this fill" }, "–") : price(o)) }, { name: "Order", cell: (o) => intentLink(o.client_order_id) },
+      { name: "Polled", class: "nowrap", cell: (o) => time(o.at_ms, now()) },
+      { name: "Strategy", cell: (o) => strategyLink(o.strategy) },
+      { name: "Symbol", class: "nowrap", cell: (o) => symbolLink(o.market, o.symbol) },
+      { name: "For", cell: (o) => f.words(o.purpose) },
+      { name: "Side", cell: (o) => side(o.side) },
+      { name: "Quantity", num: true, cell: (o) => f.exact(o.quantity) },
+      { name: "Mean price", num: true, cell: (o) => (f.isZero(o.price) ? h("span.soft",
+            { title: "The exchange did not report the price of this fill" }, "–") : price(o)) },
+      { name: "Order", cell: (o) => intentLink(o.client_order_id) },
     ], items, { next: more(), none: empty("Nothing was filled yet", "Each fill stands here with the order it belongs to.") });
   }
 
@@ -64,7 +88,8 @@ export async function open(page) {
 
 // away is how far the price still has to go to the order's.
 function away(o) {
-  const last = Number(live.strategies.find((one) => one.market === o.market && one.symbol === o.symbol)?.last_price), at = Number(f.isZero(o.price) ? o.stop_price : o.price);
+  const last = Number(live.strategies.find((one) => one.market === o.market && one.symbol === o.symbol)?.last_price),
+    at = Number(f.isZero(o.price) ? o.stop_price : o.price);
   return last > 0 && at > 0 ? h("span", { title: `the last price is ${f.exact(String(last))}` }, f.percent(at / last - 1, { plus: true })) : "–";
 }
 
@@ -74,5 +99,7 @@ function unsettled() {
   const s = live.status;
   if (!s.unsettled) return null;
   const waits = now() - s.unsettled_since_ms;
-  return h("section.panel", { key: "unsettled", "aria-label": "Unsettled orders" }, h("p.calm", tag(waits > 60_000 ? "uncertain" : "working", f.plural(s.unsettled, "order") + " unsettled"), h("span", "the oldest was sent ", ago(s.unsettled_since_ms, now()), ". botd fetches until it knows; nothing is sent twice.")));
+  return h("section.panel", { key: "unsettled", "aria-label": "Unsettled orders" },
+    h("p.calm", tag(waits > 60_000 ? "uncertain" : "working", f.plural(s.unsettled, "order") + " unsettled"),
+      h("span", "the oldest was sent ", ago(s.unsettled_since_ms, now()), ". botd fetches until it knows; nothing is sent twice.")));
 }

@@ -6,7 +6,7 @@ import { ASKED, feedPanel, merged } from "../feed.js";
 import { icon } from "../icons.js";
 import { live, now } from "../live.js";
 import { ago, due, empty, link, panel, side, signed, strategyLink, symbolLink, table, tag, tile, time } from "../parts.js";
-import { lookedAt, Since } from "../seen.js";
+import { visitedAt, Since } from "../seen.js";
 
 const HOUR = 3_600_000, SHOWN = 6, STRATEGIES = 15, LATE_MS = 60_000;
 const ranges = [["1h", "1 h", HOUR], ["24h", "24 h", 24 * HOUR], ["7d", "7 d", 168 * HOUR], ["30d", "30 d", 720 * HOUR], ["all", "All", 0]];
@@ -18,18 +18,19 @@ export async function open(page) {
   const host = h("div.host"), legend = h("div.legend"), curve = new Curve(host, legend), frame = h("div.frame", legend, host);
   const readLimits = page.reader(async () => { limits = (await get("risk/limits")).items; });
   const readFeed = page.reader(async () => {
-    const [fills, intents, told] = await Promise.all([get("fills", { limit: ASKED }), get("intents", { outcome: "refused", limit: ASKED }), get("notices", { limit: ASKED })]);
-    notices = told.items;
-    feed = merged(fills.items, intents.items, told.items);
+    const [fills, intents, noted] = await Promise.all([get("fills", { limit: ASKED }), get("intents", { outcome: "refused", limit: ASKED }),
+        get("notices", { limit: ASKED })]);
+    notices = noted.items;
+    feed = merged(fills.items, intents.items, noted.items);
   });
   const readEquity = page.reader(async () => {
     const length = ranges.find(([name]) => name === range)[2];
     equity = await get("equity", length ? { from: Math.round(now() - length) } : {});
     curve.set(points(equity), marks(equity));
   });
-  const readWhole = page.reader(async () => { // a step is told by its last point: the very first one is asked for apart
-    const told = await get("equity", { step: 6 * HOUR }), to = told.time_ms[0], first = to ? await get("equity", { from: to - 6 * HOUR, to }) : told;
-    whole = { time_ms: [...first.time_ms.slice(0, 1), ...told.time_ms], equity: [...first.equity.slice(0, 1), ...told.equity] };
+  const readWhole = page.reader(async () => { // a step has its last point: the very first point is read separately
+    const steps = await get("equity", { step: 6 * HOUR }), to = steps.time_ms[0], first = to ? await get("equity", { from: to - 6 * HOUR, to }) : steps;
+    whole = { time_ms: [...first.time_ms.slice(0, 1), ...steps.time_ms], equity: [...first.equity.slice(0, 1), ...steps.equity] };
   });
   let answers = null, exchange = null, open = false;
   const readAnswers = page.reader(async () => { exchange ??= await import("../exchange.js"); answers = exchange.answersTable(await exchange.answers()); });
@@ -38,7 +39,8 @@ export async function open(page) {
   const since = new Since(() => page.draw());
   page.view(() => [
     h("div.page-head", h("h1", "Overview"), h("p.note", running())),
-    attention(notices), since.node(), live.strategies.length ? null : begin(), tiles(limits, whole), h("div.grid.wide", { key: "curves" }, equityPanel(), feedPanel(feed, lookedAt())), strategies(), health(answers, ask),
+    attention(notices), since.node(), live.strategies.length ? null : begin(), tiles(limits, whole),
+      h("div.grid.wide", { key: "curves" }, equityPanel(), feedPanel(feed, visitedAt())), strategies(), health(answers, ask),
   ]);
   page.on(["status", "strategy", "link"], () => page.draw());
   page.on(["fill", "intent", "notice"], () => { readFeed(); readLimits(); });
@@ -47,39 +49,50 @@ export async function open(page) {
   page.every(HOUR / 6, readWhole);
   page.every(1000, () => page.draw());
   page.onLeave(() => { curve.close(); since.close(); });
-  since.read().catch(() => {}); // what happened meanwhile stands in the lists too
+  since.read().catch(() => {}); // what happened meanwhile is in the lists too
   await Promise.all([readLimits.now(), readFeed.now(), readWhole.now(), curve.open().then(readEquity.now)]);
 
   function equityPanel() {
     const first = equity?.equity[0], last = live.status.equity;
     const grew = first === undefined ? null : Number(last) - Number(first);
-    return panel("Equity", { class: "grows", actions: segments("Range", ranges, range, (name) => { range = name; page.choose("range", name); readEquity.now(); }), note: grew === null ? null : ["in this range ", signed(grew.toFixed(2), { unit: "USDT" })] },
-      equity && equity.time_ms.length < 2 ? empty("The curve begins now", "Equity is kept every minute. Come back in a few minutes, and this is a line.") : null,
-      h("figure", { "aria-label": "Equity over time; its numbers are in the table below", key: "figure", class: equity && equity.time_ms.length < 2 ? "hidden" : null }, h("div.chart", { "aria-hidden": "true", keep: frame })),
+    return panel("Equity", { class: "grows", actions: segments("Range", ranges, range, (name) => { range = name; page.choose("range", name);
+            readEquity.now(); }), note: grew === null ? null : ["in this range ", signed(grew.toFixed(2), { unit: "USDT" })] },
+      equity && equity.time_ms.length < 2 ? empty("The curve starts now", "Equity is recorded every minute. In a few minutes this is a line.") : null,
+      h("figure", { "aria-label": "Equity over time; the table below has its numbers", key: "figure", class: equity && equity.time_ms.length < 2
+          ? "hidden" : null }, h("div.chart", { "aria-hidden": "true", keep: frame })),
       equity && equity.time_ms.length < 2 ? null : h("div.chart-foot", h("span", "USDT, all markets · marks: starts, halts, limits · ", f.zone()), notice()),
-      equity?.time_ms.length > 1 && h("details.mirror", h("summary", "Numbers"), table("Equity over time", [{ name: "Time", cell: (i) => time(equity.time_ms[i], now()) }, { name: "Equity", num: true, cell: (i) => f.money(equity.equity[i]) }, { name: "Wallet", num: true, cell: (i) => f.money(equity.wallet[i]) }, { name: "Unrealised", num: true, cell: (i) => signed(equity.unrealized[i]) }], sampled(equity.time_ms.length), { key: (i) => i })));
+      equity?.time_ms.length > 1 && h("details.mirror", h("summary", "Numbers"),
+        table("Equity over time", [{ name: "Time", cell: (i) => time(equity.time_ms[i], now()) },
+            { name: "Equity", num: true, cell: (i) => f.money(equity.equity[i]) },
+            { name: "Wallet", num: true, cell: (i) => f.money(equity.wallet[i]) },
+            { name: "Unrealised", num: true, cell: (i) => signed(equity.unrealized[i]) }], sampled(equity.time_ms.length), { key: (i) => i })));
   }
 }
 
-// begin is what to do when there is nothing yet.
+// begin is what to do while nothing is configured.
 function begin() {
-  return panel("To begin", { key: "begin", note: "no strategy is configured, so nothing is traded and no account is read" }, h("ol.begin",
-    h("li", h("code", "botd init"), h("span.note.under", "writes a commented configuration with a strategy into ./configs")), h("li", h("code", "botd check -c configs"), h("span.note.under", "tells every mistake in it with file and line")),
-    h("li", h("code", "botd run -c configs"), h("span.note.under", "runs it; the strategy's candles, decisions and orders then stand here"))));
+  return panel("Getting started", { key: "begin", note: "no strategy is configured: nothing is traded and no account is fetched" }, h("ol.begin",
+    h("li", h("code", "botd init"), h("span.note.under", "writes a commented configuration with a strategy into ./configs")),
+      h("li", h("code", "botd check -c configs"), h("span.note.under", "reports every mistake with file and line")),
+    h("li", h("code", "botd run -c configs"), h("span.note.under", "runs it; the strategy's candles, decisions and orders are then shown here"))));
 }
 
 const running = () => `${live.status.instance} has been running for ${f.uptime((Date.now() - live.began) / 1000)}, botd ${live.status.version}`;
 
-// points are the curve's, a second each at most.
+// points are the points of the curve, at most one a second.
 function points(equity) {
   const all = [];
-  equity.time_ms.forEach((ms, i) => { const at = Math.floor(ms / 1000); if (!all.length || at > all.at(-1).time) all.push({ time: at, value: Number(equity.equity[i]) }); });
+  equity.time_ms.forEach((ms, i) => { const at = Math.floor(ms / 1000);
+      if (!all.length || at > all.at(-1).time) all.push({ time: at, value: Number(equity.equity[i]) }); });
   return all;
 }
 
 function marks(equity) {
   const first = (equity.time_ms[0] ?? 0) / 1000;
-  return equity.marks.filter((mark) => mark.at_ms / 1000 >= first && mark.kind !== "config").slice(-12).map((mark) => ({ time: Math.floor(mark.at_ms / 1000), shape: mark.kind === "boot" ? "circle" : "square", tone: mark.kind === "boot" ? "faint" : "bad", text: mark.kind === "boot" ? "start" : mark.action, why: mark.kind === "boot" ? "botd started" : [mark.action, mark.detail].filter(Boolean).join(": ") }));
+  return equity.marks.filter((mark) => mark.at_ms / 1000 >= first &&
+    mark.kind !== "config").slice(-12).map((mark) => ({ time: Math.floor(mark.at_ms / 1000), shape: mark.kind === "boot" ? "circle" : "square",
+        tone: mark.kind === "boot" ? "faint" : "bad", text: mark.kind === "boot" ? "start" : mark.action, why: mark.kind === "boot" ? "botd started"
+        : [mark.action, mark.detail].filter(Boolean).join(": ") }));
 }
 
 function sampled(count) {
@@ -88,74 +101,113 @@ function sampled(count) {
   return rows;
 }
 
-// grown is how much the equity changed since a time, by its history; null when that
-// does not reach so far back.
+// grown is the change of the equity since a time, by its history; null when the history
+// does not reach that far back.
 function grown(whole, fromMS) {
   if (!whole?.time_ms.length || (fromMS && whole.time_ms[0] > fromMS + 6 * HOUR)) return null;
   const at = fromMS ? Math.max(0, whole.time_ms.findLastIndex((ms) => ms <= fromMS)) : 0;
   return { change: (Number(live.status.equity) - Number(whole.equity[at])).toFixed(2), at: whole.time_ms[at] };
 }
 
-// uncounted says what the spot wallet holds beyond equity.
+// uncounted lists what the spot wallet has besides equity.
 function uncounted(held) {
   if (!held?.length) return [];
   const rest = held.length - 1, first = `${f.exact(held[0].quantity)} ${held[0].asset}`;
-  return [h("br"), h("span", { title: "Equity counts the asset that is paid with and what botd bought. What the spot wallet held before is not botd's: " + held.map((one) => `${f.exact(one.quantity)} ${one.asset}`).join(", ") }, `without ${first}${rest ? ` and ${f.plural(rest, "other asset")}` : ""} held`)];
+  const title = "Equity counts the quote asset and what botd bought. It does not count what the spot wallet had before: " +
+    held.map((one) => `${f.exact(one.quantity)} ${one.asset}`).join(", ");
+  return [h("br"), h("span", { title }, `not counting ${first}${rest ? ` and ${f.plural(rest, "other asset")}` : ""}`)];
 }
 
 function tiles(limits, whole) {
   const s = live.status, exposure = limits.filter((one) => one.rule === "max_gross_exposure").sort((a, b) => b.ratio - a.ratio)[0];
-  const tightest = [...limits].filter((one) => one.rule !== "max_data_age").sort((a, b) => b.ratio - a.ratio)[0], margin = Number(s.futures_equity) > 0 ? Number(s.margin_used) / Number(s.futures_equity) : null;
-  const drawdown = s.today.drawdown_ratio, near = s.nearest_liquidation, week = grown(whole, now() - 168 * HOUR), all = grown(whole, 0), held = live.strategies.filter((one) => f.sign(one.position)), bare = held.filter((one) => !one.protected).length;
+  const tightest = [...limits].filter((one) => one.rule !== "max_data_age").sort((a, b) => b.ratio - a.ratio)[0],
+    margin = Number(s.futures_equity) > 0 ? Number(s.margin_used) / Number(s.futures_equity) : null;
+  const drawdown = s.today.drawdown_ratio, near = s.nearest_liquidation, week = grown(whole, now() - 168 * HOUR), all = grown(whole, 0),
+    held = live.strategies.filter((one) => f.sign(one.position)), unprotected = held.filter((one) => !one.protected).length;
   const unsettled = s.unsettled ? [s.unsettled, " unsettled for ", f.age(now() - s.unsettled_since_ms)] : "all settled", differs = s.reconcile.differences;
   return h("dl.tiles", { key: "tiles" },
-    tile("Equity", live.strategies.length ? [f.money(s.equity), h("span.unit", "USDT")] : "–", { detail: live.strategies.length ? ["peak today ", f.money(s.today.peak), ...uncounted(s.uncounted)] : "not read" }),
-    tile("Today", signed(s.today.change), { detail: [f.percent(s.today.change_ratio, { plus: true }), week ? [", 7 d ", signed(week.change)] : "", all ? [", in all ", signed(all.change)] : ""], title: all ? `in all: since ${f.stamp(all.at, now())} ${f.zone()}, deposits and withdrawals included` : null }),
-    tile("Fall from the peak", f.percent(drawdown), { detail: "of today", tone: drawdown > 0.1 ? "warn" : "" }),
-    tile("Gross exposure", exposure ? f.percent(exposure.ratio, { places: 1 }) : "–", { detail: exposure ? ["of its limit, ", exposure.scope] : "no limit is set", href: "/risk" }),
-    tile("Tightest limit", tightest ? f.percent(tightest.ratio, { places: 0 }) : "–", { detail: tightest ? [f.words(tightest.rule), ", ", tightest.scope] : "no limit is set", tone: tightest?.state === "breached" ? "bad" : tightest?.ratio >= 0.8 ? "warn" : "", href: "/risk" }),
-    tile("Positions", String(s.positions), { detail: held.length ? [bare ? `${bare} without a stop, ` : "all with a stop, ", signed(f.sum(held.map((one) => one.unrealized)))] : "nothing is held", href: "/positions" }),
+    tile("Equity", live.strategies.length ? [f.money(s.equity), h("span.unit", "USDT")] : "–",
+      { detail: live.strategies.length ? ["today's peak ", f.money(s.today.peak), ...uncounted(s.uncounted)] : "not read" }),
+    tile("Today", signed(s.today.change), { detail: [f.percent(s.today.change_ratio, { plus: true }), week ? [", 7 d ", signed(week.change)] : "",
+          all ? [", in all ", signed(all.change)] : ""],
+        title: all ? `in all: since ${f.stamp(all.at, now())} ${f.zone()}, including deposits and withdrawals` : null }),
+    tile("Drawdown", f.percent(drawdown), { detail: "from today's peak", tone: drawdown > 0.1 ? "warn" : "" }),
+    tile("Gross exposure", exposure ? f.percent(exposure.ratio, { places: 1 }) : "–",
+      { detail: exposure ? ["of its limit, ", exposure.scope] : "no limit is set", href: "/risk" }),
+    tile("Tightest limit", tightest ? f.percent(tightest.ratio, { places: 0 }) : "–",
+      { detail: tightest ? [f.words(tightest.rule), ", ", tightest.scope] : "no limit is set", tone: tightest?.state === "breached" ? "bad"
+        : tightest?.ratio >= 0.8 ? "warn" : "", href: "/risk" }),
+    tile("Positions", String(s.positions), { detail: held.length ? [unprotected ? `${unprotected} without a stop, ` : "all with a stop, ",
+          signed(f.sum(held.map((one) => one.unrealized)))] : "no position", href: "/positions" }),
     tile("Margin in use", f.percent(margin, { places: 1 }), { detail: [f.money(s.available), " USDT available"], href: "/positions" }),
-    tile("Nearest liquidation", near ? f.percent(near.distance_ratio, { places: 1 }) : "None", { detail: near ? [near.symbol, " at ", f.exact(near.price)] : "no price liquidates a position", tone: near && near.distance_ratio < 0.05 ? "bad" : "", href: "/positions" }),
-    tile("Open orders", String(s.open_orders), { detail: unsettled, href: "/orders", tone: s.unsettled && now() - s.unsettled_since_ms > LATE_MS ? "bad" : "" }),
-    tile("Reconciled", s.reconcile.last_ms ? f.age(now() - s.reconcile.last_ms) + " ago" : "Not yet", { detail: differs ? f.plural(differs, "difference") : s.reconcile.failed ? `${s.reconcile.failed} rounds failed in a row` : "no differences", tone: differs ? "bad" : s.reconcile.failed > 2 ? "warn" : "", href: "/reconcile" }));
+    tile("Nearest liquidation", near ? f.percent(near.distance_ratio, { places: 1 }) : "None",
+      { detail: near ? [near.symbol, " at ", f.exact(near.price)] : "no position can be liquidated", tone: near && near.distance_ratio < 0.05 ? "bad"
+        : "", href: "/positions" }),
+    tile("Open orders", String(s.open_orders), { detail: unsettled, href: "/orders", tone: s.unsettled && now() - s.unsettled_since_ms > LATE_MS
+        ? "bad" : "" }),
+    tile("Reconciled", s.reconcile.last_ms ? f.age(now() - s.reconcile.last_ms) + " ago" : "Not yet",
+      { detail: differs ? f.plural(differs, "difference") : s.reconcile.failed ? `${s.reconcile.failed} rounds failed in a row` : "no differences",
+        tone: differs ? "bad" : s.reconcile.failed > 2 ? "warn" : "", href: "/reconcile" }));
 }
 
-// attention lists everything that needs a person, with the way out of each.
+// attention lists everything that needs a person, each with its way out.
 function attention(notices) {
   const s = live.status, all = [];
-  if (live.link === "lost") all.push(["bad", "The connection is lost", "how it goes now is not known here; what is below was true then", live.since, "/", "botd status on its machine tells; this page tries again by itself"]);
+  if (live.link === "lost") all.push(["bad", "The connection is lost", "the state now is unknown here; what is below is the last known state",
+      live.since, "/", "use botd status on its machine; this page reconnects by itself"]);
   for (const check of s.checks) if (!check.ok) all.push(["bad", `Not ready: ${f.words(check.name)}`, check.detail, null, "/settings", null]);
-  for (const one of s.degraded) all.push([one.state === "limit" || one.state === "halted" ? "warn" : "bad", `${f.title(one.state)}: ${[one.strategy, one.market, one.symbol].filter(Boolean).join(" ") || "account"}`, one.cause, one.since, one.state === "quarantined" ? "/reconcile" : "/risk", [one.way_out, one.doing].filter(Boolean).join(" ")]);
+  for (const one of s.degraded) all.push([one.state === "limit" || one.state === "halted" ? "warn" : "bad",
+      `${f.title(one.state)}: ${[one.strategy, one.market, one.symbol].filter(Boolean).join(" ") || "account"}`, one.cause, one.since,
+      one.state === "quarantined" ? "/reconcile" : "/risk", [one.way_out, one.doing].filter(Boolean).join(" ")]);
   for (const one of live.strategies) {
     if (one.state === "failed") all.push(["bad", `Strategy ${one.name} failed`, one.why, null, "/strategies/" + encodeURIComponent(one.name), null]);
   }
-  if (s.unsettled && now() - s.unsettled_since_ms > LATE_MS) all.push(["warn", `${f.plural(s.unsettled, "order")} unsettled`, "botd fetches until it knows what became of it; nothing is sent twice", s.unsettled_since_ms, "/orders", null]);
-  for (const one of notices) if (one.severity === "error" && !one.over && now() - one.at_ms < 15 * 60_000 && !["halt", "limit", "quarantine"].includes(one.kind)) all.push(["bad", f.title(one.kind), one.text, one.at_ms, "/logs", null]);
-  if (s.unclean_start && s.uptime_s < 3600) all.push(["info", "The run before this one was cut off", "it did not end by a clean stop; what it left open was found out at the start", s.started, "/logs", null]);
+  if (s.unsettled && now() - s.unsettled_since_ms > LATE_MS) all.push(["warn", `${f.plural(s.unsettled, "order")} unsettled`,
+      "botd polls until the outcome is known; nothing is sent twice", s.unsettled_since_ms, "/orders", null]);
+  for (const one of notices) if (one.severity === "error" && !one.over && now() - one.at_ms < 15 * 60_000 &&
+    !["halt", "limit", "quarantine"].includes(one.kind)) all.push(["bad", f.title(one.kind), one.text, one.at_ms, "/logs", null]);
+  if (s.unclean_start && s.uptime_s < 3600) all.push(["info", "The previous run was interrupted",
+      "it ended without a clean stop; the start has reconciled what it left open", s.started, "/logs", null]);
   if (!all.length) {
-    return h("section.panel", { key: "attention", "aria-label": "What needs you" }, h("p.calm", icon("check"), h("span", h("strong", "Nothing needs you."), ` All ${f.plural(s.checks.length, "check")} pass, ${s.reconcile.last_ms ? `exchange and journal agreed ${f.age(now() - s.reconcile.last_ms)} ago` : "the first reconcile is under way"}.`)));
+    const reconciled = s.reconcile.last_ms ? `exchange and journal agreed ${f.age(now() - s.reconcile.last_ms)} ago` : "the first reconciliation is running";
+    return h("section.panel", { key: "attention", "aria-label": "What needs attention" },
+      h("p.calm", icon("check"), h("span", h("strong", "All systems normal."), ` All ${f.plural(s.checks.length, "check")} pass, ${reconciled}.`)));
   }
-  return panel("Needs you", { key: "attention", note: f.plural(all.length, "thing") }, h("div.attention", h("ul", all.slice(0, SHOWN).map(one)), all.length > SHOWN ? h("details", h("summary", `${all.length - SHOWN} more`), h("ul", all.slice(SHOWN).map(one))) : null));
+  return panel("Needs attention", { key: "attention", note: f.plural(all.length, "item") }, h("div.attention", h("ul", all.slice(0, SHOWN).map(one)),
+      all.length > SHOWN ? h("details", h("summary", `${all.length - SHOWN} more`), h("ul", all.slice(SHOWN).map(one))) : null));
 
   function one([tone, what, why, at, href, way], i) {
-    return h("li", { class: tone, key: what + i }, icon(tone === "info" ? "info" : "warning"), h("p", h("span.title", link(href, what)), at ? [" ", h("span.note", ago(at, now()))] : null, why ? [h("br"), why] : null, way ? [h("br"), h("span.note", "Way out: ", way)] : null));
+    return h("li", { class: tone, key: what + i }, icon(tone === "info" ? "info" : "warning"), h("p", h("span.title", link(href, what)),
+        at ? [" ", h("span.note", ago(at, now()))] : null, why ? [h("br"), why] : null, way ? [h("br"), h("span.note", "Way out: ", way)] : null));
   }
 }
 
 function strategies() {
   const columns = [
-    { name: "Strategy", class: "lead", cell: (s) => strategyLink(s.name) }, { name: "State", cell: (s) => tag(s.state) }, { name: "Symbol", class: "nowrap", cell: (s) => symbolLink(s.market, s.symbol) },
-    { name: "Position", num: true, cell: (s) => (f.isZero(s.position) ? h("span.soft", "flat") : [side(f.sign(s.position) > 0 ? "long" : "short"), " ", f.exact(s.position.replace("-", ""))]) },
-    { name: "Unrealised", num: true, cell: (s) => signed(s.unrealized) }, { name: "Realised", num: true, cell: (s) => signed(s.realized) }, { name: "Last price", num: true, cell: (s) => f.exact(s.last_price) },
-    { name: "Last tick", num: true, class: "desk", cell: (s) => (s.last_tick_ms ? ago(s.last_tick_ms, now()) : "–") }, { name: "Next", num: true, class: "desk", cell: (s) => due(s.next_tick_ms, now()) }, { name: "Why", class: "text", cell: (s) => s.why || s.reason || "–" },
+    { name: "Strategy", class: "lead", cell: (s) => strategyLink(s.name) },
+    { name: "State", cell: (s) => tag(s.state) },
+    { name: "Symbol", class: "nowrap", cell: (s) => symbolLink(s.market, s.symbol) },
+    { name: "Position", num: true, cell: (s) => (f.isZero(s.position) ? h("span.soft", "flat") : [side(f.sign(s.position) > 0 ? "long" : "short"),
+          " ", f.exact(s.position.replace("-", ""))]) },
+    { name: "Unrealised", num: true, cell: (s) => signed(s.unrealized) },
+    { name: "Realised", num: true, cell: (s) => signed(s.realized) },
+    { name: "Last price", num: true, cell: (s) => f.exact(s.last_price) },
+    { name: "Last tick", num: true, class: "desk", cell: (s) => (s.last_tick_ms ? ago(s.last_tick_ms, now()) : "–") },
+    { name: "Next", num: true, class: "desk", cell: (s) => due(s.next_tick_ms, now()) },
+    { name: "Why", class: "text", cell: (s) => s.why || s.reason || "–" },
   ];
-  const rows = [...live.strategies].sort((a, b) => (a.state === "running") - (b.state === "running")).slice(0, STRATEGIES), more = live.strategies.length - rows.length; // what does not run comes first
-  return panel("Strategies", { note: "profit and loss in USDT" }, table("Strategies", columns, rows, { next: more > 0 ? link("/strategies", `${more} more`) : null, key: (s) => s.name, none: empty("No strategy is configured", "Put a file into strategies/ of the configuration directory; botd init writes a commented one.") }));
+  const rows = [...live.strategies].sort((a, b) => (a.state === "running") - (b.state === "running")).slice(0, STRATEGIES),
+    more = live.strategies.length - rows.length; // strategies that do not run come first
+  return panel("Strategies", { note: "profit and loss in USDT" },
+    table("Strategies", columns, rows, { next: more > 0 ? link("/strategies", `${more} more`) : null, key: (s) => s.name,
+        none: empty("No strategy is configured", "Put a file into strategies/ of the configuration directory; botd init writes a commented one.") }));
 }
 
 function health(answers, ask) {
   const s = live.status;
-  return panel("Health", { actions: link("/readyz?verbose", "readyz"), note: s.ready ? "ready" : "not ready" }, h("ul.checks", s.checks.map((check) => h("li", { key: check.name, title: check.detail ?? null }, tag(check.ok ? "ok" : "failed", f.words(check.name)), check.detail ? h("span.note", " " + check.detail) : null))),
-    h("details.mirror", { key: "answers", on: { toggle: ask } }, h("summary", "How the exchange answers, request by request, since the start"), answers ?? h("p.panel-body.note", "Reading…")));
+  return panel("Health", { actions: link("/readyz?verbose", "readyz"), note: s.ready ? "ready" : "not ready" },
+    h("ul.checks", s.checks.map((check) => h("li", { key: check.name, title: check.detail ?? null },
+          tag(check.ok ? "ok" : "failed", f.words(check.name)), check.detail ? h("span.note", " " + check.detail) : null))),
+    h("details.mirror", { key: "answers", on: { toggle: ask } }, h("summary", "Exchange responses by request, since the start"), answers ??
+      h("p.panel-body.note", "Reading…")));
 }

@@ -11,26 +11,30 @@ export const title = () => "Positions";
 
 export async function open(page) {
   let positions = [], account = null, over = null;
-  const read = page.reader(async () => { const [held, money] = await Promise.all([get("positions"), get("account")]); positions = held.items; account = money; });
+  const read = page.reader(async () => { const [held, money] = await Promise.all([get("positions"), get("account")]); positions = held.items;
+      account = money; });
   const ask = (after) => get("positions/history", { limit: 25, after });
   const ended = page.reader(async () => { over = await ask(); });
   const older = async () => { const list = await ask(over.next); over = { items: over.items.concat(list.items), next: list.next }; page.draw(); };
   page.on(["trade", "position"], ended);
   page.on(["position", "order", "fill", "reconcile", "strategy", "status", "risk"], read);
   page.view(() => [
-    h("div.page-head", h("h1", "Positions"), h("p.note", "What the exchange tells, beside what botd's journal explains.")),
-    positions.length ? positions.map(position) : panel("Nothing is held", { key: "none" }, empty("No position is open", "When a strategy enters, its position, its protection and its distance to liquidation stand here.")),
+    h("div.page-head", h("h1", "Positions"), h("p.note", "Positions as the exchange reports them, and as botd's journal explains them.")),
+    positions.length ? positions.map(position) : panel("No position", { key: "none" },
+      empty("No position is open", "Once a strategy enters, its position, protection and distance to liquidation are shown here.")),
     account ? margin(account) : null, account ? wallet(account) : null,
-    over ? panel("Positions that are over", { key: "over", note: "earlier runs included" }, past(over.items, over.next ? button("Show older", older) : null)) : null,
+    over ? panel("Closed positions", { key: "closed", note: "including earlier runs" },
+      past(over.items, over.next ? button("Show older", older) : null)) : null,
   ]);
   await Promise.all([read.now(), ended.now()]);
 
   function position(p) {
-    return shown(p, f.sign(p.quantity) && p.strategy && operator() ? button("Close…", () => closePosition(p, () => read.now()), { tone: "small", "aria-label": `Close the position ${p.symbol} ${p.market}` }) : null);
+    return shown(p, f.sign(p.quantity) && p.strategy && operator() ? button("Close…", () => closePosition(p, () => read.now()),
+        { tone: "small", "aria-label": `Close the position ${p.symbol} ${p.market}` }) : null);
   }
 }
 
-// mean is a mean price with two places more than the market's, not all its digits.
+// mean is a mean price with two places more than the market's prices.
 function mean(p) {
   const places = (p.last_price.split(".")[1] ?? "").length + 2;
   return f.isZero(p.entry_price) ? "–" : h("span", { title: p.entry_price }, f.money(p.entry_price, { places }));
@@ -42,46 +46,69 @@ function shown(p, close) {
   return panel(name, {
     key: name, class: differs ? "differs" : "",
     note: [p.strategy ? ["of ", strategyLink(p.strategy)] : "of no strategy", p.since_ms ? [", since ", ago(p.since_ms, now())] : ""],
-    actions: [h("a", { href: `/market/${p.market}/${encodeURIComponent(p.symbol)}` }, "market"), differs ? tag("quarantined", p.quarantine ? "quarantined" : "differs") : tag(p.settled ? "ok" : "uncertain", p.settled ? "settled" : "settling"), close],
+    actions: [h("a", { href: `/market/${p.market}/${encodeURIComponent(p.symbol)}` }, "market"),
+      differs ? tag("quarantined", p.quarantine ? "quarantined" : "differs") : tag(p.settled ? "ok" : "uncertain", p.settled ? "settled"
+        : "settling"), close],
   },
   facts([
-    ["Side", way ? side(way > 0 ? "LONG" : "SHORT") : "flat"], ["Quantity", unit(f.exact(p.quantity.replace("-", "")), base)], ["Value", unit(f.money(p.notional), "USDT")],
-    ["Entry", mean(p)], ["Last", f.exact(p.last_price)], p.mark_price ? ["Mark", f.exact(p.mark_price)] : null, ["Unrealised", signed(p.unrealized, { unit: "USDT" })], p.leverage ? ["Leverage", p.leverage + " ×"] : null,
+    ["Side", way ? side(way > 0 ? "LONG" : "SHORT") : "flat"], ["Quantity", unit(f.exact(p.quantity.replace("-", "")), base)],
+      ["Value", unit(f.money(p.notional), "USDT")],
+    ["Entry", mean(p)], ["Last", f.exact(p.last_price)], p.mark_price ? ["Mark", f.exact(p.mark_price)] : null,
+      ["Unrealised", signed(p.unrealized, { unit: "USDT" })], p.leverage ? ["Leverage", p.leverage + " ×"] : null,
   ]),
   h("div.grid.two",
-    h("div.panel-body", h("h3.note", "Exchange and journal"), !differs ? h("dl.facts.inline", [["The exchange tells", p.quantity], ["The journal explains", p.journal], f.sign(p.ignored) ? ["Left to others", p.ignored] : null].filter(Boolean).map(([what, number]) => h("div", { key: what }, h("dt", what), h("dd", unit(f.exact(number), base)))), h("div", { key: "verdict" }, h("dt", "Verdict"), h("dd", tag("ok", "agree")))) : table("Exchange beside journal of " + name, [{ name: "Quantity", cell: (row) => row[0] }, { name: base, num: true, cell: (row) => f.exact(row[1]) }, { name: "Verdict", cell: (row) => row[2] ?? "" }],
-      [["The exchange tells", p.quantity], ["The journal explains", p.journal], f.sign(p.ignored) ? ["Left to others", p.ignored] : null, ["Difference", p.difference, differs ? tag("failed", "differs") : tag("ok", "agree")]].filter(Boolean), { key: (row) => row[0], row: (row) => ({ class: row[0] === "Difference" && differs ? "differs" : null }) }),
+    h("div.panel-body", h("h3.note", "Exchange and journal"), !differs ? h("dl.facts.inline", [["Exchange", p.quantity], ["Journal", p.journal],
+          f.sign(p.ignored) ? ["Foreign", p.ignored] : null].filter(Boolean).map(([what, number]) => h("div", { key: what }, h("dt", what),
+            h("dd", unit(f.exact(number), base)))), h("div", { key: "verdict" }, h("dt", "Verdict"), h("dd", tag("ok", "agree"))))
+      : table("Exchange and journal of " + name, [{ name: "Quantity", cell: (row) => row[0] },
+          { name: base, num: true, cell: (row) => f.exact(row[1]) },
+          { name: "Verdict", cell: (row) => row[2] ?? "" }],
+      [["Exchange", p.quantity], ["Journal", p.journal], f.sign(p.ignored) ? ["Foreign", p.ignored] : null,
+        ["Difference", p.difference, differs ? tag("failed", "differs") : tag("ok", "agree")]].filter(Boolean),
+      { key: (row) => row[0], row: (row) => ({ class: row[0] === "Difference" && differs ? "differs" : null }) }),
       p.quarantine ? h("p", tag("quarantined"), " ", p.quarantine, " ", h("a", { href: "/reconcile" }, "resolve it")) : null),
     h("div.panel-body", h("h3.note", "Protection"), protection(p), liquidation(p))));
 }
 
 function protection(p) {
-  if (!f.sign(p.quantity)) return h("p.soft", "Nothing is held, so there is nothing to protect.");
+  if (!f.sign(p.quantity)) return h("p.soft", "No position to protect.");
   const rows = p.protection.length ? table("Protection of " + p.symbol, [
-    { name: "What", cell: (one) => f.words(one.purpose) }, { name: "At", num: true, cell: (one) => f.exact(one.stop_price) }, { name: "Covers", num: true, cell: (one) => (one.quantity ? f.exact(one.quantity) : "all") },
+    { name: "What", cell: (one) => f.words(one.purpose) },
+    { name: "At", num: true, cell: (one) => f.exact(one.stop_price) },
+    { name: "Covers", num: true, cell: (one) => (one.quantity ? f.exact(one.quantity) : "all") },
     { name: "State", cell: (one) => tag(one.state) }, { name: "Order", cell: (one) => intentLink(one.client_order_id) },
   ], p.protection, { key: (one) => one.client_order_id }) : null;
   return [
-    p.protected ? h("p", tag("ok", "a stop on the exchange covers it")) : h("p", tag(p.unprotected_ms ? "near" : "absent", "no stop on the exchange covers it"), h("span.note", p.unprotected_ms ? ` for ${f.age(p.unprotected_ms)} in all` : " · its strategy asks for none")),
-    rows, f.sign(p.reducing) ? h("p.note", `open reduceOnly orders sum to ${f.exact(p.reducing)}`) : null,
+    p.protected ? h("p", tag("ok", "covered by a stop on the exchange"))
+      : h("p", tag(p.unprotected_ms ? "near" : "absent", "no stop on the exchange"),
+        h("span.note", p.unprotected_ms ? ` for ${f.age(p.unprotected_ms)} in total` : " · its strategy sets none")),
+    rows, f.sign(p.reducing) ? h("p.note", `working reduceOnly orders total ${f.exact(p.reducing)}`) : null,
   ];
 }
 
 function liquidation(p) {
-  if (p.market === "spot") return h("p.note", "Spot: nothing can be liquidated.");
-  if (p.liquidation_distance_ratio === null) return h("p.note", "No price liquidates it.");
+  if (p.market === "spot") return h("p.note", "Spot positions cannot be liquidated.");
+  if (p.liquidation_distance_ratio === null) return h("p.note", "It cannot be liquidated.");
   const near = p.liquidation_distance_ratio < 0.05;
-  return [h("p", { class: near ? "bad" : "" }, near ? [icon("warning"), " "] : null, `Liquidation at ${f.exact(p.liq_price)}, ${f.percent(p.liquidation_distance_ratio, { places: 1 })} away`), meter(1 - p.liquidation_distance_ratio, "Nearness of liquidation of " + p.symbol, near ? "breached" : p.liquidation_distance_ratio < 0.15 ? "near" : "ok")];
+  return [h("p", { class: near ? "bad" : "" }, near ? [icon("warning"), " "] : null,
+      `Liquidation at ${f.exact(p.liq_price)}, ${f.percent(p.liquidation_distance_ratio, { places: 1 })} away`),
+    meter(1 - p.liquidation_distance_ratio, "Proximity to liquidation of " + p.symbol, near ? "breached" : p.liquidation_distance_ratio < 0.15
+      ? "near" : "ok")];
 }
 
 function margin(a) {
   return panel("Margin account", { key: "margin", note: a.at_ms ? ["fetched ", ago(a.at_ms, now())] : "not fetched yet" }, facts([
-    ["Wallet", unit(f.money(a.wallet), "USDT")], ["Unrealised", signed(a.unrealized, { unit: "USDT" })], ["Equity", unit(f.money(a.equity), "USDT")], ["Available", unit(f.money(a.available), "USDT")],
-    ["Margin in use", unit(f.money(a.margin_used), "USDT")], ["Maintenance margin", unit(f.money(a.maintenance_margin), "USDT")], ["Equity of all markets", unit(f.money(a.total_equity), "USDT")],
+    ["Wallet", unit(f.money(a.wallet), "USDT")], ["Unrealised", signed(a.unrealized, { unit: "USDT" })], ["Equity", unit(f.money(a.equity), "USDT")],
+      ["Available", unit(f.money(a.available), "USDT")],
+    ["Margin in use", unit(f.money(a.margin_used), "USDT")], ["Maintenance margin", unit(f.money(a.maintenance_margin), "USDT")],
+      ["Total equity", unit(f.money(a.total_equity), "USDT")],
   ]));
 }
 
 function wallet(a) {
   const held = a.balances.filter((one) => !f.isZero(one.free) || !f.isZero(one.frozen));
-  return panel("Spot wallet", { key: "wallet" }, table("Spot wallet", [{ name: "Asset", cell: (one) => one.asset }, { name: "Free", num: true, cell: (one) => f.exact(one.free) }, { name: "In orders", num: true, cell: (one) => f.exact(one.frozen) }], held, { key: (one) => one.asset, none: empty("The spot wallet is empty", "Or nothing on the spot market is traded, so it is not fetched.") }));
+  return panel("Spot wallet", { key: "wallet" }, table("Spot wallet", [{ name: "Asset", cell: (one) => one.asset },
+        { name: "Free", num: true, cell: (one) => f.exact(one.free) },
+        { name: "In orders", num: true, cell: (one) => f.exact(one.frozen) }], held,
+          { key: (one) => one.asset, none: empty("The spot wallet is empty", "Or nothing trades on spot, so it is not fetched.") }));
 }

@@ -8,13 +8,14 @@ import { dialog } from "../menu.js";
 import { ago, button, due, empty, facts, intentLink, link, meter, panel, side, signed, symbolLink, table, tabs, tag, time, unit } from "../parts.js";
 import { yaml } from "../yaml.js";
 
-const views = [["why", "Why"], ["decisions", "Decisions"], ["orders", "Orders"], ["fills", "Fills"], ["trades", "Trades"], ["limits", "Limits"], ["config", "Configuration"]];
+const views = [["why", "Why"], ["decisions", "Decisions"], ["orders", "Orders"], ["fills", "Fills"], ["trades", "Trades"], ["limits", "Limits"],
+  ["config", "Configuration"]];
 const MOST = 20_000;
 const FIRST = 600, PLOTTED = 300, MOST_PLOTTED = 5000; // candles, and those of the indicators: at first, and after scrolling back
 
 export const title = (params) => params.name;
 
-// joined are decisions and the older ones of others, newest first.
+// joined adds older decisions to the newest ones.
 function joined(newer, others) {
   const oldest = Number(newer.at(-1)?.id ?? Infinity);
   return newer.concat(others.filter((one) => Number(one.id) < oldest));
@@ -22,23 +23,28 @@ function joined(newer, others) {
 
 export async function open(page) {
   const name = page.params.name;
-  let one = null, decisions = [], after = null, fills = [], refused = [], plots = [], view = page.query.get("view") || "why", reasons = null, outlook = null, drawn = null, trades = { items: [], next: null }, interval = page.query.get("interval"), chart = null, bars = 0, places = 2;
+  let one = null, decisions = [], after = null, fills = [], refused = [], plots = [], view = page.query.get("view") || "why", reasons = null,
+    outlook = null, drawn = null, trades = { items: [], next: null }, interval = page.query.get("interval"), chart = null, bars = 0, places = 2;
   const host = h("div.host"), legend = h("div.legend"), frame = h("div.frame", legend, host);
   const read = page.reader(async () => {
-    const [told, decided, filled, no] = await Promise.all([get("strategies/" + part(name)), get(`strategies/${part(name)}/decisions`, { limit: 200 }), get("fills", { strategy: name, limit: 1000 }), get("intents", { strategy: name, outcome: "refused", limit: 50 })]);
+    const [strategy, decided, filled, no] = await Promise.all([get("strategies/" + part(name)), get(`strategies/${part(name)}/decisions`,
+          { limit: 200 }), get("fills", { strategy: name, limit: 1000 }), get("intents", { strategy: name, outcome: "refused", limit: 50 })]);
     if (!one) after = decided.next;
-    one = told;
+    one = strategy;
     refused = no.items;
     decisions = joined(decided.items, decisions);
     fills = filled.items;
     overlay();
   });
-  const older = async () => { const list = await get(`strategies/${part(name)}/decisions`, { limit: 200, after }); decisions = joined(decisions, list.items); after = list.next; page.draw(); };
+  const older = async () => { const list = await get(`strategies/${part(name)}/decisions`, { limit: 200, after });
+    decisions = joined(decisions, list.items); after = list.next; page.draw(); };
   page.on(["strategy", "status"], () => page.draw());
   page.on(["decision", "order", "fill", "risk", "position"], (data) => { if (!data.strategy || data.strategy === name) read(); });
-  page.on("strategy", (data) => { if (data.name === name) { chart?.price(Number(data.last_price), data.last_price_ms); if (one) { Object.assign(one, data); overlay(); } } });
+  page.on("strategy", (data) => { if (data.name === name) { chart?.price(Number(data.last_price), data.last_price_ms);
+        if (one) { Object.assign(one, data); overlay(); } } });
   page.on("candle", (data) => { if (data.symbol === one?.symbol && data.market === one?.market) { chart?.latest(); plot(PLOTTED); } });
-  const explain = page.reader(async () => { if (view === "why") [reasons, outlook] = await Promise.all([import("../why.js"), get(`strategies/${part(name)}/explain`)]); });
+  const explain = page.reader(async () => { if (view === "why") [reasons, outlook] = await Promise.all([import("../why.js"),
+          get(`strategies/${part(name)}/explain`)]); });
   const askTrades = (after) => get("trades", { strategy: name, limit: 100, after });
   const round = page.reader(async () => { if (view === "trades") [drawn, trades] = await Promise.all([import("../trips.js"), askTrades()]); });
   const earlier = async () => { const list = await askTrades(trades.next); trades = { items: trades.items.concat(list.items), next: list.next }; page.draw(); };
@@ -62,46 +68,54 @@ export async function open(page) {
   async function draw() {
     chart?.close();
     host.replaceChildren();
-    chart = new CandleChart(host, legend, { market: one.market, symbol: one.symbol, interval, intervalMS: intervals[interval], onChange: (it) => { const more = it.bars.length > bars + 1 && bars > 0; bars = it.bars.length; overlay(); page.draw(); if (more && plots.length && plots[0].points.length < Math.min(MOST_PLOTTED, bars)) plot(Math.min(MOST_PLOTTED, bars)); } });
+    chart = new CandleChart(host, legend, { market: one.market, symbol: one.symbol, interval, intervalMS: intervals[interval],
+        onChange: (it) => { const more = it.bars.length > bars + 1 && bars > 0; bars = it.bars.length; overlay(); page.draw();
+          if (more && plots.length && plots[0].points.length < Math.min(MOST_PLOTTED, bars)) plot(Math.min(MOST_PLOTTED, bars)); } });
     bars = 0;
     await chart.open(places, Math.min(MOST, Number(page.query.get("candles")) || FIRST));
     overlay();
     plot(PLOTTED);
   }
 
-  // plot draws what the strategy looks at, over the candles it decides on.
+  // plot draws the strategy's indicators over the candles it decides on.
   async function plot(limit) {
     if (interval !== one.interval) { plots = []; chart?.plots([]); return; }
-    let told;
-    try { told = await get(`strategies/${part(name)}/plots`, { limit: Math.max(limit, plots[0]?.points.length ?? 0) }); } catch { return; } // the next candle asks again
-    const drawn = told.lines.map((line) => ({ name: line.name, own: line.own, points: told.open_ms.flatMap((ms, i) => (line.values[i] === null ? [] : [{ time: ms / 1000, value: line.values[i] }])) }));
+    let plotted;
+    try { plotted = await get(`strategies/${part(name)}/plots`, { limit: Math.max(limit, plots[0]?.points.length ?? 0) }); } catch { return;
+      } // the next candle reads again
+    const drawn = plotted.lines.map((line) => ({ name: line.name, own: line.own,
+          points: plotted.open_ms.flatMap((ms, i) => (line.values[i] === null ? [] : [{ time: ms / 1000, value: line.values[i] }])) }));
     const before = plots.length;
     plots = drawn;
     chart?.plots(drawn);
     if (before !== drawn.length) page.draw();
   }
 
-  // told are the decisions that change the side of the target, and what a rule refused.
-  function told() {
+  // marks are the decisions that change the side of the target, and the refused intents.
+  function marks() {
     const marks = [];
     for (let i = decisions.length - 1, before = ""; i >= 0; i--) {
       const { side: to, at_ms, reason } = decisions[i];
-      if (to !== before && (to === "long" || to === "short")) marks.push({ atMS: at_ms, below: to === "long", shape: "circle", tone: "accent", text: to, why: `wants ${to}: ${reason}` });
-      else if (to !== before && before && before !== "flat") marks.push({ atMS: at_ms, below: before === "short", shape: "circle", tone: "soft", text: "out", why: `wants out: ${reason}` });
+      if (to !== before && (to === "long" || to === "short")) marks.push({ atMS: at_ms, below: to === "long", shape: "circle", tone: "accent",
+          text: to, why: `wants ${to}: ${reason}` });
+      else if (to !== before && before && before !== "flat") marks.push({ atMS: at_ms, below: before === "short", shape: "circle", tone: "soft",
+          text: "out", why: `exits: ${reason}` });
       before = to;
     }
-    return marks.concat(refused.map((intent) => ({ atMS: intent.at_ms, below: intent.side === "BUY", shape: "square", tone: "warn", text: f.words(intent.rule), why: `refused by ${f.words(intent.rule)}: ${intent.detail}` })));
+    return marks.concat(refused.map((intent) => ({ atMS: intent.at_ms, below: intent.side === "BUY", shape: "square", tone: "warn",
+            text: f.words(intent.rule), why: `refused by ${f.words(intent.rule)}: ${intent.detail}` })));
   }
 
   function overlay() {
     if (!chart?.chart || !one) return;
-    chart.trades(fills.map((fill) => ({ atMS: fill.at_ms, side: fill.side, quantity: fill.quantity })), told());
+    chart.trades(fills.map((fill) => ({ atMS: fill.at_ms, side: fill.side, quantity: fill.quantity })), marks());
     const lines = [];
     if (f.sign(one.position) && !f.isZero(one.entry_price)) lines.push({ key: "entry", price: Number(one.entry_price), name: "entry", tone: "accent" });
     if (!f.isZero(one.liq_price)) lines.push({ key: "liq", price: Number(one.liq_price), name: "liquidation", tone: "down" });
     for (const order of one.orders) {
       const stop = !f.isZero(order.stop_price), price = Number(stop ? order.stop_price : order.price);
-      if (price > 0) lines.push({ key: order.client_order_id, price, name: `${f.words(order.purpose)} ${order.side.toLowerCase()}`, tone: stop ? "warn" : order.side === "BUY" ? "up" : "down", dashed: true });
+      if (price > 0) lines.push({ key: order.client_order_id, price, name: `${f.words(order.purpose)} ${order.side.toLowerCase()}`,
+          tone: stop ? "warn" : order.side === "BUY" ? "up" : "down", dashed: true });
     }
     chart.levels(lines);
   }
@@ -109,17 +123,24 @@ export async function open(page) {
   function body() {
     const s = { ...one, ...(strategy(name) ?? {}) };
     return [
-      h("div.page-head", h("h1", name), tag(s.state), h("p.note", `${s.kind} on `, symbolLink(s.market, s.symbol), h("span.unit", s.interval), h("span.links", link(`/intents?strategy=${part(name)}`, "intents"), link(`/logs?strategy=${part(name)}`, "log"))), h("div.actions", controls(s))),
-      s.why || s.degraded.length ? panel("Why it does not open", { key: "why" }, h("ul.attention", s.degraded.map((each, i) => h("li.warn", { key: each.state + i }, h("p", tag("near", f.words(each.state)), " ", each.cause, h("br"), h("span.note", "Way out: ", each.way_out)))), s.why && !s.degraded.length ? h("li.warn", { key: "why" }, h("p", s.why)) : null)) : null,
-      facts4(s), candles(s), h("section.panel", { "aria-label": "More of " + name, key: "more" }, tabs("More of " + name, views, view, (to) => { view = to; page.choose("view", to); explain.now(); round.now(); page.draw(); }), h("div", { role: "tabpanel", "aria-label": views.find(([each]) => each === view)[1] }, tab(s))),
+      h("div.page-head", h("h1", name), tag(s.state), h("p.note", `${s.kind} on `, symbolLink(s.market, s.symbol), h("span.unit", s.interval),
+          h("span.links", link(`/intents?strategy=${part(name)}`, "intents"), link(`/logs?strategy=${part(name)}`, "log"))), h("div.actions", controls(s))),
+      s.why || s.degraded.length ? panel("What blocks openings", { key: "why" },
+        h("ul.attention", s.degraded.map((each, i) => h("li.warn", { key: each.state + i }, h("p", tag("near", f.words(each.state)), " ", each.cause,
+                h("br"), h("span.note", "Way out: ", each.way_out)))), s.why && !s.degraded.length ? h("li.warn", { key: "why" }, h("p", s.why))
+          : null)) : null,
+      facts4(s), candles(s), h("section.panel", { "aria-label": "More of " + name, key: "more" },
+        tabs("More of " + name, views, view, (to) => { view = to; page.choose("view", to); explain.now(); round.now(); page.draw(); }),
+        h("div", { role: "tabpanel", "aria-label": views.find(([each]) => each === view)[1] }, tab(s))),
     ];
   }
 
   function controls(s) {
-    if (!operator()) return h("span.note", "viewer: looking only");
+    if (!operator()) return h("span.note", "viewer: read only");
     const halted = s.degraded.some((each) => each.state === "halted" && each.strategy === name), latched = s.latch || s.state === "latched";
     return [
-      halted || latched ? button(latched && !halted ? "Release latch…" : "Resume…", () => resume(name, read), { icon: "play" }) : button("Pause entries…", () => pause(name, read), { icon: "pause" }),
+      halted || latched ? button(latched && !halted ? "Release latch…" : "Resume…", () => resume(name, read), { icon: "play" })
+        : button("Pause entries…", () => pause(name, read), { icon: "pause" }),
       button("Halt…", stop, { icon: "halt", tone: "danger" }),
     ];
   }
@@ -128,19 +149,25 @@ export async function open(page) {
     const place = h("div"), form = new HaltForm(() => morph(place.firstElementChild, form.node()), { strategy: name });
     place.append(form.node());
     dialog("Halt " + name, place, { wide: true });
-    form.look();
+    form.readPreview();
   }
 
   function facts4(s) {
     const base = s.symbol.split("-")[0], way = f.sign(s.position);
     return panel("Now", { key: "now", note: s.plan.reason || s.reason || null }, facts([
-      ["Wants", s.plan.target || (s.plan.orders.length ? f.plural(s.plan.orders.length, "order") + " in the book" : "nothing")], ["Has", way ? [side(way > 0 ? "LONG" : "SHORT"), " ", f.exact(s.position.replace("-", "")), h("span.unit", base)] : "flat"], ["Entry", f.isZero(s.entry_price) ? "–" : h("span", { title: s.entry_price }, f.money(s.entry_price, { places: places + 2 }))], ["Last", f.exact(s.last_price)],
-      ["Unrealised", signed(s.unrealized, { unit: "USDT" })], ["Realised", signed(s.realized, { unit: "USDT" })], ["Equity of its own", unit(f.money(s.equity), "USDT")], ["Stop-loss", exit(s, "stop_loss")], ["Take-profit", exit(s, "take_profit")], ["Protected", way ? (s.protected ? tag("ok", "on the exchange") : tag("near", "no stop there")) : "–"],
-      ["Last tick", s.last_tick_ms ? ago(s.last_tick_ms, now()) : "–"], ["Next tick", due(s.next_tick_ms, now())], s.latch ? ["Latched", `${s.latch}: no entry until its target was zero or changed side`] : null,
+      ["Target", s.plan.target || (s.plan.orders.length ? f.plural(s.plan.orders.length, "order") + " in the book" : "nothing")],
+        ["Position", way ? [side(way > 0 ? "LONG" : "SHORT"), " ", f.exact(s.position.replace("-", "")), h("span.unit", base)] : "flat"],
+        ["Entry", f.isZero(s.entry_price) ? "–" : h("span", { title: s.entry_price }, f.money(s.entry_price, { places: places + 2 }))],
+        ["Last", f.exact(s.last_price)],
+      ["Unrealised", signed(s.unrealized, { unit: "USDT" })], ["Realised", signed(s.realized, { unit: "USDT" })],
+        ["Own equity", unit(f.money(s.equity), "USDT")], ["Stop-loss", exit(s, "stop_loss")], ["Take-profit", exit(s, "take_profit")],
+        ["Protected", way ? (s.protected ? tag("ok", "on the exchange") : tag("near", "no stop on the exchange")) : "–"],
+      ["Last tick", s.last_tick_ms ? ago(s.last_tick_ms, now()) : "–"], ["Next tick", due(s.next_tick_ms, now())],
+        s.latch ? ["Latched", `${s.latch}: no entry until its target is zero or changes side`] : null,
     ]));
   }
 
-  // exit is the price that stands on the exchange, else what the plan wishes.
+  // exit is the price of the working order, else that of the plan.
   function exit(s, purpose) {
     const order = s.orders.find((each) => each.purpose === purpose);
     return order ? f.given(order.stop_price) : s.plan[purpose] || "none";
@@ -148,21 +175,54 @@ export async function open(page) {
 
   function candles(s) {
     const shown = chart?.bars.slice(-60).reverse() ?? [];
-    return panel("Candles", { key: "candles", actions: segments("Interval", Object.keys(intervals).filter((each) => ["1m", "5m", "15m", "1h", "4h", "1d", s.interval].includes(each)).map((each) => [each, each]), interval, (to) => { interval = to; page.choose("interval", to); page.draw(); draw(); }), note: chart?.held ?? null },
-      h("figure", { "aria-label": `Candles of ${s.symbol}, ${f.plural(fills.length, "fill")}, ${f.plural(decisions.length, "decision")}, ${f.plural(refused.length, "refusal")}; the newest are in the tables below` }, h("div.chart.tall", { "aria-hidden": "true", keep: frame })),
-      h("div.chart-foot", h("span", "▲ buys, ▼ sells, ● decides, ■ a rule refuses · lines: entry, orders, stops, liquidation", plots.map((line, i) => ` · ${line.name}: ${plotStyles[i % plotStyles.length]}`), " · ", f.zone()), notice()),
-      h("details.mirror", h("summary", "The newest candles as a table"), table("Candles of " + s.symbol, [{ name: "Opened", class: "nowrap", cell: (bar) => f.stampShort(bar.time * 1000) }, ...["open", "high", "low", "close"].map((each) => ({ name: each, num: true, cell: (bar) => f.exact(bar[each].toFixed(places)) }))], shown, { key: (bar) => bar.time, stack: false, none: empty("No candle was read", "The exchange was not asked yet, or did not answer.") })));
+    const offered = Object.keys(intervals).filter((each) => ["1m", "5m", "15m", "1h", "4h", "1d", s.interval].includes(each));
+    const choice = (to) => { interval = to; page.choose("interval", to); page.draw(); draw(); };
+    const counts = [f.plural(fills.length, "fill"), f.plural(decisions.length, "decision"), f.plural(refused.length, "refusal")].join(", ");
+    return panel("Candles", { key: "candles", note: chart?.held ?? null,
+        actions: segments("Interval", offered.map((each) => [each, each]), interval, choice) },
+      h("figure", { "aria-label": `Candles of ${s.symbol}, ${counts}; the newest are in the tables below` },
+        h("div.chart.tall", { "aria-hidden": "true", keep: frame })),
+      h("div.chart-foot", h("span", "▲ buy, ▼ sell, ● decision, ■ refusal · lines: entry, orders, stops, liquidation",
+          plots.map((line, i) => ` · ${line.name}: ${plotStyles[i % plotStyles.length]}`), " · ", f.zone()), notice()),
+      h("details.mirror", h("summary", "The newest candles as a table"),
+        table("Candles of " + s.symbol, [{ name: "Opened", class: "nowrap", cell: (bar) => f.stampShort(bar.time * 1000) },
+            ...["open", "high", "low", "close"].map((each) => ({ name: each, num: true, cell: (bar) => f.exact(bar[each].toFixed(places)) }))], shown,
+          { key: (bar) => bar.time, stack: false, none: empty("No candles", "The exchange was not read yet, or did not answer.") })));
   }
 
   function tab(s) {
     switch (view) {
       case "why": return reasons ? reasons.why(outlook) : h("p.loading", "Asking the engine…");
-      case "trades": return drawn ? drawn.trips(trades.items, trades.next ? button("Show older", earlier) : null) : h("p.loading", "Reading the books…");
-      case "orders": return table("Working orders", [{ name: "Sent", cell: (o) => time(o.sent_ms, now()) }, { name: "For", cell: (o) => f.words(o.purpose) }, { name: "Side", cell: (o) => side(o.side) }, { name: "Price", num: true, cell: f.aligned(s.orders, (o) => (f.isZero(o.price) ? o.stop_price : o.price)) }, { name: "Quantity", num: true, cell: (o) => (o.close_position ? "all" : f.given(o.quantity)) }, { name: "State", cell: (o) => tag(o.state) }, { name: "Life", cell: (o) => intentLink(o.client_order_id) }], s.orders, { key: (o) => o.client_order_id, none: empty("No order is working", link("/orders?view=ended&strategy=" + part(name), "See those that ended")) });
-      case "fills": return table("Fills", [{ name: "Seen", cell: (o) => time(o.at_ms, now()) }, { name: "For", cell: (o) => f.words(o.purpose) }, { name: "Side", cell: (o) => side(o.side) }, { name: "Quantity", num: true, cell: (o) => f.exact(o.quantity) }, { name: "Mean price", num: true, cell: f.aligned(fills.slice(0, 100), (o) => o.price) }, { name: "Order", cell: (o) => intentLink(o.client_order_id) }], fills.slice(0, 100), { none: empty("Nothing was filled yet", "Its fills stand here and as arrows on the chart.") });
-      case "limits": return table("Limits", [{ name: "Limit", cell: (l) => f.words(l.rule) }, { name: "Value", num: true, cell: (l) => l.value }, { name: "Limit", num: true, cell: (l) => l.limit }, { name: "Left", num: true, cell: (l) => l.headroom }, { name: "Share", cell: (l) => meter(l.ratio, f.words(l.rule), l.state) }, { name: "State", cell: (l) => tag(l.state) }], s.limits, { key: (l) => l.scope + l.rule, none: empty("It has no limits of its own", link("/risk", "Those of the account hold for it")) });
+      case "trades": return drawn ? drawn.trips(trades.items, trades.next ? button("Show older", earlier) : null) : h("p.loading", "Reading…");
+      case "orders": return table("Working orders", [{ name: "Sent", cell: (o) => time(o.sent_ms, now()) },
+          { name: "For", cell: (o) => f.words(o.purpose) },
+          { name: "Side", cell: (o) => side(o.side) },
+          { name: "Price", num: true, cell: f.aligned(s.orders, (o) => (f.isZero(o.price) ? o.stop_price : o.price)) },
+          { name: "Quantity", num: true, cell: (o) => (o.close_position ? "all" : f.given(o.quantity)) },
+          { name: "State", cell: (o) => tag(o.state) },
+          { name: "Life", cell: (o) => intentLink(o.client_order_id) }], s.orders,
+            { key: (o) => o.client_order_id, none: empty("No order is working", link("/orders?view=ended&strategy=" + part(name), "Show ended orders")) });
+      case "fills": return table("Fills", [{ name: "Seen", cell: (o) => time(o.at_ms, now()) },
+          { name: "For", cell: (o) => f.words(o.purpose) },
+          { name: "Side", cell: (o) => side(o.side) },
+          { name: "Quantity", num: true, cell: (o) => f.exact(o.quantity) },
+          { name: "Mean price", num: true, cell: f.aligned(fills.slice(0, 100), (o) => o.price) },
+          { name: "Order", cell: (o) => intentLink(o.client_order_id) }], fills.slice(0, 100),
+            { none: empty("Nothing was filled yet", "Its fills are listed here, and are arrows on the chart.") });
+      case "limits": return table("Limits", [{ name: "Limit", cell: (l) => f.words(l.rule) },
+          { name: "Value", num: true, cell: (l) => l.value },
+          { name: "Limit", num: true, cell: (l) => l.limit },
+          { name: "Headroom", num: true, cell: (l) => l.headroom },
+          { name: "Utilization", cell: (l) => meter(l.ratio, f.words(l.rule), l.state) },
+          { name: "State", cell: (l) => tag(l.state) }], s.limits,
+            { key: (l) => l.scope + l.rule, none: empty("No limits of its own", link("/risk", "The account's limits apply to it")) });
       case "config": return yaml(s.config);
     }
-    return table("Decisions", [{ name: "Time", class: "nowrap", cell: (d) => time(d.at_ms, now()) }, { name: "Wants", class: "nowrap", cell: (d) => d.wish || "nothing" }, { name: "Reason", class: "text", cell: (d) => d.reason || "–" }, { name: "Last price", num: true, cell: f.aligned(decisions, (d) => d.last_price) }, { name: "Position then", num: true, cell: (d) => f.exact(d.position) }], decisions, { next: after ? button("Show older", older) : null, none: empty("It has not changed its mind yet", "A decision stands here when the strategy's wish changes, with its reason. The plan in force is above.") });
+    return table("Decisions", [{ name: "Time", class: "nowrap", cell: (d) => time(d.at_ms, now()) },
+        { name: "Target", class: "nowrap", cell: (d) => d.target || "none" },
+        { name: "Reason", class: "text", cell: (d) => d.reason || "–" },
+        { name: "Last price", num: true, cell: f.aligned(decisions, (d) => d.last_price) },
+        { name: "Position at the time", num: true, cell: (d) => f.exact(d.position) }], decisions, { next: after ? button("Show older", older) : null,
+          none: empty("No decision yet", "A change of the strategy's plan is listed here, with its reason. The plan in force is above.") });
   }
 }
