@@ -85,7 +85,7 @@ func build(from fs.FS) (*site, error) {
 var imported = regexp.MustCompile(`(?m)^import [^"]* from "\./([^"]+)";$`)
 
 // needs is what a module imports, and what that imports: every page has them, so
-// the browser is told to fetch them at once.
+// the browser is asked to fetch them at once.
 func (s *site) needs(module string) []string {
 	all, seen := []string{module}, map[string]bool{module: true}
 	for i := 0; i < len(all); i++ {

@@ -113,7 +113,8 @@ func TestThePageFetchesAtOnceWhatEveryPageNeeds(t *testing.T) {
 // that nothing an exchange says can ever be run.
 func TestNothingInAPageRunsByMarkup(t *testing.T) {
 	t.Parallel()
-	banned := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|<script>|<style|\son[a-z]+="|\sstyle="|javascript:`)
+	banned := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|` +
+		`\beval\(|new Function|<script>|<style|\son[a-z]+="|\sstyle="|javascript:`)
 	outside := regexp.MustCompile(`https?://[^"'\s)]+`)
 	err := fs.WalkDir(static, "static", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -135,7 +136,7 @@ func TestNothingInAPageRunsByMarkup(t *testing.T) {
 	}
 }
 
-func TestFilesAreKeptByTheirContent(t *testing.T) {
+func TestFilesAreCachedByTheirContent(t *testing.T) {
 	t.Parallel()
 	one := fstest.MapFS{"static/index.html": {Data: []byte(`<link href="@/a.css">`)}, "static/login.html": {}, "static/a.css": {Data: []byte("a{}")}}
 	first, err := build(one)
