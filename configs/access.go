@@ -1,7 +1,9 @@
 package configs
 
 import (
+	"net"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -19,51 +21,58 @@ func (a *AccessConfig) Secure() bool { return a.CertificateFile != "" || a.Behin
 
 var hostName = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$`)
 
-func (l *loader) access(root *section) {
-	a := &l.config.Access
-	s := root.section("access")
-	s.text("certificate_file", &a.CertificateFile)
-	s.text("key_file", &a.KeyFile)
-	proxy := "false"
-	s.choice("behind_proxy", &proxy, "true", "false")
-	a.BehindProxy = proxy == "true"
-	var hosts string
-	if node := s.text("hosts", &hosts); node != nil {
-		a.Hosts = strings.FieldsFunc(hosts, func(r rune) bool { return r == ',' || r == ' ' })
-		for _, host := range a.Hosts {
-			if !hostName.MatchString(host) {
-				s.wrong(node, "write names without port or https://, with commas between: botd.example, 10.0.0.5", "access.hosts: %q is no name of a host", shortened(host))
-			}
+func (a *AccessConfig) keys() []key {
+	const both = "access: {certificate_file: /etc/botd/tls.crt, key_file: /etc/botd/tls.key}"
+	return []key{
+		{name: "certificate_file", value: text(&a.CertificateFile), what: "the TLS certificate of dashboard and API, PEM", example: both},
+		{name: "key_file", value: text(&a.KeyFile), what: "its key, PEM", example: both},
+		{name: "behind_proxy", value: flag(&a.BehindProxy),
+			what: "says that a proxy with TLS stands in front, so that `listen` need not be loopback", example: "true"},
+		{name: "hosts", value: custom(func() string { return strings.Join(a.Hosts, ", ") }), check: a.readHosts,
+			what: "names that browsers may ask for, separated by commas, besides loopback", example: "botd.example, 10.0.0.5"},
+	}
+}
+
+func (a *AccessConfig) readHosts(s *section, node *yaml.Node) {
+	a.Hosts = strings.FieldsFunc(node.Value, func(r rune) bool { return r == ',' || r == ' ' })
+	for _, host := range a.Hosts {
+		if !hostName.MatchString(host) {
+			s.wrong(node, "write names without port or https://, separated by commas: botd.example, 10.0.0.5",
+				"access.hosts: %q is not the name of a host", shortened(host))
 		}
 	}
-	s.done()
+}
+
+func (a *AccessConfig) check(s *section) {
 	if (a.CertificateFile == "") != (a.KeyFile == "") {
-		s.fail(root.lineOf("access"), "give both, or neither", "access has one of certificate_file and key_file alone")
+		s.fail(s.line, "give both, or neither", "access has one of certificate_file and key_file alone")
 	}
 }
 
-func (a *AccessConfig) outline() outline {
-	o := newOutline()
-	o.set("certificate_file", a.CertificateFile)
-	o.set("key_file", a.KeyFile)
-	if a.BehindProxy {
-		o.set("behind_proxy", "true")
-	}
-	o.set("hosts", strings.Join(a.Hosts, ", "))
-	return o
-}
+// ListenOff is the address of a daemon that is reached by its unix socket alone.
+const ListenOff = "off"
 
-// noteLines remembers on which line of a file each value stands.
-func noteLines(path string, node *yaml.Node, into map[string]int) {
-	if node.Kind != yaml.MappingNode {
-		into[path] = node.Line
+// checkListen needs to know what access says.
+func (l *loader) checkListen(s *section) {
+	c, node := l.config, s.single("listen")
+	if node == nil || c.Listen == ListenOff {
 		return
 	}
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		name := node.Content[i].Value
-		if path != "" {
-			name = path + "." + name
-		}
-		noteLines(name, node.Content[i+1], into)
+	host, well := hostOf(c.Listen)
+	switch {
+	case !well:
+		s.wrong(node, "write 127.0.0.1:8420, or off", "listen %q is not host:port", shortened(c.Listen))
+	case !loopback(host) && !c.Access.Secure():
+		s.wrong(node, "127.0.0.1:8420 serves this machine only; for others give access.certificate_file and access.key_file, "+
+			"or access.behind_proxy: true with TLS in front", "listen %s can be reached from other machines, and there is no TLS", shortened(c.Listen))
+	case !loopback(host):
+		s.warn(node, "127.0.0.1:8420 serves this machine only", "listen %s can be reached from other machines", shortened(c.Listen))
 	}
+}
+
+// hostOf is the host of host:port.
+func hostOf(address string) (host string, well bool) {
+	host, port, err := net.SplitHostPort(address)
+	number, numberErr := strconv.Atoi(port)
+	return host, err == nil && numberErr == nil && number >= 0 && number <= 65535
 }

@@ -56,18 +56,18 @@ func LoadAccounts(file string) ([]AccountConfig, Problems) {
 	return accounts, problems
 }
 
-func readAccount(root *section, key string) AccountConfig {
-	a := AccountConfig{Key: key, SimulatedConfig: defaultSimulated()}
-	s := root.section(key)
-	s.text("secret", &a.Secret)
-	if s.value("secret") == nil {
-		s.fail(s.line, "write secret: ...; it is the simulated exchange's own", "%s has no secret", shortened(key))
-	}
-	permission := "trade"
-	s.choice("permission", &permission, "trade", "read")
+func readAccount(root *section, name string) AccountConfig {
+	a := AccountConfig{Key: name, SimulatedConfig: defaultSimulated()}
+	s, permission := root.section(name), "trade"
+	s.read(append([]key{
+		{name: "secret", value: text(&a.Secret), after: func(s *section) {
+			if s.value("secret") == nil {
+				s.fail(s.line, "write secret: ...; it is the simulated exchange's own", "%s has no secret", shortened(name))
+			}
+		}},
+		{name: "permission", value: choice(&permission, "trade", "read")},
+	}, a.SimulatedConfig.keys()...))
 	a.ReadOnly = permission == "read"
-	a.SimulatedConfig.read(s)
-	s.done()
 	return a
 }
 

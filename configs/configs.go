@@ -71,49 +71,6 @@ func (c *Config) Strategy(name string) *StrategyConfig {
 	return nil
 }
 
-// ExchangeConfig is how the venue is reached.
-type ExchangeConfig struct {
-	BaseURL              string
-	KeyFile              string
-	SecretFile           string
-	CredentialsDirectory string // systemd's $CREDENTIALS_DIRECTORY, holding BOTD_KEY and BOTD_SECRET
-	Signature            SignatureConfig
-	Settle               SettleConfig
-	Breaker              BreakerConfig
-	RequestsPerSecond    int // to each market, of all callers together; 0 is unlimited
-}
-
-// SignatureConfig is what is signed and how the signature is written
-// (decisions.md, Signing).
-type SignatureConfig struct {
-	Payload  string // with {timestamp}, {method}, {path}, {body}, {query}, {key}
-	Encoding string // hex, base64
-}
-
-// SettleConfig are W, D and L of the exactly-once protocol.
-type SettleConfig struct {
-	WindowMS     int64 // W: how long a signed request can still be admitted
-	VisibilityMS int64 // D: from admission to being seen in lists
-	StalenessMS  int64 // L: how old a read may be
-}
-
-// BreakerConfig is when the account stops opening for a while (exactly-once.md,
-// cases 25 and 26).
-type BreakerConfig struct {
-	Unknowns     int // unknown outcomes ...
-	WithinMS     int64
-	PauseMS      int64
-	EmptyEndings int // endings without a fill, in a row
-	EmptyPauseMS int64
-}
-
-// RetentionConfig is how long, and how much, is kept. The journal and downloaded
-// candles stay until deleted.
-type RetentionConfig struct {
-	DecisionsMS int64
-	RecordedMiB int // what is polled is recorded up to so much; 0 records nothing
-}
-
 // Options are what a configuration is checked against. The zero value knows no
 // strategy and no symbol.
 type Options struct {
@@ -137,7 +94,8 @@ func (c *Config) Confirm(flag Mode) error {
 	case flag == Live && c.fileMode != Live:
 		return fmt.Errorf("--mode live, but botd.yaml says mode: %s\n  hint: live is asked for twice; write mode: live in botd.yaml too", c.fileMode)
 	case flag == "" && c.Mode == Live:
-		return fmt.Errorf("botd.yaml says mode: live, but the command line does not\n  hint: live is asked for twice; add --mode live, or --mode demo to try it out")
+		return fmt.Errorf("botd.yaml says mode: live, but the command line does not\n" +
+			"  hint: live is asked for twice; add --mode live, or --mode demo to try it out")
 	case flag != "" && flag != c.Mode:
 		return fmt.Errorf("--mode %s, but the configuration was loaded as %s", flag, c.Mode)
 	}
@@ -150,22 +108,15 @@ func defaults() *Config {
 		Listen:    "127.0.0.1:8420",
 		Retention: RetentionConfig{DecisionsMS: 30 * day, RecordedMiB: 512},
 		Exchange: ExchangeConfig{
+			Settle:            defaultSettle(Demo),
 			Signature:         SignatureConfig{Payload: "{timestamp}{method}{path}{body}", Encoding: "hex"},
 			RequestsPerSecond: 50,
 			Breaker:           BreakerConfig{Unknowns: 3, WithinMS: 10 * minute, PauseMS: 10 * minute, EmptyEndings: 3, EmptyPauseMS: 45 * second},
 		},
 		Limits:    risk.DefaultLimits(),
 		Notify:    NotifyConfig{EveryMS: minute, Daily: Never},
+		Telegram:  TelegramConfig{Server: telegramServer},
 		Simulated: defaultSimulated(),
 		Paper:     PaperConfig{PollMS: second, MaxAgeMS: 10 * second},
 	}
-}
-
-// defaultSettle is known for the simulated exchange and cautious for a venue
-// that nobody has measured (exactly-once.md, W, D, L).
-func defaultSettle(mode Mode) SettleConfig {
-	if mode == Live {
-		return SettleConfig{WindowMS: 60 * second, VisibilityMS: 45 * second, StalenessMS: 15 * second}
-	}
-	return SettleConfig{WindowMS: 5 * second, VisibilityMS: second, StalenessMS: second}
 }

@@ -19,7 +19,8 @@ const maxFileBytes = 1 << 20
 type document struct {
 	file     string
 	problems *Problems
-	keys     *[]Key // learned, when somebody asks for them
+	strategy bool              // it is a strategy's file
+	homes    map[string]string // the block of each key, once one was needed
 }
 
 func (d *document) report(severity Severity, line, column int, hint, what string) {

@@ -13,8 +13,8 @@ import (
 )
 
 // Every file of testdata says in its name what it is: strategy-*.yaml or
-// botd-*.yaml, good or bad. Beside each bad one stands what a person is to be
-// told about it (.want).
+// botd-*.yaml, good or bad. Beside each bad one stands what is reported of
+// it (.want).
 func TestEveryFileGivesTheProblemsThatStandBesideIt(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.yaml")

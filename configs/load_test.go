@@ -61,7 +61,8 @@ func TestTheContractsExampleMeansWhatItSays(t *testing.T) {
 		Breaker:           configs.BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000, EmptyEndings: 3, EmptyPauseMS: 45_000},
 		RequestsPerSecond: 50, // the default
 	}
-	if diff := cmp.Diff(wantLimits, have.Limits, cmp.Comparer(func(a, b risk.Loss) bool { return a == b }), cmp.Comparer(func(a, b exchange.Amount) bool { return a == b })); diff != "" {
+	if diff := cmp.Diff(wantLimits, have.Limits,
+		cmp.Comparer(func(a, b risk.Loss) bool { return a == b }), cmp.Comparer(func(a, b exchange.Amount) bool { return a == b })); diff != "" {
 		t.Errorf("limits -want +have\n%s", diff)
 	}
 	if diff := cmp.Diff(wantExchange, have.Exchange); diff != "" {
@@ -71,7 +72,8 @@ func TestTheContractsExampleMeansWhatItSays(t *testing.T) {
 		t.Errorf("want live, main, 127.0.0.1:8420, 30d; have %s, %s, %s, %d", have.Mode, have.Instance, have.Listen, have.Retention.DecisionsMS)
 	}
 	one := have.Strategies[0]
-	if one.Name != "accumulate" || one.Kind != "twap" || one.Market != exchange.Futures || one.Interval != exchange.Minute1 || !one.Schedule.Candle() || one.Leverage != 10 || one.OnRemove != "flatten" {
+	if one.Name != "accumulate" || one.Kind != "twap" || one.Market != exchange.Futures || one.Interval != exchange.Minute1 ||
+		!one.Schedule.Candle() || one.Leverage != 10 || one.OnRemove != "flatten" {
 		t.Errorf("want accumulate as written, have %+v", one)
 	}
 	wantParams := strategy.Values{"side": "buy", "quantity": "1.0", "slices": "10", "every": "1s"}
@@ -84,8 +86,8 @@ func TestTheContractsExampleMeansWhatItSays(t *testing.T) {
 	if one.Limits.MaxPosition != exchange.AmountOf(1) || one.Limits.MaxLeverage != 0 {
 		t.Errorf("want only max_position 1, have %+v", one.Limits)
 	}
-	if want, have := (configs.ProtectConfig{StopLoss: configs.DistanceConfig{Share: 2 * percent}, TakeProfit: configs.DistanceConfig{Share: 4 * percent}}), one.Protect; want.StopLoss.Share != have.StopLoss.Share || want.TakeProfit.Share != have.TakeProfit.Share {
-		t.Errorf("want %+v, have %+v", want, have)
+	if have := one.Protect; have.StopLoss.Share != 2*percent || have.TakeProfit.Share != 4*percent {
+		t.Errorf("want 2%% and 4%%, have %+v", have)
 	}
 	if b := one.Backtest; b.Cash != exchange.AmountOf(10_000) || b.Maker != 20_000 || b.Taker != 50_000 || b.Fill != "next_open" || b.LatencyMS != 0 {
 		t.Errorf("want the backtest as written, have %+v", b)
@@ -162,7 +164,8 @@ c/strategies/d.yaml:4: symbol DOGE-USDT is not known on futures
 
 func TestProblemsOfAllFilesComeAtOnce(t *testing.T) {
 	t.Parallel()
-	_, problems := configs.Load(tree("botd.yaml", "mode: dmo\n", "strategies/a.yaml", "name: x\n  y: z\n", "strategies/b.yaml", simple("B", "spot", "BTC-USDT")), "c", options(t))
+	_, problems := configs.Load(tree("botd.yaml", "mode: dmo\n",
+		"strategies/a.yaml", "name: x\n  y: z\n", "strategies/b.yaml", simple("B", "spot", "BTC-USDT")), "c", options(t))
 	expect(t, `
 c/botd.yaml:1: mode "dmo" is not known
   hint: did you mean "demo"?
@@ -199,7 +202,7 @@ func TestWhatIsNotThereIsSaidClearly(t *testing.T) {
 		{tree("botd.yaml", "listen: 0.0.0.0:80\n"), "botd.yaml:1: listen 0.0.0.0:80 can be reached from other machines, and there is no TLS"},
 		{tree("botd.yaml", "listen: 0.0.0.0:80\naccess: {behind_proxy: true}\n"), "botd.yaml:1: warning: listen 0.0.0.0:80 can be reached from other machines"},
 		{tree("botd.yaml", "access: {certificate_file: cert.pem}\n"), "botd.yaml:1: access has one of certificate_file and key_file alone"},
-		{tree("botd.yaml", "access: {hosts: \"https://botd.example\"}\n"), "botd.yaml:1: access.hosts: \"https://botd.example\" is no name of a host"},
+		{tree("botd.yaml", "access: {hosts: \"https://botd.example\"}\n"), "botd.yaml:1: access.hosts: \"https://botd.example\" is not the name of a host"},
 		{tree("botd.yaml", "behind_proxy: true\n"), "\"behind_proxy\" belongs under access"},
 	} {
 		_, problems := configs.Load(row.files, "", options(t))

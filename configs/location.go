@@ -8,26 +8,26 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Whereabouts are where a daemon of a configuration is found.
-type Whereabouts struct {
+// Location is where a daemon of a configuration is found.
+type Location struct {
 	Mode    Mode
 	DataDir string
 	Listen  string
 }
 
-// Where is where the daemon of a good configuration is found.
-func (c *Config) Where() Whereabouts { return Whereabouts{c.Mode, c.DataDir, c.Listen} }
+// Location returns where the daemon of a good configuration is found.
+func (c *Config) Location() Location { return Location{c.Mode, c.DataDir, c.Listen} }
 
 // Locate reads where a daemon is found from a configuration that may be full of
-// mistakes, even no YAML: who broke a file must still be able to stop what runs.
-func Locate(files fs.FS) Whereabouts {
-	where := defaults().Where()
+// mistakes, or no YAML at all: whoever broke a file must still be able to stop the daemon.
+func Locate(files fs.FS) Location {
+	where := defaults().Location()
 	text, err := fs.ReadFile(files, rootFile)
 	if err != nil {
 		return where
 	}
 	var top map[string]yaml.Node
-	_ = yaml.Unmarshal(text, &top) // what can not be read so is read by lines
+	_ = yaml.Unmarshal(text, &top) // what is not YAML is read line by line
 	take := func(key string, line *regexp.Regexp) string {
 		if node, found := top[key]; found && node.Kind == yaml.ScalarNode {
 			return node.Value

@@ -9,11 +9,11 @@ import (
 
 func TestADaemonIsFoundByAConfigurationWithMistakes(t *testing.T) {
 	t.Parallel()
-	usual := configs.Whereabouts{Mode: configs.Demo, DataDir: "./data", Listen: "127.0.0.1:8420"}
-	other := configs.Whereabouts{Mode: configs.Live, DataDir: "/var/lib/botd", Listen: "off"}
+	usual := configs.Location{Mode: configs.Demo, DataDir: "./data", Listen: "127.0.0.1:8420"}
+	other := configs.Location{Mode: configs.Live, DataDir: "/var/lib/botd", Listen: "off"}
 	for _, c := range []struct {
 		name, text string
-		want       configs.Whereabouts
+		want       configs.Location
 	}{
 		{"nothing wrong", "mode: live\ndata_dir: /var/lib/botd\nlisten: off\n", other},
 		{"a key nobody knows", "mode: live\ndata_dir: \"/var/lib/botd\" # here\nlisten: 'off'\nnonsense: 1\n", other},

@@ -4,20 +4,18 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"gopkg.in/yaml.v3"
 )
 
 // MaxChannels is how many channels there may be: their names are metric labels.
 const MaxChannels = 10
 
-// Never is no time of day.
-const Never = -1
-
-// NotifyConfig says who is told what.
+// NotifyConfig says who is notified of what.
 type NotifyConfig struct {
 	EveryMS  int64 // at most one message a channel in this time, after the first few
-	Daily    int   // minutes after midnight UTC at which a summary is told; or Never
+	Daily    int   // minutes after midnight UTC at which a summary is sent; or Never
 	Channels []ChannelConfig
 }
 
@@ -30,85 +28,93 @@ type ChannelConfig struct {
 	Also, Never []string
 }
 
-// told are the events that a channel takes whatever their severity, unless it
-// names others: what ends or begins, and what asks for a look.
-var told = []string{"daemon.*", "trading.armed", "order.uncertain", "config.rejected"}
+// alwaysSent are the events that a channel takes whatever their severity, unless it
+// names others: what ends or begins, and what needs a person.
+var alwaysSent = []string{"daemon.*", "trading.armed", "order.uncertain", "config.rejected"}
 
 // Credential is the systemd credential of the channel's address.
 func (c *ChannelConfig) Credential() string { return "BOTD_NOTIFY_" + strings.ToUpper(c.Name) }
 
+func newChannel(name string) ChannelConfig {
+	return ChannelConfig{Name: name, Least: "error", Also: alwaysSent}
+}
+
 var (
 	channelName = regexp.MustCompile(`^[a-z][a-z0-9]{0,19}$`)
 	eventName   = regexp.MustCompile(`^[a-z_*]+(\.[a-z_*]+)?$`)
-	timeOfDay   = regexp.MustCompile(`^([01][0-9]|2[0-3]):([0-5][0-9])$`)
 )
 
-func (l *loader) notify(root *section) {
-	n := &l.config.Notify
-	s := root.section("notify")
-	s.duration("every", &n.EveryMS, second, day)
-	s.timeOfDay("daily", &n.Daily)
-	all := s.section("channels")
-	all.learn("NAME", Key{Kind: KindBlock, Any: true})
-	if all.keys != nil {
-		l.channel(&section{document: all.document, path: all.path + "NAME."}, "NAME")
+func (l *loader) notifyKeys() []key {
+	n, any := &l.config.Notify, newChannel("NAME")
+	return []key{
+		{name: "every", value: duration(&n.EveryMS, second, day),
+			what: "at most one message a channel in this time, after the first few; the rest is combined", example: "1m"},
+		{name: "daily", value: timeOfDay(&n.Daily),
+			what: "when a summary of the day is sent, UTC", example: `notify: {daily: "06:00", channels: {phone: {url_file: /etc/botd/phone}}}`},
+		{name: "channels", members: &members{key: key{name: "NAME", keys: any.keys()}, read: l.readChannels, show: n.showChannels}},
 	}
-	for _, e := range all.entries {
+}
+
+func (c *ChannelConfig) keys() []key {
+	const hint = "names of events as in the log, * for any part: order.fill, strategy.*"
+	example := func(more string) string {
+		return "notify: {channels: {phone: {url_file: /etc/botd/phone" + more + "}}}"
+	}
+	return []key{
+		{name: "url_file", value: text(&c.AddressFile), check: c.checkAddress,
+			what: "the file of mode 600 that holds the channel's address (`botd notify --help` has their forms)", example: example(""),
+			instead: "systemd's credential BOTD_NOTIFY_NAME, where no file is named"},
+		{name: "least", value: choice(&c.Least, "info", "warning", "error"),
+			what: "the lowest severity of which every event is sent", example: example(", least: warning")},
+		{name: "also", zero: true, value: words(&c.Also, eventName, hint),
+			what: "events sent whatever their severity; logs.md lists them, `*` is any part", example: example(", also: [order.fill]")},
+		{name: "never", value: words(&c.Never, eventName, hint), what: "events never sent", example: example(", never: [exchange.*]")},
+	}
+}
+
+func (c *ChannelConfig) checkAddress(s *section, node *yaml.Node) {
+	if strings.Contains(node.Value, "://") || looksSecret(node.Value) {
+		c.AddressFile = ""
+		s.wrong(node, "write the address to a file of mode 600 and its path here; change its token if others could read this file",
+			"%surl_file holds the address itself, not the path of its file", s.path)
+	}
+}
+
+func (l *loader) readChannels(s *section) {
+	n := &l.config.Notify
+	for _, e := range s.entries {
 		name := e.key.Value
 		if !channelName.MatchString(name) {
-			all.report(Error, e.key.Line, e.key.Column, "1 to 20 of a-z and 0-9, as phone", fmt.Sprintf("notify.channels: %q is not a channel's name", shortened(name)))
+			s.report(Error, e.key.Line, e.key.Column, "1 to 20 of a-z and 0-9, such as phone",
+				fmt.Sprintf("notify.channels: %q is not the name of a channel", shortened(name)))
 			continue
 		}
-		n.Channels = append(n.Channels, l.channel(all.section(name), name))
+		c, block := newChannel(name), s.section(name)
+		block.read(c.keys())
+		if block.single("url_file") == nil && l.config.Exchange.CredentialsDirectory == "" {
+			block.fail(block.line, "name a file of mode 600 that holds the address, or use systemd's LoadCredential="+c.Credential(),
+				"%surl_file is not set", block.path)
+		}
+		n.Channels = append(n.Channels, c)
 	}
 	if len(n.Channels) > MaxChannels {
-		all.fail(all.line, "", "%d channels are more than %d", len(n.Channels), MaxChannels)
+		s.fail(s.line, "", "%d channels are more than %d", len(n.Channels), MaxChannels)
 	}
 	slices.SortFunc(n.Channels, func(a, b ChannelConfig) int { return strings.Compare(a.Name, b.Name) })
-	if n.Daily != Never && len(n.Channels) == 0 {
-		s.report(Warning, s.lineOf("daily"), 0, "name one under notify.channels", "notify.daily tells nobody: there is no channel")
-	}
-	s.done()
 }
 
-func (l *loader) channel(s *section, name string) ChannelConfig {
-	c := ChannelConfig{Name: name, Least: "error", Also: told}
-	node := s.text("url_file", &c.AddressFile)
-	switch {
-	case node != nil && (strings.Contains(node.Value, "://") || looksSecret(node.Value)):
-		c.AddressFile = ""
-		s.report(Error, node.Line, node.Column, "write the address to a file of mode 600 and its path here; change its token if others could read this file",
-			s.path+"url_file holds the address itself, not the path of its file")
-	case node == nil && s.keys == nil && l.config.Exchange.CredentialsDirectory == "":
-		s.fail(s.line, "name a file of mode 600 that holds the address, or use systemd's LoadCredential="+c.Credential(), "%surl_file is not set", s.path)
+func (n *NotifyConfig) showChannels(into outline) {
+	for i := range n.Channels {
+		one := newOutline()
+		one.add(n.Channels[i].keys())
+		into.put(n.Channels[i].Name, one)
 	}
-	s.choice("least", &c.Least, "info", "warning", "error")
-	hint := "names of events as in the log, * for any part: order.fill, strategy.*"
-	s.words("also", &c.Also, eventName, hint)
-	s.words("never", &c.Never, eventName, hint)
-	s.done()
-	return c
 }
 
-// timeOfDay reads 06:00 into minutes after midnight, or off.
-func (s *section) timeOfDay(key string, into *int) {
-	s.learn(key, Key{Kind: KindTime, Default: "off"})
-	node, ok := s.scalar(key)
-	if !ok {
-		return
+func (l *loader) checkNotify(s *section) {
+	if n := &l.config.Notify; n.Daily != Never && len(n.Channels) == 0 {
+		s.report(Warning, s.lineOf("daily"), 0, "name one under notify.channels", "notify.daily reaches nobody: there is no channel")
 	}
-	if node.Value == "off" {
-		*into = Never
-		return
-	}
-	parts := timeOfDay.FindStringSubmatch(node.Value)
-	if parts == nil {
-		s.wrong(node, "write 06:00, or off", "%s%s %q is not a time of day in UTC", s.path, key, shortened(node.Value))
-		return
-	}
-	hours, _ := strconv.Atoi(parts[1])
-	minutes, _ := strconv.Atoi(parts[2])
-	*into = hours*60 + minutes
 }
 
 // ReadAddress returns a channel's address from its file or credential. No error
@@ -116,27 +122,4 @@ func (s *section) timeOfDay(key string, into *int) {
 func ReadAddress(c *ChannelConfig, credentials string) (string, error) {
 	address, err := readSecret("notify.channels."+c.Name+".url_file", c.AddressFile, credentials, c.Credential())
 	return string(address), err
-}
-
-func (n *NotifyConfig) outline() outline {
-	o, all := newOutline(), newOutline()
-	o.set("every", durationText(n.EveryMS))
-	daily := "off"
-	if n.Daily != Never {
-		daily = fmt.Sprintf("%02d:%02d", n.Daily/60, n.Daily%60)
-	}
-	o.set("daily", daily)
-	for i := range n.Channels {
-		c := &n.Channels[i]
-		one := newOutline()
-		one.set("url_file", c.AddressFile)
-		one.set("least", c.Least)
-		one.setWords("also", c.Also)
-		if len(c.Never) > 0 {
-			one.setWords("never", c.Never)
-		}
-		all.put(c.Name, one)
-	}
-	o.put("channels", all)
-	return o
 }

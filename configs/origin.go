@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"gopkg.in/yaml.v3"
 )
 
 // Setting is one value that holds, and where it comes from.
@@ -58,4 +60,19 @@ func (c *Config) origin(path string) string {
 		part = part[:max(dot, 0)]
 	}
 	return OriginDefault
+}
+
+// noteLines remembers on which line of a file each value stands.
+func noteLines(path string, node *yaml.Node, into map[string]int) {
+	if node.Kind != yaml.MappingNode {
+		into[path] = node.Line
+		return
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		name := node.Content[i].Value
+		if path != "" {
+			name = path + "." + name
+		}
+		noteLines(name, node.Content[i+1], into)
+	}
 }

@@ -8,9 +8,10 @@ import (
 	"botd/configs"
 )
 
-func TestEveryValueTellsWhereItComesFrom(t *testing.T) {
+func TestEveryValueHasItsOrigin(t *testing.T) {
 	t.Parallel()
-	files := tree("botd.yaml", "mode: demo\nrisk:\n  max_leverage: 7\naccess: {behind_proxy: true, hosts: \"a.example, 10.0.0.5\"}\n", "strategies/a.yaml", simple("a", "futures", "BTC-USDT")+"risk:\n  max_leverage: 3\n")
+	files := tree("botd.yaml", "mode: demo\nrisk:\n  max_leverage: 7\naccess: {behind_proxy: true, hosts: \"a.example, 10.0.0.5\"}\n",
+		"strategies/a.yaml", simple("a", "futures", "BTC-USDT")+"risk:\n  max_leverage: 3\n")
 	config, problems := configs.Load(files, "conf", options(t))
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)

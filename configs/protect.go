@@ -4,6 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/shopspring/decimal"
+	"gopkg.in/yaml.v3"
 
 	"botd/exchange"
 	"botd/strategy/overlay"
@@ -18,97 +22,99 @@ type ExitsConfig struct {
 	CooldownMS       int64
 }
 
-const longestHold = 365 * day
+// Bounds of the exits.
+const (
+	longestHold = 365 * day
+	leastReturn = -exchange.RateOne + 1
+	mostReturn  = 100 * exchange.RateOne
+)
 
-// exits reads the rules beside stop_loss and take_profit.
-func (r *strategyReader) exits(s *section) {
-	e := &r.into.Exits
-	trailing := s.section("trailing")
-	trailing.rate("distance", &e.TrailingDistance, exchange.RateOne/10_000, exchange.RateOne-1)
-	trailing.rate("after", &e.TrailingAfter, 0, 100*exchange.RateOne)
-	trailing.done()
-	if len(trailing.entries) > 0 && trailing.value("distance") == nil {
-		s.fail(trailing.line, "how far below the best price the stop follows, such as 1%", "protect.trailing.distance is missing")
+func (r *strategyReader) protectKeys() []key {
+	c, e := r.into, &r.into.Exits
+	return []key{
+		{name: "stop_loss", value: r.distance(&c.Protect.StopLoss, exchange.RateOne-1), check: r.looksLikeShare,
+			what: "a stop on the exchange for the whole position, a share of the entry price or a price", example: "2%"},
+		{name: "take_profit", value: r.distance(&c.Protect.TakeProfit, mostReturn), check: r.looksLikeShare,
+			what: "a take-profit there, likewise", example: "6%"},
+		{name: "trailing", after: checkTrailing, hidden: func() bool { return e.TrailingDistance == 0 }, keys: []key{
+			{name: "distance", value: share(&e.TrailingDistance, exchange.RateOne/10_000, exchange.RateOne-1),
+				what: "how far below the best price since the entry the stop follows", example: "1.5%"},
+			{name: "after", zero: e.TrailingDistance != 0, value: share(&e.TrailingAfter, 0, mostReturn),
+				what: "the profit from which on it follows; without it at once", example: "protect: {trailing: {distance: 1.5%, after: 3%}}"},
+		}},
+		{name: "time_limit", value: duration(&e.TimeLimitMS, minute, longestHold), what: "then the position is closed", example: "3d"},
+		{name: "returns", members: &members{read: e.readReturns, show: e.showReturns, key: key{name: "AGE",
+			value: share(new(exchange.Rate), leastReturn, mostReturn),
+			what:  "the profit that suffices once the position is that old", example: "protect: {returns: {4h: 3%, 1d: 1%}}"}}},
+		{name: "cooldown", value: duration(&e.CooldownMS, second, longestHold),
+			what: "how long nothing opens after a position ended", example: "2h"},
 	}
-	s.duration("time_limit", &e.TimeLimitMS, minute, longestHold)
-	s.duration("cooldown", &e.CooldownMS, second, longestHold)
-	returns := s.section("returns")
-	returns.learn("AGE", Key{Kind: KindShare, Any: true})
-	for _, entry := range returns.entries {
-		returns.known = append(returns.known, entry.key.Value)
+}
+
+func checkTrailing(s *section) {
+	if len(s.entries) > 0 && s.value("distance") == nil {
+		s.fail(s.line, "how far below the best price the stop follows, such as 1%", "protect.trailing.distance is missing")
+	}
+}
+
+func (e *ExitsConfig) readReturns(s *section) {
+	for _, entry := range s.entries {
 		age, err := parseDuration(entry.key.Value)
 		if err != nil || age > longestHold {
-			returns.report(Error, entry.key.Line, entry.key.Column, "write age: profit, such as 4h: 2%", fmt.Sprintf("protect.returns: %q is no age", shortened(entry.key.Value)))
+			s.report(Error, entry.key.Line, entry.key.Column, "write age: profit, such as 4h: 2%",
+				fmt.Sprintf("protect.returns: %q is not an age", shortened(entry.key.Value)))
 			continue
 		}
 		enough := overlay.Return{AgeMS: age}
-		returns.rate(entry.key.Value, &enough.Profit, -exchange.RateOne+1, 100*exchange.RateOne)
+		value := share(&enough.Profit, leastReturn, mostReturn)
+		value.read(s, entry.key.Value)
 		e.Returns = append(e.Returns, enough)
 	}
 	slices.SortStableFunc(e.Returns, func(a, b overlay.Return) int { return cmp.Compare(a.AgeMS, b.AgeMS) })
-	returns.done()
 }
 
-// EntryConfig is how positions are entered.
-type EntryConfig struct {
-	Order      string // market, limit, post_only
-	PatienceMS int64
-	Tries      int
-	Then       string // market, give_up
+func (e *ExitsConfig) showReturns(into outline) {
+	for _, enough := range e.Returns {
+		into.set(durationText(enough.AgeMS), percent(enough.Profit))
+	}
 }
 
-// entry reads how positions are entered.
-func (r *strategyReader) entry() {
-	e := &r.into.Entry
-	*e = EntryConfig{Order: "market", PatienceMS: 30 * second, Tries: 3, Then: "market"}
-	s := r.section.section("entry")
-	s.choice("order", &e.Order, "market", "limit", "post_only")
-	s.duration("patience", &e.PatienceMS, second, day)
-	s.whole("tries", &e.Tries, 1, 1000)
-	s.choice("then", &e.Then, "market", "give_up")
-	s.done()
-	if e.Order == "market" {
-		if len(s.entries) > 0 && s.value("order") == nil {
-			s.warn(s.entries[0].value, "write order: post_only or order: limit", "entry says how to wait, but enters at market")
+// distance is a share of the entry price, with its percent sign, or a price.
+func (r *strategyReader) distance(into *DistanceConfig, most exchange.Rate) value {
+	written := func() string { return into.text() }
+	price := number(written, func(text string, d decimal.Decimal) (problem, hint string) {
+		if d.Sign() <= 0 {
+			return fmt.Sprintf(" %s is not above zero", text), "write a price, or a share of the entry price such as 2%"
 		}
+		if problem, hint = r.fits(text, d, "priceTick"); problem == "" {
+			into.Price = d
+		}
+		return problem, hint
+	})
+	return value{kind: KindDistance, high: percent(most), text: written, parse: func(text string) (problem, hint string) {
+		if strings.HasSuffix(strings.TrimSpace(text), "%") {
+			return share(&into.Share, 1, most).parse(text)
+		}
+		return price.parse(text)
+	}}
+}
+
+// looksLikeShare warns of a price that is probably a percentage without its sign: prices
+// are tens of thousands of ticks.
+func (r *strategyReader) looksLikeShare(s *section, node *yaml.Node) {
+	price, _, err := parseDecimal(node.Value)
+	if err != nil {
+		return // it has its sign
+	}
+	below := func(most, ticks int64) bool {
+		return price.LessThan(decimal.NewFromInt(most)) && (r.symbol == nil || price.LessThan(r.symbol.PriceDecimal(r.symbol.PriceTick*exchange.Price(ticks))))
+	}
+	meant := price
+	switch {
+	case below(1, 100):
+		meant = price.Shift(2)
+	case r.symbol == nil || !below(100, 1000):
 		return
 	}
-	if node := s.value("order"); e.Order == "post_only" && r.into.Market == exchange.Spot {
-		s.wrong(node, "write order: limit", "spot has no post-only orders")
-	}
-	if r.into.Schedule.Candle() && int64(r.into.Interval) > e.PatienceMS {
-		s.warn(s.value("order"), "add schedule: \"@every 5s\"", "the order is looked at once a candle of %s, not every %s", r.into.Interval, durationText(e.PatienceMS))
-	}
-}
-
-func (e EntryConfig) outline() outline {
-	o := newOutline()
-	if e.Order != "market" && e.Order != "" {
-		o.set("order", e.Order)
-		o.set("patience", durationText(e.PatienceMS))
-		o.setWhole("tries", e.Tries)
-		o.set("then", e.Then)
-	}
-	return o
-}
-
-// outline adds the rules to the effective configuration's protect block.
-func (e ExitsConfig) outline(protect outline) {
-	trailing := newOutline()
-	if e.TrailingDistance != 0 {
-		trailing.set("distance", percent(e.TrailingDistance))
-		trailing.set("after", percent(e.TrailingAfter))
-	}
-	protect.put("trailing", trailing)
-	if e.TimeLimitMS > 0 {
-		protect.set("time_limit", durationText(e.TimeLimitMS))
-	}
-	returns := newOutline()
-	for _, enough := range e.Returns {
-		returns.set(durationText(enough.AgeMS), percent(enough.Profit))
-	}
-	protect.put("returns", returns)
-	if e.CooldownMS > 0 {
-		protect.set("cooldown", durationText(e.CooldownMS))
-	}
+	s.warn(node, fmt.Sprintf("did you mean %s%%, a share of the entry price?", meant), "%s%s %s is taken for a price", s.path, s.keyOf(node), node.Value)
 }

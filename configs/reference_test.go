@@ -64,7 +64,7 @@ const plainStrategy = "name: one\nstrategy: sma_cross\nmarket: futures\nsymbol: 
 func wantNote(t *testing.T, k configs.Key) {
 	t.Helper()
 	if k.What == "" || k.Example == "" {
-		t.Errorf("%s: want a meaning and an example in configs/reference.go, have %q and %q", k.Path, k.What, k.Example)
+		t.Errorf("%s: want a meaning and an example in its row, have %q and %q", k.Path, k.What, k.Example)
 	}
 	if (k.Kind == configs.KindWhole || k.Kind == configs.KindNumber) && k.Unit == "" {
 		t.Errorf("%s: want the unit of the %s", k.Path, k.Kind)
@@ -96,20 +96,5 @@ func wantRead(t *testing.T, k configs.Key, root, file string, mode configs.Mode)
 	_, problems := configs.Load(files, "", configs.Options{Registry: registry, Mode: mode})
 	if problems.Errors() > 0 || len(problems) > 0 && k.Path != "journal" { // that one is read, and warned of
 		t.Errorf("%s, mode %s: want its example read without a word, have\n%v\n%s\n%s", k.Path, mode, problems, root, file)
-	}
-}
-
-// TestNoMeaningIsOfAKeyThereIsNot finds notes that outlived their key.
-func TestNoMeaningIsOfAKeyThereIsNot(t *testing.T) {
-	t.Parallel()
-	root, file := configs.Keys()
-	known := map[string]bool{}
-	for _, k := range append(root, file...) {
-		known[k.Path] = true
-	}
-	for _, path := range configs.NotedKeys() {
-		if !known[path] {
-			t.Errorf("%s has a meaning in configs/reference.go and is no key", path)
-		}
 	}
 }

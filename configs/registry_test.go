@@ -12,7 +12,7 @@ import (
 	"botd/strategy"
 )
 
-// idle is a strategy that wishes nothing: these tests are about reading, not trading.
+// idle is a strategy that wants nothing: these tests are about reading, not trading.
 type idle struct{}
 
 func (idle) Warmup() int                           { return 0 }
@@ -63,7 +63,8 @@ func symbols(tb testing.TB) []*exchange.Symbol {
 			MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000), Tradable: true,
 		}
 		if row.market == exchange.Futures {
-			spec.Brackets = []exchange.Bracket{{Max: exchange.AmountOf(250_000), MaxLeverage: 50}, {Min: exchange.AmountOf(250_000), Max: exchange.AmountOf(1_000_000), MaxLeverage: 20}}
+			spec.Brackets = []exchange.Bracket{{Max: exchange.AmountOf(250_000), MaxLeverage: 50},
+				{Min: exchange.AmountOf(250_000), Max: exchange.AmountOf(1_000_000), MaxLeverage: 20}}
 		}
 		symbol, err := exchange.NewSymbol(spec)
 		if err != nil {

@@ -50,7 +50,8 @@ func reportedLimits(config *Config) []ReportedLimit {
 }
 
 func NewReport(config *Config, problems Problems) Report {
-	result := Report{Schema: 1, OK: problems.Errors() == 0, Errors: problems.Errors(), Warnings: problems.Warnings(), Problems: []ReportedProblem{}, Files: []string{}}
+	result := Report{Schema: 1, OK: problems.Errors() == 0, Errors: problems.Errors(), Warnings: problems.Warnings(),
+		Problems: []ReportedProblem{}, Files: []string{}}
 	if config != nil {
 		result.Files, result.Mode, result.Strategies = config.Files, string(config.Mode), len(config.Strategies)
 	}

@@ -31,7 +31,7 @@ func shortened(text string) string {
 }
 
 var (
-	number      = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,2})?$`)
+	plainNumber = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,2})?$`)
 	leadingZero = regexp.MustCompile(`^[+-]?0+[0-9]`)
 	otherBase   = regexp.MustCompile(`^[+-]?0[xXoObB]`)
 )
@@ -46,21 +46,21 @@ func parseDecimal(text string) (value decimal.Decimal, hint string, err error) {
 	quoted := shortened(text)
 	switch {
 	case leadingZero.MatchString(text):
-		bare := strings.TrimLeft(text, "+-0")
-		if bare == "" || bare[0] < '0' || bare[0] > '9' {
-			bare = "0" + bare
+		digits := strings.TrimLeft(text, "+-0")
+		if digits == "" || digits[0] < '0' || digits[0] > '9' {
+			digits = "0" + digits
 		}
 		if strings.HasPrefix(text, "-") {
-			bare = "-" + bare
+			digits = "-" + digits
 		}
-		return value, "write " + shortened(bare), fmt.Errorf("%q begins with a zero, which YAML may read as an octal number", quoted)
+		return value, "write " + shortened(digits), fmt.Errorf("%q begins with a zero, which YAML may read as an octal number", quoted)
 	case otherBase.MatchString(text):
 		return value, "write it as a decimal number", fmt.Errorf("%q is not a decimal number", quoted)
-	case strings.ContainsAny(text, "_,") && number.MatchString(strings.NewReplacer("_", "", ",", "").Replace(text)):
+	case strings.ContainsAny(text, "_,") && plainNumber.MatchString(strings.NewReplacer("_", "", ",", "").Replace(text)):
 		return value, "write it without separators, with a point before the decimals", fmt.Errorf("%q is not a number", quoted)
-	case strings.HasSuffix(text, "%") && number.MatchString(strings.TrimSuffix(text, "%")):
+	case strings.HasSuffix(text, "%") && plainNumber.MatchString(strings.TrimSuffix(text, "%")):
 		return value, "this value is not a share; write a plain number", fmt.Errorf("%q is a percentage", quoted)
-	case len(text) > maxDigits || !number.MatchString(text):
+	case len(text) > maxDigits || !plainNumber.MatchString(text):
 		return value, "", fmt.Errorf("%q is not a number", quoted)
 	}
 	value, err = decimal.NewFromString(strings.TrimPrefix(text, "+"))

@@ -4,11 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"botd/exchange"
 	"botd/strategy"
 )
 
-// Key is one key of botd.yaml or of a strategy's file, as the reader of it reads it.
+// Key is one key of botd.yaml or of a strategy's file.
 type Key struct {
 	Path      string // exchange.settle.window
 	Kind      string
@@ -23,7 +22,7 @@ type Key struct {
 	Unit    string // of a number
 	Modes   string // in which it counts; all when empty
 	Example string // its value, or the whole block where that needs another key
-	Instead string // what else sets it, and stands above it
+	Instead string // what else sets it, and takes precedence
 }
 
 // The kinds of keys.
@@ -42,58 +41,17 @@ const (
 	KindDuration = "duration" // 500ms, 90s, 1h30m, 30d
 )
 
-// learn notes a key when somebody asked for all of them.
-func (s *section) learn(key string, learned Key) {
-	if s.keys == nil {
-		return
-	}
-	learned.Path = s.path + key
-	if !slices.ContainsFunc(*s.keys, func(k Key) bool { return k.Path == learned.Path }) {
-		*s.keys = append(*s.keys, learned)
-	}
-}
-
-// Keys returns every key that botd.yaml and a strategy's file may have, in the
-// order in which they are read: the reader itself is asked, so none is forgotten.
-// Parameters of the strategies are the registry's.
+// Keys returns every key that botd.yaml and a strategy's file may have, from the table
+// that reads them. Parameters of the strategies are the registry's.
 func Keys() (root, file []Key) {
-	l := &loader{config: defaults(), keys: &root, options: Options{Mode: Demo}}
-	l.root(false)
-	described(root, l.config.Effective())
-	explained(root, rootNotes)
-	live := defaultSettle(Live)
-	for path, ms := range map[string]int64{"exchange.settle.window": live.WindowMS, "exchange.settle.visibility": live.VisibilityMS, "exchange.settle.staleness": live.StalenessMS} {
-		i := slices.IndexFunc(root, func(k Key) bool { return k.Path == path })
-		root[i].Live = durationText(ms)
+	l := &loader{config: defaults()}
+	for _, k := range l.keys() {
+		k.list("", false, &root)
 	}
-	c := &StrategyConfig{Params: strategy.Values{}, paramLines: map[string]int{}, Market: exchange.Futures}
-	l = &loader{config: defaults(), keys: &file}
-	r := &strategyReader{section: newSection(l.document(""), "", nil), loader: l, into: c}
-	r.read()
-	r.learn("file", Key{Kind: KindText})
-	r.learn("file_sha256", Key{Kind: KindText})
-	described(file, c.outline().text())
-	explained(file, fileNotes)
-	for i := range file {
-		file[i].Required = slices.Contains([]string{"name", "strategy", "market", "symbol", "interval"}, file[i].Path)
-		if file[i].Required {
-			file[i].Default = ""
-		}
+	for _, k := range l.reader(newStrategyConfig("", 0), nil).keys() {
+		k.list("", false, &file)
 	}
 	return root, file
-}
-
-// described puts the defaults beside the keys.
-func described(keys []Key, effective string) {
-	known, err := values(effective)
-	if err != nil {
-		panic("configs: an effective configuration that is no YAML: " + err.Error())
-	}
-	for i := range keys {
-		if value := known[keys[i].Path]; value != "" {
-			keys[i].Default = value
-		}
-	}
 }
 
 // Schema returns the JSON Schema (2020-12) of botd.yaml, or of a strategy's file,

@@ -60,7 +60,8 @@ func TestTheSchemaAcceptsEveryGoodFile(t *testing.T) {
 	root, file := configs.Keys()
 	schemas := map[string]*jsonschema.Schema{"botd": compiled(t, root), "strategy": compiled(t, file)}
 	for pattern, kind := range map[string]string{
-		"botd.yaml": "botd", "testdata/botd-*-good.yaml": "botd", "testdata/strategy-*-good.yaml": "strategy", "strategies/*.yaml": "strategy", "library/*.yaml": "strategy",
+		"botd.yaml": "botd", "testdata/botd-*-good.yaml": "botd", "testdata/strategy-*-good.yaml": "strategy",
+		"strategies/*.yaml": "strategy", "library/*.yaml": "strategy",
 	} {
 		paths, err := filepath.Glob(pattern)
 		if err != nil || len(paths) == 0 {
@@ -114,7 +115,7 @@ func TestTheSchemaRefusesWhatTheReaderRefuses(t *testing.T) {
 	}
 }
 
-func TestEveryKeyIsToldWithItsKindAndDefault(t *testing.T) {
+func TestEveryKeyIsListedWithItsKindAndDefault(t *testing.T) {
 	t.Parallel()
 	root, file := configs.Keys()
 	find := func(keys []configs.Key, path string) configs.Key {

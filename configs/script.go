@@ -18,64 +18,86 @@ import (
 // scriptKind is the strategy whose text is a file of its own.
 const scriptKind = "script"
 
-// script reads and compiles the file that decides, which stands beside the
-// strategy's own file or below it: a configuration is one directory.
-func (r *strategyReader) script() {
-	var file string
-	node := r.text("file", &file)
-	switch {
-	case r.into.Kind != scriptKind && node != nil:
-		r.wrong(node, "take the line out, or write strategy: script", "file is for strategy: script, not for %s", r.into.Kind)
-		return
-	case r.into.Kind != scriptKind:
-		return
-	case node == nil:
-		r.required("file", "the Starlark file that decides, such as my.star")
-		r.into.definition = nil
-		return
+// scriptKeys are the keys of the file that decides, which stands beside the strategy's
+// own file or below it: a configuration is one directory.
+func (r *strategyReader) scriptKeys() []key {
+	c := &r.into.Script
+	return []key{
+		{name: "file", value: custom(func() string { return c.File }), check: r.readScript, after: r.needsScript,
+			what: "of `strategy: script`: its Starlark file, beside this one", example: "my.star"},
+		{name: "file_sha256", value: custom(func() string { return c.SHA256 }), check: r.checkPin, after: func(*section) { r.compile() },
+			what: "pins that file to one version", example: "c5c34c70c9a2f0d0b52ae4a5cf4d0f5d59a0c1fd64d2b0f6f2b0c5ddbf60ddea"},
 	}
-	definition := r.readScript(node, file)
-	r.into.definition = definition
 }
 
-func (r *strategyReader) readScript(node *yaml.Node, file string) *strategy.Definition {
+// needsScript reports that a script's strategy names no file.
+func (r *strategyReader) needsScript(s *section) {
+	if r.into.Kind != scriptKind || s.single("file") != nil {
+		return
+	}
+	r.into.definition = nil
+	if s.find("file") == nil {
+		s.fail(s.line, "the Starlark file that decides, such as my.star", "file is missing")
+	}
+}
+
+// readScript reads the file. It is compiled once its pin is known.
+func (r *strategyReader) readScript(s *section, node *yaml.Node) {
+	file := node.Value
+	if r.into.Kind != scriptKind {
+		s.wrong(node, "take the line out, or write strategy: script", "file is for strategy: script, not for %s", r.into.Kind)
+		return
+	}
+	r.into.definition = nil
 	if !fs.ValidPath(file) {
-		r.wrong(node, "put it beside the strategy's YAML file and write its name", "file %q is not in the directory of the configuration", shortened(file))
-		return nil
+		s.wrong(node, "put it beside the strategy's YAML file and write its name", "file %q is not in the directory of the configuration", shortened(file))
+		return
 	}
-	at := path.Join(path.Dir(r.file), file)
-	shown := path.Join(r.loader.directory, at)
-	source, err := fs.ReadFile(r.loader.files, at)
-	switch {
+	source, err := fs.ReadFile(r.loader.files, path.Join(path.Dir(r.file), file))
+	switch shown := r.shown(file); {
 	case errors.Is(err, fs.ErrNotExist):
-		r.wrong(node, "it is looked for beside the strategy's YAML file; botd strategy new NAME --script writes one", "there is no file %s", shown)
-		return nil
+		s.wrong(node, "it must stand beside the strategy's YAML file; botd strategy new NAME --script writes one", "there is no file %s", shown)
 	case err != nil:
-		r.wrong(node, "", "%s can not be read: %v", shown, reason(err))
-		return nil
+		s.wrong(node, "", "%s cannot be read: %v", shown, reason(err))
 	case len(source) > maxFileBytes:
-		r.wrong(node, "", "%s is %d bytes long; a script has at most %d", shown, len(source), maxFileBytes)
-		return nil
+		s.wrong(node, "", "%s is %d bytes long; a script has at most %d", shown, len(source), maxFileBytes)
+	default:
+		hash := sha256.Sum256(source)
+		r.source = source
+		r.into.Script = ScriptConfig{File: file, Text: string(source), SHA256: hex.EncodeToString(hash[:])}
 	}
-	hash := sha256.Sum256(source)
-	r.into.Script = ScriptConfig{File: file, Text: string(source), SHA256: hex.EncodeToString(hash[:])}
-	var pinned string
-	if pin := r.text("file_sha256", &pinned); pin != nil && !strings.EqualFold(pinned, r.into.Script.SHA256) {
-		r.wrong(pin, "look at what changed; then write the new hash, or take the line out", "%s is not the file that was meant: its SHA-256 is %s", shown, r.into.Script.SHA256)
-		return nil
+}
+
+// shown is the path of a script for messages.
+func (r *strategyReader) shown(file string) string {
+	return path.Join(r.loader.directory, path.Dir(r.file), file)
+}
+
+func (r *strategyReader) checkPin(s *section, node *yaml.Node) {
+	switch {
+	case r.into.Kind != scriptKind:
+		s.wrong(node, "take the line out, or write strategy: script", "file_sha256 is for strategy: script, not for %s", r.into.Kind)
+	case r.source != nil && !strings.EqualFold(node.Value, r.into.Script.SHA256):
+		s.wrong(node, "read what changed; then write the new hash, or take the line out",
+			"%s is not the file that was meant: its SHA-256 is %s", r.shown(r.into.Script.File), r.into.Script.SHA256)
+		r.source = nil
 	}
-	if r.loader.options.Script == nil {
-		return nil
+}
+
+// compile makes the strategy's definition from its script.
+func (r *strategyReader) compile() {
+	if r.source == nil || r.loader.options.Script == nil {
+		return
 	}
-	definition, err := r.loader.options.Script(shown, source)
+	definition, err := r.loader.options.Script(r.shown(r.into.Script.File), r.source)
 	if err != nil {
 		r.notBuilt(err)
-		return nil
+		return
 	}
-	return &definition
+	r.into.definition = &definition
 }
 
-// notBuilt reports why a strategy can not be made, where the fault stands: in its
+// notBuilt reports why a strategy cannot be made, where the fault stands: in its
 // script, in a rule among its parameters, or in a parameter.
 func (r *strategyReader) notBuilt(err error) {
 	var (
@@ -128,7 +150,7 @@ func spelling(text *strategy.SourceError) string {
 	case strings.Contains(what, "got import"):
 		return "a script has no modules: indicators and math are there without (docs/strategies.md)"
 	case strings.Contains(what, "while loops"):
-		return "for i in range(1000): ends, as every look at a candle must"
+		return "for i in range(1000): ends, as every decision must"
 	}
 	if text.Unknown != "" {
 		return "botd indicator lists the indicators, docs/strategies.md what else a script knows"

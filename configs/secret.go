@@ -51,14 +51,15 @@ func readSecret(setting, file, directory, credential string) ([]byte, error) {
 		// lists as group rights there: the mode says nothing.
 		setting, file = "credential "+credential, filepath.Join(directory, credential)
 	default:
-		return nil, fmt.Errorf("%s is not set and there are no systemd credentials\n  hint: name a file of mode 600, or use systemd's LoadCredential=%s", setting, credential)
+		return nil, fmt.Errorf("%s is not set and there are no systemd credentials\n"+
+			"  hint: name a file of mode 600, or use systemd's LoadCredential=%s", setting, credential)
 	}
 	found, err := os.Stat(file)
 	if err != nil {
 		return nil, unreadable(setting, file, err)
 	}
 	if found.IsDir() || found.Size() > maxSecretBytes {
-		return nil, fmt.Errorf("%s: %s is not a file of one short line\n  hint: write the bare secret into a file of its own", setting, file)
+		return nil, fmt.Errorf("%s: %s is not a file of one short line\n  hint: write the secret alone into a file of its own", setting, file)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -66,7 +67,7 @@ func readSecret(setting, file, directory, credential string) ([]byte, error) {
 	}
 	trimmed := strings.TrimSpace(string(text))
 	if trimmed == "" || strings.ContainsAny(trimmed, "\r\n") {
-		return nil, fmt.Errorf("%s: %s holds no secret or more than one line\n  hint: write the bare secret into it, nothing else", setting, file)
+		return nil, fmt.Errorf("%s: %s holds no secret or more than one line\n  hint: write the secret alone into it", setting, file)
 	}
 	return []byte(trimmed), nil
 }
@@ -86,7 +87,8 @@ func checkPrivate(setting, file string) error {
 // path belongs.
 func unreadable(setting, file string, err error) error {
 	if looksSecret(file) {
-		return fmt.Errorf("%s: names no readable file, and looks like the secret itself\n  hint: write the secret to a file of mode 600 and its path here", setting)
+		return fmt.Errorf("%s: names no readable file, and looks like the secret itself\n"+
+			"  hint: write the secret to a file of mode 600 and its path here", setting)
 	}
 	hint := "check the path and who owns the file"
 	if errors.Is(err, fs.ErrNotExist) {

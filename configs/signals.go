@@ -10,34 +10,40 @@ type SignalsConfig struct {
 // signalCredential is the systemd credential of the token.
 const signalCredential = "BOTD_SIGNAL_TOKEN"
 
-func (l *loader) signals(root *section) {
+func (c *SignalsConfig) keys() []key {
+	const both = "signals: {listen: 127.0.0.1:8430, token_file: /etc/botd/signal-token}"
+	return []key{
+		{name: "listen", value: text(&c.Listen), what: "where signals from outside arrive (signals.md); without it nowhere", example: both},
+		{name: "token_file", value: text(&c.TokenFile),
+			what: "the file of mode 600 that holds their token", example: both, instead: "systemd's credential BOTD_SIGNAL_TOKEN, where no file is named"},
+		{name: "behind_proxy", value: flag(&c.BehindProxy),
+			what: "says that a proxy with TLS on another machine stands in front", example: "true"},
+	}
+}
+
+func (l *loader) checkSignals(s *section) {
 	c := &l.config.Signals
-	s := root.section("signals")
-	listen := s.text("listen", &c.Listen)
-	file := s.text("token_file", &c.TokenFile)
-	proxy := "false"
-	s.choice("behind_proxy", &proxy, "false", "true")
-	c.BehindProxy = proxy == "true"
+	listen, file := s.single("listen"), s.single("token_file")
 	switch {
 	case file != nil && looksSecret(file.Value):
-		s.report(Error, file.Line, file.Column, "write the token to a file of mode 600 and its path here; change it if others could read this file",
+		s.wrong(file, "write the token to a file of mode 600 and its path here; change it if others could read this file",
 			"signals.token_file looks like the token itself, not like a path")
 	case listen == nil && file != nil:
 		s.warn(file, "write listen: 127.0.0.1:8430", "signals.listen is not set: no signal arrives")
 	case listen != nil && file == nil && l.config.Exchange.CredentialsDirectory == "":
 		s.wrong(listen, "name a file of mode 600, or use systemd's LoadCredential="+signalCredential, "signals.token_file is not set")
 	}
-	if listen != nil {
-		host, well := hostOf(c.Listen)
-		switch {
-		case !well:
-			s.wrong(listen, "write 127.0.0.1:8430", "signals.listen %q is not host:port", shortened(c.Listen))
-		case !loopback(host) && !c.BehindProxy:
-			s.wrong(listen, "write 127.0.0.1:8430 and let a proxy with TLS pass POST /signal on; or behind_proxy: true, when the proxy is on another machine",
-				"signals.listen %s would take the token over a network in the clear", shortened(c.Listen))
-		}
+	if listen == nil {
+		return
 	}
-	s.done()
+	host, well := hostOf(c.Listen)
+	switch {
+	case !well:
+		s.wrong(listen, "write 127.0.0.1:8430", "signals.listen %q is not host:port", shortened(c.Listen))
+	case !loopback(host) && !c.BehindProxy:
+		s.wrong(listen, "write 127.0.0.1:8430 and let a proxy with TLS pass POST /signal on; or behind_proxy: true, when the proxy is on another machine",
+			"signals.listen %s would take the token over a network in the clear", shortened(c.Listen))
+	}
 }
 
 // ReadSignalToken returns the token of signals from its file or credential. No
@@ -45,14 +51,4 @@ func (l *loader) signals(root *section) {
 func ReadSignalToken(c *SignalsConfig, credentials string) (string, error) {
 	token, err := readSecret("signals.token_file", c.TokenFile, credentials, signalCredential)
 	return string(token), err
-}
-
-func (c *SignalsConfig) outline() outline {
-	o := newOutline()
-	o.set("listen", c.Listen)
-	o.set("token_file", c.TokenFile)
-	if c.BehindProxy {
-		o.set("behind_proxy", "true")
-	}
-	return o
 }

@@ -20,7 +20,7 @@ type SimulatedConfig struct {
 
 // PaperConfig is how mode paper follows the venue.
 type PaperConfig struct {
-	PollMS   int64 // how often book, trades and ticker are asked for
+	PollMS   int64 // how often book, trades and ticker are read
 	MaxAgeMS int64 // data older than that fill nothing
 }
 
@@ -40,45 +40,49 @@ const (
 	maxFee    = exchange.RateOne / 10
 )
 
-func (l *loader) simulated(root *section) {
-	s := root.section("simulated")
-	l.config.Simulated.read(s)
-	s.done()
-}
-
-// read reads deposits and fees; what is not given stays.
-func (c *SimulatedConfig) read(s *section) {
-	s.amount("futures", &c.Futures, exchange.Amount{})
-	c.deposits(s.section("spot"))
-	fees := s.section("fees")
-	futures := fees.section("futures")
-	futures.rate("maker", &c.FuturesMaker, -maxFee, maxFee)
-	futures.rate("taker", &c.FuturesTaker, -maxFee, maxFee)
-	futures.done()
-	spot := fees.section("spot")
-	spot.rate("maker", &c.SpotMaker, -maxFee, maxFee)
-	spot.rate("taker", &c.SpotTaker, -maxFee, maxFee)
-	spot.done()
-	fees.done()
-}
+const simulatedModes = "demo, paper"
 
 var assetName = regexp.MustCompile(`^[A-Z0-9]{1,20}$`)
 
-// deposits reads what the spot wallet begins with; a list given replaces the default.
-func (c *SimulatedConfig) deposits(s *section) {
-	s.learn("ASSET", Key{Kind: KindNumber, Low: "0", Any: true})
+func (c *SimulatedConfig) keys() []key {
+	fee := func(name string, into *exchange.Rate, what, example string) key {
+		return key{name: name, zero: true, value: share(into, -maxFee, maxFee), what: what, modes: simulatedModes, example: example}
+	}
+	return []key{
+		{name: "futures", zero: true, value: amount(&c.Futures, exchange.Amount{}),
+			what: "the initial balance of the simulated futures wallet", unit: "USDT", modes: simulatedModes, example: "10000"},
+		{name: "spot", members: &members{read: c.readDeposits, show: c.showDeposits,
+			key: key{name: "ASSET", value: amount(&exchange.Amount{}, exchange.Amount{}),
+				what: "the initial balance of the simulated spot wallet; a list replaces the default, 10000 USDT and 1 BTC", unit: "the asset",
+				modes: simulatedModes, example: "simulated: {spot: {USDT: 10000, BTC: 1}}"}}},
+		{name: "fees", keys: []key{
+			{name: "futures", keys: []key{
+				fee("maker", &c.FuturesMaker, "of the value, for an order that rested; a negative one is paid out", "0.02%"),
+				fee("taker", &c.FuturesTaker, "of the value, for an order that took", "0.05%"),
+			}},
+			{name: "spot", keys: []key{
+				fee("maker", &c.SpotMaker, "of what is received, for an order that rested", "0.1%"),
+				fee("taker", &c.SpotTaker, "of what is received, for an order that took", "0.1%"),
+			}},
+		}},
+	}
+}
+
+// readDeposits reads the initial balances of the spot wallet; a list replaces the default.
+func (c *SimulatedConfig) readDeposits(s *section) {
 	if len(s.entries) == 0 {
 		return
 	}
 	given := map[string]exchange.Amount{}
 	for _, e := range s.entries {
-		asset, amount := e.key.Value, exchange.Amount{}
+		asset, deposit := e.key.Value, exchange.Amount{}
 		if !assetName.MatchString(asset) {
-			s.report(Error, e.key.Line, e.key.Column, "an asset, as USDT", fmt.Sprintf("%s%s is not an asset's name", s.path, shortened(asset)))
+			s.report(Error, e.key.Line, e.key.Column, "an asset, such as USDT", fmt.Sprintf("%s%s is not the name of an asset", s.path, shortened(asset)))
 			continue
 		}
-		s.amount(asset, &amount, exchange.Amount{})
-		given[asset] = amount
+		value := amount(&deposit, exchange.Amount{})
+		value.read(s, asset)
+		given[asset] = deposit
 	}
 	if len(given) > maxAssets {
 		s.fail(s.line, "", "%d assets are more than %d", len(given), maxAssets)
@@ -87,38 +91,24 @@ func (c *SimulatedConfig) deposits(s *section) {
 	c.Spot = given
 }
 
-func (l *loader) paper(root *section) {
-	c := &l.config.Paper
-	s := root.section("paper")
-	s.duration("poll", &c.PollMS, 100, minute)
-	s.duration("max_age", &c.MaxAgeMS, second, hour)
+func (c *SimulatedConfig) showDeposits(into outline) {
+	for _, asset := range slices.Sorted(maps.Keys(c.Spot)) {
+		into.set(asset, c.Spot[asset].String())
+	}
+}
+
+func (c *PaperConfig) keys() []key {
+	return []key{
+		{name: "poll", value: duration(&c.PollMS, 100, minute),
+			what: "how often the venue's book, trades and ticker are read", modes: "paper", example: "1s"},
+		{name: "max_age", value: duration(&c.MaxAgeMS, second, hour), after: c.checkMaxAge,
+			what: "on data older than this nothing is accepted and nothing fills; at least two polls", modes: "paper", example: "10s"},
+	}
+}
+
+func (c *PaperConfig) checkMaxAge(s *section) {
 	if c.MaxAgeMS < 2*c.PollMS {
 		s.fail(s.lineOf("max_age"), "make it several polls long, or poll more often",
 			"paper.max_age %s is below two polls of %s: data would be too old again and again", durationText(c.MaxAgeMS), durationText(c.PollMS))
 	}
-	s.done()
-}
-
-func (c *SimulatedConfig) outline() outline {
-	o, spot, fees, futuresFees, spotFees := newOutline(), newOutline(), newOutline(), newOutline(), newOutline()
-	o.set("futures", c.Futures.String())
-	for _, asset := range slices.Sorted(maps.Keys(c.Spot)) {
-		spot.set(asset, c.Spot[asset].String())
-	}
-	o.put("spot", spot)
-	futuresFees.set("maker", percent(c.FuturesMaker))
-	futuresFees.set("taker", percent(c.FuturesTaker))
-	spotFees.set("maker", percent(c.SpotMaker))
-	spotFees.set("taker", percent(c.SpotTaker))
-	fees.put("futures", futuresFees)
-	fees.put("spot", spotFees)
-	o.put("fees", fees)
-	return o
-}
-
-func (c *PaperConfig) outline() outline {
-	o := newOutline()
-	o.set("poll", durationText(c.PollMS))
-	o.set("max_age", durationText(c.MaxAgeMS))
-	return o
 }

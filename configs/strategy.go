@@ -75,20 +75,6 @@ type DistanceConfig struct {
 // IsZero reports whether there is none.
 func (d DistanceConfig) IsZero() bool { return d.Share == 0 && d.Price.IsZero() }
 
-// BacktestConfig are the defaults of botd backtest for this strategy.
-type BacktestConfig struct {
-	Cash         exchange.Amount
-	Maker, Taker exchange.Rate
-	Fill         string // next_open, close
-	Slippage     exchange.Rate
-	Impact       exchange.Rate // slippage times the order's share of the candle's volume
-	VolumeCap    exchange.Rate // share of a candle's volume that orders fill; 0 is no bound
-	LatencyMS    int64
-	Path         string        // through a candle: worst, direction, low_first, high_first, best
-	Funding      exchange.Rate // of each payment, where no rates are recorded
-	RiskFree     exchange.Rate // a year's interest, taken off the returns of ratios
-}
-
 // ParamLine returns the line a parameter stands on, or the strategy's.
 func (c *StrategyConfig) ParamLine(name string) int {
 	if line, ok := c.paramLines[name]; ok {

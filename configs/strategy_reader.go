@@ -76,7 +76,8 @@ func (l *loader) strategies(files []string) {
 		l.config.Strategies = append(l.config.Strategies, *c)
 	}
 	if len(files) == 0 && len(l.problems) == 0 {
-		l.document(StrategyFolder).report(Warning, 0, 0, "put a file into "+l.name(StrategyFolder)+"/", "there is no strategy; botd will watch and trade nothing")
+		l.document(StrategyFolder).report(Warning, 0, 0, "put a file into "+l.name(StrategyFolder)+"/",
+			"there is no strategy; botd will watch and trade nothing")
 	}
 }
 
@@ -87,32 +88,24 @@ func (l *loader) strategy(file string) (*StrategyConfig, *section) {
 	if node == nil {
 		return nil, nil
 	}
+	d.strategy = true
 	if len(node.Content) == 0 {
 		d.fail(0, "a strategy needs name, strategy, market, symbol and interval", "is empty")
 		return nil, nil
 	}
-	c := &StrategyConfig{File: d.file, Line: node.Line, Params: strategy.Values{}, paramLines: map[string]int{}}
-	s := newSection(d, "", node)
-	r := &strategyReader{section: s, loader: l, into: c, file: file}
-	r.read()
+	r := l.reader(newStrategyConfig(d.file, node.Line), newSection(d, "", node))
+	r.file = file
+	for _, k := range r.keys() {
+		k.read(r.section)
+	}
+	r.reportUnknown()
 	r.build()
-	return c, s
+	return r.into, r.section
 }
 
-// read reads every key a strategy may have.
-func (r *strategyReader) read() {
-	s, c := r.section, r.into
-	r.identity()
-	r.instrument()
-	r.schedule()
-	r.size(s.section("size"))
-	r.params()
-	r.protect()
-	r.entry()
-	r.risk()
-	r.backtest()
-	s.choice("on_remove", &c.OnRemove, "flatten", "leave")
-	r.unknownKeys()
+func newStrategyConfig(file string, line int) *StrategyConfig {
+	return &StrategyConfig{File: file, Line: line, Params: strategy.Values{}, paramLines: map[string]int{},
+		Entry: defaultEntry(), Backtest: defaultBacktest(exchange.Futures)}
 }
 
 // strategyReader reads one strategy's file.
@@ -121,75 +114,94 @@ type strategyReader struct {
 	loader *loader
 	into   *StrategyConfig
 	file   string           // its name among the loader's files
+	source []byte           // of its script
 	symbol *exchange.Symbol // nil when not known
 	equity *yaml.Node       // of the size, when it is one
-	broken bool             // a parameter is wrong: the strategy can not be built
+	broken bool             // a parameter is wrong: the strategy cannot be built
 }
 
-// required reports a key that must be there.
-func (r *strategyReader) required(key, hint string) bool {
-	if r.find(key) == nil {
-		r.fail(r.line, hint, "%s is missing", key)
-		return false
-	}
-	return true
+func (l *loader) reader(into *StrategyConfig, s *section) *strategyReader {
+	return &strategyReader{section: s, loader: l, into: into}
+}
+
+const nameHint = "a short name of your own, such as btc-trend"
+
+// keys are the keys of a strategy's file, in an order in which each finds read what it
+// depends on.
+func (r *strategyReader) keys() []key {
+	c := r.into
+	return slices.Concat([]key{
+		{name: "name", value: text(&c.Name), required: always(nameHint), check: checkName,
+			what: "a name of your own, 1 to 32 of a-z, 0-9, _ and -; the journal knows the strategy by it", example: "btc-trend"},
+		{name: "strategy", value: text(&c.Kind), required: func() string { return "one of " + strings.Join(r.kinds(), ", ") }, check: r.findKind,
+			what: "what it does: a name of `botd strategy list`", example: "sma_cross"},
+	}, r.scriptKeys(), []key{
+		{name: "market", value: choice(new(string), "futures", "spot").showing(func() string { return c.Market.String() }), check: r.readMarket,
+			required: always("futures or spot"), what: "where it trades", example: "futures"},
+		{name: "symbol", value: text(&c.Symbol), required: always("such as BTC-USDT"), check: r.findSymbol,
+			what: "what it trades; each symbol of a market belongs to one strategy", example: "BTC-USDT"},
+		{name: "interval", value: custom(func() string { return c.Interval.String() }), check: r.readInterval,
+			required: func() string { return "the candles it decides on: " + strings.Join(intervalNames(c.Market), ", ") },
+			what:     "the candles it decides on: 1m, 5m, 15m, 30m (futures), 1h, 4h, 1d, 1w (futures)", example: "1h"},
+		{name: "schedule", value: custom(func() string { return c.Schedule.String() }), check: r.readSchedule, after: r.defaultSchedule,
+			what: "when it decides: at every closed candle, `@every 10s`, `@hourly`, or cron fields in UTC", example: `"@every 10s"`},
+		{name: "leverage", value: whole(&c.Leverage, 1, maxLeverage), check: r.checkLeverage,
+			what: "set and confirmed on the exchange before the first opening; futures only. Without it what is set there stays", unit: "times", example: "3"},
+		{name: "size", keys: r.sizeKeys(), after: r.checkSize},
+		{name: "params", members: &members{read: r.readParams, show: c.showParams},
+			what: "the strategy's own parameters, below", example: "{fast: 10, slow: 30}"},
+		{name: "risk", keys: limitKeys(&c.Limits, true), after: r.checkLimits},
+		{name: "protect", keys: r.protectKeys()},
+		{name: "entry", keys: c.Entry.keys(), after: r.checkEntry, hidden: func() bool { return !c.Entry.rests() }},
+		{name: "backtest", keys: c.Backtest.keys()},
+		{name: "on_remove", value: choice(&c.OnRemove, "flatten", "leave"),
+			what: "what to do with its position when its file is gone, at a start or a reload: `flatten` closes it, `leave` keeps it and its stop and halts " +
+				"its symbol until `botd rearm`; without either it is kept at a start, and the reload is refused", example: "flatten"},
+	})
 }
 
 var strategyName = regexp.MustCompile(`^[a-z0-9_-]{1,32}$`)
 
-func (r *strategyReader) identity() {
-	c := r.into
-	if node := r.text("name", &c.Name); node != nil && !strategyName.MatchString(c.Name) {
-		r.wrong(node, "a short name of your own, such as btc-trend", "name %q is not 1 to 32 of a-z, 0-9, _ and -", shortened(c.Name))
+func checkName(s *section, node *yaml.Node) {
+	if !strategyName.MatchString(node.Value) {
+		s.wrong(node, nameHint, "name %q is not 1 to 32 of a-z, 0-9, _ and -", shortened(node.Value))
 	}
-	r.required("name", "a short name of your own, such as btc-trend")
-	var known []string
-	if registry := r.loader.options.Registry; registry != nil {
-		for _, definition := range registry.All() {
-			known = append(known, definition.Name)
-		}
-	}
-	list := "one of " + strings.Join(known, ", ")
-	if !r.required("strategy", list) {
-		r.text("strategy", &c.Kind)
-		return
-	}
-	node := r.text("strategy", &c.Kind)
-	if node == nil || r.loader.options.Registry == nil {
-		return
-	}
-	if definition, found := r.loader.options.Registry.Find(c.Kind); found {
-		r.into.definition = &definition
-		r.script()
-		return
-	}
-	if near := spell.Nearest(strings.ToLower(strings.ReplaceAll(c.Kind, "-", "_")), known); near != "" {
-		list = fmt.Sprintf("did you mean %q? there are %s", near, strings.Join(known, ", "))
-	}
-	r.wrong(node, list, "unknown strategy %q", shortened(c.Kind))
 }
 
-func (r *strategyReader) instrument() {
-	c := r.into
-	var market, interval string
-	r.choice("market", &market, "futures", "spot")
-	if r.required("market", "futures or spot") && market != "" {
-		c.Market, _ = exchange.ParseMarket(market) // one of the two by now
+// kinds are the strategies there are.
+func (r *strategyReader) kinds() (names []string) {
+	if registry := r.loader.options.Registry; registry != nil {
+		for _, definition := range registry.All() {
+			names = append(names, definition.Name)
+		}
 	}
-	if node := r.text("symbol", &c.Symbol); node != nil {
-		r.findSymbol(node)
+	return names
+}
+
+func (r *strategyReader) findKind(s *section, node *yaml.Node) {
+	if r.loader.options.Registry == nil {
+		return
 	}
-	r.required("symbol", "such as BTC-USDT")
-	if node := r.text("interval", &interval); node != nil {
-		r.interval(node)
+	if definition, found := r.loader.options.Registry.Find(node.Value); found {
+		r.into.definition = &definition
+		return
 	}
-	r.required("interval", "the candles it decides on: "+strings.Join(intervalNames(c.Market), ", "))
-	r.leverage()
+	known := r.kinds()
+	list := "one of " + strings.Join(known, ", ")
+	if near := spell.Nearest(strings.ToLower(strings.ReplaceAll(node.Value, "-", "_")), known); near != "" {
+		list = fmt.Sprintf("did you mean %q? there are %s", near, strings.Join(known, ", "))
+	}
+	s.wrong(node, list, "unknown strategy %q", shortened(node.Value))
+}
+
+func (r *strategyReader) readMarket(_ *section, node *yaml.Node) {
+	r.into.Market, _ = exchange.ParseMarket(node.Value) // one of the two by now
+	r.into.Backtest = defaultBacktest(r.into.Market)
 }
 
 var symbolName = regexp.MustCompile(`^[A-Z0-9]{1,20}-[A-Z0-9]{1,20}$`)
 
-func (r *strategyReader) findSymbol(node *yaml.Node) {
+func (r *strategyReader) findSymbol(s *section, node *yaml.Node) {
 	c := r.into
 	var known []string
 	for _, symbol := range r.loader.options.Symbols {
@@ -216,12 +228,12 @@ func (r *strategyReader) findSymbol(node *yaml.Node) {
 		if hint == "" {
 			hint = "symbols are written BASE-QUOTE, such as BTC-USDT"
 		}
-		r.wrong(node, hint, "symbol %q is not BASE-QUOTE in capitals", shortened(c.Symbol))
+		s.wrong(node, hint, "symbol %q is not BASE-QUOTE in capitals", shortened(c.Symbol))
 	case len(known) == 0:
 	case r.loader.config.Mode == Demo:
-		r.wrong(node, hint, "symbol %s is not known on %s", c.Symbol, c.Market)
+		s.wrong(node, hint, "symbol %s is not known on %s", c.Symbol, c.Market)
 	default:
-		r.warn(node, hint, "symbol %s is not among the built-in ones of %s; the venue decides at start", c.Symbol, c.Market)
+		s.warn(node, hint, "symbol %s is not among the built-in ones of %s; the venue decides at start", c.Symbol, c.Market)
 	}
 }
 
@@ -237,47 +249,63 @@ func intervalNames(market exchange.Market) []string {
 	return names
 }
 
-func (r *strategyReader) interval(node *yaml.Node) {
+func (r *strategyReader) readInterval(s *section, node *yaml.Node) {
 	served := intervalNames(r.into.Market)
 	interval, err := exchange.ParseInterval(node.Value)
 	switch {
 	case err != nil:
-		r.wrong(node, "one of "+strings.Join(served, ", "), "interval %q is not known", shortened(node.Value))
+		s.wrong(node, "one of "+strings.Join(served, ", "), "interval %q is not known", shortened(node.Value))
 	case !slices.Contains(served, interval.String()):
-		r.wrong(node, "one of "+strings.Join(served, ", "), "interval %s is not served by %s", interval, r.into.Market)
+		s.wrong(node, "one of "+strings.Join(served, ", "), "interval %s is not served by %s", interval, r.into.Market)
 	default:
 		r.into.Interval = interval
 	}
 }
 
-func (r *strategyReader) leverage() {
-	c := r.into
-	var wanted int
-	r.whole("leverage", &wanted, 1, maxLeverage)
-	node := r.value("leverage")
-	if node == nil || wanted == 0 {
-		return
-	}
-	most := r.loader.config.Limits.MaxLeverage
-	switch {
-	case c.Market == exchange.Spot:
-		r.wrong(node, "take the line out", "leverage is for futures, not for spot")
-	case r.symbol != nil && len(r.symbol.Brackets) > 0 && wanted > r.symbol.Brackets[0].MaxLeverage:
-		r.wrong(node, "lower leverage", "leverage %d exceeds %d (%s, bracket 1)", wanted, r.symbol.Brackets[0].MaxLeverage, c.Symbol)
-	case most > 0 && wanted > most:
-		r.wrong(node, "lower leverage, or raise risk.max_leverage in botd.yaml", "leverage %d exceeds %d (risk.max_leverage)", wanted, most)
-	default:
-		c.Leverage = wanted
-	}
-}
-
-func (r *strategyReader) schedule() {
-	var spec string
-	node := r.text("schedule", &spec)
-	schedule, hint, err := parseSchedule(spec, r.into.Interval)
+func (r *strategyReader) readSchedule(s *section, node *yaml.Node) {
+	schedule, hint, err := parseSchedule(node.Value, r.into.Interval)
 	if err != nil {
-		r.wrong(node, hint, "%v", err)
+		s.wrong(node, hint, "%v", err)
 		return
 	}
 	r.into.Schedule = schedule
+}
+
+// defaultSchedule is the candle's close.
+func (r *strategyReader) defaultSchedule(s *section) {
+	if s.single("schedule") == nil {
+		r.into.Schedule, _, _ = parseSchedule("", r.into.Interval) // which is good
+	}
+}
+
+func (r *strategyReader) checkLeverage(s *section, node *yaml.Node) {
+	c, asked := r.into, r.into.Leverage
+	most := r.loader.config.Limits.MaxLeverage
+	c.Leverage = 0
+	switch {
+	case c.Market == exchange.Spot:
+		s.wrong(node, "take the line out", "leverage is for futures, not for spot")
+	case r.symbol != nil && len(r.symbol.Brackets) > 0 && asked > r.symbol.Brackets[0].MaxLeverage:
+		s.wrong(node, "lower leverage", "leverage %d exceeds %d (%s, bracket 1)", asked, r.symbol.Brackets[0].MaxLeverage, c.Symbol)
+	case most > 0 && asked > most:
+		s.wrong(node, "lower leverage, or raise risk.max_leverage in botd.yaml", "leverage %d exceeds %d (risk.max_leverage)", asked, most)
+	default:
+		c.Leverage = asked
+	}
+}
+
+// checkLimits compares the strategy's limits with its size, its leverage and the
+// account's limits.
+func (r *strategyReader) checkLimits(s *section) {
+	c := r.into
+	c.Limits.Complete()
+	if s.value("max_leverage") != nil && c.Limits.MaxLeverage > 0 && c.Leverage > c.Limits.MaxLeverage {
+		r.wrong(r.value("leverage"), "lower leverage, or raise risk.max_leverage",
+			"leverage %d exceeds %d (risk.max_leverage)", c.Leverage, c.Limits.MaxLeverage)
+	}
+	account := r.loader.config.Limits
+	if account != (risk.Limits{}) {
+		refuseLooser(s, &c.Limits, &account)
+	}
+	r.checkExposure(account)
 }

@@ -1,13 +1,9 @@
 package configs
 
 import (
-	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
-
-	"gopkg.in/yaml.v3"
 )
 
 // TelegramConfig says who may give commands by Telegram; without people nobody.
@@ -26,22 +22,32 @@ const telegramServer = "https://api.telegram.org"
 // telegramCredential is the systemd credential of the bot's token.
 const telegramCredential = "BOTD_TELEGRAM_TOKEN"
 
-var (
-	userNumber    = regexp.MustCompile(`^[1-9][0-9]{0,15}$`)
-	telegramToken = regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]{20,}$`)
-)
+var telegramToken = regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]{20,}$`)
 
-func (l *loader) telegram(root *section) {
+func (c *TelegramConfig) keys() []key {
+	const both = "telegram: {token_file: /etc/botd/telegram, operators: [123456789]}"
+	return []key{
+		{name: "token_file", value: text(&c.TokenFile),
+			what:    "the file of mode 600 that holds the token of a Telegram bot whose messages are commands (telegram.md); without it no command is taken",
+			example: both, instead: "systemd's credential BOTD_TELEGRAM_TOKEN, where no file is named"},
+		{name: "operators", value: users(&c.Operators), what: "the numbers of the Telegram users who may pause, halt and resume", example: both},
+		{name: "viewers", value: users(&c.Viewers),
+			what: "the numbers of those who may only read", example: "telegram: {token_file: /etc/botd/telegram, viewers: [987654321]}"},
+		{name: "server", value: text(&c.Server).showing(func() string {
+			if c.Server == telegramServer {
+				return ""
+			}
+			return c.Server
+		}), what: "a Bot API server of your own; https, or http on this machine", example: "https://telegram.example"},
+	}
+}
+
+func (l *loader) checkTelegram(s *section) {
 	c := &l.config.Telegram
-	c.Server = telegramServer
-	s := root.section("telegram")
-	file := s.text("token_file", &c.TokenFile)
-	s.users("operators", &c.Operators)
-	s.users("viewers", &c.Viewers)
-	server := s.text("server", &c.Server)
+	file, server := s.single("token_file"), s.single("server")
 	switch {
 	case file != nil && (looksSecret(file.Value) || telegramToken.MatchString(file.Value)):
-		s.report(Error, file.Line, file.Column, "write the token to a file of mode 600 and its path here; have it changed if others could read this file",
+		s.wrong(file, "write the token to a file of mode 600 and its path here; have it changed if others could read this file",
 			"telegram.token_file looks like the token itself, not like a path")
 		c.TokenFile = ""
 	case file != nil && !c.On():
@@ -51,38 +57,16 @@ func (l *loader) telegram(root *section) {
 	}
 	for _, user := range c.Viewers {
 		if slices.Contains(c.Operators, user) {
-			s.fail(s.line, "an operator may look too", "telegram: %d is an operator and a viewer", user)
+			s.fail(s.line, "an operator may read too", "telegram: %d is an operator and a viewer", user)
 		}
 	}
 	if server != nil {
 		address, err := url.Parse(c.Server)
 		plain := err == nil && address.Scheme == "http" && loopback(address.Hostname())
 		if err != nil || address.Host == "" || address.User != nil || address.RawQuery != "" || address.Scheme != "https" && !plain {
-			s.wrong(server, "write https://HOST; the token is a part of every address there", "telegram.server %q is neither https nor http on this machine", shortened(c.Server))
+			s.wrong(server, "write https://HOST; the token is a part of every address there",
+				"telegram.server %q is neither https nor http on this machine", shortened(c.Server))
 		}
-	}
-	s.done()
-}
-
-// users reads a list of numbers of people.
-func (s *section) users(key string, into *[]int64) {
-	s.learn(key, Key{Kind: KindUsers})
-	s.known = append(s.known, key)
-	node := s.value(key)
-	if node == nil {
-		return
-	}
-	if node.Kind != yaml.SequenceNode || len(node.Content) > maxWords {
-		s.wrong(node, fmt.Sprintf("write %s: [123456789]", key), "%s%s is %s, not a list of at most %d numbers", s.path, key, kindOf(node), maxWords)
-		return
-	}
-	for _, member := range node.Content {
-		user, err := strconv.ParseInt(member.Value, 10, 64)
-		if member.Kind != yaml.ScalarNode || member.Tag != "!!int" || !userNumber.MatchString(member.Value) || err != nil {
-			s.wrong(member, "botd's log tells a user's number when he writes to the bot; a group has a negative one and can not be listed", "%s%s: %q is not a user's number", s.path, key, shortened(member.Value))
-			return
-		}
-		*into = append(*into, user)
 	}
 }
 
@@ -91,27 +75,4 @@ func (s *section) users(key string, into *[]int64) {
 func ReadTelegramToken(c *TelegramConfig, credentials string) (string, error) {
 	token, err := readSecret("telegram.token_file", c.TokenFile, credentials, telegramCredential)
 	return string(token), err
-}
-
-func (c *TelegramConfig) outline() outline {
-	o := newOutline()
-	o.set("token_file", c.TokenFile)
-	o.setUsers("operators", c.Operators)
-	o.setUsers("viewers", c.Viewers)
-	if c.Server != telegramServer {
-		o.set("server", c.Server)
-	}
-	return o
-}
-
-// setUsers lists numbers, unless there are none.
-func (o outline) setUsers(key string, users []int64) {
-	if len(users) == 0 {
-		return
-	}
-	var words []string
-	for _, user := range users {
-		words = append(words, strconv.FormatInt(user, 10))
-	}
-	o.setWords(key, words)
 }

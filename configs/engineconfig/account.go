@@ -35,7 +35,7 @@ func Supported(config *configs.Config) error {
 	return nil
 }
 
-// SymbolOf finds the rules of a symbol as the venue tells them.
+// SymbolOf finds the rules of a symbol as the venue reports them.
 type SymbolOf func(exchange.SymbolKey) (*exchange.Symbol, bool)
 
 func Account(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (engine.Config, error) {
@@ -48,7 +48,8 @@ func Account(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (e
 		c := &config.Strategies[i]
 		symbol, found := symbolOf(exchange.SymbolKey{Market: c.Market, Name: c.Symbol})
 		if !found {
-			return account, failure.New(failure.Config, "botd check lists the symbols of the demo; a venue's own are read at start", "%s:%d: the exchange has no %s symbol %s", c.File, c.Line, c.Market, c.Symbol)
+			return account, failure.New(failure.Config, "botd check lists the symbols of the demo; a venue's own are read at start",
+				"%s:%d: the exchange has no %s symbol %s", c.File, c.Line, c.Market, c.Symbol)
 		}
 		made, err := Strategy(c, symbol)
 		if err != nil {

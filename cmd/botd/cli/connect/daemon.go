@@ -52,13 +52,13 @@ func (a *Flags) Daemon(ctx context.Context) (*client.Daemon, error) {
 
 // Paths finds out where the daemon of a configuration is. Its mistakes are no
 // reason not to reach it: what runs must be watched and stopped whatever the files say.
-func Paths(directory string) (where configs.Whereabouts, mistake, err error) {
+func Paths(directory string) (where configs.Location, mistake, err error) {
 	config, problems, err := Load(directory, "")
 	if err != nil {
 		return where, nil, err
 	}
 	if problems.Err() == nil {
-		return config.Where(), nil, nil
+		return config.Location(), nil, nil
 	}
 	if directory == "" {
 		directory = "configs"

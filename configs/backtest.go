@@ -1,0 +1,53 @@
+package configs
+
+import "botd/exchange"
+
+// BacktestConfig are the defaults of botd backtest for this strategy.
+type BacktestConfig struct {
+	Cash         exchange.Amount
+	Maker, Taker exchange.Rate
+	Fill         string // next_open
+	Slippage     exchange.Rate
+	Impact       exchange.Rate // slippage times the order's share of the candle's volume
+	VolumeCap    exchange.Rate // share of a candle's volume that orders fill; 0 is no bound
+	LatencyMS    int64
+	Path         string        // through a candle: worst, direction, low_first, high_first, best
+	Funding      exchange.Rate // of each payment, where no rates are recorded
+	RiskFree     exchange.Rate // a year's interest, taken off the returns of ratios
+}
+
+// defaultBacktest has the fees of decisions.md.
+func defaultBacktest(market exchange.Market) BacktestConfig {
+	b := BacktestConfig{Cash: exchange.AmountOf(10_000), Maker: exchange.RateOne / 5000, Taker: exchange.RateOne / 2000, Fill: "next_open", Path: "worst"}
+	if market == exchange.Spot {
+		b.Maker, b.Taker = exchange.RateOne/1000, exchange.RateOne/1000
+	}
+	return b
+}
+
+func (b *BacktestConfig) keys() []key {
+	part := func(name string, into *exchange.Rate, low, high exchange.Rate, what, example string) key {
+		return key{name: name, zero: true, value: share(into, low, high).showing(func() string { return into.String() }),
+			what: what, modes: "backtest", example: example}
+	}
+	const one = exchange.RateOne
+	return []key{
+		{name: "cash", value: amount(&b.Cash, exchange.MustAmount("0.01")),
+			what: "the initial balance", unit: "USDT", modes: "backtest", example: "10000"},
+		{name: "fees", keys: []key{
+			part("maker", &b.Maker, -one/10, one/10, "of the value, for an order that rested; on spot 0.001 without it", "0.0002"),
+			part("taker", &b.Taker, 0, one/10, "of the value, for an order that took; on spot 0.001 without it", "0.0005"),
+		}},
+		{name: "fill", value: choice(&b.Fill, "next_open"), // a close is no price to fill at: an order decided on one trades after it
+			what: "where an order decided on a close fills: at the next open, never in its own candle", modes: "backtest", example: "next_open"},
+		part("slippage", &b.Slippage, 0, one/2, "of the price, against the taker", "0.0002"),
+		part("slippage_volume", &b.Impact, 0, one, "this, times the order's share of the candle's volume, is added to the slippage", "0.1"),
+		part("volume_cap", &b.VolumeCap, 0, one, "the largest share of a candle's volume that fills; 0 is no bound", "10%"),
+		{name: "path", value: choice(&b.Path, "worst", "direction", "low_first", "high_first", "best"),
+			what: "the order of low and high inside a candle", modes: "backtest", example: "worst"},
+		part("funding", &b.Funding, -one/100, one/100, "of each payment, where no rates are recorded", "0.01%"),
+		{name: "latency", zero: true, value: duration(&b.LatencyMS, 0, hour),
+			what: "from placement to the book", modes: "backtest", example: "500ms"},
+		part("risk_free_annual", &b.RiskFree, 0, one, "subtracted from the returns in Sharpe and Sortino", "4%"),
+	}
+}

@@ -1,0 +1,187 @@
+package configs
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"botd/internal/spell"
+)
+
+// ExchangeConfig is how the venue is reached.
+type ExchangeConfig struct {
+	BaseURL              string
+	KeyFile              string
+	SecretFile           string
+	CredentialsDirectory string // systemd's $CREDENTIALS_DIRECTORY, holding BOTD_KEY and BOTD_SECRET
+	Signature            SignatureConfig
+	Settle               SettleConfig
+	Breaker              BreakerConfig
+	RequestsPerSecond    int // to each market, of all callers together; 0 is unlimited
+}
+
+// SignatureConfig is what is signed and how the signature is written
+// (decisions.md, Signing).
+type SignatureConfig struct {
+	Payload  string // with {timestamp}, {method}, {path}, {body}, {query}, {key}
+	Encoding string // hex, base64
+}
+
+// SettleConfig are W, D and L of the exactly-once protocol.
+type SettleConfig struct {
+	WindowMS     int64 // W: how long a signed request can still be admitted
+	VisibilityMS int64 // D: from admission to being seen in lists
+	StalenessMS  int64 // L: how old a read may be
+}
+
+// BreakerConfig is when the account stops opening for a while (exactly-once.md,
+// cases 25 and 26).
+type BreakerConfig struct {
+	Unknowns     int // unknown outcomes ...
+	WithinMS     int64
+	PauseMS      int64
+	EmptyEndings int // endings without a fill, in a row
+	EmptyPauseMS int64
+}
+
+// defaultSettle is known for the simulated exchange and cautious for a venue
+// that nobody has measured (exactly-once.md, W, D, L).
+func defaultSettle(mode Mode) SettleConfig {
+	if mode == Live {
+		return SettleConfig{WindowMS: 60 * second, VisibilityMS: 45 * second, StalenessMS: 15 * second}
+	}
+	return SettleConfig{WindowMS: 5 * second, VisibilityMS: second, StalenessMS: second}
+}
+
+// keys are the keys of the block.
+func (l *loader) exchangeKeys() []key {
+	e := &l.config.Exchange
+	return []key{
+		{name: "base_url", value: text(&e.BaseURL), check: l.checkBaseURL, after: l.needsBaseURL,
+			what: "the venue's address; http only on this machine", modes: "paper, live", example: "https://api.venue.example",
+			instead: "`--base-url` of the commands that only read"},
+		{name: "key_file", value: text(&e.KeyFile), check: checkSecretFile("key_file"), after: l.needsSecretFile("key_file"),
+			what: "the file of mode 600 that holds the API key", modes: "live", example: "/etc/botd/key",
+			instead: "systemd's credential BOTD_KEY, where no file is named"},
+		{name: "secret_file", value: text(&e.SecretFile), check: checkSecretFile("secret_file"), after: l.needsSecretFile("secret_file"),
+			what: "the file of mode 600 that holds the API secret", modes: "live", example: "/etc/botd/secret",
+			instead: "systemd's credential BOTD_SECRET, where no file is named"},
+		{name: "signature", keys: []key{
+			{name: "payload", value: text(&e.Signature.Payload), check: checkPayload,
+				what: "what is signed; `{query}` and `{key}` are known too. `botd probe` finds it", modes: "live",
+				example: `"{timestamp}{method}{path}{body}"`},
+			{name: "encoding", value: choice(&e.Signature.Encoding, "hex", "base64"),
+				what: "how the signature is written", modes: "live", example: "base64"},
+		}},
+		{name: "settle", keys: settleKeys(&e.Settle)},
+		{name: "breaker", keys: breakerKeys(&e.Breaker)},
+		{name: "requests_per_second", value: whole(&e.RequestsPerSecond, 0, 10_000),
+			what: "the largest request rate to each market, of all callers together; exits and settling go first, market data last; 0 is unlimited",
+			unit: "requests a second", modes: "paper, live", example: "20"},
+	}
+}
+
+func settleKeys(c *SettleConfig) []key {
+	live := defaultSettle(Live)
+	return []key{
+		{name: "window", value: duration(&c.WindowMS, 1, hour),
+			what: "W of exactly-once.md: how long after it was signed a request may still be admitted", example: "5s", live: durationText(live.WindowMS)},
+		{name: "visibility", zero: true, value: duration(&c.VisibilityMS, 0, hour),
+			what: "D: how long an accepted order may be missing from lists", example: "1s", live: durationText(live.VisibilityMS)},
+		{name: "staleness", zero: true, value: duration(&c.StalenessMS, 0, hour),
+			what: "L: how old a read may be", example: "1s", live: durationText(live.StalenessMS)},
+	}
+}
+
+func breakerKeys(c *BreakerConfig) []key {
+	return []key{
+		{name: "unknowns", value: whole(&c.Unknowns, 1, 1000),
+			what: "this many orders of unknown outcome `within` a time pause openings", unit: "orders", example: "3"},
+		{name: "within", value: duration(&c.WithinMS, second, 7*day), what: "that time", example: "10m"},
+		{name: "pause", value: duration(&c.PauseMS, second, 7*day), what: "how long they pause", example: "10m"},
+		{name: "empty_endings", value: whole(&c.EmptyEndings, 1, 1000),
+			what: "this many orders in a row that end without a fill pause openings for `empty_pause`", unit: "orders", example: "3"},
+		{name: "empty_pause", value: duration(&c.EmptyPauseMS, second, 7*day), what: "how long they pause", example: "45s"},
+	}
+}
+
+// needsBaseURL reports that the address of the venue is missing.
+func (l *loader) needsBaseURL(s *section) {
+	if l.config.Mode != Demo && s.find("base_url") == nil {
+		s.fail(l.modeLine, "write exchange: {base_url: https://...}", "mode %s needs exchange.base_url", l.config.Mode)
+	}
+}
+
+func (l *loader) checkBaseURL(s *section, node *yaml.Node) {
+	e := &l.config.Exchange
+	address, err := url.Parse(e.BaseURL)
+	switch {
+	case err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https":
+		s.wrong(node, "write https://host or, for a test on this machine, http://127.0.0.1:port", "exchange.base_url is not an address")
+	case address.User != nil:
+		s.wrong(node, "take user and password out; keys go into key_file and secret_file", "exchange.base_url holds a user name or password")
+	case address.RawQuery != "" || address.Fragment != "":
+		s.wrong(node, "end it before the ? or #", "exchange.base_url has a query or fragment")
+	case address.Scheme == "http" && !loopback(address.Hostname()):
+		s.wrong(node, "write https://"+address.Host, "exchange.base_url is http, which only loopback addresses may be")
+	default:
+		e.BaseURL = strings.TrimRight(e.BaseURL, "/")
+	}
+}
+
+func loopback(host string) bool {
+	if ip := net.ParseIP(host); ip != nil {
+		return ip.IsLoopback()
+	}
+	return host == "localhost"
+}
+
+// checkSecretFile reports a credential that stands where its file should be named. What
+// the file holds is never read here.
+func checkSecretFile(name string) func(*section, *yaml.Node) {
+	return func(s *section, node *yaml.Node) {
+		if looksSecret(node.Value) {
+			s.wrong(node, "write the secret to a file of mode 600 and its path here; change it if others could read this file",
+				"exchange.%s looks like the secret itself, not like a path", name)
+		}
+	}
+}
+
+// needsSecretFile reports that a credential is missing.
+func (l *loader) needsSecretFile(name string) func(*section) {
+	return func(s *section) {
+		if l.config.Mode == Live && l.config.Exchange.CredentialsDirectory == "" && s.find(name) == nil {
+			s.fail(l.modeLine, "name a file of mode 600, or use systemd credentials BOTD_KEY and BOTD_SECRET", "mode live needs exchange.%s", name)
+		}
+	}
+}
+
+var secretText = regexp.MustCompile(`^[A-Za-z0-9+=_-]{24,}$`)
+
+// looksSecret reports whether a text meant to be a path is long and without
+// any separator, as keys are.
+func looksSecret(text string) bool { return secretText.MatchString(text) }
+
+var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
+
+func checkPayload(s *section, node *yaml.Node) {
+	known := []string{"{timestamp}", "{method}", "{path}", "{body}", "{query}", "{key}"}
+	hint := "known are " + strings.Join(known, ", ")
+	found := placeholder.FindAllString(node.Value, -1)
+	for _, word := range found {
+		if near := spell.Nearest(word, known); near != word {
+			if near != "" {
+				hint = fmt.Sprintf("did you mean %s?", near)
+			}
+			s.wrong(node, hint, "%spayload has %s, which is not known", s.path, shortened(word))
+			return
+		}
+	}
+	if len(found) == 0 {
+		s.wrong(node, hint, "%spayload names nothing of the request", s.path)
+	}
+}

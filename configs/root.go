@@ -1,0 +1,94 @@
+package configs
+
+import (
+	"net/url"
+	"regexp"
+
+	"gopkg.in/yaml.v3"
+)
+
+// RetentionConfig is how long, and how much, is kept. The journal and downloaded
+// candles stay until deleted.
+type RetentionConfig struct {
+	DecisionsMS int64
+	RecordedMiB int // what is polled is recorded up to so much; 0 records nothing
+}
+
+// maxRecordedMiB is a terabyte.
+const maxRecordedMiB = 1 << 20
+
+var instanceName = regexp.MustCompile(`^[a-z0-9]{1,10}$`)
+
+// keys are the keys of botd.yaml.
+func (l *loader) keys() []key {
+	c := l.config
+	return []key{
+		{name: "mode", value: choice((*string)(&c.Mode), string(Demo), string(Paper), string(Live)), after: l.setMode,
+			what: "what is traded on: `demo`, a simulated exchange inside botd; `paper`, a simulated account on a venue's prices; `live`, the venue. " +
+				"Live is asked for twice, here and by `--mode live`", example: "paper", instead: "`--mode` (never to live alone)"},
+		{name: "instance", value: text(&c.Instance), check: checkInstance,
+			what: "part of every order's id, 1 to 10 of a-z and 0-9: botd takes orders that carry it for its own", example: "main"},
+		{name: "exchange", keys: l.exchangeKeys()},
+		{name: "simulated", keys: c.Simulated.keys(), hidden: func() bool { return c.Mode == Live }},
+		{name: "paper", keys: c.Paper.keys(), hidden: func() bool { return c.Mode != Paper }},
+		{name: "data_dir", value: text(&c.DataDir),
+			what: "the directory of journal, simulated accounts, candles and tokens; one for each botd", example: "/var/lib/botd"},
+		{name: "journal", value: text(&c.Journal).showing(func() string { return withoutPassword(c.Journal) }), check: checkJournal,
+			what:    "the address of a PostgreSQL; not in this version: `botd run` refuses it, the journal is SQLite in `data_dir`",
+			example: "postgres://botd@db.example/botd"},
+		{name: "foreign", value: choice(&c.Foreign, "halt", "adopt", "ignore"),
+			what: "what to do about orders and positions that botd did not make: `halt` opens nothing beside such orders and quarantines the symbol of " +
+				"such a position, `adopt` gives positions to the strategy, `ignore` trades beside both; foreign orders are left alone", example: "halt"},
+		{name: "shutdown", value: choice(&c.Shutdown, "leave", "cancel_orders", "flatten"),
+			what: "what to do with orders and positions when botd is stopped", example: "cancel_orders"},
+		{name: "retention", keys: c.Retention.keys()},
+		{name: "listen", value: text(&c.Listen),
+			what: "the address of dashboard, API and /metrics, host:port; other machines reach it only with `access`; `off` for none: " +
+				"the command line then uses the unix socket", example: "127.0.0.1:8420", instead: "`--listen`"},
+		{name: "access", keys: c.Access.keys(), after: c.Access.check},
+		{name: "notify", keys: l.notifyKeys(), hidden: func() bool { return len(c.Notify.Channels) == 0 }, after: l.checkNotify},
+		{name: "signals", keys: c.Signals.keys(), after: l.checkSignals},
+		{name: "telegram", keys: c.Telegram.keys(), after: l.checkTelegram},
+		{name: "risk", keys: limitKeys(&c.Limits, false), after: func(*section) { c.Limits.Complete() }},
+	}
+}
+
+// setMode lets the command line decide about the mode, and the mode about defaults.
+func (l *loader) setMode(s *section) {
+	c := l.config
+	c.fileMode, l.modeLine = c.Mode, s.lineOf("mode")
+	if l.options.Mode != "" {
+		c.Mode = l.options.Mode
+	}
+	c.Exchange.Settle = defaultSettle(c.Mode)
+}
+
+func checkInstance(s *section, node *yaml.Node) {
+	if !instanceName.MatchString(node.Value) {
+		s.wrong(node, "it is part of every order's id", "instance %q is not 1 to 10 of a-z and 0-9", shortened(node.Value))
+	}
+}
+
+func checkJournal(s *section, node *yaml.Node) {
+	address, err := url.Parse(node.Value)
+	if err != nil || address.Scheme != "postgres" && address.Scheme != "postgresql" {
+		s.wrong(node, "leave the line out: the journal is SQLite in data_dir", "journal is not a PostgreSQL address")
+		return
+	}
+	s.warn(node, "leave the line out: the journal is SQLite in data_dir", "journal in PostgreSQL is not in this version: botd run refuses it")
+	if _, given := address.User.Password(); given || address.Query().Has("password") {
+		s.warn(node, "keep it in a password file: PGPASSFILE, or passfile= in the address",
+			"journal holds a password, which everybody who reads this file can see")
+	}
+}
+
+func (c *RetentionConfig) keys() []key {
+	return []key{
+		{name: "decisions", value: duration(&c.DecisionsMS, hour, maxDurationMS),
+			what: "how long the decisions of strategies, with their reasons, are stored in `data_dir/MODE/decisions` for dashboard and API, 256 MiB at most; " +
+				"whole files are deleted, of a day or 1 MiB each. The journal, which has every plan too, stays until it is deleted", example: "30d"},
+		{name: "recorded_mib", zero: true, value: whole(&c.RecordedMiB, 0, maxRecordedMiB),
+			what: "up to this much of the polled candles and funding rates is stored in `data_dir/MODE/recorded` for `botd backtest run --recorded`; " +
+				"beyond it the oldest are deleted; 0 stores none", unit: "MiB", example: "512"},
+	}
+}

@@ -1,0 +1,125 @@
+package configs
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/shopspring/decimal"
+	"gopkg.in/yaml.v3"
+
+	"botd/exchange"
+	"botd/risk"
+)
+
+func (r *strategyReader) sizeKeys() []key {
+	c := r.into
+	return []key{
+		{name: "equity", value: share(&c.Size.Equity, 1, maxLeverage*exchange.RateOne), check: r.checkEquity,
+			what: "the value of a full position, as a share of the account's equity; leverage is not multiplied in", example: "50%"},
+		{name: "quantity", value: number(show(&c.Size.Quantity), r.readQuantity),
+			what: "or as a quantity, a multiple of the symbol's step", unit: "base units", example: "0.01"},
+		{name: "quote", value: amount(&c.Size.Quote, exchange.MustAmount("0.00000001")), check: r.checkQuote,
+			what: "or as money", unit: "USDT", example: "1000"},
+	}
+}
+
+// checkSize wants one way to give a size.
+func (r *strategyReader) checkSize(s *section) {
+	if len(s.entries) > 1 && len(s.entries) <= len(s.known) {
+		s.fail(s.entries[1].key.Line, "keep one of them", "size has both %s and %s", s.entries[0].key.Value, s.entries[1].key.Value)
+	}
+}
+
+func (r *strategyReader) checkEquity(s *section, node *yaml.Node) {
+	c := r.into
+	r.equity = node
+	switch {
+	case c.Market == exchange.Spot && c.Size.Equity > exchange.RateOne:
+		s.wrong(node, "spot buys with what is there; at most 100%", "%sequity %s is more than the account", s.path, node.Value)
+	case c.Leverage > 0 && c.Size.Equity > exchange.Rate(c.Leverage)*exchange.RateOne:
+		s.wrong(node, fmt.Sprintf("size.equity is the notional, leverage not multiplied in; at most %d00%%", c.Leverage),
+			"%sequity %s exceeds leverage %d", s.path, node.Value, c.Leverage)
+	}
+}
+
+func (r *strategyReader) checkQuote(s *section, node *yaml.Node) {
+	if r.symbol != nil && r.into.Size.Quote.Less(r.symbol.MinNotional) {
+		s.wrong(node, fmt.Sprintf("at least %s", r.symbol.MinNotional),
+			"%squote %s is below minNotional %s (%s)", s.path, node.Value, r.symbol.MinNotional, r.into.Symbol)
+	}
+}
+
+func (r *strategyReader) readQuantity(text string, quantity decimal.Decimal) (problem, hint string) {
+	if quantity.Sign() <= 0 {
+		return fmt.Sprintf(" %s is not above zero", text), ""
+	}
+	if problem, hint = r.fits(text, quantity, "quantityTick"); problem == "" {
+		r.into.Size.Quantity = quantity
+	}
+	return problem, hint
+}
+
+// fits reports a price or quantity that botd cannot hold, or that is no multiple of the
+// symbol's step, with the nearest that are.
+func (r *strategyReader) fits(text string, value decimal.Decimal, tickName string) (problem, hint string) {
+	if _, err := exchange.AmountFromDecimal(value); err != nil {
+		return fmt.Sprintf(" %s has more than %d decimal places or is too large", text, exchange.AmountScale), ""
+	}
+	if r.symbol == nil {
+		return good()
+	}
+	tick := r.symbol.QuantityDecimal(r.symbol.QuantityTick)
+	if tickName == "priceTick" {
+		tick = r.symbol.PriceDecimal(r.symbol.PriceTick)
+	}
+	rest := value.Mod(tick)
+	if rest.IsZero() {
+		return good()
+	}
+	below := value.Sub(rest)
+	hint = fmt.Sprintf("nearest: %s or %s", below, below.Add(tick))
+	if below.IsZero() {
+		hint = fmt.Sprintf("at least %s", tick)
+	}
+	return fmt.Sprintf(" %s is not a multiple of %s %s (%s)", text, tickName, tick, r.symbol.Name), hint
+}
+
+// show returns a number as it is written; nothing for zero.
+func show(d *decimal.Decimal) func() string {
+	return func() string {
+		if d.IsZero() {
+			return ""
+		}
+		return d.String()
+	}
+}
+
+// checkExposure warns of a size that a limit of exposure refuses every time: most
+// often a percentage without its sign.
+func (r *strategyReader) checkExposure(account risk.Limits) {
+	size, node := r.into.Size.Equity, r.equity
+	if node == nil {
+		return
+	}
+	for _, limit := range []struct {
+		key          string
+		own, account exchange.Rate
+	}{
+		{"max_gross_exposure", r.into.Limits.MaxGrossExposure, account.MaxGrossExposure},
+		{"max_symbol_exposure", r.into.Limits.MaxSymbolExposure, account.MaxSymbolExposure},
+	} {
+		most := limit.account
+		if limit.own != 0 && (most == 0 || limit.own < most) {
+			most = limit.own
+		}
+		if most == 0 || size <= most {
+			continue
+		}
+		hint := "lower it, or raise risk." + limit.key
+		if size/100 <= most && !strings.HasSuffix(node.Value, "%") {
+			hint = fmt.Sprintf("did you mean %s%%?", node.Value)
+		}
+		r.warn(node, hint, "size.equity %s is above risk.%s %s: every entry will be refused", node.Value, limit.key, most)
+		return
+	}
+}

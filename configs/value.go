@@ -1,0 +1,215 @@
+package configs
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"botd/internal/spell"
+)
+
+// value is one value of a configuration: how it is written, and where it goes.
+type value struct {
+	kind      string
+	words     []string // of a choice
+	low, high string   // bounds, both included; empty for none
+
+	// parse takes the value as it is written. A problem follows the key in a message.
+	parse func(text string) (problem, hint string)
+	text  func() string // as it is written; empty for none
+	zero  func() bool   // nil: it is zero when its text is empty
+	list  *list         // instead of the three, where the value is a list
+}
+
+// list is a value with several members.
+type list struct {
+	members, example string // what they are called, and how they are written
+	parse            func(member *yaml.Node) (problem, hint string)
+	set              func(members []string)
+	get              func() []string
+}
+
+// maxMembers bounds a list.
+const maxMembers = 50
+
+// read returns the value's node, or nil where it is absent or was reported.
+func (v *value) read(s *section, key string) *yaml.Node {
+	if v.list != nil {
+		return v.list.read(s, key)
+	}
+	node, ok := s.scalar(key)
+	if !ok {
+		return nil
+	}
+	if problem, hint := v.parse(node.Value); problem != "" {
+		s.wrong(node, hint, "%s%s%s", s.path, key, problem)
+		return nil
+	}
+	return node
+}
+
+func (l *list) read(s *section, key string) *yaml.Node {
+	node := s.value(key)
+	if node == nil {
+		return nil
+	}
+	if node.Kind != yaml.SequenceNode || len(node.Content) > maxMembers {
+		s.wrong(node, fmt.Sprintf("write %s: [%s]", key, l.example),
+			"%s%s is %s, not a list of at most %d %s", s.path, key, kindOf(node), maxMembers, l.members)
+		return nil
+	}
+	members := []string{}
+	for _, member := range node.Content {
+		if problem, hint := l.parse(member); problem != "" {
+			s.wrong(member, hint, "%s%s%s", s.path, key, problem)
+			return nil
+		}
+		members = append(members, member.Value)
+	}
+	l.set(members)
+	return node
+}
+
+// show returns the value as a node, and whether it is zero.
+func (v *value) show() (node *yaml.Node, zero bool) {
+	if v.list == nil {
+		text := v.text()
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: text}, text == "" || v.zero != nil && v.zero()
+	}
+	node = &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+	for _, member := range v.list.get() {
+		node.Content = append(node.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: member})
+	}
+	return node, len(node.Content) == 0
+}
+
+// line is the value on one line.
+func (v *value) line() string {
+	if v.list != nil {
+		return strings.Join(v.list.get(), ", ")
+	}
+	return v.text()
+}
+
+// showing returns the value with another text; it is zero when that is empty.
+func (v value) showing(text func() string) value {
+	v.text, v.zero = text, nil
+	return v
+}
+
+// custom is a text that the row's check reads.
+func custom(show func() string) value {
+	return value{kind: KindText, text: show, parse: func(string) (string, string) { return good() }}
+}
+
+// good is what parse returns for a value that is right.
+func good() (problem, hint string) { return "", "" }
+
+// text is any text.
+func text(into *string) value {
+	return value{kind: KindText, text: func() string { return *into }, parse: func(text string) (string, string) {
+		*into = text
+		return good()
+	}}
+}
+
+// choice is one of a few words.
+func choice(into *string, words ...string) value {
+	return value{kind: KindChoice, words: words, text: func() string { return *into }, parse: func(text string) (string, string) {
+		if slices.Contains(words, text) {
+			*into = text
+			return good()
+		}
+		hint := "one of " + strings.Join(words, ", ")
+		if near := spell.Nearest(strings.ToLower(text), words); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		return fmt.Sprintf(" %q is not known", shortened(text)), hint
+	}}
+}
+
+// flag is true or false.
+func flag(into *bool) value {
+	word := strconv.FormatBool(*into)
+	v := choice(&word, "true", "false")
+	parse := v.parse
+	v.parse = func(text string) (problem, hint string) {
+		problem, hint = parse(text)
+		*into = word == "true"
+		return problem, hint
+	}
+	v.zero = func() bool { return !*into }
+	return v
+}
+
+// words is a list of words, each of which must match.
+func words(into *[]string, each *regexp.Regexp, hint string) value {
+	return value{kind: KindWords, list: &list{members: "words", example: "one, another",
+		parse: func(member *yaml.Node) (string, string) {
+			if member.Kind != yaml.ScalarNode || !each.MatchString(member.Value) {
+				return fmt.Sprintf(": %q is no such word", shortened(member.Value)), hint
+			}
+			return good()
+		},
+		set: func(members []string) { *into = members }, get: func() []string { return *into }}}
+}
+
+var userNumber = regexp.MustCompile(`^[1-9][0-9]{0,15}$`) // which an int64 holds
+
+// users is a list of the numbers of people.
+func users(into *[]int64) value {
+	return value{kind: KindUsers, list: &list{members: "numbers", example: "123456789",
+		parse: func(member *yaml.Node) (string, string) {
+			if member.Kind != yaml.ScalarNode || member.Tag != "!!int" || !userNumber.MatchString(member.Value) {
+				return fmt.Sprintf(": %q is not a user's number", shortened(member.Value)),
+					"the log shows a user's number when they write to the bot; a group has a negative one and cannot be listed"
+			}
+			return good()
+		},
+		set: func(members []string) {
+			*into = nil
+			for _, member := range members {
+				user, _ := strconv.ParseInt(member, 10, 64)
+				*into = append(*into, user)
+			}
+		},
+		get: func() (members []string) {
+			for _, user := range *into {
+				members = append(members, strconv.FormatInt(user, 10))
+			}
+			return members
+		}}}
+}
+
+// Never is no time of day.
+const Never = -1
+
+var clockFace = regexp.MustCompile(`^([01][0-9]|2[0-3]):([0-5][0-9])$`)
+
+// timeOfDay is 06:00, in minutes after midnight, or off.
+func timeOfDay(into *int) value {
+	return value{kind: KindTime,
+		text: func() string {
+			if *into == Never {
+				return "off"
+			}
+			return fmt.Sprintf("%02d:%02d", *into/60, *into%60)
+		},
+		parse: func(text string) (string, string) {
+			parts := clockFace.FindStringSubmatch(text)
+			if parts == nil && text != "off" {
+				return fmt.Sprintf(" %q is not a time of day in UTC", shortened(text)), "write 06:00, or off"
+			}
+			*into = Never
+			if parts != nil {
+				hours, _ := strconv.Atoi(parts[1])
+				minutes, _ := strconv.Atoi(parts[2])
+				*into = hours*60 + minutes
+			}
+			return good()
+		}}
+}
