@@ -83,9 +83,21 @@ const midnight = int64(1_700_006_400_000)
 // caseConfig is a backtest of a script: 10000 USDT, maker and taker 0.1 %.
 func caseConfig(recorded *tape.Tape, script *scripted) backtest.Config {
 	return backtest.Config{
-		Legs: []backtest.Leg{{Strategy: engine.StrategyConfig{Name: "case", Symbol: recorded.Symbol, Interval: recorded.Candles.Interval, Leverage: 5, Strategy: script},
-			Kind: "scripted", Tape: recorded}},
-		Cash: exchange.AmountOf(10_000), Costs: fees(100_000, 100_000),
+		Legs: []backtest.Leg{
+			{
+				Strategy: engine.StrategyConfig{
+					Name:     "case",
+					Symbol:   recorded.Symbol,
+					Interval: recorded.Candles.Interval,
+					Leverage: 5,
+					Strategy: script,
+				},
+				Kind: "scripted",
+				Tape: recorded,
+			},
+		},
+		Cash:  exchange.AmountOf(10_000),
+		Costs: fees(100_000, 100_000),
 	}
 }
 

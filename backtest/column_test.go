@@ -16,13 +16,30 @@ import (
 
 // crossing is a run of sma_cross that can be made anew.
 func crossing(t testing.TB, recorded *tape.Tape, size exchange.Rate, protection strategy.Protection, values strategy.Values) backtest.Config {
-	setting := strategy.Setting{Market: recorded.Symbol.Market, Symbol: recorded.Symbol, Interval: recorded.Candles.Interval, Size: strategy.Size{Equity: size}}
-	return backtest.Config{Cash: exchange.AmountOf(10_000), Costs: fees(20_000, 50_000), Legs: []backtest.Leg{{Kind: "sma_cross", Tape: recorded,
-		Strategy: engine.StrategyConfig{Name: "crossing", Symbol: recorded.Symbol, Interval: recorded.Candles.Interval, Leverage: 5, Size: setting.Size, Protection: protection},
-		Make: func(over *tape.Tape) (strategy.Strategy, error) {
-			setting.Symbol = over.Symbol
-			return build(t, "sma_cross", setting, values), nil
-		}}}}
+	setting := strategy.Setting{
+		Market:   recorded.Symbol.Market,
+		Symbol:   recorded.Symbol,
+		Interval: recorded.Candles.Interval,
+		Size:     strategy.Size{Equity: size},
+	}
+	return backtest.Config{Cash: exchange.AmountOf(10_000), Costs: fees(20_000, 50_000), Legs: []backtest.Leg{
+		{
+			Kind: "sma_cross",
+			Tape: recorded,
+			Strategy: engine.StrategyConfig{
+				Name:       "crossing",
+				Symbol:     recorded.Symbol,
+				Interval:   recorded.Candles.Interval,
+				Leverage:   5,
+				Size:       setting.Size,
+				Protection: protection,
+			},
+			Make: func(over *tape.Tape) (strategy.Strategy, error) {
+				setting.Symbol = over.Symbol
+				return build(t, "sma_cross", setting, values), nil
+			},
+		},
+	}}
 }
 
 var bothWays = strategy.Values{"fast": "5", "slow": "20", "mode": "long_short"}
@@ -43,14 +60,21 @@ func equity(r *backtest.Result) float64 {
 func TestThreeColumnsAreThreeMarketsOfOneRun(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 6_000)
-	config := crossing(t, recorded, exchange.RateOne, strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 300_000}, TakeProfit: strategy.Distance{Share: 300_000}}, bothWays)
+	config := crossing(
+		t,
+		recorded,
+		exchange.RateOne,
+		strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 300_000}, TakeProfit: strategy.Distance{Share: 300_000}},
+		bothWays,
+	)
 	config.Costs.Slippage, config.Costs.Path = 10_000, sim.Worst
 	result, err := backtest.RunColumns(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	alone := mustRun(t, config)
-	if result.ResultSHA256 != alone.ResultSHA256 || result.Columns[1].ResultSHA256 != alone.ResultSHA256 || result.Columns[1].FinalEquity != alone.FinalEquity {
+	if result.ResultSHA256 != alone.ResultSHA256 || result.Columns[1].ResultSHA256 != alone.ResultSHA256 ||
+		result.Columns[1].FinalEquity != alone.FinalEquity {
 		t.Errorf("the realistic column: want the run of the configuration, %s, have %+v", alone.FinalEquity, result.Columns[1])
 	}
 	ideal, realistic, pessimistic := result.Columns[0], result.Columns[1], result.Columns[2]
@@ -87,7 +111,11 @@ func TestBreakEvenSlippageLeavesNothing(t *testing.T) {
 		}
 	}
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 3_000)
-	if lost := mustRun(t, crossing(t, recorded, 3*exchange.RateOne, strategy.Protection{}, bothWays)); equity(lost) > 10_000 || lost.BreakEven != nil {
+	if lost := mustRun(
+		t,
+		crossing(t, recorded, 3*exchange.RateOne, strategy.Protection{}, bothWays),
+	); equity(lost) > 10_000 ||
+		lost.BreakEven != nil {
 		t.Errorf("without a profit: want null, have %v of %s", lost.BreakEven, lost.FinalEquity)
 	}
 }
@@ -147,7 +175,11 @@ func TestTheWorstPathMakesTheStopComeFirst(t *testing.T) {
 		100 100 100 100`)
 	for path, want := range map[sim.PathOrder]string{sim.Worst: "stop_loss", sim.Best: "take_profit", sim.ByDirection: "take_profit", sim.LowFirst: "stop_loss"} {
 		config := caseConfig(recorded, &scripted{targets: hold(t, symbol, "10 . . .")})
-		config.Legs[0].Strategy.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 10}, TakeProfit: strategy.Distance{Share: exchange.RateOne / 10}}
+		config.Legs[0].Strategy.Protection = strategy.Protection{
+			Set:        true,
+			StopLoss:   strategy.Distance{Share: exchange.RateOne / 10},
+			TakeProfit: strategy.Distance{Share: exchange.RateOne / 10},
+		}
 		config.Costs.Path = path
 		result := mustRun(t, config)
 		if len(result.Trips) != 1 || result.Trips[0].ExitPurpose != want {
@@ -177,7 +209,11 @@ func TestFinerCandlesDecideWhatTheCoarseOnesCanNot(t *testing.T) {
 		 99  99  99  99
 		100 100 100 100`)
 	config := caseConfig(coarse, &scripted{targets: hold(t, symbol, "10 . . .")})
-	config.Legs[0].Strategy.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 10}, TakeProfit: strategy.Distance{Share: exchange.RateOne / 10}}
+	config.Legs[0].Strategy.Protection = strategy.Protection{
+		Set:        true,
+		StopLoss:   strategy.Distance{Share: exchange.RateOne / 10},
+		TakeProfit: strategy.Distance{Share: exchange.RateOne / 10},
+	}
 	config.Costs.Path, config.Legs[0].Detail = sim.Worst, fine
 	result := mustRun(t, config)
 	if len(result.Trips) != 1 || result.Trips[0].ExitPurpose != "take_profit" {

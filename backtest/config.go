@@ -109,9 +109,14 @@ func (l *Leg) check() error {
 	fine := l.Detail.Candles
 	switch {
 	case l.Detail.Symbol.PriceScale != l.Tape.Symbol.PriceScale:
-		return &tape.DataError{What: fmt.Sprintf("the detail's prices have %d places, the candles' %d", l.Detail.Symbol.PriceScale, l.Tape.Symbol.PriceScale)}
+		return &tape.DataError{
+			What: fmt.Sprintf("the detail's prices have %d places, the candles' %d", l.Detail.Symbol.PriceScale, l.Tape.Symbol.PriceScale),
+		}
 	case fine.Len() == 0 || fine.Interval >= candles.Interval || candles.Interval%fine.Interval != 0:
-		return &tape.DataError{What: fmt.Sprintf("%s: a detail of %s does not divide candles of %s", l.Strategy.Name, fine.Interval, candles.Interval), Hint: "give a series of a shorter interval"}
+		return &tape.DataError{
+			What: fmt.Sprintf("%s: a detail of %s does not divide candles of %s", l.Strategy.Name, fine.Interval, candles.Interval),
+			Hint: "give a series of a shorter interval",
+		}
 	}
 	return nil
 }

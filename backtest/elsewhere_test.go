@@ -104,7 +104,10 @@ func TestThe43FillsOfAnotherProgramsTutorial(t *testing.T) {
 	average := &above{average: indicator.NewSMA(15), quantity: 10 * recorded.Symbol.QuantityTick}
 	result := mustRun(t, backtest.Config{Cash: exchange.AmountOf(1_000), Legs: []backtest.Leg{{Kind: "above", Tape: recorded,
 		Strategy: engine.StrategyConfig{Name: "tutorial", Symbol: recorded.Symbol, Interval: exchange.Day1, Strategy: average}}}})
-	want := slices.DeleteFunc(rowsOf(t, "expected/pyalgotrade/tutorial-4_fills.csv")[1:], func(row []string) bool { return row[1] != "BUY" && row[1] != "SELL" })
+	want := slices.DeleteFunc(
+		rowsOf(t, "expected/pyalgotrade/tutorial-4_fills.csv")[1:],
+		func(row []string) bool { return row[1] != "BUY" && row[1] != "SELL" },
+	)
 	if len(want) != 43 || len(result.Executions) != len(want) {
 		t.Fatalf("want 43 fills of %d, have %d", len(want), len(result.Executions))
 	}
@@ -140,7 +143,12 @@ func TestAnotherProgramsFundingCase(t *testing.T) {
 	recorded := taped(t, symbol(t, exchange.Futures, "0.0001", "1"), exchange.Hour1, hours)
 	script := &scripted{targets: hold(t, recorded.Symbol, "1000")}
 	config := caseConfig(recorded, script)
-	config.Cash, config.Costs = exchange.AmountOf(1_000_200), backtest.Costs{Futures: backtest.Fees{Taker: exchange.RateOne / 2000}, Funding: exchange.RateOne / 10_000}
+	config.Cash, config.Costs = exchange.AmountOf(
+		1_000_200,
+	), backtest.Costs{
+		Futures: backtest.Fees{Taker: exchange.RateOne / 2000},
+		Funding: exchange.RateOne / 10_000,
+	}
 	config.Legs[0].Strategy.Leverage = 1
 	result := mustRun(t, config)
 	if len(result.Executions) != 1 {
@@ -158,8 +166,19 @@ func TestAnotherProgramsFundingCase(t *testing.T) {
 	third := last.Mul(decimal.RequireFromString("0.1"))
 	closing := bid.Mul(decimal.RequireFromString("0.5"))
 	atBid := last.Sub(bid).Mul(decimal.NewFromInt(1000))
-	if theirs := equity.Sub(third).Sub(closing).Sub(atBid); theirs.Sub(decimal.RequireFromString("1000207.90")).Abs().GreaterThan(decimal.RequireFromString("0.005")) {
-		t.Errorf("LEAN's 1000207.90: want it from %s less the third payment %s, the closing fee %s and the bid %s, have %s", equity, third, closing, atBid, theirs)
+	if theirs := equity.Sub(third).
+		Sub(closing).
+		Sub(atBid); theirs.Sub(decimal.RequireFromString("1000207.90")).
+		Abs().
+		GreaterThan(decimal.RequireFromString("0.005")) {
+		t.Errorf(
+			"LEAN's 1000207.90: want it from %s less the third payment %s, the closing fee %s and the bid %s, have %s",
+			equity,
+			third,
+			closing,
+			atBid,
+			theirs,
+		)
 	}
 }
 
@@ -168,7 +187,12 @@ func TestAnotherProgramsFundingCase(t *testing.T) {
 // meanwhile, fill at the first open after it.
 func TestTheOutageOfMarch2023(t *testing.T) {
 	t.Parallel()
-	recorded, err := tape.LoadCandles(shared(t, "candles/binance-spot_BTCUSDT_1m_2023-03-23_25_outage.csv"), symbol(t, exchange.Futures, "0.01", "0.001"), 0, tape.Options{})
+	recorded, err := tape.LoadCandles(
+		shared(t, "candles/binance-spot_BTCUSDT_1m_2023-03-23_25_outage.csv"),
+		symbol(t, exchange.Futures, "0.01", "0.001"),
+		0,
+		tape.Options{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +231,10 @@ func TestTheOutageOfMarch2023(t *testing.T) {
 	script = &scripted{targets: make([]strategy.Target, before)}
 	script.targets[before-1] = hold(t, recorded.Symbol, side)[0]
 	stopped := caseConfig(recorded, script)
-	stopped.Legs[0].Strategy.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: recorded.Symbol.FloorPrice((last + next) / 2)}}
+	stopped.Legs[0].Strategy.Protection = strategy.Protection{
+		Set:      true,
+		StopLoss: strategy.Distance{Price: recorded.Symbol.FloorPrice((last + next) / 2)},
+	}
 	gap := mustRun(t, stopped)
 	if len(gap.Executions) < 2 || gap.Executions[1].Purpose != "stop_loss" || gap.Executions[1].Price != recorded.Symbol.PriceDecimal(next).String() {
 		t.Errorf("want the stop at the open after the hole, %s, have %+v", recorded.Symbol.PriceDecimal(next), gap.Executions)

@@ -43,8 +43,17 @@ const shortRun = 60 * 24 * time.Hour
 func (r *run) figures(fromMS int64) Figures {
 	l := &r.ledger
 	rate := r.config.RiskFree
-	f := Figures{Daily: measure(l.days.values, daysPerYear, rate.Float()), RiskFree: rate.String(), Falls: []Drawdown{}, Leverage: rounded(l.leverage / float64(l.slots)),
-		Trips: l.tripFigures(), ByWeekday: l.byWeekday(), ByHour: l.byHour(), Months: r.months(fromMS), BuyAndHold: r.buyAndHold()}
+	f := Figures{
+		Daily:      measure(l.days.values, daysPerYear, rate.Float()),
+		RiskFree:   rate.String(),
+		Falls:      []Drawdown{},
+		Leverage:   rounded(l.leverage / float64(l.slots)),
+		Trips:      l.tripFigures(),
+		ByWeekday:  l.byWeekday(),
+		ByHour:     l.byHour(),
+		Months:     r.months(fromMS),
+		BuyAndHold: r.buyAndHold(),
+	}
 	if l.hours.every > 0 && r.nowMS-fromMS < shortRun.Milliseconds() {
 		hourly := measure(l.hours.values, daysPerYear*24, rate.Float())
 		f.Hourly = &hourly

@@ -26,11 +26,16 @@ func (r *Result) WriteDir(directory string) error {
 	for _, e := range r.Executions {
 		fills = append(fills, []string{ms(e.TimeMS), e.Side, e.Price, e.Quantity, e.Fee, e.FeeAsset, e.Role, e.Symbol, e.Slippage, e.Purpose})
 	}
-	trips := [][]string{{"entered_ms", "left_ms", "side", "qty", "entry_price", "exit_price", "fees", "funding", "pnl", "symbol", "strategy", "slippage",
-		"mae_pct", "mfe_pct", "entry_reason", "exit_purpose", "exit_reason"}}
+	trips := [][]string{
+		{"entered_ms", "left_ms", "side", "qty", "entry_price", "exit_price", "fees", "funding", "pnl", "symbol", "strategy", "slippage",
+			"mae_pct", "mfe_pct", "entry_reason", "exit_purpose", "exit_reason"},
+	}
 	for _, t := range r.Trips {
-		trips = append(trips, []string{ms(t.EnteredMS), ms(t.LeftMS), t.Side, t.Quantity, t.Entry, t.Exit, t.Fees, t.Funding, t.PNL, t.Symbol, t.Strategy, t.Slippage,
-			share(t.Adverse), share(t.Favourable), t.EntryReason, t.ExitPurpose, t.ExitReason})
+		trips = append(
+			trips,
+			[]string{ms(t.EnteredMS), ms(t.LeftMS), t.Side, t.Quantity, t.Entry, t.Exit, t.Fees, t.Funding, t.PNL, t.Symbol, t.Strategy, t.Slippage,
+				share(t.Adverse), share(t.Favourable), t.EntryReason, t.ExitPurpose, t.ExitReason},
+		)
 	}
 	curve := [][]string{{"time_ms", "equity"}}
 	for _, p := range r.curve {
@@ -40,7 +45,10 @@ func (r *Result) WriteDir(directory string) error {
 		name string
 		rows [][]string
 	}{{"fills.csv", fills}, {"trades.csv", trips}, {"equity.csv", curve}} {
-		if err := writeFile(filepath.Join(directory, file.name), func(w io.Writer) error { return csv.NewWriter(w).WriteAll(file.rows) }); err != nil {
+		if err := writeFile(
+			filepath.Join(directory, file.name),
+			func(w io.Writer) error { return csv.NewWriter(w).WriteAll(file.rows) },
+		); err != nil {
 			return err
 		}
 	}

@@ -99,9 +99,28 @@ func (r *Result) rows(run *run) {
 		}
 		leg := &run.legs[t.leg]
 		against, in := t.excursions(leg.symbol)
-		r.Trips = append(r.Trips, TripRow{leg.symbol.Name, leg.config.Strategy.Name, t.EnteredMS, t.LeftMS, t.Side.String(), leg.symbol.QuantityDecimal(t.Quantity).String(),
-			t.Entry.String(), t.Exit.String(), t.Fees.String(), t.Funding.String(), t.Slippage.String(), t.PNL.String(), rounded(against * 100), rounded(in * 100),
-			t.EntryTag.why, t.ExitTag.purpose, t.ExitTag.why})
+		r.Trips = append(
+			r.Trips,
+			TripRow{
+				leg.symbol.Name,
+				leg.config.Strategy.Name,
+				t.EnteredMS,
+				t.LeftMS,
+				t.Side.String(),
+				leg.symbol.QuantityDecimal(t.Quantity).String(),
+				t.Entry.String(),
+				t.Exit.String(),
+				t.Fees.String(),
+				t.Funding.String(),
+				t.Slippage.String(),
+				t.PNL.String(),
+				rounded(against * 100),
+				rounded(in * 100),
+				t.EntryTag.why,
+				t.ExitTag.purpose,
+				t.ExitTag.why,
+			},
+		)
 	}
 	if lost > 0 {
 		r.ProfitFactor = finite(won / lost)
@@ -116,8 +135,11 @@ func (r *Result) rows(run *run) {
 		if f.Maker {
 			role = "maker"
 		}
-		r.Executions = append(r.Executions, Execution{f.TimeMS, symbol.Name, f.Side.String(), symbol.PriceDecimal(f.Price).String(), symbol.QuantityDecimal(f.Quantity).String(),
-			f.Fee.String(), f.FeeAsset, role, f.Slipped.String(), f.tag.purpose})
+		r.Executions = append(
+			r.Executions,
+			Execution{f.TimeMS, symbol.Name, f.Side.String(), symbol.PriceDecimal(f.Price).String(), symbol.QuantityDecimal(f.Quantity).String(),
+				f.Fee.String(), f.FeeAsset, role, f.Slipped.String(), f.tag.purpose},
+		)
 	}
 }
 

@@ -16,8 +16,17 @@ func crossings(t *testing.T, candles int) backtest.Config {
 	t.Helper()
 	config := speedConfig(t, steps(symbol(t, exchange.Futures, "0.1", "0.001"), candles), "10", "50")
 	config.Legs[0].Make = func(over *tape.Tape) (strategy.Strategy, error) {
-		return build(t, "sma_cross", strategy.Setting{Market: exchange.Futures, Symbol: over.Symbol, Interval: exchange.Minute1, Size: strategy.Size{Equity: exchange.RateOne}},
-			strategy.Values{"fast": "10", "slow": "50"}), nil
+		return build(
+			t,
+			"sma_cross",
+			strategy.Setting{
+				Market:   exchange.Futures,
+				Symbol:   over.Symbol,
+				Interval: exchange.Minute1,
+				Size:     strategy.Size{Equity: exchange.RateOne},
+			},
+			strategy.Values{"fast": "10", "slow": "50"},
+		), nil
 	}
 	return config
 }

@@ -193,7 +193,9 @@ func runLive(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, t
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := venue.AddAccount(sim.AccountConfig{Name: parityAccount, FuturesUSDT: exchange.AmountOf(10_000), FuturesMaker: 20_000, FuturesTaker: 50_000, Leverage: 3}); err != nil {
+	if err := venue.AddAccount(
+		sim.AccountConfig{Name: parityAccount, FuturesUSDT: exchange.AmountOf(10_000), FuturesMaker: 20_000, FuturesTaker: 50_000, Leverage: 3},
+	); err != nil {
 		t.Fatal(err)
 	}
 	venue.SetMarket(symbol.Key(), sim.Tape(candles, sim.TapeConfig{}))
@@ -206,7 +208,9 @@ func runLive(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, t
 	done := make(chan error, 1)
 	go func() { done <- served.Serve(serving, listener) }()
 	pipe := listener.Client()
-	client, err := rest.New(rest.Config{BaseURL: "http://127.0.0.1", Key: parityAccount, Secret: []byte("a secret of this test"), Transport: pipe.Transport})
+	client, err := rest.New(
+		rest.Config{BaseURL: "http://127.0.0.1", Key: parityAccount, Secret: []byte("a secret of this test"), Transport: pipe.Transport},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,9 +224,24 @@ func runLive(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, t
 	if !found {
 		t.Fatal("the venue does not list the symbol")
 	}
-	machine, err := engine.New(engine.Config{Instance: "live", Epoch: 1, Strategies: []engine.StrategyConfig{paritySetting(t, wired)}, Limits: risk.Limits{},
-		Settle: placement.Settle{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}, BusyRoundMS: 1000, IdleRoundMS: 15_000, CloseLagMS: 2000, TimeToLive: 5000},
-		reconcile.NewBook(placement.Settle{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}))
+	machine, err := engine.New(
+		engine.Config{
+			Instance:   "live",
+			Epoch:      1,
+			Strategies: []engine.StrategyConfig{paritySetting(t, wired)},
+			Limits:     risk.Limits{},
+			Settle: placement.Settle{
+				WindowMS:     5000,
+				VisibilityMS: 1000,
+				StalenessMS:  1000,
+			},
+			BusyRoundMS: 1000,
+			IdleRoundMS: 15_000,
+			CloseLagMS:  2000,
+			TimeToLive:  5000,
+		},
+		reconcile.NewBook(placement.Settle{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,16 @@ type weather struct {
 }
 
 func (w weather) String() string {
-	return fmt.Sprintf("%v latency %d stop %v holes %v rough %d shares %v costs %v", w.market, w.latencyMS, w.stop, w.holes, w.rough, w.shares, w.costs)
+	return fmt.Sprintf(
+		"%v latency %d stop %v holes %v rough %d shares %v costs %v",
+		w.market,
+		w.latencyMS,
+		w.stop,
+		w.holes,
+		w.rough,
+		w.shares,
+		w.costs,
+	)
 }
 
 func (w weather) config(t testing.TB, seed uint64) backtest.Config {
@@ -61,10 +70,17 @@ func (w weather) config(t testing.TB, seed uint64) backtest.Config {
 	c := &config.Costs
 	c.LatencyMS, c.Slippage, c.Impact, c.VolumeCap, c.Path = w.latencyMS, w.costs.Slippage, w.costs.Impact, w.costs.VolumeCap, w.costs.Path
 	if w.stop != 0 {
-		config.Legs[0].Strategy.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: w.stop}, TakeProfit: strategy.Distance{Share: 2 * w.stop}}
+		config.Legs[0].Strategy.Protection = strategy.Protection{
+			Set:        true,
+			StopLoss:   strategy.Distance{Share: w.stop},
+			TakeProfit: strategy.Distance{Share: 2 * w.stop},
+		}
 	}
 	for at := midnight; w.market == exchange.Futures && at < openMS; at += 8 * int64(exchange.Hour1) {
-		config.Legs[0].Funding = append(config.Legs[0].Funding, tape.FundingRow{Symbol: symbol.Name, TimeMS: at, Rate: exchange.Rate(random.Int64N(200_000) - 80_000)})
+		config.Legs[0].Funding = append(
+			config.Legs[0].Funding,
+			tape.FundingRow{Symbol: symbol.Name, TimeMS: at, Rate: exchange.Rate(random.Int64N(200_000) - 80_000)},
+		)
 	}
 	return config
 }
@@ -93,10 +109,30 @@ var weathers = []weather{
 	{market: exchange.Spot, rough: 120},
 	{market: exchange.Spot, rough: 120, latencyMS: 250, holes: true, shares: true},
 	{market: exchange.Spot, rough: 200, stop: 1_500_000, shares: true},
-	{market: exchange.Futures, rough: 200, stop: 800_000, holes: true, costs: backtest.Costs{Slippage: 50_000, VolumeCap: exchange.RateOne / 2, Path: sim.Worst}},
-	{market: exchange.Futures, rough: 200, latencyMS: 700, stop: 800_000, shares: true, costs: backtest.Costs{Slippage: 10_000, Impact: 100_000, Path: sim.Best}},
+	{
+		market: exchange.Futures,
+		rough:  200,
+		stop:   800_000,
+		holes:  true,
+		costs:  backtest.Costs{Slippage: 50_000, VolumeCap: exchange.RateOne / 2, Path: sim.Worst},
+	},
+	{
+		market:    exchange.Futures,
+		rough:     200,
+		latencyMS: 700,
+		stop:      800_000,
+		shares:    true,
+		costs:     backtest.Costs{Slippage: 10_000, Impact: 100_000, Path: sim.Best},
+	},
 	{market: exchange.Spot, rough: 120, costs: backtest.Costs{VolumeCap: exchange.RateOne / 2}},
-	{market: exchange.Spot, rough: 200, latencyMS: 700, stop: 1_500_000, holes: true, costs: backtest.Costs{Impact: 1_000_000, VolumeCap: exchange.RateOne, Path: sim.Worst}},
+	{
+		market:    exchange.Spot,
+		rough:     200,
+		latencyMS: 700,
+		stop:      1_500_000,
+		holes:     true,
+		costs:     backtest.Costs{Impact: 1_000_000, VolumeCap: exchange.RateOne, Path: sim.Worst},
+	},
 }
 
 // TestEveryRunAddsUpAndIsRepeatable draws runs and checks what must hold in all:
@@ -118,7 +154,12 @@ func TestEveryRunAddsUpAndIsRepeatable(t *testing.T) {
 					addUp(t, result, config.Legs[0].Tape.Symbol.PriceDecimal(last).String())
 				}
 				if result.Funnel.Placed > 2*result.Candles {
-					t.Errorf("seed %d: %d orders in %d candles: a plan and its derivation disagree, again and again", seed, result.Funnel.Placed, result.Candles)
+					t.Errorf(
+						"seed %d: %d orders in %d candles: a plan and its derivation disagree, again and again",
+						seed,
+						result.Funnel.Placed,
+						result.Candles,
+					)
 				}
 				again := mustRun(t, w.config(t, seed))
 				if again.ResultSHA256 != result.ResultSHA256 {
@@ -126,7 +167,14 @@ func TestEveryRunAddsUpAndIsRepeatable(t *testing.T) {
 				}
 				walked := mustRun(t, backtest.Walking(w.config(t, seed)))
 				if walked.ResultSHA256 != result.ResultSHA256 {
-					t.Errorf("seed %d: playing every path changes the result: want %s, have %s (%d and %d fills)", seed, result.FinalEquity, walked.FinalEquity, result.Fills, walked.Fills)
+					t.Errorf(
+						"seed %d: playing every path changes the result: want %s, have %s (%d and %d fills)",
+						seed,
+						result.FinalEquity,
+						walked.FinalEquity,
+						result.Fills,
+						walked.Fills,
+					)
 				}
 				if t.Failed() {
 					return
@@ -148,8 +196,17 @@ func TestTripsAddUpThroughLiquidations(t *testing.T) {
 		for _, trip := range result.Trips {
 			equity = equity.Add(decimal.RequireFromString(trip.PNL))
 		}
-		if off := equity.Sub(decimal.RequireFromString(result.FinalEquity)).Abs(); result.OpenPosition == nil && off.GreaterThan(decimal.New(1, -12)) {
-			t.Errorf("seed %d: want %s, have %s by %d round trips, %d liquidated", seed, result.FinalEquity, equity, result.RoundTrips, result.Liquidations)
+		if off := equity.Sub(decimal.RequireFromString(result.FinalEquity)).
+			Abs(); result.OpenPosition == nil &&
+			off.GreaterThan(decimal.New(1, -12)) {
+			t.Errorf(
+				"seed %d: want %s, have %s by %d round trips, %d liquidated",
+				seed,
+				result.FinalEquity,
+				equity,
+				result.RoundTrips,
+				result.Liquidations,
+			)
 		}
 	}
 	if liquidated == 0 {

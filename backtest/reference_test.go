@@ -29,9 +29,18 @@ func shared(t testing.TB, name string) string {
 func symbol(t testing.TB, market exchange.Market, priceTick, quantityTick string) *exchange.Symbol {
 	t.Helper()
 	s, err := exchange.NewSymbol(exchange.SymbolSpec{
-		Market: market, Name: "BTC-USDT", Base: "BTC", Quote: "USDT", PriceTick: decimal.RequireFromString(priceTick), QuantityTick: decimal.RequireFromString(quantityTick),
-		MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(100_000_000), Tradable: true, Cancelable: true, FundingIntervalHours: 8,
-		Brackets: []exchange.Bracket{{Max: exchange.AmountOf(100_000_000), MarginRatio: 400_000, MaxLeverage: 50}},
+		Market:               market,
+		Name:                 "BTC-USDT",
+		Base:                 "BTC",
+		Quote:                "USDT",
+		PriceTick:            decimal.RequireFromString(priceTick),
+		QuantityTick:         decimal.RequireFromString(quantityTick),
+		MinNotional:          decimal.NewFromInt(5),
+		MaxNotional:          decimal.NewFromInt(100_000_000),
+		Tradable:             true,
+		Cancelable:           true,
+		FundingIntervalHours: 8,
+		Brackets:             []exchange.Bracket{{Max: exchange.AmountOf(100_000_000), MarginRatio: 400_000, MaxLeverage: 50}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -71,10 +80,25 @@ func (c *reference) run(t testing.TB) *backtest.Result {
 		t.Fatal(err)
 	}
 	size := strategy.Size{Equity: c.size}
-	config := backtest.Config{Cash: exchange.AmountOf(10_000), Costs: fees(40_000, 40_000), Legs: []backtest.Leg{{Kind: c.strategy, Tape: recorded,
-		Strategy: engine.StrategyConfig{Name: "reference", Symbol: recorded.Symbol, Interval: recorded.Candles.Interval, Size: size, Leverage: c.leverage,
-			Strategy: build(t, c.strategy, strategy.Setting{Market: c.market, Symbol: recorded.Symbol, Interval: recorded.Candles.Interval, Size: size}, c.values)},
-	}}}
+	config := backtest.Config{Cash: exchange.AmountOf(10_000), Costs: fees(40_000, 40_000), Legs: []backtest.Leg{
+		{
+			Kind: c.strategy,
+			Tape: recorded,
+			Strategy: engine.StrategyConfig{
+				Name:     "reference",
+				Symbol:   recorded.Symbol,
+				Interval: recorded.Candles.Interval,
+				Size:     size,
+				Leverage: c.leverage,
+				Strategy: build(
+					t,
+					c.strategy,
+					strategy.Setting{Market: c.market, Symbol: recorded.Symbol, Interval: recorded.Candles.Interval, Size: size},
+					c.values,
+				),
+			},
+		},
+	}}
 	config.Costs.FeeFromQuote = c.feeFromQuote
 	if c.funding != "" {
 		if config.Legs[0].Funding, err = tape.LoadFunding(shared(t, "funding/"+c.funding)); err != nil {
@@ -115,7 +139,8 @@ func sameFills(t *testing.T, file string, executions []backtest.Execution, side,
 	for i := range min(len(rows), len(executions)) {
 		row, e := rows[i], executions[i]
 		equal := func(a, b string) bool { return decimal.RequireFromString(a).Equal(decimal.RequireFromString(b)) }
-		if row[0] != decimal.NewFromInt(e.TimeMS).String() || row[side] != e.Side || !equal(row[price], e.Price) || !equal(row[quantity], e.Quantity) {
+		if row[0] != decimal.NewFromInt(e.TimeMS).String() || row[side] != e.Side || !equal(row[price], e.Price) ||
+			!equal(row[quantity], e.Quantity) {
 			t.Fatalf("fill %d: want %v, have %+v", i+1, row, e)
 		}
 	}
@@ -187,10 +212,27 @@ func TestBuyAndHoldEqualsTheReference(t *testing.T) {
 
 func TestAPerpetualWithFundingComesNearTheReference(t *testing.T) {
 	t.Parallel()
-	c := reference{candles: "binance-spot_BTCUSDT_1h_2023H1.csv", strategy: "sma_cross", values: strategy.Values{"fast": "10", "slow": "50", "mode": "long_short"},
-		market: exchange.Futures, priceTick: "0.01", quantityTick: "0.001", size: 3 * exchange.RateOne, leverage: 3, funding: "binance-usdm_BTCUSDT_funding_2020_2023.csv"}
+	c := reference{
+		candles:      "binance-spot_BTCUSDT_1h_2023H1.csv",
+		strategy:     "sma_cross",
+		values:       strategy.Values{"fast": "10", "slow": "50", "mode": "long_short"},
+		market:       exchange.Futures,
+		priceTick:    "0.01",
+		quantityTick: "0.001",
+		size:         3 * exchange.RateOne,
+		leverage:     3,
+		funding:      "binance-usdm_BTCUSDT_funding_2020_2023.csv",
+	}
 	result := c.run(t)
-	t.Logf("fills %d equity %s wallet %s fees %s funding %s drawdown %v", result.Fills, result.FinalEquity, result.Wallet, result.TotalFees, result.TotalFunding, result.MaxDrawdown)
+	t.Logf(
+		"fills %d equity %s wallet %s fees %s funding %s drawdown %v",
+		result.Fills,
+		result.FinalEquity,
+		result.Wallet,
+		result.TotalFees,
+		result.TotalFunding,
+		result.MaxDrawdown,
+	)
 	sameFills(t, "perp_like_BTCUSDT_1h_2023H1_lev3_fills.csv", result.Executions, 1, 3, 4)
 	near(t, "final equity", "17957.07273539", result.FinalEquity, "0.0000001")
 	near(t, "fees", "4781.99545268", result.TotalFees, "0.0000001")

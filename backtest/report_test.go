@@ -69,7 +69,10 @@ func TestFundingThatIsNotRecordedIsWarnedOf(t *testing.T) {
 	if result := mustRun(t, config); !warned(result, "no funding rates were given") {
 		t.Errorf("without rates: have %v", result.Warnings)
 	}
-	config.Legs[0].Funding = []tape.FundingRow{{TimeMS: midnight + 4*int64(exchange.Hour1), Rate: 1}, {TimeMS: midnight + 8*int64(exchange.Hour1), Rate: 1}}
+	config.Legs[0].Funding = []tape.FundingRow{
+		{TimeMS: midnight + 4*int64(exchange.Hour1), Rate: 1},
+		{TimeMS: midnight + 8*int64(exchange.Hour1), Rate: 1},
+	}
 	result := mustRun(t, config)
 	if !warned(result, "3 of 4 funding payments have no recorded rate") || !warned(result, "1 recorded funding rates lie between") {
 		t.Errorf("with half of the rates: have %v", result.Warnings)
@@ -110,7 +113,10 @@ func (l *ladder) Decide(view *strategy.View, plan *strategy.Plan) {
 	if l.seen > 2 {
 		price = 95 * 10 * view.Symbol.PriceTick
 	}
-	plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.DesiredOrder{Key: "a", Side: exchange.Buy, Price: price, Quantity: 1000 * view.Symbol.QuantityTick}), true
+	plan.Orders, plan.OrdersSet = append(
+		plan.Orders,
+		strategy.DesiredOrder{Key: "a", Side: exchange.Buy, Price: price, Quantity: 1000 * view.Symbol.QuantityTick},
+	), true
 }
 
 func TestAnOrderIsReplacedWhenItsCancelIsDone(t *testing.T) {
@@ -148,7 +154,10 @@ func TestALiquidationEndsTheMoneyAndIsWarnedOf(t *testing.T) {
 		t.Fatalf("want one liquidation, have %+v", result)
 	}
 	same(t, "wallet by the trip", result.Wallet, decimal.RequireFromString(result.Trips[0].PNL).Add(decimal.NewFromInt(10_000)).String())
-	if exit := decimal.RequireFromString(result.Executions[1].Price); exit.LessThan(decimal.NewFromInt(74)) || exit.GreaterThan(decimal.NewFromInt(76)) {
+	if exit := decimal.RequireFromString(
+		result.Executions[1].Price,
+	); exit.LessThan(decimal.NewFromInt(74)) ||
+		exit.GreaterThan(decimal.NewFromInt(76)) {
 		t.Errorf("liquidation price: want about 75, have %s", exit)
 	}
 }
@@ -176,7 +185,8 @@ func TestEquityIsTakenAtEachMidnight(t *testing.T) {
 		if result.Days != c.days {
 			t.Errorf("%s: want %d daily returns, have %d", c.what, c.days, result.Days)
 		}
-		if result.Sharpe != nil || result.Sortino != nil || result.Calmar != nil || result.ProfitFactor != nil || result.Expectancy != nil || result.Drawdown != nil {
+		if result.Sharpe != nil || result.Sortino != nil || result.Calmar != nil || result.ProfitFactor != nil || result.Expectancy != nil ||
+			result.Drawdown != nil {
 			t.Errorf("%s: want undefined ratios, have %+v", c.what, result)
 		}
 		if have := result.CAGR != nil; have != (result.To.Sub(result.From) >= 30*24*time.Hour) {

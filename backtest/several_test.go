@@ -15,9 +15,18 @@ import (
 func coin(t testing.TB, market exchange.Market, base string) *exchange.Symbol {
 	t.Helper()
 	s, err := exchange.NewSymbol(exchange.SymbolSpec{
-		Market: market, Name: base + "-USDT", Base: base, Quote: "USDT", PriceTick: decimal.RequireFromString("0.1"), QuantityTick: decimal.RequireFromString("0.001"),
-		MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(100_000_000), Tradable: true, Cancelable: true, FundingIntervalHours: 8,
-		Brackets: []exchange.Bracket{{Max: exchange.AmountOf(100_000_000), MarginRatio: 400_000, MaxLeverage: 50}},
+		Market:               market,
+		Name:                 base + "-USDT",
+		Base:                 base,
+		Quote:                "USDT",
+		PriceTick:            decimal.RequireFromString("0.1"),
+		QuantityTick:         decimal.RequireFromString("0.001"),
+		MinNotional:          decimal.NewFromInt(5),
+		MaxNotional:          decimal.NewFromInt(100_000_000),
+		Tradable:             true,
+		Cancelable:           true,
+		FundingIntervalHours: 8,
+		Brackets:             []exchange.Bracket{{Max: exchange.AmountOf(100_000_000), MarginRatio: 400_000, MaxLeverage: 50}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +36,11 @@ func coin(t testing.TB, market exchange.Market, base string) *exchange.Symbol {
 
 // legOf is a script on a symbol's candles.
 func legOf(name string, recorded *tape.Tape, script *scripted) backtest.Leg {
-	return backtest.Leg{Kind: "scripted", Tape: recorded, Strategy: engine.StrategyConfig{Name: name, Symbol: recorded.Symbol, Interval: recorded.Candles.Interval, Leverage: 5, Strategy: script}}
+	return backtest.Leg{
+		Kind:     "scripted",
+		Tape:     recorded,
+		Strategy: engine.StrategyConfig{Name: name, Symbol: recorded.Symbol, Interval: recorded.Candles.Interval, Leverage: 5, Strategy: script},
+	}
 }
 
 // TestSeveralLegsAloneAndTogether: where nothing is short, each strategy does in
@@ -46,7 +59,12 @@ func TestSeveralLegsAloneAndTogether(t *testing.T) {
 				symbol := coin(t, w.market, []string{"AAA", "BBB", "CCC"}[i])
 				strategy := drawn.Strategy
 				strategy.Name, strategy.Symbol = symbol.Base, symbol
-				return backtest.Leg{Kind: drawn.Kind, Tape: &tape.Tape{Symbol: symbol, Candles: drawn.Tape.Candles}, Strategy: strategy, Funding: drawn.Funding}
+				return backtest.Leg{
+					Kind:     drawn.Kind,
+					Tape:     &tape.Tape{Symbol: symbol, Candles: drawn.Tape.Candles},
+					Strategy: strategy,
+					Funding:  drawn.Funding,
+				}
 			})
 		}
 		together := func(walk bool) *backtest.Result {
@@ -88,7 +106,8 @@ func TestSeveralLegsAloneAndTogether(t *testing.T) {
 		if walked := together(true); walked.ResultSHA256 != all.ResultSHA256 {
 			t.Errorf("seed %d: playing every path changes the result: want %s, have %s", seed, all.FinalEquity, walked.FinalEquity)
 		}
-		if len(all.BySymbol) != 3 || all.BySymbol[0].Symbol != "AAA-USDT" || all.BySymbol[0].Fills == 0 || all.Symbol != "AAA-USDT,BBB-USDT,CCC-USDT" {
+		if len(all.BySymbol) != 3 || all.BySymbol[0].Symbol != "AAA-USDT" || all.BySymbol[0].Fills == 0 ||
+			all.Symbol != "AAA-USDT,BBB-USDT,CCC-USDT" {
 			t.Errorf("by symbol: have %+v of %s", all.BySymbol, all.Symbol)
 		}
 	}
@@ -121,7 +140,11 @@ func TestLegsOfTwoIntervalsCloseInOrderOfTime(t *testing.T) {
 	slow, fast := coin(t, exchange.Futures, "AAA"), coin(t, exchange.Futures, "BBB")
 	config := backtest.Config{Cash: exchange.AmountOf(10_000), Costs: fees(0, 0), Legs: []backtest.Leg{
 		legOf("slow", candlesOf(t, slow, exchange.Hour1, midnight, "100 110 90 105\n106 110 90 105"), &scripted{targets: hold(t, slow, "1 0")}),
-		legOf("fast", candlesOf(t, fast, exchange.Minute30, midnight, "50 50 50 50\n51 51 51 51\n52 52 52 52\n53 53 53 53"), &scripted{targets: hold(t, fast, "1 . 0 .")}),
+		legOf(
+			"fast",
+			candlesOf(t, fast, exchange.Minute30, midnight, "50 50 50 50\n51 51 51 51\n52 52 52 52\n53 53 53 53"),
+			&scripted{targets: hold(t, fast, "1 . 0 .")},
+		),
 	}}
 	result := mustRun(t, config)
 	half := int64(exchange.Minute30)
@@ -147,8 +170,16 @@ func TestAHoleOfOneSeriesDoesNotLetItTradeAtAnOldPrice(t *testing.T) {
 	t.Parallel()
 	first, second := coin(t, exchange.Futures, "AAA"), coin(t, exchange.Futures, "BBB")
 	config := backtest.Config{Cash: exchange.AmountOf(10_000), Costs: fees(0, 0), Legs: []backtest.Leg{
-		legOf("one", candlesOf(t, first, exchange.Hour1, midnight, "100 100 100 100\nhole\nhole\n120 120 120 120\n120 120 120 120"), &scripted{targets: hold(t, first, "1 . .")}),
-		legOf("two", candlesOf(t, second, exchange.Hour1, midnight, "50 50 50 50\n50 50 50 50\n50 50 50 50\n50 50 50 50\n50 50 50 50"), &scripted{targets: hold(t, second, "1 2 3 4 5")}),
+		legOf(
+			"one",
+			candlesOf(t, first, exchange.Hour1, midnight, "100 100 100 100\nhole\nhole\n120 120 120 120\n120 120 120 120"),
+			&scripted{targets: hold(t, first, "1 . .")},
+		),
+		legOf(
+			"two",
+			candlesOf(t, second, exchange.Hour1, midnight, "50 50 50 50\n50 50 50 50\n50 50 50 50\n50 50 50 50\n50 50 50 50"),
+			&scripted{targets: hold(t, second, "1 2 3 4 5")},
+		),
 	}}
 	for _, e := range mustRun(t, config).Executions {
 		if e.Symbol == "AAA-USDT" && (e.Price != "120" || e.TimeMS != midnight+3*int64(exchange.Hour1)) {

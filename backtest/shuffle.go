@@ -35,7 +35,12 @@ func shuffle(result *Result) *Shuffles {
 	if len(returns) < leastShuffle {
 		return nil
 	}
-	s := &Shuffles{Count: max(100, min(shuffles, shuffleSteps/len(returns))), Seed: shuffleSeed, Trips: len(returns), Happened: rounded(100 * deepest(returns))}
+	s := &Shuffles{
+		Count:    max(100, min(shuffles, shuffleSteps/len(returns))),
+		Seed:     shuffleSeed,
+		Trips:    len(returns),
+		Happened: rounded(100 * deepest(returns)),
+	}
 	random := rand.New(rand.NewPCG(shuffleSeed, shuffleSeed))
 	falls := make([]float64, s.Count)
 	for i := range falls {

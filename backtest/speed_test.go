@@ -25,7 +25,16 @@ func steps(symbol *exchange.Symbol, count int) *tape.Tape {
 		price += int64(seed%201) - 100
 		price = max(price, 1_000_0)
 		tick := func(p int64) exchange.Price { return exchange.Price(p) * symbol.PriceTick }
-		candles.Append(exchange.Candle{OpenMS: 1_700_000_040_000 + int64(i)*60_000, Open: tick(open), Close: tick(price), High: tick(max(open, price) + 20), Low: tick(min(open, price) - 20), Volume: 3})
+		candles.Append(
+			exchange.Candle{
+				OpenMS: 1_700_000_040_000 + int64(i)*60_000,
+				Open:   tick(open),
+				Close:  tick(price),
+				High:   tick(max(open, price) + 20),
+				Low:    tick(min(open, price) - 20),
+				Volume: 3,
+			},
+		)
 	}
 	return &tape.Tape{Symbol: symbol, Candles: candles}
 }
@@ -33,17 +42,39 @@ func steps(symbol *exchange.Symbol, count int) *tape.Tape {
 func speedConfig(t testing.TB, recorded *tape.Tape, fast, slow string) backtest.Config {
 	size := strategy.Size{Equity: exchange.RateOne}
 	return backtest.Config{Cash: exchange.AmountOf(10_000), Costs: fees(20_000, 50_000), Legs: []backtest.Leg{{Kind: "sma_cross", Tape: recorded,
-		Strategy: engine.StrategyConfig{Name: "speed", Symbol: recorded.Symbol, Interval: exchange.Minute1, Leverage: 3, Size: size,
-			Strategy: build(t, "sma_cross", strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Minute1, Size: size}, strategy.Values{"fast": fast, "slow": slow})}}}}
+		Strategy: engine.StrategyConfig{
+			Name:     "speed",
+			Symbol:   recorded.Symbol,
+			Interval: exchange.Minute1,
+			Leverage: 3,
+			Size:     size,
+			Strategy: build(
+				t,
+				"sma_cross",
+				strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Minute1, Size: size},
+				strategy.Values{"fast": fast, "slow": slow},
+			),
+		}}}}
 }
 
 // gridConfig rests so many buys below the price, a line a tenth of a per cent apart.
 func gridConfig(t testing.TB, recorded *tape.Tape, orders int) backtest.Config {
 	config := speedConfig(t, recorded, "10", "50")
 	first := recorded.Symbol.PriceDecimal(recorded.Candles.Open[0]).IntPart()
-	values := strategy.Values{"upper": fmt.Sprint(first * 999 / 1000), "lower": fmt.Sprint(first*999/1000 - first*int64(orders)/1000), "lines": fmt.Sprint(orders + 1), "orders": "200", "quantity": "0.001"}
+	values := strategy.Values{
+		"upper":    fmt.Sprint(first * 999 / 1000),
+		"lower":    fmt.Sprint(first*999/1000 - first*int64(orders)/1000),
+		"lines":    fmt.Sprint(orders + 1),
+		"orders":   "200",
+		"quantity": "0.001",
+	}
 	config.Legs[0].Kind = "grid"
-	config.Legs[0].Strategy.Strategy = build(t, "grid", strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Minute1}, values)
+	config.Legs[0].Strategy.Strategy = build(
+		t,
+		"grid",
+		strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Minute1},
+		values,
+	)
 	config.Legs[0].Strategy.Size = strategy.Size{}
 	return config
 }

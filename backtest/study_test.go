@@ -15,8 +15,17 @@ func TestAStudyRunsUnderWorseCircumstances(t *testing.T) {
 	config := speedConfig(t, steps(symbol(t, exchange.Futures, "0.1", "0.001"), 8_000), "10", "50")
 	config.Costs.Slippage = 10_000
 	config.Legs[0].Make = func(over *tape.Tape) (strategy.Strategy, error) {
-		return build(t, "sma_cross", strategy.Setting{Market: exchange.Futures, Symbol: over.Symbol, Interval: exchange.Minute1, Size: strategy.Size{Equity: exchange.RateOne}},
-			strategy.Values{"fast": "10", "slow": "50"}), nil
+		return build(
+			t,
+			"sma_cross",
+			strategy.Setting{
+				Market:   exchange.Futures,
+				Symbol:   over.Symbol,
+				Interval: exchange.Minute1,
+				Size:     strategy.Size{Equity: exchange.RateOne},
+			},
+			strategy.Values{"fast": "10", "slow": "50"},
+		), nil
 	}
 	result := mustRun(t, config)
 	study, err := backtest.RunStudy(context.Background(), config, result)
@@ -43,7 +52,8 @@ func TestAStudyRunsUnderWorseCircumstances(t *testing.T) {
 		t.Errorf("want a clean look for decisions that know the future, have %+v", study.Lookahead)
 	}
 	s := study.Shuffles
-	if s == nil || s.Trips != result.RoundTrips || s.Fifth > s.Quarter || s.Quarter > s.Median || s.Median > s.Third || s.Third > s.Worst || s.Worst <= 0 {
+	if s == nil || s.Trips != result.RoundTrips || s.Fifth > s.Quarter || s.Quarter > s.Median || s.Median > s.Third || s.Third > s.Worst ||
+		s.Worst <= 0 {
 		t.Errorf("shuffles: want rising shares of %d round trips, have %+v", result.RoundTrips, s)
 	}
 	again, err := backtest.RunStudy(context.Background(), config, result)

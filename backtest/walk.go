@@ -22,7 +22,14 @@ type Window struct {
 // Walk cuts the candles of the configuration's one leg into windows + train parts of
 // the same length. Each part behind the first ones is traded by the choice that best
 // takes from a sweep over the train parts before it. Progress is of all trials.
-func Walk(ctx context.Context, config Config, trials []Trial, windows, train int, best func([]Trial) *Trial, progress func(done, total int)) ([]Window, error) {
+func Walk(
+	ctx context.Context,
+	config Config,
+	trials []Trial,
+	windows, train int,
+	best func([]Trial) *Trial,
+	progress func(done, total int),
+) ([]Window, error) {
 	if len(config.Legs) != 1 {
 		return nil, fmt.Errorf("a walk is of one strategy, there are %d", len(config.Legs))
 	}
@@ -45,7 +52,9 @@ func Walk(ctx context.Context, config Config, trials []Trial, windows, train int
 		}
 		first, split := n*i/parts, n*(i+train)/parts
 		length := part.Legs[0].Tape.Candles.Len()
-		share := exchange.Rate((int64(split-first)*int64(exchange.RateOne) + int64(length) - 1) / int64(length)) // raised, so that the cut is at the split
+		share := exchange.Rate(
+			(int64(split-first)*int64(exchange.RateOne) + int64(length) - 1) / int64(length),
+		) // raised, so that the cut is at the split
 		own := make([]Trial, len(trials))
 		copy(own, trials)
 		splitMS, err := Sweep(ctx, part, own, share, func(done, total int) {
@@ -57,7 +66,17 @@ func Walk(ctx context.Context, config Config, trials []Trial, windows, train int
 			return nil, err
 		}
 		chosen := best(own)
-		walked = append(walked, Window{From: utc(openOf(i)), Split: utc(splitMS), To: utc(openOf(i + train + 1)), Params: chosen.Params, Seen: chosen.Seen, Unseen: chosen.Unseen})
+		walked = append(
+			walked,
+			Window{
+				From:   utc(openOf(i)),
+				Split:  utc(splitMS),
+				To:     utc(openOf(i + train + 1)),
+				Params: chosen.Params,
+				Seen:   chosen.Seen,
+				Unseen: chosen.Unseen,
+			},
+		)
 	}
 	return walked, nil
 }

@@ -37,8 +37,18 @@ func TestAWalkTradesEachPartByWhatThePartsBeforeItChose(t *testing.T) {
 		return result.FinalEquity
 	}
 	for i, window := range walked {
-		if want := []string{"whole", "quarter"}[i%2]; window.Params["way"] != want || window.Split.UnixMilli() != whole.Candles.OpenMS[at(i+2)] || window.From.UnixMilli() != whole.Candles.OpenMS[at(i)] {
-			t.Errorf("window %d: want %s from candle %d, cut at %d; have %v from %s, cut at %s", i, want, at(i), at(i+2), window.Params, window.From, window.Split)
+		if want := []string{"whole", "quarter"}[i%2]; window.Params["way"] != want || window.Split.UnixMilli() != whole.Candles.OpenMS[at(i+2)] ||
+			window.From.UnixMilli() != whole.Candles.OpenMS[at(i)] {
+			t.Errorf(
+				"window %d: want %s from candle %d, cut at %d; have %v from %s, cut at %s",
+				i,
+				want,
+				at(i),
+				at(i+2),
+				window.Params,
+				window.From,
+				window.Split,
+			)
 		}
 		if want := run(i, at(i), at(i+2)); window.Seen.FinalEquity != want {
 			t.Errorf("window %d: want %s of what it saw, have %s", i, want, window.Seen.FinalEquity)
@@ -59,11 +69,19 @@ func TestWindowsAreSummedOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	day := func(n int) time.Time { return time.UnixMilli(int64(n) * 86_400_000) }
 	window := func(way string, seen, unseen float64) backtest.Window {
-		return backtest.Window{From: day(0), Split: day(4), To: day(5), Params: map[string]string{"way": way}, Seen: &backtest.Column{Profit: &seen}, Unseen: &backtest.Column{Profit: &unseen}}
+		return backtest.Window{
+			From:   day(0),
+			Split:  day(4),
+			To:     day(5),
+			Params: map[string]string{"way": way},
+			Seen:   &backtest.Column{Profit: &seen},
+			Unseen: &backtest.Column{Profit: &unseen},
+		}
 	}
 	have := backtest.Sum([]backtest.Window{window("a", 20, 10), window("b", 30, -10), window("a", 30, 1)})
 	// 1.1 x 0.9 x 1.01; 1 % in 3 days behind 80 % in 12.
-	if have.Profit == nil || math.Abs(*have.Profit+0.01) > 1e-9 || have.Profitable != 2 || have.Choices != 2 || have.Efficiency == nil || math.Abs(*have.Efficiency-(1./3)/(80./12)) > 1e-9 {
+	if have.Profit == nil || math.Abs(*have.Profit+0.01) > 1e-9 || have.Profitable != 2 || have.Choices != 2 || have.Efficiency == nil ||
+		math.Abs(*have.Efficiency-(1./3)/(80./12)) > 1e-9 {
 		t.Errorf("have %+v", have)
 	}
 	if have := backtest.Sum([]backtest.Window{window("a", -1, 10)}); have.Efficiency != nil || *have.Profit < 9.99 {

@@ -100,7 +100,11 @@ func (d *derivation) armPart(purpose placement.Purpose, order exchange.NewOrder,
 func (d *derivation) profitPart(protection strategy.Protection) {
 	price := d.protectionPrice(placement.TakeProfit, protection.TakeProfit)
 	if price > 0 && !d.passed(placement.TakeProfit, price) {
-		d.part(placement.TakeProfit, exchange.NewOrder{Type: exchange.TakeProfitMarket, StopPrice: price}, "takes the profit of botd's part of the position")
+		d.part(
+			placement.TakeProfit,
+			exchange.NewOrder{Type: exchange.TakeProfitMarket, StopPrice: price},
+			"takes the profit of botd's part of the position",
+		)
 	}
 }
 

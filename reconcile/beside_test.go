@@ -22,9 +22,28 @@ func both(w *Desired) {
 func TestBesideOrdersOfOthersTheProtectionIsWhatTheExchangeTakes(t *testing.T) {
 	t.Parallel()
 	closing := func(id int64, kind exchange.OrderType) exchange.Order {
-		return exchange.Order{ID: id, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: kind, ClosePosition: true, Status: exchange.StatusNew, StopPrice: 45_000_00}
+		return exchange.Order{
+			ID:            id,
+			Market:        exchange.Futures,
+			Symbol:        "BTC-USDT",
+			Side:          exchange.Sell,
+			Type:          kind,
+			ClosePosition: true,
+			Status:        exchange.StatusNew,
+			StopPrice:     45_000_00,
+		}
 	}
-	part := exchange.Order{ID: 92, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.Limit, ClosePositionID: 7, Quantity: 15, Price: 60_000_00, Status: exchange.StatusOpen}
+	part := exchange.Order{
+		ID:              92,
+		Market:          exchange.Futures,
+		Symbol:          "BTC-USDT",
+		Side:            exchange.Sell,
+		Type:            exchange.Limit,
+		ClosePositionID: 7,
+		Quantity:        15,
+		Price:           60_000_00,
+		Status:          exchange.StatusOpen,
+	}
 	for _, c := range []struct {
 		name         string
 		others       []exchange.Order
@@ -45,7 +64,9 @@ func TestBesideOrdersOfOthersTheProtectionIsWhatTheExchangeTakes(t *testing.T) {
 				for i := range others {
 					if o := &others[i]; left { // it carries our prefix, and a person left it alone
 						o.ClientOrderID = fmt.Sprint("bt-1-", o.ID)
-						d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, ClientOrderID: o.ClientOrderID, Body: record.Ignored{OrderID: o.ID}})
+						d.book.Apply(
+							&record.Record{AtMS: d.now, Symbol: bitcoin, ClientOrderID: o.ClientOrderID, Body: record.Ignored{OrderID: o.ID}},
+						)
 					}
 				}
 				d.now += 1_000

@@ -101,7 +101,8 @@ func TestProtectionIsPlacedInTheRoundThePositionIsSeen(t *testing.T) {
 		t.Fatalf("want a stop and a profit, have %+v", intents)
 	}
 	stop, profit := intents[0].Order, intents[1].Order
-	if stop.Type != exchange.StopMarket || !stop.ClosePosition || stop.StopPrice != d.price("49000") || stop.Side != exchange.Sell || stop.WorkingType != exchange.ContractPrice {
+	if stop.Type != exchange.StopMarket || !stop.ClosePosition || stop.StopPrice != d.price("49000") || stop.Side != exchange.Sell ||
+		stop.WorkingType != exchange.ContractPrice {
 		t.Errorf("want a closePosition stop at 49000, have %+v", stop)
 	}
 	if profit.Type != exchange.TakeProfitMarket || profit.StopPrice != d.price("52000") {
@@ -247,7 +248,15 @@ func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
 	entry := d.one(placement.Entry, nil)
 	order := entry.Order
 	order.ClientOrderID = "bt-1-1"
-	apply(record.Record{AtMS: d.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "bt-1-1", Body: record.Sending{Order: order, Purpose: placement.Entry, DeadlineMS: d.now + 5000}})
+	apply(
+		record.Record{
+			AtMS:          d.now,
+			Strategy:      "one",
+			Symbol:        bitcoin,
+			ClientOrderID: "bt-1-1",
+			Body:          record.Sending{Order: order, Purpose: placement.Entry, DeadlineMS: d.now + 5000},
+		},
+	)
 	apply(record.Record{ClientOrderID: "bt-1-1", Body: record.Acknowledged{OrderID: 9}})
 	apply(record.Record{ClientOrderID: "bt-1-1", Body: record.Fill{OrderID: 9, Filled: 7}})
 	again := NewBook(testSettle)
@@ -318,8 +327,21 @@ func TestAnEntryFilledAndClosedBeforeTheFirstLookLeavesNothing(t *testing.T) {
 	d.now += 60_000
 	for range 4 {
 		d.now += 1_000
-		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(0), Positions: d.positions(0),
-			ClosedOf: []string{"BTC-USDT"}, Closed: []exchange.Position{{ID: 9, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 10, CreatedMS: created, EntryPrice: exchange.AmountOf(50_000)}}})
+		d.book.Observe(
+			&Snapshot{
+				BeganMS:       d.now,
+				EndedMS:       d.now,
+				FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
+				Before:        d.positions(0),
+				Positions:     d.positions(0),
+				ClosedOf: []string{
+					"BTC-USDT",
+				},
+				Closed: []exchange.Position{
+					{ID: 9, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 10, CreatedMS: created, EntryPrice: exchange.AmountOf(50_000)},
+				},
+			},
+		)
 	}
 	symbol := d.book.Symbol(bitcoin)
 	if symbol.Known() != 0 || len(d.book.Live()) != 0 || !symbol.Settled {

@@ -88,7 +88,15 @@ func (d *desk) none(change func(*Desired)) {
 func (d *desk) send(intent Intent) string {
 	order := intent.Order
 	order.ClientOrderID = d.book.NextClientOrderID("t")
-	d.book.Apply(&record.Record{AtMS: d.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID, Body: record.Sending{Order: order, Purpose: intent.Purpose, Key: intent.Key, DeadlineMS: d.now + 5_000}})
+	d.book.Apply(
+		&record.Record{
+			AtMS:          d.now,
+			Strategy:      "one",
+			Symbol:        bitcoin,
+			ClientOrderID: order.ClientOrderID,
+			Body:          record.Sending{Order: order, Purpose: intent.Purpose, Key: intent.Key, DeadlineMS: d.now + 5_000},
+		},
+	)
 	return order.ClientOrderID
 }
 
@@ -109,8 +117,10 @@ func (d *desk) positions(signed exchange.Quantity) exchange.Fetched[exchange.Pos
 	if signed < 0 {
 		side = exchange.Short
 	}
-	return exchange.FetchedOf([]exchange.Position{{ID: 7, Symbol: "BTC-USDT", Side: side, Remaining: max(signed, -signed), Quantity: max(signed, -signed),
-		EntryPrice: exchange.AmountOf(50_000), Leverage: 10, Status: exchange.PositionOpen}})
+	return exchange.FetchedOf(
+		[]exchange.Position{{ID: 7, Symbol: "BTC-USDT", Side: side, Remaining: max(signed, -signed), Quantity: max(signed, -signed),
+			EntryPrice: exchange.AmountOf(50_000), Leverage: 10, Status: exchange.PositionOpen}},
+	)
 }
 
 // observe fetches: open orders, looks, a position; full when before counts too.
@@ -120,8 +130,17 @@ func (d *desk) observe(signed exchange.Quantity, looks []Look, orders ...exchang
 }
 
 func (d *desk) order(id string, orderID int64, status exchange.OrderStatus, quantity, filled exchange.Quantity) exchange.Order {
-	return exchange.Order{ID: orderID, ClientOrderID: id, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder,
-		Quantity: quantity, Filled: filled, Status: status}
+	return exchange.Order{
+		ID:            orderID,
+		ClientOrderID: id,
+		Market:        exchange.Futures,
+		Symbol:        "BTC-USDT",
+		Side:          exchange.Buy,
+		Type:          exchange.MarketOrder,
+		Quantity:      quantity,
+		Filled:        filled,
+		Status:        status,
+	}
 }
 
 // hold brings the book to a settled position of its own.

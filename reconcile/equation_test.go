@@ -12,7 +12,17 @@ func beside(t *testing.T) (d *desk, resting exchange.Order) {
 	t.Helper()
 	d = newDesk(t)
 	d.observe(0, nil)
-	bid := Intent{Purpose: placement.Order, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: d.price("49000")}}
+	bid := Intent{
+		Purpose: placement.Order,
+		Order: exchange.NewOrder{
+			Market:   exchange.Futures,
+			Symbol:   "BTC-USDT",
+			Side:     exchange.Buy,
+			Type:     exchange.Limit,
+			Quantity: 10,
+			Price:    d.price("49000"),
+		},
+	}
 	id := d.send(bid)
 	d.acknowledge(id, 11)
 	resting = d.order(id, 11, exchange.StatusOpen, 10, 0)
@@ -37,8 +47,16 @@ func (d *desk) decided(position exchange.Quantity, resting exchange.Order) (seco
 func afterAMove(t *testing.T) int {
 	t.Helper()
 	d, resting := beside(t)
-	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf([]exchange.Order{resting}), Before: d.positions(0), Positions: d.positions(4),
-		ClosedOf: []string{"BTC-USDT"}})
+	d.book.Observe(
+		&Snapshot{
+			BeganMS:       d.now,
+			EndedMS:       d.now,
+			FuturesOrders: exchange.FetchedOf([]exchange.Order{resting}),
+			Before:        d.positions(0),
+			Positions:     d.positions(4),
+			ClosedOf:      []string{"BTC-USDT"},
+		},
+	)
 	return d.decided(4, resting)
 }
 

@@ -50,7 +50,11 @@ func TestAnExitInTheNameOfAStopTakesThePlaceOfAPartReduction(t *testing.T) {
 	d.target(15)
 	d.one(placement.Exit, nil) // its quantity is settled, and nothing of it is sent
 	d.book.Symbol(bitcoin).Last = d.price("48000")
-	if urgent := d.one(placement.StopLoss, stopAt2); urgent.Order.Type != exchange.MarketOrder || urgent.Order.Quantity != 20 || !urgent.Order.ReduceOnly {
+	if urgent := d.one(
+		placement.StopLoss,
+		stopAt2,
+	); urgent.Order.Type != exchange.MarketOrder || urgent.Order.Quantity != 20 ||
+		!urgent.Order.ReduceOnly {
 		t.Errorf("want one exit, of all 20, have %+v", urgent.Order)
 	}
 }

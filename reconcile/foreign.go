@@ -202,7 +202,13 @@ func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason stri
 		case adopt:
 			emit(found(order, strategy, order.ClientOrderID, record.Found{Evidence: evidence}))
 		default:
-			emit(record.Record{Symbol: key, ClientOrderID: order.ClientOrderID, Body: record.Ignored{Quantity: symbol.Ignored(), OrderID: order.ID, Evidence: evidence}})
+			emit(
+				record.Record{
+					Symbol:        key,
+					ClientOrderID: order.ClientOrderID,
+					Body:          record.Ignored{Quantity: symbol.Ignored(), OrderID: order.ID, Evidence: evidence},
+				},
+			)
 		}
 	}
 	if key.Market == exchange.Spot {
@@ -231,8 +237,19 @@ func found(order *exchange.Order, strategy, id string, body record.Found) record
 		body.Purpose = placement.ExitOrder
 	}
 	body.OrderID, body.Key = order.ID, "found"
-	body.Order = exchange.NewOrder{Market: order.Market, Symbol: order.Symbol, Side: order.Side, Type: order.Type, Quantity: order.Quantity, Price: order.Price,
-		StopPrice: order.StopPrice, WorkingType: order.WorkingType, ReduceOnly: order.Reduces() && !order.ClosePosition, ClosePosition: order.ClosePosition,
-		PostOnly: order.PostOnly, ClientOrderID: order.ClientOrderID}
+	body.Order = exchange.NewOrder{
+		Market:        order.Market,
+		Symbol:        order.Symbol,
+		Side:          order.Side,
+		Type:          order.Type,
+		Quantity:      order.Quantity,
+		Price:         order.Price,
+		StopPrice:     order.StopPrice,
+		WorkingType:   order.WorkingType,
+		ReduceOnly:    order.Reduces() && !order.ClosePosition,
+		ClosePosition: order.ClosePosition,
+		PostOnly:      order.PostOnly,
+		ClientOrderID: order.ClientOrderID,
+	}
 	return record.Record{ClientOrderID: id, Strategy: strategy, Symbol: order.Key(), Body: body}
 }

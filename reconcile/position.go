@@ -96,7 +96,8 @@ func find(positions []exchange.Position, symbol string) (found exchange.Position
 // then.
 func (b *Book) measureResidual(s *Snapshot, symbol *SymbolState) {
 	residual := symbol.Position - symbol.Known()
-	if residual != symbol.residual || symbol.Known() != symbol.residualOf || residual == 0 || b.anyUnresolved(symbol.Key()) || b.unseen(s, symbol.Key()) {
+	if residual != symbol.residual || symbol.Known() != symbol.residualOf || residual == 0 || b.anyUnresolved(symbol.Key()) ||
+		b.unseen(s, symbol.Key()) {
 		symbol.differs.restart(s)
 	} else {
 		symbol.differs.extend(s)

@@ -38,7 +38,12 @@ func TestBesideOthersBotdsPartIsNeverMoreThanTheExchangesPosition(t *testing.T) 
 			t.Parallel()
 			d := newDesk(t)
 			d.book.Foreign = ForeignIgnore
-			d.want(&strategy.Plan{OrdersSet: true, Orders: []strategy.DesiredOrder{{Key: "high", Side: exchange.Sell, Price: d.price("52000"), Quantity: 10}}})
+			d.want(
+				&strategy.Plan{
+					OrdersSet: true,
+					Orders:    []strategy.DesiredOrder{{Key: "high", Side: exchange.Sell, Price: d.price("52000"), Quantity: 10}},
+				},
+			)
 			d.tells(1, 0)
 			id := d.send(d.one(placement.Order, nil))
 			d.acknowledge(id, 11)
@@ -53,7 +58,15 @@ func TestBesideOthersBotdsPartIsNeverMoreThanTheExchangesPosition(t *testing.T) 
 				t.Fatalf("want %d ignored, have %d and known %d", c.stranger, symbol.Ignored(), symbol.Known())
 			}
 			resting.Filled = 9
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Symbol: bitcoin, Strategy: "one", Body: record.Ended{State: placement.Filled, Filled: 10}})
+			d.book.Apply(
+				&record.Record{
+					AtMS:          d.now,
+					ClientOrderID: id,
+					Symbol:        bitcoin,
+					Strategy:      "one",
+					Body:          record.Ended{State: placement.Filled, Filled: 10},
+				},
+			)
 			for range 8 { // and then it fills against theirs
 				d.now += 1_000
 				d.tells(2, c.venue)
@@ -120,16 +133,50 @@ func (w *wallet) observe(held string, orders ...exchange.Order) {
 
 // order sends an order and lets it be accepted.
 func (w *wallet) order(orderID int64, side exchange.Side, quantity exchange.Quantity) exchange.Order {
-	order := exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: side, Type: exchange.Limit, Quantity: quantity, Price: 50_000e8, ClientOrderID: w.book.NextClientOrderID("t")}
-	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID, Body: record.Sending{Order: order, Purpose: placement.Order, Key: "k", DeadlineMS: w.now + 5_000}})
+	order := exchange.NewOrder{
+		Market:        exchange.Spot,
+		Symbol:        "BTC-USDT",
+		Side:          side,
+		Type:          exchange.Limit,
+		Quantity:      quantity,
+		Price:         50_000e8,
+		ClientOrderID: w.book.NextClientOrderID("t"),
+	}
+	w.apply(
+		record.Record{
+			AtMS:          w.now,
+			Strategy:      "one",
+			Symbol:        coin,
+			ClientOrderID: order.ClientOrderID,
+			Body:          record.Sending{Order: order, Purpose: placement.Order, Key: "k", DeadlineMS: w.now + 5_000},
+		},
+	)
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Acknowledged{OrderID: orderID}})
-	return exchange.Order{ID: orderID, ClientOrderID: order.ClientOrderID, Market: exchange.Spot, Symbol: "BTC-USDT", Side: side, Type: exchange.Limit, Quantity: quantity, Price: order.Price, Status: exchange.StatusOpen}
+	return exchange.Order{
+		ID:            orderID,
+		ClientOrderID: order.ClientOrderID,
+		Market:        exchange.Spot,
+		Symbol:        "BTC-USDT",
+		Side:          side,
+		Type:          exchange.Limit,
+		Quantity:      quantity,
+		Price:         order.Price,
+		Status:        exchange.StatusOpen,
+	}
 }
 
 // buys lets an order fill and end.
 func (w *wallet) buys(quantity exchange.Quantity) {
 	order := w.order(5, exchange.Buy, quantity)
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Strategy: "one", Symbol: coin, Body: record.Ended{State: placement.Filled, Filled: quantity}})
+	w.apply(
+		record.Record{
+			AtMS:          w.now,
+			ClientOrderID: order.ClientOrderID,
+			Strategy:      "one",
+			Symbol:        coin,
+			Body:          record.Ended{State: placement.Filled, Filled: quantity},
+		},
+	)
 }
 
 func TestAClockThatJumpsAheadMakesNoWalletYoungerThanTheLastFill(t *testing.T) {
@@ -271,7 +318,15 @@ func TestWhereTheJournalMissesOrdersAnOldWalletDoesNotLetASaleGoTwice(t *testing
 		w.observe("1.003")
 		held("7 of the 10 were sold by what the journal misses", 3)
 		sale := w.order(6, exchange.Sell, 3)
-		w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Strategy: "one", Symbol: coin, Body: record.Ended{State: placement.Filled, Filled: 3}})
+		w.apply(
+			record.Record{
+				AtMS:          w.now,
+				ClientOrderID: sale.ClientOrderID,
+				Strategy:      "one",
+				Symbol:        coin,
+				Body:          record.Ended{State: placement.Filled, Filled: 3},
+			},
+		)
 		if restarted {
 			w.start()
 		}
@@ -292,7 +347,17 @@ func TestAnOldBackupsStopThatLeftTheListMayHaveSoldUntilTheWalletTells(t *testin
 	w.observe("1")
 	w.now += 60_000
 	w.buys(10)
-	stop := exchange.Order{ID: 7, ClientOrderID: "bt-1-9", Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopLimit, Quantity: 10, Price: 40_000e8, Status: exchange.StatusNew}
+	stop := exchange.Order{
+		ID:            7,
+		ClientOrderID: "bt-1-9",
+		Market:        exchange.Spot,
+		Symbol:        "BTC-USDT",
+		Side:          exchange.Sell,
+		Type:          exchange.StopLimit,
+		Quantity:      10,
+		Price:         40_000e8,
+		Status:        exchange.StatusNew,
+	}
 	held := func(when string, want exchange.Quantity) {
 		t.Helper()
 		if have := w.book.Held(w.book.Symbol(coin)); have != want {

@@ -90,7 +90,11 @@ func (d *derivation) stop(protection strategy.Protection) {
 		}
 	case d.nowMS-main.SentMS() < int64(d.desired.Interval): // at most once a candle
 	case d.desired.Bridge && len(d.towards) == 0 && d.reducible() == abs(d.held):
-		d.arm(placement.StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, Quantity: abs(d.held), ReduceOnly: true}, "stands while the protection moves")
+		d.arm(
+			placement.StopLoss,
+			exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, Quantity: abs(d.held), ReduceOnly: true},
+			"stands while the protection moves",
+		)
 	default:
 		d.cancel(main, "the protection moves")
 	}

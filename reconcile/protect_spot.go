@@ -50,8 +50,14 @@ func (d *derivation) protectSpot() {
 	case d.passed(placement.StopLoss, price) && len(d.stops) == 0:
 		d.exitNow(placement.StopLoss, "the stop's price was passed already")
 	case !d.passed(placement.StopLoss, price):
-		d.add(Intent{Purpose: placement.StopLoss, Reason: "protects the position", Order: exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.SideOf(-d.held),
-			Quantity: missing, StopPrice: price, Price: rules.FloorPrice(price - share(price, d.desired.Collar))}})
+		d.add(
+			Intent{
+				Purpose: placement.StopLoss,
+				Reason:  "protects the position",
+				Order: exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.SideOf(-d.held),
+					Quantity: missing, StopPrice: price, Price: rules.FloorPrice(price - share(price, d.desired.Collar))},
+			},
+		)
 	}
 }
 

@@ -19,10 +19,25 @@ func TestAStopOfMoreThanIsHeldIsTakenOffAtOnce(t *testing.T) {
 	w.buys(10)
 	symbol := w.book.Symbol(coin)
 	symbol.Last, symbol.EntryPrice = 50_000e8, exchange.AmountOf(50_000)
-	w.book.Apply(&record.Record{Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}}})
+	w.book.Apply(
+		&record.Record{
+			Strategy: "one",
+			Symbol:   coin,
+			Body:     record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}},
+		},
+	)
 	derive := func() []Intent {
-		intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1, Collar: exchange.RateOne / 20,
-			Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)
+		intents, _ := w.book.Derive(
+			&Desired{
+				Strategy:   w.book.Strategy("one"),
+				Symbol:     symbol,
+				Equity:     exchange.AmountOf(10_000),
+				Interval:   exchange.Minute1,
+				Collar:     exchange.RateOne / 20,
+				Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}},
+			},
+			w.now,
+		)
 		return intents
 	}
 	w.observe("0.01")
@@ -32,9 +47,28 @@ func TestAStopOfMoreThanIsHeldIsTakenOffAtOnce(t *testing.T) {
 	}
 	order := stop[0].Order
 	order.ClientOrderID = w.book.NextClientOrderID("t")
-	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID, Body: record.Sending{Order: order, Purpose: placement.StopLoss, DeadlineMS: w.now + 5_000}})
+	w.apply(
+		record.Record{
+			AtMS:          w.now,
+			Strategy:      "one",
+			Symbol:        coin,
+			ClientOrderID: order.ClientOrderID,
+			Body:          record.Sending{Order: order, Purpose: placement.StopLoss, DeadlineMS: w.now + 5_000},
+		},
+	)
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Acknowledged{OrderID: 9}})
-	resting := exchange.Order{ID: 9, ClientOrderID: order.ClientOrderID, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: order.Type, Quantity: 10, Price: order.Price, StopPrice: order.StopPrice, Status: exchange.StatusOpen}
+	resting := exchange.Order{
+		ID:            9,
+		ClientOrderID: order.ClientOrderID,
+		Market:        exchange.Spot,
+		Symbol:        "BTC-USDT",
+		Side:          exchange.Sell,
+		Type:          order.Type,
+		Quantity:      10,
+		Price:         order.Price,
+		StopPrice:     order.StopPrice,
+		Status:        exchange.StatusOpen,
+	}
 	for range testSettle.StalenessMS/1_000 + 3 { // sold by hand
 		w.now += 1_000
 		w.observe("0.004", resting)

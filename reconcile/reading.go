@@ -23,7 +23,12 @@ func (b *Book) FuturesReading(s *Snapshot) (ledger.Reading, bool) {
 	if s.Account == nil || !s.Positions.Done() {
 		return ledger.Reading{}, false
 	}
-	r := ledger.Reading{AtMS: s.EndedMS, Market: exchange.Futures, Wallet: ledger.FuturesWallet(s.Account), Open: b.PositionsRead(s.Positions.Items())}
+	r := ledger.Reading{
+		AtMS:   s.EndedMS,
+		Market: exchange.Futures,
+		Wallet: ledger.FuturesWallet(s.Account),
+		Open:   b.PositionsRead(s.Positions.Items()),
+	}
 	for _, symbol := range b.symbols {
 		if symbol.Key().Market == exchange.Futures {
 			b.addInstrument(&r, symbol.Rules)
@@ -56,7 +61,16 @@ func (b *Book) addInstrument(r *ledger.Reading, rules *exchange.Symbol) {
 
 // PositionRead reads a position for the ledger; its quantities are zero where the symbol is not known.
 func (b *Book) PositionRead(p *exchange.Position) ledger.Position {
-	read := ledger.Position{ID: p.ID, Symbol: p.Symbol, Short: p.Side == exchange.Short, Entry: p.EntryPrice, Close: p.ClosePrice, Realised: p.RealizedPNL, Liquidated: p.Status == exchange.PositionLiquidated, FromMS: p.CreatedMS}
+	read := ledger.Position{
+		ID:         p.ID,
+		Symbol:     p.Symbol,
+		Short:      p.Side == exchange.Short,
+		Entry:      p.EntryPrice,
+		Close:      p.ClosePrice,
+		Realised:   p.RealizedPNL,
+		Liquidated: p.Status == exchange.PositionLiquidated,
+		FromMS:     p.CreatedMS,
+	}
 	if p.Remaining == 0 {
 		read.UntilMS = p.UpdatedMS
 	}
@@ -99,5 +113,12 @@ func (b *Book) TradeRead(t *exchange.UserTrade) (ledger.Trade, bool) {
 	if rules == nil {
 		return ledger.Trade{}, false
 	}
-	return ledger.Trade{ID: t.ID, OrderID: t.OrderID, Price: rules.PriceAmount(t.Price), Quantity: rules.QuantityAmount(t.Quantity), Fee: t.Fee, FeeAsset: t.FeeAsset}, true
+	return ledger.Trade{
+		ID:       t.ID,
+		OrderID:  t.OrderID,
+		Price:    rules.PriceAmount(t.Price),
+		Quantity: rules.QuantityAmount(t.Quantity),
+		Fee:      t.Fee,
+		FeeAsset: t.FeeAsset,
+	}, true
 }

@@ -244,7 +244,17 @@ func (b *Book) seen(p *account.Placement, order *exchange.Order, emit func(recor
 	}
 	switch {
 	case order.Status.Final():
-		emit(p.About(record.Ended{OrderID: order.ID, State: finalState(order.Status), Filled: filled, Price: fillPrice(order), Evidence: "fetched " + order.Status.String()}))
+		emit(
+			p.About(
+				record.Ended{
+					OrderID:  order.ID,
+					State:    finalState(order.Status),
+					Filled:   filled,
+					Price:    fillPrice(order),
+					Evidence: "fetched " + order.Status.String(),
+				},
+			),
+		)
 	case p.State() != placement.Working || filled != p.Filled() || p.OrderID() != order.ID:
 		if order.Status == exchange.StatusCreated && p.OrderID() == order.ID {
 			return // accepted, not yet in the book: nothing new

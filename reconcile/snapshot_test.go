@@ -105,8 +105,10 @@ func TestTheEquationWaitsForAPlacementThatIsNotAnsweredYet(t *testing.T) {
 	first := d.send(d.one(placement.Entry, nil))
 	d.unknown(first)
 	d.now += 60_000 // its fence has passed
-	second := d.send(Intent{Purpose: placement.Exit, Strategy: "one", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
-		Type: exchange.MarketOrder, Quantity: 10, ReduceOnly: true}})
+	second := d.send(
+		Intent{Purpose: placement.Exit, Strategy: "one", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
+			Type: exchange.MarketOrder, Quantity: 10, ReduceOnly: true}},
+	)
 	for range 8 { // both filled: the residual is not the unknown's alone
 		d.now += 1_000
 		if records := d.observe(0, nil); len(records) > 0 {
@@ -119,7 +121,27 @@ func TestADifferenceThatFillsExplainAnewBeginsAnew(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.observe(0, nil)
-	d.book.Apply(&record.Record{AtMS: d.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "grid", Body: record.Sending{Purpose: placement.Order, Key: "a", DeadlineMS: d.now, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 40, Price: 1}}})
+	d.book.Apply(
+		&record.Record{
+			AtMS:          d.now,
+			Strategy:      "one",
+			Symbol:        bitcoin,
+			ClientOrderID: "grid",
+			Body: record.Sending{
+				Purpose:    placement.Order,
+				Key:        "a",
+				DeadlineMS: d.now,
+				Order: exchange.NewOrder{
+					Market:   exchange.Futures,
+					Symbol:   "BTC-USDT",
+					Side:     exchange.Buy,
+					Type:     exchange.Limit,
+					Quantity: 40,
+					Price:    1,
+				},
+			},
+		},
+	)
 	d.acknowledge("grid", 5)
 	d.now += 60_000
 	for filled := range exchange.Quantity(5) { // the list is always one fill behind the position
@@ -149,13 +171,28 @@ func TestOnSpotAnOrderOfOursThatTheJournalDoesNotKnowIsFoundInTheHistory(t *test
 		book.Instance = "t"
 		book.Symbol(coin)
 		if c.sent != "" {
-			book.Apply(&record.Record{Symbol: coin, ClientOrderID: c.sent, Body: record.Sending{Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT"}}})
+			book.Apply(
+				&record.Record{
+					Symbol:        coin,
+					ClientOrderID: c.sent,
+					Body:          record.Sending{Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT"}},
+				},
+			)
 		}
 		book.Apply(&record.Record{Body: record.Boot{Epoch: 4}})
 		newest := history
 		if c.since != "" {
-			book.Apply(&record.Record{Symbol: coin, ClientOrderID: c.since, Body: record.Sending{Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT"}}})
-			newest = append(newest, exchange.Order{ID: 9, ClientOrderID: c.since, Market: exchange.Spot, Symbol: "BTC-USDT", Status: exchange.StatusFilled})
+			book.Apply(
+				&record.Record{
+					Symbol:        coin,
+					ClientOrderID: c.since,
+					Body:          record.Sending{Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT"}},
+				},
+			)
+			newest = append(
+				newest,
+				exchange.Order{ID: 9, ClientOrderID: c.since, Market: exchange.Spot, Symbol: "BTC-USDT", Status: exchange.StatusFilled},
+			)
 		}
 		book.Observe(&Snapshot{Newest: newest})
 		if have := book.Symbol(coin).UnknownEnded; have != c.want {

@@ -35,7 +35,8 @@ func (b *Book) UnresolvedBeside(clientOrderID string, key exchange.SymbolKey) bo
 	for i, own := 0, false; i < len(b.Live()); i++ {
 		p := b.Live()[i]
 		own = own || p.ClientOrderID() == clientOrderID
-		if p.ClientOrderID() != clientOrderID && p.Symbol() == key && (p.State() == placement.Uncertain || p.State() == placement.Sending && (!own || p.Reduces() && p.Order().Type == exchange.MarketOrder)) {
+		if p.ClientOrderID() != clientOrderID && p.Symbol() == key &&
+			(p.State() == placement.Uncertain || p.State() == placement.Sending && (!own || p.Reduces() && p.Order().Type == exchange.MarketOrder)) {
 			return true
 		}
 	}
@@ -107,7 +108,11 @@ func (b *Book) attribute(s *Snapshot, symbol *SymbolState, unknown []*account.Pl
 		left -= explained(p, left)
 	}
 	if left != 0 {
-		b.quarantine(symbol, "the position differs by "+residualText(symbol)+", which the unknown placement "+unknown[0].ClientOrderID()+" does not explain", emit)
+		b.quarantine(
+			symbol,
+			"the position differs by "+residualText(symbol)+", which the unknown placement "+unknown[0].ClientOrderID()+" does not explain",
+			emit,
+		)
 		return
 	}
 	left = symbol.residual
@@ -176,7 +181,9 @@ func (b *Book) closedAlready(s *Snapshot, symbol *SymbolState, p *account.Placem
 	}
 	for i := range s.Closed {
 		c := &s.Closed[i]
-		if c.Symbol != symbol.Key().Name || (c.Side == exchange.Long) != (p.Order().Side == exchange.Buy) || c.CreatedMS < p.SentMS()-p.SentMS()%1000 || slices.Contains(symbol.seen, c.ID) {
+		if c.Symbol != symbol.Key().Name || (c.Side == exchange.Long) != (p.Order().Side == exchange.Buy) ||
+			c.CreatedMS < p.SentMS()-p.SentMS()%1000 ||
+			slices.Contains(symbol.seen, c.ID) {
 			continue
 		}
 		filled := min(c.Quantity, p.Order().Quantity)
@@ -186,7 +193,11 @@ func (b *Book) closedAlready(s *Snapshot, symbol *SymbolState, p *account.Placem
 		}
 		grown := filled - p.Filled()
 		emit(p.About(record.Ended{State: state, Filled: filled, Price: c.EntryPrice, Evidence: "inferred: filled and closed before the first read"}))
-		emit(symbol.about(record.Adopted{Quantity: -grown * exchange.Quantity(p.Order().Side.Sign()), Evidence: "the position was closed before it was seen"}))
+		emit(
+			symbol.about(
+				record.Adopted{Quantity: -grown * exchange.Quantity(p.Order().Side.Sign()), Evidence: "the position was closed before it was seen"},
+			),
+		)
 		symbol.saw(c.ID)
 		return true
 	}

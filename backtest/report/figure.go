@@ -91,20 +91,27 @@ func groups(r *backtest.Result) []figureGroup {
 }
 
 func seriesGroup(name string, s *backtest.Series, r *backtest.Result) figureGroup {
-	return figureGroup{fmt.Sprintf("%s (N = %d, P = %d)", name, s.Returns, s.PerYear), []figure{
-		{Name: "Sharpe", Value: number(s.Sharpe), Formula: sharpeText + "; risk-free " + r.Figures.RiskFree + " a year"},
-		{Name: "Sortino", Value: number(s.Sortino), Formula: sortinoText},
-		{Name: "Volatility", Value: percent(s.Volatility), Formula: "sd(r) × √P"},
-		{Name: "Omega", Value: number(s.Omega), Formula: "sum of gains / sum of losses"},
-		{Name: "VaR 95 %", Value: percent(s.VaR), Formula: "−5th percentile of r, linear between two returns"},
-		{Name: "CVaR 95 %", Value: percent(s.CVaR), Formula: "−mean of the returns at or below that percentile"},
-		{Name: "VaR 95 %, normal", Value: percent(s.VaRNormal), Formula: "1.645 sd − mean, as if returns were normal"},
-		{Name: "Probabilistic Sharpe", Value: number(s.PSR), Formula: "Φ(SR √(n−1) / √(1 − skew SR + (kurtosis−1)/4 SR²)): how probable a true Sharpe above 0 is"},
-		{Name: "Skew", Value: number(s.Skew), Formula: "third moment / second^1.5"},
-		{Name: "Kurtosis", Value: number(s.Kurtosis), Formula: "fourth moment / second², 3 for normal returns"},
-		{Name: "Best", Value: signedPercent(s.Best), Formula: "largest r"},
-		{Name: "Worst", Value: signedPercent(s.Worst), Formula: "least r"},
-	}}
+	return figureGroup{
+		fmt.Sprintf("%s (N = %d, P = %d)", name, s.Returns, s.PerYear),
+		[]figure{
+			{Name: "Sharpe", Value: number(s.Sharpe), Formula: sharpeText + "; risk-free " + r.Figures.RiskFree + " a year"},
+			{Name: "Sortino", Value: number(s.Sortino), Formula: sortinoText},
+			{Name: "Volatility", Value: percent(s.Volatility), Formula: "sd(r) × √P"},
+			{Name: "Omega", Value: number(s.Omega), Formula: "sum of gains / sum of losses"},
+			{Name: "VaR 95 %", Value: percent(s.VaR), Formula: "−5th percentile of r, linear between two returns"},
+			{Name: "CVaR 95 %", Value: percent(s.CVaR), Formula: "−mean of the returns at or below that percentile"},
+			{Name: "VaR 95 %, normal", Value: percent(s.VaRNormal), Formula: "1.645 sd − mean, as if returns were normal"},
+			{
+				Name:    "Probabilistic Sharpe",
+				Value:   number(s.PSR),
+				Formula: "Φ(SR √(n−1) / √(1 − skew SR + (kurtosis−1)/4 SR²)): how probable a true Sharpe above 0 is",
+			},
+			{Name: "Skew", Value: number(s.Skew), Formula: "third moment / second^1.5"},
+			{Name: "Kurtosis", Value: number(s.Kurtosis), Formula: "fourth moment / second², 3 for normal returns"},
+			{Name: "Best", Value: signedPercent(s.Best), Formula: "largest r"},
+			{Name: "Worst", Value: signedPercent(s.Worst), Formula: "least r"},
+		},
+	}
 }
 
 func tripGroup(r *backtest.Result) figureGroup {
@@ -129,9 +136,27 @@ func tripGroup(r *backtest.Result) figureGroup {
 	}}
 	if t.Holding != nil {
 		held := func(seconds float64) string { return span(time.Duration(seconds * float64(time.Second))) }
-		g.Figures = append(g.Figures, figure{Name: "Held", Value: held(t.Holding.Median), Note: held(t.Holding.Tenth) + " to " + held(t.Holding.Ninth), Formula: "median; a tenth and nine tenths"},
-			figure{Name: "MAE", Value: percent(t.Adverse.Median), Note: "nine tenths " + percent(t.Adverse.Ninth), Formula: "how far the price went against it, of the entry; median"},
-			figure{Name: "MFE", Value: percent(t.Favourable.Median), Note: "nine tenths " + percent(t.Favourable.Ninth), Formula: "how far the price went for it; median"})
+		g.Figures = append(
+			g.Figures,
+			figure{
+				Name:    "Held",
+				Value:   held(t.Holding.Median),
+				Note:    held(t.Holding.Tenth) + " to " + held(t.Holding.Ninth),
+				Formula: "median; a tenth and nine tenths",
+			},
+			figure{
+				Name:    "MAE",
+				Value:   percent(t.Adverse.Median),
+				Note:    "nine tenths " + percent(t.Adverse.Ninth),
+				Formula: "how far the price went against it, of the entry; median",
+			},
+			figure{
+				Name:    "MFE",
+				Value:   percent(t.Favourable.Median),
+				Note:    "nine tenths " + percent(t.Favourable.Ninth),
+				Formula: "how far the price went for it; median",
+			},
+		)
 	}
 	return g
 }
@@ -142,17 +167,25 @@ func costGroup(r *backtest.Result) figureGroup {
 	if f.Turnover != nil {
 		turnover = fixed(*f.Turnover, 1) + " × a year"
 	}
-	return figureGroup{"Costs and size", []figure{
-		{Name: "Fees", Value: money(r.TotalFees) + " USDT", Note: percent(f.FeeDrag), Formula: "paid; of the gross profit"},
-		{Name: "Funding paid", Value: money(r.TotalFunding) + " USDT", Note: percent(f.FundingDrag), Formula: "net; of the gross profit"},
-		{Name: "Slippage", Value: money(r.TotalSlippage) + " USDT", Note: percent(f.SlipDrag), Formula: "what fills were worse than their quotes; of the gross profit"},
-		{Name: "Break-even slippage", Value: percent(r.BreakEven), Formula: breakEvenText},
-		{Name: "In the market", Value: percent(r.Exposure), Formula: exposureText},
-		{Name: "Mean leverage", Value: fixed(f.Leverage, 2), Formula: "mean of |value held| / equity over all closes"},
-		{Name: "Turnover", Value: turnover, Formula: "value filled / mean equity, a year"},
-		{Name: "Fills", Value: count(r.Fills), Formula: "executions"},
-		{Name: "Liquidations", Value: count(r.Liquidations), Formula: "positions the exchange ended"},
-	}}
+	return figureGroup{
+		"Costs and size",
+		[]figure{
+			{Name: "Fees", Value: money(r.TotalFees) + " USDT", Note: percent(f.FeeDrag), Formula: "paid; of the gross profit"},
+			{Name: "Funding paid", Value: money(r.TotalFunding) + " USDT", Note: percent(f.FundingDrag), Formula: "net; of the gross profit"},
+			{
+				Name:    "Slippage",
+				Value:   money(r.TotalSlippage) + " USDT",
+				Note:    percent(f.SlipDrag),
+				Formula: "what fills were worse than their quotes; of the gross profit",
+			},
+			{Name: "Break-even slippage", Value: percent(r.BreakEven), Formula: breakEvenText},
+			{Name: "In the market", Value: percent(r.Exposure), Formula: exposureText},
+			{Name: "Mean leverage", Value: fixed(f.Leverage, 2), Formula: "mean of |value held| / equity over all closes"},
+			{Name: "Turnover", Value: turnover, Formula: "value filled / mean equity, a year"},
+			{Name: "Fills", Value: count(r.Fills), Formula: "executions"},
+			{Name: "Liquidations", Value: count(r.Liquidations), Formula: "positions the exchange ended"},
+		},
+	}
 }
 
 func longest(r *backtest.Result) string {

@@ -11,8 +11,19 @@ import (
 )
 
 var functions = template.FuncMap{
-	"money": money, "gain": gain, "number": number, "percent": percent, "signed": signedPercent, "day": day, "minute": minute, "span": span, "count": count,
-	"tone": tone, "short": func(hash string) string { return hash[:min(len(hash), 12)] }, "price": price, "rows": func(head string, rows []barRow) any {
+	"money":   money,
+	"gain":    gain,
+	"number":  number,
+	"percent": percent,
+	"signed":  signedPercent,
+	"day":     day,
+	"minute":  minute,
+	"span":    span,
+	"count":   count,
+	"tone":    tone,
+	"short":   func(hash string) string { return hash[:min(len(hash), 12)] },
+	"price":   price,
+	"rows": func(head string, rows []barRow) any {
 		return struct {
 			Head string
 			Rows []barRow

@@ -39,8 +39,18 @@ type page struct {
 }
 
 func newPage(r *backtest.Result, sources []Source) *page {
-	p := &page{Result: r, Verdict: verdict(r), Tiles: tiles(r), Groups: groups(r), Columns: columns(r), Falls: falls(r), Years: years(r.Figures.Months),
-		Charts: len(sources) > 0, Notice: chart.Notice, Length: r.To.Sub(r.From)}
+	p := &page{
+		Result:  r,
+		Verdict: verdict(r),
+		Tiles:   tiles(r),
+		Groups:  groups(r),
+		Columns: columns(r),
+		Falls:   falls(r),
+		Years:   years(r.Figures.Months),
+		Charts:  len(sources) > 0,
+		Notice:  chart.Notice,
+		Length:  r.To.Sub(r.From),
+	}
 	p.Steps = costSteps(r)
 	p.Waterfall = waterfall(p.Steps)
 	_, equity := r.Daily()
@@ -168,7 +178,11 @@ func costSteps(r *backtest.Result) []step {
 		}
 		return fixed(f, 2)
 	}
-	steps := []step{{"gross", gross, text(gross), true}, {Name: "fees", Value: -float(r.TotalFees)}, {Name: "slippage", Value: -float(r.TotalSlippage)}}
+	steps := []step{
+		{"gross", gross, text(gross), true},
+		{Name: "fees", Value: -float(r.TotalFees)},
+		{Name: "slippage", Value: -float(r.TotalSlippage)},
+	}
 	if strings.Contains(r.Market, "futures") {
 		steps = append(steps, step{Name: "funding", Value: -float(r.TotalFunding)})
 	}
@@ -195,8 +209,17 @@ func stages(f *backtest.Funnel) []stage {
 	for _, r := range f.Rejected {
 		list = append(list, stage{Name: "rejected: " + r.Rule, Count: r.Count, Note: "by the exchange"})
 	}
-	list = append(list, stage{Name: "filled", Count: f.Filled, Note: "whole"}, stage{Name: "part filled", Count: f.Part, Note: "ended after a part"},
-		stage{Name: "canceled", Count: f.Canceled, Note: "ended without a fill"}, stage{Name: "waiting", Count: f.Waiting, Note: "still there at the end"})
+	list = append(
+		list,
+		stage{Name: "filled", Count: f.Filled, Note: "whole"},
+		stage{Name: "part filled", Count: f.Part, Note: "ended after a part"},
+		stage{
+			Name:  "canceled",
+			Count: f.Canceled,
+			Note:  "ended without a fill",
+		},
+		stage{Name: "waiting", Count: f.Waiting, Note: "still there at the end"},
+	)
 	most := 0
 	for _, s := range list {
 		most = max(most, s.Count)

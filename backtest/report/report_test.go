@@ -26,9 +26,24 @@ import (
 // example is a run over two months of a market that never was.
 func example(t testing.TB, candles int) (*backtest.Result, []report.Source) {
 	t.Helper()
-	symbol, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Futures, Name: "BTC-USDT", Base: "BTC", Quote: "USDT", PriceTick: decimal.RequireFromString("0.1"),
-		QuantityTick: decimal.RequireFromString("0.001"), MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000), Tradable: true, Cancelable: true,
-		FundingIntervalHours: 8, Brackets: []exchange.Bracket{{Max: exchange.AmountOf(1_000_000), MarginRatio: 400_000, MaxLeverage: 50}}})
+	symbol, err := exchange.NewSymbol(
+		exchange.SymbolSpec{
+			Market:    exchange.Futures,
+			Name:      "BTC-USDT",
+			Base:      "BTC",
+			Quote:     "USDT",
+			PriceTick: decimal.RequireFromString("0.1"),
+			QuantityTick: decimal.RequireFromString(
+				"0.001",
+			),
+			MinNotional:          decimal.NewFromInt(5),
+			MaxNotional:          decimal.NewFromInt(1_000_000),
+			Tradable:             true,
+			Cancelable:           true,
+			FundingIntervalHours: 8,
+			Brackets:             []exchange.Bracket{{Max: exchange.AmountOf(1_000_000), MarginRatio: 400_000, MaxLeverage: 50}},
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,10 +53,17 @@ func example(t testing.TB, candles int) (*backtest.Result, []report.Source) {
 		t.Fatal("no sma_cross")
 	}
 	size := strategy.Size{Equity: exchange.RateOne}
-	leg := backtest.Leg{Kind: "sma_cross", Tape: recorded, Strategy: engine.StrategyConfig{Name: "<b>trend</b> & co", Symbol: symbol, Interval: exchange.Minute15, Leverage: 3, Size: size},
+	leg := backtest.Leg{
+		Kind:     "sma_cross",
+		Tape:     recorded,
+		Strategy: engine.StrategyConfig{Name: "<b>trend</b> & co", Symbol: symbol, Interval: exchange.Minute15, Leverage: 3, Size: size},
 		Make: func(over *tape.Tape) (strategy.Strategy, error) {
-			return definition.New(strategy.Setting{Market: exchange.Futures, Symbol: over.Symbol, Interval: exchange.Minute15, Size: size}, strategy.Values{"fast": "10", "slow": "40", "mode": "long_short"})
-		}}
+			return definition.New(
+				strategy.Setting{Market: exchange.Futures, Symbol: over.Symbol, Interval: exchange.Minute15, Size: size},
+				strategy.Values{"fast": "10", "slow": "40", "mode": "long_short"},
+			)
+		},
+	}
 	leg.Strategy.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 25}}
 	config := backtest.Config{Legs: []backtest.Leg{leg}, Cash: exchange.AmountOf(10_000), Version: "test",
 		Costs: backtest.Costs{Futures: backtest.Fees{Maker: 20_000, Taker: 50_000}, Slippage: 10_000, Funding: 10_000}}
@@ -91,13 +113,15 @@ func TestThePageAsksNothingOfAnyNetwork(t *testing.T) {
 	result, sources := example(t, 3_000)
 	page := written(t, result, sources)
 	policy := regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(page)
-	if policy == nil || !strings.HasPrefix(policy[1], "default-src 'none'; style-src 'sha256-") || strings.Contains(policy[1], "unsafe") || strings.Contains(policy[1], "http") {
+	if policy == nil || !strings.HasPrefix(policy[1], "default-src 'none'; style-src 'sha256-") || strings.Contains(policy[1], "unsafe") ||
+		strings.Contains(policy[1], "http") {
 		t.Fatalf("want a policy that allows hashes alone, have %v", policy)
 	}
 	if refers := regexp.MustCompile(`(?i)(src|href|action|srcset)\s*=\s*["']?(https?:|//)`).FindString(page); refers != "" {
 		t.Errorf("the page refers to another place: %s", refers)
 	}
-	if inline := regexp.MustCompile(`<[a-z]+[^>]*\s(style|on[a-z]+)=`).FindString(page[:strings.Index(page, `<script type="application/json"`)]); inline != "" {
+	if inline := regexp.MustCompile(`<[a-z]+[^>]*\s(style|on[a-z]+)=`).
+		FindString(page[:strings.Index(page, `<script type="application/json"`)]); inline != "" {
 		t.Errorf("an attribute that the policy forbids: %s", inline)
 	}
 }
@@ -137,14 +161,25 @@ func TestTheChartsDataAreTheRuns(t *testing.T) {
 		t.Errorf("the deepest fall drawn: want %v, have %v", result.MaxDrawdown, -worst)
 	}
 	s, candles := data.Series[0], sources[0].Candles
-	if len(s.T) != candles.Len() || len(s.Fills.T) != result.Fills || len(data.Trips.G) != result.RoundTrips || len(s.Levels.A) < result.RoundTrips/2 {
-		t.Errorf("want %d candles, %d fills, %d trips and their stops; have %d, %d, %d, %d", candles.Len(), result.Fills, result.RoundTrips, len(s.T), len(s.Fills.T), len(data.Trips.G), len(s.Levels.A))
+	if len(s.T) != candles.Len() || len(s.Fills.T) != result.Fills || len(data.Trips.G) != result.RoundTrips ||
+		len(s.Levels.A) < result.RoundTrips/2 {
+		t.Errorf(
+			"want %d candles, %d fills, %d trips and their stops; have %d, %d, %d, %d",
+			candles.Len(),
+			result.Fills,
+			result.RoundTrips,
+			len(s.T),
+			len(s.Fills.T),
+			len(data.Trips.G),
+			len(s.Levels.A),
+		)
 	}
 	last := int64(0)
 	for i := range s.T {
 		open := last + s.O[i]
 		last = open + s.C[i]
-		if open != int64(candles.Open[i]) || last != int64(candles.Close[i]) || open+s.H[i] != int64(candles.High[i]) || open-s.L[i] != int64(candles.Low[i]) {
+		if open != int64(candles.Open[i]) || last != int64(candles.Close[i]) || open+s.H[i] != int64(candles.High[i]) ||
+			open-s.L[i] != int64(candles.Low[i]) {
 			t.Fatalf("candle %d is not what was recorded", i)
 		}
 	}
@@ -204,8 +239,20 @@ func TestThePageInABrowser(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			requests := filepath.Join(directory, c.name+".net.json")
-			command := exec.CommandContext(ctx, chromium, "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--window-size="+c.size, "--virtual-time-budget=5000",
-				"--blink-settings=preferredColorScheme="+c.scheme, "--user-data-dir="+filepath.Join(directory, c.name), "--log-net-log="+requests, "--dump-dom", "file://"+path)
+			command := exec.CommandContext(
+				ctx,
+				chromium,
+				"--no-sandbox",
+				"--disable-gpu",
+				"--enable-logging=stderr",
+				"--window-size="+c.size,
+				"--virtual-time-budget=5000",
+				"--blink-settings=preferredColorScheme="+c.scheme,
+				"--user-data-dir="+filepath.Join(directory, c.name),
+				"--log-net-log="+requests,
+				"--dump-dom",
+				"file://"+path,
+			)
 			var messages bytes.Buffer
 			command.Stderr = &messages
 			page, err := command.Output()

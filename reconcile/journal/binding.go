@@ -22,7 +22,8 @@ func (b Binding) Text() string {
 // none, as those of older botds do.
 func chained(ctx context.Context, conn *sql.Conn) (b Binding, found bool, err error) {
 	var text sql.NullString
-	err = conn.QueryRowContext(ctx, "SELECT json_extract(body, '$.account') FROM record WHERE kind = 'boot' ORDER BY sequence DESC LIMIT 1").Scan(&text)
+	err = conn.QueryRowContext(ctx, "SELECT json_extract(body, '$.account') FROM record WHERE kind = 'boot' ORDER BY sequence DESC LIMIT 1").
+		Scan(&text)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && text.String == "" {
 		return b, false, nil
 	}

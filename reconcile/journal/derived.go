@@ -35,8 +35,12 @@ type placementRow struct {
 }
 
 func (p placementRow) row() Row {
-	return Row{"placement", p.ClientOrderID, fmt.Sprintf("sequence=%d strategy=%s market=%s symbol=%s purpose=%s state=%s order_id=%d filled=%d sent_ms=%d ended_ms=%d",
-		p.Sequence, p.Strategy, p.Market, p.Symbol, p.Purpose, p.State, p.OrderID, p.Filled, p.SentMS, p.EndedMS)}
+	return Row{
+		"placement",
+		p.ClientOrderID,
+		fmt.Sprintf("sequence=%d strategy=%s market=%s symbol=%s purpose=%s state=%s order_id=%d filled=%d sent_ms=%d ended_ms=%d",
+			p.Sequence, p.Strategy, p.Market, p.Symbol, p.Purpose, p.State, p.OrderID, p.Filled, p.SentMS, p.EndedMS),
+	}
 }
 
 // balanceKey names an account of the ledger.
@@ -102,8 +106,18 @@ func derivePlacement(t tables, sequence int64, r *record.Record, body *record.Se
 	if known {
 		return fmt.Errorf("client order id %s is journalled already, by record %d", r.ClientOrderID, p.Sequence)
 	}
-	return t.putPlacement(placementRow{ClientOrderID: r.ClientOrderID, Sequence: sequence, Strategy: r.Strategy, Market: r.Symbol.Market.String(), Symbol: r.Symbol.Name,
-		Purpose: body.Purpose.String(), State: placement.Sending.String(), SentMS: r.AtMS})
+	return t.putPlacement(
+		placementRow{
+			ClientOrderID: r.ClientOrderID,
+			Sequence:      sequence,
+			Strategy:      r.Strategy,
+			Market:        r.Symbol.Market.String(),
+			Symbol:        r.Symbol.Name,
+			Purpose:       body.Purpose.String(),
+			State:         placement.Sending.String(),
+			SentMS:        r.AtMS,
+		},
+	)
 }
 
 func advancePlacement(t tables, r *record.Record) error {

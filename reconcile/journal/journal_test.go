@@ -99,7 +99,10 @@ func TestAnOlderJournalIsBroughtUpToDate(t *testing.T) {
 	reader, err := journal.Read(t.Context(), path)
 	must(t, err)
 	defer reader.Close()
-	if have, err := reader.Verify(t.Context()); err != nil || !have.Older || have.Hash != want.Hash || have.Entries != want.Entries || len(have.Problems) > 0 {
+	if have, err := reader.Verify(
+		t.Context(),
+	); err != nil || !have.Older || have.Hash != want.Hash || have.Entries != want.Entries ||
+		len(have.Problems) > 0 {
 		t.Errorf("reading an older journal: want chain and ledger checked, have %+v, %v", have, err)
 	}
 	have, err := open(t, path).Verify(t.Context())

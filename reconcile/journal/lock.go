@@ -28,7 +28,12 @@ func lock(path, what string) (release func() error, err error) {
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		holder, _ := os.ReadFile(path)
 		file.Close()
-		return nil, fmt.Errorf("%s is %w (pid %s)\nhint: stop it, or give this one a data_dir of its own", what, ErrLocked, strings.TrimSpace(string(holder)))
+		return nil, fmt.Errorf(
+			"%s is %w (pid %s)\nhint: stop it, or give this one a data_dir of its own",
+			what,
+			ErrLocked,
+			strings.TrimSpace(string(holder)),
+		)
 	}
 	// The id is for people: on a full disk the lock holds without it.
 	if err := file.Truncate(0); err == nil {

@@ -65,7 +65,13 @@ func (d *Disk) Copy() *Disk {
 	for name, s := range d.journals {
 		tables := newMemoryTables()
 		staging{s.tables, tables}.commit()
-		copied.journals[name] = &stored{binding: s.binding, lines: s.lines[:len(s.lines):len(s.lines)], plain: s.plain[:len(s.plain):len(s.plain)], tables: tables, end: s.end}
+		copied.journals[name] = &stored{
+			binding: s.binding,
+			lines:   s.lines[:len(s.lines):len(s.lines)],
+			plain:   s.plain[:len(s.plain):len(s.plain)],
+			tables:  tables,
+			end:     s.end,
+		}
 	}
 	return copied
 }

@@ -88,7 +88,12 @@ func BackupOlder(ctx context.Context, path string) (name string, err error) {
 	}
 	name = fmt.Sprintf("%s.schema%d-%s", path, store.Schema(), time.Now().UTC().Format("20060102T150405Z"))
 	if _, err := store.Backup(ctx, name); err != nil {
-		return "", failure.New(failure.IO, "make room, or mend what botd journal verify says; nothing was changed", "back up the journal before it is brought up to date: %w", err)
+		return "", failure.New(
+			failure.IO,
+			"make room, or mend what botd journal verify says; nothing was changed",
+			"back up the journal before it is brought up to date: %w",
+			err,
+		)
 	}
 	return name, nil
 }

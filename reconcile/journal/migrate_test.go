@@ -26,10 +26,32 @@ type oldJournal struct {
 }
 
 var oldJournals = []oldJournal{
-	{"demo", "739067856b0916d8d7e56b42ec2ef1bfa6a278d5b5685ada43dcc588c45b9911", 26,
-		map[record.Kind]int{record.KindAssigned: 3, record.KindConfig: 1, record.KindPosting: 18, record.KindPriced: 17, record.KindHalt: 3, record.KindLimit: 3}},
-	{"resolved", "6fdb2d3a975fca2157ea9b8e6c67320530807c57ff0a6c18967aad1b86d4b9cc", 14, // a journal that was lost, and a process that was killed
-		map[record.Kind]int{record.KindAssigned: 3, record.KindConfig: 1, record.KindPosting: 5, record.KindQuarantined: 2, record.KindAdopted: 2, record.KindBaseline: 1}},
+	{
+		"demo",
+		"739067856b0916d8d7e56b42ec2ef1bfa6a278d5b5685ada43dcc588c45b9911",
+		26,
+		map[record.Kind]int{
+			record.KindAssigned: 3,
+			record.KindConfig:   1,
+			record.KindPosting:  18,
+			record.KindPriced:   17,
+			record.KindHalt:     3,
+			record.KindLimit:    3,
+		},
+	},
+	{
+		"resolved",
+		"6fdb2d3a975fca2157ea9b8e6c67320530807c57ff0a6c18967aad1b86d4b9cc",
+		14, // a journal that was lost, and a process that was killed
+		map[record.Kind]int{
+			record.KindAssigned:    3,
+			record.KindConfig:      1,
+			record.KindPosting:     5,
+			record.KindQuarantined: 2,
+			record.KindAdopted:     2,
+			record.KindBaseline:    1,
+		},
+	},
 }
 
 // restore makes its file.

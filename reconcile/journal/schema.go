@@ -14,7 +14,12 @@ const schemaVersion = 3
 const NewestSchema = schemaVersion
 
 // formerKinds are the names that kinds of record had before schema 3.
-var formerKinds = map[record.Kind]string{record.KindAssigned: "config", record.KindPriced: "resolved", record.KindAccounted: "result", record.KindPosting: "entry"}
+var formerKinds = map[record.Kind]string{
+	record.KindAssigned:  "config",
+	record.KindPriced:    "resolved",
+	record.KindAccounted: "result",
+	record.KindPosting:   "entry",
+}
 
 // Schema is the schema of the journal as it is now.
 func (j *Journal) Schema() int { return j.schema }

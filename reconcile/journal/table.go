@@ -60,12 +60,36 @@ func (t *sqlTables) placement(id string) (placementRow, bool, error) {
 }
 
 func scanPlacement(row interface{ Scan(...any) error }) (p placementRow, err error) {
-	err = row.Scan(&p.ClientOrderID, &p.Sequence, &p.Strategy, &p.Market, &p.Symbol, &p.Purpose, &p.State, &p.OrderID, &p.Filled, &p.SentMS, &p.EndedMS)
+	err = row.Scan(
+		&p.ClientOrderID,
+		&p.Sequence,
+		&p.Strategy,
+		&p.Market,
+		&p.Symbol,
+		&p.Purpose,
+		&p.State,
+		&p.OrderID,
+		&p.Filled,
+		&p.SentMS,
+		&p.EndedMS,
+	)
 	return p, err
 }
 
 func (t *sqlTables) putPlacement(p placementRow) error {
-	_, err := t.setPlacement.Exec(p.ClientOrderID, p.Sequence, p.Strategy, p.Market, p.Symbol, p.Purpose, p.State, p.OrderID, p.Filled, p.SentMS, p.EndedMS)
+	_, err := t.setPlacement.Exec(
+		p.ClientOrderID,
+		p.Sequence,
+		p.Strategy,
+		p.Market,
+		p.Symbol,
+		p.Purpose,
+		p.State,
+		p.OrderID,
+		p.Filled,
+		p.SentMS,
+		p.EndedMS,
+	)
 	return err
 }
 

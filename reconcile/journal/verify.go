@@ -134,7 +134,10 @@ func (v *verifier) outside(ctx context.Context, conn *sql.Conn, head *Head) erro
 // records checks the chain, and the columns records are chosen by against their
 // texts.
 func (v *verifier) records(ctx context.Context, conn *sql.Conn, older bool) error {
-	rows, err := conn.QueryContext(ctx, "SELECT sequence, body, previous, hash, at_ms, kind, strategy, market, symbol, client_order_id FROM record ORDER BY sequence")
+	rows, err := conn.QueryContext(
+		ctx,
+		"SELECT sequence, body, previous, hash, at_ms, kind, strategy, market, symbol, client_order_id FROM record ORDER BY sequence",
+	)
 	if err != nil {
 		return fmt.Errorf("read the journal: %w", err)
 	}
@@ -144,7 +147,18 @@ func (v *verifier) records(ctx context.Context, conn *sql.Conn, older bool) erro
 		var sequence int64
 		var body, previous, hash string
 		var have columns
-		if err := rows.Scan(&sequence, &body, &previous, &hash, &have.atMS, &have.kind, &have.strategy, &have.market, &have.symbol, &have.clientOrderID); err != nil {
+		if err := rows.Scan(
+			&sequence,
+			&body,
+			&previous,
+			&hash,
+			&have.atMS,
+			&have.kind,
+			&have.strategy,
+			&have.market,
+			&have.symbol,
+			&have.clientOrderID,
+		); err != nil {
 			return fmt.Errorf("read the journal: %w", err)
 		}
 		s, err := l.take(sequence, body, previous, hash)

@@ -154,8 +154,16 @@ type Instrument struct {
 
 // InstrumentOf reads them from a symbol.
 func InstrumentOf(s *exchange.Symbol) Instrument {
-	return Instrument{Symbol: s.Key(), Base: s.Base, Quote: s.Quote, Unit: s.QuantityAmount(1), Grid: s.Notional(1, s.QuantityTick), Step: s.QuantityAmount(s.QuantityTick),
-		FundingCap: max(s.FundingCap, -s.FundingFloor), FundingHours: s.FundingIntervalHours}
+	return Instrument{
+		Symbol:       s.Key(),
+		Base:         s.Base,
+		Quote:        s.Quote,
+		Unit:         s.QuantityAmount(1),
+		Grid:         s.Notional(1, s.QuantityTick),
+		Step:         s.QuantityAmount(s.QuantityTick),
+		FundingCap:   max(s.FundingCap, -s.FundingFloor),
+		FundingHours: s.FundingIntervalHours,
+	}
 }
 
 // least is the least quantity that can be traded.
@@ -329,7 +337,8 @@ func (l *Ledger) Awaits(key exchange.SymbolKey) bool {
 		return slices.ContainsFunc(l.pending, func(p pending) bool { return p.symbol == key && !p.settled() })
 	}
 	return slices.ContainsFunc(l.owners, func(o owner) bool {
-		return o.symbol == key && (o.takes || o.rests || o.strategy != "" && slices.ContainsFunc(l.positions, func(g Position) bool { return g.Symbol == key.Name }))
+		return o.symbol == key &&
+			(o.takes || o.rests || o.strategy != "" && slices.ContainsFunc(l.positions, func(g Position) bool { return g.Symbol == key.Name }))
 	})
 }
 
@@ -391,7 +400,8 @@ func (l *Ledger) Booked(id int64) bool { return slices.Contains(l.closed, id) }
 // Due reports whether a reading tells something that is not booked.
 func (l *Ledger) Due(r *Reading) bool {
 	progress := l.progress(r.Market)
-	if !progress.opened || progress.traded && r.Market == exchange.Futures || r.Market == exchange.Spot && slices.ContainsFunc(l.pending, func(p pending) bool { return !p.settled() }) {
+	if !progress.opened || progress.traded && r.Market == exchange.Futures ||
+		r.Market == exchange.Spot && slices.ContainsFunc(l.pending, func(p pending) bool { return !p.settled() }) {
 		return true
 	}
 	for _, a := range r.Wallet {
@@ -437,7 +447,11 @@ func transfer(lines []Line, market exchange.Market, a Asset, from Account) []Lin
 		return lines
 	}
 	key := exchange.SymbolKey{Market: market}
-	return append(lines, Line{Account: Wallet, Symbol: key, Asset: a.Name, Amount: a.Amount}, Line{Account: from, Symbol: key, Asset: a.Name, Amount: a.Amount.Neg()})
+	return append(
+		lines,
+		Line{Account: Wallet, Symbol: key, Asset: a.Name, Amount: a.Amount},
+		Line{Account: from, Symbol: key, Asset: a.Name, Amount: a.Amount.Neg()},
+	)
 }
 
 func (l *Ledger) post(posting *Posting) {

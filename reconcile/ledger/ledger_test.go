@@ -21,7 +21,15 @@ type accounts struct {
 	now int64
 }
 
-var instrument = Instrument{Symbol: bitcoin, Base: "BTC", Quote: "USDT", Unit: amount("0.001"), Grid: amount("0.0001"), FundingCap: 750_000, FundingHours: 8}
+var instrument = Instrument{
+	Symbol:       bitcoin,
+	Base:         "BTC",
+	Quote:        "USDT",
+	Unit:         amount("0.001"),
+	Grid:         amount("0.0001"),
+	FundingCap:   750_000,
+	FundingHours: 8,
+}
 
 func newLedger() *Ledger {
 	l, _ := New()
@@ -84,7 +92,15 @@ func (a *accounts) want(have map[Account]string, want map[Account]string) {
 }
 
 func position(id int64, short bool, opened, remaining, entry, realised string) Position {
-	return Position{ID: id, Symbol: "BTC-USDT", Short: short, Opened: amount(opened), Remaining: amount(remaining), Entry: amount(entry), Realised: amount(realised)}
+	return Position{
+		ID:        id,
+		Symbol:    "BTC-USDT",
+		Short:     short,
+		Opened:    amount(opened),
+		Remaining: amount(remaining),
+		Entry:     amount(entry),
+		Realised:  amount(realised),
+	}
 }
 
 func TestFeesAndFundingOfOneReadingAreToldApartByTheRateSeenAlone(t *testing.T) {
@@ -157,7 +173,10 @@ func TestAFeeBeyondReasonIsNotCalledAFee(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)
 	a.trades(exchange.Buy, 10)
-	a.want(a.futures("950", []Position{position(1, false, "0.01", "0.01", "50000", "0")}, nil), map[Account]string{Fees: "0.25", Unexplained: "49.75"})
+	a.want(
+		a.futures("950", []Position{position(1, false, "0.01", "0.01", "50000", "0")}, nil),
+		map[Account]string{Fees: "0.25", Unexplained: "49.75"},
+	)
 }
 
 func TestAPositionOpenedAndEndedInBetweenIsBooked(t *testing.T) {
@@ -195,20 +214,39 @@ func TestTwoSymbolsShareWhatTheyPaidToTheLastDigit(t *testing.T) {
 	a.want(have, map[Account]string{Fees: "0.876543210987654322"})
 }
 
-var spotInstrument = Instrument{Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, Base: "BTC", Quote: "USDT", Unit: amount("0.00001"), Grid: amount("0.0000000000001")}
+var spotInstrument = Instrument{
+	Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"},
+	Base:   "BTC",
+	Quote:  "USDT",
+	Unit:   amount("0.00001"),
+	Grid:   amount("0.0000000000001"),
+}
 
 // spot is an account with 1 BTC of the user's, and an order that filled.
 func spot(t *testing.T) (*accounts, *Order) {
 	a := &accounts{t: t, l: newLedger(), now: 1_000_000}
 	a.wallet("1", "10000", false)
-	p := &Order{ClientOrderID: "b1", OrderID: 5, Strategy: "one", Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, Side: exchange.Buy, Rests: true}
+	p := &Order{
+		ClientOrderID: "b1",
+		OrderID:       5,
+		Strategy:      "one",
+		Symbol:        exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"},
+		Side:          exchange.Buy,
+		Rests:         true,
+	}
 	return a, p
 }
 
 func (a *accounts) wallet(base, quote string, partial bool, trades ...Trade) map[Account]string {
 	a.t.Helper()
 	a.now += 60_000
-	r := Reading{AtMS: a.now, Market: exchange.Spot, Wallet: []Asset{{"BTC", amount(base)}, {"USDT", amount(quote)}}, Trades: trades, Partial: partial}
+	r := Reading{
+		AtMS:    a.now,
+		Market:  exchange.Spot,
+		Wallet:  []Asset{{"BTC", amount(base)}, {"USDT", amount(quote)}},
+		Trades:  trades,
+		Partial: partial,
+	}
 	if len(a.l.instruments) == 0 {
 		r.Instruments = []Instrument{spotInstrument}
 	}
@@ -241,7 +279,14 @@ func TestASaleTellsItsProfitOverTheCost(t *testing.T) {
 	a.l.fill(p, 10_000)
 	a.l.end(p.ClientOrderID, p.OrderID)
 	a.wallet("1.1", "5000", false, trade(1, 5, "50000", "0.1", "0", "BTC"))
-	sale := &Order{ClientOrderID: "b2", OrderID: 6, Strategy: "one", Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, Side: exchange.Sell, Rests: true}
+	sale := &Order{
+		ClientOrderID: "b2",
+		OrderID:       6,
+		Strategy:      "one",
+		Symbol:        exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"},
+		Side:          exchange.Sell,
+		Rests:         true,
+	}
 	a.l.fill(sale, 15_000) // 0.05 of it is the user's own: brought in at the price, without profit
 	a.l.end(sale.ClientOrderID, sale.OrderID)
 	a.want(a.wallet("0.95", "13990", false, trade(2, 6, "60000", "0.15", "10", "USDT")),
@@ -277,7 +322,16 @@ func TestWhatIsNeverBookedTakesNoRoom(t *testing.T) {
 	l := newLedger()
 	for i := range int64(1_000) {
 		for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
-			l.fill(&Order{ClientOrderID: placement.ClientOrderID("t", 1, i), OrderID: i, Strategy: "one", Symbol: exchange.SymbolKey{Market: market, Name: "BTC-USDT"}, Side: exchange.Buy}, 1)
+			l.fill(
+				&Order{
+					ClientOrderID: placement.ClientOrderID("t", 1, i),
+					OrderID:       i,
+					Strategy:      "one",
+					Symbol:        exchange.SymbolKey{Market: market, Name: "BTC-USDT"},
+					Side:          exchange.Buy,
+				},
+				1,
+			)
 		}
 	}
 	if len(l.pending) != 0 || len(l.owners) != 2 || l.Untouched(exchange.Spot) || l.Untouched(exchange.Futures) {
@@ -288,7 +342,15 @@ func TestWhatIsNeverBookedTakesNoRoom(t *testing.T) {
 func TestWhatFilledBeforeTheWalletWasTakenOverIsNotBookedAgain(t *testing.T) {
 	t.Parallel()
 	a := &accounts{t: t, l: newLedger(), now: 1_000_000}
-	p := &Order{ClientOrderID: "b1", OrderID: 5, Strategy: "one", Filled: 10_000, Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, Side: exchange.Buy, Rests: true}
+	p := &Order{
+		ClientOrderID: "b1",
+		OrderID:       5,
+		Strategy:      "one",
+		Filled:        10_000,
+		Symbol:        exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"},
+		Side:          exchange.Buy,
+		Rests:         true,
+	}
 	a.l.fill(p, 10_000)
 	a.wallet("1.1", "5000", false)
 	p.Filled = 15_000
@@ -303,7 +365,13 @@ func TestAHastyReadingIsPlausibleWhenItsFeesAreAsUsual(t *testing.T) {
 	for wallet, want := range map[string]bool{"999.75": true, "999.753": true, "999.747": true, "999.85": false, "999.65": false, "1000": false, "1000.2": false, "999.5": false, "980": false} {
 		a := newAccounts(t)
 		a.trades(exchange.Buy, 10) // 0.010 at 50000: 0.25 at the usual rate
-		r := Reading{AtMS: a.now + 60_000, Market: exchange.Futures, Wallet: []Asset{{FuturesAsset, amount(wallet)}}, Open: []Position{position(1, false, "0.01", "0.01", "50000", "0")}, Unstable: true}
+		r := Reading{
+			AtMS:     a.now + 60_000,
+			Market:   exchange.Futures,
+			Wallet:   []Asset{{FuturesAsset, amount(wallet)}},
+			Open:     []Position{position(1, false, "0.01", "0.01", "50000", "0")},
+			Unstable: true,
+		}
 		if have := a.l.Plausible(&r, a.l.Lines(&r)); have != want {
 			t.Errorf("wallet %s: want plausible %t, have %t", wallet, want, have)
 		}
@@ -321,7 +389,10 @@ func TestAnUntouchedWalletIsTakenOverWithoutAskingForEndedPositions(t *testing.T
 	if l.WantsClosed(&r) {
 		t.Error("nothing was traded yet: want the wallet taken over as it is")
 	}
-	l.fill(&Order{ClientOrderID: "b1", Strategy: "one", Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, Side: exchange.Buy}, 10)
+	l.fill(
+		&Order{ClientOrderID: "b1", Strategy: "one", Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, Side: exchange.Buy},
+		10,
+	)
 	if !l.WantsClosed(&r) {
 		t.Error("something filled before the wallet was taken over: want the ended positions asked for")
 	}
@@ -378,11 +449,27 @@ func TestATradeThatTheWalletDoesNotShowYetDoesNotHideBehindALargerOne(t *testing
 func TestAnAssetThatIsTradedLaterIsTakenOver(t *testing.T) {
 	t.Parallel()
 	a, _ := spot(t)
-	added := Instrument{Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}, Base: "ETH", Quote: "USDT", Unit: spotInstrument.Unit, Grid: spotInstrument.Grid}
-	none := Instrument{Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "SOL-USDT"}, Base: "SOL", Quote: "USDT", Unit: spotInstrument.Unit, Grid: spotInstrument.Grid}
+	added := Instrument{
+		Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"},
+		Base:   "ETH",
+		Quote:  "USDT",
+		Unit:   spotInstrument.Unit,
+		Grid:   spotInstrument.Grid,
+	}
+	none := Instrument{
+		Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "SOL-USDT"},
+		Base:   "SOL",
+		Quote:  "USDT",
+		Unit:   spotInstrument.Unit,
+		Grid:   spotInstrument.Grid,
+	}
 	reading := func(eth, sol string) *Reading {
 		a.now += 60_000
-		return &Reading{AtMS: a.now, Market: exchange.Spot, Wallet: []Asset{{"BTC", amount("1")}, {"ETH", amount(eth)}, {"SOL", amount(sol)}, {"USDT", amount("10000")}}}
+		return &Reading{
+			AtMS:   a.now,
+			Market: exchange.Spot,
+			Wallet: []Asset{{"BTC", amount("1")}, {"ETH", amount(eth)}, {"SOL", amount(sol)}, {"USDT", amount("10000")}},
+		}
 	}
 	r := reading("0", "0")
 	r.Instruments = []Instrument{none}

@@ -72,7 +72,12 @@ func (l *Ledger) Report() Report {
 func (r *Report) row(strategy string, key exchange.SymbolKey, asset string) *Row {
 	wanted := Row{Strategy: strategy, Market: key.Market, Symbol: key.Name, Asset: asset}
 	i, found := slices.BinarySearchFunc(r.Strategies, wanted, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(a.Strategy, b.Strategy), cmp.Compare(a.Market, b.Market), cmp.Compare(a.Symbol, b.Symbol), cmp.Compare(a.Asset, b.Asset))
+		return cmp.Or(
+			cmp.Compare(a.Strategy, b.Strategy),
+			cmp.Compare(a.Market, b.Market),
+			cmp.Compare(a.Symbol, b.Symbol),
+			cmp.Compare(a.Asset, b.Asset),
+		)
 	})
 	if !found {
 		r.Strategies = slices.Insert(r.Strategies, i, wanted)

@@ -84,8 +84,20 @@ func (s *tripSymbol) read(e *Posting, instrument Instrument) (ended []RoundTrip)
 }
 
 func tripOf(g *Position, key exchange.SymbolKey) RoundTrip {
-	trip := RoundTrip{Symbol: key, Asset: FuturesAsset, PositionID: g.ID, Side: exchange.Buy, Quantity: g.Opened, Entry: g.Entry, Exit: g.Close, Realised: g.Realised, EnteredMS: g.FromMS, LeftMS: g.UntilMS,
-		Liquidated: g.Liquidated, Derived: true}
+	trip := RoundTrip{
+		Symbol:     key,
+		Asset:      FuturesAsset,
+		PositionID: g.ID,
+		Side:       exchange.Buy,
+		Quantity:   g.Opened,
+		Entry:      g.Entry,
+		Exit:       g.Close,
+		Realised:   g.Realised,
+		EnteredMS:  g.FromMS,
+		LeftMS:     g.UntilMS,
+		Liquidated: g.Liquidated,
+		Derived:    true,
+	}
 	if g.Short {
 		trip.Side = exchange.Sell
 	}

@@ -50,8 +50,19 @@ func (s *tripSymbol) execute(o *Order, x *Trade, instrument Instrument, atMS int
 	if !open.Flat(instrument.least()) {
 		return trip, false
 	}
-	trip = RoundTrip{Strategy: open.strategy, Symbol: s.key, Asset: instrument.Quote, Side: open.Side, Quantity: open.Bought.Max(open.Sold), Realised: open.realised, Fees: open.Fees,
-		EnteredMS: open.enteredMS, LeftMS: atMS, By: open.by, Whole: !open.odd}
+	trip = RoundTrip{
+		Strategy:  open.strategy,
+		Symbol:    s.key,
+		Asset:     instrument.Quote,
+		Side:      open.Side,
+		Quantity:  open.Bought.Max(open.Sold),
+		Realised:  open.realised,
+		Fees:      open.Fees,
+		EnteredMS: open.enteredMS,
+		LeftMS:    atMS,
+		By:        open.by,
+		Whole:     !open.odd,
+	}
 	trip.Entry, trip.Exit = open.Prices()
 	*open = spotTrip{cost: open.cost}
 	return trip, true

@@ -41,7 +41,14 @@ func (d *diary) post(p *Posting) { d.ended = append(d.ended, d.trips.Post(p)...)
 // futures books a reading a minute later.
 func (d *diary) futures(wallet string, open, closed []Position) {
 	d.a.now += 60_000
-	r := Reading{AtMS: d.a.now, Market: exchange.Futures, Wallet: []Asset{{FuturesAsset, amount(wallet)}}, Open: open, Closed: closed, Instruments: []Instrument{instrument}}
+	r := Reading{
+		AtMS:        d.a.now,
+		Market:      exchange.Futures,
+		Wallet:      []Asset{{FuturesAsset, amount(wallet)}},
+		Open:        open,
+		Closed:      closed,
+		Instruments: []Instrument{instrument},
+	}
 	p := &Posting{Reading: r, Lines: d.a.l.Lines(&r)}
 	d.a.l.post(p)
 	d.post(p)
@@ -69,8 +76,21 @@ func over(id int64, short bool, opened, entry, exit, realised string) Position {
 
 // trip is what is expected of a round trip on futures, opened 0.100 at 50000.
 func trip(id int64, by placement.Purpose, exit, realised, fees string) RoundTrip {
-	return RoundTrip{Strategy: "one", Symbol: bitcoin, Asset: FuturesAsset, PositionID: id, Side: exchange.Buy, Quantity: amount("0.1"), Entry: amount("50000"), Exit: amount(exit),
-		Realised: amount(realised), Fees: amount(fees), By: by, Derived: true, Whole: true}
+	return RoundTrip{
+		Strategy:   "one",
+		Symbol:     bitcoin,
+		Asset:      FuturesAsset,
+		PositionID: id,
+		Side:       exchange.Buy,
+		Quantity:   amount("0.1"),
+		Entry:      amount("50000"),
+		Exit:       amount(exit),
+		Realised:   amount(realised),
+		Fees:       amount(fees),
+		By:         by,
+		Derived:    true,
+		Whole:      true,
+	}
 }
 
 func TestAPositionThatEndedIsARoundTripNetOfWhatItCost(t *testing.T) {
@@ -197,8 +217,23 @@ func TestSpotIsPairedByItsExecutions(t *testing.T) {
 	}
 	d.executes(30, placement.StopLoss, exchange.Sell, trade(5, 0, "52000", "0.00998", "0.51896", "USDT"))
 	// 1010 paid, 1038.96 taken, 1.03896 of it paid as fees; 0.00002 BTC were worth 1.01.
-	d.want(RoundTrip{Strategy: "one", Symbol: spotInstrument.Symbol, Asset: "USDT", Side: exchange.Buy, Quantity: amount("0.02"), Entry: amount("50500"), Exit: amount("52000"),
-		Realised: amount("29.97"), Fees: amount("2.04896"), EnteredMS: 10, LeftMS: 30, By: placement.StopLoss, Whole: true})
+	d.want(
+		RoundTrip{
+			Strategy:  "one",
+			Symbol:    spotInstrument.Symbol,
+			Asset:     "USDT",
+			Side:      exchange.Buy,
+			Quantity:  amount("0.02"),
+			Entry:     amount("50500"),
+			Exit:      amount("52000"),
+			Realised:  amount("29.97"),
+			Fees:      amount("2.04896"),
+			EnteredMS: 10,
+			LeftMS:    30,
+			By:        placement.StopLoss,
+			Whole:     true,
+		},
+	)
 	if net := d.ended[0].Net(); net != amount("27.92104") {
 		t.Errorf("net: want what came in less what went out, 27.92104, have %s", net)
 	}

@@ -35,7 +35,10 @@ func (l *Ledger) wait(o *Order, grown exchange.Quantity) {
 	i := slices.IndexFunc(l.pending, func(w pending) bool { return w.clientOrderID == o.ClientOrderID })
 	if i < 0 {
 		i = len(l.pending)
-		l.pending = append(l.pending, pending{clientOrderID: o.ClientOrderID, strategy: o.Strategy, symbol: o.Symbol, buy: o.Side == exchange.Buy, before: o.Filled - grown})
+		l.pending = append(
+			l.pending,
+			pending{clientOrderID: o.ClientOrderID, strategy: o.Strategy, symbol: o.Symbol, buy: o.Side == exchange.Buy, before: o.Filled - grown},
+		)
 	}
 	l.pending[i].quantity += grown
 	l.pending[i].orderID = o.OrderID
@@ -149,7 +152,14 @@ func (b *spotBooking) trade(t *Trade) {
 
 // sold takes a sale out of what is held. What is sold beyond it was there
 // before: it is brought in at the price it is sold for, without profit.
-func (b *spotBooking) sold(put func(Account, string, string, exchange.Amount), p *pending, instrument *Instrument, c *cost, t *Trade, value exchange.Amount) {
+func (b *spotBooking) sold(
+	put func(Account, string, string, exchange.Amount),
+	p *pending,
+	instrument *Instrument,
+	c *cost,
+	t *Trade,
+	value exchange.Amount,
+) {
 	own := t.Quantity.Min(c.quantity)
 	paid := exchange.Amount{}
 	if !c.quantity.IsZero() {

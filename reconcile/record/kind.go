@@ -40,8 +40,38 @@ const (
 	kindEnd
 )
 
-var kindNames = [kindEnd]string{"", "boot", "sending", "acknowledged", "refused", "unknown", "fill", "ended", "quarantined", "adopted", "plan", "memory", "latch",
-	"priced", "config", "assigned", "day", "halt", "baseline", "fees", "breaker", "ignored", "found", "result", "accounted", "breach", "posting", "audit", "withdrawn", "limit"}
+var kindNames = [kindEnd]string{
+	"",
+	"boot",
+	"sending",
+	"acknowledged",
+	"refused",
+	"unknown",
+	"fill",
+	"ended",
+	"quarantined",
+	"adopted",
+	"plan",
+	"memory",
+	"latch",
+	"priced",
+	"config",
+	"assigned",
+	"day",
+	"halt",
+	"baseline",
+	"fees",
+	"breaker",
+	"ignored",
+	"found",
+	"result",
+	"accounted",
+	"breach",
+	"posting",
+	"audit",
+	"withdrawn",
+	"limit",
+}
 
 // Kinds returns every kind, in order.
 func Kinds() (kinds []Kind) {

@@ -26,19 +26,54 @@ func amount(text string) exchange.Amount { return exchange.MustAmount(text) }
 func everyKind() []Record {
 	stop := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 49_000e8,
 		WorkingType: exchange.ContractPrice, ClosePosition: true, ClientOrderID: "bmain-1-1"}
-	plan := &strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: -exchange.RateOne}, Leverage: 3, OrdersSet: true, ExitsSet: true, Reason: "why",
+	plan := &strategy.Plan{
+		Target:     strategy.Target{Kind: strategy.ByEquity, Share: -exchange.RateOne},
+		Leverage:   3,
+		OrdersSet:  true,
+		ExitsSet:   true,
+		Reason:     "why",
 		Orders:     []strategy.DesiredOrder{{Key: "low", Side: exchange.Buy, Price: 1, Quantity: 2, PostOnly: true}},
 		Exits:      []strategy.DesiredOrder{{Key: "high", Side: exchange.Sell, Price: 9, StopPrice: 8, Quantity: 2}},
-		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}, TakeProfit: strategy.Distance{Price: 7}}}
+		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}, TakeProfit: strategy.Distance{Price: 7}},
+	}
 	posting := Posting{ledger.Posting{
-		Reading: ledger.Reading{AtMS: 10, Market: exchange.Futures, Wallet: []ledger.Asset{{Name: "USDT", Amount: amount("10000")}},
-			Open: []ledger.Position{{ID: 5, Symbol: "BTC-USDT", Short: true, Opened: amount("0.01"), Remaining: amount("0.005"), Entry: amount("50000"), Realised: amount("1"), FromMS: 1}},
-			Closed: []ledger.Position{{ID: 4, Symbol: "BTC-USDT", Opened: amount("0.01"), Entry: amount("50000"), Close: amount("49000"), Realised: amount("-10"), Liquidated: true,
-				FromMS: 1, UntilMS: 2}},
+		Reading: ledger.Reading{
+			AtMS:   10,
+			Market: exchange.Futures,
+			Wallet: []ledger.Asset{{Name: "USDT", Amount: amount("10000")}},
+			Open: []ledger.Position{
+				{
+					ID:        5,
+					Symbol:    "BTC-USDT",
+					Short:     true,
+					Opened:    amount("0.01"),
+					Remaining: amount("0.005"),
+					Entry:     amount("50000"),
+					Realised:  amount("1"),
+					FromMS:    1,
+				},
+			},
+			Closed: []ledger.Position{
+				{
+					ID:         4,
+					Symbol:     "BTC-USDT",
+					Opened:     amount("0.01"),
+					Entry:      amount("50000"),
+					Close:      amount("49000"),
+					Realised:   amount("-10"),
+					Liquidated: true,
+					FromMS:     1,
+					UntilMS:    2,
+				},
+			},
 			Trades: []ledger.Trade{{ID: 1, OrderID: 2, Price: amount("98"), Quantity: amount("1"), Fee: amount("0.001"), FeeAsset: "SOL"}},
-			Instruments: []ledger.Instrument{{Symbol: bitcoin, Base: "BTC", Quote: "USDT", Unit: amount("0.001"), Grid: amount("0.0001"), Step: amount("0.001"),
-				FundingCap: 750_000, FundingHours: 8}},
-			Unstable: true, Partial: true},
+			Instruments: []ledger.Instrument{
+				{Symbol: bitcoin, Base: "BTC", Quote: "USDT", Unit: amount("0.001"), Grid: amount("0.0001"), Step: amount("0.001"),
+					FundingCap: 750_000, FundingHours: 8},
+			},
+			Unstable: true,
+			Partial:  true,
+		},
 		Lines: []ledger.Line{{Account: ledger.Wallet, Symbol: exchange.SymbolKey{Market: exchange.Futures}, Asset: "USDT", Amount: amount("10000")},
 			{Account: ledger.Fees, Strategy: "one", Symbol: bitcoin, Asset: "USDT", Amount: amount("-10000"), Derived: true}}}}
 	order := func(atMS int64, id string, body Body) Record { return Record{atMS, "one", bitcoin, id, body} }
@@ -49,7 +84,11 @@ func everyKind() []Record {
 		{AtMS: 2, Strategy: "one", Symbol: bitcoin, Body: Plan{plan}},
 		{AtMS: 2, Strategy: "one", Body: Memory{[]strategy.MemoryEntry{{Key: "begin_ms", Value: 5}}}},
 		{AtMS: 3, Strategy: "one", Symbol: bitcoin, Body: Priced{Target: plan.Target, Quantity: -7}},
-		order(4, "bmain-1-1", Sending{Order: stop, Purpose: placement.StopLoss, Key: "bridge", DeadlineMS: 9, Before: -7, Reserved: amount("12.000000000000000001")}),
+		order(
+			4,
+			"bmain-1-1",
+			Sending{Order: stop, Purpose: placement.StopLoss, Key: "bridge", DeadlineMS: 9, Before: -7, Reserved: amount("12.000000000000000001")},
+		),
 		order(5, "bmain-1-1", Acknowledged{OrderID: 77}),
 		order(5, "bmain-1-1", Unknown{Why: "timeout"}),
 		order(6, "bmain-1-1", Fill{OrderID: 77, Filled: 3, Price: amount("48999")}),
@@ -65,12 +104,24 @@ func everyKind() []Record {
 		{AtMS: 9, Symbol: solana, Body: Fees{Quantity: 1, Evidence: "fees"}},
 		{AtMS: 10, Body: Breaker{UntilMS: 20, Why: "why"}},
 		{AtMS: 10, Symbol: bitcoin, ClientOrderID: "bmain-9-9", Body: Ignored{Quantity: -3, OrderID: 99, Evidence: "by hand"}},
-		order(10, "bmain-9-8", Found{OrderID: 98, Order: stop, Purpose: placement.ExitOrder, Key: "found", Filled: 1, Duplicate: true, Evidence: "a second order"}),
-		{AtMS: 10, Strategy: "one", Symbol: bitcoin, Body: Result{Base: amount("9"), Result: amount("-1"), Trip: amount("2"), Position: -4, Losses: 3}},
+		order(
+			10,
+			"bmain-9-8",
+			Found{OrderID: 98, Order: stop, Purpose: placement.ExitOrder, Key: "found", Filled: 1, Duplicate: true, Evidence: "a second order"},
+		),
+		{
+			AtMS:     10,
+			Strategy: "one",
+			Symbol:   bitcoin,
+			Body:     Result{Base: amount("9"), Result: amount("-1"), Trip: amount("2"), Position: -4, Losses: 3},
+		},
 		{AtMS: 10, Body: Accounted{Wallet: amount("8"), Losses: 1}},
 		{AtMS: 10, Strategy: "one", Body: Breach{Rule: "max_daily_loss", Why: "why", UntilMS: 30}},
 		{AtMS: 10, Body: posting},
-		{AtMS: 10, Body: Audit{Actor: "socket", Role: "operator", From: "pid 1", Action: "POST /halt", Target: "account", Detail: "news", RequestID: "r1"}},
+		{
+			AtMS: 10,
+			Body: Audit{Actor: "socket", Role: "operator", From: "pid 1", Action: "POST /halt", Target: "account", Detail: "news", RequestID: "r1"},
+		},
 		order(10, "bmain-9-8", Withdrawn{OrderID: 98, Why: "why"}),
 		{AtMS: 11, Body: Limit{Rule: "max_open_orders", Value: "5", By: "socket", Why: "a quiet week"}},
 	}

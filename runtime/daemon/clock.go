@@ -39,7 +39,11 @@ func (c *clockwork) take(r rest.ClockReading) {
 	c.metrics.Clock(r.Offset, r.Bound)
 	if r.Jumped != 0 {
 		c.metrics.ClockJumped()
-		c.console.Warn("clock.jumped", "clock     the local clock jumped by %s (set, or the machine slept); the exchange's is read anew", r.Jumped.Round(time.Millisecond))
+		c.console.Warn(
+			"clock.jumped",
+			"clock     the local clock jumped by %s (set, or the machine slept); the exchange's is read anew",
+			r.Jumped.Round(time.Millisecond),
+		)
 	}
 	if r.Err == nil {
 		c.good = time.Now()
@@ -49,7 +53,12 @@ func (c *clockwork) take(r rest.ClockReading) {
 		if failing {
 			c.console.Warn("clock.unread", "clock     the exchange's clock can not be read: %v; the last reading goes on", r.Err)
 		} else {
-			c.console.Warn("clock.read", "clock     the exchange's clock is read again: off by %s within %s", r.Offset.Round(time.Millisecond), r.Bound.Round(time.Millisecond))
+			c.console.Warn(
+				"clock.read",
+				"clock     the exchange's clock is read again: off by %s within %s",
+				r.Offset.Round(time.Millisecond),
+				r.Bound.Round(time.Millisecond),
+			)
 		}
 	}
 	c.board.Report(c.check(r))

@@ -84,7 +84,11 @@ func Run(ctx context.Context, config *configs.Config, o Options) error {
 	}
 	defer release()
 	waits := time.AfterFunc(waitingAfter, func() { // there is no log yet
-		fmt.Fprintf(o.Stderr, "no answer yet from %s: waiting for it; botd halt is kept for the start meanwhile\n", cmp.Or(config.Exchange.BaseURL, "the exchange"))
+		fmt.Fprintf(
+			o.Stderr,
+			"no answer yet from %s: waiting for it; botd halt is kept for the start meanwhile\n",
+			cmp.Or(config.Exchange.BaseURL, "the exchange"),
+		)
 	})
 	p.venue, err = gateway.Open(ctx, config, p.directory, o.Market)
 	waits.Stop()

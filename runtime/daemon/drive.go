@@ -203,7 +203,14 @@ func (o *Options) newConsole(metrics *ops.Metrics, logs *ops.Logs) (*ops.Console
 // greet says what begins, and in which state it was left.
 func (p *process) greet() {
 	console, config := p.console, p.config
-	console.Say("daemon.started", "botd      %s on %s; %s; data in %s; Ctrl-C stops", config.Mode, p.venue.Where, plural.Of(len(config.Strategies), "strategy"), p.directory)
+	console.Say(
+		"daemon.started",
+		"botd      %s on %s; %s; data in %s; Ctrl-C stops",
+		config.Mode,
+		p.venue.Where,
+		plural.Of(len(config.Strategies), "strategy"),
+		p.directory,
+	)
 	for i := range config.Strategies {
 		s := &config.Strategies[i]
 		console.Say("daemon.strategy", "strategy  %s: %s on %s %s, %s", s.Name, s.Kind, s.Market, s.Symbol, s.Schedule)
@@ -213,7 +220,11 @@ func (p *process) greet() {
 		console.Warn("journal.migrated", "journal   was an older botd's and is brought up to date; a backup is %s", p.older)
 	}
 	if p.cut != "" {
-		console.Warn("journal.cut", "journal   %s; orders it does not know are found on the exchange, nothing else of them is known. botd journal verify; if an older journal was put there on purpose, remove the .head file beside it", p.cut)
+		console.Warn(
+			"journal.cut",
+			"journal   %s; orders it does not know are found on the exchange, nothing else of them is known. botd journal verify; if an older journal was put there on purpose, remove the .head file beside it",
+			p.cut,
+		)
 	}
 	if p.unclean {
 		console.Warn("daemon.unclean", "restart   the run before this one did not end by a clean stop; what it left open is found out first")
@@ -227,7 +238,17 @@ func (p *process) greet() {
 // miss for the board's sake.
 func declares(fact engine.Fact) bool {
 	switch fact.(type) {
-	case engine.NoteHalt, engine.NoteQuarantine, engine.NoteBlind, engine.NoteFrozen, engine.NoteBreaker, engine.NoteLimit, engine.NoteLatch, engine.NoteStrategyFailed, engine.NoteJournal, engine.NoteReload, engine.NoteTightened:
+	case engine.NoteHalt,
+		engine.NoteQuarantine,
+		engine.NoteBlind,
+		engine.NoteFrozen,
+		engine.NoteBreaker,
+		engine.NoteLimit,
+		engine.NoteLatch,
+		engine.NoteStrategyFailed,
+		engine.NoteJournal,
+		engine.NoteReload,
+		engine.NoteTightened:
 		return true
 	}
 	return false

@@ -24,8 +24,10 @@ func (p *process) startNotices() (stop func(), err error) {
 			p.metrics.Notified(open[i].Name, result, 0)
 		}
 	}
-	notifier := notify.New(notify.Config{Title: channels.Title(p.config), Every: time.Duration(p.config.Notify.EveryMS) * time.Millisecond, Routes: open,
-		Count: p.metrics.Notified, Log: func(event, text string) { p.console.Warn(event, "notify    %s", text) }})
+	notifier := notify.New(
+		notify.Config{Title: channels.Title(p.config), Every: time.Duration(p.config.Notify.EveryMS) * time.Millisecond, Routes: open,
+			Count: p.metrics.Notified, Log: func(event, text string) { p.console.Warn(event, "notify    %s", text) }},
+	)
 	var tally notify.Tally
 	p.logs.Offer(func(l ops.LogLine) {
 		e := eventOf(&l)

@@ -11,7 +11,12 @@ func TestALongJournalIsToldWhileItIsRead(t *testing.T) {
 	began := time.Unix(0, 0)
 	now := began
 	var told, said []string
-	r := reading{total: 100_000, next: began.Add(readingToldAfter), tell: func(lines ...string) { told = append(told, lines...) }, say: func(text string) { said = append(said, text) }}
+	r := reading{
+		total: 100_000,
+		next:  began.Add(readingToldAfter),
+		tell:  func(lines ...string) { told = append(told, lines...) },
+		say:   func(text string) { said = append(said, text) },
+	}
 	for range 100_000 { // 4 ms each: 400 s
 		now = now.Add(4 * time.Millisecond)
 		r.step(func() time.Time { return now })
@@ -19,10 +24,18 @@ func TestALongJournalIsToldWhileItIsRead(t *testing.T) {
 	if len(said) < 30 || len(said) > 40 || said[0] != "is being read: 1024 of 100000 records" {
 		t.Errorf("400 s of reading: want it said every 10 s or so, from the first seconds on; have %d, the first %q", len(said), said[0])
 	}
-	if want := []string{"EXTEND_TIMEOUT_USEC=60000000", "STATUS=the journal is being read: 1024 of 100000 records"}; !slices.Equal(told[:2], want) || len(told) != 2*len(said) {
+	if want := []string{
+		"EXTEND_TIMEOUT_USEC=60000000",
+		"STATUS=the journal is being read: 1024 of 100000 records",
+	}; !slices.Equal(told[:2], want) ||
+		len(told) != 2*len(said) {
 		t.Errorf("systemd: want %q each time, have %q and %d in all", want, told[:2], len(told))
 	}
-	quick := reading{next: began.Add(readingToldAfter), tell: func(...string) { t.Error("a short one: want systemd left alone") }, say: func(string) { t.Error("a short one: want nothing said") }}
+	quick := reading{
+		next: began.Add(readingToldAfter),
+		tell: func(...string) { t.Error("a short one: want systemd left alone") },
+		say:  func(string) { t.Error("a short one: want nothing said") },
+	}
 	for range 100_000 {
 		quick.step(func() time.Time { return began.Add(2 * time.Second) })
 	}

@@ -133,7 +133,11 @@ func (e *accounting) complete(m *money) {
 	if m.reading.Market == exchange.Spot {
 		for _, o := range e.book.Ledger().WantsTrades() {
 			m.wanted += int64(o.Quantity)
-			e.askMoney(m, purpose{kind: callExecutions, orderID: o.OrderID}, exchange.Request{Operation: exchange.SpotUserTrades, Symbol: o.Symbol, OrderID: o.OrderID, Limit: tradesAsked})
+			e.askMoney(
+				m,
+				purpose{kind: callExecutions, orderID: o.OrderID},
+				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: o.Symbol, OrderID: o.OrderID, Limit: tradesAsked},
+			)
 		}
 	}
 	if m.waiting == 0 {

@@ -176,8 +176,10 @@ func TestBesideAStrangersClosePositionStopOwnStopStandsToo(t *testing.T) {
 	w := newWorld(t, x.plan)
 	w.pass(60_000)
 	w.byHand(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
-	theirs := w.byHand(exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
-		Type: exchange.StopMarket, StopPrice: 45_000e8, ClosePosition: true, WorkingType: exchange.ContractPrice}})
+	theirs := w.byHand(
+		exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
+			Type: exchange.StopMarket, StopPrice: 45_000e8, ClosePosition: true, WorkingType: exchange.ContractPrice}},
+	)
 	w.pass(20_000)
 	if have := w.protects(exchange.StopMarket); have[49_000e8] != 10 || len(have) != 2 {
 		t.Errorf("want a stop of 10 at 49000 beside theirs, have %v\n%s", have, w.story())

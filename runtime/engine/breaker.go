@@ -37,7 +37,10 @@ func (e *breaker) guardBreaker() {
 	case unknown >= config.Unknowns:
 		e.trip(fmt.Sprintf("%d of %d placements within %d min lost their answer", unknown, sent, config.WithinMS/60_000), config.PauseMS)
 	case sent >= shareAtLeast && unknown*unknownShare > sent:
-		e.trip(fmt.Sprintf("%d of %d placements within %d min lost their answer: more than a fifth", unknown, sent, config.WithinMS/60_000), config.PauseMS)
+		e.trip(
+			fmt.Sprintf("%d of %d placements within %d min lost their answer: more than a fifth", unknown, sent, config.WithinMS/60_000),
+			config.PauseMS,
+		)
 	case config.EmptyEndings > 0 && empty >= config.EmptyEndings:
 		if !e.trip(fmt.Sprintf("%d placements in a row ended without a fill", empty), config.EmptyPauseMS) {
 			return // a longer pause is in force: it is looked at when that has ended, not with every wake until then

@@ -12,7 +12,13 @@ func (e *market) pollSeries(s *series) {
 	if s.end > 0 {
 		from = s.candles.OpenMS[s.end-1] + int64(s.interval)
 	}
-	request := exchange.Request{Operation: exchange.FuturesCandles, Symbol: s.key.Name, Interval: s.interval, StartMS: max(0, from), Limit: futuresCandles}
+	request := exchange.Request{
+		Operation: exchange.FuturesCandles,
+		Symbol:    s.key.Name,
+		Interval:  s.interval,
+		StartMS:   max(0, from),
+		Limit:     futuresCandles,
+	}
 	if s.key.Market == exchange.Spot {
 		request.Operation, request.EndMS, request.Limit = exchange.SpotCandles, e.nowMS, spotCandles
 	}

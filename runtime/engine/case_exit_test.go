@@ -221,7 +221,10 @@ var casesOfExits = []caseTest{
 		w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 			plan.OrdersSet = true
 			for i, key := range []string{"a", "b"} {
-				plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: key, Side: exchange.Buy, Price: exchange.Price(40_000-i) * 1e8, Quantity: 10})
+				plan.Orders = append(
+					plan.Orders,
+					strategy.DesiredOrder{Key: key, Side: exchange.Buy, Price: exchange.Price(40_000-i) * 1e8, Quantity: 10},
+				)
 			}
 		})
 		w.network = nth(2, fate{lost: true})
@@ -295,7 +298,10 @@ var casesOfStates = []caseTest{
 		w.pass(60_000)
 		why = "connection refused"
 		w.pass(20_000)
-		if d := w.wantState("blind"); d.SinceMS < seen || d.SinceMS > seen+15_000 || !strings.Contains(d.Cause, why) || !strings.Contains(d.WayOut, "nothing opens") {
+		if d := w.wantState(
+			"blind",
+		); d.SinceMS < seen || d.SinceMS > seen+15_000 || !strings.Contains(d.Cause, why) ||
+			!strings.Contains(d.WayOut, "nothing opens") {
 			t.Errorf("want blind since the last complete round about %d, by the newest fault, and what that means; have %+v", seen, d)
 		}
 	}},
@@ -312,7 +318,8 @@ var casesOfStates = []caseTest{
 		w.pass(80_000) // the next candle is asked for within a minute
 		w.pass(40_000)
 		d := w.wantState("stale")
-		if d.Scope.Symbol != bitcoin || d.SinceMS < began || d.SinceMS > began+61_000 || !strings.Contains(d.Cause, "status 503") || w.engine.Blind() {
+		if d.Scope.Symbol != bitcoin || d.SinceMS < began || d.SinceMS > began+61_000 || !strings.Contains(d.Cause, "status 503") ||
+			w.engine.Blind() {
 			t.Errorf("want the symbol stale since its first unanswered question, and nothing blind; have %+v", d)
 		}
 		w.network = nil

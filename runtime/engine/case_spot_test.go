@@ -97,8 +97,10 @@ var casesOfSpot = []caseTest{
 	{"16 spot: somebody sells what the strategy bought: quarantine", func(t *testing.T) {
 		w := newWorld(t, hold(2_000), onSpot)
 		w.pass(60_000)
-		w.byHand(exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell,
-			Type: exchange.Limit, Price: 49_000e8, Quantity: 1_000}})
+		w.byHand(
+			exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell,
+				Type: exchange.Limit, Price: 49_000e8, Quantity: 1_000}},
+		)
 		w.pass(21_000)
 		w.wantState("quarantined")
 		w.give(&EventResolve{Symbol: coin, Adopt: true, Why: "I sold it"})
@@ -141,8 +143,10 @@ var casesOfSpot = []caseTest{
 		w := newWorld(t, hold(2_000), onSpot, protected)
 		w.pass(10_000)
 		w.wantSound()
-		w.byHand(exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell,
-			Type: exchange.Limit, Quantity: 1_000, Price: 40_000e8}})
+		w.byHand(
+			exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell,
+				Type: exchange.Limit, Quantity: 1_000, Price: 40_000e8}},
+		)
 		w.pass(25_000)
 		if d := w.wantState("quarantined"); !strings.Contains(d.Cause, "wallet holds less") {
 			t.Errorf("want the wallet named, have %q", d.Cause)
@@ -177,8 +181,10 @@ var casesOfSpot = []caseTest{
 		w := newWorld(t, hold(2_000), onSpot)
 		w.give(&EventHalt{Level: record.LevelPause, Why: "a person"})
 		w.pass(5_000)
-		w.byHand(exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy,
-			Type: exchange.Limit, Quantity: 1_000, Price: 60_000e8, ClientOrderID: placement.ClientOrderID("t", 1_000, 1)}})
+		w.byHand(
+			exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy,
+				Type: exchange.Limit, Quantity: 1_000, Price: 60_000e8, ClientOrderID: placement.ClientOrderID("t", 1_000, 1)}},
+		)
 		w.start()
 		w.pass(5_000)
 		if d := w.wantState("quarantined"); !strings.Contains(d.Cause, "not in the journal") {

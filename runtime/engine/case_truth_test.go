@@ -14,7 +14,10 @@ import (
 // rest wishes one resting buy far from the price.
 func rest(quantity exchange.Quantity, price exchange.Price) func(*strategy.View, *strategy.Plan) {
 	return func(_ *strategy.View, plan *strategy.Plan) {
-		plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: price, Quantity: quantity}), true
+		plan.Orders, plan.OrdersSet = append(
+			plan.Orders,
+			strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: price, Quantity: quantity},
+		), true
 	}
 }
 
@@ -119,8 +122,10 @@ var casesOfTruth = []caseTest{
 		order := w.sent[0]
 		w.mirror = func(answer *exchange.Answer) {
 			if answer.Operation == exchange.FuturesOpenOrders { // a stale replica
-				answer.Orders = exchange.FetchedOf([]exchange.Order{{ID: 1, ClientOrderID: order.ClientOrderID, Market: exchange.Futures, Symbol: "BTC-USDT",
-					Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10, Filled: 3, Status: exchange.StatusOpen}})
+				answer.Orders = exchange.FetchedOf(
+					[]exchange.Order{{ID: 1, ClientOrderID: order.ClientOrderID, Market: exchange.Futures, Symbol: "BTC-USDT",
+						Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10, Filled: 3, Status: exchange.StatusOpen}},
+				)
 			}
 		}
 		w.pass(40_000)
@@ -160,7 +165,15 @@ var casesOfTruth = []caseTest{
 	{"15 our prefix and not in the journal: the account halts, nothing is canceled", func(t *testing.T) {
 		w := newWorld(t, hold(10))
 		w.pass(5_000)
-		order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 40_000e8, Quantity: 5, ClientOrderID: "bt-zzz-4"}
+		order := exchange.NewOrder{
+			Market:        exchange.Futures,
+			Symbol:        "BTC-USDT",
+			Side:          exchange.Buy,
+			Type:          exchange.Limit,
+			Price:         40_000e8,
+			Quantity:      5,
+			ClientOrderID: "bt-zzz-4",
+		}
 		w.byHand(exchange.Request{Operation: exchange.FuturesPlace, Order: order})
 		w.pass(20_000)
 		if d := w.wantState("halted"); d.Scope != (account.Scope{}) {
@@ -267,7 +280,9 @@ var casesOfTruth = []caseTest{
 		if known := w.truth().Known(); known != 0 {
 			t.Errorf("want nothing adopted, have %d", known)
 		}
-		if q := w.engine.Quarantines(); len(q) != 1 || q[0].Difference != q[0].Venue || q[0].Venue == 0 || len(q[0].Adopt) == 0 || len(q[0].Ignore) == 0 || q[0].Strategy != "one" {
+		if q := w.engine.Quarantines(); len(q) != 1 || q[0].Difference != q[0].Venue || q[0].Venue == 0 || len(q[0].Adopt) == 0 ||
+			len(q[0].Ignore) == 0 ||
+			q[0].Strategy != "one" {
 			t.Errorf("want it listed with its evidence, have %+v", q)
 		}
 		w.give(&EventResolve{Symbol: bitcoin, Adopt: true, Why: "it is ours"})
@@ -309,7 +324,15 @@ var casesOfTruth = []caseTest{
 		w.pass(10_000)
 		backup := len(w.records)
 		w.byHand(w.market(exchange.Buy, 10, false))
-		order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 40_000e8, Quantity: 5, ClientOrderID: "bt-1-2"}
+		order := exchange.NewOrder{
+			Market:        exchange.Futures,
+			Symbol:        "BTC-USDT",
+			Side:          exchange.Buy,
+			Type:          exchange.Limit,
+			Price:         40_000e8,
+			Quantity:      5,
+			ClientOrderID: "bt-1-2",
+		}
 		w.byHand(exchange.Request{Operation: exchange.FuturesPlace, Order: order})
 		w.records = w.records[:backup]
 		w.start()
@@ -356,8 +379,13 @@ var casesOfTruth = []caseTest{
 func TestAQuarantineOfASymbolNobodyTradesIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))
-	w.byHand(exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{ClientOrderID: "bt-9-1", Market: exchange.Futures, Symbol: "ETH-USDT",
-		Side: exchange.Buy, Type: exchange.Limit, Price: 2_000e8, Quantity: 100}})
+	w.byHand(
+		exchange.Request{
+			Operation: exchange.FuturesPlace,
+			Order: exchange.NewOrder{ClientOrderID: "bt-9-1", Market: exchange.Futures, Symbol: "ETH-USDT",
+				Side: exchange.Buy, Type: exchange.Limit, Price: 2_000e8, Quantity: 100},
+		},
+	)
 	w.pass(20_000)
 	if told := len(facts[NoteQuarantine](w.notes)); told != 1 {
 		t.Errorf("want it told once, have %d times: %+v", told, w.engine.Degraded())

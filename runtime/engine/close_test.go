@@ -191,7 +191,10 @@ func TestAHaltOfOneStrategyLeavesTheOthersAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10), func(w *world) {
 		ether := w.venue.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"})
-		w.config.Strategies = append(w.config.Strategies, StrategyConfig{Name: "two", Strategy: scripted(hold(10)), Symbol: ether, Interval: exchange.Minute1, Schedule: each(1000), Leverage: 10})
+		w.config.Strategies = append(
+			w.config.Strategies,
+			StrategyConfig{Name: "two", Strategy: scripted(hold(10)), Symbol: ether, Interval: exchange.Minute1, Schedule: each(1000), Leverage: 10},
+		)
 	})
 	w.halt(record.LevelPause, account.Scope{Strategy: "one"})
 	w.pass(10_000)

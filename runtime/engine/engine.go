@@ -86,10 +86,41 @@ func assemble(b *base) *Engine {
 		permission: e.permission, sender: e.sender, refusals: newTold()}
 	e.tick = &tick{base: b, halts: e.halts}
 	e.market = &market{base: b, limits: e.limits, tick: e.tick}
-	e.round = &round{base: b, sight: e.sight, breaker: e.breaker, protection: e.protection, accounting: e.accounting, alarms: alarms, limits: e.limits,
-		results: e.results, halts: e.halts, sender: e.sender, placer: e.placer, tick: e.tick, market: e.market}
-	e.roster = &roster{base: b, accounting: e.accounting, limits: e.limits, ruleset: e.ruleset, halts: e.halts, tick: e.tick, market: e.market, round: e.round}
-	e.report = &report{base: b, sight: e.sight, protection: e.protection, limits: e.limits, ruleset: e.ruleset, permission: e.permission, placer: e.placer, market: e.market}
+	e.round = &round{
+		base:       b,
+		sight:      e.sight,
+		breaker:    e.breaker,
+		protection: e.protection,
+		accounting: e.accounting,
+		alarms:     alarms,
+		limits:     e.limits,
+		results:    e.results,
+		halts:      e.halts,
+		sender:     e.sender,
+		placer:     e.placer,
+		tick:       e.tick,
+		market:     e.market,
+	}
+	e.roster = &roster{
+		base:       b,
+		accounting: e.accounting,
+		limits:     e.limits,
+		ruleset:    e.ruleset,
+		halts:      e.halts,
+		tick:       e.tick,
+		market:     e.market,
+		round:      e.round,
+	}
+	e.report = &report{
+		base:       b,
+		sight:      e.sight,
+		protection: e.protection,
+		limits:     e.limits,
+		ruleset:    e.ruleset,
+		permission: e.permission,
+		placer:     e.placer,
+		market:     e.market,
+	}
 	e.outlooks = &outlooks{base: b, ruleset: e.ruleset, halts: e.halts, placer: e.placer, tick: e.tick, report: e.report}
 	e.manual = &manual{base: b, halts: e.halts, outlooks: e.outlooks}
 	e.quarantines = &quarantines{b}

@@ -72,7 +72,10 @@ func newBench(t *testing.T, strategies ...*wanting) *bench {
 		if err != nil {
 			t.Fatal(err)
 		}
-		config.Strategies = append(config.Strategies, StrategyConfig{Name: name, Strategy: s, Symbol: rules, Interval: exchange.Minute1, Schedule: each(1000)})
+		config.Strategies = append(
+			config.Strategies,
+			StrategyConfig{Name: name, Strategy: s, Symbol: rules, Interval: exchange.Minute1, Schedule: each(1000)},
+		)
 	}
 	var err error
 	if b.engine, err = New(config, reconcile.NewBook(config.Settle)); err != nil {
@@ -124,7 +127,11 @@ func (b *bench) read(call Call) Event {
 	case exchange.FuturesOpenOrders:
 		answer.Orders = exchange.FetchedOf(b.orders)
 	case exchange.FuturesOpenPositions:
-		answer.Positions = exchange.FetchedOf([]exchange.Position{{ID: 1, Symbol: "BTC-USDT", Side: exchange.Long, Remaining: b.position, EntryPrice: exchange.AmountOf(50_000), Leverage: 10}})
+		answer.Positions = exchange.FetchedOf(
+			[]exchange.Position{
+				{ID: 1, Symbol: "BTC-USDT", Side: exchange.Long, Remaining: b.position, EntryPrice: exchange.AmountOf(50_000), Leverage: 10},
+			},
+		)
 	case exchange.FuturesLeverages:
 		answer.Leverages = exchange.FetchedOf([]exchange.LeverageSetting{{Symbol: "BTC-USDT", Leverage: 10}, {Symbol: "ETH-USDT", Leverage: 10}})
 	case exchange.FuturesAccount:
@@ -234,7 +241,12 @@ func TestARoundThatCouldNotReadConcludesNothing(t *testing.T) {
 	b.reads = &exchange.Unavailable{Reason: "timeout"}
 	b.pass(40_000)
 	if len(b.placed) != 0 || !b.engine.Blind() || len(facts[NoteBlind](b.notes)) != 1 {
-		t.Fatalf("want nothing sent and blind told once; have %d sent, blind %v told %d times", len(b.placed), b.engine.Blind(), len(facts[NoteBlind](b.notes)))
+		t.Fatalf(
+			"want nothing sent and blind told once; have %d sent, blind %v told %d times",
+			len(b.placed),
+			b.engine.Blind(),
+			len(facts[NoteBlind](b.notes)),
+		)
 	}
 	b.reads = nil
 	b.pass(20_000)
@@ -249,7 +261,12 @@ func TestAPanicStopsThatStrategyOnly(t *testing.T) {
 	b := newBench(t, bad, good)
 	b.pass(5_000)
 	if bad.asked != 1 || good.asked < 5 || len(facts[NoteStrategyFailed](b.notes)) != 1 {
-		t.Errorf("want the bad one asked once and the good one on: have %d and %d, told %d times", bad.asked, good.asked, len(facts[NoteStrategyFailed](b.notes)))
+		t.Errorf(
+			"want the bad one asked once and the good one on: have %d and %d, told %d times",
+			bad.asked,
+			good.asked,
+			len(facts[NoteStrategyFailed](b.notes)),
+		)
 	}
 	if len(b.placed) != 1 || b.placed[0].Request.Order.Symbol != "ETH-USDT" {
 		t.Errorf("want the good one's order, have %+v", b.placed)
@@ -263,7 +280,12 @@ func TestAWishPastAllBoundsStopsThatStrategyOnly(t *testing.T) {
 	b := newBench(t, bad, good)
 	b.pass(5_000)
 	if bad.asked != 1 || good.asked < 5 || len(facts[NoteStrategyFailed](b.notes)) != 1 {
-		t.Errorf("want the bad one asked once and the good one on: have %d and %d, told %d times", bad.asked, good.asked, len(facts[NoteStrategyFailed](b.notes)))
+		t.Errorf(
+			"want the bad one asked once and the good one on: have %d and %d, told %d times",
+			bad.asked,
+			good.asked,
+			len(facts[NoteStrategyFailed](b.notes)),
+		)
 	}
 	for _, r := range b.records {
 		if p, ok := r.Body.(record.Plan); ok && p.Plan.Target.Quantity == bad.target {

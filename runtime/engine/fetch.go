@@ -89,11 +89,17 @@ func (e *round) lookForVanished() {
 		}
 		asked = append(asked, p.Order().Symbol)
 		e.reading.asked = true
-		e.roundAsk(purpose{kind: callHistory}, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: p.Order().Symbol, StartMS: max(0, p.SentMS()-60_000), Limit: spotHistory})
+		e.roundAsk(
+			purpose{kind: callHistory},
+			exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: p.Order().Symbol, StartMS: max(0, p.SentMS()-60_000), Limit: spotHistory},
+		)
 	}
 	for _, r := range e.runs {
 		if r.truth.Key().Market == exchange.Spot && !r.truth.Read && !e.config.Feed {
-			e.roundAsk(purpose{kind: callNewest}, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: r.truth.Key().Name, Limit: spotHistory})
+			e.roundAsk(
+				purpose{kind: callNewest},
+				exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: r.truth.Key().Name, Limit: spotHistory},
+			)
 		}
 	}
 	e.askEvidence()
@@ -108,8 +114,11 @@ func (e *round) vanished(p *account.Placement) bool {
 func (e *round) askEvidence() {
 	for _, r := range e.runs {
 		if p := e.book.AsksClosed(r.truth, e.nowMS); p != nil {
-			e.roundAsk(purpose{kind: callClosed, truth: r.truth}, exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: r.truth.Key().Name,
-				StartMS: p.SentMS() - p.SentMS()%1000, Limit: 100})
+			e.roundAsk(
+				purpose{kind: callClosed, truth: r.truth},
+				exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: r.truth.Key().Name,
+					StartMS: p.SentMS() - p.SentMS()%1000, Limit: 100},
+			)
 		}
 	}
 	for _, p := range e.book.Live() {

@@ -109,5 +109,9 @@ func (e *halts) latchFlattened(r *run, level record.HaltLevel) {
 		return
 	}
 	e.record(record.Record{Strategy: r.config.Name, Body: record.Latch{Side: sign}})
-	e.note(r.config.Name, r.config.Symbol, NoteLatch{Side: sign, Why: "its position is closed by " + cmp.Or(e.book.HaltOn(r.config.Name, r.truth.Key()).Why, "stopping")})
+	e.note(
+		r.config.Name,
+		r.config.Symbol,
+		NoteLatch{Side: sign, Why: "its position is closed by " + cmp.Or(e.book.HaltOn(r.config.Name, r.truth.Key()).Why, "stopping")},
+	)
 }

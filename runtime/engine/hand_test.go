@@ -61,7 +61,8 @@ func TestAnOrderTakenOutByHandStaysOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(deed.Steps) != 1 || deed.Steps[0].Intent.OrderID != low.OrderID() || deed.Steps[0].Later || deed.Level != record.LevelPause || deed.Scope.Strategy != "one" {
+	if len(deed.Steps) != 1 || deed.Steps[0].Intent.OrderID != low.OrderID() || deed.Steps[0].Later || deed.Level != record.LevelPause ||
+		deed.Scope.Strategy != "one" {
 		t.Errorf("want one cancel and a pause of its strategy, have %+v", deed)
 	}
 	deed.says(t, "so then it places them at once")
@@ -113,7 +114,9 @@ func TestACancelByHandIsSentAgainUntilTheOrderHasEnded(t *testing.T) {
 		t.Errorf("want it sent again, have %d tries", tries)
 	}
 	w.wantOpen(2)
-	if state, _ := w.ended(slices.IndexFunc(w.sent, func(o exchange.NewOrder) bool { return o.ClientOrderID == low.ClientOrderID() })); state != placement.Canceled {
+	if state, _ := w.ended(
+		slices.IndexFunc(w.sent, func(o exchange.NewOrder) bool { return o.ClientOrderID == low.ClientOrderID() }),
+	); state != placement.Canceled {
 		t.Errorf("want it canceled, have %s", state)
 	}
 }
@@ -145,7 +148,10 @@ func TestWhatReducesOrProtectsIsNotCanceledByHand(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
 	for _, p := range []*account.Placement{w.live(placement.StopLoss, ""), w.live(placement.ExitOrder, "high")} {
-		if _, err := w.engine.Withdrawing(p.ClientOrderID()); err == nil || !strings.Contains(err.Error(), "protects") || !strings.Contains(err.Error(), "hint: ") {
+		if _, err := w.engine.Withdrawing(
+			p.ClientOrderID(),
+		); err == nil || !strings.Contains(err.Error(), "protects") ||
+			!strings.Contains(err.Error(), "hint: ") {
 			t.Errorf("%s: want it refused with a hint, have %v", p.Purpose(), err)
 		}
 		w.withdraw(p.ClientOrderID())
@@ -161,7 +167,8 @@ func TestAPositionClosedByHandIsNotOpenedAgain(t *testing.T) {
 	w.pass(20_000)
 	w.wantHeld(10)
 	deed, err := w.engine.Closing(bitcoin)
-	if err != nil || len(deed.Steps) != 1 || deed.Steps[0].Intent.Order.Quantity != 10 || !deed.Steps[0].Intent.Order.ReduceOnly || deed.Level != record.LevelFlatten {
+	if err != nil || len(deed.Steps) != 1 || deed.Steps[0].Intent.Order.Quantity != 10 || !deed.Steps[0].Intent.Order.ReduceOnly ||
+		deed.Level != record.LevelFlatten {
 		t.Fatalf("want one reduceOnly exit of all, have %+v, %v", deed, err)
 	}
 	deed.says(t, "its plan wishes long")
@@ -213,7 +220,10 @@ func TestAPositionOfSomebodyElseIsNotClosed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0))
 	w.pass(5_000)
-	if _, err := w.engine.Closing(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}); err == nil || !strings.Contains(err.Error(), "no strategy trades") {
+	if _, err := w.engine.Closing(
+		exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"},
+	); err == nil ||
+		!strings.Contains(err.Error(), "no strategy trades") {
 		t.Errorf("want a symbol that nobody trades refused, have %v", err)
 	}
 	w.byHand(w.market(exchange.Buy, 5, false))
@@ -233,7 +243,8 @@ func TestAPositionOnSpotIsClosedAfterItsStop(t *testing.T) {
 		t.Fatalf("want something held\n%s", w.story())
 	}
 	deed, err := w.engine.Closing(coin)
-	if err != nil || len(deed.Steps) != 2 || deed.Steps[0].Intent.Purpose != placement.Cancel || !deed.Steps[1].Later || deed.Steps[1].Intent.Order.Type != exchange.Limit {
+	if err != nil || len(deed.Steps) != 2 || deed.Steps[0].Intent.Purpose != placement.Cancel || !deed.Steps[1].Later ||
+		deed.Steps[1].Intent.Order.Type != exchange.Limit {
 		t.Fatalf("want the stop canceled, then an exit by limit, have %+v, %v", deed, err)
 	}
 	w.halt(deed.Level, deed.Scope)

@@ -66,7 +66,12 @@ func (e *limits) watch(w *account.Watch, r *run, equity exchange.Amount, limits 
 }
 
 func (e *limits) recordDay(strategy string, day account.Day) {
-	e.record(record.Record{Strategy: strategy, Body: record.Day{StartMS: day.StartMS, Equity: day.Equity, Peak: day.Peak, Markets: day.Markets, Spot: day.Spot}})
+	e.record(
+		record.Record{
+			Strategy: strategy,
+			Body:     record.Day{StartMS: day.StartMS, Equity: day.Equity, Peak: day.Peak, Markets: day.Markets, Spot: day.Spot},
+		},
+	)
 }
 
 // regroup adjusts what the account's losses are measured from when the account starts or
@@ -181,7 +186,10 @@ func (e *limits) limitedBy(strategy string) (all []Degraded) {
 		if b.UntilMS != 0 {
 			wayOut = "ends by itself; exits and stops go on"
 		}
-		all = append(all, Degraded{State: "limit", Scope: scope, Cause: b.Rule + ": " + b.Why, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: wayOut})
+		all = append(
+			all,
+			Degraded{State: "limit", Scope: scope, Cause: b.Rule + ": " + b.Why, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: wayOut},
+		)
 	}
 	return all
 }

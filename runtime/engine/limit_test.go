@@ -65,7 +65,11 @@ func (w *world) restart() {
 	w.pass(10_000)
 	// What is counted by the clock moves on; everything else is the same.
 	moves := func(u risk.Utilization) bool { return u.Rule == risk.MaxDataAge || u.Rule == risk.MaxOrdersPerMinute }
-	if diff := cmp.Diff(slices.DeleteFunc(before, moves), slices.DeleteFunc(w.engine.Limits(), moves), cmp.AllowUnexported(exchange.Amount{})); diff != "" {
+	if diff := cmp.Diff(
+		slices.DeleteFunc(before, moves),
+		slices.DeleteFunc(w.engine.Limits(), moves),
+		cmp.AllowUnexported(exchange.Amount{}),
+	); diff != "" {
 		w.t.Errorf("the use of limits after a restart: -before +after\n%s", diff)
 	}
 }
@@ -101,7 +105,14 @@ func TestADailyLossKeepsEntriesBackUntilTheNextDay(t *testing.T) {
 			w.wantSound()
 			w.price("49025")
 			w.pass(20_000)
-			if u := w.wantUtilization(c.scope, risk.MaxDailyLoss, risk.StateBreached, "100.01 USDT", "100 USDT"); u.WayOut != "ends by itself" || u.UntilMS == 0 {
+			if u := w.wantUtilization(
+				c.scope,
+				risk.MaxDailyLoss,
+				risk.StateBreached,
+				"100.01 USDT",
+				"100 USDT",
+			); u.WayOut != "ends by itself" ||
+				u.UntilMS == 0 {
 				t.Errorf("the way out of a daily loss: want the next day, by itself; have %q at %d", u.WayOut, u.UntilMS)
 			}
 			if d := w.wantState("limit"); d.UntilMS != nextDayMS {
@@ -117,7 +128,10 @@ func TestADailyLossKeepsEntriesBackUntilTheNextDay(t *testing.T) {
 			w.restart()
 			w.pass(20_000)
 			w.wantHeld(100)
-			if slices.ContainsFunc(w.records, func(r record.Record) bool { priced, ok := r.Body.(record.Priced); return ok && priced.Quantity == 200 }) {
+			if slices.ContainsFunc(
+				w.records,
+				func(r record.Record) bool { priced, ok := r.Body.(record.Priced); return ok && priced.Quantity == 200 },
+			) {
 				t.Error("want no size resolved while nothing may open")
 			}
 			wish = 50 // what reduces goes on
@@ -155,7 +169,15 @@ func TestADrawdownKeepsEntriesBackUntilItIsArmedAgain(t *testing.T) {
 			w.pass(20_000) // the peak: 10000 - 2.5 + 99.99
 			w.price("49990")
 			w.pass(20_000) // 101 below it, though hardly below the start
-			if u, want := w.wantUtilization(c.scope, risk.MaxDrawdown, risk.StateBreached, "101 USDT", "100 USDT"), "botd rearm"+flagOf(account.Scope{Strategy: strings.TrimPrefix(strings.TrimPrefix(c.scope, "account"), "strategy ")}); u.WayOut != want {
+			if u, want := w.wantUtilization(
+				c.scope,
+				risk.MaxDrawdown,
+				risk.StateBreached,
+				"101 USDT",
+				"100 USDT",
+			), "botd rearm"+flagOf(
+				account.Scope{Strategy: strings.TrimPrefix(strings.TrimPrefix(c.scope, "account"), "strategy ")},
+			); u.WayOut != want {
 				t.Errorf("the way out of a drawdown: want %q, have %q", want, u.WayOut)
 			}
 			w.wantState("limit")
@@ -194,7 +216,11 @@ func TestRearmDoesNotEndADailyLoss(t *testing.T) {
 func TestADaysLossBeginsAnewAndThePeakStays(t *testing.T) {
 	t.Parallel()
 	wish := exchange.Quantity(100)
-	w := wishing(t, &wish, accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(5_000)}, MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(100)}}))
+	w := wishing(
+		t,
+		&wish,
+		accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(5_000)}, MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(100)}}),
+	)
 	w.pass(5_000)
 	w.price("51000")
 	w.pass(20_000)
@@ -267,7 +293,11 @@ func TestALosingStreakCoolsDown(t *testing.T) {
 			w.restart()
 			trip("49900")
 			cooled := w.now + 600_000
-			if u := w.utilization(c.scope, risk.MaxLosingStreak); u.State != risk.StateBreached || u.UntilMS == 0 || u.Why != "2 positions in a row lost" {
+			if u := w.utilization(
+				c.scope,
+				risk.MaxLosingStreak,
+			); u.State != risk.StateBreached || u.UntilMS == 0 ||
+				u.Why != "2 positions in a row lost" {
 				t.Fatalf("want it breached, have %+v\n%s", u, w.story())
 			}
 			w.restart()
@@ -278,7 +308,11 @@ func TestALosingStreakCoolsDown(t *testing.T) {
 			w.wantHeld(100)
 			w.wantSound()
 			w.wantUtilization(c.scope, risk.MaxLosingStreak, risk.StateOK, "0", "2")
-			if result, change := w.engine.book.Watch("one").Result().Result, w.engine.book.Account.WalletBalance.Sub(exchange.AmountOf(10_000)); result != change {
+			if result, change := w.engine.book.Watch("one").
+				Result().
+				Result, w.engine.book.Account.WalletBalance.Sub(
+				exchange.AmountOf(10_000),
+			); result != change {
 				t.Errorf("want the result %s, have %s", change, result)
 			}
 		})
@@ -289,7 +323,10 @@ func TestABreachTakesRestingOpeningsOutOfTheBook(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 		plan.OrdersSet = true
-		plan.Orders = []strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: 49_000e8, Quantity: 100}, {Key: "b", Side: exchange.Buy, Price: 45_000e8, Quantity: 100}}
+		plan.Orders = []strategy.DesiredOrder{
+			{Key: "a", Side: exchange.Buy, Price: 49_000e8, Quantity: 100},
+			{Key: "b", Side: exchange.Buy, Price: 45_000e8, Quantity: 100},
+		}
 	}, accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(50)}}))
 	w.pass(10_000)
 	if len(w.engine.Book().Live()) != 2 {
@@ -342,7 +379,13 @@ func TestResultsSumToTheWallet(t *testing.T) {
 	one, two = 100, 100 // both in one round: what is not told is divided by what they traded
 	w.pass(40_000)
 	book := w.engine.Book()
-	if sum := book.Watch("one").Result().Result.Add(book.Watch("two").Result().Result); sum != book.Account.WalletBalance.Sub(exchange.AmountOf(10_000)) {
+	if sum := book.Watch("one").
+		Result().
+		Result.Add(
+		book.Watch("two").Result().Result,
+	); sum != book.Account.WalletBalance.Sub(
+		exchange.AmountOf(10_000),
+	) {
 		t.Errorf("want the results to sum to the wallet's change, have %s", sum)
 	}
 }
@@ -350,8 +393,13 @@ func TestResultsSumToTheWallet(t *testing.T) {
 func TestSpotResultsFollowTheirFills(t *testing.T) {
 	t.Parallel()
 	wish := exchange.Quantity(100_00) // 0.1 BTC
-	w := wishing(t, &wish, onSpot, ownLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(100)}, MaxLosingStreak: 1, CoolDownMS: 3_600_000}),
-		accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(5_000)}}))
+	w := wishing(
+		t,
+		&wish,
+		onSpot,
+		ownLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(100)}, MaxLosingStreak: 1, CoolDownMS: 3_600_000}),
+		accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(5_000)}}),
+	)
 	w.pass(10_000)
 	w.price("49100")
 	w.pass(20_000)

@@ -48,15 +48,30 @@ func (e *manual) Withdrawing(clientOrderID string) (Deed, error) {
 	case p.Withdrawn() != "":
 		return Deed{}, fmt.Errorf("order %s is being canceled already: %s", clientOrderID, p.Withdrawn())
 	case !p.Purpose().Opens():
-		return Deed{}, fmt.Errorf("order %s (%s) reduces or protects a position: no halt keeps such orders back, and the next round would place it anew\nhint: close the position, or change the strategy's exits and protection", clientOrderID, p.Purpose())
+		return Deed{}, fmt.Errorf(
+			"order %s (%s) reduces or protects a position: no halt keeps such orders back, and the next round would place it anew\nhint: close the position, or change the strategy's exits and protection",
+			clientOrderID,
+			p.Purpose(),
+		)
 	}
 	deed := Deed{Scope: account.Scope{Strategy: r.config.Name}, Level: record.LevelPause}
-	intent := reconcile.Intent{Strategy: r.config.Name, Purpose: placement.Cancel, OrderID: p.OrderID(), ClientID: p.ClientOrderID(), Key: p.Key(), Last: r.truth.Last, Before: r.truth.Position}
+	intent := reconcile.Intent{
+		Strategy: r.config.Name,
+		Purpose:  placement.Cancel,
+		OrderID:  p.OrderID(),
+		ClientID: p.ClientOrderID(),
+		Key:      p.Key(),
+		Last:     r.truth.Last,
+		Before:   r.truth.Position,
+	}
 	intent.Order.Market, intent.Order.Symbol = p.Order().Market, p.Order().Symbol
 	deed.Steps = []Step{{r.config.Name, r.config.Symbol, intent, p.OrderID() == 0}}
 	deed.say("%s is halted at level %s, so that the order is not placed anew: nothing opens; exits and stops go on", deed.Scope, e.after(&deed))
 	if p.OrderID() == 0 {
-		deed.say("the exchange's id of the order is not known yet (%s): it is canceled as soon as it is, and not at all if the order never came to be", p.State())
+		deed.say(
+			"the exchange's id of the order is not known yet (%s): it is canceled as soon as it is, and not at all if the order never came to be",
+			p.State(),
+		)
 	}
 	if p.Filled() > 0 {
 		deed.say("%s of it is filled already, and stays a position", r.config.Symbol.QuantityDecimal(p.Filled()))
@@ -78,13 +93,21 @@ func (e *manual) Closing(key exchange.SymbolKey) (Deed, error) {
 	case !r.truth.Read || r.truth.Last <= 0:
 		return Deed{}, fmt.Errorf("position and price of %s were not read since the start: wait for a complete round", key)
 	case r.truth.Position == 0:
-		return Deed{}, fmt.Errorf("nothing is held on %s: there is nothing to close\nhint: botd halt --level flatten --strategy %s also takes away what is still under way", key, r.config.Name)
+		return Deed{}, fmt.Errorf(
+			"nothing is held on %s: there is nothing to close\nhint: botd halt --level flatten --strategy %s also takes away what is still under way",
+			key,
+			r.config.Name,
+		)
 	case held == 0:
 		return Deed{}, fmt.Errorf("none of the position on %s is known to be botd's\nhint: botd resolve %s --adopt makes it so", key, key.Name)
 	}
 	deed := Deed{Scope: account.Scope{Strategy: r.config.Name}, Level: record.LevelFlatten}
 	deed.Steps = e.outlooks.Preview(deed.Level, deed.Scope)
-	deed.say("%s is halted at level %s: nothing opens, its opening orders are canceled, and its position is closed at market; that goes on until it is done, through failures and restarts", deed.Scope, e.after(&deed))
+	deed.say(
+		"%s is halted at level %s: nothing opens, its opening orders are canceled, and its position is closed at market; that goes on until it is done, through failures and restarts",
+		deed.Scope,
+		e.after(&deed),
+	)
 	if left := r.truth.AtVenue() - held; left != 0 {
 		deed.say("%s of the exchange's position is not known to be botd's, and is left", r.config.Symbol.QuantityDecimal(left))
 	}
@@ -94,7 +117,11 @@ func (e *manual) Closing(key exchange.SymbolKey) (Deed, error) {
 		case p.Purpose() == placement.Exit:
 			deed.say("the exit %s is under way (%s): another is sent only when it has ended, or its answer is lost", p.ClientOrderID(), p.State())
 		case p.State().Unresolved() && p.Purpose().Opens():
-			deed.say("placement %s is %s: the exit does not wait for it, and what it turns out to have opened is closed too", p.ClientOrderID(), p.State())
+			deed.say(
+				"placement %s is %s: the exit does not wait for it, and what it turns out to have opened is closed too",
+				p.ClientOrderID(),
+				p.State(),
+			)
 		}
 	}
 	if r.truth.Key().Market == exchange.Futures && r.truth.Position != 0 {
@@ -132,9 +159,17 @@ func (e *manual) foretell(r *run, d *Deed) {
 	case r.config.Removed:
 		d.say("the strategy is not in the configuration any more: nothing opens again")
 	case sign != 0:
-		d.say("it stays so until it is armed again (%s); its plan wishes %s now, so then it may enter at once", wayBack, wishText(plan, r.config.Symbol))
+		d.say(
+			"it stays so until it is armed again (%s); its plan wishes %s now, so then it may enter at once",
+			wayBack,
+			wishText(plan, r.config.Symbol),
+		)
 	case len(plan.Orders) > 0:
-		d.say("it stays so until it is armed again (%s); its plan keeps %d opening orders in the book, so then it places them at once", wayBack, len(plan.Orders))
+		d.say(
+			"it stays so until it is armed again (%s); its plan keeps %d opening orders in the book, so then it places them at once",
+			wayBack,
+			len(plan.Orders),
+		)
 	default:
 		d.say("it stays so until it is armed again (%s); its plan wishes no position now", wayBack)
 	}
@@ -160,7 +195,14 @@ func (e *manual) withdraw(event *EventWithdraw) {
 		return // told when it was asked for: it ended in between
 	}
 	p, why := e.book.Placement(event.ClientOrderID), cmp.Or(event.Why, "by hand")
-	e.record(record.Record{Strategy: p.Strategy(), Symbol: p.Symbol(), ClientOrderID: p.ClientOrderID(), Body: record.Withdrawn{OrderID: p.OrderID(), Why: why}})
+	e.record(
+		record.Record{
+			Strategy:      p.Strategy(),
+			Symbol:        p.Symbol(),
+			ClientOrderID: p.ClientOrderID(),
+			Body:          record.Withdrawn{OrderID: p.OrderID(), Why: why},
+		},
+	)
 	e.halts.halt(&EventHalt{deed.Scope, deed.Level, why})
 	e.roundMS = e.nowMS
 }

@@ -98,7 +98,11 @@ func (e *market) lookAround() {
 	for _, r := range e.runs {
 		if r.around.fundingMS <= e.nowMS && !r.around.asking {
 			r.around.asking = true
-			e.ask(purpose{kind: callFunding, run: r}, PriorityMarket, exchange.Request{Operation: exchange.FuturesFundingRate, Symbol: r.truth.Key().Name})
+			e.ask(
+				purpose{kind: callFunding, run: r},
+				PriorityMarket,
+				exchange.Request{Operation: exchange.FuturesFundingRate, Symbol: r.truth.Key().Name},
+			)
 		}
 	}
 }

@@ -43,7 +43,15 @@ func (w *world) postings() string {
 	text := ""
 	for _, r := range w.records {
 		if p, ok := r.Body.(record.Posting); ok {
-			text += fmt.Sprintf("  %+9.3f %s wallet %v open %v closed %v partial %t\n", float64(r.AtMS-startMS)/1000, p.Reading.Market, p.Reading.Wallet, p.Reading.Open, p.Reading.Closed, p.Reading.Partial)
+			text += fmt.Sprintf(
+				"  %+9.3f %s wallet %v open %v closed %v partial %t\n",
+				float64(r.AtMS-startMS)/1000,
+				p.Reading.Market,
+				p.Reading.Wallet,
+				p.Reading.Open,
+				p.Reading.Closed,
+				p.Reading.Partial,
+			)
 			for _, l := range p.Lines {
 				text += fmt.Sprintf("            %-12s %-6s %s %s %s\n", l.Account, l.Strategy, l.Symbol, l.Amount, l.Asset)
 			}
@@ -73,7 +81,9 @@ func (w *world) wantFutures() {
 	money := w.venue.Money("one")
 	w.wantSum(ledger.Wallet, exchange.Futures, "USDT", money.Wallet)
 	w.wantSum(ledger.Realised, exchange.Futures, "USDT", money.Realized.Neg())
-	spent := w.sum(ledger.Fees, exchange.Futures, "USDT").Add(w.sum(ledger.Funding, exchange.Futures, "USDT")).Add(w.sum(ledger.Unexplained, exchange.Futures, "USDT"))
+	spent := w.sum(ledger.Fees, exchange.Futures, "USDT").
+		Add(w.sum(ledger.Funding, exchange.Futures, "USDT")).
+		Add(w.sum(ledger.Unexplained, exchange.Futures, "USDT"))
 	if want := money.Fees.Add(money.Funding).Sub(money.Insurance); spent != want {
 		w.t.Errorf("fees, funding and unexplained: want %s, have %s\n%s", want, spent, w.postings())
 	}

@@ -24,7 +24,10 @@ func (telling) Conditions(view *strategy.View) []strategy.Condition {
 
 // byClock wishes another position every some seconds.
 func byClock(view *strategy.View, plan *strategy.Plan) {
-	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: []exchange.Quantity{100, 300, -200, 0}[view.NowMS/9000%4] * view.Symbol.QuantityTick}, "by the clock")
+	plan.Hold(
+		strategy.Target{Kind: strategy.ByQuantity, Quantity: []exchange.Quantity{100, 300, -200, 0}[view.NowMS/9000%4] * view.Symbol.QuantityTick},
+		"by the clock",
+	)
 }
 
 // TestAnOutlookHasNoEffect runs the same world twice, once asking for outlooks
@@ -109,7 +112,10 @@ func TestAnOutlookSaysWhyNothingIsDone(t *testing.T) {
 			w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(100*view.Symbol.QuantityTick)(view, plan) })
 			c.before(w)
 			o := w.engine.Outlooks()[0]
-			if !slices.ContainsFunc(o.Blocks, func(b Block) bool { return strings.Contains(b.What, c.what) && strings.Contains(b.WayOut, c.wayOut) }) {
+			if !slices.ContainsFunc(
+				o.Blocks,
+				func(b Block) bool { return strings.Contains(b.What, c.what) && strings.Contains(b.WayOut, c.wayOut) },
+			) {
 				t.Errorf("want a block %q with the way out %q, have %+v", c.what, c.wayOut, o.Blocks)
 			}
 		})

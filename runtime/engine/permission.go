@@ -17,7 +17,9 @@ type permission struct {
 }
 
 func (e *permission) mayEnter(r *run) bool {
-	return e.heldBack(r.config.Name, r.truth.Key()) == "" && e.low == "" && e.halts.closing == record.LevelNone && !r.config.Removed && r.failed == "" && e.limits.breached(r.config.Name) == nil
+	return e.heldBack(r.config.Name, r.truth.Key()) == "" && e.low == "" && e.halts.closing == record.LevelNone && !r.config.Removed &&
+		r.failed == "" &&
+		e.limits.breached(r.config.Name) == nil
 }
 
 // heldBack says what declared state keeps openings of a strategy back; empty for none.

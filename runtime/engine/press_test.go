@@ -75,7 +75,10 @@ func TestAHaltCancelsAndClosesWhileNothingCanBeRead(t *testing.T) {
 
 // haltable holds 10 with a stop, and an order that would add to it.
 func haltable(_ *strategy.View, plan *strategy.Plan) {
-	plan.Orders, plan.OrdersSet = []strategy.DesiredOrder{{Key: "at once", Side: exchange.Buy, Price: 51_000e8, Quantity: 10}, {Key: "low", Side: exchange.Buy, Price: 45_000e8, Quantity: 10}}, true
+	plan.Orders, plan.OrdersSet = []strategy.DesiredOrder{
+		{Key: "at once", Side: exchange.Buy, Price: 51_000e8, Quantity: 10},
+		{Key: "low", Side: exchange.Buy, Price: 45_000e8, Quantity: 10},
+	}, true
 	plan.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 44_000e8}}
 }
 

@@ -82,9 +82,23 @@ func (e *outlooks) Outlooks() []Outlook {
 }
 
 func (e *outlooks) outlook(r *run) Outlook {
-	o := Outlook{Strategy: r.config.Name, Kind: r.config.Kind, Symbol: r.config.Symbol, Interval: r.config.Interval, NowMS: e.nowMS, NextMS: r.nextTick(e.nowMS),
-		Seen: r.seen, Warmup: r.config.Strategy.Warmup(), Last: r.truth.Last, LastMS: r.truth.LastMS, Position: r.truth.Position, EntryPrice: r.truth.EntryPrice,
-		Equity: e.marked(r.truth.Key().Market), InForce: *r.state.ClonePlan(), Latch: r.state.Latch()}
+	o := Outlook{
+		Strategy:   r.config.Name,
+		Kind:       r.config.Kind,
+		Symbol:     r.config.Symbol,
+		Interval:   r.config.Interval,
+		NowMS:      e.nowMS,
+		NextMS:     r.nextTick(e.nowMS),
+		Seen:       r.seen,
+		Warmup:     r.config.Strategy.Warmup(),
+		Last:       r.truth.Last,
+		LastMS:     r.truth.LastMS,
+		Position:   r.truth.Position,
+		EntryPrice: r.truth.EntryPrice,
+		Equity:     e.marked(r.truth.Key().Market),
+		InForce:    *r.state.ClonePlan(),
+		Latch:      r.state.Latch(),
+	}
 	if r.series.end > 0 {
 		o.Candle, o.CandleMS = r.series.candles.At(r.series.end-1), r.series.candles.CloseMS(r.series.end-1)
 	}
@@ -179,7 +193,10 @@ func (e *outlooks) blocks(r *run, o *Outlook) []Block {
 		add("the next complete round", "orders and positions of %s were not read since the start", r.config.Symbol.Name)
 	}
 	if o.Latch != 0 {
-		add("the strategy wishes no position, or the other side; or botd rearm --strategy "+r.config.Name, "latched: its position of this side was ended by something else than its plan")
+		add(
+			"the strategy wishes no position, or the other side; or botd rearm --strategy "+r.config.Name,
+			"latched: its position of this side was ended by something else than its plan",
+		)
 	}
 	for _, d := range e.report.Degraded() {
 		if d.Scope == (account.Scope{}) || d.Scope.Covers(r.config.Name, r.truth.Key()) {

@@ -39,7 +39,8 @@ func (e *protection) bareUntil(truth *reconcile.SymbolState, nowMS int64) {
 // id, and nothing says that it ended.
 func (e *protection) guarded(r *run) bool {
 	for _, p := range e.book.Live() {
-		if p.Symbol() == r.truth.Key() && p.Purpose() == placement.StopLoss && (p.State() == placement.Working || p.State() == placement.Acknowledged) {
+		if p.Symbol() == r.truth.Key() && p.Purpose() == placement.StopLoss &&
+			(p.State() == placement.Working || p.State() == placement.Acknowledged) {
 			return true
 		}
 	}

@@ -49,8 +49,17 @@ func (e *quarantines) Quarantines() []Quarantine {
 			continue
 		}
 		difference, _ := truth.Residual()
-		q := Quarantine{Symbol: truth.Key(), Rules: truth.Rules, Cause: truth.Quarantine(), SinceMS: truth.QuarantineMS(), Venue: truth.AtVenue(), Known: truth.Known(),
-			Ignored: truth.Ignored(), Difference: difference, Orders: slices.Clone(truth.Foreign)}
+		q := Quarantine{
+			Symbol:     truth.Key(),
+			Rules:      truth.Rules,
+			Cause:      truth.Quarantine(),
+			SinceMS:    truth.QuarantineMS(),
+			Venue:      truth.AtVenue(),
+			Known:      truth.Known(),
+			Ignored:    truth.Ignored(),
+			Difference: difference,
+			Orders:     slices.Clone(truth.Foreign),
+		}
 		for _, r := range e.runs {
 			if r.truth == truth {
 				q.Strategy = r.config.Name

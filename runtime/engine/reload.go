@@ -30,7 +30,12 @@ func (e *roster) obstacles(reload *Reload) (obstacles []string) {
 		if r := e.configured(name); r == nil {
 			refuse("%s: it is not running", name)
 		} else if held := e.holding(r); held != "" && r.config.OnRemove == "" {
-			refuse("%s can not be removed: %s (botd strategy flatten %s, and reload once that is done; or put it back with on_remove: flatten, or leave)", name, held, name)
+			refuse(
+				"%s can not be removed: %s (botd strategy flatten %s, and reload once that is done; or put it back with on_remove: flatten, or leave)",
+				name,
+				held,
+				name,
+			)
 		}
 	}
 	staying := map[exchange.SymbolKey]string{}
@@ -47,7 +52,12 @@ func (e *roster) obstacles(reload *Reload) (obstacles []string) {
 		case r != nil && slices.Contains(reload.Gone, name):
 			refuse("%s is both new and gone", name)
 		case r != nil && (r.truth.Key() != key || r.config.Interval != config.Interval):
-			refuse("%s runs on %s %s: another symbol or interval is another strategy (give it another name, or restart)", name, r.truth.Key(), r.config.Interval)
+			refuse(
+				"%s runs on %s %s: another symbol or interval is another strategy (give it another name, or restart)",
+				name,
+				r.truth.Key(),
+				r.config.Interval,
+			)
 		case taken && owner != name:
 			refuse("%s and %s both trade %s", owner, name, key)
 		}

@@ -38,7 +38,12 @@ func (w *world) wantRefused(why string, reload Reload) {
 		w.t.Errorf("want it refused because %s, have %q", why, reload.Refused)
 	}
 	if len(w.records) != records || len(w.queue) != calls || len(w.notes) != notes {
-		w.t.Errorf("a reload that is refused: want no record, no request, no note, have %d, %d, %d", len(w.records)-records, len(w.queue)-calls, len(w.notes)-notes)
+		w.t.Errorf(
+			"a reload that is refused: want no record, no request, no note, have %d, %d, %d",
+			len(w.records)-records,
+			len(w.queue)-calls,
+			len(w.notes)-notes,
+		)
 	}
 	if after := w.engine.Status(); len(before.Strategies) != len(after.Strategies) || len(before.Limits) != len(after.Limits) {
 		w.t.Errorf("a reload that is refused: want the same strategies and limits, have %+v", after)
@@ -120,8 +125,14 @@ func TestAnotherSymbolOrIntervalIsAnotherStrategy(t *testing.T) {
 		change(&config)
 		w.wantRefused("one runs on futures BTC-USDT 1m", Reload{Strategies: []*StrategyConfig{&config}})
 	}
-	w.wantRefused("two and three both trade futures ETH-USDT", Reload{Strategies: []*StrategyConfig{w.another("two", ether, hold(1)), w.another("three", ether, hold(1))}})
-	w.wantRefused("one and two both trade futures BTC-USDT", Reload{Limits: &risk.Limits{}, Strategies: []*StrategyConfig{w.another("two", bitcoin, hold(1))}})
+	w.wantRefused(
+		"two and three both trade futures ETH-USDT",
+		Reload{Strategies: []*StrategyConfig{w.another("two", ether, hold(1)), w.another("three", ether, hold(1))}},
+	)
+	w.wantRefused(
+		"one and two both trade futures BTC-USDT",
+		Reload{Limits: &risk.Limits{}, Strategies: []*StrategyConfig{w.another("two", bitcoin, hold(1))}},
+	)
 	w.wantRefused("three: it is not running", Reload{Gone: []string{"three"}})
 	watcher := w.another("two", coin, hold(1))
 	watcher.Strategy = onlooker{hold(0), strategy.Watching{Pair: ether}}

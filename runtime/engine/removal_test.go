@@ -17,8 +17,11 @@ import (
 func TestAStrategyThatHoldsSomethingIsNotRemovedUnlessItSaysHow(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
-	w.wantRefused("one can not be removed: it holds 0.01 of futures BTC-USDT (botd strategy flatten one", Reload{Limits: &risk.Limits{MaxOpenOrders: 1}, Gone: []string{"one"},
-		Strategies: []*StrategyConfig{w.another("two", ether, hold(1))}})
+	w.wantRefused(
+		"one can not be removed: it holds 0.01 of futures BTC-USDT (botd strategy flatten one",
+		Reload{Limits: &risk.Limits{MaxOpenOrders: 1}, Gone: []string{"one"},
+			Strategies: []*StrategyConfig{w.another("two", ether, hold(1))}},
+	)
 	w.pass(20_000)
 	w.wantHeld(10)
 	w.wantOpen(3)
@@ -77,10 +80,19 @@ func TestTheLedgerAwaitsTheLastTradesOfARemovedStrategy(t *testing.T) {
 			}
 			w.change(Reload{Gone: []string{"one"}})
 			if restarts {
-				if have, want := w.engine.Book().Orphans(func(string, exchange.SymbolKey) bool { return false }), []account.Orphan{{Strategy: "one", Symbol: bitcoin}}; !slices.Equal(have, want) {
+				if have, want := w.engine.Book().
+					Orphans(func(string, exchange.SymbolKey) bool { return false }),
+					[]account.Orphan{
+						{Strategy: "one", Symbol: bitcoin},
+					}; !slices.Equal(
+					have,
+					want,
+				) {
 					t.Fatalf("to be known at a start: want %v, have %v", want, have)
 				}
-				w.config.Strategies = []StrategyConfig{{Name: "one", Symbol: w.config.Strategies[0].Symbol, Interval: exchange.Minute1, Removed: true}}
+				w.config.Strategies = []StrategyConfig{
+					{Name: "one", Symbol: w.config.Strategies[0].Symbol, Interval: exchange.Minute1, Removed: true},
+				}
 				w.start()
 			}
 			w.pass(60_000)

@@ -162,7 +162,13 @@ func (e *roster) end(r *run) {
 // should the strategy come back.
 func (e *roster) forget(r *run) {
 	if plan := r.state.Plan(); !plan.Equal(&strategy.Plan{}) {
-		e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key(), Body: record.Plan{Plan: &strategy.Plan{Reason: "it was removed from the configuration"}}})
+		e.record(
+			record.Record{
+				Strategy: r.config.Name,
+				Symbol:   r.truth.Key(),
+				Body:     record.Plan{Plan: &strategy.Plan{Reason: "it was removed from the configuration"}},
+			},
+		)
 	}
 }
 

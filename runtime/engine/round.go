@@ -57,7 +57,11 @@ func (e *round) underWay() bool { return e.reading.phase != 0 }
 
 func (e *round) beginRound() {
 	e.sight.readingMS = e.nowMS
-	e.reading = reading{phase: phaseLists, snapshot: reconcile.Snapshot{BeganMS: e.nowMS, Looked: e.reading.snapshot.Looked[:0]}, version: e.book.Version()}
+	e.reading = reading{
+		phase:    phaseLists,
+		snapshot: reconcile.Snapshot{BeganMS: e.nowMS, Looked: e.reading.snapshot.Looked[:0]},
+		version:  e.book.Version(),
+	}
 	if e.pressMS = never; e.halts.pressing() { // reads may hang
 		e.pressMS = e.nowMS + pressingMS
 	}

@@ -66,7 +66,10 @@ func (e *ruleset) preview(t *Tighten) (lines []string, err error) {
 				return nil, fmt.Errorf("%s: %w, which the account has", scope, err)
 			}
 		}
-		lines = append(lines, fmt.Sprintf("%s of %s is %s from now on, across restarts (configured: %s); nothing is closed for it", s.Rule, scope, s.Value, have))
+		lines = append(
+			lines,
+			fmt.Sprintf("%s of %s is %s from now on, across restarts (configured: %s); nothing is closed for it", s.Rule, scope, s.Value, have),
+		)
 	}
 	if len(lines) == 0 {
 		return nil, errors.New("no limit is named")

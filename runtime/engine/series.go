@@ -86,13 +86,22 @@ func (s *series) failed(nowMS int64, err error) {
 
 // standstill says how old the newest candle is.
 func (s *series) standstill(nowMS int64) string {
-	return fmt.Sprintf("candles of %s stand still: the exchange answers, and its newest closed %s ago", s.interval, (time.Duration(nowMS-s.candles.CloseMS(s.end-1)) * time.Millisecond).Round(time.Second))
+	return fmt.Sprintf(
+		"candles of %s stand still: the exchange answers, and its newest closed %s ago",
+		s.interval,
+		(time.Duration(nowMS-s.candles.CloseMS(s.end-1)) * time.Millisecond).Round(time.Second),
+	)
 }
 
 // degraded is the declared state of a series that is stale.
 func (s *series) degraded(nowMS int64) Degraded {
-	d := Degraded{State: "stale", Scope: account.Scope{Symbol: s.key}, SinceMS: s.faultMS, Cause: "candles of " + s.interval.String() + " can not be read: " + s.fault,
-		WayOut: "ends with the first answer, asked for every few seconds; meanwhile strategies stay with what they decided by the last candle, stops stay on the exchange"}
+	d := Degraded{
+		State:   "stale",
+		Scope:   account.Scope{Symbol: s.key},
+		SinceMS: s.faultMS,
+		Cause:   "candles of " + s.interval.String() + " can not be read: " + s.fault,
+		WayOut:  "ends with the first answer, asked for every few seconds; meanwhile strategies stay with what they decided by the last candle, stops stay on the exchange",
+	}
 	if s.frozen && s.faultMS == 0 {
 		d.SinceMS, d.Cause = s.candles.CloseMS(s.end-1), s.standstill(nowMS)
 		d.WayOut = "ends with the next closed candle, asked for every few seconds; meanwhile strategies stay with what they decided by the last one, prices are as old as the exchange's own times, stops stay on the exchange"

@@ -50,7 +50,11 @@ func (e *round) noteObserved(r *record.Record) {
 	rules := e.book.Symbol(r.Symbol).Rules
 	switch body := r.Body.(type) {
 	case record.Found:
-		e.note(r.Strategy, rules, NoteFound{Evidence: body.Evidence, NoteOrder: NoteOrder{ClientOrderID: r.ClientOrderID, OrderID: body.OrderID, Order: body.Order}})
+		e.note(
+			r.Strategy,
+			rules,
+			NoteFound{Evidence: body.Evidence, NoteOrder: NoteOrder{ClientOrderID: r.ClientOrderID, OrderID: body.OrderID, Order: body.Order}},
+		)
 	case record.Adopted:
 		e.note("", rules, NoteAdopted{body.Quantity, body.Evidence})
 	case record.Quarantined:

@@ -56,5 +56,10 @@ func (r *run) seeAround() {
 	if truth == nil {
 		return
 	}
-	r.view.Pair = strategy.Pair{Symbol: truth.Rules, Position: truth.Position, Last: truth.Last, Known: truth.Rules != nil && truth.Last > 0 && truth.Settled}
+	r.view.Pair = strategy.Pair{
+		Symbol:   truth.Rules,
+		Position: truth.Position,
+		Last:     truth.Last,
+		Known:    truth.Rules != nil && truth.Last > 0 && truth.Settled,
+	}
 }

@@ -116,8 +116,18 @@ type report struct {
 
 // Status summarises the engine between events.
 func (e *report) Status() Status {
-	status := Status{NowMS: e.nowMS, Equity: e.equity(exchange.Futures), Account: e.book.Account, AccountMS: e.book.AccountMS,
-		Halt: e.book.Halted(), Blind: e.sight.Blind(), SoundMS: e.sight.soundMS, Failed: e.sight.failed, JournalErr: e.journalErr, DiskLow: e.permission.low}
+	status := Status{
+		NowMS:      e.nowMS,
+		Equity:     e.equity(exchange.Futures),
+		Account:    e.book.Account,
+		AccountMS:  e.book.AccountMS,
+		Halt:       e.book.Halted(),
+		Blind:      e.sight.Blind(),
+		SoundMS:    e.sight.soundMS,
+		Failed:     e.sight.failed,
+		JournalErr: e.journalErr,
+		DiskLow:    e.permission.low,
+	}
 	status.Ledger = slices.Clone(e.book.Ledger().Balances())
 	status.Degraded, status.Limits, status.Day = e.Degraded(), e.Limits(), e.book.Today()
 	if total, known := e.total(); known {
@@ -127,9 +137,30 @@ func (e *report) Status() Status {
 	status.Balances = slices.Clone(e.book.Balances)
 	for _, t := range e.book.Symbols() {
 		residual, _ := t.Residual()
-		status.Symbols = append(status.Symbols, SymbolStatus{Residual: residual, Key: t.Key(), Rules: t.Rules, Owner: t.Owner(), Position: t.Position, Ignored: t.Ignored(), Known: t.Known(), Baseline: t.Baseline(),
-			EntryPrice: t.EntryPrice, LiqPrice: t.LiqPrice, Leverage: t.Leverage, Last: t.Last, Mark: t.Mark, SinceMS: t.SinceMS, Read: t.Read, Settled: t.Settled,
-			Quarantine: t.Quarantine(), QuarantineMS: t.QuarantineMS(), Foreign: slices.Clone(t.Foreign)})
+		status.Symbols = append(
+			status.Symbols,
+			SymbolStatus{
+				Residual:     residual,
+				Key:          t.Key(),
+				Rules:        t.Rules,
+				Owner:        t.Owner(),
+				Position:     t.Position,
+				Ignored:      t.Ignored(),
+				Known:        t.Known(),
+				Baseline:     t.Baseline(),
+				EntryPrice:   t.EntryPrice,
+				LiqPrice:     t.LiqPrice,
+				Leverage:     t.Leverage,
+				Last:         t.Last,
+				Mark:         t.Mark,
+				SinceMS:      t.SinceMS,
+				Read:         t.Read,
+				Settled:      t.Settled,
+				Quarantine:   t.Quarantine(),
+				QuarantineMS: t.QuarantineMS(),
+				Foreign:      slices.Clone(t.Foreign),
+			},
+		)
 	}
 	for _, p := range e.book.Live() {
 		status.Live = append(status.Live, *p)
@@ -141,9 +172,23 @@ func (e *report) Status() Status {
 }
 
 func (e *report) strategyStatus(r *run) StrategyStatus {
-	s := StrategyStatus{Name: r.config.Name, Kind: r.config.Kind, Symbol: r.config.Symbol, Interval: r.config.Interval, State: "running", Reason: r.state.Plan().Reason,
-		Target: r.target(), Position: r.truth.Position, EntryPrice: r.truth.EntryPrice, LiqPrice: r.truth.LiqPrice, Last: r.truth.Last, LastMS: r.truth.LastMS,
-		TickMS: r.lastMS, NextMS: min(r.nextMS, r.series.pollMS), Settled: r.truth.Settled}
+	s := StrategyStatus{
+		Name:       r.config.Name,
+		Kind:       r.config.Kind,
+		Symbol:     r.config.Symbol,
+		Interval:   r.config.Interval,
+		State:      "running",
+		Reason:     r.state.Plan().Reason,
+		Target:     r.target(),
+		Position:   r.truth.Position,
+		EntryPrice: r.truth.EntryPrice,
+		LiqPrice:   r.truth.LiqPrice,
+		Last:       r.truth.Last,
+		LastMS:     r.truth.LastMS,
+		TickMS:     r.lastMS,
+		NextMS:     min(r.nextMS, r.series.pollMS),
+		Settled:    r.truth.Settled,
+	}
 	if s.NextMS == never { // its candle is being read
 		s.NextMS = r.nextTick(e.nowMS)
 	}

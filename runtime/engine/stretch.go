@@ -10,7 +10,9 @@ import (
 // come had each candle been an event of its own.
 func (e *market) takeStretch(event *EventStretch) {
 	s := e.seriesOf(event.Series, event.Candles.Interval)
-	if len(e.runs) != 1 || len(s.runs) != 1 || !e.config.Quiet || e.limits.watching || s.runs[0].around.wanted != (strategy.Watching{}) || s.runs[0].config.Schedule != nil || s.runs[0].failed != "" {
+	if len(e.runs) != 1 || len(s.runs) != 1 || !e.config.Quiet || e.limits.watching || s.runs[0].around.wanted != (strategy.Watching{}) ||
+		s.runs[0].config.Schedule != nil ||
+		s.runs[0].failed != "" {
 		e.takeEach(event)
 		return
 	}

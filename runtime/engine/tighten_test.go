@@ -44,7 +44,11 @@ func TestAPersonMakesLimitsTighterAndNeverLooser(t *testing.T) {
 		w.wantHeld(10) // nothing is added, and nothing closed
 		w.wantOpen(1)
 		row := map[string]string{"": "account futures", "one": "strategy one"}[scope]
-		if u := w.utilization(row, risk.MaxGrossExposure); u.Set == nil || u.Set.By != "somebody" || u.Set.Why != "a test" || u.Set.Value != "0.001" || u.Set.AtMS == 0 {
+		if u := w.utilization(
+			row,
+			risk.MaxGrossExposure,
+		); u.Set == nil || u.Set.By != "somebody" || u.Set.Why != "a test" || u.Set.Value != "0.001" ||
+			u.Set.AtMS == 0 {
 			t.Errorf("want it told who set it, have %+v", u.Set)
 		}
 		w.start() // it holds over a restart
@@ -92,7 +96,15 @@ func TestAConfigurationThatIsAsTightEndsWhatAPersonSet(t *testing.T) {
 				w.change(Reload{Limits: &limits})
 			}
 			if have := w.engine.config.Limits.MaxOpenOrders; have != c.inForce || len(w.engine.Book().SetLimits()) != c.set {
-				t.Errorf("the file says %d, restart %t: want %d in force and %d set, have %d and %+v", c.file, restarts, c.inForce, c.set, have, w.engine.Book().SetLimits())
+				t.Errorf(
+					"the file says %d, restart %t: want %d in force and %d set, have %d and %+v",
+					c.file,
+					restarts,
+					c.inForce,
+					c.set,
+					have,
+					w.engine.Book().SetLimits(),
+				)
 			}
 		}
 	}

@@ -21,7 +21,10 @@ func TestAFundingRateIsSeenByWhoWatchesIt(t *testing.T) {
 	t.Parallel()
 	var seen strategy.Funding
 	w := newWorld(t, hold(0), func(w *world) {
-		w.config.Strategies[0].Strategy = onlooker{func(view *strategy.View, _ *strategy.Plan) { seen = view.Funding }, strategy.Watching{Funding: true}}
+		w.config.Strategies[0].Strategy = onlooker{
+			func(view *strategy.View, _ *strategy.Plan) { seen = view.Funding },
+			strategy.Watching{Funding: true},
+		}
 	})
 	asked := 0
 	w.network = func(call *Call) fate {
@@ -61,7 +64,11 @@ func TestAPairThatNobodyTradesIsRefused(t *testing.T) {
 	config.Strategies = []StrategyConfig{w.config.Strategies[0]}
 	config.Strategies[0].Strategy = onlooker{nil, strategy.Watching{Pair: coin}}
 	config.Epoch = 99
-	if _, err := New(config, reconcile.NewBook(config.Settle)); err == nil || !strings.Contains(err.Error(), "which no strategy of the account trades") {
+	if _, err := New(
+		config,
+		reconcile.NewBook(config.Settle),
+	); err == nil ||
+		!strings.Contains(err.Error(), "which no strategy of the account trades") {
 		t.Errorf("want it refused, have %v", err)
 	}
 }

@@ -171,7 +171,8 @@ func TestAnOpeningThatWaitsInTheClientIsCalledBack(t *testing.T) {
 			}
 			b.give(&EventAnswer{CallID: entry.ID, Err: &exchange.Unavailable{Operation: entry.Request.Operation, Reason: "it was recalled"}})
 			if !slices.ContainsFunc(b.records, func(r record.Record) bool {
-				return r.ClientOrderID == entry.Request.Order.ClientOrderID && r.Body == record.Body(record.Ended{State: placement.Expired, Evidence: "never sent: " + c.why})
+				return r.ClientOrderID == entry.Request.Order.ClientOrderID &&
+					r.Body == record.Body(record.Ended{State: placement.Expired, Evidence: "never sent: " + c.why})
 			}) {
 				t.Errorf("want the entry ended, never sent: %s; have %+v", c.why, b.records[len(b.records)-1])
 			}

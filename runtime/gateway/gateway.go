@@ -67,8 +67,17 @@ func openLive(ctx context.Context, config *configs.Config) (*Exchange, error) {
 	if err != nil {
 		return nil, failure.Wrap(failure.Credentials, err)
 	}
-	v := &Exchange{Where: config.Exchange.BaseURL, Stop: func() error { return nil }, observe: &observed{},
-		Binding: journal.Binding{Mode: string(config.Mode), URL: config.Exchange.BaseURL, KeyFingerprint: Fingerprint(key), Instance: config.Instance}}
+	v := &Exchange{
+		Where:   config.Exchange.BaseURL,
+		Stop:    func() error { return nil },
+		observe: &observed{},
+		Binding: journal.Binding{
+			Mode:           string(config.Mode),
+			URL:            config.Exchange.BaseURL,
+			KeyFingerprint: Fingerprint(key),
+			Instance:       config.Instance,
+		},
+	}
 	v.Client, err = Client(ctx, rest.Config{BaseURL: config.Exchange.BaseURL, Key: key, Secret: secret, Observe: v.observe.see,
 		Budget: float64(config.Exchange.RequestsPerSecond),
 		Signer: wire.Signer{Template: config.Exchange.Signature.Payload, Encoding: config.Exchange.Signature.Encoding}})
@@ -143,7 +152,12 @@ type DemoMarket struct {
 // newDemo is the built-in market, moving at random; it has a past of two weeks
 // at once. One seed serves all symbols, so that futures and spot of one move alike.
 func newDemo(state []byte, market DemoMarket, account sim.AccountConfig) (*sim.Exchange, error) {
-	settings := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: cmp.Or(market.StartMS, time.Now().UnixMilli()), OrderDelayMS: sim.DefaultOrderDelayMS, Seed: market.Seed}
+	settings := sim.Config{
+		Symbols:      sim.DefaultSymbols(),
+		StartMS:      cmp.Or(market.StartMS, time.Now().UnixMilli()),
+		OrderDelayMS: sim.DefaultOrderDelayMS,
+		Seed:         market.Seed,
+	}
 	var (
 		x   *sim.Exchange
 		err error

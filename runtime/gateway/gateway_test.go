@@ -21,7 +21,9 @@ func TestTheRequestBudgetOfTheConfigurationIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := server.New(server.Config{Exchange: x, Clock: server.Clock{StartMS: startclock.MS()}, Accounts: []server.Account{{Key: "key", Secret: "secret"}}})
+	made, err := server.New(
+		server.Config{Exchange: x, Clock: server.Clock{StartMS: startclock.MS()}, Accounts: []server.Account{{Key: "key", Secret: "secret"}}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

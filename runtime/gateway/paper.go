@@ -27,10 +27,21 @@ import (
 // openPaper reaches a real venue's public data without keys, and opens the paper
 // account beside it as the last run left it.
 func openPaper(ctx context.Context, config *configs.Config, directory string) (*Exchange, error) {
-	v := &Exchange{Where: "the public data of " + config.Exchange.BaseURL + ", no keys", observe: &observed{},
-		Binding: journal.Binding{Mode: string(configs.Paper), URL: config.Exchange.BaseURL, KeyFingerprint: Fingerprint(paper.Account), Instance: config.Instance}}
+	v := &Exchange{
+		Where:   "the public data of " + config.Exchange.BaseURL + ", no keys",
+		observe: &observed{},
+		Binding: journal.Binding{
+			Mode:           string(configs.Paper),
+			URL:            config.Exchange.BaseURL,
+			KeyFingerprint: Fingerprint(paper.Account),
+			Instance:       config.Instance,
+		},
+	}
 	var err error
-	if v.Client, err = Client(ctx, rest.Config{BaseURL: config.Exchange.BaseURL, Observe: v.observe.see, Budget: float64(config.Exchange.RequestsPerSecond)}); err != nil {
+	if v.Client, err = Client(
+		ctx,
+		rest.Config{BaseURL: config.Exchange.BaseURL, Observe: v.observe.see, Budget: float64(config.Exchange.RequestsPerSecond)},
+	); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(directory, "exchange.json")
@@ -46,7 +57,12 @@ func openPaper(ctx context.Context, config *configs.Config, directory string) (*
 	})
 	if err != nil {
 		err = errors.Join(err, store.Close())
-		return nil, failure.New(failure.Data, "are the strategies' symbols the venue's? else move "+path+" and the journal beside it away to begin with a new paper account", "open the paper account: %w", err)
+		return nil, failure.New(
+			failure.Data,
+			"are the strategies' symbols the venue's? else move "+path+" and the journal beside it away to begin with a new paper account",
+			"open the paper account: %w",
+			err,
+		)
 	}
 	v.Trading = account
 	account.Poll(ctx)
@@ -83,8 +99,13 @@ func (f *staleFeeds) take(told paper.Staleness) {
 	if told.Reason != "" {
 		cause += ": " + told.Reason
 	}
-	d := engine.Degraded{State: "stale", Scope: scope, Cause: cause, SinceMS: told.SinceMS,
-		WayOut: "ends when data come again, asked for all the time; meanwhile nothing is accepted, fills or is triggered on the paper account there, and what is traded then fills nothing later"}
+	d := engine.Degraded{
+		State:   "stale",
+		Scope:   scope,
+		Cause:   cause,
+		SinceMS: told.SinceMS,
+		WayOut:  "ends when data come again, asked for all the time; meanwhile nothing is accepted, fills or is triggered on the paper account there, and what is traded then fills nothing later",
+	}
 	switch {
 	case at >= 0:
 		d.SinceMS = f.all[at].SinceMS

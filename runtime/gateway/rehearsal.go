@@ -83,7 +83,14 @@ func DemoCopy(config *configs.Config, directory string) (*Copy, error) {
 	}
 	known := sim.DefaultSymbols()
 	venue := &inside{exchange: x}
-	return &Copy{Trading: venue, Clock: venue, Symbol: rest.NewSymbolTable(known...).Symbol, Known: known, Where: "a copy of the demo's exchange", Stop: func() {}}, nil
+	return &Copy{
+		Trading: venue,
+		Clock:   venue,
+		Symbol:  rest.NewSymbolTable(known...).Symbol,
+		Known:   known,
+		Where:   "a copy of the demo's exchange",
+		Stop:    func() {},
+	}, nil
 }
 
 func paperCopy(ctx context.Context, config *configs.Config, directory string) (*Copy, error) {
@@ -95,13 +102,30 @@ func paperCopy(ctx context.Context, config *configs.Config, directory string) (*
 	if err != nil {
 		return nil, err
 	}
-	account, err := paper.New(paper.Config{Public: client, Clock: client, Symbols: client.Symbols().All(), Watch: Traded(config), Deposit: simulatedAccount(paper.Account, &config.Simulated),
-		DelayMS: sim.DefaultOrderDelayMS, PollEvery: time.Duration(config.Paper.PollMS) * time.Millisecond, MaxAge: time.Duration(config.Paper.MaxAgeMS) * time.Millisecond, State: state})
+	account, err := paper.New(
+		paper.Config{
+			Public:    client,
+			Clock:     client,
+			Symbols:   client.Symbols().All(),
+			Watch:     Traded(config),
+			Deposit:   simulatedAccount(paper.Account, &config.Simulated),
+			DelayMS:   sim.DefaultOrderDelayMS,
+			PollEvery: time.Duration(config.Paper.PollMS) * time.Millisecond,
+			MaxAge:    time.Duration(config.Paper.MaxAgeMS) * time.Millisecond,
+			State:     state,
+		},
+	)
 	if err != nil {
 		return nil, failure.New(failure.Data, "", "open a copy of the paper account: %w", err)
 	}
 	account.Poll(ctx)
-	return &Copy{Trading: account, Clock: client, Symbol: client.Symbols().Symbol, Where: "the public data of " + config.Exchange.BaseURL, Stop: func() {}}, nil
+	return &Copy{
+		Trading: account,
+		Clock:   client,
+		Symbol:  client.Symbols().Symbol,
+		Where:   "the public data of " + config.Exchange.BaseURL,
+		Stop:    func() {},
+	}, nil
 }
 
 // copyOfState reads a simulated exchange's state from a copy of its file, since

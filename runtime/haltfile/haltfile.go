@@ -123,7 +123,15 @@ func syncDirectory(path string) error {
 
 // Replay writes the halts that were kept into the journal and the book, before
 // the engine is made of them. One that can not be read is no reason to trade.
-func Replay(ctx context.Context, config *configs.Config, directory string, nowMS int64, store *journal.Journal, book *reconcile.Book, history *view.History) error {
+func Replay(
+	ctx context.Context,
+	config *configs.Config,
+	directory string,
+	nowMS int64,
+	store *journal.Journal,
+	book *reconcile.Book,
+	history *view.History,
+) error {
 	paths, err := List(directory)
 	if err != nil || len(paths) == 0 {
 		return failure.Wrap(failure.IO, err)

@@ -32,7 +32,10 @@ func TestAStrategyThatIsGoneLeavesNoSeriesBehind(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("demo", Build{})
 	status := running(t)
-	status.Limits = []risk.Utilization{{Scope: "strategy hold", Strategy: "hold", Rule: risk.MaxDrawdown, Ratio: 0.9}, {Scope: "account", Rule: risk.MaxDrawdown, Ratio: 0.9}}
+	status.Limits = []risk.Utilization{
+		{Scope: "strategy hold", Strategy: "hold", Rule: risk.MaxDrawdown, Ratio: 0.9},
+		{Scope: "account", Rule: risk.MaxDrawdown, Ratio: 0.9},
+	}
 	m.Status(status)
 	for _, value := range []string{"hold", "ETH-USDT"} {
 		if len(labelled(t, m, value)) == 0 {

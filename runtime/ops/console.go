@@ -38,7 +38,13 @@ var nameMessage = sync.OnceFunc(func() { zerolog.MessageFieldName = "msg" })
 func NewConsole(w io.Writer, format Format, metrics *Metrics, logs *Logs) *Console {
 	nameMessage()
 	if !format.JSON {
-		w = zerolog.ConsoleWriter{Out: w, NoColor: !format.Colour, TimeFormat: "15:04:05", TimeLocation: time.UTC, FieldsExclude: []string{"event", "client_order_id", "order_id", "strategy", "symbol", "market", "rule"}}
+		w = zerolog.ConsoleWriter{
+			Out:           w,
+			NoColor:       !format.Colour,
+			TimeFormat:    "15:04:05",
+			TimeLocation:  time.UTC,
+			FieldsExclude: []string{"event", "client_order_id", "order_id", "strategy", "symbol", "market", "rule"},
+		}
 	}
 	if logs != nil {
 		w = zerolog.MultiLevelWriter(passes{zerolog.MultiLevelWriter(w, logs), logs}, offers{logs})
@@ -127,7 +133,10 @@ func (c *Console) Note(n *engine.Note) {
 		}
 	case engine.NoteRound:
 		if c.debugging() {
-			c.line(zerolog.DebugLevel, n, "reconcile.round").Int64("dur_ms", fact.DurationMS).Int("acted", fact.Acted).Bool("complete", fact.Complete).
+			c.line(zerolog.DebugLevel, n, "reconcile.round").
+				Int64("dur_ms", fact.DurationMS).
+				Int("acted", fact.Acted).
+				Bool("complete", fact.Complete).
 				Msgf("round     %d intents", fact.Acted)
 		}
 	case engine.NoteCandle:
@@ -222,9 +231,13 @@ func (c *Console) order(n *engine.Note) {
 	case engine.NoteUncertain:
 		c.warn(n, "order.uncertain").Msgf("UNKNOWN   %s: %s; it is not sent again, its fate is fetched", fact.ClientOrderID, plain(fact.Why))
 	case engine.NoteFill:
-		c.info(n, "order.fill").Msgf("fill      %s %s %s %s%s", n.Strategy, fact.Order.Side, n.Symbol.QuantityDecimal(fact.Quantity), n.Symbol.Name, price(n.Symbol, fact.Price))
+		c.info(n, "order.fill").
+			Msgf("fill      %s %s %s %s%s", n.Strategy, fact.Order.Side, n.Symbol.QuantityDecimal(fact.Quantity), n.Symbol.Name, price(n.Symbol, fact.Price))
 	case engine.NoteSettled:
-		c.info(n, "order.settled").Int64("dur_ms", fact.DurationMS).Str("evidence", plain(fact.Evidence)).Msgf("settled   %s %s", fact.ClientOrderID, ending(n.Symbol, &fact))
+		c.info(n, "order.settled").
+			Int64("dur_ms", fact.DurationMS).
+			Str("evidence", plain(fact.Evidence)).
+			Msgf("settled   %s %s", fact.ClientOrderID, ending(n.Symbol, &fact))
 	case engine.NoteFound:
 		c.bad(n, "order.found").Msgf("FOUND     order %d: %s", fact.OrderID, plain(fact.Evidence))
 	default:
@@ -258,7 +271,9 @@ func (c *Console) state(n *engine.Note) {
 			c.warn(n, "breaker.ended").Msg("breaker   has ended: openings go on")
 			return
 		}
-		c.bad(n, "breaker.tripped").Str("cause", plain(fact.Why)).Msgf("BREAKER   %s: nothing opens for %d s; exits and stops go on", plain(fact.Why), fact.PauseMS/1000)
+		c.bad(n, "breaker.tripped").
+			Str("cause", plain(fact.Why)).
+			Msgf("BREAKER   %s: nothing opens for %d s; exits and stops go on", plain(fact.Why), fact.PauseMS/1000)
 	case engine.NoteLimit:
 		c.limit(n, &fact)
 	case engine.NoteTightened:
@@ -270,11 +285,15 @@ func (c *Console) state(n *engine.Note) {
 func (c *Console) journal(n *engine.Note, fact *engine.NoteJournal) {
 	switch {
 	case fact.Over && fact.Why != "": // what is left of the disk is for facts and exits
-		c.warn(n, "journal.back").Int("records", fact.Records).Msgf("journal   is written again, %d records were waiting; still nothing opens: %s", fact.Records, plain(fact.Why))
+		c.warn(n, "journal.back").
+			Int("records", fact.Records).
+			Msgf("journal   is written again, %d records were waiting; still nothing opens: %s", fact.Records, plain(fact.Why))
 	case fact.Over && fact.Records == 0:
 		c.warn(n, "journal.back").Int("records", 0).Msg("journal   has room again: openings go on")
 	case fact.Over:
-		c.warn(n, "journal.back").Int("records", fact.Records).Msgf("journal   is written again, %d records were waiting: openings go on", fact.Records)
+		c.warn(n, "journal.back").
+			Int("records", fact.Records).
+			Msgf("journal   is written again, %d records were waiting: openings go on", fact.Records)
 	case fact.Err != nil:
 		c.bad(n, "journal.failed").Int("records", fact.Records).Str("err", plain(fact.Err.Error())).
 			Msgf("JOURNAL   can not be written, %d records wait: %s; stops stay on the exchange", fact.Records, plain(fact.Why))
@@ -297,7 +316,10 @@ func (c *Console) limit(n *engine.Note, fact *engine.NoteLimit) {
 		c.warn(n, "limit.ended").Str("rule", fact.Rule).Msgf("limit     %s of %s keeps entries back no more: %s", fact.Rule, scope, why)
 		return
 	}
-	c.bad(n, "limit.breached").Str("rule", fact.Rule).Str("cause", why).Msgf("LIMIT     %s of %s: %s; no entries %s, exits and stops go on", fact.Rule, scope, why, until)
+	c.bad(n, "limit.breached").
+		Str("rule", fact.Rule).
+		Str("cause", why).
+		Msgf("LIMIT     %s of %s: %s; no entries %s, exits and stops go on", fact.Rule, scope, why, until)
 }
 
 // ending says how an order ended, and what was filled of it where that is not all.

@@ -26,7 +26,14 @@ var update = flag.Bool("update", false, "write golden files anew")
 func story(t *testing.T) []engine.Note {
 	t.Helper()
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 20}
-	stop := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: enginetest.Price(t, bitcoin, "49000"), ClosePosition: true}
+	stop := exchange.NewOrder{
+		Market:        exchange.Futures,
+		Symbol:        "BTC-USDT",
+		Side:          exchange.Sell,
+		Type:          exchange.StopMarket,
+		StopPrice:     enginetest.Price(t, bitcoin, "49000"),
+		ClosePosition: true,
+	}
 	entry := &reconcile.Intent{Strategy: "trend", Purpose: placement.Entry, Order: order, Reason: "fast average crossed above slow"}
 	protection := &reconcile.Intent{Strategy: "trend", Purpose: placement.StopLoss, Order: stop, Reason: "protection"}
 	unnumbered := engine.NoteOrder{Purpose: placement.Entry, ClientOrderID: "bmain-s1-4", Order: order}
@@ -34,8 +41,18 @@ func story(t *testing.T) []engine.Note {
 	numbered.OrderID = 771203
 	of := func(fact engine.Fact) engine.Note { return engine.Note{Strategy: "trend", Symbol: bitcoin, Fact: fact} }
 	all := []engine.Note{
-		{Symbol: bitcoin, Fact: engine.NoteCandle{Candle: exchange.Candle{OpenMS: 1_700_000_040_000, Close: enginetest.Price(t, bitcoin, "50012.3"), Volume: 12.5}}},
-		of(engine.NoteDecision{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}}, Reason: "fast average crossed above slow"}),
+		{
+			Symbol: bitcoin,
+			Fact: engine.NoteCandle{
+				Candle: exchange.Candle{OpenMS: 1_700_000_040_000, Close: enginetest.Price(t, bitcoin, "50012.3"), Volume: 12.5},
+			},
+		},
+		of(
+			engine.NoteDecision{
+				Plan:   &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}},
+				Reason: "fast average crossed above slow",
+			},
+		),
 		of(engine.NoteIntent{Intent: entry}),
 		of(engine.NoteApproved{Intent: entry}),
 		of(engine.NotePlaced{NoteOrder: unnumbered}),
@@ -44,10 +61,20 @@ func story(t *testing.T) []engine.Note {
 		of(engine.NoteSettled{NoteOrder: numbered, State: placement.Filled, Filled: 20, Evidence: "fetched", DurationMS: 1_040}),
 		of(engine.NotePosition{Quantity: 20, EntryPrice: enginetest.Amount(t, "50013.35")}),
 		of(engine.NoteIntent{Intent: protection}),
-		of(engine.NoteRefusal{Intent: entry, Refusal: &risk.Refusal{Rule: "max_position", Value: "0.040", Limit: "0.030", Hint: "raise risk.max_position"}}),
+		of(
+			engine.NoteRefusal{
+				Intent:  entry,
+				Refusal: &risk.Refusal{Rule: "max_position", Value: "0.040", Limit: "0.030", Hint: "raise risk.max_position"},
+			},
+		),
 		of(engine.NoteRefused{NoteOrder: unnumbered, Why: "Margin is insufficient."}),
 		of(engine.NoteUncertain{NoteOrder: unnumbered, Why: "timeout"}),
-		{Fact: engine.NoteFetchFailed{What: "orders and positions", Err: &exchange.Unavailable{Operation: exchange.FuturesOpenOrders, Reason: "connection refused"}}},
+		{
+			Fact: engine.NoteFetchFailed{
+				What: "orders and positions",
+				Err:  &exchange.Unavailable{Operation: exchange.FuturesOpenOrders, Reason: "connection refused"},
+			},
+		},
 		{Symbol: bitcoin, Fact: engine.NoteQuarantine{Why: "the exchange shows two positions on one symbol"}},
 		{Fact: engine.NoteBlind{Why: "connection refused"}},
 		{Fact: engine.NoteBlind{Over: true}},
@@ -98,9 +125,30 @@ func TestAPersonReadsAStory(t *testing.T) {
 
 func TestAProgramReadsOneEventALine(t *testing.T) {
 	t.Parallel()
-	want := []string{"market.candle", "strategy.decision", "intent.derived", "risk.approved", "order.placed", "order.acknowledged", "order.fill", "order.settled",
-		"position.changed", "intent.derived", "risk.refused", "order.refused", "order.uncertain", "exchange.unavailable", "symbol.quarantined", "exchange.blind",
-		"exchange.back", "market.stale", "market.fresh", "trading.halted", "trading.armed", "strategy.failed"}
+	want := []string{
+		"market.candle",
+		"strategy.decision",
+		"intent.derived",
+		"risk.approved",
+		"order.placed",
+		"order.acknowledged",
+		"order.fill",
+		"order.settled",
+		"position.changed",
+		"intent.derived",
+		"risk.refused",
+		"order.refused",
+		"order.uncertain",
+		"exchange.unavailable",
+		"symbol.quarantined",
+		"exchange.blind",
+		"exchange.back",
+		"market.stale",
+		"market.fresh",
+		"trading.halted",
+		"trading.armed",
+		"strategy.failed",
+	}
 	lines := strings.Split(strings.TrimSpace(written(Format{JSON: true}, story(t))), "\n")
 	if len(lines) != len(want) {
 		t.Fatalf("lines: want %d, have %d", len(want), len(lines))
@@ -117,7 +165,8 @@ func TestAProgramReadsOneEventALine(t *testing.T) {
 			t.Errorf("line %d: want event %s with its time, level and msg, have %s", i, want[i], line)
 		}
 	}
-	if !strings.Contains(lines[5], `"order_id":771203`) || !strings.Contains(lines[5], `"client_order_id":"bmain-s1-4"`) || !strings.Contains(lines[5], `"dur_ms":31`) {
+	if !strings.Contains(lines[5], `"order_id":771203`) || !strings.Contains(lines[5], `"client_order_id":"bmain-s1-4"`) ||
+		!strings.Contains(lines[5], `"dur_ms":31`) {
 		t.Errorf("an acknowledgement names its order: have %s", lines[5])
 	}
 }

@@ -26,8 +26,21 @@ var (
 	strategyStates = []string{"running", "warming_up", "halted", "quarantined", "latched", "failed"}
 	cycleResults   = []string{"ok", "missed", "failed"}
 	closedStates   = []string{"filled", "canceled", "rejected", "refused", "absent", "expired"}
-	haltReasons    = []string{"kill_switch", "strategy_halted", "symbol_halted", "blind", "breaker", "limit", "strategy_limit", "quarantined", "foreign", "failed", "journal", "stale"}
-	orderTypes     = []exchange.OrderType{exchange.MarketOrder, exchange.Limit, exchange.StopLimit, exchange.StopMarket,
+	haltReasons    = []string{
+		"kill_switch",
+		"strategy_halted",
+		"symbol_halted",
+		"blind",
+		"breaker",
+		"limit",
+		"strategy_limit",
+		"quarantined",
+		"foreign",
+		"failed",
+		"journal",
+		"stale",
+	}
+	orderTypes = []exchange.OrderType{exchange.MarketOrder, exchange.Limit, exchange.StopLimit, exchange.StopMarket,
 		exchange.TakeProfitLimit, exchange.TakeProfitMarket}
 	purposes = []placement.Purpose{placement.Entry, placement.Exit, placement.Order, placement.ExitOrder, placement.StopLoss,
 		placement.TakeProfit, placement.Cancel, placement.Leverage}

@@ -95,8 +95,17 @@ func readLine(text []byte) (LogLine, error) {
 	if err := json.Unmarshal(text, &fields); err != nil {
 		return LogLine{}, fmt.Errorf("log line: %w", err)
 	}
-	return LogLine{Time: taken(fields, "time"), Level: taken(fields, "level"), Event: taken(fields, "event"), Message: taken(fields, "msg"), Strategy: taken(fields, "strategy"),
-		Market: taken(fields, "market"), Symbol: taken(fields, "symbol"), ClientOrderID: taken(fields, "client_order_id"), Fields: fields}, nil
+	return LogLine{
+		Time:          taken(fields, "time"),
+		Level:         taken(fields, "level"),
+		Event:         taken(fields, "event"),
+		Message:       taken(fields, "msg"),
+		Strategy:      taken(fields, "strategy"),
+		Market:        taken(fields, "market"),
+		Symbol:        taken(fields, "symbol"),
+		ClientOrderID: taken(fields, "client_order_id"),
+		Fields:        fields,
+	}, nil
 }
 
 func taken(fields map[string]any, name string) string {

@@ -51,9 +51,31 @@ func running(t *testing.T) *engine.Status {
 		NowMS: 1_700_000_100_000, SoundMS: 1_700_000_099_000, Equity: enginetest.Amount(t, "10001.5"), AccountMS: 1,
 		Account: exchange.MarginAccount{WalletBalance: enginetest.Amount(t, "10000.123456789")},
 		Strategies: []engine.StrategyStatus{
-			{Name: "trend", Symbol: bitcoin, Interval: exchange.Minute1, State: "running", Position: 20, EntryPrice: enginetest.Amount(t, "50000"), Last: enginetest.Price(t, bitcoin, "50100"),
-				LiqPrice: enginetest.Amount(t, "45090"), LastMS: 1_700_000_099_500, CandleMS: 1_700_000_040_000, TickMS: 1_700_000_040_000, NextMS: 1_700_000_102_000},
-			{Name: "hold", Symbol: ether, Interval: exchange.Minute1, State: "warming_up", Last: enginetest.Price(t, ether, "3000"), LastMS: 1_700_000_099_500},
+			{
+				Name:       "trend",
+				Symbol:     bitcoin,
+				Interval:   exchange.Minute1,
+				State:      "running",
+				Position:   20,
+				EntryPrice: enginetest.Amount(t, "50000"),
+				Last:       enginetest.Price(t, bitcoin, "50100"),
+				LiqPrice: enginetest.Amount(
+					t,
+					"45090",
+				),
+				LastMS:   1_700_000_099_500,
+				CandleMS: 1_700_000_040_000,
+				TickMS:   1_700_000_040_000,
+				NextMS:   1_700_000_102_000,
+			},
+			{
+				Name:     "hold",
+				Symbol:   ether,
+				Interval: exchange.Minute1,
+				State:    "warming_up",
+				Last:     enginetest.Price(t, ether, "3000"),
+				LastMS:   1_700_000_099_500,
+			},
 		},
 		Ledger: []ledger.Balance{
 			{Account: ledger.Wallet, Symbol: exchange.SymbolKey{Market: exchange.Futures}, Asset: "USDT", Amount: enginetest.Amount(t, "10000")},
@@ -62,12 +84,28 @@ func running(t *testing.T) *engine.Status {
 			{Account: ledger.Fees, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: enginetest.Amount(t, "1.25")},
 		},
 		Live: []account.Placement{
-			enginetest.Placement(record.Record{AtMS: 5_000, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-1",
-				Body: record.Sending{Purpose: placement.StopLoss, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
-					Type: exchange.StopMarket, StopPrice: enginetest.Price(t, bitcoin, "49000"), ClosePosition: true}}}, placement.Working, 11),
-			enginetest.Placement(record.Record{AtMS: 7_000, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-2",
-				Body: record.Sending{Purpose: placement.Entry, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
-					Type: exchange.MarketOrder, Quantity: 30}}}, placement.Uncertain, 0),
+			enginetest.Placement(record.Record{
+				AtMS:          5_000,
+				Strategy:      "trend",
+				Symbol:        bitcoin.Key(),
+				ClientOrderID: "bx-1-1",
+				Body: record.Sending{
+					Purpose: placement.StopLoss,
+					Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
+						Type: exchange.StopMarket, StopPrice: enginetest.Price(t, bitcoin, "49000"), ClosePosition: true},
+				},
+			}, placement.Working, 11),
+			enginetest.Placement(record.Record{
+				AtMS:          7_000,
+				Strategy:      "trend",
+				Symbol:        bitcoin.Key(),
+				ClientOrderID: "bx-1-2",
+				Body: record.Sending{
+					Purpose: placement.Entry,
+					Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
+						Type: exchange.MarketOrder, Quantity: 30},
+				},
+			}, placement.Uncertain, 0),
 		},
 	}
 }
@@ -142,7 +180,10 @@ func TestSeriesDoNotGrowWithWhatComesFromOutside(t *testing.T) {
 	}
 	status := running(t)
 	for i := range 10_000 { // and a status no configuration can have
-		status.Strategies = append(status.Strategies, engine.StrategyStatus{Name: fmt.Sprint("FAKE", i), Symbol: newSymbol(exchange.Futures, fmt.Sprint("FAKE", i, "-USDT"))})
+		status.Strategies = append(
+			status.Strategies,
+			engine.StrategyStatus{Name: fmt.Sprint("FAKE", i), Symbol: newSymbol(exchange.Futures, fmt.Sprint("FAKE", i, "-USDT"))},
+		)
 	}
 	if have := series(t, m); before != have {
 		t.Errorf("series after 10000 unknown symbols, strategies, rules and codes: want %d, have %d", before, have)
@@ -268,7 +309,16 @@ func TestPollsAreRequestsForMarketData(t *testing.T) {
 }
 
 // beyond are the families botd has beside the catalogue's.
-var beyond = []string{"botd_exchange_clock_bound_seconds", "botd_ledger_unexplained", "botd_exchange_clock_jumps_total", "botd_last_shutdown_unclean", "botd_position_unprotected_seconds_total", "botd_signals_total", "botd_telegram_messages_total", "botd_recorded_rows_total"}
+var beyond = []string{
+	"botd_exchange_clock_bound_seconds",
+	"botd_ledger_unexplained",
+	"botd_exchange_clock_jumps_total",
+	"botd_last_shutdown_unclean",
+	"botd_position_unprotected_seconds_total",
+	"botd_signals_total",
+	"botd_telegram_messages_total",
+	"botd_recorded_rows_total",
+}
 
 // TestFamiliesAreTheCatalogues compares every family with ops.md's catalogue.
 func TestFamiliesAreTheCatalogues(t *testing.T) {
@@ -309,7 +359,13 @@ func TestFamiliesAreTheCatalogues(t *testing.T) {
 		}
 	}
 	if have := len(m.Families()); have != len(families) || have != len(catalogue)+len(beyond) {
-		t.Errorf("families: want the %d of the catalogue and %d beyond it, have %d registered and %d shown", len(catalogue), len(beyond), have, len(families))
+		t.Errorf(
+			"families: want the %d of the catalogue and %d beyond it, have %d registered and %d shown",
+			len(catalogue),
+			len(beyond),
+			have,
+			len(families),
+		)
 	}
 	for name, family := range families {
 		row, listed := catalogue[name]
@@ -329,7 +385,10 @@ func TestFamiliesAreTheCatalogues(t *testing.T) {
 		for _, label := range family.GetMetric()[0].GetLabel() {
 			have = append(have, label.GetName())
 		}
-		if kind := strings.ToLower(family.GetType().String()); kind != row[1] || family.GetHelp() != row[3] || strings.Join(want, ",") != strings.Join(have, ",") {
+		if kind := strings.ToLower(
+			family.GetType().String(),
+		); kind != row[1] || family.GetHelp() != row[3] ||
+			strings.Join(want, ",") != strings.Join(have, ",") {
 			t.Errorf("%s: want %s %v %q, have %s %v %q", name, row[1], want, row[3], kind, have, family.GetHelp())
 		}
 	}
@@ -367,7 +426,10 @@ func TestWalletsAreToldOfConfiguredAssetsAlone(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("demo", Build{})
 	s := running(t)
-	s.Balances = []exchange.Balance{{Asset: "BTC", Free: enginetest.Amount(t, "1.5"), Frozen: enginetest.Amount(t, "0.5")}, {Asset: "DUST", Free: enginetest.Amount(t, "9")}}
+	s.Balances = []exchange.Balance{
+		{Asset: "BTC", Free: enginetest.Amount(t, "1.5"), Frozen: enginetest.Amount(t, "0.5")},
+		{Asset: "DUST", Free: enginetest.Amount(t, "9")},
+	}
 	m.Status(s)
 	expect(t, m, 1.5, "botd_account_asset_quantity", "asset=BTC", "field=free")
 	expect(t, m, 0.5, "botd_account_asset_quantity", "asset=BTC", "field=frozen")
@@ -422,7 +484,17 @@ func TestTheNumberOfSeriesIsKnown(t *testing.T) {
 		s := &engine.Status{}
 		for i := range c.strategies {
 			market := []exchange.Market{exchange.Futures, exchange.Spot}[i%2]
-			s.Strategies = append(s.Strategies, engine.StrategyStatus{Name: fmt.Sprint("s", i), Symbol: newSymbol(market, fmt.Sprint("C", i, "-USDT")), Last: 1, LastMS: 1, CandleMS: 1, TickMS: 1})
+			s.Strategies = append(
+				s.Strategies,
+				engine.StrategyStatus{
+					Name:     fmt.Sprint("s", i),
+					Symbol:   newSymbol(market, fmt.Sprint("C", i, "-USDT")),
+					Last:     1,
+					LastMS:   1,
+					CandleMS: 1,
+					TickMS:   1,
+				},
+			)
 		}
 		m.Status(s)
 		lines := 0

@@ -47,10 +47,22 @@ func TestRulesNameOnlyWhatIsRegistered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if have := Named(`rate(botd_fills_total[5m]) + botd_nonsense + botd_fills_bucket`); !slices.Equal(have, []string{"botd_nonsense", "botd_fills_bucket"}) {
+	if have := Named(
+		`rate(botd_fills_total[5m]) + botd_nonsense + botd_fills_bucket`,
+	); !slices.Equal(
+		have,
+		[]string{"botd_nonsense", "botd_fills_bucket"},
+	) {
 		t.Errorf("unknown names: want botd_nonsense and botd_fills_bucket, have %v", have)
 	}
-	if pages, tickets := strings.Count(text, "severity: page"), strings.Count(text, "severity: ticket"); pages != 11 || tickets != 11 || len(Recordings()) != 6 {
+	if pages, tickets := strings.Count(
+		text,
+		"severity: page",
+	), strings.Count(
+		text,
+		"severity: ticket",
+	); pages != 11 || tickets != 11 ||
+		len(Recordings()) != 6 {
 		t.Errorf("want 11 alerts that page, 11 tickets and 6 recordings, have %d, %d and %d", pages, tickets, len(Recordings()))
 	}
 }
@@ -82,47 +94,219 @@ var alertCases = []struct {
 	{"BotdDown", 3, []promSeries{{`up{job="node", instance="a"}`, "0x9"}}, ""},
 	{"BotdAbsent", 6, []promSeries{{`up{job="other", instance="a"}`, "1x9"}}, " "},
 	{"BotdAbsent", 6, []promSeries{{`botd_build_info{job="botd", instance="a"}`, "1x9"}}, ""},
-	{"BotdTradingHalted", 3, []promSeries{{`botd_trading_halted{job="botd", instance="a", reason="kill_switch"}`, "1x9"}}, `job="botd", instance="a", reason="kill_switch"`},
+	{
+		"BotdTradingHalted",
+		3,
+		[]promSeries{{`botd_trading_halted{job="botd", instance="a", reason="kill_switch"}`, "1x9"}},
+		`job="botd", instance="a", reason="kill_switch"`,
+	},
 	{"BotdTradingHalted", 3, []promSeries{{`botd_trading_halted{job="botd", instance="a", reason="kill_switch"}`, "0x9"}}, ""},
-	{"BotdOrderUnsettled", 2, []promSeries{{`botd_orders_unsettled_oldest_timestamp_seconds{job="botd", instance="a", market="spot"}`, "30x9"}}, `job="botd", instance="a", market="spot"`},
+	{
+		"BotdOrderUnsettled",
+		2,
+		[]promSeries{{`botd_orders_unsettled_oldest_timestamp_seconds{job="botd", instance="a", market="spot"}`, "30x9"}},
+		`job="botd", instance="a", market="spot"`,
+	},
 	{"BotdOrderUnsettled", 9, []promSeries{{`botd_orders_unsettled_oldest_timestamp_seconds{job="botd", instance="a", market="spot"}`, "0x9"}}, ""},
 	{"BotdOrderUnsettled", 2, []promSeries{{`botd_orders_unsettled_oldest_timestamp_seconds{job="botd", instance="a", market="spot"}`, "90x9"}}, ""},
-	{"BotdReconcileStale", 5, []promSeries{{`botd_reconcile_last_success_timestamp_seconds{job="botd", instance="a", market="all"}`, "60x9"}}, `job="botd", instance="a", market="all"`},
+	{
+		"BotdReconcileStale",
+		5,
+		[]promSeries{{`botd_reconcile_last_success_timestamp_seconds{job="botd", instance="a", market="all"}`, "60x9"}},
+		`job="botd", instance="a", market="all"`,
+	},
 	{"BotdReconcileStale", 5, []promSeries{{`botd_reconcile_last_success_timestamp_seconds{job="botd", instance="a", market="all"}`, "0+60x9"}}, ""},
-	{"BotdDiscrepancyUnresolved", 4, []promSeries{{`botd_reconcile_discrepancies_unresolved{job="botd", instance="a", market="all"}`, "2x9"}}, `job="botd", instance="a", market="all"`},
-	{"BotdDiscrepancyUnresolved", 4, []promSeries{{`botd_reconcile_discrepancies_unresolved{job="botd", instance="a", market="all"}`, "0 0 0 2x9"}}, ""},
-	{"BotdNearLiquidation", 1, []promSeries{{`botd_position_liquidation_distance_ratio{job="botd", instance="a", symbol="BTC-USDT"}`, "0.04x9"}}, `job="botd", instance="a", symbol="BTC-USDT"`},
+	{
+		"BotdDiscrepancyUnresolved",
+		4,
+		[]promSeries{{`botd_reconcile_discrepancies_unresolved{job="botd", instance="a", market="all"}`, "2x9"}},
+		`job="botd", instance="a", market="all"`,
+	},
+	{
+		"BotdDiscrepancyUnresolved",
+		4,
+		[]promSeries{{`botd_reconcile_discrepancies_unresolved{job="botd", instance="a", market="all"}`, "0 0 0 2x9"}},
+		"",
+	},
+	{
+		"BotdNearLiquidation",
+		1,
+		[]promSeries{{`botd_position_liquidation_distance_ratio{job="botd", instance="a", symbol="BTC-USDT"}`, "0.04x9"}},
+		`job="botd", instance="a", symbol="BTC-USDT"`,
+	},
 	{"BotdNearLiquidation", 1, []promSeries{{`botd_position_liquidation_distance_ratio{job="botd", instance="a", symbol="BTC-USDT"}`, "0.06x9"}}, ""},
-	{"BotdUnprotectedPosition", 5, []promSeries{{`botd_position_unprotected_seconds_total{job="botd", instance="a", symbol="BTC-USDT"}`, "0+60x9"}}, `job="botd", instance="a", symbol="BTC-USDT"`},
-	{"BotdUnprotectedPosition", 5, []promSeries{{`botd_position_unprotected_seconds_total{job="botd", instance="a", symbol="BTC-USDT"}`, "0+1x9"}}, ""},
-	{"BotdAuthFailing", 3, []promSeries{{`botd_exchange_error_codes_total{job="botd", instance="a", market="futures", code="-2015"}`, "0 1x9"}}, `job="botd", instance="a", market="futures"`},
+	{
+		"BotdUnprotectedPosition",
+		5,
+		[]promSeries{{`botd_position_unprotected_seconds_total{job="botd", instance="a", symbol="BTC-USDT"}`, "0+60x9"}},
+		`job="botd", instance="a", symbol="BTC-USDT"`,
+	},
+	{
+		"BotdUnprotectedPosition",
+		5,
+		[]promSeries{{`botd_position_unprotected_seconds_total{job="botd", instance="a", symbol="BTC-USDT"}`, "0+1x9"}},
+		"",
+	},
+	{
+		"BotdAuthFailing",
+		3,
+		[]promSeries{{`botd_exchange_error_codes_total{job="botd", instance="a", market="futures", code="-2015"}`, "0 1x9"}},
+		`job="botd", instance="a", market="futures"`,
+	},
 	{"BotdAuthFailing", 3, []promSeries{{`botd_exchange_error_codes_total{job="botd", instance="a", market="futures", code="-1021"}`, "0 1x9"}}, ""},
-	{"BotdNoLeader", 3, []promSeries{{`botd_leader{job="botd", instance="a"}`, "0x9"}, {`botd_leader{job="botd", instance="b"}`, "0x9"}}, `job="botd"`},
+	{
+		"BotdNoLeader",
+		3,
+		[]promSeries{{`botd_leader{job="botd", instance="a"}`, "0x9"}, {`botd_leader{job="botd", instance="b"}`, "0x9"}},
+		`job="botd"`,
+	},
 	{"BotdNoLeader", 3, []promSeries{{`botd_leader{job="botd", instance="a"}`, "0x9"}, {`botd_leader{job="botd", instance="b"}`, "1x9"}}, ""},
-	{"BotdTwoLeaders", 3, []promSeries{{`botd_leader{job="botd", instance="a"}`, "1x9"}, {`botd_leader{job="botd", instance="b"}`, "1x9"}}, `job="botd"`},
+	{
+		"BotdTwoLeaders",
+		3,
+		[]promSeries{{`botd_leader{job="botd", instance="a"}`, "1x9"}, {`botd_leader{job="botd", instance="b"}`, "1x9"}},
+		`job="botd"`,
+	},
 	{"BotdTwoLeaders", 3, []promSeries{{`botd_leader{job="botd", instance="a"}`, "1x9"}, {`botd_leader{job="other", instance="b"}`, "1x9"}}, ""},
-	{"BotdStrategyStalled", 9, []promSeries{{`botd_strategy_next_cycle_timestamp_seconds{job="botd", instance="a", strategy="trend"}`, "60x9"}, {`botd_strategy_state{job="botd", instance="a", strategy="trend", state="running"}`, "1x9"}}, `job="botd", instance="a", strategy="trend"`},
-	{"BotdStrategyStalled", 9, []promSeries{{`botd_strategy_next_cycle_timestamp_seconds{job="botd", instance="a", strategy="trend"}`, "60x9"}, {`botd_strategy_state{job="botd", instance="a", strategy="trend", state="running"}`, "0x9"}}, ""},
-	{"BotdStrategyFailed", 1, []promSeries{{`botd_strategy_state{job="botd", instance="a", strategy="trend", state="failed"}`, "1x9"}}, `job="botd", instance="a", strategy="trend", state="failed"`},
+	{
+		"BotdStrategyStalled",
+		9,
+		[]promSeries{
+			{`botd_strategy_next_cycle_timestamp_seconds{job="botd", instance="a", strategy="trend"}`, "60x9"},
+			{`botd_strategy_state{job="botd", instance="a", strategy="trend", state="running"}`, "1x9"},
+		},
+		`job="botd", instance="a", strategy="trend"`,
+	},
+	{
+		"BotdStrategyStalled",
+		9,
+		[]promSeries{
+			{`botd_strategy_next_cycle_timestamp_seconds{job="botd", instance="a", strategy="trend"}`, "60x9"},
+			{`botd_strategy_state{job="botd", instance="a", strategy="trend", state="running"}`, "0x9"},
+		},
+		"",
+	},
+	{
+		"BotdStrategyFailed",
+		1,
+		[]promSeries{{`botd_strategy_state{job="botd", instance="a", strategy="trend", state="failed"}`, "1x9"}},
+		`job="botd", instance="a", strategy="trend", state="failed"`,
+	},
 	{"BotdStrategyFailed", 1, []promSeries{{`botd_strategy_state{job="botd", instance="a", strategy="trend", state="failed"}`, "0x9"}}, ""},
-	{"BotdExchangeErrors", 18, []promSeries{{`botd_exchange_requests_total{job="botd", instance="a", market="futures", endpoint="x", outcome="ok"}`, "0+8x20"}, {`botd_exchange_requests_total{job="botd", instance="a", market="futures", endpoint="x", outcome="refusal"}`, "0+2x20"}}, `job="botd", instance="a"`},
-	{"BotdExchangeErrors", 18, []promSeries{{`botd_exchange_requests_total{job="botd", instance="a", market="futures", endpoint="x", outcome="ok"}`, "0+99x20"}, {`botd_exchange_requests_total{job="botd", instance="a", market="futures", endpoint="x", outcome="refusal"}`, "0+1x20"}}, ""},
-	{"BotdRateLimited", 7, []promSeries{{`botd_exchange_backoff_until_timestamp_seconds{job="botd", instance="a", market="futures", class="budget"}`, "99999x9"}}, `job="botd", instance="a", market="futures", class="budget"`},
-	{"BotdRateLimited", 9, []promSeries{{`botd_exchange_backoff_until_timestamp_seconds{job="botd", instance="a", market="futures", class="budget"}`, "0x9"}, {`botd_exchange_throttle_wait_seconds_total{job="botd", instance="a", market="futures", class="budget"}`, "0+10x9"}}, ""},
-	{"BotdMarketDataStale", 4, []promSeries{{`botd_component_up{job="botd", instance="a", component="market_data"}`, "0x9"}}, `job="botd", instance="a", component="market_data"`},
+	{
+		"BotdExchangeErrors",
+		18,
+		[]promSeries{
+			{`botd_exchange_requests_total{job="botd", instance="a", market="futures", endpoint="x", outcome="ok"}`, "0+8x20"},
+			{`botd_exchange_requests_total{job="botd", instance="a", market="futures", endpoint="x", outcome="refusal"}`, "0+2x20"},
+		},
+		`job="botd", instance="a"`,
+	},
+	{
+		"BotdExchangeErrors",
+		18,
+		[]promSeries{
+			{`botd_exchange_requests_total{job="botd", instance="a", market="futures", endpoint="x", outcome="ok"}`, "0+99x20"},
+			{`botd_exchange_requests_total{job="botd", instance="a", market="futures", endpoint="x", outcome="refusal"}`, "0+1x20"},
+		},
+		"",
+	},
+	{
+		"BotdRateLimited",
+		7,
+		[]promSeries{{`botd_exchange_backoff_until_timestamp_seconds{job="botd", instance="a", market="futures", class="budget"}`, "99999x9"}},
+		`job="botd", instance="a", market="futures", class="budget"`,
+	},
+	{
+		"BotdRateLimited",
+		9,
+		[]promSeries{
+			{`botd_exchange_backoff_until_timestamp_seconds{job="botd", instance="a", market="futures", class="budget"}`, "0x9"},
+			{`botd_exchange_throttle_wait_seconds_total{job="botd", instance="a", market="futures", class="budget"}`, "0+10x9"},
+		},
+		"",
+	},
+	{
+		"BotdMarketDataStale",
+		4,
+		[]promSeries{{`botd_component_up{job="botd", instance="a", component="market_data"}`, "0x9"}},
+		`job="botd", instance="a", component="market_data"`,
+	},
 	{"BotdMarketDataStale", 4, []promSeries{{`botd_component_up{job="botd", instance="a", component="market_data"}`, "1x9"}}, ""},
 	{"BotdClockSkew", 12, []promSeries{{`botd_exchange_clock_offset_seconds{job="botd", instance="a"}`, "-6x20"}}, `job="botd", instance="a"`},
-	{"BotdClockSkew", 12, []promSeries{{`botd_exchange_clock_offset_seconds{job="botd", instance="a"}`, "4x20"}, {`botd_component_up{job="botd", instance="a", component="clock"}`, "1x20"}}, ""},
-	{"BotdLimitNearlyReached", 7, []promSeries{{`botd_risk_limit_usage_ratio{job="botd", instance="a", limit="max_drawdown", scope="account"}`, "0.9x9"}}, `job="botd", instance="a", limit="max_drawdown", scope="account"`},
-	{"BotdLimitNearlyReached", 7, []promSeries{{`botd_risk_limit_usage_ratio{job="botd", instance="a", limit="max_leverage", scope="account"}`, "1x9"}}, ""},
+	{
+		"BotdClockSkew",
+		12,
+		[]promSeries{
+			{`botd_exchange_clock_offset_seconds{job="botd", instance="a"}`, "4x20"},
+			{`botd_component_up{job="botd", instance="a", component="clock"}`, "1x20"},
+		},
+		"",
+	},
+	{
+		"BotdLimitNearlyReached",
+		7,
+		[]promSeries{{`botd_risk_limit_usage_ratio{job="botd", instance="a", limit="max_drawdown", scope="account"}`, "0.9x9"}},
+		`job="botd", instance="a", limit="max_drawdown", scope="account"`,
+	},
+	{
+		"BotdLimitNearlyReached",
+		7,
+		[]promSeries{{`botd_risk_limit_usage_ratio{job="botd", instance="a", limit="max_leverage", scope="account"}`, "1x9"}},
+		"",
+	},
 	{"BotdConfigReloadFailed", 1, []promSeries{{`botd_config_last_reload_successful{job="botd", instance="a"}`, "0x9"}}, `job="botd", instance="a"`},
 	{"BotdConfigReloadFailed", 1, []promSeries{{`botd_config_last_reload_successful{job="botd", instance="a"}`, "1x9"}}, ""},
-	{"BotdBackupOld", 64, []promSeries{{`botd_store_last_backup_timestamp_seconds{job="botd", instance="a"}`, "-200000x70"}, {`botd_mode_info{job="botd", instance="a", mode="live"}`, "1x70"}}, `job="botd", instance="a"`},
-	{"BotdBackupOld", 64, []promSeries{{`botd_store_last_backup_timestamp_seconds{job="botd", instance="a"}`, "-200000x70"}, {`botd_mode_info{job="botd", instance="a", mode="demo"}`, "1x70"}}, ""},
-	{"BotdStoreSlow", 14, []promSeries{{`botd_store_write_duration_seconds_bucket{job="botd", instance="a", le="0.5"}`, "0+1x20"}, {`botd_store_write_duration_seconds_bucket{job="botd", instance="a", le="1"}`, "0+10x20"}, {`botd_store_write_duration_seconds_bucket{job="botd", instance="a", le="+Inf"}`, "0+10x20"}}, `job="botd", instance="a"`},
-	{"BotdStoreSlow", 14, []promSeries{{`botd_store_write_duration_seconds_bucket{job="botd", instance="a", le="0.5"}`, "0+10x20"}, {`botd_store_write_duration_seconds_bucket{job="botd", instance="a", le="+Inf"}`, "0+10x20"}, {`botd_store_errors_total{job="botd", instance="a", op="append"}`, "0x20"}}, ""},
-	{"BotdNotificationsFailing", 3, []promSeries{{`botd_notifications_total{job="botd", instance="a", channel="phone", result="failed"}`, "0 1x9"}}, `job="botd", instance="a", channel="phone"`},
-	{"BotdNotificationsFailing", 3, []promSeries{{`botd_notifications_total{job="botd", instance="a", channel="phone", result="sent"}`, "0 1x9"}}, ""},
+	{
+		"BotdBackupOld",
+		64,
+		[]promSeries{
+			{`botd_store_last_backup_timestamp_seconds{job="botd", instance="a"}`, "-200000x70"},
+			{`botd_mode_info{job="botd", instance="a", mode="live"}`, "1x70"},
+		},
+		`job="botd", instance="a"`,
+	},
+	{
+		"BotdBackupOld",
+		64,
+		[]promSeries{
+			{`botd_store_last_backup_timestamp_seconds{job="botd", instance="a"}`, "-200000x70"},
+			{`botd_mode_info{job="botd", instance="a", mode="demo"}`, "1x70"},
+		},
+		"",
+	},
+	{
+		"BotdStoreSlow",
+		14,
+		[]promSeries{
+			{`botd_store_write_duration_seconds_bucket{job="botd", instance="a", le="0.5"}`, "0+1x20"},
+			{`botd_store_write_duration_seconds_bucket{job="botd", instance="a", le="1"}`, "0+10x20"},
+			{`botd_store_write_duration_seconds_bucket{job="botd", instance="a", le="+Inf"}`, "0+10x20"},
+		},
+		`job="botd", instance="a"`,
+	},
+	{
+		"BotdStoreSlow",
+		14,
+		[]promSeries{
+			{`botd_store_write_duration_seconds_bucket{job="botd", instance="a", le="0.5"}`, "0+10x20"},
+			{`botd_store_write_duration_seconds_bucket{job="botd", instance="a", le="+Inf"}`, "0+10x20"},
+			{`botd_store_errors_total{job="botd", instance="a", op="append"}`, "0x20"},
+		},
+		"",
+	},
+	{
+		"BotdNotificationsFailing",
+		3,
+		[]promSeries{{`botd_notifications_total{job="botd", instance="a", channel="phone", result="failed"}`, "0 1x9"}},
+		`job="botd", instance="a", channel="phone"`,
+	},
+	{
+		"BotdNotificationsFailing",
+		3,
+		[]promSeries{{`botd_notifications_total{job="botd", instance="a", channel="phone", result="sent"}`, "0 1x9"}},
+		"",
+	},
 }
 
 // TestEveryAlertFiresWhenItMustAndOnlyThen has promtool evaluate the rules over

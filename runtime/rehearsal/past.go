@@ -48,7 +48,14 @@ type Past struct {
 
 // At is a moment as the journal has it, and what the strategy makes of the candles
 // up to then.
-func At(ctx context.Context, config *configs.Config, c *configs.StrategyConfig, symbol *exchange.Symbol, v *gateway.Public, atMS int64) (*Past, error) {
+func At(
+	ctx context.Context,
+	config *configs.Config,
+	c *configs.StrategyConfig,
+	symbol *exchange.Symbol,
+	v *gateway.Public,
+	atMS int64,
+) (*Past, error) {
 	p, err := pastOf(ctx, config, c, symbol, atMS)
 	if err != nil {
 		return nil, err
@@ -83,7 +90,10 @@ type remembered struct {
 
 // pastOf replays the journal up to the moment.
 func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConfig, symbol *exchange.Symbol, atMS int64) (*remembered, error) {
-	p := &remembered{happened: []happened{}, outlook: engine.Outlook{Strategy: c.Name, Kind: c.Kind, Symbol: symbol, Interval: c.Interval, NowMS: atMS}}
+	p := &remembered{
+		happened: []happened{},
+		outlook:  engine.Outlook{Strategy: c.Name, Kind: c.Kind, Symbol: symbol, Interval: c.Interval, NowMS: atMS},
+	}
 	path := filepath.Join(config.DataDir, string(config.Mode), journal.FileName)
 	store, err := journal.Read(ctx, path)
 	if _, absent := os.Stat(path); errors.Is(absent, fs.ErrNotExist) {
@@ -112,7 +122,13 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 		return nil, failure.New(failure.Data, "botd journal verify says more", "replay the journal: %w", err)
 	}
 	if began == 0 || atMS < began {
-		return nil, failure.New(failure.Negative, "name a later time", "the journal knows nothing of %s: it begins at %s", second(atMS), second(began))
+		return nil, failure.New(
+			failure.Negative,
+			"name a later time",
+			"the journal knows nothing of %s: it begins at %s",
+			second(atMS),
+			second(began),
+		)
 	}
 	state, truth := book.Strategy(c.Name), book.Symbol(symbol.Key())
 	p.memory = state.Memory()
@@ -217,8 +233,16 @@ func (p *remembered) remade(ctx context.Context, c *configs.StrategyConfig, symb
 	if err != nil {
 		return err
 	}
-	view := strategy.View{NowMS: atMS, Symbol: symbol, Interval: c.Interval, Size: made.Size, Leverage: made.Leverage, Memory: p.memory, Equity: o.Equity,
-		Position: strategy.Position{Quantity: o.Position}}
+	view := strategy.View{
+		NowMS:    atMS,
+		Symbol:   symbol,
+		Interval: c.Interval,
+		Size:     made.Size,
+		Leverage: made.Leverage,
+		Memory:   p.memory,
+		Equity:   o.Equity,
+		Position: strategy.Position{Quantity: o.Position},
+	}
 	for i := range candles.Len() {
 		view.Candle, view.Last = candles.At(i), candles.Close[i]
 		view.NowMS = candles.CloseMS(i)
@@ -232,7 +256,13 @@ func (p *remembered) remade(ctx context.Context, c *configs.StrategyConfig, symb
 		o.Conditions = tells.Conditions(&view)
 	}
 	if o.Seen < o.Warmup {
-		o.Blocks = append(o.Blocks, engine.Block{What: fmt.Sprintf("the venue tells %d of the %d candles it needs to have seen", o.Seen, o.Warmup), WayOut: "a moment nearer to now"})
+		o.Blocks = append(
+			o.Blocks,
+			engine.Block{
+				What:   fmt.Sprintf("the venue tells %d of the %d candles it needs to have seen", o.Seen, o.Warmup),
+				WayOut: "a moment nearer to now",
+			},
+		)
 		return nil
 	}
 	var plan strategy.Plan
@@ -244,11 +274,25 @@ func (p *remembered) remade(ctx context.Context, c *configs.StrategyConfig, symb
 
 // candlesUntil are the closed candles before a moment, at least so many where the
 // venue has them.
-func candlesUntil(ctx context.Context, v *gateway.Public, symbol *exchange.Symbol, interval exchange.Interval, atMS int64, least int) (*exchange.Candles, error) {
+func candlesUntil(
+	ctx context.Context,
+	v *gateway.Public,
+	symbol *exchange.Symbol,
+	interval exchange.Interval,
+	atMS int64,
+	least int,
+) (*exchange.Candles, error) {
 	all := &exchange.Candles{Interval: interval}
 	from := interval.OpenOf(atMS) - int64(least)*int64(interval)
 	for range pastPages {
-		request := exchange.Request{Operation: exchange.FuturesCandles, Symbol: symbol.Name, Interval: interval, StartMS: max(0, from), EndMS: atMS, Limit: 1500}
+		request := exchange.Request{
+			Operation: exchange.FuturesCandles,
+			Symbol:    symbol.Name,
+			Interval:  interval,
+			StartMS:   max(0, from),
+			EndMS:     atMS,
+			Limit:     1500,
+		}
 		if symbol.Market == exchange.Spot {
 			request.Operation, request.Limit = exchange.SpotCandles, 500
 		}

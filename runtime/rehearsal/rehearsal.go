@@ -59,20 +59,22 @@ func look(ctx context.Context, machine *engine.Engine, v *gateway.Copy) ([]view.
 	limited, enough := context.WithTimeout(ctx, patience)
 	defer enough()
 	var all []view.TickPreview
-	driver := runtime.New(runtime.Config{Machine: machine, Venue: gateway.ReadOnly{Venue: v.Trading}, Journal: nowhere{}, Clock: v.Clock, Beat: func(int64) {
-		if limited.Err() != nil {
-			return
-		}
-		known := true
-		all = nil
-		for _, o := range machine.Outlooks() {
-			known = known && o.CandleMS > 0 && o.Last > 0 && machine.Book().Symbol(o.Symbol.Key()).Read
-			all = append(all, view.TickPreviewOf(&o))
-		}
-		if known {
-			enough()
-		}
-	}})
+	driver := runtime.New(
+		runtime.Config{Machine: machine, Venue: gateway.ReadOnly{Venue: v.Trading}, Journal: nowhere{}, Clock: v.Clock, Beat: func(int64) {
+			if limited.Err() != nil {
+				return
+			}
+			known := true
+			all = nil
+			for _, o := range machine.Outlooks() {
+				known = known && o.CandleMS > 0 && o.Last > 0 && machine.Book().Symbol(o.Symbol.Key()).Read
+				all = append(all, view.TickPreviewOf(&o))
+			}
+			if known {
+				enough()
+			}
+		}},
+	)
 	if err := driver.Run(limited); err != nil {
 		return nil, failure.Wrap(failure.Internal, err)
 	}

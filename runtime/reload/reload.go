@@ -170,7 +170,14 @@ func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *reco
 	for _, name := range reload.Gone {
 		r.Console.Say("config.strategy_removed", "config    %s: %s is configured no more", name, before.Strategy(name).File)
 	}
-	r.Console.Say("config.reloaded", "config    read again (%s), strategies put in place: %d, removed: %d; %s", why, len(reload.Strategies), len(reload.Gone), Changes(differences))
+	r.Console.Say(
+		"config.reloaded",
+		"config    read again (%s), strategies put in place: %d, removed: %d; %s",
+		why,
+		len(reload.Strategies),
+		len(reload.Gone),
+		Changes(differences),
+	)
 	return does, nil
 }
 

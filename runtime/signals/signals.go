@@ -83,7 +83,12 @@ func New(config Config) (*Server, error) {
 	if len(config.Token) < shortestToken {
 		return nil, errors.New("the token of signals is shorter than 16 characters\nhint: openssl rand -hex 24 makes one")
 	}
-	return &Server{config: config, token: sha256.Sum256([]byte(config.Token)), all: rate.NewLimiter(perSecond, burst), wrong: rate.NewLimiter(1, wrongBurst)}, nil
+	return &Server{
+		config: config,
+		token:  sha256.Sum256([]byte(config.Token)),
+		all:    rate.NewLimiter(perSecond, burst),
+		wrong:  rate.NewLimiter(1, wrongBurst),
+	}, nil
 }
 
 // Serve answers until the context ends.
@@ -144,7 +149,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.answer(w, http.StatusTooManyRequests, Answer{Result: Wrong})
 			return
 		}
-		s.answer(w, http.StatusUnauthorized, Answer{Result: Wrong, Detail: `the token is missing or wrong: "token" in the body, or Authorization: Bearer`})
+		s.answer(
+			w,
+			http.StatusUnauthorized,
+			Answer{Result: Wrong, Detail: `the token is missing or wrong: "token" in the body, or Authorization: Bearer`},
+		)
 		return
 	}
 	if !s.all.Allow() {
@@ -177,8 +186,17 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, m *message) {
 	host, _, _ := net.SplitHostPort(r.RemoteAddr)
 	given := engine.Signal{Signal: *signal}
 	err = s.config.Driver.Send(ctx, &engine.EventAudited{
-		Audit: &record.Audit{Actor: "signal", Role: "signal", From: host, Action: "signal", Target: m.Strategy, Detail: m.String(), RequestID: string(m.ID)},
-		Event: &engine.EventSignal{Strategy: m.Strategy, Signal: &given}})
+		Audit: &record.Audit{
+			Actor:     "signal",
+			Role:      "signal",
+			From:      host,
+			Action:    "signal",
+			Target:    m.Strategy,
+			Detail:    m.String(),
+			RequestID: string(m.ID),
+		},
+		Event: &engine.EventSignal{Strategy: m.Strategy, Signal: &given},
+	})
 	if err != nil {
 		// Whatever became of it: sent again, it is either taken or known.
 		a.Result, a.Detail = Unavailable, "botd does not take signals now: send it again"

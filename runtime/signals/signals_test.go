@@ -133,7 +133,13 @@ func TestASignalOfTradingViewReachesTheStrategyOnce(t *testing.T) {
 		t.Fatalf("want it taken, have %d %+v", status, a)
 	}
 	e := s.events()[0]
-	want := strategy.Signal{ID: "17 2026-01-31T12:00:00Z", Side: 1, Share: exchange.RateOne / 2, AtMS: 1_769_860_800_000, ExpiresMS: 1_769_875_200_000}
+	want := strategy.Signal{
+		ID:        "17 2026-01-31T12:00:00Z",
+		Side:      1,
+		Share:     exchange.RateOne / 2,
+		AtMS:      1_769_860_800_000,
+		ExpiresMS: 1_769_875_200_000,
+	}
 	if given := e.Event.(*engine.EventSignal); given.Strategy != "follow" || given.Signal.Signal != want {
 		t.Errorf("want %+v for follow, have %+v for %s", want, given.Signal.Signal, given.Strategy)
 	}
@@ -301,7 +307,8 @@ func FuzzABodyIsReadOrRefused(f *testing.F) {
 			}
 			return
 		}
-		if s, err := m.signal(); err == nil && (s.ID == "" || s.Side < -1 || s.Side > 1 || s.Share <= 0 || s.Share > exchange.RateOne || s.AtMS <= 0 || s.ExpiresMS != 0 && s.ExpiresMS <= s.AtMS) {
+		if s, err := m.signal(); err == nil &&
+			(s.ID == "" || s.Side < -1 || s.Side > 1 || s.Share <= 0 || s.Share > exchange.RateOne || s.AtMS <= 0 || s.ExpiresMS != 0 && s.ExpiresMS <= s.AtMS) {
 			t.Errorf("want a sound signal of %q, have %+v", body, s)
 		}
 	})

@@ -198,8 +198,22 @@ func (b *Bundle) journal(ctx context.Context, mode, path string) {
 }
 
 // asked are the documents of a running daemon that go into a bundle.
-var asked = []string{"status", "health", "strategies", "orders", "intents", "positions", "account", "risk", "risk/limits", "reconcile", "notices", "config", "audit",
-	fmt.Sprintf("logs?limit=%d", supportLines)}
+var asked = []string{
+	"status",
+	"health",
+	"strategies",
+	"orders",
+	"intents",
+	"positions",
+	"account",
+	"risk",
+	"risk/limits",
+	"reconcile",
+	"notices",
+	"config",
+	"audit",
+	fmt.Sprintf("logs?limit=%d", supportLines),
+}
 
 // running adds what a running daemon tells.
 func (b *Bundle) running(ctx context.Context, of doctor.Patient) {
@@ -239,7 +253,9 @@ func (b *Bundle) Pack(w io.Writer) error {
 	archive := tar.NewWriter(packed)
 	for _, f := range b.Files {
 		text := b.Redact(string(f.text))
-		if err := archive.WriteHeader(&tar.Header{Name: "botd-support/" + f.name, Mode: 0o600, Size: int64(len(text)), ModTime: time.Now()}); err != nil {
+		if err := archive.WriteHeader(
+			&tar.Header{Name: "botd-support/" + f.name, Mode: 0o600, Size: int64(len(text)), ModTime: time.Now()},
+		); err != nil {
 			return err
 		}
 		if _, err := io.WriteString(archive, text); err != nil {

@@ -39,8 +39,14 @@ type line struct {
 }
 
 func newLine(config *Config) *line {
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConns: 4, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second,
-		ResponseHeaderTimeout: pollFor + 10*time.Second}
+	transport := &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConns:          4,
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ResponseHeaderTimeout: pollFor + 10*time.Second,
+	}
 	l := &line{say: config.Say, warn: config.Warn, client: &http.Client{Transport: transport, Timeout: pollFor + 15*time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}} // the token goes nowhere else
 	_, secret, _ := strings.Cut(config.Token, ":")

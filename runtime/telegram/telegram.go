@@ -94,7 +94,13 @@ func New(config Config) *Bot {
 	if config.Server == "" {
 		config.Server = Server
 	}
-	return &Bot{config: config, line: newLine(&config), replies: make(chan reply, maxReplies), pace: map[int64]*rate.Limiter{}, waiting: map[int64]pending{}}
+	return &Bot{
+		config:  config,
+		line:    newLine(&config),
+		replies: make(chan reply, maxReplies),
+		pace:    map[int64]*rate.Limiter{},
+		waiting: map[int64]pending{},
+	}
 }
 
 // Run takes commands until the context ends.
@@ -111,8 +117,18 @@ func (b *Bot) Run(ctx context.Context) {
 
 // client is the library's, over a line that bounds what it is given.
 func (b *Bot) client(options ...bot.Option) *bot.Bot {
-	options = append(options, bot.WithServerURL(b.config.Server), bot.WithHTTPClient(pollFor, b.line), bot.WithSkipGetMe(), bot.WithNotAsyncHandlers(),
-		bot.WithAllowedUpdates(bot.AllowedUpdates{"message"}), bot.WithUpdatesChannelCap(1), bot.WithErrorsHandler(func(error) {})) // the line tells of errors
+	options = append(
+		options,
+		bot.WithServerURL(b.config.Server),
+		bot.WithHTTPClient(pollFor, b.line),
+		bot.WithSkipGetMe(),
+		bot.WithNotAsyncHandlers(),
+		bot.WithAllowedUpdates(
+			bot.AllowedUpdates{"message"},
+		),
+		bot.WithUpdatesChannelCap(1),
+		bot.WithErrorsHandler(func(error) {}),
+	) // the line tells of errors
 	client, err := bot.New(b.config.Token, options...)
 	if err != nil {
 		panic("telegram: " + b.line.hide(err)) // an empty token: the configuration refuses it
@@ -145,12 +161,24 @@ func (b *Bot) take(ctx context.Context, _ *bot.Bot, update *models.Update) {
 	sent := time.Unix(int64(m.Date), 0)
 	if age := time.Since(sent); age > maxAge || age < -maxAge {
 		b.config.Count(Old)
-		b.answer(user, fmt.Sprintf("Not obeyed: by this machine's clock your message of %s UTC was sent %s ago. Send it again if you still mean it.", sent.UTC().Format(time.TimeOnly), age.Round(time.Second)))
+		b.answer(
+			user,
+			fmt.Sprintf(
+				"Not obeyed: by this machine's clock your message of %s UTC was sent %s ago. Send it again if you still mean it.",
+				sent.UTC().Format(time.TimeOnly),
+				age.Round(time.Second),
+			),
+		)
 		return
 	}
 	limited, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	o := order{bot: b, ctx: limited, user: user, caller: auth.Caller{Role: role, By: "telegram", From: "user " + strconv.FormatInt(user, 10), RequestID: id}}
+	o := order{
+		bot:    b,
+		ctx:    limited,
+		user:   user,
+		caller: auth.Caller{Role: role, By: "telegram", From: "user " + strconv.FormatInt(user, 10), RequestID: id},
+	}
 	text, ok := o.obey(m.Text)
 	result := Done
 	if !ok {
@@ -233,7 +261,10 @@ func (b *Bot) send(ctx context.Context) {
 			return
 		case r := <-b.replies:
 			limited, cancel := context.WithTimeout(ctx, sendWithin)
-			_, err := client.SendMessage(limited, &bot.SendMessageParams{ChatID: r.chat, Text: r.text, LinkPreviewOptions: &models.LinkPreviewOptions{IsDisabled: &off}})
+			_, err := client.SendMessage(
+				limited,
+				&bot.SendMessageParams{ChatID: r.chat, Text: r.text, LinkPreviewOptions: &models.LinkPreviewOptions{IsDisabled: &off}},
+			)
 			cancel()
 			if err != nil {
 				b.config.Count(Unsent)

@@ -50,12 +50,18 @@ func (o *office) Call(_ context.Context, caller auth.Caller, method, path string
 		if what == "" {
 			what = "rearm"
 		}
-		return http.StatusAccepted, []byte(fmt.Sprintf(`{"schema":1,"dry_run":%t,"does":["%s it all"],"steps":[{"text":"close 0.5 by market"}],"still":[]}`, asked.DryRun, what))
+		return http.StatusAccepted, []byte(
+			fmt.Sprintf(`{"schema":1,"dry_run":%t,"does":["%s it all"],"steps":[{"text":"close 0.5 by market"}],"still":[]}`, asked.DryRun, what),
+		)
 	case path == "/api/v1/positions":
-		return http.StatusOK, []byte(`{"items":[{"strategy":"trend","market":"futures","symbol":"BTC-USDT","quantity":"0.5","entry_price":"50000","last_price":"50100","unrealized":"50"}]}`)
+		return http.StatusOK, []byte(
+			`{"items":[{"strategy":"trend","market":"futures","symbol":"BTC-USDT","quantity":"0.5","entry_price":"50000","last_price":"50100","unrealized":"50"}]}`,
+		)
 	}
-	return http.StatusOK, []byte(`{"mode":"paper","instance":"main","ready":false,"equity":"5000","checks":[{"name":"market_data","ok":false,"detail":"stale"}],"today":{"change":"-3","change_ratio":-0.0006},
-		"degraded":[{"state":"blind","scope":"account","cause":"no answer","since":"2026-01-01T00:00:00Z","way_out":"it ends"}],"strategies":[{"name":"trend","state":"running","symbol":"BTC-USDT","position":"0.5","target":"0.5","last_price":"50100"}]}`)
+	return http.StatusOK, []byte(
+		`{"mode":"paper","instance":"main","ready":false,"equity":"5000","checks":[{"name":"market_data","ok":false,"detail":"stale"}],"today":{"change":"-3","change_ratio":-0.0006},
+		"degraded":[{"state":"blind","scope":"account","cause":"no answer","since":"2026-01-01T00:00:00Z","way_out":"it ends"}],"strategies":[{"name":"trend","state":"running","symbol":"BTC-USDT","position":"0.5","target":"0.5","last_price":"50100"}]}`,
+	)
 }
 
 func (o *office) Journaled(id string) bool {
@@ -165,7 +171,10 @@ func TestAnOperatorPausesAtOnceAndIsTold(t *testing.T) {
 	}
 	d.fake.write(operator, "/Halt@my_bot CANCEL trend", 0)
 	d.fake.answered(2)
-	d.wantChanges(halting+`{"level":"pause","reason":"asked for on Telegram by user 11"}`, halting+`{"level":"cancel","strategy":"trend","reason":"asked for on Telegram by user 11"}`)
+	d.wantChanges(
+		halting+`{"level":"pause","reason":"asked for on Telegram by user 11"}`,
+		halting+`{"level":"cancel","strategy":"trend","reason":"asked for on Telegram by user 11"}`,
+	)
 	if have := d.story(); !strings.Contains(have, "telegram.command user 11 (operator): pause it all") {
 		t.Errorf("want it logged, have %s", have)
 	}
@@ -181,7 +190,12 @@ func TestQuestionsAreAnsweredShortly(t *testing.T) {
 		}
 	}
 	d.fake.write(viewer, "/positions", 0)
-	if have := d.fake.answered(2); !strings.Contains(have, "trend futures 0.5 BTC-USDT at 50000, last 50100, unrealized 50, no stop on the exchange") {
+	if have := d.fake.answered(
+		2,
+	); !strings.Contains(
+		have,
+		"trend futures 0.5 BTC-USDT at 50000, last 50100, unrealized 50, no stop on the exchange",
+	) {
 		t.Errorf("positions: have %q", have)
 	}
 	for i, text := range []string{"hello", "/halt", "/halt now", "/pause trend please", "/status x", "/confirm", ""} {
@@ -218,8 +232,15 @@ func TestWhoIsNotListedGetsNoAnswer(t *testing.T) {
 	}
 	// A listed user in a group, where others read along; a bot; a message without a sender.
 	now := time.Now().Unix()
-	d.fake.push(fmt.Sprintf(`{"update_id":%%d,"message":{"message_id":7,"date":%d,"text":"/pause","from":{"id":11},"chat":{"id":-500,"type":"group"}}}`, now))
-	d.fake.push(fmt.Sprintf(`{"update_id":%%d,"message":{"message_id":7,"date":%d,"text":"/pause","from":{"id":11,"is_bot":true},"chat":{"id":11,"type":"private"}}}`, now))
+	d.fake.push(
+		fmt.Sprintf(`{"update_id":%%d,"message":{"message_id":7,"date":%d,"text":"/pause","from":{"id":11},"chat":{"id":-500,"type":"group"}}}`, now),
+	)
+	d.fake.push(
+		fmt.Sprintf(
+			`{"update_id":%%d,"message":{"message_id":7,"date":%d,"text":"/pause","from":{"id":11,"is_bot":true},"chat":{"id":11,"type":"private"}}}`,
+			now,
+		),
+	)
 	d.fake.push(fmt.Sprintf(`{"update_id":%%d,"message":{"message_id":7,"date":%d,"text":"/pause","chat":{"id":11,"type":"private"}}}`, now))
 	d.counted(map[string]int{Stranger: 52})
 	d.fake.write(viewer, "/status", 0)
@@ -255,7 +276,10 @@ func TestWhatIsDeliveredAgainIsNotDoneAgain(t *testing.T) {
 	d := &desk{t: t, fake: f, office: &office{known: map[string]bool{"telegram-1000": true}}, counts: map[string]int{}}
 	f.write(operator, "/pause", 0) // number 1000: the journal knows it from the run before
 	f.write(operator, "/halt cancel", 0)
-	f.push(strings.NewReplacer("%d", "1001").Replace(fmt.Sprintf(`{"update_id":1001,"message":{"message_id":7,"date":%d,"text":"/pause","from":{"id":11},"chat":{"id":11,"type":"private"}}}`, time.Now().Unix())))
+	f.push(
+		strings.NewReplacer("%d", "1001").
+			Replace(fmt.Sprintf(`{"update_id":1001,"message":{"message_id":7,"date":%d,"text":"/pause","from":{"id":11},"chat":{"id":11,"type":"private"}}}`, time.Now().Unix())),
+	)
 	d.start(f.http.URL)
 	f.answered(1)
 	d.counted(map[string]int{Repeated: 2, Done: 1})

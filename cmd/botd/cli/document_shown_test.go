@@ -92,7 +92,9 @@ func TestTheConfigurationsThatDocumentsShowAreRead(t *testing.T) {
 			if len(b.lines) == 0 {
 				continue
 			}
-			files := fstest.MapFS{"strategies/one.yaml": {Data: []byte("name: one\nstrategy: buy_and_hold\nmarket: spot\nsymbol: BTC-USDT\ninterval: 1m\n")}}
+			files := fstest.MapFS{
+				"strategies/one.yaml": {Data: []byte("name: one\nstrategy: buy_and_hold\nmarket: spot\nsymbol: BTC-USDT\ninterval: 1m\n")},
+			}
 			switch text := []byte(strings.Join(b.lines, "\n") + "\n"); {
 			case strings.HasPrefix(b.lines[0], "# botd.yaml"), strings.HasPrefix(b.lines[0], "# configs/botd.yaml"):
 				files["botd.yaml"] = &fstest.MapFile{Data: text}

@@ -139,7 +139,12 @@ func TestWhereVenuesDifferTheExchangeIsToldSo(t *testing.T) {
 			t.Errorf("%s: want exit %d and %q, have %s and %s", c.flag, failure.Usage, c.hint, have, output)
 		}
 	}
-	base := startExchange(t, strings.Fields("exchange --market still --clock manual --control --account K:S --futures-fees 0,1% --spot-fees 0.2%,0.3% --delay 0 --delay-spread 1ms --opposite net --window 1s --liquidation-fee 1%"))
+	base := startExchange(
+		t,
+		strings.Fields(
+			"exchange --market still --clock manual --control --account K:S --futures-fees 0,1% --spot-fees 0.2%,0.3% --delay 0 --delay-spread 1ms --opposite net --window 1s --liquidation-fee 1%",
+		),
+	)
 	if have := curl(t, base, "curl -s "+"http://"+server.DefaultListen+"/fapi/v1/time"); !strings.Contains(have, "serverTime") {
 		t.Errorf("an exchange with every setting: want it to answer, have %s", have)
 	}
@@ -233,7 +238,10 @@ func TestWhatKeepsTheExchangeFromStartingHasItsExitCode(t *testing.T) {
 	} {
 		arguments := append([]string{"exchange", "--listen", "127.0.0.1:0"}, c.arguments...)
 		output, err := exec.Command("botd", arguments...).CombinedOutput()
-		if have := fmt.Sprint(err); have != fmt.Sprint("exit status ", c.code) || !strings.Contains(string(output), c.text) || strings.Contains(string(output), "hush") {
+		if have := fmt.Sprint(
+			err,
+		); have != fmt.Sprint("exit status ", c.code) || !strings.Contains(string(output), c.text) ||
+			strings.Contains(string(output), "hush") {
 			t.Errorf("%v: want exit %d and %q, have %s and %s", c.arguments, c.code, c.text, have, output)
 		}
 	}

@@ -177,8 +177,21 @@ func TestEveryCodeOfTheTableIsTried(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := map[int]string{failure.OK: "failure.OK}", failure.Negative: "failure.Negative}", failure.Usage: "failure.Usage}", failure.Data: "failure.Data}", failure.NoInput: "failure.NoInput}", failure.Unavailable: "failure.Unavailable}", failure.Internal: "failure.Internal}",
-		failure.IO: "failure.IO}", failure.Temporary: "failure.Temporary}", failure.Credentials: "failure.Credentials}", failure.Config: "failure.Config}", 130: " 130}", 143: " 143}"}
+	names := map[int]string{
+		failure.OK:          "failure.OK}",
+		failure.Negative:    "failure.Negative}",
+		failure.Usage:       "failure.Usage}",
+		failure.Data:        "failure.Data}",
+		failure.NoInput:     "failure.NoInput}",
+		failure.Unavailable: "failure.Unavailable}",
+		failure.Internal:    "failure.Internal}",
+		failure.IO:          "failure.IO}",
+		failure.Temporary:   "failure.Temporary}",
+		failure.Credentials: "failure.Credentials}",
+		failure.Config:      "failure.Config}",
+		130:                 " 130}",
+		143:                 " 143}",
+	}
 	for _, e := range offline.ExitCodes {
 		if name := names[e.Code]; name == "" || strings.Count(string(text), name+",\n") == 0 {
 			t.Errorf("exit code %d (%s) has no case", e.Code, e.What)

@@ -33,19 +33,39 @@ func written(script *testscript.TestScript, _ bool, arguments []string) {
 	}
 	key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 	entry := func(atMS int64, wallet string, open ...ledger.Position) {
-		r := ledger.Reading{AtMS: atMS, Market: exchange.Futures, Wallet: []ledger.Asset{{Name: "USDT", Amount: exchange.MustAmount(wallet)}}, Open: open}
+		r := ledger.Reading{
+			AtMS:   atMS,
+			Market: exchange.Futures,
+			Wallet: []ledger.Asset{{Name: "USDT", Amount: exchange.MustAmount(wallet)}},
+			Open:   open,
+		}
 		if len(open) == 0 {
-			r.Instruments = []ledger.Instrument{{Symbol: key, Base: "BTC", Quote: "USDT", Unit: exchange.MustAmount("0.001"), Grid: exchange.MustAmount("0.0001"), FundingHours: 8}}
+			r.Instruments = []ledger.Instrument{
+				{Symbol: key, Base: "BTC", Quote: "USDT", Unit: exchange.MustAmount("0.001"), Grid: exchange.MustAmount("0.0001"), FundingHours: 8},
+			}
 		}
 		add(record.Record{AtMS: atMS, Body: record.Posting{Posting: ledger.Posting{Reading: r, Lines: book.Ledger().Lines(&r)}}})
 	}
 	const start = 1_800_000_000_000
-	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10, ClientOrderID: "bmain-1-1"}
+	order := exchange.NewOrder{
+		Market:        exchange.Futures,
+		Symbol:        "BTC-USDT",
+		Side:          exchange.Buy,
+		Type:          exchange.MarketOrder,
+		Quantity:      10,
+		ClientOrderID: "bmain-1-1",
+	}
 	about := record.Record{AtMS: start + 1_000, Strategy: "trend", Symbol: key, ClientOrderID: order.ClientOrderID}
 	sending, ended := about, about
 	sending.Body = record.Sending{Order: order, Purpose: placement.Entry}
 	ended.Body = record.Ended{State: placement.Filled, OrderID: 7, Filled: 10, Evidence: "fetched FILLED"}
-	leg := ledger.Position{ID: 1, Symbol: "BTC-USDT", Opened: exchange.MustAmount("0.01"), Remaining: exchange.MustAmount("0.01"), Entry: exchange.AmountOf(50_000)}
+	leg := ledger.Position{
+		ID:        1,
+		Symbol:    "BTC-USDT",
+		Opened:    exchange.MustAmount("0.01"),
+		Remaining: exchange.MustAmount("0.01"),
+		Entry:     exchange.AmountOf(50_000),
+	}
 	add(record.Record{AtMS: start, Body: record.Boot{Epoch: 1, Account: binding.Text()}})
 	entry(start, "10000")
 	add(sending, ended)

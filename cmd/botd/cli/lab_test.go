@@ -32,20 +32,44 @@ func newLab(t *testing.T) (*runner.Runner, string) {
 		}
 	}
 	write("configs/botd.yaml", "data_dir: "+filepath.Join(directory, "data")+"\n")
-	write("configs/strategies/cross.yaml", "name: cross\nstrategy: sma_cross\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1h\nleverage: 2\nsize: {equity: 50%}\nparams: {fast: 5, slow: 40}\n")
+	write(
+		"configs/strategies/cross.yaml",
+		"name: cross\nstrategy: sma_cross\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1h\nleverage: 2\nsize: {equity: 50%}\nparams: {fast: 5, slow: 40}\n",
+	)
 	write("secret.csv", "open_time_ms,open,high,low,close,volume\n")
 	write("data/candles/notes.txt", "no candles")
 	if err := os.Symlink(filepath.Join(directory, "secret.csv"), filepath.Join(directory, "data/candles/linked.csv")); err != nil {
 		t.Fatal(err)
 	}
-	if code := execute([]string{"data", "generate", "--symbol", "BTC-USDT", "--interval", "1h", "--candles", "3000", "--seed", "7", "--out", filepath.Join(directory, "data/candles/futures/BTC-USDT/1h.csv")}, os.Stderr, os.Stderr); code != 0 {
+	if code := execute(
+		[]string{
+			"data",
+			"generate",
+			"--symbol",
+			"BTC-USDT",
+			"--interval",
+			"1h",
+			"--candles",
+			"3000",
+			"--seed",
+			"7",
+			"--out",
+			filepath.Join(directory, "data/candles/futures/BTC-USDT/1h.csv"),
+		},
+		os.Stderr,
+		os.Stderr,
+	); code != 0 {
 		t.Fatalf("data generate: exit code %d", code)
 	}
 	config, problems := configs.LoadDirectory(filepath.Join(directory, "configs"), connect.Options(""))
 	if err := problems.Err(); err != nil {
 		t.Fatal(problems.String())
 	}
-	return &runner.Runner{Current: func() *configs.Config { return config }, Symbols: func() []*exchange.Symbol { return sim.DefaultSymbols() }, Recorded: filepath.Join(directory, "data/demo/recorded")}, directory
+	return &runner.Runner{
+		Current:  func() *configs.Config { return config },
+		Symbols:  func() []*exchange.Symbol { return sim.DefaultSymbols() },
+		Recorded: filepath.Join(directory, "data/demo/recorded"),
+	}, directory
 }
 
 const stored = "candles/futures/BTC-USDT/1h.csv"
@@ -57,7 +81,11 @@ func TestALabOffersWhatIsConfiguredAndRecorded(t *testing.T) {
 	if len(c.Files) != 1 || c.Files[0].File != stored || c.Files[0].Symbol != "BTC-USDT" || c.Files[0].Interval != "1h" || c.Files[0].Bytes == 0 {
 		t.Errorf("want the recorded file alone: no link, no other file; have %+v", c.Files)
 	}
-	if len(c.Strategies) != 1 || c.Strategies[0].Name != "cross" || !slices.ContainsFunc(c.Strategies[0].Params, func(p api.StrategyParameter) bool { return p.Name == "fast" && p.Value == "5" && p.Help != "" }) {
+	if len(c.Strategies) != 1 || c.Strategies[0].Name != "cross" ||
+		!slices.ContainsFunc(
+			c.Strategies[0].Params,
+			func(p api.StrategyParameter) bool { return p.Name == "fast" && p.Value == "5" && p.Help != "" },
+		) {
 		t.Errorf("want the strategy with its parameters, have %+v", c.Strategies)
 	}
 }
@@ -125,7 +153,21 @@ func readReport(t *testing.T, directory string) (told reported) {
 func TestALabRunsWhatTheCommandLineRuns(t *testing.T) {
 	t.Parallel()
 	l, directory := newLab(t)
-	if code := execute([]string{"backtest", "run", "-c", filepath.Join(directory, "configs"), "--data", filepath.Join(directory, "data", stored), "--quick", "--out", filepath.Join(directory, "line")}, os.Stderr, os.Stderr); code != 0 {
+	if code := execute(
+		[]string{
+			"backtest",
+			"run",
+			"-c",
+			filepath.Join(directory, "configs"),
+			"--data",
+			filepath.Join(directory, "data", stored),
+			"--quick",
+			"--out",
+			filepath.Join(directory, "line"),
+		},
+		os.Stderr,
+		os.Stderr,
+	); code != 0 {
 		t.Fatalf("backtest run: exit code %d", code)
 	}
 	var phases []string
@@ -162,7 +204,10 @@ func TestALabRunsWhatTheCommandLineRuns(t *testing.T) {
 	if !slices.Equal(phases, []string{"reading", "running", "study", "writing"}) {
 		t.Errorf("phases with a study: have %q", phases)
 	}
-	part := readReport(t, run(api.BacktestRequest{Strategy: "cross", File: stored, From: "2024-02-01", To: "2024-02-11", Params: map[string]string{"fast": "8"}}))
+	part := readReport(
+		t,
+		run(api.BacktestRequest{Strategy: "cross", File: stored, From: "2024-02-01", To: "2024-02-11", Params: map[string]string{"fast": "8"}}),
+	)
 	if part.Candles != 240 || !strings.HasPrefix(part.From, "2024-02-01") || !strings.Contains(part.Inputs.Strategies[0].YAML, "fast: 8") {
 		t.Errorf("want ten days with another parameter, have %+v", part)
 	}
@@ -217,7 +262,13 @@ func TestALabStopsWhenItIsTold(t *testing.T) {
 	if !errors.Is(err, enough) {
 		t.Errorf("want it ended by its cause, have %v", err)
 	}
-	if err := l.Run(t.Context(), &api.BacktestRequest{Strategy: "cross", File: stored, From: "2030-01-01"}, t.TempDir(), func(string, float64) {}); err == nil || !strings.Contains(err.Error(), "it holds") {
+	if err := l.Run(
+		t.Context(),
+		&api.BacktestRequest{Strategy: "cross", File: stored, From: "2030-01-01"},
+		t.TempDir(),
+		func(string, float64) {},
+	); err == nil ||
+		!strings.Contains(err.Error(), "it holds") {
 		t.Errorf("a period without candles: want what it holds told, have %v", err)
 	}
 }

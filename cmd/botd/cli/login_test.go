@@ -52,14 +52,18 @@ func TestALinkLogsABrowserIn(t *testing.T) {
 	if without := post("/api/v1/risk/halt", `{"level":"pause","reason":"x"}`); without.StatusCode != http.StatusUnauthorized {
 		t.Errorf("without the cookie: want 401, have %s", without.Status)
 	}
-	if halted := post("/api/v1/risk/halt", `{"level":"pause","reason":"from the browser"}`, login.Cookies()...); halted.StatusCode != http.StatusAccepted {
+	if halted := post(
+		"/api/v1/risk/halt",
+		`{"level":"pause","reason":"from the browser"}`,
+		login.Cookies()...); halted.StatusCode != http.StatusAccepted {
 		body, _ := io.ReadAll(halted.Body)
 		t.Errorf("with it: want 202, have %s %s", halted.Status, body)
 	}
 	tail := exec.Command(binary, "journal", "export")
 	tail.Dir = directory
 	journal, err := tail.Output()
-	if err != nil || !strings.Contains(string(journal), `"kind":"audit"`) || !strings.Contains(string(journal), `"actor":"session"`) || strings.Contains(string(journal), link.Fragment) {
+	if err != nil || !strings.Contains(string(journal), `"kind":"audit"`) || !strings.Contains(string(journal), `"actor":"session"`) ||
+		strings.Contains(string(journal), link.Fragment) {
 		t.Errorf("want who asked in the journal, and no code, have %v\n%.2000s", err, journal)
 	}
 }

@@ -84,8 +84,16 @@ func TestAVenueThatHangsIsToldOnEveryScreen(t *testing.T) {
 	directory := t.TempDir()
 	binary := self(t)
 	address, venue := startVenueProcess(t, binary)
-	write(t, filepath.Join(directory, "configs", "botd.yaml"), fmt.Sprintf("mode: paper\nexchange: {base_url: %q}\npaper: {poll: 200ms, max_age: 2s}\n", address))
-	write(t, filepath.Join(directory, "configs", "strategies", "hold.yaml"), "name: hold\nstrategy: twap\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1m\nschedule: \"@every 1s\"\nparams: {side: buy, quantity: 0.01, slices: 1, every: 1s}\n")
+	write(
+		t,
+		filepath.Join(directory, "configs", "botd.yaml"),
+		fmt.Sprintf("mode: paper\nexchange: {base_url: %q}\npaper: {poll: 200ms, max_age: 2s}\n", address),
+	)
+	write(
+		t,
+		filepath.Join(directory, "configs", "strategies", "hold.yaml"),
+		"name: hold\nstrategy: twap\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1m\nschedule: \"@every 1s\"\nparams: {side: buy, quantity: 0.01, slices: 1, every: 1s}\n",
+	)
 	daemon := start(t, binary, directory, "--mode", "paper")
 	daemon.until(t, "position.changed")
 	shown := func(verb ...string) string {
@@ -102,7 +110,8 @@ func TestAVenueThatHangsIsToldOnEveryScreen(t *testing.T) {
 	daemon.until(t, "paper.stale")
 	eventually(t, "503 with its reason", func() bool {
 		code, text := readiness(t, directory)
-		return code == 503 && strings.Contains(text, `"name":"market_data","ok":false,"detail":"futures BTC-USDT: stale for `) && strings.Contains(text, "older than paper.max_age")
+		return code == 503 && strings.Contains(text, `"name":"market_data","ok":false,"detail":"futures BTC-USDT: stale for `) &&
+			strings.Contains(text, "older than paper.max_age")
 	})
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("want it known within seconds, have %s", took)
@@ -112,7 +121,12 @@ func TestAVenueThatHangsIsToldOnEveryScreen(t *testing.T) {
 			t.Errorf("status: want %q, have %s", want, have)
 		}
 	}
-	if _, text := askSocket(t, directory, "/metrics"); !strings.Contains(text, `botd_trading_halted{reason="stale"} 1`) || !strings.Contains(text, "botd_ready 0") {
+	if _, text := askSocket(
+		t,
+		directory,
+		"/metrics",
+	); !strings.Contains(text, `botd_trading_halted{reason="stale"} 1`) ||
+		!strings.Contains(text, "botd_ready 0") {
 		t.Errorf("metrics: want the state told")
 	}
 	if err := venue.Signal(syscall.SIGCONT); err != nil {
@@ -158,9 +172,12 @@ func askDemo(t *testing.T, directory, path string) (code int, text string) {
 
 func askAt(t *testing.T, socket, path string) (code int, text string) {
 	t.Helper()
-	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
-	}}}
+	client := &http.Client{
+		Timeout: 10 * time.Second,
+		Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		}},
+	}
 	response, err := client.Get("http://botd" + path)
 	if err != nil {
 		t.Fatal(err)

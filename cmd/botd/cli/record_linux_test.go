@@ -46,7 +46,8 @@ func TestRecordingOnADiskThatFillsUp(t *testing.T) {
 	disk.free()
 	record(200, 400)
 	after := have()
-	if n := after.Candles.Len(); n != kept || kept+lost != 400 || len(after.Holes) != 1 || after.Holes[0].Missing != lost || !slices.Contains(after.Candles.OpenMS, candles.OpenMS[399]) {
+	if n := after.Candles.Len(); n != kept || kept+lost != 400 || len(after.Holes) != 1 || after.Holes[0].Missing != lost ||
+		!slices.Contains(after.Candles.OpenMS, candles.OpenMS[399]) {
 		t.Errorf("room again: want one hole of what was lost, have %d candles, %d kept and %d lost, holes %v", n, kept, lost, after.Holes)
 	}
 }

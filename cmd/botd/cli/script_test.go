@@ -84,7 +84,18 @@ func TestScripts(t *testing.T) {
 			env.Setenv("ADDRESS", address)
 			return err
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"listening": listening, "journal": written, "alter": altered, "hook": hook, "address": address, "connected": connected, "told": toldWithin, "post": posted, "asked": askedUntil, "expand": expand},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"listening": listening,
+			"journal":   written,
+			"alter":     altered,
+			"hook":      hook,
+			"address":   address,
+			"connected": connected,
+			"told":      toldWithin,
+			"post":      posted,
+			"asked":     askedUntil,
+			"expand":    expand,
+		},
 		Condition: func(condition string) (bool, error) {
 			switch condition {
 			case "shared":

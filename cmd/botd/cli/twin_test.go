@@ -43,7 +43,14 @@ func TestWhatNoLockSeesStopsEntries(t *testing.T) {
 				p.live(name, "twin", w.address, fmt.Sprintf("data_dir: %q", filepath.Join(p.directory, "data-"+name)))
 				p.file(name+"/strategies/strategy.yaml", c.before, 0o600)
 			}
-			p.venue(w.address, "twin", "--market", "still", "--start", startclock.Time().Truncate(time.Minute).Add(57*time.Second).Format(time.RFC3339)) // a first candle soon
+			p.venue(
+				w.address,
+				"twin",
+				"--market",
+				"still",
+				"--start",
+				startclock.Time().Truncate(time.Minute).Add(57*time.Second).Format(time.RFC3339),
+			) // a first candle soon
 			w.price("2550")
 			w.runUntil("a first order", func() bool { return w.live() > 0 || w.filled() > 0 })
 			p.run(failure.OK, "backup", "early.db", "-c", "one", "--mode", "live")
@@ -96,7 +103,11 @@ func (w *twins) filled() (n int) {
 // price moves the market.
 func (w *twins) price(to string) {
 	w.t.Helper()
-	moved, err := http.Post("http://"+w.address+"/control/v1/price", "application/json", strings.NewReader(`{"market": "futures", "symbol": "ETH-USDT", "price": "`+to+`"}`))
+	moved, err := http.Post(
+		"http://"+w.address+"/control/v1/price",
+		"application/json",
+		strings.NewReader(`{"market": "futures", "symbol": "ETH-USDT", "price": "`+to+`"}`),
+	)
 	if err != nil || moved.StatusCode != http.StatusOK {
 		w.t.Fatalf("move the price: %v, %v", moved, err)
 	}

@@ -120,8 +120,12 @@ func call[P, R any](v *tab, command cdp.Command[P, R], params P) R {
 
 func (v *tab) show(l look) {
 	v.t.Helper()
-	call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.theme},
-		{Name: "prefers-reduced-motion", Value: "reduce"}}})
+	call(
+		v,
+		emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.theme},
+			{Name: "prefers-reduced-motion", Value: "reduce"}}},
+	)
 	call(v, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: l.width, Height: l.height, DeviceScaleFactor: 1,
 		Mobile: l.mobile})
 	call(v, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "UTC"})
@@ -303,9 +307,11 @@ func (v *tab) accessible(where string) {
 		v.t.Fatal(err)
 	}
 	eval[bool](v, string(source)+";true")
-	found := eval[[]violation](v,
+	found := eval[[]violation](
+		v,
 		`axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.slice(0, 3).map(n =>
-			({target: n.target, html: n.html.slice(0, 200)}))})))`)
+			({target: n.target, html: n.html.slice(0, 200)}))})))`,
+	)
 	for _, one := range found {
 		v.t.Errorf("%s: axe %s: %s: %v", where, one.ID, one.Help, one.Nodes)
 	}

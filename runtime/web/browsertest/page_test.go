@@ -113,8 +113,10 @@ func TestTwentyThousandCandles(t *testing.T) { // not in parallel: it measures
 		took, weight := v.visit("/market/futures/BTC-USDT?candles=20000")
 		best, pace = min(best, took), min(pace, v.pace())
 		t.Logf("20,000 candles: %d bytes, ready in %s", weight, took.Round(time.Millisecond))
-		if have := eval[int](v,
-			`Number(document.querySelector(".panel[aria-labelledby=p-candles] .note").textContent.replaceAll(",", "").match(/\d+/)[0])`); have < 20_000 {
+		if have := eval[int](
+			v,
+			`Number(document.querySelector(".panel[aria-labelledby=p-candles] .note").textContent.replaceAll(",", "").match(/\d+/)[0])`,
+		); have < 20_000 {
 			t.Errorf("want 20000 candles, have %d", have)
 		}
 	}
@@ -179,8 +181,12 @@ func TestChartShowsWhatAStrategyLooksAtAndDecides(t *testing.T) { // not in para
 		if c.name == "large" || c.name == "accumulate" {
 			v.until(path+" has marks", `Number(document.querySelector(".host").dataset.marks) > 0`)
 		}
-		v.until(path+" says "+c.says,
-			`[document.body.textContent, ...[...document.querySelectorAll("figure")].map(e => e.ariaLabel)].join().toLowerCase().includes(`+quoted(c.says)+`)`)
+		v.until(
+			path+" says "+c.says,
+			`[document.body.textContent, ...[...document.querySelectorAll("figure")].map(e => e.ariaLabel)].join().toLowerCase().includes(`+quoted(
+				c.says,
+			)+`)`,
+		)
 		v.until(path+" says why", `["Conditions", "Next tick"].every(text => document.querySelector("[role=tabpanel]").textContent.includes(text))`)
 		if c.name == "large" {
 			v.until(path+" says what blocks it", `document.querySelector("[role=tabpanel]").textContent.includes("max position: ")`)
@@ -273,8 +279,10 @@ func TestTroubleIsShown(t *testing.T) {
 			"/risk": "Way out", "/reconcile": "<b>the exchange reports"} {
 			v.visit(path)
 			v.until(path+" says "+says, `document.body.textContent.includes(`+quoted(says)+`)`)
-			v.until(path+" says since when nothing is seen",
-				`/cannot read the exchange since .*No new data of SOL-USDT since .* nothing is accepted/.test(document.getElementById("banners").textContent)`)
+			v.until(
+				path+" says since when nothing is seen",
+				`/cannot read the exchange since .*No new data of SOL-USDT since .* nothing is accepted/.test(document.getElementById("banners").textContent)`,
+			)
 			v.fits(l.name + " " + path)
 			v.accessible("trouble " + l.name + " " + path)
 			v.quiet("trouble " + path)

@@ -58,7 +58,12 @@ func (g *Globals) Add(root *cobra.Command) {
 	f.BoolVar(&g.noHeader, "no-header", false, "tables and csv without their first line")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no messages and no progress, but what went wrong; botd run: warnings and errors alone")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "tell each request to the daemon, and how long it took; botd run: debug")
-	f.DurationVar(&g.Timeout, "timeout", 0, "end after that long, with exit code 75 where something is not done (default: no end; an answer of the daemon is waited for 10s)")
+	f.DurationVar(
+		&g.Timeout,
+		"timeout",
+		0,
+		"end after that long, with exit code 75 where something is not done (default: no end; an answer of the daemon is waited for 10s)",
+	)
 	f.BoolVar(&g.Yes, "yes", false, "do not ask, on a live account either")
 	f.BoolVar(&g.NoInput, "no-input", false, "never ask: what would be asked is refused, or done with --yes")
 	f.Var(&g.Colour, "color", "colours: on a terminal, always or never")
@@ -122,7 +127,13 @@ func (g *Globals) End(ran *cobra.Command, err error) error {
 	}
 	defer g.cancel()
 	if err != nil && errors.Is(context.Cause(ran.Context()), errTimeout) {
-		return failure.New(failure.Temporary, "--timeout was given; what a daemon was asked for may go on", "%s did not end within %s", ran.CommandPath(), g.Timeout)
+		return failure.New(
+			failure.Temporary,
+			"--timeout was given; what a daemon was asked for may go on",
+			"%s did not end within %s",
+			ran.CommandPath(),
+			g.Timeout,
+		)
 	}
 	return err
 }
