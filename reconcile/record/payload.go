@@ -96,7 +96,7 @@ type Priced struct {
 
 // Config is the hash of the configuration at a start or a reload.
 type Config struct {
-	Hash string `json:"hash"`
+	Hash string `json:"config"`
 }
 
 // Assigned says that the strategy trades the symbol, and what its removal does.

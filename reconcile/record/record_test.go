@@ -184,6 +184,28 @@ func TestARecordIsOneFlatObject(t *testing.T) {
 	}
 }
 
+// TestNoPayloadRepeatsAKeyOfItsEnvelope: an export puts sequence and hash of the chain
+// before the record's own keys, in the same object.
+func TestNoPayloadRepeatsAKeyOfItsEnvelope(t *testing.T) {
+	t.Parallel()
+	taken := []string{"sequence", "hash", "v", "kind", "at_ms", "strategy", "symbol", "client_order_id"}
+	for _, r := range everyKind() {
+		text, err := json.Marshal(r.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(text, &fields); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		for _, key := range taken {
+			if _, found := fields[key]; found {
+				t.Errorf("the payload of a %s record has the key %q, which its envelope has too", r.Kind(), key)
+			}
+		}
+	}
+}
+
 func TestWhatIsNoRecordIsRefused(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
