@@ -51,7 +51,7 @@ func (l *Limits) Crossed(by Mover, nowMS int64, book *reconcile.Book, strategy s
 }
 
 func lostTooMuch(f figures) string {
-	return fmt.Sprintf("lost %s of %s, more than %s", money(f.value), money(f.start), money(f.limit))
+	return fmt.Sprintf("lost %s of %s, more than %s", number(f.value, usdt), number(f.start, usdt), number(f.limit, usdt))
 }
 
 func lostInARow(f figures) string {

@@ -65,3 +65,27 @@ func TestExplainNeverSaysNoLimitOfAStrategysOwn(t *testing.T) {
 		}
 	}
 }
+
+func TestAFigureIsWrittenForPeople(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		figure figure
+		want   string
+	}{
+		{number(exchange.MustAmount("1234.5678"), usdt), "1234.57 USDT"},
+		{number(exchange.MustAmount("-0.005"), usdt), "-0.01 USDT"},
+		{number(exchange.MustAmount("0.004999999999999999"), usdt), "0 USDT"},
+		{number(exchange.MustAmount("-0.0049"), usdt), "0 USDT"},
+		{number(exchange.AmountOf(7), usdt), "7 USDT"},
+		{number(exchange.MustAmount("119.999"), seconds), "119 s"},
+		{money(exchange.MustAmount("332.45373333333333334")), "332.45373333333333334 USDT"},
+		{number(exchange.MustAmount("1.020"), "BTC"), "1.02 BTC"},
+		{countOf(3).prefixed("at least"), "at least 3"},
+		{figure{}, ""},
+		{word("unknown"), "unknown"},
+	} {
+		if have := c.figure.String(); have != c.want {
+			t.Errorf("want %q, have %q", c.want, have)
+		}
+	}
+}

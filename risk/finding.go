@@ -28,6 +28,7 @@ type figure struct {
 	number exchange.Amount
 	upTo   exchange.Amount // of a range
 	unit   unit
+	fine   bool // every digit counts
 }
 
 // unit is the unit of a figure's number; an empty one means that there is no number.
@@ -40,23 +41,29 @@ const (
 	seconds unit = "s"
 )
 
-// String returns the figure, money to the cent and a time to the second.
+// String returns the figure. That of a limit has money to the cent and whole seconds.
 func (f figure) String() string {
-	switch f.unit {
-	case usdt:
-		f.number, f.upTo = rounded(f.number, 2), rounded(f.upTo, 2)
-	case seconds:
-		f.number = rounded(f.number, 0)
+	switch {
+	case f.unit == usdt && !f.fine:
+		f.number = toCents(f.number)
+	case f.unit == seconds:
+		f.number = f.number.MulDiv(1, amountUnit).Mul(amountUnit)
 	}
 	return f.exact()
 }
 
-func rounded(a exchange.Amount, places int32) exchange.Amount {
-	rounded, err := exchange.AmountFromDecimal(a.Decimal().Round(places))
-	if err != nil {
-		return a
+// amountUnit is how many of the smallest amounts make one.
+const amountUnit = 1_000_000_000_000_000_000
+
+var halfCent = exchange.AmountOf(1).Div(200)
+
+// toCents rounds half a cent away from zero.
+func toCents(a exchange.Amount) exchange.Amount {
+	half := halfCent
+	if a.Sign() < 0 {
+		half = half.Neg()
 	}
-	return rounded
+	return a.Add(half).MulDiv(1, amountUnit/100).Mul(amountUnit / 100)
 }
 
 // exact returns the figure with all its digits.
@@ -81,7 +88,10 @@ func word(text string) figure { return figure{text: text} }
 
 func number(amount exchange.Amount, unit unit) figure { return figure{number: amount, unit: unit} }
 
-func money(amount exchange.Amount) figure { return number(amount, usdt) }
+// money is an amount that the exchange compares: every digit of it counts.
+func money(amount exchange.Amount) figure {
+	return figure{number: amount, unit: usdt, fine: true}
+}
 
 func priceOf(rules *exchange.Symbol, p exchange.Price) figure {
 	return number(rules.PriceAmount(p), plain)
