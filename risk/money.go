@@ -68,7 +68,7 @@ func (g *Gate) lowered(leverage int, facts *Facts, f *finding) bool {
 		more = more.Sub(open.Div(int64(state.Leverage))).Max(exchange.Amount{})
 	}
 	free := g.free(facts)
-	return f.compare(money(more), money(free), !free.Less(more), "more margin than is available; less size or a deposit")
+	return f.compare(number(more, "USDT more margin"), number(free, "USDT available"), !free.Less(more), "less size or a deposit")
 }
 
 // entryCost returns what the position cost.
@@ -118,7 +118,7 @@ func (g *Gate) margin(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	needed, _ := value(&intent.Order, state)
 	needed = needed.Div(int64(max(state.Leverage, 1)))
 	free := g.free(facts)
-	return f.compare(money(needed), money(free), !free.Less(needed), "more margin than is available: less size, more leverage, or a deposit")
+	return f.compare(money(needed), number(free, "USDT available"), !free.Less(needed), "less size, more leverage, or a deposit")
 }
 
 // free returns the margin available for one more opening: as last read, less the losses
@@ -207,8 +207,8 @@ func (g *Gate) balance(intent *reconcile.Intent, facts *Facts, f *finding) bool 
 		resting := p.Order()
 		free = free.Sub(spends(&resting, p.Remaining(), other, facts))
 	}
-	return f.compare(number(need, unit(asset)), number(free, unit(asset)), !free.Less(need),
-		"more than is free: less size or a deposit; open orders may hold the rest")
+	return f.compare(figure{number: need, unit: unit(asset), fine: true}, figure{number: free, unit: unit(asset), fine: true}, !free.Less(need),
+		"less size or a deposit; open orders may hold the rest")
 }
 
 // spends returns what a spot order takes from the free balance.
