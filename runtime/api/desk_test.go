@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/shopspring/decimal"
 	"go.uber.org/goleak"
@@ -56,8 +55,6 @@ type desk struct {
 	broken error // of market data
 	resting
 }
-
-func (d *desk) now() time.Time { return time.Now() }
 
 // resting is an engine that reports what a test gave it.
 type resting struct {

@@ -19,9 +19,6 @@ import (
 	"botd/runtime/reload"
 )
 
-// tellWaiting is how long a start waits for the exchange in silence.
-const tellWaiting = 3 * time.Second
-
 type runFlags struct {
 	directory, mode, listen, logFormat, logLevel string
 	market                                       gateway.DemoMarket
