@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"regexp"
 	"strings"
 	"testing"
@@ -175,5 +176,45 @@ func TestThePagesAreOnlyRead(t *testing.T) {
 	Handler().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/risk", nil))
 	if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
 		t.Errorf("want 405 with Allow, have %d %q", w.Code, w.Header().Get("Allow"))
+	}
+}
+
+// TestModulesImportWhatIsExported reads every import of the page's modules: a browser
+// refuses a whole module over one name that its source does not export.
+func TestModulesImportWhatIsExported(t *testing.T) {
+	t.Parallel()
+	modules := map[string]string{}
+	err := fs.WalkDir(static, "static/js", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || path.Ext(name) != ".js" {
+			return err
+		}
+		text, err := fs.ReadFile(static, name)
+		modules[name] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := regexp.MustCompile(`(?m)^export\s+(?:async\s+)?(?:function\*?|const|let|class)\s+(\w+)`)
+	imported := regexp.MustCompile(`(?s)import\s*\{([^}]*)\}\s*from\s*"([^"]+)"`)
+	checked := 0
+	for name, text := range modules {
+		for _, m := range imported.FindAllStringSubmatch(text, -1) {
+			source := path.Join(path.Dir(name), m[2])
+			exports := map[string]bool{}
+			for _, e := range declared.FindAllStringSubmatch(modules[source], -1) {
+				exports[e[1]] = true
+			}
+			for each := range strings.SplitSeq(m[1], ",") {
+				each, _, _ = strings.Cut(strings.TrimSpace(each), " as ")
+				if each != "" && !exports[each] {
+					t.Errorf("%s imports %s, which %s does not export", name, each, source)
+				}
+				checked++
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("want the imports of every module read, have %d names", checked)
 	}
 }

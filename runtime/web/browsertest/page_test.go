@@ -170,7 +170,7 @@ func TestChartShowsWhatAStrategyLooksAtAndDecides(t *testing.T) { // not in para
 	d.settle()
 	v := d.enter(light)
 	for _, c := range []struct{ name, plots, says string }{{"cross", "2", "sma 20: dotted"}, {"swings", "1", "rsi 14: solid"}, {"large", "0", "1 refusal"},
-		{"accumulate", "0", "wants"}} {
+		{"accumulate", "0", "the target would"}} {
 		path := "/strategies/" + c.name
 		took, weight := v.visit(path)
 		t.Logf("%-24s %6d bytes  ready in %s", path, weight, took.Round(time.Millisecond))

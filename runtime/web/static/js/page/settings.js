@@ -5,7 +5,7 @@ import * as f from "../format.js";
 import { live } from "../live.js";
 import { change, settings } from "../settings.js";
 import { button, choose, empty, facts, field, panel, table, tag } from "../parts.js";
-import { readTokens, tokens, upkeep } from "../upkeep.js";
+import { maintenance, readTokens, tokens } from "../upkeep.js";
 import { yaml } from "../yaml.js";
 
 export const title = () => "Settings";
@@ -21,7 +21,7 @@ export async function open(page) {
         choose("Times", [["utc", "UTC"], ["local", "local time"]], settings.zone, (value) => change("zone", value)),
       choose("Up and down", [["green-red", "green and red"], ["blue-orange", "blue and orange"]], settings.hues, (value) => change("hues", value)),
         choose("Single-key shortcuts", [["on", "on"], ["off", "off"]], settings.keys ? "on" : "off", (value) => change("keys", value === "on")))),
-    version ? about(version) : null, version ? tokens(named, () => read.now()) : null, upkeep(), checks(), config ? configuration(config) : null,
+    version ? about(version) : null, version ? tokens(named, () => read.now()) : null, maintenance(), checks(), config ? configuration(config) : null,
     panel("Licences", { key: "licences" }, h("p.panel-body", "botd is under the MIT licence. ", notice(), ", Apache License 2.0: ",
         h("a", { href: new URL("../../vendor/LICENSE-lightweight-charts", import.meta.url).pathname, target: "_blank" }, "its text"), ".")),
   ]);
