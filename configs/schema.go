@@ -9,20 +9,21 @@ import (
 
 // Key is one key of botd.yaml or of a strategy's file.
 type Key struct {
-	Path      string // exchange.settle.window
-	Kind      string
-	Words     []string // of a choice
-	Low, High string   // bounds, both included; empty for none
-	Default   string   // what holds without it; empty where nothing does
-	Live      string   // what holds without it in mode live, where that is something else
-	Any       bool     // the last part of the path stands for any name
-	Required  bool
+	Path     string   `json:"key"` // exchange.settle.window
+	Kind     string   `json:"kind"`
+	Words    []string `json:"values,omitempty"` // of a choice
+	Low      string   `json:"low,omitempty"`    // bounds, both included; empty for none
+	High     string   `json:"high,omitempty"`
+	Default  string   `json:"default,omitempty"`      // what holds without it; empty where nothing does
+	Live     string   `json:"default_live,omitempty"` // what holds without it in mode live, where that is something else
+	Any      bool     `json:"-"`                      // the last part of the path stands for any name
+	Required bool     `json:"required"`
 
-	What    string // what it is, a phrase
-	Unit    string // of a number
-	Modes   string // in which it counts; all when empty
-	Example string // its value, or the whole block where that needs another key
-	Instead string // what else sets it, and takes precedence
+	What    string `json:"what"`              // what it is, a phrase
+	Unit    string `json:"unit,omitempty"`    // of a number
+	Modes   string `json:"modes,omitempty"`   // in which it counts; all when empty
+	Example string `json:"example"`           // its value, or the whole block where that needs another key
+	Instead string `json:"instead,omitempty"` // what else sets it, and takes precedence
 }
 
 // The kinds of keys.

@@ -32,12 +32,13 @@ type Definition struct {
 
 // Parameter describes one parameter, as its struct's tags say.
 type Parameter struct {
-	Name     string
-	Kind     string // int, decimal, duration, text, bool
-	Default  string // as written in YAML; required when empty
-	Min, Max string // inclusive bounds; empty for none
-	OneOf    []string
-	Help     string
+	Name    string   `json:"name"`
+	Kind    string   `json:"kind"`              // int, decimal, duration, text, bool
+	Default string   `json:"default,omitempty"` // as written in YAML; required when empty
+	Min     string   `json:"min,omitempty"`     // inclusive bounds; empty for none
+	Max     string   `json:"max,omitempty"`
+	OneOf   []string `json:"one_of,omitempty"`
+	Help    string   `json:"help,omitempty"`
 }
 
 // Values are parameter values as text, by name, as written in YAML.

@@ -173,18 +173,18 @@ var Table = []Row{
 	{"cmd/botd/cli/daemon", "holds the commands that run the daemon or ask it, a file each",
 		impure, "reconcile/placement reconcile/record reconcile/account reconcile/journal risk runtime/ops runtime/view runtime/api " +
 			"runtime/api/client runtime/gateway runtime/rehearsal runtime/haltfile runtime/reload runtime/daemon configs cmd/botd/cli/shell " +
-			"internal/failure internal/moment internal/spell cmd/botd/cli/connect", "decimal table cobra"},
+			"cmd/botd/cli/connect internal/failure internal/moment internal/spell", "decimal table cobra"},
 	{"cmd/botd/cli/research", "holds the commands that test strategies on recorded or simulated markets, a file each",
 		impure, "exchange exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/tape strategy strategy/indicator " +
 			"runtime/gateway backtest backtest/report backtest/inputs backtest/saved backtest/benchmark configs cmd/botd/cli/shell " +
-			"internal/failure internal/plural internal/moment cmd/botd/cli/connect", "decimal table cobra"},
+			"cmd/botd/cli/connect internal/failure internal/plural internal/moment", "decimal table cobra"},
 	{"cmd/botd/cli/venue", "holds the commands that show what an exchange offers, a file each",
 		impure, "exchange exchange/wire exchange/rest exchange/probe exchange/tape runtime/gateway configs cmd/botd/cli/shell " +
-			"internal/failure internal/plural cmd/botd/cli/connect", "table cobra"},
+			"cmd/botd/cli/connect internal/failure internal/plural", "table cobra"},
 	{"cmd/botd/cli/offline", "holds the commands that need neither a daemon nor a market: configuration, journal, upkeep, a file each",
 		impure, "docs reconcile/placement reconcile/ledger reconcile/record reconcile reconcile/journal runtime/ops runtime/notify " +
 			"runtime/notify/channels runtime/api runtime/api/client runtime/backups runtime/doctor runtime/support configs " +
-			"cmd/botd/cli/shell internal/failure internal/plural internal/moment internal/version internal/spell cmd/botd/cli/connect", "table cobra pflag"},
+			"cmd/botd/cli/shell cmd/botd/cli/connect internal/failure internal/plural internal/moment internal/version internal/spell", "table cobra pflag"},
 	{"cmd/botd/cli", "is the command line: flags, output and wiring, a file a verb; a program of your own adds strategies",
 		impure, "*", "cobra pflag"},
 	{"cmd/botd-sim", "holds what sabotages botd to test it: seeded faults, broken rules, and kills of the real binary",

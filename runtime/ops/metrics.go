@@ -334,8 +334,10 @@ func timestamp(at time.Time) float64 {
 
 // Family is one registered family of metrics.
 type Family struct {
-	Name, Kind, Help string
-	Labels           []string
+	Name   string   `json:"name"`
+	Kind   string   `json:"kind"`
+	Labels []string `json:"labels"`
+	Help   string   `json:"help"`
 }
 
 // Families lists what is registered, in the order in which it was. Rules and
@@ -343,7 +345,7 @@ type Family struct {
 func (m *Metrics) Families() []Family { return slices.Clone(m.families) }
 
 func (m *Metrics) family(kind, name, help string, labels []string) {
-	m.families = append(m.families, Family{name, kind, help, labels})
+	m.families = append(m.families, Family{name, kind, append([]string{}, labels...), help})
 }
 
 func (m *Metrics) gauge(name, help string, labels ...string) *prometheus.GaugeVec {

@@ -21,10 +21,11 @@ type Stream interface {
 
 // Parameter describes one parameter of an indicator.
 type Parameter struct {
-	Name     string
-	Default  float64
-	Min, Max float64
-	Whole    bool
+	Name    string  `json:"name"`
+	Default float64 `json:"default"`
+	Min     float64 `json:"min"`
+	Max     float64 `json:"max"`
+	Whole   bool    `json:"-"`
 }
 
 // Definition describes one indicator.

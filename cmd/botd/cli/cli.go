@@ -119,7 +119,9 @@ func newRoot() *cobra.Command {
 	group(root, "venue", "What a venue says:", venue.NewMarkets(), venue.NewCandles(), venue.NewBook(), venue.NewProbe())
 	group(root, "operate", "To operate it:", with(offline.NewConfig(), daemon.NewConfigDiff(), daemon.NewConfigReload()), daemon.NewLogin(), daemon.NewToken(), offline.NewNotify(), daemon.NewLogLevel(), offline.NewJournal(), offline.NewBackup(), offline.NewRestore(), offline.NewMigrate(), offline.NewSupport(),
 		daemon.NewHealthcheck(), offline.NewOps(), offline.NewMan(), offline.NewVersion())
-	root.AddCommand(shell.Hidden("sim", "the simulated exchange", shell.Alias("serve", research.NewExchange())))
+	simulated := shell.Group("sim", "the simulated exchange", "", "", shell.Alias("serve", research.NewExchange()))
+	simulated.Hidden = true
+	root.AddCommand(simulated)
 	root.SetHelpCommandGroupID("operate")
 	root.SetCompletionCommandGroupID("operate")
 	completeFlags(root)

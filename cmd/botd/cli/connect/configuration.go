@@ -76,6 +76,7 @@ func CompleteStrategies(command *cobra.Command, _ []string, _ string) ([]string,
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
+// ConfigFlag adds -c to a command.
 func ConfigFlag(command *cobra.Command, directory *string) {
 	command.Flags().StringVarP(directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
 }
@@ -85,12 +86,18 @@ var Added []strategy.Definition
 
 // LoadValid reads a configuration that must be right.
 func LoadValid(directory string) (*configs.Config, error) {
-	config, problems, err := Load(directory, "")
+	return LoadMode(directory, "", "botd check shows all of it")
+}
+
+// LoadMode reads a configuration for a mode (empty for its own), which must be right.
+// The hint says how the command does without it.
+func LoadMode(directory string, mode configs.Mode, hint string) (*configs.Config, error) {
+	config, problems, err := Load(directory, mode)
 	if err != nil {
 		return nil, err
 	}
 	if err := problems.Err(); err != nil {
-		return nil, failure.New(failure.Config, "botd check shows all of it", "%s", problems.String())
+		return nil, failure.New(failure.Config, hint, "%s", problems.String())
 	}
 	return config, nil
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,14 @@ import (
 // Flags say where the running daemon is.
 type Flags struct{ Address, socket, URL, Directory, Output string }
 
+// Add adds the flags of a command that asks the daemon and prints its answer.
 func (a *Flags) Add(command *cobra.Command) {
+	a.AddDaemon(command)
+	shell.OutputFlag(command, &a.Output)
+}
+
+// AddDaemon adds the flags that say where the daemon is.
+func (a *Flags) AddDaemon(command *cobra.Command) {
 	command.Flags().StringVar(&a.Address, "listen", "", "the daemon's address (default: its unix socket in the data directory)")
 	command.Flags().StringVar(&a.socket, "socket", "", "the daemon's unix socket")
 	command.Flags().StringVar(&a.URL, "url", "", "the daemon's URL; its token stands in the file that BOTD_TOKEN_FILE names, else in the data directory")
@@ -80,6 +88,19 @@ func (a *Flags) Reach(command *cobra.Command) (*Running, error) {
 	}
 	status, _, err := client.Ask[view.Status](command.Context(), d, http.MethodGet, "/api/v1/status", nil)
 	return &Running{d, status}, err
+}
+
+// ReasonFlag adds --reason to a command whose change is written to the journal.
+func ReasonFlag(command *cobra.Command, reason *string) {
+	command.Flags().StringVar(reason, "reason", "", "why, for the journal")
+}
+
+// CheckReason refuses a change without a reason; a dry run needs none.
+func CheckReason(command *cobra.Command, reason string, dry bool) error {
+	if strings.TrimSpace(reason) == "" && !dry {
+		return failure.Usagef("%s needs --reason TEXT: it is written to the journal", command.CommandPath())
+	}
+	return nil
 }
 
 // Post changes something, or asks what a change would do, and returns the answer.

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/cmd/botd/cli/shell"
-	"botd/internal/failure"
 	"botd/runtime/api/client"
 )
 
@@ -39,7 +38,6 @@ func ShowFor[T any](use, short string, path func() string, show func(io.Writer, 
 		},
 	}
 	flags.Add(command)
-	shell.OutputFlag(command, &flags.Output)
 	shell.WatchFlag(command, &every)
 	return command
 }
@@ -49,12 +47,7 @@ func ShowOne[T any](use, short, path string, show func(io.Writer, *T)) *cobra.Co
 	var flags Flags
 	command := &cobra.Command{
 		Use: use, Short: short,
-		Args: func(command *cobra.Command, ids []string) error {
-			if len(ids) != 1 {
-				return failure.Usagef("%s takes one id", command.CommandPath())
-			}
-			return nil
-		},
+		Args: shell.One("id"),
 		RunE: func(command *cobra.Command, ids []string) error {
 			d, err := flags.Daemon(command.Context())
 			if err != nil {
@@ -68,6 +61,5 @@ func ShowOne[T any](use, short, path string, show func(io.Writer, *T)) *cobra.Co
 		},
 	}
 	flags.Add(command)
-	shell.OutputFlag(command, &flags.Output)
 	return command
 }

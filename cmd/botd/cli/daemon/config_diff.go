@@ -58,7 +58,6 @@ func NewConfigDiff() *cobra.Command {
 		},
 	}
 	flags.Add(command)
-	shell.OutputFlag(command, &flags.Output)
 	return command
 }
 

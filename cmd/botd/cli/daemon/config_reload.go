@@ -24,6 +24,5 @@ With --dry-run it says so beforehand. A daemon also sees by itself that a file c
 	}
 	flags.Add(command)
 	shell.DryRunFlag(command, &dry, "say what would change, or what is wrong with it, and do nothing")
-	shell.OutputFlag(command, &flags.Output)
 	return command
 }

@@ -30,12 +30,7 @@ the running daemon; where none runs, it looks as a start would. Nothing is sent.
 done around it, and what the strategy makes of the candles up to then. What rules said then is
 known from the journal alone: an order that was sent had passed all of them.`,
 		Example: "  botd explain trend\n  botd explain trend --at 10m\n  botd explain trend --at 2026-11-20T14:05:00Z\n  botd explain grid-btc -o json | jq '.blocks'",
-		Args: func(_ *cobra.Command, names []string) error {
-			if len(names) != 1 {
-				return failure.Usagef("botd explain takes the name of one strategy; botd plan shows all")
-			}
-			return nil
-		},
+		Args:    shell.One("strategy's name (botd plan shows all)"),
 		RunE: func(command *cobra.Command, names []string) error {
 			if at != "" {
 				return explainPast(command, &flags, names[0], at)
@@ -46,7 +41,6 @@ known from the journal alone: an order that was sent had passed all of them.`,
 	}
 	command.Flags().StringVar(&at, "at", "", "a moment of the past (UTC): 2026-11-20 14:05, 2026-11-20T14:05:00Z, 14:05, 10m (ago), or milliseconds")
 	flags.Add(command)
-	shell.OutputFlag(command, &flags.Output)
 	return command
 }
 

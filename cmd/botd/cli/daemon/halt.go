@@ -85,16 +85,15 @@ func levelNamed(name string) (record.HaltLevel, error) {
 
 // deed adds the flags of every way to halt.
 func (f *haltFlags) deed(command *cobra.Command) {
-	command.Flags().StringVar(&f.Reason, "reason", "", "why, for the journal")
+	connect.ReasonFlag(command, &f.Reason)
 	shell.DryRunFlag(command, &f.DryRun, "show exactly what would be sent, and send nothing")
 	command.Flags().DurationVar(&f.wait, "wait", 0, "wait that long until it is done (exit code 75 when it is not)")
 	f.Add(command)
-	shell.OutputFlag(command, &f.Output)
 }
 
 func (f *haltFlags) halt(command *cobra.Command) error {
-	if strings.TrimSpace(f.Reason) == "" && !f.DryRun {
-		return failure.Usagef("%s needs --reason TEXT: it is written down", command.CommandPath())
+	if err := connect.CheckReason(command, f.Reason, f.DryRun); err != nil {
+		return err
 	}
 	d, err := f.Reach(command)
 	if err != nil {
@@ -246,9 +245,8 @@ strategy by name also releases its latch. What keeps trading back all the same i
 		RunE:    func(command *cobra.Command, _ []string) error { return flags.rearm(command) },
 	}
 	shell.DryRunFlag(command, &flags.DryRun, "say what would end, and change nothing")
-	command.Flags().StringVar(&flags.Reason, "reason", "", "why, for the journal")
+	connect.ReasonFlag(command, &flags.Reason)
 	flags.part(command, "arm")
 	flags.Add(command)
-	shell.OutputFlag(command, &flags.Output)
 	return command
 }

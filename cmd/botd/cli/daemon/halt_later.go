@@ -24,8 +24,8 @@ func (f *haltFlags) later(command *cobra.Command, unreached error) (*connect.Run
 	if f.DryRun || f.Address != "" || !errors.As(unreached, &code) || code.Code != failure.Unavailable {
 		return nil, unreached
 	}
-	config, problems, err := connect.Load(f.Directory, "")
-	if err = errors.Join(err, problems.Err()); err != nil {
+	config, err := connect.LoadValid(f.Directory)
+	if err != nil {
 		return nil, unreached
 	}
 	directory := filepath.Join(config.DataDir, string(config.Mode))

@@ -12,19 +12,14 @@ import (
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
 	"botd/internal/failure"
+	"botd/runtime/ops"
 )
 
-// health is what the daemon says of itself.
+// health is what /healthz and /readyz answer.
 type health struct {
-	Schema int           `json:"schema"`
-	Status string        `json:"status"`
-	Checks []healthCheck `json:"checks,omitempty"`
-}
-
-type healthCheck struct {
-	Name   string `json:"name"`
-	OK     bool   `json:"ok"`
-	Detail string `json:"detail,omitempty"`
+	Schema int         `json:"schema"`
+	Status string      `json:"status"`
+	Checks []ops.Check `json:"checks,omitempty"`
 }
 
 func NewHealthcheck() *cobra.Command {
@@ -74,6 +69,5 @@ It ends with 0 when all is well, 1 when botd says it is not, 69 when nobody answ
 	}
 	flags.Add(command)
 	command.Flags().BoolVar(&ready, "ready", false, "whether it is ready, check by check")
-	shell.OutputFlag(command, &flags.Output)
 	return command
 }

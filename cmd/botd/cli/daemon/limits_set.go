@@ -81,15 +81,14 @@ configured again. A breach in force stays (botd rearm ends it).`,
 
 func (f *limitFlags) flags(command *cobra.Command) {
 	command.Flags().StringVar(&f.Strategy, "strategy", "", "of one strategy, not of the account")
-	command.Flags().StringVar(&f.Reason, "reason", "", "why, for the journal")
+	connect.ReasonFlag(command, &f.Reason)
 	shell.DryRunFlag(command, &f.DryRun, "say what would change, and change nothing")
 	f.Add(command)
-	shell.OutputFlag(command, &f.Output)
 }
 
 func (f *limitFlags) ask(command *cobra.Command) error {
-	if strings.TrimSpace(f.Reason) == "" && !f.DryRun {
-		return failure.Usagef("%s needs --reason TEXT: it is written down", command.CommandPath())
+	if err := connect.CheckReason(command, f.Reason, f.DryRun); err != nil {
+		return err
 	}
 	d, err := f.Reach(command)
 	if err != nil {

@@ -56,7 +56,6 @@ func NewLogs() *cobra.Command {
 	f.IntVarP(&flags.limit, "lines", "n", 50, "how many; up to 1000")
 	f.BoolVarP(&flags.follow, "follow", "f", false, "go on as lines come")
 	flags.Add(command)
-	shell.OutputFlag(command, &flags.Output)
 	shell.CompleteWith(command, "level", ops.Levels...)
 	shell.CompleteWith(command, "event", eventIDs()...)
 	return command
@@ -199,6 +198,5 @@ func NewLogLevel() *cobra.Command {
 	}
 	flags.Add(command)
 	shell.DryRunFlag(command, &dry, "say what would change, and change nothing")
-	shell.OutputFlag(command, &flags.Output)
 	return command
 }

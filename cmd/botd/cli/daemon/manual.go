@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,12 +26,7 @@ type manualFlags struct {
 
 // by adds the flags, and what the command does to what it names.
 func (f *manualFlags) by(command *cobra.Command, what string, path func(name string) (string, error)) *cobra.Command {
-	command.Args = func(command *cobra.Command, names []string) error {
-		if len(names) != 1 {
-			return failure.Usagef("%s takes one %s", command.CommandPath(), what)
-		}
-		return nil
-	}
+	command.Args = shell.One(what)
 	command.RunE = func(command *cobra.Command, names []string) error {
 		at, err := path(names[0])
 		if err != nil {
@@ -45,18 +39,17 @@ func (f *manualFlags) by(command *cobra.Command, what string, path func(name str
 
 // flags adds those of every change by hand.
 func (f *manualFlags) flags(command *cobra.Command) *cobra.Command {
-	command.Flags().StringVar(&f.Reason, "reason", "", "why, for the journal")
+	connect.ReasonFlag(command, &f.Reason)
 	shell.DryRunFlag(command, &f.DryRun, "show exactly what would be sent, and what comes of it; send nothing")
 	command.Flags().DurationVar(&f.wait, "wait", 0, "wait that long until it is done (exit code 75 when it is not)")
 	f.Add(command)
-	shell.OutputFlag(command, &f.Output)
 	return command
 }
 
 // perform asks for the change, after a trial where a person is to be asked.
 func (f *manualFlags) perform(command *cobra.Command, path string, body func(dry bool) any) error {
-	if strings.TrimSpace(f.Reason) == "" && !f.DryRun {
-		return failure.Usagef("%s needs --reason TEXT: it is written down", command.CommandPath())
+	if err := connect.CheckReason(command, f.Reason, f.DryRun); err != nil {
+		return err
 	}
 	d, err := f.Reach(command)
 	if err != nil {

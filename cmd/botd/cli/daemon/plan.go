@@ -37,7 +37,6 @@ Prices move until then, so this is no promise. Why in detail: botd explain STRAT
 		},
 	}
 	flags.Add(command)
-	shell.OutputFlag(command, &flags.Output)
 	shell.WatchFlag(command, &every)
 	return command
 }

@@ -50,7 +50,6 @@ shows. Exit code 1 when something is unknown or quarantined.`,
 		},
 	}
 	flags.Add(command)
-	shell.OutputFlag(command, &flags.Output)
 	shell.DryRunFlag(command, &dry, "only show")
 	command.AddCommand(newReconcileRuns(), newDifferences())
 	return command

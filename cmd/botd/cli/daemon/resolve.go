@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -56,20 +55,19 @@ The decision is written to the journal. Nothing is sent to the exchange by it.`,
 	}
 	command.Flags().BoolVar(&flags.adopt, "adopt", false, "take the difference as botd's")
 	command.Flags().BoolVar(&flags.ignore, "ignore", false, "leave the difference to whoever made it")
-	command.Flags().StringVar(&flags.Reason, "reason", "", "why, for the journal")
+	connect.ReasonFlag(command, &flags.Reason)
 	command.Flags().StringVar(&flags.Market, "market", "", "futures or spot, for a symbol quarantined in both")
 	shell.DryRunFlag(command, &flags.DryRun, "show what would change, and change nothing")
 	flags.Add(command)
-	shell.OutputFlag(command, &flags.Output)
 	return command
 }
 
 func (f *resolveFlags) decide(command *cobra.Command) error {
-	switch {
-	case f.Symbol == "":
+	if f.Symbol == "" {
 		return failure.Usagef("which symbol? botd resolve lists those that are quarantined")
-	case strings.TrimSpace(f.Reason) == "" && !f.DryRun:
-		return failure.Usagef("resolve needs --reason TEXT: it is written down")
+	}
+	if err := connect.CheckReason(command, f.Reason, f.DryRun); err != nil {
+		return err
 	}
 	f.Decision = "ignore"
 	if f.adopt {

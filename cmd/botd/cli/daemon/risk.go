@@ -15,12 +15,8 @@ import (
 )
 
 func NewRisk() *cobra.Command {
-	command := &cobra.Command{Use: "risk", Short: "what the rules refused, and the limits", Args: shell.UnknownCommand,
-		Long:    "Shows the intents that the rules refused, and each limit with its utilization.",
-		Example: "  botd risk rejections --rule max_position",
-		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
-	command.AddCommand(newRejections(), shell.Alias("limits", NewLimits()), shell.Alias("halt", NewHalt()), shell.Alias("rearm", NewRearm()))
-	return command
+	return shell.Group("risk", "what the rules refused, and the limits", "Shows the intents that the rules refused, and each limit with its utilization.", "  botd risk rejections --rule max_position",
+		newRejections(), shell.Alias("limits", NewLimits()), shell.Alias("halt", NewHalt()), shell.Alias("rearm", NewRearm()))
 }
 
 func newRejections() *cobra.Command {

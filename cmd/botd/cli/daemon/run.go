@@ -46,7 +46,7 @@ Ctrl-C stops cleanly and says what stays open on the exchange; a second one ends
 			return run(command, flags)
 		},
 	}
-	command.Flags().StringVarP(&flags.directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
+	connect.ConfigFlag(command, &flags.directory)
 	command.Flags().StringVar(&flags.mode, "mode", "", "demo, paper or live; live must stand in botd.yaml too")
 	command.Flags().StringVar(&flags.listen, "listen", "", "address of metrics, health and API (default 127.0.0.1:8420; off for none)")
 	command.Flags().StringVar(&flags.logFormat, "log-format", "auto", "console, json, or auto: console on a terminal")
@@ -82,12 +82,9 @@ func run(command *cobra.Command, flags runFlags) error {
 	read := func() (*configs.Config, configs.Problems, error) {
 		return connect.Load(flags.directory, configs.Mode(flags.mode))
 	}
-	config, problems, err := read()
+	config, err := connect.LoadMode(flags.directory, configs.Mode(flags.mode), "botd check shows all of it")
 	if err != nil {
 		return err
-	}
-	if err := problems.Err(); err != nil {
-		return failure.New(failure.Config, "botd check shows all of it", "%s", problems.String())
 	}
 	seen := reload.Fingerprint(config)
 	if err := config.Confirm(configs.Mode(flags.mode)); err != nil {

@@ -50,10 +50,9 @@ func newStrategyResume() *cobra.Command {
 			return flags.rearm(command)
 		},
 	}
-	command.Flags().StringVar(&flags.Reason, "reason", "", "why, for the journal")
+	connect.ReasonFlag(command, &flags.Reason)
 	shell.DryRunFlag(command, &flags.DryRun, "say what would end, and change nothing")
 	flags.Add(command)
-	shell.OutputFlag(command, &flags.Output)
 	return command
 }
 

@@ -21,14 +21,10 @@ import (
 )
 
 func NewToken() *cobra.Command {
-	command := &cobra.Command{Use: "token", Short: "tokens with a name, a role and an end, for programs and people", Args: shell.UnknownCommand,
-		Long: `Tokens for who is to look at botd, or to operate it, without reading its files: each has a name,
+	return shell.Group("token", "tokens with a name, a role and an end, for programs and people", `Tokens for who is to look at botd, or to operate it, without reading its files: each has a name,
 by which the journal knows it, a role (viewer or operator) and an end, and can be revoked alone.
-The running daemon keeps their hashes (tokens.json in its data directory), never themselves.`,
-		Example: "  botd token create phone --role viewer --for 30d\n  botd token list\n  botd token revoke phone",
-		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
-	command.AddCommand(newTokenCreate(), newTokenList(), newTokenRevoke())
-	return command
+The running daemon keeps their hashes (tokens.json in its data directory), never themselves.`, "  botd token create phone --role viewer --for 30d\n  botd token list\n  botd token revoke phone",
+		newTokenCreate(), newTokenList(), newTokenRevoke())
 }
 
 func newTokenCreate() *cobra.Command {
@@ -133,6 +129,5 @@ func newTokenRevoke() *cobra.Command {
 	}
 	flags.Add(command)
 	shell.DryRunFlag(command, &dry, "say what it would do, and do nothing")
-	shell.OutputFlag(command, &flags.Output)
 	return command
 }

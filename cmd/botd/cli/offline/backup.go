@@ -180,12 +180,9 @@ botd status then, and decide with botd resolve and botd rearm.`,
 
 // restore puts a backup into the configured data directory.
 func restore(command *cobra.Command, directory string, mode configs.Mode, backup string, dry bool) (r journal.Restored, err error) {
-	config, problems, err := connect.Load(directory, mode)
+	config, err := connect.LoadMode(directory, mode, "botd check shows all of it")
 	if err != nil {
 		return r, err
-	}
-	if err := problems.Err(); err != nil {
-		return r, failure.New(failure.Config, "", "%s", problems.String())
 	}
 	if config.Foreign == reconcile.ForeignIgnore {
 		return r, failure.New(failure.Config, "set foreign: halt in botd.yaml until the first start after the restore has settled",

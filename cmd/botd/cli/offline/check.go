@@ -35,7 +35,7 @@ func NewCheck() *cobra.Command {
 			return err
 		},
 	}
-	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
+	connect.ConfigFlag(command, &directory)
 	command.Flags().BoolVar(&strict, "strict", false, "a warning is a negative answer too (exit code 1)")
 	command.Flags().Bool("offline", true, "it always is")
 	if err := command.Flags().MarkHidden("offline"); err != nil {

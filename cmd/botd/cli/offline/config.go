@@ -17,14 +17,10 @@ import (
 )
 
 func NewConfig() *cobra.Command {
-	command := &cobra.Command{Use: "config", Short: "the configuration: what holds, every key there is, what changed", Args: shell.UnknownCommand,
-		Long: `What holds and where each value comes from (show), every key with bounds and default (keys,
+	return shell.Group("config", "the configuration: what holds, every key there is, what changed", `What holds and where each value comes from (show), every key with bounds and default (keys,
 reference; docs/configuration.md), what editors complete by (schema), and what the running
-daemon does not do yet (diff). botd check looks for mistakes.`,
-		Example: "  botd config show --effective -c configs\n  botd config keys\n  botd config diff -c configs",
-		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
-	command.AddCommand(newConfigShow(), newConfigKeys(), newConfigSchema(), newConfigReference(), shell.Alias("init", NewInit()))
-	return command
+daemon does not do yet (diff). botd check looks for mistakes.`, "  botd config show --effective -c configs\n  botd config keys\n  botd config diff -c configs",
+		newConfigShow(), newConfigKeys(), newConfigSchema(), newConfigReference(), shell.Alias("init", NewInit()))
 }
 
 // shownConfig is what botd config show -o json prints.
@@ -116,20 +112,8 @@ func showSources(command *cobra.Command, output string, config *configs.Config, 
 
 // keyRow is one key as botd config keys prints it.
 type keyRow struct {
-	File     string   `json:"file"` // botd.yaml, or strategies/*.yaml
-	Key      string   `json:"key"`
-	Kind     string   `json:"kind"`
-	Values   []string `json:"values,omitempty"`
-	Low      string   `json:"low,omitempty"`
-	High     string   `json:"high,omitempty"`
-	Default  string   `json:"default,omitempty"`
-	Live     string   `json:"default_live,omitempty"`
-	Required bool     `json:"required"`
-	What     string   `json:"what"`
-	Unit     string   `json:"unit,omitempty"`
-	Modes    string   `json:"modes,omitempty"`
-	Example  string   `json:"example"`
-	Instead  string   `json:"instead,omitempty"`
+	File string `json:"file"` // botd.yaml, or strategies/*.yaml
+	configs.Key
 }
 
 func newConfigKeys() *cobra.Command {
@@ -153,7 +137,7 @@ the limits count: docs/risk.md. Parameters of a strategy: botd strategy show NAM
 func keyRows(file string, keys []configs.Key) (rows []keyRow) {
 	for _, k := range keys {
 		if k.Kind != configs.KindBlock {
-			rows = append(rows, keyRow{file, k.Path, k.Kind, k.Words, k.Low, k.High, k.Default, k.Live, k.Required, k.What, k.Unit, k.Modes, k.Example, k.Instead})
+			rows = append(rows, keyRow{file, k})
 		}
 	}
 	return rows
@@ -163,7 +147,7 @@ func keyTable(w io.Writer, rows []keyRow) {
 	t := shell.NewTable(w, table.Row{"file", "key", "kind", "from", "to", "default"})
 	for _, r := range rows {
 		kind, standard := r.Kind, r.Default
-		for i, word := range r.Values {
+		for i, word := range r.Words {
 			if i == 0 {
 				kind = word
 			} else {
@@ -173,7 +157,7 @@ func keyTable(w io.Writer, rows []keyRow) {
 		if r.Required {
 			standard = "required"
 		}
-		t.AppendRow(table.Row{r.File, r.Key, kind, r.Low, r.High, standard})
+		t.AppendRow(table.Row{r.File, r.Path, kind, r.Low, r.High, standard})
 	}
 	t.Render()
 }

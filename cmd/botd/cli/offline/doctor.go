@@ -41,7 +41,6 @@ leaves 0.`,
 		},
 	}
 	flags.Add(command)
-	shell.OutputFlag(command, &flags.Output)
 	return command
 }
 

@@ -22,14 +22,10 @@ import (
 )
 
 func NewJournal() *cobra.Command {
-	command := &cobra.Command{Use: "journal", Short: "read the journal: tail, export, verify", Args: shell.UnknownCommand,
-		Long: `The journal is botd's memory: one record after the other, each with the hash of the one
+	return shell.Group("journal", "read the journal: tail, export, verify", `The journal is botd's memory: one record after the other, each with the hash of the one
 before it, written before anything is sent. These commands read it, also while botd runs
-and writes it; they never change it.`,
-		Example: "  botd journal tail\n  botd journal verify\n  botd journal export --kind audit",
-		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
-	command.AddCommand(newTail(), newExport(), newVerifyJournal())
-	return command
+and writes it; they never change it.`, "  botd journal tail\n  botd journal verify\n  botd journal export --kind audit",
+		newTail(), newExport(), newVerifyJournal())
 }
 
 // journalFlags say which journal.
@@ -45,12 +41,9 @@ func (f *journalFlags) add(command *cobra.Command) {
 func (f *journalFlags) path() (string, error) {
 	path := f.file
 	if path == "" {
-		config, problems, err := connect.Load(f.directory, configs.Mode(f.mode))
+		config, err := connect.LoadMode(f.directory, configs.Mode(f.mode), "--file FILE needs no configuration")
 		if err != nil {
 			return "", err
-		}
-		if err := problems.Err(); err != nil {
-			return "", failure.New(failure.Config, "--file FILE needs no configuration", "%s", problems.String())
 		}
 		path = filepath.Join(config.DataDir, string(config.Mode), journal.FileName)
 	}

@@ -7,8 +7,7 @@ import (
 )
 
 func NewNotify() *cobra.Command {
-	command := &cobra.Command{Use: "notify", Short: "what botd tells people, and where", Args: shell.UnknownCommand,
-		Long: `Tells people what matters, by the services they read: Telegram, Discord, Slack,
+	return shell.Group("notify", "what botd tells people, and where", `Tells people what matters, by the services they read: Telegram, Discord, Slack,
 e-mail, ntfy, Matrix, a webhook and others. In botd.yaml:
 
   notify:
@@ -27,9 +26,6 @@ A channel takes the lines of the log from its severity on (least: info, warning 
 error; error without it) and the events it names (also; without it daemon.*,
 trading.armed, order.uncertain and config.rejected). What comes close together is
 one message. Trading never waits for a message: what fails is tried again, told
-with the next one, and counted in botd_notifications_total.`,
-		Example: "  botd notify list -c configs\n  botd notify test -c configs",
-		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
-	command.AddCommand(newNotifyList(), newNotifyTest())
-	return command
+with the next one, and counted in botd_notifications_total.`, "  botd notify list -c configs\n  botd notify test -c configs",
+		newNotifyList(), newNotifyTest())
 }

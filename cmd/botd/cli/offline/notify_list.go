@@ -54,7 +54,7 @@ func newNotifyList() *cobra.Command {
 			return err
 		},
 	}
-	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
+	connect.ConfigFlag(command, &directory)
 	shell.OutputFlag(command, &output)
 	return command
 }

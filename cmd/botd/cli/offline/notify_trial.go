@@ -29,10 +29,7 @@ botd, and says what became of it. One that fails, or whose address can not be re
 keeps no other from being tried. It ends with 1 when any of them failed.`,
 		Example: "  botd notify test -c configs\n  botd notify test -c configs --channel phone -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
-			config, problems, err := connect.Load(directory, "")
-			if err == nil && problems.Errors() > 0 {
-				err = failure.New(failure.Config, "botd check shows all of it", "%s", problems.String())
-			}
+			config, err := connect.LoadValid(directory)
 			if err != nil {
 				return err
 			}
@@ -49,7 +46,7 @@ keeps no other from being tried. It ends with 1 when any of them failed.`,
 			return testOpened(command, config, open, output)
 		},
 	}
-	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
+	connect.ConfigFlag(command, &directory)
 	command.Flags().StringVar(&channel, "channel", "", "only this one")
 	shell.DryRunFlag(command, &dry, "name the channels, and send nothing")
 	shell.OutputFlag(command, &output)

@@ -16,13 +16,9 @@ import (
 )
 
 func NewOps() *cobra.Command {
-	command := &cobra.Command{Use: "ops", Short: "what watches botd: alert rules, a dashboard, a systemd unit", Args: shell.UnknownCommand,
-		Long: `Writes what is needed to run botd unattended, from the code that registers the metrics:
-rules and dashboard can not name what does not exist.`,
-		Example: "  botd ops rules > botd.rules.yml\n  botd ops dashboard > botd-overview.json\n  botd ops unit --mode live > /etc/systemd/system/botd.service",
-		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
-	command.AddCommand(newOpsRules(), newOpsDashboard(), newOpsUnit(), newOpsMetrics())
-	return command
+	return shell.Group("ops", "what watches botd: alert rules, a dashboard, a systemd unit", `Writes what is needed to run botd unattended, from the code that registers the metrics:
+rules and dashboard can not name what does not exist.`, "  botd ops rules > botd.rules.yml\n  botd ops dashboard > botd-overview.json\n  botd ops unit --mode live > /etc/systemd/system/botd.service",
+		newOpsRules(), newOpsDashboard(), newOpsUnit(), newOpsMetrics())
 }
 
 func newOpsRules() *cobra.Command {
@@ -100,14 +96,6 @@ reload by SIGHUP. systemd-analyze security rates it 1.1.`,
 	return command
 }
 
-// familyRow is one family of metrics as botd ops metrics prints it.
-type familyRow struct {
-	Name   string   `json:"name"`
-	Kind   string   `json:"kind"`
-	Labels []string `json:"labels"`
-	Help   string   `json:"help"`
-}
-
 func newOpsMetrics() *cobra.Command {
 	var output string
 	command := &cobra.Command{
@@ -115,10 +103,7 @@ func newOpsMetrics() *cobra.Command {
 		Long:    "Lists the metrics behind /metrics: name, kind, labels, meaning.",
 		Example: "  botd ops metrics\n  botd ops metrics -o csv=name,kind",
 		RunE: func(command *cobra.Command, _ []string) error {
-			rows := []familyRow{}
-			for _, f := range ops.NewMetrics("demo", ops.Build{}).Families() {
-				rows = append(rows, familyRow{f.Name, f.Kind, append([]string{}, f.Labels...), f.Help})
-			}
+			rows := ops.NewMetrics("demo", ops.Build{}).Families()
 			return shell.Print(command.OutOrStdout(), output, rows, func(w io.Writer) {
 				for _, r := range rows {
 					fmt.Fprintf(w, "%-9s %s %v\n          %s\n", r.Kind, r.Name, r.Labels, r.Help)

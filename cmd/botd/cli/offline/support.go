@@ -48,7 +48,7 @@ symbols and addresses stay: look into the file before you give it away.`,
 			return nil
 		},
 	}
-	flags.Add(command)
+	flags.AddDaemon(command)
 	command.Flags().StringVar(&out, "out", "", "file to write (default botd-support-TIME.tar.gz); it must not be there yet")
 	return command
 }

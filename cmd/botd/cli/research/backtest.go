@@ -33,14 +33,10 @@ type backtestFlags struct {
 }
 
 func NewBacktest() *cobra.Command {
-	command := &cobra.Command{Use: "backtest", Short: "run strategies over recorded candles", Args: shell.UnknownCommand,
-		Long: `Runs strategies over recorded candles with the engine that trades live, on the simulated
+	return shell.Group("backtest", "run strategies over recorded candles", `Runs strategies over recorded candles with the engine that trades live, on the simulated
 exchange, and says what was assumed (docs/backtest.md). warmup and lookahead find the two
-mistakes that make a backtest too good; verify runs a kept report again.`,
-		Example: "  botd backtest run -s configs/strategies/trend.yaml --data candles.csv --out report\n  botd backtest warmup -s configs/strategies/trend.yaml --data candles.csv\n  botd backtest verify report/report.json",
-		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
-	command.AddCommand(newBacktestRun(), newLookahead(), newWarmup(), newVerify(), newBacktestList(), newBacktestShow(), newBacktestCompare(), newBacktestReport(), newBacktestNote())
-	return command
+mistakes that make a backtest too good; verify runs a kept report again.`, "  botd backtest run -s configs/strategies/trend.yaml --data candles.csv --out report\n  botd backtest warmup -s configs/strategies/trend.yaml --data candles.csv\n  botd backtest verify report/report.json",
+		newBacktestRun(), newLookahead(), newWarmup(), newVerify(), newBacktestList(), newBacktestShow(), newBacktestCompare(), newBacktestReport(), newBacktestNote())
 }
 
 func newBacktestRun() *cobra.Command {

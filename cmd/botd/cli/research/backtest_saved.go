@@ -23,12 +23,9 @@ func keptDirectory(configuration, reports string) (string, error) {
 	if reports != "" {
 		return reports, nil
 	}
-	config, problems, err := connect.Load(configuration, "")
+	config, err := connect.LoadMode(configuration, "", "--reports DIR needs no configuration")
 	if err != nil {
 		return "", err
-	}
-	if err := problems.Err(); err != nil {
-		return "", failure.New(failure.Config, "--reports DIR needs no configuration", "%s", problems.String())
 	}
 	return filepath.Join(config.DataDir, saved.Folder), nil
 }

@@ -43,12 +43,9 @@ func (s *seriesFlags) open() (tape.Store, error) {
 	if s.store != "" {
 		return tape.Store{Directory: s.store}, nil
 	}
-	config, problems, err := connect.Load(s.directory, "")
+	config, err := connect.LoadMode(s.directory, "", "--store DIR needs no configuration")
 	if err != nil {
 		return tape.Store{}, err
-	}
-	if err := problems.Err(); err != nil {
-		return tape.Store{}, failure.New(failure.Config, "--store DIR needs no configuration", "%s", problems.String())
 	}
 	return tape.Store{Directory: filepath.Join(config.DataDir, "candles")}, nil
 }
@@ -93,18 +90,14 @@ func (s *seriesFlags) length(required bool) (exchange.Interval, error) {
 }
 
 func NewData() *cobra.Command {
-	command := &cobra.Command{Use: "data", Short: "recorded candles and funding rates: make, fetch, check, convert", Args: shell.UnknownCommand,
-		Long: `Recorded candles are plain CSV files: in a store (data_dir/candles/MARKET/SYMBOL/INTERVAL.csv)
+	return shell.Group("data", "recorded candles and funding rates: make, fetch, check, convert", `Recorded candles are plain CSV files: in a store (data_dir/candles/MARKET/SYMBOL/INTERVAL.csv)
 or wherever you keep them. Every verb reads CSV with a header, Binance's kline CSV, gzip, a ZIP
-with one CSV in it, and Parquet.`,
-		Example: `  botd data generate --symbol BTC-USDT --interval 1m --candles 100000 --out made.csv
+with one CSV in it, and Parquet.`, `  botd data generate --symbol BTC-USDT --interval 1m --candles 100000 --out made.csv
   botd data download --base-url https://VENUE --symbol BTC-USDT --interval 1h --from 2024-01-01
   botd data import candles.zip --symbol BTC-USDT --interval 1m
   botd data verify candles.csv
   botd data list`,
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() }}
-	command.AddCommand(newDataGenerate(), newDataImport(), newDataExport(), newDataResample(), newDataVerify(), newDataList(), newDataDownload(), newFunding())
-	return command
+		newDataGenerate(), newDataImport(), newDataExport(), newDataResample(), newDataVerify(), newDataList(), newDataDownload(), newFunding())
 }
 
 func newDataGenerate() *cobra.Command {

@@ -15,15 +15,11 @@ import (
 )
 
 func newFunding() *cobra.Command {
-	command := &cobra.Command{Use: "funding", Short: "recorded funding rates: make, put into the store, check", Args: shell.UnknownCommand,
-		Long: `Recorded funding rates are CSV files with the header symbol,funding_time_ms,funding_rate: in a store
+	return shell.Group("funding", "recorded funding rates: make, put into the store, check", `Recorded funding rates are CSV files with the header symbol,funding_time_ms,funding_rate: in a store
 (data_dir/candles/futures/SYMBOL/funding.csv) or wherever you keep them. Binance's files of funding
 rates are read too, gzip and ZIP with them. A daemon records the rates of what it trades, beside its
-candles; a venue tells no past ones.`,
-		Example: "  botd data funding import BTCUSDT-fundingRate-2024-01.zip --symbol BTC-USDT\n  botd data funding generate --symbol BTC-USDT --payments 1000 --out funding.csv\n  botd data funding verify funding.csv\n  botd data funding list",
-		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
-	command.AddCommand(newFundingGenerate(), newFundingImport(), newFundingVerify(), newFundingList())
-	return command
+candles; a venue tells no past ones.`, "  botd data funding import BTCUSDT-fundingRate-2024-01.zip --symbol BTC-USDT\n  botd data funding generate --symbol BTC-USDT --payments 1000 --out funding.csv\n  botd data funding verify funding.csv\n  botd data funding list",
+		newFundingGenerate(), newFundingImport(), newFundingVerify(), newFundingList())
 }
 
 // Bounds of made-up rates.

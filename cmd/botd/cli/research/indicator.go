@@ -68,25 +68,15 @@ func listIndicators(command *cobra.Command, flags indicatorFlags) error {
 	if flags.data != "" {
 		return failure.Usagef("which indicator? one of: %s", strings.Join(indicatorNames(), ", "))
 	}
-	type parameter struct {
-		Name    string  `json:"name"`
-		Default float64 `json:"default"`
-		Min     float64 `json:"min"`
-		Max     float64 `json:"max"`
-	}
 	type row struct {
-		Name       string      `json:"name"`
-		Summary    string      `json:"summary"`
-		Parameters []parameter `json:"parameters"`
-		Outputs    []string    `json:"outputs"`
+		Name       string                `json:"name"`
+		Summary    string                `json:"summary"`
+		Parameters []indicator.Parameter `json:"parameters"`
+		Outputs    []string              `json:"outputs"`
 	}
 	var rows []row
 	for _, d := range indicator.All() {
-		r := row{d.Name, d.Summary, []parameter{}, d.Outputs}
-		for _, p := range d.Parameters {
-			r.Parameters = append(r.Parameters, parameter{p.Name, p.Default, p.Min, p.Max})
-		}
-		rows = append(rows, r)
+		rows = append(rows, row{d.Name, d.Summary, append([]indicator.Parameter{}, d.Parameters...), d.Outputs})
 	}
 	return shell.Print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) {
 		t := shell.NewTable(w, table.Row{"name", "what it is", "parameters", "outputs"})

@@ -21,39 +21,21 @@ import (
 )
 
 func NewStrategy() *cobra.Command {
-	command := &cobra.Command{Use: "strategy", Short: "the strategies there are, a new one of your own, and one that runs: pause, resume", Args: shell.UnknownCommand,
-		Long: `The strategies that are built in, with their parameters; and a new one of your own, as a
+	return shell.Group("strategy", "the strategies there are, a new one of your own, and one that runs: pause, resume", `The strategies that are built in, with their parameters; and a new one of your own, as a
 script or in Go, that trades as it is written (docs/strategies.md). And one of those that
-run, by its name: pause, stop, flatten, resume.`,
-		Example: "  botd strategy list\n  botd strategy show grid\n  botd strategy new my-idea --script\n  botd strategy pause trend --reason news",
-		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
-	command.AddCommand(newStrategyList(), newStrategyShow(), newStrategyNew())
-	return command
+run, by its name: pause, stop, flatten, resume.`, "  botd strategy list\n  botd strategy show grid\n  botd strategy new my-idea --script\n  botd strategy pause trend --reason news",
+		newStrategyList(), newStrategyShow(), newStrategyNew())
 }
 
 // strategyRow is one kind of strategy as botd strategy list -o json prints it.
 type strategyRow struct {
-	Name       string         `json:"name"`
-	Summary    string         `json:"summary"`
-	Parameters []parameterRow `json:"parameters"`
-}
-
-type parameterRow struct {
-	Name    string   `json:"name"`
-	Kind    string   `json:"kind"` // int, decimal, duration, text, bool
-	Default string   `json:"default,omitempty"`
-	Min     string   `json:"min,omitempty"`
-	Max     string   `json:"max,omitempty"`
-	OneOf   []string `json:"one_of,omitempty"`
-	Help    string   `json:"help,omitempty"`
+	Name       string               `json:"name"`
+	Summary    string               `json:"summary"`
+	Parameters []strategy.Parameter `json:"parameters"`
 }
 
 func strategyRowOf(d strategy.Definition) strategyRow {
-	row := strategyRow{Name: d.Name, Summary: d.Summary, Parameters: []parameterRow{}}
-	for _, p := range d.Parameters {
-		row.Parameters = append(row.Parameters, parameterRow{p.Name, p.Kind, p.Default, p.Min, p.Max, p.OneOf, p.Help})
-	}
-	return row
+	return strategyRow{d.Name, d.Summary, append([]strategy.Parameter{}, d.Parameters...)}
 }
 
 func newStrategyList() *cobra.Command {

@@ -37,14 +37,10 @@ type sweepFlags struct {
 }
 
 func NewSweep() *cobra.Command {
-	command := &cobra.Command{Use: "sweep", Short: "many backtests of one strategy with other parameters", Args: shell.UnknownCommand,
-		Long: `Runs one strategy over the same candles with many choices of its parameters, and ranks them.
+	return shell.Group("sweep", "many backtests of one strategy with other parameters", `Runs one strategy over the same candles with many choices of its parameters, and ranks them.
 The best of many looks better than it is: --split keeps candles back that had no say, and walk
-chooses again and again, and trades what comes after.`,
-		Example: "  botd sweep run -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100 --split 70%\n  botd sweep show first",
-		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
-	command.AddCommand(newSweepRun(), newSweepWalk(), newSweepShow())
-	return command
+chooses again and again, and trades what comes after.`, "  botd sweep run -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100 --split 70%\n  botd sweep show first",
+		newSweepRun(), newSweepWalk(), newSweepShow())
 }
 
 func newSweepRun() *cobra.Command {

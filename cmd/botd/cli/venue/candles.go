@@ -35,7 +35,7 @@ type candlesFlags struct {
 func NewCandles() *cobra.Command {
 	var flags candlesFlags
 	command := &cobra.Command{
-		Use: "candles SYMBOL", Short: "the newest candles of a symbol", Args: shell.Exactly("SYMBOL", 1),
+		Use: "candles SYMBOL", Short: "the newest candles of a symbol", Args: shell.One("SYMBOL, as BTC-USDT"),
 		Long: `Shows the newest candles of a symbol on a venue, oldest first, the one under way included.
 
 -o csv writes them as botd records candles (open_time_ms,open,high,low,close,volume,...),

@@ -14,7 +14,7 @@ type publicFlags struct{ url, directory, market, output string }
 
 func (f *publicFlags) add(command *cobra.Command, market string) {
 	command.Flags().StringVar(&f.url, "base-url", "", "the venue's address (default: the configuration's, in demo the demo's market)")
-	command.Flags().StringVarP(&f.directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
+	connect.ConfigFlag(command, &f.directory)
 	command.Flags().StringVar(&f.market, "market", market, "futures or spot")
 }
 

@@ -10,8 +10,7 @@ import (
 	"botd/internal/spell"
 )
 
-// Alias is a command under a second name by which it is looked for. Help and documents
-// show the first alone.
+// Alias is a command under a second name. Help and documents show only the first.
 func Alias(name string, command *cobra.Command) *cobra.Command {
 	_, arguments, _ := strings.Cut(command.Use, " ")
 	command.Use = strings.TrimSpace(name + " " + arguments)
@@ -19,19 +18,19 @@ func Alias(name string, command *cobra.Command) *cobra.Command {
 	return command
 }
 
-// Hidden is a hidden command that holds nothing but others.
-func Hidden(name, short string, below ...*cobra.Command) *cobra.Command {
-	command := &cobra.Command{Use: name, Short: short, Hidden: true, Args: UnknownCommand,
+// Group is a command that only holds others; called alone it shows its help.
+func Group(use, short, long, example string, below ...*cobra.Command) *cobra.Command {
+	command := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: UnknownCommand,
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() }}
 	command.AddCommand(below...)
 	return command
 }
 
-// Exactly asks for a number of arguments by their name.
-func Exactly(name string, n int) cobra.PositionalArgs {
+// One is the check of a command that takes one argument, which it names.
+func One(what string) cobra.PositionalArgs {
 	return func(command *cobra.Command, arguments []string) error {
-		if len(arguments) != n {
-			return failure.Usagef("%s takes one %s, as BTC-USDT; have %d arguments", command.CommandPath(), name, len(arguments))
+		if len(arguments) != 1 {
+			return failure.Usagef("%s takes one %s, not %d arguments", command.CommandPath(), what, len(arguments))
 		}
 		return nil
 	}
