@@ -68,7 +68,7 @@ func Notes(t testing.TB, owner string, symbol *exchange.Symbol, id, rule string)
 		engine.NoteStrategyFailed{Why: id}, engine.NoteReload{Text: id}, engine.NoteSignal{Text: id, Err: err}, engine.NoteLatch{Side: 1, Why: id},
 		engine.NoteQuarantine{Why: id}, engine.NoteForeign{OrderID: 7, Why: id}, engine.NoteHalt{Why: id}, engine.NoteBlind{Why: id},
 		engine.NoteFrozen{Text: id},
-		engine.NoteBreaker{Why: id, PauseMS: 120}, engine.NoteLimit{Rule: rule, Why: id, ForMS: 120}, engine.NoteTightened{Rule: rule, Text: id},
+		engine.NoteBreaker{Why: id, PauseMS: 120}, engine.NoteLimit{Rule: rule, Why: id, ForMS: 120}, engine.NoteLimitSet{Rule: rule, Text: id},
 		engine.NoteJournal{Err: err, Why: id, Records: 2},
 	} {
 		all = append(all, engine.Note{AtMS: 1_700_000_000_000, Strategy: owner, Symbol: symbol, Fact: fact})
@@ -102,8 +102,8 @@ func Over(n engine.Note) engine.Note {
 		n.Fact = engine.NoteBreaker{Why: fact.Why, Over: true}
 	case engine.NoteLimit:
 		n.Fact = engine.NoteLimit{Rule: fact.Rule, Why: fact.Why, Over: true}
-	case engine.NoteTightened:
-		n.Fact = engine.NoteTightened{Rule: fact.Rule, Text: fact.Text, Over: true}
+	case engine.NoteLimitSet:
+		n.Fact = engine.NoteLimitSet{Rule: fact.Rule, Text: fact.Text, Over: true}
 	case engine.NoteJournal:
 		n.Fact = engine.NoteJournal{Records: fact.Records, Over: true}
 	}

@@ -81,7 +81,7 @@ var Table = []Row{
 
 	// Durable before the first byte, in order, and never an id twice.
 	{"sent_before_durable", "a placement goes out before its record is durable", "journal", "", []Edit{
-		{"runtime/engine.placer.place", "e.sender.queued = append(e.sender.queued, w)", "e.sender.send(w)"},
+		{"runtime/engine.dispatcher.place", "d.sender.queued = append(d.sender.queued, w)", "d.sender.send(w)"},
 	}},
 	{"failed_commit_holds", "a failed commit counts as durable", "7", "", nil},
 	{"records_reversed", "records of one batch are written in reverse", "journal", "", nil},
@@ -95,14 +95,14 @@ var Table = []Row{
 	// Uncertainty blocks what opens.
 	{"unsettled_opens", "openings are sent while something on the symbol is uncertain", "class N", "", []Edit{
 		{"reconcile.derivation.settled", "d.symbol.Settled && !d.unsettled && !d.unlevered", "true"},
-		{"runtime/engine.permission.withdrawn", "e.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key)", "false"},
+		{"runtime/engine.permission.withdrawn", "p.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key)", "false"},
 		unchecked("unsettled"),
 	}},
 	{"several_open", "several openings of a symbol are sent in one round", "class N", "", []Edit{
 		{"reconcile.derivation.settled", "d.symbol.Settled && !d.unsettled && !d.unlevered", "true"},
 		{"reconcile.derivation.enter", "len(d.towards) > 0", "false"},
-		{"runtime/engine.placer.act", "opens && opened", "false"},
-		{"runtime/engine.permission.withdrawn", "e.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key)", "false"},
+		{"runtime/engine.dispatcher.act", "opens && opened", "false"},
+		{"runtime/engine.permission.withdrawn", "p.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key)", "false"},
 		unchecked("unsettled"),
 	}},
 	{"opens_beside_exit", "an opening is sent together with an exit that replaces a stop", "19", "internal/simulation TestRehearsal", []Edit{
@@ -112,41 +112,41 @@ var Table = []Row{
 		{"runtime/engine.permission.withdrawn", "!w.intent.Purpose.Opens()", "true"},
 	}},
 	{"never_called_back", "an opening that waits for the request budget is never recalled", "class N", "", []Edit{
-		{"runtime/engine.sender.recall", "len(e.sent) == 0", "true"},
+		{"runtime/engine.sender.recall", "len(s.sent) == 0", "true"},
 	}},
 	{"halted_opens", "a halt blocks nothing", "kill switch", "", []Edit{
-		{"runtime/engine.permission.heldBack", "e.book.HaltOn(strategy, key).Level != record.LevelNone", "false"},
+		{"runtime/engine.permission.heldBack", "p.book.HaltOn(strategy, key).Level != record.LevelNone", "false"},
 		unchecked("halted"),
 	}},
 	{"blind_opens", "openings are sent while reads fail", "23", "", []Edit{
-		{"runtime/engine.permission.heldBack", "e.sight.Blind()", "false"},
+		{"runtime/engine.permission.heldBack", "p.sight.Blind()", "false"},
 		unchecked("halted"),
 	}},
 	{"broken_opens", "openings are sent while the breaker is tripped", "25", "", []Edit{
-		{"runtime/engine.permission.heldBack", "e.book.Breaking(e.nowMS)", "false"},
+		{"runtime/engine.permission.heldBack", "p.book.Breaking(p.nowMS)", "false"},
 		unchecked("halted"),
 	}},
 	{"quarantined_opens", "openings are sent on a quarantined symbol", "equation", "", []Edit{
 		{"reconcile.derivation.settled", "d.symbol.Settled && !d.unsettled && !d.unlevered",
 			`d.symbol.Settled && !d.unsettled && !d.unlevered || d.symbol.Quarantine() != "" && !d.unsettled`},
-		{"runtime/engine.permission.heldBack", `e.book.Symbol(key).Quarantine() != ""`, "false"},
+		{"runtime/engine.permission.heldBack", `p.book.Symbol(key).Quarantine() != ""`, "false"},
 		unchecked("unsettled"),
 	}},
 	{"stopping_opens", "openings are sent after SIGTERM", "33", "", []Edit{
 		{"runtime/engine.Engine.take", "e.halts.stop(event.Shutdown)", ""},
 	}},
 	{"breached_opens", "openings are sent after a loss limit was exceeded", "limit", "", []Edit{
-		{"runtime/engine.limits.breached", "!b.Over(e.nowMS)", "false"},
+		{"runtime/engine.limits.breached", "!b.Over(l.nowMS)", "false"},
 		uncheckedLimit("max_daily_loss", "max_drawdown", "max_losing_streak"),
 	}},
 	{"crowded_opens", "openings are sent while the disk is nearly full", "journal", "", []Edit{
-		{"runtime/engine.permission.disk", "e.low = why", `e.low = ""`},
+		{"runtime/engine.permission.disk", "p.low = why", `p.low = ""`},
 	}},
 	{"limit_ignored", "the position limit is not checked", "risk", "", []Edit{
 		uncheckedLimit("max_position"),
 	}},
 	{"terms_ignored", "an opening approved under earlier limits is sent", "risk", "", []Edit{
-		{"runtime/engine.permission.withdrawn", "w.limitsVersion != e.ruleset.limitsVersionOf(w.intent.Strategy)", "false"},
+		{"runtime/engine.permission.withdrawn", "w.limitsVersion != p.ruleset.limitsVersionOf(w.intent.Strategy)", "false"},
 	}},
 	{"leverage_unconfirmed", "openings do not wait for the leverage", "32", "", []Edit{
 		{"reconcile.derivation.leverage", "w.Leverage == d.symbol.Leverage", "true"},
@@ -204,7 +204,7 @@ var Table = []Row{
 		{"runtime/engine.market.takeClosed", "candle.OpenMS <= s.candles.OpenMS[s.end-1]", "false"},
 	}},
 	{"candle_early", "a candle is delivered before it closed", "candles", "", []Edit{
-		{"runtime/engine.market.takeClosed", "candle.OpenMS+int64(s.interval)+e.config.CloseLagMS <= e.nowMS", "true"},
+		{"runtime/engine.market.takeClosed", "candle.OpenMS+int64(s.interval)+m.config.CloseLagMS <= m.nowMS", "true"},
 	}},
 	{"hurried", "rounds follow each other without a pause", "budget", "", nil},
 	{"hoarding", "ended placements stay in memory", "memory", "", []Edit{
@@ -214,10 +214,10 @@ var Table = []Row{
 
 // believed takes the answer of a cancel for the end of its order.
 func believed(condition string) Edit {
-	return Edit{"runtime/engine.placer.canceled", "e.soon()", `if o := e.book.Placement(p.clientID); o != nil && ` + condition + ` {
-		e.record(o.About(record.Ended{State: placement.Canceled, Filled: o.Filled()}))
+	return Edit{"runtime/engine.dispatcher.canceled", "d.soon()", `if o := d.book.Placement(p.clientID); o != nil && ` + condition + ` {
+		d.record(o.About(record.Ended{State: placement.Canceled, Filled: o.Filled()}))
 	}
-	e.soon()`}
+	d.soon()`}
 }
 
 // unchecked passes over rules of the gate: most rules stand twice, where an

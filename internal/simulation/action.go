@@ -70,7 +70,7 @@ func (w *world) resolve() bool {
 			continue
 		}
 		adopt := w.actions.chance(0.5)
-		if _, err := d.machine.Resolving(key, adopt, byPerson); err != nil {
+		if _, err := d.machine.PreviewResolution(key, adopt, byPerson); err != nil {
 			continue
 		}
 		if h := w.venue.held[key]; !adopt || key.Market == exchange.Spot { // the position counts as foreign from now on, and botd trades beside it

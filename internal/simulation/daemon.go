@@ -207,7 +207,7 @@ func eventNumber(event engine.Event) uint64 {
 		return 10
 	case *engine.EventReload:
 		return 13
-	case *engine.EventTighten:
+	case *engine.EventSetLimits:
 		return 15
 	case *engine.EventWithdraw:
 		return 16

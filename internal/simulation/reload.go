@@ -50,7 +50,7 @@ func (w *world) reload() bool {
 	r.dress(w)
 	r.spy.given = given
 	change := &engine.Reload{Strategies: []*engine.StrategyConfig{&r.config}}
-	if why := d.machine.Reloadable(change); len(why) > 0 {
+	if why := d.machine.ReloadObstacles(change); len(why) > 0 {
 		w.fail("reload", "%s cannot be replaced: %s", r.name, why)
 		return false
 	}
@@ -68,8 +68,8 @@ func (w *world) remove() bool {
 	if !d.listens() || r.absent || w.stats.Faults[OldBackup] > 0 && !d.machine.Book().Symbol(r.key).Read {
 		return false
 	}
-	change := &engine.Reload{Gone: []string{r.name}}
-	allowed := len(d.machine.Reloadable(change)) == 0
+	change := &engine.Reload{Removed: []string{r.name}}
+	allowed := len(d.machine.ReloadObstacles(change)) == 0
 	if d.handle(&engine.EventReload{Reload: change}); len(change.Refused) > 0 {
 		if allowed || r.config.OnRemove != "" {
 			w.fail("reload", "%s is not removed: %q", r.name, change.Refused)
@@ -148,8 +148,8 @@ func (w *world) loosen(h *happening) {
 
 // setLimit sets a tighter exposure limit than the file's as a person would, or ends it.
 func (w *world) setLimit(value string) {
-	request := &engine.Tighten{Limits: []engine.Setting{{Rule: risk.MaxGrossExposure, Value: value}}, By: byPerson, Why: byPerson}
-	if w.daemon.handle(&engine.EventTighten{Tighten: request}); request.Err != nil {
+	request := &engine.LimitChange{Limits: []engine.Setting{{Rule: risk.MaxGrossExposure, Value: value}}, By: byPerson, Why: byPerson}
+	if w.daemon.handle(&engine.EventSetLimits{Change: request}); request.Err != nil {
 		w.fail("reload", "a limit cannot be set: %v", request.Err)
 	}
 }

@@ -100,7 +100,7 @@ func factOf(note engine.Fact) fact {
 		return fact{name: "BREAKER", text: n.Why, over: n.Over}
 	case engine.NoteLimit:
 		return fact{name: "LIMIT", text: n.Why, over: n.Over}
-	case engine.NoteTightened:
+	case engine.NoteLimitSet:
 		return fact{name: "sets", text: n.Text, over: n.Over}
 	case engine.NoteJournal:
 		return fact{name: "journal", text: n.Why, over: n.Over}

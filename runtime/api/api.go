@@ -39,13 +39,13 @@ type Driver interface {
 type Engine interface {
 	Epoch() int64
 	Status() engine.Status
-	Preview(level record.HaltLevel, scope account.Scope) []engine.Step
-	Outlooks() []engine.Outlook
+	PreviewHalt(level record.HaltLevel, scope account.Scope) []engine.Step
+	PreviewTicks() []engine.TickPreview
 	Quarantines() []engine.Quarantine
-	Resolving(key exchange.SymbolKey, adopt bool, reason string) (engine.Resolution, error)
-	Tightening(t *engine.Tighten) (lines []string, err error)
-	Withdrawing(clientOrderID string) (engine.Deed, error)
-	Closing(key exchange.SymbolKey) (engine.Deed, error)
+	PreviewResolution(key exchange.SymbolKey, adopt bool, reason string) (engine.Resolution, error)
+	PreviewLimits(t *engine.LimitChange) (lines []string, err error)
+	PreviewCancel(clientOrderID string) (engine.ManualAction, error)
+	PreviewClose(key exchange.SymbolKey) (engine.ManualAction, error)
 }
 
 // Config is what a server serves. Board, History, Logs, Metrics, Driver and Engine are needed.

@@ -135,7 +135,7 @@ func resters(t *testing.T) *desk {
 	d.status.Live = append(d.status.Live, enginetest.Placement(record.Record{Strategy: "hold", Symbol: ether.Key(), ClientOrderID: "bx-1-3",
 		Body: record.Sending{Purpose: placement.Entry, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Buy,
 			Type: exchange.Limit, Quantity: 5}}}, placement.Working, 0))
-	d.action = engine.Deed{Level: record.LevelPause, Lines: []string{"is halted"}, Steps: closingSteps()[:1]}
+	d.action = engine.ManualAction{Level: record.LevelPause, Lines: []string{"is halted"}, Steps: closingSteps()[:1]}
 	return d
 }
 

@@ -61,8 +61,8 @@ type resting struct {
 	status     engine.Status
 	steps      []engine.Step
 	quarantine []engine.Quarantine
-	outlooks   []engine.Outlook
-	action     engine.Deed
+	outlooks   []engine.TickPreview
+	action     engine.ManualAction
 	refuses    error // of a action
 }
 
@@ -99,16 +99,16 @@ func hangs(ctx context.Context, _ string, report func(string, float64)) error {
 	return context.Cause(ctx)
 }
 
-func (r *resting) Epoch() int64                                          { return 1 }
-func (r *resting) Status() engine.Status                                 { return r.status }
-func (r *resting) Preview(record.HaltLevel, account.Scope) []engine.Step { return r.steps }
-func (r *resting) Outlooks() []engine.Outlook                            { return r.outlooks }
-func (r *resting) Quarantines() []engine.Quarantine                      { return r.quarantine }
-func (r *resting) Withdrawing(string) (engine.Deed, error)               { return r.action, r.refuses }
-func (r *resting) Closing(exchange.SymbolKey) (engine.Deed, error) {
+func (r *resting) Epoch() int64                                              { return 1 }
+func (r *resting) Status() engine.Status                                     { return r.status }
+func (r *resting) PreviewHalt(record.HaltLevel, account.Scope) []engine.Step { return r.steps }
+func (r *resting) PreviewTicks() []engine.TickPreview                        { return r.outlooks }
+func (r *resting) Quarantines() []engine.Quarantine                          { return r.quarantine }
+func (r *resting) PreviewCancel(string) (engine.ManualAction, error)         { return r.action, r.refuses }
+func (r *resting) PreviewClose(exchange.SymbolKey) (engine.ManualAction, error) {
 	return r.action, r.refuses
 }
-func (r *resting) Tightening(t *engine.Tighten) (lines []string, err error) {
+func (r *resting) PreviewLimits(t *engine.LimitChange) (lines []string, err error) {
 	for _, s := range t.Limits {
 		if s.Rule != risk.MaxOpenOrders {
 			return nil, errors.New(s.Rule + " is not tighter")
@@ -118,7 +118,7 @@ func (r *resting) Tightening(t *engine.Tighten) (lines []string, err error) {
 	return lines, nil
 }
 
-func (r *resting) Resolving(key exchange.SymbolKey, adopt bool, _ string) (engine.Resolution, error) {
+func (r *resting) PreviewResolution(key exchange.SymbolKey, adopt bool, _ string) (engine.Resolution, error) {
 	for i := range r.quarantine {
 		if q := &r.quarantine[i]; q.Symbol == key && q.Blocked == "" {
 			return engine.Resolution{Symbol: key, Adopt: adopt, Cause: q.Cause, Lines: []string{"0.5 is adopted"}}, nil

@@ -128,7 +128,7 @@ func (s *Server) setHalt(r *request, level record.HaltLevel, what *RearmRequest)
 			return
 		}
 		out.Does = append(out.Does, "halt the "+scope.String()+": "+does(level))
-		for _, step := range s.config.Engine.Preview(level, scope) {
+		for _, step := range s.config.Engine.PreviewHalt(level, scope) {
 			out.Steps = append(out.Steps, view.HaltStepOf(&step))
 		}
 	})

@@ -40,8 +40,8 @@ func (s *Server) cancelOrder(r *request, body *ReasonRequest) (HaltAnswer, error
 		return HaltAnswer{}, notFound("order", r.PathValue("id"))
 	}
 	id := order.ClientOrderID
-	return s.manually(r, body, func() (engine.Deed, error) { return s.config.Engine.Withdrawing(id) },
-		func(*engine.Deed) engine.Event { return r.withdrawal(id, body) })
+	return s.manually(r, body, func() (engine.ManualAction, error) { return s.config.Engine.PreviewCancel(id) },
+		func(*engine.ManualAction) engine.Event { return r.withdrawal(id, body) })
 }
 
 func (r *request) withdrawal(clientOrderID string, body *ReasonRequest) engine.Event {
@@ -56,7 +56,8 @@ func (s *Server) closePosition(r *request, body *ReasonRequest) (HaltAnswer, err
 	if err != nil {
 		return HaltAnswer{}, notFound("market", r.PathValue("market"))
 	}
-	return s.manually(r, body, func() (engine.Deed, error) { return s.config.Engine.Closing(key) }, func(action *engine.Deed) engine.Event {
+	preview := func() (engine.ManualAction, error) { return s.config.Engine.PreviewClose(key) }
+	return s.manually(r, body, preview, func(action *engine.ManualAction) engine.Event {
 		return r.audited(account.Scope{Symbol: key}.String(), "close: "+body.Reason, &engine.EventHalt{Level: action.Level, Scope: action.Scope,
 			Why: body.Reason})
 	})
@@ -64,8 +65,9 @@ func (s *Server) closePosition(r *request, body *ReasonRequest) (HaltAnswer, err
 
 // manually answers what an order of a person sends, and unless it is a dry run gives the
 // engine its event.
-func (s *Server) manually(r *request, body *ReasonRequest, preview func() (engine.Deed, error), event func(*engine.Deed) engine.Event) (HaltAnswer, error) {
-	var action engine.Deed
+func (s *Server) manually(r *request, body *ReasonRequest, preview func() (engine.ManualAction, error),
+	event func(*engine.ManualAction) engine.Event) (HaltAnswer, error) {
+	var action engine.ManualAction
 	var refused error
 	if err := s.query(r, func() { action, refused = preview() }); err != nil {
 		return HaltAnswer{}, err
@@ -149,7 +151,7 @@ func (s *Server) withdrawing(body *CancelRequest, status *engine.Status, out *Ha
 		if !p.Purpose().Opens() || !body.matches(p.Strategy(), key.Market.String(), key.Name) {
 			continue
 		}
-		action, err := s.config.Engine.Withdrawing(p.ClientOrderID())
+		action, err := s.config.Engine.PreviewCancel(p.ClientOrderID())
 		if err != nil {
 			out.Does = append(out.Does, err.Error())
 			continue

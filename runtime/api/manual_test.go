@@ -25,7 +25,7 @@ func handled(t *testing.T) *desk {
 	d.history.Take(&record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-5", Body: record.Sending{Order: order,
 		Purpose: placement.Order}})
 	d.history.Take(&record.Record{AtMS: 3, ClientOrderID: "bx-1-5", Body: record.Acknowledged{OrderID: 77}})
-	d.action = engine.Deed{Scope: account.Scope{Strategy: "trend"}, Level: record.LevelFlatten, Lines: []string{"strategy trend is halted"},
+	d.action = engine.ManualAction{Scope: account.Scope{Strategy: "trend"}, Level: record.LevelFlatten, Lines: []string{"strategy trend is halted"},
 		Steps: closingSteps()}
 	return d
 }

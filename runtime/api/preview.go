@@ -17,7 +17,7 @@ var previewRoutes = []route{
 func (s *Server) previews(r *request) ([]view.TickPreview, error) {
 	items := []view.TickPreview{}
 	err := s.query(r, func() {
-		for _, o := range s.config.Engine.Outlooks() {
+		for _, o := range s.config.Engine.PreviewTicks() {
 			items = append(items, view.TickPreviewOf(&o))
 		}
 	})

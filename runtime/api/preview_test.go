@@ -16,7 +16,7 @@ import (
 )
 
 // outlooks have one of everything.
-func outlooks(t testing.TB, plan strategy.Plan) []engine.Outlook {
+func outlooks(t testing.TB, plan strategy.Plan) []engine.TickPreview {
 	t.Helper()
 	intent := func(purpose placement.Purpose) reconcile.Intent {
 		return reconcile.Intent{Purpose: purpose, Strategy: "trend", OrderID: 9, Leverage: 5, Reason: "because",
@@ -25,14 +25,14 @@ func outlooks(t testing.TB, plan strategy.Plan) []engine.Outlook {
 	}
 	spending := intent(placement.Entry)
 	spending.Order.QuoteAmount = enginetest.Amount(t, "100")
-	return []engine.Outlook{{
+	return []engine.TickPreview{{
 		Strategy: "trend", Kind: "sma_cross", Symbol: bitcoin, Interval: exchange.Minute1, NowMS: 9, NextMS: 10, Seen: 5, Warmup: 21, CandleMS: 8,
 		Candle: exchange.Candle{Open: 1, High: 2, Low: 1, Close: 2}, Last: 2, LastMS: 9, Position: 10, EntryPrice: enginetest.Amount(t, "50000"),
 		Equity: enginetest.Amount(t, "10000"),
 		Conditions: []strategy.Condition{{Name: "fast average", Value: "2", Requires: "above the slow one 1", Met: true}, {Name: "asked for last",
 			Value: "long"}},
 		InForce: plan, Plan: plan, Changes: true, Latch: 1,
-		Steps: []engine.Foreseen{
+		Steps: []engine.PreviewedIntent{
 			{Intent: intent(placement.Entry), Approved: true, Verdicts: []risk.Verdict{{Rule: "price", Outcome: risk.Passed}}},
 			{Intent: spending, Approved: true, Later: true},
 			{Intent: intent(placement.Exit), Verdicts: []risk.Verdict{{Rule: "margin", Outcome: risk.Rejected, Value: "1", Limit: "2", Hint: "less"},

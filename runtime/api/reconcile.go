@@ -95,7 +95,7 @@ func (s *Server) resolve(r *request, body *ResolveRequest) (ResolveAnswer, error
 	err := s.query(r, func() {
 		var key exchange.SymbolKey
 		if key, refused = quarantined(body, s.config.Engine.Quarantines()); refused == nil {
-			resolution, refused = s.config.Engine.Resolving(key, body.Decision == "adopt", body.Reason)
+			resolution, refused = s.config.Engine.PreviewResolution(key, body.Decision == "adopt", body.Reason)
 		}
 	})
 	switch {

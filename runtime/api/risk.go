@@ -43,7 +43,7 @@ func (s *Server) setLimits(r *request, body *LimitsRequest) (Change, error) {
 	if err := body.need(r, wantLimits); err != nil || len(body.Limits) == 0 {
 		return Change{}, badBody(wantLimits)
 	}
-	tighten := engine.Tighten{Strategy: body.Strategy, By: r.audit("", "").Actor, Why: body.Reason}
+	tighten := engine.LimitChange{Strategy: body.Strategy, By: r.audit("", "").Actor, Why: body.Reason}
 	var texts []string
 	for _, rule := range slices.Sorted(maps.Keys(body.Limits)) {
 		setting := engine.Setting{Rule: rule}
@@ -55,14 +55,14 @@ func (s *Server) setLimits(r *request, body *LimitsRequest) (Change, error) {
 	}
 	var does []string
 	var refused error
-	if err := s.query(r, func() { does, refused = s.config.Engine.Tightening(&tighten) }); err != nil {
+	if err := s.query(r, func() { does, refused = s.config.Engine.PreviewLimits(&tighten) }); err != nil {
 		return Change{}, err
 	}
 	if refused != nil {
 		return Change{}, notPossible(refused.Error())
 	}
 	change, err := s.do(r, r.audited(account.Scope{Strategy: body.Strategy}.String(), strings.Join(texts, ", ")+": "+body.Reason,
-		&engine.EventTighten{Tighten: &tighten}), does...)
+		&engine.EventSetLimits{Change: &tighten}), does...)
 	if err == nil && tighten.Err != nil { // it changed in between
 		return Change{}, notPossible(tighten.Err.Error())
 	}

@@ -248,7 +248,7 @@ func declares(fact engine.Fact) bool {
 		engine.NoteStrategyFailed,
 		engine.NoteJournal,
 		engine.NoteReload,
-		engine.NoteTightened:
+		engine.NoteLimitSet:
 		return true
 	}
 	return false

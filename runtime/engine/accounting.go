@@ -13,91 +13,91 @@ import (
 
 // Bounds of the ledger's questions.
 const (
-	closedAsked   = 100    // ended positions, a page
-	closedMost    = 1_000  // ended positions, all pages
-	tradesAsked   = 1_000  // executions of one order
+	closedPage    = 100    // ended positions, a page
+	maxClosed     = 1_000  // ended positions, all pages
+	tradesPage    = 1_000  // executions of one order
 	moneyGiveUpMS = 60_000 // what ended and is not told of for so long is booked without, what is unknown not waited for
 	starvedMS     = 60_000 // a market that never stands still is read apart from the rounds
-	betweenMost   = 11     // answers of a hasty reading
-	hastyTries    = 10     // so often such a reading is put off because not all of it is explained
+	maxBetween    = 11     // answers of a hasty reading
+	unstableTries = 10     // so often such a reading is put off because not all of it is explained
 )
 
 // accounting books what the exchange tells of the account's money.
 type accounting struct {
 	*base
-	futures, spot money // how far the ledger has got
+	futures, spot bookkeeping // how far the ledger has got
 }
 
 // money is how far the ledger has got with one market.
-type money struct {
+type bookkeeping struct {
 	last    ledger.Reading // the newest
 	sinceMS int64          // since when it tells the same
 	lackMS  int64          // since when the exchange does not tell all it has to; 0 for never
 	due     bool           // it tells something that is not booked yet
 	dueMS   int64          // since when; 0 while it does not
 
-	reading ledger.Reading // being completed by questions
-	hasty   bool           // it was not seen to stand still: it is booked if all of it is explained
-	between int            // of a hasty reading: how far it is
-	refused int            // so many in a row were not all explained
-	waiting int            // for so many answers
-	failed  bool
-	ended   []ledger.Position
-	found   int64 // base units of executions found, of those wanted
-	wanted  int64
+	reading  ledger.Reading // being completed by questions
+	unstable bool           // it was not seen to stand still: it is booked if all of it is explained
+	between  int            // of a hasty reading: how far it is
+	refused  int            // so many in a row were not all explained
+	pending  int            // for so many answers
+	failed   bool
+	ended    []ledger.Position
+	found    int64 // base units of executions found, of those wanted
+	wanted   int64
 }
 
 // stands reports whether a reading is to be booked and no answer is waited for.
-func (m *money) stands() bool { return m.due && m.waiting == 0 }
+func (m *bookkeeping) ready() bool { return m.due && m.pending == 0 }
 
 // keepBooks takes what a round read of the money into the ledger. Wallet and
 // positions are read one after the other, and replicas may be old: a reading is
 // booked when a later one tells the same, which began as long as a read may be old
 // after it. What is there at first is taken over at once, before anything is
 // traded. In a backtest all is read at one moment.
-func (e *accounting) keepBooks(snapshot *reconcile.Snapshot) {
-	if !e.config.Ledger || e.journalErr != nil {
+func (a *accounting) observe(snapshot *reconcile.Snapshot) {
+	if !a.config.Ledger || a.journalErr != nil {
 		return
 	}
-	if r, whole := e.book.FuturesReading(snapshot); whole && e.trades(exchange.Futures) {
-		e.readMoney(&e.futures, r, snapshot.BeganMS)
+	if r, whole := a.book.FuturesReading(snapshot); whole && a.trades(exchange.Futures) {
+		a.take(&a.futures, r, snapshot.BeganMS)
 	}
-	if r, whole := e.book.SpotReading(snapshot); whole && e.trades(exchange.Spot) {
-		e.readMoney(&e.spot, r, snapshot.BeganMS)
+	if r, whole := a.book.SpotReading(snapshot); whole && a.trades(exchange.Spot) {
+		a.take(&a.spot, r, snapshot.BeganMS)
 	}
 }
 
-func (e *accounting) readMoney(m *money, r ledger.Reading, beganMS int64) {
+func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 	if !r.Same(&m.last) || m.sinceMS == 0 {
 		m.sinceMS = max(r.AtMS, beganMS) // a clock set back within the round does not make it older
 	}
 	m.last = r
-	m.due = e.book.Ledger().Due(&r)
+	m.due = a.book.Ledger().Due(&r)
 	if !m.due {
 		m.dueMS = 0
 		return
 	}
 	m.dueMS = cmp.Or(m.dueMS, r.AtMS)
-	steady := e.config.Feed || beganMS-m.sinceMS > e.config.Settle.StalenessMS || e.book.Ledger().Untouched(r.Market)
-	unresolved := slices.ContainsFunc(e.book.Live(), func(p *account.Placement) bool {
-		return p.State().Unresolved() && p.Order().Market == r.Market && e.nowMS-p.SentMS() < moneyGiveUpMS
+	steady := a.config.Feed || beganMS-m.sinceMS > a.config.Settle.StalenessMS || a.book.Ledger().Untouched(r.Market)
+	unresolved := slices.ContainsFunc(a.book.Live(), func(p *account.Placement) bool {
+		return p.State().Unresolved() && p.Order().Market == r.Market && a.nowMS-p.SentMS() < moneyGiveUpMS
 	})
-	hasty := !steady || unresolved || !e.config.Feed && e.differs(r.Market)
-	if m.waiting > 0 || hasty && r.AtMS-m.dueMS < starvedMS {
+	hasty := !steady || unresolved || !a.config.Feed && a.differs(r.Market)
+	if m.pending > 0 || hasty && r.AtMS-m.dueMS < starvedMS {
 		return
 	}
-	m.reading, m.failed, m.between, m.hasty = r, false, 0, hasty
-	if m.hasty && r.Market == exchange.Futures {
-		e.askMoney(m, purpose{kind: callBetween}, exchange.Request{Operation: exchange.FuturesOpenPositions})
+	m.reading, m.failed, m.between, m.unstable = r, false, 0, hasty
+	if m.unstable && r.Market == exchange.Futures {
+		a.askFor(m, purpose{kind: callBetween}, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		return
 	}
-	e.complete(m)
+	a.complete(m)
 }
 
 // differs reports whether a position the exchange tells is not the one the fills
 // make: one of them is old, or a fill is not known yet, and the wallet may have it.
-func (e *accounting) differs(market exchange.Market) bool {
-	return slices.ContainsFunc(e.book.Symbols(), func(t *reconcile.SymbolState) bool {
+func (a *accounting) differs(market exchange.Market) bool {
+	return slices.ContainsFunc(a.book.Symbols(), func(t *reconcile.SymbolState) bool {
 		residual, _ := t.Residual()
 		return residual != 0 && t.Key().Market == market && t.Quarantine() == ""
 	})
@@ -106,101 +106,101 @@ func (e *accounting) differs(market exchange.Market) bool {
 // takeBetween takes what a hasty reading asks for, one after the other: positions,
 // the account, and positions again. When they are the same the account is of the
 // same moment, else these are the first ones.
-func (e *accounting) takeBetween(m *money, answer *exchange.Answer) {
+func (a *accounting) takeBetween(m *bookkeeping, answer *exchange.Answer) {
 	m.between++
 	if m.between%2 == 0 {
 		m.reading.Wallet = ledger.FuturesWallet(&answer.Account)
-		e.askMoney(m, purpose{kind: callBetween}, exchange.Request{Operation: exchange.FuturesOpenPositions})
+		a.askFor(m, purpose{kind: callBetween}, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		return
 	}
-	open := e.book.PositionsRead(answer.Positions.Items())
+	open := a.book.PositionsRead(answer.Positions.Items())
 	switch {
 	case m.between > 1 && slices.Equal(open, m.reading.Open):
-		m.reading.AtMS = e.nowMS
-		e.complete(m)
-	case m.between < betweenMost:
+		m.reading.AtMS = a.nowMS
+		a.complete(m)
+	case m.between < maxBetween:
 		m.reading.Open = open
-		e.askMoney(m, purpose{kind: callBetween}, exchange.Request{Operation: exchange.FuturesAccount})
+		a.askFor(m, purpose{kind: callBetween}, exchange.Request{Operation: exchange.FuturesAccount})
 	}
 }
 
 // complete asks for what a reading lacks.
-func (e *accounting) complete(m *money) {
+func (a *accounting) complete(m *bookkeeping) {
 	m.ended, m.found, m.wanted = nil, 0, 0
-	if m.reading.Market == exchange.Futures && e.book.Ledger().WantsClosed(&m.reading) {
-		e.askEnded(m)
+	if m.reading.Market == exchange.Futures && a.book.Ledger().WantsClosed(&m.reading) {
+		a.askEnded(m)
 	}
 	if m.reading.Market == exchange.Spot {
-		for _, o := range e.book.Ledger().WantsTrades() {
+		for _, o := range a.book.Ledger().WantsTrades() {
 			m.wanted += int64(o.Quantity)
-			e.askMoney(
+			a.askFor(
 				m,
 				purpose{kind: callExecutions, orderID: o.OrderID},
-				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: o.Symbol, OrderID: o.OrderID, Limit: tradesAsked},
+				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: o.Symbol, OrderID: o.OrderID, Limit: tradesPage},
 			)
 		}
 	}
-	if m.waiting == 0 {
-		e.bookMoney(m)
+	if m.pending == 0 {
+		a.post(m)
 	}
 }
 
-func (e *accounting) askMoney(m *money, p purpose, request exchange.Request) {
-	m.waiting++
-	e.ask(p, PriorityMarket, request)
+func (a *accounting) askFor(m *bookkeeping, p purpose, request exchange.Request) {
+	m.pending++
+	a.ask(p, PriorityMarket, request)
 }
 
 // askEnded asks for a page of the positions that ended, newest first.
-func (e *accounting) askEnded(m *money) {
-	e.askMoney(m, purpose{kind: callEnded}, exchange.Request{Operation: exchange.FuturesPositionsHistory, Offset: len(m.ended), Limit: closedAsked})
+func (a *accounting) askEnded(m *bookkeeping) {
+	a.askFor(m, purpose{kind: callEnded}, exchange.Request{Operation: exchange.FuturesPositionsHistory, Offset: len(m.ended), Limit: closedPage})
 }
 
 // moneyAnswer takes the answer to a question of the ledger's.
-func (e *accounting) moneyAnswer(p purpose, event *EventAnswer) {
-	m := &e.futures
+func (a *accounting) takeAnswer(p purpose, event *EventAnswer) {
+	m := &a.futures
 	if p.kind == callExecutions {
-		m = &e.spot
+		m = &a.spot
 	}
-	m.waiting--
+	m.pending--
 	m.failed = m.failed || event.Err != nil
 	switch {
 	case event.Err != nil:
 	case p.kind == callBetween:
-		e.takeBetween(m, &event.Answer)
+		a.takeBetween(m, &event.Answer)
 		return
 	case p.kind == callEnded:
-		e.takeEnded(m, event.Answer.Positions.Items())
+		a.takeEnded(m, event.Answer.Positions.Items())
 	default:
-		e.takeExecutions(m, p, event.Answer.Fills.Items())
+		a.takeExecutions(m, p, event.Answer.Fills.Items())
 	}
-	if m.waiting == 0 && !m.failed {
-		e.bookMoney(m)
+	if m.pending == 0 && !m.failed {
+		a.post(m)
 	}
 }
 
 // takeEnded takes a page of the positions that ended, and asks for the next one
 // while none of them is booked already.
-func (e *accounting) takeEnded(m *money, page []exchange.Position) {
+func (a *accounting) takeEnded(m *bookkeeping, page []exchange.Position) {
 	booked := false
 	for i := range page {
-		m.ended = append(m.ended, e.book.PositionRead(&page[i]))
-		booked = booked || e.book.Ledger().Booked(page[i].ID)
+		m.ended = append(m.ended, a.book.PositionRead(&page[i]))
+		booked = booked || a.book.Ledger().Booked(page[i].ID)
 	}
-	if len(page) >= closedAsked && !booked && len(m.ended) < closedMost && e.book.Ledger().Opened(exchange.Futures) {
-		e.askEnded(m)
+	if len(page) >= closedPage && !booked && len(m.ended) < maxClosed && a.book.Ledger().Opened(exchange.Futures) {
+		a.askEnded(m)
 	}
 }
 
 // takeExecutions takes those of one order that are not booked, oldest first.
-func (e *accounting) takeExecutions(m *money, p purpose, trades []exchange.UserTrade) {
-	trades = slices.SortedFunc(slices.Values(trades), func(a, b exchange.UserTrade) int { return cmp.Compare(a.ID, b.ID) })
-	for _, o := range e.book.Ledger().WantsTrades() {
+func (a *accounting) takeExecutions(m *bookkeeping, p purpose, trades []exchange.UserTrade) {
+	trades = slices.SortedFunc(slices.Values(trades), func(x, y exchange.UserTrade) int { return cmp.Compare(x.ID, y.ID) })
+	for _, o := range a.book.Ledger().WantsTrades() {
 		if o.OrderID != p.orderID {
 			continue
 		}
 		before := o.Before
 		for i := range trades {
-			told, known := e.book.TradeRead(&trades[i])
+			told, known := a.book.TradeRead(&trades[i])
 			if !known || trades[i].OrderID != o.OrderID || slices.Contains(o.Booked, told.ID) {
 				continue
 			}
@@ -216,36 +216,36 @@ func (e *accounting) takeExecutions(m *money, p purpose, trades []exchange.UserT
 
 // bookMoney books a reading whose questions are answered, unless the exchange
 // does not tell all of it yet: then the next round asks again, for a minute.
-func (e *accounting) bookMoney(m *money) {
+func (a *accounting) post(m *bookkeeping) {
 	whole := m.found >= m.wanted
 	if m.reading.Market == exchange.Futures {
-		m.reading.Closed, whole = e.book.Ledger().Fresh(&m.reading, m.ended)
+		m.reading.Closed, whole = a.book.Ledger().Fresh(&m.reading, m.ended)
 	}
 	if !whole {
 		if m.lackMS == 0 {
-			m.lackMS = e.nowMS
+			m.lackMS = a.nowMS
 		}
-		if e.nowMS-m.lackMS < moneyGiveUpMS {
+		if a.nowMS-m.lackMS < moneyGiveUpMS {
 			return
 		}
 	}
-	if !m.hasty && !m.reading.Same(&m.last) {
+	if !m.unstable && !m.reading.Same(&m.last) {
 		return // it moved on while questions were out
 	}
-	m.reading.Partial, m.reading.Unstable = !whole, m.hasty
-	slices.SortFunc(m.reading.Trades, func(a, b ledger.Trade) int { return cmp.Compare(a.ID, b.ID) })
-	posting := &ledger.Posting{Reading: m.reading, Lines: e.book.Ledger().Lines(&m.reading)}
-	plausible := !m.hasty || e.book.Ledger().Plausible(&m.reading, posting.Lines)
-	if m.lackMS, m.dueMS = 0, 0; !plausible && m.refused < hastyTries {
+	m.reading.Partial, m.reading.Unstable = !whole, m.unstable
+	slices.SortFunc(m.reading.Trades, func(x, y ledger.Trade) int { return cmp.Compare(x.ID, y.ID) })
+	posting := &ledger.Posting{Reading: m.reading, Lines: a.book.Ledger().Lines(&m.reading)}
+	plausible := !m.unstable || a.book.Ledger().Plausible(&m.reading, posting.Lines)
+	if m.lackMS, m.dueMS = 0, 0; !plausible && m.refused < unstableTries {
 		m.refused++ // it may be of different moments: the next one tells
 		return
 	}
 	m.due, m.refused = false, 0
-	e.record(record.Record{Body: record.Posting{Posting: *posting}})
+	a.record(record.Record{Body: record.Posting{Posting: *posting}})
 	for i := range posting.Lines {
 		if line := &posting.Lines[i]; line.Account == ledger.Unexplained {
 			amount := line.Amount.Neg()
-			e.note("", nil, NoteUnexplained{line.Symbol.Market, line.Asset, amount,
+			a.note("", nil, NoteUnexplained{line.Symbol.Market, line.Asset, amount,
 				line.Symbol.Market.String() + " wallet: " + amount.String() + " " + line.Asset + " that no fill, fee or funding explains"})
 		}
 	}

@@ -18,60 +18,60 @@ type alarms struct{ *base }
 
 // guardOverdue halts a strategy whose unknown placement could not be decided for
 // two minutes after its fence: no valid snapshot was to be had (case 24).
-func (e *alarms) guardOverdue() {
-	for _, r := range e.runs {
-		p := e.book.Overdue(r.truth.Key(), e.nowMS, overdueMS)
-		if p == nil || e.book.HaltOf(account.Scope{Strategy: r.config.Name}).Level != record.LevelNone {
+func (a *alarms) guardOverdue() {
+	for _, leg := range a.legs {
+		p := a.book.Overdue(leg.symbol.Key(), a.nowMS, overdueMS)
+		if p == nil || a.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level != record.LevelNone {
 			continue
 		}
 		why := "placement " + p.ClientOrderID() + " is unknown two minutes after it could have been decided: no valid snapshot"
-		e.record(record.Record{Strategy: r.config.Name, Body: record.Halt{Level: record.LevelPause, Why: why}})
-		e.note(r.config.Name, r.config.Symbol, NoteHalt{Why: why})
+		a.record(record.Record{Strategy: leg.config.Name, Body: record.Halt{Level: record.LevelPause, Why: why}})
+		a.note(leg.config.Name, leg.config.Symbol, NoteHalt{Why: why})
 	}
 }
 
 // guardPrefix halts the account when another instance, or an old backup, trades
 // under our prefix (case 15).
-func (e *alarms) guardPrefix() {
-	id := e.book.ForeignPrefix()
+func (a *alarms) guardPrefix() {
+	id := a.book.ForeignPrefix()
 	if id == "" {
 		return
 	}
-	if e.book.Halted().Level != record.LevelNone {
-		e.guardAliens() // a halt for another reason may end before this one is looked at
+	if a.book.Halted().Level != record.LevelNone {
+		a.guardUnknownOrders() // a halt for another reason may end before this one is looked at
 		return
 	}
 	why := "order " + id + " carries this instance's prefix but is not in the journal: a second botd, or an old backup"
-	e.record(record.Record{ClientOrderID: id, Body: record.Halt{Level: record.LevelPause, Why: why}})
-	e.note("", nil, NoteHalt{Why: why})
+	a.record(record.Record{ClientOrderID: id, Body: record.Halt{Level: record.LevelPause, Why: why}})
+	a.note("", nil, NoteHalt{Why: why})
 }
 
 // guardAliens quarantines the symbols whose history tells of an order the journal
 // does not know: unlike an open one it is not found again.
-func (e *alarms) guardAliens() {
-	for _, truth := range e.book.Symbols() {
+func (a *alarms) guardUnknownOrders() {
+	for _, truth := range a.book.Symbols() {
 		if truth.UnknownEnded == "" || truth.Quarantine() != "" {
 			continue
 		}
 		why := "order " + truth.UnknownEnded + " carries this instance's prefix but is not in the journal: an old backup"
-		e.record(record.Record{Symbol: truth.Key(), ClientOrderID: truth.UnknownEnded, Body: record.Quarantined{Why: why}})
-		e.note("", truth.Rules, NoteQuarantine{Why: why})
+		a.record(record.Record{Symbol: truth.Key(), ClientOrderID: truth.UnknownEnded, Body: record.Quarantined{Why: why}})
+		a.note("", truth.Rules, NoteQuarantine{Why: why})
 	}
 }
 
 // watchForeign tells when orders that botd did not make begin to hold openings of a
 // symbol back, and when none does any more.
-func (e *alarms) watchForeign() {
-	for _, truth := range e.book.Symbols() {
-		o := e.book.HoldsBack(truth)
+func (a *alarms) watchForeign() {
+	for _, truth := range a.book.Symbols() {
+		o := a.book.HoldsBack(truth)
 		if (o != nil) == (truth.ForeignSinceMS != 0) {
 			continue
 		}
 		fact := NoteForeign{Over: o == nil}
 		if truth.ForeignSinceMS = 0; o != nil {
-			truth.ForeignSinceMS, fact.OrderID, fact.Why = e.nowMS, o.ID, foreignText(truth, o)
+			truth.ForeignSinceMS, fact.OrderID, fact.Why = a.nowMS, o.ID, foreignText(truth, o)
 		}
-		e.note("", &exchange.Symbol{Market: truth.Key().Market, Name: truth.Key().Name}, fact)
+		a.note("", &exchange.Symbol{Market: truth.Key().Market, Name: truth.Key().Name}, fact)
 	}
 }
 

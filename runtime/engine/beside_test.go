@@ -286,8 +286,8 @@ func TestAHaltSaysWhatKeepsItFromClosingAPart(t *testing.T) {
 	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
 	w.pass(10_000)
 	w.wantHeld(30)
-	if d := w.wantState("halted"); !strings.Contains(d.Doing, "is held back by reduce_only_sum") {
-		t.Errorf("want said what keeps the exit, have %q", d.Doing)
+	if d := w.wantState("halted"); !strings.Contains(d.Remaining, "is held back by reduce_only_sum") {
+		t.Errorf("want said what keeps the exit, have %q", d.Remaining)
 	}
 	w.wantNothingRefused()
 }

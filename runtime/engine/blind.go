@@ -20,23 +20,23 @@ type sight struct {
 // Blind reports whether reads have failed for so long that nothing may open
 // (case 23): three rounds in a row, or 30 s without a complete one, also while
 // one hangs.
-func (e *sight) Blind() bool {
-	return e.failed >= blindAfter || e.failed > 0 && e.nowMS-e.soundMS > blindAfterMS ||
-		e.nowMS-e.readingMS > blindAfterMS
+func (s *sight) Blind() bool {
+	return s.failed >= blindAfter || s.failed > 0 && s.nowMS-s.soundMS > blindAfterMS ||
+		s.nowMS-s.readingMS > blindAfterMS
 }
 
 // watchBlind tells when blindness begins and ends.
-func (e *sight) watchBlind(why error) {
-	blind := e.Blind()
+func (s *sight) watchBlind(why error) {
+	blind := s.Blind()
 	if blind && why != nil {
-		e.blindWhy = errorText(why) // the newest cause is the one to look at
+		s.blindWhy = errorText(why) // the newest cause is the one to look at
 	}
-	if blind == e.blind {
+	if blind == s.blind {
 		return
 	}
-	e.blind, e.blindMS, e.blindWhy = blind, e.nowMS, "no answer for 30 s"
+	s.blind, s.blindMS, s.blindWhy = blind, s.nowMS, "no answer for 30 s"
 	if why != nil {
-		e.blindWhy = errorText(why)
+		s.blindWhy = errorText(why)
 	}
-	e.note("", nil, NoteBlind{e.blindWhy, !blind})
+	s.note("", nil, NoteBlind{s.blindWhy, !blind})
 }

@@ -22,52 +22,49 @@ type breaker struct {
 
 // guardBreaker trips the account's breaker when too much was unknown, or too
 // much ended without a fill (cases 25 and 26), and tells when it has ended.
-func (e *breaker) guardBreaker() {
-	config := &e.config.Breaker
+func (b *breaker) guardBreaker() {
+	config := &b.config.Breaker
 	if config.Unknowns == 0 {
 		return
 	}
-	if e.breaking && !e.book.Breaking(e.nowMS) {
-		e.breaking = false
-		e.note("", nil, NoteBreaker{Over: true, Why: e.book.Breaker().Why})
-		e.soon()
+	if b.breaking && !b.book.Breaking(b.nowMS) {
+		b.breaking = false
+		b.note("", nil, NoteBreaker{Over: true, Why: b.book.Breaker().Why})
+		b.soon()
 	}
-	sent, unknown, empty := e.book.Tally(e.nowMS - config.WithinMS)
+	sent, unknown, empty := b.book.Tally(b.nowMS - config.WithinMS)
 	switch {
 	case unknown >= config.Unknowns:
-		e.trip(fmt.Sprintf("%d of %d placements within %d min lost their answer", unknown, sent, config.WithinMS/60_000), config.PauseMS)
+		b.trip(fmt.Sprintf("%d of %d placements within %d min lost their answer", unknown, sent, config.WithinMS/60_000), config.PauseMS)
 	case sent >= shareAtLeast && unknown*unknownShare > sent:
-		e.trip(
-			fmt.Sprintf("%d of %d placements within %d min lost their answer: more than a fifth", unknown, sent, config.WithinMS/60_000),
-			config.PauseMS,
-		)
+		b.trip(fmt.Sprintf("%d of %d placements within %d min lost their answer: more than a fifth", unknown, sent, config.WithinMS/60_000), config.PauseMS)
 	case config.EmptyEndings > 0 && empty >= config.EmptyEndings:
-		if !e.trip(fmt.Sprintf("%d placements in a row ended without a fill", empty), config.EmptyPauseMS) {
+		if !b.trip(fmt.Sprintf("%d placements in a row ended without a fill", empty), config.EmptyPauseMS) {
 			return // a longer pause is in force: it is looked at when that has ended, not with every wake until then
 		}
-		if !e.config.Feed {
-			e.rulesMS = e.nowMS // the rules may have changed
+		if !b.config.Feed {
+			b.rulesMS = b.nowMS // the rules may have changed
 		}
-		e.roundMS = min(e.roundMS, e.nowMS)
+		b.roundMS = min(b.roundMS, b.nowMS)
 	}
 }
 
 // limited trips the breaker after a placement was answered by "too many requests" (case 4).
-func (e *breaker) limited() {
-	if e.config.Breaker.Unknowns != 0 {
-		e.trip("a placement was rate limited", cmp.Or(e.config.Breaker.EmptyPauseMS, 45_000))
+func (b *breaker) rateLimited() {
+	if b.config.Breaker.Unknowns != 0 {
+		b.trip("a placement was rate limited", cmp.Or(b.config.Breaker.EmptyPauseMS, 45_000))
 	}
 }
 
 // trip pauses openings for a while, and reports whether it did; a longer pause in
 // force stays.
-func (e *breaker) trip(why string, pauseMS int64) bool {
-	until := e.nowMS + pauseMS
-	if until <= e.book.Breaker().UntilMS {
+func (b *breaker) trip(why string, pauseMS int64) bool {
+	until := b.nowMS + pauseMS
+	if until <= b.book.Breaker().UntilMS {
 		return false
 	}
-	e.record(record.Record{Body: record.Breaker{Why: why, UntilMS: until}})
-	e.note("", nil, NoteBreaker{Why: why, PauseMS: pauseMS})
-	e.breaking = true
+	b.record(record.Record{Body: record.Breaker{Why: why, UntilMS: until}})
+	b.note("", nil, NoteBreaker{Why: why, PauseMS: pauseMS})
+	b.breaking = true
 	return true
 }

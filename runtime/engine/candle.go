@@ -6,9 +6,9 @@ import (
 )
 
 // pollSeries asks for what closed since the newest candle held, or for the warm-up.
-func (e *market) pollSeries(s *series) {
+func (m *market) pollSeries(s *series) {
 	s.asking, s.pollMS = true, never
-	from := s.interval.OpenOf(e.nowMS) - int64(s.warmup+1)*int64(s.interval)
+	from := s.interval.OpenOf(m.nowMS) - int64(s.warmup+1)*int64(s.interval)
 	if s.end > 0 {
 		from = s.candles.OpenMS[s.end-1] + int64(s.interval)
 	}
@@ -20,71 +20,71 @@ func (e *market) pollSeries(s *series) {
 		Limit:     futuresCandles,
 	}
 	if s.key.Market == exchange.Spot {
-		request.Operation, request.EndMS, request.Limit = exchange.SpotCandles, e.nowMS, spotCandles
+		request.Operation, request.EndMS, request.Limit = exchange.SpotCandles, m.nowMS, spotCandles
 	}
-	e.ask(purpose{kind: callCandles, series: s}, PriorityMarket, request)
+	m.ask(purpose{kind: callCandles, series: s}, PriorityMarket, request)
 }
 
 // candlesAnswered takes a poll's answer: the closed candles not held yet.
-func (e *market) candlesAnswered(s *series, event *EventAnswer) {
+func (m *market) takePolled(s *series, event *EventAnswer) {
 	s.asking = false
 	if event.Err != nil || event.Answer.Candles == nil {
-		s.pollMS = e.nowMS + pollBackoffMS
-		s.failed(e.nowMS, event.Err)
-		e.note("", s.runs[0].config.Symbol, NoteFetchFailed{What: "candles", Err: event.Err})
+		s.pollMS = m.nowMS + pollBackoffMS
+		s.failed(m.nowMS, event.Err)
+		m.note("", s.legs[0].config.Symbol, NoteFetchFailed{What: "candles", Err: event.Err})
 		return
 	}
 	s.faultMS, s.fault = 0, ""
-	taken, full := e.takeClosed(s, event.Answer.Candles)
-	next := s.interval.OpenOf(e.nowMS-e.config.CloseLagMS) + int64(s.interval) + e.config.CloseLagMS
+	taken, full := m.takeClosed(s, event.Answer.Candles)
+	next := s.interval.OpenOf(m.nowMS-m.config.CloseLagMS) + int64(s.interval) + m.config.CloseLagMS
 	if full {
-		s.pollMS = e.nowMS // the answer was a full page: more is waiting
+		s.pollMS = m.nowMS // the answer was a full page: more is waiting
 		return
 	}
-	e.watchFrozen(s)
+	m.watchFrozen(s)
 	switch {
 	case s.frozen:
-		s.pollMS = e.nowMS + pollBackoffMS
-	case s.end > 0 && s.candles.CloseMS(s.end-1)+int64(s.interval)+e.config.CloseLagMS <= e.nowMS:
-		s.pollMS = e.nowMS + pollAgainMS
+		s.pollMS = m.nowMS + pollBackoffMS
+	case s.end > 0 && s.candles.CloseMS(s.end-1)+int64(s.interval)+m.config.CloseLagMS <= m.nowMS:
+		s.pollMS = m.nowMS + pollAgainMS
 	default:
 		s.pollMS = next
 	}
 	if taken > 0 {
-		e.caughtUp(s, taken)
+		m.caughtUp(s, taken)
 	}
 	s.begun = true
 }
 
 // takeClosed appends what is closed and new, and reports whether the page was full.
-func (e *market) takeClosed(s *series, answer *exchange.Candles) (taken int, full bool) {
+func (m *market) takeClosed(s *series, answer *exchange.Candles) (taken int, full bool) {
 	polled := &exchange.Candles{Interval: s.interval}
 	for i := range answer.Len() {
 		candle := answer.At(i)
-		closed := candle.OpenMS+int64(s.interval)+e.config.CloseLagMS <= e.nowMS
+		closed := candle.OpenMS+int64(s.interval)+m.config.CloseLagMS <= m.nowMS
 		if !closed || s.end > 0 && candle.OpenMS <= s.candles.OpenMS[s.end-1] {
 			continue
 		}
 		if s.end > 0 {
 			if missing := (candle.OpenMS-s.candles.OpenMS[s.end-1])/int64(s.interval) - 1; missing > 0 {
-				e.note("", s.runs[0].config.Symbol, NoteGap{int(missing)})
+				m.note("", s.legs[0].config.Symbol, NoteGap{int(missing)})
 			}
 		}
 		s.trim()
 		s.candles.Append(candle)
 		polled.Append(candle)
 		s.end++
-		before := s.runs[0].truth.LastMS
-		last, mark := s.runs[0].truth.Last, s.runs[0].truth.Mark
-		e.takeOne(s, s.end-1)
-		if truth := s.runs[0].truth; before > truth.LastMS {
+		before := s.legs[0].symbol.LastMS
+		last, mark := s.legs[0].symbol.Last, s.legs[0].symbol.Mark
+		m.takeOne(s, s.end-1)
+		if truth := s.legs[0].symbol; before > truth.LastMS {
 			truth.Last, truth.Mark, truth.LastMS = last, mark, before // a ticker told a newer price
 		}
-		e.follow(s)
+		m.follow(s)
 		taken++
 	}
-	if taken > 0 && !e.config.Quiet {
-		e.note("", s.runs[0].config.Symbol, NoteCandles{polled})
+	if taken > 0 && !m.config.Quiet {
+		m.note("", s.legs[0].config.Symbol, NoteCandles{polled})
 	}
 	limit := futuresCandles
 	if s.key.Market == exchange.Spot {
@@ -95,81 +95,81 @@ func (e *market) takeClosed(s *series, answer *exchange.Candles) (taken int, ful
 
 // follow asks each strategy at every candle of an answer, and notes since when it has
 // had its target, so that an entry decided long ago is not made late.
-func (e *market) follow(s *series) {
+func (m *market) follow(s *series) {
 	nominal := s.candles.CloseMS(s.end - 1)
-	for _, r := range s.runs {
-		if !r.decidesByCandle() || r.failed != "" {
+	for _, leg := range s.legs {
+		if !leg.decidesByCandle() || leg.failed != "" {
 			continue
 		}
-		e.tick.decide(r, nominal)
-		if r.plan.Target != r.wished {
-			r.wished, r.wishedMS = r.plan.Target, nominal
+		m.tick.decide(leg, nominal)
+		if leg.plan.Target != leg.candleTarget {
+			leg.candleTarget, leg.candleTargetMS = leg.plan.Target, nominal
 		}
 	}
 }
 
 // caughtUp ends a poll's catch-up: of the plans that were followed only the last
 // counts; exits stand, entries older than one interval lapse.
-func (e *market) caughtUp(s *series, taken int) {
+func (m *market) caughtUp(s *series, taken int) {
 	nominal := s.candles.CloseMS(s.end - 1)
 	if taken > 1 && s.begun {
-		e.note("", s.runs[0].config.Symbol, NoteMissed{taken - 1, "candles came late; only the last decides"})
+		m.note("", s.legs[0].config.Symbol, NoteMissed{taken - 1, "candles came late; only the last decides"})
 	}
-	for _, r := range s.runs {
-		if !r.decidesByCandle() {
+	for _, leg := range s.legs {
+		if !leg.decidesByCandle() {
 			continue
 		}
-		before := r.state.Plan().Target
-		if r.failed == "" {
-			r.lastMS = nominal
-			e.tick.decided(r)
+		before := leg.state.Plan().Target
+		if leg.failed == "" {
+			leg.lastMS = nominal
+			m.tick.decided(leg)
 		}
-		sign := r.state.Plan().Target.Sign()
-		if taken > 1 && sign != 0 && before != r.state.Plan().Target && r.wishedMS < nominal && r.state.Latch() != sign && r.truth.Known() == 0 {
-			e.record(record.Record{Strategy: r.config.Name, Body: record.Latch{Side: sign}})
-			e.note(r.config.Name, r.config.Symbol, NoteLatch{Side: sign, Why: "the entry was decided more than one candle ago and lapses"})
+		sign := leg.state.Plan().Target.Sign()
+		if taken > 1 && sign != 0 && before != leg.state.Plan().Target && leg.candleTargetMS < nominal && leg.state.Latch() != sign && leg.symbol.Known() == 0 {
+			m.record(record.Record{Strategy: leg.config.Name, Body: record.Latch{Side: sign}})
+			m.note(leg.config.Name, leg.config.Symbol, NoteLatch{Side: sign, Why: "the entry was decided more than one candle ago and lapses"})
 		}
 	}
 }
 
 // takeCandles takes candles the driver feeds: the columns are the tape's own.
-func (e *market) takeCandles(event *EventCandles) {
-	for _, s := range e.series {
+func (m *market) takeCandles(event *EventCandles) {
+	for _, s := range m.series {
 		if s.key != event.Series || s.interval != event.Candles.Interval {
 			continue
 		}
 		s.candles = event.Candles
 		for i := event.From; i < event.To; i++ {
-			e.takeOne(s, i)
+			m.takeOne(s, i)
 		}
 		s.end = event.To
-		e.lookAround()
-		e.limits.watchLimits(false)
-		e.ticked(s, event.To-event.From)
+		m.pollFunding()
+		m.limits.watchLimits(false)
+		m.ticked(s, event.To-event.From)
 	}
 }
 
-func (e *market) takeOne(s *series, i int) {
+func (m *market) takeOne(s *series, i int) {
 	candle := s.candles.At(i)
-	truth := s.runs[0].truth
+	truth := s.legs[0].symbol
 	truth.Last, truth.Mark, truth.LastMS = candle.Close, candle.Close, candle.OpenMS+int64(s.interval)
-	for _, r := range s.runs {
-		e.tick.candle(r, &candle, i+1)
+	for _, leg := range s.legs {
+		m.tick.candle(leg, &candle, i+1)
 	}
-	if !e.config.Quiet && candle.OpenMS+2*int64(s.interval)+e.config.CloseLagMS > e.nowMS { // those of the warm-up are no news
-		e.note("", s.runs[0].config.Symbol, NoteCandle{candle})
+	if !m.config.Quiet && candle.OpenMS+2*int64(s.interval)+m.config.CloseLagMS > m.nowMS { // those of the warm-up are no news
+		m.note("", s.legs[0].config.Symbol, NoteCandle{candle})
 	}
 }
 
 // ticked asks the strategies that decide once per closed candle.
-func (e *market) ticked(s *series, taken int) {
+func (m *market) ticked(s *series, taken int) {
 	if taken == 0 {
 		return
 	}
 	nominal := s.candles.CloseMS(s.end - 1)
-	for _, r := range s.runs {
-		if r.decidesByCandle() {
-			e.tick.tick(r, nominal)
+	for _, leg := range s.legs {
+		if leg.decidesByCandle() {
+			m.tick.run(leg, nominal)
 		}
 	}
 }

@@ -144,7 +144,7 @@ func TestAPreviewIsExactlyWhatIsSent(t *testing.T) {
 			t.Parallel()
 			w := standing(t)
 			var want, have []string
-			for _, s := range w.engine.Preview(level, account.Scope{}) {
+			for _, s := range w.engine.PreviewHalt(level, account.Scope{}) {
 				want = append(want, s.Intent.Purpose.String()+" "+s.Intent.Order.Type.String()+" "+s.Intent.ClientID)
 			}
 			w.network = func(call *Call) fate {
@@ -164,7 +164,7 @@ func TestAPreviewIsExactlyWhatIsSent(t *testing.T) {
 			if strings.Join(want, "; ") != strings.Join(have, "; ") {
 				t.Errorf("want what was shown:\n  %q\nhave sent:\n  %q", want, have)
 			}
-			if again := w.engine.Preview(level, account.Scope{}); len(again) != 0 {
+			if again := w.engine.PreviewHalt(level, account.Scope{}); len(again) != 0 {
 				t.Errorf("want nothing left to do, have %+v", again)
 			}
 		})
@@ -266,23 +266,23 @@ func TestAHaltSaysWhatItHasStillToTakeAway(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
 	w.halt(record.LevelPause, account.Scope{})
-	if d := w.wantState("halted"); d.Doing != "" {
-		t.Errorf("a pause takes nothing away, have %q", d.Doing)
+	if d := w.wantState("halted"); d.Remaining != "" {
+		t.Errorf("a pause takes nothing away, have %q", d.Remaining)
 	}
 	w.network = func(*Call) fate { return fate{err: &exchange.Unavailable{Reason: "status 503"}} }
 	w.halt(record.LevelFlatten, account.Scope{})
 	w.pass(10_000)
 	d := w.wantState("halted")
 	for _, part := range []string{"to close: futures BTC-USDT 0.01", "orders to end: 3", "the exchange fails", "tried again every 2 s"} {
-		if !strings.Contains(d.Doing, part) {
-			t.Errorf("want %q told, have %q", part, d.Doing)
+		if !strings.Contains(d.Remaining, part) {
+			t.Errorf("want %q told, have %q", part, d.Remaining)
 		}
 	}
 	w.network = nil
 	w.pass(10_000)
 	w.wantHeld(0)
-	if d := w.wantState("halted"); d.Doing != "" {
-		t.Errorf("want it done, have %q", d.Doing)
+	if d := w.wantState("halted"); d.Remaining != "" {
+		t.Errorf("want it done, have %q", d.Remaining)
 	}
 }
 

@@ -6,22 +6,22 @@ import (
 )
 
 // wishOf is what one strategy wants, with what deriving from it needs.
-func (e *placer) wishOf(r *run) reconcile.Desired {
+func (d *dispatcher) desired(leg *leg) reconcile.Desired {
 	wish := reconcile.Desired{
-		Strategy: r.state, Symbol: r.truth, Protection: protectionOf(r), Leverage: r.config.Leverage,
-		Entries: e.permission.mayEnter(r), Equity: e.equity(r.truth.Key().Market), TakerFee: e.config.TakerFee,
-		Collar: e.collar(r), Interval: r.config.Interval, Bridge: e.config.BusyRoundMS > 0, Frozen: r.config.Removed,
+		Strategy: leg.state, Symbol: leg.symbol, Protection: protectionOf(leg), Leverage: leg.config.Leverage,
+		Entries: d.permission.mayEnter(leg), Equity: d.equity(leg.symbol.Key().Market), TakerFee: d.config.TakerFee,
+		Collar: d.collar(leg), Interval: leg.config.Interval, Bridge: d.config.BusyRoundMS > 0, Frozen: leg.config.Removed,
 	}
-	if r.state.Plan().Leverage != 0 {
-		wish.Leverage = r.state.Plan().Leverage
+	if leg.state.Plan().Leverage != 0 {
+		wish.Leverage = leg.state.Plan().Leverage
 	}
 	return wish
 }
 
 // collar is how far through the price a spot exit may go: 5 % unless the limits say less.
-func (e *placer) collar(r *run) exchange.Rate {
+func (d *dispatcher) collar(leg *leg) exchange.Rate {
 	collar := exchange.RateOne / 20
-	for _, limit := range []exchange.Rate{e.config.Limits.PriceCollar, r.config.Limits.PriceCollar} {
+	for _, limit := range []exchange.Rate{d.config.Limits.PriceCollar, leg.config.Limits.PriceCollar} {
 		if limit != 0 {
 			collar = min(collar, limit)
 		}

@@ -14,23 +14,23 @@ import (
 // a futures position is closed at market by what was last read of it, once, since
 // reduceOnly can not flip. Whatever became of that, another exit is sent from a
 // fresh read only (class R). What protects stays until then.
-func (e *placer) press() {
-	if e.halts.stopped {
+func (d *dispatcher) emergencyHalt() {
+	if d.halts.stopped {
 		return
 	}
-	e.pressMS = e.nowMS + pressingMS
-	for _, r := range e.runs {
-		level := e.halts.levelOn(r, record.LevelNone)
-		if !e.takesAway(r, level) {
+	d.emergencyMS = d.nowMS + haltRetryMS
+	for _, leg := range d.legs {
+		level := d.halts.levelOn(leg, record.LevelNone)
+		if !d.endsSomething(leg, level) {
 			continue
 		}
-		wish := e.wishOf(r)
+		wish := d.desired(leg)
 		wish.Strategy = wish.Strategy.Halted(level)
-		e.halts.latchFlattened(r, level)
-		intents, _ := e.book.Derive(&wish, e.nowMS)
+		d.halts.latchFlattened(leg, level)
+		intents, _ := d.book.Derive(&wish, d.nowMS)
 		for i := range intents {
-			if e.needsNoRead(r, &intents[i], level) {
-				e.dispatch(r, &intents[i])
+			if d.withoutRead(leg, &intents[i], level) {
+				d.dispatch(leg, &intents[i])
 			}
 		}
 	}
@@ -38,21 +38,21 @@ func (e *placer) press() {
 
 // takesAway reports whether a halt at this level, or a person who withdrew an order,
 // wants something of the run's symbol ended.
-func (e *placer) takesAway(r *run, level record.HaltLevel) bool {
+func (d *dispatcher) endsSomething(leg *leg, level record.HaltLevel) bool {
 	return level >= record.LevelCancel ||
-		slices.ContainsFunc(e.book.Live(), func(p *account.Placement) bool { return p.Symbol() == r.truth.Key() && p.Withdrawn() != "" })
+		slices.ContainsFunc(d.book.Live(), func(p *account.Placement) bool { return p.Symbol() == leg.symbol.Key() && p.Withdrawn() != "" })
 }
 
-func (e *placer) needsNoRead(r *run, intent *reconcile.Intent, level record.HaltLevel) bool {
+func (d *dispatcher) withoutRead(leg *leg, intent *reconcile.Intent, level record.HaltLevel) bool {
 	switch intent.Purpose {
 	case placement.Cancel:
-		p := e.book.Placement(intent.ClientID)
+		p := d.book.Placement(intent.ClientID)
 		return p != nil && (p.Purpose().Opens() || p.Purpose() == placement.ExitOrder)
 	case placement.Exit:
-		if level != record.LevelFlatten || !intent.Order.ReduceOnly || r.pressedMS == e.sight.soundMS {
+		if level != record.LevelFlatten || !intent.Order.ReduceOnly || leg.emergencyMS == d.sight.soundMS {
 			return false
 		}
-		r.pressedMS = e.sight.soundMS
+		leg.emergencyMS = d.sight.soundMS
 		return true
 	}
 	return false

@@ -22,14 +22,14 @@ const never = math.MaxInt64
 type Engine struct {
 	*base
 	*report      // what is shown of it
-	*outlooks    // what would be done now, without any effect
+	*previews    // what would be done now, without any effect
 	*manual      // what a person does to one order or one position
 	*quarantines // what a person decides about a symbol that waits
 
 	market     *market     // candles, prices, rules and funding rates
 	tick       *tick       // decides: View to Plan
 	round      *round      // converges: settle, derive, check, journal, place
-	placer     *placer     // derive, check and place of a round
+	dispatcher *dispatcher // derive, check and place of a round
 	sender     *sender     // placements on their way to the exchange
 	permission *permission // whether openings may go out
 	halts      *halts      // the kill switch
@@ -55,13 +55,13 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 	b := &base{config: config, agenda: agenda{roundMS: never, rulesMS: never}, outbox: newOutbox(book)}
 	e := assemble(b)
 	for i := range config.Strategies {
-		if _, err := e.roster.addRun(&config.Strategies[i]); err != nil {
+		if _, err := e.roster.add(&config.Strategies[i]); err != nil {
 			return nil, err
 		}
 	}
 	e.ruleset.enforce()
-	for _, r := range e.runs {
-		if err := e.roster.watchFor(r); err != nil {
+	for _, leg := range e.legs {
+		if err := e.roster.watchFor(leg); err != nil {
 			return nil, err
 		}
 	}
@@ -82,35 +82,13 @@ func assemble(b *base) *Engine {
 	e.halts = &halts{base: b, limits: e.limits}
 	e.permission = &permission{base: b, sight: e.sight, limits: e.limits, ruleset: e.ruleset, halts: e.halts}
 	e.sender = &sender{base: b, permission: e.permission}
-	e.placer = &placer{base: b, sight: e.sight, breaker: e.breaker, protection: e.protection, ruleset: e.ruleset, halts: e.halts,
-		permission: e.permission, sender: e.sender, refusals: newTold()}
+	e.dispatcher = &dispatcher{base: b, sight: e.sight, breaker: e.breaker, protection: e.protection, ruleset: e.ruleset, halts: e.halts,
+		permission: e.permission, sender: e.sender, refusals: newRefusals()}
 	e.tick = &tick{base: b, halts: e.halts}
 	e.market = &market{base: b, limits: e.limits, tick: e.tick}
-	e.round = &round{
-		base:       b,
-		sight:      e.sight,
-		breaker:    e.breaker,
-		protection: e.protection,
-		accounting: e.accounting,
-		alarms:     alarms,
-		limits:     e.limits,
-		results:    e.results,
-		halts:      e.halts,
-		sender:     e.sender,
-		placer:     e.placer,
-		tick:       e.tick,
-		market:     e.market,
-	}
-	e.roster = &roster{
-		base:       b,
-		accounting: e.accounting,
-		limits:     e.limits,
-		ruleset:    e.ruleset,
-		halts:      e.halts,
-		tick:       e.tick,
-		market:     e.market,
-		round:      e.round,
-	}
+	e.round = &round{base: b, sight: e.sight, breaker: e.breaker, protection: e.protection, accounting: e.accounting, alarms: alarms, limits: e.limits,
+		results: e.results, halts: e.halts, sender: e.sender, dispatcher: e.dispatcher, tick: e.tick, market: e.market}
+	e.roster = &roster{base: b, accounting: e.accounting, limits: e.limits, ruleset: e.ruleset, halts: e.halts, tick: e.tick, market: e.market, round: e.round}
 	e.report = &report{
 		base:       b,
 		sight:      e.sight,
@@ -118,11 +96,11 @@ func assemble(b *base) *Engine {
 		limits:     e.limits,
 		ruleset:    e.ruleset,
 		permission: e.permission,
-		placer:     e.placer,
+		dispatcher: e.dispatcher,
 		market:     e.market,
 	}
-	e.outlooks = &outlooks{base: b, ruleset: e.ruleset, halts: e.halts, placer: e.placer, tick: e.tick, report: e.report}
-	e.manual = &manual{base: b, halts: e.halts, outlooks: e.outlooks}
+	e.previews = &previews{base: b, ruleset: e.ruleset, halts: e.halts, dispatcher: e.dispatcher, tick: e.tick, report: e.report}
+	e.manual = &manual{base: b, halts: e.halts, outlooks: e.previews}
 	e.quarantines = &quarantines{b}
 	return e
 }
@@ -151,11 +129,15 @@ func (e *Engine) Blind() bool { return e.sight.Blind() }
 
 // Reloadable lists what keeps a reload from being put in force now; nothing when nothing
 // does. Handle asks the same again: what holds a position may have changed.
-func (e *Engine) Reloadable(reload *Reload) (obstacles []string) { return e.roster.obstacles(reload) }
+func (e *Engine) ReloadObstacles(reload *Reload) (obstacles []string) {
+	return e.roster.obstacles(reload)
+}
 
 // Tightening says what setting limits would do, and does nothing. An error says why they
 // cannot be set: nothing of it is done then.
-func (e *Engine) Tightening(t *Tighten) (lines []string, err error) { return e.ruleset.preview(t) }
+func (e *Engine) PreviewLimits(t *LimitChange) (lines []string, err error) {
+	return e.ruleset.preview(t)
+}
 
 // Handle takes one event at the exchange's time and adds what is to be done to out.
 func (e *Engine) Handle(nowMS int64, event Event, out *Effects) {
@@ -181,8 +163,8 @@ func (e *Engine) refuses(event Event) bool {
 	switch event := event.(type) {
 	case *EventReload:
 		return e.roster.refused(event.Reload)
-	case *EventTighten:
-		return e.ruleset.tooLoose(event.Tighten)
+	case *EventSetLimits:
+		return e.ruleset.tooLoose(event.Change)
 	}
 	return false
 }
@@ -205,8 +187,8 @@ func (e *Engine) take(event Event) {
 		e.wake()
 	case *EventReload:
 		e.roster.reload(event.Reload)
-	case *EventTighten:
-		e.ruleset.tighten(event.Tighten)
+	case *EventSetLimits:
+		e.ruleset.tighten(event.Change)
 	case *EventSignal:
 		e.tick.signal(event.Strategy, event.Signal)
 	case *EventAnswer:
@@ -238,22 +220,22 @@ func (e *Engine) answer(event *EventAnswer) {
 	delete(e.calls, event.CallID)
 	switch p.kind {
 	case callPlace:
-		e.placer.placed(p, event)
+		e.dispatcher.placed(p, event)
 	case callCancel:
-		e.placer.canceled(p, event)
+		e.dispatcher.canceled(p, event)
 	case callSetLeverage:
-		e.placer.leverageSet(p, event)
+		e.dispatcher.leverageSet(p, event)
 	case callCandles:
-		e.market.candlesAnswered(p.series, event)
+		e.market.takePolled(p.series, event)
 	case callEnded, callExecutions, callBetween:
-		e.accounting.moneyAnswer(p, event)
+		e.accounting.takeAnswer(p, event)
 	case callFunding:
-		e.market.fundingAnswered(p.run, event)
+		e.market.takeFunding(p.leg, event)
 	case callRules:
 		e.market.takeRules(event)
 	default:
 		if e.round.roundAnswer(p, event) {
-			e.roster.sweep()
+			e.roster.endRemoved()
 		}
 	}
 }
@@ -262,16 +244,16 @@ func (e *Engine) answer(event *EventAnswer) {
 func (e *Engine) start() {
 	e.started, e.sight.soundMS, e.breaker.breaking = true, e.nowMS, e.book.Breaking(e.nowMS)
 	e.record(record.Record{Body: record.Boot{Epoch: e.config.Epoch, Account: e.config.Account}})
-	for _, r := range e.runs {
-		e.roster.claim(r)
+	for _, leg := range e.legs {
+		e.roster.claim(leg)
 	}
 	e.ruleset.lapse()
 	if e.config.ConfigHash != "" {
 		e.record(record.Record{Body: record.Config{Hash: e.config.ConfigHash}})
 	}
 	e.roundMS = e.nowMS
-	for _, r := range e.runs {
-		e.roster.commence(r)
+	for _, leg := range e.legs {
+		e.roster.start(leg)
 	}
 	if !e.config.Feed {
 		e.rulesMS = e.nowMS + rulesEveryMS
@@ -292,8 +274,8 @@ func (e *Engine) wake() {
 		e.decideDue()
 	}
 	switch {
-	case e.round.underWay() && e.pressMS <= e.nowMS:
-		e.placer.press()
+	case e.round.underWay() && e.emergencyMS <= e.nowMS:
+		e.dispatcher.emergencyHalt()
 	case !e.round.underWay() && e.roundMS <= e.nowMS:
 		e.round.beginRound()
 	}
@@ -302,12 +284,12 @@ func (e *Engine) wake() {
 // decideDue asks for what is due of the market, and the strategies whose time has come.
 func (e *Engine) decideDue() {
 	if !e.config.Feed {
-		e.market.look()
+		e.market.poll()
 	}
-	e.market.lookAround()
-	for _, r := range e.runs {
-		if r.nextMS <= e.nowMS {
-			e.tick.scheduled(r)
+	e.market.pollFunding()
+	for _, leg := range e.legs {
+		if leg.nextMS <= e.nowMS {
+			e.tick.scheduled(leg)
 		}
 	}
 }
@@ -321,14 +303,14 @@ func (e *Engine) NextMS() int64 {
 	if !e.round.underWay() {
 		next = min(next, e.roundMS)
 	} else {
-		next = min(next, e.pressMS)
+		next = min(next, e.emergencyMS)
 	}
 	if e.halts.closing != record.LevelNone {
 		return next
 	}
 	if e.config.Feed {
-		for _, r := range e.runs {
-			next = min(next, r.nextMS)
+		for _, leg := range e.legs {
+			next = min(next, leg.nextMS)
 		}
 		return next
 	}
@@ -336,10 +318,10 @@ func (e *Engine) NextMS() int64 {
 	for _, s := range e.market.series {
 		next = min(next, s.pollMS)
 	}
-	for _, r := range e.runs {
-		next = min(next, r.nextMS)
-		if !e.config.Feed && !r.around.asking {
-			next = min(next, r.around.fundingMS)
+	for _, leg := range e.legs {
+		next = min(next, leg.nextMS)
+		if !e.config.Feed && !leg.watched.asking {
+			next = min(next, leg.watched.fundingMS)
 		}
 	}
 	return next

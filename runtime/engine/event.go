@@ -78,7 +78,7 @@ type EventWithdraw struct {
 type EventReload struct{ Reload *Reload }
 
 // EventTighten sets limits tighter than the configuration, or as it has them again.
-type EventTighten struct{ Tighten *Tighten }
+type EventSetLimits struct{ Change *LimitChange }
 
 // EventSignal brings a strategy a signal from outside.
 type EventSignal struct {
@@ -122,7 +122,7 @@ func (*EventWithdraw) event() {}
 
 func (*EventReload) event() {}
 
-func (*EventTighten) event() {}
+func (*EventSetLimits) event() {}
 
 func (*EventSignal) event() {}
 

@@ -13,17 +13,17 @@ import (
 // spotHistory is how many orders or trades one page of spot history holds.
 const spotHistory = 1_000
 
-func (e *round) roundAsk(p purpose, request exchange.Request) {
-	e.reading.waiting++
-	e.ask(p, PrioritySettle, request)
+func (r *round) roundAsk(p purpose, request exchange.Request) {
+	r.reading.pending++
+	r.ask(p, PrioritySettle, request)
 }
 
 // takeRound puts an answer into the snapshot. A list that was not fetched stays
 // unfetched: its failure ends the round.
-func (e *round) takeRound(p purpose, event *EventAnswer) error {
-	snapshot := &e.reading.snapshot
+func (r *round) takeRound(p purpose, event *EventAnswer) error {
+	snapshot := &r.reading.snapshot
 	var refusal *exchange.Refusal
-	if p.kind == callLook && errors.As(event.Err, &refusal) && !refusal.Unauthorized() && refusal.Code != exchange.CodeInvalidTimestamp {
+	if p.kind == callOrder && errors.As(event.Err, &refusal) && !refusal.Unauthorized() && refusal.Code != exchange.CodeInvalidTimestamp {
 		snapshot.Looked = append(snapshot.Looked, reconcile.Look{OrderID: p.orderID})
 		return nil
 	}
@@ -32,22 +32,22 @@ func (e *round) takeRound(p purpose, event *EventAnswer) error {
 	}
 	answer := &event.Answer
 	switch {
-	case p.kind == callLook:
+	case p.kind == callOrder:
 		snapshot.Looked = append(snapshot.Looked, reconcile.Look{OrderID: p.orderID, Order: answer.Order, Known: true})
 	case p.kind == callHistory:
-		e.reading.history = append(e.reading.history, answer.Orders.Items()...)
-		e.reading.partial = e.reading.partial || len(answer.Orders.Items()) >= spotHistory
+		r.reading.history = append(r.reading.history, answer.Orders.Items()...)
+		r.reading.partial = r.reading.partial || len(answer.Orders.Items()) >= spotHistory
 	case p.kind == callNewest:
 		snapshot.Newest = append(snapshot.Newest, answer.Orders.Items()...)
 	case p.kind == callClosed:
-		snapshot.Closed, snapshot.ClosedOf = append(snapshot.Closed, answer.Positions.Items()...), append(snapshot.ClosedOf, p.truth.Key().Name)
+		snapshot.Closed, snapshot.ClosedOf = append(snapshot.Closed, answer.Positions.Items()...), append(snapshot.ClosedOf, p.symbol.Key().Name)
 	case p.kind == callTrades:
-		e.takeTrades(p, answer)
+		r.takeTrades(p, answer)
 	case p.kind == callTicker:
-		e.takeTickers(p, answer)
+		r.takeTickers(p, answer)
 	case p.kind == callLeverages:
 		for _, setting := range answer.Leverages.Items() {
-			e.book.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: setting.Symbol}).Leverage = setting.Leverage
+			r.book.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: setting.Symbol}).Leverage = setting.Leverage
 		}
 	case p.before:
 		snapshot.Before = answer.Positions
@@ -66,74 +66,71 @@ func (e *round) takeRound(p purpose, event *EventAnswer) error {
 	return nil
 }
 
-func (e *round) takeTickers(p purpose, answer *exchange.Answer) {
+func (r *round) takeTickers(p purpose, answer *exchange.Answer) {
 	for _, ticker := range answer.Tickers.Items() {
-		if ticker.Symbol == p.truth.Key().Name && ticker.Last > 0 {
-			p.truth.Last, p.truth.Mark, p.truth.LastMS = ticker.Last, ticker.Last, e.market.pricedMS(p.truth.Key(), ticker.CloseMS)
+		if ticker.Symbol == p.symbol.Key().Name && ticker.Last > 0 {
+			p.symbol.Last, p.symbol.Mark, p.symbol.LastMS = ticker.Last, ticker.Last, r.market.priceTimeMS(p.symbol.Key(), ticker.CloseMS)
 		}
 	}
 }
 
 // lookForVanished asks for each live order its list does not show: futures by
 // id, spot (which has no get) by the symbol's history.
-func (e *round) lookForVanished() {
-	for _, p := range e.book.Vanished(&e.reading.snapshot) {
+func (r *round) fetchVanished() {
+	for _, p := range r.book.Vanished(&r.reading.snapshot) {
 		if p.Order().Market == exchange.Futures {
-			e.roundAsk(purpose{kind: callLook, orderID: p.OrderID()}, exchange.Request{Operation: exchange.FuturesOrder, OrderID: p.OrderID()})
+			r.roundAsk(purpose{kind: callOrder, orderID: p.OrderID()}, exchange.Request{Operation: exchange.FuturesOrder, OrderID: p.OrderID()})
 		}
 	}
 	var asked []string
-	for _, p := range e.book.Live() {
-		if p.Order().Market != exchange.Spot || slices.Contains(asked, p.Order().Symbol) || p.State() == placement.Working && !e.vanished(p) {
+	for _, p := range r.book.Live() {
+		if p.Order().Market != exchange.Spot || slices.Contains(asked, p.Order().Symbol) || p.State() == placement.Working && !r.vanished(p) {
 			continue
 		}
 		asked = append(asked, p.Order().Symbol)
-		e.reading.asked = true
-		e.roundAsk(
+		r.reading.asked = true
+		r.roundAsk(
 			purpose{kind: callHistory},
 			exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: p.Order().Symbol, StartMS: max(0, p.SentMS()-60_000), Limit: spotHistory},
 		)
 	}
-	for _, r := range e.runs {
-		if r.truth.Key().Market == exchange.Spot && !r.truth.Read && !e.config.Feed {
-			e.roundAsk(
-				purpose{kind: callNewest},
-				exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: r.truth.Key().Name, Limit: spotHistory},
-			)
+	for _, leg := range r.legs {
+		if leg.symbol.Key().Market == exchange.Spot && !leg.symbol.Read && !r.config.Feed {
+			r.roundAsk(purpose{kind: callNewest}, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: leg.symbol.Key().Name, Limit: spotHistory})
 		}
 	}
-	e.askEvidence()
+	r.askEvidence()
 }
 
-func (e *round) vanished(p *account.Placement) bool {
-	return !slices.ContainsFunc(e.reading.snapshot.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() })
+func (r *round) vanished(p *account.Placement) bool {
+	return !slices.ContainsFunc(r.reading.snapshot.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() })
 }
 
 // askEvidence asks for what decides unknowns beyond the lists: positions/history
 // on futures (case 9), user trades of an order on spot.
-func (e *round) askEvidence() {
-	for _, r := range e.runs {
-		if p := e.book.AsksClosed(r.truth, e.nowMS); p != nil {
-			e.roundAsk(
-				purpose{kind: callClosed, truth: r.truth},
-				exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: r.truth.Key().Name,
+func (r *round) askEvidence() {
+	for _, leg := range r.legs {
+		if p := r.book.AsksClosed(leg.symbol, r.nowMS); p != nil {
+			r.roundAsk(
+				purpose{kind: callClosed, symbol: leg.symbol},
+				exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: leg.symbol.Key().Name,
 					StartMS: p.SentMS() - p.SentMS()%1000, Limit: 100},
 			)
 		}
 	}
-	for _, p := range e.book.Live() {
-		if p.Order().Market == exchange.Spot && p.OrderID() != 0 && e.vanished(p) {
-			e.roundAsk(purpose{kind: callTrades, truth: e.book.Symbol(p.Symbol()), orderID: p.OrderID()},
+	for _, p := range r.book.Live() {
+		if p.Order().Market == exchange.Spot && p.OrderID() != 0 && r.vanished(p) {
+			r.roundAsk(purpose{kind: callTrades, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
 				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: p.Order().Symbol, OrderID: p.OrderID(), Limit: spotHistory})
 		}
 	}
 }
 
 // takeTrades sums an order's user trades.
-func (e *round) takeTrades(p purpose, answer *exchange.Answer) {
+func (r *round) takeTrades(p purpose, answer *exchange.Answer) {
 	told := reconcile.Traded{OrderID: p.orderID}
 	var value exchange.Amount
-	rules := p.truth.Rules
+	rules := p.symbol.Rules
 	if rules == nil {
 		return
 	}
@@ -145,37 +142,37 @@ func (e *round) takeTrades(p purpose, answer *exchange.Answer) {
 	}
 	if told.Filled > 0 {
 		told.Price = rules.AverageCost(value, told.Filled)
-		e.reading.snapshot.Trades = append(e.reading.snapshot.Trades, told)
+		r.reading.snapshot.Trades = append(r.reading.snapshot.Trades, told)
 	}
 }
 
 // askPositions reads positions last, so that a fill between the lists and here
 // shows as a difference that the next round explains, never as a wrong sum.
-func (e *round) askPositions() {
-	if e.trades(exchange.Futures) {
-		e.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenPositions})
-		e.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesAccount})
+func (r *round) askPositions() {
+	if r.trades(exchange.Futures) {
+		r.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenPositions})
+		r.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesAccount})
 	}
-	if e.trades(exchange.Spot) {
-		e.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.SpotWallet})
+	if r.trades(exchange.Spot) {
+		r.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.SpotWallet})
 	}
-	if e.config.Feed {
+	if r.config.Feed {
 		return
 	}
-	for _, r := range e.runs {
-		if e.nowMS-r.truth.LastMS < 500 && r.truth.LastMS != 0 || !e.wantsPrice(r) {
+	for _, leg := range r.legs {
+		if r.nowMS-leg.symbol.LastMS < 500 && leg.symbol.LastMS != 0 || !r.wantsPrice(leg) {
 			continue
 		}
-		request := exchange.Request{Operation: exchange.FuturesTicker, Symbol: r.truth.Key().Name}
-		if r.truth.Key().Market == exchange.Spot {
+		request := exchange.Request{Operation: exchange.FuturesTicker, Symbol: leg.symbol.Key().Name}
+		if leg.symbol.Key().Market == exchange.Spot {
 			request.Operation = exchange.SpotTicker
 		}
-		e.roundAsk(purpose{kind: callTicker, truth: r.truth}, request)
+		r.roundAsk(purpose{kind: callTicker, symbol: leg.symbol}, request)
 	}
 }
 
 // wantsPrice reports whether a round could act on the symbol's price.
-func (e *round) wantsPrice(r *run) bool {
-	return r.truth.LastMS == 0 || r.truth.Position != 0 || r.config.Schedule != nil ||
-		r.state.Plan().Target.Sign() != 0 || r.state.Plan().OrdersSet
+func (r *round) wantsPrice(leg *leg) bool {
+	return leg.symbol.LastMS == 0 || leg.symbol.Position != 0 || leg.config.Schedule != nil ||
+		leg.state.Plan().Target.Sign() != 0 || leg.state.Plan().OrdersSet
 }

@@ -29,7 +29,7 @@ func (w *world) withdraw(id string) {
 }
 
 // says wants a line of a deed.
-func (d *Deed) says(t *testing.T, part string) {
+func (d *ManualAction) says(t *testing.T, part string) {
 	t.Helper()
 	if !strings.Contains(strings.Join(d.Lines, "\n"), part) {
 		t.Errorf("want %q said, have\n  %s", part, strings.Join(d.Lines, "\n  "))
@@ -57,7 +57,7 @@ func TestAnOrderTakenOutByHandStaysOut(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
 	low := w.live(placement.Order, "low")
-	deed, err := w.engine.Withdrawing(low.ClientOrderID())
+	deed, err := w.engine.PreviewCancel(low.ClientOrderID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,10 +75,10 @@ func TestAnOrderTakenOutByHandStaysOut(t *testing.T) {
 	}
 	w.wantHeld(10)
 	w.wantOpen(2) // the stop and the exit
-	if d := w.wantState("halted"); d.Scope.Strategy != "one" || d.Doing != "" {
+	if d := w.wantState("halted"); d.Scope.Strategy != "one" || d.Remaining != "" {
 		t.Errorf("want the strategy halted and nothing left to do, have %+v", d)
 	}
-	if _, err := w.engine.Withdrawing(low.ClientOrderID()); err == nil || !strings.Contains(err.Error(), "not under way") {
+	if _, err := w.engine.PreviewCancel(low.ClientOrderID()); err == nil || !strings.Contains(err.Error(), "not under way") {
 		t.Errorf("want an ended order refused, have %v", err)
 	}
 	w.halt(record.LevelNone, account.Scope{Strategy: "one"})
@@ -101,10 +101,10 @@ func TestACancelByHandIsSentAgainUntilTheOrderHasEnded(t *testing.T) {
 	}
 	w.withdraw(low.ClientOrderID())
 	w.pass(200)
-	if d := w.wantState("halted"); !strings.Contains(d.Doing, "orders to end: 1") {
+	if d := w.wantState("halted"); !strings.Contains(d.Remaining, "orders to end: 1") {
 		t.Errorf("want it told what is left, have %+v", d)
 	}
-	if _, err := w.engine.Withdrawing(low.ClientOrderID()); err == nil || !strings.Contains(err.Error(), "already") {
+	if _, err := w.engine.PreviewCancel(low.ClientOrderID()); err == nil || !strings.Contains(err.Error(), "already") {
 		t.Errorf("want a second cancel refused, have %v", err)
 	}
 	w.pass(2_000)
@@ -114,9 +114,7 @@ func TestACancelByHandIsSentAgainUntilTheOrderHasEnded(t *testing.T) {
 		t.Errorf("want it sent again, have %d tries", tries)
 	}
 	w.wantOpen(2)
-	if state, _ := w.ended(
-		slices.IndexFunc(w.sent, func(o exchange.NewOrder) bool { return o.ClientOrderID == low.ClientOrderID() }),
-	); state != placement.Canceled {
+	if state, _ := w.ended(slices.IndexFunc(w.sent, func(o exchange.NewOrder) bool { return o.ClientOrderID == low.ClientOrderID() })); state != placement.Canceled {
 		t.Errorf("want it canceled, have %s", state)
 	}
 }
@@ -132,7 +130,7 @@ func TestAnOrderOfUnknownFateIsCanceledOnceItsIDIsKnown(t *testing.T) {
 	if low.State() != placement.Uncertain {
 		t.Fatalf("want it uncertain, have %s", low.State())
 	}
-	deed, err := w.engine.Withdrawing(low.ClientOrderID())
+	deed, err := w.engine.PreviewCancel(low.ClientOrderID())
 	if err != nil || !deed.Steps[0].Later {
 		t.Fatalf("want it canceled later, have %+v, %v", deed, err)
 	}
@@ -148,9 +146,7 @@ func TestWhatReducesOrProtectsIsNotCanceledByHand(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
 	for _, p := range []*account.Placement{w.live(placement.StopLoss, ""), w.live(placement.ExitOrder, "high")} {
-		if _, err := w.engine.Withdrawing(
-			p.ClientOrderID(),
-		); err == nil || !strings.Contains(err.Error(), "protects") ||
+		if _, err := w.engine.PreviewCancel(p.ClientOrderID()); err == nil || !strings.Contains(err.Error(), "protects") ||
 			!strings.Contains(err.Error(), "hint: ") {
 			t.Errorf("%s: want it refused with a hint, have %v", p.Purpose(), err)
 		}
@@ -166,7 +162,7 @@ func TestAPositionClosedByHandIsNotOpenedAgain(t *testing.T) {
 	w := newWorld(t, hold(10), protected)
 	w.pass(20_000)
 	w.wantHeld(10)
-	deed, err := w.engine.Closing(bitcoin)
+	deed, err := w.engine.PreviewClose(bitcoin)
 	if err != nil || len(deed.Steps) != 1 || deed.Steps[0].Intent.Order.Quantity != 10 || !deed.Steps[0].Intent.Order.ReduceOnly ||
 		deed.Level != record.LevelFlatten {
 		t.Fatalf("want one reduceOnly exit of all, have %+v, %v", deed, err)
@@ -182,7 +178,7 @@ func TestAPositionClosedByHandIsNotOpenedAgain(t *testing.T) {
 	if !slices.Equal(sent, []string{"place SELL MARKET"}) {
 		t.Errorf("want one exit and nothing after it, have %q\n%s", sent, w.story())
 	}
-	if _, err := w.engine.Closing(bitcoin); err == nil || !strings.Contains(err.Error(), "nothing is held") {
+	if _, err := w.engine.PreviewClose(bitcoin); err == nil || !strings.Contains(err.Error(), "nothing is held") {
 		t.Errorf("want nothing left to close, have %v", err)
 	}
 	w.halt(record.LevelNone, deed.Scope)
@@ -199,7 +195,7 @@ func TestAPositionIsClosedThoughAPlacementIsUnknown(t *testing.T) {
 	target = 20
 	w.network = once(fate{err: &exchange.Uncertain{Reason: "reset"}, lateMS: 9_000}) // it comes all the same, later
 	w.pass(3_000)
-	deed, err := w.engine.Closing(bitcoin)
+	deed, err := w.engine.PreviewClose(bitcoin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,15 +216,13 @@ func TestAPositionOfSomebodyElseIsNotClosed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0))
 	w.pass(5_000)
-	if _, err := w.engine.Closing(
-		exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"},
-	); err == nil ||
+	if _, err := w.engine.PreviewClose(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}); err == nil ||
 		!strings.Contains(err.Error(), "no strategy trades") {
 		t.Errorf("want a symbol that nobody trades refused, have %v", err)
 	}
 	w.byHand(w.market(exchange.Buy, 5, false))
 	w.pass(20_000)
-	if _, err := w.engine.Closing(bitcoin); err == nil || !strings.Contains(err.Error(), "--adopt") {
+	if _, err := w.engine.PreviewClose(bitcoin); err == nil || !strings.Contains(err.Error(), "--adopt") {
 		t.Errorf("want a stranger's position refused with the way out, have %v", err)
 	}
 	w.wantHeld(5)
@@ -242,7 +236,7 @@ func TestAPositionOnSpotIsClosedAfterItsStop(t *testing.T) {
 	if before == 0 {
 		t.Fatalf("want something held\n%s", w.story())
 	}
-	deed, err := w.engine.Closing(coin)
+	deed, err := w.engine.PreviewClose(coin)
 	if err != nil || len(deed.Steps) != 2 || deed.Steps[0].Intent.Purpose != placement.Cancel || !deed.Steps[1].Later ||
 		deed.Steps[1].Intent.Order.Type != exchange.Limit {
 		t.Fatalf("want the stop canceled, then an exit by limit, have %+v, %v", deed, err)

@@ -10,11 +10,11 @@ import (
 )
 
 // run is one strategy under way.
-type run struct {
+type leg struct {
 	config        StrategyConfig
 	limits        risk.Limits // as configured: config's are those in force
 	series        *series
-	truth         *reconcile.SymbolState
+	symbol        *reconcile.SymbolState
 	state         *account.Strategy
 	view          strategy.View
 	plan          strategy.Plan // scratch of Decide
@@ -32,76 +32,76 @@ type run struct {
 	cash   exchange.Amount   // spot: what these fills brought
 	entry  exchange.Amount   // futures: the position's entry price before them
 
-	pressedMS int64 // the round whose position was closed by a halt while reads failed (press)
+	emergencyMS int64 // the round whose position was closed by a halt while reads failed (press)
 
-	around watching
+	watched watched
 
-	wished   strategy.Target // the target of the last candle's decision, and since which candle
-	wishedMS int64
+	candleTarget   strategy.Target // the target of the last candle's decision, and since which candle
+	candleTargetMS int64
 }
 
 // symbol returns the run's symbol; without a run, for the account, nil.
-func (r *run) symbol() *exchange.Symbol {
-	if r == nil {
+func (leg *leg) noteSymbol() *exchange.Symbol {
+	if leg == nil {
 		return nil
 	}
-	return r.config.Symbol
+	return leg.config.Symbol
 }
 
 // decidesByCandle reports whether a strategy is asked once per closed candle, and has
 // seen enough of them.
-func (r *run) decidesByCandle() bool {
-	return r.config.Schedule == nil && r.seen >= r.config.Strategy.Warmup()
+func (leg *leg) decidesByCandle() bool {
+	return leg.config.Schedule == nil && leg.seen >= leg.config.Strategy.Warmup()
 }
 
 // nextTick is when the strategy is asked next.
-func (r *run) nextTick(nowMS int64) int64 {
+func (leg *leg) nextTick(nowMS int64) int64 {
 	switch {
-	case r.failed != "" || r.config.Removed:
+	case leg.failed != "" || leg.config.Removed:
 		return 0
-	case r.config.Schedule != nil:
-		return r.nextMS
-	case r.series.end > 0:
-		return r.series.candles.CloseMS(r.series.end-1) + int64(r.config.Interval)
+	case leg.config.Schedule != nil:
+		return leg.nextMS
+	case leg.series.end > 0:
+		return leg.series.candles.CloseMS(leg.series.end-1) + int64(leg.config.Interval)
 	}
-	return r.config.Interval.OpenOf(nowMS) + int64(r.config.Interval)
+	return leg.config.Interval.OpenOf(nowMS) + int64(leg.config.Interval)
 }
 
 // target is the quantity the plan in force wishes; that of a share or an amount is known
 // once it was priced.
-func (r *run) target() exchange.Quantity {
-	wish := r.state.Plan().Target
-	quantity, priced := r.state.Priced(wish)
+func (leg *leg) target() exchange.Quantity {
+	wish := leg.state.Plan().Target
+	quantity, priced := leg.state.Priced(wish)
 	switch {
 	case priced:
 		return quantity
 	case wish.Kind == strategy.ByQuantity:
-		return r.config.Symbol.FloorQuantity(wish.Quantity)
+		return leg.config.Symbol.FloorQuantity(wish.Quantity)
 	}
 	return 0
 }
 
 // removal is the level at which a removed strategy's symbol is wound up.
-func (r *run) removal() record.HaltLevel {
-	if r.config.Removed && r.state.OnRemove() == removeFlatten {
+func (leg *leg) removal() record.HaltLevel {
+	if leg.config.Removed && leg.state.OnRemove() == removeFlatten {
 		return record.LevelFlatten
 	}
 	return record.LevelNone
 }
 
 // protectionOf is the plan's protection, else the configured one.
-func protectionOf(r *run) strategy.Protection {
-	if r.state.Plan().Protection.Set {
-		return r.state.Plan().Protection
+func protectionOf(leg *leg) strategy.Protection {
+	if leg.state.Plan().Protection.Set {
+		return leg.state.Plan().Protection
 	}
-	return r.config.Protection
+	return leg.config.Protection
 }
 
 // nobody stands for a strategy that was removed: it wishes nothing.
-type nobody struct{}
+type removedStrategy struct{}
 
-func (nobody) Warmup() int { return 0 }
+func (removedStrategy) Warmup() int { return 0 }
 
-func (nobody) Candle(*strategy.View) {}
+func (removedStrategy) Candle(*strategy.View) {}
 
-func (nobody) Decide(*strategy.View, *strategy.Plan) {}
+func (removedStrategy) Decide(*strategy.View, *strategy.Plan) {}

@@ -242,7 +242,7 @@ func TestWhatAFlipClosesIsThePositionThatWas(t *testing.T) {
 	var wish exchange.Quantity
 	w := wishing(t, &wish, ownLimits(risk.Limits{MaxLosingStreak: 9}))
 	w.pass(5_000)
-	r := w.engine.runs[0]
+	leg := w.engine.legs[0]
 	for _, c := range []struct {
 		name         string
 		held, now    exchange.Quantity
@@ -257,9 +257,9 @@ func TestWhatAFlipClosesIsThePositionThatWas(t *testing.T) {
 		{"opened", 0, 200, "0", "51000", "0"},
 	} {
 		w.engine.book.Apply(&record.Record{Strategy: "one", Body: record.Result{Position: c.held}})
-		r.truth.Position, r.entry = c.now, exchange.MustAmount(c.entry)
-		r.truth.Mark, _ = r.truth.Rules.Price(exchange.MustAmount(c.price).Decimal())
-		if have := w.engine.results.estimate(r); have != exchange.MustAmount(c.want) {
+		leg.symbol.Position, leg.entry = c.now, exchange.MustAmount(c.entry)
+		leg.symbol.Mark, _ = leg.symbol.Rules.Price(exchange.MustAmount(c.price).Decimal())
+		if have := w.engine.results.estimate(leg); have != exchange.MustAmount(c.want) {
 			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
 		}
 	}

@@ -16,14 +16,14 @@ import (
 // Deed is what a person is about to do to one order or one position: what is sent,
 // and what becomes of the strategy. It holds its strategy back by a halt of its own,
 // so that no later round undoes it.
-type Deed struct {
+type ManualAction struct {
 	Scope account.Scope    // of the halt
 	Level record.HaltLevel // of the halt
 	Steps []Step           // what is sent now, and what follows once that is confirmed
 	Lines []string         // what comes of it, for people
 }
 
-func (d *Deed) say(format string, values ...any) {
+func (d *ManualAction) add(format string, values ...any) {
 	d.Lines = append(d.Lines, fmt.Sprintf(format, values...))
 }
 
@@ -31,109 +31,105 @@ func (d *Deed) say(format string, values ...any) {
 type manual struct {
 	*base
 	halts    *halts
-	outlooks *outlooks
+	outlooks *previews
 }
 
 // Withdrawing says what taking one order out of the book would do, and does
 // nothing. An error says why it can not be taken out.
-func (e *manual) Withdrawing(clientOrderID string) (Deed, error) {
-	p := e.book.Placement(clientOrderID)
+func (m *manual) PreviewCancel(clientOrderID string) (ManualAction, error) {
+	p := m.book.Placement(clientOrderID)
 	if p == nil || p.State().Final() {
-		return Deed{}, fmt.Errorf("order %s is not under way any more: there is nothing to cancel", clientOrderID)
+		return ManualAction{}, fmt.Errorf("order %s is not under way any more: there is nothing to cancel", clientOrderID)
 	}
-	r := e.runOn(p.Symbol())
+	leg := m.legOn(p.Symbol())
 	switch {
-	case r == nil:
-		return Deed{}, fmt.Errorf("no strategy trades %s now: botd does nothing there", p.Symbol())
+	case leg == nil:
+		return ManualAction{}, fmt.Errorf("no strategy trades %s now: botd does nothing there", p.Symbol())
 	case p.Withdrawn() != "":
-		return Deed{}, fmt.Errorf("order %s is being canceled already: %s", clientOrderID, p.Withdrawn())
+		return ManualAction{}, fmt.Errorf("order %s is being canceled already: %s", clientOrderID, p.Withdrawn())
 	case !p.Purpose().Opens():
-		return Deed{}, fmt.Errorf(
+		return ManualAction{}, fmt.Errorf(
 			"order %s (%s) reduces or protects a position: no halt keeps such orders back, and the next round would place it anew\nhint: close the position, or change the strategy's exits and protection",
 			clientOrderID,
 			p.Purpose(),
 		)
 	}
-	deed := Deed{Scope: account.Scope{Strategy: r.config.Name}, Level: record.LevelPause}
+	deed := ManualAction{Scope: account.Scope{Strategy: leg.config.Name}, Level: record.LevelPause}
 	intent := reconcile.Intent{
-		Strategy: r.config.Name,
+		Strategy: leg.config.Name,
 		Purpose:  placement.Cancel,
 		OrderID:  p.OrderID(),
 		ClientID: p.ClientOrderID(),
 		Key:      p.Key(),
-		Last:     r.truth.Last,
-		Before:   r.truth.Position,
+		Last:     leg.symbol.Last,
+		Before:   leg.symbol.Position,
 	}
 	intent.Order.Market, intent.Order.Symbol = p.Order().Market, p.Order().Symbol
-	deed.Steps = []Step{{r.config.Name, r.config.Symbol, intent, p.OrderID() == 0}}
-	deed.say("%s is halted at level %s, so that the order is not placed anew: nothing opens; exits and stops go on", deed.Scope, e.after(&deed))
+	deed.Steps = []Step{{leg.config.Name, leg.config.Symbol, intent, p.OrderID() == 0}}
+	deed.add("%s is halted at level %s, so that the order is not placed anew: nothing opens; exits and stops go on", deed.Scope, m.levelAfter(&deed))
 	if p.OrderID() == 0 {
-		deed.say(
+		deed.add(
 			"the exchange's id of the order is not known yet (%s): it is canceled as soon as it is, and not at all if the order never came to be",
 			p.State(),
 		)
 	}
 	if p.Filled() > 0 {
-		deed.say("%s of it is filled already, and stays a position", r.config.Symbol.QuantityDecimal(p.Filled()))
+		deed.add("%s of it is filled already, and stays a position", leg.config.Symbol.QuantityDecimal(p.Filled()))
 	}
-	deed.say("what fills until the cancel arrives stays a position too; its stop is kept")
-	e.foretell(r, &deed)
+	deed.add("what fills until the cancel arrives stays a position too; its stop is kept")
+	m.addConsequences(leg, &deed)
 	return deed, nil
 }
 
 // Closing says what closing the position of one symbol would do, and does nothing.
 // An error says why there is nothing that botd could close.
-func (e *manual) Closing(key exchange.SymbolKey) (Deed, error) {
-	r := e.runOn(key)
-	if r == nil {
-		return Deed{}, fmt.Errorf("no strategy trades %s now: a position there is none of botd's", key)
+func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
+	leg := m.legOn(key)
+	if leg == nil {
+		return ManualAction{}, fmt.Errorf("no strategy trades %s now: a position there is none of botd's", key)
 	}
-	held := e.book.Held(r.truth)
+	held := m.book.Held(leg.symbol)
 	switch {
-	case !r.truth.Read || r.truth.Last <= 0:
-		return Deed{}, fmt.Errorf("position and price of %s were not read since the start: wait for a complete round", key)
-	case r.truth.Position == 0:
-		return Deed{}, fmt.Errorf(
+	case !leg.symbol.Read || leg.symbol.Last <= 0:
+		return ManualAction{}, fmt.Errorf("position and price of %s were not read since the start: wait for a complete round", key)
+	case leg.symbol.Position == 0:
+		return ManualAction{}, fmt.Errorf(
 			"nothing is held on %s: there is nothing to close\nhint: botd halt --level flatten --strategy %s also takes away what is still under way",
 			key,
-			r.config.Name,
+			leg.config.Name,
 		)
 	case held == 0:
-		return Deed{}, fmt.Errorf("none of the position on %s is known to be botd's\nhint: botd resolve %s --adopt makes it so", key, key.Name)
+		return ManualAction{}, fmt.Errorf("none of the position on %s is known to be botd's\nhint: botd resolve %s --adopt makes it so", key, key.Name)
 	}
-	deed := Deed{Scope: account.Scope{Strategy: r.config.Name}, Level: record.LevelFlatten}
-	deed.Steps = e.outlooks.Preview(deed.Level, deed.Scope)
-	deed.say(
+	deed := ManualAction{Scope: account.Scope{Strategy: leg.config.Name}, Level: record.LevelFlatten}
+	deed.Steps = m.outlooks.PreviewHalt(deed.Level, deed.Scope)
+	deed.add(
 		"%s is halted at level %s: nothing opens, its opening orders are canceled, and its position is closed at market; that goes on until it is done, through failures and restarts",
 		deed.Scope,
-		e.after(&deed),
+		m.levelAfter(&deed),
 	)
-	if left := r.truth.AtVenue() - held; left != 0 {
-		deed.say("%s of the exchange's position is not known to be botd's, and is left", r.config.Symbol.QuantityDecimal(left))
+	if left := leg.symbol.AtVenue() - held; left != 0 {
+		deed.add("%s of the exchange's position is not known to be botd's, and is left", leg.config.Symbol.QuantityDecimal(left))
 	}
-	for _, p := range e.book.Live() {
+	for _, p := range m.book.Live() {
 		switch {
 		case p.Symbol() != key:
 		case p.Purpose() == placement.Exit:
-			deed.say("the exit %s is under way (%s): another is sent only when it has ended, or its answer is lost", p.ClientOrderID(), p.State())
+			deed.add("the exit %s is under way (%s): another is sent only when it has ended, or its answer is lost", p.ClientOrderID(), p.State())
 		case p.State().Unresolved() && p.Purpose().Opens():
-			deed.say(
-				"placement %s is %s: the exit does not wait for it, and what it turns out to have opened is closed too",
-				p.ClientOrderID(),
-				p.State(),
-			)
+			deed.add("placement %s is %s: the exit does not wait for it, and what it turns out to have opened is closed too", p.ClientOrderID(), p.State())
 		}
 	}
-	if r.truth.Key().Market == exchange.Futures && r.truth.Position != 0 {
-		deed.say("a stop on the exchange stays until the position is closed, and ends with it")
+	if leg.symbol.Key().Market == exchange.Futures && leg.symbol.Position != 0 {
+		deed.add("a stop on the exchange stays until the position is closed, and ends with it")
 	}
-	e.foretell(r, &deed)
+	m.addConsequences(leg, &deed)
 	return deed, nil
 }
 
 // after is the level at which the strategy's own halt stands after a deed.
-func (e *manual) after(d *Deed) string {
-	if before := e.book.HaltOf(d.Scope).Level; d.Level <= before {
+func (m *manual) levelAfter(d *ManualAction) string {
+	if before := m.book.HaltOf(d.Scope).Level; d.Level <= before {
 		return before.String() + " already"
 	}
 	return d.Level.String()
@@ -141,42 +137,38 @@ func (e *manual) after(d *Deed) string {
 
 // foretell says what the rules refuse now, and what the strategy does when it is
 // armed again.
-func (e *manual) foretell(r *run, d *Deed) {
+func (m *manual) addConsequences(leg *leg, d *ManualAction) {
 	for i := range d.Steps {
 		if d.Steps[i].Later {
 			continue
 		}
-		for _, v := range e.outlooks.judge(r, &d.Steps[i].Intent).Verdicts {
+		for _, v := range m.outlooks.judge(leg, &d.Steps[i].Intent).Verdicts {
 			if v.Outcome == risk.Rejected {
-				d.say("the rule %s refuses a step of this now (%s, limit %s): it is tried again each round", v.Rule, v.Value, v.Limit)
+				d.add("the rule %s refuses a step of this now (%s, limit %s): it is tried again each round", v.Rule, v.Value, v.Limit)
 			}
 		}
 	}
-	wayBack := "botd rearm --strategy " + r.config.Name
-	inForce := r.state.Plan()
+	wayBack := "botd rearm --strategy " + leg.config.Name
+	inForce := leg.state.Plan()
 	plan := &inForce
 	switch sign := plan.Target.Sign(); {
-	case r.config.Removed:
-		d.say("the strategy is not in the configuration any more: nothing opens again")
+	case leg.config.Removed:
+		d.add("the strategy is not in the configuration any more: nothing opens again")
 	case sign != 0:
-		d.say(
-			"it stays so until it is armed again (%s); its plan wishes %s now, so then it may enter at once",
-			wayBack,
-			wishText(plan, r.config.Symbol),
-		)
+		d.add("it stays so until it is armed again (%s); its plan wishes %s now, so then it may enter at once", wayBack, targetText(plan, leg.config.Symbol))
 	case len(plan.Orders) > 0:
-		d.say(
+		d.add(
 			"it stays so until it is armed again (%s); its plan keeps %d opening orders in the book, so then it places them at once",
 			wayBack,
 			len(plan.Orders),
 		)
 	default:
-		d.say("it stays so until it is armed again (%s); its plan wishes no position now", wayBack)
+		d.add("it stays so until it is armed again (%s); its plan wishes no position now", wayBack)
 	}
 }
 
 // wishText is a plan's target, for people.
-func wishText(plan *strategy.Plan, symbol *exchange.Symbol) string {
+func targetText(plan *strategy.Plan, symbol *exchange.Symbol) string {
 	side := "long"
 	if plan.Target.Sign() < 0 {
 		side = "short"
@@ -189,20 +181,15 @@ func wishText(plan *strategy.Plan, symbol *exchange.Symbol) string {
 
 // withdraw takes one order out of the book as a person asked: it is canceled, again
 // if need be, until it has ended, and its strategy is held back. Both are journalled.
-func (e *manual) withdraw(event *EventWithdraw) {
-	deed, err := e.Withdrawing(event.ClientOrderID)
+func (m *manual) withdraw(event *EventWithdraw) {
+	deed, err := m.PreviewCancel(event.ClientOrderID)
 	if err != nil {
 		return // told when it was asked for: it ended in between
 	}
-	p, why := e.book.Placement(event.ClientOrderID), cmp.Or(event.Why, "by hand")
-	e.record(
-		record.Record{
-			Strategy:      p.Strategy(),
-			Symbol:        p.Symbol(),
-			ClientOrderID: p.ClientOrderID(),
-			Body:          record.Withdrawn{OrderID: p.OrderID(), Why: why},
-		},
+	p, why := m.book.Placement(event.ClientOrderID), cmp.Or(event.Why, "by hand")
+	m.record(
+		record.Record{Strategy: p.Strategy(), Symbol: p.Symbol(), ClientOrderID: p.ClientOrderID(), Body: record.Withdrawn{OrderID: p.OrderID(), Why: why}},
 	)
-	e.halts.halt(&EventHalt{deed.Scope, deed.Level, why})
-	e.roundMS = e.nowMS
+	m.halts.halt(&EventHalt{deed.Scope, deed.Level, why})
+	m.roundMS = m.nowMS
 }

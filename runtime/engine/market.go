@@ -21,35 +21,35 @@ type market struct {
 }
 
 // look asks for the candles that are due, and hourly for the symbols' rules.
-func (e *market) look() {
-	for _, s := range e.series {
-		if s.pollMS <= e.nowMS && !s.asking {
-			e.pollSeries(s)
+func (m *market) poll() {
+	for _, s := range m.series {
+		if s.pollMS <= m.nowMS && !s.asking {
+			m.pollSeries(s)
 		}
 	}
-	if e.rulesMS <= e.nowMS {
-		e.rulesMS = e.nowMS + rulesEveryMS
-		e.askRules()
+	if m.rulesMS <= m.nowMS {
+		m.rulesMS = m.nowMS + rulesEveryMS
+		m.pollRules()
 	}
 }
 
-func (e *market) askRules() {
-	if e.trades(exchange.Futures) {
-		e.ask(purpose{kind: callRules}, PriorityMarket, exchange.Request{Operation: exchange.FuturesSymbols})
+func (m *market) pollRules() {
+	if m.trades(exchange.Futures) {
+		m.ask(purpose{kind: callRules}, PriorityMarket, exchange.Request{Operation: exchange.FuturesSymbols})
 	}
-	if e.trades(exchange.Spot) {
-		e.ask(purpose{kind: callRules}, PriorityMarket, exchange.Request{Operation: exchange.SpotPairs})
+	if m.trades(exchange.Spot) {
+		m.ask(purpose{kind: callRules}, PriorityMarket, exchange.Request{Operation: exchange.SpotPairs})
 	}
 }
 
 // takeRules takes the symbols' rules as they are now. Scales never change while
 // botd runs: a rule that no longer fits them keeps the symbol from opening.
-func (e *market) takeRules(event *EventAnswer) {
+func (m *market) takeRules(event *EventAnswer) {
 	if event.Err != nil || !event.Answer.Symbols.Done() {
 		return
 	}
 	for _, symbol := range event.Answer.Symbols.Items() {
-		truth := e.book.Symbol(symbol.Key())
+		truth := m.book.Symbol(symbol.Key())
 		if truth.Rules == nil || symbol.PriceScale != truth.Rules.PriceScale || symbol.QuantityScale != truth.Rules.QuantityScale {
 			continue
 		}
@@ -58,16 +58,16 @@ func (e *market) takeRules(event *EventAnswer) {
 			fresh.Brackets = truth.Rules.Brackets
 		}
 		if fresh.Tradable != truth.Rules.Tradable || fresh.ReduceOnly != truth.Rules.ReduceOnly || fresh.Cancelable != truth.Rules.Cancelable {
-			e.soon() // what was forbidden may go now
+			m.soon() // what was forbidden may go now
 		}
 		truth.Rules = &fresh
 	}
 }
 
 // takePrice takes a last trade price.
-func (e *market) takePrice(event *EventPrice) {
-	truth := e.book.Symbol(event.Series)
-	truth.Last, truth.LastMS = event.Last, e.nowMS
+func (m *market) takePrice(event *EventPrice) {
+	truth := m.book.Symbol(event.Series)
+	truth.Last, truth.LastMS = event.Last, m.nowMS
 	if truth.Mark = event.Mark; truth.Mark == 0 {
 		truth.Mark = event.Last
 	}
@@ -77,51 +77,47 @@ func (e *market) takePrice(event *EventPrice) {
 // stand still it is as old as the exchange's own times say, so that a market that
 // is frozen there is no fresh price (max_data_age); else it is what is paid now,
 // also where it was traded long ago.
-func (e *market) pricedMS(key exchange.SymbolKey, toldMS int64) int64 {
+func (m *market) priceTimeMS(key exchange.SymbolKey, toldMS int64) int64 {
 	newest, frozen := toldMS, false
-	for _, s := range e.series {
+	for _, s := range m.series {
 		if s.key == key && s.end > 0 {
 			newest, frozen = max(newest, s.candles.CloseMS(s.end-1)), frozen || s.frozen
 		}
 	}
 	if !frozen {
-		return e.nowMS
+		return m.nowMS
 	}
-	return min(newest, e.nowMS)
+	return min(newest, m.nowMS)
 }
 
 // fundingEveryMS is how often a funding rate is read while somebody watches it.
 const fundingEveryMS = 60_000
 
 // lookAround asks for the funding rates that are due.
-func (e *market) lookAround() {
-	for _, r := range e.runs {
-		if r.around.fundingMS <= e.nowMS && !r.around.asking {
-			r.around.asking = true
-			e.ask(
-				purpose{kind: callFunding, run: r},
-				PriorityMarket,
-				exchange.Request{Operation: exchange.FuturesFundingRate, Symbol: r.truth.Key().Name},
-			)
+func (m *market) pollFunding() {
+	for _, leg := range m.legs {
+		if leg.watched.fundingMS <= m.nowMS && !leg.watched.asking {
+			leg.watched.asking = true
+			m.ask(purpose{kind: callFunding, leg: leg}, PriorityMarket, exchange.Request{Operation: exchange.FuturesFundingRate, Symbol: leg.symbol.Key().Name})
 		}
 	}
 }
 
 // fundingAnswered takes a rate. In a backtest the exchange knows what it will
 // charge, which nobody knew then: it is shown when it has been paid.
-func (e *market) fundingAnswered(r *run, event *EventAnswer) {
-	a := &r.around
-	a.asking, a.fundingMS = false, e.nowMS+fundingEveryMS
+func (m *market) takeFunding(leg *leg, event *EventAnswer) {
+	a := &leg.watched
+	a.asking, a.fundingMS = false, m.nowMS+fundingEveryMS
 	if event.Err != nil {
-		e.note("", r.config.Symbol, NoteFetchFailed{What: "funding rate", Err: event.Err})
+		m.note("", leg.config.Symbol, NoteFetchFailed{What: "funding rate", Err: event.Err})
 		return
 	}
 	told := &event.Answer.Funding
 	shown, known := told.Rate, true
-	if e.config.Feed {
-		shown, known = a.next, a.told
+	if m.config.Feed {
+		shown, known = a.next, a.known
 		a.fundingMS = told.NextMS
 	}
-	a.next, a.told = told.Rate, true
-	r.view.Funding = strategy.Funding{Rate: shown, NextMS: told.NextMS, Known: known}
+	a.next, a.known = told.Rate, true
+	leg.view.Funding = strategy.Funding{Rate: shown, NextMS: told.NextMS, Known: known}
 }

@@ -263,14 +263,14 @@ func TestAClockSetBackWithinARoundMakesNoReadingStand(t *testing.T) {
 	reading.Wallet[0].Amount = reading.Wallet[0].Amount.Sub(exchange.AmountOf(1))
 	began := w.now + 1_000
 	reading.AtMS = began - 3_500
-	e.readMoney(m, reading, began)
-	if !m.due || m.waiting != 0 {
-		t.Errorf("want a reading that waits for a second one, have due %t and %d questions", m.due, m.waiting)
+	e.take(m, reading, began)
+	if !m.due || m.pending != 0 {
+		t.Errorf("want a reading that waits for a second one, have due %t and %d questions", m.due, m.pending)
 	}
 	reading.AtMS = began + 3_200
-	e.readMoney(m, reading, began+3_100)
-	if m.waiting != 1 {
-		t.Errorf("want it booked when a later one tells the same, have %d questions", m.waiting)
+	e.take(m, reading, began+3_100)
+	if m.pending != 1 {
+		t.Errorf("want it booked when a later one tells the same, have %d questions", m.pending)
 	}
 }
 
@@ -290,9 +290,9 @@ func TestWhileAPositionDiffersFromTheFillsNoReadingStands(t *testing.T) {
 		w.now += 5_000
 		e.book.Observe(&reconcile.Snapshot{BeganMS: w.now, EndedMS: w.now, Positions: positions})
 		reading.AtMS = w.now
-		e.readMoney(m, reading, w.now)
-		if want := i / 2; m.waiting != want {
-			t.Errorf("reading %d: want %d questions, have %d", i, want, m.waiting)
+		e.take(m, reading, w.now)
+		if want := i / 2; m.pending != want {
+			t.Errorf("reading %d: want %d questions, have %d", i, want, m.pending)
 		}
 	}
 }

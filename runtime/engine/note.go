@@ -252,7 +252,7 @@ type NoteLimit struct {
 }
 
 // NoteTightened reports that a person set a limit, or that it is as configured again.
-type NoteTightened struct {
+type NoteLimitSet struct {
 	Rule string
 	Text string
 	Over bool
@@ -341,7 +341,7 @@ func (NoteBreaker) fact() {}
 
 func (NoteLimit) fact() {}
 
-func (NoteTightened) fact() {}
+func (NoteLimitSet) fact() {}
 
 func (NoteJournal) fact() {}
 

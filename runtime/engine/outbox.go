@@ -29,49 +29,49 @@ func newOutbox(book *reconcile.Book) *outbox {
 }
 
 // record changes the book by one record and queues it for the journal.
-func (e *outbox) record(r record.Record) {
-	r.AtMS = e.nowMS
-	e.book.Apply(&r)
-	e.unwritten = append(e.unwritten, r)
+func (o *outbox) record(r record.Record) {
+	r.AtMS = o.nowMS
+	o.book.Apply(&r)
+	o.unwritten = append(o.unwritten, r)
 }
 
 // keep queues a record that was applied already.
-func (e *outbox) keep(r record.Record) { e.unwritten = append(e.unwritten, r) }
+func (o *outbox) enqueue(r record.Record) { o.unwritten = append(o.unwritten, r) }
 
 // note reports a fact of a strategy and a symbol, or of neither.
-func (e *outbox) note(strategy string, symbol *exchange.Symbol, fact Fact) {
-	e.out.Notes = append(e.out.Notes, Note{AtMS: e.nowMS, Strategy: strategy, Symbol: symbol, Fact: fact})
+func (o *outbox) note(strategy string, symbol *exchange.Symbol, fact Fact) {
+	o.out.Notes = append(o.out.Notes, Note{AtMS: o.nowMS, Strategy: strategy, Symbol: symbol, Fact: fact})
 }
 
 // flush hands all unwritten records to the driver, one batch at a time, so that
 // their order holds whatever fails.
-func (e *outbox) flush() {
-	if e.writing > 0 || len(e.unwritten) == 0 || e.journalMS != never {
+func (o *outbox) flush() {
+	if o.writing > 0 || len(o.unwritten) == 0 || o.journalMS != never {
 		return
 	}
-	e.out.Records = append(e.out.Records, e.unwritten...)
-	e.writing = len(e.unwritten)
-	e.out.Sequence = e.emitted + int64(e.writing)
+	o.out.Records = append(o.out.Records, o.unwritten...)
+	o.writing = len(o.unwritten)
+	o.out.Sequence = o.emitted + int64(o.writing)
 }
 
 // ask sends a request whose answer is taken for that purpose.
-func (e *outbox) ask(p purpose, priority Priority, request exchange.Request) {
-	e.out.Calls = append(e.out.Calls, Call{ID: e.begin(p), Priority: priority, Request: request})
+func (o *outbox) ask(p purpose, priority Priority, request exchange.Request) {
+	o.out.Calls = append(o.out.Calls, Call{ID: o.begin(p), Priority: priority, Request: request})
 }
 
 // begin registers a call under way and returns its id.
-func (e *outbox) begin(p purpose) int64 {
-	e.nextCall++
-	e.calls[e.nextCall] = p
-	return e.nextCall
+func (o *outbox) begin(p purpose) int64 {
+	o.nextCall++
+	o.calls[o.nextCall] = p
+	return o.nextCall
 }
 
 // purpose is what a call under way is for.
 type purpose struct {
 	kind     callKind
 	series   *series
-	run      *run
-	truth    *reconcile.SymbolState
+	leg      *leg
+	symbol   *reconcile.SymbolState
 	clientID string
 	orderID  int64
 	leverage int
@@ -85,7 +85,7 @@ type callKind uint8
 
 const (
 	callRound callKind = iota + 1
-	callLook
+	callOrder
 	callHistory
 	callTicker
 	callLeverages
@@ -106,7 +106,7 @@ const (
 // ofRound reports whether a round waits for the answer.
 func (k callKind) ofRound() bool {
 	switch k {
-	case callRound, callLook, callHistory, callTicker, callLeverages, callClosed, callTrades, callNewest:
+	case callRound, callOrder, callHistory, callTicker, callLeverages, callClosed, callTrades, callNewest:
 		return true
 	}
 	return false

@@ -40,7 +40,7 @@ func TestAnOutlookHasNoEffect(t *testing.T) {
 		for range 120 {
 			w.pass(500)
 			if ask {
-				w.engine.Outlooks()
+				w.engine.PreviewTicks()
 			}
 		}
 		return w
@@ -64,7 +64,7 @@ func TestWhatAnOutlookForeseesIsWhatTheNextTickDoes(t *testing.T) {
 	foreseen := 0
 	w.pass(500) // each look is half a second before a tick
 	for range 60 {
-		o := w.engine.Outlooks()[0]
+		o := w.engine.PreviewTicks()[0]
 		var want []string
 		for _, s := range o.Steps {
 			if s.Approved && !s.Later && s.Intent.Purpose != placement.Cancel && s.Intent.Purpose != placement.Leverage {
@@ -111,11 +111,8 @@ func TestAnOutlookSaysWhyNothingIsDone(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(100*view.Symbol.QuantityTick)(view, plan) })
 			c.before(w)
-			o := w.engine.Outlooks()[0]
-			if !slices.ContainsFunc(
-				o.Blocks,
-				func(b Block) bool { return strings.Contains(b.What, c.what) && strings.Contains(b.WayOut, c.wayOut) },
-			) {
+			o := w.engine.PreviewTicks()[0]
+			if !slices.ContainsFunc(o.Blocks, func(b Block) bool { return strings.Contains(b.What, c.what) && strings.Contains(b.WayOut, c.wayOut) }) {
 				t.Errorf("want a block %q with the way out %q, have %+v", c.what, c.wayOut, o.Blocks)
 			}
 		})
@@ -131,8 +128,8 @@ func TestARefusalIsForeseenWithItsFigures(t *testing.T) {
 	wish = 100 * w.truth().Rules.QuantityTick
 	limit := w.truth().Rules.QuantityAmount(w.truth().Rules.QuantityTick * 50)
 	w.config.Strategies[0].Limits.MaxPosition = limit
-	w.engine.runs[0].config.Limits.MaxPosition = limit
-	o := w.engine.Outlooks()[0]
+	w.engine.legs[0].config.Limits.MaxPosition = limit
+	o := w.engine.PreviewTicks()[0]
 	if !o.Changes || len(o.Steps) == 0 || o.Steps[0].Approved {
 		t.Fatalf("want a step that is refused, have %+v", o)
 	}
@@ -157,7 +154,7 @@ func TestARehearsalLooksAndSendsNothing(t *testing.T) {
 	w.byHand(w.market(exchange.Buy, 5*w.truth().Rules.QuantityTick, false))
 	w.pass(30_000)
 	w.wantSent(0)
-	o := w.engine.Outlooks()[0]
+	o := w.engine.PreviewTicks()[0]
 	if !w.truth().Read || o.NextMS == 0 || len(o.Blocks) == 0 {
 		t.Errorf("want the truth read and a stranger's position told, have %+v", o)
 	}
@@ -172,11 +169,11 @@ func TestTheNextTickIsATimeWhileTheCandleIsRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10), func(w *world) { w.config.Strategies[0].Schedule = nil })
 	w.pass(30_000)
-	for left := 90_000; !w.engine.runs[0].series.asking && left > 0; left-- {
+	for left := 90_000; !w.engine.legs[0].series.asking && left > 0; left-- {
 		w.pass(1)
 	}
 	s := w.engine.Status().Strategies[0]
-	if most := w.now + int64(s.Interval); !w.engine.runs[0].series.asking || s.NextMS < w.now-int64(s.Interval) || s.NextMS > most {
+	if most := w.now + int64(s.Interval); !w.engine.legs[0].series.asking || s.NextMS < w.now-int64(s.Interval) || s.NextMS > most {
 		t.Errorf("want the next tick at most a candle from %d while the candle is read, have %d", w.now, s.NextMS)
 	}
 }

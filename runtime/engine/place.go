@@ -12,7 +12,7 @@ import (
 )
 
 // placer derives what is to change, has it checked, and lets it go.
-type placer struct {
+type dispatcher struct {
 	*base
 	sight      *sight
 	breaker    *breaker
@@ -21,22 +21,22 @@ type placer struct {
 	halts      *halts
 	permission *permission
 	sender     *sender
-	refusals   told
+	refusals   refusals
 }
 
 // act derives what one strategy's wish needs, checks it and lets it go. It
 // returns how many intents went.
-func (e *placer) act(r *run) int {
-	level := e.halts.levelOn(r, record.LevelNone)
-	if e.config.Rehearse || r.config.Removed && level == record.LevelNone {
+func (d *dispatcher) act(leg *leg) int {
+	level := d.halts.levelOn(leg, record.LevelNone)
+	if d.config.Rehearse || leg.config.Removed && level == record.LevelNone {
 		return 0 // what protects its position stays as it is
 	}
-	wish := e.wishOf(r)
+	wish := d.desired(leg)
 	wish.Strategy = wish.Strategy.Halted(level)
-	e.halts.latchFlattened(r, level)
-	intents, priced := e.book.Derive(&wish, e.nowMS)
+	d.halts.latchFlattened(leg, level)
+	intents, priced := d.book.Derive(&wish, d.nowMS)
 	if priced != nil {
-		e.record(*priced)
+		d.record(*priced)
 	}
 	acted, opened := 0, false
 	for i := range intents {
@@ -44,7 +44,7 @@ func (e *placer) act(r *run) int {
 		if opens && opened {
 			continue // one unresolved opening per symbol: the others wait for the next round
 		}
-		if e.dispatch(r, &intents[i]) {
+		if d.dispatch(leg, &intents[i]) {
 			acted++
 			opened = opened || opens
 		}
@@ -54,93 +54,93 @@ func (e *placer) act(r *run) int {
 
 // dispatch checks one intent, and when approved lets it go: an order by way of
 // the journal, a cancel and a leverage at once, since they may be repeated.
-func (e *placer) dispatch(r *run, intent *reconcile.Intent) bool {
-	if e.journalErr != nil && intent.Purpose != placement.Cancel {
+func (d *dispatcher) dispatch(leg *leg, intent *reconcile.Intent) bool {
+	if d.journalErr != nil && intent.Purpose != placement.Cancel {
 		return false // no intent until the facts queued are written; a cancel is in no record and only reduces
 	}
-	facts := e.facts(r)
-	approved, refusal := e.checked(intent, &facts)
+	facts := d.facts(leg)
+	approved, refusal := d.checked(intent, &facts)
 	key := intent.Strategy + " " + intent.Purpose.String() + " " + intent.Key
 	if refusal != nil {
-		if refusal.Rule == "symbol" && !e.config.Feed {
+		if refusal.Rule == "symbol" && !d.config.Feed {
 			again := int64(rulesSoonMS) // what the symbol forbids may be over
 			if !intent.Purpose.Opens() {
 				again = rulesUrgentMS
 			}
-			e.rulesMS = min(e.rulesMS, e.nowMS+again)
+			d.rulesMS = min(d.rulesMS, d.nowMS+again)
 		}
-		if e.refusals.anew(key, refusal.Error(), e.nowMS) {
-			e.note(intent.Strategy, r.config.Symbol, NoteIntent{intent})
-			e.note(intent.Strategy, r.config.Symbol, NoteRefusal{intent, refusal, e.verdicts(intent, &facts)})
+		if d.refusals.isNew(key, refusal.Error(), d.nowMS) {
+			d.note(intent.Strategy, leg.config.Symbol, NoteIntent{intent})
+			d.note(intent.Strategy, leg.config.Symbol, NoteRefusal{intent, refusal, d.verdicts(intent, &facts)})
 		}
 		return false
 	}
-	e.refusals.approved(key)
-	e.note(intent.Strategy, r.config.Symbol, NoteIntent{intent})
-	e.note(intent.Strategy, r.config.Symbol, NoteApproved{intent, e.verdicts(intent, &facts)})
-	e.execute(approved)
+	d.refusals.clear(key)
+	d.note(intent.Strategy, leg.config.Symbol, NoteIntent{intent})
+	d.note(intent.Strategy, leg.config.Symbol, NoteApproved{intent, d.verdicts(intent, &facts)})
+	d.execute(approved)
 	return true
 }
 
 // checked asks the gate.
-func (e *placer) checked(intent *reconcile.Intent, facts *risk.Facts) (risk.Approved, *risk.Refusal) {
-	if e.measure != nil {
-		defer e.measure(MeasuredCheck, intent.Strategy)()
+func (d *dispatcher) checked(intent *reconcile.Intent, facts *risk.Facts) (risk.Approved, *risk.Refusal) {
+	if d.measure != nil {
+		defer d.measure(MeasuredCheck, intent.Strategy)()
 	}
-	return e.ruleset.gate.Check(intent, facts)
+	return d.ruleset.gate.Check(intent, facts)
 }
 
 // verdicts says what every rule said, for people who look on.
-func (e *placer) verdicts(intent *reconcile.Intent, facts *risk.Facts) []risk.Verdict {
-	if e.config.Feed {
+func (d *dispatcher) verdicts(intent *reconcile.Intent, facts *risk.Facts) []risk.Verdict {
+	if d.config.Feed {
 		return nil
 	}
-	return e.ruleset.gate.Explain(intent, facts)
+	return d.ruleset.gate.Explain(intent, facts)
 }
 
 // facts are what the gate judges a strategy's intents against.
-func (e *placer) facts(r *run) risk.Facts {
-	facts := risk.Facts{NowMS: e.nowMS, Book: e.book, State: r.truth, Strategy: r.config.Limits, TakerFee: e.config.TakerFee, Blind: e.sight.Blind()}
-	facts.Market, facts.Own = e.marked(r.truth.Key().Market), e.own(r)
-	total, known := e.total()
+func (d *dispatcher) facts(leg *leg) risk.Facts {
+	facts := risk.Facts{NowMS: d.nowMS, Book: d.book, State: leg.symbol, Strategy: leg.config.Limits, TakerFee: d.config.TakerFee, Blind: d.sight.Blind()}
+	facts.Market, facts.Own = d.marked(leg.symbol.Key().Market), d.own(leg)
+	total, known := d.total()
 	facts.Equity, facts.Unread = total, !known
 	return facts
 }
 
 // execute is the only way to the exchange for anything that changes it, and it
 // takes an Approved.
-func (e *placer) execute(approved risk.Approved) {
+func (d *dispatcher) execute(approved risk.Approved) {
 	intent := approved.Intent()
 	switch intent.Purpose {
 	case placement.Cancel:
-		if p := e.book.Placement(intent.ClientID); p != nil {
-			e.book.NoteCancel(p.ClientOrderID(), e.nowMS)
+		if p := d.book.Placement(intent.ClientID); p != nil {
+			d.book.NoteCancel(p.ClientOrderID(), d.nowMS)
 		}
 		operation := exchange.FuturesCancel
 		if intent.Order.Market == exchange.Spot {
 			operation = exchange.SpotCancel
 		}
-		e.ask(purpose{kind: callCancel, clientID: intent.ClientID}, PriorityExit,
+		d.ask(purpose{kind: callCancel, clientID: intent.ClientID}, PriorityExit,
 			exchange.Request{Operation: operation, Symbol: intent.Order.Symbol, OrderID: intent.OrderID})
 	case placement.Leverage:
-		e.ask(purpose{kind: callSetLeverage, truth: e.book.Symbol(intent.Order.Key()), leverage: intent.Leverage}, PriorityEntry,
+		d.ask(purpose{kind: callSetLeverage, symbol: d.book.Symbol(intent.Order.Key()), leverage: intent.Leverage}, PriorityEntry,
 			exchange.Request{Operation: exchange.FuturesSetLeverage, Symbol: intent.Order.Symbol, Leverage: intent.Leverage})
 	default:
-		e.place(intent)
+		d.place(intent)
 	}
 }
 
 // place journals the order; it is sent when its record is durable.
-func (e *placer) place(intent reconcile.Intent) {
-	intent.Order.ClientOrderID = e.book.NextClientOrderID(e.config.Instance)
+func (d *dispatcher) place(intent reconcile.Intent) {
+	intent.Order.ClientOrderID = d.book.NextClientOrderID(d.config.Instance)
 	order := intent.Order
-	truth := e.book.Symbol(order.Key())
-	deadline := e.nowMS + e.config.TimeToLive
+	truth := d.book.Symbol(order.Key())
+	deadline := d.nowMS + d.config.TimeToLive
 	reserved := order.QuoteAmount
 	if reserved.IsZero() {
 		reserved = truth.Rules.Notional(max(intent.Last, order.Price), order.Quantity)
 	}
-	e.record(record.Record{Strategy: intent.Strategy, Symbol: order.Key(), ClientOrderID: order.ClientOrderID, Body: record.Sending{
+	d.record(record.Record{Strategy: intent.Strategy, Symbol: order.Key(), ClientOrderID: order.ClientOrderID, Body: record.Sending{
 		Order: order, Purpose: intent.Purpose, Key: intent.Key, DeadlineMS: deadline, Before: intent.Before, Reserved: reserved}})
 	operation, priority := exchange.FuturesPlace, PriorityExit
 	if order.Market == exchange.Spot {
@@ -150,39 +150,39 @@ func (e *placer) place(intent reconcile.Intent) {
 		priority = PriorityEntry
 	}
 	w := queued{
-		sequence:      e.emitted + int64(len(e.unwritten)),
+		sequence:      d.emitted + int64(len(d.unwritten)),
 		call:          Call{Priority: priority, Request: exchange.Request{Operation: operation, Order: order}, DeadlineMS: deadline},
-		purpose:       purpose{kind: callPlace, clientID: order.ClientOrderID, sentMS: e.nowMS},
+		purpose:       purpose{kind: callPlace, clientID: order.ClientOrderID, sentMS: d.nowMS},
 		intent:        intent,
-		limitsVersion: e.ruleset.limitsVersionOf(intent.Strategy),
+		limitsVersion: d.ruleset.limitsVersionOf(intent.Strategy),
 	}
-	e.sender.queued = append(e.sender.queued, w)
+	d.sender.queued = append(d.sender.queued, w)
 }
 
 // placed takes the answer to a placement: acknowledged, refused, surely not
 // sent, or unknown. Everything that is not certain is unknown.
-func (e *placer) placed(p purpose, event *EventAnswer) {
-	order := e.book.Placement(p.clientID)
+func (d *dispatcher) placed(p purpose, event *EventAnswer) {
+	order := d.book.Placement(p.clientID)
 	if order == nil {
 		return
 	}
 	key := order.Symbol()
-	body, fact := e.outcome(&p, event, noteOrder(order))
-	e.record(record.Record{ClientOrderID: p.clientID, Strategy: order.Strategy(), Symbol: key, Body: body})
-	e.note(order.Strategy(), e.book.Symbol(key).Rules, fact)
+	body, fact := d.outcome(&p, event, noteOrder(order))
+	d.record(record.Record{ClientOrderID: p.clientID, Strategy: order.Strategy(), Symbol: key, Body: body})
+	d.note(order.Strategy(), d.book.Symbol(key).Rules, fact)
 	if order.Purpose() == placement.StopLoss && order.State() == placement.Acknowledged {
-		e.protection.bareUntil(e.book.Symbol(key), e.nowMS)
+		d.protection.end(d.book.Symbol(key), d.nowMS)
 	}
 	var unknown *exchange.Uncertain
 	if errors.As(event.Err, &unknown) && unknown.Reason == exchange.ReasonRateLimited {
-		e.breaker.limited()
+		d.breaker.rateLimited()
 	}
-	e.breaker.guardBreaker()
-	e.soon()
+	d.breaker.guardBreaker()
+	d.soon()
 }
 
 // outcome is what the answer to a placement says, as a record and as a note.
-func (e *placer) outcome(p *purpose, event *EventAnswer, order NoteOrder) (record.Body, Fact) {
+func (d *dispatcher) outcome(p *purpose, event *EventAnswer, order NoteOrder) (record.Body, Fact) {
 	var (
 		refusal *exchange.Refusal
 		unsent  *exchange.Unavailable
@@ -195,16 +195,16 @@ func (e *placer) outcome(p *purpose, event *EventAnswer, order NoteOrder) (recor
 		return record.Unknown{Why: why}, NoteUncertain{order, why, nil}
 	case event.Err == nil:
 		order.OrderID = event.Answer.Order.ID
-		return record.Acknowledged{OrderID: order.OrderID}, NoteAcknowledged{order, e.nowMS - p.sentMS}
+		return record.Acknowledged{OrderID: order.OrderID}, NoteAcknowledged{order, d.nowMS - p.sentMS}
 	case errors.As(event.Err, &refusal):
-		if !refusal.Unauthorized() && !e.config.Feed {
-			e.rulesMS = e.nowMS // a refusal by rule: the rules may have changed
+		if !refusal.Unauthorized() && !d.config.Feed {
+			d.rulesMS = d.nowMS // a refusal by rule: the rules may have changed
 		}
 		return record.Refused{Why: refusal.Message, Code: refusal.Code}, NoteRefused{order, refusal.Message, event.Err}
 	case errors.As(event.Err, &unsent):
 		evidence := "never sent: " + cmp.Or(p.recalled, unsent.Reason)
 		return record.Ended{State: placement.Expired, Evidence: evidence},
-			NoteSettled{NoteOrder: order, State: placement.Expired, Evidence: evidence, DurationMS: e.nowMS - p.sentMS}
+			NoteSettled{NoteOrder: order, State: placement.Expired, Evidence: evidence, DurationMS: d.nowMS - p.sentMS}
 	}
 	why := errorText(event.Err)
 	return record.Unknown{Why: why}, NoteUncertain{order, why, event.Err}
@@ -212,18 +212,18 @@ func (e *placer) outcome(p *purpose, event *EventAnswer, order NoteOrder) (recor
 
 // canceled takes the answer to a cancel. An accepted cancel is no end, and a refused one
 // no proof: the next round reads what became of the order.
-func (e *placer) canceled(p purpose, event *EventAnswer) {
-	e.soon()
+func (d *dispatcher) canceled(p purpose, event *EventAnswer) {
+	d.soon()
 }
 
 // leverageSet takes the answer to a change of the leverage.
-func (e *placer) leverageSet(p purpose, event *EventAnswer) {
-	p.truth.Leverage = p.leverage
+func (d *dispatcher) leverageSet(p purpose, event *EventAnswer) {
+	p.symbol.Leverage = p.leverage
 	if event.Err != nil {
-		p.truth.Leverage = 0 // read again before anything opens (case 32)
-		e.note("", p.truth.Rules, NoteFetchFailed{What: "set leverage", Err: event.Err})
+		p.symbol.Leverage = 0 // read again before anything opens (case 32)
+		d.note("", p.symbol.Rules, NoteFetchFailed{What: "set leverage", Err: event.Err})
 	}
-	e.soon()
+	d.soon()
 }
 
 // mistaken reports whether a placement's answer tells no order, or another one.

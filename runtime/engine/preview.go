@@ -14,7 +14,7 @@ import (
 
 // Outlook is what one strategy's next tick and the round after it would do with
 // what is known now, and why. It is made without any effect.
-type Outlook struct {
+type TickPreview struct {
 	Strategy string
 	Kind     string
 	Symbol   *exchange.Symbol
@@ -36,12 +36,12 @@ type Outlook struct {
 	Plan       strategy.Plan // after the tick
 	Changes    bool          // the tick would change the plan
 	Latch      int           // the side that may not be entered
-	Steps      []Foreseen
+	Steps      []PreviewedIntent
 	Blocks     []Block // what keeps entries back, or everything
 }
 
 // Foreseen is one intent that would be derived, and what each rule would say.
-type Foreseen struct {
+type PreviewedIntent struct {
 	Intent   reconcile.Intent
 	Approved bool
 	Verdicts []risk.Verdict
@@ -63,49 +63,49 @@ type Step struct {
 }
 
 // outlooks say what would be done now, without doing it.
-type outlooks struct {
+type previews struct {
 	*base
-	ruleset *ruleset
-	halts   *halts
-	placer  *placer
-	tick    *tick
-	report  *report
+	ruleset    *ruleset
+	halts      *halts
+	dispatcher *dispatcher
+	tick       *tick
+	report     *report
 }
 
 // Outlooks are those of all strategies, in the order of their names.
-func (e *outlooks) Outlooks() []Outlook {
-	all := make([]Outlook, 0, len(e.runs))
-	for _, r := range e.runs {
-		all = append(all, e.outlook(r))
+func (p *previews) PreviewTicks() []TickPreview {
+	all := make([]TickPreview, 0, len(p.legs))
+	for _, leg := range p.legs {
+		all = append(all, p.previewTick(leg))
 	}
 	return all
 }
 
-func (e *outlooks) outlook(r *run) Outlook {
-	o := Outlook{
-		Strategy:   r.config.Name,
-		Kind:       r.config.Kind,
-		Symbol:     r.config.Symbol,
-		Interval:   r.config.Interval,
-		NowMS:      e.nowMS,
-		NextMS:     r.nextTick(e.nowMS),
-		Seen:       r.seen,
-		Warmup:     r.config.Strategy.Warmup(),
-		Last:       r.truth.Last,
-		LastMS:     r.truth.LastMS,
-		Position:   r.truth.Position,
-		EntryPrice: r.truth.EntryPrice,
-		Equity:     e.marked(r.truth.Key().Market),
-		InForce:    *r.state.ClonePlan(),
-		Latch:      r.state.Latch(),
+func (p *previews) previewTick(leg *leg) TickPreview {
+	o := TickPreview{
+		Strategy:   leg.config.Name,
+		Kind:       leg.config.Kind,
+		Symbol:     leg.config.Symbol,
+		Interval:   leg.config.Interval,
+		NowMS:      p.nowMS,
+		NextMS:     leg.nextTick(p.nowMS),
+		Seen:       leg.seen,
+		Warmup:     leg.config.Strategy.Warmup(),
+		Last:       leg.symbol.Last,
+		LastMS:     leg.symbol.LastMS,
+		Position:   leg.symbol.Position,
+		EntryPrice: leg.symbol.EntryPrice,
+		Equity:     p.marked(leg.symbol.Key().Market),
+		InForce:    *leg.state.ClonePlan(),
+		Latch:      leg.state.Latch(),
 	}
-	if r.series.end > 0 {
-		o.Candle, o.CandleMS = r.series.candles.At(r.series.end-1), r.series.candles.CloseMS(r.series.end-1)
+	if leg.series.end > 0 {
+		o.Candle, o.CandleMS = leg.series.candles.At(leg.series.end-1), leg.series.candles.CloseMS(leg.series.end-1)
 	}
-	o.Plan = *e.foresee(r, &o)
+	o.Plan = p.previewPlan(leg, &o)
 	o.Changes = !o.InForce.Equal(&o.Plan)
-	wish := e.placer.wishOf(r)
-	wish.Strategy = r.state.WithPlan(&o.Plan)
+	wish := p.dispatcher.desired(leg)
+	wish.Strategy = leg.state.WithPlan(&o.Plan)
 	if o.Plan.Leverage != 0 {
 		wish.Leverage = o.Plan.Leverage
 	}
@@ -113,58 +113,46 @@ func (e *outlooks) outlook(r *run) Outlook {
 		wish.Protection = o.Plan.Protection
 	}
 	o.Latch = wish.Strategy.Latch()
-	wish.Strategy = wish.Strategy.Halted(e.halts.levelOn(r, record.LevelNone))
-	intents, _ := e.book.Derive(&wish, e.nowMS)
+	wish.Strategy = wish.Strategy.Halted(p.halts.levelOn(leg, record.LevelNone))
+	intents, _ := p.book.Derive(&wish, p.nowMS)
 	opened := false
 	if len(intents) == 1 && intents[0].Purpose == placement.Leverage { // what comes once it is set
 		wish.Leverage = 0
-		after, _ := e.book.Derive(&wish, e.nowMS)
+		after, _ := p.book.Derive(&wish, p.nowMS)
 		intents, opened = append(intents, after...), true
 	}
 	for i := range intents {
-		step := e.judge(r, &intents[i])
+		step := p.judge(leg, &intents[i])
 		if step.Approved && intents[i].Purpose.Opens() {
 			step.Later, opened = opened, true
 		}
 		o.Steps = append(o.Steps, step)
 	}
-	o.Blocks = e.blocks(r, &o)
+	o.Blocks = p.blocks(leg, &o)
 	return o
 }
 
-// foresee asks the strategy as the next tick would, and returns the plan that
-// would be in force then.
-func (e *outlooks) foresee(r *run, o *Outlook) *strategy.Plan {
-	plan := r.state.ClonePlan()
-	if o.NextMS == 0 || r.truth.Last == 0 {
+// previewPlan returns the plan that would be in force after the next tick.
+func (p *previews) previewPlan(leg *leg, o *TickPreview) strategy.Plan {
+	plan := *leg.state.ClonePlan()
+	if o.NextMS == 0 || leg.symbol.Last == 0 {
 		return plan
 	}
-	e.tick.see(r, o.NextMS)
-	defer func() {
-		if cause := recover(); cause != nil { // told as a block; the tick itself would stop the strategy
-			o.Blocks = append(o.Blocks, Block{"the strategy would fail: " + fmt.Sprint(cause), "mend it"})
-		}
-	}()
-	if tells, ok := r.config.Strategy.(strategy.Conditional); ok {
-		o.Conditions = tells.Conditions(&r.view)
-	}
-	if r.seen < o.Warmup {
-		return plan
-	}
-	callDecide(r)
-	if why := r.plan.OutOfBounds(r.config.Symbol, r.truth.Last); why != "" {
-		panic(why)
-	}
-	if !plan.Covers(&r.plan) {
-		plan.Merge(&r.plan)
+	conditions, failure := p.tick.rehearse(leg, o.NextMS)
+	o.Conditions = conditions
+	switch {
+	case failure != "":
+		o.Blocks = append(o.Blocks, Block{"the strategy would fail: " + failure, "mend it"})
+	case leg.seen >= o.Warmup && !plan.Covers(&leg.plan):
+		plan.Merge(&leg.plan)
 	}
 	return plan
 }
 
 // judge asks every rule about an intent.
-func (e *outlooks) judge(r *run, intent *reconcile.Intent) Foreseen {
-	facts := e.placer.facts(r)
-	step := Foreseen{Intent: *intent, Approved: true, Verdicts: e.ruleset.gate.Explain(intent, &facts)}
+func (p *previews) judge(leg *leg, intent *reconcile.Intent) PreviewedIntent {
+	facts := p.dispatcher.facts(leg)
+	step := PreviewedIntent{Intent: *intent, Approved: true, Verdicts: p.ruleset.gate.Explain(intent, &facts)}
 	for _, v := range step.Verdicts {
 		step.Approved = step.Approved && v.Outcome == risk.Passed
 	}
@@ -172,42 +160,42 @@ func (e *outlooks) judge(r *run, intent *reconcile.Intent) Foreseen {
 }
 
 // blocks says what keeps the strategy from acting, beside what the rules say.
-func (e *outlooks) blocks(r *run, o *Outlook) []Block {
+func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 	all := o.Blocks
 	add := func(wayOut, format string, values ...any) {
 		all = append(all, Block{fmt.Sprintf(format, values...), wayOut})
 	}
-	if r.failed != "" {
-		add("mend it: a changed file is taken over; its protection stays", "the strategy has failed: %s", r.failed)
+	if leg.failed != "" {
+		add("mend it: a changed file is taken over; its protection stays", "the strategy has failed: %s", leg.failed)
 	}
-	if r.config.Removed {
+	if leg.config.Removed {
 		add("put it back into the configuration, or flatten it", "the strategy was removed from the configuration")
 	}
-	if r.seen < o.Warmup {
-		add("candles are read as they close", "it has seen %d of %d candles", r.seen, o.Warmup)
+	if leg.seen < o.Warmup {
+		add("candles are read as they close", "it has seen %d of %d candles", leg.seen, o.Warmup)
 	}
-	if r.truth.Last == 0 {
-		add("the next round reads it", "no price of %s is known", r.config.Symbol.Name)
+	if leg.symbol.Last == 0 {
+		add("the next round reads it", "no price of %s is known", leg.config.Symbol.Name)
 	}
-	if !r.truth.Read {
-		add("the next complete round", "orders and positions of %s were not read since the start", r.config.Symbol.Name)
+	if !leg.symbol.Read {
+		add("the next complete round", "orders and positions of %s were not read since the start", leg.config.Symbol.Name)
 	}
 	if o.Latch != 0 {
 		add(
-			"the strategy wishes no position, or the other side; or botd rearm --strategy "+r.config.Name,
+			"the strategy wishes no position, or the other side; or botd rearm --strategy "+leg.config.Name,
 			"latched: its position of this side was ended by something else than its plan",
 		)
 	}
-	for _, d := range e.report.Degraded() {
-		if d.Scope == (account.Scope{}) || d.Scope.Covers(r.config.Name, r.truth.Key()) {
+	for _, d := range p.report.Degraded() {
+		if d.Scope == (account.Scope{}) || d.Scope.Covers(leg.config.Name, leg.symbol.Key()) {
 			if d.State != "failed" {
 				add(d.WayOut, "%s: %s", d.State, d.Cause)
 			}
 		}
 	}
-	for _, p := range e.book.Live() {
-		if p.Symbol() == r.truth.Key() && p.State().Unresolved() {
-			add("its fate is fetched, never guessed", "placement %s is %s", p.ClientOrderID(), p.State())
+	for _, order := range p.book.Live() {
+		if order.Symbol() == leg.symbol.Key() && order.State().Unresolved() {
+			add("its fate is fetched, never guessed", "placement %s is %s", order.ClientOrderID(), order.State())
 		}
 	}
 	return all
@@ -215,16 +203,16 @@ func (e *outlooks) blocks(r *run, o *Outlook) []Block {
 
 // Preview says exactly what a halt would send now, and sends nothing: what a
 // round under it would derive, and for flatten the exits that follow its cancels.
-func (e *outlooks) Preview(level record.HaltLevel, scope account.Scope) []Step {
+func (p *previews) PreviewHalt(level record.HaltLevel, scope account.Scope) []Step {
 	var steps []Step
-	for _, r := range e.runs {
-		if !scope.Covers(r.config.Name, r.truth.Key()) {
+	for _, leg := range p.legs {
+		if !scope.Covers(leg.config.Name, leg.symbol.Key()) {
 			continue
 		}
-		wish := e.placer.wishOf(r)
-		wish.Strategy = wish.Strategy.Halted(e.halts.levelOn(r, level))
+		wish := p.dispatcher.desired(leg)
+		wish.Strategy = wish.Strategy.Halted(p.halts.levelOn(leg, level))
 		wish.Entries = false
-		intents, _ := e.book.Derive(&wish, e.nowMS)
+		intents, _ := p.book.Derive(&wish, p.nowMS)
 		exits := false
 		for _, intent := range intents {
 			switch {
@@ -234,13 +222,13 @@ func (e *outlooks) Preview(level record.HaltLevel, scope account.Scope) []Step {
 			default:
 				continue // what a round would do without the halt too
 			}
-			steps = append(steps, Step{r.config.Name, r.config.Symbol, intent, false})
+			steps = append(steps, Step{leg.config.Name, leg.config.Symbol, intent, false})
 		}
 		if exits || level != record.LevelFlatten {
 			continue
 		}
-		for _, intent := range e.book.ExitOf(&wish, e.nowMS) {
-			steps = append(steps, Step{r.config.Name, r.config.Symbol, intent, true})
+		for _, intent := range p.book.ExitOf(&wish, p.nowMS) {
+			steps = append(steps, Step{leg.config.Name, leg.config.Symbol, intent, true})
 		}
 	}
 	return steps

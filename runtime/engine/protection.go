@@ -17,19 +17,19 @@ type protection struct {
 // from the round before the one that sees it without (between the two nobody looked)
 // until a stop is acknowledged, or the position is gone. At a start that is the
 // first round, and in a backtest, where nothing happens unseen, the round itself.
-func (e *protection) measureBare(r *run) {
-	wished := protectionOf(r)
+func (p *protection) measure(leg *leg) {
+	wished := protectionOf(leg)
 	switch {
-	case r.truth.Position == 0 || !wished.Set || wished.StopLoss.IsZero() || e.guarded(r):
-		e.bareUntil(r.truth, e.nowMS)
-	case r.truth.UnprotectedSinceMS == 0 && e.config.Feed:
-		r.truth.UnprotectedSinceMS = e.nowMS
-	case r.truth.UnprotectedSinceMS == 0:
-		r.truth.UnprotectedSinceMS = cmp.Or(e.readMS, e.nowMS)
+	case leg.symbol.Position == 0 || !wished.Set || wished.StopLoss.IsZero() || p.hasStop(leg):
+		p.end(leg.symbol, p.nowMS)
+	case leg.symbol.UnprotectedSinceMS == 0 && p.config.Feed:
+		leg.symbol.UnprotectedSinceMS = p.nowMS
+	case leg.symbol.UnprotectedSinceMS == 0:
+		leg.symbol.UnprotectedSinceMS = cmp.Or(p.readMS, p.nowMS)
 	}
 }
 
-func (e *protection) bareUntil(truth *reconcile.SymbolState, nowMS int64) {
+func (p *protection) end(truth *reconcile.SymbolState, nowMS int64) {
 	if truth.UnprotectedSinceMS != 0 {
 		truth.UnprotectedMS, truth.UnprotectedSinceMS = truth.UnprotectedMS+max(0, nowMS-truth.UnprotectedSinceMS), 0
 	}
@@ -37,10 +37,10 @@ func (e *protection) bareUntil(truth *reconcile.SymbolState, nowMS int64) {
 
 // guarded reports whether a stop stands on the exchange: the exchange gave it an
 // id, and nothing says that it ended.
-func (e *protection) guarded(r *run) bool {
-	for _, p := range e.book.Live() {
-		if p.Symbol() == r.truth.Key() && p.Purpose() == placement.StopLoss &&
-			(p.State() == placement.Working || p.State() == placement.Acknowledged) {
+func (p *protection) hasStop(leg *leg) bool {
+	for _, order := range p.book.Live() {
+		if order.Symbol() == leg.symbol.Key() && order.Purpose() == placement.StopLoss &&
+			(order.State() == placement.Working || order.State() == placement.Acknowledged) {
 			return true
 		}
 	}

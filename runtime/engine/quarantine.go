@@ -42,14 +42,14 @@ type Resolution struct {
 type quarantines struct{ *base }
 
 // Quarantines lists the symbols that wait for a person.
-func (e *quarantines) Quarantines() []Quarantine {
+func (q *quarantines) Quarantines() []Quarantine {
 	var all []Quarantine
-	for _, truth := range e.book.Symbols() {
+	for _, truth := range q.book.Symbols() {
 		if truth.Quarantine() == "" {
 			continue
 		}
 		difference, _ := truth.Residual()
-		q := Quarantine{
+		waits := Quarantine{
 			Symbol:     truth.Key(),
 			Rules:      truth.Rules,
 			Cause:      truth.Quarantine(),
@@ -60,31 +60,31 @@ func (e *quarantines) Quarantines() []Quarantine {
 			Difference: difference,
 			Orders:     slices.Clone(truth.Foreign),
 		}
-		for _, r := range e.runs {
-			if r.truth == truth {
-				q.Strategy = r.config.Name
+		for _, leg := range q.legs {
+			if leg.symbol == truth {
+				waits.Strategy = leg.config.Name
 			}
 		}
-		for _, p := range e.book.Live() {
+		for _, p := range q.book.Live() {
 			if p.State() == placement.Uncertain && p.Symbol() == truth.Key() {
-				q.Unknown = append(q.Unknown, *p)
+				waits.Unknown = append(waits.Unknown, *p)
 			}
 		}
-		adopt, err := e.Resolving(truth.Key(), true, "")
+		adopt, err := q.PreviewResolution(truth.Key(), true, "")
 		if err != nil {
-			q.Blocked = err.Error()
-		} else if ignore, err := e.Resolving(truth.Key(), false, ""); err == nil {
-			q.Adopt, q.Ignore = adopt.Lines, ignore.Lines
+			waits.Blocked = err.Error()
+		} else if ignore, err := q.PreviewResolution(truth.Key(), false, ""); err == nil {
+			waits.Adopt, waits.Ignore = adopt.Lines, ignore.Lines
 		}
-		all = append(all, q)
+		all = append(all, waits)
 	}
 	return all
 }
 
 // Resolving says what ending a symbol's quarantine would change, and changes
 // nothing. An error says why it can not be ended now.
-func (e *quarantines) Resolving(key exchange.SymbolKey, adopt bool, reason string) (Resolution, error) {
-	truth := e.book.Symbol(key)
+func (q *quarantines) PreviewResolution(key exchange.SymbolKey, adopt bool, reason string) (Resolution, error) {
+	truth := q.book.Symbol(key)
 	r := Resolution{Symbol: key, Adopt: adopt, Cause: truth.Quarantine()}
 	switch {
 	case truth.Quarantine() == "":
@@ -93,12 +93,12 @@ func (e *quarantines) Resolving(key exchange.SymbolKey, adopt bool, reason strin
 		return r, fmt.Errorf("%s was not read from the exchange since the start: wait for a complete round", key)
 	}
 	owner := ""
-	for _, run := range e.runs {
-		if run.truth == truth {
+	for _, run := range q.legs {
+		if run.symbol == truth {
 			owner = run.config.Name
 		}
 	}
-	r.records = e.book.Resolve(key, adopt, owner, reason)
+	r.records = q.book.Resolve(key, adopt, owner, reason)
 	for i := range r.records {
 		r.Lines = append(r.Lines, resolutionLine(&r.records[i], truth))
 	}
@@ -131,17 +131,17 @@ func resolutionLine(r *record.Record, truth *reconcile.SymbolState) string {
 }
 
 // resolve ends a quarantine as a person asked. It is journalled; a round follows.
-func (e *quarantines) resolve(event *EventResolve) {
-	resolution, err := e.Resolving(event.Symbol, event.Adopt, event.Why)
+func (q *quarantines) resolve(event *EventResolve) {
+	resolution, err := q.PreviewResolution(event.Symbol, event.Adopt, event.Why)
 	if err != nil {
 		return // told when it was asked for: it ended in between
 	}
-	truth := e.book.Symbol(event.Symbol)
+	truth := q.book.Symbol(event.Symbol)
 	for _, record := range resolution.records {
-		e.record(record)
+		q.record(record)
 	}
 	if truth.Quarantine() == "" {
-		e.note("", truth.Rules, NoteQuarantine{event.Why, true})
+		q.note("", truth.Rules, NoteQuarantine{event.Why, true})
 	}
-	e.roundMS = e.nowMS
+	q.roundMS = q.nowMS
 }

@@ -4,49 +4,49 @@ package engine
 // mostTold how many there are at the least before one is looked for: strategies make
 // keys as they like, one a candle too.
 const (
-	forgottenMS = 3_600_000
-	mostTold    = 1_000
-	freshMS     = 60_000 // what was refused longer ago keeps nothing back now: rounds are 15 s apart
+	forgottenMS  = 3_600_000
+	minForgotten = 1_000
+	freshMS      = 60_000 // what was refused longer ago keeps nothing back now: rounds are 15 s apart
 )
 
 // told are the refusals that were told, by intent: one that repeats itself is told
 // once.
-type told struct {
-	last  map[string]refused
+type refusals struct {
+	last  map[string]refusal
 	sweep int // how many there are when old ones are looked for
 }
 
-type refused struct {
+type refusal struct {
 	text string
 	atMS int64
 }
 
-func newTold() told { return told{map[string]refused{}, mostTold} }
+func newRefusals() refusals { return refusals{map[string]refusal{}, minForgotten} }
 
 // anew takes a refusal, and reports whether it is another than the last one.
-func (t *told) anew(intent, text string, nowMS int64) bool {
+func (t *refusals) isNew(intent, text string, nowMS int64) bool {
 	before := t.last[intent]
-	t.last[intent] = refused{text, nowMS}
+	t.last[intent] = refusal{text, nowMS}
 	if len(t.last) >= t.sweep {
 		t.forget(nowMS)
 	}
 	return before.text != text
 }
 
-func (t *told) forget(nowMS int64) {
+func (t *refusals) forget(nowMS int64) {
 	for intent, refusal := range t.last { // the order is seen by nobody
 		if nowMS-refusal.atMS > forgottenMS {
 			delete(t.last, intent)
 		}
 	}
-	t.sweep = 2*len(t.last) + mostTold
+	t.sweep = 2*len(t.last) + minForgotten
 }
 
 // approved ends what was refused.
-func (t *told) approved(intent string) { delete(t.last, intent) }
+func (t *refusals) clear(intent string) { delete(t.last, intent) }
 
 // why is what an intent is refused with; empty when it is not, or not any more.
-func (t *told) why(intent string, nowMS int64) string {
+func (t *refusals) reason(intent string, nowMS int64) string {
 	if refusal := t.last[intent]; nowMS-refusal.atMS <= freshMS {
 		return refusal.text
 	}

@@ -14,56 +14,51 @@ import (
 // put in force by one event, or nothing.
 type Reload struct {
 	Strategies []*StrategyConfig // new versions of strategies that run, and new strategies
-	Gone       []string          // strategies that are configured no more
+	Removed    []string          // strategies that are configured no more
 	Limits     *risk.Limits      // the account's; nil leaves them as they are
 	ConfigHash string            // of the configuration as it is now; empty is not recorded
 	Refused    []string          // set by Handle: why nothing of it was done
 }
 
 // obstacles lists what keeps a reload from being put in force now.
-func (e *roster) obstacles(reload *Reload) (obstacles []string) {
+func (r *roster) obstacles(reload *Reload) (obstacles []string) {
 	refuse := func(format string, values ...any) { obstacles = append(obstacles, fmt.Sprintf(format, values...)) }
-	if e.halts.stopped || e.halts.closing != record.LevelNone {
+	if r.halts.stopped || r.halts.closing != record.LevelNone {
 		refuse("botd is stopping")
 	}
-	for _, name := range reload.Gone {
-		if r := e.configured(name); r == nil {
+	for _, name := range reload.Removed {
+		if leg := r.configured(name); leg == nil {
 			refuse("%s: it is not running", name)
-		} else if held := e.holding(r); held != "" && r.config.OnRemove == "" {
-			refuse(
-				"%s can not be removed: %s (botd strategy flatten %s, and reload once that is done; or put it back with on_remove: flatten, or leave)",
-				name,
-				held,
-				name,
-			)
+		} else if held := r.holding(leg); held != "" && leg.config.OnRemove == "" {
+			refuse("%s can not be removed: %s (botd strategy flatten %s, and reload once that is done; or put it back with on_remove: flatten, or leave)", name, held, name)
 		}
 	}
 	staying := map[exchange.SymbolKey]string{}
-	for _, r := range e.runs {
-		ends := r.config.Removed || slices.Contains(reload.Gone, r.config.Name)
-		if !ends || e.holding(r) != "" {
-			staying[r.truth.Key()] = r.config.Name
+	for _, leg := range r.legs {
+		ends := leg.config.Removed || slices.Contains(reload.Removed, leg.config.Name)
+		if !ends || r.holding(leg) != "" {
+			staying[leg.symbol.Key()] = leg.config.Name
 		}
 	}
 	for _, config := range reload.Strategies {
 		name, key := config.Name, config.Symbol.Key()
-		r := e.configured(name)
+		leg := r.configured(name)
 		switch owner, taken := staying[key]; {
-		case r != nil && slices.Contains(reload.Gone, name):
+		case leg != nil && slices.Contains(reload.Removed, name):
 			refuse("%s is both new and gone", name)
-		case r != nil && (r.truth.Key() != key || r.config.Interval != config.Interval):
+		case leg != nil && (leg.symbol.Key() != key || leg.config.Interval != config.Interval):
 			refuse(
 				"%s runs on %s %s: another symbol or interval is another strategy (give it another name, or restart)",
 				name,
-				r.truth.Key(),
-				r.config.Interval,
+				leg.symbol.Key(),
+				leg.config.Interval,
 			)
 		case taken && owner != name:
 			refuse("%s and %s both trade %s", owner, name, key)
 		}
 		staying[key] = name
 	}
-	for name, pair := range e.pairs(reload) {
+	for name, pair := range r.pairs(reload) {
 		if _, traded := staying[pair]; !traded {
 			refuse("strategy %s watches %s, which no strategy of the account trades", name, pair)
 		}
@@ -73,17 +68,17 @@ func (e *roster) obstacles(reload *Reload) (obstacles []string) {
 }
 
 // refused reports whether something is against a reload, which is told in it.
-func (e *roster) refused(reload *Reload) bool {
-	reload.Refused = e.obstacles(reload)
+func (r *roster) refused(reload *Reload) bool {
+	reload.Refused = r.obstacles(reload)
 	return len(reload.Refused) > 0
 }
 
 // pairs are what strategies would watch after a reload besides their own symbols.
-func (e *roster) pairs(reload *Reload) map[string]exchange.SymbolKey {
+func (r *roster) pairs(reload *Reload) map[string]exchange.SymbolKey {
 	pairs := map[string]exchange.SymbolKey{}
-	for _, r := range e.runs {
-		if r.around.pair != nil && !slices.Contains(reload.Gone, r.config.Name) {
-			pairs[r.config.Name] = r.around.pair.Key()
+	for _, leg := range r.legs {
+		if leg.watched.pair != nil && !slices.Contains(reload.Removed, leg.config.Name) {
+			pairs[leg.config.Name] = leg.watched.pair.Key()
 		}
 	}
 	for _, config := range reload.Strategies {
@@ -96,41 +91,41 @@ func (e *roster) pairs(reload *Reload) map[string]exchange.SymbolKey {
 }
 
 // reload puts a change in force that nothing is against.
-func (e *roster) reload(reload *Reload) {
+func (r *roster) reload(reload *Reload) {
 	if reload.ConfigHash != "" {
-		e.record(record.Record{Body: record.Config{Hash: reload.ConfigHash}})
+		r.record(record.Record{Body: record.Config{Hash: reload.ConfigHash}})
 	}
-	for _, r := range slices.Clone(e.runs) {
+	for _, leg := range slices.Clone(r.legs) {
 		switch {
-		case r.config.Removed && e.over(r, reload):
-			e.end(r)
-		case slices.Contains(reload.Gone, r.config.Name):
-			e.remove(r, reload)
+		case leg.config.Removed && r.ended(leg, reload):
+			r.endLeg(leg)
+		case slices.Contains(reload.Removed, leg.config.Name):
+			r.remove(leg, reload)
 		}
 	}
 	if reload.Limits != nil {
-		e.ruleset.written = *reload.Limits
+		r.ruleset.written = *reload.Limits
 	}
 	var replaced []*StrategyConfig
 	for _, config := range reload.Strategies {
-		if e.configured(config.Name) == nil {
-			e.join(config)
+		if r.configured(config.Name) == nil {
+			r.join(config)
 			continue
 		}
 		replaced = append(replaced, config)
 	}
 	for _, config := range replaced { // they may watch what joined
-		e.replace(e.runNamed(config.Name), config)
+		r.replace(r.legNamed(config.Name), config)
 	}
-	for _, r := range e.runs {
-		if err := e.watchFor(r); err != nil {
+	for _, leg := range r.legs {
+		if err := r.watchFor(leg); err != nil {
 			panic("engine: " + err.Error()) // Reloadable would have said so
 		}
 	}
-	e.ruleset.lapse()
-	e.ruleset.enforce()
-	e.limits.watchLimits(false)
-	e.roundMS = e.nowMS
+	r.ruleset.lapse()
+	r.ruleset.enforce()
+	r.limits.watchLimits(false)
+	r.roundMS = r.nowMS
 }
 
 // replace puts another version of a running strategy in its place: its code,
@@ -138,71 +133,71 @@ func (e *roster) reload(reload *Reload) {
 // and memory stay. The new version sees the candles that are held, as at a start;
 // while they are fewer than its warm-up it decides nothing and what stands, stands.
 // A strategy that failed runs again.
-func (e *roster) replace(r *run, config *StrategyConfig) {
-	config.Symbol = r.config.Symbol // the rules as they are by now
-	inForce := r.config.Limits
-	r.config, r.limits = *config, config.Limits
-	r.config.Limits = inForce // until they are enforced
-	r.limitsVersion = e.ruleset.newLimitsVersion()
-	e.claim(r)
-	r.view.Size, r.view.Leverage = config.Size, config.Leverage
-	r.failed, r.failedMS, r.seen = "", 0, 0
-	r.wished, r.wishedMS = r.state.Plan().Target, e.nowMS
-	r.series.warmup = max(r.series.warmup, config.Strategy.Warmup())
-	e.tick.fillView(r)
-	for n := range r.series.end {
-		candle := r.series.candles.At(n)
-		e.tick.candle(r, &candle, n+1)
+func (r *roster) replace(leg *leg, config *StrategyConfig) {
+	config.Symbol = leg.config.Symbol // the rules as they are by now
+	inForce := leg.config.Limits
+	leg.config, leg.limits = *config, config.Limits
+	leg.config.Limits = inForce // until they are enforced
+	leg.limitsVersion = r.ruleset.newLimitsVersion()
+	r.claim(leg)
+	leg.view.Size, leg.view.Leverage = config.Size, config.Leverage
+	leg.failed, leg.failedMS, leg.seen = "", 0, 0
+	leg.candleTarget, leg.candleTargetMS = leg.state.Plan().Target, r.nowMS
+	leg.series.warmup = max(leg.series.warmup, config.Strategy.Warmup())
+	r.tick.fillView(leg)
+	for n := range leg.series.end {
+		candle := leg.series.candles.At(n)
+		r.tick.candle(leg, &candle, n+1)
 	}
-	r.nextMS = never
-	if config.Schedule != nil && r.failed == "" {
-		r.nextMS = config.Schedule.Next(e.nowMS)
+	leg.nextMS = never
+	if config.Schedule != nil && leg.failed == "" {
+		leg.nextMS = config.Schedule.Next(r.nowMS)
 	}
 	text := "a new version is in its place"
-	if missing := config.Strategy.Warmup() - r.seen; missing > 0 {
+	if missing := config.Strategy.Warmup() - leg.seen; missing > 0 {
 		text = fmt.Sprintf("a new version is in its place; it decides after %d more candles", missing)
 	}
-	e.tellReload(r, text)
+	r.noteReload(leg, text)
 }
 
 // join adds a strategy as New does. What was read of its symbol before is not about
 // a symbol that is traded: the next round reads it as the first one after a start,
 // and a round under way would not know all of it.
-func (e *roster) join(config *StrategyConfig) {
-	if r := e.runNamed(config.Name); r != nil { // it was removed and comes back: what it holds is the book's
-		e.drop(r)
+func (r *roster) join(config *StrategyConfig) {
+	if leg := r.legNamed(config.Name); leg != nil { // it was removed and comes back: what it holds is the book's
+		r.drop(leg)
 	}
-	r, err := e.addRun(config)
+	leg, err := r.add(config)
 	if err != nil {
 		panic("engine: " + err.Error()) // Reloadable would have said so
 	}
-	e.round.abandonRound()
-	r.limitsVersion = e.ruleset.newLimitsVersion()
-	r.truth.Forget()
-	e.claim(r)
-	e.commence(r)
-	e.tellReload(r, fmt.Sprintf("it is new, and begins with %d candles of warm-up", config.Strategy.Warmup()))
+	r.round.abandonRound()
+	leg.limitsVersion = r.ruleset.newLimitsVersion()
+	leg.symbol.Forget()
+	r.claim(leg)
+	r.start(leg)
+	r.noteReload(leg, fmt.Sprintf("it is new, and begins with %d candles of warm-up", config.Strategy.Warmup()))
 }
 
 // remove ends a strategy that is configured no more. One that holds something, or
 // of which the ledger awaits something, stays as one without a strategy, which is
 // wound up or left as on_remove says; as after a restart without it.
-func (e *roster) remove(r *run, reload *Reload) {
-	if e.over(r, reload) {
-		e.end(r)
+func (r *roster) remove(leg *leg, reload *Reload) {
+	if r.ended(leg, reload) {
+		r.endLeg(leg)
 		return
 	}
-	r.config = StrategyConfig{Name: r.config.Name, Symbol: r.config.Symbol, Interval: r.config.Interval, Strategy: nobody{}, Removed: true}
-	r.limits, r.limitsVersion, r.failed, r.failedMS, r.nextMS = risk.Limits{}, e.ruleset.newLimitsVersion(), "", 0, never
-	text := "it is configured no more; on_remove: " + r.state.OnRemove()
-	if e.holding(r) == "" {
-		e.forget(r)
+	leg.config = StrategyConfig{Name: leg.config.Name, Symbol: leg.config.Symbol, Interval: leg.config.Interval, Strategy: removedStrategy{}, Removed: true}
+	leg.limits, leg.limitsVersion, leg.failed, leg.failedMS, leg.nextMS = risk.Limits{}, r.ruleset.newLimitsVersion(), "", 0, never
+	text := "it is configured no more; on_remove: " + leg.state.OnRemove()
+	if r.holding(leg) == "" {
+		r.forget(leg)
 		text = "it is configured no more; the ledger awaits its last trades"
 	}
-	e.tellReload(r, text)
-	e.claim(r)
+	r.noteReload(leg, text)
+	r.claim(leg)
 }
 
-func (e *roster) tellReload(r *run, text string) {
-	e.note(r.config.Name, r.config.Symbol, NoteReload{text})
+func (r *roster) noteReload(leg *leg, text string) {
+	r.note(leg.config.Name, leg.config.Symbol, NoteReload{text})
 }

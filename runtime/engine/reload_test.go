@@ -129,11 +129,8 @@ func TestAnotherSymbolOrIntervalIsAnotherStrategy(t *testing.T) {
 		"two and three both trade futures ETH-USDT",
 		Reload{Strategies: []*StrategyConfig{w.another("two", ether, hold(1)), w.another("three", ether, hold(1))}},
 	)
-	w.wantRefused(
-		"one and two both trade futures BTC-USDT",
-		Reload{Limits: &risk.Limits{}, Strategies: []*StrategyConfig{w.another("two", bitcoin, hold(1))}},
-	)
-	w.wantRefused("three: it is not running", Reload{Gone: []string{"three"}})
+	w.wantRefused("one and two both trade futures BTC-USDT", Reload{Limits: &risk.Limits{}, Strategies: []*StrategyConfig{w.another("two", bitcoin, hold(1))}})
+	w.wantRefused("three: it is not running", Reload{Removed: []string{"three"}})
 	watcher := w.another("two", coin, hold(1))
 	watcher.Strategy = onlooker{hold(0), strategy.Watching{Pair: ether}}
 	w.wantRefused("two watches futures ETH-USDT, which no strategy of the account trades", Reload{Strategies: []*StrategyConfig{watcher}})
@@ -224,7 +221,7 @@ func TestARoundUnderWayDoesNotSpeakForASymbolThatIsNew(t *testing.T) {
 		}
 		w.change(Reload{Strategies: []*StrategyConfig{w.another("two", fresh, hold(0))}})
 		w.pass(60_000)
-		w.change(Reload{Gone: []string{"two"}})
+		w.change(Reload{Removed: []string{"two"}})
 		w.pass(60_000)
 		w.wantSound()
 	}
@@ -290,7 +287,7 @@ func TestAMarketThatIsTradedNewlyIsNeitherGainNorLoss(t *testing.T) {
 	w.wantSound()
 	w.change(Reload{Strategies: []*StrategyConfig{w.another("two", coin, hold(0))}})
 	w.pass(60_000)
-	w.change(Reload{Gone: []string{"two"}})
+	w.change(Reload{Removed: []string{"two"}})
 	w.pass(20_000)
 	w.wantSound()
 	after := w.engine.Status()
@@ -350,7 +347,7 @@ func TestNoTwoTermsAreTheSame(t *testing.T) {
 	config := w.config.Strategies[0]
 	config.OnRemove = "leave"
 	last := w.engine.ruleset.limitsVersionOf("one")
-	for i, change := range []Reload{{Strategies: []*StrategyConfig{&config}}, {Gone: []string{"one"}}, {Limits: &risk.Limits{MaxOpenOrders: 50}}, {Strategies: []*StrategyConfig{&config}}, {Limits: &risk.Limits{}}} {
+	for i, change := range []Reload{{Strategies: []*StrategyConfig{&config}}, {Removed: []string{"one"}}, {Limits: &risk.Limits{MaxOpenOrders: 50}}, {Strategies: []*StrategyConfig{&config}}, {Limits: &risk.Limits{}}} {
 		w.change(change)
 		if now := w.engine.ruleset.limitsVersionOf("one"); now <= last {
 			t.Errorf("change %d: want a limits version after %d, have %d", i, last, now)

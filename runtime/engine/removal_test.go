@@ -19,7 +19,7 @@ func TestAStrategyThatHoldsSomethingIsNotRemovedUnlessItSaysHow(t *testing.T) {
 	w := standing(t)
 	w.wantRefused(
 		"one can not be removed: it holds 0.01 of futures BTC-USDT (botd strategy flatten one",
-		Reload{Limits: &risk.Limits{MaxOpenOrders: 1}, Gone: []string{"one"},
+		Reload{Limits: &risk.Limits{MaxOpenOrders: 1}, Removed: []string{"one"},
 			Strategies: []*StrategyConfig{w.another("two", ether, hold(1))}},
 	)
 	w.pass(20_000)
@@ -29,7 +29,7 @@ func TestAStrategyThatHoldsSomethingIsNotRemovedUnlessItSaysHow(t *testing.T) {
 	w.give(&EventWake{})
 	w.pass(60_000)
 	w.wantHeld(0)
-	w.change(Reload{Gone: []string{"one"}})
+	w.change(Reload{Removed: []string{"one"}})
 	w.pass(60_000)
 	if have := w.names(); len(have) > 0 {
 		t.Errorf("want it gone, have %v", have)
@@ -46,7 +46,7 @@ func TestAStrategyThatComesBackBeginsWithoutItsOldPlan(t *testing.T) {
 	w.halt(record.LevelFlatten, account.Scope{Strategy: "one"})
 	w.pass(20_000)
 	w.wantHeld(0)
-	w.change(Reload{Gone: []string{"one"}})
+	w.change(Reload{Removed: []string{"one"}})
 	w.pass(5_000)
 	config := w.config.Strategies[0]
 	config.Schedule = each(120_000)
@@ -70,7 +70,7 @@ func TestTheLedgerAwaitsTheLastTradesOfARemovedStrategy(t *testing.T) {
 			w.pass(60_000)
 			w.halt(record.LevelFlatten, account.Scope{Strategy: "one"})
 			for range 100 {
-				if w.pass(100); w.engine.roster.holding(w.engine.runs[0]) == "" {
+				if w.pass(100); w.engine.roster.holding(w.engine.legs[0]) == "" {
 					break
 				}
 			}
@@ -78,21 +78,15 @@ func TestTheLedgerAwaitsTheLastTradesOfARemovedStrategy(t *testing.T) {
 			if !w.ledger().Awaits(bitcoin) {
 				t.Fatal("want an exit that is not booked yet")
 			}
-			w.change(Reload{Gone: []string{"one"}})
+			w.change(Reload{Removed: []string{"one"}})
 			if restarts {
-				if have, want := w.engine.Book().
-					Orphans(func(string, exchange.SymbolKey) bool { return false }),
-					[]account.Orphan{
-						{Strategy: "one", Symbol: bitcoin},
-					}; !slices.Equal(
+				if have, want := w.engine.Book().Orphans(func(string, exchange.SymbolKey) bool { return false }), []account.Orphan{{Strategy: "one", Symbol: bitcoin}}; !slices.Equal(
 					have,
 					want,
 				) {
 					t.Fatalf("to be known at a start: want %v, have %v", want, have)
 				}
-				w.config.Strategies = []StrategyConfig{
-					{Name: "one", Symbol: w.config.Strategies[0].Symbol, Interval: exchange.Minute1, Removed: true},
-				}
+				w.config.Strategies = []StrategyConfig{{Name: "one", Symbol: w.config.Strategies[0].Symbol, Interval: exchange.Minute1, Removed: true}}
 				w.start()
 			}
 			w.pass(60_000)
@@ -121,7 +115,7 @@ func TestARemovedStrategyIsWoundUpAsItSaid(t *testing.T) {
 			config.OnRemove = way // that it says so is a reload too
 			w.change(Reload{Strategies: []*StrategyConfig{&config}})
 			w.pass(5_000)
-			w.change(Reload{Gone: []string{"one"}})
+			w.change(Reload{Removed: []string{"one"}})
 			w.pass(30_000)
 			removed := w.config
 			removed.Strategies = []StrategyConfig{{Name: "one", Symbol: config.Symbol, Interval: exchange.Minute1, Removed: true}}
@@ -166,7 +160,7 @@ func TestArmingAStrategyThatIsGoneMeasuresNothingAnew(t *testing.T) {
 	w := newWorld(t, hold(0), ownLimits(risk.Limits{MaxDrawdown: risk.Loss{Share: exchange.RateOne / 10}}))
 	w.pass(20_000)
 	peak := w.engine.Book().Watch("one").Day().Peak
-	w.change(Reload{Gone: []string{"one"}, Strategies: []*StrategyConfig{w.another("two", coin, hold(0)), w.another("three", ether, hold(0))}})
+	w.change(Reload{Removed: []string{"one"}, Strategies: []*StrategyConfig{w.another("two", coin, hold(0)), w.another("three", ether, hold(0))}})
 	w.pass(20_000)
 	w.halt(record.LevelPause, account.Scope{Strategy: "one"})
 	w.halt(record.LevelNone, account.Scope{Strategy: "one"})
@@ -183,7 +177,7 @@ func TestAnAnswerToAStrategyThatIsGoneReachesNobody(t *testing.T) {
 	for w.engine.market.series[0].asking = false; !asking(); {
 		w.pass(1)
 	}
-	w.change(Reload{Gone: []string{"one"}})
+	w.change(Reload{Removed: []string{"one"}})
 	notes := len(w.notes)
 	w.pass(30_000)
 	if len(w.notes) > notes {

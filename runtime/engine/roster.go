@@ -27,99 +27,99 @@ type roster struct {
 }
 
 // addRun adds a strategy; commence has it begin.
-func (e *roster) addRun(config *StrategyConfig) (*run, error) {
+func (r *roster) add(config *StrategyConfig) (*leg, error) {
 	if config.Removed {
-		config.Strategy = nobody{}
+		config.Strategy = removedStrategy{}
 	}
 	key := config.Symbol.Key()
-	for _, other := range e.runs {
+	for _, other := range r.legs {
 		if other.config.Name == config.Name {
 			return nil, fmt.Errorf("two strategies are named %s", config.Name)
 		}
-		if other.truth.Key() == key {
+		if other.symbol.Key() == key {
 			return nil, fmt.Errorf("strategies %s and %s both trade %s", other.config.Name, config.Name, key)
 		}
 	}
-	truth := e.book.Symbol(key)
+	truth := r.book.Symbol(key)
 	truth.Rules = config.Symbol
-	r := &run{config: *config, limits: config.Limits, truth: truth, state: e.book.Strategy(config.Name), nextMS: never}
-	r.view.Symbol, r.view.Interval, r.view.Size, r.view.Leverage = config.Symbol, config.Interval, config.Size, config.Leverage
-	r.series = e.market.seriesOf(key, config.Interval)
-	r.series.runs = append(r.series.runs, r)
-	r.series.warmup = max(r.series.warmup, config.Strategy.Warmup())
-	i, _ := slices.BinarySearchFunc(e.runs, config.Name, func(r *run, name string) int { return strings.Compare(r.config.Name, name) })
-	e.runs = slices.Insert(e.runs, i, r)
-	return r, nil
+	added := &leg{config: *config, limits: config.Limits, symbol: truth, state: r.book.Strategy(config.Name), nextMS: never}
+	added.view.Symbol, added.view.Interval, added.view.Size, added.view.Leverage = config.Symbol, config.Interval, config.Size, config.Leverage
+	added.series = r.market.seriesOf(key, config.Interval)
+	added.series.legs = append(added.series.legs, added)
+	added.series.warmup = max(added.series.warmup, config.Strategy.Warmup())
+	i, _ := slices.BinarySearchFunc(r.legs, config.Name, func(leg *leg, name string) int { return strings.Compare(leg.config.Name, name) })
+	r.legs = slices.Insert(r.legs, i, added)
+	return added, nil
 }
 
 // commence has a strategy asked, and its candles read, from now on.
-func (e *roster) commence(r *run) {
-	if r.config.Schedule != nil {
-		r.nextMS = r.config.Schedule.Next(e.nowMS)
+func (r *roster) start(leg *leg) {
+	if leg.config.Schedule != nil {
+		leg.nextMS = leg.config.Schedule.Next(r.nowMS)
 	}
-	if !e.config.Feed {
-		r.series.pollMS = e.nowMS
+	if !r.config.Feed {
+		leg.series.pollMS = r.nowMS
 	}
 }
 
 // watchFor finds what a strategy wants to see. The pair must be traded by the
 // account, or nothing would be known of it.
-func (e *roster) watchFor(r *run) error {
-	before := r.around
-	r.around = watching{wanted: strategy.WatchingOf(r.config.Strategy), fundingMS: never}
-	if r.around.wanted == before.wanted && before != (watching{}) {
-		r.around = before
+func (r *roster) watchFor(leg *leg) error {
+	before := leg.watched
+	leg.watched = watched{wanted: strategy.WatchingOf(leg.config.Strategy), fundingMS: never}
+	if leg.watched.wanted == before.wanted && before != (watched{}) {
+		leg.watched = before
 		return nil
 	}
-	if r.around.wanted.Funding && r.truth.Key().Market == exchange.Futures {
-		r.around.fundingMS = 0
+	if leg.watched.wanted.Funding && leg.symbol.Key().Market == exchange.Futures {
+		leg.watched.fundingMS = 0
 	}
-	key := r.around.wanted.Pair
+	key := leg.watched.wanted.Pair
 	if key == (exchange.SymbolKey{}) {
 		return nil
 	}
-	if e.runOn(key) != nil {
-		r.around.pair = e.book.Symbol(key)
+	if r.legOn(key) != nil {
+		leg.watched.pair = r.book.Symbol(key)
 		return nil
 	}
-	return fmt.Errorf("strategy %s watches %s, which no strategy of the account trades", r.config.Name, key)
+	return fmt.Errorf("strategy %s watches %s, which no strategy of the account trades", leg.config.Name, key)
 }
 
 // claim writes down whose a symbol is, and what is to become of it should its
 // strategy be removed. A symbol that holds what another strategy left halts until
 // a person accepts that: its protection stays.
-func (e *roster) claim(r *run) {
-	holds := r.truth.Known() != 0 || e.halts.windsUp(r, record.LevelFlatten)
-	owner := r.truth.Owner()
-	if !r.config.Removed && (owner != r.config.Name || r.state.Symbol() != r.truth.Key() || r.state.OnRemove() != r.config.OnRemove) {
-		e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key(), Body: record.Assigned{OnRemove: r.config.OnRemove}})
+func (r *roster) claim(leg *leg) {
+	holds := leg.symbol.Known() != 0 || r.halts.unfinished(leg, record.LevelFlatten)
+	owner := leg.symbol.Owner()
+	if !leg.config.Removed && (owner != leg.config.Name || leg.state.Symbol() != leg.symbol.Key() || leg.state.OnRemove() != leg.config.OnRemove) {
+		r.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Assigned{OnRemove: leg.config.OnRemove}})
 	}
 	why := ""
 	switch {
 	case !holds:
-	case r.config.Removed && r.removal() == record.LevelNone:
-		why = "strategy " + r.config.Name + " was removed from the configuration while it holds something; its stop stays"
-	case !r.config.Removed && owner != "" && owner != r.config.Name:
-		why = "strategy " + r.config.Name + " takes over what " + owner + " holds; its stop stays"
+	case leg.config.Removed && leg.removal() == record.LevelNone:
+		why = "strategy " + leg.config.Name + " was removed from the configuration while it holds something; its stop stays"
+	case !leg.config.Removed && owner != "" && owner != leg.config.Name:
+		why = "strategy " + leg.config.Name + " takes over what " + owner + " holds; its stop stays"
 	}
-	if scope := (account.Scope{Symbol: r.truth.Key()}); why != "" && e.book.HaltOf(scope).Level == record.LevelNone {
-		e.record(record.Record{Symbol: scope.Symbol, Body: record.Halt{Level: record.LevelPause, Why: why}})
-		e.note(r.config.Name, r.config.Symbol, NoteHalt{Why: why})
+	if scope := (account.Scope{Symbol: leg.symbol.Key()}); why != "" && r.book.HaltOf(scope).Level == record.LevelNone {
+		r.record(record.Record{Symbol: scope.Symbol, Body: record.Halt{Level: record.LevelPause, Why: why}})
+		r.note(leg.config.Name, leg.config.Symbol, NoteHalt{Why: why})
 	}
 }
 
 // holding says what keeps a run from ending without a trace; empty when it is flat,
 // and nothing of it is under way or in doubt.
-func (e *roster) holding(r *run) string {
-	truth, orders := r.truth, 0
-	for _, p := range e.book.Live() {
+func (r *roster) holding(leg *leg) string {
+	truth, orders := leg.symbol, 0
+	for _, p := range r.book.Live() {
 		if p.Symbol() == truth.Key() {
 			orders++
 		}
 	}
 	switch held := cmp.Or(truth.Position, truth.Known()); {
 	case held != 0:
-		return fmt.Sprintf("it holds %s of %s", r.config.Symbol.QuantityDecimal(held), truth.Key())
+		return fmt.Sprintf("it holds %s of %s", leg.config.Symbol.QuantityDecimal(held), truth.Key())
 	case orders > 0:
 		return fmt.Sprintf("%d of its orders are open or under way on %s", orders, truth.Key())
 	case truth.Quarantine() != "":
@@ -132,40 +132,40 @@ func (e *roster) holding(r *run) string {
 
 // over reports whether nothing is left of a strategy that is configured no more. The
 // ledger may await something of its symbol still; another strategy there is told it.
-func (e *roster) over(r *run, reload *Reload) bool {
-	key := r.truth.Key()
-	return e.holding(r) == "" && (!e.config.Ledger || !e.book.Ledger().Awaits(key) ||
+func (r *roster) ended(leg *leg, reload *Reload) bool {
+	key := leg.symbol.Key()
+	return r.holding(leg) == "" && (!r.config.Ledger || !r.book.Ledger().Awaits(key) ||
 		slices.ContainsFunc(reload.Strategies, func(c *StrategyConfig) bool { return c.Symbol.Key() == key }))
 }
 
 // sweep ends removed strategies that are wound up, when their money is booked.
-func (e *roster) sweep() {
-	for _, r := range slices.Clone(e.runs) {
-		m := &e.accounting.futures
-		if r.truth.Key().Market == exchange.Spot {
-			m = &e.accounting.spot
+func (r *roster) endRemoved() {
+	for _, leg := range slices.Clone(r.legs) {
+		m := &r.accounting.futures
+		if leg.symbol.Key().Market == exchange.Spot {
+			m = &r.accounting.spot
 		}
-		if r.config.Removed && e.over(r, &Reload{}) && !m.due && m.waiting == 0 {
-			e.end(r)
+		if leg.config.Removed && r.ended(leg, &Reload{}) && !m.due && m.pending == 0 {
+			r.endLeg(leg)
 		}
 	}
 }
 
 // end has a removed strategy that holds nothing leave no trace but its records.
-func (e *roster) end(r *run) {
-	e.forget(r)
-	e.tellReload(r, "it is configured no more, holds nothing, and has ended")
-	e.drop(r)
+func (r *roster) endLeg(leg *leg) {
+	r.forget(leg)
+	r.noteReload(leg, "it is configured no more, holds nothing, and has ended")
+	r.drop(leg)
 }
 
 // forget takes away what a removed strategy wished: it must not be what begins,
 // should the strategy come back.
-func (e *roster) forget(r *run) {
-	if plan := r.state.Plan(); !plan.Equal(&strategy.Plan{}) {
-		e.record(
+func (r *roster) forget(leg *leg) {
+	if plan := leg.state.Plan(); !plan.Equal(&strategy.Plan{}) {
+		r.record(
 			record.Record{
-				Strategy: r.config.Name,
-				Symbol:   r.truth.Key(),
+				Strategy: leg.config.Name,
+				Symbol:   leg.symbol.Key(),
 				Body:     record.Plan{Plan: &strategy.Plan{Reason: "it was removed from the configuration"}},
 			},
 		)
@@ -173,22 +173,22 @@ func (e *roster) forget(r *run) {
 }
 
 // drop takes a run away. Answers that are on their way to it reach nobody.
-func (e *roster) drop(r *run) {
-	e.round.abandonRound()
-	s := r.series
-	e.runs = slices.DeleteFunc(e.runs, func(other *run) bool { return other == r })
-	s.runs = slices.DeleteFunc(s.runs, func(other *run) bool { return other == r })
-	if len(s.runs) == 0 {
-		e.market.series = slices.DeleteFunc(e.market.series, func(other *series) bool { return other == s })
+func (r *roster) drop(ended *leg) {
+	r.round.abandonRound()
+	s := ended.series
+	r.legs = slices.DeleteFunc(r.legs, func(other *leg) bool { return other == ended })
+	s.legs = slices.DeleteFunc(s.legs, func(other *leg) bool { return other == ended })
+	if len(s.legs) == 0 {
+		r.market.series = slices.DeleteFunc(r.market.series, func(other *series) bool { return other == s })
 	}
-	maps.DeleteFunc(e.calls, func(_ int64, p purpose) bool {
-		return p.run == r || p.kind == callCandles && p.series == s && len(s.runs) == 0 || p.kind == callSetLeverage && p.truth == r.truth
+	maps.DeleteFunc(r.calls, func(_ int64, p purpose) bool {
+		return p.leg == ended || p.kind == callCandles && p.series == s && len(s.legs) == 0 || p.kind == callSetLeverage && p.symbol == ended.symbol
 	})
-	r.truth.Forget()
-	if !e.trades(exchange.Futures) {
-		e.book.AccountMS = 0 // should it be traded again, it is read first
+	ended.symbol.Forget()
+	if !r.trades(exchange.Futures) {
+		r.book.AccountMS = 0 // should it be traded again, it is read first
 	}
-	if !e.trades(exchange.Spot) {
-		e.book.WalletMS = 0
+	if !r.trades(exchange.Spot) {
+		r.book.WalletMS = 0
 	}
 }

@@ -14,7 +14,7 @@ type phase uint8
 
 const (
 	phaseLists     phase = iota + 1 // open lists; positions too when something is unknown
-	phaseLooks                      // orders that vanished from their list, by id
+	phaseOrders                     // orders that vanished from their list, by id
 	phasePositions                  // positions, account, wallet, prices
 )
 
@@ -30,7 +30,7 @@ type round struct {
 	results    *results
 	halts      *halts
 	sender     *sender
-	placer     *placer
+	dispatcher *dispatcher
 	tick       *tick
 	market     *market
 	reading    reading
@@ -39,7 +39,7 @@ type round struct {
 // reading is how far the round under way has got.
 type reading struct {
 	phase    phase
-	waiting  int // answers of this phase still out
+	pending  int // answers of this phase still out
 	failed   error
 	snapshot reconcile.Snapshot
 	history  []exchange.Order
@@ -50,58 +50,54 @@ type reading struct {
 
 // pressingMS is how soon a failed round is tried again while a halt has something
 // to take away.
-const pressingMS = 2_000
+const haltRetryMS = 2_000
 
 // underWay reports whether answers of a round are out.
-func (e *round) underWay() bool { return e.reading.phase != 0 }
+func (r *round) underWay() bool { return r.reading.phase != 0 }
 
-func (e *round) beginRound() {
-	e.sight.readingMS = e.nowMS
-	e.reading = reading{
-		phase:    phaseLists,
-		snapshot: reconcile.Snapshot{BeganMS: e.nowMS, Looked: e.reading.snapshot.Looked[:0]},
-		version:  e.book.Version(),
+func (r *round) beginRound() {
+	r.sight.readingMS = r.nowMS
+	r.reading = reading{phase: phaseLists, snapshot: reconcile.Snapshot{BeganMS: r.nowMS, Looked: r.reading.snapshot.Looked[:0]}, version: r.book.Version()}
+	if r.emergencyMS = never; r.halts.pending() { // reads may hang
+		r.emergencyMS = r.nowMS + haltRetryMS
 	}
-	if e.pressMS = never; e.halts.pressing() { // reads may hang
-		e.pressMS = e.nowMS + pressingMS
-	}
-	if e.trades(exchange.Futures) {
-		if e.book.Unknowns() {
-			e.roundAsk(purpose{kind: callRound, before: true}, exchange.Request{Operation: exchange.FuturesOpenPositions})
+	if r.trades(exchange.Futures) {
+		if r.book.Unknowns() {
+			r.roundAsk(purpose{kind: callRound, before: true}, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		}
-		e.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenOrders})
-		if slices.ContainsFunc(e.runs, func(r *run) bool { return r.truth.Key().Market == exchange.Futures && r.truth.Leverage == 0 }) {
-			e.roundAsk(purpose{kind: callLeverages}, exchange.Request{Operation: exchange.FuturesLeverages})
+		r.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenOrders})
+		if slices.ContainsFunc(r.legs, func(leg *leg) bool { return leg.symbol.Key().Market == exchange.Futures && leg.symbol.Leverage == 0 }) {
+			r.roundAsk(purpose{kind: callLeverages}, exchange.Request{Operation: exchange.FuturesLeverages})
 		}
 	}
-	if e.trades(exchange.Spot) {
-		e.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.SpotOpenOrders})
+	if r.trades(exchange.Spot) {
+		r.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.SpotOpenOrders})
 	}
-	if e.reading.waiting == 0 {
-		e.end()
-		e.roundMS = never // no strategies: nothing to reconcile
+	if r.reading.pending == 0 {
+		r.end()
+		r.roundMS = never // no strategies: nothing to reconcile
 	}
 }
 
 // roundAnswer takes one answer of the round and moves on when all are in. It reports whether
 // the round is complete.
-func (e *round) roundAnswer(p purpose, event *EventAnswer) (complete bool) {
-	e.reading.waiting--
-	if err := e.takeRound(p, event); err != nil && e.reading.failed == nil {
-		e.reading.failed = err
+func (r *round) roundAnswer(p purpose, event *EventAnswer) (complete bool) {
+	r.reading.pending--
+	if err := r.takeRound(p, event); err != nil && r.reading.failed == nil {
+		r.reading.failed = err
 	}
-	for e.reading.waiting == 0 && e.reading.phase != 0 {
+	for r.reading.pending == 0 && r.reading.phase != 0 {
 		switch {
-		case e.reading.failed != nil:
-			e.roundFailed()
-		case e.reading.phase == phaseLists:
-			e.reading.phase = phaseLooks
-			e.lookForVanished()
-		case e.reading.phase == phaseLooks:
-			e.reading.phase = phasePositions
-			e.askPositions()
+		case r.reading.failed != nil:
+			r.roundFailed()
+		case r.reading.phase == phaseLists:
+			r.reading.phase = phaseOrders
+			r.fetchVanished()
+		case r.reading.phase == phaseOrders:
+			r.reading.phase = phasePositions
+			r.askPositions()
 		default:
-			e.finishRound()
+			r.finishRound()
 			complete = true
 		}
 	}
@@ -110,93 +106,93 @@ func (e *round) roundAnswer(p purpose, event *EventAnswer) (complete bool) {
 
 // roundFailed ends a round that could not read everything: nothing is concluded
 // and nothing is done.
-func (e *round) roundFailed() {
-	e.sight.failed++
-	e.note("", nil, NoteFetchFailed{"orders and positions", e.reading.failed, e.sight.failed})
-	e.note("", nil, NoteRound{DurationMS: e.nowMS - e.reading.snapshot.BeganMS})
-	e.end()
-	e.sight.watchBlind(e.reading.failed)
-	e.alarms.guardOverdue()
-	e.placer.press()
+func (r *round) roundFailed() {
+	r.sight.failed++
+	r.note("", nil, NoteFetchFailed{"orders and positions", r.reading.failed, r.sight.failed})
+	r.note("", nil, NoteRound{DurationMS: r.nowMS - r.reading.snapshot.BeganMS})
+	r.end()
+	r.sight.watchBlind(r.reading.failed)
+	r.alarms.guardOverdue()
+	r.dispatcher.emergencyHalt()
 	most := int64(15_000)
-	if e.halts.pressing() {
-		most = pressingMS
+	if r.halts.pending() {
+		most = haltRetryMS
 	}
-	e.roundMS = e.nowMS + min(most, max(1_000, e.config.BusyRoundMS)<<min(e.sight.failed-1, 4))
+	r.roundMS = r.nowMS + min(most, max(1_000, r.config.BusyRoundMS)<<min(r.sight.failed-1, 4))
 }
 
 // finishRound settles, then acts on what is true now.
-func (e *round) finishRound() {
-	snapshot := &e.reading.snapshot
-	snapshot.EndedMS = e.nowMS
-	if e.reading.asked {
-		snapshot.History, snapshot.HistoryWhole = exchange.FetchedOf(e.reading.history), !e.reading.partial
+func (r *round) finishRound() {
+	snapshot := &r.reading.snapshot
+	snapshot.EndedMS = r.nowMS
+	if r.reading.asked {
+		snapshot.History, snapshot.HistoryWhole = exchange.FetchedOf(r.reading.history), !r.reading.partial
 	}
-	e.end()
-	e.sight.failed, e.sight.soundMS = 0, e.nowMS
-	e.sight.watchBlind(nil)
-	e.settle(snapshot)
-	if !e.halts.stopped {
-		e.accounting.keepBooks(snapshot)
+	r.end()
+	r.sight.failed, r.sight.soundMS = 0, r.nowMS
+	r.sight.watchBlind(nil)
+	r.settle(snapshot)
+	if !r.halts.stopped {
+		r.accounting.observe(snapshot)
 	}
-	e.breaker.guardBreaker()
-	e.results.attribute()
-	e.limits.watchLimits(true)
-	e.alarms.guardPrefix()
-	e.alarms.guardOverdue()
+	r.breaker.guardBreaker()
+	r.results.attribute()
+	r.limits.watchLimits(true)
+	r.alarms.guardPrefix()
+	r.alarms.guardOverdue()
 	acted := 0
-	if !e.halts.stopped {
-		for _, r := range e.runs {
-			acted += e.placer.act(r)
+	if !r.halts.stopped {
+		for _, leg := range r.legs {
+			acted += r.dispatcher.act(leg)
 		}
 	}
-	for _, r := range e.runs {
-		e.protection.measureBare(r)
+	for _, leg := range r.legs {
+		r.protection.measure(leg)
 	}
-	e.protection.readMS = snapshot.BeganMS
-	if !e.config.Quiet {
-		e.note("", nil, NoteRound{true, acted, e.nowMS - snapshot.BeganMS})
+	r.protection.readMS = snapshot.BeganMS
+	if !r.config.Quiet {
+		r.note("", nil, NoteRound{true, acted, r.nowMS - snapshot.BeganMS})
 	}
-	e.schedule(acted > 0)
-	e.halts.closed(acted, len(e.sender.queued))
+	r.schedule(acted > 0)
+	r.halts.finishShutdown(acted, len(r.sender.queued))
 }
 
-func (e *round) end() { e.reading.phase, e.sight.readingMS = 0, never }
+func (r *round) end() { r.reading.phase, r.sight.readingMS = 0, never }
 
 // schedule says when the next round is due: soon while anything is in flight,
 // uncertain or unprotected, else after the idle time.
-func (e *round) schedule(acted bool) {
-	changed := e.book.Version() != e.reading.version
+func (r *round) schedule(acted bool) {
+	changed := r.book.Version() != r.reading.version
 	switch {
-	case acted || e.busy() && (e.config.BusyRoundMS > 0 || changed):
-		e.roundMS = e.nowMS + e.config.BusyRoundMS
-	case e.accounting.futures.stands() || e.accounting.spot.stands(): // the ledger waits until what it read is old enough
-		e.roundMS = e.nowMS + max(e.config.BusyRoundMS, min(e.config.IdleRoundMS, e.config.Settle.StalenessMS))
-	case e.config.IdleRoundMS > 0:
-		e.roundMS = min(e.nowMS+e.config.IdleRoundMS, e.limits.turnMS())
+	case acted || r.busy() && (r.config.BusyRoundMS > 0 || changed):
+		r.roundMS = r.nowMS + r.config.BusyRoundMS
+	case r.accounting.futures.ready() || r.accounting.spot.ready(): // the ledger waits until what it read is old enough
+		r.roundMS = r.nowMS + max(r.config.BusyRoundMS, min(r.config.IdleRoundMS, r.config.Settle.StalenessMS))
+	case r.config.IdleRoundMS > 0:
+		r.roundMS = min(r.nowMS+r.config.IdleRoundMS, r.limits.turnMS())
 	default:
-		e.roundMS = never
+		r.roundMS = never
 	}
 }
 
 // busy reports whether a round soon could learn something.
-func (e *round) busy() bool {
-	for _, p := range e.book.Live() {
-		resting := p.State() == placement.Working && e.book.CancelMS(p.ClientOrderID()) == 0 && p.Order().Type != exchange.MarketOrder
+func (r *round) busy() bool {
+	for _, p := range r.book.Live() {
+		resting := p.State() == placement.Working && r.book.CancelMS(p.ClientOrderID()) == 0 && p.Order().Type != exchange.MarketOrder
 		if !resting {
 			return true
 		}
 	}
-	return slices.ContainsFunc(e.runs, func(r *run) bool { return !r.truth.Settled || r.truth.UnprotectedSinceMS != 0 })
+	return slices.ContainsFunc(r.legs, func(leg *leg) bool { return !leg.symbol.Settled || leg.symbol.UnprotectedSinceMS != 0 })
 }
 
 // abandonRound begins a round under way anew: it did not ask for all that a round
 // asks for now.
-func (e *round) abandonRound() {
-	if !e.underWay() {
+func (r *round) abandonRound() {
+	if !r.underWay() {
 		return
 	}
-	maps.DeleteFunc(e.calls, func(_ int64, p purpose) bool { return p.kind.ofRound() })
-	e.end()
-	e.reading.waiting, e.roundMS = 0, e.nowMS
+	maps.DeleteFunc(r.calls, func(_ int64, p purpose) bool { return p.kind.ofRound() })
+	r.end()
+	r.reading.pending, r.roundMS = 0, r.nowMS
 }

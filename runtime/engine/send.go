@@ -30,77 +30,77 @@ type queued struct {
 
 // journaled lets the placements go whose records are durable. After a failed
 // append none goes: nothing was sent, and nothing will be under those ids.
-func (e *sender) journaled(err error) {
-	written := e.writing
-	e.writing = 0
+func (s *sender) journaled(err error) {
+	written := s.writing
+	s.writing = 0
 	if err != nil {
-		if e.journalErr == nil {
-			e.journalSinceMS = e.nowMS
-			e.note("", nil, NoteJournal{Err: err, Records: len(e.unwritten), Why: "nothing is sent until it can be written"})
+		if s.journalErr == nil {
+			s.journalSinceMS = s.nowMS
+			s.note("", nil, NoteJournal{Err: err, Records: len(s.unwritten), Why: "nothing is sent until it can be written"})
 		}
-		e.journalErr, e.journalMS = err, e.nowMS+journalRetryMS
-		for _, w := range e.queued {
-			e.neverSent(&w.intent, "the journal could not be written")
+		s.journalErr, s.journalMS = err, s.nowMS+journalRetryMS
+		for _, w := range s.queued {
+			s.neverSent(&w.intent, "the journal could not be written")
 		}
-		e.queued = e.queued[:0]
+		s.queued = s.queued[:0]
 		return
 	}
-	if e.journalErr != nil {
-		e.journalErr = nil
-		e.note("", nil, NoteJournal{Over: true, Records: written, Why: e.permission.low})
-		e.soon() // what was held back is derived anew
+	if s.journalErr != nil {
+		s.journalErr = nil
+		s.note("", nil, NoteJournal{Over: true, Records: written, Why: s.permission.low})
+		s.soon() // what was held back is derived anew
 	}
-	e.emitted += int64(written)
-	e.unwritten = e.unwritten[:copy(e.unwritten, e.unwritten[written:])]
-	rest := e.queued[:0]
-	for _, w := range e.queued {
-		if w.sequence > e.emitted {
+	s.emitted += int64(written)
+	s.unwritten = s.unwritten[:copy(s.unwritten, s.unwritten[written:])]
+	rest := s.queued[:0]
+	for _, w := range s.queued {
+		if w.sequence > s.emitted {
 			rest = append(rest, w)
 			continue
 		}
-		e.send(w)
+		s.send(w)
 	}
-	e.queued = rest
+	s.queued = rest
 }
 
 // neverSent ends a placement whose first byte has not left.
-func (e *sender) neverSent(intent *reconcile.Intent, why string) {
-	e.record(record.Record{ClientOrderID: intent.Order.ClientOrderID, Strategy: intent.Strategy, Symbol: intent.Order.Key(),
+func (s *sender) neverSent(intent *reconcile.Intent, why string) {
+	s.record(record.Record{ClientOrderID: intent.Order.ClientOrderID, Strategy: intent.Strategy, Symbol: intent.Order.Key(),
 		Body: record.Ended{State: placement.Expired, Evidence: why + ": never sent"}})
 }
 
 // send lets a placement go.
-func (e *sender) send(w queued) {
-	if why := e.permission.withdrawn(&w); why != "" {
-		e.neverSent(&w.intent, why)
+func (s *sender) send(w queued) {
+	if why := s.permission.withdrawn(&w); why != "" {
+		s.neverSent(&w.intent, why)
 		return
 	}
-	w.call.ID = e.begin(w.purpose)
-	e.out.Calls = append(e.out.Calls, w.call)
+	w.call.ID = s.begin(w.purpose)
+	s.out.Calls = append(s.out.Calls, w.call)
 	if w.intent.Purpose.Opens() {
-		e.sent = append(e.sent, w)
+		s.sent = append(s.sent, w)
 	}
-	e.note(w.intent.Strategy, e.book.Symbol(w.intent.Order.Key()).Rules, NotePlaced{Reason: w.intent.Reason,
+	s.note(w.intent.Strategy, s.book.Symbol(w.intent.Order.Key()).Rules, NotePlaced{Reason: w.intent.Reason,
 		NoteOrder: NoteOrder{Purpose: w.intent.Purpose, ClientOrderID: w.intent.Order.ClientOrderID, Order: w.intent.Order}})
 }
 
 // recall calls back the openings handed out that must not go any more. One may
 // still wait for the request budget while an exit, which waits for nothing,
 // overtakes it; one that has left is answered as it is.
-func (e *sender) recall() {
-	if len(e.sent) == 0 {
+func (s *sender) recall() {
+	if len(s.sent) == 0 {
 		return
 	}
-	e.sent = slices.DeleteFunc(e.sent, func(w queued) bool {
-		p, under := e.calls[w.call.ID]
+	s.sent = slices.DeleteFunc(s.sent, func(w queued) bool {
+		p, under := s.calls[w.call.ID]
 		if !under {
 			return true
 		}
-		if p.recalled = e.permission.withdrawn(&w); p.recalled == "" {
+		if p.recalled = s.permission.withdrawn(&w); p.recalled == "" {
 			return false
 		}
-		e.calls[w.call.ID] = p
-		e.out.Recalls = append(e.out.Recalls, w.call.ID)
+		s.calls[w.call.ID] = p
+		s.out.Recalls = append(s.out.Recalls, w.call.ID)
 		return true
 	})
 }

@@ -30,7 +30,7 @@ type series struct {
 	interval exchange.Interval
 	candles  *exchange.Candles
 	end      int // closed candles taken
-	runs     []*run
+	legs     []*leg
 	warmup   int
 	pollMS   int64 // when to ask next (live)
 	asking   bool
@@ -40,18 +40,18 @@ type series struct {
 	fault    string // of the last of them
 }
 
-func (e *market) seriesOf(key exchange.SymbolKey, interval exchange.Interval) *series {
+func (m *market) seriesOf(key exchange.SymbolKey, interval exchange.Interval) *series {
 	compare := func(s *series) int {
 		if c := s.key.Compare(key); c != 0 {
 			return c
 		}
 		return int(s.interval - interval)
 	}
-	i, found := slices.BinarySearchFunc(e.series, struct{}{}, func(s *series, _ struct{}) int { return compare(s) })
+	i, found := slices.BinarySearchFunc(m.series, struct{}{}, func(s *series, _ struct{}) int { return compare(s) })
 	if !found {
-		e.series = slices.Insert(e.series, i, &series{key: key, interval: interval, pollMS: never, candles: &exchange.Candles{Interval: interval}})
+		m.series = slices.Insert(m.series, i, &series{key: key, interval: interval, pollMS: never, candles: &exchange.Candles{Interval: interval}})
 	}
-	return e.series[i]
+	return m.series[i]
 }
 
 // trim bounds the candles held.
@@ -111,15 +111,15 @@ func (s *series) degraded(nowMS int64) Degraded {
 
 // watchFrozen looks, after an answer, whether the venue's candles go on, and tells
 // when they do not, and when they do again.
-func (e *market) watchFrozen(s *series) {
-	frozen := s.end > 0 && e.nowMS > s.candles.CloseMS(s.end-1)+frozenAfter*int64(s.interval)+e.config.CloseLagMS
+func (m *market) watchFrozen(s *series) {
+	frozen := s.end > 0 && m.nowMS > s.candles.CloseMS(s.end-1)+frozenAfter*int64(s.interval)+m.config.CloseLagMS
 	if frozen == s.frozen {
 		return
 	}
 	s.frozen = frozen
 	text := "candles of " + s.interval.String()
 	if frozen {
-		text = s.standstill(e.nowMS)
+		text = s.standstill(m.nowMS)
 	}
-	e.note("", s.runs[0].config.Symbol, NoteFrozen{text, !frozen})
+	m.note("", s.legs[0].config.Symbol, NoteFrozen{text, !frozen})
 }

@@ -10,31 +10,31 @@ import (
 )
 
 // settle advances every placement by what was fetched, and notes what changed.
-func (e *round) settle(snapshot *reconcile.Snapshot) {
-	before := make([]memo, 0, len(e.runs))
-	for _, r := range e.runs {
-		before = append(before, memo{r.truth.Position, r.truth.Quarantine(), r.state.Latch()})
+func (r *round) settle(snapshot *reconcile.Snapshot) {
+	before := make([]memo, 0, len(r.legs))
+	for _, leg := range r.legs {
+		before = append(before, memo{leg.symbol.Position, leg.symbol.Quarantine(), leg.state.Latch()})
 	}
-	live := slices.Clone(e.book.Live())
+	live := slices.Clone(r.book.Live())
 	fills := make([]exchange.Quantity, len(live))
 	for i, p := range live {
 		fills[i] = p.Filled()
 	}
-	stale := e.book.Stale()
-	for _, r := range e.book.Observe(snapshot) {
-		e.keep(r)
-		e.noteObserved(&r)
+	stale := r.book.Stale()
+	for _, observed := range r.book.Observe(snapshot) {
+		r.enqueue(observed)
+		r.noteObserved(&observed)
 	}
 	for i, p := range live {
-		e.notePlacement(p, fills[i])
+		r.notePlacement(p, fills[i])
 	}
-	if grown := e.book.Stale() - stale; grown > 0 {
-		e.note("", nil, NoteStale{int(grown), "the exchange told less than it had told before"})
+	if grown := r.book.Stale() - stale; grown > 0 {
+		r.note("", nil, NoteStale{int(grown), "the exchange told less than it had told before"})
 	}
-	for i, r := range e.runs {
-		e.noteRun(r, before[i])
+	for i, leg := range r.legs {
+		r.noteLeg(leg, before[i])
 	}
-	e.alarms.watchForeign()
+	r.alarms.watchForeign()
 }
 
 // memo is what a round may change of one strategy's symbol.
@@ -46,50 +46,46 @@ type memo struct {
 
 // noteObserved notes what evidence has decided. What it says of placements, and of
 // symbols that a strategy trades, is noted by what it has changed.
-func (e *round) noteObserved(r *record.Record) {
-	rules := e.book.Symbol(r.Symbol).Rules
-	switch body := r.Body.(type) {
+func (r *round) noteObserved(observed *record.Record) {
+	rules := r.book.Symbol(observed.Symbol).Rules
+	switch body := observed.Body.(type) {
 	case record.Found:
-		e.note(
-			r.Strategy,
-			rules,
-			NoteFound{Evidence: body.Evidence, NoteOrder: NoteOrder{ClientOrderID: r.ClientOrderID, OrderID: body.OrderID, Order: body.Order}},
-		)
+		r.note(observed.Strategy, rules, NoteFound{Evidence: body.Evidence, NoteOrder: NoteOrder{ClientOrderID: observed.ClientOrderID, OrderID: body.OrderID, Order: body.Order}})
 	case record.Adopted:
-		e.note("", rules, NoteAdopted{body.Quantity, body.Evidence})
+		r.note("", rules, NoteAdopted{body.Quantity, body.Evidence})
 	case record.Quarantined:
-		if !slices.ContainsFunc(e.runs, func(run *run) bool { return run.truth.Key() == r.Symbol }) {
-			e.note("", &exchange.Symbol{Market: r.Symbol.Market, Name: r.Symbol.Name}, NoteQuarantine{Why: body.Why})
+		if !slices.ContainsFunc(r.legs, func(leg *leg) bool { return leg.symbol.Key() == observed.Symbol }) {
+			r.note("", &exchange.Symbol{Market: observed.Symbol.Market, Name: observed.Symbol.Name}, NoteQuarantine{Why: body.Why})
 		}
 	case record.Ignored:
-		if r.ClientOrderID == "" {
-			e.note("", rules, NoteIgnored{body.Quantity, body.Evidence})
+		if observed.ClientOrderID == "" {
+			r.note("", rules, NoteIgnored{body.Quantity, body.Evidence})
 		}
 	}
 }
 
-func (e *round) notePlacement(p *account.Placement, filledBefore exchange.Quantity) {
+func (r *round) notePlacement(p *account.Placement, filledBefore exchange.Quantity) {
 	if p.Filled() <= filledBefore && !p.State().Final() {
 		return
 	}
-	truth := e.book.Symbol(p.Symbol())
+	truth := r.book.Symbol(p.Symbol())
 	if grown := p.Filled() - filledBefore; grown > 0 {
-		if !e.config.Quiet {
-			e.note(p.Strategy(), truth.Rules, NoteFill{noteOrder(p), grown, p.Price(), truth.Last})
+		if !r.config.Quiet {
+			r.note(p.Strategy(), truth.Rules, NoteFill{noteOrder(p), grown, p.Price(), truth.Last})
 		}
-		e.results.traded(p, grown)
+		r.results.traded(p, grown)
 	}
 	if p.State().Final() {
-		e.note(p.Strategy(), truth.Rules, NoteSettled{noteOrder(p), p.State(), p.Filled(), p.Price(), p.Evidence(), e.nowMS - p.SentMS()})
+		r.note(p.Strategy(), truth.Rules, NoteSettled{noteOrder(p), p.State(), p.Filled(), p.Price(), p.Evidence(), r.nowMS - p.SentMS()})
 	}
 }
 
-func (e *round) noteRun(r *run, before memo) {
-	if r.truth.Position != before.position && !e.config.Quiet {
-		e.note(r.config.Name, r.config.Symbol, NotePosition{r.truth.Position, r.truth.EntryPrice, r.truth.Last})
+func (r *round) noteLeg(leg *leg, before memo) {
+	if leg.symbol.Position != before.position && !r.config.Quiet {
+		r.note(leg.config.Name, leg.config.Symbol, NotePosition{leg.symbol.Position, leg.symbol.EntryPrice, leg.symbol.Last})
 	}
-	if r.truth.Quarantine() != before.quarantine {
-		e.note(r.config.Name, r.config.Symbol, NoteQuarantine{r.truth.Quarantine(), r.truth.Quarantine() == ""})
+	if leg.symbol.Quarantine() != before.quarantine {
+		r.note(leg.config.Name, leg.config.Symbol, NoteQuarantine{leg.symbol.Quarantine(), leg.symbol.Quarantine() == ""})
 	}
-	e.tick.noteLatch(r, before.latch)
+	r.tick.noteLatch(leg, before.latch)
 }

@@ -110,32 +110,22 @@ type report struct {
 	limits     *limits
 	ruleset    *ruleset
 	permission *permission
-	placer     *placer
+	dispatcher *dispatcher
 	market     *market
 }
 
 // Status summarises the engine between events.
-func (e *report) Status() Status {
-	status := Status{
-		NowMS:      e.nowMS,
-		Equity:     e.equity(exchange.Futures),
-		Account:    e.book.Account,
-		AccountMS:  e.book.AccountMS,
-		Halt:       e.book.Halted(),
-		Blind:      e.sight.Blind(),
-		SoundMS:    e.sight.soundMS,
-		Failed:     e.sight.failed,
-		JournalErr: e.journalErr,
-		DiskLow:    e.permission.low,
-	}
-	status.Ledger = slices.Clone(e.book.Ledger().Balances())
-	status.Degraded, status.Limits, status.Day = e.Degraded(), e.Limits(), e.book.Today()
-	if total, known := e.total(); known {
+func (r *report) Status() Status {
+	status := Status{NowMS: r.nowMS, Equity: r.equity(exchange.Futures), Account: r.book.Account, AccountMS: r.book.AccountMS,
+		Halt: r.book.Halted(), Blind: r.sight.Blind(), SoundMS: r.sight.soundMS, Failed: r.sight.failed, JournalErr: r.journalErr, DiskLow: r.permission.low}
+	status.Ledger = slices.Clone(r.book.Ledger().Balances())
+	status.Degraded, status.Limits, status.Day = r.Degraded(), r.Limits(), r.book.Today()
+	if total, known := r.total(); known {
 		status.Total = total
 	}
-	status.Halts = slices.Clone(e.book.Halts())
-	status.Balances = slices.Clone(e.book.Balances)
-	for _, t := range e.book.Symbols() {
+	status.Halts = slices.Clone(r.book.Halts())
+	status.Balances = slices.Clone(r.book.Balances)
+	for _, t := range r.book.Symbols() {
 		residual, _ := t.Residual()
 		status.Symbols = append(
 			status.Symbols,
@@ -162,78 +152,78 @@ func (e *report) Status() Status {
 			},
 		)
 	}
-	for _, p := range e.book.Live() {
+	for _, p := range r.book.Live() {
 		status.Live = append(status.Live, *p)
 	}
-	for _, r := range e.runs {
-		status.Strategies = append(status.Strategies, e.strategyStatus(r))
+	for _, leg := range r.legs {
+		status.Strategies = append(status.Strategies, r.strategyStatus(leg))
 	}
 	return status
 }
 
-func (e *report) strategyStatus(r *run) StrategyStatus {
+func (r *report) strategyStatus(leg *leg) StrategyStatus {
 	s := StrategyStatus{
-		Name:       r.config.Name,
-		Kind:       r.config.Kind,
-		Symbol:     r.config.Symbol,
-		Interval:   r.config.Interval,
+		Name:       leg.config.Name,
+		Kind:       leg.config.Kind,
+		Symbol:     leg.config.Symbol,
+		Interval:   leg.config.Interval,
 		State:      "running",
-		Reason:     r.state.Plan().Reason,
-		Target:     r.target(),
-		Position:   r.truth.Position,
-		EntryPrice: r.truth.EntryPrice,
-		LiqPrice:   r.truth.LiqPrice,
-		Last:       r.truth.Last,
-		LastMS:     r.truth.LastMS,
-		TickMS:     r.lastMS,
-		NextMS:     min(r.nextMS, r.series.pollMS),
-		Settled:    r.truth.Settled,
+		Reason:     leg.state.Plan().Reason,
+		Target:     leg.target(),
+		Position:   leg.symbol.Position,
+		EntryPrice: leg.symbol.EntryPrice,
+		LiqPrice:   leg.symbol.LiqPrice,
+		Last:       leg.symbol.Last,
+		LastMS:     leg.symbol.LastMS,
+		TickMS:     leg.lastMS,
+		NextMS:     min(leg.nextMS, leg.series.pollMS),
+		Settled:    leg.symbol.Settled,
 	}
 	if s.NextMS == never { // its candle is being read
-		s.NextMS = r.nextTick(e.nowMS)
+		s.NextMS = leg.nextTick(r.nowMS)
 	}
-	s.Plan, s.Memory, s.Latch = *r.state.ClonePlan(), r.state.Memory(), r.state.Latch()
-	watch := e.book.Watch(r.config.Name)
+	s.Plan, s.Memory, s.Latch = *leg.state.ClonePlan(), leg.state.Memory(), leg.state.Latch()
+	watch := r.book.Watch(leg.config.Name)
 	if watch.Known() {
-		s.Realized, s.Own, s.Peak = watch.Result().Result, e.own(r), watch.Day().Peak
-		if r.truth.Key().Market == exchange.Spot && watch.Result().Position != 0 && r.truth.Position != 0 {
+		s.Realized, s.Own, s.Peak = watch.Result().Result, r.own(leg), watch.Day().Peak
+		if leg.symbol.Key().Market == exchange.Spot && watch.Result().Position != 0 && leg.symbol.Position != 0 {
 			s.Realized = watch.Result().Trip
 			s.underWay = s.Own.Sub(watch.Result().Base).Sub(watch.Result().Trip)
 		}
 	}
-	if r.series.end > 0 {
-		s.CandleMS = r.series.candles.CloseMS(r.series.end - 1)
+	if leg.series.end > 0 {
+		s.CandleMS = leg.series.candles.CloseMS(leg.series.end - 1)
 	}
-	s.Protected, s.UnprotectedMS = e.protection.guarded(r), r.truth.UnprotectedMS
-	if since := r.truth.UnprotectedSinceMS; since != 0 {
-		s.UnprotectedMS += e.nowMS - since
+	s.Protected, s.UnprotectedMS = r.protection.hasStop(leg), leg.symbol.UnprotectedMS
+	if since := leg.symbol.UnprotectedSinceMS; since != 0 {
+		s.UnprotectedMS += r.nowMS - since
 	}
-	halt := e.book.HaltOn(r.config.Name, r.truth.Key())
+	halt := r.book.HaltOn(leg.config.Name, leg.symbol.Key())
 	switch {
-	case r.failed != "":
-		s.State, s.Why = "failed", r.failed
-	case r.truth.Quarantine() != "":
-		s.State, s.Why = "quarantined", r.truth.Quarantine()
+	case leg.failed != "":
+		s.State, s.Why = "failed", leg.failed
+	case leg.symbol.Quarantine() != "":
+		s.State, s.Why = "quarantined", leg.symbol.Quarantine()
 	case halt.Level != record.LevelNone:
 		s.State, s.Why = "halted", halt.Scope.String()+": "+halt.Why
-	case r.state.Latch() != 0:
+	case leg.state.Latch() != 0:
 		s.State, s.Why = "latched", "waits until its target was zero or changed side"
-	case r.seen < r.config.Strategy.Warmup():
-		s.State, s.Why = "warming_up", fmt.Sprintf("%d of %d candles", r.seen, r.config.Strategy.Warmup())
+	case leg.seen < leg.config.Strategy.Warmup():
+		s.State, s.Why = "warming_up", fmt.Sprintf("%d of %d candles", leg.seen, leg.config.Strategy.Warmup())
 	}
-	if r.config.Removed && s.Why == "" {
-		s.Why = "it is configured no more; on_remove: " + cmp.Or(r.state.OnRemove(), "none")
+	if leg.config.Removed && s.Why == "" {
+		s.Why = "it is configured no more; on_remove: " + cmp.Or(leg.state.OnRemove(), "none")
 	}
-	if o := e.book.HoldsBack(r.truth); o != nil && s.Why == "" {
-		s.Why = foreignText(r.truth, o)
+	if o := r.book.HoldsBack(leg.symbol); o != nil && s.Why == "" {
+		s.Why = foreignText(leg.symbol, o)
 	}
 	return s
 }
 
 // OpenLeft says, line by line, what stays open on the exchange.
-func (e *report) OpenLeft() []string {
+func (r *report) OpenLeft() []string {
 	var lines []string
-	for _, truth := range e.book.Symbols() {
+	for _, truth := range r.book.Symbols() {
 		if truth.Position != 0 && truth.Rules != nil {
 			line := fmt.Sprintf("position %s %s", truth.Key(), truth.Rules.QuantityDecimal(truth.Position))
 			if !truth.EntryPrice.IsZero() { // spot tells no entry price
@@ -242,8 +232,8 @@ func (e *report) OpenLeft() []string {
 			lines = append(lines, line)
 		}
 	}
-	for _, p := range e.book.Live() {
-		rules := e.book.Symbol(p.Symbol()).Rules
+	for _, p := range r.book.Live() {
+		rules := r.book.Symbol(p.Symbol()).Rules
 		if rules == nil {
 			continue
 		}
@@ -263,20 +253,20 @@ func (e *report) OpenLeft() []string {
 }
 
 // Limits returns the utilization of every limit.
-func (e *report) Limits() []risk.Utilization {
-	total, known := e.total()
-	facts := risk.Account{NowMS: e.nowMS, Book: e.book, Equity: total, Known: known}
+func (r *report) Limits() []risk.Utilization {
+	total, known := r.total()
+	facts := risk.Account{NowMS: r.nowMS, Book: r.book, Equity: total, Known: known}
 	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
-		if e.trades(market) {
-			facts.Markets = append(facts.Markets, risk.MarketFacts{Market: market, Equity: e.marked(market)})
+		if r.trades(market) {
+			facts.Markets = append(facts.Markets, risk.MarketFacts{Market: market, Equity: r.marked(market)})
 		}
 	}
-	for _, r := range e.runs {
-		facts.Strategies = append(facts.Strategies, risk.StrategyFacts{Name: r.config.Name, State: r.truth, Limits: r.config.Limits, Own: e.own(r)})
+	for _, leg := range r.legs {
+		facts.Strategies = append(facts.Strategies, risk.StrategyFacts{Name: leg.config.Name, State: leg.symbol, Limits: leg.config.Limits, Own: r.own(leg)})
 	}
-	all := e.ruleset.gate.Utilization(&facts)
+	all := r.ruleset.gate.Utilization(&facts)
 	for i := range all {
-		if s := e.ruleset.setLimit(all[i].Strategy, all[i].Rule); s != nil {
+		if s := r.ruleset.setLimit(all[i].Strategy, all[i].Rule); s != nil {
 			set := *s
 			all[i].Set = &set
 		}

@@ -4,59 +4,120 @@ import (
 	"fmt"
 
 	"botd/exchange"
+	"botd/strategy"
 )
 
-// candle gives the strategy one closed candle.
-func (e *tick) candle(r *run, candle *exchange.Candle, end int) {
-	if r.failed != "" {
-		return
-	}
-	r.seen++
-	r.view.Candle = *candle
-	r.view.NowMS = candle.OpenMS + int64(r.config.Interval)
-	r.view.SetHistory(r.series.candles, end)
-	e.guard(r, callCandle)
-}
+// Every call into a strategy stands in this file. A strategy that panics fails alone, and
+// its protection stays on the exchange.
 
-func callCandle(r *run) { r.config.Strategy.Candle(&r.view) }
-
-func callDecide(r *run) { r.config.Strategy.Decide(&r.view, &r.plan) }
-
-// guard calls into the strategy. A panic stops that strategy only: its
-// protection stays on the exchange.
-func (e *tick) guard(r *run, call func(*run)) {
+// guard calls into a strategy.
+func (t *tick) guard(leg *leg, call func()) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			e.fail(r, fmt.Sprint(cause))
+			t.fail(leg, fmt.Sprint(cause))
 		}
 	}()
-	call(r)
+	call()
 }
 
-// takeNext gives the strategy one closed candle and asks it, and reports whether
-// its plan or its memory changes.
-func (e *tick) takeNext(r *run, s *series, at, warmup int) bool {
+// candle gives the strategy one closed candle.
+func (t *tick) candle(leg *leg, candle *exchange.Candle, end int) {
+	if leg.failed != "" {
+		return
+	}
+	leg.seen++
+	leg.view.Candle = *candle
+	leg.view.NowMS = candle.OpenMS + int64(leg.config.Interval)
+	leg.view.SetHistory(leg.series.candles, end)
+	t.guard(leg, func() { leg.config.Strategy.Candle(&leg.view) })
+}
+
+// decide brings the view up to date and asks the strategy.
+func (t *tick) decide(leg *leg, nominalMS int64) {
+	t.see(leg, nominalMS)
+	if t.measure != nil {
+		defer t.measure(MeasuredCycle, leg.config.Name)()
+	}
+	t.guard(leg, func() { leg.config.Strategy.Decide(&leg.view, &leg.plan) })
+}
+
+// candles gives the strategy candles one by one, and asks it at the close of each until its
+// plan or its memory changes. It returns one after the last candle that was given.
+func (t *tick) candles(leg *leg, s *series, from, to int) (end int, changed bool) {
+	warmup := leg.config.Strategy.Warmup()
+	end = from
+	t.guard(leg, func() {
+		for end < to && !changed {
+			end++
+			changed = t.next(leg, s, end-1, warmup)
+		}
+	})
+	return end, changed
+}
+
+// next gives the strategy one closed candle, asks it, and reports whether its plan or its
+// memory changes.
+func (t *tick) next(leg *leg, s *series, at, warmup int) bool {
 	closes := s.candles.CloseMS(at)
-	e.nowMS = closes
-	s.candles.Load(at, &r.view.Candle)
-	last := r.view.Candle.Close
-	r.truth.Last, r.truth.Mark, r.truth.LastMS = last, last, closes
-	r.seen++
-	r.view.NowMS = closes
-	r.view.SetHistory(s.candles, at+1)
-	r.config.Strategy.Candle(&r.view)
-	if r.seen < warmup {
+	t.nowMS = closes
+	s.candles.Load(at, &leg.view.Candle)
+	last := leg.view.Candle.Close
+	leg.symbol.Last, leg.symbol.Mark, leg.symbol.LastMS = last, last, closes
+	leg.seen++
+	leg.view.NowMS = closes
+	leg.view.SetHistory(s.candles, at+1)
+	leg.config.Strategy.Candle(&leg.view)
+	if leg.seen < warmup {
 		return false
 	}
-	r.lastMS = closes
-	e.see(r, closes)
-	r.config.Strategy.Decide(&r.view, &r.plan)
-	if !r.state.Covers(&r.plan) {
+	leg.lastMS = closes
+	t.see(leg, closes)
+	leg.config.Strategy.Decide(&leg.view, &leg.plan)
+	if !leg.state.Covers(&leg.plan) {
 		return true
 	}
-	if remembered := r.plan.Remembered(); len(remembered.Entries()) > 0 {
-		_, changed := r.state.Memory().With(remembered)
+	if remembered := leg.plan.Remembered(); len(remembered.Entries()) > 0 {
+		_, changed := leg.state.Memory().With(remembered)
 		return changed
 	}
 	return false
+}
+
+// receive has the strategy take a signal into its memory.
+func (t *tick) receive(leg *leg, s *strategy.Signal) error {
+	receiver, takes := strategy.ReceiverOf(leg.config.Strategy)
+	switch {
+	case !takes:
+		return ErrDeaf
+	case leg.failed != "":
+		return ErrFailed
+	case leg.symbol.Last == 0 || leg.seen < leg.config.Strategy.Warmup():
+		return ErrNotYet
+	}
+	t.see(leg, t.nowMS)
+	var refused error
+	t.guard(leg, func() { refused = receiver.Receive(&leg.view, s, &leg.plan) })
+	if leg.failed != "" {
+		return ErrFailed
+	}
+	return refused
+}
+
+// rehearse asks the strategy as a tick at a time would, and leaves its answer in leg.plan.
+// A failure says why the tick would stop the strategy.
+func (t *tick) rehearse(leg *leg, nominalMS int64) (conditions []strategy.Condition, failure string) {
+	t.see(leg, nominalMS)
+	defer func() {
+		if cause := recover(); cause != nil {
+			failure = fmt.Sprint(cause)
+		}
+	}()
+	if conditional, is := leg.config.Strategy.(strategy.Conditional); is {
+		conditions = conditional.Conditions(&leg.view)
+	}
+	if leg.seen >= leg.config.Strategy.Warmup() {
+		leg.config.Strategy.Decide(&leg.view, &leg.plan)
+		failure = leg.plan.OutOfBounds(leg.config.Symbol, leg.symbol.Last)
+	}
+	return conditions, failure
 }

@@ -14,94 +14,82 @@ type tick struct {
 
 // scheduled runs a tick that is due by the schedule. Ticks that were missed are
 // counted and skipped, never replayed.
-func (e *tick) scheduled(r *run) {
-	nominal, missed := r.nextMS, 0
-	for next := r.config.Schedule.Next(nominal); next <= e.nowMS; next = r.config.Schedule.Next(next) {
+func (t *tick) scheduled(leg *leg) {
+	nominal, missed := leg.nextMS, 0
+	for next := leg.config.Schedule.Next(nominal); next <= t.nowMS; next = leg.config.Schedule.Next(next) {
 		nominal = next
 		missed++
 		if missed > 100_000 {
-			nominal = e.nowMS
+			nominal = t.nowMS
 			break
 		}
 	}
-	r.nextMS = r.config.Schedule.Next(nominal)
+	leg.nextMS = leg.config.Schedule.Next(nominal)
 	if missed > 0 {
-		e.note(r.config.Name, r.config.Symbol, NoteMissed{Count: missed})
+		t.note(leg.config.Name, leg.config.Symbol, NoteMissed{Count: missed})
 	}
-	if r.truth.Last > 0 && r.seen >= r.config.Strategy.Warmup() {
-		e.tick(r, nominal)
+	if leg.symbol.Last > 0 && leg.seen >= leg.config.Strategy.Warmup() {
+		t.run(leg, nominal)
 	}
 }
 
 // tick decides: View to Plan.
-func (e *tick) tick(r *run, nominalMS int64) {
-	if r.failed != "" {
+func (t *tick) run(leg *leg, nominalMS int64) {
+	if leg.failed != "" {
 		return
 	}
-	r.lastMS = nominalMS
-	e.decide(r, nominalMS)
-	if r.failed == "" {
-		e.decided(r)
+	leg.lastMS = nominalMS
+	t.decide(leg, nominalMS)
+	if leg.failed == "" {
+		t.decided(leg)
 	}
-}
-
-// decide fills the view and asks the strategy.
-func (e *tick) decide(r *run, nominalMS int64) {
-	e.see(r, nominalMS)
-	if e.measure == nil {
-		e.guard(r, callDecide)
-		return
-	}
-	done := e.measure(MeasuredCycle, r.config.Name)
-	e.guard(r, callDecide)
-	done()
 }
 
 // decided takes what the strategy wished. A plan that changes nothing ends here.
-func (e *tick) decided(r *run) {
-	if e.config.Rehearse {
+func (t *tick) decided(leg *leg) {
+	if t.config.Rehearse {
 		return
 	}
-	covered := r.state.Covers(&r.plan)
+	covered := leg.state.Covers(&leg.plan)
 	if !covered {
 		// In the journal it would bring every start down: it is derived anew there.
-		if why := r.plan.OutOfBounds(r.config.Symbol, r.truth.Last); why != "" {
-			e.fail(r, why)
+		if why := leg.plan.OutOfBounds(leg.config.Symbol, leg.symbol.Last); why != "" {
+			t.fail(leg, why)
 			return
 		}
 	}
-	if remembered := r.plan.Remembered(); len(remembered.Entries()) > 0 {
-		if memory, changed := r.state.Memory().With(remembered); changed {
-			e.record(record.Record{Strategy: r.config.Name, Body: record.Memory{Entries: slices.Clone(memory.Entries())}})
+	if remembered := leg.plan.Remembered(); len(remembered.Entries()) > 0 {
+		if memory, changed := leg.state.Memory().With(remembered); changed {
+			t.record(record.Record{Strategy: leg.config.Name, Body: record.Memory{Entries: slices.Clone(memory.Entries())}})
 		}
 	}
-	if !e.config.Quiet {
-		e.note(r.config.Name, r.config.Symbol, NoteTick{r.plan.Reason})
+	if !t.config.Quiet {
+		t.note(leg.config.Name, leg.config.Symbol, NoteTick{leg.plan.Reason})
 	}
 	if !covered {
-		e.adopt(r)
+		t.adopt(leg)
 	}
 }
 
 // adopt puts the new wish in force, journalled, and asks for a round.
-func (e *tick) adopt(r *run) {
-	merged := r.state.ClonePlan()
-	merged.Merge(&r.plan)
-	latch := r.state.Latch()
-	e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key(), Body: record.Plan{Plan: merged}})
-	e.note(r.config.Name, r.config.Symbol, NoteDecision{merged, r.plan.Reason, r.truth.Last, r.truth.Position})
-	e.noteLatch(r, latch)
-	e.roundMS = e.nowMS
+func (t *tick) adopt(leg *leg) {
+	merged := leg.state.ClonePlan()
+	merged.Merge(&leg.plan)
+	latch := leg.state.Latch()
+	t.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Plan{Plan: merged}})
+	t.note(leg.config.Name, leg.config.Symbol, NoteDecision{merged, leg.plan.Reason, leg.symbol.Last, leg.symbol.Position})
+	t.noteLatch(leg, latch)
+	t.roundMS = t.nowMS
 }
 
-func (e *tick) noteLatch(r *run, before int) {
-	if r.state.Latch() != before {
-		e.note(r.config.Name, r.config.Symbol, NoteLatch{Side: r.state.Latch(), Over: r.state.Latch() == 0})
+func (t *tick) noteLatch(leg *leg, before int) {
+	if leg.state.Latch() != before {
+		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Side: leg.state.Latch(), Over: leg.state.Latch() == 0})
 	}
 }
 
 // fail stops a strategy.
-func (e *tick) fail(r *run, why string) {
-	r.failed, r.failedMS, r.nextMS = why, e.nowMS, never
-	e.note(r.config.Name, r.config.Symbol, NoteStrategyFailed{why})
+func (t *tick) fail(leg *leg, why string) {
+	leg.failed, leg.failedMS, leg.nextMS = why, t.nowMS, never
+	t.note(leg.config.Name, leg.config.Symbol, NoteStrategyFailed{why})
 }

@@ -12,10 +12,10 @@ import (
 // tightens sets limits as a person does, and wants it refused for a reason, or taken.
 func (w *world) tightens(refused, strategy string, limits ...Setting) {
 	w.t.Helper()
-	wish := Tighten{Strategy: strategy, Limits: limits, By: "somebody", Why: "a test"}
+	wish := LimitChange{Strategy: strategy, Limits: limits, By: "somebody", Why: "a test"}
 	records := len(w.records)
-	lines, _ := w.engine.Tightening(&wish)
-	w.give(&EventAudited{Audit: &record.Audit{Actor: "somebody"}, Event: &EventTighten{Tighten: &wish}})
+	lines, _ := w.engine.PreviewLimits(&wish)
+	w.give(&EventAudited{Audit: &record.Audit{Actor: "somebody"}, Event: &EventSetLimits{Change: &wish}})
 	switch {
 	case refused == "" && (wish.Err != nil || len(lines) != len(limits)):
 		w.t.Fatalf("%v: want it taken and told, have %v, %v", limits, lines, wish.Err)

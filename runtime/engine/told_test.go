@@ -7,29 +7,29 @@ import (
 
 func TestRefusalsOfKeysThatDoNotComeAgainAreForgotten(t *testing.T) {
 	t.Parallel()
-	refusals, most := newTold(), 0
+	refusals, most := newRefusals(), 0
 	const steady = "grid order bid"
 	for second := range int64(86_400) { // a day of a strategy that names each order anew
 		nowMS := second * 1_000
-		if have, want := refusals.anew(steady, "max_open_orders", nowMS), second == 0; have != want {
+		if have, want := refusals.isNew(steady, "max_open_orders", nowMS), second == 0; have != want {
 			t.Fatalf("second %d: a refusal that repeats itself: want told %v, have %v", second, want, have)
 		}
-		if !refusals.anew(fmt.Sprint("mine order ", second), "max_open_orders", nowMS) {
+		if !refusals.isNew(fmt.Sprint("mine order ", second), "max_open_orders", nowMS) {
 			t.Fatalf("second %d: want the refusal of a new key told", second)
 		}
 		most = max(most, len(refusals.last))
 	}
-	if most > 3*3_601+mostTold {
+	if most > 3*3_601+minForgotten {
 		t.Errorf("want at most what an hour makes remembered, and the room until the next look; have %d", most)
 	}
-	if !refusals.anew(steady, "price_collar", 86_400_000) || refusals.why(steady, 86_460_000) != "price_collar" {
-		t.Errorf("want another reason told, have %q", refusals.why(steady, 86_460_000))
+	if !refusals.isNew(steady, "price_collar", 86_400_000) || refusals.reason(steady, 86_460_000) != "price_collar" {
+		t.Errorf("want another reason told, have %q", refusals.reason(steady, 86_460_000))
 	}
-	if have := refusals.why(steady, 86_460_001); have != "" {
+	if have := refusals.reason(steady, 86_460_001); have != "" {
 		t.Errorf("a minute later: want it to keep nothing back, have %q", have)
 	}
-	refusals.approved(steady)
-	if have := refusals.why(steady, 86_400_000); have != "" {
+	refusals.clear(steady)
+	if have := refusals.reason(steady, 86_400_000); have != "" {
 		t.Errorf("after it was approved: want nothing, have %q", have)
 	}
 }

@@ -9,53 +9,53 @@ import (
 // equity is what sizes and limits are shares of. Futures: wallet plus
 // unrealised, marked at the last prices. Spot: USDT plus what was bought, at
 // the last prices.
-func (e *base) equity(market exchange.Market) exchange.Amount {
+func (b *base) equity(market exchange.Market) exchange.Amount {
 	if market == exchange.Futures {
-		return e.book.Account.Equity()
+		return b.book.Account.Equity()
 	}
 	var total exchange.Amount
 	quote := ""
-	for _, r := range e.runs {
-		if r.truth.Key().Market != exchange.Spot {
+	for _, leg := range b.legs {
+		if leg.symbol.Key().Market != exchange.Spot {
 			continue
 		}
-		if r.config.Symbol.Quote != quote {
-			quote = r.config.Symbol.Quote
-			balance := e.book.Balance(quote)
+		if leg.config.Symbol.Quote != quote {
+			quote = leg.config.Symbol.Quote
+			balance := b.book.Balance(quote)
 			total = total.Add(balance.Free).Add(balance.Frozen)
 		}
-		total = total.Add(r.config.Symbol.Notional(r.truth.Last, r.truth.Position))
+		total = total.Add(leg.config.Symbol.Notional(leg.symbol.Last, leg.symbol.Position))
 	}
 	return total
 }
 
 // marked is a market's equity at the last prices.
-func (e *base) marked(market exchange.Market) exchange.Amount {
+func (b *base) marked(market exchange.Market) exchange.Amount {
 	if market == exchange.Futures {
-		return e.book.Marked()
+		return b.book.Marked()
 	}
-	return e.equity(market)
+	return b.equity(market)
 }
 
 // total is the equity of all markets traded, and whether it is known.
-func (e *base) total() (total exchange.Amount, known bool) {
-	futures, spot := e.trades(exchange.Futures), e.trades(exchange.Spot)
-	if futures && e.book.AccountMS == 0 || spot && e.book.WalletMS == 0 || !futures && !spot {
+func (b *base) total() (total exchange.Amount, known bool) {
+	futures, spot := b.trades(exchange.Futures), b.trades(exchange.Spot)
+	if futures && b.book.AccountMS == 0 || spot && b.book.WalletMS == 0 || !futures && !spot {
 		return total, false
 	}
 	if futures {
-		total = e.marked(exchange.Futures)
+		total = b.marked(exchange.Futures)
 	}
 	if spot {
-		total = total.Add(e.marked(exchange.Spot))
+		total = total.Add(b.marked(exchange.Spot))
 	}
 	return total, true
 }
 
 // own returns a strategy's equity: what the account had when the strategy was first
 // watched, plus what the strategy made since.
-func (e *base) own(r *run) exchange.Amount {
-	w, truth := e.book.Watch(r.config.Name), r.truth
+func (b *base) own(leg *leg) exchange.Amount {
+	w, truth := b.book.Watch(leg.config.Name), leg.symbol
 	own := w.Result().Base.Add(w.Result().Result)
 	held := truth.Position
 	if truth.Ignored() != 0 { // the exchange's one position has a foreign part: the strategy's is what its fills made
@@ -72,18 +72,18 @@ func (e *base) own(r *run) exchange.Amount {
 }
 
 // onSpot returns the part of the account's equity that is on spot.
-func (e *base) onSpot() (part exchange.Amount) {
-	if e.trades(exchange.Spot) {
-		part = e.marked(exchange.Spot)
+func (b *base) onSpot() (part exchange.Amount) {
+	if b.trades(exchange.Spot) {
+		part = b.marked(exchange.Spot)
 	}
 	return part
 }
 
 // markets names the markets traded.
-func (e *base) markets() string {
+func (b *base) markets() string {
 	var all []string
 	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
-		if e.trades(market) {
+		if b.trades(market) {
 			all = append(all, market.String())
 		}
 	}

@@ -276,7 +276,7 @@ func (c *Console) state(n *engine.Note) {
 			Msgf("BREAKER   %s: nothing opens for %d s; exits and stops go on", plain(fact.Why), fact.PauseMS/1000)
 	case engine.NoteLimit:
 		c.limit(n, &fact)
-	case engine.NoteTightened:
+	case engine.NoteLimitSet:
 		c.warn(n, "limit.set").Str("rule", fact.Rule).Msgf("limit     %s", plain(fact.Text))
 	}
 }

@@ -83,7 +83,7 @@ func OpenPublic(ctx context.Context, config *configs.Config) (*gateway.Public, e
 
 // remembered is what the journal says of a moment.
 type remembered struct {
-	outlook  engine.Outlook
+	outlook  engine.TickPreview
 	memory   strategy.Memory
 	happened []happened
 }
@@ -92,7 +92,7 @@ type remembered struct {
 func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConfig, symbol *exchange.Symbol, atMS int64) (*remembered, error) {
 	p := &remembered{
 		happened: []happened{},
-		outlook:  engine.Outlook{Strategy: c.Name, Kind: c.Kind, Symbol: symbol, Interval: c.Interval, NowMS: atMS},
+		outlook:  engine.TickPreview{Strategy: c.Name, Kind: c.Kind, Symbol: symbol, Interval: c.Interval, NowMS: atMS},
 	}
 	path := filepath.Join(config.DataDir, string(config.Mode), journal.FileName)
 	store, err := journal.Read(ctx, path)
@@ -157,7 +157,7 @@ func recordText(r *record.Record, symbol *exchange.Symbol) string {
 		}
 		return text
 	case record.Plan:
-		desired := view.TickPreviewOf(&engine.Outlook{Symbol: symbol, Plan: *body.Plan}).Plan
+		desired := view.TickPreviewOf(&engine.TickPreview{Symbol: symbol, Plan: *body.Plan}).Plan
 		return view.PlanText(&desired) + view.Because(desired.Reason)
 	case record.Priced:
 		return "the target is " + symbol.QuantityDecimal(body.Quantity).String()

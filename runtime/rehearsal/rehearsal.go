@@ -66,7 +66,7 @@ func look(ctx context.Context, machine *engine.Engine, v *gateway.Copy) ([]view.
 			}
 			known := true
 			all = nil
-			for _, o := range machine.Outlooks() {
+			for _, o := range machine.PreviewTicks() {
 				known = known && o.CandleMS > 0 && o.Last > 0 && machine.Book().Symbol(o.Symbol.Key()).Read
 				all = append(all, view.TickPreviewOf(&o))
 			}

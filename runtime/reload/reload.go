@@ -167,7 +167,7 @@ func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *reco
 	for _, s := range reload.Strategies {
 		r.Console.Say("config.strategy_reloaded", "config    %s: %s is in place", s.Name, config.Strategy(s.Name).File)
 	}
-	for _, name := range reload.Gone {
+	for _, name := range reload.Removed {
 		r.Console.Say("config.strategy_removed", "config    %s: %s is configured no more", name, before.Strategy(name).File)
 	}
 	r.Console.Say(
@@ -175,7 +175,7 @@ func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *reco
 		"config    read again (%s), strategies put in place: %d, removed: %d; %s",
 		why,
 		len(reload.Strategies),
-		len(reload.Gone),
+		len(reload.Removed),
 		Changes(differences),
 	)
 	return does, nil
@@ -249,10 +249,10 @@ func (r *Reloader) prepare(ctx context.Context, before, config *configs.Config) 
 	}
 	for i := range before.Strategies {
 		if name := before.Strategies[i].Name; config.Strategy(name) == nil {
-			reload.Gone = append(reload.Gone, name)
+			reload.Removed = append(reload.Removed, name)
 		}
 	}
-	err := r.Driver.Query(ctx, func() { obstacles = append(obstacles, r.Machine.Reloadable(reload)...) })
+	err := r.Driver.Query(ctx, func() { obstacles = append(obstacles, r.Machine.ReloadObstacles(reload)...) })
 	if err == nil && len(obstacles) > 0 {
 		err = errors.New(strings.Join(obstacles, "; "))
 	}
@@ -321,7 +321,7 @@ func (r *Reloader) send(ctx context.Context, reload *engine.Reload, differences 
 	for _, s := range reload.Strategies {
 		names = append(names, s.Name)
 	}
-	names = append(names, reload.Gone...)
+	names = append(names, reload.Removed...)
 	audit.Target, audit.Detail = strings.Join(names, ", "), Changes(differences)
 	event := &engine.EventAudited{Audit: audit, Event: &engine.EventReload{Reload: reload}}
 	if len(names) == 0 && len(differences) == 0 {

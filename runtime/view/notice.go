@@ -44,7 +44,7 @@ func noticeOf(fact engine.Fact) (n Notice, topic string) {
 		return Notice{Kind: "breaker", Severity: "error", Text: f.Why, Over: f.Over}, "risk"
 	case engine.NoteLimit:
 		return Notice{Kind: "limit", Severity: "error", Text: f.Why, Over: f.Over}, "risk"
-	case engine.NoteTightened:
+	case engine.NoteLimitSet:
 		return Notice{Kind: "limit_set", Severity: "warning", Text: f.Text, Over: f.Over}, "risk"
 	case engine.NoteQuarantine:
 		return Notice{Kind: "quarantine", Severity: "error", Text: f.Why, Over: f.Over}, "reconcile"

@@ -79,7 +79,7 @@ type OneTickPreview struct {
 }
 
 // TickPreviewOf writes a preview of the engine.
-func TickPreviewOf(o *engine.Outlook) TickPreview {
+func TickPreviewOf(o *engine.TickPreview) TickPreview {
 	s := o.Symbol
 	out := TickPreview{Strategy: o.Strategy, Kind: o.Kind, Market: s.Market.String(), Symbol: s.Name, Interval: o.Interval.String(), AtMS: o.NowMS,
 		NextMS: o.NextMS, Changes: o.Changes, Data: PreviewData{Candles: o.Seen, Warmup: o.Warmup, CloseMS: o.CandleMS, Last: s.PriceDecimal(o.Last).String(),
@@ -105,7 +105,7 @@ func TickPreviewOf(o *engine.Outlook) TickPreview {
 	return out
 }
 
-func previewedIntentOf(o *engine.Outlook, step *engine.Foreseen) PreviewedIntent {
+func previewedIntentOf(o *engine.TickPreview, step *engine.PreviewedIntent) PreviewedIntent {
 	in := intentOf(o.NowMS, o.Symbol, &step.Intent)
 	out := PreviewedIntent{Purpose: in.Purpose, Side: in.Side, Type: in.Type, Quantity: in.Quantity, Price: in.Price, StopPrice: in.StopPrice,
 		OrderID: in.OrderID, Reason: in.Reason, Outcome: "approved", Checks: verdictsOf(step.Verdicts)}

@@ -90,7 +90,7 @@ func DegradedOf(all []engine.Degraded) []Degraded {
 	out := []Degraded{}
 	for i := range all {
 		d := &all[i]
-		one := Degraded{State: d.State, Cause: d.Cause, Since: time.UnixMilli(d.SinceMS).UTC(), Until: moment(d.UntilMS), WayOut: d.WayOut, Doing: d.Doing}
+		one := Degraded{State: d.State, Cause: d.Cause, Since: time.UnixMilli(d.SinceMS).UTC(), Until: moment(d.UntilMS), WayOut: d.WayOut, Doing: d.Remaining}
 		one.Scope, one.Strategy, one.Market, one.Symbol = scopeText(d.Scope)
 		out = append(out, one)
 	}
