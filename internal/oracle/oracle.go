@@ -1,0 +1,338 @@
+// Package oracle judges an account from its order and trade log alone: positions, exposure and protection.
+//
+// It is a second model of the market's consequences, and a judge shares no code
+// with what it judges: the package imports neither the simulated exchange nor
+// anything of botd. A log is fed in the order in which things happened on the
+// exchange; the oracle keeps its own sums and reports what must never be:
+//
+//   - exposure: what is held, together with everything that can still open, is
+//     above the limit by more than one placement;
+//   - unprotected: a position that a read has shown to botd stays without a stop
+//     on the exchange for longer than the patience given, and the exchange did
+//     not refuse the stop;
+//   - oversold: on spot, botd sold more than its own orders ever bought;
+//   - flipped: an order that may only reduce took a position across zero.
+//
+// Quantities are integers in units of the caller's choice, the same for all of a
+// symbol. Times are milliseconds and never go back. The rules are those of the
+// interface (futures rules 1 to 7) and of exactly-once.md, "How it is proven".
+package oracle
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Symbol names a market and a symbol of it.
+type Symbol struct {
+	Spot bool
+	Name string
+}
+
+func (s Symbol) String() string {
+	if s.Spot {
+		return "spot " + s.Name
+	}
+	return "futures " + s.Name
+}
+
+// Order is an order as the exchange accepted it.
+type Order struct {
+	ID            int64
+	Own           bool // placed by the botd that is judged, not by anybody else on the account
+	Symbol        Symbol
+	Buy           bool
+	Quantity      int64 // base units; 0 for a closePosition order, which takes all there is
+	Stop          bool  // triggers at a price against the position: STOP, STOP_MARKET, STOP_LIMIT
+	ReduceOnly    bool
+	ClosePosition bool
+}
+
+// opens reports whether the order can make a position larger or begin one.
+func (o *Order) opens() bool {
+	if o.Symbol.Spot {
+		return o.Buy
+	}
+	return !o.ReduceOnly && !o.ClosePosition
+}
+
+// Fill is one execution. OrderID is 0 where the exchange acted by itself
+// (a liquidation).
+type Fill struct {
+	OrderID  int64
+	Symbol   Symbol
+	Buy      bool
+	Quantity int64
+}
+
+// Limits is what a symbol is judged by.
+type Limits struct {
+	Position  int64 // most that may be held or opened on either side; 0 for no bound
+	Placement int64 // largest single placement: the excess that exactly-once.md allows beyond its bounds
+	Protected bool  // a position must have a stop on the exchange
+	Dust      int64 // a position up to this size needs none: no order of that size exists
+}
+
+// Violation is something that must never be.
+type Violation struct {
+	AtMS   int64
+	Rule   string // exposure, unprotected, oversold, flipped
+	Symbol Symbol
+	Text   string
+}
+
+func (v Violation) String() string {
+	return fmt.Sprintf("%d %s %s: %s", v.AtMS, v.Rule, v.Symbol, v.Text)
+}
+
+// Oracle follows one account. Its zero value is not usable; see New. Not safe for
+// several goroutines.
+type Oracle struct {
+	patienceMS int64
+	nowMS      int64
+	states     []*state // sorted by symbol
+	orders     map[int64]*resting
+	violations []Violation
+	gaps       []int64 // lengths of ended times without protection, in milliseconds
+}
+
+// resting is an order that may still fill.
+type resting struct {
+	order  Order
+	filled int64
+}
+
+func (r *resting) remaining() int64 { return max(0, r.order.Quantity-r.filled) }
+
+// state is what is known of one symbol.
+type state struct {
+	symbol   Symbol
+	limits   Limits
+	position int64 // signed, everybody's
+	bought   int64 // spot: by own orders
+	sold     int64
+	foreign  int64 // what others added to either side: no fault of botd's
+
+	bareMS    int64 // since when the position is without protection; -1 while it has it
+	shownMS   int64 // since when a read has shown that position; -1 for not yet
+	refusedMS int64 // when the exchange last refused a stop; -1 for never
+	reported  bool  // the time without protection that is under way
+	excess    bool  // the exposure that is under way
+}
+
+// New returns an oracle that allows a shown position to be without a stop for
+// that long.
+func New(patienceMS int64) *Oracle {
+	return &Oracle{patienceMS: patienceMS, orders: map[int64]*resting{}}
+}
+
+// Judge sets what a symbol is judged by. A symbol that was never named is
+// followed and judged by nothing but flips.
+func (o *Oracle) Judge(symbol Symbol, limits Limits) { o.state(symbol).limits = limits }
+
+func (o *Oracle) state(symbol Symbol) *state {
+	i, found := slices.BinarySearchFunc(o.states, symbol, func(s *state, want Symbol) int {
+		if s.symbol.Spot != want.Spot {
+			if want.Spot {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(s.symbol.Name, want.Name)
+	})
+	if !found {
+		o.states = slices.Insert(o.states, i, &state{symbol: symbol, bareMS: -1, shownMS: -1, refusedMS: -1})
+	}
+	return o.states[i]
+}
+
+// Accepted takes an order that the exchange accepted, whatever it answered.
+func (o *Oracle) Accepted(atMS int64, order Order) {
+	o.Advance(atMS)
+	o.orders[order.ID] = &resting{order: order}
+	s := o.state(order.Symbol)
+	if !order.Own && order.opens() {
+		s.foreign += order.Quantity
+	}
+	o.judge(s)
+}
+
+// Filled takes an execution of an order, or of the exchange's own making.
+func (o *Oracle) Filled(atMS int64, fill Fill) {
+	o.Advance(atMS)
+	s := o.state(fill.Symbol)
+	signed := fill.Quantity
+	if !fill.Buy {
+		signed = -signed
+	}
+	before := s.position
+	s.position += signed
+	r := o.orders[fill.OrderID]
+	if r != nil {
+		r.filled += fill.Quantity
+		if !r.order.opens() && before != 0 && s.position != 0 && (before > 0) != (s.position > 0) {
+			o.report(s, "flipped", fmt.Sprintf("order %d may only reduce and took %d to %d", r.order.ID, before, s.position))
+		}
+	}
+	if r != nil && r.order.Own && fill.Symbol.Spot {
+		if fill.Buy {
+			s.bought += fill.Quantity
+		} else if s.sold += fill.Quantity; s.sold > s.bought {
+			o.report(s, "oversold", fmt.Sprintf("own orders sold %d and bought %d", s.sold, s.bought))
+		}
+	}
+	if (before > 0) != (s.position > 0) || before == 0 || s.position == 0 {
+		s.shownMS, s.reported = -1, false // another position, or none: nobody has seen it yet
+		o.close(s)
+	}
+	o.judge(s)
+}
+
+// Ended takes the end of an order: filled, canceled, rejected or swept.
+func (o *Oracle) Ended(atMS, orderID int64) {
+	o.Advance(atMS)
+	r := o.orders[orderID]
+	if r == nil {
+		return
+	}
+	delete(o.orders, orderID)
+	o.judge(o.state(r.order.Symbol))
+}
+
+// Shown takes that a read answered to botd showed the symbol's position: from now
+// on botd has no excuse.
+func (o *Oracle) Shown(atMS int64, symbol Symbol) {
+	o.Advance(atMS)
+	if s := o.state(symbol); s.position != 0 && s.shownMS < 0 {
+		s.shownMS = atMS
+	}
+}
+
+// StopRefused takes that the exchange refused to accept a stop: while it does, the
+// position's want of one is not botd's.
+func (o *Oracle) StopRefused(atMS int64, symbol Symbol) {
+	o.Advance(atMS)
+	o.state(symbol).refusedMS = atMS
+}
+
+// Advance lets time pass.
+func (o *Oracle) Advance(toMS int64) {
+	if toMS < o.nowMS {
+		panic(fmt.Sprintf("oracle: time goes back from %d to %d", o.nowMS, toMS))
+	}
+	o.nowMS = toMS
+	for _, s := range o.states {
+		o.judgeProtection(s)
+	}
+}
+
+// judge brings a symbol's state up to date after a change of its log.
+func (o *Oracle) judge(s *state) {
+	o.judgeExposure(s)
+	switch protected := o.protected(s); {
+	case protected && s.bareMS >= 0:
+		o.close(s)
+	case !protected && s.bareMS < 0:
+		s.bareMS = o.nowMS
+	}
+}
+
+// close ends a time without protection.
+func (o *Oracle) close(s *state) {
+	if s.bareMS >= 0 && o.nowMS > s.bareMS {
+		o.gaps = append(o.gaps, o.nowMS-s.bareMS)
+	}
+	s.bareMS, s.reported = -1, false
+}
+
+// judgeExposure holds what is held and can still open against the limit.
+func (o *Oracle) judgeExposure(s *state) {
+	if s.limits.Position == 0 {
+		return
+	}
+	long, short := o.Exposure(s.symbol)
+	most := s.limits.Position + s.limits.Placement + s.foreign
+	if worst := max(long, short); worst <= most {
+		s.excess = false
+	} else if !s.excess {
+		s.excess = true
+		o.report(s, "exposure", fmt.Sprintf("%d held and %d at worst, where %d are allowed and one placement is %d", s.position, worst, s.limits.Position, s.limits.Placement))
+	}
+}
+
+// judgeProtection reports a shown position that has been without a stop for too long.
+func (o *Oracle) judgeProtection(s *state) {
+	if s.bareMS < 0 || s.shownMS < 0 || s.reported || !s.limits.Protected {
+		return
+	}
+	since := max(s.bareMS, s.shownMS, s.refusedMS)
+	if o.nowMS-since > o.patienceMS {
+		s.reported = true
+		o.report(s, "unprotected", fmt.Sprintf("%d held and shown, and without a stop for %d ms", s.position, o.nowMS-since))
+	}
+}
+
+// protected reports whether stops on the exchange cover the whole position, or
+// there is nothing to protect.
+func (o *Oracle) protected(s *state) bool {
+	size := max(s.position, -s.position)
+	if size <= s.limits.Dust {
+		return true
+	}
+	covered := int64(0)
+	for _, r := range o.orders {
+		if r.order.Symbol != s.symbol || !r.order.Stop || r.order.Buy == (s.position > 0) {
+			continue
+		}
+		if r.order.ClosePosition {
+			return true
+		}
+		if r.order.ReduceOnly || s.symbol.Spot {
+			covered += r.remaining()
+		}
+	}
+	return covered >= size-s.limits.Dust
+}
+
+// Exposure returns what the account would hold at worst if everything that can
+// open were filled: on the long side, and on the short side as a positive number.
+func (o *Oracle) Exposure(symbol Symbol) (long, short int64) {
+	position := o.state(symbol).position
+	long, short = max(position, 0), max(-position, 0)
+	buys, sells := int64(0), int64(0)
+	for _, r := range o.orders {
+		switch {
+		case r.order.Symbol != symbol || !r.order.opens():
+		case r.order.Buy:
+			buys += r.remaining()
+		default:
+			sells += r.remaining()
+		}
+	}
+	if buys > 0 {
+		long = max(long, position+buys)
+	}
+	if sells > 0 {
+		short = max(short, sells-position)
+	}
+	return long, short
+}
+
+// Position returns what the trade log says is held; short is negative.
+func (o *Oracle) Position(symbol Symbol) int64 { return o.state(symbol).position }
+
+// Violations returns what was found, oldest first.
+func (o *Oracle) Violations() []Violation { return o.violations }
+
+// Gaps returns the lengths of all ended times without protection, shortest first,
+// in milliseconds.
+func (o *Oracle) Gaps() []int64 {
+	gaps := slices.Clone(o.gaps)
+	slices.Sort(gaps)
+	return gaps
+}
+
+func (o *Oracle) report(s *state, rule, text string) {
+	o.violations = append(o.violations, Violation{AtMS: o.nowMS, Rule: rule, Symbol: s.symbol, Text: text})
+}

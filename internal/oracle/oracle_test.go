@@ -1,0 +1,184 @@
+package oracle
+
+import (
+	"strings"
+	"testing"
+)
+
+var (
+	futures = Symbol{Name: "BTC-USDT"}
+	spot    = Symbol{Spot: true, Name: "SOL-USDT"}
+)
+
+// rules returns the names of what was found, in order.
+func rules(o *Oracle) string {
+	var names []string
+	for _, v := range o.Violations() {
+		names = append(names, v.Rule)
+	}
+	return strings.Join(names, " ")
+}
+
+func judged() *Oracle {
+	o := New(5_000)
+	o.Judge(futures, Limits{Position: 100, Placement: 20, Protected: true})
+	o.Judge(spot, Limits{Position: 100, Placement: 20, Protected: true, Dust: 1})
+	return o
+}
+
+func entry(id, quantity int64) Order {
+	return Order{ID: id, Own: true, Symbol: futures, Buy: true, Quantity: quantity}
+}
+
+func TestWhatEachLogIsJudged(t *testing.T) {
+	t.Parallel()
+	stop := Order{ID: 9, Own: true, Symbol: futures, Stop: true, ClosePosition: true}
+	for name, c := range map[string]struct {
+		log  func(o *Oracle)
+		want string
+	}{
+		"an entry with its stop in time": {func(o *Oracle) {
+			o.Accepted(0, entry(1, 100))
+			o.Filled(10, Fill{1, futures, true, 100})
+			o.Ended(10, 1)
+			o.Shown(1_000, futures)
+			o.Accepted(6_000, stop)
+			o.Advance(60_000)
+		}, ""},
+		"a stop one millisecond late": {func(o *Oracle) {
+			o.Accepted(0, entry(1, 100))
+			o.Filled(10, Fill{1, futures, true, 100})
+			o.Shown(1_000, futures)
+			o.Accepted(6_001, stop)
+		}, "unprotected"},
+		"nobody was shown the position": {func(o *Oracle) {
+			o.Accepted(0, entry(1, 100))
+			o.Filled(10, Fill{1, futures, true, 100})
+			o.Advance(600_000)
+		}, ""},
+		"the exchange refuses every stop": {func(o *Oracle) {
+			o.Accepted(0, entry(1, 100))
+			o.Filled(10, Fill{1, futures, true, 100})
+			o.Shown(1_000, futures)
+			for at := int64(2_000); at < 60_000; at += 4_000 {
+				o.StopRefused(at, futures)
+			}
+		}, ""},
+		"the stop is stripped": {func(o *Oracle) {
+			o.Accepted(0, entry(1, 100))
+			o.Filled(10, Fill{1, futures, true, 100})
+			o.Accepted(20, stop)
+			o.Shown(1_000, futures)
+			o.Ended(10_000, 9)
+			o.Advance(15_001)
+		}, "unprotected"},
+		"a stop of the wrong side protects nothing": {func(o *Oracle) {
+			o.Accepted(0, entry(1, 100))
+			o.Filled(10, Fill{1, futures, true, 100})
+			o.Shown(20, futures)
+			o.Accepted(30, Order{ID: 9, Own: true, Symbol: futures, Buy: true, Stop: true, ClosePosition: true})
+			o.Advance(6_000)
+		}, "unprotected"},
+		"a reduceOnly stop of part of it": {func(o *Oracle) {
+			o.Accepted(0, entry(1, 100))
+			o.Filled(10, Fill{1, futures, true, 100})
+			o.Shown(20, futures)
+			o.Accepted(30, Order{ID: 9, Own: true, Symbol: futures, Stop: true, ReduceOnly: true, Quantity: 99})
+			o.Advance(6_000)
+		}, "unprotected"},
+		"at the limit and one placement": {func(o *Oracle) {
+			o.Accepted(0, entry(1, 100))
+			o.Accepted(0, entry(2, 20))
+		}, ""},
+		"one more than that, resting": {func(o *Oracle) {
+			o.Accepted(0, entry(1, 100))
+			o.Accepted(0, entry(2, 21))
+			o.Accepted(0, entry(3, 1)) // the same excess is reported once
+		}, "exposure"},
+		"one more than that, filled": {func(o *Oracle) {
+			o.Accepted(0, entry(1, 100))
+			o.Filled(1, Fill{1, futures, true, 100})
+			o.Accepted(1, stop)
+			o.Accepted(2, entry(2, 21))
+		}, "exposure"},
+		"the short side counts as well": {func(o *Oracle) {
+			o.Accepted(0, Order{ID: 1, Own: true, Symbol: futures, Quantity: 121})
+		}, "exposure"},
+		"an exit opens nothing": {func(o *Oracle) {
+			o.Accepted(0, Order{ID: 1, Own: true, Symbol: futures, ReduceOnly: true, Quantity: 500})
+		}, ""},
+		"what others add is no fault": {func(o *Oracle) {
+			o.Accepted(0, Order{ID: 1, Symbol: futures, Buy: true, Quantity: 500})
+		}, ""},
+		"a reduceOnly order across zero": {func(o *Oracle) {
+			o.Accepted(0, entry(1, 10))
+			o.Filled(1, Fill{1, futures, true, 10})
+			o.Accepted(1, stop)
+			o.Accepted(2, Order{ID: 2, Own: true, Symbol: futures, ReduceOnly: true, Quantity: 30})
+			o.Filled(3, Fill{2, futures, false, 30})
+		}, "flipped"},
+		"a liquidation ends a position": {func(o *Oracle) {
+			o.Accepted(0, entry(1, 10))
+			o.Filled(1, Fill{1, futures, true, 10})
+			o.Shown(2, futures)
+			o.Filled(3, Fill{0, futures, false, 10})
+			o.Advance(60_000)
+		}, ""},
+		"spot: sold more than was bought": {func(o *Oracle) {
+			o.Accepted(0, Order{ID: 1, Own: true, Symbol: spot, Buy: true, Quantity: 10})
+			o.Filled(1, Fill{1, spot, true, 10})
+			o.Accepted(2, Order{ID: 2, Own: true, Symbol: spot, Quantity: 11})
+			o.Filled(3, Fill{2, spot, false, 10})
+			o.Filled(4, Fill{2, spot, false, 1})
+		}, "oversold"},
+		"spot: a stop for all but dust": {func(o *Oracle) {
+			o.Accepted(0, Order{ID: 1, Own: true, Symbol: spot, Buy: true, Quantity: 10})
+			o.Filled(1, Fill{1, spot, true, 10})
+			o.Shown(2, spot)
+			o.Accepted(3, Order{ID: 2, Own: true, Symbol: spot, Stop: true, Quantity: 9})
+			o.Advance(60_000)
+		}, ""},
+		"spot: a stop that filled in part still covers the rest": {func(o *Oracle) {
+			o.Accepted(0, Order{ID: 1, Own: true, Symbol: spot, Buy: true, Quantity: 10})
+			o.Filled(1, Fill{1, spot, true, 10})
+			o.Shown(2, spot)
+			o.Accepted(3, Order{ID: 2, Own: true, Symbol: spot, Stop: true, Quantity: 10})
+			o.Filled(4, Fill{2, spot, false, 4})
+			o.Advance(60_000)
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := judged()
+			c.log(o)
+			if have := rules(o); have != c.want {
+				t.Errorf("want %q, have %q: %v", c.want, have, o.Violations())
+			}
+		})
+	}
+}
+
+func TestTimesWithoutProtectionAreMeasured(t *testing.T) {
+	t.Parallel()
+	o := judged()
+	o.Accepted(0, entry(1, 10))
+	o.Filled(100, Fill{1, futures, true, 10})
+	o.Accepted(400, Order{ID: 9, Own: true, Symbol: futures, Stop: true, ClosePosition: true})
+	o.Ended(1_000, 9)
+	o.Accepted(1_200, Order{ID: 10, Own: true, Symbol: futures, Stop: true, ClosePosition: true})
+	if have := o.Gaps(); len(have) != 2 || have[0] != 200 || have[1] != 300 {
+		t.Errorf("want gaps of 200 and 300 ms, have %v", have)
+	}
+	if have := o.Position(futures); have != 10 {
+		t.Errorf("want a position of 10, have %d", have)
+	}
+}
+
+func TestAViolationNamesItsPlace(t *testing.T) {
+	t.Parallel()
+	o := judged()
+	o.Accepted(7, entry(1, 500))
+	if want, have := "7 exposure futures BTC-USDT: 0 held and 500 at worst, where 100 are allowed and one placement is 20", o.Violations()[0].String(); have != want {
+		t.Errorf("want %q, have %q", want, have)
+	}
+}
