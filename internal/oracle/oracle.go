@@ -2,7 +2,7 @@
 //
 // It is a second model of the market's consequences, and a judge shares no code
 // with what it judges: the package imports neither the simulated exchange nor
-// anything of botd. A log is fed in the order in which things happened on the
+// anything else of botd. A log is fed in the order in which things happened on the
 // exchange; the oracle keeps its own sums and reports what must never be:
 //
 //   - exposure: what is held, together with everything that can still open, is
@@ -114,11 +114,11 @@ type state struct {
 	sold     int64
 	foreign  int64 // what others added to either side: no fault of botd's
 
-	bareMS    int64 // since when the position is without protection; -1 while it has it
-	shownMS   int64 // since when a read has shown that position; -1 for not yet
-	refusedMS int64 // when the exchange last refused a stop; -1 for never
-	reported  bool  // the time without protection that is under way
-	excess    bool  // the exposure that is under way
+	unprotectedMS int64 // since when the position is without protection; -1 while it has it
+	shownMS       int64 // since when a read has shown that position; -1 for not yet
+	refusedMS     int64 // when the exchange last refused a stop; -1 for never
+	reported      bool  // the time without protection that is under way
+	excess        bool  // the exposure that is under way
 }
 
 // New returns an oracle that allows a shown position to be without a stop for
@@ -142,7 +142,7 @@ func (o *Oracle) state(symbol Symbol) *state {
 		return cmp.Compare(s.symbol.Name, want.Name)
 	})
 	if !found {
-		o.states = slices.Insert(o.states, i, &state{symbol: symbol, bareMS: -1, shownMS: -1, refusedMS: -1})
+		o.states = slices.Insert(o.states, i, &state{symbol: symbol, unprotectedMS: -1, shownMS: -1, refusedMS: -1})
 	}
 	return o.states[i]
 }
@@ -231,19 +231,19 @@ func (o *Oracle) Advance(toMS int64) {
 func (o *Oracle) judge(s *state) {
 	o.judgeExposure(s)
 	switch protected := o.protected(s); {
-	case protected && s.bareMS >= 0:
+	case protected && s.unprotectedMS >= 0:
 		o.close(s)
-	case !protected && s.bareMS < 0:
-		s.bareMS = o.nowMS
+	case !protected && s.unprotectedMS < 0:
+		s.unprotectedMS = o.nowMS
 	}
 }
 
 // close ends a time without protection.
 func (o *Oracle) close(s *state) {
-	if s.bareMS >= 0 && o.nowMS > s.bareMS {
-		o.gaps = append(o.gaps, o.nowMS-s.bareMS)
+	if s.unprotectedMS >= 0 && o.nowMS > s.unprotectedMS {
+		o.gaps = append(o.gaps, o.nowMS-s.unprotectedMS)
 	}
-	s.bareMS, s.reported = -1, false
+	s.unprotectedMS, s.reported = -1, false
 }
 
 // judgeExposure holds what is held and can still open against the limit.
@@ -257,16 +257,17 @@ func (o *Oracle) judgeExposure(s *state) {
 		s.excess = false
 	} else if !s.excess {
 		s.excess = true
-		o.report(s, "exposure", fmt.Sprintf("%d held and %d at worst, where %d are allowed and one placement is %d", s.position, worst, s.limits.Position, s.limits.Placement))
+		o.report(s, "exposure", fmt.Sprintf("%d held and %d at worst, where %d are allowed and one placement is %d", s.position, worst, s.limits.Position,
+			s.limits.Placement))
 	}
 }
 
 // judgeProtection reports a shown position that has been without a stop for too long.
 func (o *Oracle) judgeProtection(s *state) {
-	if s.bareMS < 0 || s.shownMS < 0 || s.reported || !s.limits.Protected {
+	if s.unprotectedMS < 0 || s.shownMS < 0 || s.reported || !s.limits.Protected {
 		return
 	}
-	since := max(s.bareMS, s.shownMS, s.refusedMS)
+	since := max(s.unprotectedMS, s.shownMS, s.refusedMS)
 	if o.nowMS-since > o.patienceMS {
 		s.reported = true
 		o.report(s, "unprotected", fmt.Sprintf("%d held and shown, and without a stop for %d ms", s.position, o.nowMS-since))

@@ -178,7 +178,8 @@ func TestAViolationNamesItsPlace(t *testing.T) {
 	t.Parallel()
 	o := judged()
 	o.Accepted(7, entry(1, 500))
-	if want, have := "7 exposure futures BTC-USDT: 0 held and 500 at worst, where 100 are allowed and one placement is 20", o.Violations()[0].String(); have != want {
+	want := "7 exposure futures BTC-USDT: 0 held and 500 at worst, where 100 are allowed and one placement is 20"
+	if have := o.Violations()[0].String(); have != want {
 		t.Errorf("want %q, have %q", want, have)
 	}
 }

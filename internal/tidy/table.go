@@ -192,6 +192,8 @@ var Table = []Row{
 	{"internal/simulation", "runs the whole daemon under seeded faults on virtual time",
 		impure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile exchange/sim " +
 			"strategy/library risk runtime/engine internal/mutant", ""},
+	{"internal/oracle", "judges an account from its order and trade log alone: positions, exposure and protection",
+		pure, "", ""},
 	{"internal/startclock", "sets where the clock of a simulated exchange under test starts",
 		impure, "", ""},
 	{"internal/mutant", "holds the mutants: rules of the protocol, each with the edit of the source that breaks it",
