@@ -169,7 +169,7 @@ type Answer struct {
 	Tickers   Fetched[Ticker] // a single ticker too
 	Trades    Fetched[Trade]
 	Levels    Fetched[SymbolBracket]
-	Orders    Fetched[Order] // open lists, history, cancel all (empty for the bare NULL)
+	Orders    Fetched[Order] // open lists, history, cancel all (empty for a NULL alone)
 	Leverages Fetched[LeverageSetting]
 	Positions Fetched[Position]
 	Fills     Fetched[UserTrade]

@@ -29,7 +29,7 @@ func TestACoarserCandleClosesWithItsLastFineOne(t *testing.T) {
 	for i, candle := range fine {
 		c.Next(candle, func(closed exchange.Candle) {
 			if end := closed.OpenMS + int64(exchange.Hour4); end != candle.OpenMS+int64(exchange.Hour1) {
-				t.Errorf("candle %d: one that ends at %d was told at %d", i, end, candle.OpenMS+int64(exchange.Hour1))
+				t.Errorf("candle %d: one that ends at %d was reported at %d", i, end, candle.OpenMS+int64(exchange.Hour1))
 			}
 			have = append(have, closed)
 		})
@@ -55,12 +55,12 @@ func TestACoarserCandleWithGapsClosesWhenItsIntervalEnds(t *testing.T) {
 	t.Parallel()
 	fine := hourly(12)
 	c, _ := NewCoarser(exchange.Hour1, exchange.Hour4)
-	var told []int64
+	var ends []int64
 	for _, i := range []int{0, 1, 2, 7, 8, 9, 10} { // 3 to 6 are missing
-		c.Next(fine[i], func(closed exchange.Candle) { told = append(told, closed.OpenMS/int64(exchange.Hour1)%24, int64(i)) })
+		c.Next(fine[i], func(closed exchange.Candle) { ends = append(ends, closed.OpenMS/int64(exchange.Hour1)%24, int64(i)) })
 	}
-	if want := []int64{0, 7, 4, 7}; len(told) != 4 || told[0] != want[0] || told[1] != want[1] || told[2] != want[2] || told[3] != want[3] {
-		t.Errorf("want the candles of 00:00 and 04:00 told at 07:00, have %v", told)
+	if want := []int64{0, 7, 4, 7}; len(ends) != 4 || ends[0] != want[0] || ends[1] != want[1] || ends[2] != want[2] || ends[3] != want[3] {
+		t.Errorf("want the candles of 00:00 and 04:00 reported at 07:00, have %v", ends)
 	}
 }
 

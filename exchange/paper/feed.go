@@ -167,9 +167,9 @@ func (v *Venue) take(key exchange.SymbolKey, seen observation, err error) {
 		err = v.examine(&seen, now)
 	}
 	if err == nil && seen.asOfMS >= f.asOfMS {
-		told := sim.FeedUpdate{AsOfMS: seen.asOfMS, Depth: &seen.depth, Trades: f.unseen(seen.trades, now-v.config.MaxAge.Milliseconds()),
+		update := sim.FeedUpdate{AsOfMS: seen.asOfMS, Depth: &seen.depth, Trades: f.unseen(seen.trades, now-v.config.MaxAge.Milliseconds()),
 			Last: seen.ticker.Last}
-		err = v.exchange.Feed(key, told)
+		err = v.exchange.Feed(key, update)
 	}
 	f.err = err
 	if err != nil { // the previous data stay in use until they are too old

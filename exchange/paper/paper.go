@@ -2,7 +2,7 @@
 //
 // What is public is the venue's own: those operations go through to it. What is
 // signed is answered by a simulated exchange with one account, whose market
-// stands as the venue's public data were last told: orders match against the real
+// follows the venue's public data as last read: orders match against the real
 // book, trades and prices as they come in. No key is needed and nothing is sent
 // to the venue but public reads.
 //

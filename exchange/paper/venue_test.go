@@ -95,7 +95,7 @@ type bench struct {
 	mu    sync.Mutex // guards all below
 	state []byte
 	full  error // of the disk
-	told  []string
+	notes []string
 	stale Staleness // as last reported
 }
 
@@ -106,7 +106,7 @@ func newBench(t *testing.T, real *venue, state []byte) *bench {
 		Public: real, Clock: clock{}, Symbols: sim.DefaultSymbols(), Watch: []exchange.SymbolKey{btcFutures},
 		Deposit: sim.DefaultAccount(""), DelayMS: 5, State: state,
 		Store:   b,
-		Notify:  func(event, _ string) { b.mu.Lock(); b.told = append(b.told, event); b.mu.Unlock() },
+		Notify:  func(event, _ string) { b.mu.Lock(); b.notes = append(b.notes, event); b.mu.Unlock() },
 		OnStale: func(s Staleness) { b.mu.Lock(); b.stale = s; b.mu.Unlock() },
 	})
 	if err != nil {
@@ -165,7 +165,7 @@ func (b *bench) money() sim.Money {
 func (b *bench) heard(event string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return strings.Count(strings.Join(b.told, " ")+" ", event+" ")
+	return strings.Count(strings.Join(b.notes, " ")+" ", event+" ")
 }
 
 func (b *bench) place(t *testing.T, order exchange.NewOrder) int64 {

@@ -209,7 +209,7 @@ func TestAnUnboundedWindowIsAWarning(t *testing.T) {
 	}
 }
 
-func TestDelaysAreMeasuredWithAnOrderThatIsGoneAfterwards(t *testing.T) {
+func TestDelaysAreMeasuredWithAnOrderThatIsCanceledAfterwards(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name        string
@@ -235,15 +235,15 @@ func TestDelaysAreMeasuredWithAnOrderThatIsGoneAfterwards(t *testing.T) {
 			if want := max(1000, 4*r.Delays.VisibilityMS); r.Settings.VisibilityMS < want || r.Settings.VisibilityMS > want+100 {
 				t.Errorf("settle.visibility: want four times %d and a second at least, have %d", r.Delays.VisibilityMS, r.Settings.VisibilityMS)
 			}
-			var truth struct {
+			var state struct {
 				Orders []struct{ Status, Filled string }
 				Fills  []any
 			}
-			if err := json.Unmarshal(control(t, venue, http.MethodGet, "/control/v1/orders", ""), &truth); err != nil {
+			if err := json.Unmarshal(control(t, venue, http.MethodGet, "/control/v1/orders", ""), &state); err != nil {
 				t.Fatal(err)
 			}
-			if len(truth.Orders) != 1 || truth.Orders[0].Status != "CANCELED" || len(truth.Fills) != 0 {
-				t.Errorf("want one order, canceled, nothing filled, have %+v", truth)
+			if len(state.Orders) != 1 || state.Orders[0].Status != "CANCELED" || len(state.Fills) != 0 {
+				t.Errorf("want one order, canceled, nothing filled, have %+v", state)
 			}
 		})
 	}
@@ -256,7 +256,7 @@ func TestAnOldReadIsMeasured(t *testing.T) {
 	const old = 12
 	var mu sync.Mutex // guards all below
 	var stale []byte
-	var gone, last time.Time // the venue first reported it gone; the last old read was sent
+	var removed, last time.Time // the venue first reported it gone; the last old read was sent
 	left := 0
 	between := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -274,8 +274,8 @@ func TestAnOldReadIsMeasured(t *testing.T) {
 				if strings.Contains(recorded.Body.String(), `"id"`) {
 					stale = recorded.Body.Bytes()
 				}
-			case gone.IsZero() && r.Method == http.MethodGet && strings.Contains(recorded.Body.String(), `"CANCELED"`):
-				gone, left = time.Now(), old
+			case removed.IsZero() && r.Method == http.MethodGet && strings.Contains(recorded.Body.String(), `"CANCELED"`):
+				removed, left = time.Now(), old
 			}
 			w.WriteHeader(recorded.Code)
 			w.Write(recorded.Body.Bytes())
@@ -284,7 +284,7 @@ func TestAnOldReadIsMeasured(t *testing.T) {
 	r := probed(t, Config{BaseURL: serve(t, setup{between: between}).URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: 2 * time.Second})
 	mu.Lock()
 	defer mu.Unlock()
-	least, most := ((old - 1) * pollInterval).Milliseconds(), last.Sub(gone).Milliseconds()+1
+	least, most := ((old - 1) * pollInterval).Milliseconds(), last.Sub(removed).Milliseconds()+1
 	if d := r.Delays; left != 0 || d == nil || d.StalenessMS < least || d.StalenessMS > most {
 		t.Errorf("want L from %d to %d ms and %d old reads, %d are left; have %+v, %+v", least, most, old, left, d, r.Steps)
 	}
@@ -306,9 +306,9 @@ func TestAnOrderWhoseAnswerIsLostIsFoundAndCanceled(t *testing.T) {
 	if r.Failed() > 0 {
 		t.Errorf("want it found by its client id, have %+v", r.Steps)
 	}
-	if truth := string(control(t, venue, http.MethodGet, "/control/v1/orders", "")); strings.Count(truth, "CANCELED") != 1 ||
-		strings.Contains(truth, `"OPEN"`) {
-		t.Errorf("want one order, canceled, have %s", truth)
+	if orders := string(control(t, venue, http.MethodGet, "/control/v1/orders", "")); strings.Count(orders, "CANCELED") != 1 ||
+		strings.Contains(orders, `"OPEN"`) {
+		t.Errorf("want one order, canceled, have %s", orders)
 	}
 }
 
@@ -327,8 +327,8 @@ func TestAnOrderIsCanceledWhenTheUserGivesUp(t *testing.T) {
 	if _, err := Run(ctx, config); err != nil {
 		t.Fatal(err)
 	}
-	if truth := string(control(t, venue, http.MethodGet, "/control/v1/orders", "")); strings.Count(truth, "CANCELED") != 1 {
-		t.Errorf("want the order canceled, have %s", truth)
+	if orders := string(control(t, venue, http.MethodGet, "/control/v1/orders", "")); strings.Count(orders, "CANCELED") != 1 {
+		t.Errorf("want the order canceled, have %s", orders)
 	}
 }
 

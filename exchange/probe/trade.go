@@ -79,11 +79,11 @@ func (p *prober) round(ctx context.Context, order exchange.NewOrder, seen *Delay
 			return step
 		}
 	}
-	looked := orderWatch{p: p, id: id, symbol: order.Symbol, sent: placed.began}
-	shown, err := looked.until(ctx, true)
+	watch := orderWatch{p: p, id: id, symbol: order.Symbol, sent: placed.began}
+	shown, err := watch.until(ctx, true)
 	cancelErr := p.withdraw(context.WithoutCancel(ctx), id) // even when the user gave up
 	if err == nil && cancelErr == nil {
-		_, err = looked.until(ctx, false)
+		_, err = watch.until(ctx, false)
 	}
 	if err := errors.Join(err, cancelErr); err != nil {
 		step.Outcome, step.What = Fail, fmt.Sprintf("order %d: %v", id, err)
@@ -94,10 +94,10 @@ func (p *prober) round(ctx context.Context, order exchange.NewOrder, seen *Delay
 	}
 	seen.Rounds++
 	seen.VisibilityMS = max(seen.VisibilityMS, shown.Milliseconds()+1)
-	seen.StalenessMS = max(seen.StalenessMS, looked.stale.Milliseconds())
+	seen.StalenessMS = max(seen.StalenessMS, watch.stale.Milliseconds())
 	step.What = fmt.Sprintf("BUY LIMIT %s %s at %s: order %d, seen after %s, canceled, gone; a read was at most %s old",
 		symbol.QuantityDecimal(order.Quantity), order.Symbol, symbol.PriceDecimal(order.Price), id, shown.Round(time.Millisecond),
-		looked.stale.Round(time.Millisecond))
+		watch.stale.Round(time.Millisecond))
 	return step
 }
 

@@ -39,7 +39,7 @@ func priorityOf(request *exchange.Request) priority {
 type budget struct {
 	mu          sync.Mutex // guards all below
 	limiter     *rate.Limiter
-	waiting     [priorities][]chan struct{} // each is closed when its turn comes
+	queued      [priorities][]chan struct{} // each is closed when its turn comes
 	armed       bool                        // a timer will call serve
 	pausedUntil time.Time
 }
@@ -66,7 +66,7 @@ func (b *budget) wait(ctx context.Context, p priority, recalled <-chan struct{})
 		return nil
 	}
 	turn := make(chan struct{})
-	b.waiting[p] = append(b.waiting[p], turn)
+	b.queued[p] = append(b.queued[p], turn)
 	b.arm(time.Now())
 	b.mu.Unlock()
 	select {
@@ -77,14 +77,14 @@ func (b *budget) wait(ctx context.Context, p priority, recalled <-chan struct{})
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if i := slices.Index(b.waiting[p], turn); i >= 0 {
-		b.waiting[p] = slices.Delete(b.waiting[p], i, i+1)
+	if i := slices.Index(b.queued[p], turn); i >= 0 {
+		b.queued[p] = slices.Delete(b.queued[p], i, i+1)
 	}
 	return ctx.Err() // a turn that arrived at the same moment is lost: one request less
 }
 
 func (b *budget) outranked(p priority) bool {
-	for _, queue := range b.waiting[:p+1] {
+	for _, queue := range b.queued[:p+1] {
 		if len(queue) > 0 {
 			return true
 		}
@@ -113,15 +113,15 @@ func (b *budget) serve() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.armed = false
-	for p := range b.waiting {
-		for len(b.waiting[p]) > 0 {
+	for p := range b.queued {
+		for len(b.queued[p]) > 0 {
 			now := time.Now()
 			if !b.take(now) {
 				b.arm(now)
 				return
 			}
-			close(b.waiting[p][0])
-			b.waiting[p] = b.waiting[p][1:]
+			close(b.queued[p][0])
+			b.queued[p] = b.queued[p][1:]
 		}
 	}
 }

@@ -80,8 +80,8 @@ func TestAnotherSymbolsPriceMovesTheLiquidationBound(t *testing.T) {
 	eth.place(eth.order("buy", exchange.MarketOrder, "16", ""))
 	low := d.Symbol(d.key()).PriceOf(d.position().LiqPrice) + d.p("100")
 	for name, move := range map[string]func(){
-		"told":    func() { eth.setLast("2400") },
-		"skipped": func() { eth.SkipTo(startMS, eth.key(), eth.p("2300")) },
+		"reported": func() { eth.setLast("2400") },
+		"skipped":  func() { eth.SkipTo(startMS, eth.key(), eth.p("2300")) },
 	} {
 		eth.setLast("2500")
 		btc, _ := d.Instrument(d.key())

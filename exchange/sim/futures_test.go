@@ -9,15 +9,15 @@ import (
 func TestAMarketOrderTakesTheQuoteOneTickAway(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{OrderDelayMS: 5})
-	told := d.place(d.order("buy", exchange.MarketOrder, "0.1", ""))
-	if told.Status != exchange.StatusCreated {
-		t.Fatalf("want CREATED in the answer, have %s", told.Status)
+	placed := d.place(d.order("buy", exchange.MarketOrder, "0.1", ""))
+	if placed.Status != exchange.StatusCreated {
+		t.Fatalf("want CREATED in the answer, have %s", placed.Status)
 	}
-	if _, err := d.Do("alice", &exchange.Request{Operation: exchange.FuturesOrder, OrderID: told.ID}); err == nil {
+	if _, err := d.Do("alice", &exchange.Request{Operation: exchange.FuturesOrder, OrderID: placed.ID}); err == nil {
 		t.Fatal("want GET to hide the order before the delay, have it shown")
 	}
 	d.Advance(startMS + 5)
-	d.wantStatus(told.ID, exchange.StatusFilled)
+	d.wantStatus(placed.ID, exchange.StatusFilled)
 	p := d.position()
 	d.wantAmount("entryPrice", "50000.1", p.EntryPrice)
 	// 0.1 x 50000.1 = 5000.01; the fee is 0.05 % of it.
@@ -175,9 +175,9 @@ func TestConditionalOrdersAreClassifiedBySideAndPrice(t *testing.T) {
 		if c.sent.Priced() {
 			price = c.stop
 		}
-		told := d.place(d.order(c.side, c.sent, "0.1", price, d.stopAt(c.stop, exchange.ContractPrice)))
-		if told.Type != c.want || told.Status != exchange.StatusNew {
-			t.Errorf("%s %s at %s: want %s NEW, have %s %s", c.side, c.sent, c.stop, c.want, told.Type, told.Status)
+		placed := d.place(d.order(c.side, c.sent, "0.1", price, d.stopAt(c.stop, exchange.ContractPrice)))
+		if placed.Type != c.want || placed.Status != exchange.StatusNew {
+			t.Errorf("%s %s at %s: want %s NEW, have %s %s", c.side, c.sent, c.stop, c.want, placed.Type, placed.Status)
 		}
 	}
 }
@@ -200,14 +200,14 @@ func TestTheReduceOnlySumCountsConditionalOrdersToo(t *testing.T) {
 func TestALimitOrderRestsUntilTheQuotesReachIt(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
-	told := d.place(d.order("buy", exchange.Limit, "0.1", "49000"))
-	d.wantStatus(told.ID, exchange.StatusOpen)
+	placed := d.place(d.order("buy", exchange.Limit, "0.1", "49000"))
+	d.wantStatus(placed.ID, exchange.StatusOpen)
 	account := d.do(exchange.Request{Operation: exchange.FuturesAccount}).Account
 	d.wantAmount("order margin", "490", account.OrderMargin)
 	d.setLast("49000") // the quotes are at 49000.1
-	d.wantStatus(told.ID, exchange.StatusOpen)
+	d.wantStatus(placed.ID, exchange.StatusOpen)
 	d.setLast("48999.9")
-	d.wantStatus(told.ID, exchange.StatusFilled)
+	d.wantStatus(placed.ID, exchange.StatusFilled)
 	d.wantAmount("entryPrice", "49000", d.position().EntryPrice)
 	d.wantAmount("maker fee", "0.98", d.Money("alice").Fees)
 	d.wantAmount("order margin", "0", d.do(exchange.Request{Operation: exchange.FuturesAccount}).Account.OrderMargin)
@@ -379,11 +379,11 @@ func TestStopsTriggerOnTheirWorkingPrice(t *testing.T) {
 func TestAStopPassedBeforeItArrivesTriggersOnArrival(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{OrderDelayMS: 5})
-	told := d.place(d.order("buy", exchange.StopMarket, "0.1", "", d.stopAt("50100", exchange.ContractPrice)))
+	placed := d.place(d.order("buy", exchange.StopMarket, "0.1", "", d.stopAt("50100", exchange.ContractPrice)))
 	d.setLast("50200")
 	d.Advance(startMS + 5)
-	d.wantStatus(told.ID, exchange.StatusFilled)
-	if have := d.state(told.ID).Type; have != exchange.StopMarket {
+	d.wantStatus(placed.ID, exchange.StatusFilled)
+	if have := d.state(placed.ID).Type; have != exchange.StopMarket {
 		t.Fatalf("want the type it was answered with, have %s", have)
 	}
 }

@@ -26,7 +26,7 @@ const (
 	btc = exchange.Quantity(1000)
 )
 
-func toldBook(bid, ask exchange.Price, quantities ...exchange.Quantity) *exchange.Depth {
+func depthOf(bid, ask exchange.Price, quantities ...exchange.Quantity) *exchange.Depth {
 	depth := &exchange.Depth{}
 	for i, quantity := range quantities {
 		step := exchange.Price(i) * 10 * usd
@@ -36,9 +36,9 @@ func toldBook(bid, ask exchange.Price, quantities ...exchange.Quantity) *exchang
 	return depth
 }
 
-func feedTo(t *testing.T, x *Exchange, key exchange.SymbolKey, told FeedUpdate) {
+func feedTo(t *testing.T, x *Exchange, key exchange.SymbolKey, update FeedUpdate) {
 	t.Helper()
-	if err := x.Feed(key, told); err != nil {
+	if err := x.Feed(key, update); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -77,7 +77,7 @@ func TestAFedMarketTakesNoOrderBeforeItsFirstUpdate(t *testing.T) {
 func TestAMarketOrderWalksTheDepthAndConsumesIt(t *testing.T) {
 	t.Parallel()
 	x, key := fedExchange(t)
-	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: toldBook(49_999, 50_001, btc/100, btc/50, btc)})
+	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: depthOf(49_999, 50_001, btc/100, btc/50, btc)})
 	id := fedOrder(t, x, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: btc / 20})
 	wantOrder(t, x, id, exchange.StatusFilled, btc/20)
 	have := x.Fills()
@@ -93,7 +93,7 @@ func TestAMarketOrderWalksTheDepthAndConsumesIt(t *testing.T) {
 	// What was taken is gone until the next depth.
 	id = fedOrder(t, x, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: btc * 3 / 2})
 	wantOrder(t, x, id, exchange.StatusCanceled, btc-btc/50)
-	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Depth: toldBook(49_999, 50_001, btc)})
+	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Depth: depthOf(49_999, 50_001, btc)})
 	id = fedOrder(t, x, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, ReduceOnly: true, Quantity: btc / 2})
 	wantOrder(t, x, id, exchange.StatusFilled, btc/2)
 }
@@ -116,7 +116,7 @@ func TestALimitOrderFillsOnlyWhereTheVenueTradedThroughIt(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			x, key := fedExchange(t)
-			feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: toldBook(49_999, 50_001, btc)})
+			feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: depthOf(49_999, 50_001, btc)})
 			x.Advance(x.NowMS() + 100)
 			id := fedOrder(t, x, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: 49_900 * usd, Quantity: btc / 10})
 			c.trade.TimeMS += x.NowMS()
@@ -135,9 +135,9 @@ func TestALimitOrderFillsOnlyWhereTheVenueTradedThroughIt(t *testing.T) {
 func TestADepthThatCrossesALimitOrderFillsItUpToItsQuantity(t *testing.T) {
 	t.Parallel()
 	x, key := fedExchange(t)
-	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: toldBook(49_999, 50_001, btc)})
+	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: depthOf(49_999, 50_001, btc)})
 	id := fedOrder(t, x, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: 49_900 * usd, Quantity: btc / 10})
-	crossed := toldBook(49_879, 49_889, btc/50, btc/50, btc)
+	crossed := depthOf(49_879, 49_889, btc/50, btc/50, btc)
 	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Depth: crossed})
 	wantOrder(t, x, id, exchange.StatusOpen, 0) // requested before the order was accepted
 	x.Advance(x.NowMS() + 1000)
@@ -158,7 +158,7 @@ func TestAStopIsTriggeredOnlyByALaterTrade(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			x, key := fedExchange(t)
-			feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: toldBook(49_999, 50_001, btc)})
+			feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: depthOf(49_999, 50_001, btc)})
 			fedOrder(t, x, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: btc / 10})
 			x.Advance(x.NowMS() + 100)
 			placed := x.NowMS()
@@ -167,7 +167,7 @@ func TestAStopIsTriggeredOnlyByALaterTrade(t *testing.T) {
 			x.Advance(placed + 1000)
 			// The price came back: what is left is the present book.
 			trade := exchange.Trade{Price: 49_400 * usd, Quantity: btc, TimeMS: placed + c.after}
-			feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 49_990 * usd, Depth: toldBook(49_989, 49_991, btc), Trades: []exchange.Trade{trade}})
+			feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 49_990 * usd, Depth: depthOf(49_989, 49_991, btc), Trades: []exchange.Trade{trade}})
 			wantOrder(t, x, id, c.status, map[exchange.OrderStatus]exchange.Quantity{exchange.StatusFilled: btc / 10}[c.status])
 			if fills := x.Fills(); c.status == exchange.StatusFilled && fills[len(fills)-1].Price != 49_989*usd {
 				t.Errorf("want the stop's market order filled at the bid 49989, have %+v", fills[len(fills)-1])
@@ -179,7 +179,7 @@ func TestAStopIsTriggeredOnlyByALaterTrade(t *testing.T) {
 func TestWithdrawnQuotesFillNothing(t *testing.T) {
 	t.Parallel()
 	x, key := fedExchange(t)
-	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: toldBook(49_999, 50_001, btc)})
+	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: depthOf(49_999, 50_001, btc)})
 	feedTo(t, x, key, FeedUpdate{Depth: &exchange.Depth{}})
 	id := fedOrder(t, x, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: btc / 10})
 	wantOrder(t, x, id, exchange.StatusCanceled, 0)
@@ -190,7 +190,7 @@ func TestWithdrawnQuotesFillNothing(t *testing.T) {
 func TestARestoredFedMarketKeepsItsPriceAndHasNoQuotes(t *testing.T) {
 	t.Parallel()
 	x, key := fedExchange(t)
-	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: toldBook(49_999, 50_001, btc)})
+	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: depthOf(49_999, 50_001, btc)})
 	fedOrder(t, x, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: btc / 10})
 	state, err := x.Snapshot()
 	if err != nil {
@@ -214,7 +214,7 @@ func TestARestoredFedMarketKeepsItsPriceAndHasNoQuotes(t *testing.T) {
 func TestAMissingSymbolMattersOnlyWhileSomethingIsOpenOnIt(t *testing.T) {
 	t.Parallel()
 	x, key := fedExchange(t)
-	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: toldBook(49_999, 50_001, btc)})
+	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: depthOf(49_999, 50_001, btc)})
 	fedOrder(t, x, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: btc / 10})
 	without := func(name string) (left []*exchange.Symbol) {
 		for _, s := range DefaultSymbols() {
@@ -257,12 +257,12 @@ func TestATradeLiquidatesOnlyAPositionThatWasThere(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			x, key := fedExchange(t)
-			feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: toldBook(49_999, 50_001, 2*btc)})
+			feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: depthOf(49_999, 50_001, 2*btc)})
 			fedOrder(t, x, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: btc * 3 / 2})
 			opened := x.NowMS()
 			x.Advance(opened + 1000)
 			trade := exchange.Trade{Price: 43_000 * usd, Quantity: btc, TimeMS: opened + c.after}
-			feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 49_990 * usd, Depth: toldBook(49_989, 49_991, btc), Trades: []exchange.Trade{trade}})
+			feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 49_990 * usd, Depth: depthOf(49_989, 49_991, btc), Trades: []exchange.Trade{trade}})
 			if have := x.Money("a").Liquidations; have != c.want {
 				t.Errorf("want %d liquidations, have %d", c.want, have)
 			}

@@ -53,7 +53,7 @@ func (m *random) begin(b *book) int64 {
 // at the restored price.
 func (m *random) history(b *book) {
 	restored, now := b.restored, b.exchange.nowMS
-	kept, mark := b.last, b.mark
+	restoredLast, mark := b.last, b.mark
 	b.last = m.anchor
 	b.candles = builder{}
 	fineMS := exchange.Minute1.OpenOf(now - randomFineMS)
@@ -69,15 +69,15 @@ func (m *random) history(b *book) {
 		b.stale = true
 		return
 	}
-	share := float64(kept) / float64(b.last)
+	share := float64(restoredLast) / float64(b.last)
 	for _, column := range [][]exchange.Price{b.candles.base.Open, b.candles.base.High, b.candles.base.Low, b.candles.base.Close} {
 		for i, price := range column {
 			column[i] = max(1, b.symbol.FloorPrice(exchange.Price(float64(price)*share)))
 		}
 	}
 	b.trades = b.trades[:0]
-	b.last, b.mark = kept, mark
-	b.candles.tick(now, kept)
+	b.last, b.mark = restoredLast, mark
+	b.candles.tick(now, restoredLast)
 }
 
 func (m *random) seek(b *book) int64 {

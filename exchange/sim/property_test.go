@@ -226,8 +226,8 @@ func (d *desk) checkFills(fail func(string, ...any)) {
 		for _, b := range d.booksOf(exchange.Futures) {
 			have := exchange.Quantity(0)
 			if p := a.holdings[b.index].position; p != nil {
-				told := p.report()
-				have = told.Signed()
+				current := p.report()
+				have = current.Signed()
 			}
 			if want := net[key{a.config.Name, b.symbol.Name}]; want != have {
 				fail("%s %s: want a position of %d by fills, have %d", a.config.Name, b.symbol.Name, want, have)

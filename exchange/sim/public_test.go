@@ -125,7 +125,7 @@ func TestHostileRequestsAreRefusedNotPanicked(t *testing.T) {
 				r.Fatalf("want a refusal, have %v", err)
 			}
 			key := exchange.SymbolKey{Market: exchange.Futures, Name: "PEPE-USDT"}
-			_ = d.SetPrice(key, exchange.Price(number.Draw(r, "told")), exchange.Price(number.Draw(r, "mark")))
+			_ = d.SetPrice(key, exchange.Price(number.Draw(r, "last")), exchange.Price(number.Draw(r, "mark")))
 		}
 	})
 }

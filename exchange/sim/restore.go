@@ -116,34 +116,34 @@ func (x *Exchange) changed(s *snapshot) (map[exchange.SymbolKey]bool, error) {
 			}
 		}
 	}
-	gone := make(map[exchange.SymbolKey]bool, len(why))
+	unknown := make(map[exchange.SymbolKey]bool, len(why))
 	for key := range why {
-		gone[key] = true
+		unknown[key] = true
 	}
-	return gone, nil
+	return unknown, nil
 }
 
 // forget drops everything that belongs to symbols. Fills have amounts in units of a symbol that is
 // not known any more, so they are dropped too.
-func (s *snapshot) forget(gone map[exchange.SymbolKey]bool) {
-	if len(gone) == 0 {
+func (s *snapshot) forget(unknown map[exchange.SymbolKey]bool) {
+	if len(unknown) == 0 {
 		return
 	}
 	dropped := map[int64]bool{}
 	for i := range s.Orders {
-		dropped[s.Orders[i].ID] = gone[s.Orders[i].Key()]
+		dropped[s.Orders[i].ID] = unknown[s.Orders[i].Key()]
 	}
 	s.Queue = slices.DeleteFunc(s.Queue, func(e eventState) bool { return dropped[e.OrderID] })
-	s.Books = slices.DeleteFunc(s.Books, func(b bookState) bool { return gone[b.key()] })
-	s.Orders = slices.DeleteFunc(s.Orders, func(o orderState) bool { return gone[o.Key()] })
-	s.Fills = slices.DeleteFunc(s.Fills, func(f Fill) bool { return gone[exchange.SymbolKey{Market: f.Market, Name: f.Symbol}] })
+	s.Books = slices.DeleteFunc(s.Books, func(b bookState) bool { return unknown[b.key()] })
+	s.Orders = slices.DeleteFunc(s.Orders, func(o orderState) bool { return unknown[o.Key()] })
+	s.Fills = slices.DeleteFunc(s.Fills, func(f Fill) bool { return unknown[exchange.SymbolKey{Market: f.Market, Name: f.Symbol}] })
 	for i := range s.Accounts {
 		a := &s.Accounts[i]
 		a.Positions = slices.DeleteFunc(a.Positions, func(p positionState) bool {
-			return gone[exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol}]
+			return unknown[exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol}]
 		})
 		a.Trades = slices.DeleteFunc(a.Trades, func(t exchange.UserTrade) bool {
-			return gone[exchange.SymbolKey{Market: exchange.Spot, Name: t.Symbol}]
+			return unknown[exchange.SymbolKey{Market: exchange.Spot, Name: t.Symbol}]
 		})
 	}
 }

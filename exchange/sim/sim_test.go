@@ -111,11 +111,11 @@ func (d *desk) try(order exchange.NewOrder) (exchange.Order, error) {
 
 func (d *desk) place(order exchange.NewOrder) exchange.Order {
 	d.Helper()
-	told, err := d.try(order)
+	placed, err := d.try(order)
 	if err != nil {
 		d.Fatal(err)
 	}
-	return told
+	return placed
 }
 
 func (d *desk) refused(code int, order exchange.NewOrder) {

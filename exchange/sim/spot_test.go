@@ -20,13 +20,13 @@ func (d *desk) wantBalance(asset, free, frozen string) {
 func TestASpotMarketBuySpendsAnAmountAndPaysItsFeeInBase(t *testing.T) {
 	t.Parallel()
 	d := spotDesk(t, Config{})
-	told := d.place(d.order("buy", exchange.MarketOrder, "1000", ""))
-	if told.Status != exchange.StatusCreated {
-		t.Fatalf("want CREATED in the answer, have %s", told.Status)
+	placed := d.place(d.order("buy", exchange.MarketOrder, "1000", ""))
+	if placed.Status != exchange.StatusCreated {
+		t.Fatalf("want CREATED in the answer, have %s", placed.Status)
 	}
 	// 1000 / 50000.1 = 0.01999996 -> 0.01999; costs 999.501999
-	d.wantStatus(told.ID, exchange.StatusFilled)
-	have := d.state(told.ID)
+	d.wantStatus(placed.ID, exchange.StatusFilled)
+	have := d.state(placed.ID)
 	if have.Filled != d.q("0.01999") {
 		t.Fatalf("want 0.01999 filled, have %+v", have)
 	}

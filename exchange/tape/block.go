@@ -144,8 +144,8 @@ func (f *feed) split(path string, raw *counted, stream io.Reader) error {
 			return errStopped
 		}
 		room := buffer[:len(buffer)-padding-1] // and one byte for the newline that a last line may lack
-		kept := copy(room, rest)
-		n, err := io.ReadFull(stream, room[kept:])
+		begun := copy(room, rest)
+		n, err := io.ReadFull(stream, room[begun:])
 		if total += int64(n); total > maxUnpacked {
 			return &DataError{Path: path, What: fmt.Sprintf("more than %d bytes unpacked", int64(maxUnpacked)), Hint: "split the file"}
 		}
@@ -153,7 +153,7 @@ func (f *feed) split(path string, raw *counted, stream io.Reader) error {
 		if err != nil && !last {
 			return err
 		}
-		filled := room[:kept+n]
+		filled := room[:begun+n]
 		end := bytes.LastIndexByte(filled, '\n') + 1
 		switch {
 		case last && end < len(filled):

@@ -18,8 +18,8 @@ type preview struct {
 }
 
 func (p *parser) preview(body []byte) (g preview) {
-	const look = 1_000 // rows
-	for g.rows < look && len(body) > 0 {
+	const examined = 1_000 // rows
+	for g.rows < examined && len(body) > 0 {
 		end := bytes.IndexByte(body, '\n')
 		p.fields = split(p.fields[:0], body[:end])
 		body = body[end+1:]

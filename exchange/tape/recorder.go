@@ -21,7 +21,7 @@ type RecorderConfig struct {
 	MinFreeBytes int64                                        // nothing is written when the disk has less free space
 	Free         func(directory string) (_ int64, known bool) // free space of the disk; nil for no check
 	Notify       func(error)                                  // called once when writing begins to fail, and with nil when it works again
-	Count        func(kept, lost int)                         // rows stored and lost
+	Count        func(stored, lost int)                       // rows stored and lost
 }
 
 // Recorder stores what a daemon sees, in the background: each call returns at once. What cannot be

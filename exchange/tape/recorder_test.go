@@ -14,19 +14,19 @@ import (
 
 // tally collects what a recorder reports.
 type tally struct {
-	kept, lost int
-	told       []string
+	stored, lost int
+	notices      []string
 }
 
 func (s *tally) config(directory string) tape.RecorderConfig {
 	return tape.RecorderConfig{Store: tape.Store{Directory: directory},
-		Count: func(kept, lost int) { s.kept, s.lost = s.kept+kept, s.lost+lost },
+		Count: func(stored, lost int) { s.stored, s.lost = s.stored+stored, s.lost+lost },
 		Notify: func(err error) {
 			if err == nil {
-				s.told = append(s.told, "well")
+				s.notices = append(s.notices, "well")
 				return
 			}
-			s.told = append(s.told, err.Error())
+			s.notices = append(s.notices, err.Error())
 		}}
 }
 
@@ -50,7 +50,7 @@ func TestARecorderStoresWhatItReceives(t *testing.T) {
 	if err != nil || len(rows) != 3 || rows[2].Rate != 9_998 {
 		t.Errorf("want three rates, have %v (%v)", rows, err)
 	}
-	if seen.kept != 23 || seen.lost != 0 || len(seen.told) != 0 {
+	if seen.stored != 23 || seen.lost != 0 || len(seen.notices) != 0 {
 		t.Errorf("want 23 rows stored, have %+v", seen)
 	}
 }
@@ -77,10 +77,10 @@ func TestAFailingDiskIsReportedOnceUntilItWorks(t *testing.T) {
 		recorder.Candles(symbol, hours.Slice(i, i+1))
 	}
 	recorder.Close()
-	if len(seen.told) != 2 || !strings.Contains(seen.told[0], "nearly full") || seen.told[1] != "well" {
-		t.Errorf("want the failure reported once, and its end, have %q", seen.told)
+	if len(seen.notices) != 2 || !strings.Contains(seen.notices[0], "nearly full") || seen.notices[1] != "well" {
+		t.Errorf("want the failure reported once, and its end, have %q", seen.notices)
 	}
-	if seen.kept != 5 || seen.lost != 11 {
+	if seen.stored != 5 || seen.lost != 11 {
 		t.Errorf("want 5 stored and 11 lost, have %+v", seen)
 	}
 }
@@ -99,7 +99,7 @@ func TestAnImpossibleDirectoryIsReportedOnce(t *testing.T) {
 		}
 	}
 	recorder.Close()
-	if len(seen.told) != 1 || seen.lost != 10 {
+	if len(seen.notices) != 1 || seen.lost != 10 {
 		t.Errorf("want it reported once, and 10 rows lost, have %+v", seen)
 	}
 }
@@ -143,10 +143,10 @@ func TestTheOldestRowsOfTheLargestFileMakeRoom(t *testing.T) {
 	if err != nil || len(have.Holes) != 0 || have.Candles.CloseMS(have.Candles.Len()-1) != minutes.CloseMS(999) {
 		t.Errorf("want the newest minutes without a hole, have %v (%v)", have, err)
 	}
-	if kept, err := config.Store.Load(symbol, exchange.Hour1); err != nil || kept.Candles.Len() != 20 {
-		t.Errorf("want all of the hours, have %v (%v)", kept, err)
+	if stored, err := config.Store.Load(symbol, exchange.Hour1); err != nil || stored.Candles.Len() != 20 {
+		t.Errorf("want all of the hours, have %v (%v)", stored, err)
 	}
-	if len(seen.told) != 0 || seen.lost != 0 || seen.kept != 1_020 {
+	if len(seen.notices) != 0 || seen.lost != 0 || seen.stored != 1_020 {
 		t.Errorf("want every row stored at first, have %+v", seen)
 	}
 }
@@ -201,7 +201,7 @@ func TestBeyondItsBoundNothingIsAdded(t *testing.T) {
 			recorder.Candles(symbol, minutes.Slice(i, i+1))
 		}
 		synctest.Wait()
-		if _, err := os.Stat(path); !os.IsNotExist(err) || seen.lost != 50 || len(seen.told) != 1 {
+		if _, err := os.Stat(path); !os.IsNotExist(err) || seen.lost != 50 || len(seen.notices) != 1 {
 			t.Errorf("want nothing written, 50 rows lost, reported once; have %v, %+v", err, seen)
 		}
 		if err := os.WriteFile(other, []byte("rows\n1\n"), 0o600); err != nil {
@@ -210,8 +210,9 @@ func TestBeyondItsBoundNothingIsAdded(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		recorder.Candles(symbol, minutes.Slice(50, 51))
 		recorder.Close()
-		if have, err := config.Store.Load(symbol, exchange.Minute1); err != nil || have.Candles.Len() != 1 || len(seen.told) != 2 || seen.told[1] != "well" {
-			t.Errorf("want it to continue, have %v (%v), reported %q", have, err, seen.told)
+		if have, err := config.Store.Load(symbol, exchange.Minute1); err != nil || have.Candles.Len() != 1 || len(seen.notices) != 2 ||
+			seen.notices[1] != "well" {
+			t.Errorf("want it to continue, have %v (%v), reported %q", have, err, seen.notices)
 		}
 	})
 }

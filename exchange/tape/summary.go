@@ -7,7 +7,7 @@ import (
 	"botd/internal/failure"
 )
 
-// FundingSummary is what verify and list tell of the rates of one symbol.
+// FundingSummary is what verify and list report about the rates of one symbol.
 type FundingSummary struct {
 	File     string        `json:"file"`
 	Symbol   string        `json:"symbol"`
@@ -20,7 +20,7 @@ type FundingSummary struct {
 	Holes    []SummaryHole `json:"holes"` // from and to: the payments on both sides; candles: those missing
 }
 
-// SummarizeFunding tells of the rates of a file, symbol by symbol.
+// SummarizeFunding summarizes the rates of a file, symbol by symbol.
 func SummarizeFunding(file string) ([]FundingSummary, error) {
 	rows, err := LoadFunding(file)
 	if err != nil {
@@ -57,7 +57,7 @@ func SummarizeFunding(file string) ([]FundingSummary, error) {
 	return spans, nil
 }
 
-// Summary is what list and verify tell of a series.
+// Summary is what list and verify report about a series.
 type Summary struct {
 	File     string            `json:"file"`
 	Market   string            `json:"market,omitempty"`

@@ -96,7 +96,7 @@ func TestBooksAreSortedWhateverTheirOrder(t *testing.T) {
 	}
 }
 
-func TestTheBareNULLOfCancelAllIsAnEmptyList(t *testing.T) {
+func TestNULLAloneFromCancelAllIsAnEmptyList(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"NULL", "null", " NULL\n", "[]"} {
 		answer, err := decode(t, goldenRequest(exchange.FuturesCancelAll), 200, body)

@@ -37,8 +37,8 @@ func (n *number) UnmarshalJSON(text []byte) error {
 	if len(text) > maxNumberText {
 		return fmt.Errorf("a number of %d characters", len(text))
 	}
-	bare := bytes.Trim(text, `"`)
-	d, err := decimal.NewFromString(string(bare))
+	unquoted := bytes.Trim(text, `"`)
+	d, err := decimal.NewFromString(string(unquoted))
 	if err != nil {
 		return fmt.Errorf("%s is not a number", text)
 	}

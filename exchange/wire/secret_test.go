@@ -11,7 +11,7 @@ func TestSecretsAreRedactedWholeAndTruncated(t *testing.T) {
 		{"twice secret-0123456789, secret-0123456789!", "twice (hidden), (hidden)!"},
 		{`"you sent secret-0123"...`, `"you sent (hidden)"...`},
 		{"cut secr", "cut (hidden)"},
-		{"sec is not enough to tell", "sec is not enough to tell"},
+		{"sec is too short", "sec is too short"},
 		{"KEY and K", "(hidden) and K"},
 		{"secret-0123secret-0123456789", "(hidden)(hidden)"},
 	} {

@@ -25,5 +25,8 @@ var Phrases = map[string]string{
 	"growth a year": "CAGR", "least value": "minimum notional", "most value": "maximum notional",
 }
 
+// Required are names that an interface of another module gives.
+var Required = []string{"Truth"} // starlark.Value
+
 // FileNames are words that say nothing as the name of a file.
 var FileNames = []string{"beside", "under", "lately", "over", "util", "utils", "helpers", "types", "common", "misc"}

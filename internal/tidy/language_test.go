@@ -175,7 +175,7 @@ func examine(t *testing.T, name, text string) (all []finding) {
 func examineGo(s *source, add func(check string, line int, format string, values ...any), word func(line int, where, wrong, right string)) {
 	declared := func(names ...*ast.Ident) {
 		for _, n := range names {
-			if n == nil {
+			if n == nil || slices.Contains(Required, n.Name) {
 				continue
 			}
 			for _, part := range camel(n.Name) {

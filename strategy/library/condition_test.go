@@ -27,7 +27,7 @@ func TestEveryStrategyExplainsItselfWithoutEffect(t *testing.T) {
 	for _, definition := range All() {
 		t.Run(definition.Name, func(t *testing.T) {
 			t.Parallel()
-			run := func(ask bool) (plans []strategy.Plan, told int, names []string) {
+			run := func(ask bool) (plans []strategy.Plan, shown int, names []string) {
 				made, err := definition.New(setting, values[definition.Name])
 				if err != nil {
 					t.Fatal(err)
@@ -39,9 +39,9 @@ func TestEveryStrategyExplainsItselfWithoutEffect(t *testing.T) {
 					view.Candle = exchange.Candle{OpenMS: int64(i) * 60_000, Open: price, High: price + 5e8, Low: price - 5e8, Close: price, Volume: 1}
 					view.NowMS, view.Last = int64(i+1)*60_000, price
 					made.Candle(view)
-					if conditional, tells := made.(strategy.Conditional); tells && ask {
+					if conditional, is := made.(strategy.Conditional); is && ask {
 						for _, c := range conditional.Conditions(view) {
-							if told++; c.Name == "" || c.Value == "" {
+							if shown++; c.Name == "" || c.Value == "" {
 								t.Fatalf("candle %d: want a name and a value, have %+v", i, c)
 							}
 							if i > 200 && strings.Contains(c.Value+c.Requires, "none yet") {
@@ -57,12 +57,12 @@ func TestEveryStrategyExplainsItselfWithoutEffect(t *testing.T) {
 					view.Memory, _ = view.Memory.With(plan.Remembered())
 					plans = append(plans, *plan.Clone())
 				}
-				return plans, told, names
+				return plans, shown, names
 			}
 			quiet, _, _ := run(false)
-			asked, told, names := run(true)
-			if definition.Name != "buy_and_hold" && (told < 300 || len(names) < 1) {
-				t.Errorf("want conditions on every candle, have %d of %v", told, names)
+			asked, shown, names := run(true)
+			if definition.Name != "buy_and_hold" && (shown < 300 || len(names) < 1) {
+				t.Errorf("want conditions on every candle, have %d of %v", shown, names)
 			}
 			if diff := cmp.Diff(quiet, asked, cmp.AllowUnexported(strategy.Plan{}, strategy.Memory{}, exchange.Amount{})); diff != "" {
 				t.Errorf("plans with and without asking: want the same\n%s", diff)
@@ -88,9 +88,9 @@ func TestTheConditionOfACrossFollowsTheAverages(t *testing.T) {
 	}{{100, "none yet", false}, {110, "above the slow one 105", true}, {90, "above the slow one 100", false}} {
 		view.Candle.Close = exchange.Price(c.close * 1e8)
 		made.Candle(view)
-		told := made.(strategy.Conditional).Conditions(view)[0]
-		if told.Requires+told.Value == "" || !strings.Contains(told.Requires+told.Value, c.want) || told.Met != c.holds {
-			t.Errorf("candle %d: want %q, %v; have %+v", i, c.want, c.holds, told)
+		condition := made.(strategy.Conditional).Conditions(view)[0]
+		if condition.Requires+condition.Value == "" || !strings.Contains(condition.Requires+condition.Value, c.want) || condition.Met != c.holds {
+			t.Errorf("candle %d: want %q, %v; have %+v", i, c.want, c.holds, condition)
 		}
 	}
 }

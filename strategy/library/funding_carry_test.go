@@ -51,7 +51,7 @@ func TestTheFuturesLegGoesShortWhileTheFundingPays(t *testing.T) {
 	}
 	view.Funding.Known = false
 	if plan.Reset(); func() bool { s.Decide(&view, &plan); return plan.Target.Kind != strategy.NoTarget }() {
-		t.Error("a rate nobody knows: want no wish")
+		t.Error("an unknown rate: want no target")
 	}
 }
 

@@ -85,8 +85,8 @@ func newGrid(setting strategy.Setting, p gridParams) (*mesh, error) {
 		}
 	}
 	if setting.Market == exchange.Spot {
-		kept := decimal.NewFromInt(1).Sub(p.Fee)
-		less, err := s.Quantity(p.Quantity.Mul(kept).RoundFloor(int32(s.QuantityScale)))
+		afterFee := decimal.NewFromInt(1).Sub(p.Fee)
+		less, err := s.Quantity(p.Quantity.Mul(afterFee).RoundFloor(int32(s.QuantityScale)))
 		if m.exit = s.FloorQuantity(less); err != nil || m.exit <= 0 {
 			return nil, wrong("fee", "%s leaves nothing of %s to sell", p.Fee, p.Quantity)
 		}

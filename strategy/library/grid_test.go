@@ -36,15 +36,15 @@ func (b *book) decide(price float64) string {
 		b.t.Errorf("the same view gave %s, then %s", first, again)
 	}
 	b.view.Memory, _ = b.view.Memory.With(b.plan.Remembered())
-	kept := b.view.Fills[:0]
+	still := b.view.Fills[:0]
 	for _, f := range b.view.Fills {
 		for _, w := range append(append([]strategy.DesiredOrder{}, b.plan.Orders...), b.plan.Exits...) {
 			if w.Key == f.Key {
-				kept = append(kept, f)
+				still = append(still, f)
 			}
 		}
 	}
-	b.view.Fills = kept
+	b.view.Fills = still
 	return first
 }
 
@@ -181,7 +181,7 @@ func TestACachedDecisionEqualsAFreshOne(t *testing.T) {
 			return newStrategy(t, "grid", exchange.Futures, strategy.Values{"lower": "90", "upper": "110", "lines": "21", "quantity": "1",
 				"orders": "7", "side": side})
 		}
-		one, random, kept := fresh(), rand.New(rand.NewPCG(3, 4)), 0
+		one, random, remembered := fresh(), rand.New(rand.NewPCG(3, 4)), 0
 		view := &strategy.View{Symbol: setting(t, exchange.Futures).Symbol, Version: 1, Last: 100e8}
 		for i := range 3_000 {
 			view.Last = max(85e8, min(115e8, view.Last+exchange.Price(random.IntN(9)-4)*25e6))
@@ -203,11 +203,11 @@ func TestACachedDecisionEqualsAFreshOne(t *testing.T) {
 			}
 			var again strategy.Plan
 			if one.Decide(view, &again); len(again.Orders) > 0 && len(have.Orders) > 0 && &again.Orders[0] == &have.Orders[0] {
-				kept++
+				remembered++
 			}
 		}
-		if kept < 1_000 {
-			t.Errorf("%s: only %d of 3000 decisions were kept", side, kept)
+		if remembered < 1_000 {
+			t.Errorf("%s: only %d of 3000 decisions were kept", side, remembered)
 		}
 	}
 }

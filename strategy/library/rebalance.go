@@ -46,14 +46,14 @@ func (r *rebalancing) Decide(view *strategy.View, plan *strategy.Plan) {
 		return
 	}
 	now := view.Symbol.Notional(view.Last, view.Position.Quantity).Float() / view.Equity.Float()
-	kept, begun := view.Memory.Get(rebalanced)
+	base, begun := view.Memory.Get(rebalanced)
 	reason := "within its band of the account"
 	// Only a quantity that was reached can have drifted: an order in flight is not priced again.
-	reached := math.Abs(float64(int64(view.Position.Quantity)-kept)) <= 0.01*float64(kept)+float64(view.Symbol.QuantityTick)
+	reached := math.Abs(float64(int64(view.Position.Quantity)-base)) <= 0.01*float64(base)+float64(view.Symbol.QuantityTick)
 	if !begun || reached && math.Abs(now-r.weight.Float()) > r.band {
-		kept = int64(view.Symbol.QuantityFor(view.Equity.MulRate(r.weight), view.Last))
-		plan.Remember(rebalanced, kept)
+		base = int64(view.Symbol.QuantityFor(view.Equity.MulRate(r.weight), view.Last))
+		plan.Remember(rebalanced, base)
 		reason = fmt.Sprintf("%.1f %% of the account, target %.1f %%", 100*now, 100*r.weight.Float())
 	}
-	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: exchange.Quantity(kept)}, reason)
+	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: exchange.Quantity(base)}, reason)
 }

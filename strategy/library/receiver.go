@@ -53,7 +53,7 @@ const knownSignals = 16
 
 func signalID(i int64) string { return fmt.Sprintf("signal.id%d", i) }
 
-func signalContent(i int64) string { return fmt.Sprintf("signal.wish%d", i) }
+func signalContent(i int64) string { return fmt.Sprintf("signal.content%d", i) }
 
 // contentOf is a fingerprint of what a signal asks for. The same id with another content is a
 // sender's mistake and not a repeated signal.
@@ -74,7 +74,7 @@ func (s *receiving) Receive(view *strategy.View, signal *strategy.Signal, plan *
 	id := fingerprint(signal.ID)
 	for i := range int64(knownSignals) {
 		if known, is := view.Memory.Get(signalID(i)); is && known == id {
-			if content, told := view.Memory.Get(signalContent(i)); told && content != contentOf(signal) {
+			if content, stored := view.Memory.Get(signalContent(i)); stored && content != contentOf(signal) {
 				return strategy.ErrReused
 			}
 			return strategy.ErrRepeated

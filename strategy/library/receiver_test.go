@@ -48,7 +48,7 @@ func TestASignalIsInForceUntilTheNextOrItsExpiry(t *testing.T) {
 	t.Parallel()
 	h := hear(t, strategy.Values{"mode": "long_short", "expiry": "4h"})
 	if have := h.target(0); have.Kind != strategy.NoTarget {
-		t.Errorf("before any signal: want no wish, have %+v", have)
+		t.Errorf("before any signal: want no target, have %+v", have)
 	}
 	whole := exchange.RateOne
 	for _, c := range []struct {

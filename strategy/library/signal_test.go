@@ -34,7 +34,7 @@ func sides(t *testing.T, s strategy.Strategy, candles []exchange.Candle) string 
 		case plan.Target.Kind == strategy.NoTarget:
 			text += "."
 		case plan.Reason == "":
-			t.Fatalf("%s: a wish without a reason", text)
+			t.Fatalf("%s: a target without a reason", text)
 		default:
 			text += string("S0L"[plan.Target.Sign()+1])
 		}

@@ -17,7 +17,7 @@ func TestRulesShowWhetherTheyHoldAndTheirValues(t *testing.T) {
 	symbol := sim.DefaultSymbols()[0]
 	setting := strategy.Setting{Market: exchange.Futures, Symbol: symbol, Interval: exchange.Minute1, Size: strategy.Size{Quantity: symbol.QuantityTick}}
 	values := strategy.Values{"entry_long": "cross_above(sma(close, 2), sma(close, 4))", "exit_long": "close < sma(close, 4)"}
-	run := func(ask bool) (reasons []string, told string) {
+	run := func(ask bool) (reasons []string, held string) {
 		made, err := Rules().New(setting, values)
 		if err != nil {
 			t.Fatal(err)
@@ -31,7 +31,7 @@ func TestRulesShowWhetherTheyHoldAndTheirValues(t *testing.T) {
 			if ask {
 				for _, c := range made.(strategy.Conditional).Conditions(view) {
 					if c.Met {
-						told += c.Name + " at " + strategy.Figure(float64(close)) + "; "
+						held += c.Name + " at " + strategy.Figure(float64(close)) + "; "
 					}
 					if c.Name == "entry_long" && c.Requires != values["entry_long"] {
 						t.Errorf("entry_long: want its text, have %+v", c)
@@ -45,16 +45,16 @@ func TestRulesShowWhetherTheyHoldAndTheirValues(t *testing.T) {
 			made.Decide(view, &plan)
 			reasons = append(reasons, plan.Reason)
 		}
-		return reasons, told
+		return reasons, held
 	}
 	quiet, _ := run(false)
-	asked, told := run(true)
+	asked, held := run(true)
 	if strings.Join(quiet, "|") != strings.Join(asked, "|") {
 		t.Errorf("decisions with and without asking: want the same\n%v\n%v", quiet, asked)
 	}
 	for _, want := range []string{"entry_long at 12", "exit_long at 8"} {
-		if !strings.Contains(told, want) {
-			t.Errorf("want %q to hold, have %s", want, told)
+		if !strings.Contains(held, want) {
+			t.Errorf("want %q to hold, have %s", want, held)
 		}
 	}
 }

@@ -34,13 +34,13 @@ func rehearse(r *running, as strategy.Strategy) (warmup int, err error) {
 	for _, c := range r.clocks {
 		nodes = append(nodes, c.nodes...)
 	}
-	first, has, waiting := 1, make([]bool, len(nodes)), len(nodes)
-	for n := 1; n <= warmupTried && waiting > 0; n++ {
+	first, has, missing := 1, make([]bool, len(nodes)), len(nodes)
+	for n := 1; n <= warmupTried && missing > 0; n++ {
 		as.Candle(stage.next())
 		for i, node := range nodes {
 			if !has[i] && !math.IsNaN(node.wrote.at(0)) {
 				has[i], first = true, n
-				waiting--
+				missing--
 			}
 		}
 	}

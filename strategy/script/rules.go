@@ -266,11 +266,11 @@ func (r *ruled) true(rule int) bool {
 		return false
 	}
 	result := r.call(r.rules[rule])
-	truth, is := result.(starlark.Bool)
+	holds, is := result.(starlark.Bool)
 	if !is {
 		panic(&strategy.ValueError{Parameter: ruleNames[rule], Err: fmt.Errorf("is a %s, not a condition: compare it with something", result.Type())})
 	}
-	return bool(truth)
+	return bool(holds)
 }
 
 // Decide desires what the rules asked for last.

@@ -179,8 +179,8 @@ func (r *running) indicator(on *clock, definition *indicator.Definition, stream 
 	return &outputs{definition, all}
 }
 
-// look returns a value's newest and previous value; a number never changes.
-func look(value starlark.Value) (now, before float64, err error) {
+// newestTwo returns a value's newest and previous value; a number never changes.
+func newestTwo(value starlark.Value) (now, before float64, err error) {
 	if s, is := value.(*series); is {
 		return s.at(0), s.at(1), nil
 	}
@@ -200,11 +200,11 @@ func crossing(name string, is func(before, now float64) bool) *starlark.Builtin 
 		if runningOf(thread).loading {
 			return nil, fmt.Errorf("%s belongs in decide or candle: at the top of the file there is no candle yet", name)
 		}
-		a, aBefore, err := look(args[0])
+		a, aBefore, err := newestTwo(args[0])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		b, bBefore, err := look(args[1])
+		b, bBefore, err := newestTwo(args[1])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

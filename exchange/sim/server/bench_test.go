@@ -71,7 +71,7 @@ func BenchmarkSignedRequestsOfManyCallers(b *testing.B) {
 			var group sync.WaitGroup
 			began, used := time.Now(), processorTime(b)
 			for caller := range callers {
-				group.Go(func() { took[caller] = t.callByHand(b, c.method, c.target, c.body, b.N/callers+1) })
+				group.Go(func() { took[caller] = t.callWithoutClient(b, c.method, c.target, c.body, b.N/callers+1) })
 			}
 			group.Wait()
 			elapsed, all := time.Since(began), slices.Concat(took...)
@@ -86,7 +86,7 @@ func BenchmarkSignedRequestsOfManyCallers(b *testing.B) {
 }
 
 // callByHand sends signed requests over one connection and returns how long each took.
-func (c *trader) callByHand(b *testing.B, method, target, body string, count int) []time.Duration {
+func (c *trader) callWithoutClient(b *testing.B, method, target, body string, count int) []time.Duration {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(c.url, "http://"))
 	if err != nil {
 		b.Error(err)

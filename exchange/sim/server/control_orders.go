@@ -39,7 +39,7 @@ func (s *Server) listOrders([]byte) reply {
 	if err != nil {
 		return s.failed(err)
 	}
-	truth := struct {
+	state := struct {
 		Orders []json.RawMessage `json:"orders"`
 		Fills  []fillRecord      `json:"fills"`
 	}{make([]json.RawMessage, 0, len(orders)), make([]fillRecord, 0, len(fills))}
@@ -48,12 +48,12 @@ func (s *Server) listOrders([]byte) reply {
 		if err != nil {
 			return s.failed(err)
 		}
-		truth.Orders = append(truth.Orders, record)
+		state.Orders = append(state.Orders, record)
 	}
 	for i := range fills {
-		truth.Fills = append(truth.Fills, s.fillRecord(&fills[i]))
+		state.Fills = append(state.Fills, s.fillRecord(&fills[i]))
 	}
-	return answered(truth)
+	return answered(state)
 }
 
 // orderRecord is the interface's order record with account and market added.

@@ -94,24 +94,24 @@ func TestControlListsEveryAccountsOrdersAndFills(t *testing.T) {
 	c.call("POST", "/hapi/v1/spot/order", `{"symbol":"BTC-USDT","side":"SELL","type":"MARKET","qt":500}`).want(t, 200)
 	c.place(buyBelow)
 	c.advance(10)
-	truth := c.truth()
+	state := c.state()
 	have := []string{}
-	for _, order := range truth.Orders {
+	for _, order := range state.Orders {
 		have = append(have, order.Account+" "+order.Market+" "+order.Status)
 	}
 	want := []string{"KEY futures FILLED", "SECOND spot FILLED", "SECOND futures OPEN"}
 	if strings.Join(have, ", ") != strings.Join(want, ", ") {
 		t.Errorf("want %v, have %v", want, have)
 	}
-	if len(truth.Fills) != 2 {
-		t.Fatalf("want 2 fills, have %v", truth.Fills)
+	if len(state.Fills) != 2 {
+		t.Fatalf("want 2 fills, have %v", state.Fills)
 	}
 	for _, field := range []string{"id", "account", "market", "symbol", "order_id", "side", "price", "qty", "fee", "fee_asset", "role", "time"} {
-		if _, ok := truth.Fills[0][field]; !ok {
-			t.Errorf("want field %s in a fill, have %v", field, truth.Fills[0])
+		if _, ok := state.Fills[0][field]; !ok {
+			t.Errorf("want field %s in a fill, have %v", field, state.Fills[0])
 		}
 	}
-	first := truth.Fills[0]
+	first := state.Fills[0]
 	if first["account"] != "KEY" || first["market"] != "futures" || first["side"] != "BUY" || first["qty"] != "0.01" || first["role"] != "taker" ||
 		first["fee_asset"] != "USDT" || first["time"] != float64(ManualStartMS+5) {
 		t.Errorf("have first fill %v", first)
@@ -296,7 +296,7 @@ func TestHideLeavesTheOrderOutOfListAndGetForAWhile(t *testing.T) {
 func (c *trader) wantOrders(ids ...string) {
 	c.t.Helper()
 	var have []string
-	for _, order := range c.truth().Orders {
+	for _, order := range c.state().Orders {
 		have = append(have, order.ClientOrderID)
 	}
 	if strings.Join(have, " ") != strings.Join(ids, " ") {

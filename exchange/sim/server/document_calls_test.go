@@ -23,20 +23,20 @@ import (
 const (
 	idleSymbol   = "IDLE-USDT"   // isTrade is false
 	reduceSymbol = "REDUCE-USDT" // isReduceOnly is true
-	lastingOrder = "LASTS-USDT"  // isCancelOrder is false
+	uncancelable = "LASTS-USDT"  // isCancelOrder is false
 	blankSymbol  = "BLANK-USDT"  // no price yet
 )
 
 func specialSymbols(t testing.TB) []*exchange.Symbol {
 	t.Helper()
 	all := sim.DefaultSymbols()
-	for _, name := range []string{idleSymbol, reduceSymbol, lastingOrder, blankSymbol} {
+	for _, name := range []string{idleSymbol, reduceSymbol, uncancelable, blankSymbol} {
 		for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
 			symbol, err := exchange.NewSymbol(exchange.SymbolSpec{
 				Market: market, Name: name, Base: strings.TrimSuffix(name, "-USDT"), Quote: "USDT", PriceTick: decimal.New(1, -2),
 				QuantityTick: decimal.New(1, -2),
 				MinNotional:  decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000), FundingIntervalHours: 8, Brackets: sim.DefaultBrackets(),
-				Tradable: name != idleSymbol, ReduceOnly: name == reduceSymbol && market == exchange.Futures, Cancelable: name != lastingOrder,
+				Tradable: name != idleSymbol, ReduceOnly: name == reduceSymbol && market == exchange.Futures, Cancelable: name != uncancelable,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -293,9 +293,9 @@ func (v *visitor) goRefusals() {
 	v.bad(2031, "futures_order", "order_id=999999", "")
 	v.bad(2032, "futures_cancel", "", `{"id":1}`)
 	v.bad(2034, "futures_set_leverage", "", `{"symbol":"BTC-USDT","leverage":51}`)
-	var lasting struct{ ID int64 }
-	v.good("futures_place", "", order(lastingOrder, "BUY", "LIMIT", "qt=1", "price=50")).read(v.trader.t, &lasting)
-	v.bad(2033, "futures_cancel", "", fmt.Sprintf(`{"id":%d}`, lasting.ID))
+	var placed struct{ ID int64 }
+	v.good("futures_place", "", order(uncancelable, "BUY", "LIMIT", "qt=1", "price=50")).read(v.trader.t, &placed)
+	v.bad(2033, "futures_cancel", "", fmt.Sprintf(`{"id":%d}`, placed.ID))
 	v.good("futures_set_leverage", "", `{"symbol":"ETH-USDT","leverage":50}`)
 	v.good("futures_place", "", order("ETH-USDT", "BUY", "LIMIT", "qt=100", "price=2500"))
 	v.bad(2035, "futures_set_leverage", "", `{"symbol":"ETH-USDT","leverage":1}`)

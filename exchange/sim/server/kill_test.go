@@ -129,7 +129,7 @@ func TestAcknowledgedOrdersSurviveKill(t *testing.T) {
 func checkAnswered(t *testing.T, c *trader, answered map[int64]string) {
 	t.Helper()
 	known := map[int64]string{}
-	for _, order := range c.truth().Orders {
+	for _, order := range c.state().Orders {
 		if known[order.ID] != "" {
 			t.Errorf("order %d is there twice", order.ID)
 		}

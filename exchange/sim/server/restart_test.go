@@ -110,7 +110,7 @@ func TestAChangeThatCannotBeWrittenIsNotAcknowledged(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.call("GET", "/fhapi/v1/margin/account", "").want(t, 200)
-	if orders := killed(t, path).truth().Orders; len(orders) != 1 {
+	if orders := killed(t, path).state().Orders; len(orders) != 1 {
 		t.Errorf("want the order, have %+v", orders)
 	}
 }

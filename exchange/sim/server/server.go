@@ -3,7 +3,7 @@
 // A Server owns one sim.Exchange. Every request first brings the exchange to the
 // clock's time; between requests a goroutine of Serve does so whenever something
 // is due, so that conditional orders and funding need no request. With a state
-// file, what an answer tells about an account is on disk before the answer goes
+// file, what an answer reports of an account is on disk before the answer goes
 // out. The control interface, for tests alone, sets prices and the clock and
 // makes requests fail; it is served on loopback addresses only.
 package server

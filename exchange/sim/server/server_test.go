@@ -77,7 +77,7 @@ func TestEachFaultOfASignatureIsRefusedWithItsCode(t *testing.T) {
 	c.send(method, target, strings.Replace(body, "0.01", "0.02", 1), header).wantRefusal(t, 401, exchange.CodeInvalidSignature)
 	header = c.sign("GET", "/fhapi/v1/order?order_id=1", "", c.nowMS())
 	c.send("GET", "/fhapi/v1/order?order_id=2", "", header).wantRefusal(t, 401, exchange.CodeInvalidSignature)
-	if orders := c.truth().Orders; len(orders) != 0 {
+	if orders := c.state().Orders; len(orders) != 0 {
 		t.Errorf("want no order, have %+v", orders)
 	}
 }
@@ -153,7 +153,7 @@ func TestRefusedRequestsAre400WithACode(t *testing.T) {
 	}
 }
 
-func TestCancelAllWithNothingToCancelIsTheBareNULL(t *testing.T) {
+func TestCancelAllWithNothingToCancelAnswersNULLAlone(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
 	if a := c.call("POST", "/fhapi/v1/order/cancel/all", "{}"); a.body != "NULL" || a.status != 200 {
@@ -245,7 +245,7 @@ func TestManyCallersAtOnceAreAllServed(t *testing.T) {
 	}
 	group.Wait()
 	seen := map[string]bool{}
-	for _, order := range c.truth().Orders {
+	for _, order := range c.state().Orders {
 		seen[order.ClientOrderID] = true
 	}
 	if want := callers * calls; len(seen) != want {

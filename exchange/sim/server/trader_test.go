@@ -198,13 +198,13 @@ func (c *trader) place(body string) placed {
 }
 
 // truth returns the exchange's own orders and fills.
-func (c *trader) truth() (truth struct {
+func (c *trader) state() (state struct {
 	Orders []placed
 	Fills  []map[string]any
 }) {
 	c.t.Helper()
-	c.control("GET", "/control/v1/orders", "").read(c.t, &truth)
-	return truth
+	c.control("GET", "/control/v1/orders", "").read(c.t, &state)
+	return state
 }
 
 var bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
