@@ -89,7 +89,7 @@ var Table = []Row{
 	{"reconcile", "derives an account's state from what was requested and fetched, and the intents that lead from it to the plan",
 		pure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account", ""},
 	{"reconcile/journal", "stores records durably in one SQLite file, append-only and chained",
-		impure, "exchange reconcile/placement reconcile/ledger reconcile/record reconcile internal/failure", "sqlite sys"},
+		impure, "exchange reconcile/placement reconcile/ledger reconcile/record reconcile internal/failure internal/version", "sqlite sys"},
 	{"risk", "checks every intent against the rules, is the only maker of Approved, and fails closed",
 		pure, "exchange reconcile/placement reconcile/record reconcile/account reconcile", "decimal"},
 	{"runtime/engine", "runs one account as a state machine of ticks and rounds: events in, effects out",

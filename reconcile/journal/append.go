@@ -43,6 +43,10 @@ func (j *Journal) append(ctx context.Context, records []record.Record) error {
 	if _, err := j.writer.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return j.failed(ctx, fmt.Errorf("begin a journal append: %w", err))
 	}
+	format, err := j.raiseFormat(ctx)
+	if err != nil {
+		return j.failed(ctx, fmt.Errorf("write the journal's format: %w", err))
+	}
 	end := position{j.sequence, j.hash, j.epoch}
 	for i := range records {
 		if err := j.appendOne(ctx, &end, &records[i]); err != nil {
@@ -52,7 +56,7 @@ func (j *Journal) append(ctx context.Context, records []record.Record) error {
 	if _, err := j.writer.ExecContext(ctx, "COMMIT"); err != nil {
 		return j.failed(ctx, fmt.Errorf("commit the journal: %w", err))
 	}
-	j.sequence, j.hash, j.epoch = end.sequence, end.hash, end.epoch
+	j.sequence, j.hash, j.epoch, j.format = end.sequence, end.hash, end.epoch, format
 	return nil
 }
 

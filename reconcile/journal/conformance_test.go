@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,6 +43,7 @@ func inMemory(durable bool) *journaltest.Store {
 		Alter:    func(sequence int64) { last.Tamper(sequence, spoil) },
 		AlterRow: func(id, state string) { last.TamperRow(id, state) },
 		AlterSum: func(account, amount string) { last.TamperBalance(account, amount) },
+		Newer:    func(f journal.Format) { disk.SetFormat("one", f) },
 	}
 }
 
@@ -70,6 +72,11 @@ func TestSQLiteIsAJournal(t *testing.T) {
 			AlterRow: func(id, state string) { s.exec("UPDATE placement SET state = ? WHERE client_order_id = ?", state, id) },
 			AlterSum: func(account, amount string) {
 				s.exec("UPDATE balance SET amount = ? WHERE account = ?", amount, account)
+			},
+			Newer: func(f journal.Format) {
+				text, err := json.Marshal(f)
+				must(t, err)
+				s.exec("INSERT OR REPLACE INTO meta (name, value) VALUES ('format', ?)", string(text))
 			},
 		}
 	})

@@ -17,6 +17,7 @@ func Failure(err error) error {
 		unsound *UnsoundError
 		wrong   *BindingError
 		altered *AlteredError
+		newer   *NewerError
 	)
 	switch {
 	case err == nil:
@@ -29,8 +30,8 @@ func Failure(err error) error {
 		return failure.New(failure.Negative, "botd journal verify says more; a backup may hold it unaltered", "%w", err)
 	case errors.As(err, &wrong):
 		return failure.Wrap(failure.Config, err)
-	case errors.Is(err, ErrNewerSchema):
-		return failure.New(failure.Config, "run the botd that wrote it, or a newer one", "%w", err)
+	case errors.As(err, &newer):
+		return failure.New(failure.Config, newer.Hint(), "%w", err)
 	case errors.Is(err, ErrLocked):
 		return failure.Wrap(failure.Temporary, err)
 	case errors.Is(err, ErrExists):

@@ -95,6 +95,7 @@ type Journal struct {
 	db      *sql.DB
 	release func() error // the lock; nil for reading
 	schema  int          // of the file
+	format  Format       // of the file; once it is written, guarded by mu
 
 	mu       sync.Mutex // guards all below
 	writer   *sql.Conn  // nil for reading
@@ -177,8 +178,10 @@ func (j *Journal) prepare(ctx context.Context, binding Binding) (err error) {
 	if err := j.writer.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return fmt.Errorf("open journal %s: %w", j.path, err)
 	}
-	if version > schemaVersion {
-		return fmt.Errorf("journal %s has schema %d, this botd knows %d: %w", j.path, version, schemaVersion, ErrNewerSchema)
+	if version > 0 {
+		if j.format, err = readFormat(ctx, j.writer, j.path, version); err != nil {
+			return err
+		}
 	}
 	if version < schemaVersion {
 		if err := j.migrate(ctx, version); err != nil {
@@ -210,7 +213,7 @@ func (j *Journal) migrate(ctx context.Context, version int) (err error) {
 			err = errors.Join(err, rollback)
 		}
 	}()
-	if version > 0 {
+	if version > 0 && version < sameTables {
 		t, err := prepareTables(ctx, j.writer)
 		if err == nil {
 			err = t.rederive(ctx, j.writer)
@@ -292,13 +295,10 @@ func Read(ctx context.Context, path string) (*Journal, error) {
 	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&j.schema); err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal %s: %w", path, err), db.Close())
 	}
-	switch {
-	case j.schema > schemaVersion:
-		err = fmt.Errorf("journal %s has schema %d, this botd knows %d: %w", path, j.schema, schemaVersion, ErrNewerSchema)
-	case j.schema == 0:
-		err = fmt.Errorf("%s is no journal", path)
+	if j.schema == 0 {
+		return nil, errors.Join(fmt.Errorf("%s is no journal", path), db.Close())
 	}
-	if err != nil {
+	if j.format, err = readFormat(ctx, db, path, j.schema); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return j, nil

@@ -27,6 +27,7 @@ type Disk struct {
 // stored is one journal on a disk.
 type stored struct {
 	binding Binding
+	format  Format
 	lines   []line
 	plain   []record.Record
 	tables  *memoryTables
@@ -67,6 +68,7 @@ func (d *Disk) Copy() *Disk {
 		staging{s.tables, tables}.commit()
 		copied.journals[name] = &stored{
 			binding: s.binding,
+			format:  s.format,
 			lines:   s.lines[:len(s.lines):len(s.lines)],
 			plain:   s.plain[:len(s.plain):len(s.plain)],
 			tables:  tables,
@@ -98,6 +100,9 @@ func OpenMemory(disk *Disk, name string, binding Binding) (*Memory, error) {
 	if s.binding != binding {
 		return nil, &BindingError{Path: name, Want: binding, Have: s.binding}
 	}
+	if err := s.format.known(name); err != nil {
+		return nil, err
+	}
 	if s.owner != nil {
 		return nil, fmt.Errorf("journal %s is %w", name, ErrLocked)
 	}
@@ -110,8 +115,12 @@ func OpenMemory(disk *Disk, name string, binding Binding) (*Memory, error) {
 func ReadMemory(disk *Disk, name string) (*Memory, error) {
 	disk.mu.Lock()
 	defer disk.mu.Unlock()
-	if disk.journals[name] == nil {
+	s := disk.journals[name]
+	if s == nil {
 		return nil, fmt.Errorf("no journal %s", name)
+	}
+	if err := s.format.known(name); err != nil {
+		return nil, err
 	}
 	return &Memory{disk: disk, name: name, broken: ErrReading}, nil
 }
@@ -158,8 +167,25 @@ func (s *stored) append(records []record.Record, plain bool) error {
 		lines = append(lines, line{string(body), previous, end.hash})
 	}
 	s.end, s.lines = end, append(s.lines, lines...)
+	if s.format.Epoch < record.FormatEpoch {
+		s.format = current()
+	}
 	staged.commit()
 	return nil
+}
+
+// Format is the newest format that the journal was written with.
+func (m *Memory) Format() Format {
+	m.disk.mu.Lock()
+	defer m.disk.mu.Unlock()
+	return m.disk.journals[m.name].format
+}
+
+// SetFormat changes the format of a journal, as a newer botd would.
+func (d *Disk) SetFormat(name string, f Format) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.journals[name].format = f
 }
 
 // staging is a transaction over tables in memory.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"botd/internal/failure"
+	"botd/reconcile/record"
 )
 
 // Migration is what botd migrate prints.
@@ -71,9 +72,9 @@ func Migrate(ctx context.Context, path string, dry bool) (done Migration, err er
 	return done, nil
 }
 
-// BackupOlder copies a journal of an older schema beside itself before it is
-// brought up to date, and returns the copy's name; none when there is nothing to
-// bring up to date.
+// BackupOlder copies a journal of an older schema or format beside itself before this
+// botd writes it, after which the older botd refuses it, and returns the copy's name;
+// none when the journal is neither.
 func BackupOlder(ctx context.Context, path string) (name string, err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -83,10 +84,14 @@ func BackupOlder(ctx context.Context, path string) (name string, err error) {
 		return "", nil // opening it for writing says why
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	what := fmt.Sprintf("schema%d", store.Schema())
 	if store.Schema() >= NewestSchema {
-		return "", nil
+		if store.Format().Epoch == 0 || store.Format().Epoch >= record.FormatEpoch {
+			return "", nil
+		}
+		what = fmt.Sprintf("format%d", store.Format().Epoch)
 	}
-	name = fmt.Sprintf("%s.schema%d-%s", path, store.Schema(), time.Now().UTC().Format("20060102T150405Z"))
+	name = fmt.Sprintf("%s.%s-%s", path, what, time.Now().UTC().Format("20060102T150405Z"))
 	if _, err := store.Backup(ctx, name); err != nil {
 		return "", failure.New(
 			failure.IO,

@@ -160,7 +160,7 @@ func (f *Filter) all() bool {
 // Select gives the records a filter chooses, in order. Each is compared with its
 // own hash; whether all are there is seen when all are chosen.
 func (j *Journal) Select(ctx context.Context, filter Filter, take func(*Stored) error) error {
-	if filter.all() || j.schema < schemaVersion { // the columns of older ones name some kinds otherwise
+	if filter.all() || j.schema < sameTables { // the columns of older ones name some kinds otherwise
 		conn, err := j.db.Conn(ctx)
 		if err != nil {
 			return fmt.Errorf("read the journal: %w", err)

@@ -7,7 +7,12 @@ import "botd/reconcile/record"
 //	1  records and placements
 //	2  balances of the ledger
 //	3  records of version 3, which new ones are written in; older ones stay as they were written
-const schemaVersion = 3
+//	4  a format epoch (format.go), which the botd of schema 3 does not look at
+const schemaVersion = 4
+
+// sameTables is the oldest schema whose derived tables, and columns records are chosen
+// by, are those of schemaVersion.
+const sameTables = 3
 
 // NewestSchema is the schema this program writes. Opening an older journal brings
 // it up to date; a newer one is refused.

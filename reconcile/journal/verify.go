@@ -231,7 +231,7 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 		return v.report, err
 	}
 	damaged := len(v.report.Problems) > 0
-	if err := v.records(ctx, conn, j.schema < schemaVersion); err != nil {
+	if err := v.records(ctx, conn, j.schema < sameTables); err != nil {
 		if v.broke(err) || damaged { // what follows can not be judged
 			return v.report, nil
 		}
@@ -240,7 +240,7 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 	if err := v.outside(ctx, conn, head); err != nil {
 		return v.report, err
 	}
-	if v.report.Older = j.schema < schemaVersion; v.report.Older {
+	if v.report.Older = j.schema < sameTables; v.report.Older {
 		return v.report, nil
 	}
 	have, err := readRows(ctx, conn)

@@ -2,7 +2,9 @@
 //
 // A record is a fact or a decision that must survive a restart. The kind of a
 // record is the type of its payload, so a field exists only where it has a
-// meaning, and it has one meaning. Nothing here asks for the time or does I/O.
+// meaning, and it has one meaning. A new kind, field or enumeration value is a new
+// line of formats (format.go): it raises the journal's format epoch, which an older
+// botd refuses. Nothing here asks for the time or does I/O.
 package record
 
 import (

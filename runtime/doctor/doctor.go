@@ -260,14 +260,15 @@ func (e *examination) journal() {
 	}
 	store, err := journal.Read(e.ctx, path)
 	if err != nil {
+		var newer *journal.NewerError
 		mend := "stop botd, and put a backup in its place: botd restore FILE keeps the damaged one beside it"
 		switch {
 		case e.noDirectory():
 			mend = "set data_dir in botd.yaml to a directory that botd may write"
 		case errors.Is(err, fs.ErrPermission):
 			mend = "run this as the user botd runs as"
-		case errors.Is(err, journal.ErrNewerSchema):
-			mend = "run the newer botd that wrote it, or restore a backup"
+		case errors.As(err, &newer):
+			mend = newer.Hint()
 		}
 		e.fail(check, mend, "%v", err)
 		return

@@ -20,6 +20,7 @@ type Journal interface {
 	Replay(ctx context.Context, take func(*record.Record) error) error
 	Select(ctx context.Context, filter journal.Filter, take func(*journal.Stored) error) error
 	Verify(ctx context.Context) (journal.Report, error)
+	Format() journal.Format
 	Close() error
 }
 
@@ -36,6 +37,7 @@ type Store struct {
 	Alter    func(sequence int64)              // changes the text of a stored record
 	AlterRow func(clientOrderID, state string) // changes a row derived from the records
 	AlterSum func(account, amount string)      // changes a balance derived from the records
+	Newer    func(journal.Format)              // the closed journal was written so by a newer botd
 }
 
 // Bound is the binding of the suite's journals.
@@ -65,6 +67,7 @@ func Run(t *testing.T, newStore func(t *testing.T) *Store) {
 		{"big records and many", bigRecords},
 		{"records are chosen by kind, symbol, strategy and time", chosen},
 		{"a closed journal takes nothing", closed},
+		{"a journal of a format that is not known is refused", newerFormat},
 	} {
 		t.Run(one.name, func(t *testing.T) {
 			t.Parallel()

@@ -115,3 +115,28 @@ func readerBesideWriter(t *testing.T, s *Store) {
 	writing.Wait()
 	compare(t, all(t, j), all(t, reader))
 }
+
+// newerFormat checks that records raise the journal's format epoch, and that a botd
+// which does not know it neither writes nor reads the journal, and names who wrote it.
+func newerFormat(t *testing.T, s *Store) {
+	j := s.open(t)
+	if have := j.Format(); have.Epoch != 0 {
+		t.Errorf("an empty journal: want no format yet, have %+v", have)
+	}
+	add(t, j, boot(1))
+	if have := j.Format(); have.Epoch != record.FormatEpoch || have.Botd == "" {
+		t.Errorf("want format epoch %d and the botd that wrote it, have %+v", record.FormatEpoch, have)
+	}
+	j.Close()
+	s.Newer(journal.Format{Epoch: record.FormatEpoch + 1, Botd: "v9.9.9 abcdef"})
+	for name, open := range map[string]func() (Journal, error){"writing": func() (Journal, error) { return s.Open(Bound) }, "reading": s.Read} {
+		_, err := open()
+		var newer *journal.NewerError
+		if !errors.As(err, &newer) || !errors.Is(err, journal.ErrNewerSchema) || !strings.Contains(err.Error(), "v9.9.9 abcdef") ||
+			!strings.Contains(newer.Hint(), "run botd v9.9.9 abcdef") {
+			t.Errorf("%s: want a NewerError that names the botd that wrote it, have %v", name, err)
+		}
+	}
+	s.Newer(journal.Format{Epoch: record.FormatEpoch, Botd: "v1"})
+	sound(t, s.open(t), 1)
+}

@@ -1,0 +1,15 @@
+package record
+
+// formats lists every change to what records hold, oldest first: "+" adds a kind, a
+// field or a value of an enumeration, "-" removes one. Whoever changes a payload
+// appends the lines that TestFormatsListEveryKindAndField prints; a line is never
+// changed or removed.
+var formats = [...]string{
+	"the kinds and fields of testdata/format1.txt",
+}
+
+// FormatEpoch is the format of the records this botd writes: it grows with every line
+// of formats. A journal carries the highest epoch it was written with, and a botd
+// that does not know that epoch refuses the journal: it would ignore what it cannot
+// read, and decide without it.
+const FormatEpoch = len(formats)
