@@ -194,7 +194,7 @@ var casesOfSpot = []caseTest{
 		w.pass(10_000)
 		w.wantSent(0) // armed again, and still waiting for a person
 	}},
-	{"39 spot: an old backup's filled order is found in the history: the account halts", func(t *testing.T) {
+	{"53 spot: an old backup's filled order is found in the history: the account halts", func(t *testing.T) {
 		target := exchange.Quantity(1_000)
 		w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(target)(view, plan) }, onSpot, foreign("ignore"))
 		w.pass(10_000)

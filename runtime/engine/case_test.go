@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ type caseTest struct {
 // TestCase goes through the protocol's table of cases, a row each.
 func TestCase(t *testing.T) {
 	t.Parallel()
-	for _, c := range slicesOf(casesOfPlacing, casesOfTruth, casesOfExits, casesOfStates, casesOfSpot) {
+	for _, c := range allCases() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.run(t)
@@ -26,11 +27,15 @@ func TestCase(t *testing.T) {
 	}
 }
 
-func slicesOf(all ...[]caseTest) (flat []caseTest) {
-	for _, some := range all {
-		flat = append(flat, some...)
-	}
-	return flat
+// allCases are the tests of all rows. A list of one's own is a line of its own.
+func allCases() []caseTest {
+	return slices.Concat(
+		casesOfPlacing,
+		casesOfTruth,
+		casesOfExits,
+		casesOfStates,
+		casesOfSpot,
+	)
 }
 
 // casesOfPlacing are those about a placement's answer.

@@ -296,7 +296,7 @@ var casesOfTruth = []caseTest{
 			t.Errorf("after resolving: want 10, have %d", known)
 		}
 	}},
-	{"39 an old backup meets a position alone: quarantine, no halt, nothing sent", func(t *testing.T) {
+	{"53 an old backup meets a position alone: quarantine, no halt, nothing sent", func(t *testing.T) {
 		w := oldBackup(t)
 		if d := w.wantState("quarantined"); !strings.Contains(d.Cause, "differs from the fills by 0.01") {
 			t.Errorf("want what the backup lacks, have %q", d.Cause)
@@ -313,13 +313,13 @@ var casesOfTruth = []caseTest{
 		w.wantSound()
 		w.wantSent(2) // the target was reached before the backup forgot it
 	}},
-	{"39 by policy its strategy takes it, and buys nothing again", func(t *testing.T) {
+	{"53 by policy its strategy takes it, and buys nothing again", func(t *testing.T) {
 		w := oldBackup(t, foreign("adopt"))
 		w.wantSent(2)
 		w.wantHeld(20)
 		w.wantSound()
 	}},
-	{"39 an old backup meets a position and an order: the account halts", func(t *testing.T) {
+	{"53 an old backup meets a position and an order: the account halts", func(t *testing.T) {
 		w := newWorld(t, hold(10))
 		w.pass(10_000)
 		backup := len(w.records)

@@ -6,8 +6,16 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+)
+
+// Cases of the protocol. The first ones have a row each; of the others a row, and its
+// tests, once botd does what it says.
+const (
+	firstCases = 38
+	mostCases  = 53
 )
 
 // TestTheTableOfCasesAndTheTestsAgree reads docs/exactly-once.md: each case of the
@@ -34,14 +42,16 @@ func TestTheTableOfCasesAndTheTestsAgree(t *testing.T) {
 		}
 	}
 	tests := map[string][]string{}
-	for _, c := range slicesOf(casesOfPlacing, casesOfTruth, casesOfExits, casesOfStates, casesOfSpot) {
+	for _, c := range allCases() {
 		number, name, _ := strings.Cut(c.name, " ")
 		tests[number] = append(tests[number], name)
 	}
-	for n := 1; n <= 39; n++ {
+	for n := 1; n <= mostCases; n++ {
 		number := fmt.Sprintf("%02d", n)
 		row, listed := rows[number]
 		switch {
+		case !listed && n > firstCases && len(tests[number]) == 0:
+			continue // its row comes with its tests
 		case !listed:
 			t.Errorf("case %s: want a row", number)
 		case n == 30:
@@ -62,8 +72,10 @@ func TestTheTableOfCasesAndTheTestsAgree(t *testing.T) {
 			}
 		}
 	}
-	if len(rows) != 39 {
-		t.Errorf("want 39 rows, have %d", len(rows))
+	for number := range rows {
+		if n, err := strconv.Atoi(number); err != nil || n < 1 || n > mostCases {
+			t.Errorf("case %s: the protocol has the cases 1 to %d", number, mostCases)
+		}
 	}
 }
 
