@@ -239,6 +239,9 @@ var letters = regexp.MustCompile(`[A-Za-z]+`)
 
 // prose finds private words and phrases in a line.
 func prose(line string, number int, where string, word func(line int, where, wrong, right string)) {
+	for _, id := range Published {
+		line = strings.ReplaceAll(line, id, "")
+	}
 	for _, run := range letters.FindAllString(line, -1) {
 		for _, part := range camel(run) {
 			if right := Words[part]; right != "" {

@@ -15,9 +15,8 @@ type vector interface {
 	DeletePartialMatch(labels prometheus.Labels) int
 }
 
-// forgetAbsent ends the series of strategies that a reload took away, and of symbols
-// that nobody trades any more: an alert must not hang on their last value, and a
-// name that is gone must not take the place of one that comes.
+// forgetAbsent deletes the series of removed strategies and of symbols that are no longer traded: an
+// alert must not stay on their last value, and a removed name must not occupy a label's place.
 func (m *Metrics) forgetAbsent(s *engine.Status) {
 	traded := map[string]*exchange.Symbol{}
 	for i := range s.Strategies {
@@ -36,7 +35,7 @@ func (m *Metrics) forgetAbsent(s *engine.Status) {
 		market := symbol.Market.String()
 		if !slices.ContainsFunc(left, func(other *exchange.Symbol) bool { return other.Key() == symbol.Key() }) {
 			m.forget(prometheus.Labels{"market": market, "symbol": symbol.Name})
-			delete(m.bareMS, symbol.Key().String())
+			delete(m.unprotectedMS, symbol.Key().String())
 		}
 		if !slices.ContainsFunc(left, func(other *exchange.Symbol) bool { return other.Name == symbol.Name }) {
 			m.known.remove(m.known.symbols, symbol.Name)

@@ -28,7 +28,7 @@ func labelled(t *testing.T, m *Metrics, value string) (series []string) {
 	return series
 }
 
-func TestAStrategyThatIsGoneLeavesNoSeriesBehind(t *testing.T) {
+func TestARemovedStrategyLeavesNoSeriesBehind(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("demo", Build{})
 	status := running(t)

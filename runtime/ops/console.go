@@ -73,11 +73,11 @@ func at(e *zerolog.Event, when time.Time) *zerolog.Event {
 	return e.Str(zerolog.TimestampFieldName, when.UTC().Format(time.RFC3339Nano))
 }
 
-// maxText bounds a text of the venue's or of a strategy's in a line.
+// maxText bounds a text from the venue or a strategy in a line.
 const maxText = 500
 
-// plain keeps a text of somebody else's on its line: control characters could
-// forge a line, or move the cursor of a terminal.
+// plain removes control characters from a foreign text: they could forge a line, or move the
+// cursor of a terminal.
 func plain(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -91,7 +91,7 @@ func plain(text string) string {
 	return text
 }
 
-// line begins a line at the note's own time, with what says where it belongs.
+// line begins a line at the note's own time, with its strategy, symbol and order.
 func (c *Console) line(level zerolog.Level, n *engine.Note, event string) *zerolog.Event {
 	e := at(c.log.WithLevel(level), time.UnixMilli(n.AtMS)).Str("event", event)
 	if n.Strategy != "" {
@@ -161,7 +161,7 @@ func (c *Console) Note(n *engine.Note) {
 			c.warn(n, "exchange.back").Msg("exchange  is back: openings go on")
 			return
 		}
-		c.bad(n, "exchange.blind").Str("err", plain(fact.Why)).Msg("BLIND     orders and positions can not be read: nothing opens, stops stay")
+		c.bad(n, "exchange.blind").Str("err", plain(fact.Why)).Msg("BLIND     orders and positions cannot be read: nothing opens, stops stay")
 	case engine.NoteJournal:
 		c.journal(n, &fact)
 	case engine.NoteUnexplained:
@@ -171,16 +171,16 @@ func (c *Console) Note(n *engine.Note) {
 	}
 }
 
-// debugging reports whether what happens all the time is asked for.
+// debugging reports whether lines of level debug are written.
 func (c *Console) debugging() bool {
 	return c.logs != nil && c.logs.Level() == zerolog.DebugLevel.String()
 }
 
-// strategy writes what a strategy does, and what is done to it.
+// strategy writes facts about a strategy.
 func (c *Console) strategy(n *engine.Note) {
 	switch fact := n.Fact.(type) {
 	case engine.NoteDecision:
-		c.info(n, "strategy.decision").Msgf("decision  %s wants %s: %s", n.Strategy, wish(n.Symbol, &fact), plain(fact.Reason))
+		c.info(n, "strategy.decision").Msgf("decision  %s wants %s: %s", n.Strategy, target(n.Symbol, &fact), plain(fact.Reason))
 	case engine.NoteMissed:
 		c.warn(n, "strategy.missed").Int("count", fact.Count).Msgf("missed    %d ticks, skipped", fact.Count)
 	case engine.NoteStrategyFailed:
@@ -210,7 +210,7 @@ func (c *Console) strategy(n *engine.Note) {
 	}
 }
 
-// order writes what becomes of an intent, and of its order.
+// order writes the life of an intent and of its order.
 func (c *Console) order(n *engine.Note) {
 	switch fact := n.Fact.(type) {
 	case engine.NoteIntent:
@@ -245,7 +245,7 @@ func (c *Console) order(n *engine.Note) {
 	}
 }
 
-// state writes what keeps openings back, and its end.
+// state writes declared states that block openings, and their ends.
 func (c *Console) state(n *engine.Note) {
 	switch fact := n.Fact.(type) {
 	case engine.NoteQuarantine:
@@ -296,13 +296,13 @@ func (c *Console) journal(n *engine.Note, fact *engine.NoteJournal) {
 			Msgf("journal   is written again, %d records were waiting: openings go on", fact.Records)
 	case fact.Err != nil:
 		c.bad(n, "journal.failed").Int("records", fact.Records).Str("err", plain(fact.Err.Error())).
-			Msgf("JOURNAL   can not be written, %d records wait: %s; stops stay on the exchange", fact.Records, plain(fact.Why))
+			Msgf("JOURNAL   cannot be written, %d records wait: %s; stops stay on the exchange", fact.Records, plain(fact.Why))
 	default:
 		c.bad(n, "journal.low").Msgf("JOURNAL   %s: nothing opens, exits go on", plain(fact.Why))
 	}
 }
 
-// limit writes of a limit that keeps entries back, or no more.
+// limit writes that a limit blocks entries, or no longer does.
 func (c *Console) limit(n *engine.Note, fact *engine.NoteLimit) {
 	scope, until := "account", "until botd rearm"
 	if n.Strategy != "" {
@@ -322,7 +322,7 @@ func (c *Console) limit(n *engine.Note, fact *engine.NoteLimit) {
 		Msgf("LIMIT     %s of %s: %s; no entries %s, exits and stops go on", fact.Rule, scope, why, until)
 }
 
-// ending says how an order ended, and what was filled of it where that is not all.
+// ending says how an order ended, and how much was filled unless that is all of it.
 func ending(s *exchange.Symbol, fact *engine.NoteSettled) string {
 	if fact.State == placement.Filled || fact.Filled == 0 || s == nil {
 		return fact.State.String()
@@ -330,7 +330,7 @@ func ending(s *exchange.Symbol, fact *engine.NoteSettled) string {
 	return fact.State.String() + ", after " + quantity(s, fact.Filled) + " was filled"
 }
 
-// holding says what is held.
+// holding describes a position.
 func holding(s *exchange.Symbol, fact *engine.NotePosition) string {
 	switch {
 	case fact.Quantity == 0:
@@ -356,7 +356,7 @@ func quantity(s *exchange.Symbol, q exchange.Quantity) string {
 	return s.QuantityDecimal(q).String()
 }
 
-// price says at what mean price, where the exchange reports one.
+// price returns the mean price in words, where the exchange reports one.
 func price(s *exchange.Symbol, mean exchange.Amount) string {
 	if mean.IsZero() || s == nil {
 		return ""
@@ -364,8 +364,8 @@ func price(s *exchange.Symbol, mean exchange.Amount) string {
 	return " at " + mean.Decimal().Round(int32(s.PriceScale)).String()
 }
 
-// wish says what a plan wants.
-func wish(s *exchange.Symbol, fact *engine.NoteDecision) string {
+// target describes the target of a plan.
+func target(s *exchange.Symbol, fact *engine.NoteDecision) string {
 	plan, t := fact.Plan, fact.Plan.Target
 	switch {
 	case plan.OrdersSet:
@@ -380,7 +380,7 @@ func wish(s *exchange.Symbol, fact *engine.NoteDecision) string {
 	return s.QuantityDecimal(t.Quantity).String() + " " + s.Name
 }
 
-// order says what an intent asks for.
+// order describes what an intent requests.
 func order(s *exchange.Symbol, intent *reconcile.Intent) string {
 	o := &intent.Order
 	switch intent.Purpose {

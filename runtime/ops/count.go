@@ -15,7 +15,7 @@ const maxDecisions = 10_000
 
 // decisions holds the last price at which each intent was approved, by its
 // strategy and purpose, and once it is placed by its client order id. It belongs
-// to the goroutine that gives the notes.
+// to the goroutine that delivers the notes.
 type decisions map[string]exchange.Price
 
 func (d decisions) approved(strategy string, fact *engine.NoteApproved) {
@@ -40,7 +40,7 @@ func (d decisions) take(clientOrderID string) exchange.Price {
 	return price
 }
 
-// Request counts one try of a request to the exchange.
+// Request counts one attempt of a request to the exchange.
 func (m *Metrics) Request(operation exchange.Operation, outcome string, number int, took, waited time.Duration) {
 	market := operation.Market().String()
 	m.requests.WithLabelValues(market, operation.String(), oneOf(outcomes, outcome)).Inc()
@@ -70,7 +70,7 @@ func (m *Metrics) Clock(offset, bound time.Duration) {
 func (m *Metrics) ClockJumped() { m.clockJumps.WithLabelValues().Inc() }
 
 // Unclean says whether the run before this one ended without a clean stop.
-func (m *Metrics) Unclean(unclean bool) { m.unclean.WithLabelValues().Set(truth(unclean)) }
+func (m *Metrics) Unclean(unclean bool) { m.unclean.WithLabelValues().Set(oneIf(unclean)) }
 
 // Commit counts one journal commit.
 func (m *Metrics) Commit(took time.Duration, err error) {
@@ -80,7 +80,7 @@ func (m *Metrics) Commit(took time.Duration, err error) {
 	}
 }
 
-// Note counts one fact of the engine. One goroutine gives them all.
+// Note counts one fact of the engine. One goroutine delivers them all.
 func (m *Metrics) Note(n *engine.Note) {
 	strategy, market := m.known.strategy(n.Strategy), other
 	if n.Symbol != nil {
@@ -146,7 +146,7 @@ func (m *Metrics) order(n *engine.Note, market, strategy string) {
 	}
 }
 
-// kill counts what stopped openings; over is its end.
+// kill counts a cause that stopped openings; over marks its end.
 func (m *Metrics) kill(what string, over bool) {
 	if !over {
 		m.kills.WithLabelValues(what).Inc()
@@ -164,7 +164,7 @@ func (m *Metrics) round(atMS int64, fact *engine.NoteRound) {
 }
 
 // settled counts an order's end. Only a market order ends when it is first
-// fetched; how long a limit order or a stop rests says nothing of the exchange.
+// fetched; how long a limit order or a stop rests says nothing about the exchange.
 func (m *Metrics) settled(symbol *exchange.Symbol, fact *engine.NoteSettled, market, strategy string) {
 	m.closed.WithLabelValues(market, strategy, oneOf(closedStates, fact.State.String())).Inc()
 	decided := m.decided.take(fact.ClientOrderID)
@@ -202,7 +202,7 @@ func oneOf(set []string, value string) string {
 
 func seconds(ms int64) float64 { return float64(ms) / 1000 }
 
-// Measure begins to measure a cycle or a check; what it returns ends it.
+// Measure starts measuring a cycle or a check; the function it returns ends the measurement.
 func (m *Metrics) Measure(what engine.Measured, strategy string) (done func()) {
 	began := time.Now()
 	histogram := m.checkSeconds.WithLabelValues()
@@ -212,10 +212,10 @@ func (m *Metrics) Measure(what engine.Measured, strategy string) (done func()) {
 	return func() { histogram.Observe(time.Since(began).Seconds()) }
 }
 
-// Leads tells whether this process trades, and until when unless that is renewed;
-// a zero time is without end, as a lock of the data directory is.
+// Leads sets whether this process trades, and when its lease ends unless renewed; a zero time
+// means without end, as for a lock of the data directory.
 func (m *Metrics) Leads(leads bool, until time.Time) {
-	m.leader.WithLabelValues().Set(truth(leads))
+	m.leader.WithLabelValues().Set(oneIf(leads))
 	end := timestamp(until)
 	if leads && until.IsZero() {
 		end = math.Inf(1)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Panel is one picture of the dashboard.
+// Panel is one panel of the dashboard.
 type Panel struct {
 	Title string
 	Kind  string // stat, timeseries, heatmap, state-timeline, table
@@ -17,7 +17,7 @@ type Panel struct {
 	Steps []Step // colours of a stat, by value
 }
 
-// Query is one expression with the name of its lines.
+// Query is one expression and the legend of its lines.
 type Query struct{ Expression, Legend string }
 
 // Step is a colour from a value on.
@@ -32,7 +32,7 @@ type Row struct {
 	Panels []Panel
 }
 
-// chosen is what every expression is narrowed to: the instances that are chosen.
+// chosen restricts every expression to the selected instances.
 const chosen = `job=~"$job", instance=~"$instance"`
 
 var (
@@ -60,67 +60,101 @@ func rowState() Row {
 	return Row{"State", []Panel{
 		stat("Ready", "bool_yes_no", "Every readiness check passes.", `min(botd_ready{`+chosen+`})`, goodIfOne),
 		stat("Halted", "bool_yes_no", "Trading, or a part of it, is halted.", `max(botd_trading_halted{`+chosen+`})`, badIfAny),
-		stat("Equity", "currencyUSD", "Wallet and unrealised profit of the futures account.", `sum(botd_account_balance_usdt{`+chosen+`, field=~"wallet|unrealized"})`, nil),
+		stat("Equity", "currencyUSD", "Wallet and unrealised profit of the futures account.",
+			`sum(botd_account_balance_usdt{`+chosen+`, field=~"wallet|unrealized"})`, nil),
 		stat("Unsettled", "none", "Orders sent whose state has not been fetched yet.", `sum(botd_orders_unsettled{`+chosen+`})`, badIfAny),
-		stat("Differences", "none", "Symbols on which exchange and journal do not agree.", `sum(botd_reconcile_discrepancies_unresolved{`+chosen+`})`, badIfAny),
-		stat("Read", "s", "Since orders and positions were last read.", `max(time() - botd_reconcile_last_success_timestamp_seconds{`+chosen+`})`, badIfOld),
-		stat("Nearest liquidation", "percentunit", "Of the position that is nearest.", `min(botd_position_liquidation_distance_ratio{`+chosen+`})`, badIfSmall),
-		stat("Tightest limit", "percentunit", "Share of the limit that is used most.", `max(botd_risk_limit_usage_ratio{`+chosen+`, limit!~"max_leverage|max_data_age|price_collar"})`, badIfLarge),
+		stat("Differences", "none", "Symbols on which exchange and journal do not agree.",
+			`sum(botd_reconcile_discrepancies_unresolved{`+chosen+`})`, badIfAny),
+		stat("Read", "s", "Since orders and positions were last read.",
+			`max(time() - botd_reconcile_last_success_timestamp_seconds{`+chosen+`})`, badIfOld),
+		stat("Nearest liquidation", "percentunit", "Of the nearest position.",
+			`min(botd_position_liquidation_distance_ratio{`+chosen+`})`, badIfSmall),
+		stat("Tightest limit", "percentunit", "Highest utilization of any limit.",
+			`max(botd_risk_limit_usage_ratio{`+chosen+`, limit!~"max_leverage|max_data_age|price_collar"})`, badIfLarge),
 	}}
 }
 
 func rowMoney() Row {
 	return Row{"Money", []Panel{
-		lines("Equity of the futures account", "currencyUSD", "Wallet and unrealised profit.", 12, Query{`sum by (instance) (botd_account_balance_usdt{` + chosen + `, field=~"wallet|unrealized"})`, "{{instance}}"}),
-		lines("Realised by strategy", "currencyUSD", "Fees and funding included, since the strategy began.", 12, Query{`botd_strategy_realized_pnl_usdt{` + chosen + `}`, "{{strategy}}"}),
-		lines("Positions", "currencyUSD", "Signed value at the last price.", 8, Query{`botd_position_notional_usdt{` + chosen + `}`, "{{symbol}}"}),
-		lines("Unrealised profit", "currencyUSD", "Of open positions.", 8, Query{`botd_position_unrealized_pnl_usdt{` + chosen + `}`, "{{symbol}}"}),
-		lines("Fees paid an hour", "currencyUSD", "", 8, Query{`sum by (strategy) (increase(botd_strategy_fees_usdt_total{` + chosen + `}[1h]))`, "{{strategy}}"}),
+		lines("Equity of the futures account", "currencyUSD", "Wallet and unrealised profit.", 12,
+			Query{`sum by (instance) (botd_account_balance_usdt{` + chosen + `, field=~"wallet|unrealized"})`, "{{instance}}"}),
+		lines("Realised by strategy", "currencyUSD", "Fees and funding included, since the strategy began.", 12,
+			Query{`botd_strategy_realized_pnl_usdt{` + chosen + `}`, "{{strategy}}"}),
+		lines("Positions", "currencyUSD", "Signed value at the last price.", 8,
+			Query{`botd_position_notional_usdt{` + chosen + `}`, "{{symbol}}"}),
+		lines("Unrealised profit", "currencyUSD", "Of open positions.", 8,
+			Query{`botd_position_unrealized_pnl_usdt{` + chosen + `}`, "{{symbol}}"}),
+		lines("Fees per hour", "currencyUSD", "", 8,
+			Query{`sum by (strategy) (increase(botd_strategy_fees_usdt_total{` + chosen + `}[1h]))`, "{{strategy}}"}),
 	}}
 }
 
 func rowOrders() Row {
 	return Row{"Orders and risk", []Panel{
-		{"Settle time", "heatmap", "s", "From sending an order to its first fetched state.", 12, []Query{{`sum by (le) (increase(botd_order_settle_duration_seconds_bucket{` + chosen + `}[$__rate_interval]))`, "{{le}}"}}, nil},
-		{"Slippage", "heatmap", "percentunit", "Fill price against the price of the decision; above 0 is worse.", 12, []Query{{`sum by (le) (increase(botd_fill_slippage_ratio_bucket{` + chosen + `}[$__rate_interval]))`, "{{le}}"}}, nil},
-		lines("Orders by how they ended", "cpm", "", 8, Query{`sum by (status) (rate(botd_orders_closed_total{` + chosen + `}[$__rate_interval])) * 60`, "{{status}}"}),
-		lines("Refusals by rule", "cpm", "Intents that the risk gate refused.", 8, Query{`sum by (rule) (rate(botd_risk_rejections_total{` + chosen + `}[$__rate_interval])) * 60 > 0`, "{{rule}}"}),
-		lines("Limits in use", "percentunit", "1 is the limit.", 8, Query{`botd_risk_limit_usage_ratio{` + chosen + `}`, "{{limit}} {{scope}}"}),
+		{"Settle time", "heatmap", "s", "From sending an order to its first fetched state.", 12,
+			[]Query{{`sum by (le) (increase(botd_order_settle_duration_seconds_bucket{` + chosen + `}[$__rate_interval]))`, "{{le}}"}}, nil},
+		{"Slippage", "heatmap", "percentunit", "Fill price against the price of the decision; above 0 is worse.", 12,
+			[]Query{{`sum by (le) (increase(botd_fill_slippage_ratio_bucket{` + chosen + `}[$__rate_interval]))`, "{{le}}"}}, nil},
+		lines("Orders by final status", "cpm", "", 8,
+			Query{`sum by (status) (rate(botd_orders_closed_total{` + chosen + `}[$__rate_interval])) * 60`, "{{status}}"}),
+		lines("Refusals by rule", "cpm", "Intents that the risk gate refused.", 8,
+			Query{`sum by (rule) (rate(botd_risk_rejections_total{` + chosen + `}[$__rate_interval])) * 60 > 0`, "{{rule}}"}),
+		lines("Limits in use", "percentunit", "1 is the limit.", 8,
+			Query{`botd_risk_limit_usage_ratio{` + chosen + `}`, "{{limit}} {{scope}}"}),
 	}}
 }
 
 func rowExchange() Row {
 	return Row{"Exchange and market data", []Panel{
-		lines("Requests by outcome", "reqps", "", 8, Query{`sum by (outcome) (rate(botd_exchange_requests_total{` + chosen + `}[$__rate_interval]))`, "{{outcome}}"}),
-		lines("Time of a request, 99 of 100", "s", "", 8, Query{`histogram_quantile(0.99, sum by (market, le) (rate(botd_exchange_request_duration_seconds_bucket{` + chosen + `}[$__rate_interval])))`, "{{market}}"}),
-		lines("Age of prices", "s", "", 8, Query{`time() - botd_market_last_update_timestamp_seconds{` + chosen + `, kind="price"}`, "{{market}} {{symbol}}"}),
-		lines("Candle close to candle in hand", "s", "", 8, Query{`histogram_quantile(0.9, sum by (market, le) (rate(botd_market_candle_lag_seconds_bucket{` + chosen + `}[$__rate_interval])))`, "{{market}}"}),
-		lines("Error codes", "cpm", "", 8, Query{`sum by (code) (rate(botd_exchange_error_codes_total{` + chosen + `}[$__rate_interval])) * 60 > 0`, "{{code}}"}),
-		lines("Clock offset", "s", "The exchange's time minus the local one.", 8, Query{`botd_exchange_clock_offset_seconds{` + chosen + `}`, "{{instance}}"}),
+		lines("Requests by outcome", "reqps", "", 8,
+			Query{`sum by (outcome) (rate(botd_exchange_requests_total{` + chosen + `}[$__rate_interval]))`, "{{outcome}}"}),
+		lines("Request time, 99th percentile", "s", "", 8,
+			Query{`histogram_quantile(0.99, sum by (market, le) (rate(botd_exchange_request_duration_seconds_bucket{` + chosen + `}[$__rate_interval])))`,
+				"{{market}}"}),
+		lines("Age of prices", "s", "", 8,
+			Query{`time() - botd_market_last_update_timestamp_seconds{` + chosen + `, kind="price"}`, "{{market}} {{symbol}}"}),
+		lines("Candle lag", "s", "", 8,
+			Query{`histogram_quantile(0.9, sum by (market, le) (rate(botd_market_candle_lag_seconds_bucket{` + chosen + `}[$__rate_interval])))`,
+				"{{market}}"}),
+		lines("Error codes", "cpm", "", 8,
+			Query{`sum by (code) (rate(botd_exchange_error_codes_total{` + chosen + `}[$__rate_interval])) * 60 > 0`, "{{code}}"}),
+		lines("Clock offset", "s", "The exchange's time minus the local one.", 8,
+			Query{`botd_exchange_clock_offset_seconds{` + chosen + `}`, "{{instance}}"}),
 	}}
 }
 
 func rowStrategies() Row {
 	return Row{"Strategies", []Panel{
 		{"State", "state-timeline", "", "", 24, []Query{{`(botd_strategy_state{` + chosen + `} == 1) * on (state) group_left () (
-    label_replace(vector(1), "state", "running", "", "") or label_replace(vector(2), "state", "warming_up", "", "") or label_replace(vector(3), "state", "latched", "", "")
-    or label_replace(vector(4), "state", "halted", "", "") or label_replace(vector(5), "state", "quarantined", "", "") or label_replace(vector(6), "state", "failed", "", ""))`, "{{strategy}}"}}, nil},
-		lines("Drawdown", "percentunit", "Fall from the peak of the strategy's equity.", 8, Query{`botd_strategy_drawdown_ratio{` + chosen + `}`, "{{strategy}}"}),
-		lines("Fills a minute", "cpm", "", 8, Query{`sum by (strategy) (rate(botd_fills_total{` + chosen + `}[$__rate_interval])) * 60`, "{{strategy}}"}),
-		lines("Time of a cycle, 99 of 100", "s", "", 8, Query{`histogram_quantile(0.99, sum by (strategy, le) (rate(botd_strategy_cycle_duration_seconds_bucket{` + chosen + `}[$__rate_interval])))`, "{{strategy}}"}),
+    label_replace(vector(1), "state", "running", "", "") or label_replace(vector(2), "state", "warming_up", "", "")
+    or label_replace(vector(3), "state", "latched", "", "")
+    or label_replace(vector(4), "state", "halted", "", "") or label_replace(vector(5), "state", "quarantined", "", "")
+    or label_replace(vector(6), "state", "failed", "", ""))`, "{{strategy}}"}}, nil},
+		lines("Drawdown", "percentunit", "Drawdown of the strategy's equity from its peak.", 8,
+			Query{`botd_strategy_drawdown_ratio{` + chosen + `}`, "{{strategy}}"}),
+		lines("Fills a minute", "cpm", "", 8,
+			Query{`sum by (strategy) (rate(botd_fills_total{` + chosen + `}[$__rate_interval])) * 60`, "{{strategy}}"}),
+		lines("Cycle time, 99th percentile", "s", "", 8,
+			Query{`histogram_quantile(0.99, sum by (strategy, le) (rate(botd_strategy_cycle_duration_seconds_bucket{` + chosen +
+				`}[$__rate_interval])))`, "{{strategy}}"}),
 	}}
 }
 
 func rowProcess() Row {
 	return Row{"Process", []Panel{
-		lines("Journal commit, 99 of 100", "s", "", 6, Query{`histogram_quantile(0.99, sum by (instance, le) (rate(botd_store_write_duration_seconds_bucket{` + chosen + `}[$__rate_interval])))`, "{{instance}}"}),
+		lines("Journal commit time, 99th percentile", "s", "", 6,
+			Query{`histogram_quantile(0.99, sum by (instance, le) (rate(botd_store_write_duration_seconds_bucket{` + chosen +
+				`}[$__rate_interval])))`, "{{instance}}"}),
 		lines("Size of the store", "bytes", "", 6, Query{`botd_store_size_bytes{` + chosen + `}`, "{{file}}"}),
-		lines("Log lines", "cpm", "", 6, Query{`sum by (level) (rate(botd_log_events_total{` + chosen + `}[$__rate_interval])) * 60`, "{{level}}"}),
-		lines("Event streams and requests", "none", "", 6, Query{`botd_sse_clients{` + chosen + `}`, "streams"}, Query{`sum(rate(botd_http_requests_total{` + chosen + `}[$__rate_interval]))`, "requests a second"}),
+		lines("Log lines", "cpm", "", 6,
+			Query{`sum by (level) (rate(botd_log_events_total{` + chosen + `}[$__rate_interval])) * 60`, "{{level}}"}),
+		lines("Event streams and requests", "none", "", 6,
+			Query{`botd_sse_clients{` + chosen + `}`, "streams"}, Query{`sum(rate(botd_http_requests_total{` + chosen + `}[$__rate_interval]))`,
+				"requests per second"}),
 	}}
 }
 
-// Annotations are events drawn over every picture.
+// Annotations are events drawn over every panel.
 func Annotations() []Query {
 	return []Query{
 		{`changes(botd_trading_halted{` + chosen + `}[1m]) > 0 and botd_trading_halted{` + chosen + `} == 1`, "Halts"},
@@ -130,8 +164,8 @@ func Annotations() []Query {
 
 const datasource = "${datasource}"
 
-// DashboardJSON writes the dashboard as Grafana imports it. A panel that names
-// what is not registered is an error.
+// DashboardJSON returns the dashboard in Grafana's import format. A panel that names an
+// unregistered metric is an error.
 func DashboardJSON() ([]byte, error) {
 	var unknown []error
 	check := func(where, expression string) string {
@@ -143,7 +177,8 @@ func DashboardJSON() ([]byte, error) {
 	var panels []map[string]any
 	y := 0
 	for _, row := range Rows() {
-		panels = append(panels, map[string]any{"id": len(panels) + 1, "type": "row", "title": row.Title, "collapsed": false, "gridPos": grid(0, y, 24, 1), "panels": []any{}})
+		panels = append(panels, map[string]any{"id": len(panels) + 1, "type": "row", "title": row.Title, "collapsed": false,
+			"gridPos": grid(0, y, 24, 1), "panels": []any{}})
 		y++
 		x, height := 0, 0
 		for i := range row.Panels {
@@ -166,18 +201,22 @@ func DashboardJSON() ([]byte, error) {
 	}
 	var annotations []map[string]any
 	for i, a := range Annotations() {
-		annotations = append(annotations, map[string]any{"name": a.Legend, "datasource": source(), "enable": true, "expr": check(a.Legend, a.Expression), "iconColor": []string{"red", "blue"}[i], "titleFormat": a.Legend, "textFormat": "{{instance}} {{reason}}"})
+		annotations = append(annotations, map[string]any{"name": a.Legend, "datasource": source(), "enable": true,
+			"expr": check(a.Legend, a.Expression), "iconColor": []string{"red", "blue"}[i], "titleFormat": a.Legend, "textFormat": "{{instance}} {{reason}}"})
 	}
 	text, err := json.MarshalIndent(map[string]any{
-		"title": "botd", "uid": "botd-overview", "tags": []string{"botd"}, "schemaVersion": 39, "version": 1, "editable": true, "graphTooltip": 1, "refresh": "30s",
-		"time": map[string]string{"from": "now-6h", "to": "now"}, "timezone": "utc", "panels": panels, "annotations": map[string]any{"list": annotations}, "templating": map[string]any{"list": variables()},
+		"title": "botd", "uid": "botd-overview", "tags": []string{"botd"}, "schemaVersion": 39, "version": 1, "editable": true, "graphTooltip": 1,
+		"refresh": "30s",
+		"time":    map[string]string{"from": "now-6h", "to": "now"}, "timezone": "utc", "panels": panels,
+		"annotations": map[string]any{"list": annotations}, "templating": map[string]any{"list": variables()},
 	}, "", "  ")
 	return append(text, '\n'), errors.Join(append(unknown, err)...)
 }
 
 func variables() []map[string]any {
 	labelled := func(name, query string) map[string]any {
-		return map[string]any{"name": name, "type": "query", "datasource": source(), "query": map[string]any{"query": query, "refId": name}, "refresh": 2, "includeAll": true, "multi": true, "allValue": ".*",
+		return map[string]any{"name": name, "type": "query", "datasource": source(), "query": map[string]any{"query": query, "refId": name},
+			"refresh": 2, "includeAll": true, "multi": true, "allValue": ".*",
 			"current": map[string]any{"text": "All", "value": "$__all"}, "sort": 1}
 	}
 	return []map[string]any{
@@ -193,8 +232,9 @@ func grid(x, y, wide, high int) map[string]int {
 	return map[string]int{"x": x, "y": y, "w": wide, "h": high}
 }
 
-// states are the numbers the state-timeline draws, and their words.
-var stateWords = []struct{ word, colour string }{{"running", "green"}, {"warming up", "blue"}, {"latched", "yellow"}, {"halted", "orange"}, {"quarantined", "purple"}, {"failed", "red"}}
+// states maps the numbers of the state timeline to words.
+var stateWords = []struct{ word, colour string }{{"running", "green"}, {"warming up", "blue"}, {"latched", "yellow"}, {"halted", "orange"},
+	{"quarantined", "purple"}, {"failed", "red"}}
 
 func (p *Panel) json(id int, at map[string]int) map[string]any {
 	var targets []map[string]any
@@ -223,7 +263,8 @@ func (p *Panel) json(id int, at map[string]int) map[string]any {
 	options := map[string]any{}
 	switch p.Kind {
 	case "stat":
-		options = map[string]any{"reduceOptions": map[string]any{"calcs": []string{"lastNotNull"}}, "colorMode": "value", "graphMode": "area", "textMode": "value"}
+		options = map[string]any{"reduceOptions": map[string]any{"calcs": []string{"lastNotNull"}}, "colorMode": "value", "graphMode": "area",
+			"textMode": "value"}
 	case "heatmap":
 		options = map[string]any{"calculate": false, "yAxis": map[string]any{"unit": p.Unit}, "color": map[string]any{"mode": "scheme", "scheme": "Blues"}}
 	case "state-timeline":
@@ -234,7 +275,8 @@ func (p *Panel) json(id int, at map[string]int) map[string]any {
 		defaults["mappings"] = []map[string]any{{"type": "value", "options": mappings}}
 	case "timeseries":
 		defaults["custom"] = map[string]any{"lineWidth": 1, "fillOpacity": 10, "showPoints": "never"}
-		options = map[string]any{"tooltip": map[string]string{"mode": "multi", "sort": "desc"}, "legend": map[string]string{"displayMode": "list", "placement": "bottom"}}
+		options = map[string]any{"tooltip": map[string]string{"mode": "multi", "sort": "desc"},
+			"legend": map[string]string{"displayMode": "list", "placement": "bottom"}}
 	}
 	return map[string]any{"id": id, "type": p.Kind, "title": p.Title, "description": p.Help, "gridPos": at, "datasource": source(), "targets": targets,
 		"fieldConfig": map[string]any{"defaults": defaults, "overrides": []any{}}, "options": options}

@@ -115,11 +115,11 @@ func TestDebugLinesAreWrittenAtDebugAlone(t *testing.T) {
 
 var eventPattern = regexp.MustCompile(`^[a-z]+\.[a-z_]+$`)
 
-// tellers are the functions that take an event id.
-var tellers = []string{"Say", "Warn", "refused", "say", "Tell", "tell", "Notify", "line", "info", "warn", "bad", "log", "Log"}
+// eventFunctions are the functions that take an event id.
+var eventFunctions = []string{"Say", "Warn", "refused", "say", "Offer", "report", "Notify", "line", "info", "warn", "bad", "log", "Log"}
 
-// TestNoEventIsMadeOutsideTheTable reads every source file: each id given to
-// a teller is in the table, and each of the table is told somewhere.
+// TestNoEventIsMadeOutsideTheTable reads every source file: each id passed to
+// such a function is in the table, and each of the table is used somewhere.
 func TestNoEventIsMadeOutsideTheTable(t *testing.T) {
 	t.Parallel()
 	found := map[string]string{}
@@ -139,7 +139,7 @@ func TestNoEventIsMadeOutsideTheTable(t *testing.T) {
 			return err
 		}
 		ast.Inspect(file, func(node ast.Node) bool {
-			if id := told(node); id != "" {
+			if id := eventIn(node); id != "" {
 				found[id] = path
 			}
 			return true
@@ -151,12 +151,12 @@ func TestNoEventIsMadeOutsideTheTable(t *testing.T) {
 	}
 	for id, path := range found {
 		if eventOf(id) == nil {
-			t.Errorf("%s tells %q, which is not in the table of ops.Events", path, id)
+			t.Errorf("%s logs %q, which is not in the table of ops.Events", path, id)
 		}
 	}
 	for _, e := range Events {
 		if found[e.ID] == "" {
-			t.Errorf("nothing tells %s: take it out of the table", e.ID)
+			t.Errorf("nothing logs %s: remove it from the table", e.ID)
 		}
 	}
 	if !slices.IsSortedFunc(Events, func(a, b Event) int { return strings.Compare(a.ID, b.ID) }) {
@@ -164,8 +164,8 @@ func TestNoEventIsMadeOutsideTheTable(t *testing.T) {
 	}
 }
 
-// told is the event id that a call tells, if it is one.
-func told(node ast.Node) string {
+// eventIn returns the event id that a call logs, if it logs one.
+func eventIn(node ast.Node) string {
 	call, is := node.(*ast.CallExpr)
 	if !is {
 		return ""
@@ -177,7 +177,7 @@ func told(node ast.Node) string {
 	case *ast.Ident:
 		name = f.Name
 	}
-	if !slices.Contains(tellers, name) {
+	if !slices.Contains(eventFunctions, name) {
 		return ""
 	}
 	for _, argument := range call.Args {
@@ -203,9 +203,9 @@ func TestTheDocumentOfLogsIsTheTable(t *testing.T) {
 	}
 	var rows strings.Builder
 	for _, e := range Events {
-		fmt.Fprintf(&rows, "| `%s` | %s | %s |\n", e.ID, e.Level, e.Tells)
+		fmt.Fprintf(&rows, "| `%s` | %s | %s |\n", e.ID, e.Level, e.Means)
 	}
-	const head = "| event | level | tells |\n|---|---|---|\n"
+	const head = "| event | level | meaning |\n|---|---|---|\n"
 	before, after, found := strings.Cut(string(text), head)
 	if !found {
 		t.Fatalf("%s: want a table that begins %q", path, head)

@@ -10,8 +10,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// Status sets the gauges from a summary of the engine. The goroutine that gives
-// the notes gives these too.
+// Status sets the gauges from a summary of the engine, in the goroutine that delivers the notes.
 func (m *Metrics) Status(s *engine.Status) {
 	m.forgetAbsent(s)
 	for i := range s.Strategies {
@@ -23,15 +22,15 @@ func (m *Metrics) Status(s *engine.Status) {
 	m.balance.WithLabelValues("margin_used").Set(s.Account.MarginUsed.Float())
 	m.balance.WithLabelValues("maintenance").Set(s.Account.MaintenanceMargin.Float())
 	for _, reason := range haltReasons {
-		m.halted.WithLabelValues(reason).Set(truth(slices.ContainsFunc(s.Degraded, func(d engine.Degraded) bool { return haltReason(&d) == reason })))
+		m.halted.WithLabelValues(reason).Set(oneIf(slices.ContainsFunc(s.Degraded, func(d engine.Degraded) bool { return haltReason(&d) == reason })))
 	}
 	quarantined := 0.0
 	for i := range s.Strategies {
 		t := &s.Strategies[i]
 		m.strategy(t, s.NowMS)
 		m.position(t)
-		m.purse(t)
-		quarantined += truth(t.State == "quarantined")
+		m.strategyMoney(t)
+		quarantined += oneIf(t.State == "quarantined")
 	}
 	m.discrepancies.WithLabelValues("all").Set(quarantined)
 	for i := range s.Balances {
@@ -48,7 +47,7 @@ func (m *Metrics) Status(s *engine.Status) {
 func (m *Metrics) strategy(t *engine.StrategyStatus, nowMS int64) {
 	name := m.known.strategy(t.Name)
 	for _, state := range strategyStates {
-		m.strategyState.WithLabelValues(name, state).Set(truth(t.State == state))
+		m.strategyState.WithLabelValues(name, state).Set(oneIf(t.State == state))
 	}
 	if t.TickMS > 0 {
 		m.lastCycle.WithLabelValues(name).Set(seconds(t.TickMS))
@@ -68,19 +67,19 @@ func (m *Metrics) strategy(t *engine.StrategyStatus, nowMS int64) {
 	m.candles[name] = t.CandleMS
 }
 
-// purse tells what a strategy has made of what it was given. Its peak is the
+// strategyMoney sets equity, unrealised profit and drawdown of a strategy. Its peak is the
 // journalled one where a limit watches it, else the highest since the start.
-func (m *Metrics) purse(t *engine.StrategyStatus) {
+func (m *Metrics) strategyMoney(t *engine.StrategyStatus) {
 	name := m.known.strategy(t.Name)
 	equity := t.Own.Float()
 	m.strategyEquity.WithLabelValues(name).Set(equity)
 	m.strategyOpen.WithLabelValues(name).Set(t.Unrealized().Float())
 	m.peaks[name] = max(m.peaks[name], equity, t.Peak.Float())
-	fall := 0.0
+	drawdown := 0.0
 	if peak := m.peaks[name]; peak > 0 {
-		fall = min(1, max(0, (peak-equity)/peak))
+		drawdown = min(1, max(0, (peak-equity)/peak))
 	}
-	m.strategyFall.WithLabelValues(name).Set(fall)
+	m.strategyFall.WithLabelValues(name).Set(drawdown)
 }
 
 func (m *Metrics) position(t *engine.StrategyStatus) {
@@ -92,25 +91,25 @@ func (m *Metrics) position(t *engine.StrategyStatus) {
 		profit = value - t.EntryPrice.Float()*t.Symbol.QuantityFloat(t.Position)
 	}
 	m.positionPNL.WithLabelValues(symbol).Set(profit)
-	// A position that is gone is at no distance from anything: the series ends, so
-	// that no alert hangs on its last value.
+	// A closed position has no distance: its series ends, so that no alert stays on its last
+	// value.
 	if last := t.Symbol.PriceFloat(t.Last); last > 0 && t.Position != 0 && !t.LiqPrice.IsZero() {
 		m.liquidation.WithLabelValues(symbol).Set(magnitude(last-t.LiqPrice.Float()) / last)
 	} else {
 		m.liquidation.DeleteLabelValues(symbol)
 	}
-	bare := magnitude(value)
+	unprotected := magnitude(value)
 	if t.Protected {
-		bare = 0
+		unprotected = 0
 	}
-	m.unguarded.WithLabelValues(symbol).Set(bare)
+	m.unguarded.WithLabelValues(symbol).Set(unprotected)
 	key := t.Symbol.Key().String()
-	m.bareSeconds.WithLabelValues(symbol).Add(seconds(max(0, t.UnprotectedMS-m.bareMS[key])))
-	m.bareMS[key] = t.UnprotectedMS
+	m.unprotectedSeconds.WithLabelValues(symbol).Add(seconds(max(0, t.UnprotectedMS-m.unprotectedMS[key])))
+	m.unprotectedMS[key] = t.UnprotectedMS
 }
 
-// books tells what the ledger says, each figure at once so that no scrape sees a
-// sum half made. Only USDT is added up.
+// books sets the ledger's figures, each in one step so that no scrape sees a partial sum. Only USDT
+// is added up.
 func (m *Metrics) books(s *engine.Status) {
 	type wallet struct{ market, asset string }
 	made, paid, unexplained := map[string]exchange.Amount{}, map[string]exchange.Amount{}, map[wallet]exchange.Amount{}
@@ -141,8 +140,8 @@ func (m *Metrics) books(s *engine.Status) {
 	}
 }
 
-// limits sets how much of each limit is in use. Its scopes are the account, its
-// markets, and what is configured.
+// limits sets the utilization of each limit. The scopes are the account, its markets, and the
+// configured strategies and symbols.
 func (m *Metrics) limits(s *engine.Status) {
 	used := map[[2]string]bool{}
 	for i := range s.Limits {
@@ -165,8 +164,7 @@ func (m *Metrics) limits(s *engine.Status) {
 	m.used = used
 }
 
-// orders sets what is working and what is not settled, each at once so that no
-// scrape sees a sum half made.
+// orders counts working and unsettled orders, each in one step so that no scrape sees a partial sum.
 func (m *Metrics) orders(s *engine.Status) {
 	type owner struct{ market, strategy string }
 	working, unsettled, oldest := map[owner]float64{}, map[string]float64{}, map[string]int64{}
@@ -201,10 +199,10 @@ func (m *Metrics) orders(s *engine.Status) {
 func (m *Metrics) Ready(checks []Check) {
 	all := true
 	for _, check := range checks {
-		m.component.WithLabelValues(check.Name).Set(truth(check.OK))
+		m.component.WithLabelValues(check.Name).Set(oneIf(check.OK))
 		all = all && check.OK
 	}
-	m.ready.WithLabelValues().Set(truth(all))
+	m.ready.WithLabelValues().Set(oneIf(all))
 }
 
 // haltReason is the label of a declared state.
@@ -222,7 +220,7 @@ func haltReason(d *engine.Degraded) string {
 	return "kill_switch"
 }
 
-func truth(b bool) float64 {
+func oneIf(b bool) float64 {
 	if b {
 		return 1
 	}

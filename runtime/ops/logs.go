@@ -11,7 +11,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// maxLogLines bounds the lines kept for the API.
+// maxLogLines bounds the lines stored for the API.
 const maxLogLines = 10_000
 
 // LogLine is one line of the log, as the API shows it.
@@ -33,8 +33,8 @@ type LogLine struct {
 // Sequence is the line's number.
 func (l *LogLine) Sequence() int64 { return l.sequence }
 
-// Logs keeps the newest lines and the level below which nothing is written. Safe
-// for several goroutines.
+// Logs stores the newest lines, and the level below which nothing is written. It is safe for several
+// goroutines.
 type Logs struct {
 	level atomic.Int32
 
@@ -114,22 +114,22 @@ func taken(fields map[string]any, name string) string {
 	return text
 }
 
-// Follow has every line given to take from now on.
+// Follow passes every line to take from now on.
 func (l *Logs) Follow(take func(LogLine)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.follow = take
 }
 
-// Offer has every line from info on given to take from now on, whatever the level
-// in force: who is to be told does not hang on what is written down.
+// Offer passes every line from level info on to take from now on, whatever level is in force: whom
+// to notify does not depend on what is written.
 func (l *Logs) Offer(take func(LogLine)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.offer = take
 }
 
-// offers is a writer to whom Offer named.
+// offers is a writer to the function that Offer set.
 type offers struct{ logs *Logs }
 
 func (o offers) Write(text []byte) (int, error) { return len(text), nil }
@@ -148,11 +148,11 @@ func (o offers) WriteLevel(level zerolog.Level, text []byte) (int, error) {
 	return len(text), err
 }
 
-// Lines gives the lines kept to look, oldest first. It must not keep the slice.
-func (l *Logs) Lines(look func([]LogLine)) {
+// Lines passes the stored lines to read, oldest first. It must not retain the slice.
+func (l *Logs) Lines(read func([]LogLine)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	look(l.lines)
+	read(l.lines)
 }
 
 // passes is a writer that lets only lines of the level in force pass.

@@ -1,7 +1,7 @@
 // Package ops exports metrics and logs, and generates the rules, dashboard and unit that watch them.
 //
-// It shows what the engine tells: notes become log lines and counters, the
-// status becomes gauges and JSON. It decides nothing.
+// It shows what the engine reports: notes become log lines and counters, and the status becomes
+// gauges and JSON. It decides nothing.
 package ops
 
 import (
@@ -18,9 +18,8 @@ import (
 // Build says which binary runs.
 type Build struct{ Version, Revision, Go string }
 
-// Metrics are the families of the catalogue that this part of botd can fill.
-// Labels come from closed sets: operations, rules, configured strategies and
-// symbols; never from an id, an error's text or an address. Safe for several
+// Metrics are botd's metric families. Labels come from closed sets (operations, rules, configured
+// strategies and symbols), never from an id, an error's text or an address. It is safe for several
 // goroutines.
 type Metrics struct {
 	Registry *prometheus.Registry
@@ -52,7 +51,7 @@ type Metrics struct {
 
 	balance, positionValue, positionPNL *prometheus.GaugeVec
 	liquidation, unguarded              *prometheus.GaugeVec
-	bareSeconds                         *prometheus.CounterVec
+	unprotectedSeconds                  *prometheus.CounterVec
 	realized, unexplained               *prometheus.GaugeVec
 	strategyEquity, strategyOpen        *prometheus.GaugeVec
 	strategyFall, assets                *prometheus.GaugeVec
@@ -71,14 +70,14 @@ type Metrics struct {
 
 	notifications, signals, telegram, recorded *prometheus.CounterVec
 
-	families []Family
-	vectors  []vector                    // of all families
-	traded   map[string]*exchange.Symbol // by strategy, of the Status before
-	used     map[[2]string]bool          // limits and scopes, of the Status before
-	decided  decisions
-	bareMS   map[string]int64   // per symbol, of the Status before
-	paid     map[string]float64 // fees per strategy, of the Status before
-	candles  map[string]int64   // close of the newest candle per strategy, of the Status before
+	families      []Family
+	vectors       []vector                    // of all families
+	traded        map[string]*exchange.Symbol // by strategy, of the Status before
+	used          map[[2]string]bool          // limits and scopes, of the Status before
+	decided       decisions
+	unprotectedMS map[string]int64   // per symbol, of the Status before
+	paid          map[string]float64 // fees per strategy, of the Status before
+	candles       map[string]int64   // close of the newest candle per strategy, of the Status before
 }
 
 var (
@@ -88,7 +87,7 @@ var (
 	slippageBuckets = []float64{-.01, -.001, -.0001, 0, .0001, .0005, .001, .005, .01, .05}
 )
 
-// Reloaded tells that the configuration was read again, and whether it was taken over.
+// Reloaded records that the configuration was read again, and whether it is in force.
 func (m *Metrics) Reloaded(good bool) {
 	if !good {
 		m.reloaded.WithLabelValues().Set(0)
@@ -98,17 +97,16 @@ func (m *Metrics) Reloaded(good bool) {
 	m.reloadedAt.WithLabelValues().Set(float64(time.Now().UnixMilli()) / 1000)
 }
 
-// NewMetrics registers every family on a registry of its own. It is made when
-// the configuration was loaded.
+// NewMetrics registers every family on a new registry, once the configuration is loaded.
 func NewMetrics(mode string, build Build) *Metrics {
 	m := &Metrics{
-		Registry: prometheus.NewRegistry(),
-		known:    newClosed(),
-		decided:  decisions{},
-		candles:  map[string]int64{},
-		bareMS:   map[string]int64{},
-		peaks:    map[string]float64{},
-		paid:     map[string]float64{},
+		Registry:      prometheus.NewRegistry(),
+		known:         newClosed(),
+		decided:       decisions{},
+		candles:       map[string]int64{},
+		unprotectedMS: map[string]int64{},
+		peaks:         map[string]float64{},
+		paid:          map[string]float64{},
 	}
 	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.gauge("botd_build_info", "Build of the running binary; always 1.", "version", "revision", "goversion").
@@ -119,7 +117,7 @@ func NewMetrics(mode string, build Build) *Metrics {
 	m.component = m.gauge("botd_component_up", "1 when the component's last check passed.", "component")
 	m.reloaded = m.gauge("botd_config_last_reload_successful", "1 when the last configuration load worked.")
 	m.reloadedAt = m.gauge("botd_config_last_reload_success_timestamp_seconds", "Time of the last good configuration load.")
-	m.unclean = m.gauge("botd_last_shutdown_unclean", "1 when the run before this one ended without a clean stop.")
+	m.unclean = m.gauge("botd_last_shutdown_unclean", "1 when the previous run ended without a clean stop.")
 	m.unclean.WithLabelValues()
 	m.logEvents = m.counter("botd_log_events_total", "Log events written.", "level")
 	m.exchangeFamilies()
@@ -127,13 +125,13 @@ func NewMetrics(mode string, build Build) *Metrics {
 	m.orderFamilies()
 	m.accountFamilies()
 	m.notifications = m.counter("botd_notifications_total", "Notices sent.", "channel", "result")
-	m.signals = m.counter("botd_signals_total", "Signals from outside, by what became of them.", "result")
+	m.signals = m.counter("botd_signals_total", "Signals, by outcome.", "result")
 	m.telegram = m.counter(
 		"botd_telegram_messages_total",
-		"Messages from Telegram, by what became of them, and replies that could not be sent.",
+		"Messages from Telegram, by outcome, and replies that could not be sent.",
 		"result",
 	)
-	m.recorded = m.counter("botd_recorded_rows_total", "Polled candles and funding rates, kept for backtests or lost.", "result")
+	m.recorded = m.counter("botd_recorded_rows_total", "Polled candles and funding rates, stored for backtests or lost.", "result")
 	m.Recorded(0, 0)
 	m.ready.WithLabelValues()
 	m.reloaded.WithLabelValues().Set(1)
@@ -160,7 +158,7 @@ func (m *Metrics) exchangeFamilies() {
 	m.marketUpdate = m.gauge("botd_market_last_update_timestamp_seconds", "Exchange time of the newest datum held.", "market", "symbol", "kind")
 	m.candleLag = m.histogram("botd_market_candle_lag_seconds", "Candle close to candle in hand.", settleBuckets, "market")
 	m.gaps = m.counter("botd_market_candle_gaps_total", "Missing candles found in a series.", "market")
-	m.clockBound = m.gauge("botd_exchange_clock_bound_seconds", "How far off the clock offset may be, either way.")
+	m.clockBound = m.gauge("botd_exchange_clock_bound_seconds", "Maximum error of the clock offset, in either direction.")
 	m.clockJumps = m.counter("botd_exchange_clock_jumps_total", "Times the local clock was set, or the machine slept.")
 	m.clockOffset.WithLabelValues()
 	m.clockBound.WithLabelValues()
@@ -235,7 +233,7 @@ func (m *Metrics) accountFamilies() {
 	m.fees = m.counter("botd_strategy_fees_usdt_total", "Fees paid.", "strategy")
 	m.unexplained = m.gauge(
 		"botd_ledger_unexplained",
-		"By how much a wallet has changed beyond what fills, fees and funding explain.",
+		"Change of a wallet that fills, fees and funding do not explain.",
 		"market",
 		"asset",
 	)
@@ -247,7 +245,7 @@ func (m *Metrics) accountFamilies() {
 		"Distance from the last price to the liquidation price over the last price.",
 		"symbol",
 	)
-	m.bareSeconds = m.counter("botd_position_unprotected_seconds_total", "Time positions lacked the stop wished for them.", "symbol")
+	m.unprotectedSeconds = m.counter("botd_position_unprotected_seconds_total", "Time positions lacked a stop that their strategy's plan has.", "symbol")
 	m.unguarded = m.gauge("botd_position_unprotected_notional_usdt", "Value of the position not covered by a working stop.", "symbol")
 	m.commitSeconds = m.histogram("botd_store_write_duration_seconds", "Time of one journal commit.", requestBuckets)
 	m.storeErrors = m.counter("botd_store_errors_total", "Store errors.", "op")
@@ -270,42 +268,42 @@ func (m *Metrics) accountFamilies() {
 	m.storeErrors.WithLabelValues("append")
 }
 
-// file is something whose size is shown.
+// file is a file whose size is a metric.
 type file struct {
 	name  string
 	bytes func() int64
 }
 
-// WatchFile has the size of a file of the store shown at each scrape; name is its label.
+// WatchFile exports the size of a file of the store at each scrape; name is its label.
 func (m *Metrics) WatchFile(name, path string) {
 	m.WatchSize(name, func() int64 {
 		info, err := os.Stat(path)
 		if err != nil {
-			return 0 // a file that is not there takes no room
+			return 0 // a missing file takes no space
 		}
 		return info.Size()
 	})
 }
 
-// WatchSize has a size shown in the same way.
+// WatchSize exports a size in the same way.
 func (m *Metrics) WatchSize(name string, bytes func() int64) {
 	m.files = append(m.files, file{name, bytes})
 	m.storeSize.WithLabelValues(name)
 }
 
-// Recorded counts rows of market data that were kept, and that could not be.
-func (m *Metrics) Recorded(kept, lost int) {
-	m.recorded.WithLabelValues("kept").Add(float64(kept))
+// Recorded counts rows of market data that were stored or lost.
+func (m *Metrics) Recorded(stored, lost int) {
+	m.recorded.WithLabelValues("kept").Add(float64(stored))
 	m.recorded.WithLabelValues("lost").Add(float64(lost))
 }
 
-// WatchBackup has the time of the last good backup shown; zero when there is none.
+// WatchBackup exports the time of the last successful backup; zero when there is none.
 func (m *Metrics) WatchBackup(last func() time.Time) { m.lastBackup = last }
 
-// WatchPauses has told until when a market's requests wait, at each scrape.
+// WatchPauses sets the source of each market's backoff time, read at each scrape.
 func (m *Metrics) WatchPauses(until func(exchange.Market) time.Time) { m.pauses = until }
 
-// Scraped brings up to date what is looked at only when somebody asks.
+// Scraped updates the gauges that are read at each scrape only.
 func (m *Metrics) Scraped(checks []Check) {
 	m.Ready(checks)
 	for _, file := range m.files {
@@ -341,7 +339,7 @@ type Family struct {
 }
 
 // Families lists what is registered, in the order in which it was. Rules and
-// dashboards are made of it, so that they can not name what does not exist.
+// dashboards are checked against it, so that they cannot name what does not exist.
 func (m *Metrics) Families() []Family { return slices.Clone(m.families) }
 
 func (m *Metrics) family(kind, name, help string, labels []string) {

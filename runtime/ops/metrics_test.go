@@ -394,7 +394,7 @@ func TestFamiliesAreTheCatalogues(t *testing.T) {
 	}
 }
 
-func TestTheLedgerIsToldByStrategyAndWhatNothingExplainsByAsset(t *testing.T) {
+func TestTheLedgerIsShownByStrategyAndUnexplainedChangesByAsset(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("demo", Build{})
 	m.Status(running(t))
@@ -406,7 +406,7 @@ func TestTheLedgerIsToldByStrategyAndWhatNothingExplainsByAsset(t *testing.T) {
 	expect(t, m, 1, "botd_reconcile_discrepancies_total", "kind=unexplained", "market=futures")
 }
 
-func TestWhatAStrategyMadeIsToldBesideWhatItWasGiven(t *testing.T) {
+func TestAStrategysProfitIsShownBesideItsCapital(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("demo", Build{})
 	s := running(t)
@@ -422,7 +422,7 @@ func TestWhatAStrategyMadeIsToldBesideWhatItWasGiven(t *testing.T) {
 	expect(t, m, 2, "botd_strategy_unrealized_pnl_usdt", "strategy=trend")
 }
 
-func TestWalletsAreToldOfConfiguredAssetsAlone(t *testing.T) {
+func TestOnlyConfiguredAssetsOfWalletsAreShown(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("demo", Build{})
 	s := running(t)
@@ -438,7 +438,7 @@ func TestWalletsAreToldOfConfiguredAssetsAlone(t *testing.T) {
 	}
 }
 
-func TestWhatIsLookedAtWhenSomebodyScrapes(t *testing.T) {
+func TestGaugesThatAreReadAtEachScrape(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("demo", Build{})
 	m.Status(running(t))
@@ -464,7 +464,7 @@ func TestWhatIsLookedAtWhenSomebodyScrapes(t *testing.T) {
 		want  float64
 	}{{true, time.Time{}, math.Inf(1)}, {true, paused, 5}, {false, time.Time{}, 0}} {
 		m.Leads(c.leads, c.until)
-		expect(t, m, truth(c.leads), "botd_leader")
+		expect(t, m, oneIf(c.leads), "botd_leader")
 		if have := value(t, m, "botd_lease_expiry_timestamp_seconds"); have != c.want {
 			t.Errorf("lease: want %v, have %v", c.want, have)
 		}

@@ -34,13 +34,13 @@ func TestEveryDeclaredStateHasItsMetricAndLogLine(t *testing.T) {
 	events := regexp.MustCompile("`([a-z]+\\.[a-z]+)`")
 	for _, row := range regexp.MustCompile(`(?m)^\| (\w+) \| .*reason="(\w+)".*$`).FindAllStringSubmatch(table, -1) {
 		reasons = append(reasons, row[2])
-		told := events.FindAllStringSubmatch(row[0], -1)
-		if len(told) == 0 {
+		named := events.FindAllStringSubmatch(row[0], -1)
+		if len(named) == 0 {
 			t.Errorf("%s: want its log lines named", row[1])
 		}
-		for _, event := range told {
+		for _, event := range named {
 			if !strings.Contains(screen.String(), `"event":"`+event[1]+`"`) {
-				t.Errorf("%s: the log never tells %s", row[1], event[1])
+				t.Errorf("%s: the log never has %s", row[1], event[1])
 			}
 		}
 	}

@@ -9,14 +9,13 @@ import (
 	"botd/runtime/engine"
 )
 
-// Supervisor tells systemd how botd is (Type=notify). Without systemd it tells
-// nobody.
+// Supervisor reports botd's state to systemd (Type=notify). Without systemd it does nothing.
 type Supervisor struct{ socket string }
 
-// NewSupervisor reads where systemd listens.
+// NewSupervisor reads the address of systemd's socket.
 func NewSupervisor() *Supervisor { return &Supervisor{os.Getenv("NOTIFY_SOCKET")} }
 
-// Notify sends a state. Nobody can be told when it fails, and nothing hangs on it.
+// Notify sends a state. A failure is ignored: there is nobody to report it to.
 func (s *Supervisor) Notify(lines ...string) {
 	if s.socket == "" {
 		return
@@ -33,11 +32,10 @@ func (s *Supervisor) Notify(lines ...string) {
 	_, _ = conn.Write([]byte(strings.Join(lines, "\n")))
 }
 
-// Ready says that botd runs.
+// Ready reports that botd runs.
 func (s *Supervisor) Ready(where string) { s.Notify("READY=1", "STATUS="+where) }
 
-// Note feeds the watchdog with every round that is finished, and shows what a
-// person should know.
+// Note feeds the watchdog with every finished round, and sets the status line.
 func (s *Supervisor) Note(n *engine.Note) {
 	if s.socket == "" {
 		return
@@ -47,16 +45,16 @@ func (s *Supervisor) Note(n *engine.Note) {
 		s.Notify("WATCHDOG=1")
 	case engine.NoteHalt:
 		if fact.Over {
-			s.Notify("STATUS=trading goes on: " + fact.Why)
+			s.Notify("STATUS=trading continues: " + fact.Why)
 			return
 		}
 		s.Notify("STATUS=trading is halted: " + fact.Why)
 	case engine.NoteBlind:
 		if !fact.Over {
-			s.Notify(fmt.Sprintf("STATUS=orders and positions can not be read: %s", fact.Why))
+			s.Notify(fmt.Sprintf("STATUS=orders and positions cannot be read: %s", fact.Why))
 		}
 	}
 }
 
-// Stopping says that botd ends on purpose.
+// Stopping reports that botd ends on purpose.
 func (s *Supervisor) Stopping() { s.Notify("STOPPING=1") }

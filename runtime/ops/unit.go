@@ -2,32 +2,35 @@ package ops
 
 import "fmt"
 
-// Unit is what the systemd unit is written for.
+// Unit is the input of the systemd unit.
 type Unit struct {
 	Binary    string // path of botd
 	Config    string // configuration directory
 	Mode      string // demo, paper or live
-	Watchdog  int    // seconds without a finished round after which systemd starts botd again
-	StopAfter int    // seconds stopping may take
+	Watchdog  int    // seconds without a finished round before systemd restarts botd
+	StopAfter int    // seconds that stopping may take
 }
 
-// UnitFile writes a hardened systemd unit: botd has a user of its own, sees
-// nothing of the machine but its configuration and its state, and its key comes as
-// a credential. systemd-analyze security rates it 1.1.
+// UnitFile returns a hardened systemd unit: botd runs as its own user, sees only its configuration
+// and state of the machine, and gets its key as a credential. systemd-analyze security rates it 1.1.
 func UnitFile(u Unit) string {
 	confirm := ""
 	if u.Mode != "" {
 		confirm = " --mode " + u.Mode
 	}
-	credentials := `# The exchange's key and secret, as files of mode 600 that only root reads; they
-# stand in $CREDENTIALS_DIRECTORY for botd alone.
+	credentials := `# The exchange's key and secret: files of mode 600 that only root can read; they
+# appear in $CREDENTIALS_DIRECTORY for botd alone.
 LoadCredential=BOTD_KEY:/etc/botd/key
 LoadCredential=BOTD_SECRET:/etc/botd/secret
 `
 	if u.Mode != "live" {
 		credentials = ""
 	}
-	return fmt.Sprintf(`# Written by botd ops unit.
+	return fmt.Sprintf(unitTemplate, u.Binary, u.Config, confirm, u.Watchdog, u.StopAfter, credentials)
+}
+
+// unitTemplate takes binary, configuration, mode, watchdog, stop timeout and credentials.
+const unitTemplate = `# Written by botd ops unit.
 [Unit]
 Description=botd, trading strategies unattended
 Documentation=man:botd(1)
@@ -45,10 +48,10 @@ ExecReload=kill -HUP $MAINPID
 WorkingDirectory=/var/lib/botd
 Restart=on-failure
 RestartSec=5
-# What a person has to mend first: usage, bad data, credentials, configuration.
+# A person must act first: usage, bad data, credentials, configuration.
 RestartPreventExitStatus=64 65 77 78
-# Fed by finished rounds: a botd that hangs is started again. An exchange that fails does not
-# starve it, since a round that fails is finished too.
+# Fed by finished rounds: a hanging botd is restarted. A failing exchange does not starve it: a
+# round that fails has finished, too.
 WatchdogSec=%[4]d
 TimeoutStopSec=%[5]d
 KillMode=mixed
@@ -91,5 +94,4 @@ DevicePolicy=closed
 
 [Install]
 WantedBy=multi-user.target
-`, u.Binary, u.Config, confirm, u.Watchdog, u.StopAfter, credentials)
-}
+`

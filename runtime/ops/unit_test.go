@@ -25,7 +25,7 @@ func systemd(t *testing.T, arguments ...string) (string, error) {
 }
 
 // TestTheUnitExposesLittle has systemd rate it; and the figure that the documents
-// and the help tell is the one it gives, or a worse one.
+// and the help state is the one it gives, or a worse one.
 func TestTheUnitExposesLittle(t *testing.T) {
 	t.Parallel()
 	unit := UnitFile(Unit{Binary: "/usr/bin/botd", Config: "/etc/botd", Mode: "live", Watchdog: 120, StopAfter: 45})
@@ -44,17 +44,17 @@ func TestTheUnitExposesLittle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := regexp.MustCompile(`systemd-analyze security\S*(?: \S+)?\s+rates\s+it\s+([0-9]\.[0-9])`).FindStringSubmatch(string(text))
-		if told == nil {
+		rated := regexp.MustCompile(`systemd-analyze security\S*(?: \S+)?\s+rates\s+it\s+([0-9]\.[0-9])`).FindStringSubmatch(string(text))
+		if rated == nil {
 			t.Errorf("%s: want it said what systemd-analyze security rates the unit", name)
-		} else if figure, _ := strconv.ParseFloat(told[1], 64); exposure > figure {
+		} else if figure, _ := strconv.ParseFloat(rated[1], 64); exposure > figure {
 			t.Errorf("%s says %.1f, and systemd %.1f", name, figure, exposure)
 		}
 	}
 }
 
 // TestSystemdUnderstandsEveryLineOfTheUnit has systemd read it: what it does not
-// know, or finds odd, it tells.
+// know, or finds odd, it reports.
 func TestSystemdUnderstandsEveryLineOfTheUnit(t *testing.T) {
 	t.Parallel()
 	binary, err := os.Executable()
@@ -72,6 +72,6 @@ func TestSystemdUnderstandsEveryLineOfTheUnit(t *testing.T) {
 	}
 	odd := strings.Replace(UnitFile(Unit{Binary: binary, Config: "/etc/botd"}), "NoNewPrivileges=yes", "NoNewPrivilege=yes", 1)
 	if output, _ := systemd(t, "verify", "--man=no", write(t, "botd.service", odd)); !strings.Contains(output, "NoNewPrivilege") {
-		t.Errorf("want a misspelt line told, have %q", output)
+		t.Errorf("want a misspelt line reported, have %q", output)
 	}
 }

@@ -63,7 +63,7 @@ func NewLogs() *cobra.Command {
 
 func eventIDs() (ids []string) {
 	for _, e := range ops.Events {
-		ids = append(ids, e.ID+"\t"+e.Tells)
+		ids = append(ids, e.ID+"\t"+e.Means)
 	}
 	return ids
 }

@@ -1,0 +1,120 @@
+package ops
+
+import "time"
+
+// Severities of alerts.
+const (
+	Page   = "page"   // needs a person at once, at night too
+	Ticket = "ticket" // needs a person on the next working day
+)
+
+// Alert is an alerting rule of Prometheus.
+type Alert struct {
+	Name       string
+	Severity   string
+	Expression string
+	For        time.Duration
+	Summary    string // with the labels of the series that fired
+	Meaning    string
+	Action     string
+}
+
+// Alerts returns all alerting rules: those that page, then those that open a ticket.
+func Alerts() []Alert { return alerts }
+
+var alerts = []Alert{
+	{"BotdDown", Page, `up{job=~"botd.*"} == 0`, time.Minute,
+		"botd {{ $labels.instance }} does not answer",
+		"Prometheus cannot scrape botd: the process, its machine or the network is down. Stops stay on the exchange; nothing else happens.",
+		"Look at the service and its log, and start it again. It resolves by itself whatever was in flight."},
+	{"BotdAbsent", Page, `absent(botd_build_info)`, 5 * time.Minute,
+		"no botd is scraped at all",
+		"There is no botd among the targets, so BotdDown cannot fire either.",
+		"Look at Prometheus's targets and at the service."},
+	{"BotdTradingHalted", Page, `max by (job, instance, reason) (botd_trading_halted) == 1`, time.Minute,
+		"trading on {{ $labels.instance }} is halted: {{ $labels.reason }}",
+		"Nothing opens, in the whole account or in a part of it; exits and stops continue.",
+		"botd status shows the cause and the way out; botd rearm ends a halt."},
+	{"BotdOrderUnsettled", Page, `time() - (botd_orders_unsettled_oldest_timestamp_seconds > 0) > 60`, 0,
+		"an order on {{ $labels.market }} has not settled for {{ $value | humanizeDuration }}",
+		"An order was sent and its state could not be fetched: it may exist or not. Its symbol opens nothing.",
+		"See botd orders, botd reconcile and the exchange's own screen. The order is never sent again automatically."},
+	{"BotdReconcileStale", Page, `time() - botd_reconcile_last_success_timestamp_seconds > 120`, time.Minute,
+		"orders and positions of {{ $labels.instance }} were last read {{ $value | humanizeDuration }} ago",
+		"No complete round for two minutes: botd is blind, and opens nothing.",
+		"Look at the exchange's status and at BotdExchangeErrors; botd probe examines the exchange step by step."},
+	{"BotdDiscrepancyUnresolved", Page, `botd_reconcile_discrepancies_unresolved > 0`, 2 * time.Minute,
+		"{{ $value }} symbols of {{ $labels.instance }} are quarantined",
+		"The exchange's report does not fit what botd did: a person decides.",
+		"botd resolve shows the evidence and what each decision would change."},
+	{"BotdNearLiquidation", Page, `botd_position_liquidation_distance_ratio < 0.05`, 0,
+		"{{ $labels.symbol }} is {{ $value | humanizePercentage }} from its liquidation",
+		"If the price moves that far, the exchange closes the position and charges a fee.",
+		"Add margin, or botd halt --level flatten --symbol."},
+	{"BotdUnprotectedPosition", Page, `rate(botd_position_unprotected_seconds_total[2m]) > 0.5`, time.Minute,
+		"{{ $labels.symbol }} lacks its stop loss",
+		"For more than half of the last two minutes a position had no stop on the exchange, although its strategy has one in its plan.",
+		"botd orders and botd intents show why the stop is missing; place one manually, or botd halt --level flatten --symbol."},
+	{"BotdAuthFailing", Page, `sum by (job, instance, market) (increase(botd_exchange_error_codes_total{code=~"-1022|-2008|-2015"}[5m])) > 0`, 0,
+		"the exchange refuses the key of {{ $labels.instance }}",
+		"The key is unknown or not permitted, or its signature is wrong: nothing can be read or closed.",
+		"Look at the key on the exchange (expiry, permissions, IP list), then at key_file and secret_file."},
+	{"BotdNoLeader", Page, `sum by (job) (botd_leader) == 0`, time.Minute,
+		"no botd of {{ $labels.job }} trades",
+		"Every process of the job stands by, or has lost its lease.",
+		"Look at the processes and their lock files; one process must trade."},
+	{"BotdTwoLeaders", Page, `sum by (job) (botd_leader) > 1`, time.Minute,
+		"{{ $value }} processes of {{ $labels.job }} trade at once",
+		"Two processes trade one account; or several accounts are scraped as one job, where each needs its own.",
+		"Stop one of them at once. botd halts by itself when it finds orders with its prefix that it did not place."},
+
+	{"BotdStrategyStalled", Ticket, `(time() - botd_strategy_next_cycle_timestamp_seconds > 120)` +
+		` and on (job, instance, strategy) (botd_strategy_state{state="running"} == 1)`, 5 * time.Minute,
+		"{{ $labels.strategy }} should have decided {{ $value | humanizeDuration }} ago",
+		"A strategy is due and has not decided: its candles do not arrive, or the engine is stuck.",
+		"botd status; BotdMarketDataStale and BotdExchangeErrors narrow it down."},
+	{"BotdStrategyFailed", Ticket, `botd_strategy_state{state="failed"} == 1`, 0,
+		"{{ $labels.strategy }} has failed",
+		"The strategy panicked and is stopped; its protection stays on the exchange.",
+		"The log has the cause. Correct its file, which is reloaded at once, or close its position with botd halt --level flatten --strategy."},
+	{"BotdExchangeErrors", Ticket, `instance:botd_exchange_errors:ratio5m > 0.1`, 10 * time.Minute,
+		"{{ $value | humanizePercentage }} of the requests of {{ $labels.instance }} fail",
+		"The exchange, or the network to it, has errors.",
+		"botd probe examines the exchange step by step; see the exchange's own status page."},
+	{"BotdRateLimited", Ticket, `botd_exchange_backoff_until_timestamp_seconds > time()` +
+		` or rate(botd_exchange_throttle_wait_seconds_total[5m]) > 1`, 5 * time.Minute,
+		"requests of {{ $labels.instance }} to {{ $labels.market }} wait for the rate limit",
+		"The exchange limits the rate, or the configured budget is too small: exits and settling go first.",
+		"Make fewer requests (longer schedules, fewer symbols), or raise exchange.requests_per_second if the exchange allows it."},
+	{"BotdMarketDataStale", Ticket, `botd_component_up{component="market_data"} == 0`, 2 * time.Minute,
+		"market data of {{ $labels.instance }} are old",
+		"A price or a candle that a strategy needs does not arrive: nothing opens on it.",
+		"botd status names it; the exchange may have stopped trading it."},
+	{"BotdClockSkew", Ticket, `abs(botd_exchange_clock_offset_seconds) > 5` +
+		` or on (job, instance) botd_component_up{component="clock"} == 0`, 10 * time.Minute,
+		"the clock of {{ $labels.instance }} is off, or the exchange's clock cannot be read",
+		"botd signs with the exchange's time, which it reads each minute; a local clock that is far off makes logs and schedules hard to read.",
+		"Look at NTP on the machine."},
+	{"BotdLimitNearlyReached", Ticket, `botd_risk_limit_usage_ratio{limit!~"max_leverage|max_data_age|price_collar"} > 0.8`, 5 * time.Minute,
+		"{{ $labels.limit }} of {{ $labels.scope }} is used to {{ $value | humanizePercentage }}",
+		"At the limit nothing opens any more; a loss limit also cancels resting openings.",
+		"botd limits shows utilization and headroom."},
+	{"BotdConfigReloadFailed", Ticket, `botd_config_last_reload_successful == 0`, 0,
+		"the last configuration of {{ $labels.instance }} was refused",
+		"botd continues with the previous one.",
+		"botd check lists every error with file and line."},
+	{"BotdBackupOld", Ticket, `(time() - botd_store_last_backup_timestamp_seconds > 172800)` +
+		` and on (job, instance) botd_mode_info{mode="live"}`, time.Hour,
+		"the journal of {{ $labels.instance }} was last backed up {{ $value | humanizeDuration }} ago",
+		"The journal is botd's memory; without a backup, a broken disk means resolving every position manually.",
+		"Run botd backup DIRECTORY from a timer."},
+	{"BotdStoreSlow", Ticket, `instance:botd_store_write_seconds:p99_5m > 0.5` +
+		` or on (job, instance) sum by (job, instance) (increase(botd_store_errors_total[5m])) > 0`, 5 * time.Minute,
+		"the journal of {{ $labels.instance }} writes slowly, or not at all",
+		"Every order waits until its record is on disk.",
+		"Look at the disk: free space, health, and what else writes to it."},
+	{"BotdNotificationsFailing", Ticket, `sum by (job, instance, channel) (increase(botd_notifications_total{result="failed"}[15m])) > 0`, 0,
+		"notifications to {{ $labels.channel }} do not arrive",
+		"botd's messages reach nobody on this channel.",
+		"botd notify test; look at the channel's token and the network."},
+}
