@@ -28,7 +28,7 @@ type accounting struct {
 	futures, spot bookkeeping // how far the ledger has got
 }
 
-// money is how far the ledger has got with one market.
+// bookkeeping is how far the ledger has got with one market.
 type bookkeeping struct {
 	last    ledger.Reading // the newest
 	sinceMS int64          // since when it tells the same
@@ -47,10 +47,13 @@ type bookkeeping struct {
 	wanted   int64
 }
 
-// stands reports whether a reading is to be booked and no answer is waited for.
+// ready reports whether a reading is to be booked and no answer is waited for.
 func (m *bookkeeping) ready() bool { return m.due && m.pending == 0 }
 
-// keepBooks takes what a round read of the money into the ledger. Wallet and
+// ready reports whether a market's reading is.
+func (a *accounting) ready() bool { return a.futures.ready() || a.spot.ready() }
+
+// observe takes what a round read of the money into the ledger. Wallet and
 // positions are read one after the other, and replicas may be old: a reading is
 // booked when a later one tells the same, which began as long as a read may be old
 // after it. What is there at first is taken over at once, before anything is
@@ -155,7 +158,7 @@ func (a *accounting) askEnded(m *bookkeeping) {
 	a.askFor(m, purpose{kind: callEnded}, exchange.Request{Operation: exchange.FuturesPositionsHistory, Offset: len(m.ended), Limit: closedPage})
 }
 
-// moneyAnswer takes the answer to a question of the ledger's.
+// takeAnswer takes the answer to a question of the ledger's.
 func (a *accounting) takeAnswer(p purpose, event *EventAnswer) {
 	m := &a.futures
 	if p.kind == callExecutions {
@@ -214,7 +217,7 @@ func (a *accounting) takeExecutions(m *bookkeeping, p purpose, trades []exchange
 	}
 }
 
-// bookMoney books a reading whose questions are answered, unless the exchange
+// post books a reading whose questions are answered, unless the exchange
 // does not tell all of it yet: then the next round asks again, for a minute.
 func (a *accounting) post(m *bookkeeping) {
 	whole := m.found >= m.wanted

@@ -229,6 +229,8 @@ func (e *Engine) answer(event *EventAnswer) {
 		e.market.takePolled(p.series, event)
 	case callEnded, callExecutions, callBetween:
 		e.accounting.takeAnswer(p, event)
+		e.round.hastenBooking()
+		e.roster.endRemoved()
 	case callFunding:
 		e.market.takeFunding(p.leg, event)
 	case callRules:

@@ -105,6 +105,33 @@ func TestTheLedgerAwaitsTheLastTradesOfARemovedStrategy(t *testing.T) {
 	}
 }
 
+// A reading that the exchange's history did not complete is made again soon, not
+// after the idle time, and the strategy goes with the answer that completes it.
+func TestARemovedStrategyGoesSoonAfterItsLastTradeIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10), books)
+	w.pass(60_000)
+	w.halt(record.LevelFlatten, account.Scope{Strategy: "one"})
+	hidden := w.now + 10_000
+	w.mirror = func(answer *exchange.Answer) {
+		if w.now < hidden && answer.Positions.Done() {
+			answer.Positions = exchange.FetchedOf(slices.DeleteFunc(slices.Clone(answer.Positions.Items()),
+				func(p exchange.Position) bool { return p.Remaining == 0 }))
+		}
+	}
+	w.pass(5_000)
+	w.wantHeld(0)
+	w.change(Reload{Removed: []string{"one"}})
+	w.pass(4_000)
+	if !w.ledger().Awaits(bitcoin) {
+		t.Fatal("want an exit that is not booked yet")
+	}
+	w.pass(5_000)
+	if have := w.names(); len(have) > 0 {
+		t.Errorf("want it gone within 4 s of the history telling its end, have %v", have)
+	}
+}
+
 func TestARemovedStrategyIsWoundUpAsItSaid(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"flatten", "leave"} {

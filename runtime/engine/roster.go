@@ -130,7 +130,7 @@ func (r *roster) holding(leg *leg) string {
 	return ""
 }
 
-// over reports whether nothing is left of a strategy that is configured no more. The
+// ended reports whether nothing is left of a strategy that is configured no more. The
 // ledger may await something of its symbol still; another strategy there is told it.
 func (r *roster) ended(leg *leg, reload *Reload) bool {
 	key := leg.symbol.Key()
@@ -138,7 +138,7 @@ func (r *roster) ended(leg *leg, reload *Reload) bool {
 		slices.ContainsFunc(reload.Strategies, func(c *StrategyConfig) bool { return c.Symbol.Key() == key }))
 }
 
-// sweep ends removed strategies that are wound up, when their money is booked.
+// endRemoved ends removed strategies that are wound up, when their money is booked.
 func (r *roster) endRemoved() {
 	for _, leg := range slices.Clone(r.legs) {
 		m := &r.accounting.futures
@@ -151,7 +151,7 @@ func (r *roster) endRemoved() {
 	}
 }
 
-// end has a removed strategy that holds nothing leave no trace but its records.
+// endLeg has a removed strategy that holds nothing leave no trace but its records.
 func (r *roster) endLeg(leg *leg) {
 	r.forget(leg)
 	r.noteReload(leg, "it is configured no more, holds nothing, and has ended")

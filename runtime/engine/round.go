@@ -166,12 +166,25 @@ func (r *round) schedule(acted bool) {
 	switch {
 	case acted || r.busy() && (r.config.BusyRoundMS > 0 || changed):
 		r.roundMS = r.nowMS + r.config.BusyRoundMS
-	case r.accounting.futures.ready() || r.accounting.spot.ready(): // the ledger waits until what it read is old enough
-		r.roundMS = r.nowMS + max(r.config.BusyRoundMS, min(r.config.IdleRoundMS, r.config.Settle.StalenessMS))
+	case r.accounting.ready():
+		r.roundMS = r.nowMS + r.bookingMS()
 	case r.config.IdleRoundMS > 0:
 		r.roundMS = min(r.nowMS+r.config.IdleRoundMS, r.limits.turnMS())
 	default:
 		r.roundMS = never
+	}
+}
+
+// bookingMS is how long the ledger waits until what it read is old enough to be booked.
+func (r *round) bookingMS() int64 {
+	return max(r.config.BusyRoundMS, min(r.config.IdleRoundMS, r.config.Settle.StalenessMS))
+}
+
+// hastenBooking has the next round come soon when the answers to the ledger's
+// questions were not enough to book.
+func (r *round) hastenBooking() {
+	if r.config.IdleRoundMS > 0 && !r.underWay() && r.accounting.ready() {
+		r.roundMS = min(r.roundMS, r.nowMS+r.bookingMS())
 	}
 }
 
