@@ -31,8 +31,9 @@ type Book struct {
 	openIDs  []int64          // scratch of Vanished
 	matched  []*account.Placement
 
-	Foreign  string // policy for what botd did not make: halt, adopt or ignore
-	Instance string // whose prefix our client order ids carry
+	SpotFee  exchange.Rate // taken from the asset bought on spot, where no execution has shown it
+	Foreign  string        // policy for what botd did not make: halt, adopt or ignore
+	Instance string        // whose prefix our client order ids carry
 }
 
 // observed is what was last fetched of the account as a whole.

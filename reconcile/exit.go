@@ -21,6 +21,7 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 		return
 	}
 	d.exiting = true
+	d.unstick(d.towards)
 	for _, p := range d.towards {
 		if p.Purpose() == placement.Exit && !d.again(p) {
 			return // one exit at a time: derived anew when it has ended, or its answer was lost (case 20)
@@ -95,7 +96,7 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 
 func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
 	rules := d.symbol.Rules
-	quantity = d.capped(rules.FloorQuantity(quantity))
+	quantity = d.capped(d.clip(rules.FloorQuantity(quantity)))
 	if d.tooSmall(quantity) {
 		d.closeDust(quantity, reason)
 		return
@@ -104,7 +105,7 @@ func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
 	if d.symbol.Key().Market == exchange.Spot {
 		// Spot MARKET sells are by USDT amount: base is sold by a limit through the collar.
 		order.Type, order.ReduceOnly = exchange.Limit, false
-		order.Price = rules.CeilPrice(d.symbol.Last - share(d.symbol.Last, d.desired.Collar))
+		order.Price = d.sellable(rules.CeilPrice(d.symbol.Last-share(d.symbol.Last, d.desired.Collar)), quantity)
 	}
 	d.add(Intent{Purpose: placement.Exit, Order: order, Reason: reason})
 }

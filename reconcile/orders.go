@@ -92,5 +92,5 @@ func (d *derivation) reducible() exchange.Quantity {
 			free -= d.intents[i].Order.Quantity
 		}
 	}
-	return d.symbol.Rules.FloorQuantity(max(0, min(free, d.room())))
+	return d.clip(d.symbol.Rules.FloorQuantity(max(0, min(free, d.room()))))
 }

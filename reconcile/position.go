@@ -8,10 +8,6 @@ import (
 	"botd/reconcile/record"
 )
 
-// spotFeeBound is the largest share of what was bought that fees in the
-// received asset may have taken, before the wallet counts as not understood.
-const spotFeeBound exchange.Rate = 500_000 // 0.5 %
-
 // observePosition compares the position the exchange tells with the one the
 // fills explain, and decides what is unknown.
 func (b *Book) observePosition(s *Snapshot, symbol *SymbolState, emit func(record.Record)) {
@@ -166,31 +162,6 @@ func (b *Book) boundByWallet(s *Snapshot, symbol *SymbolState) {
 	}
 	symbol.short = min(0, held-symbol.Baseline()-symbol.Known()+symbol.Fees())
 	symbol.Position = symbol.heldOnSpot()
-}
-
-// squareWallet takes what the wallet misses of the fills as fees, within their
-// bound; more of it is somebody else's doing. While an order rests, which may
-// fill between the list and the wallet, that is so when it lasts.
-func (b *Book) squareWallet(s *Snapshot, symbol *SymbolState, held exchange.Quantity, live bool, emit func(record.Record)) {
-	fees := symbol.Rules.QuantityOf(symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.Rules.QuantityTick
-	short := symbol.Known() - symbol.Fees() - (held - symbol.Baseline())
-	explained := short <= fees && symbol.Bought() > 0
-	if short <= 0 || explained {
-		symbol.short = 0
-		symbol.misses.reset()
-		if short > 0 && !live {
-			emit(symbol.about(record.Fees{Quantity: short, Evidence: "fees taken from the asset bought"}))
-		}
-		return
-	}
-	if short != symbol.missed {
-		symbol.misses.reset()
-	}
-	symbol.missed = short
-	if symbol.misses.extend(s); !live || symbol.misses.exceeds(b.Settle().StalenessMS) {
-		symbol.misses.reset()
-		b.missing(symbol, short, emit)
-	}
 }
 
 // heldOnSpot is what fills and fees explain, without what the wallet misses of

@@ -18,11 +18,14 @@ const againMS = 2_000
 const bridge = "bridge"
 
 // again reports whether a placement of unknown fate may have another beside it:
-// it was not in the list just fetched, and the exchange refuses or caps a repeat.
-// Spot promises neither, so there nothing is repeated.
+// it was not in the list just fetched, and the exchange refuses or caps a repeat. On
+// spot it does that where the wallet has not enough for both; a stop is repeated all the
+// same, since one too many is seen in the next list and canceled.
 func (d *derivation) again(p *account.Placement) bool {
-	waited := d.nowMS-max(p.SentMS(), p.UnknownMS()) >= againMS
-	return p.State() == placement.Uncertain && waited && d.symbol.Key().Market == exchange.Futures
+	if p.State() != placement.Uncertain || d.nowMS-max(p.SentMS(), p.UnknownMS()) < againMS {
+		return false
+	}
+	return d.symbol.Key().Market == exchange.Futures || p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss || !d.both(p)
 }
 
 // protect keeps the position's stop-loss and take-profit on the exchange, placed

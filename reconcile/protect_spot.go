@@ -9,18 +9,18 @@ import (
 )
 
 // Spot stops are orders of a quantity, which hold the asset. What is bought later is
-// covered by one more, so that what stands stays; only when there are many are they
-// made one, since that takes them off for a round or two.
-const (
-	mostStops = 8
-	joinMS    = 60_000
-)
+// covered by one more, so that what stands stays; when there are many, the smallest is
+// joined with what comes, since that takes off no other.
+const mostStops = 8
 
 // protectSpot keeps STOP_LIMITs over the whole quantity. They hold the asset, so
 // their cancel is confirmed before any other exit.
 func (d *derivation) protectSpot() {
+	if d.unstick(d.stops) {
+		return
+	}
 	for _, p := range d.towards {
-		if p.Purpose() == placement.Exit {
+		if p.Purpose() == placement.Exit && !d.again(p) {
 			return // it sells the asset a stop would sell too: the stop comes back when it has ended
 		}
 	}
@@ -36,29 +36,45 @@ func (d *derivation) protectSpot() {
 		return
 	}
 	for _, p := range d.stops {
-		missing -= p.Remaining()
+		if !d.again(p) {
+			missing -= p.Remaining()
+		}
 	}
+	uncovered := missing
+	missing = d.capped(d.clip(missing))
 	moved := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice != price })
 	switch {
-	case missing < 0:
+	case uncovered < 0:
 		d.replaceStops(0, "what is held is less than the stop would sell")
-	case d.tooSmall(missing) && moved:
+	case d.tooSmall(uncovered) && moved:
 		d.replaceStops(int64(d.desired.Interval), "the protection moves")
 	case d.tooSmall(missing):
 	case len(d.stops) >= mostStops:
-		d.replaceStops(joinMS, "one stop takes the place of many")
+		d.joinStops()
 	case d.passed(placement.StopLoss, price) && len(d.stops) == 0:
 		d.exitNow(placement.StopLoss, "the stop's price was passed already")
 	case !d.passed(placement.StopLoss, price):
-		d.add(
-			Intent{
-				Purpose: placement.StopLoss,
-				Reason:  "protects the position",
-				Order: exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.SideOf(-d.held),
-					Quantity: missing, StopPrice: price, Price: rules.FloorPrice(price - share(price, d.desired.Collar))},
-			},
-		)
+		order := exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.SideOf(-d.held), Quantity: missing, StopPrice: price}
+		order.Price = d.sellable(rules.FloorPrice(price-share(price, d.desired.Collar)), missing)
+		if order.Price <= price { // else it is too little to be sold at its stop price: no order can do it
+			d.add(Intent{Purpose: placement.StopLoss, Reason: "protects the position", Order: order})
+		}
 	}
+}
+
+// joinStops makes room for one more stop: the smallest one goes, and its quantity comes
+// back together with what is not covered yet.
+func (d *derivation) joinStops() {
+	var smallest *account.Placement
+	for _, p := range d.stops {
+		if p.Order().Type != exchange.StopLimit || p.State().Unresolved() {
+			return
+		}
+		if smallest == nil || p.Remaining() < smallest.Remaining() {
+			smallest = p
+		}
+	}
+	d.cancel(smallest, "one stop takes the place of two")
 }
 
 // replaceStops takes all stops off, to be placed anew, unless the newest is younger

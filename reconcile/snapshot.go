@@ -42,6 +42,7 @@ type Traded struct {
 	OrderID int64
 	Filled  exchange.Quantity
 	Price   exchange.Amount // mean
+	Fee     exchange.Amount // taken from the asset bought
 }
 
 // Orders returns the open list of a market, if it was fetched.
@@ -90,10 +91,19 @@ func (b *Book) Unknowns() bool {
 func (b *Book) Observe(s *Snapshot) []record.Record {
 	var out []record.Record
 	newborn := b.New()
+	b.learnFees(s)
 	emit := func(r record.Record) {
 		r.AtMS = s.EndedMS
 		b.Apply(&r)
 		out = append(out, r)
+		if _, _, fills := r.Filled(); !fills {
+			return
+		}
+		if fees, due := b.expectFees(b.Symbol(r.Symbol)); due {
+			fees.AtMS = s.EndedMS
+			b.Apply(&fees)
+			out = append(out, fees)
+		}
 	}
 	b.observeList(exchange.Futures, s.FuturesOrders, emit)
 	b.observeList(exchange.Spot, s.SpotOrders, emit)

@@ -168,9 +168,9 @@ func exposure(state *reconcile.SymbolState, book *reconcile.Book) (exchange.Amou
 	return notionalOf(state.Rules, state.Last, size)
 }
 
-// orderCount bounds the open orders of a market, foreign ones included. The interface
-// documents no bound.
-func (g *Gate) orderCount(intent *reconcile.Intent, facts *Facts, f *finding) bool {
+// orderCount bounds the open orders of a market that an opening may join, foreign ones
+// included. The interface documents no bound.
+func (g *Gate) orderCount(_ *reconcile.Intent, facts *Facts, f *finding) bool {
 	count := 1
 	for _, p := range facts.Book.Live() {
 		if p.Order().Market == facts.State.Key().Market {
@@ -182,10 +182,7 @@ func (g *Gate) orderCount(intent *reconcile.Intent, facts *Facts, f *finding) bo
 			count += len(state.Foreign)
 		}
 	}
-	most := maxMarketOrders
-	if intent.Purpose.Opens() {
-		most -= reservedForExits
-	}
+	const most = maxMarketOrders - reservedForExits
 	return f.compare(countOf(count), countOf(most), count <= most, "cancel orders: a market takes no more of an account")
 }
 

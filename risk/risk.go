@@ -91,10 +91,10 @@ var (
 		{"reduce_only", (*Gate).reduceOnly},
 		{"reduce_only_sum", (*Gate).reduceOnlySum},
 		{"close_position", (*Gate).closePosition},
-		{"balance", (*Gate).balance},
-		{"order_count", (*Gate).orderCount},
 	}
 	opens = append(slices.Clip(always),
+		rule{"balance", (*Gate).balance},
+		rule{"order_count", (*Gate).orderCount},
 		rule{"halted", (*Gate).halted},
 		rule{"unsettled", (*Gate).unsettled},
 		rule{"opposite", (*Gate).opposite},

@@ -337,6 +337,9 @@ func (w *world) mustAccept(r *rapid.T, s *scene, intent *reconcile.Intent, count
 		counts["repeats refused"]++
 		return
 	}
+	if refusal.Code == sim.CodeBalance && !intent.Purpose.Opens() {
+		return // no rule refuses a reduction: it is clipped to what is free where it is derived
+	}
 	if refusal.Code == sim.CodeReduceSum && s.outgrown(intent) {
 		return
 	}

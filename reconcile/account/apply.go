@@ -72,8 +72,7 @@ func (s *State) applyFact(r *record.Record) {
 	case record.Ignored:
 		s.ignored(r, &body)
 	case record.Fees:
-		symbol := s.Symbol(r.Symbol)
-		symbol.fees, symbol.bought = symbol.fees+body.Quantity, 0
+		s.Symbol(r.Symbol).takeFees(&body)
 	case record.Baseline:
 		s.Symbol(r.Symbol).baseline = body.Quantity
 	case record.Day:

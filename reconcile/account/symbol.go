@@ -3,6 +3,7 @@ package account
 import (
 	"botd/exchange"
 	"botd/reconcile/placement"
+	"botd/reconcile/record"
 )
 
 // Symbol is the journalled state of one symbol.
@@ -11,6 +12,7 @@ type Symbol struct {
 	known        exchange.Quantity
 	bought       exchange.Quantity
 	fees         exchange.Quantity
+	expected     exchange.Quantity
 	baseline     exchange.Quantity
 	meanPrice    exchange.Amount
 	ignored      exchange.Quantity
@@ -33,6 +35,20 @@ func (s *Symbol) Bought() exchange.Quantity { return s.bought }
 
 // Fees is, on spot, what fees took of the quantity bought, since it was last flat.
 func (s *Symbol) Fees() exchange.Quantity { return s.fees }
+
+// ExpectedFees is the part of Fees that was expected at fills, since fees were last
+// squared with the wallet.
+func (s *Symbol) ExpectedFees() exchange.Quantity { return s.expected }
+
+// takeFees takes what fees took of what was bought.
+func (s *Symbol) takeFees(body *record.Fees) {
+	s.fees += body.Quantity
+	if body.Expected {
+		s.expected += body.Quantity
+		return
+	}
+	s.bought, s.expected = 0, 0
+}
 
 // Baseline is, on spot, what the wallet held of the base asset while no strategy did.
 func (s *Symbol) Baseline() exchange.Quantity { return s.baseline }
@@ -64,7 +80,7 @@ func (s *Symbol) release() { s.quarantine, s.quarantineMS = "", 0 }
 // adopt takes a difference between exchange and journal as the strategy's.
 func (s *Symbol) adopt(quantity exchange.Quantity) {
 	s.known += quantity
-	s.bought = 0
+	s.bought, s.expected = 0, 0
 	s.release()
 }
 
@@ -81,7 +97,7 @@ func (s *Symbol) fill(p *Placement, grown exchange.Quantity, atMS int64, settle 
 	}
 	s.sold += grown
 	if s.key.Market == exchange.Spot && s.known <= s.fees {
-		s.known, s.fees, s.bought = 0, 0, 0 // flat: what fees took is gone with it
+		s.known, s.fees, s.bought, s.expected = 0, 0, 0, 0 // flat: what fees took is gone with it
 	}
 }
 

@@ -125,9 +125,11 @@ type Baseline struct {
 	Quantity exchange.Quantity `json:"quantity"`
 }
 
-// Fees is what fees took of a quantity bought on spot.
+// Fees is what fees took of a quantity bought on spot: expected at the fill, by the
+// known rate, or, where it differs, squared with the wallet later.
 type Fees struct {
-	Quantity exchange.Quantity `json:"quantity"`
+	Quantity exchange.Quantity `json:"quantity"`           // negative: the wallet holds more than was expected
+	Expected bool              `json:"expected,omitempty"` // at the fill
 	Evidence string            `json:"evidence,omitempty"`
 }
 

@@ -113,7 +113,7 @@ func (r *record2) body() (Body, error) {
 	case "baseline":
 		return Baseline{r.Filled}, nil
 	case "fees":
-		return Fees{r.Filled, r.Evidence}, nil
+		return Fees{Quantity: r.Filled, Evidence: r.Evidence}, nil
 	case "breaker":
 		return Breaker{r.UntilMS, r.Why}, nil
 	case "breach":

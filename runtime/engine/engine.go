@@ -48,7 +48,7 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 	if config.Epoch <= book.Epoch() {
 		return nil, fmt.Errorf("epoch %d is not above the journal's %d", config.Epoch, book.Epoch())
 	}
-	book.Foreign, book.Instance = config.Foreign, config.Instance
+	book.Foreign, book.Instance, book.SpotFee = config.Foreign, config.Instance, config.TakerFee
 	if !config.Ledger {
 		book.SkipLedger()
 	}

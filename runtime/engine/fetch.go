@@ -138,6 +138,9 @@ func (r *round) takeTrades(p purpose, answer *exchange.Answer) {
 		if trade.OrderID == p.orderID {
 			told.Filled += trade.Quantity
 			value = value.Add(rules.Notional(trade.Price, trade.Quantity))
+			if trade.FeeAsset == rules.Base {
+				told.Fee = told.Fee.Add(trade.Fee)
+			}
 		}
 	}
 	if told.Filled > 0 {

@@ -1,0 +1,106 @@
+package reconcile
+
+import (
+	"botd/exchange"
+	"botd/reconcile/record"
+)
+
+// On spot the fee of a purchase is taken from the asset bought. It is deducted at the
+// fill, by the rate that the order's own executions show, else by the configured one,
+// and rounded up to the step in which the asset trades: what protects and what exits
+// may then be sent at once, for a quantity that is there. The wallet squares it later.
+
+// spotFeeBound is the largest share of what was bought that fees in the received
+// asset may have taken, before the wallet counts as not understood.
+const spotFeeBound exchange.Rate = 500_000 // 0.5 %
+
+// learnFees takes the fee rates that executions of purchases show.
+func (b *Book) learnFees(s *Snapshot) {
+	for i := range s.Trades {
+		traded := &s.Trades[i]
+		p := b.ordered(exchange.Spot, traded.OrderID)
+		if p == nil || p.Order().Side != exchange.Buy || traded.Filled <= 0 {
+			continue
+		}
+		symbol := b.Symbol(p.Symbol())
+		if symbol.Rules == nil {
+			continue
+		}
+		symbol.feeRate, symbol.feeRateKnown = 0, true
+		if !traded.Fee.IsZero() {
+			symbol.feeRate = min(traded.Fee.Ratio(symbol.Rules.QuantityAmount(traded.Filled))+1, spotFeeBound) // Ratio truncates
+		}
+	}
+}
+
+// expectFees returns the record that deducts the fee of what a record has just filled of a
+// purchase; false where none is due.
+func (b *Book) expectFees(symbol *SymbolState) (record.Record, bool) {
+	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || symbol.Bought() <= 0 {
+		return record.Record{}, false
+	}
+	rate := b.SpotFee
+	if symbol.feeRateKnown {
+		rate = symbol.feeRate
+	}
+	due := ceilQuantity(symbol.Rules, symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(rate)) - symbol.ExpectedFees()
+	if due <= 0 {
+		return record.Record{}, false
+	}
+	return symbol.about(record.Fees{Quantity: due, Expected: true, Evidence: "fees of the asset bought, by the known rate"}), true
+}
+
+// squareWallet takes what the wallet misses of the fills as fees, within their
+// bound; more of it is somebody else's doing. While an order rests, which may
+// fill between the list and the wallet, that is so when it lasts.
+func (b *Book) squareWallet(s *Snapshot, symbol *SymbolState, held exchange.Quantity, live bool, emit func(record.Record)) {
+	bound := symbol.Rules.QuantityOf(symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.Rules.QuantityTick - symbol.ExpectedFees()
+	short := symbol.Known() - symbol.Fees() - (held - symbol.Baseline())
+	if short <= 0 || short <= bound && symbol.Bought() > 0 {
+		symbol.short = 0
+		symbol.misses.reset()
+		b.squareFees(s, symbol, short, live, emit)
+		return
+	}
+	if short != symbol.missed {
+		symbol.misses.reset()
+	}
+	symbol.missed = short
+	if symbol.misses.extend(s); !live || symbol.misses.exceeds(b.Settle().StalenessMS) {
+		symbol.misses.reset()
+		b.missing(symbol, short, emit)
+	}
+}
+
+// squareFees books by how much fees took more, or less, than was expected of them. More
+// in the wallet than the fees that were expected is somebody else's.
+func (b *Book) squareFees(s *Snapshot, symbol *SymbolState, short exchange.Quantity, live bool, emit func(record.Record)) {
+	if short == 0 || -short > symbol.ExpectedFees() {
+		symbol.squares.reset()
+		return
+	}
+	if live {
+		if short != symbol.unsquared {
+			symbol.squares.reset()
+		}
+		symbol.unsquared = short
+		if symbol.squares.extend(s); !symbol.squares.exceeds(b.Settle().StalenessMS) {
+			return
+		}
+	}
+	symbol.squares.reset()
+	evidence := "fees taken from the asset bought"
+	if short < 0 {
+		evidence = "fees took less of the asset bought than was expected"
+	}
+	emit(symbol.about(record.Fees{Quantity: short, Evidence: evidence}))
+}
+
+// ceilQuantity is an amount of the base asset, rounded up to the quantity step.
+func ceilQuantity(rules *exchange.Symbol, amount exchange.Amount) exchange.Quantity {
+	floor := rules.FloorQuantity(rules.QuantityOf(amount))
+	if rules.QuantityAmount(floor).Less(amount) {
+		floor += rules.QuantityTick
+	}
+	return floor
+}

@@ -1,0 +1,115 @@
+package reconcile
+
+import (
+	"slices"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// filled is what a purchase looks like in the order history.
+func (w *wallet) filled(order exchange.Order) exchange.Order {
+	order.Filled, order.Status, order.AveragePrice = order.Quantity, exchange.StatusFilled, exchange.AmountOf(50_000)
+	return order
+}
+
+// historyOf fetches the wallet with an order in the history and its executions.
+func (w *wallet) historyOf(held string, order exchange.Order, trades ...Traded) {
+	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+		History: exchange.FetchedOf([]exchange.Order{order}), Trades: trades,
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)}})})...)
+}
+
+func TestTheFeeOfASpotPurchaseIsDeductedAtTheFill(t *testing.T) {
+	t.Parallel()
+	paid := func(fee string) Traded {
+		return Traded{OrderID: 5, Filled: 1_000, Price: exchange.AmountOf(50_000), Fee: exchange.MustAmount(fee)}
+	}
+	for _, c := range []struct {
+		name       string
+		configured exchange.Rate
+		trades     []Traded
+		first      exchange.Quantity // believed before the wallet can say anything
+		wallet     string            // what it shows once it can
+		squared    exchange.Quantity
+	}{
+		{"by the configured rate, rounded up", 100_001, nil, 998, "0.99899999", 998},
+		{"by what its executions show", 100_000, []Traded{paid("0.0035")}, 996, "0.9965", 996},
+		{"they show none: it was paid in another asset", 100_000, []Traded{paid("0")}, 1_000, "1", 1_000},
+		{"more than expected is given back by the wallet", 400_000, nil, 996, "0.999", 999},
+		{"less than expected is squared by the wallet", 0, nil, 1_000, "0.999", 999},
+		{"what a person has brought is not given back", 100_000, nil, 999, "1.499", 999},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWallet(t)
+			w.book.SpotFee = c.configured
+			w.observe("0")
+			w.now += 60_000
+			order := w.order(5, exchange.Buy, 1_000)
+			w.now += 500
+			w.historyOf("0", w.filled(order), c.trades...) // the wallet is older than the fill
+			symbol := w.book.Symbol(coin)
+			if symbol.Position != c.first {
+				t.Errorf("at the fill: want %d believed, have %d", c.first, symbol.Position)
+			}
+			for range testSettle.StalenessMS/1_000 + 3 {
+				w.now += 1_000
+				w.observe(c.wallet)
+			}
+			if symbol.Position != c.squared || !symbol.Settled || symbol.Quarantine() != "" {
+				t.Errorf("with the wallet: want %d and settled, have %d, settled %t, quarantine %q", c.squared, symbol.Position, symbol.Settled, symbol.Quarantine())
+			}
+			known, fees := symbol.Known(), symbol.Fees()
+			w.start()
+			if again := w.book.Symbol(coin); again.Known() != known || again.Fees() != fees {
+				t.Errorf("after a restart: want known %d and fees %d, have %d and %d", known, fees, again.Known(), again.Fees())
+			}
+		})
+	}
+}
+
+func TestASaleOnSpotIsAtMostWhatIsFree(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		wallet string
+		unseen exchange.Quantity // a sale that no read has shown yet
+		want   exchange.Quantity // of 10; none for 0
+	}{
+		{"all of it is there", "0.01", 0, 10},
+		{"more is there, of a person", "1", 0, 10},
+		{"a part is there", "0.0075", 0, 7},
+		{"a sale under way takes a part of it", "0.01", 4, 6},
+		{"nothing is there", "0", 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWallet(t)
+			w.observe("0")
+			w.now += 60_000
+			w.buys(10)
+			symbol := w.book.Symbol(coin)
+			symbol.Last, symbol.EntryPrice = 50_000e8, exchange.AmountOf(50_000)
+			if c.unseen > 0 {
+				w.order(9, exchange.Sell, c.unseen)
+			}
+			w.now += 100
+			w.observe(c.wallet) // as old as the fill: it proves nothing, and bounds a sale
+			w.apply(record.Record{Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}}})
+			intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Collar: exchange.RateOne / 20,
+				Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)
+			stops := slices.DeleteFunc(intents, func(i Intent) bool { return i.Purpose != placement.StopLoss })
+			var have exchange.Quantity
+			for _, stop := range stops {
+				have += stop.Order.Quantity
+			}
+			if have != c.want {
+				t.Errorf("want a stop of %d, have %d: %+v", c.want, have, intents)
+			}
+		})
+	}
+}

@@ -1,0 +1,63 @@
+package reconcile
+
+import (
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+)
+
+// clip bounds a sale on spot by what the newest wallet has free of the asset, less what
+// sales that no read has shown yet take of it, and those derived in this round. A
+// reduction so never waits for the wallet to explain the fills, and never asks for more
+// than there is. On futures the exchange's sum alone bounds it (room).
+func (d *derivation) clip(quantity exchange.Quantity) exchange.Quantity {
+	rules := d.symbol.Rules
+	if rules.Market != exchange.Spot {
+		return quantity
+	}
+	free := d.book.Balance(rules.Base).Free
+	for _, p := range d.book.Live() {
+		if p.Order().Market != exchange.Spot || p.Order().Side != exchange.Sell || p.Seen() || d.again(p) {
+			continue
+		}
+		if of := d.book.Symbol(p.Symbol()).Rules; of != nil && of.Base == rules.Base {
+			free = free.Sub(of.QuantityAmount(p.Remaining()))
+		}
+	}
+	for i := range d.intents {
+		if order := &d.intents[i].Order; d.intents[i].Purpose != placement.Cancel && order.Side == exchange.Sell {
+			free = free.Sub(rules.QuantityAmount(order.Quantity))
+		}
+	}
+	return max(0, min(quantity, rules.FloorQuantity(rules.QuantityOf(free))))
+}
+
+// both reports whether the wallet has enough of the asset for a sale of unknown fate beside
+// one of all that is held. Where it has not, the exchange refuses the one that comes second.
+func (d *derivation) both(p *account.Placement) bool {
+	return d.book.inWallet(d.symbol)-abs(d.held) >= p.Remaining()
+}
+
+// sellable is a price at which a sale of this quantity on spot is worth the least that the
+// exchange takes: the one given, or above it.
+func (d *derivation) sellable(price exchange.Price, quantity exchange.Quantity) exchange.Price {
+	rules := d.symbol.Rules
+	if quantity <= 0 || !rules.Notional(price, quantity).Less(rules.MinNotional) {
+		return price
+	}
+	return rules.CeilPrice(rules.PriceOf(rules.AverageCost(rules.MinNotional, quantity)) + 1)
+}
+
+// unstick cancels an exit on spot that rests because the price has passed its limit, and
+// reports whether one is in the way: the next goes out at the price of then.
+func (d *derivation) unstick(live []*account.Placement) (stuck bool) {
+	for _, p := range live {
+		o := p.Order()
+		if o.Market == exchange.Spot && o.Side == exchange.Sell && o.Type == exchange.Limit && p.OrderID() != 0 && p.Seen() &&
+			!p.State().Unresolved() && d.nowMS-p.SentMS() >= againMS {
+			d.cancel(p, "rests, since the price has passed its limit")
+			stuck = true
+		}
+	}
+	return stuck
+}
