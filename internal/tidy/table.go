@@ -46,6 +46,7 @@ var Libraries = map[string]string{
 	"starlark":   "go.starlark.net",
 	"telegram":   "github.com/go-telegram/bot",
 	"shoutrrr":   "github.com/nicholas-fedor/shoutrrr",
+	"memlimit":   "github.com/KimMachineGun/automemlimit",
 }
 
 // Table is the house: every package, in the order a reader meets them.
@@ -61,7 +62,7 @@ var Table = []Row{
 	{"docs", "embeds the documents that botd serves",
 		impure, "", "yaml"},
 	{"exchange/sim/server", "serves the simulated exchange over the signed HTTP interface",
-		impure, "docs exchange exchange/wire exchange/sim", "rate decimal sys"},
+		impure, "docs exchange exchange/wire exchange/sim internal/inbound", "rate decimal sys"},
 	{"exchange/paper", "trades a simulated account on a real venue's public data",
 		impure, "exchange exchange/sim", ""},
 	{"exchange/probe", "examines a venue from outside, step by step",
@@ -103,15 +104,15 @@ var Table = []Row{
 	{"runtime/notify/channels", "opens the configured notification channels, and tests them",
 		impure, "runtime/notify runtime/api configs internal/failure", ""},
 	{"runtime/signals", "accepts trading signals over HTTP, each one once, in time, and authenticated by a token",
-		impure, "runtime runtime/engine exchange strategy reconcile/record", "rate"},
+		impure, "runtime runtime/engine exchange strategy reconcile/record internal/inbound", "rate"},
 	{"runtime/view", "holds what botd shows of itself: read models of status, history, equity, decisions and positions",
 		impure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile strategy/indicator risk " +
 			"runtime/engine runtime/ops internal/plural", "decimal"},
 	{"runtime/api/auth", "decides who may reach the API: tokens, sessions, roles, and delays after wrong tokens",
-		impure, "", ""},
+		impure, "internal/inbound", "rate"},
 	{"runtime/api", "serves the admin API: state, live stream, and the changes that a person may request",
 		impure, "docs runtime runtime/engine runtime/view runtime/api/auth runtime/ops exchange strategy reconcile/record reconcile/account " +
-			"risk", "prometheus"},
+			"risk internal/inbound", "prometheus"},
 	{"runtime/api/client", "asks a running daemon over its API: by its unix socket, or over TCP with a token",
 		impure, "runtime/api/auth runtime/api configs internal/failure", ""},
 	{"runtime/gateway", "opens the exchange of a mode: the embedded one, the paper account, the real service",
@@ -132,7 +133,7 @@ var Table = []Row{
 			"reconcile/journal runtime/engine runtime runtime/ops runtime/notify runtime/notify/channels runtime/signals runtime/view " +
 			"runtime/api/auth runtime/api runtime/gateway runtime/telegram runtime/web backtest/saved backtest/runner configs " +
 			"configs/engineconfig internal/failure internal/plural internal/disk internal/version runtime/haltfile runtime/reload " +
-			"runtime/backups", "sync"},
+			"runtime/backups", "sync memlimit"},
 	{"runtime/doctor", "examines everything that keeps botd from running well, and names what mends it",
 		impure, "exchange exchange/wire exchange/rest reconcile/journal runtime/view runtime/api/auth runtime/api runtime/api/client configs " +
 			"configs/engineconfig internal/failure internal/plural internal/version internal/disk runtime/notify/channels runtime/gateway", ""},
@@ -223,6 +224,8 @@ var Table = []Row{
 	{"internal/version", "reads which build of botd this is, and what it is made of",
 		impure, "", ""},
 	{"internal/pipe", "connects HTTP clients and servers in memory, also inside a testing/synctest bubble",
+		impure, "", ""},
+	{"internal/inbound", "bounds what a network may hold of a server: connections, header bytes and time",
 		impure, "", ""},
 	{"internal/spell", "suggests the known name that a misspelt one was meant to be",
 		pure, "", ""},

@@ -10,8 +10,6 @@ package api
 import (
 	"context"
 	"errors"
-	"io"
-	"log"
 	"net"
 	"net/http"
 	"sync"
@@ -20,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"botd/exchange"
+	"botd/internal/inbound"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
 	"botd/runtime/api/auth"
@@ -120,12 +119,16 @@ func New(config Config) *Server {
 // Handler answers every request.
 func (s *Server) Handler() http.Handler { return s.handler }
 
+// answerWithin bounds an answer; a route may take longer, and the stream has its own bound.
+const answerWithin = 30 * time.Second
+
 // Serve answers on every listener until the context ends. An open stream never
 // keeps it from ending.
 func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
-	server := &http.Server{Handler: s.handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
-		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0), // a client's mistakes do not belong in botd's log
-		ConnContext: auth.WithConnection}
+	server := inbound.NewServer(s.handler, answerWithin)
+	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		return auth.WithConnection(inbound.WithConnection(ctx, c), c)
+	}
 	ended := make(chan error, len(listeners))
 	for _, listener := range listeners {
 		go func() { ended <- server.Serve(listener) }()
@@ -139,11 +142,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	}
 	s.stopOnce.Do(func() { close(s.stopping); s.stream.Close() })
 	s.runner.stop()
-	limited, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	if server.Shutdown(limited) != nil {
-		server.Close()
-	}
+	inbound.Stop(server)
 	for range left {
 		if err := <-ended; first == nil {
 			first = err

@@ -22,7 +22,7 @@ type Problem struct {
 }
 
 // Codes are the kinds of failure.
-var Codes = []string{"host", "cross_origin", "credentials", "role", "login_delay", "parameter", "body", "too_large", "not_found", "method",
+var Codes = []string{"host", "cross_origin", "credentials", "role", "login_delay", "rate_limit", "parameter", "body", "too_large", "not_found", "method",
 	"not_quarantined", "not_possible", "idempotency_key",
 	"exchange", "stopped", "unwritten", "stream", "internal"}
 

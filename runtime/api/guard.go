@@ -45,7 +45,13 @@ func (s *Server) guarded(next http.Handler, mux *http.ServeMux) http.Handler {
 		header.Set("X-Request-ID", id)
 		r = r.WithContext(context.WithValue(r.Context(), requestKey, id))
 		r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
-		if denied := s.guard.Check(r); denied != nil {
+		denied := s.guard.Check(r)
+		if denied == nil {
+			who := s.guard.Identify(r, began)
+			denied = s.guard.Pace(r, &who, began)
+			r = r.WithContext(auth.WithIdentity(r.Context(), who))
+		}
+		if denied != nil {
 			deny(recorder, r, denied)
 		} else {
 			next.ServeHTTP(recorder, r)
@@ -61,12 +67,12 @@ func (s *Server) guarded(next http.Handler, mux *http.ServeMux) http.Handler {
 // admitted wraps a route so that only a role, or a higher one, gets in.
 func (s *Server) admitted(minimum auth.Role, serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		who, denied := s.guard.Admit(r, minimum, time.Now())
-		if denied != nil {
+		who := who(r)
+		if denied := who.Admit(minimum); denied != nil {
 			deny(w, r, denied)
 			return
 		}
-		serve(w, r.WithContext(auth.WithIdentity(r.Context(), who)))
+		serve(w, r)
 	}
 }
 

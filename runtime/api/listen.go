@@ -5,7 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
+
+	"botd/internal/inbound"
 )
+
+// connections are the limits over TCP. A page of the dashboard needs six; the unix socket has
+// none of its own, since nobody but the owner of its files reaches it.
+var connections = inbound.Limits{All: 256, Unknown: 128}
 
 // Access says who may reach the server over TCP, and how.
 type Access struct {
@@ -42,6 +48,7 @@ func Listen(address string, access Access) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen %s: %w\nhint: another program, maybe another botd, has this address; set listen in botd.yaml or --listen", address, err)
 	}
+	listener = inbound.Limit(listener, connections)
 	if config != nil {
 		listener = tls.NewListener(listener, config)
 	}

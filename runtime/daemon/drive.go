@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
+
 	"botd/internal/failure"
 	"botd/internal/plural"
 	"botd/internal/version"
@@ -215,6 +217,7 @@ func (p *process) greet() {
 		s := &config.Strategies[i]
 		console.Say("daemon.strategy", "strategy  %s: %s on %s %s, %s", s.Name, s.Kind, s.Market, s.Symbol, s.Schedule)
 	}
+	limitMemory(memlimit.FromCgroup, console)
 	p.venue.LogTo(console)
 	if p.older != "" {
 		console.Warn("journal.migrated", "journal   was an older botd's and is brought up to date; a backup is %s", p.older)

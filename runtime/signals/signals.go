@@ -13,7 +13,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"strings"
@@ -21,6 +20,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"botd/internal/inbound"
 	"botd/reconcile/record"
 	"botd/runtime"
 	"botd/runtime/engine"
@@ -34,6 +34,7 @@ const Path = "/signal"
 const (
 	maxBody      = 8 << 10
 	engineWithin = 5 * time.Second
+	answerWithin = 15 * time.Second
 	perSecond    = 2 // signals, after burst of them
 	burst        = 20
 	wrongBurst   = 5 // wrong tokens, then one a second
@@ -93,8 +94,7 @@ func New(config Config) (*Server, error) {
 
 // Serve answers until the context ends.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
-	server := &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 15 * time.Second,
-		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0)}
+	server := inbound.NewServer(s, answerWithin)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	select {
@@ -102,11 +102,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		return err
 	case <-ctx.Done():
 	}
-	limited, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	if server.Shutdown(limited) != nil {
-		server.Close()
-	}
+	inbound.Stop(server)
 	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
@@ -156,6 +152,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		)
 		return
 	}
+	inbound.Promote(r.Context(), inbound.Viewer)
 	if !s.all.Allow() {
 		w.Header().Set("Retry-After", "1")
 		s.answer(w, http.StatusTooManyRequests, Answer{Result: Limited, Detail: "more than 2 signals a second"})

@@ -12,6 +12,7 @@ import (
 	"botd/docs"
 	"botd/exchange"
 	"botd/exchange/wire"
+	"botd/internal/inbound"
 )
 
 // serveHTTP answers a request under the active faults.
@@ -169,6 +170,7 @@ func (s *Server) authenticate(operation exchange.Operation, r *http.Request, bod
 	if !s.signer.Verify([]byte(account.Secret), signed, r.Header.Get(wire.HeaderSignature)) {
 		return no(http.StatusUnauthorized, exchange.CodeInvalidSignature, "header %s does not fit the request", wire.HeaderSignature)
 	}
+	inbound.Promote(r.Context(), inbound.Operator)
 	if account.ReadOnly && operation.Changes() {
 		return no(http.StatusForbidden, exchange.CodeNotPermitted, "key %q may only read", key)
 	}

@@ -21,17 +21,21 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/exchange/wire"
+	"botd/internal/inbound"
 )
 
 // Limits of the HTTP server.
 const (
 	maxBody           = 1 << 20 // bytes (decisions.md, errors of the simulated exchange)
-	maxHeader         = 64 << 10
+	maxHeader         = 8 << 10
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 30 * time.Second
 	idleTimeout       = 2 * time.Minute
 	stopTimeout       = 5 * time.Second // for requests in flight when Serve ends
 )
+
+// limits of the connections: those of an account's owner are closed for nobody else's.
+var limits = inbound.Limits{All: 1024, Unknown: 512}
 
 // Account is a key that may use the exchange. The key is also the account's name there.
 type Account struct {
@@ -195,8 +199,9 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	if s.control && !loopback(listener.Addr()) {
 		return errors.Join(controlOff(listener.Addr()), listener.Close())
 	}
+	listener = inbound.Limit(listener, limits)
 	server := &http.Server{
-		Handler: s.Handler(), MaxHeaderBytes: maxHeader,
+		Handler: s.Handler(), MaxHeaderBytes: maxHeader, ConnContext: inbound.WithConnection,
 		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
 	}
 	ctx, stop := context.WithCancel(ctx)

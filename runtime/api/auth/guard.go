@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"botd/internal/inbound"
 )
 
 // Config says who may reach the API, and how.
@@ -24,6 +26,7 @@ type Guard struct {
 	origins  *http.CrossOriginProtection
 	sessions sessions
 	delays   delays
+	pace     pace
 }
 
 // NewGuard returns a guard that knows no session.
@@ -78,24 +81,48 @@ func (g *Guard) ownHost(r *http.Request) bool {
 	})
 }
 
-// Admit returns who asks, if a role or a higher one is theirs.
-func (g *Guard) Admit(r *http.Request, minimum Role, now time.Time) (Identity, *Denied) {
-	who, wait := g.identify(r, now)
-	switch {
-	case minimum == Nobody:
-		return who, nil
-	case wait > 0:
-		return who, tooMany(wait)
-	case who.Role == Nobody:
-		return who, &Denied{Status: http.StatusUnauthorized, Code: "credentials",
-			Detail: "log in: botd login prints a link; or send Authorization: Bearer with the token in data_dir"}
-	case who.Role < minimum:
-		return who, &Denied{Status: http.StatusForbidden, Code: "role", Detail: fmt.Sprintf("a %s can read everything and change nothing", who.Role)}
+// Pace denies a request without a credential when its source sends too many. A login is never
+// denied: a right token opens a session whoever else floods from the same address.
+func (g *Guard) Pace(r *http.Request, who *Identity, now time.Time) *Denied {
+	if who.Role != Nobody || r.Method == http.MethodPost && r.URL.Path == LoginPath || g.pace.allow(inbound.Source(r.RemoteAddr), now) {
+		return nil
 	}
-	return who, nil
+	return &Denied{Status: http.StatusTooManyRequests, Code: "rate_limit", Wait: time.Second,
+		Detail: "too many requests without a token or a session from here"}
 }
 
-// identify finds out who asks. A wrong token delays the next wrong one.
+// LoginPath is where a session begins.
+const LoginPath = "/api/v1/session"
+
+// Admit denies whoever lacks a role or a higher one.
+func (i *Identity) Admit(minimum Role) *Denied {
+	switch {
+	case minimum == Nobody:
+		return nil
+	case i.wait > 0:
+		return tooMany(i.wait)
+	case i.Role == Nobody:
+		return &Denied{Status: http.StatusUnauthorized, Code: "credentials",
+			Detail: "log in: botd login prints a link; or send Authorization: Bearer with the token in data_dir"}
+	case i.Role < minimum:
+		return &Denied{Status: http.StatusForbidden, Code: "role", Detail: fmt.Sprintf("a %s can read everything and change nothing", i.Role)}
+	}
+	return nil
+}
+
+// Identify finds out who asks. A wrong token delays the next wrong one.
+func (g *Guard) Identify(r *http.Request, now time.Time) Identity {
+	who, wait := g.identify(r, now)
+	who.wait = wait
+	switch who.Role {
+	case Operator:
+		inbound.Promote(r.Context(), inbound.Operator)
+	case Viewer:
+		inbound.Promote(r.Context(), inbound.Viewer)
+	}
+	return who
+}
+
 func (g *Guard) identify(r *http.Request, now time.Time) (who Identity, wait time.Duration) {
 	if caller, inside := CallerOf(r.Context()); inside {
 		return Identity{Role: caller.Role, By: caller.By, From: caller.From}, 0

@@ -25,7 +25,8 @@ type Identity struct {
 	From string    // address
 	Ends time.Time // of a session that is not used
 
-	linked bool // a session that a one-time link opened
+	linked bool          // a session that a one-time link opened
+	wait   time.Duration // after a wrong token; 0 for none
 }
 
 // Actor names who asks for the audit: the way, and the name of a named token.

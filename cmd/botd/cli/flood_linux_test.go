@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"botd/internal/failure"
+)
+
+// Of the flood: what somebody without a credential sent in the test that took the daemon of 8384af0 from 70 to 1,130 MB.
+const (
+	floodConnections = 6_000
+	floodHeader      = 63 << 10 // bytes of a head that never ends
+	floodAtOnce      = 64       // connections being opened
+	maxFloodedMB     = 250      // resident; at rest a demo has about 100
+	haltWithin       = 5 * time.Second
+)
+
+// TestAFloodCostsNoMemoryAndNoHalt opens thousands of connections to a daemon that
+// trades and to its signals server, sends half a request with a large head on each, and holds
+// them. The daemon's memory stays small, and the kill switch works meanwhile.
+func TestAFloodCostsNoMemoryAndNoHalt(t *testing.T) {
+	p := newPlace(t) // not parallel: it needs the machine's file descriptors
+	own, signalled := p.free(), p.free()
+	p.file("signal-token", "a token of signals, long enough", 0o600)
+	p.file("configs/botd.yaml", fmt.Sprintf("mode: demo\ndata_dir: ./data\nlisten: %s\nsignals: {listen: %q, token_file: %q}\n", own, signalled,
+		p.directory+"/signal-token"), 0o600)
+	p.file("configs/strategies/grow.yaml", grows, 0o600)
+	daemon, log := p.start("daemon", "run", "--log-format", "json")
+	log.wait(t, `"position.changed"`)
+	before := residentMB(t, daemon)
+	for _, address := range []string{own, signalled} {
+		held := flood(t, address)
+		if have := residentMB(t, daemon); have > maxFloodedMB {
+			t.Errorf("%d half-sent requests to %s: want at most %d MB resident, have %d (%d before)", floodConnections, address, maxFloodedMB, have, before)
+		}
+		began := time.Now()
+		p.run(failure.OK, "halt", "--level", "pause", "--reason", "a flood", "--yes")
+		if took := time.Since(began); took > haltWithin {
+			t.Errorf("halt during the flood of %s: want at most %s, have %s", address, haltWithin, took)
+		}
+		t.Logf("flood of %s: %d MB before, %d MB now", address, before, residentMB(t, daemon))
+		for _, c := range held {
+			c.Close()
+		}
+	}
+	held := flood(t, own)
+	began := time.Now()
+	p.run(failure.OK, "halt", "--level", "flatten", "--reason", "a flood", "--yes")
+	eventually(t, "flat during the flood", func() bool {
+		return !strings.Contains(p.run(failure.OK, "positions", "-o", "json"), `"quantity"`)
+	})
+	if took := time.Since(began); took > haltWithin {
+		t.Errorf("from the command to flat during the flood: want at most %s, have %s", haltWithin, took)
+	} else {
+		t.Logf("from the command to flat during the flood: %s", took.Round(time.Millisecond))
+	}
+	for _, c := range held {
+		c.Close()
+	}
+}
+
+// flood opens connections and sends half a request on each.
+func flood(t *testing.T, address string) (held []net.Conn) {
+	t.Helper()
+	head := []byte("GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: " + strings.Repeat("x", floodHeader))
+	var (
+		mu    sync.Mutex // guards held
+		group sync.WaitGroup
+	)
+	for worker := range floodAtOnce {
+		group.Go(func() {
+			for i := worker; i < floodConnections; i += floodAtOnce {
+				c, err := net.Dial("tcp", address)
+				if err != nil {
+					continue // it was refused: so much the better
+				}
+				_ = c.SetWriteDeadline(time.Now().Add(time.Second))
+				_, _ = c.Write(head)
+				mu.Lock()
+				held = append(held, c)
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	return held
+}
+
+var resident = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
+
+// residentMB is the memory that a process holds.
+func residentMB(t *testing.T, command *exec.Cmd) int {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", command.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	match := resident.FindSubmatch(text)
+	if match == nil {
+		t.Fatalf("no VmRSS in %s", text)
+	}
+	kB, err := strconv.Atoi(string(match[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kB >> 10
+}

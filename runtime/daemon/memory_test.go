@@ -1,0 +1,47 @@
+package daemon
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+
+	"botd/runtime/ops"
+)
+
+func TestTheMemoryLimitFollowsTheCgroup(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(before)
+	for _, c := range []struct {
+		what    string
+		allowed memlimit.Provider
+		set     string // GOMEMLIMIT
+		want    int64
+	}{
+		{"a container of 1 GiB", memlimit.Limit(1 << 30), "", 1 << 30 / 10 * 8},
+		{"GOMEMLIMIT of one's own", memlimit.Limit(1 << 30), "2GiB", math.MaxInt64},
+		{"no limit", func() (uint64, error) { return 0, memlimit.ErrNoLimit }, "", math.MaxInt64},
+		{"no cgroups", func() (uint64, error) { return 0, errors.New("none here") }, "", math.MaxInt64},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			debug.SetMemoryLimit(math.MaxInt64)
+			if c.set != "" {
+				t.Setenv("GOMEMLIMIT", c.set)
+			}
+			var text bytes.Buffer
+			logs := ops.NewLogs()
+			limitMemory(c.allowed, ops.NewConsole(&text, ops.Format{JSON: true}, nil, logs))
+			have := debug.SetMemoryLimit(-1)
+			if diff := have - c.want; diff < -16 || diff > 16 {
+				t.Errorf("want a limit of %d, have %d", c.want, have)
+			}
+			if said := strings.Contains(text.String(), "daemon.memory"); said != (c.want != math.MaxInt64) {
+				t.Errorf("want it logged if and only if it was set, have %q", text.String())
+			}
+		})
+	}
+}
