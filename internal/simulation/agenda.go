@@ -21,7 +21,8 @@ type happening struct {
 	sequence int64
 	kind     happeningKind
 	fault    Fault
-	life     int // of the process it belongs to
+	process  *process
+	life     int // of its process: one that has ended takes nothing any more
 	flight   *flight
 }
 

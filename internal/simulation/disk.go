@@ -37,7 +37,7 @@ func (w *world) write(records []record.Record, sequence int64) {
 		w.stats.Faults[SlowDisk]++
 		latency = w.storage.between(500, 9_000)
 	}
-	w.agenda.put(happening{atMS: w.nowMS + latency, kind: happenCommit, life: w.daemon.life})
+	w.put(happening{atMS: w.nowMS + latency, kind: happenCommit, life: w.daemon.life})
 }
 
 // commit ends an append.

@@ -81,7 +81,7 @@ func (w *world) remove() bool {
 		w.inspector.removed(r)
 	}
 	r.absent = true
-	w.agenda.put(happening{atMS: min(back, w.quietMS), kind: happenRelease, fault: Remove})
+	w.put(happening{atMS: min(back, w.quietMS), kind: happenRelease, fault: Remove})
 	return true
 }
 
@@ -90,7 +90,7 @@ func (w *world) comeBack(h *happening) {
 	d := w.daemon
 	if !d.listens() {
 		h.atMS = w.nowMS + 1_000
-		w.agenda.put(*h)
+		w.put(*h)
 		return
 	}
 	change := &engine.Reload{}
@@ -126,7 +126,7 @@ func (w *world) tighten() bool {
 	} else {
 		w.setLimit("0.00000001")
 	}
-	w.agenda.put(happening{atMS: min(back, w.quietMS), kind: happenRelease, fault: Tighten})
+	w.put(happening{atMS: min(back, w.quietMS), kind: happenRelease, fault: Tighten})
 	return true
 }
 
@@ -134,7 +134,7 @@ func (w *world) tighten() bool {
 func (w *world) loosen(h *happening) {
 	if !w.daemon.listens() {
 		h.atMS = w.nowMS + 1_000
-		w.agenda.put(*h)
+		w.put(*h)
 		return
 	}
 	w.say("limits are as before")

@@ -115,10 +115,9 @@ type world struct {
 
 	agenda    agenda
 	venue     *venue
-	disk      *disk
-	daemon    *daemon
-	portfolio *portfolio
 	inspector *inspector
+	*process  // the one whose happening is processed; between happenings the first
+	processes []*process
 
 	network, storage, market, people, actions draw
 	changes                                   draw
@@ -153,12 +152,13 @@ func newWorld(options Options) *world {
 	w := &world{
 		options: options, seed: options.Seed, nowMS: startMS, bounds: bounds[0], quietMS: startMS + faultsMS, endMS: startMS + faultsMS + quietMS,
 		network: newDraw(options.Seed, 1), storage: newDraw(options.Seed, 2), market: newDraw(options.Seed, 3), people: newDraw(options.Seed, 4),
-		tracing: options.Trace != nil, disk: newDisk(),
+		tracing: options.Trace != nil, process: &process{disk: newDisk()},
 	}
+	w.processes = []*process{w.process}
 	w.setUp()
-	w.agenda.put(happening{atMS: w.nowMS, kind: happenBoot})
+	w.put(happening{atMS: w.nowMS, kind: happenBoot})
 	if options.script == nil {
-		w.agenda.put(happening{atMS: w.nowMS + priceStepMS, kind: happenPrices})
+		w.put(happening{atMS: w.nowMS + priceStepMS, kind: happenPrices})
 	}
 	for f := Outage; f < FaultEnd; f++ {
 		w.scheduleFault(f)
@@ -207,7 +207,8 @@ func (w *world) setUp() {
 // loop processes all happenings in order.
 func (w *world) loop() {
 	for w.failure == nil {
-		next := min(w.agenda.nextMS(), w.daemon.wakeMS())
+		woken, wakeMS := w.wakes()
+		next := min(w.agenda.nextMS(), wakeMS)
 		if due, ok := w.venue.x.NextMS(); ok {
 			next = min(next, max(due, w.nowMS))
 		}
@@ -225,9 +226,9 @@ func (w *world) loop() {
 		switch {
 		case w.agenda.nextMS() <= w.nowMS:
 			h := w.agenda.take()
-			w.happen(&h)
-		case w.daemon.wakeMS() <= w.nowMS:
-			w.daemon.handle(&engine.EventWake{})
+			w.as(h.process, func() { w.happen(&h) })
+		case wakeMS <= w.nowMS:
+			w.as(woken, func() { w.daemon.handle(&engine.EventWake{}) })
 		}
 		w.inspector.judge()
 	}
@@ -236,7 +237,10 @@ func (w *world) loop() {
 // calm ends the faults.
 func (w *world) calm() {
 	w.quiet = true
-	w.outageMS, w.disk.fullMS, w.daemon.pausedMS, w.daemon.clockError = 0, 0, min(w.daemon.pausedMS, w.nowMS), 0
+	w.outageMS = 0
+	for _, p := range w.processes {
+		p.disk.fullMS, p.daemon.pausedMS, p.daemon.clockError = 0, min(p.daemon.pausedMS, w.nowMS), 0
+	}
 	w.restoreRules()
 	w.inspector.calm()
 	if w.tracing {
@@ -271,7 +275,7 @@ func (w *world) happen(h *happening) {
 	}
 	if d.pausedMS > w.nowMS {
 		h.atMS = d.pausedMS
-		w.agenda.put(*h)
+		w.put(*h)
 		return
 	}
 	switch h.kind {
@@ -301,7 +305,7 @@ func (w *world) tracef(who, format string, values ...any) {
 
 // movePrices moves every symbol's price.
 func (w *world) movePrices() {
-	w.agenda.put(happening{atMS: w.nowMS + priceStepMS, kind: happenPrices})
+	w.put(happening{atMS: w.nowMS + priceStepMS, kind: happenPrices})
 	for _, key := range w.venue.keys {
 		w.walk(key, 0)
 	}

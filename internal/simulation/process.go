@@ -1,0 +1,34 @@
+package simulation
+
+// process is one running botd with what it has: its engine, its journal, and its
+// strategies. A seed beyond the bounds may run two on one account.
+type process struct {
+	daemon    *daemon
+	disk      *disk
+	portfolio *portfolio
+	number    int // 0 for the one that is judged first
+}
+
+// put schedules a happening of the current process.
+func (w *world) put(h happening) {
+	h.process = w.process
+	w.agenda.put(h)
+}
+
+// wakes returns the process whose engine is due first, and when.
+func (w *world) wakes() (first *process, atMS int64) {
+	atMS = never
+	for _, p := range w.processes {
+		if due := p.daemon.wakeMS(); due < atMS {
+			first, atMS = p, due
+		}
+	}
+	return first, atMS
+}
+
+// as runs what belongs to a process, then returns to the first one.
+func (w *world) as(p *process, run func()) {
+	w.process = p
+	run()
+	w.process = w.processes[0]
+}
