@@ -22,6 +22,8 @@ type simulateFlags struct {
 	trace, crashes  bool
 	mutants         bool
 	faults, mutant  []string
+	beyond          bool
+	only, except    []string
 	output          string
 }
 
@@ -35,11 +37,16 @@ virtual minutes of faults, then none, and everything must converge. After every
 event the invariants of "placing an order exactly once" are checked, by the
 exchange's own state. One seed is one run; the same seed gives the same run.
 
+With --beyond the exchange, and what is around botd, break the assumptions that the
+protocol is built on; then money alone is judged, from the order and trade log.
+
 A seed that fails is printed with the command that reproduces it. The exit code is 1 then.`,
 		Example: `  botd-sim simulate --seeds 10000
   botd-sim simulate --seeds 20 --crashes
   botd-sim simulate --seed 7 --trace
   botd-sim simulate --seeds 1000 --fault lost_answer=0.5 --fault crash=0.01
+  botd-sim simulate --beyond --seeds 1000
+  botd-sim simulate --beyond --only positions --seeds 500
   go run -overlay "$(go run ./cmd/botd-sim overlay)" ./cmd/botd-sim simulate --mutants`,
 		RunE: func(command *cobra.Command, _ []string) error { return runSimulate(command, &flags) },
 	}
@@ -54,8 +61,35 @@ A seed that fails is printed with the command that reproduces it. The exit code 
 	f.BoolVar(&flags.mutants, "mutants", false, "break one rule of the protocol after another, and count the seeds until one notices")
 	f.StringArrayVar(&flags.mutant, "mutant", nil, "NAME: only this mutant; repeatable")
 	f.StringArrayVar(&flags.faults, "fault", nil, "NAME=STRENGTH instead of the faults that the seed draws; repeatable")
+	f.BoolVar(&flags.beyond, "beyond", false, "beyond the bounds: lying lists, executed refusals, a second engine and more")
+	f.StringArrayVar(&flags.only, "only", nil, "CLASS: with --beyond: this class alone; repeatable")
+	f.StringArrayVar(&flags.except, "except", nil, "CLASS: with --beyond: never this class; repeatable")
 	shell.OutputFlag(command, &flags.output)
 	return command
+}
+
+// classes returns the run beyond the bounds that the flags ask for; nil for none.
+func (f *simulateFlags) classes() (*simulation.Beyond, error) {
+	if !f.beyond && len(f.only)+len(f.except) > 0 {
+		return nil, fmt.Errorf("--only and --except need --beyond")
+	}
+	if !f.beyond {
+		return nil, nil
+	}
+	beyond := &simulation.Beyond{}
+	for _, list := range []struct {
+		names []string
+		into  *[]simulation.Class
+	}{{f.only, &beyond.Only}, {f.except, &beyond.Except}} {
+		for _, name := range list.names {
+			class, err := simulation.ParseClass(name)
+			if err != nil {
+				return nil, err
+			}
+			*list.into = append(*list.into, class)
+		}
+	}
+	return beyond, nil
 }
 
 func runSimulate(command *cobra.Command, flags *simulateFlags) error {
@@ -81,6 +115,9 @@ func runSimulate(command *cobra.Command, flags *simulateFlags) error {
 		return failure.Usagef("%w", err)
 	}
 	fleet.Options.Weather = weather
+	if fleet.Options.Beyond, err = flags.classes(); err != nil {
+		return failure.Usagef("%w", err)
+	}
 	bar := shell.NewProgress(command, fleet.Seeds, "seeds")
 	fleet.Progress = bar.Set
 	if fleet.Seeds > 1 || fleet.Crashes {
@@ -131,6 +168,11 @@ func simulateTable(w io.Writer, summary *simulation.Summary) {
 		}
 	}
 	t.Render()
+	for _, class := range r.Classes {
+		if class.Runs > 0 {
+			fmt.Fprintln(w, class.Line())
+		}
+	}
 	for _, failure := range r.Failures {
 		fmt.Fprintf(w, "%s\n  %s\n", failureText(&failure), failure.Command)
 	}

@@ -262,3 +262,27 @@ func (x *Exchange) Leverage(name, symbol string) int {
 	}
 	return a.holdings[b.index].leverage
 }
+
+// Transfer moves money into a wallet of an account, or out of it when the amount is
+// negative, as a deposit or a withdrawal does.
+func (x *Exchange) Transfer(name string, market exchange.Market, asset string, amount exchange.Amount) error {
+	a := x.byName[name]
+	if a == nil {
+		return fmt.Errorf("account %q is unknown", name)
+	}
+	if market == exchange.Futures {
+		if asset != quoteAsset || a.available().Add(amount).Sign() < 0 {
+			return fmt.Errorf("transfer of %s %s: the futures wallet has %s %s available", amount, asset, a.available(), quoteAsset)
+		}
+		a.money.Wallet, a.money.Deposits = a.money.Wallet.Add(amount), a.money.Deposits.Add(amount)
+	} else {
+		at, found := slices.BinarySearch(x.assets, asset)
+		if !found || a.balances[at].free.Add(amount).Sign() < 0 {
+			return fmt.Errorf("transfer of %s %s: not that much is free", amount, asset)
+		}
+		a.balances[at].free = a.balances[at].free.Add(amount)
+	}
+	x.version++
+	x.noteAccount(a)
+	return nil
+}

@@ -8,9 +8,9 @@
 //   - exposure: what is held, together with everything that can still open, is
 //     above the limit by more than one placement;
 //   - unprotected: a position that a read has shown to botd stays without a stop
-//     on the exchange for longer than the patience given, and the exchange did
-//     not refuse the stop;
-//   - oversold: on spot, botd sold more than its own orders ever bought;
+//     on the exchange for longer than the patience given, though the exchange would
+//     have taken one;
+//   - oversold: on spot, botd sold more than its own orders ever bought, by more than dust;
 //   - flipped: an order that may only reduce took a position across zero.
 //
 // Quantities are integers in units of the caller's choice, the same for all of a
@@ -71,7 +71,7 @@ type Limits struct {
 	Position  int64 // most that may be held or opened on either side; 0 for no bound
 	Placement int64 // largest single placement: the excess that exactly-once.md allows beyond its bounds
 	Protected bool  // a position must have a stop on the exchange
-	Dust      int64 // a position up to this size needs none: no order of that size exists
+	Dust      int64 // a position up to this size needs no stop: no order of that size exists
 }
 
 // Violation is something that must never be.
@@ -116,7 +116,7 @@ type state struct {
 
 	unprotectedMS int64 // since when the position is without protection; -1 while it has it
 	shownMS       int64 // since when a read has shown that position; -1 for not yet
-	refusedMS     int64 // when the exchange last refused a stop; -1 for never
+	excusedMS     int64 // when botd could last not have placed a stop; -1 for never
 	reported      bool  // the time without protection that is under way
 	excess        bool  // the exposure that is under way
 }
@@ -142,7 +142,7 @@ func (o *Oracle) state(symbol Symbol) *state {
 		return cmp.Compare(s.symbol.Name, want.Name)
 	})
 	if !found {
-		o.states = slices.Insert(o.states, i, &state{symbol: symbol, unprotectedMS: -1, shownMS: -1, refusedMS: -1})
+		o.states = slices.Insert(o.states, i, &state{symbol: symbol, unprotectedMS: -1, shownMS: -1, excusedMS: -1})
 	}
 	return o.states[i]
 }
@@ -171,14 +171,14 @@ func (o *Oracle) Filled(atMS int64, fill Fill) {
 	r := o.orders[fill.OrderID]
 	if r != nil {
 		r.filled += fill.Quantity
-		if !r.order.opens() && before != 0 && s.position != 0 && (before > 0) != (s.position > 0) {
+		if !r.order.opens() && !fill.Symbol.Spot && before != 0 && s.position != 0 && (before > 0) != (s.position > 0) {
 			o.report(s, "flipped", fmt.Sprintf("order %d may only reduce and took %d to %d", r.order.ID, before, s.position))
 		}
 	}
 	if r != nil && r.order.Own && fill.Symbol.Spot {
 		if fill.Buy {
 			s.bought += fill.Quantity
-		} else if s.sold += fill.Quantity; s.sold > s.bought {
+		} else if s.sold += fill.Quantity; s.sold > s.bought+s.limits.Dust {
 			o.report(s, "oversold", fmt.Sprintf("own orders sold %d and bought %d", s.sold, s.bought))
 		}
 	}
@@ -186,7 +186,10 @@ func (o *Oracle) Filled(atMS int64, fill Fill) {
 		s.shownMS, s.reported = -1, false // another position, or none: nobody has seen it yet
 		o.close(s)
 	}
-	o.judge(s)
+	covered := s.unprotectedMS < 0
+	if o.judge(s); covered && s.unprotectedMS >= 0 {
+		s.shownMS = -1 // nobody has seen yet what the stops do not cover
+	}
 }
 
 // Ended takes the end of an order: filled, canceled, rejected or swept.
@@ -209,11 +212,19 @@ func (o *Oracle) Shown(atMS int64, symbol Symbol) {
 	}
 }
 
-// StopRefused takes that the exchange refused to accept a stop: while it does, the
-// position's want of one is not botd's.
-func (o *Oracle) StopRefused(atMS int64, symbol Symbol) {
+// Excused takes that botd could not have placed a stop at that moment: the exchange
+// refused one, one was on its way, or no process was running. The patience begins anew.
+func (o *Oracle) Excused(atMS int64, symbol Symbol) {
+	o.state(symbol).excusedMS = atMS
 	o.Advance(atMS)
-	o.state(symbol).refusedMS = atMS
+}
+
+// Restarted takes that botd lost its memory: nothing has been shown to it yet.
+func (o *Oracle) Restarted(atMS int64) {
+	o.Advance(atMS)
+	for _, s := range o.states {
+		s.shownMS = -1
+	}
 }
 
 // Advance lets time pass.
@@ -267,7 +278,7 @@ func (o *Oracle) judgeProtection(s *state) {
 	if s.unprotectedMS < 0 || s.shownMS < 0 || s.reported || !s.limits.Protected {
 		return
 	}
-	since := max(s.unprotectedMS, s.shownMS, s.refusedMS)
+	since := max(s.unprotectedMS, s.shownMS, s.excusedMS)
 	if o.nowMS-since > o.patienceMS {
 		s.reported = true
 		o.report(s, "unprotected", fmt.Sprintf("%d held and shown, and without a stop for %d ms", s.position, o.nowMS-since))

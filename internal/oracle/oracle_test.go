@@ -61,8 +61,15 @@ func TestWhatEachLogIsJudged(t *testing.T) {
 			o.Filled(10, Fill{1, futures, true, 100})
 			o.Shown(1_000, futures)
 			for at := int64(2_000); at < 60_000; at += 4_000 {
-				o.StopRefused(at, futures)
+				o.Excused(at, futures)
 			}
+		}, ""},
+		"a process that was started since has seen nothing": {func(o *Oracle) {
+			o.Accepted(0, entry(1, 100))
+			o.Filled(10, Fill{1, futures, true, 100})
+			o.Shown(1_000, futures)
+			o.Restarted(2_000)
+			o.Advance(60_000)
 		}, ""},
 		"the stop is stripped": {func(o *Oracle) {
 			o.Accepted(0, entry(1, 100))
@@ -127,8 +134,8 @@ func TestWhatEachLogIsJudged(t *testing.T) {
 		"spot: sold more than was bought": {func(o *Oracle) {
 			o.Accepted(0, Order{ID: 1, Own: true, Symbol: spot, Buy: true, Quantity: 10})
 			o.Filled(1, Fill{1, spot, true, 10})
-			o.Accepted(2, Order{ID: 2, Own: true, Symbol: spot, Quantity: 11})
-			o.Filled(3, Fill{2, spot, false, 10})
+			o.Accepted(2, Order{ID: 2, Own: true, Symbol: spot, Quantity: 12})
+			o.Filled(3, Fill{2, spot, false, 11}) // by dust
 			o.Filled(4, Fill{2, spot, false, 1})
 		}, "oversold"},
 		"spot: a stop for all but dust": {func(o *Oracle) {
@@ -138,6 +145,23 @@ func TestWhatEachLogIsJudged(t *testing.T) {
 			o.Accepted(3, Order{ID: 2, Own: true, Symbol: spot, Stop: true, Quantity: 9})
 			o.Advance(60_000)
 		}, ""},
+		"spot: what was bought since is not seen yet": {func(o *Oracle) {
+			o.Accepted(0, Order{ID: 1, Own: true, Symbol: spot, Buy: true, Quantity: 20})
+			o.Filled(1, Fill{1, spot, true, 10})
+			o.Shown(2, spot)
+			o.Accepted(3, Order{ID: 2, Own: true, Symbol: spot, Stop: true, Quantity: 10})
+			o.Filled(4, Fill{1, spot, true, 10})
+			o.Advance(60_000)
+		}, ""},
+		"spot: what was bought since is seen": {func(o *Oracle) {
+			o.Accepted(0, Order{ID: 1, Own: true, Symbol: spot, Buy: true, Quantity: 20})
+			o.Filled(1, Fill{1, spot, true, 10})
+			o.Shown(2, spot)
+			o.Accepted(3, Order{ID: 2, Own: true, Symbol: spot, Stop: true, Quantity: 10})
+			o.Filled(4, Fill{1, spot, true, 10})
+			o.Shown(5, spot)
+			o.Advance(60_000)
+		}, "unprotected"},
 		"spot: a stop that filled in part still covers the rest": {func(o *Oracle) {
 			o.Accepted(0, Order{ID: 1, Own: true, Symbol: spot, Buy: true, Quantity: 10})
 			o.Filled(1, Fill{1, spot, true, 10})

@@ -4,15 +4,17 @@ package simulation
 type happeningKind uint8
 
 const (
-	happenSend    happeningKind = iota + 1 // a worker sends a call: flight
-	happenArrive                           // a request reaches the exchange: flight
-	happenAnswer                           // an answer, or a timeout, reaches the daemon: flight
-	happenCommit                           // the disk has finished an append
-	happenBoot                             // the process starts
-	happenGiveUp                           // the supervisor stops waiting for a stopping process
-	happenFault                            // a spontaneous fault is due: fault
-	happenRelease                          // the effect of a fault ends: fault
-	happenPrices                           // the market moves
+	happenSend      happeningKind = iota + 1 // a worker sends a call: flight
+	happenArrive                             // a request reaches the exchange: flight
+	happenAnswer                             // an answer, or a timeout, reaches the daemon: flight
+	happenCommit                             // the disk has finished an append
+	happenBoot                               // the process starts
+	happenGiveUp                             // the supervisor stops waiting for a stopping process
+	happenFault                              // a spontaneous fault is due: fault
+	happenRelease                            // the effect of a fault ends: fault
+	happenPrices                             // the market moves
+	happenClass                              // an episode beyond the bounds begins: class
+	happenClassOver                          // it ends: episode
 )
 
 // happening is one entry of the agenda.
@@ -21,6 +23,8 @@ type happening struct {
 	sequence int64
 	kind     happeningKind
 	fault    Fault
+	class    Class
+	episode  *episode
 	process  *process
 	life     int // of its process: one that has ended takes nothing any more
 	flight   *flight

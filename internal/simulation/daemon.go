@@ -75,6 +75,7 @@ func (d *daemon) boot() {
 	if w.tracing {
 		w.tracef("daemon", "starts for the %d. time with %d records", d.life, len(w.disk.records))
 	}
+	w.judge.restarted()
 	w.inspector.booted()
 	d.handle(&engine.EventStart{})
 }
@@ -88,7 +89,9 @@ func (d *daemon) handle(event engine.Event) {
 	d.machine.Handle(d.clock(), event, &d.effects)
 	w.stats.Events++
 	w.hash = mix(w.hash ^ uint64(w.nowMS)<<8 ^ eventNumber(event))
-	w.inspector.effects(&d.effects)
+	if w.beyond == nil {
+		w.inspector.effects(&d.effects)
+	}
 	for _, id := range d.effects.Recalls {
 		w.recall(id)
 	}
@@ -173,7 +176,7 @@ func (w *world) note(n *engine.Note) {
 	case engine.NoteUncertain:
 		w.stats.Unknowns++
 	case engine.NoteRound:
-		if fact.Complete {
+		if fact.Complete && w.beyond == nil {
 			w.inspector.rounded()
 		}
 		return

@@ -17,6 +17,7 @@ type disk struct {
 	pending  []record.Record // being written
 	sequence int64           // of the last of them
 	writing  bool
+	beganMS  int64 // when the write began
 	fullMS   int64 // writes fail until then
 }
 
@@ -31,7 +32,7 @@ func (w *world) write(records []record.Record, sequence int64) {
 	if w.point() {
 		return
 	}
-	d.pending, d.sequence, d.writing = append(d.pending[:0], records...), sequence, true
+	d.pending, d.sequence, d.writing, d.beganMS = append(d.pending[:0], records...), sequence, true, w.nowMS
 	latency := w.storage.between(1, 8)
 	if !w.quiet && w.storage.chance(w.weather[SlowDisk]) {
 		w.stats.Faults[SlowDisk]++

@@ -40,6 +40,7 @@ type Summary struct {
 	Stats    Stats          `json:"stats"`
 	Points   int64          `json:"points"` // inputs and outputs passed
 	Crashed  int64          `json:"crash_points_tried"`
+	Classes  []ClassSummary `json:"classes,omitempty"` // beyond the bounds
 	Elapsed  time.Duration  `json:"elapsed"`
 }
 
@@ -111,6 +112,7 @@ func (s *Summary) add(r *Result) {
 	if r.CrashAt > 0 {
 		s.Crashed++
 	}
+	s.addClasses(r)
 	if r.Violation == nil {
 		return
 	}

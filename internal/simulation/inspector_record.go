@@ -14,7 +14,14 @@ import (
 
 // record checks a durable record.
 func (i *inspector) record(r *record.Record) {
+	if i.w.process.number > 0 {
+		return // the story is that of the first process
+	}
 	i.story.take(r)
+	if i.w.beyond != nil {
+		i.w.judge.recorded(r)
+		return
+	}
 	switch body := r.Body.(type) {
 	case record.Sending:
 		i.entering(r, &body)
@@ -102,6 +109,9 @@ func (i *inspector) filled(r *record.Record, filled exchange.Quantity, evidence 
 
 // booted drops what was not durable when the process died.
 func (i *inspector) booted() {
+	if i.w.process.number > 0 {
+		return
+	}
 	clear(i.booked)
 	i.story = newStory()
 	for n := range i.w.disk.records {

@@ -1,6 +1,8 @@
 package simulation
 
 import (
+	"fmt"
+
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/reconcile"
@@ -20,6 +22,11 @@ func (i *inspector) sending(f *flight) {
 		return
 	}
 	order := &request.Order
+	if w.beyond != nil {
+		f.asked = w.askFor(order)
+		w.judge.sent(order)
+		return
+	}
 	durable, found := w.disk.sending[order.ClientOrderID]
 	switch {
 	case !found:
@@ -27,11 +34,7 @@ func (i *inspector) sending(f *flight) {
 	case durable != *order:
 		w.fail("durable_first", "%s was sent as %+v, recorded as %+v", order.ClientOrderID, *order, durable)
 	}
-	a := w.venue.asked[order.ClientOrderID]
-	if a == nil {
-		a = &asked{id: order.ClientOrderID, order: *order, opens: opens(order), sentMS: w.nowMS}
-		w.venue.asked[order.ClientOrderID] = a
-	}
+	a := w.askFor(order)
 	if a.sends++; a.sends > 1 {
 		w.fail("one_send", "%s was sent %d times", a.id, a.sends)
 	}
@@ -45,6 +48,20 @@ func (i *inspector) sending(f *flight) {
 	case order.Type == exchange.MarketOrder && order.ReduceOnly:
 		i.exiting(a)
 	}
+}
+
+// askFor returns the placement of an order, new or not. Two processes may use one id.
+func (w *world) askFor(order *exchange.NewOrder) *asked {
+	id := order.ClientOrderID
+	if w.process.number > 0 {
+		id = fmt.Sprint(id, "#", w.process.number)
+	}
+	a := w.venue.asked[id]
+	if a == nil {
+		a = &asked{id: id, order: *order, opens: opens(order), sentMS: w.nowMS}
+		w.venue.asked[id] = a
+	}
+	return a
 }
 
 // exitPaceMS is the minimum time between an exit and the next one while the first may
@@ -92,7 +109,7 @@ func (i *inspector) opening(a *asked) {
 
 // answered observes an answer before the daemon receives it.
 func (i *inspector) answered(f *flight) {
-	if f.asked == nil {
+	if f.asked == nil || i.w.beyond != nil {
 		return
 	}
 	var refusal *exchange.Refusal

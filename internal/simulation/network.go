@@ -30,6 +30,7 @@ type flight struct {
 func (w *world) launch(call *engine.Call) {
 	f := &flight{call: *call, life: w.daemon.life, fault: FaultEnd}
 	w.current = f
+	w.judge.launched(f)
 	wait := w.network.below(3)
 	if w.injects(Queued) {
 		wait = w.far(0, timeToLiveMS+500)
@@ -100,6 +101,10 @@ func (w *world) route(f *flight) {
 			return
 		}
 		w.giveUp(f, "timeout", timeoutMS)
+	case w.beyond.hangs(request):
+		f.doomed = true
+		w.giveUp(f, "timeout", timeoutMS)
+		return
 	case w.injects(LostRequest):
 		f.fault = LostRequest
 		w.lose(f)
@@ -214,6 +219,10 @@ func (w *world) serve(f *flight) (answer exchange.Answer, err error, malformed b
 		}
 		return answer, noAnswer(f, "status 503"), false
 	}
+	if w.beyond != nil {
+		answer, err = w.beyond.serve(f)
+		return answer, err, false
+	}
 	answer, err = w.venue.do(w, f)
 	answer, err = w.venue.stale(w, &f.call.Request, answer, err)
 	return answer, err, err == nil && w.injects(Malformed)
@@ -232,6 +241,7 @@ func (w *world) deliver(f *flight) {
 	if is(f.err, &refusal) && refusal.Code == exchange.CodeInvalidTimestamp {
 		w.daemon.clockError = 0 // the client rereads the clock
 	}
+	w.judge.answered(f)
 	w.inspector.answered(f)
 	if w.tracing && (f.err != nil || f.call.Request.Operation.Changes()) {
 		w.tracef("answer", "%s: %s", w.describe(&f.call.Request), outcome(f.answer, f.err))

@@ -6,7 +6,8 @@ type process struct {
 	daemon    *daemon
 	disk      *disk
 	portfolio *portfolio
-	number    int // 0 for the one that is judged first
+	number    int  // 0 for the first one
+	retired   bool // it never starts again
 }
 
 // put schedules a happening of the current process.

@@ -28,6 +28,7 @@ type Report struct {
 	Faults         []FaultCount   `json:"faults"`
 	Rules          map[string]int `json:"broken_rules"`
 	Failures       []Failure      `json:"failures"`
+	Classes        []ClassSummary `json:"classes,omitempty"` // beyond the bounds
 }
 
 // FaultCount counts the injections of a fault.
@@ -44,7 +45,7 @@ func ReportOf(s *Summary) Report {
 		Events: s.Stats.Events, Requests: s.Stats.Requests, Starts: s.Stats.Starts, Points: s.Points, CrashPoints: s.Crashed, Unknowns: s.Stats.Unknowns,
 		ResolvedP50: Quantile(&s.Stats.Resolution, 0.5), ResolvedP99: Quantile(&s.Stats.Resolution, 0.99),
 		UnprotectedP50: Quantile(&s.Stats.Unprotected, 0.5), UnprotectedP99: Quantile(&s.Stats.Unprotected, 0.99),
-		Quarantined: s.Stats.Quarantined, Rules: s.Rules, Failures: s.Failures,
+		Quarantined: s.Stats.Quarantined, Rules: s.Rules, Failures: s.Failures, Classes: s.Classes,
 	}
 	for _, n := range s.Stats.Unprotected {
 		r.Unprotected += int64(n)

@@ -122,7 +122,7 @@ func (v *venue) takeFills(w *world) {
 			a.filled += fill.Quantity
 			h.own, h.filledMS = h.own+signed, w.nowMS
 			covered := w.stats.Faults[OldBackup] > 0 && w.stats.Faults[ManualTrade] > 0 // a manual purchase hides what was forgotten
-			if fill.Market == exchange.Spot && h.own+h.forgot < 0 && !h.doubled && !covered {
+			if fill.Market == exchange.Spot && h.own+h.forgot < 0 && !h.doubled && !covered && w.beyond == nil {
 				w.fail("oversold", "%s: botd sold %d more than it ever bought", h.key, -h.own)
 			}
 		} else {
@@ -132,7 +132,9 @@ func (v *venue) takeFills(w *world) {
 			w.tracef("venue", "filled %s %s %s at %s (order %d)", fill.Symbol, fill.Side, h.rules.QuantityDecimal(fill.Quantity),
 				h.rules.PriceDecimal(fill.Price), fill.OrderID)
 		}
+		w.judge.filled(h.key, fill.OrderID, fill.Side, fill.Quantity, fill.Fee, fill.FeeAsset)
 	}
+	w.judge.observe()
 }
 
 // touch notes that anybody else changed the position or may change it.
@@ -207,9 +209,10 @@ func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) 
 		h.doubled = true
 		h.touch(w.nowMS, v.size(a))
 	}
-	if have := v.x.Leverage(trader, a.order.Symbol); a.opens && a.order.Market == exchange.Futures && have != leverage {
+	if have := v.x.Leverage(trader, a.order.Symbol); w.beyond == nil && a.opens && a.order.Market == exchange.Futures && have != leverage {
 		w.fail("leverage", "%s opens at leverage %d, want %d", a.id, have, leverage)
 	}
+	w.judge.accepted(answer.Order.ID, true, &a.order)
 	if w.injects(Hidden) {
 		v.hidden[answer.Order.ID] = w.nowMS + w.far(100, w.bounds.VisibilityMS-w.delayMS-500)
 	}

@@ -45,6 +45,7 @@ type Options struct {
 	CrashAt int       // the process dies at this input or output; 0 leaves crashes to the weather
 	Trace   io.Writer // receives a readable trace; nil for none
 	Weather *Weather  // instead of the seed's own
+	Beyond  *Beyond   // beyond the bounds, judged by the oracle alone; nil for within
 
 	script *script // of a scenario; nil for none
 }
@@ -66,6 +67,7 @@ type Violation struct {
 	Rule string `json:"rule"`
 	AtMS int64  `json:"at_ms"` // since the start
 	Text string `json:"text"`
+	Spot bool   `json:"spot,omitempty"` // beyond the bounds: it is about a spot symbol
 }
 
 // Result is the result of one run.
@@ -76,6 +78,9 @@ type Result struct {
 	Points    int    // inputs and outputs, at each of which the process may die
 	Weather   Weather
 	Given     bool // the weather is not the seed's own
+	Beyond    *Beyond
+	Classes   [ClassEnd]int64 // episodes of each class beyond the bounds; -1 for a class that is off
+	Gaps      []int64         // times without a stop by the oracle, in ms, the shortest first
 	Violation *Violation
 	Stats     Stats
 }
@@ -85,6 +90,15 @@ func (r *Result) Command() string {
 	command := fmt.Sprintf("go run ./cmd/botd-sim simulate --seed %d", r.Seed)
 	if r.CrashAt > 0 {
 		command += fmt.Sprintf(" --crash-at %d", r.CrashAt)
+	}
+	if r.Beyond != nil {
+		command += " --beyond"
+		for _, class := range r.Beyond.Only {
+			command += " --only " + class.String()
+		}
+		for _, class := range r.Beyond.Except {
+			command += " --except " + class.String()
+		}
 	}
 	if r.Given {
 		for fault, strength := range r.Weather {
@@ -116,7 +130,9 @@ type world struct {
 	agenda    agenda
 	venue     *venue
 	inspector *inspector
-	*process  // the one whose happening is processed; between happenings the first
+	judge     *judge
+	beyond    *beyond // nil within the bounds
+	*process          // the one whose happening is processed; between happenings the first
 	processes []*process
 
 	network, storage, market, people, actions draw
@@ -137,15 +153,23 @@ type world struct {
 func Run(options Options) Result {
 	w := newWorld(options)
 	w.loop()
-	if w.failure == nil {
+	switch {
+	case w.failure != nil:
+	case w.beyond != nil:
+		w.judge.converged()
+	default:
 		w.inspector.converged()
 	}
 	w.stats.VirtualMS = w.nowMS - startMS
 	if w.tracing && w.failure != nil {
 		w.tracef("broken", "%s: %s", w.failure.Rule, w.failure.Text)
 	}
-	return Result{Seed: options.Seed, CrashAt: options.CrashAt, Hash: w.hash, Points: w.points, Weather: w.weather, Given: options.Weather != nil,
-		Violation: w.failure, Stats: w.stats}
+	result := Result{Seed: options.Seed, CrashAt: options.CrashAt, Hash: w.hash, Points: w.points, Weather: w.weather, Given: options.Weather != nil,
+		Violation: w.failure, Stats: w.stats, Beyond: options.Beyond, Gaps: w.judge.oracle.Gaps()}
+	if w.beyond != nil {
+		result.Classes = w.beyond.counts()
+	}
+	return result
 }
 
 func newWorld(options Options) *world {
@@ -163,6 +187,9 @@ func newWorld(options Options) *world {
 	for f := Outage; f < FaultEnd; f++ {
 		w.scheduleFault(f)
 	}
+	if w.beyond != nil {
+		w.beyond.begin()
+	}
 	return w
 }
 
@@ -177,6 +204,10 @@ func (w *world) setUp() {
 	if w.limits = drawLimits(&w.actions); w.options.script != nil {
 		w.limits = bounded{account: w.options.script.limits}
 	}
+	if w.options.Beyond != nil {
+		w.beyond = newBeyond(w, w.options.Beyond)
+		w.weather = w.beyond.drawMild()
+	}
 	if w.options.Weather != nil {
 		w.weather = *w.options.Weather
 	}
@@ -184,6 +215,9 @@ func (w *world) setUp() {
 	w.portfolio, w.harsh = newPortfolio(&setup), setup.chance(0.3)
 	if setup.chance(0.3) {
 		w.bounds = bounds[1]
+	}
+	if w.beyond != nil && w.beyond.draw.chance(0.5) {
+		w.bounds, w.endMS = liveBounds, w.endMS+liveQuietMS
 	}
 	w.foreign = []string{reconcile.ForeignHalt, reconcile.ForeignHalt, reconcile.ForeignHalt, reconcile.ForeignAdopt, reconcile.ForeignIgnore}[setup.below(5)]
 	w.ledger = setup.chance(0.5)
@@ -201,6 +235,7 @@ func (w *world) setUp() {
 	w.portfolio.markets(w, &setup)
 	w.daemon = &daemon{w: w}
 	w.inspector = newInspector(w)
+	w.judge = newJudge(w)
 	w.settle = believed(w.bounds)
 }
 
@@ -230,7 +265,10 @@ func (w *world) loop() {
 		case wakeMS <= w.nowMS:
 			w.as(woken, func() { w.daemon.handle(&engine.EventWake{}) })
 		}
-		w.inspector.judge()
+		w.judge.check()
+		if w.beyond == nil {
+			w.inspector.judge()
+		}
 	}
 }
 
@@ -256,7 +294,7 @@ func (w *world) happen(h *happening) {
 		w.arrive(h.flight)
 		return
 	case happenBoot:
-		if !d.up {
+		if !d.up && !w.process.retired {
 			d.boot()
 		}
 		return
@@ -268,6 +306,12 @@ func (w *world) happen(h *happening) {
 		return
 	case happenRelease:
 		w.release(h)
+		return
+	case happenClass:
+		w.beyond.due(h.class)
+		return
+	case happenClassOver:
+		w.beyond.over(h.episode)
 		return
 	}
 	if !d.up || h.life != d.life {

@@ -1,0 +1,259 @@
+package simulation
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+)
+
+// liveBounds are the W, D and L that are assumed of an exchange nobody has measured.
+var liveBounds = placement.Settle{WindowMS: 60_000, VisibilityMS: 45_000, StalenessMS: 15_000}
+
+// liveQuietMS is how much longer a run with live bounds takes to come to rest.
+const liveQuietMS = 240_000
+
+// beyond is what a run beyond the bounds has in addition: its classes, and the episodes
+// in which they are in force.
+type beyond struct {
+	w        *world
+	draw     draw
+	on       [ClassEnd]bool
+	injected [ClassEnd]int64
+	episodes []*episode
+	noIDs    noIDs
+}
+
+// episode is a while in which one class is in force.
+type episode struct {
+	class     Class
+	way       int64              // of the class's ways, drawn
+	key       exchange.SymbolKey // what it is about, where it is about a symbol
+	operation exchange.Operation // what it is about, where it is about a call
+	chance    float64            // that a call is affected
+	beganMS   int64
+	untilMS   int64
+	frozen    map[replicaKey]exchange.Answer // stale lists: as they were when it began
+	wrong     int                            // wrong answers that were delivered
+	wrongMS   int64                          // when the first of them was
+	noted     bool                           // a state was declared since
+}
+
+// newBeyond draws the classes of a seed.
+func newBeyond(w *world, options *Beyond) *beyond {
+	b := &beyond{w: w, draw: newDraw(w.seed, 8)}
+	var choice []Class
+	for c := range ClassEnd {
+		if !slices.Contains(options.Except, c) {
+			choice = append(choice, c)
+		}
+	}
+	for range b.draw.between(1, 3) {
+		if len(choice) > 0 {
+			b.on[choice[b.draw.below(int64(len(choice)))]] = true
+		}
+	}
+	if len(options.Only) > 0 {
+		b.on = [ClassEnd]bool{}
+		for _, c := range options.Only {
+			b.on[c] = true
+		}
+	}
+	b.noIDs = noIDs{b.draw.chance(0.6), b.draw.chance(0.6), b.draw.chance(0.4), []float64{1, 1, 0.5}[b.draw.below(3)]}
+	return b
+}
+
+// drawMild draws what goes wrong besides: nothing that keeps botd from placing a stop
+// for longer than the judge allows for.
+func (b *beyond) drawMild() (weather Weather) {
+	for _, mild := range []struct {
+		fault Fault
+		most  float64
+	}{{PartialFill, 20}, {PriceJump, 1}, {Crash, 0.001}, {Stop, 0.2}, {Halt, 0.2}, {Pause, 0.3}} {
+		if strength := b.draw.unit(); b.draw.chance(0.35) {
+			weather[mild.fault] = mild.most * strength
+		}
+	}
+	return weather
+}
+
+// begin schedules the first episode of each class.
+func (b *beyond) begin() {
+	for c := range ClassEnd {
+		if b.on[c] {
+			b.schedule(c, b.draw.between(0, 60_000))
+		}
+	}
+}
+
+func (b *beyond) schedule(c Class, afterMS int64) {
+	b.w.put(happening{atMS: b.w.nowMS + afterMS, kind: happenClass, class: c})
+}
+
+// due begins an episode.
+func (b *beyond) due(c Class) {
+	w := b.w
+	if w.quiet {
+		return
+	}
+	lasts := []int64{b.draw.between(1_000, 5_000), b.draw.between(5_000, 30_000), b.draw.between(30_000, 120_000)}[b.draw.below(3)]
+	e := &episode{class: c, way: b.draw.below(60), key: w.venue.keys[b.draw.below(int64(len(w.venue.keys)))],
+		chance: []float64{1, 1, 0.5}[b.draw.below(3)], beganMS: w.nowMS, untilMS: min(w.nowMS+lasts, w.quietMS)}
+	b.schedule(c, lasts+b.draw.between(1_000, 60_000))
+	if !b.start(e) {
+		return
+	}
+	b.injected[c]++
+	b.episodes = append(b.episodes, e)
+	w.say("%s: way %d, %s %s, for %d ms", c, e.way, e.key, e.operation, e.untilMS-w.nowMS)
+	w.put(happening{atMS: e.untilMS, kind: happenClassOver, episode: e})
+}
+
+// start does what a class does at the beginning of an episode. It reports false if
+// there is nothing to do it to.
+func (b *beyond) start(e *episode) bool {
+	w := b.w
+	switch e.class {
+	case HungReads:
+		e.operation = hanging[e.way%int64(len(hanging))]
+	case LyingPositions, LyingWallet, LyingOrders, LyingHistory:
+		e.freeze(w)
+	case ChangedRules:
+		return b.changeRules(e)
+	case Transfers:
+		return b.transfer(e)
+	case Suspended:
+		if !w.daemon.listens() {
+			return false
+		}
+		w.daemon.pausedMS, w.daemon.wokenMS = e.untilMS, e.untilMS
+	case SecondEngine:
+		return b.startSecond(e)
+	}
+	return true
+}
+
+// over ends an episode.
+func (b *beyond) over(e *episode) {
+	b.episodes = slices.DeleteFunc(b.episodes, func(other *episode) bool { return other == e })
+	switch e.class {
+	case ChangedRules:
+		b.w.restoreRules()
+	case SecondEngine:
+		b.endSecond()
+	}
+	b.w.say("%s is over", e.class)
+}
+
+// serve answers a request as the exchange does when it breaks the bounds.
+func (b *beyond) serve(f *flight) (exchange.Answer, error) {
+	w, request := b.w, &f.call.Request
+	if b.symbolLost(request) {
+		return exchange.Answer{}, noSuchSymbol(request)
+	}
+	if request.Operation.Places() {
+		return b.place(f)
+	}
+	answer, err := w.venue.do(w, f)
+	for _, e := range b.episodes {
+		if err == nil && !request.Operation.Changes() {
+			err = e.distort(b, request, &answer)
+		}
+	}
+	if err == nil && b.on[NoIDs] && !w.quiet {
+		b.noIDs.strip(b, request.Operation, &answer)
+	}
+	return answer, err
+}
+
+// place executes a placement: not at all, once or twice; and answers, or refuses.
+func (b *beyond) place(f *flight) (exchange.Answer, error) {
+	w, request := b.w, &f.call.Request
+	for _, e := range b.episodes {
+		if e.class == RefusedOrders && e.refuses(request) {
+			f.asked.refused++
+			return exchange.Answer{}, refusalOf(request, e.way)
+		}
+	}
+	answer, err := w.venue.do(w, f)
+	if err != nil {
+		return answer, err
+	}
+	for _, e := range b.episodes {
+		switch {
+		case e.class == DoubleExecution && b.draw.chance(e.chance/2):
+			w.say("executed twice: %s", w.describe(request))
+			if _, err := w.venue.do(w, f); err != nil {
+				w.say("the second time: %v", err)
+			}
+		case e.class == ExecutedRefusal && b.draw.chance(e.chance/2):
+			w.say("executed, and refused: %s", w.describe(request))
+			return exchange.Answer{}, refusalOf(request, e.way)
+		}
+	}
+	return answer, nil
+}
+
+// refuses reports whether an episode refuses a placement: stops, exits, what is on one
+// symbol, or everything.
+func (e *episode) refuses(request *exchange.Request) bool {
+	order := &request.Order
+	switch e.way % 4 {
+	case 0:
+		return order.Type.StopLoss()
+	case 1:
+		return order.Reduces() || order.Market == exchange.Spot && order.Side == exchange.Sell
+	case 2:
+		return order.Key() == e.key
+	}
+	return true
+}
+
+// refusalOf returns one of the refusals that an exchange may answer whatever it did.
+func refusalOf(request *exchange.Request, way int64) *exchange.Refusal {
+	refusal := &exchange.Refusal{Operation: request.Operation, Status: 400, Code: 2999, Message: "system busy"}
+	if way%3 == 0 {
+		refusal.Status, refusal.Code, refusal.Message = 403, 2998, "forbidden"
+	}
+	return refusal
+}
+
+// hanging are the reads that may hang.
+var hanging = []exchange.Operation{exchange.FuturesAccount, exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.FuturesTicker,
+	exchange.SpotOpenOrders, exchange.SpotWallet, exchange.SpotTicker, exchange.FuturesCandles, exchange.SpotCandles, exchange.FuturesOrder}
+
+// hangs reports whether a read gets no answer.
+func (b *beyond) hangs(request *exchange.Request) bool {
+	return b != nil && slices.ContainsFunc(b.episodes, func(e *episode) bool { return e.class == HungReads && e.operation == request.Operation })
+}
+
+// symbolLost reports whether a request is about a symbol that the exchange has lost.
+func (b *beyond) symbolLost(request *exchange.Request) bool {
+	for _, e := range b.episodes {
+		if e.class != LostSymbol || e.key.Market != request.Operation.Market() {
+			continue
+		}
+		if request.Symbol == e.key.Name || request.Operation.Places() && request.Order.Symbol == e.key.Name {
+			return true
+		}
+	}
+	return false
+}
+
+func noSuchSymbol(request *exchange.Request) *exchange.Refusal {
+	code := exchange.CodeFuturesInvalidSymbol
+	if request.Operation.Market() == exchange.Spot {
+		code = exchange.CodeSpotInvalidSymbol
+	}
+	return &exchange.Refusal{Operation: request.Operation, Status: 400, Code: code, Message: "invalid symbol"}
+}
+
+// counts returns how many episodes each class had; -1 for a class that is off.
+func (b *beyond) counts() (counts [ClassEnd]int64) {
+	for c := range ClassEnd {
+		if counts[c] = b.injected[c]; !b.on[c] {
+			counts[c] = -1
+		}
+	}
+	return counts
+}

@@ -1,0 +1,55 @@
+package simulation
+
+import "fmt"
+
+// Class names one way in which the exchange, or what is around botd, breaks the
+// assumptions that the protocol is built on. Each can be switched on alone.
+type Class uint8
+
+// The classes.
+const (
+	LyingPositions  Class = iota // the position list is empty, short, smaller, torn, or older than L
+	LyingWallet                  // the same of the wallet
+	LyingOrders                  // the same of the open orders
+	LyingHistory                 // the same of order history, user trades and closed positions
+	HungReads                    // one kind of read is never answered
+	ExecutedRefusal              // the exchange executes what it refuses
+	DoubleExecution              // the exchange executes a placement twice
+	RefusedOrders                // the exchange refuses every order of a kind
+	NoIDs                        // rows come without client order ids
+	Garbage                      // rows that cannot be read, float noise, null for an empty list
+	LostSymbol                   // the calls of one symbol fail as if it were delisted
+	ChangedRules                 // ticks, bounds, permissions and brackets change in position
+	Transfers                    // money is deposited and withdrawn
+	Suspended                    // the process stands still for minutes
+	SecondEngine                 // another botd of the same instance runs on the account
+	ClassEnd
+)
+
+var classNames = [ClassEnd]string{"positions", "wallet", "orders", "history", "hung_reads", "executed_refusal", "double_execution", "refused_orders", "no_ids",
+	"garbage", "lost_symbol", "changed_rules", "transfers", "suspended", "second_engine"}
+
+// String returns the class's name.
+func (c Class) String() string {
+	if c < ClassEnd {
+		return classNames[c]
+	}
+	return fmt.Sprintf("class(%d)", c)
+}
+
+// ParseClass finds a class by its name.
+func ParseClass(name string) (Class, error) {
+	for i, known := range classNames {
+		if known == name {
+			return Class(i), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown class %q (known: %v)", name, classNames)
+}
+
+// Beyond selects a run beyond the bounds: with these classes alone, or with one to three
+// that the seed draws.
+type Beyond struct {
+	Only   []Class
+	Except []Class // never drawn
+}

@@ -1,0 +1,146 @@
+package simulation
+
+import (
+	"slices"
+
+	"botd/exchange"
+)
+
+// The ways in which a list is wrong.
+const (
+	listEmpty   int64 = iota
+	listShort         // without one symbol
+	listTorn          // each row is there or not
+	listOld           // as it was when the episode began, however long ago
+	listSmaller       // what it holds is half of what there is
+	listWays
+)
+
+// listsOf are the reads that a class is about.
+var listsOf = map[Class][]exchange.Operation{
+	LyingPositions: {exchange.FuturesOpenPositions},
+	LyingWallet:    {exchange.SpotWallet},
+	LyingOrders:    {exchange.FuturesOpenOrders, exchange.SpotOpenOrders},
+	LyingHistory:   {exchange.SpotOrderHistory, exchange.SpotUserTrades, exchange.FuturesPositionsHistory},
+}
+
+// freeze saves the lists as they are now.
+func (e *episode) freeze(w *world) {
+	e.frozen = map[replicaKey]exchange.Answer{}
+	for _, operation := range listsOf[e.class] {
+		if answer, err := w.venue.x.Do(trader, &exchange.Request{Operation: operation}); err == nil {
+			e.frozen[replicaKey{operation: operation}] = answer
+		}
+	}
+}
+
+// distort makes an answer wrong.
+func (e *episode) distort(b *beyond, request *exchange.Request, answer *exchange.Answer) error {
+	if e.class == Garbage {
+		return e.spoil(b, request, answer)
+	}
+	if slices.Contains(listsOf[e.class], request.Operation) && b.draw.chance(e.chance) {
+		e.change(b, request, answer)
+	}
+	return nil
+}
+
+// change makes a list wrong in the way of the episode.
+func (e *episode) change(b *beyond, request *exchange.Request, answer *exchange.Answer) {
+	if e.wrong++; e.wrong == 1 {
+		e.wrongMS = b.w.nowMS
+	}
+	way := e.way % listWays
+	if way == listOld {
+		if old, saved := e.frozen[replicaKey{operation: request.Operation}]; saved {
+			answer.Orders, answer.Positions, answer.Balances, answer.Fills = old.Orders, old.Positions, old.Balances, old.Fills
+		}
+		return
+	}
+	out := func(name string) bool {
+		return way == listEmpty || way == listShort && name == e.key.Name || way == listTorn && b.draw.chance(0.5)
+	}
+	if answer.Orders.Done() {
+		answer.Orders = exchange.FetchedOf(without(answer.Orders.Items(), func(o *exchange.Order) bool { return out(o.Symbol) }))
+	}
+	if answer.Fills.Done() {
+		answer.Fills = exchange.FetchedOf(without(answer.Fills.Items(), func(t *exchange.UserTrade) bool { return out(t.Symbol) }))
+	}
+	if answer.Positions.Done() {
+		rows := without(answer.Positions.Items(), func(p *exchange.Position) bool { return out(p.Symbol) })
+		for i := range rows {
+			if way == listSmaller {
+				rows[i].Remaining /= 2
+			}
+		}
+		answer.Positions = exchange.FetchedOf(rows)
+	}
+	if answer.Balances.Done() {
+		e.distortWallet(b, answer, way, out)
+	}
+}
+
+// distortWallet makes the wallet wrong: an asset that is left out counts as none.
+func (e *episode) distortWallet(b *beyond, answer *exchange.Answer, way int64, out func(name string) bool) {
+	base := ""
+	if h := b.w.venue.held[e.key]; h != nil {
+		base = h.rules.Base
+	}
+	rows := without(answer.Balances.Items(), func(balance *exchange.Balance) bool {
+		if way == listShort {
+			return balance.Asset == base
+		}
+		return out(balance.Asset)
+	})
+	for i := range rows {
+		if way == listSmaller && rows[i].Asset != "USDT" {
+			rows[i].Free, rows[i].Frozen = rows[i].Free.Div(2), rows[i].Frozen.Div(2)
+		}
+	}
+	answer.Balances = exchange.FetchedOf(rows)
+}
+
+// without returns a copy of the rows, but for some.
+func without[T any](rows []T, out func(*T) bool) []T {
+	var left []T
+	for i := range rows {
+		if !out(&rows[i]) {
+			left = append(left, rows[i])
+		}
+	}
+	return left
+}
+
+// noIDs says which answers of a seed come without client order ids, and how often.
+type noIDs struct {
+	open, history, get bool
+	chance             float64
+}
+
+// strip removes client order ids from an answer.
+func (n *noIDs) strip(b *beyond, operation exchange.Operation, answer *exchange.Answer) {
+	switch operation {
+	case exchange.FuturesOpenOrders, exchange.SpotOpenOrders:
+		if !n.open {
+			return
+		}
+	case exchange.SpotOrderHistory:
+		if !n.history {
+			return
+		}
+	case exchange.FuturesOrder:
+		if n.get {
+			answer.Order.ClientOrderID = ""
+		}
+		return
+	default:
+		return
+	}
+	rows := slices.Clone(answer.Orders.Items())
+	for i := range rows {
+		if b.draw.chance(n.chance) {
+			rows[i].ClientOrderID = ""
+		}
+	}
+	answer.Orders = exchange.FetchedOf(rows)
+}

@@ -1,0 +1,292 @@
+package simulation
+
+import (
+	"fmt"
+	"math"
+
+	"botd/exchange"
+	"botd/internal/oracle"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// finest is the number of the oracle's units in one of a symbol: fees of small fills
+// are fractions.
+const finest = 1_000
+
+// patienceMS is how long a position that a read has shown may be without a stop.
+const patienceMS = 5_000
+
+// slowMS is how long an append may take before the disk is what delays a stop.
+const slowMS = 100
+
+// judge feeds the oracle with the account's orders and trades, and with what botd was
+// shown. It is the only judge of a run beyond the bounds.
+type judge struct {
+	w        *world
+	oracle   *oracle.Oracle
+	open     map[int64]bool // orders on the exchange; false until the scan under way finds them
+	stops    map[exchange.SymbolKey]int
+	baseline map[string]exchange.Amount // of the spot wallet at the start
+	minute   map[exchange.SymbolKey]*budget
+	reported int
+}
+
+func newJudge(w *world) *judge {
+	patience := int64(math.MaxInt64 / 2) // within the bounds the inspector judges protection
+	if w.beyond != nil {
+		patience = patienceMS
+	}
+	j := &judge{w: w, oracle: oracle.New(patience), open: map[int64]bool{}, stops: map[exchange.SymbolKey]int{},
+		baseline: map[string]exchange.Amount{}, minute: map[exchange.SymbolKey]*budget{}}
+	for _, key := range w.venue.keys {
+		free, frozen := w.venue.x.Balance(trader, w.venue.held[key].rules.Base)
+		j.baseline[w.venue.held[key].rules.Base], j.minute[key] = free.Add(frozen), &budget{}
+	}
+	j.setLimits()
+	return j
+}
+
+func marketOf(symbol oracle.Symbol) exchange.Market {
+	if symbol.Spot {
+		return exchange.Spot
+	}
+	return exchange.Futures
+}
+
+func nameOf(key exchange.SymbolKey) oracle.Symbol {
+	return oracle.Symbol{Spot: key.Market == exchange.Spot, Name: key.Name}
+}
+
+// setLimits sets what each symbol is judged by. Within the bounds nothing beyond the
+// limit is allowed but what others added.
+func (j *judge) setLimits() {
+	for i := range j.w.portfolio.roles {
+		r := &j.w.portfolio.roles[i]
+		h := j.w.venue.held[r.key]
+		limits := oracle.Limits{Position: int64(r.limit()+h.slack) * finest, Protected: r.protected}
+		if j.w.beyond != nil {
+			limits.Placement = int64(r.largest()) * finest
+		}
+		if r.key.Market == exchange.Spot {
+			last, _ := j.w.venue.x.Price(r.key)
+			least := h.rules.QuantityFor(h.rules.MinNotional.MulRate(exchange.RateOne*11/10), max(last, 1))
+			limits.Dust = int64(least+h.rules.QuantityTick) * finest
+		}
+		j.oracle.Judge(nameOf(r.key), limits)
+	}
+}
+
+// largest returns the quantity of the role's largest opening.
+func (r *role) largest() exchange.Quantity {
+	if r.kind == "swing" || r.kind == "scripted" {
+		return r.limit()
+	}
+	return r.unit + r.unit/10
+}
+
+// accepted takes an order that the exchange accepted.
+func (j *judge) accepted(id int64, own bool, order *exchange.NewOrder) {
+	quantity := order.Quantity
+	if h := j.w.venue.held[order.Key()]; !order.QuoteAmount.IsZero() {
+		last, _ := j.w.venue.x.Price(order.Key())
+		quantity = h.rules.QuantityFor(order.QuoteAmount, max(last, 1))
+	}
+	j.open[id] = true
+	j.setLimits()
+	j.oracle.Accepted(j.w.nowMS, oracle.Order{ID: id, Own: own, Symbol: nameOf(order.Key()), Buy: order.Side == exchange.Buy,
+		Quantity: int64(quantity) * finest, Stop: order.Type.StopLoss(), ReduceOnly: order.ReduceOnly, ClosePosition: order.ClosePosition})
+}
+
+// filled takes an execution. A spot fee in the base asset makes the position smaller.
+func (j *judge) filled(key exchange.SymbolKey, orderID int64, side exchange.Side, quantity exchange.Quantity, fee exchange.Amount, feeAsset string) {
+	rules := j.w.venue.held[key].rules
+	net := int64(quantity) * finest
+	if key.Market == exchange.Spot && feeAsset == rules.Base {
+		net -= int64(rules.QuantityOf(fee.Mul(finest)))
+	}
+	if _, known := j.open[orderID]; !known && orderID != 0 { // a person's order, filled at once
+		j.oracle.Accepted(j.w.nowMS, oracle.Order{ID: orderID, Symbol: nameOf(key), Buy: side == exchange.Buy, Quantity: net})
+	}
+	j.oracle.Filled(j.w.nowMS, oracle.Fill{OrderID: orderID, Symbol: nameOf(key), Buy: side == exchange.Buy, Quantity: net})
+}
+
+// observe compares the exchange's open orders with those the oracle knows.
+func (j *judge) observe() {
+	for id := range j.open {
+		j.open[id] = false
+	}
+	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+		j.w.venue.x.EachOpenOrder(trader, market, func(o *exchange.Order) {
+			if _, known := j.open[o.ID]; !known {
+				j.accepted(o.ID, j.w.venue.byOrder[o.ID] != nil, &exchange.NewOrder{Market: o.Market, Symbol: o.Symbol, Side: o.Side, Type: o.Type,
+					Quantity: o.Quantity, QuoteAmount: o.QuoteAmount, ReduceOnly: o.Reduces() && !o.ClosePosition, ClosePosition: o.ClosePosition})
+			}
+			j.open[o.ID] = true
+		})
+	}
+	for id, found := range j.open {
+		if !found {
+			delete(j.open, id)
+			j.oracle.Ended(j.w.nowMS, id)
+		}
+	}
+	j.setLimits()
+}
+
+// launched counts a stop on its way to the exchange, and answered what came of it.
+func (j *judge) launched(f *flight) {
+	if f.call.Request.Operation.Places() && f.call.Request.Order.Type.StopLoss() && j.w.process.number == 0 {
+		j.stops[f.call.Request.Order.Key()]++
+	}
+}
+
+func (j *judge) answered(f *flight) {
+	request := &f.call.Request
+	if request.Operation.Places() && request.Order.Type.StopLoss() && j.w.process.number == 0 {
+		j.stops[request.Order.Key()]--
+	}
+	if f.err != nil || j.w.process.number != 0 {
+		return
+	}
+	switch request.Operation {
+	case exchange.FuturesOpenPositions:
+		for _, p := range f.answer.Positions.Items() {
+			if p.Remaining > 0 {
+				j.oracle.Shown(j.w.nowMS, oracle.Symbol{Name: p.Symbol})
+			}
+		}
+	case exchange.SpotWallet:
+		for _, b := range f.answer.Balances.Items() {
+			j.shownWallet(&b)
+		}
+	}
+}
+
+// shownWallet takes a balance that exceeds what was there at the start by more than
+// can be left over.
+func (j *judge) shownWallet(b *exchange.Balance) {
+	for _, key := range j.w.venue.keys {
+		rules := j.w.venue.held[key].rules
+		if key.Market != exchange.Spot || rules.Base != b.Asset {
+			continue
+		}
+		last, _ := j.w.venue.x.Price(key)
+		least := rules.QuantityAmount(rules.QuantityFor(rules.MinNotional, max(last, 1)))
+		if b.Free.Add(b.Frozen).Sub(j.baseline[b.Asset]).Cmp(least) > 0 {
+			j.oracle.Shown(j.w.nowMS, nameOf(key))
+		}
+	}
+}
+
+// restarted forgets what a process that died was shown, and the calls it made.
+func (j *judge) restarted() {
+	if j.w.process.number == 0 {
+		clear(j.stops)
+		j.oracle.Restarted(j.w.nowMS)
+	}
+}
+
+// check lets the oracle judge the present.
+func (j *judge) check() {
+	w := j.w
+	for _, key := range w.venue.keys {
+		slow := w.disk.writing && w.nowMS-w.disk.beganMS > slowMS
+		if !w.daemon.up || w.daemon.stopping || w.daemon.pausedMS > w.nowMS || w.outageMS > w.nowMS || slow || j.stops[key] > 0 {
+			j.oracle.Excused(w.nowMS, nameOf(key))
+		}
+	}
+	j.oracle.Advance(w.nowMS)
+	for _, v := range j.oracle.Violations()[j.reported:] {
+		j.reported++
+		if v.Rule == "oversold" && w.beyond == nil { // a copy of the order, or of the journal, has the inspector's allowances
+			continue
+		}
+		j.fail(exchange.SymbolKey{Market: marketOf(v.Symbol), Name: v.Symbol.Name}, v.Rule, v.Text)
+	}
+}
+
+func (j *judge) fail(key exchange.SymbolKey, rule, text string) {
+	if w := j.w; w.failure == nil {
+		w.fail(rule, "%s: %s", key, text)
+		w.failure.Spot = key.Market == exchange.Spot
+	}
+}
+
+// mostInAMinute bounds the placements of a symbol within a minute.
+const mostInAMinute = 60
+
+// sent counts a placement beyond the bounds.
+func (j *judge) sent(order *exchange.NewOrder) {
+	if n := j.minute[order.Key()].count(j.w.nowMS, 60_000); n > mostInAMinute {
+		j.fail(order.Key(), "unbounded", fmt.Sprintf("%d placements within a minute", n))
+	}
+}
+
+// declares reports whether the first process declares a state of a strategy's symbol.
+func (j *judge) declares(r *role) bool {
+	for _, d := range j.w.daemon.machine.Degraded() {
+		if d.Scope.Covers(r.name, r.key) {
+			return true
+		}
+	}
+	return false
+}
+
+// recorded checks a durable record of the first process: an exit needs a reason other
+// than that something is missing.
+func (j *judge) recorded(r *record.Record) {
+	sending, ok := r.Body.(record.Sending)
+	if !ok || sending.Purpose != placement.Exit {
+		return
+	}
+	w, story := j.w, j.w.inspector.story
+	h, role := w.venue.held[r.Symbol], w.portfolio.role(r.Strategy)
+	if h == nil || role == nil || role.absent || story.halted(r.Strategy, r.Symbol) || story.latched[r.Strategy] != 0 || w.daemon.stopping {
+		return
+	}
+	target := w.daemon.machine.Book().Strategy(r.Strategy).Plan().Target
+	if target.Kind != strategy.ByQuantity || target.Quantity == 0 || (target.Quantity > 0) != (h.position > 0) {
+		return
+	}
+	if most := max(target.Quantity, -target.Quantity); max(h.position, -h.position) <= most {
+		j.fail(r.Symbol, "sold_missing", fmt.Sprintf("%s exits at market: the target is %d, the position %d", r.ClientOrderID, target.Quantity, h.position))
+	}
+}
+
+// converged checks the end of a run: the book agrees with the exchange, or a state is
+// declared.
+func (j *judge) converged() {
+	w := j.w
+	if !w.daemon.up {
+		w.fail("converged", "the process is not up")
+		return
+	}
+	book := w.daemon.machine.Book()
+	for i := range w.portfolio.roles {
+		r := &w.portfolio.roles[i]
+		h, state := w.venue.held[r.key], book.Symbol(r.key)
+		if j.declares(r) || h.recent(w.nowMS) {
+			continue
+		}
+		for _, p := range book.Live() {
+			if p.Symbol() == r.key && p.State().Unresolved() && w.nowMS-p.SentMS() > recentMS {
+				j.fail(r.key, "converged", fmt.Sprintf("%s is still %s, and no state is declared", p.ClientOrderID(), p.State()))
+			}
+		}
+		if r.key.Market == exchange.Futures && state.Known()+state.Ignored() != h.position {
+			j.fail(r.key, "converged", fmt.Sprintf("the book holds %d, the exchange %d, and no state is declared", state.Known(), h.position))
+		}
+	}
+}
+
+// role returns a strategy by its name.
+func (c *portfolio) role(name string) *role {
+	for i := range c.roles {
+		if c.roles[i].name == name {
+			return &c.roles[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package simulation
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ClassSummary is the result of many seeds in which a class was in force, alone or with
+// others.
+type ClassSummary struct {
+	Class    string         `json:"class"`
+	Runs     int            `json:"runs"`
+	Episodes int64          `json:"episodes"`
+	Failed   int            `json:"failed"`
+	Rules    map[string]int `json:"broken_rules"`
+	First    *Failure       `json:"first_failure,omitempty"` // the smallest seed
+	Gaps     int64          `json:"unprotected"`             // times without a stop
+	P50S     float64        `json:"unprotected_p50_seconds"`
+	P99S     float64        `json:"unprotected_p99_seconds"`
+	MaxS     float64        `json:"unprotected_max_seconds"`
+
+	tenths [6_001]int64 // gaps by tenths of a second
+	maxMS  int64
+}
+
+// addClasses counts a run for each of its classes.
+func (s *Summary) addClasses(r *Result) {
+	if r.Beyond == nil {
+		return
+	}
+	if s.Classes == nil {
+		s.Classes = make([]ClassSummary, ClassEnd)
+		for c := range s.Classes {
+			s.Classes[c].Class, s.Classes[c].Rules = Class(c).String(), map[string]int{}
+		}
+	}
+	for c := range s.Classes {
+		if r.Classes[c] >= 0 {
+			s.Classes[c].add(r, r.Classes[c])
+		}
+	}
+}
+
+func (c *ClassSummary) add(r *Result, episodes int64) {
+	c.Runs++
+	c.Episodes += episodes
+	for _, gap := range r.Gaps {
+		c.Gaps++
+		c.tenths[min(gap/100, int64(len(c.tenths)-1))]++
+		c.maxMS = max(c.maxMS, gap)
+	}
+	c.P50S, c.P99S, c.MaxS = c.quantile(0.5), c.quantile(0.99), float64(c.maxMS)/1_000
+	if r.Violation == nil {
+		return
+	}
+	c.Failed++
+	rule := r.Violation.Rule
+	if r.Violation.Spot {
+		rule += " on spot"
+	}
+	c.Rules[rule]++
+	if c.First == nil || r.Seed < c.First.Seed {
+		first := failureOf(r)
+		c.First = &first
+	}
+}
+
+// quantile returns the seconds within which a share of the gaps lies.
+func (c *ClassSummary) quantile(share float64) float64 {
+	sum := int64(0)
+	for tenth, n := range c.tenths {
+		if sum += n; float64(sum) >= share*float64(c.Gaps) {
+			return float64(tenth+1) / 10
+		}
+	}
+	return 0
+}
+
+// Line returns the summary in one line.
+func (c *ClassSummary) Line() string {
+	text := fmt.Sprintf("%-17s %6d runs %7d episodes %5d failed; without a stop %6d times, p50 %.1f s, p99 %.1f s, max %.1f s", c.Class, c.Runs, c.Episodes,
+		c.Failed, c.Gaps, c.P50S, c.P99S, c.MaxS)
+	if c.First == nil {
+		return text
+	}
+	return text + "; " + strings.TrimPrefix(fmt.Sprint(c.Rules), "map") + "; " + c.First.Command
+}
