@@ -56,7 +56,7 @@ func (e *episode) spoilBody(b *beyond, body []byte) []byte {
 		e.spoilRow(document)
 	case len(rows) == 0:
 		return []byte("null")
-	case e.way%6 == 5: // a row of somebody else's, of a kind that the interface does not name
+	case e.way%6 == 5: // a foreign row, of a kind that the interface does not name
 		document = append(rows, foreignRow(rows[0]))
 	default:
 		e.spoilRow(rows[b.draw.below(int64(len(rows)))])
