@@ -76,13 +76,13 @@ func (b *Backups) Plan() ([]string, error) {
 	if free, known := disk.Free(b.Directory); known && free-info.Size() < disk.MinFree {
 		return nil, fmt.Errorf("a copy of the journal (%d MiB) would leave less than %d MiB free in %s", info.Size()>>20, disk.MinFree>>20, b.Directory)
 	}
-	kept, err := b.kept()
+	stored, err := b.stored()
 	if err != nil {
 		return nil, err
 	}
 	lines := []string{fmt.Sprintf("copy the journal (%d KiB) into %s, and verify the copy as a whole", (info.Size()+1023)>>10, folder)}
-	for _, name := range kept[:max(0, len(kept)-maxBackups+1)] {
-		lines = append(lines, fmt.Sprintf("delete %s: the newest %d are kept there", name, maxBackups))
+	for _, name := range stored[:max(0, len(stored)-maxBackups+1)] {
+		lines = append(lines, fmt.Sprintf("delete %s: the newest %d stay there", name, maxBackups))
 	}
 	if last := Last(b.Directory); !last.IsZero() {
 		lines = append(lines, "the last backup was made "+last.UTC().Format(time.DateTime+" UTC"))
@@ -92,7 +92,7 @@ func (b *Backups) Plan() ([]string, error) {
 	return lines, nil
 }
 
-// Make makes one.
+// Make makes a backup.
 func (b *Backups) Make(ctx context.Context) (out api.Backup, err error) {
 	folder := filepath.Join(b.Directory, Folder)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -108,16 +108,16 @@ func (b *Backups) Make(ctx context.Context) (out api.Backup, err error) {
 	if err != nil {
 		return out, err
 	}
-	kept, err := b.kept()
-	for _, name := range kept[:max(0, len(kept)-maxBackups)] {
+	stored, err := b.stored()
+	for _, name := range stored[:max(0, len(stored)-maxBackups)] {
 		err = errors.Join(err, os.Remove(filepath.Join(folder, name)))
 	}
 	err = errors.Join(err, Mark(b.Directory, &Made{1, now, made}))
 	return api.Backup{At: now, File: made.File, Bytes: made.Bytes, SHA256: made.SHA256, Records: made.Records, Hash: made.Hash}, err
 }
 
-// kept are the names of those that are there, oldest first. Other files are nobody's.
-func (b *Backups) kept() ([]string, error) {
+// stored returns the names of the existing backups, oldest first. Other files are ignored.
+func (b *Backups) stored() ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(b.Directory, Folder))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil

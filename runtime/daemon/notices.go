@@ -42,7 +42,7 @@ func (p *process) startNotices() (stop func(), err error) {
 			notify.Daily(ctx, p.config.Notify.Daily, func() {
 				var status engine.Status
 				if p.driver.Query(ctx, func() { status = p.machine.Status() }) == nil {
-					notifier.Tell(notify.Event{At: time.Now(), Name: "daemon.summary", Text: tally.Summary(&status)})
+					notifier.NotifyAll(notify.Event{At: time.Now(), Name: "daemon.summary", Text: tally.Summary(&status)})
 				}
 			})
 		})

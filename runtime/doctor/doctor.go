@@ -194,7 +194,8 @@ func (e *examination) permissions() {
 	if os.Geteuid() == 0 {
 		e.warn(check, "run it as a user of its own; the systemd unit of botd does", "botd runs as root")
 	}
-	for _, name := range []string{e.directory, filepath.Join(e.directory, auth.OperatorFile), filepath.Join(e.directory, auth.ViewerFile), filepath.Join(e.directory, auth.KeyringFile), filepath.Join(e.directory, journal.FileName)} {
+	for _, name := range []string{e.directory, filepath.Join(e.directory, auth.OperatorFile), filepath.Join(e.directory, auth.ViewerFile),
+		filepath.Join(e.directory, auth.KeyringFile), filepath.Join(e.directory, journal.FileName)} {
 		if found, err := os.Stat(name); err == nil && found.Mode().Perm()&0o077 != 0 {
 			e.warn(check, "chmod go= "+name, "%s has mode %03o: others on this machine can reach it", name, found.Mode().Perm())
 		}
@@ -394,7 +395,7 @@ func (e *examination) daemon() {
 		e.fail(
 			check,
 			"stop what has the address, or set listen in botd.yaml",
-			"it does not run, and its address %s can not be had: %v",
+			"it does not run, and its address %s cannot be used: %v",
 			e.config.Listen,
 			err,
 		)
@@ -419,12 +420,12 @@ func (e *examination) running(d *client.Daemon) {
 		return
 	}
 	if err != nil {
-		e.hintedOr(check, StateFail, "botd logs, or the journal of its service, tell what it does", err)
+		e.hintedOr(check, StateFail, "see botd logs, or the journal of its service", err)
 		return
 	}
 	for _, c := range status.Checks {
 		if !c.OK {
-			e.fail(check, "botd status says more, the log tells why", "%s is not ready: %s %s", d.Where, c.Name, c.Detail)
+			e.fail(check, "see botd status and the log", "%s is not ready: %s %s", d.Where, c.Name, c.Detail)
 		}
 	}
 	for _, g := range status.Degraded {

@@ -85,7 +85,7 @@ func openLive(ctx context.Context, config *configs.Config) (*Exchange, error) {
 	return v, err
 }
 
-// Fingerprint names a key without telling it.
+// Fingerprint identifies a key without exposing it.
 func Fingerprint(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:6])
@@ -95,8 +95,8 @@ func Fingerprint(key string) string {
 // and never leaves the process.
 const DemoAccount = "demo"
 
-// AddressFile tells where the running demo's exchange listens, for botd markets,
-// candles and book. Its trading is signed with a secret that is told nowhere.
+// AddressFile holds the address of the running demo's exchange, for botd markets,
+// candles and book. Trading requests are signed with a secret that is never written.
 const AddressFile = "exchange.address"
 
 // openDemo starts the embedded exchange on a free loopback port, with its market
@@ -118,8 +118,8 @@ func openDemo(ctx context.Context, config *configs.Config, directory string, mar
 	if err != nil {
 		return nil, failure.New(failure.Unavailable, "", "start the demo's exchange: %w", err)
 	}
-	tellAddress, address := filepath.Join(directory, AddressFile), "http://"+listener.Addr().String()
-	if err := os.WriteFile(tellAddress, []byte(address+"\n"), 0o600); err != nil {
+	addressPath, address := filepath.Join(directory, AddressFile), "http://"+listener.Addr().String()
+	if err := os.WriteFile(addressPath, []byte(address+"\n"), 0o600); err != nil {
 		return nil, failure.Wrap(failure.IO, errors.Join(err, listener.Close()))
 	}
 	// The exchange outlives the daemon's context, so that stopping can still settle.
@@ -127,7 +127,7 @@ func openDemo(ctx context.Context, config *configs.Config, directory string, mar
 	group := &errgroup.Group{}
 	group.Go(func() error { return venueServer.Serve(serving, listener) })
 	v := &Exchange{Where: "a simulated exchange inside botd (demo)", observe: &observed{},
-		Stop:    func() error { cancel(); return errors.Join(group.Wait(), os.Remove(tellAddress)) },
+		Stop:    func() error { cancel(); return errors.Join(group.Wait(), os.Remove(addressPath)) },
 		Binding: journal.Binding{Mode: string(configs.Demo), URL: "embedded", KeyFingerprint: Fingerprint(DemoAccount), Instance: config.Instance}}
 	v.Client, err = Client(ctx, rest.Config{BaseURL: address, Key: DemoAccount, Secret: []byte(secret), Observe: v.observe.see})
 	if err != nil {

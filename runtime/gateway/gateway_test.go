@@ -15,7 +15,7 @@ import (
 
 // TestTheRequestBudgetOfTheConfigurationIsKept opens a live and a paper venue with
 // few requests a second. Opening takes more than the bucket holds, so it must wait.
-func TestTheRequestBudgetOfTheConfigurationIsKept(t *testing.T) {
+func TestTheRequestBudgetOfTheConfigurationHolds(t *testing.T) {
 	t.Parallel()
 	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: startclock.MS()})
 	if err != nil {

@@ -80,31 +80,32 @@ type staleFeeds struct {
 	all []engine.Degraded
 }
 
-// take notes that a symbol's data are too old, or came back.
-func (f *staleFeeds) take(told paper.Staleness) {
+// take records that a symbol's data are too old, or fresh again.
+func (f *staleFeeds) take(seen paper.Staleness) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	scope := account.Scope{Symbol: told.Key}
+	scope := account.Scope{Symbol: seen.Key}
 	at := slices.IndexFunc(f.all, func(d engine.Degraded) bool { return d.Scope == scope })
-	if !told.Stale {
+	if !seen.Stale {
 		if at >= 0 {
 			f.all = slices.Delete(f.all, at, at+1)
 		}
 		return
 	}
 	cause := "the venue's data are older than paper.max_age"
-	if told.SinceMS == 0 {
-		cause = "the venue has told no data yet"
+	if seen.SinceMS == 0 {
+		cause = "the venue has sent no data yet"
 	}
-	if told.Reason != "" {
-		cause += ": " + told.Reason
+	if seen.Reason != "" {
+		cause += ": " + seen.Reason
 	}
 	d := engine.Degraded{
 		State:   "stale",
 		Scope:   scope,
 		Cause:   cause,
-		SinceMS: told.SinceMS,
-		WayOut:  "ends when data come again, asked for all the time; meanwhile nothing is accepted, fills or is triggered on the paper account there, and what is traded then fills nothing later",
+		SinceMS: seen.SinceMS,
+		WayOut: "ends when data come again, asked for all the time; meanwhile nothing is accepted, fills or is triggered on the paper " +
+			"account there, and what is traded then fills nothing later",
 	}
 	switch {
 	case at >= 0:
@@ -125,7 +126,7 @@ func (v *Exchange) Degraded() []engine.Degraded {
 	return slices.Clone(v.stale.all)
 }
 
-// Watch has a symbol's data read that a strategy begins to trade.
+// Watch starts reading the data of a symbol that a strategy begins to trade.
 func (v *Exchange) Watch(key exchange.SymbolKey) {
 	if account, simulated := v.Trading.(*paper.Venue); simulated {
 		account.Watch(key)
@@ -140,7 +141,7 @@ func Traded(config *configs.Config) (keys []exchange.SymbolKey) {
 	return keys
 }
 
-// heard holds what a venue tells until there is a console to show it.
+// heard holds a venue's messages until there is a console.
 type heard struct {
 	mu      sync.Mutex // guards all below
 	console *ops.Console
@@ -157,7 +158,7 @@ func (h *heard) say(event, text string) {
 	h.console.Warn(event, "paper     %s", text)
 }
 
-// LogTo shows what the exchange has to say in the log, from its beginning on.
+// LogTo logs the exchange's messages, earlier ones included.
 func (v *Exchange) LogTo(console *ops.Console) { v.messages.to(console) }
 
 func (h *heard) to(console *ops.Console) {

@@ -29,7 +29,7 @@ func OpenPublic(ctx context.Context, config *configs.Config) (v *Public, running
 		v, err = PublicAt(ctx, config.Exchange.BaseURL)
 		return v, true, err
 	}
-	// A demo that runs tells where its exchange listens.
+	// A running demo writes its exchange's address.
 	address, err := os.ReadFile(filepath.Join(config.DataDir, string(configs.Demo), AddressFile))
 	if err == nil {
 		if v, err := PublicAt(ctx, strings.TrimSpace(string(address))); err == nil {

@@ -121,8 +121,8 @@ func syncDirectory(path string) error {
 	return errors.Join(directory.Sync(), directory.Close())
 }
 
-// Replay writes the halts that were kept into the journal and the book, before
-// the engine is made of them. One that can not be read is no reason to trade.
+// Replay writes the stored halts into the journal and the book, before
+// the engine starts. A halt that cannot be read is an error, not a reason to trade.
 func Replay(
 	ctx context.Context,
 	config *configs.Config,
@@ -162,16 +162,16 @@ func Replay(
 	return failure.Wrap(failure.IO, errors.Join(err, syncDirectory(directory)))
 }
 
-// How often a running daemon looks for halts that did not reach it, and how often
-// for whether one that is in force has become durable.
+// How often a running daemon polls for stored halts, and how often
+// it checks whether one in force has become durable.
 const (
 	pollEvery    = time.Second
 	durableEvery = 30 * time.Second
 )
 
-// Watcher carries out, while the daemon runs, the halts that were left because it
-// did not answer: one that came in the moment of its start, or beside a socket that
-// is gone. One that can not be read pauses everything: somebody meant to stop it.
+// Watcher carries out, while the daemon runs, halts that were stored because it
+// did not answer: requested during its start, or past a missing
+// socket. One that cannot be read pauses everything: somebody meant to stop it.
 type Watcher struct {
 	Directory string
 	Config    func() *configs.Config
@@ -181,8 +181,8 @@ type Watcher struct {
 
 func (h *Watcher) Run(ctx context.Context) {
 	h.done = map[string]time.Time{}
-	look := time.NewTicker(pollEvery)
-	defer look.Stop()
+	poll := time.NewTicker(pollEvery)
+	defer poll.Stop()
 	for {
 		paths, _ := List(h.Directory) // the pattern is good
 		for _, path := range paths {
@@ -191,7 +191,7 @@ func (h *Watcher) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-look.C:
+		case <-poll.C:
 		}
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"botd/runtime/engine"
 )
 
-// TestAHaltIsPutInForceOnceAndItsFileKeptUntilItIsDurable has a journal that can not
+// TestAHaltTakesEffectOnceAndItsFileStaysUntilItIsDurable has a journal that cannot
 // be written for a while.
-func TestAHaltIsPutInForceOnceAndItsFileKeptUntilItIsDurable(t *testing.T) {
+func TestAHaltTakesEffectOnceAndItsFileStaysUntilItIsDurable(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	path, err := Write(directory, Halt{AtMS: 2, By: "somebody", Level: record.LevelCancel, Reason: "stop"})

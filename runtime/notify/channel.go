@@ -57,7 +57,7 @@ func (c *channel) run(ctx context.Context) {
 	c.last()
 }
 
-// last tells what is left, once.
+// last sends what is left, once.
 func (c *channel) last() {
 	for {
 		select {
@@ -93,12 +93,12 @@ func (c *channel) collect(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// deliver sends the message, with patience. What comes meanwhile is the next one;
-// what could not be told is told with it.
+// deliver sends the message, with retries. Events that arrive meanwhile form the next message; what
+// could not be sent goes out with it.
 func (c *channel) deliver(ctx context.Context) {
-	untold := c.digest
+	unsent := c.digest
 	c.digest = digest{}
-	text := untold.text(c.title)
+	text := unsent.text(c.title)
 	err := c.try(ctx, text, perSend)
 	for _, wait := range backoff {
 		if err == nil || ctx.Err() != nil {
@@ -108,13 +108,13 @@ func (c *channel) deliver(ctx context.Context) {
 		err = c.try(ctx, text, perSend)
 	}
 	if err != nil {
-		untold.join(&c.digest)
-		c.digest = untold
+		unsent.join(&c.digest)
+		c.digest = unsent
 	}
 	c.ended(err)
 }
 
-// ended counts how a message ended, and tells when that changes.
+// ended counts the outcome of a message, and logs when it changes.
 func (c *channel) ended(err error) {
 	if err == nil {
 		c.count(c.route.Name, Sent, 1)

@@ -75,7 +75,7 @@ func (d *digest) text(title string) string {
 		}
 	}
 	if d.more > 0 {
-		fmt.Fprintf(&text, "\nand %d more: botd logs tells all", d.more)
+		fmt.Fprintf(&text, "\nand %d more: see botd logs", d.more)
 	}
 	return text.String()
 }

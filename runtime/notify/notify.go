@@ -63,7 +63,7 @@ func (r *Route) takes(e *Event) bool {
 	return matches(r.Also, e.Name)
 }
 
-// own begins the events of this package: telling of a failure to tell would never end.
+// own is the prefix of this package's events: a notification of a failed notification would never end.
 const own = "notify."
 
 func matches(patterns []string, name string) bool {
@@ -75,10 +75,10 @@ func matches(patterns []string, name string) bool {
 	return false
 }
 
-// Results of telling, the values of a metric's label.
+// Results of messages: the values of a metric's label.
 const (
 	Sent    = "sent"
-	Failed  = "failed"  // after all tries; it is told with the next message
+	Failed  = "failed"  // after all tries; sent again with the next message
 	Dropped = "dropped" // an event came while the queue was full
 )
 
@@ -87,27 +87,27 @@ var Results = []string{Sent, Failed, Dropped}
 
 // Bounds.
 const (
-	maxQueue  = 256              // events waiting for a channel
-	gather    = time.Second      // after a first event, for what comes with it
+	maxQueue  = 256              // queued events of a channel
+	gather    = time.Second      // after a first event, to collect related ones
 	again     = time.Minute      // after a message that failed
-	burst     = 3                // messages that need not keep the pace
-	perSend   = 15 * time.Second // one try
+	burst     = 3                // messages exempt from the pace
+	perSend   = 15 * time.Second // one attempt
 	lastTries = 5 * time.Second  // for what is left when botd stops
 )
 
 // backoff is waited before each further try of a message.
 var backoff = []time.Duration{2 * time.Second, 10 * time.Second, 30 * time.Second}
 
-// Config is what a notifier is made of.
+// Config configures a notifier.
 type Config struct {
 	Title  string // first line of each message
 	Every  time.Duration
 	Routes []Route
 	Count  func(channel, result string, count int)
-	Log    func(event, text string) // tells when a channel fails, and when it works again
+	Log    func(event, text string) // called when a channel fails, and when it works again
 }
 
-// Notifier gives events to its channels.
+// Notifier passes events to its channels.
 type Notifier struct {
 	channels []*channel
 }
@@ -130,8 +130,8 @@ func (n *Notifier) Notify(e Event) {
 	}
 }
 
-// Tell gives every channel an event whatever it takes: the daily summary.
-func (n *Notifier) Tell(e Event) {
+// NotifyAll sends an event to every channel, whatever the channel selects: the daily summary.
+func (n *Notifier) NotifyAll(e Event) {
 	for _, c := range n.channels {
 		c.offer(e)
 	}

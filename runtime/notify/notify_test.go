@@ -146,7 +146,7 @@ func TestMessagesKeepThePaceAndLoseNothing(t *testing.T) {
 				t.Errorf("want no more than %d messages a minute, have %d within %s", burst, burst+1, gap)
 			}
 		}
-		told := 0
+		arrived := 0
 		for _, text := range all {
 			for _, line := range strings.Split(text, "\n")[1:] {
 				count, times := 1, 0
@@ -155,11 +155,11 @@ func TestMessagesKeepThePaceAndLoseNothing(t *testing.T) {
 						count = times
 					}
 				}
-				told += count
+				arrived += count
 			}
 		}
-		if told != 600 {
-			t.Errorf("want every one of 600 events told or counted, have %d", told)
+		if arrived != 600 {
+			t.Errorf("want every one of 600 events sent or counted, have %d", arrived)
 		}
 	})
 }
@@ -196,7 +196,7 @@ func TestAServiceThatIsDownIsCountedAndLoggedOnce(t *testing.T) {
 		d.Notify(halted("HALTED operator"))
 		time.Sleep(10 * time.Minute)
 		if have := d.inbox.all(); len(have) != 1 || !strings.Contains(have[0], "HALTED operator") {
-			t.Errorf("want it told when the service is up again, have %q", have)
+			t.Errorf("want it reported when the service is up again, have %q", have)
 		}
 		d.counted(t, map[string]int{"phone failed": 2, "phone sent": 1})
 		want := []string{"notify.failed phone: the service is down", "notify.works phone works again"}
@@ -236,8 +236,8 @@ func TestNotifyNeverWaitsForAServiceThatHangs(t *testing.T) {
 		b.hangs = nil
 		b.mu.Unlock()
 		time.Sleep(5 * time.Minute)
-		if all := strings.Join(b.all(), "\n"); !strings.Contains(all, "number 0\n") || !strings.Contains(all, "more: botd logs") {
-			t.Errorf("want what could not be told told when the service answers again, have %q", all)
+		if all := strings.Join(b.all(), "\n"); !strings.Contains(all, "number 0\n") || !strings.Contains(all, "more: see botd logs") {
+			t.Errorf("want unsent events sent when the service answers again, have %q", all)
 		}
 	})
 }
@@ -275,7 +275,7 @@ func TestAMessageIsBounded(t *testing.T) {
 		d.add(Event{At: time.UnixMilli(0), Severity: Error, Name: "x", Text: fmt.Sprint(i, strings.Repeat("ä", 1_000))})
 	}
 	text := d.text("botd")
-	if len(text) > maxBytes+maxLines*40 || !strings.Contains(text, "more: botd logs tells all") {
+	if len(text) > maxBytes+maxLines*40 || !strings.Contains(text, "more: see botd logs") {
 		t.Errorf("want at most %d bytes and how many were left out, have %d: %s", maxBytes+maxLines*40, len(text), text)
 	}
 }

@@ -54,7 +54,7 @@ func TestNoErrorOfAServiceHoldsItsAddress(t *testing.T) {
 		case err == nil:
 			t.Errorf("%s: want an error, have none", address)
 		case strings.Contains(strings.ToLower(err.Error()), "canary"):
-			t.Errorf("%s: want nothing of the address told, have %q", address, err)
+			t.Errorf("%s: want no part of the address, have %q", address, err)
 		}
 	}
 }

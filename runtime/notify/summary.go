@@ -12,10 +12,10 @@ import (
 	"botd/runtime/engine"
 )
 
-// Daily calls tell at a time of each UTC day, given as minutes after midnight,
+// Daily calls send at a time of each UTC day, given as minutes after midnight,
 // until the context ends. A clock that is set, or a machine that slept, is noticed
-// within a minute; a time that passed meanwhile is told late, once.
-func Daily(ctx context.Context, minute int, tell func()) {
+// within a minute; a time that passed meanwhile is made up for, once.
+func Daily(ctx context.Context, minute int, send func()) {
 	next := following(time.Now(), minute)
 	for {
 		timer := time.NewTimer(min(time.Until(next), time.Minute))
@@ -26,7 +26,7 @@ func Daily(ctx context.Context, minute int, tell func()) {
 		case <-timer.C:
 		}
 		if now := time.Now(); !now.Before(next) {
-			tell()
+			send()
 			next = following(now, minute)
 		}
 	}

@@ -15,16 +15,16 @@ import (
 	"botd/runtime/engine"
 )
 
-func TestASummaryIsToldOnceADayAtItsTime(t *testing.T) {
+func TestASummaryIsSentOnceADayAtItsTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // begins at midnight UTC
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		var told []string
-		go Daily(ctx, 6*60+30, func() { told = append(told, time.Now().UTC().Format("02 15:04")) })
+		var sent []string
+		go Daily(ctx, 6*60+30, func() { sent = append(sent, time.Now().UTC().Format("02 15:04")) })
 		time.Sleep(72 * time.Hour)
 		synctest.Wait()
-		if want, have := "01 06:30, 02 06:30, 03 06:30", strings.Join(told, ", "); want != have {
+		if want, have := "01 06:30, 02 06:30, 03 06:30", strings.Join(sent, ", "); want != have {
 			t.Errorf("want %s, have %s", want, have)
 		}
 	})
@@ -52,7 +52,7 @@ func TestTheTimeOfDayIsOfTheNextDayOnceItHasPassed(t *testing.T) {
 	}
 }
 
-func TestASummaryTellsHowThingsStandAndWhatHappenedSinceTheLast(t *testing.T) {
+func TestASummaryReportsTheStateAndWhatHappenedSinceTheLast(t *testing.T) {
 	t.Parallel()
 	symbol := &exchange.Symbol{Market: exchange.Futures, Name: "BTC-USDT", QuantityScale: 3}
 	sent := record.Record{ClientOrderID: "bx-1-1", Body: record.Sending{}}
@@ -63,7 +63,8 @@ func TestASummaryTellsHowThingsStandAndWhatHappenedSinceTheLast(t *testing.T) {
 		Strategies: []engine.StrategyStatus{{Name: "trend", State: "halted", Symbol: symbol, Position: 120, Realized: exchange.AmountOf(-7)}},
 	}
 	var tally Tally
-	for _, e := range []Event{{Name: "order.fill"}, {Name: "order.fill"}, {Name: "risk.refused", Severity: Warning}, {Name: "trading.halted", Severity: Error}} {
+	for _, e := range []Event{{Name: "order.fill"}, {Name: "order.fill"}, {Name: "risk.refused", Severity: Warning},
+		{Name: "trading.halted", Severity: Error}} {
 		tally.Take(&e)
 	}
 	want := `daily summary: equity 9950 USDT, -50 since midnight UTC

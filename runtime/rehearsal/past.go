@@ -24,9 +24,9 @@ import (
 	"botd/strategy"
 )
 
-// Bounds of what is told of the past.
+// Bounds of what is shown of the past.
 const (
-	pastBefore  = 5 // intervals before the moment whose records are told
+	pastBefore  = 5 // intervals before the moment whose records are shown
 	pastAfter   = 1 // and after it
 	pastRecords = 200
 	pastPages   = 20 // of candles
@@ -130,11 +130,11 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 			second(began),
 		)
 	}
-	state, truth := book.Strategy(c.Name), book.Symbol(symbol.Key())
+	state, symbolState := book.Strategy(c.Name), book.Symbol(symbol.Key())
 	p.memory = state.Memory()
-	p.outlook.InForce, p.outlook.Plan, p.outlook.Latch, p.outlook.Position = *state.ClonePlan(), *state.ClonePlan(), state.Latch(), truth.Known()
+	p.outlook.InForce, p.outlook.Plan, p.outlook.Latch, p.outlook.Position = *state.ClonePlan(), *state.ClonePlan(), state.Latch(), symbolState.Known()
 	p.outlook.Equity = book.Watch("").Day().Equity
-	p.outlook.Blocks = blocksThen(book, c.Name, truth, state, atMS)
+	p.outlook.Blocks = blocksThen(book, c.Name, symbolState, state, atMS)
 	return p, nil
 }
 
@@ -186,21 +186,21 @@ func pastFillText(filled exchange.Quantity, price exchange.Amount, symbol *excha
 	return text
 }
 
-// blocksThen is what the journal says was in the way.
-func blocksThen(book *reconcile.Book, name string, truth *reconcile.SymbolState, state *account.Strategy, atMS int64) (all []engine.Block) {
+// blocksThen returns what blocked the strategy then, by the journal.
+func blocksThen(book *reconcile.Book, name string, symbol *reconcile.SymbolState, state *account.Strategy, atMS int64) (all []engine.Block) {
 	add := func(wayOut, format string, values ...any) {
 		all = append(all, engine.Block{What: fmt.Sprintf(format, values...), WayOut: wayOut})
 	}
 	for _, h := range book.Halts() {
-		if h.Scope.Covers(name, truth.Key()) {
+		if h.Scope.Covers(name, symbol.Key()) {
 			add("botd rearm", "halted %s at level %s: %s", h.Scope, h.Level, h.Why)
 		}
 	}
 	if book.Breaking(atMS) {
 		add("ended by itself "+second(book.Breaker().UntilMS), "the breaker was tripped: %s", book.Breaker().Why)
 	}
-	if truth.Quarantine() != "" {
-		add("botd resolve "+truth.Key().Name, "quarantined: %s", truth.Quarantine())
+	if symbol.Quarantine() != "" {
+		add("botd resolve "+symbol.Key().Name, "quarantined: %s", symbol.Quarantine())
 	}
 	for _, scope := range []string{"", name} {
 		for _, b := range book.Watch(scope).Breaches() {
@@ -210,10 +210,10 @@ func blocksThen(book *reconcile.Book, name string, truth *reconcile.SymbolState,
 		}
 	}
 	if state.Latch() != 0 {
-		add("the strategy wishes no position, or the other side", "latched: a position of this side was ended by something else than its plan")
+		add("released when the strategy's target is flat or the other side", "latched: a position of this side was ended by something else than its plan")
 	}
 	for _, p := range book.Live() {
-		if p.Symbol() == truth.Key() && p.State().Unresolved() {
+		if p.Symbol() == symbol.Key() && p.State().Unresolved() {
 			add("its fate was fetched, never guessed", "placement %s was %s", p.ClientOrderID(), p.State())
 		}
 	}
@@ -252,14 +252,14 @@ func (p *remembered) remade(ctx context.Context, c *configs.StrategyConfig, symb
 		o.Candle, o.CandleMS, o.Last, o.LastMS = view.Candle, view.NowMS, view.Last, view.NowMS
 	}
 	view.NowMS, o.NextMS = atMS, atMS
-	if tells, ok := made.Strategy.(strategy.Conditional); ok && o.Seen > 0 {
-		o.Conditions = tells.Conditions(&view)
+	if conditional, ok := made.Strategy.(strategy.Conditional); ok && o.Seen > 0 {
+		o.Conditions = conditional.Conditions(&view)
 	}
 	if o.Seen < o.Warmup {
 		o.Blocks = append(
 			o.Blocks,
 			engine.Block{
-				What:   fmt.Sprintf("the venue tells %d of the %d candles it needs to have seen", o.Seen, o.Warmup),
+				What:   fmt.Sprintf("the venue reports %d of the %d candles of its warm-up", o.Seen, o.Warmup),
 				WayOut: "a moment nearer to now",
 			},
 		)

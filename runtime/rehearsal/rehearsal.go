@@ -21,15 +21,15 @@ import (
 	"botd/runtime/view"
 )
 
-// patience bounds how long a rehearsal looks before it tells what it knows.
+// patience bounds how long a rehearsal reads before it returns what it knows.
 const patience = 20 * time.Second
 
-// nowhere is a journal of which nothing is kept.
+// nowhere is a journal that stores nothing.
 type nowhere struct{}
 
 func (nowhere) Append(context.Context, []record.Record) error { return nil }
 
-// Run starts an engine that decides and sends nothing, lets it look once, and
+// Run starts an engine that decides and sends nothing, reads everything once, and
 // returns what its strategies' next ticks would do.
 func Run(ctx context.Context, config *configs.Config) ([]view.TickPreview, error) {
 	directory := filepath.Join(config.DataDir, string(config.Mode))
@@ -51,11 +51,11 @@ func Run(ctx context.Context, config *configs.Config) ([]view.TickPreview, error
 	if err != nil {
 		return nil, failure.Wrap(failure.Config, err)
 	}
-	return look(ctx, machine, v)
+	return readOnce(ctx, machine, v)
 }
 
-// look drives the engine until everything was read once.
-func look(ctx context.Context, machine *engine.Engine, v *gateway.Copy) ([]view.TickPreview, error) {
+// readOnce drives the engine until everything was read once.
+func readOnce(ctx context.Context, machine *engine.Engine, v *gateway.Copy) ([]view.TickPreview, error) {
 	limited, enough := context.WithTimeout(ctx, patience)
 	defer enough()
 	var all []view.TickPreview

@@ -28,7 +28,7 @@ type message struct {
 	Comment  string `json:"comment"`
 }
 
-// String tells what was asked for, without the token.
+// String returns the request in words, without the token.
 func (m *message) String() string {
 	text := fmt.Sprintf("id %s: %s%s", m.ID, m.Position, m.Action)
 	if m.Size != "" {
@@ -62,9 +62,9 @@ func (s *scalar) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// read reads a body. What it is not is told without repeating what was sent: that
-// may be the token. The message holds the token whatever else is wrong, since that
-// is looked at first.
+// read parses a body. Its errors do not repeat the body, which may hold the token. The message holds
+// the token even when the rest is wrong, since the token is
+// checked first.
 func read(text []byte) (*message, error) {
 	var m message
 	var first struct {
@@ -182,8 +182,8 @@ func (m *message) expires(at int64) (int64, error) {
 	return ends, nil
 }
 
-// bare is a symbol as people write it: BTC-USDT, BTCUSDT, BINANCE:BTCUSDT.P.
-func bare(symbol string) string {
+// plainSymbol reduces the common spellings of a symbol (BTC-USDT, BTCUSDT, BINANCE:BTCUSDT.P) to one.
+func plainSymbol(symbol string) string {
 	if _, after, found := strings.Cut(symbol, ":"); found {
 		symbol = after
 	}

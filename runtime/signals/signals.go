@@ -109,7 +109,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// Answer is what a sender is told.
+// Answer is the response to a sender.
 type Answer struct {
 	Schema   int    `json:"schema"`
 	Result   string `json:"result"`
@@ -140,7 +140,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		given = message.Token
 	}
 	if sum := sha256.Sum256([]byte(given)); subtle.ConstantTimeCompare(sum[:], s.token[:]) != 1 {
-		// Nothing else is told to who does not know the token.
+		// A sender without the token learns nothing else.
 		if !s.wrong.Allow() {
 			s.answer(w, http.StatusTooManyRequests, Answer{Result: Wrong})
 			return
@@ -170,7 +170,7 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, m *message) {
 	a := Answer{Strategy: m.Strategy, ID: string(m.ID)}
 	signal, err := m.signal()
 	traded := s.config.Symbol(m.Strategy)
-	if err == nil && traded != "" && m.Symbol != "" && bare(m.Symbol) != bare(traded) {
+	if err == nil && traded != "" && m.Symbol != "" && plainSymbol(m.Symbol) != plainSymbol(traded) {
 		err = errors.New("the strategy trades " + traded + ", not the symbol of the signal")
 	}
 	if err != nil {

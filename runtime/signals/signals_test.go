@@ -154,7 +154,7 @@ func TestASignalOfTradingViewReachesTheStrategyOnce(t *testing.T) {
 	}
 }
 
-func TestWhoDoesNotKnowTheTokenIsToldNothing(t *testing.T) {
+func TestAWrongTokenIsAnsweredWithoutDetails(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	for i, c := range []struct {
@@ -183,8 +183,8 @@ func TestWhoDoesNotKnowTheTokenIsToldNothing(t *testing.T) {
 	if status, a := s.post(t, tradingView); status != http.StatusOK { // wrong ones lock nobody out
 		t.Errorf("a right token after wrong ones: want it to pass, have %d %+v", status, a)
 	}
-	bare := strings.Replace(tradingView, `"token": "`+token+`", `, "", 1)
-	if status, a := s.post(t, bare, "Authorization", "Bearer "+token); status != http.StatusOK {
+	withoutToken := strings.Replace(tradingView, `"token": "`+token+`", `, "", 1)
+	if status, a := s.post(t, withoutToken, "Authorization", "Bearer "+token); status != http.StatusOK {
 		t.Errorf("the token in the header: want it to pass, have %d %+v", status, a)
 	}
 }
@@ -308,7 +308,8 @@ func FuzzABodyIsReadOrRefused(f *testing.F) {
 			return
 		}
 		if s, err := m.signal(); err == nil &&
-			(s.ID == "" || s.Side < -1 || s.Side > 1 || s.Share <= 0 || s.Share > exchange.RateOne || s.AtMS <= 0 || s.ExpiresMS != 0 && s.ExpiresMS <= s.AtMS) {
+			(s.ID == "" || s.Side < -1 || s.Side > 1 || s.Share <= 0 || s.Share > exchange.RateOne || s.AtMS <= 0 || s.ExpiresMS != 0 &&
+				s.ExpiresMS <= s.AtMS) {
 			t.Errorf("want a sound signal of %q, have %+v", body, s)
 		}
 	})

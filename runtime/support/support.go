@@ -91,7 +91,7 @@ func Collect(ctx context.Context, of doctor.Patient, dataDir string) *Bundle {
 
 // knowSecrets reads what must not be in the bundle. Of a configuration with mistakes the
 // tokens of the data directory are known; keys and addresses of channels stand neither in
-// a journal nor in what a daemon tells.
+// a journal nor in a daemon's answers.
 func (b *Bundle) knowSecrets(config *configs.Config, dataDir string) {
 	var plain []string
 	if config != nil {
@@ -125,8 +125,8 @@ func configuredSecrets(config *configs.Config) (plain []string) {
 	return append(plain, otherSecrets(config)...)
 }
 
-// otherSecrets are those that are not the exchange's nor botd's own: tokens of signals
-// and of Telegram, addresses of channels. What can not be read is in no file either.
+// otherSecrets returns secrets that are neither the exchange's nor botd's own: tokens of signals
+// and of Telegram, addresses of channels. What cannot be read is in no file either.
 func otherSecrets(config *configs.Config) (plain []string) {
 	directory := config.Exchange.CredentialsDirectory
 	if token, err := configs.ReadSignalToken(&config.Signals, directory); err == nil {
@@ -215,7 +215,7 @@ var asked = []string{
 	fmt.Sprintf("logs?limit=%d", supportLines),
 }
 
-// running adds what a running daemon tells.
+// running adds a running daemon's answers.
 func (b *Bundle) running(ctx context.Context, of doctor.Patient) {
 	d, err := of.Daemon(ctx)
 	if err != nil {

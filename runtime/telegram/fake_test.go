@@ -112,7 +112,8 @@ func (f *fake) write(user int64, text string, ago time.Duration) {
 	}
 	f.push(
 		fmt.Sprintf(
-			`{"update_id":%%d,"message":{"message_id":7,"date":%d,"text":%s,"from":{"id":%d,"is_bot":false,"first_name":"A"},"chat":{"id":%d,"type":"private"}}}`,
+			`{"update_id":%%d,"message":{"message_id":7,"date":%d,"text":%s,"from":{"id":%d,"is_bot":false,"first_name":"A"},
+				"chat":{"id":%d,"type":"private"}}}`,
 			time.Now().Add(-ago).Unix(),
 			strings.ReplaceAll(string(encoded), "%", "%%"),
 			user,

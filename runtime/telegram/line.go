@@ -24,9 +24,9 @@ const (
 	longestWait = time.Minute
 )
 
-// line is the way to Telegram that the library is given: it bounds answers, lets
-// through only what is needed of a message, waits after failures as long as it is
-// told to, and lets no error hold the token, which is a part of every address.
+// line is the transport that the Telegram library uses. It bounds answers, passes only the needed
+// fields of a message, backs off after failures as
+// requested, and removes the token, which is part of every address, from errors.
 type line struct {
 	client    *http.Client
 	secrets   []string
@@ -158,13 +158,13 @@ func (l *line) ended(err error, after, rest time.Duration) {
 	l.pause = min(max(firstPause, 2*l.pause), longestWait)
 	l.notUntil = time.Now().Add(max(l.pause, min(after, 10*longestWait)))
 	if !l.failing {
-		l.warn("telegram.failed", "commands can not be read; it is tried again, trading is not concerned: "+l.hide(err))
+		l.warn("telegram.failed", "commands cannot be read; retrying, trading is not affected: "+l.hide(err))
 	}
 	l.failing = true
 }
 
-// message is what is needed of one. Everything else a stranger may send, and what
-// Telegram may add, does not reach the library.
+// message holds the needed fields of a message. Whatever else a sender or Telegram
+// may add does not reach the library.
 type message struct {
 	ID   int64  `json:"message_id"`
 	Date int64  `json:"date"`
@@ -184,8 +184,8 @@ type update struct {
 	Message *message `json:"message,omitempty"`
 }
 
-// clean checks a poll's answer and writes it anew. An update that can not be read
-// keeps its number alone, so that it is not delivered for ever.
+// clean checks a poll's answer and encodes it again. An update that cannot be read
+// keeps only its number, so that it is not delivered forever.
 func clean(text []byte) (cleaned []byte, held int, after time.Duration, err error) {
 	var answer struct {
 		OK          bool              `json:"ok"`

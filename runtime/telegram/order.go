@@ -16,7 +16,7 @@ import (
 	"botd/runtime/view"
 )
 
-// help is told to whoever sends something else.
+// help is the reply to anything that is not a command.
 const help = `/status: what botd does
 /positions: what is held
 /pause [STRATEGY]: nothing opens any more, at once
@@ -27,10 +27,10 @@ const help = `/status: what botd does
 // Bounds of a confirmation.
 const (
 	confirmWithin = time.Minute
-	maxSteps      = 12 // told of a preview
+	maxSteps      = 12 // shown of a preview
 )
 
-// pending is what waits for its code.
+// pending is a change that waits for its confirmation code.
 type pending struct {
 	code     string
 	level    record.HaltLevel // none for the end of a halt
@@ -46,8 +46,8 @@ type order struct {
 	caller auth.Caller
 }
 
-// obey does what a text asks for and returns the reply; ok is false when nothing
-// was done or told.
+// obey carries out a command and returns the reply; ok is false when nothing was
+// done or shown.
 func (o *order) obey(text string) (reply string, ok bool) {
 	words := strings.Fields(text)
 	if len(words) == 0 || !strings.HasPrefix(words[0], "/") {
@@ -89,18 +89,18 @@ func (o *order) obey(text string) (reply string, ok bool) {
 	return help, name == "/help" || name == "/start"
 }
 
-// call asks the API, and returns its answer or what it said instead.
+// call calls the API and decodes its answer, or returns the problem in words.
 func (o *order) call(method, path string, body, into any) (problem string) {
 	status, answer := o.bot.config.API.Call(o.ctx, o.caller, method, path, body)
 	if status >= http.StatusBadRequest {
-		var told struct{ Title, Detail string }
-		if json.Unmarshal(answer, &told) != nil || told.Detail == "" {
+		var refused struct{ Title, Detail string }
+		if json.Unmarshal(answer, &refused) != nil || refused.Detail == "" {
 			return fmt.Sprintf("Not done: status %d.", status)
 		}
-		return "Not done: " + told.Detail
+		return "Not done: " + refused.Detail
 	}
 	if err := json.Unmarshal(answer, into); err != nil {
-		return fmt.Sprintf("The answer could not be read (status %d); /status tells what holds.", status)
+		return fmt.Sprintf("The answer could not be read (status %d); /status shows the state.", status)
 	}
 	return ""
 }
@@ -145,7 +145,7 @@ func (o *order) preview(level record.HaltLevel, strategy string) (string, bool) 
 	}
 	code := fmt.Sprintf("%06d", number)
 	o.bot.mu.Lock()
-	o.bot.waiting[o.user] = pending{code, level, strategy, time.Now().Add(confirmWithin)}
+	o.bot.pending[o.user] = pending{code, level, strategy, time.Now().Add(confirmWithin)}
 	o.bot.mu.Unlock()
 	lines := append([]string{"Would do: " + strings.Join(would.Does, "; ")}, steps("would send", would.Steps)...)
 	return strings.Join(append(lines, "Within a minute: /confirm "+code), "\n"), true
@@ -154,8 +154,8 @@ func (o *order) preview(level record.HaltLevel, strategy string) (string, bool) 
 // confirm does what waits, once, if the code is its own. A wrong one ends it.
 func (o *order) confirm(code string) (string, bool) {
 	o.bot.mu.Lock()
-	waits, found := o.bot.waiting[o.user]
-	delete(o.bot.waiting, o.user)
+	waits, found := o.bot.pending[o.user]
+	delete(o.bot.pending, o.user)
 	o.bot.mu.Unlock()
 	switch {
 	case !found:
@@ -193,7 +193,7 @@ func degraded(d *view.Degraded) string {
 	)
 }
 
-// status tells what GET /api/v1/status does, shortly.
+// status is a short form of GET /api/v1/status.
 func (o *order) status() (string, bool) {
 	var s view.Status
 	if problem := o.call(http.MethodGet, "/api/v1/status", nil, &s); problem != "" {
@@ -233,7 +233,7 @@ func (o *order) status() (string, bool) {
 	return strings.Join(lines, "\n"), true
 }
 
-// positions tells what is held.
+// positions lists the positions.
 func (o *order) positions() (string, bool) {
 	var page struct{ Items []view.Position }
 	if problem := o.call(http.MethodGet, "/api/v1/positions", nil, &page); problem != "" {

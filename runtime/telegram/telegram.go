@@ -24,35 +24,35 @@ import (
 	"botd/runtime/api/auth"
 )
 
-// Results are what became of messages, the values of a metric's label.
+// Results of messages: the values of a metric's label.
 const (
 	Done     = "done"     // obeyed or answered
 	Refused  = "refused"  // not a command, not allowed, or the API said no
-	Stranger = "stranger" // of somebody who is not listed
+	Unlisted = "stranger" // from a user who is not listed
 	Old      = "old"
 	Repeated = "repeated"
 	Unsent   = "unsent" // a reply that could not be delivered
 )
 
 // Results are all of them.
-var Results = []string{Done, Refused, Stranger, Old, Repeated, Unsent}
+var Results = []string{Done, Refused, Unlisted, Old, Repeated, Unsent}
 
 // Server is Telegram's own.
 const Server = "https://api.telegram.org"
 
 // Bounds.
 const (
-	maxAge      = 2 * time.Minute // of a message that is obeyed
-	pollFor     = 50 * time.Second
-	freshStart  = 24 * time.Hour // Telegram may number anew after a week: asked from the start again each day
-	maxSeen     = 1_000          // updates remembered
-	maxReplies  = 32             // waiting to be sent
-	sendWithin  = 15 * time.Second
-	askWithin   = 10 * time.Second
-	maxText     = 3_500 // bytes of a reply
-	replyEvery  = 2 * time.Second
-	replyBurst  = 8
-	strangersIn = time.Minute // one line about strangers
+	maxAge        = 2 * time.Minute // of a message that is obeyed
+	pollFor       = 50 * time.Second
+	freshStart    = 24 * time.Hour // Telegram may number anew after a week: asked from the start again each day
+	maxSeen       = 1_000          // updates remembered
+	maxReplies    = 32             // waiting to be sent
+	sendWithin    = 15 * time.Second
+	askWithin     = 10 * time.Second
+	maxText       = 3_500 // bytes of a reply
+	replyEvery    = 2 * time.Second
+	replyBurst    = 8
+	unlistedEvery = time.Minute // between log lines about users who are not listed
 )
 
 // API is the admin API, as it is asked from inside.
@@ -77,11 +77,11 @@ type Bot struct {
 	line    *line
 	replies chan reply
 
-	mu        sync.Mutex // guards all below
-	seen      []int64    // updates handled, oldest first
-	pace      map[int64]*rate.Limiter
-	waiting   map[int64]pending
-	strangers time.Time // when they were last told of
+	mu         sync.Mutex // guards all below
+	seen       []int64    // updates handled, oldest first
+	pace       map[int64]*rate.Limiter
+	pending    map[int64]pending
+	unlistedAt time.Time // last log line about a user who is not listed
 }
 
 type reply struct {
@@ -99,7 +99,7 @@ func New(config Config) *Bot {
 		line:    newLine(&config),
 		replies: make(chan reply, maxReplies),
 		pace:    map[int64]*rate.Limiter{},
-		waiting: map[int64]pending{},
+		pending: map[int64]pending{},
 	}
 }
 
@@ -117,18 +117,9 @@ func (b *Bot) Run(ctx context.Context) {
 
 // client is the library's, over a line that bounds what it is given.
 func (b *Bot) client(options ...bot.Option) *bot.Bot {
-	options = append(
-		options,
-		bot.WithServerURL(b.config.Server),
-		bot.WithHTTPClient(pollFor, b.line),
-		bot.WithSkipGetMe(),
-		bot.WithNotAsyncHandlers(),
-		bot.WithAllowedUpdates(
-			bot.AllowedUpdates{"message"},
-		),
-		bot.WithUpdatesChannelCap(1),
-		bot.WithErrorsHandler(func(error) {}),
-	) // the line tells of errors
+	options = append(options, bot.WithServerURL(b.config.Server), bot.WithHTTPClient(pollFor, b.line), bot.WithSkipGetMe(),
+		bot.WithNotAsyncHandlers(), bot.WithAllowedUpdates(bot.AllowedUpdates{"message"}), bot.WithUpdatesChannelCap(1),
+		bot.WithErrorsHandler(func(error) {})) // the line logs errors
 	client, err := bot.New(b.config.Token, options...)
 	if err != nil {
 		panic("telegram: " + b.line.hide(err)) // an empty token: the configuration refuses it
@@ -150,7 +141,7 @@ func (b *Bot) take(ctx context.Context, _ *bot.Bot, update *models.Update) {
 	user := m.From.ID
 	role := b.role(user)
 	if role < auth.Viewer || m.From.IsBot || m.Chat.ID != user { // a group reads along
-		b.stranger(user, m.Chat.ID)
+		b.unlisted(user, m.Chat.ID)
 		return
 	}
 	id := "telegram-" + strconv.FormatInt(update.ID, 10)
@@ -198,14 +189,14 @@ func (b *Bot) role(user int64) auth.Role {
 	return 0
 }
 
-// stranger notes a message of somebody who is not listed, with the number that
-// would list them. There is no answer: who guesses learns nothing.
-func (b *Bot) stranger(user, chat int64) {
-	b.config.Count(Stranger)
+// unlisted logs a message from a user who is not listed, with the number that
+// would list them. There is no answer: whoever guesses learns nothing.
+func (b *Bot) unlisted(user, chat int64) {
+	b.config.Count(Unlisted)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if now := time.Now(); now.Sub(b.strangers) >= strangersIn {
-		b.strangers = now
+	if now := time.Now(); now.Sub(b.unlistedAt) >= unlistedEvery {
+		b.unlistedAt = now
 		what := fmt.Sprintf("user %d is not listed under telegram", user)
 		if chat != user {
 			what = fmt.Sprintf("user %d wrote in the group %d: only private chats are read", user, chat)

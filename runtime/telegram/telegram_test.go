@@ -55,12 +55,15 @@ func (o *office) Call(_ context.Context, caller auth.Caller, method, path string
 		)
 	case path == "/api/v1/positions":
 		return http.StatusOK, []byte(
-			`{"items":[{"strategy":"trend","market":"futures","symbol":"BTC-USDT","quantity":"0.5","entry_price":"50000","last_price":"50100","unrealized":"50"}]}`,
+			`{"items":[{"strategy":"trend","market":"futures","symbol":"BTC-USDT","quantity":"0.5","entry_price":"50000",
+				"last_price":"50100","unrealized":"50"}]}`,
 		)
 	}
 	return http.StatusOK, []byte(
-		`{"mode":"paper","instance":"main","ready":false,"equity":"5000","checks":[{"name":"market_data","ok":false,"detail":"stale"}],"today":{"change":"-3","change_ratio":-0.0006},
-		"degraded":[{"state":"blind","scope":"account","cause":"no answer","since":"2026-01-01T00:00:00Z","way_out":"it ends"}],"strategies":[{"name":"trend","state":"running","symbol":"BTC-USDT","position":"0.5","target":"0.5","last_price":"50100"}]}`,
+		`{"mode":"paper","instance":"main","ready":false,"equity":"5000","checks":[{"name":"market_data","ok":false,"detail":"stale"}],
+			"today":{"change":"-3","change_ratio":-0.0006},
+		"degraded":[{"state":"blind","scope":"account","cause":"no answer","since":"2026-01-01T00:00:00Z","way_out":"it ends"}],
+			"strategies":[{"name":"trend","state":"running","symbol":"BTC-USDT","position":"0.5","target":"0.5","last_price":"50100"}]}`,
 	)
 }
 
@@ -162,7 +165,7 @@ func (d *desk) wantChanges(want ...string) {
 
 const halting = `operator telegram user 11 POST /api/v1/risk/halt `
 
-func TestAnOperatorPausesAtOnceAndIsTold(t *testing.T) {
+func TestAnOperatorPausesAtOnceAndGetsAReply(t *testing.T) {
 	t.Parallel()
 	d := open(t)
 	d.fake.write(operator, "/pause", 0)
@@ -184,7 +187,8 @@ func TestQuestionsAreAnsweredShortly(t *testing.T) {
 	t.Parallel()
 	d := open(t)
 	d.fake.write(viewer, "/status", 0)
-	for _, want := range []string{"22 botd main paper", "NOT READY; market_data: stale", "BLIND (account) since 2026-01-01 00:00:00 UTC: no answer", "today -3 (-0.06 %)", "trend running: 0.5 BTC-USDT"} {
+	for _, want := range []string{"22 botd main paper", "NOT READY; market_data: stale", "BLIND (account) since 2026-01-01 00:00:00 UTC: no answer",
+		"today -3 (-0.06 %)", "trend running: 0.5 BTC-USDT"} {
 		if have := d.fake.answered(1); !strings.Contains(have, want) {
 			t.Errorf("status: want %q, have %q", want, have)
 		}
@@ -242,7 +246,7 @@ func TestWhoIsNotListedGetsNoAnswer(t *testing.T) {
 		),
 	)
 	d.fake.push(fmt.Sprintf(`{"update_id":%%d,"message":{"message_id":7,"date":%d,"text":"/pause","chat":{"id":11,"type":"private"}}}`, now))
-	d.counted(map[string]int{Stranger: 52})
+	d.counted(map[string]int{Unlisted: 52})
 	d.fake.write(viewer, "/status", 0)
 	d.fake.answered(1)
 	if have := d.fake.said(); len(have) != 1 {
@@ -278,7 +282,8 @@ func TestWhatIsDeliveredAgainIsNotDoneAgain(t *testing.T) {
 	f.write(operator, "/halt cancel", 0)
 	f.push(
 		strings.NewReplacer("%d", "1001").
-			Replace(fmt.Sprintf(`{"update_id":1001,"message":{"message_id":7,"date":%d,"text":"/pause","from":{"id":11},"chat":{"id":11,"type":"private"}}}`, time.Now().Unix())),
+			Replace(fmt.Sprintf(`{"update_id":1001,"message":{"message_id":7,"date":%d,"text":"/pause","from":{"id":11},"chat":{"id":11,"type":"private"}}}`,
+				time.Now().Unix())),
 	)
 	d.start(f.http.URL)
 	f.answered(1)
@@ -298,7 +303,7 @@ func TestFlattenAndResumeWaitForTheirCode(t *testing.T) {
 	code := codes.FindStringSubmatch(preview)[1]
 	d.fake.write(viewer, "/confirm "+code, 0)
 	if have := d.fake.answered(2); !strings.Contains(have, "Nothing waits") {
-		t.Errorf("somebody else's code: have %q", have)
+		t.Errorf("another user's code: have %q", have)
 	}
 	d.wantChanges()
 	d.fake.write(operator, "/confirm "+code, 0)
@@ -335,7 +340,7 @@ func TestACodeIsGoodForAMinute(t *testing.T) {
 				t.Fatal("want a code")
 			}
 			time.Sleep(c.wait)
-			o.obey("/confirm " + b.waiting[operator].code)
+			o.obey("/confirm " + b.pending[operator].code)
 			if have := len(office.changes()); have != c.done {
 				t.Errorf("after %s: want %d changes, have %d", c.wait, c.done, have)
 			}
@@ -371,8 +376,9 @@ func TestWhateverTelegramAnswersTheNextCommandIsTaken(t *testing.T) {
 		"empty":      ``,
 		"huge":       `{"ok":true,"result":[],"x":"` + huge + `"}`,
 		"wrong kind": `{"ok":true,"result":[{"update_id":999,"message":{"message_id":"x","date":"y","from":[],"chat":7}}]}`,
-		"new kind":   `{"ok":true,"result":[{"update_id":999,"message":{"message_id":1,"date":1,"chat":{"id":11,"type":"private"},"from":{"id":33},"forward_origin":{"type":"from_the_future"},"reply_markup":5}}]}`,
-		"not ok":     `{"ok":false,"error_code":500,"description":"Internal Server Error"}`,
+		"new kind": `{"ok":true,"result":[{"update_id":999,"message":{"message_id":1,"date":1,"chat":{"id":11,"type":"private"},
+			"from":{"id":33},"forward_origin":{"type":"from_the_future"},"reply_markup":5}}]}`,
+		"not ok": `{"ok":false,"error_code":500,"description":"Internal Server Error"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -394,8 +400,8 @@ func TestWhateverTelegramAnswersTheNextCommandIsTaken(t *testing.T) {
 
 func TestNoErrorHoldsTheToken(t *testing.T) {
 	t.Parallel()
-	gone, elsewhere := newFake(t), newFake(t)
-	gone.http.Close()
+	stopped, elsewhere := newFake(t), newFake(t)
+	stopped.http.Close()
 	elsewhere.strange = func(_ http.ResponseWriter, r *http.Request) bool {
 		t.Errorf("the token goes to another server: %s", r.URL)
 		return false
@@ -418,7 +424,7 @@ func TestNoErrorHoldsTheToken(t *testing.T) {
 			f.strange = strange
 			server := f.http.URL
 			if strange == nil {
-				server = gone.http.URL
+				server = stopped.http.URL
 			}
 			d := &desk{t: t, fake: f, office: &office{}, counts: map[string]int{}}
 			stop := d.start(server)
@@ -432,7 +438,7 @@ func TestNoErrorHoldsTheToken(t *testing.T) {
 				t.Errorf("want one line, have %q", have)
 			}
 			if strings.Contains(strings.ToLower(have), "canary") || strings.Contains(have, "123456789") {
-				t.Errorf("the token is told: %q", have)
+				t.Errorf("the token is exposed: %q", have)
 			}
 		})
 	}
@@ -450,8 +456,8 @@ func TestAfterFailuresItIsAskedLessOften(t *testing.T) {
 		most       int // polls in ten minutes
 	}{
 		{"refused connections", "", 16},
-		{"told to wait for two minutes", `{"ok":false,"error_code":429,"description":"Too Many Requests","parameters":{"retry_after":120}}`, 6},
-		{"told to wait for ever", `{"ok":false,"error_code":429,"parameters":{"retry_after":99999999}}`, 2},
+		{"asked to wait for two minutes", `{"ok":false,"error_code":429,"description":"Too Many Requests","parameters":{"retry_after":120}}`, 6},
+		{"asked to wait forever", `{"ok":false,"error_code":429,"parameters":{"retry_after":99999999}}`, 2},
 		{"answers that come at once", `{"ok":true,"result":[]}`, 601},
 	} {
 		t.Run(c.name, func(t *testing.T) {

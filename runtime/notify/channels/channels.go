@@ -11,23 +11,24 @@ import (
 	"botd/runtime/notify"
 )
 
-// Channel is a channel of a configuration, or why it can not be opened.
+// Channel is a channel of a configuration, or why it cannot be opened.
 type Channel struct {
 	notify.Route
 	Err error
 }
 
-// OpenAll opens the channels of a configuration, each for itself.
+// OpenAll opens the channels of a configuration; one that fails does not affect the others.
 func OpenAll(config *configs.Config) (all []Channel) {
 	for i := range config.Notify.Channels {
 		c := &config.Notify.Channels[i]
 		sender, err := Open(config, c)
-		all = append(all, Channel{notify.Route{Name: c.Name, Sender: sender, Least: notify.Severity(slices.Index(notify.Severities, c.Least)), Also: c.Also, Never: c.Never}, err})
+		all = append(all, Channel{notify.Route{Name: c.Name, Sender: sender, Least: notify.Severity(slices.Index(notify.Severities, c.Least)),
+			Also: c.Also, Never: c.Never}, err})
 	}
 	return all
 }
 
-// Routes opens the channels of a configuration. The error tells of each that can not be.
+// Routes opens the channels of a configuration. The error names each that cannot be opened.
 func Routes(config *configs.Config) (all []notify.Route, err error) {
 	open := OpenAll(config)
 	for _, one := range open {
@@ -36,7 +37,7 @@ func Routes(config *configs.Config) (all []notify.Route, err error) {
 	return all, Unopened(open)
 }
 
-// Unopened tells of each channel that can not be opened.
+// Unopened returns an error that names each channel that cannot be opened.
 func Unopened(open []Channel) error {
 	var wrong []error
 	for _, one := range open {
@@ -62,7 +63,7 @@ func Open(config *configs.Config, c *configs.ChannelConfig) (notify.Sender, erro
 	return sender, nil
 }
 
-// Title begins each message: which botd tells.
+// Title begins each message: the botd that sends it.
 func Title(config *configs.Config) string {
 	return fmt.Sprintf("botd %s (%s)", config.Instance, config.Mode)
 }

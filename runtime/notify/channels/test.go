@@ -44,11 +44,11 @@ func send(ctx context.Context, to *Channel, text string) api.ChannelResult {
 			err = context.Cause(ctx)
 		}
 	}
-	told := api.ChannelResult{Channel: to.Name, Result: notify.Sent, TookMS: time.Since(began).Milliseconds()}
+	result := api.ChannelResult{Channel: to.Name, Result: notify.Sent, TookMS: time.Since(began).Milliseconds()}
 	if err != nil {
-		told.Result, told.Why = notify.Failed, err.Error()
+		result.Result, result.Why = notify.Failed, err.Error()
 	}
-	return told
+	return result
 }
 
 // Channels are those of a daemon, for who asks it to test them.

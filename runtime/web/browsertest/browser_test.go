@@ -38,8 +38,8 @@ func findBrowser(t *testing.T) string {
 	return ""
 }
 
-// look is how a page is shown.
-type look struct {
+// viewport is a screen size and theme.
+type viewport struct {
 	name          string
 	theme         string
 	width, height int64
@@ -47,11 +47,11 @@ type look struct {
 }
 
 var (
-	dark   = look{"dark", "dark", 1400, 900, false}
-	light  = look{"light", "light", 1400, 900, false}
-	tablet = look{"tablet", "dark", 1024, 768, false}
-	phone  = look{"phone", "dark", 390, 844, true}
-	small  = look{"small", "light", 320, 640, true}
+	dark   = viewport{"dark", "dark", 1400, 900, false}
+	light  = viewport{"light", "light", 1400, 900, false}
+	tablet = viewport{"tablet", "dark", 1024, 768, false}
+	phone  = viewport{"phone", "dark", 390, 844, true}
+	small  = viewport{"small", "light", 320, 640, true}
 )
 
 // browser is one browser of its own, with its cookies and its worker.
@@ -81,7 +81,7 @@ type tab struct {
 }
 
 // open makes a tab of the browser, or of the same browser as another tab.
-func (b *browser) open(d *daemon, l look) *tab {
+func (b *browser) open(d *daemon, l viewport) *tab {
 	b.t.Helper()
 	ctx, cancel := chromedp.NewContext(b.ctx)
 	b.t.Cleanup(cancel)
@@ -102,7 +102,7 @@ func (b *browser) open(d *daemon, l look) *tab {
 }
 
 // enter opens a browser and logs an operator in.
-func (d *daemon) enter(l look) *tab {
+func (d *daemon) enter(l viewport) *tab {
 	d.t.Helper()
 	v := openBrowser(d.t).open(d, l)
 	v.login(d.token("token"))
@@ -118,7 +118,7 @@ func call[P, R any](v *tab, command cdp.Command[P, R], params P) R {
 	return answer
 }
 
-func (v *tab) show(l look) {
+func (v *tab) show(l viewport) {
 	v.t.Helper()
 	call(
 		v,
@@ -204,8 +204,8 @@ func try[T any](v *tab, expression string) (T, error) {
 	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// until waits until an expression of the page is true. A page that is on its way to
-// another, or not whole yet, can not be asked: that is not yet.
+// until waits until an expression of the page is true. An error counts as not yet: a page that is
+// loading cannot evaluate it.
 func (v *tab) until(what, expression string) {
 	v.t.Helper()
 	for end := time.Now().Add(patience); ; {
@@ -244,8 +244,8 @@ func (v *tab) login(token string) {
 		chromedp.Click(chromedp.CSS("button[type=submit]")), ready)
 }
 
-// press types keys into whatever has the focus.
-func (v *tab) press(keys string) { v.t.Helper(); v.do(chromedp.KeyEvent(keys)) }
+// typeKeys types keys into the focused element.
+func (v *tab) typeKeys(keys string) { v.t.Helper(); v.do(chromedp.KeyEvent(keys)) }
 
 // inject runs a script before those of every page from now on.
 func (v *tab) inject(source string) {

@@ -20,16 +20,16 @@ func TestKillSwitchByKeyboardAlone(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)
 	v := d.enter(dark)
-	v.press("!")
+	v.typeKeys("!")
 	v.until("the first level has the focus", `document.activeElement.id === "halt-level-pause"`)
 	v.until("a pause sends nothing", says+`("Nothing: no order has to be canceled")`)
 	before := d.status()
 
-	v.press(kb.ArrowDown)
+	v.typeKeys(kb.ArrowDown)
 	v.until("a cancel names the orders",
 		`document.querySelectorAll("#halt-steps li").length >= 3 && [...document.querySelectorAll("#halt-steps li")].every(li =>
 			li.textContent.includes("cancel order"))`)
-	v.press(kb.ArrowDown)
+	v.typeKeys(kb.ArrowDown)
 	v.until("a flatten names orders and positions",
 		`!!document.querySelector("#halt-steps")?.textContent.includes("close by SELL MARKET 0.006 on futures BTC-USDT")`)
 	if after := d.status(); after.Halted != "" || after.Open != before.Open || after.Positions != before.Positions {
@@ -41,14 +41,14 @@ func TestKillSwitchByKeyboardAlone(t *testing.T) {
 	v.shoot("kill switch preview")
 	v.accessible("kill switch preview")
 
-	v.press(kb.Tab + kb.Tab)
+	v.typeKeys(kb.Tab + kb.Tab)
 	v.until("the reason has the focus", `document.activeElement.id === "halt-reason"`)
 	const reason = `<img src=x onerror="document.title='run'">`
-	v.press(reason)
+	v.typeKeys(reason)
 	v.until("the button is unlocked", `!document.querySelector("#halt-engage").disabled`)
-	v.press(kb.Tab)
+	v.typeKeys(kb.Tab)
 	v.until("the button has the focus", `document.activeElement.id === "halt-engage"`)
-	v.press(kb.Enter)
+	v.typeKeys(kb.Enter)
 	v.until("the page says that trading is halted", says+`("Trading is halted: flatten")`)
 	d.until("everything is flat", func() bool {
 		s := d.status()
@@ -66,11 +66,11 @@ func TestKillSwitchByKeyboardAlone(t *testing.T) {
 	v.accessible("halted")
 
 	v.do(chromedp.Focus(chromedp.CSS(`[aria-label="Re-arm the whole account"]`)))
-	v.press(kb.Enter)
+	v.typeKeys(kb.Enter)
 	v.until("a dialog asks", `!!document.querySelector("dialog[open]")?.textContent.includes("the halt of the account ends")`)
 	v.accessible("re-arm")
 	v.shoot("re-arm")
-	v.press("enough" + kb.Enter)
+	v.typeKeys("enough" + kb.Enter)
 	v.until("the banner is gone", "!"+says+`("Trading is halted")`)
 	if s := d.status(); s.Halted != "" {
 		t.Errorf("want trading armed again, have %+v", s)
@@ -93,7 +93,7 @@ func TestStrategyIsPausedAndResumed(t *testing.T) {
 	}
 	click("Pause entries…")
 	v.until("the dialog asks for a reason", `!!document.querySelector("dialog[open] button[type=submit]")?.disabled`)
-	v.press("too wild")
+	v.typeKeys("too wild")
 	click("Pause entries")
 	v.until("it is halted", `[...document.querySelectorAll(".page-head .tag")].some(t => t.textContent.includes("halted"))`)
 	click("Resume…")
@@ -113,7 +113,7 @@ func TestOneOrderAndOnePositionManually(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)
 	v := d.enter(light)
-	press := func(within, name string) {
+	click := func(within, name string) {
 		t.Helper()
 		v.until("there is "+name,
 			`[...document.querySelectorAll(`+quoted(within+" button")+`)].some(b => (b.ariaLabel ?? b.textContent).startsWith(`+quoted(name)+`) &&
@@ -135,15 +135,15 @@ func TestOneOrderAndOnePositionManually(t *testing.T) {
 
 	v.visit("/orders")
 	before := d.status()
-	press("main", "Cancel all…")
+	click("main", "Cancel all…")
 	v.until("a preview names every opening order",
 		`document.querySelectorAll("dialog[open] #halt-steps li").length >= 3 &&
 			[...document.querySelectorAll("dialog[open] #halt-steps li")].every(li => li.textContent.includes("cancel order"))`)
 	v.accessible("cancel all orders")
 	v.shoot("light cancel all")
-	v.press(kb.Escape)
+	v.typeKeys(kb.Escape)
 	v.until("nothing was done", `!document.querySelector("dialog")`)
-	press("main", "Cancel order ")
+	click("main", "Cancel order ")
 	v.until("a dialog asks", `!!document.querySelector("#dialog-title")`)
 	id := eval[string](v, `document.querySelector("#dialog-title").textContent.replace("Cancel ", "")`)
 	asks("levels: cancel order ", "strategy levels is halted at level pause", "botd rearm --strategy levels")
@@ -156,14 +156,14 @@ func TestOneOrderAndOnePositionManually(t *testing.T) {
 	if after := d.status(); after.Open != before.Open {
 		t.Fatalf("want a preview to change nothing: before %+v, after %+v", before, after)
 	}
-	v.press("too near")
-	press("dialog[open]", "Cancel the order")
+	v.typeKeys("too near")
+	click("dialog[open]", "Cancel the order")
 	v.until("the order is gone", `!document.querySelector("main").textContent.includes(`+quoted(id)+`)`)
 	v.until("it says what was done", says+`("Cancel the order: 1 step in progress.")`)
 	v.shoot("light orders after a cancel")
 
 	v.visit("/positions")
-	press("main", "Close the position BTC-USDT futures")
+	click("main", "Close the position BTC-USDT futures")
 	asks("accumulate: close by SELL MARKET 0.006 on futures BTC-USDT", "strategy accumulate is halted at level flatten", "its plan wishes long 0.006")
 	v.accessible("close a position")
 	v.shoot("light close a position")
@@ -173,7 +173,7 @@ func TestOneOrderAndOnePositionManually(t *testing.T) {
 	v.shoot("phone close a position")
 	v.accessible("close a position on a phone")
 	v.show(light)
-	v.press("had enough" + kb.Enter)
+	v.typeKeys("had enough" + kb.Enter)
 	d.until("the position is closed", func() bool {
 		for _, one := range d.status().Strategies {
 			if one.Name == "accumulate" {

@@ -40,7 +40,7 @@ func TestEveryPage(t *testing.T) { // not in parallel: it measures
 	d := startDaemon(t)
 	d.backtests()
 	d.settle()
-	for _, l := range []look{dark, light, phone, small} {
+	for _, l := range []viewport{dark, light, phone, small} {
 		t.Run(l.name, func(t *testing.T) {
 			v := openBrowser(t).open(d, l)
 			v.login(d.token("token"))
@@ -191,7 +191,7 @@ func TestChartShowsWhatAStrategyLooksAtAndDecides(t *testing.T) { // not in para
 		if c.name == "large" {
 			v.until(path+" says what blocks it", `document.querySelector("[role=tabpanel]").textContent.includes("max position: ")`)
 		}
-		for _, l := range []look{light, dark, phone} {
+		for _, l := range []viewport{light, dark, phone} {
 			v.show(l)
 			v.fits(l.name + " " + path)
 			v.accessible(l.name + " " + path)
@@ -271,7 +271,7 @@ const odd = `(() => {
 func TestTroubleIsShown(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)
-	for _, l := range []look{dark, light, tablet, phone} {
+	for _, l := range []viewport{dark, light, tablet, phone} {
 		v := openBrowser(t).open(d, l)
 		v.inject(odd)
 		v.login(d.token("token"))

@@ -42,7 +42,7 @@ func TestStrategiesComeAndGo(t *testing.T) {
 	v.quiet("strategies that come and go")
 }
 
-// TestALimitThatAPersonSet is told on the risk page with who set it, and why.
+// TestALimitThatAPersonSet is shown on the risk page with who set it, and why.
 func TestALimitThatAPersonSet(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)
@@ -52,7 +52,7 @@ func TestALimitThatAPersonSet(t *testing.T) {
 	v.until("limits are shown", says+`("Limits")`)
 	d.ask("PUT", "/api/v1/risk/limits", `{"limits":{"max_open_orders":"50"},"reason":"numbers come out tonight"}`, nil)
 	v.until("it is shown who set it", says+`("numbers come out tonight") && `+says+`("tightened by socket")`)
-	for _, l := range []look{dark, light, phone} {
+	for _, l := range []viewport{dark, light, phone} {
 		v.show(l)
 		v.fits("a limit set, " + l.name)
 		v.accessible("a limit set, " + l.name)

@@ -63,7 +63,7 @@ func TestBacktestIsStartedFollowedCanceledAndCompared(t *testing.T) {
 	previews("runs levels (grid) on futures ETH-USDT, 1m candles, over 1000000 candles of a made-up market (seed 1)")
 	v.forget() // what was refused
 	eval[bool](v, `(document.querySelector("details.params").open = true)`)
-	for _, l := range []look{light, dark, phone, small} {
+	for _, l := range []viewport{light, dark, phone, small} {
 		v.show(l)
 		v.fits("the form, " + l.name)
 		v.accessible("the form, " + l.name)
@@ -71,7 +71,7 @@ func TestBacktestIsStartedFollowedCanceledAndCompared(t *testing.T) {
 	}
 	v.show(light)
 	v.do(chromedp.Focus(chromedp.CSS("#backtest-start")))
-	v.press(kb.Enter)
+	v.typeKeys(kb.Enter)
 	v.until("it runs, and its progress grows", `Number(document.querySelector("[role=progressbar]")?.ariaValueNow) >= 2`)
 	v.accessible("a backtest under way")
 	v.shoot("light backtest under way")
@@ -92,7 +92,7 @@ func TestBacktestIsStartedFollowedCanceledAndCompared(t *testing.T) {
 	previews("over candles/futures/ETH-USDT/1m.csv from 2024-01-02 00:00")
 	previews("with lines = 12")
 	v.do(chromedp.Focus(chromedp.CSS("#backtest-start")))
-	v.press(kb.Enter)
+	v.typeKeys(kb.Enter)
 	v.until("its report is among the others", `!!document.querySelector('[aria-label="Compare mine"]')?.checked`)
 	v.accessible("a backtest done")
 	v.shoot("light backtest done")

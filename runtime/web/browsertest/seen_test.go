@@ -33,7 +33,7 @@ func TestSinceTheLastVisit(t *testing.T) {
 	v.until("it is shown",
 		says+`("Since your last visit") && /Fills\s*\d+: /.test(document.querySelector(".since").innerText) &&
 			/\+\d,\d\d\d\.\d\d/.test(document.querySelector(".since").innerText)`)
-	for _, l := range []look{dark, light, phone, small} {
+	for _, l := range []viewport{dark, light, phone, small} {
 		v.show(l)
 		v.fits("since, " + l.name)
 		v.accessible("since, " + l.name)
@@ -54,7 +54,7 @@ func TestNothingConfigured(t *testing.T) {
 		"/risk": "Kill switch", "/backtests?new=1": "No strategy is configured", "/orders": "No order is working"} {
 		v.visit(path)
 		v.until(path+" says "+text, says+`(`+quoted(text)+`)`)
-		for _, l := range []look{dark, light, phone} {
+		for _, l := range []viewport{dark, light, phone} {
 			v.show(l)
 			v.fits("nothing " + l.name + " " + path)
 			v.accessible("nothing " + l.name + " " + path)
@@ -75,7 +75,7 @@ func TestHowTheExchangeAnswers(t *testing.T) {
 		"each kind of request is listed",
 		`[...document.querySelectorAll("[aria-label='Exchange responses'] tbody tr")].some(r => /^tickerfutures.*no failures\d+none/.test(r.textContent))`,
 	)
-	for _, l := range []look{light, phone} {
+	for _, l := range []viewport{light, phone} {
 		v.show(l)
 		v.fits("answers, " + l.name)
 		v.accessible("answers, " + l.name)

@@ -107,38 +107,38 @@ func TestShortcuts(t *testing.T) {
 	v := d.enter(dark)
 	for keys, path := range map[string]string{"gp": "/positions", "gr": "/orders", "gi": "/intents", "gs": "/strategies", "gc": "/reconcile",
 		"gm": "/market", "gl": "/logs", "ga": "/audit", "ge": "/settings", "gk": "/risk", "go": "/"} {
-		v.press(keys)
+		v.typeKeys(keys)
 		v.until(keys+" goes to "+path, `location.pathname === `+quoted(path))
 		v.do(ready)
 	}
-	v.press("?")
+	v.typeKeys("?")
 	v.until("the list of shortcuts is open", `document.querySelector("dialog[open] h2")?.textContent === "Keyboard"`)
 	v.accessible("shortcuts")
 	v.shoot("shortcuts")
-	v.press(kb.Escape)
+	v.typeKeys(kb.Escape)
 	v.until("it is closed", `!document.querySelector("dialog")`)
 	v.visit("/positions")
-	v.press("/")
+	v.typeKeys("/")
 	v.until("without a search on the page, the key opens the search", `document.activeElement.id === "find" && document.activeElement.value === ""`)
-	v.press("lev")
+	v.typeKeys("lev")
 	v.until("the strategy is the first", `document.querySelector("#find-list a").textContent.startsWith("levels")`)
 	v.accessible("go to")
 	v.shoot("go to")
 	v.show(small)
 	v.fits("go to")
 	v.show(dark)
-	v.press(kb.Enter)
+	v.typeKeys(kb.Enter)
 	v.until("it goes there", `location.pathname === "/strategies/levels" && !document.querySelector("dialog")`)
 	v.do(ready)
-	v.press("t")
+	v.typeKeys("t")
 	v.until("the theme is light", `document.documentElement.dataset.theme === "light"`)
 	v.visit("/market")
-	v.press("/")
+	v.typeKeys("/")
 	v.until("the search has the focus", `document.activeElement.matches("[data-search]")`)
 	if have := eval[string](v, "document.activeElement.value"); have != "" {
 		t.Errorf("want the key itself not typed, have %q", have)
 	}
-	v.press("sol")
+	v.typeKeys("sol")
 	v.until("symbols are filtered",
 		`document.querySelectorAll("tbody tr").length > 0 && [...document.querySelectorAll("tbody tr")].every(r => r.textContent.includes("SOL"))`)
 	v.visit("/settings")
@@ -147,7 +147,7 @@ func TestShortcuts(t *testing.T) {
 		v,
 		`(document.querySelector(".filters label:nth-of-type(4) select").dispatchEvent(new Event("change")), document.activeElement.blur(), true)`,
 	)
-	v.press("gp")
+	v.typeKeys("gp")
 	if have := eval[string](v, "location.pathname"); have != "/settings" {
 		t.Errorf("want single keys off, but g p went to %s", have)
 	}

@@ -15,7 +15,7 @@ import (
 // looked has a page as it is held against its bounds in each look.
 func (v *tab) inspect(name string) {
 	v.t.Helper()
-	for _, l := range []look{light, phone, small, dark} {
+	for _, l := range []viewport{light, phone, small, dark} {
 		v.show(l)
 		v.fits(l.name + " " + name)
 		v.accessible(l.name + " " + name)
@@ -92,8 +92,8 @@ func TestATokenIsMadeShownOnceAndRevoked(t *testing.T) {
 	v.until("a token can be made", `!!`+make)
 	eval[bool](v, make+`.click() ?? true`)
 	v.inspect("create a token")
-	v.press("phone")
-	v.press("\r")
+	v.typeKeys("phone")
+	v.typeKeys("\r")
 	v.until("it is shown", `/^botd_[A-Z2-7]{26}$/.test(document.querySelector("#token-secret")?.value ?? "")`)
 	secret := eval[string](v, `document.querySelector("#token-secret").value`)
 	v.inspect("the token")
@@ -134,25 +134,26 @@ func TestBackupAndTestMessages(t *testing.T) {
 	}
 	d := startDaemonWith(t,
 		map[string]string{"botd.yaml": configuration["botd.yaml"] + "notify:\n  channels:\n" +
-			"    phone: {url_file: " + directory + "/phone, never: [\"*.*\"], also: []}\n    desk: {url_file: " + directory + "/desk, never: [\"*.*\"], also: []}\n"})
+			"    phone: {url_file: " + directory + "/phone, never: [\"*.*\"], also: []}\n    desk: {url_file: " + directory +
+			"/desk, never: [\"*.*\"], also: []}\n"})
 	v := d.enter(dark)
 	v.visit("/settings")
-	press := func(text string) {
+	click := func(text string) {
 		t.Helper()
 		v.until(text+" is there",
 			`(() => { const b = [...document.querySelectorAll("button")].find(b => b.textContent === `+quoted(text)+`); b?.click(); return !!b; })()`)
 	}
-	press("Back up now…")
+	click("Back up now…")
 	v.until("it is said what it does", `!!document.querySelector("dialog")?.textContent.includes("data/demo/backups")`)
 	v.inspect("back up")
-	press("Back up")
+	click("Back up")
 	v.until("it is done", says+`("The journal is copied into")`)
 	if found, err := filepath.Glob(filepath.Join(d.directory, "data/demo/backups/demo-main-*.db")); err != nil || len(found) != 1 {
 		t.Errorf("want one backup, have %v, %v", found, err)
 	}
-	press("Test notifications…")
+	click("Test notifications…")
 	v.until("the channels are named", `/phone, desk|desk, phone/.test(document.querySelector("dialog")?.textContent ?? "")`)
-	press("Send")
+	click("Send")
 	if text := <-heard; !strings.Contains(text, "test message") {
 		t.Errorf("want a test message, have %s", text)
 	}
