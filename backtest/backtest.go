@@ -21,8 +21,9 @@ const (
 	account    = "backtest"
 	progress   = 1 << 12 // candles between two calls of Progress
 	instance   = "bt"
-	keptOrders = 5_000  // finished ones that the exchange still tells of: the engine asks at once
-	maxRounds  = 10_000 // at one moment: more is a loop that does not converge
+	random     = "00000" // of client order ids: one start makes them all
+	keptOrders = 5_000   // finished ones that the exchange still tells of: the engine asks at once
+	maxRounds  = 10_000  // at one moment: more is a loop that does not converge
 )
 
 // Run runs one backtest. It ends early with the context's error.
@@ -51,7 +52,7 @@ func newRun(config *Config) (*run, error) {
 	}
 	r := &run{config: config, venue: venue}
 	machine := engine.Config{
-		Instance: instance, Epoch: 1, Limits: config.Limits, TimeToLive: 5_000, Feed: true, Quiet: true, Ledger: config.Ledger,
+		Instance: instance, Epoch: 1, Random: random, Limits: config.Limits, TimeToLive: 5_000, Feed: true, Quiet: true, Ledger: config.Ledger,
 		TakerFee: config.Costs.of(config.Legs[0].Tape.Symbol.Market).Taker,
 	}
 	r.legs = make([]leg, len(config.Legs))

@@ -228,6 +228,7 @@ func runLive(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, t
 		engine.Config{
 			Instance:   "live",
 			Epoch:      1,
+			Random:     "00000",
 			Strategies: []engine.StrategyConfig{paritySetting(t, wired)},
 			Limits:     risk.Limits{},
 			Settle: placement.Settle{

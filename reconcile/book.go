@@ -137,10 +137,10 @@ func (b *Book) Symbols() []*SymbolState { return b.symbols }
 func (b *Book) Version() uint64 { return b.journalled.Version() + b.changes }
 
 // NextClientOrderID returns an id that was never used: the epoch is above every
-// journalled one and the sequence counts up.
+// journalled one, its random part is this start's alone, and the sequence counts up.
 func (b *Book) NextClientOrderID(instance string) string {
 	b.sequence++
-	return placement.ClientOrderID(instance, b.Epoch(), b.sequence)
+	return placement.ClientOrderID(instance, b.Start(), b.sequence)
 }
 
 // NoteCancel takes that a cancel of a live placement was sent.

@@ -171,14 +171,13 @@ func (b *Book) ForeignPrefix() string {
 	return ""
 }
 
-// observeNewest looks whether a spot symbol's history tells of an order that
-// carries this instance's prefix and is newer than the journal was at the start (a
-// strategy may join later, when this run has made ids of its own): a position says
+// observeNewest looks whether a spot symbol's history names an order that carries
+// this instance's prefix and that the journal does not account for: a position says
 // nothing there, since the wallet may hold the same of somebody else.
 func (b *Book) observeNewest(s *Snapshot) {
 	for i := range s.Newest {
 		order := &s.Newest[i]
-		if id, ours := placement.ParseSerial(order.ClientOrderID); ours && b.prefixed(order.ClientOrderID) && b.Later(id) {
+		if id, ours := placement.ParseSerial(order.ClientOrderID); ours && b.prefixed(order.ClientOrderID) && !b.Sent(id) {
 			b.Symbol(order.Key()).UnknownEnded = order.ClientOrderID
 		}
 	}

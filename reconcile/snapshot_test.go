@@ -165,7 +165,9 @@ func TestOnSpotAnOrderOfOursThatTheJournalDoesNotKnowIsFoundInTheHistory(t *test
 		{"a backup from before it", "bt-2-8", "", "bt-2-9"},
 		{"a backup from before it, read when this run has made others", "bt-2-8", "bt-4-1", "bt-2-9"},
 		{"the journal knows it", "bt-2-9", "", ""},
-		{"the journal is newer", "bt-3-1", "", ""},
+		{"a later one of the start is in the journal", "bt-2-11", "", ""},
+		{"another botd's that began before this journal's", "bt-3-1", "", "bt-2-9"},
+		{"another botd's that began in the same second", "bt-000002aaaaa-9", "", "bt-2-9"},
 	} {
 		book := NewBook(testSettle)
 		book.Instance = "t"

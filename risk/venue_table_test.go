@@ -266,11 +266,3 @@ func TestOrdersAreCounted(t *testing.T) {
 		t.Errorf("an exit has room: want it to pass, have %v", refusal)
 	}
 }
-
-func TestAnIDIsNeverLongerThanTheExchangeTakes(t *testing.T) {
-	t.Parallel()
-	id := placement.ClientOrderID("abcdefghij", 78_364_164_095, 99_999_999_999) // ten characters, the year 4453, a sequence no start reaches
-	if len(id) > 32 {
-		t.Errorf("want at most 32 characters, have %d: %s", len(id), id)
-	}
-}

@@ -79,7 +79,8 @@ func (m *memory) run(quantity exchange.Quantity, takes time.Duration) *Driver {
 		m.t.Fatal(err)
 	}
 	machine, err := engine.New(engine.Config{
-		Instance: "test", Epoch: book.Epoch() + 1, Settle: book.Settle(), BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000, TimeToLive: 5_000,
+		Instance: "test", Epoch: book.Epoch() + 1, Random: "00000",
+		Settle: book.Settle(), BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000, TimeToLive: 5_000,
 		Strategies: []engine.StrategyConfig{{Name: "one", Strategy: holder{quantity}, Symbol: m.symbol(), Interval: exchange.Minute1, Leverage: 10}},
 	}, book)
 	if err != nil {
@@ -100,7 +101,9 @@ func (m *memory) symbol() *exchange.Symbol {
 
 func newMemory(t *testing.T) *memory {
 	t.Helper()
-	venue, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: time.Now().Add(-time.Hour).UnixMilli(), OrderDelayMS: sim.DefaultOrderDelayMS})
+	venue, err := sim.New(
+		sim.Config{Symbols: sim.DefaultSymbols(), StartMS: time.Now().Add(-time.Hour).UnixMilli(), OrderDelayMS: sim.DefaultOrderDelayMS},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

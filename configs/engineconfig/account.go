@@ -1,6 +1,8 @@
 package engineconfig
 
 import (
+	"crypto/rand"
+	"encoding/binary"
 	"slices"
 	"time"
 
@@ -8,6 +10,7 @@ import (
 	"botd/exchange"
 	"botd/internal/failure"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/runtime/engine"
 )
 
@@ -40,7 +43,7 @@ type SymbolOf func(exchange.SymbolKey) (*exchange.Symbol, bool)
 
 func Account(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (engine.Config, error) {
 	account := engine.Config{
-		Instance: config.Instance, Epoch: max(book.Epoch()+1, time.Now().Unix()), Limits: config.Limits,
+		Instance: config.Instance, Epoch: max(book.Epoch()+1, time.Now().Unix()), Random: random(), Limits: config.Limits,
 		Settle: Settle(config.Exchange.Settle), Breaker: engine.BreakerConfig(config.Exchange.Breaker), Foreign: config.Foreign, ConfigHash: config.Hash(),
 		BusyRoundMS: busyRoundMS, IdleRoundMS: idleRoundMS, CloseLagMS: closeLagMS, TimeToLive: timeToLive, TakerFee: spotTakerFee, Ledger: true,
 	}
@@ -59,6 +62,13 @@ func Account(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (e
 	}
 	account.Strategies = append(account.Strategies, removed(config, book, symbolOf)...)
 	return account, nil
+}
+
+// random draws the part of client order ids that distinguishes two starts of one second.
+func random() string {
+	var entropy [8]byte
+	rand.Read(entropy[:]) // it never fails
+	return placement.RandomFrom(binary.LittleEndian.Uint64(entropy[:]))
 }
 
 // removed are the strategies that hold something and are not configured any more

@@ -89,7 +89,7 @@ var Table = []Row{
 	{"forgotten_fills", "a restart forgets the fills", "journal", "", nil},
 	{"forgotten_halts", "a restart rearms a halted account", "kill switch", "", nil},
 	{"forgotten_quarantine", "a restart ends a quarantine", "equation", "", nil},
-	{"same_epoch", "every start counts its ids from the same epoch", "journal", "", nil},
+	{"same_epoch", "every start makes its ids of the same epoch and random part", "journal", "", nil},
 	{"no_time_to_live", "a placement is sent however old it is", "22", "", nil},
 
 	// Uncertainty blocks what opens.

@@ -6,6 +6,7 @@ import (
 	"botd/exchange"
 	"botd/internal/mutant"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/runtime/engine"
 )
 
@@ -43,17 +44,18 @@ func (d *daemon) boot() {
 	for i := range w.disk.records {
 		replay(book, &w.disk.records[i])
 	}
-	epoch := max(book.Epoch()+1, w.nowMS/1000)
+	epoch, random := max(book.Epoch()+1, w.nowMS/1000), mix(w.seed^mix(uint64(d.life)))
 	if mutant.Built() {
 		if mutant.Is("forgotten_sending") {
 			forgetSending(book)
 		}
 		if mutant.Is("same_epoch") {
-			epoch = 1
+			epoch, random = 1, mix(0)
 		}
 	}
 	config := engine.Config{
-		Instance: instance, Epoch: epoch, Settle: w.settle, Foreign: w.foreign, Ledger: w.ledger, BusyRoundMS: 1_000, IdleRoundMS: 15_000,
+		Instance: instance, Epoch: epoch, Random: placement.RandomFrom(random),
+		Settle: w.settle, Foreign: w.foreign, Ledger: w.ledger, BusyRoundMS: 1_000, IdleRoundMS: 15_000,
 		Breaker: w.portfolio.breaker, CloseLagMS: 2_000, TimeToLive: timeToLiveMS, TakerFee: 50_000, Limits: w.accountLimits(),
 	}
 	if mutant.Is("hurried") {

@@ -20,7 +20,7 @@ func (s *State) Apply(r *record.Record) {
 	case record.Posting:
 		s.books.Post(&body.Posting)
 	case record.Boot:
-		s.boot(r, body.Epoch)
+		s.boot(r, &body)
 	case record.Config, record.Audit:
 	case record.Limit:
 		s.setLimit(r, &body)
@@ -92,31 +92,12 @@ func (s *State) applyFact(r *record.Record) {
 	}
 }
 
-// noteID notes the id of the order that a record is about: an order on the exchange
-// with an id no newer than the newest of them is known at the next start. One that
-// was reported to a person is not reported again.
-func (s *State) noteID(r *record.Record) {
-	if r.ClientOrderID == "" {
-		return
-	}
-	id, ours := placement.ParseSerial(r.ClientOrderID)
-	if !ours {
-		return
-	}
-	if s.newest.Before(id) {
-		s.newest = id
-	}
-	switch r.Body.(type) {
-	case record.Halt, record.Quarantined, record.Adopted, record.Ignored:
-		if s.began.Before(id) {
-			s.began = id
-		}
-	}
-}
-
 // boot begins a new epoch: what was being sent when the last one ended is unknown.
-func (s *State) boot(r *record.Record, epoch int64) {
-	s.epoch, s.began = max(s.epoch, epoch), s.newest
+func (s *State) boot(r *record.Record, body *record.Boot) {
+	if start := (placement.Start{Epoch: body.Epoch, Random: body.Random}); body.Epoch >= s.start.Epoch {
+		s.start = start
+		s.noteStart(start, 0)
+	}
 	for _, p := range s.live {
 		p.advance(r)
 	}

@@ -23,7 +23,6 @@ const maxRemembered = 20_000
 // State is one account's journalled state. Not safe for several goroutines.
 type State struct {
 	settle     placement.Settle
-	epoch      int64
 	version    uint64
 	symbols    []*Symbol   // sorted by key
 	strategies []*Strategy // sorted by name
@@ -42,9 +41,10 @@ type State struct {
 	sends      []send   // of the last minute, oldest first
 	keys       [2]Keys  // scratch of Keys: orders, exits
 
-	newest   placement.Serial // of the ids in the journal
-	began    placement.Serial // the newest when this epoch began, or that was reported to a person since
-	seasoned bool             // the journal holds more than starts and plans
+	start    placement.Start // the newest
+	starts   []started       // sorted
+	reported int64           // the newest epoch of which an unknown id was reported to a person, or was forgotten
+	seasoned bool            // the journal holds more than starts and plans
 }
 
 // New returns the state of an account whose journal is empty.
@@ -98,7 +98,10 @@ func (s *State) Known(clientOrderID string) bool {
 }
 
 // Epoch returns the highest journalled epoch.
-func (s *State) Epoch() int64 { return s.epoch }
+func (s *State) Epoch() int64 { return s.start.Epoch }
+
+// Start returns the newest journalled start.
+func (s *State) Start() placement.Start { return s.start }
 
 // Version changes with every record that a round could act on.
 func (s *State) Version() uint64 { return s.version }
@@ -114,12 +117,6 @@ func (s *State) Ledger() *ledger.Ledger { return s.ledger }
 
 // New reports whether the journal holds nothing yet but starts and plans.
 func (s *State) New() bool { return !s.seasoned }
-
-// Later reports whether an order id of botd's was made after those in the journal,
-// or in another epoch after this one had begun: nothing here has sent it.
-func (s *State) Later(id placement.Serial) bool {
-	return s.newest.Before(id) || s.began.Before(id) && id.Epoch() != s.epoch
-}
 
 // Orphan is a symbol with a position or orders that no configured strategy trades, or
 // of which the ledger awaits something.

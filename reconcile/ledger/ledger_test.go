@@ -44,7 +44,7 @@ func newAccounts(t *testing.T) *accounts {
 
 // trades lets a strategy's market order fill.
 func (a *accounts) trades(side exchange.Side, quantity exchange.Quantity) {
-	id := placement.ClientOrderID("t", 1, int64(len(a.l.pending)+1))
+	id := placement.ClientOrderID("t", placement.Start{Epoch: 1}, int64(len(a.l.pending)+1))
 	a.l.fill(&Order{ClientOrderID: id, Strategy: "one", Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, Side: side}, quantity)
 }
 
@@ -324,7 +324,7 @@ func TestWhatIsNeverBookedTakesNoRoom(t *testing.T) {
 		for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
 			l.fill(
 				&Order{
-					ClientOrderID: placement.ClientOrderID("t", 1, i),
+					ClientOrderID: placement.ClientOrderID("t", placement.Start{Epoch: 1}, i),
 					OrderID:       i,
 					Strategy:      "one",
 					Symbol:        exchange.SymbolKey{Market: market, Name: "BTC-USDT"},

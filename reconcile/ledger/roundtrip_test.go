@@ -25,7 +25,7 @@ func newDiary(t *testing.T) *diary {
 // fills lets an order fill: what is bought is positive.
 func (d *diary) fills(strategy string, purpose placement.Purpose, quantity exchange.Quantity) {
 	d.next++
-	id, side := placement.ClientOrderID("t", 1, d.next), exchange.Buy
+	id, side := placement.ClientOrderID("t", placement.Start{Epoch: 1}, d.next), exchange.Buy
 	if quantity < 0 {
 		side, quantity = exchange.Sell, -quantity
 	}
@@ -197,7 +197,7 @@ func spotDiary(t *testing.T) *diary {
 
 func (d *diary) executes(atMS int64, purpose placement.Purpose, side exchange.Side, trades ...Trade) {
 	d.next++
-	id := placement.ClientOrderID("s", 1, d.next)
+	id := placement.ClientOrderID("s", placement.Start{Epoch: 1}, d.next)
 	d.trips.Send(&Order{ClientOrderID: id, Strategy: "one", Purpose: purpose, Symbol: spotInstrument.Symbol, Side: side})
 	d.trips.Advance(id, d.next, 0, true)
 	for i := range trades {

@@ -1,27 +1,62 @@
 package placement
 
 import (
+	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
 )
 
-// ClientOrderID builds b<instance>-<epoch>-<sequence>, the epoch in base 36.
-func ClientOrderID(instance string, epoch, sequence int64) string {
-	return "b" + instance + "-" + strconv.FormatInt(epoch, 36) + "-" + strconv.FormatInt(sequence, 10)
+// MaxClientOrderID is how long a client order id may be, in characters.
+const MaxClientOrderID = 32
+
+// RandomLength is the length of a start's random part, in base 36 characters.
+const RandomLength = 5
+
+// epochLength is the least length of an epoch that a random part follows: that of
+// Unix seconds in base 36 until 2038, when it becomes 7. What is shorter than the two
+// together is an epoch alone, as botds before the random part wrote it.
+const epochLength = 6
+
+// Start is one start of botd, as its client order ids name it.
+type Start struct {
+	Epoch  int64  // above every journalled one
+	Random string // distinguishes two starts of one second; empty in journals from before it
 }
 
-// Serial orders client order ids by when they were made.
-type Serial struct{ epoch, sequence int64 }
-
-// Before reports whether an id was made earlier than another.
-func (s Serial) Before(t Serial) bool {
-	return s.epoch < t.epoch || s.epoch == t.epoch && s.sequence < t.sequence
+// Compare orders starts by their epochs.
+func (s Start) Compare(t Start) int {
+	return cmp.Or(cmp.Compare(s.Epoch, t.Epoch), strings.Compare(s.Random, t.Random))
 }
 
-// Epoch is the start in which the id was made.
-func (s Serial) Epoch() int64 { return s.epoch }
+// String writes the start as ids have it.
+func (s Start) String() string {
+	epoch := strconv.FormatInt(s.Epoch, 36)
+	if s.Random == "" {
+		return epoch
+	}
+	return strings.Repeat("0", max(0, epochLength-len(epoch))) + epoch + s.Random
+}
 
-// ParseSerial reads a client order id of botd's, and reports whether it is one.
+// ClientOrderID builds b<instance>-<epoch><random>-<sequence>, the epoch in base 36.
+// An instance of 10 characters leaves 8 digits for the sequence, 7 from 2038 on: a
+// start that placed more orders than that must begin anew.
+func ClientOrderID(instance string, start Start, sequence int64) string {
+	id := "b" + instance + "-" + start.String() + "-" + strconv.FormatInt(sequence, 10)
+	if len(id) > MaxClientOrderID {
+		panic(fmt.Sprintf("placement: client order id %s has more than %d characters: a new start counts from 1 again", id, MaxClientOrderID))
+	}
+	return id
+}
+
+// Serial is the place of a client order id among those of its start.
+type Serial struct {
+	Start    Start
+	Sequence int64
+}
+
+// ParseSerial reads a client order id of botd's, with a random part or without, and
+// reports whether it is one.
 func ParseSerial(clientOrderID string) (Serial, bool) {
 	id, _, _ := strings.Cut(clientOrderID, "#")
 	last := strings.LastIndexByte(id, '-')
@@ -32,7 +67,27 @@ func ParseSerial(clientOrderID string) (Serial, bool) {
 	if middle < 0 {
 		return Serial{}, false
 	}
-	epoch, err := strconv.ParseInt(id[middle+1:last], 36, 64)
+	epoch, random := id[middle+1:last], ""
+	if at := len(epoch) - RandomLength; at >= epochLength {
+		epoch, random = epoch[:at], epoch[at:]
+	}
+	number, err := strconv.ParseInt(epoch, 36, 64)
 	sequence, failed := strconv.ParseInt(id[last+1:], 10, 64)
-	return Serial{epoch, sequence}, err == nil && failed == nil
+	return Serial{Start{number, random}, sequence}, err == nil && failed == nil
+}
+
+// RandomFrom makes a random part of a number; a start takes one from the system's
+// entropy, a simulation from its seed.
+func RandomFrom(number uint64) string {
+	var text [RandomLength]byte
+	for i := range text {
+		text[i] = "0123456789abcdefghijklmnopqrstuvwxyz"[number%36]
+		number /= 36
+	}
+	return string(text[:])
+}
+
+// IsRandom reports whether a text is a random part.
+func IsRandom(text string) bool {
+	return len(text) == RandomLength && strings.Trim(text, "0123456789abcdefghijklmnopqrstuvwxyz") == ""
 }

@@ -6,6 +6,8 @@ package record
 // changed or removed.
 var formats = [...]string{
 	"the kinds and fields of testdata/format1.txt",
+	"+fees.expected bool",
+	"+boot.random string",
 }
 
 // FormatEpoch is the format of the records this botd writes: it grows with every line

@@ -17,6 +17,7 @@ type Body interface {
 type Boot struct {
 	Epoch   int64  `json:"epoch"`
 	Account string `json:"account,omitempty"` // what the journal belongs to
+	Random  string `json:"random,omitempty"`  // the part of client order ids that distinguishes two starts of one second
 }
 
 // Sending is an approved order. It is durable before the order's first byte.

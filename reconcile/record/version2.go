@@ -99,7 +99,7 @@ func (r *record2) body() (Body, error) {
 	}
 	switch r.Kind {
 	case "boot":
-		return Boot{r.Epoch, r.Account}, nil
+		return Boot{Epoch: r.Epoch, Account: r.Account}, nil
 	case "quarantined":
 		return Quarantined{r.Why}, nil
 	case "adopted":

@@ -152,7 +152,8 @@ func (s *daemon) run(client *rest.Client, name string, done <-chan struct{}) str
 	defer store.Close()
 	symbol, _ := client.Symbols().Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
 	book := reconcile.NewBook(placement.UnmeasuredSettle)
-	machine, err := engine.New(engine.Config{Instance: "main", Epoch: 1, Settle: book.Settle(), BusyRoundMS: 20, IdleRoundMS: 100, CloseLagMS: 0,
+	machine, err := engine.New(engine.Config{Instance: "main", Epoch: 1, Random: "00000",
+		Settle: book.Settle(), BusyRoundMS: 20, IdleRoundMS: 100, CloseLagMS: 0,
 		TimeToLive: 5_000,
 		Strategies: []engine.StrategyConfig{{Name: "one", Strategy: buyer{}, Symbol: symbol, Interval: exchange.Minute1, Leverage: 10}}}, book)
 	if err != nil {

@@ -183,7 +183,7 @@ var casesOfSpot = []caseTest{
 		w.pass(5_000)
 		w.byHand(
 			exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy,
-				Type: exchange.Limit, Quantity: 1_000, Price: 60_000e8, ClientOrderID: placement.ClientOrderID("t", 1_000, 1)}},
+				Type: exchange.Limit, Quantity: 1_000, Price: 60_000e8, ClientOrderID: placement.ClientOrderID("t", placement.Start{Epoch: 1_000, Random: "zzzzz"}, 1)}},
 		)
 		w.start()
 		w.pass(5_000)

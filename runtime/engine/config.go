@@ -11,6 +11,7 @@ import (
 type Config struct {
 	Instance   string // part of every client_order_id
 	Epoch      int64  // of this start, above every journalled one
+	Random     string // of this start's client order ids: placement.IsRandom
 	Strategies []StrategyConfig
 	Limits     risk.Limits
 	Settle     placement.Settle

@@ -11,6 +11,7 @@ import (
 	"math"
 
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/risk"
 )
@@ -47,6 +48,9 @@ type Engine struct {
 func New(config Config, book *reconcile.Book) (*Engine, error) {
 	if config.Epoch <= book.Epoch() {
 		return nil, fmt.Errorf("epoch %d is not above the journal's %d", config.Epoch, book.Epoch())
+	}
+	if !placement.IsRandom(config.Random) {
+		return nil, fmt.Errorf("random part %q of client order ids: want %d characters of a-z and 0-9", config.Random, placement.RandomLength)
 	}
 	book.Foreign, book.Instance, book.SpotFee = config.Foreign, config.Instance, config.TakerFee
 	if !config.Ledger {
@@ -245,7 +249,7 @@ func (e *Engine) answer(event *EventAnswer) {
 // start begins: a new epoch, everything unresolved unknown, then the first round.
 func (e *Engine) start() {
 	e.started, e.sight.soundMS, e.breaker.breaking = true, e.nowMS, e.book.Breaking(e.nowMS)
-	e.record(record.Record{Body: record.Boot{Epoch: e.config.Epoch, Account: e.config.Account}})
+	e.record(record.Record{Body: record.Boot{Epoch: e.config.Epoch, Account: e.config.Account, Random: e.config.Random}})
 	for _, leg := range e.legs {
 		e.roster.claim(leg)
 	}

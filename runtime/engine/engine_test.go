@@ -62,7 +62,7 @@ type bench struct {
 func newBench(t *testing.T, strategies ...*wanting) *bench {
 	t.Helper()
 	b := &bench{t: t, now: startMS, looks: map[int64]exchange.Order{}}
-	config := Config{Instance: "t", Epoch: 7, BusyRoundMS: 1000, IdleRoundMS: 15_000, CloseLagMS: 2000, TimeToLive: 5000, Feed: true,
+	config := Config{Instance: "t", Epoch: 7, Random: "00000", BusyRoundMS: 1000, IdleRoundMS: 15_000, CloseLagMS: 2000, TimeToLive: 5000, Feed: true,
 		Settle: placement.Settle{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}}
 	for i, s := range strategies {
 		name := []string{"BTC-USDT", "ETH-USDT"}[i]

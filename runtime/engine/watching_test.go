@@ -63,7 +63,7 @@ func TestAPairThatNobodyTradesIsRefused(t *testing.T) {
 	config := w.config
 	config.Strategies = []StrategyConfig{w.config.Strategies[0]}
 	config.Strategies[0].Strategy = onlooker{nil, strategy.Watching{Pair: coin}}
-	config.Epoch = 99
+	config.Epoch, config.Random = 99, "00000"
 	if _, err := New(
 		config,
 		reconcile.NewBook(config.Settle),

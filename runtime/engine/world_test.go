@@ -133,7 +133,7 @@ func (w *world) start() {
 		book.Apply(&w.records[i])
 	}
 	config := w.config
-	config.Epoch = book.Epoch() + 1
+	config.Epoch, config.Random = book.Epoch()+1, placement.RandomFrom(uint64(w.lifes))
 	var err error
 	if w.engine, err = New(config, book); err != nil {
 		w.t.Fatal(err)

@@ -67,7 +67,7 @@ func Entry(usdt int64) record.Record {
 
 // sending returns the record of a placement.
 func sending(n int) record.Record {
-	id := placement.ClientOrderID("main", 36, int64(n))
+	id := placement.ClientOrderID("main", placement.Start{Epoch: 36}, int64(n))
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 1, ClientOrderID: id}
 	return record.Record{AtMS: int64(n), Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: placement.Entry}}
 }
