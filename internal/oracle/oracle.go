@@ -251,7 +251,7 @@ func (o *Oracle) judge(s *state) {
 
 // close ends a time without protection.
 func (o *Oracle) close(s *state) {
-	if s.unprotectedMS >= 0 && o.nowMS > s.unprotectedMS {
+	if s.limits.Protected && s.unprotectedMS >= 0 && o.nowMS > s.unprotectedMS {
 		o.gaps = append(o.gaps, o.nowMS-s.unprotectedMS)
 	}
 	s.unprotectedMS, s.reported = -1, false
