@@ -64,7 +64,9 @@ func newBeyond(w *world, options *Beyond) *beyond {
 }
 
 // surplus reports whether there may be more on the account than one botd knows of.
-func (b *beyond) surplus() bool { return b.on[DoubleExecution] || b.on[ExecutedRefusal] || b.on[SecondEngine] }
+func (b *beyond) surplus() bool {
+	return b.on[DoubleExecution] || b.on[ExecutedRefusal] || b.on[SecondEngine]
+}
 
 // drawMild draws what goes wrong besides: nothing that keeps botd from placing a stop
 // for longer than the judge allows for.
