@@ -63,8 +63,8 @@ func newBeyond(w *world, options *Beyond) *beyond {
 	return b
 }
 
-// surplus reports whether there may be more on the account than one botd knows of.
-func (b *beyond) surplus() bool {
+// doubles reports whether there may be more on the account than one botd knows of.
+func (b *beyond) doubles() bool {
 	return b.on[DoubleExecution] || b.on[ExecutedRefusal] || b.on[SecondEngine]
 }
 

@@ -44,7 +44,7 @@ func (d *daemon) boot() {
 	for i := range w.disk.records {
 		replay(book, &w.disk.records[i])
 	}
-	epoch, random := max(book.Epoch()+1, w.nowMS/1000), mix(w.seed^mix(uint64(d.life)))
+	epoch, random := max(book.Epoch()+1, w.nowMS/1000), mix(w.seed^mix(uint64(d.life))^uint64(w.process.number)<<32)
 	if mutant.Built() {
 		if mutant.Is("forgotten_sending") {
 			forgetSending(book)

@@ -220,7 +220,7 @@ func (w *world) setUp() {
 		w.bounds, w.endMS = liveBounds, w.endMS+liveQuietMS
 	}
 	w.foreign = []string{reconcile.ForeignHalt, reconcile.ForeignHalt, reconcile.ForeignHalt, reconcile.ForeignAdopt, reconcile.ForeignIgnore}[setup.below(5)]
-	if w.beyond != nil && w.foreign == reconcile.ForeignIgnore && w.beyond.surplus() {
+	if w.beyond != nil && w.foreign == reconcile.ForeignIgnore && w.beyond.doubles() {
 		w.foreign = reconcile.ForeignAdopt // the judge counts what the exchange did twice as botd's
 	}
 	w.ledger = setup.chance(0.5)
