@@ -38,6 +38,11 @@ func (r *Refusal) Unauthorized() bool {
 		(r.Status == 401 || r.Status == 403) && r.Code != CodeInvalidTimestamp
 }
 
+// UnknownSymbol reports whether the refusal is about a symbol that the exchange does not have.
+func (r *Refusal) UnknownSymbol() bool {
+	return r.Code == CodeSpotInvalidSymbol || r.Code == CodeFuturesInvalidSymbol
+}
+
 // Uncertain means that the outcome of a placement is not known: the order may be on the exchange.
 // It is never sent again; only fetching decides.
 type Uncertain struct {

@@ -14,6 +14,10 @@ func (b *Book) observePosition(s *Snapshot, symbol *SymbolState, emit func(recor
 	if symbol.calm.sinceMS != 0 {
 		symbol.calm.extend(s)
 	}
+	if s.isUnread(symbol.Key()) {
+		b.positionAlone(s, symbol, emit)
+		return
+	}
 	if symbol.Key().Market == exchange.Spot {
 		b.forgetGone(s, symbol)
 		b.observeWallet(s, symbol, emit)
@@ -37,6 +41,21 @@ func (b *Book) observePosition(s *Snapshot, symbol *SymbolState, emit func(recor
 		b.ignore(symbol, "the exchange has one position: what is left of it beside others is botd's", emit)
 	}
 	symbol.Settled = symbol.residual == 0 && !b.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
+}
+
+// positionAlone takes where a symbol's position stands after another read about the symbol
+// failed: what reduces and protects goes on, and nothing is concluded.
+func (b *Book) positionAlone(s *Snapshot, symbol *SymbolState, emit func(record.Record)) {
+	switch {
+	case symbol.Key().Market == exchange.Spot:
+		symbol.Position = symbol.heldOnSpot()
+	case s.Positions.Done() && b.takePosition(s, symbol, emit):
+		symbol.Read = true
+	}
+	symbol.equal.reset()
+	symbol.differs.reset()
+	symbol.misses.reset()
+	symbol.Settled = false
 }
 
 // takePosition reads the symbol's position out of the list. It reports false

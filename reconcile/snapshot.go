@@ -28,6 +28,12 @@ type Snapshot struct {
 	Trades        []Traded
 	Closed        []exchange.Position // positions/history of the symbols in ClosedOf
 	ClosedOf      []string
+	Unread        []exchange.SymbolKey // symbols, or whole markets, of which a read failed: nothing is concluded about them
+}
+
+// isUnread reports whether a read failed that a conclusion about the symbol needs.
+func (s *Snapshot) isUnread(key exchange.SymbolKey) bool {
+	return slices.ContainsFunc(s.Unread, func(u exchange.SymbolKey) bool { return u.Market == key.Market && (u.Name == "" || u.Name == key.Name) })
 }
 
 // Look is the answer to a question for one order by id.
@@ -337,7 +343,7 @@ func (b *Book) observeHistory(s *Snapshot, emit func(record.Record)) {
 		return
 	}
 	for _, p := range slices.Clone(b.Live()) {
-		if p.Order().Market != exchange.Spot || s.BeganMS < p.Fence(b.Settle()) {
+		if p.Order().Market != exchange.Spot || s.BeganMS < p.Fence(b.Settle()) || s.isUnread(p.Symbol()) {
 			continue
 		}
 		listed := func(o exchange.Order) bool { return o.ID == p.OrderID() }

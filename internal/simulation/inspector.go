@@ -175,7 +175,8 @@ func (i *inspector) belief() {
 	for n := range i.watched {
 		watch := &i.watched[n]
 		state := book.Symbol(watch.role.key)
-		declared := state.Quarantine() != "" || w.daemon.machine.Blind() || book.Halted().Level != record.LevelNone || i.unresolved(book, watch.role.key)
+		blind := w.daemon.machine.Blind(watch.role.key)
+		declared := state.Quarantine() != "" || blind || book.Halted().Level != record.LevelNone || i.unresolved(book, watch.role.key)
 		if declared {
 			watch.knownMS = w.nowMS
 		}

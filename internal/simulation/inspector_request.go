@@ -202,7 +202,7 @@ func (i *inspector) declared(key exchange.SymbolKey) string {
 		return "while the breaker is tripped"
 	case machine.Book().HaltOn(strategy, key).Level != record.LevelNone:
 		return "while trading is halted"
-	case machine.Blind():
+	case machine.Blind(key):
 		return "while blind"
 	case machine.Book().Symbol(key).Quarantine() != "":
 		return "on a quarantined symbol"

@@ -11,7 +11,7 @@ import (
 // Scope is what a halt holds for. Its zero value is the account.
 type Scope struct {
 	Strategy string             // one strategy
-	Symbol   exchange.SymbolKey // one symbol
+	Symbol   exchange.SymbolKey // one symbol; what is shown of a whole market has no name
 }
 
 // String names the scope for people.
@@ -19,8 +19,10 @@ func (s Scope) String() string {
 	switch {
 	case s.Strategy != "":
 		return "strategy " + s.Strategy
-	case s.Symbol != exchange.SymbolKey{}:
+	case s.Symbol.Name != "":
 		return "symbol " + s.Symbol.String()
+	case s.Symbol.Market != 0:
+		return "market " + s.Symbol.Market.String()
 	}
 	return "account"
 }

@@ -1,42 +1,182 @@
 package engine
 
-// When failing reads keep openings back (case 23).
-const (
-	blindAfterMS = 30_000 // without a complete round
-	blindAfter   = 3      // failed rounds in a row
+import (
+	"cmp"
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/account"
 )
 
-// sight knows whether reads fail.
+// When failing reads keep openings back (cases 23 and 44).
+const (
+	blindAfterMS = 30_000 // without a read
+	blindAfter   = 3      // failed rounds in a row
+	patienceMS   = 10_000 // how long a round waits for the answers of one phase
+)
+
+// sight knows what of the exchange can be read. A failing read concerns what it is about
+// and nothing more: a symbol, a market, or the account.
 type sight struct {
 	*base
-	readingMS int64 // when the round under way began; never between rounds
-	failed    int   // rounds failed in a row
-	soundMS   int64 // when the last complete round ended
-	blind     bool  // told so
-	blindMS   int64
-	blindWhy  string
+	readingMS int64     // when the round under way began; never between rounds
+	endedMS   int64     // when the last round ended that read anything
+	soundMS   int64     // when the last complete round ended
+	failed    int       // rounds in a row that were not complete
+	domains   []*domain // those whose reads fail, sorted by key
 }
 
-// Blind reports whether reads have failed for so long that nothing may open
-// (case 23): three rounds in a row, or 30 s without a complete one, also while
-// one hangs.
-func (s *sight) Blind() bool {
-	return s.failed >= blindAfter || s.failed > 0 && s.nowMS-s.soundMS > blindAfterMS ||
-		s.nowMS-s.readingMS > blindAfterMS
+// domain is a failure domain whose reads fail.
+type domain struct {
+	key    exchange.SymbolKey // zero: the account; without a name: a market
+	failed int                // rounds in a row
+	seenMS int64              // when it was last read
+	cause  string             // of the newest failure
+	blind  bool               // reported
 }
 
-// watchBlind tells when blindness begins and ends.
-func (s *sight) watchBlind(why error) {
-	blind := s.Blind()
-	if blind && why != nil {
-		s.blindWhy = errorText(why) // the newest cause is the one to look at
+// failure is a read of a round that failed, and what it is about.
+type failure struct {
+	of  exchange.SymbolKey
+	err error
+}
+
+// symbolwide reports whether the domain is one symbol: the rest of the account is read.
+func (d *domain) symbolwide() bool { return d.key.Name != "" }
+
+func (d *domain) covers(key exchange.SymbolKey) bool {
+	return d.key == exchange.SymbolKey{} || d.key == key || !d.symbolwide() && d.key.Market == key.Market
+}
+
+func (d *domain) text() string {
+	switch {
+	case d.key == exchange.SymbolKey{}:
+		return "the account"
+	case d.symbolwide():
+		return d.key.String()
 	}
-	if blind == s.blind {
+	return "orders and positions of " + d.key.Market.String()
+}
+
+// blinded reports whether a domain's reads have failed for so long that nothing may open
+// in it: three rounds in a row, or 30 s.
+func (s *sight) blinded(d *domain) bool {
+	return d.failed >= blindAfter || s.nowMS-d.seenMS > blindAfterMS
+}
+
+// Blind reports whether reads that concern a symbol have failed for so long that nothing
+// may open on it, also while a round hangs.
+func (s *sight) Blind(key exchange.SymbolKey) bool {
+	return s.hangs() || slices.ContainsFunc(s.domains, func(d *domain) bool { return d.covers(key) && s.blinded(d) })
+}
+
+// blindWide reports whether the account or a market is blind.
+func (s *sight) blindWide() bool {
+	return s.hangs() || slices.ContainsFunc(s.domains, func(d *domain) bool { return !d.symbolwide() && s.blinded(d) })
+}
+
+func (s *sight) hangs() bool { return s.nowMS-s.readingMS > blindAfterMS }
+
+// failing returns how many rounds in a row could not read what concerns a symbol.
+func (s *sight) failing(key exchange.SymbolKey) (rounds int) {
+	for _, d := range s.domains {
+		if d.covers(key) {
+			rounds = max(rounds, d.failed)
+		}
+	}
+	return rounds
+}
+
+// worst returns how many rounds in a row some domain could not be read.
+func (s *sight) worst() (rounds int) {
+	for _, d := range s.domains {
+		rounds = max(rounds, d.failed)
+	}
+	return rounds
+}
+
+// take counts what a round could not read. What did not fail in it was read, where the
+// round got so far.
+func (s *sight) take(failures []failure, finished bool) {
+	for _, f := range failures {
+		s.failedOn(f)
+	}
+	s.domains = slices.DeleteFunc(s.domains, func(d *domain) bool {
+		if slices.ContainsFunc(failures, func(f failure) bool { return f.of == d.key }) || !finished {
+			return false
+		}
+		if d.symbolwide() && slices.ContainsFunc(failures, func(f failure) bool { return f.of.Name == "" && f.of.Market == d.key.Market }) {
+			return false // its own calls were perhaps not made
+		}
+		if d.blind {
+			s.noteBlind(d, true)
+		}
+		return true
+	})
+	if finished {
+		s.endedMS = s.nowMS
+	}
+	if slices.ContainsFunc(failures, func(f failure) bool { return f.of.Name == "" }) {
+		s.failed++
 		return
 	}
-	s.blind, s.blindMS, s.blindWhy = blind, s.nowMS, "no answer for 30 s"
-	if why != nil {
-		s.blindWhy = errorText(why)
-	}
-	s.note("", nil, NoteBlind{s.blindWhy, !blind})
+	s.failed, s.soundMS = 0, s.nowMS
 }
+
+func (s *sight) failedOn(f failure) {
+	i, found := slices.BinarySearchFunc(s.domains, f.of, func(d *domain, key exchange.SymbolKey) int { return d.key.Compare(key) })
+	if !found {
+		s.domains = slices.Insert(s.domains, i, &domain{key: f.of, seenMS: s.endedMS})
+	}
+	d := s.domains[i]
+	d.failed, d.cause = d.failed+1, errorText(f.err)
+	if d.failed <= blindAfter || !d.symbolwide() { // one that lasts is a declared state: its rounds are not logged one by one
+		s.note("", s.rulesOf(d), NoteFetchFailed{d.text(), f.err, d.failed})
+	}
+}
+
+// watch reports when blindness begins.
+func (s *sight) watch() {
+	for _, d := range s.domains {
+		if !d.blind && s.blinded(d) {
+			d.blind = true
+			s.noteBlind(d, false)
+		}
+	}
+}
+
+func (s *sight) noteBlind(d *domain, over bool) {
+	s.note("", s.rulesOf(d), NoteBlind{Of: d.text(), Why: d.cause, Over: over})
+}
+
+func (s *sight) rulesOf(d *domain) *exchange.Symbol {
+	if d.symbolwide() {
+		return s.book.Symbol(d.key).Rules
+	}
+	return nil
+}
+
+// degraded lists what is blind.
+func (s *sight) degraded() (all []Degraded) {
+	if s.hangs() && s.worst() == 0 {
+		all = append(all, Degraded{State: "blind", Cause: "no answer for 30 s", SinceMS: cmp.Or(s.soundMS, s.readingMS), WayOut: wayOutBlind})
+	}
+	for _, d := range s.domains {
+		if !s.blinded(d) {
+			continue
+		}
+		out := wayOutBlind
+		if d.symbolwide() {
+			out = wayOutBlindSymbol
+		}
+		all = append(all, Degraded{State: "blind", Scope: account.Scope{Symbol: d.key}, Cause: d.cause, SinceMS: max(1, d.seenMS), WayOut: out})
+	}
+	return all
+}
+
+// What ends blindness.
+const (
+	wayOutBlind       = "ends with the first complete round, tried every few seconds; meanwhile nothing opens, stops stay on the exchange"
+	wayOutBlindSymbol = "ends when the symbol can be read again, tried with every round; meanwhile nothing opens on it, exits and stops go on as far as " +
+		"its position is read; if the symbol is delisted, remove its strategy"
+)

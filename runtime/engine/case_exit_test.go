@@ -319,7 +319,7 @@ var casesOfStates = []caseTest{
 		w.pass(40_000)
 		d := w.wantState("stale")
 		if d.Scope.Symbol != bitcoin || d.SinceMS < began || d.SinceMS > began+61_000 || !strings.Contains(d.Cause, "status 503") ||
-			w.engine.Blind() {
+			w.engine.Blind(bitcoin) {
 			t.Errorf("want the symbol stale since its first unanswered question, and nothing blind; have %+v", d)
 		}
 		w.network = nil

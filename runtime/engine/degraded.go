@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -63,10 +62,7 @@ func (r *report) degradedAccount() (all []Degraded) {
 		all = append(all, Degraded{State: "journal", Cause: r.permission.low, SinceMS: r.permission.lowMS,
 			WayOut: "make room on the disk of data_dir; exits and stops go on"})
 	}
-	if r.sight.blind {
-		all = append(all, Degraded{State: "blind", Cause: r.sight.blindWhy, SinceMS: cmp.Or(r.sight.soundMS, r.sight.blindMS), // what is known is from then
-			WayOut: "ends with the first complete round, tried every few seconds; meanwhile nothing opens, stops stay on the exchange"})
-	}
+	all = append(all, r.sight.degraded()...)
 	if b := r.book.Breaker(); r.book.Breaking(r.nowMS) {
 		all = append(all, Degraded{State: "breaker", Cause: b.Why, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: "ends by itself; exits and stops go on"})
 	}
@@ -80,11 +76,12 @@ func (r *report) degradedAccount() (all []Degraded) {
 // doing says what a halt has still to take away, and what keeps it; empty when it
 // is done.
 func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
-	positions, orders, kept := []string(nil), 0, ""
+	positions, orders, kept, failed := []string(nil), 0, "", 0
 	for _, leg := range r.legs {
 		if !scope.Covers(leg.config.Name, leg.symbol.Key()) {
 			continue
 		}
+		failed = max(failed, r.sight.failing(leg.symbol.Key()))
 		if level == record.LevelFlatten && leg.symbol.Position != 0 {
 			positions = append(positions, leg.symbol.Key().String()+" "+leg.config.Symbol.QuantityDecimal(leg.symbol.Position).String())
 			if refused := r.dispatcher.refusals.reason(leg.config.Name+" "+placement.Exit.String()+" ", r.nowMS); refused != "" {
@@ -92,7 +89,7 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 			}
 		}
 		for _, p := range r.book.Live() {
-			if p.Symbol() == leg.symbol.Key() && p.Purpose() == placement.Exit && r.sight.failed > 0 {
+			if p.Symbol() == leg.symbol.Key() && p.Purpose() == placement.Exit && r.sight.failing(leg.symbol.Key()) > 0 {
 				kept = "an exit of " + leg.symbol.Key().String() + " was sent, and what became of it only a read tells"
 			}
 			if p.Symbol() == leg.symbol.Key() && (p.Withdrawn() != "" || level == record.LevelFlatten || level == record.LevelCancel && p.Purpose().Opens()) {
@@ -115,8 +112,8 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 		return ""
 	case r.journalErr != nil:
 		left = append(left, "the journal can not be written, tried again every second")
-	case r.sight.failed > 0:
-		left = append(left, fmt.Sprintf("the exchange fails (%d times in a row), tried again every %d s", r.sight.failed, haltRetryMS/1000))
+	case failed > 0:
+		left = append(left, fmt.Sprintf("the exchange fails (%d times in a row), tried again every %d s", failed, haltRetryMS/1000))
 	}
 	return strings.Join(left, "; ")
 }

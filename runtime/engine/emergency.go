@@ -20,18 +20,23 @@ func (d *dispatcher) emergencyHalt() {
 	}
 	d.emergencyMS = d.nowMS + haltRetryMS
 	for _, leg := range d.legs {
-		level := d.halts.levelOn(leg, record.LevelNone)
-		if !d.endsSomething(leg, level) {
-			continue
-		}
-		wish := d.desired(leg)
-		wish.Strategy = wish.Strategy.Halted(level)
-		d.halts.latchFlattened(leg, level)
-		intents, _ := d.book.Derive(&wish, d.nowMS)
-		for i := range intents {
-			if d.withoutRead(leg, &intents[i], level) {
-				d.dispatch(leg, &intents[i])
-			}
+		d.emergencyOn(leg)
+	}
+}
+
+// emergencyOn is emergencyHalt for one strategy.
+func (d *dispatcher) emergencyOn(leg *leg) {
+	level := d.halts.levelOn(leg, record.LevelNone)
+	if d.halts.stopped || !d.endsSomething(leg, level) {
+		return
+	}
+	wish := d.desired(leg)
+	wish.Strategy = wish.Strategy.Halted(level)
+	d.halts.latchFlattened(leg, level)
+	intents, _ := d.book.Derive(&wish, d.nowMS)
+	for i := range intents {
+		if d.withoutRead(leg, &intents[i], level) {
+			d.dispatch(leg, &intents[i])
 		}
 	}
 }
@@ -49,10 +54,10 @@ func (d *dispatcher) withoutRead(leg *leg, intent *reconcile.Intent, level recor
 		p := d.book.Placement(intent.ClientID)
 		return p != nil && (p.Purpose().Opens() || p.Purpose() == placement.ExitOrder)
 	case placement.Exit:
-		if level != record.LevelFlatten || !intent.Order.ReduceOnly || leg.emergencyMS == d.sight.soundMS {
+		if level != record.LevelFlatten || !intent.Order.ReduceOnly || leg.emergencyMS == leg.readMS {
 			return false
 		}
-		leg.emergencyMS = d.sight.soundMS
+		leg.emergencyMS = leg.readMS
 		return true
 	}
 	return false

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 
+	"botd/exchange"
 	"botd/reconcile"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -128,8 +129,9 @@ const (
 // it. The engine itself never asks for the time. It is set before the first event.
 func (e *Engine) Measure(begin func(what Measured, strategy string) (done func())) { e.measure = begin }
 
-// Blind reports whether reads have failed for so long that nothing may open (case 23).
-func (e *Engine) Blind() bool { return e.sight.Blind() }
+// Blind reports whether reads that concern a symbol have failed for so long that nothing
+// may open on it (cases 23 and 44).
+func (e *Engine) Blind(key exchange.SymbolKey) bool { return e.sight.Blind(key) }
 
 // Reloadable lists what keeps a reload from being put in force now; nothing when nothing
 // does. Handle asks the same again: what holds a position may have changed.
@@ -248,7 +250,7 @@ func (e *Engine) answer(event *EventAnswer) {
 
 // start begins: a new epoch, everything unresolved unknown, then the first round.
 func (e *Engine) start() {
-	e.started, e.sight.soundMS, e.breaker.breaking = true, e.nowMS, e.book.Breaking(e.nowMS)
+	e.started, e.sight.soundMS, e.sight.endedMS, e.breaker.breaking = true, e.nowMS, e.nowMS, e.book.Breaking(e.nowMS)
 	e.record(record.Record{Body: record.Boot{Epoch: e.config.Epoch, Account: e.config.Account, Random: e.config.Random}})
 	for _, leg := range e.legs {
 		e.roster.claim(leg)
@@ -274,16 +276,25 @@ func (e *Engine) wake() {
 	if e.halts.stopped {
 		return
 	}
-	e.sight.watchBlind(nil)
+	e.sight.watch()
 	e.breaker.guardBreaker()
 	if e.halts.closing == record.LevelNone {
 		e.decideDue()
 	}
 	switch {
 	case e.round.underWay() && e.emergencyMS <= e.nowMS:
-		e.dispatcher.emergencyHalt()
+		e.hurry()
 	case !e.round.underWay() && e.roundMS <= e.nowMS:
 		e.round.beginRound()
+	}
+}
+
+// hurry acts beside a round whose answers do not come, and gives up those that are overdue.
+func (e *Engine) hurry() {
+	e.emergencyMS = e.nowMS + haltRetryMS
+	e.dispatcher.emergencyHalt()
+	if e.round.overdue() {
+		e.roster.endRemoved()
 	}
 }
 

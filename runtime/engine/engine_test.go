@@ -240,17 +240,17 @@ func TestARoundThatCouldNotReadConcludesNothing(t *testing.T) {
 	b := newBench(t, &wanting{target: 10})
 	b.reads = &exchange.Unavailable{Reason: "timeout"}
 	b.pass(40_000)
-	if len(b.placed) != 0 || !b.engine.Blind() || len(facts[NoteBlind](b.notes)) != 1 {
+	if len(b.placed) != 0 || !b.engine.Blind(bitcoin) || len(facts[NoteBlind](b.notes)) != 1 {
 		t.Fatalf(
 			"want nothing sent and blind told once; have %d sent, blind %v told %d times",
 			len(b.placed),
-			b.engine.Blind(),
+			b.engine.Blind(bitcoin),
 			len(facts[NoteBlind](b.notes)),
 		)
 	}
 	b.reads = nil
 	b.pass(20_000)
-	if len(b.placed) != 1 || b.engine.Blind() {
+	if len(b.placed) != 1 || b.engine.Blind(bitcoin) {
 		t.Fatalf("want it to go on when reads work again, have %d sent", len(b.placed))
 	}
 }

@@ -15,20 +15,22 @@ const spotHistory = 1_000
 
 func (r *round) roundAsk(p purpose, request exchange.Request) {
 	r.reading.pending++
+	p.of = request.Operation
 	r.ask(p, PrioritySettle, request)
 }
 
 // takeRound puts an answer into the snapshot. A list that was not fetched stays
-// unfetched: its failure ends the round.
-func (r *round) takeRound(p purpose, event *EventAnswer) error {
+// unfetched, and nothing is concluded about what it is about.
+func (r *round) takeRound(p purpose, event *EventAnswer) {
 	snapshot := &r.reading.snapshot
 	var refusal *exchange.Refusal
-	if p.kind == callOrder && errors.As(event.Err, &refusal) && !refusal.Unauthorized() && refusal.Code != exchange.CodeInvalidTimestamp {
+	if p.kind == callOrder && errors.As(event.Err, &refusal) && !ofAccount(refusal) && !refusal.UnknownSymbol() {
 		snapshot.Looked = append(snapshot.Looked, reconcile.Look{OrderID: p.orderID})
-		return nil
+		return
 	}
 	if event.Err != nil {
-		return event.Err
+		r.lacks(&p, event.Err)
+		return
 	}
 	answer := &event.Answer
 	switch {
@@ -63,7 +65,36 @@ func (r *round) takeRound(p purpose, event *EventAnswer) error {
 		account := answer.Account
 		snapshot.Account = &account
 	}
-	return nil
+}
+
+// lacks takes a read that failed. It concerns what the call is about, and the account
+// where credentials or clock are refused.
+func (r *round) lacks(p *purpose, err error) {
+	of := exchange.SymbolKey{Market: p.of.Market()}
+	switch {
+	case p.symbol != nil:
+		of = p.symbol.Key()
+	case p.of == exchange.FuturesAccount:
+		of = exchange.SymbolKey{}
+	}
+	r.fails(of, err)
+	if refusal := (*exchange.Refusal)(nil); errors.As(err, &refusal) && ofAccount(refusal) {
+		r.fails(exchange.SymbolKey{}, err)
+	}
+	if p.kind != callTicker && p.kind != callLeverages && of.Market != 0 {
+		r.reading.snapshot.Unread = append(r.reading.snapshot.Unread, of)
+	}
+}
+
+func (r *round) fails(of exchange.SymbolKey, err error) {
+	if !slices.ContainsFunc(r.reading.failures, func(f failure) bool { return f.of == of }) {
+		r.reading.failures = append(r.reading.failures, failure{of, err})
+	}
+}
+
+// ofAccount reports whether a refusal is about credentials or clock.
+func ofAccount(refusal *exchange.Refusal) bool {
+	return refusal.Unauthorized() || refusal.Code == exchange.CodeInvalidTimestamp
 }
 
 func (r *round) takeTickers(p purpose, answer *exchange.Answer) {
@@ -79,8 +110,18 @@ func (r *round) takeTickers(p purpose, answer *exchange.Answer) {
 func (r *round) fetchVanished() {
 	for _, p := range r.book.Vanished(&r.reading.snapshot) {
 		if p.Order().Market == exchange.Futures {
-			r.roundAsk(purpose{kind: callOrder, orderID: p.OrderID()}, exchange.Request{Operation: exchange.FuturesOrder, OrderID: p.OrderID()})
+			r.roundAsk(purpose{kind: callOrder, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
+				exchange.Request{Operation: exchange.FuturesOrder, OrderID: p.OrderID()})
 		}
+	}
+	r.fetchSpotHistory()
+	r.askEvidence()
+}
+
+// fetchSpotHistory asks for the history of spot symbols that have live orders.
+func (r *round) fetchSpotHistory() {
+	if !r.reading.snapshot.SpotOrders.Done() {
+		return
 	}
 	var asked []string
 	for _, p := range r.book.Live() {
@@ -90,16 +131,16 @@ func (r *round) fetchVanished() {
 		asked = append(asked, p.Order().Symbol)
 		r.reading.asked = true
 		r.roundAsk(
-			purpose{kind: callHistory},
+			purpose{kind: callHistory, symbol: r.book.Symbol(p.Symbol())},
 			exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: p.Order().Symbol, StartMS: max(0, p.SentMS()-60_000), Limit: spotHistory},
 		)
 	}
 	for _, leg := range r.legs {
 		if leg.symbol.Key().Market == exchange.Spot && !leg.symbol.Read && !r.config.Feed {
-			r.roundAsk(purpose{kind: callNewest}, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: leg.symbol.Key().Name, Limit: spotHistory})
+			r.roundAsk(purpose{kind: callNewest, symbol: leg.symbol},
+				exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: leg.symbol.Key().Name, Limit: spotHistory})
 		}
 	}
-	r.askEvidence()
 }
 
 func (r *round) vanished(p *account.Placement) bool {
@@ -117,6 +158,9 @@ func (r *round) askEvidence() {
 					StartMS: p.SentMS() - p.SentMS()%1000, Limit: 100},
 			)
 		}
+	}
+	if !r.reading.snapshot.SpotOrders.Done() {
+		return
 	}
 	for _, p := range r.book.Live() {
 		if p.Order().Market == exchange.Spot && p.OrderID() != 0 && r.vanished(p) {

@@ -32,6 +32,7 @@ type leg struct {
 	cash   exchange.Amount   // spot: what these fills brought
 	entry  exchange.Amount   // futures: the position's entry price before them
 
+	readMS      int64 // when the round began that last read its position; 0 for never
 	emergencyMS int64 // the round whose position was closed by a halt while reads failed (press)
 
 	watched watched

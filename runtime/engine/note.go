@@ -201,8 +201,9 @@ type NoteStale struct {
 	Text  string
 }
 
-// NoteBlind reports that reads have failed for too long, or work again.
+// NoteBlind reports that reads of something have failed for too long, or work again.
 type NoteBlind struct {
+	Of   string // the account, a market's orders and positions, or a symbol
 	Why  string
 	Over bool
 }

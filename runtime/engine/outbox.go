@@ -69,6 +69,7 @@ func (o *outbox) begin(p purpose) int64 {
 // purpose is what a call under way is for.
 type purpose struct {
 	kind     callKind
+	of       exchange.Operation // calls of a round
 	series   *series
 	leg      *leg
 	symbol   *reconcile.SymbolState

@@ -29,7 +29,7 @@ func (p *permission) heldBack(strategy string, key exchange.SymbolKey) string {
 		return "trading was halted"
 	case p.book.Breaking(p.nowMS):
 		return "the breaker was tripped"
-	case p.sight.Blind():
+	case p.sight.Blind(key):
 		return "reads failed"
 	case p.book.Symbol(key).Quarantine() != "":
 		return "the symbol was quarantined"

@@ -100,7 +100,7 @@ func (d *dispatcher) verdicts(intent *reconcile.Intent, facts *risk.Facts) []ris
 
 // facts are what the gate judges a strategy's intents against.
 func (d *dispatcher) facts(leg *leg) risk.Facts {
-	facts := risk.Facts{NowMS: d.nowMS, Book: d.book, State: leg.symbol, Strategy: leg.config.Limits, TakerFee: d.config.TakerFee, Blind: d.sight.Blind()}
+	facts := risk.Facts{NowMS: d.nowMS, Book: d.book, State: leg.symbol, Strategy: leg.config.Limits, TakerFee: d.config.TakerFee, Blind: d.sight.Blind(leg.symbol.Key())}
 	facts.Market, facts.Own = d.marked(leg.symbol.Key().Market), d.own(leg)
 	total, known := d.total()
 	facts.Equity, facts.Unread = total, !known

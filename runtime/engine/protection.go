@@ -10,7 +10,6 @@ import (
 // protection measures how long positions lack their stops.
 type protection struct {
 	*base
-	readMS int64 // when the last complete round began; 0 before the first
 }
 
 // measureBare measures how long a position lacks the stop wished for it, at most:
@@ -25,7 +24,7 @@ func (p *protection) measure(leg *leg) {
 	case leg.symbol.UnprotectedSinceMS == 0 && p.config.Feed:
 		leg.symbol.UnprotectedSinceMS = p.nowMS
 	case leg.symbol.UnprotectedSinceMS == 0:
-		leg.symbol.UnprotectedSinceMS = cmp.Or(p.readMS, p.nowMS)
+		leg.symbol.UnprotectedSinceMS = cmp.Or(leg.readMS, p.nowMS)
 	}
 }
 

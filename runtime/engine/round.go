@@ -39,8 +39,9 @@ type round struct {
 // reading is how far the round under way has got.
 type reading struct {
 	phase    phase
-	pending  int // answers of this phase still out
-	failed   error
+	pending  int       // answers of this phase still out
+	phaseMS  int64     // when it began
+	failures []failure // one a domain
 	snapshot reconcile.Snapshot
 	history  []exchange.Order
 	asked    bool // history was asked for
@@ -57,8 +58,9 @@ func (r *round) underWay() bool { return r.reading.phase != 0 }
 
 func (r *round) beginRound() {
 	r.sight.readingMS = r.nowMS
-	r.reading = reading{phase: phaseLists, snapshot: reconcile.Snapshot{BeganMS: r.nowMS, Looked: r.reading.snapshot.Looked[:0]}, version: r.book.Version()}
-	if r.emergencyMS = never; r.halts.pending() { // reads may hang
+	r.reading = reading{phase: phaseLists, phaseMS: r.nowMS, snapshot: reconcile.Snapshot{BeganMS: r.nowMS, Looked: r.reading.snapshot.Looked[:0]}, version: r.book.Version()}
+	r.emergencyMS = r.nowMS + patienceMS
+	if r.halts.pending() { // reads may hang
 		r.emergencyMS = r.nowMS + haltRetryMS
 	}
 	if r.trades(exchange.Futures) {
@@ -83,78 +85,135 @@ func (r *round) beginRound() {
 // the round is complete.
 func (r *round) roundAnswer(p purpose, event *EventAnswer) (complete bool) {
 	r.reading.pending--
-	if err := r.takeRound(p, event); err != nil && r.reading.failed == nil {
-		r.reading.failed = err
-	}
+	r.takeRound(p, event)
 	for r.reading.pending == 0 && r.reading.phase != 0 {
 		switch {
-		case r.reading.failed != nil:
-			r.roundFailed()
+		case r.reading.phase == phaseLists && r.sight.worst() == 0 && r.silent():
+			r.roundFailed() // the next one asks for positions all the same
 		case r.reading.phase == phaseLists:
-			r.reading.phase = phaseOrders
+			r.enter(phaseOrders)
 			r.fetchVanished()
 		case r.reading.phase == phaseOrders:
-			r.reading.phase = phasePositions
+			r.enter(phasePositions)
 			r.askPositions()
 		default:
-			r.finishRound()
-			complete = true
+			complete = r.finishRound()
 		}
 	}
 	return complete
 }
 
-// roundFailed ends a round that could not read everything: nothing is concluded
+func (r *round) enter(phase phase) { r.reading.phase, r.reading.phaseMS = phase, r.nowMS }
+
+// overdue gives up the answers that a phase has waited for long enough: a call that hangs
+// concerns what it is about, and holds nothing else up.
+func (r *round) overdue() (complete bool) {
+	if r.nowMS-r.reading.phaseMS < patienceMS {
+		return false
+	}
+	var hanging []int64
+	for id, p := range r.calls {
+		if p.kind.ofRound() {
+			hanging = append(hanging, id)
+		}
+	}
+	slices.Sort(hanging)
+	for _, id := range hanging {
+		p := r.calls[id]
+		delete(r.calls, id)
+		late := &EventAnswer{CallID: id, Err: &exchange.Unavailable{Operation: p.of, Reason: "no answer for 10 s"}}
+		complete = r.roundAnswer(p, late) || complete
+	}
+	return complete
+}
+
+// silent reports whether no market's open orders could be read.
+func (r *round) silent() bool {
+	s := &r.reading.snapshot
+	return len(r.reading.failures) > 0 && !s.FuturesOrders.Done() && !s.SpotOrders.Done()
+}
+
+// wasRead reports whether the round read enough of a market to act on it.
+func (r *round) wasRead(market exchange.Market) bool {
+	s := &r.reading.snapshot
+	if market == exchange.Spot {
+		return s.SpotOrders.Done() && s.Balances.Done()
+	}
+	return s.Positions.Done()
+}
+
+// roundFailed ends a round that could read no market: nothing is concluded
 // and nothing is done.
 func (r *round) roundFailed() {
-	r.sight.failed++
-	r.note("", nil, NoteFetchFailed{"orders and positions", r.reading.failed, r.sight.failed})
+	r.sight.take([]failure{{err: r.reading.failures[0].err}}, false) // no market can be read: that is the account's
 	r.note("", nil, NoteRound{DurationMS: r.nowMS - r.reading.snapshot.BeganMS})
 	r.end()
-	r.sight.watchBlind(r.reading.failed)
+	r.sight.watch()
 	r.alarms.guardOverdue()
 	r.dispatcher.emergencyHalt()
+	r.roundMS = r.nowMS + r.retryMS()
+}
+
+// retryMS is how soon a round that could not read everything is tried again.
+func (r *round) retryMS() int64 {
 	most := int64(15_000)
 	if r.halts.pending() {
 		most = haltRetryMS
 	}
-	r.roundMS = r.nowMS + min(most, max(1_000, r.config.BusyRoundMS)<<min(r.sight.failed-1, 4))
+	return min(most, max(1_000, r.config.BusyRoundMS)<<min(r.sight.worst()-1, 4))
 }
 
-// finishRound settles, then acts on what is true now.
-func (r *round) finishRound() {
+// finishRound settles, then acts on what is true now, where it was read. It reports whether
+// anything was.
+func (r *round) finishRound() bool {
+	if len(r.reading.failures) > 0 && !slices.ContainsFunc(r.legs, func(leg *leg) bool { return r.wasRead(leg.symbol.Key().Market) }) {
+		r.roundFailed()
+		return false
+	}
 	snapshot := &r.reading.snapshot
 	snapshot.EndedMS = r.nowMS
 	if r.reading.asked {
 		snapshot.History, snapshot.HistoryWhole = exchange.FetchedOf(r.reading.history), !r.reading.partial
 	}
 	r.end()
-	r.sight.failed, r.sight.soundMS = 0, r.nowMS
-	r.sight.watchBlind(nil)
+	r.sight.take(r.reading.failures, true)
+	r.sight.watch()
 	r.settle(snapshot)
 	if !r.halts.stopped {
 		r.accounting.observe(snapshot)
 	}
 	r.breaker.guardBreaker()
 	r.results.attribute()
-	r.limits.watchLimits(true)
+	if snapshot.Account != nil || !r.trades(exchange.Futures) { // without it the equity would be of two moments
+		r.limits.watchLimits(true)
+	}
 	r.alarms.guardPrefix()
 	r.alarms.guardOverdue()
 	acted := 0
-	if !r.halts.stopped {
-		for _, leg := range r.legs {
-			acted += r.dispatcher.act(leg)
-		}
-	}
 	for _, leg := range r.legs {
-		r.protection.measure(leg)
+		acted += r.actOn(leg)
 	}
-	r.protection.readMS = snapshot.BeganMS
 	if !r.config.Quiet {
-		r.note("", nil, NoteRound{true, acted, r.nowMS - snapshot.BeganMS})
+		r.note("", nil, NoteRound{r.sight.failed == 0, acted, r.nowMS - snapshot.BeganMS})
 	}
 	r.schedule(acted > 0)
 	r.halts.finishShutdown(acted, len(r.sender.queued))
+	return true
+}
+
+// actOn acts for one strategy: on what was read, or, where nothing was, as far as a halt
+// needs no read.
+func (r *round) actOn(leg *leg) (acted int) {
+	switch {
+	case !r.wasRead(leg.symbol.Key().Market):
+		r.dispatcher.emergencyOn(leg)
+		return 0
+	case !r.halts.stopped:
+		acted = r.dispatcher.act(leg)
+	}
+	r.protection.measure(leg)
+	leg.readMS = r.reading.snapshot.BeganMS
+	return acted
 }
 
 func (r *round) end() { r.reading.phase, r.sight.readingMS = 0, never }
@@ -172,6 +231,9 @@ func (r *round) schedule(acted bool) {
 		r.roundMS = min(r.nowMS+r.config.IdleRoundMS, r.limits.turnMS())
 	default:
 		r.roundMS = never
+	}
+	if r.sight.worst() > 0 {
+		r.roundMS = min(r.roundMS, r.nowMS+r.retryMS())
 	}
 }
 
@@ -192,11 +254,13 @@ func (r *round) hastenBooking() {
 func (r *round) busy() bool {
 	for _, p := range r.book.Live() {
 		resting := p.State() == placement.Working && r.book.CancelMS(p.ClientOrderID()) == 0 && p.Order().Type != exchange.MarketOrder
-		if !resting {
+		if !resting && r.sight.failing(p.Symbol()) == 0 {
 			return true
 		}
 	}
-	return slices.ContainsFunc(r.legs, func(leg *leg) bool { return !leg.symbol.Settled || leg.symbol.UnprotectedSinceMS != 0 })
+	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
+		return (!leg.symbol.Settled || leg.symbol.UnprotectedSinceMS != 0) && r.sight.failing(leg.symbol.Key()) == 0
+	})
 }
 
 // abandonRound begins a round under way anew: it did not ask for all that a round

@@ -117,7 +117,7 @@ type report struct {
 // Status summarises the engine between events.
 func (r *report) Status() Status {
 	status := Status{NowMS: r.nowMS, Equity: r.equity(exchange.Futures), Account: r.book.Account, AccountMS: r.book.AccountMS,
-		Halt: r.book.Halted(), Blind: r.sight.Blind(), SoundMS: r.sight.soundMS, Failed: r.sight.failed, JournalErr: r.journalErr, DiskLow: r.permission.low}
+		Halt: r.book.Halted(), Blind: r.sight.blindWide(), SoundMS: r.sight.soundMS, Failed: r.sight.failed, JournalErr: r.journalErr, DiskLow: r.permission.low}
 	status.Ledger = slices.Clone(r.book.Ledger().Balances())
 	status.Degraded, status.Limits, status.Day = r.Degraded(), r.Limits(), r.book.Today()
 	if total, known := r.total(); known {

@@ -67,6 +67,7 @@ type world struct {
 	refused []string // client order ids the venue said no to
 	out     Effects
 	lifes   int64
+	began   map[string]exchange.Quantity // spot: what the account had of an asset at first, in its USDT pair's units
 }
 
 type due struct {
@@ -88,7 +89,13 @@ func newWorld(t *testing.T, plan func(*strategy.View, *strategy.Plan), options .
 	if err := venue.AddAccount(sim.DefaultAccount("one")); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, venue: venue, now: startMS}
+	w := &world{t: t, venue: venue, now: startMS, began: map[string]exchange.Quantity{}}
+	for _, symbol := range sim.DefaultSymbols() {
+		if symbol.Market == exchange.Spot {
+			free, _ := venue.Balance("one", symbol.Base)
+			w.began[symbol.Base] = symbol.FloorQuantity(symbol.QuantityOf(free))
+		}
+	}
 	w.config = Config{
 		Instance:    "t",
 		BusyRoundMS: 1_000,

@@ -158,10 +158,10 @@ func (c *Console) Note(n *engine.Note) {
 		c.warn(n, "exchange.stale").Int("count", fact.Count).Msgf("stale     %s; the larger figure is kept", plain(fact.Text))
 	case engine.NoteBlind:
 		if fact.Over {
-			c.warn(n, "exchange.back").Msg("exchange  is back: openings go on")
+			c.warn(n, "exchange.back").Msgf("exchange  %s can be read again: openings go on", plain(fact.Of))
 			return
 		}
-		c.bad(n, "exchange.blind").Str("err", plain(fact.Why)).Msg("BLIND     orders and positions cannot be read: nothing opens, stops stay")
+		c.bad(n, "exchange.blind").Str("err", plain(fact.Why)).Msgf("BLIND     %s cannot be read: nothing opens there, stops stay", plain(fact.Of))
 	case engine.NoteJournal:
 		c.journal(n, &fact)
 	case engine.NoteUnexplained:

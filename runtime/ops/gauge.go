@@ -210,6 +210,10 @@ func haltReason(d *engine.Degraded) string {
 	switch {
 	case d.State == "limit" && d.Scope.Strategy != "":
 		return "strategy_limit"
+	case d.State == "blind" && d.Scope.Symbol.Name != "":
+		return "symbol_blind"
+	case d.State == "blind" && d.Scope != account.Scope{}:
+		return "market_blind"
 	case d.State != "halted":
 		return d.State
 	case d.Scope.Strategy != "":

@@ -31,6 +31,8 @@ var (
 		"strategy_halted",
 		"symbol_halted",
 		"blind",
+		"market_blind",
+		"symbol_blind",
 		"breaker",
 		"limit",
 		"strategy_limit",

@@ -51,7 +51,7 @@ func (s *Supervisor) Note(n *engine.Note) {
 		s.Notify("STATUS=trading is halted: " + fact.Why)
 	case engine.NoteBlind:
 		if !fact.Over {
-			s.Notify(fmt.Sprintf("STATUS=orders and positions cannot be read: %s", fact.Why))
+			s.Notify(fmt.Sprintf("STATUS=%s cannot be read: %s", fact.Of, fact.Why))
 		}
 	}
 }

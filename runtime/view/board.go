@@ -192,18 +192,20 @@ func (b *Board) checkReconcile() ops.Check {
 		return ops.Check{Name: "reconcile", Detail: fmt.Sprintf("no complete round since the start, %d failed in a row", s.Failed)}
 	case s.Blind || age > completeMS:
 		return ops.Check{Name: "reconcile", Detail: fmt.Sprintf("the last complete round was %d s ago, %d failed in a row%s", age/1000, s.Failed, blindness(s))}
+	case blindness(s) != "":
+		return ops.Check{Name: "reconcile", Detail: "not all can be read" + blindness(s)}
 	}
 	return ops.Check{Name: "reconcile", OK: true}
 }
 
-// blindness is why the exchange cannot be read, for the end of a sentence.
-func blindness(s *engine.Status) string {
+// blindness is what cannot be read of the exchange, and why, for the end of a sentence.
+func blindness(s *engine.Status) (text string) {
 	for i := range s.Degraded {
 		if d := &s.Degraded[i]; d.State == "blind" {
-			return ": " + d.Cause
+			text += "; " + d.Scope.String() + ": " + d.Cause
 		}
 	}
-	return ""
+	return text
 }
 
 // checkMarketData reports what is declared stale, and an old newest price or candle of a

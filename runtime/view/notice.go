@@ -33,7 +33,7 @@ func noticeOf(fact engine.Fact) (n Notice, topic string) {
 	case engine.NoteReload:
 		return Notice{Kind: "strategy_reloaded", Severity: "info", Text: f.Text}, ""
 	case engine.NoteBlind:
-		return Notice{Kind: "blind", Severity: "error", Text: f.Why, Over: f.Over}, ""
+		return Notice{Kind: "blind", Severity: "error", Text: f.Of + ": " + f.Why, Over: f.Over}, ""
 	case engine.NoteFrozen:
 		return Notice{Kind: "frozen", Severity: "error", Text: f.Text, Over: f.Over}, ""
 	case engine.NoteJournal:

@@ -117,6 +117,8 @@ func scopeText(s account.Scope) (kind, strategy, market, symbol string) {
 	switch {
 	case s.Strategy != "":
 		return "strategy", s.Strategy, "", ""
+	case s.Symbol.Market != 0 && s.Symbol.Name == "":
+		return "market", "", s.Symbol.Market.String(), ""
 	case s.Symbol != exchange.SymbolKey{}:
 		return "symbol", "", s.Symbol.Market.String(), s.Symbol.Name
 	}

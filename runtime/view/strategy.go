@@ -152,7 +152,7 @@ func (b *Board) oneStrategy(name string) (OneStrategy, bool) {
 		}
 	}
 	for _, d := range DegradedOf(b.status.Degraded) {
-		if d.Scope == "account" || d.Strategy == name || d.Symbol == t.Symbol.Name && d.Market == one.Market {
+		if d.Scope == "account" || d.Strategy == name || d.Market == one.Market && (d.Symbol == t.Symbol.Name || d.Scope == "market") {
 			one.Degraded = append(one.Degraded, d)
 		}
 	}

@@ -65,6 +65,9 @@ func showDegraded(w io.Writer, all []view.Degraded) {
 	for i := range all {
 		d := &all[i]
 		of := strings.TrimSpace(d.Strategy + " " + d.Symbol)
+		if d.Scope == "market" {
+			of = "market " + d.Market
+		}
 		if of == "" {
 			of = "account"
 		}

@@ -93,11 +93,6 @@ function bottom() {
 }
 
 // since says since when the account is in a state, for the end of a clause.
-function since(s, state) {
-  const one = s.degraded?.find((each) => each.state === state);
-  return one ? ` since ${f.stamp(Date.parse(one.since))} ${f.zone()}` : "";
-}
-
 function banners() {
   const s = live.status, all = [];
   if (live.link === "lost") {
@@ -109,8 +104,11 @@ function banners() {
     all.push(h("div.banner.bad", { key: "halt" }, icon("halt"), h("p", h("strong", `Trading is halted: ${s.halted}`), s.why ? ` (${s.why})` : "",
           ". ", h("a", { href: "/risk" }, operator() ? "See and re-arm" : "See"))));
   }
-  if (s?.blind) all.push(h("div.banner.warn", { key: "blind" }, icon("warning"), h("p", h("strong", "botd cannot read the exchange"),
-        `${since(s, "blind")}. Nothing opens until a round is complete.`)));
+  for (const one of s?.degraded.filter((each) => each.state === "blind") ?? []) {
+    const of = [one.market, one.symbol].filter(Boolean).join(" ");
+    all.push(h("div.banner.warn", { key: `blind ${of}` }, icon("warning"), h("p", h("strong", `botd cannot read ${of || "the exchange"}`),
+        ` since ${f.stamp(Date.parse(one.since))} ${f.zone()}: ${one.cause}. It ${one.way_out}.`)));
+  }
   const stale = s?.degraded.filter((one) => one.state === "stale") ?? [];
   if (stale.length) all.push(h("div.banner.warn", { key: "stale" }, icon("warning"),
       h("p", h("strong", `No new data of ${stale.map((one) => one.symbol).join(", ")}`),

@@ -1,0 +1,253 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"botd/exchange"
+)
+
+// Failure domains (exactly-once.md, Principle; cases 23, 43, 44): a failing call affects
+// what it is about and nothing more.
+
+// pairOf has two strategies, one on BTC-USDT and one on ETH-USDT of a market, which hold what
+// the pointers say.
+func pairOf(t *testing.T, market exchange.Market, one, two *exchange.Quantity) *world {
+	t.Helper()
+	return newWorld(t, swing(one), protected, func(w *world) {
+		if market == exchange.Spot {
+			onSpot(w)
+		}
+		second := w.config.Strategies[0]
+		second.Name, second.Strategy = "two", scripted(swing(two))
+		second.Symbol = w.venue.Symbol(exchange.SymbolKey{Market: market, Name: "ETH-USDT"})
+		w.config.Strategies = append(w.config.Strategies, second)
+	})
+}
+
+// small are positions in BTC and ETH that an account can hold beside each other.
+func small(market exchange.Market) (bitcoins, ethers exchange.Quantity) {
+	if market == exchange.Futures {
+		return 20, 200
+	}
+	return 2_000, 20_000
+}
+
+// heldOf is what the exchange has of a symbol beyond what the account began with.
+func (w *world) heldOf(market exchange.Market, name string) exchange.Quantity {
+	w.t.Helper()
+	if market == exchange.Futures {
+		p, _ := w.venue.Position("one", name)
+		return p.Signed()
+	}
+	rules := w.venue.Symbol(exchange.SymbolKey{Market: market, Name: name})
+	free, frozen := w.venue.Balance("one", rules.Base)
+	return rules.FloorQuantity(rules.QuantityOf(free.Add(frozen))) - w.began[rules.Base]
+}
+
+// of reports whether a call is about a symbol, by its name or by an order of it.
+func (w *world) about(call *Call, name string) bool {
+	r := call.Request
+	if r.OrderID != 0 {
+		for _, p := range w.engine.Book().Live() {
+			if p.OrderID() == r.OrderID {
+				return p.Order().Symbol == name
+			}
+		}
+	}
+	return r.Symbol == name || r.Order.Symbol == name
+}
+
+var delisted = map[exchange.Market]error{
+	exchange.Futures: &exchange.Refusal{Status: 400, Code: exchange.CodeFuturesInvalidSymbol, Message: "Invalid symbol."},
+	exchange.Spot:    &exchange.Refusal{Status: 400, Code: exchange.CodeSpotInvalidSymbol, Message: "Invalid symbol."},
+}
+
+func bothMarkets(t *testing.T, run func(t *testing.T, market exchange.Market)) {
+	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+		t.Run(market.String(), func(t *testing.T) {
+			t.Parallel()
+			run(t, market)
+		})
+	}
+}
+
+// blindOf wants exactly the blindness given, by scope.
+func (w *world) wantBlind(of ...string) {
+	w.t.Helper()
+	var have []string
+	for _, d := range w.engine.Degraded() {
+		if d.State == "blind" {
+			have = append(have, strings.TrimPrefix(strings.TrimSpace(d.Scope.String()), "symbol "))
+			if d.Cause == "" || d.SinceMS == 0 || d.WayOut == "" {
+				w.t.Errorf("a declared state has a cause, a time and a way out: have %+v", d)
+			}
+		}
+	}
+	if strings.Join(have, ", ") != strings.Join(of, ", ") {
+		w.t.Errorf("blind: want %q, have %q", of, have)
+	}
+}
+
+func TestASymbolWhoseCallsFailIsBlindAloneAndTheOtherSymbolExits(t *testing.T) {
+	t.Parallel()
+	bothMarkets(t, func(t *testing.T, market exchange.Market) {
+		one, two := small(market)
+		w := pairOf(t, market, &one, &two)
+		w.pass(30_000)
+		before := w.heldOf(market, "ETH-USDT")
+		if w.heldOf(market, "BTC-USDT") == 0 || before == 0 {
+			t.Fatalf("want both held\n%s", w.story())
+		}
+		w.network = func(call *Call) fate {
+			if w.about(call, "ETH-USDT") {
+				return fate{err: delisted[market]}
+			}
+			return fate{}
+		}
+		w.pass(60_000)
+		w.wantBlind(market.String() + " ETH-USDT")
+		if w.engine.Blind(exchange.SymbolKey{Market: market, Name: "BTC-USDT"}) || !w.engine.Blind(exchange.SymbolKey{Market: market, Name: "ETH-USDT"}) {
+			t.Error("want ETH-USDT blind, and BTC-USDT not")
+		}
+		if status := w.engine.Status(); status.Blind || status.NowMS-status.SoundMS > 20_000 {
+			t.Errorf("want the account seen, have blind %v, last read %d ms ago", status.Blind, status.NowMS-status.SoundMS)
+		}
+		one = 0
+		w.pass(10_000)
+		if have := w.heldOf(market, "BTC-USDT"); have > 5 { // on spot the fee leaves less than a step
+			t.Errorf("want BTC-USDT sold, have %d\n%s", have, w.story())
+		}
+		if have := w.heldOf(market, "ETH-USDT"); have != before {
+			t.Errorf("want ETH-USDT as it was, %d; have %d", before, have)
+		}
+		again, more := small(market)
+		one, two = again/2, more+more/2
+		w.pass(10_000)
+		if have := w.heldOf(market, "BTC-USDT"); have < again/2-10 {
+			t.Errorf("want BTC-USDT bought again, have %d\n%s", have, w.story())
+		}
+		if have := w.heldOf(market, "ETH-USDT"); have != before {
+			t.Errorf("want nothing opened on the blind symbol, have %d instead of %d", have, before)
+		}
+		w.network = nil
+		w.pass(60_000)
+		w.wantBlind()
+		if have := w.heldOf(market, "ETH-USDT"); have <= before {
+			t.Errorf("want it traded again when it is read, have %d\n%s", have, w.story())
+		}
+	})
+}
+
+func TestAPriceThatCannotBeReadBlindsItsSymbolAlone(t *testing.T) {
+	t.Parallel()
+	bothMarkets(t, func(t *testing.T, market exchange.Market) {
+		one, two := small(market)
+		w := pairOf(t, market, &one, &two)
+		w.pass(30_000)
+		w.network = func(call *Call) fate {
+			if op := call.Request.Operation; (op == exchange.FuturesTicker || op == exchange.SpotTicker) && call.Request.Symbol == "ETH-USDT" {
+				return fate{err: &exchange.Unavailable{Operation: op, Reason: "status 500"}}
+			}
+			return fate{}
+		}
+		w.pass(60_000)
+		w.wantBlind(market.String() + " ETH-USDT")
+		one, two = 0, 0
+		w.pass(20_000)
+		for _, name := range []string{"BTC-USDT", "ETH-USDT"} { // an exit needs no new price
+			if have := w.heldOf(market, name); have > 50 {
+				t.Errorf("want %s sold, have %d\n%s", name, have, w.story())
+			}
+		}
+	})
+}
+
+func TestAMarketWhoseListFailsIsBlindAloneAndTheOtherMarketExits(t *testing.T) {
+	t.Parallel()
+	for _, lost := range []exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.SpotOpenOrders, exchange.SpotWallet} {
+		for name, failing := range map[string]fate{
+			"failing": {err: &exchange.Unavailable{Operation: lost, Reason: "status 503"}},
+			"hanging": {longMS: 300_000},
+		} {
+			t.Run(lost.String()+" "+name, func(t *testing.T) {
+				t.Parallel()
+				one, two := exchange.Quantity(20), exchange.Quantity(2_000)
+				w := newWorld(t, swing(&one), protected, func(w *world) {
+					second := w.config.Strategies[0]
+					second.Name, second.Strategy, second.Symbol, second.Leverage = "two", scripted(swing(&two)), w.venue.Symbol(coin), 0
+					w.config.Strategies = append(w.config.Strategies, second)
+				})
+				w.pass(30_000)
+				w.network = func(call *Call) fate {
+					if call.Request.Operation == lost {
+						return failing
+					}
+					return fate{}
+				}
+				w.pass(120_000)
+				w.wantBlind("market " + lost.Market().String())
+				one, two = 0, 0
+				w.pass(30_000)
+				other := exchange.Spot + exchange.Futures - lost.Market()
+				if have := w.heldOf(other, "BTC-USDT"); have > 5 {
+					t.Errorf("want %s sold, have %d\n%s", other, have, w.story())
+				}
+				if have := w.heldOf(lost.Market(), "BTC-USDT"); lost == exchange.FuturesOpenOrders && have != 0 {
+					t.Errorf("want the position closed by what the position list shows, have %d", have)
+				}
+				w.network = nil
+				w.pass(120_000)
+				w.wantBlind()
+				if have := w.heldOf(lost.Market(), "BTC-USDT"); have > 5 {
+					t.Errorf("want it sold when it is read, have %d\n%s", have, w.story())
+				}
+			})
+		}
+	}
+}
+
+func TestAnAccountThatCannotBeReadOpensNothingAndExitsGoOn(t *testing.T) {
+	t.Parallel()
+	one, two := small(exchange.Futures)
+	w := pairOf(t, exchange.Futures, &one, &two)
+	w.pass(30_000)
+	w.network = func(call *Call) fate {
+		if call.Request.Operation == exchange.FuturesAccount {
+			return fate{err: &exchange.Unavailable{Operation: exchange.FuturesAccount, Reason: "status 503"}}
+		}
+		return fate{}
+	}
+	w.pass(60_000)
+	w.wantBlind("account")
+	one, two = 0, two*2
+	w.pass(20_000)
+	if have := w.heldOf(exchange.Futures, "BTC-USDT"); have != 0 {
+		t.Errorf("want the exit out, have %d\n%s", have, w.story())
+	}
+	if have := w.heldOf(exchange.Futures, "ETH-USDT"); have > two/2 {
+		t.Errorf("want nothing opened, have %d", have)
+	}
+}
+
+func TestACallOfOneSymbolThatHangsHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	bothMarkets(t, func(t *testing.T, market exchange.Market) {
+		one, two := small(market)
+		w := pairOf(t, market, &one, &two)
+		w.pass(30_000)
+		w.network = func(call *Call) fate {
+			if w.about(call, "ETH-USDT") && !call.Request.Operation.Changes() {
+				return fate{longMS: 300_000}
+			}
+			return fate{}
+		}
+		w.pass(60_000)
+		w.wantBlind(market.String() + " ETH-USDT")
+		one = 0
+		w.pass(30_000)
+		if have := w.heldOf(market, "BTC-USDT"); have > 5 {
+			t.Errorf("want BTC-USDT sold, have %d\n%s", have, w.story())
+		}
+	})
+}
