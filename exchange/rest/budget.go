@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -11,14 +12,16 @@ import (
 	"botd/exchange"
 )
 
-// priority orders the requests that wait for the budget: settling and reducing before opening, and
-// opening before market data.
+// priority orders the requests that wait for the budget: canceling and reducing before settling,
+// then opening, then the engine's market data, and last what people watch.
 type priority int
 
 const (
-	prioritySettle priority = iota
+	priorityExit priority = iota
+	prioritySettle
 	priorityEnter
 	priorityWatch
+	priorityGuest
 	priorities
 )
 
@@ -28,19 +31,26 @@ func priorityOf(request *exchange.Request) priority {
 		operation == exchange.SpotPlace && request.Order.Side == exchange.Buy,
 		operation == exchange.FuturesSetLeverage:
 		return priorityEnter
+	case operation.Changes():
+		return priorityExit
 	case operation.Signed(), operation == exchange.FuturesTime: // no clock, no signature
 		return prioritySettle
 	}
 	return priorityWatch
 }
 
+// reservedShare of a burst is left to exits: a kill switch sends its first requests at once,
+// however busy everything else is.
+const reservedShare = 5
+
 // budget releases requests at a rate: the highest priority first, and in order of arrival within a
 // priority.
 type budget struct {
+	reserve     float64    // requests that only exits may take
 	mu          sync.Mutex // guards all below
 	limiter     *rate.Limiter
 	queued      [priorities][]chan struct{} // each is closed when its turn comes
-	armed       bool                        // a timer will call serve
+	timer       *time.Timer                 // calls serve when the next request may go
 	pausedUntil time.Time
 }
 
@@ -51,7 +61,7 @@ func newBudget(perSecond float64, burst int) *budget {
 	if burst == 0 {
 		burst = max(1, int(perSecond))
 	}
-	return &budget{limiter: rate.NewLimiter(rate.Limit(perSecond), burst)}
+	return &budget{limiter: rate.NewLimiter(rate.Limit(perSecond), burst), reserve: float64(burst / reservedShare)}
 }
 
 // wait returns when it is the caller's turn or the request was recalled, or with the context's
@@ -61,7 +71,7 @@ func (b *budget) wait(ctx context.Context, p priority, recalled <-chan struct{})
 		return err
 	}
 	b.mu.Lock()
-	if !b.outranked(p) && b.take(time.Now()) {
+	if !b.outranked(p) && b.take(time.Now(), p) {
 		b.mu.Unlock()
 		return nil
 	}
@@ -92,31 +102,40 @@ func (b *budget) outranked(p priority) bool {
 	return false
 }
 
-func (b *budget) take(now time.Time) bool {
-	return !now.Before(b.pausedUntil) && b.limiter.AllowN(now, 1)
+func (b *budget) take(now time.Time, p priority) bool {
+	return !now.Before(b.pausedUntil) && b.limiter.TokensAt(now) >= b.needs(p) && b.limiter.AllowN(now, 1)
+}
+
+// needs is how many requests the budget must have left for one of a priority.
+func (b *budget) needs(p priority) float64 {
+	if p == priorityExit || b.limiter.Limit() == rate.Inf {
+		return 0 // the limiter itself asks for one
+	}
+	return 1 + b.reserve
 }
 
 // arm schedules serve for the time of the next request.
 func (b *budget) arm(now time.Time) {
-	if b.armed {
-		return
+	missing := max(0, 1+b.reserve-b.limiter.TokensAt(now))
+	if len(b.queued[priorityExit]) > 0 {
+		missing = max(0, 1-b.limiter.TokensAt(now))
 	}
-	reservation := b.limiter.ReserveN(now, 1)
-	delay := max(reservation.DelayFrom(now), b.pausedUntil.Sub(now))
-	reservation.CancelAt(now)
-	b.armed = true
-	time.AfterFunc(delay, b.serve)
+	delay := time.Duration(math.Ceil(missing / float64(b.limiter.Limit()) * float64(time.Second)))
+	if delay = max(delay, b.pausedUntil.Sub(now)); b.timer == nil {
+		b.timer = time.AfterFunc(delay, b.serve)
+	} else {
+		b.timer.Reset(delay)
+	}
 }
 
 // serve releases the requests whose turn has come.
 func (b *budget) serve() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.armed = false
 	for p := range b.queued {
 		for len(b.queued[p]) > 0 {
 			now := time.Now()
-			if !b.take(now) {
+			if !b.take(now, priority(p)) {
 				b.arm(now)
 				return
 			}

@@ -43,7 +43,7 @@ func TestReducingGoesBeforeOpeningAndOpeningBeforeMarketData(t *testing.T) {
 		}
 		began := time.Now()
 		group.Wait()
-		want := []exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesPlace, exchange.FuturesPlace, exchange.FuturesTickers, exchange.FuturesDepth}
+		want := []exchange.Operation{exchange.FuturesPlace, exchange.FuturesOpenOrders, exchange.FuturesPlace, exchange.FuturesTickers, exchange.FuturesDepth}
 		if !slices.Equal(want, v.order) {
 			t.Errorf("want %v, have %v", want, v.order)
 		}
@@ -60,7 +60,7 @@ func TestMarketsHaveBudgetsOfTheirOwnAndBursts(t *testing.T) {
 		client := ready(t, openPipe(t, v, func(c *Config) { c.Budget, c.Burst = 2, 6 }))
 		time.Sleep(time.Minute)
 		began := time.Now()
-		for range 6 {
+		for range 5 { // the sixth of the burst is reserved for exits
 			if _, err := client.SpotWallet(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +69,7 @@ func TestMarketsHaveBudgetsOfTheirOwnAndBursts(t *testing.T) {
 			}
 		}
 		if took := time.Since(began); took != 0 {
-			t.Errorf("a burst of six in both markets: have %s", took)
+			t.Errorf("a burst of five in both markets: have %s", took)
 		}
 		for range 4 {
 			if _, err := client.SpotWallet(t.Context()); err != nil {
@@ -129,11 +129,11 @@ func TestPrioritiesFollowWhatAnOrderDoes(t *testing.T) {
 		want    priority
 	}{
 		{order(exchange.FuturesPlace, exchange.NewOrder{Side: exchange.Sell}), priorityEnter},
-		{order(exchange.FuturesPlace, exchange.NewOrder{Side: exchange.Sell, ReduceOnly: true}), prioritySettle},
-		{order(exchange.FuturesPlace, exchange.NewOrder{Side: exchange.Sell, ClosePosition: true}), prioritySettle},
+		{order(exchange.FuturesPlace, exchange.NewOrder{Side: exchange.Sell, ReduceOnly: true}), priorityExit},
+		{order(exchange.FuturesPlace, exchange.NewOrder{Side: exchange.Sell, ClosePosition: true}), priorityExit},
 		{order(exchange.SpotPlace, exchange.NewOrder{Side: exchange.Buy}), priorityEnter},
-		{order(exchange.SpotPlace, exchange.NewOrder{Side: exchange.Sell}), prioritySettle},
-		{exchange.Request{Operation: exchange.FuturesCancel}, prioritySettle},
+		{order(exchange.SpotPlace, exchange.NewOrder{Side: exchange.Sell}), priorityExit},
+		{exchange.Request{Operation: exchange.FuturesCancel}, priorityExit},
 		{exchange.Request{Operation: exchange.FuturesSetLeverage}, priorityEnter},
 		{exchange.Request{Operation: exchange.FuturesTime}, prioritySettle},
 		{exchange.Request{Operation: exchange.SpotWallet}, prioritySettle},
@@ -160,6 +160,64 @@ func TestARecalledRequestLeavesTheBudgetToTheOthers(t *testing.T) {
 		}
 		if err := b.wait(t.Context(), priorityWatch, nil); err != nil || time.Since(began) != time.Second {
 			t.Errorf("want the next second's to be another's, have %v after %s", err, time.Since(began))
+		}
+	})
+}
+
+// TestExitsHaveAReserve spends the budget on reads, as a busy engine and people who watch do:
+// the first requests of a kill switch go at once.
+func TestExitsHaveAReserve(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v := newVenue(t)
+		client := ready(t, openPipe(t, v, func(c *Config) { c.Budget, c.Burst = 10, 10 }))
+		time.Sleep(time.Minute)
+		var group sync.WaitGroup
+		for range 30 {
+			group.Go(func() { _, _ = client.FuturesOpenOrders(t.Context(), "") })
+			group.Go(func() { _, _ = client.Guest().Do(t.Context(), exchange.Request{Operation: exchange.FuturesTickers}) })
+		}
+		synctest.Wait() // the rest waits for the budget
+		began := time.Now()
+		for i := range 4 {
+			order := market(exchange.Sell)
+			order.ReduceOnly = true
+			if _, err := client.FuturesPlace(t.Context(), order); err != nil {
+				t.Error(err)
+			}
+			if took, want := time.Since(began), time.Duration(max(0, i-1))*100*time.Millisecond; took < want || took > want+time.Millisecond {
+				t.Errorf("exit %d: want it sent after %s, have %s", i+1, want, took)
+			}
+		}
+		group.Wait()
+	})
+}
+
+// TestPeopleWhoWatchHaveATenthOfTheBudget asks for market data without end.
+func TestPeopleWhoWatchHaveATenthOfTheBudget(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v := newVenue(t)
+		client := ready(t, openPipe(t, v, func(c *Config) { c.Budget = 50 }))
+		time.Sleep(time.Minute)
+		v.on(0)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		var group sync.WaitGroup
+		for range 48 {
+			group.Go(func() {
+				for ctx.Err() == nil {
+					_, _ = client.Guest().Do(ctx, exchange.Request{Operation: exchange.FuturesTickers})
+					time.Sleep(10 * time.Millisecond)
+				}
+			})
+		}
+		group.Wait()
+		if have, most := len(v.order), 50/guestShare*(20+guestBurst); have < most/2 || have > most {
+			t.Errorf("requests of people who watch in 20 s: want at most %d, have %d", most, have)
+		}
+		if _, err := client.Guest().Do(t.Context(), exchange.Request{Operation: exchange.FuturesAccount}); err == nil {
+			t.Error("a signed read by a guest: want it refused")
 		}
 	})
 }

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"botd/exchange"
 	"botd/exchange/wire"
 )
@@ -59,6 +61,7 @@ type Client struct {
 	http    *http.Client
 	traced  bool // the transport reports when it has a connection
 	budgets map[exchange.Market]*budget
+	guests  *rate.Limiter // for people who watch, of both markets
 	symbols *SymbolTable
 	listing gate // one goroutine reads the symbols at a time
 	clock   serverClock
@@ -93,6 +96,7 @@ func New(config Config) (*Client, error) {
 	c.budgets = map[exchange.Market]*budget{
 		exchange.Futures: newBudget(config.Budget, config.Burst), exchange.Spot: newBudget(config.Budget, config.Burst),
 	}
+	c.guests = newGuests(config.Budget)
 	return c, nil
 }
 

@@ -31,7 +31,7 @@ type fate struct {
 // try waits for the budget, sends the request once and reports to the observer.
 func (c *Client) try(ctx context.Context, request *exchange.Request, limit exchange.SendLimit) (exchange.Answer, fate) {
 	began := c.config.Clock()
-	if err := c.budgets[request.Operation.Market()].wait(ctx, priorityOf(request), limit.Recalled); err != nil {
+	if err := c.await(ctx, request, limit.Recalled); err != nil {
 		return exchange.Answer{}, fate{err: notSent(request.Operation, "the request budget is spent", err)}
 	}
 	ready := c.config.Clock()

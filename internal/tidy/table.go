@@ -107,7 +107,7 @@ var Table = []Row{
 		impure, "runtime runtime/engine exchange strategy reconcile/record internal/inbound", "rate"},
 	{"runtime/view", "holds what botd shows of itself: read models of status, history, equity, decisions and positions",
 		impure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile strategy/indicator risk " +
-			"runtime/engine runtime/ops internal/plural", "decimal"},
+			"runtime/engine runtime/ops internal/plural", "decimal sync"},
 	{"runtime/api/auth", "decides who may reach the API: tokens, sessions, roles, and delays after wrong tokens",
 		impure, "internal/inbound", "rate"},
 	{"runtime/api", "serves the admin API: state, live stream, and the changes that a person may request",

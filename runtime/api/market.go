@@ -50,7 +50,19 @@ func (s *Server) tradable(market, name string) (*exchange.Symbol, error) {
 	return symbol, nil
 }
 
+// paced denies market data to a credential that asks for too much of it.
+func (s *Server) paced(r *request) error {
+	who := who(r.Request)
+	if denied := s.guard.PaceMarket(&who, time.Now()); denied != nil {
+		return denied
+	}
+	return nil
+}
+
 func (s *Server) candles(r *request) (view.Candles, error) {
+	if err := s.paced(r); err != nil {
+		return view.Candles{}, err
+	}
 	symbol, err := s.tradable(r.query.Get("market"), r.query.Get("symbol"))
 	if err != nil {
 		return view.Candles{}, badParameter(err.Error())
@@ -103,6 +115,9 @@ func (s *Server) symbols(r *request) ([]view.ListedSymbol, error) {
 }
 
 func (s *Server) symbolMarket(r *request) (view.OneMarket, error) {
+	if err := s.paced(r); err != nil {
+		return view.OneMarket{}, err
+	}
 	market, name := r.PathValue("market"), r.PathValue("symbol")
 	symbol, err := s.tradable(market, name)
 	if err != nil {

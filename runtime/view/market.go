@@ -48,11 +48,14 @@ type Market interface {
 	Do(ctx context.Context, request exchange.Request) (exchange.Answer, error)
 }
 
-// MarketData reads public market data of the exchange, and caches candles.
+// MarketData reads public market data of the exchange. Candles that are final are cached for
+// good, everything else for a moment.
 type MarketData struct {
 	exchange Market
 	nowMS    func() int64 // on the exchange's clock
 	candles  candleCache
+	chunks   shared[chunk, []exchange.Candle]
+	symbols  shared[exchange.SymbolKey, OneMarket]
 }
 
 // NewMarketData returns a reader of market data.
@@ -133,6 +136,11 @@ func (m *MarketData) fetchChunk(ctx context.Context, which chunk) ([]exchange.Ca
 	if known, found := m.candles.get(which); found {
 		return known, nil
 	}
+	return m.chunks.get(ctx, which, func(ctx context.Context) ([]exchange.Candle, error) { return m.readChunk(ctx, which) })
+}
+
+// readChunk reads a chunk's candles from the exchange.
+func (m *MarketData) readChunk(ctx context.Context, which chunk) ([]exchange.Candle, error) {
 	operation := exchange.FuturesCandles
 	if which.key.Market == exchange.Spot {
 		operation = exchange.SpotCandles
@@ -218,6 +226,10 @@ type Bracket struct {
 
 // Symbol returns a symbol's market now.
 func (m *MarketData) Symbol(ctx context.Context, symbol *exchange.Symbol) (OneMarket, error) {
+	return m.symbols.get(ctx, symbol.Key(), func(ctx context.Context) (OneMarket, error) { return m.symbol(ctx, symbol) })
+}
+
+func (m *MarketData) symbol(ctx context.Context, symbol *exchange.Symbol) (OneMarket, error) {
 	out := OneMarket{Schema: 1, ListedSymbol: ListedSymbolOf(symbol, ""), Bids: [][2]Decimal{}, Asks: [][2]Decimal{},
 		Trades: []Trade{}, Brackets: []Bracket{}, TimeMS: m.nowMS()}
 	if err := m.read(ctx, symbol, &out); err != nil {

@@ -1,14 +1,18 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -113,4 +117,68 @@ func residentMB(t *testing.T, command *exec.Cmd) int {
 		t.Fatal(err)
 	}
 	return kB >> 10
+}
+
+// viewers is how many connections a viewer hammers with.
+const viewers = 3 * 48
+
+// TestAViewerWhoHammersDelaysNoRoundAndNoHalt asks a daemon for market data with a viewer's token
+// on as many connections as the penetration test did, and halts meanwhile.
+func TestAViewerWhoHammersDelaysNoRoundAndNoHalt(t *testing.T) {
+	p := newPlace(t) // not parallel: it measures
+	address, own := p.free(), p.free()
+	p.live("configs", "hammer", address, "data_dir: ./data\nlisten: "+own)
+	p.file("configs/strategies/grow.yaml", grows, 0o600)
+	p.venue(address, "hammer", "--market", "still")
+	_, log := p.start("daemon", "run", "--mode", "live", "--log-format", "json")
+	log.wait(t, `"position.changed"`)
+	token, err := os.ReadFile(p.directory + "/data/live/token-viewer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var (
+		group            sync.WaitGroup
+		answers, limited atomic.Int64
+	)
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: viewers}, Timeout: 10 * time.Second}
+	for i := range viewers {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				path := fmt.Sprintf("/api/v1/market/%s/%s-USDT", []string{"futures", "spot"}[i%2], []string{"BTC", "ETH", "SOL"}[i%3])
+				request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+own+path, nil)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+				response, err := client.Do(request)
+				if err != nil {
+					continue
+				}
+				if answers.Add(1); response.StatusCode == http.StatusTooManyRequests {
+					limited.Add(1)
+				}
+				_, _ = io.Copy(io.Discard, response.Body)
+				response.Body.Close()
+			}
+		})
+	}
+	eventually(t, "the viewer at work", func() bool { return answers.Load() > 4*viewers })
+	began, filled := time.Now(), strings.Count(log.String(), `"order.fill"`)
+	eventually(t, "rounds meanwhile", func() bool { return strings.Count(log.String(), `"order.fill"`) >= filled+5 })
+	t.Logf("five fills, one due each second: %s", time.Since(began).Round(time.Millisecond))
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("five fills, one due each second: want at most 10 s, have %s", took)
+	}
+	began = time.Now()
+	p.run(failure.OK, "halt", "--level", "flatten", "--reason", "a viewer hammers", "--yes")
+	eventually(t, "flat meanwhile", func() bool { return held(t, venueOrders(t, address)).IsZero() })
+	took := time.Since(began)
+	stop()
+	group.Wait()
+	if took > haltWithin {
+		t.Errorf("from the command to flat: want at most %s, have %s", haltWithin, took)
+	}
+	t.Logf("from the command to flat: %s; the viewer had %d answers, %d of them 429", took.Round(time.Millisecond), answers.Load(), limited.Load())
 }

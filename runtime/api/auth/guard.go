@@ -26,12 +26,14 @@ type Guard struct {
 	origins  *http.CrossOriginProtection
 	sessions sessions
 	delays   delays
-	pace     pace
+	unknown  pace
+	market   pace
 }
 
 // NewGuard returns a guard that knows no session.
 func NewGuard(config Config) *Guard {
-	return &Guard{config: config, cookie: config.Tokens.cookieName(config.Secure), origins: http.NewCrossOriginProtection()}
+	return &Guard{config: config, cookie: config.Tokens.cookieName(config.Secure), origins: http.NewCrossOriginProtection(),
+		unknown: pace{perSecond: unknownPerSecond, burst: unknownBurst}, market: pace{perSecond: marketPerSecond, burst: marketBurst}}
 }
 
 // Keyring returns the named tokens, nil for none.
@@ -84,11 +86,21 @@ func (g *Guard) ownHost(r *http.Request) bool {
 // Pace denies a request without a credential when its source sends too many. A login is never
 // denied: a right token opens a session whoever else floods from the same address.
 func (g *Guard) Pace(r *http.Request, who *Identity, now time.Time) *Denied {
-	if who.Role != Nobody || r.Method == http.MethodPost && r.URL.Path == LoginPath || g.pace.allow(inbound.Source(r.RemoteAddr), now) {
+	if who.Role != Nobody || r.Method == http.MethodPost && r.URL.Path == LoginPath || g.unknown.allow(inbound.Source(r.RemoteAddr), now) {
 		return nil
 	}
 	return &Denied{Status: http.StatusTooManyRequests, Code: "rate_limit", Wait: time.Second,
 		Detail: "too many requests without a token or a session from here"}
+}
+
+// PaceMarket denies market data to a credential that asks for too much of it, whatever the
+// number of its sessions and connections.
+func (g *Guard) PaceMarket(who *Identity, now time.Time) *Denied {
+	if g.market.allow(who.Role.String()+" "+who.Key.Hash, now) {
+		return nil
+	}
+	return &Denied{Status: http.StatusTooManyRequests, Code: "rate_limit", Wait: time.Second,
+		Detail: fmt.Sprintf("more than %d requests for market data a second with this token, or the sessions it opened", marketPerSecond)}
 }
 
 // LoginPath is where a session begins.

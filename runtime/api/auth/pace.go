@@ -13,8 +13,16 @@ const (
 	unknownBurst     = 200
 )
 
-// pace counts requests without a credential by the source they come from.
+// Limits of requests for market data, which the exchange answers: a chart needs a few.
+const (
+	marketPerSecond = 10 // of one credential
+	marketBurst     = 60
+)
+
+// pace counts requests by where they come from: an address, or a credential.
 type pace struct {
+	perSecond, burst int
+
 	mu      sync.Mutex // guards sources
 	sources map[string]*rate.Limiter
 }
@@ -27,7 +35,7 @@ func (p *pace) allow(source string, now time.Time) bool {
 	}
 	if p.sources[source] == nil {
 		for name, limiter := range p.sources {
-			if limiter.TokensAt(now) >= unknownBurst { // it is as if it had never been here
+			if limiter.TokensAt(now) >= float64(p.burst) { // it is as if it had never been here
 				delete(p.sources, name)
 			}
 		}
@@ -37,7 +45,7 @@ func (p *pace) allow(source string, now time.Time) bool {
 	}
 	limiter := p.sources[source]
 	if limiter == nil {
-		limiter = rate.NewLimiter(unknownPerSecond, unknownBurst)
+		limiter = rate.NewLimiter(rate.Limit(p.perSecond), p.burst)
 		p.sources[source] = limiter
 	}
 	return limiter.AllowN(now, 1)

@@ -43,7 +43,24 @@ func TestUnknownClientsAreSlowedDownBySourceAndALoginIsNot(t *testing.T) {
 	for i := range 3 * maxSources {
 		denied("GET", "/metrics", fmt.Sprintf("10.0.%d.%d", i>>8, i&255), "")
 	}
-	if have := len(g.pace.sources); have > maxSources+1 {
+	if have := len(g.unknown.sources); have > maxSources+1 {
 		t.Errorf("want at most %d sources counted, have %d", maxSources+1, have)
+	}
+}
+
+func TestMarketDataIsPacedByCredential(t *testing.T) {
+	t.Parallel()
+	g, now := NewGuard(Config{}), time.Unix(1e9, 0)
+	viewer, named, operator := Identity{Role: Viewer}, Identity{Role: Viewer, Key: Key{Hash: "h"}}, Identity{Role: Operator}
+	for range marketBurst {
+		if g.PaceMarket(&viewer, now) != nil {
+			t.Fatal("want a burst let in")
+		}
+	}
+	if g.PaceMarket(&viewer, now) == nil {
+		t.Error("want what exceeds the burst denied")
+	}
+	if g.PaceMarket(&named, now) != nil || g.PaceMarket(&operator, now) != nil {
+		t.Error("want other credentials let in")
 	}
 }

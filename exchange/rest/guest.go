@@ -1,0 +1,54 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/time/rate"
+
+	"botd/exchange"
+)
+
+// Share of the request budget that guests may use together, and what stands for the budget
+// where it is unlimited.
+const (
+	guestShare      = 10 // a tenth
+	guestOfNoBudget = 50 // requests per second
+	guestBurst      = 5  // seconds of the share at once
+)
+
+// Guest reads public data for people who watch, not for the engine. All guests together use
+// a tenth of the request budget, and their requests go last.
+type Guest struct{ client *Client }
+
+// Guest returns a reader for people who watch.
+func (c *Client) Guest() *Guest { return &Guest{c} }
+
+func newGuests(budget float64) *rate.Limiter {
+	if budget == 0 {
+		budget = guestOfNoBudget
+	}
+	return rate.NewLimiter(rate.Limit(budget/guestShare), max(1, int(budget/guestShare*guestBurst)))
+}
+
+type guestKey struct{}
+
+// Do performs a read of public data.
+func (g *Guest) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
+	if operation := request.Operation; operation.Signed() || operation.Changes() {
+		return exchange.Answer{}, fmt.Errorf("%s is not public: it is not read for people who watch", operation)
+	}
+	return g.client.Do(context.WithValue(ctx, guestKey{}, true), request)
+}
+
+// await waits until a request may be sent.
+func (c *Client) await(ctx context.Context, request *exchange.Request, recalled <-chan struct{}) error {
+	level := priorityOf(request)
+	if ctx.Value(guestKey{}) != nil {
+		if err := c.guests.Wait(ctx); err != nil {
+			return err
+		}
+		level = priorityGuest
+	}
+	return c.budgets[request.Operation.Market()].wait(ctx, level, recalled)
+}
