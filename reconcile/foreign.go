@@ -1,10 +1,12 @@
 package reconcile
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"botd/exchange"
+	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
@@ -211,7 +213,11 @@ func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason stri
 		}
 	}
 	if key.Market == exchange.Spot {
-		emit(record.Record{Symbol: key, ClientOrderID: symbol.UnknownEnded, Body: record.Adopted{Quantity: symbol.short, Evidence: evidence}})
+		quantity := symbol.short
+		if adopt {
+			quantity = cmp.Or(quantity, b.unclaimed(symbol))
+		}
+		emit(record.Record{Symbol: key, ClientOrderID: symbol.UnknownEnded, Body: record.Adopted{Quantity: quantity, Evidence: evidence}})
 		return records
 	}
 	residual := symbol.Position - symbol.Known()
@@ -221,6 +227,16 @@ func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason stri
 	}
 	emit(symbol.about(record.Adopted{Quantity: residual, Evidence: evidence}))
 	return records
+}
+
+// unclaimed is how much more of a spot symbol's asset the wallet holds than fills explain,
+// while a placement of unknown fate may have bought it.
+func (b *Book) unclaimed(symbol *SymbolState) exchange.Quantity {
+	bought := slices.ContainsFunc(b.unknownOn(symbol.Key()), func(p *account.Placement) bool { return p.Order().Side == exchange.Buy })
+	if !bought || symbol.Rules == nil {
+		return 0
+	}
+	return max(0, b.inWallet(symbol)-symbol.Baseline()-symbol.Known()+symbol.Fees())
 }
 
 // found is the record of an order on the exchange that is taken into the journal

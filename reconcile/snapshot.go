@@ -162,6 +162,8 @@ func (b *Book) observeList(market exchange.Market, list exchange.Fetched[exchang
 		switch {
 		case matched[i] != nil && !matched[i].State().Final(): // live, as it was
 		case b.match(order) != nil:
+		case b.endedBefore(order): // in a stale list, which shows no client order id
+			b.stale++
 		case b.leftAlone(order):
 			symbol := b.Symbol(order.Key())
 			symbol.leftAlone = append(symbol.leftAlone, *order)
@@ -178,8 +180,21 @@ func (b *Book) observeList(market exchange.Market, list exchange.Fetched[exchang
 
 // leftAlone reports whether a person left the order to whoever made it.
 func (b *Book) leftAlone(order *exchange.Order) bool {
-	e, _ := b.Ended(order.ClientOrderID)
+	e, known := b.Ended(order.ClientOrderID)
+	if !known {
+		_, e, _ = b.EndedAs(order.Key(), order.ID)
+	}
 	return e.Left
+}
+
+// endedBefore reports whether an order without a client order id is one of a placement
+// that has ended.
+func (b *Book) endedBefore(order *exchange.Order) bool {
+	if order.ClientOrderID != "" {
+		return false
+	}
+	_, e, ended := b.EndedAs(order.Key(), order.ID)
+	return ended && !e.Left && !e.Absent
 }
 
 func hasOlder(orders []exchange.Order, order *exchange.Order) bool {
@@ -213,12 +228,16 @@ func surplusID(order *exchange.Order) string {
 	return order.ClientOrderID + "#" + strconv.FormatInt(order.ID, 10)
 }
 
-// match finds the live placement an order belongs to: by its client order id,
-// since the order id of an unknown one is not known.
+// match finds the live placement an order belongs to: by the exchange's id, which every
+// list shows, then by its client order id, since the order id of an unknown one is not
+// known.
 func (b *Book) match(order *exchange.Order) *account.Placement {
-	p := b.Placement(order.ClientOrderID)
-	if p == nil || p.OrderID() != 0 && p.OrderID() != order.ID {
-		p = b.surplusOf(order)
+	p := b.ordered(order.Market, order.ID)
+	if p == nil {
+		p = b.Placement(order.ClientOrderID)
+	}
+	if p != nil && p.OrderID() != 0 && p.OrderID() != order.ID {
+		p = nil // it is a second order under one client order id
 	}
 	if p == nil || p.Order().Symbol != order.Symbol || p.Order().Side != order.Side {
 		return nil
@@ -231,21 +250,12 @@ func (b *Book) match(order *exchange.Order) *account.Placement {
 func (b *Book) matchFrom(next *int, order *exchange.Order) *account.Placement {
 	for at := *next; at < min(*next+3, len(b.Live())); at++ {
 		p := b.Live()[at]
-		if p.OrderID() == order.ID && p.ClientOrderID() == order.ClientOrderID && p.Order().Symbol == order.Symbol && p.Order().Side == order.Side {
+		if p.OrderID() == order.ID && p.Order().Market == order.Market && p.Order().Symbol == order.Symbol && p.Order().Side == order.Side {
 			*next = at + 1
 			return p
 		}
 	}
 	return b.match(order)
-}
-
-func (b *Book) surplusOf(order *exchange.Order) *account.Placement {
-	for _, p := range b.Live() {
-		if p.Duplicate() && p.OrderID() == order.ID {
-			return p
-		}
-	}
-	return nil
 }
 
 // seen takes an order as fetched. Filled never goes down: a smaller figure is a
@@ -349,6 +359,9 @@ func (b *Book) observeHistory(s *Snapshot, emit func(record.Record)) {
 		listed := func(o exchange.Order) bool { return o.ID == p.OrderID() }
 		switch {
 		case p.State() == placement.Uncertain:
+			if b.leaves(s, p, emit) {
+				continue
+			}
 			emit(p.About(record.Ended{State: placement.Absent, Filled: p.Filled(), Evidence: "in neither open list nor history after the fence"}))
 		case p.OrderID() != 0 && !slices.ContainsFunc(s.SpotOrders.Items(), listed) && !slices.ContainsFunc(s.History.Items(), listed):
 			b.lost(s, p, emit)
@@ -359,7 +372,7 @@ func (b *Book) observeHistory(s *Snapshot, emit func(record.Record)) {
 // ordered finds a live placement by the exchange's order id.
 func (b *Book) ordered(market exchange.Market, orderID int64) *account.Placement {
 	for _, p := range b.Live() {
-		if p.OrderID() == orderID && p.Order().Market == market {
+		if orderID != 0 && p.OrderID() == orderID && p.Order().Market == market {
 			return p
 		}
 	}

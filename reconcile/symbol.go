@@ -54,6 +54,8 @@ type SymbolState struct {
 	squares      persistence       // spot: the wallet differs from the fees expected
 	unsquared    exchange.Quantity // by that much
 	feeRate      exchange.Rate     // spot: the fee of purchases, as executions showed it last
+	moved        persistence       // spot: the wallet, as an unknown placement would have moved it
+	movedBy      exchange.Quantity
 	feeRateKnown bool
 	short        exchange.Quantity // spot: by how much the wallet misses what the fills explain, negative
 }

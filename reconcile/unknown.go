@@ -115,6 +115,9 @@ func (b *Book) attribute(s *Snapshot, symbol *SymbolState, unknown []*account.Pl
 		)
 		return
 	}
+	if symbol.residual == 0 && slices.ContainsFunc(unknown, func(p *account.Placement) bool { return b.leaves(s, p, emit) }) {
+		return
+	}
 	left = symbol.residual
 	for _, p := range unknown {
 		part := explained(p, left)

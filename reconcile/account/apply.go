@@ -160,11 +160,12 @@ func (s *State) end(p *Placement, atMS int64) {
 	}
 	delete(s.placements, p.clientOrderID)
 	s.live = slices.DeleteFunc(s.live, func(q *Placement) bool { return q == p })
-	s.remember(p.clientOrderID, Ending{OrderID: p.orderID, Filled: p.filled, Strategy: p.strategy, Absent: p.state == placement.Absent})
+	s.remember(p.clientOrderID, Ending{Symbol: p.Symbol(), OrderID: p.orderID, Filled: p.filled, Strategy: p.strategy, Absent: p.state == placement.Absent})
 }
 
 // Ending is what is remembered of a placement that has ended.
 type Ending struct {
+	Symbol   exchange.SymbolKey
 	OrderID  int64
 	Filled   exchange.Quantity
 	Strategy string
@@ -204,6 +205,6 @@ func (s *State) ignored(r *record.Record, body *record.Ignored) {
 	symbol.ignored = body.Quantity
 	symbol.release()
 	if r.ClientOrderID != "" {
-		s.remember(r.ClientOrderID, Ending{OrderID: body.OrderID, Left: true})
+		s.remember(r.ClientOrderID, Ending{Symbol: r.Symbol, OrderID: body.OrderID, Left: true})
 	}
 }

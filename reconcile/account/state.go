@@ -91,6 +91,17 @@ func (s *State) Ended(clientOrderID string) (Ending, bool) {
 	return e, ended
 }
 
+// EndedAs returns what is remembered of a placement that has ended, and its client order
+// id, by the exchange's id of its order.
+func (s *State) EndedAs(symbol exchange.SymbolKey, orderID int64) (clientOrderID string, e Ending, ended bool) {
+	for id, e := range s.ended { // one at most has that order id
+		if orderID != 0 && e.OrderID == orderID && e.Symbol == symbol {
+			return id, e, true
+		}
+	}
+	return "", Ending{}, false
+}
+
 // Known reports whether the client order id is one in the journal.
 func (s *State) Known(clientOrderID string) bool {
 	_, ended := s.ended[clientOrderID]

@@ -1,0 +1,113 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/record"
+)
+
+// A list proves that an order is absent only where it would show it. The interface
+// promises the client order id in no list: a row that could be the order, and that no
+// placement claims, is left over, and then nothing is absent (exactly-once.md, case 42).
+
+// createdSlackMS is how much earlier than its journalled time an order may be dated:
+// futures date in whole seconds.
+const createdSlackMS = 1_000
+
+// leaves reports whether something is left over that could be a placement of unknown
+// fate, or may be: it quarantines the symbol in the first case.
+func (b *Book) leaves(s *Snapshot, p *account.Placement, emit func(record.Record)) bool {
+	symbol := b.Symbol(p.Symbol())
+	if o := b.leftOver(s, p); o != nil {
+		b.quarantine(symbol, fmt.Sprintf("order %d, which nothing claims, could be the unknown placement %s", o.ID, p.ClientOrderID()), emit)
+		return true
+	}
+	moved, lasting := b.moves(s, symbol, p)
+	if moved && lasting {
+		b.quarantine(symbol, "the wallet has moved as the unknown placement "+p.ClientOrderID()+" would have moved it, and no list shows why", emit)
+	}
+	return moved
+}
+
+// leftOver returns a row that could be the placement's order: of its symbol and side,
+// not older, with an effect, and claimed by no placement. One that shows an id of
+// somebody's must have its quantity too.
+func (b *Book) leftOver(s *Snapshot, p *account.Placement) *exchange.Order {
+	lists := []exchange.Fetched[exchange.Order]{s.Orders(p.Order().Market)}
+	if p.Order().Market == exchange.Spot {
+		lists = append(lists, s.History)
+	}
+	for _, list := range lists {
+		if !list.Done() {
+			continue
+		}
+		for i := range list.Items() {
+			if o := &list.Items()[i]; b.couldBe(o, p) && !b.claimed(o) {
+				return o
+			}
+		}
+	}
+	return nil
+}
+
+// couldBe reports whether a row may be the placement's order, under whatever id.
+func (b *Book) couldBe(o *exchange.Order, p *account.Placement) bool {
+	order := p.Order()
+	if o.Key() != order.Key() || o.Side != order.Side || o.CreatedMS < p.SentMS()-createdSlackMS || o.Status.Final() && o.Filled == 0 {
+		return false
+	}
+	if o.ClientOrderID == "" {
+		return o.ClosePosition == order.ClosePosition || order.Market == exchange.Spot
+	}
+	if !order.QuoteAmount.IsZero() { // by amount: which quantity the list shows is not known
+		return o.Type == order.Type
+	}
+	return o.Quantity == order.Quantity && o.ClosePosition == order.ClosePosition && o.Type.Conditional() == order.Type.Conditional()
+}
+
+// claimed reports whether a row is the order of a placement, live or ended.
+func (b *Book) claimed(o *exchange.Order) bool {
+	if b.match(o) != nil {
+		return true
+	}
+	if e, ended := b.Ended(o.ClientOrderID); ended && o.ClientOrderID != "" {
+		return e.OrderID == 0 || e.OrderID == o.ID
+	}
+	_, _, ended := b.EndedAs(o.Key(), o.ID)
+	return ended
+}
+
+// moves reports whether the wallet holds more, or less, of a spot symbol's asset than
+// fills explain, as the placement would have made it; and whether that has lasted. A
+// wallet that may be older than the last fill shows nothing.
+func (b *Book) moves(s *Snapshot, symbol *SymbolState, p *account.Placement) (moved, lasting bool) {
+	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || !s.Balances.Done() || b.filledLately(s, symbol) {
+		return false, false
+	}
+	tolerance := symbol.Rules.QuantityOf(symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + 2*symbol.Rules.QuantityTick
+	by := b.walletOf(s, symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
+	if by*exchange.Quantity(p.Order().Side.Sign()) <= tolerance {
+		symbol.moved.reset()
+		return false, false
+	}
+	if by != symbol.movedBy {
+		symbol.moved.reset()
+	}
+	symbol.movedBy = by
+	symbol.moved.extend(s)
+	others := slices.ContainsFunc(b.Live(), func(q *account.Placement) bool { return q != p && q.Symbol() == symbol.Key() })
+	return true, !others || symbol.moved.exceeds(b.Settle().StalenessMS)
+}
+
+// walletOf is how much of a spot symbol's base asset a snapshot shows.
+func (b *Book) walletOf(s *Snapshot, symbol *SymbolState) exchange.Quantity {
+	for _, balance := range s.Balances.Items() {
+		if balance.Asset == symbol.Rules.Base {
+			return symbol.Rules.FloorQuantity(symbol.Rules.QuantityOf(balance.Free.Add(balance.Frozen)))
+		}
+	}
+	return 0
+}

@@ -1,0 +1,189 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// withoutIDs takes client order ids out of the lists of these operations: the interface
+// does not show the fields of every list.
+func withoutIDs(operations ...exchange.Operation) func(*exchange.Answer) {
+	return func(answer *exchange.Answer) {
+		for _, operation := range operations {
+			if answer.Operation != operation {
+				continue
+			}
+			answer.Order.ClientOrderID = ""
+			if !answer.Orders.Done() {
+				continue
+			}
+			bare := slices.Clone(answer.Orders.Items())
+			for i := range bare {
+				bare[i].ClientOrderID = ""
+			}
+			answer.Orders = exchange.FetchedOf(bare)
+		}
+	}
+}
+
+// hidden keeps one list empty.
+func hidden(operations ...exchange.Operation) func(*exchange.Answer) {
+	return func(answer *exchange.Answer) {
+		for _, operation := range operations {
+			if answer.Operation == operation {
+				answer.Orders = exchange.FetchedOf[exchange.Order](nil)
+			}
+		}
+	}
+}
+
+var (
+	spotLists    = []exchange.Operation{exchange.SpotOpenOrders, exchange.SpotOrderHistory}
+	futuresLists = []exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOrder}
+)
+
+func TestOnSpotAnAcknowledgedOrderSettlesByItsOrderID(t *testing.T) {
+	t.Parallel()
+	target := exchange.Quantity(2_000)
+	w := newWorld(t, swing(&target), onEther, protected)
+	w.mirror = withoutIDs(spotLists...)
+	w.pass(20_000)
+	if held := w.inEther(); held < 1_990 || w.truth().Position < held-1 || w.coveredEther() < held-1 {
+		t.Fatalf("want 2000 bought, known and covered, have %d, %d and %d\n%s", held, w.truth().Position, w.coveredEther(), w.story())
+	}
+	if live := w.engine.Book().Live(); len(live) != 1 || live[0].Purpose() != placement.StopLoss {
+		t.Errorf("want the purchase settled and the stop alone live, have %d\n%s", len(live), w.story())
+	}
+	w.wantSound()
+	target = 0
+	w.pass(20_000)
+	if held := w.inEther(); held > 2 {
+		t.Errorf("want it sold, have %d\n%s", held, w.story())
+	}
+	w.wantSent(3)
+	w.wantSound()
+	w.wantNothingRefused()
+}
+
+func TestOnSpotALostAnswerAndAHistoryWithoutIDsBuyNothingTwice(t *testing.T) {
+	t.Parallel()
+	for name, restarts := range map[string]bool{"running": false, "restarted": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, hold(2_000), onEther)
+			w.mirror = withoutIDs(spotLists...)
+			w.network = once(fate{silent: true})
+			w.pass(15_000)
+			if restarts {
+				w.start()
+			}
+			w.pass(60_000)
+			w.wantSent(1)
+			w.wantState("quarantined")
+			w.give(&EventResolve{Symbol: spotEther, Adopt: true, Why: "it is botd's"})
+			w.pass(30_000)
+			w.wantSent(1)
+			if held := w.truth().Position; held < 1_990 {
+				t.Errorf("want what was bought adopted, have %d\n%s", held, w.story())
+			}
+			w.wantSound()
+		})
+	}
+}
+
+func TestOnSpotAMovementOfTheAssetThatNoListExplainsIsNoAbsence(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(2_000), onEther)
+	w.mirror = hidden(spotLists...)
+	w.network = once(fate{silent: true})
+	w.pass(120_000)
+	w.wantSent(1)
+	w.wantState("quarantined")
+}
+
+// What left nothing behind is absent all the same, whatever others do meanwhile.
+func TestOnSpotALostRequestIsAbsentBesideOrdersThatAreNotIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(2_000), onEther)
+	w.network = once(fate{lost: true})
+	w.byHand(exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Buy,
+		Type: exchange.Limit, Price: 2_000e8, Quantity: 70, ClientOrderID: "by-hand"}})
+	w.pass(40_000)
+	w.wantSent(1)
+	if state, _ := w.ended(0); state != placement.Filled {
+		t.Errorf("want the lost one absent and the next one filled, have %s\n%s", state, w.story())
+	}
+	w.wantSound()
+}
+
+func TestOnFuturesOrdersAreMatchedByTheirOrderID(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, haltable)
+	w.mirror = withoutIDs(futuresLists...)
+	w.pass(60_000)
+	w.wantHeld(10)
+	if open := w.open(); len(open) != 2 {
+		t.Fatalf("want a stop and an order at rest, have %+v\n%s", open, w.story())
+	}
+	w.wantSent(3)
+	w.wantSound()
+	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
+	w.pass(10_000)
+	w.wantHeld(0)
+	if open := w.open(); len(open) != 0 {
+		t.Errorf("want nothing open, have %+v", open)
+	}
+}
+
+// Of an order whose answer was lost the list may show all but its id.
+func TestOnFuturesARestingOrderThatNothingClaimsIsNoAbsence(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
+		plan.OrdersSet = true
+		plan.Orders = []strategy.DesiredOrder{{Key: "low", Side: exchange.Buy, Price: 48_000e8, Quantity: 10}}
+	}, foreign("ignore"))
+	w.mirror = withoutIDs(futuresLists...)
+	w.network = once(fate{silent: true})
+	w.pass(60_000)
+	w.wantSent(1)
+	w.wantState("quarantined")
+}
+
+// A stale list shows what has ended: by its order id it is nobody else's.
+func TestAnEndedOrderInAStaleListWithoutIDsIsNotForeign(t *testing.T) {
+	t.Parallel()
+	target := exchange.Quantity(10)
+	w := newWorld(t, swing(&target), protected)
+	var before []exchange.Order
+	stale := false
+	bare := withoutIDs(futuresLists...)
+	w.mirror = func(answer *exchange.Answer) {
+		if answer.Operation == exchange.FuturesOpenOrders {
+			if len(answer.Orders.Items()) > 0 {
+				before = slices.Clone(answer.Orders.Items())
+			}
+			if stale {
+				answer.Orders = exchange.FetchedOf(slices.Clone(before))
+			}
+		}
+		bare(answer)
+	}
+	w.pass(10_000)
+	target = 0
+	w.pass(5_000)
+	w.wantHeld(0)
+	w.wantSound()
+	stale = true
+	w.pass(16_000)
+	if foreign := w.truth().Foreign; len(foreign) != 0 {
+		t.Errorf("want the ended stop known by its order id, have foreign %+v\n%s", foreign, w.story())
+	}
+	stale = false
+	w.pass(20_000)
+	w.wantSound()
+}
