@@ -39,6 +39,13 @@ type Row struct {
 	Edits []Edit // none for a rule of the simulation's own parts
 }
 
+// Beyond names, for rules that only an exchange beyond the bounds tests, the class of the
+// simulation that must notice them.
+var Beyond = map[string]string{
+	"same_random":     "second_engine",
+	"sales_unclipped": "transfers",
+}
+
 // Edit is one change of the source.
 type Edit struct {
 	In    string // the function: reconcile.derivation.enter, risk.working

@@ -51,6 +51,15 @@ func TestARuleWithoutAnEditStandsInTheSimulation(t *testing.T) {
 	}
 }
 
+func TestAClassBelongsToAMutant(t *testing.T) {
+	t.Parallel()
+	for name := range Beyond {
+		if _, err := Find(name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestAMutantIsAChoice(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ right, wrong, want string }{

@@ -210,6 +210,13 @@ var Table = []Row{
 	{"hoarding", "ended placements stay in memory", "memory", "", []Edit{
 		{"reconcile/account.State.end", "delete(s.placements, p.clientOrderID)", "return"},
 	}},
+
+	// What holds though an assumption about the exchange is wrong (Beyond names the class).
+	{"same_random", "every start of every process draws the same random part of ids", "34", "", nil},
+	{"sales_unclipped", "a sale on spot asks for what was bought: no fee is deducted, and the wallet is not asked", "principle", "", []Edit{
+		{"reconcile.Book.expectFees", "due <= 0", "true"},
+		{"reconcile.derivation.clip", "rules.Market != exchange.Spot", "true"},
+	}},
 }
 
 // believed takes the answer of a cancel for the end of its order.

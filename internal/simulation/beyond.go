@@ -22,6 +22,7 @@ type beyond struct {
 	injected [ClassEnd]int64
 	episodes []*episode
 	noIDs    noIDs
+	rulesMS  int64 // until then rules have changed too recently for botd to know them
 }
 
 // episode is a while in which one class is in force.
@@ -143,6 +144,7 @@ func (b *beyond) over(e *episode) {
 	b.episodes = slices.DeleteFunc(b.episodes, func(other *episode) bool { return other == e })
 	switch e.class {
 	case ChangedRules:
+		b.rulesMS = b.w.nowMS + patienceMS
 		b.w.restoreRules()
 	case SecondEngine:
 		b.endSecond()
@@ -154,6 +156,7 @@ func (b *beyond) over(e *episode) {
 func (b *beyond) serve(f *flight) (exchange.Answer, error) {
 	w, request := b.w, &f.call.Request
 	if b.symbolLost(request) {
+		f.excused = true
 		return exchange.Answer{}, noSuchSymbol(request)
 	}
 	if request.Operation.Places() {
@@ -177,11 +180,13 @@ func (b *beyond) place(f *flight) (exchange.Answer, error) {
 	for _, e := range b.episodes {
 		if e.class == RefusedOrders && e.refuses(request) {
 			f.asked.refused++
+			f.excused = true
 			return exchange.Answer{}, refusalOf(request, e.way)
 		}
 	}
 	answer, err := w.venue.do(w, f)
 	if err != nil {
+		f.excused = w.nowMS < b.rulesMS
 		return answer, err
 	}
 	for _, e := range b.episodes {
@@ -193,6 +198,7 @@ func (b *beyond) place(f *flight) (exchange.Answer, error) {
 			}
 		case e.class == ExecutedRefusal && b.draw.chance(e.chance/2):
 			w.say("executed, and refused: %s", w.describe(request))
+			f.excused = true
 			return exchange.Answer{}, refusalOf(request, e.way)
 		}
 	}

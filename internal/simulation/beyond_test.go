@@ -4,6 +4,8 @@ import (
 	"os"
 	"strconv"
 	"testing"
+
+	"botd/internal/mutant"
 )
 
 // notYet lists what botd does not withstand yet. Each row goes when its rule is in
@@ -106,5 +108,15 @@ func TestEachClassHasItsName(t *testing.T) {
 	}
 	if _, err := ParseClass("lies"); err == nil {
 		t.Error("want an unknown class refused")
+	}
+}
+
+// TestAMutantIsHuntedInAClassThereIs: what internal/mutant names is a class.
+func TestAMutantIsHuntedInAClassThereIs(t *testing.T) {
+	t.Parallel()
+	for name, class := range mutant.Beyond {
+		if _, err := ParseClass(class); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

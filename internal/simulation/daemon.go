@@ -52,6 +52,9 @@ func (d *daemon) boot() {
 		if mutant.Is("same_epoch") {
 			epoch, random = 1, mix(0)
 		}
+		if mutant.Is("same_random") {
+			random = mix(0)
+		}
 	}
 	config := engine.Config{
 		Instance: instance, Epoch: epoch, Random: placement.RandomFrom(random),

@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"context"
-	"slices"
 
 	"botd/internal/mutant"
 )
@@ -33,13 +32,17 @@ func HuntMutants(ctx context.Context, rules []mutant.Row, most, jobs int, progre
 		mutant.Break(row.Name)
 		hunt := Hunt{Mutant: row.Name, Does: row.Does, Where: row.Where, Shown: row.Shown, Seeds: most}
 		for hunt.Tried < most && hunt.Caught == "" && ctx.Err() == nil {
-			fleet := Fleet{From: uint64(hunt.Tried + 1), Seeds: min(huntBlock, most-hunt.Tried), Jobs: jobs}
+			fleet := Fleet{From: uint64(hunt.Tried + 1), Seeds: min(huntBlock, most-hunt.Tried), Jobs: jobs, Options: Options{Beyond: beyondOf(row.Name)}}
 			summary := fleet.Run(ctx)
 			hunt.Tried, hunt.Failing = hunt.Tried+summary.Runs, hunt.Failing+summary.Failed
-			if len(summary.Failures) > 0 {
-				first := slices.MinFunc(summary.Failures, func(a, b Failure) int { return int(int64(a.Seed) - int64(b.Seed)) })
-				hunt.Caught, hunt.Seeds, hunt.Example = first.Broken.Rule, int(first.Seed), first.Broken.Text
+			mutant.Break("")
+			for _, f := range summary.Failures {
+				if right := (Options{Seed: f.Seed, Beyond: fleet.Options.Beyond}); right.Beyond == nil || Run(right).Violation == nil {
+					hunt.Caught, hunt.Seeds, hunt.Example = f.Broken.Rule, int(f.Seed), f.Broken.Text
+					break
+				}
 			}
+			mutant.Break(row.Name)
 		}
 		if ctx.Err() != nil {
 			break
@@ -50,4 +53,13 @@ func HuntMutants(ctx context.Context, rules []mutant.Row, most, jobs int, progre
 		}
 	}
 	return hunts
+}
+
+// beyondOf returns the run that must notice a mutant: nil for one within the bounds.
+func beyondOf(name string) *Beyond {
+	class, err := ParseClass(mutant.Beyond[name])
+	if err != nil {
+		return nil
+	}
+	return &Beyond{Only: []Class{class}}
 }

@@ -27,7 +27,7 @@ type judge struct {
 	w        *world
 	oracle   *oracle.Oracle
 	open     map[int64]bool // orders on the exchange; false until the scan under way finds them
-	stops    map[exchange.SymbolKey]int
+	refusals map[exchange.SymbolKey]*refusals // of stops
 	baseline map[string]exchange.Amount // of the spot wallet at the start
 	minute   map[exchange.SymbolKey]*budget
 	reported int
@@ -38,11 +38,11 @@ func newJudge(w *world) *judge {
 	if w.beyond != nil {
 		patience = patienceMS
 	}
-	j := &judge{w: w, oracle: oracle.New(patience), open: map[int64]bool{}, stops: map[exchange.SymbolKey]int{},
+	j := &judge{w: w, oracle: oracle.New(patience), open: map[int64]bool{}, refusals: map[exchange.SymbolKey]*refusals{},
 		baseline: map[string]exchange.Amount{}, minute: map[exchange.SymbolKey]*budget{}}
 	for _, key := range w.venue.keys {
 		free, frozen := w.venue.x.Balance(trader, w.venue.held[key].rules.Base)
-		j.baseline[w.venue.held[key].rules.Base], j.minute[key] = free.Add(frozen), &budget{}
+		j.baseline[w.venue.held[key].rules.Base], j.minute[key], j.refusals[key] = free.Add(frozen), &budget{}, &refusals{}
 	}
 	j.setLimits()
 	return j
@@ -135,19 +135,33 @@ func (j *judge) observe() {
 	j.setLimits()
 }
 
-// launched counts a stop on its way to the exchange, and answered what came of it.
-func (j *judge) launched(f *flight) {
-	if f.call.Request.Operation.Places() && f.call.Request.Order.Type.StopLoss() && j.w.process.number == 0 {
-		j.stops[f.call.Request.Order.Key()]++
-	}
+// refusals are the stops of a symbol that the exchange refused in a row, though nothing
+// was wrong with them.
+type refusals struct {
+	count   int
+	untilMS int64 // botd may wait until then
 }
 
+// longestWaitMS is how long botd may wait before it sends a stop that was refused again.
+const longestWaitMS = 60_000
+
+// answered takes what the first process was answered: how its stops fared, and which
+// positions it was shown.
 func (j *judge) answered(f *flight) {
 	request := &f.call.Request
-	if request.Operation.Places() && request.Order.Type.StopLoss() && j.w.process.number == 0 {
-		j.stops[request.Order.Key()]--
+	if j.w.process.number != 0 {
+		return
 	}
-	if f.err != nil || j.w.process.number != 0 {
+	if request.Operation.Places() && request.Order.Type.StopLoss() {
+		switch r := j.refusals[request.Order.Key()]; {
+		case f.err == nil:
+			*r = refusals{}
+		case f.excused:
+			r.count++
+			r.untilMS = j.w.nowMS + min(longestWaitMS, 1_000<<min(r.count-1, 10))
+		}
+	}
+	if f.err != nil {
 		return
 	}
 	switch request.Operation {
@@ -180,10 +194,9 @@ func (j *judge) shownWallet(b *exchange.Balance) {
 	}
 }
 
-// restarted forgets what a process that died was shown, and the calls it made.
+// restarted forgets what a process that died was shown.
 func (j *judge) restarted() {
 	if j.w.process.number == 0 {
-		clear(j.stops)
 		j.oracle.Restarted(j.w.nowMS)
 	}
 }
@@ -193,7 +206,7 @@ func (j *judge) check() {
 	w := j.w
 	for _, key := range w.venue.keys {
 		slow := w.disk.writing && w.nowMS-w.disk.beganMS > slowMS
-		if !w.daemon.up || w.daemon.stopping || w.daemon.pausedMS > w.nowMS || w.outageMS > w.nowMS || slow || j.stops[key] > 0 {
+		if !w.daemon.up || w.daemon.stopping || w.daemon.pausedMS > w.nowMS || w.outageMS > w.nowMS || slow || j.refusals[key].untilMS > w.nowMS {
 			j.oracle.Excused(w.nowMS, nameOf(key))
 		}
 	}

@@ -21,6 +21,7 @@ type flight struct {
 	doomed   bool  // its answer cannot come back
 	copied   bool  // a middlebox duplicated it
 	answered bool
+	excused  bool // refused, though nothing was wrong with it
 	answer   exchange.Answer
 	err      error
 	asked    *asked // placements
@@ -30,7 +31,6 @@ type flight struct {
 func (w *world) launch(call *engine.Call) {
 	f := &flight{call: *call, life: w.daemon.life, fault: FaultEnd}
 	w.current = f
-	w.judge.launched(f)
 	wait := w.network.below(3)
 	if w.injects(Queued) {
 		wait = w.far(0, timeToLiveMS+500)

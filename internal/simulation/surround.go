@@ -16,7 +16,7 @@ func (b *beyond) changeRules(e *episode) bool {
 	if w.venue.drifted {
 		return false
 	}
-	w.venue.drifted = true
+	w.venue.drifted, b.rulesMS = true, e.untilMS
 	symbol := w.venue.held[e.key].rules
 	switch e.way % 6 {
 	case 0:
