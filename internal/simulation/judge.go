@@ -26,9 +26,9 @@ const slowMS = 100
 type judge struct {
 	w        *world
 	oracle   *oracle.Oracle
-	open     map[int64]bool // orders on the exchange; false until the scan under way finds them
+	open     map[int64]bool                   // orders on the exchange; false until the scan under way finds them
 	refusals map[exchange.SymbolKey]*refusals // of stops
-	baseline map[string]exchange.Amount // of the spot wallet at the start
+	baseline map[string]exchange.Amount       // of the spot wallet at the start
 	minute   map[exchange.SymbolKey]*budget
 	reported int
 }
@@ -158,7 +158,7 @@ func (j *judge) answered(f *flight) {
 			*r = refusals{}
 		case f.excused:
 			r.count++
-			r.untilMS = j.w.nowMS + min(longestWaitMS, 1_000<<min(r.count-1, 10))
+			r.untilMS = j.w.nowMS + min(longestWaitMS, int64(1_000)<<min(r.count-1, 10))
 		}
 	}
 	if f.err != nil {
