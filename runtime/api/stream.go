@@ -25,7 +25,9 @@ const (
 	maxEvents     = 10_000  // held for clients that come back,
 	maxBytes      = 4 << 20 // in so many bytes
 	maxQueued     = 256     // per client; one that is slower is dropped
-	maxClients    = 32
+	maxClients    = 32      // streams,
+	maxViewers    = 20      // of them viewers': the rest is for operators
+	maxOfViewer   = 12      // of one viewer's credential
 	pingEvery     = 15 * time.Second
 	streamRetryMS = 2000
 )
@@ -88,6 +90,7 @@ type Stream struct {
 
 // subscriber is one open stream.
 type subscriber struct {
+	who    auth.Identity
 	topics []string // nil for all but log
 	queue  chan event
 	slow   chan struct{} // closed when it was dropped
@@ -185,12 +188,13 @@ type Gap struct {
 
 var (
 	errTooManyClients = errors.New("too many open event streams")
+	errTooManyViewers = errors.New("too many open event streams of viewers, or of this token")
 	errStreamEnded    = errors.New("botd is stopping")
 )
 
 // join subscribes, and returns the events after an id, with a gap if some of them are no
 // longer held.
-func (s *Stream) join(topics []string, after string) (client *subscriber, missed []event, gap *Gap, hello Hello, err error) {
+func (s *Stream) join(who *auth.Identity, topics []string, after string) (client *subscriber, missed []event, gap *Gap, hello Hello, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -198,10 +202,12 @@ func (s *Stream) join(topics []string, after string) (client *subscriber, missed
 		return nil, nil, nil, hello, errStreamEnded
 	case len(s.clients) >= maxClients:
 		return nil, nil, nil, hello, errTooManyClients
+	case s.crowded(who):
+		return nil, nil, nil, hello, errTooManyViewers
 	}
 	oldest := s.last - int64(len(s.ring)) // the event before the oldest one held
 	hello = Hello{Epoch: s.epoch, Oldest: s.id(oldest), Last: s.id(s.last)}
-	client = &subscriber{topics: topics, queue: make(chan event, maxQueued), slow: make(chan struct{})}
+	client = &subscriber{who: *who, topics: topics, queue: make(chan event, maxQueued), slow: make(chan struct{})}
 	s.clients[client] = true
 	if after == "" {
 		return client, nil, nil, hello, nil
@@ -223,6 +229,23 @@ func (s *Stream) join(topics []string, after string) (client *subscriber, missed
 		}
 	}
 	return client, missed, nil, hello, nil
+}
+
+// crowded reports whether viewers, or this one, have as many streams as they may.
+func (s *Stream) crowded(who *auth.Identity) bool {
+	if who.Role == auth.Operator {
+		return false
+	}
+	all, own := 0, 0
+	for client := range s.clients {
+		if client.who.Role == auth.Operator {
+			continue
+		}
+		if all++; client.who.Credential() == who.Credential() {
+			own++
+		}
+	}
+	return all >= maxViewers || own >= maxOfViewer
 }
 
 // parse reads an id of this stream.
@@ -276,7 +299,8 @@ func (s *Server) events(w http.ResponseWriter, r *request) error {
 			}
 		}
 	}
-	client, missed, gap, hello, err := s.stream.join(topics, cmp.Or(r.Header.Get("Last-Event-ID"), r.query.Get("since")))
+	who := who(r.Request)
+	client, missed, gap, hello, err := s.stream.join(&who, topics, cmp.Or(r.Header.Get("Last-Event-ID"), r.query.Get("since")))
 	if err != nil {
 		return &failure{http.StatusServiceUnavailable, "stream", err.Error()}
 	}
@@ -297,7 +321,7 @@ func (s *Server) events(w http.ResponseWriter, r *request) error {
 		flow.write(e.frame)
 	}
 	flow.flush()
-	s.metrics.StreamEnded(s.follow(r.Context(), flow, client, who(r.Request).Key.Hash))
+	s.metrics.StreamEnded(s.follow(r.Context(), flow, client, who.Key.Hash))
 	return nil
 }
 

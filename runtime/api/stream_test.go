@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"botd/reconcile/record"
+	"botd/runtime/api/auth"
 	"botd/runtime/ops"
 	"botd/runtime/view"
 )
@@ -62,11 +64,16 @@ func (d *desk) serve() (address string, stop func() time.Duration) {
 
 func listen(t testing.TB, address, query, after string) *listener {
 	t.Helper()
+	return listenAs(t, viewerToken, address, query, after)
+}
+
+func listenAs(t testing.TB, token, address, query, after string) *listener {
+	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"/api/v1/events"+query, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bearer(viewerToken)(request)
+	bearer(token)(request)
 	if after != "" {
 		request.Header.Set("Last-Event-ID", after)
 	}
@@ -210,7 +217,7 @@ func TestTopicsAreChosenAndLogsAreAskedFor(t *testing.T) {
 func TestASlowClientIsDroppedAndCounted(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	client, _, _, _, err := d.server.stream.join(nil, "")
+	client, _, _, _, err := d.server.stream.join(&auth.Identity{}, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,11 +254,17 @@ func TestStreamsAreBounded(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	address, _ := d.serve()
-	for range maxClients {
+	for range maxOfViewer {
 		listen(t, address, "", "").want("hello")
 	}
-	if code, text := d.ask(http.MethodGet, "/api/v1/events", "", bearer(viewerToken)); code != 503 || !strings.Contains(text, "too many") {
-		t.Errorf("one more: want 503, have %d %s", code, text)
+	if code, text := d.ask(http.MethodGet, "/api/v1/events", "", bearer(viewerToken)); code != 503 || !strings.Contains(text, "of this token") {
+		t.Errorf("one more of a viewer: want 503, have %d %s", code, text)
+	}
+	for range maxClients - maxOfViewer {
+		listenAs(t, testToken, address, "", "").want("hello")
+	}
+	if code, text := d.ask(http.MethodGet, "/api/v1/events", "", bearer(testToken)); code != 503 || !strings.Contains(text, "too many") {
+		t.Errorf("one more of all: want 503, have %d %s", code, text)
 	}
 	if have, _ := d.scrape("botd_sse_clients"); have != maxClients {
 		t.Errorf("botd_sse_clients: want %d, have %v", maxClients, have)
@@ -317,5 +330,24 @@ func TestLogsAreFilteredAndTheirLevelIsChangedWhileItRuns(t *testing.T) {
 	console.Warn("clock.jumped", "still written")
 	if have := messages("?limit=2"); !slices.Equal(have, []string{"still written", "the clock jumped"}) {
 		t.Errorf("at level warn: have %v", have)
+	}
+}
+
+func TestViewersLeaveStreamsToTheOperator(t *testing.T) {
+	t.Parallel()
+	stream := newDesk(t).server.stream
+	for i := range maxViewers {
+		viewer := auth.Identity{Role: auth.Viewer, Key: auth.Key{Hash: fmt.Sprint(i)}}
+		if _, _, _, _, err := stream.join(&viewer, nil, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, _, _, err := stream.join(&auth.Identity{Role: auth.Viewer}, nil, ""); !errors.Is(err, errTooManyViewers) {
+		t.Errorf("one viewer more: want it refused, have %v", err)
+	}
+	for range maxClients - maxViewers {
+		if _, _, _, _, err := stream.join(&auth.Identity{Role: auth.Operator}, nil, ""); err != nil {
+			t.Errorf("an operator beside %d viewers: %v", maxViewers, err)
+		}
 	}
 }

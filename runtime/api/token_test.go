@@ -108,7 +108,7 @@ func TestAStreamEndsSoonAfterItsTokenIsRevoked(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
-		client, _, _, _, err := d.server.stream.join(nil, "")
+		client, _, _, _, err := d.server.stream.join(&auth.Identity{}, nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -96,7 +96,7 @@ func (g *Guard) Pace(r *http.Request, who *Identity, now time.Time) *Denied {
 // PaceMarket denies market data to a credential that asks for too much of it, whatever the
 // number of its sessions and connections.
 func (g *Guard) PaceMarket(who *Identity, now time.Time) *Denied {
-	if g.market.allow(who.Role.String()+" "+who.Key.Hash, now) {
+	if g.market.allow(who.Credential(), now) {
 		return nil
 	}
 	return &Denied{Status: http.StatusTooManyRequests, Code: "rate_limit", Wait: time.Second,

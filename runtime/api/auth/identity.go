@@ -32,6 +32,10 @@ type Identity struct {
 // Actor names who asks for the audit: the way, and the name of a named token.
 func (i *Identity) Actor() string { return strings.TrimSpace(i.By + " " + i.Key.Name) }
 
+// Credential names what a quota is for: a role's own token, or a named one, with the sessions
+// that it opened.
+func (i *Identity) Credential() string { return i.Role.String() + " " + i.Key.Hash }
+
 // OnSocket reports whether the request came over the unix socket.
 func (i *Identity) OnSocket() bool { return i.By == bySocket }
 

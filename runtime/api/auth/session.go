@@ -3,6 +3,7 @@ package auth
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"maps"
 	"sync"
 	"time"
 )
@@ -11,7 +12,9 @@ import (
 const (
 	sessionIdle  = 12 * time.Hour
 	sessionLimit = 7 * 24 * time.Hour // however busy
-	maxSessions  = 100
+	maxViewers   = 60                 // sessions of viewers
+	maxOperators = 40                 // sessions of operators, which no viewer's login ends
+	maxOfOne     = 20                 // sessions of one credential
 	linkLife     = 10 * time.Minute
 	maxLinks     = 20
 )
@@ -42,21 +45,35 @@ func (s *sessions) begin(one session, now time.Time) string {
 	if s.open == nil {
 		s.open = map[[32]byte]*session{}
 	}
-	var oldest [32]byte
-	for key, one := range s.open {
-		if one.expired(now) {
-			delete(s.open, key)
-		} else if first := s.open[oldest]; first == nil || one.active.Before(first.active) {
-			oldest = key
-		}
+	maps.DeleteFunc(s.open, func(_ [32]byte, each *session) bool { return each.expired(now) })
+	s.limit(maxOfOne, func(each *session) bool { return each.role == one.role && each.key == one.key })
+	most := maxViewers
+	if one.role == Operator {
+		most = maxOperators
 	}
-	if len(s.open) >= maxSessions {
-		delete(s.open, oldest)
-	}
+	s.limit(most, func(each *session) bool { return each.role == one.role })
 	value := rand.Text()
 	one.began, one.active = now, now
 	s.open[sha256.Sum256([]byte(value))] = &one
 	return value
+}
+
+// limit makes room for one more of some sessions: the one that was idle longest ends.
+func (s *sessions) limit(most int, of func(*session) bool) {
+	var oldest [32]byte
+	count := 0
+	for key, each := range s.open {
+		if !of(each) {
+			continue
+		}
+		count++
+		if first := s.open[oldest]; first == nil || each.active.Before(first.active) {
+			oldest = key
+		}
+	}
+	if count >= most {
+		delete(s.open, oldest)
+	}
 }
 
 // find returns the session of a cookie, and when it ends if it is not used.

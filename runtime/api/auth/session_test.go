@@ -10,15 +10,26 @@ func TestSessionsAreBounded(t *testing.T) {
 	t.Parallel()
 	var s sessions
 	now := time.UnixMilli(1_700_000_000_000)
-	first := s.begin(session{role: Viewer}, now)
-	for i := range 2 * maxSessions {
-		s.begin(session{role: Operator}, now.Add(time.Duration(i)*time.Second))
+	at := func(i int) time.Time { return now.Add(time.Duration(i) * time.Second) }
+	operator, named := s.begin(session{role: Operator}, now), s.begin(session{role: Viewer, key: "named"}, now)
+	var viewers []string
+	for i := range 101 { // a viewer's token that is used for logging in again and again
+		viewers = append(viewers, s.begin(session{role: Viewer}, at(i)))
 	}
-	if len(s.open) > maxSessions {
-		t.Errorf("want at most %d, have %d", maxSessions, len(s.open))
+	for what, value := range map[string]string{"the operator's": operator, "another viewer's": named, "the newest": viewers[100]} {
+		if one, _ := s.find(value, at(101)); one.role == Nobody {
+			t.Errorf("after 101 logins of one viewer: want %s session open, have it ended", what)
+		}
 	}
-	if one, _ := s.find(first, now.Add(time.Hour)); one.role != Nobody {
-		t.Error("the session that was idle longest: want it ended")
+	if one, _ := s.find(viewers[100-maxOfOne], at(101)); one.role != Nobody {
+		t.Errorf("want at most %d sessions of one credential", maxOfOne)
+	}
+	for i := range 300 { // many named tokens of both roles
+		s.begin(session{role: Viewer, key: fmt.Sprint(i)}, at(200+i))
+		s.begin(session{role: Operator, key: fmt.Sprint(i)}, at(200+i))
+	}
+	if have := len(s.open); have > maxViewers+maxOperators {
+		t.Errorf("want at most %d sessions, have %d", maxViewers+maxOperators, have)
 	}
 	for range 2 * maxLinks {
 		s.link(now)
