@@ -22,6 +22,8 @@ type Desired struct {
 	Collar     exchange.Rate       // how far through the price a spot exit may go
 	Interval   exchange.Interval   // a protection moves at most once a candle
 	Bridge     bool                // a moving stop is bridged: answers take time here
+	ExitFromMS int64               // spot: an exit that the exchange refused waits until then, and its stop stands; 0 for none
+	MaxLive    int                 // with so many placements in the book nothing is sent again whose answer was lost; 0: no bound
 	Frozen     bool                // nothing but exits: what protects stays as it is
 }
 
@@ -45,7 +47,7 @@ func (b *Book) Derive(w *Desired, nowMS int64) (intents []Intent, priced *record
 	if !w.Frozen || symbol.Position == 0 {
 		d.protect()
 	}
-	if d.exiting { // by its plan or in the name of its protection: nothing opens beside it, and no resting exit takes its place
+	if d.exiting || d.postponed { // by its plan or in the name of its protection: nothing opens beside it, and no resting exit takes its place
 		d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose.Opens() || i.Purpose == placement.ExitOrder })
 	}
 	return d.intents, d.priced
@@ -64,6 +66,18 @@ func (b *Book) ExitOf(w *Desired, nowMS int64) []Intent {
 		d.reduceNow(abs(d.held), "the target is flat")
 	}
 	return d.intents
+}
+
+// StopLevel is the price at which the position is to be stopped; 0 when nothing says so.
+func (b *Book) StopLevel(w *Desired) exchange.Price {
+	d := &derivation{book: b, desired: w, symbol: w.Symbol}
+	if w.Symbol.Rules == nil || w.Symbol.Last <= 0 || !w.Protection.Set || w.Protection.StopLoss.IsZero() {
+		return 0
+	}
+	if d.hold(); d.held == 0 {
+		return 0
+	}
+	return d.protectionPrice(placement.StopLoss, w.Protection.StopLoss)
 }
 
 // Held is the part of a symbol's position that may be botd's to close.
@@ -91,6 +105,7 @@ type derivation struct {
 	unsettled bool                 // a placement on the symbol whose acceptance is not known
 	dusting   bool                 // a rest too small for an order is closed by its protection
 	exiting   bool                 // this round exits the position
+	postponed bool                 // an exit that was refused waits
 	unlevered bool                 // the leverage is not the one wanted: nothing opens
 }
 

@@ -17,7 +17,7 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 			d.cancel(p, "the target is no longer on this side")
 		}
 	}
-	if position == 0 {
+	if position == 0 || d.postpones() {
 		return
 	}
 	d.exiting = true
@@ -43,6 +43,15 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 	d.reduceNow(abs(position), reason)
 }
 
+// postpones reports whether an exit on spot waits after refusals. A stop would be in its
+// way and is canceled for it: while the exit waits, the stop stands.
+func (d *derivation) postpones() bool {
+	if d.symbol.Key().Market == exchange.Spot && d.nowMS < d.desired.ExitFromMS {
+		d.postponed = true
+	}
+	return d.postponed
+}
+
 // clearResting cancels what would stand in the way of a full exit, and reports
 // whether to wait for that.
 func (d *derivation) clearResting() bool {
@@ -64,7 +73,7 @@ func (d *derivation) clearResting() bool {
 
 // reduce makes the position smaller by part of it.
 func (d *derivation) reduce(quantity exchange.Quantity) {
-	if quantity <= 0 {
+	if quantity <= 0 || d.postpones() {
 		return
 	}
 	if d.symbol.Key().Market == exchange.Spot {

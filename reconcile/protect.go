@@ -10,8 +10,13 @@ import (
 )
 
 // againMS is how long after one whose answer was lost an exit or a protection is
-// sent again, as a new placement (exactly-once.md, case 20 and class I).
-const againMS = 2_000
+// sent again, as a new placement (exactly-once.md, case 20 and class I). Where more than
+// three are unknown it takes twice as long for each, up to eight times.
+const (
+	againMS     = 2_000
+	againPrompt = 3
+	againLevels = 3
+)
 
 // bridge is the key of the reduceOnly stop that stands while the closePosition
 // stop moves.
@@ -22,10 +27,24 @@ const bridge = "bridge"
 // spot it does that where the wallet has not enough for both; a stop is repeated all the
 // same, since one too many is seen in the next list and canceled.
 func (d *derivation) again(p *account.Placement) bool {
-	if p.State() != placement.Uncertain || d.nowMS-max(p.SentMS(), p.UnknownMS()) < againMS {
+	if p.State() != placement.Uncertain || d.nowMS-max(p.SentMS(), p.UnknownMS()) < d.againAfter(p) {
 		return false
 	}
+	if d.desired.MaxLive > 0 && len(d.book.Live())+len(d.intents) >= d.desired.MaxLive {
+		return false // an unknown placement stands for each that was lost: there is no room for more of them
+	}
 	return d.symbol.Key().Market == exchange.Futures || p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss || !d.both(p)
+}
+
+// againAfter is how long a placement of unknown fate waits for another beside it.
+func (d *derivation) againAfter(p *account.Placement) int64 {
+	levels := -againPrompt
+	for _, q := range d.book.Live() {
+		if q.State() == placement.Uncertain && q.Symbol() == p.Symbol() && q.Purpose() == p.Purpose() && q.Key() == p.Key() && q.Order().Type == p.Order().Type {
+			levels++
+		}
+	}
+	return againMS << max(0, min(levels, againLevels))
 }
 
 // protect keeps the position's stop-loss and take-profit on the exchange, placed

@@ -92,6 +92,10 @@ func factOf(note engine.Fact) fact {
 		return fact{name: "BLIND", text: n.Why, over: n.Over}
 	case engine.NoteQuarantine:
 		return fact{name: "QUARANTINE", text: n.Why, over: n.Over}
+	case engine.NoteUnprotected:
+		return fact{name: "UNPROTECTED", text: n.Why, over: n.Over}
+	case engine.NoteIntentRefused:
+		return fact{name: "REFUSED AGAIN", text: n.Why, over: n.Over}
 	case engine.NoteForeign:
 		return fact{name: "others' orders", text: n.Why, over: n.Over}
 	case engine.NoteHalt:

@@ -131,7 +131,7 @@ func (v *visitor) live() {
 			Why: "lost", WayOut: "ends", SinceMS: 1, UntilMS: 2,
 			Set: &account.SetLimit{Strategy: "trend", Rule: risk.MaxDailyLoss, Value: "1%", By: "token", Why: "news", AtMS: 1}}}
 	one := &s.Strategies[0]
-	one.Why, one.Reason, one.Latch = "why", "because", 1
+	one.Why, one.Reason, one.Latch, one.UnprotectedSinceMS = "why", "because", 1, 1
 	one.Plan = strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 2}, Leverage: 5,
 		Orders: []strategy.DesiredOrder{{Key: "low", Side: exchange.Buy, Price: 1, StopPrice: 1, Quantity: 10}},
 		Exits:  []strategy.DesiredOrder{{Key: "high", Side: exchange.Sell, Price: 1, Quantity: 10}}, Reason: "because",
@@ -150,6 +150,7 @@ func (v *visitor) live() {
 		Unknown: s.Live[1:], Orders: []exchange.Order{{ID: 9, ClientOrderID: "mine", Side: exchange.Sell, Type: exchange.Limit, Quantity: 10}}},
 		{Symbol: ether.Key(), Rules: ether, Cause: "not read", Blocked: "not read since the start"}}
 	v.outlooks = outlooks(t, one.Plan)
+	v.outlooks[0].Steps[0].RefusedBy = "1117 refused"
 	v.steps = closingSteps()
 	v.steps[1].Intent.Order.Price, v.steps[1].Intent.Order.StopPrice, v.steps[1].Intent.Order.ClosePosition = 1, 1, true
 	verdicts := []risk.Verdict{{Rule: "margin", Scope: "account", Outcome: risk.Rejected, Value: "1", Limit: "2", Hint: "less"}, {Rule: "price",

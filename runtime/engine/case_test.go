@@ -197,7 +197,7 @@ var casesOfPlacing = []caseTest{
 			}
 			return fate{}
 		}
-		w.pass(10_000)
+		w.pass(20_000)
 		w.wantState("breaker")
 		if rules == 0 {
 			t.Error("want the symbol rules read again")

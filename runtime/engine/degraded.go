@@ -12,7 +12,7 @@ import (
 
 // Degraded is a declared state in which something does not open, or nothing.
 type Degraded struct {
-	State     string // blind, breaker, halted, limit, quarantined, foreign, failed, journal, stale
+	State     string // blind, breaker, halted, limit, quarantined, foreign, failed, journal, stale, unprotected, refused
 	Scope     account.Scope
 	Cause     string
 	SinceMS   int64
@@ -44,12 +44,33 @@ func (r *report) Degraded() []Degraded {
 	}
 	for _, leg := range r.legs {
 		all = append(all, r.limits.limitedBy(leg.config.Name)...)
+		if why := r.protection.cause(leg); why != "" {
+			all = append(all, Degraded{State: "unprotected", Scope: account.Scope{Symbol: leg.symbol.Key()}, Cause: why,
+				SinceMS: leg.symbol.UnprotectedSinceMS, WayOut: r.protectionWayOut(leg)})
+		}
 		if leg.failed != "" {
 			all = append(all, Degraded{State: "failed", Scope: account.Scope{Strategy: leg.config.Name}, Cause: leg.failed, SinceMS: leg.failedMS,
 				WayOut: "mend it: a changed file is taken over; its protection stays"})
 		}
 	}
+	for _, one := range r.backoffs.all {
+		if r.backoffs.declares(one) {
+			all = append(all, Degraded{State: "refused", Scope: account.Scope{Strategy: one.strategy}, Cause: r.backoffs.text(one),
+				SinceMS: one.sinceMS, WayOut: "mend what the exchange names (botd explain " + one.strategy + "); it is tried again by itself, ever more seldom"})
+		}
+	}
 	return all
+}
+
+// protectionWayOut says what ends that a position is unprotected, and what botd does
+// meanwhile.
+func (r *report) protectionWayOut(leg *leg) string {
+	way := "mend what keeps the stop away, or botd halt --level flatten --symbol " + leg.symbol.Key().Name + "; nothing opens there"
+	wish := r.dispatcher.desired(leg)
+	if level := r.book.StopLevel(&wish); level > 0 {
+		way += "; botd exits at market itself when the price passes " + leg.config.Symbol.PriceDecimal(level).String()
+	}
+	return way
 }
 
 // degradedAccount lists the states of the account, and all halts.
@@ -86,6 +107,9 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 			positions = append(positions, leg.symbol.Key().String()+" "+leg.config.Symbol.QuantityDecimal(leg.symbol.Position).String())
 			if refused := r.dispatcher.refusals.reason(leg.config.Name+" "+placement.Exit.String()+" ", r.nowMS); refused != "" {
 				kept = "the exit of " + leg.symbol.Key().String() + " is held back by " + refused
+			}
+			if refused := r.backoffs.exitReason(leg); refused != "" {
+				kept = leg.symbol.Key().String() + ": " + refused
 			}
 		}
 		for _, p := range r.book.Live() {

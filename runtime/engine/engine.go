@@ -38,6 +38,7 @@ type Engine struct {
 	sight      *sight      // whether reads fail
 	breaker    *breaker    // the pause after too many lost answers
 	protection *protection // how long positions lack their stops
+	backoffs   *backoffs   // what the exchange refuses waits
 	ruleset    *ruleset    // the limits in force
 	limits     *limits     // those that follow equity
 	results    *results    // what each strategy made
@@ -78,21 +79,25 @@ func assemble(b *base) *Engine {
 	e := &Engine{base: b}
 	e.sight = &sight{base: b, readingMS: never}
 	e.breaker = &breaker{base: b}
-	e.protection = &protection{base: b}
+	e.backoffs = &backoffs{base: b}
+	refusals := newRefusals()
+	e.protection = &protection{base: b, backoffs: e.backoffs, refusals: refusals}
 	e.accounting = &accounting{base: b}
 	alarms := &alarms{b}
 	e.limits = &limits{base: b}
 	e.results = &results{base: b, limits: e.limits}
 	e.ruleset = &ruleset{base: b, limits: e.limits, results: e.results, written: b.config.Limits, gate: risk.NewGate(b.config.Limits)}
 	e.halts = &halts{base: b, limits: e.limits}
-	e.permission = &permission{base: b, sight: e.sight, limits: e.limits, ruleset: e.ruleset, halts: e.halts}
+	e.permission = &permission{base: b, sight: e.sight, limits: e.limits, ruleset: e.ruleset, halts: e.halts,
+		protection: e.protection}
 	e.sender = &sender{base: b, permission: e.permission}
 	e.dispatcher = &dispatcher{base: b, sight: e.sight, breaker: e.breaker, protection: e.protection, ruleset: e.ruleset, halts: e.halts,
-		permission: e.permission, sender: e.sender, refusals: newRefusals()}
+		permission: e.permission, sender: e.sender, refusals: refusals, backoffs: e.backoffs}
 	e.tick = &tick{base: b, halts: e.halts}
 	e.market = &market{base: b, limits: e.limits, tick: e.tick}
 	e.round = &round{base: b, sight: e.sight, breaker: e.breaker, protection: e.protection, accounting: e.accounting, alarms: alarms, limits: e.limits,
-		results: e.results, halts: e.halts, sender: e.sender, dispatcher: e.dispatcher, tick: e.tick, market: e.market}
+		results: e.results, halts: e.halts, sender: e.sender, dispatcher: e.dispatcher, tick: e.tick, market: e.market,
+		backoffs: e.backoffs}
 	e.roster = &roster{base: b, accounting: e.accounting, limits: e.limits, ruleset: e.ruleset, halts: e.halts, tick: e.tick, market: e.market, round: e.round}
 	e.report = &report{
 		base:       b,
@@ -103,6 +108,7 @@ func assemble(b *base) *Engine {
 		permission: e.permission,
 		dispatcher: e.dispatcher,
 		market:     e.market,
+		backoffs:   e.backoffs,
 	}
 	e.previews = &previews{base: b, ruleset: e.ruleset, halts: e.halts, dispatcher: e.dispatcher, tick: e.tick, report: e.report}
 	e.manual = &manual{base: b, halts: e.halts, outlooks: e.previews}

@@ -35,6 +35,8 @@ type leg struct {
 	readMS      int64 // when the round began that last read its position; 0 for never
 	emergencyMS int64 // the round whose position was closed by a halt while reads failed (press)
 
+	unprotectedMS int64 // since when its position is declared unprotected; 0 while it is not
+
 	watched watched
 
 	candleTarget   strategy.Target // the target of the last candle's decision, and since which candle

@@ -131,6 +131,22 @@ type NoteRefused struct {
 	Err error
 }
 
+// NoteIntentRefused reports that the exchange refuses an intent again and again, or
+// that this is over.
+type NoteIntentRefused struct {
+	Purpose placement.Purpose
+	Why     string
+	Over    bool
+}
+
+// NoteUnprotected reports that a position lacks its stop and why, or that it has one
+// again or has ended.
+type NoteUnprotected struct {
+	Why   string
+	ForMS int64 // at the end: how long it lacked it
+	Over  bool
+}
+
 // NoteUncertain reports that the answer to the placement was lost.
 type NoteUncertain struct {
 	NoteOrder
@@ -307,6 +323,10 @@ func (NotePlaced) fact() {}
 func (NoteAcknowledged) fact() {}
 
 func (NoteRefused) fact() {}
+
+func (NoteIntentRefused) fact() {}
+
+func (NoteUnprotected) fact() {}
 
 func (NoteUncertain) fact() {}
 

@@ -78,7 +78,8 @@ type purpose struct {
 	leverage int
 	before   bool // the positions read that opens a full snapshot
 	sentMS   int64
-	recalled string // placements: why it was recalled; empty when it was not
+	attempt  attempt // of a cancel and a leverage
+	recalled string  // placements: why it was recalled; empty when it was not
 }
 
 // callKind says what an answer is for.

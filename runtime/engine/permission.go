@@ -8,12 +8,13 @@ import (
 // permission says whether openings may go out.
 type permission struct {
 	*base
-	sight   *sight
-	limits  *limits
-	ruleset *ruleset
-	halts   *halts
-	low     string // why the journal's disk is nearly full; empty while it is not
-	lowMS   int64
+	sight      *sight
+	limits     *limits
+	ruleset    *ruleset
+	halts      *halts
+	protection *protection
+	low        string // why the journal's disk is nearly full; empty while it is not
+	lowMS      int64
 }
 
 func (p *permission) mayEnter(leg *leg) bool {
@@ -33,6 +34,8 @@ func (p *permission) heldBack(strategy string, key exchange.SymbolKey) string {
 		return "reads failed"
 	case p.book.Symbol(key).Quarantine() != "":
 		return "the symbol was quarantined"
+	case p.protection.declared(p.legNamed(strategy)):
+		return "its position is unprotected"
 	}
 	return ""
 }

@@ -21,7 +21,8 @@ type dispatcher struct {
 	halts      *halts
 	permission *permission
 	sender     *sender
-	refusals   refusals
+	refusals   *refusals
+	backoffs   *backoffs
 }
 
 // act derives what one strategy's wish needs, checks it and lets it go. It
@@ -57,6 +58,9 @@ func (d *dispatcher) act(leg *leg) int {
 func (d *dispatcher) dispatch(leg *leg, intent *reconcile.Intent) bool {
 	if d.journalErr != nil && intent.Purpose != placement.Cancel {
 		return false // no intent until the facts queued are written; a cancel is in no record and only reduces
+	}
+	if d.backoffs.holds(intent) {
+		return false
 	}
 	facts := d.facts(leg)
 	approved, refusal := d.checked(intent, &facts)
@@ -120,10 +124,10 @@ func (d *dispatcher) execute(approved risk.Approved) {
 		if intent.Order.Market == exchange.Spot {
 			operation = exchange.SpotCancel
 		}
-		d.ask(purpose{kind: callCancel, clientID: intent.ClientID}, PriorityExit,
+		d.ask(purpose{kind: callCancel, clientID: intent.ClientID, attempt: attemptOf(&intent)}, PriorityExit,
 			exchange.Request{Operation: operation, Symbol: intent.Order.Symbol, OrderID: intent.OrderID})
 	case placement.Leverage:
-		d.ask(purpose{kind: callSetLeverage, symbol: d.book.Symbol(intent.Order.Key()), leverage: intent.Leverage}, PriorityEntry,
+		d.ask(purpose{kind: callSetLeverage, symbol: d.book.Symbol(intent.Order.Key()), leverage: intent.Leverage, attempt: attemptOf(&intent)}, PriorityEntry,
 			exchange.Request{Operation: exchange.FuturesSetLeverage, Symbol: intent.Order.Symbol, Leverage: intent.Leverage})
 	default:
 		d.place(intent)
@@ -168,6 +172,10 @@ func (d *dispatcher) placed(p purpose, event *EventAnswer) {
 	}
 	key := order.Symbol()
 	body, fact := d.outcome(&p, event, noteOrder(order))
+	var refusal *exchange.Refusal
+	if _, refused := body.(record.Refused); refused && errors.As(event.Err, &refusal) {
+		d.backoffs.refusedBy(attemptAt(order), refusal)
+	}
 	d.record(record.Record{ClientOrderID: p.clientID, Strategy: order.Strategy(), Symbol: key, Body: body})
 	d.note(order.Strategy(), d.book.Symbol(key).Rules, fact)
 	if order.Purpose() == placement.StopLoss && order.State() == placement.Acknowledged {
@@ -213,17 +221,30 @@ func (d *dispatcher) outcome(p *purpose, event *EventAnswer, order NoteOrder) (r
 // canceled takes the answer to a cancel. An accepted cancel is no end, and a refused one
 // no proof: the next round reads what became of the order.
 func (d *dispatcher) canceled(p purpose, event *EventAnswer) {
+	d.answered(p.attempt, event.Err)
 	d.soon()
 }
 
 // leverageSet takes the answer to a change of the leverage.
 func (d *dispatcher) leverageSet(p purpose, event *EventAnswer) {
+	d.answered(p.attempt, event.Err)
 	p.symbol.Leverage = p.leverage
 	if event.Err != nil {
 		p.symbol.Leverage = 0 // read again before anything opens (case 32)
 		d.note("", p.symbol.Rules, NoteFetchFailed{What: "set leverage", Err: event.Err})
 	}
 	d.soon()
+}
+
+// answered counts a refusal of what is no placement, or forgets earlier ones.
+func (d *dispatcher) answered(a attempt, err error) {
+	var refusal *exchange.Refusal
+	switch {
+	case err == nil:
+		d.backoffs.taken(a)
+	case errors.As(err, &refusal):
+		d.backoffs.refusedBy(a, refusal)
+	}
 }
 
 // mistaken reports whether a placement's answer tells no order, or another one.

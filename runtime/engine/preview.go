@@ -46,6 +46,9 @@ type PreviewedIntent struct {
 	Approved bool
 	Verdicts []risk.Verdict
 	Later    bool // another opening goes first: one a symbol and round
+	// RefusedBy is the exchange's newest refusal of the same intent, and when it is sent
+	// again; empty for none.
+	RefusedBy string
 }
 
 // Block is one thing that keeps a strategy from acting, and what ends it.
@@ -152,7 +155,7 @@ func (p *previews) previewPlan(leg *leg, o *TickPreview) strategy.Plan {
 // judge asks every rule about an intent.
 func (p *previews) judge(leg *leg, intent *reconcile.Intent) PreviewedIntent {
 	facts := p.dispatcher.facts(leg)
-	step := PreviewedIntent{Intent: *intent, Approved: true, Verdicts: p.ruleset.gate.Explain(intent, &facts)}
+	step := PreviewedIntent{Intent: *intent, Approved: true, RefusedBy: p.dispatcher.backoffs.reason(attemptOf(intent)), Verdicts: p.ruleset.gate.Explain(intent, &facts)}
 	for _, v := range step.Verdicts {
 		step.Approved = step.Approved && v.Outcome == risk.Passed
 	}

@@ -10,6 +10,8 @@ import (
 // protection measures how long positions lack their stops.
 type protection struct {
 	*base
+	backoffs *backoffs
+	refusals *refusals
 }
 
 // measureBare measures how long a position lacks the stop wished for it, at most:
@@ -44,4 +46,43 @@ func (p *protection) hasStop(leg *leg) bool {
 		}
 	}
 	return false
+}
+
+// bareMS is how long a position may lack its stop, for whatever reason, until that is
+// declared.
+const bareMS = 15_000
+
+// cause says why a position without its stop is declared unprotected; empty when it is
+// not: the exchange refuses the stop, a rule does, or it has lasted.
+func (p *protection) cause(leg *leg) string {
+	since := leg.symbol.UnprotectedSinceMS
+	if since == 0 || p.config.Feed {
+		return ""
+	}
+	if one := p.backoffs.stopRefused(leg.symbol.Key()); one != nil {
+		return p.backoffs.text(one)
+	}
+	if p.nowMS-since < bareMS {
+		return ""
+	}
+	if why := p.refusals.reason(leg.config.Name+" "+placement.StopLoss.String()+" ", p.nowMS); why != "" {
+		return "the stop is held back by " + why
+	}
+	return "no stop is confirmed on the exchange"
+}
+
+// declared reports whether a strategy's position is declared unprotected.
+func (p *protection) declared(leg *leg) bool { return leg != nil && p.cause(leg) != "" }
+
+// report notes when a position begins to be unprotected, and when that is over.
+func (p *protection) report(leg *leg) {
+	why := p.cause(leg)
+	switch {
+	case why != "" && leg.unprotectedMS == 0:
+		leg.unprotectedMS = leg.symbol.UnprotectedSinceMS
+		p.note(leg.config.Name, leg.config.Symbol, NoteUnprotected{Why: why})
+	case why == "" && leg.unprotectedMS != 0:
+		p.note(leg.config.Name, leg.config.Symbol, NoteUnprotected{Why: why, ForMS: p.nowMS - leg.unprotectedMS, Over: true})
+		leg.unprotectedMS = 0
+	}
 }

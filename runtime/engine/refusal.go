@@ -21,7 +21,7 @@ type refusal struct {
 	atMS int64
 }
 
-func newRefusals() refusals { return refusals{map[string]refusal{}, minForgotten} }
+func newRefusals() *refusals { return &refusals{map[string]refusal{}, minForgotten} }
 
 // anew takes a refusal, and reports whether it is another than the last one.
 func (t *refusals) isNew(intent, text string, nowMS int64) bool {

@@ -33,6 +33,7 @@ type round struct {
 	dispatcher *dispatcher
 	tick       *tick
 	market     *market
+	backoffs   *backoffs
 	reading    reading
 }
 
@@ -193,6 +194,7 @@ func (r *round) finishRound() bool {
 	for _, leg := range r.legs {
 		acted += r.actOn(leg)
 	}
+	r.backoffs.watch()
 	if !r.config.Quiet {
 		r.note("", nil, NoteRound{r.sight.failed == 0, acted, r.nowMS - snapshot.BeganMS})
 	}
@@ -212,6 +214,7 @@ func (r *round) actOn(leg *leg) (acted int) {
 		acted = r.dispatcher.act(leg)
 	}
 	r.protection.measure(leg)
+	r.protection.report(leg)
 	leg.readMS = r.reading.snapshot.BeganMS
 	return acted
 }
@@ -235,6 +238,7 @@ func (r *round) schedule(acted bool) {
 	if r.sight.worst() > 0 {
 		r.roundMS = min(r.roundMS, r.nowMS+r.retryMS())
 	}
+	r.roundMS = min(r.roundMS, r.backoffs.nextMS())
 }
 
 // bookingMS is how long the ledger waits until what it read is old enough to be booked.

@@ -65,6 +65,7 @@ func (r *round) noteObserved(observed *record.Record) {
 }
 
 func (r *round) notePlacement(p *account.Placement, filledBefore exchange.Quantity) {
+	r.backoffs.settled(p)
 	if p.Filled() <= filledBefore && !p.State().Final() {
 		return
 	}

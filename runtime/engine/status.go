@@ -62,32 +62,33 @@ type SymbolStatus struct {
 
 // StrategyStatus is one strategy's part of the Status.
 type StrategyStatus struct {
-	Name          string
-	Kind          string
-	Symbol        *exchange.Symbol
-	Interval      exchange.Interval
-	State         string // running, warming_up, halted, quarantined, latched, failed
-	Why           string
-	Reason        string // of the plan in force
-	Target        exchange.Quantity
-	Position      exchange.Quantity
-	EntryPrice    exchange.Amount
-	LiqPrice      exchange.Amount
-	Last          exchange.Price
-	LastMS        int64 // of the price
-	CandleMS      int64 // close of the newest candle
-	TickMS        int64 // nominal time of the last tick
-	NextMS        int64 // next scheduled tick, or the next candle's poll; 0 when there is none
-	Settled       bool
-	Plan          strategy.Plan // in force; a copy
-	Memory        strategy.Memory
-	Latch         int             // side of the target that is latched
-	Realized      exchange.Amount // since the strategy began, fees and funding included; on spot of the positions before the one under way
-	underWay      exchange.Amount // spot: what the position under way has made, its cash flow and its value together
-	Own           exchange.Amount // equity attributed to the strategy; zero until it was first watched
-	Peak          exchange.Amount // highest journalled one; zero where no limit watches it
-	Protected     bool            // a stop that the exchange has covers the position
-	UnprotectedMS int64           // how long its positions lacked the stop wished for them, since the start
+	Name               string
+	Kind               string
+	Symbol             *exchange.Symbol
+	Interval           exchange.Interval
+	State              string // running, warming_up, halted, quarantined, unprotected, refused, latched, failed
+	Why                string
+	Reason             string // of the plan in force
+	Target             exchange.Quantity
+	Position           exchange.Quantity
+	EntryPrice         exchange.Amount
+	LiqPrice           exchange.Amount
+	Last               exchange.Price
+	LastMS             int64 // of the price
+	CandleMS           int64 // close of the newest candle
+	TickMS             int64 // nominal time of the last tick
+	NextMS             int64 // next scheduled tick, or the next candle's poll; 0 when there is none
+	Settled            bool
+	Plan               strategy.Plan // in force; a copy
+	Memory             strategy.Memory
+	Latch              int             // side of the target that is latched
+	Realized           exchange.Amount // since the strategy began, fees and funding included; on spot of the positions before the one under way
+	underWay           exchange.Amount // spot: what the position under way has made, its cash flow and its value together
+	Own                exchange.Amount // equity attributed to the strategy; zero until it was first watched
+	Peak               exchange.Amount // highest journalled one; zero where no limit watches it
+	Protected          bool            // a stop that the exchange has covers the position
+	UnprotectedSinceMS int64           // since when its position lacks the stop wished for it; 0 while it does not
+	UnprotectedMS      int64           // how long its positions lacked the stop wished for them, since the start
 }
 
 // Unrealized is what the position has made at the last price. Spot tells no entry
@@ -112,6 +113,7 @@ type report struct {
 	permission *permission
 	dispatcher *dispatcher
 	market     *market
+	backoffs   *backoffs
 }
 
 // Status summarises the engine between events.
@@ -196,6 +198,7 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 	}
 	s.Protected, s.UnprotectedMS = r.protection.hasStop(leg), leg.symbol.UnprotectedMS
 	if since := leg.symbol.UnprotectedSinceMS; since != 0 {
+		s.UnprotectedSinceMS = since
 		s.UnprotectedMS += r.nowMS - since
 	}
 	halt := r.book.HaltOn(leg.config.Name, leg.symbol.Key())
@@ -204,8 +207,12 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 		s.State, s.Why = "failed", leg.failed
 	case leg.symbol.Quarantine() != "":
 		s.State, s.Why = "quarantined", leg.symbol.Quarantine()
+	case r.protection.declared(leg):
+		s.State, s.Why = "unprotected", r.protection.cause(leg)
 	case halt.Level != record.LevelNone:
 		s.State, s.Why = "halted", halt.Scope.String()+": "+halt.Why
+	case r.backoffs.declared(leg.config.Name) != "":
+		s.State, s.Why = "refused", r.backoffs.declared(leg.config.Name)
 	case leg.state.Latch() != 0:
 		s.State, s.Why = "latched", "waits until its target was zero or changed side"
 	case leg.seen < leg.config.Strategy.Warmup():

@@ -254,6 +254,14 @@ func (c *Console) state(n *engine.Note) {
 			return
 		}
 		c.bad(n, "symbol.quarantined").Msgf("BLOCKED   %s is quarantined: %s", symbol(n), plain(fact.Why))
+	case engine.NoteUnprotected:
+		if fact.Over {
+			c.warn(n, "position.protected").Int64("dur_ms", fact.ForMS).Msgf("protected %s has its stop again, or has ended", symbol(n))
+			return
+		}
+		c.bad(n, "position.unprotected").Str("cause", plain(fact.Why)).Msgf("UNPROTECTED %s: %s; nothing opens there", symbol(n), plain(fact.Why))
+	case engine.NoteIntentRefused:
+		c.refusedAgain(n, &fact)
 	case engine.NoteForeign:
 		if fact.Over {
 			c.info(n, "symbol.clear").Msgf("clear     %s has no orders of others that open", symbol(n))
@@ -278,6 +286,18 @@ func (c *Console) state(n *engine.Note) {
 		c.limit(n, &fact)
 	case engine.NoteLimitSet:
 		c.warn(n, "limit.set").Str("rule", fact.Rule).Msgf("limit     %s", plain(fact.Text))
+	}
+}
+
+// refusedAgain writes that the exchange refuses an intent again and again.
+func (c *Console) refusedAgain(n *engine.Note, fact *engine.NoteIntentRefused) {
+	switch {
+	case fact.Over:
+		c.warn(n, "intent.accepted").Msgf("accepted  %s: the %s is refused no more, or not wanted", n.Strategy, plain(fact.Why))
+	case fact.Purpose.Opens():
+		c.warn(n, "intent.refused").Str("cause", plain(fact.Why)).Msgf("REFUSED   %s: %s", n.Strategy, plain(fact.Why))
+	default:
+		c.bad(n, "intent.refused").Str("cause", plain(fact.Why)).Msgf("REFUSED   %s: %s", n.Strategy, plain(fact.Why))
 	}
 }
 

@@ -103,6 +103,7 @@ func (m *Metrics) position(t *engine.StrategyStatus) {
 		unprotected = 0
 	}
 	m.unguarded.WithLabelValues(symbol).Set(unprotected)
+	m.unprotectedSince.WithLabelValues(symbol).Set(seconds(t.UnprotectedSinceMS))
 	key := t.Symbol.Key().String()
 	m.unprotectedSeconds.WithLabelValues(symbol).Add(seconds(max(0, t.UnprotectedMS-m.unprotectedMS[key])))
 	m.unprotectedMS[key] = t.UnprotectedMS

@@ -23,7 +23,7 @@ var (
 	streamReasons  = []string{"client", "slow", "shutdown", other}
 	levels         = []string{"debug", "info", "warn", "error"}
 	outcomes       = []string{"ok", "refusal", "uncertain", "unavailable", "malformed", other}
-	strategyStates = []string{"running", "warming_up", "halted", "quarantined", "latched", "failed"}
+	strategyStates = []string{"running", "warming_up", "halted", "quarantined", "unprotected", "refused", "latched", "failed"}
 	cycleResults   = []string{"ok", "missed", "failed"}
 	closedStates   = []string{"filled", "canceled", "rejected", "refused", "absent", "expired"}
 	haltReasons    = []string{
@@ -41,6 +41,8 @@ var (
 		"failed",
 		"journal",
 		"stale",
+		"unprotected",
+		"refused",
 	}
 	orderTypes = []exchange.OrderType{exchange.MarketOrder, exchange.Limit, exchange.StopLimit, exchange.StopMarket,
 		exchange.TakeProfitLimit, exchange.TakeProfitMarket}

@@ -51,6 +51,7 @@ type Metrics struct {
 
 	balance, positionValue, positionPNL *prometheus.GaugeVec
 	liquidation, unguarded              *prometheus.GaugeVec
+	unprotectedSince                    *prometheus.GaugeVec
 	unprotectedSeconds                  *prometheus.CounterVec
 	realized, unexplained               *prometheus.GaugeVec
 	strategyEquity, strategyOpen        *prometheus.GaugeVec
@@ -246,6 +247,8 @@ func (m *Metrics) accountFamilies() {
 		"symbol",
 	)
 	m.unprotectedSeconds = m.counter("botd_position_unprotected_seconds_total", "Time positions lacked a stop that their strategy's plan has.", "symbol")
+	m.unprotectedSince = m.gauge("botd_position_unprotected_since_timestamp_seconds",
+		"Since when the position lacks the stop its strategy desires; 0 while it has one.", "symbol")
 	m.unguarded = m.gauge("botd_position_unprotected_notional_usdt", "Value of the position not covered by a working stop.", "symbol")
 	m.commitSeconds = m.histogram("botd_store_write_duration_seconds", "Time of one journal commit.", requestBuckets)
 	m.storeErrors = m.counter("botd_store_errors_total", "Store errors.", "op")

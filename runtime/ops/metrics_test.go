@@ -315,6 +315,7 @@ var beyond = []string{
 	"botd_exchange_clock_jumps_total",
 	"botd_last_shutdown_unclean",
 	"botd_position_unprotected_seconds_total",
+	"botd_position_unprotected_since_timestamp_seconds",
 	"botd_signals_total",
 	"botd_telegram_messages_total",
 	"botd_recorded_rows_total",

@@ -61,9 +61,9 @@ func TestRulesNameOnlyWhatIsRegistered(t *testing.T) {
 	), strings.Count(
 		text,
 		"severity: ticket",
-	); pages != 11 || tickets != 11 ||
+	); pages != 12 || tickets != 11 ||
 		len(Recordings()) != 6 {
-		t.Errorf("want 11 alerts that page, 11 tickets and 6 recordings, have %d, %d and %d", pages, tickets, len(Recordings()))
+		t.Errorf("want 12 alerts that page, 11 tickets and 6 recordings, have %d, %d and %d", pages, tickets, len(Recordings()))
 	}
 }
 
@@ -73,8 +73,8 @@ func TestRulesAreCheckedByPromtool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if have := promtool(t, "check", "rules", write(t, "botd.rules.yml", text)); !strings.Contains(have, "SUCCESS: 28 rules found") {
-		t.Errorf("want 28 rules, have %s", have)
+	if have := promtool(t, "check", "rules", write(t, "botd.rules.yml", text)); !strings.Contains(have, "SUCCESS: 29 rules found") {
+		t.Errorf("want 29 rules, have %s", have)
 	}
 }
 
@@ -145,6 +145,30 @@ var alertCases = []struct {
 		"BotdUnprotectedPosition",
 		5,
 		[]promSeries{{`botd_position_unprotected_seconds_total{job="botd", instance="a", symbol="BTC-USDT"}`, "0+1x9"}},
+		"",
+	},
+	{
+		"BotdUnprotectedPosition",
+		2,
+		[]promSeries{{`botd_position_unprotected_since_timestamp_seconds{job="botd", instance="a", symbol="BTC-USDT"}`, "60x9"}},
+		`job="botd", instance="a", symbol="BTC-USDT"`,
+	},
+	{
+		"BotdUnprotectedPosition",
+		2,
+		[]promSeries{{`botd_position_unprotected_since_timestamp_seconds{job="botd", instance="a", symbol="BTC-USDT"}`, "0x9"}},
+		"",
+	},
+	{
+		"BotdIntentRefused",
+		3,
+		[]promSeries{{`botd_trading_halted{job="botd", instance="a", reason="refused"}`, "0 1x9"}},
+		`job="botd", instance="a"`,
+	},
+	{
+		"BotdIntentRefused",
+		3,
+		[]promSeries{{`botd_trading_halted{job="botd", instance="a", reason="blind"}`, "1x9"}},
 		"",
 	},
 	{

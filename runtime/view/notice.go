@@ -46,6 +46,14 @@ func noticeOf(fact engine.Fact) (n Notice, topic string) {
 		return Notice{Kind: "limit", Severity: "error", Text: f.Why, Over: f.Over}, "risk"
 	case engine.NoteLimitSet:
 		return Notice{Kind: "limit_set", Severity: "warning", Text: f.Text, Over: f.Over}, "risk"
+	case engine.NoteIntentRefused:
+		severity := "error"
+		if f.Purpose.Opens() {
+			severity = "warning"
+		}
+		return Notice{Kind: "refused", Severity: severity, Text: f.Why, Over: f.Over}, "risk"
+	case engine.NoteUnprotected:
+		return Notice{Kind: "unprotected", Severity: "error", Text: f.Why, Over: f.Over}, "risk"
 	case engine.NoteQuarantine:
 		return Notice{Kind: "quarantine", Severity: "error", Text: f.Why, Over: f.Over}, "reconcile"
 	case engine.NoteForeign:

@@ -8,28 +8,29 @@ import (
 
 // Position is a position as the exchange reports it, and as the journal explains it.
 type Position struct {
-	Strategy      string       `json:"strategy"`
-	Market        string       `json:"market"`
-	Symbol        string       `json:"symbol"`
-	Quantity      Decimal      `json:"quantity"` // as the exchange reports it; signed
-	Journal       Decimal      `json:"journal"`  // as the journal explains it, fees of spot included
-	Difference    Decimal      `json:"difference"`
-	Ignored       Decimal      `json:"ignored"` // the part of the position that is left to whoever made it
-	Settled       bool         `json:"settled"`
-	Quarantine    string       `json:"quarantine,omitempty"`
-	Entry         Decimal      `json:"entry_price"`
-	Last          Decimal      `json:"last_price"`
-	Mark          Decimal      `json:"mark_price,omitempty"`
-	LiqPrice      Decimal      `json:"liq_price"`
-	Distance      *float64     `json:"liquidation_distance_ratio"` // null when no price liquidates
-	Notional      Decimal      `json:"notional"`
-	Unrealized    Decimal      `json:"unrealized"`
-	Leverage      int          `json:"leverage"`
-	SinceMS       int64        `json:"since_ms,omitempty"`
-	Protected     bool         `json:"protected"`      // a working stop covers it
-	UnprotectedMS int64        `json:"unprotected_ms"` // upper bound on the time unprotected since the start
-	Protection    []Protection `json:"protection"`
-	Reducing      Decimal      `json:"reducing"` // sum of open reduceOnly quantities
+	Strategy         string       `json:"strategy"`
+	Market           string       `json:"market"`
+	Symbol           string       `json:"symbol"`
+	Quantity         Decimal      `json:"quantity"` // as the exchange reports it; signed
+	Journal          Decimal      `json:"journal"`  // as the journal explains it, fees of spot included
+	Difference       Decimal      `json:"difference"`
+	Ignored          Decimal      `json:"ignored"` // the part of the position that is left to whoever made it
+	Settled          bool         `json:"settled"`
+	Quarantine       string       `json:"quarantine,omitempty"`
+	Entry            Decimal      `json:"entry_price"`
+	Last             Decimal      `json:"last_price"`
+	Mark             Decimal      `json:"mark_price,omitempty"`
+	LiqPrice         Decimal      `json:"liq_price"`
+	Distance         *float64     `json:"liquidation_distance_ratio"` // null when no price liquidates
+	Notional         Decimal      `json:"notional"`
+	Unrealized       Decimal      `json:"unrealized"`
+	Leverage         int          `json:"leverage"`
+	SinceMS          int64        `json:"since_ms,omitempty"`
+	Protected        bool         `json:"protected"`                      // a working stop covers it
+	UnprotectedSince int64        `json:"unprotected_since_ms,omitempty"` // since when it lacks the stop of its plan
+	UnprotectedMS    int64        `json:"unprotected_ms"`                 // upper bound on the time unprotected since the start
+	Protection       []Protection `json:"protection"`
+	Reducing         Decimal      `json:"reducing"` // sum of open reduceOnly quantities
 }
 
 // Protection is one stop or take-profit that is working on the exchange.
@@ -73,6 +74,7 @@ func (b *Board) position(t *engine.SymbolStatus) Position {
 	for i := range b.status.Strategies {
 		if r := &b.status.Strategies[i]; r.Symbol.Key() == t.Key {
 			p.Strategy, p.Protected, p.UnprotectedMS, p.Unrealized = r.Name, r.Protected, r.UnprotectedMS, r.Unrealized().String()
+			p.UnprotectedSince = r.UnprotectedSinceMS
 		}
 	}
 	var reducing exchange.Quantity

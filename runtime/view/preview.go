@@ -61,7 +61,8 @@ type PreviewedIntent struct {
 	StopPrice Decimal   `json:"stop_price,omitempty"`
 	OrderID   int64     `json:"order_id,omitempty"` // of a cancel
 	Reason    string    `json:"reason,omitempty"`
-	Outcome   string    `json:"outcome"` // approved | refused | waits; the last since a round sends one opening a symbol
+	RefusedBy string    `json:"refused_by,omitempty"` // the exchange's newest refusal of the same, and when it is tried again
+	Outcome   string    `json:"outcome"`              // approved | refused | waits (for another opening, or after a refusal by the exchange)
 	Rule      string    `json:"rule,omitempty"`
 	Checks    []Verdict `json:"checks"`
 }
@@ -108,12 +109,12 @@ func TickPreviewOf(o *engine.TickPreview) TickPreview {
 func previewedIntentOf(o *engine.TickPreview, step *engine.PreviewedIntent) PreviewedIntent {
 	in := intentOf(o.NowMS, o.Symbol, &step.Intent)
 	out := PreviewedIntent{Purpose: in.Purpose, Side: in.Side, Type: in.Type, Quantity: in.Quantity, Price: in.Price, StopPrice: in.StopPrice,
-		OrderID: in.OrderID, Reason: in.Reason, Outcome: "approved", Checks: verdictsOf(step.Verdicts)}
+		OrderID: in.OrderID, Reason: in.Reason, RefusedBy: step.RefusedBy, Outcome: "approved", Checks: verdictsOf(step.Verdicts)}
 	if amount := step.Intent.Order.QuoteAmount; !amount.IsZero() {
 		out.Amount, out.Quantity = amount.String(), ""
 	}
 	switch {
-	case step.Later:
+	case step.Later, step.RefusedBy != "" && step.Approved:
 		out.Outcome = "waits"
 	case !step.Approved:
 		out.Outcome = "refused"

@@ -94,6 +94,9 @@ func explainText(w io.Writer, o *view.TickPreview) {
 	for i := range o.Steps {
 		fmt.Fprintf(w, "  %s%s\n", stepText(&o.Steps[i]), view.Because(o.Steps[i].Reason))
 		ruleTable(w, o.Steps[i].Checks)
+		if refused := o.Steps[i].RefusedBy; refused != "" {
+			fmt.Fprintf(w, "    %s\n", refused)
+		}
 	}
 	if len(o.Blocks) > 0 {
 		fmt.Fprintln(w, "\nIN THE WAY")

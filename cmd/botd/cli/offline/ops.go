@@ -24,7 +24,7 @@ rules and dashboard can not name what does not exist.`, "  botd ops rules > botd
 func newOpsRules() *cobra.Command {
 	return &cobra.Command{
 		Use: "rules", Short: "recording and alert rules for Prometheus", Args: cobra.NoArgs,
-		Long: `Prints 6 recording rules and 22 alerts: 11 that page (somebody is to look at once) and
+		Long: `Prints 6 recording rules and 23 alerts: 12 that page (somebody is to look at once) and
 11 tickets. Each says in its annotations what it means and what to do. Scrape botd under
 a job whose name begins with botd, a job an account.`,
 		Example: "  botd ops rules > botd.rules.yml && promtool check rules botd.rules.yml",

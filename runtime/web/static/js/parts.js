@@ -11,7 +11,7 @@ const tones = {
   running: "good", ok: "good", filled: "good", passed: "good", working: "info", acknowledged: "info", sending: "info", placed: "info",
     approved: "info", derived: "quiet",
   warming_up: "quiet", near: "warn", full: "warn", latched: "warn", uncertain: "warn", warning: "warn", warn: "warn", halted: "bad",
-    quarantined: "bad", failed: "bad", breached: "bad",
+    unprotected: "bad", quarantined: "bad", failed: "bad", breached: "bad",
   refused: "bad", refused_by_exchange: "bad", rejected: "bad", error: "bad", unknown: "warn", canceled: "quiet", expired: "quiet", absent: "quiet",
     info: "info", not_reached: "quiet",
 };

@@ -43,7 +43,7 @@ function next(o) {
     { name: "Quantity", num: true, cell: (s) => (s.quantity ? f.exact(s.quantity) : s.quote_amount ? f.money(s.quote_amount) + " USDT" : "–") },
     { name: "Price", num: true, cell: (s) => f.given(s.price || s.stop_price || "0") },
     { name: "Outcome", cell: (s) => tag(s.outcome === "waits" ? "uncertain" : s.outcome, s.outcome) },
-    { name: "Why", class: "text", cell: (s) => (s.rule ? [f.words(s.rule), refusal(s)] : s.reason || "–") },
+    { name: "Why", class: "text", cell: (s) => (s.rule ? [f.words(s.rule), refusal(s)] : s.refused_by || s.reason || "–") },
   ], o.steps, { key: (s) => o.steps.indexOf(s) });
   return part("Next tick", h("p.panel-body.tight", o.next_tick_ms ? [h("strong", due(o.next_tick_ms, now())), o.changes ? ": the target would be "
         : ": the target would stay ", desired(o.plan)] : "It has no next tick.", o.steps.length ? "" : h("span.note.under",

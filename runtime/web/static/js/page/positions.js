@@ -81,7 +81,8 @@ function protection(p) {
   return [
     p.protected ? h("p", tag("ok", "covered by a stop on the exchange"))
       : h("p", tag(p.unprotected_ms ? "near" : "absent", "no stop on the exchange"),
-        h("span.note", p.unprotected_ms ? ` for ${f.age(p.unprotected_ms)} in total` : " · its strategy sets none")),
+        h("span.note", p.unprotected_since_ms ? [" since ", ago(p.unprotected_since_ms, now()), ` · ${f.age(p.unprotected_ms)} in total`]
+          : p.unprotected_ms ? ` for ${f.age(p.unprotected_ms)} in total` : " · its strategy sets none")),
     rows, f.sign(p.reducing) ? h("p.note", `working reduceOnly orders total ${f.exact(p.reducing)}`) : null,
   ];
 }

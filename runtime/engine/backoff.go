@@ -1,0 +1,301 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+)
+
+// How soon an intent that the exchange refused is sent again: after the first, doubled
+// with each refusal by the same code, up to the longest.
+const (
+	firstReduceMS   = 1_000 // stops, exits, cancels
+	longestReduceMS = 60_000
+	firstOpenMS     = 5_000 // openings, leverage
+	longestOpenMS   = 300_000
+	longestClockMS  = 15_000 // the clock is read again meanwhile
+	firstKeyMS      = 30_000 // an opening under a key that is not accepted: a person mends that
+)
+
+// Bounds of what is remembered of refusals.
+const (
+	declaredAfter   = 3       // refusals in a row until an intent is declared refused
+	bareAfter       = 2       // until a position whose stop it is counts as unprotected
+	restoreAfterMS  = 4_000   // on spot a stop goes back while an exit waits for so long
+	currentMS       = 30_000  // what was not derived for longer is not wanted now
+	forgetBackoffMS = 600_000 // what was not derived for so long begins anew
+	maxCodes        = 16      // codes counted apart
+	maxVenueText    = 200     // bytes of the exchange's text
+)
+
+// attempt identifies an intent across rounds. An exit at market in the name of a stop is
+// another intent than the stop.
+type attempt struct {
+	strategy string
+	symbol   exchange.SymbolKey
+	purpose  placement.Purpose
+	key      string
+	kind     exchange.OrderType
+}
+
+func attemptOf(intent *reconcile.Intent) attempt {
+	key := intent.Key
+	if intent.Purpose == placement.Cancel {
+		key = intent.ClientID
+	}
+	return attempt{intent.Strategy, intent.Order.Key(), intent.Purpose, key, intent.Order.Type}
+}
+
+func attemptAt(p *account.Placement) attempt {
+	return attempt{p.Strategy(), p.Symbol(), p.Purpose(), p.Key(), p.Order().Type}
+}
+
+// backoff is how often the exchange refused an intent in a row, and until when it waits.
+type backoff struct {
+	attempt
+	refused   int
+	codes     map[int]int // refusals by code
+	why       string      // the newest: code and text
+	sinceMS   int64       // the first of them
+	lastMS    int64
+	untilMS   int64
+	derivedMS int64 // when it was last wanted
+	noted     bool
+}
+
+// backoffs keep intents back that the exchange refuses, longer each time: protection and
+// exits up to a minute, openings up to five.
+type backoffs struct {
+	*base
+	all []*backoff // in the order of their first refusal
+}
+
+func (b *backoffs) of(a attempt) *backoff {
+	for _, one := range b.all {
+		if one.attempt == a {
+			return one
+		}
+	}
+	return nil
+}
+
+// holds reports whether an intent waits, and notes that it is wanted.
+func (b *backoffs) holds(intent *reconcile.Intent) bool {
+	one := b.of(attemptOf(intent))
+	if one == nil {
+		return false
+	}
+	one.derivedMS = b.nowMS
+	return b.nowMS < one.untilMS
+}
+
+// refused counts a refusal. In a backtest time is that of candles, and nothing waits.
+func (b *backoffs) refused(a attempt, code int, text string, unauthorized bool) {
+	if b.config.Feed {
+		return
+	}
+	one := b.of(a)
+	if one == nil {
+		one = &backoff{attempt: a, codes: map[int]int{}, sinceMS: b.nowMS}
+		b.all = append(b.all, one)
+	}
+	if len(one.codes) >= maxCodes && one.codes[code] == 0 {
+		code = 0 // whoever makes up codes is counted as one
+	}
+	one.refused++
+	one.codes[code]++
+	one.why, one.lastMS, one.derivedMS = venueText(code, text), b.nowMS, b.nowMS
+	first, longest := int64(firstReduceMS), int64(longestReduceMS)
+	if a.purpose.Opens() || a.purpose == placement.Leverage {
+		first, longest = firstOpenMS, longestOpenMS
+		if unauthorized {
+			first = firstKeyMS
+		}
+	}
+	if code == exchange.CodeInvalidTimestamp {
+		first, longest = firstReduceMS, longestClockMS
+	}
+	one.untilMS = b.nowMS + min(longest, first<<min(one.codes[code]-1, 20))
+}
+
+// refusedBy counts a refusal that answers a call; another error is none.
+func (b *backoffs) refusedBy(a attempt, refusal *exchange.Refusal) {
+	b.refused(a, refusal.Code, refusal.Message, refusal.Unauthorized())
+}
+
+// taken forgets what the exchange has taken.
+func (b *backoffs) taken(a attempt) {
+	b.all = slices.DeleteFunc(b.all, func(one *backoff) bool {
+		if one.attempt != a {
+			return false
+		}
+		b.over(one)
+		return true
+	})
+}
+
+// settled counts what became of a placement after the exchange had taken it. A postOnly
+// order that would have matched is rejected for its price, and rests by itself.
+func (b *backoffs) settled(p *account.Placement) {
+	switch p.State() {
+	case placement.Working, placement.Filled:
+		b.taken(attemptAt(p))
+	case placement.Rejected:
+		if !p.Order().PostOnly {
+			b.refused(attemptAt(p), 0, "accepted, then rejected", false)
+		}
+	}
+}
+
+// exitFromMS is when an exit of a spot position that waits is sent again; 0 when it does
+// not wait for long. Until then its stop may hold the asset.
+func (b *backoffs) exitFromMS(leg *leg) int64 {
+	for _, one := range b.all {
+		if one.strategy == leg.config.Name && one.symbol == leg.symbol.Key() && one.purpose == placement.Exit &&
+			b.nowMS < one.untilMS && one.untilMS-one.lastMS >= restoreAfterMS {
+			one.derivedMS = b.nowMS
+			return one.untilMS
+		}
+	}
+	return 0
+}
+
+// nextMS is when the next of the intents that are wanted may be sent again; never for none.
+func (b *backoffs) nextMS() int64 {
+	next := int64(never)
+	for _, one := range b.all {
+		if one.untilMS > b.nowMS && b.nowMS-one.derivedMS <= currentMS {
+			next = min(next, one.untilMS)
+		}
+	}
+	return next
+}
+
+// watch forgets what is not wanted any more, and notes what begins and ends.
+func (b *backoffs) watch() {
+	b.all = slices.DeleteFunc(b.all, func(one *backoff) bool {
+		symbol := b.book.Symbol(one.symbol)
+		over := b.nowMS-one.derivedMS > forgetBackoffMS
+		switch {
+		case one.purpose == placement.Cancel:
+			over = over || b.book.Placement(one.key) == nil
+		case !one.purpose.Opens() && one.purpose != placement.Leverage:
+			over = over || symbol.Settled && symbol.Position == 0
+		}
+		if over {
+			b.over(one)
+		}
+		return over
+	})
+	for _, one := range b.all {
+		if declared := b.declares(one); declared && !one.noted {
+			one.noted = true
+			b.note(one.strategy, b.book.Symbol(one.symbol).Rules, NoteIntentRefused{Purpose: one.purpose, Why: b.text(one)})
+		} else if !declared {
+			b.over(one)
+		}
+	}
+}
+
+func (b *backoffs) over(one *backoff) {
+	if one.noted {
+		one.noted = false
+		b.note(one.strategy, b.book.Symbol(one.symbol).Rules, NoteIntentRefused{Purpose: one.purpose, Why: one.name(), Over: true})
+	}
+}
+
+// declares reports whether an intent is declared refused. A stop's refusal is part of
+// its position's state: unprotected.
+func (b *backoffs) declares(one *backoff) bool {
+	return one.refused >= declaredAfter && b.nowMS-one.derivedMS <= currentMS && one.purpose != placement.StopLoss
+}
+
+// stopRefused returns the stop of a symbol, or the exit in its place, that the exchange
+// refused most recently; nil when it refused none often enough.
+func (b *backoffs) stopRefused(key exchange.SymbolKey) (newest *backoff) {
+	for _, one := range b.all {
+		if one.symbol == key && one.purpose == placement.StopLoss && one.refused >= bareAfter && (newest == nil || one.lastMS > newest.lastMS) {
+			newest = one
+		}
+	}
+	return newest
+}
+
+// reason is what an intent that is wanted now is refused with, and when it is sent again;
+// empty when it is not.
+func (b *backoffs) reason(a attempt) string {
+	if one := b.of(a); one != nil {
+		return b.text(one)
+	}
+	return ""
+}
+
+// exitReason is why the exit of a strategy's position waits; empty when it does not.
+func (b *backoffs) exitReason(leg *leg) string {
+	for _, one := range b.all {
+		if one.strategy == leg.config.Name && one.symbol == leg.symbol.Key() && one.purpose == placement.Exit {
+			return b.text(one)
+		}
+	}
+	return ""
+}
+
+func (b *backoffs) text(one *backoff) string {
+	times := "once"
+	if one.refused > 1 {
+		times = fmt.Sprintf("%d times in a row", one.refused)
+	}
+	return fmt.Sprintf("the exchange refuses the %s, %s: %s; tried again at %s", one.name(), times, one.why,
+		time.UnixMilli(one.untilMS).UTC().Format("15:04:05"))
+}
+
+// name is what is refused, in words.
+func (a *attempt) name() string {
+	switch {
+	case a.purpose == placement.StopLoss && (a.kind == exchange.MarketOrder || a.kind == exchange.Limit):
+		return "exit in place of the stop"
+	case a.purpose == placement.StopLoss:
+		return "stop"
+	case a.purpose == placement.TakeProfit:
+		return "take-profit"
+	case a.purpose == placement.Cancel:
+		return "cancel of " + a.key
+	case a.key != "":
+		return strings.ReplaceAll(a.purpose.String(), "_", " ") + " " + a.key
+	}
+	return strings.ReplaceAll(a.purpose.String(), "_", " ")
+}
+
+// venueText is the exchange's code and text, on one line and bounded.
+func venueText(code int, text string) string {
+	text = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	if len(text) > maxVenueText {
+		text = strings.ToValidUTF8(text[:maxVenueText], "") + "…"
+	}
+	if code == 0 {
+		return text
+	}
+	return fmt.Sprintf("%d %s", code, text)
+}
+
+// declared is why an intent of a strategy is declared refused; empty when none is.
+func (b *backoffs) declared(strategy string) string {
+	for _, one := range b.all {
+		if one.strategy == strategy && b.declares(one) {
+			return b.text(one)
+		}
+	}
+	return ""
+}

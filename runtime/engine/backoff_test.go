@@ -1,0 +1,314 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// refuses has the exchange answer 400 to the placements that match.
+func refuses(matches func(*exchange.NewOrder) bool) func(*Call) fate {
+	return func(call *Call) fate {
+		if call.Request.Operation.Places() && matches(&call.Request.Order) {
+			return fate{err: &exchange.Refusal{Status: 400, Code: 1117, Message: "stop orders\x1b[2J are off"}}
+		}
+		return fate{}
+	}
+}
+
+func conditional(o *exchange.NewOrder) bool { return o.StopPrice != 0 }
+
+func anyOrder(*exchange.NewOrder) bool { return true }
+
+// sendings counts the placements that the journal holds from a time on, for a purpose.
+func (w *world) sendings(purpose placement.Purpose, fromMS int64) (n int) {
+	for i := range w.records {
+		if sending, is := w.records[i].Body.(record.Sending); is && sending.Purpose == purpose && w.records[i].AtMS >= fromMS {
+			n++
+		}
+	}
+	return n
+}
+
+func TestAStopThatIsRefusedIsTriedSeldomAndThePositionIsDeclaredUnprotected(t *testing.T) {
+	t.Parallel()
+	for market, options := range map[string][]option{"futures": {protected}, "spot": {onSpot, protected}} {
+		t.Run(market, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, hold(10), options...)
+			if market == "spot" {
+				w = newWorld(t, hold(1_000), options...)
+			}
+			w.network = refuses(conditional)
+			w.pass(10_000)
+			state := w.wantState("unprotected")
+			for _, part := range []string{"1117", "stop orders", "tried again"} {
+				if !strings.Contains(state.Cause, part) {
+					t.Errorf("the cause: want %q in it, have %q", part, state.Cause)
+				}
+			}
+			if strings.ContainsRune(state.Cause, '\x1b') {
+				t.Errorf("want no control characters of the exchange's, have %q", state.Cause)
+			}
+			if s := w.engine.Status().Strategies[0]; s.State != "unprotected" || s.Why != state.Cause {
+				t.Errorf("its strategy: want unprotected, have %s: %s", s.State, s.Why)
+			}
+			w.pass(50_000)
+			if n := w.sendings(placement.StopLoss, 0); n < 4 || n > 7 {
+				t.Errorf("the first minute: want a handful of stops, have %d\n%s", n, w.story())
+			}
+			w.pass(60_000)
+			before := w.now
+			w.pass(600_000)
+			if n := w.sendings(placement.StopLoss, before); n < 9 || n > 11 {
+				t.Errorf("later: want one a minute, have %d in ten", n)
+			}
+			w.network = nil
+			w.pass(61_000)
+			if !w.engine.Status().Strategies[0].Protected {
+				t.Errorf("want the stop once it is taken\n%s", w.story())
+			}
+			w.wantSound()
+		})
+	}
+}
+
+func TestAPositionWhoseStopIsRefusedIsExitedByBotdWhenItsLevelIsPassed(t *testing.T) {
+	t.Parallel()
+	for market, options := range map[string][]option{"futures": {protected}, "spot": {onSpot, protected}} {
+		t.Run(market, func(t *testing.T) {
+			t.Parallel()
+			quantity := exchange.Quantity(10)
+			if market == "spot" {
+				quantity = 1_000
+			}
+			w := newWorld(t, hold(quantity), options...)
+			w.network = refuses(conditional)
+			w.pass(90_000)
+			w.wantState("unprotected")
+			w.price("48900") // 2 % is 49000
+			w.pass(6_000)
+			if held := w.truth().Position; held != 0 {
+				t.Fatalf("want it exited within seconds, have %d\n%s", held, w.story())
+			}
+			if n := w.sendings(placement.Entry, 10_000+startMS); n != 0 {
+				t.Errorf("want no entry after its stop, have %d", n)
+			}
+			if w.engine.Status().Strategies[0].Latch != 1 {
+				t.Error("want the strategy latched: its position was ended by its protection")
+			}
+			w.pass(20_000)
+			w.wantSound()
+		})
+	}
+}
+
+func TestAnExitByBotdThatIsRefusedBacksOffLikewise(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10), protected)
+	w.pass(5_000)
+	w.network = refuses(anyOrder)
+	w.byHand(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
+	w.price("48900")
+	asked := 0
+	refuse := w.network
+	w.network = func(call *Call) fate {
+		f := refuse(call)
+		if f.err != nil {
+			asked++
+		}
+		return f
+	}
+	w.pass(60_000)
+	if asked < 4 || asked > 7 {
+		t.Errorf("the first minute: want a handful, have %d", asked)
+	}
+	w.wantState("unprotected")
+	w.network = nil
+	w.pass(61_000)
+	w.wantHeld(0)
+}
+
+func TestAFlattenThatIsRefusedIsPromptThenSeldomAndSaysWhy(t *testing.T) {
+	t.Parallel()
+	for market, options := range map[string][]option{"futures": {protected}, "spot": {onSpot, protected}} {
+		t.Run(market, func(t *testing.T) {
+			t.Parallel()
+			quantity := exchange.Quantity(10)
+			if market == "spot" {
+				quantity = 1_000
+			}
+			w := newWorld(t, hold(quantity), options...)
+			w.pass(10_000)
+			asked := []int64{}
+			w.network = func(call *Call) fate {
+				if o := call.Request.Order; call.Request.Operation.Places() && o.StopPrice == 0 {
+					asked = append(asked, w.now-startMS)
+					return fate{err: &exchange.Refusal{Status: 400, Code: 1112, Message: "reduce only is off"}}
+				}
+				return fate{}
+			}
+			w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
+			w.pass(50_000)
+			if len(asked) < 4 || len(asked) > 7 || asked[1]-asked[0] > 4_000 {
+				t.Errorf("want it sent again promptly at first, then seldom; have it at %v", asked)
+			}
+			state := w.wantState("refused")
+			if !strings.Contains(state.Cause, "1112 reduce only is off") {
+				t.Errorf("want what the exchange says, have %q", state.Cause)
+			}
+			if halted := w.wantState("halted"); !strings.Contains(halted.Remaining, "reduce only is off") {
+				t.Errorf("the halt: want what keeps it, have %q", halted.Remaining)
+			}
+			stops := 0
+			for _, p := range w.engine.Book().Live() {
+				if p.Purpose() == placement.StopLoss && p.State() == placement.Working {
+					stops++
+				}
+			}
+			if stops == 0 {
+				t.Errorf("while the exit waits: want the position's stop on the exchange\n%s", w.story())
+			}
+			w.network = nil
+			w.pass(65_000)
+			if held := w.truth().Position; held != 0 {
+				t.Errorf("want it flat once the exchange takes it, have %d\n%s", held, w.story())
+			}
+		})
+	}
+}
+
+func TestAnOpeningThatIsRefusedBacksOffAndIsDeclared(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10))
+	w.network = refuses(anyOrder)
+	w.pass(60_000)
+	if n := w.sendings(placement.Entry, 0); n < 3 || n > 5 {
+		t.Errorf("the first minute: want a handful, have %d", n)
+	}
+	if state := w.wantState("refused"); !strings.Contains(state.Cause, "entry") || !strings.Contains(state.Cause, "1117") {
+		t.Errorf("want the purpose and the code, have %q", state.Cause)
+	}
+	found := false
+	for _, o := range w.engine.PreviewTicks() {
+		for _, step := range o.Steps {
+			found = found || step.Approved && strings.Contains(step.RefusedBy, "stop orders")
+		}
+	}
+	if !found {
+		t.Error("explain: want the exchange's refusal beside the rules that passed")
+	}
+	before := w.now
+	w.pass(1_800_000)
+	if n := w.sendings(placement.Entry, before); n < 5 || n > 9 {
+		t.Errorf("later: want one in five minutes, have %d in 30", n)
+	}
+	w.network = nil
+	w.pass(301_000)
+	w.wantHeld(10)
+	w.wantSound()
+}
+
+func TestARefusalByAnotherCodeIsCountedByItself(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10), protected)
+	codes := 0
+	w.network = func(call *Call) fate {
+		if call.Request.Operation.Places() && call.Request.Order.StopPrice != 0 {
+			codes++
+			return fate{err: &exchange.Refusal{Status: 400, Code: 1100 + codes%2, Message: "alternates"}}
+		}
+		return fate{}
+	}
+	w.pass(600_000)
+	if codes > 40 {
+		t.Errorf("codes that alternate: want it capped all the same, have %d placements in ten minutes", codes)
+	}
+}
+
+func TestARefusedLeverageAndARefusedCancelBackOff(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10), func(w *world) { w.config.Strategies[0].Leverage = 20 })
+	asked := 0
+	w.network = func(call *Call) fate {
+		if call.Request.Operation == exchange.FuturesSetLeverage {
+			asked++
+			return fate{err: &exchange.Refusal{Status: 400, Code: 1120, Message: "no such leverage"}}
+		}
+		return fate{}
+	}
+	w.pass(60_000)
+	if asked < 2 || asked > 5 {
+		t.Errorf("leverage: want a handful in a minute, have %d", asked)
+	}
+	w.wantState("refused")
+
+	wish := true
+	w = newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
+		plan.OrdersSet = true
+		if wish {
+			plan.Orders = []strategy.DesiredOrder{{Key: "low", Side: exchange.Buy, Price: 40_000e8, Quantity: 10}}
+		}
+	})
+	w.pass(5_000)
+	wish, asked = false, 0
+	w.network = func(call *Call) fate {
+		if call.Request.Operation == exchange.FuturesCancel {
+			asked++
+			return fate{err: &exchange.Refusal{Status: 400, Code: 1121, Message: "no"}}
+		}
+		return fate{}
+	}
+	w.pass(60_000)
+	if asked < 4 || asked > 8 {
+		t.Errorf("cancel: want a handful in a minute, have %d", asked)
+	}
+	w.wantState("refused")
+	w.network = nil
+	w.pass(61_000)
+	if len(w.engine.Book().Live()) != 0 {
+		t.Errorf("want it canceled\n%s", w.story())
+	}
+}
+
+func TestLostAnswersLeaveNoMorePlacementsUnsettledThanMaxOpenOrders(t *testing.T) {
+	t.Parallel()
+	live := func(w *world) {
+		w.config.Settle = placement.UnmeasuredSettle
+		w.config.Limits.MaxOpenOrders = 6
+	}
+	w := newWorld(t, hold(10), protected, live)
+	w.pass(5_000)
+	w.network = every(fate{lost: true})
+	w.byHand(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
+	most := 0
+	for range 300 {
+		w.pass(1_000)
+		most = max(most, len(w.engine.Book().Live()))
+	}
+	if most > 6 {
+		t.Errorf("want at most 6 placements unsettled, have %d\n%s", most, w.story())
+	}
+	w.network = nil
+	w.pass(200_000)
+	if !w.engine.Status().Strategies[0].Protected {
+		t.Errorf("want it protected once answers come\n%s", w.story())
+	}
+}
+
+func TestLostAnswersBackOffToo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10), protected, func(w *world) { w.config.Settle = placement.UnmeasuredSettle })
+	w.pass(5_000)
+	w.network = every(fate{lost: true})
+	w.byHand(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
+	before := w.now
+	w.pass(120_000)
+	if n := w.sendings(placement.StopLoss, before); n < 5 || n > 12 {
+		t.Errorf("two minutes of lost answers: want about ten stops, have %d", n)
+	}
+}
