@@ -97,10 +97,10 @@ func TestEveryQuestionIsAnsweredInEveryForm(t *testing.T) {
 	}
 	diff := exec.Command(binary, "config", "diff", "-o", "csv", "--listen", address)
 	diff.Dir = directory
-	told, err := diff.Output()
+	output, err := diff.Output()
 	wantExit(t, "config diff of what a flag overrides", err, failure.Negative)
-	if want := "key,running,files\nlisten,127.0.0.1:0,127.0.0.1:8420\n"; string(told) != want {
-		t.Errorf("config diff: want %q, have %q", want, told)
+	if want := "key,running,files\nlisten,127.0.0.1:0,127.0.0.1:8420\n"; string(output) != want {
+		t.Errorf("config diff: want %q, have %q", want, output)
 	}
 	late := time.Now().Add(60 * time.Second)
 	for ask("positions", "-o", "jsonl") == "" { // the board is drawn some times a second
@@ -155,7 +155,7 @@ func TestEveryQuestionIsAnsweredInEveryForm(t *testing.T) {
 	}
 	for late := time.Now().Add(60 * time.Second); ask("logs", "--event", "strategy.tick", "-o", "jsonl") == ""; {
 		if time.Now().After(late) {
-			t.Fatal("60 s at level debug without a tick told")
+			t.Fatal("60 s at level debug without a tick logged")
 		}
 	}
 	for _, verb := range [][]string{{"plan"}, {"explain", "accumulate"}, {"explain", "trend"}, {"explain", "hold", "--at", "1s"}} {
@@ -163,7 +163,7 @@ func TestEveryQuestionIsAnsweredInEveryForm(t *testing.T) {
 			t.Errorf("%v -o json: want JSON, have %s", verb, have)
 		}
 		if have := ask(verb...); strings.Contains(have, "%!") || len(have) < 200 {
-			t.Errorf("%v: want it told in words, have %s", verb, have)
+			t.Errorf("%v: want it in words, have %s", verb, have)
 		}
 	}
 	if have := ask("explain", "accumulate"); !strings.Contains(have, "slices due") || !strings.Contains(have, "in force: 0.0") {
@@ -224,9 +224,9 @@ func TestWatchingGoesOnUntilItIsInterrupted(t *testing.T) {
 	}
 	t.Cleanup(func() { command.Process.Kill() })
 	lines := bufio.NewScanner(pipe)
-	for look := range 3 {
+	for attempt := range 3 {
 		if !lines.Scan() || !json.Valid(lines.Bytes()) {
-			t.Fatalf("look %d: want a line of JSON, have %q, %v", look, lines.Text(), lines.Err())
+			t.Fatalf("look %d: want a line of JSON, have %q, %v", attempt, lines.Text(), lines.Err())
 		}
 	}
 	command.Process.Signal(os.Interrupt)

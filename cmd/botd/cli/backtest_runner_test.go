@@ -21,7 +21,7 @@ import (
 
 // newLab is a lab over a configuration with one strategy and some files of candles,
 // one of them linked from outside.
-func newLab(t *testing.T) (*runner.Runner, string) {
+func newRunner(t *testing.T) (*runner.Runner, string) {
 	t.Helper()
 	directory := t.TempDir()
 	write := func(name, text string) {
@@ -74,9 +74,9 @@ func newLab(t *testing.T) (*runner.Runner, string) {
 
 const stored = "candles/futures/BTC-USDT/1h.csv"
 
-func TestALabOffersWhatIsConfiguredAndRecorded(t *testing.T) {
+func TestTheBacktestRunnerOffersWhatIsConfiguredAndRecorded(t *testing.T) {
 	t.Parallel()
-	l, _ := newLab(t)
+	l, _ := newRunner(t)
 	c := l.Choices()
 	if len(c.Files) != 1 || c.Files[0].File != stored || c.Files[0].Symbol != "BTC-USDT" || c.Files[0].Interval != "1h" || c.Files[0].Bytes == 0 {
 		t.Errorf("want the recorded file alone: no link, no other file; have %+v", c.Files)
@@ -90,9 +90,9 @@ func TestALabOffersWhatIsConfiguredAndRecorded(t *testing.T) {
 	}
 }
 
-func TestALabRefusesWhatItCanNotRun(t *testing.T) {
+func TestTheBacktestRunnerRefusesWhatItCannotRun(t *testing.T) {
 	t.Parallel()
-	l, directory := newLab(t)
+	l, directory := newRunner(t)
 	for _, c := range []struct {
 		name  string
 		asked api.BacktestRequest
@@ -135,24 +135,24 @@ type reported struct {
 }
 
 // readReport is what a run left.
-func readReport(t *testing.T, directory string) (told reported) {
+func readReport(t *testing.T, directory string) (report reported) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(directory, "report.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(text, &told); err != nil {
+	if err := json.Unmarshal(text, &report); err != nil {
 		t.Fatal(err)
 	}
 	if page, err := os.Stat(filepath.Join(directory, "report.html")); err != nil || page.Size() == 0 {
 		t.Errorf("want a page: %v", err)
 	}
-	return told
+	return report
 }
 
-func TestALabRunsWhatTheCommandLineRuns(t *testing.T) {
+func TestTheBacktestRunnerRunsWhatTheCommandLineRuns(t *testing.T) {
 	t.Parallel()
-	l, directory := newLab(t)
+	l, directory := newRunner(t)
 	if code := execute(
 		[]string{
 			"backtest",
@@ -218,9 +218,9 @@ func TestALabRunsWhatTheCommandLineRuns(t *testing.T) {
 
 // TestALabRunsWhatTheDaemonRecords has the daemon in the middle of a line, and
 // rates of funding beside the candles.
-func TestALabRunsWhatTheDaemonRecords(t *testing.T) {
+func TestTheBacktestRunnerRunsWhatTheDaemonRecords(t *testing.T) {
 	t.Parallel()
-	l, directory := newLab(t)
+	l, directory := newRunner(t)
 	text, err := os.ReadFile(l.Path(stored))
 	if err != nil {
 		t.Fatal(err)
@@ -249,9 +249,9 @@ func TestALabRunsWhatTheDaemonRecords(t *testing.T) {
 	}
 }
 
-func TestALabStopsWhenItIsTold(t *testing.T) {
+func TestTheBacktestRunnerStopsOnRequest(t *testing.T) {
 	t.Parallel()
-	l, _ := newLab(t)
+	l, _ := newRunner(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
 	err := l.Run(ctx, &api.BacktestRequest{Strategy: "cross", Candles: 500_000}, t.TempDir(), func(phase string, share float64) {
@@ -269,6 +269,6 @@ func TestALabStopsWhenItIsTold(t *testing.T) {
 		func(string, float64) {},
 	); err == nil ||
 		!strings.Contains(err.Error(), "it holds") {
-		t.Errorf("a period without candles: want what it holds told, have %v", err)
+		t.Errorf("a period without candles: want its contents reported, have %v", err)
 	}
 }

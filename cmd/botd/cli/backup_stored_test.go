@@ -14,7 +14,7 @@ import (
 
 // TestTheNewestBackupsOfTheDaemonAreKept has one made where there are as many as are
 // kept, beside files that are nobody's.
-func TestTheNewestBackupsOfTheDaemonAreKept(t *testing.T) {
+func TestTheDaemonStoresItsNewestBackups(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	oldJournal(t, filepath.Join(directory, journal.FileName))

@@ -85,13 +85,15 @@ func TestNoCanaryIsInAnySink(t *testing.T) {
 	log.wait(t, `"reconcile.round"`) // at level debug
 	p.signals(log.String())
 
-	for _, verb := range [][]string{{"status"}, {"orders"}, {"intents"}, {"positions"}, {"limits"}, {"config", "show", "--effective"}, {"config", "show"}, {"journal", "export"}, {"check"}} {
+	for _, verb := range [][]string{{"status"}, {"orders"}, {"intents"}, {"positions"}, {"limits"}, {"config", "show", "--effective"},
+		{"config", "show"}, {"journal", "export"}, {"check"}} {
 		p.run(failure.OK, verb...)
 	}
 	p.run(failure.Negative, "doctor") // the exchange's clock is the test's, far from this machine's
 	bundle := strings.TrimSpace(p.run(failure.OK, "support", "--out", "bundle.tar.gz"))
 	names := p.unpack(filepath.Join(p.directory, strings.TrimSpace(strings.Split(bundle, "\n")[len(strings.Split(bundle, "\n"))-1])))
-	for _, want := range []string{"version.json", "doctor.json", "config.yaml", "journal-live.json", "journal-live.jsonl", "daemon-status.json", "daemon-logs.json", "daemon-risk-limits.json", "daemon-metrics.txt"} {
+	for _, want := range []string{"version.json", "doctor.json", "config.yaml", "journal-live.json", "journal-live.jsonl", "daemon-status.json",
+		"daemon-logs.json", "daemon-risk-limits.json", "daemon-metrics.txt"} {
 		if !strings.Contains(names, "/"+want) {
 			t.Errorf("bundle: want %s, have %s", want, names)
 		}
@@ -110,7 +112,7 @@ func TestNoCanaryIsInAnySink(t *testing.T) {
 	p.scan()
 }
 
-// refusing is the address of a service that repeats in its refusal all it was told:
+// refusing is the address of a service that repeats the whole request in its refusal:
 // the worst that may stand in an error.
 func refusing(t *testing.T) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -127,7 +129,7 @@ func (p *place) signals(log string) {
 	p.t.Helper()
 	at := regexp.MustCompile(`signals   (http://\S+?)"`).FindStringSubmatch(log)
 	if at == nil {
-		p.t.Fatalf("want to be told where signals are taken: %s", log)
+		p.t.Fatalf("want the address of signals logged: %s", log)
 	}
 	for i, body := range []string{`{"token":"` + canarySignal + `","strategy":"nobody","target":"1"}`, `{"token":"` + canarySignal, canarySignal} {
 		response, err := http.Post(at[1], "application/json", strings.NewReader(body))
@@ -175,7 +177,8 @@ func (p *place) unpack(path string) (names string) {
 func (p *place) scan() {
 	p.t.Helper()
 	var forbidden []string
-	for _, secret := range []string{canaryKey, canarySecret, canarySignal, canaryTelegram, strings.Split(canaryTelegram, ":")[1], canaryTopic, canaryUser, canaryWord} {
+	for _, secret := range []string{canaryKey, canarySecret, canarySignal, canaryTelegram, strings.Split(canaryTelegram, ":")[1], canaryTopic,
+		canaryUser, canaryWord} {
 		forbidden = append(forbidden, support.Encodings(secret)...)
 	}
 	err := filepath.WalkDir(p.directory, func(path string, entry fs.DirEntry, err error) error {

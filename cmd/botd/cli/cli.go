@@ -42,7 +42,7 @@ func execute(arguments []string, stdout, stderr io.Writer) int {
 	return caught(stderr, func() int { return perform(arguments, stdout, stderr) })
 }
 
-// caught runs something; a panic of it is told, and is exit code 70.
+// caught runs a function; a panic is reported, with exit code 70.
 func caught(stderr io.Writer, do func() int) (code int) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -69,7 +69,7 @@ func perform(arguments []string, stdout, stderr io.Writer) int {
 	}
 	code := failure.CodeOf(err)
 	if s, ended := failure.SignalOf(context.Cause(ctx)); ended {
-		if _, told := failure.SignalOf(err); told || errors.Is(err, context.Canceled) {
+		if _, signalled := failure.SignalOf(err); signalled || errors.Is(err, context.Canceled) {
 			code = failure.SignalCode(s) // whatever a command makes of being interrupted
 		}
 	}
@@ -111,13 +111,18 @@ func newRoot() *cobra.Command {
 	root.SetVersionTemplate(version.Line() + "\n")
 	root.Flags().Bool("version", false, "say which botd this is; botd version says more")
 	given.Add(root)
-	group(root, "begin", "To begin with:", offline.NewInit(), offline.NewCheck(), offline.NewDoctor(), daemon.NewRun(), with(research.NewStrategy(), daemon.NewStrategyStops()...))
-	group(root, "watch", "What the running daemon does:", daemon.NewStatus(), daemon.NewOrders(), daemon.NewFills(), daemon.NewTrades(), daemon.NewPositions(), daemon.NewAccount(), daemon.NewLimits(), offline.NewLedger(), daemon.NewLogs())
+	group(root, "begin", "To begin with:", offline.NewInit(), offline.NewCheck(), offline.NewDoctor(), daemon.NewRun(),
+		with(research.NewStrategy(), daemon.NewStrategyStops()...))
+	group(root, "watch", "What the running daemon does:", daemon.NewStatus(), daemon.NewOrders(), daemon.NewFills(), daemon.NewTrades(),
+		daemon.NewPositions(), daemon.NewAccount(), daemon.NewLimits(), offline.NewLedger(), daemon.NewLogs())
 	group(root, "why", "Why it does, or does not:", daemon.NewExplain(), daemon.NewPlan(), daemon.NewIntents(), daemon.NewRisk(), daemon.NewReconcile())
 	group(root, "stop", "To stop and to go on:", daemon.NewHalt(), daemon.NewRearm(), daemon.NewResolve())
-	group(root, "test", "To test strategies, and botd itself:", research.NewBacktest(), research.NewSweep(), research.NewData(), research.NewIndicator(), research.NewExchange(), research.NewBench())
+	group(root, "test", "To test strategies, and botd itself:", research.NewBacktest(), research.NewSweep(), research.NewData(),
+		research.NewIndicator(), research.NewExchange(), research.NewBench())
 	group(root, "venue", "What a venue says:", venue.NewMarkets(), venue.NewCandles(), venue.NewBook(), venue.NewProbe())
-	group(root, "operate", "To operate it:", with(offline.NewConfig(), daemon.NewConfigDiff(), daemon.NewConfigReload()), daemon.NewLogin(), daemon.NewToken(), offline.NewNotify(), daemon.NewLogLevel(), offline.NewJournal(), offline.NewBackup(), offline.NewRestore(), offline.NewMigrate(), offline.NewSupport(),
+	group(root, "operate", "To operate it:", with(offline.NewConfig(), daemon.NewConfigDiff(), daemon.NewConfigReload()), daemon.NewLogin(),
+		daemon.NewToken(), offline.NewNotify(), daemon.NewLogLevel(), offline.NewJournal(), offline.NewBackup(), offline.NewRestore(),
+		offline.NewMigrate(), offline.NewSupport(),
 		daemon.NewHealthcheck(), offline.NewOps(), offline.NewMan(), offline.NewVersion())
 	simulated := shell.Group("sim", "the simulated exchange", "", "", shell.Alias("serve", research.NewExchange()))
 	simulated.Hidden = true
@@ -157,7 +162,8 @@ func taught(ran *cobra.Command, err error) error {
 		}
 		return failure.Usagef("%s takes no argument %q\nhint: %s", ran.CommandPath(), word, ran.UseLine())
 	case strings.HasPrefix(text, "accepts "), strings.HasPrefix(text, "requires at "):
-		text = strings.NewReplacer("accepts ", "takes ", "requires at ", "takes at ", "arg(s), received", "argument(s), not", "arg(s), only received", "argument(s), not").Replace(text)
+		text = strings.NewReplacer("accepts ", "takes ", "requires at ", "takes at ", "arg(s), received", "argument(s), not", "arg(s), only received",
+			"argument(s), not").Replace(text)
 		return failure.Usagef("%s %s\nhint: %s", ran.CommandPath(), text, ran.UseLine())
 	}
 	return err
@@ -188,5 +194,6 @@ var elsewhereFlags = map[string]string{
 	"strategy-list": "-s again and again", "pairs": "symbol in the strategy's file", "fee": "backtest: {fees: {taker: 0.0005}} in the strategy's file",
 	"starting-balance": "backtest: {cash: 10000} in the strategy's file", "dry-run-wallet": "simulated: {futures: 10000} in botd.yaml",
 	"export": "--out DIR", "export-filename": "--out DIR", "notes": "--note TEXT", "userdir": "-c DIR", "datadir": "--data FILE, or data_dir in botd.yaml",
-	"epochs": "botd sweep run --vary NAME=FROM..TO..STEP", "param": "--vary NAME=VALUE,VALUE of botd sweep run", "logfile": "2> FILE", "db-url": "data_dir in botd.yaml",
+	"epochs": "botd sweep run --vary NAME=FROM..TO..STEP", "param": "--vary NAME=VALUE,VALUE of botd sweep run", "logfile": "2> FILE",
+	"db-url": "data_dir in botd.yaml",
 }

@@ -196,23 +196,23 @@ func TestTheScriptsOfAReleaseAreSound(t *testing.T) {
 	}
 }
 
-func TestOperationsTellsWhatToDoOnEveryAlert(t *testing.T) {
+func TestOperationsDocumentsTheActionForEveryAlert(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told, want []string
+	var documented, want []string
 	for _, heading := range regexp.MustCompile(`(?m)^### (Botd\w+)$`).FindAllStringSubmatch(string(text), -1) {
-		told = append(told, heading[1])
+		documented = append(documented, heading[1])
 	}
 	for _, alert := range ops.Alerts() {
 		want = append(want, alert.Name)
 	}
-	slices.Sort(told)
+	slices.Sort(documented)
 	slices.Sort(want)
-	if !slices.Equal(told, want) {
-		t.Errorf("want a heading for each alert\n%q, have\n%q", want, told)
+	if !slices.Equal(documented, want) {
+		t.Errorf("want a heading for each alert\n%q, have\n%q", want, documented)
 	}
 	for _, page := range []string{string(text), deployed(t, "compose/compose.yaml")} {
 		for _, line := range regexp.MustCompile("(?m)(?:^ {4}|`)botd ([a-z].*?)(?:`|#| {3}|$)").FindAllStringSubmatch(page, -1) {

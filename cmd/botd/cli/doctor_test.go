@@ -60,14 +60,14 @@ func TestEverythingTheDoctorFindsBrokenHasAMend(t *testing.T) {
 		{"another botd at the address", another.Listener.Addr().String(), func(string) error { return nil }, "daemon", "listen"},
 	} {
 		d := diagnose(t, c.listen, c.spoil)
-		told := false
+		found := false
 		for _, f := range d.Findings {
 			if f.State != doctor.StateOK && f.Mend == "" {
 				t.Errorf("%s: %s: %q has no mend", c.name, f.Check, f.What)
 			}
-			told = told || f.Check == c.check && f.State == doctor.StateFail && strings.Contains(f.Mend, c.mend)
+			found = found || f.Check == c.check && f.State == doctor.StateFail && strings.Contains(f.Mend, c.mend)
 		}
-		if !told || d.OK {
+		if !found || d.OK {
 			t.Errorf("%s: want a failure of %s whose mend says %q, have %+v", c.name, c.check, c.mend, d.Findings)
 		}
 	}

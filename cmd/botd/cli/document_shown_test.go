@@ -161,9 +161,9 @@ func TestTablesOfDocumentsAreWhole(t *testing.T) {
 	}
 }
 
-// TestEveryCredentialIsTold finds the names of systemd's credentials in the
+// TestEveryCredentialIsDocumented finds the names of systemd's credentials in the
 // configuration's code.
-func TestEveryCredentialIsTold(t *testing.T) {
+func TestEveryCredentialIsDocumented(t *testing.T) {
 	t.Parallel()
 	sources, err := filepath.Glob(filepath.Join(above, "configs", "*.go"))
 	if err != nil {
@@ -188,7 +188,7 @@ func TestEveryCredentialIsTold(t *testing.T) {
 }
 
 // TestHintsNameOnlyKeysThereAre reads "block: {key: ..." in every text of the code:
-// who is told to write it must find that it is read.
+// a key that a hint recommends must exist.
 func TestHintsNameOnlyKeysThereAre(t *testing.T) {
 	t.Parallel()
 	root, file := configs.Keys()
@@ -212,8 +212,8 @@ func TestHintsNameOnlyKeysThereAre(t *testing.T) {
 	}
 }
 
-// TestFiguresThatDocumentsTellAreTheCodes counts what can be counted at once.
-func TestFiguresThatDocumentsTellAreTheCodes(t *testing.T) {
+// TestFiguresInDocumentsAreTheCodes counts what a document gives a number of.
+func TestFiguresInDocumentsAreTheCodes(t *testing.T) {
 	t.Parallel()
 	pages := 0
 	for _, alert := range ops.Alerts() {
@@ -293,7 +293,8 @@ func TestMessagesNameOnlyFlagsThereAre(t *testing.T) {
 		command.InitDefaultHelpFlag()
 	}
 	total := 0
-	for _, found := range regexp.MustCompile(`\bbotd ([a-z][a-z-]+(?: [a-z][a-z-]+)?(?: [A-Z]+)*(?: (?:--[a-z-]+|-[a-z])(?:[ =][A-Za-z0-9|/.-]+)?)+)`).FindAllStringSubmatch(sourceText(t, false), -1) {
+	line := regexp.MustCompile(`\bbotd ([a-z][a-z-]+(?: [a-z][a-z-]+)?(?: [A-Z]+)*(?: (?:--[a-z-]+|-[a-z])(?:[ =][A-Za-z0-9|/.-]+)?)+)`)
+	for _, found := range line.FindAllStringSubmatch(sourceText(t, false), -1) {
 		total++
 		text, _, _ := strings.Cut(found[1], " --help")
 		if wrong := wrongIn(root, text); wrong != "" {

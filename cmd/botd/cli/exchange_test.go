@@ -53,7 +53,7 @@ func TestTheExchangesPageIsTrue(t *testing.T) {
 func startExchange(t *testing.T, arguments []string) string {
 	t.Helper()
 	process := exec.Command("botd", append(arguments, "--listen", "127.0.0.1:0")...)
-	told, err := process.StderrPipe()
+	stderr, err := process.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func startExchange(t *testing.T, arguments []string) string {
 		_ = process.Process.Kill() // it may have ended
 		_ = process.Wait()
 	})
-	for lines := bufio.NewScanner(told); lines.Scan(); {
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
 		if _, address, found := strings.Cut(lines.Text(), "listens on "); found {
 			return address
 		}
@@ -121,7 +121,7 @@ func TestEveryFlagOfTheExchangeIsOnItsPage(t *testing.T) {
 	}
 }
 
-func TestWhereVenuesDifferTheExchangeIsToldSo(t *testing.T) {
+func TestTheExchangeSimulatesWhereVenuesDiffer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ flag, hint string }{
 		{"--futures-fees=0.02%", "MAKER,TAKER"},
@@ -142,7 +142,8 @@ func TestWhereVenuesDifferTheExchangeIsToldSo(t *testing.T) {
 	base := startExchange(
 		t,
 		strings.Fields(
-			"exchange --market still --clock manual --control --account K:S --futures-fees 0,1% --spot-fees 0.2%,0.3% --delay 0 --delay-spread 1ms --opposite net --window 1s --liquidation-fee 1%",
+			"exchange --market still --clock manual --control --account K:S --futures-fees 0,1% --spot-fees 0.2%,0.3% --delay 0 "+
+				"--delay-spread 1ms --opposite net --window 1s --liquidation-fee 1%",
 		),
 	)
 	if have := curl(t, base, "curl -s "+"http://"+server.DefaultListen+"/fapi/v1/time"); !strings.Contains(have, "serverTime") {
@@ -153,7 +154,8 @@ func TestWhereVenuesDifferTheExchangeIsToldSo(t *testing.T) {
 func TestAccountsOfAFileHaveTheirOwnDepositsFeesAndPermissions(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "accounts.yaml")
-	text := "alice:\n  secret: of alice\n  futures: 20000\n  spot: {USDT: 5, SOL: 7}\n  fees: {futures: {taker: 1%}}\nbob:\n  secret: of bob\n  permission: read\n"
+	text := "alice:\n  secret: of alice\n  futures: 20000\n  spot: {USDT: 5, SOL: 7}\n  fees: {futures: {taker: 1%}}\nbob:\n  secret: of " +
+		"bob\n  permission: read\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -170,20 +172,21 @@ func TestAccountsOfAFileHaveTheirOwnDepositsFeesAndPermissions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := account.WalletBalance.String()
+		balance := account.WalletBalance.String()
 		wallet, err := c.SpotWallet(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, b := range wallet {
 			if !b.Free.IsZero() {
-				told += fmt.Sprintf(" %s %s", b.Asset, b.Free)
+				balance += fmt.Sprintf(" %s %s", b.Asset, b.Free)
 			}
 		}
-		return told
+		return balance
 	}
 	alice := client("alice")
-	for c, want := range map[*rest.Client]string{alice: "20000 SOL 7 USDT 5", client("bob"): "10000 BTC 1 USDT 10000", client("carol"): "10000 BTC 1 USDT 10000"} {
+	for c, want := range map[*rest.Client]string{alice: "20000 SOL 7 USDT 5", client("bob"): "10000 BTC 1 USDT 10000",
+		client("carol"): "10000 BTC 1 USDT 10000"} {
 		if have := balances(c); have != want {
 			t.Errorf("want %s, have %s", want, have)
 		}
@@ -222,7 +225,7 @@ func TestWhatKeepsTheExchangeFromStartingHasItsExitCode(t *testing.T) {
 		text      string
 	}{
 		{[]string{"--accounts", write("list.yaml", "- alice\n")}, failure.Config, "list.yaml:1: the file must be a block of keys"},
-		{[]string{"--accounts", write("bare.yaml", "alice: x\nbob: {permission: both}\n")}, failure.Config, "bare.yaml:2: bob has no secret"},
+		{[]string{"--accounts", write("short.yaml", "alice: x\nbob: {permission: both}\n")}, failure.Config, "short.yaml:2: bob has no secret"},
 		{[]string{"--accounts", write("typo.yaml", "alice:\n  secret: hush\n  future: 5\n")}, failure.Config, `did you mean "futures"?`},
 		{[]string{"--accounts", write("none.yaml", "")}, failure.Config, "holds no account"},
 		{[]string{"--accounts", filepath.Join(directory, "missing.yaml")}, failure.NoInput, "missing.yaml"},
@@ -250,7 +253,9 @@ func TestWhatKeepsTheExchangeFromStartingHasItsExitCode(t *testing.T) {
 func TestAVenuesOwnListsAreSymbolsForTheExchange(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "symbols.yaml")
-	text := `[{"symbol":"DOGE-USDT","baseAsset":"DOGE","quoteAsset":"USDT","quantityTick":1,"priceTick":1e-05,"minNotional":5,"maxNotional":200000,"isTrade":true,"isReduceOnly":false,"isCancelOrder":true,"fundingIntervalHours":4}]`
+	text := `[{"symbol":"DOGE-USDT","baseAsset":"DOGE","quoteAsset":"USDT","quantityTick":1,
+		"priceTick":1e-05,"minNotional":5,"maxNotional":200000,"isTrade":true,"isReduceOnly":false,
+		"isCancelOrder":true,"fundingIntervalHours":4}]`
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

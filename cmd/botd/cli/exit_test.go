@@ -71,7 +71,7 @@ func TestExitCodesAreTheContracts(t *testing.T) {
 		{"a shell there is not", []string{"completion", "tcsh"}, failure.Usage},
 		{"no daemon to be healthy", []string{"healthcheck", "-c", "good", "--listen", "127.0.0.1:1"}, failure.Unavailable},
 		{"no daemon", []string{"status", "-c", "good", "--listen", "127.0.0.1:1"}, failure.Unavailable},
-		{"a data directory that can not be made", []string{"run", "-c", "file"}, failure.IO},
+		{"a data directory that cannot be created", []string{"run", "-c", "file"}, failure.IO},
 		{"no credentials", []string{"run", "-c", "live", "--mode", "live"}, failure.Credentials},
 		{"running a bad configuration", []string{"run", "-c", "bad"}, failure.Config},
 		{"no journal yet", []string{"journal", "verify", "-c", "good"}, failure.NoInput},
@@ -120,7 +120,7 @@ func TestAPanicIsCode70WithItsStack(t *testing.T) {
 	}
 	for _, want := range []string{"internal error: a rule broken", "exit_test.go", "hint: "} {
 		if !strings.Contains(stderr.String(), want) {
-			t.Errorf("what a panic tells: want %q, have %s", want, stderr.String())
+			t.Errorf("the output of a panic: want %q, have %s", want, stderr.String())
 		}
 	}
 }
@@ -132,7 +132,7 @@ func TestASignalEndsACommandWithItsCode(t *testing.T) {
 	for _, c := range []struct {
 		signal    os.Signal
 		arguments []string
-		until     string // what it has told when it is interrupted; its stderr
+		until     string // its output when it is interrupted; its stderr
 		want      int
 	}{
 		{os.Interrupt, []string{"exchange", "--listen", "127.0.0.1:0"}, "listens", 0},
@@ -142,19 +142,19 @@ func TestASignalEndsACommandWithItsCode(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.arguments[0], " ", c.signal), func(t *testing.T) {
 			t.Parallel()
-			told := &overheard{more: make(chan struct{})}
+			output := &overheard{more: make(chan struct{})}
 			command := exec.Command(self(t), c.arguments...)
-			command.Dir, command.Stderr = t.TempDir(), told
+			command.Dir, command.Stderr = t.TempDir(), output
 			if err := command.Start(); err != nil {
 				t.Fatal(err)
 			}
 			defer command.Process.Kill()
 			late := time.After(60 * time.Second)
-			for text, more := told.soFar(); !strings.Contains(text, c.until); text, more = told.soFar() {
+			for text, more := output.soFar(); !strings.Contains(text, c.until); text, more = output.soFar() {
 				select {
 				case <-more:
 				case <-late:
-					t.Fatalf("want %q told, have %s", c.until, text)
+					t.Fatalf("want %q in the output, have %s", c.until, text)
 				}
 			}
 			if err := command.Process.Signal(c.signal); err != nil {
@@ -162,7 +162,7 @@ func TestASignalEndsACommandWithItsCode(t *testing.T) {
 			}
 			_ = command.Wait() // its code is what counts
 			if have := command.ProcessState.ExitCode(); have != c.want {
-				text, _ := told.soFar()
+				text, _ := output.soFar()
 				t.Errorf("want exit code %d, have %d\n%s", c.want, have, text)
 			}
 		})

@@ -30,8 +30,8 @@ func TestAHaltNobodyHearsIsInForceFromTheNextStart(t *testing.T) {
 		return paths
 	}
 	halt := []string{"halt", "--level", "flatten", "--reason", "nobody hears", "--yes"}
-	if told := p.run(failure.Unavailable, halt...); strings.Contains(told, "kept") {
-		t.Errorf("where nothing ever traded: want nothing kept, have %s", told)
+	if answer := p.run(failure.Unavailable, halt...); strings.Contains(answer, "stored") {
+		t.Errorf("where nothing ever traded: want nothing kept, have %s", answer)
 	}
 	venue := p.venue(address, "halt", "--market", "still")
 	first, log := p.start("daemon", "run", "--mode", "live", "--log-format", "json")
@@ -53,8 +53,8 @@ func TestAHaltNobodyHearsIsInForceFromTheNextStart(t *testing.T) {
 	}
 	_, log = p.start("daemon again", "run", "--mode", "live", "--log-format", "json")
 	log.wait(t, "no answer yet from http://"+address)
-	if told := p.run(failure.Unavailable, halt...); !strings.Contains(told, "the halt is kept in data/live/halt-") {
-		t.Errorf("want to be told that it is kept, have %s", told)
+	if answer := p.run(failure.Unavailable, halt...); !strings.Contains(answer, "the halt is stored in data/live/halt-") {
+		t.Errorf("want it reported that it is stored, have %s", answer)
 	}
 	must(venue.Process.Signal(syscall.SIGCONT))
 	log.wait(t, `"trading.halted"`)
@@ -72,13 +72,13 @@ func TestAHaltNobodyHearsIsInForceFromTheNextStart(t *testing.T) {
 	}
 }
 
-func TestAKeptHaltThatCanNotBeReadIsNoReasonToTrade(t *testing.T) {
+func TestAStoredHaltThatCannotBeReadBlocksTheStart(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	for _, text := range []string{"nonsense", `{"level":"slowly"}`} {
 		p.file("data/demo/halt-1-2.json", text, 0o600)
-		if told := p.run(failure.Data, "run", "--listen", "off"); !strings.Contains(told, "data/demo/halt-1-2.json") {
-			t.Errorf("want the file named, have %s", told)
+		if answer := p.run(failure.Data, "run", "--listen", "off"); !strings.Contains(answer, "data/demo/halt-1-2.json") {
+			t.Errorf("want the file named, have %s", answer)
 		}
 	}
 }

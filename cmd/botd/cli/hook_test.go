@@ -70,8 +70,8 @@ func connected(script *testscript.TestScript, _ bool, paths []string) {
 	})
 }
 
-// toldWithin waits until a file holds a text.
-func toldWithin(script *testscript.TestScript, _ bool, words []string) {
+// loggedWithin waits until a file holds a text.
+func loggedWithin(script *testscript.TestScript, _ bool, words []string) {
 	pattern := regexp.MustCompile(words[0])
 	within(script, words[1]+" holds "+words[0], func() bool {
 		text, err := os.ReadFile(script.MkAbs(words[1]))
@@ -116,7 +116,7 @@ func posted(script *testscript.TestScript, _ bool, words []string) {
 //	asked PATTERN ARGUMENT...
 func askedUntil(script *testscript.TestScript, not bool, words []string) {
 	pattern := regexp.MustCompile(words[0])
-	within(script, "botd "+strings.Join(words[1:], " ")+" tells "+words[0], func() bool {
+	within(script, "botd "+strings.Join(words[1:], " ")+" prints "+words[0], func() bool {
 		if err := script.Exec("botd", words[1:]...); err != nil {
 			return false
 		}

@@ -52,7 +52,7 @@ func TestEveryCommandHasAManualPage(t *testing.T) {
 			continue
 		}
 		if output, err := exec.Command(groff, "-man", "-ww", "-z", "-Tutf8", path).CombinedOutput(); err != nil || len(output) > 0 {
-			t.Errorf("groff -man -ww -z %s: want nothing told, have %v\n%s", path, err, output)
+			t.Errorf("groff -man -ww -z %s: want no output, have %v\n%s", path, err, output)
 		}
 	}
 }
@@ -60,7 +60,8 @@ func TestEveryCommandHasAManualPage(t *testing.T) {
 func TestAPageOfNoCommandIsAMistake(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer
-	for _, arguments := range [][]string{{"man", "nonsense"}, {"man", "run", "more"}, {"man", "--dir", t.TempDir(), "run"}, {"man", "--markdown", "run"}, {"man", "--markdown", "--api"}, {"man", "--into", "x"}} {
+	for _, arguments := range [][]string{{"man", "nonsense"}, {"man", "run", "more"}, {"man", "--dir", t.TempDir(), "run"},
+		{"man", "--markdown", "run"}, {"man", "--markdown", "--api"}, {"man", "--into", "x"}} {
 		if code := execute(arguments, &stdout, &stderr); code != failure.Usage {
 			t.Errorf("botd %v: want exit code %d, have %d", arguments, failure.Usage, code)
 		}

@@ -96,8 +96,8 @@ func TestAnOlderJournalIsMigratedOnceWithABackup(t *testing.T) {
 		t.Errorf("again: want nothing to do, have %+v", again)
 	}
 	execSQL(t, path, "PRAGMA user_version = 99")
-	if _, told := run(failure.Config); !strings.Contains(told, "newer botd") {
-		t.Errorf("a newer journal: want it said, have %s", told)
+	if _, output := run(failure.Config); !strings.Contains(output, "newer botd") {
+		t.Errorf("a newer journal: want it said, have %s", output)
 	}
 }
 
@@ -113,8 +113,8 @@ func TestAStartMigratesAndSaysSo(t *testing.T) {
 	// In use: left alone.
 	migrate := exec.Command(self(t), "migrate")
 	migrate.Dir = directory
-	if told, err := migrate.CombinedOutput(); err != nil || !strings.Contains(string(told), "nothing to do") {
-		t.Errorf("migrate beside a daemon that has done it: want nothing to do, have %v: %s", err, told)
+	if output, err := migrate.CombinedOutput(); err != nil || !strings.Contains(string(output), "nothing to do") {
+		t.Errorf("migrate beside a daemon that has done it: want nothing to do, have %v: %s", err, output)
 	}
 	if err := d.process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestEveryCommandTellsItsForms holds all commands to the same -o, known before
+// TestEveryCommandTeachesAndHasTheSameForms holds all commands to the same -o, known before
 // anything is done, and to a help that teaches.
 func TestEveryCommandTeachesAndHasTheSameForms(t *testing.T) {
 	t.Parallel()

@@ -47,7 +47,7 @@ protect: {stop_loss: 20%}
 	story := first.until(t, "position.changed")
 	for _, event := range []string{"order.acknowledged", "order.fill"} {
 		if !slices.Contains(story, event) {
-			t.Errorf("before there is a position: want %s told, have %v", event, story)
+			t.Errorf("before there is a position: want %s logged, have %v", event, story)
 		}
 	}
 	if err := first.process.Kill(); err != nil {
@@ -66,7 +66,7 @@ protect: {stop_loss: 20%}
 	}
 	story = second.until(t, "daemon.stopped")
 	if !slices.Contains(story, "daemon.left_open") {
-		t.Errorf("at the end: want told what stays open, have %v", story)
+		t.Errorf("at the end: want the log of what stays open, have %v", story)
 	}
 	if err := second.wait(); err != nil {
 		t.Errorf("a clean stop: want exit code 0, have %v", err)
@@ -76,10 +76,10 @@ protect: {stop_loss: 20%}
 	}
 }
 
-// TestAVenueThatHangsIsToldOnEveryScreen stops a venue's process where it stands:
+// TestAHangingVenueIsShownEverywhere stops a venue's process where it stands:
 // readiness, status and metrics say since when, why, and what botd does meanwhile;
 // and that it is over when it goes on.
-func TestAVenueThatHangsIsToldOnEveryScreen(t *testing.T) {
+func TestAHangingVenueIsShownEverywhere(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	binary := self(t)
@@ -92,7 +92,8 @@ func TestAVenueThatHangsIsToldOnEveryScreen(t *testing.T) {
 	write(
 		t,
 		filepath.Join(directory, "configs", "strategies", "hold.yaml"),
-		"name: hold\nstrategy: twap\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1m\nschedule: \"@every 1s\"\nparams: {side: buy, quantity: 0.01, slices: 1, every: 1s}\n",
+		"name: hold\nstrategy: twap\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1m\nschedule: \"@every 1s\"\nparams: {side: buy, "+
+			"quantity: 0.01, slices: 1, every: 1s}\n",
 	)
 	daemon := start(t, binary, directory, "--mode", "paper")
 	daemon.until(t, "position.changed")
@@ -127,7 +128,7 @@ func TestAVenueThatHangsIsToldOnEveryScreen(t *testing.T) {
 		"/metrics",
 	); !strings.Contains(text, `botd_trading_halted{reason="stale"} 1`) ||
 		!strings.Contains(text, "botd_ready 0") {
-		t.Errorf("metrics: want the state told")
+		t.Errorf("metrics: want the state")
 	}
 	if err := venue.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)

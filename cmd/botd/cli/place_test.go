@@ -56,7 +56,8 @@ type place struct {
 func newPlace(t *testing.T) *place { return &place{t, t.TempDir(), map[string]string{}} }
 
 // grows is a strategy that buys a little every second.
-const grows = "name: grow\nstrategy: twap\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1m\nschedule: '@every 1s'\nleverage: 10\nparams: {side: buy, quantity: 1.0, slices: 1000, every: 1s}\n"
+const grows = "name: grow\nstrategy: twap\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1m\nschedule: '@every 1s'\nleverage: 10\nparams: " +
+	"{side: buy, quantity: 1.0, slices: 1000, every: 1s}\n"
 
 // live writes a live configuration for an account of the exchange at an address.
 func (p *place) live(directory, account, address, more string) {

@@ -47,7 +47,7 @@ func TestStoppingFlattensWhereTheConfigurationSaysSo(t *testing.T) {
 	a.settles("0")
 }
 
-func TestWhatAHandTradedIsAdoptedWhereTheConfigurationSaysSo(t *testing.T) {
+func TestAManualTradeIsAdoptedWhereTheConfigurationSaysSo(t *testing.T) {
 	t.Parallel()
 	a := newStage(t, "foreign: adopt\n")
 	daemon := a.run()
@@ -60,9 +60,9 @@ func TestWhatAHandTradedIsAdoptedWhereTheConfigurationSaysSo(t *testing.T) {
 	a.settles("0.05") // the target sells what is too much
 }
 
-func TestARemovedStrategysPositionIsWoundUpOrKept(t *testing.T) {
+func TestARemovedStrategysPositionIsClosedOrStays(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ policy, kept, told string }{
+	for _, c := range []struct{ policy, remaining, event string }{
 		{"on_remove: flatten", "0", "order.settled"},
 		{"on_remove: leave", "0.05", "trading.halted"},
 	} {
@@ -80,9 +80,9 @@ func TestARemovedStrategysPositionIsWoundUpOrKept(t *testing.T) {
 			a.strategy("name: hold", "name: other")
 			a.strategy("BTC-USDT", "ETH-USDT")
 			daemon = a.run()
-			daemon.until(t, c.told)
-			a.settles(c.kept)
-			if c.kept != "0" {
+			daemon.until(t, c.event)
+			a.settles(c.remaining)
+			if c.remaining != "0" {
 				a.want(0, []string{"HALTED (BTC-USDT)", "was removed from the configuration", "botd rearm --symbol BTC-USDT"}, "status")
 			}
 		})

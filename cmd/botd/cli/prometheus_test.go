@@ -110,7 +110,8 @@ func startPrometheus(t *testing.T, prometheus, directory, address string) (base 
 		t.Fatal(err)
 	}
 	config := fmt.Sprintf(
-		"global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [botd.rules.yml]\nscrape_configs:\n  - job_name: botd\n    static_configs: [{targets: [%q]}]\n",
+		"global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [botd.rules.yml]\nscrape_configs:\n  - job_name: botd\n    "+
+			"static_configs: [{targets: [%q]}]\n",
 		address,
 	)
 	for name, text := range map[string]string{"botd.rules.yml": rules, "prometheus.yml": config} {

@@ -18,11 +18,11 @@ import (
 func lineOf(path string, line int) string { return fmt.Sprintf("%s:%d", filepath.Base(path), line) }
 
 // TestTheQuickStartDoesWhatItShows runs the commands of the documents that a
-// newcomer reads first, in order, in a copy of what they find, and compares what
-// is shown with what is told:
+// newcomer reads first, in order, in a copy of what they find, and compares the shown
+// output with the real one:
 //
 //   - from botd run to ^C word by word, with every number, order id and hash left out;
-//     of what run itself tells, the lines that are shown come in that order
+//     of the daemon's own output, the shown lines come in that order
 //   - everything else to the last digit
 //   - a line "..." stands for any lines, and " ..." at the end of one for its rest
 func TestTheQuickStartDoesWhatItShows(t *testing.T) {
@@ -53,10 +53,10 @@ type newcomer struct {
 	directory string
 	address   string
 	daemon    *exec.Cmd
-	told      *overheard
+	log       *overheard
 }
 
-// overheard is what a program told so far.
+// overheard is a program's output so far.
 type overheard struct {
 	mutex sync.Mutex // guards text and more
 	text  bytes.Buffer
@@ -84,7 +84,7 @@ func (n *newcomer) follow(e example) {
 	switch {
 	case arguments[0] == "^C":
 		n.interrupt()
-		n.wantTold(e)
+		n.wantLines(e)
 		return
 	case arguments[0] == "sed":
 		command := exec.Command("sed", arguments[1:]...)
@@ -129,9 +129,9 @@ func (n *newcomer) start(e example, arguments []string) {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	n.address, n.told = address, &overheard{more: make(chan struct{})}
+	n.address, n.log = address, &overheard{more: make(chan struct{})}
 	n.daemon = exec.Command(n.binary, append(arguments, "--listen", address, "--log-format", "console")...)
-	n.daemon.Dir, n.daemon.Stdout, n.daemon.Stderr, n.daemon.Env = n.directory, n.told, n.told, append(os.Environ(), "NO_COLOR=1")
+	n.daemon.Dir, n.daemon.Stdout, n.daemon.Stderr, n.daemon.Env = n.directory, n.log, n.log, append(os.Environ(), "NO_COLOR=1")
 	if err := n.daemon.Start(); err != nil {
 		n.t.Fatal(err)
 	}
@@ -140,15 +140,15 @@ func (n *newcomer) start(e example, arguments []string) {
 			n.daemon.Process.Kill()
 		}
 	})
-	n.wantTold(e)
+	n.wantLines(e)
 }
 
-// wantTold waits until the daemon has told every line that is shown.
-func (n *newcomer) wantTold(e example) {
+// wantLines waits until the daemon has logged every line that is shown.
+func (n *newcomer) wantLines(e example) {
 	n.t.Helper()
 	shown := slices.DeleteFunc(slices.Clone(e.output), func(line string) bool { return line == "" || line == "..." })
 	for late := time.After(60 * time.Second); ; {
-		text, more := n.told.soFar()
+		text, more := n.log.soFar()
 		missing := missed(shown, strings.Split(text, "\n"))
 		if missing == "" {
 			return
@@ -161,9 +161,9 @@ func (n *newcomer) wantTold(e example) {
 	}
 }
 
-// missed is the first line that is not told, in order, or empty.
-func missed(shown, told []string) string {
-	for _, line := range told {
+// missed returns the first shown line that is missing, in order, or nothing.
+func missed(shown, have []string) string {
+	for _, line := range have {
 		if len(shown) > 0 && spoken(line) == spoken(shown[0]) {
 			shown = shown[1:]
 		}
@@ -202,13 +202,13 @@ func (n *newcomer) ask(e example, arguments []string) {
 	}
 }
 
-// output is what a command tells on both its streams.
+// output runs a command and returns both its streams.
 func (n *newcomer) output(arguments []string) string {
 	var both bytes.Buffer
 	command := exec.Command(n.binary, arguments...)
 	command.Dir, command.Stdout, command.Stderr = n.directory, &both, io.Writer(&both)
 	command.Env = append(os.Environ(), "NO_COLOR=1", "BOTD_CACHE="+filepath.Join(n.directory, ".cache"))
-	_ = command.Run() // what it tells is compared, and a check that finds something ends with 1
+	_ = command.Run() // its output is compared, and a check that finds something ends with 1
 	return strings.TrimRight(both.String(), "\n")
 }
 
@@ -244,35 +244,35 @@ func spoken(line string) string {
 func asPrinted(line string) string { return strings.TrimRight(line, " ") }
 
 // matches compares lines in order.
-func matches(shown, told []string, as func(string) string) bool {
+func matches(shown, have []string, as func(string) string) bool {
 	for len(shown) > 0 && shown[len(shown)-1] == "" {
 		shown = shown[:len(shown)-1]
 	}
 	if len(shown) == 0 {
 		return true // nothing is shown of it
 	}
-	return follows(shown, told, as)
+	return follows(shown, have, as)
 }
 
-func follows(shown, told []string, as func(string) string) bool {
+func follows(shown, lines []string, as func(string) string) bool {
 	if len(shown) == 0 {
-		return len(told) == 0
+		return len(lines) == 0
 	}
 	if strings.TrimSpace(shown[0]) == "..." {
-		for i := range len(told) + 1 {
-			if follows(shown[1:], told[i:], as) {
+		for i := range len(lines) + 1 {
+			if follows(shown[1:], lines[i:], as) {
 				return true
 			}
 		}
 		return false
 	}
-	if len(told) == 0 {
+	if len(lines) == 0 {
 		return false
 	}
 	want, cut := strings.CutSuffix(shown[0], " ...")
-	have := as(told[0])
+	have := as(lines[0])
 	if want = as(want); have == want || cut && strings.HasPrefix(have, want) {
-		return follows(shown[1:], told[1:], as)
+		return follows(shown[1:], lines[1:], as)
 	}
 	return false
 }
@@ -280,7 +280,7 @@ func follows(shown, told []string, as func(string) string) bool {
 func TestWhatIsComparedOfAQuickStart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		shown, told string
+		shown, have string
 		as          func(string) string
 		want        bool
 	}{
@@ -298,8 +298,8 @@ func TestWhatIsComparedOfAQuickStart(t *testing.T) {
 		{"│ 0.001 │ running │", "│ 0      │ running │", spoken, true},
 		{"│ 0.001 │ running │", "│ 0      │ halted  │", spoken, false},
 	} {
-		if have := matches(strings.Split(c.shown, "\n"), strings.Split(c.told, "\n"), c.as); have != c.want {
-			t.Errorf("%q shown, %q told: want %v, have %v", c.shown, c.told, c.want, have)
+		if have := matches(strings.Split(c.shown, "\n"), strings.Split(c.have, "\n"), c.as); have != c.want {
+			t.Errorf("%q shown, %q printed: want %v, have %v", c.shown, c.have, c.want, have)
 		}
 	}
 }

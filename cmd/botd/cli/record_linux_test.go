@@ -12,7 +12,7 @@ import (
 
 // TestRecordingOnADiskThatFillsUp records onto a small disk until it is full, and on
 // once there is room: what is written is whole at any time, what was lost is a hole
-// and is counted, and it is told once.
+// and is counted, and it is reported once.
 func TestRecordingOnADiskThatFillsUp(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "data")
@@ -20,10 +20,10 @@ func TestRecordingOnADiskThatFillsUp(t *testing.T) {
 	disk := &filler{t, filepath.Join(directory, "ballast")}
 	symbol, store := sim.DefaultSymbols()[0], tape.Store{Directory: filepath.Join(directory, tape.RecordedFolder)}
 	candles := tape.Generate(5, symbol, exchange.Minute1, 1_704_067_200_000, 400)
-	kept, lost, told := 0, 0, []bool{}
+	stored, lost, notified := 0, 0, []bool{}
 	record := func(from, to int) {
-		recorder := tape.NewRecorder(tape.RecorderConfig{Store: store, Notify: func(err error) { told = append(told, err == nil) },
-			Count: func(k, l int) { kept, lost = kept+k, lost+l }})
+		recorder := tape.NewRecorder(tape.RecorderConfig{Store: store, Notify: func(err error) { notified = append(notified, err == nil) },
+			Count: func(k, l int) { stored, lost = stored+k, lost+l }})
 		for i := from; i < to; i++ {
 			recorder.Candles(symbol, candles.Slice(i, i+1))
 		}
@@ -40,14 +40,14 @@ func TestRecordingOnADiskThatFillsUp(t *testing.T) {
 	record(0, 50)
 	disk.fill()
 	record(50, 200)
-	if n := have().Candles.Len(); n != kept || kept+lost != 200 || lost == 0 || len(told) != 1 || told[0] {
-		t.Errorf("a full disk: want whole candles, the others counted, told once; have %d, %d kept and %d lost, told %v", n, kept, lost, told)
+	if n := have().Candles.Len(); n != stored || stored+lost != 200 || lost == 0 || len(notified) != 1 || notified[0] {
+		t.Errorf("a full disk: want whole candles, the others counted, reported once; have %d, %d stored and %d lost, reported %v", n, stored, lost, notified)
 	}
 	disk.free()
 	record(200, 400)
 	after := have()
-	if n := after.Candles.Len(); n != kept || kept+lost != 400 || len(after.Holes) != 1 || after.Holes[0].Missing != lost ||
+	if n := after.Candles.Len(); n != stored || stored+lost != 400 || len(after.Holes) != 1 || after.Holes[0].Missing != lost ||
 		!slices.Contains(after.Candles.OpenMS, candles.OpenMS[399]) {
-		t.Errorf("room again: want one hole of what was lost, have %d candles, %d kept and %d lost, holes %v", n, kept, lost, after.Holes)
+		t.Errorf("room again: want one hole of what was lost, have %d candles, %d kept and %d lost, holes %v", n, stored, lost, after.Holes)
 	}
 }

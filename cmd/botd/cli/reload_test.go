@@ -24,7 +24,7 @@ size: {quantity: 0.01}
 `
 
 // A script is changed while the daemon runs: the new one takes its place, a bad
-// one does not, and what can not change is said.
+// one does not, and what cannot change is reported.
 func TestAChangedScriptTakesItsPlaceAndABadOneDoesNot(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -65,7 +65,7 @@ func TestAChangedScriptTakesItsPlaceAndABadOneDoesNot(t *testing.T) {
 		t.Errorf("want the configuration that runs shown, have %s", have)
 	}
 	if _, have := askDemo(t, directory, "/api/v1/health"); !strings.Contains(have, "the files changed, and are not taken over") {
-		t.Errorf("health: want it told that files and daemon differ, have %s", have)
+		t.Errorf("health: want it reported that files and daemon differ, have %s", have)
 	}
 	put("strategies/mine.yaml", strings.Replace(reloadedYAML, "1m", "5m", 1))
 	put("botd.yaml", "mode: demo\ndata_dir: ./data\n")
@@ -79,7 +79,7 @@ func TestAChangedScriptTakesItsPlaceAndABadOneDoesNot(t *testing.T) {
 		t.Errorf("want the new configuration shown, have %s", have)
 	}
 	if _, have := askDemo(t, directory, "/api/v1/health"); strings.Contains(have, "not taken over") || strings.Contains(have, "loaded at start") {
-		t.Errorf("health: want it told when it was loaded, have %s", have)
+		t.Errorf("health: want it reported when it was loaded, have %s", have)
 	}
 	if _, have := askDemo(t, directory, "/api/v1/audit?actor=file"); !strings.Contains(have, "strategies.mine.size.quantity 0.02 (was 0.01)") {
 		t.Errorf("audit: want what changed, value by value, have %s", have)
@@ -93,7 +93,7 @@ func hangUp(t *testing.T, d *demo) {
 	}
 }
 
-func TestAStrategyThatIsNewOrGoneIsOneChange(t *testing.T) {
+func TestAnAddedOrRemovedStrategyIsOneChange(t *testing.T) {
 	t.Parallel()
 	const one = "strategies:\n- name: one\n  strategy: twap\n  symbol: BTC-USDT\n  leverage: 1\n"
 	const two = "- name: two\n  strategy: rsi\n  symbol: ETH-USDT\n"

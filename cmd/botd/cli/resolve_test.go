@@ -27,7 +27,7 @@ import (
 // it by hand, and a built daemon that trades beside them.
 type stage struct {
 	t                 *testing.T
-	hand              *rest.Client
+	person            *rest.Client
 	binary, directory string
 	listen            string
 	control           string // the exchange's control interface
@@ -75,23 +75,24 @@ func newStage(t *testing.T, settings string) *stage {
 	}
 	web := httptest.NewServer(venue.Handler())
 	t.Cleanup(web.Close)
-	hand, err := rest.New(rest.Config{BaseURL: web.URL, Key: "me", Secret: []byte("secret")})
+	person, err := rest.New(rest.Config{BaseURL: web.URL, Key: "me", Secret: []byte("secret")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := hand.RefreshSymbols(t.Context()); err != nil {
+	if err := person.RefreshSymbols(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	listen, err := freeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &stage{t: t, hand: hand, control: web.URL + "/control/v1/", directory: t.TempDir(), listen: listen}
+	a := &stage{t: t, person: person, control: web.URL + "/control/v1/", directory: t.TempDir(), listen: listen}
 	a.binary = build(t)
 	write(t, filepath.Join(a.directory, "key"), "me")
 	write(t, filepath.Join(a.directory, "secret"), "secret")
 	write(t, filepath.Join(a.directory, "configs", "botd.yaml"), `mode: live
-exchange: {base_url: "`+web.URL+`", key_file: `+filepath.Join(a.directory, "key")+`, secret_file: `+filepath.Join(a.directory, "secret")+`, settle: {window: 5s, visibility: 1s, staleness: 1s}}
+exchange: {base_url: "`+web.URL+`", key_file: `+filepath.Join(a.directory, "key")+`, secret_file: `+
+		filepath.Join(a.directory, "secret")+`, settle: {window: 5s, visibility: 1s, staleness: 1s}}
 listen: `+a.listen+"\n"+settings)
 	write(t, filepath.Join(a.directory, "configs", "strategies", "hold.yaml"), `name: hold
 strategy: twap
@@ -109,7 +110,7 @@ protect: {stop_loss: 10%}
 // trade buys, or sells, by hand.
 func (a *stage) trade(side exchange.Side, quantity string, reduceOnly bool) {
 	a.t.Helper()
-	symbol, found := a.hand.Symbols().Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
+	symbol, found := a.person.Symbols().Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
 	if !found {
 		a.t.Fatal("no BTC-USDT")
 	}
@@ -117,7 +118,7 @@ func (a *stage) trade(side exchange.Side, quantity string, reduceOnly bool) {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	if _, err := a.hand.FuturesPlace(
+	if _, err := a.person.FuturesPlace(
 		a.t.Context(),
 		exchange.NewOrder{
 			Market:     exchange.Futures,
@@ -159,11 +160,11 @@ func (a *stage) want(code int, parts []string, arguments ...string) string {
 	return output
 }
 
-func TestWhatAHandTradedIsQuarantinedShownAndResolved(t *testing.T) {
+func TestAManualTradeIsQuarantinedShownAndResolved(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		decision, change string
-		kept             string // of the position, in the end
+		remaining        string // of the position, in the end
 	}{
 		{"--adopt", "0.02 is adopted: the position is botd's at 0.07", "0.05"}, // the target sells what is too much
 		{"--ignore", "0.02 of the position is left to whoever made it", "0.07"},
@@ -199,7 +200,7 @@ func TestWhatAHandTradedIsQuarantinedShownAndResolved(t *testing.T) {
 			}
 			a.want(0, []string{"resolved: futures BTC-USDT", c.change}, "resolve", "BTC-USDT", c.decision, "--reason", "I bought it")
 			daemon.until(t, "symbol.resolved")
-			a.settles(c.kept)
+			a.settles(c.remaining)
 			if err := daemon.process.Kill(); err != nil {
 				t.Fatal(err)
 			}
@@ -212,7 +213,7 @@ func TestWhatAHandTradedIsQuarantinedShownAndResolved(t *testing.T) {
 	}
 }
 
-// settles waits until the exchange tells that position of BTC-USDT.
+// settles waits until the exchange reports that position of BTC-USDT.
 func (a *stage) settles(want string) {
 	a.t.Helper()
 	have, late := "", time.Now().Add(30*time.Second)
@@ -220,13 +221,13 @@ func (a *stage) settles(want string) {
 		if now.After(late) {
 			break
 		}
-		positions, err := a.hand.FuturesOpenPositions(a.t.Context())
+		positions, err := a.person.FuturesOpenPositions(a.t.Context())
 		if err != nil {
 			a.t.Fatal(err)
 		}
 		have = "0"
 		for i := range positions {
-			symbol, _ := a.hand.Symbols().Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: positions[i].Symbol})
+			symbol, _ := a.person.Symbols().Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: positions[i].Symbol})
 			if positions[i].Symbol == "BTC-USDT" {
 				have = symbol.QuantityDecimal(positions[i].Signed()).String()
 			}

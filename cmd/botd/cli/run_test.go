@@ -29,9 +29,10 @@ func TestTheDemoTradesAndCarriesOn(t *testing.T) {
 	binary := build(t)
 	first := start(t, binary, directory)
 	story := first.until(t, "order.settled")
-	for _, event := range []string{"market.candle", "strategy.decision", "intent.derived", "risk.approved", "order.placed", "order.acknowledged", "order.fill", "daemon.listening"} {
+	for _, event := range []string{"market.candle", "strategy.decision", "intent.derived", "risk.approved", "order.placed", "order.acknowledged",
+		"order.fill", "daemon.listening"} {
 		if !slices.Contains(story, event) {
-			t.Errorf("before the first settlement: want %s told, have %v", event, story)
+			t.Errorf("before the first settlement: want %s logged, have %v", event, story)
 		}
 	}
 	first.until(t, "position.changed")
@@ -51,7 +52,7 @@ func TestTheDemoTradesAndCarriesOn(t *testing.T) {
 	}
 	story = second.until(t, "daemon.stopped")
 	if !slices.Contains(story, "daemon.left_open") {
-		t.Errorf("at the end: want told what stays open, have %v", story)
+		t.Errorf("at the end: want the log of what stays open, have %v", story)
 	}
 	if err := second.wait(); err != nil {
 		t.Errorf("a clean stop: want exit code 0, have %v", err)
@@ -78,7 +79,8 @@ func TestASecondDaemonOnADataDirectoryIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		arguments []string
 		want      string
-	}{{[]string{"backup", "copy.db"}, "ok: backup copy.db"}, {[]string{"journal", "verify", "--file", "copy.db"}, "the chain is whole"}, {[]string{"restore", "copy.db"}, "in use by another botd"}} {
+	}{{[]string{"backup", "copy.db"}, "ok: backup copy.db"}, {[]string{"journal", "verify", "--file", "copy.db"}, "the chain is whole"},
+		{[]string{"restore", "copy.db"}, "in use by another botd"}} {
 		command := exec.Command(binary, c.arguments...)
 		command.Dir = directory
 		if output, err := command.CombinedOutput(); !strings.Contains(string(output), c.want) {
@@ -109,7 +111,7 @@ func build(t *testing.T) string {
 	return binary
 }
 
-// demo is a running binary and the events it tells.
+// demo is a running binary and the events it logs.
 type demo struct {
 	process *os.Process
 	events  chan string
@@ -143,18 +145,18 @@ func start(t *testing.T, binary, directory string, arguments ...string) *demo {
 	return d
 }
 
-// until returns the events told up to the one named.
+// until returns the logged events up to the one named.
 func (d *demo) until(t *testing.T, event string) (story []string) {
 	t.Helper()
 	late := time.After(60 * time.Second)
 	for {
 		select {
-		case told, open := <-d.events:
+		case logged, open := <-d.events:
 			if !open {
-				t.Fatalf("the program ended before it told %s: %v", event, story)
+				t.Fatalf("the program ended before it logged %s: %v", event, story)
 			}
-			story = append(story, told)
-			if told == event {
+			story = append(story, logged)
+			if logged == event {
 				return story
 			}
 		case <-late:

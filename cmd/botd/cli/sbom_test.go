@@ -13,7 +13,7 @@ import (
 
 func TestTheBillOfTheRealBinaryHoldsWhatGoListsInIt(t *testing.T) {
 	t.Parallel()
-	binary := filepath.Join(t.TempDir(), "botd") // a test's own binary tells no modules
+	binary := filepath.Join(t.TempDir(), "botd") // a test's own binary lists no modules
 	if text, err := exec.Command("go", "build", "-o", binary, "botd/cmd/botd").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

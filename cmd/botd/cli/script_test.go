@@ -91,7 +91,7 @@ func TestScripts(t *testing.T) {
 			"hook":      hook,
 			"address":   address,
 			"connected": connected,
-			"told":      toldWithin,
+			"logged":    loggedWithin,
 			"post":      posted,
 			"asked":     askedUntil,
 			"expand":    expand,

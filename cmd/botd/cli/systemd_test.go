@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestSystemdIsToldHowBotdIs listens in systemd's place.
-func TestSystemdIsToldHowBotdIs(t *testing.T) {
+// TestSystemdIsNotifiedOfBotdsState listens in systemd's place.
+func TestSystemdIsNotifiedOfBotdsState(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(directory, "notify"), Net: "unixgram"})
@@ -28,7 +28,7 @@ func TestSystemdIsToldHowBotdIs(t *testing.T) {
 	if err := socket.SetReadDeadline(time.Now().Add(60 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	told := func(want string) {
+	received := func(want string) {
 		t.Helper()
 		text := make([]byte, 4096)
 		for {
@@ -41,13 +41,13 @@ func TestSystemdIsToldHowBotdIs(t *testing.T) {
 			}
 		}
 	}
-	told("READY=1")
-	told("WATCHDOG=1")
-	told("WATCHDOG=1")
+	received("READY=1")
+	received("WATCHDOG=1")
+	received("WATCHDOG=1")
 	if err := command.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	told("STOPPING=1")
+	received("STOPPING=1")
 	if err := command.Wait(); err != nil {
 		t.Errorf("the end: want exit code 0, have %v", err)
 	}

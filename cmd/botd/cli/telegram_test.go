@@ -71,8 +71,8 @@ func (m *messenger) write(user int, text string) {
 	)
 }
 
-// told reports whether a reply held a text.
-func (m *messenger) told(part string) bool {
+// replied reports whether a reply held a text.
+func (m *messenger) replied(part string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return strings.Contains(strings.Join(m.sent, "\n"), part)
@@ -108,12 +108,12 @@ func TestAPauseByTelegramIsAuditedAndNotRepeatedByARestart(t *testing.T) {
 	first := start(t, binary, directory)
 	first.until(t, "daemon.reconciled")
 	telegram.write(22, "/status")
-	eventually(t, "the viewer's answer", func() bool { return telegram.told("botd main demo") })
+	eventually(t, "the viewer's answer", func() bool { return telegram.replied("botd main demo") })
 	telegram.write(22, "/pause")
-	eventually(t, "a refusal", func() bool { return telegram.told("a viewer can read everything and change nothing") })
+	eventually(t, "a refusal", func() bool { return telegram.replied("a viewer can read everything and change nothing") })
 	telegram.write(11, "/pause")
 	first.until(t, "trading.halted")
-	eventually(t, "what was done", func() bool { return telegram.told("Done: halt the account") })
+	eventually(t, "what was done", func() bool { return telegram.replied("Done: halt the account") })
 	if have := run("status"); !strings.Contains(have, "HALTED (pause): asked for on Telegram by user 11") {
 		t.Errorf("status: want it halted by whom, have %s", have)
 	}
@@ -126,7 +126,7 @@ func TestAPauseByTelegramIsAuditedAndNotRepeatedByARestart(t *testing.T) {
 	second := start(t, binary, directory)
 	second.until(t, "daemon.reconciled")
 	telegram.write(11, "/positions") // behind what is delivered again
-	eventually(t, "what is held", func() bool { return telegram.told("SOL-USDT") || telegram.told("Nothing is held") })
+	eventually(t, "open positions", func() bool { return telegram.replied("SOL-USDT") || telegram.replied("Nothing is held") })
 	if have := run("status"); strings.Contains(have, "HALTED") {
 		t.Errorf("after the restart: want it armed as it was left, have %s", have)
 	}

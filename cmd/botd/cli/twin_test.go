@@ -24,8 +24,10 @@ import (
 // and nothing placed.
 func TestWhatNoLockSeesStopsEntries(t *testing.T) {
 	t.Parallel()
-	const grid = "name: grid\nstrategy: grid\nmarket: futures\nsymbol: ETH-USDT\ninterval: 1m\nschedule: '@every 1s'\nleverage: 3\nparams: {lower: 1900, upper: 3100, lines: 5, quantity: 0.2}\n"
-	const hold = "name: hold\nstrategy: buy_and_hold\nmarket: futures\nsymbol: ETH-USDT\ninterval: 1m\nschedule: '@every 1s'\nleverage: 3\nsize: {quantity: %s}\n"
+	const grid = "name: grid\nstrategy: grid\nmarket: futures\nsymbol: ETH-USDT\ninterval: 1m\nschedule: '@every 1s'\nleverage: 3\nparams: " +
+		"{lower: 1900, upper: 3100, lines: 5, quantity: 0.2}\n"
+	const hold = "name: hold\nstrategy: buy_and_hold\nmarket: futures\nsymbol: ETH-USDT\ninterval: 1m\nschedule: '@every 1s'\nleverage: " +
+		"3\nsize: {quantity: %s}\n"
 	for _, c := range []struct {
 		name          string
 		before, after string // the strategy until the backup, and from then on
@@ -33,7 +35,8 @@ func TestWhatNoLockSeesStopsEntries(t *testing.T) {
 		event, why    string
 	}{
 		{"an order rests", grid, grid, true, "trading.halted", "carries this instance's prefix but is not in the journal: a second botd, or an old backup"},
-		{"all have filled", fmt.Sprintf(hold, "0.2"), fmt.Sprintf(hold, "0.5"), false, "symbol.quarantined", "the position differs from the fills by 0.3, which nothing explains"},
+		{"all have filled", fmt.Sprintf(hold, "0.2"), fmt.Sprintf(hold, "0.5"), false, "symbol.quarantined",
+			"the position differs from the fills by 0.3, which nothing explains"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -10,7 +10,7 @@ import (
 	"botd/exchange"
 )
 
-// venueOrder is an order as the simulated exchange's control interface tells it.
+// venueOrder is an order as the simulated exchange's control interface shows it.
 type venueOrder struct {
 	ClientOrderID string `json:"client_order_id"`
 	Side          string `json:"side"`

@@ -35,7 +35,8 @@ func Compiled(name string, source []byte) (strategy.Definition, error) {
 // Options are what configurations are checked against. Instruments of the
 // built-in market bind the demo; elsewhere the venue's own are read at start.
 func Options(mode configs.Mode) configs.Options {
-	return configs.Options{Registry: Registry(), Script: Compiled, Symbols: sim.DefaultSymbols(), Mode: mode, CredentialsDirectory: os.Getenv("CREDENTIALS_DIRECTORY")}
+	return configs.Options{Registry: Registry(), Script: Compiled, Symbols: sim.DefaultSymbols(), Mode: mode,
+		CredentialsDirectory: os.Getenv("CREDENTIALS_DIRECTORY")}
 }
 
 // Load reads a configuration: the directory given, else ./configs, else the

@@ -47,7 +47,8 @@ func (a *Flags) Daemon(ctx context.Context) (*client.Daemon, error) {
 	}
 	given := shell.GlobalsOf(ctx)
 	a.Address = cmp.Or(a.URL, a.Address)
-	at := client.Search{Socket: a.socket, Address: a.Address, Listen: where.Listen, TokenFile: os.Getenv(client.TokenFile), Timeout: given.Timeout, Trace: given.Trace}
+	at := client.Search{Socket: a.socket, Address: a.Address, Listen: where.Listen, TokenFile: os.Getenv(client.TokenFile), Timeout: given.Timeout,
+		Trace: given.Trace}
 	for _, mode := range []configs.Mode{where.Mode, configs.Demo, configs.Paper, configs.Live} {
 		at.Directories = append(at.Directories, filepath.Join(where.DataDir, string(mode)))
 	}

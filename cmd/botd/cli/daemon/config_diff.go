@@ -26,7 +26,7 @@ type differenceJSON struct {
 func NewConfigDiff() *cobra.Command {
 	var flags connect.Flags
 	command := &cobra.Command{
-		Use: "diff", Short: "what the files say and the running daemon does not do yet", Args: cobra.NoArgs,
+		Use: "diff", Short: "differences between the files and the running daemon", Args: cobra.NoArgs,
 		Long:    "Compares the configuration of the running daemon with the files, value by value. Exit\ncode 1 when they differ.",
 		Example: "  botd config diff -c configs",
 		RunE: func(command *cobra.Command, _ []string) error {

@@ -13,7 +13,7 @@ func NewConfigReload() *cobra.Command {
 	var flags connect.Flags
 	var dry bool
 	command := &cobra.Command{
-		Use: "reload", Short: "have the running daemon read its files anew, all of them or nothing", Args: cobra.NoArgs,
+		Use: "reload", Short: "make the running daemon reload its files, all of them or none", Args: cobra.NoArgs,
 		Long: `Has the running daemon read its configuration anew, as a SIGHUP does, and says what changed,
 value by value. What has a mistake in it, or takes a restart, changes nothing (exit code 1).
 With --dry-run it says so beforehand. A daemon also sees by itself that a file changed.`,

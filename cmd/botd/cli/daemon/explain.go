@@ -21,16 +21,17 @@ func NewExplain() *cobra.Command {
 	var at string
 	command := &cobra.Command{
 		Use: "explain STRATEGY", Short: "why a strategy does, or does not, trade: data, conditions, plan, rules with numbers",
-		Long: `Says why a strategy trades or does not, now: the data it sees, the conditions it decides
-by with their figures, the plan in force and after the next tick, every rule's word on
-each order that would follow, and what else is in the way, with what ends it. It asks
-the running daemon; where none runs, it looks as a start would. Nothing is sent.
+		Long: `Explains why a strategy trades or does not, now: the data it sees, the conditions it decides
+by with their figures, the plan in force and after the next tick, every rule's verdict on
+each order that would follow, and whatever else blocks it, with the way out. It asks
+the running daemon; without one it reads as a start would. Nothing is sent.
 
---at TIME goes back: what the journal says was wished, held and in the way then, what was
-done around it, and what the strategy makes of the candles up to then. What rules said then is
-known from the journal alone: an order that was sent had passed all of them.`,
-		Example: "  botd explain trend\n  botd explain trend --at 10m\n  botd explain trend --at 2026-11-20T14:05:00Z\n  botd explain grid-btc -o json | jq '.blocks'",
-		Args:    shell.One("strategy's name (botd plan shows all)"),
+--at TIME goes back: the target, position and blocks then, by the journal; what was
+done around it; and what the strategy decides on the candles up to then. The verdicts then are
+known from the journal alone: an order that was sent had passed every rule.`,
+		Example: "  botd explain trend\n  botd explain trend --at 10m\n  botd explain trend --at 2026-11-20T14:05:00Z\n  botd explain " +
+			"grid-btc -o json | jq '.blocks'",
+		Args: shell.One("strategy's name (botd plan shows all)"),
 		RunE: func(command *cobra.Command, names []string) error {
 			if at != "" {
 				return explainPast(command, &flags, names[0], at)
@@ -68,10 +69,10 @@ func unknownStrategy(name string, names []string) error {
 	return failure.Usagef("there is no strategy %q\nhint: %s", name, hint)
 }
 
-// explainText tells a person all of it, in the order of a tick: look, decide,
+// explainText prints everything in the order of a tick: poll, decide,
 // derive, check.
 func explainText(w io.Writer, o *view.TickPreview) {
-	fmt.Fprintf(w, "%s: %s on %s %s %s, looked at %s\n", o.Strategy, o.Kind, o.Market, o.Symbol, o.Interval, shell.Second(o.AtMS))
+	fmt.Fprintf(w, "%s: %s on %s %s %s, as of %s\n", o.Strategy, o.Kind, o.Market, o.Symbol, o.Interval, shell.Second(o.AtMS))
 	dataText(w, &o.Data, o.AtMS)
 	conditionTable(w, o.Conditions)
 	fmt.Fprintf(w, "\nPLAN\n  in force: %s%s\n", view.PlanText(&o.InForce), view.Because(o.InForce.Reason))
@@ -99,7 +100,7 @@ func explainText(w io.Writer, o *view.TickPreview) {
 		}
 	}
 	if len(o.Blocks) > 0 {
-		fmt.Fprintln(w, "\nIN THE WAY")
+		fmt.Fprintln(w, "\nBLOCKED")
 	}
 	for _, b := range o.Blocks {
 		fmt.Fprintf(w, "  %s\n    way out: %s\n", b.What, b.WayOut)
@@ -110,11 +111,11 @@ func explainText(w io.Writer, o *view.TickPreview) {
 func idle(o *view.TickPreview) string {
 	switch {
 	case len(o.Blocks) > 0:
-		return "see what is in the way"
+		return "see the blocks"
 	case o.Plan.Target == "" && len(o.Plan.Orders)+len(o.Plan.Exits) == 0:
-		return "the strategy wishes nothing yet"
+		return "the strategy has no target yet"
 	}
-	return "what is wished is true already"
+	return "the target is reached"
 }
 
 func dataText(w io.Writer, d *view.PreviewData, atMS int64) {
@@ -138,7 +139,7 @@ func dataText(w io.Writer, d *view.PreviewData, atMS int64) {
 
 func conditionTable(w io.Writer, all []view.Condition) {
 	if len(all) == 0 {
-		fmt.Fprintln(w, "\nCONDITIONS\n  the strategy tells none")
+		fmt.Fprintln(w, "\nCONDITIONS\n  the strategy reports none")
 		return
 	}
 	fmt.Fprintln(w, "\nCONDITIONS")

@@ -63,7 +63,7 @@ func configured(config *configs.Config, name string) (*configs.StrategyConfig, e
 	return nil, unknownStrategy(name, names)
 }
 
-// pastText tells a person what was.
+// pastText prints a past state.
 func pastText(w io.Writer, p *rehearsal.Past) {
 	o := &p.TickPreview
 	fmt.Fprintf(w, "%s: %s on %s %s %s, at %s\n", o.Strategy, o.Kind, o.Market, o.Symbol, o.Interval, shell.Second(o.AtMS))

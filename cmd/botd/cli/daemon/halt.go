@@ -49,7 +49,7 @@ this command returns, a restart stays halted, and goes on with what was left to 
 
 A halt is only ever made severer; botd rearm ends it. While the exchange fails it stays
 in force and is tried again until it is done; --wait follows that to its end.
-While no botd runs, or one that starts still waits for the exchange, the halt is kept
+While no botd runs, or one that starts still waits for the exchange, the halt is stored
 beside the journal: the next start takes it over before anything is sent (exit code 69),
 and so does one that runs but did not answer, within seconds.
 On a live account a person at a terminal is shown what will be sent, and asked.`,
@@ -65,7 +65,7 @@ On a live account a person at a terminal is shown what will be sent, and asked.`
 	}
 	command.Flags().StringVar(&level, "level", record.LevelPause.String(), "pause, cancel or flatten")
 	flags.part(command, "halt")
-	flags.deed(command)
+	flags.actionFlags(command)
 	return command
 }
 
@@ -83,8 +83,8 @@ func levelNamed(name string) (record.HaltLevel, error) {
 	return level, failure.Usagef("%s", text)
 }
 
-// deed adds the flags of every way to halt.
-func (f *haltFlags) deed(command *cobra.Command) {
+// actionFlags adds the flags that every halting command has.
+func (f *haltFlags) actionFlags(command *cobra.Command) {
 	connect.ReasonFlag(command, &f.Reason)
 	shell.DryRunFlag(command, &f.DryRun, "show exactly what would be sent, and send nothing")
 	command.Flags().DurationVar(&f.wait, "wait", 0, "wait that long until it is done (exit code 75 when it is not)")
@@ -186,19 +186,19 @@ func flagOf(scope string) string {
 	return ""
 }
 
-// followEvery is how often a halt under way is looked at.
+// followEvery is how often a halt in progress is polled.
 const followEvery = 500 * time.Millisecond
 
-// follow tells how a halt goes on until it has taken away what it is to.
+// follow prints a halt's progress until it is complete.
 func follow(command *cobra.Command, d *connect.Running, scope string, wait time.Duration) error {
 	ctx, cancel := context.WithTimeout(command.Context(), wait)
 	defer cancel()
 	ticker := time.NewTicker(followEvery)
 	defer ticker.Stop()
-	for told := ""; ; {
+	for shown := ""; ; {
 		select {
 		case <-ctx.Done():
-			return failure.New(failure.Temporary, "it stays in force and goes on; botd status shows how far it is", "after %s it is not done: %s", wait, told)
+			return failure.New(failure.Temporary, "it stays in force and continues; botd status shows its progress", "after %s it is not done: %s", wait, shown)
 		case <-ticker.C:
 		}
 		status, _, err := client.Ask[view.Status](ctx, d.Daemon, http.MethodGet, "/api/v1/status", nil)
@@ -207,9 +207,9 @@ func follow(command *cobra.Command, d *connect.Running, scope string, wait time.
 		}
 		doing, halted := underWay(status.Degraded, scope)
 		switch {
-		case doing != "" && doing != told:
+		case doing != "" && doing != shown:
 			fmt.Fprintln(command.ErrOrStderr(), "under way: "+doing)
-			told = doing
+			shown = doing
 		case doing == "" && halted:
 			fmt.Fprintln(command.ErrOrStderr(), "done")
 			return nil
@@ -240,7 +240,7 @@ func NewRearm() *cobra.Command {
 	command := &cobra.Command{
 		Use: "rearm", Short: "end a halt", Args: cobra.NoArgs,
 		Long: `Ends a halt: the account's, or with --strategy or --symbol one of a part. Arming a
-strategy by name also releases its latch. What keeps trading back all the same is told.`,
+strategy by name also releases its latch. Whatever still blocks trading is listed.`,
 		Example: "  botd rearm --dry-run\n  botd rearm\n  botd rearm --strategy trend",
 		RunE:    func(command *cobra.Command, _ []string) error { return flags.rearm(command) },
 	}

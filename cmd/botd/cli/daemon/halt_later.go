@@ -32,7 +32,8 @@ func (f *haltFlags) later(command *cobra.Command, unreached error) (*connect.Run
 	if _, err := os.Stat(filepath.Join(directory, journal.FileName)); err != nil {
 		return nil, unreached // nothing ever traded there
 	}
-	halt := haltfile.Halt{AtMS: time.Now().UnixMilli(), By: haltfile.Operator(), Level: f.Level, Reason: f.Reason, Strategy: f.Strategy, Market: f.Market, Symbol: f.Symbol}
+	halt := haltfile.Halt{AtMS: time.Now().UnixMilli(), By: haltfile.Operator(), Level: f.Level, Reason: f.Reason, Strategy: f.Strategy,
+		Market: f.Market, Symbol: f.Symbol}
 	if _, err := halt.Scope(config); err != nil {
 		return nil, failure.Wrap(failure.Negative, err)
 	}
@@ -46,6 +47,7 @@ func (f *haltFlags) later(command *cobra.Command, unreached error) (*connect.Run
 		}
 		return d, nil
 	}
-	return nil, failure.New(failure.Unavailable, "the next botd run is halted before anything is sent, and carries it out; one that runs and did not answer does so within seconds",
-		"no daemon answers: the halt is kept in %s", path)
+	return nil, failure.New(failure.Unavailable, "the next botd run is halted before anything is sent, and carries it out; one that runs "+
+		"and did not answer does so within seconds",
+		"no daemon answers: the halt is stored in %s", path)
 }

@@ -26,7 +26,7 @@ func NewHealthcheck() *cobra.Command {
 	var flags connect.Flags
 	var ready bool
 	command := &cobra.Command{
-		Use: "healthcheck", Short: "is the running botd alive, or ready? for containers and scripts", Args: cobra.NoArgs,
+		Use: "healthcheck", Short: "check that the running botd is alive, or ready; for containers and scripts", Args: cobra.NoArgs,
 		Long: `Asks the running botd over its unix socket whether it is alive: its loop has beaten
 within half a minute. With --ready whether it trades on a known state: journal, clock,
 first reconciliation, market data. Trading halted by a person or a limit is alive and
@@ -47,13 +47,13 @@ It ends with 0 when all is well, 1 when botd says it is not, 69 when nobody answ
 			if err != nil {
 				return err
 			}
-			told := health{Schema: 1}
-			if err := json.Unmarshal(answer, &told); err != nil {
+			answered := health{Schema: 1}
+			if err := json.Unmarshal(answer, &answered); err != nil {
 				return failure.New(failure.Unavailable, "is that address botd's?", "the answer of %s is not botd's", d.Where)
 			}
-			err = shell.Print(command.OutOrStdout(), flags.Output, told, func(w io.Writer) {
-				fmt.Fprintln(w, told.Status)
-				for _, c := range told.Checks {
+			err = shell.Print(command.OutOrStdout(), flags.Output, answered, func(w io.Writer) {
+				fmt.Fprintln(w, answered.Status)
+				for _, c := range answered.Checks {
 					word := "ok"
 					if !c.OK {
 						word = "fail"

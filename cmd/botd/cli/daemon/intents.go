@@ -21,13 +21,15 @@ func NewIntents() *cobra.Command {
 
 func intentList() *cobra.Command {
 	var f filter
-	command := connect.ShowFor("intents", "recent intents, and what became of them", func() string { return f.path("/api/v1/intents") }, func(w io.Writer, p *client.Page[view.Intent]) {
-		t := shell.NewTable(w, table.Row{"id", "time (UTC)", "strategy", "purpose", "symbol", "side", "quantity", "outcome", "detail"})
-		for _, i := range p.Items {
-			t.AppendRow(table.Row{i.ID, shell.Second(i.AtMS), i.Strategy, i.Purpose, i.Symbol, i.Side, quantityOr(i.Quantity, i.QuoteAmount), i.Outcome, i.Detail})
-		}
-		t.Render()
-	})
+	command := connect.ShowFor("intents", "recent intents and their outcomes", func() string { return f.path("/api/v1/intents") },
+		func(w io.Writer, p *client.Page[view.Intent]) {
+			t := shell.NewTable(w, table.Row{"id", "time (UTC)", "strategy", "purpose", "symbol", "side", "quantity", "outcome", "detail"})
+			for _, i := range p.Items {
+				t.AppendRow(table.Row{i.ID, shell.Second(i.AtMS), i.Strategy, i.Purpose, i.Symbol, i.Side, quantityOr(i.Quantity, i.QuoteAmount),
+					i.Outcome, i.Detail})
+			}
+			t.Render()
+		})
 	command.Long = `Shows the changes botd wanted since its start, the newest first, with what became of each:
 refused by a rule, filled, uncertain, and so on. Why one was refused: botd intents show ID.`
 	command.Example = "  botd intents --outcome refused\n  botd intents show 12\n  botd intents show bmain-touj3l-2"
@@ -37,14 +39,16 @@ refused by a rule, filled, uncertain, and so on. Why one was refused: botd inten
 }
 
 func newIntentShow() *cobra.Command {
-	command := connect.ShowOne("show ID", "one intent: wanted, checked rule by rule, sent, settled", "/api/v1/intents/", func(w io.Writer, i *view.OneIntent) {
-		fmt.Fprintf(w, "%s  %s  %s %s %s %s on %s: %s\n", i.ID, i.Strategy, i.Purpose, i.Side, i.Type, quantityOr(i.Quantity, i.QuoteAmount), i.Symbol, i.Outcome)
+	command := connect.ShowOne("show ID", "one intent: derived, checked rule by rule, sent, settled", "/api/v1/intents/", func(w io.Writer, i *view.OneIntent) {
+		fmt.Fprintf(w, "%s  %s  %s %s %s %s on %s: %s\n", i.ID, i.Strategy, i.Purpose, i.Side, i.Type, quantityOr(i.Quantity, i.QuoteAmount),
+			i.Symbol, i.Outcome)
 		stepTable(w, i.Steps)
 		if len(i.Checks) > 0 {
 			ruleTable(w, i.Checks)
 		}
 	})
-	command.Long = "Shows one intent from wish to end: why it was wanted, what each rule said with value and limit,\nwhen it was journalled, sent, acknowledged, settled. The id is the list's, or a client order id."
+	command.Long = "Shows one intent's life: why it was derived, each rule's verdict with value and limit, and\nwhen it was journalled, " +
+		"sent, acknowledged and settled. The id is the list's, or a client order id."
 	command.Example = "  botd intents show 12\n  botd intents show bmain-touj3l-2 -o json"
 	return command
 }

@@ -41,8 +41,8 @@ func NewLogs() *cobra.Command {
 	var flags logsFlags
 	command := &cobra.Command{
 		Use: "logs", Short: "the newest lines of the running daemon's log; -f follows", Args: cobra.NoArgs,
-		Long: `Shows the newest lines of the log that the running daemon keeps (10,000), oldest first.
--f goes on as lines come, until Ctrl-C. The events and what they tell: docs/logs.md.`,
+		Long: `Shows the newest of the 10,000 log lines that the running daemon stores, oldest first.
+-f follows new lines until Ctrl-C. The events and their meaning: docs/logs.md.`,
 		Example: "  botd logs\n  botd logs -f --level warn\n  botd logs --event order. --strategy trend -o jsonl | jq .client_order_id",
 		RunE:    func(command *cobra.Command, _ []string) error { return flags.run(command) },
 	}
@@ -54,7 +54,7 @@ func NewLogs() *cobra.Command {
 	f.StringVar(&flags.market, "market", "", "of futures or spot alone")
 	f.StringVar(&flags.contains, "text", "", "lines whose message holds this")
 	f.IntVarP(&flags.limit, "lines", "n", 50, "how many; up to 1000")
-	f.BoolVarP(&flags.follow, "follow", "f", false, "go on as lines come")
+	f.BoolVarP(&flags.follow, "follow", "f", false, "follow new lines")
 	flags.Add(command)
 	shell.CompleteWith(command, "level", ops.Levels...)
 	shell.CompleteWith(command, "event", eventIDs()...)
@@ -70,7 +70,8 @@ func eventIDs() (ids []string) {
 
 func (f *logsFlags) query(limit int) string {
 	query := url.Values{"limit": {strconv.Itoa(limit)}}
-	for _, part := range []struct{ name, value string }{{"level", f.level}, {"event", f.event}, {"strategy", f.strategy}, {"symbol", f.symbol}, {"market", f.market}, {"text", f.contains}} {
+	for _, part := range []struct{ name, value string }{{"level", f.level}, {"event", f.event}, {"strategy", f.strategy}, {"symbol", f.symbol},
+		{"market", f.market}, {"text", f.contains}} {
 		if part.value != "" {
 			query.Set(part.name, part.value)
 		}
@@ -164,7 +165,8 @@ func NewLogLevel() *cobra.Command {
 	var flags connect.Flags
 	var dry bool
 	command := &cobra.Command{
-		Use: "log-level [debug|info|warn|error]", Short: "the level below which the daemon's log is silent, or another one", Args: cobra.MaximumNArgs(1), ValidArgs: ops.Levels,
+		Use: "log-level [debug|info|warn|error]", Short: "show or set the level of the daemon's log",
+		Args: cobra.MaximumNArgs(1), ValidArgs: ops.Levels,
 		Long:    "Shows the level of the running daemon's log, or changes it until the daemon ends. SIGUSR1\nturns debug on and off.",
 		Example: "  botd log-level\n  botd log-level debug",
 		RunE: func(command *cobra.Command, levels []string) error {
@@ -179,7 +181,8 @@ func NewLogLevel() *cobra.Command {
 			case dry && len(levels) == 0:
 				return failure.Usagef("%s --dry-run needs a level", command.CommandPath())
 			case dry:
-				change, raw, err := client.Ask[api.Change](command.Context(), d, http.MethodPut, "/api/v1/log-level?dry_run=true", map[string]string{"level": levels[0]})
+				change, raw, err := client.Ask[api.Change](command.Context(), d, http.MethodPut, "/api/v1/log-level?dry_run=true",
+					map[string]string{"level": levels[0]})
 				if err != nil {
 					return err
 				}

@@ -56,7 +56,7 @@ func (f *manualFlags) perform(command *cobra.Command, path string, body func(dry
 		return err
 	}
 	if !f.DryRun {
-		if err := confirmLive(command, d, path, body(true), showDeed); err != nil {
+		if err := confirmLive(command, d, path, body(true), showAction); err != nil {
 			return err
 		}
 	}
@@ -64,7 +64,7 @@ func (f *manualFlags) perform(command *cobra.Command, path string, body func(dry
 	if err != nil {
 		return err
 	}
-	err = shell.Print(command.OutOrStdout(), f.Output, raw, func(w io.Writer) { showDeed(w, &out) })
+	err = shell.Print(command.OutOrStdout(), f.Output, raw, func(w io.Writer) { showAction(w, &out) })
 	if err != nil || f.DryRun || f.wait <= 0 {
 		return err
 	}
@@ -89,7 +89,7 @@ func followAll(command *cobra.Command, d *connect.Running, out *api.HaltAnswer, 
 	return nil
 }
 
-func showDeed(w io.Writer, h *api.HaltAnswer) {
+func showAction(w io.Writer, h *api.HaltAnswer) {
 	if h.DryRun {
 		fmt.Fprintln(w, "it would send, now:")
 	} else {
@@ -119,7 +119,7 @@ func newOrderCancel() *cobra.Command {
 	var asked api.CancelRequest
 	var all bool
 	command := &cobra.Command{
-		Use: "cancel [ID]", Short: "take opening orders out of the book, one or those that fit, and pause their strategies",
+		Use: "cancel [ID]", Short: "cancel opening orders, one or all that match, and pause their strategies",
 		Long: `Cancels one opening order of botd's, by its client order id or the exchange's, or all that fit
 --strategy, --symbol and --market (--all: each there is), and halts their strategies at level
 pause: otherwise the next round would place them anew. Exits and stops go on. It is written to
@@ -140,7 +140,8 @@ orders back. Close the position instead (botd positions close), or change the st
 			case len(ids) == 1 && filtered:
 				return failure.Usagef("%s takes an order id or --strategy, --symbol, --market and --all, not both", command.CommandPath())
 			case len(ids) == 1:
-				return flags.perform(command, "/api/v1/orders/"+url.PathEscape(ids[0])+"/cancel", func(dry bool) any { return api.ReasonRequest{Reason: flags.Reason, DryRun: dry} })
+				return flags.perform(command, "/api/v1/orders/"+url.PathEscape(ids[0])+"/cancel",
+					func(dry bool) any { return api.ReasonRequest{Reason: flags.Reason, DryRun: dry} })
 			}
 			return flags.perform(command, "/api/v1/orders/cancel", func(dry bool) any {
 				asked.ReasonRequest = api.ReasonRequest{Reason: flags.Reason, DryRun: dry}

@@ -37,7 +37,8 @@ func (f *filter) addLimit(command *cobra.Command) {
 
 func (f *filter) path(path string) string {
 	query := url.Values{"limit": {strconv.Itoa(f.limit)}}
-	for _, part := range []struct{ name, value string }{{"strategy", f.strategy}, {"symbol", f.symbol}, {"market", f.market}, {"outcome", f.outcome}, {"order", f.order}, {"rule", f.rule}, {"kind", f.kind}} {
+	for _, part := range []struct{ name, value string }{{"strategy", f.strategy}, {"symbol", f.symbol}, {"market", f.market}, {"outcome", f.outcome},
+		{"order", f.order}, {"rule", f.rule}, {"kind", f.kind}} {
 		if part.value != "" {
 			query.Set(part.name, part.value)
 		}
@@ -56,17 +57,21 @@ func NewOrders() *cobra.Command {
 
 func orderList() *cobra.Command {
 	var f filter
-	command := connect.ShowFor("orders", "orders under way, as the daemon knows them; --all also those that ended", func() string { return f.path("/api/v1/orders") }, func(w io.Writer, p *client.Page[view.Order]) {
-		t := shell.NewTable(w, table.Row{"client order id", "order", "strategy", "purpose", "symbol", "side", "type", "state", "price", "stop", "quantity", "filled"})
-		for _, o := range p.Items {
-			t.AppendRow(table.Row{o.ClientOrderID, o.OrderID, o.Strategy, o.Purpose, o.Symbol, o.Side, o.Type, o.State, unlessNone(o.Price), unlessNone(o.StopPrice), quantityOf(&o), o.Filled})
-		}
-		t.Render()
-	})
+	command := connect.ShowFor("orders", "working orders, as the daemon knows them; --all includes those that ended",
+		func() string { return f.path("/api/v1/orders") }, func(w io.Writer, p *client.Page[view.Order]) {
+			t := shell.NewTable(w, table.Row{"client order id", "order", "strategy", "purpose", "symbol", "side", "type", "state", "price", "stop",
+				"quantity", "filled"})
+			for _, o := range p.Items {
+				t.AppendRow(table.Row{o.ClientOrderID, o.OrderID, o.Strategy, o.Purpose, o.Symbol, o.Side, o.Type, o.State, unlessNone(o.Price),
+					unlessNone(o.StopPrice), quantityOf(&o), o.Filled})
+			}
+			t.Render()
+		})
 	command.Long = `Shows the orders botd placed: those that are in the book, in flight or of unknown fate, and
 with --all also those that ended, the newest first. Orders that somebody else placed are not
 among them: botd reconcile.`
-	command.Example = "  botd orders\n  botd orders --all --strategy trend -n 20\n  botd orders show bmain-touj3l-2\n  botd orders cancel bmain-touj3l-2 --reason \"too near\" --dry-run"
+	command.Example = "  botd orders\n  botd orders --all --strategy trend -n 20\n  botd orders show bmain-touj3l-2\n  botd orders cancel " +
+		"bmain-touj3l-2 --reason \"too near\" --dry-run"
 	f.add(command)
 	command.Flags().BoolVar(&f.all, "all", false, "also those that ended")
 	return command
@@ -105,12 +110,13 @@ func newOrderShow() *cobra.Command {
 		fmt.Fprintln(w)
 		stepTable(w, o.Steps)
 	})
-	command.Long = "Shows one order with the time of each step: sent, acknowledged, filled, settled, and by what\nevidence. The id is botd's (client order id) or the exchange's."
+	command.Long = "Shows one order with the time of each step: sent, acknowledged, filled, settled, and by what\nevidence. The id is " +
+		"botd's (client order id) or the exchange's."
 	command.Example = "  botd orders show bmain-touj3l-2\n  botd orders show 17 -o json"
 	return command
 }
 
-// stepTable tells a life with the time each step took.
+// stepTable prints the steps with the time each took.
 func stepTable(w io.Writer, steps []view.Step) {
 	t := shell.NewTable(w, table.Row{"time (UTC)", "after", "step", "what"})
 	for i, s := range steps {

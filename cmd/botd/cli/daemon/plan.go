@@ -19,10 +19,10 @@ func NewPlan() *cobra.Command {
 	var every time.Duration
 	command := &cobra.Command{
 		Use: "plan", Short: "what the next tick of each strategy would do; nothing is sent", Args: cobra.NoArgs,
-		Long: `Says what the next tick of each strategy, and the round after it, would do with what is
+		Long: `Shows what the next tick of each strategy, and the round after it, would do with what is
 known now: the plan as it would be, each order that would be derived, and what the rules
-would say to it. It asks the running daemon; where none runs, it reads the journal and
-looks at the venue as a start would. Nothing is written and nothing is sent.
+would answer. It asks the running daemon; without one it reads the journal and
+the venue as a start would. Nothing is written and nothing is sent.
 
 Prices move until then, so this is no promise. Why in detail: botd explain STRATEGY.`,
 		Example: "  botd plan\n  botd plan --watch\n  botd plan -o json | jq '.items[].steps'",
@@ -42,7 +42,7 @@ Prices move until then, so this is no promise. Why in detail: botd explain STRAT
 }
 
 func planTable(w io.Writer, all []view.TickPreview) {
-	t := shell.NewTable(w, table.Row{"strategy", "symbol", "next tick (UTC)", "wishes now", "would wish", "would do"})
+	t := shell.NewTable(w, table.Row{"strategy", "symbol", "next tick (UTC)", "target", "next target", "would do"})
 	for i := range all {
 		o := &all[i]
 		next := "none"

@@ -22,14 +22,15 @@ func NewPositions() *cobra.Command {
 }
 
 func positionList() *cobra.Command {
-	command := connect.Show("positions", "what is held", "/api/v1/positions", func(w io.Writer, p *client.Page[view.Position]) {
+	command := connect.Show("positions", "open positions", "/api/v1/positions", func(w io.Writer, p *client.Page[view.Position]) {
 		t := shell.NewTable(w, table.Row{"strategy", "market", "symbol", "quantity", "entry", "last", "liquidation", "stop", "without stop"})
 		for _, r := range p.Items {
 			stop := "none"
 			if r.Protected {
 				stop = "on the exchange"
 			}
-			t.AppendRow(table.Row{r.Strategy, r.Market, r.Symbol, r.Quantity, asRead(r.Entry), r.Last, asRead(r.LiqPrice), stop, time.Duration(r.UnprotectedMS) * time.Millisecond})
+			t.AppendRow(table.Row{r.Strategy, r.Market, r.Symbol, r.Quantity, asRead(r.Entry), r.Last, asRead(r.LiqPrice), stop,
+				time.Duration(r.UnprotectedMS) * time.Millisecond})
 		}
 		t.Render()
 	})
@@ -40,14 +41,16 @@ func positionList() *cobra.Command {
 
 func newPositionHistory() *cobra.Command {
 	var f filter
-	command := connect.ShowFor("history", "positions that are over, whoever had them", func() string { return f.path("/api/v1/positions/history") }, func(w io.Writer, p *client.Page[view.EndedPosition]) {
-		t := shell.NewTable(w, table.Row{"until (UTC)", "position", "strategy", "market", "symbol", "side", "quantity", "entry", "close", "realised", "by"})
-		for i := range p.Items {
-			o := &p.Items[i]
-			t.AppendRow(table.Row{shell.Second(o.UntilMS), positionText(o.PositionID), cmp.Or(o.Strategy, "(no strategy)"), o.Market, o.Symbol, o.Side, o.Quantity, asRead(o.Entry), asRead(o.Exit), asRead(o.Realised), o.Purpose})
-		}
-		t.Render()
-	})
+	command := connect.ShowFor("history", "closed positions, foreign ones included", func() string { return f.path("/api/v1/positions/history") },
+		func(w io.Writer, p *client.Page[view.EndedPosition]) {
+			t := shell.NewTable(w, table.Row{"until (UTC)", "position", "strategy", "market", "symbol", "side", "quantity", "entry", "close", "realised", "by"})
+			for i := range p.Items {
+				o := &p.Items[i]
+				t.AppendRow(table.Row{shell.Second(o.UntilMS), positionText(o.PositionID), cmp.Or(o.Strategy, "(no strategy)"), o.Market, o.Symbol,
+					o.Side, o.Quantity, asRead(o.Entry), asRead(o.Exit), asRead(o.Realised), o.Purpose})
+			}
+			t.Render()
+		})
 	command.Long = `Shows the positions that are over, the newest first, of every run the journal has: those of
 strategies, and those that somebody else opened on the account. realised is the price
 difference alone; what a strategy's round trips made net of fees and funding: botd trades.`

@@ -96,17 +96,18 @@ func reconcileText(w io.Writer, r *view.Reconcile) {
 
 func newReconcileRuns() *cobra.Command {
 	var f filter
-	command := connect.ShowFor("runs", "the last rounds", func() string { return f.path("/api/v1/reconcile/runs") }, func(w io.Writer, p *client.Page[view.Round]) {
-		t := shell.NewTable(w, table.Row{"time (UTC)", "complete", "took", "sent"})
-		for i := range p.Items {
-			r, complete := &p.Items[i], "yes"
-			if !r.Complete {
-				complete = "NO"
+	command := connect.ShowFor("runs", "the last rounds", func() string { return f.path("/api/v1/reconcile/runs") },
+		func(w io.Writer, p *client.Page[view.Round]) {
+			t := shell.NewTable(w, table.Row{"time (UTC)", "complete", "took", "sent"})
+			for i := range p.Items {
+				r, complete := &p.Items[i], "yes"
+				if !r.Complete {
+					complete = "NO"
+				}
+				t.AppendRow(table.Row{shell.Second(r.AtMS), complete, time.Duration(r.DurationMS) * time.Millisecond, r.Acted})
 			}
-			t.AppendRow(table.Row{shell.Second(r.AtMS), complete, time.Duration(r.DurationMS) * time.Millisecond, r.Acted})
-		}
-		t.Render()
-	})
+			t.Render()
+		})
 	command.Long = "Shows the last rounds of this run, the newest first: whether everything was read, how long\nthat took, and how many intents went out."
 	command.Example = "  botd reconcile runs -n 20\n  botd reconcile runs -o jsonl"
 	f.addLimit(command)
@@ -116,7 +117,7 @@ func newReconcileRuns() *cobra.Command {
 func newDifferences() *cobra.Command {
 	var f filter
 	var open bool
-	command := connect.ShowFor("differences", "how exchange and journal did not agree, and what was made of it", func() string {
+	command := connect.ShowFor("differences", "differences between exchange and journal, and how each was resolved", func() string {
 		path := f.path("/api/v1/reconcile/differences")
 		if open {
 			path += "&open=true"

@@ -26,18 +26,18 @@ type resolveFlags struct {
 func NewResolve() *cobra.Command {
 	var flags resolveFlags
 	command := &cobra.Command{
-		Use: "resolve [SYMBOL]", Short: "end a quarantine, after a person looked", Args: cobra.MaximumNArgs(1),
-		Long: `A symbol is quarantined when what the exchange tells does not fit what botd did:
-nothing opens there until a person decides. Without a symbol this lists what waits;
+		Use: "resolve [SYMBOL]", Short: "end a quarantine by a person's decision", Args: cobra.MaximumNArgs(1),
+		Long: `A symbol is quarantined when the exchange's report does not fit what botd did:
+nothing opens there until a person decides. Without a symbol this lists the quarantines;
 with one it shows the evidence, and what each decision would change:
 
   --adopt    the difference becomes botd's: its strategy manages the whole position
-  --ignore   the difference stays with whoever made it: botd trades beside it
+  --ignore   the difference stays foreign: botd trades beside it
 
-The decision is written to the journal. Nothing is sent to the exchange by it.`,
+The decision is written to the journal. It sends nothing to the exchange.`,
 		Example: `  botd resolve
   botd resolve BTC-USDT
-  botd resolve BTC-USDT --adopt --reason "I bought 0.01 by hand, let the strategy have it"`,
+  botd resolve BTC-USDT --adopt --reason "I bought 0.01 manually, let the strategy have it"`,
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if len(arguments) == 1 {
 				flags.Symbol = arguments[0]
@@ -48,13 +48,13 @@ The decision is written to the journal. Nothing is sent to the exchange by it.`,
 			case flags.adopt || flags.ignore:
 				return flags.decide(command)
 			case flags.Reason != "" || flags.DryRun:
-				return failure.Usagef("resolve needs --adopt or --ignore to decide; without them it shows what waits, and takes no --reason or --dry-run")
+				return failure.Usagef("resolve needs --adopt or --ignore to decide; without them it lists quarantines, and takes no --reason or --dry-run")
 			}
 			return flags.show(command)
 		},
 	}
-	command.Flags().BoolVar(&flags.adopt, "adopt", false, "take the difference as botd's")
-	command.Flags().BoolVar(&flags.ignore, "ignore", false, "leave the difference to whoever made it")
+	command.Flags().BoolVar(&flags.adopt, "adopt", false, "adopt the difference as botd's")
+	command.Flags().BoolVar(&flags.ignore, "ignore", false, "leave the difference alone, as foreign")
 	connect.ReasonFlag(command, &flags.Reason)
 	command.Flags().StringVar(&flags.Market, "market", "", "futures or spot, for a symbol quarantined in both")
 	shell.DryRunFlag(command, &flags.DryRun, "show what would change, and change nothing")
@@ -100,25 +100,25 @@ func (f *resolveFlags) show(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	told, _, err := client.Ask[client.Page[view.Quarantine]](command.Context(), d, http.MethodGet, "/api/v1/reconcile/quarantines", nil)
+	page, _, err := client.Ask[client.Page[view.Quarantine]](command.Context(), d, http.MethodGet, "/api/v1/reconcile/quarantines", nil)
 	if err != nil {
 		return err
 	}
-	kept := []view.Quarantine{}
-	for _, q := range told.Items {
+	matching := []view.Quarantine{}
+	for _, q := range page.Items {
 		if f.Symbol == "" || q.Symbol == f.Symbol && (f.Market == "" || q.Market == f.Market) {
-			kept = append(kept, q)
+			matching = append(matching, q)
 		}
 	}
-	if f.Symbol != "" && len(kept) == 0 {
+	if f.Symbol != "" && len(matching) == 0 {
 		return failure.New(failure.Negative, "botd resolve lists those that are", "%s is not quarantined: there is nothing to resolve", f.Symbol)
 	}
-	return shell.Print(command.OutOrStdout(), f.Output, api.Items(kept), func(w io.Writer) {
-		if len(kept) == 0 {
+	return shell.Print(command.OutOrStdout(), f.Output, api.Items(matching), func(w io.Writer) {
+		if len(matching) == 0 {
 			fmt.Fprintln(w, "nothing is quarantined")
 		}
-		for i := range kept {
-			showQuarantine(w, &kept[i])
+		for i := range matching {
+			showQuarantine(w, &matching[i])
 		}
 	})
 }
@@ -129,7 +129,8 @@ func showQuarantine(w io.Writer, q *view.Quarantine) {
 		fmt.Fprintf(w, " (strategy %s)", q.Strategy)
 	}
 	fmt.Fprintf(w, ", quarantined since %s\n  cause: %s\n", q.Since.Format(time.DateTime), q.Cause)
-	fmt.Fprintf(w, "  position on the exchange %s; explained by botd's fills %s; left to others %s; explained by nothing %s\n", q.Position, q.Explained, q.Ignored, q.Difference)
+	fmt.Fprintf(w, "  position on the exchange %s; explained by botd's fills %s; left to others %s; explained by nothing %s\n", q.Position,
+		q.Explained, q.Ignored, q.Difference)
 	if len(q.Unknown)+len(q.Orders) > 0 {
 		t := shell.NewTable(w, table.Row{"what", "order", "client order id", "side", "type", "quantity", "filled", "price", "stop"})
 		for _, p := range q.Unknown {
@@ -141,7 +142,7 @@ func showQuarantine(w io.Writer, q *view.Quarantine) {
 		t.Render()
 	}
 	if q.Blocked != "" {
-		fmt.Fprintf(w, "  it can not be resolved now: %s\n", q.Blocked)
+		fmt.Fprintf(w, "  it cannot be resolved now: %s\n", q.Blocked)
 		return
 	}
 	for _, way := range []struct {

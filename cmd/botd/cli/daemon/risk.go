@@ -15,20 +15,23 @@ import (
 )
 
 func NewRisk() *cobra.Command {
-	return shell.Group("risk", "what the rules refused, and the limits", "Shows the intents that the rules refused, and each limit with its utilization.", "  botd risk rejections --rule max_position",
+	return shell.Group("risk", "what the rules refused, and the limits",
+		"Shows the intents that the rules refused, and each limit with its utilization.", "  botd risk rejections --rule max_position",
 		newRejections(), shell.Alias("limits", NewLimits()), shell.Alias("halt", NewHalt()), shell.Alias("rearm", NewRearm()))
 }
 
 func newRejections() *cobra.Command {
 	var f filter
-	command := connect.ShowFor("rejections", "intents that a rule refused, the newest first", func() string { return f.path("/api/v1/risk/rejections") }, func(w io.Writer, p *client.Page[view.Refusal]) {
-		t := shell.NewTable(w, table.Row{"time (UTC)", "rule", "strategy", "symbol", "intended", "value", "limit", "hint", "intent"})
-		for i := range p.Items {
-			r := &p.Items[i]
-			t.AppendRow(table.Row{shell.Second(r.AtMS), r.Rule, r.Strategy, r.Symbol, strings.Join(strings.Fields(r.Purpose+" "+r.Side+" "+r.Quantity), " "), r.Value, r.Limit, r.Hint, r.Intent})
-		}
-		t.Render()
-	})
+	command := connect.ShowFor("rejections", "intents that a rule refused, newest first",
+		func() string { return f.path("/api/v1/risk/rejections") }, func(w io.Writer, p *client.Page[view.Refusal]) {
+			t := shell.NewTable(w, table.Row{"time (UTC)", "rule", "strategy", "symbol", "intended", "value", "limit", "hint", "intent"})
+			for i := range p.Items {
+				r := &p.Items[i]
+				t.AppendRow(table.Row{shell.Second(r.AtMS), r.Rule, r.Strategy, r.Symbol,
+					strings.Join(strings.Fields(r.Purpose+" "+r.Side+" "+r.Quantity), " "), r.Value, r.Limit, r.Hint, r.Intent})
+			}
+			t.Render()
+		})
 	command.Long = `Shows each intent that a rule refused since the daemon's start, with the value it would
 have had, the limit, and what would help. A refusal repeated word for word is shown once.
 botd intents show INTENT shows the verdict of every rule. docs/risk.md lists the rules.`

@@ -30,12 +30,12 @@ func NewRun() *cobra.Command {
 		Use: "run", Short: "run strategies: the daemon", Args: cobra.NoArgs,
 		Long: `Runs the strategies of a configuration. Without flags it is a demo: a simulated
 exchange inside botd with a moving market, three example strategies, no keys and
-no network; its paper account, orders and positions are kept in ./data/demo and
+no network; its paper account, orders and positions are stored in ./data/demo and
 found again by the next start.
 
 mode: paper trades a simulated account on a real venue's prices: it needs the venue's
 address and no keys, and sends it nothing but public reads. Orders fill against the
-venue's own book and trades; the account is kept in data_dir/paper.
+venue's own book and trades; the account is stored in data_dir/paper.
 
 Trading for real is asked for twice: mode: live in botd.yaml, and --mode live here.
 Ctrl-C stops cleanly and says what stays open on the exchange; a second one ends at once.`,
@@ -53,7 +53,8 @@ Ctrl-C stops cleanly and says what stays open on the exchange; a second one ends
 	command.Flags().StringVar(&flags.logLevel, "log-level", "", strings.Join(ops.Levels, ", ")+" (default info; botd log-level changes it while it runs)")
 	shell.CompleteWith(command, "log-level", ops.Levels...)
 	command.Flags().Uint64Var(&flags.market.Seed, "seed", 1, "of the demo's market")
-	command.Flags().Var((*timeFlag)(&flags.market.StartMS), "start", "where the clock of a new demo starts (RFC 3339, default now); the same seed and start give the same market")
+	command.Flags().Var((*timeFlag)(&flags.market.StartMS), "start", "where the clock of a new demo starts (RFC 3339, default now); the "+
+		"same seed and start give the same market")
 	return command
 }
 

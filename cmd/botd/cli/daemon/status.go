@@ -39,7 +39,8 @@ func NewStatus() *cobra.Command {
 		if s.Halted != record.LevelNone {
 			state += ", HALTED (" + s.Halted.String() + "): " + s.Why
 		}
-		fmt.Fprintf(w, "botd %s  %s  up %s  %s\nequity %s USDT  available %s  orders %d  unsettled %d\n", s.Mode, s.Instance, time.Duration(s.UptimeS)*time.Second, state, s.Equity, s.Available, s.Open, s.Unsettled)
+		fmt.Fprintf(w, "botd %s  %s  up %s  %s\nequity %s USDT  available %s  orders %d  unsettled %d\n", s.Mode, s.Instance,
+			time.Duration(s.UptimeS)*time.Second, state, s.Equity, s.Available, s.Open, s.Unsettled)
 		if len(s.Uncounted) > 0 {
 			fmt.Fprintf(w, "not in it: %s of the spot wallet, which botd did not buy\n", holdings(s.Uncounted))
 		}
@@ -60,7 +61,7 @@ what each strategy has, wants, and why.`
 	return command
 }
 
-// showDegraded tells, a line each, what does not trade as usual, and what ends that.
+// showDegraded prints each declared state, with what ends it.
 func showDegraded(w io.Writer, all []view.Degraded) {
 	for i := range all {
 		d := &all[i]
@@ -78,7 +79,7 @@ func showDegraded(w io.Writer, all []view.Degraded) {
 	}
 }
 
-// until tells when a state ends by itself, where that is known.
+// until says when a state ends by itself, where that is known.
 func until(d *view.Degraded) string {
 	if d.Until == nil {
 		return ""

@@ -15,9 +15,12 @@ import (
 // NewStrategyStops are the levels of the kill switch and their end, of one strategy.
 func NewStrategyStops() []*cobra.Command {
 	return []*cobra.Command{
-		newStrategyStop("pause", record.LevelPause, "one strategy opens nothing; its exits and stops go on", "Nothing of it opens; what it holds is managed on: exits and stops go on."),
-		newStrategyStop("stop", record.LevelCancel, "one strategy opens nothing, and its opening orders are canceled", "Nothing of it opens, and its resting opening orders are canceled; exits and stops go on."),
-		newStrategyStop("flatten", record.LevelFlatten, "one strategy's orders are canceled and its position closed", "Its opening orders are canceled and its position is closed at market. It opens nothing after."),
+		newStrategyStop("pause", record.LevelPause, "one strategy opens nothing; its exits and stops continue",
+			"Nothing of it opens; what it holds is managed on: exits and stops go on."),
+		newStrategyStop("stop", record.LevelCancel, "one strategy opens nothing, and its opening orders are canceled",
+			"Nothing of it opens, and its resting opening orders are canceled; exits and stops go on."),
+		newStrategyStop("flatten", record.LevelFlatten, "one strategy's orders are canceled and its position closed",
+			"Its opening orders are canceled and its position is closed at market. It opens nothing after."),
 		newStrategyResume(),
 	}
 }
@@ -27,7 +30,7 @@ func newStrategyStop(name string, level record.HaltLevel, short, long string) *c
 	command := &cobra.Command{
 		Use: name + " NAME", Short: short, Args: cobra.ExactArgs(1), ValidArgsFunction: connect.CompleteStrategies,
 		Long: long + `
-The same as botd halt --level ` + level.String() + ` --strategy NAME: journalled, kept through restarts, and
+The same as botd halt --level ` + level.String() + ` --strategy NAME: journalled, in force across restarts, and
 ended by botd strategy resume NAME. On a live account a person at a terminal is asked.`,
 		Example: "  botd strategy " + name + " trend --reason news --dry-run\n  botd strategy " + name + " trend --reason news",
 		RunE: func(command *cobra.Command, names []string) error {
@@ -35,7 +38,7 @@ ended by botd strategy resume NAME. On a live account a person at a terminal is 
 			return flags.halt(command)
 		},
 	}
-	flags.deed(command)
+	flags.actionFlags(command)
 	return command
 }
 
@@ -43,7 +46,7 @@ func newStrategyResume() *cobra.Command {
 	var flags haltFlags
 	command := &cobra.Command{
 		Use: "resume NAME", Short: "one strategy may open again", Args: cobra.ExactArgs(1), ValidArgsFunction: connect.CompleteStrategies,
-		Long:    "Ends the halt of one strategy and releases its latch: botd rearm --strategy NAME. What keeps it back\nall the same is told.",
+		Long:    "Ends the halt of one strategy and releases its latch: botd rearm --strategy NAME. Whatever still\nblocks it is listed.",
 		Example: "  botd strategy resume trend --reason back --dry-run\n  botd strategy resume trend --reason back",
 		RunE: func(command *cobra.Command, names []string) error {
 			flags.Strategy = names[0]

@@ -21,9 +21,11 @@ import (
 )
 
 func NewToken() *cobra.Command {
-	return shell.Group("token", "tokens with a name, a role and an end, for programs and people", `Tokens for who is to look at botd, or to operate it, without reading its files: each has a name,
+	return shell.Group("token", "named tokens with a role and an expiry, for programs and people",
+		`Tokens for who is to look at botd, or to operate it, without reading its files: each has a name,
 by which the journal knows it, a role (viewer or operator) and an end, and can be revoked alone.
-The running daemon keeps their hashes (tokens.json in its data directory), never themselves.`, "  botd token create phone --role viewer --for 30d\n  botd token list\n  botd token revoke phone",
+The running daemon keeps their hashes (tokens.json in its data directory), never themselves.`,
+		"  botd token create phone --role viewer --for 30d\n  botd token list\n  botd token revoke phone",
 		newTokenCreate(), newTokenList(), newTokenRevoke())
 }
 
@@ -32,7 +34,7 @@ func newTokenCreate() *cobra.Command {
 	var role, length string
 	var dry bool
 	command := &cobra.Command{
-		Use: "create NAME", Short: "make a token, which is shown this once", Args: cobra.ExactArgs(1),
+		Use: "create NAME", Short: "create a token, shown only once", Args: cobra.ExactArgs(1),
 		Long: `Makes a token and prints it, this once. It logs in to the dashboard, or goes into the header
 Authorization: Bearer. The daemon is asked over its unix socket alone, so that nobody makes
 tokens by a token.`,
@@ -80,7 +82,8 @@ func foretellToken(command *cobra.Command, d *client.Daemon, asked *api.TokenReq
 	if slices.ContainsFunc(all.Items, func(t api.NamedToken) bool { return t.Name == asked.Name }) {
 		return failure.New(failure.Negative, "botd token revoke "+asked.Name+" ends it", "there is a token %q already", asked.Name)
 	}
-	change := api.Change{Schema: 1, DryRun: true, Does: []string{fmt.Sprintf("make the token %s, for a %s%s", asked.Name, asked.Role, endText(asked.Ends, ", until "))}}
+	change := api.Change{Schema: 1, DryRun: true, Does: []string{fmt.Sprintf("make the token %s, for a %s%s", asked.Name, asked.Role,
+		endText(asked.Ends, ", until "))}}
 	raw, err := json.Marshal(change)
 	if err != nil {
 		return err
@@ -96,7 +99,7 @@ func endText(ends *time.Time, before string) string {
 }
 
 func newTokenList() *cobra.Command {
-	command := connect.Show("list", "the tokens with a name, and when they end", "/api/v1/tokens", func(w io.Writer, p *client.Page[api.NamedToken]) {
+	command := connect.Show("list", "the named tokens, and when they expire", "/api/v1/tokens", func(w io.Writer, p *client.Page[api.NamedToken]) {
 		t := shell.NewTable(w, table.Row{"name", "role", "made (UTC)", "ends", "state"})
 		for i := range p.Items {
 			k, state, ends := &p.Items[i], "good", endText(p.Items[i].Ends, "")
@@ -111,7 +114,7 @@ func newTokenList() *cobra.Command {
 		t.Render()
 		fmt.Fprintln(w, "besides these: the operator's in the file token, the viewer's in token-viewer, in the data directory")
 	})
-	command.Long = "Lists the tokens that botd token create made, those that have ended too. The tokens themselves are kept\nnowhere."
+	command.Long = "Lists the tokens that botd token create made, those that have ended too. The tokens themselves are stored\nnowhere."
 	command.Example = "  botd token list\n  botd token list -o json"
 	return command
 }
@@ -120,7 +123,7 @@ func newTokenRevoke() *cobra.Command {
 	var flags connect.Flags
 	var dry bool
 	command := &cobra.Command{
-		Use: "revoke NAME", Short: "end a token, and the sessions it opened", Args: cobra.ExactArgs(1),
+		Use: "revoke NAME", Short: "revoke a token, and the sessions it opened", Args: cobra.ExactArgs(1),
 		Long:    "Ends a token at once: whoever has it is asked to log in, sessions that it opened too, and a live\nstream ends within seconds.",
 		Example: "  botd token revoke phone --dry-run\n  botd token revoke phone",
 		RunE: func(command *cobra.Command, names []string) error {

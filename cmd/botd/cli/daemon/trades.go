@@ -18,21 +18,24 @@ import (
 
 func NewTrades() *cobra.Command {
 	var f filter
-	command := connect.ShowFor("trades", "round trips, from flat to flat, net of fees and funding", func() string { return f.path("/api/v1/trades") }, tradeTable)
-	command.Long = `Shows each round trip of the strategies, the newest first, of every run the journal has: what
-was entered and left at which mean price, what ended it, and what it made net of fees and
+	command := connect.ShowFor("trades", "round trips, net of fees and funding", func() string { return f.path("/api/v1/trades") },
+		tradeTable)
+	command.Long = `Shows each round trip of the strategies, the newest first, of every run in the journal: what
+was entered and closed at which mean price, what closed it, and its profit net of fees and
 funding. The sum below is of the round trips shown.
 
 One is listed once its money is booked (botd ledger). On futures fees and funding follow from
-the wallet (derived); on spot they are as the exchange told them. One marked "in part" began
-before the books, or a part of its money is not known.`
-	command.Example = "  botd trades --strategy trend\n  botd trades -n 1000 -o csv > trades.csv\n  botd trades -o json | jq '[.items[] | .pnl | tonumber] | add'"
+the wallet (derived); on spot they are as the exchange reported them. One marked "in part" began
+before the books, or part of its money is unknown.`
+	command.Example = "  botd trades --strategy trend\n  botd trades -n 1000 -o csv > trades.csv\n  botd trades -o json | jq '[.items[] | " +
+		".pnl | tonumber] | add'"
 	f.add(command)
 	return command
 }
 
 func tradeTable(w io.Writer, p *client.Page[view.RoundTrip]) {
-	t := shell.NewTable(w, table.Row{"left (UTC)", "strategy", "market", "symbol", "side", "quantity", "entry", "exit", "held", "by", "realised", "fees", "funding", "net", ""})
+	t := shell.NewTable(w, table.Row{"left (UTC)", "strategy", "market", "symbol", "side", "quantity", "entry", "exit", "held", "by", "realised",
+		"fees", "funding", "net", ""})
 	var net decimal.Decimal
 	won := 0
 	for i := range p.Items {

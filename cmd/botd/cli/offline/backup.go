@@ -38,7 +38,8 @@ running daemon makes one in data_dir/MODE/backups, and keeps the newest 7 made s
 
 The journal is all that botd must remember: a backup and the configuration are enough to
 go on. Keys, candles and the accounts of demo and paper are not in it.`,
-		Example: "  botd backup /backups/            # makes live-main-20270115T080000Z.db there\n  botd backup journal-copy.db -o json\n  botd backup --dry-run            # what the daemon would do\n  botd journal verify --file journal-copy.db",
+		Example: "  botd backup /backups/            # makes live-main-20270115T080000Z.db there\n  botd backup journal-copy.db -o json\n  " +
+			"botd backup --dry-run            # what the daemon would do\n  botd journal verify --file journal-copy.db",
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if len(arguments) == 0 {
 				return daemonBackup(command, &connect.Flags{Directory: from.directory, Output: output}, dry)
@@ -66,7 +67,7 @@ go on. Keys, candles and the accounts of demo and paper are not in it.`,
 			}
 			done := backups.Made{Schema: 1, At: now, Backup: made}
 			if err := backups.Mark(filepath.Dir(path), &done); err != nil {
-				fmt.Fprintf(command.ErrOrStderr(), "the backup is made, but botd_store_last_backup_timestamp_seconds will not tell: %v\n", err)
+				fmt.Fprintf(command.ErrOrStderr(), "the backup is made, but botd_store_last_backup_timestamp_seconds was not updated: %v\n", err)
 			}
 			return shell.Print(command.OutOrStdout(), output, done, func(w io.Writer) { backupText(w, "backup", &made) })
 		},
@@ -142,9 +143,9 @@ func NewRestore() *cobra.Command {
 		verify, dry             bool
 	)
 	command := &cobra.Command{
-		Use: "restore FILE", Short: "put a backup of the journal in its place", Args: cobra.ExactArgs(1),
+		Use: "restore FILE", Short: "restore the journal from a backup", Args: cobra.ExactArgs(1),
 		Long: `Verifies a backup, copies it into the data directory and verifies the copy; the journal
-that was there is kept beside it as journal.db.before-TIME. botd must not run meanwhile.
+that was there stays beside it as journal.db.before-TIME. botd must not run meanwhile.
 With --verify the backup is verified and nothing is changed.
 
 A backup does not know what was sent after it was made. The next start finds out from the
@@ -193,7 +194,8 @@ func restore(command *cobra.Command, directory string, mode configs.Mode, backup
 		return r, err
 	}
 	if made.Binding.Mode != string(config.Mode) || made.Binding.Instance != config.Instance {
-		return r, failure.New(failure.Config, "--mode and -c choose another account", "%s is of mode %s, instance %s; the configuration is mode %s, instance %s",
+		return r, failure.New(failure.Config, "--mode and -c choose another account",
+			"%s is of mode %s, instance %s; the configuration is mode %s, instance %s",
 			backup, made.Binding.Mode, made.Binding.Instance, config.Mode, config.Instance)
 	}
 	to := filepath.Join(config.DataDir, string(config.Mode))

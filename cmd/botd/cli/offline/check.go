@@ -20,7 +20,8 @@ func NewCheck() *cobra.Command {
 	var strict bool
 	command := &cobra.Command{
 		Use: "check", Short: "validate a configuration, offline", Args: cobra.NoArgs,
-		Long:    "Reads botd.yaml and strategies/*.yaml and says everything that is wrong at once,\nwith file, line and a hint, then the limits that will hold (docs/risk.md). Nothing is\nsent anywhere. Exit code 1 when there are errors; with --strict when there are warnings too.",
+		Long: "Reads botd.yaml and strategies/*.yaml and says everything that is wrong at once,\nwith file, line and a hint, then the " +
+			"limits that will hold (docs/risk.md). Nothing is\nsent anywhere. Exit code 1 when there are errors; with --strict when there are warnings too.",
 		Example: "  botd check\n  botd check -c /etc/botd\n  botd check -c configs -o json | jq .problems",
 		RunE: func(command *cobra.Command, _ []string) error {
 			config, problems, err := connect.Load(directory, "")

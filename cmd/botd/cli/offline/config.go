@@ -17,9 +17,11 @@ import (
 )
 
 func NewConfig() *cobra.Command {
-	return shell.Group("config", "the configuration: what holds, every key there is, what changed", `What holds and where each value comes from (show), every key with bounds and default (keys,
+	return shell.Group("config", "the configuration: values in force, every key, changes",
+		`What holds and where each value comes from (show), every key with bounds and default (keys,
 reference; docs/configuration.md), what editors complete by (schema), and what the running
-daemon does not do yet (diff). botd check looks for mistakes.`, "  botd config show --effective -c configs\n  botd config keys\n  botd config diff -c configs",
+daemon does not do yet (diff). botd check looks for mistakes.`,
+		"  botd config show --effective -c configs\n  botd config keys\n  botd config diff -c configs",
 		newConfigShow(), newConfigKeys(), newConfigSchema(), newConfigReference(), shell.Alias("init", NewInit()))
 }
 
@@ -55,7 +57,7 @@ func newConfigShow() *cobra.Command {
 	var directory, output string
 	var effective bool
 	command := &cobra.Command{
-		Use: "show", Short: "the configuration as it is written, or with --effective as it holds", Args: cobra.NoArgs,
+		Use: "show", Short: "the configuration as written, or with --effective as in force", Args: cobra.NoArgs,
 		Long: `Shows the files of a configuration as they are written. With --effective: what holds,
 every default filled in, all strategies in one list, and never a secret: that is what
 the journal's config hash is of.`,
@@ -119,7 +121,7 @@ type keyRow struct {
 func newConfigKeys() *cobra.Command {
 	var output string
 	command := &cobra.Command{
-		Use: "keys", Short: "every key of botd.yaml and of a strategy's file, with its kind, bounds and default", Args: cobra.NoArgs,
+		Use: "keys", Short: "every key of botd.yaml and of strategy files, with type, bounds and default", Args: cobra.NoArgs,
 		Long: `Lists every key, as the reader of the configuration knows it; with -o json also what each
 is, in which modes it counts, an example, and what else sets it (docs/configuration.md). What
 the limits count: docs/risk.md. Parameters of a strategy: botd strategy show NAME.`,
@@ -167,7 +169,8 @@ func newConfigSchema() *cobra.Command {
 		Use: "schema [botd|strategy]", Short: "the JSON Schema of botd.yaml, or of a strategy's file, for editors", Args: cobra.MaximumNArgs(1),
 		Long: `Prints a JSON Schema, made from the reader of the configuration: editors complete keys and
 underline mistakes by it. botd check finds more than a schema can say.`,
-		Example:   "  botd config schema > botd.schema.json\n  botd config schema strategy > strategy.schema.json\n  # first line of botd.yaml:  # yaml-language-server: $schema=botd.schema.json",
+		Example: "  botd config schema > botd.schema.json\n  botd config schema strategy > strategy.schema.json\n  # first line of " +
+			"botd.yaml:  # yaml-language-server: $schema=botd.schema.json",
 		ValidArgs: []string{"botd", "strategy"},
 		RunE: func(command *cobra.Command, names []string) error {
 			root, file := configs.Keys()

@@ -19,13 +19,14 @@ import (
 
 // patientOf is the configuration and the daemon of the flags.
 func patientOf(a *connect.Flags) doctor.Patient {
-	return doctor.Patient{Daemon: a.Daemon, Address: cmp.Or(a.URL, a.Address), Load: func() (*configs.Config, configs.Problems, error) { return connect.Load(a.Directory, "") }}
+	return doctor.Patient{Daemon: a.Daemon, Address: cmp.Or(a.URL, a.Address),
+		Load: func() (*configs.Config, configs.Problems, error) { return connect.Load(a.Directory, "") }}
 }
 
 func NewDoctor() *cobra.Command {
 	var flags connect.Flags
 	command := &cobra.Command{
-		Use: "doctor", Short: "is everything right: clock, disk, permissions, configuration, venue, journal, version", Args: cobra.NoArgs,
+		Use: "doctor", Short: "check clock, disk, permissions, configuration, venue, journal and version", Args: cobra.NoArgs,
 		Long: `Looks at everything that keeps botd from running well, and says what mends it. Nothing is
 changed and no order is sent: of a venue with keys it reads the account, to try the
 signature. It may be run while botd runs. Exit code 1 when something fails; a warning
@@ -46,7 +47,8 @@ leaves 0.`,
 
 func doctorTable(w io.Writer, d *doctor.Diagnosis, coloured bool) {
 	t := shell.NewTable(w, table.Row{"check", "state", "what", "mend"})
-	t.SetColumnConfigs([]table.ColumnConfig{{Name: "what", WidthMax: 70, WidthMaxEnforcer: text.WrapSoft}, {Name: "mend", WidthMax: 50, WidthMaxEnforcer: text.WrapSoft}})
+	t.SetColumnConfigs([]table.ColumnConfig{{Name: "what", WidthMax: 70, WidthMaxEnforcer: text.WrapSoft},
+		{Name: "mend", WidthMax: 50, WidthMaxEnforcer: text.WrapSoft}})
 	for _, f := range d.Findings {
 		state := f.State
 		if coloured {

@@ -36,7 +36,7 @@ type initFlags struct {
 func NewInit() *cobra.Command {
 	var flags initFlags
 	command := &cobra.Command{
-		Use: "init [DIR]", Short: "write a commented configuration to begin with", Args: cobra.MaximumNArgs(1),
+		Use: "init [DIR]", Short: "write a commented configuration to start from", Args: cobra.MaximumNArgs(1),
 		Long: `Writes botd.yaml and strategies/*.yaml into DIR (default ./configs), every key commented,
 checks them as botd check does, and says what to do next. At a terminal it asks for what
 no flag says; --no-input never asks. Files that exist are never overwritten.
@@ -98,7 +98,8 @@ func (f *initFlags) run(command *cobra.Command, directory string) error {
 	slices.Sort(names)
 	for _, name := range names {
 		if _, err := os.Lstat(filepath.Join(directory, name)); !errors.Is(err, fs.ErrNotExist) {
-			return failure.New(failure.Usage, "name another directory, or move that file away; nothing was written", "%s exists already", filepath.Join(directory, name))
+			return failure.New(failure.Usage, "name another directory, or move that file away; nothing was written", "%s exists already",
+				filepath.Join(directory, name))
 		}
 	}
 	for _, name := range names {
@@ -141,7 +142,7 @@ func (f *initFlags) ask(command *cobra.Command) error {
 			}
 			*into = cmp.Or(strings.TrimSpace(line), standard)
 			why := wrong(*into)
-			if why == "" || err != nil { // a wrong answer at the input's end is told by what reads it
+			if why == "" || err != nil { // a wrong answer at the end of the input is reported by its reader
 				return nil
 			}
 			fmt.Fprintln(shell.Question(command), "  "+why)
@@ -150,7 +151,8 @@ func (f *initFlags) ask(command *cobra.Command) error {
 	if err := put("mode", &f.mode, "mode: demo (a simulated exchange), paper (real prices, no keys) or live", "demo", wrongMode); err != nil {
 		return err
 	}
-	if err := put("instance", &f.instance, "instance: a short name, part of every order's id", "main", wrongInstance); err != nil || f.mode == string(configs.Demo) {
+	if err := put("instance", &f.instance, "instance: a short name, part of every order's id", "main", wrongInstance); err != nil ||
+		f.mode == string(configs.Demo) {
 		return err
 	}
 	if err := put("base-url", &f.baseURL, "address of the venue", "https://", wrongAddress); err != nil || f.mode != string(configs.Live) {
@@ -222,7 +224,8 @@ func (f *initFlags) complete() error {
 	}
 	for _, name := range f.strategies {
 		if name != "none" && !slices.Contains(exampleNames(), name) {
-			return failure.Usagef("--strategy %s: there are %s, and none\nhint: botd strategy new writes one of your own", name, strings.Join(exampleNames(), ", "))
+			return failure.Usagef("--strategy %s: there are %s, and none\nhint: botd strategy new writes one of your own", name,
+				strings.Join(exampleNames(), ", "))
 		}
 	}
 	return nil
@@ -242,8 +245,9 @@ func (f *initFlags) texts() (map[string]string, error) {
 		return nil, err
 	}
 	root = modeLine.ReplaceAllLiteralString(root, map[string]string{
-		"demo": "mode: demo # a simulated exchange inside botd, no network, no keys. Also: paper, live", "paper": "mode: paper # a simulated account on the venue's prices, no keys. Also: demo, live",
-		"live": "mode: live # real money; botd run --mode live asks for it a second time. Also: demo, paper"}[f.mode])
+		"demo":  "mode: demo # a simulated exchange inside botd, no network, no keys. Also: paper, live",
+		"paper": "mode: paper # a simulated account on the venue's prices, no keys. Also: demo, live",
+		"live":  "mode: live # real money; botd run --mode live asks for it a second time. Also: demo, paper"}[f.mode])
 	root = instanceLine.ReplaceAllLiteralString(root, "instance: "+f.instance)
 	if f.listen != "" {
 		root = listenLine.ReplaceAllString(root, strings.ReplaceAll(fmt.Sprintf("listen: %q", f.listen), "$", "$$")+"$1")
@@ -270,11 +274,13 @@ func (f *initFlags) exchange() string {
 		return text
 	}
 	if f.keyFile == "" {
-		text += "  # the key comes as systemd credentials BOTD_KEY and BOTD_SECRET; or name files of mode 600:\n  # key_file: /etc/botd/key\n  # secret_file: /etc/botd/secret\n"
+		text += "  # the key comes as systemd credentials BOTD_KEY and BOTD_SECRET; or name files of mode 600:\n  # key_file: " +
+			"/etc/botd/key\n  # secret_file: /etc/botd/secret\n"
 	} else {
 		text += fmt.Sprintf("  key_file: %q # files of mode 600; secrets never stand in YAML\n  secret_file: %q\n", f.keyFile, f.secretFile)
 	}
-	return text + "  # signature: {payload: \"{timestamp}{method}{path}{body}\", encoding: hex}    # botd probe finds out\n  # settle: {window: 60s, visibility: 45s, staleness: 15s}                     # botd probe measures\n"
+	return text + "  # signature: {payload: \"{timestamp}{method}{path}{body}\", encoding: hex}    # botd probe finds out\n  # settle: " +
+		"{window: 60s, visibility: 45s, staleness: 15s}                     # botd probe measures\n"
 }
 
 // next checks what was written and says what to do with it.
@@ -294,7 +300,8 @@ func (f *initFlags) next(command *cobra.Command, directory string) error {
 	fmt.Fprintf(w, "\nnext:\n  botd check -c %s\n  botd doctor -c %s\n", directory, directory)
 	switch configs.Mode(f.mode) {
 	case configs.Live:
-		fmt.Fprintf(w, "  botd probe --base-url %s      # signature and settle times of the venue\n  botd run -c %s --mode paper   # a simulated account first\n  botd run -c %s --mode live\n", f.baseURL, directory, directory)
+		fmt.Fprintf(w, "  botd probe --base-url %s      # signature and settle times of the venue\n  botd run -c %s --mode paper   # a "+
+			"simulated account first\n  botd run -c %s --mode live\n", f.baseURL, directory, directory)
 	default:
 		fmt.Fprintf(w, "  botd run -c %s\n", directory)
 	}

@@ -22,9 +22,11 @@ import (
 )
 
 func NewJournal() *cobra.Command {
-	return shell.Group("journal", "read the journal: tail, export, verify", `The journal is botd's memory: one record after the other, each with the hash of the one
+	return shell.Group("journal", "read the journal: tail, export, verify",
+		`The journal is botd's memory: one record after the other, each with the hash of the one
 before it, written before anything is sent. These commands read it, also while botd runs
-and writes it; they never change it.`, "  botd journal tail\n  botd journal verify\n  botd journal export --kind audit",
+and writes it; they never change it.`,
+		"  botd journal tail\n  botd journal verify\n  botd journal export --kind audit",
 		newTail(), newExport(), newVerifyJournal())
 }
 
@@ -117,7 +119,7 @@ func newTail() *cobra.Command {
 		output string
 	)
 	command := &cobra.Command{
-		Use: "tail", Short: "the last records, a line each", Args: cobra.NoArgs,
+		Use: "tail", Short: "the last records, one per line", Args: cobra.NoArgs,
 		Long: `Shows the newest records of the journal, also while botd writes it. With --follow it goes
 on until Ctrl-C. -o jsonl gives each record whole, a line each, -o json a list of them;
 quantities and prices of orders are in units of the symbol's scale, as the journal keeps them.`,
@@ -150,15 +152,15 @@ quantities and prices of orders are in units of the symbol's scale, as the journ
 	return command
 }
 
-// lookEvery is how often tail --follow looks for new records.
-const lookEvery = time.Second
+// followEvery is how often tail --follow polls for new records.
+const followEvery = time.Second
 
 func tail(ctx context.Context, store *journal.Journal, filter journal.Filter, follow bool, write func(*journal.Stored) error) error {
 	take := func(s *journal.Stored) error {
 		filter.After = s.Sequence
 		return write(s)
 	}
-	again := time.NewTicker(lookEvery)
+	again := time.NewTicker(followEvery)
 	defer again.Stop()
 	for {
 		if err := journal.Failure(store.Select(ctx, filter, take)); err != nil || !follow {
@@ -179,7 +181,7 @@ func newExport() *cobra.Command {
 		choose recordFlags
 	)
 	command := &cobra.Command{
-		Use: "export", Short: "every record, a line of JSON each", Args: cobra.NoArgs,
+		Use: "export", Short: "every record, as one line of JSON", Args: cobra.NoArgs,
 		Long: `Writes the records of the journal to standard output, a line of JSON each, with sequence
 and hash. Without a choice the chain of hashes is checked on the way: the export stops at
 a record that was altered.`,
@@ -227,13 +229,14 @@ func newVerifyJournal() *cobra.Command {
   the end      the record named in journal.db.head is there: a running botd writes it beside
                the journal every minute, at a clean stop, and with each backup
 
-A chain can not show by itself that records were cut off its end, and who can change the
+A chain cannot show by itself that records were cut off its end, and whoever can change the
 journal can change the file beside it: note a hash elsewhere, and --expect it.
 
 Exit code 1 when something is not as it should be; each problem is shown with its place,
 what it should be and what it is. The last hash is printed: two copies of a journal that
 agree in it are equal.`,
-		Example: "  botd journal verify\n  botd journal verify --file backup.db -o json\n  botd journal verify --expect 9e1b86e2aa8b9e24d2c82c6b3ffdc7b7eb5ba4c01e6ebfcaee3442ac9724ed01",
+		Example: "  botd journal verify\n  botd journal verify --file backup.db -o json\n  botd journal verify --expect " +
+			"9e1b86e2aa8b9e24d2c82c6b3ffdc7b7eb5ba4c01e6ebfcaee3442ac9724ed01",
 		RunE: func(command *cobra.Command, _ []string) error {
 			store, path, err := from.open(command.Context())
 			if err != nil {
@@ -268,7 +271,8 @@ agree in it are equal.`,
 
 func verifiedText(w io.Writer, found *verifiedJournal) {
 	if found.OK {
-		fmt.Fprintf(w, "ok: %d records, the chain is whole; %d ledger entries, %d derived rows\nlast hash %s\n", found.Records, found.Entries, found.Rows, found.Hash)
+		fmt.Fprintf(w, "ok: %d records, the chain is whole; %d ledger entries, %d derived rows\nlast hash %s\n", found.Records, found.Entries,
+			found.Rows, found.Hash)
 		if h := found.Head; h != nil {
 			fmt.Fprintf(w, "record %d, which was there at %s, is\n", h.Records, h.At.UTC().Format(time.DateTime))
 		}

@@ -32,20 +32,20 @@ type ledgerFlags struct {
 func NewLedger() *cobra.Command {
 	var flags ledgerFlags
 	command := &cobra.Command{
-		Use: "ledger", Short: "what each strategy made and paid, in double entry", Args: cobra.NoArgs,
+		Use: "ledger", Short: "each strategy's profit and costs, in double entry", Args: cobra.NoArgs,
 		Long: `Shows the ledger the journal holds, also while botd runs: per strategy and symbol what was
 bought and sold, the profit realised, fees and funding; every account of the books; and
 what nothing explains. --entries shows the entries instead, a line for each amount.
 
 Every entry sums to zero in each asset: what the account has is positive (wallet, holding,
 what was paid as fees and funding), where it came from is negative (realised profit,
-transfers). The wallet is what the exchange told, so the books equal it to the last digit.
+transfers). The wallet is what the exchange reported, so the books equal it to the last digit.
 
-On spot, money is as the exchange told each execution. On futures an order carries neither
+On spot, money is as the exchange reported each execution. On futures an order carries neither
 price nor fee: profit is the position's realizedPNL, and what the wallet changed beyond it
-is fees and funding, told apart by what was traded and held; such amounts are marked
-derived. A change that no fill, fee or funding explains (a deposit, a correction of the
-exchange's) is an entry of its own, unexplained, and stays to be seen.`,
+is fees and funding, separated by what was traded and held; such amounts are marked
+derived. A change that no fill, fee or funding explains (a deposit, a correction by the
+exchange) is booked as unexplained, and stays visible.`,
 		Example: "  botd ledger\n  botd ledger -o json | jq '.unexplained'\n  botd ledger --entries --strategy trend --since 24h -o csv > entries.csv",
 		RunE: func(command *cobra.Command, _ []string) error {
 			since, err := moment.ParseSince(flags.since)
@@ -143,7 +143,8 @@ func writeEntries(w io.Writer, output string, entries []entryLine) error {
 		t := shell.NewTable(w, table.Row{"time", "entry", "account", "strategy", "market", "symbol", "asset", "amount", ""})
 		for i := range entries {
 			e := &entries[i]
-			t.AppendRow(table.Row{e.Time.Format(time.DateTime), e.Sequence, e.Account.String(), e.Strategy, e.Market.String(), e.Symbol, e.Asset, e.Amount, derivedText(e.Derived)})
+			t.AppendRow(table.Row{e.Time.Format(time.DateTime), e.Sequence, e.Account.String(), e.Strategy, e.Market.String(), e.Symbol, e.Asset,
+				e.Amount, derivedText(e.Derived)})
 		}
 		t.Render()
 	})
@@ -164,7 +165,8 @@ func ledgerTable(w io.Writer, page *ledgerPage) {
 	t := shell.NewTable(w, table.Row{"strategy", "market", "symbol", "bought", "sold", "", "realised", "fees", "funding", "net", ""})
 	for i := range page.Strategies {
 		r := &page.Strategies[i]
-		t.AppendRow(table.Row{cmp.Or(r.Strategy, "(no strategy)"), r.Market.String(), r.Symbol, r.Bought, r.Sold, r.Asset, r.Realised, r.Fees, r.Funding, r.Net, derivedText(r.Derived)})
+		t.AppendRow(table.Row{cmp.Or(r.Strategy, "(no strategy)"), r.Market.String(), r.Symbol, r.Bought, r.Sold, r.Asset, r.Realised, r.Fees,
+			r.Funding, r.Net, derivedText(r.Derived)})
 	}
 	t.Render()
 	t = shell.NewTable(w, table.Row{"account", "strategy", "market", "symbol", "asset", "amount", ""})

@@ -27,7 +27,8 @@ func NewMan() *cobra.Command {
 --dir every page is written to that directory, as a package of a system wants them. With
 --markdown all commands as one page with a line each: docs/cli.md; with --api the admin API:
 docs/api.md.`,
-		Example: "  botd man | man -l -\n  botd man backtest run | man -l -\n  botd man --dir /usr/local/share/man/man1\n  go run ./cmd/botd man --markdown --into docs/cli.md",
+		Example: "  botd man | man -l -\n  botd man backtest run | man -l -\n  botd man --dir /usr/local/share/man/man1\n  go run " +
+			"./cmd/botd man --markdown --into docs/cli.md",
 		RunE: func(command *cobra.Command, names []string) error {
 			root := command.Root()
 			if markdown || api {
@@ -126,11 +127,11 @@ var ExitCodes = []struct {
 	What string
 }{
 	{failure.OK, "done"},
-	{failure.Negative, "a negative answer: a check found problems, a test failed"},
+	{failure.Negative, "negative: a check found problems, a test failed"},
 	{failure.Usage, "the command line is wrong"},
 	{failure.Data, "bad data"},
 	{failure.NoInput, "an input is missing"},
-	{failure.Unavailable, "the daemon or the exchange can not be reached"},
+	{failure.Unavailable, "the daemon or the exchange cannot be reached"},
 	{failure.Internal, "a bug of botd"},
 	{failure.IO, "reading or writing failed"},
 	{failure.Temporary, "not now: try again"},

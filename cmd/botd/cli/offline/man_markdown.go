@@ -2,6 +2,7 @@ package offline
 
 import (
 	"bytes"
+	_ "embed"
 	"fmt"
 	"strings"
 
@@ -9,23 +10,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-const markdownHead = `# The command line
-
-<!-- Made by ` + "`go run ./cmd/botd man --markdown --into docs/cli.md`" + `: change the code, not this file. -->
-
-` + "`botd COMMAND --help`" + ` teaches each, with an example; ` + "`botd man COMMAND | man -l -`" + ` is the same as a manual page, ` + "`botd completion bash|zsh|fish`" + `
-makes a shell complete commands, flags, symbols and names of strategies. Data go to stdout, messages and progress to stderr. A command, flag or
-name that is mistyped is answered with the nearest there is.
-
-The column *takes* names what a command shares with others:
-
-- ` + "`-o`" + `: ` + "`table`, `json`, `jsonl`" + ` (a line a row) or ` + "`csv`; `csv=COLUMN,COLUMN`" + ` picks columns. Amounts are texts, times RFC 3339 in UTC or ` + "`_ms`" + `.
-- ` + "`--watch`" + `: shown anew as it changes, until Ctrl-C.
-- ` + "`-n`" + `, ` + "`--dry-run`" + `: what it would do, and nothing is done.
-- *asks*: it asks the running botd, by the unix socket of its data directory (` + "`-c`" + ` names the configuration) or at ` + "`--socket PATH`" + `, ` + "`--url URL`" + ` or ` + "`--listen HOST:PORT`" + `.
-
-Also understood: ` + "`orders list`, `positions list`, `intents list`" + ` for those without the word, ` + "`sim serve`" + ` for ` + "`exchange`, `config init`" + ` for ` + "`init`, `support bundle`" + ` for ` + "`support`, `--version`" + `.
-`
+// markdownHead is the beginning of docs/cli.md.
+//
+//go:embed cli_head.md
+var markdownHead string
 
 // WriteMarkdown writes docs/cli.md: every command in a line, and the exit codes.
 func WriteMarkdown(root *cobra.Command) []byte {
@@ -39,7 +27,8 @@ func WriteMarkdown(root *cobra.Command) []byte {
 	for _, e := range ExitCodes {
 		fmt.Fprintf(&b, "| %d | %s |\n", e.Code, e.What)
 	}
-	b.WriteString("\nA daemon that ends by Ctrl-C or SIGTERM in good order ends with 0; a second signal ends it at once, with 130 or 143. systemd does not start botd\nagain after 64, 65, 77 and 78: somebody has to mend something first.\n")
+	b.WriteString("\nA daemon that stops cleanly on Ctrl-C or SIGTERM ends with 0; a second signal ends it at once, with 130 or 143. " +
+		"systemd does not start botd\nagain after 64, 65, 77 and 78: a person must act first.\n")
 	b.WriteString("\n## Environment\n\n| variable | what it does |\n|---|---|\n")
 	for _, e := range environment {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", e.name, e.what)
@@ -47,14 +36,14 @@ func WriteMarkdown(root *cobra.Command) []byte {
 	return b.Bytes()
 }
 
-// environment is what of it botd reads.
+// environment lists the environment variables that botd reads.
 var environment = []struct{ name, what string }{
-	{"NO_COLOR", "no colours when it is not empty; nor with TERM=dumb, nor with `--no-color`"},
-	{"FORCE_COLOR", "colours also where there is no terminal"},
-	{"BOTD_TOKEN_FILE", "file of mode 600 with a token, for a daemon that is asked over TCP; without it the one in its data directory"},
-	{"BOTD_CACHE", "directory in which parsed candles are kept, or `off`; without it in the user's cache directory"},
-	{"CREDENTIALS_DIRECTORY", "set by systemd: where BOTD_KEY, BOTD_SECRET, BOTD_NOTIFY_NAME, BOTD_SIGNAL_TOKEN and BOTD_TELEGRAM_TOKEN stand"},
-	{"NOTIFY_SOCKET", "set by systemd: where it is told that botd is ready, and fed its watchdog"},
+	{"NO_COLOR", "no colours if not empty; the same with TERM=dumb or `--no-color`"},
+	{"FORCE_COLOR", "colours even without a terminal"},
+	{"BOTD_TOKEN_FILE", "file of mode 600 with a token, for a daemon reached over TCP; without it the one in its data directory"},
+	{"BOTD_CACHE", "directory for parsed candles, or `off`; without it the user's cache directory"},
+	{"CREDENTIALS_DIRECTORY", "set by systemd: where BOTD_KEY, BOTD_SECRET, BOTD_NOTIFY_NAME, BOTD_SIGNAL_TOKEN and BOTD_TELEGRAM_TOKEN are"},
+	{"NOTIFY_SOCKET", "set by systemd: the socket for readiness and the watchdog"},
 }
 
 // flagText is a flag as it is written.

@@ -7,7 +7,8 @@ import (
 )
 
 func NewNotify() *cobra.Command {
-	return shell.Group("notify", "what botd tells people, and where", `Tells people what matters, by the services they read: Telegram, Discord, Slack,
+	return shell.Group("notify", "notifications: their channels, and a test",
+		`Notifies people of what matters through the services they read: Telegram, Discord, Slack,
 e-mail, ntfy, Matrix, a webhook and others. In botd.yaml:
 
   notify:
@@ -24,8 +25,9 @@ Under systemd it may be a credential instead: LoadCredential=BOTD_NOTIFY_PHONE:/
 
 A channel takes the lines of the log from its severity on (least: info, warning or
 error; error without it) and the events it names (also; without it daemon.*,
-trading.armed, order.uncertain and config.rejected). What comes close together is
-one message. Trading never waits for a message: what fails is tried again, told
-with the next one, and counted in botd_notifications_total.`, "  botd notify list -c configs\n  botd notify test -c configs",
+trading.armed, order.uncertain and config.rejected). Events close together form
+one message. Trading never waits for a message: one that fails is tried again, sent
+with the next one, and counted in botd_notifications_total.`,
+		"  botd notify list -c configs\n  botd notify test -c configs",
 		newNotifyList(), newNotifyTest())
 }

@@ -22,14 +22,15 @@ type channel struct {
 	Least   string   `json:"least"`
 	Also    []string `json:"also"`
 	Never   []string `json:"never"`
-	Why     string   `json:"why,omitempty"` // its address can not be read
+	Why     string   `json:"why,omitempty"` // its address cannot be read
 }
 
 func newNotifyList() *cobra.Command {
 	var directory, output string
 	command := &cobra.Command{
-		Use: "list", Short: "the channels there are, and what each is told", Args: cobra.NoArgs,
-		Long:    "Lists the channels of botd.yaml with the service behind each, and what it is told. An\naddress is not shown; where it can not be read the exit code is 1. It sends nothing.",
+		Use: "list", Short: "the configured channels, and what each receives", Args: cobra.NoArgs,
+		Long: "Lists the channels of botd.yaml with the service behind each, and what it receives. An\naddress is not shown; if one " +
+			"cannot be read the exit code is 1. It sends nothing.",
 		Example: "  botd notify list -c configs\n  botd notify list -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
 			config, err := connect.LoadValid(directory)
@@ -37,7 +38,8 @@ func newNotifyList() *cobra.Command {
 				return err
 			}
 			all, unread := channelsOf(config)
-			err = shell.Print(command.OutOrStdout(), output, map[string]any{"schema": 1, "every": (time.Duration(config.Notify.EveryMS) * time.Millisecond).String(), "items": all}, func(w io.Writer) {
+			err = shell.Print(command.OutOrStdout(), output, map[string]any{"schema": 1,
+				"every": (time.Duration(config.Notify.EveryMS) * time.Millisecond).String(), "items": all}, func(w io.Writer) {
 				if len(all) == 0 {
 					fmt.Fprintln(w, "nobody is notified: there is no channel in notify.channels of botd.yaml")
 					return

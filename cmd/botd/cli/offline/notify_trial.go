@@ -25,8 +25,8 @@ func newNotifyTest() *cobra.Command {
 	command := &cobra.Command{
 		Use: "test", Short: "send a test message to every channel, or to one", Args: cobra.NoArgs,
 		Long: `Sends a test message through each channel of botd.yaml, now and without a running
-botd, and says what became of it. One that fails, or whose address can not be read,
-keeps no other from being tried. It ends with 1 when any of them failed.`,
+botd, and reports the results. A channel that fails, or whose address cannot be read,
+does not stop the others. The exit code is 1 when any of them failed.`,
 		Example: "  botd notify test -c configs\n  botd notify test -c configs --channel phone -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
 			config, err := connect.LoadValid(directory)
@@ -38,7 +38,8 @@ keeps no other from being tried. It ends with 1 when any of them failed.`,
 				return failure.New(failure.Config, "botd notify --help shows how to write one", "there is no channel in notify.channels of botd.yaml")
 			}
 			if len(open) == 0 {
-				return failure.New(failure.Config, "botd notify --help shows how to write one", "there is no channel %s in notify.channels of botd.yaml", channel)
+				return failure.New(failure.Config, "botd notify --help shows how to write one",
+					"there is no channel %s in notify.channels of botd.yaml", channel)
 			}
 			if dry {
 				return namedOnly(command, open, output)
@@ -53,20 +54,20 @@ keeps no other from being tried. It ends with 1 when any of them failed.`,
 	return command
 }
 
-// namedOnly says through which channels a message would go, and which can not be opened.
+// namedOnly lists the channels that a message would go through, and those that cannot be opened.
 func namedOnly(command *cobra.Command, open []channels.Channel, output string) error {
 	var all []api.ChannelResult
 	for _, one := range open {
-		told := api.ChannelResult{Channel: one.Name, Result: "not_sent"}
+		result := api.ChannelResult{Channel: one.Name, Result: "not_sent"}
 		if one.Err != nil {
-			told.Result, told.Why = notify.Failed, one.Err.Error()
+			result.Result, result.Why = notify.Failed, one.Err.Error()
 		}
-		all = append(all, told)
+		all = append(all, result)
 	}
-	return errors.Join(showTold(command, all, output), channels.Unopened(open))
+	return errors.Join(showResults(command, all, output), channels.Unopened(open))
 }
 
-func showTold(command *cobra.Command, all []api.ChannelResult, output string) error {
+func showResults(command *cobra.Command, all []api.ChannelResult, output string) error {
 	return shell.Print(command.OutOrStdout(), output, api.Items(all), func(w io.Writer) {
 		t := shell.NewTable(w, table.Row{"channel", "result", "took", "why"})
 		for _, r := range all {
@@ -92,7 +93,7 @@ func testOpened(command *cobra.Command, config *configs.Config, open []channels.
 			failed++
 		}
 	}
-	err := showTold(command, all, output)
+	err := showResults(command, all, output)
 	wrong := channels.Unopened(open)
 	if err != nil || failed == 0 {
 		return err
@@ -100,5 +101,6 @@ func testOpened(command *cobra.Command, config *configs.Config, open []channels.
 	if !slices.ContainsFunc(open, func(o channels.Channel) bool { return o.Err == nil }) {
 		return wrong // none could be tried
 	}
-	return failure.Wrap(failure.Negative, errors.Join(wrong, failure.New(failure.Negative, "the address stands in the channel's url_file", "%d of %d channels failed", failed, len(all))))
+	return failure.Wrap(failure.Negative, errors.Join(wrong, failure.New(failure.Negative, "the address stands in the channel's url_file",
+		"%d of %d channels failed", failed, len(all))))
 }

@@ -16,8 +16,11 @@ import (
 )
 
 func NewOps() *cobra.Command {
-	return shell.Group("ops", "what watches botd: alert rules, a dashboard, a systemd unit", `Writes what is needed to run botd unattended, from the code that registers the metrics:
-rules and dashboard can not name what does not exist.`, "  botd ops rules > botd.rules.yml\n  botd ops dashboard > botd-overview.json\n  botd ops unit --mode live > /etc/systemd/system/botd.service",
+	return shell.Group("ops", "monitoring: alert rules, a dashboard, a systemd unit",
+		`Writes what is needed to run botd unattended, from the code that registers the metrics:
+rules and dashboard cannot name what does not exist.`,
+		"  botd ops rules > botd.rules.yml\n  botd ops dashboard > botd-overview.json\n"+
+			"  botd ops unit --mode live > /etc/systemd/system/botd.service",
 		newOpsRules(), newOpsDashboard(), newOpsUnit(), newOpsMetrics())
 }
 
@@ -99,7 +102,7 @@ reload by SIGHUP. systemd-analyze security rates it 1.1.`,
 func newOpsMetrics() *cobra.Command {
 	var output string
 	command := &cobra.Command{
-		Use: "metrics", Short: "every family of metrics there is", Args: cobra.NoArgs,
+		Use: "metrics", Short: "every metric family", Args: cobra.NoArgs,
 		Long:    "Lists the metrics behind /metrics: name, kind, labels, meaning.",
 		Example: "  botd ops metrics\n  botd ops metrics -o csv=name,kind",
 		RunE: func(command *cobra.Command, _ []string) error {

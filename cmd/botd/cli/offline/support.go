@@ -23,7 +23,7 @@ func supportBundle() *cobra.Command {
 	var flags connect.Flags
 	var out string
 	command := &cobra.Command{
-		Use: "support", Short: "one file with what is needed to find a fault, without keys and tokens", Args: cobra.NoArgs,
+		Use: "support", Short: "one file with everything needed to find a fault, without keys and tokens", Args: cobra.NoArgs,
 		Long: `Writes a .tar.gz with the version, what botd doctor finds, the effective configuration,
 the newest records of the journal and what verifying it says; and where botd runs: its
 status, orders, intents, positions, limits, metrics, and the newest lines of its log.

@@ -15,7 +15,7 @@ func NewVersion() *cobra.Command {
 	var output string
 	var sbom bool
 	command := &cobra.Command{
-		Use: "version", Short: "say which botd this is, and what it is made of", Args: cobra.NoArgs,
+		Use: "version", Short: "the version of this botd, and its dependencies", Args: cobra.NoArgs,
 		Long: `Says version, revision, Go and platform. --sbom prints every module this binary is made
 of as CycloneDX JSON, from the binary itself; two builds of the same source print the same.`,
 		Example: "  botd version -o json\n  botd version --sbom > botd.cdx.json",

@@ -24,7 +24,7 @@ import (
 type backtestFlags struct {
 	files   inputs.Files
 	out     string
-	keep    string // a name, below the reports that are kept
+	keep    string // a name, below the saved reports
 	note    string
 	period  string // to break the result down by
 	output  string
@@ -33,10 +33,14 @@ type backtestFlags struct {
 }
 
 func NewBacktest() *cobra.Command {
-	return shell.Group("backtest", "run strategies over recorded candles", `Runs strategies over recorded candles with the engine that trades live, on the simulated
+	return shell.Group("backtest", "run strategies over recorded candles",
+		`Runs strategies over recorded candles with the engine that trades live, on the simulated
 exchange, and says what was assumed (docs/backtest.md). warmup and lookahead find the two
-mistakes that make a backtest too good; verify runs a kept report again.`, "  botd backtest run -s configs/strategies/trend.yaml --data candles.csv --out report\n  botd backtest warmup -s configs/strategies/trend.yaml --data candles.csv\n  botd backtest verify report/report.json",
-		newBacktestRun(), newLookahead(), newWarmup(), newVerify(), newBacktestList(), newBacktestShow(), newBacktestCompare(), newBacktestReport(), newBacktestNote())
+mistakes that make a backtest too good; verify runs a saved report again.`,
+		"  botd backtest run -s configs/strategies/trend.yaml --data candles.csv --out report\n"+
+			"  botd backtest warmup -s configs/strategies/trend.yaml --data candles.csv\n  botd backtest verify report/report.json",
+		newBacktestRun(), newLookahead(), newWarmup(), newVerify(), newBacktestList(), newBacktestShow(), newBacktestCompare(), newBacktestReport(),
+		newBacktestNote())
 }
 
 func newBacktestRun() *cobra.Command {
@@ -61,10 +65,10 @@ Binance's kline CSV, plain or gzip. What trading costs stands in the file's back
     risk_free_annual: 0     # taken off the returns of Sharpe and Sortino; default 0
     fill: next_open         # what a close decides is filled at the next open, never in its own candle
 
-Three columns are told: ideal (no costs, the kinder path), realistic (as configured: all other
+Three columns are shown: ideal (no costs, the kinder path), realistic (as configured: all other
 figures are its), pessimistic (every fee a taker's, twice the slippage and latency, the worst path).
 
-Files of candles above a megabyte are parsed once: their columns are kept by content in the
+Files of candles above a megabyte are parsed once: their columns are cached by content in the
 user's cache directory (BOTD_CACHE=DIR puts them elsewhere, BOTD_CACHE=off nowhere).
 
 Several strategies (-s again and again, or -c DIR) trade one account in one order of time, and
@@ -80,7 +84,7 @@ share its margin and limits. Their files are given in the same order, or as SYMB
 	addFiles(run, &flags.files)
 	f := run.Flags()
 	f.StringVar(&flags.out, "out", "", "directory for report.html, report.json, fills.csv, trades.csv, equity.csv")
-	f.StringVar(&flags.keep, "keep", "", "a name: the report is kept in backtests/NAME in data_dir, where botd backtest list and the dashboard find it")
+	f.StringVar(&flags.keep, "keep", "", "a name: the report is saved in backtests/NAME in data_dir, where botd backtest list and the dashboard find it")
 	f.StringVar(&flags.note, "note", "", "words to keep with the report")
 	f.StringVar(&flags.period, "breakdown", "", "a table of the round trips by day, week or month too")
 	f.BoolVar(&flags.quick, "quick", false, "a report without the study: worse costs, delay, other orders of the trades, look-ahead")
@@ -126,7 +130,7 @@ func (f *backtestFlags) check() error {
 	case f.keep != "" && !saved.Name.MatchString(f.keep):
 		return failure.Usagef("--keep %q: a name of a-z, A-Z, 0-9, dots, - and _", f.keep)
 	case f.keep != "":
-		reports, err := keptDirectory(f.files.Directory, "")
+		reports, err := savedDirectory(f.files.Directory, "")
 		if err != nil {
 			return err
 		}
@@ -134,7 +138,7 @@ func (f *backtestFlags) check() error {
 			return failure.New(failure.Usage, "choose another name, or take the directory away", "%s is there already", f.out)
 		}
 	case f.note != "" && f.out == "":
-		return failure.Usagef("--note needs --keep NAME or --out DIR: a note is kept with a report")
+		return failure.Usagef("--note needs --keep NAME or --out DIR: a note is saved with a report")
 	}
 	return nil
 }
@@ -177,7 +181,8 @@ func addFiles(command *cobra.Command, b *inputs.Files) {
 	f.StringArrayVar(&b.Data, "data", nil, "recorded candles (CSV, maybe gzip); FILE, SYMBOL=FILE or NAME=FILE, may be repeated")
 	f.StringArrayVar(&b.Funding, "funding", nil, "recorded funding rates (CSV), of one symbol or of several; without it the rate is the constant one")
 	f.StringArrayVar(&b.Detail, "detail", nil, "candles of a shorter interval, which replace the guessed path; as --data")
-	f.StringVar(&b.Recorded, "recorded", "", "directory that a daemon recorded into, as data/demo/recorded: candles and funding rates that no file is given for")
+	f.StringVar(&b.Recorded, "recorded", "", "directory that a daemon recorded into, as data/demo/recorded: candles and funding rates that "+
+		"no file is given for")
 	f.StringVar(&b.Symbols, "symbols", "", "symbol records (YAML) instead of the built-in ones")
 	f.BoolVar(&b.Repair, "repair", false, "drop rows that are wrong, and say which")
 	f.StringVar(&b.From, "from", "", "only candles from this time on (UTC; a date, RFC 3339 or milliseconds); strategies warm up in them")

@@ -21,7 +21,7 @@ func newLookahead() *cobra.Command {
 		cuts   int
 	)
 	command := &cobra.Command{
-		Use: "lookahead", Short: "does a strategy decide by candles that come later?", Args: cobra.NoArgs,
+		Use: "lookahead", Short: "check whether a strategy uses candles from the future", Args: cobra.NoArgs,
 		Long: `Runs the strategies on all candles, then again on candles that end earlier, and compares
 the decisions: up to the end of the shorter data they must be the same, since nobody can
 know what comes after it. Exit code 1 when a decision depends on later candles.`,
@@ -55,7 +55,8 @@ know what comes after it. Exit code 1 when a decision depends on later candles.`
 
 func lookaheadTable(w io.Writer, found *backtest.Lookahead) {
 	for _, d := range found.Differences {
-		fmt.Fprintf(w, "%s at %s: %s; with data that ends at %s: %s\n", d.Strategy, d.At.Format("2006-01-02 15:04"), d.Whole, d.Cut.Format("2006-01-02 15:04"), d.Without)
+		fmt.Fprintf(w, "%s at %s: %s; with data that ends at %s: %s\n", d.Strategy, d.At.Format("2006-01-02 15:04"), d.Whole,
+			d.Cut.Format("2006-01-02 15:04"), d.Without)
 	}
 	if found.OK {
 		fmt.Fprintf(w, "ok: %d decisions, compared at %d cuts; none depends on candles that come later\n", found.Decisions, found.Cuts)
@@ -70,7 +71,7 @@ func newWarmup() *cobra.Command {
 		output string
 	)
 	command := &cobra.Command{
-		Use: "warmup", Short: "how many candles before the first does a strategy need?", Args: cobra.NoArgs,
+		Use: "warmup", Short: "check how many earlier candles a strategy needs", Args: cobra.NoArgs,
 		Long: `Runs the strategies on all candles, then again on candles that begin later, and counts
 at how many candles of the second half another plan was in force. Averages that never
 forget, and strategies that wait for an event, need more candles than they declare; live
@@ -115,11 +116,12 @@ func newVerify() *cobra.Command {
 		output string
 	)
 	command := &cobra.Command{
-		Use: "verify REPORT.json", Short: "run a kept report again and compare the hashes", Args: cobra.ExactArgs(1),
+		Use: "verify REPORT.json", Short: "run a saved report again and compare the hashes", Args: cobra.ExactArgs(1),
 		Long: `Runs again what a report.json was made of: its strategies stand in it, its candles are
 read from where they were, or from --data. Same data, configuration and program give the
 same result on any machine. Exit code 1 when anything differs.`,
-		Example: "  botd backtest run -s trend.yaml --data candles.csv --out report\n  botd backtest verify report/report.json\n  botd backtest verify report/report.json --data elsewhere/candles.csv",
+		Example: "  botd backtest run -s trend.yaml --data candles.csv --out report\n  botd backtest verify report/report.json\n  botd " +
+			"backtest verify report/report.json --data elsewhere/candles.csv",
 		RunE: func(command *cobra.Command, arguments []string) error {
 			found, err := verifyReport(command, arguments[0], files)
 			if err != nil {
@@ -141,17 +143,17 @@ same result on any machine. Exit code 1 when anything differs.`,
 	return command
 }
 
-// verifyReport runs a kept report again.
+// verifyReport runs a saved report again.
 func verifyReport(command *cobra.Command, path string, files inputs.Files) (*backtest.Verified, error) {
-	kept, config, err := files.Again(path)
+	stored, config, err := files.Again(path)
 	if err != nil {
 		return nil, err
 	}
-	fresh, err := runColumns(command, config, kept.Inputs.Columns)
+	fresh, err := runColumns(command, config, stored.Inputs.Columns)
 	if err != nil {
 		return nil, err
 	}
-	return backtest.Verify(kept, fresh), nil
+	return backtest.Verify(stored, fresh), nil
 }
 
 func verifiedTable(w io.Writer, found *backtest.Verified) {

@@ -18,10 +18,10 @@ import (
 const maxCompared = 8
 
 func newBacktestCompare() *cobra.Command {
-	var flags keptFlags
+	var flags savedFlags
 	command := &cobra.Command{
-		Use: "compare NAME NAME...", Short: "several reports side by side, and what they do not have in common", Args: cobra.RangeArgs(2, maxCompared),
-		Long: `Puts the figures of reports side by side, and tells which lines of their strategies and which
+		Use: "compare NAME NAME...", Short: "several reports side by side, with their differences", Args: cobra.RangeArgs(2, maxCompared),
+		Long: `Puts the figures of reports side by side, and shows which lines of their strategies and which
 assumptions not all of them have, whether they are of the same candles, and which is the first
 fill of the second that is not the first's.`,
 		Example: "  botd backtest compare first second\n  botd backtest compare report-a report-b -o json",

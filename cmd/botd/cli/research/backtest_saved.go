@@ -18,8 +18,8 @@ import (
 	"botd/internal/failure"
 )
 
-// keptDirectory is where reports are kept: where told, or in the configuration's data_dir.
-func keptDirectory(configuration, reports string) (string, error) {
+// savedDirectory returns the directory of saved reports: as given, or in the configuration's data_dir.
+func savedDirectory(configuration, reports string) (string, error) {
 	if reports != "" {
 		return reports, nil
 	}
@@ -31,37 +31,37 @@ func keptDirectory(configuration, reports string) (string, error) {
 }
 
 // keptFlags say where reports are.
-type keptFlags struct{ directory, reports, output string }
+type savedFlags struct{ directory, reports, output string }
 
-func (k *keptFlags) add(command *cobra.Command) {
+func (k *savedFlags) add(command *cobra.Command) {
 	command.Flags().StringVarP(&k.directory, "config", "c", "", "configuration directory, whose data_dir is used")
 	command.Flags().StringVar(&k.reports, "reports", "", "directory of the reports (default: backtests in data_dir)")
 }
 
 // find reads a report by its name or its path.
-func (k *keptFlags) find(name string) (*saved.Run, error) {
+func (k *savedFlags) find(name string) (*saved.Run, error) {
 	if strings.ContainsAny(name, `/\`) || saved.Exists(name) {
 		return saved.Read(name)
 	}
-	reports, err := keptDirectory(k.directory, k.reports)
+	reports, err := savedDirectory(k.directory, k.reports)
 	if err != nil {
 		return nil, err
 	}
 	if !saved.Name.MatchString(name) || !saved.Exists(filepath.Join(reports, name, saved.ReportFile)) {
-		return nil, failure.New(failure.NoInput, "botd backtest list tells what is kept", "no report %s is in %s", name, reports)
+		return nil, failure.New(failure.NoInput, "botd backtest list shows the saved reports", "no report %s is in %s", name, reports)
 	}
 	return saved.Read(filepath.Join(reports, name))
 }
 
 func newBacktestList() *cobra.Command {
-	var flags keptFlags
+	var flags savedFlags
 	command := &cobra.Command{
-		Use: "list", Short: "the reports that are kept, the newest first", Args: cobra.NoArgs,
+		Use: "list", Short: "the saved reports, newest first", Args: cobra.NoArgs,
 		Long: `Lists the reports in backtests in data_dir, where botd backtest run --keep NAME puts them. A report
-whose hash is not that of what it tells was changed by hand or written by another version; it is marked.`,
+whose hash does not match its content was edited or written by another version; it is marked.`,
 		Example: "  botd backtest run -s trend.yaml --data candles.csv --keep first --note 'as it came'\n  botd backtest list",
 		RunE: func(command *cobra.Command, _ []string) error {
-			reports, err := keptDirectory(flags.directory, flags.reports)
+			reports, err := savedDirectory(flags.directory, flags.reports)
 			if err != nil {
 				return err
 			}
@@ -69,7 +69,7 @@ whose hash is not that of what it tells was changed by hand or written by anothe
 			if err != nil {
 				return failure.Wrap(failure.IO, err)
 			}
-			return shell.Print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) { keptTable(w, reports, rows, shell.Colours(command, w)) })
+			return shell.Print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) { savedTable(w, reports, rows, shell.Colours(command, w)) })
 		},
 	}
 	flags.add(command)
@@ -77,29 +77,33 @@ whose hash is not that of what it tells was changed by hand or written by anothe
 	return command
 }
 
-func keptTable(w io.Writer, reports string, rows []*saved.Run, colour bool) {
+func savedTable(w io.Writer, reports string, rows []*saved.Run, colour bool) {
 	if len(rows) == 0 {
 		fmt.Fprintf(w, "no reports in %s\nhint: botd backtest run --keep NAME puts one there\n", reports)
 		return
 	}
-	t := shell.NewTable(w, table.Row{"name", "written", "strategy", "symbol", "from", "to", "profit %", "drawdown %", "Sharpe", "trips", "data", "config", "note"})
-	t.SetColumnConfigs([]table.ColumnConfig{{Number: 7, Align: text.AlignRight}, {Number: 8, Align: text.AlignRight}, {Number: 9, Align: text.AlignRight}, {Number: 10, Align: text.AlignRight}, {Number: 13, WidthMax: 40}})
+	t := shell.NewTable(w, table.Row{"name", "written", "strategy", "symbol", "from", "to", "profit %", "drawdown %", "Sharpe", "trips", "data",
+		"config", "note"})
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 7, Align: text.AlignRight}, {Number: 8, Align: text.AlignRight},
+		{Number: 9, Align: text.AlignRight}, {Number: 10, Align: text.AlignRight}, {Number: 13, WidthMax: 40}})
 	for _, r := range rows {
 		note := r.Note
 		if !r.Intact {
 			note = strings.TrimSpace("(changed, or of another version) " + note)
 		}
-		t.AppendRow(table.Row{r.Name, r.At.Format("2006-01-02 15:04"), r.Strategy, r.Symbol + " " + r.Interval, r.From.Format("2006-01-02"), r.To.Format("2006-01-02"),
-			gainText(r.Profit, colour), fmt.Sprintf("%.2f", r.MaxDrawdown), floatText(r.Sharpe), r.RoundTrips, fmt.Sprintf("%.8s", r.DataSHA256), fmt.Sprintf("%.8s", r.ConfigSHA256), note})
+		t.AppendRow(table.Row{r.Name, r.At.Format("2006-01-02 15:04"), r.Strategy, r.Symbol + " " + r.Interval, r.From.Format("2006-01-02"),
+			r.To.Format("2006-01-02"),
+			gainText(r.Profit, colour), fmt.Sprintf("%.2f", r.MaxDrawdown), floatText(r.Sharpe), r.RoundTrips, fmt.Sprintf("%.8s", r.DataSHA256),
+			fmt.Sprintf("%.8s", r.ConfigSHA256), note})
 	}
 	t.Render()
 }
 
 func newBacktestShow() *cobra.Command {
-	var flags keptFlags
+	var flags savedFlags
 	var period string
 	command := &cobra.Command{
-		Use: "show NAME", Short: "a report that is kept, as it was printed", Args: cobra.ExactArgs(1),
+		Use: "show NAME", Short: "print a saved report again", Args: cobra.ExactArgs(1),
 		Long: `Prints the tables of a report as botd backtest run printed them. NAME is one of botd backtest
 list, or the path of a report.json.`,
 		Example: "  botd backtest show first\n  botd backtest show report/report.json --breakdown month",
@@ -112,7 +116,7 @@ list, or the path of a report.json.`,
 				return err
 			}
 			if !run.Intact {
-				fmt.Fprintf(command.ErrOrStderr(), "warning: %s was changed by hand, or written by another version: its hash is not that of what it tells\n", run.Path)
+				fmt.Fprintf(command.ErrOrStderr(), "warning: %s was edited, or written by another version: its hash does not match its content\n", run.Path)
 			}
 			return shell.Print(command.OutOrStdout(), flags.output, run.Result, func(w io.Writer) {
 				resultTable(w, run.Result, period, shell.Colours(command, w))
@@ -129,10 +133,10 @@ list, or the path of a report.json.`,
 }
 
 func newBacktestReport() *cobra.Command {
-	var flags keptFlags
+	var flags savedFlags
 	command := &cobra.Command{
-		Use: "report NAME", Short: "where the page of a kept report is, for a browser", Args: cobra.ExactArgs(1),
-		Long: `Prints the path of a kept report's page, which opens in any browser, offline. NAME is one of botd
+		Use: "report NAME", Short: "the path of a saved report's page, for a browser", Args: cobra.ExactArgs(1),
+		Long: `Prints the path of a saved report's page, which opens in any browser, offline. NAME is one of botd
 backtest list, or the path of a report.json.`,
 		Example: "  botd backtest report first\n  xdg-open \"$(botd backtest report first)\"",
 		RunE: func(command *cobra.Command, arguments []string) error {
@@ -144,7 +148,8 @@ backtest list, or the path of a report.json.`,
 			if !saved.Exists(page) {
 				return failure.New(failure.NoInput, "botd backtest run --keep NAME writes one, or --out DIR", "%s is not there", page)
 			}
-			return shell.Print(command.OutOrStdout(), flags.output, map[string]any{"schema": 1, "name": run.Name, "page": page}, func(w io.Writer) { fmt.Fprintln(w, page) })
+			return shell.Print(command.OutOrStdout(), flags.output, map[string]any{"schema": 1, "name": run.Name, "page": page},
+				func(w io.Writer) { fmt.Fprintln(w, page) })
 		},
 	}
 	flags.add(command)
@@ -153,9 +158,9 @@ backtest list, or the path of a report.json.`,
 }
 
 func newBacktestNote() *cobra.Command {
-	var flags keptFlags
+	var flags savedFlags
 	command := &cobra.Command{
-		Use: "note NAME [TEXT]", Short: "keep words with a report; without TEXT they are taken away", Args: cobra.RangeArgs(1, 2),
+		Use: "note NAME [TEXT]", Short: "add a note to a report; without TEXT remove it", Args: cobra.RangeArgs(1, 2),
 		Long: `Keeps words with a report: why it was run, what to try next. They stand in a file beside it
 and change none of its hashes.`,
 		Example: "  botd backtest note first 'the stop is too near'",

@@ -13,20 +13,20 @@ import (
 func NewBench() *cobra.Command {
 	var (
 		output, into  string
-		hand          string
+		manual        string
 		candles, runs int
 	)
 	command := &cobra.Command{
 		Use: "bench", Short: "how fast backtests are on this machine", Args: cobra.NoArgs,
 		Long: `Measures backtests on candles of a market that never was: the engine over candles in memory
-beside a bare loop of float64 over the same columns, and whole commands, from the CSV file to
+beside a plain loop of float64 over the same columns, and whole commands, from the CSV file to
 the printed result, beside a hand-written program that parses the file and loops. Each figure is
 the best of several runs; speeds are by the processor's time, which other programs disturb
 little. --into FILE writes the tables into a Markdown file, between its bench marks.`,
 		Example: "  botd bench\n  botd bench --candles 200000 -o json\n  go run ./cmd/botd bench --into docs/performance.md",
 		RunE: func(command *cobra.Command, _ []string) error {
-			if hand != "" {
-				fills, err := benchmark.HandWritten(hand)
+			if manual != "" {
+				fills, err := benchmark.HandWritten(manual)
 				fmt.Fprintln(command.OutOrStdout(), fills)
 				return failure.Wrap(failure.IO, err)
 			}
@@ -47,7 +47,7 @@ little. --into FILE writes the tables into a Markdown file, between its bench ma
 	f.IntVar(&candles, "candles", 1_000_000, "one-minute candles")
 	f.IntVar(&runs, "runs", 5, "the best of so many counts")
 	f.StringVar(&into, "into", "", "Markdown file to write the table into")
-	f.StringVar(&hand, "hand", "", "be the hand-written program")
+	f.StringVar(&manual, "hand", "", "be the hand-written program")
 	if err := f.MarkHidden("hand"); err != nil {
 		panic("botd: " + err.Error())
 	}

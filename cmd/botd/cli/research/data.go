@@ -38,7 +38,7 @@ func (s *seriesFlags) addStore(command *cobra.Command) {
 	command.Flags().StringVar(&s.store, "store", "", "directory of the candles (default: candles in data_dir)")
 }
 
-// open returns the store, in data_dir unless told otherwise.
+// open returns the store, in data_dir unless given otherwise.
 func (s *seriesFlags) open() (tape.Store, error) {
 	if s.store != "" {
 		return tape.Store{Directory: s.store}, nil
@@ -74,7 +74,7 @@ func (s *seriesFlags) instrument() (*exchange.Symbol, error) {
 	return made, failure.Wrap(failure.Usage, err)
 }
 
-// length returns --interval, which may be left out where the data tells it.
+// length returns --interval, which may be omitted where the data shows it.
 func (s *seriesFlags) length(required bool) (exchange.Interval, error) {
 	if s.interval == "" && !required {
 		return 0, nil
@@ -90,7 +90,8 @@ func (s *seriesFlags) length(required bool) (exchange.Interval, error) {
 }
 
 func NewData() *cobra.Command {
-	return shell.Group("data", "recorded candles and funding rates: make, fetch, check, convert", `Recorded candles are plain CSV files: in a store (data_dir/candles/MARKET/SYMBOL/INTERVAL.csv)
+	return shell.Group("data", "recorded candles and funding rates: generate, fetch, check, convert",
+		`Recorded candles are plain CSV files: in a store (data_dir/candles/MARKET/SYMBOL/INTERVAL.csv)
 or wherever you keep them. Every verb reads CSV with a header, Binance's kline CSV, gzip, a ZIP
 with one CSV in it, and Parquet.`, `  botd data generate --symbol BTC-USDT --interval 1m --candles 100000 --out made.csv
   botd data download --base-url https://VENUE --symbol BTC-USDT --interval 1h --from 2024-01-01
@@ -108,7 +109,7 @@ func newDataGenerate() *cobra.Command {
 		from, out string
 	)
 	command := &cobra.Command{
-		Use: "generate", Short: "candles of a seeded market that never was", Args: cobra.NoArgs,
+		Use: "generate", Short: "candles of a market generated from a seed", Args: cobra.NoArgs,
 		Long: `Makes candles of a market that never was: calm and wild times follow each other, trends last
 for days, prices jump now and then. The same seed gives the same candles on every machine.
 
@@ -143,7 +144,7 @@ The format is CSV, or what the file's name says: .csv, .csv.gz, .parquet. Withou
 	return command
 }
 
-// exportTo writes candles to a file whose name tells the format, or to stdout.
+// exportTo writes candles to a file whose name gives the format, or to stdout.
 func exportTo(command *cobra.Command, path string, t *tape.Tape) error {
 	bar := shell.NewProgress(command, t.Candles.Len(), "candles written")
 	step := func(done, total int) error {
@@ -178,14 +179,15 @@ func newDataImport() *cobra.Command {
 		repair, replace bool
 	)
 	command := &cobra.Command{
-		Use: "import FILE...", Short: "put files of candles into the store", Args: cobra.MinimumNArgs(1),
+		Use: "import FILE...", Short: "import candles into the store", Args: cobra.MinimumNArgs(1),
 		Long: `Reads files of candles and adds them to their series in the store. Candles that are there
 already and equal are passed over; those that differ are an error, unless --replace.
 Wrong rows are an error with their line, unless --repair, which drops them and says which.
 
 Columns are found by the header, or are Binance's where there is none. --columns says what stands in
 each of other files, left to right; what is passed over is a dash.`,
-		Example: "  botd data import BTCUSDT-1m-2024-01.zip BTCUSDT-1m-2024-02.zip --symbol BTC-USDT --interval 1m\n  botd data import plain.csv --symbol BTC-USDT --columns -,open_time_ms,open,high,low,close,volume",
+		Example: "  botd data import BTCUSDT-1m-2024-01.zip BTCUSDT-1m-2024-02.zip --symbol BTC-USDT --interval 1m\n  botd data import " +
+			"plain.csv --symbol BTC-USDT --columns -,open_time_ms,open,high,low,close,volume",
 		RunE: func(command *cobra.Command, files []string) error {
 			symbol, err := series.instrument()
 			if err != nil {
@@ -274,7 +276,7 @@ func newDataResample() *cobra.Command {
 		recorded string
 	)
 	command := &cobra.Command{
-		Use: "resample [FILE] --to INTERVAL", Short: "coarse candles of fine ones, exactly", Args: cobra.MaximumNArgs(1),
+		Use: "resample [FILE] --to INTERVAL", Short: "exact coarser candles from finer ones", Args: cobra.MaximumNArgs(1),
 		Long: `Makes coarse candles of fine ones: first open, last close, highest, lowest, sums. Candles not
 recorded whole at both ends are left out; one with a hole inside is made of what there is and named.
 

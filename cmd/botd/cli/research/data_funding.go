@@ -15,10 +15,14 @@ import (
 )
 
 func newFunding() *cobra.Command {
-	return shell.Group("funding", "recorded funding rates: make, put into the store, check", `Recorded funding rates are CSV files with the header symbol,funding_time_ms,funding_rate: in a store
+	return shell.Group("funding", "recorded funding rates: generate, import, check",
+		`Recorded funding rates are CSV files with the header symbol,funding_time_ms,funding_rate: in a store
 (data_dir/candles/futures/SYMBOL/funding.csv) or wherever you keep them. Binance's files of funding
 rates are read too, gzip and ZIP with them. A daemon records the rates of what it trades, beside its
-candles; a venue tells no past ones.`, "  botd data funding import BTCUSDT-fundingRate-2024-01.zip --symbol BTC-USDT\n  botd data funding generate --symbol BTC-USDT --payments 1000 --out funding.csv\n  botd data funding verify funding.csv\n  botd data funding list",
+candles; a venue does not report past ones.`,
+		"  botd data funding import BTCUSDT-fundingRate-2024-01.zip --symbol BTC-USDT\n"+
+			"  botd data funding generate --symbol BTC-USDT --payments 1000 --out funding.csv\n  botd data funding verify funding.csv\n"+
+			"  botd data funding list",
 		newFundingGenerate(), newFundingImport(), newFundingVerify(), newFundingList())
 }
 
@@ -35,7 +39,7 @@ func newFundingGenerate() *cobra.Command {
 		count, every      int
 	)
 	command := &cobra.Command{
-		Use: "generate", Short: "rates of a market that never was", Args: cobra.NoArgs,
+		Use: "generate", Short: "funding rates of a generated market", Args: cobra.NoArgs,
 		Long: `Makes funding rates that hover around a hundredth of a per cent and stay away from it for days, as
 long as one side of the market is crowded. The same seed gives the same rates on every machine.`,
 		Example: "  botd data funding generate --symbol BTC-USDT --payments 1095 --seed 7 --out funding.csv",
@@ -80,10 +84,11 @@ func newFundingImport() *cobra.Command {
 		replace bool
 	)
 	command := &cobra.Command{
-		Use: "import FILE...", Short: "put files of rates into the store", Args: cobra.MinimumNArgs(1),
+		Use: "import FILE...", Short: "import funding rates into the store", Args: cobra.MinimumNArgs(1),
 		Long: `Reads files of funding rates and adds those of the symbol to the store. Payments that are there
 already with the same rate are passed over; those with another are an error, unless --replace.`,
-		Example: "  botd data funding import BTCUSDT-fundingRate-2024-01.zip --symbol BTC-USDT\n  botd backtest run -s trend.yaml --data candles.csv --funding data/candles/futures/BTC-USDT/funding.csv",
+		Example: "  botd data funding import BTCUSDT-fundingRate-2024-01.zip --symbol BTC-USDT\n  botd backtest run -s trend.yaml --data " +
+			"candles.csv --funding data/candles/futures/BTC-USDT/funding.csv",
 		RunE: func(command *cobra.Command, files []string) error {
 			if !symbolName.MatchString(series.symbol) {
 				return failure.Usagef("--symbol %q: want BASE-QUOTE in capitals, as BTC-USDT", series.symbol)
@@ -125,8 +130,8 @@ already with the same rate are passed over; those with another are an error, unl
 func newFundingVerify() *cobra.Command {
 	var output string
 	command := &cobra.Command{
-		Use: "verify FILE...", Short: "what is wrong or missing in files of rates", Args: cobra.MinimumNArgs(1),
-		Long: `Reads files of funding rates, tells the first row that is wrong with its line, and payments that are
+		Use: "verify FILE...", Short: "check files of funding rates for errors and gaps", Args: cobra.MinimumNArgs(1),
+		Long: `Reads files of funding rates, reports the first wrong row with its line, and payments that are
 missing between others. Exit code 1 when any is.`,
 		Example: "  botd data funding verify funding.csv",
 		RunE: func(command *cobra.Command, files []string) error {
@@ -157,7 +162,8 @@ missing between others. Exit code 1 when any is.`,
 func fundingText(w io.Writer, spans []tape.FundingSummary) {
 	for _, s := range spans {
 		name := strings.TrimSpace(s.File + " " + s.Symbol)
-		fmt.Fprintf(w, "%s: %d payments, every %d hours, %s to %s, %s to %s\n", name, s.Payments, s.Every, shell.Minute(s.FromMS), shell.Minute(s.ToMS), s.Lowest, s.Highest)
+		fmt.Fprintf(w, "%s: %d payments, every %d hours, %s to %s, %s to %s\n", name, s.Payments, s.Every, shell.Minute(s.FromMS),
+			shell.Minute(s.ToMS), s.Lowest, s.Highest)
 		for _, h := range s.Holes {
 			fmt.Fprintf(w, "  hole: none between %s and %s\n", shell.Minute(h.FromMS), shell.Minute(h.ToMS))
 		}
@@ -168,7 +174,7 @@ func newFundingList() *cobra.Command {
 	var series seriesFlags
 	var output string
 	command := &cobra.Command{
-		Use: "list", Short: "the rates the store has", Args: cobra.NoArgs,
+		Use: "list", Short: "the funding rates in the store", Args: cobra.NoArgs,
 		Long: `Lists the symbols whose rates the store has: how many payments, from when to when, the lowest and the
 highest rate, and in how many places payments are missing.`,
 		Example: "  botd data funding list\n  botd data funding list --store data/demo/recorded",

@@ -23,7 +23,7 @@ func newDataList() *cobra.Command {
 	var series seriesFlags
 	var output string
 	command := &cobra.Command{
-		Use: "list", Short: "what the store has, with a map of holes", Args: cobra.NoArgs,
+		Use: "list", Short: "the series in the store, with a map of gaps", Args: cobra.NoArgs,
 		Long: `Lists every series of the store: from when to when, how many candles, and which part of that
 time is missing. What the holes are: botd data verify.`,
 		Example: "  botd data list\n  botd data list -o json",
@@ -76,8 +76,8 @@ func newDataVerify() *cobra.Command {
 	var output string
 	var strict bool
 	command := &cobra.Command{
-		Use: "verify FILE...", Short: "everything that is wrong or odd about files of candles", Args: cobra.MinimumNArgs(1),
-		Long: `Reads files of candles and tells every row that is wrong (off the grid, doubled, out of order,
+		Use: "verify FILE...", Short: "check files of candles for errors and oddities", Args: cobra.MinimumNArgs(1),
+		Long: `Reads files of candles and reports every wrong row (off the grid, doubled, out of order,
 impossible prices) with its line, and what is odd: holes, candles without volume, a last row
 still forming, jumps. Exit code 1 when a row is wrong; with --strict also when anything is odd.`,
 		Example: "  botd data verify candles.csv\n  botd data verify --strict -o json *.csv",
@@ -108,7 +108,7 @@ still forming, jumps. Exit code 1 when a row is wrong; with --strict also when a
 	return command
 }
 
-// quiet is the command with messages thrown away, where they are told otherwise.
+// quiet returns the command with its messages discarded, where the caller reports them itself.
 func quiet(command *cobra.Command) *cobra.Command {
 	silent := &cobra.Command{}
 	silent.SetContext(command.Context())
@@ -161,10 +161,10 @@ func newDataDownload() *cobra.Command {
 	var flags downloadFlags
 	command := &cobra.Command{
 		Use: "download", Short: "fetch candles from a venue into the store", Args: cobra.NoArgs,
-		Long: `Fetches the candles of a span that the store does not have, in pages and within the request
-budget, and checks each. Ended early (Ctrl-C, a lost network), it keeps what it has; the next
-run goes on from there. Only closed candles are kept. The service tells no past funding rates;
-record or import those.`,
+		Long: `Fetches the candles of a range that the store lacks, in pages and within the request
+budget, and checks each. If it ends early (Ctrl-C, a lost network), it stores what it has; the next
+run continues from there. Only closed candles are stored. The service does not report past funding
+rates; record or import those.`,
 		Example: "  botd data download --base-url http://127.0.0.1:8421 --symbol BTC-USDT --interval 1m --from 2024-01-01 --to 2024-02-01",
 		RunE:    func(command *cobra.Command, _ []string) error { return download(command, flags) },
 	}
@@ -240,12 +240,13 @@ func download(command *cobra.Command, flags downloadFlags) error {
 		page = rest.SpotCandlesPage
 	}
 	bar := shell.NewProgress(command, 0, "candles")
-	saved, err := tape.Download{Store: store, Symbol: symbol, Interval: flags.interval, FromMS: flags.fromMS, ToMS: flags.untilMS, Page: page, Replace: flags.replace,
+	saved, err := tape.Download{Store: store, Symbol: symbol, Interval: flags.interval, FromMS: flags.fromMS, ToMS: flags.untilMS, Page: page,
+		Replace:  flags.replace,
 		Progress: func(done, total int) { bar.SetTotal(total); bar.Set(done, total) }}.Run(ctx, venueCandles{client, symbol})
 	bar.End()
 	if err != nil {
 		if saved.Added > 0 {
-			fmt.Fprintf(command.ErrOrStderr(), "%d candles were kept in %s; the next run goes on from there\n", saved.Added, saved.Path)
+			fmt.Fprintf(command.ErrOrStderr(), "%d candles were saved in %s; the next run continues from there\n", saved.Added, saved.Path)
 		}
 		return failure.Wrap(failure.Unavailable, err)
 	}

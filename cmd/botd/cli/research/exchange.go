@@ -85,7 +85,8 @@ func ownAccounts(path string) ([]server.CustomAccount, error) {
 	own := make([]server.CustomAccount, len(given))
 	for i, a := range given {
 		own[i] = server.CustomAccount{Account: server.Account{Key: a.Key, Secret: a.Secret, ReadOnly: a.ReadOnly}, Config: sim.AccountConfig{
-			Name: a.Key, FuturesUSDT: a.Futures, Spot: a.Spot, FuturesMaker: a.FuturesMaker, FuturesTaker: a.FuturesTaker, SpotMaker: a.SpotMaker, SpotTaker: a.SpotTaker}}
+			Name: a.Key, FuturesUSDT: a.Futures, Spot: a.Spot, FuturesMaker: a.FuturesMaker, FuturesTaker: a.FuturesTaker, SpotMaker: a.SpotMaker,
+			SpotTaker: a.SpotTaker}}
 	}
 	return own, nil
 }
@@ -208,7 +209,8 @@ func loaders() server.Loaders {
 				return nil, tape.Failure(err)
 			}
 			if len(rows) > 0 && rows[0].Symbol == "" {
-				return nil, failure.New(failure.Data, "botd data funding import "+path+" --symbol SYMBOL writes one that does", "%s does not say whose rates it has", path)
+				return nil, failure.New(failure.Data, "botd data funding import "+path+" --symbol SYMBOL writes one that does",
+					"%s does not say whose rates it has", path)
 			}
 			points := map[string][]sim.FundingPoint{}
 			for _, row := range rows {

@@ -29,14 +29,15 @@ type indicatorFlags struct {
 func NewIndicator() *cobra.Command {
 	var flags indicatorFlags
 	command := &cobra.Command{
-		Use: "indicator NAME --data FILE", Short: "one indicator over recorded candles, a row a candle",
+		Use: "indicator NAME --data FILE", Short: "one indicator over recorded candles, one row per candle",
 		Long: `Runs one indicator over recorded candles and prints a row a candle: the open time and
 the indicator's outputs, empty before the first value. It is the indicator that strategies
 use, so a chart made elsewhere can be compared with what a strategy sees.
 
 Without NAME it lists every indicator with its parameters and outputs.`,
-		Example: "  botd indicator\n  botd indicator sma --param period=20 --data candles.csv\n  botd indicator macd --param fast=5 --param slow=35 --data candles.csv.gz -o json",
-		Args:    cobra.MaximumNArgs(1),
+		Example: "  botd indicator\n  botd indicator sma --param period=20 --data candles.csv\n  botd indicator macd --param fast=5 --param " +
+			"slow=35 --data candles.csv.gz -o json",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if len(arguments) == 0 {
 				return listIndicators(command, flags)

@@ -21,9 +21,11 @@ import (
 )
 
 func NewStrategy() *cobra.Command {
-	return shell.Group("strategy", "the strategies there are, a new one of your own, and one that runs: pause, resume", `The strategies that are built in, with their parameters; and a new one of your own, as a
+	return shell.Group("strategy", "built-in strategies, a new one of your own, and running ones: pause, resume",
+		`The strategies that are built in, with their parameters; and a new one of your own, as a
 script or in Go, that trades as it is written (docs/strategies.md). And one of those that
-run, by its name: pause, stop, flatten, resume.`, "  botd strategy list\n  botd strategy show grid\n  botd strategy new my-idea --script\n  botd strategy pause trend --reason news",
+run, by its name: pause, stop, flatten, resume.`,
+		"  botd strategy list\n  botd strategy show grid\n  botd strategy new my-idea --script\n  botd strategy pause trend --reason news",
 		newStrategyList(), newStrategyShow(), newStrategyNew())
 }
 
@@ -42,7 +44,8 @@ func newStrategyList() *cobra.Command {
 	var output string
 	command := &cobra.Command{
 		Use: "list", Short: "every kind of strategy", Args: cobra.NoArgs,
-		Long: "Lists the kinds that may stand behind strategy: in a strategy's file, each with a sentence.\nParameters: botd strategy show NAME.", Example: "  botd strategy list\n  botd strategy list -o json",
+		Long:    "Lists the kinds that may stand behind strategy: in a strategy's file, each with a sentence.\nParameters: botd strategy show NAME.",
+		Example: "  botd strategy list\n  botd strategy list -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
 			var rows []strategyRow
 			for _, d := range connect.Registry().All() {
@@ -138,7 +141,7 @@ func newStrategyNew() *cobra.Command {
 		directory, module, botd string
 	)
 	command := &cobra.Command{
-		Use: "new NAME --script | --go DIRECTORY", Short: "write a strategy to begin with", Args: cobra.ExactArgs(1),
+		Use: "new NAME --script | --go DIRECTORY", Short: "write a strategy to start from", Args: cobra.ExactArgs(1),
 		Long: `Writes NAME.star, a script that trades already, and NAME.yaml beside it, which says where
 and how large. Files that exist are never overwritten. Then:
 
@@ -148,7 +151,8 @@ and how large. Files that exist are never overwritten. Then:
 With --go DIRECTORY it writes a Go module of its own there: the strategy, a test that runs it
 over made-up candles, and a main that is botd with that strategy in it. It builds against the
 source of botd, which is looked for above the current directory unless --botd names it.`,
-		Example: "  botd strategy new my-idea --script\n  botd strategy new my-idea --script --dir configs/strategies\n  botd strategy new my-idea --go ../my-idea",
+		Example: "  botd strategy new my-idea --script\n  botd strategy new my-idea --script --dir configs/strategies\n  botd strategy new " +
+			"my-idea --go ../my-idea",
 		RunE: func(command *cobra.Command, arguments []string) error {
 			switch {
 			case asScript == (module != ""):
@@ -204,7 +208,8 @@ func writeTemplate(from, to string, values any) (err error) {
 
 // moduleFiles are the files of a module, and what they are made of.
 var moduleFiles = []struct{ name, from string }{
-	{"go.mod", "go.mod.txt"}, {"main.go", "main.go.txt"}, {"strategy.go", "strategy.go.txt"}, {"strategy_test.go", "strategy_test.go.txt"}, {"NAME.yaml", "strategy.yaml.txt"},
+	{"go.mod", "go.mod.txt"}, {"main.go", "main.go.txt"}, {"strategy.go", "strategy.go.txt"}, {"strategy_test.go", "strategy_test.go.txt"},
+	{"NAME.yaml", "strategy.yaml.txt"},
 }
 
 // writeModule makes a Go module with a strategy, a test and a main.

@@ -37,16 +37,18 @@ type sweepFlags struct {
 }
 
 func NewSweep() *cobra.Command {
-	return shell.Group("sweep", "many backtests of one strategy with other parameters", `Runs one strategy over the same candles with many choices of its parameters, and ranks them.
+	return shell.Group("sweep", "many backtests of one strategy with other parameters",
+		`Runs one strategy over the same candles with many choices of its parameters, and ranks them.
 The best of many looks better than it is: --split keeps candles back that had no say, and walk
-chooses again and again, and trades what comes after.`, "  botd sweep run -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100 --split 70%\n  botd sweep show first",
+chooses again and again, and trades what comes after.`,
+		"  botd sweep run -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100 --split 70%\n  botd sweep show first",
 		newSweepRun(), newSweepWalk(), newSweepShow())
 }
 
 func newSweepRun() *cobra.Command {
 	var flags sweepFlags
 	command := &cobra.Command{
-		Use: "run", Short: "run them all, and rank them", Args: cobra.NoArgs,
+		Use: "run", Short: "run every combination, and rank them", Args: cobra.NoArgs,
 		Long: `Runs every combination of the values of --vary, as botd backtest run does, several at a
 time, and ranks them. A choice that the strategy refuses, as a fast average slower than the
 slow one, is left out and counted.
@@ -56,27 +58,28 @@ slow one, is left out and counted.
 
 With --split 70% the first 70 % of the candles rank the choices, and what each would have made
 of the rest stands beside it: a choice that is good in both may be more than luck. What the
-best of as many choices without any skill would show is told too (the Sharpe ratio expected
+best of as many choices without any skill would show is printed too (the Sharpe ratio expected
 of the luckiest; Bailey and Lopez de Prado).`,
-		Example: "  botd sweep run -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100 --split 70% --keep first\n  botd sweep run -s trend.yaml --data candles.csv --vary fast=5,10 -o csv",
-		RunE:    func(command *cobra.Command, _ []string) error { return flags.run(command) },
+		Example: "  botd sweep run -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100 --split 70% --keep first\n  " +
+			"botd sweep run -s trend.yaml --data candles.csv --vary fast=5,10 -o csv",
+		RunE: func(command *cobra.Command, _ []string) error { return flags.run(command) },
 	}
 	addFiles(command, &flags.files)
 	f := command.Flags()
 	f.StringArrayVar(&flags.vary, "vary", nil, "NAME=VALUE,VALUE or NAME=FROM..TO..STEP of one parameter; may be repeated")
 	f.StringVar(&flags.split, "split", "", "share of the candles that ranks, 70%; the rest has no say")
 	f.StringVar(&flags.sort, "sort", "sharpe", "rank by "+strings.Join(backtest.Rankings(), ", "))
-	f.StringVar(&flags.keep, "keep", "", "a name: the result is kept in sweeps/NAME.json in data_dir, for botd sweep show")
+	f.StringVar(&flags.keep, "keep", "", "a name: the result is saved in sweeps/NAME.json in data_dir, for botd sweep show")
 	shell.CompleteWith(command, "sort", backtest.Rankings()...)
 	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
 func newSweepShow() *cobra.Command {
-	var flags keptFlags
+	var flags savedFlags
 	command := &cobra.Command{
-		Use: "show NAME", Short: "a sweep that is kept, as it was printed", Args: cobra.ExactArgs(1),
-		Long:    "Prints a sweep that botd sweep run --keep NAME kept. NAME may be the path of its file.",
+		Use: "show NAME", Short: "print a saved sweep again", Args: cobra.ExactArgs(1),
+		Long:    "Prints a sweep that botd sweep run --keep NAME saved. NAME may be the path of its file.",
 		Example: "  botd sweep show first\n  botd sweep show first -o csv",
 		RunE: func(command *cobra.Command, names []string) error {
 			path := names[0]
@@ -107,13 +110,13 @@ func newSweepShow() *cobra.Command {
 }
 
 func sweepDirectory(configuration string) (string, error) {
-	reports, err := keptDirectory(configuration, "")
+	reports, err := savedDirectory(configuration, "")
 	return filepath.Join(filepath.Dir(reports), saved.SweepFolder), err
 }
 
 func (f *sweepFlags) run(command *cobra.Command) error {
 	began := time.Now()
-	split, kept, err := f.check()
+	split, path, err := f.check()
 	if err != nil {
 		return err
 	}
@@ -130,7 +133,8 @@ func (f *sweepFlags) run(command *cobra.Command) error {
 		return tape.Failure(err)
 	}
 	leg := &config.Legs[0]
-	result := &saved.Sweep{Schema: 1, Strategy: given.Name, Symbol: given.Symbol, Interval: given.Interval.String(), Candles: leg.Tape.Candles.Len(), Sort: f.sort, Refused: s.refused, Why: s.why,
+	result := &saved.Sweep{Schema: 1, Strategy: given.Name, Symbol: given.Symbol, Interval: given.Interval.String(), Candles: leg.Tape.Candles.Len(),
+		Sort: f.sort, Refused: s.refused, Why: s.why,
 		Trials: trials, DataSHA256: leg.Tape.SHA256, Elapsed: time.Since(began).Seconds()}
 	if splitMS != 0 {
 		at := time.UnixMilli(splitMS).UTC()
@@ -140,11 +144,11 @@ func (f *sweepFlags) run(command *cobra.Command) error {
 		result.Lucky = &lucky
 	}
 	backtest.Rank(trials, f.sort)
-	if err := saved.WriteSweep(kept, result); err != nil {
+	if err := saved.WriteSweep(path, result); err != nil {
 		return failure.Wrap(failure.IO, err)
 	}
-	if kept != "" {
-		fmt.Fprintln(command.ErrOrStderr(), "kept in", kept)
+	if path != "" {
+		fmt.Fprintln(command.ErrOrStderr(), "saved in", path)
 	}
 	return shell.Print(command.OutOrStdout(), f.output, result, func(w io.Writer) { sweepTable(w, result) })
 }
@@ -175,7 +179,7 @@ func (f *sweepFlags) prepare(command *cobra.Command) (s swept, err error) {
 }
 
 // check looks at the flags before anything is read.
-func (f *sweepFlags) check() (split exchange.Rate, kept string, err error) {
+func (f *sweepFlags) check() (split exchange.Rate, path string, err error) {
 	if !slices.Contains(backtest.Rankings(), f.sort) {
 		return 0, "", failure.Usagef("--sort %s: there is %s", f.sort, strings.Join(backtest.Rankings(), ", "))
 	}
@@ -201,10 +205,10 @@ func (f *sweepFlags) check() (split exchange.Rate, kept string, err error) {
 	if err != nil {
 		return 0, "", err
 	}
-	if kept = filepath.Join(directory, f.keep+".json"); saved.Exists(kept) {
-		return 0, "", failure.New(failure.Usage, "choose another name, or take the file away", "%s is there already", kept)
+	if path = filepath.Join(directory, f.keep+".json"); saved.Exists(path) {
+		return 0, "", failure.New(failure.Usage, "choose another name, or take the file away", "%s is there already", path)
 	}
-	return split, kept, nil
+	return split, path, nil
 }
 
 // one is the strategy that is swept.

@@ -49,7 +49,7 @@ func newSweepWalk() *cobra.Command {
 	var flags sweepFlags
 	windows, train := 0, 0
 	command := &cobra.Command{
-		Use: "walk", Short: "choose and trade, window by window: what a choice was worth afterwards", Args: cobra.NoArgs,
+		Use: "walk", Short: "walk forward: choose on one window, trade the next", Args: cobra.NoArgs,
 		Long: `A walk forward: the candles are cut into equal parts. The choices of --vary are ranked over the
 first --train parts, and the best one trades the part behind them, which it has not seen; then
 all moves on by one part. What the unseen parts made together is what choosing in this way
@@ -58,7 +58,8 @@ their slowest average needs.
 
 Efficiency is the unseen parts' profit a day as a share of that of the parts that chose: near 1
 the choice holds, near 0 it was fitted to what is past.`,
-		Example: "  botd sweep walk -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100\n  botd sweep walk -s trend.yaml --data candles.csv --vary fast=5,10 --windows 12 --train 4 -o csv",
+		Example: "  botd sweep walk -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100\n  botd sweep walk -s " +
+			"trend.yaml --data candles.csv --vary fast=5,10 --windows 12 --train 4 -o csv",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if windows < 1 || windows > maxWindows || train < 1 || train > maxTrain {
 				return failure.Usagef("--windows %d --train %d: from 1 to %d windows, of 1 to %d parts", windows, train, maxWindows, maxTrain)
@@ -98,8 +99,10 @@ func (f *sweepFlags) walk(command *cobra.Command, windows, train int) error {
 		return tape.Failure(err)
 	}
 	recorded := s.config.Legs[0].Tape
-	result := &walkResult{Schema: 1, Strategy: s.given.Name, Symbol: s.given.Symbol, Interval: s.given.Interval.String(), Candles: recorded.Candles.Len(), Sort: f.sort, Train: train,
-		Trials: len(s.trials), Walked: backtest.Sum(walked), Windows: walked, Refused: s.refused, Why: s.why, DataSHA256: recorded.SHA256, Elapsed: time.Since(began).Seconds()}
+	result := &walkResult{Schema: 1, Strategy: s.given.Name, Symbol: s.given.Symbol, Interval: s.given.Interval.String(),
+		Candles: recorded.Candles.Len(), Sort: f.sort, Train: train,
+		Trials: len(s.trials), Walked: backtest.Sum(walked), Windows: walked, Refused: s.refused, Why: s.why, DataSHA256: recorded.SHA256,
+		Elapsed: time.Since(began).Seconds()}
 	return shell.Print(command.OutOrStdout(), f.output, result, func(w io.Writer) { walkTable(w, result) })
 }
 
@@ -122,7 +125,8 @@ func walkTable(w io.Writer, r *walkResult) {
 			fmt.Sprintf("%.2f", one.Unseen.MaxDrawdown), one.Unseen.RoundTrips))
 	}
 	t.Render()
-	fmt.Fprintf(w, "unseen, one after the other: %s %%; %d of %d made money; efficiency %s; %s\n", floatText(r.Profit), r.Profitable, len(r.Windows), floatText(r.Efficiency), plural.Of(r.Choices, "different choice"))
+	fmt.Fprintf(w, "unseen, one after the other: %s %%; %d of %d made money; efficiency %s; %s\n", floatText(r.Profit), r.Profitable, len(r.Windows),
+		floatText(r.Efficiency), plural.Of(r.Choices, "different choice"))
 	if r.Refused > 0 {
 		fmt.Fprintf(w, "%s left out, refused by the strategy; the first, %s\n", plural.Of(r.Refused, "choice"), r.Why)
 	}

@@ -54,18 +54,18 @@ func (c *Choice) Set(word string) error {
 func (g *Globals) Add(root *cobra.Command) {
 	g.Colour = Choice{"auto", []string{"auto", "always", "never"}}
 	f := root.PersistentFlags()
-	f.StringSliceVar(&g.columns, "columns", nil, "of what -o prints these alone, by the names that -o csv has")
-	f.BoolVar(&g.noHeader, "no-header", false, "tables and csv without their first line")
-	f.BoolVarP(&g.quiet, "quiet", "q", false, "no messages and no progress, but what went wrong; botd run: warnings and errors alone")
-	f.BoolVarP(&g.verbose, "verbose", "v", false, "tell each request to the daemon, and how long it took; botd run: debug")
+	f.StringSliceVar(&g.columns, "columns", nil, "print only these columns, by the names that -o csv has")
+	f.BoolVar(&g.noHeader, "no-header", false, "tables and csv without the header")
+	f.BoolVarP(&g.quiet, "quiet", "q", false, "no messages and no progress, only errors; botd run: only warnings and errors")
+	f.BoolVarP(&g.verbose, "verbose", "v", false, "print each request to the daemon, and how long it took; botd run: debug")
 	f.DurationVar(
 		&g.Timeout,
 		"timeout",
 		0,
-		"end after that long, with exit code 75 where something is not done (default: no end; an answer of the daemon is waited for 10s)",
+		"end after that long, with exit code 75 if something is not done (default: none; the daemon's answer is awaited for 10s)",
 	)
-	f.BoolVar(&g.Yes, "yes", false, "do not ask, on a live account either")
-	f.BoolVar(&g.NoInput, "no-input", false, "never ask: what would be asked is refused, or done with --yes")
+	f.BoolVar(&g.Yes, "yes", false, "do not ask, not even on a live account")
+	f.BoolVar(&g.NoInput, "no-input", false, "never ask: refuse instead, or do it with --yes")
 	f.Var(&g.Colour, "color", "colours: on a terminal, always or never")
 	f.BoolVar(&g.NoColour, "no-color", false, "as --color never (also: NO_COLOR, TERM=dumb; FORCE_COLOR is for where there is no terminal)")
 	CompleteWith(root, "color", g.Colour.of...)
@@ -120,7 +120,7 @@ func (g *Globals) Begin(command *cobra.Command) error {
 	return nil
 }
 
-// End tells how the flags had a command end.
+// End returns the error of a command that a flag ended.
 func (g *Globals) End(ran *cobra.Command, err error) error {
 	if g.cancel == nil {
 		return err
@@ -141,8 +141,8 @@ func (g *Globals) End(ran *cobra.Command, err error) error {
 // shape is a writer that knows which columns of rows are wanted, and whether with a header.
 type shape struct {
 	io.Writer
-	columns []string
-	bare    bool
+	columns  []string
+	noHeader bool
 }
 
 func (s *shape) onTo() io.Writer { return s.Writer }
@@ -163,13 +163,13 @@ func shapeOf(w io.Writer) *shape {
 
 // RefuseShape refuses a shape where rows are written as they come.
 func RefuseShape(w io.Writer, output string) error {
-	if s := shapeOf(w); s.bare || len(s.columns) > 0 {
+	if s := shapeOf(w); s.noHeader || len(s.columns) > 0 {
 		return failure.Usagef("-o %s has every column and its header here: --columns and --no-header are for what is printed as a whole", output)
 	}
 	return nil
 }
 
-// Person is who could be asked: at a terminal, and not told by a flag to be left alone.
+// Person returns the terminal of a person who can be asked, unless a flag forbids questions.
 func Person(command *cobra.Command) (*os.File, bool) {
 	in, file := command.InOrStdin().(*os.File)
 	return in, file && Terminal(in) && !GlobalsOf(command.Context()).NoInput

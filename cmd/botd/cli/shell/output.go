@@ -103,7 +103,7 @@ func Print(w io.Writer, output string, value any, table func(io.Writer)) error {
 // lister is a document whose rows are neither itself nor its items.
 type lister interface{ Rows() any }
 
-// PrintTable tells when a person's output could not be written.
+// PrintTable returns an error when a person's output could not be written.
 func PrintTable(w io.Writer, table func(io.Writer)) error {
 	watched := &failing{w: w}
 	table(watched)
@@ -263,7 +263,7 @@ func (p *rowsPicked) csv(w io.Writer) error {
 	}
 	writer := csv.NewWriter(w)
 	line := slices.Clone(p.columns)
-	if !shapeOf(w).bare {
+	if !shapeOf(w).noHeader {
 		writer.Write(line) // its error is Error's, below
 	}
 	for _, record := range p.records {
@@ -316,7 +316,7 @@ func (p *rowsPicked) lines(w io.Writer) error {
 	return nil
 }
 
-// cell is a value as it stands in a table: texts bare, null empty, lists as JSON.
+// cell is a value as it stands in a table: texts without quotes, null empty, lists as JSON.
 func cell(value json.RawMessage) string {
 	var text string
 	switch {

@@ -16,11 +16,13 @@ func TestOneValueIsPrintedInEveryForm(t *testing.T) {
 	list := `{"schema":1,"items":[{"name":"a","price":"1.50","deep":{"x":1,"y":null},"tags":["p","q"]},{"name":"b, \"c\"","late":true}],"next":null}`
 	for _, c := range []struct{ name, output, value, want string }{
 		{"json as it is, indented", "json", `{"b":1,"a":"<>"}`, "{\n  \"b\": 1,\n  \"a\": \"<>\"\n}\n"},
-		{"a line an item", "jsonl", list, `{"name":"a","price":"1.50","deep":{"x":1,"y":null},"tags":["p","q"]}` + "\n" + `{"name":"b, \"c\"","late":true}` + "\n"},
+		{"a line an item", "jsonl", list, `{"name":"a","price":"1.50","deep":{"x":1,"y":null},"tags":["p","q"]}` + "\n" +
+			`{"name":"b, \"c\"","late":true}` + "\n"},
 		{"a line for what is no list", "jsonl", `{"b": 1, "a": 2}`, "{\"b\":1,\"a\":2}\n"},
 		{"no line for an empty list", "jsonl", `{"items":[]}`, ""},
 		{"no line for a list of none", "jsonl", `null`, ""},
-		{"all keys of all items, nested ones with a dot", "csv", list, "name,price,deep.x,deep.y,tags,late\na,1.50,1,,\"[\"\"p\"\",\"\"q\"\"]\",\n\"b, \"\"c\"\"\",,,,,true\n"},
+		{"all keys of all items, nested ones with a dot", "csv", list,
+			"name,price,deep.x,deep.y,tags,late\na,1.50,1,,\"[\"\"p\"\",\"\"q\"\"]\",\n\"b, \"\"c\"\"\",,,,,true\n"},
 		{"columns picked, in that order", "csv=late,name", list, "late,name\n,a\ntrue,\"b, \"\"c\"\"\"\n"},
 		{"an object is one row", "csv", `{"ok":true,"n":3}`, "ok,n\ntrue,3\n"},
 		{"a list of texts", "csv", `["a","b"]`, "value\na\nb\n"},

@@ -15,12 +15,12 @@ type Progress struct {
 	tracker *progress.Tracker
 	stream  io.Writer
 	what    string
-	told    time.Time
+	logged  time.Time
 }
 
 // NewProgress starts a bar on stderr.
 func NewProgress(command *cobra.Command, total int, what string) *Progress {
-	b := &Progress{stream: command.ErrOrStderr(), what: what, told: time.Now()}
+	b := &Progress{stream: command.ErrOrStderr(), what: what, logged: time.Now()}
 	if !Terminal(b.stream) {
 		return b
 	}
@@ -40,7 +40,7 @@ func NewProgress(command *cobra.Command, total int, what string) *Progress {
 	return b
 }
 
-// Log tells a line beside the bar.
+// Log prints a line above the bar.
 func (b *Progress) Log(text string) {
 	if b.writer != nil {
 		b.writer.Log("%s", text)
@@ -62,8 +62,8 @@ func (b *Progress) Set(done, total int) {
 		b.tracker.SetValue(int64(done))
 		return
 	}
-	if time.Since(b.told) >= 10*time.Second && total > 0 {
-		b.told = time.Now()
+	if time.Since(b.logged) >= 10*time.Second && total > 0 {
+		b.logged = time.Now()
 		fmt.Fprintf(b.stream, "%s: %d of %d (%d %%)\n", b.what, done, total, done*100/total)
 	}
 }

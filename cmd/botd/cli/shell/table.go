@@ -33,7 +33,7 @@ func columnsOf(w io.Writer) (columns int, known bool) {
 }
 
 // Table is a table with a header. On a terminal too narrow for it, each row
-// is a block of lines: a wrapped table can not be read.
+// is a block of lines: a wrapped table is unreadable.
 type Table struct {
 	table.Writer
 	w      io.Writer
@@ -47,7 +47,7 @@ func NewTable(w io.Writer, header table.Row) *Table {
 	t := &Table{Writer: table.NewWriter(), w: w, header: header}
 	t.most, _ = columnsOf(w)
 	t.SetStyle(table.StyleLight)
-	if !shapeOf(w).bare {
+	if !shapeOf(w).noHeader {
 		t.Writer.AppendHeader(header)
 	}
 	return t

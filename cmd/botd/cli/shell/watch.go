@@ -18,7 +18,7 @@ const shortestWatch = 250 * time.Millisecond
 
 // WatchFlag adds --watch to a command that shows what changes.
 func WatchFlag(command *cobra.Command, every *time.Duration) {
-	command.Flags().DurationVar(every, "watch", 0, "show it again and again, every so often (--watch alone: 2s); Ctrl-C ends it")
+	command.Flags().DurationVar(every, "watch", 0, "refresh the output at this interval (--watch alone: 2s) until Ctrl-C")
 	command.Flags().Lookup("watch").NoOptDefVal = "2s"
 }
 
@@ -35,12 +35,12 @@ func Watch(command *cobra.Command, every time.Duration, show func(io.Writer) err
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for first := true; ; first = false {
-		look := glance{to: command.OutOrStdout()}
-		err := show(&look)
+		screen := glance{to: command.OutOrStdout()}
+		err := show(&screen)
 		if err != nil && first {
 			return err
 		}
-		if err := draw(command, every, look.Bytes(), err); err != nil {
+		if err := draw(command, every, screen.Bytes(), err); err != nil {
 			return failure.Wrap(failure.IO, err)
 		}
 		select {
@@ -54,7 +54,7 @@ func Watch(command *cobra.Command, every time.Duration, show func(io.Writer) err
 	}
 }
 
-// glance is one look, kept until it is whole.
+// glance is one frame, buffered until it is complete.
 type glance struct {
 	bytes.Buffer
 	to io.Writer
@@ -63,13 +63,13 @@ type glance struct {
 func (g *glance) onTo() io.Writer { return g.to }
 
 // draw writes one look.
-func draw(command *cobra.Command, every time.Duration, look []byte, failed error) error {
+func draw(command *cobra.Command, every time.Duration, content []byte, failed error) error {
 	w := command.OutOrStdout()
 	if !Terminal(w) {
 		if failed != nil {
 			fmt.Fprintln(command.ErrOrStderr(), failed)
 		}
-		_, err := w.Write(look)
+		_, err := w.Write(content)
 		return err
 	}
 	var screen strings.Builder
@@ -77,7 +77,7 @@ func draw(command *cobra.Command, every time.Duration, look []byte, failed error
 	if failed != nil {
 		fmt.Fprintln(&screen, failed)
 	}
-	screen.Write(look)
+	screen.Write(content)
 	_, err := io.WriteString(w, screen.String())
 	return err
 }

@@ -50,7 +50,8 @@ func NewBook() *cobra.Command {
 	var limit int
 	command := &cobra.Command{
 		Use: "book SYMBOL", Short: "the order book of a symbol", Args: shell.One("SYMBOL, as BTC-USDT"),
-		Long:    "Shows the order book of a symbol on a venue: asks above, bids below, the best in the\nmiddle, with the quantity that stands up to each price. No keys are needed.",
+		Long: "Shows the order book of a symbol on a venue: asks above, bids below, the best in the\nmiddle, with the quantity that " +
+			"stands up to each price. No keys are needed.",
 		Example: "  botd book BTC-USDT\n  botd book BTC-USDT --market spot --limit 5 --base-url https://VENUE -o json",
 		RunE: func(command *cobra.Command, names []string) error {
 			venue, err := flags.open(command)
@@ -102,7 +103,8 @@ func bookOf(symbol *exchange.Symbol, depth *exchange.Depth, limit int) bookJSON 
 		rows, total := []levelJSON{}, exchange.Quantity(0)
 		for _, level := range levels[:min(limit, len(levels))] {
 			total += level.Quantity
-			rows = append(rows, levelJSON{symbol.PriceDecimal(level.Price).String(), symbol.QuantityDecimal(level.Quantity).String(), symbol.QuantityDecimal(total).String()})
+			rows = append(rows, levelJSON{symbol.PriceDecimal(level.Price).String(), symbol.QuantityDecimal(level.Quantity).String(),
+				symbol.QuantityDecimal(total).String()})
 		}
 		return rows
 	}

@@ -34,7 +34,7 @@ type marketJSON struct {
 func NewMarkets() *cobra.Command {
 	var flags publicFlags
 	command := &cobra.Command{
-		Use: "markets", Short: "the symbols of a venue: rules, price, day", Args: cobra.NoArgs,
+		Use: "markets", Short: "the symbols of a venue: rules, price, daily change", Args: cobra.NoArgs,
 		Long: `Lists what can be traded on a venue, with the rules that bind orders (price and quantity
 steps, least order value, highest leverage) and the last 24 hours. No keys are needed.`,
 		Example: "  botd markets\n  botd markets --base-url https://VENUE --market spot -o json",
@@ -86,13 +86,16 @@ func marketsOf(command *cobra.Command, venue *gateway.Public, market exchange.Ma
 		if s.Market != market {
 			continue
 		}
-		row := marketJSON{Market: market.String(), Symbol: s.Name, PriceTick: s.PriceDecimal(s.PriceTick).String(), QuantityTick: s.QuantityDecimal(s.QuantityTick).String(),
-			MinNotional: s.MinNotional.String(), MaxNotional: s.MaxNotional.String(), FundingHours: s.FundingIntervalHours, Tradable: s.Tradable, ReduceOnly: s.ReduceOnly}
+		row := marketJSON{Market: market.String(), Symbol: s.Name, PriceTick: s.PriceDecimal(s.PriceTick).String(),
+			QuantityTick: s.QuantityDecimal(s.QuantityTick).String(),
+			MinNotional:  s.MinNotional.String(), MaxNotional: s.MaxNotional.String(), FundingHours: s.FundingIntervalHours, Tradable: s.Tradable,
+			ReduceOnly: s.ReduceOnly}
 		for _, bracket := range s.Brackets {
 			row.MaxLeverage = max(row.MaxLeverage, bracket.MaxLeverage)
 		}
-		if t, told := tickers[s.Name]; told {
-			row.Last, row.ChangePercent, row.QuoteVolume = s.PriceDecimal(t.Last).String(), fmt.Sprintf("%.2f", t.ChangePercent), fmt.Sprintf("%.0f", t.QuoteVolume)
+		if t, known := tickers[s.Name]; known {
+			row.Last, row.ChangePercent, row.QuoteVolume = s.PriceDecimal(t.Last).String(), fmt.Sprintf("%.2f", t.ChangePercent),
+				fmt.Sprintf("%.0f", t.QuoteVolume)
 		}
 		rows = append(rows, row)
 	}
