@@ -2,7 +2,11 @@
 
 // Problem is an answer that reports a failure.
 export class Problem extends Error {
-  constructor(status, code, detail) { super(detail); this.status = status; this.code = code; }
+  constructor(status, code, detail) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+  }
 }
 
 const PATIENCE_MS = 12_000;
@@ -11,11 +15,17 @@ async function request(method, path, body, headers = {}, patience = PATIENCE_MS)
   let answer;
   try {
     answer = await fetch("/api/v1/" + path, {
-      method, headers: { Accept: "application/json", ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...headers },
-      body: body === undefined ? undefined : JSON.stringify(body), signal: AbortSignal.timeout(patience),
+      method,
+      headers: { Accept: "application/json", ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...headers },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: AbortSignal.timeout(patience),
     });
   } catch (error) {
-    throw new Problem(0, "unreachable", error.name === "TimeoutError" ? `botd did not answer within ${patience / 1000} s` : "botd cannot be reached");
+    throw new Problem(
+      0,
+      "unreachable",
+      error.name === "TimeoutError" ? `botd did not answer within ${patience / 1000} s` : "botd cannot be reached",
+    );
   }
   if (answer.status === 401) toLogin();
   if (answer.status === 204) return null;
@@ -26,7 +36,11 @@ async function request(method, path, body, headers = {}, patience = PATIENCE_MS)
 
 // toLogin goes to the login, which returns to this page.
 export function toLogin() {
-  try { sessionStorage.setItem("botd.after", location.pathname + location.search); } catch { /* then it comes back to the overview */ }
+  try {
+    sessionStorage.setItem("botd.after", location.pathname + location.search);
+  } catch {
+    /* then it comes back to the overview */
+  }
   location.replace("/login");
 }
 

@@ -15,18 +15,30 @@ import { startVisits } from "./seen.js";
 apply();
 
 // The modules of a page are loaded at once, not one after the other.
-const charts = () => import("./chart.js").then((module) => { module.need().catch(() => {}); }), halts = () => import("./halt.js"),
+const charts = () =>
+    import("./chart.js").then((module) => {
+      module.need().catch(() => {});
+    }),
+  halts = () => import("./halt.js"),
   together = (...all) => Promise.all(all).then(([page]) => page);
 const loaders = {
-  overview: () => together(import("./page/overview.js"), charts(), import("./feed.js")), strategies: () => import("./page/strategies.js"),
-    strategy: () => together(import("./page/strategy.js"), charts(), halts(), import("./yaml.js")),
-  orders: () => together(import("./page/orders.js"), halts()), intents: () => import("./page/intents.js"), intent: () => import("./page/intent.js"),
-    positions: () => together(import("./page/positions.js"), halts()), risk: () => together(import("./page/risk.js"), halts()),
-  reconcile: () => together(import("./page/reconcile.js"), halts()), backtests: () => together(import("./page/backtests.js"), import("./runner.js")),
-    compare: () => together(import("./page/compare.js"), charts()), market: () => import("./page/market.js"),
-    symbol: () => together(import("./page/symbol.js"), charts()),
-  logs: () => import("./page/logs.js"), settings: () => together(import("./page/settings.js"), import("./chart.js"), import("./yaml.js")),
-    audit: () => import("./page/audit.js"), missing: () => import("./page/missing.js"),
+  overview: () => together(import("./page/overview.js"), charts(), import("./feed.js")),
+  strategies: () => import("./page/strategies.js"),
+  strategy: () => together(import("./page/strategy.js"), charts(), halts(), import("./yaml.js")),
+  orders: () => together(import("./page/orders.js"), halts()),
+  intents: () => import("./page/intents.js"),
+  intent: () => import("./page/intent.js"),
+  positions: () => together(import("./page/positions.js"), halts()),
+  risk: () => together(import("./page/risk.js"), halts()),
+  reconcile: () => together(import("./page/reconcile.js"), halts()),
+  backtests: () => together(import("./page/backtests.js"), import("./runner.js")),
+  compare: () => together(import("./page/compare.js"), charts()),
+  market: () => import("./page/market.js"),
+  symbol: () => together(import("./page/symbol.js"), charts()),
+  logs: () => import("./page/logs.js"),
+  settings: () => together(import("./page/settings.js"), import("./chart.js"), import("./yaml.js")),
+  audit: () => import("./page/audit.js"),
+  missing: () => import("./page/missing.js"),
 };
 
 let here = "";
@@ -35,44 +47,112 @@ function head() {
   const s = live.status;
   if (!s) return h("header.head", h("div.brand", "botd"));
   const priced = Math.max(0, ...live.strategies.map((one) => one.last_price_ms));
-  return h("header.head",
+  return h(
+    "header.head",
     h("a.brand", { href: "/", "aria-label": "botd: overview" }, "botd"),
-    h("span.mode", { class: "mode-" + s.mode, title: `mode ${s.mode}, instance ${s.instance}` }, s.mode.toUpperCase(), h("span.instance", s.instance)),
-    h("div.glance",
+    h(
+      "span.mode",
+      { class: "mode-" + s.mode, title: `mode ${s.mode}, instance ${s.instance}` },
+      s.mode.toUpperCase(),
+      h("span.instance", s.instance),
+    ),
+    h(
+      "div.glance",
       glance("Equity", h("span.num", f.money(s.equity), h("span.unit", "USDT")), "wide", "All markets, as last fetched"),
-      glance("Today", signed(s.today.change), "", `Change of the equity since 00:00 UTC, in USDT: ${f.percent(s.today.change_ratio, { plus: true })}`),
-      glance("Unsettled", h("span.num", { class: late(s) ? "warn" : "" }, String(s.unsettled)), "wide",
-        "Orders sent whose outcome is not known yet; every order is unsettled for a moment"),
-      glance("Newest price", h("span.num", priced ? f.age(Math.max(1000, now() - priced)) + " old" : "–"), "wide", "Age of the newest price of any symbol")),
+      glance(
+        "Today",
+        signed(s.today.change),
+        "",
+        `Change of the equity since 00:00 UTC, in USDT: ${f.percent(s.today.change_ratio, { plus: true })}`,
+      ),
+      glance(
+        "Unsettled",
+        h("span.num", { class: late(s) ? "warn" : "" }, String(s.unsettled)),
+        "wide",
+        "Orders sent whose outcome is not known yet; every order is unsettled for a moment",
+      ),
+      glance(
+        "Newest price",
+        h("span.num", priced ? f.age(Math.max(1000, now() - priced)) + " old" : "–"),
+        "wide",
+        "Age of the newest price of any symbol",
+      ),
+    ),
     linkState(),
-    h("button.button.quiet.square.themer", { type: "button", "aria-label": `Theme: ${theme()}. Change to ${theme() === "dark" ? "light" : "dark"}`,
-        title: "Light or dark (t)", on: { click: toggle } }, icon(theme() === "dark" ? "sun" : "moon")),
-    h("a.button.danger.halt", { href: "/risk#halt", title: "Kill switch (!)",
-        on: { click: (event) => { event.preventDefault(); navigate("/risk"); } } }, icon("halt"), s.halted ? "Halted" : "Halt"));
+    h(
+      "button.button.quiet.square.themer",
+      {
+        type: "button",
+        "aria-label": `Theme: ${theme()}. Change to ${theme() === "dark" ? "light" : "dark"}`,
+        title: "Light or dark (t)",
+        on: { click: toggle },
+      },
+      icon(theme() === "dark" ? "sun" : "moon"),
+    ),
+    h(
+      "a.button.danger.halt",
+      {
+        href: "/risk#halt",
+        title: "Kill switch (!)",
+        on: {
+          click: (event) => {
+            event.preventDefault();
+            navigate("/risk");
+          },
+        },
+      },
+      icon("halt"),
+      s.halted ? "Halted" : "Halt",
+    ),
+  );
 }
 
-const glance = (label, value, more, title) => h("div.glance-item", { class: more, key: label, title }, h("span.glance-label", label), value);
+const glance = (label, value, more, title) =>
+  h("div.glance-item", { class: more, key: label, title }, h("span.glance-label", label), value);
 const LATE_MS = 5000; // an order is normally settled earlier
 const late = (s) => s.unsettled && now() - s.unsettled_since_ms > LATE_MS;
 
 function linkState() {
   const [tone, word] = { open: ["good", "Live"], connecting: ["quiet", "Connecting"], lost: ["bad", "No connection"] }[live.link];
-  return h("span.link", { class: tone, title: live.link === "open" ? "Events arrive live" : "What is shown may be outdated" },
-    h("span.shape", { "aria-hidden": "true" }, { good: "●", quiet: "○", bad: "■" }[tone]), h("span.link-word", word));
+  return h(
+    "span.link",
+    { class: tone, title: live.link === "open" ? "Events arrive live" : "What is shown may be outdated" },
+    h("span.shape", { "aria-hidden": "true" }, { good: "●", quiet: "○", bad: "■" }[tone]),
+    h("span.link-word", word),
+  );
 }
 
 function nav() {
   const groups = [];
-  for (const place of places) (groups.find((one) => one.name === place.group) ?? groups[groups.push({ name: place.group, all: [] }) - 1]).all.push(place);
-  return h("nav.nav", { "aria-label": "Pages" },
-    groups.map((group) => h("div.nav-group", { key: group.name }, h("p.nav-title", { "aria-hidden": "true" }, group.name), h("ul", group.all.map(place)))),
-    h("div.nav-foot", h("button.button.quiet", { type: "button", on: { click: goTo } }, icon("search"), "Go to", h("kbd", "Ctrl k")),
-      h("button.button.quiet", { type: "button", on: { click: help } }, icon("keyboard"), "Shortcuts", h("kbd", "?"))));
+  for (const place of places)
+    (groups.find((one) => one.name === place.group) ?? groups[groups.push({ name: place.group, all: [] }) - 1]).all.push(place);
+  return h(
+    "nav.nav",
+    { "aria-label": "Pages" },
+    groups.map((group) =>
+      h("div.nav-group", { key: group.name }, h("p.nav-title", { "aria-hidden": "true" }, group.name), h("ul", group.all.map(place))),
+    ),
+    h(
+      "div.nav-foot",
+      h("button.button.quiet", { type: "button", on: { click: goTo } }, icon("search"), "Go to", h("kbd", "Ctrl k")),
+      h("button.button.quiet", { type: "button", on: { click: help } }, icon("keyboard"), "Shortcuts", h("kbd", "?")),
+    ),
+  );
 
   function place(one) {
-    const mine = one.pages.includes(here), count = badge(one.name);
-    return h("li", { key: one.name }, h("a", { href: one.path, "aria-current": mine ? "page" : null, title: `${one.text} (g ${one.key})` },
-        icon(one.name), h("span", one.text), count ? h("span.badge", { "aria-label": count[1] }, count[0]) : null));
+    const mine = one.pages.includes(here),
+      count = badge(one.name);
+    return h(
+      "li",
+      { key: one.name },
+      h(
+        "a",
+        { href: one.path, "aria-current": mine ? "page" : null, title: `${one.text} (g ${one.key})` },
+        icon(one.name),
+        h("span", one.text),
+        count ? h("span.badge", { "aria-label": count[1] }, count[0]) : null,
+      ),
+    );
   }
 }
 
@@ -86,44 +166,109 @@ function badge(name) {
 
 function bottom() {
   const shown = ["overview", "strategies", "orders", "positions", "risk"].map((name) => places.find((one) => one.name === name));
-  return h("nav.bottom", { "aria-label": "Main pages" }, h("ul",
-    shown.map((one) => h("li", { key: one.name, class: one.name === "orders" ? "spare" : "" },
-        h("a", { href: one.path, "aria-current": one.pages.includes(here) ? "page" : null }, icon(one.name, 20), h("span", one.text)))),
-    h("li", h("button", { type: "button", on: { click: () => more(here) } }, icon("more", 20), h("span", "More")))));
+  return h(
+    "nav.bottom",
+    { "aria-label": "Main pages" },
+    h(
+      "ul",
+      shown.map((one) =>
+        h(
+          "li",
+          { key: one.name, class: one.name === "orders" ? "spare" : "" },
+          h("a", { href: one.path, "aria-current": one.pages.includes(here) ? "page" : null }, icon(one.name, 20), h("span", one.text)),
+        ),
+      ),
+      h("li", h("button", { type: "button", on: { click: () => more(here) } }, icon("more", 20), h("span", "More"))),
+    ),
+  );
 }
 
 // since says since when the account is in a state, for the end of a clause.
 function banners() {
-  const s = live.status, all = [];
+  const s = live.status,
+    all = [];
   if (live.link === "lost") {
-    all.push(h("div.banner.bad", { key: "link" }, icon("warning"),
-        h("p", h("strong", "Connection lost"),
-          ` since ${f.stamp(live.since)} ${f.zone()}. This is the last known state. botd trades on without this page, which reconnects every two seconds.`)));
+    all.push(
+      h(
+        "div.banner.bad",
+        { key: "link" },
+        icon("warning"),
+        h(
+          "p",
+          h("strong", "Connection lost"),
+          ` since ${f.stamp(live.since)} ${f.zone()}. This is the last known state. botd trades on without this page, which reconnects every two seconds.`,
+        ),
+      ),
+    );
   }
   if (s?.halted) {
-    all.push(h("div.banner.bad", { key: "halt" }, icon("halt"), h("p", h("strong", `Trading is halted: ${s.halted}`), s.why ? ` (${s.why})` : "",
-          ". ", h("a", { href: "/risk" }, operator() ? "See and re-arm" : "See"))));
+    all.push(
+      h(
+        "div.banner.bad",
+        { key: "halt" },
+        icon("halt"),
+        h(
+          "p",
+          h("strong", `Trading is halted: ${s.halted}`),
+          s.why ? ` (${s.why})` : "",
+          ". ",
+          h("a", { href: "/risk" }, operator() ? "See and re-arm" : "See"),
+        ),
+      ),
+    );
   }
   for (const one of s?.degraded.filter((each) => each.state === "blind") ?? []) {
     const of = [one.market, one.symbol].filter(Boolean).join(" ");
-    all.push(h("div.banner.warn", { key: `blind ${of}` }, icon("warning"), h("p", h("strong", `botd cannot read ${of || "the exchange"}`),
-        ` since ${f.stamp(Date.parse(one.since))} ${f.zone()}: ${one.cause}. It ${one.way_out}.`)));
+    all.push(
+      h(
+        "div.banner.warn",
+        { key: `blind ${of}` },
+        icon("warning"),
+        h(
+          "p",
+          h("strong", `botd cannot read ${of || "the exchange"}`),
+          ` since ${f.stamp(Date.parse(one.since))} ${f.zone()}: ${one.cause}. It ${one.way_out}.`,
+        ),
+      ),
+    );
   }
   const stale = s?.degraded.filter((one) => one.state === "stale") ?? [];
-  if (stale.length) all.push(h("div.banner.warn", { key: "stale" }, icon("warning"),
-      h("p", h("strong", `No new data of ${stale.map((one) => one.symbol).join(", ")}`),
-        ` since ${f.stamp(Date.parse(stale[0].since))} ${f.zone()}. It ${stale[0].way_out}.`)));
+  if (stale.length)
+    all.push(
+      h(
+        "div.banner.warn",
+        { key: "stale" },
+        icon("warning"),
+        h(
+          "p",
+          h("strong", `No new data of ${stale.map((one) => one.symbol).join(", ")}`),
+          ` since ${f.stamp(Date.parse(stale[0].since))} ${f.zone()}. It ${stale[0].way_out}.`,
+        ),
+      ),
+    );
   return h("div.banners", { role: "alert" }, all);
 }
 
 // trouble is in the tab's title, which is visible when the page is not.
 function trouble() {
   const s = live.status;
-  return live.link === "lost" ? "[no connection] " : s?.halted ? "[halted] " : s?.blind ? "[blind] " : s?.degraded.length ? `[${s.degraded.length}] ` : "";
+  return live.link === "lost"
+    ? "[no connection] "
+    : s?.halted
+      ? "[halted] "
+      : s?.blind
+        ? "[blind] "
+        : s?.degraded.length
+          ? `[${s.degraded.length}] `
+          : "";
 }
 
-const frame = { head: document.getElementById("head"), nav: document.getElementById("nav"), bottom: document.getElementById("bottom"),
-  banners: document.getElementById("banners") };
+const frame = {
+  head: document.getElementById("head"),
+  nav: document.getElementById("nav"),
+  bottom: document.getElementById("bottom"),
+  banners: document.getElementById("banners"),
+};
 let waiting = false;
 
 function draw() {
@@ -134,7 +279,8 @@ function draw() {
     document.documentElement.dataset.mode = live.status?.mode ?? "";
     document.body.classList.toggle("stale", live.link === "lost");
     document.title = trouble() + document.title.replace(/^\[[^\]]*\] /, "");
-    for (const [name, make] of Object.entries({ head, nav, bottom, banners })) frame[name] = morph(frame[name], Object.assign(make(), { id: name }));
+    for (const [name, make] of Object.entries({ head, nav, bottom, banners }))
+      frame[name] = morph(frame[name], Object.assign(make(), { id: name }));
   });
 }
 
@@ -142,26 +288,47 @@ const toggle = () => change("theme", theme() === "dark" ? "light" : "dark");
 
 async function main() {
   loaders[match(location.pathname).name]().catch(() => {}); // while the status is read; the page shows a failure
-  try { await start(); } catch (error) {
+  try {
+    await start();
+  } catch (error) {
     if (error.status === 401) return;
-    document.getElementById("main").replaceChildren(h("div.page", h("div.empty", h("p.empty-title", "botd cannot be reached"), h("p", error.message),
-          h("p", "Is the daemon running? This page retries every five seconds."))));
+    document
+      .getElementById("main")
+      .replaceChildren(
+        h(
+          "div.page",
+          h(
+            "div.empty",
+            h("p.empty-title", "botd cannot be reached"),
+            h("p", error.message),
+            h("p", "Is the daemon running? This page retries every five seconds."),
+          ),
+        ),
+      );
     setTimeout(main, 5000);
     return;
   }
-  on((topic) => { if (["status", "strategy", "link"].includes(topic)) draw(); });
+  on((topic) => {
+    if (["status", "strategy", "link"].includes(topic)) draw();
+  });
   startVisits();
-  watch(() => { draw(); current()?.draw(); });
+  watch(() => {
+    draw();
+    current()?.draw();
+  });
   setInterval(draw, 1000);
   listenKeys({ toggle });
   draw();
-  begin(document.getElementById("main"), (name) => loaders[name](), (name, title) => {
-    here = name;
-    scrollTo(0, 0);
-    document.getElementById("said").textContent = title;
-    draw();
-  });
+  begin(
+    document.getElementById("main"),
+    (name) => loaders[name](),
+    (name, title) => {
+      here = name;
+      scrollTo(0, 0);
+      document.getElementById("said").textContent = title;
+      draw();
+    },
+  );
 }
 
 main();
-

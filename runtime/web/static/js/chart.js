@@ -6,38 +6,65 @@ import * as f from "./format.js";
 import { h } from "./dom.js";
 import { watch } from "./settings.js";
 
-const FIRST = 1000, MORE = 2000, MOST = 5000; // candles of one read
-const KEPT = 100_000;                          // candles that a tab holds
+const FIRST = 1000,
+  MORE = 2000,
+  MOST = 5000; // candles of one read
+const KEPT = 100_000; // candles that a tab holds
 
 let library = null;
 
 // need loads the library, once; a page with charts calls it early.
 export function need() {
-  return library ??= new Promise((done, fail) => {
+  return (library ??= new Promise((done, fail) => {
     const script = h("script", { src: new URL("../vendor/lightweight-charts.js", import.meta.url).href });
     script.onload = () => done(window.LightweightCharts);
-    script.onerror = () => { library = null; fail(new Error("the chart library could not be read")); };
+    script.onerror = () => {
+      library = null;
+      fail(new Error("the chart library could not be read"));
+    };
     document.head.append(script);
-  });
+  }));
 }
 
-export const notice = () => h("span", "Charts by ", h("a", { href: "https://www.tradingview.com/", rel: "noopener noreferrer", target: "_blank" },
-    "TradingView Lightweight Charts™"), ", © 2026 TradingView, Inc.");
+export const notice = () =>
+  h(
+    "span",
+    "Charts by ",
+    h("a", { href: "https://www.tradingview.com/", rel: "noopener noreferrer", target: "_blank" }, "TradingView Lightweight Charts™"),
+    ", © 2026 TradingView, Inc.",
+  );
 
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+const colour = (name) =>
+  getComputedStyle(document.documentElement)
+    .getPropertyValue("--" + name)
+    .trim();
 const fade = (hex, alpha) => hex + alpha;
 
 function chartOptions() {
   const line = colour("line");
   return {
     autoSize: true,
-    layout: { background: { color: colour("panel") }, textColor: colour("soft"), fontSize: 11, fontFamily: getComputedStyle(document.body).fontFamily,
-      attributionLogo: false },
+    layout: {
+      background: { color: colour("panel") },
+      textColor: colour("soft"),
+      fontSize: 11,
+      fontFamily: getComputedStyle(document.body).fontFamily,
+      attributionLogo: false,
+    },
     grid: { vertLines: { color: line, style: 1 }, horzLines: { color: line, style: 1 } },
-    rightPriceScale: { borderColor: line }, timeScale: { borderColor: line, timeVisible: true, secondsVisible: false, rightOffset: 4,
-      tickMarkFormatter: tick, minBarSpacing: 0.02 },
-    crosshair: { vertLine: { color: colour("faint"), labelBackgroundColor: colour("edge") },
-      horzLine: { color: colour("faint"), labelBackgroundColor: colour("edge") } },
+    rightPriceScale: { borderColor: line },
+    timeScale: {
+      borderColor: line,
+      timeVisible: true,
+      secondsVisible: false,
+      rightOffset: 4,
+      tickMarkFormatter: tick,
+      minBarSpacing: 0.02,
+    },
+    crosshair: {
+      vertLine: { color: colour("faint"), labelBackgroundColor: colour("edge") },
+      horzLine: { color: colour("faint"), labelBackgroundColor: colour("edge") },
+    },
     localization: { timeFormatter: (seconds) => `${f.stampShort(seconds * 1000)} ${f.zone()}` },
   };
 }
@@ -49,7 +76,11 @@ function tick(seconds, kind) {
 }
 
 // written formats the numbers of an axis: with fixed places, and grouped.
-const written = (places) => ({ type: "custom", minMove: 10 ** -places, formatter: (value) => f.exact(value.toFixed(places).replace(/^-(?=[0.]+$)/, "")) });
+const written = (places) => ({
+  type: "custom",
+  minMove: 10 ** -places,
+  formatter: (value) => f.exact(value.toFixed(places).replace(/^-(?=[0.]+$)/, "")),
+});
 
 const plotTones = ["accent", "warn", "soft", "text"];
 export const plotStyles = ["solid", "dotted", "dashed", "long dashes"];
@@ -73,8 +104,12 @@ export class CandleChart {
     this.chart = charts.createChart(this.host, chartOptions());
     this.places = Math.min(places, 10);
     this.candles = this.chart.addSeries(charts.CandlestickSeries, { priceFormat: written(this.places), priceLineStyle: 2 });
-    this.volume = this.chart.addSeries(charts.HistogramSeries, { priceScaleId: "volume", priceFormat: { type: "volume" }, lastValueVisible: false,
-        priceLineVisible: false });
+    this.volume = this.chart.addSeries(charts.HistogramSeries, {
+      priceScaleId: "volume",
+      priceFormat: { type: "volume" },
+      lastValueVisible: false,
+      priceLineVisible: false,
+    });
     this.chart.priceScale("volume").applyOptions({ scaleMargins: { top: 0.84, bottom: 0 } });
     this.candles.priceScale().applyOptions({ scaleMargins: { top: 0.1, bottom: 0.2 } });
     this.marks = charts.createSeriesMarkers(this.candles, []);
@@ -82,9 +117,13 @@ export class CandleChart {
     this.volumes = first.volumes;
     this.paint();
     this.show();
-    this.chart.timeScale().setVisibleLogicalRange({ from: this.bars.length - Math.min(160, Math.max(60, this.host.clientWidth / 7)),
-        to: this.bars.length + 4 });
-    this.chart.timeScale().subscribeVisibleLogicalRangeChange((range) => { if (range && range.from < 40) this.older(); });
+    this.chart.timeScale().setVisibleLogicalRange({
+      from: this.bars.length - Math.min(160, Math.max(60, this.host.clientWidth / 7)),
+      to: this.bars.length + 4,
+    });
+    this.chart.timeScale().subscribeVisibleLogicalRangeChange((range) => {
+      if (range && range.from < 40) this.older();
+    });
     this.chart.subscribeCrosshairMove((at) => this.drawLegend(at.time ? at.seriesData.get(this.candles) : null));
     this.unwatch = watch(() => this.paint());
     this.drawLegend(null);
@@ -93,9 +132,12 @@ export class CandleChart {
 
   async read(which) {
     const c = await get("candles", { market: this.market, symbol: this.symbol, interval: this.interval, ...which });
-    const bars = new Array(c.open_ms.length), volumes = new Array(bars.length);
+    const bars = new Array(c.open_ms.length),
+      volumes = new Array(bars.length);
     for (let i = 0; i < bars.length; i++) {
-      const time = c.open_ms[i] / 1000, open = Number(c.open[i]), close = Number(c.close[i]);
+      const time = c.open_ms[i] / 1000,
+        open = Number(c.open[i]),
+        close = Number(c.close[i]);
       bars[i] = { time, open, high: Number(c.high[i]), low: Number(c.low[i]), close };
       volumes[i] = { time, value: c.volume[i] };
     }
@@ -105,7 +147,7 @@ export class CandleChart {
   // missing counts the candles missing between those that are held.
   get missing() {
     const n = this.bars.length;
-    return n ? Math.max(0, Math.round((this.bars[n - 1].time - this.bars[0].time) * 1000 / this.intervalMS) + 1 - n) : 0;
+    return n ? Math.max(0, Math.round(((this.bars[n - 1].time - this.bars[0].time) * 1000) / this.intervalMS) + 1 - n) : 0;
   }
 
   // held describes the candles that are held, for the head of their panel.
@@ -119,15 +161,23 @@ export class CandleChart {
     if (this.reading || this.complete || !this.bars.length || this.bars.length >= KEPT) return;
     this.reading = true;
     try {
-      const first = this.bars[0].time * 1000, to = first;
+      const first = this.bars[0].time * 1000,
+        to = first;
       const { bars, volumes } = await this.read({ from: Math.max(0, first - limit * this.intervalMS), to });
       if (this.closed) return;
       const fresh = bars.filter((bar) => bar.time * 1000 < first);
-      if (!fresh.length) { this.complete = true; return; }
+      if (!fresh.length) {
+        this.complete = true;
+        return;
+      }
       this.bars = fresh.concat(this.bars);
       this.volumes = volumes.slice(0, fresh.length).concat(this.volumes);
       this.show();
-    } catch { /* the next scroll tries again */ } finally { this.reading = false; }
+    } catch {
+      /* the next scroll tries again */
+    } finally {
+      this.reading = false;
+    }
   }
 
   show() {
@@ -137,7 +187,8 @@ export class CandleChart {
   }
 
   colourVolumes() {
-    const up = fade(colour("up-fill"), "55"), down = fade(colour("down-fill"), "55");
+    const up = fade(colour("up-fill"), "55"),
+      down = fade(colour("down-fill"), "55");
     for (let i = 0; i < this.bars.length; i++) this.volumes[i].color = this.bars[i].close >= this.bars[i].open ? up : down;
     this.volume.setData(this.volumes);
   }
@@ -146,7 +197,11 @@ export class CandleChart {
   async latest() {
     if (!this.chart || this.closed) return;
     let newest;
-    try { newest = await this.read({ limit: 5 }); } catch { return; }
+    try {
+      newest = await this.read({ limit: 5 });
+    } catch {
+      return;
+    }
     if (this.closed) return;
     for (let i = 0; i < newest.bars.length; i++) this.put(newest.bars[i], newest.volumes[i].value);
     this.onChange(this);
@@ -156,7 +211,7 @@ export class CandleChart {
   price(value, atMS) {
     const last = this.bars.at(-1);
     if (!this.chart || this.closed || !last || !(value > 0)) return;
-    const open = Math.floor(atMS / this.intervalMS) * this.intervalMS / 1000;
+    const open = (Math.floor(atMS / this.intervalMS) * this.intervalMS) / 1000;
     if (open < last.time) return;
     if (open > last.time) {
       this.put({ time: open, open: last.close, high: Math.max(last.close, value), low: Math.min(last.close, value), close: value }, 0);
@@ -167,12 +222,19 @@ export class CandleChart {
   }
 
   put(bar, volume) {
-    const last = this.bars.at(-1), at = last && bar.time <= last.time ? this.bars.findLastIndex((one) => one.time === bar.time) : this.bars.length;
+    const last = this.bars.at(-1),
+      at = last && bar.time <= last.time ? this.bars.findLastIndex((one) => one.time === bar.time) : this.bars.length;
     if (at < 0) return;
     this.bars[at] = bar;
     this.volumes[at] = { time: bar.time, value: volume, color: fade(colour(bar.close >= bar.open ? "up-fill" : "down-fill"), "55") };
-    if (at >= this.bars.length - 1) { this.candles.update(bar); this.volume.update(this.volumes[at]); } else this.stale = true;
-    if (this.stale && at === this.bars.length - 1) { this.stale = false; this.show(); }
+    if (at >= this.bars.length - 1) {
+      this.candles.update(bar);
+      this.volume.update(this.volumes[at]);
+    } else this.stale = true;
+    if (this.stale && at === this.bars.length - 1) {
+      this.stale = false;
+      this.show();
+    }
   }
 
   // trades marks fills {atMS, side, quantity}, those of a candle together, and decisions
@@ -181,25 +243,53 @@ export class CandleChart {
     this.fills = fills;
     this.noted = notes;
     if (!this.marks || this.closed) return;
-    const up = colour("up"), down = colour("down"), first = this.bars[0]?.time ?? 0, at = (ms) => Math.floor(ms / this.intervalMS) * this.intervalMS / 1000;
-    const together = new Map(), said = new Map();
+    const up = colour("up"),
+      down = colour("down"),
+      first = this.bars[0]?.time ?? 0,
+      at = (ms) => (Math.floor(ms / this.intervalMS) * this.intervalMS) / 1000;
+    const together = new Map(),
+      said = new Map();
     for (const fill of fills) {
-      const time = at(fill.atMS), key = `${time} ${fill.side}`, one = together.get(key) ?? together.set(key, { time, side: fill.side, all: [] }).get(key);
+      const time = at(fill.atMS),
+        key = `${time} ${fill.side}`,
+        one = together.get(key) ?? together.set(key, { time, side: fill.side, all: [] }).get(key);
       one.all.push(fill.quantity);
     }
-    for (const one of notes) (said.get(`${at(one.atMS)} ${one.text}`) ?? said.set(`${at(one.atMS)} ${one.text}`,
-        { ...one, time: at(one.atMS), count: 0 }).get(`${at(one.atMS)} ${one.text}`)).count++;
+    for (const one of notes)
+      (
+        said.get(`${at(one.atMS)} ${one.text}`) ??
+        said.set(`${at(one.atMS)} ${one.text}`, { ...one, time: at(one.atMS), count: 0 }).get(`${at(one.atMS)} ${one.text}`)
+      ).count++;
     this.done = new Map();
     const note = (time, text) => this.done.set(time, [...(this.done.get(time) ?? []), text]);
-    const all = [...said.values()].map((one) => {
-      note(one.time, (one.why || one.text) + (one.count > 1 ? ` (${one.count} times)` : ""));
-      return { time: one.time, position: one.below ? "belowBar" : "aboveBar", shape: one.shape, color: colour(one.tone),
-        text: one.text + (one.count > 1 ? " ×" + one.count : ""), size: 0.7 };
-    }).concat([...together.values()].map((one) => {
-      const buys = one.side === "BUY", quantity = f.exact(f.sum(one.all));
-      note(one.time, `${buys ? "▲ bought" : "▼ sold"} ${quantity}${one.all.length > 1 ? ` in ${one.all.length} fills` : ""}`);
-      return { time: one.time, position: buys ? "belowBar" : "aboveBar", shape: buys ? "arrowUp" : "arrowDown", color: buys ? up : down, text: quantity };
-    })).filter((mark) => mark.time >= first).sort((a, b) => a.time - b.time);
+    const all = [...said.values()]
+      .map((one) => {
+        note(one.time, (one.why || one.text) + (one.count > 1 ? ` (${one.count} times)` : ""));
+        return {
+          time: one.time,
+          position: one.below ? "belowBar" : "aboveBar",
+          shape: one.shape,
+          color: colour(one.tone),
+          text: one.text + (one.count > 1 ? " ×" + one.count : ""),
+          size: 0.7,
+        };
+      })
+      .concat(
+        [...together.values()].map((one) => {
+          const buys = one.side === "BUY",
+            quantity = f.exact(f.sum(one.all));
+          note(one.time, `${buys ? "▲ bought" : "▼ sold"} ${quantity}${one.all.length > 1 ? ` in ${one.all.length} fills` : ""}`);
+          return {
+            time: one.time,
+            position: buys ? "belowBar" : "aboveBar",
+            shape: buys ? "arrowUp" : "arrowDown",
+            color: buys ? up : down,
+            text: quantity,
+          };
+        }),
+      )
+      .filter((mark) => mark.time >= first)
+      .sort((a, b) => a.time - b.time);
     this.marks.setMarkers(all);
     this.host.dataset.marks = all.length;
   }
@@ -211,12 +301,27 @@ export class CandleChart {
     const key = all.map((one) => one.name).join();
     if (key !== this.plotted) {
       for (const line of this.series ?? []) this.chart.removeSeries(line);
-      this.series = all.map((one, i) => this.chart.addSeries(this.charts.LineSeries, { lineWidth: 1, lineStyle: i % 4, priceLineVisible: false,
-            lastValueVisible: false, crosshairMarkerVisible: false, ...(one.own ? {} : { autoscaleInfoProvider: () => null }) }, one.own ? 1 : 0));
+      this.series = all.map((one, i) =>
+        this.chart.addSeries(
+          this.charts.LineSeries,
+          {
+            lineWidth: 1,
+            lineStyle: i % 4,
+            priceLineVisible: false,
+            lastValueVisible: false,
+            crosshairMarkerVisible: false,
+            ...(one.own ? {} : { autoscaleInfoProvider: () => null }),
+          },
+          one.own ? 1 : 0,
+        ),
+      );
       this.plotted = key;
       this.chart.panes()[1]?.setHeight(90);
     }
-    all.forEach((one, i) => { this.series[i].applyOptions({ color: colour(plotTones[i % plotTones.length]) }); this.series[i].setData(one.points); });
+    all.forEach((one, i) => {
+      this.series[i].applyOptions({ color: colour(plotTones[i % plotTones.length]) });
+      this.series[i].setData(one.points);
+    });
     this.host.dataset.plots = all.length;
   }
 
@@ -225,11 +330,23 @@ export class CandleChart {
     this.wanted = all;
     if (!this.candles || this.closed) return;
     const keys = new Set(all.map((one) => one.key));
-    for (const [key, line] of this.level) if (!keys.has(key)) { this.candles.removePriceLine(line); this.level.delete(key); }
+    for (const [key, line] of this.level)
+      if (!keys.has(key)) {
+        this.candles.removePriceLine(line);
+        this.level.delete(key);
+      }
     for (const one of all) {
-      const options = { price: one.price, color: colour(one.tone), lineWidth: 1, lineStyle: one.dashed ? 2 : 0, axisLabelVisible: true, title: one.name };
+      const options = {
+        price: one.price,
+        color: colour(one.tone),
+        lineWidth: 1,
+        lineStyle: one.dashed ? 2 : 0,
+        axisLabelVisible: true,
+        title: one.name,
+      };
       const line = this.level.get(one.key);
-      if (line) line.applyOptions(options); else this.level.set(one.key, this.candles.createPriceLine(options));
+      if (line) line.applyOptions(options);
+      else this.level.set(one.key, this.candles.createPriceLine(options));
     }
   }
 
@@ -238,12 +355,21 @@ export class CandleChart {
   drawLegend(bar) {
     const one = bar ?? this.bars.at(-1);
     if (!one || !this.legend) return;
-    const number = (value) => f.exact(value.toFixed(this.places)), way = one.close >= one.open, volume = this.volumeAt(one.time);
-    this.legend.replaceChildren(h("span.at", f.stampShort(one.time * 1000)), ...[["O", one.open], ["H", one.high], ["L", one.low],
-        ["C", one.close]].map(([name, value]) => h("span", { class: name === "C" ? "" : "more" }, h("span.note", name + " "), number(value))),
+    const number = (value) => f.exact(value.toFixed(this.places)),
+      way = one.close >= one.open,
+      volume = this.volumeAt(one.time);
+    this.legend.replaceChildren(
+      h("span.at", f.stampShort(one.time * 1000)),
+      ...[
+        ["O", one.open],
+        ["H", one.high],
+        ["L", one.low],
+        ["C", one.close],
+      ].map(([name, value]) => h("span", { class: name === "C" ? "" : "more" }, h("span.note", name + " "), number(value))),
       h("span", { class: way ? "up" : "down" }, h("span.arrow", way ? "▲" : "▼"), f.percent(one.close / one.open - 1, { plus: true })),
-        volume === null ? "" : h("span.more", h("span.note", "V "), f.short(volume)),
-      ...(bar ? this.done?.get(one.time) ?? [] : []).map((text) => h("span.done", text)));
+      volume === null ? "" : h("span.more", h("span.note", "V "), f.short(volume)),
+      ...(bar ? (this.done?.get(one.time) ?? []) : []).map((text) => h("span.done", text)),
+    );
   }
 
   volumeAt(time) {
@@ -254,9 +380,17 @@ export class CandleChart {
   paint() {
     if (!this.chart || this.closed) return;
     this.chart.applyOptions(chartOptions());
-    const up = colour("up-fill"), down = colour("down-fill");
-    this.candles.applyOptions({ upColor: up, downColor: down, borderUpColor: up, borderDownColor: down, wickUpColor: up, wickDownColor: down,
-        priceLineColor: colour("soft") });
+    const up = colour("up-fill"),
+      down = colour("down-fill");
+    this.candles.applyOptions({
+      upColor: up,
+      downColor: down,
+      borderUpColor: up,
+      borderDownColor: down,
+      wickUpColor: up,
+      wickDownColor: down,
+      priceLineColor: colour("soft"),
+    });
     if (this.bars.length) this.colourVolumes();
     if (this.wanted) this.levels(this.wanted);
     if (this.fills) this.trades(this.fills, this.noted);
@@ -273,7 +407,9 @@ export class CandleChart {
 
 // Curve is one line over time with marks: {time, shape, text, tone}.
 export class Curve {
-  constructor(host, legend = null) { Object.assign(this, { host, legend }); }
+  constructor(host, legend = null) {
+    Object.assign(this, { host, legend });
+  }
 
   async open() {
     const charts = await need();
@@ -281,7 +417,9 @@ export class Curve {
     this.chart = charts.createChart(this.host, chartOptions());
     this.line = this.chart.addSeries(charts.AreaSeries, { lineWidth: 2, priceFormat: written(2), lineType: 0, priceLineVisible: false });
     this.marks = charts.createSeriesMarkers(this.line, []);
-    this.chart.subscribeCrosshairMove((at) => this.drawLegend(at.time ? { time: at.time, value: at.seriesData.get(this.line)?.value } : null));
+    this.chart.subscribeCrosshairMove((at) =>
+      this.drawLegend(at.time ? { time: at.time, value: at.seriesData.get(this.line)?.value } : null),
+    );
     this.unwatch = watch(() => this.paint());
     this.fits();
     this.paint();
@@ -290,18 +428,28 @@ export class Curve {
   // fits shows the whole curve whenever the width of its element changes, which is first
   // when it is put into the page.
   fits() {
-    this.sizes = new ResizeObserver(() => { if (this.host.clientWidth !== this.wide) { this.wide = this.host.clientWidth;
-          requestAnimationFrame(() => { if (!this.closed) this.chart.timeScale().fitContent(); }); } });
+    this.sizes = new ResizeObserver(() => {
+      if (this.host.clientWidth !== this.wide) {
+        this.wide = this.host.clientWidth;
+        requestAnimationFrame(() => {
+          if (!this.closed) this.chart.timeScale().fitContent();
+        });
+      }
+    });
     this.sizes.observe(this.host);
   }
 
   // apart joins marks that would cover each other: the most severe of them, with their
   // number. The legend lists each.
   apart(marks) {
-    const width = this.points.length > 1 ? (this.points.at(-1).time - this.points[0].time) / 24 : 0, out = [];
+    const width = this.points.length > 1 ? (this.points.at(-1).time - this.points[0].time) / 24 : 0,
+      out = [];
     for (const mark of marks) {
       const last = out.at(-1);
-      if (!last || mark.time - last.time > width) { out.push({ ...mark, count: 1, texts: new Set([mark.text]) }); continue; }
+      if (!last || mark.time - last.time > width) {
+        out.push({ ...mark, count: 1, texts: new Set([mark.text]) });
+        continue;
+      }
       last.count++;
       last.texts.add(mark.text);
       if (mark.tone === "bad") Object.assign(last, { shape: mark.shape, tone: mark.tone });
@@ -314,8 +462,13 @@ export class Curve {
   drawLegend(point) {
     const one = point?.value === undefined ? this.points?.at(-1) : point;
     if (!one || !this.legend) return;
-    this.legend.replaceChildren(h("span.at", f.stampShort(one.time * 1000)), h("span", f.money(one.value.toFixed(2)), h("span.unit", "USDT")),
-      ...(point ? this.noted ?? [] : []).filter((mark) => Math.abs(mark.time - one.time) < this.near).map((mark) => h("span.done", mark.why ?? mark.text)));
+    this.legend.replaceChildren(
+      h("span.at", f.stampShort(one.time * 1000)),
+      h("span", f.money(one.value.toFixed(2)), h("span.unit", "USDT")),
+      ...(point ? (this.noted ?? []) : [])
+        .filter((mark) => Math.abs(mark.time - one.time) < this.near)
+        .map((mark) => h("span.done", mark.why ?? mark.text)),
+    );
   }
 
   set(points, marks) {
@@ -326,8 +479,16 @@ export class Curve {
     this.near = points.length > 1 ? Math.max(60, (points.at(-1).time - points[0].time) / points.length) : 60;
     this.line.setData(points);
     this.drawLegend(null);
-    this.marks.setMarkers(this.apart(marks).map((mark) => ({ time: mark.time, position: "aboveBar", shape: mark.shape, color: colour(mark.tone),
-            text: mark.text, size: 0.5 })));
+    this.marks.setMarkers(
+      this.apart(marks).map((mark) => ({
+        time: mark.time,
+        position: "aboveBar",
+        shape: mark.shape,
+        color: colour(mark.tone),
+        text: mark.text,
+        size: 0.5,
+      })),
+    );
     this.chart.timeScale().fitContent();
   }
 
@@ -339,7 +500,12 @@ export class Curve {
     if (this.points) this.set(this.points, this.noted);
   }
 
-  close() { this.closed = true; this.sizes?.disconnect(); this.unwatch?.(); this.chart?.remove(); }
+  close() {
+    this.closed = true;
+    this.sizes?.disconnect();
+    this.unwatch?.();
+    this.chart?.remove();
+  }
 }
 
 // Curves are several lines over time on one scale: {name, tone, points}.
@@ -358,8 +524,14 @@ export class Curves extends Curve {
     if (!this.chart || this.closed) return;
     for (const line of this.drawn ?? []) this.chart.removeSeries(line);
     this.drawn = all.map((one) => {
-      const line = this.chart.addSeries(this.charts.LineSeries, { lineWidth: 2, lineStyle: one.style, title: one.name, priceLineVisible: false,
-          color: colour(one.tone), priceFormat: { type: "custom", minMove: 0.01, formatter: (value) => value.toFixed(1) + " %" } });
+      const line = this.chart.addSeries(this.charts.LineSeries, {
+        lineWidth: 2,
+        lineStyle: one.style,
+        title: one.name,
+        priceLineVisible: false,
+        color: colour(one.tone),
+        priceFormat: { type: "custom", minMove: 0.01, formatter: (value) => value.toFixed(1) + " %" },
+      });
       line.setData(one.points);
       return line;
     });
@@ -373,10 +545,29 @@ export class Curves extends Curve {
   }
 }
 
-export const intervals = { "1m": 60e3, "3m": 180e3, "5m": 300e3, "15m": 900e3, "30m": 1800e3, "1h": 3600e3, "2h": 7200e3, "4h": 14400e3,
-  "6h": 21600e3, "8h": 28800e3, "12h": 43200e3, "1d": 86400e3, "3d": 259200e3, "1w": 604800e3 };
+export const intervals = {
+  "1m": 60e3,
+  "3m": 180e3,
+  "5m": 300e3,
+  "15m": 900e3,
+  "30m": 1800e3,
+  "1h": 3600e3,
+  "2h": 7200e3,
+  "4h": 14400e3,
+  "6h": 21600e3,
+  "8h": 28800e3,
+  "12h": 43200e3,
+  "1d": 86400e3,
+  "3d": 259200e3,
+  "1w": 604800e3,
+};
 
 export function segments(label, options, chosen, on) {
-  return h("div.segments", { role: "group", "aria-label": label },
-    options.map(([name, text]) => h("button", { type: "button", key: name, "aria-pressed": String(name === chosen), on: { click: () => on(name) } }, text)));
+  return h(
+    "div.segments",
+    { role: "group", "aria-label": label },
+    options.map(([name, text]) =>
+      h("button", { type: "button", key: name, "aria-pressed": String(name === chosen), on: { click: () => on(name) } }, text),
+    ),
+  );
 }

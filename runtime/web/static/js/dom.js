@@ -19,19 +19,41 @@ export function h(what, given, ...children) {
 function set(element, key, value) {
   if (value === null || value === undefined || value === false) return;
   switch (key) {
-    case "on": listen(element, value); break;
-    case "key": element._key = String(value); break;
-    case "class": element.setAttribute("class", [element.getAttribute("class"), value].filter(Boolean).join(" ")); break;
-    case "share": element._share = value; bar(element, value); break;
-    case "tall": element._tall = value; element.style.height = `${value * 100}%`; break;
-    case "keep": element._keep = value; element.dataset.keep = ""; break;
-    case "value": element.value = value; if (element.localName !== "select") element.setAttribute("value", value); else element._value = value; break;
-    default: element.setAttribute(key, value === true ? "" : value);
+    case "on":
+      listen(element, value);
+      break;
+    case "key":
+      element._key = String(value);
+      break;
+    case "class":
+      element.setAttribute("class", [element.getAttribute("class"), value].filter(Boolean).join(" "));
+      break;
+    case "share":
+      element._share = value;
+      bar(element, value);
+      break;
+    case "tall":
+      element._tall = value;
+      element.style.height = `${value * 100}%`;
+      break;
+    case "keep":
+      element._keep = value;
+      element.dataset.keep = "";
+      break;
+    case "value":
+      element.value = value;
+      if (element.localName !== "select") element.setAttribute("value", value);
+      else element._value = value;
+      break;
+    default:
+      element.setAttribute(key, value === true ? "" : value);
   }
 }
 
 // A width is set by the object model, which a strict style policy allows.
-function bar(element, share) { element.style.width = `${Math.max(0, Math.min(1, share)) * 100}%`; }
+function bar(element, share) {
+  element.style.width = `${Math.max(0, Math.min(1, share)) * 100}%`;
+}
 
 function listen(element, handlers) {
   element._on ??= {};
@@ -66,7 +88,10 @@ export function morph(from, to) {
     if (from.nodeValue !== to.nodeValue) from.nodeValue = to.nodeValue;
     return from;
   }
-  if (from._keep) { from._keep = to._keep ?? from._keep; return from; }
+  if (from._keep) {
+    from._keep = to._keep ?? from._keep;
+    return from;
+  }
   attributes(from, to);
   if (to._on || from._on) {
     for (const type of Object.keys(from._on ?? {})) if (!to._on?.[type]) from._on[type] = undefined;
@@ -79,10 +104,15 @@ export function morph(from, to) {
 const owned = new Set(["open"]); // changed by the reader, not by the page
 
 function attributes(from, to) {
-  for (const { name } of [...from.attributes]) if (!to.hasAttribute(name) && !owned.has(name) && name !== "style") from.removeAttribute(name);
-  for (const { name, value } of to.attributes) if (name !== "style" && from.getAttribute(name) !== value &&
-    !(owned.has(name) && from.localName === "details")) from.setAttribute(name, value);
-  if (to._share !== undefined && to._share !== from._share) { from._share = to._share; bar(from, to._share); }
+  for (const { name } of [...from.attributes])
+    if (!to.hasAttribute(name) && !owned.has(name) && name !== "style") from.removeAttribute(name);
+  for (const { name, value } of to.attributes)
+    if (name !== "style" && from.getAttribute(name) !== value && !(owned.has(name) && from.localName === "details"))
+      from.setAttribute(name, value);
+  if (to._share !== undefined && to._share !== from._share) {
+    from._share = to._share;
+    bar(from, to._share);
+  }
   if (to._tall !== undefined) from.style.height = to.style.height;
   if (from.localName === "input" && from !== document.activeElement) {
     if (from.type === "checkbox" || from.type === "radio") from.checked = to.checked;
@@ -109,6 +139,10 @@ function children(from, to) {
       from.insertBefore(wanted, at);
     }
   }
-  while (at) { const next = at.nextSibling; at.remove(); at = next; }
+  while (at) {
+    const next = at.nextSibling;
+    at.remove();
+    at = next;
+  }
   if (from.localName === "select" && to._value !== undefined && from !== document.activeElement) from.value = to._value;
 }

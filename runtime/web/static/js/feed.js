@@ -12,16 +12,26 @@ const SHOWN = 14;
 export function merged(fills, intents, notices) {
   const all = [
     ...fills.map((one) => ({ id: "f" + one.id, at: one.at_ms, fill: one, of: [one] })),
-    ...intents.filter((one) => one.outcome.startsWith("refused")).map((one) => ({ id: "i" + one.id, at: one.at_ms,
-          what: [tag("refused"), ` ${f.words(one.purpose)} of ${one.strategy}`], note: [one.detail, " ", link("/intents/" + one.id, "why")] })),
-    ...notices.map((one) => ({ id: "n" + one.id, at: one.at_ms, what: [tag(one.severity, f.words(one.kind)), one.over ? " ended" : ""],
-          note: [one.strategy ? [strategyLink(one.strategy), " "] : null, one.text] })),
+    ...intents
+      .filter((one) => one.outcome.startsWith("refused"))
+      .map((one) => ({
+        id: "i" + one.id,
+        at: one.at_ms,
+        what: [tag("refused"), ` ${f.words(one.purpose)} of ${one.strategy}`],
+        note: [one.detail, " ", link("/intents/" + one.id, "why")],
+      })),
+    ...notices.map((one) => ({
+      id: "n" + one.id,
+      at: one.at_ms,
+      what: [tag(one.severity, f.words(one.kind)), one.over ? " ended" : ""],
+      note: [one.strategy ? [strategyLink(one.strategy), " "] : null, one.text],
+    })),
   ].sort((a, b) => b.at - a.at);
   const out = [];
   for (const one of all) {
     const last = out.at(-1);
-    if (one.fill && last?.fill && ["strategy", "market", "symbol", "side",
-        "purpose"].every((name) => one.fill[name] === last.fill[name])) last.of.push(one.fill);
+    if (one.fill && last?.fill && ["strategy", "market", "symbol", "side", "purpose"].every((name) => one.fill[name] === last.fill[name]))
+      last.of.push(one.fill);
     else out.push(one);
   }
   return out.slice(0, SHOWN);
@@ -29,18 +39,37 @@ export function merged(fills, intents, notices) {
 
 function filled({ fill, of }) {
   const known = of.length === 1 && !f.isZero(fill.price);
-  return h("span.what", side(fill.side), ` ${f.exact(f.sum(of.map((one) => one.quantity)))} ${fill.symbol}`,
+  return h(
+    "span.what",
+    side(fill.side),
+    ` ${f.exact(f.sum(of.map((one) => one.quantity)))} ${fill.symbol}`,
     known ? ` at ${f.money(fill.price, { places: 4 }).replace(/\.?0+$/, "")}` : "",
-    h("span.note", `${f.words(fill.purpose)} of `, strategyLink(fill.strategy), of.length > 1 ? [` in ${of.length} fills since `,
-        time(of.at(-1).at_ms, now())] : [", ", link("/intents/" + encodeURIComponent(fill.client_order_id), "how")]));
+    h(
+      "span.note",
+      `${f.words(fill.purpose)} of `,
+      strategyLink(fill.strategy),
+      of.length > 1
+        ? [` in ${of.length} fills since `, time(of.at(-1).at_ms, now())]
+        : [", ", link("/intents/" + encodeURIComponent(fill.client_order_id), "how")],
+    ),
+  );
 }
 
 // feedPanel draws them, with a line at the last visit.
 export function feedPanel(feed, seenAt) {
   const at = seenAt ? feed.findIndex((one) => one.at <= seenAt) : -1;
-  return panel("Activity", { note: "fills, refusals and notices", class: "activity" },
-    feed.length ? h("ul.feed", { tabindex: "0", "aria-label": "Recent activity" }, feed.map((one, i) => [
-    i === at ? h("li.seen", { key: "seen" }, "last visit ", time(seenAt, now())) : null,
-    h("li", { key: one.id }, time(one.at, now()), one.fill ? filled(one) : h("span.what", one.what, h("span.note", one.note)))]))
-      : empty("Nothing yet", "Fills, refusals and notices are listed here as they happen."));
+  return panel(
+    "Activity",
+    { note: "fills, refusals and notices", class: "activity" },
+    feed.length
+      ? h(
+          "ul.feed",
+          { tabindex: "0", "aria-label": "Recent activity" },
+          feed.map((one, i) => [
+            i === at ? h("li.seen", { key: "seen" }, "last visit ", time(seenAt, now())) : null,
+            h("li", { key: one.id }, time(one.at, now()), one.fill ? filled(one) : h("span.what", one.what, h("span.note", one.note))),
+          ]),
+        )
+      : empty("Nothing yet", "Fills, refusals and notices are listed here as they happen."),
+  );
 }

@@ -3,7 +3,8 @@
 
 import { settings } from "./settings.js";
 
-const MINUS = "−", THIN = " ";
+const MINUS = "−",
+  THIN = " ";
 
 // parts splits "-1234.50" in sign, whole digits and fraction.
 function parts(text) {
@@ -43,13 +44,16 @@ export function exact(text, { plus = false } = {}) {
 // decimal points are aligned.
 export function aligned(rows, pick) {
   const places = Math.max(0, ...rows.map((row) => parts(pick(row))?.fraction.length ?? 0));
-  return (row) => { const number = parts(pick(row)); return number && !isZero(pick(row))
-    ? write({ ...number, fraction: number.fraction.padEnd(places, "0") }) : "–"; };
+  return (row) => {
+    const number = parts(pick(row));
+    return number && !isZero(pick(row)) ? write({ ...number, fraction: number.fraction.padEnd(places, "0") }) : "–";
+  };
 }
 
 // sum adds decimals exactly, on digits alone.
 export function sum(all) {
-  const numbers = all.map(parts).filter(Boolean), places = Math.max(0, ...numbers.map((one) => one.fraction.length));
+  const numbers = all.map(parts).filter(Boolean),
+    places = Math.max(0, ...numbers.map((one) => one.fraction.length));
   const total = numbers.reduce((so, one) => so + BigInt(one.whole + one.fraction.padEnd(places, "0")) * (one.negative ? -1n : 1n), 0n);
   const digits = String(total < 0n ? -total : total).padStart(places + 1, "0");
   return (total < 0n ? "-" : "") + digits.slice(0, digits.length - places) + (places ? "." + digits.slice(-places) : "");
@@ -57,7 +61,11 @@ export function sum(all) {
 
 // short is a large statistic in few digits: 1,234, 56.7 K, 8.9 M.
 export function short(number) {
-  const [by, letter] = [[1e9, "B"], [1e6, "M"], [1e4, "K"]].find(([least]) => Math.abs(number) >= least) ?? [1, ""];
+  const [by, letter] = [
+    [1e9, "B"],
+    [1e6, "M"],
+    [1e4, "K"],
+  ].find(([least]) => Math.abs(number) >= least) ?? [1, ""];
   const value = number / (letter === "K" ? 1e3 : by);
   return exact(value.toFixed(Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2)) + (letter ? THIN + letter : "");
 }
@@ -71,8 +79,13 @@ export const sign = (text) => (isZero(text) ? 0 : String(text).startsWith("-") ?
 export function percent(ratio, { plus = false, places = 2 } = {}) {
   if (ratio === null || ratio === undefined || !Number.isFinite(ratio)) return "–";
   const text = Math.abs(ratio * 100).toFixed(places);
-  return (/[1-9]/.test(text) ? (ratio < 0 ? MINUS : plus ? "+" : "") : "") + grouped(text.split(".")[0]) + (places ? "." + text.split(".")[1]
-    : "") + THIN + "%";
+  return (
+    (/[1-9]/.test(text) ? (ratio < 0 ? MINUS : plus ? "+" : "") : "") +
+    grouped(text.split(".")[0]) +
+    (places ? "." + text.split(".")[1] : "") +
+    THIN +
+    "%"
+  );
 }
 
 // arrow shows a direction without colour.
@@ -83,9 +96,24 @@ const two = (n) => String(n).padStart(2, "0");
 function clock(ms) {
   const d = new Date(ms);
   return settings.zone === "local"
-    ? { y: d.getFullYear(), mo: d.getMonth(), d: d.getDate(), h: d.getHours(), mi: d.getMinutes(), s: d.getSeconds(), ms: d.getMilliseconds() }
-    : { y: d.getUTCFullYear(), mo: d.getUTCMonth(), d: d.getUTCDate(), h: d.getUTCHours(), mi: d.getUTCMinutes(), s: d.getUTCSeconds(),
-      ms: d.getUTCMilliseconds() };
+    ? {
+        y: d.getFullYear(),
+        mo: d.getMonth(),
+        d: d.getDate(),
+        h: d.getHours(),
+        mi: d.getMinutes(),
+        s: d.getSeconds(),
+        ms: d.getMilliseconds(),
+      }
+    : {
+        y: d.getUTCFullYear(),
+        mo: d.getUTCMonth(),
+        d: d.getUTCDate(),
+        h: d.getUTCHours(),
+        mi: d.getUTCMinutes(),
+        s: d.getUTCSeconds(),
+        ms: d.getUTCMilliseconds(),
+      };
 }
 
 export const zone = () => (settings.zone === "local" ? "local time" : "UTC");
@@ -95,7 +123,8 @@ export const month = (i) => ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "A
 // stamp is a date and a time, without today's date.
 export function stamp(time, nowMS = Date.now()) {
   if (!time) return "–";
-  const t = clock(msOf(time)), now = clock(nowMS);
+  const t = clock(msOf(time)),
+    now = clock(nowMS);
   const date = t.y === now.y && t.mo === now.mo && t.d === now.d ? "" : `${two(t.d)} ${month(t.mo)}${t.y === now.y ? "" : " " + t.y} `;
   return `${date}${two(t.h)}:${two(t.mi)}:${two(t.s)}`;
 }
@@ -125,7 +154,9 @@ export function age(ms) {
 }
 
 export function uptime(seconds) {
-  const d = Math.floor(seconds / 86400), hours = Math.floor((seconds % 86400) / 3600), minutes = Math.floor((seconds % 3600) / 60);
+  const d = Math.floor(seconds / 86400),
+    hours = Math.floor((seconds % 86400) / 3600),
+    minutes = Math.floor((seconds % 3600) / 60);
   return d ? `${d} d ${hours} h` : hours ? `${hours} h ${minutes} min` : minutes ? `${minutes} min` : `${Math.floor(seconds)} s`;
 }
 

@@ -32,7 +32,19 @@ const paths = {
 };
 
 export function icon(name, size = 16) {
-  return h("svg.icon", { viewBox: "0 0 24 24", width: size, height: size, "aria-hidden": "true", fill: "none", stroke: "currentColor",
-      "stroke-width": "1.8", "stroke-linecap": "round", "stroke-linejoin": "round" },
-    h("path", { d: paths[name] }));
+  return h(
+    "svg.icon",
+    {
+      viewBox: "0 0 24 24",
+      width: size,
+      height: size,
+      "aria-hidden": "true",
+      fill: "none",
+      stroke: "currentColor",
+      "stroke-width": "1.8",
+      "stroke-linecap": "round",
+      "stroke-linejoin": "round",
+    },
+    h("path", { d: paths[name] }),
+  );
 }

@@ -14,7 +14,8 @@ const typing = (target) => target.closest?.("input, textarea, select, [contented
 
 export function listenKeys({ toggle }) {
   document.addEventListener("keydown", (event) => {
-    if ((event.ctrlKey || event.metaKey) && event.key === "k" && !document.querySelector("dialog[open]")) { // no single key: always on
+    if ((event.ctrlKey || event.metaKey) && event.key === "k" && !document.querySelector("dialog[open]")) {
+      // no single key: always on
       event.preventDefault();
       goTo();
       return;
@@ -29,11 +30,14 @@ export function listenKeys({ toggle }) {
     first = 0;
     const place = after && places.find((one) => one.key === event.key);
     if (place) navigate(place.path);
-    else if (event.key === "g") { first = Date.now(); return; }
-    else if (event.key === "?") help();
+    else if (event.key === "g") {
+      first = Date.now();
+      return;
+    } else if (event.key === "?") help();
     else if (event.key === "t") toggle();
     else if (event.key === "!") navigate("/risk").then(() => document.querySelector("#halt-level-pause")?.focus());
-    else if (event.key === "/") search(); // focused when the key is up, so that it is not typed
+    else if (event.key === "/")
+      search(); // focused when the key is up, so that it is not typed
     else return;
     event.preventDefault();
   });
@@ -49,13 +53,31 @@ function search() {
 }
 
 export function help() {
-  const row = (keys, text) => h("tr", h("td", keys.map((key, i) => [i ? " " : "", h("kbd", key)])), h("td", text));
+  const row = (keys, text) =>
+    h(
+      "tr",
+      h(
+        "td",
+        keys.map((key, i) => [i ? " " : "", h("kbd", key)]),
+      ),
+      h("td", text),
+    );
   dialog("Keyboard", [
-    h("table.keys", h("caption.hidden", "Shortcuts"),
-      h("thead.hidden", h("tr", h("th", { scope: "col" }, "Keys"), h("th", { scope: "col" }, "Action"))), h("tbody",
-      places.map((one) => row(["g", one.key], one.text)), row(["!"], "Kill switch"), row(["/"], "Search or filter on the page, else go to"),
-        row(["Ctrl", "k"], "Go to a page, a strategy, a symbol, an order"), row(["t"], "Light or dark"), row(["?"], "This list"),
-        row(["Esc"], "Close, or leave a field"))),
+    h(
+      "table.keys",
+      h("caption.hidden", "Shortcuts"),
+      h("thead.hidden", h("tr", h("th", { scope: "col" }, "Keys"), h("th", { scope: "col" }, "Action"))),
+      h(
+        "tbody",
+        places.map((one) => row(["g", one.key], one.text)),
+        row(["!"], "Kill switch"),
+        row(["/"], "Search or filter on the page, else go to"),
+        row(["Ctrl", "k"], "Go to a page, a strategy, a symbol, an order"),
+        row(["t"], "Light or dark"),
+        row(["?"], "This list"),
+        row(["Esc"], "Close, or leave a field"),
+      ),
+    ),
     h("p.note", "Single keys can be turned off under Settings."),
   ]);
 }

@@ -5,19 +5,31 @@
 import { get, toLogin } from "./api.js";
 
 export const live = {
-  session: null, status: null, strategies: [], link: "connecting", since: Date.now(),
-  heard: 0,  // of the last message, by this computer's clock
+  session: null,
+  status: null,
+  strategies: [],
+  link: "connecting",
+  since: Date.now(),
+  heard: 0, // of the last message, by this computer's clock
   offset: 0, // the exchange's clock minus this computer's
-  began: 0,  // start of botd, by this computer's clock
-  epoch: "", last: "", // of the stream
+  began: 0, // start of botd, by this computer's clock
+  epoch: "",
+  last: "", // of the stream
 };
 
 const watchers = new Set(); // (topic, data)
-const QUIET_MS = 15_000, SAY_MS = 20_000;
-let port = null, logs = 0;
+const QUIET_MS = 15_000,
+  SAY_MS = 20_000;
+let port = null,
+  logs = 0;
 
-export function on(watcher) { watchers.add(watcher); return () => watchers.delete(watcher); }
-function emit(topic, data) { for (const watcher of [...watchers]) watcher(topic, data); }
+export function on(watcher) {
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+}
+function emit(topic, data) {
+  for (const watcher of [...watchers]) watcher(topic, data);
+}
 
 // now is the exchange's time, which records, orders and candles carry.
 export const now = () => Date.now() + live.offset;
@@ -29,7 +41,10 @@ function heard() {
 }
 
 function link(state, since) {
-  if (state === "out") { toLogin(); return; }
+  if (state === "out") {
+    toLogin();
+    return;
+  }
   if (live.link === state) return;
   const returned = live.link === "lost" && state === "open";
   live.link = state;
@@ -55,15 +70,26 @@ function took(status) {
 
 // again: something was missed, so everything is read again.
 async function again() {
-  try { await refresh(); emit("reread", null); } catch { lose(); }
+  try {
+    await refresh();
+    emit("reread", null);
+  } catch {
+    lose();
+  }
 }
 
-function lose() { if (live.link !== "lost") link("lost", Date.now()); }
+function lose() {
+  if (live.link !== "lost") link("lost", Date.now());
+}
 
 function receive(message) {
   switch (message.kind) {
-    case "state": link(message.state, message.since); break;
-    case "gap": again(); break;
+    case "state":
+      link(message.state, message.since);
+      break;
+    case "gap":
+      again();
+      break;
     case "hello":
       heard();
       if (live.epoch && live.epoch !== message.data.epoch) again();
@@ -77,11 +103,15 @@ function receive(message) {
 }
 
 function apply(topic, data) {
-  if (topic === "status") { took(data); return; }
+  if (topic === "status") {
+    took(data);
+    return;
+  }
   if (topic === "notice" && data.kind === "strategy_reloaded") setTimeout(again, 300); // one may have been removed
   if (topic === "strategy") {
     const at = live.strategies.findIndex((one) => one.name === data.name);
-    if (at < 0) live.strategies.push(data); else live.strategies[at] = data;
+    if (at < 0) live.strategies.push(data);
+    else live.strategies[at] = data;
   }
   emit(topic, data);
 }
@@ -90,10 +120,15 @@ function apply(topic, data) {
 export function wantLogs() {
   logs++;
   say();
-  return () => { logs--; say(); };
+  return () => {
+    logs--;
+    say();
+  };
 }
 
-function say(kind = "here") { port?.postMessage({ kind, logs: logs > 0 }); }
+function say(kind = "here") {
+  port?.postMessage({ kind, logs: logs > 0 });
+}
 
 export async function start() {
   live.session = await get("session");
@@ -102,8 +137,18 @@ export async function start() {
   setInterval(watch, 5000);
   setInterval(say, SAY_MS);
   addEventListener("pagehide", () => port?.postMessage({ kind: "bye" }));
-  addEventListener("pageshow", (event) => { if (event.persisted) { say(); again(); } });
-  document.addEventListener("visibilitychange", () => { if (!document.hidden) { say(); again(); } });
+  addEventListener("pageshow", (event) => {
+    if (event.persisted) {
+      say();
+      again();
+    }
+  });
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) {
+      say();
+      again();
+    }
+  });
 }
 
 async function connect() {
@@ -131,5 +176,7 @@ async function watch() {
     await refresh();
     if (live.link !== "open" || live.status.event_id !== live.last) say("again"); // events were missed: the stream hangs
     live.last = live.status.event_id;
-  } catch { lose(); }
+  } catch {
+    lose();
+  }
 }

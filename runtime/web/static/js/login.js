@@ -4,20 +4,32 @@
 import { apply } from "./settings.js";
 
 apply();
-const say = document.getElementById("say"), form = document.getElementById("form"), field = document.getElementById("token");
+const say = document.getElementById("say"),
+  form = document.getElementById("form"),
+  field = document.getElementById("token");
 
 async function login(given) {
   say.textContent = "Logging in…";
   say.className = "";
   try {
-    const answer = await fetch("/api/v1/session", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(given) });
+    const answer = await fetch("/api/v1/session", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(given),
+    });
     if (answer.ok) {
-      try { localStorage.setItem("botd.known", "1"); } catch { /* then an expired session is not reported */ }
+      try {
+        localStorage.setItem("botd.known", "1");
+      } catch {
+        /* then an expired session is not reported */
+      }
       location.replace(after());
       return;
     }
     say.textContent = (await answer.json()).detail;
-  } catch { say.textContent = "botd cannot be reached. Is it running?"; }
+  } catch {
+    say.textContent = "botd cannot be reached. Is it running?";
+  }
   say.className = "bad";
   field.focus();
 }
@@ -25,14 +37,31 @@ async function login(given) {
 // after is the page before the login: a path of this site and nothing else.
 function after() {
   let path = "/";
-  try { path = sessionStorage.getItem("botd.after") || "/"; sessionStorage.removeItem("botd.after"); } catch { /* the overview will do */ }
+  try {
+    path = sessionStorage.getItem("botd.after") || "/";
+    sessionStorage.removeItem("botd.after");
+  } catch {
+    /* the overview will do */
+  }
   return /^\/(?![/\\])/.test(path) ? path : "/";
 }
 
 // A visitor who comes from a page, and was logged in before, has lost the session.
-const before = (() => { try { return localStorage.getItem("botd.known") && sessionStorage.getItem("botd.after"); } catch { return null; } })();
+const before = (() => {
+  try {
+    return localStorage.getItem("botd.known") && sessionStorage.getItem("botd.after");
+  } catch {
+    return null;
+  }
+})();
 if (before) say.textContent = `The session has expired, or botd was restarted. After the login you return to ${before.split("?")[0]}.`;
 
 const code = location.hash.slice(1);
-if (code) { history.replaceState(null, "", "/login"); login({ code }); }
-form.addEventListener("submit", (event) => { event.preventDefault(); login({ token: field.value.trim() }); });
+if (code) {
+  history.replaceState(null, "", "/login");
+  login({ code });
+}
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  login({ token: field.value.trim() });
+});

@@ -6,11 +6,22 @@ import { live, on } from "./live.js";
 import { button, empty, panel } from "./parts.js";
 
 const routes = [
-  ["/", "overview"], ["/strategies", "strategies"], ["/strategies/:name", "strategy"], ["/orders", "orders"], ["/intents", "intents"],
-    ["/intents/:id", "intent"],
-  ["/positions", "positions"], ["/risk", "risk"], ["/reconcile", "reconcile"], ["/backtests", "backtests"], ["/backtests/compare", "compare"],
-    ["/market", "market"], ["/market/:market/:symbol", "symbol"],
-  ["/logs", "logs"], ["/settings", "settings"], ["/audit", "audit"],
+  ["/", "overview"],
+  ["/strategies", "strategies"],
+  ["/strategies/:name", "strategy"],
+  ["/orders", "orders"],
+  ["/intents", "intents"],
+  ["/intents/:id", "intent"],
+  ["/positions", "positions"],
+  ["/risk", "risk"],
+  ["/reconcile", "reconcile"],
+  ["/backtests", "backtests"],
+  ["/backtests/compare", "compare"],
+  ["/market", "market"],
+  ["/market/:market/:symbol", "symbol"],
+  ["/logs", "logs"],
+  ["/settings", "settings"],
+  ["/audit", "audit"],
 ];
 const AGAIN_MS = 1000; // the shortest time between two reads of a page
 
@@ -20,7 +31,8 @@ export function match(path) {
     const want = pattern.replace(/\/+$/, "").split("/");
     if (want.length !== have.length) continue;
     const params = {};
-    if (want.every((part, i) => (part.startsWith(":") ? (params[part.slice(1)] = decodeURIComponent(have[i])) : part === have[i]))) return { name, params };
+    if (want.every((part, i) => (part.startsWith(":") ? (params[part.slice(1)] = decodeURIComponent(have[i])) : part === have[i])))
+      return { name, params };
   }
   return { name: "missing", params: {} };
 }
@@ -37,13 +49,18 @@ class Page {
   }
 
   // view sets the function that draws the page.
-  view(make) { this.make = make; }
+  view(make) {
+    this.make = make;
+  }
 
   // draw shows the page as it is now, once a frame at most.
   draw() {
     if (this.waiting || !this.live) return;
     this.waiting = true;
-    requestAnimationFrame(() => { this.waiting = false; this.drawNow(); });
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      this.drawNow();
+    });
   }
 
   drawNow() {
@@ -54,29 +71,54 @@ class Page {
   }
 
   // afterDraw is called when elements are in the page, for charts.
-  afterDraw(what) { (this.after ??= []).push(what); }
+  afterDraw(what) {
+    (this.after ??= []).push(what);
+  }
 
-  on(topics, what) { for (const topic of [].concat(topics)) this.hears.set(topic, [...(this.hears.get(topic) ?? []), what]); }
-  onLeave(what) { this.leaving.push(what); }
-  every(ms, what) { const timer = setInterval(() => { if (!document.hidden) what(); }, ms); this.onLeave(() => clearInterval(timer)); }
+  on(topics, what) {
+    for (const topic of [].concat(topics)) this.hears.set(topic, [...(this.hears.get(topic) ?? []), what]);
+  }
+  onLeave(what) {
+    this.leaving.push(what);
+  }
+  every(ms, what) {
+    const timer = setInterval(() => {
+      if (!document.hidden) what();
+    }, ms);
+    this.onLeave(() => clearInterval(timer));
+  }
 
   // reader returns a function that reads and draws; called often, it reads at most once a
   // second, and not at all while the page is hidden.
   reader(read) {
-    let timer = 0, began = 0, running = false, more = false;
+    let timer = 0,
+      began = 0,
+      running = false,
+      more = false;
     const go = async () => {
       timer = 0;
       if (!this.live) return;
-      if (running || document.hidden) { more = true; return; }
+      if (running || document.hidden) {
+        more = true;
+        return;
+      }
       running = true;
       more = false;
       began = performance.now();
-      try { await read(); this.problem = null; } catch (error) { this.problem = error; if (!this.shown) this.fail(error); }
+      try {
+        await read();
+        this.problem = null;
+      } catch (error) {
+        this.problem = error;
+        if (!this.shown) this.fail(error);
+      }
       running = false;
       if (this.live) this.draw();
       if (more) again();
     };
-    const again = () => { if (!timer) timer = setTimeout(go, Math.max(0, AGAIN_MS - (performance.now() - began))); };
+    const again = () => {
+      if (!timer) timer = setTimeout(go, Math.max(0, AGAIN_MS - (performance.now() - began)));
+    };
     this.on("reread", again);
     this.onLeave(() => clearTimeout(timer));
     again.now = go;
@@ -84,13 +126,23 @@ class Page {
   }
 
   fail(error) {
-    this.view(() => panel("This page cannot be shown", { key: "problem" }, empty(error.status === 404 ? "Not found" : "It could not be read", error.message,
-      button("Try again", () => navigate(location.pathname + location.search, { replace: true })))));
+    this.view(() =>
+      panel(
+        "This page cannot be shown",
+        { key: "problem" },
+        empty(
+          error.status === 404 ? "Not found" : "It could not be read",
+          error.message,
+          button("Try again", () => navigate(location.pathname + location.search, { replace: true })),
+        ),
+      ),
+    );
   }
 
   // choose changes the address's query, so that a filter can be bookmarked.
   choose(name, value) {
-    if (value) this.query.set(name, value); else this.query.delete(name);
+    if (value) this.query.set(name, value);
+    else this.query.delete(name);
     const text = this.query.toString();
     history.replaceState(null, "", location.pathname + (text ? "?" + text : ""));
   }
@@ -101,13 +153,19 @@ class Page {
   }
 }
 
-let page = null, host = null, changed = () => {}, load = null, visits = 0;
+let page = null,
+  host = null,
+  changed = () => {},
+  load = null,
+  visits = 0;
 
 export function begin(where, loader, onChange) {
   host = where;
   load = loader;
   changed = onChange;
-  on((topic, data) => { for (const hear of page?.hears.get(topic) ?? []) hear(data); });
+  on((topic, data) => {
+    for (const hear of page?.hears.get(topic) ?? []) hear(data);
+  });
   addEventListener("popstate", () => show());
   document.addEventListener("click", follow);
   return show();
@@ -117,8 +175,14 @@ export function begin(where, loader, onChange) {
 function follow(event) {
   const anchor = event.target.closest?.("a[href]");
   if (!anchor || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-  if (anchor.target || anchor.origin !== location.origin || anchor.hasAttribute("download") ||
-    /^\/(api|metrics|healthz|readyz|login|static)/.test(anchor.pathname) || (anchor.pathname === location.pathname && anchor.hash)) return;
+  if (
+    anchor.target ||
+    anchor.origin !== location.origin ||
+    anchor.hasAttribute("download") ||
+    /^\/(api|metrics|healthz|readyz|login|static)/.test(anchor.pathname) ||
+    (anchor.pathname === location.pathname && anchor.hash)
+  )
+    return;
   event.preventDefault();
   navigate(anchor.pathname + anchor.search);
 }
@@ -129,10 +193,16 @@ export function navigate(to, { replace = false } = {}) {
 }
 
 async function show() {
-  const visit = ++visits, { name, params } = match(location.pathname);
+  const visit = ++visits,
+    { name, params } = match(location.pathname);
   delete document.body.dataset.ready;
   let module;
-  try { module = await load(name); } catch { location.reload(); return; } // the files are of another version
+  try {
+    module = await load(name);
+  } catch {
+    location.reload();
+    return;
+  } // the files are of another version
   if (visit !== visits) return;
   page?.leave();
   const next = new Page(host, params);
@@ -140,11 +210,19 @@ async function show() {
   document.title = `${module.title(params)} · botd ${live.session?.instance ?? ""}`;
   host.replaceChildren(h("div.page", { id: "page" }, h("p.loading", "Reading…")));
   changed(name, module.title(params));
-  try { await module.open(next); } catch (error) { next.fail(error); }
+  try {
+    await module.open(next);
+  } catch (error) {
+    next.fail(error);
+  }
   if (visit !== visits) return;
   next.shown = true;
   next.drawNow();
-  requestAnimationFrame(() => requestAnimationFrame(() => { if (visit === visits) document.body.dataset.ready = name; }));
+  requestAnimationFrame(() =>
+    requestAnimationFrame(() => {
+      if (visit === visits) document.body.dataset.ready = name;
+    }),
+  );
 }
 
 export const current = () => page;

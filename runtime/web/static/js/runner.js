@@ -15,8 +15,25 @@ const LOOK_MS = 300; // after the last key
 // run that was started.
 export class BacktestForm {
   constructor(draw, started) {
-    Object.assign(this, { draw, started, choices: null, strategy: "", file: MADE, seed: "1", candles: "10000", from: "", to: "", params: {},
-        study: false, name: "", preview: null, problem: null, busy: false, asked: 0, timer: 0 });
+    Object.assign(this, {
+      draw,
+      started,
+      choices: null,
+      strategy: "",
+      file: MADE,
+      seed: "1",
+      candles: "10000",
+      from: "",
+      to: "",
+      params: {},
+      study: false,
+      name: "",
+      preview: null,
+      problem: null,
+      busy: false,
+      asked: 0,
+      timer: 0,
+    });
   }
 
   async read() {
@@ -25,18 +42,29 @@ export class BacktestForm {
     this.readPreview();
   }
 
-  get chosen() { return this.choices?.strategies.find((one) => one.name === this.strategy); }
-  get fits() { return this.choices.files.filter((one) => !one.interval || (one.interval === this.chosen.interval &&
-        one.market === this.chosen.market && one.symbol === this.chosen.symbol)); }
+  get chosen() {
+    return this.choices?.strategies.find((one) => one.name === this.strategy);
+  }
+  get fits() {
+    return this.choices.files.filter(
+      (one) =>
+        !one.interval || (one.interval === this.chosen.interval && one.market === this.chosen.market && one.symbol === this.chosen.symbol),
+    );
+  }
 
   // body is the request: only what differs from the configuration.
   body() {
-    const params = Object.fromEntries(Object.entries(this.params).filter(([name,
-            value]) => value !== this.chosen.params.find((one) => one.name === name)?.value));
+    const params = Object.fromEntries(
+      Object.entries(this.params).filter(([name, value]) => value !== this.chosen.params.find((one) => one.name === name)?.value),
+    );
     const made = this.file === MADE;
     return {
-      strategy: this.strategy, ...(Object.keys(params).length ? { params } : {}), ...(this.from ? { from: this.from } : {}),
-        ...(!made && this.to ? { to: this.to } : {}), ...(this.study ? { study: true } : {}), ...(this.name.trim() ? { name: this.name.trim() } : {}),
+      strategy: this.strategy,
+      ...(Object.keys(params).length ? { params } : {}),
+      ...(this.from ? { from: this.from } : {}),
+      ...(!made && this.to ? { to: this.to } : {}),
+      ...(this.study ? { study: true } : {}),
+      ...(this.name.trim() ? { name: this.name.trim() } : {}),
       ...(made ? { seed: Number(this.seed), candles: Number(this.candles) } : { file: this.file }),
     };
   }
@@ -52,14 +80,22 @@ export class BacktestForm {
         if (asked !== this.asked) return;
         this.preview = answer;
         this.problem = null;
-      } catch (error) { if (asked === this.asked) { this.preview = null; this.problem = error.message; } }
+      } catch (error) {
+        if (asked === this.asked) {
+          this.preview = null;
+          this.problem = error.message;
+        }
+      }
       this.draw();
     }, LOOK_MS);
   }
 
   set(name, value) {
     this[name] = value;
-    if (name === "strategy") { this.params = {}; if (!this.fits.some((one) => one.file === this.file)) this.file = MADE; }
+    if (name === "strategy") {
+      this.params = {};
+      if (!this.fits.some((one) => one.file === this.file)) this.file = MADE;
+    }
     this.preview = null;
     this.readPreview();
     this.draw();
@@ -73,53 +109,155 @@ export class BacktestForm {
       const answer = await post("backtests", this.body());
       this.name = "";
       this.started(answer.run);
-    } catch (error) { say(error.message, "bad"); }
+    } catch (error) {
+      say(error.message, "bad");
+    }
     this.busy = false;
     this.readPreview();
     this.draw();
   }
 
   node(running) {
-    const title = "Start a backtest", key = "start";
+    const title = "Start a backtest",
+      key = "start";
     if (!operator()) return null;
     if (!this.choices) return panel(title, { key }, h("p.panel-body.note", "Reading…"));
-    if (!this.chosen) return panel(title, { key },
-      empty("No strategy is configured", "A backtest runs a configured strategy; put one into configs/strategies."));
-    return panel(title, { key, note: "in this botd, beside trading: one at a time, on half a core at most" },
-      h("form.switch", { on: { submit: (event) => { event.preventDefault(); this.start(); } } },
-        h("div.row", choose("Strategy", this.choices.strategies.map((one) => [one.name,
-                `${one.name} · ${one.strategy}, ${one.symbol} ${one.market}, ${one.interval}`]), this.strategy,
-            (value) => this.set("strategy", value), { id: "backtest-strategy" }),
-          choose("Candles", [[MADE, "a synthetic market"], ...this.fits.map((one) => [one.file, one.file])], this.file,
-            (value) => this.set("file", value), { id: "backtest-file" })),
-        h("div.row", this.file === MADE
-          ? [this.input("Seed", "seed", { type: "number", min: "0", step: "1" }), this.input("Candles, at most a million", "candles",
-              { type: "number", min: "1", max: this.choices.max_candles, step: "1" }), this.input("First day", "from", { type: "date" })]
-          : [this.input("From", "from", { type: "date" }), this.input("Until", "to", { type: "date" })],
-        h("div.grow", this.input("Name of the report (optional)", "name", { maxlength: 100, autocomplete: "off", placeholder: `${this.strategy}-…` }))),
+    if (!this.chosen)
+      return panel(
+        title,
+        { key },
+        empty("No strategy is configured", "A backtest runs a configured strategy; put one into configs/strategies."),
+      );
+    return panel(
+      title,
+      { key, note: "in this botd, beside trading: one at a time, on half a core at most" },
+      h(
+        "form.switch",
+        {
+          on: {
+            submit: (event) => {
+              event.preventDefault();
+              this.start();
+            },
+          },
+        },
+        h(
+          "div.row",
+          choose(
+            "Strategy",
+            this.choices.strategies.map((one) => [one.name, `${one.name} · ${one.strategy}, ${one.symbol} ${one.market}, ${one.interval}`]),
+            this.strategy,
+            (value) => this.set("strategy", value),
+            { id: "backtest-strategy" },
+          ),
+          choose(
+            "Candles",
+            [[MADE, "a synthetic market"], ...this.fits.map((one) => [one.file, one.file])],
+            this.file,
+            (value) => this.set("file", value),
+            { id: "backtest-file" },
+          ),
+        ),
+        h(
+          "div.row",
+          this.file === MADE
+            ? [
+                this.input("Seed", "seed", { type: "number", min: "0", step: "1" }),
+                this.input("Candles, at most a million", "candles", { type: "number", min: "1", max: this.choices.max_candles, step: "1" }),
+                this.input("First day", "from", { type: "date" }),
+              ]
+            : [this.input("From", "from", { type: "date" }), this.input("Until", "to", { type: "date" })],
+          h(
+            "div.grow",
+            this.input("Name of the report (optional)", "name", { maxlength: 100, autocomplete: "off", placeholder: `${this.strategy}-…` }),
+          ),
+        ),
         this.parameters(),
-        h("label.check", h("input", { type: "checkbox", checked: this.study, id: "backtest-study",
-              on: { change: (event) => this.set("study", event.target.checked) } }),
-          h("span", "With a study: worse costs, a candle late, cut-off data (takes about four times as long)")),
-        h("div.preview", { "aria-live": "polite" }, h("strong", "What it does"), this.problem ? h("p.bad", this.problem) : !this.preview
-          ? h("p.note", "Asking botd…") : this.preview.does.map((line) => h("p", line))),
-        h("div.row", button(this.busy ? "Starting…" : "Start", null, { type: "submit", icon: "play", tone: "primary", disabled: this.busy ||
-              running || !this.preview, id: "backtest-start" }), h("p.note", running ? "A backtest is running." : this.choices.files.length ? ""
-            : `botd data download and import put recorded candles into data_dir/candles.`))));
+        h(
+          "label.check",
+          h("input", {
+            type: "checkbox",
+            checked: this.study,
+            id: "backtest-study",
+            on: { change: (event) => this.set("study", event.target.checked) },
+          }),
+          h("span", "With a study: worse costs, a candle late, cut-off data (takes about four times as long)"),
+        ),
+        h(
+          "div.preview",
+          { "aria-live": "polite" },
+          h("strong", "What it does"),
+          this.problem
+            ? h("p.bad", this.problem)
+            : !this.preview
+              ? h("p.note", "Asking botd…")
+              : this.preview.does.map((line) => h("p", line)),
+        ),
+        h(
+          "div.row",
+          button(this.busy ? "Starting…" : "Start", null, {
+            type: "submit",
+            icon: "play",
+            tone: "primary",
+            disabled: this.busy || running || !this.preview,
+            id: "backtest-start",
+          }),
+          h(
+            "p.note",
+            running
+              ? "A backtest is running."
+              : this.choices.files.length
+                ? ""
+                : `botd data download and import put recorded candles into data_dir/candles.`,
+          ),
+        ),
+      ),
+    );
   }
 
   input(label, name, more) {
-    return h("div", { key: name }, field(label,
-        h("input", { id: "backtest-" + name, ...more, value: this[name], on: { input: (event) => this.set(name, event.target.value) } })));
+    return h(
+      "div",
+      { key: name },
+      field(
+        label,
+        h("input", { id: "backtest-" + name, ...more, value: this[name], on: { input: (event) => this.set(name, event.target.value) } }),
+      ),
+    );
   }
 
   parameters() {
     if (!this.chosen.params.length) return null;
     const changed = Object.keys(this.body().params ?? {}).length;
-    return h("details.params", { key: "params " + this.strategy }, h("summary", changed ? `Parameters, ${changed} changed` : "Parameters as configured"),
-      h("div.fields", this.chosen.params.map((one) => h("div", { key: one.name },
-            field(f.words(one.name), h("input", { id: "backtest-param-" + one.name, value: this.params[one.name] ?? one.value, autocomplete: "off",
-                  on: { input: (event) => { this.params[one.name] = event.target.value; this.set("params", this.params); } } }), one.help)))));
+    return h(
+      "details.params",
+      { key: "params " + this.strategy },
+      h("summary", changed ? `Parameters, ${changed} changed` : "Parameters as configured"),
+      h(
+        "div.fields",
+        this.chosen.params.map((one) =>
+          h(
+            "div",
+            { key: one.name },
+            field(
+              f.words(one.name),
+              h("input", {
+                id: "backtest-param-" + one.name,
+                value: this.params[one.name] ?? one.value,
+                autocomplete: "off",
+                on: {
+                  input: (event) => {
+                    this.params[one.name] = event.target.value;
+                    this.set("params", this.params);
+                  },
+                },
+              }),
+              one.help,
+            ),
+          ),
+        ),
+      ),
+    );
   }
 }
 
@@ -128,30 +266,83 @@ const phases = { reading: "reading candles", running: "running", study: "running
 // backtestRuns shows the backtests that were started here: the running one with its
 // progress, and those before it.
 export function backtestRuns(runs, done, form) {
-  const running = runs.find((one) => one.state === "running"), ended = runs.filter((one) => one.state !== "running");
+  const running = runs.find((one) => one.state === "running"),
+    ended = runs.filter((one) => one.state !== "running");
   return [
-    running ? panel(`Running ${running.id}`, { key: "running", note: `${running.strategy} over ${running.data}`,
-        actions: operator() ? button("Cancel", () => cancel(running, done), { tone: "small", "aria-label": `Cancel the backtest ${running.id}` }) : null },
-      h("div.panel-body", h("div.meter", { role: "progressbar", "aria-label": `Progress of ${running.id}`, "aria-valuemin": "0",
-            "aria-valuemax": "100", "aria-valuenow": String(Math.round(running.share * 100)), "aria-valuetext": f.percent(running.share,
-              { places: 0 }) }, h("span.meter-fill", { share: running.share })),
-        h("p.note", `${phases[running.phase] ?? running.phase}, ${f.percent(running.share, { places: 0 })}, for ${f.age(now() - running.started_ms)}`))) : null,
+    running
+      ? panel(
+          `Running ${running.id}`,
+          {
+            key: "running",
+            note: `${running.strategy} over ${running.data}`,
+            actions: operator()
+              ? button("Cancel", () => cancel(running, done), { tone: "small", "aria-label": `Cancel the backtest ${running.id}` })
+              : null,
+          },
+          h(
+            "div.panel-body",
+            h(
+              "div.meter",
+              {
+                role: "progressbar",
+                "aria-label": `Progress of ${running.id}`,
+                "aria-valuemin": "0",
+                "aria-valuemax": "100",
+                "aria-valuenow": String(Math.round(running.share * 100)),
+                "aria-valuetext": f.percent(running.share, { places: 0 }),
+              },
+              h("span.meter-fill", { share: running.share }),
+            ),
+            h(
+              "p.note",
+              `${phases[running.phase] ?? running.phase}, ${f.percent(running.share, { places: 0 })}, for ${f.age(now() - running.started_ms)}`,
+            ),
+          ),
+        )
+      : null,
     form?.node(Boolean(running)),
-    ended.length ? panel("Started here", { key: "ended", note: "since botd started" }, table("Backtests started here", [
-      { name: "Ended", class: "nowrap", cell: (one) => time(one.ended_ms, now()) },
-      { name: "Report", class: "lead", cell: (one) => (one.state === "done" ? h("a", { href: `/api/v1/backtests/${part(one.id)}/report`,
-              target: "_blank", rel: "noopener" }, one.id) : one.id) },
-      { name: "Strategy", cell: (one) => one.strategy },
-      { name: "Candles", cell: (one) => one.data },
-      { name: "Took", num: true, cell: (one) => f.age(one.ended_ms - one.started_ms) },
-      { name: "Result", class: "text", cell: (one) => [tag({ done: "ok", canceled: "canceled", failed: "failed" }[one.state], one.state),
-          one.error ? h("span.note.under", one.error.split("\n")[0]) : null] },
-    ], ended, { key: (one) => one.id + one.ended_ms })) : null,
+    ended.length
+      ? panel(
+          "Started here",
+          { key: "ended", note: "since botd started" },
+          table(
+            "Backtests started here",
+            [
+              { name: "Ended", class: "nowrap", cell: (one) => time(one.ended_ms, now()) },
+              {
+                name: "Report",
+                class: "lead",
+                cell: (one) =>
+                  one.state === "done"
+                    ? h("a", { href: `/api/v1/backtests/${part(one.id)}/report`, target: "_blank", rel: "noopener" }, one.id)
+                    : one.id,
+              },
+              { name: "Strategy", cell: (one) => one.strategy },
+              { name: "Candles", cell: (one) => one.data },
+              { name: "Took", num: true, cell: (one) => f.age(one.ended_ms - one.started_ms) },
+              {
+                name: "Result",
+                class: "text",
+                cell: (one) => [
+                  tag({ done: "ok", canceled: "canceled", failed: "failed" }[one.state], one.state),
+                  one.error ? h("span.note.under", one.error.split("\n")[0]) : null,
+                ],
+              },
+            ],
+            ended,
+            { key: (one) => one.id + one.ended_ms },
+          ),
+        )
+      : null,
   ];
 }
 
 async function cancel(run, done) {
-  try { await post(`backtests/runs/${part(run.id)}/cancel`); say(`Canceled ${run.id}.`); } catch (error) { say(error.message, "bad"); }
+  try {
+    await post(`backtests/runs/${part(run.id)}/cancel`);
+    say(`Canceled ${run.id}.`);
+  } catch (error) {
+    say(error.message, "bad");
+  }
   done();
 }
-

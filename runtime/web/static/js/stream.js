@@ -1,14 +1,36 @@
 // The worker that all tabs share: it has the one event stream of this browser, since a
 // browser opens at most six connections to a server.
 
-const TOPICS = ["status", "account", "strategy", "decision", "intent", "order", "fill", "trade", "position", "risk", "reconcile", "candle", "notice",
-  "audit", "backtest"];
+const TOPICS = [
+  "status",
+  "account",
+  "strategy",
+  "decision",
+  "intent",
+  "order",
+  "fill",
+  "trade",
+  "position",
+  "risk",
+  "reconcile",
+  "candle",
+  "notice",
+  "audit",
+  "backtest",
+];
 const SILENT_MS = 65_000; // a tab that is silent for so long is closed
 
 const tabs = new Map(); // port -> {logs, heard}
-let source = null, logs = false, last = "", state = "connecting", since = Date.now(), retry = 0;
+let source = null,
+  logs = false,
+  last = "",
+  state = "connecting",
+  since = Date.now(),
+  retry = 0;
 
-const broadcast = (message) => { for (const port of tabs.keys()) port.postMessage(message); };
+const broadcast = (message) => {
+  for (const port of tabs.keys()) port.postMessage(message);
+};
 
 function become(next) {
   if (state === next) return;
@@ -24,11 +46,19 @@ function open() {
   source = new EventSource("/api/v1/events?topics=" + topics + (last ? "&since=" + encodeURIComponent(last) : ""));
   const own = source;
   own.onopen = () => become("open");
-  own.onerror = () => { if (own === source) failed(own); };
+  own.onerror = () => {
+    if (own === source) failed(own);
+  };
   own.addEventListener("hello", (event) => broadcast({ kind: "hello", data: JSON.parse(event.data) }));
-  own.addEventListener("gap", (event) => { last = event.lastEventId || last; broadcast({ kind: "gap", data: JSON.parse(event.data) }); });
+  own.addEventListener("gap", (event) => {
+    last = event.lastEventId || last;
+    broadcast({ kind: "gap", data: JSON.parse(event.data) });
+  });
   for (const topic of topics) {
-    own.addEventListener(topic, (event) => { last = event.lastEventId || last; broadcast({ kind: "event", id: last, topic, data: JSON.parse(event.data) }); });
+    own.addEventListener(topic, (event) => {
+      last = event.lastEventId || last;
+      broadcast({ kind: "event", id: last, topic, data: JSON.parse(event.data) });
+    });
   }
 }
 
@@ -39,10 +69,17 @@ async function failed(own) {
   if (own.readyState !== EventSource.CLOSED) return;
   try {
     const answer = await fetch("/api/v1/session");
-    if (answer.status === 401) { become("out"); return; }
-  } catch { /* away: try again */ }
+    if (answer.status === 401) {
+      become("out");
+      return;
+    }
+  } catch {
+    /* away: try again */
+  }
   clearTimeout(retry);
-  retry = setTimeout(() => { if (own === source && tabs.size) open(); }, 2000);
+  retry = setTimeout(() => {
+    if (own === source && tabs.size) open();
+  }, 2000);
 }
 
 function tidy() {
@@ -54,14 +91,26 @@ function tidy() {
 // settle opens, closes or reopens the stream as the tabs need it.
 function settle() {
   const want = [...tabs.values()].some((tab) => tab.logs);
-  if (!tabs.size) { source?.close(); source = null; state = "connecting"; return; }
-  if (!source || want !== logs) { logs = want; open(); }
+  if (!tabs.size) {
+    source?.close();
+    source = null;
+    state = "connecting";
+    return;
+  }
+  if (!source || want !== logs) {
+    logs = want;
+    open();
+  }
 }
 
 function join(port) {
   tabs.set(port, { logs: false, heard: Date.now() });
   port.onmessage = ({ data }) => {
-    if (data.kind === "bye") { tabs.delete(port); settle(); return; }
+    if (data.kind === "bye") {
+      tabs.delete(port);
+      settle();
+      return;
+    }
     const tab = tabs.get(port) ?? { logs: false };
     tabs.set(port, { logs: data.logs ?? tab.logs, heard: Date.now() });
     if (data.kind === "again") open();
