@@ -94,9 +94,8 @@ func newVenue(config *Config) (*sim.Exchange, error) {
 			settings.FuturesUSDT = config.Cash
 		}
 	}
-	venue, err := sim.New(
-		sim.Config{Symbols: symbols, StartMS: startMS - 1, OrderDelayMS: config.Costs.LatencyMS, MaxHistory: keptOrders, ReuseLists: true},
-	)
+	venue, err := sim.New(sim.Config{Symbols: symbols, StartMS: startMS - 1, OrderDelayMS: config.Costs.LatencyMS, MaxHistory: keptOrders,
+		ReuseLists: true})
 	if err != nil {
 		return nil, err
 	}

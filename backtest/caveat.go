@@ -43,11 +43,8 @@ func (r *run) warnings() []string {
 		})
 	}
 	if best, profit := l.bestTrip(), l.equity.Sub(l.initial); len(l.trips) > 1 && profit.Sign() > 0 && !best.Less(profit) {
-		add(
-			"one round trip made %s of the profit of %s: without it nothing would be left",
-			best.Decimal().StringFixed(2),
-			profit.Decimal().StringFixed(2),
-		)
+		add("one round trip made %s of the profit of %s: without it nothing would be left", best.Decimal().StringFixed(2),
+			profit.Decimal().StringFixed(2))
 	}
 	switch n := len(l.trips); {
 	case len(l.fills) == 0:
@@ -84,12 +81,8 @@ func (r *run) recordWarnings(leg *leg, add func(format string, arguments ...any)
 		missing += hole.Missing
 	}
 	if missing > 0 {
-		add(
-			"%d candles are missing in %d holes, the first after %s",
-			missing,
-			len(recorded.Holes),
-			utc(recorded.Holes[0].AfterMS).Format(time.RFC3339),
-		)
+		add("%d candles are missing in %d holes, the first after %s", missing, len(recorded.Holes),
+			utc(recorded.Holes[0].AfterMS).Format(time.RFC3339))
 	}
 	for _, line := range recorded.Repaired {
 		add("%s", line)
@@ -192,20 +185,15 @@ func (r *run) assumptions() []string {
 	case c.Impact == 0:
 		add("slippage %s of the price against whoever takes", percent(c.Slippage))
 	default:
-		add(
-			"slippage %s of the price against whoever takes, and %s times the order's share of the candle's volume",
-			percent(c.Slippage),
-			percent(c.Impact),
-		)
+		add("slippage %s of the price against whoever takes, and %s times the order's share of the candle's volume", percent(c.Slippage),
+			percent(c.Impact))
 	}
 	if c.VolumeCap > 0 {
 		add("volume cap: orders fill at most %s of a candle's volume, the rest in the candles after it", percent(c.VolumeCap))
 	}
 	if c.LatencyMS > 0 {
-		add(
-			"latency %d ms from placement to the book; what takes then fills at the next open or close of the record, since prices between them have no known time",
-			c.LatencyMS,
-		)
+		add("latency %d ms from placement to the book; what takes then fills at the next open or close of the record, since prices between "+
+			"them have no known time", c.LatencyMS)
 	} else {
 		add("latency 0 ms from placement to the book")
 	}

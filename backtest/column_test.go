@@ -60,13 +60,8 @@ func equity(r *backtest.Result) float64 {
 func TestThreeColumnsAreThreeMarketsOfOneRun(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 6_000)
-	config := crossing(
-		t,
-		recorded,
-		exchange.RateOne,
-		strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 300_000}, TakeProfit: strategy.Distance{Share: 300_000}},
-		bothWays,
-	)
+	config := crossing(t, recorded, exchange.RateOne, strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 300_000},
+		TakeProfit: strategy.Distance{Share: 300_000}}, bothWays)
 	config.Costs.Slippage, config.Costs.Path = 10_000, sim.Worst
 	result, err := backtest.RunColumns(t.Context(), config)
 	if err != nil {
@@ -111,10 +106,7 @@ func TestBreakEvenSlippageLeavesNothing(t *testing.T) {
 		}
 	}
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 3_000)
-	if lost := mustRun(
-		t,
-		crossing(t, recorded, 3*exchange.RateOne, strategy.Protection{}, bothWays),
-	); equity(lost) > 10_000 ||
+	if lost := mustRun(t, crossing(t, recorded, 3*exchange.RateOne, strategy.Protection{}, bothWays)); equity(lost) > 10_000 ||
 		lost.BreakEven != nil {
 		t.Errorf("without a profit: want null, have %v of %s", lost.BreakEven, lost.FinalEquity)
 	}

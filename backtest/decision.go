@@ -106,17 +106,8 @@ func (c Config) Within(fromMS, toMS int64) (Config, error) {
 // exactly copies candles: what is not among them can not be reached from them.
 func exactly(c *exchange.Candles, from, to int) *exchange.Candles {
 	part := c.Slice(from, to)
-	part.OpenMS, part.Open, part.High, part.Low, part.Close = slices.Clone(
-		part.OpenMS,
-	), slices.Clone(
-		part.Open,
-	), slices.Clone(
-		part.High,
-	), slices.Clone(
-		part.Low,
-	), slices.Clone(
-		part.Close,
-	)
+	part.OpenMS, part.Open, part.High, part.Low, part.Close = slices.Clone(part.OpenMS), slices.Clone(part.Open), slices.Clone(part.High),
+		slices.Clone(part.Low), slices.Clone(part.Close)
 	part.Volume, part.QuoteVolume, part.Trades = slices.Clone(part.Volume), slices.Clone(part.QuoteVolume), slices.Clone(part.Trades)
 	part.TakerBase, part.TakerQuote = slices.Clone(part.TakerBase), slices.Clone(part.TakerQuote)
 	return part
@@ -155,13 +146,8 @@ func planText(s *exchange.Symbol, p *strategy.Plan) string {
 	wishes("orders", p.Orders, p.OrdersSet)
 	wishes("exits", p.Exits, p.ExitsSet)
 	if d := p.Protection; d.Set {
-		add(
-			"stop %s %s target %s %s",
-			s.PriceDecimal(d.StopLoss.Price),
-			percent(d.StopLoss.Share),
-			s.PriceDecimal(d.TakeProfit.Price),
-			percent(d.TakeProfit.Share),
-		)
+		add("stop %s %s target %s %s", s.PriceDecimal(d.StopLoss.Price), percent(d.StopLoss.Share), s.PriceDecimal(d.TakeProfit.Price),
+			percent(d.TakeProfit.Share))
 	}
 	if len(words) == 0 {
 		return "nothing"

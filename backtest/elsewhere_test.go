@@ -104,10 +104,8 @@ func TestThe43FillsOfAnotherProgramsTutorial(t *testing.T) {
 	average := &above{average: indicator.NewSMA(15), quantity: 10 * recorded.Symbol.QuantityTick}
 	result := mustRun(t, backtest.Config{Cash: exchange.AmountOf(1_000), Legs: []backtest.Leg{{Kind: "above", Tape: recorded,
 		Strategy: engine.StrategyConfig{Name: "tutorial", Symbol: recorded.Symbol, Interval: exchange.Day1, Strategy: average}}}})
-	want := slices.DeleteFunc(
-		rowsOf(t, "expected/pyalgotrade/tutorial-4_fills.csv")[1:],
-		func(row []string) bool { return row[1] != "BUY" && row[1] != "SELL" },
-	)
+	want := slices.DeleteFunc(rowsOf(t, "expected/pyalgotrade/tutorial-4_fills.csv")[1:],
+		func(row []string) bool { return row[1] != "BUY" && row[1] != "SELL" })
 	if len(want) != 43 || len(result.Executions) != len(want) {
 		t.Fatalf("want 43 fills of %d, have %d", len(want), len(result.Executions))
 	}
@@ -143,9 +141,7 @@ func TestAnotherProgramsFundingCase(t *testing.T) {
 	recorded := taped(t, symbol(t, exchange.Futures, "0.0001", "1"), exchange.Hour1, hours)
 	script := &scripted{targets: hold(t, recorded.Symbol, "1000")}
 	config := caseConfig(recorded, script)
-	config.Cash, config.Costs = exchange.AmountOf(
-		1_000_200,
-	), backtest.Costs{
+	config.Cash, config.Costs = exchange.AmountOf(1_000_200), backtest.Costs{
 		Futures: backtest.Fees{Taker: exchange.RateOne / 2000},
 		Funding: exchange.RateOne / 10_000,
 	}
@@ -171,14 +167,8 @@ func TestAnotherProgramsFundingCase(t *testing.T) {
 		Sub(atBid); theirs.Sub(decimal.RequireFromString("1000207.90")).
 		Abs().
 		GreaterThan(decimal.RequireFromString("0.005")) {
-		t.Errorf(
-			"LEAN's 1000207.90: want it from %s less the third payment %s, the closing fee %s and the bid %s, have %s",
-			equity,
-			third,
-			closing,
-			atBid,
-			theirs,
-		)
+		t.Errorf("LEAN's 1000207.90: want it from %s less the third payment %s, the closing fee %s and the bid %s, have %s", equity, third, closing,
+			atBid, theirs)
 	}
 }
 
@@ -187,12 +177,8 @@ func TestAnotherProgramsFundingCase(t *testing.T) {
 // meanwhile, fill at the first open after it.
 func TestTheOutageOfMarch2023(t *testing.T) {
 	t.Parallel()
-	recorded, err := tape.LoadCandles(
-		shared(t, "candles/binance-spot_BTCUSDT_1m_2023-03-23_25_outage.csv"),
-		symbol(t, exchange.Futures, "0.01", "0.001"),
-		0,
-		tape.Options{},
-	)
+	recorded, err := tape.LoadCandles(shared(t, "candles/binance-spot_BTCUSDT_1m_2023-03-23_25_outage.csv"),
+		symbol(t, exchange.Futures, "0.01", "0.001"), 0, tape.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,11 +31,8 @@ func (r *Result) WriteDir(directory string) error {
 			"mae_pct", "mfe_pct", "entry_reason", "exit_purpose", "exit_reason"},
 	}
 	for _, t := range r.Trips {
-		trips = append(
-			trips,
-			[]string{ms(t.EnteredMS), ms(t.LeftMS), t.Side, t.Quantity, t.Entry, t.Exit, t.Fees, t.Funding, t.PNL, t.Symbol, t.Strategy, t.Slippage,
-				share(t.Adverse), share(t.Favourable), t.EntryReason, t.ExitPurpose, t.ExitReason},
-		)
+		trips = append(trips, []string{ms(t.EnteredMS), ms(t.LeftMS), t.Side, t.Quantity, t.Entry, t.Exit, t.Fees, t.Funding, t.PNL, t.Symbol,
+			t.Strategy, t.Slippage, share(t.Adverse), share(t.Favourable), t.EntryReason, t.ExitPurpose, t.ExitReason})
 	}
 	curve := [][]string{{"time_ms", "equity"}}
 	for _, p := range r.curve {
@@ -45,10 +42,8 @@ func (r *Result) WriteDir(directory string) error {
 		name string
 		rows [][]string
 	}{{"fills.csv", fills}, {"trades.csv", trips}, {"equity.csv", curve}} {
-		if err := writeFile(
-			filepath.Join(directory, file.name),
-			func(w io.Writer) error { return csv.NewWriter(w).WriteAll(file.rows) },
-		); err != nil {
+		if err := writeFile(filepath.Join(directory, file.name),
+			func(w io.Writer) error { return csv.NewWriter(w).WriteAll(file.rows) }); err != nil {
 			return err
 		}
 	}

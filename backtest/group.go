@@ -135,11 +135,8 @@ func (r *Result) rows(run *run) {
 		if f.Maker {
 			role = "maker"
 		}
-		r.Executions = append(
-			r.Executions,
-			Execution{f.TimeMS, symbol.Name, f.Side.String(), symbol.PriceDecimal(f.Price).String(), symbol.QuantityDecimal(f.Quantity).String(),
-				f.Fee.String(), f.FeeAsset, role, f.Slipped.String(), f.tag.purpose},
-		)
+		r.Executions = append(r.Executions, Execution{f.TimeMS, symbol.Name, f.Side.String(), symbol.PriceDecimal(f.Price).String(),
+			symbol.QuantityDecimal(f.Quantity).String(), f.Fee.String(), f.FeeAsset, role, f.Slipped.String(), f.tag.purpose})
 	}
 }
 

@@ -149,10 +149,10 @@ func TestWithoutAWayToMakeStrategiesAnewNothingIsCompared(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 100)
 	config := caseConfig(recorded, &scripted{})
-	if _, err := backtest.FindLookahead(t.Context(), config, 3); err == nil || !strings.Contains(err.Error(), "made anew") {
+	if _, err := backtest.FindLookahead(t.Context(), config, 3); err == nil || !strings.Contains(err.Error(), "made again") {
 		t.Errorf("lookahead: have %v", err)
 	}
-	if _, err := backtest.FindWarmup(t.Context(), config); err == nil || !strings.Contains(err.Error(), "made anew") {
+	if _, err := backtest.FindWarmup(t.Context(), config); err == nil || !strings.Contains(err.Error(), "made again") {
 		t.Errorf("warmup: have %v", err)
 	}
 }

@@ -193,9 +193,8 @@ func runLive(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, t
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := venue.AddAccount(
-		sim.AccountConfig{Name: parityAccount, FuturesUSDT: exchange.AmountOf(10_000), FuturesMaker: 20_000, FuturesTaker: 50_000, Leverage: 3},
-	); err != nil {
+	if err := venue.AddAccount(sim.AccountConfig{Name: parityAccount, FuturesUSDT: exchange.AmountOf(10_000), FuturesMaker: 20_000,
+		FuturesTaker: 50_000, Leverage: 3}); err != nil {
 		t.Fatal(err)
 	}
 	venue.SetMarket(symbol.Key(), sim.Tape(candles, sim.TapeConfig{}))
@@ -208,9 +207,8 @@ func runLive(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, t
 	done := make(chan error, 1)
 	go func() { done <- served.Serve(serving, listener) }()
 	pipe := listener.Client()
-	client, err := rest.New(
-		rest.Config{BaseURL: "http://127.0.0.1", Key: parityAccount, Secret: []byte("a secret of this test"), Transport: pipe.Transport},
-	)
+	client, err := rest.New(rest.Config{BaseURL: "http://127.0.0.1", Key: parityAccount, Secret: []byte("a secret of this test"),
+		Transport: pipe.Transport})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,16 +30,8 @@ type weather struct {
 }
 
 func (w weather) String() string {
-	return fmt.Sprintf(
-		"%v latency %d stop %v holes %v rough %d shares %v costs %v",
-		w.market,
-		w.latencyMS,
-		w.stop,
-		w.holes,
-		w.rough,
-		w.shares,
-		w.costs,
-	)
+	return fmt.Sprintf("%v latency %d stop %v holes %v rough %d shares %v costs %v", w.market, w.latencyMS, w.stop, w.holes, w.rough, w.shares,
+		w.costs)
 }
 
 func (w weather) config(t testing.TB, seed uint64) backtest.Config {
@@ -77,10 +69,8 @@ func (w weather) config(t testing.TB, seed uint64) backtest.Config {
 		}
 	}
 	for at := midnight; w.market == exchange.Futures && at < openMS; at += 8 * int64(exchange.Hour1) {
-		config.Legs[0].Funding = append(
-			config.Legs[0].Funding,
-			tape.FundingRow{Symbol: symbol.Name, TimeMS: at, Rate: exchange.Rate(random.Int64N(200_000) - 80_000)},
-		)
+		config.Legs[0].Funding = append(config.Legs[0].Funding, tape.FundingRow{Symbol: symbol.Name, TimeMS: at,
+			Rate: exchange.Rate(random.Int64N(200_000) - 80_000)})
 	}
 	return config
 }
@@ -154,12 +144,8 @@ func TestEveryRunAddsUpAndIsRepeatable(t *testing.T) {
 					addUp(t, result, config.Legs[0].Tape.Symbol.PriceDecimal(last).String())
 				}
 				if result.Funnel.Placed > 2*result.Candles {
-					t.Errorf(
-						"seed %d: %d orders in %d candles: a plan and its derivation disagree, again and again",
-						seed,
-						result.Funnel.Placed,
-						result.Candles,
-					)
+					t.Errorf("seed %d: %d orders in %d candles: a plan and its derivation disagree, again and again", seed, result.Funnel.Placed,
+						result.Candles)
 				}
 				again := mustRun(t, w.config(t, seed))
 				if again.ResultSHA256 != result.ResultSHA256 {
@@ -167,14 +153,8 @@ func TestEveryRunAddsUpAndIsRepeatable(t *testing.T) {
 				}
 				walked := mustRun(t, backtest.Walking(w.config(t, seed)))
 				if walked.ResultSHA256 != result.ResultSHA256 {
-					t.Errorf(
-						"seed %d: playing every path changes the result: want %s, have %s (%d and %d fills)",
-						seed,
-						result.FinalEquity,
-						walked.FinalEquity,
-						result.Fills,
-						walked.Fills,
-					)
+					t.Errorf("seed %d: playing every path changes the result: want %s, have %s (%d and %d fills)", seed, result.FinalEquity,
+						walked.FinalEquity, result.Fills, walked.Fills)
 				}
 				if t.Failed() {
 					return
@@ -199,14 +179,8 @@ func TestTripsAddUpThroughLiquidations(t *testing.T) {
 		if off := equity.Sub(decimal.RequireFromString(result.FinalEquity)).
 			Abs(); result.OpenPosition == nil &&
 			off.GreaterThan(decimal.New(1, -12)) {
-			t.Errorf(
-				"seed %d: want %s, have %s by %d round trips, %d liquidated",
-				seed,
-				result.FinalEquity,
-				equity,
-				result.RoundTrips,
-				result.Liquidations,
-			)
+			t.Errorf("seed %d: want %s, have %s by %d round trips, %d liquidated", seed, result.FinalEquity, equity, result.RoundTrips,
+				result.Liquidations)
 		}
 	}
 	if liquidated == 0 {

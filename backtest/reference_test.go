@@ -90,12 +90,8 @@ func (c *reference) run(t testing.TB) *backtest.Result {
 				Interval: recorded.Candles.Interval,
 				Size:     size,
 				Leverage: c.leverage,
-				Strategy: build(
-					t,
-					c.strategy,
-					strategy.Setting{Market: c.market, Symbol: recorded.Symbol, Interval: recorded.Candles.Interval, Size: size},
-					c.values,
-				),
+				Strategy: build(t, c.strategy, strategy.Setting{Market: c.market, Symbol: recorded.Symbol, Interval: recorded.Candles.Interval,
+					Size: size}, c.values),
 			},
 		},
 	}}
@@ -224,15 +220,8 @@ func TestAPerpetualWithFundingComesNearTheReference(t *testing.T) {
 		funding:      "binance-usdm_BTCUSDT_funding_2020_2023.csv",
 	}
 	result := c.run(t)
-	t.Logf(
-		"fills %d equity %s wallet %s fees %s funding %s drawdown %v",
-		result.Fills,
-		result.FinalEquity,
-		result.Wallet,
-		result.TotalFees,
-		result.TotalFunding,
-		result.MaxDrawdown,
-	)
+	t.Logf("fills %d equity %s wallet %s fees %s funding %s drawdown %v", result.Fills, result.FinalEquity, result.Wallet, result.TotalFees,
+		result.TotalFunding, result.MaxDrawdown)
 	sameFills(t, "perp_like_BTCUSDT_1h_2023H1_lev3_fills.csv", result.Executions, 1, 3, 4)
 	near(t, "final equity", "17957.07273539", result.FinalEquity, "0.0000001")
 	near(t, "fees", "4781.99545268", result.TotalFees, "0.0000001")

@@ -113,10 +113,8 @@ func (l *ladder) Decide(view *strategy.View, plan *strategy.Plan) {
 	if l.seen > 2 {
 		price = 95 * 10 * view.Symbol.PriceTick
 	}
-	plan.Orders, plan.OrdersSet = append(
-		plan.Orders,
-		strategy.DesiredOrder{Key: "a", Side: exchange.Buy, Price: price, Quantity: 1000 * view.Symbol.QuantityTick},
-	), true
+	plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.DesiredOrder{Key: "a", Side: exchange.Buy, Price: price,
+		Quantity: 1000 * view.Symbol.QuantityTick}), true
 }
 
 func TestAnOrderIsReplacedWhenItsCancelIsDone(t *testing.T) {
@@ -154,9 +152,7 @@ func TestALiquidationEndsTheMoneyAndIsWarnedOf(t *testing.T) {
 		t.Fatalf("want one liquidation, have %+v", result)
 	}
 	same(t, "wallet by the trip", result.Wallet, decimal.RequireFromString(result.Trips[0].PNL).Add(decimal.NewFromInt(10_000)).String())
-	if exit := decimal.RequireFromString(
-		result.Executions[1].Price,
-	); exit.LessThan(decimal.NewFromInt(74)) ||
+	if exit := decimal.RequireFromString(result.Executions[1].Price); exit.LessThan(decimal.NewFromInt(74)) ||
 		exit.GreaterThan(decimal.NewFromInt(76)) {
 		t.Errorf("liquidation price: want about 75, have %s", exit)
 	}

@@ -140,11 +140,8 @@ func TestLegsOfTwoIntervalsCloseInOrderOfTime(t *testing.T) {
 	slow, fast := coin(t, exchange.Futures, "AAA"), coin(t, exchange.Futures, "BBB")
 	config := backtest.Config{Cash: exchange.AmountOf(10_000), Costs: fees(0, 0), Legs: []backtest.Leg{
 		legOf("slow", candlesOf(t, slow, exchange.Hour1, midnight, "100 110 90 105\n106 110 90 105"), &scripted{targets: hold(t, slow, "1 0")}),
-		legOf(
-			"fast",
-			candlesOf(t, fast, exchange.Minute30, midnight, "50 50 50 50\n51 51 51 51\n52 52 52 52\n53 53 53 53"),
-			&scripted{targets: hold(t, fast, "1 . 0 .")},
-		),
+		legOf("fast", candlesOf(t, fast, exchange.Minute30, midnight, "50 50 50 50\n51 51 51 51\n52 52 52 52\n53 53 53 53"),
+			&scripted{targets: hold(t, fast, "1 . 0 .")}),
 	}}
 	result := mustRun(t, config)
 	half := int64(exchange.Minute30)
@@ -170,16 +167,10 @@ func TestAHoleOfOneSeriesDoesNotLetItTradeAtAnOldPrice(t *testing.T) {
 	t.Parallel()
 	first, second := coin(t, exchange.Futures, "AAA"), coin(t, exchange.Futures, "BBB")
 	config := backtest.Config{Cash: exchange.AmountOf(10_000), Costs: fees(0, 0), Legs: []backtest.Leg{
-		legOf(
-			"one",
-			candlesOf(t, first, exchange.Hour1, midnight, "100 100 100 100\nhole\nhole\n120 120 120 120\n120 120 120 120"),
-			&scripted{targets: hold(t, first, "1 . .")},
-		),
-		legOf(
-			"two",
-			candlesOf(t, second, exchange.Hour1, midnight, "50 50 50 50\n50 50 50 50\n50 50 50 50\n50 50 50 50\n50 50 50 50"),
-			&scripted{targets: hold(t, second, "1 2 3 4 5")},
-		),
+		legOf("one", candlesOf(t, first, exchange.Hour1, midnight, "100 100 100 100\nhole\nhole\n120 120 120 120\n120 120 120 120"),
+			&scripted{targets: hold(t, first, "1 . .")}),
+		legOf("two", candlesOf(t, second, exchange.Hour1, midnight, "50 50 50 50\n50 50 50 50\n50 50 50 50\n50 50 50 50\n50 50 50 50"),
+			&scripted{targets: hold(t, second, "1 2 3 4 5")}),
 	}}
 	for _, e := range mustRun(t, config).Executions {
 		if e.Symbol == "AAA-USDT" && (e.Price != "120" || e.TimeMS != midnight+3*int64(exchange.Hour1)) {

@@ -48,12 +48,8 @@ func speedConfig(t testing.TB, recorded *tape.Tape, fast, slow string) backtest.
 			Interval: exchange.Minute1,
 			Leverage: 3,
 			Size:     size,
-			Strategy: build(
-				t,
-				"sma_cross",
-				strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Minute1, Size: size},
-				strategy.Values{"fast": fast, "slow": slow},
-			),
+			Strategy: build(t, "sma_cross", strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Minute1,
+				Size: size}, strategy.Values{"fast": fast, "slow": slow}),
 		}}}}
 }
 
@@ -69,12 +65,8 @@ func gridConfig(t testing.TB, recorded *tape.Tape, orders int) backtest.Config {
 		"quantity": "0.001",
 	}
 	config.Legs[0].Kind = "grid"
-	config.Legs[0].Strategy.Strategy = build(
-		t,
-		"grid",
-		strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Minute1},
-		values,
-	)
+	config.Legs[0].Strategy.Strategy = build(t, "grid", strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol,
+		Interval: exchange.Minute1}, values)
 	config.Legs[0].Strategy.Size = strategy.Size{}
 	return config
 }

@@ -31,15 +31,8 @@ func TestATrialIsWhatARunAloneMakes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if have := trials[i].Seen; have.FinalEquity != want.FinalEquity || have.Fills != want.Fills || trials[i].Unseen != nil {
-			t.Errorf(
-				"trial %d: want %s after %d fills, have %s after %d, unseen %v",
-				i,
-				want.FinalEquity,
-				want.Fills,
-				have.FinalEquity,
-				have.Fills,
-				trials[i].Unseen,
-			)
+			t.Errorf("trial %d: want %s after %d fills, have %s after %d, unseen %v", i, want.FinalEquity, want.Fills, have.FinalEquity, have.Fills,
+				trials[i].Unseen)
 		}
 	}
 	if trials[0].Seen.FinalEquity == trials[1].Seen.FinalEquity || told != 2 {
@@ -89,11 +82,8 @@ func TestManyTrialsWithoutSkillHaveALuckyBest(t *testing.T) {
 	// Ten with a standard deviation of 1: the mean of the maximum of ten normal numbers
 	// is 1.54; the formula is an approximation of it.
 	spread := math.Sqrt(0.9)
-	if lucky, _ := backtest.LuckySharpe(
-		of(spread, -spread, spread, -spread, spread, -spread, spread, -spread, spread, -spread),
-	); math.Abs(
-		lucky-1.57,
-	) > 0.01 {
+	if lucky, _ := backtest.LuckySharpe(of(spread, -spread, spread, -spread, spread, -spread, spread, -spread, spread,
+		-spread)); math.Abs(lucky-1.57) > 0.01 {
 		t.Errorf("ten: want 1.57, have %g", lucky)
 	}
 }

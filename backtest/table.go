@@ -66,16 +66,8 @@ func (r *Result) Table(w io.Writer, colour bool) {
 	for _, line := range r.Warnings {
 		fmt.Fprintln(w, "warning:", line)
 	}
-	fmt.Fprintf(
-		w,
-		"%d candles in %.3f s, %s  data %.8s  config %.8s  result %.8s\n",
-		r.Candles,
-		r.Elapsed,
-		pace(r.Speed),
-		r.DataSHA256,
-		r.ConfigSHA256,
-		r.ResultSHA256,
-	)
+	fmt.Fprintf(w, "%d candles in %.3f s, %s  data %.8s  config %.8s  result %.8s\n", r.Candles, r.Elapsed, pace(r.Speed), r.DataSHA256,
+		r.ConfigSHA256, r.ResultSHA256)
 }
 
 // pace is how many candles a second that was, in the unit that shows it.

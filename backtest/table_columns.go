@@ -73,9 +73,8 @@ func groupTable(w io.Writer, first string) table.Writer {
 	t.SetOutputMirror(w)
 	t.SetStyle(table.StyleLight)
 	t.AppendHeader(table.Row{first, "round trips", "won", "profit USDT"})
-	t.SetColumnConfigs(
-		[]table.ColumnConfig{{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}, {Number: 4, Align: text.AlignRight}},
-	)
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight},
+		{Number: 4, Align: text.AlignRight}})
 	return t
 }
 

@@ -22,14 +22,8 @@ type Window struct {
 // Walk cuts the candles of the configuration's one leg into windows + train parts of
 // the same length. Each part behind the first ones is traded by the choice that best
 // takes from a sweep over the train parts before it. Progress is of all trials.
-func Walk(
-	ctx context.Context,
-	config Config,
-	trials []Trial,
-	windows, train int,
-	best func([]Trial) *Trial,
-	progress func(done, total int),
-) ([]Window, error) {
+func Walk(ctx context.Context, config Config, trials []Trial, windows, train int, best func([]Trial) *Trial,
+	progress func(done, total int)) ([]Window, error) {
 	if len(config.Legs) != 1 {
 		return nil, fmt.Errorf("a walk is of one strategy, there are %d", len(config.Legs))
 	}

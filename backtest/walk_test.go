@@ -39,16 +39,8 @@ func TestAWalkTradesEachPartByWhatThePartsBeforeItChose(t *testing.T) {
 	for i, window := range walked {
 		if want := []string{"whole", "quarter"}[i%2]; window.Params["way"] != want || window.Split.UnixMilli() != whole.Candles.OpenMS[at(i+2)] ||
 			window.From.UnixMilli() != whole.Candles.OpenMS[at(i)] {
-			t.Errorf(
-				"window %d: want %s from candle %d, cut at %d; have %v from %s, cut at %s",
-				i,
-				want,
-				at(i),
-				at(i+2),
-				window.Params,
-				window.From,
-				window.Split,
-			)
+			t.Errorf("window %d: want %s from candle %d, cut at %d; have %v from %s, cut at %s", i, want, at(i), at(i+2), window.Params, window.From,
+				window.Split)
 		}
 		if want := run(i, at(i), at(i+2)); window.Seen.FinalEquity != want {
 			t.Errorf("window %d: want %s of what it saw, have %s", i, want, window.Seen.FinalEquity)

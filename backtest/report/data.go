@@ -155,16 +155,8 @@ func seriesOf(result *backtest.Result, source *Source) series {
 	for i := range candles.Len() {
 		open := int64(candles.Open[i])
 		s.Time, s.Open = append(s.Time, candles.OpenMS[i]/1000), append(s.Open, open-last)
-		s.High, s.Low, s.Close = append(
-			s.High,
-			int64(candles.High[i])-open,
-		), append(
-			s.Low,
-			open-int64(candles.Low[i]),
-		), append(
-			s.Close,
-			int64(candles.Close[i])-open,
-		)
+		s.High, s.Low, s.Close = append(s.High, int64(candles.High[i])-open), append(s.Low, open-int64(candles.Low[i])),
+			append(s.Close, int64(candles.Close[i])-open)
 		s.Volume = append(s.Volume, round(candles.Volume[i], 3))
 		last = int64(candles.Close[i])
 	}
@@ -227,26 +219,10 @@ func tripsOf(result *backtest.Result, sources []Source) trips {
 		at := slices.IndexFunc(sources, func(s Source) bool { return s.Symbol.Name == t.Symbol })
 		all.Series, all.Strategy = append(all.Series, at), append(all.Strategy, who)
 		all.Entered, all.Left, all.Long = append(all.Entered, t.EnteredMS/1000), append(all.Left, t.LeftMS/1000), append(all.Long, long)
-		all.Quantity, all.Entry, all.Exit = append(
-			all.Quantity,
-			t.Quantity,
-		), append(
-			all.Entry,
-			round(float(t.Entry), 8),
-		), append(
-			all.Exit,
-			round(float(t.Exit), 8),
-		)
-		all.PNL, all.Fees, all.Funding = append(
-			all.PNL,
-			round(float(t.PNL), 4),
-		), append(
-			all.Fees,
-			round(float(t.Fees), 4),
-		), append(
-			all.Funding,
-			round(float(t.Funding), 4),
-		)
+		all.Quantity, all.Entry, all.Exit = append(all.Quantity, t.Quantity), append(all.Entry, round(float(t.Entry), 8)),
+			append(all.Exit, round(float(t.Exit), 8))
+		all.PNL, all.Fees, all.Funding = append(all.PNL, round(float(t.PNL), 4)), append(all.Fees, round(float(t.Fees), 4)),
+			append(all.Funding, round(float(t.Funding), 4))
 		all.Adverse, all.Favour = append(all.Adverse, t.Adverse), append(all.Favour, t.Favourable)
 		all.Why, all.Exits = append(all.Why, t.EntryReason), append(all.Exits, t.ExitPurpose)
 	}

@@ -36,14 +36,8 @@ func (d *drawing) dot(class string, x, y float64, title string) {
 
 // done closes the drawing; label is what it says to who can not see it.
 func (d *drawing) done(label string) template.HTML {
-	return template.HTML(
-		fmt.Sprintf(
-			`<svg class="drawing" role="img" aria-label="%s" width="100%%" height="%d">%s</svg>`,
-			html.EscapeString(label),
-			d.height,
-			d.body.String(),
-		),
-	)
+	return template.HTML(fmt.Sprintf(`<svg class="drawing" role="img" aria-label="%s" width="100%%" height="%d">%s</svg>`, html.EscapeString(label),
+		d.height, d.body.String()))
 }
 
 // bar is a value beside others: it grows from the middle to the left or right.
@@ -147,14 +141,8 @@ func histogram(returns []float64, bound *float64) template.HTML {
 		if (low+high)/2 < 0 {
 			class = "down"
 		}
-		d.rect(
-			class,
-			float64(i)*100/bins+0.2,
-			bottom-height,
-			100.0/bins-0.4,
-			height,
-			fmt.Sprintf("%d days between %.2f and %.2f %%", n, 100*low, 100*high),
-		)
+		d.rect(class, float64(i)*100/bins+0.2, bottom-height, 100.0/bins-0.4, height,
+			fmt.Sprintf("%d days between %.2f and %.2f %%", n, 100*low, 100*high))
 	}
 	label := fmt.Sprintf("How %d daily returns lie between %.2f and %.2f %%", len(returns), -100*most, 100*most)
 	if bound != nil && *bound > 0 && *bound/100 <= most {
@@ -208,12 +196,8 @@ func excursions(trips []backtest.TripRow) template.HTML {
 		if value < 0 {
 			class = "down"
 		}
-		d.dot(
-			class,
-			left+t.Adverse/widest*(right-left),
-			middle-value/highest*(bottom-top)/2,
-			fmt.Sprintf("%.2f %% against it, ended at %+.2f %%", t.Adverse, value),
-		)
+		d.dot(class, left+t.Adverse/widest*(right-left), middle-value/highest*(bottom-top)/2,
+			fmt.Sprintf("%.2f %% against it, ended at %+.2f %%", t.Adverse, value))
 	}
 	d.text("name", "start", 0, top+8, fmt.Sprintf("+%.1f %%", highest))
 	d.text("name", "start", 0, middle+4, "0")
@@ -239,15 +223,8 @@ func shuffled(s *backtest.Shuffles) template.HTML {
 	d.dot("point", x(s.Happened), 44, fmt.Sprintf("as it happened: %.2f %%", s.Happened))
 	d.text("note", "middle", x(s.Median), 20, fmt.Sprintf("median %.1f %%", s.Median))
 	d.text("name", "middle", x(s.Happened), 78, fmt.Sprintf("happened %.1f %%", s.Happened))
-	return d.done(
-		fmt.Sprintf(
-			"Deepest fall in %d random orders of the round trips: median %.2f %%, one in twenty beyond %.2f %%; as it happened %.2f %%",
-			s.Count,
-			s.Median,
-			s.Worst,
-			s.Happened,
-		),
-	)
+	return d.done(fmt.Sprintf("Deepest fall in %d random orders of the round trips: median %.2f %%, one in twenty beyond %.2f %%; as it happened %.2f %%",
+		s.Count, s.Median, s.Worst, s.Happened))
 }
 
 // funnelBar is a stage's share of what was wanted.

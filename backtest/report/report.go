@@ -75,24 +75,14 @@ func assemble(w io.Writer, title string, body, data []byte) error {
 	page.Grow(len(body) + len(data) + len(chart.Library) + len(style) + len(script) + 1024)
 	page.WriteString("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
 	fmt.Fprintf(&page, "<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n", strings.Join(policy, "; "))
-	page.WriteString(
-		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n",
-	)
-	fmt.Fprintf(
-		&page,
-		"<title>%s</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>%s</style>\n</head>\n<body>\n",
-		html.EscapeString(title),
-		style,
-	)
+	page.WriteString("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light " +
+		"dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n")
+	fmt.Fprintf(&page, "<title>%s</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>%s</style>\n</head>\n<body>\n", html.EscapeString(title),
+		style)
 	page.Write(body)
 	// encoding/json writes < as \u003c: no data can end the element.
-	fmt.Fprintf(
-		&page,
-		"<script type=\"application/json\" id=\"data\">%s</script>\n<script>%s</script>\n<script>%s</script>\n</body>\n</html>\n",
-		data,
-		chart.Library,
-		script,
-	)
+	fmt.Fprintf(&page, "<script type=\"application/json\" id=\"data\">%s</script>\n<script>%s</script>\n<script>%s</script>\n</body>\n</html>\n",
+		data, chart.Library, script)
 	_, err = w.Write(page.Bytes())
 	return err
 }

@@ -28,14 +28,12 @@ func example(t testing.TB, candles int) (*backtest.Result, []report.Source) {
 	t.Helper()
 	symbol, err := exchange.NewSymbol(
 		exchange.SymbolSpec{
-			Market:    exchange.Futures,
-			Name:      "BTC-USDT",
-			Base:      "BTC",
-			Quote:     "USDT",
-			PriceTick: decimal.RequireFromString("0.1"),
-			QuantityTick: decimal.RequireFromString(
-				"0.001",
-			),
+			Market:               exchange.Futures,
+			Name:                 "BTC-USDT",
+			Base:                 "BTC",
+			Quote:                "USDT",
+			PriceTick:            decimal.RequireFromString("0.1"),
+			QuantityTick:         decimal.RequireFromString("0.001"),
 			MinNotional:          decimal.NewFromInt(5),
 			MaxNotional:          decimal.NewFromInt(1_000_000),
 			Tradable:             true,
@@ -58,10 +56,8 @@ func example(t testing.TB, candles int) (*backtest.Result, []report.Source) {
 		Tape:     recorded,
 		Strategy: engine.StrategyConfig{Name: "<b>trend</b> & co", Symbol: symbol, Interval: exchange.Minute15, Leverage: 3, Size: size},
 		Make: func(over *tape.Tape) (strategy.Strategy, error) {
-			return definition.New(
-				strategy.Setting{Market: exchange.Futures, Symbol: over.Symbol, Interval: exchange.Minute15, Size: size},
-				strategy.Values{"fast": "10", "slow": "40", "mode": "long_short"},
-			)
+			return definition.New(strategy.Setting{Market: exchange.Futures, Symbol: over.Symbol, Interval: exchange.Minute15, Size: size},
+				strategy.Values{"fast": "10", "slow": "40", "mode": "long_short"})
 		},
 	}
 	leg.Strategy.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 25}}
@@ -163,16 +159,8 @@ func TestTheChartsDataAreTheRuns(t *testing.T) {
 	s, candles := data.Series[0], sources[0].Candles
 	if len(s.T) != candles.Len() || len(s.Fills.T) != result.Fills || len(data.Trips.G) != result.RoundTrips ||
 		len(s.Levels.A) < result.RoundTrips/2 {
-		t.Errorf(
-			"want %d candles, %d fills, %d trips and their stops; have %d, %d, %d, %d",
-			candles.Len(),
-			result.Fills,
-			result.RoundTrips,
-			len(s.T),
-			len(s.Fills.T),
-			len(data.Trips.G),
-			len(s.Levels.A),
-		)
+		t.Errorf("want %d candles, %d fills, %d trips and their stops; have %d, %d, %d, %d", candles.Len(), result.Fills, result.RoundTrips, len(s.T),
+			len(s.Fills.T), len(data.Trips.G), len(s.Levels.A))
 	}
 	last := int64(0)
 	for i := range s.T {
@@ -239,20 +227,9 @@ func TestThePageInABrowser(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			requests := filepath.Join(directory, c.name+".net.json")
-			command := exec.CommandContext(
-				ctx,
-				chromium,
-				"--no-sandbox",
-				"--disable-gpu",
-				"--enable-logging=stderr",
-				"--window-size="+c.size,
-				"--virtual-time-budget=5000",
-				"--blink-settings=preferredColorScheme="+c.scheme,
-				"--user-data-dir="+filepath.Join(directory, c.name),
-				"--log-net-log="+requests,
-				"--dump-dom",
-				"file://"+path,
-			)
+			command := exec.CommandContext(ctx, chromium, "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--window-size="+c.size,
+				"--virtual-time-budget=5000", "--blink-settings=preferredColorScheme="+c.scheme, "--user-data-dir="+filepath.Join(directory, c.name),
+				"--log-net-log="+requests, "--dump-dom", "file://"+path)
 			var messages bytes.Buffer
 			command.Stderr = &messages
 			page, err := command.Output()

@@ -89,13 +89,9 @@ func TestAFinerSeriesReplacesTheGuess(t *testing.T) {
 	t.Parallel()
 	for _, hole := range []bool{false, true} {
 		d := newDesk(t, Config{})
-		fine := d.tapeOf(
-			[4]string{"50000", "50600", "50000", "50500"},
-			[4]string{"50500", "51000", "50400", "50400"},
-			[4]string{"50400", "50400", "49000", "49100"},
-			[4]string{"49100", "49200", "49000", "49100"},
-			[4]string{"49100", "49200", "49000", "49100"},
-		)
+		fine := d.tapeOf([4]string{"50000", "50600", "50000", "50500"}, [4]string{"50500", "51000", "50400", "50400"},
+			[4]string{"50400", "50400", "49000", "49100"}, [4]string{"49100", "49200", "49000", "49100"},
+			[4]string{"49100", "49200", "49000", "49100"})
 		coarse := &exchange.Candles{Interval: exchange.Minute5}
 		coarse.Append(exchange.Candle{OpenMS: startMS, Open: d.p("50000"), High: d.p("51000"), Low: d.p("49000"), Close: d.p("49100"), Volume: 20})
 		want := [2]string{"50700", "0.01"}

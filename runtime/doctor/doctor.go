@@ -136,13 +136,8 @@ func (e *examination) version() {
 		revision = revision[:12]
 	}
 	if info.Modified {
-		e.warn(
-			"version",
-			"build from a clean checkout before trading with money",
-			"%s, built from changed sources, %s",
-			version.Spaced("botd", info.Version, revision),
-			info.Go,
-		)
+		e.warn("version", "build from a clean checkout before trading with money", "%s, built from changed sources, %s",
+			version.Spaced("botd", info.Version, revision), info.Go)
 		return
 	}
 	e.ok("version", "%s, %s, %s", version.Spaced("botd", info.Version, revision), info.Go, info.Platform)
@@ -157,22 +152,12 @@ func (e *examination) configuration() {
 	e.config = config
 	switch {
 	case problems.Errors() > 0:
-		e.fail(
-			"configuration",
-			"botd check says each with file and line",
-			"%s; the first: %s",
-			plural.Of(problems.Errors(), "error"),
-			first(problems),
-		)
+		e.fail("configuration", "botd check says each with file and line", "%s; the first: %s", plural.Of(problems.Errors(), "error"),
+			first(problems))
 		return
 	case problems.Warnings() > 0:
-		e.warn(
-			"configuration",
-			"botd check says each with file and line",
-			"%s; the first: %s",
-			plural.Of(problems.Warnings(), "warning"),
-			first(problems),
-		)
+		e.warn("configuration", "botd check says each with file and line", "%s; the first: %s", plural.Of(problems.Warnings(), "warning"),
+			first(problems))
 	default:
 		e.ok("configuration", "%s, %s, mode %s", plural.Of(len(config.Files), "file"), plural.Of(len(config.Strategies), "strategy"), config.Mode)
 	}
@@ -239,12 +224,8 @@ func (e *examination) disk() {
 	took, err := timeSync(directory)
 	switch {
 	case err != nil:
-		e.hintedOr(
-			check,
-			StateFail,
-			"make room, or set data_dir in botd.yaml to a disk that can be written: nothing is sent that is not written first",
-			err,
-		)
+		e.hintedOr(check, StateFail, "make room, or set data_dir in botd.yaml to a disk that can be written: nothing is sent that is not written first",
+			err)
 	case took > slowSync:
 		e.warn(check, "every order waits for one write like that: use a local disk", "a durable write takes %s", took.Round(time.Millisecond))
 	default:
@@ -280,14 +261,8 @@ func (e *examination) journal() {
 	case err != nil:
 		e.fail(check, "botd journal verify says more; do not trade on it", "%v", err)
 	case len(report.Problems) > 0:
-		e.fail(
-			check,
-			"botd journal verify lists them; do not trade on it",
-			"%s in %d records; the first: %s",
-			plural.Of(len(report.Problems), "problem"),
-			report.Records,
-			report.Problems[0],
-		)
+		e.fail(check, "botd journal verify lists them; do not trade on it", "%s in %d records; the first: %s",
+			plural.Of(len(report.Problems), "problem"), report.Records, report.Problems[0])
 	default:
 		e.ok(check, "%d records, the chain is whole", report.Records)
 	}
@@ -336,14 +311,8 @@ func (e *examination) venue() {
 	if settings.Key != "" {
 		what = "it accepts key and signature"
 	}
-	e.ok(
-		check,
-		"%s answers, %s; %d symbols, read in %s",
-		e.config.Exchange.BaseURL,
-		what,
-		len(client.Symbols().All()),
-		time.Since(began).Round(time.Millisecond),
-	)
+	e.ok(check, "%s answers, %s; %d symbols, read in %s", e.config.Exchange.BaseURL, what, len(client.Symbols().All()),
+		time.Since(began).Round(time.Millisecond))
 	for i := range e.config.Strategies {
 		s := &e.config.Strategies[i]
 		symbol, found := client.Symbols().Symbol(exchange.SymbolKey{Market: s.Market, Name: s.Symbol})
@@ -366,13 +335,8 @@ func (e *examination) clock(client *rest.Client) {
 	case away > clockSlight:
 		e.warn("clock", mend, "this machine's clock is off by %s from the venue's; botd reckons with that", text)
 	case 2*bound > window:
-		e.warn(
-			"clock",
-			"a nearer or faster connection",
-			"the venue's clock is known within %s only, of a window of %s",
-			bound.Round(time.Millisecond),
-			window,
-		)
+		e.warn("clock", "a nearer or faster connection", "the venue's clock is known within %s only, of a window of %s",
+			bound.Round(time.Millisecond), window)
 	default:
 		e.ok("clock", "off by %s from the venue's, within %s", text, bound.Round(time.Millisecond))
 	}
@@ -392,13 +356,8 @@ func (e *examination) daemon() {
 	}
 	listener, err := net.Listen("tcp", e.config.Listen)
 	if err != nil {
-		e.fail(
-			check,
-			"stop what has the address, or set listen in botd.yaml",
-			"it does not run, and its address %s cannot be used: %v",
-			e.config.Listen,
-			err,
-		)
+		e.fail(check, "stop what has the address, or set listen in botd.yaml", "it does not run, and its address %s cannot be used: %v",
+			e.config.Listen, err)
 		return
 	}
 	_ = listener.Close() // it only showed that the address is free
@@ -411,12 +370,8 @@ func (e *examination) running(d *client.Daemon) {
 	defer cancel()
 	status, _, err := client.Ask[view.Status](ctx, d, http.MethodGet, "/api/v1/status", nil)
 	if err != nil && failure.CodeOf(err) == failure.Credentials && e.of.Address == "" && d.Where == e.config.Listen {
-		e.fail(
-			check,
-			"stop that one, or give this configuration another listen in botd.yaml",
-			"it does not run, and another botd has its address %s",
-			d.Where,
-		)
+		e.fail(check, "stop that one, or give this configuration another listen in botd.yaml", "it does not run, and another botd has its address %s",
+			d.Where)
 		return
 	}
 	if err != nil {
@@ -438,12 +393,7 @@ func (e *examination) running(d *client.Daemon) {
 		e.ok(check, "it runs since %s, mode %s, and is ready", status.Started.Format(time.DateTime), status.Mode)
 	}
 	var loaded api.Configuration
-	if raw, err := d.Call(
-		ctx,
-		http.MethodGet,
-		"/api/v1/config",
-		nil,
-	); err == nil && json.Unmarshal(raw, &loaded) == nil &&
+	if raw, err := d.Call(ctx, http.MethodGet, "/api/v1/config", nil); err == nil && json.Unmarshal(raw, &loaded) == nil &&
 		loaded.Hash != e.config.Hash() {
 		e.warn(check, "botd config diff shows what; restart it to run them", "it runs another configuration than the files")
 	}

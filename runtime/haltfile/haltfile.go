@@ -123,15 +123,8 @@ func syncDirectory(path string) error {
 
 // Replay writes the stored halts into the journal and the book, before
 // the engine starts. A halt that cannot be read is an error, not a reason to trade.
-func Replay(
-	ctx context.Context,
-	config *configs.Config,
-	directory string,
-	nowMS int64,
-	store *journal.Journal,
-	book *reconcile.Book,
-	history *view.History,
-) error {
+func Replay(ctx context.Context, config *configs.Config, directory string, nowMS int64, store *journal.Journal, book *reconcile.Book,
+	history *view.History) error {
 	paths, err := List(directory)
 	if err != nil || len(paths) == 0 {
 		return failure.Wrap(failure.IO, err)

@@ -24,10 +24,8 @@ type service struct {
 func Open(address string) (Sender, error) {
 	parsed, err := url.Parse(address)
 	if err != nil || !known(parsed.Scheme) {
-		return nil, fmt.Errorf(
-			"not the address of a messaging service\nhint: it is one line such as telegram://TOKEN@telegram?chats=NUMBER, and begins with one of %s",
-			strings.Join((&router.ServiceRouter{}).ListServices(), ", "),
-		)
+		return nil, fmt.Errorf("not the address of a messaging service\nhint: it is one line such as "+
+			"telegram://TOKEN@telegram?chats=NUMBER, and begins with one of %s", strings.Join((&router.ServiceRouter{}).ListServices(), ", "))
 	}
 	s := &service{secrets: secretParts(address, parsed)}
 	services := &router.ServiceRouter{}

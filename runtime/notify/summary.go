@@ -87,15 +87,8 @@ func (t *Tally) Summary(s *engine.Status) string {
 	}
 	for i := range s.Strategies {
 		t := &s.Strategies[i]
-		fmt.Fprintf(
-			&text,
-			"\n%s %s: %s %s, %s USDT so far",
-			t.Name,
-			t.State,
-			t.Symbol.QuantityDecimal(t.Position),
-			t.Symbol.Name,
-			t.Realized.Decimal().Round(2),
-		)
+		fmt.Fprintf(&text, "\n%s %s: %s %s, %s USDT so far", t.Name, t.State, t.Symbol.QuantityDecimal(t.Position), t.Symbol.Name,
+			t.Realized.Decimal().Round(2))
 	}
 	return text.String()
 }

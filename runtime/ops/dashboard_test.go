@@ -63,15 +63,8 @@ func TestEveryExpressionOfTheDashboardIsParsed(t *testing.T) {
 		expression := strings.NewReplacer("$__rate_interval", "5m", "\n", " ").Replace(q.Expression)
 		fmt.Fprintf(&b, "      - record: dashboard:expression:%d\n        expr: %s\n", i, quoted(expression))
 	}
-	if have := promtool(
-		t,
-		"check",
-		"rules",
-		write(t, "dashboard.yml", b.String()),
-	); !strings.Contains(
-		have,
-		fmt.Sprint(len(queries), " rules found"),
-	) {
+	if have := promtool(t, "check", "rules", write(t, "dashboard.yml", b.String())); !strings.Contains(have,
+		fmt.Sprint(len(queries), " rules found")) {
 		t.Errorf("want %d rules, have %s", len(queries), have)
 	}
 }

@@ -127,11 +127,7 @@ func NewMetrics(mode string, build Build) *Metrics {
 	m.accountFamilies()
 	m.notifications = m.counter("botd_notifications_total", "Notices sent.", "channel", "result")
 	m.signals = m.counter("botd_signals_total", "Signals, by outcome.", "result")
-	m.telegram = m.counter(
-		"botd_telegram_messages_total",
-		"Messages from Telegram, by outcome, and replies that could not be sent.",
-		"result",
-	)
+	m.telegram = m.counter("botd_telegram_messages_total", "Messages from Telegram, by outcome, and replies that could not be sent.", "result")
 	m.recorded = m.counter("botd_recorded_rows_total", "Polled candles and funding rates, stored for backtests or lost.", "result")
 	m.Recorded(0, 0)
 	m.ready.WithLabelValues()
@@ -149,12 +145,8 @@ func (m *Metrics) exchangeFamilies() {
 	m.errorCodes = m.counter("botd_exchange_error_codes_total", "Error codes in exchange replies; unknown codes count as other.", "market", "code")
 	m.clockOffset = m.gauge("botd_exchange_clock_offset_seconds", "Server time minus local time, halved round trip removed.")
 	m.throttle = m.counter("botd_exchange_throttle_wait_seconds_total", "Time requests waited for the local rate limiter.", "market", "class")
-	m.backoff = m.gauge(
-		"botd_exchange_backoff_until_timestamp_seconds",
-		"Time before which no request of the class is sent; 0 when none.",
-		"market",
-		"class",
-	)
+	m.backoff = m.gauge("botd_exchange_backoff_until_timestamp_seconds", "Time before which no request of the class is sent; 0 when none.", "market",
+		"class")
 	m.polls = m.counter("botd_market_polls_total", "Market-data polls.", "market", "kind", "result")
 	m.marketUpdate = m.gauge("botd_market_last_update_timestamp_seconds", "Exchange time of the newest datum held.", "market", "symbol", "kind")
 	m.candleLag = m.histogram("botd_market_candle_lag_seconds", "Candle close to candle in hand.", settleBuckets, "market")
@@ -200,12 +192,8 @@ func (m *Metrics) orderFamilies() {
 	m.settleSeconds = m.histogram("botd_order_settle_duration_seconds", "Send to first fetched state.", settleBuckets, "market")
 	m.fills = m.counter("botd_fills_total", "Fills recorded.", "market", "strategy", "side")
 	m.fillNotional = m.counter("botd_fill_notional_usdt_total", "Value filled.", "market", "strategy")
-	m.slippage = m.histogram(
-		"botd_fill_slippage_ratio",
-		"Fill price against decision price, signed so that positive is worse.",
-		slippageBuckets,
-		"market",
-	)
+	m.slippage = m.histogram("botd_fill_slippage_ratio", "Fill price against decision price, signed so that positive is worse.", slippageBuckets,
+		"market")
 	m.rounds = m.counter("botd_reconcile_runs_total", "Reconciler passes.", "market", "result")
 	m.roundSeconds = m.histogram("botd_reconcile_duration_seconds", "Time of one pass.", requestBuckets, "market")
 	m.roundSuccess = m.gauge("botd_reconcile_last_success_timestamp_seconds", "Time of the last complete pass.", "market")
@@ -232,20 +220,12 @@ func (m *Metrics) accountFamilies() {
 	m.assets = m.gauge("botd_account_asset_quantity", "Spot wallet amounts of configured assets.", "asset", "field")
 	m.realized = m.gauge("botd_strategy_realized_pnl_usdt", "Realised profit since the strategy began, fees and funding included.", "strategy")
 	m.fees = m.counter("botd_strategy_fees_usdt_total", "Fees paid.", "strategy")
-	m.unexplained = m.gauge(
-		"botd_ledger_unexplained",
-		"Change of a wallet that fills, fees and funding do not explain.",
-		"market",
-		"asset",
-	)
+	m.unexplained = m.gauge("botd_ledger_unexplained", "Change of a wallet that fills, fees and funding do not explain.", "market", "asset")
 	m.unexplained.WithLabelValues("futures", "USDT")
 	m.positionValue = m.gauge("botd_position_notional_usdt", "Signed value of the open position.", "symbol")
 	m.positionPNL = m.gauge("botd_position_unrealized_pnl_usdt", "Unrealised profit of the open position.", "symbol")
-	m.liquidation = m.gauge(
-		"botd_position_liquidation_distance_ratio",
-		"Distance from the last price to the liquidation price over the last price.",
-		"symbol",
-	)
+	m.liquidation = m.gauge("botd_position_liquidation_distance_ratio", "Distance from the last price to the liquidation price over the last price.",
+		"symbol")
 	m.unprotectedSeconds = m.counter("botd_position_unprotected_seconds_total", "Time positions lacked a stop that their strategy's plan has.", "symbol")
 	m.unprotectedSince = m.gauge("botd_position_unprotected_since_timestamp_seconds",
 		"Since when the position lacks the stop its strategy desires; 0 while it has one.", "symbol")

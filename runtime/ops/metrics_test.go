@@ -59,14 +59,11 @@ func running(t *testing.T) *engine.Status {
 				Position:   20,
 				EntryPrice: enginetest.Amount(t, "50000"),
 				Last:       enginetest.Price(t, bitcoin, "50100"),
-				LiqPrice: enginetest.Amount(
-					t,
-					"45090",
-				),
-				LastMS:   1_700_000_099_500,
-				CandleMS: 1_700_000_040_000,
-				TickMS:   1_700_000_040_000,
-				NextMS:   1_700_000_102_000,
+				LiqPrice:   enginetest.Amount(t, "45090"),
+				LastMS:     1_700_000_099_500,
+				CandleMS:   1_700_000_040_000,
+				TickMS:     1_700_000_040_000,
+				NextMS:     1_700_000_102_000,
 			},
 			{
 				Name:     "hold",
@@ -180,10 +177,8 @@ func TestSeriesDoNotGrowWithWhatComesFromOutside(t *testing.T) {
 	}
 	status := running(t)
 	for i := range 10_000 { // and a status no configuration can have
-		status.Strategies = append(
-			status.Strategies,
-			engine.StrategyStatus{Name: fmt.Sprint("FAKE", i), Symbol: newSymbol(exchange.Futures, fmt.Sprint("FAKE", i, "-USDT"))},
-		)
+		status.Strategies = append(status.Strategies, engine.StrategyStatus{Name: fmt.Sprint("FAKE", i),
+			Symbol: newSymbol(exchange.Futures, fmt.Sprint("FAKE", i, "-USDT"))})
 	}
 	if have := series(t, m); before != have {
 		t.Errorf("series after 10000 unknown symbols, strategies, rules and codes: want %d, have %d", before, have)
@@ -360,13 +355,8 @@ func TestFamiliesAreTheCatalogues(t *testing.T) {
 		}
 	}
 	if have := len(m.Families()); have != len(families) || have != len(catalogue)+len(beyond) {
-		t.Errorf(
-			"families: want the %d of the catalogue and %d beyond it, have %d registered and %d shown",
-			len(catalogue),
-			len(beyond),
-			have,
-			len(families),
-		)
+		t.Errorf("families: want the %d of the catalogue and %d beyond it, have %d registered and %d shown", len(catalogue), len(beyond), have,
+			len(families))
 	}
 	for name, family := range families {
 		row, listed := catalogue[name]
@@ -386,9 +376,7 @@ func TestFamiliesAreTheCatalogues(t *testing.T) {
 		for _, label := range family.GetMetric()[0].GetLabel() {
 			have = append(have, label.GetName())
 		}
-		if kind := strings.ToLower(
-			family.GetType().String(),
-		); kind != row[1] || family.GetHelp() != row[3] ||
+		if kind := strings.ToLower(family.GetType().String()); kind != row[1] || family.GetHelp() != row[3] ||
 			strings.Join(want, ",") != strings.Join(have, ",") {
 			t.Errorf("%s: want %s %v %q, have %s %v %q", name, row[1], want, row[3], kind, have, family.GetHelp())
 		}

@@ -47,21 +47,11 @@ func TestRulesNameOnlyWhatIsRegistered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if have := Named(
-		`rate(botd_fills_total[5m]) + botd_nonsense + botd_fills_bucket`,
-	); !slices.Equal(
-		have,
-		[]string{"botd_nonsense", "botd_fills_bucket"},
-	) {
+	if have := Named(`rate(botd_fills_total[5m]) + botd_nonsense + botd_fills_bucket`); !slices.Equal(have,
+		[]string{"botd_nonsense", "botd_fills_bucket"}) {
 		t.Errorf("unknown names: want botd_nonsense and botd_fills_bucket, have %v", have)
 	}
-	if pages, tickets := strings.Count(
-		text,
-		"severity: page",
-	), strings.Count(
-		text,
-		"severity: ticket",
-	); pages != 12 || tickets != 11 ||
+	if pages, tickets := strings.Count(text, "severity: page"), strings.Count(text, "severity: ticket"); pages != 12 || tickets != 11 ||
 		len(Recordings()) != 6 {
 		t.Errorf("want 12 alerts that page, 11 tickets and 6 recordings, have %d, %d and %d", pages, tickets, len(Recordings()))
 	}

@@ -48,14 +48,8 @@ type Past struct {
 
 // At is a moment as the journal has it, and what the strategy makes of the candles
 // up to then.
-func At(
-	ctx context.Context,
-	config *configs.Config,
-	c *configs.StrategyConfig,
-	symbol *exchange.Symbol,
-	v *gateway.Public,
-	atMS int64,
-) (*Past, error) {
+func At(ctx context.Context, config *configs.Config, c *configs.StrategyConfig, symbol *exchange.Symbol, v *gateway.Public, atMS int64) (*Past,
+	error) {
 	p, err := pastOf(ctx, config, c, symbol, atMS)
 	if err != nil {
 		return nil, err
@@ -122,13 +116,8 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 		return nil, failure.New(failure.Data, "botd journal verify says more", "replay the journal: %w", err)
 	}
 	if began == 0 || atMS < began {
-		return nil, failure.New(
-			failure.Negative,
-			"name a later time",
-			"the journal knows nothing of %s: it begins at %s",
-			second(atMS),
-			second(began),
-		)
+		return nil, failure.New(failure.Negative, "name a later time", "the journal knows nothing of %s: it begins at %s", second(atMS),
+			second(began))
 	}
 	state, symbolState := book.Strategy(c.Name), book.Symbol(symbol.Key())
 	p.memory = state.Memory()
@@ -274,14 +263,8 @@ func (p *remembered) remade(ctx context.Context, c *configs.StrategyConfig, symb
 
 // candlesUntil are the closed candles before a moment, at least so many where the
 // venue has them.
-func candlesUntil(
-	ctx context.Context,
-	v *gateway.Public,
-	symbol *exchange.Symbol,
-	interval exchange.Interval,
-	atMS int64,
-	least int,
-) (*exchange.Candles, error) {
+func candlesUntil(ctx context.Context, v *gateway.Public, symbol *exchange.Symbol, interval exchange.Interval, atMS int64,
+	least int) (*exchange.Candles, error) {
 	all := &exchange.Candles{Interval: interval}
 	from := interval.OpenOf(atMS) - int64(least)*int64(interval)
 	for range pastPages {

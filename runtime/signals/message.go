@@ -84,9 +84,8 @@ func read(text []byte) (*message, error) {
 	case errors.Is(err, errScalar):
 		return &m, errScalar
 	case err != nil:
-		return &m, errors.New(
-			"the body has a key that is not known: known are token, id, strategy, position, action, size, time, expires, symbol, comment",
-		)
+		return &m, errors.New("the body has a key that is not known: known are token, id, strategy, position, action, size, time, expires, " +
+			"symbol, comment")
 	}
 	return &m, nil
 }
@@ -108,9 +107,7 @@ func (m *message) signal() (*strategy.Signal, error) {
 	action, acts := actions[strings.ToLower(m.Action)]
 	switch {
 	case m.ID == "" || len(m.ID) > maxID:
-		return nil, errors.New(
-			`"id" is missing or longer than 128 bytes: it is what makes a signal count once, as "{{strategy.order.id}} {{timenow}}"`,
-		)
+		return nil, errors.New(`"id" is missing or longer than 128 bytes: it is what makes a signal count once, as "{{strategy.order.id}} {{timenow}}"`)
 	case m.Strategy == "":
 		return nil, errors.New(`"strategy" is missing: the name of a strategy of kind signal`)
 	case m.Position == "" && m.Action == "":

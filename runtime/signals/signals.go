@@ -145,11 +145,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.answer(w, http.StatusTooManyRequests, Answer{Result: Wrong})
 			return
 		}
-		s.answer(
-			w,
-			http.StatusUnauthorized,
-			Answer{Result: Wrong, Detail: `the token is missing or wrong: "token" in the body, or Authorization: Bearer`},
-		)
+		s.answer(w, http.StatusUnauthorized,
+			Answer{Result: Wrong, Detail: `the token is missing or wrong: "token" in the body, or Authorization: Bearer`})
 		return
 	}
 	inbound.Promote(r.Context(), inbound.Viewer)

@@ -253,9 +253,8 @@ func (b *Bundle) Pack(w io.Writer) error {
 	archive := tar.NewWriter(packed)
 	for _, f := range b.Files {
 		text := b.Redact(string(f.text))
-		if err := archive.WriteHeader(
-			&tar.Header{Name: "botd-support/" + f.name, Mode: 0o600, Size: int64(len(text)), ModTime: time.Now()},
-		); err != nil {
+		if err := archive.WriteHeader(&tar.Header{Name: "botd-support/" + f.name, Mode: 0o600, Size: int64(len(text)),
+			ModTime: time.Now()}); err != nil {
 			return err
 		}
 		if _, err := io.WriteString(archive, text); err != nil {

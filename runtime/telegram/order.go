@@ -183,14 +183,8 @@ func degraded(d *view.Degraded) string {
 	if of == "" {
 		of = "account"
 	}
-	return fmt.Sprintf(
-		"%s (%s) since %s UTC: %s. Way out: %s",
-		strings.ToUpper(d.State),
-		of,
-		d.Since.UTC().Format("2006-01-02 15:04:05"),
-		d.Cause,
-		d.WayOut,
-	)
+	return fmt.Sprintf("%s (%s) since %s UTC: %s. Way out: %s", strings.ToUpper(d.State), of, d.Since.UTC().Format("2006-01-02 15:04:05"), d.Cause,
+		d.WayOut)
 }
 
 // status is a short form of GET /api/v1/status.
@@ -210,25 +204,16 @@ func (o *order) status() (string, bool) {
 	}
 	lines := []string{
 		fmt.Sprintf("botd %s %s, up %s: %s", s.Instance, s.Mode, time.Duration(s.UptimeS)*time.Second, state),
-		fmt.Sprintf(
-			"equity %s USDT, today %s (%.2f %%), %d orders, %d unsettled, %d positions",
-			s.Equity,
-			s.Today.Change,
-			100*s.Today.ChangeRatio,
-			s.Open,
-			s.Unsettled,
-			s.Positions,
-		),
+		fmt.Sprintf("equity %s USDT, today %s (%.2f %%), %d orders, %d unsettled, %d positions", s.Equity, s.Today.Change, 100*s.Today.ChangeRatio,
+			s.Open, s.Unsettled, s.Positions),
 	}
 	for i := range s.Degraded {
 		lines = append(lines, degraded(&s.Degraded[i]))
 	}
 	for i := range s.Strategies {
 		r := &s.Strategies[i]
-		lines = append(
-			lines,
-			strings.TrimSpace(fmt.Sprintf("%s %s: %s %s, wants %s, last %s. %s", r.Name, r.State, r.Position, r.Symbol, r.Target, r.Last, r.Why)),
-		)
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s: %s %s, wants %s, last %s. %s", r.Name, r.State, r.Position, r.Symbol, r.Target,
+			r.Last, r.Why)))
 	}
 	return strings.Join(lines, "\n"), true
 }

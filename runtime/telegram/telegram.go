@@ -152,14 +152,8 @@ func (b *Bot) take(ctx context.Context, _ *bot.Bot, update *models.Update) {
 	sent := time.Unix(int64(m.Date), 0)
 	if age := time.Since(sent); age > maxAge || age < -maxAge {
 		b.config.Count(Old)
-		b.answer(
-			user,
-			fmt.Sprintf(
-				"Not obeyed: by this machine's clock your message of %s UTC was sent %s ago. Send it again if you still mean it.",
-				sent.UTC().Format(time.TimeOnly),
-				age.Round(time.Second),
-			),
-		)
+		b.answer(user, fmt.Sprintf("Not obeyed: by this machine's clock your message of %s UTC was sent %s ago. Send it again if you still mean it.",
+			sent.UTC().Format(time.TimeOnly), age.Round(time.Second)))
 		return
 	}
 	limited, cancel := context.WithTimeout(ctx, askWithin)
@@ -252,10 +246,8 @@ func (b *Bot) send(ctx context.Context) {
 			return
 		case r := <-b.replies:
 			limited, cancel := context.WithTimeout(ctx, sendWithin)
-			_, err := client.SendMessage(
-				limited,
-				&bot.SendMessageParams{ChatID: r.chat, Text: r.text, LinkPreviewOptions: &models.LinkPreviewOptions{IsDisabled: &off}},
-			)
+			_, err := client.SendMessage(limited, &bot.SendMessageParams{ChatID: r.chat, Text: r.text,
+				LinkPreviewOptions: &models.LinkPreviewOptions{IsDisabled: &off}})
 			cancel()
 			if err != nil {
 				b.config.Count(Unsent)

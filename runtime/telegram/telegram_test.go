@@ -174,10 +174,8 @@ func TestAnOperatorPausesAtOnceAndGetsAReply(t *testing.T) {
 	}
 	d.fake.write(operator, "/Halt@my_bot CANCEL trend", 0)
 	d.fake.answered(2)
-	d.wantChanges(
-		halting+`{"level":"pause","reason":"asked for on Telegram by user 11"}`,
-		halting+`{"level":"cancel","strategy":"trend","reason":"asked for on Telegram by user 11"}`,
-	)
+	d.wantChanges(halting+`{"level":"pause","reason":"asked for on Telegram by user 11"}`,
+		halting+`{"level":"cancel","strategy":"trend","reason":"asked for on Telegram by user 11"}`)
 	if have := d.story(); !strings.Contains(have, "telegram.command user 11 (operator): pause it all") {
 		t.Errorf("want it logged, have %s", have)
 	}
@@ -194,12 +192,8 @@ func TestQuestionsAreAnsweredShortly(t *testing.T) {
 		}
 	}
 	d.fake.write(viewer, "/positions", 0)
-	if have := d.fake.answered(
-		2,
-	); !strings.Contains(
-		have,
-		"trend futures 0.5 BTC-USDT at 50000, last 50100, unrealized 50, no stop on the exchange",
-	) {
+	if have := d.fake.answered(2); !strings.Contains(have, "trend futures 0.5 BTC-USDT at 50000, last 50100, unrealized 50, no stop on the "+
+		"exchange") {
 		t.Errorf("positions: have %q", have)
 	}
 	for i, text := range []string{"hello", "/halt", "/halt now", "/pause trend please", "/status x", "/confirm", ""} {
@@ -236,9 +230,8 @@ func TestWhoIsNotListedGetsNoAnswer(t *testing.T) {
 	}
 	// A listed user in a group, where others read along; a bot; a message without a sender.
 	now := time.Now().Unix()
-	d.fake.push(
-		fmt.Sprintf(`{"update_id":%%d,"message":{"message_id":7,"date":%d,"text":"/pause","from":{"id":11},"chat":{"id":-500,"type":"group"}}}`, now),
-	)
+	d.fake.push(fmt.Sprintf(`{"update_id":%%d,"message":{"message_id":7,"date":%d,"text":"/pause","from":{"id":11},"chat":{"id":-500,"type":"group"}}}`,
+		now))
 	d.fake.push(
 		fmt.Sprintf(
 			`{"update_id":%%d,"message":{"message_id":7,"date":%d,"text":"/pause","from":{"id":11,"is_bot":true},"chat":{"id":11,"type":"private"}}}`,

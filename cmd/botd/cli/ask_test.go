@@ -116,17 +116,8 @@ func TestEveryQuestionIsAnsweredInEveryForm(t *testing.T) {
 			t.Errorf("%s show %s: want its life, have %s", verb, filled.ClientOrderID, have)
 		}
 	}
-	if have := ask(
-		"orders",
-		"--all",
-		"--strategy",
-		filled.Strategy,
-		"-o",
-		"csv=strategy",
-	); strings.Trim(
-		strings.ReplaceAll(have, filled.Strategy, ""),
-		"\n",
-	) != "strategy" {
+	if have := ask("orders", "--all", "--strategy", filled.Strategy, "-o",
+		"csv=strategy"); strings.Trim(strings.ReplaceAll(have, filled.Strategy, ""), "\n") != "strategy" {
 		t.Errorf("orders of %s: want no others, have %s", filled.Strategy, have)
 	}
 	if have := ask("healthcheck"); have != "ok\n" {
@@ -135,15 +126,7 @@ func TestEveryQuestionIsAnsweredInEveryForm(t *testing.T) {
 	if have := ask("reconcile"); !strings.Contains(have, "the last complete round was") {
 		t.Errorf("reconcile: want the last round, have %s", have)
 	}
-	if have := ask(
-		"logs",
-		"--event",
-		"order.",
-		"-n",
-		"1000",
-		"-o",
-		"jsonl",
-	); !strings.Contains(have, `"event":"order.settled"`) ||
+	if have := ask("logs", "--event", "order.", "-n", "1000", "-o", "jsonl"); !strings.Contains(have, `"event":"order.settled"`) ||
 		strings.Contains(have, "market.candle") {
 		t.Errorf("logs: want those of orders alone, have %s", have)
 	}

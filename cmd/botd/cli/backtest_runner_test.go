@@ -32,10 +32,8 @@ func newRunner(t *testing.T) (*runner.Runner, string) {
 		}
 	}
 	write("configs/botd.yaml", "data_dir: "+filepath.Join(directory, "data")+"\n")
-	write(
-		"configs/strategies/cross.yaml",
-		"name: cross\nstrategy: sma_cross\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1h\nleverage: 2\nsize: {equity: 50%}\nparams: {fast: 5, slow: 40}\n",
-	)
+	write("configs/strategies/cross.yaml", "name: cross\nstrategy: sma_cross\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1h\nleverage: "+
+		"2\nsize: {equity: 50%}\nparams: {fast: 5, slow: 40}\n")
 	write("secret.csv", "open_time_ms,open,high,low,close,volume\n")
 	write("data/candles/notes.txt", "no candles")
 	if err := os.Symlink(filepath.Join(directory, "secret.csv"), filepath.Join(directory, "data/candles/linked.csv")); err != nil {
@@ -82,10 +80,10 @@ func TestTheBacktestRunnerOffersWhatIsConfiguredAndRecorded(t *testing.T) {
 		t.Errorf("want the recorded file alone: no link, no other file; have %+v", c.Files)
 	}
 	if len(c.Strategies) != 1 || c.Strategies[0].Name != "cross" ||
-		!slices.ContainsFunc(
-			c.Strategies[0].Params,
-			func(p api.StrategyParameter) bool { return p.Name == "fast" && p.Value == "5" && p.Help != "" },
-		) {
+		!slices.ContainsFunc(c.Strategies[0].Params, func(p api.StrategyParameter) bool {
+			return p.Name == "fast" && p.Value == "5" &&
+				p.Help != ""
+		}) {
 		t.Errorf("want the strategy with its parameters, have %+v", c.Strategies)
 	}
 }
@@ -204,10 +202,8 @@ func TestTheBacktestRunnerRunsWhatTheCommandLineRuns(t *testing.T) {
 	if !slices.Equal(phases, []string{"reading", "running", "study", "writing"}) {
 		t.Errorf("phases with a study: have %q", phases)
 	}
-	part := readReport(
-		t,
-		run(api.BacktestRequest{Strategy: "cross", File: stored, From: "2024-02-01", To: "2024-02-11", Params: map[string]string{"fast": "8"}}),
-	)
+	part := readReport(t, run(api.BacktestRequest{Strategy: "cross", File: stored, From: "2024-02-01", To: "2024-02-11",
+		Params: map[string]string{"fast": "8"}}))
 	if part.Candles != 240 || !strings.HasPrefix(part.From, "2024-02-01") || !strings.Contains(part.Inputs.Strategies[0].YAML, "fast: 8") {
 		t.Errorf("want ten days with another parameter, have %+v", part)
 	}
@@ -262,12 +258,8 @@ func TestTheBacktestRunnerStopsOnRequest(t *testing.T) {
 	if !errors.Is(err, enough) {
 		t.Errorf("want it ended by its cause, have %v", err)
 	}
-	if err := l.Run(
-		t.Context(),
-		&api.BacktestRequest{Strategy: "cross", File: stored, From: "2030-01-01"},
-		t.TempDir(),
-		func(string, float64) {},
-	); err == nil ||
+	if err := l.Run(t.Context(), &api.BacktestRequest{Strategy: "cross", File: stored, From: "2030-01-01"}, t.TempDir(),
+		func(string, float64) {}); err == nil ||
 		!strings.Contains(err.Error(), "it holds") {
 		t.Errorf("a period without candles: want its contents reported, have %v", err)
 	}

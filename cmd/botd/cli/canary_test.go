@@ -52,29 +52,11 @@ func TestNoCanaryIsInAnySink(t *testing.T) {
 	venue.wait(t, "listens on")
 	for _, c := range []string{"configs", "wrong-secret"} {
 		secret := map[string]string{"configs": "secret", "wrong-secret": "wrong"}[c]
-		p.run(
-			failure.OK,
-			"init",
-			c,
-			"--mode",
-			"live",
-			"--base-url",
-			"http://"+address,
-			"--key-file",
-			"key",
-			"--secret-file",
-			secret,
-			"--strategy",
-			"accumulate",
-			"--strategy",
-			"trend",
-		)
+		p.run(failure.OK, "init", c, "--mode", "live", "--base-url", "http://"+address, "--key-file", "key", "--secret-file", secret, "--strategy",
+			"accumulate", "--strategy", "trend")
 	}
-	p.append(
-		"configs/botd.yaml",
-		"signals: {listen: 127.0.0.1:0, token_file: signal-token}\nnotify: {every: 1s, channels: {desk: {url_file: channel, least: info}}}\n"+
-			"telegram: {token_file: telegram-token, operators: [11], server: 'http://"+refusing(t)+"'}\n",
-	)
+	p.append("configs/botd.yaml", "signals: {listen: 127.0.0.1:0, token_file: signal-token}\nnotify: {every: 1s, channels: {desk: "+
+		"{url_file: channel, least: info}}}\n"+"telegram: {token_file: telegram-token, operators: [11], server: 'http://"+refusing(t)+"'}\n")
 	p.run(failure.Negative, "notify", "test")
 	p.run(failure.Credentials, "run", "-c", "wrong-secret", "--mode", "live", "--listen", "off")
 	p.run(failure.Negative, "doctor", "-c", "wrong-secret")

@@ -39,18 +39,10 @@ func wantGenerated(t *testing.T, name string, want []byte, command string) {
 
 func TestTheConfigurationReferenceIsWhatTheCodeSays(t *testing.T) {
 	t.Parallel()
-	wantGenerated(
-		t,
-		"docs/configuration.md",
-		configs.Reference(connect.Registry()),
-		"go run ./cmd/botd config reference --into docs/configuration.md",
-	)
+	wantGenerated(t, "docs/configuration.md", configs.Reference(connect.Registry()),
+		"go run ./cmd/botd config reference --into docs/configuration.md")
 	var printed, stderr bytes.Buffer
-	if code := execute(
-		[]string{"config", "reference"},
-		&printed,
-		&stderr,
-	); code != failure.OK ||
+	if code := execute([]string{"config", "reference"}, &printed, &stderr); code != failure.OK ||
 		!bytes.Equal(printed.Bytes(), configs.Reference(connect.Registry())) {
 		t.Errorf("botd config reference: want it printed, have exit code %d, %d bytes: %s", code, printed.Len(), stderr.String())
 	}

@@ -164,10 +164,8 @@ func TestKubernetesRunsOneBotdWithoutRights(t *testing.T) {
 	files := at(t, kind("ConfigMap"), "data").(map[string]any)
 	for _, item := range at(t, pod, "volumes", 1, "configMap", "items").([]any) {
 		path := filepath.Join(directory, at(t, item, "path").(string))
-		if err := errors.Join(
-			os.MkdirAll(filepath.Dir(path), 0o700),
-			os.WriteFile(path, []byte(files[at(t, item, "key").(string)].(string)), 0o600),
-		); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(files[at(t, item, "key").(string)].(string)),
+			0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -187,10 +185,7 @@ func TestTheScriptsOfAReleaseAreSound(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, text)
 		}
 	}
-	if build := deployed(
-		t,
-		"build.sh",
-	); !strings.Contains(build, "-trimpath") || !strings.Contains(build, "CGO_ENABLED=0") ||
+	if build := deployed(t, "build.sh"); !strings.Contains(build, "-trimpath") || !strings.Contains(build, "CGO_ENABLED=0") ||
 		!strings.Contains(build, "-buildid=") {
 		t.Errorf("want nothing of the machine in the binary:\n%s", build)
 	}

@@ -338,12 +338,8 @@ func TestEveryCommandTeachesByAnExampleThatHolds(t *testing.T) {
 			continue
 		}
 		if command.Long == "" || command.Example == "" {
-			t.Errorf(
-				"%s --help: want it explained and an example, have %d and %d bytes",
-				command.CommandPath(),
-				len(command.Long),
-				len(command.Example),
-			)
+			t.Errorf("%s --help: want it explained and an example, have %d and %d bytes", command.CommandPath(), len(command.Long),
+				len(command.Example))
 		}
 		own := false
 		for _, line := range strings.Split(command.Example, "\n") {

@@ -241,9 +241,7 @@ func TestWhatKeepsTheExchangeFromStartingHasItsExitCode(t *testing.T) {
 	} {
 		arguments := append([]string{"exchange", "--listen", "127.0.0.1:0"}, c.arguments...)
 		output, err := exec.Command("botd", arguments...).CombinedOutput()
-		if have := fmt.Sprint(
-			err,
-		); have != fmt.Sprint("exit status ", c.code) || !strings.Contains(string(output), c.text) ||
+		if have := fmt.Sprint(err); have != fmt.Sprint("exit status ", c.code) || !strings.Contains(string(output), c.text) ||
 			strings.Contains(string(output), "hush") {
 			t.Errorf("%v: want exit %d and %q, have %s and %s", c.arguments, c.code, c.text, have, output)
 		}

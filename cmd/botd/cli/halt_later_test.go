@@ -91,10 +91,8 @@ func TestAHaltLeftBesideARunningDaemonIsCarriedOut(t *testing.T) {
 	_, log := p.start("daemon", "run", "--listen", "off", "--log-format", "json")
 	log.wait(t, `"position.changed"`)
 	directory := filepath.Join(p.directory, "data/demo")
-	if _, err := haltfile.Write(
-		directory,
-		haltfile.Halt{AtMS: 2, By: "somebody", Level: record.LevelFlatten, Reason: "the socket is gone", Strategy: "accumulate"},
-	); err != nil {
+	if _, err := haltfile.Write(directory, haltfile.Halt{AtMS: 2, By: "somebody", Level: record.LevelFlatten, Reason: "the socket is gone",
+		Strategy: "accumulate"}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the halt in the journal", func() bool {

@@ -19,11 +19,8 @@ func TestEveryBuiltInStrategyHasAnExampleThatTrades(t *testing.T) {
 	t.Parallel()
 	candles := filepath.Join(t.TempDir(), "candles.csv")
 	var stdout, stderr bytes.Buffer
-	if code := execute(
-		[]string{"data", "generate", "--symbol", "ETH-USDT", "--interval", "1h", "--candles", "2000", "--seed", "5", "--out", candles},
-		&stdout,
-		&stderr,
-	); code != failure.OK {
+	if code := execute([]string{"data", "generate", "--symbol", "ETH-USDT", "--interval", "1h", "--candles", "2000", "--seed", "5", "--out", candles},
+		&stdout, &stderr); code != failure.OK {
 		t.Fatalf("exit %d: %s", code, stderr.String())
 	}
 	files, err := filepath.Glob(filepath.Join("..", "..", "..", "configs", "library", "*.yaml"))

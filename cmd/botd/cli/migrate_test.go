@@ -19,18 +19,13 @@ import (
 // oldJournal writes a journal as a botd of schema 1 left it.
 func oldJournal(t *testing.T, path string) {
 	t.Helper()
-	store, err := journal.Open(
-		t.Context(),
-		path,
-		journal.Binding{Mode: "demo", URL: "embedded", KeyFingerprint: gateway.Fingerprint(gateway.DemoAccount), Instance: "main"},
-	)
+	store, err := journal.Open(t.Context(), path, journal.Binding{Mode: "demo", URL: "embedded",
+		KeyFingerprint: gateway.Fingerprint(gateway.DemoAccount), Instance: "main"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Append(
-		t.Context(),
-		[]record.Record{{AtMS: 1, Body: record.Boot{Epoch: 1}}, {AtMS: 2, Body: record.Halt{Level: record.LevelPause, Why: "news"}}},
-	); err != nil {
+	if err := store.Append(t.Context(), []record.Record{{AtMS: 1, Body: record.Boot{Epoch: 1}},
+		{AtMS: 2, Body: record.Halt{Level: record.LevelPause, Why: "news"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := store.Close(); err != nil {

@@ -38,13 +38,7 @@ func TestAStrategyInAModuleOfItsOwnBuildsAndTrades(t *testing.T) {
 	if output := run("test", "-v", "."); !strings.Contains(output, "fills, final equity") {
 		t.Errorf("want its test to trade, have %s", output)
 	}
-	if output := run(
-		"run",
-		".",
-		"strategy",
-		"show",
-		"my_idea",
-	); !strings.Contains(output, "long while a fast average is above a slow one") ||
+	if output := run("run", ".", "strategy", "show", "my_idea"); !strings.Contains(output, "long while a fast average is above a slow one") ||
 		!strings.Contains(output, "candles of the slow average") {
 		t.Errorf("want it shown as one of botd's, have %s", output)
 	}

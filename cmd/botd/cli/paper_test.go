@@ -84,17 +84,10 @@ func TestAHangingVenueIsShownEverywhere(t *testing.T) {
 	directory := t.TempDir()
 	binary := self(t)
 	address, venue := startVenueProcess(t, binary)
-	write(
-		t,
-		filepath.Join(directory, "configs", "botd.yaml"),
-		fmt.Sprintf("mode: paper\nexchange: {base_url: %q}\npaper: {poll: 200ms, max_age: 2s}\n", address),
-	)
-	write(
-		t,
-		filepath.Join(directory, "configs", "strategies", "hold.yaml"),
-		"name: hold\nstrategy: twap\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1m\nschedule: \"@every 1s\"\nparams: {side: buy, "+
-			"quantity: 0.01, slices: 1, every: 1s}\n",
-	)
+	write(t, filepath.Join(directory, "configs", "botd.yaml"), fmt.Sprintf("mode: paper\nexchange: {base_url: %q}\npaper: {poll: 200ms, "+
+		"max_age: 2s}\n", address))
+	write(t, filepath.Join(directory, "configs", "strategies", "hold.yaml"), "name: hold\nstrategy: twap\nmarket: futures\nsymbol: "+
+		"BTC-USDT\ninterval: 1m\nschedule: \"@every 1s\"\nparams: {side: buy, "+"quantity: 0.01, slices: 1, every: 1s}\n")
 	daemon := start(t, binary, directory, "--mode", "paper")
 	daemon.until(t, "position.changed")
 	shown := func(verb ...string) string {
@@ -122,11 +115,7 @@ func TestAHangingVenueIsShownEverywhere(t *testing.T) {
 			t.Errorf("status: want %q, have %s", want, have)
 		}
 	}
-	if _, text := askSocket(
-		t,
-		directory,
-		"/metrics",
-	); !strings.Contains(text, `botd_trading_halted{reason="stale"} 1`) ||
+	if _, text := askSocket(t, directory, "/metrics"); !strings.Contains(text, `botd_trading_halted{reason="stale"} 1`) ||
 		!strings.Contains(text, "botd_ready 0") {
 		t.Errorf("metrics: want the state")
 	}

@@ -64,17 +64,9 @@ func (p *place) live(directory, account, address, more string) {
 	p.t.Helper()
 	p.file("key", account, 0o600)
 	p.file("secret", "a secret", 0o600)
-	p.file(
-		directory+"/botd.yaml",
-		fmt.Sprintf(
-			"mode: live\nexchange: {base_url: 'http://%s', key_file: %q, secret_file: %q, settle: {window: 5s, visibility: 1s, staleness: 500ms}}\n%s\n",
-			address,
-			filepath.Join(p.directory, "key"),
-			filepath.Join(p.directory, "secret"),
-			more,
-		),
-		0o600,
-	)
+	p.file(directory+"/botd.yaml", fmt.Sprintf("mode: live\nexchange: {base_url: 'http://%s', key_file: %q, secret_file: %q, settle: "+
+		"{window: 5s, visibility: 1s, "+"staleness: 500ms}}\n%s\n", address, filepath.Join(p.directory, "key"),
+		filepath.Join(p.directory, "secret"), more), 0o600)
 }
 
 // venue starts the exchange with an account, and waits until it answers.

@@ -190,13 +190,8 @@ func (n *newcomer) ask(e example, arguments []string) {
 		select {
 		case <-again.C:
 		case <-late:
-			n.t.Errorf(
-				"%s: %v\nwant (numbers do not count, ... stands for anything)\n%s\nhave\n%s",
-				e.place,
-				e.command,
-				strings.Join(e.output, "\n"),
-				have,
-			)
+			n.t.Errorf("%s: %v\nwant (numbers do not count, ... stands for anything)\n%s\nhave\n%s", e.place, e.command, strings.Join(e.output, "\n"),
+				have)
 			return
 		}
 	}

@@ -178,23 +178,13 @@ func TestAManualTradeIsQuarantinedShownAndResolved(t *testing.T) {
 			a.want(1, []string{"not quarantined"}, "resolve", "BTC-USDT", c.decision, "--reason", "x")
 			a.trade(exchange.Buy, "0.02", false)
 			daemon.until(t, "symbol.quarantined")
-			a.want(
-				0,
-				[]string{"quarantined since", "position on the exchange 0.07; explained by botd's fills 0.05", "explained by nothing 0.02", c.change},
-				"resolve",
-				"BTC-USDT",
-			)
+			a.want(0, []string{"quarantined since", "position on the exchange 0.07; explained by botd's fills 0.05", "explained by nothing 0.02",
+				c.change}, "resolve", "BTC-USDT")
 			a.want(0, []string{"QUARANTINED", "botd resolve BTC-USDT"}, "status")
 			a.want(64, []string{"needs --reason"}, "resolve", "BTC-USDT", c.decision)
 			a.want(0, []string{"nothing was changed"}, "resolve", "BTC-USDT", c.decision, "--dry-run")
 			var listed struct{ Items []view.Quarantine }
-			if text := a.want(
-				0,
-				nil,
-				"resolve",
-				"-o",
-				"json",
-			); json.Unmarshal([]byte(text), &listed) != nil || len(listed.Items) != 1 ||
+			if text := a.want(0, nil, "resolve", "-o", "json"); json.Unmarshal([]byte(text), &listed) != nil || len(listed.Items) != 1 ||
 				listed.Items[0].Difference != "0.02" {
 				t.Errorf("want it in JSON still, have %s", text)
 			}
@@ -249,17 +239,8 @@ func TestTheKillSwitchOfARunningDaemon(t *testing.T) {
 	a.want(0, []string{"would send", "close by SELL MARKET 0.05 on futures BTC-USDT"}, "halt", "--level", "flatten", "--dry-run")
 	a.settles("0.05")
 	a.fail("POST /fhapi/v1/order", "POST /fhapi/v1/positions/open")
-	a.want(
-		failure.Temporary,
-		[]string{"close by SELL MARKET 0.05", "halted: flatten (news). Re-arm with: botd rearm", "the exchange fails", "it stays in force"},
-		"halt",
-		"--level",
-		"flatten",
-		"--reason",
-		"news",
-		"--wait",
-		"12s",
-	)
+	a.want(failure.Temporary, []string{"close by SELL MARKET 0.05", "halted: flatten (news). Re-arm with: botd rearm", "the exchange fails",
+		"it stays in force"}, "halt", "--level", "flatten", "--reason", "news", "--wait", "12s")
 	a.want(0, []string{"under way: to close: futures BTC-USDT 0.05"}, "status")
 	a.fail()
 	a.want(0, []string{"done"}, "halt", "--level", "flatten", "--reason", "news", "--wait", "30s") // it goes on, and a second one changes nothing

@@ -60,14 +60,8 @@ func (m *messenger) write(user int, text string) {
 	defer m.mu.Unlock()
 	m.messages = append(
 		m.messages,
-		fmt.Sprintf(
-			`{"update_id":%d,"message":{"message_id":1,"date":%d,"text":%q,"from":{"id":%d},"chat":{"id":%d,"type":"private"}}}`,
-			len(m.messages)+1,
-			time.Now().Unix(),
-			text,
-			user,
-			user,
-		),
+		fmt.Sprintf(`{"update_id":%d,"message":{"message_id":1,"date":%d,"text":%q,"from":{"id":%d},"chat":{"id":%d,"type":"private"}}}`,
+			len(m.messages)+1, time.Now().Unix(), text, user, user),
 	)
 }
 
@@ -85,16 +79,10 @@ func TestAPauseByTelegramIsAuditedAndNotRepeatedByARestart(t *testing.T) {
 	directory, telegram := t.TempDir(), newMessenger(t)
 	binary := self(t)
 	write(t, filepath.Join(directory, "telegram-token"), canaryTelegram)
-	write(
-		t,
-		filepath.Join(directory, "configs", "botd.yaml"),
-		fmt.Sprintf("mode: demo\ntelegram: {token_file: telegram-token, operators: [11], viewers: [22], server: %q}\n", telegram.address),
-	)
-	write(
-		t,
-		filepath.Join(directory, "configs", "strategies", "hold.yaml"),
-		"name: hold\nstrategy: buy_and_hold\nmarket: spot\nsymbol: SOL-USDT\ninterval: 1m\nsize: {quote: 100}\n",
-	)
+	write(t, filepath.Join(directory, "configs", "botd.yaml"), fmt.Sprintf("mode: demo\ntelegram: {token_file: telegram-token, operators: "+
+		"[11], viewers: [22], server: %q}\n", telegram.address))
+	write(t, filepath.Join(directory, "configs", "strategies", "hold.yaml"), "name: hold\nstrategy: buy_and_hold\nmarket: spot\nsymbol: "+
+		"SOL-USDT\ninterval: 1m\nsize: {quote: 100}\n")
 	run := func(verb ...string) string {
 		t.Helper()
 		command := exec.Command(binary, verb...)

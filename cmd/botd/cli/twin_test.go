@@ -106,11 +106,8 @@ func (w *twins) filled() (n int) {
 // price moves the market.
 func (w *twins) price(to string) {
 	w.t.Helper()
-	moved, err := http.Post(
-		"http://"+w.address+"/control/v1/price",
-		"application/json",
-		strings.NewReader(`{"market": "futures", "symbol": "ETH-USDT", "price": "`+to+`"}`),
-	)
+	moved, err := http.Post("http://"+w.address+"/control/v1/price", "application/json",
+		strings.NewReader(`{"market": "futures", "symbol": "ETH-USDT", "price": "`+to+`"}`))
 	if err != nil || moved.StatusCode != http.StatusOK {
 		w.t.Fatalf("move the price: %v, %v", moved, err)
 	}

@@ -120,12 +120,8 @@ func call[P, R any](v *tab, command cdp.Command[P, R], params P) R {
 
 func (v *tab) show(l viewport) {
 	v.t.Helper()
-	call(
-		v,
-		emulation.SetEmulatedMedia,
-		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.theme},
-			{Name: "prefers-reduced-motion", Value: "reduce"}}},
-	)
+	call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme",
+		Value: l.theme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
 	call(v, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: l.width, Height: l.height, DeviceScaleFactor: 1,
 		Mobile: l.mobile})
 	call(v, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "UTC"})

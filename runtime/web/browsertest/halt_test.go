@@ -184,10 +184,7 @@ func TestOneOrderAndOnePositionManually(t *testing.T) {
 	})
 	v.until("the position is gone", `![...document.querySelectorAll("main h2")].some(h => h.textContent === "BTC-USDT futures")`)
 	v.visit("/audit")
-	v.until(
-		"the audit names both",
-		says+`("/api/v1/orders/`+id+`/cancel") && `+says+`("/api/v1/positions/futures/BTC-USDT/close") && `+says+`("too near")`,
-	)
+	v.until("the audit names both", says+`("/api/v1/orders/`+id+`/cancel") && `+says+`("/api/v1/positions/futures/BTC-USDT/close") && `+says+`("too near")`)
 	v.visit("/intents/" + id)
 	v.until("the order's life cycle names who ended it", says+`("too near")`)
 	v.shoot("light life of a canceled order")

@@ -183,9 +183,7 @@ func TestChartShowsWhatAStrategyLooksAtAndDecides(t *testing.T) { // not in para
 		}
 		v.until(
 			path+" says "+c.says,
-			`[document.body.textContent, ...[...document.querySelectorAll("figure")].map(e => e.ariaLabel)].join().toLowerCase().includes(`+quoted(
-				c.says,
-			)+`)`,
+			`[document.body.textContent, ...[...document.querySelectorAll("figure")].map(e => e.ariaLabel)].join().toLowerCase().includes(`+quoted(c.says)+`)`,
 		)
 		v.until(path+" says why", `["Conditions", "Next tick"].every(text => document.querySelector("[role=tabpanel]").textContent.includes(text))`)
 		if c.name == "large" {
@@ -279,10 +277,8 @@ func TestTroubleIsShown(t *testing.T) {
 			"/risk": "Way out", "/reconcile": "<b>the exchange reports"} {
 			v.visit(path)
 			v.until(path+" says "+says, `document.body.textContent.includes(`+quoted(says)+`)`)
-			v.until(
-				path+" says since when nothing is seen",
-				`/cannot read the exchange since .*No new data of SOL-USDT since .* nothing is accepted/.test(document.getElementById("banners").textContent)`,
-			)
+			v.until(path+" says since when nothing is seen",
+				`/cannot read the exchange since .*No new data of SOL-USDT since .* nothing is accepted/.test(document.getElementById("banners").textContent)`)
 			v.fits(l.name + " " + path)
 			v.accessible("trouble " + l.name + " " + path)
 			v.quiet("trouble " + path)

@@ -71,10 +71,8 @@ func TestHowTheExchangeAnswers(t *testing.T) {
 	v := openBrowser(t).open(d, dark)
 	v.login(d.token("token"))
 	eval[bool](v, `([...document.querySelectorAll("summary")].find(s => s.textContent.startsWith("Exchange responses")).click(), true)`)
-	v.until(
-		"each kind of request is listed",
-		`[...document.querySelectorAll("[aria-label='Exchange responses'] tbody tr")].some(r => /^tickerfutures.*no failures\d+none/.test(r.textContent))`,
-	)
+	v.until("each kind of request is listed",
+		`[...document.querySelectorAll("[aria-label='Exchange responses'] tbody tr")].some(r => /^tickerfutures.*no failures\d+none/.test(r.textContent))`)
 	for _, l := range []viewport{light, phone} {
 		v.show(l)
 		v.fits("answers, " + l.name)

@@ -63,10 +63,8 @@ func TestConnectionLost(t *testing.T) {
 	v.until("it is live again or asks for a login", `location.pathname === "/login" || document.querySelector(".link").textContent.includes("Live")`)
 	v.forget()
 	if eval[string](v, "location.pathname") == "/login" {
-		v.until(
-			"it is said that the session has ended, and where the login returns to",
-			says+`("The session has expired") && `+says+`("return to /.")`,
-		)
+		v.until("it is said that the session has ended, and where the login returns to",
+			says+`("The session has expired") && `+says+`("return to /.")`)
 		v.shoot("session ended")
 		v.accessible("session ended")
 		v.login(d.token("token"))
@@ -143,10 +141,7 @@ func TestShortcuts(t *testing.T) {
 		`document.querySelectorAll("tbody tr").length > 0 && [...document.querySelectorAll("tbody tr")].every(r => r.textContent.includes("SOL"))`)
 	v.visit("/settings")
 	v.do(chromedp.SetValue(chromedp.CSS(".filters label:nth-of-type(4) select"), "off"))
-	eval[bool](
-		v,
-		`(document.querySelector(".filters label:nth-of-type(4) select").dispatchEvent(new Event("change")), document.activeElement.blur(), true)`,
-	)
+	eval[bool](v, `(document.querySelector(".filters label:nth-of-type(4) select").dispatchEvent(new Event("change")), document.activeElement.blur(), true)`)
 	v.typeKeys("gp")
 	if have := eval[string](v, "location.pathname"); have != "/settings" {
 		t.Errorf("want single keys off, but g p went to %s", have)

@@ -124,11 +124,8 @@ func TestBackupAndTestMessages(t *testing.T) {
 	defer service.Close()
 	directory := t.TempDir()
 	for name, address := range map[string]string{"phone": strings.TrimPrefix(service.URL, "http://"), "desk": "127.0.0.1:1"} {
-		if err := os.WriteFile(
-			filepath.Join(directory, name),
-			[]byte("generic://"+address+"/canaryhook?disabletls=yes&template=json"),
-			0o600,
-		); err != nil {
+		if err := os.WriteFile(filepath.Join(directory, name), []byte("generic://"+address+"/canaryhook?disabletls=yes&template=json"),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
