@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	account    = "backtest"
-	progress   = 1 << 12 // candles between two calls of Progress
-	instance   = "bt"
-	random     = "00000" // of client order ids: one start makes them all
-	keptOrders = 5_000   // finished ones that the exchange still tells of: the engine asks at once
-	maxRounds  = 10_000  // at one moment: more is a loop that does not converge
+	account      = "backtest"
+	progress     = 1 << 12 // candles between two calls of Progress
+	instance     = "bt"
+	random       = "00000" // of client order ids: one start makes them all
+	storedOrders = 5_000   // finished orders that the exchange still reports: the engine fetches at once
+	maxRounds    = 10_000  // at one moment: more is a loop that does not converge
 )
 
 // Run runs one backtest. It ends early with the context's error.
@@ -94,7 +94,7 @@ func newVenue(config *Config) (*sim.Exchange, error) {
 			settings.FuturesUSDT = config.Cash
 		}
 	}
-	venue, err := sim.New(sim.Config{Symbols: symbols, StartMS: startMS - 1, OrderDelayMS: config.Costs.LatencyMS, MaxHistory: keptOrders,
+	venue, err := sim.New(sim.Config{Symbols: symbols, StartMS: startMS - 1, OrderDelayMS: config.Costs.LatencyMS, MaxHistory: storedOrders,
 		ReuseLists: true})
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// onlooker notes what it is shown, and wishes nothing.
+// onlooker records what it is shown, and has no target.
 type onlooker struct {
 	t       *testing.T
 	candles *exchange.Candles

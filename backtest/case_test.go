@@ -13,7 +13,7 @@ import (
 	"botd/strategy"
 )
 
-// scripted wishes the target written down for each candle; none leaves it.
+// scripted sets a given target on each candle; none leaves the last one.
 type scripted struct {
 	targets []strategy.Target
 	seen    int
@@ -154,7 +154,7 @@ func addUp(t *testing.T, r *backtest.Result, last string) {
 	}
 }
 
-func TestALongAndAShortByHand(t *testing.T) {
+func TestALongAndAShortWorkedOut(t *testing.T) {
 	t.Parallel()
 	symbol := symbol(t, exchange.Futures, "0.1", "0.001")
 	recorded := candlesOf(t, symbol, exchange.Hour1, midnight, `
@@ -164,7 +164,7 @@ func TestALongAndAShortByHand(t *testing.T) {
 		120 121 118 119
 		115 116 104 105
 		100 101  99 100`)
-	// Wished on closes 1, 3 and 5: bought at 100, turned at 120, closed at 100.
+	// Targets on closes 1, 3 and 5: bought at 100, turned at 120, closed at 100.
 	result := mustRun(t, caseConfig(recorded, &scripted{targets: hold(t, symbol, "10 . -10 . 0 .")}))
 	if result.Fills != 4 || result.RoundTrips != 2 || result.Wins != 2 || result.OpenPosition != nil {
 		t.Fatalf("want 4 fills, 2 trips, 2 won, nothing open; have %+v", result)
@@ -186,7 +186,7 @@ func TestALongAndAShortByHand(t *testing.T) {
 	addUp(t, result, "100")
 }
 
-func TestSpotExitsInPartsByHand(t *testing.T) {
+func TestSpotExitsInPartsWorkedOut(t *testing.T) {
 	t.Parallel()
 	for _, fromQuote := range []bool{false, true} {
 		symbol := symbol(t, exchange.Spot, "0.1", "0.001")

@@ -70,7 +70,7 @@ func total(counts map[string]int) (n int) {
 	return n
 }
 
-// recordWarnings tell what the recorded data lacks.
+// recordWarnings reports what the recorded data lacks.
 func (r *run) recordWarnings(leg *leg, add func(format string, arguments ...any)) {
 	if leg.symbol.Market == exchange.Futures {
 		r.fundingWarnings(leg, add)
@@ -88,9 +88,9 @@ func (r *run) recordWarnings(leg *leg, add func(format string, arguments ...any)
 		add("%s", line)
 	}
 	if detail := leg.config.Detail; detail != nil {
-		bare, odd := detailOf(leg.candles, detail.Candles)
-		if bare > 0 {
-			add("%d of %d candles have no complete detail: their path is guessed", bare, leg.candles.Len())
+		uncovered, odd := detailOf(leg.candles, detail.Candles)
+		if uncovered > 0 {
+			add("%d of %d candles have no complete detail: their path is guessed", uncovered, leg.candles.Len())
 		}
 		if odd > 0 {
 			add("%d candles are not the sum of their detail: the detail's prices were played between open and close", odd)
@@ -100,7 +100,7 @@ func (r *run) recordWarnings(leg *leg, add func(format string, arguments ...any)
 
 // detailOf counts the candles that a finer series does not cover whole, and those
 // whose low or high it does not have.
-func detailOf(candles, fine *exchange.Candles) (bare, odd int) {
+func detailOf(candles, fine *exchange.Candles) (missing, odd int) {
 	bars, at := int(candles.Interval/fine.Interval), 0
 	for i, openMS := range candles.OpenMS {
 		for at < fine.Len() && fine.OpenMS[at] < openMS {
@@ -108,7 +108,7 @@ func detailOf(candles, fine *exchange.Candles) (bare, odd int) {
 		}
 		last := at + bars - 1
 		if last >= fine.Len() || fine.OpenMS[at] != openMS || fine.CloseMS(last) != candles.CloseMS(i) {
-			bare++
+			missing++
 			continue
 		}
 		low, high := fine.Low[at], fine.High[at]
@@ -119,7 +119,7 @@ func detailOf(candles, fine *exchange.Candles) (bare, odd int) {
 			odd++
 		}
 	}
-	return bare, odd
+	return missing, odd
 }
 
 // fundingWarnings compare the recorded rates with the payments of the run.

@@ -81,7 +81,8 @@ func TestThreeColumnsAreThreeMarketsOfOneRun(t *testing.T) {
 	}
 	same(t, "ideal fees", "0", ideal.TotalFees)
 	same(t, "ideal slippage", "0", ideal.TotalSlippage)
-	for what, want := range map[string][2]string{"twice the slippage, at least 0.05 %": {"slippage 0.05 %", pessimistic.Assumptions[2]}, "a taker's fee": {"maker 0.05 %", pessimistic.Assumptions[0]}} {
+	for what, want := range map[string][2]string{"twice the slippage, at least 0.05 %": {"slippage 0.05 %", pessimistic.Assumptions[2]},
+		"a taker's fee": {"maker 0.05 %", pessimistic.Assumptions[0]}} {
 		if !strings.Contains(want[1], want[0]) {
 			t.Errorf("%s: have %q", what, want[1])
 		}
@@ -165,7 +166,8 @@ func TestTheWorstPathMakesTheStopComeFirst(t *testing.T) {
 		100 100 100 100
 		100 112  88  99
 		100 100 100 100`)
-	for path, want := range map[sim.PathOrder]string{sim.Worst: "stop_loss", sim.Best: "take_profit", sim.ByDirection: "take_profit", sim.LowFirst: "stop_loss"} {
+	for path, want := range map[sim.PathOrder]string{sim.Worst: "stop_loss", sim.Best: "take_profit", sim.ByDirection: "take_profit",
+		sim.LowFirst: "stop_loss"} {
 		config := caseConfig(recorded, &scripted{targets: hold(t, symbol, "10 . . .")})
 		config.Legs[0].Strategy.Protection = strategy.Protection{
 			Set:        true,
@@ -224,7 +226,7 @@ func TestFinerCandlesDecideWhatTheCoarseOnesCanNot(t *testing.T) {
 	}
 }
 
-func TestExcursionsByHand(t *testing.T) {
+func TestExcursionsWorkedOut(t *testing.T) {
 	t.Parallel()
 	symbol := symbol(t, exchange.Futures, "0.1", "0.001")
 	recorded := candlesOf(t, symbol, exchange.Hour1, midnight, `

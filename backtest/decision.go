@@ -41,11 +41,11 @@ func decide(ctx context.Context, config Config) ([]decision, error) {
 	return all, r.loop(ctx)
 }
 
-// repeatable tells whether every leg can make its strategy anew.
+// repeatable reports whether every leg can make its strategy again.
 func (c *Config) repeatable() error {
 	for i := range c.Legs {
 		if c.Legs[i].Make == nil {
-			return fmt.Errorf("strategy %s can not be made anew", c.Legs[i].Strategy.Name)
+			return fmt.Errorf("strategy %s cannot be made again", c.Legs[i].Strategy.Name)
 		}
 	}
 	return nil
@@ -72,7 +72,7 @@ func (c Config) between(fromMS, toMS int64) Config {
 }
 
 // Within returns the configuration over the candles from a time on and before another
-// one; 0 bounds nothing. What was odd about the files is told still, of holes those
+// one; 0 bounds nothing. Warnings about the files are kept; of gaps, those
 // that lie within.
 func (c Config) Within(fromMS, toMS int64) (Config, error) {
 	if fromMS == 0 && toMS == 0 {
@@ -87,7 +87,7 @@ func (c Config) Within(fromMS, toMS int64) (Config, error) {
 		if i >= len(cut.Legs) || cut.Legs[i].Tape.Symbol != whole.Symbol {
 			n := whole.Candles.Len()
 			if n == 0 {
-				return c, nil // told where the candles are looked at
+				return c, nil // reported where the candles are read
 			}
 			return c, fmt.Errorf("no candle of %s lies there: they are from %s to %s", whole.Symbol.Name,
 				utc(whole.Candles.OpenMS[0]).Format(time.RFC3339), utc(whole.Candles.CloseMS(n-1)).Format(time.RFC3339))
@@ -103,7 +103,7 @@ func (c Config) Within(fromMS, toMS int64) (Config, error) {
 	return cut, nil
 }
 
-// exactly copies candles: what is not among them can not be reached from them.
+// exactly copies candles, so that none outside the range can be reached.
 func exactly(c *exchange.Candles, from, to int) *exchange.Candles {
 	part := c.Slice(from, to)
 	part.OpenMS, part.Open, part.High, part.Low, part.Close = slices.Clone(part.OpenMS), slices.Clone(part.Open), slices.Clone(part.High),
@@ -113,7 +113,7 @@ func exactly(c *exchange.Candles, from, to int) *exchange.Candles {
 	return part
 }
 
-// planText says a plan in words; two plans that wish the same read the same.
+// planText returns a plan in words; equal plans have equal texts.
 func planText(s *exchange.Symbol, p *strategy.Plan) string {
 	var words []string
 	add := func(format string, arguments ...any) { words = append(words, fmt.Sprintf(format, arguments...)) }
@@ -128,7 +128,7 @@ func planText(s *exchange.Symbol, p *strategy.Plan) string {
 	if p.Leverage != 0 {
 		add("leverage %d", p.Leverage)
 	}
-	wishes := func(what string, list []strategy.DesiredOrder, set bool) {
+	orders := func(what string, list []strategy.DesiredOrder, set bool) {
 		if !set {
 			return
 		}
@@ -143,8 +143,8 @@ func planText(s *exchange.Symbol, p *strategy.Plan) string {
 			}
 		}
 	}
-	wishes("orders", p.Orders, p.OrdersSet)
-	wishes("exits", p.Exits, p.ExitsSet)
+	orders("orders", p.Orders, p.OrdersSet)
+	orders("exits", p.Exits, p.ExitsSet)
 	if d := p.Protection; d.Set {
 		add("stop %s %s target %s %s", s.PriceDecimal(d.StopLoss.Price), percent(d.StopLoss.Share), s.PriceDecimal(d.TakeProfit.Price),
 			percent(d.TakeProfit.Share))

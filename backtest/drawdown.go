@@ -2,10 +2,10 @@ package backtest
 
 import "slices"
 
-// worstFalls is how many falls of equity a report tells of.
-const worstFalls = 10
+// worstDrawdowns is how many drawdowns a report lists.
+const worstDrawdowns = 10
 
-// drawdown follows the falls of equity below its peak so far.
+// drawdown follows equity below its peak so far.
 type drawdown struct {
 	fall  // the one under way
 	peak  float64
@@ -48,14 +48,14 @@ func (d *drawdown) keep(f fall) {
 	for at > 0 && d.worst[at-1].depth < f.depth {
 		at--
 	}
-	if at == worstFalls {
+	if at == worstDrawdowns {
 		return
 	}
 	d.worst = slices.Insert(d.worst, at, f)
-	d.worst = d.worst[:min(len(d.worst), worstFalls)]
+	d.worst = d.worst[:min(len(d.worst), worstDrawdowns)]
 }
 
-// end closes the fall under way: it is told, not recovered.
+// end closes the current drawdown: it is reported as not recovered.
 func (d *drawdown) end(atMS int64) {
 	if d.depth == 0 {
 		return

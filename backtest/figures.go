@@ -37,7 +37,7 @@ type MonthRow struct {
 	Equity string   `json:"equity"` // at its end
 }
 
-// shortRun is how long a run is at the most whose hours are told beside its days.
+// shortRun is the longest run whose hours are shown beside its days.
 const shortRun = 60 * 24 * time.Hour
 
 func (r *run) figures(fromMS int64) Figures {
@@ -59,9 +59,9 @@ func (r *run) figures(fromMS int64) Figures {
 		f.Hourly = &hourly
 	}
 	for i := range l.drawdown.worst {
-		f.Falls = append(f.Falls, *l.drawdown.worst[i].told())
+		f.Falls = append(f.Falls, *l.drawdown.worst[i].figure())
 	}
-	f.LongestFall = l.drawdown.long.told()
+	f.LongestFall = l.drawdown.long.figure()
 	r.drags(&f)
 	if years := yearsBetween(fromMS, r.nowMS); years > 0 && l.meanEquity() > 0 {
 		f.Turnover = finite(l.filled.Float() / l.meanEquity() / years)

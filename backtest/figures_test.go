@@ -185,8 +185,8 @@ func TestTheWorstFallsAreListedDeepestFirst(t *testing.T) {
 		d.take(int64(100+2*i), 1000)
 		d.take(int64(101+2*i), 1000-float64(i+1))
 	}
-	if len(d.worst) != worstFalls {
-		t.Errorf("want the %d worst alone, have %d", worstFalls, len(d.worst))
+	if len(d.worst) != worstDrawdowns {
+		t.Errorf("want the %d worst alone, have %d", worstDrawdowns, len(d.worst))
 	}
 }
 

@@ -13,16 +13,16 @@ import (
 	"botd/runtime/engine"
 )
 
-// Funnel is what became of the orders: wanted, refused by rule, placed, done.
+// Funnel counts the outcomes of orders: derived, refused by rule, placed, ended.
 type Funnel struct {
-	Wanted   int         `json:"wanted"`   // intents, each counted once however often it was derived again
-	Refused  []RuleCount `json:"refused"`  // by botd's own rules
-	Placed   int         `json:"placed"`   // sent to the exchange
-	Rejected []RuleCount `json:"rejected"` // by the exchange, at the placement
-	Filled   int         `json:"filled"`
-	Part     int         `json:"part_filled"` // ended after a part was filled
-	Canceled int         `json:"canceled"`    // ended without a fill
-	Waiting  int         `json:"waiting"`     // not ended when the candles did
+	Wanted     int         `json:"wanted"`   // intents, each counted once however often it was derived again
+	Refused    []RuleCount `json:"refused"`  // by botd's own rules
+	Placed     int         `json:"placed"`   // sent to the exchange
+	Rejected   []RuleCount `json:"rejected"` // by the exchange, at the placement
+	Filled     int         `json:"filled"`
+	Part       int         `json:"part_filled"` // ended after a part was filled
+	Canceled   int         `json:"canceled"`    // ended without a fill
+	Unfinished int         `json:"waiting"`     // not ended when the candles did
 }
 
 // RuleCount is how often a rule said no.
@@ -64,7 +64,7 @@ type events struct {
 	levels     []Level
 }
 
-// count takes what the report tells of the facts.
+// count takes the facts that the report shows.
 func (e *events) count(note *engine.Note) {
 	switch fact := note.Fact.(type) {
 	case engine.NoteIntent:
@@ -159,11 +159,11 @@ func (e *events) tagOf(f *sim.Fill) tag {
 	return e.tags[f.OrderID]
 }
 
-// told closes the funnel.
-func (e *events) told() Funnel {
+// closed returns the funnel of a finished run.
+func (e *events) closed() Funnel {
 	f := e.funnel
 	f.Refused, f.Rejected = ranked(e.refused), ranked(e.rejected)
-	f.Waiting = f.Placed - f.Filled - f.Part - f.Canceled - sum(f.Rejected)
+	f.Unfinished = f.Placed - f.Filled - f.Part - f.Canceled - sum(f.Rejected)
 	return f
 }
 

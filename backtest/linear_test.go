@@ -49,8 +49,10 @@ func TestTimeIsLinear(t *testing.T) {
 		name         string
 		small, large func() backtest.Config
 	}{
-		{"candles that trade", func() backtest.Config { return speedConfig(t, few, "10", "50") }, func() backtest.Config { return speedConfig(t, many, "10", "50") }},
-		{"quiet candles", func() backtest.Config { return speedConfig(t, few, "4000", "10000") }, func() backtest.Config { return speedConfig(t, many, "4000", "10000") }},
+		{"candles that trade", func() backtest.Config { return speedConfig(t, few, "10", "50") },
+			func() backtest.Config { return speedConfig(t, many, "10", "50") }},
+		{"quiet candles", func() backtest.Config { return speedConfig(t, few, "4000", "10000") },
+			func() backtest.Config { return speedConfig(t, many, "4000", "10000") }},
 		{"orders at rest", func() backtest.Config { return gridConfig(t, few, 45) }, func() backtest.Config { return gridConfig(t, few, 180) }},
 	} {
 		small, large := least(t, c.small), least(t, c.large)

@@ -73,7 +73,7 @@ func TestAStrategyThatLooksAheadIsFound(t *testing.T) {
 	}
 }
 
-func TestWarmupTellsHowLongTheFirstCandlesMatter(t *testing.T) {
+func TestWarmupReportsHowLongTheFirstCandlesMatter(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 4_000)
 	found, err := backtest.FindWarmup(t.Context(), crossing(t, recorded, exchange.RateOne, strategy.Protection{}, bothWays))
@@ -125,8 +125,8 @@ func TestAReportIsVerifiedByRunningItAgain(t *testing.T) {
 		}
 		return result
 	}
-	kept := run(func(*backtest.Config) {})
-	if v := backtest.Verify(kept, run(func(c *backtest.Config) { c.Version = "another" })); !v.OK || len(v.Checks) != 7 {
+	plain := run(func(*backtest.Config) {})
+	if v := backtest.Verify(plain, run(func(c *backtest.Config) { c.Version = "another" })); !v.OK || len(v.Checks) != 7 {
 		t.Errorf("the same again: want all of 7 checks equal, have %+v", v.Checks)
 	}
 	for what, change := range map[string]func(*backtest.Config){
@@ -134,7 +134,7 @@ func TestAReportIsVerifiedByRunningItAgain(t *testing.T) {
 		"final_equity":  func(c *backtest.Config) { c.Costs.Slippage = 10_000 },
 		"data_sha256":   func(c *backtest.Config) { other := *recorded; other.SHA256 = "e"; c.Legs[0].Tape = &other },
 	} {
-		v := backtest.Verify(kept, run(change))
+		v := backtest.Verify(plain, run(change))
 		found := false
 		for _, check := range v.Checks {
 			found = found || check.What == what && !check.Equal

@@ -75,9 +75,9 @@ func (r *run) loop(ctx context.Context) error {
 	}
 	r.nowMS, r.reach = firstMS, leastStretch
 	r.give(firstMS-1, &engine.EventStart{})
-	for done, told := 0, 0; done < total; {
-		if done >= told {
-			told += progress
+	for done, reported := 0, 0; done < total; {
+		if done >= reported {
+			reported += progress
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}

@@ -93,7 +93,7 @@ func TestWhatADaemonRecordedIsDecidedTheSame(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		const count, past = 240, 63 // at the start no side is wished: one wished before lapses live, and a backtest enters it
+		const count, past = 240, 63 // no target at the start: an earlier one lapses live, and a backtest enters it
 		symbol := symbol(t, exchange.Futures, "0.1", "0.001")
 		startMS := time.Now().UnixMilli() - past*int64(exchange.Minute1)
 		candles := wave(symbol, startMS, count)
@@ -105,17 +105,17 @@ func TestWhatADaemonRecordedIsDecidedTheSame(t *testing.T) {
 		money := runLive(t, symbol, candles, &live, untilMS)
 		recorder.Close()
 
-		kept, err := store.Load(symbol, exchange.Minute1)
+		stored, err := store.Load(symbol, exchange.Minute1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		recorded := story{untilMS: untilMS}
 		result, err := backtest.Run(t.Context(), backtest.Config{Cash: exchange.AmountOf(10_000), Costs: fees(20_000, 50_000), Note: recorded.note,
-			Legs: []backtest.Leg{{Strategy: paritySetting(t, kept.Symbol), Kind: "sma_cross", Tape: kept}}})
+			Legs: []backtest.Leg{{Strategy: paritySetting(t, stored.Symbol), Kind: "sma_cross", Tape: stored}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%d candles, the first %d before the start", kept.Candles.Len(), (time.Now().UnixMilli()-kept.Candles.OpenMS[0])/60_000)
+		t.Logf("%d candles, the first %d before the start", stored.Candles.Len(), (time.Now().UnixMilli()-stored.Candles.OpenMS[0])/60_000)
 		compare(t, &recorded, &live)
 		if have := money.Wallet.String(); have != result.Wallet {
 			t.Errorf("wallet: backtest %s, live %s", result.Wallet, have)
@@ -147,11 +147,11 @@ type noJournal struct{}
 
 func (noJournal) Append(context.Context, []record.Record) error { return nil }
 
-// TestLiveAndBacktestTellTheSameStory runs one strategy over the same candles
+// TestLiveAndBacktestRecordTheSameStory runs one strategy over the same candles
 // with the live driver (virtual time, real net/http client and server of the
 // simulated exchange in memory) and in the backtest, and compares every plan,
 // intent, verdict, placement, settlement and the final money.
-func TestLiveAndBacktestTellTheSameStory(t *testing.T) {
+func TestLiveAndBacktestRecordTheSameStory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const count = 240
@@ -188,7 +188,7 @@ func lineAt(lines []string, i int) string {
 }
 
 // runLive drives the live driver until just before the last candle is seen closed.
-func runLive(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, told *story, untilMS int64) sim.Money {
+func runLive(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, live *story, untilMS int64) sim.Money {
 	venue, err := sim.New(sim.Config{Symbols: []*exchange.Symbol{symbol}, StartMS: time.Now().UnixMilli()})
 	if err != nil {
 		t.Fatal(err)
@@ -246,7 +246,7 @@ func runLive(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, t
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Until(time.UnixMilli(untilMS)))
 	defer cancel()
-	driver := runtime.New(runtime.Config{Machine: machine, Venue: client, Journal: noJournal{}, Clock: client, Notes: told.note})
+	driver := runtime.New(runtime.Config{Machine: machine, Venue: client, Journal: noJournal{}, Clock: client, Notes: live.note})
 	if err := driver.Run(ctx); err != nil {
 		t.Fatal(err)
 	}

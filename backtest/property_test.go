@@ -211,13 +211,13 @@ func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
 			held = "-" + held
 		}
 	}
-	for _, truth := range book.Symbols() {
-		same(t, "position by the records", held, config.Legs[0].Tape.Symbol.QuantityDecimal(truth.Known()).String())
+	for _, state := range book.Symbols() {
+		same(t, "position by the records", held, config.Legs[0].Tape.Symbol.QuantityDecimal(state.Known()).String())
 	}
 }
 
 // TestTheLedgerEqualsTheWallet books the account's money as the live engine does:
-// from what the exchange tells alone, it must come to the exchange's own books.
+// from the exchange's reports alone it must arrive at the exchange's own books.
 func TestTheLedgerEqualsTheWallet(t *testing.T) {
 	t.Parallel()
 	for _, w := range weathers {
@@ -249,12 +249,12 @@ func wantBooked(t *testing.T, market exchange.Market, books *ledger.Ledger, resu
 	}
 	if market == exchange.Spot {
 		if len(unexplained) > 0 {
-			t.Errorf("spot tells all: have %+v", unexplained)
+			t.Errorf("spot reports all: have %+v", unexplained)
 		}
 		return
 	}
 	same(t, "wallet", result.Wallet, sums[ledger.Wallet].String())
-	if result.Liquidations > 0 { // the insurance of a bankrupt account is not told
+	if result.Liquidations > 0 { // the insurance of a bankrupt account is not reported
 		return
 	}
 	if len(unexplained) > 0 {

@@ -13,7 +13,7 @@ var rankings = []struct {
 	{"sharpe", func(c *Column) *float64 { return c.Sharpe }},
 	{"profit", func(c *Column) *float64 { return c.Profit }},
 	{"profit_factor", func(c *Column) *float64 { return c.ProfitFactor }},
-	{"drawdown", func(c *Column) *float64 { kept := -c.MaxDrawdown; return &kept }},
+	{"drawdown", func(c *Column) *float64 { negative := -c.MaxDrawdown; return &negative }},
 }
 
 func Rankings() (names []string) {

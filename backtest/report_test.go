@@ -358,14 +358,14 @@ func TestTheReportIsWrittenWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told map[string]any
-	if err := json.Unmarshal(text, &told); err != nil {
+	var fields map[string]any
+	if err := json.Unmarshal(text, &fields); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range strings.Fields(`schema strategy market symbol interval from to candles fills round_trips wins initial_equity final_equity wallet total_fees
-		total_funding max_drawdown_pct sharpe sortino calmar cagr_pct profit_factor expectancy exposure_pct open_position warnings assumptions elapsed_s candles_per_s
-		data_sha256 config_sha256 result_sha256 executions`) {
-		if _, found := told[name]; !found {
+	for _, name := range strings.Fields(`schema strategy market symbol interval from to candles fills round_trips wins initial_equity final_equity
+		wallet total_fees total_funding max_drawdown_pct sharpe sortino calmar cagr_pct profit_factor expectancy exposure_pct open_position
+		warnings assumptions elapsed_s candles_per_s data_sha256 config_sha256 result_sha256 executions`) {
+		if _, found := fields[name]; !found {
 			t.Errorf("report.json has no %s", name)
 		}
 	}
@@ -388,18 +388,19 @@ func TestTheReportIsWrittenWhole(t *testing.T) {
 	}
 	blocked := filepath.Join(directory, "report.json", "below a file")
 	if err := result.WriteDir(blocked); err == nil {
-		t.Error("a directory that can not be made: want an error")
+		t.Error("a directory that cannot be created: want an error")
 	}
 }
 
-func TestTheTableTellsWhatAPersonAsks(t *testing.T) {
+func TestTheTableShowsWhatAPersonAsks(t *testing.T) {
 	t.Parallel()
 	recorded := flatTape(t, exchange.Futures, 6, "100")
 	result := mustRun(t, caseConfig(recorded, &scripted{targets: hold(t, recorded.Symbol, "10 0 -10 . .")}))
 	var plain, coloured bytes.Buffer
 	result.Table(&plain, false)
 	result.Table(&coloured, true)
-	for _, part := range []string{"case", "BTC-USDT", "final equity", "max drawdown", "Sharpe", "round trips", "fees", "funding paid", "still open", "SHORT 10 at 100", "profit %", "-0.03 %", "assumes fees", "warning: no funding", "result " + result.ResultSHA256[:8]} {
+	for _, part := range []string{"case", "BTC-USDT", "final equity", "max drawdown", "Sharpe", "round trips", "fees", "funding paid", "still open",
+		"SHORT 10 at 100", "profit %", "-0.03 %", "assumes fees", "warning: no funding", "result " + result.ResultSHA256[:8]} {
 		if !strings.Contains(plain.String(), part) {
 			t.Errorf("the table lacks %q:\n%s", part, plain.String())
 		}

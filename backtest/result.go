@@ -156,9 +156,11 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 		Interval: r.joined(func(l *leg) string { return l.candles.Interval.String() }),
 		From:     utc(fromMS), To: utc(r.nowMS), Candles: candles, Fills: len(l.fills), RoundTrips: len(l.trips),
 		InitialEquity: l.initial.String(), FinalEquity: l.equity.String(), Wallet: l.wallet.String(), TotalFees: fees.String(), TotalFunding: funding.String(),
-		TotalSlippage: l.slipped.String(), MaxDrawdown: deepest.depth * 100, Drawdown: deepest.told(), Exposure: 100 * float64(l.exposed) / float64(l.slots), YearDays: daysPerYear,
-		Liquidations: l.liquidations, Refusals: total(l.events.refused), Rejections: total(l.events.rejected), Funnel: l.events.told(), BreakEven: r.breakEven(),
-		Elapsed: elapsed.Seconds(), Speed: float64(candles) / max(elapsed.Seconds(), 1e-9), Version: r.config.Version, Inputs: r.config.Inputs,
+		TotalSlippage: l.slipped.String(), MaxDrawdown: deepest.depth * 100, Drawdown: deepest.figure(),
+		Exposure: 100 * float64(l.exposed) / float64(l.slots), YearDays: daysPerYear,
+		Liquidations: l.liquidations, Refusals: total(l.events.refused), Rejections: total(l.events.rejected), Funnel: l.events.closed(),
+		BreakEven: r.breakEven(),
+		Elapsed:   elapsed.Seconds(), Speed: float64(candles) / max(elapsed.Seconds(), 1e-9), Version: r.config.Version, Inputs: r.config.Inputs,
 		DataSHA256: r.dataSHA(), ConfigSHA256: r.config.ConfigSHA256, Warnings: r.warnings(), Assumptions: r.assumptions(),
 		OpenPositions: []*OpenPosition{}, Executions: []Execution{}, Trips: []TripRow{}, curve: l.curve, levels: l.events.levels, days: l.days,
 	}
@@ -205,16 +207,16 @@ func (r *run) dataSHA() string {
 
 func utc(atMS int64) time.Time { return time.UnixMilli(atMS).UTC() }
 
-func (f *fall) told() *Drawdown {
+func (f *fall) figure() *Drawdown {
 	if f.depth == 0 {
 		return nil
 	}
-	told := &Drawdown{Depth: f.depth * 100, Peak: utc(f.fromMS), Trough: utc(f.troughMS)}
+	out := &Drawdown{Depth: f.depth * 100, Peak: utc(f.fromMS), Trough: utc(f.troughMS)}
 	if f.recoveredMS != 0 {
 		at := utc(f.recoveredMS)
-		told.Recovered = &at
+		out.Recovered = &at
 	}
-	return told
+	return out
 }
 
 // identity checks wallet = deposits + realised - funding - fees, to the last

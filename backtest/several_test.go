@@ -113,7 +113,7 @@ func TestSeveralLegsAloneAndTogether(t *testing.T) {
 	}
 }
 
-// TestLegsShareTheMargin: what one holds the other can not use.
+// TestLegsShareTheMargin: what one holds the other cannot use.
 func TestLegsShareTheMargin(t *testing.T) {
 	t.Parallel()
 	rows := "100 100 100 100\n100 100 100 100\n100 100 100 100\n100 100 100 100"

@@ -72,7 +72,7 @@ func gridConfig(t testing.TB, recorded *tape.Tape, orders int) backtest.Config {
 }
 
 // BenchmarkBacktest runs sma_cross over a million candles in memory: candles a
-// second of the whole engine, exchange included. bare is a plain loop over the
+// second of the whole engine, exchange included. plain is a loop over the
 // same columns in float64: what the hardware could do without any of it.
 func BenchmarkBacktest(b *testing.B) {
 	recorded := steps(symbol(b, exchange.Futures, "0.1", "0.001"), 1_000_000)
@@ -106,7 +106,7 @@ func BenchmarkBacktest(b *testing.B) {
 		b.ReportMetric(float64(b.N)*1e6/b.Elapsed().Seconds()/1e6, "Mcandles/s")
 		b.ReportMetric(float64(fills), "fills")
 	})
-	// Nothing is wished: what a candle costs at the least, in nanoseconds.
+	// No target: the minimum cost of a candle, in nanoseconds.
 	b.Run("quiet", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -119,11 +119,11 @@ func BenchmarkBacktest(b *testing.B) {
 		b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/1e6, "ns/candle")
 		b.ReportMetric(float64(b.N)*1e6/b.Elapsed().Seconds()/1e6, "Mcandles/s")
 	})
-	b.Run("bare", func(b *testing.B) { bareLoop(b, recorded.Candles) })
+	b.Run("plain", func(b *testing.B) { plainLoop(b, recorded.Candles) })
 }
 
-// bareLoop is a moving average cross in float64 over columns, and nothing else.
-func bareLoop(b *testing.B, c *exchange.Candles) {
+// plainLoop is a moving average cross in float64 over columns, and nothing else.
+func plainLoop(b *testing.B, c *exchange.Candles) {
 	closes := make([]float64, c.Len())
 	for i := range closes {
 		closes[i] = float64(c.Close[i])

@@ -21,8 +21,8 @@ func TestATrialIsWhatARunAloneMakes(t *testing.T) {
 	one := crossing(t, recorded, exchange.RateOne, strategy.Protection{}, bothWays)
 	other := crossing(t, recorded, exchange.RateOne/4, strategy.Protection{}, bothWays)
 	trials := []backtest.Trial{trialOf("whole", one), trialOf("quarter", other)}
-	told := 0
-	if _, err := backtest.Sweep(t.Context(), one, trials, 0, func(done, _ int) { told = max(told, done) }); err != nil {
+	reported := 0
+	if _, err := backtest.Sweep(t.Context(), one, trials, 0, func(done, _ int) { reported = max(reported, done) }); err != nil {
 		t.Fatal(err)
 	}
 	for i, config := range []backtest.Config{one, other} {
@@ -35,8 +35,8 @@ func TestATrialIsWhatARunAloneMakes(t *testing.T) {
 				trials[i].Unseen)
 		}
 	}
-	if trials[0].Seen.FinalEquity == trials[1].Seen.FinalEquity || told != 2 {
-		t.Errorf("want two different trials, told; have %s twice, %d told", trials[0].Seen.FinalEquity, told)
+	if trials[0].Seen.FinalEquity == trials[1].Seen.FinalEquity || reported != 2 {
+		t.Errorf("want two different trials, reported; have %s twice, %d reported", trials[0].Seen.FinalEquity, reported)
 	}
 }
 

@@ -2,7 +2,7 @@ package backtest
 
 import "testing"
 
-func TestThePaceIsToldInTheUnitThatShowsIt(t *testing.T) {
+func TestThePaceIsShownInAFittingUnit(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		candles float64

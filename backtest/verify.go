@@ -1,6 +1,6 @@
 package backtest
 
-// Verified is a kept report compared with the same run made again.
+// Verified is a saved report compared with a repetition of its run.
 type Verified struct {
 	Schema int     `json:"schema"`
 	OK     bool    `json:"ok"`
@@ -9,35 +9,35 @@ type Verified struct {
 
 // Check is one thing that must be the same.
 type Check struct {
-	What  string `json:"what"`
-	Kept  string `json:"report"`
-	Now   string `json:"now"`
-	Equal bool   `json:"equal"`
+	What   string `json:"what"`
+	Stored string `json:"report"`
+	Now    string `json:"now"`
+	Equal  bool   `json:"equal"`
 }
 
-// Verify compares a kept result with a fresh one of the same inputs: data,
-// configuration, then what came of them, column by column. The program may be
-// another: then equal hashes say that it computes the same.
-func Verify(kept, fresh *Result) *Verified {
+// Verify compares a saved result with a fresh one of the same inputs: data,
+// configuration, then the figures, column by column. The program may be
+// another: then equal hashes show that it computes the same.
+func Verify(stored, fresh *Result) *Verified {
 	v := &Verified{Schema: 1, OK: true}
 	add := func(what, was, is string) {
 		v.Checks = append(v.Checks, Check{what, was, is, was == is})
 		v.OK = v.OK && was == is
 	}
-	add("data_sha256", kept.DataSHA256, fresh.DataSHA256)
-	for i := range min(len(kept.files()), len(fresh.files())) {
-		was, is := kept.files()[i], fresh.files()[i]
+	add("data_sha256", stored.DataSHA256, fresh.DataSHA256)
+	for i := range min(len(stored.files()), len(fresh.files())) {
+		was, is := stored.files()[i], fresh.files()[i]
 		add(was.Path, was.SHA256, is.SHA256)
 	}
-	add("config_sha256", kept.ConfigSHA256, fresh.ConfigSHA256)
-	add("final_equity", kept.FinalEquity, fresh.FinalEquity)
-	add("result_sha256", kept.ResultSHA256, fresh.ResultSHA256)
-	for i := range kept.Columns {
+	add("config_sha256", stored.ConfigSHA256, fresh.ConfigSHA256)
+	add("final_equity", stored.FinalEquity, fresh.FinalEquity)
+	add("result_sha256", stored.ResultSHA256, fresh.ResultSHA256)
+	for i := range stored.Columns {
 		now := ""
 		if i < len(fresh.Columns) {
 			now = fresh.Columns[i].ResultSHA256
 		}
-		add("column "+kept.Columns[i].Name, kept.Columns[i].ResultSHA256, now)
+		add("column "+stored.Columns[i].Name, stored.Columns[i].ResultSHA256, now)
 	}
 	return v
 }

@@ -30,7 +30,7 @@ func Walk(ctx context.Context, config Config, trials []Trial, windows, train int
 	candles := config.Legs[0].Tape.Candles
 	n, parts := candles.Len(), windows+train
 	if windows < 1 || train < 1 || n/parts < 2 {
-		return nil, fmt.Errorf("%d candles can not be cut into %d windows behind %d parts: at least two candles each", n, windows, train)
+		return nil, fmt.Errorf("%d candles cannot be cut into %d windows behind %d parts: at least two candles each", n, windows, train)
 	}
 	openOf := func(part int) int64 {
 		if part == parts {

@@ -17,14 +17,14 @@ func TestAWalkTradesEachPartByWhatThePartsBeforeItChose(t *testing.T) {
 	config := crossing(t, whole, exchange.RateOne, strategy.Protection{}, bothWays)
 	quarter := crossing(t, whole, exchange.RateOne/4, strategy.Protection{}, bothWays)
 	trials := []backtest.Trial{trialOf("whole", config), trialOf("quarter", quarter)}
-	ways, told := 0, 0
+	ways, reported := 0, 0
 	best := func(all []backtest.Trial) *backtest.Trial { // the first, then the second, then the first
 		ways++
 		return &all[(ways-1)%2]
 	}
-	walked, err := backtest.Walk(t.Context(), config, trials, 3, 2, best, func(done, total int) { told = max(told, 100*total+done) })
-	if err != nil || len(walked) != 3 || told != 606 {
-		t.Fatalf("want three windows, and six of six trials told; have %d, %d, %v", len(walked), told, err)
+	walked, err := backtest.Walk(t.Context(), config, trials, 3, 2, best, func(done, total int) { reported = max(reported, 100*total+done) })
+	if err != nil || len(walked) != 3 || reported != 606 {
+		t.Fatalf("want three windows, and six of six trials reported; have %d, %d, %v", len(walked), reported, err)
 	}
 	at := func(part int) int { return 2_003 * part / 5 }
 	run := func(i, from, to int) string {

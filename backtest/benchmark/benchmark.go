@@ -32,7 +32,7 @@ type measured struct {
 	Seconds   float64 `json:"seconds"`
 	Processor float64 `json:"processor_s"`           // of all cores together, the collector of garbage included
 	Speed     float64 `json:"million_candles_per_s"` // by the processor's time
-	Times     float64 `json:"times_as_long"`         // as the bare loop, or the hand-written program
+	Times     float64 `json:"times_as_long"`         // as the plain loop, or the hand-written program
 	Fills     int     `json:"fills,omitempty"`
 	Allocs    uint64  `json:"allocations,omitempty"`
 	Memory    float64 `json:"peak_mb,omitempty"` // of the process
@@ -43,7 +43,7 @@ type Result struct {
 	Candles int        `json:"candles"`
 	CSV     int64      `json:"csv_bytes"`
 	Report  int64      `json:"report_bytes"`
-	Engine  []measured `json:"engine"`  // candles in memory; times the bare loop
+	Engine  []measured `json:"engine"`  // candles in memory; times the plain loop
 	Command []measured `json:"command"` // from the file; times a hand-written parse and loop
 }
 
@@ -51,7 +51,7 @@ type Result struct {
 type Benchmark struct {
 	Ctx           context.Context
 	Candles, Runs int
-	Tell          io.Writer
+	Progress      io.Writer
 	Result        Result
 	recorded      *tape.Tape
 	directory     string
@@ -80,7 +80,7 @@ func machineText() string {
 
 // best runs something several times and keeps the shortest.
 func (b *Benchmark) best(what string, candles int, do func() (fills int, err error)) (measured, error) {
-	fmt.Fprintln(b.Tell, "measuring", what)
+	fmt.Fprintln(b.Progress, "measuring", what)
 	m := measured{What: what, Seconds: math.MaxFloat64, Processor: math.MaxFloat64}
 	for range b.Runs {
 		if b.Ctx.Err() != nil {
@@ -96,7 +96,7 @@ func (b *Benchmark) best(what string, candles int, do func() (fills int, err err
 			return m, fmt.Errorf("%s: %w", what, err)
 		}
 		goruntime.ReadMemStats(&after)
-		if spent == 0 { // not told by this system
+		if spent == 0 { // not reported by this system
 			spent = elapsed
 		}
 		m.Seconds, m.Processor = min(m.Seconds, elapsed), min(m.Processor, spent)
@@ -112,15 +112,15 @@ func (b *Benchmark) engine() error {
 	for i, price := range b.recorded.Candles.Close {
 		opens[i], closes[i] = float64(b.recorded.Candles.Open[i]), float64(price)
 	}
-	bare, err := b.best("bare loop over float64 columns: 200/1000 cross, position, equity, drawdown", b.Candles, func() (int, error) {
-		fills, _ := bareBacktest(opens, closes, 200, 1000)
+	plain, err := b.best("plain loop over float64 columns: 200/1000 cross, position, equity, drawdown", b.Candles, func() (int, error) {
+		fills, _ := plainBacktest(opens, closes, 200, 1000)
 		return fills, nil
 	})
 	if err != nil {
 		return err
 	}
-	bare.Times = 1
-	b.Result.Engine = append(b.Result.Engine, bare)
+	plain.Times = 1
+	b.Result.Engine = append(b.Result.Engine, plain)
 	symbols := 10
 	several := b.several(symbols)
 	for _, c := range []struct {
@@ -128,13 +128,14 @@ func (b *Benchmark) engine() error {
 		candles int
 		config  func() (backtest.Config, error)
 	}{
-		{"quiet: nothing is wished", b.Candles, b.quiet},
+		{"quiet: no target", b.Candles, b.quiet},
 		{"sma_cross 2000/10000", b.Candles, func() (backtest.Config, error) { return b.cross("2000", "10000") }},
 		{"sma_cross 200/1000", b.Candles, func() (backtest.Config, error) { return b.cross("200", "1000") }},
 		{"sma_cross 10/50", b.Candles, func() (backtest.Config, error) { return b.cross("10", "50") }},
 		{"grid, 200 orders at rest, lines 0.1 % apart", b.Candles, func() (backtest.Config, error) { return b.grid(0.001) }},
 		{"grid, 200 orders at rest, lines 1 % apart", b.Candles, func() (backtest.Config, error) { return b.grid(0.01) }},
-		{fmt.Sprintf("sma_cross 200/1000 on %d symbols at once", symbols), several[0].Candles.Len() * symbols, func() (backtest.Config, error) { return b.together(several) }},
+		{fmt.Sprintf("sma_cross 200/1000 on %d symbols at once", symbols), several[0].Candles.Len() * symbols,
+			func() (backtest.Config, error) { return b.together(several) }},
 	} {
 		m, err := b.best(c.what, c.candles, func() (int, error) {
 			config, err := c.config()
@@ -150,16 +151,16 @@ func (b *Benchmark) engine() error {
 		if err != nil {
 			return err
 		}
-		m.Times = bare.Speed / m.Speed
+		m.Times = plain.Speed / m.Speed
 		b.Result.Engine = append(b.Result.Engine, m)
 	}
 	return nil
 }
 
-// bareBacktest is what a backtest is at the least: two averages and their crosses,
+// plainBacktest is the minimum of a backtest: two averages and their crosses,
 // a position taken at the next open, equity at each close, the deepest fall; no
 // exchange, no rules, no fees.
-func bareBacktest(opens, closes []float64, fast, slow int) (fills int, deepest float64) {
+func plainBacktest(opens, closes []float64, fast, slow int) (fills int, deepest float64) {
 	sumFast, sumSlow, above, scale := 0.0, 0.0, false, float64(slow)/float64(fast)
 	cash, held, peak := 1.0, 0.0, 1.0
 	for i, price := range closes {
@@ -192,7 +193,8 @@ func bareBacktest(opens, closes []float64, fast, slow int) (fills int, deepest f
 // command measures whole processes, from the CSV file on.
 func (b *Benchmark) command() error {
 	csv, strategyFile, out := filepath.Join(b.directory, "candles.csv"), filepath.Join(b.directory, "bench.yaml"), filepath.Join(b.directory, "report")
-	if _, err := b.process("writing the candles", false, []string{"data", "generate", "--symbol", "BTC-USDT", "--interval", "1m", "--seed", fmt.Sprint(benchSeed),
+	if _, err := b.process("writing the candles", false, []string{"data", "generate", "--symbol", "BTC-USDT", "--interval", "1m", "--seed",
+		fmt.Sprint(benchSeed),
 		"--from", fmt.Sprint(benchStartMS), "--candles", fmt.Sprint(b.Candles), "--out", csv}); err != nil {
 		return err
 	}
@@ -205,13 +207,13 @@ func (b *Benchmark) command() error {
 	}
 	b.Result.CSV = info.Size()
 	run := []string{"backtest", "run", "-s", strategyFile, "--data", csv}
-	hand := measured{}
+	manual := measured{}
 	for _, c := range []struct {
 		what      string
 		cached    bool
 		arguments []string
 	}{
-		{"a hand-written program: split the lines, ParseFloat, the bare loop", false, []string{"bench", "--hand", csv}},
+		{"a hand-written program: split the lines, ParseFloat, the plain loop", false, []string{"bench", "--hand", csv}},
 		{"botd backtest run --one-column", false, append(run[:len(run):len(run)], "--one-column")},
 		{"the same, candles from the cache", true, append(run[:len(run):len(run)], "--one-column")},
 		{"botd backtest run: ideal, realistic, pessimistic", false, run},
@@ -222,10 +224,10 @@ func (b *Benchmark) command() error {
 		if err != nil {
 			return err
 		}
-		if hand.Processor == 0 {
-			hand = m
+		if manual.Processor == 0 {
+			manual = m
 		}
-		m.Times = m.Seconds / hand.Seconds
+		m.Times = m.Seconds / manual.Seconds
 		b.Result.Command = append(b.Result.Command, m)
 	}
 	page, err := os.Stat(filepath.Join(out, "report.html"))
@@ -238,7 +240,7 @@ func (b *Benchmark) command() error {
 
 // process measures this program run again. The cache is warmed before, or off.
 func (b *Benchmark) process(what string, cached bool, arguments []string) (measured, error) {
-	fmt.Fprintln(b.Tell, "measuring", what)
+	fmt.Fprintln(b.Progress, "measuring", what)
 	m := measured{What: what, Seconds: math.MaxFloat64, Processor: math.MaxFloat64}
 	self, err := os.Executable()
 	if err != nil {
@@ -285,14 +287,15 @@ func (r *Result) write(w io.Writer, render func(table.Writer) string) {
 	fmt.Fprintf(w, "%s; %d one-minute candles, %.1f MB of CSV.\n\n", r.Machine, r.Candles, float64(r.CSV)/1e6)
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"engine, candles in memory", "M candles/s", "bare loop", "fills", "allocations", "wall s", "processor s"})
+	t.AppendHeader(table.Row{"engine, candles in memory", "M candles/s", "plain loop", "fills", "allocations", "wall s", "processor s"})
 	right := []table.ColumnConfig{}
 	for i := 2; i <= 7; i++ {
 		right = append(right, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(right)
 	for _, m := range r.Engine {
-		t.AppendRow(table.Row{m.What, fmt.Sprintf("%.2f", m.Speed), fmt.Sprintf("%.1f x", m.Times), m.Fills, m.Allocs, fmt.Sprintf("%.3f", m.Seconds), fmt.Sprintf("%.3f", m.Processor)})
+		t.AppendRow(table.Row{m.What, fmt.Sprintf("%.2f", m.Speed), fmt.Sprintf("%.1f x", m.Times), m.Fills, m.Allocs, fmt.Sprintf("%.3f", m.Seconds),
+			fmt.Sprintf("%.3f", m.Processor)})
 	}
 	fmt.Fprintf(w, "%s\n\n", render(t))
 	t = table.NewWriter()
@@ -300,7 +303,8 @@ func (r *Result) write(w io.Writer, render func(table.Writer) string) {
 	t.SetColumnConfigs(right)
 	t.AppendHeader(table.Row{"whole command, from the CSV file", "wall s", "hand-written", "processor s", "peak MB", "of the file"})
 	for _, m := range r.Command {
-		t.AppendRow(table.Row{m.What, fmt.Sprintf("%.2f", m.Seconds), fmt.Sprintf("%.2f x", m.Times), fmt.Sprintf("%.2f", m.Processor), fmt.Sprintf("%.0f", m.Memory), fmt.Sprintf("%.2f x", m.Memory*1e6/float64(r.CSV))})
+		t.AppendRow(table.Row{m.What, fmt.Sprintf("%.2f", m.Seconds), fmt.Sprintf("%.2f x", m.Times), fmt.Sprintf("%.2f", m.Processor),
+			fmt.Sprintf("%.0f", m.Memory), fmt.Sprintf("%.2f x", m.Memory*1e6/float64(r.CSV))})
 	}
 	fmt.Fprintf(w, "%s\n\nThe report of that run is one page of %.1f MB.\n", render(t), float64(r.Report)/1e6)
 }
@@ -323,7 +327,8 @@ func (r *Result) Insert(path string) error {
 
 func (b *Benchmark) quiet() (backtest.Config, error) {
 	config := b.costs()
-	config.Legs = []backtest.Leg{{Kind: "idle", Tape: b.recorded, Strategy: engine.StrategyConfig{Name: "idle", Interval: exchange.Minute1, Leverage: 3, Strategy: nothingWished{}}}}
+	config.Legs = []backtest.Leg{{Kind: "idle", Tape: b.recorded, Strategy: engine.StrategyConfig{Name: "idle", Interval: exchange.Minute1,
+		Leverage: 3, Strategy: noTarget{}}}}
 	return config, nil
 }
 
@@ -338,7 +343,8 @@ func (b *Benchmark) leg(recorded *tape.Tape, kind string, size strategy.Size, va
 		return backtest.Leg{}, fmt.Errorf("no strategy %s", kind)
 	}
 	built, err := definition.New(strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Minute1, Size: size}, values)
-	return backtest.Leg{Kind: kind, Tape: recorded, Strategy: engine.StrategyConfig{Name: recorded.Symbol.Name, Interval: exchange.Minute1, Leverage: 3, Size: size, Strategy: built}}, err
+	return backtest.Leg{Kind: kind, Tape: recorded, Strategy: engine.StrategyConfig{Name: recorded.Symbol.Name, Interval: exchange.Minute1,
+		Leverage: 3, Size: size, Strategy: built}}, err
 }
 
 func (b *Benchmark) one(kind string, size strategy.Size, values strategy.Values) (backtest.Config, error) {
@@ -357,7 +363,8 @@ func (b *Benchmark) cross(fast, slow string) (backtest.Config, error) {
 func (b *Benchmark) grid(apart float64) (backtest.Config, error) {
 	first := b.recorded.Symbol.PriceFloat(b.recorded.Candles.Open[0])
 	upper := first * (1 - apart)
-	values := strategy.Values{"upper": fmt.Sprintf("%.1f", upper), "lower": fmt.Sprintf("%.1f", upper*math.Pow(1-apart, 200)), "lines": "201", "orders": "200", "quantity": "0.001", "spacing": "geometric"}
+	values := strategy.Values{"upper": fmt.Sprintf("%.1f", upper), "lower": fmt.Sprintf("%.1f", upper*math.Pow(1-apart, 200)), "lines": "201",
+		"orders": "200", "quantity": "0.001", "spacing": "geometric"}
 	return b.one("grid", strategy.Size{}, values)
 }
 
@@ -375,7 +382,8 @@ func (b *Benchmark) several(symbols int) []*tape.Tape {
 func (b *Benchmark) together(tapes []*tape.Tape) (backtest.Config, error) {
 	config := b.costs()
 	for _, recorded := range tapes {
-		leg, err := b.leg(recorded, "sma_cross", strategy.Size{Quote: exchange.AmountOf(500)}, strategy.Values{"fast": "200", "slow": "1000", "mode": "long_short"})
+		leg, err := b.leg(recorded, "sma_cross", strategy.Size{Quote: exchange.AmountOf(500)},
+			strategy.Values{"fast": "200", "slow": "1000", "mode": "long_short"})
 		if err != nil {
 			return config, err
 		}

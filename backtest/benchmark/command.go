@@ -18,9 +18,9 @@ size: {quote: 5000}
 params: {fast: 500, slow: 2000, mode: long_short}
 `
 
-// HandWritten is what a person would write in an hour: it reads lines, splits them,
+// Plain is what a person would write in an hour: it reads lines, splits them,
 // parses floats, and loops.
-func HandWritten(path string) (fills int, err error) {
+func Plain(path string) (fills int, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return 0, err
@@ -48,7 +48,7 @@ func HandWritten(path string) (fills int, err error) {
 			*column = append(*column, value)
 		}
 	}
-	fills, _ = bareBacktest(opens, closes, 500, 2000)
+	fills, _ = plainBacktest(opens, closes, 500, 2000)
 	if len(times) != len(closes) {
 		return 0, fmt.Errorf("%d times, %d prices", len(times), len(closes))
 	}

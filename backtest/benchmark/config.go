@@ -2,9 +2,9 @@ package benchmark
 
 import "botd/strategy"
 
-// nothingWished wishes nothing.
-type nothingWished struct{}
+// noTarget is a strategy without a target.
+type noTarget struct{}
 
-func (nothingWished) Warmup() int                           { return 0 }
-func (nothingWished) Candle(*strategy.View)                 {}
-func (nothingWished) Decide(*strategy.View, *strategy.Plan) {}
+func (noTarget) Warmup() int                           { return 0 }
+func (noTarget) Candle(*strategy.View)                 {}
+func (noTarget) Decide(*strategy.View, *strategy.Plan) {}

@@ -17,37 +17,38 @@ import (
 
 // Again reads what a report was made of.
 func (b *Files) Again(path string) (*backtest.Result, backtest.Config, error) {
-	var kept backtest.Result
+	var stored backtest.Result
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, backtest.Config{}, tape.Failure(err)
 	}
-	if err := json.Unmarshal(text, &kept); err != nil {
+	if err := json.Unmarshal(text, &stored); err != nil {
 		return nil, backtest.Config{}, failure.New(failure.Data, "give the report.json of botd backtest run --out", "%s: %w", path, err)
 	}
-	if kept.Inputs == nil || len(kept.Inputs.Strategies) == 0 {
-		return nil, backtest.Config{}, failure.New(failure.Data, "it was written by another program, or by an older botd", "%s does not say what it was made of", path)
+	if stored.Inputs == nil || len(stored.Inputs.Strategies) == 0 {
+		return nil, backtest.Config{}, failure.New(failure.Data, "it was written by another program, or by an older botd",
+			"%s does not say what it was made of", path)
 	}
-	b.elsewhere(kept.Inputs)
+	b.elsewhere(stored.Inputs)
 	symbols, err := b.Instruments()
 	if err != nil {
 		return nil, backtest.Config{}, err
 	}
-	given, err := b.written(kept.Inputs, symbols)
+	given, err := b.written(stored.Inputs, symbols)
 	if err != nil {
 		return nil, backtest.Config{}, err
 	}
-	config, err := b.legs(symbols, given, kept.Inputs.Limits)
+	config, err := b.legs(symbols, given, stored.Inputs.Limits)
 	if err != nil {
 		return nil, backtest.Config{}, err
 	}
-	for i := range kept.Inputs.Strategies {
-		config.Inputs.Strategies[i].File = kept.Inputs.Strategies[i].File
+	for i := range stored.Inputs.Strategies {
+		config.Inputs.Strategies[i].File = stored.Inputs.Strategies[i].File
 	}
-	return &kept, config, nil
+	return &stored, config, nil
 }
 
-// elsewhere takes each file from where the report had it, unless told otherwise.
+// elsewhere takes each file from where the report had it, unless given otherwise.
 func (b *Files) elsewhere(inputs *backtest.Inputs) {
 	b.Repair, b.fromMS, b.toMS = inputs.Repair, inputs.FromMS, inputs.ToMS
 	if b.Symbols == "" && inputs.Symbols != nil {

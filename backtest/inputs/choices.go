@@ -108,7 +108,8 @@ func Trials(given *configs.StrategyConfig, recorded *tape.Tape, choices []map[st
 			Make: func(over *tape.Tape) (strategy.Strategy, error) { return with.Build(over.Symbol) }}})
 	}
 	if len(trials) == 0 {
-		return nil, refused, why, failure.New(failure.Usage, "botd strategy show "+given.Kind+" tells the bounds of each", "every choice is refused; the first, %s", why)
+		return nil, refused, why, failure.New(failure.Usage, "botd strategy show "+given.Kind+" shows the bounds of each",
+			"every choice is refused; the first, %s", why)
 	}
 	return trials, refused, why, nil
 }

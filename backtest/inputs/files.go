@@ -212,7 +212,8 @@ func ShareAccount(config *backtest.Config, given []*configs.StrategyConfig) erro
 		of, known := fees[c.Market]
 		own.Maker, own.Taker = first.Maker, first.Taker
 		if own != first || known && of != its {
-			return failure.New(failure.Config, "give every strategy the same backtest block", "%s: its backtest block differs from %s's, and there is one account", c.File, given[0].File)
+			return failure.New(failure.Config, "give every strategy the same backtest block",
+				"%s: its backtest block differs from %s's, and there is one account", c.File, given[0].File)
 		}
 		fees[c.Market] = its
 	}
@@ -225,7 +226,8 @@ func ShareAccount(config *backtest.Config, given []*configs.StrategyConfig) erro
 	return nil
 }
 
-var pathOrders = map[string]sim.PathOrder{"worst": sim.Worst, "direction": sim.ByDirection, "low_first": sim.LowFirst, "high_first": sim.HighFirst, "best": sim.Best}
+var pathOrders = map[string]sim.PathOrder{"worst": sim.Worst, "direction": sim.ByDirection, "low_first": sim.LowFirst, "high_first": sim.HighFirst,
+	"best": sim.Best}
 
 // assign gives each strategy its file: FILE by order, or SYMBOL=FILE, or NAME=FILE.
 func assign(flag string, files []string, given []*configs.StrategyConfig, all bool) ([]string, error) {
@@ -287,7 +289,8 @@ func (b *Files) rates(several bool) ([]tape.FundingRow, error) {
 			return nil, tape.Failure(err)
 		}
 		if len(rows) > 0 && rows[0].Symbol == "" && several {
-			return nil, failure.New(failure.Data, "botd data funding import "+path+" --symbol SYMBOL puts it where its symbol is known", "%s does not say whose rates it has, and several symbols are traded", path)
+			return nil, failure.New(failure.Data, "botd data funding import "+path+" --symbol SYMBOL puts it where its symbol is known",
+				"%s does not say whose rates it has, and several symbols are traded", path)
 		}
 		all = append(all, rows...)
 	}

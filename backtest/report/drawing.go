@@ -34,7 +34,7 @@ func (d *drawing) dot(class string, x, y float64, title string) {
 	fmt.Fprintf(&d.body, `<circle class="%s" cx="%.3f%%" cy="%.1f" r="3"><title>%s</title></circle>`, class, x, y, html.EscapeString(title))
 }
 
-// done closes the drawing; label is what it says to who can not see it.
+// done closes the drawing; label describes it to people who cannot see it.
 func (d *drawing) done(label string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<svg class="drawing" role="img" aria-label="%s" width="100%%" height="%d">%s</svg>`, html.EscapeString(label),
 		d.height, d.body.String()))

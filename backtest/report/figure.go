@@ -26,7 +26,7 @@ const (
 	sharpeText    = "mean(r) / sd(r) × √P; sd with n−1; " + returnsText
 	sortinoText   = "mean(r) / √(mean of min(r, 0)² over all n) × √P"
 	drawdownText  = "least of E / peak so far − 1, over equity at every candle's close, from the first on"
-	cagrText      = "(last / first)^(1/years) − 1, a year being 365 days; not told under 30 days"
+	cagrText      = "(last / first)^(1/years) − 1, a year being 365 days; not shown under 30 days"
 	calmarText    = "CAGR / |max drawdown|"
 	factorText    = "sum of winning round trips / |sum of losing ones|, net of fees and funding"
 	breakEvenText = "slippage in all, as a share of the price, that would leave no profit"

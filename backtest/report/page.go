@@ -218,7 +218,7 @@ func stages(f *backtest.Funnel) []stage {
 			Count: f.Canceled,
 			Note:  "ended without a fill",
 		},
-		stage{Name: "waiting", Count: f.Waiting, Note: "still there at the end"},
+		stage{Name: "waiting", Count: f.Unfinished, Note: "still there at the end"},
 	)
 	most := 0
 	for _, s := range list {
@@ -259,7 +259,7 @@ func timeRows(rows []backtest.TimeRow) (all []barRow) {
 
 func reasonRows(rows []backtest.ReasonRow) (all []barRow) {
 	for _, r := range rows {
-		all = append(all, barRow{Name: cmp.Or(r.Reason, "not told"), Trips: r.RoundTrips, Wins: r.Wins, PNL: r.PNL})
+		all = append(all, barRow{Name: cmp.Or(r.Reason, "not given"), Trips: r.RoundTrips, Wins: r.Wins, PNL: r.PNL})
 	}
 	return scaled(all)
 }

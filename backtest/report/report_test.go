@@ -91,7 +91,8 @@ func TestThePageHasEverySectionAndFigure(t *testing.T) {
 			t.Errorf("no section %s", id)
 		}
 	}
-	for _, part := range append([]string{"ideal", "realistic", "pessimistic", "one candle later", "fees twice", "Ulcer index", "Probabilistic Sharpe", "Lightweight Charts", "left by", "weekday",
+	for _, part := range append([]string{"ideal", "realistic", "pessimistic", "one candle later", "fees twice", "Ulcer index", "Probabilistic Sharpe",
+		"Lightweight Charts", "left by", "weekday",
 		"N = 62 days, P = 365", "Daily returns", "stop_loss", "random orders", result.ResultSHA256, result.DataSHA256}, result.Assumptions...) {
 		if !strings.Contains(page, part) && !strings.Contains(page, strings.ReplaceAll(part, "'", "&#39;")) {
 			t.Errorf("the page does not say %q", part)

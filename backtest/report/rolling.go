@@ -8,7 +8,7 @@ import (
 	"botd/exchange"
 )
 
-// rollingDays is the window of what is told day by day.
+// rollingDays is the window of the daily figures.
 const rollingDays = 30
 
 // rolling is Sharpe and volatility over the 30 days before each midnight.

@@ -34,7 +34,7 @@ import (
 // that trades.
 const (
 	MaxCandles    = 1_000_000 // of one run: about 100 MB
-	madeUpCandles = 10_000    // candles of a made-up market, unless told otherwise
+	madeUpCandles = 10_000    // candles of a generated market by default
 	maxFills      = 200_000   // of one run
 	maxFiles      = 1_000     // listed
 	maxDepth      = 4         // folders below data_dir/candles
@@ -77,7 +77,8 @@ func (l *Runner) Choices() api.BacktestChoices {
 	config := l.Current()
 	for i := range config.Strategies {
 		c := &config.Strategies[i]
-		one := api.RunnableStrategy{Name: c.Name, Strategy: c.Kind, Market: c.Market.String(), Symbol: c.Symbol, Interval: c.Interval.String(), Params: []api.StrategyParameter{}}
+		one := api.RunnableStrategy{Name: c.Name, Strategy: c.Kind, Market: c.Market.String(), Symbol: c.Symbol, Interval: c.Interval.String(),
+			Params: []api.StrategyParameter{}}
 		if definition, known := c.Definition(); known {
 			for _, p := range definition.Parameters {
 				value, given := c.Params[p.Name]
@@ -103,7 +104,7 @@ func (l *Runner) files() []api.CandleFile {
 }
 
 func candlesBelow(files []api.CandleFile, folder, root string) []api.CandleFile {
-	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error { // what can not be read is not listed
+	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error { // unreadable files are not listed
 		name, outside := filepath.Rel(root, path)
 		switch {
 		case err != nil || outside != nil:
@@ -241,7 +242,7 @@ func (t *planned) data(l *Runner) (err error) {
 }
 
 // Run runs one backtest in three columns and writes its report.
-func (l *Runner) Run(ctx context.Context, asked *api.BacktestRequest, directory string, tell func(string, float64)) error {
+func (l *Runner) Run(ctx context.Context, asked *api.BacktestRequest, directory string, progress func(string, float64)) error {
 	t, err := l.trial(asked)
 	if err != nil {
 		return err
@@ -250,8 +251,8 @@ func (l *Runner) Run(ctx context.Context, asked *api.BacktestRequest, directory 
 	// costs little; what a run took is given back at its end.
 	defer debug.FreeOSMemory()
 	defer debug.SetGCPercent(debug.SetGCPercent(backtest.CollectorPercent))
-	tell("reading", 0)
-	recorded, file, err := t.load(func(done, total int64) { tell("reading", 0.02*float64(done)/float64(max(1, total))) })
+	progress("reading", 0)
+	recorded, file, err := t.load(func(done, total int64) { progress("reading", 0.02*float64(done)/float64(max(1, total))) })
 	if err != nil {
 		return err
 	}
@@ -259,7 +260,7 @@ func (l *Runner) Run(ctx context.Context, asked *api.BacktestRequest, directory 
 	if err != nil {
 		return err
 	}
-	p := &pace{ctx: ctx, tell: tell, phase: "running", last: time.Now(), runs: columnRuns}
+	p := &pace{ctx: ctx, progress: progress, phase: "running", last: time.Now(), runs: columnRuns}
 	if asked.Study {
 		p.runs += studyRuns
 	}
@@ -274,12 +275,12 @@ func (l *Runner) Run(ctx context.Context, asked *api.BacktestRequest, directory 
 			return err
 		}
 	}
-	tell("writing", 0.99)
+	progress("writing", 0.99)
 	return report.WriteDirectory(directory, config, result)
 }
 
 // load reads the file, or makes the market up.
-func (t *planned) load(tell func(done, total int64)) (*tape.Tape, backtest.File, error) {
+func (t *planned) load(progress func(done, total int64)) (*tape.Tape, backtest.File, error) {
 	if t.path == "" {
 		made := &tape.Tape{Symbol: t.symbol, Candles: tape.Generate(t.asked.Seed, t.symbol, t.strategy.Interval, t.fromMS, t.candles)}
 		sum := sha256.New() // of the file that botd data generate writes
@@ -291,7 +292,7 @@ func (t *planned) load(tell func(done, total int64)) (*tape.Tape, backtest.File,
 			t.symbol.Market, t.symbol.Name, t.strategy.Interval, t.candles, t.asked.Seed, t.fromMS)
 		return made, backtest.File{Path: path, SHA256: made.SHA256}, nil
 	}
-	recorded, err := tape.LoadCandles(t.path, t.symbol, t.strategy.Interval, tape.Options{Progress: tell, MaxCandles: MaxCandles, Repair: t.grows()})
+	recorded, err := tape.LoadCandles(t.path, t.symbol, t.strategy.Interval, tape.Options{Progress: progress, MaxCandles: MaxCandles, Repair: t.grows()})
 	if err != nil {
 		return nil, backtest.File{}, err
 	}
@@ -302,10 +303,14 @@ func (t *planned) load(tell func(done, total int64)) (*tape.Tape, backtest.File,
 		to, _ = slices.BinarySearch(candles.OpenMS, t.toMS)
 	}
 	if from >= to {
-		return nil, backtest.File{}, fmt.Errorf("%s has none from %s to %s: it holds %s to %s", t.asked.File, t.asked.From, t.asked.To, minute(candles.OpenMS[0]), minute(candles.CloseMS(candles.Len()-1)))
+		return nil, backtest.File{}, fmt.Errorf("%s has none from %s to %s: it holds %s to %s", t.asked.File, t.asked.From, t.asked.To,
+			minute(candles.OpenMS[0]), minute(candles.CloseMS(candles.Len()-1)))
 	}
 	recorded.Candles = candles.Slice(from, to)
-	recorded.Holes = slices.DeleteFunc(recorded.Holes, func(h tape.Hole) bool { return h.BeforeMS <= candles.OpenMS[from] || h.AfterMS >= candles.OpenMS[to-1] })
+	recorded.Holes = slices.DeleteFunc(recorded.Holes, func(h tape.Hole) bool {
+		return h.BeforeMS <= candles.OpenMS[from] ||
+			h.AfterMS >= candles.OpenMS[to-1]
+	})
 	return recorded, backtest.File{Path: t.path, SHA256: recorded.SHA256}, nil
 }
 
@@ -344,21 +349,21 @@ func (t *planned) backtest(recorded *tape.Tape, file backtest.File) (backtest.Co
 }
 
 // pace has a run rest as long as it works, so that it takes half a core at most,
-// and tells how far it is.
+// and reports its progress.
 type pace struct {
-	ctx   context.Context
-	tell  func(string, float64)
-	phase string
-	last  time.Time // when it last went on
-	begun int       // runs
-	runs  int       // in all
+	ctx      context.Context
+	progress func(string, float64)
+	phase    string
+	last     time.Time // when it last went on
+	begun    int       // runs
+	runs     int       // in all
 }
 
 func (p *pace) step(done, total int) {
 	if done == 0 {
 		p.begun++
 	}
-	p.tell(p.phase, 0.02+0.97*(float64(p.begun-1)+float64(done)/float64(max(1, total)))/float64(p.runs))
+	p.progress(p.phase, 0.02+0.97*(float64(p.begun-1)+float64(done)/float64(max(1, total)))/float64(p.runs))
 	worked := time.Since(p.last)
 	if worked < pauseAfter {
 		return

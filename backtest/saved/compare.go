@@ -51,7 +51,7 @@ func apart(lists [][]string) [][]string {
 	return own
 }
 
-// firstFill tells the first fill in which two results differ.
+// firstFill returns the first fill in which two results differ.
 func firstFill(a, b *backtest.Result) string {
 	for i := range max(len(a.Executions), len(b.Executions)) {
 		one, other := fillText(a, i), fillText(b, i)

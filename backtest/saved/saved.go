@@ -33,7 +33,7 @@ func Exists(path string) bool {
 	return err == nil
 }
 
-// Run is a report with what is told of it in a list.
+// Run is a report with its figures for a list.
 type Run struct {
 	Name         string    `json:"name"`
 	Path         string    `json:"path"`
@@ -55,7 +55,7 @@ type Run struct {
 	DataSHA256   string    `json:"data_sha256"`
 	ConfigSHA256 string    `json:"config_sha256"`
 	ResultSHA256 string    `json:"result_sha256"`
-	Intact       bool      `json:"intact"` // its hash is that of what it tells
+	Intact       bool      `json:"intact"` // its hash matches its content
 
 	Result *backtest.Result `json:"-"`
 }
@@ -75,7 +75,8 @@ func Read(path string) (*Run, error) {
 		return nil, tape.Failure(err)
 	}
 	directory := filepath.Dir(file)
-	run := &Run{Name: filepath.Base(directory), Path: file, At: info.ModTime().UTC(), Strategy: r.Strategy, Symbol: r.Symbol, Interval: r.Interval, From: r.From, To: r.To,
+	run := &Run{Name: filepath.Base(directory), Path: file, At: info.ModTime().UTC(), Strategy: r.Strategy, Symbol: r.Symbol, Interval: r.Interval,
+		From: r.From, To: r.To,
 		FinalEquity: r.FinalEquity, MaxDrawdown: r.MaxDrawdown, Sharpe: r.Sharpe, RoundTrips: r.RoundTrips, Fees: r.TotalFees, Warnings: len(r.Warnings),
 		Version: r.Version, DataSHA256: r.DataSHA256, ConfigSHA256: r.ConfigSHA256, ResultSHA256: r.ResultSHA256, Intact: intact, Result: r}
 	first := decimal.RequireFromString(r.InitialEquity)

@@ -9,7 +9,7 @@ import (
 	"botd/backtest"
 )
 
-// SweepFolder is where sweeps are kept, in data_dir.
+// SweepFolder is where sweeps are saved, in data_dir.
 const SweepFolder = "sweeps"
 
 // Sweep is what botd sweep prints, and keeps.

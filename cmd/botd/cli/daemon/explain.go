@@ -143,7 +143,7 @@ func conditionTable(w io.Writer, all []view.Condition) {
 		return
 	}
 	fmt.Fprintln(w, "\nCONDITIONS")
-	t := shell.NewTable(w, table.Row{"what", "is", "wants", "holds"})
+	t := shell.NewTable(w, table.Row{"condition", "value", "requires", "met"})
 	for _, c := range all {
 		holds := ""
 		switch {

@@ -161,7 +161,7 @@ func verifiedTable(w io.Writer, found *backtest.Verified) {
 		if check.Equal {
 			fmt.Fprintf(w, "same     %s %.16s\n", check.What, check.Now)
 		} else {
-			fmt.Fprintf(w, "differs  %s: the report has %s, now it is %s\n", check.What, check.Kept, check.Now)
+			fmt.Fprintf(w, "differs  %s: the report has %s, now it is %s\n", check.What, check.Stored, check.Now)
 		}
 	}
 }

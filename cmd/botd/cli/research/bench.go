@@ -26,14 +26,14 @@ little. --into FILE writes the tables into a Markdown file, between its bench ma
 		Example: "  botd bench\n  botd bench --candles 200000 -o json\n  go run ./cmd/botd bench --into docs/performance.md",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if manual != "" {
-				fills, err := benchmark.HandWritten(manual)
+				fills, err := benchmark.Plain(manual)
 				fmt.Fprintln(command.OutOrStdout(), fills)
 				return failure.Wrap(failure.IO, err)
 			}
 			if candles < 10_000 || candles > 50_000_000 || runs < 1 || runs > 100 {
 				return failure.Usagef("--candles from 10000 to 50000000, --runs from 1 to 100")
 			}
-			b := &benchmark.Benchmark{Ctx: command.Context(), Candles: candles, Runs: runs, Tell: command.ErrOrStderr()}
+			b := &benchmark.Benchmark{Ctx: command.Context(), Candles: candles, Runs: runs, Progress: command.ErrOrStderr()}
 			if err := b.Run(); err != nil {
 				return failure.Wrap(failure.Internal, err)
 			}

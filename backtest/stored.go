@@ -16,17 +16,17 @@ import (
 )
 
 // maxKept bounds a report.json.
-const maxKept = 1 << 30
+const maxReport = 1 << 30
 
-// Read reads a result that WriteDir wrote. It is intact when its hash is that of
-// what it tells: no hand has changed it, and this program reads all of it.
+// Read reads a result that WriteDir wrote. It is intact when its hash matches its
+// content: nobody edited it, and this program reads all of it.
 func Read(path string) (result *Result, intact bool, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, false, err
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxKept))
+	text, err := io.ReadAll(io.LimitReader(file, maxReport))
 	if err != nil {
 		return nil, false, err
 	}
