@@ -44,7 +44,11 @@ func (b *Book) Derive(w *Desired, nowMS int64) (intents []Intent, priced *record
 	d.target()
 	d.keyed(placement.Order, d.plan.Orders, d.plan.OrdersSet)
 	d.keyed(placement.ExitOrder, d.plan.Exits, d.plan.ExitsSet)
-	if !w.Frozen || symbol.Position == 0 {
+	switch {
+	case w.Frozen && symbol.Position != 0:
+	case b.StandsDown() != "":
+		d.protectStandingDown()
+	default:
 		d.protect()
 	}
 	if d.exiting || d.postponed { // by its plan or in the name of its protection: nothing opens beside it, and no resting exit takes its place

@@ -35,6 +35,9 @@ func (b *Book) foreign(symbol *SymbolState, emit func(record.Record)) {
 		if symbol.Known() != 0 {
 			emit(symbol.about(record.Adopted{Quantity: -symbol.Known(), Evidence: "the position was closed from outside"}))
 		}
+	case b.StandsDown() != "":
+		b.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+" while another botd may be placing", emit)
+		return
 	case b.Foreign == ForeignAdopt:
 		emit(symbol.about(record.Adopted{Quantity: symbol.residual, Evidence: "made outside botd, adopted by foreign: adopt"}))
 	case b.Foreign == ForeignIgnore:

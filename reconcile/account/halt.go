@@ -42,6 +42,9 @@ type Halt struct {
 	Why   string
 	AtMS  int64
 	Scope Scope
+
+	Unknown   string // the client order id under our prefix that the journal did not know (case 15); empty for none
+	UnknownMS int64  // when it was found
 }
 
 // Halts returns every halt in force, the account's first.
@@ -76,14 +79,20 @@ func (s *State) findHalt(scope Scope) (int, bool) {
 func (s *State) halted(r *record.Record, body *record.Halt) {
 	scope := Scope{r.Strategy, r.Symbol}
 	i, found := s.findHalt(scope)
-	switch {
-	case body.Level == record.LevelNone:
+	if body.Level == record.LevelNone {
 		if found {
 			s.halts = slices.Delete(s.halts, i, i+1)
 		}
-	case !found:
-		s.halts = slices.Insert(s.halts, i, Halt{body.Level, body.Why, r.AtMS, scope})
-	case body.Level > s.halts[i].Level:
-		s.halts[i] = Halt{body.Level, body.Why, r.AtMS, scope}
+		return
+	}
+	if !found {
+		s.halts = slices.Insert(s.halts, i, Halt{Scope: scope})
+	}
+	h := &s.halts[i]
+	if body.Level > h.Level {
+		h.Level, h.Why, h.AtMS = body.Level, body.Why, r.AtMS
+	}
+	if r.ClientOrderID != "" && h.Unknown == "" {
+		h.Unknown, h.UnknownMS = r.ClientOrderID, r.AtMS
 	}
 }

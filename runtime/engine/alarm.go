@@ -30,16 +30,23 @@ func (a *alarms) guardOverdue() {
 	}
 }
 
-// guardPrefix halts the account when another instance, or an old backup, trades
-// under our prefix (case 15).
+// guardPrefix stands the account down when another instance, or an old backup, trades
+// under our prefix (case 15): the halt's record names the order. Under a halt that is
+// in force already a person is told too, once.
 func (a *alarms) guardPrefix() {
 	id := a.book.ForeignPrefix()
 	if id == "" {
 		return
 	}
-	if a.book.Halted().Level != record.LevelNone {
-		a.guardUnknownOrders() // a halt for another reason may end before this one is looked at
+	switch halted := a.book.Halted(); {
+	case halted.Unknown != "":
 		return
+	case halted.Level != record.LevelNone:
+		a.guardUnknownOrders() // a halt for another reason may end before this one is looked at
+		if a.book.ForeignPrefix() == "" {
+			return
+		}
+		id = a.book.ForeignPrefix()
 	}
 	why := "order " + id + " carries this instance's prefix but is not in the journal: a second botd, or an old backup"
 	a.record(record.Record{ClientOrderID: id, Body: record.Halt{Level: record.LevelPause, Why: why}})

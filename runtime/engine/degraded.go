@@ -12,7 +12,7 @@ import (
 
 // Degraded is a declared state in which something does not open, or nothing.
 type Degraded struct {
-	State     string // blind, breaker, halted, limit, quarantined, foreign, failed, journal, stale, unprotected, refused
+	State     string // blind, breaker, standing_down, halted, limit, quarantined, foreign, failed, journal, stale, unprotected, refused
 	Scope     account.Scope
 	Cause     string
 	SinceMS   int64
@@ -20,6 +20,11 @@ type Degraded struct {
 	WayOut    string // what ends it
 	Remaining string // a halt that takes something away: what is left of that, and what keeps it
 }
+
+// standingDownWayOut is the same in every journal: nobody but a person knows which
+// botd is to trade.
+const standingDownWayOut = "find the other botd of this account and instance and stop it, or look why the journal is old; " +
+	"then botd resolve each symbol that waits, and botd rearm; stops that stand are left as they are, exits go on"
 
 // Degraded lists the declared states in force: the account's first, then the symbols',
 // then the strategies'.
@@ -86,6 +91,10 @@ func (r *report) degradedAccount() (all []Degraded) {
 	all = append(all, r.sight.degraded()...)
 	if b := r.book.Breaker(); r.book.Breaking(r.nowMS) {
 		all = append(all, Degraded{State: "breaker", Cause: b.Why, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: "ends by itself; exits and stops go on"})
+	}
+	if h := r.book.Halted(); h.Unknown != "" {
+		all = append(all, Degraded{State: "standing_down", SinceMS: h.UnknownMS, WayOut: standingDownWayOut,
+			Cause: "order " + h.Unknown + " carries this instance's prefix but is not in the journal: a second botd, or an old backup"})
 	}
 	for _, h := range r.book.Halts() {
 		all = append(all, Degraded{State: "halted", Scope: h.Scope, Cause: h.Level.String() + ": " + h.Why, SinceMS: h.AtMS,

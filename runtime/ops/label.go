@@ -34,6 +34,7 @@ var (
 		"market_blind",
 		"symbol_blind",
 		"breaker",
+		"standing_down",
 		"limit",
 		"strategy_limit",
 		"quarantined",

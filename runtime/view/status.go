@@ -73,7 +73,7 @@ type ReconcileSummary struct {
 
 // Degraded is one declared state that blocks openings.
 type Degraded struct {
-	State    string     `json:"state"` // blind, breaker, halted, limit, quarantined, foreign, failed, journal, stale, unprotected, refused
+	State    string     `json:"state"` // blind, breaker, standing_down, halted, limit, quarantined, foreign, failed, journal, stale, unprotected, refused
 	Scope    string     `json:"scope"` // account | market | strategy | symbol
 	Strategy string     `json:"strategy,omitempty"`
 	Market   string     `json:"market,omitempty"`

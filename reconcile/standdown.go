@@ -1,0 +1,73 @@
+package reconcile
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+)
+
+// StandsDown returns the client order id of an order that carries this instance's
+// prefix and is not in the journal, seen now or since a person last armed the
+// account; empty for none. A second instance, or this one with a later journal, may
+// be at work (case 15): nothing opens, nothing that stands is moved or canceled, and
+// no protection that stands is placed again, whoever placed it.
+func (b *Book) StandsDown() string {
+	if id := b.Halted().Unknown; id != "" {
+		return id
+	}
+	for _, symbol := range b.symbols {
+		if symbol.UnknownEnded != "" {
+			return symbol.UnknownEnded
+		}
+		for i := range symbol.Foreign {
+			if id := symbol.Foreign[i].ClientOrderID; b.prefixed(id) {
+				return id
+			}
+		}
+	}
+	return ""
+}
+
+// protectStandingDown protects what nothing protects, and leaves what stands as it
+// is: two that move their stops would each cancel what the other knows too.
+func (d *derivation) protectStandingDown() {
+	before := len(d.intents)
+	d.protect()
+	if d.symbol.AtVenue() == 0 {
+		return // what this journal placed to protect it goes
+	}
+	stop := d.stands(d.stops, exchange.StopMarket, exchange.StopLimit)
+	profit := d.stands(d.profits, exchange.TakeProfitMarket, exchange.TakeProfitLimit)
+	spot := d.symbol.Key().Market == exchange.Spot // there a stop is of a quantity, and only what none sells is placed
+	protecting := slices.DeleteFunc(slices.Clone(d.intents[before:]), func(i Intent) bool {
+		switch i.Purpose {
+		case placement.Cancel:
+			return true
+		case placement.StopLoss:
+			return stop && !spot
+		case placement.TakeProfit:
+			return profit && !spot
+		}
+		return false
+	})
+	d.intents = append(d.intents[:before], protecting...)
+}
+
+// stands reports whether an order of one of the types protects the position: one of
+// botd's, or one under its prefix that the journal does not know.
+func (d *derivation) stands(own []*account.Placement, types ...exchange.OrderType) bool {
+	side := exchange.SideOf(-d.symbol.AtVenue())
+	covers := func(closes bool, remaining exchange.Quantity) bool { return closes || remaining >= abs(d.held) }
+	for _, p := range own {
+		o := p.Order()
+		if slices.Contains(types, o.Type) && o.Side == side && covers(o.ClosePosition, p.Remaining()) && !d.again(p) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(d.others(), func(o exchange.Order) bool {
+		return d.book.prefixed(o.ClientOrderID) && slices.Contains(types, o.Type) && o.Side == side && o.Reduces() &&
+			covers(o.ClosePosition, o.Remaining())
+	})
+}
