@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"botd/internal/oracle"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
 )
@@ -89,6 +90,9 @@ func (t *trial) judge(ctx context.Context) error {
 		return err
 	}
 	t.judgeHoldings(state)
+	if err := t.judgeExposure(state); err != nil {
+		return err
+	}
 	records, err := t.replay(ctx)
 	if err != nil {
 		return err
@@ -127,6 +131,24 @@ func (t *trial) judgeHoldings(state *accountState) {
 			t.report.problem("%s %s: want one stop on the exchange, have %d", w.Market, w.Symbol, held.Stops)
 		}
 	}
+}
+
+// judgeExposure lets the oracle judge the exchange's orders and fills: at no time more was
+// on its way than the target.
+func (t *trial) judgeExposure(state *accountState) error {
+	limits := map[oracle.Symbol]oracle.Limits{}
+	for i := range t.Targets {
+		w := &t.Targets[i]
+		limits[oracle.Symbol{Spot: w.Market == "spot", Name: w.Symbol}] = oracle.Limits{Position: w.Quantity.Shift(oracle.LogDecimals).IntPart()}
+	}
+	o, err := oracle.Read(state.log, accountKey, func(id string) bool { return strings.HasPrefix(id, "bchaos-") }, limits)
+	if err != nil {
+		return err
+	}
+	for _, v := range o.Violations() {
+		t.report.problem("the oracle: %s", v)
+	}
+	return nil
 }
 
 // replay reads the journal as a start does, which verifies its chain.

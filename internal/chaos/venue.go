@@ -134,6 +134,7 @@ func (v *venue) faults(ctx context.Context, all []Fault) error {
 type accountState struct {
 	Orders []orderState
 	Fills  []fillState
+	log    []byte // as the exchange lists them
 }
 
 type orderState struct {
@@ -154,8 +155,12 @@ type fillState struct {
 }
 
 func (v *venue) state(ctx context.Context) (*accountState, error) {
-	var t accountState
-	return &t, v.control(ctx, http.MethodGet, "orders", nil, &t)
+	var log json.RawMessage
+	if err := v.control(ctx, http.MethodGet, "orders", nil, &log); err != nil {
+		return nil, err
+	}
+	t := &accountState{log: log}
+	return t, json.Unmarshal(log, t)
 }
 
 // position returns the signed sum of the fills on a target's symbol.

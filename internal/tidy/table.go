@@ -210,7 +210,7 @@ var Table = []Row{
 	{"internal/openapi", "checks what a server accepts and answers against an OpenAPI document",
 		impure, "", "schema openapi"},
 	{"internal/chaos", "kills the real binary over a failing exchange and judges the outcome by the exchange's own state",
-		impure, "reconcile/record reconcile/journal internal/overlay internal/chaos/crash", "decimal"},
+		impure, "reconcile/record reconcile/journal internal/oracle internal/overlay internal/chaos/crash", "decimal"},
 	{"internal/chaos/crash", "ends the process at a named point: around a commit of the journal, or a request to the exchange",
 		impure, "exchange reconcile/record runtime", ""},
 	{"internal/failure", "gives an error the exit code it ends a command with, and a hint",

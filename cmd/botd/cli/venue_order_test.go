@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
 	"botd/exchange"
+	"botd/internal/oracle"
 )
 
 // venueOrder is an order as the simulated exchange's control interface shows it.
@@ -30,11 +32,35 @@ func venueOrders(t *testing.T, address string) []venueOrder {
 	if err != nil {
 		t.Fatal(err)
 	}
+	judgeLog(t, text)
 	var answer struct{ Orders []venueOrder }
 	if err := json.Unmarshal(text, &answer); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 	return answer.Orders
+}
+
+// judgeLog lets the second model judge the exchange's orders and fills, of every account.
+func judgeLog(t *testing.T, log []byte) {
+	t.Helper()
+	var accounts struct{ Orders []struct{ Account string } }
+	if err := json.Unmarshal(log, &accounts); err != nil {
+		t.Fatalf("%s: %v", log, err)
+	}
+	judged := map[string]bool{}
+	for _, order := range accounts.Orders {
+		if judged[order.Account] {
+			continue
+		}
+		judged[order.Account] = true
+		o, err := oracle.Read(log, order.Account, func(id string) bool { return strings.HasPrefix(id, "b") }, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range o.Violations() {
+			t.Errorf("the oracle: %s", v)
+		}
+	}
 }
 
 // held is the position that all fills make.
