@@ -174,7 +174,7 @@ var Table = []Row{
 	{"cmd/botd/cli/daemon", "holds the commands that run the daemon or ask it, a file each",
 		impure, "reconcile/placement reconcile/record reconcile/account reconcile/journal risk runtime/ops runtime/view runtime/api " +
 			"runtime/api/client runtime/gateway runtime/rehearsal runtime/haltfile runtime/reload runtime/daemon configs cmd/botd/cli/shell " +
-			"cmd/botd/cli/connect internal/failure internal/moment internal/spell", "decimal table cobra"},
+			"cmd/botd/cli/connect internal/failure internal/hangup internal/moment internal/spell", "decimal table cobra"},
 	{"cmd/botd/cli/research", "holds the commands that test strategies on recorded or simulated markets, a file each",
 		impure, "exchange exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/tape strategy strategy/indicator " +
 			"runtime/gateway backtest backtest/report backtest/inputs backtest/saved backtest/benchmark configs cmd/botd/cli/shell " +
@@ -217,6 +217,8 @@ var Table = []Row{
 		impure, "", ""},
 	{"internal/plural", "writes a number with its word",
 		pure, "", ""},
+	{"internal/hangup", "keeps a signal that a daemon acts on later from ending it in its first milliseconds",
+		impure, "", ""},
 	{"internal/moment", "reads times as people write them",
 		impure, "internal/failure", ""},
 	{"internal/disk", "reads how much room a file system has left",

@@ -62,8 +62,7 @@ func (r *Reloader) Futures() []string { return futuresTraded(r.Current.Load()) }
 // Run reloads until the context ends. The built-in examples never change.
 func (r *Reloader) Run(ctx context.Context) {
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGHUP)
-	defer signal.Stop(signals)
+	signal.Notify(signals, syscall.SIGHUP) // to the end of the process: stopping does not die of one either
 	look := time.NewTicker(filesEvery)
 	defer look.Stop()
 	seen, settling := r.seen, ""
