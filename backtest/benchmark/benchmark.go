@@ -132,8 +132,8 @@ func (b *Benchmark) engine() error {
 		{"sma_cross 2000/10000", b.Candles, func() (backtest.Config, error) { return b.cross("2000", "10000") }},
 		{"sma_cross 200/1000", b.Candles, func() (backtest.Config, error) { return b.cross("200", "1000") }},
 		{"sma_cross 10/50", b.Candles, func() (backtest.Config, error) { return b.cross("10", "50") }},
-		{"grid, 200 orders at rest, lines 0.1 % apart", b.Candles, func() (backtest.Config, error) { return b.grid(0.001) }},
-		{"grid, 200 orders at rest, lines 1 % apart", b.Candles, func() (backtest.Config, error) { return b.grid(0.01) }},
+		{"grid, 200 resting orders, lines 0.1 % apart", b.Candles, func() (backtest.Config, error) { return b.grid(0.001) }},
+		{"grid, 200 resting orders, lines 1 % apart", b.Candles, func() (backtest.Config, error) { return b.grid(0.01) }},
 		{fmt.Sprintf("sma_cross 200/1000 on %d symbols at once", symbols), several[0].Candles.Len() * symbols,
 			func() (backtest.Config, error) { return b.together(several) }},
 	} {
