@@ -251,6 +251,11 @@ func (b *beyond) symbolLost(request *exchange.Request) bool {
 	return false
 }
 
+// lost reports whether the exchange knows a symbol no more.
+func (b *beyond) lost(key exchange.SymbolKey) bool {
+	return b != nil && slices.ContainsFunc(b.episodes, func(e *episode) bool { return e.class == LostSymbol && e.key == key })
+}
+
 func noSuchSymbol(request *exchange.Request) *exchange.Refusal {
 	code := exchange.CodeFuturesInvalidSymbol
 	if request.Operation.Market() == exchange.Spot {

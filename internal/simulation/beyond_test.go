@@ -22,12 +22,11 @@ var notYet = []struct {
 	{HungReads, true, true, "a read that hangs keeps the stop back"},
 	{ExecutedRefusal, true, true, "a refusal is believed: issue 13, finding 8"},
 	{DoubleExecution, false, true, "the second execution has no stop: issue 13, finding 8"},
-	{RefusedOrders, true, true, "a refused order is sent again without a pause: issue 13, finding 16"},
-	{NoIDs, false, true, "an order is matched by its client order id: issue 13, finding 9"},
+	{RefusedOrders, true, true, "a stop is not sent again as soon as its wait is over; on spot too many placements go out"},
 	{Garbage, true, true, "an unreadable row blinds the account: issue 13, finding 10"},
-	{LostSymbol, true, true, "a lost symbol blinds the account: issue 13, finding 4"},
+	{LostSymbol, false, true, "a spot stop does not go out soon enough after a symbol came back"},
 	{ChangedRules, true, true, "rules are read hourly: case 45"},
-	{SecondEngine, true, true, "two engines cancel each other's stops: issue 13, finding 5"},
+	{SecondEngine, true, true, "what the other engine left on the exchange fills, and has no stop"},
 }
 
 // beyondSeeds returns the number of seeds of each class; BOTD_BEYOND_SEEDS sets it.

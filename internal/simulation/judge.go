@@ -26,9 +26,9 @@ const slowMS = 100
 type judge struct {
 	w        *world
 	oracle   *oracle.Oracle
-	open     map[int64]bool                   // orders on the exchange; false until the scan under way finds them
-	refusals map[exchange.SymbolKey]*refusals // of stops
-	baseline map[string]exchange.Amount       // of the spot wallet at the start
+	open     map[int64]bool // orders on the exchange; false until the scan under way finds them
+	refusals map[exchange.SymbolKey]*refusals
+	baseline map[string]exchange.Amount // of the spot wallet at the start
 	minute   map[exchange.SymbolKey]*budget
 	reported int
 }
@@ -135,8 +135,8 @@ func (j *judge) observe() {
 	j.setLimits()
 }
 
-// refusals are the stops of a symbol that the exchange refused in a row, though nothing
-// was wrong with them.
+// refusals are the stops of a symbol, and the exits, that the exchange refused in a row,
+// though nothing was wrong with them.
 type refusals struct {
 	count   int
 	untilMS int64 // botd may wait until then
@@ -152,7 +152,7 @@ func (j *judge) answered(f *flight) {
 	if j.w.process.number != 0 {
 		return
 	}
-	if request.Operation.Places() && request.Order.Type.StopLoss() {
+	if request.Operation.Places() && !opens(&request.Order) { // an exit may take the place of a stop
 		switch r := j.refusals[request.Order.Key()]; {
 		case f.err == nil:
 			*r = refusals{}
@@ -206,7 +206,8 @@ func (j *judge) check() {
 	w := j.w
 	for _, key := range w.venue.keys {
 		slow := w.disk.writing && w.nowMS-w.disk.beganMS > slowMS
-		if !w.daemon.up || w.daemon.stopping || w.daemon.pausedMS > w.nowMS || w.outageMS > w.nowMS || slow || j.refusals[key].untilMS > w.nowMS {
+		if !w.daemon.up || w.daemon.stopping || w.daemon.pausedMS > w.nowMS || w.outageMS > w.nowMS || slow || j.refusals[key].untilMS > w.nowMS ||
+			w.beyond.lost(key) {
 			j.oracle.Excused(w.nowMS, nameOf(key))
 		}
 	}
