@@ -262,6 +262,12 @@ func (c *Console) state(n *engine.Note) {
 		c.bad(n, "position.unprotected").Str("cause", plain(fact.Why)).Msgf("UNPROTECTED %s: %s; nothing opens there", symbol(n), plain(fact.Why))
 	case engine.NoteIntentRefused:
 		c.refusedAgain(n, &fact)
+	case engine.NoteContradicted:
+		if fact.Over {
+			c.info(n, "symbol.confirmed").Msgf("confirmed %s: exchange and fills agree again", symbol(n))
+			return
+		}
+		c.bad(n, "symbol.contradicted").Msgf("DOUBTED   %s: %s; nothing opens, what protects stays", symbol(n), plain(fact.Why))
 	case engine.NoteForeign:
 		if fact.Over {
 			c.info(n, "symbol.clear").Msgf("clear     %s has no orders of others that open", symbol(n))
