@@ -73,6 +73,19 @@ func TestEachClassBeyondTheBounds(t *testing.T) {
 	}
 }
 
+// TestClassesTogetherBeyondTheBounds runs one to three classes of those that hold alone.
+func TestClassesTogetherBeyondTheBounds(t *testing.T) {
+	t.Parallel()
+	beyond := &Beyond{}
+	for _, row := range notYet {
+		beyond.Except = append(beyond.Except, row.class)
+	}
+	if len(beyond.Except) == int(ClassEnd) {
+		t.Skip("no class holds alone")
+	}
+	expectNone(t, Fleet{From: 1000, Seeds: 2 * beyondSeeds(t), Options: Options{Beyond: beyond}})
+}
+
 func TestTheSameSeedBeyondTheBoundsGivesTheSameHash(t *testing.T) {
 	t.Parallel()
 	for seed := uint64(1); seed <= 30; seed++ {
