@@ -19,6 +19,7 @@ type ExchangeConfig struct {
 	SecretFile           string
 	CredentialsDirectory string // systemd's $CREDENTIALS_DIRECTORY, holding BOTD_KEY and BOTD_SECRET
 	Signature            SignatureConfig
+	Profile              ProfileConfig
 	Settle               SettleConfig
 	Breaker              BreakerConfig
 	RequestsPerSecond    int // to each market, of all callers together; 0 is unlimited
@@ -77,6 +78,7 @@ func (l *loader) exchangeKeys() []key {
 			{name: "encoding", value: choice(&e.Signature.Encoding, "hex", "base64"),
 				what: "how the signature is written", modes: "live", example: "base64"},
 		}},
+		{name: "profile", keys: e.Profile.keys()},
 		{name: "settle", keys: settleKeys(&e.Settle)},
 		{name: "breaker", keys: breakerKeys(&e.Breaker)},
 		{name: "requests_per_second", value: whole(&e.RequestsPerSecond, 0, 10_000),

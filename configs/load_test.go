@@ -57,6 +57,7 @@ func TestTheContractsExampleMeansWhatItSays(t *testing.T) {
 	wantExchange := configs.ExchangeConfig{
 		BaseURL: "http://127.0.0.1:8421", KeyFile: "/path/key", SecretFile: "/path/secret",
 		Signature:         configs.SignatureConfig{Payload: "{timestamp}{method}{path}{body}", Encoding: "hex"},
+		Profile:           configs.ProfileConfig{NullLists: "error", NumberNoise: "float"},
 		Settle:            configs.SettleConfig{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000},
 		Breaker:           configs.BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000, EmptyEndings: 3, EmptyPauseMS: 45_000},
 		RequestsPerSecond: 50, // the default
@@ -283,5 +284,22 @@ func TestSizesAndDistancesBecomeTheSymbolsUnits(t *testing.T) {
 	}
 	if want, have := exchange.RateOne/25, protection.TakeProfit.Share; want != have {
 		t.Errorf("want %s, have %s", want, have)
+	}
+}
+
+func TestTheVenuesProfileIsReadAndChecked(t *testing.T) {
+	t.Parallel()
+	const root = "mode: demo\nexchange:\n  profile: {null_lists: empty, number_noise: half_tick, status_words: {spot: {EXECUTED: FILLED}}}\n"
+	config, problems := configs.Load(fstest.MapFS{"botd.yaml": {Data: []byte(root)}}, "", configs.Options{Registry: strategy.NewRegistry()})
+	p := config.Exchange.Profile
+	if problems.Errors() > 0 || p.NullLists != configs.NullIsEmpty || p.NumberNoise != configs.NoiseHalfTick || p.SpotWords["EXECUTED"] != "FILLED" {
+		t.Errorf("want the profile as written, have %+v, %v", p, problems)
+	}
+	for _, bad := range []string{"null_lists: none", "number_noise: 3", "status_words: {spot: {EXECUTED: DONE}}", "status_words: {margin: {A: FILLED}}"} {
+		root := "mode: demo\nexchange:\n  profile: {" + bad + "}\n"
+		files := fstest.MapFS{"botd.yaml": {Data: []byte(root)}}
+		if _, problems := configs.Load(files, "", configs.Options{Registry: strategy.NewRegistry()}); problems.Errors() != 1 {
+			t.Errorf("%s: want one error, have %v", bad, problems)
+		}
 	}
 }

@@ -60,7 +60,7 @@ func (l *loader) setMode(s *section) {
 	if l.options.Mode != "" {
 		c.Mode = l.options.Mode
 	}
-	c.Exchange.Settle = defaultSettle(c.Mode)
+	c.Exchange.Settle, c.Exchange.Profile = defaultSettle(c.Mode), defaultProfile()
 }
 
 func checkInstance(s *section, node *yaml.Node) {

@@ -1,5 +1,7 @@
 package exchange
 
+import "fmt"
+
 // Operation names one of the 35 operations of the interface.
 type Operation uint8
 
@@ -174,6 +176,26 @@ type Answer struct {
 	Positions Fetched[Position]
 	Fills     Fetched[UserTrade]
 	Balances  Fetched[Balance]
+
+	Unreadable []UnreadableRow // rows of the account's lists that are in none of the above
+}
+
+// UnreadableRow is a row of a list that cannot be understood, and what could be read of it.
+type UnreadableRow struct {
+	Symbol        string // empty where it cannot be read, like the other names
+	ID            int64
+	ClientOrderID string
+	Asset         string   // of a wallet
+	Filled        Quantity // of an order
+	FilledRead    bool
+	UnknownSymbol bool // nothing is wrong with it, but its symbol is not in the table
+	Why           string
+	Raw           string // clipped and printable
+}
+
+// Error says what cannot be read, and what there is.
+func (r *UnreadableRow) Error() string {
+	return fmt.Sprintf("a row cannot be read: %s: %s", r.Why, r.Raw)
 }
 
 // SymbolBracket is one margin level of a symbol.

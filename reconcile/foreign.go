@@ -22,23 +22,18 @@ const (
 // journal knows nothing of (case 35).
 const lostJournal = "the journal is new and knows nothing of what is open here: it was lost, or the account is not botd's alone"
 
-// foreign decides a lasting difference that no unknown explains, and that a witness
-// confirms where something is missing. A position that ended was closed by a person or a
-// liquidation: that is adopted. Anything else goes by policy. What was adopted latches
-// the symbol's strategies: nothing that a person sold is bought straight back.
+// foreign decides a lasting difference that no unknown explains. A position
+// that is gone was ended by a hand or a liquidation: nothing is left to be wrong
+// about, so it is adopted, and the latch keeps its strategy from re-entering.
+// Anything else goes by policy.
 func (b *Book) foreign(symbol *SymbolState, emit func(record.Record)) {
-	before := symbol.Known()
 	switch {
 	case symbol.AtVenue() == 0:
 		if symbol.Ignored() != 0 {
 			emit(symbol.about(record.Ignored{Evidence: "what was ignored was closed from outside"}))
 		}
 		if symbol.Known() != 0 {
-			evidence := "the position was closed from outside"
-			if by := symbol.testimony.by; by != noWitness {
-				evidence += ": " + string(by)
-			}
-			emit(symbol.about(record.Adopted{Quantity: -symbol.Known(), Evidence: evidence}))
+			emit(symbol.about(record.Adopted{Quantity: -symbol.Known(), Evidence: "the position was closed from outside"}))
 		}
 	case b.StandsDown() != "":
 		b.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+" while another botd may be placing", emit)
@@ -52,9 +47,6 @@ func (b *Book) foreign(symbol *SymbolState, emit func(record.Record)) {
 		return
 	}
 	symbol.residual = symbol.Position - symbol.Known()
-	if symbol.Known() != before {
-		b.latchOn(symbol.Key(), emit)
-	}
 }
 
 // outweighed reports whether botd's part of a position is more than there is of
@@ -83,13 +75,13 @@ func (b *Book) ignore(symbol *SymbolState, evidence string, emit func(record.Rec
 
 // HoldsBack returns an order botd did not make that may open a position any moment,
 // where the policy is to open nothing beside such (foreign: halt); nil for none.
-// Spot knows no position: there the wallet tells.
+// Spot knows no position: there the wallet tells, and an order that cannot be read holds back alone.
 func (b *Book) HoldsBack(symbol *SymbolState) *exchange.Order {
-	if b.Foreign == ForeignAdopt || b.Foreign == ForeignIgnore || symbol.Key().Market != exchange.Futures {
+	if b.Foreign == ForeignAdopt || b.Foreign == ForeignIgnore {
 		return nil
 	}
 	for i := range symbol.Foreign {
-		if o := &symbol.Foreign[i]; !o.Reduces() {
+		if o := &symbol.Foreign[i]; symbol.UnreadRow(o) != nil || symbol.Key().Market == exchange.Futures && !o.Reduces() {
 			return o
 		}
 	}

@@ -20,7 +20,7 @@ func (b *Book) rulesOf(key exchange.SymbolKey) *exchange.Symbol {
 // FuturesReading is what a snapshot tells of the futures wallet; it reports false
 // when it does not tell all of it.
 func (b *Book) FuturesReading(s *Snapshot) (ledger.Reading, bool) {
-	if s.Account == nil || !s.Positions.Done() {
+	if s.Account == nil || !s.Positions.Done() || len(s.UnreadPositions) > 0 {
 		return ledger.Reading{}, false
 	}
 	r := ledger.Reading{
@@ -84,7 +84,7 @@ func (b *Book) PositionRead(p *exchange.Position) ledger.Position {
 // book's symbols. It reports false when it does not tell it.
 func (b *Book) SpotReading(s *Snapshot) (ledger.Reading, bool) {
 	r := ledger.Reading{AtMS: s.EndedMS, Market: exchange.Spot}
-	if !s.Balances.Done() {
+	if !s.Balances.Done() || s.UnreadAssets {
 		return r, false
 	}
 	var names []string

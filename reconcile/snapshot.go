@@ -29,6 +29,10 @@ type Snapshot struct {
 	Closed        []exchange.Position // positions/history of the symbols in ClosedOf
 	ClosedOf      []string
 	Unread        []exchange.SymbolKey // symbols, or whole markets, of which a read failed: nothing is concluded about them
+
+	UnreadOrders    []UnreadOrder
+	UnreadPositions []exchange.SymbolKey // without a name: of some symbol
+	UnreadAssets    bool                 // the wallet shows balances that cannot be read
 }
 
 // isUnread reports whether a read failed that a conclusion about the symbol needs.
@@ -72,6 +76,11 @@ func (b *Book) Vanished(s *Snapshot) []*account.Placement {
 		for i := range list.Items() {
 			open = append(open, list.Items()[i].ID)
 		}
+		for i := range s.UnreadOrders {
+			if u := &s.UnreadOrders[i]; u.Open && u.Market == market {
+				open = append(open, u.Row.ID)
+			}
+		}
 		slices.Sort(open)
 		b.openIDs = open
 		for _, p := range b.Live() {
@@ -96,7 +105,6 @@ func (b *Book) Unknowns() bool {
 // records it returns are applied already, in order, and must be journalled.
 func (b *Book) Observe(s *Snapshot) []record.Record {
 	var out []record.Record
-	b.observedMS = s.EndedMS
 	newborn := b.New()
 	b.learnFees(s)
 	emit := func(r record.Record) {
@@ -114,6 +122,7 @@ func (b *Book) Observe(s *Snapshot) []record.Record {
 	}
 	b.observeList(exchange.Futures, s.FuturesOrders, emit)
 	b.observeList(exchange.Spot, s.SpotOrders, emit)
+	b.observeUnread(s, emit)
 	if s.History.Done() {
 		b.observeHistory(s, emit)
 	}
@@ -271,9 +280,6 @@ func (b *Book) seen(p *account.Placement, order *exchange.Order, emit func(recor
 	}
 	switch {
 	case order.Status.Final():
-		if order.Status != exchange.StatusFilled {
-			b.swept(p, b.observedMS)
-		}
 		emit(
 			p.About(
 				record.Ended{

@@ -31,18 +31,14 @@ type SymbolState struct {
 	Read    bool // fetched since this start
 	Settled bool // Position equals Known, and nothing on the symbol is unknown
 
-	Contradicted        string // why the newest list is not believed; empty while it is
-	ContradictedSinceMS int64
-	ContradictedNoted   bool // a person was notified of it
-	testimony           testimony
-
 	UnprotectedSinceMS int64 // since when the position lacks its stop; 0 while it does not
 	UnprotectedMS      int64 // how long positions lacked one in all since the start, without the time under way
 
-	Foreign        []exchange.Order // open orders botd did not make
-	ForeignSinceMS int64            // since when one of them holds openings back (Book.HoldsBack); 0 while none does
-	UnknownEnded   string           // spot: the client order id of an ended order with our prefix that the journal does not know
-	leftAlone      []exchange.Order // open orders under our prefix that a person left to whoever made them
+	Foreign        []exchange.Order         // open orders botd did not make
+	Unreadable     []exchange.UnreadableRow // of them, rows that cannot be read
+	ForeignSinceMS int64                    // since when one of them holds openings back (Book.HoldsBack); 0 while none does
+	UnknownEnded   string                   // spot: the client order id of an ended order with our prefix that the journal does not know
+	leftAlone      []exchange.Order         // open orders under our prefix that a person left to whoever made them
 
 	differs      persistence       // Position and Known, by residual
 	residual     exchange.Quantity // Position - Known

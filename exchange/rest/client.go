@@ -28,6 +28,7 @@ type Config struct {
 	Key       string
 	Secret    []byte
 	Signer    wire.Signer       // the zero value is the default of decisions.md
+	Profile   *wire.Profile     // how the venue writes what the interface leaves open; nil is the interface alone
 	Transport http.RoundTripper // nil is a transport of the client's own
 	Timeout   time.Duration     // of one attempt; 0 is DefaultTimeout
 	Budget    float64           // requests per second and market; 0 is unlimited

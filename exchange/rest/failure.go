@@ -99,6 +99,16 @@ func (c *Client) scrubbed(err error, signature string) error {
 	return err
 }
 
+// scrubRows removes secrets from what is carried of rows that cannot be read.
+func (c *Client) scrubRows(rows []exchange.UnreadableRow, signature string) {
+	for i := range rows {
+		row := &rows[i]
+		for _, text := range []*string{&row.Why, &row.Raw, &row.Symbol, &row.ClientOrderID, &row.Asset} {
+			*text = c.scrub(*text, signature)
+		}
+	}
+}
+
 func (c *Client) scrub(text, signature string) string {
 	return wire.Redact(text, string(c.config.Secret), signature, c.config.Key)
 }

@@ -24,6 +24,11 @@ func one[T any](ctx context.Context, c *Client, request exchange.Request, pick f
 		var none T
 		return none, err
 	}
+	if len(answer.Unreadable) > 0 && request.Operation.Signed() { // a caller that knows no rows must not take a part for the whole
+		var none T
+		row := &answer.Unreadable[0]
+		return none, &exchange.Malformed{Operation: request.Operation, What: row.Error(), Err: row}
+	}
 	return pick(&answer), nil
 }
 

@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -32,6 +33,10 @@ func (c *Client) read(ctx context.Context, request *exchange.Request) (exchange.
 			unknown *wire.UnknownSymbolError
 		)
 		switch {
+		case fate.err == nil && namesUnknown(&answer) && !listed:
+			if listed = true; !c.relisted(ctx, request.Operation.Market()) {
+				return answer, fate
+			}
 		case fate.err == nil:
 			return answer, fate
 		case errors.As(fate.err, &refusal) && refusal.Code == exchange.CodeInvalidTimestamp && request.Operation.Signed() && !synced:
@@ -52,6 +57,16 @@ func (c *Client) read(ctx context.Context, request *exchange.Request) (exchange.
 			return answer, fate
 		}
 	}
+}
+
+// namesUnknown reports whether a row's symbol is not in the table.
+func namesUnknown(answer *exchange.Answer) bool {
+	return slices.ContainsFunc(answer.Unreadable, func(row exchange.UnreadableRow) bool { return row.UnknownSymbol && row.Symbol != "" })
+}
+
+// relisted reads a market's list again where it is old enough, and reports whether it did.
+func (c *Client) relisted(ctx context.Context, market exchange.Market) bool {
+	return c.symbols.age(market, c.config.Clock()) >= relistAfter && c.list(ctx, market, true) == nil
 }
 
 // sleep waits, unless the wait is too long or the context ends first.

@@ -128,8 +128,9 @@ func (c *Client) sign(request *http.Request, encoded *wire.HTTPRequest, nowMS in
 // understand reads an answer that arrived in full.
 func (c *Client) understand(request *exchange.Request, outgoing *http.Request, response *http.Response, body []byte) (exchange.Answer, fate) {
 	received := wire.HTTPResponse{Status: response.StatusCode, RetryAfter: c.inSeconds(response.Header.Get("Retry-After")), Body: body}
-	answer, err := wire.DecodeAnswer(request, received, c.symbols)
+	answer, err := c.config.Profile.DecodeAnswer(request, received, c.symbols)
 	if err == nil {
+		c.scrubRows(answer.Unreadable, outgoing.Header.Get(wire.HeaderSignature))
 		return answer, fate{}
 	}
 	failed := fate{

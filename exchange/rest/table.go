@@ -136,19 +136,34 @@ func (c *Client) listFutures(ctx context.Context) error {
 	if fate.err != nil {
 		return fate.err
 	}
-	levels, fate := c.read(ctx, &exchange.Request{Operation: exchange.FuturesMarginLevels})
-	if fate.err != nil {
-		return fate.err
-	}
-	brackets := map[string][]exchange.Bracket{}
-	for _, level := range levels.Levels.Items() {
-		brackets[level.Symbol] = append(brackets[level.Symbol], level.Bracket)
-	}
+	brackets := c.brackets(ctx)
 	symbols := listed.Symbols.Items()
 	for _, symbol := range symbols { // new from the wire: nobody else has them yet
 		symbol.Brackets = brackets[symbol.Name]
-		slices.SortFunc(symbol.Brackets, func(a, b exchange.Bracket) int { return a.Min.Cmp(b.Min) })
+		if known, found := c.symbols.Symbol(symbol.Key()); found && len(symbol.Brackets) == 0 {
+			symbol.Brackets = known.Brackets
+		}
 	}
 	c.symbols.replace(exchange.Futures, symbols, c.config.Clock())
 	return nil
+}
+
+// brackets reads the margin levels, sorted. Where they cannot be read, symbols keep those that
+// were, or have none, and all else goes on.
+func (c *Client) brackets(ctx context.Context) map[string][]exchange.Bracket {
+	brackets := map[string][]exchange.Bracket{}
+	levels, fate := c.read(ctx, &exchange.Request{Operation: exchange.FuturesMarginLevels})
+	if fate.err != nil {
+		return brackets
+	}
+	for _, level := range levels.Levels.Items() {
+		brackets[level.Symbol] = append(brackets[level.Symbol], level.Bracket)
+	}
+	for _, row := range levels.Unreadable {
+		delete(brackets, row.Symbol)
+	}
+	for _, levels := range brackets {
+		slices.SortFunc(levels, func(a, b exchange.Bracket) int { return a.Min.Cmp(b.Min) })
+	}
+	return brackets
 }

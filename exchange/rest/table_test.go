@@ -67,7 +67,7 @@ func TestANewSymbolInAnOwnListRefreshesTheTableOnce(t *testing.T) {
 			t.Errorf("want two tries and one list, have %d and %d", tries, lists)
 		}
 		_, err = client.FuturesOpenPositions(t.Context())
-		kind(t, "at once again", err, "", "")
+		kind(t, "at once again", err, "malformed", "NEW-USDT")
 		if lists := v.count(exchange.FuturesSymbols); lists != 1 {
 			t.Errorf("within %s: want no further list, have %d", relistAfter, lists)
 		}

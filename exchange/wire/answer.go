@@ -24,11 +24,19 @@ type HTTPResponse struct {
 //     understood or that is about another order (exactly-once.md, cases 1 to 4)
 //   - *exchange.Unavailable: any other status of any other call
 //   - *exchange.Malformed: a success that cannot be understood; it is never an empty answer
+//
+// A row of one of the account's lists that cannot be understood is in the answer's Unreadable, and
+// the others are read.
 func DecodeAnswer(request *exchange.Request, response HTTPResponse, symbols Symbols) (exchange.Answer, error) {
+	return (*Profile)(nil).DecodeAnswer(request, response, symbols)
+}
+
+// DecodeAnswer reads the answer to a request as this venue writes it.
+func (p *Profile) DecodeAnswer(request *exchange.Request, response HTTPResponse, symbols Symbols) (exchange.Answer, error) {
 	if response.Status < 200 || response.Status > 299 {
 		return exchange.Answer{}, errorOf(request.Operation, response)
 	}
-	d := answerDecoder{request: request, body: bytes.TrimSpace(response.Body), symbols: symbols}
+	d := answerDecoder{profile: p, request: request, body: bytes.TrimSpace(response.Body), symbols: symbols}
 	d.answer.Operation = request.Operation
 	err := d.decode()
 	if err == nil {
@@ -42,6 +50,7 @@ func DecodeAnswer(request *exchange.Request, response HTTPResponse, symbols Symb
 }
 
 type answerDecoder struct {
+	profile *Profile
 	request *exchange.Request
 	body    []byte
 	symbols Symbols
@@ -62,15 +71,15 @@ func (d *answerDecoder) decode() (err error) {
 		}
 		d.answer.ServerTimeMS = int64(clock.ServerTime)
 	case exchange.FuturesSymbols:
-		d.answer.Symbols, err = symbolsOf(d.body, (*futuresSymbol).read)
+		d.answer.Symbols, err = symbolsOf(d, (*futuresSymbol).read)
 	case exchange.SpotPairs:
-		d.answer.Symbols, err = symbolsOf(d.body, (*spotPair).read)
+		d.answer.Symbols, err = symbolsOf(d, (*spotPair).read)
 	case exchange.FuturesMarginLevels, exchange.FuturesSymbolMarginLevels:
-		d.answer.Levels, err = list(d.body, (*marginLevel).read)
+		d.answer.Levels, err = list(d, d.body, (*marginLevel).read)
 	case exchange.FuturesFundingRate:
 		err = d.funding()
 	case exchange.FuturesLeverages:
-		d.answer.Leverages, err = list(d.body, (*leverageSetting).read)
+		d.answer.Leverages, err = list(d, d.body, (*leverageSetting).read)
 	case exchange.FuturesAccount:
 		var account marginAccount
 		if err = json.Unmarshal(d.body, &account); err == nil {
@@ -81,7 +90,7 @@ func (d *answerDecoder) decode() (err error) {
 			Wallets json.RawMessage `json:"wallets"`
 		}
 		if err = json.Unmarshal(d.body, &wallet); err == nil {
-			d.answer.Balances, err = list(wallet.Wallets, (*walletEntry).read)
+			d.answer.Balances, err = list(d, wallet.Wallets, (*walletEntry).read)
 		}
 	default:
 		err = d.public()
@@ -108,7 +117,7 @@ func (d *answerDecoder) public() (err error) {
 	case exchange.FuturesDepth, exchange.SpotDepth:
 		err = d.depth()
 	case exchange.FuturesTrades, exchange.SpotTrades:
-		d.answer.Trades, err = symbolList(d, d.body, mustKnow, func(*spotTrade) string { return d.request.Symbol }, (*spotTrade).read)
+		d.answer.Trades, err = symbolList(d, d.body, allOrNone, func(*spotTrade) string { return d.request.Symbol }, (*spotTrade).read)
 	case exchange.FuturesCandles, exchange.SpotCandles:
 		err = d.candles()
 	default:
@@ -117,14 +126,14 @@ func (d *answerDecoder) public() (err error) {
 	return err
 }
 
-// account reads the account's own orders, positions and trades. An unknown symbol makes the answer
-// malformed: its record must not be overlooked.
+// account reads the account's own orders, positions and trades. A row that cannot be read, or whose
+// symbol is unknown, is set aside: it must not be overlooked.
 func (d *answerDecoder) account() (err error) {
 	ofFutures := func(f *futuresOrder) string { return f.Symbol }
 	ofSpot := func(f *spotOrder) string { return f.Symbol }
 	position := func(unnamed exchange.PositionStatus) (exchange.Fetched[exchange.Position], error) {
-		return symbolList(d, d.body, mustKnow, func(f *futuresPosition) string { return f.Symbol },
-			func(f *futuresPosition, s *exchange.Symbol) (exchange.Position, error) { return f.read(s, unnamed) })
+		return symbolList(d, d.body, setAside, func(f *futuresPosition) string { return f.Symbol },
+			func(f *futuresPosition, r reader) (exchange.Position, error) { return f.read(r, unnamed) })
 	}
 	switch d.request.Operation {
 	case exchange.FuturesPlace, exchange.FuturesOrder, exchange.FuturesCancel:
@@ -142,16 +151,16 @@ func (d *answerDecoder) account() (err error) {
 		}
 		fallthrough
 	case exchange.FuturesOpenOrders:
-		d.answer.Orders, err = symbolList(d, d.body, mustKnow, ofFutures, (*futuresOrder).read)
+		d.answer.Orders, err = symbolList(d, d.body, setAside, ofFutures, (*futuresOrder).read)
 	case exchange.SpotOpenOrders, exchange.SpotCancelAll:
-		d.answer.Orders, err = symbolList(d, d.body, mustKnow, ofSpot, (*spotOrder).read)
+		d.answer.Orders, err = symbolList(d, d.body, setAside, ofSpot, (*spotOrder).read)
 	case exchange.SpotOrderHistory: // the interface does not show it: it may be wrapped
 		var body []byte
 		if body, err = unwrapped(d.body); err == nil {
-			d.answer.Orders, err = symbolList(d, body, mustKnow, ofSpot, (*spotOrder).read)
+			d.answer.Orders, err = symbolList(d, body, setAside, ofSpot, (*spotOrder).read)
 		}
 	case exchange.SpotUserTrades:
-		d.answer.Fills, err = symbolList(d, d.body, mustKnow, func(f *userTrade) string { return f.Symbol }, (*userTrade).read)
+		d.answer.Fills, err = symbolList(d, d.body, setAside, func(f *userTrade) string { return f.Symbol }, (*userTrade).read)
 	default:
 		err = fmt.Errorf("unknown operation %d", d.request.Operation)
 	}
@@ -222,7 +231,7 @@ func (r *reader) levels(field string, raw [][]number) []exchange.Level {
 }
 
 // order reads one order and checks that it is the one that was requested.
-func order[F any](d *answerDecoder, name func(*F) string, decode func(*F, *exchange.Symbol) (exchange.Order, error)) error {
+func order[F any](d *answerDecoder, name func(*F) string, decode func(*F, reader) (exchange.Order, error)) error {
 	var f F
 	if err := json.Unmarshal(d.body, &f); err != nil {
 		return err
@@ -231,7 +240,7 @@ func order[F any](d *answerDecoder, name func(*F) string, decode func(*F, *excha
 	if err != nil {
 		return err
 	}
-	read, err := decode(&f, symbol)
+	read, err := decode(&f, reader{symbol: symbol, profile: d.profile})
 	if err != nil {
 		return err
 	}

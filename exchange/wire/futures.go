@@ -72,8 +72,7 @@ type futuresTicker struct {
 	Count              whole  `json:"count"`
 }
 
-func (f *futuresTicker) read(s *exchange.Symbol) (exchange.Ticker, error) {
-	r := reader{symbol: s}
+func (f *futuresTicker) read(r reader) (exchange.Ticker, error) {
 	r.need("lastPrice", f.LastPrice.given)
 	return exchange.Ticker{
 		Symbol: f.Symbol, Last: r.price("lastPrice", f.LastPrice), Bid: r.price("bidPrice", f.BidPrice), Ask: r.price("askPrice", f.AskPrice),
@@ -153,8 +152,7 @@ type futuresOrder struct {
 	PostOnly        flag    `json:"postOnly"`
 }
 
-func (f *futuresOrder) read(s *exchange.Symbol) (exchange.Order, error) {
-	r := reader{symbol: s}
+func (f *futuresOrder) read(r reader) (exchange.Order, error) {
 	r.need("id", f.ID > 0)
 	r.need("quantity", f.Quantity.given)
 	r.need("filled", f.Filled.given)
@@ -178,14 +176,19 @@ func (r *reader) words(o *exchange.Order, side, kind, status string) {
 	r.note(err)
 	o.Type, err = exchange.ParseOrderType(kind)
 	r.note(err)
-	o.Status, err = readOrderStatus(status)
+	o.Status, err = r.profile.orderStatus(o.Market, status)
 	r.note(err)
 }
 
-// readOrderStatus reads a status of the interface, or a word that other venues use for the same
-// status: the interface leaves states unnamed (States and transitions). Any other word is an error,
-// since the status decides whether fills can follow.
-func readOrderStatus(text string) (exchange.OrderStatus, error) {
+// orderStatus reads a status of the interface, a word that the profile gives to one, or a word that
+// other venues use for the same status: the interface leaves states unnamed (States and
+// transitions). Any other word is an error, since the status decides whether fills can follow.
+func (p *Profile) orderStatus(market exchange.Market, text string) (exchange.OrderStatus, error) {
+	if p != nil {
+		if status, named := p.StatusWords[market][text]; named {
+			return status, nil
+		}
+	}
 	switch text {
 	case "CANCELLED", "EXPIRED":
 		return exchange.StatusCanceled, nil
@@ -226,8 +229,7 @@ type futuresPosition struct {
 
 // read reads a position. unnamed is the status of a position whose status word the interface does
 // not define (Futures position statuses).
-func (f *futuresPosition) read(s *exchange.Symbol, unnamed exchange.PositionStatus) (exchange.Position, error) {
-	r := reader{symbol: s}
+func (f *futuresPosition) read(r reader, unnamed exchange.PositionStatus) (exchange.Position, error) {
 	r.need("quantity", f.Quantity.given)
 	r.need("remainingQty", f.RemainingQty.given)
 	r.need("entryPrice", f.EntryPrice.given)

@@ -22,59 +22,91 @@ func array[F any](body []byte) ([]F, error) {
 	return raw, nil
 }
 
-// list reads an array of records that do not depend on a symbol.
-func list[F, T any](body []byte, read func(*F) (T, error)) (exchange.Fetched[T], error) {
-	raw, err := array[F](body)
+// split reads a JSON array's rows as they were written. Null is an empty list where the profile
+// says so.
+func split(p *Profile, body []byte) (rows []json.RawMessage, err error) {
+	if p != nil && p.NullLists && bytes.EqualFold(bytes.TrimSpace(body), []byte("null")) {
+		return nil, nil
+	}
+	return array[json.RawMessage](body)
+}
+
+// list reads an array of records that do not depend on a symbol. A row that cannot be read is set
+// aside.
+func list[F, T any](d *answerDecoder, body []byte, read func(*F) (T, error)) (exchange.Fetched[T], error) {
+	rows, err := split(d.profile, body)
 	if err != nil {
 		return exchange.Fetched[T]{}, err
 	}
-	items := make([]T, 0, len(raw))
-	for i := range raw {
-		item, err := read(&raw[i])
+	items := make([]T, 0, len(rows))
+	for _, row := range rows {
+		var f F
+		err := json.Unmarshal(row, &f)
+		var item T
+		if err == nil {
+			item, err = read(&f)
+		}
 		if err != nil {
-			return exchange.Fetched[T]{}, fmt.Errorf("element %d: %w", i, err)
+			d.setAside(row, err)
+			continue
 		}
 		items = append(items, item)
 	}
 	return exchange.FetchedOf(items), nil
 }
 
-// unknown says what happens to a record whose symbol is not in the table.
-type unknown bool
+// unreadable says what happens to a record that cannot be read, or whose symbol is not in the table.
+type unreadable uint8
 
 const (
-	mustKnow unknown = false // the answer is malformed
-	passOver unknown = true
+	allOrNone unreadable = iota // the answer is malformed
+	setAside                    // it is in the answer's Unreadable
+	passOver                    // it is skipped where its symbol is not in the table, else the answer is malformed
 )
 
 // symbolList reads an array of records that depend on their symbol's scales.
-func symbolList[F, T any](d *answerDecoder, body []byte, unknown unknown, name func(*F) string,
-	read func(*F, *exchange.Symbol) (T, error)) (exchange.Fetched[T], error) {
-	raw, err := array[F](body)
+func symbolList[F, T any](d *answerDecoder, body []byte, otherwise unreadable, name func(*F) string,
+	read func(*F, reader) (T, error)) (exchange.Fetched[T], error) {
+	rows, err := split(d.profile, body)
 	if err != nil {
 		return exchange.Fetched[T]{}, err
 	}
-	items := make([]T, 0, len(raw))
-	for i := range raw {
-		of := name(&raw[i])
-		symbol, err := d.symbol(of)
-		if err != nil && unknown == passOver && of != "" {
-			continue
-		}
-		var item T
-		if err == nil {
-			item, err = read(&raw[i], symbol)
-		}
-		if err != nil {
+	items := make([]T, 0, len(rows))
+	for i, row := range rows {
+		item, err := symbolRow(d, row, name, read)
+		switch {
+		case err == nil:
+			items = append(items, item)
+		case otherwise == setAside:
+			d.setAside(row, err)
+		case otherwise == passOver && namesUnknown(err):
+		default:
 			return exchange.Fetched[T]{}, fmt.Errorf("element %d: %w", i, err)
 		}
-		items = append(items, item)
 	}
 	return exchange.FetchedOf(items), nil
 }
 
+// namesUnknown reports whether all that is wrong is that the table does not have the symbol.
+func namesUnknown(err error) bool {
+	var unknown *UnknownSymbolError
+	return errors.As(err, &unknown) && unknown.Key.Name != ""
+}
+
+func symbolRow[F, T any](d *answerDecoder, row []byte, name func(*F) string, read func(*F, reader) (T, error)) (item T, err error) {
+	var f F
+	if err = json.Unmarshal(row, &f); err != nil {
+		return item, err
+	}
+	symbol, err := d.symbol(name(&f))
+	if err != nil {
+		return item, err
+	}
+	return read(&f, reader{symbol: symbol, profile: d.profile})
+}
+
 // one reads the single record of the requested symbol as a list of one.
-func one[F, T any](d *answerDecoder, name func(*F) string, read func(*F, *exchange.Symbol) (T, error)) (exchange.Fetched[T], error) {
+func one[F, T any](d *answerDecoder, name func(*F) string, read func(*F, reader) (T, error)) (exchange.Fetched[T], error) {
 	var f F
 	if err := json.Unmarshal(d.body, &f); err != nil {
 		return exchange.Fetched[T]{}, err
@@ -86,7 +118,7 @@ func one[F, T any](d *answerDecoder, name func(*F) string, read func(*F, *exchan
 	if d.request.Symbol != symbol.Name {
 		return exchange.Fetched[T]{}, fmt.Errorf("the answer is about %s, not %s", symbol.Name, d.request.Symbol)
 	}
-	item, err := read(&f, symbol)
+	item, err := read(&f, reader{symbol: symbol, profile: d.profile})
 	if err != nil {
 		return exchange.Fetched[T]{}, err
 	}
@@ -95,24 +127,13 @@ func one[F, T any](d *answerDecoder, name func(*F) string, read func(*F, *exchan
 
 // symbolsOf reads a symbol list. It skips a symbol that cannot be represented, so that one exotic
 // instrument does not lose the others. If none can be represented, the list is malformed.
-func symbolsOf[F any](body []byte, read func(*F) (*exchange.Symbol, error)) (exchange.Fetched[*exchange.Symbol], error) {
-	raw, err := array[F](body)
-	if err != nil {
-		return exchange.Fetched[*exchange.Symbol]{}, err
+func symbolsOf[F any](d *answerDecoder, read func(*F) (*exchange.Symbol, error)) (exchange.Fetched[*exchange.Symbol], error) {
+	symbols, err := list(d, d.body, read)
+	if unread := d.answer.Unreadable; err == nil && len(symbols.Items()) == 0 && len(unread) > 0 {
+		return exchange.Fetched[*exchange.Symbol]{}, errors.New(unread[0].Why)
 	}
-	symbols, faults := make([]*exchange.Symbol, 0, len(raw)), error(nil)
-	for i := range raw {
-		symbol, err := read(&raw[i])
-		if err != nil {
-			faults = err
-			continue
-		}
-		symbols = append(symbols, symbol)
-	}
-	if len(symbols) == 0 && faults != nil {
-		return exchange.Fetched[*exchange.Symbol]{}, faults
-	}
-	return exchange.FetchedOf(symbols), nil
+	d.answer.Unreadable = nil
+	return symbols, err
 }
 
 // wrappers are the names under which venues wrap a list.

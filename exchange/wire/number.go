@@ -173,8 +173,9 @@ func (f *flag) UnmarshalJSON(text []byte) error {
 
 // reader converts decimals into a symbol's units and remembers the first error.
 type reader struct {
-	symbol *exchange.Symbol
-	err    error
+	symbol  *exchange.Symbol
+	profile *Profile // nil for none
+	err     error
 }
 
 // need reports a missing required field.
@@ -191,14 +192,45 @@ func (r *reader) price(field string, n number) exchange.Price {
 	return p
 }
 
-// quantity reads one of the account's own quantities: it must be exact and not negative.
+// quantity reads one of the account's own quantities: it must be exact, but for float noise, and
+// not negative.
 func (r *reader) quantity(field string, n number) exchange.Quantity {
-	q, err := r.symbol.Quantity(n.Decimal)
+	d, noise := withoutNoise(n.Decimal, int32(r.symbol.QuantityScale))
+	q, err := r.symbol.Quantity(d)
+	if err != nil && !noise && r.profile != nil && r.profile.HalfTick {
+		q, err = r.nearestTick(n.Decimal)
+	}
 	if err == nil && q < 0 {
 		err = fmt.Errorf("below zero")
 	}
 	r.keep(field, n, err)
 	return q
+}
+
+// noiseDigits is how many digits a number has at least that a binary float left noise in:
+// 0.9970000000000002 is 0.997, and 0.9970002 is not.
+const noiseDigits = 15
+
+// withoutNoise rounds a number that differs from its scale by float noise alone.
+func withoutNoise(d decimal.Decimal, scale int32) (rounded decimal.Decimal, noise bool) {
+	if -d.Exponent() <= scale || d.NumDigits() < noiseDigits {
+		return d, false
+	}
+	rounded = d.Round(scale)
+	if d.Sub(rounded).Abs().GreaterThan(decimal.New(1, -scale-2)) { // a hundredth of a step
+		return d, false
+	}
+	return rounded, true
+}
+
+// nearestTick reads a quantity within half a tick as the tick.
+func (r *reader) nearestTick(d decimal.Decimal) (exchange.Quantity, error) {
+	tick := r.symbol.QuantityDecimal(r.symbol.QuantityTick)
+	nearest := d.DivRound(tick, 0).Mul(tick)
+	if d.Sub(nearest).Abs().GreaterThanOrEqual(tick.Div(decimal.NewFromInt(2))) {
+		return 0, fmt.Errorf("half a tick from the nearest: %w", exchange.ErrInexact)
+	}
+	return r.symbol.Quantity(nearest)
 }
 
 // publicQuantity reads a quantity of the public market. Digits finer than the scale are cut off.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"botd/exchange"
-	"botd/internal/printable"
 )
 
 // reasonMalformed is the reason why a placement is uncertain when its answer cannot be understood.
@@ -56,7 +55,7 @@ func parseError(body []byte) (code int, message string, parsed bool) {
 	if json.Unmarshal(body, &fields) != nil || fields.Code == nil {
 		return 0, "", false
 	}
-	message = printable.Text(cmp.Or(fields.Error, fields.Msg, fields.Message, "no message"))
+	message = cmp.Or(fields.Error, fields.Msg, fields.Message, "no message")
 	if len(message) > maxMessage {
 		message = strings.ToValidUTF8(message[:maxMessage], "")
 	}

@@ -69,8 +69,7 @@ type spotTicker struct {
 	UpdateTime         millisText `json:"updateTime"`
 }
 
-func (f *spotTicker) read(s *exchange.Symbol) (exchange.Ticker, error) {
-	r := reader{symbol: s}
+func (f *spotTicker) read(r reader) (exchange.Ticker, error) {
 	r.need("lastPrice", f.LastPrice.given)
 	return exchange.Ticker{
 		Symbol: f.Symbol, Last: r.price("lastPrice", f.LastPrice), Open: r.price("openPrice", f.OpenPrice), High: r.price("highPrice", f.HighPrice),
@@ -105,8 +104,7 @@ type spotTrade struct {
 }
 
 // read also reads futures trades, which have no quoteQty.
-func (f *spotTrade) read(s *exchange.Symbol) (exchange.Trade, error) {
-	r := reader{symbol: s}
+func (f *spotTrade) read(r reader) (exchange.Trade, error) {
 	r.need("price", f.Price.given)
 	r.need("qty", f.Quantity.given)
 	return exchange.Trade{ID: int64(f.ID), Price: r.price("price", f.Price), Quantity: r.publicQuantity("qty", f.Quantity),
@@ -128,8 +126,7 @@ type spotOrder struct {
 	CreatedAt     whole  `json:"createdAt"` // ms
 }
 
-func (f *spotOrder) read(s *exchange.Symbol) (exchange.Order, error) {
-	r := reader{symbol: s}
+func (f *spotOrder) read(r reader) (exchange.Order, error) {
 	r.need("id", f.ID > 0)
 	r.need("quantity", f.Quantity.given)
 	r.need("filled", f.Filled.given)
@@ -182,8 +179,7 @@ type userTrade struct {
 	Time     whole  `json:"time"`
 }
 
-func (f *userTrade) read(s *exchange.Symbol) (exchange.UserTrade, error) {
-	r := reader{symbol: s}
+func (f *userTrade) read(r reader) (exchange.UserTrade, error) {
 	r.need("order_id", f.OrderID > 0)
 	r.need("price", f.Price.given)
 	r.need("qty", f.Quantity.given)

@@ -243,7 +243,6 @@ func declares(fact engine.Fact) bool {
 	switch fact.(type) {
 	case engine.NoteHalt,
 		engine.NoteQuarantine,
-		engine.NoteContradicted,
 		engine.NoteBlind,
 		engine.NoteFrozen,
 		engine.NoteBreaker,

@@ -35,7 +35,6 @@ func allCases() []caseTest {
 		casesOfExits,
 		casesOfStates,
 		casesOfSpot,
-		casesOfBelief,
 	)
 }
 

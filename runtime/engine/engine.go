@@ -230,6 +230,9 @@ func (e *Engine) answer(event *EventAnswer) {
 		return
 	}
 	delete(e.calls, event.CallID)
+	if rows := event.Answer.Unreadable; len(rows) > 0 && !p.kind.ofRound() { // only a round knows what a row is about
+		event = &EventAnswer{CallID: event.CallID, Err: &exchange.Malformed{Operation: event.Answer.Operation, What: rows[0].Error(), Err: &rows[0]}}
+	}
 	switch p.kind {
 	case callPlace:
 		e.dispatcher.placed(p, event)

@@ -33,6 +33,7 @@ func (r *round) takeRound(p purpose, event *EventAnswer) {
 		return
 	}
 	answer := &event.Answer
+	defer r.takeRows(&p, answer)
 	switch {
 	case p.kind == callOrder:
 		snapshot.Looked = append(snapshot.Looked, reconcile.Look{OrderID: p.orderID, Order: answer.Order, Known: true})
@@ -144,7 +145,8 @@ func (r *round) fetchSpotHistory() {
 }
 
 func (r *round) vanished(p *account.Placement) bool {
-	return !slices.ContainsFunc(r.reading.snapshot.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() })
+	return !r.reading.snapshot.Shows(exchange.Spot, p.OrderID()) &&
+		!slices.ContainsFunc(r.reading.snapshot.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() })
 }
 
 // askEvidence asks for what decides unknowns beyond the lists: positions/history
@@ -159,7 +161,6 @@ func (r *round) askEvidence() {
 			)
 		}
 	}
-	r.askEnds()
 	if !r.reading.snapshot.SpotOrders.Done() {
 		return
 	}
@@ -167,18 +168,6 @@ func (r *round) askEvidence() {
 		if p.Order().Market == exchange.Spot && p.OrderID() != 0 && r.vanished(p) {
 			r.roundAsk(purpose{kind: callTrades, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
 				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: p.Order().Symbol, OrderID: p.OrderID(), Limit: spotHistory})
-		}
-	}
-}
-
-// askEnds asks positions/history for the ends of positions that the list does not show whole.
-func (r *round) askEnds() {
-	for _, leg := range r.legs {
-		if since, ask := r.book.AsksEnd(leg.symbol); ask && r.book.AsksClosed(leg.symbol, r.nowMS) == nil {
-			r.roundAsk(
-				purpose{kind: callClosed, symbol: leg.symbol},
-				exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: leg.symbol.Key().Name, StartMS: since, Limit: 100},
-			)
 		}
 	}
 }

@@ -5,10 +5,27 @@ import (
 	"context"
 	"errors"
 
+	"botd/configs"
 	"botd/exchange"
 	"botd/exchange/rest"
+	"botd/exchange/wire"
 	"botd/internal/failure"
 )
+
+// profile is how the configured venue writes what the interface leaves open.
+func profile(c *configs.ProfileConfig) *wire.Profile {
+	p := &wire.Profile{NullLists: c.NullLists == configs.NullIsEmpty, HalfTick: c.NumberNoise == configs.NoiseHalfTick,
+		StatusWords: map[exchange.Market]map[string]exchange.OrderStatus{}}
+	for market, words := range map[exchange.Market]map[string]string{exchange.Futures: c.FuturesWords, exchange.Spot: c.SpotWords} {
+		p.StatusWords[market] = map[string]exchange.OrderStatus{}
+		for word, name := range words {
+			if status, err := exchange.ParseOrderStatus(name); err == nil { // checked when it was loaded
+				p.StatusWords[market][word] = status
+			}
+		}
+	}
+	return p
+}
 
 // Client makes the signed client, reads the symbols and the clock.
 func Client(ctx context.Context, config rest.Config) (*rest.Client, error) {

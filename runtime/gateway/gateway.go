@@ -79,7 +79,7 @@ func openLive(ctx context.Context, config *configs.Config) (*Exchange, error) {
 		},
 	}
 	v.Client, err = Client(ctx, rest.Config{BaseURL: config.Exchange.BaseURL, Key: key, Secret: secret, Observe: v.observe.see,
-		Budget: float64(config.Exchange.RequestsPerSecond),
+		Budget: float64(config.Exchange.RequestsPerSecond), Profile: profile(&config.Exchange.Profile),
 		Signer: wire.Signer{Template: config.Exchange.Signature.Payload, Encoding: config.Exchange.Signature.Encoding}})
 	v.Trading = v.Client
 	return v, err

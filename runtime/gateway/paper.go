@@ -40,7 +40,8 @@ func openPaper(ctx context.Context, config *configs.Config, directory string) (*
 	var err error
 	if v.Client, err = Client(
 		ctx,
-		rest.Config{BaseURL: config.Exchange.BaseURL, Observe: v.observe.see, Budget: float64(config.Exchange.RequestsPerSecond)},
+		rest.Config{BaseURL: config.Exchange.BaseURL, Observe: v.observe.see, Budget: float64(config.Exchange.RequestsPerSecond),
+			Profile: profile(&config.Exchange.Profile)},
 	); err != nil {
 		return nil, err
 	}

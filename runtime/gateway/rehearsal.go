@@ -94,7 +94,8 @@ func DemoCopy(config *configs.Config, directory string) (*Copy, error) {
 }
 
 func paperCopy(ctx context.Context, config *configs.Config, directory string) (*Copy, error) {
-	client, err := Client(ctx, rest.Config{BaseURL: config.Exchange.BaseURL, Budget: float64(config.Exchange.RequestsPerSecond)})
+	client, err := Client(ctx, rest.Config{BaseURL: config.Exchange.BaseURL, Budget: float64(config.Exchange.RequestsPerSecond),
+		Profile: profile(&config.Exchange.Profile)})
 	if err != nil {
 		return nil, err
 	}

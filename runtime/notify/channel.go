@@ -1,7 +1,6 @@
 package notify
 
 import (
-	"botd/internal/printable"
 	"context"
 	"errors"
 	"time"
@@ -29,7 +28,6 @@ func newChannel(route Route, config *Config) *channel {
 
 // offer never waits: what finds the queue full is counted.
 func (c *channel) offer(e Event) {
-	e.Text = printable.Lines(e.Text)
 	select {
 	case c.queue <- e:
 	default:

@@ -28,7 +28,6 @@ const tones = {
   halted: "bad",
   unprotected: "bad",
   quarantined: "bad",
-  contradicted: "bad",
   failed: "bad",
   breached: "bad",
   refused: "bad",

@@ -1,0 +1,102 @@
+package reconcile
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// UnreadOrder is an order's row that cannot be read (case 43).
+type UnreadOrder struct {
+	Market exchange.Market
+	Open   bool // of the open list; else of a history
+	Row    exchange.UnreadableRow
+}
+
+// Key is the symbol that the row names; it has no name where that cannot be read.
+func (u *UnreadOrder) Key() exchange.SymbolKey {
+	return exchange.SymbolKey{Market: u.Market, Name: u.Row.Symbol}
+}
+
+// PlacementOf returns the live placement that a row is about: by the exchange's id, else by the
+// client order id; nil for none.
+func (b *Book) PlacementOf(u *UnreadOrder) *account.Placement {
+	if p := b.ordered(u.Market, u.Row.ID); p != nil && u.Row.ID != 0 {
+		return p
+	}
+	if p := b.Placement(u.Row.ClientOrderID); p != nil && p.Order().Market == u.Market {
+		return p
+	}
+	return nil
+}
+
+// Shows reports whether a row that cannot be read shows that an order is open.
+func (s *Snapshot) Shows(market exchange.Market, orderID int64) bool {
+	return slices.ContainsFunc(s.UnreadOrders, func(u UnreadOrder) bool { return u.Open && u.Market == market && u.Row.ID == orderID })
+}
+
+// lacksPosition reports whether the row of a symbol's position cannot be read: its absence from the
+// list says nothing.
+func (s *Snapshot) lacksPosition(key exchange.SymbolKey) bool {
+	return slices.ContainsFunc(s.UnreadPositions, func(u exchange.SymbolKey) bool { return u.Market == key.Market && (u.Name == "" || u.Name == key.Name) })
+}
+
+// observeUnread takes order rows that cannot be read. One of botd's own makes its placement
+// uncertain, and what it shows as filled is booked; a protective order that is listed stands, and
+// stays as it is. A foreign one is an unknown order on its symbol.
+func (b *Book) observeUnread(s *Snapshot, emit func(record.Record)) {
+	for _, symbol := range b.symbols {
+		if s.Orders(symbol.Key().Market).Done() {
+			symbol.Unreadable = symbol.Unreadable[:0]
+		}
+	}
+	for i := range s.UnreadOrders {
+		u := &s.UnreadOrders[i]
+		if p := b.PlacementOf(u); p != nil {
+			b.unreadOwn(p, u, emit)
+			s.Unread = append(s.Unread, p.Symbol())
+			continue
+		}
+		key := u.Key()
+		if _, traded := b.find(key); key.Name == "" || !traded && !b.prefixed(u.Row.ClientOrderID) {
+			continue
+		}
+		if u.Open && !b.Known(u.Row.ClientOrderID) {
+			symbol := b.Symbol(key)
+			symbol.Unreadable = append(symbol.Unreadable, u.Row)
+			symbol.Foreign = append(symbol.Foreign,
+				exchange.Order{ID: u.Row.ID, ClientOrderID: u.Row.ClientOrderID, Market: key.Market, Symbol: key.Name})
+		}
+		if u.Row.ClientOrderID == "" && len(b.unknownOn(key)) > 0 {
+			s.Unread = append(s.Unread, key) // it may be the one whose answer was lost
+		}
+	}
+}
+
+func (b *Book) unreadOwn(p *account.Placement, u *UnreadOrder, emit func(record.Record)) {
+	filled, whole := u.Row.Filled, p.Order().Quantity
+	switch {
+	case !u.Row.FilledRead:
+	case filled == whole && whole > 0: // whatever its status is called
+		emit(p.About(record.Ended{OrderID: u.Row.ID, State: placement.Filled, Filled: filled, Evidence: "its row shows all of it filled; " + u.Row.Why}))
+		return
+	case filled > p.Filled():
+		emit(p.About(record.Fill{OrderID: u.Row.ID, Filled: filled}))
+	}
+	protects := p.Purpose() == placement.StopLoss || p.Purpose() == placement.TakeProfit
+	if p.State() != placement.Uncertain && !(protects && u.Open) {
+		emit(p.About(record.Unknown{Why: u.Row.Error()}))
+	}
+}
+
+// UnreadRow returns what cannot be read of a foreign open order, nil where all of it can.
+func (s *SymbolState) UnreadRow(o *exchange.Order) *exchange.UnreadableRow {
+	i := slices.IndexFunc(s.Unreadable, func(row exchange.UnreadableRow) bool { return row.ID == o.ID && row.ClientOrderID == o.ClientOrderID })
+	if i < 0 {
+		return nil
+	}
+	return &s.Unreadable[i]
+}

@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+// takeRows takes the rows of a list that cannot be read. Each affects what it is about and nothing
+// more (case 43).
+func (r *round) takeRows(p *purpose, answer *exchange.Answer) {
+	market := answer.Operation.Market()
+	for i := range answer.Unreadable {
+		row := &answer.Unreadable[i]
+		switch answer.Operation {
+		case exchange.FuturesOpenOrders, exchange.SpotOpenOrders:
+			r.takeOrderRow(reconcile.UnreadOrder{Market: market, Open: true, Row: *row})
+		case exchange.SpotOrderHistory:
+			r.takeOrderRow(reconcile.UnreadOrder{Market: market, Row: *row})
+		case exchange.SpotWallet:
+			r.takeAssetRow(row)
+		case exchange.FuturesOpenPositions:
+			r.takePositionRow(row)
+		case exchange.FuturesLeverages:
+			if key := (exchange.SymbolKey{Market: market, Name: row.Symbol}); r.legOn(key) != nil {
+				r.fails(key, row)
+			}
+		default: // the calls of one symbol
+			r.unreads(p.symbol.Key(), row)
+		}
+	}
+}
+
+func (r *round) takeOrderRow(u reconcile.UnreadOrder) {
+	r.reading.snapshot.UnreadOrders = append(r.reading.snapshot.UnreadOrders, u)
+	if p := r.book.PlacementOf(&u); p != nil {
+		r.fails(p.Symbol(), &u.Row)
+	} else if u.Row.Symbol == "" {
+		r.unreads(u.Key(), &u.Row)
+	}
+}
+
+// takePositionRow takes that a position cannot be read: its absence from the list says nothing.
+func (r *round) takePositionRow(row *exchange.UnreadableRow) {
+	snapshot, key := &r.reading.snapshot, exchange.SymbolKey{Market: exchange.Futures, Name: row.Symbol}
+	snapshot.UnreadPositions = append(snapshot.UnreadPositions, key)
+	if key.Name == "" || r.legOn(key) != nil {
+		r.unreads(key, row)
+	}
+}
+
+// takeAssetRow takes that a balance cannot be read: what was known of it stays. A base asset
+// concerns its symbol, anything else the wallet's market.
+func (r *round) takeAssetRow(row *exchange.UnreadableRow) {
+	snapshot := &r.reading.snapshot
+	snapshot.UnreadAssets = true
+	if row.Asset == "" {
+		snapshot.Balances = exchange.Fetched[exchange.Balance]{}
+		r.unreads(exchange.SymbolKey{Market: exchange.Spot}, row)
+		return
+	}
+	if snapshot.Balances.Done() {
+		snapshot.Balances = exchange.FetchedOf(append(slices.Clone(snapshot.Balances.Items()), r.book.Balance(row.Asset)))
+	}
+	for _, leg := range r.legs {
+		switch key := leg.symbol.Key(); {
+		case key.Market != exchange.Spot:
+		case leg.config.Symbol.Base == row.Asset:
+			r.unreads(key, row)
+		case leg.config.Symbol.Quote == row.Asset:
+			r.fails(exchange.SymbolKey{Market: exchange.Spot}, row)
+		}
+	}
+}
+
+// unreads takes that something cannot be read, and that nothing may be concluded about it.
+func (r *round) unreads(of exchange.SymbolKey, err error) {
+	r.fails(of, err)
+	r.reading.snapshot.Unread = append(r.reading.snapshot.Unread, of)
+}
