@@ -156,8 +156,8 @@ type Restored struct {
 	Kept string `json:"kept"` // where the journal that was there is now; empty for none
 }
 
-// Restore puts a backup in a journal's place. The backup is verified, copied, and
-// the copy verified; the journal that was there is kept under another name. The
+// Restore puts a backup in a journal's place. The backup is verified, its records are
+// copied into a fresh file, and that is verified; the journal that was there is kept under another name. The
 // data directory must be this process's: nobody may write the journal meanwhile.
 func Restore(ctx context.Context, backup, path string, now time.Time) (r Restored, err error) {
 	if r.Backup, err = CheckBackup(ctx, backup); err != nil {
@@ -175,12 +175,12 @@ func Restore(ctx context.Context, backup, path string, now time.Time) (r Restore
 		return r, err
 	}
 	copied := path + partial
-	if err := copyFile(backup, copied); err != nil {
+	if err := copyRecords(ctx, backup, copied); err != nil {
 		return r, errors.Join(fmt.Errorf("copy the backup: %w", err), discard(copied))
 	}
 	again, err := CheckBackup(ctx, copied)
-	if err == nil && again.SHA256 != r.SHA256 {
-		err = fmt.Errorf("the copy of %s is another file: %s, not %s", backup, again.SHA256, r.SHA256)
+	if err == nil && (again.Hash != r.Hash || again.Binding != r.Binding) {
+		err = fmt.Errorf("the copy of %s is another journal: it ends with %s, not %s", backup, again.Hash, r.Hash)
 	}
 	if err != nil {
 		return r, errors.Join(err, discard(copied))
@@ -242,7 +242,7 @@ func dropLog(path string) error { return errors.Join(discard(path+"-wal"), disca
 
 // fold takes a journal's write-ahead log into its file and removes the log.
 func fold(ctx context.Context, path string) error {
-	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw&_pragma=busy_timeout(5000)")
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw"+untrusted+"&_pragma=busy_timeout(5000)")
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ func Failure(err error) error {
 		wrong   *BindingError
 		altered *AlteredError
 		newer   *NewerError
+		planted *SchemaError
 	)
 	switch {
 	case err == nil:
@@ -28,6 +29,8 @@ func Failure(err error) error {
 		return failure.New(failure.Negative, "botd journal verify --file "+unsound.Path+" shows all of it", "%w", err)
 	case errors.As(err, &altered):
 		return failure.New(failure.Negative, "botd journal verify says more; a backup may hold it unaltered", "%w", err)
+	case errors.As(err, &planted):
+		return failure.New(failure.Data, "botd journal verify shows all of it; somebody else wrote to this file: restore a backup (botd restore)", "%w", err)
 	case errors.As(err, &wrong):
 		return failure.Wrap(failure.Config, err)
 	case errors.As(err, &newer):

@@ -124,6 +124,9 @@ CREATE TABLE IF NOT EXISTS balance (
 	amount TEXT NOT NULL, derived INTEGER NOT NULL, sequence INTEGER NOT NULL, PRIMARY KEY (account, strategy, market, symbol, asset));
 `
 
+// untrusted makes SQLite run no function that a schema names.
+const untrusted = "&_pragma=trusted_schema(0)"
+
 // Options are how a journal is kept.
 type Options struct {
 	Reserve int64 // bytes kept free for facts and exits; 0 for DefaultReserve, negative for none
@@ -157,7 +160,7 @@ func OpenWith(ctx context.Context, path string, binding Binding, options Options
 	} else if err := file.Close(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal: %w", err), release())
 	}
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)"+options.layer())
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)"+untrusted+"&_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)"+options.layer())
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal %s: %w", path, err), release())
 	}
@@ -177,6 +180,9 @@ func (j *Journal) prepare(ctx context.Context, binding Binding) (err error) {
 	var version int
 	if err := j.writer.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return fmt.Errorf("open journal %s: %w", j.path, err)
+	}
+	if err := j.checkSchema(ctx, version); err != nil {
+		return err
 	}
 	if version > 0 {
 		if j.format, err = readFormat(ctx, j.writer, j.path, version); err != nil {
@@ -286,7 +292,7 @@ func tail(ctx context.Context, conn *sql.Conn) (sequence int64, hash string, err
 // Read opens a journal for reading, whatever it is bound to and also of an older
 // schema, while a daemon may write it.
 func Read(ctx context.Context, path string) (*Journal, error) {
-	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro&_pragma=busy_timeout(5000)")
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro"+untrusted+"&_pragma=busy_timeout(5000)")
 	if err != nil {
 		return nil, fmt.Errorf("open journal %s: %w", path, err)
 	}

@@ -230,6 +230,12 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 	if err := v.pages(ctx, conn); err != nil {
 		return v.report, err
 	}
+	if problems, err := compareSchema(ctx, conn, j.schema); err != nil || len(problems) > 0 {
+		if v.report.add(problems...); len(v.report.Problems) > 0 { // what such a file holds can not be judged
+			return v.report, nil
+		}
+		return v.report, err
+	}
 	damaged := len(v.report.Problems) > 0
 	if err := v.records(ctx, conn, j.schema < sameTables); err != nil {
 		if v.broke(err) || damaged { // what follows can not be judged
