@@ -3,6 +3,7 @@ package exchange
 import (
 	"fmt"
 	"math/bits"
+	"strings"
 
 	"github.com/shopspring/decimal"
 )
@@ -71,6 +72,17 @@ type SymbolSpec struct {
 	PriceScale, QuantityScale int // at least this many places; 0 for the default
 }
 
+// maxName is the longest name of a symbol or an asset.
+const maxName = 40
+
+// validName reports whether a name has only the signs that the interface shows in names. A name
+// stands in paths, file names, logs and on screens.
+func validName(name string) bool {
+	return len(name) <= maxName && !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	})
+}
+
 // NewSymbol validates a specification and converts it.
 func NewSymbol(spec SymbolSpec) (*Symbol, error) {
 	s := &Symbol{
@@ -82,6 +94,11 @@ func NewSymbol(spec SymbolSpec) (*Symbol, error) {
 	}
 	if spec.Name == "" {
 		return nil, fmt.Errorf("symbol without a name")
+	}
+	for _, name := range []string{spec.Name, spec.Base, spec.Quote} {
+		if !validName(name) {
+			return nil, fmt.Errorf("symbol %.60q of %.60q and %.60q: a name is at most %d letters, digits, - and _", spec.Name, spec.Base, spec.Quote, maxName)
+		}
 	}
 	if err := s.setUnits(); err != nil {
 		return nil, err

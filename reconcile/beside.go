@@ -59,10 +59,10 @@ func (d *derivation) part(purpose placement.Purpose, order exchange.NewOrder, re
 		switch {
 		case p.Order().ClosePosition:
 			whole = p
-		case !p.State().Unresolved() && moved:
+		case !p.State().Unresolved() && moved && !d.declared():
 			d.cancel(p, "the protection moves")
 			ends = true
-		case !p.State().Unresolved() && p.Remaining() > open && d.symbol.Position == d.symbol.Known():
+		case !p.State().Unresolved() && p.Remaining() > open && !d.declared() && d.symbol.Position == d.symbol.Known():
 			d.cancel(p, "it is more than botd's part of the position")
 			ends = true
 		default:
@@ -114,7 +114,7 @@ func (d *derivation) profitPart(protection strategy.Protection) {
 func (d *derivation) room() exchange.Quantity {
 	free := abs(d.held)
 	if d.symbol.Key().Market == exchange.Futures {
-		free = abs(d.symbol.AtVenue())
+		free = abs(d.symbol.StandingAtVenue())
 	}
 	for _, p := range d.orders {
 		if p.Purpose() == placement.ExitOrder {

@@ -38,12 +38,14 @@ type Book struct {
 
 // observed is what was last fetched of the account as a whole.
 type observed struct {
-	Account   exchange.MarginAccount
-	AccountMS int64              // when; 0 for never
-	Balances  []exchange.Balance // spot wallet
-	WalletMS  int64
-	changes   uint64 // of what was observed, counted
-	stale     int64  // answers older than what was known, counted
+	Account    exchange.MarginAccount
+	AccountMS  int64              // when; 0 for never
+	Balances   []exchange.Balance // spot wallet
+	WalletMS   int64
+	observedMS int64  // when the snapshot under way ended
+	bootMS     int64  // when this epoch began
+	changes    uint64 // of what was observed, counted
+	stale      int64  // answers older than what was known, counted
 }
 
 // NewBook returns the book of an account whose journal is empty.
@@ -102,9 +104,11 @@ func (b *Book) advance(r *record.Record) {
 
 // boot begins a new epoch: nothing is concluded from what was read before it.
 func (b *Book) boot(atMS int64) {
-	b.sequence = 0
+	b.sequence, b.bootMS = 0, atMS
 	for _, symbol := range b.symbols {
 		symbol.Read, symbol.Settled, symbol.calm = false, false, symbol.calmSince(b.Settle(), atMS)
+		symbol.testimony = testimony{}
+		symbol.declare("", 0)
 	}
 }
 

@@ -74,9 +74,9 @@ func TestAHandThatClosesThePositionLatchesTheTarget(t *testing.T) {
 	d.now += 1_000
 	d.observe(0, nil)
 	d.none(nil)   // not yet explained: nothing opens
-	for range 2 { // longer than L
+	for range 2 { // longer than L, and positions/history confirms it
 		d.now += 1_000
-		d.observe(0, nil)
+		d.observeClosed(0, 7)
 	}
 	if d.book.Strategy("one").Latch() != 1 || d.book.Symbol(bitcoin).Known() != 0 {
 		t.Fatalf("want latched long and known 0, have %d and %d", d.book.Strategy("one").Latch(), d.book.Symbol(bitcoin).Known())

@@ -45,7 +45,7 @@ func (b *Book) Derive(w *Desired, nowMS int64) (intents []Intent, priced *record
 	d.keyed(placement.Order, d.plan.Orders, d.plan.OrdersSet)
 	d.keyed(placement.ExitOrder, d.plan.Exits, d.plan.ExitsSet)
 	switch {
-	case w.Frozen && symbol.Position != 0:
+	case w.Frozen && (symbol.Position != 0 || symbol.Known() != 0):
 	case b.StandsDown() != "":
 		d.protectStandingDown()
 	default:
@@ -153,6 +153,10 @@ func (d *derivation) hold() {
 		d.held = position
 		return
 	}
+	if standing := d.symbol.Standing(); standing != position { // the list is not believed
+		d.held = standing
+		return
+	}
 	least, most := known, known
 	for _, p := range d.book.Live() {
 		switch {
@@ -221,7 +225,8 @@ func (d *derivation) target() {
 		d.exit(position, target)
 		return
 	}
-	if d.desired.Strategy.Latch() == sign {
+	latched := d.desired.Strategy.Latch() == sign
+	if _, priced := d.desired.Strategy.Priced(target); latched && !priced {
 		return
 	}
 	resolved, ok := d.resolve(target)
@@ -234,6 +239,7 @@ func (d *derivation) target() {
 	}
 	switch {
 	case delta == 0:
+	case signOf(delta) == sign && latched:
 	case signOf(delta) == sign:
 		d.enter(delta)
 	default:

@@ -129,6 +129,13 @@ func (d *desk) observe(signed exchange.Quantity, looks []Look, orders ...exchang
 		Before: d.positions(signed), Positions: d.positions(signed), Looked: looks, ClosedOf: []string{"BTC-USDT"}})
 }
 
+// observeClosed fetches a position, and a row of positions/history for a long one of that id.
+func (d *desk) observeClosed(signed exchange.Quantity, id int64) {
+	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
+		Before: d.positions(signed), Positions: d.positions(signed), ClosedOf: []string{"BTC-USDT"},
+		Closed: []exchange.Position{{ID: id, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 20, Status: exchange.PositionClosed}}})
+}
+
 func (d *desk) order(id string, orderID int64, status exchange.OrderStatus, quantity, filled exchange.Quantity) exchange.Order {
 	return exchange.Order{
 		ID:            orderID,

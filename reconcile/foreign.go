@@ -22,18 +22,23 @@ const (
 // journal knows nothing of (case 35).
 const lostJournal = "the journal is new and knows nothing of what is open here: it was lost, or the account is not botd's alone"
 
-// foreign decides a lasting difference that no unknown explains. A position
-// that is gone was ended by a hand or a liquidation: nothing is left to be wrong
-// about, so it is adopted, and the latch keeps its strategy from re-entering.
-// Anything else goes by policy.
+// foreign decides a lasting difference that no unknown explains, and that a witness
+// confirms where something is missing. A position that ended was closed by a person or a
+// liquidation: that is adopted. Anything else goes by policy. What was adopted latches
+// the symbol's strategies: nothing that a person sold is bought straight back.
 func (b *Book) foreign(symbol *SymbolState, emit func(record.Record)) {
+	before := symbol.Known()
 	switch {
 	case symbol.AtVenue() == 0:
 		if symbol.Ignored() != 0 {
 			emit(symbol.about(record.Ignored{Evidence: "what was ignored was closed from outside"}))
 		}
 		if symbol.Known() != 0 {
-			emit(symbol.about(record.Adopted{Quantity: -symbol.Known(), Evidence: "the position was closed from outside"}))
+			evidence := "the position was closed from outside"
+			if by := symbol.testimony.by; by != noWitness {
+				evidence += ": " + string(by)
+			}
+			emit(symbol.about(record.Adopted{Quantity: -symbol.Known(), Evidence: evidence}))
 		}
 	case b.StandsDown() != "":
 		b.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+" while another botd may be placing", emit)
@@ -47,6 +52,9 @@ func (b *Book) foreign(symbol *SymbolState, emit func(record.Record)) {
 		return
 	}
 	symbol.residual = symbol.Position - symbol.Known()
+	if symbol.Known() != before {
+		b.latchOn(symbol.Key(), emit)
+	}
 }
 
 // outweighed reports whether botd's part of a position is more than there is of

@@ -31,15 +31,20 @@ func (b *Book) observePosition(s *Snapshot, symbol *SymbolState, emit func(recor
 	}
 	symbol.Read = true
 	b.measureResidual(s, symbol)
+	b.takeTestimony(s, symbol)
 	if unknown := b.unknownOn(symbol.Key()); len(unknown) > 0 {
 		symbol.Settled = false
 		b.decideUnknown(s, symbol, unknown, emit)
 		b.measureResidual(s, symbol)
+		b.takeTestimony(s, symbol)
+	} else if symbol.Missing() && symbol.testimony.by == noWitness {
+		symbol.Settled = false // no single list decides
 	} else if symbol.residual != 0 && symbol.Quarantine() == "" && symbol.differs.exceeds(b.Settle().StalenessMS) {
 		b.foreign(symbol, emit)
 	} else if symbol.residual == 0 && symbol.outweighed() {
 		b.ignore(symbol, "the exchange has one position: what is left of it beside others is botd's", emit)
 	}
+	b.contradict(s, symbol)
 	symbol.Settled = symbol.residual == 0 && !b.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
 }
 
@@ -88,7 +93,10 @@ func (b *Book) takePosition(s *Snapshot, symbol *SymbolState, emit func(record.R
 	if now.ID != symbol.PositionID || symbol.AtVenue() == 0 {
 		symbol.SinceMS = s.EndedMS
 	}
-	symbol.Position, symbol.EntryPrice, symbol.PositionID, symbol.LiqPrice = now.Signed()-symbol.Ignored(), now.EntryPrice, now.ID, now.LiqPrice
+	symbol.Position, symbol.PositionID, symbol.LiqPrice = now.Signed()-symbol.Ignored(), now.ID, now.LiqPrice
+	if now.Remaining != 0 || symbol.Known() == 0 || symbol.testimony.shownOf != symbol.OpenedMS() {
+		symbol.EntryPrice = now.EntryPrice // a list that shows none of a known position changes no price
+	}
 	symbol.MarkedAt = symbol.Price()
 	if now.Leverage > 0 {
 		symbol.Leverage = now.Leverage

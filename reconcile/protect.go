@@ -54,8 +54,11 @@ func (d *derivation) protect() {
 	switch {
 	case d.dusting:
 		return // what stands closes the rest
-	case d.held == 0 && (d.symbol.Known() != 0 || d.symbol.Position != 0):
-		return // the read may be stale, or a stranger's: what protects stays
+	case d.held == 0 && d.surplus():
+		d.protectSurplus()
+		return
+	case d.held == 0 && (d.symbol.Known() != 0 || d.symbol.Position != 0 || d.declared()):
+		return // the read may be stale, or it is not botd's: what protects stays
 	case d.held == 0:
 		for _, p := range append(d.stops, d.profits...) {
 			d.cancel(p, "there is no position to protect")
@@ -71,6 +74,45 @@ func (d *derivation) protect() {
 	d.profit(protection)
 }
 
+// declared reports whether the symbol is in a declared state in which what protects
+// stays as it is: only a person, or its replacement, ends a protective order there.
+func (d *derivation) declared() bool {
+	return d.symbol.Key().Market == exchange.Futures && (d.symbol.Quarantine() != "" || d.symbol.Contradicted != "")
+}
+
+// surplus reports whether there is a position that nothing of botd's explains, and that
+// no stale read shows: the exchange executed what it refused, or somebody traded by hand.
+// What is left to others by policy is no part of it.
+func (d *derivation) surplus() bool {
+	symbol := d.symbol
+	if symbol.Key().Market != exchange.Futures || symbol.Position == 0 || d.book.Foreign == ForeignIgnore {
+		return false
+	}
+	return symbol.Quarantine() != "" || d.nowMS-symbol.ChangedMS() > d.book.Settle().StalenessMS && !d.unsettled && symbol.differs.sinceMS != 0
+}
+
+// protectSurplus keeps a stop on a position that is not botd's to close, where its
+// strategy says how far away.
+func (d *derivation) protectSurplus() {
+	protection := d.desired.Protection
+	if !protection.Set || protection.StopLoss.IsZero() || d.shared() || slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return !d.again(p) }) {
+		return
+	}
+	d.held = d.symbol.Position
+	defer func() { d.held = 0 }()
+	price := d.protectionPrice(placement.StopLoss, protection.StopLoss)
+	if d.passed(placement.StopLoss, price) && protection.StopLoss.Price == 0 { // it was opened long ago: as far from the price of now
+		price = d.protectionFrom(d.symbol.Rules.PriceAmount(d.symbol.Last), placement.StopLoss, protection.StopLoss)
+	}
+	if price > 0 && !d.passed(placement.StopLoss, price) {
+		d.arm(
+			placement.StopLoss,
+			exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, ClosePosition: true},
+			"protects a position that nothing explains",
+		)
+	}
+}
+
 // stop keeps one closePosition STOP_MARKET, which leaves the reduceOnly sum to
 // the exits. It moves by way of a reduceOnly STOP_MARKET that stands meanwhile,
 // where the sum allows one; else by cancel, confirm, place. The price being
@@ -80,9 +122,12 @@ func (d *derivation) stop(protection strategy.Protection) {
 	if urgent != nil && !d.again(urgent) {
 		return // it is being exited
 	}
+	if d.declared() && main != nil && !d.again(main) {
+		return // what stands, stays, until the position is understood
+	}
 	if !protection.Set || protection.StopLoss.IsZero() {
 		for _, p := range d.stops {
-			d.cancel(p, "not wished any more")
+			d.cancel(p, "no longer desired")
 		}
 		return
 	}
@@ -107,7 +152,7 @@ func (d *derivation) stop(protection strategy.Protection) {
 			d.cancel(beside, "the stop stands at its new price")
 		}
 	case beside != nil:
-		if !beside.State().Unresolved() || d.again(beside) {
+		if !beside.State().Unresolved() { // only then its replacement stands
 			d.cancel(main, "the protection moves")
 		}
 	case d.nowMS-main.SentMS() < int64(d.desired.Interval): // at most once a candle
@@ -154,12 +199,12 @@ func (d *derivation) protecting() *account.Placement {
 // misses a profit, not its protection: cancel, confirm, place.
 func (d *derivation) profit(protection strategy.Protection) {
 	main, beside, urgent := d.stopsOf(d.profits)
-	if urgent != nil && !d.again(urgent) {
+	if urgent != nil && !d.again(urgent) || d.declared() && len(d.profits) > 0 {
 		return
 	}
 	if !protection.Set || protection.TakeProfit.IsZero() {
 		for _, p := range d.profits {
-			d.cancel(p, "not wished any more")
+			d.cancel(p, "no longer desired")
 		}
 		return
 	}
@@ -231,7 +276,12 @@ func (d *derivation) protectionPrice(purpose placement.Purpose, distance strateg
 	if base.IsZero() {
 		base = rules.PriceAmount(d.symbol.Last)
 	}
-	long := d.held > 0
+	return d.protectionFrom(base, purpose, distance)
+}
+
+// protectionFrom is the price at a distance from another.
+func (d *derivation) protectionFrom(base exchange.Amount, purpose placement.Purpose, distance strategy.Distance) exchange.Price {
+	rules, long := d.symbol.Rules, d.held > 0
 	if long == (purpose == placement.TakeProfit) {
 		return rules.CeilPrice(rules.PriceOf(base.Add(base.MulRate(distance.Share))))
 	}

@@ -105,6 +105,7 @@ func (b *Book) Unknowns() bool {
 // records it returns are applied already, in order, and must be journalled.
 func (b *Book) Observe(s *Snapshot) []record.Record {
 	var out []record.Record
+	b.observedMS = s.EndedMS
 	newborn := b.New()
 	b.learnFees(s)
 	emit := func(r record.Record) {
@@ -280,6 +281,9 @@ func (b *Book) seen(p *account.Placement, order *exchange.Order, emit func(recor
 	}
 	switch {
 	case order.Status.Final():
+		if order.Status != exchange.StatusFilled {
+			b.swept(p, b.observedMS)
+		}
 		emit(
 			p.About(
 				record.Ended{

@@ -31,6 +31,11 @@ type SymbolState struct {
 	Read    bool // fetched since this start
 	Settled bool // Position equals Known, and nothing on the symbol is unknown
 
+	Contradicted        string // why the newest list is not believed; empty while it is
+	ContradictedSinceMS int64
+	ContradictedNoted   bool // a person was notified of it
+	testimony           testimony
+
 	UnprotectedSinceMS int64 // since when the position lacks its stop; 0 while it does not
 	UnprotectedMS      int64 // how long positions lacked one in all since the start, without the time under way
 

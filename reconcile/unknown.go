@@ -92,6 +92,9 @@ func (b *Book) decideUnknown(s *Snapshot, symbol *SymbolState, unknown []*accoun
 	if symbol.equal.forMS < max(stableGapMS, b.Settle().StalenessMS) {
 		return
 	}
+	if symbol.Missing() && symbol.AtVenue() == 0 && symbol.testimony.by == noWitness {
+		return // an end that only the list shows; positions/history is asked for with the next snapshot
+	}
 	if symbol.residual == 0 && b.mayHaveClosed(symbol, unknown) && !slices.Contains(s.ClosedOf, symbol.Key().Name) {
 		return // positions/history is asked for with the next snapshot (case 9)
 	}

@@ -25,22 +25,32 @@ func (g *Gate) reduceOnly(intent *reconcile.Intent, facts *Facts, f *finding) bo
 	if !intent.Order.Reduces() {
 		return true
 	}
-	position := facts.State.Position // the ignored part is not botd's to reduce
-	if position == 0 || facts.State.AtVenue() == 0 {
+	position, whole := reducible(intent, facts.State) // the ignored part is not botd's to reduce
+	if position == 0 || whole == 0 {
 		return f.refuse("no position", "an open position", "reduceOnly needs a position to reduce (rule 5)")
 	}
 	if (position > 0) == (intent.Order.Side == exchange.Buy) {
 		return f.refuse(intent.Order.Side, intent.Order.Side.Opposite(), "a reducing order is opposite to the position (rule 5)")
 	}
-	if (facts.State.AtVenue() > 0) == (intent.Order.Side == exchange.Buy) { // the ignored part outweighs botd's
+	if (whole > 0) == (intent.Order.Side == exchange.Buy) { // the ignored part outweighs botd's
 		return f.refuse(intent.Order.Side, intent.Order.Side.Opposite(), "the exchange's one position, foreign part included, is on the other side (rule 5)")
 	}
 	if intent.Order.ClosePosition {
 		return true
 	}
-	open := min(max(position, -position), max(facts.State.AtVenue(), -facts.State.AtVenue()))
+	open := min(max(position, -position), max(whole, -whole))
 	return f.compare(sizeOf(facts.State.Rules, intent.Order.Quantity), sizeOf(facts.State.Rules, open), intent.Order.Quantity <= open,
 		"more than the position's remaining quantity (rule 5)")
+}
+
+// reducible returns botd's part of the position and the whole of it, as they count for an
+// order: what protects or exits goes by what stands where the newest list is not believed,
+// a resting order waits for the list.
+func reducible(intent *reconcile.Intent, state *reconcile.SymbolState) (own, whole exchange.Quantity) {
+	if repeats(intent.Purpose) {
+		return state.Standing(), state.StandingAtVenue()
+	}
+	return state.Position, state.AtVenue()
 }
 
 // reduceOnlySum keeps the sum of all reducing quantities within the position: this
@@ -52,7 +62,8 @@ func (g *Gate) reduceOnlySum(intent *reconcile.Intent, facts *Facts, f *finding)
 	if !intent.Order.ReduceOnly {
 		return true
 	}
-	open := max(facts.State.AtVenue(), -facts.State.AtVenue())
+	_, whole := reducible(intent, facts.State)
+	open := max(whole, -whole)
 	sum, sweeps := intent.Order.Quantity, intent.Order.Type == exchange.MarketOrder && intent.Order.Quantity == open
 	for _, p := range facts.Book.Live() {
 		if p.Symbol() == facts.State.Key() && p.Order().ReduceOnly && (p.State() != placement.Uncertain || !repeats(intent.Purpose)) {
@@ -91,7 +102,7 @@ func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts, f *finding)
 	}
 	current := working(order, facts.State)
 	side, fits := "above", order.StopPrice > current
-	if (facts.State.AtVenue() > 0) == (order.Type == exchange.StopMarket) {
+	if (facts.State.StandingAtVenue() > 0) == (order.Type == exchange.StopMarket) {
 		side, fits = "below", order.StopPrice < current
 	}
 	return f.compare(priceOf(rules, order.StopPrice), priceOf(rules, current).prefixed(side), fits, "the price has passed it already (rule 9)")
@@ -105,8 +116,10 @@ func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts, f *finding) bool
 	if state.Key().Market == exchange.Spot {
 		return true
 	}
-	if open := state.AtVenue(); open != 0 && (open > 0) != (side == exchange.Buy) {
-		return f.refuse(side, side.Opposite(), "against an open position only reduceOnly orders are sent (rule 4)")
+	for _, open := range [...]exchange.Quantity{state.AtVenue(), state.StandingAtVenue()} {
+		if open != 0 && (open > 0) != (side == exchange.Buy) {
+			return f.refuse(side, side.Opposite(), "against an open position only reduceOnly orders are sent (rule 4)")
+		}
 	}
 	for _, p := range facts.Book.Live() {
 		if p.Symbol() == state.Key() && p.Purpose().Opens() && p.Order().Side != side {

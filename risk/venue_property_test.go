@@ -337,6 +337,9 @@ func (w *world) mustAccept(r *rapid.T, s *scene, intent *reconcile.Intent, count
 		counts["repeats refused"]++
 		return
 	}
+	if state := s.book.Symbol(intent.Order.Key()); intent.Order.Reduces() && slices.Contains(closed, refusal.Code) && state.Standing() != state.Position {
+		return // by the fills, beside a list that shows less: it may have closed, and then nothing is lost by trying
+	}
 	if refusal.Code == sim.CodeBalance && !intent.Purpose.Opens() {
 		return // no rule refuses a reduction: it is clipped to what is free where it is derived
 	}

@@ -59,7 +59,12 @@ func TestOtherWordsForTheSameStatusAreUnderstood(t *testing.T) {
 func TestFinerPricesOfTheMarketAreCutAndMeansAreRounded(t *testing.T) {
 	t.Parallel()
 	symbols := testTable(t)
-	answer, err := decode(t, goldenRequest(exchange.FuturesTrades), 200, `[{"id":1,"price":"50000.1234567899","qty":"0.0019","time":1,"isBuyerMaker":false}]`)
+	answer, err := decode(
+		t,
+		goldenRequest(exchange.FuturesTrades),
+		200,
+		`[{"id":1,"price":"50000.1234567899","qty":"0.0019","time":1,"isBuyerMaker":false}]`,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +75,12 @@ func TestFinerPricesOfTheMarketAreCutAndMeansAreRounded(t *testing.T) {
 	if want := symbols.quantity(exchange.Futures, "BTC-USDT", "0.001"); trade.Quantity != want {
 		t.Errorf("quantity: want %d, have %d", want, trade.Quantity)
 	}
-	body := strings.Replace(string(golden(t, exchange.FuturesOpenPositions)), "49500.333333333333333333", "49500.33333333333333333366666666666666666666", 1)
+	body := strings.Replace(
+		string(golden(t, exchange.FuturesOpenPositions)),
+		"49500.333333333333333333",
+		"49500.33333333333333333366666666666666666666",
+		1,
+	)
 	answer, err = decode(t, goldenRequest(exchange.FuturesOpenPositions), 200, body)
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +92,12 @@ func TestFinerPricesOfTheMarketAreCutAndMeansAreRounded(t *testing.T) {
 
 func TestBooksAreSortedWhateverTheirOrder(t *testing.T) {
 	t.Parallel()
-	answer, err := decode(t, goldenRequest(exchange.FuturesDepth), 200, `{"bids":[["1","1"],["3","1"],["2","1"]],"asks":[["6","1"],["4","1"],["5","1"]]}`)
+	answer, err := decode(
+		t,
+		goldenRequest(exchange.FuturesDepth),
+		200,
+		`{"bids":[["1","1"],["3","1"],["2","1"]],"asks":[["6","1"],["4","1"],["5","1"]]}`,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,9 +129,30 @@ func TestNULLAloneFromCancelAllIsAnEmptyList(t *testing.T) {
 // TestNoFailureLooksLikeAnEmptyAnswer tries bodies without content on every operation.
 func TestNoFailureLooksLikeAnEmptyAnswer(t *testing.T) {
 	t.Parallel()
-	bodies := []string{"", " ", "NULL", "null", "nul", "<html><body>502 Bad Gateway</body></html>", "{}", `""`, "0", "true", "[{}]", "[null]", "[[]]", "[1]",
-		`{"code":-1000,"error":"no"}`, `{"code":500,"msg":"no","data":[]}`, `{"status":"error"`, "[", `{"tickers":null}`, `{"wallets":null}`,
-		`{"wallets":{}}`, `{"bids":null,"asks":null}`}
+	bodies := []string{
+		"",
+		" ",
+		"NULL",
+		"null",
+		"nul",
+		"<html><body>502 Bad Gateway</body></html>",
+		"{}",
+		`""`,
+		"0",
+		"true",
+		"[{}]",
+		"[null]",
+		"[[]]",
+		"[1]",
+		`{"code":-1000,"error":"no"}`,
+		`{"code":500,"msg":"no","data":[]}`,
+		`{"status":"error"`,
+		"[",
+		`{"tickers":null}`,
+		`{"wallets":null}`,
+		`{"wallets":{}}`,
+		`{"bids":null,"asks":null}`,
+	}
 	for _, operation := range exchange.Operations() {
 		for _, body := range bodies {
 			if operation == exchange.FuturesCancelAll && strings.EqualFold(body, "null") {
@@ -354,6 +390,25 @@ func TestRetryAfterIsReadInSecondsAndBounded(t *testing.T) {
 		if !errors.As(err, &unavailable) || unavailable.RetryAfterMS != want || unavailable.Reason != "rate limited" {
 			t.Errorf("%q: want %d ms, have %+v", header, want, err)
 		}
+	}
+}
+
+func TestNamesOutsideTheInterfacesAlphabetAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{`BTC\u001b[2J-USDT`, `BTC\u202e-USDT`, `BTC USDT`, `../BTC`, strings.Repeat("B", 41), `ＢＴＣ-USDT`} {
+		body := strings.Replace(string(golden(t, exchange.FuturesSymbols)), `"symbol": "BTC-USDT"`, `"symbol": "`+name+`"`, 1)
+		answer, err := decode(t, goldenRequest(exchange.FuturesSymbols), 200, body)
+		if err != nil || len(answer.Symbols.Items()) != 1 || answer.Symbols.Items()[0].Name == "BTC-USDT" {
+			t.Errorf("%s: want the other symbol alone, have %v, %v", name, answer.Symbols, err)
+		}
+	}
+}
+
+func TestVenueMessagesArePrintable(t *testing.T) {
+	t.Parallel()
+	_, err := decode(t, goldenRequest(exchange.FuturesPing), 400, `{"code":1,"error":"\u001b[2J gone \u202e"}`)
+	if want := `\u001b[2J gone \u202e`; !strings.Contains(err.Error(), want) {
+		t.Errorf("want %s, have %q", want, err)
 	}
 }
 

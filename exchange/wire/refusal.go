@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"botd/exchange"
+	"botd/internal/printable"
 )
 
 // reasonMalformed is the reason why a placement is uncertain when its answer cannot be understood.
@@ -55,7 +56,7 @@ func parseError(body []byte) (code int, message string, parsed bool) {
 	if json.Unmarshal(body, &fields) != nil || fields.Code == nil {
 		return 0, "", false
 	}
-	message = cmp.Or(fields.Error, fields.Msg, fields.Message, "no message")
+	message = printable.Text(cmp.Or(fields.Error, fields.Msg, fields.Message, "no message"))
 	if len(message) > maxMessage {
 		message = strings.ToValidUTF8(message[:maxMessage], "")
 	}

@@ -67,7 +67,8 @@ func Notes(t testing.TB, owner string, symbol *exchange.Symbol, id, rule string)
 		engine.NoteUnexplained{Market: symbol.Market, Asset: "USDT", Amount: mean, Text: id},
 		engine.NoteStrategyFailed{Why: id}, engine.NoteReload{Text: id}, engine.NoteSignal{Text: id, Err: err}, engine.NoteLatch{Side: 1, Why: id},
 		engine.NoteUnprotected{Why: id, ForMS: 120}, engine.NoteIntentRefused{Purpose: placement.Exit, Why: id},
-		engine.NoteQuarantine{Why: id}, engine.NoteForeign{OrderID: 7, Why: id}, engine.NoteHalt{Why: id}, engine.NoteBlind{Why: id},
+		engine.NoteQuarantine{Why: id}, engine.NoteContradicted{Why: id},
+		engine.NoteForeign{OrderID: 7, Why: id}, engine.NoteHalt{Why: id}, engine.NoteBlind{Why: id},
 		engine.NoteFrozen{Text: id},
 		engine.NoteBreaker{Why: id, PauseMS: 120}, engine.NoteLimit{Rule: rule, Why: id, ForMS: 120}, engine.NoteLimitSet{Rule: rule, Text: id},
 		engine.NoteJournal{Err: err, Why: id, Records: 2},
@@ -95,6 +96,8 @@ func Over(n engine.Note) engine.Note {
 		n.Fact = engine.NoteUnprotected{ForMS: fact.ForMS, Over: true}
 	case engine.NoteIntentRefused:
 		n.Fact = engine.NoteIntentRefused{Purpose: fact.Purpose, Why: fact.Why, Over: true}
+	case engine.NoteContradicted:
+		n.Fact = engine.NoteContradicted{Why: fact.Why, Over: true}
 	case engine.NoteForeign:
 		n.Fact = engine.NoteForeign{Over: true}
 	case engine.NoteHalt:

@@ -180,9 +180,9 @@ var Table = []Row{
 		unchecked("notional"),
 	}},
 	{"ticks_ignored", "prices are not rounded to their tick", "risk", "", []Edit{
-		{"reconcile.derivation.protectionPrice", "rules.CeilPrice(rules.PriceOf(base.Add(base.MulRate(distance.Share))))",
+		{"reconcile.derivation.protectionFrom", "rules.CeilPrice(rules.PriceOf(base.Add(base.MulRate(distance.Share))))",
 			"rules.PriceOf(base.Add(base.MulRate(distance.Share))) + 1"},
-		{"reconcile.derivation.protectionPrice", "rules.FloorPrice(rules.PriceOf(base.Sub(base.MulRate(distance.Share))))",
+		{"reconcile.derivation.protectionFrom", "rules.FloorPrice(rules.PriceOf(base.Sub(base.MulRate(distance.Share))))",
 			"rules.PriceOf(base.Sub(base.MulRate(distance.Share))) + 1"},
 		unchecked("price_tick"),
 	}},

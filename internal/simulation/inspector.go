@@ -176,7 +176,8 @@ func (i *inspector) belief() {
 		watch := &i.watched[n]
 		state := book.Symbol(watch.role.key)
 		blind := w.daemon.machine.Blind(watch.role.key)
-		declared := state.Quarantine() != "" || blind || book.Halted().Level != record.LevelNone || i.unresolved(book, watch.role.key)
+		declared := state.Quarantine() != "" || state.Contradicted != "" || blind ||
+			book.Halted().Level != record.LevelNone || i.unresolved(book, watch.role.key)
 		if declared {
 			watch.knownMS = w.nowMS
 		}

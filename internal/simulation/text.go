@@ -96,6 +96,8 @@ func factOf(note engine.Fact) fact {
 		return fact{name: "UNPROTECTED", text: n.Why, over: n.Over}
 	case engine.NoteIntentRefused:
 		return fact{name: "REFUSED AGAIN", text: n.Why, over: n.Over}
+	case engine.NoteContradicted:
+		return fact{name: "CONTRADICTED", text: n.Why, over: n.Over}
 	case engine.NoteForeign:
 		return fact{name: "others' orders", text: n.Why, over: n.Over}
 	case engine.NoteHalt:

@@ -54,7 +54,7 @@ var Table = []Row{
 	{"exchange", "defines the vocabulary of the market: Symbol, candle columns, Order, Position, Request and Answer, tick arithmetic, errors",
 		pure, "", "decimal"},
 	{"exchange/wire", "encodes and decodes the exchange's JSON interface, with its quirks and its signature",
-		pure, "exchange", "decimal"},
+		pure, "internal/printable exchange", "decimal"},
 	{"exchange/rest", "is the signed HTTP client, with clock offset, request budget, and backoff for reads",
 		impure, "exchange exchange/wire", "backoff rate"},
 	{"exchange/sim", "simulates the exchange as a pure state machine",
@@ -98,9 +98,9 @@ var Table = []Row{
 	{"runtime", "drives the engine live: schedule, requests, journal, supervision, and shutdown",
 		impure, "exchange reconcile/record reconcile runtime/engine", "sync"},
 	{"runtime/ops", "exports metrics and logs, and generates the rules, dashboard and unit that watch them",
-		impure, "exchange reconcile/placement reconcile/ledger reconcile/account reconcile risk runtime/engine", "zerolog prometheus"},
+		impure, "internal/printable exchange reconcile/placement reconcile/ledger reconcile/account reconcile risk runtime/engine", "zerolog prometheus"},
 	{"runtime/notify", "notifies people of what matters through the services they read, bounded and asynchronously",
-		impure, "runtime/engine exchange reconcile/placement", "shoutrrr rate"},
+		impure, "internal/printable runtime/engine exchange reconcile/placement", "shoutrrr rate"},
 	{"runtime/notify/channels", "opens the configured notification channels, and tests them",
 		impure, "runtime/notify runtime/api configs internal/failure", ""},
 	{"runtime/signals", "accepts trading signals over HTTP, each one once, in time, and authenticated by a token",
@@ -140,7 +140,7 @@ var Table = []Row{
 	{"runtime/support", "collects what is needed to find a fault into one file, without keys and tokens",
 		impure, "reconcile/record reconcile/journal runtime/notify runtime/api/auth configs internal/version runtime/doctor", ""},
 	{"runtime/telegram", "accepts commands from listed users on Telegram and passes them on to the API",
-		impure, "reconcile/record runtime/view runtime/api runtime/api/auth", "telegram rate"},
+		impure, "internal/printable reconcile/record runtime/view runtime/api runtime/api/auth", "telegram rate"},
 	{"runtime/web", "serves the dashboard: pages in the binary that show what the API returns",
 		impure, "internal/chart", ""},
 	{"backtest", "runs the engine on recorded candles, measures the result, and sweeps parameters",
@@ -167,7 +167,7 @@ var Table = []Row{
 	{"cmd/botd", "is the program: its command line with the built-in strategies, nothing else",
 		impure, "cmd/botd/cli", ""},
 	{"cmd/botd/cli/shell", "is what every command shares with its caller: global flags, output forms, tables, progress, questions, signals",
-		impure, "internal/failure internal/spell", "sys table cobra isatty"},
+		impure, "internal/printable internal/failure internal/spell", "sys table cobra isatty"},
 	{"cmd/botd/cli/connect", "finds what a command is about: the configuration of a directory, and the daemon that runs on it",
 		impure, "exchange/sim strategy strategy/library strategy/script runtime/view runtime/api runtime/api/client configs " +
 			"cmd/botd/cli/shell internal/failure", "cobra"},
@@ -183,7 +183,7 @@ var Table = []Row{
 		impure, "exchange exchange/wire exchange/rest exchange/probe exchange/tape runtime/gateway configs cmd/botd/cli/shell " +
 			"cmd/botd/cli/connect internal/failure internal/plural", "table cobra"},
 	{"cmd/botd/cli/offline", "holds the commands that need neither a daemon nor a market: configuration, journal, upkeep, a file each",
-		impure, "docs reconcile/placement reconcile/ledger reconcile/record reconcile reconcile/journal runtime/ops runtime/notify " +
+		impure, "internal/printable docs reconcile/placement reconcile/ledger reconcile/record reconcile reconcile/journal runtime/ops runtime/notify " +
 			"runtime/notify/channels runtime/api runtime/api/client runtime/backups runtime/doctor runtime/support configs " +
 			"cmd/botd/cli/shell cmd/botd/cli/connect internal/failure internal/plural internal/moment internal/version internal/spell", "table cobra pflag"},
 	{"cmd/botd/cli", "is the command line: flags, output and wiring, a file a verb; a program of your own adds strategies",
@@ -229,6 +229,8 @@ var Table = []Row{
 		impure, "", ""},
 	{"internal/inbound", "bounds what a network may hold of a server: connections, header bytes and time",
 		impure, "", ""},
+	{"internal/printable", "makes text from outside safe to show on a terminal, in a log, on a page or in a message",
+		pure, "", ""},
 	{"internal/spell", "suggests the known name that a misspelt one was meant to be",
 		pure, "", ""},
 	{"internal/tidy", "tests the shape of the code: its arrows, its limits, and its language",

@@ -68,7 +68,7 @@ func (s *State) applyFact(r *record.Record) {
 		symbol := s.Symbol(r.Symbol)
 		symbol.quarantine, symbol.quarantineMS = body.Why, r.AtMS
 	case record.Adopted:
-		s.adopted(s.Symbol(r.Symbol), body.Quantity)
+		s.adopted(s.Symbol(r.Symbol), body.Quantity, r.AtMS)
 	case record.Ignored:
 		s.ignored(r, &body)
 	case record.Fees:
@@ -186,8 +186,8 @@ func (s *State) remember(id string, e Ending) {
 
 // adopted takes a difference between exchange and journal as the strategy's. A
 // position that has ended so latches the strategies that trade the symbol.
-func (s *State) adopted(symbol *Symbol, quantity exchange.Quantity) {
-	symbol.adopt(quantity)
+func (s *State) adopted(symbol *Symbol, quantity exchange.Quantity, atMS int64) {
+	symbol.adopt(quantity, atMS)
 	if symbol.known != 0 || symbol.key.Market != exchange.Futures {
 		return
 	}

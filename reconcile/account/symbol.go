@@ -1,6 +1,8 @@
 package account
 
 import (
+	"cmp"
+
 	"botd/exchange"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -20,6 +22,10 @@ type Symbol struct {
 	quarantine   string
 	quarantineMS int64
 	filledMS     int64
+	openedMS     int64
+	adoptedMS    int64
+	opened       exchange.Quantity
+	traded       exchange.Quantity
 	sold         exchange.Quantity
 }
 
@@ -71,6 +77,42 @@ func (s *Symbol) QuarantineMS() int64 { return s.quarantineMS }
 // FilledMS is when Known last changed by a fill.
 func (s *Symbol) FilledMS() int64 { return s.filledMS }
 
+// OpenedMS is when what is held was first asked for, or adopted; 0 for never.
+func (s *Symbol) OpenedMS() int64 { return s.openedMS }
+
+// AdoptedMS is when a difference between exchange and journal was last adopted; 0 for never.
+func (s *Symbol) AdoptedMS() int64 { return s.adoptedMS }
+
+// Opened is the signed position that openings and adoptions made, less what reduced it.
+// It is less than Known where something was reduced that botd did not know it had opened.
+func (s *Symbol) Opened() exchange.Quantity { return s.opened }
+
+// Traded is the signed sum of botd's own filled openings, less its own reductions, since
+// the last zero that had settled: what others did to the position is no part of it.
+func (s *Symbol) Traded(nowMS int64, settle *placement.Settle) exchange.Quantity {
+	if s.settledZero(nowMS, settle) {
+		return 0
+	}
+	return s.traded - s.fees*exchange.Quantity(sign(s.traded))
+}
+
+// settledZero reports whether nothing is held, and no adoption is so young that a late
+// read could still belie it.
+func (s *Symbol) settledZero(nowMS int64, settle *placement.Settle) bool {
+	return s.known == 0 && nowMS >= s.HoldMS(settle)
+}
+
+// HoldMS is until when nothing opens on the symbol since a difference was adopted; 0 for never.
+func (s *Symbol) HoldMS(settle *placement.Settle) int64 {
+	if s.adoptedMS == 0 {
+		return 0
+	}
+	return s.adoptedMS + settle.WindowMS + settle.VisibilityMS + settle.StalenessMS
+}
+
+// ChangedMS is when Known last changed.
+func (s *Symbol) ChangedMS() int64 { return max(s.filledMS, s.adoptedMS) }
+
 // Sold is, on spot, what the last fills sold, none of which was followed by L without one.
 func (s *Symbol) Sold() exchange.Quantity { return s.sold }
 
@@ -78,8 +120,15 @@ func (s *Symbol) Sold() exchange.Quantity { return s.sold }
 func (s *Symbol) release() { s.quarantine, s.quarantineMS = "", 0 }
 
 // adopt takes a difference between exchange and journal as the strategy's.
-func (s *Symbol) adopt(quantity exchange.Quantity) {
+func (s *Symbol) adopt(quantity exchange.Quantity, atMS int64) {
+	if quantity != 0 {
+		s.adoptedMS = atMS
+	}
+	if s.known == 0 {
+		s.openedMS = atMS
+	}
 	s.known += quantity
+	s.opened = s.known
 	s.bought, s.expected = 0, 0
 	s.release()
 }
@@ -90,6 +139,7 @@ func (s *Symbol) fill(p *Placement, grown exchange.Quantity, atMS int64, settle 
 		s.sold = 0
 	}
 	s.filledMS = atMS
+	s.expose(p, grown, atMS, settle)
 	s.known += grown * exchange.Quantity(p.order.Side.Sign())
 	if p.order.Side == exchange.Buy {
 		s.bought += grown
@@ -98,8 +148,34 @@ func (s *Symbol) fill(p *Placement, grown exchange.Quantity, atMS int64, settle 
 	s.sold += grown
 	if s.key.Market == exchange.Spot && s.known <= s.fees {
 		s.known, s.fees, s.bought, s.expected = 0, 0, 0, 0 // flat: what fees took is gone with it
+		s.opened, s.traded = 0, 0
 	}
 }
+
+// expose takes a fill as part of what botd itself has opened.
+func (s *Symbol) expose(p *Placement, grown exchange.Quantity, atMS int64, settle *placement.Settle) {
+	if s.settledZero(atMS, settle) {
+		s.traded = 0
+	}
+	if s.known == 0 {
+		s.openedMS, s.opened = p.sentMS, 0
+	}
+	if signed := grown * exchange.Quantity(p.order.Side.Sign()); p.purpose.Opens() && (s.key.Market == exchange.Futures || p.order.Side == exchange.Buy) {
+		s.opened, s.traded = s.opened+signed, s.traded+signed
+	} else {
+		s.opened, s.traded = towardZero(s.opened, signed), towardZero(s.traded, signed)
+	}
+}
+
+// towardZero adds a reduction to a position, of which no other side comes.
+func towardZero(position, reduction exchange.Quantity) exchange.Quantity {
+	if after := position + reduction; sign(after) == sign(position) {
+		return after
+	}
+	return 0
+}
+
+func sign(q exchange.Quantity) int { return cmp.Compare(q, 0) }
 
 // buy keeps the mean price of what is held on spot, given the mean price of all
 // that the order has filled now, which is more by grown than before. A price that

@@ -243,6 +243,7 @@ func declares(fact engine.Fact) bool {
 	switch fact.(type) {
 	case engine.NoteHalt,
 		engine.NoteQuarantine,
+		engine.NoteContradicted,
 		engine.NoteBlind,
 		engine.NoteFrozen,
 		engine.NoteBreaker,

@@ -82,6 +82,18 @@ func (a *alarms) watchForeign() {
 	}
 }
 
+// watchContradicted reports when a list begins to contradict botd's own fills, and when
+// that is over.
+func (a *alarms) watchContradicted() {
+	for _, symbol := range a.book.Symbols() {
+		if (symbol.Contradicted != "") == symbol.ContradictedNoted {
+			continue
+		}
+		symbol.ContradictedNoted = symbol.Contradicted != ""
+		a.note("", &exchange.Symbol{Market: symbol.Key().Market, Name: symbol.Key().Name}, NoteContradicted{symbol.Contradicted, symbol.Contradicted == ""})
+	}
+}
+
 func foreignText(truth *reconcile.SymbolState, o *exchange.Order) string {
 	if row := truth.UnreadRow(o); row != nil {
 		return fmt.Sprintf("order %d, which botd did not make, cannot be read: %s", o.ID, row.Why)

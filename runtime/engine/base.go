@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/reconcile/placement"
 )
 
 // base is what every part of the engine works on: the configuration, the book, the
@@ -24,6 +25,9 @@ type agenda struct {
 	emergencyMS int64 // a halt beside a round that hangs
 	rulesMS     int64 // the next read of the symbols' rules
 }
+
+// settleBounds are the venue's bounds.
+func (b *base) settleBounds() *placement.Settle { settle := b.book.Settle(); return &settle }
 
 // soon asks for a round while something is in flight.
 func (b *base) soon() { b.roundMS = min(b.roundMS, b.nowMS+b.config.BusyRoundMS) }

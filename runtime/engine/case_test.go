@@ -35,6 +35,7 @@ func allCases() []caseTest {
 		casesOfExits,
 		casesOfStates,
 		casesOfSpot,
+		casesOfBelief,
 	)
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"botd/exchange"
+	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -12,7 +13,7 @@ import (
 
 // Degraded is a declared state in which something does not open, or nothing.
 type Degraded struct {
-	State     string // blind, breaker, standing_down, halted, limit, quarantined, foreign, failed, journal, stale, unprotected, refused
+	State     string // blind, breaker, standing_down, halted, limit, quarantined, contradicted, adopted, foreign, failed, journal, stale, ...
 	Scope     account.Scope
 	Cause     string
 	SinceMS   int64
@@ -35,6 +36,9 @@ func (r *report) Degraded() []Degraded {
 			all = append(all, Degraded{State: "quarantined", Scope: account.Scope{Symbol: symbol.Key()}, Cause: symbol.Quarantine(),
 				SinceMS: symbol.QuarantineMS(), WayOut: "botd resolve " + symbol.Key().Name + " --adopt or --ignore"})
 		}
+	}
+	for _, symbol := range r.book.Symbols() {
+		all = append(all, r.degradedTruth(symbol)...)
 	}
 	for _, symbol := range r.book.Symbols() {
 		if o := r.book.HoldsBack(symbol); o != nil && symbol.ForeignSinceMS != 0 {
@@ -78,6 +82,21 @@ func (r *report) protectionWayOut(leg *leg) string {
 	return way
 }
 
+// degradedTruth lists what of a symbol is not believed, or was believed a moment ago.
+func (r *report) degradedTruth(symbol *reconcile.SymbolState) (all []Degraded) {
+	scope := account.Scope{Symbol: symbol.Key()}
+	if symbol.Contradicted != "" {
+		all = append(all, Degraded{State: "contradicted", Scope: scope, Cause: symbol.Contradicted, SinceMS: symbol.ContradictedSinceMS,
+			WayOut: "ends when a read shows the position again or a witness confirms its end; if it did end: botd resolve " + symbol.Key().Name +
+				" --adopt. Meanwhile nothing opens, and what protects stays"})
+	}
+	if until := symbol.HoldMS(r.settleBounds()); r.nowMS < until {
+		all = append(all, Degraded{State: "adopted", Scope: scope, Cause: "a change that botd did not make was adopted", SinceMS: symbol.AdoptedMS(),
+			UntilMS: until, WayOut: "ends by itself, when no older read can arrive any more; exits and stops go on"})
+	}
+	return all
+}
+
 // degradedAccount lists the states of the account, and all halts.
 func (r *report) degradedAccount() (all []Degraded) {
 	if r.journalErr != nil {
@@ -112,8 +131,8 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 			continue
 		}
 		failed = max(failed, r.sight.failing(leg.symbol.Key()))
-		if level == record.LevelFlatten && leg.symbol.Position != 0 {
-			positions = append(positions, leg.symbol.Key().String()+" "+leg.config.Symbol.QuantityDecimal(leg.symbol.Position).String())
+		if level == record.LevelFlatten && leg.symbol.Standing() != 0 {
+			positions = append(positions, leg.symbol.Key().String()+" "+leg.config.Symbol.QuantityDecimal(leg.symbol.Standing()).String())
 			if refused := r.dispatcher.refusals.reason(leg.config.Name+" "+placement.Exit.String()+" ", r.nowMS); refused != "" {
 				kept = "the exit of " + leg.symbol.Key().String() + " is held back by " + refused
 			}

@@ -161,6 +161,7 @@ func (r *round) askEvidence() {
 			)
 		}
 	}
+	r.askEnds()
 	if !r.reading.snapshot.SpotOrders.Done() {
 		return
 	}
@@ -168,6 +169,18 @@ func (r *round) askEvidence() {
 		if p.Order().Market == exchange.Spot && p.OrderID() != 0 && r.vanished(p) {
 			r.roundAsk(purpose{kind: callTrades, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
 				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: p.Order().Symbol, OrderID: p.OrderID(), Limit: spotHistory})
+		}
+	}
+}
+
+// askEnds asks positions/history for the ends of positions that the list does not show whole.
+func (r *round) askEnds() {
+	for _, leg := range r.legs {
+		if since, ask := r.book.AsksEnd(leg.symbol); ask && r.book.AsksClosed(leg.symbol, r.nowMS) == nil {
+			r.roundAsk(
+				purpose{kind: callClosed, symbol: leg.symbol},
+				exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: leg.symbol.Key().Name, StartMS: since, Limit: 100},
+			)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (h *halts) finishShutdown(acted, queued int) {
 
 // windsUp reports whether something is left that a level takes away.
 func (h *halts) unfinished(leg *leg, level record.HaltLevel) bool {
-	if level == record.LevelFlatten && leg.symbol.Position != 0 {
+	if level == record.LevelFlatten && leg.symbol.Standing() != 0 {
 		return true
 	}
 	for _, p := range h.book.Live() {

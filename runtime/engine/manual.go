@@ -92,7 +92,7 @@ func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 	switch {
 	case !leg.symbol.Read || leg.symbol.Last <= 0:
 		return ManualAction{}, fmt.Errorf("position and price of %s were not read since the start: wait for a complete round", key)
-	case leg.symbol.Position == 0:
+	case leg.symbol.Standing() == 0:
 		return ManualAction{}, fmt.Errorf(
 			"nothing is held on %s: there is nothing to close\nhint: botd halt --level flatten --strategy %s also takes away what is still under way",
 			key,
@@ -108,7 +108,7 @@ func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 		deed.Scope,
 		m.levelAfter(&deed),
 	)
-	if left := leg.symbol.AtVenue() - held; left != 0 {
+	if left := leg.symbol.StandingAtVenue() - held; left != 0 {
 		deed.add("%s of the exchange's position is not known to be botd's, and is left", leg.config.Symbol.QuantityDecimal(left))
 	}
 	for _, p := range m.book.Live() {
@@ -120,7 +120,7 @@ func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 			deed.add("placement %s is %s: the exit does not wait for it, and what it turns out to have opened is closed too", p.ClientOrderID(), p.State())
 		}
 	}
-	if leg.symbol.Key().Market == exchange.Futures && leg.symbol.Position != 0 {
+	if leg.symbol.Key().Market == exchange.Futures {
 		deed.add("a stop on the exchange stays until the position is closed, and ends with it")
 	}
 	m.addConsequences(leg, &deed)

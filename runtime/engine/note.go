@@ -236,6 +236,13 @@ type NoteQuarantine struct {
 	Over bool
 }
 
+// NoteContradicted reports that the newest list of positions, or the wallet, is not
+// believed, or that it is again.
+type NoteContradicted struct {
+	Why  string
+	Over bool
+}
+
 // NoteForeign reports that an order botd did not make keeps openings of a symbol back,
 // or none does any more.
 type NoteForeign struct {
@@ -353,6 +360,8 @@ func (NoteBlind) fact() {}
 func (NoteFrozen) fact() {}
 
 func (NoteQuarantine) fact() {}
+
+func (NoteContradicted) fact() {}
 
 func (NoteForeign) fact() {}
 

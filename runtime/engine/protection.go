@@ -21,7 +21,7 @@ type protection struct {
 func (p *protection) measure(leg *leg) {
 	wished := protectionOf(leg)
 	switch {
-	case leg.symbol.Position == 0 || !wished.Set || wished.StopLoss.IsZero() || p.hasStop(leg):
+	case leg.symbol.Standing() == 0 || !wished.Set || wished.StopLoss.IsZero() || p.hasStop(leg):
 		p.end(leg.symbol, p.nowMS)
 	case leg.symbol.UnprotectedSinceMS == 0 && p.config.Feed:
 		leg.symbol.UnprotectedSinceMS = p.nowMS

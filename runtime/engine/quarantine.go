@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -45,15 +46,15 @@ type quarantines struct{ *base }
 func (q *quarantines) Quarantines() []Quarantine {
 	var all []Quarantine
 	for _, truth := range q.book.Symbols() {
-		if truth.Quarantine() == "" {
+		if !waits(truth) {
 			continue
 		}
 		difference, _ := truth.Residual()
-		waits := Quarantine{
+		one := Quarantine{
 			Symbol:     truth.Key(),
 			Rules:      truth.Rules,
-			Cause:      truth.Quarantine(),
-			SinceMS:    truth.QuarantineMS(),
+			Cause:      cmp.Or(truth.Quarantine(), truth.Contradicted),
+			SinceMS:    cmp.Or(truth.QuarantineMS(), truth.ContradictedSinceMS),
 			Venue:      truth.AtVenue(),
 			Known:      truth.Known(),
 			Ignored:    truth.Ignored(),
@@ -62,32 +63,38 @@ func (q *quarantines) Quarantines() []Quarantine {
 		}
 		for _, leg := range q.legs {
 			if leg.symbol == truth {
-				waits.Strategy = leg.config.Name
+				one.Strategy = leg.config.Name
 			}
 		}
 		for _, p := range q.book.Live() {
 			if p.State() == placement.Uncertain && p.Symbol() == truth.Key() {
-				waits.Unknown = append(waits.Unknown, *p)
+				one.Unknown = append(one.Unknown, *p)
 			}
 		}
 		adopt, err := q.PreviewResolution(truth.Key(), true, "")
 		if err != nil {
-			waits.Blocked = err.Error()
+			one.Blocked = err.Error()
 		} else if ignore, err := q.PreviewResolution(truth.Key(), false, ""); err == nil {
-			waits.Adopt, waits.Ignore = adopt.Lines, ignore.Lines
+			one.Adopt, one.Ignore = adopt.Lines, ignore.Lines
 		}
-		all = append(all, waits)
+		all = append(all, one)
 	}
 	return all
 }
 
-// Resolving says what ending a symbol's quarantine would change, and changes
+// waits reports whether a person may decide about a symbol: it is quarantined, or a read
+// of it is not believed.
+func waits(symbol *reconcile.SymbolState) bool {
+	return symbol.Quarantine() != "" || symbol.Contradicted != ""
+}
+
+// PreviewResolution says what ending a symbol's quarantine would change, and changes
 // nothing. An error says why it can not be ended now.
 func (q *quarantines) PreviewResolution(key exchange.SymbolKey, adopt bool, reason string) (Resolution, error) {
 	truth := q.book.Symbol(key)
-	r := Resolution{Symbol: key, Adopt: adopt, Cause: truth.Quarantine()}
+	r := Resolution{Symbol: key, Adopt: adopt, Cause: cmp.Or(truth.Quarantine(), truth.Contradicted)}
 	switch {
-	case truth.Quarantine() == "":
+	case !waits(truth):
 		return r, fmt.Errorf("%s is not quarantined: there is nothing to resolve", key)
 	case !truth.Read:
 		return r, fmt.Errorf("%s was not read from the exchange since the start: wait for a complete round", key)
@@ -137,6 +144,7 @@ func (q *quarantines) resolve(event *EventResolve) {
 		return // told when it was asked for: it ended in between
 	}
 	truth := q.book.Symbol(event.Symbol)
+	truth.Believe()
 	for _, record := range resolution.records {
 		q.record(record)
 	}

@@ -35,6 +35,7 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 		r.noteLeg(leg, before[i])
 	}
 	r.alarms.watchForeign()
+	r.alarms.watchContradicted()
 }
 
 // memo is what a round may change of one strategy's symbol.

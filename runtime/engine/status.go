@@ -209,6 +209,8 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 		s.State, s.Why = "quarantined", leg.symbol.Quarantine()
 	case r.protection.declared(leg):
 		s.State, s.Why = "unprotected", r.protection.cause(leg)
+	case leg.symbol.Contradicted != "":
+		s.State, s.Why = "contradicted", leg.symbol.Contradicted
 	case halt.Level != record.LevelNone:
 		s.State, s.Why = "halted", halt.Scope.String()+": "+halt.Why
 	case r.backoffs.declared(leg.config.Name) != "":

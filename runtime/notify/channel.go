@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"botd/internal/printable"
 	"context"
 	"errors"
 	"time"
@@ -28,6 +29,7 @@ func newChannel(route Route, config *Config) *channel {
 
 // offer never waits: what finds the queue full is counted.
 func (c *channel) offer(e Event) {
+	e.Text = printable.Lines(e.Text)
 	select {
 	case c.queue <- e:
 	default:

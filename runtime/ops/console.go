@@ -6,11 +6,11 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"github.com/rs/zerolog"
 
 	"botd/exchange"
+	"botd/internal/printable"
 	"botd/reconcile"
 	"botd/reconcile/placement"
 	"botd/runtime/engine"
@@ -76,15 +76,10 @@ func at(e *zerolog.Event, when time.Time) *zerolog.Event {
 // maxText bounds a text from the venue or a strategy in a line.
 const maxText = 500
 
-// plain removes control characters from a foreign text: they could forge a line, or move the
+// plain escapes what cannot be seen in a foreign text: it could forge a line, or move the
 // cursor of a terminal.
 func plain(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, text)
+	text = printable.Text(text)
 	if len(text) > maxText {
 		text = strings.ToValidUTF8(text[:maxText], "") + "…"
 	}
@@ -262,6 +257,12 @@ func (c *Console) state(n *engine.Note) {
 		c.bad(n, "position.unprotected").Str("cause", plain(fact.Why)).Msgf("UNPROTECTED %s: %s; nothing opens there", symbol(n), plain(fact.Why))
 	case engine.NoteIntentRefused:
 		c.refusedAgain(n, &fact)
+	case engine.NoteContradicted:
+		if fact.Over {
+			c.info(n, "symbol.confirmed").Msgf("confirmed %s: exchange and fills agree again", symbol(n))
+			return
+		}
+		c.bad(n, "symbol.contradicted").Msgf("DOUBTED   %s: %s; nothing opens, what protects stays", symbol(n), plain(fact.Why))
 	case engine.NoteForeign:
 		if fact.Over {
 			c.info(n, "symbol.clear").Msgf("clear     %s has no orders of others that open", symbol(n))

@@ -109,6 +109,10 @@ func (m *Metrics) Note(n *engine.Note) {
 		if !fact.Over {
 			m.discrepancyKinds.WithLabelValues(market, "quarantine").Inc()
 		}
+	case engine.NoteContradicted:
+		if !fact.Over {
+			m.discrepancyKinds.WithLabelValues(market, "contradicted").Inc()
+		}
 	case engine.NoteHalt:
 		m.kill("kill_switch", fact.Over)
 	case engine.NoteBreaker:

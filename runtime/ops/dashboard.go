@@ -130,7 +130,8 @@ func rowStrategies() Row {
     or label_replace(vector(3), "state", "latched", "", "")
     or label_replace(vector(4), "state", "halted", "", "") or label_replace(vector(5), "state", "quarantined", "", "")
     or label_replace(vector(6), "state", "failed", "", "") or label_replace(vector(7), "state", "unprotected", "", "")
-    or label_replace(vector(8), "state", "refused", "", ""))`, "{{strategy}}"}}, nil},
+    or label_replace(vector(8), "state", "refused", "", "")
+    or label_replace(vector(9), "state", "contradicted", "", ""))`, "{{strategy}}"}}, nil},
 		lines("Drawdown", "percentunit", "Drawdown of the strategy's equity from its peak.", 8,
 			Query{`botd_strategy_drawdown_ratio{` + chosen + `}`, "{{strategy}}"}),
 		lines("Fills a minute", "cpm", "", 8,
@@ -235,7 +236,8 @@ func grid(x, y, wide, high int) map[string]int {
 
 // states maps the numbers of the state timeline to words.
 var stateWords = []struct{ word, colour string }{{"running", "green"}, {"warming up", "blue"}, {"latched", "yellow"}, {"halted", "orange"},
-	{"quarantined", "purple"}, {"failed", "red"}, {"unprotected", "dark-red"}, {"refused", "dark-orange"}}
+	{"quarantined", "purple"}, {"failed", "red"}, {"unprotected", "dark-red"}, {"refused", "dark-orange"},
+	{"contradicted", "purple"}}
 
 func (p *Panel) json(id int, at map[string]int) map[string]any {
 	var targets []map[string]any

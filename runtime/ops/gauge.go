@@ -30,7 +30,7 @@ func (m *Metrics) Status(s *engine.Status) {
 		m.strategy(t, s.NowMS)
 		m.position(t)
 		m.strategyMoney(t)
-		quarantined += oneIf(t.State == "quarantined")
+		quarantined += oneIf(t.State == "quarantined" || t.State == "contradicted")
 	}
 	m.discrepancies.WithLabelValues("all").Set(quarantined)
 	for i := range s.Balances {

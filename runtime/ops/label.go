@@ -23,7 +23,7 @@ var (
 	streamReasons  = []string{"client", "slow", "shutdown", other}
 	levels         = []string{"debug", "info", "warn", "error"}
 	outcomes       = []string{"ok", "refusal", "uncertain", "unavailable", "malformed", other}
-	strategyStates = []string{"running", "warming_up", "halted", "quarantined", "unprotected", "refused", "latched", "failed"}
+	strategyStates = []string{"running", "warming_up", "halted", "quarantined", "contradicted", "unprotected", "refused", "latched", "failed"}
 	cycleResults   = []string{"ok", "missed", "failed"}
 	closedStates   = []string{"filled", "canceled", "rejected", "refused", "absent", "expired"}
 	haltReasons    = []string{
@@ -38,6 +38,8 @@ var (
 		"limit",
 		"strategy_limit",
 		"quarantined",
+		"contradicted",
+		"adopted",
 		"foreign",
 		"failed",
 		"journal",
@@ -183,6 +185,7 @@ func (m *Metrics) expectMarket(market exchange.Market) {
 	m.settleSeconds.WithLabelValues(name)
 	m.slippage.WithLabelValues(name)
 	m.discrepancyKinds.WithLabelValues(name, "quarantine")
+	m.discrepancyKinds.WithLabelValues(name, "contradicted")
 	m.discrepancyKinds.WithLabelValues(name, "found")
 	m.discrepancyKinds.WithLabelValues(name, "adopted")
 	m.discrepancyKinds.WithLabelValues(name, "ignored")

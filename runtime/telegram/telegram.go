@@ -21,6 +21,7 @@ import (
 	"github.com/go-telegram/bot/models"
 	"golang.org/x/time/rate"
 
+	"botd/internal/printable"
 	"botd/runtime/api/auth"
 )
 
@@ -246,7 +247,7 @@ func (b *Bot) send(ctx context.Context) {
 			return
 		case r := <-b.replies:
 			limited, cancel := context.WithTimeout(ctx, sendWithin)
-			_, err := client.SendMessage(limited, &bot.SendMessageParams{ChatID: r.chat, Text: r.text,
+			_, err := client.SendMessage(limited, &bot.SendMessageParams{ChatID: r.chat, Text: printable.Lines(r.text),
 				LinkPreviewOptions: &models.LinkPreviewOptions{IsDisabled: &off}})
 			cancel()
 			if err != nil {

@@ -6,7 +6,7 @@ import "botd/runtime/engine"
 type Notice struct {
 	ID       string `json:"id"`
 	AtMS     int64  `json:"at_ms"`
-	Kind     string `json:"kind"`     // gap, fetch_failed, latch, quarantine, foreign, adopted, halt, missed, strategy_failed, blind, journal, ...
+	Kind     string `json:"kind"`     // gap, fetch_failed, latch, quarantine, contradicted, foreign, adopted, halt, missed, blind, journal, ...
 	Severity string `json:"severity"` // info | warning | error
 	Strategy string `json:"strategy,omitempty"`
 	Market   string `json:"market,omitempty"`
@@ -56,6 +56,8 @@ func noticeOf(fact engine.Fact) (n Notice, topic string) {
 		return Notice{Kind: "unprotected", Severity: "error", Text: f.Why, Over: f.Over}, "risk"
 	case engine.NoteQuarantine:
 		return Notice{Kind: "quarantine", Severity: "error", Text: f.Why, Over: f.Over}, "reconcile"
+	case engine.NoteContradicted:
+		return Notice{Kind: "contradicted", Severity: "error", Text: f.Why, Over: f.Over}, "reconcile"
 	case engine.NoteForeign:
 		return Notice{Kind: "foreign", Severity: "warning", Text: f.Why, Over: f.Over}, "reconcile"
 	case engine.NoteAdopted:

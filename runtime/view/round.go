@@ -48,7 +48,7 @@ type Reconcile struct {
 	Rounds      []Round      `json:"rounds"`      // the last ones, newest first
 	Quarantines []Quarantine `json:"quarantines"` // symbols on which exchange and journal differ
 	Unknown     []Order      `json:"unknown"`     // placements with an unknown outcome
-	Events      []Notice     `json:"events"`      // adopted, found, stale, quarantine: newest first
+	Events      []Notice     `json:"events"`      // adopted, found, stale, quarantine, contradicted: newest first
 }
 
 // Reconcile returns the state of the reconciler, without quarantines: only the engine knows those.
@@ -58,7 +58,7 @@ func (b *Board) Reconcile() Reconcile {
 	s := &b.status
 	out := Reconcile{Schema: 1, LastMS: s.SoundMS, Failed: s.Failed, Blind: s.Blind, Quarantines: []Quarantine{}, Unknown: []Order{}}
 	rounds, _ := b.rounds.page(recent, func(*Round) bool { return true })
-	out.Rounds, out.Events = OrEmpty(rounds), b.recentNotices("quarantine", "foreign", "adopted", "ignored", "found", "stale")
+	out.Rounds, out.Events = OrEmpty(rounds), b.recentNotices("quarantine", "contradicted", "foreign", "adopted", "ignored", "found", "stale")
 	for i := range s.Live {
 		if p := &s.Live[i]; p.State().Unresolved() {
 			out.Unknown = append(out.Unknown, orderOf(p, b.symbolRules(p.Symbol())))

@@ -73,7 +73,7 @@ type ReconcileSummary struct {
 
 // Degraded is one declared state that blocks openings.
 type Degraded struct {
-	State    string     `json:"state"` // blind, breaker, standing_down, halted, limit, quarantined, foreign, failed, journal, stale, unprotected, refused
+	State    string     `json:"state"` // blind, breaker, halted, limit, quarantined, contradicted, unprotected, foreign, stale, ...
 	Scope    string     `json:"scope"` // account | market | strategy | symbol
 	Strategy string     `json:"strategy,omitempty"`
 	Market   string     `json:"market,omitempty"`
@@ -127,7 +127,7 @@ func (b *Board) statusOf() Status {
 	for i := range s.Strategies {
 		t := &s.Strategies[i]
 		out.Positions += count(t.Position != 0)
-		out.Reconcile.Differences += count(t.State == "quarantined")
+		out.Reconcile.Differences += count(t.State == "quarantined" || t.State == "contradicted")
 		out.Strategies = append(out.Strategies, strategyOf(t))
 	}
 	return out

@@ -54,6 +54,7 @@ func caught(stderr io.Writer, do func() int) (code int) {
 }
 
 func perform(arguments []string, stdout, stderr io.Writer) int {
+	stdout, stderr = shell.Printable(stdout), shell.Printable(stderr)
 	ctx, stop := shell.SignalContext()
 	defer stop()
 	root := newRoot()

@@ -17,6 +17,7 @@ import (
 	"botd/configs"
 	"botd/internal/failure"
 	"botd/internal/moment"
+	"botd/internal/printable"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
 )
@@ -283,7 +284,7 @@ func verifiedText(w io.Writer, found *verifiedJournal) {
 	}
 	t := shell.NewTable(w, table.Row{"where", "key", "want", "have"})
 	for _, p := range found.Problems {
-		t.AppendRow(table.Row{p.Table, shell.Printable(p.Key), shell.Printable(p.Want), shell.Printable(p.Have)})
+		t.AppendRow(table.Row{p.Table, printable.Text(p.Key), printable.Text(p.Want), printable.Text(p.Have)})
 	}
 	t.Render()
 	fmt.Fprintf(w, "%d problems in %s, after %d sound records\n", len(found.Problems), found.File, found.Records)

@@ -1,16 +1,16 @@
 package shell
 
 import (
-	"strings"
-	"unicode"
+	"io"
+
+	"botd/internal/printable"
 )
 
-// Printable keeps what somebody wrote into a file from moving a terminal's cursor.
-func Printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '·'
-		}
-		return r
-	}, text)
-}
+// Printable returns a stream of the command line that lets nothing from outside move the
+// terminal's cursor: everything botd writes passes it.
+func Printable(stream io.Writer) io.Writer { return visible{printable.NewWriter(stream)} }
+
+// visible is a stream that passes on to one which may be a terminal.
+type visible struct{ *printable.Writer }
+
+func (v visible) onTo() io.Writer { return v.To() }

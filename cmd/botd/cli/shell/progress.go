@@ -7,6 +7,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/progress"
 	"github.com/spf13/cobra"
+
+	"botd/internal/printable"
 )
 
 // Progress is a progress bar on a terminal, and a line every ten seconds elsewhere.
@@ -25,7 +27,7 @@ func NewProgress(command *cobra.Command, total int, what string) *Progress {
 		return b
 	}
 	b.writer = progress.NewWriter()
-	b.writer.SetOutputWriter(b.stream)
+	b.writer.SetOutputWriter(endOf(b.stream)) // it moves the cursor itself
 	b.writer.SetTrackerLength(30)
 	b.writer.SetUpdateFrequency(100 * time.Millisecond)
 	style := progress.StyleDefault
@@ -43,7 +45,7 @@ func NewProgress(command *cobra.Command, total int, what string) *Progress {
 // Log prints a line above the bar.
 func (b *Progress) Log(text string) {
 	if b.writer != nil {
-		b.writer.Log("%s", text)
+		b.writer.Log("%s", printable.Lines(text))
 		return
 	}
 	fmt.Fprintln(b.stream, text)

@@ -72,8 +72,11 @@ func draw(command *cobra.Command, every time.Duration, content []byte, failed er
 		_, err := w.Write(content)
 		return err
 	}
+	if _, err := io.WriteString(endOf(w), "\x1b[H\x1b[2J"); err != nil { // the terminal's own, past the filter
+		return err
+	}
 	var screen strings.Builder
-	fmt.Fprintf(&screen, "\x1b[H\x1b[2Jevery %s: %s    %s    Ctrl-C ends\n\n", every, command.CommandPath(), time.Now().UTC().Format("15:04:05 UTC"))
+	fmt.Fprintf(&screen, "every %s: %s    %s    Ctrl-C ends\n\n", every, command.CommandPath(), time.Now().UTC().Format("15:04:05 UTC"))
 	if failed != nil {
 		fmt.Fprintln(&screen, failed)
 	}

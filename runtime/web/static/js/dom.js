@@ -46,9 +46,13 @@ function set(element, key, value) {
       else element._value = value;
       break;
     default:
-      element.setAttribute(key, value === true ? "" : value);
+      element.setAttribute(key, value === true ? "" : visible(String(value)));
   }
 }
+
+// visible escapes signs that cannot be seen: they could hide a part of a text, or reverse it.
+const unseen = /(?![\n\t])[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}]/gu;
+const visible = (text) => text.replace(unseen, (sign) => `\\u{${sign.codePointAt(0).toString(16)}}`);
 
 // A width is set by the object model, which a strict style policy allows.
 function bar(element, share) {
@@ -67,7 +71,7 @@ function append(element, children) {
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue;
     if (Array.isArray(child)) append(element, child);
-    else element.append(child instanceof Node ? child : document.createTextNode(String(child)));
+    else element.append(child instanceof Node ? child : document.createTextNode(visible(String(child))));
   }
   if (element._value !== undefined) element.value = element._value;
 }

@@ -28,6 +28,7 @@ const tones = {
   halted: "bad",
   unprotected: "bad",
   quarantined: "bad",
+  contradicted: "bad",
   failed: "bad",
   breached: "bad",
   refused: "bad",

@@ -1,0 +1,57 @@
+// Package printable makes text from outside safe to show on a terminal, in a log, on a page or in a message.
+//
+// A symbol's name, a refusal or a file may hold escape sequences that move a cursor or forge a
+// line, and signs that reverse the direction of writing. Each such sign becomes the text that
+// JSON writes for it, as \u202e: what was there stays visible, and JSON stays the same value.
+package printable
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Text escapes every sign that cannot be seen, line breaks and tabs included.
+func Text(text string) string { return escape(text, func(r rune) bool { return visible(r) }) }
+
+// Lines is Text for a text of several lines: line breaks and tabs stay.
+func Lines(text string) string {
+	return escape(text, func(r rune) bool { return visible(r) || r == '\n' || r == '\t' })
+}
+
+// visible reports whether a rune has a shape, or is a space.
+func visible(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsPrint(r) || unicode.Is(unicode.Zs, r))
+}
+
+func escape(text string, keep func(rune) bool) string {
+	clean := true
+	for _, r := range text {
+		if !keep(r) {
+			clean = false
+			break
+		}
+	}
+	if clean {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if keep(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(code(r))
+		}
+	}
+	return b.String()
+}
+
+// code is a rune as JSON may write it.
+func code(r rune) string {
+	if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
+		return fmt.Sprintf(`\u%04x\u%04x`, high, low)
+	}
+	return fmt.Sprintf(`\u%04x`, r)
+}

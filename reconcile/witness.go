@@ -1,0 +1,204 @@
+package reconcile
+
+import (
+	"cmp"
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/record"
+)
+
+// No single list decides. A position that botd's own fills explain, and that the list
+// of positions no longer shows, or shows smaller, has changed only when something
+// besides that list says so: a row in positions/history, the end of the closePosition
+// orders that the exchange sweeps with a position, or released margin. A protective
+// order or an exit that GET shows FILLED needs no witness: its fill is booked, and the
+// fills no longer explain more than the list shows.
+
+// A witness is something besides the list of positions that says that a position changed.
+type witness string
+
+const (
+	noWitness     witness = ""
+	closedRow     witness = "positions/history shows it closed"
+	sweptOrders   witness = "the exchange ended its closePosition orders"
+	aPerson       witness = "a person says so"
+	freedMargin   witness = "its margin was released"
+	contradiction         = "the position list shows less than botd's own fills explain, and neither positions/history, its protective orders nor the margin confirm it"
+)
+
+// testimony is what was observed of a futures position besides the list's newest answer.
+type testimony struct {
+	by       witness
+	shownID  int64             // of the position that the list last showed while botd held one
+	past     []int64           // of positions that had ended before the one held
+	shownOf  int64             // when the position it showed was opened; 0 for none
+	sweptMS  int64             // when a closePosition order was seen to have ended that botd did not cancel
+	marginOf exchange.Quantity // how much was held when the account's margin last agreed with the list
+	doubted  bool              // the list is not believed
+}
+
+// Missing reports whether the list shows less of a futures position than botd's fills
+// explain.
+func (s *SymbolState) Missing() bool {
+	expected := s.Known() + s.Ignored()
+	return s.Known() != 0 && signOf(s.Opened()) == signOf(s.Known()) && s.residual != 0 && signOf(s.residual) == -signOf(expected)
+}
+
+// Standing is botd's part of the position that protection, exits and limits go by: the
+// newest read's, or, where that is not believed and shows none of it, what the fills
+// explain.
+func (s *SymbolState) Standing() exchange.Quantity {
+	if s.testimony.doubted && signOf(s.Position) != signOf(s.Known()) {
+		return s.Known()
+	}
+	return s.Position
+}
+
+// StandingAtVenue is the same of the whole position, what is ignored included.
+func (s *SymbolState) StandingAtVenue() exchange.Quantity { return s.Standing() + s.Ignored() }
+
+// takeTestimony looks for a witness of what the list misses, and notes what one can be
+// found by later while it misses nothing.
+func (b *Book) takeTestimony(s *Snapshot, symbol *SymbolState) {
+	t := &symbol.testimony
+	if !symbol.Missing() {
+		t.by, t.doubted = noWitness, false
+		if s.BeganMS > t.sweptMS+b.Settle().StalenessMS {
+			t.sweptMS = 0 // the orders ended, and the position outlived them
+		}
+		if symbol.residual == 0 && symbol.Known() == 0 {
+			t.past = append(t.past[:0], symbol.seen...)
+		}
+		if symbol.residual == 0 && symbol.Known() != 0 {
+			t.shownID, t.shownOf = symbol.PositionID, symbol.OpenedMS()
+			if more, needed := b.margin(s); !needed.IsZero() && !needed.Less(more.Mul(100)) {
+				t.marginOf = symbol.Known()
+			}
+		}
+		return
+	}
+	if t.by == noWitness {
+		t.by = b.witness(s, symbol)
+	}
+	unseen := t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > b.bootMS // the list may be older than the entry
+	t.doubted = t.by == noWitness && (t.doubted || unseen || symbol.differs.exceeds(b.Settle().StalenessMS))
+}
+
+func (b *Book) witness(s *Snapshot, symbol *SymbolState) witness {
+	t := &symbol.testimony
+	switch {
+	case slices.ContainsFunc(s.Closed, func(c exchange.Position) bool { return symbol.closedBy(&c) }):
+		return closedRow
+	case t.sweptMS != 0 && !b.armed(symbol.Key()):
+		return sweptOrders
+	case symbol.AtVenue() != 0 && symbol.Rules != nil && (t.marginOf == symbol.Known() || s.BeganMS > b.longAfter(symbol.ChangedMS())):
+		missing := symbol.Rules.Notional(symbol.Rules.PriceOf(symbol.EntryPrice), abs(symbol.residual)).Div(int64(max(1, symbol.Leverage)))
+		if more, needed := b.margin(s); !needed.IsZero() && !missing.Less(more.Mul(2)) {
+			return freedMargin
+		}
+	}
+	return noWitness
+}
+
+// longAfter is when no read can be older than a moment, and no request on its way any more.
+func (b *Book) longAfter(atMS int64) int64 {
+	settle := b.Settle()
+	return atMS + settle.WindowMS + settle.VisibilityMS + settle.StalenessMS
+}
+
+// closedBy reports whether a row of positions/history is the end of botd's position.
+func (s *SymbolState) closedBy(row *exchange.Position) bool {
+	t := &s.testimony
+	if row.Symbol != s.Key().Name || row.Remaining != 0 || sideSign(row.Side) != signOf(s.Known()) {
+		return false
+	}
+	return row.ID == t.shownID || !slices.Contains(t.past, row.ID) && row.CreatedMS >= s.OpenedMS()-s.OpenedMS()%1000 || t.shownID == 0 && row.UpdatedMS > s.ChangedMS()
+}
+
+func sideSign(side exchange.PositionSide) int {
+	if side == exchange.Short {
+		return -1
+	}
+	return 1
+}
+
+// armed reports whether a closePosition order of botd's stands on the symbol, as far as known.
+func (b *Book) armed(key exchange.SymbolKey) bool {
+	return slices.ContainsFunc(b.Live(), func(p *account.Placement) bool {
+		return p.Symbol() == key && p.Order().ClosePosition && !p.State().Unresolved()
+	})
+}
+
+// margin returns by how much the margin that the account has in use differs from what
+// the positions of the list need, and the latter; zero where either is not reported.
+func (b *Book) margin(s *Snapshot) (difference, needed exchange.Amount) {
+	if s.Account == nil || s.Account.PositionMargin.IsZero() {
+		return exchange.Amount{}, exchange.Amount{} // an account that reports none would agree with an empty list
+	}
+	for i := range s.Positions.Items() {
+		p := &s.Positions.Items()[i]
+		if p.Remaining == 0 {
+			continue
+		}
+		rules := b.rulesOf(exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol})
+		if rules == nil || p.Leverage <= 0 {
+			return exchange.Amount{}, exchange.Amount{}
+		}
+		needed = needed.Add(rules.Notional(rules.PriceOf(p.EntryPrice), p.Remaining).Div(int64(p.Leverage)))
+	}
+	return s.Account.PositionMargin.Sub(needed).Abs(), needed
+}
+
+// swept notes that a closePosition order ended without botd's doing: the exchange ends
+// them with the position.
+func (b *Book) swept(p *account.Placement, atMS int64) {
+	if p.Order().ClosePosition && b.CancelMS(p.ClientOrderID()) == 0 {
+		b.Symbol(p.Symbol()).testimony.sweptMS = atMS
+	}
+}
+
+// contradict declares, for good until it ends, that the list and botd's own fills contradict each other.
+func (b *Book) contradict(s *Snapshot, symbol *SymbolState) {
+	why := ""
+	if symbol.testimony.doubted && (symbol.Contradicted != "" || symbol.differs.exceeds(b.Settle().StalenessMS)) {
+		why = contradiction
+	}
+	symbol.declare(why, s.EndedMS)
+}
+
+func (s *SymbolState) declare(why string, atMS int64) {
+	switch {
+	case why == "":
+		s.Contradicted, s.ContradictedSinceMS = "", 0
+	default:
+		s.Contradicted, s.ContradictedSinceMS = why, cmp.Or(s.ContradictedSinceMS, atMS)
+	}
+}
+
+// Believe ends that the newest read is not believed: a person decided that it is right.
+func (s *SymbolState) Believe() {
+	s.declare("", 0)
+	s.testimony.by, s.testimony.doubted = aPerson, false
+}
+
+// AsksEnd reports whether positions/history must be read to learn whether a position has
+// ended that the list does not show whole, and from when on.
+func (b *Book) AsksEnd(symbol *SymbolState) (sinceMS int64, ask bool) {
+	if symbol.Key().Market != exchange.Futures || !symbol.Missing() || symbol.testimony.by != noWitness {
+		return 0, false
+	}
+	return max(0, symbol.OpenedMS()-symbol.OpenedMS()%1000-1000), true
+}
+
+// latchOn keeps the strategies of a symbol from opening again, by the plan that still
+// stands, what something else than their plan has changed.
+func (b *Book) latchOn(key exchange.SymbolKey, emit func(record.Record)) {
+	for _, t := range b.Strategies() {
+		plan := t.Plan()
+		if side := plan.Target.Sign(); t.Symbol() == key && side != 0 && t.Latch() != side {
+			emit(record.Record{Strategy: t.Name(), Body: record.Latch{Side: side}})
+		}
+	}
+}

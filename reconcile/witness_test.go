@@ -1,0 +1,210 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/strategy"
+)
+
+// guarded is a book that holds 20 with a stop and a take-profit of its own on the
+// exchange, orders 12 and 13.
+func guarded(t *testing.T) (d *desk, protect func(*Desired), orders []exchange.Order) {
+	t.Helper()
+	d = newDesk(t)
+	d.hold(20)
+	protect = func(w *Desired) {
+		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}, TakeProfit: strategy.Distance{Share: 4_000_000}}
+	}
+	for i, intent := range d.derive(protect) {
+		id, orderID := d.send(intent), int64(12+i)
+		d.acknowledge(id, orderID)
+		order := d.order(id, orderID, exchange.StatusOpen, 0, 0)
+		order.Side, order.Type, order.StopPrice, order.ClosePosition = exchange.Sell, intent.Order.Type, intent.Order.StopPrice, true
+		orders = append(orders, order)
+	}
+	if len(orders) != 2 {
+		t.Fatalf("want a stop and a take-profit, have %+v", orders)
+	}
+	d.observe(20, nil, orders...)
+	return d, protect, orders
+}
+
+func TestAPositionListThatShowsNothingIsContradictedAndEndsNothing(t *testing.T) {
+	t.Parallel()
+	d, protect, orders := guarded(t)
+	symbol := d.book.Symbol(bitcoin)
+	for range 8 {
+		d.now += 1_000
+		d.observe(0, nil, orders...)
+		if intents := d.derive(protect); len(intents) != 0 {
+			t.Fatalf("want nothing sent and nothing canceled, have %+v", intents)
+		}
+	}
+	if symbol.Contradicted == "" || symbol.Known() != 20 || symbol.Settled {
+		t.Fatalf("want it contradicted with 20 known, have %q, %d, settled %t", symbol.Contradicted, symbol.Known(), symbol.Settled)
+	}
+	if symbol.ContradictedSinceMS < 1_000_000 || symbol.ContradictedSinceMS > d.now-4_000 {
+		t.Errorf("want the beginning kept, have %d at %d", symbol.ContradictedSinceMS, d.now)
+	}
+	d.now += 1_000
+	d.observe(20, nil, orders...)
+	if symbol.Contradicted != "" || !symbol.Settled || symbol.Known() != 20 {
+		t.Errorf("want it over when the list shows the position again, have %q, settled %t", symbol.Contradicted, symbol.Settled)
+	}
+	if intents := d.derive(protect); len(intents) != 0 {
+		t.Errorf("want its orders as they were, have %+v", intents)
+	}
+}
+
+func TestWhatWitnessesTheEndOfAPosition(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		end    func(d *desk, orders []exchange.Order)
+		closed bool
+	}{
+		{"nothing but the list", func(d *desk, orders []exchange.Order) { d.observe(0, nil, orders...) }, false},
+		{"a row of positions/history", func(d *desk, _ []exchange.Order) { d.observeClosed(0, 7) }, true},
+		{"a row of another position, of before", func(d *desk, _ []exchange.Order) { d.observeClosed(0, 3) }, false},
+		{"its orders left the list, and GET shows them open", func(d *desk, orders []exchange.Order) {
+			d.observe(0, []Look{{OrderID: 12, Known: true, Order: orders[0]}, {OrderID: 13, Known: true, Order: orders[1]}})
+		}, false},
+		{"its orders left the list, and GET shows them canceled", func(d *desk, orders []exchange.Order) {
+			looks := []Look{{OrderID: 12, Known: true, Order: orders[0]}, {OrderID: 13, Known: true, Order: orders[1]}}
+			for i := range looks {
+				looks[i].Order.Status = exchange.StatusCanceled
+			}
+			d.observe(0, looks)
+		}, true},
+		{"one of them was canceled, the other stands", func(d *desk, orders []exchange.Order) {
+			look := Look{OrderID: 12, Known: true, Order: orders[0]}
+			look.Order.Status = exchange.StatusCanceled
+			d.observe(0, []Look{look}, orders[1])
+		}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d, _, orders := guarded(t)
+			for range 6 {
+				d.now += 1_000
+				c.end(d, orders)
+			}
+			known, want := d.book.Symbol(bitcoin).Known(), exchange.Quantity(20)
+			if c.closed {
+				want = 0
+			}
+			if contradicted := d.book.Symbol(bitcoin).Contradicted != ""; known != want || contradicted == c.closed {
+				t.Errorf("want known %d, have %d, contradicted %t", want, known, contradicted)
+			}
+			if latch := d.book.Strategy("one").Latch() != 0; latch != c.closed {
+				t.Errorf("want latched %t, have %t", c.closed, latch)
+			}
+		})
+	}
+}
+
+// margined fetches a position with the margin that the account says is in use.
+func (d *desk) margined(signed exchange.Quantity, margin exchange.Amount) {
+	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(signed),
+		Positions: d.positions(signed), Account: &exchange.MarginAccount{PositionMargin: margin}})
+}
+
+func TestASmallerPositionIsBelievedWhenItsMarginWasReleased(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name                string
+		before, after       string // margin: 20 steps of 50,000 USDT at 10 times are 100 USDT
+		quarantined, doubts bool
+	}{
+		{"released", "100", "60", true, false},
+		{"in use as before", "100", "100", false, true},
+		{"the account reports none", "0", "0", false, true},
+		{"it never agreed before, and the position is young", "40", "60", false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.hold(20)
+			d.margined(20, exchange.MustAmount(c.before))
+			for range 6 {
+				d.now += 1_000
+				d.margined(12, exchange.MustAmount(c.after))
+			}
+			symbol := d.book.Symbol(bitcoin)
+			if (symbol.Quarantine() != "") != c.quarantined || (symbol.Contradicted != "") != c.doubts || symbol.Known() != 20 {
+				t.Errorf("want quarantined %t or contradicted %t, have %q and %q, known %d", c.quarantined, c.doubts,
+					symbol.Quarantine(), symbol.Contradicted, symbol.Known())
+			}
+			d.target(0)
+			if exit := d.one(placement.Exit, nil); exit.Order.Quantity != 12 {
+				t.Errorf("want an exit of what the list shows, have %+v", exit.Order)
+			}
+		})
+	}
+}
+
+func TestAnEntryThatNoListShowsYetGetsItsStopAndItsExit(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.target(20)
+	d.observe(0, nil)
+	id := d.send(d.one(placement.Entry, nil))
+	d.acknowledge(id, 11)
+	d.now += 500
+	d.observe(0, []Look{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 20, 20)}}) // the list is older
+	stop := d.one(placement.StopLoss, func(w *Desired) {
+		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
+	})
+	if !stop.Order.ClosePosition || stop.Order.Side != exchange.Sell || stop.Order.StopPrice != d.price("49000") {
+		t.Errorf("want a closePosition stop 2 %% below, have %+v", stop.Order)
+	}
+	d.target(0)
+	if exit := d.one(placement.Exit, nil); exit.Order.Quantity != 20 || !exit.Order.ReduceOnly {
+		t.Errorf("want a reduceOnly exit of 20, have %+v", exit.Order)
+	}
+}
+
+func TestAContradictedPositionIsClosedByWhatItsFillsExplain(t *testing.T) {
+	t.Parallel()
+	d, _, orders := guarded(t)
+	for range 4 {
+		d.now += 1_000
+		d.observe(0, nil, orders...)
+	}
+	d.target(0)
+	if exit := d.one(placement.Exit, nil); exit.Order.Quantity != 20 || !exit.Order.ReduceOnly {
+		t.Errorf("want a reduceOnly exit of 20, have %+v", exit.Order)
+	}
+}
+
+func TestAPositionThatNothingExplainsGetsAStop(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []string{ForeignHalt, ForeignAdopt} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.book.Foreign = policy
+			d.observe(0, nil)
+			d.now += 60_000
+			d.observe(-20, nil)
+			protect := func(w *Desired) {
+				w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
+			}
+			stop := d.one(placement.StopLoss, protect)
+			if !stop.Order.ClosePosition || stop.Order.Side != exchange.Buy || stop.Order.StopPrice != d.price("51000") {
+				t.Errorf("want a closePosition stop 2 %% above, have %+v", stop.Order)
+			}
+			id := d.send(stop)
+			d.acknowledge(id, 12)
+			order := d.order(id, 12, exchange.StatusOpen, 0, 0)
+			order.Type, order.StopPrice, order.ClosePosition = exchange.StopMarket, stop.Order.StopPrice, true
+			for range 4 {
+				d.now += 1_000
+				d.observe(-20, nil, order)
+				d.none(protect)
+			}
+		})
+	}
+}

@@ -1,0 +1,214 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// guarded protects the strategy's position by a stop and a take-profit.
+func guarded(w *world) {
+	w.config.Strategies[0].Protection = strategy.Protection{
+		Set:        true,
+		StopLoss:   strategy.Distance{Share: exchange.RateOne / 50},
+		TakeProfit: strategy.Distance{Share: exchange.RateOne / 25},
+	}
+}
+
+// empty answers a list with nothing.
+func empty(operation exchange.Operation) func(*exchange.Answer) {
+	return func(answer *exchange.Answer) {
+		if answer.Operation != operation {
+			return
+		}
+		answer.Positions = exchange.FetchedOf[exchange.Position](nil)
+		if operation == exchange.SpotWallet {
+			answer.Positions, answer.Balances = exchange.Fetched[exchange.Position]{}, exchange.FetchedOf[exchange.Balance](nil)
+		}
+	}
+}
+
+// aged answers the list of positions as it was that long ago.
+func (w *world) aged(ms int64) func(*exchange.Answer) {
+	type shown struct {
+		atMS int64
+		list exchange.Fetched[exchange.Position]
+	}
+	var all []shown
+	return func(answer *exchange.Answer) {
+		if answer.Operation != exchange.FuturesOpenPositions {
+			return
+		}
+		all = append(all, shown{w.now, answer.Positions})
+		answer.Positions = exchange.FetchedOf[exchange.Position](nil)
+		for _, one := range all {
+			if one.atMS <= w.now-ms {
+				answer.Positions = one.list
+			}
+		}
+	}
+}
+
+// resting counts the open closePosition orders on the exchange.
+func (w *world) resting() int { return w.venue.OpenOrders("one", exchange.Futures) }
+
+// cancels counts the cancels that were sent.
+func (w *world) cancels() func() int {
+	before, n := w.network, 0
+	w.network = func(call *Call) fate {
+		if call.Request.Operation == exchange.FuturesCancel {
+			n++
+		}
+		if before != nil {
+			return before(call)
+		}
+		return fate{}
+	}
+	return func() int { return n }
+}
+
+// casesOfBelief are those about lists that say what is not so.
+var casesOfBelief = []caseTest{
+	{"39 the position list is empty while a position is held: contradicted, and nothing is sent or canceled", func(t *testing.T) {
+		w := newWorld(t, hold(10), guarded)
+		w.pass(10_000)
+		w.wantSent(3)
+		canceled := w.cancels()
+		w.mirror = empty(exchange.FuturesOpenPositions)
+		w.pass(20_000)
+		w.wantState("contradicted")
+		if open := w.resting(); open != 2 || canceled() != 0 {
+			t.Errorf("want both protective orders open and none canceled, have %d and %d", open, canceled())
+		}
+		if n := len(facts[NoteContradicted](w.notes)); n != 1 {
+			t.Errorf("want it reported once, have %d times", n)
+		}
+		w.pass(60_000) // for longer than any bound
+		w.wantState("contradicted")
+		w.wantSent(3)
+		w.mirror = nil
+		w.pass(3_000)
+		w.wantSound()
+		w.wantSent(3)
+		if known, open := w.truth().Known(), w.resting(); known != 10 || open != 2 {
+			t.Errorf("want 10 with both orders, have %d and %d", known, open)
+		}
+	}},
+	{"39 it is empty at a restart: contradicted, not closed", func(t *testing.T) {
+		w := newWorld(t, hold(10), guarded)
+		w.pass(10_000)
+		canceled := w.cancels()
+		w.mirror = empty(exchange.FuturesOpenPositions)
+		w.start()
+		w.pass(20_000)
+		w.wantState("contradicted")
+		if open := w.resting(); open != 2 || canceled() != 0 {
+			t.Errorf("want both protective orders open and none canceled, have %d and %d", open, canceled())
+		}
+		w.mirror = nil
+		w.pass(3_000)
+		w.wantSound()
+		w.wantSent(3)
+	}},
+	{"39 the list is 6 s old when the entry fills: its stop is placed at once", func(t *testing.T) {
+		w := newWorld(t, hold(10), guarded)
+		w.mirror = w.aged(6_000)
+		w.pass(4_000)
+		w.wantSent(3)
+		if open := w.resting(); open != 2 {
+			t.Errorf("want a stop and a take-profit, have %d", open)
+		}
+		w.pass(20_000)
+		w.wantSent(3)
+		w.wantSound()
+		w.wantHeld(10)
+	}},
+	{"39 a contradicted position is closed by the kill switch", func(t *testing.T) {
+		w := newWorld(t, hold(10), guarded)
+		w.pass(10_000)
+		w.mirror = empty(exchange.FuturesOpenPositions)
+		w.pass(4_000)
+		w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
+		w.pass(5_000)
+		w.wantHeld(0)
+		w.mirror = nil
+		w.pass(5_000)
+		if known := w.truth().Known(); known != 0 {
+			t.Errorf("known: want 0, have %d\n%s", known, w.story())
+		}
+	}},
+	{"39 a person may end it: the position is gone, as the list says", func(t *testing.T) {
+		w := newWorld(t, hold(10))
+		w.pass(10_000)
+		w.mirror = empty(exchange.FuturesOpenPositions)
+		w.pass(20_000)
+		q := w.engine.Quarantines()
+		if len(q) != 1 || !strings.Contains(q[0].Cause, "neither") || len(q[0].Adopt) == 0 {
+			t.Fatalf("want it listed with its evidence, have %+v", q)
+		}
+		w.give(&EventResolve{Symbol: bitcoin, Adopt: true, Why: "it was closed"})
+		if known := w.truth().Known(); known != 0 {
+			t.Errorf("known: want 0, have %d", known)
+		}
+		w.wantSent(1)
+	}},
+	{"16 closed by hand: positions/history shows it, it is adopted, latched, and not bought back", func(t *testing.T) {
+		w := newWorld(t, hold(10))
+		w.pass(10_000)
+		w.byHand(w.market(exchange.Sell, 10, true))
+		w.pass(15_000)
+		if latch, known := w.engine.Book().Strategy("one").Latch(), w.truth().Known(); latch != 1 || known != 0 {
+			t.Errorf("want it adopted and latched, have known %d, latch %d\n%s", known, latch, w.story())
+		}
+		w.wantState("adopted")
+		w.pass(60_000)
+		w.wantSent(1)
+		w.wantSound()
+	}},
+	{"16 sold in part by hand under adopt: its margin was released, and it is not bought back", func(t *testing.T) {
+		w := newWorld(t, hold(10), guarded, foreign("adopt"))
+		w.pass(10_000)
+		w.byHand(w.market(exchange.Sell, 4, true))
+		w.pass(60_000)
+		w.wantHeld(6)
+		w.wantSent(3)
+		w.wantSound()
+		if known := w.truth().Known(); known != 6 {
+			t.Errorf("known: want 6, have %d\n%s", known, w.story())
+		}
+	}},
+	{"41 a refused entry was executed: quarantined, with a stop", func(t *testing.T) {
+		w := newWorld(t, hold(10), guarded)
+		w.network = func(call *Call) fate {
+			if call.Request.Operation.Places() && len(w.sent) == 0 {
+				w.do(call)
+				return fate{err: &exchange.Refusal{Status: 400, Code: 1, Message: "no"}}
+			}
+			return fate{}
+		}
+		w.pass(6_000)
+		if open := w.resting(); open != 1 {
+			t.Errorf("want a stop within seconds, have %d\n%s", open, w.story())
+		}
+		w.wantState("quarantined")
+		w.pass(60_000)
+		w.wantSent(2)
+		w.wantHeld(10)
+	}},
+	{"41 an entry was executed twice: quarantined, with a stop over all of it", func(t *testing.T) {
+		w := newWorld(t, hold(10), guarded)
+		w.network = once(fate{twice: true})
+		w.pass(6_000)
+		w.wantHeld(20)
+		w.wantState("quarantined")
+		if open := w.resting(); open != 2 {
+			t.Errorf("want a stop and a take-profit over the position, have %d\n%s", open, w.story())
+		}
+		w.price("48000")
+		w.pass(5_000)
+		w.wantHeld(0)
+	}},
+}
