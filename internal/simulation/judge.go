@@ -154,7 +154,7 @@ func (j *judge) answered(f *flight) {
 	}
 	if request.Operation.Places() && !opens(&request.Order) { // an exit may take the place of a stop
 		switch r := j.refusals[request.Order.Key()]; {
-		case f.err == nil:
+		case f.err == nil && request.Order.Type.StopLoss():
 			*r = refusals{}
 		case f.excused:
 			r.count++
