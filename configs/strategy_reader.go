@@ -155,8 +155,9 @@ func (r *strategyReader) keys() []key {
 		{name: "entry", keys: c.Entry.keys(), after: r.checkEntry, hidden: func() bool { return !c.Entry.rests() }},
 		{name: "backtest", keys: c.Backtest.keys()},
 		{name: "on_remove", value: choice(&c.OnRemove, "flatten", "leave"),
-			what: "what to do with its position when its file is gone, at a start or a reload: `flatten` closes it, `leave` keeps it and its stop and halts " +
-				"its symbol until `botd rearm`; without either it is kept at a start, and the reload is refused", example: "flatten"},
+			what: "what to do with its position when its file has been absent for 30 s, at a start or a reload: `flatten` closes it, " +
+				"`leave` keeps it and its stop and halts its symbol until `botd rearm`; without either it is kept at a start, and the reload is refused",
+			example: "flatten"},
 	})
 }
 

@@ -87,11 +87,11 @@ func removed(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (a
 		if !found {
 			continue // the venue has no such symbol any more: there is nothing to ask it for
 		}
-		name := orphan.Strategy
+		name, absent := orphan.Strategy, true
 		if named(name) { // it trades another symbol now
-			name += " on " + orphan.Symbol.Name
+			name, absent = name+" on "+orphan.Symbol.Name, false
 		}
-		all = append(all, engine.StrategyConfig{Name: name, Symbol: symbol, Interval: exchange.Minute1, Removed: true})
+		all = append(all, engine.StrategyConfig{Name: name, Symbol: symbol, Interval: exchange.Minute1, Removed: true, Absent: absent})
 	}
 	return all
 }

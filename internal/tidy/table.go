@@ -125,7 +125,7 @@ var Table = []Row{
 		impure, "exchange reconcile/record reconcile/account reconcile reconcile/journal runtime/engine runtime runtime/view configs " +
 			"internal/failure", ""},
 	{"runtime/reload", "puts a changed configuration in force while the daemon runs, as a whole or not at all",
-		impure, "exchange reconcile/record runtime/engine runtime runtime/ops runtime/api configs configs/engineconfig", ""},
+		impure, "exchange reconcile/record reconcile/account runtime/engine runtime runtime/ops runtime/api configs configs/engineconfig", ""},
 	{"runtime/backups", "makes the backups that a running daemon is asked for, and keeps the newest",
 		impure, "reconcile/journal runtime/api internal/disk", ""},
 	{"runtime/daemon", "runs the daemon: exchange, journal, engine, and everything that watches and serves it",

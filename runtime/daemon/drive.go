@@ -133,7 +133,7 @@ func (p *process) beat(int64) {
 	}
 	p.drawn = now
 	status := p.machine.Status()
-	status.Degraded = append(status.Degraded, p.venue.Degraded()...)
+	status.Degraded = append(append(status.Degraded, p.venue.Degraded()...), p.reloads.Degraded()...)
 	p.metrics.Status(&status)
 	p.board.Show(status)
 }

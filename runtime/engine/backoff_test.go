@@ -312,3 +312,22 @@ func TestLostAnswersBackOffToo(t *testing.T) {
 		t.Errorf("two minutes of lost answers: want about ten stops, have %d", n)
 	}
 }
+
+// What a stop leaves of a spot position may be too little for any order.
+func TestARestThatNoStopCanProtectIsNotDeclaredUnprotected(t *testing.T) {
+	t.Parallel()
+	target := exchange.Quantity(1_000)
+	w := newWorld(t, swing(&target), onSpot, protected)
+	w.pass(20_000)
+	target = 3 // 0.00003 BTC is 1.5 USDT, the least is 5
+	w.pass(120_000)
+	if w.truth().Position == 0 || w.truth().Position > 10 {
+		t.Fatalf("want a rest of a few steps, have %d\n%s", w.truth().Position, w.story())
+	}
+	w.wantSound()
+	target = 1_000
+	w.pass(20_000)
+	if w.truth().Position < 900 {
+		t.Errorf("want it to open again, have %d\n%s", w.truth().Position, w.story())
+	}
+}

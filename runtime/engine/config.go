@@ -47,6 +47,7 @@ type StrategyConfig struct {
 	Limits     risk.Limits         // tighter than the account's
 	OnRemove   string              // flatten or leave, should it be removed while it holds something
 	Removed    bool                // it was removed, and holds something still: Strategy is not asked
+	Absent     bool                // so it seems: what OnRemove says does not act before a reload confirms it
 }
 
 // Schedule says when a strategy is asked.

@@ -86,7 +86,7 @@ func (leg *leg) target() exchange.Quantity {
 
 // removal is the level at which a removed strategy's symbol is wound up.
 func (leg *leg) removal() record.HaltLevel {
-	if leg.config.Removed && leg.state.OnRemove() == removeFlatten {
+	if leg.config.Removed && !leg.config.Absent && leg.state.OnRemove() == removeFlatten {
 		return record.LevelFlatten
 	}
 	return record.LevelNone

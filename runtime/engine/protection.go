@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 
+	"botd/exchange"
 	"botd/reconcile"
 	"botd/reconcile/placement"
 )
@@ -21,13 +22,20 @@ type protection struct {
 func (p *protection) measure(leg *leg) {
 	wished := protectionOf(leg)
 	switch {
-	case leg.symbol.Standing() == 0 || !wished.Set || wished.StopLoss.IsZero() || p.hasStop(leg):
+	case leg.symbol.Standing() == 0 || unstoppable(leg) || !wished.Set || wished.StopLoss.IsZero() || p.hasStop(leg):
 		p.end(leg.symbol, p.nowMS)
 	case leg.symbol.UnprotectedSinceMS == 0 && p.config.Feed:
 		leg.symbol.UnprotectedSinceMS = p.nowMS
 	case leg.symbol.UnprotectedSinceMS == 0:
 		leg.symbol.UnprotectedSinceMS = cmp.Or(leg.readMS, p.nowMS)
 	}
+}
+
+// unstoppable reports whether a position on spot is too small for any order: no stop can
+// protect it, and little is lost without one.
+func unstoppable(leg *leg) bool {
+	rules := leg.symbol.Rules
+	return leg.symbol.Key().Market == exchange.Spot && rules != nil && rules.Notional(leg.symbol.Last, leg.symbol.Standing()).Less(rules.MinNotional)
 }
 
 func (p *protection) end(truth *reconcile.SymbolState, nowMS int64) {

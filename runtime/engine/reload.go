@@ -15,6 +15,7 @@ import (
 type Reload struct {
 	Strategies []*StrategyConfig // new versions of strategies that run, and new strategies
 	Removed    []string          // strategies that are configured no more
+	Confirmed  []string          // strategies that were absent at the start: their removal acts now
 	Limits     *risk.Limits      // the account's; nil leaves them as they are
 	ConfigHash string            // of the configuration as it is now; empty is not recorded
 	Refused    []string          // set by Handle: why nothing of it was done
@@ -96,6 +97,10 @@ func (r *roster) reload(reload *Reload) {
 		r.record(record.Record{Body: record.Config{Hash: reload.ConfigHash}})
 	}
 	for _, leg := range slices.Clone(r.legs) {
+		if leg.config.Absent && slices.Contains(reload.Confirmed, leg.config.Name) {
+			leg.config.Absent = false
+			r.claim(leg)
+		}
 		switch {
 		case leg.config.Removed && r.ended(leg, reload):
 			r.endLeg(leg)
@@ -196,6 +201,38 @@ func (r *roster) remove(leg *leg, reload *Reload) {
 	}
 	r.noteReload(leg, text)
 	r.claim(leg)
+}
+
+// Absent returns the strategies that were absent from the configuration at the start while
+// they hold something, and whose removal nobody has confirmed.
+func (e *Engine) Absent() (names []string) {
+	for _, leg := range e.legs {
+		if leg.config.Absent {
+			names = append(names, leg.config.Name)
+		}
+	}
+	return names
+}
+
+// PreviewRemoval says, a line each, what becomes of what strategies hold when they are
+// removed.
+func (e *Engine) PreviewRemoval(names []string) (lines []string) {
+	for _, name := range names {
+		leg := e.legNamed(name)
+		if leg == nil {
+			continue
+		}
+		held := e.roster.holding(leg)
+		switch {
+		case held == "":
+			lines = append(lines, name+": end it, it holds nothing")
+		case leg.state.OnRemove() == removeFlatten:
+			lines = append(lines, name+": close what it holds ("+held+")")
+		default:
+			lines = append(lines, name+": leave what it holds ("+held+")")
+		}
+	}
+	return lines
 }
 
 func (r *roster) noteReload(leg *leg, text string) {

@@ -211,3 +211,45 @@ func TestAnAnswerToAStrategyThatIsGoneReachesNobody(t *testing.T) {
 		t.Errorf("want nothing told any more, have %+v", w.notes[notes:])
 	}
 }
+
+// A start that does not find a strategy's file does not know whether it was removed: what
+// on_remove says waits for a reload that confirms it.
+func TestAStrategyThatIsAbsentAtAStartKeepsWhatItHolds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10), protected, func(w *world) { w.config.Strategies[0].OnRemove = removeFlatten })
+	w.pass(20_000)
+	w.wantHeld(10)
+	w.config.Strategies[0] = StrategyConfig{Name: "one", Symbol: w.venue.Symbol(bitcoin), Interval: exchange.Minute1, Removed: true, Absent: true}
+	w.start()
+	w.pass(120_000)
+	w.wantHeld(10)
+	if len(w.stops()) != 1 {
+		t.Errorf("want its stop, have %d", len(w.stops()))
+	}
+	if have := w.engine.Absent(); !slices.Equal(have, []string{"one"}) {
+		t.Errorf("want it listed as absent, have %v", have)
+	}
+	if have := w.engine.PreviewRemoval([]string{"one"}); len(have) != 1 || !strings.Contains(have[0], "close what it holds (it holds 0.01 of futures BTC-USDT)") {
+		t.Errorf("want what a removal would do, have %q", have)
+	}
+	w.wantSound()
+	w.change(Reload{Confirmed: []string{"one"}})
+	w.pass(20_000)
+	w.wantHeld(0)
+}
+
+func TestAStrategyThatWasAbsentAtAStartComesBackAsItWas(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10), protected, func(w *world) { w.config.Strategies[0].OnRemove = removeFlatten })
+	w.pass(20_000)
+	config := w.config.Strategies[0]
+	w.config.Strategies[0] = StrategyConfig{Name: "one", Symbol: w.venue.Symbol(bitcoin), Interval: exchange.Minute1, Removed: true, Absent: true}
+	w.start()
+	w.pass(20_000)
+	sent := len(w.sent)
+	w.change(Reload{Strategies: []*StrategyConfig{&config}})
+	w.pass(60_000)
+	w.wantHeld(10)
+	w.wantSent(sent)
+	w.wantSound()
+}

@@ -96,7 +96,7 @@ func (r *roster) claim(leg *leg) {
 	}
 	why := ""
 	switch {
-	case !holds:
+	case !holds, leg.config.Absent:
 	case leg.config.Removed && leg.removal() == record.LevelNone:
 		why = "strategy " + leg.config.Name + " was removed from the configuration while it holds something; its stop stays"
 	case !leg.config.Removed && owner != "" && owner != leg.config.Name:

@@ -220,6 +220,9 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 	case leg.seen < leg.config.Strategy.Warmup():
 		s.State, s.Why = "warming_up", fmt.Sprintf("%d of %d candles", leg.seen, leg.config.Strategy.Warmup())
 	}
+	if leg.config.Absent && s.Why == "" {
+		s.Why = "its file is absent: it decides nothing, its protection stays; on_remove waits: " + cmp.Or(leg.state.OnRemove(), "none")
+	}
 	if leg.config.Removed && s.Why == "" {
 		s.Why = "it is configured no more; on_remove: " + cmp.Or(leg.state.OnRemove(), "none")
 	}

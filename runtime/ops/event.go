@@ -18,6 +18,7 @@ var Events = []Event{
 	{"config.needs_restart", "warn", "a change in the files needs a restart: which keys; no part of the change is in force"},
 	{"config.rejected", "warn", "a changed configuration has errors or cannot take effect now, and why; the previous one stays in force"},
 	{"config.reloaded", "info", "a changed configuration is in force, with every value that changed"},
+	{"config.removal_waits", "warn", "files of strategies are absent: what a removal would do, and what it waits for"},
 	{"config.strategy_reloaded", "info", "a changed or new strategy is in force"},
 	{"config.strategy_removed", "info", "a strategy was removed from the configuration"},
 	{"daemon.left_open", "info", "an order or position that stays on the exchange after the end"},

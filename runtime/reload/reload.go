@@ -44,7 +44,9 @@ type Reloader struct {
 	Console  *ops.Console
 	Metrics  *ops.Metrics
 	Report   func(ops.Check)
-	loaded   string // how what holds came to hold
+	absent   absences
+	held     []string // absent since the start, while they hold something
+	loaded   string   // how what holds came to hold
 	requests chan request
 }
 
@@ -66,6 +68,10 @@ func (r *Reloader) Run(ctx context.Context) {
 	look := time.NewTicker(filesEvery)
 	defer look.Stop()
 	seen, settling := r.seen, ""
+	_ = r.Driver.Query(ctx, func() { r.held = r.Machine.Absent() }) // a daemon that stops has none
+	if len(r.held) > 0 {
+		r.reload(ctx, "a file is absent")
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -83,7 +89,9 @@ func (r *Reloader) Run(ctx context.Context) {
 			now := Fingerprint(r.Current.Load())
 			switch {
 			case now == seen:
-				settling = ""
+				if settling = ""; r.absent.waiting() {
+					r.reload(ctx, "a file is absent")
+				}
 			case now != settling: // wait until the editor has written all of it
 				settling = now
 			default:
@@ -148,17 +156,30 @@ func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *reco
 		return refused("config.needs_restart", "nothing of it is taken over, what runs goes on (%s): %v",
 			fmt.Errorf("a restart is needed for %s; all that changed: %s", strings.Join(restart, ", "), Changes(differences)))
 	}
+	explicit := audit == nil || audit.Actor != "file"
+	removed := r.removed(before, config)
+	if !explicit && !trial && r.waits(ctx, removed, len(config.Strategies) > 0) {
+		return nil, nil
+	}
 	reload, err := r.prepare(ctx, before, config)
 	if err != nil {
 		return refused("config.rejected", "nothing of it is taken over, what runs goes on (%s): %v", err)
 	}
 	does = changesOf(differences)
+	for _, name := range r.held {
+		if config.Strategy(name) == nil {
+			does = append(does, "strategies."+name+" is gone")
+			reload.Confirmed = append(reload.Confirmed, name)
+		}
+	}
 	if trial {
 		return does, nil
 	}
 	if err := r.send(ctx, reload, differences, audit); err != nil {
 		return refused("config.rejected", "nothing of it is taken over, what runs goes on (%s): %v", err)
 	}
+	r.absent.forget()
+	r.held = nil
 	r.Current.Store(config)
 	r.Metrics.Reloaded(true)
 	r.loaded = "loaded " + time.Now().UTC().Format(time.DateTime)
@@ -179,6 +200,47 @@ func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *reco
 	)
 	return does, nil
 }
+
+// removed lists the strategies that a configuration has no more.
+func (r *Reloader) removed(before, config *configs.Config) (names []string) {
+	for i := range before.Strategies {
+		if name := before.Strategies[i].Name; config.Strategy(name) == nil {
+			names = append(names, name)
+		}
+	}
+	for _, name := range r.held {
+		if config.Strategy(name) == nil && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// waits reports whether a change of the files removes strategies whose files may be absent
+// for a moment only. It declares what a removal would do.
+func (r *Reloader) waits(ctx context.Context, removed []string, left bool) bool {
+	began := !r.absent.waiting() && len(removed) > 0
+	verdict := r.absent.poll(time.Now(), removed, left)
+	if verdict == notAbsent {
+		return false
+	}
+	if verdict == ripe {
+		r.absent.forget() // whatever comes of it is told once
+		return false
+	}
+	var lines []string
+	_ = r.Driver.Query(ctx, func() { lines = r.Machine.PreviewRemoval(removed) }) // a daemon that stops removes nothing
+	r.absent.describe(lines)
+	if began {
+		for _, d := range r.absent.degraded() {
+			r.Console.Warn("config.removal_waits", "config    %s (%s)", d.Cause, d.WayOut)
+		}
+	}
+	return true
+}
+
+// Degraded declares the strategies whose files are absent and whose removal waits.
+func (r *Reloader) Degraded() []engine.Degraded { return r.absent.degraded() }
 
 // request is a reload that somebody wants over the API.
 type request struct {
@@ -320,7 +382,7 @@ func (r *Reloader) send(ctx context.Context, reload *engine.Reload, differences 
 	for _, s := range reload.Strategies {
 		names = append(names, s.Name)
 	}
-	names = append(names, reload.Removed...)
+	names = append(append(names, reload.Removed...), reload.Confirmed...)
 	audit.Target, audit.Detail = strings.Join(names, ", "), Changes(differences)
 	event := &engine.EventAudited{Audit: audit, Event: &engine.EventReload{Reload: reload}}
 	if len(names) == 0 && len(differences) == 0 {

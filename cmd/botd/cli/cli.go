@@ -121,7 +121,8 @@ func newRoot() *cobra.Command {
 	group(root, "test", "To test strategies, and botd itself:", research.NewBacktest(), research.NewSweep(), research.NewData(),
 		research.NewIndicator(), research.NewExchange(), research.NewBench())
 	group(root, "venue", "What a venue says:", venue.NewMarkets(), venue.NewCandles(), venue.NewBook(), venue.NewProbe())
-	group(root, "operate", "To operate it:", with(offline.NewConfig(), daemon.NewConfigDiff(), daemon.NewConfigReload()), daemon.NewLogin(),
+	group(root, "operate", "To operate it:", with(offline.NewConfig(), daemon.NewConfigDiff(), daemon.NewConfigReload()),
+		shell.Alias("reload", daemon.NewConfigReload()), daemon.NewLogin(),
 		daemon.NewToken(), offline.NewNotify(), daemon.NewLogLevel(), offline.NewJournal(), offline.NewBackup(), offline.NewRestore(),
 		offline.NewMigrate(), offline.NewSupport(),
 		daemon.NewHealthcheck(), offline.NewOps(), offline.NewMan(), offline.NewVersion())

@@ -1,0 +1,117 @@
+package reload
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"botd/reconcile/account"
+	"botd/runtime/engine"
+)
+
+// A strategy's file must be absent for this long, and at this many polls, before the
+// strategy counts as removed: git, editors and orchestrators replace files by removing
+// them first.
+const (
+	absentFor   = 30 * time.Second
+	absentPolls = 2
+)
+
+// Reasons why a removal waits.
+const (
+	notAbsent = iota // nothing is absent
+	tooYoung         // some files were not absent for long enough
+	allAbsent        // no strategy is left: only an explicit reload removes all of them
+	ripe             // the files stayed away: on_remove acts
+)
+
+// absences remembers since when the files of strategies are absent.
+type absences struct {
+	mu    sync.Mutex // guards all below
+	since map[string]time.Time
+	polls map[string]int
+	all   bool
+	lines []string // what would be removed, a line a strategy
+}
+
+// poll takes which strategies are absent now, and whether any is left, and says whether
+// they may be removed.
+func (a *absences) poll(now time.Time, absent []string, left bool) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	since, polls := map[string]time.Time{}, map[string]int{}
+	verdict := ripe
+	for _, name := range absent {
+		since[name], polls[name] = now, a.polls[name]+1
+		if first, known := a.since[name]; known {
+			since[name] = first
+		}
+		if now.Sub(since[name]) < absentFor || polls[name] < absentPolls {
+			verdict = tooYoung
+		}
+	}
+	a.since, a.polls, a.all = since, polls, false
+	switch {
+	case len(absent) == 0:
+		a.lines = nil
+		return notAbsent
+	case !left:
+		a.all = true
+		return allAbsent
+	}
+	return verdict
+}
+
+// waiting reports whether anything is absent.
+func (a *absences) waiting() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.since) > 0
+}
+
+// describe keeps what a removal would do.
+func (a *absences) describe(lines []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.lines = lines
+}
+
+// forget ends the absence of all: they were removed, or are there again.
+func (a *absences) forget() { a.poll(time.Time{}, nil, true) }
+
+// degraded is the declared state of strategies whose files are absent.
+func (a *absences) degraded() []engine.Degraded {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.since) == 0 {
+		return nil
+	}
+	names, first := []string(nil), time.Time{}
+	for name, since := range a.since {
+		names = append(names, name)
+		if first.IsZero() || since.Before(first) {
+			first = since
+		}
+	}
+	slices.Sort(names)
+	cause := "the files of " + strings.Join(names, ", ") + " are absent"
+	if len(names) == 1 {
+		cause = "the file of " + names[0] + " is absent"
+	}
+	state := engine.Degraded{State: "removal", SinceMS: first.UnixMilli(), WayOut: "put the files back, or botd reload to remove them now"}
+	if len(names) == 1 && !a.all {
+		state.Scope = account.Scope{Strategy: names[0]}
+	}
+	if a.all {
+		cause += ": no strategy is left, and only an explicit reload removes all of them"
+	} else {
+		cause += fmt.Sprintf(": on_remove acts when that has lasted %d s", int(absentFor.Seconds()))
+	}
+	if len(a.lines) > 0 {
+		cause += "; it would: " + strings.Join(a.lines, ", ")
+	}
+	state.Cause = cause
+	return []engine.Degraded{state}
+}
