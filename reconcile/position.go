@@ -121,7 +121,7 @@ func find(positions []exchange.Position, symbol string) (found exchange.Position
 func (b *Book) measureResidual(s *Snapshot, symbol *SymbolState) {
 	residual := symbol.Position - symbol.Known()
 	if residual != symbol.residual || symbol.Known() != symbol.residualOf || residual == 0 || b.anyUnresolved(symbol.Key()) ||
-		b.unseen(s, symbol.Key()) {
+		b.unseenThat(s, symbol.Key(), func(p *account.Placement) bool { return explained(p, residual) != 0 }) {
 		symbol.differs.restart(s)
 	} else {
 		symbol.differs.extend(s)

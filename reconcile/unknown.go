@@ -52,8 +52,13 @@ func (b *Book) awaited(key exchange.SymbolKey) bool {
 // unseen reports whether an accepted placement may not be visible yet: it could
 // have filled without any list telling (exactly-once.md, case 11).
 func (b *Book) unseen(s *Snapshot, key exchange.SymbolKey) bool {
+	return b.unseenThat(s, key, func(*account.Placement) bool { return true })
+}
+
+// unseenThat is the same of those placements that a predicate holds for.
+func (b *Book) unseenThat(s *Snapshot, key exchange.SymbolKey, that func(*account.Placement) bool) bool {
 	return slices.ContainsFunc(b.Live(), func(p *account.Placement) bool {
-		return !p.State().Unresolved() && !p.Seen() && p.Symbol() == key && s.BeganMS < p.Fence(b.Settle())
+		return !p.State().Unresolved() && !p.Seen() && p.Symbol() == key && s.BeganMS < p.Fence(b.Settle()) && that(p)
 	})
 }
 
