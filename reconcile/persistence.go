@@ -25,6 +25,9 @@ func (l *persistence) extend(s *Snapshot) {
 	l.lastMS = end
 }
 
+// pause takes a snapshot before which it was interrupted: that time does not count.
+func (l *persistence) pause(s *Snapshot) { l.lastMS = max(s.BeganMS, s.EndedMS) }
+
 // restart begins with this snapshot.
 func (l *persistence) restart(s *Snapshot) {
 	*l = persistence{}

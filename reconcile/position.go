@@ -59,8 +59,8 @@ func (b *Book) positionAlone(s *Snapshot, symbol *SymbolState, emit func(record.
 		symbol.Read = true
 	}
 	symbol.equal.reset()
-	symbol.differs.reset()
-	symbol.misses.reset()
+	symbol.differs.pause(s)
+	symbol.misses.pause(s)
 	symbol.Settled = false
 }
 
@@ -114,19 +114,34 @@ func find(positions []exchange.Position, symbol string) (found exchange.Position
 	return found, count
 }
 
-// measureResidual notes the difference and since when nothing explains it. While
-// a placement could, by being unresolved or not visible yet, that does not begin;
-// it begins anew when fills were booked, since the same figure is another one's
-// then.
+// measureResidual notes the difference and for how long nothing has explained it. While a
+// placement could, by being unresolved or not visible yet, that does not begin; it begins
+// anew when fills were booked, since the same figure is another one's then. A read that
+// shows no difference, and may be older, interrupts it and does not end it.
 func (b *Book) measureResidual(s *Snapshot, symbol *SymbolState) {
-	residual := symbol.Position - symbol.Known()
-	if residual != symbol.residual || symbol.Known() != symbol.residualOf || residual == 0 || b.anyUnresolved(symbol.Key()) ||
-		b.unseenThat(s, symbol.Key(), func(p *account.Placement) bool { return explained(p, residual) != 0 }) {
+	residual, known := symbol.Position-symbol.Known(), symbol.Known()
+	explains := func(p *account.Placement) bool { return explained(p, residual) != 0 }
+	switch {
+	case known != symbol.residualOf || b.anyUnresolved(symbol.Key()) || b.unseenThat(s, symbol.Key(), explains):
 		symbol.differs.restart(s)
-	} else {
+		symbol.differed = residual
+	case residual == 0:
+		if symbol.residual != 0 {
+			symbol.agrees.reset()
+		}
+		if symbol.agrees.extend(s); symbol.differed == 0 || symbol.agrees.exceeds(b.Settle().StalenessMS) {
+			symbol.differs.restart(s)
+			symbol.differed = 0
+		}
+	case residual != symbol.differed:
+		symbol.differs.restart(s)
+		symbol.differed = residual
+	case symbol.residual == 0:
+		symbol.differs.pause(s)
+	default:
 		symbol.differs.extend(s)
 	}
-	symbol.residual, symbol.residualOf = residual, symbol.Known()
+	symbol.residual, symbol.residualOf = residual, known
 }
 
 // observeWallet squares the fills of a spot symbol with the wallet, whose base

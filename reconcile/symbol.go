@@ -48,6 +48,8 @@ type SymbolState struct {
 	differs      persistence       // Position and Known, by residual
 	residual     exchange.Quantity // Position - Known
 	residualOf   exchange.Quantity // Known then
+	differed     exchange.Quantity // the difference that differs measures
+	agrees       persistence       // no difference, since the last one
 	doubled      persistence       // the list shows two positions
 	stable       stable            // what the snapshots that count towards the fence show
 	equal        persistence       // since the first of them
