@@ -40,7 +40,7 @@ var Table = []Row{
 			{"reconcile.Book.decideUnknown", "b.filledLately(s, symbol)", "false"},
 		}},
 	{"unseen_ignored", "an accepted order that was never listed counts as unfilled", "11", "internal/simulation TestRehearsal", []Edit{
-		{"reconcile.Book.unseen", "!p.Seen()", "false"},
+		{"reconcile.Book.unseenThat", "!p.Seen()", "false"},
 	}},
 	{"awaited_ignored", "the equation does not wait for placements without an answer", "equation", "internal/simulation TestRehearsal", []Edit{
 		{"reconcile.Book.awaited", "p.State() == placement.Sending", "false"},
