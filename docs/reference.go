@@ -79,10 +79,13 @@ func APIReference() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	b.WriteString(apiHead + strings.TrimSpace(document.Info.Description) + "\n")
-	b.WriteString("\nFor example, with the viewer's token of the demo:\n\n    curl -s -H \"Authorization: Bearer $(cat data/demo/token-viewer)\" http://127.0.0.1:8420/api/v1/status\n    curl -sN --unix-socket data/demo/botd.sock 'http://localhost/api/v1/events?topics=fill,risk'\n")
+	b.WriteString("\nFor example, with the viewer's token of the demo:\n\n" +
+		"    curl -s -H \"Authorization: Bearer $(cat data/demo/token-viewer)\" http://127.0.0.1:8420/api/v1/status\n" +
+		"    curl -sN --unix-socket data/demo/botd.sock 'http://localhost/api/v1/events?topics=fill,risk'\n")
 	b.WriteString("\n## Operations\n\nWhoever asks is a viewer (v), an operator (o), or anybody (-). Parameters in *italics* are in the path or in a header.\n")
 	for _, tag := range document.Tags {
-		fmt.Fprintf(&b, "\n### Operations: %s\n\n%s\n\n| operation | who | what it does | parameters | body | answer |\n|---|---|---|---|---|---|\n", tag.Name, tag.Description)
+		fmt.Fprintf(&b, "\n### Operations: %s\n\n%s\n\n| operation | who | what it does | parameters | body | answer |\n|---|---|---|---|---|---|\n",
+			tag.Name, tag.Description)
 		for _, path := range slices.Sorted(maps.Keys(document.Paths)) {
 			all := document.Paths[path]
 			for _, one := range []struct {
@@ -141,7 +144,8 @@ func apiLine(b *bytes.Buffer, method, path string, parameters []apiParameter, o 
 		}
 		answers = append(answers, text)
 	}
-	fmt.Fprintf(b, "| `%s %s` | %s | %s | %s | %s | %s |\n", method, path, who, inCell(o.Summary), inCell(strings.Join(shown, "<br>")), body, strings.Join(answers, "<br>"))
+	fmt.Fprintf(b, "| `%s %s` | %s | %s | %s | %s | %s |\n", method, path, who, inCell(o.Summary), inCell(strings.Join(shown, "<br>")), body,
+		strings.Join(answers, "<br>"))
 }
 
 // describe says what a value is: a type, its words, bounds and default; another

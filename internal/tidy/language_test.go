@@ -160,9 +160,13 @@ func examine(t *testing.T, name, text string) (all []finding) {
 	if path.Ext(name) == ".md" {
 		width = documentWidth
 	}
+	fenced := false
 	for i, line := range strings.Split(text, "\n") {
-		if width == documentWidth && strings.HasPrefix(strings.TrimSpace(line), "|") {
-			continue // a row of a table is one line
+		if width == documentWidth && strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		if width == documentWidth && (fenced || strings.HasPrefix(strings.TrimSpace(line), "|")) {
+			continue // a row of a table is one line, and a program's output is as it is
 		}
 		if columns := utf8.RuneCountInString(line) + 3*strings.Count(line, "\t"); columns > width {
 			add(checkWidth, i+1, "%d columns, want at most %d", columns, width)
