@@ -15,18 +15,18 @@ func FuturesWallet(a *exchange.MarginAccount) []Asset {
 	return []Asset{{FuturesAsset, a.WalletBalance}}
 }
 
-// Futures orders carry neither price nor fee. A position's realizedPNL tells the
-// profit exactly; what the wallet changed beyond it is fees and funding. Where
-// only one of the two can have happened it is that, where both can, fees are
-// taken at the rate last seen alone and the rest is funding. What is outside of
-// these bounds nobody can explain, and it is not made to fit.
+// Futures orders carry neither price nor fee. A position's realizedPNL is the exact
+// profit; any further change of the wallet is fees and funding. If
+// only one of the two can have happened it is that one; if both can, fees are
+// booked at the rate last seen alone and the rest is funding. An amount outside
+// these bounds is unexplained, and is booked as such.
 const (
 	usualTaker    exchange.Rate = 50_000     // 0.05 %, until a fee was seen alone
 	usualMaker    exchange.Rate = 20_000     // 0.02 %
 	leastFee      exchange.Rate = -50_000    // of the value traded: a rebate
 	mostFee       exchange.Rate = 300_000    // 0.3 %
 	mostFeeForced exchange.Rate = 5_000_000  // 5 %: a liquidation
-	mostFunding   exchange.Rate = 3_000_000  // 3 % of what is held, where the symbol tells no cap
+	mostFunding   exchange.Rate = 3_000_000  // 3 % of the position, where the symbol has no cap
 	fundingSlack  exchange.Rate = 20_000_000 // 20 %: the mark may be off the entry by that much more
 	fundingLateMS int64         = 60_000     // it may be charged so long after it was due
 )
@@ -304,14 +304,14 @@ func (l *Ledger) WantsClosed(r *Reading) bool {
 }
 
 // wasOver reports whether a position had ended when the wallet was taken over;
-// the exchange tells times to the second.
+// the exchange reports times to the second.
 func (l *Ledger) wasOver(g *Position) bool {
 	opened := l.futures.openedMS / 1_000
 	return g.UntilMS != 0 && l.position(g.ID) == nil && g.UntilMS/1_000 <= opened && g.FromMS/1_000 < opened
 }
 
-// Fresh chooses, of ended positions, those that are not booked. It reports false
-// when one of the ledger's own is in neither list: the exchange does not tell it yet.
+// Fresh returns the ended positions that are not booked. It reports false
+// when one of the ledger's own is in neither list: the exchange does not report it yet.
 func (l *Ledger) Fresh(r *Reading, ended []Position) ([]Position, bool) {
 	var fresh []Position
 	for _, g := range ended {

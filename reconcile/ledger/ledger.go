@@ -21,7 +21,7 @@ type Account uint8
 
 // The accounts.
 const (
-	Wallet      Account = iota + 1 // as the exchange tells it; of the account as a whole
+	Wallet      Account = iota + 1 // as the exchange reports it; of the whole account
 	Holding                        // spot: what is held, at its cost
 	Exchanged                      // spot: the other side of base quantities bought and sold
 	Realised                       // profit, price difference alone
@@ -63,7 +63,7 @@ type Line struct {
 	Symbol   exchange.SymbolKey `json:"symbol"`             // its name is empty for the wallet
 	Asset    string             `json:"asset"`
 	Amount   exchange.Amount    `json:"amount"`
-	Derived  bool               `json:"derived,omitempty"` // from realizedPNL, entryPrice and the wallet; else as the exchange told it
+	Derived  bool               `json:"derived,omitempty"` // from realizedPNL, entryPrice and the wallet; else as the exchange reported it
 }
 
 // Posting is one entry of the ledger: what was read, and the lines that follow
@@ -89,7 +89,7 @@ func (e *Posting) Balanced() (asset string, sum exchange.Amount) {
 	return "", exchange.Amount{}
 }
 
-// Reading is what the exchange told of one market's money. Quantities are
+// Reading is what the exchange reported about one market's money. Quantities are
 // amounts, so that a reading can be understood without the symbols' scales.
 type Reading struct {
 	AtMS        int64           `json:"at_ms"`
@@ -101,10 +101,10 @@ type Reading struct {
 	Instruments []Instrument    `json:"instruments,omitempty"` // of symbols whose terms are new
 
 	Unstable bool `json:"unstable,omitempty"` // it was not seen to stand still
-	Partial  bool `json:"partial,omitempty"`  // the exchange did not tell all that filled or ended, for as long as it was asked
+	Partial  bool `json:"partial,omitempty"`  // the exchange did not report everything that filled or ended while it was asked
 }
 
-// Same reports whether two readings tell the same money.
+// Same reports whether two readings have the same money.
 func (r *Reading) Same(other *Reading) bool {
 	return slices.Equal(r.Wallet, other.Wallet) && slices.Equal(r.Open, other.Open)
 }
@@ -130,7 +130,7 @@ type Position struct {
 	UntilMS    int64           `json:"until_ms,omitempty"` // of one that ended: when it last changed
 }
 
-// Trade is one execution of a spot order, as the exchange told it.
+// Trade is one execution of a spot order, as the exchange reported it.
 type Trade struct {
 	ID       int64           `json:"id"`
 	OrderID  int64           `json:"order_id"`
@@ -192,7 +192,7 @@ type Moved struct {
 }
 
 // maxClosed bounds how many ended positions are remembered, so that one is
-// booked once however often the exchange tells it.
+// booked once however often the exchange reports it.
 const maxClosed = 1_000
 
 // Ledger is one account's money and quantities, double entry. Like the Book it
@@ -397,7 +397,7 @@ func (l *Ledger) Untouched(market exchange.Market) bool {
 // Booked reports whether an ended position is booked.
 func (l *Ledger) Booked(id int64) bool { return slices.Contains(l.closed, id) }
 
-// Due reports whether a reading tells something that is not booked.
+// Due reports whether a reading has something that is not booked.
 func (l *Ledger) Due(r *Reading) bool {
 	progress := l.progress(r.Market)
 	if !progress.opened || progress.traded && r.Market == exchange.Futures ||
@@ -412,8 +412,8 @@ func (l *Ledger) Due(r *Reading) bool {
 	return r.Market == exchange.Futures && !slices.Equal(l.positions, r.Open)
 }
 
-// Lines says what a reading means, given all records before it. It changes nothing
-// that is told.
+// Lines returns the bookings of a reading, given all records before it. It changes
+// nothing.
 func (l *Ledger) Lines(r *Reading) []Line {
 	if !l.progress(r.Market).opened {
 		return opening(r)

@@ -69,14 +69,14 @@ func (a *accounts) book(r *Reading) map[Account]string {
 	if a.l.Due(r) {
 		a.t.Errorf("still due after it was booked: %+v", r)
 	}
-	told := map[Account]exchange.Amount{}
+	booked := map[Account]exchange.Amount{}
 	for _, line := range p.Lines {
 		if line.Asset == FuturesAsset {
-			told[line.Account] = told[line.Account].Add(line.Amount)
+			booked[line.Account] = booked[line.Account].Add(line.Amount)
 		}
 	}
 	text := map[Account]string{}
-	for account, sum := range told {
+	for account, sum := range booked {
 		if account != Wallet {
 			text[account] = sum.String()
 		}
@@ -103,7 +103,7 @@ func position(id int64, short bool, opened, remaining, entry, realised string) P
 	}
 }
 
-func TestFeesAndFundingOfOneReadingAreToldApartByTheRateSeenAlone(t *testing.T) {
+func TestFeesAndFundingOfOneReadingAreSeparatedByTheRateSeenAlone(t *testing.T) {
 	t.Parallel()
 	for _, short := range []bool{false, true} {
 		a := newAccounts(t)
@@ -273,7 +273,7 @@ func TestEachExecutionIsBookedOnce(t *testing.T) {
 	}
 }
 
-func TestASaleTellsItsProfitOverTheCost(t *testing.T) {
+func TestASaleReportsItsProfitOverTheCost(t *testing.T) {
 	t.Parallel()
 	a, p := spot(t)
 	a.l.fill(p, 10_000)
@@ -293,7 +293,7 @@ func TestASaleTellsItsProfitOverTheCost(t *testing.T) {
 		map[Account]string{Holding: "-5000", Transferred: "-3000", Realised: "-1000", Fees: "10"})
 }
 
-func TestExecutionsNobodyTellsAreGivenUpAndShown(t *testing.T) {
+func TestExecutionsNeverReportedAreGivenUpAndShown(t *testing.T) {
 	t.Parallel()
 	a, p := spot(t)
 	a.l.fill(p, 10_000)
@@ -307,7 +307,7 @@ func TestExecutionsNobodyTellsAreGivenUpAndShown(t *testing.T) {
 	}
 }
 
-func TestAMeanPriceCutShortStillTellsTheRate(t *testing.T) {
+func TestATruncatedMeanPriceStillGivesTheRate(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)
 	a.trades(exchange.Buy, 3) // 0.001 at 50000 and 0.002 at 50000.1, for 0.04 %
@@ -360,9 +360,10 @@ func TestWhatFilledBeforeTheWalletWasTakenOverIsNotBookedAgain(t *testing.T) {
 	}
 }
 
-func TestAHastyReadingIsPlausibleWhenItsFeesAreAsUsual(t *testing.T) {
+func TestAnUnstableReadingIsPlausibleWhenItsFeesAreAsUsual(t *testing.T) {
 	t.Parallel()
-	for wallet, want := range map[string]bool{"999.75": true, "999.753": true, "999.747": true, "999.85": false, "999.65": false, "1000": false, "1000.2": false, "999.5": false, "980": false} {
+	for wallet, want := range map[string]bool{"999.75": true, "999.753": true, "999.747": true, "999.85": false, "999.65": false, "1000": false,
+		"1000.2": false, "999.5": false, "980": false} {
 		a := newAccounts(t)
 		a.trades(exchange.Buy, 10) // 0.010 at 50000: 0.25 at the usual rate
 		r := Reading{
@@ -413,7 +414,7 @@ func TestAPositionThatHadEndedWhenTheWalletWasTakenOverIsNotBooked(t *testing.T)
 		{"it ended in that very second", 9, 999_999, 1_000_999, false},
 		{"it ended in the second after", 9, 999_999, 1_001_000, true},
 		{"it began in that very second too: nobody knows", 9, 1_000_000, 1_000_999, true},
-		{"its end is not told", 9, 999_999, 0, true},
+		{"its end is not reported", 9, 999_999, 0, true},
 		{"it was open when the wallet was read", 4, 10_000, 1_000_000, true},
 	} {
 		ended := position(c.id, false, "0.01", "0", "50000", "10")

@@ -2,8 +2,8 @@ package ledger
 
 import "botd/exchange"
 
-// Pairing pairs executions, from flat to flat. What a backtest measures and what
-// the journal tells of live trading are paired by it alike.
+// Pairing pairs executions, from flat to flat. Backtests and the journal's
+// reports of live trading use it alike.
 type Pairing struct {
 	Side    exchange.Side   // of the first
 	Held    exchange.Amount // signed, of the base asset

@@ -28,7 +28,7 @@ type Row struct {
 	Fees     exchange.Amount `json:"fees"`     // paid
 	Funding  exchange.Amount `json:"funding"`  // net paid
 	Net      exchange.Amount `json:"net"`      // realised without fees and funding
-	Derived  bool            `json:"derived"`  // the money follows from realizedPNL, entryPrice and the wallet; else it is as told
+	Derived  bool            `json:"derived"`  // the money follows from realizedPNL, entryPrice and the wallet; else it is as reported
 }
 
 // AccountRow is what one account of the ledger stands at.

@@ -7,7 +7,7 @@ import (
 	"botd/reconcile/placement"
 )
 
-// RoundTrip is a round trip that is over, as the journal tells it.
+// RoundTrip is a closed round trip, by the journal.
 type RoundTrip struct {
 	Strategy   string // empty for what no strategy of botd's did
 	Symbol     exchange.SymbolKey
@@ -24,19 +24,19 @@ type RoundTrip struct {
 	LeftMS     int64
 	By         placement.Purpose // of what ended it; 0 where it was no order of botd's
 	Liquidated bool
-	Derived    bool // fees and funding follow from the wallet; else as told
+	Derived    bool // fees and funding follow from the wallet; else as reported
 	Whole      bool // false: a part of the money is not known
 }
 
 // Net is the profit without fees and funding.
 func (t *RoundTrip) Net() exchange.Amount { return t.Realised.Sub(t.Fees).Sub(t.Funding) }
 
-// maxOrdersKept bounds the orders that ended and whose executions may still be told.
-const maxOrdersKept = 1_000
+// maxEnded bounds the ended orders whose executions may still be reported.
+const maxEnded = 1_000
 
 // RoundTrips finds the round trips of strategies in the records of a journal, given each
-// once and in order. Futures tell a position that ended with its prices and its
-// profit, and what was paid for it is the ledger's; spot tells each execution.
+// once and in order. On futures the exchange reports an ended position with its prices and its
+// profit, and the ledger has the costs; on spot it reports each execution.
 type RoundTrips struct {
 	orders      map[string]*Order
 	byID        map[int64]*Order // spot
@@ -46,11 +46,11 @@ type RoundTrips struct {
 	opened      bool // the futures wallet was taken over
 }
 
-// tripSymbol is what is under way on a symbol.
+// tripSymbol holds the open round trip of a symbol.
 type tripSymbol struct {
 	key      exchange.SymbolKey
 	filling  span     // by botd's own fills
-	spans    []span   // that are over, and whose position was not told yet
+	spans    []span   // closed spans whose position was not reported yet
 	position Position // futures: open at the last reading
 	fees     exchange.Amount
 	funding  exchange.Amount
@@ -58,13 +58,13 @@ type tripSymbol struct {
 	spot     spotTrip
 }
 
-// span is one way from flat to flat by quantities alone, which futures fills tell.
+// span is a round trip by quantities alone, as futures fills report it.
 type span struct {
 	strategy string
 	by       placement.Purpose
 	net      exchange.Quantity // signed
 	opened   exchange.Quantity // all that was opened
-	told     bool              // its position was
+	reported bool              // its position was
 }
 
 // spotTrip is the round trip under way on a spot symbol.
@@ -132,7 +132,7 @@ func (t *RoundTrips) Advance(clientOrderID string, orderID int64, filled exchang
 	if !ended {
 		return
 	}
-	if t.ended = append(t.ended, clientOrderID); len(t.ended) > maxOrdersKept {
+	if t.ended = append(t.ended, clientOrderID); len(t.ended) > maxEnded {
 		if old := t.orders[t.ended[0]]; old != nil {
 			delete(t.byID, old.OrderID)
 			delete(t.orders, t.ended[0])
@@ -165,10 +165,10 @@ func (s *tripSymbol) move(by exchange.Quantity) *span {
 	return f
 }
 
-// over keeps an span that has come back to flat until its position is told.
+// over stores a span that is flat again until its position is reported.
 func (s *tripSymbol) over() {
 	if f := &s.filling; f.net == 0 && f.opened != 0 {
-		if !f.told {
+		if !f.reported {
 			s.spans = append(s.spans, *f)
 		}
 		*f = span{}

@@ -47,8 +47,8 @@ func positionOf(positions []Position, symbol string) Position {
 	return Position{}
 }
 
-// read takes what a reading tells of one symbol: the positions that ended are round
-// trips, with what was paid for them.
+// read takes a reading's rows of one symbol: the positions that ended are round
+// trips, with their costs.
 func (s *tripSymbol) read(e *Posting, instrument Instrument) (ended []RoundTrip) {
 	var positions []Position
 	for i := range e.Reading.Closed {
@@ -147,9 +147,9 @@ func (s *tripSymbol) attribute(trip *RoundTrip, g *Position, instrument Instrume
 	switch i := slices.IndexFunc(s.spans, func(o span) bool { return same(&o) }); {
 	case i >= 0:
 		trip.Strategy, trip.By = s.spans[i].strategy, s.spans[i].by
-		s.spans = slices.Delete(s.spans, 0, i+1) // those before it are of positions that nobody tells
+		s.spans = slices.Delete(s.spans, 0, i+1) // earlier ones belong to positions that are never reported
 	case s.filling.opened != 0 && same(&s.filling): // ended by no order of botd's, or by one not fetched yet
-		trip.Strategy, s.filling.told = s.filling.strategy, true
+		trip.Strategy, s.filling.reported = s.filling.strategy, true
 	case len(s.spans) > 0: // somebody else had a part in it
 		trip.Strategy = s.spans[0].strategy
 		s.spans = slices.Delete(s.spans, 0, 1)

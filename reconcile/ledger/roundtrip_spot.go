@@ -2,13 +2,13 @@ package ledger
 
 import "botd/exchange"
 
-// executions takes what a reading of the spot wallet tells of orders.
+// executions takes the executions of a reading of the spot wallet.
 func (t *RoundTrips) executions(r *Reading) (ended []RoundTrip) {
 	for i := range r.Trades {
 		x := &r.Trades[i]
 		o := t.byID[x.OrderID]
 		if o == nil {
-			continue // of before what is kept
+			continue // older than the stored orders
 		}
 		if trip, over := t.symbol(o.Symbol).execute(o, x, t.instrumentOf(o.Symbol), r.AtMS); over {
 			ended = append(ended, trip)
@@ -42,7 +42,7 @@ func (s *tripSymbol) execute(o *Order, x *Trade, instrument Instrument, atMS int
 	case instrument.Base:
 		e.InBase, e.Worth = true, x.Price.MulQuo(x.Fee, unit)
 	case instrument.Quote, "":
-	default: // a third asset, of which nobody tells the worth
+	default: // a third asset, of unknown worth
 		e.Fee, e.Worth, open.odd = exchange.Amount{}, exchange.Amount{}, true
 	}
 	open.Execute(&e)

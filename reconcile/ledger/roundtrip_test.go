@@ -153,7 +153,7 @@ func TestAPositionFromBeforeTheBooksIsNotWhole(t *testing.T) {
 	d.want(want)
 }
 
-func TestAPositionClosedByHandIsTheStrategysAndTheNextOneToo(t *testing.T) {
+func TestAPositionClosedManuallyIsTheStrategysAndTheNextOneToo(t *testing.T) {
 	t.Parallel()
 	for _, late := range []bool{false, true} { // the difference is adopted before it is booked, or after
 		d := newDiary(t)
@@ -239,7 +239,7 @@ func TestSpotIsPairedByItsExecutions(t *testing.T) {
 	}
 }
 
-func TestASpotRoundTripOfWhichNobodyTellsAPartIsNotCalledWhole(t *testing.T) {
+func TestASpotRoundTripWithAnUnreportedPartIsNotWhole(t *testing.T) {
 	t.Parallel()
 	d := spotDiary(t)
 	d.executes(10, placement.Entry, exchange.Buy, trade(1, 0, "50000", "0.01", "0.1", "XYZ"))

@@ -68,8 +68,8 @@ type SpotOrder struct {
 	Booked   []int64           // its trades that are
 }
 
-// spotLines books executions as they were told; what the wallet changed beyond
-// them nobody can explain, but for an asset that no reading had before.
+// spotLines books executions as they were reported; any further change of the wallet
+// is unexplained, except for an asset that no reading had before.
 func (l *Ledger) spotLines(r *Reading) []Line {
 	b := spotBooking{ledger: l, reading: r}
 	for i := range r.Trades {
@@ -206,8 +206,8 @@ func (l *Ledger) bookSpot(r *Reading) {
 	for _, c := range b.costs {
 		l.setCost(c)
 	}
-	// An order that is not live any more and wholly booked is done with, and one
-	// whose executions nobody tells; one that may fill again keeps what it has booked.
+	// An order that is no longer live and booked in full is done, and so is one
+	// whose executions are never reported; one that may fill again keeps its bookings.
 	for i := range l.pending {
 		if r.Partial {
 			l.pending[i].quantity = 0
