@@ -122,14 +122,14 @@ var Table = []Row{
 		impure, "exchange strategy reconcile/placement reconcile/record reconcile/account reconcile reconcile/journal runtime/engine runtime " +
 			"runtime/view runtime/gateway configs configs/engineconfig internal/failure", ""},
 	{"runtime/haltfile", "stores a halt that no running daemon took, and puts it in force at the next chance",
-		impure, "exchange reconcile/record reconcile/account reconcile reconcile/journal runtime/engine runtime runtime/view configs " +
+		impure, "internal/private exchange reconcile/record reconcile/account reconcile reconcile/journal runtime/engine runtime runtime/view configs " +
 			"internal/failure", ""},
 	{"runtime/reload", "puts a changed configuration in force while the daemon runs, as a whole or not at all",
 		impure, "exchange reconcile/record reconcile/account runtime/engine runtime runtime/ops runtime/api configs configs/engineconfig", ""},
 	{"runtime/backups", "makes the backups that a running daemon is asked for, and keeps the newest",
 		impure, "reconcile/journal runtime/api internal/disk", ""},
 	{"runtime/daemon", "runs the daemon: exchange, journal, engine, and everything that watches and serves it",
-		impure, "exchange strategy reconcile/placement reconcile/record reconcile exchange/rest exchange/tape strategy/library " +
+		impure, "internal/private exchange strategy reconcile/placement reconcile/record reconcile exchange/rest exchange/tape strategy/library " +
 			"reconcile/journal runtime/engine runtime runtime/ops runtime/notify runtime/notify/channels runtime/signals runtime/view " +
 			"runtime/api/auth runtime/api runtime/gateway runtime/telegram runtime/web backtest/saved backtest/runner configs " +
 			"configs/engineconfig internal/failure internal/plural internal/disk internal/version runtime/haltfile runtime/reload " +
@@ -183,7 +183,8 @@ var Table = []Row{
 		impure, "exchange exchange/wire exchange/rest exchange/probe exchange/tape runtime/gateway configs cmd/botd/cli/shell " +
 			"cmd/botd/cli/connect internal/failure internal/plural", "table cobra"},
 	{"cmd/botd/cli/offline", "holds the commands that need neither a daemon nor a market: configuration, journal, upkeep, a file each",
-		impure, "internal/printable docs reconcile/placement reconcile/ledger reconcile/record reconcile reconcile/journal runtime/ops runtime/notify " +
+		impure, "internal/private internal/printable docs reconcile/placement reconcile/ledger reconcile/record reconcile reconcile/journal runtime/ops " +
+			"runtime/notify " +
 			"runtime/notify/channels runtime/api runtime/api/client runtime/backups runtime/doctor runtime/support configs " +
 			"cmd/botd/cli/shell cmd/botd/cli/connect internal/failure internal/plural internal/moment internal/version internal/spell", "table cobra pflag"},
 	{"cmd/botd/cli", "is the command line: flags, output and wiring, a file a verb; a program of your own adds strategies",
@@ -228,6 +229,8 @@ var Table = []Row{
 	{"internal/pipe", "connects HTTP clients and servers in memory, also inside a testing/synctest bubble",
 		impure, "", ""},
 	{"internal/inbound", "bounds what a network may hold of a server: connections, header bytes and time",
+		impure, "", ""},
+	{"internal/private", "refuses a data directory in which others could have put or changed a file",
 		impure, "", ""},
 	{"internal/printable", "makes text from outside safe to show on a terminal, in a log, on a page or in a message",
 		pure, "", ""},

@@ -13,6 +13,7 @@ import (
 	"botd/configs"
 	"botd/configs/engineconfig"
 	"botd/internal/failure"
+	"botd/internal/private"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
@@ -75,6 +76,9 @@ func Run(ctx context.Context, config *configs.Config, o Options) error {
 		return err
 	}
 	p := &process{Options: o, config: config, directory: filepath.Join(config.DataDir, string(config.Mode)), supervisor: ops.NewSupervisor()}
+	if err := private.Check(config.DataDir, p.directory); err != nil {
+		return failure.Wrap(failure.Config, err)
+	}
 	if err := journal.CheckWritable(p.directory); err != nil {
 		return failure.Wrap(failure.IO, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"botd/configs"
 	"botd/exchange"
 	"botd/internal/failure"
+	"botd/internal/private"
 	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/journal"
@@ -60,6 +61,9 @@ func (h *Halt) Scope(config *configs.Config) (account.Scope, error) {
 
 // Write writes a halt into a file of its own, durably, as a whole or not at all.
 func Write(directory string, halt Halt) (path string, err error) {
+	if err := private.Check(filepath.Dir(directory), directory); err != nil {
+		return "", failure.Wrap(failure.Config, err)
+	}
 	text, err := json.MarshalIndent(halt, "", "  ")
 	if err != nil {
 		return "", err

@@ -7,9 +7,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // Tokens are the two tokens that every data directory has, one a role. They stand in
@@ -60,23 +62,42 @@ func ReadTokens(directory string) (tokens Tokens, first bool, err error) {
 func newToken() string { return "botd_" + rand.Text() }
 
 func readToken(path string) (text string, made bool, err error) {
-	content, err := os.ReadFile(path)
-	if text = strings.TrimSpace(string(content)); err == nil && len(text) >= shortestToken {
-		if err := os.Chmod(path, 0o600); err != nil {
-			return "", false, fmt.Errorf("restrict the API token to its owner: %w", err)
-		}
+	content, secret, err := readSecret(path)
+	if text = strings.TrimSpace(content); err == nil && secret && len(text) >= shortestToken {
 		return text, false, nil
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", false, fmt.Errorf("read the API token: %w", err)
 	}
 	text = newToken()
-	// A token cut short by a crash is replaced; the new file is never readable by others.
+	// A token cut short by a crash is replaced, and so is one that others could read or write;
+	// the new file is never readable by others.
 	if err := errors.Join(ignoreMissing(os.Remove(path)), os.WriteFile(path, []byte(text+"\n"), 0o600)); err != nil {
 		return "", false, fmt.Errorf("write the API token: %w", err)
 	}
 	return text, true, nil
 }
+
+// readSecret reads a file without following a link, and reports whether it is its owner's alone.
+func readSecret(path string) (text string, secret bool, err error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, syscall.ELOOP) {
+		return "", false, nil // a link is replaced
+	}
+	if err != nil {
+		return "", false, err
+	}
+	found, err := file.Stat()
+	if err == nil && found.Mode().IsRegular() {
+		var content []byte
+		content, err = io.ReadAll(io.LimitReader(file, maxToken))
+		text, secret = string(content), found.Mode().Perm()&0o077 == 0
+	}
+	return text, secret, errors.Join(err, file.Close())
+}
+
+// maxToken is the longest token file that is read, in bytes.
+const maxToken = 4 << 10
 
 func ignoreMissing(err error) error {
 	if errors.Is(err, os.ErrNotExist) {

@@ -1,8 +1,10 @@
 package auth
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -30,14 +32,28 @@ func TestTheTokensAreTheirOwnersAlone(t *testing.T) {
 	if err := os.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if second := tokens(false); second != first {
-		t.Errorf("want the same tokens, have %q and %q", first, second)
+	second := tokens(true)
+	if second.Operator == first.Operator || second.Viewer != first.Viewer {
+		t.Errorf("a token that others could read: want a new one, and the other as it was, have %q and %q", first, second)
+	}
+	if third := tokens(false); third != second {
+		t.Errorf("want the same tokens, have %q and %q", second, third)
+	}
+	planted := filepath.Join(t.TempDir(), "planted")
+	if err := os.WriteFile(planted, []byte("botd_PLANTEDPLANTEDPLANTEDPLANTED"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(path), os.Symlink(planted, path)); err != nil {
+		t.Fatal(err)
+	}
+	if have := tokens(true); strings.Contains(have.Operator, "PLANTED") {
+		t.Errorf("a link to a token: want a new one, have %q", have.Operator)
 	}
 	if err := os.WriteFile(path, []byte("botd_CUT"), 0o644); err != nil { // cut short by a crash
 		t.Fatal(err)
 	}
-	if third := tokens(true); third.Operator == first.Operator || len(third.Operator) < 26 {
-		t.Errorf("want a new token, have %q", third)
+	if fourth := tokens(true); fourth.Operator == first.Operator || len(fourth.Operator) < 26 {
+		t.Errorf("want a new token, have %q", fourth)
 	}
 	if _, _, err := ReadTokens(filepath.Join(directory, "nowhere")); err == nil {
 		t.Error("a directory that is not there: want an error")

@@ -15,6 +15,7 @@ import (
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/internal/failure"
+	"botd/internal/private"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime/api"
@@ -201,6 +202,9 @@ func restore(command *cobra.Command, directory string, mode configs.Mode, backup
 	to := filepath.Join(config.DataDir, string(config.Mode))
 	if dry && !isFolder(to) {
 		return journal.Restored{Backup: made}, nil
+	}
+	if err := private.Check(config.DataDir, to); err != nil {
+		return r, failure.Wrap(failure.Config, err)
 	}
 	if err := journal.CheckWritable(to); err != nil {
 		return r, err

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"botd/internal/failure"
+)
+
+// TestAPreparedDataDirectoryIsRefused starts botd where somebody else could have put files: nothing
+// is followed, nothing is written, and the command that mends it is named.
+func TestAPreparedDataDirectoryIsRefused(t *testing.T) {
+	t.Parallel()
+	for what, prepare := range map[string]func(data string) error{
+		"chmod go-w data":                    func(data string) error { return os.Chmod(data, 0o777) },
+		"chmod -R go= data/demo":             func(data string) error { return os.Chmod(filepath.Join(data, "demo"), 0o777) },
+		"rm data/demo/equity.csv":            func(data string) error { return linkTo(data, "equity.csv") },
+		"rm data/demo/journal.db.reserve":    func(data string) error { return linkTo(data, "journal.db.reserve") },
+		"chmod -R go= data/demo/token":       func(data string) error { return os.Chmod(filepath.Join(data, "demo", "token"), 0o666) },
+		"rm data/demo/halt-1-2.json":         func(data string) error { return linkTo(data, "halt-1-2.json") },
+		"rm data/demo/journal.db.head":       func(data string) error { return linkTo(data, "journal.db.head") },
+		"rm data/demo/tokens.json (a direct": func(data string) error { return linkTo(data, "tokens.json") },
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			p.file("victim", "untouched", 0o600)
+			p.file("data/demo/token", "botd_PLANTEDPLANTEDPLANTED\n", 0o600)
+			if err := prepare(filepath.Join(p.directory, "data")); err != nil {
+				t.Fatal(err)
+			}
+			if have := p.run(failure.Config, "run", "--listen", "off"); !strings.Contains(have, what) {
+				t.Errorf("want %q named, have %s", what, have)
+			}
+			if text, err := os.ReadFile(filepath.Join(p.directory, "victim")); err != nil || string(text) != "untouched" {
+				t.Errorf("the link's target: want it untouched, have %q, %v", text, err)
+			}
+		})
+	}
+}
+
+// linkTo plants a link to a file that botd must not touch.
+func linkTo(data, name string) error {
+	path := filepath.Join(data, "demo", name)
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return os.Symlink(filepath.Join(data, "..", "victim"), path)
+}

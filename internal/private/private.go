@@ -1,0 +1,112 @@
+// Package private refuses a data directory in which others could have put or changed a file.
+//
+// It looks before anything is read or written. What is sound then stays so: nobody but the
+// owner can change it afterwards.
+package private
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Error says what is wrong with a file, and which command mends it.
+type Error struct {
+	Path, What string
+	Mend       string // a command, or what to do
+}
+
+// Error has the hint on its own line.
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s %s: others could have planted what botd trusts there\nhint: when you know why, %s", e.Path, e.What, e.Mend)
+}
+
+// maxDepth is how far below the directory files are looked at: those of the daemon are that near.
+const maxDepth = 2
+
+// Check looks at a data directory, and at the directory of a mode in it. What does not exist
+// yet is sound.
+func Check(data, mode string) error {
+	data, mode = filepath.Clean(data), filepath.Clean(mode)
+	switch found, err := os.Stat(data); { // the directory itself may be a link to a larger disk
+	case err != nil:
+		return missing(err)
+	case !trusted(found):
+		return &Error{data, "belongs to " + owner(found), fmt.Sprintf("chown -R %d %s", os.Geteuid(), data)}
+	case exposed(found):
+		return &Error{data, fmt.Sprintf("has mode %04o", mode4(found)), "chmod go-w " + data}
+	}
+	return walk(mode, maxDepth)
+}
+
+// walk looks at a file, and at those in it.
+func walk(path string, depth int) error {
+	found, err := os.Lstat(path)
+	if err != nil {
+		return missing(err)
+	}
+	kind := found.Mode().Type()
+	switch {
+	case kind == fs.ModeSymlink:
+		return &Error{path, "is a link", "rm " + path + " (a directory on another disk can be mounted there)"}
+	case kind != 0 && kind != fs.ModeDir && kind != fs.ModeSocket:
+		return &Error{path, "is neither a file nor a directory", "rm " + path}
+	case uid(found) != os.Geteuid():
+		return &Error{path, "belongs to " + owner(found), fmt.Sprintf("chown -R %d %s", os.Geteuid(), path)}
+	case kind != fs.ModeSocket && found.Mode().Perm()&0o022 != 0:
+		return &Error{path, fmt.Sprintf("has mode %04o", mode4(found)), "chmod -R go= " + path}
+	case kind != fs.ModeDir || depth == 0:
+		return nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if err := walk(filepath.Join(path, entry.Name()), depth-1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missing is no fault: botd makes what does not exist, for its owner alone.
+func missing(err error) error {
+	if os.IsNotExist(err) {
+		return nil
+	}
+	return err
+}
+
+// trusted reports whether this user owns a directory, or the administrator does.
+func trusted(found fs.FileInfo) bool { return uid(found) == os.Geteuid() || uid(found) == 0 }
+
+// exposed reports whether others can make files in a directory and rename those of this user.
+// An administrator's directory may be a group's: a container's volume is.
+func exposed(found fs.FileInfo) bool {
+	mode := found.Mode()
+	if mode&fs.ModeSticky != 0 || mode.Perm()&0o022 == 0 {
+		return false
+	}
+	return mode.Perm()&0o002 != 0 || uid(found) != 0 || os.Geteuid() == 0
+}
+
+func mode4(found fs.FileInfo) uint32 {
+	if status, ok := found.Sys().(*syscall.Stat_t); ok {
+		return uint32(status.Mode) & 0o7777
+	}
+	return uint32(found.Mode().Perm())
+}
+
+func uid(found fs.FileInfo) int {
+	if status, ok := found.Sys().(*syscall.Stat_t); ok {
+		return int(status.Uid)
+	}
+	return os.Geteuid() // a file system without owners
+}
+
+func owner(found fs.FileInfo) string {
+	return fmt.Sprintf("user %d, not to user %d", uid(found), os.Geteuid())
+}
