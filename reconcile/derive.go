@@ -24,6 +24,8 @@ type Desired struct {
 	Bridge     bool                // a moving stop is bridged: answers take time here
 	ExitFromMS int64               // spot: an exit that the exchange refused waits until then, and its stop stands; 0 for none
 	MaxLive    int                 // with so many placements in the book nothing is sent again whose answer was lost; 0: no bound
+	Flatten    bool                // a person wants what the exchange shows closed, explained or not
+	Repeat     bool                // an exit that is not answered may have another beside it: it was called back
 	Frozen     bool                // nothing but exits: what protects stays as it is
 }
 
@@ -145,7 +147,11 @@ func (d *derivation) sort() {
 // traded, and neither is a read older than the fills.
 func (d *derivation) hold() {
 	position, known := d.symbol.Position, d.symbol.Known()
+	flatten := d.desired != nil && d.desired.Flatten
 	if d.symbol.Key().Market == exchange.Spot {
+		if flatten && d.symbol.Quarantine() != "" && d.symbol.Rules != nil {
+			position = min(position+d.symbol.leftOver, d.book.inWallet(d.symbol)-d.symbol.Baseline())
+		}
 		d.held = max(0, position-d.book.sellsUnknown(d.symbol))
 		return
 	}
@@ -155,6 +161,10 @@ func (d *derivation) hold() {
 	}
 	if standing := d.symbol.Standing(); standing != position { // the list is not believed
 		d.held = standing
+		return
+	}
+	if flatten {
+		d.held = position
 		return
 	}
 	least, most := known, known

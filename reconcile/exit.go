@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/strategy"
 )
@@ -59,16 +60,28 @@ func (d *derivation) clearResting() bool {
 	for _, p := range d.orders {
 		if p.Order().ReduceOnly || d.symbol.Key().Market == exchange.Spot && p.Order().Side == exchange.Sell {
 			d.cancel(p, "makes room for the exit")
-			wait = true
+			wait = wait || d.blocksExit(p)
 		}
 	}
 	for _, p := range slices.Concat(d.stops, d.profits) { // a spot stop holds the asset, one with a quantity counts in the sum: their cancel is confirmed before any other exit
 		if d.symbol.Key().Market == exchange.Spot || p.Order().ReduceOnly && p.Order().Type != exchange.MarketOrder {
 			d.cancel(p, "makes room for the exit")
-			wait = wait || p.State() != placement.Uncertain || d.symbol.Key().Market == exchange.Spot
+			wait = wait || d.blocksExit(p)
 		}
 	}
 	return wait
+}
+
+// blocksExit reports whether a full exit waits for the end of a resting order. On futures it
+// does not where that cannot be canceled, or the kill switch has waited for it: a market
+// order of the whole position takes it along (rule 6).
+func (d *derivation) blocksExit(p *account.Placement) bool {
+	if d.symbol.Key().Market == exchange.Spot {
+		return !d.again(p)
+	}
+	canceled := d.book.CancelMS(p.ClientOrderID())
+	waited := d.desired.Flatten && canceled != 0 && d.nowMS-canceled >= againMS
+	return p.State() != placement.Uncertain && d.symbol.Rules.Cancelable && !waited
 }
 
 // reduce makes the position smaller by part of it.

@@ -21,7 +21,11 @@ const createdSlackMS = 1_000
 // fate, or may be: it quarantines the symbol in the first case.
 func (b *Book) leaves(s *Snapshot, p *account.Placement, emit func(record.Record)) bool {
 	symbol := b.Symbol(p.Symbol())
+	symbol.leftOver = 0
 	if o := b.leftOver(s, p); o != nil {
+		if o.ClientOrderID == "" && o.Side == exchange.Buy {
+			symbol.leftOver = o.Filled
+		}
 		b.quarantine(symbol, fmt.Sprintf("order %d, which nothing claims, could be the unknown placement %s", o.ID, p.ClientOrderID()), emit)
 		return true
 	}

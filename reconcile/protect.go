@@ -27,7 +27,9 @@ const bridge = "bridge"
 // spot it does that where the wallet has not enough for both; a stop is repeated all the
 // same, since one too many is seen in the next list and canceled.
 func (d *derivation) again(p *account.Placement) bool {
-	if p.State() != placement.Uncertain || d.nowMS-max(p.SentMS(), p.UnknownMS()) < d.againAfter(p) {
+	lost := p.State() == placement.Uncertain || p.State() == placement.Sending && d.desired.Repeat
+	late := d.nowMS-max(p.SentMS(), p.UnknownMS()) >= d.againAfter(p) || d.desired.Repeat && d.outlived(p)
+	if !lost || !late {
 		return false
 	}
 	if d.desired.MaxLive > 0 && len(d.book.Live())+len(d.intents) >= d.desired.MaxLive {
@@ -44,7 +46,16 @@ func (d *derivation) againAfter(p *account.Placement) int64 {
 			levels++
 		}
 	}
+	if d.desired.Flatten {
+		levels = min(levels, 1) // the kill switch is not patient
+	}
 	return againMS << max(0, min(levels, againLevels))
+}
+
+// outlived reports whether a younger exit was sent after this one: its own fate holds
+// nothing up then.
+func (d *derivation) outlived(p *account.Placement) bool {
+	return slices.ContainsFunc(d.towards, func(q *account.Placement) bool { return q.Purpose() == placement.Exit && q.SentMS() > p.SentMS() })
 }
 
 // protect keeps the position's stop-loss and take-profit on the exchange, placed

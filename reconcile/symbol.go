@@ -63,6 +63,7 @@ type SymbolState struct {
 	unsquared    exchange.Quantity // by that much
 	feeRate      exchange.Rate     // spot: the fee of purchases, as executions showed it last
 	moved        persistence       // spot: the wallet, as an unknown placement would have moved it
+	leftOver     exchange.Quantity // spot: what purchases without any id, which nothing claims, have filled
 	movedBy      exchange.Quantity
 	feeRateKnown bool
 	short        exchange.Quantity // spot: by how much the wallet misses what the fills explain, negative

@@ -5,6 +5,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/placement"
 )
 
@@ -18,6 +19,13 @@ import (
 // repeats reports whether the intent may be sent beside one whose outcome is unknown.
 func repeats(purpose placement.Purpose) bool {
 	return purpose == placement.Exit || purpose.Protects()
+}
+
+// unanswered reports whether the outcome of a placement is unknown, or its answer is late:
+// the kill switch does not wait until it is given up.
+func unanswered(p *account.Placement, facts *Facts) bool {
+	const lateMS = 2_000
+	return p.State() == placement.Uncertain || p.State() == placement.Sending && facts.NowMS-p.SentMS() >= lateMS
 }
 
 // reduceOnly requires an open position and the opposite side (rule 5).
@@ -55,9 +63,8 @@ func reducible(intent *reconcile.Intent, state *reconcile.SymbolState) (own, who
 
 // reduceOnlySum keeps the sum of all reducing quantities within the position: this
 // order's, those in flight and foreign ones (rule 5). A resting exit waits for uncertain
-// ones, an exit at market does not. Foreign orders do not count against a market order
-// of the whole position, which removes them (rule 6): no foreign order may keep botd in
-// a position.
+// ones, an exit at market does not. What rests does not count against a market order of
+// the whole position, which removes it (rule 6): no order may keep botd in a position.
 func (g *Gate) reduceOnlySum(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	if !intent.Order.ReduceOnly {
 		return true
@@ -66,7 +73,8 @@ func (g *Gate) reduceOnlySum(intent *reconcile.Intent, facts *Facts, f *finding)
 	open := max(whole, -whole)
 	sum, sweeps := intent.Order.Quantity, intent.Order.Type == exchange.MarketOrder && intent.Order.Quantity == open
 	for _, p := range facts.Book.Live() {
-		if p.Symbol() == facts.State.Key() && p.Order().ReduceOnly && (p.State() != placement.Uncertain || !repeats(intent.Purpose)) {
+		swept := sweeps && p.Order().Type != exchange.MarketOrder
+		if p.Symbol() == facts.State.Key() && p.Order().ReduceOnly && !swept && !(repeats(intent.Purpose) && unanswered(p, facts)) {
 			sum = plus(sum, p.Remaining())
 		}
 	}

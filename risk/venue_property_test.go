@@ -364,11 +364,12 @@ func (s *scene) outgrown(intent *reconcile.Intent) bool {
 
 // reducingUnknown reports whether something in flight may have closed what the
 // intent would close: an unknown exit of which this is the repeat, or, for a
-// protection of the whole position, a resting exit.
+// protection or a market order of the whole position, a resting exit.
 func (s *scene) reducingUnknown(intent *reconcile.Intent) bool {
+	sweeps := intent.Order.Type == exchange.MarketOrder && intent.Order.ReduceOnly
 	for _, l := range append(slices.Clone(s.resting), s.sent...) {
 		if l.order.Key() == intent.Order.Key() && l.order.Reduces() &&
-			(l.placement.State() == placement.Uncertain && repeats(intent.Purpose) || intent.Order.ClosePosition && l.order.ReduceOnly) {
+			(l.placement.State().Unresolved() && repeats(intent.Purpose) || (intent.Order.ClosePosition || sweeps) && l.order.ReduceOnly) {
 			return true
 		}
 	}

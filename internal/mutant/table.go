@@ -162,7 +162,7 @@ var Table = []Row{
 		unchecked("opposite"),
 	}},
 	{"exit_at_once", "an uncertain exit is repeated without a pause", "20", "", []Edit{
-		{"reconcile.derivation.again", "d.nowMS-max(p.SentMS(), p.UnknownMS()) < d.againAfter(p)", "false"},
+		{"reconcile.derivation.again", "d.nowMS-max(p.SentMS(), p.UnknownMS()) >= d.againAfter(p)", "true"},
 	}},
 	{"exit_blocked", "an exit waits until nothing is uncertain", "20", "", []Edit{
 		{"reconcile.derivation.exit", "d.exiting = true", "d.exiting = true; if d.unsettled { return }"},

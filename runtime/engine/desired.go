@@ -3,6 +3,7 @@ package engine
 import (
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 )
 
 // wishOf is what one strategy wants, with what deriving from it needs.
@@ -16,6 +17,13 @@ func (d *dispatcher) desired(leg *leg) reconcile.Desired {
 	if leg.state.Plan().Leverage != 0 {
 		wish.Leverage = leg.state.Plan().Leverage
 	}
+	return wish
+}
+
+// desiredAt is what one strategy wants under a halt of that level.
+func (d *dispatcher) desiredAt(leg *leg, level record.HaltLevel) reconcile.Desired {
+	wish := d.desired(leg)
+	wish.Strategy, wish.Flatten = wish.Strategy.Halted(level), level == record.LevelFlatten
 	return wish
 }
 

@@ -30,8 +30,7 @@ func (d *dispatcher) emergencyOn(leg *leg) {
 	if d.halts.stopped || !d.endsSomething(leg, level) {
 		return
 	}
-	wish := d.desired(leg)
-	wish.Strategy = wish.Strategy.Halted(level)
+	wish := d.desiredAt(leg, level)
 	d.halts.latchFlattened(leg, level)
 	intents, _ := d.book.Derive(&wish, d.nowMS)
 	for i := range intents {

@@ -32,8 +32,8 @@ func (d *dispatcher) act(leg *leg) int {
 	if d.config.Rehearse || leg.config.Removed && level == record.LevelNone {
 		return 0 // what protects its position stays as it is
 	}
-	wish := d.desired(leg)
-	wish.Strategy = wish.Strategy.Halted(level)
+	wish := d.desiredAt(leg, level)
+	wish.Repeat = wish.Flatten && !d.sender.recallLate(leg.symbol.Key())
 	d.halts.latchFlattened(leg, level)
 	intents, priced := d.book.Derive(&wish, d.nowMS)
 	if priced != nil {

@@ -212,8 +212,7 @@ func (p *previews) PreviewHalt(level record.HaltLevel, scope account.Scope) []St
 		if !scope.Covers(leg.config.Name, leg.symbol.Key()) {
 			continue
 		}
-		wish := p.dispatcher.desired(leg)
-		wish.Strategy = wish.Strategy.Halted(p.halts.levelOn(leg, level))
+		wish := p.dispatcher.desiredAt(leg, p.halts.levelOn(leg, level))
 		wish.Entries = false
 		intents, _ := p.book.Derive(&wish, p.nowMS)
 		exits := false

@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 
+	"botd/exchange"
 	"botd/reconcile"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -82,6 +83,38 @@ func (s *sender) send(w queued) {
 	}
 	s.note(w.intent.Strategy, s.book.Symbol(w.intent.Order.Key()).Rules, NotePlaced{Reason: w.intent.Reason,
 		NoteOrder: NoteOrder{Purpose: w.intent.Purpose, ClientOrderID: w.intent.Order.ClientOrderID, Order: w.intent.Order}})
+}
+
+// recallLate calls back exits of a symbol that were handed out a second ago and are not
+// answered: the kill switch sends them anew, and one that still waits, for its record or
+// for the request budget, must not leave together with the next. It reports whether one
+// may still wait.
+func (s *sender) recallLate(key exchange.SymbolKey) (waits bool) {
+	const lateMS = 1_000
+	for _, order := range s.book.Live() {
+		if order.Symbol() != key || order.Purpose().Opens() || order.State() != placement.Sending || s.nowMS-order.SentMS() < lateMS {
+			continue
+		}
+		id, handedOut := s.callOf(order.ClientOrderID())
+		if p := s.calls[id]; handedOut && p.recalled == "" {
+			p.recalled = "it is sent anew by the kill switch"
+			s.calls[id] = p
+			s.out.Recalls = append(s.out.Recalls, id)
+			waits = true
+		}
+		waits = waits || !handedOut
+	}
+	return waits
+}
+
+// callOf returns the call under way that places an order.
+func (s *sender) callOf(clientOrderID string) (id int64, found bool) {
+	for id, p := range s.calls { // one at most is of this order
+		if p.kind == callPlace && p.clientID == clientOrderID {
+			return id, true
+		}
+	}
+	return 0, false
 }
 
 // recall calls back the openings handed out that must not go any more. One may

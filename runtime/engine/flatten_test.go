@@ -1,0 +1,192 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/record"
+)
+
+// flattening is a state in which the kill switch may be asked for.
+type flattening struct {
+	name    string
+	spot    bool
+	options []option
+	until   func(w *world) // brings the state about
+}
+
+// bought passes time until the position is on the exchange.
+func bought(w *world) {
+	w.t.Helper()
+	for range 2_000 {
+		if w.held() != 0 || w.inEther() > 0 {
+			return
+		}
+		w.pass(10)
+	}
+	w.t.Fatalf("want a position, have none\n%s", w.story())
+}
+
+// loses gives up the answers to orders of a kind, carried out or not, until it is healed.
+func loses(carriedOut bool, side exchange.Side, stops bool) func(*Call) fate {
+	return func(call *Call) fate {
+		o := &call.Request.Order
+		if !call.Request.Operation.Places() || o.Side != side || o.Type.Conditional() != stops {
+			return fate{}
+		}
+		return fate{silent: carriedOut, lost: !carriedOut}
+	}
+}
+
+// unanswered brings about a placement whose answer is lost, and heals the network.
+func unanswered(f func(*Call) fate, before, after int64) func(*world) {
+	return func(w *world) {
+		sent, broken := len(w.sent), false
+		w.network = func(call *Call) fate {
+			fate := f(call)
+			broken = broken || fate.lost || fate.silent
+			return fate
+		}
+		w.pass(before)
+		for range 3_000 {
+			if broken {
+				break
+			}
+			w.pass(10)
+		}
+		if !broken {
+			w.t.Fatalf("want a placement without an answer after %d\n%s", sent, w.story())
+		}
+		w.network = nil
+		w.pass(after)
+	}
+}
+
+func blinded(ms int64) func(*world) {
+	return func(w *world) {
+		bought(w)
+		w.pass(3_000)
+		w.network = func(call *Call) fate {
+			if call.Request.Operation.Places() || call.Request.Operation == exchange.FuturesCancel || call.Request.Operation == exchange.SpotCancel {
+				return fate{}
+			}
+			return fate{err: &exchange.Unavailable{Operation: call.Request.Operation, Reason: "status 503"}}
+		}
+		w.pass(ms)
+		w.network = nil
+	}
+}
+
+func flattenings() []flattening {
+	steady := func(w *world) { bought(w); w.pass(40_000) }
+	forgets := func(w *world) { bought(w); w.pass(20_000); w.records = nil; w.start(); w.pass(20_000) }
+	byHandToo := func(w *world) {
+		bought(w)
+		w.pass(20_000)
+		w.byHand(w.market(exchange.Buy, 70, false))
+		w.pass(60_000)
+		w.wantState("quarantined")
+	}
+	soldByHand := func(w *world) {
+		bought(w)
+		w.pass(40_000)
+		w.byHand(exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Sell,
+			Type: exchange.Limit, Price: 2_000e8, Quantity: 900}})
+		w.pass(60_000)
+		w.wantState("quarantined")
+	}
+	leaving := func(after int64) func(*world) {
+		return func(w *world) {
+			steady(w)
+			w.network = loses(false, exchange.Sell, false)
+			w.give(&EventHalt{Scope: account.Scope{Strategy: "one"}, Level: record.LevelFlatten, Why: "before"})
+			w.pass(1_500 + after)
+			w.network = nil
+		}
+	}
+	stop := []option{protected}
+	return []flattening{
+		{"futures, steady", false, stop, steady},
+		{"futures, right after the fill", false, stop, bought},
+		{"futures, with an order at rest", false, nil, func(w *world) { steady(w) }},
+		{"futures, quarantined", false, nil, byHandToo},
+		{"futures, the journal was lost", false, nil, forgets},
+		{"futures, an entry unanswered that was carried out", false, stop, unanswered(loses(true, exchange.Buy, false), 0, 500)},
+		{"futures, an entry uncertain that was carried out", false, stop, unanswered(loses(true, exchange.Buy, false), 0, 12_000)},
+		{"futures, a stop unanswered", false, stop, unanswered(loses(false, exchange.Sell, true), 0, 500)},
+		{"futures, a stop uncertain that stands", false, stop, unanswered(loses(true, exchange.Sell, true), 0, 12_000)},
+		{"futures, blind until now", false, stop, blinded(45_000)},
+		{"futures, halted already", false, stop, func(w *world) {
+			steady(w)
+			w.give(&EventHalt{Level: record.LevelCancel, Why: "before"})
+			w.pass(5_000)
+		}},
+		{"futures, an exit unanswered", false, stop, leaving(500)},
+		{"futures, an exit uncertain", false, stop, leaving(10_000)},
+		{"spot, an exit unanswered", true, stop, leaving(500)},
+		{"spot, an exit uncertain", true, stop, leaving(10_000)},
+		{"spot, steady", true, stop, steady},
+		{"spot, right after the fill", true, stop, bought},
+		{"spot, without a stop", true, nil, steady},
+		{"spot, quarantined", true, nil, soldByHand},
+		{"spot, an entry unanswered that was carried out", true, stop, unanswered(loses(true, exchange.Buy, false), 0, 500)},
+		{"spot, a stop unanswered", true, stop, unanswered(loses(false, exchange.Sell, true), 0, 500)},
+		{"spot, a stop uncertain that stands", true, stop, unanswered(loses(true, exchange.Sell, true), 0, 12_000)},
+		{"spot, blind until now", true, stop, blinded(45_000)},
+	}
+}
+
+// TestFlattenClosesWithinFiveSecondsWhateverTheState asks for it in every state, at each
+// tenth of a second of a round, with the settle times of a venue that nobody measured.
+func TestFlattenClosesWithinFiveSecondsWhateverTheState(t *testing.T) {
+	t.Parallel()
+	for _, state := range flattenings() {
+		t.Run(state.name, func(t *testing.T) {
+			t.Parallel()
+			var all []int64
+			for offset := int64(0); offset < 1_000; offset += 100 {
+				all = append(all, state.flat(t, offset))
+			}
+			slices.Sort(all)
+			t.Logf("ms from the command to flat: p50 %d, p99 %d", all[len(all)/2], all[len(all)-1])
+			if most := all[len(all)-1]; most > 5_000 {
+				t.Errorf("want it flat within 5 s, have %d ms", most)
+			}
+		})
+	}
+}
+
+// flat returns how long it takes from the command until nothing is held on the exchange.
+func (s *flattening) flat(t *testing.T, offset int64) int64 {
+	t.Helper()
+	plan, options := hold(2_000), slices.Concat(s.options, []option{onEther, patient})
+	if !s.spot {
+		plan, options = hold(10), slices.Concat(s.options, []option{patient})
+	}
+	w := newWorld(t, plan, options...)
+	s.until(w)
+	w.pass(offset)
+	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
+	const most = 120_000
+	for waited := int64(0); waited < most; waited += 50 {
+		if w.held() == 0 && w.inEther() < 10 { // less than an order may be
+			w.staysFlat(waited)
+			return waited
+		}
+		w.pass(50)
+	}
+	t.Errorf("%s: not flat after two minutes\n%s", fmt.Sprint(offset, " ms later"), w.story())
+	return most
+}
+
+// staysFlat wants nothing opened after it, and nothing left open in the end.
+func (w *world) staysFlat(waited int64) {
+	w.t.Helper()
+	w.pass(60_000)
+	if w.held() != 0 || w.inEther() >= 10 {
+		w.t.Errorf("flat after %d ms, and then %d and %d are held again\n%s", waited, w.held(), w.inEther(), w.story())
+	}
+}
