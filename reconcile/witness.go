@@ -35,6 +35,7 @@ type testimony struct {
 	past     []int64           // of positions that had ended before the one held
 	shownOf  int64             // when the position it showed was opened; 0 for none
 	sweptMS  int64             // when a closePosition order was seen to have ended that botd did not cancel
+	sweptOf  int64             // when that order was sent: it says nothing of a position opened later
 	marginOf exchange.Quantity // how much was held when the account's margin last agreed with the list
 	doubted  bool              // the list is not believed
 }
@@ -91,7 +92,7 @@ func (b *Book) witness(s *Snapshot, symbol *SymbolState) witness {
 	switch {
 	case slices.ContainsFunc(s.Closed, func(c exchange.Position) bool { return symbol.closedBy(&c) }):
 		return closedRow
-	case t.sweptMS != 0 && !b.armed(symbol.Key()):
+	case t.sweptMS != 0 && t.sweptOf >= symbol.OpenedMS() && !b.armed(symbol.Key()):
 		return sweptOrders
 	case symbol.AtVenue() != 0 && symbol.Rules != nil && (t.marginOf == symbol.Known() || s.BeganMS > b.longAfter(symbol.ChangedMS())):
 		missing := symbol.Rules.Notional(symbol.Rules.PriceOf(symbol.EntryPrice), abs(symbol.residual)).Div(int64(max(1, symbol.Leverage)))
@@ -154,8 +155,8 @@ func (b *Book) margin(s *Snapshot) (difference, needed exchange.Amount) {
 // swept notes that a closePosition order ended without botd's doing: the exchange ends
 // them with the position.
 func (b *Book) swept(p *account.Placement, atMS int64) {
-	if p.Order().ClosePosition && b.CancelMS(p.ClientOrderID()) == 0 {
-		b.Symbol(p.Symbol()).testimony.sweptMS = atMS
+	if t := &b.Symbol(p.Symbol()).testimony; p.Order().ClosePosition && b.CancelMS(p.ClientOrderID()) == 0 {
+		t.sweptMS, t.sweptOf = atMS, max(t.sweptOf, p.SentMS())
 	}
 }
 

@@ -105,6 +105,37 @@ func TestWhatWitnessesTheEndOfAPosition(t *testing.T) {
 	}
 }
 
+// TestTheSweepOfAnEarlierPositionWitnessesNothing: the stops that ended with one position
+// say nothing of the next one, which has none yet.
+func TestTheSweepOfAnEarlierPositionWitnessesNothing(t *testing.T) {
+	t.Parallel()
+	d, protect, orders := guarded(t)
+	d.now += 1_000
+	d.target(0)
+	exit := d.send(d.one(placement.Exit, protect))
+	d.acknowledge(exit, 20)
+	looks := []Look{{OrderID: 12, Known: true, Order: orders[0]}, {OrderID: 13, Known: true, Order: orders[1]}}
+	for i := range looks {
+		looks[i].Order.Status = exchange.StatusCanceled
+	}
+	filled := d.order(exit, 20, exchange.StatusFilled, 20, 20)
+	filled.Side = exchange.Sell
+	d.now += 1_000
+	d.observe(0, append(looks, Look{OrderID: 20, Known: true, Order: filled}))
+	d.target(20)
+	entry := d.send(d.one(placement.Entry, protect))
+	d.acknowledge(entry, 30)
+	d.now += 1_000
+	d.observe(0, []Look{{OrderID: 30, Known: true, Order: d.order(entry, 30, exchange.StatusFilled, 20, 20)}})
+	for range 8 {
+		d.now += 1_000
+		d.observe(0, nil)
+	}
+	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 20 || symbol.Contradicted == "" {
+		t.Errorf("want 20 known and contradicted, have %d, %q", symbol.Known(), symbol.Contradicted)
+	}
+}
+
 // margined fetches a position with the margin that the account says is in use.
 func (d *desk) margined(signed exchange.Quantity, margin exchange.Amount) {
 	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(signed),

@@ -257,7 +257,7 @@ func (j *judge) recorded(r *record.Record) {
 	}
 	w, story := j.w, j.w.inspector.story
 	h, role := w.venue.held[r.Symbol], w.portfolio.role(r.Strategy)
-	if h == nil || role == nil || role.absent || story.halted(r.Strategy, r.Symbol) || story.latched[r.Strategy] != 0 || w.daemon.stopping {
+	if h == nil || h.position == 0 || role == nil || role.absent || story.halted(r.Strategy, r.Symbol) || story.latched[r.Strategy] != 0 || w.daemon.stopping {
 		return
 	}
 	target := w.daemon.machine.Book().Strategy(r.Strategy).Plan().Target
