@@ -76,13 +76,18 @@ func (d *Driver) checkDisk(ctx context.Context, c *diskCheck) {
 	if c.check == nil {
 		return
 	}
-	why := c.check(context.WithoutCancel(ctx))
-	if why == c.low {
+	now := engine.EventDisk{Why: c.check(context.WithoutCancel(ctx))}
+	if c.watch != nil {
+		if lost := c.watch(); lost != "" {
+			now = engine.EventDisk{Why: lost, Lost: true}
+		}
+	}
+	if now == c.last {
 		return
 	}
-	c.low = why
+	c.last = now
 	select {
-	case d.events <- &engine.EventDisk{Why: why}:
+	case d.events <- &now:
 	case <-ctx.Done():
 	}
 }
@@ -90,10 +95,12 @@ func (d *Driver) checkDisk(ctx context.Context, c *diskCheck) {
 // diskCheckEvery is how often a journal checks its disk.
 const diskCheckEvery = time.Second
 
-// diskCheck asks a journal that has a disk reserve to manage it between appends.
+// diskCheck asks a journal that has a disk reserve to manage it between appends, and
+// one whose files may be lost to look at them.
 type diskCheck struct {
 	check func(context.Context) (low string) // nil for a journal without a reserve
-	low   string                             // the last result
+	watch func() (lost string)               // nil for one whose files are not watched
+	last  engine.EventDisk                   // the last result
 	due   <-chan time.Time                   // never without a reserve
 	stop  func()
 }
@@ -104,7 +111,11 @@ func newDiskCheck(journal Journal) diskCheck {
 		return diskCheck{stop: func() {}}
 	}
 	ticker := time.NewTicker(diskCheckEvery)
-	return diskCheck{check: keeper.Keep, due: ticker.C, stop: ticker.Stop}
+	check := diskCheck{check: keeper.Keep, due: ticker.C, stop: ticker.Stop}
+	if watched, able := journal.(Watched); able {
+		check.watch = watched.Watch
+	}
+	return check
 }
 
 // broken reports whether the journal asks for the process to end.

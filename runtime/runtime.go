@@ -68,6 +68,12 @@ type Keeper interface {
 	Keep(ctx context.Context) (low string)
 }
 
+// Watched is a journal whose files may be unlinked, replaced or cut under the process.
+// Watch returns what is wrong with them, and an empty text otherwise.
+type Watched interface {
+	Watch() (lost string)
+}
+
 // Clock returns the exchange's time.
 type Clock interface {
 	ServerNowMS() int64

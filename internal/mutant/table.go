@@ -140,7 +140,7 @@ var Table = []Row{
 		uncheckedLimit("max_daily_loss", "max_drawdown", "max_losing_streak"),
 	}},
 	{"crowded_opens", "openings are sent while the disk is nearly full", "journal", "", []Edit{
-		{"runtime/engine.permission.disk", "p.low = why", `p.low = ""`},
+		{"runtime/engine.permission.disk", "p.low, p.lost = event.Why, event.Lost", `p.low, p.lost = "", event.Lost`},
 	}},
 	{"limit_ignored", "the position limit is not checked", "risk", "", []Edit{
 		uncheckedLimit("max_position"),

@@ -91,7 +91,7 @@ func (j *Journal) Cut() string { return j.cut }
 // keepHead writes the head when it is due, or now. A head that can not be written
 // is an older one.
 func (j *Journal) keepHead(now bool) {
-	if j.cut != "" || j.broken != nil || j.sequence == j.headed || !now && time.Since(j.headedAt) < headEvery {
+	if j.cut != "" || j.watch.lost != "" || j.broken != nil || j.sequence == j.headed || !now && time.Since(j.headedAt) < headEvery {
 		return
 	}
 	j.headedAt = time.Now()

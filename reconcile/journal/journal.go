@@ -108,6 +108,7 @@ type Journal struct {
 	cut      string    // what is missing that was there; from opening on
 	headed   int64     // the record its head tells of
 	headedAt time.Time // when
+	watch    watch
 }
 
 const schema = `
@@ -165,11 +166,13 @@ func OpenWith(ctx context.Context, path string, binding Binding, options Options
 		return nil, errors.Join(fmt.Errorf("open journal %s: %w", path, err), release())
 	}
 	db.SetMaxOpenConns(maxConnections)
-	j := &Journal{path: path, db: db, release: release, reserve: reserve{path: path + ".reserve", size: options.Reserve}}
+	j := &Journal{path: path, db: db, release: release, reserve: reserve{path: path + ".reserve", size: options.Reserve},
+		watch: newWatch(path)}
 	if err := j.prepare(ctx, binding); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
 	j.reserve.begin()
+	j.watch.look()
 	return j, nil
 }
 
@@ -317,6 +320,9 @@ func (j *Journal) Close() error {
 	var err error
 	if j.writer != nil {
 		j.keepHead(true)
+		if j.watch.look() != "" && !j.watch.cut {
+			_, err = j.rescue()
+		}
 		err = errors.Join(j.tables.close(), j.writer.Close())
 		j.writer = nil
 	}

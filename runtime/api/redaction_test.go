@@ -224,7 +224,7 @@ func TestNoKeySecretOrSignatureIsEverWrittenOrAnswered(t *testing.T) {
 	everything["log"] = s.log.String()
 	everything["events"] = string(bytes.Join(framesOf(d.server.stream), nil))
 	for _, each := range routes {
-		if path := strings.NewReplacer("backtests/{id}", "backtests/trend-1", "{name}", "one", "{id}", "bmain-1-1", "{market}", "futures", "{symbol}",
+		if path := strings.NewReplacer("backtests/{id}", "backtests/trend-1", "{name}", "one", "{id}", "bmain-00000100000-1", "{market}", "futures", "{symbol}",
 			"BTC-USDT").Replace(each.path); each.method == http.MethodGet && path != "/api/v1/events" {
 			if path == "/api/v1/candles" {
 				path += "?symbol=BTC-USDT&interval=1m"

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 )
 
@@ -23,32 +24,87 @@ func ListenSocket(directory string) (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("listen %s: %w", path, err)
 	}
-	// The socket is born in a directory of its own that nobody else may enter, so
-	// that there is no moment at which others could connect.
-	private, err := os.MkdirTemp(directory, ".sock")
+	listener, err := bindSocket(path)
 	if err != nil {
 		return nil, fmt.Errorf("listen %s: %w", path, err)
+	}
+	return &socket{UnixListener: listener, path: path}, nil
+}
+
+// bindSocket listens at a path. The socket is born in a directory of its own that nobody
+// else may enter, so that there is no moment at which others could connect.
+func bindSocket(path string) (*net.UnixListener, error) {
+	private, err := os.MkdirTemp(filepath.Dir(path), ".sock")
+	if err != nil {
+		return nil, err
 	}
 	defer os.RemoveAll(private)
 	born := filepath.Join(private, "s")
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: born, Net: "unix"})
 	if err != nil {
-		return nil, fmt.Errorf("listen %s: %w", path, err)
+		return nil, err
 	}
 	listener.SetUnlinkOnClose(false)
 	if err := errors.Join(os.Chmod(born, 0o600), os.Rename(born, path)); err != nil {
-		return nil, errors.Join(fmt.Errorf("listen %s: %w", path, err), listener.Close())
+		return nil, errors.Join(err, listener.Close())
 	}
-	return &socket{listener, path}, nil
+	return listener, nil
 }
 
-// socket takes its file away when it is closed.
+// socketEvery is how often a socket makes sure that it can still be found.
+const socketEvery = time.Second
+
+// socket takes its file away when it is closed, and makes it anew when somebody else
+// took it away: whoever removed the data directory needs the kill switch most.
 type socket struct {
+	mu sync.Mutex // guards all below
 	*net.UnixListener
-	path string
+	path   string
+	closed bool
 }
 
+// Accept waits for a connection, and now and then looks whether the file is there.
+func (s *socket) Accept() (net.Conn, error) {
+	for {
+		listener := s.current()
+		if err := listener.SetDeadline(time.Now().Add(socketEvery)); err != nil {
+			return nil, err
+		}
+		conn, err := listener.Accept()
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return conn, err
+		}
+		s.renew()
+	}
+}
+
+func (s *socket) current() *net.UnixListener {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.UnixListener
+}
+
+// renew binds the socket again when its file is gone. Where that fails, it is tried again.
+func (s *socket) renew() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := os.Lstat(s.path); s.closed || !errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	if os.MkdirAll(filepath.Dir(s.path), 0o700) != nil {
+		return
+	}
+	if listener, err := bindSocket(s.path); err == nil {
+		_ = s.UnixListener.Close() // nobody can reach it any more
+		s.UnixListener = listener
+	}
+}
+
+// Close ends listening and takes the file away.
 func (s *socket) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
 	err := s.UnixListener.Close()
 	if removed := os.Remove(s.path); removed != nil && !errors.Is(removed, os.ErrNotExist) {
 		return errors.Join(err, removed)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -80,6 +81,7 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 		equity.Keep(running, served.Board, func(err error) { p.console.Warn("equity.unwritten", "equity    %v", err) })
 		return nil
 	})
+	group.Go(func() error { p.keepTokens(running, tokens); return nil })
 	if commands != nil {
 		bot := commands.bot(server, served.Metrics, p.console)
 		group.Go(func() error { bot.Run(running); return nil })
@@ -91,6 +93,23 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 		}
 	}
 	return func() error { cancel(); return errors.Join(group.Wait(), equity.Close()) }, nil
+}
+
+// tokensEvery is how often the token files are looked for.
+const tokensEvery = time.Second
+
+// keepTokens writes token files that somebody removed again, until the context ends.
+func (p *process) keepTokens(ctx context.Context, tokens auth.Tokens) {
+	look := time.NewTicker(tokensEvery)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+			_ = tokens.Restore(p.directory) // tried again; what the directory lacks is said by the journal's watch
+		}
+	}
 }
 
 // listen takes the unix socket, and the TCP address unless it is off.

@@ -104,8 +104,12 @@ func (r *report) degradedAccount() (all []Degraded) {
 			WayOut: "nothing opens until a record can be written; it is tried every second"})
 	}
 	if r.permission.low != "" {
-		all = append(all, Degraded{State: "journal", Cause: r.permission.low, SinceMS: r.permission.lowMS,
-			WayOut: "make room on the disk of data_dir; exits and stops go on"})
+		wayOut := "make room on the disk of data_dir; exits and stops go on"
+		if r.permission.lost {
+			wayOut = "exits, stops and the kill switch go on; stop botd, which saves what it still holds as journal.db.rescued-TIME; " +
+				"botd restore that or the newest backup; start"
+		}
+		all = append(all, Degraded{State: "journal", Cause: r.permission.low, SinceMS: r.permission.lowMS, WayOut: wayOut})
 	}
 	all = append(all, r.sight.degraded()...)
 	if b := r.book.Breaker(); r.book.Breaking(r.nowMS) {

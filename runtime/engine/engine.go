@@ -214,7 +214,7 @@ func (e *Engine) take(event Event) {
 	case *EventWithdraw:
 		e.manual.withdraw(event)
 	case *EventDisk:
-		e.permission.disk(event.Why)
+		e.permission.disk(event)
 	case *EventStop:
 		e.halts.stop(event.Shutdown)
 	case nil: // a person's change that is none of the engine's

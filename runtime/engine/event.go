@@ -51,8 +51,12 @@ type EventJournaled struct {
 	Err      error
 }
 
-// EventDisk says why the journal's disk is nearly full; empty when it has room again.
-type EventDisk struct{ Why string }
+// EventDisk says why the journal's disk is nearly full, or that the journal's files are
+// lost; empty when there is room again.
+type EventDisk struct {
+	Why  string
+	Lost bool // its files were unlinked, replaced or cut: until the next start
+}
 
 // EventHalt is the kill switch.
 type EventHalt struct {

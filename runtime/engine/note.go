@@ -288,6 +288,7 @@ type NoteJournal struct {
 	Err     error  // of the append; nil when it is about the disk
 	Why     string // at the end: what keeps openings back still
 	Records int    // that wait
+	Lost    bool   // its files were unlinked, replaced or cut
 	Over    bool
 }
 

@@ -15,6 +15,7 @@ type permission struct {
 	protection *protection
 	low        string // why the journal's disk is nearly full; empty while it is not
 	lowMS      int64
+	lost       bool // low is that the journal's files are lost
 }
 
 func (p *permission) mayEnter(leg *leg) bool {
@@ -62,7 +63,7 @@ func (p *permission) withdrawn(w *queued) string {
 	case w.limitsVersion != p.ruleset.limitsVersionOf(w.intent.Strategy):
 		return "the configuration changed meanwhile"
 	case p.low != "":
-		return "the journal's disk was nearly full meanwhile"
+		return "the journal's disk was nearly full or its files lost meanwhile"
 	case p.limits.breached(w.intent.Strategy) != nil:
 		return "a limit was passed meanwhile"
 	case p.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key):
@@ -71,13 +72,13 @@ func (p *permission) withdrawn(w *queued) string {
 	return ""
 }
 
-// disk notes that the journal's disk is nearly full, or has room again. What is
-// left of it is for facts and exits: nothing opens.
-func (p *permission) disk(why string) {
-	if (why == "") != (p.low == "") {
+// disk notes that the journal's disk is nearly full, or has room again, or that its files
+// are lost. What is left is for facts and exits: nothing opens.
+func (p *permission) disk(event *EventDisk) {
+	if (event.Why == "") != (p.low == "") || event.Lost && !p.lost {
 		p.lowMS = p.nowMS
-		p.note("", nil, NoteJournal{Over: why == "", Why: why})
+		p.note("", nil, NoteJournal{Over: event.Why == "", Why: event.Why, Lost: event.Lost})
 		p.soon()
 	}
-	p.low = why
+	p.low, p.lost = event.Why, event.Lost
 }

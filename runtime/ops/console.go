@@ -318,6 +318,8 @@ func (c *Console) journal(n *engine.Note, fact *engine.NoteJournal) {
 	case fact.Err != nil:
 		c.bad(n, "journal.failed").Int("records", fact.Records).Str("err", plain(fact.Err.Error())).
 			Msgf("JOURNAL   cannot be written, %d records wait: %s; stops stay on the exchange", fact.Records, plain(fact.Why))
+	case fact.Lost:
+		c.bad(n, "journal.lost").Msgf("JOURNAL   %s: nothing opens, exits and the kill switch go on; stop botd, restore, start", plain(fact.Why))
 	default:
 		c.bad(n, "journal.low").Msgf("JOURNAL   %s: nothing opens, exits go on", plain(fact.Why))
 	}

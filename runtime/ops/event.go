@@ -45,6 +45,7 @@ var Events = []Event{
 	{"journal.back", "warn", "the journal can be written again"},
 	{"journal.cut", "warn", "the journal lacks records that it held before"},
 	{"journal.failed", "error", "the journal cannot be written: nothing is sent"},
+	{"journal.lost", "error", "the journal's files were removed, replaced or cut under botd: nothing opens"},
 	{"journal.low", "error", "the journal's disk is nearly full: nothing opens"},
 	{"journal.migrated", "warn", "the journal of an older botd was migrated, and where its backup is"},
 	{"journal.reading", "info", "a long journal is being read at the start: progress"},

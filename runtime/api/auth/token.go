@@ -59,6 +59,20 @@ func ReadTokens(directory string) (tokens Tokens, first bool, err error) {
 	return tokens, first, err
 }
 
+// Restore writes the token files again that are missing from a data directory, with the
+// tokens that hold: they are in memory, and a person needs one to reach the kill switch.
+func (t Tokens) Restore(directory string) error {
+	var all []error
+	for file, token := range map[string]string{OperatorFile: t.Operator, ViewerFile: t.Viewer} {
+		path := filepath.Join(directory, file)
+		if _, err := os.Lstat(path); token == "" || !errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		all = append(all, os.MkdirAll(directory, 0o700), os.WriteFile(path, []byte(token+"\n"), 0o600))
+	}
+	return errors.Join(all...)
+}
+
 func newToken() string { return "botd_" + rand.Text() }
 
 func readToken(path string) (text string, made bool, err error) {

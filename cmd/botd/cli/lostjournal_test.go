@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"botd/internal/failure"
+	"botd/internal/startclock"
+)
+
+// TestADataDirectoryRemovedUnderTheDaemon removes it while a strategy buys every second
+// (finding 6): nothing is bought any more, readiness fails, a person is notified, and the
+// kill switch still works, for who has no token file and no socket left.
+func TestADataDirectoryRemovedUnderTheDaemon(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	w := &twins{place: p, address: p.free()}
+	listen, data := p.free(), filepath.Join(p.directory, "data-one")
+	p.live("one", "twin", w.address, fmt.Sprintf("data_dir: %q\nlisten: %s", data, listen))
+	p.file("one/strategies/strategy.yaml", grows, 0o600)
+	p.venue(w.address, "twin", "--market", "still", "--start", startclock.Time().Format(time.RFC3339))
+	command, log := p.start("one", "run", "-c", "one", "--mode", "live", "--log-format", "json")
+	eventually(t, "orders", func() bool { return len(w.orders()) > 1 })
+	if err := os.RemoveAll(data); err != nil && !errors.Is(err, os.ErrNotExist) {
+		_ = os.RemoveAll(data) // something was written meanwhile
+	}
+	log.wait(t, `"journal.lost"`)
+	eventually(t, "a daemon that says that it is not ready", func() bool {
+		response, err := http.Get("http://" + listen + "/readyz?verbose")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		return err == nil && response.StatusCode == http.StatusServiceUnavailable && strings.Contains(string(text), "while botd writes it")
+	})
+	placed, looks := len(w.orders()), 0
+	eventually(t, "a while in which nothing is bought", func() bool {
+		if have := len(w.orders()); have > placed+1 { // one may have been on its way
+			t.Fatalf("want nothing bought without a journal, have %d orders after %d", have, placed)
+		}
+		looks++
+		return looks > 100
+	})
+	if status := p.run(failure.OK, "status", "-c", "one"); !strings.Contains(status, "botd restore") {
+		t.Errorf("want the state with its way out, have %s", status)
+	}
+	p.run(failure.OK, "halt", "-c", "one", "--level", "flatten", "--reason", "the disk went")
+	eventually(t, "a flat account", func() bool { return held(t, venueOrders(t, w.address)).IsZero() })
+	for _, file := range []string{"token", "botd.sock"} {
+		if info, err := os.Stat(filepath.Join(data, "live", file)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("want %s there again for its owner alone, have %v, %v", file, info, err)
+		}
+	}
+	if err := command.Process.Signal(os.Interrupt); err != nil {
+		t.Error(err)
+	}
+	_ = command.Wait() // its mark of a clean stop went with the directory
+	if saved, err := filepath.Glob(filepath.Join(data, "live", "journal.db.rescued-*")); err != nil || len(saved) != 1 {
+		t.Errorf("want what the journal held saved at the stop, have %v, %v", saved, err)
+	}
+}
