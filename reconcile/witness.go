@@ -80,7 +80,7 @@ func (b *Book) takeTestimony(s *Snapshot, symbol *SymbolState) {
 		}
 		return
 	}
-	if t.by == noWitness {
+	if t.by == noWitness || t.by == sweptOrders && symbol.rowOf(s) != nil {
 		t.by = b.witness(s, symbol)
 	}
 	unseen := t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > b.bootMS // the list may be older than the entry
@@ -90,7 +90,7 @@ func (b *Book) takeTestimony(s *Snapshot, symbol *SymbolState) {
 func (b *Book) witness(s *Snapshot, symbol *SymbolState) witness {
 	t := &symbol.testimony
 	switch {
-	case slices.ContainsFunc(s.Closed, func(c exchange.Position) bool { return symbol.closedBy(&c) }):
+	case symbol.rowOf(s) != nil:
 		return closedRow
 	case t.sweptMS != 0 && t.sweptOf >= symbol.OpenedMS() && !b.armed(symbol.Key()):
 		return sweptOrders
@@ -107,6 +107,25 @@ func (b *Book) witness(s *Snapshot, symbol *SymbolState) witness {
 func (b *Book) longAfter(atMS int64) int64 {
 	settle := b.Settle()
 	return atMS + settle.WindowMS + settle.VisibilityMS + settle.StalenessMS
+}
+
+// rowOf returns the row of positions/history that is the end of botd's position, or nil.
+func (s *SymbolState) rowOf(snapshot *Snapshot) *exchange.Position {
+	for i := range snapshot.Closed {
+		if s.closedBy(&snapshot.Closed[i]) {
+			return &snapshot.Closed[i]
+		}
+	}
+	return nil
+}
+
+// Liquidation returns the row of positions/history that shows botd's position liquidated,
+// or nil.
+func (s *SymbolState) Liquidation(snapshot *Snapshot) *exchange.Position {
+	if row := s.rowOf(snapshot); row != nil && row.Status == exchange.PositionLiquidated && s.Known() != 0 {
+		return row
+	}
+	return nil
 }
 
 // closedBy reports whether a row of positions/history is the end of botd's position.
@@ -187,7 +206,7 @@ func (s *SymbolState) Believe() {
 // AsksEnd reports whether positions/history must be read to learn whether a position has
 // ended that the list does not show whole, and from when on.
 func (b *Book) AsksEnd(symbol *SymbolState) (sinceMS int64, ask bool) {
-	if symbol.Key().Market != exchange.Futures || !symbol.Missing() || symbol.testimony.by != noWitness {
+	if symbol.Key().Market != exchange.Futures || !symbol.Missing() || symbol.testimony.by == closedRow || symbol.testimony.by == aPerson {
 		return 0, false
 	}
 	return max(0, symbol.OpenedMS()-symbol.OpenedMS()%1000-1000), true

@@ -69,6 +69,8 @@ func (s *State) applyFact(r *record.Record) {
 		symbol.quarantine, symbol.quarantineMS = body.Why, r.AtMS
 	case record.Adopted:
 		s.adopted(s.Symbol(r.Symbol), body.Quantity, r.AtMS)
+	case record.Liquidated:
+		s.liquidated(s.Symbol(r.Symbol), body.PositionID)
 	case record.Ignored:
 		s.ignored(r, &body)
 	case record.Fees:
@@ -181,6 +183,17 @@ func (s *State) remember(id string, e Ending) {
 	if len(s.endedOrder) > maxRemembered {
 		delete(s.ended, s.endedOrder[0])
 		s.endedOrder = s.endedOrder[1:]
+	}
+}
+
+// liquidated latches the strategies that trade the symbol of a position that the exchange
+// has liquidated. The position itself ends with what is adopted.
+func (s *State) liquidated(symbol *Symbol, positionID int64) {
+	symbol.liquidatedID = positionID
+	for _, t := range s.strategies {
+		if t.symbol == symbol.key {
+			t.setLatch()
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ type Symbol struct {
 	owner        string
 	quarantine   string
 	quarantineMS int64
+	liquidatedID int64
 	filledMS     int64
 	openedMS     int64
 	adoptedMS    int64
@@ -70,6 +71,9 @@ func (s *Symbol) Owner() string { return s.owner }
 
 // Quarantine is why nothing opens until a person resolves it; empty for none.
 func (s *Symbol) Quarantine() string { return s.quarantine }
+
+// LiquidatedID is the exchange's id of the position that it liquidated last; 0 for none.
+func (s *Symbol) LiquidatedID() int64 { return s.liquidatedID }
 
 // QuarantineMS is since when.
 func (s *Symbol) QuarantineMS() int64 { return s.quarantineMS }

@@ -8,6 +8,13 @@ var formats = [...]string{
 	"the kinds and fields of testdata/format1.txt",
 	"+fees.expected bool",
 	"+boot.random string",
+	"+Kind \"liquidated\"",
+	"+liquidated",
+	"+liquidated.close_price Amount",
+	"+liquidated.evidence string",
+	"+liquidated.position_id int64",
+	"+liquidated.quantity exchange.Quantity",
+	"+liquidated.realised Amount",
 }
 
 // FormatEpoch is the format of the records this botd writes: it grows with every line

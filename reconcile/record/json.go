@@ -89,6 +89,7 @@ var decoders = [kindEnd]func([]byte) (Body, error){
 	decode[Audit],
 	decode[Withdrawn],
 	decode[Limit],
+	decode[Liquidated],
 }
 
 func decode[B Body](text []byte) (Body, error) {

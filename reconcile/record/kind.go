@@ -37,6 +37,7 @@ const (
 	KindAudit             // a person asked for a change: who, from where, what
 	KindWithdrawn         // a person cancels one order: it is canceled until it has ended
 	KindLimit             // a person set a limit tighter than the configuration, or took it back
+	KindLiquidated        // the exchange ended a position whose margin was used up
 	kindEnd
 )
 
@@ -71,6 +72,7 @@ var kindNames = [kindEnd]string{
 	"audit",
 	"withdrawn",
 	"limit",
+	"liquidated",
 }
 
 // Kinds returns every kind, in order.

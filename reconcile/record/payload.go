@@ -212,6 +212,15 @@ type Limit struct {
 	Why   string `json:"why,omitempty"`
 }
 
+// Liquidated is the exchange's end of a position whose margin was used up.
+type Liquidated struct {
+	PositionID int64             `json:"position_id"`
+	Quantity   exchange.Quantity `json:"quantity"` // signed: what was held
+	ClosePrice exchange.Amount   `json:"close_price,omitzero"`
+	Realised   exchange.Amount   `json:"realised,omitzero"` // the price difference alone
+	Evidence   string            `json:"evidence,omitempty"`
+}
+
 func (Boot) Kind() Kind         { return KindBoot }
 func (Sending) Kind() Kind      { return KindSending }
 func (Acknowledged) Kind() Kind { return KindAcknowledged }
@@ -241,3 +250,4 @@ func (Posting) Kind() Kind      { return KindPosting }
 func (Audit) Kind() Kind        { return KindAudit }
 func (Withdrawn) Kind() Kind    { return KindWithdrawn }
 func (Limit) Kind() Kind        { return KindLimit }
+func (Liquidated) Kind() Kind   { return KindLiquidated }

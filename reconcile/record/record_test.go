@@ -127,6 +127,12 @@ func everyKind() []Record {
 	}
 }
 
+// newerKinds are records of the kinds that version 2 did not have.
+func newerKinds() []Record {
+	return []Record{{AtMS: 11, Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, Body: Liquidated{
+		PositionID: 7, Quantity: -4, ClosePrice: exchange.MustAmount("43500"), Realised: exchange.MustAmount("-9"), Evidence: "shown LIQUIDATED"}}}
+}
+
 // TestRecordsOfOlderJournalsAreRead holds the decoder of version 2 against what
 // that version wrote.
 func TestRecordsOfOlderJournalsAreRead(t *testing.T) {
@@ -150,7 +156,7 @@ func TestRecordsOfOlderJournalsAreRead(t *testing.T) {
 func TestEveryKindComesBackAsItWas(t *testing.T) {
 	t.Parallel()
 	seen := map[Kind]bool{}
-	for _, want := range everyKind() {
+	for _, want := range append(everyKind(), newerKinds()...) {
 		seen[want.Kind()] = true
 		text, err := json.Marshal(want)
 		if err != nil {

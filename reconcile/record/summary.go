@@ -179,6 +179,12 @@ func (b Withdrawn) summarize(s *summary) {
 
 func (b Limit) summarize(s *summary) { s.texts(b.Rule, cmp.Or(b.Value, "as configured"), b.Why) }
 
+func (b Liquidated) summarize(s *summary) {
+	s.add("position %d", b.PositionID)
+	s.quantity("quantity", b.Quantity)
+	s.texts(b.Evidence)
+}
+
 func planSummary(p *strategy.Plan) string {
 	text := "no target"
 	switch p.Target.Kind {

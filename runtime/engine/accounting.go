@@ -25,6 +25,7 @@ const (
 // accounting books what the exchange tells of the account's money.
 type accounting struct {
 	*base
+	alarms        *alarms
 	futures, spot bookkeeping // how far the ledger has got
 }
 
@@ -245,6 +246,7 @@ func (a *accounting) post(m *bookkeeping) {
 	}
 	m.due, m.refused = false, 0
 	a.record(record.Record{Body: record.Posting{Posting: *posting}})
+	a.alarms.bookedLiquidations(m.reading.Closed)
 	for i := range posting.Lines {
 		if line := &posting.Lines[i]; line.Account == ledger.Unexplained {
 			amount := line.Amount.Neg()

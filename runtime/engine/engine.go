@@ -82,8 +82,8 @@ func assemble(b *base) *Engine {
 	e.backoffs = &backoffs{base: b}
 	refusals := newRefusals()
 	e.protection = &protection{base: b, backoffs: e.backoffs, refusals: refusals}
-	e.accounting = &accounting{base: b}
 	alarms := &alarms{b}
+	e.accounting = &accounting{base: b, alarms: alarms}
 	e.limits = &limits{base: b}
 	e.results = &results{base: b, limits: e.limits}
 	e.ruleset = &ruleset{base: b, limits: e.limits, results: e.results, written: b.config.Limits, gate: risk.NewGate(b.config.Limits)}

@@ -131,6 +131,14 @@ type NoteRefused struct {
 	Err error
 }
 
+// NoteLiquidated reports that the exchange liquidated a position.
+type NoteLiquidated struct {
+	Quantity   exchange.Quantity // signed: what was held
+	ClosePrice exchange.Amount   // where the exchange reports one
+	Realised   exchange.Amount   // the price difference alone
+	Text       string
+}
+
 // NoteIntentRefused reports that the exchange refuses an intent again and again, or
 // that this is over.
 type NoteIntentRefused struct {
@@ -335,6 +343,8 @@ func (NoteRefused) fact() {}
 func (NoteIntentRefused) fact() {}
 
 func (NoteUnprotected) fact() {}
+
+func (NoteLiquidated) fact() {}
 
 func (NoteUncertain) fact() {}
 

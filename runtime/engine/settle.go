@@ -20,6 +20,7 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 	for i, p := range live {
 		fills[i] = p.Filled()
 	}
+	r.alarms.watchLiquidations(snapshot)
 	stale := r.book.Stale()
 	for _, observed := range r.book.Observe(snapshot) {
 		r.enqueue(observed)

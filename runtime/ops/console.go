@@ -249,6 +249,8 @@ func (c *Console) state(n *engine.Note) {
 			return
 		}
 		c.bad(n, "symbol.quarantined").Msgf("BLOCKED   %s is quarantined: %s", symbol(n), plain(fact.Why))
+	case engine.NoteLiquidated:
+		c.bad(n, "position.liquidated").Str("realised", fact.Realised.String()).Msgf("LIQUIDATED %s; its strategy is halted", plain(fact.Text))
 	case engine.NoteUnprotected:
 		if fact.Over {
 			c.warn(n, "position.protected").Int64("dur_ms", fact.ForMS).Msgf("protected %s has its stop again, or has ended", symbol(n))

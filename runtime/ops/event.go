@@ -75,6 +75,7 @@ var Events = []Event{
 	{"position.adopted", "warn", "a difference from the exchange was adopted into the journal"},
 	{"position.changed", "info", "a position changed"},
 	{"position.ignored", "warn", "a foreign part of a position is left alone, by foreign: ignore"},
+	{"position.liquidated", "error", "the exchange liquidated a position, at what price and with what result; its strategy is latched and halted"},
 	{"position.protected", "warn", "a position has its stop again or has ended, and how long it lacked it"},
 	{"position.unprotected", "error", "a position lacks its stop, and why: nothing opens there, and botd itself exits when the level is passed"},
 	{"reconcile.round", "debug", "a round ended"},

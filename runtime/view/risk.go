@@ -99,7 +99,7 @@ func (b *Board) Risk() Risk {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return Risk{Schema: 1, Halts: haltsOf(b.status.Halts), Levels: HaltLevels, Limits: limitsOf(&b.status), Rejections: b.rejectionsByRule(),
-		Degraded: DegradedOf(b.status.Degraded), History: b.recentNotices("halt", "breaker", "limit", "limit_set", "unprotected", "refused")}
+		Degraded: DegradedOf(b.status.Degraded), History: b.recentNotices("halt", "breaker", "limit", "limit_set", "unprotected", "refused", "liquidation")}
 }
 
 func haltsOf(all []account.Halt) []Halt {

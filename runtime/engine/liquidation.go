@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"fmt"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/ledger"
+	"botd/reconcile/record"
+)
+
+// watchLiquidations looks for positions of strategies that positions/history shows
+// liquidated, before what they leave is adopted as closed (case 46). In a backtest a
+// liquidation ends a position like any other, and the strategy's own latch holds.
+func (a *alarms) watchLiquidations(snapshot *reconcile.Snapshot) {
+	if a.config.Feed {
+		return
+	}
+	for _, leg := range a.legs {
+		if row := leg.symbol.Liquidation(snapshot); row != nil {
+			a.liquidated(leg.symbol, row.ID, leg.symbol.Known(), row.ClosePrice, row.RealizedPNL)
+		}
+	}
+}
+
+// bookedLiquidations takes what the ledger read of positions that ended: a liquidation of
+// which no round saw the row.
+func (a *alarms) bookedLiquidations(closed []ledger.Position) {
+	if a.config.Feed {
+		return
+	}
+	for i := range closed {
+		if c := &closed[i]; c.Liquidated {
+			symbol := a.book.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: c.Symbol})
+			a.liquidated(symbol, c.ID, 0, c.Close, c.Realised)
+		}
+	}
+}
+
+// liquidated journals a liquidation once, and halts the strategies of its symbol: a plan
+// that lost its margin is not continued without a person.
+func (a *alarms) liquidated(symbol *reconcile.SymbolState, positionID int64, held exchange.Quantity, price, realised exchange.Amount) {
+	if positionID == symbol.LiquidatedID() {
+		return
+	}
+	why := fmt.Sprintf("%s was liquidated: positions/history shows position %d LIQUIDATED", symbol.Key(), positionID)
+	if !price.IsZero() {
+		why += " at " + price.String()
+	}
+	why += ", realised " + realised.String() + " USDT before fees"
+	a.record(record.Record{Symbol: symbol.Key(), Body: record.Liquidated{
+		PositionID: positionID, Quantity: held, ClosePrice: price, Realised: realised, Evidence: "positions/history shows it LIQUIDATED"}})
+	for _, leg := range a.legs {
+		if leg.symbol != symbol {
+			continue
+		}
+		a.note(leg.config.Name, leg.config.Symbol, NoteLiquidated{held, price, realised, why})
+		if a.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone {
+			a.record(record.Record{Strategy: leg.config.Name, Body: record.Halt{Level: record.LevelPause, Why: why}})
+			a.note(leg.config.Name, leg.config.Symbol, NoteHalt{Why: why})
+		}
+	}
+}

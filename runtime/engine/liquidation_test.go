@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/record"
+)
+
+// liquidations are those in the journal.
+func (w *world) liquidations() (all []record.Liquidated) {
+	for i := range w.records {
+		if body, is := w.records[i].Body.(record.Liquidated); is {
+			all = append(all, body)
+		}
+	}
+	return all
+}
+
+func TestALiquidationIsAnEventOfItsOwnAndItsStrategyHalts(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string][]option{
+		"without a ledger":   {protectedFar},
+		"without a stop":     {books},
+		"with both":          {protectedFar, books},
+		"foreign: adopt":     {books, foreign("adopt")},
+		"foreign: ignore":    {books, foreign("ignore")},
+		"while botd is down": {books},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, hold(1_500), append(options, func(w *world) { w.config.Strategies[0].Leverage = 20 })...)
+			w.pass(60_000)
+			w.wantHeld(1_500)
+			w.price("43500")
+			if name == "while botd is down" {
+				w.now += 30_000
+				w.venue.Advance(w.now)
+				w.start()
+			}
+			w.pass(30_000)
+			w.wantHeld(0)
+			all := w.liquidations()
+			if len(all) != 1 || all[0].PositionID == 0 || all[0].Realised.Sign() >= 0 {
+				t.Fatalf("want one liquidation in the journal, with its loss; have %+v\n%s", all, w.story())
+			}
+			noted := 0
+			for i := range w.notes {
+				if fact, is := w.notes[i].Fact.(NoteLiquidated); is {
+					noted++
+					if w.notes[i].Strategy != "one" || !strings.Contains(fact.Text, "futures BTC-USDT was liquidated") {
+						t.Errorf("want its strategy and symbol named, have %+v", w.notes[i])
+					}
+				}
+			}
+			if noted != 1 {
+				t.Errorf("want it reported once, have %d", noted)
+			}
+			if halt := w.wantState("halted"); halt.Scope != (account.Scope{Strategy: "one"}) || !strings.Contains(halt.Cause, "liquidated") {
+				t.Errorf("want the strategy halted with the cause, have %+v", halt)
+			}
+			sent := len(w.sent)
+			w.start()
+			w.pass(120_000)
+			w.wantSent(sent)
+			w.halt(record.LevelNone, account.Scope{})
+			w.pass(20_000)
+			w.wantSent(sent)
+			if len(w.liquidations()) != 1 {
+				t.Errorf("want it journalled once, also after a restart; have %d", len(w.liquidations()))
+			}
+			w.halt(record.LevelNone, account.Scope{Strategy: "one"})
+			if s := w.engine.Status().Strategies[0]; s.State != "running" || s.Latch != 0 {
+				t.Errorf("want it released once a person rearmed it, have %s, latched %d", s.State, s.Latch)
+			}
+		})
+	}
+}
+
+// protectedFar has a stop beyond the liquidation price.
+func protectedFar(w *world) {
+	protected(w)
+	w.config.Strategies[0].Protection.StopLoss.Share = exchange.RateOne / 2
+}
+
+func TestAPositionClosedByAPersonIsNoLiquidation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10), books)
+	w.pass(60_000)
+	w.byHand(w.market(exchange.Sell, 10, true))
+	w.pass(60_000)
+	w.wantHeld(0)
+	if all := w.liquidations(); len(all) != 0 {
+		t.Errorf("want none, have %+v", all)
+	}
+	w.wantSound()
+}
