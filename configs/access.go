@@ -14,6 +14,7 @@ type AccessConfig struct {
 	CertificateFile, KeyFile string   // of TLS
 	BehindProxy              bool     // a proxy with TLS stands in front
 	Hosts                    []string // names that requests may be for, besides loopback ones
+	MetricsToken             bool     // /metrics need a token
 }
 
 // Secure reports whether what is sent is encrypted on its way to the browser.
@@ -30,6 +31,8 @@ func (a *AccessConfig) keys() []key {
 			what: "says that a proxy with TLS stands in front, so that `listen` need not be loopback", example: "true"},
 		{name: "hosts", value: custom(func() string { return strings.Join(a.Hosts, ", ") }), check: a.readHosts,
 			what: "names that browsers may ask for, separated by commas, besides loopback", example: "botd.example, 10.0.0.5"},
+		{name: "metrics_token", value: flag(&a.MetricsToken),
+			what: "says that /metrics, which show money, need a viewer's token over TCP", example: "true"},
 	}
 }
 

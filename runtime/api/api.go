@@ -155,10 +155,10 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 }
 
 // metricsHandler serves the metrics, with readiness as of the scrape.
-func (s *Server) metricsHandler() http.Handler {
+func (s *Server) metricsHandler() http.HandlerFunc {
 	exposition := promhttp.HandlerFor(s.metrics.Registry, promhttp.HandlerOpts{})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return func(w http.ResponseWriter, r *http.Request) {
 		s.metrics.Scraped(s.config.Board.Checks())
 		exposition.ServeHTTP(w, r)
-	})
+	}
 }

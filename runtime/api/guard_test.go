@@ -378,3 +378,23 @@ func TestPagesAreJoinedByTheirCursors(t *testing.T) {
 		t.Errorf("want every notice once, newest first: %v, have %v", want, ids)
 	}
 }
+
+func TestMetricsNeedATokenWhereThatIsConfigured(t *testing.T) {
+	t.Parallel()
+	for _, needed := range []bool{false, true} {
+		d := newDeskWith(t, func(c *Config) { c.Access.MetricsToken = needed })
+		want := http.StatusOK
+		if needed {
+			want = http.StatusUnauthorized
+		}
+		if code, _ := d.ask(http.MethodGet, "/metrics", "", func(*http.Request) {}); code != want {
+			t.Errorf("needed %t, without a token: want %d, have %d", needed, want, code)
+		}
+		if code, text := d.ask(http.MethodGet, "/metrics", "", bearer(viewerToken)); code != http.StatusOK || !strings.Contains(text, "botd_build_info") {
+			t.Errorf("needed %t, with the viewer's token: want the metrics, have %d", needed, code)
+		}
+		if code, _ := d.ask(http.MethodGet, "/healthz", "", func(*http.Request) {}); code == http.StatusUnauthorized {
+			t.Errorf("needed %t: want health without a token", needed)
+		}
+	}
+}

@@ -18,6 +18,7 @@ type Access struct {
 	Certificate, Key string   // files of TLS
 	BehindProxy      bool     // a proxy with TLS stands in front
 	Hosts            []string // names that requests may be for, besides loopback ones
+	MetricsToken     bool     // /metrics need a viewer's token or session
 }
 
 func (a *Access) secure() bool { return a.Certificate != "" || a.BehindProxy }

@@ -40,7 +40,11 @@ func (s *Server) routed() http.Handler {
 		mux.HandleFunc(each.method+" "+each.path, s.admitted(each.minimum, serve))
 	}
 	mux.HandleFunc(fallback, notRouted)
-	mux.Handle("GET /metrics", s.metricsHandler())
+	mayScrape := auth.Nobody
+	if s.config.Access.MetricsToken {
+		mayScrape = auth.Viewer
+	}
+	mux.HandleFunc("GET /metrics", s.admitted(mayScrape, s.metricsHandler()))
 	mux.HandleFunc("GET /healthz", s.healthz)
 	mux.HandleFunc("GET /readyz", s.readyz)
 	mux.HandleFunc("GET /startupz", s.readyz)

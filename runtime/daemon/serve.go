@@ -47,7 +47,7 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 		return nil, failure.Wrap(failure.IO, err)
 	}
 	a := p.config.Access
-	served.Access = api.Access{Certificate: a.CertificateFile, Key: a.KeyFile, BehindProxy: a.BehindProxy, Hosts: a.Hosts}
+	served.Access = api.Access{Certificate: a.CertificateFile, Key: a.KeyFile, BehindProxy: a.BehindProxy, Hosts: a.Hosts, MetricsToken: a.MetricsToken}
 	listeners, address, err := p.listen(served.Access)
 	if err != nil {
 		return nil, errors.Join(err, equity.Close())

@@ -56,6 +56,10 @@ WatchdogSec=%[4]d
 TimeoutStopSec=%[5]d
 KillMode=mixed
 
+# No core dump, which would hold keys; and a bound, which Go's collector works to stay below.
+LimitCORE=0
+MemoryMax=1G
+
 DynamicUser=yes
 StateDirectory=botd
 StateDirectoryMode=0700

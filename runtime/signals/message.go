@@ -77,6 +77,9 @@ func read(text []byte) (*message, error) {
 	strict.DisallowUnknownFields()
 	err := strict.Decode(&m)
 	m.Token = first.Token
+	if repeated(text) {
+		return &m, errors.New("a key is given twice: which of its values is meant cannot be known")
+	}
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrong):
@@ -88,6 +91,31 @@ func read(text []byte) (*message, error) {
 			"symbol, comment")
 	}
 	return &m, nil
+}
+
+// repeated reports whether an object has a key twice, in any writing: Go's reader takes the last
+// value, and takes Position for position.
+func repeated(text []byte) bool {
+	decoder, seen := json.NewDecoder(bytes.NewReader(text)), map[string]bool{}
+	if _, err := decoder.Token(); err != nil {
+		return false // what it is instead is reported elsewhere
+	}
+	for decoder.More() {
+		key, err := decoder.Token()
+		name, is := key.(string)
+		if err != nil || !is {
+			return false
+		}
+		if name = strings.ToLower(name); seen[name] {
+			return true
+		}
+		seen[name] = true
+		var value json.RawMessage
+		if decoder.Decode(&value) != nil {
+			return false
+		}
+	}
+	return false
 }
 
 // Bounds of texts.

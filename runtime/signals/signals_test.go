@@ -209,6 +209,9 @@ func TestWhatIsNoSignalIsRefusedWithItsReason(t *testing.T) {
 		{head + `"id": "1", "strategy": "follow", "position": "long", "symbol": "ETHUSDT", "time": "2026-01-31T12:00:00Z"}`, `BTC-USDT`},
 		{head + `"id": "1", "strategy": "follow", "position": "long", "leverage": 5, "time": "2026-01-31T12:00:00Z"}`, `not known`},
 		{head + `"id": ["1"]}`, `id, size`},
+		{head + `"id": "1", "strategy": "follow", "position": "flat", "position": "long", "time": "2026-01-31T12:00:00Z"}`, `given twice`},
+		{head + `"id": "1", "strategy": "follow", "position": "flat", "Position": "long", "time": "2026-01-31T12:00:00Z"}`, `given twice`},
+		{head + `"token": "` + token + `", "id": "1", "strategy": "follow", "position": "flat", "time": "2026-01-31T12:00:00Z"}`, `given twice`},
 	} {
 		status, a := s.post(t, c.body)
 		if status != http.StatusBadRequest || a.Result != Malformed || !strings.Contains(a.Detail, c.want) {

@@ -179,6 +179,30 @@ type message struct {
 	} `json:"chat"`
 }
 
+// notTyped are the fields of a message that its sender did not write now, by hand: a forwarded
+// or edited one, or one that a bot or a channel sent in their name.
+type notTyped struct {
+	Origin      any `json:"forward_origin"`
+	Forwarded   any `json:"forward_date"`
+	From        any `json:"forward_from"`
+	Chat        any `json:"forward_from_chat"`
+	Name        any `json:"forward_sender_name"`
+	Automatic   any `json:"is_automatic_forward"`
+	Edited      any `json:"edit_date"`
+	Via         any `json:"via_bot"`
+	Sender      any `json:"sender_chat"`
+	BusinessBot any `json:"sender_business_bot"`
+	Offline     any `json:"is_from_offline"`
+}
+
+// typed reports whether a person wrote the message of an update, as the sender that it names.
+func typed(raw []byte) bool {
+	var update struct {
+		Message notTyped `json:"message"`
+	}
+	return json.Unmarshal(raw, &update) == nil && update.Message == notTyped{}
+}
+
 type update struct {
 	ID      int64    `json:"update_id"`
 	Message *message `json:"message,omitempty"`
@@ -214,6 +238,9 @@ func clean(text []byte) (cleaned []byte, held int, after time.Duration, err erro
 				continue
 			}
 			one.ID = id.ID
+		}
+		if !typed(raw) {
+			one.Message = nil
 		}
 		if one.ID != 0 {
 			updates = append(updates, one)

@@ -251,6 +251,26 @@ func TestWhoIsNotListedGetsNoAnswer(t *testing.T) {
 	d.wantChanges()
 }
 
+func TestAMessageThatItsSenderDidNotTypeIsIgnored(t *testing.T) {
+	t.Parallel()
+	d := open(t)
+	for _, field := range []string{
+		`"forward_origin":{"type":"user","date":1,"sender_user":{"id":33}}`, `"forward_date":1`, `"forward_from":{"id":33}`, `"forward_sender_name":"a"`,
+		`"edit_date":1`, `"via_bot":{"id":5,"is_bot":true}`, `"sender_chat":{"id":-1}`, `"sender_business_bot":{"id":5}`, `"is_automatic_forward":true`,
+	} {
+		d.fake.push(fmt.Sprintf(`{"update_id":%%d,"message":{"message_id":7,"date":%d,"text":"/pause","from":{"id":11},"chat":{"id":11,"type":"private"},%s}}`,
+			time.Now().Unix(), field))
+	}
+	d.fake.push(fmt.Sprintf(`{"update_id":%%d,"edited_message":{"message_id":7,"date":%d,"text":"/pause","from":{"id":11},"chat":{"id":11,"type":"private"}}}`,
+		time.Now().Unix()))
+	d.fake.write(viewer, "/status", 0)
+	d.fake.answered(1)
+	if have := d.fake.said(); len(have) != 1 {
+		t.Errorf("want the viewer's answer alone, have %q", have)
+	}
+	d.wantChanges()
+}
+
 func TestAnOldMessageIsNotObeyedAndThatIsSaid(t *testing.T) {
 	t.Parallel()
 	d := open(t)

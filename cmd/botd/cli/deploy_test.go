@@ -117,6 +117,9 @@ func TestComposeStartsWhatIsThereAndPublishesNothing(t *testing.T) {
 			}
 		}
 	}
+	if botd := at(t, compose, "services", "botd"); at(t, botd, "ulimits", "core") != 0 || at(t, botd, "mem_limit") != "1g" {
+		t.Error("botd: want no core dump, and a limit of memory")
+	}
 	prometheus := documents(t, deployed(t, "compose/prometheus.yml"))[0]
 	if job := at(t, prometheus, "scrape_configs", 0, "job_name"); !strings.HasPrefix(job.(string), "botd") {
 		t.Errorf("want a job that the rules look for, have %v", job)
@@ -173,8 +176,14 @@ func TestKubernetesRunsOneBotdWithoutRights(t *testing.T) {
 	if err != nil || problems.Errors() > 0 {
 		t.Fatalf("want its configuration well, have %v %v", problems, err)
 	}
-	if len(config.Strategies) != 1 || !config.Access.Secure() || !slices.Contains(config.Access.Hosts, "botd.botd.svc") {
-		t.Errorf("want the name that Prometheus asks for among the hosts, have %+v", config.Access)
+	if len(config.Strategies) != 1 || config.Listen != "127.0.0.1:8420" || config.Access.BehindProxy {
+		t.Errorf("want loopback alone and no proxy that is not there, have %s %+v", config.Listen, config.Access)
+	}
+	if have := words(at(t, kind("NetworkPolicy"), "spec", "ingress")); len(have) > 0 {
+		t.Errorf("want nobody let in, have %v", have)
+	}
+	if limit := at(t, container, "resources", "limits", "memory"); limit != "1Gi" {
+		t.Errorf("want a limit of memory, have %v", limit)
 	}
 }
 
