@@ -107,7 +107,7 @@ func (b *Book) boot(atMS int64) {
 	b.sequence, b.bootMS = 0, atMS
 	for _, symbol := range b.symbols {
 		symbol.Read, symbol.Settled, symbol.calm = false, false, symbol.calmSince(b.Settle(), atMS)
-		symbol.testimony = testimony{}
+		symbol.testimony, symbol.spot = testimony{}, spotTestimony{}
 		symbol.declare("", 0)
 	}
 }

@@ -59,6 +59,8 @@ func (b *Book) squareWallet(s *Snapshot, symbol *SymbolState, held exchange.Quan
 	if short <= 0 || short <= bound && symbol.Bought() > 0 {
 		symbol.short = 0
 		symbol.misses.reset()
+		symbol.squared(s.EndedMS)
+		b.gains(s, symbol, -short-bound)
 		b.squareFees(s, symbol, short, live, emit)
 		return
 	}
@@ -66,10 +68,8 @@ func (b *Book) squareWallet(s *Snapshot, symbol *SymbolState, held exchange.Quan
 		symbol.misses.reset()
 	}
 	symbol.missed = short
-	if symbol.misses.extend(s); !live || symbol.misses.exceeds(b.Settle().StalenessMS) {
-		symbol.misses.reset()
-		b.missing(symbol, short, emit)
-	}
+	symbol.misses.extend(s)
+	b.lacks(s, symbol, short, emit)
 }
 
 // squareFees books by how much fees took more, or less, than was expected of them. More

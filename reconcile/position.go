@@ -165,10 +165,12 @@ func (b *Book) observeWallet(s *Snapshot, symbol *SymbolState, emit func(record.
 	}
 	held := b.inWallet(symbol)
 	if symbol.Known() == 0 {
-		if held != symbol.Baseline() && !live {
+		wait := symbol.Baseline() != 0 && b.gains(s, symbol, held-symbol.Baseline())
+		if held != symbol.Baseline() && !live && !wait {
 			emit(symbol.about(record.Baseline{Quantity: held}))
 		}
-		symbol.Settled = symbol.Quarantine() == ""
+		symbol.squared(s.EndedMS)
+		symbol.Settled = symbol.Quarantine() == "" && !wait
 		return
 	}
 	b.squareWallet(s, symbol, held, live, emit)
@@ -217,14 +219,15 @@ func (b *Book) liveOn(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(b.Live(), func(p *account.Placement) bool { return p.Symbol() == key })
 }
 
-// missing decides a wallet that holds less than the fills explain: somebody sold
-// or withdrew it. What is gone can not be ignored, so it is adopted as gone or
+// missing decides a wallet that holds less than the fills explain, which a witness
+// confirms. What was sold cannot be ignored, so it is adopted as sold, and latches, or
 // waits for a person.
 func (b *Book) missing(symbol *SymbolState, short exchange.Quantity, emit func(record.Record)) {
 	symbol.short = -short
 	if b.Foreign == ForeignAdopt || b.Foreign == ForeignIgnore {
-		emit(symbol.about(record.Adopted{Quantity: -short, Evidence: "the wallet holds less: sold or withdrawn outside botd"}))
+		emit(symbol.about(record.Adopted{Quantity: -short, Evidence: "the wallet holds less: sold outside botd, as the order history shows"}))
 		symbol.short = 0
+		b.latchOn(symbol.Key(), emit)
 		return
 	}
 	b.quarantine(symbol, "the wallet holds less than the fills explain", emit)

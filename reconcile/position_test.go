@@ -131,6 +131,16 @@ func (w *wallet) observe(held string, orders ...exchange.Order) {
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)}})})...)
 }
 
+// observeSold fetches a wallet that holds so much of the asset, and an order history with a
+// sale that botd did not make.
+func (w *wallet) observeSold(held string, sold exchange.Quantity, orders ...exchange.Order) {
+	sale := exchange.Order{ID: 77, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.Limit, Quantity: sold,
+		Filled: sold, Status: exchange.StatusFilled, CreatedMS: w.now}
+	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
+		History: exchange.FetchedOf([]exchange.Order{sale}), HistoryWhole: true,
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)}})})...)
+}
+
 // order sends an order and lets it be accepted.
 func (w *wallet) order(orderID int64, side exchange.Side, quantity exchange.Quantity) exchange.Order {
 	order := exchange.NewOrder{

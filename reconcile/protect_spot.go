@@ -24,9 +24,12 @@ func (d *derivation) protectSpot() {
 			return // it sells the asset a stop would sell too: the stop comes back when it has ended
 		}
 	}
+	if d.symbol.Contradicted != "" && len(d.stops) > 0 {
+		return // what stands, stays, until the wallet is understood
+	}
 	if protection := d.desired.Protection; !protection.Set || protection.StopLoss.IsZero() {
 		for _, p := range d.stops {
-			d.cancel(p, "not wished any more")
+			d.cancel(p, "no longer desired")
 		}
 		return
 	}

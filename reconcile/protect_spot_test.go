@@ -71,7 +71,7 @@ func TestAStopOfMoreThanIsHeldIsTakenOffAtOnce(t *testing.T) {
 	}
 	for range testSettle.StalenessMS/1_000 + 3 { // sold by hand
 		w.now += 1_000
-		w.observe("0.004", resting)
+		w.observeSold("0.004", 6, resting)
 	}
 	if held := w.book.Held(symbol); held != 4 {
 		t.Fatalf("want 4 held, have %d", held)

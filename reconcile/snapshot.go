@@ -139,6 +139,8 @@ func (b *Book) Observe(s *Snapshot) []record.Record {
 	}
 	for _, symbol := range b.symbols {
 		b.observePosition(s, symbol, emit)
+		settle := b.Settle()
+		symbol.traded = symbol.journalledSymbol.Traded(s.EndedMS, &settle)
 	}
 	if newborn {
 		b.guardLost(emit)
@@ -356,6 +358,8 @@ func (b *Book) observeHistory(s *Snapshot, emit func(record.Record)) {
 		order := &s.History.Items()[i]
 		if p := b.match(order); p != nil {
 			b.seen(p, order, emit)
+		} else {
+			b.observeExtra(order, emit)
 		}
 	}
 	for _, traded := range s.Trades {

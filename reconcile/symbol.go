@@ -35,6 +35,8 @@ type SymbolState struct {
 	ContradictedSinceMS int64
 	ContradictedNoted   bool // a person was notified of it
 	testimony           testimony
+	traded              exchange.Quantity // signed: what botd itself opened and has not reduced
+	spot                spotTestimony
 
 	UnprotectedSinceMS int64 // since when the position lacks its stop; 0 while it does not
 	UnprotectedMS      int64 // how long positions lacked one in all since the start, without the time under way
@@ -82,6 +84,13 @@ func (s *SymbolState) Price() exchange.Price {
 func (s *SymbolState) Forget() {
 	s.Read, s.Settled, s.Leverage = false, false, 0
 	s.Last, s.Mark, s.LastMS = 0, 0, 0
+}
+
+// Traded is how much botd itself opened on a side and has not reduced since the last zero
+// that had settled, whatever a list or the wallet shows: no read, right or wrong, makes
+// room for more.
+func (s *SymbolState) Traded(side exchange.Side) exchange.Quantity {
+	return max(0, s.traded*exchange.Quantity(side.Sign()))
 }
 
 // AtVenue is the position as the exchange reported it, what is ignored included.

@@ -152,7 +152,8 @@ var limitTable = []Limit{
 	{Name: MaxPosition, Reach: OfStrategy, Field: func(l *Limits) any { return &l.MaxPosition },
 		Unit: "base units", Example: "0.02", What: "its position together with its openings",
 		measure: ownPosition, hint: "the position with everything in flight filled; ask for less", clears: lessOrHigher,
-		Counts: "its position and all its openings of the side, in base units", Effect: isRefused, Ends: byItself},
+		Counts: "the larger of its position and of what its own fills opened and have not reduced, " +
+			"and all its openings of the side, in base units", Effect: isRefused, Ends: byItself},
 }
 
 // Bounds of values, which reveal a forgotten percent sign, and texts.

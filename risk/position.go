@@ -140,7 +140,7 @@ func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts, f *finding) bool
 // worst returns the size that the exchange's position reaches on a side when every
 // opening of that side fills, foreign ones included, and nothing reduces it.
 func worst(state *reconcile.SymbolState, book *reconcile.Book, side exchange.Side) exchange.Quantity {
-	size := plus(max(0, state.AtVenue()*exchange.Quantity(side.Sign())), opening(state, book, side))
+	size := plus(max(0, state.AtVenue()*exchange.Quantity(side.Sign()), state.Traded(side)), opening(state, book, side))
 	for i := range state.Foreign {
 		if o := &state.Foreign[i]; !o.Reduces() && o.Side == side && state.Key().Market == exchange.Futures {
 			size = plus(size, o.Remaining())
@@ -151,7 +151,7 @@ func worst(state *reconcile.SymbolState, book *reconcile.Book, side exchange.Sid
 
 // own returns the size that botd's part of the position reaches likewise.
 func own(state *reconcile.SymbolState, book *reconcile.Book, side exchange.Side) exchange.Quantity {
-	return plus(max(0, state.Position*exchange.Quantity(side.Sign())), opening(state, book, side))
+	return plus(max(0, state.Position*exchange.Quantity(side.Sign()), state.Traded(side)), opening(state, book, side))
 }
 
 // opening returns what botd's openings of a side may still fill.

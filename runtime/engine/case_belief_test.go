@@ -211,4 +211,89 @@ var casesOfBelief = []caseTest{
 		w.pass(5_000)
 		w.wantHeld(0)
 	}},
+	{"40 the wallet is empty for 40 s, under each policy: contradicted, nothing bought, the stop stays", func(t *testing.T) {
+		for _, policy := range []string{"halt", "adopt", "ignore"} {
+			w := newWorld(t, hold(2_000), onSpot, protected, foreign(policy))
+			w.pass(20_000)
+			sent := len(w.sent)
+			w.mirror = empty(exchange.SpotWallet)
+			w.pass(40_000)
+			w.wantState("contradicted")
+			w.wantSent(sent)
+			if open := w.venue.OpenOrders("one", exchange.Spot); open != 1 {
+				t.Errorf("%s: want the stop on the exchange, have %d", policy, open)
+			}
+			w.mirror = nil
+			w.pass(20_000)
+			w.wantSound()
+			w.wantSent(sent)
+		}
+	}},
+	{"40 the wallet is 6 s old when the entry fills, under each policy: bought once, with a stop", func(t *testing.T) {
+		for _, policy := range []string{"halt", "adopt", "ignore"} {
+			w := newWorld(t, hold(2_000), onSpot, protected, foreign(policy))
+			shown, sinceMS := exchange.Fetched[exchange.Balance]{}, int64(0)
+			w.mirror = func(answer *exchange.Answer) {
+				switch {
+				case answer.Operation != exchange.SpotWallet:
+				case len(w.sent) == 0:
+					shown = answer.Balances
+				default:
+					if sinceMS == 0 {
+						sinceMS = w.now
+					}
+					if w.now < sinceMS+6_000 {
+						answer.Balances = shown
+					}
+				}
+			}
+			w.pass(60_000)
+			w.wantSent(2)
+			w.wantSound()
+		}
+	}},
+	{"16 spot: what a person sold is adopted, latched, and not bought back", func(t *testing.T) {
+		w := newWorld(t, hold(2_000), onSpot, foreign("adopt"))
+		w.pass(60_000)
+		w.byHand(
+			exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell,
+				Type: exchange.Limit, Price: 49_000e8, Quantity: 1_000}},
+		)
+		w.pass(18_000)
+		if latch, known := w.engine.Book().Strategy("one").Latch(), w.truth().Known(); latch != 1 || known > 1_001 {
+			t.Errorf("want it adopted and latched, have known %d, latch %d\n%s", known, latch, w.story())
+		}
+		w.pass(60_000)
+		w.wantSent(1)
+		w.wantSound()
+	}},
+	{"41 spot: a refused purchase was executed: found in the history, quarantined, with a stop", func(t *testing.T) {
+		w := newWorld(t, hold(2_000), onSpot, protected)
+		w.network = func(call *Call) fate {
+			if call.Request.Operation.Places() && len(w.sent) == 0 {
+				w.do(call)
+				return fate{err: &exchange.Refusal{Status: 400, Code: 1, Message: "no"}}
+			}
+			return fate{}
+		}
+		w.pass(20_000)
+		w.wantState("quarantined")
+		w.pass(40_000)
+		w.wantSent(2)
+		if open := w.venue.OpenOrders("one", exchange.Spot); open != 1 {
+			t.Errorf("want a stop over it, have %d\n%s", open, w.story())
+		}
+	}},
+	{"41 spot: a purchase was executed twice: found in the history, quarantined, and sold down to the target", func(t *testing.T) {
+		w := newWorld(t, hold(2_000), onSpot, protected)
+		w.network = once(fate{twice: true})
+		w.pass(60_000)
+		w.wantState("quarantined")
+		if bought := w.venue.Symbol(coin).QuantityOf(w.bought()); bought > 2_100 {
+			t.Errorf("want it back at the target, have %d\n%s", bought, w.story())
+		}
+		if open := w.venue.OpenOrders("one", exchange.Spot); open != 1 {
+			t.Errorf("want a stop over it, have %d\n%s", open, w.story())
+		}
+	}},
 }

@@ -137,6 +137,15 @@ func (r *round) fetchSpotHistory() {
 		)
 	}
 	for _, leg := range r.legs {
+		if since, ask := r.book.AsksSales(leg.symbol); ask && !slices.Contains(asked, leg.symbol.Key().Name) {
+			r.reading.asked = true
+			r.roundAsk(
+				purpose{kind: callHistory, symbol: leg.symbol},
+				exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: leg.symbol.Key().Name, StartMS: since, Limit: spotHistory},
+			)
+		}
+	}
+	for _, leg := range r.legs {
 		if leg.symbol.Key().Market == exchange.Spot && !leg.symbol.Read && !r.config.Feed {
 			r.roundAsk(purpose{kind: callNewest, symbol: leg.symbol},
 				exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: leg.symbol.Key().Name, Limit: spotHistory})

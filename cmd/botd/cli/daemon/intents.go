@@ -13,7 +13,6 @@ import (
 	"botd/runtime/view"
 )
 
-// NewIntents returns the command botd intents.
 func NewIntents() *cobra.Command {
 	command := intentList()
 	command.AddCommand(newIntentShow(), shell.Alias("list", intentList()))

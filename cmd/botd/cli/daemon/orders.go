@@ -49,7 +49,6 @@ func (f *filter) path(path string) string {
 	return path + "?" + query.Encode()
 }
 
-// NewOrders returns the command botd orders.
 func NewOrders() *cobra.Command {
 	command := orderList()
 	command.AddCommand(newOrderShow(), newOrderCancel(), shell.Alias("list", orderList()))

@@ -15,7 +15,6 @@ import (
 	"botd/runtime/view"
 )
 
-// NewPositions returns the command botd positions.
 func NewPositions() *cobra.Command {
 	command := positionList()
 	command.AddCommand(newPositionClose(), newPositionHistory(), shell.Alias("list", positionList()))

@@ -33,7 +33,6 @@ type initFlags struct {
 	dry                                                  bool
 }
 
-// NewInit returns the command botd init.
 func NewInit() *cobra.Command {
 	var flags initFlags
 	command := &cobra.Command{
@@ -287,7 +286,7 @@ func (f *initFlags) exchange() string {
 // next checks what was written and says what to do with it.
 func (f *initFlags) next(command *cobra.Command, directory string) error {
 	w := command.ErrOrStderr()
-	checked := connect.Options(command.Context(), "")
+	checked := connect.Options("")
 	if f.keyFile == "" {
 		checked.CredentialsDirectory = "credentials" // systemd's; they are there when it starts botd
 	}

@@ -29,7 +29,6 @@ type ledgerFlags struct {
 	output          string
 }
 
-// NewLedger returns the command botd ledger.
 func NewLedger() *cobra.Command {
 	var flags ledgerFlags
 	command := &cobra.Command{

@@ -10,7 +10,6 @@ import (
 	"botd/reconcile/journal"
 )
 
-// NewMigrate returns the command botd migrate.
 func NewMigrate() *cobra.Command {
 	var from journalFlags
 	var output string
@@ -26,7 +25,7 @@ same by itself; this does it without running.
 refused (exit code 78); one that is in use is left alone (75).`,
 		Example: "  botd migrate --dry-run\n  botd migrate -c /etc/botd",
 		RunE: func(command *cobra.Command, _ []string) error {
-			path, err := from.path(command.Context())
+			path, err := from.path()
 			if err != nil {
 				return err
 			}

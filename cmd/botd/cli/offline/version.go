@@ -11,7 +11,6 @@ import (
 	"botd/internal/version"
 )
 
-// NewVersion returns the command botd version.
 func NewVersion() *cobra.Command {
 	var output string
 	var sbom bool

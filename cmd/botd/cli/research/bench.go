@@ -10,7 +10,6 @@ import (
 	"botd/internal/failure"
 )
 
-// NewBench returns the command botd bench.
 func NewBench() *cobra.Command {
 	var (
 		output, into  string

@@ -26,7 +26,6 @@ type indicatorFlags struct {
 	repair                 bool
 }
 
-// NewIndicator returns the command botd indicator.
 func NewIndicator() *cobra.Command {
 	var flags indicatorFlags
 	command := &cobra.Command{

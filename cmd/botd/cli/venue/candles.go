@@ -32,7 +32,6 @@ type candlesFlags struct {
 	limit    int
 }
 
-// NewCandles returns the command botd candles.
 func NewCandles() *cobra.Command {
 	var flags candlesFlags
 	command := &cobra.Command{

@@ -31,7 +31,6 @@ type marketJSON struct {
 	ReduceOnly    bool   `json:"reduce_only"`
 }
 
-// NewMarkets returns the command botd markets.
 func NewMarkets() *cobra.Command {
 	var flags publicFlags
 	command := &cobra.Command{

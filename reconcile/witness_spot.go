@@ -1,0 +1,143 @@
+package reconcile
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/record"
+)
+
+// On spot the wallet is the list that may be wrong. That it holds less of an asset than
+// botd's own fills explain is witnessed by sales in the order history that no placement
+// claims. That it holds more may be an order which the exchange refused, or was sent once,
+// and executed all the same: the order history is asked for that too.
+
+const spotContradiction = "the wallet holds less than botd's own fills explain, and the order history shows no sale that botd did not make"
+
+// spotTestimony is what was observed of a spot symbol's asset besides the wallet's newest
+// answer.
+type spotTestimony struct {
+	squaredMS int64             // when wallet and fills last agreed
+	sales     []sale            // by others, that were taken as the reason of an earlier difference
+	extra     persistence       // the wallet holds more, worth an order
+	extraOf   exchange.Quantity // how much more
+}
+
+// sale is how much an order that no placement claims has sold.
+type sale struct {
+	orderID int64
+	filled  exchange.Quantity
+}
+
+// mostSales bounds how many of them are remembered.
+const mostSales = 64
+
+// AsksSales reports whether the order history of a spot symbol must be read to learn why
+// the wallet does not agree with the fills, and from when on.
+func (b *Book) AsksSales(symbol *SymbolState) (sinceMS int64, ask bool) {
+	t := &symbol.spot
+	if symbol.Key().Market != exchange.Spot || symbol.misses.sinceMS == 0 && t.extra.sinceMS == 0 {
+		return 0, false
+	}
+	return max(0, b.salesFrom(symbol)-60_000), true
+}
+
+// salesFrom is since when a sale may be the reason of a difference.
+func (b *Book) salesFrom(symbol *SymbolState) int64 {
+	if symbol.spot.squaredMS == 0 { // not since the start
+		return symbol.ChangedMS()
+	}
+	return symbol.spot.squaredMS - b.Settle().StalenessMS - createdSlackMS
+}
+
+// salesOfOthers returns what orders that no placement claims have sold since wallet and
+// fills last agreed.
+func (b *Book) salesOfOthers(s *Snapshot, symbol *SymbolState) (sales []sale, sum exchange.Quantity) {
+	from := b.salesFrom(symbol)
+	for _, list := range [...]exchange.Fetched[exchange.Order]{s.SpotOrders, s.History} {
+		if !list.Done() {
+			continue
+		}
+		for i := range list.Items() {
+			o := &list.Items()[i]
+			counted := slices.ContainsFunc(sales, func(e sale) bool { return e.orderID == o.ID })
+			if o.Key() == symbol.Key() && o.Side == exchange.Sell && o.Filled > 0 && o.CreatedMS >= from && !counted && !b.claimed(o) {
+				sales = append(sales, sale{o.ID, o.Filled})
+			}
+		}
+	}
+	for _, one := range sales {
+		sum += one.filled
+		for _, before := range symbol.spot.sales {
+			if before.orderID == one.orderID {
+				sum -= before.filled
+			}
+		}
+	}
+	return sales, sum
+}
+
+// lacks decides a wallet that holds less than the fills explain: by a witness what it
+// means goes by policy, without one the wallet is contradicted.
+func (b *Book) lacks(s *Snapshot, symbol *SymbolState, short exchange.Quantity, emit func(record.Record)) {
+	switch sales, sold := b.salesOfOthers(s, symbol); {
+	case sold >= short:
+		all := append(symbol.spot.sales, sales...)
+		symbol.spot.sales = slices.Clone(all[max(0, len(all)-mostSales):])
+		symbol.misses.reset()
+		symbol.declare("", 0)
+		b.missing(symbol, short, emit)
+	case symbol.Quarantine() != "":
+		symbol.short = -short
+	case symbol.Contradicted != "" || symbol.misses.exceeds(b.Settle().StalenessMS):
+		symbol.short = -short // no more is sold than the wallet shows
+		symbol.declare(spotContradiction, s.EndedMS)
+	}
+}
+
+// squared takes that wallet and fills agree.
+func (s *SymbolState) squared(atMS int64) {
+	s.spot.squaredMS = atMS
+	s.declare("", 0)
+}
+
+// gains reports whether the wallet holds more than the fills explain, worth an order, and
+// whether to wait for what the order history says of it.
+func (b *Book) gains(s *Snapshot, symbol *SymbolState, more exchange.Quantity) (wait bool) {
+	t := &symbol.spot
+	settle := b.Settle()
+	if more <= 0 || settle.StalenessMS == 0 || symbol.Last <= 0 || symbol.Rules.Notional(symbol.Last, more).Less(symbol.Rules.MinNotional) {
+		t.extra, t.extraOf = persistence{}, 0
+		return false
+	}
+	if more == t.extraOf && t.extra.sinceMS == 0 {
+		return false // asked already: it is somebody else's
+	}
+	if more != t.extraOf {
+		t.extra.reset()
+	}
+	t.extraOf = more
+	if t.extra.extend(s); t.extra.exceeds(max(settle.StalenessMS, stableGapMS)) {
+		t.extra.reset()
+		return false
+	}
+	return true
+}
+
+// observeExtra takes an order of the history under an id of botd's that no placement
+// claims, or whose placement was refused: the exchange executed what it refused, or
+// executed twice. What it filled is botd's, protected and bounded as such, and a person
+// looks.
+func (b *Book) observeExtra(order *exchange.Order, emit func(record.Record)) {
+	e, ended := b.Ended(order.ClientOrderID)
+	live := b.Placement(order.ClientOrderID)
+	claimed := ended && e.OrderID == order.ID || live != nil && (live.OrderID() == 0 || live.OrderID() == order.ID)
+	if order.ClientOrderID == "" || order.Filled == 0 || claimed || !ended && live == nil || b.leftAlone(order) {
+		return
+	}
+	if _, _, known := b.EndedAs(order.Key(), order.ID); known || b.Placement(surplusID(order)) != nil || b.Known(surplusID(order)) {
+		return
+	}
+	b.observeSurplus(order, emit)
+	b.quarantine(b.Symbol(order.Key()), "the exchange executed "+order.ClientOrderID+" beyond what it answered: order "+surplusID(order), emit)
+}

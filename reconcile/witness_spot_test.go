@@ -1,0 +1,117 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// holding brings the wallet to 10 of its own beside 1 of the user's.
+func holding(t *testing.T, policy string) *wallet {
+	t.Helper()
+	w := newWallet(t)
+	w.book.Foreign = policy
+	w.apply(record.Record{Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}}})
+	w.observe("1")
+	w.now += 60_000
+	w.buys(10)
+	for range 4 {
+		w.now += 1_000
+		w.observe("1.01")
+	}
+	if symbol := w.book.Symbol(coin); !symbol.Settled || symbol.Position != 10 {
+		t.Fatalf("want 10 settled, have %d, settled %t", symbol.Position, symbol.Settled)
+	}
+	return w
+}
+
+func TestAWalletThatShowsLessIsContradictedUnderEachPolicy(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []string{ForeignHalt, ForeignAdopt, ForeignIgnore} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			w := holding(t, policy)
+			symbol := w.book.Symbol(coin)
+			for range 40 {
+				w.now += 1_000
+				w.observe("0") // not even the user's own is there
+				if symbol.Settled {
+					t.Fatal("want nothing settled, so that nothing opens")
+				}
+			}
+			if symbol.Contradicted == "" || symbol.Known() != 10 || symbol.Quarantine() != "" || symbol.Traded(exchange.Buy) != 10 {
+				t.Errorf("want it contradicted with 10 known, have %q, known %d, quarantine %q", symbol.Contradicted, symbol.Known(), symbol.Quarantine())
+			}
+			w.now += 1_000
+			w.observe("1.01")
+			if symbol.Contradicted != "" || !symbol.Settled || symbol.Position != 10 {
+				t.Errorf("want it over, have %q, settled %t, %d", symbol.Contradicted, symbol.Settled, symbol.Position)
+			}
+		})
+	}
+}
+
+func TestASaleThatBotdDidNotMakeIsTheWitnessOfAWalletThatShowsLess(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []string{ForeignHalt, ForeignAdopt, ForeignIgnore} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			w := holding(t, policy)
+			symbol := w.book.Symbol(coin)
+			w.now += 1_000
+			w.observeSold("1.004", 6)
+			known, adopted := exchange.Quantity(4), policy != ForeignHalt
+			if !adopted {
+				known = 10
+			}
+			if symbol.Known() != known || (symbol.Quarantine() != "") == adopted || symbol.Contradicted != "" {
+				t.Fatalf("want known %d, have %d, quarantine %q, contradicted %q", known, symbol.Known(), symbol.Quarantine(), symbol.Contradicted)
+			}
+			settle := w.book.Settle()
+			if hold := symbol.HoldMS(&settle); adopted && hold != w.now+settle.WindowMS+settle.VisibilityMS+settle.StalenessMS {
+				t.Errorf("want nothing opened for W + D + L, have until %d", hold-w.now)
+			}
+			if latch := w.book.Strategy("one").Latch(); (latch == 1) != adopted {
+				t.Errorf("want it latched %t, have %d", adopted, latch)
+			}
+			if traded := symbol.Traded(exchange.Buy); traded != 10 {
+				t.Errorf("want the own trades to count still, have %d", traded)
+			}
+			for range 6 { // the same sale is no witness for a second loss
+				w.now += 1_000
+				w.observeSold("1", 6)
+			}
+			if adopted && (symbol.Known() != 4 || symbol.Contradicted == "") {
+				t.Errorf("want it contradicted with 4 known, have %d and %q", symbol.Known(), symbol.Contradicted)
+			}
+		})
+	}
+}
+
+func TestAPurchaseThatWasRefusedAndExecutedIsFoundInTheHistory(t *testing.T) {
+	t.Parallel()
+	w := newWallet(t)
+	w.book.Symbol(coin).Last = 50_000e8
+	w.observe("1")
+	w.now += 60_000
+	w.observe("1")
+	order := w.order(5, exchange.Buy, 10)
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Refused, Evidence: "a test"}})
+	symbol := w.book.Symbol(coin)
+	w.now += 1_000
+	w.observe("1.01")
+	since, ask := w.book.AsksSales(symbol)
+	if !ask || since > w.now-60_000 || symbol.Settled || symbol.Baseline() != 1_000 {
+		t.Fatalf("want the history asked for and nothing opened, have since %d, ask %t, settled %t, baseline %d", since, ask, symbol.Settled, symbol.Baseline())
+	}
+	order.ID, order.Filled, order.Status, order.CreatedMS = 6, 10, exchange.StatusFilled, w.now
+	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true,
+		History:  exchange.FetchedOf([]exchange.Order{order}),
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1.01")}})})
+	if symbol.Known() != 10 || symbol.Quarantine() == "" || symbol.Traded(exchange.Buy) != 10 {
+		t.Errorf("want 10 known and a person asked, have %d and %q", symbol.Known(), symbol.Quarantine())
+	}
+}
