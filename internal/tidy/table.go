@@ -129,8 +129,8 @@ var Table = []Row{
 	{"runtime/backups", "makes the backups that a running daemon is asked for, and keeps the newest",
 		impure, "reconcile/journal runtime/api internal/disk", ""},
 	{"runtime/daemon", "runs the daemon: exchange, journal, engine, and everything that watches and serves it",
-		impure, "internal/private exchange strategy reconcile/placement reconcile/record reconcile exchange/rest exchange/tape strategy/library " +
-			"reconcile/journal runtime/engine runtime runtime/ops runtime/notify runtime/notify/channels runtime/signals runtime/view " +
+		impure, "internal/private exchange strategy reconcile/placement reconcile/record reconcile/account reconcile exchange/rest exchange/tape " +
+			"strategy/library reconcile/journal runtime/engine runtime runtime/ops runtime/notify runtime/notify/channels runtime/signals runtime/view " +
 			"runtime/api/auth runtime/api runtime/gateway runtime/telegram runtime/web backtest/saved backtest/runner configs " +
 			"configs/engineconfig internal/failure internal/plural internal/disk internal/version runtime/haltfile runtime/reload " +
 			"runtime/backups", "sync memlimit"},

@@ -2,10 +2,8 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"time"
@@ -26,9 +24,6 @@ import (
 	"botd/runtime/view"
 )
 
-// waitingAfter is how long a start waits for the exchange before it says so.
-const waitingAfter = 3 * time.Second
-
 // Options are what a run is given beside its configuration.
 type Options struct {
 	Read     func() (*configs.Config, configs.Problems, error) // reads the configuration's files again
@@ -48,10 +43,11 @@ type process struct {
 	config    *configs.Config
 	directory string // of the mode's data
 	venue     *gateway.Exchange
-	older     string // the backup of a journal that an older botd wrote; empty for none
-	cut       string // what the journal lacks of what it held; empty for nothing
-	unclean   bool   // the run before this one did not end by a clean stop
-	driven    bool   // the engine was driven
+	older     string   // the backup of a journal that an older botd wrote; empty for none
+	cut       string   // what the journal lacks of what it held; empty for nothing
+	unclean   bool     // the run before this one did not end by a clean stop
+	driven    bool     // the engine was driven
+	waiting   *waiting // for the exchange; nil once it is reached
 
 	store      *journal.Journal
 	history    *view.History
@@ -87,16 +83,7 @@ func Run(ctx context.Context, config *configs.Config, o Options) error {
 		return failure.Wrap(failure.Temporary, err)
 	}
 	defer release()
-	waits := time.AfterFunc(waitingAfter, func() { // there is no log yet
-		fmt.Fprintf(
-			o.Stderr,
-			"no answer yet from %s: waiting for it; botd halt is kept for the start meanwhile\n",
-			cmp.Or(config.Exchange.BaseURL, "the exchange"),
-		)
-	})
-	p.venue, err = gateway.Open(ctx, config, p.directory, o.Market)
-	waits.Stop()
-	if err != nil {
+	if p.venue, err = gateway.Open(ctx, config, p.directory, o.Market); err != nil {
 		return err
 	}
 	clean, unclean, err := runtime.Mark(p.directory)
@@ -104,8 +91,11 @@ func Run(ctx context.Context, config *configs.Config, o Options) error {
 		return failure.Wrap(failure.IO, errors.Join(err, p.venue.Stop()))
 	}
 	p.unclean = unclean
-	err = errors.Join(p.trade(ctx), p.venue.Stop())
-	if refused := !p.driven && !unclean; err == nil || refused { // a start that was refused cut nothing off
+	if err = p.reach(ctx); err == nil && ctx.Err() == nil {
+		err = p.trade(ctx)
+	}
+	err = errors.Join(err, p.venue.Stop())
+	if refused := !p.driven && !unclean; err == nil && p.driven || refused { // a start that was refused, or waited to its end, cut nothing off
 		err = errors.Join(err, failure.Wrap(failure.IO, clean()))
 	}
 	return err
@@ -130,7 +120,7 @@ func (p *process) trade(ctx context.Context) (err error) {
 	if err := haltfile.Replay(ctx, p.config, p.directory, p.venue.Client.ServerNowMS(), p.store, book, p.history); err != nil {
 		return err
 	}
-	account, err := engineconfig.Account(p.config, book, p.venue.Client.Symbols().Symbol)
+	account, err := p.account(book)
 	if err != nil {
 		return err
 	}
@@ -138,5 +128,20 @@ func (p *process) trade(ctx context.Context) (err error) {
 	if p.machine, err = engine.New(account, book); err != nil {
 		return failure.Wrap(failure.Config, err)
 	}
+	if p.waiting != nil {
+		return p.hold(ctx)
+	}
 	return p.drive(ctx)
+}
+
+// account is what the engine is made of: no strategy while the exchange is waited for, since
+// nobody knows its symbols.
+func (p *process) account(book *reconcile.Book) (engine.Config, error) {
+	config := *p.config
+	if p.waiting != nil {
+		config.Strategies = nil
+	}
+	account, err := engineconfig.Account(&config, book, p.venue.Client.Symbols().Symbol)
+	account.ConfigHash = p.config.Hash()
+	return account, err
 }

@@ -134,6 +134,9 @@ func (p *process) beat(int64) {
 	p.drawn = now
 	status := p.machine.Status()
 	status.Degraded = append(append(status.Degraded, p.venue.Degraded()...), p.reloads.Degraded()...)
+	if p.waiting != nil {
+		status.Degraded = append(status.Degraded, p.waiting.degraded())
+	}
 	p.metrics.Status(&status)
 	p.board.Show(status)
 }

@@ -29,7 +29,7 @@ import (
 // serve answers metrics, health and the API beside the engine: on the unix socket
 // for the command line, and on TCP for the browser.
 func (p *process) serve(ctx context.Context) (stop func() error, err error) {
-	served := api.Config{Board: p.board, History: p.history, Logs: p.logs, Metrics: p.metrics, Driver: p.driver, Engine: p.machine, Build: program(), Reload: p.reloads.Reload}
+	served := api.Config{Board: p.board, History: p.history, Logs: p.logs, Metrics: p.metrics, Driver: p.driver, Engine: p.shown(), Build: program(), Reload: p.reloads.Reload}
 	current := p.reloads.Current.Load
 	tokens, _, err := auth.ReadTokens(p.directory)
 	if err != nil {

@@ -33,20 +33,25 @@ func Client(ctx context.Context, config rest.Config) (*rest.Client, error) {
 	if err != nil {
 		return nil, failure.Wrap(failure.Config, err)
 	}
+	return client, reach(ctx, client, &config)
+}
+
+// reach reads the clock, the account where there is a key, and the symbols.
+func reach(ctx context.Context, client *rest.Client, config *rest.Config) error {
 	if err := client.SyncClock(ctx); err != nil {
-		return nil, failure.New(failure.Unavailable, "is the address right, and the exchange up?", "reach %s: %w", config.BaseURL, err)
+		return failure.New(failure.Unavailable, "is the address right, and the exchange up?", "reach %s: %w", config.BaseURL, err)
 	}
 	if config.Key != "" { // a wrong key or signature is found before anything else
 		if _, err := client.Do(ctx, exchange.Request{Operation: exchange.FuturesAccount}); err != nil {
 			var refusal *exchange.Refusal
 			if errors.As(err, &refusal) && refusal.Unauthorized() {
-				return nil, failure.New(failure.Credentials, "check key_file, secret_file and exchange.signature", "%w", err)
+				return failure.New(failure.Credentials, "check key_file, secret_file and exchange.signature", "%w", err)
 			}
-			return nil, failure.New(failure.Unavailable, "", "read the account: %w", err)
+			return failure.New(failure.Unavailable, "", "read the account: %w", err)
 		}
 	}
 	if err := client.RefreshSymbols(ctx); err != nil {
-		return nil, failure.New(failure.Unavailable, "", "read symbols of %s: %w", config.BaseURL, err)
+		return failure.New(failure.Unavailable, "", "read symbols of %s: %w", config.BaseURL, err)
 	}
-	return client, nil
+	return nil
 }

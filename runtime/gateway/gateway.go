@@ -41,7 +41,8 @@ type Exchange struct {
 	Trading  runtime.Venue // the same, or the paper account beside it
 	Where    string        // for people: the address, and what it is
 	Binding  journal.Binding
-	Stop     func() error // ends the embedded exchange; it must be called
+	Stop     func() error                // ends the embedded exchange; it must be called
+	reach    func(context.Context) error // nil: it is reached
 	observe  *observed
 	messages heard
 	stale    staleFeeds // paper alone
@@ -50,19 +51,32 @@ type Exchange struct {
 // Measure has the client's requests measured from now on.
 func (v *Exchange) Measure(metrics *ops.Metrics) { v.observe.metrics.Store(metrics) }
 
-// Open reaches the exchange the mode asks for.
+// Reach reaches an exchange that was opened: until then its Client knows neither clock nor
+// symbols. An error of code failure.Unavailable may be over at the next try.
+func (v *Exchange) Reach(ctx context.Context) error {
+	if v.reach == nil {
+		return nil
+	}
+	err := v.reach(ctx)
+	if err == nil {
+		v.reach = nil
+	}
+	return err
+}
+
+// Open opens the exchange the mode asks for. It is reached by Reach.
 func Open(ctx context.Context, config *configs.Config, directory string, market DemoMarket) (*Exchange, error) {
 	switch config.Mode {
 	case configs.Demo:
 		return openDemo(ctx, config, directory, market)
 	case configs.Paper:
-		return openPaper(ctx, config, directory)
+		return openPaper(config, directory)
 	}
-	return openLive(ctx, config)
+	return openLive(config)
 }
 
-// openLive reaches the real service with the keys of the configuration.
-func openLive(ctx context.Context, config *configs.Config) (*Exchange, error) {
+// openLive opens the real service with the keys of the configuration.
+func openLive(config *configs.Config) (*Exchange, error) {
 	key, secret, err := configs.ReadSecrets(config.Exchange)
 	if err != nil {
 		return nil, failure.Wrap(failure.Credentials, err)
@@ -78,11 +92,15 @@ func openLive(ctx context.Context, config *configs.Config) (*Exchange, error) {
 			Instance:       config.Instance,
 		},
 	}
-	v.Client, err = Client(ctx, rest.Config{BaseURL: config.Exchange.BaseURL, Key: key, Secret: secret, Observe: v.observe.see,
+	settings := rest.Config{BaseURL: config.Exchange.BaseURL, Key: key, Secret: secret, Observe: v.observe.see,
 		Budget: float64(config.Exchange.RequestsPerSecond), Profile: profile(&config.Exchange.Profile),
-		Signer: wire.Signer{Template: config.Exchange.Signature.Payload, Encoding: config.Exchange.Signature.Encoding}})
+		Signer: wire.Signer{Template: config.Exchange.Signature.Payload, Encoding: config.Exchange.Signature.Encoding}}
+	if v.Client, err = rest.New(settings); err != nil {
+		return nil, failure.Wrap(failure.Config, err)
+	}
 	v.Trading = v.Client
-	return v, err
+	v.reach = func(ctx context.Context) error { return reach(ctx, v.Client, &settings) }
+	return v, nil
 }
 
 // Fingerprint identifies a key without exposing it.

@@ -40,6 +40,9 @@ func TestTheRequestBudgetOfTheConfigurationHolds(t *testing.T) {
 			SecretFile: filepath.Join(directory, "secret"), RequestsPerSecond: 2}, Paper: configs.PaperConfig{PollMS: 1_000, MaxAgeMS: 10_000}}
 		began := time.Now()
 		v, err := Open(t.Context(), config, directory, DemoMarket{Seed: 1})
+		if err == nil {
+			err = v.Reach(t.Context())
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

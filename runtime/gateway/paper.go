@@ -24,12 +24,13 @@ import (
 	"botd/runtime/ops"
 )
 
-// openPaper reaches a real venue's public data without keys, and opens the paper
-// account beside it as the last run left it.
-func openPaper(ctx context.Context, config *configs.Config, directory string) (*Exchange, error) {
+// openPaper opens a real venue's public data without keys. Once it is reached, the paper account is
+// opened beside it as the last run left it.
+func openPaper(config *configs.Config, directory string) (*Exchange, error) {
 	v := &Exchange{
 		Where:   "the public data of " + config.Exchange.BaseURL + ", no keys",
 		observe: &observed{},
+		Stop:    func() error { return nil },
 		Binding: journal.Binding{
 			Mode:           string(configs.Paper),
 			URL:            config.Exchange.BaseURL,
@@ -37,18 +38,28 @@ func openPaper(ctx context.Context, config *configs.Config, directory string) (*
 			Instance:       config.Instance,
 		},
 	}
+	settings := rest.Config{BaseURL: config.Exchange.BaseURL, Observe: v.observe.see, Budget: float64(config.Exchange.RequestsPerSecond),
+		Profile: profile(&config.Exchange.Profile)}
 	var err error
-	if v.Client, err = Client(
-		ctx,
-		rest.Config{BaseURL: config.Exchange.BaseURL, Observe: v.observe.see, Budget: float64(config.Exchange.RequestsPerSecond),
-			Profile: profile(&config.Exchange.Profile)},
-	); err != nil {
-		return nil, err
+	if v.Client, err = rest.New(settings); err != nil {
+		return nil, failure.Wrap(failure.Config, err)
 	}
+	v.Trading = v.Client
+	v.reach = func(ctx context.Context) error {
+		if err := reach(ctx, v.Client, &settings); err != nil {
+			return err
+		}
+		return v.openAccount(ctx, config, directory)
+	}
+	return v, nil
+}
+
+// openAccount opens the paper account and has its data polled.
+func (v *Exchange) openAccount(ctx context.Context, config *configs.Config, directory string) error {
 	path := filepath.Join(directory, "exchange.json")
 	store, state, err := server.OpenState(path, func(format string, values ...any) { v.messages.say("paper.state", fmt.Sprintf(format, values...)) })
 	if err != nil {
-		return nil, failure.New(failure.Data, "move "+directory+" away to begin with a new paper account", "%w", errors.Join(err, store.Close()))
+		return failure.New(failure.Data, "move "+directory+" away to begin with a new paper account", "%w", errors.Join(err, store.Close()))
 	}
 	account, err := paper.New(paper.Config{
 		Public: v.Client, Clock: v.Client, Symbols: v.Client.Symbols().All(), Watch: Traded(config),
@@ -58,7 +69,7 @@ func openPaper(ctx context.Context, config *configs.Config, directory string) (*
 	})
 	if err != nil {
 		err = errors.Join(err, store.Close())
-		return nil, failure.New(
+		return failure.New(
 			failure.Data,
 			"are the strategies' symbols the venue's? else move "+path+" and the journal beside it away to begin with a new paper account",
 			"open the paper account: %w",
@@ -72,7 +83,7 @@ func openPaper(ctx context.Context, config *configs.Config, directory string) (*
 	group := &errgroup.Group{}
 	group.Go(func() error { account.Run(feeding); return nil })
 	v.Stop = func() error { cancel(); return errors.Join(group.Wait(), store.Close()) }
-	return v, nil
+	return nil
 }
 
 // staleFeeds are the symbols whose data are too old in paper, as a declared state.

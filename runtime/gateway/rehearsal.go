@@ -49,7 +49,10 @@ func OpenCopy(ctx context.Context, config *configs.Config, directory string) (*C
 	case configs.Paper:
 		return paperCopy(ctx, config, directory)
 	}
-	v, err := openLive(ctx, config)
+	v, err := openLive(config)
+	if err == nil {
+		err = v.Reach(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}

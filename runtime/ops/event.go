@@ -32,6 +32,7 @@ var Events = []Event{
 	{"daemon.strategy", "info", "a configured strategy, at the start"},
 	{"daemon.telegram", "info", "commands from Telegram are accepted, and from how many users"},
 	{"daemon.unclean", "warn", "the previous run did not end with a clean stop"},
+	{"daemon.waiting", "warn", "the exchange is not reached at the start: it is tried until it answers, and halts are taken meanwhile"},
 	{"decisions.back", "info", "strategies' decisions are saved for the dashboard again"},
 	{"decisions.failed", "warn", "strategies' decisions cannot be saved for the dashboard; trading is not affected"},
 	{"equity.unwritten", "warn", "the equity series cannot be written"},

@@ -44,6 +44,7 @@ var (
 		"failed",
 		"journal",
 		"stale",
+		"waiting",
 		"unprotected",
 		"refused",
 	}

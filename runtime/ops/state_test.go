@@ -31,6 +31,7 @@ func TestEveryDeclaredStateHasItsMetricAndLogLine(t *testing.T) {
 	}
 	console.Note(&engine.Note{Fact: engine.NoteJournal{Why: "the disk is nearly full"}})
 	console.Note(&engine.Note{Fact: engine.NoteJournal{Why: "journal.db is gone", Lost: true}})
+	console.Warn("daemon.waiting", "the daemon's own, without an engine's note")
 	var reasons []string
 	events := regexp.MustCompile("`([a-z]+\\.[a-z]+)`")
 	for _, row := range regexp.MustCompile(`(?m)^\| (\w+) \| .*reason="(\w+)".*$`).FindAllStringSubmatch(table, -1) {

@@ -36,8 +36,8 @@ Description=botd, trading strategies unattended
 Documentation=man:botd(1)
 After=network-online.target time-sync.target
 Wants=network-online.target
-StartLimitIntervalSec=600
-StartLimitBurst=5
+# A botd that cannot start is tried for ever: an outage must not leave positions unmanaged.
+StartLimitIntervalSec=0
 
 [Service]
 Type=notify

@@ -52,10 +52,10 @@ func TestAHaltNobodyHearsIsInForceFromTheNextStart(t *testing.T) {
 		t.Error("a halt of what is not configured, or of another machine: want nothing kept")
 	}
 	_, log = p.start("daemon again", "run", "--mode", "live", "--log-format", "json")
-	log.wait(t, "no answer yet from http://"+address)
 	if answer := p.run(failure.Unavailable, halt...); !strings.Contains(answer, "the halt is stored in data/live/halt-") {
 		t.Errorf("want it reported that it is stored, have %s", answer)
 	}
+	log.wait(t, `"daemon.waiting"`)
 	must(venue.Process.Signal(syscall.SIGCONT))
 	log.wait(t, `"trading.halted"`)
 	before := buys(venueOrders(t, address))

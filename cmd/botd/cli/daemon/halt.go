@@ -109,10 +109,16 @@ func (f *haltFlags) halt(command *cobra.Command) error {
 		return err
 	}
 	err = shell.Print(command.OutOrStdout(), f.Output, raw, func(w io.Writer) { showHalt(w, &out) })
-	if err != nil || f.DryRun || f.wait <= 0 {
+	switch {
+	case err != nil || f.DryRun:
 		return err
+	case f.wait > 0:
+		return follow(command, d, out.Scope, f.wait)
+	case len(out.Blind) > 0:
+		return failure.New(failure.Temporary, "it stays in force and is carried out when that can be seen; botd status shows its progress",
+			"halted, but %s", strings.Join(out.Blind, "; "))
 	}
-	return follow(command, d, out.Scope, f.wait)
+	return nil
 }
 
 // confirm shows a person at a terminal what a live account will be sent, and asks
@@ -162,7 +168,11 @@ func showHalt(w io.Writer, h *api.HaltAnswer) {
 	for i := range h.Steps {
 		fmt.Fprintln(w, "  "+h.Steps[i].Text)
 	}
+	for _, line := range h.Blind {
+		fmt.Fprintln(w, "  not seen: "+line)
+	}
 	switch {
+	case len(h.Steps) == 0 && len(h.Blind) > 0:
 	case len(h.Steps) == 0 && h.Level != record.LevelPause:
 		fmt.Fprintln(w, "  nothing: there is nothing to take away")
 	case len(h.Steps) == 0:

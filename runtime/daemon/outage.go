@@ -1,0 +1,210 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"botd/configs"
+	"botd/exchange"
+	"botd/internal/failure"
+	"botd/reconcile/account"
+	"botd/runtime"
+	"botd/runtime/api"
+	"botd/runtime/engine"
+	"botd/runtime/haltfile"
+	"botd/runtime/ops"
+	"botd/runtime/reload"
+)
+
+// How often a venue that is not reached at the start is tried, and how often that is logged.
+const (
+	patience   = 3 * time.Second // of the start, before it says that it waits
+	firstReach = time.Second
+	mostReach  = 15 * time.Second
+	sayEvery   = time.Minute
+)
+
+// waiting is a start whose exchange is not reached (case 52): closed, unreachable, or failing.
+type waiting struct {
+	strategies []configs.StrategyConfig
+	since      time.Time
+
+	mu    sync.Mutex // guards all below
+	cause string
+	tries int
+	said  time.Time
+}
+
+// waitable reports whether a venue that was not reached may be reached later. Credentials and
+// configuration are a person's to mend.
+func waitable(err error) bool {
+	var code *failure.Error
+	return errors.As(err, &code) && code.Code == failure.Unavailable
+}
+
+// reach reaches the exchange. One that is not there is waited for: metrics, health, API and kill
+// switch are served meanwhile, over the journal and without any strategy.
+func (p *process) reach(ctx context.Context) error {
+	err := p.tryReach(ctx, patience)
+	if !waitable(err) || ctx.Err() != nil {
+		return err
+	}
+	p.waiting = &waiting{strategies: p.config.Strategies, since: time.Now(), cause: err.Error(), tries: 1}
+	defer func() { p.waiting = nil }()
+	until, reached := context.WithCancel(ctx)
+	defer reached()
+	var end error
+	attempts := beside(until, func(ctx context.Context) {
+		end = p.attempt(ctx)
+		reached()
+	})
+	err = p.trade(until)
+	reached()
+	attempts()
+	return errors.Join(err, end)
+}
+
+// tryReach tries once, for so long at most.
+func (p *process) tryReach(ctx context.Context, most time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	return p.venue.Reach(ctx)
+}
+
+// attempt tries to reach the exchange until it is reached, something else is wrong, or the
+// context ends.
+func (p *process) attempt(ctx context.Context) error {
+	for pause := firstReach; ; pause = min(2*pause, mostReach) {
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		}
+		err := p.tryReach(ctx, mostReach)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if !waitable(err) {
+			return err
+		}
+		p.waiting.failed(err)
+		p.supervisor.Notify("WATCHDOG=1")
+	}
+}
+
+func (w *waiting) failed(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cause, w.tries = err.Error(), w.tries+1
+}
+
+// news is what to log now; empty for nothing.
+func (w *waiting) news() (cause string, tries int, due bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if time.Since(w.said) < sayEvery {
+		return "", 0, false
+	}
+	w.said = time.Now()
+	return w.cause, w.tries, true
+}
+
+// degraded is the declared state of the account.
+func (w *waiting) degraded() engine.Degraded {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return engine.Degraded{State: "waiting", Cause: w.cause, SinceMS: w.since.UnixMilli(),
+		WayOut: "ends when the exchange answers, tried every few seconds; meanwhile nothing is read or sent, what rests on the exchange stays, halts are journalled"}
+}
+
+// waitingEngine shows the strategies that wait beside an engine that has none.
+type waitingEngine struct {
+	*engine.Engine
+	waiting *waiting
+}
+
+// Status adds what waits, so that a halt may name it.
+func (e waitingEngine) Status() engine.Status {
+	s := e.Engine.Status()
+	one := e.waiting.degraded()
+	s.Degraded = append(s.Degraded, one)
+	for i := range e.waiting.strategies {
+		c := &e.waiting.strategies[i]
+		one.Scope = account.Scope{Strategy: c.Name, Symbol: exchange.SymbolKey{Market: c.Market, Name: c.Symbol}}
+		s.Degraded = append(s.Degraded, one)
+	}
+	return s
+}
+
+// shown is the engine as the API shows it.
+func (p *process) shown() api.Engine {
+	if p.waiting != nil {
+		return waitingEngine{p.machine, p.waiting}
+	}
+	return p.machine
+}
+
+// unreached is a venue that is not reached: nothing can be asked of it.
+type unreached struct{}
+
+func (unreached) Do(_ context.Context, request exchange.Request) (exchange.Answer, error) {
+	return exchange.Answer{}, &exchange.Unavailable{Operation: request.Operation, Reason: "not sent: the exchange is not reached yet"}
+}
+
+// hold serves while the exchange is waited for, until the context ends.
+func (p *process) hold(ctx context.Context) error {
+	if err := p.watch(ctx); err != nil {
+		return err
+	}
+	defer p.recording.close()
+	p.driver = runtime.New(runtime.Config{Machine: p.machine, Venue: unreached{}, Journal: timedJournal{p.store, p.metrics, p.history}, Clock: p.venue.Client,
+		StopTimeout: runtime.DefaultStopTimeout, Notes: p.note, Beat: p.beat})
+	stopNotices, err := p.startNotices()
+	if err != nil {
+		return err
+	}
+	defer stopNotices()
+	p.reloads = reload.New(p.config, p.Seen, p.Read)
+	p.say()
+	stopServer, err := p.serve(ctx)
+	if err != nil {
+		return err
+	}
+	stopBeside := beside(context.WithoutCancel(ctx), p.tellWaiting,
+		(&haltfile.Watcher{Directory: p.directory, Config: p.reloads.Current.Load, Send: p.driver.Send}).Run)
+	p.supervisor.Ready("waiting for " + p.venue.Where)
+	err = p.driver.Run(ctx)
+	stopBeside()
+	if stopped := stopServer(); err == nil {
+		err = stopped
+	}
+	return Failure(err)
+}
+
+// tellWaiting logs that the exchange is waited for, now and then.
+func (p *process) tellWaiting(ctx context.Context) {
+	ticker := time.NewTicker(firstReach)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			p.say()
+		}
+	}
+}
+
+// say logs why the exchange is waited for, and shows it in readiness.
+func (p *process) say() {
+	one := p.waiting.degraded()
+	p.board.Report(ops.Check{Name: "exchange", Detail: "waiting for it: " + one.Cause})
+	if cause, tries, due := p.waiting.news(); due {
+		p.console.Warn("daemon.waiting", "WAITING   for %s, tried %d times in %s: %s; nothing is sent, botd halt is taken meanwhile", p.venue.Where, tries,
+			time.Since(p.waiting.since).Round(time.Second), cause)
+	}
+}
