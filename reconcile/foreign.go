@@ -51,7 +51,7 @@ func (b *Book) foreign(symbol *SymbolState, emit func(record.Record)) {
 		b.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+", which nothing explains", emit)
 		return
 	}
-	symbol.residual = symbol.Position - symbol.Known()
+	symbol.residual, symbol.residualOf = symbol.Position-symbol.Known(), symbol.Known() // another difference lasts anew
 	if symbol.Known() != before {
 		b.latchOn(symbol.Key(), emit)
 	}

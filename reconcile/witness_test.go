@@ -136,6 +136,29 @@ func TestTheSweepOfAnEarlierPositionWitnessesNothing(t *testing.T) {
 	}
 }
 
+// TestWhatWasAdoptedAndClosedIsNotAdoptedAgain: the list may be older than the exit.
+func TestWhatWasAdoptedAndClosedIsNotAdoptedAgain(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.book.Foreign = ForeignAdopt
+	d.target(0)
+	symbol := d.book.Symbol(bitcoin)
+	for range 8 {
+		d.now += 1_000
+		d.observe(-12, nil)
+	}
+	if symbol.Known() != -12 {
+		t.Fatalf("want 12 short adopted, have %d", symbol.Known())
+	}
+	exit := d.send(d.one(placement.Exit, nil))
+	d.acknowledge(exit, 20)
+	d.now += 1_000
+	d.observe(-12, []Look{{OrderID: 20, Known: true, Order: d.order(exit, 20, exchange.StatusFilled, 12, 12)}})
+	if symbol.Known() != 0 {
+		t.Errorf("want the stale list not believed at once, have %d known", symbol.Known())
+	}
+}
+
 // margined fetches a position with the margin that the account says is in use.
 func (d *desk) margined(signed exchange.Quantity, margin exchange.Amount) {
 	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(signed),
