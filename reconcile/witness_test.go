@@ -141,21 +141,29 @@ func TestWhatWasAdoptedAndClosedIsNotAdoptedAgain(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.book.Foreign = ForeignAdopt
+	d.hold(20)
 	d.target(0)
 	symbol := d.book.Symbol(bitcoin)
-	for range 8 {
+	exited := func(orderID int64, shown, quantity exchange.Quantity) {
+		exit := d.send(d.one(placement.Exit, nil))
+		d.acknowledge(exit, orderID)
+		order := d.order(exit, orderID, exchange.StatusFilled, quantity, quantity)
 		d.now += 1_000
-		d.observe(-12, nil)
+		d.observe(shown, []Look{{OrderID: orderID, Known: true, Order: order}})
+	}
+	exited(20, 0, 20)
+	for range 8 {
+		if symbol.Known() == 0 {
+			d.now += 1_000
+			d.observe(-12, nil)
+		}
 	}
 	if symbol.Known() != -12 {
 		t.Fatalf("want 12 short adopted, have %d", symbol.Known())
 	}
-	exit := d.send(d.one(placement.Exit, nil))
-	d.acknowledge(exit, 20)
-	d.now += 1_000
-	d.observe(-12, []Look{{OrderID: 20, Known: true, Order: d.order(exit, 20, exchange.StatusFilled, 12, 12)}})
+	exited(21, -12, 12)
 	if symbol.Known() != 0 {
-		t.Errorf("want the stale list not believed at once, have %d known", symbol.Known())
+		t.Errorf("want the older list not adopted at once, have %d known", symbol.Known())
 	}
 }
 
