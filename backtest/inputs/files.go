@@ -35,7 +35,7 @@ type Files struct {
 	From, To              string // the part of the candles; empty for all
 	fromMS, toMS          int64
 
-	Options configs.Options // by which strategies are read
+	Options func() configs.Options // by which strategies are read
 	Load    Loader
 }
 
@@ -84,7 +84,7 @@ func (b *Files) Strategies(symbols []*exchange.Symbol) ([]*configs.StrategyConfi
 	var given []*configs.StrategyConfig
 	limits := risk.Limits{}
 	if b.Directory != "" {
-		settings := b.Options
+		settings := b.Options()
 		settings.Symbols = symbols
 		config, problems := configs.LoadDirectory(b.Directory, settings)
 		if err := problems.Err(); err != nil {
@@ -106,7 +106,7 @@ func (b *Files) Strategies(symbols []*exchange.Symbol) ([]*configs.StrategyConfi
 }
 
 func (b *Files) loadStrategy(file string, symbols []*exchange.Symbol) (*configs.StrategyConfig, error) {
-	settings := b.Options
+	settings := b.Options()
 	settings.Symbols = symbols
 	c, problems := configs.LoadStrategy(file, settings)
 	if err := problems.Err(); err != nil {
@@ -263,7 +263,7 @@ func assign(flag string, files []string, given []*configs.StrategyConfig, all bo
 
 func (b *Files) Instruments() ([]*exchange.Symbol, error) {
 	if b.Symbols == "" {
-		return b.Options.Symbols, nil
+		return b.Options().Symbols, nil
 	}
 	return Symbols(b.Symbols)
 }

@@ -59,7 +59,7 @@ func newRunner(t *testing.T) (*runner.Runner, string) {
 	); code != 0 {
 		t.Fatalf("data generate: exit code %d", code)
 	}
-	config, problems := configs.LoadDirectory(filepath.Join(directory, "configs"), connect.Options(""))
+	config, problems := configs.LoadDirectory(filepath.Join(directory, "configs"), connect.Options(t.Context(), ""))
 	if err := problems.Err(); err != nil {
 		t.Fatal(problems.String())
 	}

@@ -33,13 +33,12 @@ import (
 // Main runs the command line of the process, with strategies besides the built-in
 // ones, and ends it.
 func Main(strategies ...strategy.Definition) {
-	connect.Added = strategies
-	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr, strategies...))
 }
 
 // execute runs one command line and returns its exit code.
-func execute(arguments []string, stdout, stderr io.Writer) int {
-	return caught(stderr, func() int { return perform(arguments, stdout, stderr) })
+func execute(arguments []string, stdout, stderr io.Writer, strategies ...strategy.Definition) int {
+	return caught(stderr, func() int { return perform(arguments, stdout, stderr, strategies) })
 }
 
 // caught runs a function; a panic is reported, with exit code 70.
@@ -53,7 +52,7 @@ func caught(stderr io.Writer, do func() int) (code int) {
 	return do()
 }
 
-func perform(arguments []string, stdout, stderr io.Writer) int {
+func perform(arguments []string, stdout, stderr io.Writer, strategies []strategy.Definition) int {
 	stdout, stderr = shell.Printable(stdout), shell.Printable(stderr)
 	ctx, stop := shell.SignalContext()
 	defer stop()
@@ -62,7 +61,7 @@ func perform(arguments []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	addCompletion(root)
-	ran, err := root.ExecuteContextC(ctx)
+	ran, err := root.ExecuteContextC(connect.WithStrategies(ctx, strategies))
 	err = shell.GlobalsOf(ran.Context()).End(ran, taught(ran, err))
 	tape.SharedCache().Wait()
 	if err == nil {

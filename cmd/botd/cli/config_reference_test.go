@@ -39,18 +39,18 @@ func wantGenerated(t *testing.T, name string, want []byte, command string) {
 
 func TestTheConfigurationReferenceIsWhatTheCodeSays(t *testing.T) {
 	t.Parallel()
-	wantGenerated(t, "docs/configuration.md", configs.Reference(connect.Registry()),
+	wantGenerated(t, "docs/configuration.md", configs.Reference(connect.Registry(t.Context())),
 		"go run ./cmd/botd config reference --into docs/configuration.md")
 	var printed, stderr bytes.Buffer
 	if code := execute([]string{"config", "reference"}, &printed, &stderr); code != failure.OK ||
-		!bytes.Equal(printed.Bytes(), configs.Reference(connect.Registry())) {
+		!bytes.Equal(printed.Bytes(), configs.Reference(connect.Registry(t.Context()))) {
 		t.Errorf("botd config reference: want it printed, have exit code %d, %d bytes: %s", code, printed.Len(), stderr.String())
 	}
 	into := filepath.Join(t.TempDir(), "configuration.md")
 	if code := execute([]string{"config", "reference", "--into", into}, &printed, &stderr); code != failure.OK {
 		t.Fatalf("botd config reference --into: want exit code 0, have %d: %s", code, stderr.String())
 	}
-	if written, err := os.ReadFile(into); err != nil || !bytes.Equal(written, configs.Reference(connect.Registry())) {
+	if written, err := os.ReadFile(into); err != nil || !bytes.Equal(written, configs.Reference(connect.Registry(t.Context()))) {
 		t.Errorf("botd config reference --into: want the same written, have %d bytes, %v", len(written), err)
 	}
 }
@@ -71,7 +71,7 @@ func TestWhatElseSetsAKeyIsThere(t *testing.T) {
 			}
 		}
 	}
-	for _, line := range strings.Split(string(configs.Reference(connect.Registry())), "\n") {
+	for _, line := range strings.Split(string(configs.Reference(connect.Registry(t.Context()))), "\n") {
 		if cells := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|"); strings.HasPrefix(line, "| `") && cells != 10 && cells != 7 {
 			t.Errorf("want 9 or 6 cells, have %d: %s", cells-1, line)
 		}

@@ -124,7 +124,7 @@ func TestComposeStartsWhatIsThereAndPublishesNothing(t *testing.T) {
 	if job := at(t, prometheus, "scrape_configs", 0, "job_name"); !strings.HasPrefix(job.(string), "botd") {
 		t.Errorf("want a job that the rules look for, have %v", job)
 	}
-	config, problems, err := connect.Load("../../../deploy/compose/configs", "")
+	config, problems, err := connect.Load(t.Context(), "../../../deploy/compose/configs", "")
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("want its configuration well, have %v %v", problems, err)
 	}
@@ -172,7 +172,7 @@ func TestKubernetesRunsOneBotdWithoutRights(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	config, problems, err := connect.Load(directory, "")
+	config, problems, err := connect.Load(t.Context(), directory, "")
 	if err != nil || problems.Errors() > 0 {
 		t.Fatalf("want its configuration well, have %v %v", problems, err)
 	}

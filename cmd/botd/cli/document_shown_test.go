@@ -107,7 +107,7 @@ func TestTheConfigurationsThatDocumentsShowAreRead(t *testing.T) {
 				continue
 			}
 			total++
-			_, problems := configs.Load(files, "", connect.Options(""))
+			_, problems := configs.Load(files, "", connect.Options(t.Context(), ""))
 			for _, p := range problems {
 				if strings.Contains(p.What, "unknown") || strings.Contains(p.What, "as YAML") {
 					t.Errorf("%s: %s\n%s", lineOf(path, b.line+p.Line-1), p.What, p.Hint)

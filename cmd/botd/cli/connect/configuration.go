@@ -2,6 +2,7 @@
 package connect
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -18,9 +19,18 @@ import (
 	"botd/strategy/script"
 )
 
-// Registry is every strategy this program knows.
-func Registry() *strategy.Registry {
-	return strategy.NewRegistry(slices.Concat(library.All(), []strategy.Definition{script.Rules(), script.Files()}, Added)...)
+// strategiesKey is the context's key of a program's own strategies.
+type strategiesKey struct{}
+
+// WithStrategies returns a context whose commands know these strategies besides the built-in ones.
+func WithStrategies(ctx context.Context, own []strategy.Definition) context.Context {
+	return context.WithValue(ctx, strategiesKey{}, own)
+}
+
+// Registry returns every strategy that this program knows.
+func Registry(ctx context.Context) *strategy.Registry {
+	own, _ := ctx.Value(strategiesKey{}).([]strategy.Definition)
+	return strategy.NewRegistry(slices.Concat(library.All(), []strategy.Definition{script.Rules(), script.Files()}, own)...)
 }
 
 // Compiled is what a strategy: script runs.
@@ -34,17 +44,17 @@ func Compiled(name string, source []byte) (strategy.Definition, error) {
 
 // Options are what configurations are checked against. Instruments of the
 // built-in market bind the demo; elsewhere the venue's own are read at start.
-func Options(mode configs.Mode) configs.Options {
-	return configs.Options{Registry: Registry(), Script: Compiled, Symbols: sim.DefaultSymbols(), Mode: mode,
+func Options(ctx context.Context, mode configs.Mode) configs.Options {
+	return configs.Options{Registry: Registry(ctx), Script: Compiled, Symbols: sim.DefaultSymbols(), Mode: mode,
 		CredentialsDirectory: os.Getenv("CREDENTIALS_DIRECTORY")}
 }
 
 // Load reads a configuration: the directory given, else ./configs, else the
 // embedded examples.
-func Load(directory string, mode configs.Mode) (*configs.Config, configs.Problems, error) {
+func Load(ctx context.Context, directory string, mode configs.Mode) (*configs.Config, configs.Problems, error) {
 	if directory == "" {
 		if _, err := os.Stat(filepath.Join("configs", "botd.yaml")); errors.Is(err, fs.ErrNotExist) {
-			config, problems := configs.Load(configs.Examples(), "(built-in examples)", Options(mode))
+			config, problems := configs.Load(configs.Examples(), "(built-in examples)", Options(ctx, mode))
 			return config, problems, nil
 		}
 		directory = "configs"
@@ -56,7 +66,7 @@ func Load(directory string, mode configs.Mode) (*configs.Config, configs.Problem
 	if !info.IsDir() {
 		return nil, nil, failure.New(failure.NoInput, "-c names the directory, not a file in it", "%s is not a directory", directory)
 	}
-	config, problems := configs.LoadDirectory(directory, Options(mode))
+	config, problems := configs.LoadDirectory(directory, Options(ctx, mode))
 	return config, problems, nil
 }
 
@@ -66,7 +76,7 @@ func CompleteStrategies(command *cobra.Command, _ []string, _ string) ([]string,
 	if f := command.Flags().Lookup("config"); f != nil {
 		directory = f.Value.String()
 	}
-	config, _, err := Load(directory, "")
+	config, _, err := Load(command.Context(), directory, "")
 	if err != nil || config == nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -82,18 +92,15 @@ func ConfigFlag(command *cobra.Command, directory *string) {
 	command.Flags().StringVarP(directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
 }
 
-// Added are the strategies of the program's own, set once by Main.
-var Added []strategy.Definition
-
 // LoadValid reads a configuration that must be right.
-func LoadValid(directory string) (*configs.Config, error) {
-	return LoadMode(directory, "", "botd check shows all of it")
+func LoadValid(ctx context.Context, directory string) (*configs.Config, error) {
+	return LoadMode(ctx, directory, "", "botd check shows all of it")
 }
 
 // LoadMode reads a configuration for a mode (empty for its own), which must be right.
 // The hint says how the command does without it.
-func LoadMode(directory string, mode configs.Mode, hint string) (*configs.Config, error) {
-	config, problems, err := Load(directory, mode)
+func LoadMode(ctx context.Context, directory string, mode configs.Mode, hint string) (*configs.Config, error) {
+	config, problems, err := Load(ctx, directory, mode)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (a *Flags) AddDaemon(command *cobra.Command) {
 
 // Daemon finds the running daemon that the flags and the configuration say.
 func (a *Flags) Daemon(ctx context.Context) (*client.Daemon, error) {
-	where, mistake, err := Paths(a.Directory)
+	where, mistake, err := Paths(ctx, a.Directory)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func (a *Flags) Daemon(ctx context.Context) (*client.Daemon, error) {
 
 // Paths finds out where the daemon of a configuration is. Its mistakes are no
 // reason not to reach it: what runs must be watched and stopped whatever the files say.
-func Paths(directory string) (where configs.Location, mistake, err error) {
-	config, problems, err := Load(directory, "")
+func Paths(ctx context.Context, directory string) (where configs.Location, mistake, err error) {
+	config, problems, err := Load(ctx, directory, "")
 	if err != nil {
 		return where, nil, err
 	}

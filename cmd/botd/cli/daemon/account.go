@@ -12,6 +12,7 @@ import (
 	"botd/runtime/view"
 )
 
+// NewAccount returns the command botd account.
 func NewAccount() *cobra.Command {
 	command := connect.Show("account", "the money: wallet, margin, spot balances, equity", "/api/v1/account", func(w io.Writer, a *view.Account) {
 		if a.AtMS == 0 {

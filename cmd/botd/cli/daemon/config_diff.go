@@ -23,6 +23,7 @@ type differenceJSON struct {
 	Files   string `json:"files"`
 }
 
+// NewConfigDiff returns the command botd config diff.
 func NewConfigDiff() *cobra.Command {
 	var flags connect.Flags
 	command := &cobra.Command{
@@ -30,7 +31,7 @@ func NewConfigDiff() *cobra.Command {
 		Long:    "Compares the configuration of the running daemon with the files, value by value. Exit\ncode 1 when they differ.",
 		Example: "  botd config diff -c configs",
 		RunE: func(command *cobra.Command, _ []string) error {
-			config, err := connect.LoadValid(flags.Directory)
+			config, err := connect.LoadValid(command.Context(), flags.Directory)
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 	"botd/cmd/botd/cli/shell"
 )
 
+// NewConfigReload returns the command botd config reload.
 func NewConfigReload() *cobra.Command {
 	var flags connect.Flags
 	var dry bool

@@ -16,6 +16,7 @@ import (
 	"botd/runtime/view"
 )
 
+// NewExplain returns the command botd explain.
 func NewExplain() *cobra.Command {
 	var flags connect.Flags
 	var at string

@@ -22,7 +22,7 @@ func explainPast(command *cobra.Command, flags *connect.Flags, name, at string) 
 	if _, err := moment.ParsePast("--at", at, time.Now()); err != nil {
 		return err
 	}
-	config, err := connect.LoadValid(flags.Directory)
+	config, err := connect.LoadValid(command.Context(), flags.Directory)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"botd/runtime/view"
 )
 
+// NewFills returns the command botd fills.
 func NewFills() *cobra.Command {
 	var f filter
 	command := connect.ShowFor("fills", "fills, newest first", func() string { return f.path("/api/v1/fills") },

@@ -35,6 +35,7 @@ func (f *haltFlags) part(command *cobra.Command, what string) {
 	command.Flags().StringVar(&f.Market, "market", "", "futures or spot, for a --symbol traded in both")
 }
 
+// NewHalt returns the command botd halt.
 func NewHalt() *cobra.Command {
 	var flags haltFlags
 	var level string
@@ -245,6 +246,7 @@ func underWay(all []view.Degraded, scope string) (doing string, halted bool) {
 	return "", false
 }
 
+// NewRearm returns the command botd rearm.
 func NewRearm() *cobra.Command {
 	var flags haltFlags
 	command := &cobra.Command{

@@ -24,7 +24,7 @@ func (f *haltFlags) later(command *cobra.Command, unreached error) (*connect.Run
 	if f.DryRun || f.Address != "" || !errors.As(unreached, &code) || code.Code != failure.Unavailable {
 		return nil, unreached
 	}
-	config, err := connect.LoadValid(f.Directory)
+	config, err := connect.LoadValid(command.Context(), f.Directory)
 	if err != nil {
 		return nil, unreached
 	}

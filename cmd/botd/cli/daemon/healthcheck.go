@@ -22,6 +22,7 @@ type health struct {
 	Checks []ops.Check `json:"checks,omitempty"`
 }
 
+// NewHealthcheck returns the command botd healthcheck.
 func NewHealthcheck() *cobra.Command {
 	var flags connect.Flags
 	var ready bool

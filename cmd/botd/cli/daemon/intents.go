@@ -13,6 +13,7 @@ import (
 	"botd/runtime/view"
 )
 
+// NewIntents returns the command botd intents.
 func NewIntents() *cobra.Command {
 	command := intentList()
 	command.AddCommand(newIntentShow(), shell.Alias("list", intentList()))

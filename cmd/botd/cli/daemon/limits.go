@@ -15,6 +15,7 @@ import (
 	"botd/runtime/view"
 )
 
+// NewLimits returns the command botd limits.
 func NewLimits() *cobra.Command {
 	command := connect.Show("limits", "every limit with its utilization and headroom", "/api/v1/risk/limits", func(w io.Writer, p *client.Page[view.Limit]) {
 		t := shell.NewTable(w, table.Row{"scope", "rule", "value", "limit", "headroom", "utilization", "state", "since", "way out"})

@@ -22,6 +22,7 @@ type loginJSON struct {
 	Ends   time.Time `json:"ends"`
 }
 
+// NewLogin returns the command botd login.
 func NewLogin() *cobra.Command {
 	var flags connect.Flags
 	command := &cobra.Command{

@@ -37,6 +37,7 @@ type logsFlags struct {
 	follow                                           bool
 }
 
+// NewLogs returns the command botd logs.
 func NewLogs() *cobra.Command {
 	var flags logsFlags
 	command := &cobra.Command{
@@ -161,6 +162,7 @@ func logText(w io.Writer, l *ops.LogLine, coloured bool, now time.Time) {
 	fmt.Fprintln(w, line)
 }
 
+// NewLogLevel returns the command botd log-level.
 func NewLogLevel() *cobra.Command {
 	var flags connect.Flags
 	var dry bool

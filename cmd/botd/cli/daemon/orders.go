@@ -49,6 +49,7 @@ func (f *filter) path(path string) string {
 	return path + "?" + query.Encode()
 }
 
+// NewOrders returns the command botd orders.
 func NewOrders() *cobra.Command {
 	command := orderList()
 	command.AddCommand(newOrderShow(), newOrderCancel(), shell.Alias("list", orderList()))

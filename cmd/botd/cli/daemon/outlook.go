@@ -23,7 +23,7 @@ func outlooks(command *cobra.Command, flags *connect.Flags) ([]view.TickPreview,
 	if failure.CodeOf(err) != failure.Unavailable {
 		return nil, err
 	}
-	config, err := connect.LoadValid(flags.Directory)
+	config, err := connect.LoadValid(command.Context(), flags.Directory)
 	if err != nil {
 		return nil, err
 	}

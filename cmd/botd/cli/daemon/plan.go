@@ -14,6 +14,7 @@ import (
 	"botd/runtime/view"
 )
 
+// NewPlan returns the command botd plan.
 func NewPlan() *cobra.Command {
 	var flags connect.Flags
 	var every time.Duration

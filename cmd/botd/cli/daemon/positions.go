@@ -15,6 +15,7 @@ import (
 	"botd/runtime/view"
 )
 
+// NewPositions returns the command botd positions.
 func NewPositions() *cobra.Command {
 	command := positionList()
 	command.AddCommand(newPositionClose(), newPositionHistory(), shell.Alias("list", positionList()))

@@ -19,6 +19,7 @@ import (
 	"botd/runtime/view"
 )
 
+// NewReconcile returns the command botd reconcile.
 func NewReconcile() *cobra.Command {
 	var flags connect.Flags
 	var dry bool

@@ -23,6 +23,7 @@ type resolveFlags struct {
 	adopt, ignore bool
 }
 
+// NewResolve returns the command botd resolve.
 func NewResolve() *cobra.Command {
 	var flags resolveFlags
 	command := &cobra.Command{

@@ -14,6 +14,7 @@ import (
 	"botd/runtime/view"
 )
 
+// NewRisk returns the command botd risk.
 func NewRisk() *cobra.Command {
 	return shell.Group("risk", "what the rules refused, and the limits",
 		"Shows the intents that the rules refused, and each limit with its utilization.", "  botd risk rejections --rule max_position",

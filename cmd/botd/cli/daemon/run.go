@@ -25,6 +25,7 @@ type runFlags struct {
 	market                                       gateway.DemoMarket
 }
 
+// NewRun returns the command botd run.
 func NewRun() *cobra.Command {
 	var flags runFlags
 	command := &cobra.Command{
@@ -82,9 +83,9 @@ func (*timeFlag) Type() string { return "time" }
 // run reads the configuration and runs the daemon.
 func run(command *cobra.Command, flags runFlags) error {
 	read := func() (*configs.Config, configs.Problems, error) {
-		return connect.Load(flags.directory, configs.Mode(flags.mode))
+		return connect.Load(command.Context(), flags.directory, configs.Mode(flags.mode))
 	}
-	config, err := connect.LoadMode(flags.directory, configs.Mode(flags.mode), "botd check shows all of it")
+	config, err := connect.LoadMode(command.Context(), flags.directory, configs.Mode(flags.mode), "botd check shows all of it")
 	if err != nil {
 		return err
 	}

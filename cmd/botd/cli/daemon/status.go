@@ -30,6 +30,7 @@ func holdings(all []view.Holding) string {
 	return strings.Join(parts, ", ")
 }
 
+// NewStatus returns the command botd status.
 func NewStatus() *cobra.Command {
 	command := connect.Show("status", "what the running daemon does", "/api/v1/status", func(w io.Writer, s *view.Status) {
 		state := "ready"

@@ -20,6 +20,7 @@ import (
 	"botd/runtime/api/client"
 )
 
+// NewToken returns the command botd token.
 func NewToken() *cobra.Command {
 	return shell.Group("token", "named tokens with a role and an expiry, for programs and people",
 		`Tokens for who is to look at botd, or to operate it, without reading its files: each has a name,

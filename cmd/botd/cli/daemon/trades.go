@@ -16,6 +16,7 @@ import (
 	"botd/runtime/view"
 )
 
+// NewTrades returns the command botd trades.
 func NewTrades() *cobra.Command {
 	var f filter
 	command := connect.ShowFor("trades", "round trips, net of fees and funding", func() string { return f.path("/api/v1/trades") },

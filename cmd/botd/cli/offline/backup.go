@@ -23,6 +23,7 @@ import (
 	"botd/runtime/backups"
 )
 
+// NewBackup returns the command botd backup.
 func NewBackup() *cobra.Command {
 	var (
 		from   journalFlags
@@ -138,6 +139,7 @@ type restoreDone struct {
 	journal.Restored
 }
 
+// NewRestore returns the command botd restore.
 func NewRestore() *cobra.Command {
 	var (
 		directory, mode, output string
@@ -182,7 +184,7 @@ botd status then, and decide with botd resolve and botd rearm.`,
 
 // restore puts a backup into the configured data directory.
 func restore(command *cobra.Command, directory string, mode configs.Mode, backup string, dry bool) (r journal.Restored, err error) {
-	config, err := connect.LoadMode(directory, mode, "botd check shows all of it")
+	config, err := connect.LoadMode(command.Context(), directory, mode, "botd check shows all of it")
 	if err != nil {
 		return r, err
 	}

@@ -15,6 +15,7 @@ import (
 	"botd/internal/plural"
 )
 
+// NewCheck returns the command botd check.
 func NewCheck() *cobra.Command {
 	var directory, output string
 	var strict bool
@@ -24,7 +25,7 @@ func NewCheck() *cobra.Command {
 			"limits that will hold (docs/risk.md). Nothing is\nsent anywhere. Exit code 1 when there are errors; with --strict when there are warnings too.",
 		Example: "  botd check\n  botd check -c /etc/botd\n  botd check -c configs -o json | jq .problems",
 		RunE: func(command *cobra.Command, _ []string) error {
-			config, problems, err := connect.Load(directory, "")
+			config, problems, err := connect.Load(command.Context(), directory, "")
 			if err != nil {
 				return err
 			}

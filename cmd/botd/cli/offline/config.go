@@ -16,6 +16,7 @@ import (
 	"botd/internal/failure"
 )
 
+// NewConfig returns the command botd config.
 func NewConfig() *cobra.Command {
 	return shell.Group("config", "the configuration: values in force, every key, changes",
 		`What holds and where each value comes from (show), every key with bounds and default (keys,
@@ -63,7 +64,7 @@ every default filled in, all strategies in one list, and never a secret: that is
 the journal's config hash is of.`,
 		Example: "  botd config show --effective\n  botd config show --effective -o csv",
 		RunE: func(command *cobra.Command, _ []string) error {
-			config, err := connect.LoadValid(directory)
+			config, err := connect.LoadValid(command.Context(), directory)
 			if err != nil {
 				return err
 			}
@@ -184,7 +185,7 @@ underline mistakes by it. botd check finds more than a schema can say.`,
 					return failure.Usagef("botd config schema %s: botd or strategy", names[0])
 				}
 			}
-			schema := configs.Schema(keys, connect.Registry())
+			schema := configs.Schema(keys, connect.Registry(command.Context()))
 			schema["title"] = title
 			encoder := json.NewEncoder(command.OutOrStdout())
 			encoder.SetIndent("", "  ")

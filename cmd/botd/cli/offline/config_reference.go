@@ -18,7 +18,7 @@ func newConfigReference() *cobra.Command {
 registry of strategies: a program of your own prints one with your strategies in it.`,
 		Example: "  botd config reference | less\n  go run ./cmd/botd config reference --into docs/configuration.md",
 		RunE: func(command *cobra.Command, _ []string) error {
-			text := configs.Reference(connect.Registry())
+			text := configs.Reference(connect.Registry(command.Context()))
 			if into != "" {
 				return failure.Wrap(failure.IO, os.WriteFile(into, text, 0o644))
 			}

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 
@@ -18,11 +19,12 @@ import (
 )
 
 // patientOf is the configuration and the daemon of the flags.
-func patientOf(a *connect.Flags) doctor.Patient {
+func patientOf(ctx context.Context, a *connect.Flags) doctor.Patient {
 	return doctor.Patient{Daemon: a.Daemon, Address: cmp.Or(a.URL, a.Address),
-		Load: func() (*configs.Config, configs.Problems, error) { return connect.Load(a.Directory, "") }}
+		Load: func() (*configs.Config, configs.Problems, error) { return connect.Load(ctx, a.Directory, "") }}
 }
 
+// NewDoctor returns the command botd doctor.
 func NewDoctor() *cobra.Command {
 	var flags connect.Flags
 	command := &cobra.Command{
@@ -33,7 +35,7 @@ signature. It may be run while botd runs. Exit code 1 when something fails; a wa
 leaves 0.`,
 		Example: "  botd doctor\n  botd doctor -c /etc/botd -o json | jq '.findings[] | select(.state != \"ok\")'",
 		RunE: func(command *cobra.Command, _ []string) error {
-			d := doctor.Examine(command.Context(), patientOf(&flags))
+			d := doctor.Examine(command.Context(), patientOf(command.Context(), &flags))
 			err := shell.Print(command.OutOrStdout(), flags.Output, d, func(w io.Writer) { doctorTable(w, &d, shell.Colours(command, w)) })
 			if err == nil && !d.OK {
 				return failure.Quiet()

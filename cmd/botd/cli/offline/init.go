@@ -33,6 +33,7 @@ type initFlags struct {
 	dry                                                  bool
 }
 
+// NewInit returns the command botd init.
 func NewInit() *cobra.Command {
 	var flags initFlags
 	command := &cobra.Command{
@@ -286,7 +287,7 @@ func (f *initFlags) exchange() string {
 // next checks what was written and says what to do with it.
 func (f *initFlags) next(command *cobra.Command, directory string) error {
 	w := command.ErrOrStderr()
-	checked := connect.Options("")
+	checked := connect.Options(command.Context(), "")
 	if f.keyFile == "" {
 		checked.CredentialsDirectory = "credentials" // systemd's; they are there when it starts botd
 	}

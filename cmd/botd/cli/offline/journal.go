@@ -22,6 +22,7 @@ import (
 	"botd/reconcile/record"
 )
 
+// NewJournal returns the command botd journal.
 func NewJournal() *cobra.Command {
 	return shell.Group("journal", "read the journal: tail, export, verify",
 		`The journal is botd's memory: one record after the other, each with the hash of the one
@@ -41,10 +42,10 @@ func (f *journalFlags) add(command *cobra.Command) {
 }
 
 // path finds the journal's file.
-func (f *journalFlags) path() (string, error) {
+func (f *journalFlags) path(ctx context.Context) (string, error) {
 	path := f.file
 	if path == "" {
-		config, err := connect.LoadMode(f.directory, configs.Mode(f.mode), "--file FILE needs no configuration")
+		config, err := connect.LoadMode(ctx, f.directory, configs.Mode(f.mode), "--file FILE needs no configuration")
 		if err != nil {
 			return "", err
 		}
@@ -58,7 +59,7 @@ func (f *journalFlags) path() (string, error) {
 
 // open opens it for reading, and says where it is.
 func (f *journalFlags) open(ctx context.Context) (store *journal.Journal, path string, err error) {
-	if path, err = f.path(); err != nil {
+	if path, err = f.path(ctx); err != nil {
 		return nil, "", err
 	}
 	store, err = journal.Read(ctx, path)

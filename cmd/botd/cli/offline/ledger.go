@@ -29,6 +29,7 @@ type ledgerFlags struct {
 	output          string
 }
 
+// NewLedger returns the command botd ledger.
 func NewLedger() *cobra.Command {
 	var flags ledgerFlags
 	command := &cobra.Command{

@@ -16,6 +16,7 @@ import (
 	"botd/internal/plural"
 )
 
+// NewMan returns the command botd man.
 func NewMan() *cobra.Command {
 	var (
 		directory, into string
@@ -107,6 +108,7 @@ func writeManuals(directory string, command *cobra.Command) (written int, err er
 	return written, nil
 }
 
+// PageName returns the name of a command's manual page: botd-config-diff.
 func PageName(command *cobra.Command) string {
 	return strings.ReplaceAll(command.CommandPath(), " ", "-")
 }

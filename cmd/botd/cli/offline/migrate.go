@@ -10,6 +10,7 @@ import (
 	"botd/reconcile/journal"
 )
 
+// NewMigrate returns the command botd migrate.
 func NewMigrate() *cobra.Command {
 	var from journalFlags
 	var output string
@@ -25,7 +26,7 @@ same by itself; this does it without running.
 refused (exit code 78); one that is in use is left alone (75).`,
 		Example: "  botd migrate --dry-run\n  botd migrate -c /etc/botd",
 		RunE: func(command *cobra.Command, _ []string) error {
-			path, err := from.path()
+			path, err := from.path(command.Context())
 			if err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 	"botd/cmd/botd/cli/shell"
 )
 
+// NewNotify returns the command botd notify.
 func NewNotify() *cobra.Command {
 	return shell.Group("notify", "notifications: their channels, and a test",
 		`Notifies people of what matters through the services they read: Telegram, Discord, Slack,

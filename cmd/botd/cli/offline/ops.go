@@ -15,6 +15,7 @@ import (
 	"botd/runtime/ops"
 )
 
+// NewOps returns the command botd ops.
 func NewOps() *cobra.Command {
 	return shell.Group("ops", "monitoring: alert rules, a dashboard, a systemd unit",
 		`Writes what is needed to run botd unattended, from the code that registers the metrics:

@@ -13,6 +13,7 @@ import (
 	"botd/runtime/support"
 )
 
+// NewSupport returns the command botd support.
 func NewSupport() *cobra.Command {
 	command := supportBundle()
 	command.AddCommand(shell.Alias("bundle", supportBundle()))
@@ -35,8 +36,8 @@ symbols and addresses stay: look into the file before you give it away.`,
 			if out == "" {
 				out = "botd-support-" + time.Now().UTC().Format("20060102-150405") + ".tar.gz"
 			}
-			where, _, _ := connect.Paths(flags.Directory) // what keeps it from being read is collected
-			b := support.Collect(command.Context(), patientOf(&flags), where.DataDir)
+			where, _, _ := connect.Paths(command.Context(), flags.Directory) // what keeps it from being read is collected
+			b := support.Collect(command.Context(), patientOf(command.Context(), &flags), where.DataDir)
 			if err := b.Write(out); err != nil {
 				return failure.Wrap(failure.IO, err)
 			}

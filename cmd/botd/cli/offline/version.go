@@ -11,6 +11,7 @@ import (
 	"botd/internal/version"
 )
 
+// NewVersion returns the command botd version.
 func NewVersion() *cobra.Command {
 	var output string
 	var sbom bool

@@ -2,6 +2,7 @@
 package research
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"botd/backtest/saved"
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
+	"botd/configs"
 	"botd/exchange"
 	"botd/exchange/tape"
 	"botd/internal/failure"
@@ -32,6 +34,7 @@ type backtestFlags struct {
 	quick   bool // no study
 }
 
+// NewBacktest returns the command botd backtest.
 func NewBacktest() *cobra.Command {
 	return shell.Group("backtest", "run strategies over recorded candles",
 		`Runs strategies over recorded candles with the engine that trades live, on the simulated
@@ -94,7 +97,7 @@ share its margin and limits. Their files are given in the same order, or as SYMB
 }
 
 func runBacktest(command *cobra.Command, flags backtestFlags) error {
-	if err := flags.check(); err != nil {
+	if err := flags.check(command.Context()); err != nil {
 		return err
 	}
 	config, err := flags.files.Config()
@@ -120,7 +123,7 @@ func runBacktest(command *cobra.Command, flags backtestFlags) error {
 }
 
 // check completes the flags.
-func (f *backtestFlags) check() error {
+func (f *backtestFlags) check(ctx context.Context) error {
 	if err := checkPeriod(f.period); err != nil {
 		return err
 	}
@@ -130,7 +133,7 @@ func (f *backtestFlags) check() error {
 	case f.keep != "" && !saved.Name.MatchString(f.keep):
 		return failure.Usagef("--keep %q: a name of a-z, A-Z, 0-9, dots, - and _", f.keep)
 	case f.keep != "":
-		reports, err := savedDirectory(f.files.Directory, "")
+		reports, err := savedDirectory(ctx, f.files.Directory, "")
 		if err != nil {
 			return err
 		}
@@ -191,7 +194,7 @@ func addFiles(command *cobra.Command, b *inputs.Files) {
 
 // loadWith has files read with the command's progress and messages.
 func loadWith(command *cobra.Command, b *inputs.Files) {
-	b.Options = connect.Options("")
+	b.Options = func() configs.Options { return connect.Options(command.Context(), "") }
 	b.Load = func(path string, symbol *exchange.Symbol, interval exchange.Interval, repair bool) (*tape.Tape, error) {
 		return loadCandles(command, path, symbol, interval, repair)
 	}

@@ -28,7 +28,7 @@ fill of the second that is not the first's.`,
 		RunE: func(command *cobra.Command, names []string) error {
 			c := saved.Comparison{Schema: 1, SameData: true, SameConfig: true}
 			for _, name := range names {
-				run, err := flags.find(name)
+				run, err := flags.find(command.Context(), name)
 				if err != nil {
 					return err
 				}

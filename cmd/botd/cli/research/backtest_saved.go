@@ -1,6 +1,7 @@
 package research
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -19,18 +20,18 @@ import (
 )
 
 // savedDirectory returns the directory of saved reports: as given, or in the configuration's data_dir.
-func savedDirectory(configuration, reports string) (string, error) {
+func savedDirectory(ctx context.Context, configuration, reports string) (string, error) {
 	if reports != "" {
 		return reports, nil
 	}
-	config, err := connect.LoadMode(configuration, "", "--reports DIR needs no configuration")
+	config, err := connect.LoadMode(ctx, configuration, "", "--reports DIR needs no configuration")
 	if err != nil {
 		return "", err
 	}
 	return filepath.Join(config.DataDir, saved.Folder), nil
 }
 
-// keptFlags say where reports are.
+// savedFlags select the directory of reports.
 type savedFlags struct{ directory, reports, output string }
 
 func (k *savedFlags) add(command *cobra.Command) {
@@ -39,11 +40,11 @@ func (k *savedFlags) add(command *cobra.Command) {
 }
 
 // find reads a report by its name or its path.
-func (k *savedFlags) find(name string) (*saved.Run, error) {
+func (k *savedFlags) find(ctx context.Context, name string) (*saved.Run, error) {
 	if strings.ContainsAny(name, `/\`) || saved.Exists(name) {
 		return saved.Read(name)
 	}
-	reports, err := savedDirectory(k.directory, k.reports)
+	reports, err := savedDirectory(ctx, k.directory, k.reports)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func newBacktestList() *cobra.Command {
 whose hash does not match its content was edited or written by another version; it is marked.`,
 		Example: "  botd backtest run -s trend.yaml --data candles.csv --keep first --note 'as it came'\n  botd backtest list",
 		RunE: func(command *cobra.Command, _ []string) error {
-			reports, err := savedDirectory(flags.directory, flags.reports)
+			reports, err := savedDirectory(command.Context(), flags.directory, flags.reports)
 			if err != nil {
 				return err
 			}
@@ -111,7 +112,7 @@ list, or the path of a report.json.`,
 			if err := checkPeriod(period); err != nil {
 				return err
 			}
-			run, err := flags.find(arguments[0])
+			run, err := flags.find(command.Context(), arguments[0])
 			if err != nil {
 				return err
 			}
@@ -140,7 +141,7 @@ func newBacktestReport() *cobra.Command {
 backtest list, or the path of a report.json.`,
 		Example: "  botd backtest report first\n  xdg-open \"$(botd backtest report first)\"",
 		RunE: func(command *cobra.Command, arguments []string) error {
-			run, err := flags.find(arguments[0])
+			run, err := flags.find(command.Context(), arguments[0])
 			if err != nil {
 				return err
 			}
@@ -161,11 +162,11 @@ func newBacktestNote() *cobra.Command {
 	var flags savedFlags
 	command := &cobra.Command{
 		Use: "note NAME [TEXT]", Short: "add a note to a report; without TEXT remove it", Args: cobra.RangeArgs(1, 2),
-		Long: `Keeps words with a report: why it was run, what to try next. They stand in a file beside it
-and change none of its hashes.`,
+		Long: `Adds a note to a report: why it was run, what to try next. It is stored in a file beside it
+and changes none of its hashes.`,
 		Example: "  botd backtest note first 'the stop is too near'",
-		RunE: func(_ *cobra.Command, arguments []string) error {
-			run, err := flags.find(arguments[0])
+		RunE: func(command *cobra.Command, arguments []string) error {
+			run, err := flags.find(command.Context(), arguments[0])
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 	"botd/internal/failure"
 )
 
+// NewBench returns the command botd bench.
 func NewBench() *cobra.Command {
 	var (
 		output, into  string

@@ -15,6 +15,7 @@ import (
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
 	"botd/exchange"
+	"botd/exchange/sim"
 	"botd/exchange/tape"
 	"botd/internal/failure"
 	"botd/internal/moment"
@@ -39,11 +40,11 @@ func (s *seriesFlags) addStore(command *cobra.Command) {
 }
 
 // open returns the store, in data_dir unless given otherwise.
-func (s *seriesFlags) open() (tape.Store, error) {
+func (s *seriesFlags) open(ctx context.Context) (tape.Store, error) {
 	if s.store != "" {
 		return tape.Store{Directory: s.store}, nil
 	}
-	config, err := connect.LoadMode(s.directory, "", "--store DIR needs no configuration")
+	config, err := connect.LoadMode(ctx, s.directory, "", "--store DIR needs no configuration")
 	if err != nil {
 		return tape.Store{}, err
 	}
@@ -62,7 +63,7 @@ func (s *seriesFlags) instrument() (*exchange.Symbol, error) {
 	if s.symbol == "" {
 		return nil, failure.Usagef("--symbol is missing, as BTC-USDT")
 	}
-	if known, found := exchange.FindSymbol(connect.Options("").Symbols, market, s.symbol); found {
+	if known, found := exchange.FindSymbol(sim.DefaultSymbols(), market, s.symbol); found {
 		return known, nil
 	}
 	if !symbolName.MatchString(s.symbol) {
@@ -89,6 +90,7 @@ func (s *seriesFlags) length(required bool) (exchange.Interval, error) {
 	return interval, nil
 }
 
+// NewData returns the command botd data.
 func NewData() *cobra.Command {
 	return shell.Group("data", "recorded candles and funding rates: generate, fetch, check, convert",
 		`Recorded candles are plain CSV files: in a store (data_dir/candles/MARKET/SYMBOL/INTERVAL.csv)
@@ -197,7 +199,7 @@ each of other files, left to right; what is passed over is a dash.`,
 			if err != nil {
 				return err
 			}
-			store, err := series.open()
+			store, err := series.open(command.Context())
 			if err != nil {
 				return err
 			}
@@ -262,7 +264,7 @@ func (s *seriesFlags) read(command *cobra.Command, files []string) (*tape.Tape, 
 	if err != nil {
 		return nil, err
 	}
-	store, err := s.open()
+	store, err := s.open(command.Context())
 	if err != nil {
 		return nil, err
 	}

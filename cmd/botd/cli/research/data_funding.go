@@ -93,7 +93,7 @@ already with the same rate are passed over; those with another are an error, unl
 			if !symbolName.MatchString(series.symbol) {
 				return failure.Usagef("--symbol %q: want BASE-QUOTE in capitals, as BTC-USDT", series.symbol)
 			}
-			store, err := series.open()
+			store, err := series.open(command.Context())
 			if err != nil {
 				return err
 			}
@@ -179,7 +179,7 @@ func newFundingList() *cobra.Command {
 highest rate, and in how many places payments are missing.`,
 		Example: "  botd data funding list\n  botd data funding list --store data/demo/recorded",
 		RunE: func(command *cobra.Command, _ []string) error {
-			store, err := series.open()
+			store, err := series.open(command.Context())
 			if err != nil {
 				return err
 			}

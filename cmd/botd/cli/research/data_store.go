@@ -28,7 +28,7 @@ func newDataList() *cobra.Command {
 time is missing. What the holes are: botd data verify.`,
 		Example: "  botd data list\n  botd data list -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
-			store, err := series.open()
+			store, err := series.open(command.Context())
 			if err != nil {
 				return err
 			}
@@ -178,7 +178,7 @@ rates; record or import those.`,
 	return command
 }
 
-func (f *downloadFlags) parse() (err error) {
+func (f *downloadFlags) parse(ctx context.Context) (err error) {
 	if f.interval, err = f.series.length(true); err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (f *downloadFlags) parse() (err error) {
 	if f.url != "" {
 		return nil
 	}
-	config, problems, err := connect.Load(f.series.directory, "")
+	config, problems, err := connect.Load(ctx, f.series.directory, "")
 	if err != nil {
 		return err
 	}
@@ -210,10 +210,10 @@ func (f *downloadFlags) parse() (err error) {
 }
 
 func download(command *cobra.Command, flags downloadFlags) error {
-	if err := flags.parse(); err != nil {
+	if err := flags.parse(command.Context()); err != nil {
 		return err
 	}
-	store, err := flags.series.open()
+	store, err := flags.series.open(command.Context())
 	if err != nil {
 		return err
 	}

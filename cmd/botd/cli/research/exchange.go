@@ -21,6 +21,7 @@ import (
 	"botd/internal/failure"
 )
 
+// NewExchange returns the command botd exchange.
 func NewExchange() *cobra.Command {
 	var o server.Options
 	var accounts string

@@ -26,6 +26,7 @@ type indicatorFlags struct {
 	repair                 bool
 }
 
+// NewIndicator returns the command botd indicator.
 func NewIndicator() *cobra.Command {
 	var flags indicatorFlags
 	command := &cobra.Command{

@@ -1,6 +1,7 @@
 package research
 
 import (
+	"context"
 	"embed"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"botd/strategy"
 )
 
+// NewStrategy returns the command botd strategy.
 func NewStrategy() *cobra.Command {
 	return shell.Group("strategy", "built-in strategies, a new one of your own, and running ones: pause, resume",
 		`The strategies that are built in, with their parameters; and a new one of your own, as a
@@ -48,7 +50,7 @@ func newStrategyList() *cobra.Command {
 		Example: "  botd strategy list\n  botd strategy list -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
 			var rows []strategyRow
-			for _, d := range connect.Registry().All() {
+			for _, d := range connect.Registry(command.Context()).All() {
 				rows = append(rows, strategyRowOf(d))
 			}
 			return shell.Print(command.OutOrStdout(), output, rows, func(w io.Writer) {
@@ -71,30 +73,30 @@ func newStrategyShow() *cobra.Command {
 		Long:    "Shows what a strategy does and takes. A name that ends in .star is a script, which is\nread and checked first.",
 		Example: "  botd strategy show grid\n  botd strategy show strategies/my-idea.star -o json",
 		RunE: func(command *cobra.Command, arguments []string) error {
-			definition, err := definitionOf(arguments[0])
+			definition, err := definitionOf(command.Context(), arguments[0])
 			if err != nil {
 				return err
 			}
 			row := strategyRowOf(definition)
 			return shell.Print(command.OutOrStdout(), output, row, func(w io.Writer) { strategyTable(w, row) })
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return strategyNames(), cobra.ShellCompDirectiveDefault
+		ValidArgsFunction: func(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return strategyNames(command.Context()), cobra.ShellCompDirectiveDefault
 		},
 	}
 	shell.OutputFlag(command, &output)
 	return command
 }
 
-func strategyNames() []string {
+func strategyNames(ctx context.Context) []string {
 	var names []string
-	for _, d := range connect.Registry().All() {
+	for _, d := range connect.Registry(ctx).All() {
 		names = append(names, d.Name)
 	}
 	return names
 }
 
-func definitionOf(name string) (strategy.Definition, error) {
+func definitionOf(ctx context.Context, name string) (strategy.Definition, error) {
 	if strings.HasSuffix(name, ".star") {
 		source, err := os.ReadFile(name)
 		if err != nil {
@@ -106,9 +108,9 @@ func definitionOf(name string) (strategy.Definition, error) {
 		}
 		return definition, nil
 	}
-	definition, found := connect.Registry().Find(name)
+	definition, found := connect.Registry(ctx).Find(name)
 	if !found {
-		return definition, failure.Usagef("unknown strategy %q\nhint: one of %s, or a file.star", name, strings.Join(strategyNames(), ", "))
+		return definition, failure.Usagef("unknown strategy %q\nhint: one of %s, or a file.star", name, strings.Join(strategyNames(ctx), ", "))
 	}
 	return definition, nil
 }

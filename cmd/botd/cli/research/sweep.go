@@ -1,6 +1,7 @@
 package research
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -36,6 +37,7 @@ type sweepFlags struct {
 	split, sort, keep, output string
 }
 
+// NewSweep returns the command botd sweep.
 func NewSweep() *cobra.Command {
 	return shell.Group("sweep", "many backtests of one strategy with other parameters",
 		`Runs one strategy over the same candles with many choices of its parameters, and ranks them.
@@ -84,7 +86,7 @@ func newSweepShow() *cobra.Command {
 		RunE: func(command *cobra.Command, names []string) error {
 			path := names[0]
 			if !strings.ContainsAny(path, `/\`) && !saved.Exists(path) {
-				directory, err := sweepDirectory(flags.directory)
+				directory, err := sweepDirectory(command.Context(), flags.directory)
 				if err != nil {
 					return err
 				}
@@ -109,14 +111,14 @@ func newSweepShow() *cobra.Command {
 	return command
 }
 
-func sweepDirectory(configuration string) (string, error) {
-	reports, err := savedDirectory(configuration, "")
+func sweepDirectory(ctx context.Context, configuration string) (string, error) {
+	reports, err := savedDirectory(ctx, configuration, "")
 	return filepath.Join(filepath.Dir(reports), saved.SweepFolder), err
 }
 
 func (f *sweepFlags) run(command *cobra.Command) error {
 	began := time.Now()
-	split, path, err := f.check()
+	split, path, err := f.check(command.Context())
 	if err != nil {
 		return err
 	}
@@ -179,7 +181,7 @@ func (f *sweepFlags) prepare(command *cobra.Command) (s swept, err error) {
 }
 
 // check looks at the flags before anything is read.
-func (f *sweepFlags) check() (split exchange.Rate, path string, err error) {
+func (f *sweepFlags) check(ctx context.Context) (split exchange.Rate, path string, err error) {
 	if !slices.Contains(backtest.Rankings(), f.sort) {
 		return 0, "", failure.Usagef("--sort %s: there is %s", f.sort, strings.Join(backtest.Rankings(), ", "))
 	}
@@ -201,7 +203,7 @@ func (f *sweepFlags) check() (split exchange.Rate, path string, err error) {
 	if !saved.Name.MatchString(f.keep) {
 		return 0, "", failure.Usagef("--keep %q: a name of a-z, A-Z, 0-9, dots, - and _", f.keep)
 	}
-	directory, err := sweepDirectory(f.files.Directory)
+	directory, err := sweepDirectory(ctx, f.files.Directory)
 	if err != nil {
 		return 0, "", err
 	}

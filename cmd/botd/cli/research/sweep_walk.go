@@ -80,7 +80,7 @@ the choice holds, near 0 it was fitted to what is past.`,
 
 func (f *sweepFlags) walk(command *cobra.Command, windows, train int) error {
 	began := time.Now()
-	if _, _, err := f.check(); err != nil {
+	if _, _, err := f.check(command.Context()); err != nil {
 		return err
 	}
 	s, err := f.prepare(command)

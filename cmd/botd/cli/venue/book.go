@@ -45,6 +45,7 @@ func (b bookJSON) Rows() any {
 	return all
 }
 
+// NewBook returns the command botd book.
 func NewBook() *cobra.Command {
 	var flags publicFlags
 	var limit int

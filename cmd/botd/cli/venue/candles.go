@@ -32,6 +32,7 @@ type candlesFlags struct {
 	limit    int
 }
 
+// NewCandles returns the command botd candles.
 func NewCandles() *cobra.Command {
 	var flags candlesFlags
 	command := &cobra.Command{

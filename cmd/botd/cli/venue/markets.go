@@ -31,6 +31,7 @@ type marketJSON struct {
 	ReduceOnly    bool   `json:"reduce_only"`
 }
 
+// NewMarkets returns the command botd markets.
 func NewMarkets() *cobra.Command {
 	var flags publicFlags
 	command := &cobra.Command{

@@ -28,6 +28,7 @@ type probeFlags struct {
 	trade                               bool
 }
 
+// NewProbe returns the command botd probe.
 func NewProbe() *cobra.Command {
 	var flags probeFlags
 	command := &cobra.Command{
@@ -67,7 +68,7 @@ Exit codes: 0 nothing failed, 1 a step failed, 69 not reached, 77 key or signatu
 }
 
 func runProbe(command *cobra.Command, flags probeFlags) error {
-	settings, err := flags.settings()
+	settings, err := flags.settings(command.Context())
 	if err != nil {
 		return err
 	}
@@ -97,11 +98,11 @@ func runProbe(command *cobra.Command, flags probeFlags) error {
 
 // settings puts together what the flags say, and what the configuration says where
 // they do not.
-func (f *probeFlags) settings() (probe.Config, error) {
+func (f *probeFlags) settings(ctx context.Context) (probe.Config, error) {
 	config := probe.Config{BaseURL: f.url, Trade: f.trade, Symbol: f.symbol, Rounds: f.rounds}
 	at := configs.ExchangeConfig{KeyFile: f.keyFile, SecretFile: f.secretFile}
 	if f.url == "" {
-		loaded, err := connect.LoadValid(f.directory)
+		loaded, err := connect.LoadValid(ctx, f.directory)
 		if err != nil {
 			return config, err
 		}
