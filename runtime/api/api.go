@@ -69,8 +69,9 @@ type Config struct {
 	StrategyConfig func(name string) string          // effective, as YAML
 	Plots          func(name string) []strategy.Plot // the indicators of a strategy; nil for none
 
-	Backups  Backups  // copies the journal; nil where there is none
-	Channels Channels // which notify people; nil for none
+	Head     func(ctx context.Context) *view.JournalHead // of the journal; nil for none
+	Backups  Backups                                     // copies the journal; nil where there is none
+	Channels Channels                                    // which notify people; nil for none
 
 	Runner  BacktestRunner // runs backtests; nil for none
 	Reports string         // the directory below which reports of backtests are; empty for none

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/shopspring/decimal"
 	"go.uber.org/goleak"
@@ -193,6 +194,9 @@ func newDeskWith(t testing.TB, change func(*Config)) *desk {
 			}
 			return []strategy.Plot{{Indicator: "sma", Parameters: map[string]float64{"period": 3}}, {Indicator: "macd", OwnScale: true,
 				Outputs: []string{"signal"}, Parameters: map[string]float64{"fast": 3, "slow": 5, "signal": 2}}}
+		},
+		Head: func(context.Context) *view.JournalHead {
+			return &view.JournalHead{Records: 7, Hash: strings.Repeat("ab", 32), At: time.UnixMilli(1_700_000_000_000).UTC()}
 		},
 		StrategyConfig: func(name string) string { return "name: " + name + "\n" },
 	}

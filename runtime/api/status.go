@@ -21,10 +21,13 @@ var statusRoutes = []route{
 		summary: "This document."},
 }
 
-func (s *Server) status(*request) (view.Status, error) {
+func (s *Server) status(r *request) (view.Status, error) {
 	id := s.stream.LastID() // before the status: an event between is seen twice rather than never
 	status := s.config.Board.Status()
 	status.EventID, status.Version = id, s.config.Build.Version
+	if s.config.Head != nil {
+		status.Journal = s.config.Head(r.Context())
+	}
 	return status, nil
 }
 

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -42,7 +43,11 @@ func (p *process) startNotices() (stop func(), err error) {
 			notify.Daily(ctx, p.config.Notify.Daily, func() {
 				var status engine.Status
 				if p.driver.Query(ctx, func() { status = p.machine.Status() }) == nil {
-					notifier.NotifyAll(notify.Event{At: time.Now(), Name: "daemon.summary", Text: tally.Summary(&status)})
+					text := tally.Summary(&status)
+					if head := p.head(ctx); head != nil {
+						text += fmt.Sprintf("\njournal: %d records, head %s", head.Records, head.Hash)
+					}
+					notifier.NotifyAll(notify.Event{At: time.Now(), Name: "daemon.summary", Text: text})
 				}
 			})
 		})

@@ -58,6 +58,7 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 	served.Web, served.Reports = web.Handler(), filepath.Join(current().DataDir, "backtests")
 	served.Sweeps = filepath.Join(current().DataDir, saved.SweepFolder)
 	served.Runner = &runner.Runner{Current: current, Symbols: table.All, Recorded: filepath.Join(p.directory, tape.RecordedFolder)}
+	served.Head = p.head
 	served.Backups = &backups.Backups{Directory: p.directory, Prefix: fmt.Sprintf("%s-%s-", p.config.Mode, p.config.Instance)}
 	served.Channels = &channels.Channels{Config: p.config}
 	served.Configuration, served.StrategyConfig = configuration(current), strategyYAML(current)
@@ -110,6 +111,15 @@ func (p *process) keepTokens(ctx context.Context, tokens auth.Tokens) {
 			_ = tokens.Restore(p.directory) // tried again; what the directory lacks is said by the journal's watch
 		}
 	}
+}
+
+// head is the journal's newest record; nil when it cannot be read now.
+func (p *process) head(ctx context.Context) *view.JournalHead {
+	newest, err := p.store.Newest(ctx)
+	if err != nil || newest.Records == 0 {
+		return nil
+	}
+	return &view.JournalHead{Records: newest.Records, Hash: newest.Hash, At: newest.At}
 }
 
 // listen takes the unix socket, and the TCP address unless it is off.

@@ -62,7 +62,7 @@ type PreviewedIntent struct {
 	OrderID   int64     `json:"order_id,omitempty"` // of a cancel
 	Reason    string    `json:"reason,omitempty"`
 	RefusedBy string    `json:"refused_by,omitempty"` // the exchange's newest refusal of the same, and when it is tried again
-	Outcome   string    `json:"outcome"`              // approved | refused | waits (for another opening, or after a refusal by the exchange)
+	Outcome   string    `json:"outcome"`              // approved | refused | waits
 	Rule      string    `json:"rule,omitempty"`
 	Checks    []Verdict `json:"checks"`
 }

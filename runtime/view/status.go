@@ -13,6 +13,14 @@ import (
 	"botd/runtime/ops"
 )
 
+// JournalHead is the journal's newest record: noted elsewhere, its hash proves later that nothing
+// up to there was changed.
+type JournalHead struct {
+	Records int64     `json:"records"`
+	Hash    string    `json:"hash"`
+	At      time.Time `json:"at"`
+}
+
 // Status is everything that an overview shows.
 type Status struct {
 	Schema     int              `json:"schema"`
@@ -44,6 +52,7 @@ type Status struct {
 	Positions  int              `json:"positions"`
 	Nearest    *Liquidation     `json:"nearest_liquidation"`
 	Reconcile  ReconcileSummary `json:"reconcile"`
+	Journal    *JournalHead     `json:"journal_head"` // null where there is no journal
 	Strategies []Strategy       `json:"strategies"`
 }
 

@@ -24,12 +24,12 @@ import (
 
 // NewJournal returns the command botd journal.
 func NewJournal() *cobra.Command {
-	return shell.Group("journal", "read the journal: tail, export, verify",
+	return shell.Group("journal", "read the journal: tail, export, head, verify",
 		`The journal is botd's memory: one record after the other, each with the hash of the one
 before it, written before anything is sent. These commands read it, also while botd runs
 and writes it; they never change it.`,
 		"  botd journal tail\n  botd journal verify\n  botd journal export --kind audit",
-		newTail(), newExport(), newVerifyJournal())
+		newTail(), newExport(), newHead(), newVerifyJournal())
 }
 
 // journalFlags say which journal.
