@@ -77,12 +77,13 @@ func TestASaleOnSpotIsAtMostWhatIsFree(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		wallet string
-		unseen exchange.Quantity // a sale that no read has shown yet
+		unseen exchange.Quantity // a sale that no read has shown yet; -1: none, and the wallet may be older than the fill
 		want   exchange.Quantity // of 10; none for 0
 	}{
 		{"all of it is there", "0.01", 0, 10},
 		{"more is there, of a person", "1", 0, 10},
 		{"a part is there", "0.0075", 0, 7},
+		{"a part is there, as old as the fill: it does not keep the stop away", "0.0075", -1, 10},
 		{"a sale under way takes a part of it", "0.01", 4, 6},
 		{"nothing is there", "0", 0, 0},
 	} {
@@ -94,11 +95,14 @@ func TestASaleOnSpotIsAtMostWhatIsFree(t *testing.T) {
 			w.buys(10)
 			symbol := w.book.Symbol(coin)
 			symbol.Last, symbol.EntryPrice = 50_000e8, exchange.AmountOf(50_000)
+			if c.unseen == 0 { // the wallet is younger than the fill
+				w.now += testSettle.StalenessMS
+			}
 			if c.unseen > 0 {
 				w.order(9, exchange.Sell, c.unseen)
 			}
 			w.now += 100
-			w.observe(c.wallet) // as old as the fill: it proves nothing, and bounds a sale
+			w.observe(c.wallet)
 			w.apply(record.Record{Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}}})
 			intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Collar: exchange.RateOne / 20,
 				Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)

@@ -99,6 +99,9 @@ func (d *derivation) surplus() bool {
 	if symbol.Key().Market != exchange.Futures || symbol.Position == 0 || d.book.Foreign == ForeignIgnore {
 		return false
 	}
+	if fresh := symbol.testimony.zeroed && symbol.Known() == 0 && !slices.Contains(symbol.testimony.past, symbol.PositionID); fresh && !d.unsettled {
+		return true // no read of an earlier position shows this one
+	}
 	return symbol.Quarantine() != "" || d.nowMS-symbol.ChangedMS() > d.book.Settle().StalenessMS && !d.unsettled && symbol.differs.sinceMS != 0
 }
 

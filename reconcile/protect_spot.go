@@ -44,7 +44,7 @@ func (d *derivation) protectSpot() {
 		}
 	}
 	uncovered := missing
-	missing = d.capped(d.clip(missing))
+	missing = d.capped(d.stoppable(missing))
 	moved := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice != price })
 	switch {
 	case uncovered < 0:
@@ -63,6 +63,26 @@ func (d *derivation) protectSpot() {
 			d.add(Intent{Purpose: placement.StopLoss, Reason: "protects the position", Order: order})
 		}
 	}
+}
+
+// stoppable is how much a stop may sell: what the wallet has free. A wallet that
+// may be older than the last fill does not keep the stop of what was bought away: if it is right, the exchange refuses the stop, and nothing is lost.
+func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
+	clipped := d.clip(quantity)
+	young := d.book.WalletMS <= d.symbol.FilledMS()+d.book.Settle().StalenessMS
+	if clipped >= quantity || !young || d.symbol.Contradicted != "" || d.symbol.Quarantine() != "" {
+		return clipped
+	}
+	fees := d.symbol.Rules.QuantityOf(d.symbol.Rules.QuantityAmount(d.symbol.Bought()).MulRate(spotFeeBound)) + d.symbol.Rules.QuantityTick
+	for _, p := range d.book.Live() {
+		if p.Symbol() == d.symbol.Key() && p.Order().Side == exchange.Sell && (p.State().Unresolved() || !p.Seen()) {
+			return clipped // it may hold, or have sold, what the wallet lacks
+		}
+	}
+	if quantity-clipped <= fees {
+		return clipped
+	}
+	return quantity
 }
 
 // joinStops makes room for one more stop: the smallest one goes, and its quantity comes

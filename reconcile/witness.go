@@ -37,6 +37,7 @@ type testimony struct {
 	sweptMS  int64             // when a closePosition order was seen to have ended that botd did not cancel
 	sweptOf  int64             // when that order was sent: it says nothing of a position opened later
 	marginOf exchange.Quantity // how much was held when the account's margin last agreed with the list
+	zeroed   bool              // the list agreed since the start that nothing was held
 	doubted  bool              // the list is not believed
 }
 
@@ -69,8 +70,9 @@ func (b *Book) takeTestimony(s *Snapshot, symbol *SymbolState) {
 		if s.BeganMS > t.sweptMS+b.Settle().StalenessMS {
 			t.sweptMS = 0 // the orders ended, and the position outlived them
 		}
+		t.zeroed = t.zeroed && symbol.Known() == 0
 		if symbol.residual == 0 && symbol.Known() == 0 {
-			t.past = append(t.past[:0], symbol.seen...)
+			t.past, t.zeroed = append(t.past[:0], symbol.seen...), true
 		}
 		if symbol.residual == 0 && symbol.Known() != 0 {
 			t.shownID, t.shownOf = symbol.PositionID, symbol.OpenedMS()
