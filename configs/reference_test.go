@@ -50,7 +50,11 @@ func TestEveryKeyHasItsMeaningAndAnExampleThatIsRead(t *testing.T) {
 		wantNote(t, k)
 		var rest []string
 		name, _, _ := strings.Cut(k.Path, ".")
-		for _, line := range strings.Split(plainStrategy, "\n") {
+		plain := plainStrategy
+		if k.Path == "catch_up" { // of strategies that trade in slices
+			plain = strings.NewReplacer("sma_cross", "dca", "size: {quantity: 0.01}", "params: {amount: 100}").Replace(plain)
+		}
+		for _, line := range strings.Split(plain, "\n") {
 			if key, _, _ := strings.Cut(line, ":"); key != name {
 				rest = append(rest, line)
 			}

@@ -21,6 +21,14 @@ type Schedule struct {
 	fields   *cron.SpecSchedule // cron; not changed after parsing
 }
 
+// regularMS is the time between two moments; 0 where it varies.
+func (s *Schedule) regularMS() int64 {
+	if s.Candle() {
+		return int64(s.interval)
+	}
+	return s.everyMS
+}
+
 // The periods that @every takes.
 const (
 	minEveryMS = 100

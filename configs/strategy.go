@@ -31,6 +31,7 @@ type StrategyConfig struct {
 	Exits    ExitsConfig // under protect too
 	Entry    EntryConfig
 	Backtest BacktestConfig
+	CatchUp  int    // slices a tick of a backlog (twap, dca); 0 is 1
 	OnRemove string // flatten, leave, or empty, which leaves too
 
 	Script ScriptConfig // of a strategy: script
@@ -85,7 +86,7 @@ func (c *StrategyConfig) ParamLine(name string) int {
 
 // Setting returns where the strategy is to run, sizes in the symbol's scales.
 func (c *StrategyConfig) Setting(symbol *exchange.Symbol) (strategy.Setting, error) {
-	setting := strategy.Setting{Market: c.Market, Symbol: symbol, Interval: c.Interval}
+	setting := strategy.Setting{Market: c.Market, Symbol: symbol, Interval: c.Interval, TickMS: c.Schedule.regularMS(), CatchUp: c.CatchUp}
 	setting.Size = strategy.Size{Equity: c.Size.Equity, Quote: c.Size.Quote}
 	quantity, err := symbol.Quantity(c.Size.Quantity)
 	if err != nil {

@@ -154,11 +154,24 @@ func (r *strategyReader) keys() []key {
 		{name: "protect", keys: r.protectKeys()},
 		{name: "entry", keys: c.Entry.keys(), after: r.checkEntry, hidden: func() bool { return !c.Entry.rests() }},
 		{name: "backtest", keys: c.Backtest.keys()},
+		{name: "catch_up", value: whole(&c.CatchUp, 1, maxCatchUp), check: r.checkCatchUp,
+			what: "twap and dca: how many slices of a backlog one tick may catch up after a pause, a halt or downtime; 1 where this is not given",
+			unit: "slices", example: "2"},
 		{name: "on_remove", value: choice(&c.OnRemove, "flatten", "leave"),
 			what: "what to do with its position when its file has been absent for 30 s, at a start or a reload: `flatten` closes it, " +
 				"`leave` keeps it and its stop and halts its symbol until `botd rearm`; without either it is kept at a start, and the reload is refused",
 			example: "flatten"},
 	})
+}
+
+// maxCatchUp is the most slices of a backlog that a tick may catch up.
+const maxCatchUp = 100_000
+
+// checkCatchUp accepts the key where a strategy trades in slices.
+func (r *strategyReader) checkCatchUp(s *section, node *yaml.Node) {
+	if kind := r.into.Kind; kind != "" && kind != "twap" && kind != "dca" {
+		s.fail(node.Line, "", "catch_up belongs to twap and dca: %s does not trade in slices", kind)
+	}
 }
 
 var strategyName = regexp.MustCompile(`^[a-z0-9_-]{1,32}$`)

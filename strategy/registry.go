@@ -19,6 +19,8 @@ type Setting struct {
 	Symbol   *exchange.Symbol
 	Interval exchange.Interval
 	Size     Size
+	TickMS   int64 // the regular time between two ticks; 0 where the schedule has none
+	CatchUp  int   // slices a tick, of strategies that trade in slices; 0 is 1
 }
 
 // Definition describes a kind of strategy: its registry name, what it does, its parameters and its

@@ -183,7 +183,8 @@ func (r *role) strategy(symbol *exchange.Symbol) strategy.Strategy {
 		if r.key.Market == exchange.Futures && r.salt%2 == 0 {
 			values["side"] = "sell"
 		}
-		made, err := twap.New(strategy.Setting{Market: r.key.Market, Symbol: symbol, Interval: exchange.Minute1}, values)
+		made, err := twap.New(strategy.Setting{Market: r.key.Market, Symbol: symbol, Interval: exchange.Minute1,
+			CatchUp: 1_000}, values)
 		if err != nil {
 			panic(err)
 		}

@@ -22,7 +22,8 @@ type dcaParams struct {
 
 // dca buys for the same amount again and again (dollar-cost averaging): by the clock and, if
 // configured, once more each time the price has fallen by a share. Its target follows from its
-// memory, so restarts neither skip nor repeat a buy.
+// memory, so restarts neither skip nor repeat a buy. What it could not buy during a halt it buys
+// afterwards, one buy (or catch_up buys) a tick.
 //
 // It loses when the price keeps falling: the mean price follows slowly, and buys on falls put most
 // money in where it falls the longest.
@@ -47,7 +48,8 @@ func dca() strategy.Definition {
 				return nil, &strategy.ValueError{Parameter: "scale", Err: err}
 			}
 			return &averaging{symbol: setting.Symbol, amount: amount, everyMS: p.Every.Milliseconds(), buys: int64(p.Buys), fall: fall,
-				falls: int64(p.Falls), scale: scale, profit: profit}, nil
+				falls: int64(p.Falls), scale: scale, profit: profit,
+				step: int64(max(1, setting.CatchUp))}, nil
 		})
 }
 
@@ -58,6 +60,7 @@ type averaging struct {
 	buys, falls  int64
 	fall, profit exchange.Rate
 	scale        exchange.Rate
+	step         int64 // buys that one tick may add
 }
 
 // Memory keys.
@@ -116,6 +119,10 @@ func (a *averaging) Decide(view *strategy.View, plan *strategy.Plan) {
 	case a.fall > 0 && at(dcaFallen) < a.falls && a.fallen(view.Last, exchange.Price(at(dcaPrice))):
 		plan.Remember(dcaFallen, at(dcaFallen)+1)
 		buy(a.larger(at(dcaFallen)+1), "the price fell below the last buy")
+	}
+	largest := a.symbol.QuantityFor(a.larger(min(at(dcaFallen)+1, a.falls)), view.Last) + a.symbol.QuantityTick
+	if pace := a.symbol.FloorQuantity(paced(a.symbol, view, 1, quantity, largest, largest*exchange.Quantity(a.step))); pace < quantity {
+		quantity, reason = pace, "catches up with what is due"
 	}
 	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: quantity}, reason)
 }

@@ -19,7 +19,8 @@ type twapParams struct {
 
 // twap reaches a quantity in equal slices, one each interval, then holds (time-weighted average
 // price). Its target follows from its remembered start: through any number of restarts it reaches
-// exactly the quantity, and after a pause it catches up.
+// exactly the quantity. After a pause, a halt or downtime it catches up a slice (or catch_up
+// slices) a tick, counted from what it holds and has in flight.
 //
 // It loses when the price runs away while it is still buying.
 func twap() strategy.Definition {
@@ -34,7 +35,7 @@ func twap() strategy.Definition {
 				return nil, &strategy.ValueError{Parameter: "side", Err: fmt.Errorf("sell would need a short position, which spot does not have")}
 			}
 			return &slicing{symbol: setting.Symbol, sign: exchange.Quantity(p.Side.Sign()), quantity: quantity, slices: int64(p.Slices),
-				everyMS: p.Every.Milliseconds()}, nil
+				everyMS: p.Every.Milliseconds(), step: exchange.Quantity(stepOf(&setting, p.Every.Milliseconds()))}, nil
 		})
 }
 
@@ -43,6 +44,43 @@ type slicing struct {
 	sign, quantity exchange.Quantity
 	slices         int64
 	everyMS        int64
+	step           exchange.Quantity // slices that one tick may add
+}
+
+// stepOf is how many slices one tick may add: those that are due between two regular ticks,
+// or as many as may be caught up.
+func stepOf(setting *strategy.Setting, everyMS int64) int64 {
+	return max(1, int64(setting.CatchUp), (setting.TickMS+everyMS-1)/everyMS)
+}
+
+// outstanding is what is held and what the strategy's own entries may still fill, in the
+// direction of a sign. A market order for an amount of money counts as a slice.
+func outstanding(view *strategy.View, sign, slice exchange.Quantity) exchange.Quantity {
+	all := view.Position.Quantity * sign
+	for i := range view.Working {
+		o := &view.Working[i]
+		switch {
+		case o.Key != "" || o.StopPrice != 0:
+		case o.Quantity == 0 && exchange.Quantity(o.Side.Sign()) == sign:
+			all += slice
+		default:
+			all += (o.Quantity - o.Filled) * exchange.Quantity(o.Side.Sign()) * sign
+		}
+	}
+	return max(0, all)
+}
+
+// paced bounds a target, so that one tick adds no more than a step to what is outstanding. A
+// step is never less than the exchange takes as an order, and on spot has room for fees.
+func paced(symbol *exchange.Symbol, view *strategy.View, sign, target, slice, step exchange.Quantity) exchange.Quantity {
+	if symbol.Market == exchange.Spot {
+		step += step/100 + symbol.QuantityTick
+	}
+	if view.Last > 0 {
+		least := symbol.QuantityFor(symbol.MinNotional, view.Last)
+		step = max(step, least+least/20+symbol.QuantityTick)
+	}
+	return min(target, outstanding(view, sign, slice)+step)
 }
 
 const began = "begin_ms"
@@ -63,5 +101,9 @@ func (s *slicing) Decide(view *strategy.View, plan *strategy.Plan) {
 		target = s.quantity/exchange.Quantity(s.slices)*exchange.Quantity(due) +
 			s.quantity%exchange.Quantity(s.slices)*exchange.Quantity(due)/exchange.Quantity(s.slices)
 	}
-	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: s.sign * s.symbol.FloorQuantity(target)}, "the slices due by now")
+	slice, reason := (s.quantity-1)/exchange.Quantity(s.slices)+1, "the slices due by now"
+	if pace := paced(s.symbol, view, s.sign, target, slice, slice*min(s.step, exchange.Quantity(s.slices))); pace < target {
+		target, reason = pace, "catches up with the slices due by now"
+	}
+	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: s.sign * s.symbol.FloorQuantity(target)}, reason)
 }

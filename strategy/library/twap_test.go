@@ -2,6 +2,7 @@ package library
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -38,9 +39,11 @@ func TestTWAPReachesExactlyItsQuantityThroughARestart(t *testing.T) {
 	t.Parallel()
 	values := strategy.Values{"side": "sell", "quantity": "0.100", "slices": "3", "every": "10s"}
 	var memory strategy.Memory
+	var position strategy.Position
 	decide := func(s strategy.Strategy, nowMS int64) exchange.Quantity {
-		view, plan := strategy.View{NowMS: nowMS, Memory: memory}, strategy.Plan{}
+		view, plan := strategy.View{NowMS: nowMS, Memory: memory, Position: position}, strategy.Plan{}
 		s.Decide(&view, &plan)
+		position.Quantity = plan.Target.Quantity
 		memory, _ = memory.With(plan.Remembered())
 		return plan.Target.Quantity
 	}
@@ -87,5 +90,74 @@ func TestWrongParametersAreNamed(t *testing.T) {
 		if !errors.As(err, &wrong) || wrong.Parameter != c.parameter {
 			t.Errorf("%s %v: want a fault of %s, have %v", c.strategy, c.values, c.parameter, err)
 		}
+	}
+}
+
+// pacing asks a strategy tick by tick. Halted ticks fill nothing, missed ones are not asked.
+func pacing(t *testing.T, name string, values strategy.Values, ticks string) (held []exchange.Quantity) {
+	t.Helper()
+	where := setting(t, exchange.Futures)
+	where.TickMS = 1_000
+	definition, _ := strategy.NewRegistry(All()...).Find(name)
+	s, err := definition.New(where, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, plan := strategy.View{Symbol: where.Symbol, Last: 50_000e8}, strategy.Plan{}
+	for i, tick := range ticks {
+		view.NowMS = 1_000_000 + int64(i)*1_000
+		if tick != '.' { // missed
+			plan.Reset()
+			s.Decide(&view, &plan)
+			view.Memory, _ = view.Memory.With(plan.Remembered())
+		}
+		if tick == '+' {
+			view.Position.Quantity = plan.Target.Quantity
+		}
+		held = append(held, view.Position.Quantity)
+	}
+	return held
+}
+
+func TestABacklogIsCaughtUpASliceATick(t *testing.T) {
+	t.Parallel()
+	const pause = 20
+	for _, c := range []struct {
+		name, strategy, missed string
+		values                 strategy.Values
+		slice, want            exchange.Quantity
+	}{
+		{"twap after downtime", "twap", ".", strategy.Values{"quantity": "0.500", "slices": "50", "every": "1s"}, 10, 500},
+		{"twap after a halt", "twap", "-", strategy.Values{"quantity": "0.500", "slices": "50", "every": "1s"}, 10, 500},
+		{"dca after downtime", "dca", ".", strategy.Values{"amount": "500", "every": "1s", "buys": "30"}, 10, 0},
+		{"dca after a halt", "dca", "-", strategy.Values{"amount": "500", "every": "1s", "buys": "30"}, 10, 300},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			held := pacing(t, c.strategy, c.values, "++++++"+strings.Repeat(c.missed, pause)+strings.Repeat("+", 80))
+			most := c.slice + c.slice/10
+			for i := 1; i < len(held); i++ {
+				if more := held[i] - held[i-1]; more > most || more < 0 {
+					t.Errorf("tick %d: want at most one slice of %d at once, have %d", i, c.slice, more)
+				}
+			}
+			if have := held[len(held)-1]; c.want != 0 && have != c.want {
+				t.Errorf("in the end: want exactly %d, have %d", c.want, have)
+			}
+		})
+	}
+}
+
+func TestWhatIsInFlightCountsAsReached(t *testing.T) {
+	t.Parallel()
+	s := newStrategy(t, "twap", exchange.Futures, strategy.Values{"quantity": "0.500", "slices": "50", "every": "1s"})
+	view, plan := strategy.View{Last: 50_000e8, NowMS: 1_000}, strategy.Plan{}
+	s.Decide(&view, &plan)
+	view.Memory, _ = view.Memory.With(plan.Remembered())
+	view.NowMS, view.Working = 2_000, []strategy.WorkingOrder{{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}}
+	plan.Reset()
+	s.Decide(&view, &plan)
+	if plan.Target.Quantity != 20 {
+		t.Errorf("an order on its way: want the next slice on top of it, have %d", plan.Target.Quantity)
 	}
 }
