@@ -53,6 +53,26 @@ func NewBook(settle placement.Settle) *Book {
 	return &Book{journalled: account.New(settle), canceled: map[string]int64{}}
 }
 
+// Checkpoint returns the journalled state as it is, for the journal.
+func (b *Book) Checkpoint(accountName string) record.Checkpoint {
+	return record.Checkpoint{Layout: account.Layout, Epoch: b.Epoch(), Account: accountName, State: b.Snapshot()}
+}
+
+// Restore returns the book that the records before a checkpoint make. Nothing is
+// observed yet, as after a replay.
+func Restore(settle placement.Settle, c *record.Checkpoint) (*Book, error) {
+	state, err := account.Restore(settle, c.State)
+	if err != nil {
+		return nil, err
+	}
+	b := &Book{journalled: state, canceled: map[string]int64{}}
+	for _, journalled := range state.Symbols() {
+		symbol := b.Symbol(journalled.Key())
+		symbol.Position = -symbol.Ignored()
+	}
+	return b, nil
+}
+
 // Apply changes the journalled state by one record. What was observed of the same
 // thing is not settled before it is read again.
 func (b *Book) Apply(r *record.Record) {

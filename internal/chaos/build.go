@@ -34,7 +34,7 @@ func CrashEdits() []overlay.Edit {
 	return []overlay.Edit{
 		{Name: "crash points of requests", Table: table, In: "runtime/daemon.process.drive", Code: "Venue: «p.venue.Trading»", Replace: around("crash.Venue"),
 			Import: imported},
-		{Name: "crash points of commits", Table: table, In: "runtime/daemon.process.drive", Code: "Journal: «timedJournal{p.store, p.metrics, p.history}»",
+		{Name: "crash points of commits", Table: table, In: "runtime/daemon.process.drive", Code: "Journal: «timedJournal{p.store, p.metrics, p.backlog}»",
 			Replace: around("crash.Journal"), Import: imported},
 	}
 }

@@ -12,7 +12,7 @@ import (
 // Apply changes the state by one record. Replaying a journal is applying its
 // records in order.
 func (s *State) Apply(r *record.Record) {
-	if r.Kind() != record.KindPosting { // which changes nothing that a round acts on
+	if kind := r.Kind(); kind != record.KindPosting && kind != record.KindCheckpoint { // which change nothing that a round acts on
 		s.version++
 		s.noteID(r)
 	}
@@ -21,7 +21,7 @@ func (s *State) Apply(r *record.Record) {
 		s.books.Post(&body.Posting)
 	case record.Boot:
 		s.boot(r, &body)
-	case record.Config, record.Audit:
+	case record.Config, record.Audit, record.Checkpoint:
 	case record.Limit:
 		s.setLimit(r, &body)
 	case record.Assigned, record.Plan, record.Memory, record.Latch, record.Priced:

@@ -123,6 +123,8 @@ CREATE TABLE IF NOT EXISTS placement (
 CREATE TABLE IF NOT EXISTS balance (
 	account TEXT NOT NULL, strategy TEXT NOT NULL, market TEXT NOT NULL, symbol TEXT NOT NULL, asset TEXT NOT NULL,
 	amount TEXT NOT NULL, derived INTEGER NOT NULL, sequence INTEGER NOT NULL, PRIMARY KEY (account, strategy, market, symbol, asset));
+CREATE INDEX IF NOT EXISTS record_boot ON record (sequence) WHERE kind = 'boot';
+CREATE INDEX IF NOT EXISTS record_checkpoint ON record (sequence) WHERE kind = 'checkpoint';
 `
 
 // untrusted makes SQLite run no function that a schema names.

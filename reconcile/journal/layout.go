@@ -34,14 +34,21 @@ func madeObjects() map[string]string {
 				all["index sqlite_autoindex_"+name+"_1"] = ""
 			}
 		}
+		if _, definition, found := strings.Cut(statement, "CREATE INDEX IF NOT EXISTS "); found {
+			name, _, _ := strings.Cut(definition, " ")
+			all["index "+name] = oneLine("CREATE INDEX " + definition)
+		}
 	}
 	return all
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// withBalances is the oldest schema that has every table.
-const withBalances = 2
+// These are the oldest schemas that have every table, and every index.
+const (
+	withBalances = 2
+	withIndexes  = 5
+)
 
 // compareSchema compares what a file holds with what botd of that schema makes. It is asked
 // before anything else is read, since a view could stand in a table's place.
@@ -71,7 +78,8 @@ func compareSchema(ctx context.Context, conn *sql.Conn, version int) ([]Problem,
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(want)) {
-		if _, found := have[key]; !found && (version >= withBalances || !strings.Contains(key, "balance")) {
+		young := version < withBalances && strings.Contains(key, "balance") || version < withIndexes && strings.HasPrefix(key, "index record_")
+		if _, found := have[key]; !found && !young {
 			problems = append(problems, Problem{"schema", key, "one", "none"})
 		}
 	}

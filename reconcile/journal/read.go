@@ -68,12 +68,16 @@ func (j *Journal) Replay(ctx context.Context, take func(*record.Record) error) e
 
 // each gives every record on a connection, checking the chain.
 func each(ctx context.Context, conn *sql.Conn, take func(*Stored) error) error {
-	rows, err := conn.QueryContext(ctx, "SELECT sequence, body, previous, hash FROM record ORDER BY sequence")
+	return eachAfter(ctx, conn, link{}, take)
+}
+
+// eachAfter gives every record after a place in the chain.
+func eachAfter(ctx context.Context, conn *sql.Conn, l link, take func(*Stored) error) error {
+	rows, err := conn.QueryContext(ctx, "SELECT sequence, body, previous, hash FROM record WHERE sequence > ? ORDER BY sequence", l.sequence)
 	if err != nil {
 		return fmt.Errorf("read the journal: %w", err)
 	}
 	defer rows.Close()
-	var l link
 	for rows.Next() {
 		var sequence int64
 		var body, previous, hash string

@@ -8,7 +8,8 @@ import "botd/reconcile/record"
 //	2  balances of the ledger
 //	3  records of version 3, which new ones are written in; older ones stay as they were written
 //	4  a format epoch (format.go), which the botd of schema 3 does not look at
-const schemaVersion = 4
+//	5  indexes of the starts and of the checkpoints
+const schemaVersion = 5
 
 // sameTables is the oldest schema whose derived tables, and columns records are chosen
 // by, are those of schemaVersion.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/ledger"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -70,6 +71,8 @@ func (v *verifier) take(s *Stored) error {
 		v.account = body.Account
 	case record.Posting:
 		v.posting(s, &body.Posting)
+	case record.Checkpoint:
+		v.checkpoint(s, &body)
 	}
 	return v.apply(s)
 }
@@ -83,6 +86,17 @@ func (v *verifier) apply(s *Stored) (err error) {
 	}()
 	v.book.Apply(&s.Record)
 	return nil
+}
+
+// checkpoint checks that a checkpoint is what the records before it make. One of another
+// layout is of another botd, and no start of this one reads it.
+func (v *verifier) checkpoint(s *Stored, c *record.Checkpoint) {
+	if c.Layout != account.Layout {
+		return
+	}
+	if have := v.book.Checkpoint(v.account); c.Epoch != have.Epoch || c.Account != have.Account || !account.SameSnapshot(have.State, c.State) {
+		v.report.add(Problem{"checkpoint", sequenceText(s.Sequence), "the state that the records before it make", "another state"})
+	}
 }
 
 // posting checks a posting of the ledger: it is balanced, and it is what its reading

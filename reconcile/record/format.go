@@ -15,6 +15,12 @@ var formats = [...]string{
 	"+liquidated.position_id int64",
 	"+liquidated.quantity exchange.Quantity",
 	"+liquidated.realised Amount",
+	`+Kind "checkpoint"`,
+	"+checkpoint",
+	"+checkpoint.account string",
+	"+checkpoint.epoch int64",
+	"+checkpoint.layout string",
+	"+checkpoint.state[] uint8",
 }
 
 // FormatEpoch is the format of the records this botd writes: it grows with every line

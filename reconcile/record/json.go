@@ -90,6 +90,7 @@ var decoders = [kindEnd]func([]byte) (Body, error){
 	decode[Withdrawn],
 	decode[Limit],
 	decode[Liquidated],
+	decode[Checkpoint],
 }
 
 func decode[B Body](text []byte) (Body, error) {

@@ -38,6 +38,7 @@ const (
 	KindWithdrawn         // a person cancels one order: it is canceled until it has ended
 	KindLimit             // a person set a limit tighter than the configuration, or took it back
 	KindLiquidated        // the exchange ended a position whose margin was used up
+	KindCheckpoint        // the whole state, as the records before it make it
 	kindEnd
 )
 
@@ -73,6 +74,7 @@ var kindNames = [kindEnd]string{
 	"withdrawn",
 	"limit",
 	"liquidated",
+	"checkpoint",
 }
 
 // Kinds returns every kind, in order.

@@ -221,6 +221,15 @@ type Liquidated struct {
 	Evidence   string            `json:"evidence,omitempty"`
 }
 
+// Checkpoint is the whole state that the records before it make: a start reads the newest
+// one and the records after it. It is no more than what they say, and replay proves it.
+type Checkpoint struct {
+	Layout  string `json:"layout"` // of State: a botd of another layout replays all records
+	Epoch   int64  `json:"epoch"`
+	Account string `json:"account,omitempty"` // what the journal belongs to
+	State   []byte `json:"state"`
+}
+
 func (Boot) Kind() Kind         { return KindBoot }
 func (Sending) Kind() Kind      { return KindSending }
 func (Acknowledged) Kind() Kind { return KindAcknowledged }
@@ -251,3 +260,4 @@ func (Audit) Kind() Kind        { return KindAudit }
 func (Withdrawn) Kind() Kind    { return KindWithdrawn }
 func (Limit) Kind() Kind        { return KindLimit }
 func (Liquidated) Kind() Kind   { return KindLiquidated }
+func (Checkpoint) Kind() Kind   { return KindCheckpoint }

@@ -156,7 +156,8 @@ func TestRecordsOfOlderJournalsAreRead(t *testing.T) {
 func TestEveryKindComesBackAsItWas(t *testing.T) {
 	t.Parallel()
 	seen := map[Kind]bool{}
-	for _, want := range append(everyKind(), newerKinds()...) {
+	checkpoint := Record{AtMS: 12, Body: Checkpoint{"1-ab", 7, "demo", []byte{0, 1, 2}}}
+	for _, want := range append(append(everyKind(), newerKinds()...), checkpoint) {
 		seen[want.Kind()] = true
 		text, err := json.Marshal(want)
 		if err != nil {

@@ -185,6 +185,10 @@ func (b Liquidated) summarize(s *summary) {
 	s.texts(b.Evidence)
 }
 
+func (b Checkpoint) summarize(s *summary) {
+	s.add("%d bytes of state, layout %s", len(b.State), b.Layout)
+}
+
 func planSummary(p *strategy.Plan) string {
 	text := "no target"
 	switch p.Target.Kind {

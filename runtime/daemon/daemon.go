@@ -51,6 +51,8 @@ type process struct {
 
 	store      *journal.Journal
 	history    *view.History
+	backlog    *backlog // what of the journal the history has not taken yet
+	replayed   int64    // records after the newest checkpoint at the start
 	machine    *engine.Engine
 	metrics    *ops.Metrics
 	board      *view.Board
@@ -112,9 +114,9 @@ func (p *process) trade(ctx context.Context) (err error) {
 	}
 	defer p.store.Close()
 	p.cut = p.store.Cut()
-	book := reconcile.NewBook(engineconfig.Settle(p.config.Exchange.Settle))
 	p.history = view.NewHistory()
-	if err := p.replay(ctx, func(r *record.Record) { book.Apply(r); p.history.Take(r) }); err != nil {
+	book, err := p.restore(ctx)
+	if err != nil {
 		return err
 	}
 	if err := haltfile.Replay(ctx, p.config, p.directory, p.venue.Client.ServerNowMS(), p.store, book, p.history); err != nil {
@@ -124,14 +126,18 @@ func (p *process) trade(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	account.Account = p.venue.Binding.Text()
+	account.Account, account.Checkpoint, account.Replayed = p.venue.Binding.Text(), journal.CheckpointEvery, p.replayed
 	if p.machine, err = engine.New(account, book); err != nil {
 		return failure.Wrap(failure.Config, err)
 	}
 	if p.waiting != nil {
 		return p.hold(ctx)
 	}
-	return p.drive(ctx)
+	err = p.drive(ctx)
+	if final, whole := p.machine.Final(); err == nil && whole && p.store.Records() > journal.FewRecords {
+		err = failure.Wrap(failure.IO, p.store.Append(context.WithoutCancel(ctx), []record.Record{final}))
+	}
+	return err
 }
 
 // account is what the engine is made of: no strategy while the exchange is waited for, since

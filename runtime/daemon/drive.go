@@ -30,7 +30,7 @@ import (
 type timedJournal struct {
 	*journal.Journal
 	metrics *ops.Metrics
-	history *view.History
+	history *backlog
 }
 
 // Append makes the records durable and notes how long that took.
@@ -58,7 +58,7 @@ func (p *process) drive(ctx context.Context) error {
 	defer p.keepDecisions().Close()
 	p.began = time.Now()
 	p.driver = runtime.New(runtime.Config{
-		Machine: p.machine, Venue: p.venue.Trading, Journal: timedJournal{p.store, p.metrics, p.history}, Clock: p.venue.Client,
+		Machine: p.machine, Venue: p.venue.Trading, Journal: timedJournal{p.store, p.metrics, p.backlog}, Clock: p.venue.Client,
 		Shutdown: p.config.Shutdown, StopTimeout: stopTimeout(p.config.Shutdown), Notes: p.recording.before(p.note), Beat: p.beat,
 	})
 	stopNotices, err := p.startNotices()
@@ -83,6 +83,7 @@ func (p *process) drive(ctx context.Context) error {
 		func(ctx context.Context) { p.venue.Client.TrackClock(ctx, clockEvery, clock.take) },
 		p.reloads.Run,
 		(&haltfile.Watcher{Directory: p.directory, Config: p.reloads.Current.Load, Send: p.driver.Send}).Run,
+		p.backlog.run,
 		func(ctx context.Context) { p.recording.keepFunding(ctx, p.venue.Client, p.reloads.Futures) })
 	p.supervisor.Ready(string(p.config.Mode) + " on " + p.venue.Where)
 	context.AfterFunc(ctx, p.supervisor.Stopping)

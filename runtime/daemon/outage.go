@@ -161,7 +161,7 @@ func (p *process) hold(ctx context.Context) error {
 		return err
 	}
 	defer p.recording.close()
-	p.driver = runtime.New(runtime.Config{Machine: p.machine, Venue: unreached{}, Journal: timedJournal{p.store, p.metrics, p.history}, Clock: p.venue.Client,
+	p.driver = runtime.New(runtime.Config{Machine: p.machine, Venue: unreached{}, Journal: timedJournal{p.store, p.metrics, p.backlog}, Clock: p.venue.Client,
 		StopTimeout: runtime.DefaultStopTimeout, Notes: p.note, Beat: p.beat})
 	stopNotices, err := p.startNotices()
 	if err != nil {
@@ -174,7 +174,7 @@ func (p *process) hold(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	stopBeside := beside(context.WithoutCancel(ctx), p.tellWaiting,
+	stopBeside := beside(context.WithoutCancel(ctx), p.tellWaiting, p.backlog.run,
 		(&haltfile.Watcher{Directory: p.directory, Config: p.reloads.Current.Load, Send: p.driver.Send}).Run)
 	p.supervisor.Ready("waiting for " + p.venue.Where)
 	err = p.driver.Run(ctx)

@@ -2,12 +2,19 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
+	"sync"
 	"time"
 
+	"botd/configs/engineconfig"
 	"botd/internal/failure"
+	"botd/reconcile"
+	"botd/reconcile/journal"
 	"botd/reconcile/record"
 	"botd/runtime/ops"
+	"botd/runtime/view"
 )
 
 // A journal of years takes minutes to read. From the first seconds on whoever waits
@@ -42,22 +49,108 @@ func (r *reading) step(now func() time.Time) {
 	r.say(text)
 }
 
-// replay gives every record of the journal.
-func (p *process) replay(ctx context.Context, take func(*record.Record)) error {
+// restore makes the book of the newest checkpoint and the records after it, or of all
+// records, and has the history take the rest while botd trades.
+func (p *process) restore(ctx context.Context) (*reconcile.Book, error) {
+	settle := engineconfig.Settle(p.config.Exchange.Settle)
+	unreadable := func(err error) error {
+		return failure.New(failure.Data, "botd journal verify says more; nothing was sent", "replay the journal: %w", err)
+	}
+	checkpoint, err := p.store.Checkpoint(ctx)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	p.backlog, p.replayed = &backlog{history: p.history, path: p.path()}, 0
+	book := reconcile.NewBook(settle)
+	take := func(r *record.Record) { book.Apply(r); p.history.Take(r) }
+	replay := p.store.Replay
+	if checkpoint != nil {
+		if book, err = reconcile.Restore(settle, &checkpoint.Checkpoint); err != nil {
+			return nil, unreadable(err)
+		}
+		p.backlog.until = p.store.Records()
+		take = book.Apply
+		replay = func(ctx context.Context, take func(*record.Record) error) error {
+			return p.store.ReplayAfter(ctx, checkpoint, take)
+		}
+	}
+	if err := p.replay(ctx, replay, take); err != nil {
+		return nil, unreadable(err)
+	}
+	return book, nil
+}
+
+// path is the journal's file.
+func (p *process) path() string { return filepath.Join(p.directory, journal.FileName) }
+
+// replay gives records to take, and says how far it has come.
+func (p *process) replay(
+	ctx context.Context, replay func(context.Context, func(*record.Record) error) error, take func(*record.Record),
+) error {
 	console, err := p.newConsole(nil, ops.NewLogs())
 	if err != nil {
 		return err
 	}
-	told := reading{total: p.store.Records(), next: time.Now().Add(readingToldAfter), tell: p.supervisor.Notify,
+	progress := reading{total: p.store.Records(), next: time.Now().Add(readingToldAfter), tell: p.supervisor.Notify,
 		say: func(text string) {
 			console.Say("journal.reading", "journal   %s; nothing is sent before all are known", text)
 		}}
-	if err := p.store.Replay(ctx, func(r *record.Record) error {
+	return replay(ctx, func(r *record.Record) error {
 		take(r)
-		told.step(time.Now)
+		if p.replayed++; r.Kind() == record.KindCheckpoint {
+			p.replayed = 0
+		}
+		progress.step(time.Now)
 		return nil
-	}); err != nil {
-		return failure.New(failure.Data, "botd journal verify says more; nothing was sent", "replay the journal: %w", err)
+	})
+}
+
+// backlog gives the history the records from before a checkpoint while botd trades,
+// oldest first, and those that become durable meanwhile after them.
+type backlog struct {
+	history *view.History
+	path    string
+	until   int64 // sequence of the last record from before the start; 0 when the history has all
+
+	mu    sync.Mutex      // guards all below
+	later []record.Record // durable since, and not taken yet
+	done  bool
+}
+
+// Take takes the next durable record.
+func (b *backlog) Take(r *record.Record) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.until == 0 || b.done {
+		b.history.Take(r)
+		return
 	}
-	return nil
+	b.later = append(b.later, *r)
+}
+
+// errTaken ends reading.
+var errTaken = errors.New("taken")
+
+// run takes the records from before the start. What cannot be read is left out: it is
+// shown alone, and nothing is decided by it.
+func (b *backlog) run(ctx context.Context) {
+	if b.until == 0 {
+		return
+	}
+	if store, err := journal.Read(ctx, b.path); err == nil {
+		_ = store.Select(ctx, journal.Filter{}, func(s *journal.Stored) error {
+			if s.Sequence > b.until {
+				return errTaken
+			}
+			b.history.Take(&s.Record)
+			return nil
+		})
+		_ = store.Close()
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range b.later {
+		b.history.Take(&b.later[i])
+	}
+	b.later, b.done = nil, true
 }

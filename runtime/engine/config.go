@@ -11,6 +11,8 @@ import (
 type Config struct {
 	Instance   string // part of every client_order_id
 	Epoch      int64  // of this start, above every journalled one
+	Checkpoint int64  // the state is journalled whenever so many records follow it; 0 for never
+	Replayed   int64  // records that followed the newest checkpoint when this start began
 	Random     string // of this start's client order ids: placement.IsRandom
 	Strategies []StrategyConfig
 	Limits     risk.Limits

@@ -59,6 +59,7 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 		book.SkipLedger()
 	}
 	b := &base{config: config, agenda: agenda{roundMS: never, rulesMS: never}, outbox: newOutbox(book)}
+	b.outbox.checkpoint, b.outbox.checkpointed, b.outbox.account = config.Checkpoint, -config.Replayed, config.Account
 	e := assemble(b)
 	for i := range config.Strategies {
 		if _, err := e.roster.add(&config.Strategies[i]); err != nil {

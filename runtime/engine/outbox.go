@@ -19,6 +19,9 @@ type outbox struct {
 	unwritten      []record.Record // not durable yet, in order
 	writing        int             // how many of them the driver is writing
 	emitted        int64           // records ever made durable or handed out
+	checkpointed   int64           // emitted when the newest checkpoint was
+	checkpoint     int64           // a checkpoint is due after so many records; 0 for never
+	account        string          // what the journal belongs to
 	journalMS      int64           // when a failed append is tried again; never when none failed
 	journalErr     error
 	journalSinceMS int64 // when the first append failed that no later one made good
@@ -38,6 +41,14 @@ func (o *outbox) record(r record.Record) {
 // keep queues a record that was applied already.
 func (o *outbox) enqueue(r record.Record) { o.unwritten = append(o.unwritten, r) }
 
+// Final returns the state's checkpoint for a clean stop; false while a record is not durable.
+func (o *outbox) Final() (record.Record, bool) {
+	if len(o.unwritten) > 0 || o.checkpoint == 0 {
+		return record.Record{}, false
+	}
+	return record.Record{AtMS: o.nowMS, Body: o.book.Checkpoint(o.account)}, true
+}
+
 // note reports a fact of a strategy and a symbol, or of neither.
 func (o *outbox) note(strategy string, symbol *exchange.Symbol, fact Fact) {
 	o.out.Notes = append(o.out.Notes, Note{AtMS: o.nowMS, Strategy: strategy, Symbol: symbol, Fact: fact})
@@ -48,6 +59,10 @@ func (o *outbox) note(strategy string, symbol *exchange.Symbol, fact Fact) {
 func (o *outbox) flush() {
 	if o.writing > 0 || len(o.unwritten) == 0 || o.journalMS != never {
 		return
+	}
+	if length := o.emitted + int64(len(o.unwritten)); o.checkpoint > 0 && length-o.checkpointed >= o.checkpoint {
+		o.checkpointed = length
+		o.record(record.Record{Body: o.book.Checkpoint(o.account)}) // all records before it are applied, and in this batch or before
 	}
 	o.out.Records = append(o.out.Records, o.unwritten...)
 	o.writing = len(o.unwritten)

@@ -55,6 +55,7 @@ func EveryKind() []record.Record {
 		{AtMS: 10, Body: record.Audit{Actor: "socket", Role: "operator", From: "pid 1", Action: "POST /halt", Target: "account", Detail: "news",
 			RequestID: "r1"}},
 		{AtMS: 10, Strategy: "two", Symbol: bitcoin, ClientOrderID: "bmain-9-8", Body: record.Withdrawn{OrderID: 98, Why: "why"}},
+		{AtMS: 11, Body: record.Checkpoint{Layout: "of another botd", Epoch: 36, Account: Bound.Text(), State: []byte{1, 2, 3}}},
 	}
 }
 
