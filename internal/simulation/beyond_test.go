@@ -25,7 +25,6 @@ var notYet = []struct {
 	{Garbage, true, true, "an unreadable row blinds the account: issue 13, finding 10"},
 	{LostSymbol, false, true, "a spot stop does not go out soon enough after a symbol came back"},
 	{ChangedRules, true, true, "rules are read hourly: case 45"},
-	{SecondEngine, true, true, "what the other engine left on the exchange fills, and has no stop"},
 }
 
 // beyondSeeds returns the number of seeds of each class; BOTD_BEYOND_SEEDS sets it.
