@@ -21,4 +21,8 @@ func TestRulesOfTheEquationShowWhenTheyAreBroken(t *testing.T) {
 	if right, have := 5, afterAFill(t); right == have {
 		t.Errorf("fills_meanwhile: want it decided sooner than in the %dth second", right)
 	}
+	mutant.Break("own_trades_ignored")
+	if have := tradedUnseen(t); have != 0 {
+		t.Errorf("own_trades_ignored: want nothing counted, have %d", have)
+	}
 }

@@ -136,6 +136,26 @@ func TestTheSweepOfAnEarlierPositionWitnessesNothing(t *testing.T) {
 	}
 }
 
+// tradedUnseen returns what counts as opened by botd's own trades, of 20, while the list
+// shows nothing.
+func tradedUnseen(t *testing.T) exchange.Quantity {
+	t.Helper()
+	d := newDesk(t)
+	d.hold(20)
+	for range 4 {
+		d.now += 1_000
+		d.observe(0, nil)
+	}
+	return d.book.Symbol(bitcoin).Traded(exchange.Buy)
+}
+
+func TestOwnTradesCountWhateverAListShows(t *testing.T) {
+	t.Parallel()
+	if have := tradedUnseen(t); have != 20 {
+		t.Errorf("want the 20 that were bought counted, have %d", have)
+	}
+}
+
 // TestWhatWasAdoptedAndClosedIsNotAdoptedAgain: the list may be older than the exit.
 func TestWhatWasAdoptedAndClosedIsNotAdoptedAgain(t *testing.T) {
 	t.Parallel()

@@ -42,8 +42,14 @@ type Row struct {
 // Beyond names, for rules that only an exchange beyond the bounds tests, the class of the
 // simulation that must notice them.
 var Beyond = map[string]string{
-	"same_random":     "second_engine",
-	"sales_unclipped": "transfers",
+	"same_random":        "second_engine",
+	"sales_unclipped":    "transfers",
+	"witness_ignored":    "positions",
+	"earlier_sweep":      "positions",
+	"stop_stripped":      "positions",
+	"no_back_off":        "refused_orders",
+	"order_id_ignored":   "no_ids",
+	"lost_journal_opens": "lost_journal",
 }
 
 // Edit is one change of the source.

@@ -217,6 +217,29 @@ var Table = []Row{
 		{"reconcile.Book.expectFees", "due <= 0", "true"},
 		{"reconcile.derivation.clip", "rules.Market != exchange.Spot", "true"},
 	}},
+	{"witness_ignored", "a position that the list does not show counts as closed without a witness", "39", "", []Edit{
+		{"reconcile.Book.observePosition", "symbol.Missing() && symbol.testimony.by == noWitness", "false"},
+	}},
+	{"earlier_sweep", "the stops that ended with an earlier position witness the end of the next", "39", "", []Edit{
+		{"reconcile.Book.witness", "t.sweptOf >= symbol.OpenedMS()", "true"},
+	}},
+	{"stop_stripped", "what protects is canceled when the list shows no position", "39", "", []Edit{
+		{"reconcile.Book.observePosition", "symbol.Missing() && symbol.testimony.by == noWitness", "false"},
+		{"reconcile.derivation.protect", "d.held == 0 && (d.symbol.Known() != 0 || d.symbol.Position != 0 || d.declared())", "false"},
+	}},
+	{"no_back_off", "an order that the exchange refuses is sent again at once", "3", "", []Edit{
+		{"runtime/engine.backoffs.holds", "b.nowMS < one.untilMS", "false"},
+	}},
+	{"order_id_ignored", "orders are matched by their client order id alone", "42", "", []Edit{
+		{"reconcile.Book.match", "b.ordered(order.Market, order.ID)", "(*account.Placement)(nil)"},
+		{"reconcile.Book.matchFrom", "at < min(*next+3, len(b.Live()))", "false"},
+	}},
+	{"own_trades_ignored", "the position limit goes by what the lists show alone", "40", "reconcile TestOwnTradesCountWhateverAListShows", []Edit{
+		{"reconcile.SymbolState.Traded", "max(0, s.traded*exchange.Quantity(side.Sign()))", "0"},
+	}},
+	{"lost_journal_opens", "openings are sent though the journal's files are lost", "48", "", []Edit{
+		{"runtime/engine.permission.disk", "p.low, p.lost = event.Why, event.Lost", `p.low, p.lost = "", event.Lost`},
+	}},
 }
 
 // believed takes the answer of a cancel for the end of its order.

@@ -135,6 +135,8 @@ func (b *beyond) start(e *episode) bool {
 		w.daemon.pausedMS, w.daemon.wokenMS = e.untilMS, e.untilMS
 	case SecondEngine:
 		return b.startSecond(e)
+	case LostJournal:
+		return b.loseJournal(e)
 	}
 	return true
 }
@@ -148,6 +150,8 @@ func (b *beyond) over(e *episode) {
 		b.w.restoreRules()
 	case SecondEngine:
 		b.endSecond()
+	case LostJournal:
+		b.noticeLoss()
 	}
 	b.w.say("%s is over", e.class)
 }

@@ -23,11 +23,12 @@ const (
 	Transfers                    // money is deposited and withdrawn
 	Suspended                    // the process stands still for minutes
 	SecondEngine                 // another botd of the same instance runs on the account
+	LostJournal                  // the journal's files are unlinked under the running process
 	ClassEnd
 )
 
 var classNames = [ClassEnd]string{"positions", "wallet", "orders", "history", "hung_reads", "executed_refusal", "double_execution", "refused_orders", "no_ids",
-	"garbage", "lost_symbol", "changed_rules", "transfers", "suspended", "second_engine"}
+	"garbage", "lost_symbol", "changed_rules", "transfers", "suspended", "second_engine", "lost_journal"}
 
 // String returns the class's name.
 func (c Class) String() string {

@@ -40,6 +40,9 @@ func (d *daemon) clock() int64 { return d.w.nowMS + d.clockError }
 // recovery after a crash are the same path.
 func (d *daemon) boot() {
 	w := d.w
+	if w.disk.lostMS > d.bootMS {
+		w.disk.records = nil // it was unlinked under the last process
+	}
 	book := reconcile.NewBook(w.settle)
 	for i := range w.disk.records {
 		replay(book, &w.disk.records[i])

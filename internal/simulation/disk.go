@@ -19,9 +19,14 @@ type disk struct {
 	writing  bool
 	beganMS  int64 // when the write began
 	fullMS   int64 // writes fail until then
+	lostMS   int64 // its files were unlinked then; 0 for never
 }
 
 func newDisk() *disk { return &disk{sending: map[string]exchange.NewOrder{}} }
+
+// forgot reports whether the process started with an empty journal after it was lost: on
+// spot nothing tells then which of the wallet is a position (case 35).
+func (d *disk) forgot(of *daemon) bool { return d.lostMS != 0 && of.bootMS > d.lostMS }
 
 // write begins an append.
 func (w *world) write(records []record.Record, sequence int64) {

@@ -207,7 +207,7 @@ func (j *judge) check() {
 	for _, key := range w.venue.keys {
 		slow := w.disk.writing && w.nowMS-w.disk.beganMS > slowMS
 		if !w.daemon.up || w.daemon.stopping || w.daemon.pausedMS > w.nowMS || w.outageMS > w.nowMS || slow || j.refusals[key].untilMS > w.nowMS ||
-			w.beyond.lost(key) {
+			w.beyond.lost(key) || key.Market == exchange.Spot && w.disk.forgot(w.daemon) {
 			j.oracle.Excused(w.nowMS, nameOf(key))
 		}
 	}
@@ -235,6 +235,10 @@ const mostInAMinute = 60
 func (j *judge) sent(order *exchange.NewOrder) {
 	if n := j.minute[order.Key()].count(j.w.nowMS, 60_000); n > mostInAMinute {
 		j.fail(order.Key(), "unbounded", fmt.Sprintf("%d placements within a minute", n))
+	}
+	d, lostMS := j.w.daemon, j.w.disk.lostMS
+	if lostMS > d.bootMS && opens(order) && j.w.nowMS-max(lostMS, d.wokenMS) > watchMS+slowMS {
+		j.fail(order.Key(), "lost_journal", fmt.Sprintf("%s opens %d ms after the journal was lost", order.ClientOrderID, j.w.nowMS-lostMS))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile/record"
+	"botd/runtime/engine"
 )
 
 // What changes around botd beyond the bounds: the rules of a symbol, the money of the
@@ -97,4 +98,26 @@ func (b *beyond) endSecond() {
 		w.as(p, func() { w.end("is stopped for good") })
 	}
 	p.retired = true
+}
+
+// watchMS is how long the watch over the journal's files may take to notice a loss.
+const watchMS = 1_000
+
+// loseJournal unlinks the journal's files under the running process, whose open files go
+// on; the next start finds none. It happens once in a run.
+func (b *beyond) loseJournal(e *episode) bool {
+	w := b.w
+	if !w.daemon.listens() || w.disk.lostMS != 0 {
+		return false
+	}
+	w.disk.lostMS = w.nowMS
+	e.untilMS = w.nowMS + b.draw.between(0, watchMS)
+	return true
+}
+
+// noticeLoss is the watch over the journal's files.
+func (b *beyond) noticeLoss() {
+	if w := b.w; w.daemon.listens() && w.disk.lostMS > w.daemon.bootMS {
+		w.daemon.handle(&engine.EventDisk{Why: "the journal's files were unlinked", Lost: true})
+	}
 }
