@@ -25,7 +25,7 @@ type disk struct {
 func newDisk() *disk { return &disk{sending: map[string]exchange.NewOrder{}} }
 
 // forgot reports whether the process started with an empty journal after it was lost: on
-// spot nothing tells then which of the wallet is a position (case 35).
+// spot nothing then shows which part of the wallet is a position (case 35).
 func (d *disk) forgot(of *daemon) bool { return d.lostMS != 0 && of.bootMS > d.lostMS }
 
 // write begins an append.
