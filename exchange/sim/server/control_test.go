@@ -207,6 +207,17 @@ func TestTruncateExecutesAndSendsHalf(t *testing.T) {
 	c.wantOrders("one")
 }
 
+func TestEmptyAnswersAnEmptyListWithoutExecuting(t *testing.T) {
+	t.Parallel()
+	_, c := startServer(t, nil)
+	c.call("POST", "/fhapi/v1/order", buyMarket)
+	c.fault(`{"match":"POST /fhapi/v1/positions/open","kind":"empty","count":1}`)
+	if a := c.call("POST", "/fhapi/v1/positions/open", "{}"); a.err != nil || a.status != 200 || strings.TrimSpace(a.body) != "[]" {
+		t.Errorf("want 200 and an empty list, have %d %q %v", a.status, a.body, a.err)
+	}
+	c.wantOrders("one")
+}
+
 func TestStatusAnswersWithoutExecuting(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)

@@ -26,9 +26,10 @@ const (
 	Status       FaultKind = "status"        // answers a status without executing
 	Truncate     FaultKind = "truncate"      // executes and sends half of the answer
 	Hide         FaultKind = "hide"          // executes, but list and GET omit the order for a while
+	Empty        FaultKind = "empty"         // answers 200 with an empty list, without executing
 )
 
-var faultKinds = []FaultKind{DropRequest, DropResponse, Delay, Status, Truncate, Hide}
+var faultKinds = []FaultKind{DropRequest, DropResponse, Delay, Status, Truncate, Hide, Empty}
 
 // Fault is a scheduled fault.
 type Fault struct {

@@ -44,6 +44,11 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 		p.send(w, false)
 		return
 	}
+	if h.kind == Empty {
+		p := answered([]string{})
+		p.send(w, false)
+		return
+	}
 	p := s.answer(r, body, h.hideMS)
 	if h.kind == DropResponse {
 		panic(http.ErrAbortHandler)
