@@ -39,8 +39,9 @@ type Book struct {
 // observed is what was last fetched of the account as a whole.
 type observed struct {
 	Account    exchange.MarginAccount
-	AccountMS  int64              // when; 0 for never
-	Balances   []exchange.Balance // spot wallet
+	AccountMS  int64               // when; 0 for never
+	Balances   []exchange.Balance  // spot wallet
+	Open       []exchange.Position // on futures, of any symbol
 	WalletMS   int64
 	observedMS int64  // when the snapshot under way ended
 	bootMS     int64  // when this epoch began

@@ -93,6 +93,14 @@ func (b *Book) Held(symbol *SymbolState) exchange.Quantity {
 	return d.held
 }
 
+// ToClose is the signed quantity that the kill switch would close of a symbol: what the
+// exchange shows, without what is left to others.
+func (b *Book) ToClose(symbol *SymbolState) exchange.Quantity {
+	d := &derivation{book: b, symbol: symbol, desired: &Desired{Flatten: true}}
+	d.hold()
+	return d.held
+}
+
 // derivation is the work of one Derive.
 type derivation struct {
 	book    *Book

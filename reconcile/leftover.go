@@ -115,3 +115,16 @@ func (b *Book) walletOf(s *Snapshot, symbol *SymbolState) exchange.Quantity {
 	}
 	return 0
 }
+
+// Unclaimed is how much more of a spot symbol's asset the wallet holds than what the kill
+// switch would close, and than what it held before botd bought; zero where it does not.
+func (b *Book) Unclaimed(symbol *SymbolState) exchange.Quantity {
+	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || b.WalletMS == 0 {
+		return 0
+	}
+	more := b.inWallet(symbol) - symbol.Baseline() - b.ToClose(symbol)
+	if more <= symbol.ExpectedFees()+symbol.Rules.QuantityTick {
+		return 0
+	}
+	return more
+}

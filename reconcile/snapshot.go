@@ -134,6 +134,9 @@ func (b *Book) Observe(s *Snapshot) []record.Record {
 	if s.Account != nil {
 		b.Account, b.AccountMS = *s.Account, s.EndedMS
 	}
+	if s.Positions.Done() {
+		b.Open = s.Positions.Items()
+	}
 	if s.Balances.Done() {
 		b.Balances, b.WalletMS = s.Balances.Items(), s.EndedMS
 	}

@@ -39,6 +39,7 @@ type Engine interface {
 	Epoch() int64
 	Status() engine.Status
 	PreviewHalt(level record.HaltLevel, scope account.Scope) []engine.Step
+	HaltBlind(level record.HaltLevel, scope account.Scope, sinceMS int64) []string
 	PreviewTicks() []engine.TickPreview
 	Quarantines() []engine.Quarantine
 	PreviewResolution(key exchange.SymbolKey, adopt bool, reason string) (engine.Resolution, error)

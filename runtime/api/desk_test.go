@@ -103,9 +103,12 @@ func hangs(ctx context.Context, _ string, report func(string, float64)) error {
 func (r *resting) Epoch() int64                                              { return 1 }
 func (r *resting) Status() engine.Status                                     { return r.status }
 func (r *resting) PreviewHalt(record.HaltLevel, account.Scope) []engine.Step { return r.steps }
-func (r *resting) PreviewTicks() []engine.TickPreview                        { return r.outlooks }
-func (r *resting) Quarantines() []engine.Quarantine                          { return r.quarantine }
-func (r *resting) PreviewCancel(string) (engine.ManualAction, error)         { return r.action, r.refuses }
+func (r *resting) HaltBlind(record.HaltLevel, account.Scope, int64) []string {
+	return []string{"futures BTC-USDT was not read since the start"}
+}
+func (r *resting) PreviewTicks() []engine.TickPreview                { return r.outlooks }
+func (r *resting) Quarantines() []engine.Quarantine                  { return r.quarantine }
+func (r *resting) PreviewCancel(string) (engine.ManualAction, error) { return r.action, r.refuses }
 func (r *resting) PreviewClose(exchange.SymbolKey) (engine.ManualAction, error) {
 	return r.action, r.refuses
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"net/http"
 	"strings"
 
@@ -65,13 +64,13 @@ type HaltAnswer struct {
 	Reason string           `json:"reason"`
 	Does   []string         `json:"does"`  // in words
 	Steps  []view.HaltStep  `json:"steps"` // what it sends, in order
-	Blind  []string         `json:"blind"` // what of it cannot be seen or acted on yet, and why
+	Blind  []string         `json:"blind"` // what a halt cannot see, or act on, now: a line for each
 	Still  []view.Degraded  `json:"still"` // rearm: what blocks trading all the same
 }
 
 func newHaltAnswer(r *request, level record.HaltLevel, scope, reason string) HaltAnswer {
-	return HaltAnswer{Schema: 1, DryRun: r.dryRun, Level: level, Scope: scope, Reason: reason, Does: []string{}, Steps: []view.HaltStep{},
-		Blind: []string{}, Still: []view.Degraded{}}
+	return HaltAnswer{Schema: 1, DryRun: r.dryRun, Level: level, Scope: scope, Reason: reason, Does: []string{}, Steps: []view.HaltStep{}, Blind: []string{},
+		Still: []view.Degraded{}}
 }
 
 func (s *Server) halt(r *request, body *HaltRequest) (HaltAnswer, error) {
@@ -133,9 +132,7 @@ func (s *Server) setHalt(r *request, level record.HaltLevel, what *RearmRequest)
 		for _, step := range s.config.Engine.PreviewHalt(level, scope) {
 			out.Steps = append(out.Steps, view.HaltStepOf(&step))
 		}
-		if level > record.LevelPause {
-			out.Blind = append(out.Blind, unseen(&status, scope)...)
-		}
+		out.Blind = append(out.Blind, s.config.Engine.HaltBlind(level, scope, 0)...)
 	})
 	out.Scope = scope.String()
 	switch {
@@ -151,26 +148,6 @@ func (s *Server) setHalt(r *request, level record.HaltLevel, what *RearmRequest)
 		action = "rearm"
 	}
 	return out, s.send(r, r.audited(out.Scope, action+": "+out.Reason, &engine.EventHalt{Level: level, Scope: scope, Why: out.Reason}))
-}
-
-// unseen says what of a scope cannot be read now: nobody knows what is to be canceled or closed there.
-func unseen(status *engine.Status, scope account.Scope) (lines []string) {
-	var key exchange.SymbolKey
-	for i := range status.Strategies {
-		if t := &status.Strategies[i]; t.Name == scope.Strategy {
-			key = t.Symbol.Key()
-		}
-	}
-	key = cmp.Or(key, scope.Symbol)
-	for i := range status.Degraded {
-		d := &status.Degraded[i]
-		symbol := d.Scope.Symbol
-		concerns := scope == account.Scope{} || symbol == key || symbol == exchange.SymbolKey{} || symbol.Name == "" && symbol.Market == key.Market
-		if (d.State == "blind" || d.State == "waiting") && d.Scope.Strategy == "" && concerns {
-			lines = append(lines, "the "+d.Scope.String()+" cannot be seen: "+d.Cause)
-		}
-	}
-	return lines
 }
 
 // does says what a level does, with what the milder ones do.

@@ -10,6 +10,7 @@ import (
 	"botd/exchange"
 	"botd/internal/failure"
 	"botd/reconcile/account"
+	"botd/reconcile/record"
 	"botd/runtime"
 	"botd/runtime/api"
 	"botd/runtime/engine"
@@ -127,10 +128,30 @@ type waitingEngine struct {
 	waiting *waiting
 }
 
+// HaltBlind says that nothing of the account is seen.
+func (e waitingEngine) HaltBlind(level record.HaltLevel, _ account.Scope, _ int64) []string {
+	if level < record.LevelCancel {
+		return nil
+	}
+	return []string{e.waiting.unseen()}
+}
+
+// unseen is what a halt cannot see while nothing is reached.
+func (w *waiting) unseen() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return "the account cannot be seen: " + w.cause
+}
+
 // Status adds what waits, so that a halt may name it.
 func (e waitingEngine) Status() engine.Status {
 	s := e.Engine.Status()
 	one := e.waiting.degraded()
+	for i := range s.Degraded {
+		if d := &s.Degraded[i]; d.State == "halted" {
+			d.Blind = append(d.Blind, e.waiting.unseen())
+		}
+	}
 	s.Degraded = append(s.Degraded, one)
 	for i := range e.waiting.strategies {
 		c := &e.waiting.strategies[i]

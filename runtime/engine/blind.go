@@ -180,3 +180,14 @@ const (
 	wayOutBlindSymbol = "ends when the symbol can be read again, tried with every round; meanwhile nothing opens on it, exits and stops go on as far as " +
 		"its position is read; if the symbol is delisted, remove its strategy"
 )
+
+// cause returns why a symbol could not be read in the newest round, and when it was read
+// last; empty where it was read.
+func (s *sight) cause(key exchange.SymbolKey) (why string, seenMS int64) {
+	for _, d := range s.domains {
+		if d.covers(key) {
+			return d.cause, d.seenMS
+		}
+	}
+	return "", 0
+}

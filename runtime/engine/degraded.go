@@ -17,9 +17,11 @@ type Degraded struct {
 	Scope     account.Scope
 	Cause     string
 	SinceMS   int64
-	UntilMS   int64  // when it ends by itself; 0 when not known
-	WayOut    string // what ends it
-	Remaining string // a halt that takes something away: what is left of that, and what keeps it
+	UntilMS   int64    // when it ends by itself; 0 when not known
+	WayOut    string   // what ends it
+	Blind     []string // a halt that takes something away: what it cannot see, or act on
+	UnderWay  bool     // and the exchange has taken all the orders that end what is left
+	Remaining string   // a halt that takes something away: what is left of that, and what keeps it
 }
 
 // standingDownWayOut is the same in every journal: nobody but a person knows which
@@ -121,7 +123,8 @@ func (r *report) degradedAccount() (all []Degraded) {
 	}
 	for _, h := range r.book.Halts() {
 		all = append(all, Degraded{State: "halted", Scope: h.Scope, Cause: h.Level.String() + ": " + h.Why, SinceMS: h.AtMS,
-			WayOut: "botd rearm" + flagOf(h.Scope), Remaining: r.remaining(h.Scope, h.Level)})
+			WayOut: "botd rearm" + flagOf(h.Scope), Blind: r.HaltBlind(h.Level, h.Scope, max(h.AtMS, r.dispatcher.halts.askedMS)),
+			UnderWay: r.underWay(h.Scope, h.Level), Remaining: r.remaining(h.Scope, h.Level)})
 	}
 	return append(all, r.limits.limitedBy("")...)
 }
@@ -135,8 +138,8 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 			continue
 		}
 		failed = max(failed, r.sight.failing(leg.symbol.Key()))
-		if level == record.LevelFlatten && leg.symbol.Standing() != 0 {
-			positions = append(positions, leg.symbol.Key().String()+" "+leg.config.Symbol.QuantityDecimal(leg.symbol.Standing()).String())
+		if held := r.book.ToClose(leg.symbol); level == record.LevelFlatten && held != 0 && !r.dust(leg, held) {
+			positions = append(positions, leg.symbol.Key().String()+" "+leg.config.Symbol.QuantityDecimal(held).String())
 			if refused := r.dispatcher.refusals.reason(leg.config.Name+" "+placement.Exit.String()+" ", r.nowMS); refused != "" {
 				kept = "the exit of " + leg.symbol.Key().String() + " is held back by " + refused
 			}
@@ -172,6 +175,24 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 		left = append(left, fmt.Sprintf("the exchange fails (%d times in a row), tried again every %d s", failed, haltRetryMS/1000))
 	}
 	return strings.Join(left, "; ")
+}
+
+// underWay reports whether the exchange has taken all that ends what a halt takes away.
+func (r *report) underWay(scope account.Scope, level record.HaltLevel) bool {
+	for _, leg := range r.legs {
+		if !scope.Covers(leg.config.Name, leg.symbol.Key()) {
+			continue
+		}
+		for _, p := range r.book.Live() {
+			if p.Symbol() == leg.symbol.Key() && p.Purpose().Opens() {
+				return false
+			}
+		}
+		if level == record.LevelFlatten && !r.onItsWay(leg) {
+			return false
+		}
+	}
+	return true
 }
 
 func flagOf(scope account.Scope) string {

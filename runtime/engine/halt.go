@@ -13,6 +13,7 @@ import (
 type halts struct {
 	*base
 	limits  *limits
+	askedMS int64            // when one was asked for last
 	closing record.HaltLevel // the level at which botd shuts down; LevelNone while it trades
 	stopped bool
 }
@@ -23,6 +24,7 @@ type halts struct {
 func (h *halts) halt(event *EventHalt) {
 	scope := event.Scope
 	before := h.book.HaltOf(scope)
+	h.askedMS, h.roundMS = h.nowMS, h.nowMS
 	if event.Level != record.LevelNone && event.Level <= before.Level {
 		return // in force already, or a severer one is
 	}
@@ -79,11 +81,30 @@ func (h *halts) finishShutdown(acted, queued int) {
 
 // windsUp reports whether something is left that a level takes away.
 func (h *halts) unfinished(leg *leg, level record.HaltLevel) bool {
-	if level == record.LevelFlatten && leg.symbol.Standing() != 0 {
+	if held := h.book.ToClose(leg.symbol); level == record.LevelFlatten && held != 0 && !h.dust(leg, held) {
 		return true
 	}
 	for _, p := range h.book.Live() {
 		if p.Symbol() == leg.symbol.Key() && (p.Purpose().Opens() || level == record.LevelFlatten) {
+			return true
+		}
+	}
+	return false
+}
+
+// dust reports whether nothing can be sold of what is held on spot, since it is worth less
+// than any order may be.
+func (b *base) dust(leg *leg, held exchange.Quantity) bool {
+	rules := leg.config.Symbol
+	return leg.symbol.Key().Market == exchange.Spot && leg.symbol.Last > 0 && rules.Notional(leg.symbol.Last, max(held, -held)).Less(rules.MinNotional)
+}
+
+// unread reports whether a halt that takes something away is younger than the newest read
+// of a symbol it concerns: what is left is not known before that.
+func (h *halts) unread() bool {
+	for _, leg := range h.legs {
+		halt := h.book.HaltOn(leg.config.Name, leg.symbol.Key())
+		if halt.Level > record.LevelPause && leg.readMS < max(halt.AtMS, h.askedMS) {
 			return true
 		}
 	}

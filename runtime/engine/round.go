@@ -226,7 +226,7 @@ func (r *round) end() { r.reading.phase, r.sight.readingMS = 0, never }
 func (r *round) schedule(acted bool) {
 	changed := r.book.Version() != r.reading.version
 	switch {
-	case acted || r.busy() && (r.config.BusyRoundMS > 0 || changed):
+	case acted || r.halts.unread() || r.busy() && (r.config.BusyRoundMS > 0 || changed):
 		r.roundMS = r.nowMS + r.config.BusyRoundMS
 	case r.accounting.ready():
 		r.roundMS = r.nowMS + r.bookingMS()

@@ -126,6 +126,7 @@ func (o *order) change(level record.HaltLevel, strategy string) (string, bool) {
 	}
 	o.bot.config.Say("telegram.command", fmt.Sprintf("%s (%s): %s", o.caller.From, o.caller.Role, strings.Join(done.Does, "; ")))
 	lines := append([]string{"Done: " + strings.Join(done.Does, "; ")}, steps("sends", done.Steps)...)
+	lines = append(lines, cannot(done.Blind)...)
 	for i := range done.Still {
 		lines = append(lines, degraded(&done.Still[i]))
 	}
@@ -148,6 +149,7 @@ func (o *order) preview(level record.HaltLevel, strategy string) (string, bool) 
 	o.bot.pending[o.user] = pending{code, level, strategy, time.Now().Add(confirmWithin)}
 	o.bot.mu.Unlock()
 	lines := append([]string{"Would do: " + strings.Join(would.Does, "; ")}, steps("would send", would.Steps)...)
+	lines = append(lines, cannot(would.Blind)...)
 	return strings.Join(append(lines, "Within a minute: /confirm "+code), "\n"), true
 }
 
@@ -166,6 +168,17 @@ func (o *order) confirm(code string) (string, bool) {
 		return "Not done: that is not the code. Send the command again.", false
 	}
 	return o.change(waits.level, waits.strategy)
+}
+
+// cannot lists what a halt cannot see, or act on, now: it stays in force and goes on.
+func cannot(blind []string) (lines []string) {
+	for i, line := range blind {
+		if i == maxSteps {
+			return append(lines, fmt.Sprintf("and %d more", len(blind)-maxSteps))
+		}
+		lines = append(lines, "cannot see or close yet: "+line)
+	}
+	return lines
 }
 
 func steps(what string, all []view.HaltStep) (lines []string) {

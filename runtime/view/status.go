@@ -91,7 +91,9 @@ type Degraded struct {
 	Since    time.Time  `json:"since"`
 	Until    *time.Time `json:"until,omitempty"` // when it ends by itself
 	WayOut   string     `json:"way_out"`
-	Doing    string     `json:"doing,omitempty"` // what a halt still has to cancel or close, and what delays it
+	Blind    []string   `json:"blind,omitempty"`     // what a halt cannot see, or act on, a line for each
+	UnderWay bool       `json:"under_way,omitempty"` // of a halt: the exchange has taken all orders that end what is left
+	Doing    string     `json:"doing,omitempty"`     // what a halt still has to cancel or close, and what delays it
 }
 
 // DegradedOf writes the declared states in force.
@@ -99,7 +101,9 @@ func DegradedOf(all []engine.Degraded) []Degraded {
 	out := []Degraded{}
 	for i := range all {
 		d := &all[i]
-		one := Degraded{State: d.State, Cause: d.Cause, Since: time.UnixMilli(d.SinceMS).UTC(), Until: moment(d.UntilMS), WayOut: d.WayOut, Doing: d.Remaining}
+		one := Degraded{State: d.State, Cause: d.Cause, Since: time.UnixMilli(d.SinceMS).UTC(), Until: moment(d.UntilMS), WayOut: d.WayOut, Doing: d.Remaining,
+			Blind:    d.Blind,
+			UnderWay: d.UnderWay && d.Remaining != ""}
 		one.Scope, one.Strategy, one.Market, one.Symbol = scopeText(d.Scope)
 		out = append(out, one)
 	}

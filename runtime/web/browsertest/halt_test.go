@@ -22,7 +22,7 @@ func TestKillSwitchByKeyboardAlone(t *testing.T) {
 	v := d.enter(dark)
 	v.typeKeys("!")
 	v.until("the first level has the focus", `document.activeElement.id === "halt-level-pause"`)
-	v.until("a pause sends nothing", says+`("Nothing: no order has to be canceled")`)
+	v.until("a pause sends nothing", says+`("Nothing: the newest read shows")`)
 	before := d.status()
 
 	v.typeKeys(kb.ArrowDown)

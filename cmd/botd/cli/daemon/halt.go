@@ -48,6 +48,9 @@ this command returns, a restart stays halted, and goes on with what was left to 
   cancel   and resting opening orders are canceled
   flatten  and positions are closed at market
 
+Exit code 0 means that what was asked is true on the exchange, or that the exchange has
+taken the orders for it; 75 that something cannot be seen or closed yet, a line for each
+(with -o json in the field blind). It is followed for ten seconds, or for --wait.
 A halt is only ever made severer; botd rearm ends it. While the exchange fails it stays
 in force and is tried again until it is done; --wait follows that to its end.
 While no botd runs, or one that starts still waits for the exchange, the halt is stored
@@ -109,17 +112,23 @@ func (f *haltFlags) halt(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	err = shell.Print(command.OutOrStdout(), f.Output, raw, func(w io.Writer) { showHalt(w, &out) })
-	switch {
-	case err != nil || f.DryRun:
-		return err
-	case f.wait > 0:
-		return follow(command, d, out.Scope, f.wait)
-	case len(out.Blind) > 0:
-		return failure.New(failure.Temporary, "it stays in force and is carried out when that can be seen; botd status shows its progress",
-			"halted, but %s", strings.Join(out.Blind, "; "))
+	if f.DryRun || f.Level == record.LevelPause {
+		return shell.Print(command.OutOrStdout(), f.Output, raw, func(w io.Writer) { showHalt(w, &out) })
 	}
-	return nil
+	person := f.Output == "" || f.Output == "table"
+	if person { // at once: a person must not wait to see what is sent
+		if err := shell.PrintTable(command.OutOrStdout(), func(w io.Writer) { showHalt(w, &out) }); err != nil {
+			return err
+		}
+	}
+	state, ended := follow(command, d, out.Scope, f.wait)
+	out.Blind = state.blind
+	if !person {
+		if err := shell.Print(command.OutOrStdout(), f.Output, &out, func(io.Writer) {}); err != nil {
+			return err
+		}
+	}
+	return ended
 }
 
 // confirm shows a person at a terminal what a live account will be sent, and asks
@@ -170,14 +179,13 @@ func showHalt(w io.Writer, h *api.HaltAnswer) {
 		fmt.Fprintln(w, "  "+h.Steps[i].Text)
 	}
 	for _, line := range h.Blind {
-		fmt.Fprintln(w, "  not seen: "+line)
+		fmt.Fprintln(w, "  cannot see or close yet: "+line)
 	}
 	switch {
-	case len(h.Steps) == 0 && len(h.Blind) > 0:
-	case len(h.Steps) == 0 && h.Level != record.LevelPause:
-		fmt.Fprintln(w, "  nothing: there is nothing to take away")
-	case len(h.Steps) == 0:
+	case len(h.Steps) == 0 && h.Level == record.LevelPause:
 		fmt.Fprintln(w, "  nothing: exits and stops go on")
+	case len(h.Steps) == 0 && len(h.Blind) == 0:
+		fmt.Fprintln(w, "  nothing: the newest read shows nothing to take away")
 	}
 	if h.DryRun {
 		return
@@ -197,39 +205,88 @@ func flagOf(scope string) string {
 	return ""
 }
 
-// followEvery is how often a halt in progress is polled.
-const followEvery = 500 * time.Millisecond
+// How often a halt is looked at, and for how long at the least: until the exchange has
+// taken what it sends, nobody knows that it is true there.
+const (
+	followEvery = 250 * time.Millisecond
+	followLeast = 10 * time.Second
+)
 
-// follow prints a halt's progress until it is complete.
-func follow(command *cobra.Command, d *connect.Running, scope string, wait time.Duration) error {
-	ctx, cancel := context.WithTimeout(command.Context(), wait)
+// followed is how far a halt is, as the daemon shows it.
+type followed struct {
+	doing    string   // what it has still to take away; empty when nothing is left
+	blind    []string // what it cannot see, or act on
+	underWay bool     // the exchange has taken all that ends what is left
+	halted   bool
+}
+
+// follow reports how a halt goes on until what was asked is true on the exchange, or,
+// without a time to wait, under way there.
+func follow(command *cobra.Command, d *connect.Running, scope string, wait time.Duration) (state followed, err error) {
+	ctx, cancel := context.WithTimeout(command.Context(), max(wait, followLeast))
 	defer cancel()
 	ticker := time.NewTicker(followEvery)
 	defer ticker.Stop()
-	for shown := ""; ; {
+	w := command.ErrOrStderr()
+	state.blind = []string{}
+	for reported := ""; ; {
+		status, _, err := client.Ask[view.Status](ctx, d.Daemon, http.MethodGet, "/api/v1/status", nil)
+		if err == nil { // else it may be starting anew: the halt goes on then
+			state = haltOf(status.Degraded, scope)
+			if cause := unreached(status.Degraded); cause != "" {
+				state.blind = []string{"the account cannot be seen: " + cause}
+				return state, state.unfinished(w, 0)
+			}
+			if state.doing != "" && state.doing != reported {
+				fmt.Fprintln(w, "in progress: "+state.doing)
+				reported = state.doing
+			}
+		}
+		switch {
+		case !state.halted || len(state.blind) > 0:
+		case state.doing == "":
+			fmt.Fprintln(w, "done: a read after the halt shows nothing of it left")
+			return state, nil
+		case state.underWay && wait <= 0:
+			fmt.Fprintln(w, "under way: the exchange has taken the orders; --wait 1m follows them to their end")
+			return state, nil
+		}
 		select {
 		case <-ctx.Done():
-			return failure.New(failure.Temporary, "it stays in force and continues; botd status shows its progress", "after %s it is not done: %s", wait, shown)
+			return state, state.unfinished(w, max(wait, followLeast))
 		case <-ticker.C:
-		}
-		status, _, err := client.Ask[view.Status](ctx, d.Daemon, http.MethodGet, "/api/v1/status", nil)
-		if err != nil {
-			continue // it may be starting anew: the halt goes on then
-		}
-		doing, halted := underWay(status.Degraded, scope)
-		switch {
-		case doing != "" && doing != shown:
-			fmt.Fprintln(command.ErrOrStderr(), "under way: "+doing)
-			shown = doing
-		case doing == "" && halted:
-			fmt.Fprintln(command.ErrOrStderr(), "done")
-			return nil
 		}
 	}
 }
 
-// underWay finds the halt of a scope among the declared states.
-func underWay(all []view.Degraded, scope string) (doing string, halted bool) {
+// unfinished says what a halt could not see, or not act on, in the time it was followed.
+func (f *followed) unfinished(w io.Writer, wait time.Duration) error {
+	for _, line := range f.blind {
+		fmt.Fprintln(w, "cannot see or close yet: "+line)
+	}
+	const hint = "it stays in force and is carried out as soon as that is possible; botd status shows its progress"
+	left := f.doing
+	if left == "" {
+		left = strings.Join(f.blind, "; ")
+	}
+	if wait == 0 {
+		return failure.New(failure.Temporary, hint, "halted, but %s", left)
+	}
+	return failure.New(failure.Temporary, hint, "after %s it is not done: %s", wait, left)
+}
+
+// unreached is why a daemon that starts waits for its exchange; empty when it does not.
+func unreached(all []view.Degraded) string {
+	for i := range all {
+		if all[i].State == "waiting" && all[i].Scope == "account" {
+			return all[i].Cause
+		}
+	}
+	return ""
+}
+
+// haltOf finds the halt of a scope among the declared states.
+func haltOf(all []view.Degraded, scope string) followed {
 	for i := range all {
 		d := &all[i]
 		of := d.Scope
@@ -240,10 +297,10 @@ func underWay(all []view.Degraded, scope string) (doing string, halted bool) {
 			of += " " + d.Market + " " + d.Symbol
 		}
 		if d.State == "halted" && of == scope {
-			return d.Doing, true
+			return followed{d.Doing, append([]string{}, d.Blind...), d.UnderWay, true}
 		}
 	}
-	return "", false
+	return followed{blind: []string{}}
 }
 
 // NewRearm returns the command botd rearm.

@@ -78,13 +78,14 @@ func followAll(command *cobra.Command, d *connect.Running, out *api.HaltAnswer, 
 	for i := range out.Steps {
 		if name := out.Steps[i].Strategy; !slices.Contains(followed, name) {
 			followed = append(followed, name)
-			if err := follow(command, d, account.Scope{Strategy: name}.String(), wait-time.Since(began)); err != nil {
+			if _, err := follow(command, d, account.Scope{Strategy: name}.String(), max(time.Second, wait-time.Since(began))); err != nil {
 				return err
 			}
 		}
 	}
 	if len(followed) == 0 { // nothing is sent: what is under way is
-		return follow(command, d, out.Scope, wait)
+		_, err := follow(command, d, out.Scope, wait)
+		return err
 	}
 	return nil
 }

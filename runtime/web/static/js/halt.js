@@ -61,8 +61,13 @@ export class HaltForm {
     this.draw();
     try {
       const answer = await post("risk/halt", { level: this.level, ...this.scope, reason: this.reason.trim() });
-      const steps = answer.steps.length ? f.plural(answer.steps.length, "step") + " in progress." : "Nothing had to be sent.";
-      say(`Halted the ${answer.scope}: ${answer.level}. ${steps}`);
+      const steps = answer.steps.length
+        ? f.plural(answer.steps.length, "step") + " in progress."
+        : answer.blind.length
+          ? ""
+          : "The newest read shows nothing to take away.";
+      const blind = answer.blind.map((line) => ` Cannot see or close yet: ${line}.`).join("");
+      say(`Halted the ${answer.scope}: ${answer.level}. ${steps}${blind}`, blind ? "bad" : undefined);
       this.reason = "";
       this.typed = "";
       await refresh();
@@ -211,7 +216,10 @@ function previewOf(answer, problem, title) {
                   { id: "halt-steps" },
                   answer.steps.map((step) => h("li", `${step.strategy}: ${step.text}`)),
                 )
-              : h("p", "Nothing: no order has to be canceled and no position closed."),
+              : answer.blind?.length
+                ? null
+                : h("p", "Nothing: the newest read shows no order to cancel and no position to close."),
+            (answer.blind ?? []).map((line) => h("p.bad", "Cannot see or close yet: ", line)),
             answer.does.map((line) => h("p.note", line)),
             (answer.still ?? []).map((one) => h("p.note", "still in force: ", one.cause, " (", one.way_out, ")")),
           ],

@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// HaltBlind returns what a halt cannot see, or cannot act on, a line for each. With a
+// time it adds what was not read since then: until it was, nobody knows what is left.
+func (r *report) HaltBlind(level record.HaltLevel, scope account.Scope, sinceMS int64) (blind []string) {
+	if level < record.LevelCancel {
+		return nil
+	}
+	add := func(format string, values ...any) { blind = append(blind, fmt.Sprintf(format, values...)) }
+	if r.journalErr != nil {
+		add("the journal cannot be written, and no order goes out before its record: %v", r.journalErr)
+	}
+	for _, leg := range r.legs {
+		if !scope.Covers(leg.config.Name, leg.symbol.Key()) {
+			continue
+		}
+		r.blindRead(leg, sinceMS, add)
+		for _, p := range r.book.Live() {
+			if p.Symbol() == leg.symbol.Key() && p.State() == placement.Uncertain && p.Purpose().Opens() {
+				add("placement %s on %s is uncertain: what it turns out to have opened is closed then", p.ClientOrderID(), p.Symbol())
+			}
+		}
+		if level == record.LevelFlatten {
+			r.blindExit(leg, add)
+		}
+	}
+	if level == record.LevelFlatten && scope == (account.Scope{}) {
+		r.blindUntraded(add)
+	}
+	return blind
+}
+
+// blindRead says what of a symbol is not read.
+func (r *report) blindRead(leg *leg, sinceMS int64, add func(string, ...any)) {
+	key := leg.symbol.Key()
+	switch cause, seenMS := r.sight.cause(key); {
+	case !leg.symbol.Read:
+		add("%s was not read since the start%s", key, because(cause))
+	case cause != "":
+		add("%s cannot be read since %s%s", key, time.UnixMilli(seenMS).UTC().Format(time.RFC3339), because(cause))
+	case leg.readMS < sinceMS:
+		add("%s was not read since the halt", key)
+	}
+}
+
+func because(cause string) string {
+	if cause == "" {
+		return ""
+	}
+	return ": " + cause
+}
+
+// blindExit says what keeps a position from being closed.
+func (r *report) blindExit(leg *leg, add func(string, ...any)) {
+	symbol, rules := leg.symbol, leg.config.Symbol
+	held := r.book.ToClose(symbol)
+	if held != 0 && !r.dust(leg, held) {
+		if refused := r.dispatcher.refusals.reason(leg.config.Name+" "+placement.Exit.String()+" ", r.nowMS); refused != "" {
+			add("the exit of %s is held back by %s", symbol.Key(), refused)
+		}
+	}
+	if extra := r.book.Unclaimed(symbol); extra != 0 && symbol.Quarantine() != "" {
+		add("%s is quarantined: %s in the wallet is not known to be botd's, and is left (botd resolve %s)",
+			symbol.Key(), rules.QuantityDecimal(extra), symbol.Key().Name)
+	}
+}
+
+// blindUntraded says which positions no strategy trades: botd sends no order there.
+func (r *report) blindUntraded(add func(string, ...any)) {
+	for i := range r.book.Open {
+		p := &r.book.Open[i]
+		key := exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol}
+		if p.Remaining != 0 && r.legOn(key) == nil {
+			add("%s: a %s position that no strategy trades is left: close it on the exchange", key, p.Side)
+		}
+	}
+}
+
+// onItsWay reports whether the exchange has taken orders that close all that is held of
+// a symbol.
+func (r *report) onItsWay(leg *leg) bool {
+	held := r.book.ToClose(leg.symbol)
+	var covered exchange.Quantity
+	for _, p := range r.book.Live() {
+		taken := p.State() == placement.Acknowledged || p.State() == placement.Working
+		if p.Symbol() == leg.symbol.Key() && taken && p.Purpose() == placement.Exit {
+			covered += p.Remaining()
+		}
+	}
+	return covered >= max(held, -held)
+}

@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/record"
+)
+
+// halted asks for a flatten of the account and returns what the halt says of itself.
+func (w *world) flatten() Degraded {
+	w.t.Helper()
+	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
+	return w.wantState("halted")
+}
+
+func (w *world) wantUnseen(part string) {
+	w.t.Helper()
+	blind := w.engine.HaltBlind(record.LevelFlatten, account.Scope{}, 0)
+	if !strings.Contains(strings.Join(blind, "\n"), part) {
+		w.t.Errorf("want a line with %q, have %q", part, blind)
+	}
+}
+
+func TestAHaltSaysWhatItCannotSee(t *testing.T) {
+	t.Parallel()
+	t.Run("nothing was read since the start", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, hold(10))
+		w.wantUnseen("futures BTC-USDT was not read since the start")
+	})
+	t.Run("reads fail", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, hold(10))
+		w.pass(10_000)
+		w.network = silenced(false)
+		w.pass(10_000)
+		w.wantUnseen("futures BTC-USDT cannot be read since 2027-01-15T08:00")
+		w.wantUnseen("status 503")
+		w.network = nil
+		w.pass(20_000)
+		if blind := w.engine.HaltBlind(record.LevelFlatten, account.Scope{}, 0); len(blind) != 0 {
+			t.Errorf("want nothing blind once it reads again, have %q", blind)
+		}
+	})
+	t.Run("a placement is uncertain", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, hold(10), patient)
+		w.network = once(fate{lost: true})
+		w.pass(15_000)
+		w.wantUnseen("is uncertain: what it turns out to have opened is closed then")
+	})
+	t.Run("a position that no strategy trades", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, hold(10))
+		w.byHand(exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "ETH-USDT",
+			Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 50}})
+		w.pass(20_000)
+		w.wantUnseen("futures ETH-USDT: a SHORT position that no strategy trades is left")
+		if blind := w.engine.HaltBlind(record.LevelFlatten, account.Scope{Strategy: "one"}, 0); len(blind) != 0 {
+			t.Errorf("want nothing of it in a halt of one strategy, have %q", blind)
+		}
+	})
+}
+
+func TestAHaltIsDoneOnlyAfterAReadThatFollowedIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10))
+	w.pass(60_000)
+	if d := w.flatten(); len(d.Blind) != 1 || !strings.Contains(d.Blind[0], "was not read since the halt") || !strings.Contains(d.Remaining, "to close") {
+		t.Errorf("at once: want it not read since the halt, and to close, have %+v", d)
+	}
+	w.pass(100)
+	if d := w.wantState("halted"); len(d.Blind) != 0 || !d.UnderWay || !strings.Contains(d.Remaining, "to close") {
+		t.Errorf("once the exit is taken: want it under way, have %+v", d)
+	}
+	w.pass(3_000)
+	if d := w.wantState("halted"); len(d.Blind) != 0 || d.Remaining != "" {
+		t.Errorf("then: want it done, have %+v", d)
+	}
+	w.pass(60_000)
+	w.byHand(w.market(exchange.Buy, 30, false))
+	if d := w.flatten(); len(d.Blind) == 0 {
+		t.Errorf("asked again: want it not done by an old read, have %+v", d)
+	}
+	w.pass(5_000)
+	w.wantHeld(0)
+	if d := w.wantState("halted"); len(d.Blind) != 0 || d.Remaining != "" {
+		t.Errorf("want it done, have %+v", d)
+	}
+}
+
+// Dust on spot is no order's to sell: a halt does not wait for it.
+func TestAHaltDoesNotWaitForDust(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(30), onEther)
+	w.pass(10_000)
+	w.setSpotPrice("ETH-USDT", "1500") // 4.5 USDT
+	w.pass(5_000)
+	w.flatten()
+	w.pass(3_000)
+	if d := w.wantState("halted"); d.Remaining != "" || len(d.Blind) != 0 {
+		t.Errorf("want it done, have %+v", d)
+	}
+}
