@@ -50,6 +50,11 @@ func Account(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (e
 	for i := range config.Strategies {
 		c := &config.Strategies[i]
 		symbol, found := symbolOf(exchange.SymbolKey{Market: c.Market, Name: c.Symbol})
+		key := exchange.SymbolKey{Market: c.Market, Name: c.Symbol}
+		if !found && book.Strategy(c.Name).Symbol() == key { // it was traded: it is gone since, and fails alone
+			account.Missing = append(account.Missing, engine.MissingStrategy{Name: c.Name, Symbol: key})
+			continue
+		}
 		if !found {
 			return account, failure.New(failure.Config, "botd check lists the symbols of the demo; a venue's own are read at start",
 				"%s:%d: the exchange has no %s symbol %s", c.File, c.Line, c.Market, c.Symbol)

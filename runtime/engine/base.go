@@ -16,6 +16,7 @@ type base struct {
 	config  Config // Limits are those in force
 	legs    []*leg // sorted by name
 	started bool
+	startMS int64
 	measure func(what Measured, strategy string) (done func()) // nil: nobody looks at the clock
 }
 

@@ -15,6 +15,7 @@ type Config struct {
 	Replayed   int64  // records that followed the newest checkpoint when this start began
 	Random     string // of this start's client order ids: placement.IsRandom
 	Strategies []StrategyConfig
+	Missing    []MissingStrategy
 	Limits     risk.Limits
 	Settle     placement.Settle
 	Breaker    BreakerConfig
@@ -33,6 +34,13 @@ type Config struct {
 	Quiet  bool // true: no notes of candles, ticks, rounds, fills and positions (backtest)
 
 	Rehearse bool // true: looks and settles, but decides and sends nothing: for outlooks
+}
+
+// MissingStrategy is a configured strategy whose symbol the exchange no longer has: it does not
+// run, and what it left on the exchange stays (case 44).
+type MissingStrategy struct {
+	Name   string
+	Symbol exchange.SymbolKey
 }
 
 // StrategyConfig is one strategy on one symbol of the account.

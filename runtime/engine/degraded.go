@@ -53,6 +53,9 @@ func (r *report) Degraded() []Degraded {
 			all = append(all, s.degraded(r.nowMS))
 		}
 	}
+	for i := range r.config.Missing {
+		all = append(all, r.missing(&r.config.Missing[i]))
+	}
 	for _, leg := range r.legs {
 		all = append(all, r.limits.limitedBy(leg.config.Name)...)
 		if why := r.protection.cause(leg); why != "" {
@@ -97,6 +100,16 @@ func (r *report) degradedTruth(symbol *reconcile.SymbolState) (all []Degraded) {
 			UntilMS: until, WayOut: "ends by itself, when no older read can arrive any more; exits and stops go on"})
 	}
 	return all
+}
+
+// missing is the state of a strategy whose symbol the exchange no longer has.
+func (r *report) missing(m *MissingStrategy) Degraded {
+	return Degraded{State: "failed", Scope: account.Scope{Strategy: m.Name, Symbol: m.Symbol}, Cause: missingText(m), SinceMS: max(1, r.startMS),
+		WayOut: "remove the strategy, or start again when the exchange lists the symbol; what it left on the exchange stays as it is"}
+}
+
+func missingText(m *MissingStrategy) string {
+	return "the exchange has no symbol " + m.Symbol.String() + " any more"
 }
 
 // degradedAccount lists the states of the account, and all halts.

@@ -251,3 +251,25 @@ func TestACallOfOneSymbolThatHangsHoldsNobodyUp(t *testing.T) {
 		}
 	})
 }
+
+func TestAStrategyWhoseSymbolIsGoneAtTheStartFailsAloneAndCanBeRemoved(t *testing.T) {
+	t.Parallel()
+	gone := exchange.SymbolKey{Market: exchange.Futures, Name: "OLD-USDT"}
+	w := newWorld(t, hold(10), func(w *world) { w.config.Missing = []MissingStrategy{{Name: "old", Symbol: gone}} })
+	w.pass(5_000)
+	w.wantHeld(10)
+	d := w.wantState("failed")
+	if d.Scope.Strategy != "old" || d.Scope.Symbol != gone || !strings.Contains(d.Cause, "OLD-USDT") {
+		t.Errorf("want it declared with its symbol, have %+v", d)
+	}
+	if len(facts[NoteStrategyFailed](w.notes)) != 1 {
+		t.Errorf("want it reported once, have %d", len(facts[NoteStrategyFailed](w.notes)))
+	}
+	reload := &Reload{Removed: []string{"old"}}
+	if against := w.engine.ReloadObstacles(reload); len(against) != 0 {
+		t.Errorf("want nothing against its removal, have %v", against)
+	}
+	w.give(&EventReload{Reload: reload})
+	w.pass(5_000)
+	w.wantSound()
+}

@@ -261,6 +261,11 @@ func (e *Engine) answer(event *EventAnswer) {
 // start begins: a new epoch, everything unresolved unknown, then the first round.
 func (e *Engine) start() {
 	e.started, e.sight.soundMS, e.sight.endedMS, e.breaker.breaking = true, e.nowMS, e.nowMS, e.book.Breaking(e.nowMS)
+	e.startMS = e.nowMS
+	for i := range e.config.Missing {
+		m := &e.config.Missing[i]
+		e.note(m.Name, &exchange.Symbol{Market: m.Symbol.Market, Name: m.Symbol.Name}, NoteStrategyFailed{missingText(m)})
+	}
 	e.record(record.Record{Body: record.Boot{Epoch: e.config.Epoch, Account: e.config.Account, Random: e.config.Random}})
 	for _, leg := range e.legs {
 		e.roster.claim(leg)

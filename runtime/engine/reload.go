@@ -28,7 +28,9 @@ func (r *roster) obstacles(reload *Reload) (obstacles []string) {
 		refuse("botd is stopping")
 	}
 	for _, name := range reload.Removed {
-		if leg := r.configured(name); leg == nil {
+		if leg := r.configured(name); leg == nil && r.isMissing(name) {
+			continue
+		} else if leg == nil {
 			refuse("%s: it is not running", name)
 		} else if held := r.holding(leg); held != "" && leg.config.OnRemove == "" {
 			refuse("%s can not be removed: %s (botd strategy flatten %s, and reload once that is done; or put it back with on_remove: flatten, or leave)", name, held, name)
@@ -66,6 +68,10 @@ func (r *roster) obstacles(reload *Reload) (obstacles []string) {
 	}
 	slices.Sort(obstacles)
 	return obstacles
+}
+
+func (r *roster) isMissing(name string) bool {
+	return slices.ContainsFunc(r.config.Missing, func(m MissingStrategy) bool { return m.Name == name })
 }
 
 // refused reports whether something is against a reload, which is told in it.
@@ -108,6 +114,7 @@ func (r *roster) reload(reload *Reload) {
 			r.remove(leg, reload)
 		}
 	}
+	r.config.Missing = slices.DeleteFunc(r.config.Missing, func(m MissingStrategy) bool { return slices.Contains(reload.Removed, m.Name) })
 	if reload.Limits != nil {
 		r.ruleset.written = *reload.Limits
 	}

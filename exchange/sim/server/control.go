@@ -26,6 +26,7 @@ var controls = []struct {
 }{
 	{http.MethodPost, "/control/v1/price", (*Server).setPrice},
 	{http.MethodPost, "/control/v1/clock", (*Server).moveClock},
+	{http.MethodPost, "/control/v1/symbol", (*Server).setSymbol},
 	{http.MethodPost, "/control/v1/faults", (*Server).addFault},
 	{http.MethodGet, "/control/v1/faults", (*Server).listFaults},
 	{http.MethodDelete, "/control/v1/faults", (*Server).clearFaults},

@@ -36,6 +36,27 @@ func TestASetPriceTriggersConditionalOrders(t *testing.T) {
 	c.control("POST", "/control/v1/price", `{"market":"spot","symbol":"PEPE-USDT","price":1e-05}`)
 }
 
+func TestADelistedSymbolIsInNoListAndItsCallsAreRefused(t *testing.T) {
+	t.Parallel()
+	_, c := startServer(t, nil)
+	c.place(`{"symbol":"BTC-USDT","side":"BUY","type":"MARKET","qt":"0.01"}`)
+	c.advance(5)
+	delist := func(delisted string) {
+		c.control("POST", "/control/v1/symbol", `{"market":"futures","symbol":"BTC-USDT","delisted":`+delisted+`}`)
+	}
+	delist("true")
+	c.send("GET", "/fapi/v1/ticker/BTC-USDT", "", nil).wantRefusal(t, 400, exchange.CodeFuturesInvalidSymbol)
+	c.send("GET", "/fapi/v1/ticker/ETH-USDT", "", nil).want(t, 200)
+	c.call("GET", "/fhapi/v1/order?order_id=1", "").wantRefusal(t, 400, exchange.CodeFuturesInvalidSymbol)
+	var symbols []struct{ Symbol string }
+	c.send("GET", "/fapi/v1/symbols", "", nil).read(t, &symbols)
+	if len(symbols) != 3 {
+		t.Errorf("want three of four symbols, have %v", symbols)
+	}
+	delist("false")
+	c.send("GET", "/fapi/v1/ticker/BTC-USDT", "", nil).want(t, 200)
+}
+
 func TestTheMarkIsThePriceUnlessSet(t *testing.T) {
 	t.Parallel()
 	s, c := startServer(t, nil)

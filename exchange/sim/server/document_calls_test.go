@@ -241,12 +241,15 @@ func (v *visitor) goSpot() {
 
 func (v *visitor) goControl() {
 	v.good("control_price", "", `{"market":"futures","symbol":"ETH-USDT","price":"2600","mark":2601}`)
+	v.good("control_symbol", "", `{"market":"spot","symbol":"PEPE-USDT","delisted":true}`)
+	v.good("control_symbol", "", `{"market":"spot","symbol":"PEPE-USDT","delisted":false}`)
 	v.good("control_clock", "", `{"advance_ms":1000}`)
 	v.good("control_add_fault", "", `{"match":"POST /hapi/v1/spot/cancel","kind":"hide","delay_ms":5,"count":2,"probability":0.5,"seed":7}`)
 	v.good("control_add_fault", "", `{"match":"GET /fapi/v1/ping","kind":"status","status":418}`)
 	v.good("control_faults", "", "")
 	v.good("control_clear_faults", "", "")
 	v.good("control_orders", "", "")
+	v.bad(1000, "control_symbol", "", `{"market":"futures","symbol":"NO-USDT","delisted":true}`)
 	v.bad(1000, "control_price", "", `{"market":"futures","symbol":"NO-USDT","price":"1"}`)
 }
 
@@ -453,6 +456,7 @@ func visitFailure(t *testing.T, d *document) {
 	defer os.Remove(path + newSuffix)
 	v.ask("futures_place", "", buyMarket).wantRefusal(t, 500, 500)
 	for id, body := range map[string]string{
+		"control_symbol": `{"market":"futures","symbol":"BTC-USDT","delisted":false}`,
 		"control_orders": "", "control_clock": `{"advance_ms":1}`, "control_price": `{"market":"futures","symbol":"BTC-USDT","price":"1"}`,
 		"futures_account": "", "spot_wallet": "",
 	} {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"net/http"
@@ -52,7 +53,13 @@ func (s *Server) do(by caller, request *exchange.Request, hideMS int64) (exchang
 	if s.hides(exchange.Futures, request.OrderID) && request.Operation == exchange.FuturesOrder {
 		return s.deny(by, request)
 	}
+	if err := s.refusesSymbol(request.Operation, cmp.Or(request.Symbol, request.Order.Symbol)); err != nil {
+		return exchange.Answer{}, err
+	}
 	answer, err := s.exchange.Do(by.key, request)
+	if err == nil && !request.Operation.Changes() {
+		err = s.refusesSymbol(request.Operation, answer.Order.Symbol)
+	}
 	if err != nil {
 		return answer, err
 	}
@@ -60,6 +67,7 @@ func (s *Server) do(by caller, request *exchange.Request, hideMS int64) (exchang
 		s.hidden[hiddenOrder{request.Operation.Market(), answer.Order.ID}] = nowMS + hideMS
 	}
 	s.leaveOut(&answer)
+	s.leaveOutDelisted(&answer)
 	return answer, nil
 }
 

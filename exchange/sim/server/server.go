@@ -80,6 +80,7 @@ type Server struct {
 	exchange       *sim.Exchange
 	controlChanges uint64 // how often the control interface changed a price or the clock
 	hidden         map[hiddenOrder]int64
+	delisted       map[exchange.SymbolKey]bool
 	broken         error // a panic of the exchange: nothing it returns can be trusted
 }
 
@@ -94,7 +95,7 @@ func New(config Config) (*Server, error) {
 	s := &Server{
 		accounts: make(map[string]*Account), signer: config.Signer, budget: newBudget(config.Budget), control: config.Control,
 		log:  config.Log,
-		wake: make(chan struct{}, 1), stopped: make(chan struct{}), hidden: make(map[hiddenOrder]int64),
+		wake: make(chan struct{}, 1), stopped: make(chan struct{}), hidden: make(map[hiddenOrder]int64), delisted: map[exchange.SymbolKey]bool{},
 	}
 	if s.log == nil {
 		s.log = func(string, ...any) {}
