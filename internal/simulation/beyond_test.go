@@ -15,6 +15,8 @@ var notYet = []struct {
 	futures, spot bool
 	why           string
 }{
+	{LyingPositions, true, false, "in one seed of a hundred a position comes back without its stop"},
+	{SecondEngine, false, true, "on spot two engines buy before they find each other, and sell what the other bought"},
 	{LyingWallet, false, true, "a wallet that lies is bought after: issue 13, finding 3"},
 	{LyingOrders, true, true, "an order missing from its list is placed again, or waited for"},
 	{LyingHistory, false, true, "a fill that the history leaves out has no stop, though the wallet shows it"},
