@@ -31,18 +31,18 @@ func (j *Journal) Append(ctx context.Context, records []record.Record) error {
 	if j.broken != nil {
 		return j.broken
 	}
-	if j.watch.look(); j.watch.cut {
+	if j.watch.poll(); j.watch.cut {
 		return j.divert(records)
 	}
 	err := j.append(ctx, records)
 	if errors.Is(err, ErrFull) && j.reserve.spend() {
 		err = j.append(ctx, records)
 	}
-	if err != nil && !errors.Is(err, ErrEpoch) && j.watch.look() != "" {
+	if err != nil && !errors.Is(err, ErrEpoch) && j.watch.poll() != "" {
 		j.broken = nil // it is known what became of the file
 		return j.divert(records)
 	}
-	j.watch.look()
+	j.watch.poll()
 	return err
 }
 

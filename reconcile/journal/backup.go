@@ -153,7 +153,7 @@ func discard(path string) error {
 // Restored is what a restore did.
 type Restored struct {
 	Backup
-	Kept string `json:"kept"` // where the journal that was there is now; empty for none
+	Replaced string `json:"kept"` // where the journal that was there is now; empty for none
 }
 
 // Restore puts a backup in a journal's place. The backup is verified, its records are
@@ -185,7 +185,7 @@ func Restore(ctx context.Context, backup, path string, now time.Time) (r Restore
 	if err != nil {
 		return r, errors.Join(err, discard(copied))
 	}
-	if r.Kept, err = setAside(ctx, path, now); err != nil {
+	if r.Replaced, err = setAside(ctx, path, now); err != nil {
 		return r, errors.Join(err, discard(copied))
 	}
 	if err := discard(HeadPath(path)); err != nil { // what the other one held is not missing in this one
@@ -202,7 +202,7 @@ func (r *Restored) fits(ctx context.Context, path string) error {
 	}
 	j, err := Read(ctx, path)
 	if err != nil {
-		return nil // what can not be read is what a restore is for
+		return nil // an unreadable journal is what a restore is for
 	}
 	have, err := j.Binding(ctx)
 	if err = errors.Join(err, j.Close()); err == nil && have != (Binding{}) && have != r.Binding {
@@ -213,27 +213,27 @@ func (r *Restored) fits(ctx context.Context, path string) error {
 
 // setAside keeps the journal that is there under another name. Its own name stays
 // until the backup takes it, so that there is a journal at every moment, unless it
-// can not be opened: then its files are moved as they are.
-func setAside(ctx context.Context, path string, now time.Time) (kept string, err error) {
+// cannot be opened: then its files are moved as they are.
+func setAside(ctx context.Context, path string, now time.Time) (moved string, err error) {
 	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
 		return "", dropLog(path)
 	}
-	kept = path + ".before-" + now.UTC().Format("20060102T150405Z")
-	if _, err := os.Lstat(kept); err == nil {
-		return "", fmt.Errorf("%s %w", kept, ErrExists)
+	moved = path + ".before-" + now.UTC().Format("20060102T150405Z")
+	if _, err := os.Lstat(moved); err == nil {
+		return "", fmt.Errorf("%s %w", moved, ErrExists)
 	}
 	if err := fold(ctx, path); err == nil {
-		if err := os.Link(path, kept); err != nil {
-			return kept, copyFile(path, kept) // a file system without links
+		if err := os.Link(path, moved); err != nil {
+			return moved, copyFile(path, moved) // a file system without links
 		}
-		return kept, nil
+		return moved, nil
 	}
 	for _, ending := range []string{"-wal", ""} {
-		if err := os.Rename(path+ending, kept+ending); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Rename(path+ending, moved+ending); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", err
 		}
 	}
-	return kept, dropLog(path)
+	return moved, dropLog(path)
 }
 
 // dropLog removes what SQLite keeps beside a file: left there, it would be taken

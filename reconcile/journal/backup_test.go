@@ -123,7 +123,7 @@ func TestARestoredJournalIsTheBackup(t *testing.T) {
 			}
 		},
 		"a later journal":               func(*testing.T, string) {},
-		"one that can not be read":      func(t *testing.T, path string) { strew(t, path, bytes.Repeat([]byte("no journal"), 1_000)) },
+		"one that cannot be read":       func(t *testing.T, path string) { strew(t, path, bytes.Repeat([]byte("no journal"), 1_000)) },
 		"a log that lost its journal":   func(t *testing.T, path string) { strew(t, path+"-wal", []byte("old")); must(t, os.Remove(path)) },
 		"a copy that was not completed": func(t *testing.T, path string) { strew(t, path+".partial", []byte("half")) },
 		"one that was killed": func(t *testing.T, path string) {
@@ -155,11 +155,11 @@ func TestARestoredJournalIsTheBackup(t *testing.T) {
 			if have := replayed(t, path); strings.Join(want, " ") != strings.Join(have, " ") || restored.Records != len(want) {
 				t.Errorf("want the backup's %d records, have %d", len(want), len(have))
 			}
-			if (restored.Kept == "") != (missing != nil) {
-				t.Errorf("kept as %q, though %v", restored.Kept, missing)
+			if (restored.Replaced == "") != (missing != nil) {
+				t.Errorf("kept as %q, though %v", restored.Replaced, missing)
 			}
 			if name == "a later journal" {
-				if have := replayed(t, restored.Kept); strings.Join(later, " ") != strings.Join(have, " ") {
+				if have := replayed(t, restored.Replaced); strings.Join(later, " ") != strings.Join(have, " ") {
 					t.Errorf("want the %d records that were there kept, have %d", len(later), len(have))
 				}
 			}

@@ -9,7 +9,7 @@ import (
 )
 
 // Text is a binding as the record of a start holds it: in the chain, so that the
-// journal can not be given to another account by one row outside it.
+// journal cannot be given to another account by one row outside it.
 func (b Binding) Text() string {
 	text, err := json.Marshal(b)
 	if err != nil {

@@ -37,7 +37,7 @@ func inMemory(durable bool) *journaltest.Store {
 		},
 		Read:     func() (journaltest.Journal, error) { return journal.ReadMemory(disk, "one") },
 		Crash:    func() { last.Kill() },
-		Backup:   func() func() { kept := disk.Copy(); return func() { disk = kept } },
+		Backup:   func() func() { copied := disk.Copy(); return func() { disk = copied } },
 		Full:     func(full bool) { disk.SetFull(full) },
 		Tear:     func() { disk.TearNext(durable) },
 		Alter:    func(sequence int64) { last.Tamper(sequence, spoil) },
@@ -63,7 +63,7 @@ func TestSQLiteIsAJournal(t *testing.T) {
 			},
 			Read:   func() (journaltest.Journal, error) { return journal.Read(t.Context(), s.path) },
 			Crash:  func() { s.path = s.copy() },
-			Backup: func() func() { kept := s.copy(); return func() { s.path = kept } },
+			Backup: func() func() { copied := s.copy(); return func() { s.path = copied } },
 			Full:   func(full bool) { journaltest.FaultsIn(filepath.Dir(s.path)).Full(full) },
 			Tear:   func() { journaltest.FaultsIn(filepath.Dir(s.path)).FailSync() },
 			Alter: func(sequence int64) {

@@ -18,7 +18,7 @@ func tmpfs(t *testing.T, size string) string {
 	t.Helper()
 	directory := t.TempDir()
 	if err := unix.Mount("tmpfs", directory, "tmpfs", 0, "size="+size); err != nil {
-		t.Skipf("a small file system can not be mounted here: %v", err)
+		t.Skipf("a small file system cannot be mounted here: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := unix.Unmount(directory, unix.MNT_DETACH); err != nil {
@@ -86,7 +86,7 @@ func TestAFullDiskSpendsTheReserveThenWaits(t *testing.T) {
 		}
 	}
 	if j.Keep(t.Context()) == "" {
-		t.Error("the reserve is in use: want it told")
+		t.Error("the reserve is in use: want it reported")
 	}
 	fill(t, directory, 0)
 	for tries := 0; ; tries++ {

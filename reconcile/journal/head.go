@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Head is what a file beside the journal tells of a record that was durable in it.
+// Head is the note, in a file beside the journal, of a record that was durable in it.
 // A chain shows what was altered or taken out of its middle; only what is known
 // outside shows that records are missing at its end.
 type Head struct {
@@ -24,7 +24,7 @@ const (
 	headEvery  = time.Minute // of a journal that is written
 )
 
-// HeadPath is the file beside a journal that tells what was durable in it.
+// HeadPath is the file beside a journal that notes what was durable in it.
 func HeadPath(path string) string { return path + headEnding }
 
 // readHead returns what is known of a journal's end, nil for nothing.
@@ -70,7 +70,7 @@ func (h *Head) wanted() string {
 	return fmt.Sprintf("the record with hash %s that was there at %s", h.Hash, h.At.UTC().Format(time.RFC3339))
 }
 
-// beginHead compares the journal with its head. What is missing stays told: the
+// beginHead compares the journal with its head. What is missing stays noted: the
 // head is not written over.
 func (j *Journal) beginHead(ctx context.Context) error {
 	h := readHead(j.path)
@@ -88,7 +88,7 @@ func (j *Journal) beginHead(ctx context.Context) error {
 // when none is.
 func (j *Journal) Cut() string { return j.cut }
 
-// keepHead writes the head when it is due, or now. A head that can not be written
+// keepHead writes the head when it is due, or now. A head that cannot be written
 // is an older one.
 func (j *Journal) keepHead(now bool) {
 	if j.cut != "" || j.watch.lost != "" || j.broken != nil || j.sequence == j.headed || !now && time.Since(j.headedAt) < headEvery {
@@ -118,6 +118,6 @@ func (j *Journal) Has(ctx context.Context, hash string) (bool, error) {
 // is later than what was known.
 func (j *Journal) marked(b *Backup) {
 	if known := readHead(j.path); b.Records > 0 && (known == nil || known.Records < int64(b.Records)) {
-		_ = writeHead(j.path, Head{int64(b.Records), b.Hash, time.Now().UTC()}) // one that can not be written is an older one
+		_ = writeHead(j.path, Head{int64(b.Records), b.Hash, time.Now().UTC()}) // if it cannot be written, the older one stays
 	}
 }

@@ -70,7 +70,7 @@ func TestRecordsCutOffTheEndAreMissed(t *testing.T) {
 	}
 	must(t, os.Remove(journal.HeadPath(path)))
 	if found := problems(t, path); len(found) != 0 {
-		t.Errorf("without the head nothing tells of it: want no problem, have %v", found)
+		t.Errorf("without the head nothing shows it: want no problem, have %v", found)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestAJournalIsNotGivenToAnotherAccountByOneRow(t *testing.T) {
 	}
 }
 
-func TestAHashNotedElsewhereIsLookedFor(t *testing.T) {
+func TestAHashNotedElsewhereIsSearchedFor(t *testing.T) {
 	t.Parallel()
 	path := closed(t)
 	reader, err := journal.Read(t.Context(), path)

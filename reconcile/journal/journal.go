@@ -66,7 +66,8 @@ type Binding struct {
 func (b Binding) differences(have Binding) string {
 	text := ""
 	for _, field := range []struct{ name, want, have string }{
-		{"mode", b.Mode, have.Mode}, {"exchange", b.URL, have.URL}, {"key fingerprint", b.KeyFingerprint, have.KeyFingerprint}, {"instance", b.Instance, have.Instance},
+		{"mode", b.Mode, have.Mode}, {"exchange", b.URL, have.URL}, {"key fingerprint", b.KeyFingerprint, have.KeyFingerprint},
+		{"instance", b.Instance, have.Instance},
 	} {
 		if field.want != field.have {
 			if text != "" {
@@ -106,7 +107,7 @@ type Journal struct {
 	broken   error
 	reserve  reserve
 	cut      string    // what is missing that was there; from opening on
-	headed   int64     // the record its head tells of
+	headed   int64     // the record that its head notes
 	headedAt time.Time // when
 	watch    watch
 }
@@ -174,7 +175,7 @@ func OpenWith(ctx context.Context, path string, binding Binding, options Options
 		return nil, errors.Join(err, j.Close())
 	}
 	j.reserve.begin()
-	j.watch.look()
+	j.watch.poll()
 	return j, nil
 }
 
@@ -322,7 +323,7 @@ func (j *Journal) Close() error {
 	var err error
 	if j.writer != nil {
 		j.keepHead(true)
-		if j.watch.look() != "" && !j.watch.cut {
+		if j.watch.poll() != "" && !j.watch.cut {
 			_, err = j.rescue()
 		}
 		err = errors.Join(j.tables.close(), j.writer.Close())

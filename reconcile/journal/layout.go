@@ -10,7 +10,7 @@ import (
 )
 
 // SchemaError means that a file holds something botd does not make: a trigger, a view, an
-// index or a table of another form. Such a file could change what it is told, and is not
+// index or a table of another form. Such a file could change what is written to it, and is not
 // written or copied.
 type SchemaError struct {
 	Path     string

@@ -50,7 +50,7 @@ func CheckWritable(directory string) error {
 	}
 	file, err := os.CreateTemp(directory, ".writable-*")
 	if err != nil {
-		return fmt.Errorf("data directory %s can not be written: %w\nhint: set data_dir in botd.yaml to a directory botd may write", directory, err)
+		return fmt.Errorf("data directory %s cannot be written: %w\nhint: set data_dir in botd.yaml to a directory botd may write", directory, err)
 	}
 	name := file.Name()
 	if err := file.Close(); err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // Disk is what the in-memory journals of a test or a simulation are written on;
-// it outlives them as a file outlives a process. It can be told to fail. Safe
+// it outlives them as a file outlives a process. It can be made to fail. Safe
 // for several goroutines.
 type Disk struct {
 	// Plain leaves out the chain and the derived tables: a simulation of a
@@ -51,11 +51,11 @@ func (d *Disk) SetFull(full bool) {
 func (d *Disk) TearNext(durable bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	kept := 0
+	whole := 0
 	if durable {
-		kept = 1
+		whole = 1
 	}
-	d.tearing = &kept
+	d.tearing = &whole
 }
 
 // Copy is the disk as it is now, with nobody's journal open: a backup.
@@ -136,10 +136,10 @@ func (m *Memory) Append(_ context.Context, records []record.Record) error {
 	case d.full:
 		return fmt.Errorf("append %d records: %w", len(records), ErrFull)
 	}
-	kept := d.tearing
-	if d.tearing = nil; kept != nil {
+	tearing := d.tearing
+	if d.tearing = nil; tearing != nil {
 		m.broken = &brokenError{errors.New("the disk was torn away")}
-		if *kept == 0 {
+		if *tearing == 0 {
 			return m.broken
 		}
 	}

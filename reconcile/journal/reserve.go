@@ -74,7 +74,7 @@ func (r *reserve) take() (err error) {
 	return err
 }
 
-// fill writes blocks where the file system can not promise them.
+// fill writes blocks where the file system cannot promise them.
 func fill(file *os.File, size int64) error {
 	block := make([]byte, 1<<16)
 	for written := int64(0); written < size; written += int64(len(block)) {

@@ -26,7 +26,8 @@ func prepareTables(ctx context.Context, conn *sql.Conn) (t sqlTables, err error)
 		into **sql.Stmt
 		text string
 	}{
-		{&t.insert, "INSERT INTO record (sequence, at_ms, kind, strategy, market, symbol, client_order_id, body, previous, hash) VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10)"},
+		{&t.insert, "INSERT INTO record (sequence, at_ms, kind, strategy, market, symbol, client_order_id, body, previous, hash) VALUES " +
+			"($1,$2,$3,$4,$5,$6,$7,$8,$9,$10)"},
 		{&t.getPlacement, "SELECT " + placementColumns + " FROM placement WHERE client_order_id = $1"},
 		{&t.setPlacement, "INSERT OR REPLACE INTO placement (" + placementColumns + ") VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)"},
 		{&t.getBalance, "SELECT " + balanceColumns + " FROM balance WHERE account = $1 AND strategy = $2 AND market = $3 AND symbol = $4 AND asset = $5"},

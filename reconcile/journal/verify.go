@@ -77,7 +77,7 @@ func (v *verifier) take(s *Stored) error {
 	return v.apply(s)
 }
 
-// apply applies a record as a start does. What it can not take, a start can not either.
+// apply applies a record as a start does. What it cannot take, a start cannot either.
 func (v *verifier) apply(s *Stored) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -245,14 +245,14 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 		return v.report, err
 	}
 	if problems, err := compareSchema(ctx, conn, j.schema); err != nil || len(problems) > 0 {
-		if v.report.add(problems...); len(v.report.Problems) > 0 { // what such a file holds can not be judged
+		if v.report.add(problems...); len(v.report.Problems) > 0 { // such a file cannot be judged further
 			return v.report, nil
 		}
 		return v.report, err
 	}
 	damaged := len(v.report.Problems) > 0
 	if err := v.records(ctx, conn, j.schema < sameTables); err != nil {
-		if v.broke(err) || damaged { // what follows can not be judged
+		if v.broke(err) || damaged { // what follows cannot be judged
 			return v.report, nil
 		}
 		return v.report, err
@@ -273,11 +273,11 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 	return v.report, nil
 }
 
-// mostDamage bounds how much of a damaged file is told.
+// mostDamage bounds how much of a damaged file is reported.
 const mostDamage = 10
 
 // pages checks the file itself: its pages, and the indexes, which no record and no
-// row tells of, but by which the next record changes its rows.
+// row describes, but by which the next record changes its rows.
 func (v *verifier) pages(ctx context.Context, conn *sql.Conn) error {
 	rows, err := conn.QueryContext(ctx, fmt.Sprintf("PRAGMA integrity_check(%d)", mostDamage))
 	if err != nil {

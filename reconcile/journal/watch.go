@@ -35,17 +35,17 @@ func newWatch(path string) watch {
 
 // look compares once more, and returns what is wrong. A fault stays: what was written
 // meanwhile is in no file that the next start reads.
-func (w *watch) look() string {
+func (w *watch) poll() string {
 	for i := range w.files {
 		if w.lost != "" {
 			return w.lost
 		}
-		w.files[i].look(w)
+		w.files[i].poll(w)
 	}
 	return w.lost
 }
 
-func (f *watched) look(w *watch) {
+func (f *watched) poll(w *watch) {
 	now, err := os.Lstat(f.path)
 	switch {
 	case err != nil && f.seen == nil && errors.Is(err, fs.ErrNotExist): // SQLite makes its log with the first record
@@ -68,7 +68,7 @@ func (f *watched) look(w *watch) {
 func (j *Journal) Watch() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.watch.look()
+	return j.watch.poll()
 }
 
 // divert takes records that the journal's files cannot take any more: exits and the

@@ -16,7 +16,7 @@ const (
 	clockOld   = 15 * time.Minute // a reading older than this is none to trade by
 )
 
-// clockwork tells what is known of the exchange's clock to metrics, readiness
+// clockwork reports the state of the exchange's clock to metrics, readiness
 // and screen. One goroutine gives the readings.
 type clockwork struct {
 	metrics *ops.Metrics
@@ -51,7 +51,7 @@ func (c *clockwork) take(r rest.ClockReading) {
 	if failing := r.Err != nil; failing != c.failing {
 		c.failing = failing
 		if failing {
-			c.console.Warn("clock.unread", "clock     the exchange's clock can not be read: %v; the last reading goes on", r.Err)
+			c.console.Warn("clock.unread", "clock     the exchange's clock cannot be read: %v; the last reading stays in use", r.Err)
 		} else {
 			c.console.Warn(
 				"clock.read",

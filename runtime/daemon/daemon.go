@@ -43,11 +43,11 @@ type process struct {
 	config    *configs.Config
 	directory string // of the mode's data
 	venue     *gateway.Exchange
-	older     string   // the backup of a journal that an older botd wrote; empty for none
-	cut       string   // what the journal lacks of what it held; empty for nothing
-	unclean   bool     // the run before this one did not end by a clean stop
-	driven    bool     // the engine was driven
-	waiting   *waiting // for the exchange; nil once it is reached
+	older     string  // the backup of a journal that an older botd wrote; empty for none
+	cut       string  // what the journal lacks of what it held; empty for nothing
+	unclean   bool    // the run before this one did not end by a clean stop
+	driven    bool    // the engine was driven
+	outage    *outage // for the exchange; nil once it is reached
 
 	store      *journal.Journal
 	history    *view.History
@@ -130,7 +130,7 @@ func (p *process) trade(ctx context.Context) (err error) {
 	if p.machine, err = engine.New(account, book); err != nil {
 		return failure.Wrap(failure.Config, err)
 	}
-	if p.waiting != nil {
+	if p.outage != nil {
 		return p.hold(ctx)
 	}
 	err = p.drive(ctx)
@@ -144,7 +144,7 @@ func (p *process) trade(ctx context.Context) (err error) {
 // nobody knows its symbols.
 func (p *process) account(book *reconcile.Book) (engine.Config, error) {
 	config := *p.config
-	if p.waiting != nil {
+	if p.outage != nil {
 		config.Strategies = nil
 	}
 	account, err := engineconfig.Account(&config, book, p.venue.Client.Symbols().Symbol)

@@ -97,7 +97,7 @@ func (p *process) drive(ctx context.Context) error {
 	return Failure(err)
 }
 
-// watch makes what measures, shows and tells of the engine.
+// watch makes what measures, shows and reports the engine.
 func (p *process) watch(ctx context.Context) (err error) {
 	p.measure()
 	p.board, p.logs = view.NewBoard(string(p.config.Mode), p.config.Instance), ops.NewLogs()
@@ -121,7 +121,7 @@ func (p *process) note(n *engine.Note) {
 	}
 	if round, is := n.Fact.(engine.NoteRound); is && round.Complete && !p.reconciled {
 		p.reconciled = true
-		tellReconciled(p.console, p.machine, time.Since(p.began))
+		logReconciled(p.console, p.machine, time.Since(p.began))
 	}
 }
 
@@ -135,8 +135,8 @@ func (p *process) beat(int64) {
 	p.drawn = now
 	status := p.machine.Status()
 	status.Degraded = append(append(status.Degraded, p.venue.Degraded()...), p.reloads.Degraded()...)
-	if p.waiting != nil {
-		status.Degraded = append(status.Degraded, p.waiting.degraded())
+	if p.outage != nil {
+		status.Degraded = append(status.Degraded, p.outage.degraded())
 	}
 	p.metrics.Status(&status)
 	p.board.Show(status)
@@ -229,7 +229,8 @@ func (p *process) greet() {
 	if p.cut != "" {
 		console.Warn(
 			"journal.cut",
-			"journal   %s; orders it does not know are found on the exchange, nothing else of them is known. botd journal verify; if an older journal was put there on purpose, remove the .head file beside it",
+			"journal   %s; orders it does not know are found on the exchange, nothing else of them is known. botd journal verify; if an "+
+				"older journal was put there on purpose, remove the .head file beside it",
 			p.cut,
 		)
 	}
@@ -262,9 +263,9 @@ func declares(fact engine.Fact) bool {
 	return false
 }
 
-// tellReconciled says that the start knows where it stands: from here on whatever
+// logReconciled logs that the start knows where it stands: from here on whatever
 // is open is looked after.
-func tellReconciled(console *ops.Console, machine *engine.Engine, took time.Duration) {
+func logReconciled(console *ops.Console, machine *engine.Engine, took time.Duration) {
 	unknown := 0
 	for _, p := range machine.Book().Live() {
 		if p.State() == placement.Uncertain { // what this run has just sent is not

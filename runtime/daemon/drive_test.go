@@ -21,15 +21,15 @@ func TestWhatIsLeftOpenIsSaidOnlyWhereItWasRead(t *testing.T) {
 		{[]string{"position futures BTC-USDT 0.1"}, true, []string{"left open position futures BTC-USDT 0.1", "the next start finds these again"}},
 		{nil, false, []string{"before orders and positions were read"}},
 	} {
-		var told bytes.Buffer
-		farewell(ops.NewConsole(&told, ops.Format{}, ops.NewMetrics("demo", ops.Build{}), nil), c.left, c.read)
+		var output bytes.Buffer
+		farewell(ops.NewConsole(&output, ops.Format{}, ops.NewMetrics("demo", ops.Build{}), nil), c.left, c.read)
 		for _, want := range c.want {
-			if !strings.Contains(told.String(), want) {
-				t.Errorf("%v left, read %v: want %q told, have %s", c.left, c.read, want, told.String())
+			if !strings.Contains(output.String(), want) {
+				t.Errorf("%v left, read %v: want %q logged, have %s", c.left, c.read, want, output.String())
 			}
 		}
-		if !c.read && strings.Contains(told.String(), "nothing is left open") {
-			t.Errorf("not read: want nothing claimed, have %s", told.String())
+		if !c.read && strings.Contains(output.String(), "nothing is left open") {
+			t.Errorf("not read: want nothing claimed, have %s", output.String())
 		}
 	}
 }

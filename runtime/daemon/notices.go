@@ -13,7 +13,7 @@ import (
 	"botd/runtime/ops"
 )
 
-// startNotices tells people what the log tells, until stop is called; stop sends
+// startNotices sends log lines as notifications until stop is called; stop sends
 // what is left, within seconds.
 func (p *process) startNotices() (stop func(), err error) {
 	open, err := channels.Routes(p.config)

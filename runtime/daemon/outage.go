@@ -27,8 +27,8 @@ const (
 	sayEvery   = time.Minute
 )
 
-// waiting is a start whose exchange is not reached (case 52): closed, unreachable, or failing.
-type waiting struct {
+// outage is a start whose exchange is not reached (case 52): closed, unreachable, or failing.
+type outage struct {
 	strategies []configs.StrategyConfig
 	since      time.Time
 
@@ -52,8 +52,8 @@ func (p *process) reach(ctx context.Context) error {
 	if !waitable(err) || ctx.Err() != nil {
 		return err
 	}
-	p.waiting = &waiting{strategies: p.config.Strategies, since: time.Now(), cause: err.Error(), tries: 1}
-	defer func() { p.waiting = nil }()
+	p.outage = &outage{strategies: p.config.Strategies, since: time.Now(), cause: err.Error(), tries: 1}
+	defer func() { p.outage = nil }()
 	until, reached := context.WithCancel(ctx)
 	defer reached()
 	var end error
@@ -92,19 +92,19 @@ func (p *process) attempt(ctx context.Context) error {
 		if !waitable(err) {
 			return err
 		}
-		p.waiting.failed(err)
+		p.outage.failed(err)
 		p.supervisor.Notify("WATCHDOG=1")
 	}
 }
 
-func (w *waiting) failed(err error) {
+func (w *outage) failed(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.cause, w.tries = err.Error(), w.tries+1
 }
 
 // news is what to log now; empty for nothing.
-func (w *waiting) news() (cause string, tries int, due bool) {
+func (w *outage) news() (cause string, tries int, due bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if time.Since(w.said) < sayEvery {
@@ -115,46 +115,47 @@ func (w *waiting) news() (cause string, tries int, due bool) {
 }
 
 // degraded is the declared state of the account.
-func (w *waiting) degraded() engine.Degraded {
+func (w *outage) degraded() engine.Degraded {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return engine.Degraded{State: "waiting", Cause: w.cause, SinceMS: w.since.UnixMilli(),
-		WayOut: "ends when the exchange answers, tried every few seconds; meanwhile nothing is read or sent, what rests on the exchange stays, halts are journalled"}
+		WayOut: "ends when the exchange answers, tried every few seconds; meanwhile nothing is read or sent, what rests on the exchange " +
+			"stays, halts are journalled"}
 }
 
-// waitingEngine shows the strategies that wait beside an engine that has none.
-type waitingEngine struct {
+// outageEngine shows the strategies that wait beside an engine that has none.
+type outageEngine struct {
 	*engine.Engine
-	waiting *waiting
+	outage *outage
 }
 
 // HaltBlind says that nothing of the account is seen.
-func (e waitingEngine) HaltBlind(level record.HaltLevel, _ account.Scope, _ int64) []string {
+func (e outageEngine) HaltBlind(level record.HaltLevel, _ account.Scope, _ int64) []string {
 	if level < record.LevelCancel {
 		return nil
 	}
-	return []string{e.waiting.unseen()}
+	return []string{e.outage.unseen()}
 }
 
 // unseen is what a halt cannot see while nothing is reached.
-func (w *waiting) unseen() string {
+func (w *outage) unseen() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return "the account cannot be seen: " + w.cause
 }
 
 // Status adds what waits, so that a halt may name it.
-func (e waitingEngine) Status() engine.Status {
+func (e outageEngine) Status() engine.Status {
 	s := e.Engine.Status()
-	one := e.waiting.degraded()
+	one := e.outage.degraded()
 	for i := range s.Degraded {
 		if d := &s.Degraded[i]; d.State == "halted" {
-			d.Blind = append(d.Blind, e.waiting.unseen())
+			d.Blind = append(d.Blind, e.outage.unseen())
 		}
 	}
 	s.Degraded = append(s.Degraded, one)
-	for i := range e.waiting.strategies {
-		c := &e.waiting.strategies[i]
+	for i := range e.outage.strategies {
+		c := &e.outage.strategies[i]
 		one.Scope = account.Scope{Strategy: c.Name, Symbol: exchange.SymbolKey{Market: c.Market, Name: c.Symbol}}
 		s.Degraded = append(s.Degraded, one)
 	}
@@ -163,8 +164,8 @@ func (e waitingEngine) Status() engine.Status {
 
 // shown is the engine as the API shows it.
 func (p *process) shown() api.Engine {
-	if p.waiting != nil {
-		return waitingEngine{p.machine, p.waiting}
+	if p.outage != nil {
+		return outageEngine{p.machine, p.outage}
 	}
 	return p.machine
 }
@@ -195,7 +196,7 @@ func (p *process) hold(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	stopBeside := beside(context.WithoutCancel(ctx), p.tellWaiting, p.backlog.run,
+	stopBeside := beside(context.WithoutCancel(ctx), p.logOutage, p.backlog.run,
 		(&haltfile.Watcher{Directory: p.directory, Config: p.reloads.Current.Load, Send: p.driver.Send}).Run)
 	p.supervisor.Ready("waiting for " + p.venue.Where)
 	err = p.driver.Run(ctx)
@@ -206,8 +207,8 @@ func (p *process) hold(ctx context.Context) error {
 	return Failure(err)
 }
 
-// tellWaiting logs that the exchange is waited for, now and then.
-func (p *process) tellWaiting(ctx context.Context) {
+// logOutage logs from time to time that botd waits for the exchange.
+func (p *process) logOutage(ctx context.Context) {
 	ticker := time.NewTicker(firstReach)
 	defer ticker.Stop()
 	for {
@@ -222,10 +223,10 @@ func (p *process) tellWaiting(ctx context.Context) {
 
 // say logs why the exchange is waited for, and shows it in readiness.
 func (p *process) say() {
-	one := p.waiting.degraded()
+	one := p.outage.degraded()
 	p.board.Report(ops.Check{Name: "exchange", Detail: "waiting for it: " + one.Cause})
-	if cause, tries, due := p.waiting.news(); due {
-		p.console.Warn("daemon.waiting", "WAITING   for %s, tried %d times in %s: %s; nothing is sent, botd halt is taken meanwhile", p.venue.Where, tries,
-			time.Since(p.waiting.since).Round(time.Second), cause)
+	if cause, tries, due := p.outage.news(); due {
+		p.console.Warn("daemon.outage", "WAITING   for %s, tried %d times in %s: %s; nothing is sent, botd halt is taken meanwhile", p.venue.Where, tries,
+			time.Since(p.outage.since).Round(time.Second), cause)
 	}
 }

@@ -91,7 +91,7 @@ func (r recording) close() {
 	}
 }
 
-// rates is where a venue tells its next funding payment.
+// rates is the source of a venue's next funding payment.
 type rates interface {
 	FuturesFundingRate(ctx context.Context, symbol string) (exchange.FundingRate, error)
 	ServerNowMS() int64
@@ -135,16 +135,16 @@ func (r recording) keepFunding(ctx context.Context, venue rates, traded func() [
 // keepRate asks for a symbol's rate, keeps it when its payment is near, and
 // returns when to ask again.
 func (r recording) keepRate(ctx context.Context, venue rates, symbol string) time.Duration {
-	told, err := venue.FuturesFundingRate(ctx, symbol)
-	if err != nil || told.NextMS <= 0 {
+	rate, err := venue.FuturesFundingRate(ctx, symbol)
+	if err != nil || rate.NextMS <= 0 {
 		return fundingAgain
 	}
-	left := time.Duration(told.NextMS-venue.ServerNowMS()) * time.Millisecond
+	left := time.Duration(rate.NextMS-venue.ServerNowMS()) * time.Millisecond
 	if left > fundingBefore {
 		return left - fundingBefore
 	}
-	r.recorder.Funding(tape.FundingRow{Symbol: symbol, TimeMS: told.NextMS, Rate: told.Rate})
-	return max(0, left) + fundingBefore // the next payment's is told then
+	r.recorder.Funding(tape.FundingRow{Symbol: symbol, TimeMS: rate.NextMS, Rate: rate.Rate})
+	return max(0, left) + fundingBefore // the next payment's is reported then
 }
 
 // sleep waits, and reports whether the context still goes on.

@@ -13,7 +13,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// funded tells the rate of the payment every eight hours; every third answer fails.
+// funded reports the rate of the payment every eight hours; every third answer fails.
 type funded struct{ asked int }
 
 func (f *funded) ServerNowMS() int64 { return time.Now().UnixMilli() }
@@ -27,16 +27,16 @@ func (f *funded) FuturesFundingRate(_ context.Context, symbol string) (exchange.
 	return exchange.FundingRate{Symbol: symbol, Rate: exchange.Rate(next / eight % 1000), NextMS: next}, nil
 }
 
-func TestEveryFundingRateIsKept(t *testing.T) {
+func TestEveryFundingRateIsStored(t *testing.T) {
 	t.Parallel()
 	store := tape.Store{Directory: t.TempDir()}
 	synctest.Test(t, func(t *testing.T) {
-		kept := recording{tape.NewRecorder(tape.RecorderConfig{Store: store, Notify: func(err error) { t.Error(err) }, Count: func(int, int) {}})}
+		stored := recording{tape.NewRecorder(tape.RecorderConfig{Store: store, Notify: func(err error) { t.Error(err) }, Count: func(int, int) {}})}
 		ctx, stop := context.WithTimeout(t.Context(), 10*24*time.Hour)
 		defer stop()
 		venue := &funded{}
-		kept.keepFunding(ctx, venue, func() []string { return []string{"BTC-USDT", "ETH-USDT"} })
-		kept.close()
+		stored.keepFunding(ctx, venue, func() []string { return []string{"BTC-USDT", "ETH-USDT"} })
+		stored.close()
 		if venue.asked > 2*30*3+2 {
 			t.Errorf("10 days, two symbols: want about three questions a payment, have %d", venue.asked)
 		}
@@ -60,10 +60,10 @@ func TestEveryFundingRateIsKept(t *testing.T) {
 
 func TestNothingIsRecordedWhereNothingIsToBe(t *testing.T) {
 	t.Parallel()
-	kept := startRecording(&configs.Config{}, "/nowhere", nil, nil)
-	if !kept.note(&engine.Note{Fact: engine.NoteCandles{Candles: &exchange.Candles{}}}) || kept.note(&engine.Note{Fact: engine.NoteCandle{}}) {
+	stored := startRecording(&configs.Config{}, "/nowhere", nil, nil)
+	if !stored.note(&engine.Note{Fact: engine.NoteCandles{Candles: &exchange.Candles{}}}) || stored.note(&engine.Note{Fact: engine.NoteCandle{}}) {
 		t.Error("want the notes of polled candles taken, and no others")
 	}
-	kept.keepFunding(t.Context(), &funded{}, func() []string { return []string{"BTC-USDT"} })
-	kept.close()
+	stored.keepFunding(t.Context(), &funded{}, func() []string { return []string{"BTC-USDT"} })
+	stored.close()
 }

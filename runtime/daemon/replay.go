@@ -18,34 +18,34 @@ import (
 )
 
 // A journal of years takes minutes to read. From the first seconds on whoever waits
-// is told, and systemd, which would end a start of a minute and a half, again and again.
+// is logged, and systemd, which would end a start of a minute and a half, again and again.
 const (
-	readingToldAfter = 3 * time.Second
-	readingToldEvery = 10 * time.Second
-	readingPatience  = 60 * time.Second // of systemd, from each time it is told
-	readingLookEvery = 1 << 10          // records between two looks at the clock
+	firstReportAfter = 3 * time.Second
+	reportEvery      = 10 * time.Second
+	readingPatience  = 60 * time.Second // of systemd, from each time it is notified
+	recordsPerReport = 1 << 10          // records between two looks at the clock
 )
 
-// reading tells how far a journal has been read.
+// reading reports how far a journal has been read.
 type reading struct {
 	done, total int64
 	next        time.Time
-	tell        func(lines ...string) // systemd
+	notify      func(lines ...string) // systemd
 	say         func(text string)
 }
 
 // step counts a record; the clock is looked at now and then.
 func (r *reading) step(now func() time.Time) {
-	if r.done++; r.done%readingLookEvery != 0 {
+	if r.done++; r.done%recordsPerReport != 0 {
 		return
 	}
 	at := now()
 	if at.Before(r.next) {
 		return
 	}
-	r.next = at.Add(readingToldEvery)
+	r.next = at.Add(reportEvery)
 	text := fmt.Sprintf("is being read: %d of %d records", r.done, r.total)
-	r.tell(fmt.Sprintf("EXTEND_TIMEOUT_USEC=%d", readingPatience.Microseconds()), "STATUS=the journal "+text)
+	r.notify(fmt.Sprintf("EXTEND_TIMEOUT_USEC=%d", readingPatience.Microseconds()), "STATUS=the journal "+text)
 	r.say(text)
 }
 
@@ -91,7 +91,7 @@ func (p *process) replay(
 	if err != nil {
 		return err
 	}
-	progress := reading{total: p.store.Records(), next: time.Now().Add(readingToldAfter), tell: p.supervisor.Notify,
+	progress := reading{total: p.store.Records(), next: time.Now().Add(firstReportAfter), notify: p.supervisor.Notify,
 		say: func(text string) {
 			console.Say("journal.reading", "journal   %s; nothing is sent before all are known", text)
 		}}

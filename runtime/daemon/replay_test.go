@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-func TestALongJournalIsToldWhileItIsRead(t *testing.T) {
+func TestReadingALongJournalReportsProgress(t *testing.T) {
 	t.Parallel()
 	began := time.Unix(0, 0)
 	now := began
-	var told, said []string
+	var notified, said []string
 	r := reading{
-		total: 100_000,
-		next:  began.Add(readingToldAfter),
-		tell:  func(lines ...string) { told = append(told, lines...) },
-		say:   func(text string) { said = append(said, text) },
+		total:  100_000,
+		next:   began.Add(firstReportAfter),
+		notify: func(lines ...string) { notified = append(notified, lines...) },
+		say:    func(text string) { said = append(said, text) },
 	}
 	for range 100_000 { // 4 ms each: 400 s
 		now = now.Add(4 * time.Millisecond)
@@ -27,14 +27,14 @@ func TestALongJournalIsToldWhileItIsRead(t *testing.T) {
 	if want := []string{
 		"EXTEND_TIMEOUT_USEC=60000000",
 		"STATUS=the journal is being read: 1024 of 100000 records",
-	}; !slices.Equal(told[:2], want) ||
-		len(told) != 2*len(said) {
-		t.Errorf("systemd: want %q each time, have %q and %d in all", want, told[:2], len(told))
+	}; !slices.Equal(notified[:2], want) ||
+		len(notified) != 2*len(said) {
+		t.Errorf("systemd: want %q each time, have %q and %d in all", want, notified[:2], len(notified))
 	}
 	quick := reading{
-		next: began.Add(readingToldAfter),
-		tell: func(...string) { t.Error("a short one: want systemd left alone") },
-		say:  func(string) { t.Error("a short one: want nothing said") },
+		next:   began.Add(firstReportAfter),
+		notify: func(...string) { t.Error("a short one: want systemd left alone") },
+		say:    func(string) { t.Error("a short one: want nothing said") },
 	}
 	for range 100_000 {
 		quick.step(func() time.Time { return began.Add(2 * time.Second) })

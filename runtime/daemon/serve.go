@@ -29,7 +29,8 @@ import (
 // serve answers metrics, health and the API beside the engine: on the unix socket
 // for the command line, and on TCP for the browser.
 func (p *process) serve(ctx context.Context) (stop func() error, err error) {
-	served := api.Config{Board: p.board, History: p.history, Logs: p.logs, Metrics: p.metrics, Driver: p.driver, Engine: p.shown(), Build: program(), Reload: p.reloads.Reload}
+	served := api.Config{Board: p.board, History: p.history, Logs: p.logs, Metrics: p.metrics, Driver: p.driver, Engine: p.shown(), Build: program(),
+		Reload: p.reloads.Reload}
 	current := p.reloads.Current.Load
 	tokens, _, err := auth.ReadTokens(p.directory)
 	if err != nil {
@@ -101,13 +102,13 @@ const tokensEvery = time.Second
 
 // keepTokens writes token files that somebody removed again, until the context ends.
 func (p *process) keepTokens(ctx context.Context, tokens auth.Tokens) {
-	look := time.NewTicker(tokensEvery)
-	defer look.Stop()
+	poll := time.NewTicker(tokensEvery)
+	defer poll.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-look.C:
+		case <-poll.C:
 			_ = tokens.Restore(p.directory) // tried again; what the directory lacks is said by the journal's watch
 		}
 	}
@@ -147,7 +148,7 @@ func (p *process) listen(access api.Access) (listeners []net.Listener, address s
 	return append(listeners, tcp), tcp.Addr().String(), nil
 }
 
-// configuration tells what holds.
+// configuration returns the effective configuration.
 func configuration(current func() *configs.Config) func() api.Configuration {
 	return func() api.Configuration {
 		c := current()
@@ -163,7 +164,7 @@ func configuration(current func() *configs.Config) func() api.Configuration {
 	}
 }
 
-// strategyYAML tells a strategy's effective configuration.
+// strategyYAML returns a strategy's effective configuration.
 func strategyYAML(current func() *configs.Config) func(name string) string {
 	return func(name string) string {
 		if c := current().Strategy(name); c != nil {

@@ -65,7 +65,7 @@ func (a *absences) poll(now time.Time, absent []string, left bool) int {
 }
 
 // waiting reports whether anything is absent.
-func (a *absences) waiting() bool {
+func (a *absences) pending() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.since) > 0

@@ -65,8 +65,8 @@ func (r *Reloader) Futures() []string { return futuresTraded(r.Current.Load()) }
 func (r *Reloader) Run(ctx context.Context) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGHUP) // to the end of the process: stopping does not die of one either
-	look := time.NewTicker(filesEvery)
-	defer look.Stop()
+	poll := time.NewTicker(filesEvery)
+	defer poll.Stop()
 	seen, settling := r.seen, ""
 	_ = r.Driver.Query(ctx, func() { r.held = r.Machine.Absent() }) // a daemon that stops has none
 	if len(r.held) > 0 {
@@ -79,17 +79,17 @@ func (r *Reloader) Run(ctx context.Context) {
 		case <-signals:
 			seen = Fingerprint(r.Current.Load())
 			r.reload(ctx, "SIGHUP")
-		case wish := <-r.requests:
-			if !wish.trial {
+		case asked := <-r.requests:
+			if !asked.trial {
 				seen, settling = Fingerprint(r.Current.Load()), ""
 			}
-			does, err := r.take(ctx, "botd config reload", wish.trial, wish.audit)
-			wish.answer <- answer{does, err}
-		case <-look.C:
+			does, err := r.take(ctx, "botd config reload", asked.trial, asked.audit)
+			asked.answer <- answer{does, err}
+		case <-poll.C:
 			now := Fingerprint(r.Current.Load())
 			switch {
 			case now == seen:
-				if settling = ""; r.absent.waiting() {
+				if settling = ""; r.absent.pending() {
 					r.reload(ctx, "a file is absent")
 				}
 			case now != settling: // wait until the editor has written all of it
@@ -105,21 +105,21 @@ func (r *Reloader) Run(ctx context.Context) {
 // Fingerprint changes when a file of the configuration does.
 func Fingerprint(config *configs.Config) string {
 	present := map[string]string{}
-	look := func(file string) {
+	read := func(file string) {
 		if info, err := os.Stat(file); err == nil {
 			present[filepath.Clean(file)] = fmt.Sprintf("%s %d %d\n", filepath.Clean(file), info.Size(), info.ModTime().UnixNano())
 		}
 	}
 	for _, file := range config.Files {
-		look(file)
+		read(file)
 	}
 	listed, _ := filepath.Glob(filepath.Join(config.Directory, configs.StrategyFolder, "[^.]*.yaml")) // the pattern is good
 	for _, file := range listed {
-		look(file)
+		read(file)
 	}
 	for i := range config.Strategies {
 		if s := &config.Strategies[i]; s.Script.File != "" {
-			look(filepath.Join(filepath.Dir(s.File), s.Script.File))
+			read(filepath.Join(filepath.Dir(s.File), s.Script.File))
 		}
 	}
 	return strings.Join(slices.Sorted(maps.Values(present)), "")
@@ -128,10 +128,10 @@ func Fingerprint(config *configs.Config) string {
 // reload reads the configuration again and puts what changed in place: all of it at
 // one moment, or nothing.
 func (r *Reloader) reload(ctx context.Context, why string) {
-	_, _ = r.take(ctx, why, false, &record.Audit{Actor: "file", Role: "operator", Action: "reload"}) // told by the log
+	_, _ = r.take(ctx, why, false, &record.Audit{Actor: "file", Role: "operator", Action: "reload"}) // logged
 }
 
-// take is a reload, or a trial that changes and tells nobody anything.
+// take is a reload, or a trial that changes and reports nothing.
 func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *record.Audit) (does []string, err error) {
 	refused := func(event, format string, err error) ([]string, error) {
 		if !trial {
@@ -219,13 +219,13 @@ func (r *Reloader) removed(before, config *configs.Config) (names []string) {
 // waits reports whether a change of the files removes strategies whose files may be absent
 // for a moment only. It declares what a removal would do.
 func (r *Reloader) waits(ctx context.Context, removed []string, left bool) bool {
-	began := !r.absent.waiting() && len(removed) > 0
+	began := !r.absent.pending() && len(removed) > 0
 	verdict := r.absent.poll(time.Now(), removed, left)
 	if verdict == notAbsent {
 		return false
 	}
 	if verdict == ripe {
-		r.absent.forget() // whatever comes of it is told once
+		r.absent.forget() // its result is reported once
 		return false
 	}
 	var lines []string
@@ -254,7 +254,7 @@ type answer struct {
 	err  error
 }
 
-// Reload hands a wish to the goroutine that reloads, and waits for what came of it.
+// Reload passes a request to the goroutine that reloads, and waits for its result.
 func (r *Reloader) Reload(ctx context.Context, trial bool, audit *record.Audit) ([]string, error) {
 	answer := make(chan answer, 1)
 	select {
@@ -270,7 +270,7 @@ func (r *Reloader) Reload(ctx context.Context, trial bool, audit *record.Audit) 
 	}
 }
 
-// refused tells that a changed configuration is not taken over: to whoever reads the
+// refused reports that a changed configuration is not in force: to whoever reads the
 // log, the metrics, or whether botd is ready, which it stays.
 func (r *Reloader) refused(event, format string, values ...any) {
 	r.Metrics.Reloaded(false)
@@ -333,7 +333,7 @@ func (r *Reloader) build(c *configs.StrategyConfig) (*engine.StrategyConfig, err
 // maxChanges bounds a line of the log.
 const maxChanges = 20
 
-// Changes tells differences in a line.
+// Changes returns differences in a line.
 func Changes(differences []configs.Difference) string {
 	all := changesOf(differences)
 	if more := len(all) - maxChanges; more > 0 {
@@ -342,7 +342,7 @@ func Changes(differences []configs.Difference) string {
 	return strings.Join(all, ", ")
 }
 
-// changesOf tells differences value by value; a strategy that is new or gone is one.
+// changesOf returns differences value by value; an added or removed strategy is one.
 func changesOf(differences []configs.Difference) (all []string) {
 	if len(differences) == 0 {
 		return []string{"no value changed"}
@@ -399,7 +399,7 @@ func (r *Reloader) send(ctx context.Context, reload *engine.Reload, differences 
 	case len(reload.Refused) > 0:
 		return errors.New(strings.Join(reload.Refused, "; "))
 	case errors.Is(err, runtime.ErrUnwritten):
-		return nil // in force; the journal's failure is told on its own
+		return nil // in force; the journal's failure is reported separately
 	}
 	return err
 }

@@ -228,8 +228,8 @@ func restoredText(w io.Writer, done *restoreDone) {
 		return
 	}
 	backupText(w, "restored", &done.Backup)
-	if done.Kept != "" {
-		fmt.Fprintf(w, "the journal that was there is %s\n", done.Kept)
+	if done.Replaced != "" {
+		fmt.Fprintf(w, "the journal that was there is %s\n", done.Replaced)
 	}
 	fmt.Fprintln(w, "what was sent after the backup is found out from the exchange at the next start: look at botd status then")
 }
