@@ -55,6 +55,7 @@ type held struct {
 	key       exchange.SymbolKey
 	rules     *exchange.Symbol
 	position  exchange.Quantity // signed: the sum of the account's fills
+	fees      exchange.Amount   // spot: taken out of what was bought, in the base asset
 	own       exchange.Quantity // the part made by botd's own orders
 	slack     exchange.Quantity // exposure that others may have added
 	touchedMS int64             // when anybody else last traded it; 0 for never
@@ -118,6 +119,9 @@ func (v *venue) takeFills(w *world) {
 		h := v.held[exchange.SymbolKey{Market: fill.Market, Name: fill.Symbol}]
 		signed := fill.Quantity * exchange.Quantity(fill.Side.Sign())
 		h.position += signed
+		if fill.Market == exchange.Spot && fill.FeeAsset == h.rules.Base {
+			h.fees = h.fees.Add(fill.Fee)
+		}
 		if a := v.byOrder[fill.OrderID]; a != nil {
 			a.filled += fill.Quantity
 			h.own, h.filledMS = h.own+signed, w.nowMS
@@ -135,6 +139,14 @@ func (v *venue) takeFills(w *world) {
 		w.judge.filled(h.key, fill.OrderID, fill.Side, fill.Quantity, fill.Fee, fill.FeeAsset)
 	}
 	w.judge.observe()
+}
+
+// exposed is what of the position can be sold, in whole ticks: on spot the fees are out of it.
+func (h *held) exposed() exchange.Quantity {
+	if h.fees.IsZero() {
+		return h.position
+	}
+	return h.rules.FloorQuantity(h.rules.QuantityOf(h.rules.QuantityAmount(h.position).Sub(h.fees)))
 }
 
 // touch notes that anybody else changed the position or may change it.
