@@ -326,7 +326,7 @@ func (j *Journal) Close() error {
 		if j.watch.poll() != "" && !j.watch.cut {
 			_, err = j.rescue()
 		}
-		err = errors.Join(j.tables.close(), j.writer.Close())
+		err = errors.Join(err, j.tables.close(), j.writer.Close())
 		j.writer = nil
 	}
 	if j.broken == nil {
