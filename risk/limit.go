@@ -114,7 +114,7 @@ var limitTable = []Limit{
 		measure: dailyLoss, hint: "no entries until the next UTC day; exits and stops go on", clears: lessOrHigher,
 		latch: &latch{moves: ByEquity, why: lostTooMuch,
 			until: func(nowMS int64, _ *Limits) int64 { return exchange.Day1.OpenOf(nowMS) + int64(exchange.Day1) }},
-		Counts: "what equity lost since 00:00 UTC, deposits and withdrawals counted; a share of the day's first equity, or USDT",
+		Counts: "what equity lost since 00:00 UTC, without deposits and withdrawals; a share of the day's first equity, or USDT",
 		Effect: isLatched, Ends: "at 00:00 UTC; `botd rearm` does not end it"},
 	{Name: MaxDrawdown, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxDrawdown }, High: one, Default: "20%",
 		Example: "500 USDT", What: "lost from the highest equity: then no entries until `botd rearm`",

@@ -66,6 +66,7 @@ func Notes(t testing.TB, owner string, symbol *exchange.Symbol, id, rule string)
 		engine.NoteAdopted{Quantity: 10, Evidence: id}, engine.NoteIgnored{Quantity: 10, Evidence: id},
 		engine.NoteUnexplained{Market: symbol.Market, Asset: "USDT", Amount: mean, Text: id},
 		engine.NoteStrategyFailed{Why: id}, engine.NoteReload{Text: id}, engine.NoteSignal{Text: id, Err: err}, engine.NoteLatch{Side: 1, Why: id},
+		engine.NoteTransfer{Market: symbol.Market, Asset: "USDT", Amount: mean, Text: id},
 		engine.NoteLiquidated{Quantity: 10, Realised: mean, Text: id}, engine.NoteUnprotected{Why: id, ForMS: 120},
 		engine.NoteIntentRefused{Purpose: placement.Exit, Why: id},
 		engine.NoteQuarantine{Why: id}, engine.NoteContradicted{Why: id},

@@ -92,6 +92,8 @@ func factOf(note engine.Fact) fact {
 		return fact{name: "BLIND", text: n.Why, over: n.Over}
 	case engine.NoteQuarantine:
 		return fact{name: "QUARANTINE", text: n.Why, over: n.Over}
+	case engine.NoteTransfer:
+		return fact{name: "TRANSFER", text: n.Text}
 	case engine.NoteLiquidated:
 		return fact{name: "LIQUIDATED", text: n.Text}
 	case engine.NoteUnprotected:

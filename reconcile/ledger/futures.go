@@ -74,12 +74,57 @@ func (l *Ledger) futuresLines(r *Reading) []Line {
 	}
 	futures := exchange.SymbolKey{Market: exchange.Futures}
 	if !rest.IsZero() {
-		lines = append(lines, Line{Account: Unexplained, Symbol: futures, Asset: FuturesAsset, Amount: rest})
+		account := Unexplained
+		if untouched(r, parts) && !l.nearFunding(r, rest) {
+			account = Transferred
+		}
+		lines = append(lines, Line{Account: account, Symbol: futures, Asset: FuturesAsset, Amount: rest})
 	}
 	if !change.IsZero() {
 		lines = append(lines, Line{Account: Wallet, Symbol: futures, Asset: FuturesAsset, Amount: change})
 	}
 	return lines
+}
+
+// untouched reports whether nothing that costs or brings money can have happened to any
+// position since the last reading: nothing traded, nothing ended, no funding due. What the
+// wallet has changed then came from outside, or went there.
+func untouched(r *Reading, parts []part) bool {
+	if r.Partial || r.Unstable || len(r.Closed) > 0 {
+		return false
+	}
+	for i := range parts {
+		if p := &parts[i]; p.takes || p.rests || p.forced || !p.traded.IsZero() || !p.realised.IsZero() || !p.held.IsZero() {
+			return false
+		}
+	}
+	return true
+}
+
+// nearFunding reports whether a funding time of open positions is so near that an amount may
+// be funding which is charged early or late.
+func (l *Ledger) nearFunding(r *Reading, amount exchange.Amount) bool {
+	var bound exchange.Amount
+	for i := range r.Open {
+		instrument := l.instrumentFor(r, exchange.SymbolKey{Market: exchange.Futures, Name: r.Open[i].Symbol})
+		interval := int64(max(1, instrument.FundingHours)) * int64(exchange.Hour1)
+		if since := r.AtMS % interval; since < 2*fundingLateMS || interval-since < fundingLateMS {
+			p := part{held: r.Open[i].value(r.Open[i].Remaining), cap: cmp.Or(instrument.FundingCap, mostFunding)}
+			bound = bound.Add(p.funding())
+		}
+	}
+	return !bound.IsZero() && !bound.Less(amount.Abs())
+}
+
+// External returns what the lines of a reading say moved in from outside, or, negative,
+// out, of an asset: no line of a strategy.
+func External(lines []Line, asset string) (sum exchange.Amount) {
+	for i := range lines {
+		if l := &lines[i]; l.Account == Transferred && l.Strategy == "" && l.Asset == asset {
+			sum = sum.Sub(l.Amount)
+		}
+	}
+	return sum
 }
 
 func walletOf(r *Reading, asset string) exchange.Amount {

@@ -166,7 +166,7 @@ func TestWhatIsTooMuchForFundingIsNotCalledFunding(t *testing.T) {
 	a.now += 8 * 3_600_000
 	a.want(a.futures("986", open, nil), map[Account]string{Funding: "4"})
 	a.now += 3_600_000
-	a.want(a.futures("985", open, nil), map[Account]string{Unexplained: "1"}) // no funding is due
+	a.want(a.futures("985", open, nil), map[Account]string{Transferred: "1"}) // no funding is due: a withdrawal
 }
 
 func TestAFeeBeyondReasonIsNotCalledAFee(t *testing.T) {

@@ -86,10 +86,24 @@ func (l *Ledger) spotLines(r *Reading) []Line {
 		from := Unexplained
 		if !l.counts(a.Name) {
 			from = Transferred // a strategy has begun to trade it: what is there is taken over
+		} else if l.movedAlone(r) {
+			from = Transferred // nothing was traded: it came from outside, or went there
 		}
 		b.lines = transfer(b.lines, exchange.Spot, Asset{a.Name, rest}, from)
 	}
 	return b.lines
+}
+
+// movedAlone reports whether nothing was traded since the last reading and one asset alone
+// has changed: a trade that is not known yet changes two.
+func (l *Ledger) movedAlone(r *Reading) bool {
+	changed := 0
+	for _, a := range r.Wallet {
+		if l.counts(a.Name) && a.Amount != l.wallet(exchange.Spot, a.Name) {
+			changed++
+		}
+	}
+	return changed == 1 && len(r.Trades) == 0 && len(l.pending) == 0 && !r.Partial && !r.Unstable
 }
 
 // counts reports whether an asset of the spot wallet was in a reading that is booked.

@@ -26,6 +26,7 @@ const (
 type accounting struct {
 	*base
 	alarms        *alarms
+	limits        *limits
 	futures, spot bookkeeping // how far the ledger has got
 }
 
@@ -37,11 +38,13 @@ type bookkeeping struct {
 	due     bool           // it tells something that is not booked yet
 	dueMS   int64          // since when; 0 while it does not
 
-	reading  ledger.Reading // being completed by questions
-	unstable bool           // it was not seen to stand still: it is booked if all of it is explained
-	between  int            // of a hasty reading: how far it is
-	refused  int            // so many in a row were not all explained
-	pending  int            // for so many answers
+	flow     exchange.Amount // USDT that seems to have moved in or out since the last posting
+	counted  exchange.Amount // the part of it that results left out already
+	reading  ledger.Reading  // being completed by questions
+	unstable bool            // it was not seen to stand still: it is booked if all of it is explained
+	between  int             // of a hasty reading: how far it is
+	refused  int             // so many in a row were not all explained
+	pending  int             // for so many answers
 	failed   bool
 	ended    []ledger.Position
 	found    int64 // base units of executions found, of those wanted
@@ -76,7 +79,10 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 		m.sinceMS = max(r.AtMS, beganMS) // a clock set back within the round does not make it older
 	}
 	m.last = r
-	m.due = a.book.Ledger().Due(&r)
+	m.due, m.flow = a.book.Ledger().Due(&r), exchange.Amount{}
+	if m.due && !a.book.Ledger().Untouched(r.Market) {
+		m.flow = ledger.External(a.book.Ledger().Lines(&r), ledger.FuturesAsset)
+	}
 	if !m.due {
 		m.dueMS = 0
 		return
@@ -245,7 +251,11 @@ func (a *accounting) post(m *bookkeeping) {
 		return
 	}
 	m.due, m.refused = false, 0
+	first := a.book.Ledger().Untouched(m.reading.Market)
 	a.record(record.Record{Body: record.Posting{Posting: *posting}})
+	if !first {
+		a.moved(m, posting)
+	}
 	a.alarms.bookedLiquidations(m.reading.Closed)
 	for i := range posting.Lines {
 		if line := &posting.Lines[i]; line.Account == ledger.Unexplained {
@@ -253,5 +263,38 @@ func (a *accounting) post(m *bookkeeping) {
 			a.note("", nil, NoteUnexplained{line.Symbol.Market, line.Asset, amount,
 				line.Symbol.Market.String() + " wallet: " + amount.String() + " " + line.Asset + " that no fill, fee or funding explains"})
 		}
+	}
+}
+
+// flow is what seems to have moved into the account from outside, or out of it, and is not
+// booked yet: no gain and no loss.
+func (a *accounting) flow() exchange.Amount { return a.futures.flow.Add(a.spot.flow) }
+
+// uncounted is the part of the futures wallet's change that came from outside, or went there,
+// since it was asked for last. What turns out to be none comes back.
+func (a *accounting) uncounted() exchange.Amount {
+	more := a.futures.flow.Sub(a.futures.counted)
+	a.futures.counted = a.futures.flow
+	return more
+}
+
+// moved takes what a posting says came from outside, or went there: the equity that losses
+// are measured from moves with it.
+func (a *accounting) moved(m *bookkeeping, posting *ledger.Posting) {
+	amount := ledger.External(posting.Lines, ledger.FuturesAsset)
+	m.flow, m.counted = exchange.Amount{}, exchange.Amount{}
+	for i := range posting.Lines {
+		l := &posting.Lines[i]
+		if l.Account == ledger.Transferred && l.Strategy == "" {
+			what := "deposited"
+			if l.Amount.Sign() > 0 {
+				what = "withdrawn"
+			}
+			a.note("", nil, NoteTransfer{m.reading.Market, l.Asset, l.Amount.Neg(),
+				m.reading.Market.String() + " wallet: " + l.Amount.Abs().String() + " " + l.Asset + " " + what + " from outside: no trade, fee or funding explains it"})
+		}
+	}
+	if !amount.IsZero() {
+		a.limits.shift(m.reading.Market, amount)
 	}
 }

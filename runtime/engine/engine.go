@@ -86,7 +86,8 @@ func assemble(b *base) *Engine {
 	alarms := &alarms{b}
 	e.accounting = &accounting{base: b, alarms: alarms}
 	e.limits = &limits{base: b}
-	e.results = &results{base: b, limits: e.limits}
+	e.limits.accounting, e.accounting.limits = e.accounting, e.limits
+	e.results = &results{base: b, limits: e.limits, accounting: e.accounting}
 	e.ruleset = &ruleset{base: b, limits: e.limits, results: e.results, written: b.config.Limits, gate: risk.NewGate(b.config.Limits)}
 	e.halts = &halts{base: b, limits: e.limits}
 	e.permission = &permission{base: b, sight: e.sight, limits: e.limits, ruleset: e.ruleset, halts: e.halts,

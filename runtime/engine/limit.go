@@ -14,7 +14,8 @@ import (
 // and cancels resting openings until it ends.
 type limits struct {
 	*base
-	watching bool // between rounds too
+	accounting *accounting
+	watching   bool // between rounds too
 }
 
 // watchLimits checks every limit that follows equity.
@@ -26,6 +27,7 @@ func (l *limits) watchLimits(fetched bool) {
 	if !known {
 		return
 	}
+	total = total.Sub(l.accounting.flow()) // money moved is no gain and no loss
 	l.regroup()
 	l.watch(l.book.Watch(""), nil, total, &l.config.Limits)
 	for _, leg := range l.legs {
@@ -100,6 +102,20 @@ func (l *limits) regroup() {
 	if !strings.Contains(before, spot) && strings.Contains(now, spot) {
 		day.Spot = l.onSpot()
 		shift(day.Spot)
+	}
+	l.recordDay("", day)
+}
+
+// shift moves what the account's losses are measured from with money that came from outside,
+// or went there.
+func (l *limits) shift(market exchange.Market, by exchange.Amount) {
+	day := l.book.Watch("").Day()
+	if day.StartMS == 0 {
+		return
+	}
+	day.Equity, day.Peak = day.Equity.Add(by), day.Peak.Add(by)
+	if market == exchange.Spot {
+		day.Spot = day.Spot.Add(by)
 	}
 	l.recordDay("", day)
 }

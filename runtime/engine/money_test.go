@@ -205,7 +205,7 @@ func TestFundingIsToldFromFees(t *testing.T) {
 
 func nextFunding(nowMS int64) int64 { const eight = 8 * 3_600_000; return (nowMS/eight + 1) * eight }
 
-func TestAChangeNobodyExplainsIsAnEntryOfItsOwn(t *testing.T) {
+func TestAChangeThatNoTradeExplainsIsATransfer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0), books)
 	more := exchange.Amount{}
@@ -213,13 +213,13 @@ func TestAChangeNobodyExplainsIsAnEntryOfItsOwn(t *testing.T) {
 	w.pass(20_000)
 	more = exchange.MustAmount("12.5")
 	w.pass(60_000)
-	w.wantSum(ledger.Unexplained, exchange.Futures, "USDT", more.Neg())
+	w.wantSum(ledger.Transferred, exchange.Futures, "USDT", exchange.MustAmount("-10012.5"))
 	w.wantReplay()
-	if n := len(facts[NoteUnexplained](w.notes)); n != 1 {
+	if n := len(facts[NoteTransfer](w.notes)); n != 1 {
 		t.Errorf("want one note of it, have %d", n)
 	}
-	if all := w.ledger().Unexplained(); len(all) != 1 {
-		t.Errorf("want one, have %+v", all)
+	if all := w.ledger().Unexplained(); len(all) != 0 {
+		t.Errorf("want nothing unexplained, have %+v", all)
 	}
 }
 

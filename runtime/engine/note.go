@@ -139,6 +139,14 @@ type NoteLiquidated struct {
 	Text       string
 }
 
+// NoteTransfer reports money that came into a wallet from outside, or, negative, went out.
+type NoteTransfer struct {
+	Market exchange.Market
+	Asset  string
+	Amount exchange.Amount
+	Text   string
+}
+
 // NoteIntentRefused reports that the exchange refuses an intent again and again, or
 // that this is over.
 type NoteIntentRefused struct {
@@ -343,6 +351,8 @@ func (NoteRefused) fact() {}
 func (NoteIntentRefused) fact() {}
 
 func (NoteUnprotected) fact() {}
+
+func (NoteTransfer) fact() {}
 
 func (NoteLiquidated) fact() {}
 

@@ -10,8 +10,9 @@ import (
 // results say what each strategy made.
 type results struct {
 	*base
-	limits    *limits
-	following bool // somebody needs them
+	limits     *limits
+	accounting *accounting
+	following  bool // somebody needs them
 }
 
 // follows reports whether a limit or the ledger needs the results of strategies.
@@ -39,7 +40,7 @@ func (r *results) attribute() {
 	if r.trades(exchange.Futures) {
 		wallet := r.book.Account.WalletBalance
 		if account.Known() && account.Wallet() != wallet {
-			r.share(wallet.Sub(account.Wallet()), shares)
+			r.share(wallet.Sub(account.Wallet()).Sub(r.accounting.uncounted()), shares)
 		}
 		if !account.Known() || account.Wallet() != wallet {
 			r.record(record.Record{Body: record.Accounted{Wallet: wallet, Losses: account.Losses()}})

@@ -249,6 +249,8 @@ func (c *Console) state(n *engine.Note) {
 			return
 		}
 		c.bad(n, "symbol.quarantined").Msgf("BLOCKED   %s is quarantined: %s", symbol(n), plain(fact.Why))
+	case engine.NoteTransfer:
+		c.warn(n, "ledger.transfer").Str("asset", fact.Asset).Str("amount", fact.Amount.String()).Msgf("transfer  %s", plain(fact.Text))
 	case engine.NoteLiquidated:
 		c.bad(n, "position.liquidated").Str("realised", fact.Realised.String()).Msgf("LIQUIDATED %s; its strategy is halted", plain(fact.Text))
 	case engine.NoteUnprotected:

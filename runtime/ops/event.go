@@ -50,6 +50,7 @@ var Events = []Event{
 	{"journal.low", "error", "the journal's disk is nearly full: nothing opens"},
 	{"journal.migrated", "warn", "the journal of an older botd was migrated, and where its backup is"},
 	{"journal.reading", "info", "a long journal is being read at the start: progress"},
+	{"ledger.transfer", "warn", "money came into a wallet from outside, or went out: loss limits are measured without it"},
 	{"ledger.unexplained", "error", "a wallet changed and nothing explains it"},
 	{"limit.breached", "error", "a limit blocks entries, and until when"},
 	{"limit.ended", "warn", "a limit no longer blocks entries"},

@@ -46,6 +46,8 @@ func noticeOf(fact engine.Fact) (n Notice, topic string) {
 		return Notice{Kind: "limit", Severity: "error", Text: f.Why, Over: f.Over}, "risk"
 	case engine.NoteLimitSet:
 		return Notice{Kind: "limit_set", Severity: "warning", Text: f.Text, Over: f.Over}, "risk"
+	case engine.NoteTransfer:
+		return Notice{Kind: "transfer", Severity: "warning", Text: f.Text}, "risk"
 	case engine.NoteLiquidated:
 		return Notice{Kind: "liquidation", Severity: "error", Text: f.Text}, "risk"
 	case engine.NoteIntentRefused:
