@@ -45,7 +45,7 @@ func SameSnapshot(one, other []byte) bool {
 			return nil
 		}
 		for _, symbol := range s.symbols {
-			symbol.sold = 0 // it depends on the bounds
+			symbol.sold, symbol.traded = 0, 0 // they depend on the bounds
 		}
 		return s.Snapshot()
 	}
