@@ -26,6 +26,7 @@ type Book struct {
 	observed
 	symbols []*SymbolState // sorted by key
 
+	refused  []RefusedOrder
 	sequence int64            // of the ids made in this epoch
 	canceled map[string]int64 // when a cancel of a live placement was last sent
 	openIDs  []int64          // scratch of Vanished
@@ -112,6 +113,9 @@ func (b *Book) advance(r *record.Record) {
 		return
 	}
 	filled := p.Filled()
+	if _, refused := r.Body.(record.Refused); refused {
+		b.noteRefused(p, r.AtMS)
+	}
 	b.journalled.Apply(r)
 	symbol := b.Symbol(p.Symbol())
 	symbol.Settled = false

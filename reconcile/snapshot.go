@@ -145,6 +145,7 @@ func (b *Book) Observe(s *Snapshot) []record.Record {
 		settle := b.Settle()
 		symbol.traded = symbol.journalledSymbol.Traded(s.EndedMS, &settle)
 	}
+	b.confirmRefused(s)
 	if newborn {
 		b.guardLost(emit)
 	}

@@ -145,6 +145,15 @@ func (r *round) fetchSpotHistory() {
 			)
 		}
 	}
+	for _, refused := range r.book.Refused() {
+		if refused.Symbol.Market != exchange.Spot || slices.Contains(asked, refused.Symbol.Name) || r.config.Feed {
+			continue
+		}
+		asked = append(asked, refused.Symbol.Name)
+		r.reading.asked = true
+		r.roundAsk(purpose{kind: callHistory, symbol: r.book.Symbol(refused.Symbol)},
+			exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: refused.Symbol.Name, StartMS: max(0, refused.SentMS-60_000), Limit: spotHistory})
+	}
 	for _, leg := range r.legs {
 		if leg.symbol.Key().Market == exchange.Spot && !leg.symbol.Read && !r.config.Feed {
 			r.roundAsk(purpose{kind: callNewest, symbol: leg.symbol},

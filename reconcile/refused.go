@@ -1,0 +1,41 @@
+package reconcile
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+)
+
+// An exchange may execute what it refused (exactly-once.md, case 3): a refusal counts
+// when one snapshot that began after it does not show the order, on spot in the order
+// history too. Until then nothing opens on its symbol.
+
+// RefusedOrder is a placement whose refusal no snapshot has confirmed yet.
+type RefusedOrder struct {
+	Symbol exchange.SymbolKey
+	SentMS int64
+	atMS   int64
+}
+
+// Refused lists the refusals that no snapshot has confirmed yet.
+func (b *Book) Refused() []RefusedOrder { return b.refused }
+
+func (b *Book) noteRefused(p *account.Placement, atMS int64) {
+	b.refused = append(b.refused, RefusedOrder{p.Symbol(), p.SentMS(), atMS})
+}
+
+// confirmRefused drops the refusals that a snapshot confirms, and keeps openings back
+// on the symbols of the others.
+func (b *Book) confirmRefused(s *Snapshot) {
+	b.refused = slices.DeleteFunc(b.refused, func(r RefusedOrder) bool {
+		read := s.Positions.Done() && s.FuturesOrders.Done()
+		if r.Symbol.Market == exchange.Spot {
+			read = s.SpotOrders.Done() && s.History.Done() && s.HistoryWhole
+		}
+		return read && s.BeganMS > r.atMS && !s.isUnread(r.Symbol)
+	})
+	for _, r := range b.refused {
+		b.Symbol(r.Symbol).Settled = false
+	}
+}
