@@ -180,10 +180,14 @@ func TestARecordIsOneFlatObject(t *testing.T) {
 	t.Parallel()
 	const symbol = `"symbol":{"Market":"futures","Name":"BTC-USDT"}`
 	for want, r := range map[string]Record{
-		`{"v":3,"kind":"halt","at_ms":9,"level":"pause","why":"news"}`:                                                  {AtMS: 9, Body: Halt{Level: LevelPause, Why: "news"}},
-		`{"v":3,"kind":"halt","at_ms":9,"strategy":"one"}`:                                                              {AtMS: 9, Strategy: "one", Body: Halt{}},
-		`{"v":3,"kind":"assigned","at_ms":1,"strategy":"one",` + symbol + `,"on_remove":"leave"}`:                       {AtMS: 1, Strategy: "one", Symbol: bitcoin, Body: Assigned{OnRemove: "leave"}},
-		`{"v":3,"kind":"fill","at_ms":6,` + symbol + `,"client_order_id":"b1","order_id":7,"filled":3,"price":"48999"}`: {AtMS: 6, Symbol: bitcoin, ClientOrderID: "b1", Body: Fill{7, 3, amount("48999")}},
+		`{"v":3,"kind":"halt","at_ms":9,"level":"pause","why":"news"}`: {AtMS: 9,
+			Body: Halt{Level: LevelPause, Why: "news"}},
+		`{"v":3,"kind":"halt","at_ms":9,"strategy":"one"}`: {AtMS: 9, Strategy: "one",
+			Body: Halt{}},
+		`{"v":3,"kind":"assigned","at_ms":1,"strategy":"one",` + symbol +
+			`,"on_remove":"leave"}`: {AtMS: 1, Strategy: "one", Symbol: bitcoin, Body: Assigned{OnRemove: "leave"}},
+		`{"v":3,"kind":"fill","at_ms":6,` + symbol + `,"client_order_id":"b1","order_id":7,"filled":3,"price":"48999"}`: {AtMS: 6, Symbol: bitcoin,
+			ClientOrderID: "b1", Body: Fill{7, 3, amount("48999")}},
 	} {
 		if have, err := json.Marshal(&r); string(have) != want || err != nil {
 			t.Errorf("want %s, have %s, %v", want, have, err)
@@ -247,15 +251,18 @@ func TestASummarySaysWhatARecordSays(t *testing.T) {
 		{Record{Body: Boot{Epoch: 7}}, "epoch 7"},
 		{Record{Body: Plan{&strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne}, Reason: "up"}}}, "target 1 of equity: up"},
 		{Record{Body: Plan{&strategy.Plan{OrdersSet: true, Orders: make([]strategy.DesiredOrder, 3)}}}, "no target, 3 orders"},
-		{Record{ClientOrderID: "b1", Body: Sending{Purpose: placement.StopLoss, Order: exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 5}}},
+		{Record{ClientOrderID: "b1", Body: Sending{Purpose: placement.StopLoss,
+			Order: exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 5}}},
 			"b1 stop_loss SELL STOP_MARKET stop 5"},
 		{Record{ClientOrderID: "b1", Body: Refused{Code: 2003, Why: "too small"}}, "b1 code 2003 too small"},
-		{Record{ClientOrderID: "b1", Body: Ended{OrderID: 7, State: placement.Canceled, Filled: 3, Evidence: "fetched CANCELED"}}, "b1 order 7 canceled filled 3 fetched CANCELED"},
+		{Record{ClientOrderID: "b1", Body: Ended{OrderID: 7, State: placement.Canceled, Filled: 3, Evidence: "fetched CANCELED"}},
+			"b1 order 7 canceled filled 3 fetched CANCELED"},
 		{Record{Body: Halt{}}, "rearmed"},
 		{Record{Body: Halt{Level: LevelFlatten, Why: "news"}}, "flatten news"},
 		{Record{Body: Breach{Rule: "max_daily_loss", UntilMS: 1_800_000_000_000, Why: "5 %"}}, "until 2027-01-15T08:00:00Z max_daily_loss 5 %"},
 		{Record{Body: Posting{ledger.Posting{Reading: ledger.Reading{Market: exchange.Futures},
-			Lines: []ledger.Line{{Account: ledger.Fees, Asset: "USDT", Amount: amount("0.5")}, {Account: ledger.Wallet, Asset: "USDT", Amount: amount("-0.5")}}}}}, "futures fees 0.5 USDT"},
+			Lines: []ledger.Line{{Account: ledger.Fees, Asset: "USDT", Amount: amount("0.5")},
+				{Account: ledger.Wallet, Asset: "USDT", Amount: amount("-0.5")}}}}}, "futures fees 0.5 USDT"},
 	} {
 		if have := c.record.Summary(); have != c.want {
 			t.Errorf("want %q, have %q", c.want, have)

@@ -32,7 +32,7 @@ type record2 struct {
 	Evidence      string             `json:"evidence"`
 	Why           string             `json:"why"`
 	Code          int                `json:"code"`
-	Surplus       bool               `json:"surplus"`
+	Duplicate     bool               `json:"surplus"`
 
 	Epoch    int64                  `json:"epoch"`
 	Account  string                 `json:"account"`
@@ -156,7 +156,7 @@ func (r *record2) orderBody() Body {
 	case "withdrawn":
 		return Withdrawn{r.OrderID, r.Why}
 	case "found":
-		b := Found{OrderID: r.OrderID, Purpose: r.Purpose, Key: r.Key, Filled: r.Filled, Duplicate: r.Surplus, Evidence: r.Evidence}
+		b := Found{OrderID: r.OrderID, Purpose: r.Purpose, Key: r.Key, Filled: r.Filled, Duplicate: r.Duplicate, Evidence: r.Evidence}
 		if r.Order != nil {
 			b.Order = *r.Order
 		}
