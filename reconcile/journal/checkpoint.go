@@ -11,7 +11,7 @@ import (
 )
 
 // CheckpointEvery is after how many records the state is journalled again.
-const CheckpointEvery = 50_000
+const CheckpointEvery = 20_000
 
 // FewRecords are replayed as a whole, whatever checkpoints there are: it takes a moment.
 const FewRecords = 10_000
