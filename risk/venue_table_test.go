@@ -64,10 +64,6 @@ func spotBuy(amount string) reconcile.Intent {
 	return intentOf(placement.Entry, spotBitcoin, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.MustAmount(amount)})
 }
 
-func spotSell(quantity exchange.Quantity) reconcile.Intent {
-	return intentOf(placement.ExitOrder, spotBitcoin, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: 51_000e8, Quantity: quantity})
-}
-
 func setLeverageTo(leverage int) reconcile.Intent {
 	i := intentOf(placement.Leverage, bitcoin, exchange.NewOrder{})
 	i.Leverage = leverage

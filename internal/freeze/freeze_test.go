@@ -59,12 +59,13 @@ func TestADamagedTextIsAnErrorAndNoPanic(t *testing.T) {
 
 func TestAnotherLayoutHasAnotherName(t *testing.T) {
 	t.Parallel()
-	type before struct{ a int64 }
+	type before struct{ A int64 }
 	type after struct {
-		a int64
-		b string
+		A int64
+		B string
 	}
-	if Layout(before{}) == Layout(after{}) || Layout(&tree{}) != Layout(&tree{}) {
+	first, again := Layout(&tree{}), Layout(new(tree))
+	if Layout(before{}) == Layout(after{}) || first != again {
 		t.Errorf("want another name for another layout alone: %s, %s", Layout(before{}), Layout(after{}))
 	}
 }

@@ -37,7 +37,6 @@ type episode struct {
 	frozen    map[replicaKey]exchange.Answer // stale lists: as they were when it began
 	wrong     int                            // wrong answers that were delivered
 	wrongMS   int64                          // when the first of them was
-	noted     bool                           // a state was declared since
 }
 
 // newBeyond draws the classes of a seed.

@@ -226,7 +226,7 @@ func (p *process) say() {
 	one := p.outage.degraded()
 	p.board.Report(ops.Check{Name: "exchange", Detail: "waiting for it: " + one.Cause})
 	if cause, tries, due := p.outage.news(); due {
-		p.console.Warn("daemon.outage", "WAITING   for %s, tried %d times in %s: %s; nothing is sent, botd halt is taken meanwhile", p.venue.Where, tries,
+		p.console.Warn("daemon.waiting", "WAITING   for %s, tried %d times in %s: %s; nothing is sent, botd halt is taken meanwhile", p.venue.Where, tries,
 			time.Since(p.outage.since).Round(time.Second), cause)
 	}
 }
