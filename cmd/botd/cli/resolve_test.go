@@ -206,7 +206,7 @@ func TestAManualTradeIsQuarantinedShownAndResolved(t *testing.T) {
 // settles waits until the exchange reports that position of BTC-USDT.
 func (a *stage) settles(want string) {
 	a.t.Helper()
-	have, late := "", time.Now().Add(30*time.Second)
+	have, late := "", time.Now().Add(time.Minute)
 	for now := range time.Tick(50 * time.Millisecond) {
 		if now.After(late) {
 			break
