@@ -105,7 +105,7 @@ var Table = []Row{
 		{"runtime/engine.permission.withdrawn", "p.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key)", "false"},
 		unchecked("unsettled"),
 	}},
-	{"opens_beside_exit", "an opening is sent together with an exit that replaces a stop", "19", "internal/simulation TestRehearsal", []Edit{
+	{"opens_beside_exit", "an opening or a resting exit is sent together with an exit that replaces a stop", "19", "internal/simulation TestRehearsal", []Edit{
 		{"reconcile.Book.Derive", "d.exiting", "false"},
 	}},
 	{"opens_despite_news", "an opening is not checked again when its record is durable", "class N", "", []Edit{

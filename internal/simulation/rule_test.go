@@ -152,6 +152,8 @@ var rehearsals = []rehearsal{
 		s.price("49000")
 		s.pass(20)
 		s.wantHeld(0)
+		resting := func(a *asked) bool { return a.order.ReduceOnly && a.order.Type == exchange.Limit }
+		want(s, "resting exits sent", 1, s.sent(resting))
 	}, func(view *strategy.View, plan *strategy.Plan) {
 		hold(10)(view, plan)
 		price, _ := view.Symbol.Price(decimal.NewFromInt(51_000))

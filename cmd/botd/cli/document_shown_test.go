@@ -226,6 +226,9 @@ func TestFiguresInDocumentsAreTheCodes(t *testing.T) {
 		want       int
 	}{
 		{"README.md", `(\d+) rules of the protocol`, len(mutant.Table)},
+		{"CHANGELOG.md", `(\d+) deliberately broken`, len(mutant.Table)},
+		{"docs/simulation.md", `(\d+) rules of the protocol`, len(mutant.Table)},
+		{"docs/ARCHITECTURE.md", `(\d+) mutants cost`, len(mutant.Table)},
 		{"cmd/botd/cli/offline/ops.go", `and (\d+) alerts`, len(ops.Alerts())},
 		{"cmd/botd/cli/offline/ops.go", `(\d+) that page`, pages},
 		{"cmd/botd/cli/offline/ops.go", `and\s+(\d+) tickets`, len(ops.Alerts()) - pages},
