@@ -92,7 +92,7 @@ func (b *Book) takeTestimony(s *Snapshot, symbol *SymbolState) {
 func (b *Book) witness(s *Snapshot, symbol *SymbolState) witness {
 	t := &symbol.testimony
 	switch {
-	case symbol.rowOf(s) != nil:
+	case symbol.rowOf(s) != nil || b.closedByUnknown(s, symbol):
 		return closedRow
 	case t.sweptMS != 0 && t.sweptOf >= symbol.OpenedMS() && !b.armed(symbol.Key()):
 		return sweptOrders
@@ -136,7 +136,39 @@ func (s *SymbolState) closedBy(row *exchange.Position) bool {
 	if row.Symbol != s.Key().Name || row.Remaining != 0 || sideSign(row.Side) != signOf(s.Known()) {
 		return false
 	}
-	return row.ID == t.shownID || !slices.Contains(t.past, row.ID) && row.CreatedMS >= s.OpenedMS()-s.OpenedMS()%1000 || t.shownID == 0 && row.UpdatedMS > s.ChangedMS()
+	newest := len(s.seen) - 1
+	switch {
+	case row.ID == t.shownID && t.shownOf == s.OpenedMS(), t.shownID == 0 && row.UpdatedMS > s.ChangedMS():
+		return true
+	case slices.Contains(t.past, row.ID):
+		return false
+	case row.ID == t.shownID, newest >= 0 && s.seen[newest] == row.ID && t.shownOf != s.OpenedMS():
+		return true // the list showed it last, and it was adopted later than it was opened
+	}
+	return row.CreatedMS >= s.OpenedMS()-s.OpenedMS()%1000
+}
+
+// closedByUnknown reports whether positions/history shows that the reductions of unknown
+// fate that explain all that is missing have ended the position: a row on its side and
+// of its size, closed since one of them was sent. It may have been opened before botd
+// held part of it, or be dated by another clock than what was journalled, and after a
+// start nothing else tells which position it was.
+func (b *Book) closedByUnknown(s *Snapshot, symbol *SymbolState) bool {
+	t, left, sentMS := &symbol.testimony, symbol.residual, int64(0)
+	for _, p := range b.unknownOn(symbol.Key()) {
+		if part := explained(p, left); part != 0 && p.Reduces() {
+			left -= part
+			sentMS = cmp.Or(sentMS, p.SentMS())
+		}
+	}
+	if left != 0 || symbol.AtVenue() != 0 {
+		return false
+	}
+	return slices.ContainsFunc(s.Closed, func(row exchange.Position) bool {
+		another := slices.Contains(t.past, row.ID) || t.shownOf == symbol.OpenedMS() && row.ID != t.shownID
+		return !another && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == signOf(symbol.Known()) &&
+			row.Quantity >= abs(symbol.residual) && row.UpdatedMS >= sentMS-maxClockStepMS
+	})
 }
 
 func sideSign(side exchange.PositionSide) int {
@@ -211,7 +243,7 @@ func (b *Book) AsksEnd(symbol *SymbolState) (sinceMS int64, ask bool) {
 	if symbol.Key().Market != exchange.Futures || !symbol.Missing() || symbol.testimony.by == closedRow || symbol.testimony.by == aPerson {
 		return 0, false
 	}
-	return max(0, symbol.OpenedMS()-symbol.OpenedMS()%1000-1000), true
+	return max(0, symbol.OpenedMS()-symbol.OpenedMS()%1000-1000-maxClockStepMS), true
 }
 
 // latchOn keeps the strategies of a symbol from opening again, by the plan that still

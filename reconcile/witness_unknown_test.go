@@ -1,0 +1,101 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// ends fetches that there is no position, and a row of positions/history.
+func (d *desk) ends(row *exchange.Position) {
+	none := exchange.FetchedOf[exchange.Position](nil)
+	row.Symbol, row.Status = "BTC-USDT", exchange.PositionClosed
+	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
+		Before: none, Positions: none, ClosedOf: []string{"BTC-USDT"}, Closed: []exchange.Position{*row}})
+}
+
+// TestAnUnknownExitIsDecidedByTheRowOfThePositionItEnded: the position was opened before
+// botd held part of it, by a clock that is behind, its last fill was booked after its end,
+// and a start has forgotten its id.
+func TestAnUnknownExitIsDecidedByTheRowOfThePositionItEnded(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		change  func(row *exchange.Position, sentMS int64)
+		decided bool
+	}{
+		{"closed since the exit, by a clock four seconds behind", func(row *exchange.Position, sentMS int64) { row.UpdatedMS = sentMS - 4_000 }, true},
+		{"more of it was there than botd's part", func(row *exchange.Position, _ int64) { row.Quantity = 40 }, true},
+		{"closed long before the exit", func(row *exchange.Position, sentMS int64) { row.UpdatedMS = sentMS - 11_000 }, false},
+		{"a smaller position", func(row *exchange.Position, _ int64) { row.Quantity = 19 }, false},
+		{"a position on the other side", func(row *exchange.Position, _ int64) { row.Side = exchange.Short }, false},
+		{"what is left of a position that stands", func(row *exchange.Position, _ int64) { row.Remaining = 20 }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.hold(20)
+			d.target(0)
+			exit, sentMS := d.send(d.one(placement.Exit, nil)), d.now
+			d.unknown(exit)
+			d.now += 2_000
+			symbol := d.book.Symbol(bitcoin)
+			d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+			symbol.seen = nil
+			for range 30 {
+				d.now += 1_000
+				row := exchange.Position{ID: 7, Side: exchange.Long, Quantity: 20, CreatedMS: sentMS - 60_000, UpdatedMS: sentMS}
+				c.change(&row, sentMS)
+				d.ends(&row)
+			}
+			p, known := d.book.Placement(exit), symbol.Known()
+			if decided := p == nil && known == 0; decided != c.decided {
+				t.Errorf("want decided %t, have %t with %d known", c.decided, decided, known)
+			}
+			if contradicted := symbol.Contradicted != ""; contradicted && c.decided {
+				t.Errorf("want it believed, have %q", symbol.Contradicted)
+			}
+		})
+	}
+}
+
+// TestAnAdoptedPositionEndsByTheRowOfTheOneThatTheListShowed: it was adopted long after it
+// was opened, and ended before another read.
+func TestAnAdoptedPositionEndsByTheRowOfTheOneThatTheListShowed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		row  int64
+		want exchange.Quantity
+	}{{8, 0}, {7, 20}, {5, 20}} {
+		d := newDesk(t)
+		d.book.Foreign = ForeignAdopt
+		symbol := d.book.Symbol(bitcoin)
+		d.hold(20)
+		d.target(0)
+		exit := d.send(d.one(placement.Exit, nil))
+		d.acknowledge(exit, 20)
+		d.now += 2_000
+		d.observe(0, []Look{{OrderID: 20, Known: true, Order: d.order(exit, 20, exchange.StatusFilled, 20, 20)}})
+		d.now += 2_000
+		d.observe(0, nil)
+		createdMS := d.now
+		for range 8 {
+			if symbol.Known() == 0 {
+				d.now += 1_000
+				d.tells(8, 20)
+			}
+		}
+		if symbol.Known() != 20 {
+			t.Fatalf("want 20 adopted, have %d", symbol.Known())
+		}
+		for range 8 {
+			d.now += 1_000
+			d.ends(&exchange.Position{ID: c.row, Side: exchange.Long, Quantity: 20, CreatedMS: createdMS, UpdatedMS: d.now})
+		}
+		if symbol.Known() != c.want {
+			t.Errorf("want %d known with row %d, have %d", c.want, c.row, symbol.Known())
+		}
+	}
+}
