@@ -107,6 +107,7 @@ var Table = []Row{
 	}},
 	{"opens_beside_exit", "an opening or a resting exit is sent together with an exit that replaces a stop", "19", "internal/simulation TestRehearsal", []Edit{
 		{"reconcile.Book.Derive", "d.exiting", "false"},
+		{"runtime/engine.permission.withdrawn", "p.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key)", "false"},
 	}},
 	{"opens_despite_news", "an opening is not checked again when its record is durable", "class N", "", []Edit{
 		{"runtime/engine.permission.withdrawn", "!w.intent.Purpose.Opens()", "true"},

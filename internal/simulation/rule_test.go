@@ -159,6 +159,22 @@ var rehearsals = []rehearsal{
 		price, _ := view.Symbol.Price(decimal.NewFromInt(51_000))
 		plan.ExitsSet, plan.Exits = true, []strategy.DesiredOrder{{Key: "high", Side: exchange.Sell, Price: price, Quantity: 10}}
 	}, protected)},
+	{"a new bid and a stop whose price was passed", []string{"opens_beside_exit"}, rehearse(func(s *stage) {
+		s.until("a stop", func() bool { return s.stops() == 1 })
+		for _, o := range s.orders() {
+			if o.Type.StopLoss() {
+				s.cancel(o.ID)
+			}
+		}
+		s.pass(0.1)
+		s.price("49000")
+		s.plan = bids(40_000)
+		s.until("an exit", func() bool { return s.sent(exiting) == 1 })
+		s.pass(0.1)
+		want(s, "openings sent before the exit ended", 1, s.sent(opening))
+		s.pass(20)
+		s.wantHeld(0)
+	}, hold(10), protected)},
 	{"somebody sells on spot what botd bought, and botd wants out", []string{"short_sold"}, rehearse(func(s *stage) {
 		s.pass(30)
 		s.manualTrade(exchange.Sell, 600, false)
