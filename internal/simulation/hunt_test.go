@@ -62,7 +62,7 @@ func rehearsed(t *testing.T, rule string) (played int, said string) {
 
 // TestEveryMutantIsCaught breaks one rule after another; the simulation must fail each
 // time: in the rule's rehearsals, in the seed that noticed it last, or in one of
-// BOTD_SEEDS seeds. Two rules show only in reconcile's own tests.
+// BOTD_SEEDS seeds. Three rules show only in reconcile's own tests.
 func TestEveryMutantIsCaught(t *testing.T) {
 	if !mutant.Built() {
 		t.Skip("no rule can be broken in this build: .ci/run makes the one with the overlay of internal/mutant")
