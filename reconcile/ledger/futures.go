@@ -383,8 +383,10 @@ func (l *Ledger) usual(r *Reading) bool {
 	for _, p := range l.parts(r) {
 		expected, bound, paid = expected.Add(p.expected), bound.Add(p.funding()), paid.Add(p.realised)
 		switch fees := p.expected.Abs(); {
-		case p.takes && p.rests || p.forced || !p.exact:
+		case p.takes && p.rests || p.forced:
 			bound = bound.Add(fees.Div(2))
+		case !p.exact: // how much was traded is known, at which prices is not quite
+			bound = bound.Add(fees.Div(10))
 		case least.IsZero() || !fees.IsZero() && fees.Less(least):
 			least = fees
 		}

@@ -1,0 +1,27 @@
+package ledger
+
+import (
+	"testing"
+
+	"botd/exchange"
+)
+
+// TestAWalletThatShowsTheEntryAndNotYetTheExitIsNotPlausible: 0.004 were held, 0.004 more
+// were bought at 49930.9, and all of it was sold at 49981.4, each for 0.05 %. How much was
+// traded is known then, though more was opened and ended between two readings.
+func TestAWalletThatShowsTheEntryAndNotYetTheExitIsNotPlausible(t *testing.T) {
+	t.Parallel()
+	for wallet, want := range map[string]bool{"999.8001182": false, "999.6877926": true} {
+		a := newAccounts(t)
+		a.trades(exchange.Buy, 4)
+		a.futures("999.89998", []Position{position(1, false, "0.004", "0.004", "50010", "0")}, nil)
+		a.trades(exchange.Buy, 4)
+		a.trades(exchange.Sell, 8)
+		ended := position(1, false, "0.008", "0", "49970.45", "0.0876")
+		ended.Close = amount("49981.4")
+		r := &Reading{AtMS: a.now + 1_000, Market: exchange.Futures, Wallet: []Asset{{FuturesAsset, amount(wallet)}}, Closed: []Position{ended}, Unstable: true}
+		if have := a.l.Plausible(r, a.l.Lines(r)); have != want {
+			t.Errorf("wallet %s: want plausible %t, have %t", wallet, want, have)
+		}
+	}
+}
