@@ -48,6 +48,7 @@ type observed struct {
 	bootMS     int64  // when this epoch began
 	changes    uint64 // of what was observed, counted
 	stale      int64  // answers older than what was known, counted
+	idsLeftOut bool   // spot lists show botd's own orders without client order ids
 }
 
 // NewBook returns the book of an account whose journal is empty.
@@ -112,7 +113,7 @@ func (b *Book) advance(r *record.Record) {
 		b.journalled.Apply(r)
 		return
 	}
-	filled := p.Filled()
+	filled, known := p.Filled(), b.Symbol(p.Symbol()).Known()
 	if _, refused := r.Body.(record.Refused); refused {
 		b.noteRefused(p, r.AtMS)
 	}
@@ -121,9 +122,15 @@ func (b *Book) advance(r *record.Record) {
 	symbol.Settled = false
 	if p.Filled() > filled {
 		symbol.calm = persistence{sinceMS: r.AtMS, lastMS: r.AtMS}
+		if p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell && b.buysUnknown(symbol) {
+			symbol.leftSold += max(0, p.Filled()-filled-known)
+		}
 	}
 	if p.State().Final() {
 		delete(b.canceled, r.ClientOrderID)
+		if p.Order().Side == exchange.Buy {
+			symbol.leftSold = 0
+		}
 	}
 }
 

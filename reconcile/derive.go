@@ -158,7 +158,7 @@ func (d *derivation) hold() {
 	flatten := d.desired != nil && d.desired.Flatten
 	if d.symbol.Key().Market == exchange.Spot {
 		if flatten && d.symbol.Quarantine() != "" && d.symbol.Rules != nil {
-			position = min(position+d.symbol.leftOver, d.book.inWallet(d.symbol)-d.symbol.Baseline())
+			position = d.book.heldInQuarantine(d.symbol)
 		}
 		d.held = max(0, position-d.book.sellsUnknown(d.symbol))
 		return

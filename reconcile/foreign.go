@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"botd/exchange"
-	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
@@ -188,6 +187,7 @@ func (b *Book) ForeignPrefix() string {
 // this instance's prefix and that the journal does not account for: a position says
 // nothing there, since the wallet may hold the same of somebody else.
 func (b *Book) observeNewest(s *Snapshot) {
+	b.noteIDs(s.Newest)
 	for i := range s.Newest {
 		order := &s.Newest[i]
 		if id, ours := placement.ParseSerial(order.ClientOrderID); ours && b.prefixed(order.ClientOrderID) && !b.Sent(id) {
@@ -243,8 +243,7 @@ func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason stri
 // unclaimed is how much more of a spot symbol's asset the wallet holds than fills explain,
 // while a placement of unknown fate may have bought it.
 func (b *Book) unclaimed(symbol *SymbolState) exchange.Quantity {
-	bought := slices.ContainsFunc(b.unknownOn(symbol.Key()), func(p *account.Placement) bool { return p.Order().Side == exchange.Buy })
-	if !bought || symbol.Rules == nil {
+	if !b.buysUnknown(symbol) || symbol.Rules == nil {
 		return 0
 	}
 	return max(0, b.inWallet(symbol)-symbol.Baseline()-symbol.Known()+symbol.Fees())

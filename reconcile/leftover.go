@@ -21,11 +21,11 @@ const createdSlackMS = 1_000
 // fate, or may be: it quarantines the symbol in the first case.
 func (b *Book) leaves(s *Snapshot, p *account.Placement, emit func(record.Record)) bool {
 	symbol := b.Symbol(p.Symbol())
-	symbol.leftOver = 0
-	if o := b.leftOver(s, p); o != nil {
-		if o.ClientOrderID == "" && o.Side == exchange.Buy {
-			symbol.leftOver = o.Filled
-		}
+	o := b.leftOver(s, p)
+	if p.Order().Side == exchange.Buy {
+		symbol.leftOver = b.boughtBy(o, p, symbol)
+	}
+	if o != nil {
 		b.quarantine(symbol, fmt.Sprintf("order %d, which nothing claims, could be the unknown placement %s", o.ID, p.ClientOrderID()), emit)
 		return true
 	}
@@ -55,6 +55,50 @@ func (b *Book) leftOver(s *Snapshot, p *account.Placement) *exchange.Order {
 		}
 	}
 	return nil
+}
+
+// noteIDs notes that a spot list leaves client order ids out: a row that is botd's by its
+// order id shows none.
+func (b *Book) noteIDs(orders []exchange.Order) {
+	for i := range orders {
+		if o := &orders[i]; !b.idsLeftOut && o.ClientOrderID == "" && b.claimed(o) {
+			b.idsLeftOut = true
+		}
+	}
+}
+
+// boughtBy is how much a row that is left over has bought for a placement. That it shows no
+// id makes it nobody's: what a person buys shows none either. It is botd's to sell only
+// where botd's own rows show none, and where the placement could have bought that much.
+func (b *Book) boughtBy(o *exchange.Order, p *account.Placement, symbol *SymbolState) exchange.Quantity {
+	if o == nil || o.ClientOrderID != "" || o.Filled == 0 || !b.idsLeftOut || symbol.Rules == nil {
+		return 0
+	}
+	order := p.Order()
+	switch {
+	case order.QuoteAmount.IsZero() && o.Filled > order.Quantity:
+		return 0
+	case !order.QuoteAmount.IsZero() && !o.QuoteAmount.IsZero() && o.QuoteAmount != order.QuoteAmount:
+		return 0
+	case !order.QuoteAmount.IsZero() && symbol.Rules.AverageCost(order.QuoteAmount, o.Filled).Less(o.AveragePrice): // it cost more
+		return 0
+	}
+	return o.Filled
+}
+
+// heldInQuarantine is what the kill switch closes of a quarantined spot symbol: what fills
+// explain and what a purchase of unknown fate has bought, as far as the wallet shows it.
+func (b *Book) heldInQuarantine(symbol *SymbolState) exchange.Quantity {
+	held := symbol.heldOnSpot()
+	if b.buysUnknown(symbol) {
+		held += max(0, symbol.leftOver-symbol.leftSold)
+	}
+	return max(0, min(held, b.inWallet(symbol)-symbol.Baseline()))
+}
+
+// buysUnknown reports whether a purchase of unknown fate is on a symbol.
+func (b *Book) buysUnknown(symbol *SymbolState) bool {
+	return slices.ContainsFunc(b.unknownOn(symbol.Key()), func(p *account.Placement) bool { return p.Order().Side == exchange.Buy })
 }
 
 // couldBe reports whether a row may be the placement's order, under whatever id.

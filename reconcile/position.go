@@ -198,7 +198,7 @@ func (b *Book) inWallet(symbol *SymbolState) exchange.Quantity {
 // an exit on spot sells whatever there is. A wallet that may be older than the
 // last fills may still show what they sold.
 func (b *Book) boundByWallet(s *Snapshot, symbol *SymbolState) {
-	if symbol.UnknownEnded == "" && symbol.Quarantine() == "" {
+	if b.StandsDown() == "" && symbol.Quarantine() == "" {
 		return
 	}
 	held := b.inWallet(symbol)

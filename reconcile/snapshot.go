@@ -358,6 +358,7 @@ func (b *Book) lost(s *Snapshot, p *account.Placement, emit func(record.Record))
 // and the user trades of single orders. They are evidence by themselves: an order
 // in neither list nor history after the fence was never taken.
 func (b *Book) observeHistory(s *Snapshot, emit func(record.Record)) {
+	b.noteIDs(s.History.Items())
 	for i := range s.History.Items() {
 		order := &s.History.Items()[i]
 		if p := b.match(order); p != nil {

@@ -65,7 +65,8 @@ type SymbolState struct {
 	unsquared    exchange.Quantity // by that much
 	feeRate      exchange.Rate     // spot: the fee of purchases, as executions showed it last
 	moved        persistence       // spot: the wallet, as an unknown placement would have moved it
-	leftOver     exchange.Quantity // spot: what purchases without any id, which nothing claims, have filled
+	leftOver     exchange.Quantity // spot: what an order without any id, which nothing else claims, has bought for an unknown placement
+	leftSold     exchange.Quantity // spot: what was sold beyond what fills explain, out of that
 	movedBy      exchange.Quantity
 	feeRateKnown bool
 	short        exchange.Quantity // spot: by how much the wallet misses what the fills explain, negative

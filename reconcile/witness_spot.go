@@ -80,6 +80,9 @@ func (b *Book) salesOfOthers(s *Snapshot, symbol *SymbolState) (sales []sale, su
 // lacks decides a wallet that holds less than the fills explain: by a witness what it
 // means goes by policy, without one the wallet is contradicted.
 func (b *Book) lacks(s *Snapshot, symbol *SymbolState, short exchange.Quantity, emit func(record.Record)) {
+	if b.StandsDown() != "" { // the journal misses orders, the sale may be one of them
+		symbol.short = -short
+	}
 	switch sales, sold := b.salesOfOthers(s, symbol); {
 	case sold >= short:
 		all := append(symbol.spot.sales, sales...)
@@ -97,7 +100,7 @@ func (b *Book) lacks(s *Snapshot, symbol *SymbolState, short exchange.Quantity, 
 
 // squared takes that wallet and fills agree.
 func (s *SymbolState) squared(atMS int64) {
-	s.spot.squaredMS = atMS
+	s.spot.squaredMS, s.short = atMS, 0
 	s.declare("", 0)
 }
 

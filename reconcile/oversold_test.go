@@ -1,0 +1,135 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// TestWhereTheJournalMissesOrdersNoMoreIsSoldThanTheWalletShows: an older journal believes
+// what its own later orders have sold, and on spot an exit would sell a person's coins.
+func TestWhereTheJournalMissesOrdersNoMoreIsSoldThanTheWalletShows(t *testing.T) {
+	t.Parallel()
+	for name, sold := range map[string]exchange.Quantity{"long after the last fill": 0, "with a fill of just now": 4} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := holding(t, ForeignHalt)
+			symbol := w.book.Symbol(coin)
+			w.now += 60_000
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: "bt-00000100000-1", Body: record.Halt{Level: record.LevelPause, Why: "an old backup"}})
+			if sold > 0 {
+				order := w.order(6, exchange.Sell, sold)
+				w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Strategy: "one", Symbol: coin,
+					Body: record.Ended{State: placement.Filled, Filled: sold}})
+			}
+			w.now += 1_000
+			w.observe("1")
+			if held, closes := w.book.Held(symbol), w.book.ToClose(symbol); held != 0 || closes != 0 {
+				t.Errorf("want nothing to sell of what the wallet does not show, have %d, and %d for the kill switch", held, closes)
+			}
+			w.apply(record.Record{AtMS: w.now, Body: record.Halt{}})
+			for range 10 {
+				w.now += 1_000
+				w.observe("1.01")
+			}
+			if held := w.book.Held(symbol); held != 10-sold {
+				t.Errorf("want %d held after the wallet shows it and a person armed it, have %d", 10-sold, held)
+			}
+		})
+	}
+}
+
+// uncertainPurchase brings a wallet of 10 of its own beside 1 of the user's to a purchase
+// of unknown fate after its fence, and a row in the history that bought so much under no id.
+func uncertainPurchase(t *testing.T, change func(*exchange.NewOrder), left exchange.Quantity, amount string, ids bool) *wallet {
+	t.Helper()
+	w := holding(t, ForeignHalt)
+	w.now += 60_000
+	own := w.order(6, exchange.Buy, 2)
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: own.ClientOrderID, Strategy: "one", Symbol: coin, Body: record.Ended{State: placement.Canceled}})
+	own.Status, own.CreatedMS = exchange.StatusCanceled, w.now
+	if !ids {
+		own.ClientOrderID = ""
+	}
+	order := exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 50_000e8,
+		ClientOrderID: w.book.NextClientOrderID("t")}
+	change(&order)
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
+		Body: record.Sending{Order: order, Purpose: placement.Order, Key: "k", DeadlineMS: w.now + 5_000}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Unknown{Why: "timeout"}})
+	row := exchange.Order{ID: 78, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: order.Type, Quantity: left, Filled: left,
+		AveragePrice: exchange.AmountOf(50_000), Status: exchange.StatusFilled, CreatedMS: w.now + 500}
+	if amount != "" {
+		row.QuoteAmount = exchange.MustAmount(amount)
+	}
+	w.now += 300_000
+	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true,
+		History:  exchange.FetchedOf([]exchange.Order{own, row}),
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1.02")}})})
+	if w.book.Symbol(coin).Quarantine() == "" {
+		t.Fatal("want a row that could be the purchase to quarantine the symbol")
+	}
+	return w
+}
+
+func TestAFlattenLeavesAPersonWhatAnUnknownPurchaseCannotHaveBought(t *testing.T) {
+	t.Parallel()
+	limit := func(*exchange.NewOrder) {}
+	byAmount := func(o *exchange.NewOrder) {
+		o.Type, o.Quantity, o.Price, o.QuoteAmount = exchange.MarketOrder, 0, 0, exchange.AmountOf(250)
+	}
+	for name, c := range map[string]struct {
+		change func(*exchange.NewOrder)
+		left   exchange.Quantity
+		amount string
+		ids    bool
+		want   exchange.Quantity
+	}{
+		"botd's own rows show their ids":         {limit, 5, "", true, 10},
+		"no row shows an id":                     {limit, 5, "", false, 15},
+		"no id, partly filled":                   {limit, 3, "", false, 13},
+		"no id, and more than it could buy":      {limit, 6, "", false, 10},
+		"by amount, ids are shown":               {byAmount, 5, "250", true, 10},
+		"by amount, no id":                       {byAmount, 5, "250", false, 15},
+		"by amount, no id, of another amount":    {byAmount, 3, "150", false, 10},
+		"by amount that no list shows, no id":    {byAmount, 5, "", false, 15},
+		"by amount, no id, and it cost too much": {byAmount, 6, "", false, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := uncertainPurchase(t, c.change, c.left, c.amount, c.ids)
+			if have := w.book.ToClose(w.book.Symbol(coin)); have != c.want {
+				t.Errorf("want %d closed, have %d", c.want, have)
+			}
+		})
+	}
+}
+
+// TestAFlattenSellsWhatIsLeftOverOnce: the wallet may be older than the sale, and the
+// purchase may be resolved while the symbol is quarantined anew.
+func TestAFlattenSellsWhatIsLeftOverOnce(t *testing.T) {
+	t.Parallel()
+	t.Run("sold", func(t *testing.T) {
+		t.Parallel()
+		w := uncertainPurchase(t, func(*exchange.NewOrder) {}, 5, "", false)
+		sale := w.order(80, exchange.Sell, 15)
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Strategy: "one", Symbol: coin,
+			Body: record.Ended{State: placement.Filled, Filled: 15}})
+		if have := w.book.ToClose(w.book.Symbol(coin)); have != 0 {
+			t.Errorf("want nothing left to sell, have %d", have)
+		}
+	})
+	t.Run("resolved", func(t *testing.T) {
+		t.Parallel()
+		w := uncertainPurchase(t, func(*exchange.NewOrder) {}, 5, "", false)
+		for _, r := range w.book.Resolve(coin, false, "one", "it is mine") {
+			w.apply(r)
+		}
+		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "something else"}})
+		if have := w.book.ToClose(w.book.Symbol(coin)); have != 10 {
+			t.Errorf("want the 10 that fills explain, have %d", have)
+		}
+	})
+}
