@@ -257,6 +257,9 @@ const odd = `(() => {
 					strategy: "levels", symbol: "ETH-USDT", value: "3200 USDT", limit: "at most 3000 USDT", hint: "less"} : r), history: [{id: "1",
 						at_ms: far, kind: "breaker", severity: "error", over: false, text: "3 unknowns within 10 min"}]}),
 	};
+	const { set } = Object.getOwnPropertyDescriptor(MessagePort.prototype, "onmessage"); // a status of the stream is the true one
+	Object.defineProperty(MessagePort.prototype, "onmessage", {set(take) {
+		set.call(this, (event) => { if (event.data?.topic !== "status") take.call(this, event); }); }});
 	window.fetch = async (input, init) => {
 		const path = new URL(input, location.href).pathname.replace("/api/v1/", ""), answer = await real(input, init);
 		if (!change[path] || (init?.method ?? "GET") !== "GET") return answer;
