@@ -32,10 +32,12 @@ func (d *derivation) clip(quantity exchange.Quantity) exchange.Quantity {
 	return max(0, min(quantity, rules.FloorQuantity(rules.QuantityOf(free))))
 }
 
-// both reports whether the wallet has enough of the asset for a sale of unknown fate beside
-// one of all that is held. Where it has not, the exchange refuses the one that comes second.
-func (d *derivation) both(p *account.Placement) bool {
-	return d.book.inWallet(d.symbol)-abs(d.held) >= p.Remaining()
+// repeatable reports whether a sale beside one of unknown fate takes nothing of anybody
+// else: the wallet still shows most of what the first would have sold beside what is not
+// botd's, and has not enough for both, so that the exchange refuses the one that comes second.
+func (d *derivation) repeatable(p *account.Placement) bool {
+	inWallet, held := d.book.inWallet(d.symbol), abs(d.held)
+	return inWallet-d.symbol.Baseline()-d.symbol.Ignored() > held-p.Remaining()/2 && inWallet-held < p.Remaining()
 }
 
 // sellable is a price at which a sale of this quantity on spot is worth the least that the

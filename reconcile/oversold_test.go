@@ -133,3 +133,26 @@ func TestAFlattenSellsWhatIsLeftOverOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestASaleOfUnknownFateIsRepeatedOnlyWhileTheWalletShowsTheAsset: what the wallet holds
+// after the first sale is a person's, and the repeat would sell it.
+func TestASaleOfUnknownFateIsRepeatedOnlyWhileTheWalletShowsTheAsset(t *testing.T) {
+	t.Parallel()
+	for held, want := range map[string]bool{"0.015": true, "0.005": false, "0.006": false, "0.03": false} {
+		w := newWallet(t)
+		w.observe("0.005")
+		w.now += 60_000
+		w.buys(10)
+		for range 4 {
+			w.now += 1_000
+			w.observe("0.015")
+		}
+		sale := w.order(20, exchange.Sell, 10)
+		w.now += 1_000
+		w.observe(held)
+		p := w.book.Placement(sale.ClientOrderID)
+		if d := (&derivation{book: w.book, symbol: w.book.Symbol(coin), held: 10}); d.repeatable(p) != want {
+			t.Errorf("a wallet of %s: want repeated %t", held, want)
+		}
+	}
+}

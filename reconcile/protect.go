@@ -24,8 +24,8 @@ const bridge = "bridge"
 
 // again reports whether a placement of unknown fate may have another beside it:
 // it was not in the list just fetched, and the exchange refuses or caps a repeat. On
-// spot it does that where the wallet has not enough for both; a stop is repeated all the
-// same, since one too many is seen in the next list and canceled.
+// spot it does that where the wallet still shows the asset, and not enough for both; a
+// stop is repeated all the same, since one too many is seen in the next list and canceled.
 func (d *derivation) again(p *account.Placement) bool {
 	lost := p.State() == placement.Uncertain || p.State() == placement.Sending && d.desired.Repeat
 	late := d.nowMS-max(p.SentMS(), p.UnknownMS()) >= d.againAfter(p) || d.desired.Repeat && d.outlived(p)
@@ -35,7 +35,7 @@ func (d *derivation) again(p *account.Placement) bool {
 	if d.desired.MaxLive > 0 && len(d.book.Live())+len(d.intents) >= d.desired.MaxLive {
 		return false // an unknown placement stands for each that was lost: there is no room for more of them
 	}
-	return d.symbol.Key().Market == exchange.Futures || p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss || !d.both(p)
+	return d.symbol.Key().Market == exchange.Futures || p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss || d.repeatable(p)
 }
 
 // againAfter is how long a placement of unknown fate waits for another beside it.

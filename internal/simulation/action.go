@@ -76,6 +76,9 @@ func (w *world) resolve() bool {
 		if h := w.venue.held[key]; !adopt || key.Market == exchange.Spot { // the position counts as foreign from now on, and botd trades beside it
 			h.touch(w.nowMS, max(h.position, -h.position)+w.venue.resting(key))
 		}
+		if h := w.venue.held[key]; adopt { // what a person bought is the strategy's to sell from now on
+			h.forgot += h.slack
+		}
 		w.say("a person resolves %s: adopt %t", key, adopt)
 		d.handle(&engine.EventResolve{Symbol: key, Adopt: adopt, Why: byPerson})
 		return true

@@ -17,14 +17,14 @@ var notYet = []struct {
 }{
 	{LyingPositions, true, false, "in one seed of a hundred a position comes back without its stop"},
 	{SecondEngine, false, true, "on spot two engines buy before they find each other, and sell what the other bought"},
-	{LyingWallet, false, true, "a wallet that lies is bought after: issue 13, finding 3"},
+	{LyingWallet, false, true, "on spot a stop that moves cannot be placed again while the wallet lies"},
 	{LyingOrders, true, true, "an order missing from its list is placed again, or waited for"},
 	{LyingHistory, false, true, "a fill that the history leaves out has no stop, though the wallet shows it"},
 	{HungReads, true, true, "a read that hangs keeps the stop back"},
-	{ExecutedRefusal, true, true, "a refusal is believed: issue 13, finding 8"},
-	{DoubleExecution, false, true, "the second execution has no stop: issue 13, finding 8"},
+	{ExecutedRefusal, true, true, "a refused exit that was executed is sent again before the history shows it; stops come after 5 to 6 s"},
+	{DoubleExecution, false, true, "the second execution has no stop"},
 	{RefusedOrders, false, true, "on spot too many placements go out"},
-	{Garbage, true, true, "an unreadable row blinds the account: issue 13, finding 10"},
+	{Garbage, true, true, "an unreadable row of the spot history keeps a stop back"},
 	{LostSymbol, false, true, "a spot stop does not go out soon enough after a symbol came back"},
 	{ChangedRules, true, true, "rules are read hourly: case 45"},
 }

@@ -221,6 +221,9 @@ func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) 
 		h.doubled = true
 		h.touch(w.nowMS, v.size(a))
 	}
+	if f.fault == LateRequest && a.order.Market == exchange.Spot && a.order.Type == exchange.StopLimit {
+		v.held[a.order.Key()].doubled = true // a lost stop is repeated at once: both may be filled before a list shows them
+	}
 	if have := v.x.Leverage(trader, a.order.Symbol); w.beyond == nil && a.opens && a.order.Market == exchange.Futures && have != leverage {
 		w.fail("leverage", "%s opens at leverage %d, want %d", a.id, have, leverage)
 	}

@@ -192,6 +192,7 @@ func (p *process) hold(ctx context.Context) error {
 	defer stopNotices()
 	p.reloads = reload.New(p.config, p.Seen, p.Read)
 	p.say()
+	p.board.Beat() // who asks before the loop's first turn finds it alive
 	stopServer, err := p.serve(ctx)
 	if err != nil {
 		return err
