@@ -3,6 +3,7 @@ package cli
 import (
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -14,13 +15,18 @@ import (
 	"botd/internal/startclock"
 )
 
-// freeAddress is one nobody listens on.
+// freeAddress returns an address that nobody listens on, below the ports that systems give
+// to outgoing connections: it is used later, and again after a restart.
 func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+	var err error
+	for range 100 {
+		address := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))
+		var listener net.Listener
+		if listener, err = net.Listen("tcp", address); err == nil {
+			return address, listener.Close()
+		}
 	}
-	return listener.Addr().String(), listener.Close()
+	return "", err
 }
 
 // listening waits until a program that a script started listens on an address.
