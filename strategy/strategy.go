@@ -5,7 +5,11 @@
 // known and derives the few changes.
 package strategy
 
-import "botd/exchange"
+import (
+	"fmt"
+
+	"botd/exchange"
+)
 
 // Strategy is one running strategy on one symbol.
 type Strategy interface {
@@ -83,9 +87,14 @@ func (v *View) SetHistory(candles *exchange.Candles, end int) { v.history, v.end
 // Closed returns how many closed candles are visible.
 func (v *View) Closed() int { return v.end }
 
-// Back returns the closed candle n before the newest: Back(0) is the newest. It panics beyond
-// Closed.
-func (v *View) Back(n int) exchange.Candle { return v.history.At(v.end - 1 - n) }
+// Back returns the closed candle n before the newest: Back(0) is the newest. It panics for a candle
+// that is not visible: one after the newest, or one before the oldest.
+func (v *View) Back(n int) exchange.Candle {
+	if n < 0 || n >= v.end {
+		panic(fmt.Sprintf("candle %d before the newest is not visible: %d are closed, 0 is the newest", n, v.end))
+	}
+	return v.history.At(v.end - 1 - n)
+}
 
 // Size is the configured size of an entry.
 type Size struct {
