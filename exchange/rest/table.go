@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -91,16 +92,14 @@ func needsSymbols(operation exchange.Operation) bool {
 	return true
 }
 
-// RefreshSymbols reads both markets' lists and the futures margin levels.
+// RefreshSymbols reads both markets' lists and the futures margin levels. Where one market's list
+// cannot be read, the other's is read all the same.
 func (c *Client) RefreshSymbols(ctx context.Context) error {
 	if err := c.listing.enter(ctx); err != nil {
 		return err
 	}
 	defer c.listing.leave()
-	if err := c.listFutures(ctx); err != nil {
-		return err
-	}
-	return c.listSpot(ctx)
+	return errors.Join(c.listFutures(ctx), c.listSpot(ctx))
 }
 
 // relistAfter is how old a list must be before an unknown symbol makes the client read it again.

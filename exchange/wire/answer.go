@@ -36,7 +36,7 @@ func (p *Profile) DecodeAnswer(request *exchange.Request, response HTTPResponse,
 	if response.Status < 200 || response.Status > 299 {
 		return exchange.Answer{}, errorOf(request.Operation, response)
 	}
-	d := answerDecoder{profile: p, request: request, body: bytes.TrimSpace(response.Body), symbols: symbols}
+	d := answerDecoder{profile: p, request: request, body: WithoutMark(response.Body), symbols: symbols}
 	d.answer.Operation = request.Operation
 	err := d.decode()
 	if err == nil {
@@ -66,7 +66,7 @@ func (d *answerDecoder) decode() (err error) {
 		var clock struct {
 			ServerTime whole `json:"serverTime"`
 		}
-		if err = json.Unmarshal(d.body, &clock); err == nil && clock.ServerTime <= 0 {
+		if err = Unmarshal(d.body, &clock); err == nil && clock.ServerTime <= 0 {
 			err = fmt.Errorf("no serverTime in %s", excerpt(d.body))
 		}
 		d.answer.ServerTimeMS = int64(clock.ServerTime)
@@ -82,14 +82,14 @@ func (d *answerDecoder) decode() (err error) {
 		d.answer.Leverages, err = list(d, d.body, (*leverageSetting).read)
 	case exchange.FuturesAccount:
 		var account marginAccount
-		if err = json.Unmarshal(d.body, &account); err == nil {
+		if err = Unmarshal(d.body, &account); err == nil {
 			d.answer.Account, err = account.read()
 		}
 	case exchange.SpotWallet:
 		var wallet struct {
 			Wallets json.RawMessage `json:"wallets"`
 		}
-		if err = json.Unmarshal(d.body, &wallet); err == nil {
+		if err = Unmarshal(d.body, &wallet); err == nil {
 			d.answer.Balances, err = list(d, wallet.Wallets, (*walletEntry).read)
 		}
 	default:
@@ -111,7 +111,7 @@ func (d *answerDecoder) public() (err error) {
 		var tickers struct {
 			Tickers json.RawMessage `json:"tickers"`
 		}
-		if err = json.Unmarshal(d.body, &tickers); err == nil {
+		if err = Unmarshal(d.body, &tickers); err == nil {
 			d.answer.Tickers, err = symbolList(d, tickers.Tickers, passOver, func(f *spotTicker) string { return f.Symbol }, (*spotTicker).read)
 		}
 	case exchange.FuturesDepth, exchange.SpotDepth:
@@ -171,7 +171,7 @@ func (d *answerDecoder) status() error {
 	var f struct {
 		Status *string `json:"status"`
 	}
-	if err := json.Unmarshal(d.body, &f); err != nil {
+	if err := Unmarshal(d.body, &f); err != nil {
 		return err
 	}
 	if f.Status == nil {
@@ -183,7 +183,7 @@ func (d *answerDecoder) status() error {
 
 func (d *answerDecoder) funding() error {
 	var f fundingRate
-	if err := json.Unmarshal(d.body, &f); err != nil {
+	if err := Unmarshal(d.body, &f); err != nil {
 		return err
 	}
 	var r reader
@@ -200,7 +200,7 @@ func (d *answerDecoder) depth() error {
 		Bids         *[][]number `json:"bids"`
 		Asks         *[][]number `json:"asks"`
 	}
-	if err := json.Unmarshal(d.body, &f); err != nil {
+	if err := Unmarshal(d.body, &f); err != nil {
 		return err
 	}
 	if f.Bids == nil || f.Asks == nil {
@@ -233,7 +233,7 @@ func (r *reader) levels(field string, raw [][]number) []exchange.Level {
 // order reads one order and checks that it is the one that was requested.
 func order[F any](d *answerDecoder, name func(*F) string, decode func(*F, reader) (exchange.Order, error)) error {
 	var f F
-	if err := json.Unmarshal(d.body, &f); err != nil {
+	if err := Unmarshal(d.body, &f); err != nil {
 		return err
 	}
 	symbol, err := d.symbol(name(&f))

@@ -259,7 +259,7 @@ func TestUnreadableRequestsAreRefusedWithFieldAndValue(t *testing.T) {
 		{exchange.FuturesCancel, "", `{}`, CodeMalformed, "id required"},
 		{exchange.FuturesCancel, "", `{"id":"12"}`, CodeMalformed, "id 12 whole"},
 		{exchange.FuturesCancel, "", `{"id":1.5}`, CodeMalformed, "id 1.5 whole"},
-		{exchange.FuturesSetLeverage, "", `{"symbol":"BTC-USDT","leverage":1e9}`, CodeMalformed, "leverage 1e9"},
+		{exchange.FuturesSetLeverage, "", `{"symbol":"BTC-USDT","leverage":1e10}`, CodeParameter, "leverage 10000000000"},
 		{exchange.SpotCancel, "", `{"orderId":1}`, CodeMalformed, "symbol required"},
 		{exchange.SpotCancelAll, "", `{"symbol":""}`, CodeMalformed, "symbol required"},
 		{exchange.FuturesOrder, "", "", CodeMalformed, "order_id required"},
@@ -351,5 +351,19 @@ func TestRefusalsAreEncodedAsTheInterfacesErrorBody(t *testing.T) {
 	sameJSON(t, []byte(`{"code": 118, "error": "symbol \"X\" is unknown"}`), body)
 	if !json.Valid(body) {
 		t.Errorf("not JSON: %s", body)
+	}
+}
+
+func TestIntegersMayBeWrittenAsDecimals(t *testing.T) {
+	t.Parallel()
+	symbols := testTable(t)
+	history, err := DecodeRequest(exchange.FuturesPositionsHistory, "", url.Values{"limit": {"30.0"}, "offset": {"1e1"}, "startTime": {"1700000000.0"}}, nil,
+		symbols)
+	if err != nil || history.Limit != 30 || history.Offset != 10 || history.StartMS != 1_700_000_000_000 {
+		t.Errorf("want 30, 10 and the time, have %+v, %v", history, err)
+	}
+	cancel, err := DecodeRequest(exchange.FuturesCancel, "", nil, []byte("\xef\xbb\xbf"+` {"id":12.0}`), symbols)
+	if err != nil || cancel.OrderID != 12 {
+		t.Errorf("want order 12, with a byte order mark too; have %+v, %v", cancel, err)
 	}
 }

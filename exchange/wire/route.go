@@ -137,6 +137,22 @@ func Match(method, path string) (operation exchange.Operation, symbol string, kn
 	return 0, "", known, allow
 }
 
+// MatchesAny reports whether any route of a method has a path that begins with prefix; an empty
+// method stands for all.
+func MatchesAny(method, prefix string) bool {
+	for i := range routes {
+		fixed, isPattern := strings.CutSuffix(routes[i].Path, symbolPattern)
+		if method != "" && routes[i].Method != method {
+			continue
+		}
+		rest, within := strings.CutPrefix(prefix, fixed)
+		if strings.HasPrefix(fixed, prefix) || isPattern && within && !strings.Contains(rest, "/") {
+			return true
+		}
+	}
+	return false
+}
+
 const symbolPattern = "{symbol}"
 
 func (r *Route) fits(path string) (symbol string, fits bool) {

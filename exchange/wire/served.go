@@ -190,7 +190,7 @@ func (p parameters) integer(name string) (int64, bool, error) {
 	if err := p.once(name); err != nil || !given {
 		return 0, given, err
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
+	n, err := wholeNumber(text)
 	if err != nil && strings.Trim(text, "0123456789") == "" && text != "" {
 		return math.MaxInt64, true, nil // more digits than an int64 has: larger than any bound
 	}
@@ -202,7 +202,7 @@ func (p parameters) integer(name string) (int64, bool, error) {
 
 // object reads the body; an empty one has no fields.
 func (d *requestDecoder) object(body []byte) fields {
-	if len(bytes.TrimSpace(body)) == 0 {
+	if body = WithoutMark(body); len(body) == 0 {
 		return nil
 	}
 	f, twice, err := readFields(json.NewDecoder(bytes.NewReader(body)))
@@ -247,6 +247,17 @@ func readFields(body *json.Decoder) (f fields, twice string, err error) {
 	return f, twice, nil
 }
 
+// wholeNumber reads an integer as JSON numbers write it: 30, 30.0 and 3e1 are the same.
+func wholeNumber(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err == nil || text == "" || strings.Trim(text, "0123456789.eE+-") != "" {
+		return n, err
+	}
+	var w whole
+	err = w.UnmarshalJSON([]byte(text))
+	return int64(w), err
+}
+
 // fields are the fields of a body. Unknown ones are ignored, since many clients send timeInForce.
 type fields map[string]json.RawMessage
 
@@ -277,7 +288,7 @@ func (f fields) integer(name string) (int64, bool, error) {
 	if !given {
 		return 0, false, nil
 	}
-	n, err := strconv.ParseInt(string(raw), 10, 64)
+	n, err := wholeNumber(string(raw))
 	if err != nil {
 		return 0, true, fmt.Errorf("%s %s is not a whole number", name, excerpt(raw))
 	}

@@ -46,9 +46,15 @@ func OpenPublic(ctx context.Context, config *configs.Config) (v *Public, running
 	}, false, nil
 }
 
+// PublicAt reaches the public data of a venue. Of a market whose symbols cannot be read nothing can be
+// asked; the other one is served all the same.
 func PublicAt(ctx context.Context, address string) (*Public, error) {
-	client, err := Client(ctx, rest.Config{BaseURL: address})
+	config := rest.Config{BaseURL: address}
+	client, err := rest.New(config)
 	if err != nil {
+		return nil, failure.Wrap(failure.Config, err)
+	}
+	if err := reach(ctx, client, &config); err != nil && len(client.Symbols().All()) == 0 {
 		return nil, err
 	}
 	return &Public{Do: client.Do, NowMS: client.ServerNowMS, Symbols: client.Symbols().All(), Where: address}, nil

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -85,6 +84,9 @@ func badControl(format string, values ...any) reply {
 	return refused(http.StatusBadRequest, wire.CodeMalformed, fmt.Sprintf(format, values...))
 }
 
+// readControl reads the body of a control call, by names in their exact case.
+func readControl(body []byte, into any) error { return wire.Unmarshal(wire.WithoutMark(body), into) }
+
 // done is the answer of a call without a result.
 func done() reply { return answered(map[string]string{"status": "OK"}) }
 
@@ -95,7 +97,7 @@ func (s *Server) setPrice(body []byte) reply {
 		Price  *decimal.Decimal `json:"price"`
 		Mark   *decimal.Decimal `json:"mark"`
 	}
-	if err := json.Unmarshal(body, &asked); err != nil {
+	if err := readControl(body, &asked); err != nil {
 		return badControl("read body: %v", err)
 	}
 	if asked.Price == nil {
@@ -127,19 +129,22 @@ func (s *Server) setPrice(body []byte) reply {
 
 func (s *Server) moveClock(body []byte) reply {
 	var asked struct {
-		AdvanceMS int64 `json:"advance_ms"`
+		AdvanceMS *int64 `json:"advance_ms"`
 	}
-	if err := json.Unmarshal(body, &asked); err != nil {
+	if err := readControl(body, &asked); err != nil {
 		return badControl("read body: %v", err)
 	}
 	if !s.clock.manual {
 		return badControl("the clock runs by itself: start with --clock manual to move it")
 	}
-	if asked.AdvanceMS < 1 || asked.AdvanceMS > maxAdvanceMS {
-		return badControl("advance_ms %d is not 1 to %d", asked.AdvanceMS, maxAdvanceMS)
+	if asked.AdvanceMS == nil {
+		return badControl("advance_ms is missing: 0 does what is due")
+	}
+	if *asked.AdvanceMS < 0 || *asked.AdvanceMS > maxAdvanceMS {
+		return badControl("advance_ms %d is not 0 to %d", *asked.AdvanceMS, maxAdvanceMS)
 	}
 	return s.change(func() error {
-		nowMS := s.clock.nowMS() + asked.AdvanceMS
+		nowMS := s.clock.nowMS() + *asked.AdvanceMS
 		s.exchange.Advance(nowMS)
 		s.clock.move(nowMS)
 		return nil
@@ -169,7 +174,7 @@ func (s *Server) change(do func() error) reply {
 
 func (s *Server) addFault(body []byte) reply {
 	var fault Fault
-	if err := json.Unmarshal(body, &fault); err != nil {
+	if err := readControl(body, &fault); err != nil {
 		return badControl("read body: %v", err)
 	}
 	if err := fault.check(); err != nil {

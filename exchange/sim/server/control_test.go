@@ -105,6 +105,28 @@ func TestAManualClockMovesOnlyByTheControlInterface(t *testing.T) {
 	c.send("POST", "/control/v1/clock", `{"advance_ms":5}`, nil).wantRefusal(t, 400, wire.CodeMalformed)
 }
 
+func TestAnAdvanceOfNothingDoesWhatIsDue(t *testing.T) {
+	t.Parallel()
+	_, c := startServer(t, nil)
+	c.control("POST", "/control/v1/clock", `{"advance_ms":0}`)
+	want := fmt.Sprintf(`{"serverTime":%d}`, int64(ManualStartMS))
+	if a := c.send("GET", "/fapi/v1/time", "", nil); a.body != want {
+		t.Errorf("want %s, have %s", want, a.body)
+	}
+	c.control("POST", "/control/v1/clock", "\xef\xbb\xbf"+`{"ADVANCE_MS":-1,"advance_ms":1}`)
+}
+
+func TestTheRootSaysWhatThisIs(t *testing.T) {
+	t.Parallel()
+	_, c := startServer(t, nil)
+	var index struct{ Name, Document string }
+	c.send("GET", "/", "", nil).read(t, &index)
+	if index.Document != documentPath || !strings.Contains(index.Name, "simulated exchange") {
+		t.Errorf("want a name and %s, have %+v", documentPath, index)
+	}
+	c.send("POST", "/", "", nil).wantRefusal(t, 405, 405)
+}
+
 func TestControlListsEveryAccountsOrdersAndFills(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, func(config *Config) {

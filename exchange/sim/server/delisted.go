@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -19,7 +18,7 @@ func (s *Server) setSymbol(body []byte) reply {
 		Symbol   string          `json:"symbol"`
 		Delisted *bool           `json:"delisted"`
 	}
-	if err := json.Unmarshal(body, &asked); err != nil {
+	if err := readControl(body, &asked); err != nil {
 		return badControl("read body: %v", err)
 	}
 	if asked.Delisted == nil {

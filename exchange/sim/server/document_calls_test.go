@@ -164,6 +164,7 @@ func (v *visitor) goPublic() {
 		}
 	}
 	v.good("document", "", "")
+	v.good("index", "", "")
 	for _, id := range []string{"futures_ticker", "futures_funding_rate", "futures_symbol_margin_levels", "spot_ticker"} {
 		v.good(id, "/PEPE-USDT", "")
 	}
@@ -403,7 +404,7 @@ func (v *visitor) goForeign(id, method, target, body string) {
 // goWrong requests paths and methods that the document does not have.
 func (v *visitor) goWrong() {
 	const responses = "/components/responses/"
-	for _, path := range []string{"/", "/fapi/v1", "/fapi/v1/time/", "//fapi/v1/time", "/fapi/v1/ticker/", "/fapi/v1/ticker/A/B", "/fapi/v2/time",
+	for _, path := range []string{"/fapi/v1", "/fapi/v1/time/", "//fapi/v1/time", "/fapi/v1/ticker/", "/fapi/v1/ticker/A/B", "/fapi/v2/time",
 		"/control/v1/", "/openapi.json/"} {
 		a := v.send("GET", path, "", nil)
 		v.reply("GET "+path, responses+"UnknownPath", a)

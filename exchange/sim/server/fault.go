@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"botd/exchange/wire"
 )
 
 // Bounds of a fault.
@@ -33,7 +35,7 @@ var faultKinds = []FaultKind{DropRequest, DropResponse, Delay, Status, Truncate,
 
 // Fault is a scheduled fault.
 type Fault struct {
-	Match       string    `json:"match"` // method and exact path without query
+	Match       string    `json:"match"` // method and path without query; * at the end stands for any rest
 	Kind        FaultKind `json:"kind"`
 	Status      int       `json:"status,omitempty"`
 	DelayMS     int64     `json:"delay_ms,omitempty"`
@@ -44,9 +46,8 @@ type Fault struct {
 
 // check returns an error for an invalid fault.
 func (f *Fault) check() error {
-	method, path, found := strings.Cut(f.Match, " ")
-	if !found || method == "" || method != strings.ToUpper(method) || !strings.HasPrefix(path, "/") || strings.ContainsAny(path, " ?") {
-		return fmt.Errorf("match %q is not a method and a path without query, such as \"POST /fhapi/v1/order\"", f.Match)
+	if err := checkMatch(f.Match); err != nil {
+		return err
 	}
 	if !slices.Contains(faultKinds, f.Kind) {
 		return fmt.Errorf("kind %q is unknown (known: %v)", f.Kind, faultKinds)
@@ -64,6 +65,38 @@ func (f *Fault) check() error {
 		return fmt.Errorf("probability %v is not 0 to 1", *f.Probability)
 	}
 	return nil
+}
+
+// checkMatch returns an error for a match that no request of the interface can have.
+func checkMatch(match string) error {
+	if match == "*" {
+		return nil
+	}
+	method, path, found := strings.Cut(match, " ")
+	prefix, open := strings.CutSuffix(path, "*")
+	if !found || method == "" || method != strings.ToUpper(method) || !strings.HasPrefix(path, "/") || strings.ContainsAny(prefix, " ?*") {
+		return fmt.Errorf("match %q is not a method and a path without query, such as \"POST /fhapi/v1/order\"; * at its end stands for any rest", match)
+	}
+	if open {
+		if !wire.MatchesAny(method, prefix) {
+			return fmt.Errorf("match %q can never match: the interface has no such path with %s", match, method)
+		}
+		return nil
+	}
+	operation, _, known, allowed := wire.Match(method, path)
+	switch {
+	case operation != 0:
+		return nil
+	case known:
+		return fmt.Errorf("match %q can never match: path %s has %s", match, path, strings.Join(allowed, ", "))
+	}
+	return fmt.Errorf("match %q can never match: the interface has no path %s", match, path)
+}
+
+// matches reports whether the fault is about a request, given as method and path.
+func (f *Fault) matches(request string) bool {
+	prefix, open := strings.CutSuffix(f.Match, "*")
+	return f.Match == request || open && strings.HasPrefix(request, prefix)
 }
 
 // faults are the active faults, oldest first.
@@ -136,7 +169,7 @@ func (f *faults) inject(r *http.Request) effect {
 	}
 	match := r.Method + " " + r.URL.Path
 	for _, armed := range f.armed {
-		if armed.Match != match {
+		if !armed.matches(match) {
 			continue
 		}
 		hit := armed.Probability == nil || armed.dice.Float64() < *armed.Probability

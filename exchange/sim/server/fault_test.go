@@ -38,6 +38,22 @@ func TestAFaultMatchesMethodAndExactPathWithoutQuery(t *testing.T) {
 	}
 }
 
+func TestAStarAtTheEndOfAMatchStandsForAnyRest(t *testing.T) {
+	t.Parallel()
+	for match, want := range map[string][]bool{ // of the three requests below
+		"*": {true, true, true}, "GET /fhapi/*": {true, false, false}, "GET /fapi/v1/ticker/*": {false, true, false},
+		"GET /fapi/v1/ticker/BTC*": {false, true, false}, "POST /fhapi/v1/order*": {false, false, true}, "GET /fhapi/v1/order": {true, false, false},
+	} {
+		var f faults
+		addFault(t, &f, Fault{Match: match, Kind: DropRequest})
+		for i, request := range [][2]string{{"GET", "/fhapi/v1/order?order_id=3"}, {"GET", "/fapi/v1/ticker/BTC-USDT"}, {"POST", "/fhapi/v1/order/cancel"}} {
+			if have := f.inject(httptest.NewRequest(request[0], request[1], nil)).kind == DropRequest; have != want[i] {
+				t.Errorf("%q on %v: want %v, have %v", match, request, want[i], have)
+			}
+		}
+	}
+}
+
 func TestTheSameSeedGivesTheSamePattern(t *testing.T) {
 	t.Parallel()
 	pattern := func(seed uint64, others bool) (text string, hits int) {
@@ -97,6 +113,13 @@ func TestAnInvalidFaultIsRefused(t *testing.T) {
 		{Match: "/fhapi/v1/order", Kind: DropRequest},
 		{Match: "post /fhapi/v1/order", Kind: DropRequest},
 		{Match: "GET /fhapi/v1/order?order_id=1", Kind: DropRequest},
+		{Match: "GET /nowhere", Kind: DropRequest},
+		{Match: "DELETE /fhapi/v1/order", Kind: DropRequest},
+		{Match: "GET /fapi/v1/ticker/A/B", Kind: DropRequest},
+		{Match: "GET /nowhere*", Kind: DropRequest},
+		{Match: "POST /fapi/*", Kind: DropRequest},
+		{Match: "GET /fapi/*/time", Kind: DropRequest},
+		{Match: "GET /control/v1/orders", Kind: DropRequest},
 		{Match: placePath, Kind: Delay},
 		{Match: placePath, Kind: Hide, DelayMS: -1},
 		{Match: placePath, Kind: Delay, DelayMS: maxDelayMS + 1},

@@ -28,6 +28,11 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 		p.send(w, false)
 		return
 	}
+	if r.URL.Path == indexPath {
+		p := s.index(r)
+		p.send(w, false)
+		return
+	}
 	if r.URL.Path == documentPath {
 		p := s.document(r)
 		p.send(w, false)
@@ -54,6 +59,20 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	p.send(w, h.kind == Truncate)
+}
+
+// indexPath says what this server is and where its description is.
+const indexPath = "/"
+
+func (s *Server) index(r *http.Request) reply {
+	if r.Method != http.MethodGet {
+		return wrongMethod(r, []string{http.MethodGet})
+	}
+	return answered(struct {
+		Name     string `json:"name"`
+		Document string `json:"document"`
+		Control  bool   `json:"control"`
+	}{"botd exchange: a simulated exchange", documentPath, s.control})
 }
 
 // documentPath serves the interface's own description.

@@ -116,7 +116,7 @@ func TestAReadOnlyKeyReadsItsOwnAccountAndChangesNothing(t *testing.T) {
 func TestUnknownPathsAndWrongMethodsAreDistinguished(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
-	for _, target := range []string{"/", "/fapi/v1/nothing", "/fapi/v2/time", "/fhapi/v1/order/", "/openapi.txt", "/control/v1/nothing"} {
+	for _, target := range []string{"/fapi/v1/nothing", "/fapi/v2/time", "/fhapi/v1/order/", "/openapi.txt", "/control/v1/nothing"} {
 		c.send("GET", target, "", nil).wantRefusal(t, 404, 404)
 	}
 	for _, w := range []struct{ method, target, allow string }{

@@ -1,0 +1,78 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// WithoutMark removes the byte order mark that some servers and editors put before JSON.
+func WithoutMark(body []byte) []byte {
+	return bytes.TrimPrefix(bytes.TrimSpace(body), []byte("\xef\xbb\xbf"))
+}
+
+// Unmarshal reads a record by names in their exact case. encoding/json alone also accepts another
+// case, so an additional field Status would override status.
+func Unmarshal(raw []byte, record any) error {
+	names := namesOf(record)
+	if len(names) == 0 || !hasOtherCase(raw, names) {
+		return json.Unmarshal(raw, record)
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		return json.Unmarshal(raw, record) // its error is about the record
+	}
+	for name := range fields {
+		if !slices.Contains(names, name) {
+			delete(fields, name)
+		}
+	}
+	exact, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(exact, record)
+}
+
+// namesOf returns the JSON names of a record's fields.
+func namesOf(record any) []string {
+	t := reflect.TypeOf(record).Elem()
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	var names []string
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+// hasOtherCase reports whether raw may have a key that is one of the names in another case.
+func hasOtherCase(raw []byte, names []string) bool {
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '"' {
+			continue
+		}
+		begin, escaped := i+1, false
+		for i++; i < len(raw) && raw[i] != '"'; i++ {
+			if raw[i] == '\\' {
+				escaped = true
+				i++
+			}
+		}
+		text := raw[begin:min(i, len(raw))]
+		rest := bytes.TrimLeft(raw[min(i+1, len(raw)):], " \t\r\n")
+		if len(rest) == 0 || rest[0] != ':' {
+			continue // a value
+		}
+		if escaped || slices.ContainsFunc(names, func(name string) bool {
+			return strings.EqualFold(name, string(text)) && name != string(text)
+		}) {
+			return true
+		}
+	}
+	return false
+}
