@@ -15,7 +15,7 @@ import (
 	"botd/exchange/tape"
 )
 
-// maxKept bounds a report.json.
+// maxReport bounds a report.json.
 const maxReport = 1 << 30
 
 // Read reads a result that WriteDir wrote. It is intact when its hash matches its

@@ -58,7 +58,7 @@ func defaultSettle(mode Mode) SettleConfig {
 	return SettleConfig{WindowMS: 5 * second, VisibilityMS: second, StalenessMS: second}
 }
 
-// keys are the keys of the block.
+// exchangeKeys are the keys of the block.
 func (l *loader) exchangeKeys() []key {
 	e := &l.config.Exchange
 	return []key{

@@ -90,17 +90,17 @@ func (b *Book) Apply(r *record.Record) {
 	b.journalled.Apply(r)
 	switch body := r.Body.(type) {
 	case record.Boot:
-		b.boot(r.AtMS)
+		b.noteBoot(r.AtMS)
 	case record.Sending:
 		b.Symbol(body.Order.Key()).Settled = false
 	case record.Adopted:
 		b.Symbol(r.Symbol).short = 0
-		b.reported(r.ClientOrderID)
+		b.noteReported(r.ClientOrderID)
 	case record.Halt, record.Ignored:
-		b.reported(r.ClientOrderID)
+		b.noteReported(r.ClientOrderID)
 	case record.Quarantined:
 		b.Symbol(r.Symbol)
-		b.reported(r.ClientOrderID)
+		b.noteReported(r.ClientOrderID)
 	case record.Assigned, record.Fees, record.Baseline:
 		b.Symbol(r.Symbol)
 	}
@@ -134,8 +134,8 @@ func (b *Book) advance(r *record.Record) {
 	}
 }
 
-// boot begins a new epoch: nothing is concluded from what was read before it.
-func (b *Book) boot(atMS int64) {
+// noteBoot begins a new epoch: nothing is concluded from what was read before it.
+func (b *Book) noteBoot(atMS int64) {
 	b.sequence, b.bootMS = 0, atMS
 	for _, symbol := range b.symbols {
 		symbol.Read, symbol.Settled, symbol.calm = false, false, symbol.calmSince(b.Settle(), atMS)
@@ -144,8 +144,8 @@ func (b *Book) boot(atMS int64) {
 	}
 }
 
-// reported takes that an unknown ended order was reported to a person.
-func (b *Book) reported(clientOrderID string) {
+// noteReported takes that an unknown ended order was reported to a person.
+func (b *Book) noteReported(clientOrderID string) {
 	for _, symbol := range b.symbols {
 		if clientOrderID != "" && symbol.UnknownEnded == clientOrderID {
 			symbol.UnknownEnded = ""

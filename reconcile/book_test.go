@@ -27,7 +27,7 @@ func TestATargetIsEnteredOnceAndHeld(t *testing.T) {
 	d.none(nil) // in flight: never a second one
 	d.acknowledge(id, 11)
 	d.none(nil)
-	d.observe(20, []Look{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 20, 20)}})
+	d.observe(20, []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 20, 20)}})
 	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 20 || !symbol.Settled {
 		t.Fatalf("want known 20 and settled, have %d, %v", symbol.Known(), symbol.Settled)
 	}
@@ -41,7 +41,7 @@ func TestPartFillsAreCarriedOn(t *testing.T) {
 	d.observe(0, nil)
 	id := d.send(d.one(placement.Entry, nil))
 	d.acknowledge(id, 11)
-	d.observe(8, []Look{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusCanceled, 20, 8)}})
+	d.observe(8, []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusCanceled, 20, 8)}})
 	if rest := d.one(placement.Entry, nil); rest.Order.Quantity != 12 {
 		t.Fatalf("want the rest of 12, have %d", rest.Order.Quantity)
 	}
@@ -61,13 +61,13 @@ func TestAFlipIsAnExitSettledThenAnOpening(t *testing.T) {
 	d.acknowledge(id, 12)
 	filled := d.order(id, 12, exchange.StatusFilled, 20, 20)
 	filled.Side = exchange.Sell
-	d.observe(0, []Look{{OrderID: 12, Known: true, Order: filled}})
+	d.observe(0, []OrderByID{{OrderID: 12, Known: true, Order: filled}})
 	if entry := d.one(placement.Entry, nil); entry.Order.Side != exchange.Sell || entry.Order.Quantity != 20 || entry.Order.ReduceOnly {
 		t.Fatalf("want an opening sell of 20, have %+v", entry.Order)
 	}
 }
 
-func TestAHandThatClosesThePositionLatchesTheTarget(t *testing.T) {
+func TestAPositionThatAPersonClosesLatchesTheTarget(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.hold(20)
@@ -124,7 +124,7 @@ func TestAStopThatFillsLatches(t *testing.T) {
 	d.acknowledge(id, 41)
 	stop := d.order(id, 41, exchange.StatusFilled, 0, 20)
 	stop.Side = exchange.Sell
-	d.observe(0, []Look{{OrderID: 41, Known: true, Order: stop}})
+	d.observe(0, []OrderByID{{OrderID: 41, Known: true, Order: stop}})
 	d.none(protect)
 	if d.book.Strategy("one").Latch() != 1 {
 		t.Fatal("want the long side latched")
@@ -151,7 +151,7 @@ func TestATargetByEquityIsPricedOnce(t *testing.T) {
 	d.observe(0, nil)
 	id := d.send(d.one(placement.Entry, nil)) // 10000 / 50000 = 0.2
 	d.acknowledge(id, 11)
-	d.observe(200, []Look{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 200, 200)}})
+	d.observe(200, []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 200, 200)}})
 	d.book.Symbol(bitcoin).Last = d.price("25000")
 	d.none(nil)
 	one := d.book.Strategy("one")
@@ -188,21 +188,21 @@ func TestLeverageComesBeforeAnyOpening(t *testing.T) {
 func TestAKeyedOrderIsReplacedByCancelConfirmPlace(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	wish := strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: d.price("40000"), Quantity: 10}
-	d.want(&strategy.Plan{Orders: []strategy.DesiredOrder{wish}, OrdersSet: true})
+	desired := strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: d.price("40000"), Quantity: 10}
+	d.want(&strategy.Plan{Orders: []strategy.DesiredOrder{desired}, OrdersSet: true})
 	d.observe(0, nil)
 	id := d.send(d.one(placement.Order, nil))
 	d.acknowledge(id, 51)
 	d.observe(4, nil, d.order(id, 51, exchange.StatusOpen, 10, 4))
 	d.none(nil)
-	wish.Price = d.price("41000")
-	d.want(&strategy.Plan{Orders: []strategy.DesiredOrder{wish}, OrdersSet: true})
+	desired.Price = d.price("41000")
+	d.want(&strategy.Plan{Orders: []strategy.DesiredOrder{desired}, OrdersSet: true})
 	if cancel := d.one(placement.Cancel, nil); cancel.OrderID != 51 {
 		t.Fatalf("want order 51 canceled, have %+v", cancel)
 	}
 	d.book.NoteCancel(id, d.now)
 	d.none(nil) // not confirmed yet
-	d.observe(4, []Look{{OrderID: 51, Known: true, Order: d.order(id, 51, exchange.StatusCanceled, 10, 4)}})
+	d.observe(4, []OrderByID{{OrderID: 51, Known: true, Order: d.order(id, 51, exchange.StatusCanceled, 10, 4)}})
 	if again := d.one(placement.Order, nil); again.Order.Quantity != 6 || again.Order.Price != d.price("41000") {
 		t.Fatalf("want the remainder of 6 at 41000, have %+v", again.Order)
 	}
@@ -211,8 +211,8 @@ func TestAKeyedOrderIsReplacedByCancelConfirmPlace(t *testing.T) {
 func TestAKeyRestsAfterTheExchangeWouldNotTakeItsOrder(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	wish := strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: d.price("40000"), Quantity: 10, PostOnly: true}
-	d.want(&strategy.Plan{Orders: []strategy.DesiredOrder{wish}, OrdersSet: true})
+	desired := strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: d.price("40000"), Quantity: 10, PostOnly: true}
+	d.want(&strategy.Plan{Orders: []strategy.DesiredOrder{desired}, OrdersSet: true})
 	d.observe(0, nil)
 	for n, refuse := range []func(id string){
 		func(id string) {
@@ -305,7 +305,7 @@ func TestNothingOpensBesideAnExitInTheNameOfAStop(t *testing.T) {
 	d.observe(0, nil)
 	id := d.send(d.one(placement.Entry, nil))
 	d.acknowledge(id, 11)
-	d.observe(10, []Look{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 10, 10)}})
+	d.observe(10, []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 10, 10)}})
 	d.target(20)
 	d.book.Symbol(bitcoin).Last = d.price("40000")
 	stop := d.one(placement.StopLoss, func(w *Desired) {
@@ -316,7 +316,7 @@ func TestNothingOpensBesideAnExitInTheNameOfAStop(t *testing.T) {
 	}
 }
 
-func TestAnEntryFilledAndClosedBeforeTheFirstLookLeavesNothing(t *testing.T) {
+func TestAnEntryFilledAndClosedBeforeTheFirstReadLeavesNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.target(10)

@@ -32,22 +32,22 @@ type Desired struct {
 // Derive returns the few changes that make the wish true, given what is known.
 // It is derived anew each round; nothing of an earlier round is replayed. The
 // record, when there is one, prices the target and is not applied yet.
-func (b *Book) Derive(w *Desired, nowMS int64) (intents []Intent, priced *record.Record) {
-	symbol := w.Symbol
+func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *record.Record) {
+	symbol := desired.Symbol
 	if !symbol.Read || symbol.Rules == nil || symbol.Last <= 0 {
 		return nil, nil
 	}
-	d := &derivation{book: b, desired: w, symbol: symbol, nowMS: nowMS, plan: w.Strategy.Plan()}
-	d.sort()
-	d.hold()
-	if d.leverage() {
+	d := &derivation{book: b, desired: desired, symbol: symbol, nowMS: nowMS, plan: desired.Strategy.Plan()}
+	d.sortPlacements()
+	d.measureHeld()
+	if d.setLeverage() {
 		return d.intents, nil
 	}
-	d.target()
-	d.keyed(placement.Order, d.plan.Orders, d.plan.OrdersSet)
-	d.keyed(placement.ExitOrder, d.plan.Exits, d.plan.ExitsSet)
+	d.convergeTarget()
+	d.convergeKeyed(placement.Order, d.plan.Orders, d.plan.OrdersSet)
+	d.convergeKeyed(placement.ExitOrder, d.plan.Exits, d.plan.ExitsSet)
 	switch {
-	case w.Frozen && (symbol.Position != 0 || symbol.Known() != 0):
+	case desired.Frozen && (symbol.Position != 0 || symbol.Known() != 0):
 	case b.StandsDown() != "":
 		d.protectStandingDown()
 	default:
@@ -60,13 +60,13 @@ func (b *Book) Derive(w *Desired, nowMS int64) (intents []Intent, priced *record
 }
 
 // ExitOf returns what would close the whole position with nothing in its way.
-func (b *Book) ExitOf(w *Desired, nowMS int64) []Intent {
-	d := &derivation{book: b, desired: w, symbol: w.Symbol, nowMS: nowMS, plan: w.Strategy.Plan()}
-	if w.Symbol.Rules == nil || w.Symbol.Last <= 0 {
+func (b *Book) ExitOf(desired *Desired, nowMS int64) []Intent {
+	d := &derivation{book: b, desired: desired, symbol: desired.Symbol, nowMS: nowMS, plan: desired.Strategy.Plan()}
+	if desired.Symbol.Rules == nil || desired.Symbol.Last <= 0 {
 		return nil
 	}
-	d.sort()
-	d.hold()
+	d.sortPlacements()
+	d.measureHeld()
 	d.intents = nil // a surplus order's cancel is derived already
 	if d.held != 0 {
 		d.reduceNow(abs(d.held), "the target is flat")
@@ -75,21 +75,21 @@ func (b *Book) ExitOf(w *Desired, nowMS int64) []Intent {
 }
 
 // StopLevel is the price at which the position is to be stopped; 0 when nothing says so.
-func (b *Book) StopLevel(w *Desired) exchange.Price {
-	d := &derivation{book: b, desired: w, symbol: w.Symbol}
-	if w.Symbol.Rules == nil || w.Symbol.Last <= 0 || !w.Protection.Set || w.Protection.StopLoss.IsZero() {
+func (b *Book) StopLevel(desired *Desired) exchange.Price {
+	d := &derivation{book: b, desired: desired, symbol: desired.Symbol}
+	if desired.Symbol.Rules == nil || desired.Symbol.Last <= 0 || !desired.Protection.Set || desired.Protection.StopLoss.IsZero() {
 		return 0
 	}
-	if d.hold(); d.held == 0 {
+	if d.measureHeld(); d.held == 0 {
 		return 0
 	}
-	return d.protectionPrice(placement.StopLoss, w.Protection.StopLoss)
+	return d.protectionPrice(placement.StopLoss, desired.Protection.StopLoss)
 }
 
 // Held is the part of a symbol's position that may be botd's to close.
 func (b *Book) Held(symbol *SymbolState) exchange.Quantity {
 	d := &derivation{book: b, symbol: symbol}
-	d.hold()
+	d.measureHeld()
 	return d.held
 }
 
@@ -97,7 +97,7 @@ func (b *Book) Held(symbol *SymbolState) exchange.Quantity {
 // exchange shows, without what is left to others.
 func (b *Book) ToClose(symbol *SymbolState) exchange.Quantity {
 	d := &derivation{book: b, symbol: symbol, desired: &Desired{Flatten: true}}
-	d.hold()
+	d.measureHeld()
 	return d.held
 }
 
@@ -111,20 +111,20 @@ type derivation struct {
 	intents []Intent
 	priced  *record.Record
 
-	towards   []*account.Placement // live Entry and Exit
-	orders    []*account.Placement // live Order and ExitOrder
-	stops     []*account.Placement // live StopLoss
-	profits   []*account.Placement // live TakeProfit
-	held      exchange.Quantity    // signed: the part of the position that is botd's
-	unsettled bool                 // a placement on the symbol whose acceptance is not known
-	dusting   bool                 // a rest too small for an order is closed by its protection
-	exiting   bool                 // this round exits the position
-	postponed bool                 // an exit that was refused waits
-	unlevered bool                 // the leverage is not the one wanted: nothing opens
+	targetOrders []*account.Placement // live Entry and Exit
+	keyedOrders  []*account.Placement // live Order and ExitOrder
+	stops        []*account.Placement // live StopLoss
+	profits      []*account.Placement // live TakeProfit
+	held         exchange.Quantity    // signed: the part of the position that is botd's
+	unsettled    bool                 // a placement on the symbol whose acceptance is not known
+	dusting      bool                 // a rest too small for an order is closed by its protection
+	exiting      bool                 // this round exits the position
+	postponed    bool                 // an exit that was refused waits
+	unlevered    bool                 // the leverage is not the one wanted: nothing opens
 }
 
-func (d *derivation) sort() {
-	d.orders = make([]*account.Placement, 0, len(d.book.Live()))
+func (d *derivation) sortPlacements() {
+	d.keyedOrders = make([]*account.Placement, 0, len(d.book.Live()))
 	for _, p := range d.book.Live() {
 		if p.Symbol() != d.symbol.Key() {
 			continue // whatever is on the symbol is its strategy's, also what an earlier one left
@@ -139,21 +139,21 @@ func (d *derivation) sort() {
 		d.unsettled = d.unsettled || p.State().Unresolved()
 		switch p.Purpose() {
 		case placement.Entry, placement.Exit:
-			d.towards = append(d.towards, p)
+			d.targetOrders = append(d.targetOrders, p)
 		case placement.StopLoss:
 			d.stops = append(d.stops, p)
 		case placement.TakeProfit:
 			d.profits = append(d.profits, p)
 		default:
-			d.orders = append(d.orders, p)
+			d.keyedOrders = append(d.keyedOrders, p)
 		}
 	}
 }
 
-// hold finds the part of the position that may be botd's: what its fills explain,
+// measureHeld finds the part of the position that may be botd's: what its fills explain,
 // and what its live orders may have made of that since. A stranger's part is not
 // traded, and neither is a read older than the fills.
-func (d *derivation) hold() {
+func (d *derivation) measureHeld() {
 	position, known := d.symbol.Position, d.symbol.Known()
 	flatten := d.desired != nil && d.desired.Flatten
 	if d.symbol.Key().Market == exchange.Spot {
@@ -214,26 +214,26 @@ func (d *derivation) cancel(p *account.Placement, reason string) {
 	d.add(Intent{Purpose: placement.Cancel, OrderID: p.OrderID(), ClientID: p.ClientOrderID(), Key: p.Key(), Reason: reason})
 }
 
-// leverage asks for the leverage wanted before anything opens (case 32). It
+// setLeverage asks for the leverage wanted before anything opens (case 32). It
 // reports whether that must come first; beside a position or orders only what
 // opens waits for it.
-func (d *derivation) leverage() bool {
-	w := d.desired
-	if d.symbol.Key().Market != exchange.Futures || w.Leverage == 0 || w.Leverage == d.symbol.Leverage || !w.Entries {
+func (d *derivation) setLeverage() bool {
+	desired := d.desired
+	if d.symbol.Key().Market != exchange.Futures || desired.Leverage == 0 || desired.Leverage == d.symbol.Leverage || !desired.Entries {
 		return false
 	}
 	if d.plan.Target.Sign() == 0 && len(d.plan.Orders) == 0 {
 		return false
 	}
-	d.unlevered = d.symbol.Position != 0 || len(d.towards)+len(d.orders) > 0
+	d.unlevered = d.symbol.Position != 0 || len(d.targetOrders)+len(d.keyedOrders) > 0
 	if !d.unlevered || d.symbol.Settled && !d.unsettled {
-		d.add(Intent{Purpose: placement.Leverage, Leverage: w.Leverage, Reason: "the leverage wanted"})
+		d.add(Intent{Purpose: placement.Leverage, Leverage: desired.Leverage, Reason: "the leverage wanted"})
 	}
 	return !d.unlevered
 }
 
-// target converges the position: delta = target - position - signed in flight.
-func (d *derivation) target() {
+// convergeTarget converges the position: delta = target - position - signed in flight.
+func (d *derivation) convergeTarget() {
 	target, position := d.plan.Target, d.held
 	if target.Kind == strategy.NoTarget {
 		return
@@ -252,7 +252,7 @@ func (d *derivation) target() {
 		return
 	}
 	delta := resolved - position - d.symbol.Fees()*exchange.Quantity(sign) // a target counts fills before fees
-	for _, p := range d.towards {
+	for _, p := range d.targetOrders {
 		delta -= p.SignedRemaining()
 	}
 	switch {
@@ -284,7 +284,7 @@ func (d *derivation) resolve(target strategy.Target) (exchange.Quantity, bool) {
 	if quantity, priced := state.Priced(target); priced {
 		return quantity, true
 	}
-	if !d.symbol.Settled || len(d.towards) > 0 {
+	if !d.symbol.Settled || len(d.targetOrders) > 0 {
 		return 0, false
 	}
 	var resolved exchange.Quantity
@@ -325,7 +325,7 @@ func (d *derivation) tooSmall(quantity exchange.Quantity) bool {
 // enter opens or adds: one opening at a time, and only when everything on the
 // symbol is settled (class N).
 func (d *derivation) enter(delta exchange.Quantity) {
-	if !d.desired.Entries || !d.settled() || d.exiting || len(d.towards) > 0 {
+	if !d.desired.Entries || !d.mayOpen() || d.exiting || len(d.targetOrders) > 0 {
 		return
 	}
 	quantity := d.capped(d.symbol.Rules.FloorQuantity(abs(delta)))
@@ -339,7 +339,7 @@ func (d *derivation) enter(delta exchange.Quantity) {
 	d.add(Intent{Purpose: placement.Entry, Order: order, Reason: d.plan.Reason})
 }
 
-// settled reports whether nothing on the symbol is unknown: only then it opens.
-func (d *derivation) settled() bool {
+// mayOpen reports whether nothing on the symbol is unknown: only then it opens.
+func (d *derivation) mayOpen() bool {
 	return d.symbol.Settled && !d.unsettled && !d.unlevered
 }

@@ -55,12 +55,12 @@ func (d *desk) target(quantity exchange.Quantity) {
 
 // derive returns what the plan needs, with the pricing record applied.
 func (d *desk) derive(change func(*Desired)) []Intent {
-	wish := &Desired{Strategy: d.book.Strategy("one"), Symbol: d.book.Symbol(bitcoin), Entries: true, Equity: exchange.AmountOf(10_000),
+	desired := &Desired{Strategy: d.book.Strategy("one"), Symbol: d.book.Symbol(bitcoin), Entries: true, Equity: exchange.AmountOf(10_000),
 		Interval: exchange.Minute1, Collar: exchange.RateOne / 20, Leverage: 10}
 	if change != nil {
-		change(wish)
+		change(desired)
 	}
-	intents, priced := d.book.Derive(wish, d.now)
+	intents, priced := d.book.Derive(desired, d.now)
 	if priced != nil {
 		d.book.Apply(priced)
 	}
@@ -124,9 +124,9 @@ func (d *desk) positions(signed exchange.Quantity) exchange.Fetched[exchange.Pos
 }
 
 // observe fetches: open orders, looks, a position; full when before counts too.
-func (d *desk) observe(signed exchange.Quantity, looks []Look, orders ...exchange.Order) []record.Record {
+func (d *desk) observe(signed exchange.Quantity, looks []OrderByID, orders ...exchange.Order) []record.Record {
 	return d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders),
-		Before: d.positions(signed), Positions: d.positions(signed), Looked: looks, ClosedOf: []string{"BTC-USDT"}})
+		Before: d.positions(signed), Positions: d.positions(signed), ByID: looks, ClosedOf: []string{"BTC-USDT"}})
 }
 
 // observeClosed fetches a position, and a row of positions/history for a long one of that id.
@@ -157,6 +157,6 @@ func (d *desk) hold(quantity exchange.Quantity) {
 	d.observe(0, nil)
 	id := d.send(d.one(placement.Entry, nil))
 	d.acknowledge(id, 11)
-	d.observe(quantity, []Look{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, quantity, quantity)}})
+	d.observe(quantity, []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, quantity, quantity)}})
 	d.none(nil)
 }

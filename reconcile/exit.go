@@ -13,7 +13,7 @@ import (
 // blocked. Resting reduceOnly quantities go first, since their sum would refuse
 // it; the closePosition stop stays until the exchange sweeps it.
 func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
-	for _, p := range d.towards {
+	for _, p := range d.targetOrders {
 		if p.Purpose() == placement.Entry && p.Order().Type == exchange.Limit {
 			d.cancel(p, "the target is no longer on this side")
 		}
@@ -22,13 +22,13 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 		return
 	}
 	d.exiting = true
-	d.unstick(d.towards)
-	for _, p := range d.towards {
-		if p.Purpose() == placement.Exit && !d.again(p) {
+	d.cancelPassedExits(d.targetOrders)
+	for _, p := range d.targetOrders {
+		if p.Purpose() == placement.Exit && !d.mayRepeat(p) {
 			return // one exit at a time: derived anew when it has ended, or its answer was lost (case 20)
 		}
 	}
-	if p := d.protecting(); p != nil && !d.again(p) {
+	if p := d.exitForProtection(); p != nil && !d.mayRepeat(p) {
 		return
 	}
 	if d.clearResting() {
@@ -57,7 +57,7 @@ func (d *derivation) postpones() bool {
 // whether to wait for that.
 func (d *derivation) clearResting() bool {
 	wait := false
-	for _, p := range d.orders {
+	for _, p := range d.keyedOrders {
 		if p.Order().ReduceOnly || d.symbol.Key().Market == exchange.Spot && p.Order().Side == exchange.Sell {
 			d.cancel(p, "makes room for the exit")
 			wait = wait || d.blocksExit(p)
@@ -77,10 +77,10 @@ func (d *derivation) clearResting() bool {
 // order of the whole position takes it along (rule 6).
 func (d *derivation) blocksExit(p *account.Placement) bool {
 	if d.symbol.Key().Market == exchange.Spot {
-		return !d.again(p)
+		return !d.mayRepeat(p)
 	}
 	canceled := d.book.CancelMS(p.ClientOrderID())
-	waited := d.desired.Flatten && canceled != 0 && d.nowMS-canceled >= againMS
+	waited := d.desired.Flatten && canceled != 0 && d.nowMS-canceled >= repeatMS
 	return p.State() != placement.Uncertain && d.symbol.Rules.Cancelable && !waited
 }
 
@@ -95,21 +95,21 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 		}
 		d.exiting = true // the stop holds the asset that is sold: it comes back when that is done
 	}
-	for _, p := range d.towards {
+	for _, p := range d.targetOrders {
 		if p.Purpose() == placement.Exit {
 			return // a part that is sent again could take more than was wished: its fate is waited for
 		}
 	}
-	if d.protecting() != nil {
+	if d.exitForProtection() != nil {
 		return
 	}
 	if d.symbol.Key().Market == exchange.Spot && d.clearResting() {
 		return
 	}
-	if _, beside, _ := d.stopsOf(d.stops); beside != nil && !d.shared() {
+	if _, beside, _ := d.stopsOf(d.stops); beside != nil && !d.positionShared() {
 		return // a stop is moving, and its bridge holds the reduceOnly sum: a round or two
 	}
-	if d.shared() && d.room() < min(quantity, abs(d.held)) && d.clearResting() {
+	if d.positionShared() && d.reducingRoom() < min(quantity, abs(d.held)) && d.clearResting() {
 		d.exiting = true // what protects comes back when that is done
 		return
 	}
@@ -118,7 +118,7 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 
 func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
 	rules := d.symbol.Rules
-	quantity = d.capped(d.clip(rules.FloorQuantity(quantity)))
+	quantity = d.capped(d.clipToWallet(rules.FloorQuantity(quantity)))
 	if d.tooSmall(quantity) {
 		d.closeDust(quantity, reason)
 		return

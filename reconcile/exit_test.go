@@ -35,7 +35,7 @@ func TestAnExitByPlanWaitsForTheOneInTheNameOfAStop(t *testing.T) {
 	d.now += 10_000
 	d.none(stopAt2) // it has no answer yet
 	d.unknown(id)
-	d.now += againMS - 1
+	d.now += repeatMS - 1
 	d.none(stopAt2) // nobody knows what became of it
 	d.now++
 	if exit := d.one(placement.Exit, stopAt2); exit.Order.Quantity != 20 || !exit.Order.ReduceOnly {
@@ -75,7 +75,7 @@ func TestAPartReductionWaitsForTheEndOfTheExitInTheNameOfAStop(t *testing.T) {
 	d.none(nil)
 	d.unknown(id)
 	for range 5 { // sent again beside it, more could go than was wished
-		d.now += againMS
+		d.now += repeatMS
 		d.none(nil)
 	}
 	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Strategy: "one", Symbol: bitcoin, Body: record.Ended{State: placement.Absent}})

@@ -18,7 +18,7 @@ const spotFeeBound exchange.Rate = 500_000 // 0.5 %
 func (b *Book) learnFees(s *Snapshot) {
 	for i := range s.Trades {
 		traded := &s.Trades[i]
-		p := b.ordered(exchange.Spot, traded.OrderID)
+		p := b.withOrderID(exchange.Spot, traded.OrderID)
 		if p == nil || p.Order().Side != exchange.Buy || traded.Filled <= 0 {
 			continue
 		}
@@ -59,8 +59,8 @@ func (b *Book) squareWallet(s *Snapshot, symbol *SymbolState, held exchange.Quan
 	if short <= 0 || short <= bound && symbol.Bought() > 0 {
 		symbol.short = 0
 		symbol.misses.reset()
-		symbol.squared(s.EndedMS)
-		b.gains(s, symbol, -short-bound)
+		symbol.noteAgreed(s.EndedMS)
+		b.awaitsHistory(s, symbol, -short-bound)
 		b.squareFees(s, symbol, short, live, emit)
 		return
 	}
@@ -69,7 +69,7 @@ func (b *Book) squareWallet(s *Snapshot, symbol *SymbolState, held exchange.Quan
 	}
 	symbol.missed = short
 	symbol.misses.extend(s)
-	b.lacks(s, symbol, short, emit)
+	b.decideShortWallet(s, symbol, short, emit)
 }
 
 // squareFees books by how much fees took more, or less, than was expected of them. More

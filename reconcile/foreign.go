@@ -134,12 +134,12 @@ func (b *Book) sellsUnknown(symbol *SymbolState) (sum exchange.Quantity) {
 			sum += o.Remaining()
 		}
 	}
-	return sum + symbol.gone
+	return sum + symbol.unlistedSales
 }
 
-// noteGone notes that such orders have left the list: how much they sold only the
+// noteUnlisted notes that such orders have left the list: how much they sold only the
 // wallet tells, which may be older than that for as long as a read may be.
-func (b *Book) noteGone(symbol *SymbolState, orders []exchange.Order) {
+func (b *Book) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 	if symbol.Key().Market != exchange.Spot {
 		return
 	}
@@ -147,18 +147,18 @@ func (b *Book) noteGone(symbol *SymbolState, orders []exchange.Order) {
 		o := &symbol.Foreign[i]
 		listed := slices.ContainsFunc(orders, func(now exchange.Order) bool { return now.ID == o.ID })
 		if !listed && o.Side == exchange.Sell && b.prefixed(o.ClientOrderID) {
-			symbol.gone, symbol.goneFor = symbol.gone+o.Remaining(), persistence{}
+			symbol.unlistedSales, symbol.unlistedFor = symbol.unlistedSales+o.Remaining(), persistence{}
 		}
 	}
 }
 
-// forgetGone ends that when the wallet has been read long enough after it.
-func (b *Book) forgetGone(s *Snapshot, symbol *SymbolState) {
-	if symbol.gone == 0 || !s.Balances.Done() {
+// forgetUnlisted ends that when the wallet has been read long enough after it.
+func (b *Book) forgetUnlisted(s *Snapshot, symbol *SymbolState) {
+	if symbol.unlistedSales == 0 || !s.Balances.Done() {
 		return
 	}
-	if symbol.goneFor.extend(s); symbol.goneFor.exceeds(b.Settle().StalenessMS) {
-		symbol.gone = 0
+	if symbol.unlistedFor.extend(s); symbol.unlistedFor.exceeds(b.Settle().StalenessMS) {
+		symbol.unlistedSales = 0
 	}
 }
 

@@ -17,9 +17,9 @@ import (
 // futures date in whole seconds.
 const createdSlackMS = 1_000
 
-// leaves reports whether something is left over that could be a placement of unknown
+// quarantineLeftOver reports whether something is left over that could be a placement of unknown
 // fate, or may be: it quarantines the symbol in the first case.
-func (b *Book) leaves(s *Snapshot, p *account.Placement, emit func(record.Record)) bool {
+func (b *Book) quarantineLeftOver(s *Snapshot, p *account.Placement, emit func(record.Record)) bool {
 	symbol := b.Symbol(p.Symbol())
 	o := b.leftOver(s, p)
 	if p.Order().Side == exchange.Buy {
@@ -29,8 +29,8 @@ func (b *Book) leaves(s *Snapshot, p *account.Placement, emit func(record.Record
 		b.quarantine(symbol, fmt.Sprintf("order %d, which nothing claims, could be the unknown placement %s", o.ID, p.ClientOrderID()), emit)
 		return true
 	}
-	moved, lasting := b.moves(s, symbol, p)
-	if moved && lasting {
+	moved, persistent := b.walletMoved(s, symbol, p)
+	if moved && persistent {
 		b.quarantine(symbol, "the wallet has moved as the unknown placement "+p.ClientOrderID()+" would have moved it, and no list shows why", emit)
 	}
 	return moved
@@ -128,15 +128,15 @@ func (b *Book) claimed(o *exchange.Order) bool {
 	return ended
 }
 
-// moves reports whether the wallet holds more, or less, of a spot symbol's asset than
+// walletMoved reports whether the wallet holds more, or less, of a spot symbol's asset than
 // fills explain, as the placement would have made it; and whether that has lasted. A
 // wallet that may be older than the last fill shows nothing.
-func (b *Book) moves(s *Snapshot, symbol *SymbolState, p *account.Placement) (moved, lasting bool) {
-	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || !s.Balances.Done() || b.filledLately(s, symbol) {
+func (b *Book) walletMoved(s *Snapshot, symbol *SymbolState, p *account.Placement) (moved, persistent bool) {
+	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || !s.Balances.Done() || b.mayPrecedeFill(s, symbol) {
 		return false, false
 	}
 	tolerance := symbol.Rules.QuantityOf(symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + 2*symbol.Rules.QuantityTick
-	by := b.walletOf(s, symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
+	by := b.shownInWallet(s, symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
 	if by*exchange.Quantity(p.Order().Side.Sign()) <= tolerance {
 		symbol.moved.reset()
 		return false, false
@@ -150,8 +150,8 @@ func (b *Book) moves(s *Snapshot, symbol *SymbolState, p *account.Placement) (mo
 	return true, !others || symbol.moved.exceeds(b.Settle().StalenessMS)
 }
 
-// walletOf is how much of a spot symbol's base asset a snapshot shows.
-func (b *Book) walletOf(s *Snapshot, symbol *SymbolState) exchange.Quantity {
+// shownInWallet is how much of a spot symbol's base asset a snapshot shows.
+func (b *Book) shownInWallet(s *Snapshot, symbol *SymbolState) exchange.Quantity {
 	for _, balance := range s.Balances.Items() {
 		if balance.Asset == symbol.Rules.Base {
 			return symbol.Rules.FloorQuantity(symbol.Rules.QuantityOf(balance.Free.Add(balance.Frozen)))

@@ -15,74 +15,74 @@ const cutMS = 60_000
 // such as a post-only one that would have matched.
 const refusedMS = 5_000
 
-// keyed keeps the plan's resting orders in the book: what is not wished is
+// convergeKeyed keeps the plan's resting orders in the book: what is not wished is
 // canceled; a changed wish is canceled, confirmed, and its remainder placed.
-func (d *derivation) keyed(purpose placement.Purpose, wishes []strategy.DesiredOrder, set bool) {
+func (d *derivation) convergeKeyed(purpose placement.Purpose, desired []strategy.DesiredOrder, set bool) {
 	overdue := purpose == placement.Order && d.book.Overdue(d.symbol.Key(), d.nowMS, cutMS) != nil
-	wished, kept := d.book.Keys(&d.plan, purpose), make([]bool, len(wishes))
-	for _, p := range d.orders {
+	keys, placed := d.book.Keys(&d.plan, purpose), make([]bool, len(desired))
+	for _, p := range d.keyedOrders {
 		if p.Purpose() != purpose {
 			continue
 		}
-		i := wished.Of(p.Key())
+		i := keys.Of(p.Key())
 		if i >= 0 {
-			kept[i] = true // by another order perhaps: its end is waited for
+			placed[i] = true // by another order perhaps: its end is waited for
 		}
 		if overdue {
 			d.cancel(p, "fills all the time: out of the way of a stable snapshot")
 			continue
 		}
-		if i < 0 || !d.sameOrder(p, &wishes[i]) {
+		if i < 0 || !d.sameOrder(p, &desired[i]) {
 			d.cancel(p, "not wished any more")
 		}
 	}
 	if !set || d.exiting {
 		return
 	}
-	for i := range wishes {
-		if !kept[i] {
-			d.keep(purpose, &wishes[i])
+	for i := range desired {
+		if !placed[i] {
+			d.placeKeyed(purpose, &desired[i])
 		}
 	}
 }
 
-func (d *derivation) sameOrder(p *account.Placement, w *strategy.DesiredOrder) bool {
+func (d *derivation) sameOrder(p *account.Placement, desired *strategy.DesiredOrder) bool {
 	filled := d.desired.Strategy.FilledUnder(p.Purpose(), p.Key())
-	return p.Order().Side == w.Side && p.Order().Price == w.Price && p.Order().StopPrice == w.StopPrice &&
-		p.Remaining() <= w.Quantity-filled
+	return p.Order().Side == desired.Side && p.Order().Price == desired.Price && p.Order().StopPrice == desired.StopPrice &&
+		p.Remaining() <= desired.Quantity-filled
 }
 
-// keep wishes an order for a wish that has none.
-func (d *derivation) keep(purpose placement.Purpose, w *strategy.DesiredOrder) {
-	if purpose == placement.Order && (!d.desired.Entries || !d.settled()) {
+// placeKeyed wishes an order for a wish that has none.
+func (d *derivation) placeKeyed(purpose placement.Purpose, desired *strategy.DesiredOrder) {
+	if purpose == placement.Order && (!d.desired.Entries || !d.mayOpen()) {
 		return
 	}
-	if refused := d.desired.Strategy.RefusedUnder(purpose, w.Key); refused != 0 && d.nowMS-refused < refusedMS {
+	if refused := d.desired.Strategy.RefusedUnder(purpose, desired.Key); refused != 0 && d.nowMS-refused < refusedMS {
 		return // the same order at once would be refused again (incident 54)
 	}
-	quantity := d.symbol.Rules.FloorQuantity(w.Quantity - d.desired.Strategy.FilledUnder(purpose, w.Key))
+	quantity := d.symbol.Rules.FloorQuantity(desired.Quantity - d.desired.Strategy.FilledUnder(purpose, desired.Key))
 	if purpose == placement.ExitOrder {
 		quantity = min(quantity, d.reducible())
 	}
-	if quantity < d.symbol.Rules.QuantityTick || d.symbol.Rules.Notional(w.Price, quantity).Less(d.symbol.Rules.MinNotional) {
+	if quantity < d.symbol.Rules.QuantityTick || d.symbol.Rules.Notional(desired.Price, quantity).Less(d.symbol.Rules.MinNotional) {
 		return
 	}
-	order := exchange.NewOrder{Type: exchange.Limit, Side: w.Side, Quantity: quantity, Price: w.Price, PostOnly: w.PostOnly,
+	order := exchange.NewOrder{Type: exchange.Limit, Side: desired.Side, Quantity: quantity, Price: desired.Price, PostOnly: desired.PostOnly,
 		ReduceOnly: purpose == placement.ExitOrder && d.symbol.Key().Market == exchange.Futures}
-	if w.StopPrice != 0 {
-		order.Type, order.StopPrice, order.PostOnly = exchange.StopLimit, w.StopPrice, false
+	if desired.StopPrice != 0 {
+		order.Type, order.StopPrice, order.PostOnly = exchange.StopLimit, desired.StopPrice, false
 		if d.symbol.Key().Market == exchange.Futures {
 			order.WorkingType = exchange.ContractPrice
 		}
 	}
-	d.add(Intent{Purpose: purpose, Key: w.Key, Order: order, Reason: d.plan.Reason})
+	d.add(Intent{Purpose: purpose, Key: desired.Key, Order: order, Reason: d.plan.Reason})
 }
 
 // reducible is how much of botd's position no resting exit covers yet, those derived
 // in this round included, and the exchange's sum has room for (rule 5).
 func (d *derivation) reducible() exchange.Quantity {
 	free := abs(d.held)
-	for _, p := range d.orders {
+	for _, p := range d.keyedOrders {
 		if p.Purpose() == placement.ExitOrder {
 			free -= p.Remaining()
 		}
@@ -92,5 +92,5 @@ func (d *derivation) reducible() exchange.Quantity {
 			free -= d.intents[i].Order.Quantity
 		}
 	}
-	return d.clip(d.symbol.Rules.FloorQuantity(max(0, min(free, d.room()))))
+	return d.clipToWallet(d.symbol.Rules.FloorQuantity(max(0, min(free, d.reducingRoom()))))
 }

@@ -19,7 +19,7 @@ func (b *Book) observePosition(s *Snapshot, symbol *SymbolState, emit func(recor
 		return
 	}
 	if symbol.Key().Market == exchange.Spot {
-		b.forgetGone(s, symbol)
+		b.forgetUnlisted(s, symbol)
 		b.observeWallet(s, symbol, emit)
 		return
 	}
@@ -89,7 +89,7 @@ func (b *Book) takePosition(s *Snapshot, symbol *SymbolState, emit func(record.R
 	if now.ID != symbol.PositionID || now.Signed() != symbol.AtVenue() {
 		b.changes++
 	}
-	symbol.saw(now.ID)
+	symbol.noteSeen(now.ID)
 	if now.ID != symbol.PositionID || symbol.AtVenue() == 0 {
 		symbol.SinceMS = s.EndedMS
 	}
@@ -122,7 +122,7 @@ func (b *Book) measureResidual(s *Snapshot, symbol *SymbolState) {
 	residual, known := symbol.Position-symbol.Known(), symbol.Known()
 	explains := func(p *account.Placement) bool { return explained(p, residual) != 0 }
 	switch {
-	case known != symbol.residualOf || b.anyUnresolved(symbol.Key()) || b.unseenThat(s, symbol.Key(), explains):
+	case known != symbol.residualOf || b.anyUnresolved(symbol.Key()) || b.anyUnlistedThat(s, symbol.Key(), explains):
 		symbol.differs.restart(s)
 		symbol.differed = residual
 	case residual == 0:
@@ -153,23 +153,23 @@ func (b *Book) observeWallet(s *Snapshot, symbol *SymbolState, emit func(record.
 	symbol.Read = true
 	symbol.Position = symbol.heldOnSpot()
 	live := b.liveOn(symbol.Key())
-	if b.anyUnresolved(symbol.Key()) || live && (b.filledLately(s, symbol) || b.unseen(s, symbol.Key())) {
+	if b.anyUnresolved(symbol.Key()) || live && (b.mayPrecedeFill(s, symbol) || b.anyUnlisted(s, symbol.Key())) {
 		symbol.Settled = !b.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
 		symbol.misses.reset()
 		b.boundByWallet(s, symbol)
 		return
 	}
-	if b.filledLately(s, symbol) {
+	if b.mayPrecedeFill(s, symbol) {
 		b.boundByWallet(s, symbol)
 		return // a read this soon may be older than the last fill: it proves nothing, and nothing opens until one does
 	}
 	held := b.inWallet(symbol)
 	if symbol.Known() == 0 {
-		wait := symbol.Baseline() != 0 && b.gains(s, symbol, held-symbol.Baseline())
+		wait := symbol.Baseline() != 0 && b.awaitsHistory(s, symbol, held-symbol.Baseline())
 		if held != symbol.Baseline() && !live && !wait {
 			emit(symbol.about(record.Baseline{Quantity: held}))
 		}
-		symbol.squared(s.EndedMS)
+		symbol.noteAgreed(s.EndedMS)
 		symbol.Settled = symbol.Quarantine() == "" && !wait
 		return
 	}
@@ -178,11 +178,11 @@ func (b *Book) observeWallet(s *Snapshot, symbol *SymbolState, emit func(record.
 	symbol.Settled = symbol.Quarantine() == "" && symbol.misses.sinceMS == 0
 }
 
-// filledLately reports whether a read of this snapshot may be older than the
+// mayPrecedeFill reports whether a read of this snapshot may be older than the
 // symbol's last fill, by the clock and, since that may have jumped ahead, by what
 // lies between snapshots too: more than one of them, where L is no longer than
 // what may count of the time between two.
-func (b *Book) filledLately(s *Snapshot, symbol *SymbolState) bool {
+func (b *Book) mayPrecedeFill(s *Snapshot, symbol *SymbolState) bool {
 	return s.BeganMS < symbol.FilledMS()+b.Settle().StalenessMS ||
 		b.Settle().StalenessMS > 0 && symbol.calm.sinceMS != 0 && !symbol.calm.exceeds(b.Settle().StalenessMS)
 }
@@ -202,7 +202,7 @@ func (b *Book) boundByWallet(s *Snapshot, symbol *SymbolState) {
 		return
 	}
 	held := b.inWallet(symbol)
-	if b.filledLately(s, symbol) {
+	if b.mayPrecedeFill(s, symbol) {
 		held -= symbol.Sold()
 	}
 	symbol.short = min(0, held-symbol.Baseline()-symbol.Known()+symbol.Fees())
@@ -219,10 +219,10 @@ func (b *Book) liveOn(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(b.Live(), func(p *account.Placement) bool { return p.Symbol() == key })
 }
 
-// missing decides a wallet that holds less than the fills explain, which a witness
+// decideMissing decides a wallet that holds less than the fills explain, which a witness
 // confirms. What was sold cannot be ignored, so it is adopted as sold, and latches, or
 // waits for a person.
-func (b *Book) missing(symbol *SymbolState, short exchange.Quantity, emit func(record.Record)) {
+func (b *Book) decideMissing(symbol *SymbolState, short exchange.Quantity, emit func(record.Record)) {
 	symbol.short = -short
 	if b.Foreign == ForeignAdopt || b.Foreign == ForeignIgnore {
 		emit(symbol.about(record.Adopted{Quantity: -short, Evidence: "the wallet holds less: sold outside botd, as the order history shows"}))

@@ -11,8 +11,8 @@ import (
 	"botd/strategy"
 )
 
-// tells fetches like observe, with a position of that id.
-func (d *desk) tells(id int64, signed exchange.Quantity, orders ...exchange.Order) {
+// observePosition fetches like observe, with a position of that id.
+func (d *desk) observePosition(id int64, signed exchange.Quantity, orders ...exchange.Order) {
 	d.t.Helper()
 	list := func() exchange.Fetched[exchange.Position] {
 		positions := d.positions(signed)
@@ -27,8 +27,8 @@ func (d *desk) tells(id int64, signed exchange.Quantity, orders ...exchange.Orde
 func TestBesideOthersBotdsPartIsNeverMoreThanTheExchangesPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name                         string
-		stranger, venue, own, beside exchange.Quantity // bought by hand; after 10 more are sold: the exchange's, botd's and their part
+		name                        string
+		foreign, venue, own, beside exchange.Quantity // bought by hand; after 10 more are sold: the exchange's, botd's and their part
 	}{
 		{"its part is more than there is", 7, -3, -3, 0},
 		{"its part is on the other side", 25, 15, 0, 15},
@@ -44,18 +44,18 @@ func TestBesideOthersBotdsPartIsNeverMoreThanTheExchangesPosition(t *testing.T) 
 					Orders:    []strategy.DesiredOrder{{Key: "high", Side: exchange.Sell, Price: d.price("52000"), Quantity: 10}},
 				},
 			)
-			d.tells(1, 0)
+			d.observePosition(1, 0)
 			id := d.send(d.one(placement.Order, nil))
 			d.acknowledge(id, 11)
 			resting := d.order(id, 11, exchange.StatusOpen, 10, 0)
 			resting.Side, resting.Type = exchange.Sell, exchange.Limit
 			for range 8 { // somebody else buys, and botd's order rests beside it
 				d.now += 1_000
-				d.tells(1, c.stranger, resting)
+				d.observePosition(1, c.foreign, resting)
 			}
 			symbol := d.book.Symbol(bitcoin)
-			if symbol.Ignored() != c.stranger || symbol.Known() != 0 {
-				t.Fatalf("want %d ignored, have %d and known %d", c.stranger, symbol.Ignored(), symbol.Known())
+			if symbol.Ignored() != c.foreign || symbol.Known() != 0 {
+				t.Fatalf("want %d ignored, have %d and known %d", c.foreign, symbol.Ignored(), symbol.Known())
 			}
 			resting.Filled = 9
 			d.book.Apply(
@@ -69,7 +69,7 @@ func TestBesideOthersBotdsPartIsNeverMoreThanTheExchangesPosition(t *testing.T) 
 			)
 			for range 8 { // and then it fills against theirs
 				d.now += 1_000
-				d.tells(2, c.venue)
+				d.observePosition(2, c.venue)
 			}
 			if symbol.Known() != c.own || symbol.Position != c.own || symbol.Ignored() != c.beside || !symbol.Settled {
 				t.Errorf("want botd's %d of %d and %d ignored, have known %d, position %d and ignored %d, settled %t",
@@ -248,15 +248,15 @@ func TestAStartThatSetsASlowClockRightMakesNoWalletYoungerThanTheLastFill(t *tes
 
 func TestWhereTheJournalMissesOrdersNoMoreIsSoldOnSpotThanTheWalletHas(t *testing.T) {
 	t.Parallel()
-	alien := func(w *wallet) { w.book.Symbol(coin).UnknownEnded = "bt-9-1" }
+	unknown := func(w *wallet) { w.book.Symbol(coin).UnknownEnded = "bt-9-1" }
 	for _, c := range []struct {
 		name    string
 		misses  func(*wallet)
 		resting bool
 		want    exchange.Quantity
 	}{
-		{"an order it does not know was seen", alien, false, 3},
-		{"and another one rests", alien, true, 3},
+		{"an order it does not know was seen", unknown, false, 3},
+		{"and another one rests", unknown, true, 3},
 		{"a restart with the symbol quarantined", func(w *wallet) {
 			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "orders the journal does not know"}})
 			w.start()
@@ -288,7 +288,7 @@ func TestWhereTheJournalMissesOrdersNoMoreIsSoldOnSpotThanTheWalletHas(t *testin
 	}
 }
 
-func TestAnOrderThatAPersonTookToBeGoneAndThatIsOpenIsCanceled(t *testing.T) {
+func TestAnOrderThatAPersonTookToHaveEndedAndThatIsOpenIsCanceled(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)
 	w.observe("1")
@@ -351,7 +351,7 @@ func TestWhereTheJournalMissesOrdersAnOldWalletDoesNotLetASaleGoTwice(t *testing
 	}
 }
 
-func TestAnOldBackupsStopThatLeftTheListMayHaveSoldUntilTheWalletTells(t *testing.T) {
+func TestAnOldBackupsStopThatLeftTheListMayHaveSoldUntilTheWalletShowsIt(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)
 	w.observe("1")

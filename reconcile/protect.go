@@ -13,22 +13,22 @@ import (
 // sent again, as a new placement (exactly-once.md, case 20 and class I). Where more than
 // three are unknown it takes twice as long for each, up to eight times.
 const (
-	againMS     = 2_000
-	againPrompt = 3
-	againLevels = 3
+	repeatMS      = 2_000
+	promptRepeats = 3
+	repeatLevels  = 3
 )
 
 // bridge is the key of the reduceOnly stop that stands while the closePosition
 // stop moves.
 const bridge = "bridge"
 
-// again reports whether a placement of unknown fate may have another beside it:
+// mayRepeat reports whether a placement of unknown fate may have another beside it:
 // it was not in the list just fetched, and the exchange refuses or caps a repeat. On
 // spot it does that where the wallet still shows the asset, and not enough for both; a
 // stop is repeated all the same, since one too many is seen in the next list and canceled.
-func (d *derivation) again(p *account.Placement) bool {
+func (d *derivation) mayRepeat(p *account.Placement) bool {
 	lost := p.State() == placement.Uncertain || p.State() == placement.Sending && d.desired.Repeat
-	late := d.nowMS-max(p.SentMS(), p.UnknownMS()) >= d.againAfter(p) || d.desired.Repeat && d.outlived(p)
+	late := d.nowMS-max(p.SentMS(), p.UnknownMS()) >= d.repeatAfterMS(p) || d.desired.Repeat && d.outlived(p)
 	if !lost || !late {
 		return false
 	}
@@ -38,9 +38,9 @@ func (d *derivation) again(p *account.Placement) bool {
 	return d.symbol.Key().Market == exchange.Futures || p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss || d.repeatable(p)
 }
 
-// againAfter is how long a placement of unknown fate waits for another beside it.
-func (d *derivation) againAfter(p *account.Placement) int64 {
-	levels := -againPrompt
+// repeatAfterMS is how long a placement of unknown fate waits for another beside it.
+func (d *derivation) repeatAfterMS(p *account.Placement) int64 {
+	levels := -promptRepeats
 	for _, q := range d.book.Live() {
 		if q.State() == placement.Uncertain && q.Symbol() == p.Symbol() && q.Purpose() == p.Purpose() && q.Key() == p.Key() && q.Order().Type == p.Order().Type {
 			levels++
@@ -49,13 +49,13 @@ func (d *derivation) againAfter(p *account.Placement) int64 {
 	if d.desired.Flatten {
 		levels = min(levels, 1) // the kill switch is not patient
 	}
-	return againMS << max(0, min(levels, againLevels))
+	return repeatMS << max(0, min(levels, repeatLevels))
 }
 
 // outlived reports whether a younger exit was sent after this one: its own fate holds
 // nothing up then.
 func (d *derivation) outlived(p *account.Placement) bool {
-	return slices.ContainsFunc(d.towards, func(q *account.Placement) bool { return q.Purpose() == placement.Exit && q.SentMS() > p.SentMS() })
+	return slices.ContainsFunc(d.targetOrders, func(q *account.Placement) bool { return q.Purpose() == placement.Exit && q.SentMS() > p.SentMS() })
 }
 
 // protect keeps the position's stop-loss and take-profit on the exchange, placed
@@ -65,8 +65,8 @@ func (d *derivation) protect() {
 	switch {
 	case d.dusting:
 		return // what stands closes the rest
-	case d.held == 0 && d.surplus():
-		d.protectSurplus()
+	case d.held == 0 && d.unexplained():
+		d.protectUnexplained()
 		return
 	case d.held == 0 && (d.symbol.Known() != 0 || d.symbol.Position != 0 || d.declared()):
 		return // the read may be stale, or it is not botd's: what protects stays
@@ -81,8 +81,8 @@ func (d *derivation) protect() {
 		}
 		return
 	}
-	d.stop(protection)
-	d.profit(protection)
+	d.convergeStop(protection)
+	d.convergeProfit(protection)
 }
 
 // declared reports whether the symbol is in a declared state in which what protects
@@ -91,10 +91,10 @@ func (d *derivation) declared() bool {
 	return d.symbol.Key().Market == exchange.Futures && (d.symbol.Quarantine() != "" || d.symbol.Contradicted != "")
 }
 
-// surplus reports whether there is a position that nothing of botd's explains, and that
+// unexplained reports whether there is a position that nothing of botd's explains, and that
 // no stale read shows: the exchange executed what it refused, or somebody traded by hand.
 // What is left to others by policy is no part of it.
-func (d *derivation) surplus() bool {
+func (d *derivation) unexplained() bool {
 	symbol := d.symbol
 	if symbol.Key().Market != exchange.Futures || symbol.Position == 0 || d.book.Foreign == ForeignIgnore {
 		return false
@@ -105,21 +105,21 @@ func (d *derivation) surplus() bool {
 	return symbol.Quarantine() != "" || d.nowMS-symbol.ChangedMS() > d.book.Settle().StalenessMS && !d.unsettled && symbol.differs.sinceMS != 0
 }
 
-// protectSurplus keeps a stop on a position that is not botd's to close, where its
+// protectUnexplained keeps a stop on a position that is not botd's to close, where its
 // strategy says how far away.
-func (d *derivation) protectSurplus() {
+func (d *derivation) protectUnexplained() {
 	protection := d.desired.Protection
-	if !protection.Set || protection.StopLoss.IsZero() || d.shared() || slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return !d.again(p) }) {
+	if !protection.Set || protection.StopLoss.IsZero() || d.positionShared() || slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return !d.mayRepeat(p) }) {
 		return
 	}
 	d.held = d.symbol.Position
 	defer func() { d.held = 0 }()
 	price := d.protectionPrice(placement.StopLoss, protection.StopLoss)
-	if d.passed(placement.StopLoss, price) && protection.StopLoss.Price == 0 { // it was opened long ago: as far from the price of now
+	if d.pricePassed(placement.StopLoss, price) && protection.StopLoss.Price == 0 { // it was opened long ago: as far from the price of now
 		price = d.protectionFrom(d.symbol.Rules.PriceAmount(d.symbol.Last), placement.StopLoss, protection.StopLoss)
 	}
-	if price > 0 && !d.passed(placement.StopLoss, price) {
-		d.arm(
+	if price > 0 && !d.pricePassed(placement.StopLoss, price) {
+		d.protectBy(
 			placement.StopLoss,
 			exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, ClosePosition: true},
 			"protects a position that nothing explains",
@@ -127,16 +127,16 @@ func (d *derivation) protectSurplus() {
 	}
 }
 
-// stop keeps one closePosition STOP_MARKET, which leaves the reduceOnly sum to
+// convergeStop keeps one closePosition STOP_MARKET, which leaves the reduceOnly sum to
 // the exits. It moves by way of a reduceOnly STOP_MARKET that stands meanwhile,
 // where the sum allows one; else by cancel, confirm, place. The price being
 // passed already, the position is exited at market.
-func (d *derivation) stop(protection strategy.Protection) {
-	main, beside, urgent := d.stopsOf(d.stops)
-	if urgent != nil && !d.again(urgent) {
+func (d *derivation) convergeStop(protection strategy.Protection) {
+	main, bridging, urgent := d.stopsOf(d.stops)
+	if urgent != nil && !d.mayRepeat(urgent) {
 		return // it is being exited
 	}
-	if d.declared() && main != nil && !d.again(main) {
+	if d.declared() && main != nil && !d.mayRepeat(main) {
 		return // what stands, stays, until the position is understood
 	}
 	if !protection.Set || protection.StopLoss.IsZero() {
@@ -149,29 +149,29 @@ func (d *derivation) stop(protection strategy.Protection) {
 	if price <= 0 {
 		return
 	}
-	if d.shared() {
-		d.stopPart(price)
+	if d.positionShared() {
+		d.convergeStopPart(price)
 		return
 	}
-	gone := main == nil || d.again(main)
-	passed := d.passed(placement.StopLoss, price)
+	missing := main == nil || d.mayRepeat(main)
+	passed := d.pricePassed(placement.StopLoss, price)
 	switch {
-	case passed && (gone || main.Order().StopPrice != price && !main.State().Unresolved()):
+	case passed && (missing || main.Order().StopPrice != price && !main.State().Unresolved()):
 		d.exitNow(placement.StopLoss, "the stop's price was passed already")
-	case gone:
-		d.arm(placement.StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, ClosePosition: true}, "protects the position")
+	case missing:
+		d.protectBy(placement.StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, ClosePosition: true}, "protects the position")
 	case main.State().Unresolved() || passed:
 	case main.Order().StopPrice == price:
-		if beside != nil {
-			d.cancel(beside, "the stop stands at its new price")
+		if bridging != nil {
+			d.cancel(bridging, "the stop stands at its new price")
 		}
-	case beside != nil:
-		if !beside.State().Unresolved() { // only then its replacement stands
+	case bridging != nil:
+		if !bridging.State().Unresolved() { // only then its replacement stands
 			d.cancel(main, "the protection moves")
 		}
 	case d.nowMS-main.SentMS() < int64(d.desired.Interval): // at most once a candle
-	case d.desired.Bridge && len(d.towards) == 0 && d.reducible() == abs(d.held):
-		d.arm(
+	case d.desired.Bridge && len(d.targetOrders) == 0 && d.reducible() == abs(d.held):
+		d.protectBy(
 			placement.StopLoss,
 			exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, Quantity: abs(d.held), ReduceOnly: true},
 			"stands while the protection moves",
@@ -183,7 +183,7 @@ func (d *derivation) stop(protection strategy.Protection) {
 
 // stopsOf sorts protections of one kind: the closePosition one, the bridge
 // beside it, and an exit at market; of several the newest.
-func (d *derivation) stopsOf(live []*account.Placement) (main, beside, urgent *account.Placement) {
+func (d *derivation) stopsOf(live []*account.Placement) (main, bridging, urgent *account.Placement) {
 	for _, p := range live {
 		switch {
 		case p.Order().ClosePosition:
@@ -193,15 +193,15 @@ func (d *derivation) stopsOf(live []*account.Placement) (main, beside, urgent *a
 		case p.Order().Type == exchange.MarketOrder:
 			urgent = p
 		default:
-			beside = p
+			bridging = p
 		}
 	}
-	return main, beside, urgent
+	return main, bridging, urgent
 }
 
-// protecting returns the exit at market that is under way in the name of a
+// exitForProtection returns the exit at market that is under way in the name of a
 // protection whose price was passed, or nil.
-func (d *derivation) protecting() *account.Placement {
+func (d *derivation) exitForProtection() *account.Placement {
 	if _, _, urgent := d.stopsOf(d.stops); urgent != nil {
 		return urgent
 	}
@@ -209,11 +209,11 @@ func (d *derivation) protecting() *account.Placement {
 	return urgent
 }
 
-// profit keeps one closePosition TAKE_PROFIT_MARKET. While it moves the position
+// convergeProfit keeps one closePosition TAKE_PROFIT_MARKET. While it moves the position
 // misses a profit, not its protection: cancel, confirm, place.
-func (d *derivation) profit(protection strategy.Protection) {
-	main, beside, urgent := d.stopsOf(d.profits)
-	if urgent != nil && !d.again(urgent) || d.declared() && len(d.profits) > 0 {
+func (d *derivation) convergeProfit(protection strategy.Protection) {
+	main, bridging, urgent := d.stopsOf(d.profits)
+	if urgent != nil && !d.mayRepeat(urgent) || d.declared() && len(d.profits) > 0 {
 		return
 	}
 	if !protection.Set || protection.TakeProfit.IsZero() {
@@ -222,29 +222,29 @@ func (d *derivation) profit(protection strategy.Protection) {
 		}
 		return
 	}
-	if d.symbol.Ignored() != 0 || d.taken(exchange.TakeProfitMarket) {
-		d.profitPart(protection)
+	if d.symbol.Ignored() != 0 || d.slotTaken(exchange.TakeProfitMarket) {
+		d.convergeProfitPart(protection)
 		return
 	}
 	price := d.protectionPrice(placement.TakeProfit, protection.TakeProfit)
-	switch gone := main == nil || d.again(main); {
-	case price <= 0, gone && d.passed(placement.TakeProfit, price):
-	case gone:
-		d.arm(placement.TakeProfit, exchange.NewOrder{Type: exchange.TakeProfitMarket, StopPrice: price, ClosePosition: true}, "takes the profit")
+	switch missing := main == nil || d.mayRepeat(main); {
+	case price <= 0, missing && d.pricePassed(placement.TakeProfit, price):
+	case missing:
+		d.protectBy(placement.TakeProfit, exchange.NewOrder{Type: exchange.TakeProfitMarket, StopPrice: price, ClosePosition: true}, "takes the profit")
 	case main.State().Unresolved():
-	case beside != nil: // of when others held part of the position
-		d.cancel(beside, "the one of the whole position stands")
-	case main.Order().StopPrice == price, d.passed(placement.TakeProfit, price), d.nowMS-main.SentMS() < int64(d.desired.Interval):
+	case bridging != nil: // of when others held part of the position
+		d.cancel(bridging, "the one of the whole position stands")
+	case main.Order().StopPrice == price, d.pricePassed(placement.TakeProfit, price), d.nowMS-main.SentMS() < int64(d.desired.Interval):
 	default:
 		d.cancel(main, "the protection moves")
 	}
 }
 
-// arm places a protecting order, unless the position is on its way out: the
+// protectBy places a protecting order, unless the position is on its way out: the
 // exchange sweeps what protects it with its end, and a new one would stand
 // against the next position (case 29).
-func (d *derivation) arm(purpose placement.Purpose, order exchange.NewOrder, reason string) {
-	if d.leaving() {
+func (d *derivation) protectBy(purpose placement.Purpose, order exchange.NewOrder, reason string) {
+	if d.exitsWhole() {
 		return
 	}
 	order.Side = exchange.SideOf(-d.held)
@@ -256,9 +256,9 @@ func (d *derivation) arm(purpose placement.Purpose, order exchange.NewOrder, rea
 	d.add(intent)
 }
 
-// leaving reports whether an exit of the whole position is under way.
-func (d *derivation) leaving() bool {
-	for _, p := range d.towards {
+// exitsWhole reports whether an exit of the whole position is under way.
+func (d *derivation) exitsWhole() bool {
+	for _, p := range d.targetOrders {
 		if p.Purpose() == placement.Exit && p.Remaining() >= abs(d.held) {
 			return true
 		}
@@ -302,9 +302,9 @@ func (d *derivation) protectionFrom(base exchange.Amount, purpose placement.Purp
 	return rules.FloorPrice(rules.PriceOf(base.Sub(base.MulRate(distance.Share))))
 }
 
-// passed reports whether the exchange would refuse the price: a stop must be on
+// pricePassed reports whether the exchange would refuse the price: a stop must be on
 // the losing side of the current price, a profit on the winning side (rule 9).
-func (d *derivation) passed(purpose placement.Purpose, price exchange.Price) bool {
+func (d *derivation) pricePassed(purpose placement.Purpose, price exchange.Price) bool {
 	if (d.held > 0) == (purpose == placement.StopLoss) {
 		return price >= d.symbol.Last
 	}
@@ -317,8 +317,8 @@ func (d *derivation) exitNow(purpose placement.Purpose, reason string) {
 	if d.exiting {
 		return
 	}
-	for _, p := range d.towards {
-		if p.Purpose() == placement.Exit && !d.again(p) {
+	for _, p := range d.targetOrders {
+		if p.Purpose() == placement.Exit && !d.mayRepeat(p) {
 			return
 		}
 	}

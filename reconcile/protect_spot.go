@@ -16,11 +16,11 @@ const mostStops = 8
 // protectSpot keeps STOP_LIMITs over the whole quantity. They hold the asset, so
 // their cancel is confirmed before any other exit.
 func (d *derivation) protectSpot() {
-	if d.unstick(d.stops) {
+	if d.cancelPassedExits(d.stops) {
 		return
 	}
-	for _, p := range d.towards {
-		if p.Purpose() == placement.Exit && !d.again(p) {
+	for _, p := range d.targetOrders {
+		if p.Purpose() == placement.Exit && !d.mayRepeat(p) {
 			return // it sells the asset a stop would sell too: the stop comes back when it has ended
 		}
 	}
@@ -39,7 +39,7 @@ func (d *derivation) protectSpot() {
 		return
 	}
 	for _, p := range d.stops {
-		if !d.again(p) {
+		if !d.mayRepeat(p) {
 			missing -= p.Remaining()
 		}
 	}
@@ -54,9 +54,9 @@ func (d *derivation) protectSpot() {
 	case d.tooSmall(missing):
 	case len(d.stops) >= mostStops:
 		d.joinStops()
-	case d.passed(placement.StopLoss, price) && len(d.stops) == 0:
+	case d.pricePassed(placement.StopLoss, price) && len(d.stops) == 0:
 		d.exitNow(placement.StopLoss, "the stop's price was passed already")
-	case !d.passed(placement.StopLoss, price):
+	case !d.pricePassed(placement.StopLoss, price):
 		order := exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.SideOf(-d.held), Quantity: missing, StopPrice: price}
 		order.Price = d.sellable(rules.FloorPrice(price-share(price, d.desired.Collar)), missing)
 		if order.Price <= price { // else it is too little to be sold at its stop price: no order can do it
@@ -68,7 +68,7 @@ func (d *derivation) protectSpot() {
 // stoppable is how much a stop may sell: what the wallet has free. A wallet that
 // may be older than the last fill does not keep the stop of what was bought away: if it is right, the exchange refuses the stop, and nothing is lost.
 func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
-	clipped := d.clip(quantity)
+	clipped := d.clipToWallet(quantity)
 	young := d.book.WalletMS <= d.symbol.FilledMS()+d.book.Settle().StalenessMS
 	if clipped >= quantity || !young || d.symbol.Contradicted != "" || d.symbol.Quarantine() != "" {
 		return clipped

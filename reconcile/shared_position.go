@@ -14,40 +14,40 @@ import (
 // reduceOnly orders of its quantity. They count in the exchange's sum (rule 5),
 // where strangers' orders count too: a stop comes before a profit.
 
-// shared reports whether others hold part of the position, or one of their
+// positionShared reports whether others hold part of the position, or one of their
 // closePosition stops keeps the exchange from taking botd's (rule 8).
-func (d *derivation) shared() bool {
-	return d.symbol.Ignored() != 0 || d.taken(exchange.StopMarket)
+func (d *derivation) positionShared() bool {
+	return d.symbol.Ignored() != 0 || d.slotTaken(exchange.StopMarket)
 }
 
-// taken reports whether an order of others closes the position by this type, of
+// slotTaken reports whether an order of others closes the position by this type, of
 // which the exchange takes one a symbol (rule 8).
-func (d *derivation) taken(kind exchange.OrderType) bool {
-	return slices.ContainsFunc(d.others(), func(o exchange.Order) bool { return o.ClosePosition && o.Type == kind })
+func (d *derivation) slotTaken(kind exchange.OrderType) bool {
+	return slices.ContainsFunc(d.foreignOrders(), func(o exchange.Order) bool { return o.ClosePosition && o.Type == kind })
 }
 
-// others are the symbol's open orders that are not botd's, or not any more.
-func (d *derivation) others() []exchange.Order {
+// foreignOrders are the symbol's open orders that are not botd's, or not any more.
+func (d *derivation) foreignOrders() []exchange.Order {
 	return slices.Concat(d.symbol.Foreign, d.symbol.leftAlone)
 }
 
-// stopPart keeps the stop of botd's part. The price being passed already, the part
+// convergeStopPart keeps the stop of botd's part. The price being passed already, the part
 // is exited at market.
-func (d *derivation) stopPart(price exchange.Price) {
-	if !d.passed(placement.StopLoss, price) {
-		d.part(placement.StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price}, "protects botd's part of the position")
+func (d *derivation) convergeStopPart(price exchange.Price) {
+	if !d.pricePassed(placement.StopLoss, price) {
+		d.convergePart(placement.StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price}, "protects botd's part of the position")
 		return
 	}
-	stands := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice == price && !d.again(p) })
+	stands := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice == price && !d.mayRepeat(p) })
 	if !stands {
 		d.exitNow(placement.StopLoss, "the stop's price was passed already")
 	}
 }
 
-// part keeps orders of one kind over botd's part: what is too large, or at another
+// convergePart keeps orders of one kind over botd's part: what is too large, or at another
 // price, is canceled, confirmed and placed anew; what is missing is added. One of
 // the whole position stands until they do, and goes then.
-func (d *derivation) part(purpose placement.Purpose, order exchange.NewOrder, reason string) {
+func (d *derivation) convergePart(purpose placement.Purpose, order exchange.NewOrder, reason string) {
 	live := d.stops
 	if purpose == placement.TakeProfit {
 		live = d.profits
@@ -72,15 +72,15 @@ func (d *derivation) part(purpose placement.Purpose, order exchange.NewOrder, re
 	switch {
 	case ends || d.exiting: // an exit takes its place
 	case open > 0:
-		d.armPart(purpose, order, open, reason)
+		d.addPart(purpose, order, open, reason)
 	case whole != nil && d.symbol.Ignored() != 0:
 		d.cancel(whole, "it would close what others hold too")
 	}
 }
 
-// armPart places what is missing, as far as the sum has room for it.
-func (d *derivation) armPart(purpose placement.Purpose, order exchange.NewOrder, open exchange.Quantity, reason string) {
-	order.ReduceOnly, order.Quantity = true, d.symbol.Rules.FloorQuantity(min(open, d.room()))
+// addPart places what is missing, as far as the sum has room for it.
+func (d *derivation) addPart(purpose placement.Purpose, order exchange.NewOrder, open exchange.Quantity, reason string) {
+	order.ReduceOnly, order.Quantity = true, d.symbol.Rules.FloorQuantity(min(open, d.reducingRoom()))
 	if purpose == placement.StopLoss && order.Quantity < d.symbol.Rules.FloorQuantity(open) {
 		for _, p := range d.profits {
 			if p.Order().ReduceOnly {
@@ -92,15 +92,15 @@ func (d *derivation) armPart(purpose placement.Purpose, order exchange.NewOrder,
 		return // a crumb of it would only keep others from leaving their part
 	}
 	if !d.tooSmall(order.Quantity) {
-		d.arm(purpose, order, reason)
+		d.protectBy(purpose, order, reason)
 	}
 }
 
-// profitPart keeps the profit of botd's part.
-func (d *derivation) profitPart(protection strategy.Protection) {
+// convergeProfitPart keeps the profit of botd's part.
+func (d *derivation) convergeProfitPart(protection strategy.Protection) {
 	price := d.protectionPrice(placement.TakeProfit, protection.TakeProfit)
-	if price > 0 && !d.passed(placement.TakeProfit, price) {
-		d.part(
+	if price > 0 && !d.pricePassed(placement.TakeProfit, price) {
+		d.convergePart(
 			placement.TakeProfit,
 			exchange.NewOrder{Type: exchange.TakeProfitMarket, StopPrice: price},
 			"takes the profit of botd's part of the position",
@@ -108,15 +108,15 @@ func (d *derivation) profitPart(protection strategy.Protection) {
 	}
 }
 
-// room is what the exchange's sum of reducing quantities leaves of the position,
+// reducingRoom is what the exchange's sum of reducing quantities leaves of the position,
 // those derived in this round included (rule 5). On spot it is what of the asset
 // no order sells.
-func (d *derivation) room() exchange.Quantity {
+func (d *derivation) reducingRoom() exchange.Quantity {
 	free := abs(d.held)
 	if d.symbol.Key().Market == exchange.Futures {
 		free = abs(d.symbol.StandingAtVenue())
 	}
-	for _, p := range d.orders {
+	for _, p := range d.keyedOrders {
 		if p.Purpose() == placement.ExitOrder {
 			free -= p.Remaining()
 		}
@@ -124,12 +124,12 @@ func (d *derivation) room() exchange.Quantity {
 	for _, p := range slices.Concat(d.stops, d.profits) { // on spot a stop holds the asset; closePosition orders have no quantity
 		free -= p.Remaining()
 	}
-	for _, p := range d.towards {
+	for _, p := range d.targetOrders {
 		if p.Order().ReduceOnly {
 			free -= p.Remaining()
 		}
 	}
-	for _, o := range d.others() {
+	for _, o := range d.foreignOrders() {
 		if o.Reduces() && !o.ClosePosition {
 			free -= o.Remaining()
 		}

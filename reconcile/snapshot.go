@@ -22,7 +22,7 @@ type Snapshot struct {
 	Positions     exchange.Fetched[exchange.Position]
 	Balances      exchange.Fetched[exchange.Balance]
 	Account       *exchange.MarginAccount
-	Looked        []Look           // orders asked for by id
+	ByID          []OrderByID      // orders asked for by id
 	Newest        []exchange.Order // the newest orders of spot symbols not read since the start
 	HistoryWhole  bool             // History holds every order since the oldest live placement
 	Trades        []Traded
@@ -41,7 +41,7 @@ func (s *Snapshot) isUnread(key exchange.SymbolKey) bool {
 }
 
 // Look is the answer to a question for one order by id.
-type Look struct {
+type OrderByID struct {
 	OrderID int64
 	Order   exchange.Order
 	Known   bool // false: the exchange says there is no such order
@@ -128,8 +128,8 @@ func (b *Book) Observe(s *Snapshot) []record.Record {
 		b.observeHistory(s, emit)
 	}
 	b.observeNewest(s)
-	for _, look := range s.Looked {
-		b.observeLook(s, look, emit)
+	for _, answer := range s.ByID {
+		b.observeByID(s, answer, emit)
 	}
 	if s.Account != nil {
 		b.Account, b.AccountMS = *s.Account, s.EndedMS
@@ -165,12 +165,12 @@ func (b *Book) observeList(market exchange.Market, list exchange.Fetched[exchang
 		p := b.matchFrom(&next, order)
 		matched = append(matched, p)
 		if p != nil && (p.OrderID() != 0 || !hasOlder(orders, order)) {
-			b.seen(p, order, emit)
+			b.observeOrder(p, order, emit)
 		}
 	}
 	for _, symbol := range b.symbols {
 		if symbol.Key().Market == market {
-			b.noteGone(symbol, orders)
+			b.noteUnlisted(symbol, orders)
 			symbol.Foreign, symbol.leftAlone = symbol.Foreign[:0], symbol.leftAlone[:0]
 		}
 	}
@@ -185,7 +185,7 @@ func (b *Book) observeList(market exchange.Market, list exchange.Fetched[exchang
 			symbol := b.Symbol(order.Key())
 			symbol.leftAlone = append(symbol.leftAlone, *order)
 		case b.Known(order.ClientOrderID):
-			b.observeSurplus(order, emit)
+			b.observeDuplicate(order, emit)
 		default:
 			symbol := b.Symbol(order.Key())
 			symbol.Foreign = append(symbol.Foreign, *order)
@@ -218,11 +218,11 @@ func hasOlder(orders []exchange.Order, order *exchange.Order) bool {
 	return slices.ContainsFunc(orders, func(o exchange.Order) bool { return o.ClientOrderID == order.ClientOrderID && o.ID < order.ID })
 }
 
-// observeSurplus takes an open order under an id that is another order's, or
+// observeDuplicate takes an open order under an id that is another order's, or
 // that had ended: its fills are ours, and it is canceled (case 14). Seen open
 // under its own ended id it is a stale replica's (case 13), unless a person or the
 // equation took it not to be there.
-func (b *Book) observeSurplus(order *exchange.Order, emit func(record.Record)) {
+func (b *Book) observeDuplicate(order *exchange.Order, emit func(record.Record)) {
 	id := order.ClientOrderID
 	e, ended := b.Ended(id)
 	strategy := e.Strategy
@@ -237,11 +237,11 @@ func (b *Book) observeSurplus(order *exchange.Order, emit func(record.Record)) {
 	if ended && (e.OrderID == 0 || e.Absent) {
 		body.Filled, body.Evidence = min(e.Filled, order.Filled), "order "+id+" is on the exchange after it was taken to have ended"
 	}
-	emit(found(order, strategy, surplusID(order), body))
-	b.seen(b.Placement(surplusID(order)), order, emit)
+	emit(found(order, strategy, duplicateID(order), body))
+	b.observeOrder(b.Placement(duplicateID(order)), order, emit)
 }
 
-func surplusID(order *exchange.Order) string {
+func duplicateID(order *exchange.Order) string {
 	return order.ClientOrderID + "#" + strconv.FormatInt(order.ID, 10)
 }
 
@@ -249,7 +249,7 @@ func surplusID(order *exchange.Order) string {
 // list shows, then by its client order id, since the order id of an unknown one is not
 // known.
 func (b *Book) match(order *exchange.Order) *account.Placement {
-	p := b.ordered(order.Market, order.ID)
+	p := b.withOrderID(order.Market, order.ID)
 	if p == nil {
 		p = b.Placement(order.ClientOrderID)
 	}
@@ -275,9 +275,9 @@ func (b *Book) matchFrom(next *int, order *exchange.Order) *account.Placement {
 	return b.match(order)
 }
 
-// seen takes an order as fetched. Filled never goes down: a smaller figure is a
+// observeOrder takes an order as fetched. Filled never goes down: a smaller figure is a
 // stale replica's (exactly-once.md, case 13).
-func (b *Book) seen(p *account.Placement, order *exchange.Order, emit func(record.Record)) {
+func (b *Book) observeOrder(p *account.Placement, order *exchange.Order, emit func(record.Record)) {
 	if order.Filled < p.Filled() {
 		b.stale++
 	}
@@ -288,7 +288,7 @@ func (b *Book) seen(p *account.Placement, order *exchange.Order, emit func(recor
 	switch {
 	case order.Status.Final():
 		if order.Status != exchange.StatusFilled {
-			b.swept(p, b.observedMS)
+			b.noteSwept(p, b.observedMS)
 		}
 		emit(
 			p.About(
@@ -328,24 +328,24 @@ func fillPrice(order *exchange.Order) exchange.Amount {
 	return exchange.Amount{}
 }
 
-// observeLook takes the answer to a question by id.
-func (b *Book) observeLook(s *Snapshot, look Look, emit func(record.Record)) {
-	p := b.ordered(exchange.Futures, look.OrderID)
+// observeByID takes the answer to a question by id.
+func (b *Book) observeByID(s *Snapshot, answer OrderByID, emit func(record.Record)) {
+	p := b.withOrderID(exchange.Futures, answer.OrderID)
 	if p == nil {
 		return
 	}
-	if look.Known {
-		b.seen(p, &look.Order, emit)
+	if answer.Known {
+		b.observeOrder(p, &answer.Order, emit)
 		return
 	}
 	// An acknowledged id the exchange does not know: ask until the fence has
 	// passed, then a person must look; never "lost after three" (case 12).
-	b.lost(s, p, emit)
+	b.observeLost(s, p, emit)
 }
 
-// lost takes an acknowledged order that the exchange does not know after the
+// observeLost takes an acknowledged order that the exchange does not know after the
 // fence: a person must look, and what it did is unknown (case 12).
-func (b *Book) lost(s *Snapshot, p *account.Placement, emit func(record.Record)) {
+func (b *Book) observeLost(s *Snapshot, p *account.Placement, emit func(record.Record)) {
 	if s.BeganMS < p.Fence(b.Settle()) || p.State() == placement.Uncertain {
 		return
 	}
@@ -362,13 +362,13 @@ func (b *Book) observeHistory(s *Snapshot, emit func(record.Record)) {
 	for i := range s.History.Items() {
 		order := &s.History.Items()[i]
 		if p := b.match(order); p != nil {
-			b.seen(p, order, emit)
+			b.observeOrder(p, order, emit)
 		} else {
 			b.observeExtra(order, emit)
 		}
 	}
 	for _, traded := range s.Trades {
-		if p := b.ordered(exchange.Spot, traded.OrderID); p != nil && traded.Filled > p.Filled() {
+		if p := b.withOrderID(exchange.Spot, traded.OrderID); p != nil && traded.Filled > p.Filled() {
 			emit(p.About(record.Fill{OrderID: p.OrderID(), Filled: traded.Filled, Price: traded.Price}))
 		}
 	}
@@ -382,18 +382,18 @@ func (b *Book) observeHistory(s *Snapshot, emit func(record.Record)) {
 		listed := func(o exchange.Order) bool { return o.ID == p.OrderID() }
 		switch {
 		case p.State() == placement.Uncertain:
-			if b.leaves(s, p, emit) {
+			if b.quarantineLeftOver(s, p, emit) {
 				continue
 			}
 			emit(p.About(record.Ended{State: placement.Absent, Filled: p.Filled(), Evidence: "in neither open list nor history after the fence"}))
 		case p.OrderID() != 0 && !slices.ContainsFunc(s.SpotOrders.Items(), listed) && !slices.ContainsFunc(s.History.Items(), listed):
-			b.lost(s, p, emit)
+			b.observeLost(s, p, emit)
 		}
 	}
 }
 
-// ordered finds a live placement by the exchange's order id.
-func (b *Book) ordered(market exchange.Market, orderID int64) *account.Placement {
+// withOrderID finds a live placement by the exchange's order id.
+func (b *Book) withOrderID(market exchange.Market, orderID int64) *account.Placement {
 	for _, p := range b.Live() {
 		if orderID != 0 && p.OrderID() == orderID && p.Order().Market == market {
 			return p

@@ -6,18 +6,18 @@ import (
 	"botd/reconcile/placement"
 )
 
-// clip bounds a sale on spot by what the newest wallet has free of the asset, less what
+// clipToWallet bounds a sale on spot by what the newest wallet has free of the asset, less what
 // sales that no read has shown yet take of it, and those derived in this round. A
 // reduction so never waits for the wallet to explain the fills, and never asks for more
 // than there is. On futures the exchange's sum alone bounds it (room).
-func (d *derivation) clip(quantity exchange.Quantity) exchange.Quantity {
+func (d *derivation) clipToWallet(quantity exchange.Quantity) exchange.Quantity {
 	rules := d.symbol.Rules
 	if rules.Market != exchange.Spot {
 		return quantity
 	}
 	free := d.book.Balance(rules.Base).Free
 	for _, p := range d.book.Live() {
-		if p.Order().Market != exchange.Spot || p.Order().Side != exchange.Sell || p.Seen() || d.again(p) {
+		if p.Order().Market != exchange.Spot || p.Order().Side != exchange.Sell || p.Seen() || d.mayRepeat(p) {
 			continue
 		}
 		if of := d.book.Symbol(p.Symbol()).Rules; of != nil && of.Base == rules.Base {
@@ -50,13 +50,13 @@ func (d *derivation) sellable(price exchange.Price, quantity exchange.Quantity) 
 	return rules.CeilPrice(rules.PriceOf(rules.AverageCost(rules.MinNotional, quantity)) + 1)
 }
 
-// unstick cancels an exit on spot that rests because the price has passed its limit, and
+// cancelPassedExits cancels an exit on spot that rests because the price has passed its limit, and
 // reports whether one is in the way: the next goes out at the price of then.
-func (d *derivation) unstick(live []*account.Placement) (stuck bool) {
+func (d *derivation) cancelPassedExits(live []*account.Placement) (stuck bool) {
 	for _, p := range live {
 		o := p.Order()
 		if o.Market == exchange.Spot && o.Side == exchange.Sell && o.Type == exchange.Limit && p.OrderID() != 0 && p.Seen() &&
-			!p.State().Unresolved() && d.nowMS-p.SentMS() >= againMS {
+			!p.State().Unresolved() && d.nowMS-p.SentMS() >= repeatMS {
 			d.cancel(p, "rests, since the price has passed its limit")
 			stuck = true
 		}

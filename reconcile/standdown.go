@@ -62,11 +62,11 @@ func (d *derivation) stands(own []*account.Placement, types ...exchange.OrderTyp
 	covers := func(closes bool, remaining exchange.Quantity) bool { return closes || remaining >= abs(d.held) }
 	for _, p := range own {
 		o := p.Order()
-		if slices.Contains(types, o.Type) && o.Side == side && covers(o.ClosePosition, p.Remaining()) && !d.again(p) {
+		if slices.Contains(types, o.Type) && o.Side == side && covers(o.ClosePosition, p.Remaining()) && !d.mayRepeat(p) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(d.others(), func(o exchange.Order) bool {
+	return slices.ContainsFunc(d.foreignOrders(), func(o exchange.Order) bool {
 		return d.book.prefixed(o.ClientOrderID) && slices.Contains(types, o.Type) && o.Side == side && o.Reduces() &&
 			covers(o.ClosePosition, o.Remaining())
 	})

@@ -47,29 +47,29 @@ type SymbolState struct {
 	UnknownEnded   string                   // spot: the client order id of an ended order with our prefix that the journal does not know
 	leftAlone      []exchange.Order         // open orders under our prefix that a person left to whoever made them
 
-	differs      persistence       // Position and Known, by residual
-	residual     exchange.Quantity // Position - Known
-	residualOf   exchange.Quantity // Known then
-	differed     exchange.Quantity // the difference that differs measures
-	agrees       persistence       // no difference, since the last one
-	doubled      persistence       // the list shows two positions
-	stable       stable            // what the snapshots that count towards the fence show
-	equal        persistence       // since the first of them
-	calm         persistence       // since the last fill, or since the start that followed soon; else not measured
-	seen         []int64           // ids of positions seen open, oldest first
-	gone         exchange.Quantity // spot: what orders under our prefix that the journal does not know, and that left the list, may have sold
-	goneFor      persistence       // since then
-	missed       exchange.Quantity // spot: what the wallet misses while an order rests
-	misses       persistence       // the wallet, that much
-	squares      persistence       // spot: the wallet differs from the fees expected
-	unsquared    exchange.Quantity // by that much
-	feeRate      exchange.Rate     // spot: the fee of purchases, as executions showed it last
-	moved        persistence       // spot: the wallet, as an unknown placement would have moved it
-	leftOver     exchange.Quantity // spot: what an order without any id, which nothing else claims, has bought for an unknown placement
-	leftSold     exchange.Quantity // spot: what was sold beyond what fills explain, out of that
-	movedBy      exchange.Quantity
-	feeRateKnown bool
-	short        exchange.Quantity // spot: by how much the wallet misses what the fills explain, negative
+	differs       persistence       // Position and Known, by residual
+	residual      exchange.Quantity // Position - Known
+	residualOf    exchange.Quantity // Known then
+	differed      exchange.Quantity // the difference that differs measures
+	agrees        persistence       // no difference, since the last one
+	doubled       persistence       // the list shows two positions
+	stable        stable            // what the snapshots that count towards the fence show
+	equal         persistence       // since the first of them
+	calm          persistence       // since the last fill, or since the start that followed soon; else not measured
+	seen          []int64           // ids of positions seen open, oldest first
+	unlistedSales exchange.Quantity // spot: what orders under our prefix that the journal does not know, and that left the list, may have sold
+	unlistedFor   persistence       // since then
+	missed        exchange.Quantity // spot: what the wallet misses while an order rests
+	misses        persistence       // the wallet, that much
+	squares       persistence       // spot: the wallet differs from the fees expected
+	unsquared     exchange.Quantity // by that much
+	feeRate       exchange.Rate     // spot: the fee of purchases, as executions showed it last
+	moved         persistence       // spot: the wallet, as an unknown placement would have moved it
+	leftOver      exchange.Quantity // spot: what an order without any id, which nothing else claims, has bought for an unknown placement
+	leftSold      exchange.Quantity // spot: what was sold beyond what fills explain, out of that
+	movedBy       exchange.Quantity
+	feeRateKnown  bool
+	short         exchange.Quantity // spot: by how much the wallet misses what the fills explain, negative
 }
 
 // Price is the price profit is counted at: the mark, else the last trade's.

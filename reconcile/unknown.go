@@ -28,10 +28,10 @@ func (b *Book) anyUnresolved(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(b.Live(), func(p *account.Placement) bool { return p.State().Unresolved() && p.Symbol() == key })
 }
 
-// UnresolvedBeside reports whether a placement on the symbol that is older than
+// BlocksOpening reports whether a placement on the symbol that is older than
 // this opening is not answered, or an exit of any age, which could eat the new
 // position, or whether any is unknown.
-func (b *Book) UnresolvedBeside(clientOrderID string, key exchange.SymbolKey) bool {
+func (b *Book) BlocksOpening(clientOrderID string, key exchange.SymbolKey) bool {
 	for i, own := 0, false; i < len(b.Live()); i++ {
 		p := b.Live()[i]
 		own = own || p.ClientOrderID() == clientOrderID
@@ -43,20 +43,20 @@ func (b *Book) UnresolvedBeside(clientOrderID string, key exchange.SymbolKey) bo
 	return false
 }
 
-// awaited reports whether a placement on the symbol waits for its answer: it may
+// anyUnanswered reports whether a placement on the symbol waits for its answer: it may
 // have filled already, so the residual is not the unknown ones' alone.
-func (b *Book) awaited(key exchange.SymbolKey) bool {
+func (b *Book) anyUnanswered(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(b.Live(), func(p *account.Placement) bool { return p.State() == placement.Sending && p.Symbol() == key })
 }
 
-// unseen reports whether an accepted placement may not be visible yet: it could
+// anyUnlisted reports whether an accepted placement may not be visible yet: it could
 // have filled without any list telling (exactly-once.md, case 11).
-func (b *Book) unseen(s *Snapshot, key exchange.SymbolKey) bool {
-	return b.unseenThat(s, key, func(*account.Placement) bool { return true })
+func (b *Book) anyUnlisted(s *Snapshot, key exchange.SymbolKey) bool {
+	return b.anyUnlistedThat(s, key, func(*account.Placement) bool { return true })
 }
 
-// unseenThat is the same of those placements that a predicate holds for.
-func (b *Book) unseenThat(s *Snapshot, key exchange.SymbolKey, that func(*account.Placement) bool) bool {
+// anyUnlistedThat is the same of those placements that a predicate holds for.
+func (b *Book) anyUnlistedThat(s *Snapshot, key exchange.SymbolKey, that func(*account.Placement) bool) bool {
 	return slices.ContainsFunc(b.Live(), func(p *account.Placement) bool {
 		return !p.State().Unresolved() && !p.Seen() && p.Symbol() == key && s.BeganMS < p.Fence(b.Settle()) && that(p)
 	})
@@ -82,8 +82,8 @@ func (b *Book) decideUnknown(s *Snapshot, symbol *SymbolState, unknown []*accoun
 	for _, p := range unknown {
 		fence = max(fence, p.Fence(b.Settle()))
 	}
-	fresh := b.filledLately(s, symbol)
-	if s.BeganMS < fence || !s.FuturesOrders.Done() || !s.Before.Done() || fresh || b.unseen(s, symbol.Key()) || b.awaited(symbol.Key()) {
+	fresh := b.mayPrecedeFill(s, symbol)
+	if s.BeganMS < fence || !s.FuturesOrders.Done() || !s.Before.Done() || fresh || b.anyUnlisted(s, symbol.Key()) || b.anyUnanswered(symbol.Key()) {
 		symbol.equal.reset()
 		return
 	}
@@ -123,7 +123,7 @@ func (b *Book) attribute(s *Snapshot, symbol *SymbolState, unknown []*account.Pl
 		)
 		return
 	}
-	if symbol.residual == 0 && slices.ContainsFunc(unknown, func(p *account.Placement) bool { return b.leaves(s, p, emit) }) {
+	if symbol.residual == 0 && slices.ContainsFunc(unknown, func(p *account.Placement) bool { return b.quarantineLeftOver(s, p, emit) }) {
 		return
 	}
 	left = symbol.residual
@@ -209,7 +209,7 @@ func (b *Book) closedAlready(s *Snapshot, symbol *SymbolState, p *account.Placem
 				record.Adopted{Quantity: -grown * exchange.Quantity(p.Order().Side.Sign()), Evidence: "the position was closed before it was seen"},
 			),
 		)
-		symbol.saw(c.ID)
+		symbol.noteSeen(c.ID)
 		return true
 	}
 	return false
@@ -218,8 +218,8 @@ func (b *Book) closedAlready(s *Snapshot, symbol *SymbolState, p *account.Placem
 // keepSeen bounds how many position ids a symbol remembers.
 const keepSeen = 32
 
-// saw remembers a position's id: a position seen open is nobody's unknown.
-func (t *SymbolState) saw(id int64) {
+// noteSeen remembers a position's id: a position seen open is nobody's unknown.
+func (t *SymbolState) noteSeen(id int64) {
 	if id == 0 || slices.Contains(t.seen, id) {
 		return
 	}

@@ -24,7 +24,7 @@ func (u *UnreadOrder) Key() exchange.SymbolKey {
 // PlacementOf returns the live placement that a row is about: by the exchange's id, else by the
 // client order id; nil for none.
 func (b *Book) PlacementOf(u *UnreadOrder) *account.Placement {
-	if p := b.ordered(u.Market, u.Row.ID); p != nil && u.Row.ID != 0 {
+	if p := b.withOrderID(u.Market, u.Row.ID); p != nil && u.Row.ID != 0 {
 		return p
 	}
 	if p := b.Placement(u.Row.ClientOrderID); p != nil && p.Order().Market == u.Market {

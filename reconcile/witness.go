@@ -96,7 +96,7 @@ func (b *Book) witness(s *Snapshot, symbol *SymbolState) witness {
 		return closedRow
 	case t.sweptMS != 0 && t.sweptOf >= symbol.OpenedMS() && !b.armed(symbol.Key()):
 		return sweptOrders
-	case symbol.AtVenue() != 0 && symbol.Rules != nil && (t.marginOf == symbol.Known() || s.BeganMS > b.longAfter(symbol.ChangedMS())):
+	case symbol.AtVenue() != 0 && symbol.Rules != nil && (t.marginOf == symbol.Known() || s.BeganMS > b.noReadBefore(symbol.ChangedMS())):
 		missing := symbol.Rules.Notional(symbol.Rules.PriceOf(symbol.EntryPrice), abs(symbol.residual)).Div(int64(max(1, symbol.Leverage)))
 		if more, needed := b.margin(s); !needed.IsZero() && !missing.Less(more.Mul(2)) {
 			return freedMargin
@@ -105,8 +105,8 @@ func (b *Book) witness(s *Snapshot, symbol *SymbolState) witness {
 	return noWitness
 }
 
-// longAfter is when no read can be older than a moment, and no request on its way any more.
-func (b *Book) longAfter(atMS int64) int64 {
+// noReadBefore is when no read can be older than a moment, and no request on its way any more.
+func (b *Book) noReadBefore(atMS int64) int64 {
 	settle := b.Settle()
 	return atMS + settle.WindowMS + settle.VisibilityMS + settle.StalenessMS
 }
@@ -205,9 +205,9 @@ func (b *Book) margin(s *Snapshot) (difference, needed exchange.Amount) {
 	return s.Account.PositionMargin.Sub(needed).Abs(), needed
 }
 
-// swept notes that a closePosition order ended without botd's doing: the exchange ends
+// noteSwept notes that a closePosition order ended without botd's doing: the exchange ends
 // them with the position.
-func (b *Book) swept(p *account.Placement, atMS int64) {
+func (b *Book) noteSwept(p *account.Placement, atMS int64) {
 	if t := &b.Symbol(p.Symbol()).testimony; p.Order().ClosePosition && b.CancelMS(p.ClientOrderID()) == 0 {
 		t.sweptMS, t.sweptOf = atMS, max(t.sweptOf, p.SentMS())
 	}

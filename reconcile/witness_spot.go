@@ -77,9 +77,9 @@ func (b *Book) salesOfOthers(s *Snapshot, symbol *SymbolState) (sales []sale, su
 	return sales, sum
 }
 
-// lacks decides a wallet that holds less than the fills explain: by a witness what it
+// decideShortWallet decides a wallet that holds less than the fills explain: by a witness what it
 // means goes by policy, without one the wallet is contradicted.
-func (b *Book) lacks(s *Snapshot, symbol *SymbolState, short exchange.Quantity, emit func(record.Record)) {
+func (b *Book) decideShortWallet(s *Snapshot, symbol *SymbolState, short exchange.Quantity, emit func(record.Record)) {
 	if b.StandsDown() != "" { // the journal misses orders, the sale may be one of them
 		symbol.short = -short
 	}
@@ -89,7 +89,7 @@ func (b *Book) lacks(s *Snapshot, symbol *SymbolState, short exchange.Quantity, 
 		symbol.spot.sales = slices.Clone(all[max(0, len(all)-mostSales):])
 		symbol.misses.reset()
 		symbol.declare("", 0)
-		b.missing(symbol, short, emit)
+		b.decideMissing(symbol, short, emit)
 	case symbol.Quarantine() != "":
 		symbol.short = -short
 	case symbol.Contradicted != "" || symbol.misses.exceeds(b.Settle().StalenessMS):
@@ -98,15 +98,15 @@ func (b *Book) lacks(s *Snapshot, symbol *SymbolState, short exchange.Quantity, 
 	}
 }
 
-// squared takes that wallet and fills agree.
-func (s *SymbolState) squared(atMS int64) {
+// noteAgreed takes that wallet and fills agree.
+func (s *SymbolState) noteAgreed(atMS int64) {
 	s.spot.squaredMS, s.short = atMS, 0
 	s.declare("", 0)
 }
 
-// gains reports whether the wallet holds more than the fills explain, worth an order, and
+// awaitsHistory reports whether the wallet holds more than the fills explain, worth an order, and
 // whether to wait for what the order history says of it.
-func (b *Book) gains(s *Snapshot, symbol *SymbolState, more exchange.Quantity) (wait bool) {
+func (b *Book) awaitsHistory(s *Snapshot, symbol *SymbolState, more exchange.Quantity) (wait bool) {
 	t := &symbol.spot
 	settle := b.Settle()
 	if more <= 0 || settle.StalenessMS == 0 || symbol.Last <= 0 || symbol.Rules.Notional(symbol.Last, more).Less(symbol.Rules.MinNotional) {
@@ -138,9 +138,9 @@ func (b *Book) observeExtra(order *exchange.Order, emit func(record.Record)) {
 	if order.ClientOrderID == "" || order.Filled == 0 || claimed || !ended && live == nil || b.leftAlone(order) {
 		return
 	}
-	if _, _, known := b.EndedAs(order.Key(), order.ID); known || b.Placement(surplusID(order)) != nil || b.Known(surplusID(order)) {
+	if _, _, known := b.EndedAs(order.Key(), order.ID); known || b.Placement(duplicateID(order)) != nil || b.Known(duplicateID(order)) {
 		return
 	}
-	b.observeSurplus(order, emit)
-	b.quarantine(b.Symbol(order.Key()), "the exchange executed "+order.ClientOrderID+" beyond what it answered: order "+surplusID(order), emit)
+	b.observeDuplicate(order, emit)
+	b.quarantine(b.Symbol(order.Key()), "the exchange executed "+order.ClientOrderID+" beyond what it answered: order "+duplicateID(order), emit)
 }

@@ -69,19 +69,19 @@ func TestWhatWitnessesTheEndOfAPosition(t *testing.T) {
 		{"a row of positions/history", func(d *desk, _ []exchange.Order) { d.observeClosed(0, 7) }, true},
 		{"a row of another position, of before", func(d *desk, _ []exchange.Order) { d.observeClosed(0, 3) }, false},
 		{"its orders left the list, and GET shows them open", func(d *desk, orders []exchange.Order) {
-			d.observe(0, []Look{{OrderID: 12, Known: true, Order: orders[0]}, {OrderID: 13, Known: true, Order: orders[1]}})
+			d.observe(0, []OrderByID{{OrderID: 12, Known: true, Order: orders[0]}, {OrderID: 13, Known: true, Order: orders[1]}})
 		}, false},
 		{"its orders left the list, and GET shows them canceled", func(d *desk, orders []exchange.Order) {
-			looks := []Look{{OrderID: 12, Known: true, Order: orders[0]}, {OrderID: 13, Known: true, Order: orders[1]}}
+			looks := []OrderByID{{OrderID: 12, Known: true, Order: orders[0]}, {OrderID: 13, Known: true, Order: orders[1]}}
 			for i := range looks {
 				looks[i].Order.Status = exchange.StatusCanceled
 			}
 			d.observe(0, looks)
 		}, true},
 		{"one of them was canceled, the other stands", func(d *desk, orders []exchange.Order) {
-			look := Look{OrderID: 12, Known: true, Order: orders[0]}
-			look.Order.Status = exchange.StatusCanceled
-			d.observe(0, []Look{look}, orders[1])
+			answer := OrderByID{OrderID: 12, Known: true, Order: orders[0]}
+			answer.Order.Status = exchange.StatusCanceled
+			d.observe(0, []OrderByID{answer}, orders[1])
 		}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -114,19 +114,19 @@ func TestTheSweepOfAnEarlierPositionWitnessesNothing(t *testing.T) {
 	d.target(0)
 	exit := d.send(d.one(placement.Exit, protect))
 	d.acknowledge(exit, 20)
-	looks := []Look{{OrderID: 12, Known: true, Order: orders[0]}, {OrderID: 13, Known: true, Order: orders[1]}}
+	looks := []OrderByID{{OrderID: 12, Known: true, Order: orders[0]}, {OrderID: 13, Known: true, Order: orders[1]}}
 	for i := range looks {
 		looks[i].Order.Status = exchange.StatusCanceled
 	}
 	filled := d.order(exit, 20, exchange.StatusFilled, 20, 20)
 	filled.Side = exchange.Sell
 	d.now += 1_000
-	d.observe(0, append(looks, Look{OrderID: 20, Known: true, Order: filled}))
+	d.observe(0, append(looks, OrderByID{OrderID: 20, Known: true, Order: filled}))
 	d.target(20)
 	entry := d.send(d.one(placement.Entry, protect))
 	d.acknowledge(entry, 30)
 	d.now += 1_000
-	d.observe(0, []Look{{OrderID: 30, Known: true, Order: d.order(entry, 30, exchange.StatusFilled, 20, 20)}})
+	d.observe(0, []OrderByID{{OrderID: 30, Known: true, Order: d.order(entry, 30, exchange.StatusFilled, 20, 20)}})
 	for range 8 {
 		d.now += 1_000
 		d.observe(0, nil)
@@ -169,7 +169,7 @@ func TestWhatWasAdoptedAndClosedIsNotAdoptedAgain(t *testing.T) {
 		d.acknowledge(exit, orderID)
 		order := d.order(exit, orderID, exchange.StatusFilled, quantity, quantity)
 		d.now += 1_000
-		d.observe(shown, []Look{{OrderID: orderID, Known: true, Order: order}})
+		d.observe(shown, []OrderByID{{OrderID: orderID, Known: true, Order: order}})
 	}
 	exited(20, 0, 20)
 	for range 8 {
@@ -235,7 +235,7 @@ func TestAnEntryThatNoListShowsYetGetsItsStopAndItsExit(t *testing.T) {
 	id := d.send(d.one(placement.Entry, nil))
 	d.acknowledge(id, 11)
 	d.now += 500
-	d.observe(0, []Look{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 20, 20)}}) // the list is older
+	d.observe(0, []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 20, 20)}}) // the list is older
 	stop := d.one(placement.StopLoss, func(w *Desired) {
 		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
 	})

@@ -77,14 +77,14 @@ func TestAnAdoptedPositionEndsByTheRowOfTheOneThatTheListShowed(t *testing.T) {
 		exit := d.send(d.one(placement.Exit, nil))
 		d.acknowledge(exit, 20)
 		d.now += 2_000
-		d.observe(0, []Look{{OrderID: 20, Known: true, Order: d.order(exit, 20, exchange.StatusFilled, 20, 20)}})
+		d.observe(0, []OrderByID{{OrderID: 20, Known: true, Order: d.order(exit, 20, exchange.StatusFilled, 20, 20)}})
 		d.now += 2_000
 		d.observe(0, nil)
 		createdMS := d.now
 		for range 8 {
 			if symbol.Known() == 0 {
 				d.now += 1_000
-				d.tells(8, 20)
+				d.observePosition(8, 20)
 			}
 		}
 		if symbol.Known() != 20 {

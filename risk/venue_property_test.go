@@ -230,7 +230,7 @@ func (s *scene) fetch(x *world) {
 		if p := s.book.Placement(state.ClientOrderID); p != nil && state.Account == me {
 			s.book.Apply(&record.Record{ClientOrderID: state.ClientOrderID, Body: record.Acknowledged{OrderID: state.ID}})
 			if state.Market == exchange.Futures && state.Status.Final() {
-				snapshot.Looked = append(snapshot.Looked, reconcile.Look{OrderID: state.ID, Order: state.Order, Known: true})
+				snapshot.ByID = append(snapshot.ByID, reconcile.OrderByID{OrderID: state.ID, Order: state.Order, Known: true})
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func testTable(t testing.TB) table {
 	return symbols
 }
 
-// units turns decimals into a symbol's units.
+// price turns decimals into a symbol's units.
 func (t table) price(market exchange.Market, name, text string) exchange.Price {
 	p, err := t[exchange.SymbolKey{Market: market, Name: name}].Price(decimal.RequireFromString(text))
 	if err != nil {

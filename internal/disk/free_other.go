@@ -2,5 +2,5 @@
 
 package disk
 
-// freeBytes is not known here.
+// Free is not known here.
 func Free(string) (free int64, known bool) { return 0, false }

@@ -37,13 +37,13 @@ var Table = []Row{
 		}},
 	{"fills_meanwhile", "an uncertain placement is decided while known orders fill", "equation",
 		"reconcile TestAnUnknownIsNotDecidedWhileKnownOrdersFill", []Edit{
-			{"reconcile.Book.decideUnknown", "b.filledLately(s, symbol)", "false"},
+			{"reconcile.Book.decideUnknown", "b.mayPrecedeFill(s, symbol)", "false"},
 		}},
 	{"unseen_ignored", "an accepted order that was never listed counts as unfilled", "11", "internal/simulation TestRehearsal", []Edit{
-		{"reconcile.Book.unseenThat", "!p.Seen()", "false"},
+		{"reconcile.Book.anyUnlistedThat", "!p.Seen()", "false"},
 	}},
 	{"awaited_ignored", "the equation does not wait for placements without an answer", "equation", "internal/simulation TestRehearsal", []Edit{
-		{"reconcile.Book.awaited", "p.State() == placement.Sending", "false"},
+		{"reconcile.Book.anyUnanswered", "p.State() == placement.Sending", "false"},
 	}},
 	{"never_decided", "an uncertain placement stays uncertain", "principle", "", []Edit{
 		{"reconcile.Book.decideUnknown", "s.BeganMS < fence", "true"},
@@ -59,15 +59,15 @@ var Table = []Row{
 		{"reconcile.Book.closedAlready", "grown := «filled - p.Filled()»", "0"},
 	}},
 	{"lost_at_once", "an acknowledged order that GET does not know counts as lost at once", "12", "", []Edit{
-		{"reconcile.Book.lost", "s.BeganMS < p.Fence(b.Settle())", "false"},
+		{"reconcile.Book.observeLost", "s.BeganMS < p.Fence(b.Settle())", "false"},
 	}},
 	{"fills_go_back", "a smaller filled quantity is accepted", "13", "", []Edit{
-		{"reconcile.Book.seen", "max(order.Filled, p.Filled())", "order.Filled"},
+		{"reconcile.Book.observeOrder", "max(order.Filled, p.Filled())", "order.Filled"},
 		{"reconcile/account.Placement.fillTo", "grown <= 0", "grown == 0"},
 		{"reconcile/account.State.advance", "grown > 0", "grown != 0"},
 	}},
 	{"second_order_ignored", "a second order under one id is ignored", "14", "", []Edit{
-		{"reconcile.Book.observeList", "b.observeSurplus(order, emit)", ""},
+		{"reconcile.Book.observeList", "b.observeDuplicate(order, emit)", ""},
 	}},
 	{"difference_at_once", "a difference counts as foreign without waiting for L", "equation", "", []Edit{
 		{"reconcile.Book.observePosition", "symbol.differs.exceeds(b.Settle().StalenessMS)", "true"},
@@ -94,20 +94,20 @@ var Table = []Row{
 
 	// Uncertainty blocks what opens.
 	{"unsettled_opens", "openings are sent while something on the symbol is uncertain", "class N", "", []Edit{
-		{"reconcile.derivation.settled", "d.symbol.Settled && !d.unsettled && !d.unlevered", "true"},
-		{"runtime/engine.permission.withdrawn", "p.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key)", "false"},
+		{"reconcile.derivation.mayOpen", "d.symbol.Settled && !d.unsettled && !d.unlevered", "true"},
+		{"runtime/engine.permission.withdrawn", "p.book.BlocksOpening(w.intent.Order.ClientOrderID, key)", "false"},
 		unchecked("unsettled"),
 	}},
 	{"several_open", "several openings of a symbol are sent in one round", "class N", "", []Edit{
-		{"reconcile.derivation.settled", "d.symbol.Settled && !d.unsettled && !d.unlevered", "true"},
-		{"reconcile.derivation.enter", "len(d.towards) > 0", "false"},
+		{"reconcile.derivation.mayOpen", "d.symbol.Settled && !d.unsettled && !d.unlevered", "true"},
+		{"reconcile.derivation.enter", "len(d.targetOrders) > 0", "false"},
 		{"runtime/engine.dispatcher.act", "opens && opened", "false"},
-		{"runtime/engine.permission.withdrawn", "p.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key)", "false"},
+		{"runtime/engine.permission.withdrawn", "p.book.BlocksOpening(w.intent.Order.ClientOrderID, key)", "false"},
 		unchecked("unsettled"),
 	}},
 	{"opens_beside_exit", "an opening or a resting exit is sent together with an exit that replaces a stop", "19", "internal/simulation TestRehearsal", []Edit{
 		{"reconcile.Book.Derive", "d.exiting", "false"},
-		{"runtime/engine.permission.withdrawn", "p.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key)", "false"},
+		{"runtime/engine.permission.withdrawn", "p.book.BlocksOpening(w.intent.Order.ClientOrderID, key)", "false"},
 	}},
 	{"opens_despite_news", "an opening is not checked again when its record is durable", "class N", "", []Edit{
 		{"runtime/engine.permission.withdrawn", "!w.intent.Purpose.Opens()", "true"},
@@ -128,7 +128,7 @@ var Table = []Row{
 		unchecked("halted"),
 	}},
 	{"quarantined_opens", "openings are sent on a quarantined symbol", "equation", "", []Edit{
-		{"reconcile.derivation.settled", "d.symbol.Settled && !d.unsettled && !d.unlevered",
+		{"reconcile.derivation.mayOpen", "d.symbol.Settled && !d.unsettled && !d.unlevered",
 			`d.symbol.Settled && !d.unsettled && !d.unlevered || d.symbol.Quarantine() != "" && !d.unsettled`},
 		{"runtime/engine.permission.heldBack", `p.book.Symbol(key).Quarantine() != ""`, "false"},
 		unchecked("unsettled"),
@@ -150,7 +150,7 @@ var Table = []Row{
 		{"runtime/engine.permission.withdrawn", "w.limitsVersion != p.ruleset.limitsVersionOf(w.intent.Strategy)", "false"},
 	}},
 	{"leverage_unconfirmed", "openings do not wait for the leverage", "32", "", []Edit{
-		{"reconcile.derivation.leverage", "w.Leverage == d.symbol.Leverage", "true"},
+		{"reconcile.derivation.setLeverage", "desired.Leverage == d.symbol.Leverage", "true"},
 		unchecked("leverage"),
 	}},
 	{"latch_ignored", "the same plan reopens a position that its stop closed", "latch", "", []Edit{
@@ -159,11 +159,11 @@ var Table = []Row{
 
 	// Reducing is never blocked, and never more than there is.
 	{"opposite_opens", "an order against the position is sent without reduceOnly", "classes", "", []Edit{
-		{"reconcile.derivation.target", "position != 0 && signOf(position) != sign", "false"},
+		{"reconcile.derivation.convergeTarget", "position != 0 && signOf(position) != sign", "false"},
 		unchecked("opposite"),
 	}},
 	{"exit_at_once", "an uncertain exit is repeated without a pause", "20", "", []Edit{
-		{"reconcile.derivation.again", "d.nowMS-max(p.SentMS(), p.UnknownMS()) >= d.againAfter(p)", "true"},
+		{"reconcile.derivation.mayRepeat", "d.nowMS-max(p.SentMS(), p.UnknownMS()) >= d.repeatAfterMS(p)", "true"},
 	}},
 	{"exit_blocked", "an exit waits until nothing is uncertain", "20", "", []Edit{
 		{"reconcile.derivation.exit", "d.exiting = true", "d.exiting = true; if d.unsettled { return }"},
@@ -216,7 +216,7 @@ var Table = []Row{
 	{"same_random", "every start of every process draws the same random part of ids", "34", "", nil},
 	{"sales_unclipped", "a sale on spot asks for what was bought: no fee is deducted, and the wallet is not asked", "principle", "", []Edit{
 		{"reconcile.Book.expectFees", "due <= 0", "true"},
-		{"reconcile.derivation.clip", "rules.Market != exchange.Spot", "true"},
+		{"reconcile.derivation.clipToWallet", "rules.Market != exchange.Spot", "true"},
 	}},
 	{"witness_ignored", "a position that the list does not show counts as closed without a witness", "39", "", []Edit{
 		{"reconcile.Book.observePosition", "symbol.Missing() && symbol.testimony.by == noWitness", "false"},
@@ -232,7 +232,7 @@ var Table = []Row{
 		{"runtime/engine.backoffs.holds", "b.nowMS < one.untilMS", "false"},
 	}},
 	{"order_id_ignored", "orders are matched by their client order id alone", "42", "", []Edit{
-		{"reconcile.Book.match", "b.ordered(order.Market, order.ID)", "(*account.Placement)(nil)"},
+		{"reconcile.Book.match", "b.withOrderID(order.Market, order.ID)", "(*account.Placement)(nil)"},
 		{"reconcile.Book.matchFrom", "at < min(*next+3, len(b.Live()))", "false"},
 	}},
 	{"own_trades_ignored", "the position limit goes by what the lists show alone", "40", "reconcile TestOwnTradesCountWhateverAListShows", []Edit{

@@ -89,27 +89,27 @@ const fewOrders = 8
 // called for another list of the same purpose. Lists that never change are indexed
 // once.
 func (s *State) Keys(plan *strategy.Plan, purpose placement.Purpose) Keys {
-	orders, kept := plan.Orders, &s.keys[0]
+	orders, cached := plan.Orders, &s.keys[0]
 	if purpose == placement.ExitOrder {
-		orders, kept = plan.Exits, &s.keys[1]
+		orders, cached = plan.Exits, &s.keys[1]
 	}
 	if len(orders) <= fewOrders {
 		return Keys{orders: orders}
 	}
-	if plan.Shared() && len(kept.orders) == len(orders) && &kept.orders[0] == &orders[0] {
-		return *kept
+	if plan.Shared() && len(cached.orders) == len(orders) && &cached.orders[0] == &orders[0] {
+		return *cached
 	}
-	if kept.byKey == nil {
-		kept.byKey = make(map[string]int, len(orders))
+	if cached.byKey == nil {
+		cached.byKey = make(map[string]int, len(orders))
 	}
-	clear(kept.byKey)
+	clear(cached.byKey)
 	for i := len(orders) - 1; i >= 0; i-- { // the first of a key counts
-		kept.byKey[orders[i].Key] = i
+		cached.byKey[orders[i].Key] = i
 	}
-	if kept.orders = nil; plan.Shared() {
-		kept.orders = orders
+	if cached.orders = nil; plan.Shared() {
+		cached.orders = orders
 	}
-	return Keys{orders, kept.byKey}
+	return Keys{orders, cached.byKey}
 }
 
 // Of returns the place of a key, or -1.

@@ -33,7 +33,7 @@ func newWatch(path string) watch {
 	return watch{files: [2]watched{{path: path}, {path: path + "-wal"}}}
 }
 
-// look compares once more, and returns what is wrong. A fault stays: what was written
+// poll compares once more, and returns what is wrong. A fault stays: what was written
 // meanwhile is in no file that the next start reads.
 func (w *watch) poll() string {
 	for i := range w.files {

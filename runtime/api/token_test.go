@@ -16,7 +16,7 @@ import (
 	"botd/runtime/api/auth"
 )
 
-// make asks for a token as botd token create does.
+// makeToken asks for a token as botd token create does.
 func (d *desk) makeToken(body string) string {
 	d.t.Helper()
 	request := httptest.NewRequest(http.MethodPost, "/api/v1/tokens", strings.NewReader(body))

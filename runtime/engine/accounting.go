@@ -92,11 +92,11 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 	unresolved := slices.ContainsFunc(a.book.Live(), func(p *account.Placement) bool {
 		return p.State().Unresolved() && p.Order().Market == r.Market && a.nowMS-p.SentMS() < moneyGiveUpMS
 	})
-	hasty := !steady || unresolved || !a.config.Feed && a.differs(r.Market)
-	if m.pending > 0 || hasty && r.AtMS-m.dueMS < starvedMS {
+	unstable := !steady || unresolved || !a.config.Feed && a.differs(r.Market)
+	if m.pending > 0 || unstable && r.AtMS-m.dueMS < starvedMS {
 		return
 	}
-	m.reading, m.failed, m.between, m.unstable = r, false, 0, hasty
+	m.reading, m.failed, m.between, m.unstable = r, false, 0, unstable
 	if m.unstable && r.Market == exchange.Futures {
 		a.askFor(m, purpose{kind: callBetween}, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		return
@@ -210,8 +210,8 @@ func (a *accounting) takeExecutions(m *bookkeeping, p purpose, trades []exchange
 		}
 		before := o.Before
 		for i := range trades {
-			told, known := a.book.TradeRead(&trades[i])
-			if !known || trades[i].OrderID != o.OrderID || slices.Contains(o.Booked, told.ID) {
+			trade, known := a.book.TradeRead(&trades[i])
+			if !known || trades[i].OrderID != o.OrderID || slices.Contains(o.Booked, trade.ID) {
 				continue
 			}
 			if before > 0 {
@@ -219,7 +219,7 @@ func (a *accounting) takeExecutions(m *bookkeeping, p purpose, trades []exchange
 				continue
 			}
 			m.found += int64(trades[i].Quantity)
-			m.reading.Trades = append(m.reading.Trades, told)
+			m.reading.Trades = append(m.reading.Trades, trade)
 		}
 	}
 }

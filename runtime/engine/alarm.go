@@ -53,32 +53,32 @@ func (a *alarms) guardPrefix() {
 	a.note("", nil, NoteHalt{Why: why})
 }
 
-// guardAliens quarantines the symbols whose history tells of an order the journal
+// guardUnknownOrders quarantines the symbols whose history tells of an order the journal
 // does not know: unlike an open one it is not found again.
 func (a *alarms) guardUnknownOrders() {
-	for _, truth := range a.book.Symbols() {
-		if truth.UnknownEnded == "" || truth.Quarantine() != "" {
+	for _, symbol := range a.book.Symbols() {
+		if symbol.UnknownEnded == "" || symbol.Quarantine() != "" {
 			continue
 		}
-		why := "order " + truth.UnknownEnded + " carries this instance's prefix but is not in the journal: an old backup"
-		a.record(record.Record{Symbol: truth.Key(), ClientOrderID: truth.UnknownEnded, Body: record.Quarantined{Why: why}})
-		a.note("", truth.Rules, NoteQuarantine{Why: why})
+		why := "order " + symbol.UnknownEnded + " carries this instance's prefix but is not in the journal: an old backup"
+		a.record(record.Record{Symbol: symbol.Key(), ClientOrderID: symbol.UnknownEnded, Body: record.Quarantined{Why: why}})
+		a.note("", symbol.Rules, NoteQuarantine{Why: why})
 	}
 }
 
 // watchForeign tells when orders that botd did not make begin to hold openings of a
 // symbol back, and when none does any more.
 func (a *alarms) watchForeign() {
-	for _, truth := range a.book.Symbols() {
-		o := a.book.HoldsBack(truth)
-		if (o != nil) == (truth.ForeignSinceMS != 0) {
+	for _, symbol := range a.book.Symbols() {
+		o := a.book.HoldsBack(symbol)
+		if (o != nil) == (symbol.ForeignSinceMS != 0) {
 			continue
 		}
 		fact := NoteForeign{Over: o == nil}
-		if truth.ForeignSinceMS = 0; o != nil {
-			truth.ForeignSinceMS, fact.OrderID, fact.Why = a.nowMS, o.ID, foreignText(truth, o)
+		if symbol.ForeignSinceMS = 0; o != nil {
+			symbol.ForeignSinceMS, fact.OrderID, fact.Why = a.nowMS, o.ID, foreignText(symbol, o)
 		}
-		a.note("", &exchange.Symbol{Market: truth.Key().Market, Name: truth.Key().Name}, fact)
+		a.note("", &exchange.Symbol{Market: symbol.Key().Market, Name: symbol.Key().Name}, fact)
 	}
 }
 
@@ -94,12 +94,12 @@ func (a *alarms) watchContradicted() {
 	}
 }
 
-func foreignText(truth *reconcile.SymbolState, o *exchange.Order) string {
-	if row := truth.UnreadRow(o); row != nil {
+func foreignText(symbol *reconcile.SymbolState, o *exchange.Order) string {
+	if row := symbol.UnreadRow(o); row != nil {
 		return fmt.Sprintf("order %d, which botd did not make, cannot be read: %s", o.ID, row.Why)
 	}
 	text := fmt.Sprintf("order %d, which botd did not make, may open a position: %s %s", o.ID, o.Side, o.Type)
-	if rules := truth.Rules; rules != nil {
+	if rules := symbol.Rules; rules != nil {
 		text += " " + rules.QuantityDecimal(o.Remaining()).String()
 	}
 	return text

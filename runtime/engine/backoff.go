@@ -26,13 +26,13 @@ const (
 
 // Bounds of what is remembered of refusals.
 const (
-	declaredAfter   = 3       // refusals in a row until an intent is declared refused
-	bareAfter       = 2       // until a position whose stop it is counts as unprotected
-	restoreAfterMS  = 4_000   // on spot a stop goes back while an exit waits for so long
-	currentMS       = 30_000  // what was not derived for longer is not wanted now
-	forgetBackoffMS = 600_000 // what was not derived for so long begins anew
-	maxCodes        = 16      // codes counted apart
-	maxVenueText    = 200     // bytes of the exchange's text
+	declaredAfter    = 3       // refusals in a row until an intent is declared refused
+	unprotectedAfter = 2       // until a position whose stop it is counts as unprotected
+	restoreAfterMS   = 4_000   // on spot a stop goes back while an exit waits for so long
+	currentMS        = 30_000  // what was not derived for longer is not wanted now
+	forgetBackoffMS  = 600_000 // what was not derived for so long begins anew
+	maxCodes         = 16      // codes counted apart
+	maxVenueText     = 200     // bytes of the exchange's text
 )
 
 // attempt identifies an intent across rounds. An exit at market in the name of a stop is
@@ -221,7 +221,7 @@ func (b *backoffs) declares(one *backoff) bool {
 // refused most recently; nil when it refused none often enough.
 func (b *backoffs) stopRefused(key exchange.SymbolKey) (newest *backoff) {
 	for _, one := range b.all {
-		if one.symbol == key && one.purpose == placement.StopLoss && one.refused >= bareAfter && (newest == nil || one.lastMS > newest.lastMS) {
+		if one.symbol == key && one.purpose == placement.StopLoss && one.refused >= unprotectedAfter && (newest == nil || one.lastMS > newest.lastMS) {
 			newest = one
 		}
 	}

@@ -92,7 +92,7 @@ func TestAPositionWhoseStopIsRefusedIsExitedByBotdWhenItsLevelIsPassed(t *testin
 			w.wantState("unprotected")
 			w.price("48900") // 2 % is 49000
 			w.pass(6_000)
-			if held := w.truth().Position; held != 0 {
+			if held := w.symbol().Position; held != 0 {
 				t.Fatalf("want it exited within seconds, have %d\n%s", held, w.story())
 			}
 			if n := w.sendings(placement.Entry, 10_000+startMS); n != 0 {
@@ -112,7 +112,7 @@ func TestAnExitByBotdThatIsRefusedBacksOffLikewise(t *testing.T) {
 	w := newWorld(t, hold(10), protected)
 	w.pass(5_000)
 	w.network = refuses(anyOrder)
-	w.byHand(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
+	w.manually(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
 	w.price("48900")
 	asked := 0
 	refuse := w.network
@@ -175,7 +175,7 @@ func TestAFlattenThatIsRefusedIsPromptThenSeldomAndSaysWhy(t *testing.T) {
 			}
 			w.network = nil
 			w.pass(65_000)
-			if held := w.truth().Position; held != 0 {
+			if held := w.symbol().Position; held != 0 {
 				t.Errorf("want it flat once the exchange takes it, have %d\n%s", held, w.story())
 			}
 		})
@@ -247,15 +247,15 @@ func TestARefusedLeverageAndARefusedCancelBackOff(t *testing.T) {
 	}
 	w.wantState("refused")
 
-	wish := true
+	desired := true
 	w = newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 		plan.OrdersSet = true
-		if wish {
+		if desired {
 			plan.Orders = []strategy.DesiredOrder{{Key: "low", Side: exchange.Buy, Price: 40_000e8, Quantity: 10}}
 		}
 	})
 	w.pass(5_000)
-	wish, asked = false, 0
+	desired, asked = false, 0
 	w.network = func(call *Call) fate {
 		if call.Request.Operation == exchange.FuturesCancel {
 			asked++
@@ -284,7 +284,7 @@ func TestLostAnswersLeaveNoMorePlacementsUnsettledThanMaxOpenOrders(t *testing.T
 	w := newWorld(t, hold(10), protected, live)
 	w.pass(5_000)
 	w.network = every(fate{lost: true})
-	w.byHand(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
+	w.manually(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
 	most := 0
 	for range 300 {
 		w.pass(1_000)
@@ -305,7 +305,7 @@ func TestLostAnswersBackOffToo(t *testing.T) {
 	w := newWorld(t, hold(10), protected, func(w *world) { w.config.Settle = placement.UnmeasuredSettle })
 	w.pass(5_000)
 	w.network = every(fate{lost: true})
-	w.byHand(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
+	w.manually(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
 	before := w.now
 	w.pass(120_000)
 	if n := w.sendings(placement.StopLoss, before); n < 5 || n > 12 {
@@ -321,13 +321,13 @@ func TestARestThatNoStopCanProtectIsNotDeclaredUnprotected(t *testing.T) {
 	w.pass(20_000)
 	target = 3 // 0.00003 BTC is 1.5 USDT, the least is 5
 	w.pass(120_000)
-	if w.truth().Position == 0 || w.truth().Position > 10 {
-		t.Fatalf("want a rest of a few steps, have %d\n%s", w.truth().Position, w.story())
+	if w.symbol().Position == 0 || w.symbol().Position > 10 {
+		t.Fatalf("want a rest of a few steps, have %d\n%s", w.symbol().Position, w.story())
 	}
 	w.wantSound()
 	target = 1_000
 	w.pass(20_000)
-	if w.truth().Position < 900 {
-		t.Errorf("want it to open again, have %d\n%s", w.truth().Position, w.story())
+	if w.symbol().Position < 900 {
+		t.Errorf("want it to open again, have %d\n%s", w.symbol().Position, w.story())
 	}
 }

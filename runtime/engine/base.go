@@ -54,7 +54,7 @@ func (b *base) configured(name string) *leg {
 	return nil
 }
 
-// runOn is the strategy that trades a symbol.
+// legOn is the strategy that trades a symbol.
 func (b *base) legOn(key exchange.SymbolKey) *leg {
 	for _, leg := range b.legs {
 		if leg.symbol.Key() == key {

@@ -49,7 +49,7 @@ func (b *breaker) guardBreaker() {
 	}
 }
 
-// limited trips the breaker after a placement was answered by "too many requests" (case 4).
+// rateLimited trips the breaker after a placement was answered by "too many requests" (case 4).
 func (b *breaker) rateLimited() {
 	if b.config.Breaker.Unknowns != 0 {
 		b.trip("a placement was rate limited", cmp.Or(b.config.Breaker.EmptyPauseMS, 45_000))

@@ -25,7 +25,7 @@ func (m *market) pollSeries(s *series) {
 	m.ask(purpose{kind: callCandles, series: s}, PriorityMarket, request)
 }
 
-// candlesAnswered takes a poll's answer: the closed candles not held yet.
+// takePolled takes a poll's answer: the closed candles not held yet.
 func (m *market) takePolled(s *series, event *EventAnswer) {
 	s.asking = false
 	if event.Err != nil || event.Answer.Candles == nil {
@@ -77,8 +77,8 @@ func (m *market) takeClosed(s *series, answer *exchange.Candles) (taken int, ful
 		before := s.legs[0].symbol.LastMS
 		last, mark := s.legs[0].symbol.Last, s.legs[0].symbol.Mark
 		m.takeOne(s, s.end-1)
-		if truth := s.legs[0].symbol; before > truth.LastMS {
-			truth.Last, truth.Mark, truth.LastMS = last, mark, before // a ticker told a newer price
+		if symbol := s.legs[0].symbol; before > symbol.LastMS {
+			symbol.Last, symbol.Mark, symbol.LastMS = last, mark, before // a ticker told a newer price
 		}
 		m.follow(s)
 		taken++
@@ -151,8 +151,8 @@ func (m *market) takeCandles(event *EventCandles) {
 
 func (m *market) takeOne(s *series, i int) {
 	candle := s.candles.At(i)
-	truth := s.legs[0].symbol
-	truth.Last, truth.Mark, truth.LastMS = candle.Close, candle.Close, candle.OpenMS+int64(s.interval)
+	symbol := s.legs[0].symbol
+	symbol.Last, symbol.Mark, symbol.LastMS = candle.Close, candle.Close, candle.OpenMS+int64(s.interval)
 	for _, leg := range s.legs {
 		m.tick.candle(leg, &candle, i+1)
 	}

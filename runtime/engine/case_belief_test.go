@@ -93,7 +93,7 @@ var casesOfBelief = []caseTest{
 		w.pass(3_000)
 		w.wantSound()
 		w.wantSent(3)
-		if known, open := w.truth().Known(), w.resting(); known != 10 || open != 2 {
+		if known, open := w.symbol().Known(), w.resting(); known != 10 || open != 2 {
 			t.Errorf("want 10 with both orders, have %d and %d", known, open)
 		}
 	}},
@@ -136,7 +136,7 @@ var casesOfBelief = []caseTest{
 		w.wantHeld(0)
 		w.mirror = nil
 		w.pass(5_000)
-		if known := w.truth().Known(); known != 0 {
+		if known := w.symbol().Known(); known != 0 {
 			t.Errorf("known: want 0, have %d\n%s", known, w.story())
 		}
 	}},
@@ -150,7 +150,7 @@ var casesOfBelief = []caseTest{
 			t.Fatalf("want it listed with its evidence, have %+v", q)
 		}
 		w.give(&EventResolve{Symbol: bitcoin, Adopt: true, Why: "it was closed"})
-		if known := w.truth().Known(); known != 0 {
+		if known := w.symbol().Known(); known != 0 {
 			t.Errorf("known: want 0, have %d", known)
 		}
 		w.wantSent(1)
@@ -158,9 +158,9 @@ var casesOfBelief = []caseTest{
 	{"16 closed by hand: positions/history shows it, it is adopted, latched, and not bought back", func(t *testing.T) {
 		w := newWorld(t, hold(10))
 		w.pass(10_000)
-		w.byHand(w.market(exchange.Sell, 10, true))
+		w.manually(w.market(exchange.Sell, 10, true))
 		w.pass(15_000)
-		if latch, known := w.engine.Book().Strategy("one").Latch(), w.truth().Known(); latch != 1 || known != 0 {
+		if latch, known := w.engine.Book().Strategy("one").Latch(), w.symbol().Known(); latch != 1 || known != 0 {
 			t.Errorf("want it adopted and latched, have known %d, latch %d\n%s", known, latch, w.story())
 		}
 		w.wantState("adopted")
@@ -171,12 +171,12 @@ var casesOfBelief = []caseTest{
 	{"16 sold in part by hand under adopt: its margin was released, and it is not bought back", func(t *testing.T) {
 		w := newWorld(t, hold(10), guarded, foreign("adopt"))
 		w.pass(10_000)
-		w.byHand(w.market(exchange.Sell, 4, true))
+		w.manually(w.market(exchange.Sell, 4, true))
 		w.pass(60_000)
 		w.wantHeld(6)
 		w.wantSent(3)
 		w.wantSound()
-		if known := w.truth().Known(); known != 6 {
+		if known := w.symbol().Known(); known != 6 {
 			t.Errorf("known: want 6, have %d\n%s", known, w.story())
 		}
 	}},
@@ -255,12 +255,12 @@ var casesOfBelief = []caseTest{
 	{"16 spot: what a person sold is adopted, latched, and not bought back", func(t *testing.T) {
 		w := newWorld(t, hold(2_000), onSpot, foreign("adopt"))
 		w.pass(60_000)
-		w.byHand(
+		w.manually(
 			exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell,
 				Type: exchange.Limit, Price: 49_000e8, Quantity: 1_000}},
 		)
 		w.pass(18_000)
-		if latch, known := w.engine.Book().Strategy("one").Latch(), w.truth().Known(); latch != 1 || known > 1_001 {
+		if latch, known := w.engine.Book().Strategy("one").Latch(), w.symbol().Known(); latch != 1 || known > 1_001 {
 			t.Errorf("want it adopted and latched, have known %d, latch %d\n%s", known, latch, w.story())
 		}
 		w.pass(60_000)

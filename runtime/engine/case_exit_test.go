@@ -135,7 +135,7 @@ var casesOfExits = []caseTest{
 		if state, _ := w.ended(0); state != placement.Filled {
 			t.Errorf("want filled, have %s\n%s", state, w.story())
 		}
-		if known := w.truth().Known(); known != w.held() || known != 10 {
+		if known := w.symbol().Known(); known != w.held() || known != 10 {
 			t.Errorf("want 10 known and held, have %d and %d", known, w.held())
 		}
 	}},
@@ -199,9 +199,9 @@ var casesOfExits = []caseTest{
 		w := newWorld(t, swing(&target))
 		w.pass(5_000)
 		w.wantHeld(2)
-		rules := *w.truth().Rules
+		rules := *w.symbol().Rules
 		rules.MinNotional = exchange.AmountOf(500) // the symbol's rules rose above what is held
-		w.truth().Rules = &rules
+		w.symbol().Rules = &rules
 		target = 0
 		w.pass(20_000)
 		w.wantSent(2)

@@ -85,7 +85,7 @@ var casesOfSpot = []caseTest{
 			}
 		}
 		w.pass(5_000)
-		if known := w.truth().Known(); known == 0 {
+		if known := w.symbol().Known(); known == 0 {
 			t.Errorf("want the fill known by its trades\n%s", w.story())
 		}
 		w.mirror = nil
@@ -97,7 +97,7 @@ var casesOfSpot = []caseTest{
 	{"16 spot: somebody sells what the strategy bought: quarantine", func(t *testing.T) {
 		w := newWorld(t, hold(2_000), onSpot)
 		w.pass(60_000)
-		w.byHand(
+		w.manually(
 			exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell,
 				Type: exchange.Limit, Price: 49_000e8, Quantity: 1_000}},
 		)
@@ -143,7 +143,7 @@ var casesOfSpot = []caseTest{
 		w := newWorld(t, hold(2_000), onSpot, protected)
 		w.pass(10_000)
 		w.wantSound()
-		w.byHand(
+		w.manually(
 			exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell,
 				Type: exchange.Limit, Quantity: 1_000, Price: 40_000e8}},
 		)
@@ -181,7 +181,7 @@ var casesOfSpot = []caseTest{
 		w := newWorld(t, hold(2_000), onSpot)
 		w.give(&EventHalt{Level: record.LevelPause, Why: "a person"})
 		w.pass(5_000)
-		w.byHand(
+		w.manually(
 			exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy,
 				Type: exchange.Limit, Quantity: 1_000, Price: 60_000e8, ClientOrderID: placement.ClientOrderID("t", placement.Start{Epoch: 1_000, Random: "zzzzz"}, 1)}},
 		)

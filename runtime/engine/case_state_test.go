@@ -21,8 +21,8 @@ func rest(quantity exchange.Quantity, price exchange.Price) func(*strategy.View,
 	}
 }
 
-// casesOfTruth are those about what is fetched, and what it proves.
-var casesOfTruth = []caseTest{
+// casesOfState are those about what is fetched, and what it proves.
+var casesOfState = []caseTest{
 	{"09 filled and closed before the first look: found in positions/history", func(t *testing.T) {
 		w := newWorld(t, hold(10))
 		w.network = func(call *Call) fate {
@@ -129,7 +129,7 @@ var casesOfTruth = []caseTest{
 			}
 		}
 		w.pass(40_000)
-		if have := w.truth().Known(); have != 10 {
+		if have := w.symbol().Known(); have != 10 {
 			t.Errorf("known: want 10, have %d", have)
 		}
 		if len(facts[NoteStale](w.notes)) == 0 {
@@ -158,7 +158,7 @@ var casesOfTruth = []caseTest{
 		w.pass(3_000)
 		w.price("39000") // both fill, listed before
 		w.pass(30_000)
-		if known := w.truth().Known(); known != w.held() {
+		if known := w.symbol().Known(); known != w.held() {
 			t.Errorf("want the book at the exchange's %d, have %d\n%s", w.held(), known, w.story())
 		}
 	}},
@@ -174,7 +174,7 @@ var casesOfTruth = []caseTest{
 			Quantity:      5,
 			ClientOrderID: "bt-zzz-4",
 		}
-		w.byHand(exchange.Request{Operation: exchange.FuturesPlace, Order: order})
+		w.manually(exchange.Request{Operation: exchange.FuturesPlace, Order: order})
 		w.pass(20_000)
 		if d := w.wantState("halted"); d.Scope != (account.Scope{}) {
 			t.Errorf("want the account halted, have %+v", d)
@@ -186,7 +186,7 @@ var casesOfTruth = []caseTest{
 	{"16 the user trades by hand: quarantine within L + 20 s", func(t *testing.T) {
 		w := newWorld(t, hold(10))
 		w.pass(60_000)
-		w.byHand(w.market(exchange.Buy, 7, false))
+		w.manually(w.market(exchange.Buy, 7, false))
 		w.pass(21_000)
 		w.wantState("quarantined")
 		w.wantHeld(17)
@@ -196,7 +196,7 @@ var casesOfTruth = []caseTest{
 	{"16 by policy it is adopted, and the target sells it", func(t *testing.T) {
 		w := newWorld(t, hold(10), foreign("adopt"))
 		w.pass(60_000)
-		w.byHand(w.market(exchange.Buy, 7, false))
+		w.manually(w.market(exchange.Buy, 7, false))
 		w.pass(40_000)
 		w.wantHeld(10)
 		w.wantSound()
@@ -207,12 +207,12 @@ var casesOfTruth = []caseTest{
 			plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: target}, "a test")
 		}, foreign("ignore"))
 		w.pass(60_000)
-		w.byHand(w.market(exchange.Buy, 7, false))
+		w.manually(w.market(exchange.Buy, 7, false))
 		w.pass(40_000)
 		w.wantHeld(17)
 		w.wantSound()
-		if told := len(facts[NoteIgnored](w.notes)); told != 1 {
-			t.Errorf("want it told once, have %d times", told)
+		if reported := len(facts[NoteIgnored](w.notes)); reported != 1 {
+			t.Errorf("want it told once, have %d times", reported)
 		}
 		target = 0
 		w.pass(20_000)
@@ -227,10 +227,10 @@ var casesOfTruth = []caseTest{
 		w := newWorld(t, hold(10))
 		w.network = once(fate{lost: true})
 		w.pass(3_000)
-		w.byHand(w.market(exchange.Buy, 4, false))
+		w.manually(w.market(exchange.Buy, 4, false))
 		w.pass(40_000)
 		w.wantHeld(10) // 4 by hand, 6 bought after
-		if known := w.truth().Known(); known != 10 {
+		if known := w.symbol().Known(); known != 10 {
 			t.Errorf("known: want 10, have %d", known)
 		}
 		w.wantSound()
@@ -249,7 +249,7 @@ var casesOfTruth = []caseTest{
 		w.network = nil
 		w.pass(60_000)
 		w.wantHeld(0)
-		if known := w.truth().Known(); known != 0 {
+		if known := w.symbol().Known(); known != 0 {
 			t.Errorf("known: want 0, have %d\n%s", known, w.story())
 		}
 		w.wantSound()
@@ -277,7 +277,7 @@ var casesOfTruth = []caseTest{
 		w.wantSent(sent)
 		w.wantHeld(10)
 		w.wantState("quarantined")
-		if known := w.truth().Known(); known != 0 {
+		if known := w.symbol().Known(); known != 0 {
 			t.Errorf("want nothing adopted, have %d", known)
 		}
 		if q := w.engine.Quarantines(); len(q) != 1 || q[0].Difference != q[0].Venue || q[0].Venue == 0 || len(q[0].Adopt) == 0 ||
@@ -292,7 +292,7 @@ var casesOfTruth = []caseTest{
 		w.pass(20_000)
 		w.wantSound()
 		w.wantSent(sent) // the stop was adopted with the position
-		if known := w.truth().Known(); known != 10 {
+		if known := w.symbol().Known(); known != 10 {
 			t.Errorf("after resolving: want 10, have %d", known)
 		}
 	}},
@@ -305,7 +305,7 @@ var casesOfTruth = []caseTest{
 			t.Errorf("want the other symbols traded on, have %+v", halt)
 		}
 		w.wantSent(2)
-		if known := w.truth().Known(); known != 10 {
+		if known := w.symbol().Known(); known != 10 {
 			t.Errorf("want nothing adopted, have %d", known)
 		}
 		w.give(&EventResolve{Symbol: bitcoin, Adopt: true, Why: "it is ours"})
@@ -323,7 +323,7 @@ var casesOfTruth = []caseTest{
 		w := newWorld(t, hold(10))
 		w.pass(10_000)
 		backup := len(w.records)
-		w.byHand(w.market(exchange.Buy, 10, false))
+		w.manually(w.market(exchange.Buy, 10, false))
 		order := exchange.NewOrder{
 			Market:        exchange.Futures,
 			Symbol:        "BTC-USDT",
@@ -333,7 +333,7 @@ var casesOfTruth = []caseTest{
 			Quantity:      5,
 			ClientOrderID: "bt-1-2",
 		}
-		w.byHand(exchange.Request{Operation: exchange.FuturesPlace, Order: order})
+		w.manually(exchange.Request{Operation: exchange.FuturesPlace, Order: order})
 		w.records = w.records[:backup]
 		w.start()
 		w.pass(120_000)
@@ -375,11 +375,11 @@ var casesOfTruth = []caseTest{
 	}},
 }
 
-// TestAQuarantineOfASymbolNobodyTradesIsTold: no strategy's state shows it.
-func TestAQuarantineOfASymbolNobodyTradesIsTold(t *testing.T) {
+// TestAQuarantineOfASymbolNobodyTradesIsReported: no strategy's state shows it.
+func TestAQuarantineOfASymbolNobodyTradesIsReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))
-	w.byHand(
+	w.manually(
 		exchange.Request{
 			Operation: exchange.FuturesPlace,
 			Order: exchange.NewOrder{ClientOrderID: "bt-9-1", Market: exchange.Futures, Symbol: "ETH-USDT",
@@ -387,8 +387,8 @@ func TestAQuarantineOfASymbolNobodyTradesIsTold(t *testing.T) {
 		},
 	)
 	w.pass(20_000)
-	if told := len(facts[NoteQuarantine](w.notes)); told != 1 {
-		t.Errorf("want it told once, have %d times: %+v", told, w.engine.Degraded())
+	if reported := len(facts[NoteQuarantine](w.notes)); reported != 1 {
+		t.Errorf("want it told once, have %d times: %+v", reported, w.engine.Degraded())
 	}
 }
 

@@ -31,7 +31,7 @@ func TestCase(t *testing.T) {
 func allCases() []caseTest {
 	return slices.Concat(
 		casesOfPlacing,
-		casesOfTruth,
+		casesOfState,
 		casesOfExits,
 		casesOfStates,
 		casesOfSpot,

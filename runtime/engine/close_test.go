@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// grid wishes a position with a stop, and a resting buy and a resting sell beside it.
+// resting wishes a position with a stop, and a resting buy and a resting sell beside it.
 func resting(_ *strategy.View, plan *strategy.Plan) {
 	plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.DesiredOrder{Key: "now", Side: exchange.Buy, Price: 51_000e8, Quantity: 10},
 		strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: 40_000e8, Quantity: 10}), true
@@ -38,8 +38,8 @@ func (w *world) halt(level record.HaltLevel, scope account.Scope) {
 	w.give(&EventHalt{Level: level, Scope: scope, Why: "a test"})
 }
 
-// TestStoppingDoesWhatItIsToldWithinItsBound stops at each way to stop.
-func TestStoppingDoesWhatItIsToldWithinItsBound(t *testing.T) {
+// TestStoppingDoesWhatWasRequestedWithinItsBound stops at each way to stop.
+func TestStoppingDoesWhatWasRequestedWithinItsBound(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		way  string

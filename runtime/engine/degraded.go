@@ -40,7 +40,7 @@ func (r *report) Degraded() []Degraded {
 		}
 	}
 	for _, symbol := range r.book.Symbols() {
-		all = append(all, r.degradedTruth(symbol)...)
+		all = append(all, r.degradedSymbol(symbol)...)
 	}
 	for _, symbol := range r.book.Symbols() {
 		if o := r.book.HoldsBack(symbol); o != nil && symbol.ForeignSinceMS != 0 {
@@ -80,15 +80,15 @@ func (r *report) Degraded() []Degraded {
 // meanwhile.
 func (r *report) protectionWayOut(leg *leg) string {
 	way := "mend what keeps the stop away, or botd halt --level flatten --symbol " + leg.symbol.Key().Name + "; nothing opens there"
-	wish := r.dispatcher.desired(leg)
-	if level := r.book.StopLevel(&wish); level > 0 {
+	desired := r.dispatcher.desired(leg)
+	if level := r.book.StopLevel(&desired); level > 0 {
 		way += "; botd exits at market itself when the price passes " + leg.config.Symbol.PriceDecimal(level).String()
 	}
 	return way
 }
 
-// degradedTruth lists what of a symbol is not believed, or was believed a moment ago.
-func (r *report) degradedTruth(symbol *reconcile.SymbolState) (all []Degraded) {
+// degradedSymbol lists what of a symbol is not believed, or was believed a moment ago.
+func (r *report) degradedSymbol(symbol *reconcile.SymbolState) (all []Degraded) {
 	scope := account.Scope{Symbol: symbol.Key()}
 	if symbol.Contradicted != "" {
 		all = append(all, Degraded{State: "contradicted", Scope: scope, Cause: symbol.Contradicted, SinceMS: symbol.ContradictedSinceMS,
@@ -142,10 +142,10 @@ func (r *report) degradedAccount() (all []Degraded) {
 	return append(all, r.limits.limitedBy("")...)
 }
 
-// doing says what a halt has still to take away, and what keeps it; empty when it
+// remaining says what a halt has still to take away, and what keeps it; empty when it
 // is done.
 func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
-	positions, orders, kept, failed := []string(nil), 0, "", 0
+	positions, orders, obstacle, failed := []string(nil), 0, "", 0
 	for _, leg := range r.legs {
 		if !scope.Covers(leg.config.Name, leg.symbol.Key()) {
 			continue
@@ -154,15 +154,15 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 		if held := r.book.ToClose(leg.symbol); level == record.LevelFlatten && held != 0 && !r.dust(leg, held) {
 			positions = append(positions, leg.symbol.Key().String()+" "+leg.config.Symbol.QuantityDecimal(held).String())
 			if refused := r.dispatcher.refusals.reason(leg.config.Name+" "+placement.Exit.String()+" ", r.nowMS); refused != "" {
-				kept = "the exit of " + leg.symbol.Key().String() + " is held back by " + refused
+				obstacle = "the exit of " + leg.symbol.Key().String() + " is held back by " + refused
 			}
 			if refused := r.backoffs.exitReason(leg); refused != "" {
-				kept = leg.symbol.Key().String() + ": " + refused
+				obstacle = leg.symbol.Key().String() + ": " + refused
 			}
 		}
 		for _, p := range r.book.Live() {
 			if p.Symbol() == leg.symbol.Key() && p.Purpose() == placement.Exit && r.sight.failing(leg.symbol.Key()) > 0 {
-				kept = "an exit of " + leg.symbol.Key().String() + " was sent, and what became of it only a read tells"
+				obstacle = "an exit of " + leg.symbol.Key().String() + " was sent, and what became of it only a read tells"
 			}
 			if p.Symbol() == leg.symbol.Key() && (p.Withdrawn() != "" || level == record.LevelFlatten || level == record.LevelCancel && p.Purpose().Opens()) {
 				orders++
@@ -176,8 +176,8 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 	if orders > 0 {
 		left = append(left, fmt.Sprintf("orders to end: %d", orders))
 	}
-	if kept != "" {
-		left = append(left, kept)
+	if obstacle != "" {
+		left = append(left, obstacle)
 	}
 	switch {
 	case len(positions) == 0 && orders == 0:

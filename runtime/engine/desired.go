@@ -6,25 +6,25 @@ import (
 	"botd/reconcile/record"
 )
 
-// wishOf is what one strategy wants, with what deriving from it needs.
+// desired is what one strategy wants, with what deriving from it needs.
 func (d *dispatcher) desired(leg *leg) reconcile.Desired {
-	wish := reconcile.Desired{
+	desired := reconcile.Desired{
 		Strategy: leg.state, Symbol: leg.symbol, Protection: protectionOf(leg), Leverage: leg.config.Leverage,
 		Entries: d.permission.mayEnter(leg), Equity: d.equity(leg.symbol.Key().Market), TakerFee: d.config.TakerFee,
 		Collar: d.collar(leg), Interval: leg.config.Interval, Bridge: d.config.BusyRoundMS > 0, Frozen: leg.config.Removed,
 		ExitFromMS: d.backoffs.exitFromMS(leg), MaxLive: d.config.Limits.MaxOpenOrders,
 	}
 	if leg.state.Plan().Leverage != 0 {
-		wish.Leverage = leg.state.Plan().Leverage
+		desired.Leverage = leg.state.Plan().Leverage
 	}
-	return wish
+	return desired
 }
 
 // desiredAt is what one strategy wants under a halt of that level.
 func (d *dispatcher) desiredAt(leg *leg, level record.HaltLevel) reconcile.Desired {
-	wish := d.desired(leg)
-	wish.Strategy, wish.Flatten = wish.Strategy.Halted(level), level == record.LevelFlatten
-	return wish
+	desired := d.desired(leg)
+	desired.Strategy, desired.Flatten = desired.Strategy.Halted(level), level == record.LevelFlatten
+	return desired
 }
 
 // collar is how far through the price a spot exit may go: 5 % unless the limits say less.

@@ -11,7 +11,7 @@ import (
 	"botd/risk"
 )
 
-// placer derives what is to change, has it checked, and lets it go.
+// dispatcher derives what is to change, has it checked, and lets it go.
 type dispatcher struct {
 	*base
 	sight      *sight
@@ -32,10 +32,10 @@ func (d *dispatcher) act(leg *leg) int {
 	if d.config.Rehearse || leg.config.Removed && level == record.LevelNone {
 		return 0 // what protects its position stays as it is
 	}
-	wish := d.desiredAt(leg, level)
-	wish.Repeat = wish.Flatten && !d.sender.recallLate(leg.symbol.Key())
+	desired := d.desiredAt(leg, level)
+	desired.Repeat = desired.Flatten && !d.sender.recallLate(leg.symbol.Key())
 	d.halts.latchFlattened(leg, level)
-	intents, priced := d.book.Derive(&wish, d.nowMS)
+	intents, priced := d.book.Derive(&desired, d.nowMS)
 	if priced != nil {
 		d.record(*priced)
 	}
@@ -138,11 +138,11 @@ func (d *dispatcher) execute(approved risk.Approved) {
 func (d *dispatcher) place(intent reconcile.Intent) {
 	intent.Order.ClientOrderID = d.book.NextClientOrderID(d.config.Instance)
 	order := intent.Order
-	truth := d.book.Symbol(order.Key())
+	symbol := d.book.Symbol(order.Key())
 	deadline := d.nowMS + d.config.TimeToLive
 	reserved := order.QuoteAmount
 	if reserved.IsZero() {
-		reserved = truth.Rules.Notional(max(intent.Last, order.Price), order.Quantity)
+		reserved = symbol.Rules.Notional(max(intent.Last, order.Price), order.Quantity)
 	}
 	d.record(record.Record{Strategy: intent.Strategy, Symbol: order.Key(), ClientOrderID: order.ClientOrderID, Body: record.Sending{
 		Order: order, Purpose: intent.Purpose, Key: intent.Key, DeadlineMS: deadline, Before: intent.Before, Reserved: reserved}})
@@ -198,7 +198,7 @@ func (d *dispatcher) outcome(p *purpose, event *EventAnswer, order NoteOrder) (r
 	)
 	switch {
 	case errors.As(event.Err, &unknown): // first: whatever it wraps, its fate is not known
-	case event.Err == nil && mistaken(&event.Answer.Order, p.clientID): // case 2
+	case event.Err == nil && answersAnotherOrder(&event.Answer.Order, p.clientID): // case 2
 		const why = "the answer is another order's"
 		return record.Unknown{Why: why}, NoteUncertain{order, why, nil}
 	case event.Err == nil:
@@ -247,7 +247,7 @@ func (d *dispatcher) answered(a attempt, err error) {
 	}
 }
 
-// mistaken reports whether a placement's answer tells no order, or another one.
-func mistaken(told *exchange.Order, clientID string) bool {
-	return told.ID == 0 || told.ClientOrderID != "" && told.ClientOrderID != clientID
+// answersAnotherOrder reports whether a placement's answer tells no order, or another one.
+func answersAnotherOrder(answer *exchange.Order, clientID string) bool {
+	return answer.ID == 0 || answer.ClientOrderID != "" && answer.ClientOrderID != clientID
 }

@@ -45,7 +45,7 @@ func (w *world) heldOf(market exchange.Market, name string) exchange.Quantity {
 	return rules.FloorQuantity(rules.QuantityOf(free.Add(frozen))) - w.began[rules.Base]
 }
 
-// of reports whether a call is about a symbol, by its name or by an order of it.
+// about reports whether a call is about a symbol, by its name or by an order of it.
 func (w *world) about(call *Call, name string) bool {
 	r := call.Request
 	if r.OrderID != 0 {
@@ -72,7 +72,7 @@ func bothMarkets(t *testing.T, run func(t *testing.T, market exchange.Market)) {
 	}
 }
 
-// blindOf wants exactly the blindness given, by scope.
+// wantBlind wants exactly the blindness given, by scope.
 func (w *world) wantBlind(of ...string) {
 	w.t.Helper()
 	var have []string
@@ -252,14 +252,14 @@ func TestACallOfOneSymbolThatHangsHoldsNobodyUp(t *testing.T) {
 	})
 }
 
-func TestAStrategyWhoseSymbolIsGoneAtTheStartFailsAloneAndCanBeRemoved(t *testing.T) {
+func TestAStrategyWhoseSymbolIsDelistedAtTheStartFailsAloneAndCanBeRemoved(t *testing.T) {
 	t.Parallel()
-	gone := exchange.SymbolKey{Market: exchange.Futures, Name: "OLD-USDT"}
-	w := newWorld(t, hold(10), func(w *world) { w.config.Missing = []MissingStrategy{{Name: "old", Symbol: gone}} })
+	delisted := exchange.SymbolKey{Market: exchange.Futures, Name: "OLD-USDT"}
+	w := newWorld(t, hold(10), func(w *world) { w.config.Missing = []MissingStrategy{{Name: "old", Symbol: delisted}} })
 	w.pass(5_000)
 	w.wantHeld(10)
 	d := w.wantState("failed")
-	if d.Scope.Strategy != "old" || d.Scope.Symbol != gone || !strings.Contains(d.Cause, "OLD-USDT") {
+	if d.Scope.Strategy != "old" || d.Scope.Symbol != delisted || !strings.Contains(d.Cause, "OLD-USDT") {
 		t.Errorf("want it declared with its symbol, have %+v", d)
 	}
 	if len(facts[NoteStrategyFailed](w.notes)) != 1 {

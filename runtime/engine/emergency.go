@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// press does of a halt what needs no reading, while the exchange answers no reads:
+// emergencyHalt does of a halt what needs no reading, while the exchange answers no reads:
 // orders that may open are canceled by their ids, as often as wished (class I), and
 // a futures position is closed at market by what was last read of it, once, since
 // reduceOnly can not flip. Whatever became of that, another exit is sent from a
@@ -30,9 +30,9 @@ func (d *dispatcher) emergencyOn(leg *leg) {
 	if d.halts.stopped || !d.endsSomething(leg, level) {
 		return
 	}
-	wish := d.desiredAt(leg, level)
+	desired := d.desiredAt(leg, level)
 	d.halts.latchFlattened(leg, level)
-	intents, _ := d.book.Derive(&wish, d.nowMS)
+	intents, _ := d.book.Derive(&desired, d.nowMS)
 	for i := range intents {
 		if d.withoutRead(leg, &intents[i], level) {
 			d.dispatch(leg, &intents[i])
@@ -40,7 +40,7 @@ func (d *dispatcher) emergencyOn(leg *leg) {
 	}
 }
 
-// takesAway reports whether a halt at this level, or a person who withdrew an order,
+// endsSomething reports whether a halt at this level, or a person who withdrew an order,
 // wants something of the run's symbol ended.
 func (d *dispatcher) endsSomething(leg *leg, level record.HaltLevel) bool {
 	return level >= record.LevelCancel ||

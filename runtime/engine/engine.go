@@ -113,7 +113,7 @@ func assemble(b *base) *Engine {
 		backoffs:   e.backoffs,
 	}
 	e.previews = &previews{base: b, ruleset: e.ruleset, halts: e.halts, dispatcher: e.dispatcher, tick: e.tick, report: e.report}
-	e.manual = &manual{base: b, halts: e.halts, outlooks: e.previews}
+	e.manual = &manual{base: b, halts: e.halts, previews: e.previews}
 	e.quarantines = &quarantines{b}
 	return e
 }
@@ -309,7 +309,7 @@ func (e *Engine) wake() {
 func (e *Engine) hurry() {
 	e.emergencyMS = e.nowMS + haltRetryMS
 	e.dispatcher.emergencyHalt()
-	if e.round.overdue() {
+	if e.round.giveUpHanging() {
 		e.roster.endRemoved()
 	}
 }

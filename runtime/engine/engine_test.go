@@ -274,7 +274,7 @@ func TestAPanicStopsThatStrategyOnly(t *testing.T) {
 }
 
 // What such a wish comes to could not be counted; journalled it would end every start.
-func TestAWishPastAllBoundsStopsThatStrategyOnly(t *testing.T) {
+func TestAPlanPastAllBoundsStopsThatStrategyOnly(t *testing.T) {
 	t.Parallel()
 	bad, good := &wanting{target: 1 << 62}, &wanting{target: 10}
 	b := newBench(t, bad, good)
@@ -314,7 +314,7 @@ func TestMissedTicksAreCountedAndSkipped(t *testing.T) {
 	}
 }
 
-func TestAHaltIsKeptAndBlocksEntries(t *testing.T) {
+func TestAHaltIsSavedAndBlocksEntries(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, &wanting{target: 10})
 	b.give(&EventHalt{Level: record.LevelPause, Why: "a test"})

@@ -81,7 +81,7 @@ type EventWithdraw struct {
 // EventReload changes the configuration: all of it, or nothing.
 type EventReload struct{ Reload *Reload }
 
-// EventTighten sets limits tighter than the configuration, or as it has them again.
+// EventSetLimits sets limits tighter than the configuration, or as it has them again.
 type EventSetLimits struct{ Change *LimitChange }
 
 // EventSignal brings a strategy a signal from outside.

@@ -13,30 +13,30 @@ import (
 // spotHistory is how many orders or trades one page of spot history holds.
 const spotHistory = 1_000
 
-func (r *round) roundAsk(p purpose, request exchange.Request) {
+func (r *round) askForRound(p purpose, request exchange.Request) {
 	r.reading.pending++
 	p.of = request.Operation
 	r.ask(p, PrioritySettle, request)
 }
 
-// takeRound puts an answer into the snapshot. A list that was not fetched stays
+// takeRead puts an answer into the snapshot. A list that was not fetched stays
 // unfetched, and nothing is concluded about what it is about.
-func (r *round) takeRound(p purpose, event *EventAnswer) {
+func (r *round) takeRead(p purpose, event *EventAnswer) {
 	snapshot := &r.reading.snapshot
 	var refusal *exchange.Refusal
 	if p.kind == callOrder && errors.As(event.Err, &refusal) && !ofAccount(refusal) && !refusal.UnknownSymbol() {
-		snapshot.Looked = append(snapshot.Looked, reconcile.Look{OrderID: p.orderID})
+		snapshot.ByID = append(snapshot.ByID, reconcile.OrderByID{OrderID: p.orderID})
 		return
 	}
 	if event.Err != nil {
-		r.lacks(&p, event.Err)
+		r.readFailed(&p, event.Err)
 		return
 	}
 	answer := &event.Answer
 	defer r.takeRows(&p, answer)
 	switch {
 	case p.kind == callOrder:
-		snapshot.Looked = append(snapshot.Looked, reconcile.Look{OrderID: p.orderID, Order: answer.Order, Known: true})
+		snapshot.ByID = append(snapshot.ByID, reconcile.OrderByID{OrderID: p.orderID, Order: answer.Order, Known: true})
 	case p.kind == callHistory:
 		r.reading.history = append(r.reading.history, answer.Orders.Items()...)
 		r.reading.partial = r.reading.partial || len(answer.Orders.Items()) >= spotHistory
@@ -68,9 +68,9 @@ func (r *round) takeRound(p purpose, event *EventAnswer) {
 	}
 }
 
-// lacks takes a read that failed. It concerns what the call is about, and the account
+// readFailed takes a read that failed. It concerns what the call is about, and the account
 // where credentials or clock are refused.
-func (r *round) lacks(p *purpose, err error) {
+func (r *round) readFailed(p *purpose, err error) {
 	of := exchange.SymbolKey{Market: p.of.Market()}
 	switch {
 	case p.symbol != nil:
@@ -78,16 +78,16 @@ func (r *round) lacks(p *purpose, err error) {
 	case p.of == exchange.FuturesAccount:
 		of = exchange.SymbolKey{}
 	}
-	r.fails(of, err)
+	r.noteFailure(of, err)
 	if refusal := (*exchange.Refusal)(nil); errors.As(err, &refusal) && ofAccount(refusal) {
-		r.fails(exchange.SymbolKey{}, err)
+		r.noteFailure(exchange.SymbolKey{}, err)
 	}
 	if p.kind != callTicker && p.kind != callLeverages && of.Market != 0 {
 		r.reading.snapshot.Unread = append(r.reading.snapshot.Unread, of)
 	}
 }
 
-func (r *round) fails(of exchange.SymbolKey, err error) {
+func (r *round) noteFailure(of exchange.SymbolKey, err error) {
 	if !slices.ContainsFunc(r.reading.failures, func(f failure) bool { return f.of == of }) {
 		r.reading.failures = append(r.reading.failures, failure{of, err})
 	}
@@ -106,12 +106,12 @@ func (r *round) takeTickers(p purpose, answer *exchange.Answer) {
 	}
 }
 
-// lookForVanished asks for each live order its list does not show: futures by
+// fetchVanished asks for each live order its list does not show: futures by
 // id, spot (which has no get) by the symbol's history.
 func (r *round) fetchVanished() {
 	for _, p := range r.book.Vanished(&r.reading.snapshot) {
 		if p.Order().Market == exchange.Futures {
-			r.roundAsk(purpose{kind: callOrder, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
+			r.askForRound(purpose{kind: callOrder, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
 				exchange.Request{Operation: exchange.FuturesOrder, OrderID: p.OrderID()})
 		}
 	}
@@ -131,7 +131,7 @@ func (r *round) fetchSpotHistory() {
 		}
 		asked = append(asked, p.Order().Symbol)
 		r.reading.asked = true
-		r.roundAsk(
+		r.askForRound(
 			purpose{kind: callHistory, symbol: r.book.Symbol(p.Symbol())},
 			exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: p.Order().Symbol, StartMS: max(0, p.SentMS()-60_000), Limit: spotHistory},
 		)
@@ -139,7 +139,7 @@ func (r *round) fetchSpotHistory() {
 	for _, leg := range r.legs {
 		if since, ask := r.book.AsksSales(leg.symbol); ask && !slices.Contains(asked, leg.symbol.Key().Name) {
 			r.reading.asked = true
-			r.roundAsk(
+			r.askForRound(
 				purpose{kind: callHistory, symbol: leg.symbol},
 				exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: leg.symbol.Key().Name, StartMS: since, Limit: spotHistory},
 			)
@@ -151,12 +151,12 @@ func (r *round) fetchSpotHistory() {
 		}
 		asked = append(asked, refused.Symbol.Name)
 		r.reading.asked = true
-		r.roundAsk(purpose{kind: callHistory, symbol: r.book.Symbol(refused.Symbol)},
+		r.askForRound(purpose{kind: callHistory, symbol: r.book.Symbol(refused.Symbol)},
 			exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: refused.Symbol.Name, StartMS: max(0, refused.SentMS-60_000), Limit: spotHistory})
 	}
 	for _, leg := range r.legs {
 		if leg.symbol.Key().Market == exchange.Spot && !leg.symbol.Read && !r.config.Feed {
-			r.roundAsk(purpose{kind: callNewest, symbol: leg.symbol},
+			r.askForRound(purpose{kind: callNewest, symbol: leg.symbol},
 				exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: leg.symbol.Key().Name, Limit: spotHistory})
 		}
 	}
@@ -172,7 +172,7 @@ func (r *round) vanished(p *account.Placement) bool {
 func (r *round) askEvidence() {
 	for _, leg := range r.legs {
 		if p := r.book.AsksClosed(leg.symbol, r.nowMS); p != nil {
-			r.roundAsk(
+			r.askForRound(
 				purpose{kind: callClosed, symbol: leg.symbol},
 				exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: leg.symbol.Key().Name,
 					StartMS: p.SentMS() - p.SentMS()%1000, Limit: 100},
@@ -185,7 +185,7 @@ func (r *round) askEvidence() {
 	}
 	for _, p := range r.book.Live() {
 		if p.Order().Market == exchange.Spot && p.OrderID() != 0 && r.vanished(p) {
-			r.roundAsk(purpose{kind: callTrades, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
+			r.askForRound(purpose{kind: callTrades, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
 				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: p.Order().Symbol, OrderID: p.OrderID(), Limit: spotHistory})
 		}
 	}
@@ -195,7 +195,7 @@ func (r *round) askEvidence() {
 func (r *round) askEnds() {
 	for _, leg := range r.legs {
 		if since, ask := r.book.AsksEnd(leg.symbol); ask && r.book.AsksClosed(leg.symbol, r.nowMS) == nil {
-			r.roundAsk(
+			r.askForRound(
 				purpose{kind: callClosed, symbol: leg.symbol},
 				exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: leg.symbol.Key().Name, StartMS: since, Limit: 100},
 			)
@@ -205,7 +205,7 @@ func (r *round) askEnds() {
 
 // takeTrades sums an order's user trades.
 func (r *round) takeTrades(p purpose, answer *exchange.Answer) {
-	told := reconcile.Traded{OrderID: p.orderID}
+	traded := reconcile.Traded{OrderID: p.orderID}
 	var value exchange.Amount
 	rules := p.symbol.Rules
 	if rules == nil {
@@ -213,16 +213,16 @@ func (r *round) takeTrades(p purpose, answer *exchange.Answer) {
 	}
 	for _, trade := range answer.Fills.Items() {
 		if trade.OrderID == p.orderID {
-			told.Filled += trade.Quantity
+			traded.Filled += trade.Quantity
 			value = value.Add(rules.Notional(trade.Price, trade.Quantity))
 			if trade.FeeAsset == rules.Base {
-				told.Fee = told.Fee.Add(trade.Fee)
+				traded.Fee = traded.Fee.Add(trade.Fee)
 			}
 		}
 	}
-	if told.Filled > 0 {
-		told.Price = rules.AverageCost(value, told.Filled)
-		r.reading.snapshot.Trades = append(r.reading.snapshot.Trades, told)
+	if traded.Filled > 0 {
+		traded.Price = rules.AverageCost(value, traded.Filled)
+		r.reading.snapshot.Trades = append(r.reading.snapshot.Trades, traded)
 	}
 }
 
@@ -230,11 +230,11 @@ func (r *round) takeTrades(p purpose, answer *exchange.Answer) {
 // shows as a difference that the next round explains, never as a wrong sum.
 func (r *round) askPositions() {
 	if r.trades(exchange.Futures) {
-		r.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenPositions})
-		r.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesAccount})
+		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenPositions})
+		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesAccount})
 	}
 	if r.trades(exchange.Spot) {
-		r.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.SpotWallet})
+		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.SpotWallet})
 	}
 	if r.config.Feed {
 		return
@@ -247,7 +247,7 @@ func (r *round) askPositions() {
 		if leg.symbol.Key().Market == exchange.Spot {
 			request.Operation = exchange.SpotTicker
 		}
-		r.roundAsk(purpose{kind: callTicker, symbol: leg.symbol}, request)
+		r.askForRound(purpose{kind: callTicker, symbol: leg.symbol}, request)
 	}
 }
 

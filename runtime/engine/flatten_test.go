@@ -83,17 +83,17 @@ func blinded(ms int64) func(*world) {
 func flattenings() []flattening {
 	steady := func(w *world) { bought(w); w.pass(40_000) }
 	forgets := func(w *world) { bought(w); w.pass(20_000); w.records = nil; w.start(); w.pass(20_000) }
-	byHandToo := func(w *world) {
+	manualToo := func(w *world) {
 		bought(w)
 		w.pass(20_000)
-		w.byHand(w.market(exchange.Buy, 70, false))
+		w.manually(w.market(exchange.Buy, 70, false))
 		w.pass(60_000)
 		w.wantState("quarantined")
 	}
-	soldByHand := func(w *world) {
+	soldManually := func(w *world) {
 		bought(w)
 		w.pass(40_000)
-		w.byHand(exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Sell,
+		w.manually(exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Sell,
 			Type: exchange.Limit, Price: 2_000e8, Quantity: 900}})
 		w.pass(60_000)
 		w.wantState("quarantined")
@@ -112,7 +112,7 @@ func flattenings() []flattening {
 		{"futures, steady", false, stop, steady},
 		{"futures, right after the fill", false, stop, bought},
 		{"futures, with an order at rest", false, nil, func(w *world) { steady(w) }},
-		{"futures, quarantined", false, nil, byHandToo},
+		{"futures, quarantined", false, nil, manualToo},
 		{"futures, the journal was lost", false, nil, forgets},
 		{"futures, an entry unanswered that was carried out", false, stop, unanswered(loses(true, exchange.Buy, false), 0, 500)},
 		{"futures, an entry uncertain that was carried out", false, stop, unanswered(loses(true, exchange.Buy, false), 0, 12_000)},
@@ -131,7 +131,7 @@ func flattenings() []flattening {
 		{"spot, steady", true, stop, steady},
 		{"spot, right after the fill", true, stop, bought},
 		{"spot, without a stop", true, nil, steady},
-		{"spot, quarantined", true, nil, soldByHand},
+		{"spot, quarantined", true, nil, soldManually},
 		{"spot, an entry unanswered that was carried out", true, stop, unanswered(loses(true, exchange.Buy, false), 0, 500)},
 		{"spot, a stop unanswered", true, stop, unanswered(loses(false, exchange.Sell, true), 0, 500)},
 		{"spot, a stop uncertain that stands", true, stop, unanswered(loses(true, exchange.Sell, true), 0, 12_000)},

@@ -66,7 +66,7 @@ func (h *halts) stop(shutdown string) {
 	h.roundMS = h.nowMS
 }
 
-// closed ends stopping when a round found nothing left to do.
+// finishShutdown ends stopping when a round found nothing left to do.
 func (h *halts) finishShutdown(acted, queued int) {
 	if h.closing == record.LevelNone || h.stopped || acted > 0 || queued > 0 {
 		return
@@ -79,7 +79,7 @@ func (h *halts) finishShutdown(acted, queued int) {
 	h.stopped, h.roundMS = true, never
 }
 
-// windsUp reports whether something is left that a level takes away.
+// unfinished reports whether something is left that a level takes away.
 func (h *halts) unfinished(leg *leg, level record.HaltLevel) bool {
 	if held := h.book.ToClose(leg.symbol); level == record.LevelFlatten && held != 0 && !h.dust(leg, held) {
 		return true
@@ -111,7 +111,7 @@ func (h *halts) unread() bool {
 	return false
 }
 
-// pressing reports whether a halt has still something to take away, or an order is
+// pending reports whether a halt has still something to take away, or an order is
 // withdrawn: a round that fails is then tried again soon.
 func (h *halts) pending() bool {
 	for _, leg := range h.legs {

@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// halted asks for a flatten of the account and returns what the halt says of itself.
+// flatten asks for a flatten of the account and returns what the halt says of itself.
 func (w *world) flatten() Degraded {
 	w.t.Helper()
 	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
@@ -55,7 +55,7 @@ func TestAHaltSaysWhatItCannotSee(t *testing.T) {
 	t.Run("a position that no strategy trades", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, hold(10))
-		w.byHand(exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "ETH-USDT",
+		w.manually(exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "ETH-USDT",
 			Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 50}})
 		w.pass(20_000)
 		w.wantUnseen("futures ETH-USDT: a SHORT position that no strategy trades is left")
@@ -81,7 +81,7 @@ func TestAHaltIsDoneOnlyAfterAReadThatFollowedIt(t *testing.T) {
 		t.Errorf("then: want it done, have %+v", d)
 	}
 	w.pass(60_000)
-	w.byHand(w.market(exchange.Buy, 30, false))
+	w.manually(w.market(exchange.Buy, 30, false))
 	if d := w.flatten(); len(d.Blind) == 0 {
 		t.Errorf("asked again: want it not done by an old read, have %+v", d)
 	}

@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// run is one strategy under way.
+// leg is one strategy under way.
 type leg struct {
 	config        StrategyConfig
 	limits        risk.Limits // as configured: config's are those in force
@@ -43,7 +43,7 @@ type leg struct {
 	candleTargetMS int64
 }
 
-// symbol returns the run's symbol; without a run, for the account, nil.
+// noteSymbol returns the run's symbol; without a run, for the account, nil.
 func (leg *leg) noteSymbol() *exchange.Symbol {
 	if leg == nil {
 		return nil
@@ -73,13 +73,13 @@ func (leg *leg) nextTick(nowMS int64) int64 {
 // target is the quantity the plan in force wishes; that of a share or an amount is known
 // once it was priced.
 func (leg *leg) target() exchange.Quantity {
-	wish := leg.state.Plan().Target
-	quantity, priced := leg.state.Priced(wish)
+	target := leg.state.Plan().Target
+	quantity, priced := leg.state.Priced(target)
 	switch {
 	case priced:
 		return quantity
-	case wish.Kind == strategy.ByQuantity:
-		return leg.config.Symbol.FloorQuantity(wish.Quantity)
+	case target.Kind == strategy.ByQuantity:
+		return leg.config.Symbol.FloorQuantity(target.Quantity)
 	}
 	return 0
 }
@@ -100,7 +100,7 @@ func protectionOf(leg *leg) strategy.Protection {
 	return leg.config.Protection
 }
 
-// nobody stands for a strategy that was removed: it wishes nothing.
+// removedStrategy stands for a strategy that was removed: it wishes nothing.
 type removedStrategy struct{}
 
 func (removedStrategy) Warmup() int { return 0 }

@@ -14,10 +14,10 @@ import (
 	"botd/strategy"
 )
 
-// wishing is a world whose strategy wishes what *wish says.
-func wishing(t *testing.T, wish *exchange.Quantity, options ...option) *world {
+// desiring is a world whose strategy wishes what *wish says.
+func desiring(t *testing.T, desired *exchange.Quantity, options ...option) *world {
 	t.Helper()
-	return newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(*wish)(view, plan) }, options...)
+	return newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(*desired)(view, plan) }, options...)
 }
 
 func accountLimits(limits risk.Limits) option {
@@ -93,8 +93,8 @@ func TestADailyLossKeepsEntriesBackUntilTheNextDay(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			wish := exchange.Quantity(100)
-			w := wishing(t, &wish, c.option)
+			desired := exchange.Quantity(100)
+			w := desiring(t, &desired, c.option)
 			w.pass(5_000)
 			w.wantHeld(100) // 0.1 BTC at 50000.1: 5000.01 USDT, fee 2.500005
 			w.price(c.at)
@@ -122,7 +122,7 @@ func TestADailyLossKeepsEntriesBackUntilTheNextDay(t *testing.T) {
 				t.Errorf("want it told once, have %d", len(facts[NoteLimit](w.notes)))
 			}
 			w.price("50000") // what comes back does not end it
-			wish = 200
+			desired = 200
 			w.pass(20_000)
 			w.wantHeld(100)
 			w.restart()
@@ -134,10 +134,10 @@ func TestADailyLossKeepsEntriesBackUntilTheNextDay(t *testing.T) {
 			) {
 				t.Error("want no size resolved while nothing may open")
 			}
-			wish = 50 // what reduces goes on
+			desired = 50 // what reduces goes on
 			w.pass(20_000)
 			w.wantHeld(50)
-			wish = 200
+			desired = 200
 			w.skip(nextDayMS - 60_000)
 			w.wantHeld(50)
 			w.skip(nextDayMS + 1)
@@ -162,8 +162,8 @@ func TestADrawdownKeepsEntriesBackUntilItIsArmedAgain(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			wish := exchange.Quantity(100)
-			w := wishing(t, &wish, c.option)
+			desired := exchange.Quantity(100)
+			w := desiring(t, &desired, c.option)
 			w.pass(5_000)
 			w.price("51000")
 			w.pass(20_000) // the peak: 10000 - 2.5 + 99.99
@@ -181,10 +181,10 @@ func TestADrawdownKeepsEntriesBackUntilItIsArmedAgain(t *testing.T) {
 				t.Errorf("the way out of a drawdown: want %q, have %q", want, u.WayOut)
 			}
 			w.wantState("limit")
-			wish = 0
+			desired = 0
 			w.pass(20_000)
 			w.wantHeld(0)
-			wish = 100
+			desired = 100
 			w.restart()
 			w.skip(nextDayMS + 1)
 			w.wantHeld(0) // another day does not end it
@@ -201,8 +201,8 @@ func TestADrawdownKeepsEntriesBackUntilItIsArmedAgain(t *testing.T) {
 
 func TestRearmDoesNotEndADailyLoss(t *testing.T) {
 	t.Parallel()
-	wish := exchange.Quantity(100)
-	w := wishing(t, &wish, accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(50)}}))
+	desired := exchange.Quantity(100)
+	w := desiring(t, &desired, accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(50)}}))
 	w.pass(5_000)
 	w.price("49000")
 	w.pass(20_000)
@@ -215,10 +215,10 @@ func TestRearmDoesNotEndADailyLoss(t *testing.T) {
 
 func TestADaysLossBeginsAnewAndThePeakStays(t *testing.T) {
 	t.Parallel()
-	wish := exchange.Quantity(100)
-	w := wishing(
+	desired := exchange.Quantity(100)
+	w := desiring(
 		t,
-		&wish,
+		&desired,
 		accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(5_000)}, MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(100)}}),
 	)
 	w.pass(5_000)
@@ -239,8 +239,8 @@ func TestADaysLossBeginsAnewAndThePeakStays(t *testing.T) {
 
 func TestWhatAFlipClosesIsThePositionThatWas(t *testing.T) {
 	t.Parallel()
-	var wish exchange.Quantity
-	w := wishing(t, &wish, ownLimits(risk.Limits{MaxLosingStreak: 9}))
+	var desired exchange.Quantity
+	w := desiring(t, &desired, ownLimits(risk.Limits{MaxLosingStreak: 9}))
 	w.pass(5_000)
 	leg := w.engine.legs[0]
 	for _, c := range []struct {
@@ -274,14 +274,14 @@ func TestALosingStreakCoolsDown(t *testing.T) {
 	}{{"of the account", "account", accountLimits(limits)}, {"of the strategy", "strategy one", ownLimits(limits)}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			var wish exchange.Quantity
-			w := wishing(t, &wish, c.option)
+			var desired exchange.Quantity
+			w := desiring(t, &desired, c.option)
 			trip := func(exit string) {
 				w.price("50000")
-				wish = 100
+				desired = 100
 				w.pass(10_000)
 				w.price(exit)
-				wish = 0
+				desired = 0
 				w.pass(10_000)
 				w.wantHeld(0)
 			}
@@ -301,7 +301,7 @@ func TestALosingStreakCoolsDown(t *testing.T) {
 				t.Fatalf("want it breached, have %+v\n%s", u, w.story())
 			}
 			w.restart()
-			wish = 100
+			desired = 100
 			w.pass(60_000)
 			w.wantHeld(0)
 			w.skip(cooled + 1)
@@ -348,7 +348,7 @@ func TestResultsSumToTheWallet(t *testing.T) {
 	t.Parallel()
 	var one, two exchange.Quantity
 	watched := risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(9_000)}}
-	w := wishing(t, &one, ownLimits(watched), func(w *world) {
+	w := desiring(t, &one, ownLimits(watched), func(w *world) {
 		second := w.config.Strategies[0]
 		second.Name, second.Symbol = "two", w.venue.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"})
 		second.Strategy = scripted(func(view *strategy.View, plan *strategy.Plan) { hold(two)(view, plan) })
@@ -392,10 +392,10 @@ func TestResultsSumToTheWallet(t *testing.T) {
 
 func TestSpotResultsFollowTheirFills(t *testing.T) {
 	t.Parallel()
-	wish := exchange.Quantity(100_00) // 0.1 BTC
-	w := wishing(
+	desired := exchange.Quantity(100_00) // 0.1 BTC
+	w := desiring(
 		t,
-		&wish,
+		&desired,
 		onSpot,
 		ownLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(100)}, MaxLosingStreak: 1, CoolDownMS: 3_600_000}),
 		accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(5_000)}}),
@@ -411,7 +411,7 @@ func TestSpotResultsFollowTheirFills(t *testing.T) {
 	if u := w.utilization("strategy one", risk.MaxDailyLoss); u.State != risk.StateBreached {
 		t.Errorf("want the daily loss breached, have %+v", u)
 	}
-	wish = 0
+	desired = 0
 	w.pass(30_000)
 	if u := w.utilization("strategy one", risk.MaxLosingStreak); u.State != risk.StateBreached {
 		t.Errorf("want a lost trip, have %+v\n%s", u, w.story())
@@ -421,18 +421,18 @@ func TestSpotResultsFollowTheirFills(t *testing.T) {
 	}
 }
 
-// TestAPositionThatIsGoneWithOthersPartIsNoLossOfItsValue: somebody closes all there
+// TestAPositionThatEndedWithOthersPartIsNoLossOfItsValue: somebody closes all there
 // is, of others too. Until that has lasted long enough to be believed, botd's own part
 // must not be taken for a position of the other side, entered at the price zero.
-func TestAPositionThatIsGoneWithOthersPartIsNoLossOfItsValue(t *testing.T) {
+func TestAPositionThatEndedWithOthersPartIsNoLossOfItsValue(t *testing.T) {
 	t.Parallel()
-	wish := exchange.Quantity(10)
-	w := wishing(t, &wish, foreign("ignore"), ownLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(100)}}))
+	desired := exchange.Quantity(10)
+	w := desiring(t, &desired, foreign("ignore"), ownLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(100)}}))
 	w.pass(30_000)
-	w.byHand(w.market(exchange.Buy, 7, false))
+	w.manually(w.market(exchange.Buy, 7, false))
 	w.pass(30_000)
 	w.wantHeld(17)
-	w.byHand(w.market(exchange.Sell, 17, true))
+	w.manually(w.market(exchange.Sell, 17, true))
 	w.pass(60_000)
 	w.wantHeld(0)
 	for _, d := range w.engine.Degraded() {
@@ -442,7 +442,7 @@ func TestAPositionThatIsGoneWithOthersPartIsNoLossOfItsValue(t *testing.T) {
 
 func TestALimitEndsAndADayBeginsAtTheirTimeAndNotWithTheNextIdleRound(t *testing.T) {
 	t.Parallel()
-	w := wishing(t, new(exchange.Quantity), accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(1_000)}}))
+	w := desiring(t, new(exchange.Quantity), accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(1_000)}}))
 	day := exchange.Day1.OpenOf(w.now) + int64(exchange.Day1)
 	w.now = day - 100_000 // idle rounds are 15 s apart
 	w.venue.Advance(w.now)

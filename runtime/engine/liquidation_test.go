@@ -89,7 +89,7 @@ func TestAPositionClosedByAPersonIsNoLiquidation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10), books)
 	w.pass(60_000)
-	w.byHand(w.market(exchange.Sell, 10, true))
+	w.manually(w.market(exchange.Sell, 10, true))
 	w.pass(60_000)
 	w.wantHeld(0)
 	if all := w.liquidations(); len(all) != 0 {

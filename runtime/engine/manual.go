@@ -31,7 +31,7 @@ func (d *ManualAction) add(format string, values ...any) {
 type manual struct {
 	*base
 	halts    *halts
-	outlooks *previews
+	previews *previews
 }
 
 // Withdrawing says what taking one order out of the book would do, and does
@@ -54,7 +54,7 @@ func (m *manual) PreviewCancel(clientOrderID string) (ManualAction, error) {
 			p.Purpose(),
 		)
 	}
-	deed := ManualAction{Scope: account.Scope{Strategy: leg.config.Name}, Level: record.LevelPause}
+	action := ManualAction{Scope: account.Scope{Strategy: leg.config.Name}, Level: record.LevelPause}
 	intent := reconcile.Intent{
 		Strategy: leg.config.Name,
 		Purpose:  placement.Cancel,
@@ -65,20 +65,20 @@ func (m *manual) PreviewCancel(clientOrderID string) (ManualAction, error) {
 		Before:   leg.symbol.Position,
 	}
 	intent.Order.Market, intent.Order.Symbol = p.Order().Market, p.Order().Symbol
-	deed.Steps = []Step{{leg.config.Name, leg.config.Symbol, intent, p.OrderID() == 0}}
-	deed.add("%s is halted at level %s, so that the order is not placed anew: nothing opens; exits and stops go on", deed.Scope, m.levelAfter(&deed))
+	action.Steps = []Step{{leg.config.Name, leg.config.Symbol, intent, p.OrderID() == 0}}
+	action.add("%s is halted at level %s, so that the order is not placed anew: nothing opens; exits and stops go on", action.Scope, m.levelAfter(&action))
 	if p.OrderID() == 0 {
-		deed.add(
+		action.add(
 			"the exchange's id of the order is not known yet (%s): it is canceled as soon as it is, and not at all if the order never came to be",
 			p.State(),
 		)
 	}
 	if p.Filled() > 0 {
-		deed.add("%s of it is filled already, and stays a position", leg.config.Symbol.QuantityDecimal(p.Filled()))
+		action.add("%s of it is filled already, and stays a position", leg.config.Symbol.QuantityDecimal(p.Filled()))
 	}
-	deed.add("what fills until the cancel arrives stays a position too; its stop is kept")
-	m.addConsequences(leg, &deed)
-	return deed, nil
+	action.add("what fills until the cancel arrives stays a position too; its stop is kept")
+	m.addConsequences(leg, &action)
+	return action, nil
 }
 
 // Closing says what closing the position of one symbol would do, and does nothing.
@@ -101,33 +101,33 @@ func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 	case held == 0:
 		return ManualAction{}, fmt.Errorf("none of the position on %s is known to be botd's\nhint: botd resolve %s --adopt makes it so", key, key.Name)
 	}
-	deed := ManualAction{Scope: account.Scope{Strategy: leg.config.Name}, Level: record.LevelFlatten}
-	deed.Steps = m.outlooks.PreviewHalt(deed.Level, deed.Scope)
-	deed.add(
+	action := ManualAction{Scope: account.Scope{Strategy: leg.config.Name}, Level: record.LevelFlatten}
+	action.Steps = m.previews.PreviewHalt(action.Level, action.Scope)
+	action.add(
 		"%s is halted at level %s: nothing opens, its opening orders are canceled, and its position is closed at market; that goes on until it is done, through failures and restarts",
-		deed.Scope,
-		m.levelAfter(&deed),
+		action.Scope,
+		m.levelAfter(&action),
 	)
 	if left := leg.symbol.StandingAtVenue() - held; left != 0 {
-		deed.add("%s of the exchange's position is not known to be botd's, and is left", leg.config.Symbol.QuantityDecimal(left))
+		action.add("%s of the exchange's position is not known to be botd's, and is left", leg.config.Symbol.QuantityDecimal(left))
 	}
 	for _, p := range m.book.Live() {
 		switch {
 		case p.Symbol() != key:
 		case p.Purpose() == placement.Exit:
-			deed.add("the exit %s is under way (%s): another is sent only when it has ended, or its answer is lost", p.ClientOrderID(), p.State())
+			action.add("the exit %s is under way (%s): another is sent only when it has ended, or its answer is lost", p.ClientOrderID(), p.State())
 		case p.State().Unresolved() && p.Purpose().Opens():
-			deed.add("placement %s is %s: the exit does not wait for it, and what it turns out to have opened is closed too", p.ClientOrderID(), p.State())
+			action.add("placement %s is %s: the exit does not wait for it, and what it turns out to have opened is closed too", p.ClientOrderID(), p.State())
 		}
 	}
 	if leg.symbol.Key().Market == exchange.Futures {
-		deed.add("a stop on the exchange stays until the position is closed, and ends with it")
+		action.add("a stop on the exchange stays until the position is closed, and ends with it")
 	}
-	m.addConsequences(leg, &deed)
-	return deed, nil
+	m.addConsequences(leg, &action)
+	return action, nil
 }
 
-// after is the level at which the strategy's own halt stands after a deed.
+// levelAfter is the level at which the strategy's own halt stands after a deed.
 func (m *manual) levelAfter(d *ManualAction) string {
 	if before := m.book.HaltOf(d.Scope).Level; d.Level <= before {
 		return before.String() + " already"
@@ -135,14 +135,14 @@ func (m *manual) levelAfter(d *ManualAction) string {
 	return d.Level.String()
 }
 
-// foretell says what the rules refuse now, and what the strategy does when it is
+// addConsequences says what the rules refuse now, and what the strategy does when it is
 // armed again.
 func (m *manual) addConsequences(leg *leg, d *ManualAction) {
 	for i := range d.Steps {
 		if d.Steps[i].Later {
 			continue
 		}
-		for _, v := range m.outlooks.judge(leg, &d.Steps[i].Intent).Verdicts {
+		for _, v := range m.previews.judge(leg, &d.Steps[i].Intent).Verdicts {
 			if v.Outcome == risk.Rejected {
 				d.add("the rule %s refuses a step of this now (%s, limit %s): it is tried again each round", v.Rule, v.Value, v.Limit)
 			}
@@ -167,7 +167,7 @@ func (m *manual) addConsequences(leg *leg, d *ManualAction) {
 	}
 }
 
-// wishText is a plan's target, for people.
+// targetText is a plan's target, for people.
 func targetText(plan *strategy.Plan, symbol *exchange.Symbol) string {
 	side := "long"
 	if plan.Target.Sign() < 0 {
@@ -182,7 +182,7 @@ func targetText(plan *strategy.Plan, symbol *exchange.Symbol) string {
 // withdraw takes one order out of the book as a person asked: it is canceled, again
 // if need be, until it has ended, and its strategy is held back. Both are journalled.
 func (m *manual) withdraw(event *EventWithdraw) {
-	deed, err := m.PreviewCancel(event.ClientOrderID)
+	action, err := m.PreviewCancel(event.ClientOrderID)
 	if err != nil {
 		return // told when it was asked for: it ended in between
 	}
@@ -190,6 +190,6 @@ func (m *manual) withdraw(event *EventWithdraw) {
 	m.record(
 		record.Record{Strategy: p.Strategy(), Symbol: p.Symbol(), ClientOrderID: p.ClientOrderID(), Body: record.Withdrawn{OrderID: p.OrderID(), Why: why}},
 	)
-	m.halts.halt(&EventHalt{deed.Scope, deed.Level, why})
+	m.halts.halt(&EventHalt{action.Scope, action.Level, why})
 	m.roundMS = m.nowMS
 }

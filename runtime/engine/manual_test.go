@@ -12,7 +12,7 @@ import (
 	"botd/strategy"
 )
 
-// under is the live placement of a key, or of a purpose.
+// live is the live placement of a key, or of a purpose.
 func (w *world) live(purpose placement.Purpose, key string) *account.Placement {
 	w.t.Helper()
 	for _, p := range w.engine.Book().Live() {
@@ -28,8 +28,8 @@ func (w *world) withdraw(id string) {
 	w.give(&EventWithdraw{ClientOrderID: id, Why: "a test"})
 }
 
-// says wants a line of a deed.
-func (d *ManualAction) says(t *testing.T, part string) {
+// wantLine wants a line of a deed.
+func (d *ManualAction) wantLine(t *testing.T, part string) {
 	t.Helper()
 	if !strings.Contains(strings.Join(d.Lines, "\n"), part) {
 		t.Errorf("want %q said, have\n  %s", part, strings.Join(d.Lines, "\n  "))
@@ -53,19 +53,19 @@ func (w *world) changes(have *[]string) {
 	}
 }
 
-func TestAnOrderTakenOutByHandStaysOut(t *testing.T) {
+func TestAnOrderCanceledByAPersonStaysOut(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
 	low := w.live(placement.Order, "low")
-	deed, err := w.engine.PreviewCancel(low.ClientOrderID())
+	action, err := w.engine.PreviewCancel(low.ClientOrderID())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(deed.Steps) != 1 || deed.Steps[0].Intent.OrderID != low.OrderID() || deed.Steps[0].Later || deed.Level != record.LevelPause ||
-		deed.Scope.Strategy != "one" {
-		t.Errorf("want one cancel and a pause of its strategy, have %+v", deed)
+	if len(action.Steps) != 1 || action.Steps[0].Intent.OrderID != low.OrderID() || action.Steps[0].Later || action.Level != record.LevelPause ||
+		action.Scope.Strategy != "one" {
+		t.Errorf("want one cancel and a pause of its strategy, have %+v", action)
 	}
-	deed.says(t, "so then it places them at once")
+	action.wantLine(t, "so then it places them at once")
 	var sent []string
 	w.changes(&sent)
 	w.withdraw(low.ClientOrderID())
@@ -86,7 +86,7 @@ func TestAnOrderTakenOutByHandStaysOut(t *testing.T) {
 	w.wantOpen(3) // as was foretold
 }
 
-func TestACancelByHandIsSentAgainUntilTheOrderHasEnded(t *testing.T) {
+func TestAManualCancelIsSentAgainUntilTheOrderHasEnded(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
 	low := w.live(placement.Order, "low")
@@ -130,11 +130,11 @@ func TestAnOrderOfUnknownFateIsCanceledOnceItsIDIsKnown(t *testing.T) {
 	if low.State() != placement.Uncertain {
 		t.Fatalf("want it uncertain, have %s", low.State())
 	}
-	deed, err := w.engine.PreviewCancel(low.ClientOrderID())
-	if err != nil || !deed.Steps[0].Later {
-		t.Fatalf("want it canceled later, have %+v, %v", deed, err)
+	action, err := w.engine.PreviewCancel(low.ClientOrderID())
+	if err != nil || !action.Steps[0].Later {
+		t.Fatalf("want it canceled later, have %+v, %v", action, err)
 	}
-	deed.says(t, "as soon as it is")
+	action.wantLine(t, "as soon as it is")
 	w.network = func(*Call) fate { return fate{} }
 	w.withdraw(low.ClientOrderID())
 	w.pass(60_000)
@@ -142,7 +142,7 @@ func TestAnOrderOfUnknownFateIsCanceledOnceItsIDIsKnown(t *testing.T) {
 	w.wantHeld(0)
 }
 
-func TestWhatReducesOrProtectsIsNotCanceledByHand(t *testing.T) {
+func TestWhatReducesOrProtectsIsNotCanceledManually(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
 	for _, p := range []*account.Placement{w.live(placement.StopLoss, ""), w.live(placement.ExitOrder, "high")} {
@@ -157,20 +157,20 @@ func TestWhatReducesOrProtectsIsNotCanceledByHand(t *testing.T) {
 	w.wantSound()
 }
 
-func TestAPositionClosedByHandIsNotOpenedAgain(t *testing.T) {
+func TestAPositionClosedByAPersonIsNotOpenedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10), protected)
 	w.pass(20_000)
 	w.wantHeld(10)
-	deed, err := w.engine.PreviewClose(bitcoin)
-	if err != nil || len(deed.Steps) != 1 || deed.Steps[0].Intent.Order.Quantity != 10 || !deed.Steps[0].Intent.Order.ReduceOnly ||
-		deed.Level != record.LevelFlatten {
-		t.Fatalf("want one reduceOnly exit of all, have %+v, %v", deed, err)
+	action, err := w.engine.PreviewClose(bitcoin)
+	if err != nil || len(action.Steps) != 1 || action.Steps[0].Intent.Order.Quantity != 10 || !action.Steps[0].Intent.Order.ReduceOnly ||
+		action.Level != record.LevelFlatten {
+		t.Fatalf("want one reduceOnly exit of all, have %+v, %v", action, err)
 	}
-	deed.says(t, "its plan wishes long")
+	action.wantLine(t, "its plan wishes long")
 	var sent []string
 	w.changes(&sent)
-	w.halt(deed.Level, deed.Scope)
+	w.halt(action.Level, action.Scope)
 	w.pass(30_000)
 	w.start()
 	w.pass(120_000) // the strategy wishes 10 all the time
@@ -181,7 +181,7 @@ func TestAPositionClosedByHandIsNotOpenedAgain(t *testing.T) {
 	if _, err := w.engine.PreviewClose(bitcoin); err == nil || !strings.Contains(err.Error(), "nothing is held") {
 		t.Errorf("want nothing left to close, have %v", err)
 	}
-	w.halt(record.LevelNone, deed.Scope)
+	w.halt(record.LevelNone, action.Scope)
 	w.pass(20_000)
 	w.wantHeld(10) // as was foretold
 }
@@ -195,14 +195,14 @@ func TestAPositionIsClosedThoughAPlacementIsUnknown(t *testing.T) {
 	target = 20
 	w.network = once(fate{err: &exchange.Uncertain{Reason: "reset"}, lateMS: 9_000}) // it comes all the same, later
 	w.pass(3_000)
-	deed, err := w.engine.PreviewClose(bitcoin)
+	action, err := w.engine.PreviewClose(bitcoin)
 	if err != nil {
 		t.Fatal(err)
 	}
-	deed.says(t, "is uncertain: the exit does not wait for it")
+	action.wantLine(t, "is uncertain: the exit does not wait for it")
 	var sent []string
 	w.changes(&sent)
-	w.halt(deed.Level, deed.Scope)
+	w.halt(action.Level, action.Scope)
 	w.pass(4_000)
 	w.wantHeld(0) // of what is known, at once
 	w.pass(120_000)
@@ -220,7 +220,7 @@ func TestAPositionOfSomebodyElseIsNotClosed(t *testing.T) {
 		!strings.Contains(err.Error(), "no strategy trades") {
 		t.Errorf("want a symbol that nobody trades refused, have %v", err)
 	}
-	w.byHand(w.market(exchange.Buy, 5, false))
+	w.manually(w.market(exchange.Buy, 5, false))
 	w.pass(20_000)
 	if _, err := w.engine.PreviewClose(bitcoin); err == nil || !strings.Contains(err.Error(), "--adopt") {
 		t.Errorf("want a stranger's position refused with the way out, have %v", err)
@@ -232,18 +232,18 @@ func TestAPositionOnSpotIsClosedAfterItsStop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(1_000), onSpot, protected)
 	w.pass(20_000)
-	before := w.truth().Position
+	before := w.symbol().Position
 	if before == 0 {
 		t.Fatalf("want something held\n%s", w.story())
 	}
-	deed, err := w.engine.PreviewClose(coin)
-	if err != nil || len(deed.Steps) != 2 || deed.Steps[0].Intent.Purpose != placement.Cancel || !deed.Steps[1].Later ||
-		deed.Steps[1].Intent.Order.Type != exchange.Limit {
-		t.Fatalf("want the stop canceled, then an exit by limit, have %+v, %v", deed, err)
+	action, err := w.engine.PreviewClose(coin)
+	if err != nil || len(action.Steps) != 2 || action.Steps[0].Intent.Purpose != placement.Cancel || !action.Steps[1].Later ||
+		action.Steps[1].Intent.Order.Type != exchange.Limit {
+		t.Fatalf("want the stop canceled, then an exit by limit, have %+v, %v", action, err)
 	}
-	w.halt(deed.Level, deed.Scope)
+	w.halt(action.Level, action.Scope)
 	w.pass(60_000)
-	if have := w.truth().Position; have != 0 {
+	if have := w.symbol().Position; have != 0 {
 		t.Errorf("want it closed, have %d of %d\n%s", have, before, w.story())
 	}
 }

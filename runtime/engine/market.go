@@ -20,7 +20,7 @@ type market struct {
 	series []*series // sorted by key and interval
 }
 
-// look asks for the candles that are due, and hourly for the symbols' rules.
+// poll asks for the candles that are due, and hourly for the symbols' rules.
 func (m *market) poll() {
 	for _, s := range m.series {
 		if s.pollMS <= m.nowMS && !s.asking {
@@ -73,12 +73,12 @@ func (m *market) takePrice(event *EventPrice) {
 	}
 }
 
-// pricedMS is when a price was true that is told now. Where the symbol's candles
+// priceTimeMS is when a price was true that is told now. Where the symbol's candles
 // stand still it is as old as the exchange's own times say, so that a market that
 // is frozen there is no fresh price (max_data_age); else it is what is paid now,
 // also where it was traded long ago.
-func (m *market) priceTimeMS(key exchange.SymbolKey, toldMS int64) int64 {
-	newest, frozen := toldMS, false
+func (m *market) priceTimeMS(key exchange.SymbolKey, reportedMS int64) int64 {
+	newest, frozen := reportedMS, false
 	for _, s := range m.series {
 		if s.key == key && s.end > 0 {
 			newest, frozen = max(newest, s.candles.CloseMS(s.end-1)), frozen || s.frozen
@@ -93,7 +93,7 @@ func (m *market) priceTimeMS(key exchange.SymbolKey, toldMS int64) int64 {
 // fundingEveryMS is how often a funding rate is read while somebody watches it.
 const fundingEveryMS = 60_000
 
-// lookAround asks for the funding rates that are due.
+// pollFunding asks for the funding rates that are due.
 func (m *market) pollFunding() {
 	for _, leg := range m.legs {
 		if leg.watched.fundingMS <= m.nowMS && !leg.watched.asking {
@@ -103,7 +103,7 @@ func (m *market) pollFunding() {
 	}
 }
 
-// fundingAnswered takes a rate. In a backtest the exchange knows what it will
+// takeFunding takes a rate. In a backtest the exchange knows what it will
 // charge, which nobody knew then: it is shown when it has been paid.
 func (m *market) takeFunding(leg *leg, event *EventAnswer) {
 	a := &leg.watched
@@ -112,12 +112,12 @@ func (m *market) takeFunding(leg *leg, event *EventAnswer) {
 		m.note("", leg.config.Symbol, NoteFetchFailed{What: "funding rate", Err: event.Err})
 		return
 	}
-	told := &event.Answer.Funding
-	shown, known := told.Rate, true
+	funding := &event.Answer.Funding
+	shown, known := funding.Rate, true
 	if m.config.Feed {
 		shown, known = a.next, a.known
-		a.fundingMS = told.NextMS
+		a.fundingMS = funding.NextMS
 	}
-	a.next, a.known = told.Rate, true
-	leg.view.Funding = strategy.Funding{Rate: shown, NextMS: told.NextMS, Known: known}
+	a.next, a.known = funding.Rate, true
+	leg.view.Funding = strategy.Funding{Rate: shown, NextMS: funding.NextMS, Known: known}
 }

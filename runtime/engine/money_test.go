@@ -189,7 +189,7 @@ func TestTheLedgerHoldsWhatIsMadeAndPaid(t *testing.T) {
 	}
 }
 
-func TestFundingIsToldFromFees(t *testing.T) {
+func TestFundingIsDistinguishedFromFees(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(5), books)
 	w.venue.SetFunding("BTC-USDT", []sim.FundingPoint{{TimeMS: nextFunding(w.now), Rate: 12_345}})
@@ -328,14 +328,14 @@ func TestAMarketThatNeverStandsStillIsBookedToo(t *testing.T) {
 	}
 }
 
-func TestHundredsOfPositionsThatEndedWhileNobodyLookedAreBooked(t *testing.T) {
+func TestHundredsOfPositionsThatEndedUnobservedAreBooked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0), books, foreign("adopt"))
 	w.pass(5_000)
 	w.network = func(call *Call) fate { return fate{lost: true} }
 	for range 230 {
-		w.byHand(w.market(exchange.Buy, w.venue.Symbol(bitcoin).QuantityTick, false))
-		w.byHand(w.market(exchange.Sell, w.venue.Symbol(bitcoin).QuantityTick, true))
+		w.manually(w.market(exchange.Buy, w.venue.Symbol(bitcoin).QuantityTick, false))
+		w.manually(w.market(exchange.Sell, w.venue.Symbol(bitcoin).QuantityTick, true))
 	}
 	w.network = nil
 	w.pass(120_000)
@@ -343,7 +343,7 @@ func TestHundredsOfPositionsThatEndedWhileNobodyLookedAreBooked(t *testing.T) {
 	w.wantExplained()
 }
 
-func TestExecutionsToldLaterThanTheWalletAreBookedWithTheNextOne(t *testing.T) {
+func TestExecutionsReportedLaterThanTheWalletAreBookedWithTheNextOne(t *testing.T) {
 	t.Parallel()
 	step := exchange.Quantity(0)
 	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, onSpot, books)
@@ -376,7 +376,7 @@ func TestWhatAnUnknownPlacementCostIsItsStrategys(t *testing.T) {
 	}
 }
 
-func TestSpotIsBookedAsItsExecutionsTell(t *testing.T) {
+func TestSpotIsBookedByItsExecutions(t *testing.T) {
 	t.Parallel()
 	step := exchange.Quantity(0)
 	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, onSpot, books)
@@ -490,7 +490,7 @@ func (w *world) randomly(random *rand.Rand, step *exchange.Quantity, size exchan
 			w.network = []func(*Call) fate{nil, every(fate{silent: true}), nth(1+random.IntN(2), fate{lost: true})}[random.IntN(3)]
 		case 6:
 			if symbol.Market == exchange.Futures && w.held() > 3 {
-				w.byHand(w.market(exchange.Sell, symbol.QuantityTick, true))
+				w.manually(w.market(exchange.Sell, symbol.QuantityTick, true))
 			}
 		case 7:
 			w.start()

@@ -291,7 +291,7 @@ type NoteLimit struct {
 	Over  bool
 }
 
-// NoteTightened reports that a person set a limit, or that it is as configured again.
+// NoteLimitSet reports that a person set a limit, or that it is as configured again.
 type NoteLimitSet struct {
 	Rule string
 	Text string

@@ -22,11 +22,11 @@ func withoutIDs(operations ...exchange.Operation) func(*exchange.Answer) {
 			if !answer.Orders.Done() {
 				continue
 			}
-			bare := slices.Clone(answer.Orders.Items())
-			for i := range bare {
-				bare[i].ClientOrderID = ""
+			withoutID := slices.Clone(answer.Orders.Items())
+			for i := range withoutID {
+				withoutID[i].ClientOrderID = ""
 			}
-			answer.Orders = exchange.FetchedOf(bare)
+			answer.Orders = exchange.FetchedOf(withoutID)
 		}
 	}
 }
@@ -53,8 +53,8 @@ func TestOnSpotAnAcknowledgedOrderSettlesByItsOrderID(t *testing.T) {
 	w := newWorld(t, swing(&target), onEther, protected)
 	w.mirror = withoutIDs(spotLists...)
 	w.pass(20_000)
-	if held := w.inEther(); held < 1_990 || w.truth().Position < held-1 || w.coveredEther() < held-1 {
-		t.Fatalf("want 2000 bought, known and covered, have %d, %d and %d\n%s", held, w.truth().Position, w.coveredEther(), w.story())
+	if held := w.inEther(); held < 1_990 || w.symbol().Position < held-1 || w.coveredEther() < held-1 {
+		t.Fatalf("want 2000 bought, known and covered, have %d, %d and %d\n%s", held, w.symbol().Position, w.coveredEther(), w.story())
 	}
 	if live := w.engine.Book().Live(); len(live) != 1 || live[0].Purpose() != placement.StopLoss {
 		t.Errorf("want the purchase settled and the stop alone live, have %d\n%s", len(live), w.story())
@@ -88,7 +88,7 @@ func TestOnSpotALostAnswerAndAHistoryWithoutIDsBuyNothingTwice(t *testing.T) {
 			w.give(&EventResolve{Symbol: spotEther, Adopt: true, Why: "it is botd's"})
 			w.pass(30_000)
 			w.wantSent(1)
-			if held := w.truth().Position; held < 1_990 {
+			if held := w.symbol().Position; held < 1_990 {
 				t.Errorf("want what was bought adopted, have %d\n%s", held, w.story())
 			}
 			w.wantSound()
@@ -111,7 +111,7 @@ func TestOnSpotALostRequestIsAbsentBesideOrdersThatAreNotIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(2_000), onEther)
 	w.network = once(fate{lost: true})
-	w.byHand(exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Buy,
+	w.manually(exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Buy,
 		Type: exchange.Limit, Price: 2_000e8, Quantity: 70, ClientOrderID: "by-hand"}})
 	w.pass(40_000)
 	w.wantSent(1)
@@ -161,7 +161,7 @@ func TestAnEndedOrderInAStaleListWithoutIDsIsNotForeign(t *testing.T) {
 	w := newWorld(t, swing(&target), protected)
 	var before []exchange.Order
 	stale := false
-	bare := withoutIDs(futuresLists...)
+	withoutID := withoutIDs(futuresLists...)
 	w.mirror = func(answer *exchange.Answer) {
 		if answer.Operation == exchange.FuturesOpenOrders {
 			if len(answer.Orders.Items()) > 0 {
@@ -171,7 +171,7 @@ func TestAnEndedOrderInAStaleListWithoutIDsIsNotForeign(t *testing.T) {
 				answer.Orders = exchange.FetchedOf(slices.Clone(before))
 			}
 		}
-		bare(answer)
+		withoutID(answer)
 	}
 	w.pass(10_000)
 	target = 0
@@ -180,7 +180,7 @@ func TestAnEndedOrderInAStaleListWithoutIDsIsNotForeign(t *testing.T) {
 	w.wantSound()
 	stale = true
 	w.pass(16_000)
-	if foreign := w.truth().Foreign; len(foreign) != 0 {
+	if foreign := w.symbol().Foreign; len(foreign) != 0 {
 		t.Errorf("want the ended stop known by its order id, have foreign %+v\n%s", foreign, w.story())
 	}
 	stale = false

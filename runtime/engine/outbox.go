@@ -38,7 +38,7 @@ func (o *outbox) record(r record.Record) {
 	o.unwritten = append(o.unwritten, r)
 }
 
-// keep queues a record that was applied already.
+// enqueue queues a record that was applied already.
 func (o *outbox) enqueue(r record.Record) { o.unwritten = append(o.unwritten, r) }
 
 // Final returns the state's checkpoint for a clean stop; false while a record is not durable.

@@ -66,7 +66,7 @@ func (p *permission) withdrawn(w *queued) string {
 		return "the journal's disk was nearly full or its files lost meanwhile"
 	case p.limits.breached(w.intent.Strategy) != nil:
 		return "a limit was passed meanwhile"
-	case p.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key):
+	case p.book.BlocksOpening(w.intent.Order.ClientOrderID, key):
 		return "another placement on the symbol is under way or became unknown meanwhile"
 	}
 	return ""

@@ -65,7 +65,7 @@ type Step struct {
 	Later    bool // once the steps before it are confirmed
 }
 
-// outlooks say what would be done now, without doing it.
+// previews say what would be done now, without doing it.
 type previews struct {
 	*base
 	ruleset    *ruleset
@@ -107,21 +107,21 @@ func (p *previews) previewTick(leg *leg) TickPreview {
 	}
 	o.Plan = p.previewPlan(leg, &o)
 	o.Changes = !o.InForce.Equal(&o.Plan)
-	wish := p.dispatcher.desired(leg)
-	wish.Strategy = leg.state.WithPlan(&o.Plan)
+	desired := p.dispatcher.desired(leg)
+	desired.Strategy = leg.state.WithPlan(&o.Plan)
 	if o.Plan.Leverage != 0 {
-		wish.Leverage = o.Plan.Leverage
+		desired.Leverage = o.Plan.Leverage
 	}
 	if o.Plan.Protection.Set {
-		wish.Protection = o.Plan.Protection
+		desired.Protection = o.Plan.Protection
 	}
-	o.Latch = wish.Strategy.Latch()
-	wish.Strategy = wish.Strategy.Halted(p.halts.levelOn(leg, record.LevelNone))
-	intents, _ := p.book.Derive(&wish, p.nowMS)
+	o.Latch = desired.Strategy.Latch()
+	desired.Strategy = desired.Strategy.Halted(p.halts.levelOn(leg, record.LevelNone))
+	intents, _ := p.book.Derive(&desired, p.nowMS)
 	opened := false
 	if len(intents) == 1 && intents[0].Purpose == placement.Leverage { // what comes once it is set
-		wish.Leverage = 0
-		after, _ := p.book.Derive(&wish, p.nowMS)
+		desired.Leverage = 0
+		after, _ := p.book.Derive(&desired, p.nowMS)
 		intents, opened = append(intents, after...), true
 	}
 	for i := range intents {
@@ -212,9 +212,9 @@ func (p *previews) PreviewHalt(level record.HaltLevel, scope account.Scope) []St
 		if !scope.Covers(leg.config.Name, leg.symbol.Key()) {
 			continue
 		}
-		wish := p.dispatcher.desiredAt(leg, p.halts.levelOn(leg, level))
-		wish.Entries = false
-		intents, _ := p.book.Derive(&wish, p.nowMS)
+		desired := p.dispatcher.desiredAt(leg, p.halts.levelOn(leg, level))
+		desired.Entries = false
+		intents, _ := p.book.Derive(&desired, p.nowMS)
 		exits := false
 		for _, intent := range intents {
 			switch {
@@ -229,7 +229,7 @@ func (p *previews) PreviewHalt(level record.HaltLevel, scope account.Scope) []St
 		if exits || level != record.LevelFlatten {
 			continue
 		}
-		for _, intent := range p.book.ExitOf(&wish, p.nowMS) {
+		for _, intent := range p.book.ExitOf(&desired, p.nowMS) {
 			steps = append(steps, Step{leg.config.Name, leg.config.Symbol, intent, true})
 		}
 	}

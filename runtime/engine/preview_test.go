@@ -14,11 +14,11 @@ import (
 	"botd/strategy"
 )
 
-// telling is a strategy that buys, turns and leaves by the clock, and tells what
+// conditionsShown is a strategy that buys, turns and leaves by the clock, and tells what
 // it decides by.
-type telling struct{ scripted }
+type conditionsShown struct{ scripted }
 
-func (telling) Conditions(view *strategy.View) []strategy.Condition {
+func (conditionsShown) Conditions(view *strategy.View) []strategy.Condition {
 	return []strategy.Condition{{Name: "last", Value: view.Symbol.PriceDecimal(view.Last).String()}}
 }
 
@@ -35,7 +35,7 @@ func byClock(view *strategy.View, plan *strategy.Plan) {
 func TestAnOutlookHasNoEffect(t *testing.T) {
 	t.Parallel()
 	run := func(ask bool) *world {
-		w := newWorld(t, byClock, protected, func(w *world) { w.config.Strategies[0].Strategy = telling{byClock} })
+		w := newWorld(t, byClock, protected, func(w *world) { w.config.Strategies[0].Strategy = conditionsShown{byClock} })
 		w.network = nth(2, fate{silent: true})
 		for range 120 {
 			w.pass(500)
@@ -122,11 +122,11 @@ func TestAnOutlookSaysWhyNothingIsDone(t *testing.T) {
 // TestARefusalIsForeseenWithItsFigures lets a limit stand in the way.
 func TestARefusalIsForeseenWithItsFigures(t *testing.T) {
 	t.Parallel()
-	wish := exchange.Quantity(0)
-	w := wishing(t, &wish, ownLimits(risk.Limits{MaxOpenOrders: 5, MaxPosition: exchange.AmountOf(1)}))
+	desired := exchange.Quantity(0)
+	w := desiring(t, &desired, ownLimits(risk.Limits{MaxOpenOrders: 5, MaxPosition: exchange.AmountOf(1)}))
 	w.pass(3_000)
-	wish = 100 * w.truth().Rules.QuantityTick
-	limit := w.truth().Rules.QuantityAmount(w.truth().Rules.QuantityTick * 50)
+	desired = 100 * w.symbol().Rules.QuantityTick
+	limit := w.symbol().Rules.QuantityAmount(w.symbol().Rules.QuantityTick * 50)
 	w.config.Strategies[0].Limits.MaxPosition = limit
 	w.engine.legs[0].config.Limits.MaxPosition = limit
 	o := w.engine.PreviewTicks()[0]
@@ -151,11 +151,11 @@ func TestARefusalIsForeseenWithItsFigures(t *testing.T) {
 func TestARehearsalLooksAndSendsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, byClock, protected, func(w *world) { w.config.Rehearse = true })
-	w.byHand(w.market(exchange.Buy, 5*w.truth().Rules.QuantityTick, false))
+	w.manually(w.market(exchange.Buy, 5*w.symbol().Rules.QuantityTick, false))
 	w.pass(30_000)
 	w.wantSent(0)
 	o := w.engine.PreviewTicks()[0]
-	if !w.truth().Read || o.NextMS == 0 || len(o.Blocks) == 0 {
+	if !w.symbol().Read || o.NextMS == 0 || len(o.Blocks) == 0 {
 		t.Errorf("want the truth read and a stranger's position told, have %+v", o)
 	}
 	for _, r := range w.records {

@@ -33,15 +33,15 @@ func (w *world) stops() (all []exchange.Order) {
 
 // uncovered passes time and returns for how many of its milliseconds the
 // position stood on the exchange without a stop.
-func (w *world) uncovered(ms int64) (bare int64) {
+func (w *world) uncovered(ms int64) (unprotectedMS int64) {
 	w.t.Helper()
 	for range ms {
 		w.pass(1)
 		if w.held() != 0 && len(w.stops()) == 0 {
-			bare++
+			unprotectedMS++
 		}
 	}
-	return bare
+	return unprotectedMS
 }
 
 func TestAStopMovesWithoutAMomentWithoutProtection(t *testing.T) {
@@ -50,8 +50,8 @@ func TestAStopMovesWithoutAMomentWithoutProtection(t *testing.T) {
 	w := newWorld(t, stopped(&price))
 	w.pass(70_000)
 	price = 49_500e8
-	if bare := w.uncovered(10_000); bare != 0 {
-		t.Errorf("want it covered all the time, have %d ms without a stop\n%s", bare, w.story())
+	if unprotectedMS := w.uncovered(10_000); unprotectedMS != 0 {
+		t.Errorf("want it covered all the time, have %d ms without a stop\n%s", unprotectedMS, w.story())
 	}
 	if all := w.stops(); len(all) != 1 || all[0].StopPrice != price || !all[0].ClosePosition {
 		t.Errorf("want one closePosition stop at the new price, have %+v", all)
@@ -79,10 +79,10 @@ func TestWhereTheSumAllowsNoBridgeAStopIsCanceledConfirmedAndPlaced(t *testing.T
 	})
 	w.pass(70_000)
 	price = 49_500e8
-	before := w.truth().UnprotectedMS
-	bare := w.uncovered(10_000)
-	if bare == 0 || bare > 2_500 {
-		t.Errorf("want a round or two without, have %d ms", bare)
+	before := w.symbol().UnprotectedMS
+	unprotectedMS := w.uncovered(10_000)
+	if unprotectedMS == 0 || unprotectedMS > 2_500 {
+		t.Errorf("want a round or two without, have %d ms", unprotectedMS)
 	}
 	if all := w.stops(); len(all) != 1 || all[0].StopPrice != price {
 		t.Errorf("want it at the new price, have %+v", all)
@@ -90,8 +90,8 @@ func TestWhereTheSumAllowsNoBridgeAStopIsCanceledConfirmedAndPlaced(t *testing.T
 	if len(w.refused) > 0 {
 		t.Errorf("want nothing refused, have %q", w.refused)
 	}
-	if measured := w.truth().UnprotectedMS - before; measured < bare || measured > bare+1_100 {
-		t.Errorf("measured: want %d ms, and a round more at most; have %d", bare, measured)
+	if measured := w.symbol().UnprotectedMS - before; measured < unprotectedMS || measured > unprotectedMS+1_100 {
+		t.Errorf("measured: want %d ms, and a round more at most; have %d", unprotectedMS, measured)
 	}
 }
 
@@ -100,16 +100,16 @@ func TestAStopThatVanishesIsPlacedAgainAndTheTimeWithoutIsMeasured(t *testing.T)
 	price := exchange.Price(49_000e8)
 	w := newWorld(t, stopped(&price))
 	w.pass(20_000)
-	before := w.truth().UnprotectedMS
-	w.byHand(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
-	bare := w.uncovered(16_000)
+	before := w.symbol().UnprotectedMS
+	w.manually(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
+	unprotectedMS := w.uncovered(16_000)
 	if len(w.stops()) != 1 {
 		t.Fatalf("want it placed again\n%s", w.story())
 	}
-	if measured := w.truth().UnprotectedMS - before; measured < bare || measured > 16_000 {
-		t.Errorf("the time without: want %d ms and no more than a round besides, have %d", bare, measured)
+	if measured := w.symbol().UnprotectedMS - before; measured < unprotectedMS || measured > 16_000 {
+		t.Errorf("the time without: want %d ms and no more than a round besides, have %d", unprotectedMS, measured)
 	}
-	if status := w.engine.Status().Strategies[0]; !status.Protected || status.UnprotectedMS != w.truth().UnprotectedMS {
+	if status := w.engine.Status().Strategies[0]; !status.Protected || status.UnprotectedMS != w.symbol().UnprotectedMS {
 		t.Errorf("want it in the status, have %+v", status)
 	}
 }
@@ -240,20 +240,20 @@ func TestASpotStopStaysWhereTheEntryPutItWhileThePriceFalls(t *testing.T) {
 	}
 	w.price("48900")
 	w.pass(20_000)
-	if known := w.truth().Known(); known > w.truth().Fees() {
+	if known := w.symbol().Known(); known > w.symbol().Fees() {
 		t.Errorf("want it sold below the stop, have %d left\n%s", known, w.story())
 	}
 }
 
 func TestWhatIsBoughtLaterOnSpotIsCoveredAtOnceAndTheFirstStopStays(t *testing.T) {
 	t.Parallel()
-	x := &wished{target: 2_000, stop: 49_000e8}
+	x := &sharedPlan{target: 2_000, stop: 49_000e8}
 	w := newWorld(t, x.plan, onSpot)
 	w.pass(10_000)
 	wantCovered := func() {
 		t.Helper()
 		covered := w.spotStops()[x.stop]
-		if bought := w.truth().Known() - w.truth().Fees(); covered < bought-20 {
+		if bought := w.symbol().Known() - w.symbol().Fees(); covered < bought-20 {
 			t.Errorf("want all of %d covered, have %d\n%s", bought, covered, w.story())
 		}
 	}
@@ -263,15 +263,15 @@ func TestWhatIsBoughtLaterOnSpotIsCoveredAtOnceAndTheFirstStopStays(t *testing.T
 		wantCovered()
 	}
 	x.target += 1_000 // one more than there may be stops: they become one
-	bare := 0
+	unprotectedMS := 0
 	for range 200 {
 		w.pass(1_000)
 		if len(w.spotStops()) == 0 {
-			bare++
+			unprotectedMS++
 		}
 	}
-	if bare > 3 {
-		t.Errorf("want many stops made one in a moment, have %d s without", bare)
+	if unprotectedMS > 3 {
+		t.Errorf("want many stops made one in a moment, have %d s without", unprotectedMS)
 	}
 	wantCovered()
 	x.stop += 10e8

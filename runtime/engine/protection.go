@@ -15,14 +15,14 @@ type protection struct {
 	refusals *refusals
 }
 
-// measureBare measures how long a position lacks the stop wished for it, at most:
+// measure measures how long a position lacks the stop wished for it, at most:
 // from the round before the one that sees it without (between the two nobody looked)
 // until a stop is acknowledged, or the position is gone. At a start that is the
 // first round, and in a backtest, where nothing happens unseen, the round itself.
 func (p *protection) measure(leg *leg) {
-	wished := protectionOf(leg)
+	desired := protectionOf(leg)
 	switch {
-	case leg.symbol.Standing() == 0 || unstoppable(leg) || !wished.Set || wished.StopLoss.IsZero() || p.hasStop(leg):
+	case leg.symbol.Standing() == 0 || unstoppable(leg) || !desired.Set || desired.StopLoss.IsZero() || p.hasStop(leg):
 		p.end(leg.symbol, p.nowMS)
 	case leg.symbol.UnprotectedSinceMS == 0 && p.config.Feed:
 		leg.symbol.UnprotectedSinceMS = p.nowMS
@@ -38,13 +38,13 @@ func unstoppable(leg *leg) bool {
 	return leg.symbol.Key().Market == exchange.Spot && rules != nil && rules.Notional(leg.symbol.Last, leg.symbol.Standing()).Less(rules.MinNotional)
 }
 
-func (p *protection) end(truth *reconcile.SymbolState, nowMS int64) {
-	if truth.UnprotectedSinceMS != 0 {
-		truth.UnprotectedMS, truth.UnprotectedSinceMS = truth.UnprotectedMS+max(0, nowMS-truth.UnprotectedSinceMS), 0
+func (p *protection) end(symbol *reconcile.SymbolState, nowMS int64) {
+	if symbol.UnprotectedSinceMS != 0 {
+		symbol.UnprotectedMS, symbol.UnprotectedSinceMS = symbol.UnprotectedMS+max(0, nowMS-symbol.UnprotectedSinceMS), 0
 	}
 }
 
-// guarded reports whether a stop stands on the exchange: the exchange gave it an
+// hasStop reports whether a stop stands on the exchange: the exchange gave it an
 // id, and nothing says that it ended.
 func (p *protection) hasStop(leg *leg) bool {
 	for _, order := range p.book.Live() {
@@ -56,9 +56,9 @@ func (p *protection) hasStop(leg *leg) bool {
 	return false
 }
 
-// bareMS is how long a position may lack its stop, for whatever reason, until that is
+// unprotectedAfterMS is how long a position may lack its stop, for whatever reason, until that is
 // declared.
-const bareMS = 15_000
+const unprotectedAfterMS = 15_000
 
 // cause says why a position without its stop is declared unprotected; empty when it is
 // not: the exchange refuses the stop, a rule does, or it has lasted.
@@ -70,7 +70,7 @@ func (p *protection) cause(leg *leg) string {
 	if one := p.backoffs.stopRefused(leg.symbol.Key()); one != nil {
 		return p.backoffs.text(one)
 	}
-	if p.nowMS-since < bareMS {
+	if p.nowMS-since < unprotectedAfterMS {
 		return ""
 	}
 	if why := p.refusals.reason(leg.config.Name+" "+placement.StopLoss.String()+" ", p.nowMS); why != "" {

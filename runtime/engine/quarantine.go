@@ -45,36 +45,36 @@ type quarantines struct{ *base }
 // Quarantines lists the symbols that wait for a person.
 func (q *quarantines) Quarantines() []Quarantine {
 	var all []Quarantine
-	for _, truth := range q.book.Symbols() {
-		if !waits(truth) {
+	for _, symbol := range q.book.Symbols() {
+		if !waits(symbol) {
 			continue
 		}
-		difference, _ := truth.Residual()
+		difference, _ := symbol.Residual()
 		one := Quarantine{
-			Symbol:     truth.Key(),
-			Rules:      truth.Rules,
-			Cause:      cmp.Or(truth.Quarantine(), truth.Contradicted),
-			SinceMS:    cmp.Or(truth.QuarantineMS(), truth.ContradictedSinceMS),
-			Venue:      truth.AtVenue(),
-			Known:      truth.Known(),
-			Ignored:    truth.Ignored(),
+			Symbol:     symbol.Key(),
+			Rules:      symbol.Rules,
+			Cause:      cmp.Or(symbol.Quarantine(), symbol.Contradicted),
+			SinceMS:    cmp.Or(symbol.QuarantineMS(), symbol.ContradictedSinceMS),
+			Venue:      symbol.AtVenue(),
+			Known:      symbol.Known(),
+			Ignored:    symbol.Ignored(),
 			Difference: difference,
-			Orders:     slices.Clone(truth.Foreign),
+			Orders:     slices.Clone(symbol.Foreign),
 		}
 		for _, leg := range q.legs {
-			if leg.symbol == truth {
+			if leg.symbol == symbol {
 				one.Strategy = leg.config.Name
 			}
 		}
 		for _, p := range q.book.Live() {
-			if p.State() == placement.Uncertain && p.Symbol() == truth.Key() {
+			if p.State() == placement.Uncertain && p.Symbol() == symbol.Key() {
 				one.Unknown = append(one.Unknown, *p)
 			}
 		}
-		adopt, err := q.PreviewResolution(truth.Key(), true, "")
+		adopt, err := q.PreviewResolution(symbol.Key(), true, "")
 		if err != nil {
 			one.Blocked = err.Error()
-		} else if ignore, err := q.PreviewResolution(truth.Key(), false, ""); err == nil {
+		} else if ignore, err := q.PreviewResolution(symbol.Key(), false, ""); err == nil {
 			one.Adopt, one.Ignore = adopt.Lines, ignore.Lines
 		}
 		all = append(all, one)
@@ -91,33 +91,33 @@ func waits(symbol *reconcile.SymbolState) bool {
 // PreviewResolution says what ending a symbol's quarantine would change, and changes
 // nothing. An error says why it can not be ended now.
 func (q *quarantines) PreviewResolution(key exchange.SymbolKey, adopt bool, reason string) (Resolution, error) {
-	truth := q.book.Symbol(key)
-	r := Resolution{Symbol: key, Adopt: adopt, Cause: cmp.Or(truth.Quarantine(), truth.Contradicted)}
+	symbol := q.book.Symbol(key)
+	r := Resolution{Symbol: key, Adopt: adopt, Cause: cmp.Or(symbol.Quarantine(), symbol.Contradicted)}
 	switch {
-	case !waits(truth):
+	case !waits(symbol):
 		return r, fmt.Errorf("%s is not quarantined: there is nothing to resolve", key)
-	case !truth.Read:
+	case !symbol.Read:
 		return r, fmt.Errorf("%s was not read from the exchange since the start: wait for a complete round", key)
 	}
 	owner := ""
 	for _, run := range q.legs {
-		if run.symbol == truth {
+		if run.symbol == symbol {
 			owner = run.config.Name
 		}
 	}
 	r.records = q.book.Resolve(key, adopt, owner, reason)
 	for i := range r.records {
-		r.Lines = append(r.Lines, resolutionLine(&r.records[i], truth))
+		r.Lines = append(r.Lines, resolutionLine(&r.records[i], symbol))
 	}
 	return r, nil
 }
 
-func resolutionLine(r *record.Record, truth *reconcile.SymbolState) string {
+func resolutionLine(r *record.Record, symbol *reconcile.SymbolState) string {
 	quantity := func(q exchange.Quantity) string {
-		if truth.Rules == nil {
+		if symbol.Rules == nil {
 			return fmt.Sprint(int64(q), " steps")
 		}
-		return truth.Rules.QuantityDecimal(q).String()
+		return symbol.Rules.QuantityDecimal(q).String()
 	}
 	switch body := r.Body.(type) {
 	case record.Ended:
@@ -131,10 +131,10 @@ func resolutionLine(r *record.Record, truth *reconcile.SymbolState) string {
 		return quantity(body.Quantity) + " of the position is left to whoever made it"
 	case record.Adopted:
 		if body.Quantity != 0 {
-			return fmt.Sprintf("%s is adopted: the position is botd's at %s", quantity(body.Quantity), quantity(truth.Known()+body.Quantity))
+			return fmt.Sprintf("%s is adopted: the position is botd's at %s", quantity(body.Quantity), quantity(symbol.Known()+body.Quantity))
 		}
 	}
-	return "nothing is to be adopted: position and fills agree at " + quantity(truth.Known())
+	return "nothing is to be adopted: position and fills agree at " + quantity(symbol.Known())
 }
 
 // resolve ends a quarantine as a person asked. It is journalled; a round follows.
@@ -143,13 +143,13 @@ func (q *quarantines) resolve(event *EventResolve) {
 	if err != nil {
 		return // told when it was asked for: it ended in between
 	}
-	truth := q.book.Symbol(event.Symbol)
-	truth.Believe()
+	symbol := q.book.Symbol(event.Symbol)
+	symbol.Believe()
 	for _, record := range resolution.records {
 		q.record(record)
 	}
-	if truth.Quarantine() == "" {
-		q.note("", truth.Rules, NoteQuarantine{event.Why, true})
+	if symbol.Quarantine() == "" {
+		q.note("", symbol.Rules, NoteQuarantine{event.Why, true})
 	}
 	q.roundMS = q.nowMS
 }

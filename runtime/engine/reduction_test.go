@@ -115,7 +115,7 @@ func TestAnExitOnSpotSellsWhatIsFree(t *testing.T) {
 	target := exchange.Quantity(2_000)
 	w := newWorld(t, swing(&target), onEther)
 	w.pass(10_000)
-	w.byHand(exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Sell,
+	w.manually(exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Sell,
 		Type: exchange.Limit, Price: 3_000e8, Quantity: 500}})
 	target = 0
 	w.pass(20_000)

@@ -9,7 +9,7 @@ const (
 	freshMS      = 60_000 // what was refused longer ago keeps nothing back now: rounds are 15 s apart
 )
 
-// told are the refusals that were told, by intent: one that repeats itself is told
+// refusals are the refusals that were told, by intent: one that repeats itself is told
 // once.
 type refusals struct {
 	last  map[string]refusal
@@ -23,7 +23,7 @@ type refusal struct {
 
 func newRefusals() *refusals { return &refusals{map[string]refusal{}, minForgotten} }
 
-// anew takes a refusal, and reports whether it is another than the last one.
+// isNew takes a refusal, and reports whether it is another than the last one.
 func (t *refusals) isNew(intent, text string, nowMS int64) bool {
 	before := t.last[intent]
 	t.last[intent] = refusal{text, nowMS}
@@ -42,10 +42,10 @@ func (t *refusals) forget(nowMS int64) {
 	t.sweep = 2*len(t.last) + minForgotten
 }
 
-// approved ends what was refused.
+// clear ends what was refused.
 func (t *refusals) clear(intent string) { delete(t.last, intent) }
 
-// why is what an intent is refused with; empty when it is not, or not any more.
+// reason is what an intent is refused with; empty when it is not, or not any more.
 func (t *refusals) reason(intent string, nowMS int64) string {
 	if refusal := t.last[intent]; nowMS-refusal.atMS <= freshMS {
 		return refusal.text

@@ -207,17 +207,17 @@ func TestARoundUnderWayDoesNotSpeakForASymbolThatIsNew(t *testing.T) {
 			}
 			return fate{}
 		}
-		truth := w.engine.Book().Symbol(fresh)
-		truth.Read, truth.Settled = true, true // a stranger trades it
+		symbol := w.engine.Book().Symbol(fresh)
+		symbol.Read, symbol.Settled = true, true // a stranger trades it
 		two := w.another("two", fresh, nil)
 		two.Strategy = scripted(hold(100 * two.Symbol.QuantityTick))
 		w.change(Reload{Strategies: []*StrategyConfig{two}})
-		if truth.Read || truth.Settled {
+		if symbol.Read || symbol.Settled {
 			t.Errorf("in phase %d: want nothing known of the symbol", at)
 		}
 		w.pass(15_000)
-		if histories == 0 || truth.Known() == 0 {
-			t.Errorf("in phase %d: want its history read and it bought, have %d and %d\n%s", at, histories, truth.Known(), w.story())
+		if histories == 0 || symbol.Known() == 0 {
+			t.Errorf("in phase %d: want its history read and it bought, have %d and %d\n%s", at, histories, symbol.Known(), w.story())
 		}
 		w.change(Reload{Strategies: []*StrategyConfig{w.another("two", fresh, hold(0))}})
 		w.pass(60_000)
@@ -240,8 +240,8 @@ func TestALimitHoldsFromTheReloadOn(t *testing.T) {
 		for _, own := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, own %t", c.name, own), func(t *testing.T) {
 				t.Parallel()
-				wish := exchange.Quantity(10)
-				w := wishing(t, &wish, protected)
+				desired := exchange.Quantity(10)
+				w := desiring(t, &desired, protected)
 				w.pass(10_000)
 				w.wantHeld(10)
 				set := func(limits risk.Limits) {
@@ -253,7 +253,7 @@ func TestALimitHoldsFromTheReloadOn(t *testing.T) {
 					w.change(reload)
 				}
 				set(c.limit)
-				wish = 20
+				desired = 20
 				w.pass(30_000)
 				w.wantHeld(10) // nothing is added, and nothing closed
 				w.wantOpen(1)
@@ -327,21 +327,21 @@ func TestAStreakLongerThanATightenedLimitKeepsEntriesBack(t *testing.T) {
 
 func TestABreachOutlivesAReloadThatWouldHaveAllowedIt(t *testing.T) {
 	t.Parallel()
-	wish := exchange.Quantity(100)
-	w := wishing(t, &wish, accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(100)}}))
+	desired := exchange.Quantity(100)
+	w := desiring(t, &desired, accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(100)}}))
 	w.pass(5_000)
 	w.price("48000")
 	w.pass(20_000)
 	w.wantState("limit")
 	w.change(Reload{Limits: &risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(5_000)}}})
-	wish = 200
+	desired = 200
 	w.pass(20_000)
 	w.wantHeld(100)
 	w.wantState("limit")
 }
 
 // What an opening was approved under must never look the same as what holds later.
-func TestNoTwoTermsAreTheSame(t *testing.T) {
+func TestNoTwoLimitsVersionsAreTheSame(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
 	config := w.config.Strategies[0]

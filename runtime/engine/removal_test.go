@@ -107,7 +107,7 @@ func TestTheLedgerAwaitsTheLastTradesOfARemovedStrategy(t *testing.T) {
 
 // A reading that the exchange's history did not complete is made again soon, not
 // after the idle time, and the strategy goes with the answer that completes it.
-func TestARemovedStrategyGoesSoonAfterItsLastTradeIsTold(t *testing.T) {
+func TestARemovedStrategyEndsSoonAfterItsLastTradeIsReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10), books)
 	w.pass(60_000)
@@ -182,7 +182,7 @@ func TestARemovedStrategyIsWoundUpAsItSaid(t *testing.T) {
 	}
 }
 
-func TestArmingAStrategyThatIsGoneMeasuresNothingAnew(t *testing.T) {
+func TestArmingARemovedStrategyMeasuresNothingAnew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0), ownLimits(risk.Limits{MaxDrawdown: risk.Loss{Share: exchange.RateOne / 10}}))
 	w.pass(20_000)
@@ -196,7 +196,7 @@ func TestArmingAStrategyThatIsGoneMeasuresNothingAnew(t *testing.T) {
 	}
 }
 
-func TestAnAnswerToAStrategyThatIsGoneReachesNobody(t *testing.T) {
+func TestAnAnswerToARemovedStrategyReachesNobody(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0))
 	w.pass(30_000)

@@ -26,7 +26,7 @@ type roster struct {
 	round      *round
 }
 
-// addRun adds a strategy; commence has it begin.
+// add adds a strategy; commence has it begin.
 func (r *roster) add(config *StrategyConfig) (*leg, error) {
 	if config.Removed {
 		config.Strategy = removedStrategy{}
@@ -40,9 +40,9 @@ func (r *roster) add(config *StrategyConfig) (*leg, error) {
 			return nil, fmt.Errorf("strategies %s and %s both trade %s", other.config.Name, config.Name, key)
 		}
 	}
-	truth := r.book.Symbol(key)
-	truth.Rules = config.Symbol
-	added := &leg{config: *config, limits: config.Limits, symbol: truth, state: r.book.Strategy(config.Name), nextMS: never}
+	symbol := r.book.Symbol(key)
+	symbol.Rules = config.Symbol
+	added := &leg{config: *config, limits: config.Limits, symbol: symbol, state: r.book.Strategy(config.Name), nextMS: never}
 	added.view.Symbol, added.view.Interval, added.view.Size, added.view.Leverage = config.Symbol, config.Interval, config.Size, config.Leverage
 	added.series = r.market.seriesOf(key, config.Interval)
 	added.series.legs = append(added.series.legs, added)
@@ -52,7 +52,7 @@ func (r *roster) add(config *StrategyConfig) (*leg, error) {
 	return added, nil
 }
 
-// commence has a strategy asked, and its candles read, from now on.
+// start has a strategy asked, and its candles read, from now on.
 func (r *roster) start(leg *leg) {
 	if leg.config.Schedule != nil {
 		leg.nextMS = leg.config.Schedule.Next(r.nowMS)
@@ -111,21 +111,21 @@ func (r *roster) claim(leg *leg) {
 // holding says what keeps a run from ending without a trace; empty when it is flat,
 // and nothing of it is under way or in doubt.
 func (r *roster) holding(leg *leg) string {
-	truth, orders := leg.symbol, 0
+	symbol, orders := leg.symbol, 0
 	for _, p := range r.book.Live() {
-		if p.Symbol() == truth.Key() {
+		if p.Symbol() == symbol.Key() {
 			orders++
 		}
 	}
-	switch held := cmp.Or(truth.Position, truth.Known()); {
+	switch held := cmp.Or(symbol.Position, symbol.Known()); {
 	case held != 0:
-		return fmt.Sprintf("it holds %s of %s", leg.config.Symbol.QuantityDecimal(held), truth.Key())
+		return fmt.Sprintf("it holds %s of %s", leg.config.Symbol.QuantityDecimal(held), symbol.Key())
 	case orders > 0:
-		return fmt.Sprintf("%d of its orders are open or under way on %s", orders, truth.Key())
-	case truth.Quarantine() != "":
-		return fmt.Sprintf("%s is quarantined: %s", truth.Key(), truth.Quarantine())
-	case !truth.Read || !truth.Settled:
-		return fmt.Sprintf("what it holds on %s is not settled yet", truth.Key())
+		return fmt.Sprintf("%d of its orders are open or under way on %s", orders, symbol.Key())
+	case symbol.Quarantine() != "":
+		return fmt.Sprintf("%s is quarantined: %s", symbol.Key(), symbol.Quarantine())
+	case !symbol.Read || !symbol.Settled:
+		return fmt.Sprintf("what it holds on %s is not settled yet", symbol.Key())
 	}
 	return ""
 }

@@ -50,7 +50,7 @@ type reading struct {
 	version  uint64
 }
 
-// pressingMS is how soon a failed round is tried again while a halt has something
+// haltRetryMS is how soon a failed round is tried again while a halt has something
 // to take away.
 const haltRetryMS = 2_000
 
@@ -59,22 +59,22 @@ func (r *round) underWay() bool { return r.reading.phase != 0 }
 
 func (r *round) beginRound() {
 	r.sight.readingMS = r.nowMS
-	r.reading = reading{phase: phaseLists, phaseMS: r.nowMS, snapshot: reconcile.Snapshot{BeganMS: r.nowMS, Looked: r.reading.snapshot.Looked[:0]}, version: r.book.Version()}
+	r.reading = reading{phase: phaseLists, phaseMS: r.nowMS, snapshot: reconcile.Snapshot{BeganMS: r.nowMS, ByID: r.reading.snapshot.ByID[:0]}, version: r.book.Version()}
 	r.emergencyMS = r.nowMS + patienceMS
 	if r.halts.pending() { // reads may hang
 		r.emergencyMS = r.nowMS + haltRetryMS
 	}
 	if r.trades(exchange.Futures) {
 		if r.book.Unknowns() {
-			r.roundAsk(purpose{kind: callRound, before: true}, exchange.Request{Operation: exchange.FuturesOpenPositions})
+			r.askForRound(purpose{kind: callRound, before: true}, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		}
-		r.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenOrders})
+		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenOrders})
 		if slices.ContainsFunc(r.legs, func(leg *leg) bool { return leg.symbol.Key().Market == exchange.Futures && leg.symbol.Leverage == 0 }) {
-			r.roundAsk(purpose{kind: callLeverages}, exchange.Request{Operation: exchange.FuturesLeverages})
+			r.askForRound(purpose{kind: callLeverages}, exchange.Request{Operation: exchange.FuturesLeverages})
 		}
 	}
 	if r.trades(exchange.Spot) {
-		r.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.SpotOpenOrders})
+		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.SpotOpenOrders})
 	}
 	if r.reading.pending == 0 {
 		r.end()
@@ -86,16 +86,16 @@ func (r *round) beginRound() {
 // the round is complete.
 func (r *round) roundAnswer(p purpose, event *EventAnswer) (complete bool) {
 	r.reading.pending--
-	r.takeRound(p, event)
+	r.takeRead(p, event)
 	for r.reading.pending == 0 && r.reading.phase != 0 {
 		switch {
-		case r.reading.phase == phaseLists && r.sight.worst() == 0 && r.silent():
+		case r.reading.phase == phaseLists && r.sight.worst() == 0 && r.nothingRead():
 			r.roundFailed() // the next one asks for positions all the same
 		case r.reading.phase == phaseLists:
-			r.enter(phaseOrders)
+			r.enterPhase(phaseOrders)
 			r.fetchVanished()
 		case r.reading.phase == phaseOrders:
-			r.enter(phasePositions)
+			r.enterPhase(phasePositions)
 			r.askPositions()
 		default:
 			complete = r.finishRound()
@@ -104,11 +104,11 @@ func (r *round) roundAnswer(p purpose, event *EventAnswer) (complete bool) {
 	return complete
 }
 
-func (r *round) enter(phase phase) { r.reading.phase, r.reading.phaseMS = phase, r.nowMS }
+func (r *round) enterPhase(phase phase) { r.reading.phase, r.reading.phaseMS = phase, r.nowMS }
 
-// overdue gives up the answers that a phase has waited for long enough: a call that hangs
+// giveUpHanging gives up the answers that a phase has waited for long enough: a call that hangs
 // concerns what it is about, and holds nothing else up.
-func (r *round) overdue() (complete bool) {
+func (r *round) giveUpHanging() (complete bool) {
 	if r.nowMS-r.reading.phaseMS < patienceMS {
 		return false
 	}
@@ -128,8 +128,8 @@ func (r *round) overdue() (complete bool) {
 	return complete
 }
 
-// silent reports whether no market's open orders could be read.
-func (r *round) silent() bool {
+// nothingRead reports whether no market's open orders could be read.
+func (r *round) nothingRead() bool {
 	s := &r.reading.snapshot
 	return len(r.reading.failures) > 0 && !s.FuturesOrders.Done() && !s.SpotOrders.Done()
 }

@@ -24,10 +24,10 @@ func (r *round) takeRows(p *purpose, answer *exchange.Answer) {
 			r.takePositionRow(row)
 		case exchange.FuturesLeverages:
 			if key := (exchange.SymbolKey{Market: market, Name: row.Symbol}); r.legOn(key) != nil {
-				r.fails(key, row)
+				r.noteFailure(key, row)
 			}
 		default: // the calls of one symbol
-			r.unreads(p.symbol.Key(), row)
+			r.noteUnread(p.symbol.Key(), row)
 		}
 	}
 }
@@ -35,9 +35,9 @@ func (r *round) takeRows(p *purpose, answer *exchange.Answer) {
 func (r *round) takeOrderRow(u reconcile.UnreadOrder) {
 	r.reading.snapshot.UnreadOrders = append(r.reading.snapshot.UnreadOrders, u)
 	if p := r.book.PlacementOf(&u); p != nil {
-		r.fails(p.Symbol(), &u.Row)
+		r.noteFailure(p.Symbol(), &u.Row)
 	} else if u.Row.Symbol == "" {
-		r.unreads(u.Key(), &u.Row)
+		r.noteUnread(u.Key(), &u.Row)
 	}
 }
 
@@ -46,7 +46,7 @@ func (r *round) takePositionRow(row *exchange.UnreadableRow) {
 	snapshot, key := &r.reading.snapshot, exchange.SymbolKey{Market: exchange.Futures, Name: row.Symbol}
 	snapshot.UnreadPositions = append(snapshot.UnreadPositions, key)
 	if key.Name == "" || r.legOn(key) != nil {
-		r.unreads(key, row)
+		r.noteUnread(key, row)
 	}
 }
 
@@ -57,7 +57,7 @@ func (r *round) takeAssetRow(row *exchange.UnreadableRow) {
 	snapshot.UnreadAssets = true
 	if row.Asset == "" {
 		snapshot.Balances = exchange.Fetched[exchange.Balance]{}
-		r.unreads(exchange.SymbolKey{Market: exchange.Spot}, row)
+		r.noteUnread(exchange.SymbolKey{Market: exchange.Spot}, row)
 		return
 	}
 	if snapshot.Balances.Done() {
@@ -67,15 +67,15 @@ func (r *round) takeAssetRow(row *exchange.UnreadableRow) {
 		switch key := leg.symbol.Key(); {
 		case key.Market != exchange.Spot:
 		case leg.config.Symbol.Base == row.Asset:
-			r.unreads(key, row)
+			r.noteUnread(key, row)
 		case leg.config.Symbol.Quote == row.Asset:
-			r.fails(exchange.SymbolKey{Market: exchange.Spot}, row)
+			r.noteFailure(exchange.SymbolKey{Market: exchange.Spot}, row)
 		}
 	}
 }
 
-// unreads takes that something cannot be read, and that nothing may be concluded about it.
-func (r *round) unreads(of exchange.SymbolKey, err error) {
-	r.fails(of, err)
+// noteUnread takes that something cannot be read, and that nothing may be concluded about it.
+func (r *round) noteUnread(of exchange.SymbolKey, err error) {
+	r.noteFailure(of, err)
 	r.reading.snapshot.Unread = append(r.reading.snapshot.Unread, of)
 }

@@ -161,7 +161,7 @@ func TestAForeignRowThatCannotBeReadIsAnUnknownOrderOnItsSymbol(t *testing.T) {
 	})
 }
 
-func TestAPositionThatCannotBeReadIsNotGone(t *testing.T) {
+func TestAPositionThatCannotBeReadHasNotEnded(t *testing.T) {
 	t.Parallel()
 	one, two := small(exchange.Futures)
 	w := pairOf(t, exchange.Futures, &one, &two)

@@ -11,9 +11,9 @@ import (
 
 // settle advances every placement by what was fetched, and notes what changed.
 func (r *round) settle(snapshot *reconcile.Snapshot) {
-	before := make([]memo, 0, len(r.legs))
+	before := make([]symbolBefore, 0, len(r.legs))
 	for _, leg := range r.legs {
-		before = append(before, memo{leg.symbol.Position, leg.symbol.Quarantine(), leg.state.Latch()})
+		before = append(before, symbolBefore{leg.symbol.Position, leg.symbol.Quarantine(), leg.state.Latch()})
 	}
 	live := slices.Clone(r.book.Live())
 	fills := make([]exchange.Quantity, len(live))
@@ -39,8 +39,8 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 	r.alarms.watchContradicted()
 }
 
-// memo is what a round may change of one strategy's symbol.
-type memo struct {
+// symbolBefore is what a round may change of one strategy's symbol.
+type symbolBefore struct {
 	position   exchange.Quantity
 	quarantine string
 	latch      int
@@ -71,19 +71,19 @@ func (r *round) notePlacement(p *account.Placement, filledBefore exchange.Quanti
 	if p.Filled() <= filledBefore && !p.State().Final() {
 		return
 	}
-	truth := r.book.Symbol(p.Symbol())
+	symbol := r.book.Symbol(p.Symbol())
 	if grown := p.Filled() - filledBefore; grown > 0 {
 		if !r.config.Quiet {
-			r.note(p.Strategy(), truth.Rules, NoteFill{noteOrder(p), grown, p.Price(), truth.Last})
+			r.note(p.Strategy(), symbol.Rules, NoteFill{noteOrder(p), grown, p.Price(), symbol.Last})
 		}
 		r.results.traded(p, grown)
 	}
 	if p.State().Final() {
-		r.note(p.Strategy(), truth.Rules, NoteSettled{noteOrder(p), p.State(), p.Filled(), p.Price(), p.Evidence(), r.nowMS - p.SentMS()})
+		r.note(p.Strategy(), symbol.Rules, NoteSettled{noteOrder(p), p.State(), p.Filled(), p.Price(), p.Evidence(), r.nowMS - p.SentMS()})
 	}
 }
 
-func (r *round) noteLeg(leg *leg, before memo) {
+func (r *round) noteLeg(leg *leg, before symbolBefore) {
 	if leg.symbol.Position != before.position && !r.config.Quiet {
 		r.note(leg.config.Name, leg.config.Symbol, NotePosition{leg.symbol.Position, leg.symbol.EntryPrice, leg.symbol.Last})
 	}

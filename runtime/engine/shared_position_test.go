@@ -9,13 +9,13 @@ import (
 	"botd/strategy"
 )
 
-// wished holds what the test says, with a stop and a profit where it says.
-type wished struct {
+// sharedPlan holds what the test says, with a stop and a profit where it says.
+type sharedPlan struct {
 	target       exchange.Quantity
 	stop, profit exchange.Price
 }
 
-func (x *wished) plan(_ *strategy.View, plan *strategy.Plan) {
+func (x *sharedPlan) plan(_ *strategy.View, plan *strategy.Plan) {
 	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: x.target}, "a test")
 	plan.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: x.stop}, TakeProfit: strategy.Distance{Price: x.profit}}
 }
@@ -60,24 +60,24 @@ func (w *world) wantNothingRefused() {
 }
 
 // besides starts beside what others bought after a first look.
-func besides(t *testing.T, x *wished, theirs exchange.Quantity) *world {
+func besides(t *testing.T, x *sharedPlan, theirs exchange.Quantity) *world {
 	t.Helper()
 	target := x.target
 	x.target = 0
 	w := newWorld(t, x.plan, foreign("ignore"))
 	w.pass(20_000)
-	w.byHand(w.market(exchange.Buy, theirs, false))
+	w.manually(w.market(exchange.Buy, theirs, false))
 	w.pass(20_000)
 	x.target = target
 	return w
 }
 
-func TestAnExitOfEverythingGoesWhereStrangersOrdersTakeTheWholeSum(t *testing.T) {
+func TestAnExitOfEverythingGoesWhereForeignOrdersTakeTheWholeSum(t *testing.T) {
 	t.Parallel()
-	x := &wished{target: 10, stop: 49_000e8}
+	x := &sharedPlan{target: 10, stop: 49_000e8}
 	w := newWorld(t, x.plan)
 	w.pass(60_000)
-	w.byHand(w.reducing(10))
+	w.manually(w.reducing(10))
 	w.pass(20_000)
 	x.target = 0
 	w.pass(5_000)
@@ -85,12 +85,12 @@ func TestAnExitOfEverythingGoesWhereStrangersOrdersTakeTheWholeSum(t *testing.T)
 	w.wantNothingRefused()
 }
 
-func TestTheKillSwitchClosesWhereStrangersOrdersTakeTheWholeSum(t *testing.T) {
+func TestTheKillSwitchClosesWhereForeignOrdersTakeTheWholeSum(t *testing.T) {
 	t.Parallel()
-	x := &wished{target: 10, stop: 49_000e8}
+	x := &sharedPlan{target: 10, stop: 49_000e8}
 	w := newWorld(t, x.plan)
 	w.pass(60_000)
-	w.byHand(w.reducing(10))
+	w.manually(w.reducing(10))
 	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
 	w.pass(20_000)
 	w.wantHeld(0)
@@ -99,9 +99,9 @@ func TestTheKillSwitchClosesWhereStrangersOrdersTakeTheWholeSum(t *testing.T) {
 
 func TestBesideOthersOwnPartIsProtectedWhateverOrdersTheyHave(t *testing.T) {
 	t.Parallel()
-	x := &wished{target: 10, stop: 49_000e8, profit: 55_000e8}
+	x := &sharedPlan{target: 10, stop: 49_000e8, profit: 55_000e8}
 	w := besides(t, x, 20)
-	w.byHand(w.reducing(10))
+	w.manually(w.reducing(10))
 	w.pass(80_000)
 	w.wantHeld(30)
 	w.wantProtects(exchange.StopMarket, 49_000e8, 10)
@@ -111,13 +111,13 @@ func TestBesideOthersOwnPartIsProtectedWhateverOrdersTheyHave(t *testing.T) {
 
 func TestBesideOthersThatComeLaterTheStopBecomesOneOfOwnPart(t *testing.T) {
 	t.Parallel()
-	x := &wished{target: 10, stop: 49_000e8, profit: 55_000e8}
+	x := &sharedPlan{target: 10, stop: 49_000e8, profit: 55_000e8}
 	w := newWorld(t, x.plan, foreign("ignore"))
 	w.pass(60_000)
 	w.wantProtects(exchange.StopMarket, 49_000e8, 0)
-	w.byHand(w.market(exchange.Buy, 20, false))
-	if bare := w.uncovered(40_000); bare != 0 {
-		t.Errorf("want a stop all the time, have %d ms without", bare)
+	w.manually(w.market(exchange.Buy, 20, false))
+	if unprotectedMS := w.uncovered(40_000); unprotectedMS != 0 {
+		t.Errorf("want a stop all the time, have %d ms without", unprotectedMS)
 	}
 	w.wantProtects(exchange.StopMarket, 49_000e8, 10)
 	w.wantProtects(exchange.TakeProfitMarket, 55_000e8, 10)
@@ -130,7 +130,7 @@ func TestBesideOthersThatComeLaterTheStopBecomesOneOfOwnPart(t *testing.T) {
 
 func TestBesideOthersAStopFollowsSizeAndPrice(t *testing.T) {
 	t.Parallel()
-	x := &wished{target: 10, stop: 49_000e8, profit: 55_000e8}
+	x := &sharedPlan{target: 10, stop: 49_000e8, profit: 55_000e8}
 	w := besides(t, x, 20)
 	w.pass(80_000)
 	x.target = 4
@@ -158,11 +158,11 @@ func TestBesideOthersAStopFollowsSizeAndPrice(t *testing.T) {
 
 func TestAProfitAloneStandsOnceBesideOthers(t *testing.T) {
 	t.Parallel()
-	x := &wished{target: 10, profit: 55_000e8}
+	x := &sharedPlan{target: 10, profit: 55_000e8}
 	w := besides(t, x, 40)
 	w.pass(80_000)
 	w.wantProtects(exchange.TakeProfitMarket, 55_000e8, 10)
-	w.byHand(w.market(exchange.Sell, 38, true)) // room for one of the two: an exit takes the profit's place
+	w.manually(w.market(exchange.Sell, 38, true)) // room for one of the two: an exit takes the profit's place
 	w.pass(40_000)
 	x.target = 0
 	w.pass(20_000)
@@ -170,13 +170,13 @@ func TestAProfitAloneStandsOnceBesideOthers(t *testing.T) {
 	w.wantNothingRefused()
 }
 
-func TestBesideAStrangersClosePositionStopOwnStopStandsToo(t *testing.T) {
+func TestBesideAForeignClosePositionStopOwnStopStandsToo(t *testing.T) {
 	t.Parallel()
-	x := &wished{target: 10, stop: 49_000e8}
+	x := &sharedPlan{target: 10, stop: 49_000e8}
 	w := newWorld(t, x.plan)
 	w.pass(60_000)
-	w.byHand(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
-	theirs := w.byHand(
+	w.manually(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
+	theirs := w.manually(
 		exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
 			Type: exchange.StopMarket, StopPrice: 45_000e8, ClosePosition: true, WorkingType: exchange.ContractPrice}},
 	)
@@ -184,9 +184,9 @@ func TestBesideAStrangersClosePositionStopOwnStopStandsToo(t *testing.T) {
 	if have := w.protects(exchange.StopMarket); have[49_000e8] != 10 || len(have) != 2 {
 		t.Errorf("want a stop of 10 at 49000 beside theirs, have %v\n%s", have, w.story())
 	}
-	w.byHand(exchange.Request{Operation: exchange.FuturesCancel, OrderID: theirs.ID})
-	if bare := w.uncovered(20_000); bare != 0 {
-		t.Errorf("want a stop all the time, have %d ms without", bare)
+	w.manually(exchange.Request{Operation: exchange.FuturesCancel, OrderID: theirs.ID})
+	if unprotectedMS := w.uncovered(20_000); unprotectedMS != 0 {
+		t.Errorf("want a stop all the time, have %d ms without", unprotectedMS)
 	}
 	w.wantProtects(exchange.StopMarket, 49_000e8, 0)
 	w.wantNothingRefused()
@@ -195,7 +195,7 @@ func TestBesideAStrangersClosePositionStopOwnStopStandsToo(t *testing.T) {
 
 func TestBesideLittleOfOthersAPositionBecomesSmallerAllTheSame(t *testing.T) {
 	t.Parallel()
-	x := &wished{target: 10, stop: 49_000e8, profit: 55_000e8}
+	x := &sharedPlan{target: 10, stop: 49_000e8, profit: 55_000e8}
 	w := besides(t, x, 2) // the sum has room for a stop alone
 	w.pass(80_000)
 	w.wantProtects(exchange.StopMarket, 49_000e8, 10)
@@ -203,7 +203,7 @@ func TestBesideLittleOfOthersAPositionBecomesSmallerAllTheSame(t *testing.T) {
 	w.pass(20_000)
 	w.wantHeld(6)
 	w.wantProtects(exchange.StopMarket, 49_000e8, 4)
-	w.byHand(w.market(exchange.Sell, 2, true)) // theirs goes: what protects is of everything again
+	w.manually(w.market(exchange.Sell, 2, true)) // theirs goes: what protects is of everything again
 	w.pass(40_000)
 	w.wantProtects(exchange.StopMarket, 49_000e8, 0)
 	w.wantProtects(exchange.TakeProfitMarket, 55_000e8, 0)
@@ -224,35 +224,35 @@ func TestAnOrderOfOthersThatMayOpenIsADeclaredStateAndNothingOpensBesideIt(t *te
 	for _, how := range []string{"at market", "by a resting order"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			wishes := false
+			trading := false
 			w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 				switch {
 				case how != "at market":
-					plan.Orders, plan.OrdersSet = low, wishes
-				case wishes:
+					plan.Orders, plan.OrdersSet = low, trading
+				case trading:
 					plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}, "a test")
 				}
 			})
 			w.pass(20_000)
-			theirs := w.byHand(w.opening(10))
+			theirs := w.manually(w.opening(10))
 			w.pass(16_000)
 			w.wantState("foreign")
 			if s := w.engine.Status().Strategies[0]; s.Why == "" {
 				t.Error("want the strategy to say why it opens nothing")
 			}
-			wishes = true
+			trading = true
 			w.pass(20_000)
 			w.wantSent(0)
 			w.start() // a restart finds it again
 			w.pass(20_000)
 			w.wantState("foreign")
 			w.wantSent(0)
-			w.byHand(exchange.Request{Operation: exchange.FuturesCancel, OrderID: theirs.ID})
+			w.manually(exchange.Request{Operation: exchange.FuturesCancel, OrderID: theirs.ID})
 			w.pass(20_000)
 			w.wantSound()
 			w.wantSent(1)
-			if told := len(facts[NoteForeign](w.notes)); told != 3 {
-				t.Errorf("want its beginning told by each run and its end once, have %d notes", told)
+			if reported := len(facts[NoteForeign](w.notes)); reported != 3 {
+				t.Errorf("want its beginning told by each run and its end once, have %d notes", reported)
 			}
 		})
 	}
@@ -263,10 +263,10 @@ func TestByPolicyOrdersOfOthersKeepNothingBack(t *testing.T) {
 	for _, policy := range []string{"adopt", "ignore"} {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
-			x := &wished{}
+			x := &sharedPlan{}
 			w := newWorld(t, x.plan, foreign(policy))
 			w.pass(20_000)
-			w.byHand(w.opening(10))
+			w.manually(w.opening(10))
 			w.pass(16_000)
 			x.target = 10
 			w.pass(20_000)
@@ -278,11 +278,11 @@ func TestByPolicyOrdersOfOthersKeepNothingBack(t *testing.T) {
 
 func TestAHaltSaysWhatKeepsItFromClosingAPart(t *testing.T) {
 	t.Parallel()
-	w := besides(t, &wished{target: 10, stop: 49_000e8}, 20)
-	w.byHand(w.reducing(20))
+	w := besides(t, &sharedPlan{target: 10, stop: 49_000e8}, 20)
+	w.manually(w.reducing(20))
 	w.pass(60_000)
-	w.byHand(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
-	w.byHand(w.reducing(10))
+	w.manually(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
+	w.manually(w.reducing(10))
 	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
 	w.pass(10_000)
 	w.wantHeld(30)

@@ -22,14 +22,14 @@ func (listening) Receive(view *strategy.View, signal *strategy.Signal, plan *str
 	return nil
 }
 
-func heard(view *strategy.View, plan *strategy.Plan) {
+func followSignals(view *strategy.View, plan *strategy.Plan) {
 	if side, known := view.Memory.Get("side"); known {
 		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: exchange.Quantity(10 * side)}, "a signal")
 	}
 }
 
 func listens(w *world) {
-	w.config.Strategies[0].Strategy = overlay.Wrap(listening{scripted(heard)}, overlay.Rules{Exit: overlay.Exit{TimeLimitMS: 3_600_000}})
+	w.config.Strategies[0].Strategy = overlay.Wrap(listening{scripted(followSignals)}, overlay.Rules{Exit: overlay.Exit{TimeLimitMS: 3_600_000}})
 	w.config.Strategies[0].Schedule = each(60_000)
 }
 
@@ -41,7 +41,7 @@ func (w *world) signal(name string, side int, atMS int64) error {
 
 func TestASignalIsActedOnAtOnceAndRememberedThroughARestart(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, heard, listens)
+	w := newWorld(t, followSignals, listens)
 	w.pass(10_000)
 	w.wantHeld(0)
 	if err := w.signal("one", 1, 7); err != nil {
@@ -79,11 +79,11 @@ func TestASignalThatReachesNobodySaysWhy(t *testing.T) {
 			t.Errorf("to %q: want %v, have %v", name, want, err)
 		}
 	}
-	early := newWorld(t, heard, listens)
+	early := newWorld(t, followSignals, listens)
 	if err := early.signal("one", 1, 7); !errors.Is(err, ErrNotYet) {
 		t.Errorf("before there is a price: want %v, have %v", ErrNotYet, err)
 	}
-	w = newWorld(t, heard, listens)
+	w = newWorld(t, followSignals, listens)
 	w.pass(10_000)
 	w.give(&EventStop{Shutdown: ShutdownLeave})
 	if err := w.signal("one", 1, 7); !errors.Is(err, ErrStopping) {
@@ -93,7 +93,7 @@ func TestASignalThatReachesNobodySaysWhy(t *testing.T) {
 
 func TestAStrategyThatPanicsOnASignalIsStopped(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, heard, listens, func(w *world) { w.config.Strategies[0].Strategy = fragile{scripted(heard)} })
+	w := newWorld(t, followSignals, listens, func(w *world) { w.config.Strategies[0].Strategy = fragile{scripted(followSignals)} })
 	w.pass(10_000)
 	if err := w.signal("one", 1, 7); !errors.Is(err, ErrFailed) {
 		t.Errorf("want %v, have %v", ErrFailed, err)

@@ -16,13 +16,13 @@ func freeze(w *world) {
 	var ticker *exchange.Ticker
 	w.mirror = func(answer *exchange.Answer) {
 		if candles := answer.Candles; candles != nil {
-			kept := &exchange.Candles{Interval: candles.Interval}
+			remaining := &exchange.Candles{Interval: candles.Interval}
 			for i := range candles.Len() {
 				if candles.OpenMS[i] <= since {
-					kept.Append(candles.At(i))
+					remaining.Append(candles.At(i))
 				}
 			}
-			answer.Candles = kept
+			answer.Candles = remaining
 		}
 		if answer.Operation == exchange.FuturesTicker {
 			if ticker == nil {
@@ -62,7 +62,7 @@ func TestAMarketThatAnswersAndStandsStillIsStaleAndOpensNothing(t *testing.T) {
 		w.engine.Blind(bitcoin) {
 		t.Errorf("want the symbol stale since its newest closed candle, and nothing blind; have %+v", d)
 	}
-	if age := w.now - w.truth().LastMS; age < 180_000 {
+	if age := w.now - w.symbol().LastMS; age < 180_000 {
 		t.Errorf("want a price as old as the exchange's own times, have %d ms", age)
 	}
 	opens = w.now

@@ -235,11 +235,11 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 // OpenLeft says, line by line, what stays open on the exchange.
 func (r *report) OpenLeft() []string {
 	var lines []string
-	for _, truth := range r.book.Symbols() {
-		if truth.Position != 0 && truth.Rules != nil {
-			line := fmt.Sprintf("position %s %s", truth.Key(), truth.Rules.QuantityDecimal(truth.Position))
-			if !truth.EntryPrice.IsZero() { // spot tells no entry price
-				line += " at " + truth.EntryPrice.String()
+	for _, symbol := range r.book.Symbols() {
+		if symbol.Position != 0 && symbol.Rules != nil {
+			line := fmt.Sprintf("position %s %s", symbol.Key(), symbol.Rules.QuantityDecimal(symbol.Position))
+			if !symbol.EntryPrice.IsZero() { // spot tells no entry price
+				line += " at " + symbol.EntryPrice.String()
 			}
 			lines = append(lines, line)
 		}

@@ -7,25 +7,25 @@ import (
 	"botd/strategy"
 )
 
-// Whoever reads that 10 are wanted where the plan wishes no position believes that an
+// Whoever reads a target of 10 where the plan desires no position believes that an
 // exit was lost.
-func TestTheTargetToldIsThatOfThePlanInForce(t *testing.T) {
+func TestTheTargetReportedIsThatOfThePlanInForce(t *testing.T) {
 	t.Parallel()
-	wish := strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 10}
-	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) { plan.Hold(wish, "a test") })
+	planned := strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 10}
+	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) { plan.Hold(planned, "a test") })
 	target := func() exchange.Quantity { return w.engine.Status().Strategies[0].Target }
 	w.pass(20_000)
 	held := w.held()
 	if held == 0 || target() != held {
 		t.Fatalf("a share of the equity: want a target of what is held, have %d of %d\n%s", target(), held, w.story())
 	}
-	wish = strategy.Flat()
+	planned = strategy.Flat()
 	w.pass(70_000)
 	w.wantHeld(0)
 	if target() != 0 {
 		t.Errorf("flat: want a target of 0, have %d", target())
 	}
-	wish = strategy.Target{Kind: strategy.ByQuantity, Quantity: 7}
+	planned = strategy.Target{Kind: strategy.ByQuantity, Quantity: 7}
 	w.pass(70_000)
 	w.wantHeld(7)
 	if target() != 7 {

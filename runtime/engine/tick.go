@@ -33,7 +33,7 @@ func (t *tick) scheduled(leg *leg) {
 	}
 }
 
-// tick decides: View to Plan.
+// run decides: View to Plan.
 func (t *tick) run(leg *leg, nominalMS int64) {
 	if leg.failed != "" {
 		return

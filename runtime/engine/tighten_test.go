@@ -12,24 +12,24 @@ import (
 // tightens sets limits as a person does, and wants it refused for a reason, or taken.
 func (w *world) tightens(refused, strategy string, limits ...Setting) {
 	w.t.Helper()
-	wish := LimitChange{Strategy: strategy, Limits: limits, By: "somebody", Why: "a test"}
+	desired := LimitChange{Strategy: strategy, Limits: limits, By: "somebody", Why: "a test"}
 	records := len(w.records)
-	lines, _ := w.engine.PreviewLimits(&wish)
-	w.give(&EventAudited{Audit: &record.Audit{Actor: "somebody"}, Event: &EventSetLimits{Change: &wish}})
+	lines, _ := w.engine.PreviewLimits(&desired)
+	w.give(&EventAudited{Audit: &record.Audit{Actor: "somebody"}, Event: &EventSetLimits{Change: &desired}})
 	switch {
-	case refused == "" && (wish.Err != nil || len(lines) != len(limits)):
-		w.t.Fatalf("%v: want it taken and told, have %v, %v", limits, lines, wish.Err)
-	case refused != "" && (wish.Err == nil || !strings.Contains(wish.Err.Error(), refused) || len(w.records) != records):
-		w.t.Errorf("%v: want it refused because %q and nothing recorded, have %v and %d records", limits, refused, wish.Err, len(w.records)-records)
+	case refused == "" && (desired.Err != nil || len(lines) != len(limits)):
+		w.t.Fatalf("%v: want it taken and told, have %v, %v", limits, lines, desired.Err)
+	case refused != "" && (desired.Err == nil || !strings.Contains(desired.Err.Error(), refused) || len(w.records) != records):
+		w.t.Errorf("%v: want it refused because %q and nothing recorded, have %v and %d records", limits, refused, desired.Err, len(w.records)-records)
 	}
 }
 
 func TestAPersonMakesLimitsTighterAndNeverLooser(t *testing.T) {
 	t.Parallel()
 	for _, scope := range []string{"", "one"} {
-		wish := exchange.Quantity(10)
+		desired := exchange.Quantity(10)
 		file := risk.Limits{MaxGrossExposure: exchange.RateOne, MaxDailyLoss: risk.Loss{Share: exchange.RateOne / 20}}
-		w := wishing(t, &wish, protected, accountLimits(file), ownLimits(file))
+		w := desiring(t, &desired, protected, accountLimits(file), ownLimits(file))
 		w.pass(10_000)
 		w.wantHeld(10)
 		w.tightens("not tighter than 1", scope, Setting{risk.MaxGrossExposure, "2"})
@@ -39,7 +39,7 @@ func TestAPersonMakesLimitsTighterAndNeverLooser(t *testing.T) {
 		w.tightens("no limit is named", scope)
 		w.tightens(`no strategy "nobody"`, "nobody", Setting{risk.MaxOpenOrders, "1"})
 		w.tightens("", scope, Setting{risk.MaxGrossExposure, "0.001"})
-		wish = 20
+		desired = 20
 		w.pass(20_000)
 		w.wantHeld(10) // nothing is added, and nothing closed
 		w.wantOpen(1)
@@ -61,7 +61,7 @@ func TestAPersonMakesLimitsTighterAndNeverLooser(t *testing.T) {
 		w.pass(20_000)
 		w.wantHeld(20)
 		w.tightens("", scope, Setting{risk.MaxGrossExposure, "0.001"})
-		wish = 30
+		desired = 30
 		w.pass(20_000)
 		w.wantHeld(20)
 		w.tightens("", scope, Setting{risk.MaxGrossExposure, ""})

@@ -55,20 +55,20 @@ func (b *base) total() (total exchange.Amount, known bool) {
 // own returns a strategy's equity: what the account had when the strategy was first
 // watched, plus what the strategy made since.
 func (b *base) own(leg *leg) exchange.Amount {
-	w, truth := b.book.Watch(leg.config.Name), leg.symbol
+	w, symbol := b.book.Watch(leg.config.Name), leg.symbol
 	own := w.Result().Base.Add(w.Result().Result)
-	held := truth.Position
-	if truth.Ignored() != 0 { // the exchange's one position has a foreign part: the strategy's is what its fills made
-		held = truth.Known()
+	held := symbol.Position
+	if symbol.Ignored() != 0 { // the exchange's one position has a foreign part: the strategy's is what its fills made
+		held = symbol.Known()
 	}
-	if held == 0 || truth.Rules == nil || truth.AtVenue() == 0 {
+	if held == 0 || symbol.Rules == nil || symbol.AtVenue() == 0 {
 		return own
 	}
-	value := truth.Rules.Notional(truth.Price(), held)
-	if truth.Key().Market == exchange.Spot {
+	value := symbol.Rules.Notional(symbol.Price(), held)
+	if symbol.Key().Market == exchange.Spot {
 		return own.Add(value)
 	}
-	return own.Add(value).Sub(truth.Rules.Notional(truth.Rules.PriceOf(truth.EntryPrice), held))
+	return own.Add(value).Sub(symbol.Rules.Notional(symbol.Rules.PriceOf(symbol.EntryPrice), held))
 }
 
 // onSpot returns the part of the account's equity that is on spot.

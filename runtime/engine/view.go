@@ -6,7 +6,7 @@ import (
 	"botd/strategy"
 )
 
-// watching is what one strategy sees besides its own symbol's candles.
+// watched is what one strategy sees besides its own symbol's candles.
 type watched struct {
 	wanted    strategy.Watching
 	pair      *reconcile.SymbolState
@@ -50,11 +50,11 @@ func (t *tick) fillView(leg *leg) {
 	leg.view.Fills = leg.fills
 }
 
-// seeAround shows the pair.
+// showPair shows the pair.
 func (leg *leg) showPair() {
-	truth := leg.watched.pair
-	if truth == nil {
+	symbol := leg.watched.pair
+	if symbol == nil {
 		return
 	}
-	leg.view.Pair = strategy.Pair{Symbol: truth.Rules, Position: truth.Position, Last: truth.Last, Known: truth.Rules != nil && truth.Last > 0 && truth.Settled}
+	leg.view.Pair = strategy.Pair{Symbol: symbol.Rules, Position: symbol.Position, Last: symbol.Last, Known: symbol.Rules != nil && symbol.Last > 0 && symbol.Settled}
 }

@@ -225,11 +225,11 @@ func (w *world) deliver(d due) {
 	case f.err != nil:
 		event.Err = f.err
 	case f.lost, f.lateMS > 0:
-		event.Err, answerMS = w.gone(d.call), w.now+timeoutMS
+		event.Err, answerMS = w.lost(d.call), w.now+timeoutMS
 	default:
 		event.Answer, event.Err = w.do(d.call)
 		if f.silent {
-			event.Answer, event.Err, answerMS = exchange.Answer{}, w.gone(d.call), w.now+timeoutMS
+			event.Answer, event.Err, answerMS = exchange.Answer{}, w.lost(d.call), w.now+timeoutMS
 		}
 	}
 	late := *d.call
@@ -243,7 +243,7 @@ func (w *world) deliver(d due) {
 	w.queue = append(w.queue, due{answerMS, d.life, event, nil})
 }
 
-func (w *world) gone(call *Call) error {
+func (w *world) lost(call *Call) error {
 	if call.Request.Operation.Places() {
 		return &exchange.Uncertain{Reason: "timeout"}
 	}
@@ -273,8 +273,8 @@ func (w *world) do(call *Call) (exchange.Answer, error) {
 	return answer, err
 }
 
-// byHand does what the user does beside botd.
-func (w *world) byHand(request exchange.Request) exchange.Order {
+// manually does what the user does beside botd.
+func (w *world) manually(request exchange.Request) exchange.Order {
 	w.t.Helper()
 	answer, err := w.venue.Do("one", &request)
 	if err != nil {
@@ -345,7 +345,7 @@ func (w *world) wantSound() {
 	}
 }
 
-func (w *world) truth() *reconcile.SymbolState {
+func (w *world) symbol() *reconcile.SymbolState {
 	return w.engine.Book().Symbol(w.config.Strategies[0].Symbol.Key())
 }
 

@@ -51,14 +51,14 @@ func TestWhileTheJournalFailsNothingIsDerivedAndMemoryDoesNotGrow(t *testing.T) 
 	b := newBench(t, &wanting{target: 10})
 	b.journal = errFull
 	b.pass(10_000)
-	waiting := len(b.engine.unwritten)
+	queued := len(b.engine.unwritten)
 	b.pass(600_000)
-	if have := len(b.engine.unwritten); have != waiting {
-		t.Errorf("records that wait: want %d as ten minutes ago, have %d", waiting, have)
+	if have := len(b.engine.unwritten); have != queued {
+		t.Errorf("records that wait: want %d as ten minutes ago, have %d", queued, have)
 	}
-	told := facts[NoteJournal](b.notes)
-	if len(told) != 1 || told[0].Over || !errors.Is(told[0].Err, errFull) || b.engine.Status().JournalErr == nil {
-		t.Errorf("want the failure told once with its cause, have %+v", told)
+	notes := facts[NoteJournal](b.notes)
+	if len(notes) != 1 || notes[0].Over || !errors.Is(notes[0].Err, errFull) || b.engine.Status().JournalErr == nil {
+		t.Errorf("want the failure told once with its cause, have %+v", notes)
 	}
 	b.journal = nil
 	b.pass(2_000)

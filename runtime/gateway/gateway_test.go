@@ -13,7 +13,7 @@ import (
 	"botd/internal/startclock"
 )
 
-// TestTheRequestBudgetOfTheConfigurationIsKept opens a live and a paper venue with
+// TestTheRequestBudgetOfTheConfigurationHolds opens a live and a paper venue with
 // few requests a second. Opening takes more than the bucket holds, so it must wait.
 func TestTheRequestBudgetOfTheConfigurationHolds(t *testing.T) {
 	t.Parallel()

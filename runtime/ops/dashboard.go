@@ -234,7 +234,7 @@ func grid(x, y, wide, high int) map[string]int {
 	return map[string]int{"x": x, "y": y, "w": wide, "h": high}
 }
 
-// states maps the numbers of the state timeline to words.
+// stateWords maps the numbers of the state timeline to words.
 var stateWords = []struct{ word, colour string }{{"running", "green"}, {"warming up", "blue"}, {"latched", "yellow"}, {"halted", "orange"},
 	{"quarantined", "purple"}, {"failed", "red"}, {"unprotected", "dark-red"}, {"refused", "dark-orange"},
 	{"contradicted", "purple"}}

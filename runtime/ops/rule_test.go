@@ -68,7 +68,7 @@ func TestRulesAreCheckedByPromtool(t *testing.T) {
 	}
 }
 
-// series are one or more series with their values in Prometheus's test notation,
+// promSeries are one or more series with their values in Prometheus's test notation,
 // a value a minute.
 type promSeries struct{ name, values string }
 

@@ -64,7 +64,7 @@ func (a *absences) poll(now time.Time, absent []string, left bool) int {
 	return verdict
 }
 
-// waiting reports whether anything is absent.
+// pending reports whether anything is absent.
 func (a *absences) pending() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 	"botd/runtime/api"
 )
 
-// newLab is a lab over a configuration with one strategy and some files of candles,
+// newRunner is a lab over a configuration with one strategy and some files of candles,
 // one of them linked from outside.
 func newRunner(t *testing.T) (*runner.Runner, string) {
 	t.Helper()
@@ -212,7 +212,7 @@ func TestTheBacktestRunnerRunsWhatTheCommandLineRuns(t *testing.T) {
 	}
 }
 
-// TestALabRunsWhatTheDaemonRecords has the daemon in the middle of a line, and
+// TestTheBacktestRunnerRunsWhatTheDaemonRecords has the daemon in the middle of a line, and
 // rates of funding beside the candles.
 func TestTheBacktestRunnerRunsWhatTheDaemonRecords(t *testing.T) {
 	t.Parallel()

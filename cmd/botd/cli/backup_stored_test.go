@@ -12,7 +12,7 @@ import (
 	"botd/runtime/gateway"
 )
 
-// TestTheNewestBackupsOfTheDaemonAreKept has one made where there are as many as are
+// TestTheDaemonStoresItsNewestBackups has one made where there are as many as are
 // kept, beside files that are nobody's.
 func TestTheDaemonStoresItsNewestBackups(t *testing.T) {
 	t.Parallel()

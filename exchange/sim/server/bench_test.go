@@ -85,7 +85,7 @@ func BenchmarkSignedRequestsOfManyCallers(b *testing.B) {
 	}
 }
 
-// callByHand sends signed requests over one connection and returns how long each took.
+// callWithoutClient sends signed requests over one connection and returns how long each took.
 func (c *trader) callWithoutClient(b *testing.B, method, target, body string, count int) []time.Duration {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(c.url, "http://"))
 	if err != nil {

@@ -57,7 +57,7 @@ func (f Fees) or(maker, taker exchange.Rate) (exchange.Rate, exchange.Rate) {
 	return max(0, cmp.Or(f.Maker, maker)), max(0, cmp.Or(f.Taker, taker))
 }
 
-// newAccount returns the initial state of a new account.
+// account returns the initial state of a new account.
 func (o *Options) account(name string) sim.AccountConfig {
 	for i := range o.Custom {
 		if o.Custom[i].Key == name {

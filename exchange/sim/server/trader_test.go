@@ -197,7 +197,7 @@ func (c *trader) place(body string) placed {
 	return order
 }
 
-// truth returns the exchange's own orders and fills.
+// state returns the exchange's own orders and fills.
 func (c *trader) state() (state struct {
 	Orders []placed
 	Fills  []map[string]any

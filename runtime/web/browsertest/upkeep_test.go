@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// looked has a page as it is held against its bounds in each look.
+// inspect has a page as it is held against its bounds in each look.
 func (v *tab) inspect(name string) {
 	v.t.Helper()
 	for _, l := range []viewport{light, phone, small, dark} {
