@@ -49,6 +49,7 @@ var Beyond = map[string]string{
 	"stop_stripped":      "positions",
 	"no_back_off":        "refused_orders",
 	"order_id_ignored":   "no_ids",
+	"rounds_wait":        "hung_reads",
 	"lost_journal_opens": "lost_journal",
 }
 

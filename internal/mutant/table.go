@@ -238,6 +238,9 @@ var Table = []Row{
 	{"own_trades_ignored", "the position limit goes by what the lists show alone", "40", "reconcile TestOwnTradesCountWhateverAListShows", []Edit{
 		{"reconcile.SymbolState.Traded", "max(0, s.traded*exchange.Quantity(side.Sign()))", "0"},
 	}},
+	{"rounds_wait", "a round waits for a read that hangs", "23", "", []Edit{
+		{"runtime/engine.round.patience", "min(patienceMS, max(promptMS, 2*r.took[of]))", "int64(patienceMS)"},
+	}},
 	{"lost_journal_opens", "openings are sent though the journal's files are lost", "48", "", []Edit{
 		{"runtime/engine.permission.disk", "p.low, p.lost = event.Why, event.Lost", `p.low, p.lost = "", event.Lost`},
 	}},

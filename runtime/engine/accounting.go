@@ -80,7 +80,7 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 	}
 	m.last = r
 	m.due, m.flow = a.book.Ledger().Due(&r), exchange.Amount{}
-	if m.due && !a.book.Ledger().Untouched(r.Market) {
+	if m.due && a.book.Ledger().Opened(r.Market) { // what the first reading shows was there before
 		m.flow = ledger.External(a.book.Ledger().Lines(&r), ledger.FuturesAsset)
 	}
 	if !m.due {
@@ -251,7 +251,7 @@ func (a *accounting) post(m *bookkeeping) {
 		return
 	}
 	m.due, m.refused = false, 0
-	first := a.book.Ledger().Untouched(m.reading.Market)
+	first := !a.book.Ledger().Opened(m.reading.Market)
 	a.record(record.Record{Body: record.Posting{Posting: *posting}})
 	if !first {
 		a.moved(m, posting)

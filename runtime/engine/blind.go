@@ -12,7 +12,8 @@ import (
 const (
 	blindAfterMS = 30_000 // without a read
 	blindAfter   = 3      // failed rounds in a row
-	patienceMS   = 10_000 // how long a round waits for the answers of one phase
+	promptMS     = 1_000  // how long a round waits for a read that did not take longer before
+	patienceMS   = 10_000 // how long it waits for any
 )
 
 // sight knows what of the exchange can be read. A failing read concerns what it is about
@@ -87,6 +88,11 @@ func (s *sight) failing(key exchange.SymbolKey) (rounds int) {
 	return rounds
 }
 
+// incomplete reports whether something that concerns a symbol could not be read in the newest round.
+func (s *sight) incomplete(key exchange.SymbolKey) bool {
+	return slices.ContainsFunc(s.domains, func(d *domain) bool { return d.covers(key) })
+}
+
 // worst returns how many rounds in a row some domain could not be read.
 func (s *sight) worst() (rounds int) {
 	for _, d := range s.domains {
@@ -95,17 +101,21 @@ func (s *sight) worst() (rounds int) {
 	return rounds
 }
 
-// take counts what a round could not read. What did not fail in it was read, where the
-// round got so far.
-func (s *sight) take(failures []failure, finished bool) {
+// take counts what a round could not read. What neither failed in it nor is late was read,
+// where the round got so far. A late read is no failure yet; that it lasts counts.
+func (s *sight) take(failures, late []failure, finished bool) {
 	for _, f := range failures {
 		s.failedOn(f)
 	}
+	for _, f := range late {
+		s.domain(f)
+	}
+	missing := slices.Concat(failures, late)
 	s.domains = slices.DeleteFunc(s.domains, func(d *domain) bool {
-		if slices.ContainsFunc(failures, func(f failure) bool { return f.of == d.key }) || !finished {
+		if slices.ContainsFunc(missing, func(f failure) bool { return f.of == d.key }) || !finished {
 			return false
 		}
-		if d.symbolwide() && slices.ContainsFunc(failures, func(f failure) bool { return f.of.Name == "" && f.of.Market == d.key.Market }) {
+		if d.symbolwide() && slices.ContainsFunc(missing, func(f failure) bool { return f.of.Name == "" && f.of.Market == d.key.Market }) {
 			return false // its own calls were perhaps not made
 		}
 		if d.blind {
@@ -116,19 +126,26 @@ func (s *sight) take(failures []failure, finished bool) {
 	if finished {
 		s.endedMS = s.nowMS
 	}
-	if slices.ContainsFunc(failures, func(f failure) bool { return f.of.Name == "" }) {
+	wide := func(f failure) bool { return f.of.Name == "" }
+	switch {
+	case slices.ContainsFunc(failures, wide):
 		s.failed++
-		return
+	case !slices.ContainsFunc(late, wide):
+		s.failed, s.soundMS = 0, s.nowMS
 	}
-	s.failed, s.soundMS = 0, s.nowMS
+}
+
+// domain returns the domain of a read that is missing.
+func (s *sight) domain(f failure) *domain {
+	i, found := slices.BinarySearchFunc(s.domains, f.of, func(d *domain, key exchange.SymbolKey) int { return d.key.Compare(key) })
+	if !found {
+		s.domains = slices.Insert(s.domains, i, &domain{key: f.of, seenMS: s.endedMS, cause: errorText(f.err)})
+	}
+	return s.domains[i]
 }
 
 func (s *sight) failedOn(f failure) {
-	i, found := slices.BinarySearchFunc(s.domains, f.of, func(d *domain, key exchange.SymbolKey) int { return d.key.Compare(key) })
-	if !found {
-		s.domains = slices.Insert(s.domains, i, &domain{key: f.of, seenMS: s.endedMS})
-	}
-	d := s.domains[i]
+	d := s.domain(f)
 	d.failed, d.cause = d.failed+1, errorText(f.err)
 	if d.failed <= blindAfter || !d.symbolwide() { // one that lasts is a declared state: its rounds are not logged one by one
 		s.note("", s.rulesOf(d), NoteFetchFailed{d.text(), f.err, d.failed})

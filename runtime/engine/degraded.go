@@ -161,7 +161,7 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 			}
 		}
 		for _, p := range r.book.Live() {
-			if p.Symbol() == leg.symbol.Key() && p.Purpose() == placement.Exit && r.sight.failing(leg.symbol.Key()) > 0 {
+			if p.Symbol() == leg.symbol.Key() && p.Purpose() == placement.Exit && r.sight.incomplete(leg.symbol.Key()) {
 				obstacle = "an exit of " + leg.symbol.Key().String() + " was sent, and what became of it only a read tells"
 			}
 			if p.Symbol() == leg.symbol.Key() && (p.Withdrawn() != "" || level == record.LevelFlatten || level == record.LevelCancel && p.Purpose().Opens()) {

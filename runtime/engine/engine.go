@@ -99,7 +99,7 @@ func assemble(b *base) *Engine {
 	e.market = &market{base: b, limits: e.limits, tick: e.tick}
 	e.round = &round{base: b, sight: e.sight, breaker: e.breaker, protection: e.protection, accounting: e.accounting, alarms: alarms, limits: e.limits,
 		results: e.results, halts: e.halts, sender: e.sender, dispatcher: e.dispatcher, tick: e.tick, market: e.market,
-		backoffs: e.backoffs}
+		backoffs: e.backoffs, took: map[exchange.Operation]int64{}}
 	e.roster = &roster{base: b, accounting: e.accounting, limits: e.limits, ruleset: e.ruleset, halts: e.halts, tick: e.tick, market: e.market, round: e.round}
 	e.report = &report{
 		base:       b,
@@ -298,18 +298,21 @@ func (e *Engine) wake() {
 		e.decideDue()
 	}
 	switch {
-	case e.round.underWay() && e.emergencyMS <= e.nowMS:
+	case e.round.underWay() && min(e.emergencyMS, e.round.reading.lateMS) <= e.nowMS:
 		e.hurry()
 	case !e.round.underWay() && e.roundMS <= e.nowMS:
-		e.round.beginRound()
+		if e.round.beginRound() {
+			e.roster.endRemoved()
+		}
 	}
 }
 
-// hurry acts beside a round whose answers do not come, and gives up those that are overdue.
+// hurry acts beside a round whose answers do not come, and goes on without those that are late.
 func (e *Engine) hurry() {
-	e.emergencyMS = e.nowMS + haltRetryMS
-	e.dispatcher.emergencyHalt()
-	if e.round.giveUpHanging() {
+	if e.emergencyMS <= e.nowMS {
+		e.dispatcher.emergencyHalt()
+	}
+	if e.round.proceed() {
 		e.roster.endRemoved()
 	}
 }
@@ -336,7 +339,7 @@ func (e *Engine) NextMS() int64 {
 	if !e.round.underWay() {
 		next = min(next, e.roundMS)
 	} else {
-		next = min(next, e.emergencyMS)
+		next = min(next, e.emergencyMS, e.round.reading.lateMS)
 	}
 	if e.halts.closing != record.LevelNone {
 		return next

@@ -14,8 +14,13 @@ import (
 const spotHistory = 1_000
 
 func (r *round) askForRound(p purpose, request exchange.Request) {
+	p.of, p.sentMS = request.Operation, r.nowMS
+	if r.isLate(&p) {
+		r.goWithout(&p)
+		return
+	}
 	r.reading.pending++
-	p.of = request.Operation
+	r.reading.lateMS = min(r.reading.lateMS, r.nowMS+r.patience(p.of))
 	r.ask(p, PrioritySettle, request)
 }
 
@@ -23,8 +28,7 @@ func (r *round) askForRound(p purpose, request exchange.Request) {
 // unfetched, and nothing is concluded about what it is about.
 func (r *round) takeRead(p purpose, event *EventAnswer) {
 	snapshot := &r.reading.snapshot
-	var refusal *exchange.Refusal
-	if p.kind == callOrder && errors.As(event.Err, &refusal) && !ofAccount(refusal) && !refusal.UnknownSymbol() {
+	if p.noSuchOrder(event.Err) {
 		snapshot.ByID = append(snapshot.ByID, reconcile.OrderByID{OrderID: p.orderID})
 		return
 	}
@@ -68,23 +72,39 @@ func (r *round) takeRead(p purpose, event *EventAnswer) {
 	}
 }
 
+// noSuchOrder reports whether an answer says that the exchange does not know an order.
+func (p *purpose) noSuchOrder(err error) bool {
+	var refusal *exchange.Refusal
+	return p.kind == callOrder && errors.As(err, &refusal) && !ofAccount(refusal) && !refusal.UnknownSymbol()
+}
+
 // readFailed takes a read that failed. It concerns what the call is about, and the account
 // where credentials or clock are refused.
 func (r *round) readFailed(p *purpose, err error) {
-	of := exchange.SymbolKey{Market: p.of.Market()}
-	switch {
-	case p.symbol != nil:
-		of = p.symbol.Key()
-	case p.of == exchange.FuturesAccount:
-		of = exchange.SymbolKey{}
-	}
+	of := p.domain()
 	r.noteFailure(of, err)
 	if refusal := (*exchange.Refusal)(nil); errors.As(err, &refusal) && ofAccount(refusal) {
 		r.noteFailure(exchange.SymbolKey{}, err)
 	}
+	r.unread(p, of)
+}
+
+// unread keeps conclusions from being drawn about what a call is about.
+func (r *round) unread(p *purpose, of exchange.SymbolKey) {
 	if p.kind != callTicker && p.kind != callLeverages && of.Market != 0 {
 		r.reading.snapshot.Unread = append(r.reading.snapshot.Unread, of)
 	}
+}
+
+// domain is what a read of a round is about: a symbol, a market, or the account.
+func (p *purpose) domain() exchange.SymbolKey {
+	switch {
+	case p.symbol != nil:
+		return p.symbol.Key()
+	case p.of == exchange.FuturesAccount:
+		return exchange.SymbolKey{}
+	}
+	return exchange.SymbolKey{Market: p.of.Market()}
 }
 
 func (r *round) noteFailure(of exchange.SymbolKey, err error) {

@@ -92,6 +92,7 @@ type purpose struct {
 	orderID  int64
 	leverage int
 	before   bool // the positions read that opens a full snapshot
+	late     bool // its round went on without it
 	sentMS   int64
 	attempt  attempt // of a cancel and a leverage
 	recalled string  // placements: why it was recalled; empty when it was not

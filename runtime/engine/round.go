@@ -35,14 +35,17 @@ type round struct {
 	market     *market
 	backoffs   *backoffs
 	reading    reading
+	took       map[exchange.Operation]int64 // how long reads took last
+	overdue    []failure                    // of late reads that failed between rounds
 }
 
 // reading is how far the round under way has got.
 type reading struct {
 	phase    phase
 	pending  int       // answers of this phase still out
-	phaseMS  int64     // when it began
+	lateMS   int64     // when the first of them may be late
 	failures []failure // one a domain
+	late     []failure // likewise, of reads that are still out
 	snapshot reconcile.Snapshot
 	history  []exchange.Order
 	asked    bool // history was asked for
@@ -57,12 +60,20 @@ const haltRetryMS = 2_000
 // underWay reports whether answers of a round are out.
 func (r *round) underWay() bool { return r.reading.phase != 0 }
 
-func (r *round) beginRound() {
+// beginRound asks for the open lists. It reports whether the round is complete at once.
+func (r *round) beginRound() (complete bool) {
 	r.sight.readingMS = r.nowMS
-	r.reading = reading{phase: phaseLists, phaseMS: r.nowMS, snapshot: reconcile.Snapshot{BeganMS: r.nowMS, ByID: r.reading.snapshot.ByID[:0]}, version: r.book.Version()}
+	r.reading = reading{phase: phaseLists, lateMS: never, version: r.book.Version(),
+		snapshot: reconcile.Snapshot{BeganMS: r.nowMS, ByID: r.reading.snapshot.ByID[:0]}}
 	r.emergencyMS = r.nowMS + patienceMS
 	if r.halts.pending() { // reads may hang
 		r.emergencyMS = r.nowMS + haltRetryMS
+	}
+	r.giveUpLate()
+	if len(r.legs) == 0 {
+		r.end()
+		r.roundMS = never // no strategies: nothing to reconcile
+		return false
 	}
 	if r.trades(exchange.Futures) {
 		if r.book.Unknowns() {
@@ -76,54 +87,37 @@ func (r *round) beginRound() {
 	if r.trades(exchange.Spot) {
 		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.SpotOpenOrders})
 	}
-	if r.reading.pending == 0 {
-		r.end()
-		r.roundMS = never // no strategies: nothing to reconcile
-	}
+	return r.advance()
 }
 
 // roundAnswer takes one answer of the round and moves on when all are in. It reports whether
 // the round is complete.
 func (r *round) roundAnswer(p purpose, event *EventAnswer) (complete bool) {
+	if p.late {
+		r.lateAnswer(&p, event)
+		return false
+	}
+	r.noteDuration(&p, event)
 	r.reading.pending--
 	r.takeRead(p, event)
+	return r.advance()
+}
+
+// advance moves on while nothing is waited for. It reports whether the round is complete.
+func (r *round) advance() (complete bool) {
 	for r.reading.pending == 0 && r.reading.phase != 0 {
 		switch {
 		case r.reading.phase == phaseLists && r.sight.worst() == 0 && r.nothingRead():
 			r.roundFailed() // the next one asks for positions all the same
 		case r.reading.phase == phaseLists:
-			r.enterPhase(phaseOrders)
+			r.reading.phase = phaseOrders
 			r.fetchVanished()
 		case r.reading.phase == phaseOrders:
-			r.enterPhase(phasePositions)
+			r.reading.phase = phasePositions
 			r.askPositions()
 		default:
 			complete = r.finishRound()
 		}
-	}
-	return complete
-}
-
-func (r *round) enterPhase(phase phase) { r.reading.phase, r.reading.phaseMS = phase, r.nowMS }
-
-// giveUpHanging gives up the answers that a phase has waited for long enough: a call that hangs
-// concerns what it is about, and holds nothing else up.
-func (r *round) giveUpHanging() (complete bool) {
-	if r.nowMS-r.reading.phaseMS < patienceMS {
-		return false
-	}
-	var hanging []int64
-	for id, p := range r.calls {
-		if p.kind.ofRound() {
-			hanging = append(hanging, id)
-		}
-	}
-	slices.Sort(hanging)
-	for _, id := range hanging {
-		p := r.calls[id]
-		delete(r.calls, id)
-		late := &EventAnswer{CallID: id, Err: &exchange.Unavailable{Operation: p.of, Reason: "no answer for 10 s"}}
-		complete = r.roundAnswer(p, late) || complete
 	}
 	return complete
 }
@@ -146,7 +140,11 @@ func (r *round) wasRead(market exchange.Market) bool {
 // roundFailed ends a round that could read no market: nothing is concluded
 // and nothing is done.
 func (r *round) roundFailed() {
-	r.sight.take([]failure{{err: r.reading.failures[0].err}}, false) // no market can be read: that is the account's
+	var failures []failure
+	if len(r.reading.failures) > 0 {
+		failures = []failure{{err: r.reading.failures[0].err}} // no market can be read: that is the account's
+	}
+	r.sight.take(failures, r.reading.late, false)
 	r.note("", nil, NoteRound{DurationMS: r.nowMS - r.reading.snapshot.BeganMS})
 	r.end()
 	r.sight.watch()
@@ -161,13 +159,13 @@ func (r *round) retryMS() int64 {
 	if r.halts.pending() {
 		most = haltRetryMS
 	}
-	return min(most, max(1_000, r.config.BusyRoundMS)<<min(r.sight.worst()-1, 4))
+	return min(most, max(1_000, r.config.BusyRoundMS)<<max(0, min(r.sight.worst()-1, 4)))
 }
 
 // finishRound settles, then acts on what is true now, where it was read. It reports whether
 // anything was.
 func (r *round) finishRound() bool {
-	if len(r.reading.failures) > 0 && !slices.ContainsFunc(r.legs, func(leg *leg) bool { return r.wasRead(leg.symbol.Key().Market) }) {
+	if len(r.reading.failures)+len(r.reading.late) > 0 && !slices.ContainsFunc(r.legs, func(leg *leg) bool { return r.wasRead(leg.symbol.Key().Market) }) {
 		r.roundFailed()
 		return false
 	}
@@ -177,7 +175,7 @@ func (r *round) finishRound() bool {
 		snapshot.History, snapshot.HistoryWhole = exchange.FetchedOf(r.reading.history), !r.reading.partial
 	}
 	r.end()
-	r.sight.take(r.reading.failures, true)
+	r.sight.take(r.reading.failures, r.reading.late, true)
 	r.sight.watch()
 	r.settle(snapshot)
 	if !r.halts.stopped {
@@ -275,5 +273,5 @@ func (r *round) abandonRound() {
 	}
 	maps.DeleteFunc(r.calls, func(_ int64, p purpose) bool { return p.kind.ofRound() })
 	r.end()
-	r.reading.pending, r.roundMS = 0, r.nowMS
+	r.reading.pending, r.overdue, r.roundMS = 0, nil, r.nowMS
 }

@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+)
+
+// A read that hangs makes only what needs it wait: the round goes on without it.
+
+// twoMarkets has a protected strategy on futures BTC-USDT and one on spot BTC-USDT, which
+// hold what the pointers say.
+func twoMarkets(t *testing.T, futures, spot *exchange.Quantity) *world {
+	t.Helper()
+	return newWorld(t, swing(futures), protected, func(w *world) {
+		second := w.config.Strategies[0]
+		second.Name, second.Strategy, second.Symbol, second.Leverage = "two", scripted(swing(spot)), w.venue.Symbol(coin), 0
+		w.config.Strategies = append(w.config.Strategies, second)
+	})
+}
+
+// hang lets the answers of some reads not come.
+func (w *world) hang(operations ...exchange.Operation) {
+	w.network = func(call *Call) fate {
+		for _, of := range operations {
+			if call.Request.Operation == of {
+				return fate{longMS: 300_000}
+			}
+		}
+		return fate{}
+	}
+}
+
+// stopped reports whether a stop of botd's stands on a symbol of the exchange.
+func (w *world) stopped(key exchange.SymbolKey) (stands bool) {
+	w.venue.EachOpenOrder("one", key.Market, func(o *exchange.Order) { stands = stands || o.Symbol == key.Name && o.Type.StopLoss() })
+	return stands
+}
+
+func TestAReadThatHangsKeepsNoStopBackThatDoesNotNeedIt(t *testing.T) {
+	t.Parallel()
+	for _, hung := range []struct {
+		operation exchange.Operation
+		key       exchange.SymbolKey // which gets its stop all the same
+	}{
+		{exchange.SpotWallet, bitcoin},
+		{exchange.SpotOpenOrders, bitcoin},
+		{exchange.SpotTicker, bitcoin},
+		{exchange.FuturesTicker, bitcoin},
+		{exchange.FuturesAccount, bitcoin},
+		{exchange.FuturesOpenPositions, coin},
+		{exchange.FuturesOpenOrders, coin},
+		{exchange.FuturesAccount, coin},
+		{exchange.FuturesTicker, coin},
+		{exchange.SpotTicker, coin},
+	} {
+		t.Run(hung.operation.String()+" "+hung.key.String(), func(t *testing.T) {
+			t.Parallel()
+			futures, spot := exchange.Quantity(0), exchange.Quantity(0)
+			w := twoMarkets(t, &futures, &spot)
+			w.pass(20_000)
+			if futures = 20; hung.key == coin {
+				futures, spot = 0, 2_000
+			}
+			for w.heldOf(hung.key.Market, hung.key.Name) == 0 {
+				w.pass(50)
+			}
+			w.hang(hung.operation)
+			w.pass(3_500)
+			if !w.stopped(hung.key) {
+				t.Errorf("want the stop within 3.5 s of the fill, have none\n%s", w.story())
+			}
+		})
+	}
+}
+
+// TestAReadThatHangsIsNotAskedAgainMeanwhile: what hangs does not pile up.
+func TestAReadThatHangsIsNotAskedAgainMeanwhile(t *testing.T) {
+	t.Parallel()
+	futures, spot, asked := exchange.Quantity(20), exchange.Quantity(2_000), 0
+	w := twoMarkets(t, &futures, &spot)
+	w.pass(20_000)
+	w.network = func(call *Call) fate {
+		if call.Request.Operation == exchange.SpotWallet {
+			asked++
+			return fate{longMS: 8_000}
+		}
+		return fate{}
+	}
+	spot = 4_000 // something is under way: a round each second
+	w.pass(8_000)
+	if asked != 1 {
+		t.Errorf("want one wallet read out at a time, have %d in 8 s", asked)
+	}
+}
+
+// TestASlowReadIsWaitedForAsLongAsItTakes: a venue that answers slowly is not blind, and
+// is traded on.
+func TestASlowReadIsWaitedForAsLongAsItTakes(t *testing.T) {
+	t.Parallel()
+	futures, spot := exchange.Quantity(0), exchange.Quantity(0)
+	w := twoMarkets(t, &futures, &spot)
+	w.pass(20_000)
+	w.network = func(call *Call) fate {
+		if call.Request.Operation.Changes() {
+			return fate{}
+		}
+		return fate{longMS: 2_500}
+	}
+	w.pass(30_000)
+	futures, spot = 20, 2_000
+	w.pass(60_000)
+	w.wantBlind()
+	for _, key := range []exchange.SymbolKey{bitcoin, coin} {
+		if w.heldOf(key.Market, key.Name) == 0 || !w.stopped(key) {
+			t.Errorf("%s: want it bought and its stop placed, have %d, stop %v\n%s", key, w.heldOf(key.Market, key.Name), w.stopped(key), w.story())
+		}
+	}
+}
+
+// TestNothingOpensWhereAReadHangs: what was not read is not believed to be as it was.
+func TestNothingOpensWhereAReadHangs(t *testing.T) {
+	t.Parallel()
+	for _, operation := range []exchange.Operation{exchange.SpotWallet, exchange.SpotOpenOrders, exchange.FuturesOpenPositions, exchange.FuturesOpenOrders} {
+		futures, spot := exchange.Quantity(0), exchange.Quantity(0)
+		w := twoMarkets(t, &futures, &spot)
+		w.pass(20_000)
+		w.hang(operation)
+		w.pass(3_000)
+		futures, spot = 20, 2_000
+		w.pass(60_000)
+		other := exchange.Spot + exchange.Futures - operation.Market()
+		if have := w.heldOf(other, "BTC-USDT"); have == 0 {
+			t.Errorf("%s hangs: want %s traded, have none\n%s", operation, other, w.story())
+		}
+		for i := range w.sent {
+			if w.sent[i].Market == operation.Market() {
+				t.Errorf("%s hangs: want nothing opened there, have %s %s", operation, w.sent[i].ClientOrderID, placement.Entry)
+			}
+		}
+	}
+}
+
+// TestAWalletThatIsReadFirstAfterATradeIsNoDeposit: what was there before is no loss when
+// it is left out of what is measured.
+func TestAWalletThatIsReadFirstAfterATradeIsNoDeposit(t *testing.T) {
+	t.Parallel()
+	positions, accounts := 0, 0
+	w := newWorld(t, hold(10), books, lossLimits, func(w *world) {
+		second := w.config.Strategies[0]
+		second.Name, second.Strategy, second.Symbol, second.Leverage = "two", scripted(hold(0)), w.venue.Symbol(coin), 0
+		w.config.Strategies = append(w.config.Strategies, second)
+		w.network = func(call *Call) fate { // never both of them in one round, until the position is open
+			switch operation := call.Request.Operation; {
+			case operation == exchange.FuturesOpenPositions:
+				if positions++; positions == 1 {
+					return fate{longMS: 3_000}
+				}
+			case operation == exchange.FuturesAccount && w.now < startMS+15_000:
+				if accounts++; accounts > 1 {
+					return fate{longMS: 5_000}
+				}
+			}
+			return fate{}
+		}
+	})
+	for range 60 {
+		w.pass(1_000)
+		for _, d := range w.engine.Degraded() {
+			t.Fatalf("want nothing declared, have %+v\n%s", d, w.story())
+		}
+	}
+	w.wantHeld(10)
+	for i := range w.notes {
+		if fact, is := w.notes[i].Fact.(NoteTransfer); is {
+			t.Errorf("want nothing reported as moved, have %+v", fact)
+		}
+	}
+}
