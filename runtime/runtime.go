@@ -18,6 +18,7 @@ import (
 	"botd/exchange"
 	"botd/reconcile/record"
 	"botd/runtime/engine"
+	"botd/strategy"
 )
 
 // Bounds of the driver.
@@ -74,6 +75,14 @@ type Watched interface {
 	Watch() (lost string)
 }
 
+// Asker has strategies answer questions. Put returns at once; the answer is called once, from
+// any goroutine, or never where a strategy hangs for good.
+type Asker interface {
+	Put(ask *engine.Ask, answer func(strategy.Result))
+	Abandon(ask int64)
+	End(strategy *engine.EndedStrategy)
+}
+
 // Clock returns the exchange's time.
 type Clock interface {
 	ServerNowMS() int64
@@ -85,6 +94,7 @@ type Config struct {
 	Venue       Venue
 	Journal     Journal
 	Clock       Clock
+	Asker       Asker              // nil where the engine asks strategies itself
 	Notes       func(*engine.Note) // called by the owning goroutine; must not block
 	Beat        func(nowMS int64)  // called after every event, while the engine is at rest
 	Workers     int
@@ -321,6 +331,7 @@ func (d *Driver) handle(event engine.Event) {
 			d.refuse(&d.effects.Calls[i], "too many requests waiting")
 		}
 	}
+	d.ask()
 	for i := range d.effects.Notes {
 		d.config.Notes(&d.effects.Notes[i])
 	}

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"fmt"
+	"slices"
 
 	"botd/exchange"
 	"botd/internal/mutant"
@@ -61,7 +62,7 @@ func (d *daemon) boot() {
 	}
 	config := engine.Config{
 		Instance: instance, Epoch: epoch, Random: placement.RandomFrom(random),
-		Settle: w.settle, Foreign: w.foreign, Ledger: w.ledger, BusyRoundMS: 1_000, IdleRoundMS: 15_000,
+		Settle: w.settle, Foreign: w.foreign, Ledger: w.ledger, BusyRoundMS: 1_000, IdleRoundMS: 15_000, Offload: true,
 		Breaker: w.portfolio.breaker, CloseLagMS: 2_000, TimeToLive: timeToLiveMS, TakerFee: 50_000, Limits: w.accountLimits(),
 	}
 	if mutant.Is("hurried") {
@@ -115,8 +116,18 @@ func (d *daemon) handle(event engine.Event) {
 	for i := range d.effects.Calls {
 		w.launch(&d.effects.Calls[i])
 	}
+	d.decide(slices.Clone(d.effects.Asks))
 	if d.stopping && !d.machine.InFlight() {
 		w.end("has stopped")
+	}
+}
+
+// decide has the strategies answer what the engine asks, at once.
+func (d *daemon) decide(asks []engine.Ask) {
+	for i := range asks {
+		if ask := &asks[i]; d.up {
+			d.handle(&engine.EventDecision{AskID: ask.ID, Result: ask.Task.Perform(ask.Strategy)})
+		}
 	}
 }
 
@@ -224,6 +235,8 @@ func eventNumber(event engine.Event) uint64 {
 		return 16
 	case *engine.EventStop:
 		return 17
+	case *engine.EventDecision:
+		return 18
 	}
 	panic(fmt.Sprintf("simulation: an event that is a %T has no number", event))
 }

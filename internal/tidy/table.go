@@ -96,7 +96,9 @@ var Table = []Row{
 	{"runtime/engine", "runs one account as a state machine of ticks and rounds: events in, effects out",
 		pure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile risk", ""},
 	{"runtime", "drives the engine live: schedule, requests, journal, supervision, and shutdown",
-		impure, "exchange reconcile/record reconcile runtime/engine", "sync"},
+		impure, "exchange strategy reconcile/record reconcile runtime/engine", "sync"},
+	{"runtime/worker", "has strategies answer the engine's questions off the engine, each in a goroutine of its own",
+		impure, "strategy runtime/engine", ""},
 	{"runtime/ops", "exports metrics and logs, and generates the rules, dashboard and unit that watch them",
 		impure, "internal/printable exchange reconcile/placement reconcile/ledger reconcile/account reconcile risk runtime/engine", "zerolog prometheus"},
 	{"runtime/notify", "notifies people of what matters through the services they read, bounded and asynchronously",
@@ -133,7 +135,7 @@ var Table = []Row{
 			"strategy/library reconcile/journal runtime/engine runtime runtime/ops runtime/notify runtime/notify/channels runtime/signals runtime/view " +
 			"runtime/api/auth runtime/api runtime/gateway runtime/telegram runtime/web backtest/saved backtest/runner configs " +
 			"configs/engineconfig internal/failure internal/plural internal/disk internal/version runtime/haltfile runtime/reload " +
-			"runtime/backups", "sync memlimit"},
+			"runtime/backups runtime/worker", "sync memlimit"},
 	{"runtime/doctor", "examines everything that keeps botd from running well, and names what mends it",
 		impure, "exchange exchange/wire exchange/rest reconcile/journal runtime/view runtime/api/auth runtime/api runtime/api/client configs " +
 			"configs/engineconfig internal/failure internal/plural internal/version internal/disk runtime/notify/channels runtime/gateway", ""},

@@ -22,6 +22,7 @@ import (
 	"botd/runtime/ops"
 	"botd/runtime/reload"
 	"botd/runtime/view"
+	"botd/runtime/worker"
 )
 
 // Options are what a run is given beside its configuration.
@@ -61,6 +62,7 @@ type process struct {
 	supervisor *ops.Supervisor
 	recording  recording
 	driver     *runtime.Driver
+	workers    worker.Pool // the strategies, off the engine
 	reloads    *reload.Reloader
 
 	began      time.Time // of driving
@@ -148,6 +150,6 @@ func (p *process) account(book *reconcile.Book) (engine.Config, error) {
 		config.Strategies = nil
 	}
 	account, err := engineconfig.Account(&config, book, p.venue.Client.Symbols().Symbol)
-	account.ConfigHash = p.config.Hash()
+	account.ConfigHash, account.Offload = p.config.Hash(), true
 	return account, err
 }

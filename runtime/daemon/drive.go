@@ -57,8 +57,10 @@ func (p *process) drive(ctx context.Context) error {
 	defer p.recording.close()
 	defer p.keepDecisions().Close()
 	p.began = time.Now()
+	defer p.workers.Close()
+	p.workers.Measure = p.metrics.Measure
 	p.driver = runtime.New(runtime.Config{
-		Machine: p.machine, Venue: p.venue.Trading, Journal: timedJournal{p.store, p.metrics, p.backlog}, Clock: p.venue.Client,
+		Asker: &p.workers, Machine: p.machine, Venue: p.venue.Trading, Journal: timedJournal{p.store, p.metrics, p.backlog}, Clock: p.venue.Client,
 		Shutdown: p.config.Shutdown, StopTimeout: stopTimeout(p.config.Shutdown), Notes: p.recording.before(p.note), Beat: p.beat,
 	})
 	stopNotices, err := p.startNotices()
@@ -255,6 +257,7 @@ func declares(fact engine.Fact) bool {
 		engine.NoteLimit,
 		engine.NoteLatch,
 		engine.NoteStrategyFailed,
+		engine.NoteHung,
 		engine.NoteJournal,
 		engine.NoteReload,
 		engine.NoteLimitSet:

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"botd/exchange"
-	"botd/reconcile/record"
 )
 
 // pollSeries asks for what closed since the newest candle held, or for the warm-up.
@@ -59,6 +58,7 @@ func (m *market) takePolled(s *series, event *EventAnswer) {
 // takeClosed appends what is closed and new, and reports whether the page was full.
 func (m *market) takeClosed(s *series, answer *exchange.Candles) (taken int, full bool) {
 	polled := &exchange.Candles{Interval: s.interval}
+	s.price, s.priceMS = s.legs[0].symbol.Last, s.legs[0].symbol.LastMS
 	for i := range answer.Len() {
 		candle := answer.At(i)
 		closed := candle.OpenMS+int64(s.interval)+m.config.CloseLagMS <= m.nowMS
@@ -98,7 +98,7 @@ func (m *market) takeClosed(s *series, answer *exchange.Candles) (taken int, ful
 func (m *market) follow(s *series) {
 	nominal := s.candles.CloseMS(s.end - 1)
 	for _, leg := range s.legs {
-		if !leg.decidesByCandle() || leg.failed != "" {
+		if !leg.decidesByCandle() || leg.failed != "" || m.config.Offload {
 			continue
 		}
 		m.tick.decide(leg, nominal)
@@ -116,6 +116,11 @@ func (m *market) caughtUp(s *series, taken int) {
 		m.note("", s.legs[0].config.Symbol, NoteMissed{taken - 1, "candles came late; only the last decides"})
 	}
 	for _, leg := range s.legs {
+		if m.config.Offload {
+			leg.question.taken += taken
+			m.tick.inquire(leg)
+			continue
+		}
 		if !leg.decidesByCandle() {
 			continue
 		}
@@ -124,11 +129,7 @@ func (m *market) caughtUp(s *series, taken int) {
 			leg.lastMS = nominal
 			m.tick.decided(leg)
 		}
-		sign := leg.state.Plan().Target.Sign()
-		if taken > 1 && sign != 0 && before != leg.state.Plan().Target && leg.candleTargetMS < nominal && leg.state.Latch() != sign && leg.symbol.Known() == 0 {
-			m.record(record.Record{Strategy: leg.config.Name, Body: record.Latch{Side: sign}})
-			m.note(leg.config.Name, leg.config.Symbol, NoteLatch{Side: sign, Why: "the entry was decided more than one candle ago and lapses"})
-		}
+		m.tick.lapse(leg, before, taken, nominal)
 	}
 }
 

@@ -33,6 +33,7 @@ type Config struct {
 	Feed   bool // true: the driver feeds candles and prices (backtest); false: the engine asks for them by calls
 	Quiet  bool // true: no notes of candles, ticks, rounds, fills and positions (backtest)
 
+	Offload  bool // true: strategies are asked by Effects.Asks; false: within Handle (backtest)
 	Rehearse bool // true: looks and settles, but decides and sends nothing: for outlooks
 }
 
@@ -55,6 +56,7 @@ type StrategyConfig struct {
 	Size       strategy.Size
 	Protection strategy.Protection // used where the plan sets none
 	Limits     risk.Limits         // tighter than the account's
+	DeadlineMS int64               // of an answer, where Offload; 0 is DefaultDeadlineMS
 	OnRemove   string              // flatten or leave, should it be removed while it holds something
 	Removed    bool                // it was removed, and holds something still: Strategy is not asked
 	Absent     bool                // so it seems: what OnRemove says does not act before a reload confirms it

@@ -66,6 +66,10 @@ func (r *report) Degraded() []Degraded {
 			all = append(all, Degraded{State: "failed", Scope: account.Scope{Strategy: leg.config.Name}, Cause: leg.failed, SinceMS: leg.failedMS,
 				WayOut: "mend it: a changed file is taken over; its protection stays"})
 		}
+		if leg.question.hung != "" {
+			all = append(all, Degraded{State: "hung", Scope: account.Scope{Strategy: leg.config.Name}, Cause: leg.question.hung,
+				SinceMS: leg.question.hungMS, WayOut: leg.hungWayOut()})
+		}
 	}
 	for _, one := range r.backoffs.all {
 		if r.backoffs.declares(one) {

@@ -58,6 +58,7 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 	if !config.Ledger {
 		book.SkipLedger()
 	}
+	config.Offload = config.Offload && !config.Rehearse
 	b := &base{config: config, agenda: agenda{roundMS: never, rulesMS: never}, outbox: newOutbox(book)}
 	b.outbox.checkpoint, b.outbox.checkpointed, b.outbox.account = config.Checkpoint, -config.Replayed, config.Account
 	e := assemble(b)
@@ -207,6 +208,8 @@ func (e *Engine) take(event Event) {
 		e.tick.signal(event.Strategy, event.Signal)
 	case *EventAnswer:
 		e.answer(event)
+	case *EventDecision:
+		e.tick.answered(event)
 	case *EventJournaled:
 		e.sender.journaled(event.Err)
 	case *EventHalt:
@@ -323,6 +326,7 @@ func (e *Engine) decideDue() {
 		e.market.poll()
 	}
 	e.market.pollFunding()
+	e.tick.overdue()
 	for _, leg := range e.legs {
 		if leg.nextMS <= e.nowMS {
 			e.tick.scheduled(leg)
@@ -355,7 +359,7 @@ func (e *Engine) NextMS() int64 {
 		next = min(next, s.pollMS)
 	}
 	for _, leg := range e.legs {
-		next = min(next, leg.nextMS)
+		next = min(next, leg.nextMS, leg.askMS())
 		if !e.config.Feed && !leg.watched.asking {
 			next = min(next, leg.watched.fundingMS)
 		}

@@ -37,7 +37,8 @@ type leg struct {
 
 	unprotectedMS int64 // since when its position is declared unprotected; 0 while it is not
 
-	watched watched
+	watched  watched
+	question question
 
 	candleTarget   strategy.Target // the target of the last candle's decision, and since which candle
 	candleTargetMS int64

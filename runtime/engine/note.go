@@ -54,6 +54,12 @@ type NoteDecision struct {
 // and is stopped.
 type NoteStrategyFailed struct{ Why string }
 
+// NoteHung reports that a strategy does not answer, or answers again.
+type NoteHung struct {
+	Why  string
+	Over bool
+}
+
 // NoteReload reports what a reload of the configuration made of a strategy.
 type NoteReload struct{ Text string }
 
@@ -329,6 +335,8 @@ func (NoteMissed) fact() {}
 func (NoteDecision) fact() {}
 
 func (NoteStrategyFailed) fact() {}
+
+func (NoteHung) fact() {}
 
 func (NoteReload) fact() {}
 

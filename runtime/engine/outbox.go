@@ -15,6 +15,7 @@ type outbox struct {
 
 	calls    map[int64]purpose // under way
 	nextCall int64
+	nextAsk  int64 // the newest question to a strategy
 
 	unwritten      []record.Record // not durable yet, in order
 	writing        int             // how many of them the driver is writing

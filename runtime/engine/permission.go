@@ -20,7 +20,7 @@ type permission struct {
 
 func (p *permission) mayEnter(leg *leg) bool {
 	return p.heldBack(leg.config.Name, leg.symbol.Key()) == "" && p.low == "" && p.halts.closing == record.LevelNone && !leg.config.Removed &&
-		leg.failed == "" &&
+		leg.failed == "" && leg.question.hung == "" &&
 		p.limits.breached(leg.config.Name) == nil
 }
 

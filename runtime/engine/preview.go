@@ -141,6 +141,10 @@ func (p *previews) previewPlan(leg *leg, o *TickPreview) strategy.Plan {
 	if o.NextMS == 0 || leg.symbol.Last == 0 {
 		return plan
 	}
+	if p.config.Offload {
+		o.Conditions = leg.question.conditions // asking it anew would take the engine's time
+		return plan
+	}
 	conditions, failure := p.tick.rehearse(leg, o.NextMS)
 	o.Conditions = conditions
 	switch {
@@ -171,6 +175,9 @@ func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 	if leg.failed != "" {
 		add("mend it: a changed file is taken over; its protection stays", "the strategy has failed: %s", leg.failed)
 	}
+	if leg.question.hung != "" {
+		add(leg.hungWayOut(), "the strategy hangs: %s", leg.question.hung)
+	}
 	if leg.config.Removed {
 		add("put it back into the configuration, or flatten it", "the strategy was removed from the configuration")
 	}
@@ -191,7 +198,7 @@ func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 	}
 	for _, d := range p.report.Degraded() {
 		if d.Scope == (account.Scope{}) || d.Scope.Covers(leg.config.Name, leg.symbol.Key()) {
-			if d.State != "failed" {
+			if d.State != "failed" && d.State != "hung" {
 				add(d.WayOut, "%s: %s", d.State, d.Cause)
 			}
 		}

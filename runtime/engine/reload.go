@@ -147,6 +147,7 @@ func (r *roster) reload(reload *Reload) {
 // A strategy that failed runs again.
 func (r *roster) replace(leg *leg, config *StrategyConfig) {
 	config.Symbol = leg.config.Symbol // the rules as they are by now
+	r.tick.withdraw(leg)
 	inForce := leg.config.Limits
 	leg.config, leg.limits = *config, config.Limits
 	leg.config.Limits = inForce // until they are enforced
@@ -157,6 +158,7 @@ func (r *roster) replace(leg *leg, config *StrategyConfig) {
 	leg.candleTarget, leg.candleTargetMS = leg.state.Plan().Target, r.nowMS
 	leg.series.warmup = max(leg.series.warmup, config.Strategy.Warmup())
 	r.tick.fillView(leg)
+	r.tick.begin(leg)
 	for n := range leg.series.end {
 		candle := leg.series.candles.At(n)
 		r.tick.candle(leg, &candle, n+1)
@@ -165,8 +167,11 @@ func (r *roster) replace(leg *leg, config *StrategyConfig) {
 	if config.Schedule != nil && leg.failed == "" {
 		leg.nextMS = config.Schedule.Next(r.nowMS)
 	}
+	if r.config.Offload {
+		r.tick.inquire(leg)
+	}
 	text := "a new version is in its place"
-	if missing := config.Strategy.Warmup() - leg.seen; missing > 0 {
+	if missing := config.Strategy.Warmup() - leg.series.end; missing > 0 {
 		text = fmt.Sprintf("a new version is in its place; it decides after %d more candles", missing)
 	}
 	r.noteReload(leg, text)
@@ -199,6 +204,7 @@ func (r *roster) remove(leg *leg, reload *Reload) {
 		r.endLeg(leg)
 		return
 	}
+	r.tick.withdraw(leg)
 	leg.config = StrategyConfig{Name: leg.config.Name, Symbol: leg.config.Symbol, Interval: leg.config.Interval, Strategy: removedStrategy{}, Removed: true}
 	leg.limits, leg.limitsVersion, leg.failed, leg.failedMS, leg.nextMS = risk.Limits{}, r.ruleset.newLimitsVersion(), "", 0, never
 	text := "it is configured no more; on_remove: " + leg.state.OnRemove()

@@ -42,7 +42,7 @@ func (r *roster) add(config *StrategyConfig) (*leg, error) {
 	}
 	symbol := r.book.Symbol(key)
 	symbol.Rules = config.Symbol
-	added := &leg{config: *config, limits: config.Limits, symbol: symbol, state: r.book.Strategy(config.Name), nextMS: never}
+	added := &leg{config: *config, limits: config.Limits, symbol: symbol, state: r.book.Strategy(config.Name), nextMS: never, question: newQuestion()}
 	added.view.Symbol, added.view.Interval, added.view.Size, added.view.Leverage = config.Symbol, config.Interval, config.Size, config.Leverage
 	added.series = r.market.seriesOf(key, config.Interval)
 	added.series.legs = append(added.series.legs, added)
@@ -175,6 +175,7 @@ func (r *roster) forget(leg *leg) {
 // drop takes a run away. Answers that are on their way to it reach nobody.
 func (r *roster) drop(ended *leg) {
 	r.round.abandonRound()
+	r.tick.withdraw(ended)
 	s := ended.series
 	r.legs = slices.DeleteFunc(r.legs, func(other *leg) bool { return other == ended })
 	s.legs = slices.DeleteFunc(s.legs, func(other *leg) bool { return other == ended })

@@ -34,6 +34,8 @@ type series struct {
 	warmup   int
 	pollMS   int64 // when to ask next (live)
 	asking   bool
+	price    exchange.Price // before the candles of the newest answer, and its time
+	priceMS  int64
 	begun    bool   // the first answer was taken
 	frozen   bool   // answers come, and their newest closed candle is too old
 	faultMS  int64  // the first of the questions in a row that were not answered; 0 for none

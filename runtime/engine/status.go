@@ -205,6 +205,8 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 	switch {
 	case leg.failed != "":
 		s.State, s.Why = "failed", leg.failed
+	case leg.question.hung != "":
+		s.State, s.Why = "hung", leg.question.hung
 	case leg.symbol.Quarantine() != "":
 		s.State, s.Why = "quarantined", leg.symbol.Quarantine()
 	case r.protection.declared(leg):

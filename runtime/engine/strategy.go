@@ -22,7 +22,7 @@ func (t *tick) guard(leg *leg, call func()) {
 
 // candle gives the strategy one closed candle.
 func (t *tick) candle(leg *leg, candle *exchange.Candle, end int) {
-	if leg.failed != "" {
+	if leg.failed != "" || t.config.Offload {
 		return
 	}
 	leg.seen++

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"botd/reconcile/record"
+	"botd/strategy"
 )
 
 // tick asks strategies: View to Plan.
@@ -33,8 +34,21 @@ func (t *tick) scheduled(leg *leg) {
 	}
 }
 
-// run decides: View to Plan.
+// run asks a strategy at a nominal time.
 func (t *tick) run(leg *leg, nominalMS int64) {
+	if !t.config.Offload {
+		t.decideNow(leg, nominalMS)
+		return
+	}
+	if leg.question.atMS != 0 && leg.failed == "" {
+		t.note(leg.config.Name, leg.config.Symbol, NoteMissed{1, "the strategy had not answered yet"})
+	}
+	leg.question.atMS = nominalMS
+	t.inquire(leg)
+}
+
+// decideNow decides: View to Plan.
+func (t *tick) decideNow(leg *leg, nominalMS int64) {
 	if leg.failed != "" {
 		return
 	}
@@ -88,8 +102,19 @@ func (t *tick) noteLatch(leg *leg, before int) {
 	}
 }
 
+// lapse latches an entry that was decided more than one candle ago, of several that came at once.
+func (t *tick) lapse(leg *leg, before strategy.Target, taken int, nominalMS int64) {
+	now := leg.state.Plan().Target
+	sign := now.Sign()
+	if taken > 1 && sign != 0 && before != now && leg.candleTargetMS < nominalMS && leg.state.Latch() != sign && leg.symbol.Known() == 0 {
+		t.record(record.Record{Strategy: leg.config.Name, Body: record.Latch{Side: sign}})
+		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Side: sign, Why: "the entry was decided more than one candle ago and lapses"})
+	}
+}
+
 // fail stops a strategy.
 func (t *tick) fail(leg *leg, why string) {
 	leg.failed, leg.failedMS, leg.nextMS = why, t.nowMS, never
+	leg.question.hung, leg.question.retryMS = "", never
 	t.note(leg.config.Name, leg.config.Symbol, NoteStrategyFailed{why})
 }

@@ -62,6 +62,9 @@ type world struct {
 	queue   []due
 	network func(*Call) fate       // what becomes of each call; nil is well
 	mirror  func(*exchange.Answer) // changes what reads tell; nil is the truth
+	answers func(*Ask) *thought    // how a strategy that is asked off the engine answers; nil is at once
+	asked   []Ask
+	killed  []int64 // questions that were abandoned
 	notes   []Note
 	sent    []exchange.NewOrder
 	refused []string // client order ids the venue said no to
@@ -157,6 +160,7 @@ func (w *world) give(event Event) {
 		for _, call := range w.out.Calls {
 			w.queue = append(w.queue, due{w.now + wayMS, w.lifes, nil, &call})
 		}
+		w.think()
 		event = nil
 		if len(w.out.Records) > 0 {
 			if w.cut > 0 && len(w.records)+len(w.out.Records) >= w.cut { // the process dies after that many records

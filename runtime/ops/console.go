@@ -180,6 +180,12 @@ func (c *Console) strategy(n *engine.Note) {
 		c.warn(n, "strategy.missed").Int("count", fact.Count).Msgf("missed    %d ticks, skipped", fact.Count)
 	case engine.NoteStrategyFailed:
 		c.bad(n, "strategy.failed").Msgf("FAILED    %s is stopped, its protection stays: %s", n.Strategy, plain(fact.Why))
+	case engine.NoteHung:
+		if fact.Over {
+			c.warn(n, "strategy.answers").Msgf("answers   %s answers again", n.Strategy)
+			return
+		}
+		c.bad(n, "strategy.hung").Msgf("HUNG      %s does not answer, nothing opens for it, its protection stays: %s", n.Strategy, plain(fact.Why))
 	case engine.NoteReload:
 		c.info(n, "strategy.reloaded").Msgf("reloaded  %s: %s", n.Strategy, plain(fact.Text))
 	case engine.NoteLatch:

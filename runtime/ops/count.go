@@ -95,6 +95,10 @@ func (m *Metrics) Note(n *engine.Note) {
 		m.cycles.WithLabelValues(strategy, "missed").Add(float64(max(0, fact.Count)))
 	case engine.NoteStrategyFailed:
 		m.cycles.WithLabelValues(strategy, "failed").Inc()
+	case engine.NoteHung:
+		if !fact.Over {
+			m.cycles.WithLabelValues(strategy, "hung").Inc()
+		}
 	case engine.NoteStale:
 		m.discrepancyKinds.WithLabelValues("all", "stale").Add(float64(max(0, fact.Count)))
 	case engine.NoteFound:

@@ -131,7 +131,8 @@ func rowStrategies() Row {
     or label_replace(vector(4), "state", "halted", "", "") or label_replace(vector(5), "state", "quarantined", "", "")
     or label_replace(vector(6), "state", "failed", "", "") or label_replace(vector(7), "state", "unprotected", "", "")
     or label_replace(vector(8), "state", "refused", "", "")
-    or label_replace(vector(9), "state", "contradicted", "", ""))`, "{{strategy}}"}}, nil},
+    or label_replace(vector(9), "state", "contradicted", "", "")
+    or label_replace(vector(10), "state", "hung", "", ""))`, "{{strategy}}"}}, nil},
 		lines("Drawdown", "percentunit", "Drawdown of the strategy's equity from its peak.", 8,
 			Query{`botd_strategy_drawdown_ratio{` + chosen + `}`, "{{strategy}}"}),
 		lines("Fills a minute", "cpm", "", 8,
@@ -237,7 +238,7 @@ func grid(x, y, wide, high int) map[string]int {
 // stateWords maps the numbers of the state timeline to words.
 var stateWords = []struct{ word, colour string }{{"running", "green"}, {"warming up", "blue"}, {"latched", "yellow"}, {"halted", "orange"},
 	{"quarantined", "purple"}, {"failed", "red"}, {"unprotected", "dark-red"}, {"refused", "dark-orange"},
-	{"contradicted", "purple"}}
+	{"contradicted", "purple"}, {"hung", "red"}}
 
 func (p *Panel) json(id int, at map[string]int) map[string]any {
 	var targets []map[string]any

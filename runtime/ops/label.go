@@ -23,10 +23,11 @@ var (
 	streamReasons  = []string{"client", "slow", "shutdown", other}
 	levels         = []string{"debug", "info", "warn", "error"}
 	outcomes       = []string{"ok", "refusal", "uncertain", "unavailable", "malformed", other}
-	strategyStates = []string{"running", "warming_up", "halted", "quarantined", "contradicted", "unprotected", "refused", "latched", "failed"}
-	cycleResults   = []string{"ok", "missed", "failed"}
-	closedStates   = []string{"filled", "canceled", "rejected", "refused", "absent", "expired"}
-	haltReasons    = []string{
+	strategyStates = []string{"running", "warming_up", "halted", "quarantined", "contradicted", "unprotected", "refused", "latched", "failed",
+		"hung"}
+	cycleResults = []string{"ok", "missed", "failed", "hung"}
+	closedStates = []string{"filled", "canceled", "rejected", "refused", "absent", "expired"}
+	haltReasons  = []string{
 		"kill_switch",
 		"strategy_halted",
 		"symbol_halted",
@@ -42,6 +43,7 @@ var (
 		"adopted",
 		"foreign",
 		"failed",
+		"hung",
 		"journal",
 		"stale",
 		"waiting",

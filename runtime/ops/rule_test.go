@@ -208,6 +208,13 @@ var alertCases = []struct {
 	},
 	{"BotdStrategyFailed", 1, []promSeries{{`botd_strategy_state{job="botd", instance="a", strategy="trend", state="failed"}`, "0x9"}}, ""},
 	{
+		"BotdStrategyHung",
+		1,
+		[]promSeries{{`botd_strategy_state{job="botd", instance="a", strategy="trend", state="hung"}`, "1x9"}},
+		`job="botd", instance="a", strategy="trend", state="hung"`,
+	},
+	{"BotdStrategyHung", 1, []promSeries{{`botd_strategy_state{job="botd", instance="a", strategy="trend", state="hung"}`, "0x9"}}, ""},
+	{
 		"BotdExchangeErrors",
 		18,
 		[]promSeries{

@@ -30,6 +30,8 @@ func noticeOf(fact engine.Fact) (n Notice, topic string) {
 		return Notice{Kind: "latch", Severity: "info", Count: f.Side, Text: f.Why, Over: f.Over}, ""
 	case engine.NoteStrategyFailed:
 		return Notice{Kind: "strategy_failed", Severity: "error", Text: f.Why}, ""
+	case engine.NoteHung:
+		return Notice{Kind: "strategy_hung", Severity: "error", Text: f.Why, Over: f.Over}, ""
 	case engine.NoteReload:
 		return Notice{Kind: "strategy_reloaded", Severity: "info", Text: f.Text}, ""
 	case engine.NoteBlind:

@@ -13,7 +13,7 @@ type Strategy struct {
 	Market     string  `json:"market"`
 	Symbol     string  `json:"symbol"`
 	Interval   string  `json:"interval"`
-	State      string  `json:"state"` // running | warming_up | halted | quarantined | contradicted | unprotected | refused | latched | failed
+	State      string  `json:"state"` // running | warming_up | halted | quarantined | contradicted | unprotected | refused | latched | failed | hung
 	Why        string  `json:"why,omitempty"`
 	Reason     string  `json:"reason,omitempty"` // of the plan in force
 	Target     Decimal `json:"target"`

@@ -30,6 +30,7 @@ const tones = {
   quarantined: "bad",
   contradicted: "bad",
   failed: "bad",
+  hung: "bad",
   breached: "bad",
   refused: "bad",
   refused_by_exchange: "bad",

@@ -1,0 +1,27 @@
+package runtime
+
+import (
+	"slices"
+
+	"botd/runtime/engine"
+	"botd/strategy"
+)
+
+// ask passes on what the engine asks strategies. An answer comes as an event, whenever it does;
+// once Run has returned, nobody takes it.
+func (d *Driver) ask() {
+	for _, id := range d.effects.Abandoned {
+		d.config.Asker.Abandon(id)
+	}
+	for i := range d.effects.Ended {
+		d.config.Asker.End(&d.effects.Ended[i])
+	}
+	for _, ask := range slices.Clone(d.effects.Asks) {
+		d.config.Asker.Put(&ask, func(result strategy.Result) {
+			select {
+			case d.events <- &engine.EventDecision{AskID: ask.ID, Result: result}:
+			case <-d.ended:
+			}
+		})
+	}
+}

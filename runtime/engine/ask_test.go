@@ -1,0 +1,255 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// thought is how a strategy answers a question that is put to it off the engine.
+type thought struct {
+	longMS int64  // the answer comes that much later
+	never  bool   // it hangs
+	lost   string // its process ends
+}
+
+// think has the strategies answer what the engine has just asked.
+func (w *world) think() {
+	w.killed = append(w.killed, w.out.Abandoned...)
+	for _, ask := range w.out.Asks {
+		w.asked = append(w.asked, ask)
+		f := &thought{}
+		if w.answers != nil {
+			f = w.answers(&ask)
+		}
+		result := strategy.Result{Lost: f.lost}
+		if f.lost == "" {
+			result = ask.Task.Perform(ask.Strategy)
+		}
+		if !f.never {
+			w.queue = append(w.queue, due{w.now + 1 + f.longMS, w.lifes, &EventDecision{AskID: ask.ID, Result: result}, nil})
+		}
+	}
+}
+
+func offload(w *world) { w.config.Offload = true }
+
+// wantAnswering wants that no strategy is hung.
+func (w *world) wantAnswering() {
+	w.t.Helper()
+	for _, d := range w.engine.Degraded() {
+		if d.State == "hung" {
+			w.t.Errorf("want no strategy hung, have %+v", d)
+		}
+	}
+}
+
+// byCandles has the strategy decide once per closed candle.
+func byCandles(w *world) { w.config.Strategies[0].Schedule = nil }
+
+var hangs = &thought{never: true}
+
+func TestAStrategyThatHangsIsDeclaredAndItsPositionStaysProtectedAndIsFlattened(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(20), protected, offload)
+	w.pass(10_000)
+	w.wantHeld(20)
+	w.wantSound()
+	w.answers = func(*Ask) *thought { return hangs }
+	w.pass(4_000)
+	d := w.wantState("hung")
+	if !strings.Contains(d.Cause, "2s") || d.Scope.Strategy != "one" {
+		t.Errorf("want the deadline and the strategy named, have %+v", d)
+	}
+	if state := w.engine.Status().Strategies[0].State; state != "hung" || len(w.killed) != 1 {
+		t.Errorf("want it hung and abandoned once, have %s and %v", state, w.killed)
+	}
+	if len(w.engine.Book().Live()) != 1 {
+		t.Errorf("want its stop on the exchange, have %d orders", len(w.engine.Book().Live()))
+	}
+	w.manually(w.market(exchange.Sell, 5, true)) // its position changes while it hangs
+	w.pass(20_000)
+	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a person"})
+	began := w.now
+	for w.held() != 0 && w.now < began+5_000 {
+		w.pass(100)
+	}
+	w.wantHeld(0)
+	if len(facts[NoteHung](w.notes)) != 1 {
+		t.Errorf("want it reported once, have %d", len(facts[NoteHung](w.notes)))
+	}
+}
+
+func TestNothingOpensForAStrategyThatHangs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(20), offload)
+	w.network = func(call *Call) fate {
+		if call.Request.Operation == exchange.FuturesPlace {
+			return fate{err: &exchange.Unavailable{Reason: "not sent"}}
+		}
+		return fate{}
+	}
+	w.pass(3_000)
+	w.answers = func(*Ask) *thought { return hangs }
+	w.pass(5_000)
+	w.wantState("hung")
+	w.network = nil
+	w.pass(60_000)
+	w.wantHeld(0)
+}
+
+func TestAStrategyThatHangsKeepsNoOtherFromTrading(t *testing.T) {
+	t.Parallel()
+	target := exchange.Quantity(0)
+	w := newWorld(t, hold(20), offload, func(w *world) {
+		other := *w.another("two", ether, func(_ *strategy.View, plan *strategy.Plan) {
+			plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: target}, "a test")
+		})
+		w.config.Strategies = append(w.config.Strategies, other)
+	})
+	w.answers = func(ask *Ask) *thought {
+		if ask.Name == "one" {
+			return hangs
+		}
+		return &thought{}
+	}
+	w.pass(5_000)
+	w.wantState("hung")
+	target = w.config.Strategies[1].Symbol.QuantityTick * 20
+	w.pass(10_000)
+	if held := w.heldOf(exchange.Futures, "ETH-USDT"); held != target {
+		t.Errorf("want the other strategy to hold %d, have %d\n%s", target, held, w.story())
+	}
+}
+
+func TestAnAnswerAfterItsDeadlineIsDroppedAndTheStrategyIsAskedAnew(t *testing.T) {
+	t.Parallel()
+	target := exchange.Quantity(0)
+	w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(target)(view, plan) }, offload)
+	w.pass(10_000)
+	target = 20
+	w.answers = func(*Ask) *thought { target = 0; return &thought{longMS: 5_000} } // it answers 20, and thinks otherwise since
+	w.pass(2_500)
+	target = 20
+	w.asked = nil
+	w.answers = func(*Ask) *thought { target = 30; return &thought{} }
+	w.pass(500)
+	if len(w.asked) != 0 {
+		t.Fatalf("want it asked once at a time, have %d", len(w.asked))
+	}
+	w.wantState("hung")
+	w.pass(10_000)
+	w.wantHeld(30)
+	w.wantAnswering()
+	hung := facts[NoteHung](w.notes)
+	if len(hung) != 2 || !hung[1].Over {
+		t.Errorf("want it hung and answering again, have %+v", hung)
+	}
+}
+
+func TestAStrategyWhoseProcessEndsBeginsAnewWithAllCandlesEverMoreSeldom(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(20), offload, byCandles, protected)
+	w.pass(190_000)
+	w.wantHeld(20)
+	w.asked = nil
+	w.answers = func(*Ask) *thought { return &thought{lost: "it was killed"} }
+	w.pass(70_000)
+	w.wantState("hung")
+	var waits []int64
+	for i := range w.asked[1:] {
+		waits = append(waits, (w.asked[i+1].Task.View.NowMS-w.asked[i].Task.View.NowMS+500)/1000)
+		if task := w.asked[i+1].Task; !task.Fresh || task.From != 0 || task.To < 3 || task.AtMS == 0 {
+			t.Errorf("want all candles, no state and a decision, have fresh %v, %d to %d, %d", task.Fresh, task.From, task.To, task.AtMS)
+		}
+	}
+	if len(waits) < 4 || !slices.IsSorted(waits) || waits[len(waits)-1] < 8 {
+		t.Errorf("want it asked ever more seldom, have after %v s", waits)
+	}
+	w.answers = nil
+	w.pass(120_000)
+	w.wantAnswering()
+	w.wantHeld(20)
+}
+
+func TestAnAnswerToAnOlderCandleIsSupersededByTheNextOne(t *testing.T) {
+	t.Parallel()
+	var decided []int64
+	w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) {
+		decided = append(decided, view.NowMS)
+		hold(exchange.Quantity(10*len(decided)))(view, plan)
+	}, offload, byCandles, func(w *world) { w.config.Strategies[0].DeadlineMS = 90_000 })
+	w.pass(5_000)
+	first := len(decided)
+	w.answers = func(*Ask) *thought { w.answers = nil; return &thought{longMS: 61_000} }
+	w.pass(190_000)
+	if len(decided) < first+3 {
+		t.Fatalf("want at least three more decisions, have %d", len(decided)-first)
+	}
+	for _, note := range facts[NoteDecision](w.notes) {
+		if note.Plan.Target.Quantity == exchange.Quantity(10*(first+1)) {
+			t.Error("want the answer to the older candle dropped, have it in force")
+		}
+	}
+	w.wantAnswering()
+}
+
+func TestAnAnswerAfterAHaltChangesThePlanAndOpensNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(20), offload)
+	w.answers = func(*Ask) *thought { return &thought{longMS: 1_000} }
+	w.pass(500)
+	w.give(&EventHalt{Level: record.LevelPause, Why: "a person"})
+	w.pass(10_000)
+	w.wantHeld(0)
+	if target := w.engine.Book().Strategy("one").Plan().Target.Quantity; target != 20 {
+		t.Errorf("want the plan in force once trading resumes, have %d", target)
+	}
+	w.give(&EventHalt{Level: record.LevelNone})
+	w.pass(10_000)
+	w.wantHeld(20)
+}
+
+func TestAnAnswerAfterAStopOrAReplacementIsDropped(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		then func(w *world)
+	}{
+		{"stop", func(w *world) { w.give(&EventStop{Shutdown: ShutdownLeave}) }},
+		{"another version", func(w *world) { w.answers = nil; w.reload(hold(0)) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, hold(20), offload)
+			w.pass(100)
+			w.answers = func(*Ask) *thought { return &thought{longMS: 1_500} }
+			w.pass(1_000)
+			if len(w.asked) == 0 {
+				t.Fatal("want it asked")
+			}
+			w.answers = func(*Ask) *thought { return &thought{} }
+			c.then(w)
+			w.pass(10_000)
+			w.wantHeld(0)
+			w.wantAnswering()
+		})
+	}
+}
+
+func TestAStrategyThatFailsOffTheEngineFailsAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(*strategy.View, *strategy.Plan) { panic("a fault") }, offload)
+	w.pass(10_000)
+	if d := w.wantState("failed"); d.Cause != "a fault" {
+		t.Errorf("want its cause, have %q", d.Cause)
+	}
+	w.reload(hold(10))
+	w.pass(10_000)
+	w.wantHeld(10)
+	w.wantSound()
+}

@@ -1,0 +1,112 @@
+// Package worker has strategies answer the engine's questions off the engine, each in a goroutine of its own.
+//
+// A strategy that hangs costs its goroutine and nothing else: nobody waits for it. One that runs in
+// a process of its own loses that process instead.
+package worker
+
+import (
+	"sync"
+
+	"botd/runtime/engine"
+	"botd/strategy"
+)
+
+// Process is a strategy that runs in a process of its own. Kill ends the process, whatever it does;
+// the strategy panics with a strategy.LostError where it was under way.
+type Process interface {
+	Kill(cause string)
+}
+
+// Pool answers questions to strategies, one at a time to each. Its zero value is ready.
+type Pool struct {
+	// Measure is called before a strategy is asked, and what it returns afterwards; nil measures
+	// nothing.
+	Measure func(what engine.Measured, strategy string) (done func())
+
+	mu    sync.Mutex                  // guards turns and asked
+	turns map[string]*turn            // by the strategy's name
+	asked map[int64]strategy.Strategy // the questions under way
+}
+
+// turn has a strategy answer one question at a time.
+type turn struct {
+	strategy strategy.Strategy
+	token    chan struct{} // holds one while the strategy is asked
+}
+
+// Put has a strategy answer, in its turn.
+func (p *Pool) Put(ask *engine.Ask, answer func(strategy.Result)) {
+	token := p.begin(ask)
+	go func() {
+		token <- struct{}{}
+		result := p.perform(ask)
+		<-token
+		p.mu.Lock()
+		delete(p.asked, ask.ID)
+		p.mu.Unlock()
+		answer(result)
+	}()
+}
+
+func (p *Pool) begin(ask *engine.Ask) (token chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.turns == nil {
+		p.turns, p.asked = map[string]*turn{}, map[int64]strategy.Strategy{}
+	}
+	if p.turns[ask.Name] == nil {
+		p.turns[ask.Name] = &turn{ask.Strategy, make(chan struct{}, 1)}
+	}
+	p.asked[ask.ID] = ask.Strategy
+	return p.turns[ask.Name].token
+}
+
+func (p *Pool) perform(ask *engine.Ask) strategy.Result {
+	if p.Measure != nil {
+		defer p.Measure(engine.MeasuredCycle, ask.Name)()
+	}
+	return ask.Task.Perform(ask.Strategy)
+}
+
+// Abandon ends the process of a strategy that has not answered in time. A strategy of this process
+// is left to itself: its question is answered when it returns.
+func (p *Pool) Abandon(ask int64) {
+	p.mu.Lock()
+	s := p.asked[ask]
+	p.mu.Unlock()
+	kill(s, "it has not answered in time")
+}
+
+// End ends the process of a strategy that is not asked any more.
+func (p *Pool) End(ended *engine.EndedStrategy) {
+	p.mu.Lock()
+	delete(p.turns, ended.Name)
+	p.mu.Unlock()
+	kill(ended.Strategy, "it is not needed any more")
+}
+
+// Close ends all processes.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	all := p.turns
+	p.turns = nil
+	p.mu.Unlock()
+	for _, turn := range all {
+		kill(turn.strategy, "botd has stopped")
+	}
+}
+
+// kill ends the process of a strategy, or of the one it wraps.
+func kill(s strategy.Strategy, cause string) {
+	for s != nil {
+		if process, is := s.(Process); is {
+			process.Kill(cause)
+			return
+		}
+		wrapper, wraps := s.(strategy.Wrapper)
+		if !wraps {
+			return
+		}
+		s = wrapper.Wrapped()
+	}
+}
