@@ -65,7 +65,8 @@ func Notes(t testing.TB, owner string, symbol *exchange.Symbol, id, rule string)
 		engine.NoteFetchFailed{What: id, Err: err, Count: 2}, engine.NoteStale{Count: 2, Text: id}, engine.NoteFound{NoteOrder: order, Evidence: id},
 		engine.NoteAdopted{Quantity: 10, Evidence: id}, engine.NoteIgnored{Quantity: 10, Evidence: id},
 		engine.NoteUnexplained{Market: symbol.Market, Asset: "USDT", Amount: mean, Text: id},
-		engine.NoteStrategyFailed{Why: id}, engine.NoteReload{Text: id}, engine.NoteSignal{Text: id, Err: err}, engine.NoteLatch{Side: 1, Why: id},
+		engine.NoteStrategyFailed{Why: id}, engine.NoteHung{Why: id}, engine.NoteReload{Text: id}, engine.NoteSignal{Text: id, Err: err},
+		engine.NoteLatch{Side: 1, Why: id},
 		engine.NoteTransfer{Market: symbol.Market, Asset: "USDT", Amount: mean, Text: id},
 		engine.NoteLiquidated{Quantity: 10, Realised: mean, Text: id}, engine.NoteUnprotected{Why: id, ForMS: 120},
 		engine.NoteIntentRefused{Purpose: placement.Exit, Why: id},
@@ -90,6 +91,8 @@ func Over(n engine.Note) engine.Note {
 	case engine.NoteSignal:
 		fact.Err = nil
 		n.Fact = fact
+	case engine.NoteHung:
+		n.Fact = engine.NoteHung{Why: fact.Why, Over: true}
 	case engine.NoteLatch:
 		n.Fact = engine.NoteLatch{Why: fact.Why, Over: true}
 	case engine.NoteQuarantine:

@@ -66,7 +66,7 @@ type StrategyStatus struct {
 	Kind               string
 	Symbol             *exchange.Symbol
 	Interval           exchange.Interval
-	State              string // running, warming_up, halted, quarantined, unprotected, refused, latched, failed
+	State              string // running, warming_up, halted, quarantined, unprotected, refused, latched, failed, hung
 	Why                string
 	Reason             string // of the plan in force
 	Target             exchange.Quantity
