@@ -1,0 +1,128 @@
+package worker
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"botd/runtime/engine"
+	"botd/strategy"
+)
+
+// acts is a strategy of a test.
+type acts struct{ decide func(plan *strategy.Plan) }
+
+func (*acts) Warmup() int { return 0 }
+
+func (*acts) Candle(*strategy.View) {}
+
+func (a *acts) Decide(_ *strategy.View, plan *strategy.Plan) { a.decide(plan) }
+
+// ends is one that runs in a process of its own, which can be killed.
+type ends struct {
+	acts
+	killed chan string
+}
+
+func (e *ends) Kill(cause string) { e.killed <- cause }
+
+// wraps is one around another.
+type wraps struct{ strategy.Strategy }
+
+func (w wraps) Wrapped() strategy.Strategy { return w.Strategy }
+
+func ask(id int64, name string, s strategy.Strategy) *engine.Ask {
+	return &engine.Ask{ID: id, Name: name, Strategy: s, Task: strategy.Task{AtMS: 1}}
+}
+
+func TestAStrategyThatHangsKeepsNobodyElseWaiting(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var p Pool
+		release := make(chan struct{})
+		hung := &acts{func(plan *strategy.Plan) { <-release; plan.Reason = "late" }}
+		late, prompt := make(chan strategy.Result, 1), make(chan strategy.Result, 1)
+		p.Put(ask(1, "one", hung), func(r strategy.Result) { late <- r })
+		p.Put(ask(2, "two", &acts{func(plan *strategy.Plan) { plan.Reason = "prompt" }}), func(r strategy.Result) { prompt <- r })
+		if r := <-prompt; r.Plan.Reason != "prompt" || !r.Decided {
+			t.Errorf("want the other strategy's decision, have %+v", r)
+		}
+		p.Abandon(1)
+		synctest.Wait()
+		if len(late) != 0 {
+			t.Fatal("want no answer while it hangs")
+		}
+		close(release)
+		if r := <-late; r.Plan.Reason != "late" {
+			t.Errorf("want its answer when it returns, have %+v", r)
+		}
+	})
+}
+
+func TestTheProcessOfAStrategyThatIsAbandonedIsEnded(t *testing.T) {
+	t.Parallel()
+	var p Pool
+	s := &ends{killed: make(chan string, 1)}
+	s.acts.decide = func(*strategy.Plan) { panic(&strategy.LostError{Cause: <-s.killed}) }
+	answer := make(chan strategy.Result, 1)
+	p.Put(ask(1, "one", wraps{s}), func(r strategy.Result) { answer <- r })
+	p.Abandon(1)
+	if r := <-answer; !strings.Contains(r.Lost, "in time") || r.Failure != "" {
+		t.Errorf("want its process lost, have %+v", r)
+	}
+	p.Close()
+	if why := <-s.killed; !strings.Contains(why, "stopped") {
+		t.Errorf("want its process ended with botd, have %q", why)
+	}
+}
+
+func TestAStrategyIsAskedOneQuestionAtATimeAndItsSuccessorAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var p Pool
+		asked, release := 0, make(chan struct{})
+		s := &acts{func(*strategy.Plan) { asked++; <-release }}
+		done := make(chan strategy.Result, 3)
+		for id := range int64(2) {
+			p.Put(ask(id+1, "one", s), func(r strategy.Result) { done <- r })
+		}
+		synctest.Wait()
+		if asked != 1 {
+			t.Errorf("want it asked once at a time, have %d", asked)
+		}
+		p.End(&engine.EndedStrategy{Name: "one", Strategy: s})
+		p.Put(ask(3, "one", &acts{func(plan *strategy.Plan) { plan.Reason = "successor" }}), func(r strategy.Result) { done <- r })
+		if r := <-done; r.Plan.Reason != "successor" {
+			t.Errorf("want the successor's decision, have %+v", r)
+		}
+		close(release)
+		<-done
+		<-done
+	})
+}
+
+func TestAPanicIsAFailureOfTheStrategyAlone(t *testing.T) {
+	t.Parallel()
+	for _, cause := range []any{"a fault", errors.New("a fault")} {
+		answer := make(chan strategy.Result, 1)
+		new(Pool).Put(ask(1, "one", &acts{func(*strategy.Plan) { panic(cause) }}), func(r strategy.Result) { answer <- r })
+		if r := <-answer; r.Failure != "a fault" || r.Lost != "" {
+			t.Errorf("want its failure, have %+v", r)
+		}
+	}
+}
+
+// BenchmarkDecision is what a decision costs by the goroutine, besides the strategy.
+func BenchmarkDecision(b *testing.B) {
+	var p Pool
+	s := &acts{func(plan *strategy.Plan) { plan.Hold(strategy.Flat(), "") }}
+	done := make(chan strategy.Result)
+	began := time.Now()
+	for b.Loop() {
+		p.Put(ask(1, "one", s), func(r strategy.Result) { done <- r })
+		<-done
+	}
+	b.ReportMetric(float64(time.Since(began).Microseconds())/float64(b.N), "us/decision")
+}
