@@ -37,7 +37,7 @@ func ask(id int64, name string, s strategy.Strategy) *engine.Ask {
 	return &engine.Ask{ID: id, Name: name, Strategy: s, Task: strategy.Task{AtMS: 1}}
 }
 
-func TestAStrategyThatHangsKeepsNobodyElseWaiting(t *testing.T) {
+func TestAStrategyThatHangsHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var p Pool
