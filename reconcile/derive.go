@@ -29,7 +29,7 @@ type Desired struct {
 	Frozen     bool                // nothing but exits: what protects stays as it is
 }
 
-// Derive returns the few changes that make the wish true, given what is known.
+// Derive returns the few changes that lead to the desired state, given what is known.
 // It is derived anew each round; nothing of an earlier round is replayed. The
 // record, when there is one, prices the target and is not applied yet.
 func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *record.Record) {
@@ -67,7 +67,7 @@ func (b *Book) ExitOf(desired *Desired, nowMS int64) []Intent {
 	}
 	d.sortPlacements()
 	d.measureHeld()
-	d.intents = nil // a surplus order's cancel is derived already
+	d.intents = nil // a duplicate's cancel is derived already
 	if d.held != 0 {
 		d.reduceNow(abs(d.held), "the target is flat")
 	}
@@ -151,7 +151,7 @@ func (d *derivation) sortPlacements() {
 }
 
 // measureHeld finds the part of the position that may be botd's: what its fills explain,
-// and what its live orders may have made of that since. A stranger's part is not
+// and what its live orders may have made of that since. A foreign part is not
 // traded, and neither is a read older than the fills.
 func (d *derivation) measureHeld() {
 	position, known := d.symbol.Position, d.symbol.Known()

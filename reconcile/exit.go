@@ -63,7 +63,9 @@ func (d *derivation) clearResting() bool {
 			wait = wait || d.blocksExit(p)
 		}
 	}
-	for _, p := range slices.Concat(d.stops, d.profits) { // a spot stop holds the asset, one with a quantity counts in the sum: their cancel is confirmed before any other exit
+	// A spot stop holds the asset, one with a quantity counts in the sum: their cancel is
+	// confirmed before any other exit.
+	for _, p := range slices.Concat(d.stops, d.profits) {
 		if d.symbol.Key().Market == exchange.Spot || p.Order().ReduceOnly && p.Order().Type != exchange.MarketOrder {
 			d.cancel(p, "makes room for the exit")
 			wait = wait || d.blocksExit(p)
@@ -97,7 +99,7 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 	}
 	for _, p := range d.targetOrders {
 		if p.Purpose() == placement.Exit {
-			return // a part that is sent again could take more than was wished: its fate is waited for
+			return // a part that is sent again could take more than the plan says: wait for its fate
 		}
 	}
 	if d.exitForProtection() != nil {

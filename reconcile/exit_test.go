@@ -23,7 +23,7 @@ func stopPassed(t *testing.T) (*desk, string) {
 	return d, d.send(urgent)
 }
 
-// stopAt2 wishes a stop two percent away.
+// stopAt2 desires a stop two percent away.
 func stopAt2(w *Desired) {
 	w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
 }
@@ -74,7 +74,7 @@ func TestAPartReductionWaitsForTheEndOfTheExitInTheNameOfAStop(t *testing.T) {
 	id := d.send(urgent)
 	d.none(nil)
 	d.unknown(id)
-	for range 5 { // sent again beside it, more could go than was wished
+	for range 5 { // sent again beside it, more could go than the plan says
 		d.now += repeatMS
 		d.none(nil)
 	}

@@ -51,7 +51,7 @@ func (b *Book) expectFees(symbol *SymbolState) (record.Record, bool) {
 }
 
 // squareWallet takes what the wallet misses of the fills as fees, within their
-// bound; more of it is somebody else's doing. While an order rests, which may
+// bound; more of it is foreign. While an order rests, which may
 // fill between the list and the wallet, that is so when it lasts.
 func (b *Book) squareWallet(s *Snapshot, symbol *SymbolState, held exchange.Quantity, live bool, emit func(record.Record)) {
 	bound := symbol.Rules.QuantityOf(symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.Rules.QuantityTick - symbol.ExpectedFees()
@@ -73,7 +73,7 @@ func (b *Book) squareWallet(s *Snapshot, symbol *SymbolState, held exchange.Quan
 }
 
 // squareFees books by how much fees took more, or less, than was expected of them. More
-// in the wallet than the fees that were expected is somebody else's.
+// in the wallet than the fees that were expected is foreign.
 func (b *Book) squareFees(s *Snapshot, symbol *SymbolState, short exchange.Quantity, live bool, emit func(record.Record)) {
 	if short == 0 || -short > symbol.ExpectedFees() {
 		symbol.squares.reset()

@@ -61,7 +61,13 @@ func TestTheFeeOfASpotPurchaseIsDeductedAtTheFill(t *testing.T) {
 				w.observe(c.wallet)
 			}
 			if symbol.Position != c.squared || !symbol.Settled || symbol.Quarantine() != "" {
-				t.Errorf("with the wallet: want %d and settled, have %d, settled %t, quarantine %q", c.squared, symbol.Position, symbol.Settled, symbol.Quarantine())
+				t.Errorf(
+					"with the wallet: want %d and settled, have %d, settled %t, quarantine %q",
+					c.squared,
+					symbol.Position,
+					symbol.Settled,
+					symbol.Quarantine(),
+				)
 			}
 			known, fees := symbol.Known(), symbol.Fees()
 			w.start()
@@ -103,9 +109,18 @@ func TestASaleOnSpotIsAtMostWhatIsFree(t *testing.T) {
 			}
 			w.now += 100
 			w.observe(c.wallet)
-			w.apply(record.Record{Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}}})
-			intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Collar: exchange.RateOne / 20,
-				Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)
+			w.apply(
+				record.Record{
+					Strategy: "one",
+					Symbol:   coin,
+					Body:     record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}},
+				},
+			)
+			intents, _ := w.book.Derive(
+				&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Collar: exchange.RateOne / 20,
+					Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}},
+				w.now,
+			)
 			stops := slices.DeleteFunc(intents, func(i Intent) bool { return i.Purpose != placement.StopLoss })
 			var have exchange.Quantity
 			for _, stop := range stops {

@@ -64,7 +64,7 @@ func (t *SymbolState) outweighed() bool {
 	return t.Ignored() != 0 && t.Known() != 0 && (signOf(t.Known()) != signOf(venue) || abs(t.Known()) > abs(venue))
 }
 
-// ignore leaves the difference to whoever made it. What botd holds can not be
+// ignore leaves the difference to whoever made it. What botd holds cannot be
 // more than there is: one position stands for all of it.
 func (b *Book) ignore(symbol *SymbolState, evidence string, emit func(record.Record)) {
 	venue, own := symbol.AtVenue(), symbol.Known()
@@ -82,7 +82,7 @@ func (b *Book) ignore(symbol *SymbolState, evidence string, emit func(record.Rec
 
 // HoldsBack returns an order botd did not make that may open a position any moment,
 // where the policy is to open nothing beside such (foreign: halt); nil for none.
-// Spot knows no position: there the wallet tells, and an order that cannot be read holds back alone.
+// Spot knows no position: there the wallet shows it, and an order that cannot be read holds back alone.
 func (b *Book) HoldsBack(symbol *SymbolState) *exchange.Order {
 	if b.Foreign == ForeignAdopt || b.Foreign == ForeignIgnore {
 		return nil
@@ -137,8 +137,8 @@ func (b *Book) sellsUnknown(symbol *SymbolState) (sum exchange.Quantity) {
 	return sum + symbol.unlistedSales
 }
 
-// noteUnlisted notes that such orders have left the list: how much they sold only the
-// wallet tells, which may be older than that for as long as a read may be.
+// noteUnlisted notes that such orders have left the list: only the wallet
+// shows how much they sold, and it may be older than that for as long as a read may be.
 func (b *Book) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 	if symbol.Key().Market != exchange.Spot {
 		return

@@ -15,8 +15,8 @@ const cutMS = 60_000
 // such as a post-only one that would have matched.
 const refusedMS = 5_000
 
-// convergeKeyed keeps the plan's resting orders in the book: what is not wished is
-// canceled; a changed wish is canceled, confirmed, and its remainder placed.
+// convergeKeyed keeps the plan's resting orders in the book: what is not desired is
+// canceled; a changed order is canceled, confirmed, and its remainder placed.
 func (d *derivation) convergeKeyed(purpose placement.Purpose, desired []strategy.DesiredOrder, set bool) {
 	overdue := purpose == placement.Order && d.book.Overdue(d.symbol.Key(), d.nowMS, cutMS) != nil
 	keys, placed := d.book.Keys(&d.plan, purpose), make([]bool, len(desired))
@@ -33,7 +33,7 @@ func (d *derivation) convergeKeyed(purpose placement.Purpose, desired []strategy
 			continue
 		}
 		if i < 0 || !d.sameOrder(p, &desired[i]) {
-			d.cancel(p, "not wished any more")
+			d.cancel(p, "no longer desired")
 		}
 	}
 	if !set || d.exiting {
@@ -52,7 +52,7 @@ func (d *derivation) sameOrder(p *account.Placement, desired *strategy.DesiredOr
 		p.Remaining() <= desired.Quantity-filled
 }
 
-// placeKeyed wishes an order for a wish that has none.
+// placeKeyed adds an order for a desired one that has none.
 func (d *derivation) placeKeyed(purpose placement.Purpose, desired *strategy.DesiredOrder) {
 	if purpose == placement.Order && (!d.desired.Entries || !d.mayOpen()) {
 		return

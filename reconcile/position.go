@@ -8,7 +8,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// observePosition compares the position the exchange tells with the one the
+// observePosition compares the position the exchange reports with the one the
 // fills explain, and decides what is unknown.
 func (b *Book) observePosition(s *Snapshot, symbol *SymbolState, emit func(record.Record)) {
 	if symbol.calm.sinceMS != 0 {

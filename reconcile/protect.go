@@ -42,7 +42,8 @@ func (d *derivation) mayRepeat(p *account.Placement) bool {
 func (d *derivation) repeatAfterMS(p *account.Placement) int64 {
 	levels := -promptRepeats
 	for _, q := range d.book.Live() {
-		if q.State() == placement.Uncertain && q.Symbol() == p.Symbol() && q.Purpose() == p.Purpose() && q.Key() == p.Key() && q.Order().Type == p.Order().Type {
+		if q.State() == placement.Uncertain && q.Symbol() == p.Symbol() && q.Purpose() == p.Purpose() && q.Key() == p.Key() &&
+			q.Order().Type == p.Order().Type {
 			levels++
 		}
 	}
@@ -109,7 +110,8 @@ func (d *derivation) unexplained() bool {
 // strategy says how far away.
 func (d *derivation) protectUnexplained() {
 	protection := d.desired.Protection
-	if !protection.Set || protection.StopLoss.IsZero() || d.positionShared() || slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return !d.mayRepeat(p) }) {
+	if !protection.Set || protection.StopLoss.IsZero() || d.positionShared() ||
+		slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return !d.mayRepeat(p) }) {
 		return
 	}
 	d.held = d.symbol.Position
@@ -230,7 +232,11 @@ func (d *derivation) convergeProfit(protection strategy.Protection) {
 	switch missing := main == nil || d.mayRepeat(main); {
 	case price <= 0, missing && d.pricePassed(placement.TakeProfit, price):
 	case missing:
-		d.protectBy(placement.TakeProfit, exchange.NewOrder{Type: exchange.TakeProfitMarket, StopPrice: price, ClosePosition: true}, "takes the profit")
+		d.protectBy(
+			placement.TakeProfit,
+			exchange.NewOrder{Type: exchange.TakeProfitMarket, StopPrice: price, ClosePosition: true},
+			"takes the profit",
+		)
 	case main.State().Unresolved():
 	case bridging != nil: // of when others held part of the position
 		d.cancel(bridging, "the one of the whole position stands")

@@ -17,8 +17,8 @@ func (b *Book) rulesOf(key exchange.SymbolKey) *exchange.Symbol {
 	return b.symbols[i].Rules
 }
 
-// FuturesReading is what a snapshot tells of the futures wallet; it reports false
-// when it does not tell all of it.
+// FuturesReading is what a snapshot shows of the futures wallet; it reports false
+// when that is not all of it.
 func (b *Book) FuturesReading(s *Snapshot) (ledger.Reading, bool) {
 	if s.Account == nil || !s.Positions.Done() || len(s.UnreadPositions) > 0 {
 		return ledger.Reading{}, false
@@ -80,8 +80,8 @@ func (b *Book) PositionRead(p *exchange.Position) ledger.Position {
 	return read
 }
 
-// SpotReading is what a snapshot tells of the spot wallet: the assets of the
-// book's symbols. It reports false when it does not tell it.
+// SpotReading is what a snapshot shows of the spot wallet: the assets of the
+// book's symbols. It reports false when the wallet was not read.
 func (b *Book) SpotReading(s *Snapshot) (ledger.Reading, bool) {
 	r := ledger.Reading{AtMS: s.EndedMS, Market: exchange.Spot}
 	if !s.Balances.Done() || s.UnreadAssets {

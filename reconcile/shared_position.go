@@ -10,9 +10,9 @@ import (
 )
 
 // A closePosition order closes all there is of a symbol's one position. Where that
-// is not botd's to close, or a stranger's stands already, its part is protected by
+// is not botd's to close, or a foreign one stands already, its part is protected by
 // reduceOnly orders of its quantity. They count in the exchange's sum (rule 5),
-// where strangers' orders count too: a stop comes before a profit.
+// where foreign orders count too: a stop comes before a profit.
 
 // positionShared reports whether others hold part of the position, or one of their
 // closePosition stops keeps the exchange from taking botd's (rule 8).

@@ -11,7 +11,7 @@ import (
 	"botd/strategy"
 )
 
-// both wishes a stop two percent away and a profit four.
+// both desires a stop two percent away and a profit four.
 func both(w *Desired) {
 	w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}, TakeProfit: strategy.Distance{Share: 4_000_000}}
 }

@@ -319,7 +319,7 @@ func finalState(status exchange.OrderStatus) placement.State {
 	return placement.Canceled
 }
 
-// fillPrice is the mean price where the exchange tells it: spot orders carry it,
+// fillPrice is the mean price where the exchange reports it: spot orders carry it,
 // futures orders do not.
 func fillPrice(order *exchange.Order) exchange.Amount {
 	if order.Market == exchange.Spot {

@@ -203,13 +203,13 @@ func TestOnSpotAnOrderOfOursThatTheJournalDoesNotKnowIsFoundInTheHistory(t *test
 		if quarantined := book.Symbol(coin).Quarantine() != ""; quarantined != (c.sent == "") {
 			t.Errorf("%s: want a quarantine only where the journal is new, have %t", c.name, quarantined)
 		}
-		book.Apply(&record.Record{ClientOrderID: "bt-2-9", Body: record.Halt{Level: record.LevelPause}}) // told to a person: not again
+		book.Apply(&record.Record{ClientOrderID: "bt-2-9", Body: record.Halt{Level: record.LevelPause}}) // a person was notified: not again
 		if have := book.Symbol(coin).UnknownEnded; have != "" {
-			t.Errorf("%s: want it told once, have %q", c.name, have)
+			t.Errorf("%s: want it reported once, have %q", c.name, have)
 		}
 		book.Observe(&Snapshot{Newest: newest})
 		if have := book.Symbol(coin).UnknownEnded; have != "" {
-			t.Errorf("%s: want it told once, though it is read again, have %q", c.name, have)
+			t.Errorf("%s: want it reported once, though it is read again, have %q", c.name, have)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // stableGapMS is how far apart the two equal snapshots must at least be that
 // decide an unknown. Where lists may lag for longer they are L apart: a fill that
-// the positions of the first told of is in the list of the second then.
+// the first shows in the positions is in the list of the second then.
 const stableGapMS = 3_000
 
 func (b *Book) unknownOn(key exchange.SymbolKey) []*account.Placement {
@@ -50,7 +50,7 @@ func (b *Book) anyUnanswered(key exchange.SymbolKey) bool {
 }
 
 // anyUnlisted reports whether an accepted placement may not be visible yet: it could
-// have filled without any list telling (exactly-once.md, case 11).
+// have filled without any list showing it (exactly-once.md, case 11).
 func (b *Book) anyUnlisted(s *Snapshot, key exchange.SymbolKey) bool {
 	return b.anyUnlistedThat(s, key, func(*account.Placement) bool { return true })
 }

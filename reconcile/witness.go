@@ -25,7 +25,8 @@ const (
 	sweptOrders   witness = "the exchange ended its closePosition orders"
 	aPerson       witness = "a person says so"
 	freedMargin   witness = "its margin was released"
-	contradiction         = "the position list shows less than botd's own fills explain, and neither positions/history, its protective orders nor the margin confirm it"
+	contradiction         = "the position list shows less than botd's own fills explain, and " +
+		"neither positions/history, its protective orders nor the margin confirm it"
 )
 
 // testimony is what was observed of a futures position besides the list's newest answer.
@@ -152,7 +153,7 @@ func (s *SymbolState) closedBy(row *exchange.Position) bool {
 // fate that explain all that is missing have ended the position: a row on its side and
 // of its size, closed since one of them was sent. It may have been opened before botd
 // held part of it, or be dated by another clock than what was journalled, and after a
-// start nothing else tells which position it was.
+// start nothing else shows which position it was.
 func (b *Book) closedByUnknown(s *Snapshot, symbol *SymbolState) bool {
 	t, left, sentMS := &symbol.testimony, symbol.residual, int64(0)
 	for _, p := range b.unknownOn(symbol.Key()) {

@@ -114,7 +114,7 @@ func (b *Book) awaitsHistory(s *Snapshot, symbol *SymbolState, more exchange.Qua
 		return false
 	}
 	if more == t.extraOf && t.extra.sinceMS == 0 {
-		return false // asked already: it is somebody else's
+		return false // asked already: it is foreign
 	}
 	if more != t.extraOf {
 		t.extra.reset()

@@ -14,7 +14,13 @@ func holding(t *testing.T, policy string) *wallet {
 	t.Helper()
 	w := newWallet(t)
 	w.book.Foreign = policy
-	w.apply(record.Record{Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}}})
+	w.apply(
+		record.Record{
+			Strategy: "one",
+			Symbol:   coin,
+			Body:     record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}},
+		},
+	)
 	w.observe("1")
 	w.now += 60_000
 	w.buys(10)
@@ -43,7 +49,12 @@ func TestAWalletThatShowsLessIsContradictedUnderEachPolicy(t *testing.T) {
 				}
 			}
 			if symbol.Contradicted == "" || symbol.Known() != 10 || symbol.Quarantine() != "" || symbol.Traded(exchange.Buy) != 10 {
-				t.Errorf("want it contradicted with 10 known, have %q, known %d, quarantine %q", symbol.Contradicted, symbol.Known(), symbol.Quarantine())
+				t.Errorf(
+					"want it contradicted with 10 known, have %q, known %d, quarantine %q",
+					symbol.Contradicted,
+					symbol.Known(),
+					symbol.Quarantine(),
+				)
 			}
 			w.now += 1_000
 			w.observe("1.01")
@@ -105,7 +116,13 @@ func TestAPurchaseThatWasRefusedAndExecutedIsFoundInTheHistory(t *testing.T) {
 	w.observe("1.01")
 	since, ask := w.book.AsksSales(symbol)
 	if !ask || since > w.now-60_000 || symbol.Settled || symbol.Baseline() != 1_000 {
-		t.Fatalf("want the history asked for and nothing opened, have since %d, ask %t, settled %t, baseline %d", since, ask, symbol.Settled, symbol.Baseline())
+		t.Fatalf(
+			"want the history asked for and nothing opened, have since %d, ask %t, settled %t, baseline %d",
+			since,
+			ask,
+			symbol.Settled,
+			symbol.Baseline(),
+		)
 	}
 	order.ID, order.Filled, order.Status, order.CreatedMS = 6, 10, exchange.StatusFilled, w.now
 	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true,

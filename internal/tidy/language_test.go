@@ -7,7 +7,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -26,68 +25,23 @@ const (
 	functionLines = 70
 )
 
-// The checks that a directory may still fail, by testdata/unclean.txt.
+// finding is something to mend, and its place.
+type finding struct{ check, text string }
+
+// Checks.
 const (
 	checkWords    = "words"
 	checkWidth    = "width"
 	checkFunction = "function"
+	checkComment  = "comment"
 )
 
-// finding is something to mend, and its place.
-type finding struct{ check, directory, text string }
-
-// unclean reads which directories still fail which checks. The list only shrinks.
-func unclean(t *testing.T) map[string]bool {
-	t.Helper()
-	text, err := os.ReadFile("testdata/unclean.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listed := map[string]bool{}
-	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			listed[line] = true
-		}
-	}
-	return listed
-}
-
-// TestLanguageAndWidths holds every file's names, words and lines against
-// language.go. A directory that testdata/unclean.txt lists, or one below it, must still
-// fail: else it is clean, and leaves the list. What is to mend in a room:
-//
-//	BOTD_TIDY=runtime/api go test ./internal/tidy -run Language -v
+// TestLanguageAndWidths holds every file's names, words, comments and lines against
+// language.go.
 func TestLanguageAndWidths(t *testing.T) {
 	t.Parallel()
-	listed, failing := unclean(t), map[string][]string{}
 	for _, f := range findings(t) {
-		key := f.check + " " + f.directory
-		failing[key] = append(failing[key], f.text)
-	}
-	const shown = 20
-	used := map[string]bool{}
-	for _, key := range slices.Sorted(maps.Keys(failing)) {
-		by := key
-		for !listed[by] && strings.Contains(by, "/") {
-			by = path.Dir(by)
-		}
-		used[by] = true
-		if all := failing[key]; !listed[by] {
-			t.Errorf("%s: %d findings; code that was moved here unclean may put this line into internal/tidy/testdata/unclean.txt\n\t%s",
-				key, len(all), strings.Join(all[:min(shown, len(all))], "\n\t"))
-		}
-	}
-	for key := range listed {
-		if !used[key] {
-			t.Errorf("internal/tidy/testdata/unclean.txt: %q is clean: remove its line", key)
-		}
-	}
-	if wanted := os.Getenv("BOTD_TIDY"); wanted != "" {
-		for _, key := range slices.Sorted(maps.Keys(failing)) {
-			if strings.Contains(key, wanted) {
-				t.Logf("%s: %d findings\n\t%s", key, len(failing[key]), strings.Join(failing[key], "\n\t"))
-			}
-		}
+		t.Errorf("%s: %s", f.check, f.text)
 	}
 }
 
@@ -104,10 +58,13 @@ func findings(t *testing.T) (all []finding) {
 			return err
 		}
 		if entry.IsDir() {
-			if slices.Contains([]string{".git", "testdata", "data", "node_modules"}, entry.Name()) || below == "internal/chart" {
+			if slices.Contains([]string{".git", "data", "node_modules"}, entry.Name()) || below == "internal/chart" {
 				return fs.SkipDir // chart is vendored
 			}
 			return nil
+		}
+		if strings.Contains(filepath.ToSlash(below), "testdata/") && path.Ext(below) != ".txtar" {
+			return nil // what other programs made, or wrong on purpose
 		}
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -122,12 +79,18 @@ func findings(t *testing.T) (all []finding) {
 	return all
 }
 
+// texts are the kinds of files, besides Go, that are read for private words.
+var texts = []string{".js", ".css", ".html", ".gohtml", ".sh", ".md", ".yaml", ".yml", ".txt", ".txtar", ".service", ".sql", ".star"}
+
+// wide are the kinds whose lines may be as long as they must: they are data, or
+// hold a line of another program's.
+var wide = []string{".yaml", ".yml", ".txt", ".txtar", ".gohtml", ".service", ".sql"}
+
 // examine returns what is to mend in one file.
 func examine(t *testing.T, name, text string) (all []finding) {
 	t.Helper()
-	directory := path.Dir(name)
 	add := func(check string, line int, format string, values ...any) {
-		all = append(all, finding{check, directory, fmt.Sprintf("%s:%d: ", name, line) + fmt.Sprintf(format, values...)})
+		all = append(all, finding{check, fmt.Sprintf("%s:%d: ", name, line) + fmt.Sprintf(format, values...)})
 	}
 	word := func(line int, where string, wrong, right string) {
 		add(checkWords, line, "%s has %q: want %s", where, wrong, right)
@@ -141,7 +104,7 @@ func examine(t *testing.T, name, text string) (all []finding) {
 			t.Fatal(err)
 		}
 		examineGo(&source{name, text, tree, set}, add, word)
-	case slices.Contains([]string{".js", ".css", ".html", ".sh", ".md"}, extension), name == ".ci/run":
+	case slices.Contains(texts, extension), name == ".ci/run":
 		for i, line := range strings.Split(text, "\n") {
 			prose(line, i+1, "the text", word)
 		}
@@ -155,6 +118,9 @@ func examine(t *testing.T, name, text string) (all []finding) {
 		} else if slices.Contains(FileNames, part) {
 			word(1, "the file's name", part, "a noun that says what the file holds")
 		}
+	}
+	if slices.Contains(wide, path.Ext(name)) {
+		return all
 	}
 	width := codeWidth
 	if path.Ext(name) == ".md" {
@@ -189,6 +155,11 @@ func examineGo(s *source, add func(check string, line int, format string, values
 			}
 		}
 	}
+	begins := func(doc *ast.CommentGroup, names ...*ast.Ident) {
+		if first := renamed(doc, names); first != "" {
+			add(checkComment, s.line(doc.Pos()), "the comment of %s begins with %q", names[0].Name, first)
+		}
+	}
 	skip := map[*ast.BasicLit]bool{} // tags and import paths
 	ast.Inspect(s.tree, func(node ast.Node) bool {
 		switch n := node.(type) {
@@ -197,11 +168,22 @@ func examineGo(s *source, add func(check string, line int, format string, values
 			declared(n.Name)
 		case *ast.FuncDecl:
 			declared(n.Name)
+			begins(n.Doc, n.Name)
 			if lines := s.line(n.End()) - s.line(n.Pos()) + 1; lines > functionLines && !strings.HasSuffix(s.path, "_test.go") {
 				add(checkFunction, s.line(n.Pos()), "func %s has %d lines, want at most %d", n.Name.Name, lines, functionLines)
 			}
+		case *ast.GenDecl:
+			if one := len(n.Specs) == 1 && !n.Lparen.IsValid(); one {
+				switch spec := n.Specs[0].(type) {
+				case *ast.TypeSpec:
+					begins(n.Doc, spec.Name)
+				case *ast.ValueSpec:
+					begins(n.Doc, spec.Names...)
+				}
+			}
 		case *ast.TypeSpec:
 			declared(n.Name)
+			begins(n.Doc, n.Name)
 		case *ast.ValueSpec:
 			declared(n.Names...)
 		case *ast.Field:
@@ -237,6 +219,23 @@ func examineGo(s *source, add func(check string, line int, format string, values
 			prose(line, s.line(group.Pos())+i, "the comment", word)
 		}
 	}
+}
+
+var identifier = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*`)
+
+// renamed returns the identifier that a declaration's comment begins with, where that is
+// another than the declared ones: mostly a name that was changed, and its comment was not.
+// An ordinary capitalized word is none.
+func renamed(doc *ast.CommentGroup, names []*ast.Ident) string {
+	text := doc.Text()
+	first := identifier.FindString(text)
+	if first == "" || strings.HasPrefix(text[len(first):], "'") || slices.ContainsFunc(names, func(n *ast.Ident) bool { return n.Name == first }) {
+		return ""
+	}
+	if unicode.IsUpper(rune(first[0])) && first[1:] == strings.ToLower(first[1:]) {
+		return ""
+	}
+	return first
 }
 
 var letters = regexp.MustCompile(`[A-Za-z]+`)
@@ -305,7 +304,13 @@ func TestPrivateWordsAreFound(t *testing.T) {
 		{"docs/x.md", "# A\n\nIt tells\n", []string{`docs/x.md:3: the text has "tells"`}},
 		{"docs/x.md", "| a " + long + long + " |\n", nil},
 		{"web/x.js", "let strangerId;", []string{`words web/x.js:1: the text has "stranger"`}},
-		{"web/x.yaml", "told", nil},
+		{"web/x.yaml", "who: is told\n" + long + long, []string{`words web/x.yaml:1: the text has "told"`}},
+		{"cmd/testdata/script/x.txtar", "# It can not be.", []string{`x.txtar:1: the text has "can not"`}},
+		{"web/x.png", "told", nil},
+		{"risk/x.go", "package risk\n\n// oldName does it.\nfunc newName() {}\n",
+			[]string{`comment risk/x.go:3: the comment of newName begins with "oldName"`}},
+		{"risk/x.go", "package risk\n\n// old does it.\ntype fresh struct{}\n", []string{`the comment of fresh begins with "old"`}},
+		{"risk/x.go", "package risk\n\n// A limit.\nconst limit = 1\n\n// b is the second.\nvar a, b = 1, 2\n\n// Whoever calls it.\nfunc f() {}\n", nil},
 	} {
 		var have []string
 		for _, f := range examine(t, c.name, c.text) {

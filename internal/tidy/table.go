@@ -6,9 +6,8 @@
 // test, and so does an import that is not in its row, or one in the row that the
 // package does not have.
 //
-// language.go lists private words and what stands for them; testdata/unclean.txt
-// lists the directories that still have some, or lines that are too wide. A directory
-// that is clean leaves the list, and cannot return to it.
+// language.go lists private words and what stands for them. They stand in no file, no
+// line is too wide, and no comment begins with a name that its declaration lost.
 package tidy
 
 // Row is one package of the house.

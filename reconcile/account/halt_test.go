@@ -11,7 +11,8 @@ func TestAHaltIsOnlyEverEscalated(t *testing.T) {
 	t.Parallel()
 	book := New(placement.Settle{})
 	for _, step := range []struct{ level, want record.HaltLevel }{
-		{record.LevelPause, record.LevelPause}, {record.LevelFlatten, record.LevelFlatten}, {record.LevelCancel, record.LevelFlatten}, {record.LevelNone, record.LevelNone}, {record.LevelCancel, record.LevelCancel},
+		{record.LevelPause, record.LevelPause}, {record.LevelFlatten, record.LevelFlatten},
+		{record.LevelCancel, record.LevelFlatten}, {record.LevelNone, record.LevelNone}, {record.LevelCancel, record.LevelCancel},
 	} {
 		book.Apply(&record.Record{Body: record.Halt{Level: step.level, Why: "a test"}})
 		if have := book.Halted().Level; have != step.want {

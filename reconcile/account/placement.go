@@ -122,8 +122,21 @@ func begun(r *record.Record, body *record.Sending) *Placement {
 
 // found is the placement of an order found on the exchange.
 func found(r *record.Record, body *record.Found) *Placement {
-	return &Placement{clientOrderID: r.ClientOrderID, orderID: body.OrderID, strategy: r.Strategy, purpose: body.Purpose, key: body.Key, order: body.Order,
-		state: placement.Working, seen: true, filled: body.Filled, sentMS: r.AtMS, deadlineMS: r.AtMS, duplicate: body.Duplicate, evidence: body.Evidence}
+	return &Placement{
+		clientOrderID: r.ClientOrderID,
+		orderID:       body.OrderID,
+		strategy:      r.Strategy,
+		purpose:       body.Purpose,
+		key:           body.Key,
+		order:         body.Order,
+		state:         placement.Working,
+		seen:          true,
+		filled:        body.Filled,
+		sentMS:        r.AtMS,
+		deadlineMS:    r.AtMS,
+		duplicate:     body.Duplicate,
+		evidence:      body.Evidence,
+	}
 }
 
 // Begin returns the placement that a record begins, as it is then; false for a
@@ -210,6 +223,14 @@ func (p *Placement) end(state placement.State, evidence string, atMS int64) {
 func (p *Placement) booked() *ledger.Order {
 	o := &p.order
 	rests := o.Type == exchange.Limit || o.Type == exchange.StopLimit || o.Type == exchange.TakeProfitLimit
-	return &ledger.Order{ClientOrderID: p.clientOrderID, OrderID: p.orderID, Strategy: p.strategy, Purpose: p.purpose, Symbol: o.Key(), Side: o.Side, Rests: rests,
-		Filled: p.filled}
+	return &ledger.Order{
+		ClientOrderID: p.clientOrderID,
+		OrderID:       p.orderID,
+		Strategy:      p.strategy,
+		Purpose:       p.purpose,
+		Symbol:        o.Key(),
+		Side:          o.Side,
+		Rests:         rests,
+		Filled:        p.filled,
+	}
 }

@@ -12,7 +12,13 @@ func TestAScopeIsWhatItsNameMatches(t *testing.T) {
 	futures := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 	spot := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}
 	ether := exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}
-	known := []Scope{{Strategy: "trend", Symbol: futures}, {Strategy: "hold", Symbol: spot}, {Strategy: "grid", Symbol: ether}, {Strategy: "removed"}, {Symbol: ether}}
+	known := []Scope{
+		{Strategy: "trend", Symbol: futures},
+		{Strategy: "hold", Symbol: spot},
+		{Strategy: "grid", Symbol: ether},
+		{Strategy: "removed"},
+		{Symbol: ether},
+	}
 	for _, c := range []struct {
 		name ScopeName
 		want Scope

@@ -47,7 +47,7 @@ func (s *State) noteStart(start placement.Start, sequence int64) {
 }
 
 // Sent reports whether the journal accounts for an order id of botd's: it knows the
-// start and an id of it that is no earlier, or a person was told of that start or a
+// start and an id of it that is no earlier, or a person was notified of that start or a
 // later one. Any other was sent by another botd, or by this one after the journal was
 // copied.
 func (s *State) Sent(id placement.Serial) bool {

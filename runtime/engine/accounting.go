@@ -16,13 +16,13 @@ const (
 	closedPage    = 100    // ended positions, a page
 	maxClosed     = 1_000  // ended positions, all pages
 	tradesPage    = 1_000  // executions of one order
-	moneyGiveUpMS = 60_000 // what ended and is not told of for so long is booked without, what is unknown not waited for
+	moneyGiveUpMS = 60_000 // what ended and is not reported for so long is booked without; what is unknown is not awaited longer
 	starvedMS     = 60_000 // a market that never stands still is read apart from the rounds
-	maxBetween    = 11     // answers of a hasty reading
+	maxBetween    = 11     // answers while an unstable reading is completed
 	unstableTries = 10     // so often such a reading is put off because not all of it is explained
 )
 
-// accounting books what the exchange tells of the account's money.
+// accounting books what the exchange reports of the account's money.
 type accounting struct {
 	*base
 	alarms        *alarms
@@ -33,16 +33,16 @@ type accounting struct {
 // bookkeeping is how far the ledger has got with one market.
 type bookkeeping struct {
 	last    ledger.Reading // the newest
-	sinceMS int64          // since when it tells the same
-	lackMS  int64          // since when the exchange does not tell all it has to; 0 for never
-	due     bool           // it tells something that is not booked yet
+	sinceMS int64          // since when it has been the same
+	lackMS  int64          // since when the exchange reports less than it should; 0 for never
+	due     bool           // it shows something that is not booked yet
 	dueMS   int64          // since when; 0 while it does not
 
 	flow     exchange.Amount // USDT that seems to have moved in or out since the last posting
 	counted  exchange.Amount // the part of it that results left out already
 	reading  ledger.Reading  // being completed by questions
 	unstable bool            // it was not seen to stand still: it is booked if all of it is explained
-	between  int             // of a hasty reading: how far it is
+	between  int             // of an unstable reading: how many answers are in
 	refused  int             // so many in a row were not all explained
 	pending  int             // for so many answers
 	failed   bool
@@ -59,7 +59,7 @@ func (a *accounting) ready() bool { return a.futures.ready() || a.spot.ready() }
 
 // observe takes what a round read of the money into the ledger. Wallet and
 // positions are read one after the other, and replicas may be old: a reading is
-// booked when a later one tells the same, which began as long as a read may be old
+// booked when a later one shows the same, which began as long as a read may be old
 // after it. What is there at first is taken over at once, before anything is
 // traded. In a backtest all is read at one moment.
 func (a *accounting) observe(snapshot *reconcile.Snapshot) {
@@ -104,7 +104,7 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 	a.complete(m)
 }
 
-// differs reports whether a position the exchange tells is not the one the fills
+// differs reports whether a position the exchange reports is not the one the fills
 // make: one of them is old, or a fill is not known yet, and the wallet may have it.
 func (a *accounting) differs(market exchange.Market) bool {
 	return slices.ContainsFunc(a.book.Symbols(), func(t *reconcile.SymbolState) bool {
@@ -113,7 +113,7 @@ func (a *accounting) differs(market exchange.Market) bool {
 	})
 }
 
-// takeBetween takes what a hasty reading asks for, one after the other: positions,
+// takeBetween takes what an unstable reading asks for, one after the other: positions,
 // the account, and positions again. When they are the same the account is of the
 // same moment, else these are the first ones.
 func (a *accounting) takeBetween(m *bookkeeping, answer *exchange.Answer) {
@@ -225,7 +225,7 @@ func (a *accounting) takeExecutions(m *bookkeeping, p purpose, trades []exchange
 }
 
 // post books a reading whose questions are answered, unless the exchange
-// does not tell all of it yet: then the next round asks again, for a minute.
+// does not report all of it yet: then the next round asks again, for a minute.
 func (a *accounting) post(m *bookkeeping) {
 	whole := m.found >= m.wanted
 	if m.reading.Market == exchange.Futures {
@@ -247,7 +247,7 @@ func (a *accounting) post(m *bookkeeping) {
 	posting := &ledger.Posting{Reading: m.reading, Lines: a.book.Ledger().Lines(&m.reading)}
 	plausible := !m.unstable || a.book.Ledger().Plausible(&m.reading, posting.Lines)
 	if m.lackMS, m.dueMS = 0, 0; !plausible && m.refused < unstableTries {
-		m.refused++ // it may be of different moments: the next one tells
+		m.refused++ // it may be of different moments: the next one decides
 		return
 	}
 	m.due, m.refused = false, 0
@@ -291,7 +291,9 @@ func (a *accounting) moved(m *bookkeeping, posting *ledger.Posting) {
 				what = "withdrawn"
 			}
 			a.note("", nil, NoteTransfer{m.reading.Market, l.Asset, l.Amount.Neg(),
-				m.reading.Market.String() + " wallet: " + l.Amount.Abs().String() + " " + l.Asset + " " + what + " from outside: no trade, fee or funding explains it"})
+				m.reading.Market.String() + " wallet: " + l.Amount.Abs().
+					String() +
+					" " + l.Asset + " " + what + " from outside: no trade, fee or funding explains it"})
 		}
 	}
 	if !amount.IsZero() {

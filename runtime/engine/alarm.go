@@ -32,7 +32,7 @@ func (a *alarms) guardOverdue() {
 
 // guardPrefix stands the account down when another instance, or an old backup, trades
 // under our prefix (case 15): the halt's record names the order. Under a halt that is
-// in force already a person is told too, once.
+// in force already a person is notified too, once.
 func (a *alarms) guardPrefix() {
 	id := a.book.ForeignPrefix()
 	if id == "" {
@@ -53,7 +53,7 @@ func (a *alarms) guardPrefix() {
 	a.note("", nil, NoteHalt{Why: why})
 }
 
-// guardUnknownOrders quarantines the symbols whose history tells of an order the journal
+// guardUnknownOrders quarantines the symbols whose history shows an order the journal
 // does not know: unlike an open one it is not found again.
 func (a *alarms) guardUnknownOrders() {
 	for _, symbol := range a.book.Symbols() {
@@ -66,7 +66,7 @@ func (a *alarms) guardUnknownOrders() {
 	}
 }
 
-// watchForeign tells when orders that botd did not make begin to hold openings of a
+// watchForeign reports when orders that botd did not make begin to hold openings of a
 // symbol back, and when none does any more.
 func (a *alarms) watchForeign() {
 	for _, symbol := range a.book.Symbols() {

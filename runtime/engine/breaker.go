@@ -17,11 +17,11 @@ const (
 // breaker pauses openings after too many lost answers.
 type breaker struct {
 	*base
-	breaking bool // it was tripped, and its end is not told yet
+	breaking bool // it was tripped, and its end is not reported yet
 }
 
 // guardBreaker trips the account's breaker when too much was unknown, or too
-// much ended without a fill (cases 25 and 26), and tells when it has ended.
+// much ended without a fill (cases 25 and 26), and reports when it has ended.
 func (b *breaker) guardBreaker() {
 	config := &b.config.Breaker
 	if config.Unknowns == 0 {

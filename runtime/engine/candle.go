@@ -78,7 +78,7 @@ func (m *market) takeClosed(s *series, answer *exchange.Candles) (taken int, ful
 		last, mark := s.legs[0].symbol.Last, s.legs[0].symbol.Mark
 		m.takeOne(s, s.end-1)
 		if symbol := s.legs[0].symbol; before > symbol.LastMS {
-			symbol.Last, symbol.Mark, symbol.LastMS = last, mark, before // a ticker told a newer price
+			symbol.Last, symbol.Mark, symbol.LastMS = last, mark, before // a ticker showed a newer price
 		}
 		m.follow(s)
 		taken++

@@ -12,7 +12,7 @@ import (
 	"botd/strategy"
 )
 
-// swing wishes what the pointer says.
+// swing desires what the pointer says.
 func swing(target *exchange.Quantity) func(*strategy.View, *strategy.Plan) {
 	return func(_ *strategy.View, plan *strategy.Plan) {
 		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: *target}, "a test")
@@ -266,7 +266,7 @@ var casesOfStates = []caseTest{
 			t.Errorf("want the stop on the exchange, have %d", open)
 		}
 		if len(facts[NoteBlind](w.notes)) != 1 {
-			t.Errorf("want it told once, have %d", len(facts[NoteBlind](w.notes)))
+			t.Errorf("want it reported once, have %d", len(facts[NoteBlind](w.notes)))
 		}
 		w.network = nil
 		w.pass(20_000)
@@ -305,7 +305,7 @@ var casesOfStates = []caseTest{
 			t.Errorf("want blind since the last complete round about %d, by the newest fault, and what that means; have %+v", seen, d)
 		}
 	}},
-	{"23 candles that can not be read are a declared state, and the orders are seen all the same", func(t *testing.T) {
+	{"23 candles that cannot be read are a declared state, and the orders are seen all the same", func(t *testing.T) {
 		w := newWorld(t, hold(0))
 		w.pass(130_000)
 		began := w.now

@@ -177,13 +177,14 @@ var casesOfSpot = []caseTest{
 		w.pass(30_000)
 		w.wantBought(1_000)
 	}},
-	{"35 spot: what an old backup forgot is found in the history, and told though a person's halt is in force", func(t *testing.T) {
+	{"35 spot: what an old backup forgot is found in the history, and reported though a person's halt is in force", func(t *testing.T) {
 		w := newWorld(t, hold(2_000), onSpot)
 		w.give(&EventHalt{Level: record.LevelPause, Why: "a person"})
 		w.pass(5_000)
 		w.manually(
 			exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy,
-				Type: exchange.Limit, Quantity: 1_000, Price: 60_000e8, ClientOrderID: placement.ClientOrderID("t", placement.Start{Epoch: 1_000, Random: "zzzzz"}, 1)}},
+				Type: exchange.Limit, Quantity: 1_000, Price: 60_000e8,
+				ClientOrderID: placement.ClientOrderID("t", placement.Start{Epoch: 1_000, Random: "zzzzz"}, 1)}},
 		)
 		w.start()
 		w.pass(5_000)

@@ -11,7 +11,7 @@ import (
 	"botd/strategy"
 )
 
-// rest wishes one resting buy far from the price.
+// rest desires one resting buy far from the price.
 func rest(quantity exchange.Quantity, price exchange.Price) func(*strategy.View, *strategy.Plan) {
 	return func(_ *strategy.View, plan *strategy.Plan) {
 		plan.Orders, plan.OrdersSet = append(
@@ -152,7 +152,7 @@ var casesOfState = []caseTest{
 			t.Errorf("want the elder kept, have %+v", live)
 		}
 	}},
-	{"14 both of two filled: both fills are booked, the surplus is sold", func(t *testing.T) {
+	{"14 both of two filled: both fills are booked, the duplicate is sold", func(t *testing.T) {
 		w := newWorld(t, rest(10, 40_000e8))
 		w.network = once(fate{twice: true})
 		w.pass(3_000)
@@ -212,7 +212,7 @@ var casesOfState = []caseTest{
 		w.wantHeld(17)
 		w.wantSound()
 		if reported := len(facts[NoteIgnored](w.notes)); reported != 1 {
-			t.Errorf("want it told once, have %d times", reported)
+			t.Errorf("want it reported once, have %d times", reported)
 		}
 		target = 0
 		w.pass(20_000)
@@ -388,7 +388,7 @@ func TestAQuarantineOfASymbolNobodyTradesIsReported(t *testing.T) {
 	)
 	w.pass(20_000)
 	if reported := len(facts[NoteQuarantine](w.notes)); reported != 1 {
-		t.Errorf("want it told once, have %d times: %+v", reported, w.engine.Degraded())
+		t.Errorf("want it reported once, have %d times: %+v", reported, w.engine.Degraded())
 	}
 }
 

@@ -72,7 +72,7 @@ var casesOfPlacing = []caseTest{
 		w.wantSent(1)
 		w.wantHeld(10)
 		if len(facts[NoteUncertain](w.notes)) != 1 {
-			t.Errorf("want it told once, have %d", len(facts[NoteUncertain](w.notes)))
+			t.Errorf("want it reported once, have %d", len(facts[NoteUncertain](w.notes)))
 		}
 	}},
 	{"03 a parsed refusal is refused, and a round looks", func(t *testing.T) {

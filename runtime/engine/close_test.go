@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// resting wishes a position with a stop, and a resting buy and a resting sell beside it.
+// resting desires a position with a stop, and a resting buy and a resting sell beside it.
 func resting(_ *strategy.View, plan *strategy.Plan) {
 	plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.DesiredOrder{Key: "now", Side: exchange.Buy, Price: 51_000e8, Quantity: 10},
 		strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: 40_000e8, Quantity: 10}), true
@@ -275,7 +275,7 @@ func TestAHaltSaysWhatItHasStillToTakeAway(t *testing.T) {
 	d := w.wantState("halted")
 	for _, part := range []string{"to close: futures BTC-USDT 0.01", "orders to end: 3", "the exchange fails", "tried again every 2 s"} {
 		if !strings.Contains(d.Remaining, part) {
-			t.Errorf("want %q told, have %q", part, d.Remaining)
+			t.Errorf("want %q reported, have %q", part, d.Remaining)
 		}
 	}
 	w.network = nil

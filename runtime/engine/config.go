@@ -29,7 +29,7 @@ type Config struct {
 	TimeToLive  int64         // ms from the journal's record to the first byte (5000)
 	TakerFee    exchange.Rate // reserved when a spot entry is sized
 
-	Ledger bool // the account's money is booked, as the exchange tells it
+	Ledger bool // the account's money is booked, as the exchange reports it
 	Feed   bool // true: the driver feeds candles and prices (backtest); false: the engine asks for them by calls
 	Quiet  bool // true: no notes of candles, ticks, rounds, fills and positions (backtest)
 

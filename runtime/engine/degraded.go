@@ -74,7 +74,8 @@ func (r *report) Degraded() []Degraded {
 	for _, one := range r.backoffs.all {
 		if r.backoffs.declares(one) {
 			all = append(all, Degraded{State: "refused", Scope: account.Scope{Strategy: one.strategy}, Cause: r.backoffs.text(one),
-				SinceMS: one.sinceMS, WayOut: "mend what the exchange names (botd explain " + one.strategy + "); it is tried again by itself, ever more seldom"})
+				SinceMS: one.sinceMS,
+				WayOut:  "mend what the exchange names (botd explain " + one.strategy + "); it is tried again by itself, ever more seldom"})
 		}
 	}
 	return all
@@ -132,7 +133,10 @@ func (r *report) degradedAccount() (all []Degraded) {
 	}
 	all = append(all, r.sight.degraded()...)
 	if b := r.book.Breaker(); r.book.Breaking(r.nowMS) {
-		all = append(all, Degraded{State: "breaker", Cause: b.Why, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: "ends by itself; exits and stops go on"})
+		all = append(
+			all,
+			Degraded{State: "breaker", Cause: b.Why, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: "ends by itself; exits and stops go on"},
+		)
 	}
 	if h := r.book.Halted(); h.Unknown != "" {
 		all = append(all, Degraded{State: "standing_down", SinceMS: h.UnknownMS, WayOut: standingDownWayOut,
@@ -146,7 +150,7 @@ func (r *report) degradedAccount() (all []Degraded) {
 	return append(all, r.limits.limitedBy("")...)
 }
 
-// remaining says what a halt has still to take away, and what keeps it; empty when it
+// remaining is what a halt has still to take away, and what prevents that; empty when it
 // is done.
 func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 	positions, orders, obstacle, failed := []string(nil), 0, "", 0
@@ -166,9 +170,10 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 		}
 		for _, p := range r.book.Live() {
 			if p.Symbol() == leg.symbol.Key() && p.Purpose() == placement.Exit && r.sight.incomplete(leg.symbol.Key()) {
-				obstacle = "an exit of " + leg.symbol.Key().String() + " was sent, and what became of it only a read tells"
+				obstacle = "an exit of " + leg.symbol.Key().String() + " was sent; only a read shows what became of it"
 			}
-			if p.Symbol() == leg.symbol.Key() && (p.Withdrawn() != "" || level == record.LevelFlatten || level == record.LevelCancel && p.Purpose().Opens()) {
+			if p.Symbol() == leg.symbol.Key() &&
+				(p.Withdrawn() != "" || level == record.LevelFlatten || level == record.LevelCancel && p.Purpose().Opens()) {
 				orders++
 			}
 		}
@@ -187,7 +192,7 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 	case len(positions) == 0 && orders == 0:
 		return ""
 	case r.journalErr != nil:
-		left = append(left, "the journal can not be written, tried again every second")
+		left = append(left, "the journal cannot be written, tried again every second")
 	case failed > 0:
 		left = append(left, fmt.Sprintf("the exchange fails (%d times in a row), tried again every %d s", failed, haltRetryMS/1000))
 	}

@@ -25,7 +25,7 @@ type dispatcher struct {
 	backoffs   *backoffs
 }
 
-// act derives what one strategy's wish needs, checks it and lets it go. It
+// act derives the intents that lead to one strategy's desired state, checks them and lets them go. It
 // returns how many intents went.
 func (d *dispatcher) act(leg *leg) int {
 	level := d.halts.levelOn(leg, record.LevelNone)
@@ -104,7 +104,14 @@ func (d *dispatcher) verdicts(intent *reconcile.Intent, facts *risk.Facts) []ris
 
 // facts are what the gate judges a strategy's intents against.
 func (d *dispatcher) facts(leg *leg) risk.Facts {
-	facts := risk.Facts{NowMS: d.nowMS, Book: d.book, State: leg.symbol, Strategy: leg.config.Limits, TakerFee: d.config.TakerFee, Blind: d.sight.Blind(leg.symbol.Key())}
+	facts := risk.Facts{
+		NowMS:    d.nowMS,
+		Book:     d.book,
+		State:    leg.symbol,
+		Strategy: leg.config.Limits,
+		TakerFee: d.config.TakerFee,
+		Blind:    d.sight.Blind(leg.symbol.Key()),
+	}
 	facts.Market, facts.Own = d.marked(leg.symbol.Key().Market), d.own(leg)
 	total, known := d.total()
 	facts.Equity, facts.Unread = total, !known
@@ -127,8 +134,11 @@ func (d *dispatcher) execute(approved risk.Approved) {
 		d.ask(purpose{kind: callCancel, clientID: intent.ClientID, attempt: attemptOf(&intent)}, PriorityExit,
 			exchange.Request{Operation: operation, Symbol: intent.Order.Symbol, OrderID: intent.OrderID})
 	case placement.Leverage:
-		d.ask(purpose{kind: callSetLeverage, symbol: d.book.Symbol(intent.Order.Key()), leverage: intent.Leverage, attempt: attemptOf(&intent)}, PriorityEntry,
-			exchange.Request{Operation: exchange.FuturesSetLeverage, Symbol: intent.Order.Symbol, Leverage: intent.Leverage})
+		d.ask(
+			purpose{kind: callSetLeverage, symbol: d.book.Symbol(intent.Order.Key()), leverage: intent.Leverage, attempt: attemptOf(&intent)},
+			PriorityEntry,
+			exchange.Request{Operation: exchange.FuturesSetLeverage, Symbol: intent.Order.Symbol, Leverage: intent.Leverage},
+		)
 	default:
 		d.place(intent)
 	}
@@ -247,7 +257,7 @@ func (d *dispatcher) answered(a attempt, err error) {
 	}
 }
 
-// answersAnotherOrder reports whether a placement's answer tells no order, or another one.
+// answersAnotherOrder reports whether a placement's answer shows no order, or another one.
 func answersAnotherOrder(answer *exchange.Order, clientID string) bool {
 	return answer.ID == 0 || answer.ClientOrderID != "" && answer.ClientOrderID != clientID
 }

@@ -9,10 +9,9 @@ import (
 	"botd/reconcile/record"
 )
 
-// emergencyHalt does of a halt what needs no reading, while the exchange answers no reads:
-// orders that may open are canceled by their ids, as often as wished (class I), and
-// a futures position is closed at market by what was last read of it, once, since
-// reduceOnly can not flip. Whatever became of that, another exit is sent from a
+// emergencyHalt acts without fresh reads while the exchange answers none: orders that may
+// open are canceled by their ids, as often as needed (class I), and a futures position is
+// closed at market by what was last read of it, once, since reduceOnly cannot flip. Whatever became of that, another exit is sent from a
 // fresh read only (class R). What protects stays until then.
 func (d *dispatcher) emergencyHalt() {
 	if d.halts.stopped {

@@ -57,7 +57,7 @@ func TestAHaltCancelsAndClosesWhileNothingCanBeRead(t *testing.T) {
 			w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
 			w.pass(5_000)
 			w.wantHeld(0)
-			if d := w.wantState("halted"); !strings.Contains(d.Remaining, "was sent, and what became of it only a read tells") {
+			if d := w.wantState("halted"); !strings.Contains(d.Remaining, "was sent; only a read shows what became of it") {
 				t.Errorf("want said that an exit is under way, have %q", d.Remaining)
 			}
 			w.pass(60_000)

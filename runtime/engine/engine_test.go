@@ -15,7 +15,7 @@ import (
 
 const startMS = int64(1_800_000_000_000)
 
-// wanting is a strategy that wishes what the test says.
+// wanting is a strategy that desires what the test says.
 type wanting struct {
 	target exchange.Quantity
 	crash  bool
@@ -242,7 +242,7 @@ func TestARoundThatCouldNotReadConcludesNothing(t *testing.T) {
 	b.pass(40_000)
 	if len(b.placed) != 0 || !b.engine.Blind(bitcoin) || len(facts[NoteBlind](b.notes)) != 1 {
 		t.Fatalf(
-			"want nothing sent and blind told once; have %d sent, blind %v told %d times",
+			"want nothing sent and blind reported once; have %d sent, blind %v reported %d times",
 			len(b.placed),
 			b.engine.Blind(bitcoin),
 			len(facts[NoteBlind](b.notes)),
@@ -262,7 +262,7 @@ func TestAPanicStopsThatStrategyOnly(t *testing.T) {
 	b.pass(5_000)
 	if bad.asked != 1 || good.asked < 5 || len(facts[NoteStrategyFailed](b.notes)) != 1 {
 		t.Errorf(
-			"want the bad one asked once and the good one on: have %d and %d, told %d times",
+			"want the bad one asked once and the good one on: have %d and %d, reported %d times",
 			bad.asked,
 			good.asked,
 			len(facts[NoteStrategyFailed](b.notes)),
@@ -273,7 +273,7 @@ func TestAPanicStopsThatStrategyOnly(t *testing.T) {
 	}
 }
 
-// What such a wish comes to could not be counted; journalled it would end every start.
+// What such a plan comes to could not be counted; journalled it would end every start.
 func TestAPlanPastAllBoundsStopsThatStrategyOnly(t *testing.T) {
 	t.Parallel()
 	bad, good := &wanting{target: 1 << 62}, &wanting{target: 10}
@@ -281,7 +281,7 @@ func TestAPlanPastAllBoundsStopsThatStrategyOnly(t *testing.T) {
 	b.pass(5_000)
 	if bad.asked != 1 || good.asked < 5 || len(facts[NoteStrategyFailed](b.notes)) != 1 {
 		t.Errorf(
-			"want the bad one asked once and the good one on: have %d and %d, told %d times",
+			"want the bad one asked once and the good one on: have %d and %d, reported %d times",
 			bad.asked,
 			good.asked,
 			len(facts[NoteStrategyFailed](b.notes)),

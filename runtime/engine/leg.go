@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// leg is one strategy under way.
+// leg is one strategy on its symbol.
 type leg struct {
 	config        StrategyConfig
 	limits        risk.Limits // as configured: config's are those in force
@@ -33,7 +33,7 @@ type leg struct {
 	entry  exchange.Amount   // futures: the position's entry price before them
 
 	readMS      int64 // when the round began that last read its position; 0 for never
-	emergencyMS int64 // the round whose position was closed by a halt while reads failed (press)
+	emergencyMS int64 // the round whose position was closed by an emergency halt
 
 	unprotectedMS int64 // since when its position is declared unprotected; 0 while it is not
 
@@ -44,7 +44,7 @@ type leg struct {
 	candleTargetMS int64
 }
 
-// noteSymbol returns the run's symbol; without a run, for the account, nil.
+// noteSymbol returns the leg's symbol; nil without a leg, for the account.
 func (leg *leg) noteSymbol() *exchange.Symbol {
 	if leg == nil {
 		return nil
@@ -71,7 +71,7 @@ func (leg *leg) nextTick(nowMS int64) int64 {
 	return leg.config.Interval.OpenOf(nowMS) + int64(leg.config.Interval)
 }
 
-// target is the quantity the plan in force wishes; that of a share or an amount is known
+// target is the quantity the plan in force desires; that of a share or an amount is known
 // once it was priced.
 func (leg *leg) target() exchange.Quantity {
 	target := leg.state.Plan().Target
@@ -101,7 +101,7 @@ func protectionOf(leg *leg) strategy.Protection {
 	return leg.config.Protection
 }
 
-// removedStrategy stands for a strategy that was removed: it wishes nothing.
+// removedStrategy stands for a strategy that was removed: it desires nothing.
 type removedStrategy struct{}
 
 func (removedStrategy) Warmup() int { return 0 }

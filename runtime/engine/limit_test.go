@@ -14,7 +14,7 @@ import (
 	"botd/strategy"
 )
 
-// desiring is a world whose strategy wishes what *wish says.
+// desiring is a world whose strategy desires what *desired says.
 func desiring(t *testing.T, desired *exchange.Quantity, options ...option) *world {
 	t.Helper()
 	return newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(*desired)(view, plan) }, options...)
@@ -86,10 +86,14 @@ func TestADailyLossKeepsEntriesBackUntilTheNextDay(t *testing.T) {
 		state           string
 		option          option
 	}{
-		{"of the account, in USDT", "account", "49025.1", risk.StateFull, accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.MustAmount("100.000005")}})},
-		{"of the strategy, in USDT", "strategy one", "49025.1", risk.StateFull, ownLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.MustAmount("100.000005")}})},
-		{"of the account, as a share", "account", "49025.2", risk.StateNear, accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{Share: exchange.RateOne / 100}})},
-		{"of the strategy, as a share", "strategy one", "49025.2", risk.StateNear, ownLimits(risk.Limits{MaxDailyLoss: risk.Loss{Share: exchange.RateOne / 100}})},
+		{"of the account, in USDT", "account", "49025.1", risk.StateFull,
+			accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.MustAmount("100.000005")}})},
+		{"of the strategy, in USDT", "strategy one", "49025.1", risk.StateFull,
+			ownLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.MustAmount("100.000005")}})},
+		{"of the account, as a share", "account", "49025.2", risk.StateNear,
+			accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{Share: exchange.RateOne / 100}})},
+		{"of the strategy, as a share", "strategy one", "49025.2", risk.StateNear,
+			ownLimits(risk.Limits{MaxDailyLoss: risk.Loss{Share: exchange.RateOne / 100}})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -119,7 +123,7 @@ func TestADailyLossKeepsEntriesBackUntilTheNextDay(t *testing.T) {
 				t.Errorf("want its end at the next UTC midnight, %d, have %d", nextDayMS, d.UntilMS)
 			}
 			if len(facts[NoteLimit](w.notes)) != 1 {
-				t.Errorf("want it told once, have %d", len(facts[NoteLimit](w.notes)))
+				t.Errorf("want it reported once, have %d", len(facts[NoteLimit](w.notes)))
 			}
 			w.price("50000") // what comes back does not end it
 			desired = 200
@@ -144,7 +148,7 @@ func TestADailyLossKeepsEntriesBackUntilTheNextDay(t *testing.T) {
 			w.wantHeld(200)
 			w.wantSound()
 			if len(facts[NoteLimit](w.notes)) != 2 || len(w.refused) > 0 {
-				t.Errorf("want its end told, nothing refused by the exchange: have %d notes, %v", len(facts[NoteLimit](w.notes)), w.refused)
+				t.Errorf("want its end reported, nothing refused by the exchange: have %d notes, %v", len(facts[NoteLimit](w.notes)), w.refused)
 			}
 		})
 	}
@@ -376,7 +380,7 @@ func TestResultsSumToTheWallet(t *testing.T) {
 	check("94.93", "-1.25")
 	one, two = 0, 0 // at 2499.99: -0.02 less 1.249995
 	check("94.93", "-2.52")
-	one, two = 100, 100 // both in one round: what is not told is divided by what they traded
+	one, two = 100, 100 // both in one round: what is not reported is divided by what they traded
 	w.pass(40_000)
 	book := w.engine.Book()
 	if sum := book.Watch("one").

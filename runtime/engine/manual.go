@@ -13,7 +13,7 @@ import (
 	"botd/strategy"
 )
 
-// Deed is what a person is about to do to one order or one position: what is sent,
+// ManualAction is what a person is about to do to one order or one position: what is sent,
 // and what becomes of the strategy. It holds its strategy back by a halt of its own,
 // so that no later round undoes it.
 type ManualAction struct {
@@ -35,7 +35,7 @@ type manual struct {
 }
 
 // Withdrawing says what taking one order out of the book would do, and does
-// nothing. An error says why it can not be taken out.
+// nothing. An error says why it cannot be canceled.
 func (m *manual) PreviewCancel(clientOrderID string) (ManualAction, error) {
 	p := m.book.Placement(clientOrderID)
 	if p == nil || p.State().Final() {
@@ -49,7 +49,8 @@ func (m *manual) PreviewCancel(clientOrderID string) (ManualAction, error) {
 		return ManualAction{}, fmt.Errorf("order %s is being canceled already: %s", clientOrderID, p.Withdrawn())
 	case !p.Purpose().Opens():
 		return ManualAction{}, fmt.Errorf(
-			"order %s (%s) reduces or protects a position: no halt keeps such orders back, and the next round would place it anew\nhint: close the position, or change the strategy's exits and protection",
+			"order %s (%s) reduces or protects a position: no halt keeps such orders back, and the next round would place it anew\n"+
+				"hint: close the position, or change the strategy's exits and protection",
 			clientOrderID,
 			p.Purpose(),
 		)
@@ -66,7 +67,11 @@ func (m *manual) PreviewCancel(clientOrderID string) (ManualAction, error) {
 	}
 	intent.Order.Market, intent.Order.Symbol = p.Order().Market, p.Order().Symbol
 	action.Steps = []Step{{leg.config.Name, leg.config.Symbol, intent, p.OrderID() == 0}}
-	action.add("%s is halted at level %s, so that the order is not placed anew: nothing opens; exits and stops go on", action.Scope, m.levelAfter(&action))
+	action.add(
+		"%s is halted at level %s, so that the order is not placed anew: nothing opens; exits and stops go on",
+		action.Scope,
+		m.levelAfter(&action),
+	)
 	if p.OrderID() == 0 {
 		action.add(
 			"the exchange's id of the order is not known yet (%s): it is canceled as soon as it is, and not at all if the order never came to be",
@@ -99,12 +104,17 @@ func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 			leg.config.Name,
 		)
 	case held == 0:
-		return ManualAction{}, fmt.Errorf("none of the position on %s is known to be botd's\nhint: botd resolve %s --adopt makes it so", key, key.Name)
+		return ManualAction{}, fmt.Errorf(
+			"none of the position on %s is known to be botd's\nhint: botd resolve %s --adopt makes it so",
+			key,
+			key.Name,
+		)
 	}
 	action := ManualAction{Scope: account.Scope{Strategy: leg.config.Name}, Level: record.LevelFlatten}
 	action.Steps = m.previews.PreviewHalt(action.Level, action.Scope)
 	action.add(
-		"%s is halted at level %s: nothing opens, its opening orders are canceled, and its position is closed at market; that goes on until it is done, through failures and restarts",
+		"%s is halted at level %s: nothing opens, its opening orders are canceled, and its position is closed at market; "+
+			"that goes on until it is done, through failures and restarts",
 		action.Scope,
 		m.levelAfter(&action),
 	)
@@ -117,7 +127,11 @@ func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 		case p.Purpose() == placement.Exit:
 			action.add("the exit %s is under way (%s): another is sent only when it has ended, or its answer is lost", p.ClientOrderID(), p.State())
 		case p.State().Unresolved() && p.Purpose().Opens():
-			action.add("placement %s is %s: the exit does not wait for it, and what it turns out to have opened is closed too", p.ClientOrderID(), p.State())
+			action.add(
+				"placement %s is %s: the exit does not wait for it, and what it turns out to have opened is closed too",
+				p.ClientOrderID(),
+				p.State(),
+			)
 		}
 	}
 	if leg.symbol.Key().Market == exchange.Futures {
@@ -127,7 +141,7 @@ func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 	return action, nil
 }
 
-// levelAfter is the level at which the strategy's own halt stands after a deed.
+// levelAfter is the level at which the strategy's own halt stands after the action.
 func (m *manual) levelAfter(d *ManualAction) string {
 	if before := m.book.HaltOf(d.Scope).Level; d.Level <= before {
 		return before.String() + " already"
@@ -135,7 +149,7 @@ func (m *manual) levelAfter(d *ManualAction) string {
 	return d.Level.String()
 }
 
-// addConsequences says what the rules refuse now, and what the strategy does when it is
+// addConsequences adds what the rules refuse now, and what the strategy does when it is
 // armed again.
 func (m *manual) addConsequences(leg *leg, d *ManualAction) {
 	for i := range d.Steps {
@@ -155,7 +169,11 @@ func (m *manual) addConsequences(leg *leg, d *ManualAction) {
 	case leg.config.Removed:
 		d.add("the strategy is not in the configuration any more: nothing opens again")
 	case sign != 0:
-		d.add("it stays so until it is armed again (%s); its plan wishes %s now, so then it may enter at once", wayBack, targetText(plan, leg.config.Symbol))
+		d.add(
+			"it stays so until it is armed again (%s); its plan desires %s now, so then it may enter at once",
+			wayBack,
+			targetText(plan, leg.config.Symbol),
+		)
 	case len(plan.Orders) > 0:
 		d.add(
 			"it stays so until it is armed again (%s); its plan keeps %d opening orders in the book, so then it places them at once",
@@ -163,7 +181,7 @@ func (m *manual) addConsequences(leg *leg, d *ManualAction) {
 			len(plan.Orders),
 		)
 	default:
-		d.add("it stays so until it is armed again (%s); its plan wishes no position now", wayBack)
+		d.add("it stays so until it is armed again (%s); its plan desires no position now", wayBack)
 	}
 }
 
@@ -184,11 +202,16 @@ func targetText(plan *strategy.Plan, symbol *exchange.Symbol) string {
 func (m *manual) withdraw(event *EventWithdraw) {
 	action, err := m.PreviewCancel(event.ClientOrderID)
 	if err != nil {
-		return // told when it was asked for: it ended in between
+		return // the preview returned the error: it ended in between
 	}
 	p, why := m.book.Placement(event.ClientOrderID), cmp.Or(event.Why, "by hand")
 	m.record(
-		record.Record{Strategy: p.Strategy(), Symbol: p.Symbol(), ClientOrderID: p.ClientOrderID(), Body: record.Withdrawn{OrderID: p.OrderID(), Why: why}},
+		record.Record{
+			Strategy:      p.Strategy(),
+			Symbol:        p.Symbol(),
+			ClientOrderID: p.ClientOrderID(),
+			Body:          record.Withdrawn{OrderID: p.OrderID(), Why: why},
+		},
 	)
 	m.halts.halt(&EventHalt{action.Scope, action.Level, why})
 	m.roundMS = m.nowMS

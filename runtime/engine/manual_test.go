@@ -28,7 +28,7 @@ func (w *world) withdraw(id string) {
 	w.give(&EventWithdraw{ClientOrderID: id, Why: "a test"})
 }
 
-// wantLine wants a line of a deed.
+// wantLine wants a line of an action's preview.
 func (d *ManualAction) wantLine(t *testing.T, part string) {
 	t.Helper()
 	if !strings.Contains(strings.Join(d.Lines, "\n"), part) {
@@ -102,7 +102,7 @@ func TestAManualCancelIsSentAgainUntilTheOrderHasEnded(t *testing.T) {
 	w.withdraw(low.ClientOrderID())
 	w.pass(200)
 	if d := w.wantState("halted"); !strings.Contains(d.Remaining, "orders to end: 1") {
-		t.Errorf("want it told what is left, have %+v", d)
+		t.Errorf("want what is left in it, have %+v", d)
 	}
 	if _, err := w.engine.PreviewCancel(low.ClientOrderID()); err == nil || !strings.Contains(err.Error(), "already") {
 		t.Errorf("want a second cancel refused, have %v", err)
@@ -114,7 +114,8 @@ func TestAManualCancelIsSentAgainUntilTheOrderHasEnded(t *testing.T) {
 		t.Errorf("want it sent again, have %d tries", tries)
 	}
 	w.wantOpen(2)
-	if state, _ := w.ended(slices.IndexFunc(w.sent, func(o exchange.NewOrder) bool { return o.ClientOrderID == low.ClientOrderID() })); state != placement.Canceled {
+	sent := slices.IndexFunc(w.sent, func(o exchange.NewOrder) bool { return o.ClientOrderID == low.ClientOrderID() })
+	if state, _ := w.ended(sent); state != placement.Canceled {
 		t.Errorf("want it canceled, have %s", state)
 	}
 }
@@ -167,13 +168,13 @@ func TestAPositionClosedByAPersonIsNotOpenedAgain(t *testing.T) {
 		action.Level != record.LevelFlatten {
 		t.Fatalf("want one reduceOnly exit of all, have %+v, %v", action, err)
 	}
-	action.wantLine(t, "its plan wishes long")
+	action.wantLine(t, "its plan desires long")
 	var sent []string
 	w.changes(&sent)
 	w.halt(action.Level, action.Scope)
 	w.pass(30_000)
 	w.start()
-	w.pass(120_000) // the strategy wishes 10 all the time
+	w.pass(120_000) // the strategy desires 10 all the time
 	w.wantHeld(0)
 	if !slices.Equal(sent, []string{"place SELL MARKET"}) {
 		t.Errorf("want one exit and nothing after it, have %q\n%s", sent, w.story())
@@ -223,7 +224,7 @@ func TestAPositionOfSomebodyElseIsNotClosed(t *testing.T) {
 	w.manually(w.market(exchange.Buy, 5, false))
 	w.pass(20_000)
 	if _, err := w.engine.PreviewClose(bitcoin); err == nil || !strings.Contains(err.Error(), "--adopt") {
-		t.Errorf("want a stranger's position refused with the way out, have %v", err)
+		t.Errorf("want a foreign position refused with the way out, have %v", err)
 	}
 	w.wantHeld(5)
 }

@@ -49,31 +49,31 @@ func (m *market) takeRules(event *EventAnswer) {
 		return
 	}
 	for _, symbol := range event.Answer.Symbols.Items() {
-		truth := m.book.Symbol(symbol.Key())
-		if truth.Rules == nil || symbol.PriceScale != truth.Rules.PriceScale || symbol.QuantityScale != truth.Rules.QuantityScale {
+		state := m.book.Symbol(symbol.Key())
+		if state.Rules == nil || symbol.PriceScale != state.Rules.PriceScale || symbol.QuantityScale != state.Rules.QuantityScale {
 			continue
 		}
 		fresh := *symbol
 		if len(fresh.Brackets) == 0 {
-			fresh.Brackets = truth.Rules.Brackets
+			fresh.Brackets = state.Rules.Brackets
 		}
-		if fresh.Tradable != truth.Rules.Tradable || fresh.ReduceOnly != truth.Rules.ReduceOnly || fresh.Cancelable != truth.Rules.Cancelable {
+		if fresh.Tradable != state.Rules.Tradable || fresh.ReduceOnly != state.Rules.ReduceOnly || fresh.Cancelable != state.Rules.Cancelable {
 			m.soon() // what was forbidden may go now
 		}
-		truth.Rules = &fresh
+		state.Rules = &fresh
 	}
 }
 
 // takePrice takes a last trade price.
 func (m *market) takePrice(event *EventPrice) {
-	truth := m.book.Symbol(event.Series)
-	truth.Last, truth.LastMS = event.Last, m.nowMS
-	if truth.Mark = event.Mark; truth.Mark == 0 {
-		truth.Mark = event.Last
+	symbol := m.book.Symbol(event.Series)
+	symbol.Last, symbol.LastMS = event.Last, m.nowMS
+	if symbol.Mark = event.Mark; symbol.Mark == 0 {
+		symbol.Mark = event.Last
 	}
 }
 
-// priceTimeMS is when a price was true that is told now. Where the symbol's candles
+// priceTimeMS is when the price that is reported now was true. Where the symbol's candles
 // stand still it is as old as the exchange's own times say, so that a market that
 // is frozen there is no fresh price (max_data_age); else it is what is paid now,
 // also where it was traded long ago.

@@ -270,7 +270,7 @@ func TestAClockSetBackWithinARoundMakesNoReadingStand(t *testing.T) {
 	reading.AtMS = began + 3_200
 	e.take(m, reading, began+3_100)
 	if m.pending != 1 {
-		t.Errorf("want it booked when a later one tells the same, have %d questions", m.pending)
+		t.Errorf("want it booked when a later one shows the same, have %d questions", m.pending)
 	}
 }
 
@@ -286,7 +286,8 @@ func TestWhileAPositionDiffersFromTheFillsNoReadingStands(t *testing.T) {
 	}
 	reading := m.last
 	reading.Open = nil // its end is in no fill yet, and the wallet may be of before
-	for i, positions := range []exchange.Fetched[exchange.Position]{exchange.FetchedOf([]exchange.Position{}), exchange.FetchedOf([]exchange.Position{}), answer.Positions} {
+	none := exchange.FetchedOf([]exchange.Position{})
+	for i, positions := range []exchange.Fetched[exchange.Position]{none, none, answer.Positions} {
 		w.now += 5_000
 		e.book.Observe(&reconcile.Snapshot{BeganMS: w.now, EndedMS: w.now, Positions: positions})
 		reading.AtMS = w.now
@@ -438,7 +439,7 @@ func TestTheLedgerEqualsTheWallet(t *testing.T) {
 	}
 }
 
-// wantTrips wants the round trips that the records tell to have made and paid what the
+// wantTrips wants the round trips that the records show to have made and paid what the
 // ledger says, to the last digit. Nothing is held any more.
 func (w *world) wantTrips() {
 	w.t.Helper()
@@ -457,8 +458,8 @@ func (w *world) wantTrips() {
 	w.wantSum(ledger.Funding, market, "USDT", funding)
 }
 
-// wantExplained wants fees and funding told apart exactly, and nothing left over.
-// Only of a bankrupt account the insurance remains, which nothing tells.
+// wantExplained wants fees and funding distinguished exactly, and nothing left over.
+// Only of a bankrupt account the insurance remains, which nothing reports.
 func (w *world) wantExplained() {
 	w.t.Helper()
 	money := w.venue.Money("one")
@@ -466,7 +467,7 @@ func (w *world) wantExplained() {
 		return
 	}
 	if n := len(facts[NoteUnexplained](w.notes)); n > 0 || len(w.ledger().Unexplained()) > 0 {
-		w.t.Errorf("want nothing unexplained, told of %d\n%s", n, w.postings())
+		w.t.Errorf("want nothing unexplained, have %d\n%s", n, w.postings())
 	}
 	if w.config.Strategies[0].Symbol.Market == exchange.Futures {
 		w.wantSum(ledger.Fees, exchange.Futures, "USDT", money.Fees)

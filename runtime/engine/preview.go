@@ -159,7 +159,12 @@ func (p *previews) previewPlan(leg *leg, o *TickPreview) strategy.Plan {
 // judge asks every rule about an intent.
 func (p *previews) judge(leg *leg, intent *reconcile.Intent) PreviewedIntent {
 	facts := p.dispatcher.facts(leg)
-	step := PreviewedIntent{Intent: *intent, Approved: true, RefusedBy: p.dispatcher.backoffs.reason(attemptOf(intent)), Verdicts: p.ruleset.gate.Explain(intent, &facts)}
+	step := PreviewedIntent{
+		Intent:    *intent,
+		Approved:  true,
+		RefusedBy: p.dispatcher.backoffs.reason(attemptOf(intent)),
+		Verdicts:  p.ruleset.gate.Explain(intent, &facts),
+	}
 	for _, v := range step.Verdicts {
 		step.Approved = step.Approved && v.Outcome == risk.Passed
 	}
@@ -192,7 +197,7 @@ func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 	}
 	if o.Latch != 0 {
 		add(
-			"the strategy wishes no position, or the other side; or botd rearm --strategy "+leg.config.Name,
+			"the strategy desires no position, or the other side; or botd rearm --strategy "+leg.config.Name,
 			"latched: its position of this side was ended by something else than its plan",
 		)
 	}

@@ -14,7 +14,7 @@ import (
 	"botd/strategy"
 )
 
-// conditionsShown is a strategy that buys, turns and leaves by the clock, and tells what
+// conditionsShown is a strategy that buys, turns and leaves by the clock, and shows what
 // it decides by.
 type conditionsShown struct{ scripted }
 
@@ -22,7 +22,7 @@ func (conditionsShown) Conditions(view *strategy.View) []strategy.Condition {
 	return []strategy.Condition{{Name: "last", Value: view.Symbol.PriceDecimal(view.Last).String()}}
 }
 
-// byClock wishes another position every some seconds.
+// byClock desires another position every some seconds.
 func byClock(view *strategy.View, plan *strategy.Plan) {
 	plan.Hold(
 		strategy.Target{Kind: strategy.ByQuantity, Quantity: []exchange.Quantity{100, 300, -200, 0}[view.NowMS/9000%4] * view.Symbol.QuantityTick},
@@ -156,7 +156,7 @@ func TestARehearsalLooksAndSendsNothing(t *testing.T) {
 	w.wantSent(0)
 	o := w.engine.PreviewTicks()[0]
 	if !w.symbol().Read || o.NextMS == 0 || len(o.Blocks) == 0 {
-		t.Errorf("want the truth read and a stranger's position told, have %+v", o)
+		t.Errorf("want the state read and a foreign position reported, have %+v", o)
 	}
 	for _, r := range w.records {
 		if r.Kind() == record.KindPlan || r.Kind() == record.KindSending {

@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// stopped wishes 10 with a stop at a price the test moves.
+// stopped desires 10 with a stop at a price the test moves.
 func stopped(price *exchange.Price) func(*strategy.View, *strategy.Plan) {
 	return func(_ *strategy.View, plan *strategy.Plan) {
 		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}, "a test")

@@ -15,9 +15,9 @@ type protection struct {
 	refusals *refusals
 }
 
-// measure measures how long a position lacks the stop wished for it, at most:
-// from the round before the one that sees it without (between the two nobody looked)
-// until a stop is acknowledged, or the position is gone. At a start that is the
+// measure keeps an upper bound on the time a position is unprotected: from the round
+// before the one that sees it without its stop (nothing was read between the two) until
+// a stop is acknowledged, or the position has ended. At a start that is the
 // first round, and in a backtest, where nothing happens unseen, the round itself.
 func (p *protection) measure(leg *leg) {
 	desired := protectionOf(leg)

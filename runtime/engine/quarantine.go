@@ -19,7 +19,7 @@ type Quarantine struct {
 	Strategy   string           // that trades it
 	Cause      string
 	SinceMS    int64
-	Venue      exchange.Quantity // position as the exchange tells it
+	Venue      exchange.Quantity // position as the exchange reports it
 	Known      exchange.Quantity // the part that botd's own fills, and what was adopted, explain
 	Ignored    exchange.Quantity // the part that is left to somebody else
 	Difference exchange.Quantity // what nothing explains
@@ -27,7 +27,7 @@ type Quarantine struct {
 	Orders     []exchange.Order // open ones that the journal does not know
 	Adopt      []string         // what resolving it either way would change
 	Ignore     []string
-	Blocked    string // why it can not be resolved now
+	Blocked    string // why it cannot be resolved now
 }
 
 // Resolution is a person's end of a symbol's quarantine, and what it changes.
@@ -89,7 +89,7 @@ func waits(symbol *reconcile.SymbolState) bool {
 }
 
 // PreviewResolution says what ending a symbol's quarantine would change, and changes
-// nothing. An error says why it can not be ended now.
+// nothing. An error says why it cannot be ended now.
 func (q *quarantines) PreviewResolution(key exchange.SymbolKey, adopt bool, reason string) (Resolution, error) {
 	symbol := q.book.Symbol(key)
 	r := Resolution{Symbol: key, Adopt: adopt, Cause: cmp.Or(symbol.Quarantine(), symbol.Contradicted)}
@@ -141,7 +141,7 @@ func resolutionLine(r *record.Record, symbol *reconcile.SymbolState) string {
 func (q *quarantines) resolve(event *EventResolve) {
 	resolution, err := q.PreviewResolution(event.Symbol, event.Adopt, event.Why)
 	if err != nil {
-		return // told when it was asked for: it ended in between
+		return // the preview returned the error: it ended in between
 	}
 	symbol := q.book.Symbol(event.Symbol)
 	symbol.Believe()

@@ -1,15 +1,15 @@
 package engine
 
-// forgottenMS is how long a refusal is remembered that does not come again, and
-// mostTold how many there are at the least before one is looked for: strategies make
-// keys as they like, one a candle too.
+// forgottenMS is how long a refusal that does not come again is remembered, and
+// minForgotten how many there are before old ones are dropped: a strategy may make a
+// new key with every candle.
 const (
 	forgottenMS  = 3_600_000
 	minForgotten = 1_000
 	freshMS      = 60_000 // what was refused longer ago keeps nothing back now: rounds are 15 s apart
 )
 
-// refusals are the refusals that were told, by intent: one that repeats itself is told
+// refusals suppresses refusals that were reported, by intent: one that repeats itself is reported
 // once.
 type refusals struct {
 	last  map[string]refusal

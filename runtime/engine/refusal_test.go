@@ -12,10 +12,10 @@ func TestRefusalsOfKeysThatDoNotComeAgainAreForgotten(t *testing.T) {
 	for second := range int64(86_400) { // a day of a strategy that names each order anew
 		nowMS := second * 1_000
 		if have, want := refusals.isNew(steady, "max_open_orders", nowMS), second == 0; have != want {
-			t.Fatalf("second %d: a refusal that repeats itself: want told %v, have %v", second, want, have)
+			t.Fatalf("second %d: a refusal that repeats itself: want reported %v, have %v", second, want, have)
 		}
 		if !refusals.isNew(fmt.Sprint("mine order ", second), "max_open_orders", nowMS) {
-			t.Fatalf("second %d: want the refusal of a new key told", second)
+			t.Fatalf("second %d: want the refusal of a new key reported", second)
 		}
 		most = max(most, len(refusals.last))
 	}
@@ -23,7 +23,7 @@ func TestRefusalsOfKeysThatDoNotComeAgainAreForgotten(t *testing.T) {
 		t.Errorf("want at most what an hour makes remembered, and the room until the next look; have %d", most)
 	}
 	if !refusals.isNew(steady, "price_collar", 86_400_000) || refusals.reason(steady, 86_460_000) != "price_collar" {
-		t.Errorf("want another reason told, have %q", refusals.reason(steady, 86_460_000))
+		t.Errorf("want another reason reported, have %q", refusals.reason(steady, 86_460_000))
 	}
 	if have := refusals.reason(steady, 86_460_001); have != "" {
 		t.Errorf("a minute later: want it to keep nothing back, have %q", have)

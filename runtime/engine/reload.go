@@ -14,7 +14,7 @@ import (
 // put in force by one event, or nothing.
 type Reload struct {
 	Strategies []*StrategyConfig // new versions of strategies that run, and new strategies
-	Removed    []string          // strategies that are configured no more
+	Removed    []string          // strategies that are no longer configured
 	Confirmed  []string          // strategies that were absent at the start: their removal acts now
 	Limits     *risk.Limits      // the account's; nil leaves them as they are
 	ConfigHash string            // of the configuration as it is now; empty is not recorded
@@ -33,7 +33,8 @@ func (r *roster) obstacles(reload *Reload) (obstacles []string) {
 		} else if leg == nil {
 			refuse("%s: it is not running", name)
 		} else if held := r.holding(leg); held != "" && leg.config.OnRemove == "" {
-			refuse("%s can not be removed: %s (botd strategy flatten %s, and reload once that is done; or put it back with on_remove: flatten, or leave)", name, held, name)
+			refuse("%s cannot be removed: %s (botd strategy flatten %s, and reload once that is done; or put it back with on_remove: flatten, or leave)",
+				name, held, name)
 		}
 	}
 	staying := map[exchange.SymbolKey]string{}
@@ -48,7 +49,7 @@ func (r *roster) obstacles(reload *Reload) (obstacles []string) {
 		leg := r.configured(name)
 		switch owner, taken := staying[key]; {
 		case leg != nil && slices.Contains(reload.Removed, name):
-			refuse("%s is both new and gone", name)
+			refuse("%s is both added and removed", name)
 		case leg != nil && (leg.symbol.Key() != key || leg.config.Interval != config.Interval):
 			refuse(
 				"%s runs on %s %s: another symbol or interval is another strategy (give it another name, or restart)",
@@ -74,7 +75,7 @@ func (r *roster) isMissing(name string) bool {
 	return slices.ContainsFunc(r.config.Missing, func(m MissingStrategy) bool { return m.Name == name })
 }
 
-// refused reports whether something is against a reload, which is told in it.
+// refused reports whether something is against a reload, which then says so.
 func (r *roster) refused(reload *Reload) bool {
 	reload.Refused = r.obstacles(reload)
 	return len(reload.Refused) > 0
@@ -196,7 +197,7 @@ func (r *roster) join(config *StrategyConfig) {
 	r.noteReload(leg, fmt.Sprintf("it is new, and begins with %d candles of warm-up", config.Strategy.Warmup()))
 }
 
-// remove ends a strategy that is configured no more. One that holds something, or
+// remove ends a strategy that is no longer configured. One that holds something, or
 // of which the ledger awaits something, stays as one without a strategy, which is
 // wound up or left as on_remove says; as after a restart without it.
 func (r *roster) remove(leg *leg, reload *Reload) {
@@ -207,10 +208,10 @@ func (r *roster) remove(leg *leg, reload *Reload) {
 	r.tick.withdraw(leg)
 	leg.config = StrategyConfig{Name: leg.config.Name, Symbol: leg.config.Symbol, Interval: leg.config.Interval, Strategy: removedStrategy{}, Removed: true}
 	leg.limits, leg.limitsVersion, leg.failed, leg.failedMS, leg.nextMS = risk.Limits{}, r.ruleset.newLimitsVersion(), "", 0, never
-	text := "it is configured no more; on_remove: " + leg.state.OnRemove()
+	text := "it is no longer configured; on_remove: " + leg.state.OnRemove()
 	if r.holding(leg) == "" {
 		r.forget(leg)
-		text = "it is configured no more; the ledger awaits its last trades"
+		text = "it is no longer configured; the ledger awaits its last trades"
 	}
 	r.noteReload(leg, text)
 	r.claim(leg)

@@ -89,7 +89,7 @@ func TestANewVersionOfAStrategyKeepsWhatTheOldOneHolds(t *testing.T) {
 	})
 	w.pass(10_000)
 	if w.wantHeld(10); len(w.sent) != sent {
-		t.Errorf("the same wish: want nothing sent, have %+v", w.sent[sent:])
+		t.Errorf("the same plan: want nothing sent, have %+v", w.sent[sent:])
 	}
 	if remembered != 7 {
 		t.Errorf("want its memory kept, have %d", remembered)
@@ -129,7 +129,10 @@ func TestAnotherSymbolOrIntervalIsAnotherStrategy(t *testing.T) {
 		"two and three both trade futures ETH-USDT",
 		Reload{Strategies: []*StrategyConfig{w.another("two", ether, hold(1)), w.another("three", ether, hold(1))}},
 	)
-	w.wantRefused("one and two both trade futures BTC-USDT", Reload{Limits: &risk.Limits{}, Strategies: []*StrategyConfig{w.another("two", bitcoin, hold(1))}})
+	w.wantRefused(
+		"one and two both trade futures BTC-USDT",
+		Reload{Limits: &risk.Limits{}, Strategies: []*StrategyConfig{w.another("two", bitcoin, hold(1))}},
+	)
 	w.wantRefused("three: it is not running", Reload{Removed: []string{"three"}})
 	watcher := w.another("two", coin, hold(1))
 	watcher.Strategy = onlooker{hold(0), strategy.Watching{Pair: ether}}
@@ -208,7 +211,7 @@ func TestARoundUnderWayDoesNotSpeakForASymbolThatIsNew(t *testing.T) {
 			return fate{}
 		}
 		symbol := w.engine.Book().Symbol(fresh)
-		symbol.Read, symbol.Settled = true, true // a stranger trades it
+		symbol.Read, symbol.Settled = true, true // a person trades it
 		two := w.another("two", fresh, nil)
 		two.Strategy = scripted(hold(100 * two.Symbol.QuantityTick))
 		w.change(Reload{Strategies: []*StrategyConfig{two}})
@@ -347,7 +350,11 @@ func TestNoTwoLimitsVersionsAreTheSame(t *testing.T) {
 	config := w.config.Strategies[0]
 	config.OnRemove = "leave"
 	last := w.engine.ruleset.limitsVersionOf("one")
-	for i, change := range []Reload{{Strategies: []*StrategyConfig{&config}}, {Removed: []string{"one"}}, {Limits: &risk.Limits{MaxOpenOrders: 50}}, {Strategies: []*StrategyConfig{&config}}, {Limits: &risk.Limits{}}} {
+	changes := []Reload{
+		{Strategies: []*StrategyConfig{&config}}, {Removed: []string{"one"}}, {Limits: &risk.Limits{MaxOpenOrders: 50}},
+		{Strategies: []*StrategyConfig{&config}}, {Limits: &risk.Limits{}},
+	}
+	for i, change := range changes {
 		w.change(change)
 		if now := w.engine.ruleset.limitsVersionOf("one"); now <= last {
 			t.Errorf("change %d: want a limits version after %d, have %d", i, last, now)

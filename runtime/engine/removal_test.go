@@ -18,7 +18,7 @@ func TestAStrategyThatHoldsSomethingIsNotRemovedUnlessItSaysHow(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
 	w.wantRefused(
-		"one can not be removed: it holds 0.01 of futures BTC-USDT (botd strategy flatten one",
+		"one cannot be removed: it holds 0.01 of futures BTC-USDT (botd strategy flatten one",
 		Reload{Limits: &risk.Limits{MaxOpenOrders: 1}, Removed: []string{"one"},
 			Strategies: []*StrategyConfig{w.another("two", ether, hold(1))}},
 	)
@@ -38,7 +38,7 @@ func TestAStrategyThatHoldsSomethingIsNotRemovedUnlessItSaysHow(t *testing.T) {
 	w.wantSound()
 }
 
-// What a strategy wished when it was removed is not what begins when it comes back.
+// What a strategy desired when it was removed is not what begins when it comes back.
 func TestAStrategyThatComesBackBeginsWithoutItsOldPlan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))
@@ -80,13 +80,13 @@ func TestTheLedgerAwaitsTheLastTradesOfARemovedStrategy(t *testing.T) {
 			}
 			w.change(Reload{Removed: []string{"one"}})
 			if restarts {
-				if have, want := w.engine.Book().Orphans(func(string, exchange.SymbolKey) bool { return false }), []account.Orphan{{Strategy: "one", Symbol: bitcoin}}; !slices.Equal(
-					have,
-					want,
-				) {
+				have := w.engine.Book().Orphans(func(string, exchange.SymbolKey) bool { return false })
+				if want := []account.Orphan{{Strategy: "one", Symbol: bitcoin}}; !slices.Equal(have, want) {
 					t.Fatalf("to be known at a start: want %v, have %v", want, have)
 				}
-				w.config.Strategies = []StrategyConfig{{Name: "one", Symbol: w.config.Strategies[0].Symbol, Interval: exchange.Minute1, Removed: true}}
+				w.config.Strategies = []StrategyConfig{
+					{Name: "one", Symbol: w.config.Strategies[0].Symbol, Interval: exchange.Minute1, Removed: true},
+				}
 				w.start()
 			}
 			w.pass(60_000)
@@ -128,7 +128,7 @@ func TestARemovedStrategyEndsSoonAfterItsLastTradeIsReported(t *testing.T) {
 	}
 	w.pass(5_000)
 	if have := w.names(); len(have) > 0 {
-		t.Errorf("want it gone within 4 s of the history telling its end, have %v", have)
+		t.Errorf("want it removed within 4 s of the history showing its end, have %v", have)
 	}
 }
 
@@ -208,7 +208,7 @@ func TestAnAnswerToARemovedStrategyReachesNobody(t *testing.T) {
 	notes := len(w.notes)
 	w.pass(30_000)
 	if len(w.notes) > notes {
-		t.Errorf("want nothing told any more, have %+v", w.notes[notes:])
+		t.Errorf("want nothing reported any more, have %+v", w.notes[notes:])
 	}
 }
 
@@ -229,7 +229,8 @@ func TestAStrategyThatIsAbsentAtAStartKeepsWhatItHolds(t *testing.T) {
 	if have := w.engine.Absent(); !slices.Equal(have, []string{"one"}) {
 		t.Errorf("want it listed as absent, have %v", have)
 	}
-	if have := w.engine.PreviewRemoval([]string{"one"}); len(have) != 1 || !strings.Contains(have[0], "close what it holds (it holds 0.01 of futures BTC-USDT)") {
+	if have := w.engine.PreviewRemoval([]string{"one"}); len(have) != 1 ||
+		!strings.Contains(have[0], "close what it holds (it holds 0.01 of futures BTC-USDT)") {
 		t.Errorf("want what a removal would do, have %q", have)
 	}
 	w.wantSound()

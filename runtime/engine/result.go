@@ -26,7 +26,7 @@ func (r *results) follows() bool {
 
 // attribute says what each strategy made since the last round, for its limits.
 //
-// On spot a fill tells its price. On futures neither price nor fee is told, so
+// On spot a fill shows its price. On futures neither price nor fee is reported, so
 // the change of the wallet is the truth: it belongs to the strategy that traded
 // or held; where there are several, each is given what it closed at the last
 // price, and the rest, fees above all, in proportion to what they traded, or held

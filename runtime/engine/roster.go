@@ -130,8 +130,8 @@ func (r *roster) holding(leg *leg) string {
 	return ""
 }
 
-// ended reports whether nothing is left of a strategy that is configured no more. The
-// ledger may await something of its symbol still; another strategy there is told it.
+// ended reports whether nothing is left of a strategy that is no longer configured. The
+// ledger may still await something of its symbol, unless another strategy there gets it.
 func (r *roster) ended(leg *leg, reload *Reload) bool {
 	key := leg.symbol.Key()
 	return r.holding(leg) == "" && (!r.config.Ledger || !r.book.Ledger().Awaits(key) ||
@@ -154,11 +154,11 @@ func (r *roster) endRemoved() {
 // endLeg has a removed strategy that holds nothing leave no trace but its records.
 func (r *roster) endLeg(leg *leg) {
 	r.forget(leg)
-	r.noteReload(leg, "it is configured no more, holds nothing, and has ended")
+	r.noteReload(leg, "it is no longer configured, holds nothing, and has ended")
 	r.drop(leg)
 }
 
-// forget takes away what a removed strategy wished: it must not be what begins,
+// forget takes away what a removed strategy desired: it must not be what begins,
 // should the strategy come back.
 func (r *roster) forget(leg *leg) {
 	if plan := leg.state.Plan(); !plan.Equal(&strategy.Plan{}) {

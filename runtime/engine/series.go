@@ -101,18 +101,20 @@ func (s *series) degraded(nowMS int64) Degraded {
 		State:   "stale",
 		Scope:   account.Scope{Symbol: s.key},
 		SinceMS: s.faultMS,
-		Cause:   "candles of " + s.interval.String() + " can not be read: " + s.fault,
-		WayOut:  "ends with the first answer, asked for every few seconds; meanwhile strategies stay with what they decided by the last candle, stops stay on the exchange",
+		Cause:   "candles of " + s.interval.String() + " cannot be read: " + s.fault,
+		WayOut: "ends with the first answer, asked for every few seconds; " +
+			"meanwhile strategies stay with what they decided by the last candle, stops stay on the exchange",
 	}
 	if s.frozen && s.faultMS == 0 {
 		d.SinceMS, d.Cause = s.candles.CloseMS(s.end-1), s.standstill(nowMS)
-		d.WayOut = "ends with the next closed candle, asked for every few seconds; meanwhile strategies stay with what they decided by the last one, prices are as old as the exchange's own times, stops stay on the exchange"
+		d.WayOut = "ends with the next closed candle, asked for every few seconds; " +
+			"meanwhile strategies stay with what they decided by the last one, prices are as old as the exchange's own times, stops stay on the exchange"
 	}
 	return d
 }
 
-// watchFrozen looks, after an answer, whether the venue's candles go on, and tells
-// when they do not, and when they do again.
+// watchFrozen reports, after an answer, that the venue's candles stand still, or go on
+// again.
 func (m *market) watchFrozen(s *series) {
 	frozen := s.end > 0 && m.nowMS > s.candles.CloseMS(s.end-1)+frozenAfter*int64(s.interval)+m.config.CloseLagMS
 	if frozen == s.frozen {

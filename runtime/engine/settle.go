@@ -30,7 +30,7 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 		r.notePlacement(p, fills[i])
 	}
 	if grown := r.book.Stale() - stale; grown > 0 {
-		r.note("", nil, NoteStale{int(grown), "the exchange told less than it had told before"})
+		r.note("", nil, NoteStale{int(grown), "the exchange returned less than it had returned before"})
 	}
 	for i, leg := range r.legs {
 		r.noteLeg(leg, before[i])
@@ -52,7 +52,10 @@ func (r *round) noteObserved(observed *record.Record) {
 	rules := r.book.Symbol(observed.Symbol).Rules
 	switch body := observed.Body.(type) {
 	case record.Found:
-		r.note(observed.Strategy, rules, NoteFound{Evidence: body.Evidence, NoteOrder: NoteOrder{ClientOrderID: observed.ClientOrderID, OrderID: body.OrderID, Order: body.Order}})
+		r.note(observed.Strategy, rules, NoteFound{
+			Evidence:  body.Evidence,
+			NoteOrder: NoteOrder{ClientOrderID: observed.ClientOrderID, OrderID: body.OrderID, Order: body.Order},
+		})
 	case record.Adopted:
 		r.note("", rules, NoteAdopted{body.Quantity, body.Evidence})
 	case record.Quarantined:

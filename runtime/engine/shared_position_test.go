@@ -252,7 +252,7 @@ func TestAnOrderOfOthersThatMayOpenIsADeclaredStateAndNothingOpensBesideIt(t *te
 			w.wantSound()
 			w.wantSent(1)
 			if reported := len(facts[NoteForeign](w.notes)); reported != 3 {
-				t.Errorf("want its beginning told by each run and its end once, have %d notes", reported)
+				t.Errorf("want its beginning reported by each run and its end once, have %d notes", reported)
 			}
 		})
 	}

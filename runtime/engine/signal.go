@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// Signal is a wish from outside, and what became of it.
+// Signal is a request from outside, and what became of it.
 type Signal struct {
 	strategy.Signal
 	Err error // set by Handle: why it was not taken
@@ -24,8 +24,8 @@ var (
 	ErrStopping   = errors.New("botd is stopping")
 )
 
-// signal gives a strategy a wish from outside. What it remembers of it is a record,
-// and it is asked at once what it wishes now.
+// signal gives a strategy a request from outside. What it remembers of it is a record,
+// and it decides at once.
 func (t *tick) signal(name string, s *Signal) {
 	i := slices.IndexFunc(t.legs, func(leg *leg) bool { return leg.config.Name == name && !leg.config.Removed })
 	if i < 0 {

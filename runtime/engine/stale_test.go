@@ -35,7 +35,7 @@ func freeze(w *world) {
 	}
 }
 
-// later wishes a position from a moment on.
+// later desires a position from a moment on.
 func later(fromMS *int64) func(*strategy.View, *strategy.Plan) {
 	return func(view *strategy.View, plan *strategy.Plan) {
 		target := strategy.Flat()
@@ -69,14 +69,14 @@ func TestAMarketThatAnswersAndStandsStillIsStaleAndOpensNothing(t *testing.T) {
 	w.pass(20_000)
 	w.wantSent(0)
 	if len(facts[NoteFrozen](w.notes)) != 1 {
-		t.Errorf("want it told once, have %d", len(facts[NoteFrozen](w.notes)))
+		t.Errorf("want it reported once, have %d", len(facts[NoteFrozen](w.notes)))
 	}
 	w.mirror = nil
 	w.pass(30_000)
 	w.wantSound()
 	w.wantSent(1)
 	if len(facts[NoteFrozen](w.notes)) != 2 {
-		t.Errorf("want its end told, have %d notes", len(facts[NoteFrozen](w.notes)))
+		t.Errorf("want its end reported, have %d notes", len(facts[NoteFrozen](w.notes)))
 	}
 }
 
@@ -100,7 +100,7 @@ func TestAMarketInWhichNothingIsTradedIsNotStale(t *testing.T) {
 	w.pass(20_000)
 	w.wantSent(1)
 	if len(facts[NoteFrozen](w.notes)) != 0 {
-		t.Errorf("want nothing told, have %d", len(facts[NoteFrozen](w.notes)))
+		t.Errorf("want nothing reported, have %d", len(facts[NoteFrozen](w.notes)))
 	}
 }
 
@@ -112,6 +112,6 @@ func TestAMachineThatSleptIsNotTakenForAFrozenMarket(t *testing.T) {
 	w.pass(20_000)
 	w.wantSound()
 	if len(facts[NoteFrozen](w.notes)) != 0 {
-		t.Errorf("want nothing told, have %d", len(facts[NoteFrozen](w.notes)))
+		t.Errorf("want nothing reported, have %d", len(facts[NoteFrozen](w.notes)))
 	}
 }

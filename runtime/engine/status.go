@@ -37,12 +37,12 @@ type Status struct {
 	Ledger     []ledger.Balance   // of the account's money; empty where it is not booked
 }
 
-// SymbolStatus is what the exchange tells of one symbol beside what the journal explains.
+// SymbolStatus is what the exchange reports of one symbol, beside what the journal explains.
 type SymbolStatus struct {
 	Key        exchange.SymbolKey
 	Rules      *exchange.Symbol // nil while not known
 	Owner      string
-	Position   exchange.Quantity // as the exchange told, without what is ignored
+	Position   exchange.Quantity // as the exchange reported, without what is ignored
 	Ignored    exchange.Quantity // of the exchange's position, not botd's
 	Known      exchange.Quantity // by the journal: adopted plus signed fills
 	Residual   exchange.Quantity // what nothing explains of the difference between the two
@@ -87,11 +87,11 @@ type StrategyStatus struct {
 	Own                exchange.Amount // equity attributed to the strategy; zero until it was first watched
 	Peak               exchange.Amount // highest journalled one; zero where no limit watches it
 	Protected          bool            // a stop that the exchange has covers the position
-	UnprotectedSinceMS int64           // since when its position lacks the stop wished for it; 0 while it does not
-	UnprotectedMS      int64           // how long its positions lacked the stop wished for them, since the start
+	UnprotectedSinceMS int64           // since when its position lacks its stop; 0 while it does not
+	UnprotectedMS      int64           // how long its positions lacked their stops, since the start
 }
 
-// Unrealized is what the position has made at the last price. Spot tells no entry
+// Unrealized is what the position has made at the last price. Spot reports no entry
 // price: there it is what the position under way brought, part exits included.
 func (s *StrategyStatus) Unrealized() exchange.Amount {
 	if s.Symbol != nil && s.Symbol.Market == exchange.Spot {
@@ -119,7 +119,8 @@ type report struct {
 // Status summarises the engine between events.
 func (r *report) Status() Status {
 	status := Status{NowMS: r.nowMS, Equity: r.equity(exchange.Futures), Account: r.book.Account, AccountMS: r.book.AccountMS,
-		Halt: r.book.Halted(), Blind: r.sight.blindWide(), SoundMS: r.sight.soundMS, Failed: r.sight.failed, JournalErr: r.journalErr, DiskLow: r.permission.low}
+		Halt: r.book.Halted(), Blind: r.sight.blindWide(), SoundMS: r.sight.soundMS,
+		Failed: r.sight.failed, JournalErr: r.journalErr, DiskLow: r.permission.low}
 	status.Ledger = slices.Clone(r.book.Ledger().Balances())
 	status.Degraded, status.Limits, status.Day = r.Degraded(), r.Limits(), r.book.Today()
 	if total, known := r.total(); known {
@@ -226,7 +227,7 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 		s.Why = "its file is absent: it decides nothing, its protection stays; on_remove waits: " + cmp.Or(leg.state.OnRemove(), "none")
 	}
 	if leg.config.Removed && s.Why == "" {
-		s.Why = "it is configured no more; on_remove: " + cmp.Or(leg.state.OnRemove(), "none")
+		s.Why = "it is no longer configured; on_remove: " + cmp.Or(leg.state.OnRemove(), "none")
 	}
 	if o := r.book.HoldsBack(leg.symbol); o != nil && s.Why == "" {
 		s.Why = foreignText(leg.symbol, o)
@@ -240,7 +241,7 @@ func (r *report) OpenLeft() []string {
 	for _, symbol := range r.book.Symbols() {
 		if symbol.Position != 0 && symbol.Rules != nil {
 			line := fmt.Sprintf("position %s %s", symbol.Key(), symbol.Rules.QuantityDecimal(symbol.Position))
-			if !symbol.EntryPrice.IsZero() { // spot tells no entry price
+			if !symbol.EntryPrice.IsZero() { // spot reports no entry price
 				line += " at " + symbol.EntryPrice.String()
 			}
 			lines = append(lines, line)

@@ -59,7 +59,7 @@ func (t *tick) decideNow(leg *leg, nominalMS int64) {
 	}
 }
 
-// decided takes what the strategy wished. A plan that changes nothing ends here.
+// decided takes what the strategy decided. A plan that changes nothing ends here.
 func (t *tick) decided(leg *leg) {
 	if t.config.Rehearse {
 		return
@@ -85,7 +85,7 @@ func (t *tick) decided(leg *leg) {
 	}
 }
 
-// adopt puts the new wish in force, journalled, and asks for a round.
+// adopt puts the new plan in force, journalled, and asks for a round.
 func (t *tick) adopt(leg *leg) {
 	merged := leg.state.ClonePlan()
 	merged.Merge(&leg.plan)

@@ -18,7 +18,7 @@ func (w *world) tightens(refused, strategy string, limits ...Setting) {
 	w.give(&EventAudited{Audit: &record.Audit{Actor: "somebody"}, Event: &EventSetLimits{Change: &desired}})
 	switch {
 	case refused == "" && (desired.Err != nil || len(lines) != len(limits)):
-		w.t.Fatalf("%v: want it taken and told, have %v, %v", limits, lines, desired.Err)
+		w.t.Fatalf("%v: want it taken and reported, have %v, %v", limits, lines, desired.Err)
 	case refused != "" && (desired.Err == nil || !strings.Contains(desired.Err.Error(), refused) || len(w.records) != records):
 		w.t.Errorf("%v: want it refused because %q and nothing recorded, have %v and %d records", limits, refused, desired.Err, len(w.records)-records)
 	}
@@ -49,7 +49,7 @@ func TestAPersonMakesLimitsTighterAndNeverLooser(t *testing.T) {
 			risk.MaxGrossExposure,
 		); u.Set == nil || u.Set.By != "somebody" || u.Set.Why != "a test" || u.Set.Value != "0.001" ||
 			u.Set.AtMS == 0 {
-			t.Errorf("want it told who set it, have %+v", u.Set)
+			t.Errorf("want who set it, have %+v", u.Set)
 		}
 		w.start() // it holds over a restart
 		w.pass(20_000)

@@ -12,7 +12,7 @@ type watched struct {
 	pair      *reconcile.SymbolState
 	fundingMS int64 // when to read the rate next; never when it is not watched
 	asking    bool
-	next      exchange.Rate // told last as the next payment's; in a backtest it is shown once it was paid
+	next      exchange.Rate // last reported as the next payment's; in a backtest it is shown once it was paid
 	known     bool
 }
 
@@ -56,5 +56,8 @@ func (leg *leg) showPair() {
 	if symbol == nil {
 		return
 	}
-	leg.view.Pair = strategy.Pair{Symbol: symbol.Rules, Position: symbol.Position, Last: symbol.Last, Known: symbol.Rules != nil && symbol.Last > 0 && symbol.Settled}
+	leg.view.Pair = strategy.Pair{
+		Symbol: symbol.Rules, Position: symbol.Position, Last: symbol.Last,
+		Known: symbol.Rules != nil && symbol.Last > 0 && symbol.Settled,
+	}
 }

@@ -61,7 +61,7 @@ type world struct {
 	cut     int // dies when that many records are durable; 0 never
 	queue   []due
 	network func(*Call) fate       // what becomes of each call; nil is well
-	mirror  func(*exchange.Answer) // changes what reads tell; nil is the truth
+	mirror  func(*exchange.Answer) // changes what reads show; nil for nothing
 	answers func(*Ask) *thought    // how a strategy that is asked off the engine answers; nil is at once
 	asked   []Ask
 	killed  []int64 // questions that were abandoned
@@ -82,7 +82,7 @@ type due struct {
 
 type option func(*world)
 
-// newWorld starts an engine that wishes what the plan says on futures BTC-USDT.
+// newWorld starts an engine whose strategy desires what the plan says on futures BTC-USDT.
 func newWorld(t *testing.T, plan func(*strategy.View, *strategy.Plan), options ...option) *world {
 	t.Helper()
 	venue, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: startMS, OrderDelayMS: sim.DefaultOrderDelayMS})

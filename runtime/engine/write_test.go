@@ -58,12 +58,12 @@ func TestWhileTheJournalFailsNothingIsDerivedAndMemoryDoesNotGrow(t *testing.T) 
 	}
 	notes := facts[NoteJournal](b.notes)
 	if len(notes) != 1 || notes[0].Over || !errors.Is(notes[0].Err, errFull) || b.engine.Status().JournalErr == nil {
-		t.Errorf("want the failure told once with its cause, have %+v", notes)
+		t.Errorf("want the failure reported once with its cause, have %+v", notes)
 	}
 	b.journal = nil
 	b.pass(2_000)
 	if len(facts[NoteJournal](b.notes)) != 2 || len(b.placed) != 1 {
-		t.Errorf("want its end told and the order placed, have told %d times and %d orders", len(facts[NoteJournal](b.notes)), len(b.placed))
+		t.Errorf("want its end reported and the order placed, have reported %d times and %d orders", len(facts[NoteJournal](b.notes)), len(b.placed))
 	}
 }
 
@@ -80,7 +80,7 @@ func TestOnANearlyFullDiskExitsGoAndEntriesDoNot(t *testing.T) {
 		t.Fatalf("opened on a nearly full disk: %+v", b.placed[1:])
 	}
 	if b.engine.Status().DiskLow == "" || len(facts[NoteJournal](b.notes)) != 1 {
-		t.Error("want it in the status, and told once")
+		t.Error("want it in the status, and reported once")
 	}
 	w.target = 0
 	b.pass(2_000)

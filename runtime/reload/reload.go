@@ -188,7 +188,7 @@ func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *reco
 		r.Console.Say("config.strategy_reloaded", "config    %s: %s is in place", s.Name, config.Strategy(s.Name).File)
 	}
 	for _, name := range reload.Removed {
-		r.Console.Say("config.strategy_removed", "config    %s: %s is configured no more", name, before.Strategy(name).File)
+		r.Console.Say("config.strategy_removed", "config    %s: %s is no longer configured", name, before.Strategy(name).File)
 	}
 	r.Console.Say(
 		"config.reloaded",

@@ -16,7 +16,7 @@ import (
 	"botd/runtime"
 )
 
-// exchanges and journals print what reaches them, so that the parent sees how far
+// printedVenue prints what reaches the exchange, so that the parent sees how far
 // the process came.
 type printedVenue struct{}
 
