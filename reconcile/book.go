@@ -29,6 +29,7 @@ type Book struct {
 	refused  []RefusedOrder
 	sequence int64            // of the ids made in this epoch
 	canceled map[string]int64 // when a cancel of a live placement was last sent
+	released map[string]int64 // when the exchange answered that a live stop on spot is canceled
 	openIDs  []int64          // scratch of Vanished
 	matched  []*account.Placement
 
@@ -44,7 +45,9 @@ type observed struct {
 	Balances   []exchange.Balance  // spot wallet
 	Open       []exchange.Position // on futures, of any symbol
 	WalletMS   int64
+	walletMS   int64  // when the read of it began
 	observedMS int64  // when the snapshot under way ended
+	listsMS    int64  // when it began
 	bootMS     int64  // when this epoch began
 	changes    uint64 // of what was observed, counted
 	stale      int64  // answers older than what was known, counted
@@ -53,7 +56,7 @@ type observed struct {
 
 // NewBook returns the book of an account whose journal is empty.
 func NewBook(settle placement.Settle) *Book {
-	return &Book{journalled: account.New(settle), canceled: map[string]int64{}}
+	return &Book{journalled: account.New(settle), canceled: map[string]int64{}, released: map[string]int64{}}
 }
 
 // Checkpoint returns the journalled state as it is, for the journal.
@@ -68,7 +71,7 @@ func Restore(settle placement.Settle, c *record.Checkpoint) (*Book, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Book{journalled: state, canceled: map[string]int64{}}
+	b := &Book{journalled: state, canceled: map[string]int64{}, released: map[string]int64{}}
 	for _, journalled := range state.Symbols() {
 		symbol := b.Symbol(journalled.Key())
 		symbol.Position = -symbol.Ignored()
@@ -116,18 +119,24 @@ func (b *Book) advance(r *record.Record) {
 	filled, known := p.Filled(), b.Symbol(p.Symbol()).Known()
 	if _, refused := r.Body.(record.Refused); refused {
 		b.noteRefused(p, r.AtMS)
+		b.noteOverdrawn(p)
 	}
 	b.journalled.Apply(r)
 	symbol := b.Symbol(p.Symbol())
 	symbol.Settled = false
 	if p.Filled() > filled {
+		symbol.spot.overdrawn = false
 		symbol.calm = persistence{sinceMS: r.AtMS, lastMS: r.AtMS}
 		if p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell && b.buysUnknown(symbol) {
 			symbol.leftSold += max(0, p.Filled()-filled-known)
 		}
 	}
 	if p.State().Final() {
+		if p.State() == placement.Canceled {
+			b.noteFreed(p, r.AtMS)
+		}
 		delete(b.canceled, r.ClientOrderID)
+		delete(b.released, r.ClientOrderID)
 		if p.Order().Side == exchange.Buy {
 			symbol.leftSold = 0
 		}

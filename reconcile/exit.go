@@ -53,16 +53,21 @@ func (d *derivation) postpones() bool {
 	return d.postponed
 }
 
-// clearResting cancels what would stand in the way of a full exit, and reports
-// whether to wait for that.
-func (d *derivation) clearResting() bool {
-	wait := false
+// clearOrders cancels the resting exits, and reports whether to wait for that.
+func (d *derivation) clearOrders() (wait bool) {
 	for _, p := range d.keyedOrders {
 		if p.Order().ReduceOnly || d.symbol.Key().Market == exchange.Spot && p.Order().Side == exchange.Sell {
 			d.cancel(p, "makes room for the exit")
 			wait = wait || d.blocksExit(p)
 		}
 	}
+	return wait
+}
+
+// clearResting cancels what would stand in the way of a full exit, and reports
+// whether to wait for that.
+func (d *derivation) clearResting() bool {
+	wait := d.clearOrders()
 	// A spot stop holds the asset, one with a quantity counts in the sum: their cancel is
 	// confirmed before any other exit.
 	for _, p := range slices.Concat(d.stops, d.profits) {
@@ -71,6 +76,7 @@ func (d *derivation) clearResting() bool {
 			wait = wait || d.blocksExit(p)
 		}
 	}
+	d.clearing = wait
 	return wait
 }
 
@@ -105,10 +111,10 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 	if d.exitForProtection() != nil {
 		return
 	}
-	if d.symbol.Key().Market == exchange.Spot && d.clearResting() {
+	if d.symbol.Key().Market == exchange.Spot && d.makeRoom(min(quantity, abs(d.held))) {
 		return
 	}
-	if _, beside, _ := d.stopsOf(d.stops); beside != nil && !d.positionShared() {
+	if _, beside, _ := d.stopsOf(d.stops); beside != nil && !d.positionShared() && d.symbol.Key().Market == exchange.Futures {
 		return // a stop is moving, and its bridge holds the reduceOnly sum: a round or two
 	}
 	if d.positionShared() && d.reducingRoom() < min(quantity, abs(d.held)) && d.clearResting() {

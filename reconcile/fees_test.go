@@ -78,7 +78,7 @@ func TestTheFeeOfASpotPurchaseIsDeductedAtTheFill(t *testing.T) {
 	}
 }
 
-func TestASaleOnSpotIsAtMostWhatIsFree(t *testing.T) {
+func TestAStopOnSpotIsForWhatTheFillsExplain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -88,10 +88,10 @@ func TestASaleOnSpotIsAtMostWhatIsFree(t *testing.T) {
 	}{
 		{"all of it is there", "0.01", 0, 10},
 		{"more is there, of a person", "1", 0, 10},
-		{"a part is there", "0.0075", 0, 7},
+		{"a part is there, and nobody sold the rest", "0.0075", 0, 10},
 		{"a part is there, as old as the fill: it does not keep the stop away", "0.0075", -1, 10},
 		{"a sale under way takes a part of it", "0.01", 4, 6},
-		{"nothing is there", "0", 0, 0},
+		{"nothing is there, and nobody sold it", "0", 0, 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -153,6 +153,7 @@ func (b *Book) observeWallet(s *Snapshot, symbol *SymbolState, emit func(record.
 	symbol.Read = true
 	symbol.Position = symbol.heldOnSpot()
 	live := b.liveOn(symbol.Key())
+	symbol.spot.early = true
 	if b.anyUnresolved(symbol.Key()) || live && (b.mayPrecedeFill(s, symbol) || b.anyUnlisted(s, symbol.Key())) {
 		symbol.Settled = !b.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
 		symbol.misses.reset()
@@ -163,6 +164,7 @@ func (b *Book) observeWallet(s *Snapshot, symbol *SymbolState, emit func(record.
 		b.boundByWallet(s, symbol)
 		return // a read this soon may be older than the last fill: it proves nothing, and nothing opens until one does
 	}
+	symbol.spot.early = false
 	held := b.inWallet(symbol)
 	if symbol.Known() == 0 {
 		wait := symbol.Baseline() != 0 && b.awaitsHistory(s, symbol, held-symbol.Baseline())

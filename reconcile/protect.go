@@ -27,6 +27,9 @@ const bridge = "bridge"
 // spot it does that where the wallet still shows the asset, and not enough for both; a
 // stop is repeated all the same, since one too many is seen in the next list and canceled.
 func (d *derivation) mayRepeat(p *account.Placement) bool {
+	if d.book.released[p.ClientOrderID()] != 0 {
+		return true
+	}
 	lost := p.State() == placement.Uncertain || p.State() == placement.Sending && d.desired.Repeat
 	late := d.nowMS-max(p.SentMS(), p.UnknownMS()) >= d.repeatAfterMS(p) || d.desired.Repeat && d.outlived(p)
 	if !lost || !late {
@@ -66,6 +69,11 @@ func (d *derivation) protect() {
 	switch {
 	case d.dusting:
 		return // what stands closes the rest
+	case d.symbol.Key().Market == exchange.Spot && d.explainedOnSpot() > 0:
+		if !d.clearing {
+			d.protectSpot()
+		}
+		return
 	case d.held == 0 && d.unexplained():
 		d.protectUnexplained()
 		return
@@ -74,11 +82,6 @@ func (d *derivation) protect() {
 	case d.held == 0:
 		for _, p := range append(d.stops, d.profits...) {
 			d.cancel(p, "there is no position to protect")
-		}
-		return
-	case d.symbol.Key().Market == exchange.Spot:
-		if !d.exiting {
-			d.protectSpot()
 		}
 		return
 	}

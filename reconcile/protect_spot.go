@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"slices"
 
 	"botd/exchange"
@@ -13,69 +14,90 @@ import (
 // joined with what comes, since that takes off no other.
 const mostStops = 8
 
-// protectSpot keeps STOP_LIMITs over the whole quantity. They hold the asset, so
-// their cancel is confirmed before any other exit.
+// protectSpot keeps STOP_LIMITs over the whole quantity that no exit sells. They hold the
+// asset, so one that is in the way of an exit is canceled, and its cancel answered, first.
 func (d *derivation) protectSpot() {
 	if d.cancelPassedExits(d.stops) {
 		return
 	}
-	for _, p := range d.targetOrders {
-		if p.Purpose() == placement.Exit && !d.mayRepeat(p) {
-			return // it sells the asset a stop would sell too: the stop comes back when it has ended
-		}
-	}
-	if d.symbol.Contradicted != "" && len(d.stops) > 0 {
-		return // what stands, stays, until the wallet is understood
-	}
-	if protection := d.desired.Protection; !protection.Set || protection.StopLoss.IsZero() {
+	protection := d.desired.Protection
+	if !protection.Set || protection.StopLoss.IsZero() {
 		for _, p := range d.stops {
-			d.cancel(p, "no longer desired")
+			if d.symbol.Contradicted == "" {
+				d.cancel(p, "no longer desired")
+			}
 		}
 		return
 	}
-	rules := d.symbol.Rules
-	price, missing := d.protectionPrice(placement.StopLoss, d.desired.Protection.StopLoss), rules.FloorQuantity(abs(d.held))
+	price := d.protectionPrice(placement.StopLoss, protection.StopLoss)
 	if price <= 0 {
 		return
 	}
-	for _, p := range d.stops {
-		if !d.mayRepeat(p) {
-			missing -= p.Remaining()
-		}
-	}
-	uncovered := missing
-	missing = d.capped(d.stoppable(missing))
+	uncovered := d.uncovered()
+	missing := d.capped(d.stoppable(uncovered))
 	moved := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice != price })
 	switch {
 	case uncovered < 0:
-		d.replaceStops(0, "what is held is less than the stop would sell")
+		d.shrinkStops(-uncovered)
 	case d.tooSmall(uncovered) && moved:
-		d.replaceStops(int64(d.desired.Interval), "the protection moves")
+		d.moveStops(price)
 	case d.tooSmall(missing):
-	case len(d.stops) >= mostStops:
+	case len(d.stops) >= mostStops && !slices.ContainsFunc(d.stops, d.mayRepeat):
 		d.joinStops()
 	case d.pricePassed(placement.StopLoss, price) && len(d.stops) == 0:
 		d.exitNow(placement.StopLoss, "the stop's price was passed already")
 	case !d.pricePassed(placement.StopLoss, price):
-		order := exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.SideOf(-d.held), Quantity: missing, StopPrice: price}
-		order.Price = d.sellable(rules.FloorPrice(price-share(price, d.desired.Collar)), missing)
+		order := exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.SideOf(-d.explainedOnSpot()), Quantity: missing, StopPrice: price}
+		order.Price = d.sellable(d.symbol.Rules.FloorPrice(price-share(price, d.desired.Collar)), missing)
 		if order.Price <= price { // else it is too little to be sold at its stop price: no order can do it
 			d.add(Intent{Purpose: placement.StopLoss, Reason: "protects the position", Order: order})
 		}
 	}
 }
 
-// stoppable is how much a stop may sell: what the wallet has free. A wallet that
-// may be older than the last fill does not keep the stop of what was bought away: if it is right, the exchange refuses the stop, and nothing is lost.
+// explainedOnSpot is the spot position that stops protect: while a wallet is contradicted it is
+// what the fills explain, since nothing but that wallet says that any of it is gone.
+func (d *derivation) explainedOnSpot() exchange.Quantity {
+	if d.symbol.Contradicted == "" || d.symbol.Quarantine() != "" || d.book.StandsDown() != "" {
+		return d.held
+	}
+	return max(0, d.symbol.Known()-d.symbol.Fees()-d.book.sellsUnknown(d.symbol))
+}
+
+// uncovered is what of it neither a stop nor an exit sells; below zero they sell more.
+func (d *derivation) uncovered() exchange.Quantity {
+	left := d.symbol.Rules.FloorQuantity(d.explainedOnSpot())
+	for _, p := range d.stops {
+		if !d.mayRepeat(p) {
+			left -= p.Remaining()
+		}
+	}
+	for _, p := range d.targetOrders {
+		if p.Purpose() == placement.Exit && !d.mayRepeat(p) {
+			left -= p.Remaining()
+		}
+	}
+	for i := range d.intents {
+		if d.intents[i].Purpose == placement.Exit {
+			left -= d.intents[i].Order.Quantity
+		}
+	}
+	return left
+}
+
+// stoppable is how much a stop may sell: what the wallet has free. A wallet that may be
+// older than the last fill, or that shows less than the fills explain, does not keep a
+// stop away: if it is right, the exchange refuses the stop, and nothing is lost.
 func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
-	clipped := d.clipToWallet(quantity)
-	young := d.book.WalletMS <= d.symbol.FilledMS()+d.book.Settle().StalenessMS
-	if clipped >= quantity || !young || d.symbol.Contradicted != "" || d.symbol.Quarantine() != "" {
+	clipped, symbol := d.clipToWallet(quantity), d.symbol
+	young := symbol.spot.early || d.book.WalletMS <= symbol.FilledMS()+d.book.Settle().StalenessMS
+	doubted := symbol.misses.sinceMS != 0 && d.book.StandsDown() == ""
+	if clipped >= quantity || !young && !doubted || symbol.Quarantine() != "" || symbol.spot.overdrawn && !d.tooSmall(clipped) {
 		return clipped
 	}
-	fees := d.symbol.Rules.QuantityOf(d.symbol.Rules.QuantityAmount(d.symbol.Bought()).MulRate(spotFeeBound)) + d.symbol.Rules.QuantityTick
+	fees := symbol.Rules.QuantityOf(symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.Rules.QuantityTick
 	for _, p := range d.book.Live() {
-		if p.Symbol() == d.symbol.Key() && p.Order().Side == exchange.Sell && (p.State().Unresolved() || !p.Seen()) {
+		if p.Symbol() == symbol.Key() && p.Order().Side == exchange.Sell && (p.State().Unresolved() || !p.Seen()) && !d.mayRepeat(p) {
 			return clipped // it may hold, or have sold, what the wallet lacks
 		}
 	}
@@ -97,18 +119,89 @@ func (d *derivation) joinStops() {
 			smallest = p
 		}
 	}
-	d.cancel(smallest, "one stop takes the place of two")
+	if d.calm() {
+		d.cancel(smallest, "one stop takes the place of two")
+	}
 }
 
-// replaceStops takes all stops off, to be placed anew, unless the newest is younger
-// than that, or one is something else or unresolved.
-func (d *derivation) replaceStops(leastMS int64, reason string) {
+// calm reports whether a stop may be taken off to be placed anew: nothing on the symbol
+// is unknown or contradicted, and no other stop is off.
+func (d *derivation) calm() bool {
+	canceled := func(p *account.Placement) bool { return d.book.CancelMS(p.ClientOrderID()) != 0 }
+	return d.symbol.Settled && !d.unsettled && d.symbol.Contradicted == "" && d.symbol.misses.sinceMS == 0 && !slices.ContainsFunc(d.stops, canceled)
+}
+
+// moveStops takes a stop off, to be placed anew at the price, at most once a candle: the
+// oldest one alone, so that the others stand meanwhile. Where answers take no time all go.
+func (d *derivation) moveStops(price exchange.Price) {
+	var off []*account.Placement
 	for _, p := range d.stops {
-		if p.Order().Type != exchange.StopLimit || p.State().Unresolved() || d.nowMS-p.SentMS() < leastMS {
+		if p.Order().Type != exchange.StopLimit || p.State().Unresolved() {
 			return
 		}
+		if p.Order().StopPrice != price && d.nowMS-p.SentMS() >= int64(d.desired.Interval) {
+			off = append(off, p)
+		}
 	}
-	for _, p := range d.stops {
-		d.cancel(p, reason)
+	if d.desired.Bridge && (len(off) == 0 || !d.calm()) {
+		return
 	}
+	slices.SortStableFunc(off, func(a, b *account.Placement) int { return cmp.Compare(a.SentMS(), b.SentMS()) })
+	if d.desired.Bridge {
+		off = off[:1]
+	} else if len(off) < len(d.stops) {
+		return
+	}
+	for _, p := range off {
+		d.cancel(p, "the protection moves")
+	}
+}
+
+// shrinkStops takes off what sells more than is held.
+func (d *derivation) shrinkStops(excess exchange.Quantity) {
+	if d.symbol.Contradicted == "" {
+		d.takeOff(excess, "what is held is less than the stop would sell")
+	}
+}
+
+// makeRoom takes off as many stops as hold what an exit of that quantity sells, and
+// reports whether to wait for that. The others stay.
+func (d *derivation) makeRoom(quantity exchange.Quantity) (wait bool) {
+	wait = d.clearOrders()
+	if short := d.symbol.Rules.FloorQuantity(quantity) - d.uncovered(); short > 0 {
+		wait = d.takeOff(short, "makes room for the exit") || wait
+	}
+	d.clearing = wait
+	return wait
+}
+
+// takeOff cancels stops that hold at least a quantity together: those first whose cancel
+// is under way, then the smallest that holds all of it, else the largest. It reports
+// whether any is left to wait for.
+func (d *derivation) takeOff(quantity exchange.Quantity, reason string) (wait bool) {
+	stops := slices.DeleteFunc(slices.Clone(d.stops), d.mayRepeat)
+	for quantity > 0 && len(stops) > 0 {
+		next := slices.MaxFunc(stops, func(a, b *account.Placement) int {
+			return cmp.Or(
+				compareBool(d.book.CancelMS(a.ClientOrderID()) != 0, d.book.CancelMS(b.ClientOrderID()) != 0),
+				compareBool(a.Remaining() >= quantity, b.Remaining() >= quantity),
+				cmp.Compare(a.Remaining(), b.Remaining())*signOf(quantity-max(a.Remaining(), b.Remaining())),
+			)
+		})
+		d.cancel(next, reason)
+		quantity -= next.Remaining()
+		stops = slices.DeleteFunc(stops, func(p *account.Placement) bool { return p == next })
+		wait = true
+	}
+	return wait
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
 }

@@ -80,3 +80,41 @@ func TestAStopOfMoreThanIsHeldIsTakenOffAtOnce(t *testing.T) {
 		t.Errorf("want the stop of 10 taken off %d s after it was placed, have %+v", (testSettle.StalenessMS+3_000)/1_000, intents)
 	}
 }
+
+// protecting brings the wallet to 10 of its own without a stop, and returns what derives.
+func protecting(t *testing.T) (w *wallet, derive func() []Intent) {
+	t.Helper()
+	w = holding(t, ForeignHalt)
+	symbol := w.book.Symbol(coin)
+	symbol.Last, symbol.EntryPrice = 50_000e8, exchange.AmountOf(50_000)
+	return w, func() []Intent {
+		intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1,
+			Bridge: true, Collar: exchange.RateOne / 20,
+			Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)
+		return intents
+	}
+}
+
+func TestAWalletThatShowsLessKeepsNoStopAway(t *testing.T) {
+	t.Parallel()
+	w, derive := protecting(t)
+	for range 40 {
+		w.now += 1_000
+		w.observe("0.004") // nobody sold anything
+	}
+	if w.book.Symbol(coin).Contradicted == "" {
+		t.Fatal("want it contradicted")
+	}
+	stop := derive()
+	if len(stop) != 1 || stop[0].Purpose != placement.StopLoss || stop[0].Order.Quantity != 10 {
+		t.Fatalf("want a stop of the 10 that the fills explain, have %+v", stop)
+	}
+	refused := stop[0].Order
+	refused.ClientOrderID = w.book.NextClientOrderID("t")
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: refused.ClientOrderID,
+		Body: record.Sending{Order: refused, Purpose: placement.StopLoss, DeadlineMS: w.now + 5_000}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: refused.ClientOrderID, Body: record.Refused{Why: "the balance is not enough"}})
+	if stop = derive(); len(stop) != 1 || stop[0].Order.Quantity != 4 {
+		t.Errorf("want a stop of the 4 that the wallet shows once the exchange refused more, have %+v", stop)
+	}
+}

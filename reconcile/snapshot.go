@@ -105,7 +105,7 @@ func (b *Book) Unknowns() bool {
 // records it returns are applied already, in order, and must be journalled.
 func (b *Book) Observe(s *Snapshot) []record.Record {
 	var out []record.Record
-	b.observedMS = s.EndedMS
+	b.observedMS, b.listsMS = s.EndedMS, s.BeganMS
 	newborn := b.New()
 	b.learnFees(s)
 	emit := func(r record.Record) {
@@ -138,7 +138,7 @@ func (b *Book) Observe(s *Snapshot) []record.Record {
 		b.Open = s.Positions.Items()
 	}
 	if s.Balances.Done() {
-		b.Balances, b.WalletMS = s.Balances.Items(), s.EndedMS
+		b.Balances, b.WalletMS, b.walletMS = s.Balances.Items(), s.EndedMS, s.BeganMS
 	}
 	for _, symbol := range b.symbols {
 		b.observePosition(s, symbol, emit)
@@ -282,6 +282,9 @@ func (b *Book) observeOrder(p *account.Placement, order *exchange.Order, emit fu
 		b.stale++
 	}
 	filled := max(order.Filled, p.Filled())
+	if !order.Status.Final() {
+		b.standsAgain(p)
+	}
 	if !order.Status.Final() && p.State() == placement.Working && filled == p.Filled() && p.OrderID() == order.ID {
 		return // resting, as it was
 	}

@@ -29,7 +29,7 @@ func (d *derivation) clipToWallet(quantity exchange.Quantity) exchange.Quantity 
 			free = free.Sub(rules.QuantityAmount(order.Quantity))
 		}
 	}
-	return max(0, min(quantity, rules.FloorQuantity(rules.QuantityOf(free))))
+	return max(0, min(quantity, rules.FloorQuantity(rules.QuantityOf(free)+d.book.freed(d.symbol))))
 }
 
 // repeatable reports whether a sale beside one of unknown fate takes nothing of anybody

@@ -21,6 +21,9 @@ type spotTestimony struct {
 	sales     []sale            // by others, that were taken as the reason of an earlier difference
 	extra     persistence       // the wallet holds more, worth an order
 	extraOf   exchange.Quantity // how much more
+	freed     []release         // what own orders held until they were canceled, oldest first
+	early     bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is unknown
+	overdrawn bool              // the exchange refused a stop of more than the wallet shows
 }
 
 // sale is how much an order that no placement claims has sold.
@@ -100,7 +103,7 @@ func (b *Book) decideShortWallet(s *Snapshot, symbol *SymbolState, short exchang
 
 // noteAgreed takes that wallet and fills agree.
 func (s *SymbolState) noteAgreed(atMS int64) {
-	s.spot.squaredMS, s.short = atMS, 0
+	s.spot.squaredMS, s.short, s.spot.overdrawn = atMS, 0, false
 	s.declare("", 0)
 }
 

@@ -51,6 +51,8 @@ var Beyond = map[string]string{
 	"order_id_ignored":   "no_ids",
 	"rounds_wait":        "hung_reads",
 	"lost_journal_opens": "lost_journal",
+	"release_ignored":    "garbage",
+	"wallet_believed":    "wallet",
 }
 
 // Edit is one change of the source.

@@ -241,6 +241,12 @@ var Table = []Row{
 	{"rounds_wait", "a round waits for a read that hangs", "23", "", []Edit{
 		{"runtime/engine.round.patience", "min(patienceMS, max(promptMS, 2*r.took[of]))", "int64(patienceMS)"},
 	}},
+	{"release_ignored", "what takes the place of a stop on spot waits for the lists", "27", "", []Edit{
+		{"reconcile.derivation.mayRepeat", "d.book.released[p.ClientOrderID()] != 0", "false"},
+	}},
+	{"wallet_believed", "a wallet that shows less than the fills explain keeps a stop away", "40", "", []Edit{
+		{"reconcile.derivation.stoppable", "!young && !doubted", "true"},
+	}},
 	{"lost_journal_opens", "openings are sent though the journal's files are lost", "48", "", []Edit{
 		{"runtime/engine.permission.disk", "p.low, p.lost = event.Why, event.Lost", `p.low, p.lost = "", event.Lost`},
 	}},

@@ -187,7 +187,7 @@ func (b *backoffs) watch() {
 		case one.purpose == placement.Cancel:
 			over = over || b.book.Placement(one.key) == nil
 		case !one.purpose.Opens() && one.purpose != placement.Leverage:
-			over = over || symbol.Settled && symbol.Position == 0
+			over = over || symbol.Settled && symbol.Position == 0 && symbol.Contradicted == ""
 		}
 		if over {
 			b.over(one)

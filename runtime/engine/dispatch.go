@@ -229,10 +229,37 @@ func (d *dispatcher) outcome(p *purpose, event *EventAnswer, order NoteOrder) (r
 }
 
 // canceled takes the answer to a cancel. An accepted cancel is no end, and a refused one
-// no proof: the next round reads what became of the order.
+// no proof: the next round reads what became of the order. What takes the place of a stop
+// on spot waits for none.
 func (d *dispatcher) canceled(p purpose, event *EventAnswer) {
 	d.answered(p.attempt, event.Err)
 	d.soon()
+	if event.Err != nil || d.config.Feed || !d.book.NoteReleased(p.clientID, &event.Answer.Order, d.nowMS) {
+		return
+	}
+	for _, leg := range d.legs {
+		if leg.symbol.Key() == p.attempt.symbol && !d.halts.stopped {
+			d.replace(leg)
+		}
+	}
+}
+
+// replace places what takes the place of a stop that was just canceled: stops and exits,
+// by what was last read.
+func (d *dispatcher) replace(leg *leg) {
+	level := d.halts.levelOn(leg, record.LevelNone)
+	if d.config.Rehearse || leg.config.Removed && level == record.LevelNone {
+		return
+	}
+	desired := d.desiredAt(leg, level)
+	desired.Entries = false
+	intents, _ := d.book.Derive(&desired, d.nowMS)
+	for i := range intents {
+		switch intents[i].Purpose {
+		case placement.StopLoss, placement.Exit:
+			d.dispatch(leg, &intents[i])
+		}
+	}
 }
 
 // leverageSet takes the answer to a change of the leverage.

@@ -1,0 +1,80 @@
+package reconcile
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+)
+
+// On spot a stop holds the asset that it would sell. What it held is free from the moment
+// its cancel is answered CANCELED, whatever a wallet shows that was read before, or that
+// may be older. So what takes the place of a stop goes out with that answer and waits for
+// no list, which may be wrong or not come.
+
+// release is how much of a symbol's asset an own order held until a cancel freed it.
+type release struct {
+	atMS     int64
+	quantity exchange.Quantity
+}
+
+// mostReleases bounds how many of them are remembered.
+const mostReleases = 64
+
+// NoteReleased takes the answer to a cancel. It reports whether the answer says that a
+// stop on spot has ended, with nothing filled that is not known: another order may then
+// take its place. How it ended the lists decide.
+func (b *Book) NoteReleased(clientOrderID string, order *exchange.Order, atMS int64) bool {
+	p := b.Placement(clientOrderID)
+	if p == nil || p.Order().Market != exchange.Spot || p.Purpose() != placement.StopLoss || p.Order().Type != exchange.StopLimit ||
+		order.ID != p.OrderID() || order.Status != exchange.StatusCanceled || order.Filled != p.Filled() {
+		return false
+	}
+	b.noteFreed(p, atMS)
+	b.released[clientOrderID] = atMS
+	return true
+}
+
+// noteFreed notes that a canceled sale on spot holds nothing any more.
+func (b *Book) noteFreed(p *account.Placement, atMS int64) {
+	order := p.Order()
+	left := order.Quantity - p.Filled() // one that has ended has no remainder
+	if order.Market != exchange.Spot || order.Side != exchange.Sell || p.OrderID() == 0 || left <= 0 || b.released[p.ClientOrderID()] != 0 {
+		return
+	}
+	t := &b.Symbol(p.Symbol()).spot
+	if len(t.freed) == mostReleases {
+		t.freed = slices.Delete(t.freed, 0, 1)
+	}
+	t.freed = append(t.freed, release{atMS, left})
+}
+
+// standsAgain takes that a list which is not older than the release shows the order open.
+func (b *Book) standsAgain(p *account.Placement) {
+	if at := b.released[p.ClientOrderID()]; at != 0 && b.listsMS > at+b.Settle().StalenessMS {
+		delete(b.released, p.ClientOrderID())
+	}
+}
+
+// freed is what own orders held of a symbol's asset, and the newest wallet may not show
+// as free yet.
+func (b *Book) freed(symbol *SymbolState) (sum exchange.Quantity) {
+	for _, one := range symbol.spot.freed {
+		if b.walletMS <= one.atMS+b.Settle().StalenessMS {
+			sum += one.quantity
+		}
+	}
+	return sum
+}
+
+// noteOverdrawn takes that the exchange refused a stop of more than the wallet shows: then
+// the wallet is right, and the next one is for no more than that.
+func (b *Book) noteOverdrawn(p *account.Placement) {
+	symbol := b.Symbol(p.Symbol())
+	if p.Order().Market != exchange.Spot || p.Order().Type != exchange.StopLimit || symbol.Rules == nil {
+		return
+	}
+	free := symbol.Rules.QuantityOf(b.Balance(symbol.Rules.Base).Free)
+	symbol.spot.overdrawn = symbol.spot.overdrawn || p.Order().Quantity > free
+}

@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"testing"
+
+	"botd/exchange"
+)
+
+// coveredOnSpot passes time, and returns the least that stops covered of a spot position
+// meanwhile, and for how many milliseconds they did not cover all of it.
+func (w *world) coveredOnSpot(ms int64) (least exchange.Quantity, uncoveredMS int64) {
+	w.t.Helper()
+	least = 1 << 40
+	for range ms {
+		w.pass(1)
+		sum := exchange.Quantity(0)
+		for _, quantity := range w.spotStops() {
+			sum += quantity
+		}
+		least = min(least, sum)
+		if held := w.symbol().Rules.QuantityOf(w.bought()); sum < held-held/100 {
+			uncoveredMS++
+		}
+	}
+	return least, uncoveredMS
+}
+
+func TestStopsOnSpotMoveOneByOneEachWithTheAnswerOfItsCancel(t *testing.T) {
+	t.Parallel()
+	x := &sharedPlan{target: 2_000, stop: 49_000e8}
+	w := newWorld(t, x.plan, onSpot)
+	w.pass(10_000)
+	x.target = 4_000
+	w.pass(80_000)
+	if all := w.spotStops(); all[x.stop] < 3_900 {
+		t.Fatalf("want stops over all of it, have %v", all)
+	}
+	x.stop += 10e8
+	least, uncovered := w.coveredOnSpot(10_000)
+	if least < 1_900 || uncovered > 500 {
+		t.Errorf("want one of two stops off at a time, for 500 ms in all; have %d covered at least, not all for %d ms\n%s", least, uncovered, w.story())
+	}
+	if all := w.spotStops(); len(all) != 1 || all[x.stop] < 3_900 {
+		t.Errorf("want both at the new price, have %v", all)
+	}
+	w.wantSound()
+	w.wantNothingRefused()
+}
+
+func TestAPartExitOnSpotTakesOffNoMoreThanItSells(t *testing.T) {
+	t.Parallel()
+	x := &sharedPlan{target: 2_000, stop: 49_000e8}
+	w := newWorld(t, x.plan, onSpot)
+	w.pass(10_000)
+	x.target = 3_000
+	w.pass(60_000)
+	x.target = 2_500
+	if least, _ := w.coveredOnSpot(10_000); least < 1_900 {
+		t.Errorf("want the larger stop to stay, have %d covered at least\n%s", least, w.story())
+	}
+	w.wantBought(2_500)
+	if all := w.spotStops(); all[x.stop] < 2_400 {
+		t.Errorf("want the rest covered, have %v", all)
+	}
+	w.wantSound()
+	w.wantNothingRefused()
+}
+
+func TestAStopOnSpotComesBackThoughNoListCanBeRead(t *testing.T) {
+	t.Parallel()
+	x := &sharedPlan{target: 2_000, stop: 49_000e8}
+	w := newWorld(t, x.plan, onSpot)
+	w.pass(80_000)
+	w.network = func(call *Call) fate {
+		return fate{silent: call.Request.Operation == exchange.SpotOpenOrders && w.spotStops()[49_000e8] == 0} // from when the stop is off
+	}
+	x.stop += 10e8
+	w.pass(5_000)
+	if all := w.spotStops(); all[x.stop] < 1_900 {
+		t.Errorf("want the stop at its new price, have %v\n%s", all, w.story())
+	}
+}
+
+func TestAStopOnSpotComesBackThoughTheWalletShowsNothing(t *testing.T) {
+	t.Parallel()
+	x := &sharedPlan{target: 2_000, stop: 49_000e8}
+	w := newWorld(t, x.plan, onSpot, patient)
+	w.pass(10_000)
+	w.mirror = func(answer *exchange.Answer) {
+		if answer.Operation == exchange.SpotWallet {
+			answer.Balances = exchange.FetchedOf[exchange.Balance](nil)
+		}
+	}
+	for id := range w.spotOrders() { // a person takes the stop off
+		w.manually(exchange.Request{Operation: exchange.SpotCancel, Symbol: "BTC-USDT", OrderID: id})
+	}
+	w.pass(20_000)
+	if all := w.spotStops(); all[x.stop] < 1_900 {
+		t.Errorf("want the stop back, have %v\n%s", all, w.story())
+	}
+}
+
+// spotOrders are the resting orders on spot, by id.
+func (w *world) spotOrders() map[int64]exchange.Order {
+	all := map[int64]exchange.Order{}
+	w.venue.EachOpenOrder("one", exchange.Spot, func(o *exchange.Order) { all[o.ID] = *o })
+	return all
+}
