@@ -50,6 +50,18 @@ func (l *Limits) Crossed(by Mover, nowMS int64, book *reconcile.Book, strategy s
 	return all
 }
 
+// HoldsAgain reports whether a limit that was crossed, of those that move so, is kept again.
+func (l *Limits) HoldsAgain(by Mover, rule string, nowMS int64, book *reconcile.Book, strategy string, equity exchange.Amount) bool {
+	s := subject{nowMS: nowMS, book: book, watch: book.Watch(strategy), limits: l, strategy: strategy, funds: equity}
+	for i := range limitTable {
+		if limit := &limitTable[i]; limit.Name == rule && limit.latch != nil && limit.latch.moves == by && limit.isSet(l) {
+			f := limit.measure(&s)
+			return f.unknown == "" && !f.limit.Less(f.value)
+		}
+	}
+	return false
+}
+
 func lostTooMuch(f figures) string {
 	return fmt.Sprintf("lost %s of %s, more than %s", number(f.value, usdt), number(f.start, usdt), number(f.limit, usdt))
 }

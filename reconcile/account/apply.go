@@ -12,13 +12,15 @@ import (
 // Apply changes the state by one record. Replaying a journal is applying its
 // records in order.
 func (s *State) Apply(r *record.Record) {
-	if kind := r.Kind(); kind != record.KindPosting && kind != record.KindCheckpoint { // which change nothing that a round acts on
+	if kind := r.Kind(); kind != record.KindPosting && kind != record.KindTransfer && kind != record.KindCheckpoint { // which change nothing that a round acts on
 		s.version++
 		s.noteID(r)
 	}
 	switch body := r.Body.(type) {
 	case record.Posting:
 		s.books.Post(&body.Posting)
+	case record.Transfer:
+		s.books.Declare(&body.Transfer, r.AtMS)
 	case record.Boot:
 		s.boot(r, &body)
 	case record.Config, record.Audit, record.Checkpoint:
@@ -78,7 +80,7 @@ func (s *State) applyFact(r *record.Record) {
 	case record.Baseline:
 		s.Symbol(r.Symbol).baseline = body.Quantity
 	case record.Day:
-		s.Watch(r.Strategy).day = Day(body)
+		s.Watch(r.Strategy).measure(r.AtMS, Day(body))
 	case record.Result:
 		w := s.Watch(r.Strategy)
 		w.result, w.losses, w.known = body, body.Losses, true

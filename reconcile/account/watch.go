@@ -13,6 +13,7 @@ import (
 type Watch struct {
 	strategy string
 	day      Day
+	peakMS   int64 // when the peak was last raised
 	result   record.Result
 	wallet   exchange.Amount
 	known    bool
@@ -55,6 +56,16 @@ func (w *Watch) Strategy() string { return w.strategy }
 
 // Day is the scope's day.
 func (w *Watch) Day() Day { return w.day }
+
+// PeakMS is when the peak was last raised.
+func (w *Watch) PeakMS() int64 { return w.peakMS }
+
+func (w *Watch) measure(atMS int64, day Day) {
+	if w.day.Peak.Less(day.Peak) {
+		w.peakMS = atMS
+	}
+	w.day = day
+}
 
 // Result is what the strategy made, derived from the wallet; see Known.
 func (w *Watch) Result() record.Result { return w.result }

@@ -72,6 +72,8 @@ func derive(t tables, sequence int64, r *record.Record) error {
 		return advancePlacement(t, r)
 	case record.Posting:
 		return deriveBalances(t, sequence, body.Lines)
+	case record.Transfer:
+		return deriveBalances(t, sequence, body.Lines())
 	}
 	return nil
 }

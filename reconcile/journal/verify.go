@@ -71,6 +71,8 @@ func (v *verifier) take(s *Stored) error {
 		v.account = body.Account
 	case record.Posting:
 		v.posting(s, &body.Posting)
+	case record.Transfer:
+		v.report.Entries++
 	case record.Checkpoint:
 		v.checkpoint(s, &body)
 	}

@@ -74,11 +74,11 @@ func (l *Ledger) futuresLines(r *Reading) []Line {
 	}
 	futures := exchange.SymbolKey{Market: exchange.Futures}
 	if !rest.IsZero() {
-		account := Unexplained
 		if untouched(r, parts) && !l.nearFunding(r, rest) {
-			account = Transferred
+			lines = l.outside(lines, exchange.Futures, FuturesAsset, rest)
+		} else {
+			lines = append(lines, Line{Account: Unexplained, Symbol: futures, Asset: FuturesAsset, Amount: rest})
 		}
-		lines = append(lines, Line{Account: account, Symbol: futures, Asset: FuturesAsset, Amount: rest})
 	}
 	if !change.IsZero() {
 		lines = append(lines, Line{Account: Wallet, Symbol: futures, Asset: FuturesAsset, Amount: change})

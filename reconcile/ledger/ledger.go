@@ -208,6 +208,8 @@ type Ledger struct {
 	positions   []Position // open at the last reading, sorted by id
 	closed      []int64    // ids of ended positions that are booked, oldest first
 	costs       []cost     // spot: what is held, sorted by symbol
+	unexplained []openItem // that no transfer explains yet, oldest first
+	declared    []openItem // transfers that no wallet has shown yet, oldest first
 	taker       exchange.Rate
 	maker       exchange.Rate
 }
@@ -261,6 +263,9 @@ func (w Writer) End(clientOrderID string, orderID int64) { w.l.end(clientOrderID
 // Post books a posting: its lines, and how far the market is booked then.
 func (w Writer) Post(p *Posting) { w.l.post(p) }
 
+// Declare books a transfer that a person declares.
+func (w Writer) Declare(t *Transfer, atMS int64) { w.l.declare(t, atMS) }
+
 // Balances returns every account, sorted by strategy, symbol, account and asset.
 func (l *Ledger) Balances() []Balance { return l.balances }
 
@@ -277,11 +282,16 @@ func (l *Ledger) Sum(account Account, strategy, asset string) (sum exchange.Amou
 	return sum
 }
 
-// Unexplained returns what no entry explains, by market and asset.
+// Unexplained returns what no entry explains, by market and asset. What was declared and no
+// wallet has shown yet is not part of it.
 func (l *Ledger) Unexplained() (all []Balance) {
 	for i := range l.balances {
-		if b := &l.balances[i]; b.Account == Unexplained && !b.Amount.IsZero() {
-			all = append(all, *b)
+		b := l.balances[i]
+		if b.Account != Unexplained {
+			continue
+		}
+		if b.Amount = b.Amount.Sub(l.Declared(b.Symbol.Market, b.Asset)); !b.Amount.IsZero() {
+			all = append(all, b)
 		}
 	}
 	return all
@@ -464,6 +474,7 @@ func (l *Ledger) post(posting *Posting) {
 	} else {
 		l.bookFutures(r)
 	}
+	l.await(posting)
 	for i := range posting.Lines {
 		l.add(&posting.Lines[i])
 		if posting.Lines[i].Account == Funding {

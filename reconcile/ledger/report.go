@@ -11,8 +11,9 @@ import (
 type Report struct {
 	Strategies  []Row        `json:"strategies"`
 	Accounts    []AccountRow `json:"accounts"`
-	Unexplained []AccountRow `json:"unexplained"` // what the wallets have changed beyond all fills, fees and funding
-	FuturesMS   int64        `json:"futures_ms"`  // up to when that market is booked; 0 for not at all
+	Unexplained []AccountRow `json:"unexplained"`        // what the wallets have changed beyond all fills, fees and funding
+	Declared    []AccountRow `json:"declared,omitempty"` // transfers that a person declared and no wallet has shown yet
+	FuturesMS   int64        `json:"futures_ms"`         // up to when that market is booked; 0 for not at all
 	SpotMS      int64        `json:"spot_ms"`
 }
 
@@ -48,9 +49,8 @@ func (l *Ledger) Report() Report {
 	for i := range l.balances {
 		b := &l.balances[i]
 		row := AccountRow{b.Account, b.Strategy, b.Symbol.Market, b.Symbol.Name, b.Asset, b.Amount, b.Derived}
-		if r.Accounts = append(r.Accounts, row); b.Account == Unexplained && !b.Amount.IsZero() {
-			row.Amount = b.Amount.Neg() // where it came from is negative
-			r.Unexplained = append(r.Unexplained, row)
+		if r.Accounts = append(r.Accounts, row); b.Account == Unexplained {
+			r.open(l, row)
 		}
 		if b.Account == Realised || b.Account == Fees || b.Account == Funding {
 			r.row(b.Strategy, b.Symbol, b.Asset).add(b)
@@ -66,6 +66,19 @@ func (l *Ledger) Report() Report {
 		row.Bought, row.Sold = instrument.Unit.Mul(int64(m.Bought)), instrument.Unit.Mul(int64(m.Sold))
 	}
 	return r
+}
+
+// open lists what is unexplained, and what is declared and not seen: each as a change of the
+// wallet. Where it came from is negative.
+func (r *Report) open(l *Ledger, row AccountRow) {
+	declared := l.Declared(row.Market, row.Asset)
+	if row.Amount = declared.Sub(row.Amount); !row.Amount.IsZero() {
+		r.Unexplained = append(r.Unexplained, row)
+	}
+	if row.Amount = declared; !declared.IsZero() {
+		row.Account = Transferred
+		r.Declared = append(r.Declared, row)
+	}
 }
 
 // row returns a strategy's, made when it is new.

@@ -83,13 +83,15 @@ func (l *Ledger) spotLines(r *Reading) []Line {
 			}
 		}
 		rest := a.Amount.Sub(l.wallet(exchange.Spot, a.Name)).Sub(moved)
-		from := Unexplained
-		if !l.counts(a.Name) {
-			from = Transferred // a strategy has begun to trade it: what is there is taken over
-		} else if l.movedAlone(r) {
-			from = Transferred // nothing was traded: it came from outside, or went there
+		switch {
+		case !l.counts(a.Name): // a strategy has begun to trade it: what is there is taken over
+			b.lines = transfer(b.lines, exchange.Spot, Asset{a.Name, rest}, Transferred)
+		case l.movedAlone(r) && !rest.IsZero(): // nothing was traded: it came from outside, or went there
+			b.lines = append(b.lines, Line{Account: Wallet, Symbol: exchange.SymbolKey{Market: exchange.Spot}, Asset: a.Name, Amount: rest})
+			b.lines = l.outside(b.lines, exchange.Spot, a.Name, rest.Neg())
+		default:
+			b.lines = transfer(b.lines, exchange.Spot, Asset{a.Name, rest}, Unexplained)
 		}
-		b.lines = transfer(b.lines, exchange.Spot, Asset{a.Name, rest}, from)
 	}
 	return b.lines
 }

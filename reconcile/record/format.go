@@ -21,6 +21,12 @@ var formats = [...]string{
 	"+checkpoint.epoch int64",
 	"+checkpoint.layout string",
 	"+checkpoint.state[] uint8",
+	`+Kind "transfer"`,
+	"+transfer",
+	"+transfer.amount Amount",
+	"+transfer.asset string",
+	"+transfer.market Market",
+	"+transfer.note string",
 }
 
 // FormatEpoch is the format of the records this botd writes: it grows with every line

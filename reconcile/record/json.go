@@ -91,6 +91,7 @@ var decoders = [kindEnd]func([]byte) (Body, error){
 	decode[Limit],
 	decode[Liquidated],
 	decode[Checkpoint],
+	decode[Transfer],
 }
 
 func decode[B Body](text []byte) (Body, error) {

@@ -39,6 +39,7 @@ const (
 	KindLimit             // a person set a limit tighter than the configuration, or took it back
 	KindLiquidated        // the exchange ended a position whose margin was used up
 	KindCheckpoint        // the whole state, as the records before it make it
+	KindTransfer          // a person declares money that came into a wallet from outside, or went out
 	kindEnd
 )
 
@@ -75,6 +76,7 @@ var kindNames = [kindEnd]string{
 	"limit",
 	"liquidated",
 	"checkpoint",
+	"transfer",
 }
 
 // Kinds returns every kind, in order.

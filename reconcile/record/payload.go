@@ -186,6 +186,11 @@ type Posting struct {
 	ledger.Posting
 }
 
+// Transfer is money from outside, or to it, that a person declares.
+type Transfer struct {
+	ledger.Transfer
+}
+
 // Audit is one change that a person asked for.
 type Audit struct {
 	Actor     string `json:"actor"` // socket, token, session
@@ -261,3 +266,4 @@ func (Withdrawn) Kind() Kind    { return KindWithdrawn }
 func (Limit) Kind() Kind        { return KindLimit }
 func (Liquidated) Kind() Kind   { return KindLiquidated }
 func (Checkpoint) Kind() Kind   { return KindCheckpoint }
+func (Transfer) Kind() Kind     { return KindTransfer }

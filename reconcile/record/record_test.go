@@ -129,8 +129,9 @@ func everyKind() []Record {
 
 // newerKinds are records of the kinds that version 2 did not have.
 func newerKinds() []Record {
-	return []Record{{AtMS: 11, Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, Body: Liquidated{
-		PositionID: 7, Quantity: -4, ClosePrice: exchange.MustAmount("43500"), Realised: exchange.MustAmount("-9"), Evidence: "shown LIQUIDATED"}}}
+	return []Record{{AtMS: 12, Body: Transfer{ledger.Transfer{Market: exchange.Spot, Asset: "USDT", Amount: exchange.MustAmount("-5"), Note: "out"}}},
+		{AtMS: 11, Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, Body: Liquidated{
+			PositionID: 7, Quantity: -4, ClosePrice: exchange.MustAmount("43500"), Realised: exchange.MustAmount("-9"), Evidence: "shown LIQUIDATED"}}}
 }
 
 // TestRecordsOfOlderJournalsAreRead holds the decoder of version 2 against what

@@ -170,6 +170,12 @@ func (b Posting) summarize(s *summary) {
 	}
 }
 
+func (b Transfer) summarize(s *summary) {
+	s.add("%s", b.Market)
+	s.add("%s %s", b.Amount, b.Asset)
+	s.texts(b.Note)
+}
+
 func (b Audit) summarize(s *summary) { s.texts(b.Actor, b.Action, b.Target, b.Detail) }
 
 func (b Withdrawn) summarize(s *summary) {

@@ -42,6 +42,7 @@ type Engine interface {
 	HaltBlind(level record.HaltLevel, scope account.Scope, sinceMS int64) []string
 	PreviewTicks() []engine.TickPreview
 	Quarantines() []engine.Quarantine
+	PreviewTransfer(event *engine.EventTransfer) ([]string, error)
 	PreviewResolution(key exchange.SymbolKey, adopt bool, reason string) (engine.Resolution, error)
 	PreviewLimits(t *engine.LimitChange) (lines []string, err error)
 	PreviewCancel(clientOrderID string) (engine.ManualAction, error)

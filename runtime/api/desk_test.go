@@ -122,6 +122,13 @@ func (r *resting) PreviewLimits(t *engine.LimitChange) (lines []string, err erro
 	return lines, nil
 }
 
+func (r *resting) PreviewTransfer(event *engine.EventTransfer) ([]string, error) {
+	if event.Transfer.Asset != "USDT" {
+		return nil, errors.New("the ledger does not follow " + event.Transfer.Asset)
+	}
+	return []string{"a transfer of " + event.Transfer.Amount.String() + " USDT is booked"}, nil
+}
+
 func (r *resting) PreviewResolution(key exchange.SymbolKey, adopt bool, _ string) (engine.Resolution, error) {
 	for i := range r.quarantine {
 		if q := &r.quarantine[i]; q.Symbol == key && q.Blocked == "" {

@@ -325,6 +325,8 @@ var changes = []struct {
 	{"test_channels", "", `{"channel":"desk"}`, 200},
 	{"close_position", "futures BTC-USDT", `{"reason":"news"}`, 202},
 	{"resolve", "", `{"symbol":"BTC-USDT","market":"futures","decision":"adopt","reason":"mine"}`, 200},
+	{"transfer", "", `{"market":"futures","asset":"USDT","amount":"-5","note":"out","strategy":"trend"}`, 200},
+	{"transfer", "", `{"market":"futures","asset":"USDT","amount":"5"}`, 200},
 	{"set_log_level", "", `{"level":"debug"}`, 200},
 	{"set_limits", "", `{"strategy":"trend","limits":{"max_open_orders":"5"},"reason":"news"}`, 200},
 	{"set_limits", "", `{"limits":{"max_open_orders":null},"reason":"over"}`, 200},
@@ -365,6 +367,8 @@ func (v *visitor) goChanges() {
 		v.call(http.StatusBadRequest, c.id, c.where+"?dry_run=maybe", c.body, bearer(testToken))
 	}
 	v.call(http.StatusConflict, "resolve", "", `{"symbol":"ETH-USDT","decision":"adopt","reason":"mine"}`, bearer(testToken))
+	v.call(http.StatusConflict, "transfer", "", `{"market":"futures","asset":"BTC","amount":"5"}`, bearer(testToken))
+	v.call(http.StatusBadRequest, "transfer", "", `{"market":"futures","asset":"USDT","amount":"much"}`, bearer(testToken))
 	v.call(http.StatusConflict, "set_limits", "", `{"limits":{"max_leverage":"100"},"reason":"greed"}`, bearer(testToken))
 	v.refuses = errors.New("not now")
 	v.call(http.StatusConflict, "reload", "", "", bearer(testToken))

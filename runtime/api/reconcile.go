@@ -29,6 +29,8 @@ var reconcileRoutes = []route{
 		summary: "Symbols that wait for a person, with the evidence and what each decision would change.", fails: []int{503}},
 	{id: "resolve", tag: "reconcile", method: "POST", path: "/api/v1/reconcile/resolve", minimum: auth.Operator, endpoint: change((*Server).resolve),
 		summary: "Ends a quarantine, by a person's decision.", fails: []int{409}},
+	{id: "transfer", tag: "reconcile", method: "POST", path: "/api/v1/ledger/transfer", minimum: auth.Operator, endpoint: change((*Server).transfer),
+		summary: "Books a deposit or, negative, a withdrawal that was not recognised by itself: neither a gain nor a loss.", fails: []int{409}},
 }
 
 func (s *Server) reconcileState(r *request) (view.Reconcile, error) {

@@ -81,7 +81,7 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 	m.last = r
 	m.due, m.flow = a.book.Ledger().Due(&r), exchange.Amount{}
 	if m.due && a.book.Ledger().Opened(r.Market) { // what the first reading shows was there before
-		m.flow = ledger.External(a.book.Ledger().Lines(&r), ledger.FuturesAsset)
+		m.flow = a.book.Ledger().Flow(a.book.Ledger().Lines(&r), r.Market, ledger.FuturesAsset)
 	}
 	if !m.due {
 		m.dueMS = 0
@@ -252,17 +252,17 @@ func (a *accounting) post(m *bookkeeping) {
 	}
 	m.due, m.refused = false, 0
 	first := !a.book.Ledger().Opened(m.reading.Market)
+	flow := a.book.Ledger().Flow(posting.Lines, m.reading.Market, ledger.FuturesAsset)
+	left := a.book.Ledger().Left(posting.Lines, m.reading.Market)
 	a.record(record.Record{Body: record.Posting{Posting: *posting}})
 	if !first {
-		a.moved(m, posting)
+		a.moved(m, posting, flow)
 	}
 	a.alarms.bookedLiquidations(m.reading.Closed)
-	for i := range posting.Lines {
-		if line := &posting.Lines[i]; line.Account == ledger.Unexplained {
-			amount := line.Amount.Neg()
-			a.note("", nil, NoteUnexplained{line.Symbol.Market, line.Asset, amount,
-				line.Symbol.Market.String() + " wallet: " + amount.String() + " " + line.Asset + " that no fill, fee or funding explains"})
-		}
+	for _, one := range left {
+		market := m.reading.Market
+		a.note("", nil, NoteUnexplained{market, one.Name, one.Amount,
+			market.String() + " wallet: " + one.Amount.String() + " " + one.Name + " that no fill, fee or funding explains"})
 	}
 }
 
@@ -280,8 +280,7 @@ func (a *accounting) uncounted() exchange.Amount {
 
 // moved takes what a posting says came from outside, or went there: the equity that losses
 // are measured from moves with it.
-func (a *accounting) moved(m *bookkeeping, posting *ledger.Posting) {
-	amount := ledger.External(posting.Lines, ledger.FuturesAsset)
+func (a *accounting) moved(m *bookkeeping, posting *ledger.Posting, amount exchange.Amount) {
 	m.flow, m.counted = exchange.Amount{}, exchange.Amount{}
 	for i := range posting.Lines {
 		l := &posting.Lines[i]

@@ -172,14 +172,17 @@ func (e *Engine) Handle(nowMS int64, event Event, out *Effects) {
 	e.out = nil
 }
 
-// refuses reports whether something is against a change of the configuration or of the
-// limits: nothing of it is done then, and nobody's audit is written down.
+// refuses reports whether something is against a change of the configuration, of the
+// limits or of the ledger: nothing of it is done then, and nobody's audit is written down.
 func (e *Engine) refuses(event Event) bool {
 	switch event := event.(type) {
 	case *EventReload:
 		return e.roster.refused(event.Reload)
 	case *EventSetLimits:
 		return e.ruleset.tooLoose(event.Change)
+	case *EventTransfer:
+		_, err := e.accounting.previewTransfer(event)
+		return err != nil
 	}
 	return false
 }
@@ -218,6 +221,8 @@ func (e *Engine) take(event Event) {
 		e.quarantines.resolve(event)
 	case *EventWithdraw:
 		e.manual.withdraw(event)
+	case *EventTransfer:
+		e.accounting.transfer(event)
 	case *EventDisk:
 		e.permission.disk(event)
 	case *EventStop:

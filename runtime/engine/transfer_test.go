@@ -110,3 +110,130 @@ func TestFeesAndFundingAreNoTransfers(t *testing.T) {
 		}
 	}
 }
+
+// TestADeclaredTransferIsNoGainAndNoLoss moves money in the moment of a trade, where nothing
+// can tell it from the trade, and has a person declare it.
+func TestADeclaredTransferIsNoGainAndNoLoss(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, amount string
+		held         exchange.Quantity
+		options      []option
+	}{
+		{"a withdrawal", "-3000", 10, []option{books, lossLimits}},
+		{"a deposit", "5000", 10, []option{books, lossLimits}},
+		{"a withdrawal on spot", "-3000", 2_000, []option{onSpot, books, lossLimits}},
+		{"a deposit on spot", "5000", 2_000, []option{onSpot, books, lossLimits}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			target := c.held
+			w := newWorld(t, swing(&target), c.options...)
+			w.pass(60_000)
+			market, by := w.config.Strategies[0].Symbol.Market, exchange.MustAmount(c.amount)
+			before := w.engine.Book().Today()
+			target = c.held / 2 // an exit, which no limit holds back
+			w.moves(by)
+			w.pass(200_000)
+			if have := w.sum(ledger.Unexplained, market, "USDT"); have != by.Neg() {
+				t.Fatalf("want %s unexplained, have %s", by.Neg(), have)
+			}
+			w.declare(market, c.amount)
+			w.pass(60_000)
+			if have := w.sum(ledger.Unexplained, market, "USDT"); !have.IsZero() {
+				t.Errorf("want nothing unexplained, have %s", have)
+			}
+			if after := w.engine.Book().Today(); after.Equity != before.Equity.Add(by) {
+				t.Errorf("the day's equity: want %s, have %s", before.Equity.Add(by), after.Equity)
+			}
+			for _, d := range w.engine.Degraded() {
+				t.Errorf("want nothing declared any more, have %+v", d)
+			}
+			if have := w.engine.Status().Strategies[0].Own.Sub(before.Equity).Abs(); exchange.MustAmount("100").Less(have) {
+				t.Errorf("the strategy's own equity: want it near %s, have it off by %s", before.Equity, have)
+			}
+			w.pass(60_000)
+			if left := w.engine.Book().Ledger().Declared(market, "USDT"); !left.IsZero() {
+				t.Errorf("want nothing left to come, have %s", left)
+			}
+		})
+	}
+}
+
+// TestATransferMayBeDeclaredBeforeItIsSeen declares first: what the wallet shows later counts
+// as what was declared, once.
+func TestATransferMayBeDeclaredBeforeItIsSeen(t *testing.T) {
+	t.Parallel()
+	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+		for _, amount := range []string{"-3000", "5000"} {
+			t.Run(market.String()+" "+amount, func(t *testing.T) {
+				t.Parallel()
+				options := []option{books, lossLimits}
+				if market == exchange.Spot {
+					options = append([]option{onSpot}, options...)
+				}
+				w, by := newWorld(t, hold(10), options...), exchange.MustAmount(amount)
+				w.pass(60_000)
+				before := w.engine.Book().Today()
+				w.declare(market, amount)
+				w.pass(60_000)
+				w.moves(by)
+				for range 120 {
+					w.pass(1_000)
+					for _, d := range w.engine.Degraded() {
+						t.Fatalf("want nothing declared, have %+v", d)
+					}
+				}
+				if after := w.engine.Book().Today(); after.Equity != before.Equity.Add(by) || after.Peak != before.Peak.Add(by) {
+					t.Errorf("want the day moved by %s, have %+v, was %+v", by, after, before)
+				}
+				if have := w.sum(ledger.Unexplained, market, "USDT"); !have.IsZero() {
+					t.Errorf("want nothing unexplained, have %s", have)
+				}
+				if left := w.engine.Book().Ledger().Declared(market, "USDT"); !left.IsZero() {
+					t.Errorf("want nothing left to come, have %s", left)
+				}
+				w.moves(by.Add(by)) // another one: not declared, found by itself
+				w.pass(60_000)
+				if after := w.engine.Book().Today(); after.Equity != before.Equity.Add(by).Add(by) {
+					t.Errorf("want the day moved by twice %s, have %+v, was %+v", by, after, before)
+				}
+			})
+		}
+	}
+}
+
+// TestADeclarationIsTakenBackByItsOpposite books nothing in the end.
+func TestADeclarationIsTakenBackByItsOpposite(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10), books, lossLimits)
+	w.pass(60_000)
+	before := w.engine.Book().Today()
+	w.declare(exchange.Futures, "700")
+	w.declare(exchange.Futures, "-700")
+	w.pass(60_000)
+	if have := w.engine.Book().Ledger().Declared(exchange.Futures, "USDT"); !have.IsZero() {
+		t.Errorf("want nothing declared, have %s", have)
+	}
+	if have := w.sum(ledger.Unexplained, exchange.Futures, "USDT"); !have.IsZero() || w.engine.Book().Today() != before {
+		t.Errorf("want nothing changed, have %s unexplained, %+v, was %+v", have, w.engine.Book().Today(), before)
+	}
+	for _, wrong := range []ledger.Transfer{
+		{Market: exchange.Futures, Asset: "USDT"},
+		{Market: exchange.Futures, Asset: "BTC", Amount: exchange.MustAmount("1")},
+		{Market: exchange.Spot, Asset: "USDT", Amount: exchange.MustAmount("1")},
+	} {
+		if lines, err := w.engine.PreviewTransfer(&EventTransfer{Transfer: wrong}); err == nil {
+			t.Errorf("%+v: want it refused, have %q", wrong, lines)
+		}
+	}
+}
+
+func (w *world) declare(market exchange.Market, amount string) {
+	w.t.Helper()
+	event := &EventTransfer{Transfer: ledger.Transfer{Market: market, Asset: "USDT", Amount: exchange.MustAmount(amount), Note: "declared"}}
+	if _, err := w.engine.PreviewTransfer(event); err != nil {
+		w.t.Fatal(err)
+	}
+	w.give(event)
+}

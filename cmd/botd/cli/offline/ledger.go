@@ -45,8 +45,9 @@ transfers). The wallet is what the exchange reported, so the books equal it to t
 On spot, money is as the exchange reported each execution. On futures an order carries neither
 price nor fee: profit is the position's realizedPNL, and what the wallet changed beyond it
 is fees and funding, separated by what was traded and held; such amounts are marked
-derived. A change that no fill, fee or funding explains (a deposit, a correction by the
-exchange) is booked as unexplained, and stays visible.`,
+derived. Money that comes in or goes out while nothing is traded is booked as transferred. A
+change that nothing explains (a deposit beside a trade, a correction by the exchange) is
+booked as unexplained, and stays visible until botd ledger transfer declares what it was.`,
 		Example: "  botd ledger\n  botd ledger -o json | jq '.unexplained'\n  botd ledger --entries --strategy trend --since 24h -o csv > entries.csv",
 		RunE: func(command *cobra.Command, _ []string) error {
 			since, err := moment.ParseSince(flags.since)
@@ -61,8 +62,8 @@ exchange) is booked as unexplained, and stays visible.`,
 			book, entries := reconcile.NewBook(placement.Settle{}), []entryLine{}
 			err = store.Select(command.Context(), journal.Filter{}, func(s *journal.Stored) error {
 				book.Apply(&s.Record)
-				if posting, ok := s.Body.(record.Posting); ok && flags.entries && s.AtMS >= since {
-					entries = flags.lines(entries, s, posting.Lines)
+				if lines := entryOf(s.Body); flags.entries && s.AtMS >= since {
+					entries = flags.lines(entries, s, lines)
 				}
 				return nil
 			})
@@ -117,6 +118,17 @@ func (f *ledgerFlags) report(books *ledger.Ledger) *ledgerPage {
 		page.Accounts = slices.DeleteFunc(page.Accounts, func(r ledger.AccountRow) bool { return r.Strategy != f.strategy })
 	}
 	return page
+}
+
+// entryOf returns the lines that a record books.
+func entryOf(body record.Body) []ledger.Line {
+	switch body := body.(type) {
+	case record.Posting:
+		return body.Lines
+	case record.Transfer:
+		return body.Lines()
+	}
+	return nil
 }
 
 // entryLine is one amount of an entry.
@@ -179,6 +191,10 @@ func ledgerTable(w io.Writer, page *ledgerPage) {
 	for i := range page.Unexplained {
 		r := &page.Unexplained[i]
 		fmt.Fprintf(w, "UNEXPLAINED: the %s wallet has changed by %s %s beyond what fills, fees and funding explain\n", r.Market, r.Amount, r.Asset)
+	}
+	for i := range page.Declared {
+		r := &page.Declared[i]
+		fmt.Fprintf(w, "declared: a transfer of %s %s that the %s wallet has not shown yet\n", r.Amount, r.Asset, r.Market)
 	}
 	if len(page.Unexplained) == 0 {
 		fmt.Fprintln(w, "nothing is unexplained")

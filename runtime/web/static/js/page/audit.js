@@ -4,7 +4,7 @@ import * as f from "../format.js";
 import { now } from "../live.js";
 import { button, choose, empty, field, panel, strategyLink, table, tag, time } from "../parts.js";
 
-const kinds = ["audit", "halt", "breach", "quarantined", "liquidated", "adopted", "ignored", "found", "withdrawn", "breaker", "config", "boot"];
+const kinds = ["audit", "halt", "breach", "quarantined", "liquidated", "adopted", "ignored", "found", "withdrawn", "transfer", "breaker", "config", "boot"];
 const names = { audit: "asked for", boot: "start", config: "configuration", breach: "limit" };
 
 export const title = () => "Audit";

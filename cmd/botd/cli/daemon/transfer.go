@@ -1,0 +1,80 @@
+package daemon
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
+	"botd/runtime/api"
+)
+
+type transferFlags struct {
+	connect.Flags
+	api.TransferRequest
+}
+
+// NewLedgerTransfer returns the command botd ledger transfer.
+func NewLedgerTransfer() *cobra.Command {
+	var flags transferFlags
+	command := &cobra.Command{
+		Use: "transfer", Short: "book a deposit or withdrawal that was not recognised by itself", Args: cobra.NoArgs,
+		Long: `Books money that came into a wallet from outside, or, with a negative amount, went out. The
+running daemon recognises most transfers by itself (log event ledger.transfer). It cannot when
+something was traded or funding was due in the same moment: the change is then unexplained
+(botd ledger), counts as a gain or loss, and may hold entries back.
+
+A transfer explains such a change, also one that is yet to come: the next change of that wallet
+up to the amount counts as it. Daily loss, drawdown and results are measured without it, and a
+limit that only the transfer crossed holds again. The journal stores who declared it. An
+amount of the other sign takes a mistake back.`,
+		Example: `  botd ledger transfer --market futures --asset USDT --amount 5000
+  botd ledger transfer --market spot --asset USDT --amount -250.5 --note "to the cold wallet" --dry-run`,
+		RunE: func(command *cobra.Command, _ []string) error { return flags.declare(command) },
+	}
+	f := command.Flags()
+	f.StringVar(&flags.Market, "market", "", "futures or spot")
+	f.StringVar(&flags.Asset, "asset", "", "USDT, or an asset that a strategy trades on spot")
+	f.StringVar(&flags.Amount, "amount", "", "how much came in; negative: how much went out")
+	f.StringVar(&flags.Note, "note", "", "why, for the journal")
+	f.StringVar(&flags.Strategy, "strategy", "", "futures: whose result counted it, where several strategies trade there")
+	shell.DryRunFlag(command, &flags.DryRun, "show what would change, and change nothing")
+	flags.Add(command)
+	return command
+}
+
+func (f *transferFlags) declare(command *cobra.Command) error {
+	for _, one := range []struct{ flag, value string }{{"market", f.Market}, {"asset", f.Asset}, {"amount", f.Amount}} {
+		if one.value == "" {
+			return failure.Usagef("botd ledger transfer needs --%s", one.flag)
+		}
+	}
+	if f.Market != "futures" && f.Market != "spot" {
+		return failure.Usagef("--market %s: want futures or spot", f.Market)
+	}
+	if _, err := strconv.ParseFloat(f.Amount, 64); err != nil {
+		return failure.Usagef("--amount %s: want a number as 5000 or -250.5", f.Amount)
+	}
+	d, err := f.Reach(command)
+	if err != nil {
+		return err
+	}
+	out, raw, err := connect.Post[api.Change](command, d, "/api/v1/ledger/transfer", f.TransferRequest)
+	if err != nil {
+		return err
+	}
+	return shell.Print(command.OutOrStdout(), f.Output, raw, func(w io.Writer) {
+		for _, line := range out.Does {
+			fmt.Fprintln(w, "  "+line)
+		}
+		if out.DryRun {
+			fmt.Fprintln(w, "nothing was changed (--dry-run)")
+			return
+		}
+		fmt.Fprintf(w, "booked: %s %s, %s wallet\n", f.Amount, f.Asset, f.Market)
+	})
+}

@@ -1,0 +1,181 @@
+package ledger
+
+import (
+	"slices"
+
+	"botd/exchange"
+)
+
+// Transfer is money that came into a wallet from outside, or, negative, went out: as a
+// person declares it, because the ledger could not tell by itself.
+type Transfer struct {
+	Market exchange.Market `json:"market"`
+	Asset  string          `json:"asset"`
+	Amount exchange.Amount `json:"amount"`
+	Note   string          `json:"note,omitempty"`
+}
+
+// Lines are the bookings of a transfer: what nothing explained is explained by it.
+func (t *Transfer) Lines() []Line {
+	key := exchange.SymbolKey{Market: t.Market}
+	return []Line{
+		{Account: Transferred, Symbol: key, Asset: t.Asset, Amount: t.Amount.Neg()},
+		{Account: Unexplained, Symbol: key, Asset: t.Asset, Amount: t.Amount},
+	}
+}
+
+// maxOpenItems bounds how many unexplained changes, and how many declared ones, are remembered.
+const maxOpenItems = 256
+
+// openItem is a change of a wallet that waits for its explanation, or a declared transfer that
+// no wallet has shown yet.
+type openItem struct {
+	market exchange.Market
+	asset  string
+	amount exchange.Amount // into the wallet, or, negative, out of it
+	atMS   int64           // of the reading that showed it; of the declaration
+}
+
+// Matched is a part of a transfer that a change of the wallet answers to.
+type Matched struct {
+	Amount exchange.Amount
+	AtMS   int64 // when the wallet showed it
+}
+
+// Match returns which unexplained changes a transfer explains, the newest first. What is left
+// of it waits for a change of the wallet to come.
+func (l *Ledger) Match(t *Transfer) (matched []Matched) {
+	_, rest := consume(slices.Clone(l.declared), t.Market, t.Asset, t.Amount, nil)
+	consume(slices.Clone(l.unexplained), t.Market, t.Asset, rest.Neg(), func(m Matched) { matched = append(matched, m) })
+	return matched
+}
+
+// consume takes an amount out of the items of a wallet that have the other sign, the newest
+// first. It returns the items that are left, and what is left of the amount.
+func consume(items []openItem, market exchange.Market, asset string, amount exchange.Amount, each func(Matched)) ([]openItem, exchange.Amount) {
+	for i := len(items) - 1; i >= 0 && !amount.IsZero(); i-- {
+		item := &items[i]
+		if item.market != market || item.asset != asset || item.amount.Sign() != -amount.Sign() {
+			continue
+		}
+		part := item.amount
+		if amount.Abs().Less(part.Abs()) {
+			part = amount.Neg()
+		}
+		item.amount, amount = item.amount.Sub(part), amount.Add(part)
+		if each != nil {
+			each(Matched{part, item.atMS})
+		}
+	}
+	return slices.DeleteFunc(items, func(o openItem) bool { return o.amount.IsZero() }), amount
+}
+
+func remember(items []openItem, item openItem) []openItem {
+	if items = append(items, item); len(items) > maxOpenItems {
+		items = slices.Delete(items, 0, 1)
+	}
+	return items
+}
+
+// declare books a transfer: it takes back a declaration of the other sign, explains what is
+// unexplained, and what is left waits for the wallet to show it.
+func (l *Ledger) declare(t *Transfer, atMS int64) {
+	for _, line := range t.Lines() {
+		l.add(&line)
+	}
+	rest := t.Amount
+	l.declared, rest = consume(l.declared, t.Market, t.Asset, rest, nil)
+	l.unexplained, rest = consume(l.unexplained, t.Market, t.Asset, rest.Neg(), nil)
+	if rest = rest.Neg(); !rest.IsZero() {
+		l.declared = remember(l.declared, openItem{t.Market, t.Asset, rest, atMS})
+	}
+}
+
+// Declared returns what was declared of an asset and no wallet has shown yet.
+func (l *Ledger) Declared(market exchange.Market, asset string) (sum exchange.Amount) {
+	for i := range l.declared {
+		if o := &l.declared[i]; o.market == market && o.asset == asset {
+			sum = sum.Add(o.amount)
+		}
+	}
+	return sum
+}
+
+// expected returns how much of a change of a wallet was declared before the wallet showed it.
+func (l *Ledger) expected(market exchange.Market, asset string, change exchange.Amount) exchange.Amount {
+	declared := l.Declared(market, asset)
+	if declared.Sign() != change.Sign() {
+		return exchange.Amount{}
+	}
+	if declared.Abs().Less(change.Abs()) {
+		return declared
+	}
+	return change
+}
+
+// outside splits what a wallet changed without a trade, as lines book it: what was declared
+// before is explained by its declaration, the rest comes from outside by itself.
+func (l *Ledger) outside(lines []Line, market exchange.Market, asset string, rest exchange.Amount) []Line {
+	key := exchange.SymbolKey{Market: market}
+	declared := l.expected(market, asset, rest.Neg()).Neg()
+	if !declared.IsZero() {
+		lines = append(lines, Line{Account: Unexplained, Symbol: key, Asset: asset, Amount: declared})
+	}
+	if rest = rest.Sub(declared); !rest.IsZero() {
+		lines = append(lines, Line{Account: Transferred, Symbol: key, Asset: asset, Amount: rest})
+	}
+	return lines
+}
+
+// Flow returns what the lines of a reading say moved in from outside, or, negative, out of a
+// market's wallet, of an asset: found by itself, or declared before.
+func (l *Ledger) Flow(lines []Line, market exchange.Market, asset string) exchange.Amount {
+	return External(lines, asset).Add(l.expected(market, asset, unexplained(lines, asset)))
+}
+
+// Left returns what the lines of a reading leave unexplained: what was declared before is not.
+func (l *Ledger) Left(lines []Line, market exchange.Market) (left []Asset) {
+	for i := range lines {
+		if line := &lines[i]; line.Account == Unexplained {
+			change := line.Amount.Neg()
+			if change = change.Sub(l.expected(market, line.Asset, change)); !change.IsZero() {
+				left = append(left, Asset{line.Asset, change})
+			}
+		}
+	}
+	return left
+}
+
+// Holds reports whether the ledger follows an asset of a market's wallet.
+func (l *Ledger) Holds(market exchange.Market, asset string) bool {
+	return market == exchange.Futures && asset == FuturesAsset || market == exchange.Spot && l.counts(asset)
+}
+
+// unexplained is the change of a wallet that lines leave unexplained.
+func unexplained(lines []Line, asset string) (sum exchange.Amount) {
+	for i := range lines {
+		if line := &lines[i]; line.Account == Unexplained && line.Asset == asset {
+			sum = sum.Sub(line.Amount)
+		}
+	}
+	return sum
+}
+
+// await notes what a posting leaves unexplained, but for what was declared before.
+func (l *Ledger) await(posting *Posting) {
+	for i := range posting.Lines {
+		line := &posting.Lines[i]
+		if line.Account != Unexplained {
+			continue
+		}
+		change := line.Amount.Neg()
+		if part := l.expected(posting.Reading.Market, line.Asset, change); !part.IsZero() {
+			l.declared, _ = consume(l.declared, posting.Reading.Market, line.Asset, part.Neg(), nil)
+			change = change.Sub(part)
+		}
+		l.unexplained, change = consume(l.unexplained, posting.Reading.Market, line.Asset, change, nil)
+		if !change.IsZero() {
+			l.unexplained = remember(l.unexplained, openItem{posting.Reading.Market, line.Asset, change, posting.Reading.AtMS})
+		}
+	}
+}
