@@ -18,32 +18,43 @@ var ErrExists = errors.New("is there already")
 
 // Backup is a copy of a journal, checked after copying.
 type Backup struct {
-	File    string  `json:"file"`
-	Bytes   int64   `json:"bytes"`
-	SHA256  string  `json:"sha256"` // of the file
-	Binding Binding `json:"binding"`
+	File    string       `json:"file"`
+	Bytes   int64        `json:"bytes"`
+	SHA256  string       `json:"sha256"` // of the file
+	Binding Binding      `json:"binding"`
+	Account *AccountCopy `json:"account,omitempty"` // of demo and paper
 	Report
 }
+
+// stamp is the time in the name of what was put aside.
+const stamp = "20060102T150405Z"
 
 // partial is the ending of a file that is not whole yet.
 const partial = ".partial"
 
 // Backup copies the journal as it stands at one moment into a new file, also while
 // a daemon writes it, and verifies the copy as a whole before it gets its name. A
-// copy that is not sound is an error, and no file is left.
+// copy that is not sound is an error, and no file is left. The simulated account of demo
+// and paper is copied at the same moment, into a file beside the copy.
 func (j *Journal) Backup(ctx context.Context, path string) (b Backup, err error) {
-	if _, err := os.Lstat(path); err == nil {
-		return b, fmt.Errorf("%s %w", path, ErrExists)
-	}
 	copied := path + partial
-	if err := discard(copied); err != nil {
+	for _, file := range []string{path, accountOf(path)} {
+		if _, err := os.Lstat(file); err == nil {
+			return b, fmt.Errorf("%s %w", file, ErrExists)
+		}
+	}
+	if err := errors.Join(discard(copied), discard(accountOf(copied))); err != nil {
 		return b, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, discard(copied))
+			err = errors.Join(err, discard(copied), discard(accountOf(copied)))
 		}
 	}()
+	last, simulated, err := j.moment(ctx, accountOf(copied))
+	if err != nil {
+		return b, err
+	}
 	if file, err := os.OpenFile(copied, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err != nil { // for its owner alone, from the start
 		return b, fmt.Errorf("write the backup: %w", err)
 	} else if err := file.Close(); err != nil {
@@ -52,6 +63,15 @@ func (j *Journal) Backup(ctx context.Context, path string) (b Backup, err error)
 	if _, err := j.db.ExecContext(ctx, "VACUUM INTO ?", copied); err != nil {
 		return b, fmt.Errorf("copy the journal: %w", err)
 	}
+	if simulated {
+		account := &AccountCopy{}
+		if account.Bytes, account.SHA256, err = sumOf(accountOf(copied)); err == nil {
+			err = cutTo(ctx, copied, last, account)
+		}
+		if err != nil {
+			return b, fmt.Errorf("end the copy with record %d: %w", last, err)
+		}
+	}
 	if b, err = CheckBackup(ctx, copied); err != nil {
 		return b, err
 	}
@@ -59,6 +79,12 @@ func (j *Journal) Backup(ctx context.Context, path string) (b Backup, err error)
 		return b, err
 	}
 	b.File = path
+	if b.Account != nil {
+		b.Account.File = accountOf(path)
+		if err := settle(accountOf(copied), accountOf(path)); err != nil {
+			return b, err
+		}
+	}
 	if err := settle(copied, path); err != nil {
 		return b, err
 	}
@@ -91,6 +117,9 @@ func CheckBackup(ctx context.Context, path string) (Backup, error) {
 	b.Report, err = j.Verify(ctx)
 	if err == nil {
 		b.Binding, err = j.Binding(ctx)
+	}
+	if err == nil {
+		b.Account, err = j.account(ctx)
 	}
 	if err = errors.Join(err, j.Close()); err != nil {
 		return b, err
@@ -153,12 +182,14 @@ func discard(path string) error {
 // Restored is what a restore did.
 type Restored struct {
 	Backup
-	Replaced string `json:"kept"` // where the journal that was there is now; empty for none
+	Replaced        string `json:"kept"`                   // where the journal that was there is now; empty for none
+	ReplacedAccount string `json:"kept_account,omitempty"` // where the account that was there is now
 }
 
 // Restore puts a backup in a journal's place. The backup is verified, its records are
 // copied into a fresh file, and that is verified; the journal that was there is kept under another name. The
-// data directory must be this process's: nobody may write the journal meanwhile.
+// account of demo and paper comes with it. The data directory must be this process's: nobody
+// may write the journal meanwhile.
 func Restore(ctx context.Context, backup, path string, now time.Time) (r Restored, err error) {
 	if r.Backup, err = CheckBackup(ctx, backup); err != nil {
 		return r, err
@@ -178,6 +209,9 @@ func Restore(ctx context.Context, backup, path string, now time.Time) (r Restore
 	if err := copyRecords(ctx, backup, copied); err != nil {
 		return r, errors.Join(fmt.Errorf("copy the backup: %w", err), discard(copied))
 	}
+	if err := dropMark(ctx, copied); err != nil {
+		return r, errors.Join(err, discard(copied))
+	}
 	again, err := CheckBackup(ctx, copied)
 	if err == nil && (again.Hash != r.Hash || again.Binding != r.Binding) {
 		err = fmt.Errorf("the copy of %s is another journal: it ends with %s, not %s", backup, again.Hash, r.Hash)
@@ -187,6 +221,11 @@ func Restore(ctx context.Context, backup, path string, now time.Time) (r Restore
 	}
 	if r.Replaced, err = setAside(ctx, path, now); err != nil {
 		return r, errors.Join(err, discard(copied))
+	}
+	if r.Account != nil {
+		if r.ReplacedAccount, err = r.Account.place(filepath.Dir(path), now); err != nil {
+			return r, errors.Join(fmt.Errorf("put the account in place: %w", err), discard(copied))
+		}
 	}
 	if err := discard(HeadPath(path)); err != nil { // what the other one held is not missing in this one
 		return r, errors.Join(err, discard(copied))
@@ -218,7 +257,7 @@ func setAside(ctx context.Context, path string, now time.Time) (moved string, er
 	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
 		return "", dropLog(path)
 	}
-	moved = path + ".before-" + now.UTC().Format("20060102T150405Z")
+	moved = path + ".before-" + now.UTC().Format(stamp)
 	if _, err := os.Lstat(moved); err == nil {
 		return "", fmt.Errorf("%s %w", moved, ErrExists)
 	}

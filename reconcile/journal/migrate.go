@@ -91,7 +91,7 @@ func BackupOlder(ctx context.Context, path string) (name string, err error) {
 		}
 		what = fmt.Sprintf("format%d", store.Format().Epoch)
 	}
-	name = fmt.Sprintf("%s.%s-%s", path, what, time.Now().UTC().Format("20060102T150405Z"))
+	name = fmt.Sprintf("%s.%s-%s", path, what, time.Now().UTC().Format(stamp))
 	if _, err := store.Backup(ctx, name); err != nil {
 		return "", failure.New(
 			failure.IO,

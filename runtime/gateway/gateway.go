@@ -127,7 +127,7 @@ func openDemo(ctx context.Context, config *configs.Config, directory string, mar
 			return newDemo(state, market, simulatedAccount(DemoAccount, &config.Simulated))
 		},
 		Clock:    server.Clock{StartMS: market.StartMS},
-		Accounts: []server.Account{{Key: DemoAccount, Secret: secret}}, StatePath: filepath.Join(directory, "exchange.json"),
+		Accounts: []server.Account{{Key: DemoAccount, Secret: secret}}, StatePath: filepath.Join(directory, journal.AccountFile),
 	})
 	if err != nil {
 		return nil, failure.New(failure.Data, "move "+directory+" away to begin with a new paper account", "start the demo's exchange: %w", err)

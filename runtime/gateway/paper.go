@@ -56,7 +56,7 @@ func openPaper(config *configs.Config, directory string) (*Exchange, error) {
 
 // openAccount opens the paper account and has its data polled.
 func (v *Exchange) openAccount(ctx context.Context, config *configs.Config, directory string) error {
-	path := filepath.Join(directory, "exchange.json")
+	path := filepath.Join(directory, journal.AccountFile)
 	store, state, err := server.OpenState(path, func(format string, values ...any) { v.messages.say("paper.state", fmt.Sprintf(format, values...)) })
 	if err != nil {
 		return failure.New(failure.Data, "move "+directory+" away to begin with a new paper account", "%w", errors.Join(err, store.Close()))

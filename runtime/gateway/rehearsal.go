@@ -18,6 +18,7 @@ import (
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
 	"botd/internal/failure"
+	"botd/reconcile/journal"
 	"botd/runtime"
 )
 
@@ -76,7 +77,7 @@ func (i *inside) Do(_ context.Context, request exchange.Request) (exchange.Answe
 }
 
 func DemoCopy(config *configs.Config, directory string) (*Copy, error) {
-	state, err := copyOfState(filepath.Join(directory, "exchange.json"))
+	state, err := copyOfState(filepath.Join(directory, journal.AccountFile))
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func paperCopy(ctx context.Context, config *configs.Config, directory string) (*
 	if err != nil {
 		return nil, err
 	}
-	state, err := copyOfState(filepath.Join(directory, "exchange.json"))
+	state, err := copyOfState(filepath.Join(directory, journal.AccountFile))
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +149,7 @@ func copyOfState(path string) (state []byte, err error) {
 		return nil, failure.Wrap(failure.IO, err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
-	copied, err := os.OpenFile(filepath.Join(directory, "exchange.json"), os.O_CREATE|os.O_WRONLY, 0o600)
+	copied, err := os.OpenFile(filepath.Join(directory, journal.AccountFile), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, failure.Wrap(failure.IO, err)
 	}

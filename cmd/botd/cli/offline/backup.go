@@ -39,7 +39,8 @@ FILE may be a directory: then the name is made of mode, instance and time. Witho
 running daemon makes one in data_dir/MODE/backups, and keeps the newest 7 made so.
 
 The journal is all that botd must remember: a backup and the configuration are enough to
-go on. Keys, candles and the accounts of demo and paper are not in it.`,
+go on. The account of demo or paper is copied at the same moment, to FILE.exchange.json:
+store both together. Keys and candles are not in a backup.`,
 		Example: "  botd backup /backups/            # makes live-main-20270115T080000Z.db there\n  botd backup journal-copy.db -o json\n  " +
 			"botd backup --dry-run            # what the daemon would do\n  botd journal verify --file journal-copy.db",
 		RunE: func(command *cobra.Command, arguments []string) error {
@@ -129,6 +130,9 @@ func isFolder(path string) bool {
 
 func backupText(w io.Writer, what string, b *journal.Backup) {
 	fmt.Fprintf(w, "ok: %s %s, %d bytes, verified: %d records, %d ledger entries, %d derived rows\n", what, b.File, b.Bytes, b.Records, b.Entries, b.Rows)
+	if b.Account != nil {
+		fmt.Fprintf(w, "with the account %s, %d bytes\n", b.Account.File, b.Account.Bytes)
+	}
 	fmt.Fprintf(w, "of %s, %s, instance %s\nlast hash %s\nsha256    %s\n", b.Binding.Mode, b.Binding.URL, b.Binding.Instance, b.Hash, b.SHA256)
 }
 
@@ -148,8 +152,9 @@ func NewRestore() *cobra.Command {
 	command := &cobra.Command{
 		Use: "restore FILE", Short: "restore the journal from a backup", Args: cobra.ExactArgs(1),
 		Long: `Verifies a backup, copies it into the data directory and verifies the copy; the journal
-that was there stays beside it as journal.db.before-TIME. botd must not run meanwhile.
-With --verify the backup is verified and nothing is changed.
+that was there stays beside it as journal.db.before-TIME. The account of demo and paper
+(FILE.exchange.json) comes with it. botd must not run meanwhile. With --verify the backup
+is verified and nothing is changed.
 
 A backup does not know what was sent after it was made. The next start finds out from the
 exchange: client order ids are not made twice, since their epoch is the time of the start;
@@ -230,6 +235,13 @@ func restoredText(w io.Writer, done *restoreDone) {
 	backupText(w, "restored", &done.Backup)
 	if done.Replaced != "" {
 		fmt.Fprintf(w, "the journal that was there is %s\n", done.Replaced)
+	}
+	if done.ReplacedAccount != "" {
+		fmt.Fprintf(w, "the account that was there is %s\n", done.ReplacedAccount)
+	}
+	if done.Account != nil {
+		fmt.Fprintln(w, "journal and account are of one moment: the next start goes on from there")
+		return
 	}
 	fmt.Fprintln(w, "what was sent after the backup is found out from the exchange at the next start: look at botd status then")
 }
