@@ -12,7 +12,9 @@ import (
 // Apply changes the state by one record. Replaying a journal is applying its
 // records in order.
 func (s *State) Apply(r *record.Record) {
-	if kind := r.Kind(); kind != record.KindPosting && kind != record.KindTransfer && kind != record.KindCheckpoint { // which change nothing that a round acts on
+	switch r.Kind() {
+	case record.KindPosting, record.KindTransfer, record.KindCheckpoint: // which change nothing that a round acts on
+	default:
 		s.version++
 		s.noteID(r)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // Transfer is money that came into a wallet from outside, or, negative, went out: as a
-// person declares it, because the ledger could not tell by itself.
+// person declares it, because the ledger cannot know by itself.
 type Transfer struct {
 	Market exchange.Market `json:"market"`
 	Asset  string          `json:"asset"`

@@ -111,8 +111,8 @@ func (b *Backups) Make(ctx context.Context) (out api.Backup, err error) {
 	stored, err := b.stored()
 	for _, name := range stored[:max(0, len(stored)-maxBackups)] {
 		err = errors.Join(err, os.Remove(filepath.Join(folder, name)))
-		if gone := os.Remove(filepath.Join(folder, name+"."+journal.AccountFile)); !errors.Is(gone, os.ErrNotExist) {
-			err = errors.Join(err, gone)
+		if failed := os.Remove(filepath.Join(folder, name+"."+journal.AccountFile)); !errors.Is(failed, os.ErrNotExist) {
+			err = errors.Join(err, failed)
 		}
 	}
 	err = errors.Join(err, Mark(b.Directory, &Made{1, now, made}))

@@ -112,7 +112,7 @@ func TestFeesAndFundingAreNoTransfers(t *testing.T) {
 }
 
 // TestADeclaredTransferIsNoGainAndNoLoss moves money in the moment of a trade, where nothing
-// can tell it from the trade, and has a person declare it.
+// can separate it from the trade, and has a person declare it.
 func TestADeclaredTransferIsNoGainAndNoLoss(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
