@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// againMS is how long after one whose answer was lost an exit or a protection is
+// repeatMS is how long after one whose answer was lost an exit or a protection is
 // sent again, as a new placement (exactly-once.md, case 20 and class I). Where more than
 // three are unknown it takes twice as long for each, up to eight times.
 const (

@@ -40,7 +40,7 @@ func (s *Snapshot) isUnread(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(s.Unread, func(u exchange.SymbolKey) bool { return u.Market == key.Market && (u.Name == "" || u.Name == key.Name) })
 }
 
-// Look is the answer to a question for one order by id.
+// OrderByID is the answer to a question for one order by id.
 type OrderByID struct {
 	OrderID int64
 	Order   exchange.Order

@@ -1,4 +1,4 @@
 package rest
 
-// Candles a page (interface, Limits).
+// FuturesCandlesPage and SpotCandlesPage are candles a page (interface, Limits).
 const FuturesCandlesPage, SpotCandlesPage = 1500, 500

@@ -17,7 +17,7 @@ type FeedUpdate struct {
 // fed is a market whose price, book and trades are another venue's. Its quotes are finite: what an
 // order takes is gone until the next depth arrives.
 type fed struct {
-	bids, asks []exchange.Level // what is left, best first, in whole quantityTicks
+	bids, asks []exchange.Level // what is left, best first, in whole quantity ticks
 }
 
 // Fed returns a market that follows Feed. Before the first update it has no quotes, and no price

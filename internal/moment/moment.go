@@ -22,7 +22,7 @@ func Parse(flag, text string) (int64, error) {
 	return 0, failure.Usagef("%s %q: want 2024-01-31, 2024-01-31T12:00:00Z or milliseconds", flag, text)
 }
 
-// ParsePast reads a time of the past: as parseTime does, or how long ago it was, or a
+// ParsePast reads a time of the past: as Parse does, or how long ago it was, or a
 // time of the last day as the log shows it.
 func ParsePast(flag, text string, now time.Time) (int64, error) {
 	now = now.UTC()

@@ -225,14 +225,15 @@ var identifier = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*`)
 
 // renamed returns the identifier that a declaration's comment begins with, where that is
 // another than the declared ones: mostly a name that was changed, and its comment was not.
-// An ordinary capitalized word is none.
+// An ordinary capitalized word is none, unless the declaration is exported.
 func renamed(doc *ast.CommentGroup, names []*ast.Ident) string {
 	text := doc.Text()
 	first := identifier.FindString(text)
 	if first == "" || strings.HasPrefix(text[len(first):], "'") || slices.ContainsFunc(names, func(n *ast.Ident) bool { return n.Name == first }) {
 		return ""
 	}
-	if unicode.IsUpper(rune(first[0])) && first[1:] == strings.ToLower(first[1:]) {
+	ordinary := unicode.IsUpper(rune(first[0])) && first[1:] == strings.ToLower(first[1:])
+	if exported := names[0].IsExported() && !strings.HasPrefix(names[0].Name, "Test"); ordinary && (!exported || slices.Contains([]string{"A", "An", "The"}, first)) {
 		return ""
 	}
 	return first
@@ -310,6 +311,7 @@ func TestPrivateWordsAreFound(t *testing.T) {
 		{"risk/x.go", "package risk\n\n// oldName does it.\nfunc newName() {}\n",
 			[]string{`comment risk/x.go:3: the comment of newName begins with "oldName"`}},
 		{"risk/x.go", "package risk\n\n// old does it.\ntype fresh struct{}\n", []string{`the comment of fresh begins with "old"`}},
+		{"risk/x.go", "package risk\n\n// Old does it.\ntype Fresh struct{}\n", []string{`the comment of Fresh begins with "Old"`}},
 		{"risk/x.go", "package risk\n\n// A limit.\nconst limit = 1\n\n// b is the second.\nvar a, b = 1, 2\n\n// Whoever calls it.\nfunc f() {}\n", nil},
 	} {
 		var have []string

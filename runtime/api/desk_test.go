@@ -62,7 +62,7 @@ type resting struct {
 	status     engine.Status
 	steps      []engine.Step
 	quarantine []engine.Quarantine
-	outlooks   []engine.TickPreview
+	previews   []engine.TickPreview
 	action     engine.ManualAction
 	refuses    error // of a action
 }
@@ -106,7 +106,7 @@ func (r *resting) PreviewHalt(record.HaltLevel, account.Scope) []engine.Step { r
 func (r *resting) HaltBlind(record.HaltLevel, account.Scope, int64) []string {
 	return []string{"futures BTC-USDT was not read since the start"}
 }
-func (r *resting) PreviewTicks() []engine.TickPreview                { return r.outlooks }
+func (r *resting) PreviewTicks() []engine.TickPreview                { return r.previews }
 func (r *resting) Quarantines() []engine.Quarantine                  { return r.quarantine }
 func (r *resting) PreviewCancel(string) (engine.ManualAction, error) { return r.action, r.refuses }
 func (r *resting) PreviewClose(exchange.SymbolKey) (engine.ManualAction, error) {

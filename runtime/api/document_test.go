@@ -150,8 +150,8 @@ func (v *visitor) live() {
 		Adopt: []string{"0.5 is adopted"}, Ignore: []string{"0.5 is left"},
 		Unknown: s.Live[1:], Orders: []exchange.Order{{ID: 9, ClientOrderID: "mine", Side: exchange.Sell, Type: exchange.Limit, Quantity: 10}}},
 		{Symbol: ether.Key(), Rules: ether, Cause: "not read", Blocked: "not read since the start"}}
-	v.outlooks = outlooks(t, one.Plan)
-	v.outlooks[0].Steps[0].RefusedBy = "1117 refused"
+	v.previews = previews(t, one.Plan)
+	v.previews[0].Steps[0].RefusedBy = "1117 refused"
 	v.steps = closingSteps()
 	v.steps[1].Intent.Order.Price, v.steps[1].Intent.Order.StopPrice, v.steps[1].Intent.Order.ClosePosition = 1, 1, true
 	verdicts := []risk.Verdict{{Rule: "margin", Scope: "account", Outcome: risk.Rejected, Value: "1", Limit: "2", Hint: "less"}, {Rule: "price",

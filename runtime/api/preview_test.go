@@ -15,8 +15,8 @@ import (
 	"botd/strategy"
 )
 
-// outlooks have one of everything.
-func outlooks(t testing.TB, plan strategy.Plan) []engine.TickPreview {
+// previews have one of everything.
+func previews(t testing.TB, plan strategy.Plan) []engine.TickPreview {
 	t.Helper()
 	intent := func(purpose placement.Purpose) reconcile.Intent {
 		return reconcile.Intent{Purpose: purpose, Strategy: "trend", OrderID: 9, Leverage: 5, Reason: "because",
@@ -44,10 +44,10 @@ func outlooks(t testing.TB, plan strategy.Plan) []engine.TickPreview {
 	}, {Strategy: "hold", Kind: "buy_and_hold", Symbol: ether, Interval: exchange.Minute1, Latch: -1}}
 }
 
-func TestAnOutlookReportsStepsRulesAndBlocks(t *testing.T) {
+func TestAPreviewReportsStepsRulesAndBlocks(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.outlooks = outlooks(t, strategy.Plan{})
+	d.previews = previews(t, strategy.Plan{})
 	var one view.OneTickPreview
 	if err := json.Unmarshal([]byte(d.want(http.StatusOK, "/api/v1/strategies/trend/explain")), &one); err != nil {
 		t.Fatal(err)

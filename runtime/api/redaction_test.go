@@ -211,8 +211,8 @@ func TestNoKeySecretOrSignatureIsEverWrittenOrAnswered(t *testing.T) {
 	d := newDeskWith(t, func(c *Config) {
 		c.Board, c.History, c.Metrics, c.Logs, c.Reports = s.board, s.history, s.metrics, s.logs, shelf(t)
 	})
-	d.outlooks = outlooks(t, strategy.Plan{})
-	d.outlooks[0].Strategy = "one"
+	d.previews = previews(t, strategy.Plan{})
+	d.previews[0].Strategy = "one"
 	address := s.venue()
 	everything := map[string]string{
 		"journal":                   s.run(s.client(address, canarySecret), "good.db", s.filled),

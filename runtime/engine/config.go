@@ -34,7 +34,7 @@ type Config struct {
 	Quiet  bool // true: no notes of candles, ticks, rounds, fills and positions (backtest)
 
 	Offload  bool // true: strategies are asked by Effects.Asks; false: within Handle (backtest)
-	Rehearse bool // true: looks and settles, but decides and sends nothing: for outlooks
+	Rehearse bool // true: reads and settles, but decides and sends nothing: for previews
 }
 
 // MissingStrategy is a configured strategy whose symbol the exchange no longer has: it does not

@@ -40,7 +40,7 @@ func (d *dispatcher) emergencyOn(leg *leg) {
 }
 
 // endsSomething reports whether a halt at this level, or a person who withdrew an order,
-// wants something of the run's symbol ended.
+// ends something on the leg's symbol.
 func (d *dispatcher) endsSomething(leg *leg, level record.HaltLevel) bool {
 	return level >= record.LevelCancel ||
 		slices.ContainsFunc(d.book.Live(), func(p *account.Placement) bool { return p.Symbol() == leg.symbol.Key() && p.Withdrawn() != "" })

@@ -142,13 +142,13 @@ func (e *Engine) Measure(begin func(what Measured, strategy string) (done func()
 // may open on it (cases 23 and 44).
 func (e *Engine) Blind(key exchange.SymbolKey) bool { return e.sight.Blind(key) }
 
-// Reloadable lists what keeps a reload from being put in force now; nothing when nothing
+// ReloadObstacles lists what keeps a reload from being put in force now; nothing when nothing
 // does. Handle asks the same again: what holds a position may have changed.
 func (e *Engine) ReloadObstacles(reload *Reload) (obstacles []string) {
 	return e.roster.obstacles(reload)
 }
 
-// Tightening says what setting limits would do, and does nothing. An error says why they
+// PreviewLimits says what setting limits would do, and does nothing. An error says why they
 // cannot be set: nothing of it is done then.
 func (e *Engine) PreviewLimits(t *LimitChange) (lines []string, err error) {
 	return e.ruleset.preview(t)

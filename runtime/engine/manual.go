@@ -34,7 +34,7 @@ type manual struct {
 	previews *previews
 }
 
-// Withdrawing says what taking one order out of the book would do, and does
+// PreviewCancel says what canceling one order would do, and does
 // nothing. An error says why it cannot be canceled.
 func (m *manual) PreviewCancel(clientOrderID string) (ManualAction, error) {
 	p := m.book.Placement(clientOrderID)
@@ -86,7 +86,7 @@ func (m *manual) PreviewCancel(clientOrderID string) (ManualAction, error) {
 	return action, nil
 }
 
-// Closing says what closing the position of one symbol would do, and does nothing.
+// PreviewClose says what closing the position of one symbol would do, and does nothing.
 // An error says why there is nothing that botd could close.
 func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 	leg := m.legOn(key)

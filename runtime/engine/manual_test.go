@@ -83,7 +83,7 @@ func TestAnOrderCanceledByAPersonStaysOut(t *testing.T) {
 	}
 	w.halt(record.LevelNone, account.Scope{Strategy: "one"})
 	w.pass(20_000)
-	w.wantOpen(3) // as was foretold
+	w.wantOpen(3) // as the preview said
 }
 
 func TestAManualCancelIsSentAgainUntilTheOrderHasEnded(t *testing.T) {
@@ -184,7 +184,7 @@ func TestAPositionClosedByAPersonIsNotOpenedAgain(t *testing.T) {
 	}
 	w.halt(record.LevelNone, action.Scope)
 	w.pass(20_000)
-	w.wantHeld(10) // as was foretold
+	w.wantHeld(10) // as the preview said
 }
 
 func TestAPositionIsClosedThoughAPlacementIsUnknown(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"botd/strategy"
 )
 
-// Outlook is what one strategy's next tick and the round after it would do with
+// TickPreview is what one strategy's next tick and the round after it would do with
 // what is known now, and why. It is made without any effect.
 type TickPreview struct {
 	Strategy string
@@ -40,7 +40,7 @@ type TickPreview struct {
 	Blocks     []Block // what keeps entries back, or everything
 }
 
-// Foreseen is one intent that would be derived, and what each rule would say.
+// PreviewedIntent is one intent that would be derived, and what each rule would say.
 type PreviewedIntent struct {
 	Intent   reconcile.Intent
 	Approved bool
@@ -75,7 +75,7 @@ type previews struct {
 	report     *report
 }
 
-// Outlooks are those of all strategies, in the order of their names.
+// PreviewTicks returns those of all strategies, in the order of their names.
 func (p *previews) PreviewTicks() []TickPreview {
 	all := make([]TickPreview, 0, len(p.legs))
 	for _, leg := range p.legs {
@@ -216,7 +216,7 @@ func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 	return all
 }
 
-// Preview says exactly what a halt would send now, and sends nothing: what a
+// PreviewHalt says exactly what a halt would send now, and sends nothing: what a
 // round under it would derive, and for flatten the exits that follow its cancels.
 func (p *previews) PreviewHalt(level record.HaltLevel, scope account.Scope) []Step {
 	var steps []Step

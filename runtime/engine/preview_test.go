@@ -30,9 +30,9 @@ func byClock(view *strategy.View, plan *strategy.Plan) {
 	)
 }
 
-// TestAnOutlookHasNoEffect runs the same world twice, once asking for outlooks
+// TestAPreviewHasNoEffect runs the same world twice, once asking for previews
 // all the time: records, notes and placements are the same.
-func TestAnOutlookHasNoEffect(t *testing.T) {
+func TestAPreviewHasNoEffect(t *testing.T) {
 	t.Parallel()
 	run := func(ask bool) *world {
 		w := newWorld(t, byClock, protected, func(w *world) { w.config.Strategies[0].Strategy = conditionsShown{byClock} })
@@ -57,8 +57,8 @@ func TestAnOutlookHasNoEffect(t *testing.T) {
 	}
 }
 
-// TestWhatAnOutlookForeseesIsWhatTheNextTickDoes asks just before each tick.
-func TestWhatAnOutlookForeseesIsWhatTheNextTickDoes(t *testing.T) {
+// TestWhatAPreviewForeseesIsWhatTheNextTickDoes asks just before each tick.
+func TestWhatAPreviewForeseesIsWhatTheNextTickDoes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, byClock, protected)
 	foreseen := 0
@@ -92,7 +92,7 @@ func TestWhatAnOutlookForeseesIsWhatTheNextTickDoes(t *testing.T) {
 	}
 }
 
-func TestAnOutlookSaysWhyNothingIsDone(t *testing.T) {
+func TestAPreviewSaysWhyNothingIsDone(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

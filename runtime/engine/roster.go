@@ -26,7 +26,7 @@ type roster struct {
 	round      *round
 }
 
-// add adds a strategy; commence has it begin.
+// add adds a strategy; start has it begin.
 func (r *roster) add(config *StrategyConfig) (*leg, error) {
 	if config.Removed {
 		config.Strategy = removedStrategy{}
@@ -108,7 +108,7 @@ func (r *roster) claim(leg *leg) {
 	}
 }
 
-// holding says what keeps a run from ending without a trace; empty when it is flat,
+// holding says what keeps a leg from ending without a trace; empty when it is flat,
 // and nothing of it is under way or in doubt.
 func (r *roster) holding(leg *leg) string {
 	symbol, orders := leg.symbol, 0
@@ -172,7 +172,7 @@ func (r *roster) forget(leg *leg) {
 	}
 }
 
-// drop takes a run away. Answers that are on their way to it reach nobody.
+// drop removes a leg. Answers that are on their way to it reach nobody.
 func (r *roster) drop(ended *leg) {
 	r.round.abandonRound()
 	r.tick.withdraw(ended)

@@ -18,7 +18,7 @@ const (
 	phasePositions                  // positions, account, wallet, prices
 )
 
-// round settles, and has the placer derive, check and place.
+// round settles, and has the dispatcher derive, check and place.
 type round struct {
 	*base
 	sight      *sight

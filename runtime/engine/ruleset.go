@@ -10,7 +10,7 @@ import (
 	"botd/risk"
 )
 
-// Tighten is a person's request to set limits of the account, or of a strategy, tighter
+// LimitChange is a person's request to set limits of the account, or of a strategy, tighter
 // than the configuration, or without a value as configured again. It never loosens one.
 type LimitChange struct {
 	Strategy string // empty for the account

@@ -57,7 +57,7 @@ func At(ctx context.Context, config *configs.Config, c *configs.StrategyConfig, 
 	if err := p.remade(ctx, c, symbol, v, atMS); err != nil {
 		return nil, err
 	}
-	return &Past{1, view.TickPreviewOf(&p.outlook), p.happened}, nil
+	return &Past{1, view.TickPreviewOf(&p.preview), p.happened}, nil
 }
 
 // OpenPublic reaches the public data of the venue; of a demo that does not run, a copy.
@@ -77,7 +77,7 @@ func OpenPublic(ctx context.Context, config *configs.Config) (*gateway.Public, e
 
 // remembered is what the journal says of a moment.
 type remembered struct {
-	outlook  engine.TickPreview
+	preview  engine.TickPreview
 	memory   strategy.Memory
 	happened []happened
 }
@@ -86,7 +86,7 @@ type remembered struct {
 func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConfig, symbol *exchange.Symbol, atMS int64) (*remembered, error) {
 	p := &remembered{
 		happened: []happened{},
-		outlook:  engine.TickPreview{Strategy: c.Name, Kind: c.Kind, Symbol: symbol, Interval: c.Interval, NowMS: atMS},
+		preview:  engine.TickPreview{Strategy: c.Name, Kind: c.Kind, Symbol: symbol, Interval: c.Interval, NowMS: atMS},
 	}
 	path := filepath.Join(config.DataDir, string(config.Mode), journal.FileName)
 	store, err := journal.Read(ctx, path)
@@ -121,9 +121,9 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 	}
 	state, symbolState := book.Strategy(c.Name), book.Symbol(symbol.Key())
 	p.memory = state.Memory()
-	p.outlook.InForce, p.outlook.Plan, p.outlook.Latch, p.outlook.Position = *state.ClonePlan(), *state.ClonePlan(), state.Latch(), symbolState.Known()
-	p.outlook.Equity = book.Watch("").Day().Equity
-	p.outlook.Blocks = blocksThen(book, c.Name, symbolState, state, atMS)
+	p.preview.InForce, p.preview.Plan, p.preview.Latch, p.preview.Position = *state.ClonePlan(), *state.ClonePlan(), state.Latch(), symbolState.Known()
+	p.preview.Equity = book.Watch("").Day().Equity
+	p.preview.Blocks = blocksThen(book, c.Name, symbolState, state, atMS)
 	return p, nil
 }
 
@@ -216,7 +216,7 @@ func (p *remembered) remade(ctx context.Context, c *configs.StrategyConfig, symb
 	if err != nil {
 		return err
 	}
-	o := &p.outlook
+	o := &p.preview
 	o.Warmup = made.Strategy.Warmup()
 	candles, err := candlesUntil(ctx, v, symbol, c.Interval, atMS, o.Warmup+1)
 	if err != nil {

@@ -19,7 +19,7 @@ var onBitcoin = strings.NewReplacer("ETH-USDT", "BTC-USDT", "lower: 1900, upper:
 // TestTheLibraryOnARecordedYear makes the table of docs/strategies.md: every
 // example on the hours of Bitcoin's 2024, with fees and a constant funding rate.
 //
-//	BOTD_LIBRARY_YEAR=1 go test -v -run RecordedYear ./cmd/botd
+//	BOTD_LIBRARY_YEAR=1 go test -v -run RecordedYear ./cmd/botd/cli
 func TestTheLibraryOnARecordedYear(t *testing.T) {
 	if os.Getenv("BOTD_LIBRARY_YEAR") == "" {
 		t.Skip("takes a minute: set BOTD_LIBRARY_YEAR=1")

@@ -47,7 +47,7 @@ known from the journal alone: an order that was sent had passed every rule.`,
 }
 
 func explainNow(command *cobra.Command, flags *connect.Flags, name string) error {
-	all, err := outlooks(command, flags)
+	all, err := previewTicks(command, flags)
 	if err != nil {
 		return err
 	}

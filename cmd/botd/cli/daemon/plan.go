@@ -29,7 +29,7 @@ Prices move until then, so this is no promise. Why in detail: botd explain STRAT
 		Example: "  botd plan\n  botd plan --watch\n  botd plan -o json | jq '.items[].steps'",
 		RunE: func(command *cobra.Command, _ []string) error {
 			return shell.Watch(command, every, func(w io.Writer) error {
-				all, err := outlooks(command, &flags)
+				all, err := previewTicks(command, &flags)
 				if err != nil {
 					return err
 				}

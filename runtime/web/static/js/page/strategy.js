@@ -24,7 +24,7 @@ function joined(newer, others) {
 export async function open(page) {
   const name = page.params.name;
   let one = null, decisions = [], after = null, fills = [], refused = [], plots = [], view = page.query.get("view") || "why", reasons = null,
-    outlook = null, drawn = null, trades = { items: [], next: null }, interval = page.query.get("interval"), chart = null, bars = 0, places = 2;
+    preview = null, drawn = null, trades = { items: [], next: null }, interval = page.query.get("interval"), chart = null, bars = 0, places = 2;
   const host = h("div.host"), legend = h("div.legend"), frame = h("div.frame", legend, host);
   const read = page.reader(async () => {
     const [strategy, decided, filled, no] = await Promise.all([get("strategies/" + part(name)), get(`strategies/${part(name)}/decisions`,
@@ -43,7 +43,7 @@ export async function open(page) {
   page.on("strategy", (data) => { if (data.name === name) { chart?.price(Number(data.last_price), data.last_price_ms);
         if (one) { Object.assign(one, data); overlay(); } } });
   page.on("candle", (data) => { if (data.symbol === one?.symbol && data.market === one?.market) { chart?.latest(); plot(PLOTTED); } });
-  const explain = page.reader(async () => { if (view === "why") [reasons, outlook] = await Promise.all([import("../why.js"),
+  const explain = page.reader(async () => { if (view === "why") [reasons, preview] = await Promise.all([import("../why.js"),
           get(`strategies/${part(name)}/explain`)]); });
   const askTrades = (after) => get("trades", { strategy: name, limit: 100, after });
   const round = page.reader(async () => { if (view === "trades") [drawn, trades] = await Promise.all([import("../trips.js"), askTrades()]); });
@@ -192,7 +192,7 @@ export async function open(page) {
 
   function tab(s) {
     switch (view) {
-      case "why": return reasons ? reasons.why(outlook) : h("p.loading", "Asking the engine…");
+      case "why": return reasons ? reasons.why(preview) : h("p.loading", "Asking the engine…");
       case "trades": return drawn ? drawn.trips(trades.items, trades.next ? button("Show older", earlier) : null) : h("p.loading", "Reading…");
       case "orders": return table("Working orders", [{ name: "Sent", cell: (o) => time(o.sent_ms, now()) },
           { name: "For", cell: (o) => f.words(o.purpose) },

@@ -12,9 +12,9 @@ import (
 	"botd/runtime/view"
 )
 
-// outlooks asks the running daemon, or where none runs rehearses a start: the
+// previewTicks asks the running daemon, or where none runs rehearses a start: the
 // journal is read, the venue looked at, and nothing is written or sent.
-func outlooks(command *cobra.Command, flags *connect.Flags) ([]view.TickPreview, error) {
+func previewTicks(command *cobra.Command, flags *connect.Flags) ([]view.TickPreview, error) {
 	d, err := flags.Daemon(command.Context())
 	if err == nil {
 		all, _, err := client.Ask[client.Page[view.TickPreview]](command.Context(), d, "GET", "/api/v1/plan", nil)
