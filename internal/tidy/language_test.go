@@ -233,7 +233,8 @@ func renamed(doc *ast.CommentGroup, names []*ast.Ident) string {
 		return ""
 	}
 	ordinary := unicode.IsUpper(rune(first[0])) && first[1:] == strings.ToLower(first[1:])
-	if exported := names[0].IsExported() && !strings.HasPrefix(names[0].Name, "Test"); ordinary && (!exported || slices.Contains([]string{"A", "An", "The"}, first)) {
+	exported := names[0].IsExported() && !strings.HasPrefix(names[0].Name, "Test")
+	if ordinary && (!exported || slices.Contains([]string{"A", "An", "The"}, first)) {
 		return ""
 	}
 	return first

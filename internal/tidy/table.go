@@ -205,7 +205,7 @@ var Table = []Row{
 		impure, "", ""},
 	{"internal/conformance", "tests every exchange alike: the simulated one, the client over its server, and a real venue",
 		impure, "exchange exchange/wire exchange/rest exchange/sim exchange/sim/server", "decimal"},
-	{"internal/conformance/journaltest", "tests every journal alike: SQLite, memory, and any store to come",
+	{"internal/conformance/journaltest", "tests every journal alike: SQLite, and any store to come",
 		impure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile reconcile/journal", "sqlite libc"},
 	{"internal/enginetest", "makes engine notes of every kind for the tests of packages that read them",
 		impure, "exchange strategy reconcile/placement reconcile/record reconcile/account reconcile risk runtime/engine", "decimal"},

@@ -3,51 +3,13 @@ package journal_test
 import (
 	"database/sql"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"botd/internal/conformance/journaltest"
 	"botd/reconcile/journal"
 )
-
-func TestMemoryIsAJournal(t *testing.T) {
-	t.Parallel()
-	for _, durable := range []bool{false, true} { // what a torn append leaves
-		t.Run(fmt.Sprintf("torn batches survive %t", durable), func(t *testing.T) {
-			t.Parallel()
-			journaltest.Run(t, func(*testing.T) *journaltest.Store { return inMemory(durable) })
-		})
-	}
-}
-
-func inMemory(durable bool) *journaltest.Store {
-	disk := &journal.Disk{}
-	var last *journal.Memory
-	return &journaltest.Store{
-		Open: func(binding journal.Binding) (journaltest.Journal, error) {
-			opened, err := journal.OpenMemory(disk, "one", binding)
-			if err != nil {
-				return nil, err
-			}
-			last = opened
-			return opened, nil
-		},
-		Read:     func() (journaltest.Journal, error) { return journal.ReadMemory(disk, "one") },
-		Crash:    func() { last.Kill() },
-		Backup:   func() func() { copied := disk.Copy(); return func() { disk = copied } },
-		Full:     func(full bool) { disk.SetFull(full) },
-		Tear:     func() { disk.TearNext(durable) },
-		Alter:    func(sequence int64) { last.Tamper(sequence, spoil) },
-		AlterRow: func(id, state string) { last.TamperRow(id, state) },
-		AlterSum: func(account, amount string) { last.TamperBalance(account, amount) },
-		Newer:    func(f journal.Format) { disk.SetFormat("one", f) },
-	}
-}
-
-func spoil(body string) string { return strings.Replace(body, `"timeout"`, `"filled!"`, 1) }
 
 func TestSQLiteIsAJournal(t *testing.T) {
 	t.Parallel()

@@ -155,8 +155,7 @@ func (p *placementRow) advance(r *record.Record) {
 	}
 }
 
-// memoryTables are derived tables in memory: those of the in-memory journal, and
-// what verification compares with.
+// memoryTables are derived tables in memory, which verification compares with the file's.
 type memoryTables struct {
 	placements map[string]placementRow
 	balances   map[balanceKey]balance

@@ -1,4 +1,4 @@
-// Package journaltest tests every journal alike: SQLite, memory, and any store to come.
+// Package journaltest tests every journal alike: SQLite, and any store to come.
 //
 // A journal that passes has the properties that exactly-once.md requires: order is
 // preserved under failure, appends are durable when they return, the chain reveals
