@@ -57,6 +57,7 @@ type book struct {
 	written   bookNumbers       // as last written by Changes
 	quoted    exchange.Price    // before slippage, of the present fill
 
+	past    *past // of a random market
 	trades  []exchange.Trade
 	tradeID int64
 	candles builder
@@ -75,7 +76,7 @@ func newBook(x *Exchange, symbol *exchange.Symbol) *book {
 }
 
 func (b *book) setMarket(market Market) {
-	b.market, b.fed = market, nil
+	b.market, b.fed, b.past = market, nil, nil
 	b.candles.off = false
 	b.moveMS = market.begin(b)
 	b.stale = true

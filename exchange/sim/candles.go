@@ -79,21 +79,35 @@ func (c *builder) trade(timeMS int64, last exchange.Price, base, quote float64, 
 	}
 }
 
-// reach widens the present candle to a trade that went through several quotes.
+// reach widens the present candle to a trade: every trade lies within its candle.
 func (c *builder) reach(price exchange.Price) {
 	if n := c.base.Len(); !c.off && n > 0 {
 		c.base.High[n-1], c.base.Low[n-1] = max(c.base.High[n-1], price), min(c.base.Low[n-1], price)
 	}
 }
 
-// builtFrom returns the candles of an interval from about a time on, oldest first, built from the
-// minutes.
-func (b *book) builtFrom(interval exchange.Interval, fromMS int64) *exchange.Candles {
+// minutesFrom returns the minutes that open from fromMS to untilMS, both inclusive, and perhaps more.
+func (b *book) minutesFrom(fromMS, untilMS int64) *exchange.Candles {
+	base := &b.candles.base
+	if b.past == nil || fromMS >= b.past.toMS || base.OpenMS[0] != b.past.toMS { // the oldest minutes may have been dropped
+		return base
+	}
+	all := &exchange.Candles{Interval: exchange.Minute1}
+	b.past.minutes(b, all, fromMS, untilMS)
+	for i := 0; i < base.Len() && base.OpenMS[i] <= untilMS; i++ {
+		all.Append(base.At(i))
+	}
+	return all
+}
+
+// builtFrom returns the candles of an interval from about a time to about another, oldest first,
+// built from the minutes.
+func (b *book) builtFrom(interval exchange.Interval, fromMS, untilMS int64) *exchange.Candles {
 	if b.last == 0 {
 		return &exchange.Candles{Interval: interval}
 	}
 	b.candles.roll(b.exchange.nowMS, b.last)
-	base := &b.candles.base
+	base := b.minutesFrom(interval.OpenOf(fromMS), untilMS)
 	if interval == exchange.Minute1 {
 		return base
 	}
@@ -120,7 +134,10 @@ func clone(c *exchange.Candles) *exchange.Candles {
 // window returns the candles whose open time is within startMS..endMS, both inclusive: with a start
 // the first ones, else the newest.
 func (b *book) window(interval exchange.Interval, startMS, endMS int64, fromStart bool, offset, limit int) *exchange.Candles {
-	aboutMS := startMS
+	aboutMS, untilMS := startMS, b.exchange.nowMS
+	if fromStart && b.past != nil {
+		untilMS = min(untilMS, max(startMS, b.past.fromMS)+int64(interval)*int64(offset+limit+1))
+	}
 	if !fromStart {
 		aboutMS = b.exchange.nowMS - int64(interval)*int64(limit+1)
 		if endMS > 0 {
@@ -130,7 +147,7 @@ func (b *book) window(interval exchange.Interval, startMS, endMS int64, fromStar
 	all, last, forming := b.market.candlesOf(b, interval) // the present one may be separate
 	recorded := all != nil
 	if !recorded {
-		all = b.builtFrom(interval, aboutMS)
+		all = b.builtFrom(interval, aboutMS, untilMS)
 	}
 	count := all.Len()
 	if forming {

@@ -83,8 +83,6 @@ func (b *book) publishAt(timeMS int64, price exchange.Price, quantity exchange.Q
 	})
 	base := b.symbol.QuantityFloat(quantity)
 	b.candles.trade(timeMS, b.last, base, base*b.symbol.PriceFloat(price), !buyerIsMaker)
-	if b.liquiditySeed != 0 {
-		b.candles.reach(price)
-	}
+	b.candles.reach(price)
 	b.updateID++
 }

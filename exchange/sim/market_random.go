@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math"
+	"math/bits"
 
 	"botd/exchange"
 )
@@ -9,75 +10,74 @@ import (
 // The random market: one trade of every symbol each randomStepMS, so that each trades at least once
 // in 5 s (decisions.md, random).
 const (
-	randomStepMS   = 2_000
-	randomRegimeMS = 40 * int64(exchange.Minute1)  // duration of a drift and a width
-	randomMoodMS   = 380 * int64(exchange.Minute1) // duration of a calm or volatile period
-	randomFineMS   = 2 * int64(exchange.Hour1)     // before the start: the last hours, trade by trade
-	randomDays     = 14                            // days of candles before the start
-	randomTrades   = 30                            // per minute: one each randomStepMS
+	randomStepMS = 2_000
+	randomPastMS = 14*int64(exchange.Day1) + 2*int64(exchange.Hour1)
+	randomTrades = int64(exchange.Minute1) / randomStepMS   // per minute
+	pastTrades   = randomPastMS/randomStepMS + randomTrades // at most, before the start
+	billion      = 1_000_000_000
 )
 
-// moods scale every move, in percent.
-var moods = [8]int64{50, 70, 90, 100, 110, 140, 190, 260}
-
-// random is a seeded synthetic market. Every draw is a function of seed, symbol and time alone, so
-// the same seed gives the same candles, and futures and spot of a symbol move alike.
+// random is a seeded synthetic market. Every price, quantity and side is a function of seed, symbol
+// and time alone, so the same seed gives the same candles, and futures and spot of a symbol move
+// alike.
 type random struct {
 	seed   uint64
+	walk   walk
 	anchor exchange.Price // the price it returns to
-	nextMS int64
+	unit   uint64         // prices times quantities in one USDT; 0 where it is too large a number
+	last   exchange.Price // as last set
+	// The walk's prices are multiplied by part / whole: 1 until somebody sets another price.
+	part, whole int64
+	nextMS      int64
 }
 
 // Random returns a seeded synthetic market: a random walk with trends, calm and volatile periods
-// and jumps that returns to its first price again and again. It has candles from before the start,
-// so that strategies need not wait for their indicators. Its book has finite depth: an order that
-// takes more than a level has goes on to the next, and the next move renews the quotes.
+// and jumps that returns to its first price again and again. It has trades and candles from before
+// the start, so that strategies need not wait for their indicators; they are computed when they are
+// asked for. Its book has finite depth: an order that takes more than a level has goes on to the
+// next, and the next move renews the quotes.
 func Random(seed uint64) Market { return &random{seed: seed} }
 
 func (m *random) begin(b *book) int64 {
 	b.quoteFrom(1)
-	m.seed = mix(m.seed)
-	for _, letter := range []byte(b.symbol.Name) {
-		m.seed = mix(m.seed ^ uint64(letter))
+	m.walk = newWalk(m.seed, b.symbol.Name)
+	b.liquiditySeed = m.walk.seed | 1
+	m.anchor, m.part, m.whole, m.unit = startPrice(b.symbol), 1, 1, unitOf(b.symbol)
+	nowMS := floorTo(b.exchange.nowMS, randomStepMS)
+	switch {
+	case b.restored || b.tradeID > 0:
+		m.continueFrom(b, nowMS)
+	default:
+		b.last = m.price(b, nowMS)
+		b.mark = b.last
 	}
-	b.liquiditySeed = m.seed | 1
-	m.anchor = startPrice(b.symbol)
 	if b.restored || b.tradeID == 0 {
-		m.history(b)
+		m.recall(b, nowMS)
 	}
-	b.restored = false
+	b.restored, b.stale = false, true
+	m.last = b.last
 	return m.seek(b)
 }
 
-// history builds the candles of the days before the start. After a restart they are scaled to end
-// at the restored price.
-func (m *random) history(b *book) {
-	restored, now := b.restored, b.exchange.nowMS
-	restoredLast, mark := b.last, b.mark
-	b.last = m.anchor
-	b.candles = builder{}
-	fineMS := exchange.Minute1.OpenOf(now - randomFineMS)
-	for openMS := fineMS - randomDays*int64(exchange.Day1); openMS < fineMS; openMS += int64(exchange.Minute1) {
-		m.minute(b, openMS)
+// continueFrom scales the walk so that it continues at the book's price.
+func (m *random) continueFrom(b *book, timeMS int64) {
+	m.part, m.whole = 1, 1
+	if m.price(b, timeMS) != b.last {
+		m.part, m.whole = int64(b.last), m.exact(timeMS)
 	}
-	for timeMS := floorTo(fineMS-1, randomStepMS) + randomStepMS; timeMS <= now; timeMS += randomStepMS {
-		b.last = m.next(b, timeMS, 1)
-		m.trade(b, timeMS, b.last)
+}
+
+// recall gives the book the time before the start, and what has passed of the present minute.
+func (m *random) recall(b *book, nowMS int64) {
+	b.tradeID = max(b.tradeID, pastTrades)
+	openMS := exchange.Minute1.OpenOf(b.exchange.nowMS)
+	b.past = &past{market: *m, fromMS: openMS - randomPastMS, toMS: openMS, lastMS: nowMS, lastID: b.tradeID}
+	b.trades = nil
+	b.candles = builder{last: b.last, base: exchange.Candles{Interval: exchange.Minute1}}
+	if nowMS >= openMS {
+		b.candles.base.Append(b.past.candle(b, openMS, nowMS+1))
 	}
-	if !restored {
-		b.mark = b.last
-		b.stale = true
-		return
-	}
-	share := float64(restoredLast) / float64(b.last)
-	for _, column := range [][]exchange.Price{b.candles.base.Open, b.candles.base.High, b.candles.base.Low, b.candles.base.Close} {
-		for i, price := range column {
-			column[i] = max(1, b.symbol.FloorPrice(exchange.Price(float64(price)*share)))
-		}
-	}
-	b.trades = b.trades[:0]
-	b.last, b.mark = restoredLast, mark
-	b.candles.tick(now, restoredLast)
+	b.candles.tick(b.exchange.nowMS, b.last)
 }
 
 func (m *random) seek(b *book) int64 {
@@ -87,85 +87,61 @@ func (m *random) seek(b *book) int64 {
 
 func (m *random) move(b *book) int64 {
 	timeMS := m.nextMS
-	price := m.next(b, timeMS, 1)
-	b.jump(price, price, false)
-	m.trade(b, timeMS, price)
+	if b.last != m.last { // somebody set it
+		m.continueFrom(b, timeMS-randomStepMS)
+	}
+	trade := m.trade(b, timeMS)
+	b.jump(trade.Price, trade.Price, false)
+	m.last = trade.Price
+	b.publishAt(timeMS, trade.Price, trade.Quantity, trade.BuyerIsMaker)
 	m.nextMS += randomStepMS
 	return m.nextMS
 }
 
-// minute builds one past candle with the volume of its trades, which are not stored.
-func (m *random) minute(b *book, openMS int64) {
-	const parts = 5
-	candle := exchange.Candle{OpenMS: openMS, Trades: randomTrades}
-	for i := range int64(parts) {
-		b.last = m.next(b, openMS+i*int64(exchange.Minute1)/parts, randomTrades/parts)
-		if i == 0 {
-			candle.Open, candle.High, candle.Low = b.last, b.last, b.last
-		}
-		candle.High, candle.Low, candle.Close = max(candle.High, b.last), min(candle.Low, b.last), b.last
-		size := 2 * m.size(b, openMS+i*randomStepMS) * randomTrades / parts / 3 // the mean of several draws is smaller than one draw
-		candle.QuoteVolume += float64(size)
+// price returns the price at a time that is a multiple of randomStepMS.
+func (m *random) price(b *book, timeMS int64) exchange.Price {
+	price, tick := m.exact(timeMS), int64(b.symbol.PriceTick)
+	if m.part != m.whole {
+		price = share(price, m.part, m.whole)
 	}
-	base, quote := b.grains(false)
-	candle.Volume = snapped(candle.QuoteVolume/b.symbol.PriceFloat(b.last), base)
-	share := 0.3 + float64(mix(m.seed^uint64(openMS))%400)/1000
-	candle.TakerBase, candle.TakerQuote = snapped(candle.Volume*share, base), snapped(candle.QuoteVolume*share, quote)
-	b.candles.base.Interval = exchange.Minute1
-	b.candles.base.Append(candle)
-	b.candles.last = b.last
+	return exchange.Price(max((price+tick/2)/tick*tick, tick))
 }
 
-// next draws the price that follows b.last after a number of steps of randomStepMS. All arithmetic
-// is on integers, in billionths: a bell curve from four uniform draws, a drift and a width that
-// change with the regime, an occasional jump, and a pull back to the anchor.
-func (m *random) next(b *book, timeMS, steps int64) exchange.Price {
-	draw := mix(m.seed ^ uint64(timeMS))
-	regime := mix(m.seed ^ uint64(timeMS/randomRegimeMS) ^ 0x5bd1e995)
-	bell := int64(draw&0xffff) + int64(draw>>16&0xffff) + int64(draw>>32&0xffff) + int64(draw>>48&0xffff) - 2*0xffff
-	drift := int64(regime&0xffff)%16_001 - 8_000  // -8..+8 millionths a step
-	away := float64(b.last)/float64(m.anchor) - 1 // a share
-	pull := -int64(away * 20_000)
-	move := bell*m.width(timeMS)/100 + (drift+pull)*steps // the bell's deviation is about 38000
-	if steps > 1 {
-		move += bell * m.width(timeMS) / 100 * (rootOf(steps) - 1000) / 1000
+// exact returns the walk's price, neither scaled nor on a tick. A minute opens at the price at which
+// the one before closed.
+func (m *random) exact(timeMS int64) int64 {
+	step := timeMS / randomStepMS
+	if step%randomTrades == 0 {
+		step--
 	}
-	if jump := mix(draw ^ 0x9e3779b9); jump%7_200 < uint64(steps) { // six a day: 0.2 % to 1 %, up or down
-		move += (int64(jump>>32&1)*2 - 1) * (2_000_000 + int64(jump>>33)%8_000_000)
-	}
-	change := float64(b.last) * float64(move) / 1e9
-	tick := b.symbol.PriceTick
-	ticks := (float64(b.last) + change) / float64(tick)
-	price := exchange.Price(ticks) * tick
-	// A move below the tick size becomes a probability, or coarse symbols would stand still.
-	if chance := ticks - math.Floor(ticks); float64(mix(draw)>>11) < chance*(1<<53) {
-		price += tick
-	}
-	return max(price, tick)
+	return max(share(int64(m.anchor), max(billion+m.walk.at(step), billion/10), billion), 1)
 }
 
-// width is the width of the moves at a time, in percent: 2 to 5 by the regime, times the mood.
-func (m *random) width(timeMS int64) int64 {
-	regime := mix(m.seed ^ uint64(timeMS/randomRegimeMS) ^ 0x5bd1e995)
-	mood := mix(m.seed ^ uint64(timeMS/randomMoodMS) ^ 0x2545f491)
-	return (2 + int64(regime>>32&3)) * moods[mood&7]
-}
-
-// rootOf is the square root of a few steps, in thousandths.
-func rootOf(steps int64) int64 { return int64(math.Sqrt(float64(steps)) * 1000) }
-
-// size draws a trade's value: 50 to about 30000 USDT, more in volatile periods.
-func (m *random) size(b *book, timeMS int64) int64 {
-	draw := mix(m.seed ^ uint64(timeMS) ^ 0x27d4eb2f)
+// trade draws the market's own trade at a time: of 50 to about 30000 USDT, more in volatile periods.
+func (m *random) trade(b *book, timeMS int64) exchange.Trade {
+	draw := mix(m.walk.seed ^ uint64(timeMS) ^ 0x27d4eb2f)
 	size := int64(50) << (draw & 7)
 	size += size * int64(draw>>8&0xff) / 64
-	return size * (100 + m.width(timeMS)) / 400
+	size = size * (100 + m.walk.widthAt(timeMS/randomStepMS)) / 400
+	price := m.price(b, timeMS)
+	return exchange.Trade{Price: price, Quantity: m.worth(b.symbol, size, price), TimeMS: timeMS, BuyerIsMaker: draw>>16&1 == 0}
 }
 
-// trade publishes the market's own trade.
-func (m *random) trade(b *book, timeMS int64, price exchange.Price) {
-	quantity := max(quantityFor(b.symbol, exchange.AmountOf(m.size(b, timeMS)), price), b.symbol.QuantityTick)
-	b.publishAt(timeMS, price, quantity, mix(m.seed^uint64(timeMS)^0x27d4eb2f)>>16&1 == 0)
+func unitOf(s *exchange.Symbol) uint64 {
+	if places := s.PriceScale + s.QuantityScale; places < 20 {
+		return uint64(math.Pow10(places))
+	}
+	return 0
+}
+
+// worth returns the quantity that an amount of USDT buys, at least a quantityTick.
+func (m *random) worth(s *exchange.Symbol, usdt int64, price exchange.Price) exchange.Quantity {
+	high, low := bits.Mul64(uint64(usdt), m.unit)
+	if m.unit == 0 || high >= uint64(price) {
+		return max(quantityFor(s, exchange.AmountOf(usdt), price), s.QuantityTick)
+	}
+	quantity, _ := bits.Div64(high, low, uint64(price))
+	return max(s.FloorQuantity(exchange.Quantity(min(quantity, 1<<60))), s.QuantityTick)
 }
 
 func (m *random) openAt(int64) (exchange.Price, bool) { return 0, false }
@@ -175,7 +151,7 @@ func (m *random) opensMS(*book) int64    { return never }
 
 // fundingRate draws from -0.005 % to +0.02 %.
 func (m *random) fundingRate(timeMS int64) exchange.Rate {
-	return exchange.Rate(mix(m.seed^uint64(timeMS))%25_001) - 5_000
+	return exchange.Rate(mix(m.walk.seed^uint64(timeMS))%25_001) - 5_000
 }
 
 func (m *random) candlesOf(*book, exchange.Interval) (*exchange.Candles, exchange.Candle, bool) {

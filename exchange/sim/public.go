@@ -1,6 +1,10 @@
 package sim
 
-import "botd/exchange"
+import (
+	"sort"
+
+	"botd/exchange"
+)
 
 const (
 	maxDepth     = 1000 // levels of futures depth, and the maximum number of quotes shown
@@ -57,13 +61,20 @@ func (b *book) public(request *exchange.Request, answer *exchange.Answer) *excha
 	case exchange.FuturesTrades, exchange.SpotTrades:
 		var count int
 		if count, refusal = limit(request, 500, maxTrades); refusal == nil {
-			count = min(count, len(b.trades))
-			answer.Trades = exchange.FetchedOf(append([]exchange.Trade(nil), b.trades[len(b.trades)-count:]...))
+			answer.Trades = exchange.FetchedOf(b.lastTrades(count))
 		}
 	case exchange.FuturesCandles, exchange.SpotCandles:
 		answer.Candles, refusal = b.candlesFor(request)
 	}
 	return refusal
+}
+
+// lastTrades returns the newest trades, oldest first.
+func (b *book) lastTrades(count int) (list []exchange.Trade) {
+	if missing := count - len(b.trades); missing > 0 && b.past != nil {
+		list = b.past.trades(b, missing)
+	}
+	return append(list, b.trades[max(0, len(b.trades)-count):]...)
 }
 
 func (x *Exchange) booksOf(market exchange.Market) []*book {
@@ -96,17 +107,9 @@ func (b *book) ticker() exchange.Ticker {
 	if price, ok := b.asks.price(); ok && (t.Ask == 0 || price < t.Ask) {
 		t.Ask = price
 	}
-	interval, recorded := b.tickerInterval()
-	day := b.window(interval, t.OpenMS, 0, true, 0, 2000)
-	base, quote := b.grains(recorded)
-	for i := range day.Len() {
-		if i == 0 {
-			t.Open = day.Open[0]
-		}
-		t.High, t.Low = max(t.High, day.High[i]), min(t.Low, day.Low[i])
-		t.Volume = snapped(t.Volume+day.Volume[i], base)
-		t.QuoteVolume = snapped(t.QuoteVolume+day.QuoteVolume[i], quote)
-		t.Count += day.Trades[i]
+	if day := b.since(t.OpenMS); day.Open > 0 {
+		t.Open, t.High, t.Low = day.Open, max(t.High, day.High), min(t.Low, day.Low)
+		t.Volume, t.QuoteVolume, t.Count = day.Volume, day.QuoteVolume, day.Trades
 	}
 	t.Change = t.Last - t.Open
 	t.WeightedAverage = b.symbol.PriceAmount(t.Last)
@@ -117,6 +120,27 @@ func (b *book) ticker() exchange.Ticker {
 		t.WeightedAverage = b.mean(t.QuoteVolume / t.Volume)
 	}
 	return t
+}
+
+// since sums up the candles that open from a time on.
+func (b *book) since(fromMS int64) (sum exchange.Candle) {
+	interval, recorded := b.tickerInterval()
+	base, quote := b.grains(recorded)
+	list, first := &b.candles.base, 0
+	if recorded || b.last == 0 {
+		list = b.window(interval, fromMS, 0, true, 0, 2000)
+	} else {
+		b.candles.roll(b.exchange.nowMS, b.last)
+		if b.past != nil && fromMS < b.past.toMS && list.OpenMS[0] == b.past.toMS {
+			sum = b.past.since(b, fromMS)
+		}
+		first = sort.Search(list.Len(), func(i int) bool { return list.OpenMS[i] >= fromMS })
+	}
+	for i := first; i < list.Len(); i++ {
+		part := list.At(i)
+		addTo(&sum, &part, base, quote)
+	}
+	return sum
 }
 
 // mean returns a mean price with four places more than prices have: rounding would lose that of a

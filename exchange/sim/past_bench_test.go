@@ -1,0 +1,24 @@
+package sim
+
+import (
+	"testing"
+
+	"botd/exchange"
+)
+
+// BenchmarkADayOfThePast computes the trades of one symbol's day before the start.
+func BenchmarkADayOfThePast(b *testing.B) {
+	x, err := New(Config{Symbols: DefaultSymbols(), StartMS: startMS})
+	if err != nil {
+		b.Fatal(err)
+	}
+	key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
+	x.SetMarket(key, Random(1))
+	book := x.find(key)
+	for b.Loop() {
+		book.past.hours, book.past.dayMS = nil, 0
+		if book.ticker().Count < 40_000 {
+			b.Fatal("want a day of trades")
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"botd/exchange"
+)
+
+// TestTradesCandlesTickersAndDepthAgree compares, on both markets, in the past and after the
+// start, what each list says of the same trades, at every interval.
+func TestTradesCandlesTickersAndDepthAgree(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(3) {
+		for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+			for _, name := range []string{"BTC-USDT", "PEPE-USDT"} {
+				d := newDesk(t, Config{StartMS: startMS + int64(seed)*7_654_321}).on(market, name)
+				if seed < 2 { // else still
+					d.SetMarket(d.key(), Random(seed))
+				}
+				d.wantOneStory(false)
+				for step := range int64(30) { // fills at the quotes and through them, set prices, pauses
+					d.fillSome(mix(seed<<8 + uint64(step)))
+					d.Advance(d.NowMS() + int64(mix(uint64(step))%9_000))
+				}
+				d.wantOneStory(false)
+				d.Advance(d.NowMS() + 90*60_000)
+				d.wantOneStory(true)
+			}
+		}
+	}
+}
+
+// fillSome trades against the market.
+func (d *desk) fillSome(draw uint64) {
+	side := exchange.Side(exchange.Buy)
+	if draw&1 == 0 {
+		side = exchange.Sell
+	}
+	order := exchange.NewOrder{Market: d.market, Symbol: d.name, Side: side, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(int64(50 + draw%400))}
+	if b := d.find(d.key()); d.market == exchange.Futures {
+		order.QuoteAmount = exchange.Amount{}
+		order.Quantity = max(quantityFor(b.symbol, exchange.AmountOf(int64(50+draw%30_000)), b.last), b.symbol.QuantityTick)
+	}
+	d.try(order)
+	if last, _ := d.Price(d.key()); draw%11 == 0 {
+		price := d.Symbol(d.key()).FloorPrice(last + last/exchange.Price(200+draw%300))
+		if err := d.SetPrice(d.key(), price, 0); err != nil {
+			d.Fatal(err)
+		}
+	}
+}
+
+// wantOneStory checks all lists of the desk's symbol. Every trade is compared: those of the past are
+// computed at once here, and a thousand at most are answered.
+func (d *desk) wantOneStory(whole bool) {
+	d.Helper()
+	b := d.find(d.key())
+	trades := b.trades
+	if len(trades) < maxTrades { // none was dropped yet
+		trades = b.lastTrades(len(trades) + 40_000)
+	}
+	for i := 1; i < len(trades); i++ {
+		if a, c := &trades[i-1], &trades[i]; c.ID != a.ID+1 || c.TimeMS < a.TimeMS {
+			d.Fatalf("trade %d at %d follows %d at %d", c.ID, c.TimeMS, a.ID, a.TimeMS)
+		}
+	}
+	minutes := d.candles(exchange.Minute1)
+	d.wantCandlesOf(minutes, trades)
+	for _, interval := range exchange.Intervals() {
+		if interval != exchange.Minute1 && (whole || interval == exchange.Minute5) && (d.market == exchange.Futures ||
+			interval != exchange.Minute30 && interval != exchange.Week1) {
+			d.wantMerged(interval, minutes)
+		}
+	}
+	d.wantTickerOf(minutes)
+}
+
+// candles reads all candles of an interval, in pages.
+func (d *desk) candles(interval exchange.Interval) *exchange.Candles {
+	d.Helper()
+	all := &exchange.Candles{Interval: interval}
+	operation, limit := exchange.FuturesCandles, 1500
+	if d.market == exchange.Spot {
+		operation, limit = exchange.SpotCandles, 500
+	}
+	for fromMS := int64(1); ; {
+		page := d.do(exchange.Request{Operation: operation, Symbol: d.name, Interval: interval, StartMS: fromMS, EndMS: d.NowMS(), Limit: limit}).Candles
+		for i := range page.Len() {
+			all.Append(page.At(i))
+		}
+		if page.Len() < limit {
+			return all
+		}
+		fromMS = page.OpenMS[page.Len()-1] + 1
+	}
+}
+
+// wantCandlesOf compares minutes with their trades.
+func (d *desk) wantCandlesOf(minutes *exchange.Candles, trades []exchange.Trade) {
+	d.Helper()
+	b := d.find(d.key())
+	at, firstMS := 0, int64(math.MaxInt64)
+	if len(trades) > 0 {
+		firstMS = exchange.Minute1.OpenOf(trades[0].TimeMS)
+		if b.past != nil { // their first minute may be cut
+			firstMS += int64(exchange.Minute1)
+		}
+	}
+	for at < len(trades) && trades[at].TimeMS < firstMS {
+		at++
+	}
+	for i := range minutes.Len() {
+		c := minutes.At(i)
+		where := fmt.Sprintf("%s minute %d of %d", d.key(), i, minutes.Len())
+		if i > 0 && (c.OpenMS != minutes.OpenMS[i-1]+60_000 || c.Open != minutes.Close[i-1]) {
+			d.Fatalf("%s: want it to open at the close before, %d, have %+v", where, minutes.Close[i-1], c)
+		}
+		if low, high := c.Volume*b.symbol.PriceFloat(c.Low), c.Volume*b.symbol.PriceFloat(c.High); c.QuoteVolume < low*(1-1e-9) ||
+			c.QuoteVolume > high*(1+1e-9) {
+			d.Fatalf("%s: want a quote volume of %v to %v, have %+v", where, low, high, c)
+		}
+		if c.OpenMS < firstMS {
+			continue
+		}
+		have := exchange.Candle{}
+		for first := at; at < len(trades) && trades[at].TimeMS < c.OpenMS+60_000; at++ {
+			trade := &trades[at]
+			if trade.Price < c.Low || trade.Price > c.High {
+				d.Fatalf("%s: trade %d at %d is outside of %+v", where, trade.ID, trade.Price, c)
+			}
+			if first == at && b.liquiditySeed != 0 && trade.TimeMS == c.OpenMS && trade.Price != c.Open {
+				d.Fatalf("%s: want it to open with its first trade at %d, have %+v", where, trade.Price, c)
+			}
+			quantity := b.symbol.QuantityFloat(trade.Quantity)
+			have.Volume, have.QuoteVolume, have.Trades = have.Volume+quantity, have.QuoteVolume+quantity*b.symbol.PriceFloat(trade.Price), have.Trades+1
+		}
+		if have.Trades != c.Trades || !near(have.Volume, c.Volume) || !near(have.QuoteVolume, c.QuoteVolume) {
+			d.Fatalf("%s: want the sums of its trades, %+v, have %+v", where, have, c)
+		}
+	}
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b)) }
+
+// wantMerged compares an interval with the minutes it is made of.
+func (d *desk) wantMerged(interval exchange.Interval, minutes *exchange.Candles) {
+	d.Helper()
+	want := &exchange.Candles{Interval: interval}
+	for i := range minutes.Len() {
+		want.Merge(minutes.At(i))
+	}
+	have := d.candles(interval)
+	if have.Len() != want.Len() {
+		d.Fatalf("%s %s: want %d candles, have %d", d.key(), interval, want.Len(), have.Len())
+	}
+	for i := range want.Len() {
+		w, h := want.At(i), have.At(i)
+		if !near(w.Volume, h.Volume) || !near(w.QuoteVolume, h.QuoteVolume) || !near(w.TakerBase, h.TakerBase) || !near(w.TakerQuote, h.TakerQuote) {
+			d.Fatalf("%s %s candle %d: want the volumes of its minutes, %+v, have %+v", d.key(), interval, i, w, h)
+		}
+		w.Volume, w.QuoteVolume, w.TakerBase, w.TakerQuote = h.Volume, h.QuoteVolume, h.TakerBase, h.TakerQuote
+		if w != h {
+			d.Fatalf("%s %s candle %d: want %+v, have %+v", d.key(), interval, i, w, h)
+		}
+	}
+}
+
+// wantTickerOf compares the ticker with the minutes of 24 hours, and with the book.
+func (d *desk) wantTickerOf(minutes *exchange.Candles) {
+	d.Helper()
+	ticker, depth := exchange.FuturesTicker, exchange.FuturesDepth
+	if d.market == exchange.Spot {
+		ticker, depth = exchange.SpotTicker, exchange.SpotDepth
+	}
+	k := d.do(exchange.Request{Operation: ticker, Symbol: d.name}).Tickers.Items()[0]
+	want := exchange.Candle{}
+	for i := range minutes.Len() {
+		if part := minutes.At(i); part.OpenMS >= d.NowMS()-int64(exchange.Day1) {
+			addTo(&want, &part, 1e12, 1e12)
+		}
+	}
+	if k.Open != want.Open || k.High != want.High || k.Low != want.Low || k.Last != want.Close || k.Count != want.Trades || !near(k.Volume, want.Volume) ||
+		!near(k.QuoteVolume, want.QuoteVolume) {
+		d.Fatalf("%s: want the day of the minutes, %+v, have %+v", d.key(), want, k)
+	}
+	book := d.do(exchange.Request{Operation: depth, Symbol: d.name, Limit: 5}).Depth
+	if book.Bids[0].Price != k.Bid || book.Asks[0].Price != k.Ask || k.Bid >= k.Ask {
+		d.Fatalf("%s: want the book's best quotes, %+v and %+v, have %d and %d", d.key(), book.Bids[0], book.Asks[0], k.Bid, k.Ask)
+	}
+}
