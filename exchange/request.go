@@ -107,6 +107,7 @@ func (o Operation) Changes() bool {
 type SendLimit struct {
 	NotAfterMS int64           // not after this server time; 0 for any
 	Recalled   <-chan struct{} // not once it is closed; nil for never
+	Withdrawn  func() bool     // not when it says so at the last moment; nil for never
 }
 
 // IsRecalled reports whether the request was recalled.
@@ -115,7 +116,7 @@ func (l SendLimit) IsRecalled() bool {
 	case <-l.Recalled:
 		return true
 	default:
-		return false
+		return l.Withdrawn != nil && l.Withdrawn()
 	}
 }
 

@@ -41,9 +41,18 @@ func (g *Guest) Do(ctx context.Context, request exchange.Request) (exchange.Answ
 	return g.client.Do(context.WithValue(ctx, guestKey{}, true), request)
 }
 
+type urgentKey struct{}
+
+// Urgent has requests made with the context go before everything that is no exit: the kill
+// switch's readings.
+func Urgent(ctx context.Context) context.Context { return context.WithValue(ctx, urgentKey{}, true) }
+
 // await waits until a request may be sent.
 func (c *Client) await(ctx context.Context, request *exchange.Request, recalled <-chan struct{}) error {
 	level := priorityOf(request)
+	if ctx.Value(urgentKey{}) != nil {
+		level = priorityExit
+	}
 	if ctx.Value(guestKey{}) != nil {
 		if err := c.guests.Wait(ctx); err != nil {
 			return err

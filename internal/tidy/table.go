@@ -125,6 +125,8 @@ var Table = []Row{
 	{"runtime/haltfile", "stores a halt that no running daemon took, and puts it in force at the next chance",
 		impure, "internal/private exchange reconcile/record reconcile/account reconcile reconcile/journal runtime/engine runtime runtime/view configs " +
 			"internal/failure", ""},
+	{"runtime/lane", "is the kill switch's own way to the exchange, for when the engine or the journal does not answer",
+		impure, "exchange reconcile/placement reconcile/record reconcile/account reconcile runtime/engine runtime", ""},
 	{"runtime/reload", "puts a changed configuration in force while the daemon runs, as a whole or not at all",
 		impure, "exchange reconcile/record reconcile/account runtime/engine runtime runtime/ops runtime/api configs configs/engineconfig", ""},
 	{"runtime/backups", "makes the backups that a running daemon is asked for, and keeps the newest",
@@ -133,7 +135,7 @@ var Table = []Row{
 		impure, "internal/private exchange strategy reconcile/placement reconcile/record reconcile/account reconcile exchange/rest exchange/tape " +
 			"strategy/library reconcile/journal runtime/engine runtime runtime/ops runtime/notify runtime/notify/channels runtime/signals runtime/view " +
 			"runtime/api/auth runtime/api runtime/gateway runtime/telegram runtime/web backtest/saved backtest/runner configs " +
-			"configs/engineconfig internal/failure internal/plural internal/disk internal/version runtime/haltfile runtime/reload " +
+			"configs/engineconfig internal/failure internal/plural internal/disk internal/version runtime/haltfile runtime/lane runtime/reload " +
 			"runtime/backups runtime/worker", "sync memlimit"},
 	{"runtime/doctor", "examines everything that keeps botd from running well, and names what mends it",
 		impure, "exchange exchange/wire exchange/rest reconcile/journal runtime/view runtime/api/auth runtime/api runtime/api/client configs " +

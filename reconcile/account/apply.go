@@ -103,6 +103,9 @@ func (s *State) boot(r *record.Record, body *record.Boot) {
 	if start := (placement.Start{Epoch: body.Epoch, Random: body.Random}); body.Epoch >= s.start.Epoch {
 		s.start = start
 		s.noteStart(start, 0)
+		if body.Lane != "" {
+			s.noteStart(placement.Start{Epoch: body.Epoch, Random: body.Lane}, placement.LaneIDs)
+		}
 	}
 	for _, p := range s.live {
 		p.advance(r)

@@ -13,6 +13,10 @@ const MaxClientOrderID = 32
 // RandomLength is the length of a start's random part, in base 36 characters.
 const RandomLength = 5
 
+// LaneIDs is how many client order ids a start declares for the kill switch's lane: the journal
+// accounts for them before any is used, so that an order by one is known whatever became of its record.
+const LaneIDs = 1_000
+
 // epochLength is the least length of an epoch that a random part follows: that of
 // Unix seconds in base 36 until 2038, when it becomes 7. What is shorter than the two
 // together is an epoch alone, as botds before the random part wrote it.

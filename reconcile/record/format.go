@@ -27,6 +27,7 @@ var formats = [...]string{
 	"+transfer.asset string",
 	"+transfer.market Market",
 	"+transfer.note string",
+	"+boot.lane string",
 }
 
 // FormatEpoch is the format of the records this botd writes: it grows with every line

@@ -18,6 +18,7 @@ type Boot struct {
 	Epoch   int64  `json:"epoch"`
 	Account string `json:"account,omitempty"` // what the journal belongs to
 	Random  string `json:"random,omitempty"`  // the part of client order ids that distinguishes two starts of one second
+	Lane    string `json:"lane,omitempty"`    // the same part of the ids that the kill switch's lane may use in this start
 }
 
 // Sending is an approved order. It is durable before the order's first byte.

@@ -49,6 +49,13 @@ type Engine interface {
 	PreviewClose(key exchange.SymbolKey) (engine.ManualAction, error)
 }
 
+// Lane is the kill switch for when the engine does not answer.
+type Lane interface {
+	Scopes() []account.Scope
+	Preview(level record.HaltLevel, scope account.Scope) []string
+	Degraded() []engine.Degraded
+}
+
 // Config is what a server serves. Board, History, Logs, Metrics, Driver and Engine are needed.
 type Config struct {
 	Board   *view.Board
@@ -58,6 +65,7 @@ type Config struct {
 	Metrics *ops.Metrics
 	Driver  Driver
 	Engine  Engine
+	Lane    Lane        // the kill switch beside the engine; nil for none
 	Market  view.Market // nil: no market data is served
 	Symbols func(key exchange.SymbolKey) (*exchange.Symbol, bool)
 	Listed  func() []*exchange.Symbol // all symbols of the venue

@@ -33,8 +33,11 @@ func (r *request) audited(target, detail string, event engine.Event) engine.Even
 }
 
 // query reads the engine while it rests.
-func (s *Server) query(r *request, read func()) error {
-	ctx, cancel := context.WithTimeout(r.Context(), engineTimeout)
+func (s *Server) query(r *request, read func()) error { return s.queryWithin(r, engineTimeout, read) }
+
+// queryWithin is query within a time.
+func (s *Server) queryWithin(r *request, within time.Duration, read func()) error {
+	ctx, cancel := context.WithTimeout(r.Context(), within)
 	defer cancel()
 	if s.config.Driver.Query(ctx, read) != nil {
 		return stopped()

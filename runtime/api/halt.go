@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"strings"
+	"time"
 
 	"botd/exchange"
 	"botd/reconcile/account"
@@ -119,7 +120,11 @@ func (s *Server) setHalt(r *request, level record.HaltLevel, what *RearmRequest)
 	var scope account.Scope
 	var unknown error
 	out := newHaltAnswer(r, level, "", what.Reason)
-	err := s.query(r, func() {
+	within := engineTimeout
+	if s.config.Lane != nil && level != record.LevelNone {
+		within = lanePatience
+	}
+	err := s.queryWithin(r, within, func() {
 		status := s.config.Engine.Status()
 		if scope, unknown = (account.ScopeName{Strategy: what.Strategy, Market: what.Market, Symbol: what.Symbol}).Resolve(scopes(&status)); unknown != nil {
 			return
@@ -134,6 +139,9 @@ func (s *Server) setHalt(r *request, level record.HaltLevel, what *RearmRequest)
 		}
 		out.Blind = append(out.Blind, s.config.Engine.HaltBlind(level, scope, 0)...)
 	})
+	if err != nil && within == lanePatience {
+		scope, unknown, err = s.besideEngine(level, what, &out)
+	}
 	out.Scope = scope.String()
 	switch {
 	case err != nil:
@@ -148,6 +156,21 @@ func (s *Server) setHalt(r *request, level record.HaltLevel, what *RearmRequest)
 		action = "rearm"
 	}
 	return out, s.send(r, r.audited(out.Scope, action+": "+out.Reason, &engine.EventHalt{Level: level, Scope: scope, Why: out.Reason}))
+}
+
+// lanePatience is how long a halt waits for the engine to say what it would do. Then the lane
+// says it from the newest list.
+const lanePatience = time.Second
+
+// besideEngine says what a halt does while the engine does not answer.
+func (s *Server) besideEngine(level record.HaltLevel, what *RearmRequest, out *HaltAnswer) (scope account.Scope, unknown, err error) {
+	scope, unknown = (account.ScopeName{Strategy: what.Strategy, Market: what.Market, Symbol: what.Symbol}).Resolve(s.config.Lane.Scopes())
+	out.Does = []string{"the engine does not answer: the kill switch acts beside it, by the orders and positions known last",
+		"halt the " + scope.String() + ": " + does(level)}
+	for _, line := range s.config.Lane.Preview(level, scope) {
+		out.Steps = append(out.Steps, view.HaltStep{Text: line})
+	}
+	return scope, unknown, nil
 }
 
 // does says what a level does, with what the milder ones do.

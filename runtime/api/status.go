@@ -25,6 +25,9 @@ func (s *Server) status(r *request) (view.Status, error) {
 	id := s.stream.LastID() // before the status: an event between is seen twice rather than never
 	status := s.config.Board.Status()
 	status.EventID, status.Version = id, s.config.Build.Version
+	if s.config.Lane != nil { // what the engine knows of it may be old
+		status.Degraded = append(view.DegradedOf(s.config.Lane.Degraded()), status.Degraded...)
+	}
 	if s.config.Head != nil {
 		status.Journal = s.config.Head(r.Context())
 	}

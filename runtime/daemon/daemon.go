@@ -14,11 +14,13 @@ import (
 	"botd/internal/private"
 	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/runtime"
 	"botd/runtime/engine"
 	"botd/runtime/gateway"
 	"botd/runtime/haltfile"
+	"botd/runtime/lane"
 	"botd/runtime/ops"
 	"botd/runtime/reload"
 	"botd/runtime/view"
@@ -63,6 +65,10 @@ type process struct {
 	recording  recording
 	driver     *runtime.Driver
 	workers    worker.Pool // the strategies, off the engine
+	lane       *lane.Lane // nil while the exchange is waited for
+	laneFile   *lane.File
+	laneStart  placement.Start
+	listed     uint64 // the book's version when the lane was shown the list
 	reloads    *reload.Reloader
 
 	began      time.Time // of driving
@@ -129,6 +135,10 @@ func (p *process) trade(ctx context.Context) (err error) {
 		return err
 	}
 	account.Account, account.Checkpoint, account.Replayed = p.venue.Binding.Text(), journal.CheckpointEvery, p.replayed
+	if err := p.openLane(ctx, &account, book); err != nil {
+		return err
+	}
+	defer p.laneFile.Close()
 	if p.machine, err = engine.New(account, book); err != nil {
 		return failure.Wrap(failure.Config, err)
 	}

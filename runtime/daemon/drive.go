@@ -59,7 +59,7 @@ func (p *process) drive(ctx context.Context) error {
 	p.began = time.Now()
 	defer p.workers.Close()
 	p.workers.Measure = p.metrics.Measure
-	p.driver = runtime.New(runtime.Config{
+	p.makeLane(runtime.Config{
 		Asker: &p.workers, Machine: p.machine, Venue: p.venue.Trading, Journal: timedJournal{p.store, p.metrics, p.backlog}, Clock: p.venue.Client,
 		Shutdown: p.config.Shutdown, StopTimeout: stopTimeout(p.config.Shutdown), Notes: p.recording.before(p.note), Beat: p.beat,
 	})
@@ -84,7 +84,8 @@ func (p *process) drive(ctx context.Context) error {
 	stopBeside := beside(context.WithoutCancel(ctx), // stopping still signs
 		func(ctx context.Context) { p.venue.Client.TrackClock(ctx, clockEvery, clock.take) },
 		p.reloads.Run,
-		(&haltfile.Watcher{Directory: p.directory, Config: p.reloads.Current.Load, Send: p.driver.Send}).Run,
+		p.lane.Run,
+		(&haltfile.Watcher{Directory: p.directory, Config: p.reloads.Current.Load, Send: p.lane.Send}).Run,
 		p.backlog.run,
 		func(ctx context.Context) { p.recording.keepFunding(ctx, p.venue.Client, p.reloads.Futures) })
 	p.supervisor.Ready(string(p.config.Mode) + " on " + p.venue.Where)
@@ -131,6 +132,7 @@ func (p *process) note(n *engine.Note) {
 func (p *process) beat(int64) {
 	now := time.Now()
 	if now.Sub(p.drawn) < statusEvery {
+		p.showLane(nil)
 		p.board.Beat()
 		return
 	}
@@ -140,6 +142,7 @@ func (p *process) beat(int64) {
 	if p.outage != nil {
 		status.Degraded = append(status.Degraded, p.outage.degraded())
 	}
+	p.showLane(&status)
 	p.metrics.Status(&status)
 	p.board.Show(status)
 }

@@ -31,6 +31,7 @@ import (
 func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 	served := api.Config{Board: p.board, History: p.history, Logs: p.logs, Metrics: p.metrics, Driver: p.driver, Engine: p.shown(), Build: program(),
 		Reload: p.reloads.Reload}
+	p.serveLane(&served)
 	current := p.reloads.Current.Load
 	tokens, _, err := auth.ReadTokens(p.directory)
 	if err != nil {

@@ -14,6 +14,7 @@ type Config struct {
 	Checkpoint int64  // the state is journalled whenever so many records follow it; 0 for never
 	Replayed   int64  // records that followed the newest checkpoint when this start began
 	Random     string // of this start's client order ids: placement.IsRandom
+	Lane       string // the random part of the ids that the kill switch's lane may use; empty for none
 	Strategies []StrategyConfig
 	Missing    []MissingStrategy
 	Limits     risk.Limits

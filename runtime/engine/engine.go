@@ -225,6 +225,8 @@ func (e *Engine) take(event Event) {
 		e.accounting.transfer(event)
 	case *EventDisk:
 		e.permission.disk(event)
+	case *EventLane:
+		e.dispatcher.takeLane(event)
 	case *EventStop:
 		e.halts.stop(event.Shutdown)
 	case nil: // a person's change that is none of the engine's
@@ -275,7 +277,7 @@ func (e *Engine) start() {
 		m := &e.config.Missing[i]
 		e.note(m.Name, &exchange.Symbol{Market: m.Symbol.Market, Name: m.Symbol.Name}, NoteStrategyFailed{missingText(m)})
 	}
-	e.record(record.Record{Body: record.Boot{Epoch: e.config.Epoch, Account: e.config.Account, Random: e.config.Random}})
+	e.record(record.Record{Body: record.Boot{Epoch: e.config.Epoch, Account: e.config.Account, Random: e.config.Random, Lane: e.config.Lane}})
 	for _, leg := range e.legs {
 		e.roster.claim(leg)
 	}

@@ -90,6 +90,9 @@ type EventSignal struct {
 	Signal   *Signal
 }
 
+// EventLane brings what the kill switch's lane sent beside the engine, each time all of it.
+type EventLane struct{ Orders []LaneOrder }
+
 // EventStop stops: leave, cancel_orders or flatten. Calls under way may still answer.
 type EventStop struct{ Shutdown string }
 
@@ -129,6 +132,8 @@ func (*EventReload) event() {}
 func (*EventSetLimits) event() {}
 
 func (*EventSignal) event() {}
+
+func (*EventLane) event() {}
 
 func (*EventStop) event() {}
 

@@ -33,8 +33,11 @@ func newOutbox(book *reconcile.Book) *outbox {
 }
 
 // record changes the book by one record and queues it for the journal.
-func (o *outbox) record(r record.Record) {
-	r.AtMS = o.nowMS
+func (o *outbox) record(r record.Record) { o.recordAt(o.nowMS, r) }
+
+// recordAt is record for a fact of another time.
+func (o *outbox) recordAt(atMS int64, r record.Record) {
+	r.AtMS = atMS
 	o.book.Apply(&r)
 	o.unwritten = append(o.unwritten, r)
 }

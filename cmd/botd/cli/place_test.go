@@ -100,8 +100,14 @@ func (p *place) file(name, text string, mode fs.FileMode) {
 // start starts a program that goes on.
 func (p *place) start(what string, arguments ...string) (*exec.Cmd, *Trace) {
 	p.t.Helper()
+	return p.startAs(self(p.t), what, arguments...)
+}
+
+// startAs starts another build of it.
+func (p *place) startAs(binary, what string, arguments ...string) (*exec.Cmd, *Trace) {
+	p.t.Helper()
 	output := &Trace{}
-	command := exec.Command(self(p.t), arguments...)
+	command := exec.Command(binary, arguments...)
 	command.Dir, command.Stdout, command.Stderr = p.directory, output, output
 	command.Env = append(os.Environ(), "GOTRACEBACK=all")
 	if err := command.Start(); err != nil {

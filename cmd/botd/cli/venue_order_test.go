@@ -15,9 +15,30 @@ import (
 // venueOrder is an order as the simulated exchange's control interface shows it.
 type venueOrder struct {
 	ClientOrderID string `json:"client_order_id"`
+	Market        string `json:"market"`
+	Symbol        string `json:"symbol"`
+	Type          string `json:"type"`
 	Side          string `json:"side"`
 	Filled        string `json:"filled"`
 	Status        string `json:"status"`
+}
+
+// UnmarshalJSON reads an order of either market: on spot quantities are numbers, and the id is
+// named in another way.
+func (o *venueOrder) UnmarshalJSON(text []byte) error {
+	type order venueOrder
+	var either struct {
+		*order
+		Filled json.RawMessage `json:"filled"`
+		SpotID string          `json:"clientOrderId"`
+	}
+	either.order = (*order)(o)
+	err := json.Unmarshal(text, &either)
+	o.Filled = strings.Trim(string(either.Filled), `"`)
+	if either.SpotID != "" {
+		o.ClientOrderID = either.SpotID
+	}
+	return err
 }
 
 // venueOrders is the truth about every order.

@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"botd/exchange"
+	"botd/internal/chaos"
+	"botd/internal/failure"
+	"botd/internal/overlay"
+	"botd/internal/startclock"
+)
+
+// hangs are edits with which a file in the daemon's directory stops a part of it: nothing
+// outside a test can.
+func hangs() []overlay.Edit {
+	const table = "cmd/botd/cli/lane_linux_test.go"
+	while := func(file string) func(string) string {
+		return func(code string) string {
+			return fmt.Sprintf("for { if _, err := os.Stat(%q); err != nil { break }; time.Sleep(5 * time.Millisecond) }; %s", file, code)
+		}
+	}
+	return []overlay.Edit{
+		{Name: "a turn that hangs", Table: table, In: "runtime.Driver.handle", Code: "d.effects.Reset()", Replace: while("stuck"), Import: "os"},
+		{Name: "a disk that hangs", Table: table, In: "reconcile/journal.Journal.Append", Code: "j.mu.Lock()", Import: "time",
+			Replace: while("slow")},
+		{Name: "a disk that is full", Table: table, In: "reconcile/journal.Journal.append", Import: "os",
+			Code: `if _, err := j.writer.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil`,
+			Replace: func(code string) string {
+				return `if _, err := os.Stat("full"); err == nil { return fmt.Errorf("injected: %w", ErrFull) }; ` + code
+			}},
+	}
+}
+
+// hanging is botd built with these edits, once.
+var hanging = sync.OnceValues(func() (string, error) {
+	directory := filepath.Join(builds, "hangs")
+	if err := os.MkdirAll(directory, 0o700); err != nil {
+		return "", err
+	}
+	root, err := filepath.Abs(above)
+	if err != nil {
+		return "", err
+	}
+	path, err := overlay.Write(root, directory, hangs(), nil)
+	if err != nil {
+		return "", err
+	}
+	return chaos.Build(context.Background(), directory, "-overlay", path)
+})
+
+const (
+	gridOfEther = "name: grid\nstrategy: grid\nmarket: futures\nsymbol: ETH-USDT\ninterval: 1m\nschedule: '@every 1s'\nleverage: 3\n" +
+		"params: {lower: 1900, upper: 2480, lines: 5, quantity: 0.2}\n"
+	holdsBoth = "name: %[1]s\nstrategy: buy_and_hold\nmarket: %[1]s\nsymbol: BTC-USDT\ninterval: 1m\nschedule: '@every 1s'\n" +
+		"size: {quantity: 0.02}\nprotect: {stop_loss: 5%%}\n"
+	flattenWithin = 5 * time.Second
+)
+
+// hungDaemon starts the exchange and a daemon that can be made to hang. It holds a position
+// on each market, each with its stop, and has orders resting.
+func hungDaemon(t *testing.T, p *place) (address string, daemon *exec.Cmd, log *Trace) {
+	t.Helper()
+	binary, err := hanging()
+	if err != nil {
+		t.Fatal(err)
+	}
+	address = p.free()
+	p.live("configs", "lane", address, "data_dir: ./data\nlisten: "+p.free())
+	p.file("configs/strategies/grid.yaml", gridOfEther, 0o600)
+	for _, market := range []string{"futures", "spot"} {
+		p.file("configs/strategies/"+market+".yaml", fmt.Sprintf(holdsBoth, market), 0o600)
+	}
+	p.venue(address, "lane", "--market", "still", "--start", startclock.Time().Truncate(time.Minute).Add(57*time.Second).Format(time.RFC3339))
+	daemon, log = p.startAs(binary, "daemon", "run", "--mode", "live", "--log-format", "json")
+	var orders []venueOrder
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%+v\n%s", orders, log)
+		}
+	})
+	eventually(t, "positions with stops, and a grid", func() bool {
+		orders = venueOrders(t, address)
+		net, sold := heldOn(t, orders, "spot")
+		futures, _ := heldOn(t, orders, "futures")
+		return !net.IsZero() && sold.IsZero() && !futures.IsZero() && stopsOpen(orders) == 2 && working(orders) >= 2
+	})
+	return address, daemon, log
+}
+
+// heldOn is what an account's fills of BTC leave of a market, and what they sold.
+func heldOn(t *testing.T, orders []venueOrder, market string) (net, sold exchange.Amount) {
+	t.Helper()
+	for _, o := range orders {
+		if o.Market != market || o.Symbol != "BTC-USDT" {
+			continue
+		}
+		filled, err := exchange.ParseAmount(o.Filled)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Side == "SELL" {
+			sold, filled = sold.Add(filled), filled.Neg()
+		}
+		net = net.Add(filled)
+	}
+	return net, sold
+}
+
+func stopsOpen(orders []venueOrder) (n int) {
+	for _, o := range orders {
+		if strings.HasPrefix(o.Type, "STOP") && o.Status == "NEW" {
+			n++
+		}
+	}
+	return n
+}
+
+// working counts the orders that rest to open.
+func working(orders []venueOrder) (n int) {
+	for _, o := range orders {
+		if o.Symbol == "ETH-USDT" && o.Side == "BUY" && (o.Status == "OPEN" || o.Status == "NEW" || o.Status == "CREATED") {
+			n++
+		}
+	}
+	return n
+}
+
+// isFlat reports whether everything is closed, canceled, or on spot too little to sell.
+func isFlat(t *testing.T, orders []venueOrder) bool {
+	t.Helper()
+	net, _ := heldOn(t, orders, "spot")
+	futures, _ := heldOn(t, orders, "futures")
+	dust, err := exchange.ParseAmount("0.0001")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return futures.IsZero() && net.Less(dust) && working(orders) == 0
+}
+
+// TestTheKillSwitchNeedsNoTurnOfTheEngine halts a daemon whose engine hangs, whose journal's
+// disk hangs, or is full. All is flat within five seconds. Once the cause is gone the engine
+// knows of each order, and believes what the exchange has; killed instead, the next start does.
+func TestTheKillSwitchNeedsNoTurnOfTheEngine(t *testing.T) {
+	for _, cause := range []string{"stuck", "slow", "full"} {
+		for _, killed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, killed %t", cause, killed), func(t *testing.T) {
+				p := newPlace(t) // not parallel: it measures
+				address, daemon, log := hungDaemon(t, p)
+				p.file(cause, "", 0o600)
+				before := buys(venueOrders(t, address))
+				began := time.Now()
+				halt, answer := p.start("halt", "halt", "--level", "flatten", "--reason", "a test", "--yes")
+				t.Cleanup(func() {
+					if t.Failed() {
+						t.Logf("botd halt: %s", answer)
+					}
+				})
+				eventually(t, "flat", func() bool { return isFlat(t, venueOrders(t, address)) })
+				took := time.Since(began)
+				t.Logf("from the command to flat: %s", took.Round(time.Millisecond))
+				if took > flattenWithin {
+					t.Errorf("from the command to flat: want at most %s, have %s", flattenWithin, took)
+				}
+				_ = halt.Wait()
+				if now := buys(venueOrders(t, address)); now > before {
+					t.Errorf("openings under the halt: want none, have %d", now-before)
+				}
+				if !strings.Contains(log.String(), `"lane.engaged"`) {
+					t.Fatalf("want the lane to act, have %s", log)
+				}
+				if killed {
+					if err := daemon.Process.Kill(); err != nil {
+						t.Fatal(err)
+					}
+					_ = daemon.Wait()
+				}
+				if err := os.Remove(filepath.Join(p.directory, cause)); err != nil {
+					t.Fatal(err)
+				}
+				if killed {
+					_, log = p.start("daemon again", "run", "--mode", "live", "--log-format", "json")
+					log.wait(t, `"daemon.reconciled"`)
+				} else {
+					log.wait(t, `"lane.released"`)
+				}
+				wantKnown(t, p, address)
+			})
+		}
+	}
+}
+
+// wantKnown checks that the engine believes what the exchange has, with nothing unexplained.
+func wantKnown(t *testing.T, p *place, address string) {
+	t.Helper()
+	eventually(t, "the halt done, as the engine sees it", func() bool {
+		status := p.run(failure.OK, "status", "-o", "json")
+		return strings.Contains(status, `"state": "halted"`) && !strings.Contains(status, `"doing"`) && !strings.Contains(status, `"state": "lane"`)
+	})
+	status := p.run(failure.OK, "status", "-o", "json")
+	for _, bad := range []string{"quarantined", "contradicted", "standing_down", "foreign"} {
+		if strings.Contains(status, `"state": "`+bad+`"`) {
+			t.Errorf("want nothing %s, have %s", bad, status)
+		}
+	}
+	for _, o := range venueOrders(t, address) {
+		if journalled := p.run(failure.OK, "journal", "export", "--kind", "sending"); !strings.Contains(journalled, o.ClientOrderID) {
+			t.Errorf("order %s: want it in the journal", o.ClientOrderID)
+		}
+	}
+	if answer := p.run(failure.OK, "journal", "export", "--kind", "halt"); !strings.Contains(answer, `"level":"flatten"`) {
+		t.Errorf("want the halt in the journal, have %s", answer)
+	}
+	if _, sold := heldOn(t, venueOrders(t, address), "spot"); sold.IsZero() {
+		t.Error("want the coins sold")
+	}
+	p.run(failure.OK, "journal", "verify")
+}

@@ -1,0 +1,66 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"botd/exchange/rest"
+	"botd/internal/failure"
+	"botd/reconcile"
+	"botd/reconcile/placement"
+	"botd/runtime"
+	"botd/runtime/api"
+	"botd/runtime/engine"
+	"botd/runtime/lane"
+)
+
+// openLane opens the file of the kill switch's lane, and puts what the run before this one did
+// through it and did not journal into the journal.
+func (p *process) openLane(ctx context.Context, account *engine.Config, book *reconcile.Book) error {
+	path := filepath.Join(p.directory, lane.FileName)
+	file, found, err := lane.OpenFile(path)
+	if err != nil {
+		return failure.New(failure.IO, "make room on the disk, or, when botd journal tail and the exchange agree, remove it", "%w", err)
+	}
+	records, err := lane.Replay(ctx, found, p.venue.Client.ServerNowMS(), p.store, book)
+	if err == nil && len(found) > 0 {
+		err = file.Reset()
+	}
+	if err != nil {
+		return failure.Wrap(failure.IO, errors.Join(err, file.Close()))
+	}
+	for i := range records {
+		p.history.Take(&records[i])
+	}
+	p.laneFile, p.laneStart = file, placement.Start{Epoch: account.Epoch, Random: account.Lane}
+	return nil
+}
+
+// makeLane makes the kill switch's lane, and the driver whose placements pass its gate.
+func (p *process) makeLane(config runtime.Config) {
+	late := &lateDriver{}
+	p.lane = lane.New(lane.Config{Venue: config.Venue, Driver: late, NowMS: p.venue.Client.ServerNowMS, Urgent: rest.Urgent, File: p.laneFile,
+		Instance: p.config.Instance, Start: p.laneStart, Log: p.console.Warn})
+	config.Venue = p.lane.Gate()
+	p.driver = runtime.New(config)
+	late.Driver = p.driver
+}
+
+// lateDriver is the driver, which is made after the lane whose gate it uses.
+type lateDriver struct{ *runtime.Driver }
+
+// serveLane gives halts to the lane, which gives them to the engine first.
+func (p *process) serveLane(served *api.Config) {
+	if p.lane != nil {
+		served.Driver, served.Lane = p.lane, p.lane
+	}
+}
+
+// showLane shows the lane the newest list, when it has changed.
+func (p *process) showLane(status *engine.Status) {
+	if version := p.machine.Book().Version(); p.lane != nil && (status != nil || version != p.listed) {
+		p.listed = version
+		p.lane.Show(p.machine.Exposures())
+	}
+}

@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// Exposure is what the kill switch needs to know of one strategy's symbol to act beside
+// the engine.
+type Exposure struct {
+	Strategy string
+	Symbol   *exchange.Symbol
+	Close    exchange.Quantity // signed: what a flatten closes
+	Others   exchange.Quantity // signed: the part of a futures position that is left to others
+	Last     exchange.Price
+	Collar   exchange.Rate       // how far through the price a sale on spot may go
+	Orders   []account.Placement // live
+}
+
+// Exposures returns the journalled orders and the newest positions of every strategy. It
+// shares nothing with the engine.
+func (e *Engine) Exposures() []Exposure {
+	all := make([]Exposure, 0, len(e.legs))
+	for _, leg := range e.legs {
+		one := Exposure{Strategy: leg.config.Name, Symbol: leg.config.Symbol, Close: e.book.ToClose(leg.symbol), Others: leg.symbol.Ignored(),
+			Last: leg.symbol.Last, Collar: e.dispatcher.collar(leg)}
+		for _, p := range e.book.Live() {
+			if p.Symbol() == leg.symbol.Key() {
+				one.Orders = append(one.Orders, *p)
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// LaneOrder is an order that the kill switch's lane placed: it reduces, always.
+type LaneOrder struct {
+	Strategy   string
+	Order      exchange.NewOrder
+	SentMS     int64
+	DeadlineMS int64             // no first byte after this
+	Before     exchange.Quantity // signed position when it was placed
+	Outcome    record.Body       // Acknowledged, Refused, Unknown or Ended; nil while there is no answer
+}
+
+// takeLane takes the lane's orders into the journal. From here on they are placements like
+// any other: fetched, settled, and uncertain where the answer was lost. The strategy whose
+// position is closed over its head does not open it again.
+func (d *dispatcher) takeLane(event *EventLane) {
+	before := len(d.unwritten)
+	for i := range event.Orders {
+		o := &event.Orders[i]
+		id := o.Order.ClientOrderID
+		if _, ended := d.book.Ended(id); ended {
+			continue
+		}
+		p := d.book.Placement(id)
+		if p == nil {
+			if leg := d.legNamed(o.Strategy); leg != nil {
+				d.halts.latchFlattened(leg, record.LevelFlatten)
+			}
+			d.recordAt(min(o.SentMS, d.nowMS), record.Record{Strategy: o.Strategy, Symbol: o.Order.Key(), ClientOrderID: id, Body: record.Sending{
+				Order: o.Order, Purpose: placement.Exit, DeadlineMS: o.DeadlineMS, Before: o.Before}})
+			p = d.book.Placement(id)
+			d.note(o.Strategy, d.book.Symbol(o.Order.Key()).Rules, NotePlaced{Reason: "the kill switch, beside the engine", NoteOrder: noteOrder(p)})
+		}
+		if o.Outcome != nil && p.State() == placement.Sending {
+			d.record(p.About(o.Outcome))
+		}
+	}
+	if len(d.unwritten) > before {
+		d.soon()
+	}
+}

@@ -1,0 +1,218 @@
+package lane
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/runtime/engine"
+)
+
+// pull is one halt that the engine did not take in time.
+type pull struct {
+	halt  engine.EventHalt
+	audit *record.Audit
+	taken bool         // by the engine, if not durably
+	sent  <-chan error // the answer of the first try; nil when it was answered
+}
+
+func (p *pull) event() engine.Event {
+	if p.audit == nil {
+		return &p.halt
+	}
+	return &engine.EventAudited{Audit: p.audit, Event: &p.halt}
+}
+
+// records is what the lane's file holds of it.
+func (p *pull) records(atMS int64) (all []record.Record) {
+	if p.audit != nil {
+		all = append(all, record.Record{AtMS: atMS, Body: *p.audit})
+	}
+	return append(all, record.Record{AtMS: atMS, Strategy: p.halt.Scope.Strategy, Symbol: p.halt.Scope.Symbol,
+		Body: record.Halt{Level: p.halt.Level, Why: p.halt.Why}})
+}
+
+// action is what the lane does from the first halt until the engine takes over. Its fields
+// are guarded by the lane's mutex, but for end.
+type action struct {
+	sinceMS int64
+	cause   string
+	pulls   []pull
+	targets []*target
+	orders  []engine.LaneOrder
+	state   [2]progress // of futures and of spot
+	end     atomic.Bool // the engine takes over: no new request
+}
+
+// progress is how far the lane is on one market.
+type progress struct {
+	read  bool     // both lists, after the newest request
+	left  []string // what is still to be canceled or closed
+	blind []string // what cannot be seen or closed
+}
+
+// target is one strategy's symbol, as the newest list shows it.
+type target struct {
+	engine.Exposure
+	asked    record.HaltLevel            // by the halts so far
+	level    record.HaltLevel            // that is acted on: whoever acts takes it from asked
+	canceled map[int64]time.Time         // orders, when a cancel was sent last
+	final    map[int64]exchange.Quantity // orders that have ended, and what they filled
+	sale     *sale                       // spot: the newest sale, until its end is known
+	sold     exchange.Quantity           // spot: by sales that have ended
+	closed   closing                     // futures: the newest close
+	sent     exchange.Quantity           // futures: by all closes that may have been executed
+}
+
+// closing is one close of a futures position.
+type closing struct {
+	at       time.Time // answered
+	from, by exchange.Quantity
+	refused  bool
+}
+
+func newAction(nowMS int64, exposures []engine.Exposure, left map[string]*passed, cause string) *action {
+	a := &action{sinceMS: nowMS, cause: cause}
+	for i := range exposures {
+		t := &target{Exposure: exposures[i], canceled: map[int64]time.Time{}, final: map[int64]exchange.Quantity{}}
+		t.Orders = nil
+		for _, p := range exposures[i].Orders {
+			if p.State() == placement.Sending { // the engine may not have taken what became of it
+				sent := left[p.ClientOrderID()]
+				if sent == nil || sent.refused {
+					continue // it never left, and does not while the lane acts
+				}
+				p = p.In(p.State(), sent.orderID)
+			}
+			t.Orders = append(t.Orders, p)
+		}
+		a.targets = append(a.targets, t)
+	}
+	return a
+}
+
+// add puts a halt in force.
+func (a *action) add(p pull) {
+	a.pulls = append(a.pulls, p)
+	for _, t := range a.targets {
+		if p.halt.Scope.Covers(t.Strategy, t.Symbol.Key()) {
+			t.asked = max(t.asked, p.halt.Level)
+		}
+	}
+}
+
+// levelOf is the level in force on a symbol.
+func (a *action) levelOf(key exchange.SymbolKey) (level record.HaltLevel) {
+	for i := range a.pulls {
+		if a.pulls[i].halt.Scope == (account.Scope{}) {
+			level = max(level, a.pulls[i].halt.Level)
+		}
+	}
+	for _, t := range a.targets {
+		if t.Symbol.Key() == key {
+			level = max(level, t.asked)
+		}
+	}
+	return level
+}
+
+// placement finds a journalled order by the exchange's id, else by its client order id.
+func (t *target) placement(o *exchange.Order) *account.Placement {
+	i := slices.IndexFunc(t.Orders, func(p account.Placement) bool {
+		return p.OrderID() != 0 && p.OrderID() == o.ID || p.OrderID() == 0 && p.ClientOrderID() == o.ClientOrderID
+	})
+	if i < 0 {
+		return nil
+	}
+	return &t.Orders[i]
+}
+
+// ends reports whether a level cancels an order. On futures what protects stays until the
+// position is gone; on spot it holds the asset that is to be sold.
+func (t *target) ends(p *account.Placement) bool {
+	switch {
+	case t.level < record.LevelCancel:
+		return false
+	case p.Purpose().Opens():
+		return true
+	case t.level < record.LevelFlatten:
+		return false
+	}
+	return t.Symbol.Market == exchange.Spot || p.Purpose() == placement.ExitOrder
+}
+
+// most is how much of a position on one side may be botd's: what the list showed, and what
+// its openings may have added since.
+func (t *target) most(sign exchange.Quantity) (sum exchange.Quantity) {
+	sum = max(0, t.Close*sign)
+	for i := range t.Orders {
+		if p := &t.Orders[i]; p.Purpose().Opens() && exchange.Quantity(p.Order().Side.Sign()) == sign {
+			sum += p.Remaining()
+		}
+	}
+	return sum
+}
+
+// Degraded is the halt while the lane acts, as a declared state; nothing while it does not.
+func (l *Lane) Degraded() (all []engine.Degraded) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a := l.acting
+	if a == nil {
+		return nil
+	}
+	for i := range a.pulls {
+		p := &a.pulls[i]
+		d := engine.Degraded{State: "halted", Scope: p.halt.Scope, Cause: p.halt.Level.String() + ": " + p.halt.Why, SinceMS: a.sinceMS,
+			WayOut: "botd rearm, once the engine answers; until then the kill switch acts beside it"}
+		if p.halt.Level > record.LevelPause {
+			d.Remaining, d.Blind = a.remaining()
+		}
+		all = append(all, d)
+	}
+	return append(all, engine.Degraded{State: "lane", Cause: a.cause, SinceMS: a.sinceMS,
+		WayOut: "ends when the engine answers and the journal can be written; what hangs is in the log"})
+}
+
+// remaining is what is left to do on both markets.
+func (a *action) remaining() (left string, blind []string) {
+	var lines []string
+	for i := range a.state {
+		s := &a.state[i]
+		if !s.read && len(s.left) == 0 && len(s.blind) == 0 && a.trades(i) {
+			lines = append(lines, fmt.Sprintf("%s is being read", []exchange.Market{exchange.Futures, exchange.Spot}[i]))
+		}
+		lines, blind = append(lines, s.left...), append(blind, s.blind...)
+	}
+	return strings.Join(lines, "; "), blind
+}
+
+func (a *action) trades(market int) bool {
+	return slices.ContainsFunc(a.targets, func(t *target) bool { return (t.Symbol.Market == exchange.Spot) == (market == 1) })
+}
+
+// Preview is what a halt would send, in words, by the newest list.
+func (l *Lane) Preview(level record.HaltLevel, scope account.Scope) (lines []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a := newAction(0, l.exposures, l.passed, "")
+	a.add(pull{halt: engine.EventHalt{Scope: scope, Level: level}})
+	for _, t := range a.targets {
+		t.level = t.asked
+		for i := range t.Orders {
+			if p := &t.Orders[i]; t.ends(p) {
+				lines = append(lines, fmt.Sprintf("cancel order %d (%s) on %s", p.OrderID(), p.ClientOrderID(), t.Symbol.Key()))
+			}
+		}
+		if t.level == record.LevelFlatten && t.Close != 0 {
+			lines = append(lines, fmt.Sprintf("close %s of %s", t.Symbol.QuantityDecimal(t.Close), t.Symbol.Key()))
+		}
+	}
+	return lines
+}

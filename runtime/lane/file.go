@@ -1,0 +1,169 @@
+package lane
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"botd/reconcile/record"
+)
+
+// FileName is the lane's file in the directory of a mode.
+const FileName = "killswitch.log"
+
+// fileSize is enough for each of the lane's ids with its outcome. It is written in full when
+// the file is made: on a full disk what it holds can be overwritten.
+const fileSize = 1 << 20
+
+// File holds what the lane did until the journal does: a record a line, zeros after them. One
+// goroutine writes, so that whoever waits for a slow disk waits for as long as they choose.
+type File struct {
+	file   *os.File
+	writes chan write
+	ended  sync.WaitGroup
+
+	generation atomic.Int64 // grows whenever the file begins anew
+}
+
+type write struct {
+	text       []byte
+	generation int64
+	done       chan<- error
+}
+
+// OpenFile opens the file, or makes it with its room, and returns the records in it.
+func OpenFile(path string) (*File, []record.Record, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, nil, err
+	}
+	text := make([]byte, fileSize)
+	n, err := file.ReadAt(text, 0)
+	if n < fileSize { // new, or cut: its room is taken again
+		if _, err = file.WriteAt(text[n:], int64(n)); err == nil {
+			err = file.Sync()
+		}
+	}
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("take the room of %s: %w", path, err), file.Close())
+	}
+	records, used, err := parse(text)
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("read %s: %w", path, err), file.Close())
+	}
+	f := &File{file: file, writes: make(chan write, 256)}
+	f.ended.Go(func() { f.run(int64(used)) })
+	return f, records, nil
+}
+
+// parse reads the records. The last line may be torn: its order's id is in the record of the start.
+func parse(text []byte) (records []record.Record, used int, err error) {
+	if end := bytes.IndexByte(text, 0); end >= 0 {
+		text = text[:end]
+	}
+	for {
+		line, _, whole := bytes.Cut(text[used:], []byte("\n"))
+		if !whole {
+			return records, used, nil
+		}
+		var r record.Record
+		if err := json.Unmarshal(line, &r); err != nil {
+			return nil, 0, fmt.Errorf("byte %d: %w", used, err)
+		}
+		records = append(records, r)
+		used += len(line) + 1
+	}
+}
+
+// run writes until the file is closed. What was begun anew since it was asked for is dropped.
+func (f *File) run(at int64) {
+	generation := f.generation.Load()
+	for w := range f.writes {
+		err := errStale
+		if now := f.generation.Load(); now != generation {
+			if err = f.put(make([]byte, at), 0); err == nil {
+				at, generation = 0, now
+			}
+		}
+		if w.generation == generation {
+			if err = f.put(w.text, at); err == nil {
+				at += int64(len(w.text))
+			}
+		}
+		if w.done != nil {
+			w.done <- err
+		}
+	}
+}
+
+var errStale, errFull = errors.New("the file was begun anew since"), errors.New("the lane's file is full")
+
+// put writes a text into the file's room, durably.
+func (f *File) put(text []byte, at int64) error {
+	if at+int64(len(text)) > fileSize {
+		return errFull
+	}
+	if _, err := f.file.WriteAt(text, at); err != nil {
+		return err
+	}
+	return f.file.Sync()
+}
+
+// write adds records. It reports whether they are durable within a time; without one it does
+// not wait.
+func (f *File) write(records []record.Record, within time.Duration) bool {
+	var text []byte
+	for i := range records {
+		line, err := json.Marshal(records[i])
+		if err != nil {
+			panic(err) // a record that is no JSON
+		}
+		text = append(append(text, line...), '\n')
+	}
+	done := make(chan error, 1)
+	select {
+	case f.writes <- write{text, f.generation.Load(), done}:
+	default:
+		return false // a disk that hangs
+	}
+	if within == 0 {
+		return false
+	}
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		return err == nil
+	case <-timer.C:
+		return false
+	}
+}
+
+// reset empties the file, when it can be written: the journal has everything.
+func (f *File) reset() {
+	generation := f.generation.Add(1)
+	select {
+	case f.writes <- write{generation: generation}:
+	default: // the next write does it
+	}
+}
+
+// Reset empties the file and waits for it.
+func (f *File) Reset() error {
+	done := make(chan error, 1)
+	f.writes <- write{generation: f.generation.Add(1), done: done}
+	return <-done
+}
+
+// Close ends writing.
+func (f *File) Close() error {
+	close(f.writes)
+	f.ended.Wait()
+	return f.file.Close()
+}

@@ -1,0 +1,185 @@
+package lane
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"botd/exchange"
+	"botd/reconcile/record"
+)
+
+// Times between the lane's readings, and before a close that shows no effect is sent again
+// (case 20).
+const (
+	soon       = 100 * time.Millisecond
+	later      = time.Second
+	closeAgain = 2 * time.Second
+	retryAfter = 500 * time.Millisecond // a refused close
+)
+
+// actOnFutures cancels and closes: at once by the journalled list, then by what it reads.
+func (l *Lane) actOnFutures(ctx context.Context, a *action) {
+	first := true
+	for ctx.Err() == nil && !a.end.Load() {
+		targets := l.targetsOn(a, exchange.Futures)
+		if len(targets) == 0 {
+			l.report(a, 0, progress{read: true})
+			pause(ctx, soon)
+			continue
+		}
+		if first {
+			first = false
+			l.actByList(ctx, a, targets)
+			continue
+		}
+		p := l.settleFutures(ctx, a, targets)
+		l.report(a, 0, p)
+		if p.read && len(p.left) == 0 {
+			pause(ctx, later)
+		} else {
+			pause(ctx, soon)
+		}
+	}
+}
+
+// actByList needs no reading: cancels may be repeated, and reduceOnly cannot flip a position.
+func (l *Lane) actByList(ctx context.Context, a *action, targets []*target) {
+	var group sync.WaitGroup
+	group.Go(func() { l.cancelListed(ctx, targets) })
+	for _, t := range targets {
+		if t.level == record.LevelFlatten && t.Close != 0 && !l.isPlacing(t.Symbol.Key()) {
+			group.Go(func() { l.close(ctx, a, t, t.Close, t.Close) })
+		}
+	}
+	group.Wait()
+}
+
+// settleFutures reads both lists, and acts on what they show.
+func (l *Lane) settleFutures(ctx context.Context, a *action, targets []*target) (p progress) {
+	var orders, positions exchange.Answer
+	var failed [2]error
+	began := time.Now()
+	var group sync.WaitGroup
+	group.Go(func() { orders, failed[0] = l.read(ctx, exchange.Request{Operation: exchange.FuturesOpenOrders}) })
+	group.Go(func() { positions, failed[1] = l.read(ctx, exchange.Request{Operation: exchange.FuturesOpenPositions}) })
+	group.Wait()
+	for i, what := range []string{"orders", "positions"} {
+		if failed[i] != nil {
+			p.blind = append(p.blind, fmt.Sprintf("futures %s cannot be read: %v", what, failed[i]))
+		}
+	}
+	if len(p.blind) > 0 {
+		return p
+	}
+	p.read = true
+	var acting sync.WaitGroup
+	var mu sync.Mutex // guards p
+	for _, t := range targets {
+		acting.Go(func() {
+			left, blind := l.settleOn(ctx, a, t, orders.Orders.Items(), positions.Positions.Items(), began)
+			mu.Lock()
+			defer mu.Unlock()
+			p.left, p.blind = append(p.left, left...), append(p.blind, blind...)
+		})
+	}
+	acting.Wait()
+	return p
+}
+
+// settleOn acts on what a reading shows of one symbol.
+func (l *Lane) settleOn(ctx context.Context, a *action, t *target, orders []exchange.Order, positions []exchange.Position,
+	began time.Time) (left, blind []string) {
+	for i := range orders {
+		if o := &orders[i]; o.Symbol == t.Symbol.Name {
+			if p := t.placement(o); p != nil && t.ends(p) {
+				left = append(left, fmt.Sprintf("order %d on %s to cancel", o.ID, t.Symbol.Key()))
+				l.cancel(ctx, t, o.ID)
+			}
+		}
+	}
+	if t.level < record.LevelFlatten {
+		return left, nil
+	}
+	remaining := -t.Others
+	for i := range positions {
+		if positions[i].Symbol == t.Symbol.Name {
+			remaining += positions[i].Signed()
+		}
+	}
+	quantity := t.toClose(remaining)
+	if quantity == 0 {
+		return left, nil
+	}
+	left = append(left, fmt.Sprintf("%s of %s to close", t.Symbol.QuantityDecimal(quantity), t.Symbol.Key()))
+	if t.Others != 0 && l.isPlacing(t.Symbol.Key()) || !t.mayClose(remaining, began) {
+		return left, nil
+	}
+	if why := l.close(ctx, a, t, quantity, remaining); why != "" {
+		blind = append(blind, why)
+	}
+	return left, blind
+}
+
+// toClose is how much of what a reading shows is the lane's to close, signed. Where the
+// position is botd's alone that is all of it.
+func (t *target) toClose(remaining exchange.Quantity) exchange.Quantity {
+	sign := exchange.Quantity(1)
+	if remaining < 0 {
+		sign = -1
+	}
+	most := t.most(sign)
+	switch {
+	case most == 0:
+		return 0 // whoever opened it on that side, it was not botd
+	case t.Others == 0:
+		return remaining
+	}
+	return sign * max(0, min(remaining*sign, most-t.sent))
+}
+
+// mayClose reports whether another close may follow the newest one (class R): after a reading
+// that began once it was answered, and shows its effect, or none for long enough.
+func (t *target) mayClose(remaining exchange.Quantity, began time.Time) bool {
+	c := &t.closed
+	switch {
+	case c.at.IsZero():
+		return true
+	case began.Before(c.at):
+		return false
+	case c.refused:
+		return time.Since(c.at) >= retryAfter
+	}
+	return remaining == c.from-c.by || time.Since(c.at) >= closeAgain
+}
+
+// close sends one reduceOnly market order. It returns why nothing can be sent.
+func (l *Lane) close(ctx context.Context, a *action, t *target, quantity, from exchange.Quantity) (why string) {
+	size := max(quantity, -quantity)
+	if t.Last > 0 {
+		size = min(size, t.Symbol.QuantityFor(t.Symbol.MaxNotional, t.Last)) // what is left follows
+	}
+	if size = t.Symbol.FloorQuantity(size); size == 0 || t.Last > 0 && t.Symbol.Notional(t.Last, size).Less(t.Symbol.MinNotional) {
+		return fmt.Sprintf("%s of %s is too little for an order of its own: it is left to the engine", t.Symbol.QuantityDecimal(quantity), t.Symbol.Key())
+	}
+	_, outcome := l.place(ctx, a, t, exchange.NewOrder{Market: exchange.Futures, Side: exchange.SideOf(-quantity), Type: exchange.MarketOrder,
+		Quantity: size, ReduceOnly: true})
+	signed := size
+	if quantity < 0 {
+		signed = -size
+	}
+	c := closing{at: time.Now(), from: from, by: signed}
+	switch body := outcome.(type) {
+	case record.Refused:
+		c.refused = true
+		why = fmt.Sprintf("the close of %s is refused: %s", t.Symbol.Key(), body.Why)
+	case record.Ended:
+		c.refused = true
+		why = fmt.Sprintf("the close of %s did not leave: %s", t.Symbol.Key(), body.Evidence)
+	default:
+		t.sent += size
+	}
+	t.closed = c
+	return why
+}

@@ -1,0 +1,109 @@
+package lane
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"time"
+
+	"botd/exchange"
+	"botd/reconcile/record"
+	"botd/runtime"
+)
+
+// Gate is the venue as the engine's driver uses it. While the lane acts, the engine's openings
+// do not leave in the scope of a halt, and its exits do not leave where the lane closes: two
+// of one position must not go out together. Cancels and futures protection pass.
+func (l *Lane) Gate() runtime.Venue { return gated{l} }
+
+type gated struct{ lane *Lane }
+
+// Do performs a request.
+func (g gated) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
+	return g.DoBefore(ctx, request, exchange.SendLimit{})
+}
+
+// DoBefore performs a request within its limit.
+func (g gated) DoBefore(ctx context.Context, request exchange.Request, limit exchange.SendLimit) (answer exchange.Answer, err error) {
+	if request.Operation.Places() {
+		key := request.Order.Key()
+		if !g.lane.begin(&request.Order) {
+			return exchange.Answer{}, &exchange.Unavailable{Operation: request.Operation, Reason: "not sent: the kill switch acts beside the engine"}
+		}
+		defer func() { g.lane.ended(key, request.Order.ClientOrderID, answer.Order.ID, err) }()
+		limit.Withdrawn = func() bool { return g.lane.Refuses(&request.Order) }
+	}
+	venue, punctual := g.lane.config.Venue.(runtime.Punctual)
+	if !punctual {
+		return g.lane.config.Venue.Do(ctx, request)
+	}
+	return venue.DoBefore(ctx, request, limit)
+}
+
+// begin notes a placement of the engine, unless it must not leave.
+func (l *Lane) begin(order *exchange.NewOrder) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.refuses(order) {
+		return false
+	}
+	l.placing[order.Key()]++
+	l.passed[order.ClientOrderID] = &passed{at: time.Now()}
+	return true
+}
+
+// passed is a placement of the engine that left through the gate.
+type passed struct {
+	at      time.Time
+	orderID int64 // 0 while it is not known
+	refused bool  // or surely not sent
+}
+
+// passedFor is how long such a placement is remembered: longer than its call can take.
+const passedFor = time.Minute
+
+// forget drops placements that the engine must have heard of, unless it hears nothing: then
+// nothing is shown.
+func (l *Lane) forget(now time.Time) {
+	maps.DeleteFunc(l.passed, func(_ string, p *passed) bool { return now.Sub(p.at) > passedFor })
+}
+
+func (l *Lane) ended(key exchange.SymbolKey, clientOrderID string, orderID int64, err error) {
+	var unsent *exchange.Unavailable
+	var refusal *exchange.Refusal
+	var unknown *exchange.Uncertain
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p := l.passed[clientOrderID]; p != nil {
+		p.orderID = orderID
+		p.refused = !errors.As(err, &unknown) && (errors.As(err, &unsent) || errors.As(err, &refusal))
+	}
+	if l.placing[key]--; l.placing[key] == 0 {
+		delete(l.placing, key)
+	}
+}
+
+// Refuses reports whether a placement of the engine must not leave now.
+func (l *Lane) Refuses(order *exchange.NewOrder) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.refuses(order)
+}
+
+func (l *Lane) refuses(order *exchange.NewOrder) bool {
+	if l.acting == nil {
+		return false
+	}
+	level, sells := l.acting.levelOf(order.Key()), order.Market == exchange.Spot && order.Side == exchange.Sell
+	if order.Reduces() || sells {
+		return level == record.LevelFlatten && (order.ReduceOnly || sells)
+	}
+	return level >= record.LevelPause
+}
+
+// isPlacing reports whether a placement of the engine on a symbol is under way.
+func (l *Lane) isPlacing(key exchange.SymbolKey) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.placing[key] > 0
+}

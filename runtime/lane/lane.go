@@ -1,0 +1,265 @@
+// Package lane is the kill switch's own way to the exchange, for when the engine or the journal does not answer.
+//
+// A halt goes to the engine first. When the engine does not take it within a second, or cannot
+// make it durable, the lane acts: it cancels by id what the journalled list shows, closes
+// futures positions reduceOnly and sells on spot what is free, reads again and goes on until
+// nothing is left. It opens nothing. The client order ids it may use are in the record of the
+// start, and each order is written to a file whose room is taken in advance, so that neither
+// a full nor a slow disk delays it and a restart knows of it. The engine takes all of it into
+// the journal as soon as it answers, and goes on from there; until then its own exits do not
+// leave where the lane closes (Gate).
+package lane
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/runtime"
+	"botd/runtime/engine"
+)
+
+// Times of the lane.
+const (
+	patience    = time.Second            // for the engine and the journal, before the lane acts
+	durableWait = 300 * time.Millisecond // for the lane's file, before an order leaves without it
+	callTimeout = 4 * time.Second        // of a placement
+	readTimeout = 2 * time.Second
+	takeOver    = 5 * time.Second // of one try to give everything to the engine
+	timeToLive  = 5_000           // ms from an order's record to its first byte
+)
+
+// ErrActing refuses to arm again while the lane acts.
+var ErrActing = errors.New("the kill switch acts beside the engine, which does not answer: arm again when it has taken over")
+
+// Driver gives the engine events.
+type Driver interface {
+	Query(ctx context.Context, read func()) error
+	Send(ctx context.Context, event engine.Event) error
+}
+
+// Config is what a lane is made of.
+type Config struct {
+	Venue    runtime.Venue
+	Driver   Driver
+	NowMS    func() int64 // the exchange's time
+	Urgent   func(context.Context) context.Context
+	File     *File
+	Instance string
+	Start    placement.Start // of the ids it may use
+	Log      func(event, format string, arguments ...any)
+}
+
+// Lane is the kill switch beside the engine. It is safe for concurrent use.
+type Lane struct {
+	config Config
+	wake   chan struct{}
+
+	mu        sync.Mutex // guards all below
+	exposures []engine.Exposure
+	placing   map[exchange.SymbolKey]int // placements of the engine under way
+	passed    map[string]*passed         // placements of the engine that left, by client order id
+	sequence  int64
+	acting    *action // nil while the engine answers
+}
+
+// New returns a lane that waits.
+func New(config Config) *Lane {
+	if config.Urgent == nil {
+		config.Urgent = func(ctx context.Context) context.Context { return ctx }
+	}
+	return &Lane{config: config, wake: make(chan struct{}, 1), placing: map[exchange.SymbolKey]int{}, passed: map[string]*passed{}}
+}
+
+// Show takes the newest orders and positions that the engine knows.
+func (l *Lane) Show(exposures []engine.Exposure) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.exposures = exposures
+	l.forget(time.Now())
+}
+
+// Scopes are what a halt may name, by the newest list.
+func (l *Lane) Scopes() (known []account.Scope) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range l.exposures {
+		known = append(known, account.Scope{Strategy: l.exposures[i].Strategy, Symbol: l.exposures[i].Symbol.Key()})
+	}
+	return known
+}
+
+// Query is the driver's.
+func (l *Lane) Query(ctx context.Context, read func()) error { return l.config.Driver.Query(ctx, read) }
+
+// Send gives the engine an event. A halt that the engine does not take, or cannot make
+// durable, within a second is carried out beside it. ErrUnwritten means then that not even
+// the lane's own file is.
+func (l *Lane) Send(ctx context.Context, event engine.Event) error {
+	halt, audit := haltOf(event)
+	if halt == nil {
+		return l.config.Driver.Send(ctx, event)
+	}
+	if halt.Level == record.LevelNone {
+		if l.Acting() {
+			return ErrActing
+		}
+		return l.config.Driver.Send(ctx, event)
+	}
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	sent := make(chan error, 1)
+	go func() { sent <- l.config.Driver.Send(limited, event) }() // it ends with the turn that took it, whatever the context
+	select {
+	case err := <-sent:
+		if err == nil || errors.Is(err, runtime.ErrStopped) {
+			return err
+		}
+		return l.engage(pull{halt: *halt, audit: audit, taken: errors.Is(err, runtime.ErrUnwritten)}, err)
+	case <-limited.Done():
+		return l.engage(pull{halt: *halt, audit: audit, sent: sent}, context.Cause(limited))
+	}
+}
+
+// haltOf is the halt in an event, and who asked for it; nil for any other event.
+func haltOf(event engine.Event) (*engine.EventHalt, *record.Audit) {
+	var audit *record.Audit
+	if audited, is := event.(*engine.EventAudited); is {
+		event, audit = audited.Event, audited.Audit
+	}
+	halt, _ := event.(*engine.EventHalt)
+	return halt, audit
+}
+
+// Acting reports whether the lane acts.
+func (l *Lane) Acting() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.acting != nil
+}
+
+// engage begins to act, or adds a halt to what is done already.
+func (l *Lane) engage(p pull, cause error) error {
+	nowMS := l.config.NowMS()
+	l.mu.Lock()
+	a := l.acting
+	if a == nil {
+		a = newAction(nowMS, l.exposures, l.passed, cause.Error())
+		l.acting = a
+		l.config.Log("lane.engaged", "HALT      the engine or the journal does not answer (%v): the kill switch acts beside it", cause)
+	}
+	a.add(p)
+	l.mu.Unlock()
+	select {
+	case l.wake <- struct{}{}:
+	default: // it is awake
+	}
+	if !l.config.File.write(p.records(nowMS), durableWait) {
+		return runtime.ErrUnwritten
+	}
+	return nil
+}
+
+// Run acts whenever a halt asks for it, until the context ends.
+func (l *Lane) Run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.wake:
+		}
+		l.mu.Lock()
+		a := l.acting
+		l.mu.Unlock()
+		if a != nil {
+			l.serve(ctx, a)
+		}
+	}
+}
+
+// serve acts until the engine has taken everything over, durably.
+func (l *Lane) serve(ctx context.Context, a *action) {
+	var group sync.WaitGroup
+	group.Go(func() { l.actOnFutures(ctx, a) })
+	group.Go(func() { l.actOnSpot(ctx, a) })
+	for ctx.Err() == nil && !l.deliver(ctx, a) {
+		pause(ctx, 100*time.Millisecond)
+	}
+	a.end.Store(true)
+	group.Wait() // a request under way is answered, or times out
+	for ctx.Err() == nil && !(l.deliver(ctx, a) && l.release(a)) {
+		pause(ctx, 100*time.Millisecond)
+	}
+}
+
+// deliver gives the engine the halts and all that was sent. It reports whether all of it is
+// in the journal.
+func (l *Lane) deliver(ctx context.Context, a *action) bool {
+	limited, cancel := context.WithTimeout(ctx, takeOver)
+	defer cancel()
+	l.mu.Lock()
+	pulls := slices.Clone(a.pulls)
+	l.mu.Unlock()
+	for i := range pulls {
+		if pulls[i].taken {
+			continue
+		}
+		answered, err := l.sendAgain(limited, &pulls[i])
+		taken := err == nil || errors.Is(err, runtime.ErrUnwritten)
+		l.mu.Lock()
+		a.pulls[i].taken = taken
+		if answered {
+			a.pulls[i].sent = nil
+		}
+		l.mu.Unlock()
+		if !taken {
+			return false
+		}
+	}
+	l.mu.Lock()
+	orders := slices.Clone(a.orders)
+	l.mu.Unlock()
+	return l.config.Driver.Send(limited, &engine.EventLane{Orders: orders}) == nil
+}
+
+// sendAgain gives the engine a halt, or waits for the end of the first try.
+func (l *Lane) sendAgain(ctx context.Context, p *pull) (answered bool, err error) {
+	if p.sent == nil {
+		return true, l.config.Driver.Send(ctx, p.event())
+	}
+	select {
+	case err = <-p.sent:
+		return true, err
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+}
+
+// release ends acting, unless another halt came meanwhile.
+func (l *Lane) release(a *action) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if slices.ContainsFunc(a.pulls, func(p pull) bool { return !p.taken }) {
+		return false
+	}
+	l.acting = nil
+	l.config.File.reset()
+	l.config.Log("lane.released", "engine    has taken over what the kill switch did beside it: %d orders, all in the journal", len(a.orders))
+	return true
+}
+
+// pause waits, or until the context ends.
+func pause(ctx context.Context, duration time.Duration) {
+	timer := time.NewTimer(duration)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

@@ -1,0 +1,64 @@
+package lane
+
+import (
+	"context"
+
+	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// Journal makes records durable.
+type Journal interface {
+	Append(ctx context.Context, records []record.Record) error
+}
+
+// Replay puts into the journal and the book, before the engine starts, what the lane did
+// before the process ended and the engine did not take: orders whose answer was lost are
+// uncertain then, like any other. It returns the records.
+func Replay(ctx context.Context, found []record.Record, nowMS int64, store Journal, book *reconcile.Book) ([]record.Record, error) {
+	var records []record.Record
+	add := func(r record.Record) {
+		r.AtMS = min(r.AtMS, nowMS)
+		book.Apply(&r)
+		records = append(records, r)
+	}
+	for _, r := range found {
+		p := book.Placement(r.ClientOrderID)
+		switch body := r.Body.(type) {
+		case record.Audit:
+			add(r)
+		case record.Halt:
+			if body.Level > book.HaltOf(account.Scope{Strategy: r.Strategy, Symbol: r.Symbol}).Level {
+				add(r)
+			}
+		case record.Sending:
+			if _, ended := book.Ended(r.ClientOrderID); p != nil || ended {
+				continue
+			}
+			if latch, due := latchOf(book, &r); due {
+				add(latch)
+			}
+			add(r)
+		default:
+			if p != nil && p.State() == placement.Sending {
+				add(r)
+			}
+		}
+	}
+	if len(records) == 0 {
+		return nil, nil
+	}
+	return records, store.Append(ctx, records)
+}
+
+// latchOf keeps a strategy whose position was closed over its head from opening it again.
+func latchOf(book *reconcile.Book, r *record.Record) (record.Record, bool) {
+	strategy := book.Strategy(r.Strategy)
+	sign := strategy.Plan().Target.Sign()
+	if sign == 0 || strategy.Latch() == sign {
+		return record.Record{}, false
+	}
+	return record.Record{AtMS: r.AtMS, Strategy: r.Strategy, Body: record.Latch{Side: sign}}, true
+}

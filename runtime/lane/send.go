@@ -1,0 +1,155 @@
+package lane
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/runtime"
+	"botd/runtime/engine"
+)
+
+const cancelAgain = 2 * time.Second // a cancel is idempotent by the venue's own rules
+
+// read fetches a list, before everything that is no exit.
+func (l *Lane) read(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
+	limited, cancel := context.WithTimeout(l.config.Urgent(ctx), readTimeout)
+	defer cancel()
+	return l.config.Venue.Do(limited, request)
+}
+
+// cancel takes an order out of the book, unless that was just asked. What it had filled is
+// final where the answer says so.
+func (l *Lane) cancel(ctx context.Context, t *target, orderID int64) {
+	l.mu.Lock()
+	_, ended := t.final[orderID]
+	fresh := orderID == 0 || ended || time.Since(t.canceled[orderID]) < cancelAgain
+	if !fresh {
+		t.canceled[orderID] = time.Now()
+	}
+	l.mu.Unlock()
+	if fresh {
+		return
+	}
+	operation := exchange.FuturesCancel
+	if t.Symbol.Market == exchange.Spot {
+		operation = exchange.SpotCancel
+	}
+	limited, stop := context.WithTimeout(l.config.Urgent(ctx), readTimeout)
+	defer stop()
+	answer, err := l.config.Venue.Do(limited, exchange.Request{Operation: operation, Symbol: t.Symbol.Name, OrderID: orderID})
+	if err == nil && answer.Order.ID == orderID && answer.Order.Status.Final() {
+		l.mu.Lock()
+		t.final[orderID] = answer.Order.Filled
+		l.mu.Unlock()
+	}
+}
+
+// cancelListed cancels what the journalled list shows and a level ends, all at once: the
+// request budget orders them.
+func (l *Lane) cancelListed(ctx context.Context, targets []*target) {
+	var group sync.WaitGroup
+	for _, t := range targets {
+		for i := range t.Orders {
+			if p := &t.Orders[i]; t.ends(p) {
+				group.Go(func() { l.cancel(ctx, t, p.OrderID()) })
+			}
+		}
+	}
+	group.Wait()
+}
+
+// place sends one order, which must not be able to open anything, once its record is in the
+// lane's file, or after a moment without it: its id is in the record of the start.
+func (l *Lane) place(ctx context.Context, a *action, t *target, order exchange.NewOrder) (id string, outcome record.Body) {
+	if !order.Reduces() && (order.Market != exchange.Spot || order.Side != exchange.Sell) {
+		panic("lane: an order that may open: " + order.Symbol)
+	}
+	order.Market, order.Symbol = t.Symbol.Market, t.Symbol.Name
+	l.mu.Lock()
+	if l.sequence == placement.LaneIDs {
+		l.mu.Unlock()
+		return "", record.Ended{State: placement.Expired, Evidence: "never sent: the lane's ids are used up"}
+	}
+	l.sequence++
+	order.ClientOrderID = placement.ClientOrderID(l.config.Instance, l.config.Start, l.sequence)
+	nowMS := l.config.NowMS()
+	sent := engine.LaneOrder{Strategy: t.Strategy, Order: order, SentMS: nowMS, DeadlineMS: nowMS + timeToLive, Before: t.Close}
+	at := len(a.orders)
+	a.orders = append(a.orders, sent)
+	l.mu.Unlock()
+	l.config.File.write([]record.Record{{AtMS: nowMS, Strategy: t.Strategy, Symbol: order.Key(), ClientOrderID: order.ClientOrderID, Body: record.Sending{
+		Order: order, Purpose: placement.Exit, DeadlineMS: sent.DeadlineMS, Before: sent.Before}}}, durableWait)
+	outcome = l.send(ctx, &sent)
+	l.mu.Lock()
+	a.orders[at].Outcome = outcome
+	l.mu.Unlock()
+	l.config.File.write([]record.Record{{AtMS: l.config.NowMS(), Strategy: t.Strategy, Symbol: order.Key(), ClientOrderID: order.ClientOrderID,
+		Body: outcome}}, 0)
+	l.config.Log("lane.sent", "HALT      beside the engine: %s %s %s of %s (%s): %s", order.Side, order.Type, t.Symbol.QuantityDecimal(order.Quantity),
+		t.Symbol.Key(), order.ClientOrderID, outcome.Kind())
+	return order.ClientOrderID, outcome
+}
+
+// send performs a placement, and says what its answer means.
+func (l *Lane) send(ctx context.Context, o *engine.LaneOrder) record.Body {
+	operation := exchange.FuturesPlace
+	if o.Order.Market == exchange.Spot {
+		operation = exchange.SpotPlace
+	}
+	request := exchange.Request{Operation: operation, Order: o.Order}
+	limited, cancel := context.WithTimeout(l.config.Urgent(context.WithoutCancel(ctx)), callTimeout)
+	defer cancel()
+	var answer exchange.Answer
+	var err error
+	if venue, punctual := l.config.Venue.(runtime.Punctual); punctual {
+		answer, err = venue.DoBefore(limited, request, exchange.SendLimit{NotAfterMS: o.DeadlineMS})
+	} else {
+		answer, err = l.config.Venue.Do(limited, request)
+	}
+	var (
+		refusal *exchange.Refusal
+		unsent  *exchange.Unavailable
+		unknown *exchange.Uncertain
+	)
+	id := answer.Order.ClientOrderID
+	switch {
+	case errors.As(err, &unknown):
+		return record.Unknown{Why: unknown.Error()}
+	case err == nil && (answer.Order.ID == 0 || id != "" && id != o.Order.ClientOrderID): // case 2
+		return record.Unknown{Why: "the answer is another order's"}
+	case err == nil:
+		return record.Acknowledged{OrderID: answer.Order.ID}
+	case errors.As(err, &refusal):
+		return record.Refused{Code: refusal.Code, Why: refusal.Message}
+	case errors.As(err, &unsent):
+		return record.Ended{State: placement.Expired, Evidence: "never sent: " + cmp.Or(unsent.Reason, "unavailable")}
+	}
+	return record.Unknown{Why: err.Error()}
+}
+
+// report shows how far the lane is on a market: 0 is futures, 1 is spot.
+func (l *Lane) report(a *action, market int, p progress) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a.state[market] = p
+}
+
+// targetsOn are the targets of a market that a halt takes something away from, with the
+// levels of now.
+func (l *Lane) targetsOn(a *action, market exchange.Market) (all []*target) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, t := range a.targets {
+		if t.Symbol.Market == market && t.asked >= record.LevelCancel {
+			t.level = t.asked
+			all = append(all, t)
+		}
+	}
+	return all
+}

@@ -1,0 +1,238 @@
+package lane
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/record"
+)
+
+const (
+	saleRests   = 2 * time.Second // then the price has passed its limit: it is canceled, and the next goes at the price of then
+	historyRows = 1_000
+	historyMS   = 60_000 // before an order was sent: clocks differ
+)
+
+// sale is one sale on spot whose end is not known yet.
+type sale struct {
+	clientID string
+	orderID  int64 // 0 until it is known
+	at       time.Time
+}
+
+// actOnSpot cancels everything of its own, since a resting sale holds the asset, and sells
+// what is free of what the journal explains.
+func (l *Lane) actOnSpot(ctx context.Context, a *action) {
+	first := true
+	for ctx.Err() == nil && !a.end.Load() {
+		targets := l.targetsOn(a, exchange.Spot)
+		if len(targets) == 0 {
+			l.report(a, 1, progress{read: true})
+			pause(ctx, soon)
+			continue
+		}
+		if first {
+			first = false
+			l.cancelListed(ctx, targets)
+		}
+		p := l.settleSpot(ctx, a, targets)
+		l.report(a, 1, p)
+		if p.read && len(p.left) == 0 {
+			pause(ctx, later)
+		} else {
+			pause(ctx, soon)
+		}
+	}
+}
+
+// settleSpot reads the open orders and the wallet, and acts on what they show.
+func (l *Lane) settleSpot(ctx context.Context, a *action, targets []*target) (p progress) {
+	var orders, wallet exchange.Answer
+	var failed [2]error
+	var group sync.WaitGroup
+	group.Go(func() { orders, failed[0] = l.read(ctx, exchange.Request{Operation: exchange.SpotOpenOrders}) })
+	group.Go(func() { wallet, failed[1] = l.read(ctx, exchange.Request{Operation: exchange.SpotWallet}) })
+	group.Wait()
+	for i, what := range []string{"spot orders", "the spot wallet"} {
+		if failed[i] != nil {
+			p.blind = append(p.blind, fmt.Sprintf("%s cannot be read: %v", what, failed[i]))
+		}
+	}
+	if len(p.blind) > 0 {
+		return p
+	}
+	p.read = true
+	for _, t := range targets {
+		var free exchange.Quantity
+		for _, b := range wallet.Balances.Items() {
+			if b.Asset == t.Symbol.Base {
+				free = t.Symbol.QuantityOf(b.Free)
+			}
+		}
+		left, blind := l.settleSale(ctx, a, t, orders.Orders.Items(), free)
+		p.left, p.blind = append(p.left, left...), append(p.blind, blind...)
+	}
+	return p
+}
+
+// settleSale acts on one symbol: first everything of its own must have ended, with a known
+// fill; then what is left is sold, one sale at a time.
+func (l *Lane) settleSale(ctx context.Context, a *action, t *target, open []exchange.Order, free exchange.Quantity) (left, blind []string) {
+	for i := range open {
+		o := &open[i]
+		if o.Symbol != t.Symbol.Name {
+			continue
+		}
+		switch p := t.placement(o); {
+		case p != nil && t.ends(p):
+			left = append(left, fmt.Sprintf("order %d on %s to cancel", o.ID, t.Symbol.Key()))
+			l.cancel(ctx, t, o.ID)
+		case t.sale != nil && o.ClientOrderID == t.sale.clientID:
+			if t.sale.orderID = o.ID; time.Since(t.sale.at) >= saleRests {
+				l.cancel(ctx, t, o.ID)
+			}
+		}
+	}
+	if t.level < record.LevelFlatten || len(left) > 0 {
+		return left, nil
+	}
+	if why := l.evidence(ctx, t, open); why != "" {
+		return []string{why}, nil
+	}
+	quantity := t.Symbol.FloorQuantity(min(t.leftToSell(), free))
+	last := l.lastPrice(ctx, t)
+	if quantity <= 0 || last > 0 && t.Symbol.Notional(last, quantity).Less(t.Symbol.MinNotional) {
+		return nil, nil // nothing, or dust that no order can sell
+	}
+	if last <= 0 {
+		return nil, []string{fmt.Sprintf("%s: its price is not known", t.Symbol.Key())}
+	}
+	left = append(left, fmt.Sprintf("%s of %s to sell", t.Symbol.QuantityDecimal(quantity), t.Symbol.Key()))
+	if l.isPlacing(t.Symbol.Key()) {
+		return left, nil
+	}
+	quantity = min(quantity, t.Symbol.FloorQuantity(t.Symbol.QuantityFor(t.Symbol.MaxNotional, last)))
+	order := exchange.NewOrder{Market: exchange.Spot, Side: exchange.Sell, Type: exchange.Limit, Quantity: quantity, Price: t.price(last, quantity)}
+	at := time.Now()
+	id, outcome := l.place(ctx, a, t, order)
+	switch outcome := outcome.(type) {
+	case record.Acknowledged:
+		t.sale = &sale{id, outcome.OrderID, at}
+	case record.Unknown:
+		t.sale = &sale{id, 0, at}
+	case record.Refused:
+		blind = append(blind, fmt.Sprintf("the sale of %s is refused: %s", t.Symbol.Key(), outcome.Why))
+		pause(ctx, retryAfter)
+	case record.Ended:
+		blind = append(blind, fmt.Sprintf("the sale of %s did not leave: %s", t.Symbol.Key(), outcome.Evidence))
+	}
+	return left, blind
+}
+
+// price goes through the book by the collar, but no lower than the least that an order is worth.
+func (t *target) price(last exchange.Price, quantity exchange.Quantity) exchange.Price {
+	rules := t.Symbol
+	price := rules.CeilPrice(last - rules.PriceOf(rules.PriceAmount(last).MulRate(t.Collar)))
+	if rules.Notional(price, quantity).Less(rules.MinNotional) {
+		price = rules.CeilPrice(rules.PriceOf(rules.AverageCost(rules.MinNotional, quantity)) + 1)
+	}
+	return price
+}
+
+// lastPrice is the newest price, or that of the list.
+func (l *Lane) lastPrice(ctx context.Context, t *target) exchange.Price {
+	answer, err := l.read(ctx, exchange.Request{Operation: exchange.SpotTicker, Symbol: t.Symbol.Name})
+	if err == nil && answer.Tickers.Done() && len(answer.Tickers.Items()) > 0 && answer.Tickers.Items()[0].Last > 0 {
+		return answer.Tickers.Items()[0].Last
+	}
+	return t.Last
+}
+
+// evidence finds out what every order of its own has filled in the end, by the order history.
+// It returns what is not known yet.
+func (l *Lane) evidence(ctx context.Context, t *target, open []exchange.Order) (missing string) {
+	if t.known() {
+		return ""
+	}
+	since := l.config.NowMS()
+	for i := range t.Orders {
+		since = min(since, t.Orders[i].SentMS())
+	}
+	if t.sale != nil {
+		since = min(since, l.config.NowMS()-time.Since(t.sale.at).Milliseconds())
+	}
+	answer, err := l.read(ctx, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: t.Symbol.Name, StartMS: max(0, since-historyMS),
+		Limit: historyRows})
+	if err != nil {
+		return fmt.Sprintf("what was sold of %s is not known: %v", t.Symbol.Key(), err)
+	}
+	rows := answer.Orders.Items()
+	for i := range rows {
+		o := &rows[i]
+		if !o.Status.Final() {
+			continue
+		}
+		if p := t.placement(o); p != nil {
+			t.settle(o.ID, o.Filled, l)
+			if p.OrderID() == 0 {
+				t.settle(unnamed(p), o.Filled, l)
+			}
+		}
+		if t.sale != nil && (o.ID == t.sale.orderID || t.sale.orderID == 0 && o.ClientOrderID == t.sale.clientID) {
+			t.sold += o.Filled
+			t.sale = nil
+		}
+	}
+	if t.known() {
+		return ""
+	}
+	return fmt.Sprintf("an order on %s whose end is not known yet", t.Symbol.Key())
+}
+
+// unnamed is a key for an order whose id on the exchange was not known to the list.
+func unnamed(p *account.Placement) int64 { return -p.SentMS() }
+
+func (t *target) settle(orderID int64, filled exchange.Quantity, l *Lane) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t.final[orderID] = filled
+}
+
+// known reports whether all its own orders have ended with a known fill. An opening that may
+// never have reached the exchange does not keep what is there from being sold.
+func (t *target) known() bool {
+	if t.sale != nil {
+		return false
+	}
+	for i := range t.Orders {
+		p := &t.Orders[i]
+		key := p.OrderID()
+		if key == 0 {
+			key = unnamed(p)
+		}
+		if _, ended := t.final[key]; !ended && (key > 0 || !p.Purpose().Opens()) {
+			return false
+		}
+	}
+	return true
+}
+
+// leftToSell is what the journal explained when the list was made, with what has filled since.
+func (t *target) leftToSell() exchange.Quantity {
+	left := t.Close - t.sold
+	for i := range t.Orders {
+		p := &t.Orders[i]
+		key := p.OrderID()
+		if key == 0 {
+			key = unnamed(p)
+		}
+		if filled, ended := t.final[key]; ended {
+			left += (filled - p.Filled()) * exchange.Quantity(p.Order().Side.Sign())
+		}
+	}
+	return left
+}
