@@ -149,6 +149,7 @@ func (d *Driver) Send(ctx context.Context, event engine.Event) error {
 // give handles an event and finds the batch that holds its records: the one handed out with
 // it, or the next one while another is being written.
 func (d *Driver) give(event engine.Event, answer chan<- error) {
+	d.first()
 	before, writing := d.batches, d.writing
 	d.handle(event)
 	switch {

@@ -94,9 +94,10 @@ type Config struct {
 	Venue       Venue
 	Journal     Journal
 	Clock       Clock
-	Asker       Asker              // nil where the engine asks strategies itself
-	Notes       func(*engine.Note) // called by the owning goroutine; must not block
-	Beat        func(nowMS int64)  // called after every event, while the engine is at rest
+	Asker       Asker               // nil where the engine asks strategies itself
+	Notes       func(*engine.Note)  // called by the owning goroutine; must not block
+	Beat        func(nowMS int64)   // called after every event, while the engine is at rest
+	First       func() engine.Event // what the engine must know before the next event; nil for nothing
 	Workers     int
 	CallTimeout time.Duration
 	StopTimeout time.Duration
@@ -156,6 +157,9 @@ func New(config Config) *Driver {
 	}
 	if config.Notes == nil {
 		config.Notes = func(*engine.Note) {}
+	}
+	if config.First == nil {
+		config.First = func() engine.Event { return nil }
 	}
 	if config.Beat == nil {
 		config.Beat = func(int64) {}
@@ -280,6 +284,7 @@ func (d *Driver) wake() bool {
 		d.config.Beat(now)
 		return false
 	}
+	d.first()
 	d.handle(&engine.EventWake{})
 	return true
 }
@@ -290,10 +295,20 @@ func (d *Driver) take(event engine.Event) {
 	if journaled != nil {
 		d.writing, d.failing = false, journaled.Err
 	}
+	if journaled == nil {
+		d.first()
+	}
 	written := d.batches
 	d.handle(event)
 	if journaled != nil {
 		d.answerDurable(written, journaled.Err)
+	}
+}
+
+// first gives the engine what it must know before the next event.
+func (d *Driver) first() {
+	if event := d.config.First(); event != nil {
+		d.handle(event)
 	}
 }
 

@@ -65,7 +65,7 @@ type process struct {
 	recording  recording
 	driver     *runtime.Driver
 	workers    worker.Pool // the strategies, off the engine
-	lane       *lane.Lane // nil while the exchange is waited for
+	lane       *lane.Lane  // nil while the exchange is waited for
 	laneFile   *lane.File
 	laneStart  placement.Start
 	listed     uint64 // the book's version when the lane was shown the list

@@ -46,6 +46,7 @@ type action struct {
 	pulls   []pull
 	targets []*target
 	orders  []engine.LaneOrder
+	news    bool        // of orders, that the engine does not know
 	state   [2]progress // of futures and of spot
 	end     atomic.Bool // the engine takes over: no new request
 }

@@ -241,6 +241,18 @@ func (l *Lane) sendAgain(ctx context.Context, p *pull) (answered bool, err error
 	}
 }
 
+// First is what the engine must know before it takes the next event: a reading shows what the
+// lane's orders did, and nothing else explains it.
+func (l *Lane) First() engine.Event {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.acting == nil || !l.acting.news {
+		return nil
+	}
+	l.acting.news = false
+	return &engine.EventLane{Orders: slices.Clone(l.acting.orders)}
+}
+
 // release ends acting, unless another halt came meanwhile.
 func (l *Lane) release(a *action) bool {
 	l.mu.Lock()

@@ -81,13 +81,13 @@ func (l *Lane) place(ctx context.Context, a *action, t *target, order exchange.N
 	nowMS := l.config.NowMS()
 	sent := engine.LaneOrder{Strategy: t.Strategy, Order: order, SentMS: nowMS, DeadlineMS: nowMS + timeToLive, Before: t.Close}
 	at := len(a.orders)
-	a.orders = append(a.orders, sent)
+	a.orders, a.news = append(a.orders, sent), true
 	l.mu.Unlock()
 	l.config.File.write([]record.Record{{AtMS: nowMS, Strategy: t.Strategy, Symbol: order.Key(), ClientOrderID: order.ClientOrderID, Body: record.Sending{
 		Order: order, Purpose: placement.Exit, DeadlineMS: sent.DeadlineMS, Before: sent.Before}}}, durableWait)
 	outcome = l.send(ctx, &sent)
 	l.mu.Lock()
-	a.orders[at].Outcome = outcome
+	a.orders[at].Outcome, a.news = outcome, true
 	l.mu.Unlock()
 	l.config.File.write([]record.Record{{AtMS: l.config.NowMS(), Strategy: t.Strategy, Symbol: order.Key(), ClientOrderID: order.ClientOrderID,
 		Body: outcome}}, 0)
