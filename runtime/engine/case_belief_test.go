@@ -297,3 +297,16 @@ var casesOfBelief = []caseTest{
 		}
 	}},
 }
+
+// TestAnEmptyWalletIsContradictedWithinAMinuteAtLiveSettleTimes has the wallet lie when nothing
+// else is under way, after a fill: rounds must not wait for the idle time until it is believed
+// to be newer than the fill.
+func TestAnEmptyWalletIsContradictedWithinAMinuteAtLiveSettleTimes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(2_000), protected, onEther, patient)
+	bought(w)
+	w.pass(40_000)
+	w.mirror = empty(exchange.SpotWallet)
+	w.pass(60_000)
+	w.wantState("contradicted")
+}

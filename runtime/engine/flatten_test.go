@@ -1,10 +1,6 @@
 package engine
 
 import (
-	"fmt"
-	"slices"
-	"testing"
-
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
@@ -108,7 +104,7 @@ func flattenings() []flattening {
 		}
 	}
 	stop := []option{protected}
-	return []flattening{
+	return append(declaredFlattenings(), []flattening{
 		{"futures, steady", false, stop, steady},
 		{"futures, right after the fill", false, stop, bought},
 		{"futures, with an order at rest", false, nil, func(w *world) { steady(w) }},
@@ -136,50 +132,7 @@ func flattenings() []flattening {
 		{"spot, a stop unanswered", true, stop, unanswered(loses(false, exchange.Sell, true), 0, 500)},
 		{"spot, a stop uncertain that stands", true, stop, unanswered(loses(true, exchange.Sell, true), 0, 12_000)},
 		{"spot, blind until now", true, stop, blinded(45_000)},
-	}
-}
-
-// TestFlattenClosesWithinFiveSecondsWhateverTheState asks for it in every state, at each
-// tenth of a second of a round, with the settle times of a venue that nobody measured.
-func TestFlattenClosesWithinFiveSecondsWhateverTheState(t *testing.T) {
-	t.Parallel()
-	for _, state := range flattenings() {
-		t.Run(state.name, func(t *testing.T) {
-			t.Parallel()
-			var all []int64
-			for offset := int64(0); offset < 1_000; offset += 100 {
-				all = append(all, state.flat(t, offset))
-			}
-			slices.Sort(all)
-			t.Logf("ms from the command to flat: p50 %d, p99 %d", all[len(all)/2], all[len(all)-1])
-			if most := all[len(all)-1]; most > 5_000 {
-				t.Errorf("want it flat within 5 s, have %d ms", most)
-			}
-		})
-	}
-}
-
-// flat returns how long it takes from the command until nothing is held on the exchange.
-func (s *flattening) flat(t *testing.T, offset int64) int64 {
-	t.Helper()
-	plan, options := hold(2_000), slices.Concat(s.options, []option{onEther, patient})
-	if !s.spot {
-		plan, options = hold(10), slices.Concat(s.options, []option{patient})
-	}
-	w := newWorld(t, plan, options...)
-	s.until(w)
-	w.pass(offset)
-	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
-	const most = 120_000
-	for waited := int64(0); waited < most; waited += 50 {
-		if w.held() == 0 && w.inEther() < 10 { // less than an order may be
-			w.staysFlat(waited)
-			return waited
-		}
-		w.pass(50)
-	}
-	t.Errorf("%s: not flat after two minutes\n%s", fmt.Sprint(offset, " ms later"), w.story())
-	return most
+	}...)
 }
 
 // staysFlat wants nothing opened after it, and nothing left open in the end.

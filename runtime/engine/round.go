@@ -261,7 +261,7 @@ func (r *round) busy() bool {
 		}
 	}
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
-		return (!leg.symbol.Settled || leg.symbol.UnprotectedSinceMS != 0) && r.sight.failing(leg.symbol.Key()) == 0
+		return (!leg.symbol.Settled || leg.symbol.UnprotectedSinceMS != 0 || r.book.Calming(leg.symbol)) && r.sight.failing(leg.symbol.Key()) == 0
 	})
 }
 

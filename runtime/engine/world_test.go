@@ -51,7 +51,7 @@ type fate struct {
 // world is an engine over the simulated exchange in virtual time, with a network
 // and a disk that a test can break. It checks what must hold in every case.
 type world struct {
-	t       *testing.T
+	t       testing.TB
 	venue   *sim.Exchange
 	now     int64
 	config  Config
@@ -83,7 +83,7 @@ type due struct {
 type option func(*world)
 
 // newWorld starts an engine whose strategy desires what the plan says on futures BTC-USDT.
-func newWorld(t *testing.T, plan func(*strategy.View, *strategy.Plan), options ...option) *world {
+func newWorld(t testing.TB, plan func(*strategy.View, *strategy.Plan), options ...option) *world {
 	t.Helper()
 	venue, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: startMS, OrderDelayMS: sim.DefaultOrderDelayMS})
 	if err != nil {
