@@ -247,6 +247,37 @@ var Table = []Row{
 	{"wallet_believed", "a wallet that shows less than the fills explain keeps a stop away", "40", "", []Edit{
 		{"reconcile.derivation.stoppable", "!young && !doubted", "true"},
 	}},
+	{"spot_latch_removed", "what a person sold on spot latches no strategy", "16", "runtime/engine TestCase", []Edit{
+		{"reconcile.Book.decideMissing", "b.latchOn(symbol.Key(), emit)", ""},
+	}},
+	{"adoption_opens", "openings are sent right after an adoption", "16", "runtime/engine TestCase", []Edit{
+		{"reconcile/account.Symbol.HoldMS", "s.adoptedMS == 0", "true"},
+		{"reconcile.Book.foreign", "symbol.Known() != before", "false"},
+		{"reconcile.Book.decideMissing", "b.latchOn(symbol.Key(), emit)", ""},
+		{"reconcile/account.State.adopted", "symbol.known != 0 || symbol.key.Market != exchange.Futures", "true"},
+	}},
+	{"refusal_believed", "a refusal counts without a snapshot that confirms it", "3", "runtime/engine TestARefusedSpotOrderThatWasExecutedIsFoundInTheHistory", []Edit{
+		{"reconcile.Book.confirmRefused", "read && s.BeganMS > r.atMS && !s.isUnread(r.Symbol)", "true"},
+		{"reconcile.Book.noteRefused", "b.refused = append(b.refused, RefusedOrder{p.Symbol(), p.SentMS(), atMS})", ""},
+	}},
+	{"transfer_is_profit", "money from outside counts as a gain or a loss", "47", "runtime/engine TestADepositOrAWithdrawalIsNoGainAndNoLoss", []Edit{
+		{"runtime/engine.accounting.flow", "a.futures.flow.Add(a.spot.flow)", "exchange.Amount{}"},
+		{"runtime/engine.accounting.uncounted", "return «more»", "exchange.Amount{}"},
+		{"runtime/engine.accounting.moved", "!amount.IsZero()", "false"},
+	}},
+	{"declaration_is_profit", "a declared transfer moves nothing that losses are measured from", "47",
+		"runtime/engine TestADeclaredTransferIsNoGainAndNoLoss", []Edit{
+			{"runtime/engine.accounting.transfer", "t.Asset == ledger.FuturesAsset", "false"},
+		}},
+	{"liquidation_goes_on", "a liquidated strategy is not halted", "46", "runtime/engine TestALiquidationIsAnEventOfItsOwnAndItsStrategyHalts", []Edit{
+		{"runtime/engine.alarms.liquidated", "a.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone", "false"},
+	}},
+	{"removal_at_once", "a strategy whose file is absent for a moment is removed", "49", "runtime/reload TestARemovalWaitsUntilTheFileHasStayedAway", []Edit{
+		{"runtime/reload.absences.poll", "now.Sub(since[name]) < absentFor || polls[name] < absentPolls", "false"},
+	}},
+	{"catches_up_at_once", "what was missed in a pause is sent in one go", "51", "strategy/library TestABacklogIsCaughtUpASliceATick", []Edit{
+		{"strategy/library.slicing.Decide", "pace < target", "false"},
+	}},
 	{"lost_journal_opens", "openings are sent though the journal's files are lost", "48", "", []Edit{
 		{"runtime/engine.permission.disk", "p.low, p.lost = event.Why, event.Lost", `p.low, p.lost = "", event.Lost`},
 	}},

@@ -180,7 +180,7 @@ func (m *module) read(path string) ([]*source, error) {
 }
 
 // rooms are where edited code may move to.
-var rooms = []string{"cmd", "exchange", "reconcile", "risk", "runtime"}
+var rooms = []string{"cmd", "exchange", "reconcile", "risk", "runtime", "strategy"}
 
 // elsewhere says in which functions of the module a snippet is found.
 func (m *module) elsewhere(pattern []string) string {

@@ -35,14 +35,12 @@ func HuntMutants(ctx context.Context, rules []mutant.Row, most, jobs int, progre
 			fleet := Fleet{From: uint64(hunt.Tried + 1), Seeds: min(huntBlock, most-hunt.Tried), Jobs: jobs, Options: Options{Beyond: beyondOf(row.Name)}}
 			summary := fleet.Run(ctx)
 			hunt.Tried, hunt.Failing = hunt.Tried+summary.Runs, hunt.Failing+summary.Failed
-			mutant.Break("")
 			for _, f := range summary.Failures {
-				if right := (Options{Seed: f.Seed, Beyond: fleet.Options.Beyond}); right.Beyond == nil || Run(right).Violation == nil {
+				if holdsUnbroken(row.Name, Options{Seed: f.Seed, Beyond: fleet.Options.Beyond}) {
 					hunt.Caught, hunt.Seeds, hunt.Example = f.Broken.Rule, int(f.Seed), f.Broken.Text
 					break
 				}
 			}
-			mutant.Break(row.Name)
 		}
 		if ctx.Err() != nil {
 			break
@@ -53,6 +51,14 @@ func HuntMutants(ctx context.Context, rules []mutant.Row, most, jobs int, progre
 		}
 	}
 	return hunts
+}
+
+// holdsUnbroken reports whether a seed holds when no rule is broken, and breaks the rule again:
+// a seed that fails by itself is no evidence against a broken rule.
+func holdsUnbroken(rule string, options Options) bool {
+	mutant.Break("")
+	defer mutant.Break(rule)
+	return Run(options).Violation == nil
 }
 
 // beyondOf returns the run that must notice a mutant: nil for one within the bounds.

@@ -87,7 +87,8 @@ func TestEveryMutantIsCaught(t *testing.T) {
 			continue
 		}
 		if seed, ok := known[row.Name]; ok {
-			if result := Run(Options{Seed: seed, Beyond: beyondOf(row.Name)}); result.Violation != nil {
+			options := Options{Seed: seed, Beyond: beyondOf(row.Name)}
+			if result := Run(options); result.Violation != nil && holdsUnbroken(row.Name, options) {
 				t.Logf("%-26s %-16s by seed %5d: %s", row.Name, result.Violation.Rule, seed, result.Violation.Text)
 				continue
 			}

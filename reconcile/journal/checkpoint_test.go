@@ -150,7 +150,7 @@ func BenchmarkStart(b *testing.B) {
 	m := newTrader(b, j)
 	for written := 0; written < count; written += 4_000 {
 		m.orders(1_000)
-		if written%48_000 == 0 {
+		if written%journal.CheckpointEvery == 0 {
 			m.checkpoint()
 		}
 	}

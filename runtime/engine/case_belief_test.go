@@ -72,7 +72,7 @@ func (w *world) cancels() func() int {
 
 // casesOfBelief are those about lists that say what is not so.
 var casesOfBelief = []caseTest{
-	{"39 the position list is empty while a position is held: contradicted, and nothing is sent or canceled", func(t *testing.T) {
+	{"39 the position list is empty while a position is held: contradicted, and nothing is sent or canceled", func(t testing.TB) {
 		w := newWorld(t, hold(10), guarded)
 		w.pass(10_000)
 		w.wantSent(3)
@@ -97,7 +97,7 @@ var casesOfBelief = []caseTest{
 			t.Errorf("want 10 with both orders, have %d and %d", known, open)
 		}
 	}},
-	{"39 it is empty at a restart: contradicted, not closed", func(t *testing.T) {
+	{"39 it is empty at a restart: contradicted, not closed", func(t testing.TB) {
 		w := newWorld(t, hold(10), guarded)
 		w.pass(10_000)
 		canceled := w.cancels()
@@ -113,7 +113,7 @@ var casesOfBelief = []caseTest{
 		w.wantSound()
 		w.wantSent(3)
 	}},
-	{"39 the list is 6 s old when the entry fills: its stop is placed at once", func(t *testing.T) {
+	{"39 the list is 6 s old when the entry fills: its stop is placed at once", func(t testing.TB) {
 		w := newWorld(t, hold(10), guarded)
 		w.mirror = w.aged(6_000)
 		w.pass(4_000)
@@ -126,7 +126,7 @@ var casesOfBelief = []caseTest{
 		w.wantSound()
 		w.wantHeld(10)
 	}},
-	{"39 a contradicted position is closed by the kill switch", func(t *testing.T) {
+	{"39 a contradicted position is closed by the kill switch", func(t testing.TB) {
 		w := newWorld(t, hold(10), guarded)
 		w.pass(10_000)
 		w.mirror = empty(exchange.FuturesOpenPositions)
@@ -140,7 +140,7 @@ var casesOfBelief = []caseTest{
 			t.Errorf("known: want 0, have %d\n%s", known, w.story())
 		}
 	}},
-	{"39 a person may end it: the position is gone, as the list says", func(t *testing.T) {
+	{"39 a person may end it: the position is gone, as the list says", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.pass(10_000)
 		w.mirror = empty(exchange.FuturesOpenPositions)
@@ -155,7 +155,7 @@ var casesOfBelief = []caseTest{
 		}
 		w.wantSent(1)
 	}},
-	{"16 closed by hand: positions/history shows it, it is adopted, latched, and not bought back", func(t *testing.T) {
+	{"16 closed by hand: positions/history shows it, it is adopted, latched, and not bought back", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.pass(10_000)
 		w.manually(w.market(exchange.Sell, 10, true))
@@ -168,7 +168,7 @@ var casesOfBelief = []caseTest{
 		w.wantSent(1)
 		w.wantSound()
 	}},
-	{"16 sold in part by hand under adopt: its margin was released, and it is not bought back", func(t *testing.T) {
+	{"16 sold in part by hand under adopt: its margin was released, and it is not bought back", func(t testing.TB) {
 		w := newWorld(t, hold(10), guarded, foreign("adopt"))
 		w.pass(10_000)
 		w.manually(w.market(exchange.Sell, 4, true))
@@ -180,7 +180,7 @@ var casesOfBelief = []caseTest{
 			t.Errorf("known: want 6, have %d\n%s", known, w.story())
 		}
 	}},
-	{"41 a refused entry was executed: quarantined, with a stop", func(t *testing.T) {
+	{"41 a refused entry was executed: quarantined, with a stop", func(t testing.TB) {
 		w := newWorld(t, hold(10), guarded)
 		w.network = func(call *Call) fate {
 			if call.Request.Operation.Places() && len(w.sent) == 0 {
@@ -198,7 +198,7 @@ var casesOfBelief = []caseTest{
 		w.wantSent(2)
 		w.wantHeld(10)
 	}},
-	{"41 an entry was executed twice: quarantined, with a stop over all of it", func(t *testing.T) {
+	{"41 an entry was executed twice: quarantined, with a stop over all of it", func(t testing.TB) {
 		w := newWorld(t, hold(10), guarded)
 		w.network = once(fate{twice: true})
 		w.pass(6_000)
@@ -211,7 +211,7 @@ var casesOfBelief = []caseTest{
 		w.pass(5_000)
 		w.wantHeld(0)
 	}},
-	{"40 the wallet is empty for 40 s, under each policy: contradicted, nothing bought, the stop stays", func(t *testing.T) {
+	{"40 the wallet is empty for 40 s, under each policy: contradicted, nothing bought, the stop stays", func(t testing.TB) {
 		for _, policy := range []string{"halt", "adopt", "ignore"} {
 			w := newWorld(t, hold(2_000), onSpot, protected, foreign(policy))
 			w.pass(20_000)
@@ -229,7 +229,7 @@ var casesOfBelief = []caseTest{
 			w.wantSent(sent)
 		}
 	}},
-	{"40 the wallet is 6 s old when the entry fills, under each policy: bought once, with a stop", func(t *testing.T) {
+	{"40 the wallet is 6 s old when the entry fills, under each policy: bought once, with a stop", func(t testing.TB) {
 		for _, policy := range []string{"halt", "adopt", "ignore"} {
 			w := newWorld(t, hold(2_000), onSpot, protected, foreign(policy))
 			shown, sinceMS := exchange.Fetched[exchange.Balance]{}, int64(0)
@@ -252,7 +252,7 @@ var casesOfBelief = []caseTest{
 			w.wantSound()
 		}
 	}},
-	{"16 spot: what a person sold is adopted, latched, and not bought back", func(t *testing.T) {
+	{"16 spot: what a person sold is adopted, latched, and not bought back", func(t testing.TB) {
 		w := newWorld(t, hold(2_000), onSpot, foreign("adopt"))
 		w.pass(60_000)
 		w.manually(
@@ -267,7 +267,7 @@ var casesOfBelief = []caseTest{
 		w.wantSent(1)
 		w.wantSound()
 	}},
-	{"41 spot: a refused purchase was executed: found in the history, quarantined, with a stop", func(t *testing.T) {
+	{"41 spot: a refused purchase was executed: found in the history, quarantined, with a stop", func(t testing.TB) {
 		w := newWorld(t, hold(2_000), onSpot, protected)
 		w.network = func(call *Call) fate {
 			if call.Request.Operation.Places() && len(w.sent) == 0 {
@@ -284,7 +284,7 @@ var casesOfBelief = []caseTest{
 			t.Errorf("want a stop over it, have %d\n%s", open, w.story())
 		}
 	}},
-	{"41 spot: a purchase was executed twice: found in the history, quarantined, and sold down to the target", func(t *testing.T) {
+	{"41 spot: a purchase was executed twice: found in the history, quarantined, and sold down to the target", func(t testing.TB) {
 		w := newWorld(t, hold(2_000), onSpot, protected)
 		w.network = once(fate{twice: true})
 		w.pass(60_000)

@@ -21,7 +21,7 @@ func swing(target *exchange.Quantity) func(*strategy.View, *strategy.Plan) {
 
 // casesOfExits are those about getting out, cancels and protection.
 var casesOfExits = []caseTest{
-	{"19 entry unknown and the way is out: exit now, a late entry is handed to the exit", func(t *testing.T) {
+	{"19 entry unknown and the way is out: exit now, a late entry is handed to the exit", func(t testing.TB) {
 		target := exchange.Quantity(10)
 		w := newWorld(t, swing(&target))
 		w.pass(5_000)
@@ -36,7 +36,7 @@ var casesOfExits = []caseTest{
 		w.wantHeld(0) // and of what came late
 		w.wantSound()
 	}},
-	{"20 exit unknown: sent again from a fresh position, at most every 2 s", func(t *testing.T) {
+	{"20 exit unknown: sent again from a fresh position, at most every 2 s", func(t testing.TB) {
 		target := exchange.Quantity(10)
 		w := newWorld(t, swing(&target))
 		w.pass(5_000)
@@ -67,7 +67,7 @@ var casesOfExits = []caseTest{
 		w.wantHeld(0)
 		w.wantSound()
 	}},
-	{"22 the clock jumps between decision and send: ended, not sent", func(t *testing.T) {
+	{"22 the clock jumps between decision and send: ended, not sent", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.pass(900)
 		w.engine.config.TimeToLive = -1
@@ -78,7 +78,7 @@ var casesOfExits = []caseTest{
 		w.wantSent(1)
 		w.wantHeld(10)
 	}},
-	{"27 a cancel of unknown outcome is sent again, PRE_CANCELED is no end", func(t *testing.T) {
+	{"27 a cancel of unknown outcome is sent again, PRE_CANCELED is no end", func(t testing.TB) {
 		want := true
 		w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 			plan.OrdersSet = true
@@ -114,7 +114,7 @@ var casesOfExits = []caseTest{
 			t.Errorf("want canceled, have %s", state)
 		}
 	}},
-	{"28 a cancel is refused since the order is gone: GET says it was filled", func(t *testing.T) {
+	{"28 a cancel is refused since the order is gone: GET says it was filled", func(t testing.TB) {
 		want := true
 		w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 			plan.OrdersSet = true
@@ -139,7 +139,7 @@ var casesOfExits = []caseTest{
 			t.Errorf("want 10 known and held, have %d and %d", known, w.held())
 		}
 	}},
-	{"29 a full exit sweeps the protection: it is not armed against what is gone", func(t *testing.T) {
+	{"29 a full exit sweeps the protection: it is not armed against what is gone", func(t testing.TB) {
 		target := exchange.Quantity(10)
 		w := newWorld(t, swing(&target), protected)
 		w.pass(5_000)
@@ -163,7 +163,7 @@ var casesOfExits = []caseTest{
 		}
 		w.wantSound()
 	}},
-	{"31 cancel/all is never used: it would take every symbol's stops", func(t *testing.T) {
+	{"31 cancel/all is never used: it would take every symbol's stops", func(t testing.TB) {
 		w := newWorld(t, rest(10, 40_000e8))
 		w.pass(5_000)
 		w.network = func(call *Call) fate {
@@ -178,7 +178,7 @@ var casesOfExits = []caseTest{
 			t.Errorf("want no order left, have %d", open)
 		}
 	}},
-	{"32 leverage unknown: read, and it must match, before an opening", func(t *testing.T) {
+	{"32 leverage unknown: read, and it must match, before an opening", func(t testing.TB) {
 		w := newWorld(t, hold(10), func(w *world) { w.config.Strategies[0].Leverage = 7 })
 		lost := 0
 		w.network = func(call *Call) fate {
@@ -194,7 +194,7 @@ var casesOfExits = []caseTest{
 		w.pass(10_000)
 		w.wantHeld(10)
 	}},
-	{"36 dust is closed by a closePosition order and not looped on", func(t *testing.T) {
+	{"36 dust is closed by a closePosition order and not looped on", func(t testing.TB) {
 		target := exchange.Quantity(2)
 		w := newWorld(t, swing(&target))
 		w.pass(5_000)
@@ -217,7 +217,7 @@ var casesOfExits = []caseTest{
 		w.wantHeld(0)
 		w.wantSound()
 	}},
-	{"37 no stable snapshot: after 60 s the resting openings go", func(t *testing.T) {
+	{"37 no stable snapshot: after 60 s the resting openings go", func(t testing.TB) {
 		w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 			plan.OrdersSet = true
 			for i, key := range []string{"a", "b"} {
@@ -248,7 +248,7 @@ var casesOfExits = []caseTest{
 
 // casesOfStates are those about declared states.
 var casesOfStates = []caseTest{
-	{"23 reads fail: blind after three rounds, nothing opens, stops stay", func(t *testing.T) {
+	{"23 reads fail: blind after three rounds, nothing opens, stops stay", func(t testing.TB) {
 		target := exchange.Quantity(10)
 		w := newWorld(t, swing(&target), protected)
 		w.pass(5_000)
@@ -273,7 +273,7 @@ var casesOfStates = []caseTest{
 		w.wantHeld(20)
 		w.wantSound()
 	}},
-	{"23 a read that hangs for 30 s is blindness too", func(t *testing.T) {
+	{"23 a read that hangs for 30 s is blindness too", func(t testing.TB) {
 		w := newWorld(t, hold(0))
 		w.pass(5_000)
 		w.network = func(call *Call) fate {
@@ -285,7 +285,7 @@ var casesOfStates = []caseTest{
 		w.pass(80_000)
 		w.wantState("blind")
 	}},
-	{"23 since when the exchange is not seen, and why now", func(t *testing.T) {
+	{"23 since when the exchange is not seen, and why now", func(t testing.TB) {
 		w := newWorld(t, hold(0))
 		w.pass(5_000)
 		seen, why := w.engine.Status().SoundMS, "status 503"
@@ -305,7 +305,7 @@ var casesOfStates = []caseTest{
 			t.Errorf("want blind since the last complete round about %d, by the newest fault, and what that means; have %+v", seen, d)
 		}
 	}},
-	{"23 candles that cannot be read are a declared state, and the orders are seen all the same", func(t *testing.T) {
+	{"23 candles that cannot be read are a declared state, and the orders are seen all the same", func(t testing.TB) {
 		w := newWorld(t, hold(0))
 		w.pass(130_000)
 		began := w.now
@@ -326,7 +326,7 @@ var casesOfStates = []caseTest{
 		w.pass(20_000)
 		w.wantSound()
 	}},
-	{"24 no valid snapshot for 120 s after the fence: the strategy halts", func(t *testing.T) {
+	{"24 no valid snapshot for 120 s after the fence: the strategy halts", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.network = func(call *Call) fate {
 			switch op := call.Request.Operation; {
@@ -353,7 +353,7 @@ var casesOfStates = []caseTest{
 		w.wantHeld(10)
 		w.wantSound()
 	}},
-	{"33 stopping: nothing new is sent, what is in flight still answers", func(t *testing.T) {
+	{"33 stopping: nothing new is sent, what is in flight still answers", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.network = once(fate{longMS: 3_000})
 		w.pass(1_100)

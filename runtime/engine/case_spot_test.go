@@ -29,7 +29,7 @@ func (w *world) wantBought(q exchange.Quantity) {
 // casesOfSpot are the cases of the spot market, where order history and user
 // trades are evidence by themselves.
 var casesOfSpot = []caseTest{
-	{"01 spot: a lost answer is found in the order history, not sent again", func(t *testing.T) {
+	{"01 spot: a lost answer is found in the order history, not sent again", func(t testing.TB) {
 		w := newWorld(t, hold(2_000), onSpot)
 		w.network = once(fate{silent: true})
 		w.pass(15_000)
@@ -43,7 +43,7 @@ var casesOfSpot = []caseTest{
 		w.wantBought(2_000)
 		w.wantSound()
 	}},
-	{"01 spot: a lost request is in neither list nor history after the fence", func(t *testing.T) {
+	{"01 spot: a lost request is in neither list nor history after the fence", func(t testing.TB) {
 		w := newWorld(t, hold(2_000), onSpot)
 		w.network = once(fate{lost: true})
 		w.pass(12_000)
@@ -52,7 +52,7 @@ var casesOfSpot = []caseTest{
 		w.wantSent(1)
 		w.wantBought(2_000)
 	}},
-	{"06 spot: a crash between sending and answer", func(t *testing.T) {
+	{"06 spot: a crash between sending and answer", func(t testing.TB) {
 		w := newWorld(t, hold(2_000), onSpot)
 		w.network = once(fate{longMS: 5_000})
 		w.pass(1_060)
@@ -64,7 +64,7 @@ var casesOfSpot = []caseTest{
 		w.wantBought(2_000)
 		w.wantSound()
 	}},
-	{"12 spot: an acknowledged order in neither list nor history: quarantine after the fence", func(t *testing.T) {
+	{"12 spot: an acknowledged order in neither list nor history: quarantine after the fence", func(t testing.TB) {
 		w := newWorld(t, rest(2_000, 40_000e8), onSpot)
 		w.mirror = func(answer *exchange.Answer) {
 			if answer.Operation == exchange.SpotOpenOrders || answer.Operation == exchange.SpotOrderHistory {
@@ -77,7 +77,7 @@ var casesOfSpot = []caseTest{
 		w.wantState("quarantined")
 		w.wantSent(1)
 	}},
-	{"12 spot: user trades by order id prove a fill the history does not show yet", func(t *testing.T) {
+	{"12 spot: user trades by order id prove a fill the history does not show yet", func(t testing.TB) {
 		w := newWorld(t, hold(2_000), onSpot)
 		w.mirror = func(answer *exchange.Answer) {
 			if answer.Operation == exchange.SpotOpenOrders || answer.Operation == exchange.SpotOrderHistory {
@@ -94,7 +94,7 @@ var casesOfSpot = []caseTest{
 		w.wantBought(2_000)
 		w.wantSound()
 	}},
-	{"16 spot: somebody sells what the strategy bought: quarantine", func(t *testing.T) {
+	{"16 spot: somebody sells what the strategy bought: quarantine", func(t testing.TB) {
 		w := newWorld(t, hold(2_000), onSpot)
 		w.pass(60_000)
 		w.manually(
@@ -107,7 +107,7 @@ var casesOfSpot = []caseTest{
 		w.pass(20_000)
 		w.wantSound()
 	}},
-	{"20 spot: an exit of unknown outcome is not repeated, history decides it", func(t *testing.T) {
+	{"20 spot: an exit of unknown outcome is not repeated, history decides it", func(t testing.TB) {
 		target := exchange.Quantity(2_000)
 		w := newWorld(t, swing(&target), onSpot)
 		w.pass(10_000)
@@ -118,7 +118,7 @@ var casesOfSpot = []caseTest{
 		w.wantBought(0)
 		w.wantSound()
 	}},
-	{"27 spot: a stop's cancel is confirmed before any other exit", func(t *testing.T) {
+	{"27 spot: a stop's cancel is confirmed before any other exit", func(t testing.TB) {
 		target := exchange.Quantity(2_000)
 		w := newWorld(t, swing(&target), onSpot, protected)
 		w.pass(10_000)
@@ -139,7 +139,7 @@ var casesOfSpot = []caseTest{
 			t.Errorf("want nothing refused, have %q", w.refused)
 		}
 	}},
-	{"16 spot: the user sells what botd bought while its stop rests", func(t *testing.T) {
+	{"16 spot: the user sells what botd bought while its stop rests", func(t testing.TB) {
 		w := newWorld(t, hold(2_000), onSpot, protected)
 		w.pass(10_000)
 		w.wantSound()
@@ -152,7 +152,7 @@ var casesOfSpot = []caseTest{
 			t.Errorf("want the wallet named, have %q", d.Cause)
 		}
 	}},
-	{"29 spot: beside a part exit that is under way no more is for sale than is held", func(t *testing.T) {
+	{"29 spot: beside a part exit that is under way no more is for sale than is held", func(t testing.TB) {
 		wanted := exchange.Quantity(2_000)
 		w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(wanted)(view, plan) }, onSpot, protected)
 		w.pass(10_000)
@@ -177,7 +177,7 @@ var casesOfSpot = []caseTest{
 		w.pass(30_000)
 		w.wantBought(1_000)
 	}},
-	{"35 spot: what an old backup forgot is found in the history, and reported though a person's halt is in force", func(t *testing.T) {
+	{"35 spot: what an old backup forgot is found in the history, and reported though a person's halt is in force", func(t testing.TB) {
 		w := newWorld(t, hold(2_000), onSpot)
 		w.give(&EventHalt{Level: record.LevelPause, Why: "a person"})
 		w.pass(5_000)
@@ -195,7 +195,7 @@ var casesOfSpot = []caseTest{
 		w.pass(10_000)
 		w.wantSent(0) // armed again, and still waiting for a person
 	}},
-	{"53 spot: an old backup's filled order is found in the history: the account halts", func(t *testing.T) {
+	{"53 spot: an old backup's filled order is found in the history: the account halts", func(t testing.TB) {
 		target := exchange.Quantity(1_000)
 		w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(target)(view, plan) }, onSpot, foreign("ignore"))
 		w.pass(10_000)

@@ -23,7 +23,7 @@ func rest(quantity exchange.Quantity, price exchange.Price) func(*strategy.View,
 
 // casesOfState are those about what is fetched, and what it proves.
 var casesOfState = []caseTest{
-	{"09 filled and closed before the first look: found in positions/history", func(t *testing.T) {
+	{"09 filled and closed before the first look: found in positions/history", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.network = func(call *Call) fate {
 			if call.Request.Operation.Places() && len(w.sent) == 0 {
@@ -53,7 +53,7 @@ var casesOfState = []caseTest{
 		}
 		w.wantSound()
 	}},
-	{"10 accepted, then ended with no fill: absent", func(t *testing.T) {
+	{"10 accepted, then ended with no fill: absent", func(t testing.TB) {
 		w := newWorld(t, rest(10, 40_000e8))
 		w.network = func(call *Call) fate {
 			if call.Request.Operation.Places() && len(w.sent) == 0 {
@@ -78,7 +78,7 @@ var casesOfState = []caseTest{
 		}
 		w.wantSent(2) // decided anew, and it rests
 	}},
-	{"11 part filled, the rest not listed yet: D covers it", func(t *testing.T) {
+	{"11 part filled, the rest not listed yet: D covers it", func(t testing.TB) {
 		hidden := true
 		w := newWorld(t, rest(10, 40_000e8))
 		w.mirror = func(answer *exchange.Answer) {
@@ -96,7 +96,7 @@ var casesOfState = []caseTest{
 			t.Errorf("want the order known and working, have %+v", live)
 		}
 	}},
-	{"12 an acknowledged id that GET does not know: asked until the fence, then quarantine", func(t *testing.T) {
+	{"12 an acknowledged id that GET does not know: asked until the fence, then quarantine", func(t testing.TB) {
 		w := newWorld(t, rest(10, 40_000e8))
 		w.mirror = func(answer *exchange.Answer) {
 			if answer.Operation == exchange.FuturesOpenOrders {
@@ -115,7 +115,7 @@ var casesOfState = []caseTest{
 		w.wantState("quarantined")
 		w.wantSent(1)
 	}},
-	{"13 filled goes down, FILLED then OPEN: the maximum is kept and counted", func(t *testing.T) {
+	{"13 filled goes down, FILLED then OPEN: the maximum is kept and counted", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.pass(5_000)
 		w.wantHeld(10)
@@ -138,7 +138,7 @@ var casesOfState = []caseTest{
 		w.wantSent(1)
 		w.wantSound()
 	}},
-	{"14 two orders under one client order id: both are ours, the younger is canceled", func(t *testing.T) {
+	{"14 two orders under one client order id: both are ours, the younger is canceled", func(t testing.TB) {
 		w := newWorld(t, rest(10, 40_000e8))
 		w.network = once(fate{twice: true})
 		w.pass(20_000)
@@ -152,7 +152,7 @@ var casesOfState = []caseTest{
 			t.Errorf("want the elder kept, have %+v", live)
 		}
 	}},
-	{"14 both of two filled: both fills are booked, the duplicate is sold", func(t *testing.T) {
+	{"14 both of two filled: both fills are booked, the duplicate is sold", func(t testing.TB) {
 		w := newWorld(t, rest(10, 40_000e8))
 		w.network = once(fate{twice: true})
 		w.pass(3_000)
@@ -162,7 +162,7 @@ var casesOfState = []caseTest{
 			t.Errorf("want the book at the exchange's %d, have %d\n%s", w.held(), known, w.story())
 		}
 	}},
-	{"15 our prefix and not in the journal: the account halts, nothing is canceled", func(t *testing.T) {
+	{"15 our prefix and not in the journal: the account halts, nothing is canceled", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.pass(5_000)
 		order := exchange.NewOrder{
@@ -183,7 +183,7 @@ var casesOfState = []caseTest{
 			t.Errorf("want the order left alone, have %d open", open)
 		}
 	}},
-	{"16 the user trades by hand: quarantine within L + 20 s", func(t *testing.T) {
+	{"16 the user trades by hand: quarantine within L + 20 s", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.pass(60_000)
 		w.manually(w.market(exchange.Buy, 7, false))
@@ -193,7 +193,7 @@ var casesOfState = []caseTest{
 		w.pass(60_000)
 		w.wantSent(1)
 	}},
-	{"16 by policy it is adopted, and the target sells it", func(t *testing.T) {
+	{"16 by policy it is adopted, and the target sells it", func(t testing.TB) {
 		w := newWorld(t, hold(10), foreign("adopt"))
 		w.pass(60_000)
 		w.manually(w.market(exchange.Buy, 7, false))
@@ -201,7 +201,7 @@ var casesOfState = []caseTest{
 		w.wantHeld(10)
 		w.wantSound()
 	}},
-	{"16 by policy it is ignored, and an exit leaves it alone", func(t *testing.T) {
+	{"16 by policy it is ignored, and an exit leaves it alone", func(t testing.TB) {
 		target := exchange.Quantity(10)
 		w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 			plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: target}, "a test")
@@ -223,7 +223,7 @@ var casesOfState = []caseTest{
 		w.wantHeld(7)
 		w.wantSound()
 	}},
-	{"17 a hand inside an unknown opening's quantity is booked as ours, inferred", func(t *testing.T) {
+	{"17 a hand inside an unknown opening's quantity is booked as ours, inferred", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.network = once(fate{lost: true})
 		w.pass(3_000)
@@ -235,7 +235,7 @@ var casesOfState = []caseTest{
 		}
 		w.wantSound()
 	}},
-	{"18 two unknowns of opposite sign: the exchange's position is the truth, flagged", func(t *testing.T) {
+	{"18 two unknowns of opposite sign: the exchange's position is the truth, flagged", func(t testing.TB) {
 		target := exchange.Quantity(10)
 		w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 			plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: target}, "a test")
@@ -254,7 +254,7 @@ var casesOfState = []caseTest{
 		}
 		w.wantSound()
 	}},
-	{"21 restarted while unknown: the fence counts from the journalled time", func(t *testing.T) {
+	{"21 restarted while unknown: the fence counts from the journalled time", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.network = once(fate{lost: true})
 		w.pass(2_000)
@@ -266,7 +266,7 @@ var casesOfState = []caseTest{
 		w.wantSent(1)
 		w.wantHeld(10)
 	}},
-	{"35 the journal is lost: nothing is adopted, every symbol concerned waits for a person", func(t *testing.T) {
+	{"35 the journal is lost: nothing is adopted, every symbol concerned waits for a person", func(t testing.TB) {
 		w := newWorld(t, hold(10), protected, foreign("adopt"))
 		w.pass(10_000)
 		w.wantHeld(10)
@@ -296,7 +296,7 @@ var casesOfState = []caseTest{
 			t.Errorf("after resolving: want 10, have %d", known)
 		}
 	}},
-	{"53 an old backup meets a position alone: quarantine, no halt, nothing sent", func(t *testing.T) {
+	{"53 an old backup meets a position alone: quarantine, no halt, nothing sent", func(t testing.TB) {
 		w := oldBackup(t)
 		if d := w.wantState("quarantined"); !strings.Contains(d.Cause, "differs from the fills by 0.01") {
 			t.Errorf("want what the backup lacks, have %q", d.Cause)
@@ -313,13 +313,13 @@ var casesOfState = []caseTest{
 		w.wantSound()
 		w.wantSent(2) // the target was reached before the backup forgot it
 	}},
-	{"53 by policy its strategy takes it, and buys nothing again", func(t *testing.T) {
+	{"53 by policy its strategy takes it, and buys nothing again", func(t testing.TB) {
 		w := oldBackup(t, foreign("adopt"))
 		w.wantSent(2)
 		w.wantHeld(20)
 		w.wantSound()
 	}},
-	{"53 an old backup meets a position and an order: the account halts", func(t *testing.T) {
+	{"53 an old backup meets a position and an order: the account halts", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.pass(10_000)
 		backup := len(w.records)
@@ -345,7 +345,7 @@ var casesOfState = []caseTest{
 			t.Errorf("want the order left alone, have %d open", open)
 		}
 	}},
-	{"38 the side flips by itself: quarantine", func(t *testing.T) {
+	{"38 the side flips by itself: quarantine", func(t testing.TB) {
 		w := newWorld(t, hold(10), foreign("adopt"))
 		w.pass(20_000)
 		w.mirror = func(answer *exchange.Answer) {
@@ -361,7 +361,7 @@ var casesOfState = []caseTest{
 		w.wantState("quarantined")
 		w.wantSent(1)
 	}},
-	{"38 two positions on a symbol: quarantine", func(t *testing.T) {
+	{"38 two positions on a symbol: quarantine", func(t testing.TB) {
 		w := newWorld(t, hold(10), foreign("adopt"))
 		w.pass(20_000)
 		w.mirror = func(answer *exchange.Answer) {
@@ -394,7 +394,7 @@ func TestAQuarantineOfASymbolNobodyTradesIsReported(t *testing.T) {
 
 // oldBackup is a world whose journal lacks the second of two orders, which filled: it
 // is put back to before that, and then two minutes pass.
-func oldBackup(t *testing.T, options ...option) *world {
+func oldBackup(t testing.TB, options ...option) *world {
 	t.Helper()
 	target := exchange.Quantity(10)
 	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {

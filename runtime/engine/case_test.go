@@ -13,7 +13,7 @@ import (
 // A caseTest shows one row of the table in docs/exactly-once.md.
 type caseTest struct {
 	name string
-	run  func(t *testing.T)
+	run  func(t testing.TB)
 }
 
 // TestCase goes through the protocol's table of cases, a row each.
@@ -41,7 +41,7 @@ func allCases() []caseTest {
 
 // casesOfPlacing are those about a placement's answer.
 var casesOfPlacing = []caseTest{
-	{"01 a lost request is unknown, proven absent, decided anew", func(t *testing.T) {
+	{"01 a lost request is unknown, proven absent, decided anew", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.network = once(fate{lost: true})
 		w.pass(12_000)
@@ -51,7 +51,7 @@ var casesOfPlacing = []caseTest{
 		w.wantHeld(10)
 		w.wantSound()
 	}},
-	{"01 a lost answer is unknown, proven filled, not sent again", func(t *testing.T) {
+	{"01 a lost answer is unknown, proven filled, not sent again", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.network = once(fate{silent: true})
 		w.pass(60_000)
@@ -59,7 +59,7 @@ var casesOfPlacing = []caseTest{
 		w.wantHeld(10)
 		w.wantSound()
 	}},
-	{"02 an answer nobody can read is unknown", func(t *testing.T) {
+	{"02 an answer nobody can read is unknown", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.network = func(call *Call) fate {
 			if call.Request.Operation.Places() && len(w.sent) == 0 {
@@ -75,7 +75,7 @@ var casesOfPlacing = []caseTest{
 			t.Errorf("want it reported once, have %d", len(facts[NoteUncertain](w.notes)))
 		}
 	}},
-	{"03 a parsed refusal is refused, and a round looks", func(t *testing.T) {
+	{"03 a parsed refusal is refused, and a round looks", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.network = once(fate{err: &exchange.Refusal{Status: 400, Code: 9, Message: "not now"}})
 		w.pass(1_500)
@@ -88,7 +88,7 @@ var casesOfPlacing = []caseTest{
 		w.wantSent(1) // decided anew, under a new id
 		w.wantHeld(10)
 	}},
-	{"04 a rate-limited placement is unknown and trips the breaker", func(t *testing.T) {
+	{"04 a rate-limited placement is unknown and trips the breaker", func(t testing.TB) {
 		w := newWorld(t, hold(10), breaks)
 		w.network = once(fate{err: &exchange.Uncertain{Reason: exchange.ReasonRateLimited}})
 		w.pass(3_000)
@@ -100,7 +100,7 @@ var casesOfPlacing = []caseTest{
 		w.wantHeld(10)
 		w.wantSound()
 	}},
-	{"05 a bad timestamp is a refusal, that intent is not sent again", func(t *testing.T) {
+	{"05 a bad timestamp is a refusal, that intent is not sent again", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		ids := map[string]bool{}
 		w.network = func(call *Call) fate {
@@ -120,7 +120,7 @@ var casesOfPlacing = []caseTest{
 		w.wantSent(1)
 		w.wantHeld(10)
 	}},
-	{"06 a crash between sending and answer is unknown at the restart", func(t *testing.T) {
+	{"06 a crash between sending and answer is unknown at the restart", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.network = once(fate{longMS: 5_000})
 		w.pass(1_060) // sent, not answered
@@ -132,7 +132,7 @@ var casesOfPlacing = []caseTest{
 		w.wantHeld(10)
 		w.wantSound()
 	}},
-	{"07 nothing is sent whose record is not durable", func(t *testing.T) {
+	{"07 nothing is sent whose record is not durable", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.disk = errors.New("disk full")
 		w.pass(10_000)
@@ -144,7 +144,7 @@ var casesOfPlacing = []caseTest{
 		w.wantHeld(10)
 		w.wantSound()
 	}},
-	{"08 filled at once and never listed: the equation", func(t *testing.T) {
+	{"08 filled at once and never listed: the equation", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.network = once(fate{silent: true})
 		w.pass(60_000)
@@ -153,7 +153,7 @@ var casesOfPlacing = []caseTest{
 			t.Errorf("want filled, inferred; have %s %q", state, evidence)
 		}
 	}},
-	{"25 three unknowns in ten minutes trip the breaker for ten", func(t *testing.T) {
+	{"25 three unknowns in ten minutes trip the breaker for ten", func(t testing.TB) {
 		w := newWorld(t, hold(10), breaks)
 		w.network = every(fate{lost: true})
 		w.pass(120_000)
@@ -168,7 +168,7 @@ var casesOfPlacing = []caseTest{
 		w.wantHeld(10)
 		w.wantSound()
 	}},
-	{"26 endings without a fill during a longer pause trip nothing, and rounds keep their pace", func(t *testing.T) {
+	{"26 endings without a fill during a longer pause trip nothing, and rounds keep their pace", func(t testing.TB) {
 		target := exchange.Quantity(10)
 		w := newWorld(t, swing(&target), breaks)
 		w.pass(5_000)
@@ -186,7 +186,7 @@ var casesOfPlacing = []caseTest{
 			t.Errorf("requests of an idle minute: want %d at most, have %d", most, requests)
 		}
 	}},
-	{"26 three endings without a fill trip the breaker for 45 s and read the rules again", func(t *testing.T) {
+	{"26 three endings without a fill trip the breaker for 45 s and read the rules again", func(t testing.TB) {
 		w := newWorld(t, hold(10), breaks)
 		rules := 0
 		w.network = func(call *Call) fate {

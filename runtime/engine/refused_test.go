@@ -9,6 +9,10 @@ import (
 // An exchange that executes what it answers 400 to must not be bought from twice.
 func TestARefusedSpotOrderThatWasExecutedIsFoundInTheHistory(t *testing.T) {
 	t.Parallel()
+	refusedAndExecuted(t)
+}
+
+func refusedAndExecuted(t testing.TB) {
 	w := newWorld(t, hold(2_000), onEther, protected, patient)
 	refusals := 0
 	w.network = func(call *Call) fate {

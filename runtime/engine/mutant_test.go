@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/internal/mutant"
+	"botd/reconcile/ledger"
+)
+
+// doubt is a test that may fail: it saves the first message.
+type doubt struct {
+	testing.TB
+	said string
+}
+
+func (*doubt) Helper() {}
+
+func (d *doubt) Errorf(format string, values ...any) {
+	if d.said == "" {
+		d.said, _, _ = strings.Cut(fmt.Sprintf(format, values...), "\n")
+	}
+}
+
+func (d *doubt) Error(values ...any) { d.Errorf("%s", fmt.Sprint(values...)) }
+
+func (d *doubt) Fatalf(format string, values ...any) {
+	d.Errorf(format, values...)
+	runtime.Goexit()
+}
+
+func (d *doubt) Fatal(values ...any) { d.Fatalf("%s", fmt.Sprint(values...)) }
+
+func caseNamed(name string) func(testing.TB) {
+	cases := allCases()
+	at := slices.IndexFunc(cases, func(c caseTest) bool { return c.name == name })
+	if at < 0 {
+		return func(t testing.TB) { t.Fatalf("there is no case %q", name) }
+	}
+	return cases[at].run
+}
+
+// withdrawn takes 3000 of 10000 out while nothing is traded, or in the moment of an exit, and
+// then has a person declare it.
+func withdrawn(declared bool) func(testing.TB) {
+	return func(t testing.TB) {
+		target := exchange.Quantity(10)
+		w := newWorld(t, swing(&target), books, lossLimits)
+		w.pass(60_000)
+		before, by := w.engine.Book().Today(), exchange.MustAmount("-3000")
+		if w.moves(by); declared {
+			target = 5
+		}
+		w.pass(120_000)
+		if declared {
+			w.declare(exchange.Futures, "-3000")
+			w.pass(10_000)
+		}
+		if after := w.engine.Book().Today(); after.Equity != before.Equity.Add(by) {
+			t.Errorf("the day's equity: want it moved by %s, have %s, was %s", by, after.Equity, before.Equity)
+		}
+		if d := w.engine.Degraded(); len(d) > 0 {
+			t.Errorf("want nothing declared, have %+v", d)
+		}
+		if sum := w.sum(ledger.Unexplained, exchange.Futures, "USDT"); !sum.IsZero() {
+			t.Errorf("want nothing unexplained, have %s", sum)
+		}
+	}
+}
+
+func liquidatedHalts(t testing.TB) {
+	w := newWorld(t, hold(1_500), books, func(w *world) { w.config.Strategies[0].Leverage = 20 })
+	w.pass(60_000)
+	w.price("43500")
+	w.pass(30_000)
+	w.wantHeld(0)
+	w.wantState("halted")
+}
+
+// TestRulesOfTheEngineShowWhenTheyAreBroken breaks the rules that the scenarios of this
+// package show: each holds as it is, and fails when its rule is broken.
+func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
+	if !mutant.Built() {
+		t.Skip("no rule can be broken in this build: .ci/run makes the one with the overlay of internal/mutant")
+	}
+	defer mutant.Break("")
+	scenarios := map[string]func(testing.TB){
+		"spot_latch_removed":    caseNamed("16 spot: what a person sold is adopted, latched, and not bought back"),
+		"adoption_opens":        caseNamed("16 closed by hand: positions/history shows it, it is adopted, latched, and not bought back"),
+		"refusal_believed":      refusedAndExecuted,
+		"transfer_is_profit":    withdrawn(false),
+		"declaration_is_profit": withdrawn(true),
+		"liquidation_goes_on":   liquidatedHalts,
+	}
+	for _, row := range mutant.Table {
+		play, ours := scenarios[row.Name]
+		if strings.HasPrefix(row.Shown, "runtime/engine ") != ours {
+			t.Errorf("%s: want a scenario here for what this package shows", row.Name)
+		}
+		if !ours {
+			continue
+		}
+		for _, rule := range []string{"", row.Name} {
+			mutant.Break(rule)
+			d, done := &doubt{TB: t}, make(chan struct{})
+			go func() {
+				defer close(done)
+				play(d)
+			}()
+			<-done
+			switch {
+			case rule == "" && d.said != "":
+				t.Errorf("%s: want the scenario to hold as the rule is, have %s", row.Name, d.said)
+			case rule != "" && d.said == "":
+				t.Errorf("%s: want its scenario to fail: %s", row.Name, row.Does)
+			case rule != "":
+				t.Logf("%-22s %s", row.Name, d.said)
+			}
+		}
+	}
+}
