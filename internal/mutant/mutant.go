@@ -5,7 +5,8 @@
 // binary that trades: a mutant is data (table.go), and Overlay writes an overlay for
 // the go command, which builds all mutants into one binary, each behind a switch:
 //
-//	go test -overlay "$(go run ./cmd/botd-sim overlay)" -run 'EveryMutant|WhenTheyAreBroken' ./internal/simulation ./reconcile ./runtime/engine ./runtime/reload ./strategy/library
+//	go test -overlay "$(go run ./cmd/botd-sim overlay)" -run 'EveryMutant|WhenTheyAreBroken' \
+//		./internal/simulation ./reconcile ./runtime/engine ./runtime/reload ./strategy/library
 //
 // # When you move or reword code that a mutant edits
 //

@@ -272,9 +272,10 @@ var Table = []Row{
 	{"liquidation_goes_on", "a liquidated strategy is not halted", "46", "runtime/engine TestALiquidationIsAnEventOfItsOwnAndItsStrategyHalts", []Edit{
 		{"runtime/engine.alarms.liquidated", "a.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone", "false"},
 	}},
-	{"removal_at_once", "a strategy whose file is absent for a moment is removed", "49", "runtime/reload TestARemovalWaitsUntilTheFileHasStayedAway", []Edit{
-		{"runtime/reload.absences.poll", "now.Sub(since[name]) < absentFor || polls[name] < absentPolls", "false"},
-	}},
+	{"removal_at_once", "a strategy whose file is absent for a moment is removed", "49",
+		"runtime/reload TestARemovalWaitsUntilTheFileHasStayedAway", []Edit{
+			{"runtime/reload.absences.poll", "now.Sub(since[name]) < absentFor || polls[name] < absentPolls", "false"},
+		}},
 	{"catches_up_at_once", "what was missed in a pause is sent in one go", "51", "strategy/library TestABacklogIsCaughtUpASliceATick", []Edit{
 		{"strategy/library.slicing.Decide", "pace < target", "false"},
 	}},
