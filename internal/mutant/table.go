@@ -256,10 +256,11 @@ var Table = []Row{
 		{"reconcile.Book.decideMissing", "b.latchOn(symbol.Key(), emit)", ""},
 		{"reconcile/account.State.adopted", "symbol.known != 0 || symbol.key.Market != exchange.Futures", "true"},
 	}},
-	{"refusal_believed", "a refusal counts without a snapshot that confirms it", "3", "runtime/engine TestARefusedSpotOrderThatWasExecutedIsFoundInTheHistory", []Edit{
-		{"reconcile.Book.confirmRefused", "read && s.BeganMS > r.atMS && !s.isUnread(r.Symbol)", "true"},
-		{"reconcile.Book.noteRefused", "b.refused = append(b.refused, RefusedOrder{p.Symbol(), p.SentMS(), atMS})", ""},
-	}},
+	{"refusal_believed", "a refusal counts without a snapshot that confirms it", "3",
+		"runtime/engine TestARefusedSpotOrderThatWasExecutedIsFoundInTheHistory", []Edit{
+			{"reconcile.Book.confirmRefused", "read && s.BeganMS > r.atMS && !s.isUnread(r.Symbol)", "true"},
+			{"reconcile.Book.noteRefused", "b.refused = append(b.refused, RefusedOrder{p.Symbol(), p.SentMS(), atMS})", ""},
+		}},
 	{"transfer_is_profit", "money from outside counts as a gain or a loss", "47", "runtime/engine TestADepositOrAWithdrawalIsNoGainAndNoLoss", []Edit{
 		{"runtime/engine.accounting.flow", "a.futures.flow.Add(a.spot.flow)", "exchange.Amount{}"},
 		{"runtime/engine.accounting.uncounted", "return «more»", "exchange.Amount{}"},
