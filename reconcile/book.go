@@ -7,6 +7,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"slices"
 
 	"botd/exchange"
@@ -27,15 +28,24 @@ type Book struct {
 	symbols []*SymbolState // sorted by key
 
 	refused  []RefusedOrder
-	sequence int64            // of the ids made in this epoch
-	canceled map[string]int64 // when a cancel of a live placement was last sent
-	released map[string]int64 // when the exchange answered that a live stop on spot is canceled
-	openIDs  []int64          // scratch of Vanished
+	sequence int64              // of the ids made in this epoch
+	canceled map[string]cancels // those sent of a live placement
+	released map[string]int64   // when the exchange answered that a live stop on spot is canceled
+	openIDs  []int64            // scratch of Vanished
 	matched  []*account.Placement
 
 	SpotFee  exchange.Rate // taken from the asset bought on spot, where no execution has shown it
 	Foreign  string        // policy for what botd did not make: halt, adopt or ignore
 	Instance string        // whose prefix our client order ids carry
+}
+
+// cancels is when the first and the newest cancel of a placement were sent.
+type cancels struct{ firstMS, lastMS int64 }
+
+// openList is an open list as it was last read.
+type openList struct {
+	orders  []exchange.Order
+	beganMS int64 // the snapshot's
 }
 
 // observed is what was last fetched of the account as a whole.
@@ -45,7 +55,9 @@ type observed struct {
 	Balances   []exchange.Balance  // spot wallet
 	Open       []exchange.Position // on futures, of any symbol
 	WalletMS   int64
-	walletMS   int64  // when the read of it began
+	walletMS   int64 // when the read of it began
+	walletRead bool  // with the newest snapshot
+	listed     map[exchange.Market]openList
 	observedMS int64  // when the snapshot under way ended
 	listsMS    int64  // when it began
 	bootMS     int64  // when this epoch began
@@ -56,7 +68,8 @@ type observed struct {
 
 // NewBook returns the book of an account whose journal is empty.
 func NewBook(settle placement.Settle) *Book {
-	return &Book{journalled: account.New(settle), canceled: map[string]int64{}, released: map[string]int64{}}
+	return &Book{journalled: account.New(settle), canceled: map[string]cancels{}, released: map[string]int64{},
+		observed: observed{listed: map[exchange.Market]openList{}}}
 }
 
 // Checkpoint returns the journalled state as it is, for the journal.
@@ -71,7 +84,8 @@ func Restore(settle placement.Settle, c *record.Checkpoint) (*Book, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Book{journalled: state, canceled: map[string]int64{}, released: map[string]int64{}}
+	b := NewBook(settle)
+	b.journalled = state
 	for _, journalled := range state.Symbols() {
 		symbol := b.Symbol(journalled.Key())
 		symbol.Position = -symbol.Ignored()
@@ -148,7 +162,7 @@ func (b *Book) noteBoot(atMS int64) {
 	b.sequence, b.bootMS = 0, atMS
 	for _, symbol := range b.symbols {
 		symbol.Read, symbol.Settled, symbol.calm = false, false, symbol.calmSince(b.Settle(), atMS)
-		symbol.testimony, symbol.spot = testimony{}, spotTestimony{}
+		symbol.testimony, symbol.spot, symbol.readAlone = testimony{}, spotTestimony{}, false
 		symbol.declare("", 0)
 	}
 }
@@ -189,10 +203,12 @@ func (b *Book) NextClientOrderID(instance string) string {
 }
 
 // NoteCancel takes that a cancel of a live placement was sent.
-func (b *Book) NoteCancel(clientOrderID string, atMS int64) { b.canceled[clientOrderID] = atMS }
+func (b *Book) NoteCancel(clientOrderID string, atMS int64) {
+	b.canceled[clientOrderID] = cancels{cmp.Or(b.canceled[clientOrderID].firstMS, atMS), atMS}
+}
 
 // CancelMS returns when a cancel of a live placement was last sent; 0 for never.
-func (b *Book) CancelMS(clientOrderID string) int64 { return b.canceled[clientOrderID] }
+func (b *Book) CancelMS(clientOrderID string) int64 { return b.canceled[clientOrderID].lastMS }
 
 // Equity returns the futures account's equity, as last fetched and marked.
 func (b *Book) Equity() exchange.Amount { return b.Account.Equity() }

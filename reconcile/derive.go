@@ -27,6 +27,7 @@ type Desired struct {
 	Flatten    bool                // a person wants what the exchange shows closed, explained or not
 	Repeat     bool                // an exit that is not answered may have another beside it: it was called back
 	Frozen     bool                // nothing but exits: what protects stays as it is
+	Unread     bool                // its market was not read whole: what protects stays, what is missing of it is placed, and no exit is repeated
 }
 
 // Derive returns the few changes that lead to the desired state, given what is known.
@@ -34,7 +35,7 @@ type Desired struct {
 // record, when there is one, prices the target and is not applied yet.
 func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *record.Record) {
 	symbol := desired.Symbol
-	if !symbol.Read || symbol.Rules == nil || symbol.Last <= 0 {
+	if !symbol.Read && !(desired.Unread && symbol.readAlone) || symbol.Rules == nil || symbol.Last <= 0 {
 		return nil, nil
 	}
 	d := &derivation{book: b, desired: desired, symbol: symbol, nowMS: nowMS, plan: desired.Strategy.Plan()}

@@ -89,7 +89,7 @@ func (d *derivation) blocksExit(p *account.Placement) bool {
 	}
 	canceled := d.book.CancelMS(p.ClientOrderID())
 	waited := d.desired.Flatten && canceled != 0 && d.nowMS-canceled >= repeatMS
-	return p.State() != placement.Uncertain && d.symbol.Rules.Cancelable && !waited
+	return p.State() != placement.Uncertain && !d.book.EndUnread(p) && d.symbol.Rules.Cancelable && !waited
 }
 
 // reduce makes the position smaller by part of it.

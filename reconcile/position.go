@@ -18,6 +18,7 @@ func (b *Book) observePosition(s *Snapshot, symbol *SymbolState, emit func(recor
 		b.positionAlone(s, symbol, emit)
 		return
 	}
+	symbol.unread = false
 	if symbol.Key().Market == exchange.Spot {
 		b.forgetUnlisted(s, symbol)
 		b.observeWallet(s, symbol, emit)
@@ -51,17 +52,29 @@ func (b *Book) observePosition(s *Snapshot, symbol *SymbolState, emit func(recor
 // positionAlone takes where a symbol's position stands after another read about the symbol
 // failed: what reduces and protects goes on, and nothing is concluded.
 func (b *Book) positionAlone(s *Snapshot, symbol *SymbolState, emit func(record.Record)) {
+	symbol.unread = true
 	switch {
 	case symbol.Key().Market == exchange.Spot:
-		symbol.Position = symbol.heldOnSpot()
+		symbol.Position, symbol.readAlone = symbol.heldOnSpot(), symbol.readAlone || s.Balances.Done()
+	case !s.Positions.Done():
+		b.standOpened(symbol)
 	case s.lacksPosition(symbol.Key()):
-	case s.Positions.Done() && b.takePosition(s, symbol, emit):
+	case b.takePosition(s, symbol, emit):
 		symbol.Read = true
 	}
 	symbol.equal.reset()
 	symbol.differs.pause(s)
 	symbol.misses.pause(s)
 	symbol.Settled = false
+}
+
+// standOpened takes what botd's own fills opened since the list was last read as held until
+// it is read again.
+func (b *Book) standOpened(symbol *SymbolState) {
+	t, known := &symbol.testimony, symbol.Known()
+	if known != 0 && signOf(symbol.Opened()) == signOf(known) && t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > b.bootMS {
+		t.doubted = true
+	}
 }
 
 // takePosition reads the symbol's position out of the list. It reports false

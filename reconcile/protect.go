@@ -14,6 +14,7 @@ import (
 // three are unknown it takes twice as long for each, up to eight times.
 const (
 	repeatMS      = 2_000
+	replaceMS     = 500 // after a stop's cancel was sent, where nothing says what became of it
 	promptRepeats = 3
 	repeatLevels  = 3
 )
@@ -30,6 +31,9 @@ func (d *derivation) mayRepeat(p *account.Placement) bool {
 	if d.book.released[p.ClientOrderID()] != 0 {
 		return true
 	}
+	if immediate := p.Order().Type == exchange.MarketOrder || p.Order().Type == exchange.Limit; d.desired.Unread && immediate {
+		return false // only a fresh read says how much is left
+	}
 	lost := p.State() == placement.Uncertain || p.State() == placement.Sending && d.desired.Repeat
 	late := d.nowMS-max(p.SentMS(), p.UnknownMS()) >= d.repeatAfterMS(p) || d.desired.Repeat && d.outlived(p)
 	if !lost || !late {
@@ -39,6 +43,23 @@ func (d *derivation) mayRepeat(p *account.Placement) bool {
 		return false // an unknown placement stands for each that was lost: there is no room for more of them
 	}
 	return d.symbol.Key().Market == exchange.Futures || p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss || d.repeatable(p)
+}
+
+// replaceable reports whether a protective order may have another in its place: its fate is
+// not known and it may be repeated, or its end cannot be read. On spot the answer to the cancel
+// decides that.
+func (d *derivation) replaceable(p *account.Placement) bool {
+	return d.mayRepeat(p) || p.Order().Market == exchange.Futures && d.book.EndUnread(p)
+}
+
+// EndUnread reports whether an order was canceled, the open list read since does not show it,
+// and what became of it cannot be read.
+func (b *Book) EndUnread(p *account.Placement) bool {
+	canceledMS, list := b.canceled[p.ClientOrderID()].firstMS, b.listed[p.Order().Market]
+	if canceledMS == 0 || list.beganMS < canceledMS+replaceMS || p.State().Unresolved() || !b.Symbol(p.Symbol()).unread {
+		return false
+	}
+	return !slices.ContainsFunc(list.orders, func(o exchange.Order) bool { return o.ID == p.OrderID() })
 }
 
 // repeatAfterMS is how long a placement of unknown fate waits for another beside it.
@@ -92,7 +113,7 @@ func (d *derivation) protect() {
 // declared reports whether the symbol is in a declared state in which what protects
 // stays as it is: only a person, or its replacement, ends a protective order there.
 func (d *derivation) declared() bool {
-	return d.symbol.Key().Market == exchange.Futures && (d.symbol.Quarantine() != "" || d.symbol.Contradicted != "")
+	return d.desired.Unread || d.symbol.Key().Market == exchange.Futures && (d.symbol.Quarantine() != "" || d.symbol.Contradicted != "")
 }
 
 // unexplained reports whether there is a position that nothing of botd's explains, and that
@@ -141,7 +162,7 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 	if urgent != nil && !d.mayRepeat(urgent) {
 		return // it is being exited
 	}
-	if d.declared() && main != nil && !d.mayRepeat(main) {
+	if d.declared() && main != nil && !d.replaceable(main) {
 		return // what stands, stays, until the position is understood
 	}
 	if !protection.Set || protection.StopLoss.IsZero() {
@@ -158,7 +179,7 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 		d.convergeStopPart(price)
 		return
 	}
-	missing := main == nil || d.mayRepeat(main)
+	missing := main == nil || d.replaceable(main)
 	passed := d.pricePassed(placement.StopLoss, price)
 	switch {
 	case passed && (missing || main.Order().StopPrice != price && !main.State().Unresolved()):

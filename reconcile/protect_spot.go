@@ -37,15 +37,18 @@ func (d *derivation) protectSpot() {
 	missing := d.capped(d.stoppable(uncovered))
 	moved := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice != price })
 	switch {
+	case d.desired.Unread && (uncovered <= 0 || d.tooSmall(missing)): // what stands, stays
 	case uncovered < 0:
 		d.shrinkStops(-uncovered)
 	case d.tooSmall(uncovered) && moved:
 		d.moveStops(price)
 	case d.tooSmall(missing):
-	case len(d.stops) >= mostStops && !slices.ContainsFunc(d.stops, d.mayRepeat):
+	case len(d.stops) >= mostStops && !d.desired.Unread && !slices.ContainsFunc(d.stops, d.mayRepeat):
 		d.joinStops()
 	case d.pricePassed(placement.StopLoss, price) && len(d.stops) == 0:
 		d.exitNow(placement.StopLoss, "the stop's price was passed already")
+	case d.pricePassed(placement.StopLoss, price):
+		d.exitPart(missing)
 	case !d.pricePassed(placement.StopLoss, price):
 		order := exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.SideOf(-d.explainedOnSpot()), Quantity: missing, StopPrice: price}
 		order.Price = d.sellable(d.symbol.Rules.FloorPrice(price-share(price, d.desired.Collar)), missing)
@@ -83,6 +86,15 @@ func (d *derivation) uncovered() exchange.Quantity {
 		}
 	}
 	return left
+}
+
+// exitPart sells what no stop covers, and whose price was passed; the stops beside it stand.
+func (d *derivation) exitPart(quantity exchange.Quantity) {
+	before := len(d.intents)
+	d.reduceNow(quantity, "the stop's price was passed already")
+	for i := before; i < len(d.intents); i++ {
+		d.intents[i].Purpose = placement.StopLoss
+	}
 }
 
 // stoppable is how much a stop may sell: what the wallet has free. A wallet that may be

@@ -137,7 +137,12 @@ func (b *Book) Observe(s *Snapshot) []record.Record {
 	if s.Positions.Done() {
 		b.Open = s.Positions.Items()
 	}
-	if s.Balances.Done() {
+	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
+		if list := s.Orders(market); list.Done() {
+			b.listed[market] = openList{list.Items(), s.BeganMS}
+		}
+	}
+	if b.walletRead = s.Balances.Done(); b.walletRead {
 		b.Balances, b.WalletMS, b.walletMS = s.Balances.Items(), s.EndedMS, s.BeganMS
 	}
 	for _, symbol := range b.symbols {

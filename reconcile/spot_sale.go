@@ -29,7 +29,27 @@ func (d *derivation) clipToWallet(quantity exchange.Quantity) exchange.Quantity 
 			free = free.Sub(rules.QuantityAmount(order.Quantity))
 		}
 	}
-	return max(0, min(quantity, rules.FloorQuantity(rules.QuantityOf(free)+d.book.freed(d.symbol))))
+	clipped := max(0, min(quantity, rules.FloorQuantity(rules.QuantityOf(free)+d.book.freed(d.symbol))))
+	if d.book.walletRead {
+		return clipped
+	}
+	return max(clipped, d.unreadFree(quantity)) // what was bought since the wallet was read is not in it
+}
+
+// unreadFree is how much of a quantity no sale of botd's takes, while the wallet cannot be read.
+func (d *derivation) unreadFree(quantity exchange.Quantity) exchange.Quantity {
+	free := d.symbol.Rules.FloorQuantity(abs(d.held))
+	for _, p := range d.book.Live() {
+		if p.Symbol() == d.symbol.Key() && p.Order().Side == exchange.Sell && !d.mayRepeat(p) {
+			free -= p.Remaining()
+		}
+	}
+	for i := range d.intents {
+		if order := &d.intents[i].Order; d.intents[i].Purpose != placement.Cancel && order.Side == exchange.Sell {
+			free -= order.Quantity
+		}
+	}
+	return max(0, min(quantity, free))
 }
 
 // repeatable reports whether a sale beside one of unknown fate takes nothing of anybody

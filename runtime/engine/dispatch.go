@@ -53,6 +53,33 @@ func (d *dispatcher) act(leg *leg) int {
 	return acted
 }
 
+// actUnread acts for a strategy whose market could not be read whole: what protects its
+// position, and one exit at a time, go by what is known, and what stands stays. It returns
+// how many intents went.
+func (d *dispatcher) actUnread(leg *leg) (acted int) {
+	level := d.halts.levelOn(leg, record.LevelNone)
+	if d.endsSomething(leg, level) {
+		if d.emergencyOn(leg); leg.symbol.Key().Market == exchange.Futures {
+			return 0
+		}
+	}
+	if d.halts.stopped || d.config.Rehearse || leg.config.Removed {
+		return 0
+	}
+	desired := d.desiredAt(leg, level)
+	desired.Unread, desired.Entries = true, false
+	intents, _ := d.book.Derive(&desired, d.nowMS)
+	for i := range intents {
+		switch intents[i].Purpose {
+		case placement.StopLoss, placement.TakeProfit, placement.Exit, placement.Cancel:
+			if d.dispatch(leg, &intents[i]) {
+				acted++
+			}
+		}
+	}
+	return acted
+}
+
 // dispatch checks one intent, and when approved lets it go: an order by way of
 // the journal, a cancel and a leverage at once, since they may be repeated.
 func (d *dispatcher) dispatch(leg *leg, intent *reconcile.Intent) bool {

@@ -135,15 +135,28 @@ func (r *round) fetchVanished() {
 				exchange.Request{Operation: exchange.FuturesOrder, OrderID: p.OrderID()})
 		}
 	}
+	if !r.reading.snapshot.FuturesOrders.Done() {
+		r.fetchUnlisted()
+	}
 	r.fetchSpotHistory()
 	r.askEvidence()
 }
 
-// fetchSpotHistory asks for the history of spot symbols that have live orders.
-func (r *round) fetchSpotHistory() {
-	if !r.reading.snapshot.SpotOrders.Done() {
-		return
+// fetchUnlisted asks for the futures orders that something is to become of, while the open
+// list cannot be read.
+func (r *round) fetchUnlisted() {
+	for _, p := range r.book.Live() {
+		moves := p.State() != placement.Working || r.book.CancelMS(p.ClientOrderID()) != 0 || p.Order().Type == exchange.MarketOrder
+		if p.Order().Market == exchange.Futures && p.OrderID() != 0 && moves {
+			r.askForRound(purpose{kind: callOrder, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
+				exchange.Request{Operation: exchange.FuturesOrder, OrderID: p.OrderID()})
+		}
 	}
+}
+
+// fetchSpotHistory asks for the history of spot symbols that have live orders. It shows what
+// they filled also where the open list could not be read.
+func (r *round) fetchSpotHistory() {
 	var asked []string
 	for _, p := range r.book.Live() {
 		if p.Order().Market != exchange.Spot || slices.Contains(asked, p.Order().Symbol) || p.State() == placement.Working && !r.vanished(p) {
@@ -183,7 +196,7 @@ func (r *round) fetchSpotHistory() {
 }
 
 func (r *round) vanished(p *account.Placement) bool {
-	return !r.reading.snapshot.Shows(exchange.Spot, p.OrderID()) &&
+	return !r.reading.snapshot.SpotOrders.Done() || !r.reading.snapshot.Shows(exchange.Spot, p.OrderID()) &&
 		!slices.ContainsFunc(r.reading.snapshot.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() })
 }
 
@@ -200,9 +213,6 @@ func (r *round) askEvidence() {
 		}
 	}
 	r.askEnds()
-	if !r.reading.snapshot.SpotOrders.Done() {
-		return
-	}
 	for _, p := range r.book.Live() {
 		if p.Order().Market == exchange.Spot && p.OrderID() != 0 && r.vanished(p) {
 			r.askForRound(purpose{kind: callTrades, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},

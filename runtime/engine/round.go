@@ -128,6 +128,12 @@ func (r *round) nothingRead() bool {
 	return len(r.reading.failures) > 0 && !s.FuturesOrders.Done() && !s.SpotOrders.Done()
 }
 
+// anyRead reports whether the round read anything of the account.
+func (r *round) anyRead() bool {
+	s := &r.reading.snapshot
+	return s.FuturesOrders.Done() || s.SpotOrders.Done() || s.Positions.Done() || s.Balances.Done() || r.reading.asked && len(r.reading.history) > 0
+}
+
 // wasRead reports whether the round read enough of a market to act on it.
 func (r *round) wasRead(market exchange.Market) bool {
 	s := &r.reading.snapshot
@@ -165,7 +171,7 @@ func (r *round) retryMS() int64 {
 // finishRound settles, then acts on what is true now, where it was read. It reports whether
 // anything was.
 func (r *round) finishRound() bool {
-	if len(r.reading.failures)+len(r.reading.late) > 0 && !slices.ContainsFunc(r.legs, func(leg *leg) bool { return r.wasRead(leg.symbol.Key().Market) }) {
+	if len(r.reading.failures)+len(r.reading.late) > 0 && !r.anyRead() {
 		r.roundFailed()
 		return false
 	}
@@ -183,7 +189,7 @@ func (r *round) finishRound() bool {
 	}
 	r.breaker.guardBreaker()
 	r.results.attribute()
-	if snapshot.Account != nil || !r.trades(exchange.Futures) { // without it the equity would be of two moments
+	if (snapshot.Account != nil || !r.trades(exchange.Futures)) && (snapshot.Balances.Done() || !r.trades(exchange.Spot)) { // else the equity would be of two moments
 		r.limits.watchLimits(true)
 	}
 	r.alarms.guardPrefix()
@@ -201,13 +207,15 @@ func (r *round) finishRound() bool {
 	return true
 }
 
-// actOn acts for one strategy: on what was read, or, where nothing was, as far as a halt
-// needs no read.
+// actOn acts for one strategy: on what was read, or, where its market was not, on what is
+// known without that: what protects it, and exits.
 func (r *round) actOn(leg *leg) (acted int) {
 	switch {
 	case !r.wasRead(leg.symbol.Key().Market):
-		r.dispatcher.emergencyOn(leg)
-		return 0
+		acted = r.dispatcher.actUnread(leg)
+		r.protection.measure(leg)
+		r.protection.report(leg)
+		return acted
 	case !r.halts.stopped:
 		acted = r.dispatcher.act(leg)
 	}
