@@ -51,6 +51,7 @@ var Beyond = map[string]string{
 	"no_back_off":        "refused_orders",
 	"order_id_ignored":   "no_ids",
 	"rounds_wait":        "hung_reads",
+	"unread_waits":       "hung_reads",
 	"lost_journal_opens": "lost_journal",
 	"release_ignored":    "garbage",
 	"wallet_believed":    "wallet",

@@ -280,6 +280,9 @@ var Table = []Row{
 	{"catches_up_at_once", "what was missed in a pause is sent in one go", "51", "strategy/library TestABacklogIsCaughtUpASliceATick", []Edit{
 		{"strategy/library.slicing.Decide", "pace < target", "false"},
 	}},
+	{"unread_waits", "where a list of a market was not read, nothing is done there", "23", "", []Edit{
+		{"runtime/engine.dispatcher.actUnread", "d.halts.stopped || d.config.Rehearse || leg.config.Removed", "true"},
+	}},
 	{"lost_journal_opens", "openings are sent though the journal's files are lost", "48", "", []Edit{
 		{"runtime/engine.permission.disk", "p.low, p.lost = event.Why, event.Lost", `p.low, p.lost = "", event.Lost`},
 	}},

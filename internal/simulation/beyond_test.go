@@ -20,7 +20,6 @@ var notYet = []struct {
 	{LyingWallet, false, true, "on spot a stop that moves cannot be placed again while the wallet lies"},
 	{LyingOrders, true, true, "an order missing from its list is placed again, or waited for"},
 	{LyingHistory, false, true, "a fill that the history leaves out has no stop, though the wallet shows it"},
-	{HungReads, true, true, "an order that cannot be fetched keeps its stop from moving; a spot stop waits for a wallet or list that hangs"},
 	{ExecutedRefusal, true, true, "a refused exit that was executed is sent again before the history shows it; stops come after 5 to 6 s"},
 	{DoubleExecution, false, true, "the second execution has no stop"},
 	{RefusedOrders, false, true, "on spot too many placements go out"},
