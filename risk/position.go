@@ -98,7 +98,8 @@ func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts, f *finding)
 		return f.refuse(order.Type, "STOP_MARKET or TAKE_PROFIT_MARKET", "closePosition belongs to these types (rule 8)")
 	}
 	for _, p := range facts.Book.Live() {
-		if p.Symbol() == facts.State.Key() && p.Order().ClosePosition && p.Order().Type == order.Type && p.State() != placement.Uncertain && !facts.Book.EndUnread(p) {
+		active := p.Order().ClosePosition && p.State() != placement.Uncertain && !facts.Book.EndUnread(p)
+		if active && p.Symbol() == facts.State.Key() && p.Order().Type == order.Type {
 			return f.refuse("a second one", "one per symbol and type", "the first is canceled before (rule 8)")
 		}
 	}

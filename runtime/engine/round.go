@@ -189,7 +189,8 @@ func (r *round) finishRound() bool {
 	}
 	r.breaker.guardBreaker()
 	r.results.attribute()
-	if (snapshot.Account != nil || !r.trades(exchange.Futures)) && (snapshot.Balances.Done() || !r.trades(exchange.Spot)) { // else the equity would be of two moments
+	futuresRead, spotRead := snapshot.Account != nil || !r.trades(exchange.Futures), snapshot.Balances.Done() || !r.trades(exchange.Spot)
+	if futuresRead && spotRead { // else the equity would be of two moments
 		r.limits.watchLimits(true)
 	}
 	r.alarms.guardPrefix()
