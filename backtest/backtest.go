@@ -76,10 +76,8 @@ func newRun(config *Config) (*run, error) {
 // newVenue is the exchange with one account and a tape on every leg's symbol.
 func newVenue(config *Config) (*sim.Exchange, error) {
 	startMS := config.Legs[0].Tape.Candles.OpenMS[0]
-	costs := sim.Costs{Slippage: config.Costs.Slippage, Impact: config.Costs.Impact, VolumeCap: config.Costs.VolumeCap, Wait: sim.WaitForCandle}
-	if config.Costs.LatencyMS > 0 {
-		costs.Wait = sim.WaitForPrice
-	}
+	costs := sim.Costs{Slippage: config.Costs.Slippage, Impact: config.Costs.Impact, VolumeCap: config.Costs.VolumeCap, Bounded: true,
+		Through: config.Costs.Through, LaterMS: config.Costs.LaterMS}
 	fees := config.Costs
 	settings := sim.AccountConfig{Name: account, FuturesMaker: fees.Futures.Maker, FuturesTaker: fees.Futures.Taker,
 		SpotMaker: fees.Spot.Maker, SpotTaker: fees.Spot.Taker, Leverage: config.Legs[0].Strategy.Leverage, FeeFromQuote: fees.FeeFromQuote}
@@ -94,7 +92,7 @@ func newVenue(config *Config) (*sim.Exchange, error) {
 			settings.FuturesUSDT = config.Cash
 		}
 	}
-	venue, err := sim.New(sim.Config{Symbols: symbols, StartMS: startMS - 1, OrderDelayMS: config.Costs.LatencyMS, MaxHistory: storedOrders,
+	venue, err := sim.New(sim.Config{Symbols: symbols, StartMS: startMS - 1, OrderDelayMS: config.Costs.LatencyMS + config.Costs.LaterMS, MaxHistory: storedOrders,
 		ReuseLists: true})
 	if err != nil {
 		return nil, err

@@ -12,45 +12,47 @@ import (
 const fewTrips = 30
 
 // warnings are reasons to doubt the figures.
-func (r *run) warnings() []string {
-	l, list := &r.ledger, []string{}
-	add := func(format string, arguments ...any) { list = append(list, fmt.Sprintf(format, arguments...)) }
+func (r *run) warnings() []Warning {
+	l, list := &r.ledger, []Warning{}
+	add := func(code, format string, arguments ...any) {
+		list = append(list, Warning{code, fmt.Sprintf(format, arguments...)})
+	}
 	if l.events.failure != "" {
-		add("strategy %s", l.events.failure)
+		add(StrategyFailed, "strategy %s", l.events.failure)
 	}
 	if l.events.quarantine != "" {
-		add("the symbol was quarantined: %s", l.events.quarantine)
+		add(Quarantined, "the symbol was quarantined: %s", l.events.quarantine)
 	}
 	if l.events.halt != "" {
-		add("trading was halted: %s", l.events.halt)
+		add(Halted, "trading was halted: %s", l.events.halt)
 	}
 	if l.liquidations > 0 {
-		add("liquidated positions: %d", l.liquidations)
+		add(Liquidated, "liquidated positions: %d", l.liquidations)
 	}
 	if n := total(l.events.refused); n > 0 {
-		add("intents refused by risk: %d, the first by %s", n, l.events.refusal)
+		add(IntentsRefused, "intents refused by risk: %d, the first by %s", n, l.events.refusal)
 	}
 	if n := total(l.events.rejected); n > 0 {
-		add("orders refused by the exchange: %d, the first: %s", n, l.events.rejection)
+		add(OrdersRejected, "orders refused by the exchange: %d, the first: %s", n, l.events.rejection)
 	}
 	for i := range r.legs {
 		leg := &r.legs[i]
-		r.recordWarnings(leg, func(format string, arguments ...any) {
+		r.recordWarnings(leg, func(code, format string, arguments ...any) {
 			if len(r.legs) > 1 {
 				format, arguments = "%s: "+format, append([]any{leg.symbol.Name}, arguments...)
 			}
-			add(format, arguments...)
+			add(code, format, arguments...)
 		})
 	}
 	if best, profit := l.bestTrip(), l.equity.Sub(l.initial); len(l.trips) > 1 && profit.Sign() > 0 && !best.Less(profit) {
-		add("one round trip made %s of the profit of %s: without it nothing would be left", best.Decimal().StringFixed(2),
+		add(OneTrade, "one round trip made %s of the profit of %s: without it nothing would be left", best.Decimal().StringFixed(2),
 			profit.Decimal().StringFixed(2))
 	}
 	switch n := len(l.trips); {
 	case len(l.fills) == 0:
-		add("no trade was made")
+		add(NoTrade, "no trade was made")
 	case n < fewTrips:
-		add("%d round trips are too few to conclude from", n)
+		add(FewTrades, "%d round trips are too few to conclude from", n)
 	}
 	return list
 }
@@ -71,7 +73,7 @@ func total(counts map[string]int) (n int) {
 }
 
 // recordWarnings reports what the recorded data lacks.
-func (r *run) recordWarnings(leg *leg, add func(format string, arguments ...any)) {
+func (r *run) recordWarnings(leg *leg, add func(code, format string, arguments ...any)) {
 	if leg.symbol.Market == exchange.Futures {
 		r.fundingWarnings(leg, add)
 	}
@@ -81,19 +83,19 @@ func (r *run) recordWarnings(leg *leg, add func(format string, arguments ...any)
 		missing += hole.Missing
 	}
 	if missing > 0 {
-		add("%d candles are missing in %d holes, the first after %s", missing, len(recorded.Holes),
+		add(DataHoles, "%d candles are missing in %d holes, the first after %s", missing, len(recorded.Holes),
 			utc(recorded.Holes[0].AfterMS).Format(time.RFC3339))
 	}
 	for _, line := range recorded.Repaired {
-		add("%s", line)
+		add(DataRepaired, "%s", line)
 	}
 	if detail := leg.config.Detail; detail != nil {
 		uncovered, odd := detailOf(leg.candles, detail.Candles)
 		if uncovered > 0 {
-			add("%d of %d candles have no complete detail: their path is guessed", uncovered, leg.candles.Len())
+			add(DetailIncomplete, "%d of %d candles have no complete detail: their path is guessed", uncovered, leg.candles.Len())
 		}
 		if odd > 0 {
-			add("%d candles are not the sum of their detail: the detail's prices were played between open and close", odd)
+			add(DetailMismatch, "%d candles are not the sum of their detail: the detail's prices were played between open and close", odd)
 		}
 	}
 }
@@ -123,14 +125,14 @@ func detailOf(candles, fine *exchange.Candles) (missing, odd int) {
 }
 
 // fundingWarnings compare the recorded rates with the payments of the run.
-func (r *run) fundingWarnings(leg *leg, add func(format string, arguments ...any)) {
+func (r *run) fundingWarnings(leg *leg, add func(code, format string, arguments ...any)) {
 	rows, every := leg.config.Funding, int64(leg.symbol.FundingIntervalHours)*int64(exchange.Hour1)
 	if every == 0 {
 		return
 	}
 	if len(rows) == 0 {
 		if r.config.Costs.Funding == 0 {
-			add("no funding rates were given: funding is 0")
+			add(NoFunding, "no funding rates were given: funding is 0")
 		}
 		return
 	}
@@ -148,10 +150,10 @@ func (r *run) fundingWarnings(leg *leg, add func(format string, arguments ...any
 	}
 	payments := int((last-1)/every - (first-1)/every)
 	if missing := payments - len(paid); missing > 0 {
-		add("%d of %d funding payments have no recorded rate: 0 was taken", missing, payments)
+		add(FundingIncomplete, "%d of %d funding payments have no recorded rate: 0 was taken", missing, payments)
 	}
 	if between > 0 {
-		add("%d recorded funding rates lie between the payments of every %d hours and were left out", between, leg.symbol.FundingIntervalHours)
+		add(FundingIncomplete, "%d recorded funding rates lie between the payments of every %d hours and were left out", between, leg.symbol.FundingIntervalHours)
 	}
 }
 
@@ -192,10 +194,14 @@ func (r *run) assumptions() []string {
 		add("volume cap: orders fill at most %s of a candle's volume, the rest in the candles after it", percent(c.VolumeCap))
 	}
 	if c.LatencyMS > 0 {
-		add("latency %d ms from placement to the book; what takes then fills at the next open or close of the record, since prices between "+
-			"them have no known time", c.LatencyMS)
+		add("latency %d ms from placement to the book; what takes then pays the worst price that the market can have had on the way", c.LatencyMS)
 	} else {
 		add("latency 0 ms from placement to the book")
+	}
+	if c.Through {
+		add("a resting order fills at its price when the market has gone a tick through it")
+	} else {
+		add("a resting order fills on a touch")
 	}
 	add("path inside a candle: %s; a gap fills at the open", paths[c.Path])
 	for i := range r.legs {

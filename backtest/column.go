@@ -2,6 +2,8 @@ package backtest
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 	"sync"
 
 	"botd/exchange"
@@ -12,6 +14,7 @@ import (
 type Column struct {
 	Name          string   `json:"name"` // ideal, realistic, pessimistic
 	FinalEquity   string   `json:"final_equity"`
+	OwnEquity     string   `json:"own_final_equity"` // of its own run; the pessimistic figure may be that of the realistic run's executions, re-priced
 	Profit        *float64 `json:"profit_pct"`
 	MaxDrawdown   float64  `json:"max_drawdown_pct"`
 	Sharpe        *float64 `json:"sharpe"`
@@ -32,6 +35,7 @@ type Column struct {
 const (
 	leastSlippage  = exchange.RateOne / 2000 // 0.05 %
 	leastLatencyMS = 1_000
+	mostOfVolume   = exchange.RateOne / 10 // where no volume cap is set
 )
 
 // ideal is a market without costs that is kind within every candle: what the
@@ -40,15 +44,50 @@ func (c Costs) ideal() Costs {
 	return Costs{FeeFromQuote: c.FeeFromQuote, Path: sim.Best}
 }
 
-// pessimistic takes every fee as a taker's, twice the slippage, the volume cap's
-// half and twice the latency, each at least what a small venue has, and the worst
-// path.
+// pessimistic takes every fee as a taker's, twice the slippage and latency, half
+// of the volume cap, each at least what a small venue has, the worst path, and
+// fills what rests when the price has gone through it.
 func (c Costs) pessimistic() Costs {
 	c.Futures.Maker, c.Spot.Maker = max(c.Futures.Maker, c.Futures.Taker), max(c.Spot.Maker, c.Spot.Taker)
 	c.Slippage, c.Impact, c.VolumeCap = max(2*c.Slippage, leastSlippage), 2*c.Impact, c.VolumeCap/2
 	c.LatencyMS = max(2*c.LatencyMS, leastLatencyMS)
-	c.Path = sim.Worst
+	c.Path, c.Through = sim.Worst, true
+	if c.VolumeCap == 0 {
+		c.VolumeCap = mostOfVolume
+	}
 	return c
+}
+
+// hasVolume reports whether the candles of every leg say what was traded: else no
+// cap can be set by it.
+func (c *Config) hasVolume() bool {
+	for i := range c.Legs {
+		if !slices.ContainsFunc(c.Legs[i].Tape.Candles.Volume, func(volume float64) bool { return volume > 0 }) {
+			return false
+		}
+	}
+	return true
+}
+
+// repriced is the final equity of this run's executions at other costs: what a
+// strategy would have made that did the same in the other market.
+func (r *run) repriced(under Costs) exchange.Amount {
+	extra := exchange.Amount{}
+	for i := range r.ledger.fills {
+		f := &r.ledger.fills[i]
+		if f.OrderID == 0 {
+			continue // a liquidation
+		}
+		symbol := r.legs[f.leg].symbol
+		value, own, other := symbol.Notional(f.Price, f.Quantity), r.config.Costs.of(symbol.Market), under.of(symbol.Market)
+		if f.Maker {
+			extra = extra.Add(value.MulRate(max(0, other.Maker-own.Maker)))
+			continue
+		}
+		extra = extra.Add(value.MulRate(max(0, other.Taker-own.Taker)))
+		extra = extra.Add(value.MulRate(under.Slippage).Sub(f.Slipped).Max(exchange.Amount{}))
+	}
+	return r.ledger.equity.Sub(extra).Max(exchange.Amount{}.Min(r.ledger.equity))
 }
 
 // RunColumns runs the configuration, and beside it the same candles with an ideal
@@ -57,6 +96,9 @@ func (c Costs) pessimistic() Costs {
 func RunColumns(ctx context.Context, config Config) (*Result, error) {
 	configs := [3]Config{config, config, config}
 	configs[0].Costs, configs[2].Costs = config.Costs.ideal(), config.Costs.pessimistic()
+	if config.Costs.VolumeCap == 0 && !config.hasVolume() {
+		configs[2].Costs.VolumeCap = 0
+	}
 	for i := range configs[0].Legs { // without costs there is no funding either
 		if i == 0 {
 			configs[0].Legs = append([]Leg(nil), config.Legs...)
@@ -86,14 +128,20 @@ func RunColumns(ctx context.Context, config Config) (*Result, error) {
 		}
 	}
 	result := results[1]
+	own := results[2].FinalEquity
+	if repriced := result.repriced; repriced.Less(exchange.MustAmount(own)) {
+		results[2].FinalEquity = repriced.String()
+	}
 	for i, name := range []string{"ideal", "realistic", "pessimistic"} {
 		result.Columns = append(result.Columns, results[i].column(name))
 	}
+	result.Columns[2].OwnEquity = own
+	result.bound()
 	return result, nil
 }
 
 func (r *Result) column(name string) Column {
-	c := Column{Name: name, FinalEquity: r.FinalEquity, MaxDrawdown: r.MaxDrawdown, Sharpe: r.Sharpe, CAGR: r.CAGR, ProfitFactor: r.ProfitFactor,
+	c := Column{Name: name, FinalEquity: r.FinalEquity, OwnEquity: r.FinalEquity, MaxDrawdown: r.MaxDrawdown, Sharpe: r.Sharpe, CAGR: r.CAGR, ProfitFactor: r.ProfitFactor,
 		Fills: r.Fills, RoundTrips: r.RoundTrips, Wins: r.Wins, TotalFees: r.TotalFees, TotalFunding: r.TotalFunding, TotalSlippage: r.TotalSlippage,
 		Liquidations: r.Liquidations, Assumptions: r.Assumptions, ResultSHA256: r.ResultSHA256}
 	first := exchange.MustAmount(r.InitialEquity).Float()
@@ -101,4 +149,37 @@ func (r *Result) column(name string) Column {
 		c.Profit = finite(100 * (exchange.MustAmount(r.FinalEquity).Float()/first - 1))
 	}
 	return c
+}
+
+// Finals are the final equities of the columns.
+type Finals struct {
+	Ideal       string `json:"ideal"`
+	Realistic   string `json:"realistic"`
+	Pessimistic string `json:"pessimistic"`
+}
+
+// UnmarshalJSON passes over the list that earlier versions have here.
+func (f *Finals) UnmarshalJSON(text []byte) error {
+	if len(text) > 0 && text[0] == '[' {
+		return nil
+	}
+	type plain Finals
+	return json.Unmarshal(text, (*plain)(f))
+}
+
+// bound says whether the columns bound the result.
+func (r *Result) bound() {
+	ideal, realistic, pessimistic := r.Columns[0].FinalEquity, r.Columns[1].FinalEquity, r.Columns[2].FinalEquity
+	r.Finals = &Finals{ideal, realistic, pessimistic}
+	less := func(one, other string) bool { return exchange.MustAmount(one).Less(exchange.MustAmount(other)) }
+	ordered := !less(ideal, realistic) && !less(realistic, pessimistic)
+	r.Ordered = &ordered
+	if !ordered {
+		r.warn(BoundsNotOrdered, "the ideal column ends with %s, the realistic one with %s: what this strategy does depends on its own fills, so "+
+			"the ideal market's result is no upper bound", ideal, realistic)
+	}
+	if own := r.Columns[2].OwnEquity; own != pessimistic {
+		r.warn(PessimisticRepriced, "the pessimistic column's own run ends with %s, by other fills than the realistic run's: it shows those of the "+
+			"realistic run at its costs, %s", own, pessimistic)
+	}
 }

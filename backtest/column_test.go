@@ -1,6 +1,7 @@
 package backtest_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -244,4 +245,46 @@ func TestExcursionsWorkedOut(t *testing.T) {
 			t.Errorf("trip %d: want against and for %v, have %v", i+1, want[i], have)
 		}
 	}
+}
+
+// TestThePessimisticFigureIsNeverAboveTheRealistic draws runs with stops, latencies, shares of equity
+// and caps, whose decisions differ from column to column.
+func TestThePessimisticFigureIsNeverAboveTheRealistic(t *testing.T) {
+	t.Parallel()
+	repriced, unordered, runs := 0, 0, 0
+	for _, w := range weathers {
+		for seed := range uint64(6) {
+			config := w.config(t, seed)
+			config.Legs[0].Make = func(*tape.Tape) (strategy.Strategy, error) {
+				return &scripted{targets: config.Legs[0].Strategy.Strategy.(*scripted).targets}, nil
+			}
+			result, err := backtest.RunColumns(t.Context(), config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs++
+			value := func(text string) float64 { return decimal.RequireFromString(text).InexactFloat64() }
+			ideal, realistic, pessimistic := value(result.Finals.Ideal), value(result.Finals.Realistic), value(result.Finals.Pessimistic)
+			if pessimistic > realistic {
+				t.Errorf("%v, seed %d: pessimistic %f is above realistic %f", w, seed, pessimistic, realistic)
+			}
+			if *result.Ordered != (ideal >= realistic) || coded(result, backtest.BoundsNotOrdered) == *result.Ordered {
+				t.Errorf("%v, seed %d: %f, %f: bounds_ordered is %v, the warnings %v", w, seed, ideal, realistic, *result.Ordered, result.Warnings)
+			}
+			if !*result.Ordered {
+				unordered++
+			}
+			if coded(result, backtest.PessimisticRepriced) {
+				repriced++
+			}
+		}
+	}
+	if repriced < 3 || unordered < 1 {
+		t.Errorf("of %d runs want some that are re-priced and one out of order, have %d, %d", runs, repriced, unordered)
+	}
+	t.Logf("%d runs, %d re-priced, %d whose ideal column is below the realistic one", runs, repriced, unordered)
+}
+
+func coded(r *backtest.Result, code string) bool {
+	return slices.ContainsFunc(r.Warnings, func(w backtest.Warning) bool { return w.Code == code })
 }

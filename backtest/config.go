@@ -60,7 +60,9 @@ type Costs struct {
 	Slippage      exchange.Rate // share of the price that a taker pays more
 	Impact        exchange.Rate // as much more, times the order's share of the candle's volume
 	VolumeCap     exchange.Rate // share of a candle's volume that orders fill; 0 is no bound
-	LatencyMS     int64         // from placement to the book; what takes then meets the next price whose time is known
+	LatencyMS     int64         // from placement to the book
+	LaterMS       int64         // on top of the latency: a delay of the decision, before which nothing counts
+	Through       bool          // a resting order fills when the price has gone a tick through it; else on a touch
 	Path          sim.PathOrder // through a candle
 	Funding       exchange.Rate // of each payment, where no rates are recorded
 }
@@ -124,8 +126,8 @@ func (l *Leg) check() error {
 // settle is how long an order may be on its way unseen: what takes waits for the
 // next price, and that may be behind the longest hole of its record.
 func (c *Config) settle() placement.Settle {
-	window := c.Costs.LatencyMS
-	if c.Costs.LatencyMS > 0 || c.Costs.VolumeCap > 0 || len(c.Legs) > 1 {
+	window := c.Costs.LatencyMS + c.Costs.LaterMS
+	if window > 0 || c.Costs.VolumeCap > 0 || len(c.Legs) > 1 {
 		longest := int64(0)
 		for i := range c.Legs {
 			candles := c.Legs[i].Tape.Candles

@@ -221,8 +221,8 @@ func (r *run) moment(nowMS int64) error {
 	moved := r.venue.Version() != before // a payment, an order's end: the engine is to look, filled or not
 	for i := range r.legs {
 		if l := &r.legs[i]; l.openMS() <= nowMS { // in a hole of its record nothing is known of a symbol
-			last, mark := l.seat.Price()
-			r.price = engine.EventPrice{Series: l.key, Last: last, Mark: mark}
+			known := l.seat.Known() // the path is a guess, and no one may act on it
+			r.price = engine.EventPrice{Series: l.key, Last: known, Mark: known}
 			r.give(nowMS, &r.price)
 		}
 	}

@@ -32,7 +32,7 @@ func figure(f *float64) string {
 }
 
 func warned(r *backtest.Result, part string) bool {
-	return slices.ContainsFunc(r.Warnings, func(line string) bool { return strings.Contains(line, part) })
+	return slices.ContainsFunc(r.Warnings, func(w backtest.Warning) bool { return strings.Contains(w.Text, part) })
 }
 
 // flatTape has candles that all stand at one price.
@@ -97,8 +97,8 @@ func TestAStopMovesAlthoughCancelsTakeTime(t *testing.T) {
 	if result.Fills != 3 || result.OpenPosition != nil {
 		t.Fatalf("want two entries and the stop, have %+v", result.Executions)
 	}
-	if e := result.Executions[0]; e.TimeMS != midnight+2*int64(exchange.Hour1)-1 {
-		t.Errorf("the first entry, a minute under way: want it at the next known price, the close, have %d", e.TimeMS)
+	if e := result.Executions[0]; e.TimeMS != midnight+int64(exchange.Hour1)+60_000 || e.Price != "100" {
+		t.Errorf("the first entry: want it when it arrives, a minute later, at 100, have %+v", e)
 	}
 	addUp(t, result, "80")
 }

@@ -55,9 +55,11 @@ type Result struct {
 	BySymbol      []SymbolRow     `json:"symbols"`
 	ByEntry       []ReasonRow     `json:"entry_reasons"`
 	ByExit        []ReasonRow     `json:"exit_reasons"`
-	Columns       []Column        `json:"columns,omitempty"`
+	Finals        *Finals         `json:"columns,omitempty"`
+	Ordered       *bool           `json:"bounds_ordered,omitempty"` // ideal >= realistic >= pessimistic
+	Columns       []Column        `json:"cost_columns,omitempty"`
 	Study         *Study          `json:"study,omitempty"`
-	Warnings      []string        `json:"warnings"`
+	Warnings      []Warning       `json:"warnings"`
 	Assumptions   []string        `json:"assumptions"`
 	Elapsed       float64         `json:"elapsed_s"`
 	Speed         float64         `json:"candles_per_s"`
@@ -69,9 +71,10 @@ type Result struct {
 	Executions    []Execution     `json:"executions"`
 	Trips         []TripRow       `json:"trades"`
 
-	curve  []Point
-	days   sampler
-	levels []Level
+	repriced exchange.Amount // final equity of these executions at the pessimistic costs
+	curve    []Point
+	days     sampler
+	levels   []Level
 }
 
 // Curve is equity at the candles' closes; of a long run at every second, fourth
@@ -162,7 +165,7 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 		BreakEven: r.breakEven(),
 		Elapsed:   elapsed.Seconds(), Speed: float64(candles) / max(elapsed.Seconds(), 1e-9), Version: r.config.Version, Inputs: r.config.Inputs,
 		DataSHA256: r.dataSHA(), ConfigSHA256: r.config.ConfigSHA256, Warnings: r.warnings(), Assumptions: r.assumptions(),
-		OpenPositions: []*OpenPosition{}, Executions: []Execution{}, Trips: []TripRow{}, curve: l.curve, levels: l.events.levels, days: l.days,
+		OpenPositions: []*OpenPosition{}, Executions: []Execution{}, Trips: []TripRow{}, repriced: r.repriced(r.config.Costs.pessimistic()), curve: l.curve, levels: l.events.levels, days: l.days,
 	}
 	for i := range r.legs {
 		if p := r.openPosition(&r.legs[i]); p != nil {
@@ -286,6 +289,8 @@ func (r *run) openPosition(l *leg) *OpenPosition {
 func (r *Result) sign() error {
 	same := *r
 	same.Elapsed, same.Speed, same.Version, same.ResultSHA256, same.Inputs, same.Columns, same.Study = 0, 0, "", "", nil, nil, nil
+	same.Finals, same.Ordered = nil, nil
+	same.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), func(w Warning) bool { return w.Code == BoundsNotOrdered || w.Code == PessimisticRepriced })
 	body, err := json.Marshal(&same)
 	if err != nil {
 		return fmt.Errorf("hash the result: %w", err)

@@ -81,7 +81,7 @@ func (c *Config) variants() []variant {
 	for i := range c.Legs {
 		longest = max(longest, c.Legs[i].Tape.Candles.Interval)
 	}
-	later.Costs.LatencyMS += int64(longest)
+	later.Costs.LaterMS = int64(longest)
 	return []variant{
 		{"fees twice", fees},
 		{fmt.Sprintf("slippage %s", percent(slower.Costs.Slippage)), slower},

@@ -12,13 +12,15 @@ type BacktestConfig struct {
 	VolumeCap    exchange.Rate // share of a candle's volume that orders fill; 0 is no bound
 	LatencyMS    int64
 	Path         string        // through a candle: worst, direction, low_first, high_first, best
+	Resting      string        // when a resting order fills: through, touch
 	Funding      exchange.Rate // of each payment, where no rates are recorded
 	RiskFree     exchange.Rate // a year's interest, taken off the returns of ratios
 }
 
 // defaultBacktest has the fees of decisions.md.
 func defaultBacktest(market exchange.Market) BacktestConfig {
-	b := BacktestConfig{Cash: exchange.AmountOf(10_000), Maker: exchange.RateOne / 5000, Taker: exchange.RateOne / 2000, Fill: "next_open", Path: "worst"}
+	b := BacktestConfig{Cash: exchange.AmountOf(10_000), Maker: exchange.RateOne / 5000, Taker: exchange.RateOne / 2000, Fill: "next_open", Path: "worst",
+		Resting: "through"}
 	if market == exchange.Spot {
 		b.Maker, b.Taker = exchange.RateOne/1000, exchange.RateOne/1000
 	}
@@ -45,6 +47,8 @@ func (b *BacktestConfig) keys() []key {
 		part("volume_cap", &b.VolumeCap, 0, one, "the largest share of a candle's volume that fills; 0 is no bound", "10%"),
 		{name: "path", value: choice(&b.Path, "worst", "direction", "low_first", "high_first", "best"),
 			what: "the order of low and high inside a candle", modes: "backtest", example: "worst"},
+		{name: "resting", value: choice(&b.Resting, "through", "touch"),
+			what: "a resting order fills when the price has gone a tick through it, or on a touch", modes: "backtest", example: "through"},
 		part("funding", &b.Funding, -one/100, one/100, "of each payment, where no rates are recorded", "0.01%"),
 		{name: "latency", zero: true, value: duration(&b.LatencyMS, 0, hour),
 			what: "from placement to the book", modes: "backtest", example: "500ms"},

@@ -203,7 +203,7 @@ func ShareAccount(config *backtest.Config, given []*configs.StrategyConfig) erro
 	first := given[0].Backtest
 	config.Cash, config.RiskFree = first.Cash, first.RiskFree
 	config.Costs = backtest.Costs{Slippage: first.Slippage, Impact: first.Impact, VolumeCap: first.VolumeCap, LatencyMS: first.LatencyMS,
-		Path: pathOrders[first.Path], Funding: first.Funding}
+		Path: pathOrders[first.Path], Through: first.Resting == "through", Funding: first.Funding}
 	fees, hashes := map[exchange.Market]backtest.Fees{}, ""
 	for _, c := range given {
 		own := c.Backtest

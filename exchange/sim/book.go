@@ -29,6 +29,7 @@ type book struct {
 	updateID    int64        // lastUpdateId of depth
 
 	market            Market
+	tape              *tape          // the same market, when it plays recorded candles
 	fed               *fed           // the same market, when it is fed: its quotes are external and finite
 	liquiditySeed     uint64         // seeds the levels of a random market; 0 where every level has maxNotional
 	consumed          [2]consumed    // taken quantity: bids at falling, asks at rising
@@ -76,7 +77,8 @@ func newBook(x *Exchange, symbol *exchange.Symbol) *book {
 }
 
 func (b *book) setMarket(market Market) {
-	b.market, b.fed, b.past = market, nil, nil
+	b.market, b.fed, b.past, b.costs = market, nil, nil, Costs{}
+	b.tape, _ = market.(*tape)
 	b.candles.off = false
 	b.moveMS = market.begin(b)
 	b.stale = true
@@ -177,7 +179,11 @@ func (b *book) react(gap bool) {
 	b.fillCrossed(gap)
 	for o := b.reachedOrder(); o != nil; o = b.reachedOrder() {
 		b.takeOut(o)
+		o.worst, o.sinceMS = b.last, b.exchange.nowMS
 		b.activate(o)
+	}
+	if b.tape != nil {
+		b.tape.known = b.last // the account saw it happen
 	}
 	b.exchange.settleAccounts()
 }
@@ -189,7 +195,7 @@ func (a *account) holds(b *book) bool {
 // fillCrossed fills the resting orders that the quotes have reached.
 func (b *book) fillCrossed(gap bool) {
 	for o := b.bids.best(); o != nil; o = b.bids.best() {
-		if ask, ok := b.ask(); !ok || o.Price < ask {
+		if ask, ok := b.ask(); !ok || o.Price < ask+b.through() {
 			break
 		}
 		if !b.take(o, gap) {
@@ -197,7 +203,7 @@ func (b *book) fillCrossed(gap bool) {
 		}
 	}
 	for o := b.asks.best(); o != nil; o = b.asks.best() {
-		if bid, ok := b.bid(); !ok || o.Price > bid {
+		if bid, ok := b.bid(); !ok || o.Price > bid-b.through() {
 			break
 		}
 		if !b.take(o, gap) {
@@ -206,13 +212,22 @@ func (b *book) fillCrossed(gap bool) {
 	}
 }
 
+// through is how far beyond a resting order the price must go for it to fill.
+func (b *book) through() exchange.Price {
+	if b.costs.Through {
+		return b.symbol.PriceTick
+	}
+	return 0
+}
+
 // take fills a resting order, wholly or as far as the candle's volume goes. The order is the maker,
-// a quote the taker. A gap with quotes at the price itself fills at that price, else the order's
-// own price counts, as it does for the rest of an order that was passed earlier. It reports whether
-// there may be more to fill.
+// a quote the taker. A gap with quotes at the price itself fills at that price where a touch
+// fills, else the order's own price counts, as it does for the rest of an order that was passed
+// earlier: in a market without gaps in time a price never jumps over a resting order. It reports
+// whether there may be more to fill.
 func (b *book) take(o *order, gap bool) bool {
 	price := o.Price
-	if gap && b.spread == 0 && o.Filled == 0 {
+	if gap && b.spread == 0 && o.Filled == 0 && !b.costs.Through {
 		price = b.last
 	}
 	wanted := exchange.Quantity(0)
@@ -278,13 +293,13 @@ func (b *book) boundOrders() {
 		if b.spread > 0 {
 			price -= b.spread - b.symbol.PriceTick + 1
 		}
-		b.orderLow = max(b.orderLow, price)
+		b.orderLow = max(b.orderLow, price-b.through())
 	}
 	if price, ok := b.asks.price(); ok {
 		if b.spread > 0 {
 			price += b.spread - b.symbol.PriceTick + 1
 		}
-		b.orderHigh = min(b.orderHigh, price)
+		b.orderHigh = min(b.orderHigh, price+b.through())
 	}
 	for i := range b.conditional {
 		if price, ok := b.conditional[i][falling].price(); ok {

@@ -13,33 +13,27 @@ type Costs struct {
 	Slippage  exchange.Rate // share of the price that the taker pays on top
 	Impact    exchange.Rate // further slippage: this times the order's share of the candle's volume
 	VolumeCap exchange.Rate // share of a candle's volume that orders can fill; 0 is unlimited
-	Wait      Wait
+	Bounded   bool          // as in a backtest: what is guessed of a candle's path is never to an order's advantage (bound.go)
+	LaterMS   int64         // of the order delay: what passes in it does not count, as if the order were placed later
+	Through   bool          // a resting order fills when the price has gone a tick through it; else on a touch
 }
-
-// Wait says when an order that would take meets a price.
-type Wait uint8
-
-// NoWait is at once, at the last price, whatever its age. WaitForCandle waits for the next candle
-// when the record has a gap. WaitForPrice waits for the next price whose time is known, which is
-// only an open or a close: the path between them is a guess, and no order that arrived in between
-// is filled at a guess.
-const (
-	NoWait Wait = iota
-	WaitForCandle
-	WaitForPrice
-)
 
 // slipped returns the price that an order pays for a quantity quoted at a price. It never passes
 // the order's limit.
 func (b *book) slipped(o *order, price exchange.Price, quantity exchange.Quantity) exchange.Price {
 	rate := b.costs.Slippage
 	if b.costs.Impact > 0 {
-		share := 1.0
-		if b.volume > 0 {
-			share = min(1, b.symbol.QuantityFloat(quantity)/b.volume)
+		share, volume := 1.0, b.volume
+		if b.costs.Bounded {
+			_, volume = b.tape.worst(o.Side, b.takesSince(o), b.exchange.nowMS)
+		}
+		if volume > 0 {
+			share = min(1, b.symbol.QuantityFloat(quantity)/volume)
 		}
 		rate += exchange.Rate(math.Ceil(float64(float64(b.costs.Impact) * share)))
 	}
+	rate = max(rate, o.slippage) // a rest that waits for volume is not cheaper for it
+	o.slippage = rate
 	if rate <= 0 {
 		return price
 	}
@@ -87,11 +81,11 @@ func (b *book) spend(quantity exchange.Quantity) {
 	}
 }
 
-// postpone delays an order that would take until the next price it may meet, or the next candle's
-// volume, and reports whether it must wait. Until then it is not shown, like an order within the
-// delay.
+// postpone delays an order that would take until the next candle when the record has a gap, or has
+// no volume left, and reports whether it must wait. Until then it is not shown, like an order within
+// the delay.
 func (b *book) postpone(o *order) bool {
-	if b.costs.Wait == NoWait || o.dead || !b.executable(o) || o.priced() && !b.matches(o) {
+	if !b.costs.Bounded || o.dead || !b.executable(o) || o.priced() && !b.matches(o) {
 		return false
 	}
 	at := b.market.pricedMS(b)

@@ -93,33 +93,84 @@ func TestAVolumeCapFillsInPartsCandleByCandle(t *testing.T) {
 	d.fillsAre([2]string{"100", "1"})
 }
 
-func TestAnOrderWaitsForTheNextKnownPrice(t *testing.T) {
+// TestADelayedOrderPaysTheWorstOfItsWay: the candle opens at 50000 and goes to 51000 and 49000, so
+// after a quarter of the minute a buyer pays half of the way up, a seller half of the way down.
+func TestADelayedOrderPaysTheWorstOfItsWay(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, Config{OrderDelayMS: 500})
-	candles := d.tapeOf([4]string{"50000", "51000", "49000", "50500"}, [4]string{"50600", "51000", "49000", "50500"})
-	d.SetMarket(d.key(), Tape(candles, TapeConfig{Costs: Costs{Wait: WaitForPrice}}))
-	market := d.place(d.order("buy", exchange.MarketOrder, "0.01", ""))
-	limit := d.place(d.order("buy", exchange.Limit, "0.01", "49500"))
-	d.Advance(startMS + 59_998)
-	d.wantStatus(market.ID, exchange.StatusCreated) // on the way to the close
-	d.wantStatus(limit.ID, exchange.StatusFilled)
-	d.Advance(startMS + 59_999)
-	d.wantStatus(market.ID, exchange.StatusFilled)
-	d.fillsAre([2]string{"49500", "0.01"}, [2]string{"50500", "0.01"})
+	for _, c := range []struct {
+		delayMS   int64
+		buy, sell string
+	}{
+		{0, "50000", "50000"},
+		{15_000, "50500", "49500"},
+		{60_000, "51000", "49000"},  // the next candle opens at 50600
+		{75_000, "51000", "49000"},  // in which it goes to 50700 and 50000
+		{135_000, "51000", "49000"}, // and the one after to 50900 and 49500
+	} {
+		for side, want := range map[string]string{"buy": c.buy, "sell": c.sell} {
+			d := newDesk(t, Config{OrderDelayMS: c.delayMS})
+			candles := d.tapeOf([4]string{"50000", "51000", "49000", "50500"}, [4]string{"50600", "50700", "50000", "50500"},
+				[4]string{"50500", "50900", "49500", "50500"})
+			d.SetMarket(d.key(), Tape(candles, TapeConfig{Costs: Costs{Bounded: true}}))
+			d.place(d.order(side, exchange.MarketOrder, "0.01", ""))
+			d.Advance(startMS + 179_999)
+			d.fillsAre([2]string{want, "0.01"})
+		}
+	}
+}
+
+// TestALittleDelayCostsLittle: the price takes its time, so what arrives a millisecond later than a
+// fill on the way meets nearly the same price.
+func TestALittleDelayCostsLittle(t *testing.T) {
+	t.Parallel()
+	for _, delayMS := range []int64{0, 1} {
+		d := newDesk(t, Config{OrderDelayMS: delayMS})
+		candles := d.tapeOf([4]string{"50000", "50000", "48000", "49000"})
+		d.SetMarket(d.key(), Tape(candles, TapeConfig{Order: LowFirst, Costs: Costs{Bounded: true}}))
+		d.place(d.order("buy", exchange.Limit, "0.01", "49500"))
+		for len(d.Fills()) == 0 {
+			next, _ := d.NextMS()
+			d.Advance(next)
+		}
+		if last, _ := d.Price(d.key()); last > d.p("49500") || last < d.p("49499") {
+			t.Errorf("delay %d: want the price where the order was filled, near 49500, have %d", delayMS, last)
+		}
+		d.place(d.order("sell", exchange.StopMarket, "", "", closePosition, d.stopAt("49000", exchange.ContractPrice)))
+		d.Advance(startMS + 59_999)
+		d.fillsAre([2]string{"49500", "0.01"}, [2]string{"49000", "0.01"})
+	}
+}
+
+func TestARestingOrderFillsOnATouchOrThroughATick(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		through bool
+		low     string
+		fills   int
+	}{{false, "49500", 1}, {false, "49500.1", 0}, {true, "49500", 0}, {true, "49499.9", 1}} {
+		d := newDesk(t, Config{})
+		candles := d.tapeOf([4]string{"50000", "50000", c.low, "49900"})
+		d.SetMarket(d.key(), Tape(candles, TapeConfig{Costs: Costs{Bounded: true, Through: c.through}}))
+		d.place(d.order("buy", exchange.Limit, "0.01", "49500"))
+		d.Advance(startMS + 59_999)
+		if have := len(d.Fills()); have != c.fills {
+			t.Errorf("%+v: want %d fills, have %d", c, c.fills, have)
+		}
+	}
 }
 
 func TestInAGapOfTheRecordAnOrderWaitsForTheNextCandle(t *testing.T) {
 	t.Parallel()
-	for _, wait := range []Wait{NoWait, WaitForCandle, WaitForPrice} {
+	for _, bounded := range []bool{false, true} {
 		d := newDesk(t, Config{})
 		candles := d.tapeOf([4]string{"50000", "50000", "50000", "50000"}, [4]string{"51000", "51000", "51000", "51000"})
 		candles.OpenMS[1] += 600_000
-		d.SetMarket(d.key(), Tape(candles, TapeConfig{Costs: Costs{Wait: wait}}))
+		d.SetMarket(d.key(), Tape(candles, TapeConfig{Costs: Costs{Bounded: bounded}}))
 		d.Advance(startMS + 120_000)
 		d.place(d.order("buy", exchange.MarketOrder, "0.01", ""))
 		d.Advance(startMS + 700_000)
 		want := "51000"
-		if wait == NoWait {
+		if !bounded {
 			want = "50000"
 		}
 		d.fillsAre([2]string{want, "0.01"})

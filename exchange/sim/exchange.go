@@ -156,6 +156,9 @@ func (x *Exchange) NextMS() (int64, bool) {
 	x.realign()
 	due := x.queue.dueMS
 	for _, b := range x.books {
+		if b.tape != nil && b.tape.sliding() { // orders may have come into its way
+			b.moveMS = b.tape.dueMS(b)
+		}
 		due = min(due, b.fundingMS, b.moveMS)
 	}
 	return max(due, x.nowMS), due != never
@@ -172,7 +175,20 @@ func (x *Exchange) Advance(nowMS int64) {
 		x.nowMS = due
 		x.passMoment()
 	}
-	x.nowMS = max(x.nowMS, nowMS)
+	if nowMS > x.nowMS {
+		x.nowMS = nowMS
+		x.slide()
+	}
+}
+
+// slide moves the prices that take their time to where they are now. On the way there nothing
+// happens, or it would have been due before.
+func (x *Exchange) slide() {
+	for _, b := range x.books {
+		if b.tape != nil && b.tape.sliding() && b.moveMS > x.nowMS {
+			b.tape.pass(b)
+		}
+	}
 }
 
 // passMoment processes everything due at the clock's time. Funding comes before any order that
@@ -188,6 +204,7 @@ func (x *Exchange) passMoment() {
 			b.moveMS = b.market.move(b)
 		}
 	}
+	x.slide()
 	for x.queue.dueMS <= x.nowMS {
 		x.deliver(x.queue.pop())
 	}

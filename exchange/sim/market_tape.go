@@ -23,7 +23,9 @@ type tape struct {
 	candle  int     // of the next step
 	bar     int     // within the candle
 	step    int
-	order   PathOrder // of the present bar
+	order   PathOrder      // of the present bar
+	known   exchange.Price // the last price whose time is known
+	from    Step           // with Costs.Bounded: where the way to the next step began, at a time of the clock
 
 	shown map[exchange.Interval]*shown
 }
@@ -62,6 +64,7 @@ func (m *tape) begin(b *book) int64 {
 	price := m.path(at.candle, at.bar)[at.step].Price
 	b.renew(m.volumeOf(at.candle, at.bar))
 	b.jump(price, price, true)
+	m.known = price
 	return next
 }
 
@@ -114,6 +117,7 @@ func (m *tape) seek(b *book) int64 {
 	for next := m.nextMS(); next <= now; next = m.nextMS() {
 		m.forward()
 	}
+	m.from, m.known = Step{now, b.last}, b.last
 	return m.nextMS()
 }
 
@@ -128,6 +132,10 @@ func (m *tape) forward() {
 }
 
 func (m *tape) move(b *book) int64 {
+	if m.config.Costs.Bounded && b.exchange.nowMS < m.nextMS() {
+		m.pass(b)
+		return m.dueMS(b)
+	}
 	candle, bar, step := m.candle, m.bar, m.step
 	switch step {
 	case 0:
@@ -137,7 +145,13 @@ func (m *tape) move(b *book) int64 {
 		m.order = m.chosen(b, candle, bar)
 	}
 	at := m.path(candle, bar)[step]
+	if step == 0 || step == 3 {
+		if m.known = at.Price; bar == 0 && step == 0 {
+			m.known = m.candles.Open[candle]
+		}
+	}
 	m.forward()
+	m.from = Step{b.exchange.nowMS, at.Price}
 	switch {
 	case step > 0:
 		b.slide(at.Price)
@@ -152,7 +166,7 @@ func (m *tape) move(b *book) int64 {
 	if m.config.SpreadTicks > 0 {
 		m.trade(b, candle, step)
 	}
-	return m.nextMS()
+	return m.dueMS(b)
 }
 
 // chosen returns the path order of the present bar, once it is known who holds what in it.
@@ -199,29 +213,14 @@ func (m *tape) openAt(timeMS int64) (exchange.Price, bool) {
 
 func (m *tape) fundingRate(int64) exchange.Rate { return m.config.Funding }
 
-// pricedMS returns when an order that arrives now meets a price. Within a candle that is now,
-// unless only prices with a known time count.
+// pricedMS returns when an order that arrives now meets a price: now within a candle, else with the
+// next one.
 func (m *tape) pricedMS(b *book) int64 {
 	now := b.exchange.nowMS
 	last := cursor{m.candle, m.bar, m.step}
-	if !last.back(m) {
-		return m.nextMS()
-	}
 	// The step before the cursor is the last one passed.
-	endMS := m.candles.CloseMS(last.candle)
-	switch {
-	case now >= endMS:
+	if !last.back(m) || now >= m.candles.CloseMS(last.candle) {
 		return m.nextMS()
-	case m.config.Costs.Wait == WaitForCandle:
-		return now
-	}
-	barMS, interval := m.candles.OpenMS[last.candle], int64(m.candles.Interval)
-	if m.detail.covers(last.candle) {
-		interval = int64(m.detail.candles.Interval)
-		barMS = m.detail.candles.OpenMS[m.detail.from[last.candle]+last.bar]
-	}
-	if closeMS := barMS + interval - 1; now > barMS {
-		return closeMS
 	}
 	return now
 }

@@ -20,13 +20,30 @@ func (b *book) arrive(o *order) {
 		// An order whose stop price was passed before it arrived triggers at once, with the type in
 		// its answer (decisions.md, smaller ones).
 		if b.reached(o) {
+			if b.costs.Bounded {
+				b.triggerLate(o)
+			}
 			b.activate(o)
 		} else {
 			b.wait(o)
 		}
+	case o.late: // its bar has closed
+		o.late = false
+		b.rest(o)
+		b.react(false)
 	case b.postpone(o):
 	default:
 		b.enter(o, exchange.StatusRejected)
+	}
+}
+
+// triggerLate prices a conditional order whose stop price was passed before it arrived.
+func (b *book) triggerLate(o *order) {
+	now := b.exchange.nowMS
+	o.sinceMS = now
+	o.worst, _ = b.tape.worst(o.Side, now, now)
+	if o.Type.StopLoss() {
+		o.worst = worse(o.Side, o.worst, o.StopPrice)
 	}
 }
 
@@ -37,6 +54,15 @@ func (b *book) working(kind exchange.WorkingType) (int, exchange.Price) {
 		return 1, b.mark
 	}
 	return 0, b.last
+}
+
+// current returns the price that an order is judged by when it is placed: what is known of it.
+func (b *book) current(kind exchange.WorkingType) exchange.Price {
+	if b.costs.Bounded && b.tape.known > 0 && !b.skipped {
+		return b.tape.known
+	}
+	_, price := b.working(kind)
+	return price
 }
 
 // direction returns how the order's stop price is reached: that of a selling stop-loss and a buying
@@ -85,6 +111,9 @@ func (b *book) enter(o *order, refused exchange.OrderStatus) {
 	b.match(o)
 	switch {
 	case o.Status.Final():
+	case b.costs.Bounded && b.capped(1) == 0 && b.matches(o):
+		b.await(o) // the rest takes too, when there is volume again
+	case o.priced() && b.costs.Bounded && b.costs.Through && b.delayRest(o):
 	case o.priced():
 		b.rest(o)
 	case o.Filled > 0 && b.spentWhole(o):
@@ -94,6 +123,17 @@ func (b *book) enter(o *order, refused exchange.OrderStatus) {
 	default:
 		b.exchange.finish(o, canceled)
 	}
+}
+
+// delayRest has an order that reaches the book late in a bar rest from the bar's close on. Until then
+// it is shown and can be canceled.
+func (b *book) delayRest(o *order) bool {
+	closeMS, late := b.tape.restsLate(b.exchange.nowMS)
+	if late {
+		o.late = true
+		b.exchange.queue.push(closeMS, o, false)
+	}
+	return late
 }
 
 // queueUp gives an order its turn behind all standing orders; a restored order has one.
@@ -182,6 +222,9 @@ func (b *book) maker(o *order) *order {
 // meet returns what an order would match first: accounts' orders come before a quote at the same
 // price.
 func (b *book) meet(o *order) (price exchange.Price, maker *order, ok bool) {
+	if b.costs.Bounded {
+		return b.boundedQuote(o)
+	}
 	price, ok = b.best(o.Side)
 	if m := b.maker(o); m != nil && (!ok || m.Price == price || (m.Price < price) == (o.Side == exchange.Buy)) {
 		price, maker, ok = m.Price, m, true
@@ -190,6 +233,12 @@ func (b *book) meet(o *order) (price exchange.Price, maker *order, ok bool) {
 		ok = false
 	}
 	return price, maker, ok
+}
+
+// boundedQuote is meet in a backtest, in whose book are the orders of one account only.
+func (b *book) boundedQuote(o *order) (exchange.Price, *order, bool) {
+	price, ok := b.bounded(o)
+	return price, nil, ok
 }
 
 func (b *book) matches(o *order) bool {
@@ -214,7 +263,7 @@ func (b *book) match(o *order) {
 			quantity = min(quantity, b.quotedFirst(o.Side, price))
 		} else {
 			b.quoted = price
-			price = b.slipped(o, price, b.capped(quantity))
+			price = b.slipped(o, price, quantity)
 			quantity = b.capped(min(quantity, b.wanted(o, price)))
 			b.spend(quantity)
 		}

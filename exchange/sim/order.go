@@ -17,6 +17,12 @@ type order struct {
 	reserved exchange.Amount // order margin on futures; frozen USDT or base asset on spot
 	spent    exchange.Amount // price x quantity of all fills
 
+	// In a backtest, while the order takes (bound.go):
+	worst    exchange.Price // of a conditional order: where it was triggered
+	sinceMS  int64          // and when
+	slippage exchange.Rate  // the largest so far
+	late     bool           // it rests from its bar's close on
+
 	encoded []byte // for snapshots, once the order cannot change any more
 
 	turn          int64     // its turn in its ladder: lower comes first
@@ -148,7 +154,7 @@ func (o *order) basis() exchange.Price {
 	case o.Type.Conditional():
 		return o.StopPrice
 	}
-	return o.book.last
+	return o.book.current(exchange.ContractPrice)
 }
 
 // finish ends an order and releases everything it holds.

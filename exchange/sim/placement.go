@@ -103,7 +103,7 @@ func (p *placement) quantity() *exchange.Refusal {
 
 // value validates the order's value at its basis (rule 2).
 func (p *placement) value() *exchange.Refusal {
-	s, basis := p.book.symbol, p.book.last
+	s, basis := p.book.symbol, p.book.current(exchange.ContractPrice)
 	switch {
 	case p.asked.Type.Priced():
 		basis = p.asked.Price
@@ -134,7 +134,7 @@ func (p *placement) classify() *exchange.Refusal {
 	if !asked.Type.Conditional() || asked.ClosePosition {
 		return nil
 	}
-	_, current := p.book.working(asked.WorkingType)
+	current := p.book.current(asked.WorkingType)
 	if asked.StopPrice == current {
 		return p.refuse(CodeStopPriceEqual, "stopPrice %s equals the current price", p.book.symbol.PriceDecimal(current))
 	}

@@ -108,7 +108,7 @@ func (p *placement) closing(position *position) *exchange.Refusal {
 			return p.refuse(CodeCloseDuplicate, "closePosition %s order %d is active on %s", o.Type, o.ID, s.Name)
 		}
 	}
-	_, current := p.book.working(asked.WorkingType)
+	current := p.book.current(asked.WorkingType)
 	below, side := (position.side == exchange.Long) == (asked.Type == exchange.StopMarket), "above"
 	if below {
 		side = "below"

@@ -14,6 +14,10 @@ func (x *Exchange) Instrument(key exchange.SymbolKey) (Instrument, bool) {
 // Price returns the symbol's last and mark price.
 func (i Instrument) Price() (last, mark exchange.Price) { return i.book.last, i.book.mark }
 
+// Known returns the last price that is known: inside a recorded candle, whose path is a guess, its
+// open, or the price at which an order of the account was last filled or triggered.
+func (i Instrument) Known() exchange.Price { return i.book.current(exchange.ContractPrice) }
+
 // Quiet reports whether nothing could happen on the symbol if its price stayed within low..high
 // until untilMS, inclusive: no fill, trigger, liquidation or funding, and no order of any symbol
 // reaching its book.

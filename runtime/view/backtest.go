@@ -80,6 +80,28 @@ type reportMore struct {
 	}
 }
 
+// warnings are the texts of a report's warnings: objects, or in reports of earlier versions the
+// texts alone.
+type warnings []string
+
+// UnmarshalJSON reads either.
+func (w *warnings) UnmarshalJSON(text []byte) error {
+	var list []json.RawMessage
+	if err := json.Unmarshal(text, &list); err != nil {
+		return err
+	}
+	for _, raw := range list {
+		one := struct{ Text string }{}
+		if json.Unmarshal(raw, &one.Text) != nil {
+			if err := json.Unmarshal(raw, &one); err != nil {
+				return err
+			}
+		}
+		*w = append(*w, one.Text)
+	}
+	return nil
+}
+
 // Reports are the reports of backtests in a directory, which may be empty for none. They are
 // cached until a file changes.
 type Reports struct {
@@ -140,10 +162,14 @@ func (r *Reports) summary(root *os.Root, id string) (Backtest, error) {
 	if err != nil {
 		return Backtest{}, err
 	}
-	one := Backtest{}
-	if err := json.Unmarshal(text, &one); err != nil || one.Strategy == "" {
+	one, cautions := Backtest{}, struct{ Warnings warnings }{}
+	if err := errors.Join(json.Unmarshal(text, &struct {
+		*Backtest
+		Warnings json.RawMessage `json:"warnings"` // decoded below: another shape
+	}{Backtest: &one}), json.Unmarshal(text, &cautions)); err != nil || one.Strategy == "" {
 		return Backtest{}, ErrNoReport // a file of another program
 	}
+	one.Warnings = cautions.Warnings
 	one.ID, one.At, one.Warnings = id, about.ModTime().UTC(), OrEmpty(one.Warnings)
 	_, err = root.Stat(path.Join(id, pageFile))
 	one.Page = err == nil

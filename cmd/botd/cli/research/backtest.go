@@ -62,7 +62,8 @@ Binance's kline CSV, plain or gzip. What trading costs stands in the file's back
     slippage: 0.0002        # of the price, against whoever takes; default 0
     slippage_volume: 0.1    # and that times the order's share of the candle's volume; default 0
     volume_cap: 10%         # of a candle's volume is the most that fills; default no bound
-    latency: 500ms          # what takes then meets the next open or close; default 0
+    latency: 500ms          # what takes pays the worst price on the way; default 0
+    resting: through        # a resting order fills when the price has gone a tick through it; or: touch
     path: worst             # through a candle: worst, direction, low_first, high_first, best
     funding: 0.0001         # of each payment, without --funding; default 0
     risk_free_annual: 0     # taken off the returns of Sharpe and Sortino; default 0
@@ -70,6 +71,7 @@ Binance's kline CSV, plain or gzip. What trading costs stands in the file's back
 
 Three columns are shown: ideal (no costs, the kinder path), realistic (as configured: all other
 figures are its), pessimistic (every fee a taker's, twice the slippage and latency, the worst path).
+docs/backtest.md says what is assumed inside a candle.
 
 Files of candles above a megabyte are parsed once: their columns are cached by content in the
 user's cache directory (BOTD_CACHE=DIR puts them elsewhere, BOTD_CACHE=off nowhere).

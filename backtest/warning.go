@@ -1,0 +1,57 @@
+package backtest
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Warning is a reason to doubt the figures. Its code is stable; its text is for
+// people.
+type Warning struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+}
+
+// Codes of warnings.
+const (
+	BoundsNotOrdered    = "bounds_not_ordered"          // the ideal column ends below the realistic one
+	PessimisticRepriced = "pessimistic_repriced"        // the pessimistic figure is not its own run's
+	FineSchedule        = "schedule_finer_than_candles" // decisions inside candles whose path is a guess
+	LimitEnded          = "limit_ended_trading"
+	LimitHeldBack       = "limit_held_back" // a limit held entries back for a time
+	DataMismatch        = "data_symbol_mismatch"
+	Configured          = "configuration" // what botd check warns of
+	NoFunding           = "no_funding"
+	FundingIncomplete   = "funding_incomplete"
+	DataHoles           = "data_holes"
+	DataRepaired        = "data_repaired"
+	DetailIncomplete    = "detail_incomplete"
+	DetailMismatch      = "detail_mismatch"
+	DetailFound         = "detail_found" // finer candles of the store are used
+	StrategyFailed      = "strategy_failed"
+	Quarantined         = "quarantined"
+	Halted              = "halted"
+	Liquidated          = "liquidated"
+	IntentsRefused      = "intents_refused"
+	OrdersRejected      = "orders_rejected"
+	NotTraded           = "not_traded" // what was wanted and could not be traded
+	NoTrade             = "no_trade"
+	FewTrades           = "few_trades"
+	OneTrade            = "one_trade" // it made the whole profit
+)
+
+func (w Warning) String() string { return w.Text }
+
+// UnmarshalJSON reads the text alone too, as reports of earlier versions have it.
+func (w *Warning) UnmarshalJSON(text []byte) error {
+	if len(text) > 0 && text[0] == '"' {
+		*w = Warning{}
+		return json.Unmarshal(text, &w.Text)
+	}
+	type plain Warning
+	return json.Unmarshal(text, (*plain)(w))
+}
+
+func (r *Result) warn(code, format string, arguments ...any) {
+	r.Warnings = append(r.Warnings, Warning{code, fmt.Sprintf(format, arguments...)})
+}

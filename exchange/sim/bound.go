@@ -1,0 +1,109 @@
+package sim
+
+import (
+	"math"
+
+	"botd/exchange"
+)
+
+// Of a recorded candle four prices are known, and the time of two: the open and the close. What
+// happens between is a guess (path.go), good enough to say which stop, target or resting order the
+// price passed, and bad at saying what a market order would have paid at a moment. With
+// Costs.Bounded such an order pays the worst price that the market can have had between its
+// placement and its fill:
+//
+//	buy  at t: open + (high - open) * sqrt((t - open time) / interval), and the largest of these on the way
+//	sell at t: open - (open - low)  * sqrt((t - open time) / interval), and the smallest
+//
+// The root is how far a price without a trend gets with time, so the same delay costs as much on
+// candles of a minute as on those of an hour. At the open itself it is the open. More delay is never
+// better, and a little more costs a little more. It depends on the candle alone, not on the guessed
+// path, so it orders the columns of a backtest.
+
+// worse returns the price that is worse for an order of the side.
+func worse(side exchange.Side, one, other exchange.Price) exchange.Price {
+	if side == exchange.Buy {
+		return max(one, other)
+	}
+	return min(one, other)
+}
+
+// takesSince returns when an order set out to take.
+func (b *book) takesSince(o *order) int64 { return max(o.sinceMS, o.CreatedMS+b.costs.LaterMS) }
+
+// bounded returns the price that an order taking from a recorded market pays, before slippage; ok is
+// false when its limit excludes it.
+func (b *book) bounded(o *order) (price exchange.Price, ok bool) {
+	now := b.exchange.nowMS
+	price = o.worst // on the path, where it was triggered
+	if price == 0 || now != o.sinceMS {
+		price, _ = b.tape.worst(o.Side, b.takesSince(o), now)
+		if o.worst != 0 {
+			price = worse(o.Side, price, o.worst)
+		}
+	}
+	if !o.priced() || worse(o.Side, price, o.Price) == o.Price {
+		return price, b.last > 0
+	}
+	// While the price that is known is within the limit, the limit is the worst.
+	return o.Price, worse(o.Side, b.tape.known, o.Price) == o.Price
+}
+
+// worst returns the worst price for a side, and the least volume of a bar, from one time to another,
+// which lies in the present bar.
+func (m *tape) worst(side exchange.Side, sinceMS, nowMS int64) (price exchange.Price, volume float64) {
+	at := cursor{m.candle, m.bar, m.step}
+	if !at.back(m) {
+		return m.candles.Open[0], m.candles.Volume[0]
+	}
+	openMS, bar, interval := m.bounds(at)
+	if nowMS >= openMS+interval {
+		return bar.Close, bar.Volume // in a gap of the record
+	}
+	part := float64(max(nowMS-openMS, 0)) / float64(interval)
+	price, volume = reach(side, &bar, math.Sqrt(part)), bar.Volume
+	for openMS > sinceMS {
+		at.step = 0
+		if !at.back(m) {
+			break
+		}
+		openMS, bar, interval = m.bounds(at)
+		if openMS+interval <= sinceMS+1 { // the last millisecond is the close, which is known
+			break
+		}
+		price, volume = worse(side, price, reach(side, &bar, 1)), min(volume, bar.Volume)
+	}
+	return price, volume
+}
+
+// reach returns the open moved by a part of the way to the extreme that is worse for the side.
+func reach(side exchange.Side, bar *exchange.Candle, part float64) exchange.Price {
+	if side == exchange.Buy {
+		return bar.Open + exchange.Price(math.Ceil(float64(max(0, bar.High-bar.Open))*part))
+	}
+	return bar.Open - exchange.Price(math.Ceil(float64(max(0, bar.Open-bar.Low))*part))
+}
+
+// bounds returns the bar of a cursor: when it opened, its prices and its interval.
+func (m *tape) bounds(at cursor) (openMS int64, bar exchange.Candle, interval int64) {
+	if m.detail.covers(at.candle) {
+		bar = m.detail.candles.At(m.detail.from[at.candle] + at.bar)
+		if at.bar == 0 {
+			bar.Open = m.candles.Open[at.candle]
+		}
+		return bar.OpenMS, bar, int64(m.detail.candles.Interval)
+	}
+	bar = m.candles.At(at.candle)
+	return bar.OpenMS, bar, int64(m.candles.Interval)
+}
+
+// restsLate reports whether an order reaches the book when an extreme of the bar may be over: what
+// of the bar is left is unknown, so it can fill from the bar's close on.
+func (m *tape) restsLate(nowMS int64) (closeMS int64, late bool) {
+	at := cursor{m.candle, m.bar, m.step}
+	if !at.back(m) {
+		return 0, false
+	}
+	openMS, _, interval := m.bounds(at)
+	return openMS + interval - 1, nowMS-openMS >= interval/4 && nowMS < openMS+interval-1
+}

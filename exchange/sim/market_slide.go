@@ -1,0 +1,81 @@
+package sim
+
+import (
+	"math/bits"
+
+	"botd/exchange"
+)
+
+// With Costs.Bounded a tape's price takes its time from step to step: it moves in a straight line,
+// and what it reaches on the way happens at that time. The account can then act on a fill while the
+// price is still where it happened, and an order that arrives a millisecond later finds the price
+// nearly there. Served to programs over HTTP, a tape moves from step to step at once.
+
+// sliding reports whether the price is on its way between two steps.
+func (m *tape) sliding() bool { return m.config.Costs.Bounded && m.step > 0 }
+
+// pass moves the price to where it is at the clock's time.
+func (m *tape) pass(b *book) {
+	m.reconsider(b)
+	b.slide(m.priceAt(b.exchange.nowMS))
+}
+
+// reconsider chooses the path anew as long as it has reached neither extreme: by Worst and Best it
+// depends on what the account holds and has in the book by now.
+func (m *tape) reconsider(b *book) {
+	if m.step != 1 {
+		return
+	}
+	if order := m.chosen(b, m.candle, m.bar); order != m.order {
+		m.order, m.from = order, Step{b.exchange.nowMS, b.last}
+	}
+}
+
+// target returns the next step, at a time of the clock.
+func (m *tape) target() Step {
+	return Step{m.nextMS(), m.path(m.candle, m.bar)[m.step].Price}
+}
+
+// priceAt returns the price on the way to the next step.
+func (m *tape) priceAt(nowMS int64) exchange.Price {
+	to := m.target()
+	if nowMS <= m.from.OffsetMS || to.OffsetMS <= m.from.OffsetMS {
+		return m.from.Price
+	}
+	moved := exchange.Price(share(uint64(max(to.Price-m.from.Price, m.from.Price-to.Price)), uint64(nowMS-m.from.OffsetMS),
+		uint64(to.OffsetMS-m.from.OffsetMS)))
+	if to.Price < m.from.Price {
+		moved = -moved
+	}
+	return m.from.Price + moved
+}
+
+// dueMS returns when something happens next: the price reaches what it cannot pass, or the next step.
+func (m *tape) dueMS(b *book) int64 {
+	if !m.sliding() {
+		return m.nextMS()
+	}
+	m.reconsider(b)
+	to := m.target()
+	b.fresh()
+	bound, falls := b.ceiling, to.Price < b.last
+	if falls {
+		bound = b.floor
+	}
+	if to.Price == b.last || bound == b.last || (bound < b.last) != falls || (bound < to.Price) == falls && bound != to.Price {
+		return to.OffsetMS // nothing is in the way
+	}
+	way, whole := max(bound-m.from.Price, m.from.Price-bound), max(to.Price-m.from.Price, m.from.Price-to.Price)
+	at := m.from.OffsetMS + int64(share(uint64(way), uint64(to.OffsetMS-m.from.OffsetMS), uint64(whole))) + 1
+	return min(max(at, b.exchange.nowMS+1), to.OffsetMS)
+}
+
+// share returns n x part / whole, rounded down.
+func share(n, part, whole uint64) uint64 {
+	high, low := bits.Mul64(n, part)
+	if high >= whole {
+		return n
+	}
+	quotient, _ := bits.Div64(high, low, whole)
+	return quotient
+}
