@@ -113,7 +113,7 @@ func (b *book) enter(o *order, refused exchange.OrderStatus) {
 	case o.Status.Final():
 	case b.costs.Bounded && b.capped(1) == 0 && b.matches(o):
 		b.await(o) // the rest takes too, when there is volume again
-	case o.priced() && b.costs.Bounded && b.costs.Through && b.delayRest(o):
+	case o.priced() && b.costs.Bounded && b.delayRest(o):
 	case o.priced():
 		b.rest(o)
 	case o.Filled > 0 && b.spentWhole(o):
