@@ -126,9 +126,9 @@ type reported struct {
 	From, To string
 	Funding  string `json:"total_funding"`
 	Study    *struct{}
-	Columns  []struct{}
-	Result   string `json:"result_sha256"`
-	Data     string `json:"data_sha256"`
+	Columns  []struct{} `json:"cost_columns"`
+	Result   string     `json:"result_sha256"`
+	Data     string     `json:"data_sha256"`
 	Inputs   struct{ Strategies []struct{ YAML string } }
 }
 

@@ -82,7 +82,7 @@ func yearRow(t *testing.T, report []byte) string {
 		Columns  []struct {
 			Name   string
 			Profit float64 `json:"profit_pct"`
-		}
+		} `json:"cost_columns"`
 	}
 	if err := json.Unmarshal(report, &r); err != nil {
 		t.Fatal(err)
