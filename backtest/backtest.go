@@ -92,8 +92,10 @@ func newVenue(config *Config) (*sim.Exchange, error) {
 			settings.FuturesUSDT = config.Cash
 		}
 	}
-	venue, err := sim.New(sim.Config{Symbols: symbols, StartMS: startMS - 1, OrderDelayMS: config.Costs.LatencyMS + config.Costs.LaterMS, MaxHistory: storedOrders,
-		ReuseLists: true})
+	venue, err := sim.New(
+		sim.Config{Symbols: symbols, StartMS: startMS - 1, OrderDelayMS: config.Costs.LatencyMS + config.Costs.LaterMS, MaxHistory: storedOrders,
+			ReuseLists: true},
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -153,7 +153,12 @@ func (r *run) fundingWarnings(leg *leg, add func(code, format string, arguments 
 		add(FundingIncomplete, "%d of %d funding payments have no recorded rate: 0 was taken", missing, payments)
 	}
 	if between > 0 {
-		add(FundingIncomplete, "%d recorded funding rates lie between the payments of every %d hours and were left out", between, leg.symbol.FundingIntervalHours)
+		add(
+			FundingIncomplete,
+			"%d recorded funding rates lie between the payments of every %d hours and were left out",
+			between,
+			leg.symbol.FundingIntervalHours,
+		)
 	}
 }
 

@@ -141,9 +141,24 @@ func RunColumns(ctx context.Context, config Config) (*Result, error) {
 }
 
 func (r *Result) column(name string) Column {
-	c := Column{Name: name, FinalEquity: r.FinalEquity, OwnEquity: r.FinalEquity, MaxDrawdown: r.MaxDrawdown, Sharpe: r.Sharpe, CAGR: r.CAGR, ProfitFactor: r.ProfitFactor,
-		Fills: r.Fills, RoundTrips: r.RoundTrips, Wins: r.Wins, TotalFees: r.TotalFees, TotalFunding: r.TotalFunding, TotalSlippage: r.TotalSlippage,
-		Liquidations: r.Liquidations, Assumptions: r.Assumptions, ResultSHA256: r.ResultSHA256}
+	c := Column{
+		Name:          name,
+		FinalEquity:   r.FinalEquity,
+		OwnEquity:     r.FinalEquity,
+		MaxDrawdown:   r.MaxDrawdown,
+		Sharpe:        r.Sharpe,
+		CAGR:          r.CAGR,
+		ProfitFactor:  r.ProfitFactor,
+		Fills:         r.Fills,
+		RoundTrips:    r.RoundTrips,
+		Wins:          r.Wins,
+		TotalFees:     r.TotalFees,
+		TotalFunding:  r.TotalFunding,
+		TotalSlippage: r.TotalSlippage,
+		Liquidations:  r.Liquidations,
+		Assumptions:   r.Assumptions,
+		ResultSHA256:  r.ResultSHA256,
+	}
 	first := exchange.MustAmount(r.InitialEquity).Float()
 	if first > 0 {
 		c.Profit = finite(100 * (exchange.MustAmount(r.FinalEquity).Float()/first - 1))
@@ -179,7 +194,7 @@ func (r *Result) bound() {
 			"the ideal market's result is no upper bound", ideal, realistic)
 	}
 	if own := r.Columns[2].OwnEquity; own != pessimistic {
-		r.warn(PessimisticRepriced, "the pessimistic column's own run ends with %s, by other fills than the realistic run's: it shows those of the "+
-			"realistic run at its costs, %s", own, pessimistic)
+		r.warn(PessimisticRepriced, "the pessimistic column's own run ends with %s, by other fills than the realistic run's: "+
+			"it shows those of the realistic run at its costs, %s", own, pessimistic)
 	}
 }

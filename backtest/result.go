@@ -165,7 +165,9 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 		BreakEven: r.breakEven(),
 		Elapsed:   elapsed.Seconds(), Speed: float64(candles) / max(elapsed.Seconds(), 1e-9), Version: r.config.Version, Inputs: r.config.Inputs,
 		DataSHA256: r.dataSHA(), ConfigSHA256: r.config.ConfigSHA256, Warnings: r.warnings(), Assumptions: r.assumptions(),
-		OpenPositions: []*OpenPosition{}, Executions: []Execution{}, Trips: []TripRow{}, repriced: r.repriced(r.config.Costs.pessimistic()), curve: l.curve, levels: l.events.levels, days: l.days,
+		OpenPositions: []*OpenPosition{}, Executions: []Execution{}, Trips: []TripRow{},
+		repriced: r.repriced(r.config.Costs.pessimistic()), curve: l.curve,
+		levels: l.events.levels, days: l.days,
 	}
 	for i := range r.legs {
 		if p := r.openPosition(&r.legs[i]); p != nil {
@@ -290,7 +292,10 @@ func (r *Result) sign() error {
 	same := *r
 	same.Elapsed, same.Speed, same.Version, same.ResultSHA256, same.Inputs, same.Columns, same.Study = 0, 0, "", "", nil, nil, nil
 	same.Finals, same.Ordered = nil, nil
-	same.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), func(w Warning) bool { return w.Code == BoundsNotOrdered || w.Code == PessimisticRepriced })
+	same.Warnings = slices.DeleteFunc(
+		slices.Clone(r.Warnings),
+		func(w Warning) bool { return w.Code == BoundsNotOrdered || w.Code == PessimisticRepriced },
+	)
 	body, err := json.Marshal(&same)
 	if err != nil {
 		return fmt.Errorf("hash the result: %w", err)

@@ -57,7 +57,8 @@ func drawMarket(random *rand.Rand, s *exchange.Symbol, delayMS int64) drawn {
 	}
 	for range 30 {
 		at := fine.OpenMS[random.IntN(fine.Len())]
-		order := exchange.NewOrder{Symbol: s.Name, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: s.QuantityTick * exchange.Quantity(1+random.IntN(4_000))}
+		order := exchange.NewOrder{Symbol: s.Name, Side: exchange.Buy, Type: exchange.MarketOrder,
+			Quantity: s.QuantityTick * exchange.Quantity(1+random.IntN(4_000))}
 		if random.IntN(2) == 0 {
 			order.Side = exchange.Sell
 		}
