@@ -26,6 +26,7 @@ const (
 
 // Bounds of what is remembered of refusals.
 const (
+	mostAtOnce       = 8       // refusals of an intent at one moment of a backtest
 	declaredAfter    = 3       // refusals in a row until an intent is declared refused
 	unprotectedAfter = 2       // until a position whose stop it is counts as unprotected
 	restoreAfterMS   = 4_000   // on spot a stop goes back while an exit waits for so long
@@ -74,7 +75,12 @@ type backoff struct {
 // exits up to a minute, openings up to five.
 type backoffs struct {
 	*base
-	all []*backoff // in the order of their first refusal
+	all  []*backoff // in the order of their first refusal
+	spin struct {   // in a backtest: refusals of one intent at one moment
+		attempt
+		atMS  int64
+		count int
+	}
 }
 
 func (b *backoffs) of(a attempt) *backoff {
@@ -96,9 +102,10 @@ func (b *backoffs) holds(intent *reconcile.Intent) bool {
 	return b.nowMS < one.untilMS
 }
 
-// refused counts a refusal. In a backtest time is that of candles, and nothing waits.
+// refused counts a refusal. In a backtest time is that of candles, and nothing waits but what is
+// refused again and again at one moment: on spot, where a cancel frees the asset after a delay.
 func (b *backoffs) refused(a attempt, code int, text string, unauthorized bool) {
-	if b.config.Feed {
+	if b.config.Feed && !b.spins(a) {
 		return
 	}
 	one := b.of(a)
@@ -123,6 +130,14 @@ func (b *backoffs) refused(a attempt, code int, text string, unauthorized bool) 
 		first, longest = firstReduceMS, longestClockMS
 	}
 	one.untilMS = b.nowMS + min(longest, first<<min(one.codes[code]-1, 20))
+}
+
+func (b *backoffs) spins(a attempt) bool {
+	if b.spin.attempt != a || b.spin.atMS != b.nowMS {
+		b.spin.attempt, b.spin.atMS, b.spin.count = a, b.nowMS, 0
+	}
+	b.spin.count++
+	return b.spin.count > mostAtOnce
 }
 
 // refusedBy counts a refusal that answers a call; another error is none.
