@@ -35,6 +35,8 @@ func (r *run) warnings() []Warning {
 	if n := total(l.events.rejected); n > 0 {
 		add(OrdersRejected, "orders refused by the exchange: %d, the first: %s", n, l.events.rejection)
 	}
+	r.boundWarnings(add)
+	list = append(list, r.config.Warnings...)
 	for i := range r.legs {
 		leg := &r.legs[i]
 		r.recordWarnings(leg, func(code, format string, arguments ...any) {
@@ -77,6 +79,15 @@ func (r *run) recordWarnings(leg *leg, add func(code, format string, arguments .
 	if leg.symbol.Market == exchange.Futures {
 		r.fundingWarnings(leg, add)
 	}
+	if leg.fineSchedule() {
+		add(
+			FineSchedule,
+			"%s decides between the closes of candles of %s, and nothing is known of the prices there: it sees the open until the close, "+
+				"and its orders pay the worst price of the way; give --detail FILE with finer candles",
+			leg.config.Strategy.Name,
+			leg.candles.Interval,
+		)
+	}
 	recorded := leg.config.Tape
 	missing := 0
 	for _, hole := range recorded.Holes {
@@ -98,6 +109,19 @@ func (r *run) recordWarnings(leg *leg, add func(code, format string, arguments .
 			add(DetailMismatch, "%d candles are not the sum of their detail: the detail's prices were played between open and close", odd)
 		}
 	}
+}
+
+// fineSchedule reports whether decisions fall inside candles of which nothing finer is known.
+func (l *leg) fineSchedule() bool {
+	schedule, interval := l.config.Strategy.Schedule, int64(l.candles.Interval)
+	if schedule == nil {
+		return false
+	}
+	if l.config.Detail != nil {
+		interval = int64(l.config.Detail.Candles.Interval)
+	}
+	first := schedule.Next(l.candles.OpenMS[0])
+	return schedule.Next(first)-first < interval
 }
 
 // detailOf counts the candles that a finer series does not cover whole, and those

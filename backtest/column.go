@@ -27,6 +27,7 @@ type Column struct {
 	TotalFunding  string   `json:"total_funding"`
 	TotalSlippage string   `json:"total_slippage"`
 	Liquidations  int      `json:"liquidations"`
+	EndedBy       *EndedBy `json:"ended_by,omitempty"` // what ended its trading before the candles did
 	Assumptions   []string `json:"assumptions"`
 	ResultSHA256  string   `json:"result_sha256"`
 }

@@ -23,7 +23,8 @@ type Config struct {
 	RiskFree     exchange.Rate // a year's interest, taken off each return of the ratios
 	ConfigSHA256 string
 	Version      string
-	Inputs       *Inputs // what the run was made of, for the report; nil for none
+	Inputs       *Inputs   // what the run was made of, for the report; nil for none
+	Warnings     []Warning // of what it was made of, for the report
 
 	Progress func(done, total int) // candles, called now and then
 	Pace     func(done, total int) // the same in every run, those beside the configured one too; it may wait, to leave the machine to others

@@ -62,17 +62,31 @@ type events struct {
 	wanted     map[string]tag // by client order id, until it is acknowledged
 	tags       map[int64]tag  // by order id, until it is settled
 	levels     []Level
+
+	notTraded    []NotTraded
+	breaches     []EndedBy      // limits that hold entries back now
+	heldBack     map[string]int // how often, by rule: those that end by themselves
+	firstHeld    string
+	ended        *EndedBy
+	liquidatedMS int64
 }
 
 // count takes the facts that the report shows.
-func (e *events) count(note *engine.Note) {
+func (e *events) count(note *engine.Note, equity exchange.Amount) {
 	switch fact := note.Fact.(type) {
 	case engine.NoteIntent:
 		if orders(fact.Intent.Purpose) {
 			e.funnel.Wanted++
 		}
+	case engine.NoteDecision:
+		e.decided(note, &fact, equity)
+	case engine.NoteLimit:
+		e.limited(note, &fact)
+	case engine.NoteLiquidated:
+		e.liquidatedMS = note.AtMS
 	case engine.NoteRefusal:
 		e.refused = counted(e.refused, fact.Refusal.Rule)
+		e.suppressed(note.Strategy, refusedBy+fact.Refusal.Rule, fact.Refusal.Error)
 		if e.refusal == "" {
 			e.refusal = fact.Refusal.Error()
 		}
@@ -88,15 +102,19 @@ func (e *events) count(note *engine.Note) {
 	case engine.NoteRefused:
 		delete(e.wanted, fact.ClientOrderID)
 		e.rejected = counted(e.rejected, ruleOf(fact.Err))
+		e.suppressed(note.Strategy, rejectedBy+ruleOf(fact.Err), func() string { return fact.Why })
 		e.rejection = cmp.Or(e.rejection, fact.Why)
 	case engine.NoteSettled:
 		e.settled(note.AtMS, &fact)
 	case engine.NoteStrategyFailed:
 		e.failure = cmp.Or(e.failure, note.Strategy+" failed and was stopped: "+fact.Why)
+		e.ends(note, "strategy_failed", fact.Why)
 	case engine.NoteQuarantine:
 		e.quarantine = cmp.Or(e.quarantine, fact.Why)
+		e.ends(note, "quarantine", fact.Why)
 	case engine.NoteHalt:
 		e.halt = cmp.Or(e.halt, fact.Why)
+		e.ends(note, "halt", fact.Why)
 	}
 }
 

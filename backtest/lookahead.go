@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"botd/exchange"
 )
 
 // Lookahead is what comparing a run with runs on cut-off data found.
@@ -48,7 +50,8 @@ func FindLookahead(ctx context.Context, config Config, cuts int) (*Lookahead, er
 		if config.Progress != nil {
 			config.Progress(done, cuts)
 		}
-		have, err := decide(ctx, config.between(0, cutMS))
+		cutMS = config.closed(cutMS)
+		have, err := decide(ctx, config.between(0, cutMS).withOpens(&config, cutMS))
 		if err != nil {
 			return nil, err
 		}
@@ -79,6 +82,34 @@ func (c *Config) cuts(decisions []decision, count int) []int64 {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// closed returns the last moment, not after another one, at which a candle of every leg closes: inside
+// a candle the run on cut-off data does not have it, and decides without it.
+func (c *Config) closed(atMS int64) int64 {
+	longest := c.Legs[0].Tape.Candles.Interval
+	for i := range c.Legs {
+		longest = max(longest, c.Legs[i].Tape.Candles.Interval)
+	}
+	return longest.OpenOf(atMS)
+}
+
+// withOpens adds to legs with a schedule of their own what is known at the cut beside the candles that
+// have closed: the open of the next one, as a candle in which nothing happens. Their decision of that
+// moment is made with it.
+func (c Config) withOpens(whole *Config, cutMS int64) Config {
+	for i := range c.Legs {
+		leg := &c.Legs[i]
+		at := slices.IndexFunc(whole.Legs, func(l Leg) bool { return l.Strategy.Name == leg.Strategy.Name })
+		candles := whole.Legs[at].Tape.Candles
+		next, found := slices.BinarySearch(candles.OpenMS, cutMS)
+		if leg.Strategy.Schedule == nil || !found {
+			continue
+		}
+		open := candles.Open[next]
+		leg.Tape.Candles.Append(exchange.Candle{OpenMS: cutMS, Open: open, High: open, Low: open, Close: open})
+	}
+	return c
 }
 
 // firstDifference compares the decisions up to a time.

@@ -286,7 +286,7 @@ func (r *run) gather() {
 	}
 	for i := range r.effects.Notes {
 		note := &r.effects.Notes[i]
-		r.ledger.events.count(note)
+		r.ledger.events.count(note, r.ledger.equity)
 		if r.config.Note != nil {
 			r.config.Note(note)
 		}

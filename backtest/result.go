@@ -50,6 +50,8 @@ type Result struct {
 	Rejections    int             `json:"rejections"` // orders refused by the exchange
 	Figures       Figures         `json:"figures"`
 	Funnel        Funnel          `json:"orders"`
+	EndedBy       *EndedBy        `json:"ended_by"`   // null: the candles did
+	NotTraded     []NotTraded     `json:"not_traded"` // what was wanted
 	OpenPosition  *OpenPosition   `json:"open_position"`
 	OpenPositions []*OpenPosition `json:"open_positions"`
 	BySymbol      []SymbolRow     `json:"symbols"`
@@ -162,8 +164,8 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 		TotalSlippage: l.slipped.String(), MaxDrawdown: deepest.depth * 100, Drawdown: deepest.figure(),
 		Exposure: 100 * float64(l.exposed) / float64(l.slots), YearDays: daysPerYear,
 		Liquidations: l.liquidations, Refusals: total(l.events.refused), Rejections: total(l.events.rejected), Funnel: l.events.closed(),
-		BreakEven: r.breakEven(),
-		Elapsed:   elapsed.Seconds(), Speed: float64(candles) / max(elapsed.Seconds(), 1e-9), Version: r.config.Version, Inputs: r.config.Inputs,
+		EndedBy: r.endedBy(), NotTraded: slices.Concat([]NotTraded{}, l.events.notTraded), BreakEven: r.breakEven(),
+		Elapsed: elapsed.Seconds(), Speed: float64(candles) / max(elapsed.Seconds(), 1e-9), Version: r.config.Version, Inputs: r.config.Inputs,
 		DataSHA256: r.dataSHA(), ConfigSHA256: r.config.ConfigSHA256, Warnings: r.warnings(), Assumptions: r.assumptions(),
 		OpenPositions: []*OpenPosition{}, Executions: []Execution{}, Trips: []TripRow{},
 		repriced: r.repriced(r.config.Costs.pessimistic()), curve: l.curve,

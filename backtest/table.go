@@ -50,13 +50,20 @@ func (r *Result) Table(w io.Writer, colour bool) {
 	t.AppendRow(table.Row{"in the market", strconv.FormatFloat(r.Exposure, 'f', 1, 64) + " %"})
 	t.AppendRow(table.Row{"fees", money(r.TotalFees)})
 	t.AppendRow(table.Row{"funding paid", money(r.TotalFunding)})
-	if p := r.OpenPosition; p != nil {
-		t.AppendRow(table.Row{"still open", fmt.Sprintf("%s %s at %s", p.Side, p.Quantity, decimal.RequireFromString(p.EntryPrice).Round(8))})
+	for _, p := range r.OpenPositions {
+		at := decimal.RequireFromString(p.EntryPrice).Round(8)
+		t.AppendRow(table.Row{"still open", fmt.Sprintf("%s %s %s at %s", p.Symbol, p.Side, p.Quantity, at)})
 	}
 	if r.BreakEven != nil {
 		t.AppendRow(table.Row{"break-even slippage", figure(r.BreakEven, 3) + " %"})
 	}
 	t.AppendRow(table.Row{"orders", r.Funnel.line()})
+	if r.EndedBy != nil {
+		t.AppendRow(table.Row{"ended by", r.EndedBy.Limit + " on " + r.EndedBy.Time.Format("2006-01-02 15:04")})
+	}
+	for _, n := range r.NotTraded {
+		t.AppendRow(table.Row{"not traded", fmt.Sprintf("%d, %s", n.Count, n.Reason)})
+	}
 	t.Render()
 	r.columnTable(w, colour)
 	r.groupTables(w, colour)

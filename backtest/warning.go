@@ -34,7 +34,7 @@ const (
 	Liquidated          = "liquidated"
 	IntentsRefused      = "intents_refused"
 	OrdersRejected      = "orders_rejected"
-	NotTraded           = "not_traded" // what was wanted and could not be traded
+	WantedNotTraded     = "not_traded" // what was wanted and could not be traded
 	NoTrade             = "no_trade"
 	FewTrades           = "few_trades"
 	OneTrade            = "one_trade" // it made the whole profit

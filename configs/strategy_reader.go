@@ -48,6 +48,32 @@ func LoadStrategy(file string, options Options) (*StrategyConfig, Problems) {
 	return c, l.problems
 }
 
+// StrategyWarnings returns what botd check warns of in a strategy's file: with the
+// limits of the botd.yaml of its configuration, or else the default ones.
+func StrategyWarnings(file string, options Options) (warnings Problems) {
+	directory, name := filepath.Split(filepath.Clean(file))
+	limits := defaults().Limits
+	if root := filepath.Join(directory, ".."); filepath.Base(filepath.Clean(directory)) == StrategyFolder {
+		if config, _ := LoadDirectory(root, options); config != nil {
+			limits = config.Limits
+		}
+	}
+	l := &loader{files: os.DirFS(filepath.Join(".", directory)), directory: filepath.ToSlash(directory), options: options, config: defaults(),
+		shown: filepath.ToSlash(file)}
+	l.config.Limits = limits
+	c, _ := l.strategy(name)
+	if c == nil {
+		return nil
+	}
+	l.problems.sort()
+	for _, p := range l.problems {
+		if p.Severity == Warning {
+			warnings = append(warnings, p)
+		}
+	}
+	return warnings
+}
+
 // strategies reads all strategy files and compares them with each other.
 func (l *loader) strategies(files []string) {
 	if len(files) > MaxStrategies {

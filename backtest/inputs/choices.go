@@ -96,7 +96,11 @@ func valuesOf(list string) (values []string, err error) {
 }
 
 // Trials makes a trial of each choice that the strategy takes.
-func Trials(given *configs.StrategyConfig, recorded *tape.Tape, choices []map[string]string) (trials []backtest.Trial, refused int, why string, err error) {
+func Trials(
+	given *configs.StrategyConfig,
+	recorded *tape.Tape,
+	choices []map[string]string,
+) (trials []backtest.Trial, refused int, why string, err error) {
 	for _, choice := range choices {
 		with := given.With(choice)
 		made, err := engineconfig.Strategy(with, recorded.Symbol)

@@ -37,6 +37,7 @@ type Files struct {
 
 	Options func() configs.Options // by which strategies are read
 	Load    Loader
+	Store   func() string // the directory of the candle store, where finer candles may be; nil for none
 }
 
 // Loader reads a file of candles.
@@ -153,10 +154,24 @@ func (b *Files) legs(symbols []*exchange.Symbol, given []*configs.StrategyConfig
 		if c.Market == exchange.Futures && (len(rows) > 0 || mustBe) {
 			leg.Funding = tape.FundingOf(rows, c.Symbol)
 			if len(leg.Funding) == 0 && mustBe {
-				return config, failure.New(failure.Data, "is it the right file?", "%s holds no funding rates of %s", strings.Join(b.Funding, ", "), c.Symbol)
+				return config, failure.New(
+					failure.Data,
+					"is it the right file?",
+					"%s holds no funding rates of %s",
+					strings.Join(b.Funding, ", "),
+					c.Symbol,
+				)
 			}
 			input.Funding = FundingFiles(b.Funding)
 		}
+		if w, found := mismatch(data[i], leg.Tape.Symbol, symbols); found {
+			config.Warnings = append(config.Warnings, w)
+		}
+		if leg.Detail != nil && detail[i] == "" {
+			config.Warnings = append(config.Warnings, backtest.Warning{Code: backtest.DetailFound, Text: fmt.Sprintf(
+				"%s decides between closes: the candles of %s in %s are its detail", c.Name, leg.Detail.Candles.Interval, input.Detail.Path)})
+		}
+		config.Warnings = append(config.Warnings, b.cautions(c.File, symbols)...)
 		config.Legs, config.Inputs.Strategies = append(config.Legs, leg), append(config.Inputs.Strategies, input)
 	}
 	if err := ShareAccount(&config, given); err != nil {
@@ -178,9 +193,19 @@ func (b *Files) leg(symbols []*exchange.Symbol, c *configs.StrategyConfig, data,
 		return leg, input, err
 	}
 	leg = backtest.Leg{Kind: c.Kind, Tape: recorded}
-	input = backtest.Input{Name: c.Name, File: filepath.ToSlash(c.File), YAML: c.Effective(), Data: backtest.File{Path: data, SHA256: recorded.SHA256}}
+	input = backtest.Input{
+		Name: c.Name,
+		File: filepath.ToSlash(c.File),
+		YAML: c.Effective(),
+		Data: backtest.File{Path: data, SHA256: recorded.SHA256},
+	}
 	if c.Script.File != "" {
 		input.Script = &backtest.Text{Path: c.Script.File, Text: c.Script.Text}
+	}
+	if detail == "" {
+		if detail, _, err = b.finer(c, recorded); err != nil {
+			return leg, input, failure.Wrap(failure.IO, err)
+		}
 	}
 	if detail != "" {
 		if leg.Detail, err = b.Load(detail, recorded.Symbol, 0, b.Repair); err != nil {

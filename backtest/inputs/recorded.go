@@ -23,9 +23,16 @@ func (b *Files) candles(given []*configs.StrategyConfig) ([]string, error) {
 		}
 		data[i] = tape.Store{Directory: b.Recorded}.Path(c.Market, c.Symbol, c.Interval)
 		if _, err := os.Stat(data[i]); errors.Is(err, os.ErrNotExist) {
-			return nil, failure.New(failure.NoInput,
+			return nil, failure.New(
+				failure.NoInput,
 				"a daemon records what it polls into recorded, in the directory of its mode in data_dir; give --data "+c.Symbol+"=FILE for what it did not",
-				"%s: no daemon has recorded %s %s %s into %s", c.File, c.Market, c.Symbol, c.Interval, b.Recorded)
+				"%s: no daemon has recorded %s %s %s into %s",
+				c.File,
+				c.Market,
+				c.Symbol,
+				c.Interval,
+				b.Recorded,
+			)
 		}
 	}
 	return data, nil

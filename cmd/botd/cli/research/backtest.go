@@ -197,6 +197,13 @@ func addFiles(command *cobra.Command, b *inputs.Files) {
 // loadWith has files read with the command's progress and messages.
 func loadWith(command *cobra.Command, b *inputs.Files) {
 	b.Options = func() configs.Options { return connect.Options(command.Context(), "") }
+	b.Store = func() string {
+		config, err := connect.LoadMode(command.Context(), b.Directory, "", "")
+		if err != nil {
+			return ""
+		}
+		return filepath.Join(config.DataDir, "candles")
+	}
 	b.Load = func(path string, symbol *exchange.Symbol, interval exchange.Interval, repair bool) (*tape.Tape, error) {
 		return loadCandles(command, path, symbol, interval, repair)
 	}

@@ -240,6 +240,10 @@ func sweepTable(w io.Writer, r *saved.Sweep) {
 		header = append(header, name)
 	}
 	header = append(header, "profit %", "sharpe", "drawdown %", "trips")
+	ended := slices.ContainsFunc(r.Trials, func(t backtest.Trial) bool { return t.Seen.EndedBy != nil })
+	if ended {
+		header = append(header, "ended by")
+	}
 	if r.Split != nil {
 		header = append(header, "unseen profit %", "unseen sharpe", "unseen drawdown %")
 	}
@@ -250,6 +254,11 @@ func sweepTable(w io.Writer, r *saved.Sweep) {
 			row = append(row, trial.Params[name])
 		}
 		row = append(row, floatText(trial.Seen.Profit), floatText(trial.Seen.Sharpe), fmt.Sprintf("%.2f", trial.Seen.MaxDrawdown), trial.Seen.RoundTrips)
+		if by := trial.Seen.EndedBy; by != nil {
+			row = append(row, by.Limit+" "+by.Time.Format(time.DateOnly))
+		} else if ended {
+			row = append(row, "")
+		}
 		if trial.Unseen != nil {
 			row = append(row, floatText(trial.Unseen.Profit), floatText(trial.Unseen.Sharpe), fmt.Sprintf("%.2f", trial.Unseen.MaxDrawdown))
 		}

@@ -1,0 +1,173 @@
+package backtest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/runtime/engine"
+	"botd/strategy"
+)
+
+// EndedBy is what ended the trading before the candles did.
+type EndedBy struct {
+	Limit    string    `json:"limit"` // a limit's name, or halt, quarantine, strategy_failed, liquidation
+	Time     time.Time `json:"time"`
+	Value    string    `json:"value"`              // of a limit: the share lost; else the reason
+	Strategy string    `json:"strategy,omitempty"` // of a limit of one strategy
+	Text     string    `json:"text"`
+}
+
+// NotTraded is what a strategy wanted and could not trade, for one reason.
+type NotTraded struct {
+	Strategy string `json:"strategy"`
+	Reason   string `json:"reason"`
+	Count    int    `json:"count"`
+	First    string `json:"first"` // the first time, in words
+}
+
+// Reasons of what was not traded; those of rules are followed by the rule's name.
+const (
+	roundedToNothing = "rounded to nothing"
+	belowMinimum     = "below minNotional"
+	refusedBy        = "refused by rule "
+	rejectedBy       = "rejected by the exchange: "
+	heldBackBy       = "held back by "
+)
+
+// suppressed counts what was not traded.
+func (e *events) suppressed(name, reason string, first func() string) {
+	at := slices.IndexFunc(e.notTraded, func(n NotTraded) bool { return n.Strategy == name && n.Reason == reason })
+	if at < 0 {
+		e.notTraded = append(e.notTraded, NotTraded{Strategy: name, Reason: reason, First: first()})
+		at = len(e.notTraded) - 1
+	}
+	e.notTraded[at].Count++
+}
+
+// limited follows a limit that holds entries back.
+func (e *events) limited(note *engine.Note, fact *engine.NoteLimit) {
+	if fact.Over {
+		e.breaches = slices.DeleteFunc(e.breaches, func(b EndedBy) bool { return b.Limit == fact.Rule && b.Strategy == note.Strategy })
+		return
+	}
+	if fact.ForMS != 0 {
+		e.heldBack = counted(e.heldBack, fact.Rule)
+		e.firstHeld = cmp.Or(e.firstHeld, fmt.Sprintf("%s, on %s", fact.Why, utc(note.AtMS).Format(time.RFC3339)))
+	}
+	e.breaches = append(e.breaches, EndedBy{fact.Rule, utc(note.AtMS), shareLost(fact.Why), note.Strategy, fact.Rule + ": " + fact.Why})
+}
+
+// shareLost returns the loss of "lost A USDT of B USDT, ..." as a share; what is not of that form stays.
+func shareLost(why string) string {
+	words := strings.Fields(why)
+	if len(words) < 5 || words[0] != "lost" || words[3] != "of" {
+		return why
+	}
+	lost, err := decimal.NewFromString(words[1])
+	whole, wrong := decimal.NewFromString(words[4])
+	if err != nil || wrong != nil || whole.Sign() <= 0 {
+		return why
+	}
+	return lost.DivRound(whole, 6).String()
+}
+
+// decided counts a target that cannot be traded, or may not now.
+func (e *events) decided(note *engine.Note, fact *engine.NoteDecision, equity exchange.Amount) {
+	target, s := fact.Plan.Target, note.Symbol
+	if target.Kind == strategy.NoTarget || target.Sign() == 0 || fact.Last <= 0 || s == nil {
+		return
+	}
+	for i := range e.breaches {
+		if b := &e.breaches[i]; b.Strategy == "" || b.Strategy == note.Strategy {
+			e.suppressed(note.Strategy, heldBackBy+b.Limit, func() string { return b.Text })
+			return
+		}
+	}
+	money := target.Quote
+	quantity := max(target.Quantity, -target.Quantity)
+	if target.Kind == strategy.ByEquity {
+		money = equity.MulRate(max(target.Share, -target.Share))
+	}
+	if target.Kind != strategy.ByQuantity {
+		quantity = s.QuantityFor(money.Max(money.Neg()), fact.Last)
+	}
+	quantity = s.FloorQuantity(quantity)
+	wanted := func() string {
+		if at := s.PriceDecimal(fact.Last); target.Kind == strategy.ByQuantity {
+			return fmt.Sprintf("%s at %s", s.QuantityDecimal(max(target.Quantity, -target.Quantity)), at)
+		} else {
+			return fmt.Sprintf("%s USDT at %s", money.Decimal().StringFixed(2), at)
+		}
+	}
+	switch step := s.Notional(fact.Last, s.QuantityTick); {
+	case quantity == 0:
+		e.suppressed(note.Strategy, roundedToNothing, func() string {
+			return fmt.Sprintf(
+				"%s: one step of %s, %s, is worth %s",
+				wanted(),
+				s.Name,
+				s.QuantityDecimal(s.QuantityTick),
+				step.Decimal().StringFixed(2),
+			)
+		})
+	case s.Notional(fact.Last, quantity).Less(s.MinNotional):
+		e.suppressed(note.Strategy, belowMinimum, func() string {
+			return fmt.Sprintf("%s: %s accepts orders of %s and more", wanted(), s.Name, s.MinNotional)
+		})
+	}
+}
+
+// endedBy returns what ended the trading of the whole account, or of its only strategy.
+func (r *run) endedBy() *EndedBy {
+	e, l := &r.ledger.events, &r.ledger
+	for i := range e.breaches {
+		if b := e.breaches[i]; b.Strategy == "" || len(r.legs) == 1 {
+			return &b
+		}
+	}
+	if l.liquidations > 0 && l.equity.Less(l.initial.Div(100)) {
+		return &EndedBy{Limit: "liquidation", Time: utc(e.liquidatedMS), Value: l.equity.String(), Text: "the margin was used up"}
+	}
+	if e.ended != nil && (e.ended.Strategy == "" || len(r.legs) == 1) {
+		return e.ended
+	}
+	return nil
+}
+
+// ends notes what ends trading and is no limit. The first counts.
+func (e *events) ends(note *engine.Note, what, why string) {
+	if e.ended == nil {
+		e.ended = &EndedBy{what, utc(note.AtMS), why, note.Strategy, why}
+	}
+}
+
+// boundWarnings say what bounded or ended the run.
+func (r *run) boundWarnings(add func(code, format string, arguments ...any)) {
+	e := &r.ledger.events
+	if ended := r.endedBy(); ended != nil {
+		add(LimitEnded, "trading ended on %s, after %.0f %% of the time: %s", ended.Time.Format(time.RFC3339), 100*r.passed(ended.Time), ended.Text)
+	}
+	for _, held := range ranked(e.heldBack) {
+		add(LimitHeldBack, "%s held entries back %d times; the first: %s", held.Rule, held.Count, e.firstHeld)
+	}
+	for _, n := range e.notTraded {
+		if n.Reason == roundedToNothing || n.Reason == belowMinimum {
+			add(WantedNotTraded, "%s: %d targets were not traded, %s; the first: %s", n.Strategy, n.Count, n.Reason, n.First)
+		}
+	}
+}
+
+// passed is how much of the run's time lies before a moment.
+func (r *run) passed(at time.Time) float64 {
+	fromMS := int64(never)
+	for i := range r.legs {
+		fromMS = min(fromMS, r.legs[i].candles.OpenMS[0])
+	}
+	return float64(at.UnixMilli()-fromMS) / float64(max(1, r.nowMS-fromMS))
+}

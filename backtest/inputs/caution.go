@@ -1,0 +1,86 @@
+package inputs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"botd/backtest"
+	"botd/configs"
+	"botd/exchange"
+	"botd/exchange/tape"
+)
+
+// cautions are the warnings of botd check about a strategy's file.
+func (b *Files) cautions(file string, symbols []*exchange.Symbol) (all []backtest.Warning) {
+	settings := b.Options()
+	settings.Symbols = symbols
+	for _, p := range configs.StrategyWarnings(file, settings) {
+		all = append(all, backtest.Warning{Code: backtest.Configured, Text: p.String()})
+	}
+	return all
+}
+
+// mismatch warns of a file that is named for another symbol than the one that trades on it.
+func mismatch(path string, symbol *exchange.Symbol, known []*exchange.Symbol) (w backtest.Warning, found bool) {
+	words := strings.FieldsFunc(strings.ToUpper(filepath.Base(path)), func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
+	name := strings.Join(words, "")
+	if strings.Contains(name, symbol.Base+symbol.Quote) || strings.Contains(name, symbol.Base+"USD") || slices.Contains(words, symbol.Base) {
+		return w, false
+	}
+	for _, other := range known {
+		if other.Base != symbol.Base && (strings.Contains(name, other.Base+other.Quote) || slices.Contains(words, other.Base)) {
+			return otherSymbol(path, symbol, other.Name), true
+		}
+	}
+	for i, word := range words {
+		base, quoted := strings.CutSuffix(word, symbol.Quote)
+		if quoted && base == "" && i > 0 {
+			base = words[i-1]
+		}
+		if quoted && base != "" {
+			return otherSymbol(path, symbol, base+"-"+symbol.Quote), true
+		}
+	}
+	return w, false
+}
+
+func otherSymbol(path string, symbol *exchange.Symbol, other string) backtest.Warning {
+	return backtest.Warning{Code: backtest.DataMismatch, Text: fmt.Sprintf("%s is named for %s, and %s is traded on it", path, other, symbol.Name)}
+}
+
+// finer finds candles of the store that are shorter than those given, for a strategy that decides
+// between closes: the shortest interval that overlaps them.
+func (b *Files) finer(c *configs.StrategyConfig, recorded *tape.Tape) (path string, found bool, err error) {
+	if c.Schedule.Candle() || recorded.Candles.Len() == 0 {
+		return "", false, nil
+	}
+	directory := b.Recorded
+	if directory == "" && b.Store != nil {
+		directory = b.Store()
+	}
+	if directory == "" {
+		return "", false, nil
+	}
+	list, err := tape.Store{Directory: directory}.List()
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	best := c.Interval
+	for _, series := range list {
+		if series.Market != c.Market || series.Symbol != c.Symbol || series.Interval >= best || c.Interval%series.Interval != 0 {
+			continue
+		}
+		if _, err := os.Stat(series.Path); err == nil {
+			best, path, found = series.Interval, series.Path, true
+		}
+	}
+	return path, found, nil
+}
