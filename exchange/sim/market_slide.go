@@ -1,10 +1,6 @@
 package sim
 
-import (
-	"math/bits"
-
-	"botd/exchange"
-)
+import "botd/exchange"
 
 // With Costs.Bounded a tape's price takes its time from step to step: it moves in a straight line,
 // and what it reaches on the way happens at that time. The account can then act on a fill while the
@@ -42,8 +38,7 @@ func (m *tape) priceAt(nowMS int64) exchange.Price {
 	if nowMS <= m.from.OffsetMS || to.OffsetMS <= m.from.OffsetMS {
 		return m.from.Price
 	}
-	moved := exchange.Price(share(uint64(max(to.Price-m.from.Price, m.from.Price-to.Price)), uint64(nowMS-m.from.OffsetMS),
-		uint64(to.OffsetMS-m.from.OffsetMS)))
+	moved := exchange.Price(share(int64(max(to.Price-m.from.Price, m.from.Price-to.Price)), nowMS-m.from.OffsetMS, to.OffsetMS-m.from.OffsetMS))
 	if to.Price < m.from.Price {
 		moved = -moved
 	}
@@ -66,16 +61,6 @@ func (m *tape) dueMS(b *book) int64 {
 		return to.OffsetMS // nothing is in the way
 	}
 	way, whole := max(bound-m.from.Price, m.from.Price-bound), max(to.Price-m.from.Price, m.from.Price-to.Price)
-	at := m.from.OffsetMS + int64(share(uint64(way), uint64(to.OffsetMS-m.from.OffsetMS), uint64(whole))) + 1
+	at := m.from.OffsetMS + share(int64(way), to.OffsetMS-m.from.OffsetMS, int64(whole)) + 1
 	return min(max(at, b.exchange.nowMS+1), to.OffsetMS)
-}
-
-// share returns n x part / whole, rounded down.
-func share(n, part, whole uint64) uint64 {
-	high, low := bits.Mul64(n, part)
-	if high >= whole {
-		return n
-	}
-	quotient, _ := bits.Div64(high, low, whole)
-	return quotient
 }
