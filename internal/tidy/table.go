@@ -110,7 +110,7 @@ var Table = []Row{
 		impure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile strategy/indicator risk " +
 			"runtime/engine runtime/ops internal/plural", "decimal sync"},
 	{"runtime/api/auth", "decides who may reach the API: tokens, sessions, roles, and delays after wrong tokens",
-		impure, "internal/inbound", "rate"},
+		impure, "internal/private internal/inbound", "rate"},
 	{"runtime/api", "serves the admin API: state, live stream, and the changes that a person may request",
 		impure, "docs runtime runtime/engine runtime/view runtime/api/auth runtime/ops exchange strategy reconcile/ledger reconcile/record " +
 			"reconcile/account risk internal/inbound", "prometheus"},

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"botd/runtime/api/auth"
@@ -66,15 +68,35 @@ func (s *Server) logout(w http.ResponseWriter, r *request) error {
 type Link struct {
 	Schema  int       `json:"schema"`
 	Code    string    `json:"code"`
-	Address string    `json:"address"` // of the dashboard; empty when it is not served
+	Address string    `json:"address"` // of the dashboard, at a name that is this botd's alone where that is possible; empty when it is not served
+	Plain   string    `json:"plain"`   // the same without such a name, for what does not find names below localhost on this machine
 	Path    string    `json:"path"`    // behind it; the code is a fragment, which browsers do not send
 	Ends    time.Time `json:"ends"`
+}
+
+// OpenSessions finds the sessions of the run before this one, and saves them from now on.
+func (s *Server) OpenSessions(directory string, warn func(error)) (closing func()) {
+	return s.guard.OpenSessions(directory, time.Now(), warn)
 }
 
 // NewLink makes a one-time link.
 func (s *Server) NewLink() Link {
 	code, ends := s.guard.NewLink(time.Now())
-	return Link{1, code, s.config.Address, "/login#" + code, ends.UTC()}
+	return Link{1, code, s.instanceAddress(), s.config.Address, "/login#" + code, ends.UTC()}
+}
+
+// instanceAddress is the dashboard's address at a name below localhost that no other program
+// has: ports do not separate cookies, names do. Under TLS the cookie's prefix does that.
+func (s *Server) instanceAddress() string {
+	plain, secure := strings.CutPrefix(s.config.Address, "http://")
+	host, port, err := net.SplitHostPort(plain)
+	if !secure || s.config.Access.secure() || err != nil {
+		return s.config.Address
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return s.config.Address
+	}
+	return "http://" + net.JoinHostPort(s.config.Tokens.InstanceHost(), port)
 }
 
 func (s *Server) makeLink(r *request, _ *nothing) (Link, error) {

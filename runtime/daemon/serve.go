@@ -77,6 +77,7 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 	}
 	served.Address = address
 	server := api.New(served)
+	closeSessions := server.OpenSessions(p.directory, func(err error) { p.console.Warn("sessions.failed", "sessions  %v", err) })
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	group := &errgroup.Group{}
 	group.Go(func() error { return server.Serve(running, listeners...) })
@@ -89,13 +90,24 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 		bot := commands.bot(server, served.Metrics, p.console)
 		group.Go(func() error { bot.Run(running); return nil })
 	}
-	if address != "" {
-		p.console.Say("daemon.listening", "metrics   %s/metrics   health /healthz /readyz   dashboard /   API /api/v1", address)
-		if p.Terminal { // a log file is no place for what logs somebody in
-			fmt.Fprintf(p.Stderr, "log in with this link, once, within ten minutes: %s%s\n", address, server.NewLink().Path)
-		}
+	p.invite(server, address)
+	return func() error {
+		cancel()
+		defer closeSessions()
+		return errors.Join(group.Wait(), equity.Close())
+	}, nil
+}
+
+// invite says where the dashboard is, and to a person at a terminal how to log in.
+func (p *process) invite(server *api.Server, address string) {
+	if address == "" {
+		return
 	}
-	return func() error { cancel(); return errors.Join(group.Wait(), equity.Close()) }, nil
+	p.console.Say("daemon.listening", "metrics   %s/metrics   health /healthz /readyz   dashboard /   API /api/v1", address)
+	if p.Terminal { // a log file is no place for what logs somebody in
+		link := server.NewLink()
+		fmt.Fprintf(p.Stderr, "log in with this link, once, within ten minutes: %s%s\n", link.Address, link.Path)
+	}
 }
 
 // tokensEvery is how often the token files are looked for.

@@ -90,6 +90,7 @@ var Events = []Event{
 	{"risk.refused", "warn", "a rule refused an intent: the rule, value, limit and hint"},
 	{"signal.refused", "warn", "a signal was refused"},
 	{"signal.taken", "info", "a signal sets a strategy's target"},
+	{"sessions.failed", "warn", "sessions of browsers cannot be saved or read: a restart ends them"},
 	{"strategy.answers", "warn", "a hung strategy answers again"},
 	{"strategy.decision", "info", "a strategy changed its plan"},
 	{"strategy.failed", "error", "a strategy panicked and is stopped; its protection stays"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -77,10 +78,8 @@ func (g *Guard) ownHost(r *http.Request) bool {
 	}
 	host = strings.Trim(host, "[]")
 	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback() || slices.ContainsFunc(g.config.Hosts, func(name string) bool {
-		return strings.EqualFold(name,
-			host)
-	})
+	return host == "localhost" || host == g.config.Tokens.InstanceHost() || ip != nil && ip.IsLoopback() ||
+		slices.ContainsFunc(g.config.Hosts, func(name string) bool { return strings.EqualFold(name, host) })
 }
 
 // Pace denies a request without a credential when its source sends too many. A login is never
@@ -153,14 +152,29 @@ func (g *Guard) identify(r *http.Request, now time.Time) (who Identity, wait tim
 		}
 		return who, wait
 	}
-	if cookie, err := r.Cookie(g.cookie); err == nil {
-		return g.fromCookie(cookie.Value, who, now), 0
+	if cookie, err := r.Cookie(g.cookie); err == nil && fromOwnPage(r) {
+		return g.fromCookie(cookie.Value, r.Host, who, now), 0
 	}
 	return who, 0
 }
 
-func (g *Guard) fromCookie(value string, who Identity, now time.Time) Identity {
+// fromOwnPage reports whether the browser does not say that a request comes from a page of
+// another origin: another port of the same host is sent the cookie, and may not use it.
+// What a person opens, from wherever, is theirs.
+func fromOwnPage(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "cross-site", "same-site":
+		return r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Method == http.MethodGet
+	}
+	origin, err := url.Parse(r.Header.Get("Origin"))
+	return r.Header.Get("Origin") == "" || err == nil && origin.Host == r.Host
+}
+
+func (g *Guard) fromCookie(value, host string, who Identity, now time.Time) Identity {
 	one, ends := g.sessions.find(value, now)
+	if one.host != host { // it was opened at another name or port
+		return Identity{From: who.From}
+	}
 	if one.key != "" {
 		key, valid := g.config.Keyring.Find(one.key, now)
 		if !valid { // revoked, or at its end
@@ -191,6 +205,7 @@ func (g *Guard) Login(r *http.Request, token, code string, now time.Time) (*http
 			Detail: "the token is wrong, or the link was used already or is older than 10 minutes; botd login makes a new one"}
 	}
 	g.delays.right(source)
+	one.host = r.Host
 	cookie := g.newCookie(g.sessions.begin(one, now), int(sessionLimit.Seconds()))
 	return cookie, Identity{Role: one.role, By: "session", Ends: now.Add(sessionIdle), linked: one.linked}, nil
 }

@@ -12,10 +12,15 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"botd/internal/private"
 )
 
 // KeyringFile holds the named tokens, by their hashes alone.
 const KeyringFile = "tokens.json"
+
+// maxStore is the longest file of tokens or sessions that is read, in bytes.
+const maxStore = 1 << 20
 
 // maxKeys is how many tokens a keyring holds.
 const maxKeys = 100
@@ -69,7 +74,7 @@ type Keyring struct {
 // OpenKeyring reads the named tokens of a data directory.
 func OpenKeyring(directory string) (*Keyring, error) {
 	k := &Keyring{path: filepath.Join(directory, KeyringFile)}
-	text, err := os.ReadFile(k.path)
+	text, err := private.Read(k.path, maxStore)
 	if errors.Is(err, os.ErrNotExist) {
 		return k, nil
 	}
@@ -149,22 +154,7 @@ func (k *Keyring) save(keys []Key) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(k.path+".partial", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(append(text, '\n'))
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = os.Rename(file.Name(), k.path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	directory, err := os.Open(filepath.Dir(k.path))
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(directory.Sync(), directory.Close()); err != nil {
+	if err := private.Write(k.path, append(text, '\n')); err != nil {
 		return err
 	}
 	k.keys = keys

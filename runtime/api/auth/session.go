@@ -25,12 +25,14 @@ type sessions struct {
 	mu    sync.Mutex // guards all below
 	open  map[[32]byte]*session
 	links map[[32]byte]time.Time // one-time codes and when they end
+	store store                  // what a restart finds again
 }
 
 type session struct {
 	role          Role
 	key           string // hash of the named token that opened it; empty for the directory's own
 	linked        bool   // a one-time link opened it, which is made over the socket
+	host          string // the name and port it was opened at, and is good for
 	began, active time.Time
 }
 
@@ -55,6 +57,7 @@ func (s *sessions) begin(one session, now time.Time) string {
 	value := rand.Text()
 	one.began, one.active = now, now
 	s.open[sha256.Sum256([]byte(value))] = &one
+	s.store.save(s.open, now)
 	return value
 }
 
@@ -87,6 +90,9 @@ func (s *sessions) find(value string, now time.Time) (session, time.Time) {
 		return session{}, time.Time{}
 	}
 	one.active = now
+	if now.Sub(s.store.saved) > saveEvery {
+		s.store.save(s.open, now)
+	}
 	return *one, now.Add(sessionIdle)
 }
 
@@ -94,6 +100,7 @@ func (s *sessions) end(value string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, sha256.Sum256([]byte(value)))
+	s.store.save(s.open, time.Now())
 }
 
 // link makes a one-time code that logs an operator in.

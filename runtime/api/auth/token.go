@@ -46,6 +46,14 @@ func (t *Tokens) cookieName(secure bool) string {
 	return name
 }
 
+// InstanceHost is a name of this machine that no other daemon and no other program has:
+// browsers find every name below localhost on the machine itself, and send a cookie to
+// the name it was set at alone, whatever the port.
+func (t *Tokens) InstanceHost() string {
+	sum := sha256.Sum256([]byte("host " + t.Operator))
+	return "botd-" + hex.EncodeToString(sum[:6]) + ".localhost"
+}
+
 // shortestToken is the length below which a token file is not whole.
 const shortestToken = 20
 

@@ -19,6 +19,7 @@ import (
 type loginJSON struct {
 	Schema int       `json:"schema"`
 	URL    string    `json:"url"`
+	Plain  string    `json:"plain_url"` // the same at the address itself
 	Ends   time.Time `json:"ends"`
 }
 
@@ -30,7 +31,9 @@ func NewLogin() *cobra.Command {
 		Long: `Prints a link to the running daemon's dashboard that works once, within ten minutes.
 It asks over the unix socket in the data directory, which is for its owner alone: who
 can read the daemon's files may operate it. The code stands behind the # of the link,
-which browsers do not send, so that no log holds it.`,
+which browsers do not send, so that no log holds it. Without TLS the link names this
+botd's own host below localhost, which browsers find on the machine itself: a cookie set
+at 127.0.0.1 would be sent to every port of it.`,
 		Example: "  botd login\n  xdg-open \"$(botd login)\"",
 		RunE: func(command *cobra.Command, _ []string) error {
 			d, err := flags.Daemon(command.Context())
@@ -44,7 +47,10 @@ which browsers do not send, so that no log holds it.`,
 			if link.Address == "" {
 				return failure.New(failure.Negative, "set listen in botd.yaml", "the daemon serves no dashboard: it listens on its socket alone")
 			}
-			out := loginJSON{1, link.Address + link.Path, link.Ends}
+			out := loginJSON{1, link.Address + link.Path, link.Plain + link.Path, link.Ends}
+			if out.Plain != out.URL {
+				fmt.Fprintln(command.ErrOrStderr(), "where a browser does not find that name: "+out.Plain)
+			}
 			return shell.Print(command.OutOrStdout(), flags.Output, out, func(w io.Writer) { fmt.Fprintln(w, out.URL) })
 		},
 	}

@@ -1,0 +1,103 @@
+package private
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Open opens a file that botd writes or trusts: no link is followed, and what is not a file
+// of this user's with one name, or could be written by others, is refused before a byte of
+// it is changed. A new one is its owner's alone.
+func Open(path string, flag int) (*os.File, error) {
+	file, err := os.OpenFile(path, flag&^os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, &Error{path, "is a link", "rm " + path}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err = sound(path, file); err == nil && flag&os.O_TRUNC != 0 {
+		err = file.Truncate(0)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// sound checks an open file, which nobody can exchange any more.
+func sound(path string, file *os.File) error {
+	found, err := file.Stat()
+	switch {
+	case err != nil:
+		return err
+	case !found.Mode().IsRegular():
+		return &Error{path, "is not a file", "rm " + path}
+	case uid(found) != os.Geteuid():
+		return &Error{path, "belongs to " + owner(found), fmt.Sprintf("chown %d %s", os.Geteuid(), path)}
+	case found.Mode().Perm()&0o022 != 0:
+		return &Error{path, fmt.Sprintf("has mode %04o", mode4(found)), "chmod go= " + path}
+	case names(found) > 1:
+		return &Error{path, fmt.Sprintf("has %d names", names(found)), "copy it, and put the copy in its place"}
+	}
+	return nil
+}
+
+// names is how many directory entries a file has.
+func names(found fs.FileInfo) uint64 {
+	if status, ok := found.Sys().(*syscall.Stat_t); ok {
+		return uint64(status.Nlink)
+	}
+	return 1
+}
+
+// Read returns the content of such a file, of at most so many bytes.
+func Read(path string, most int64) ([]byte, error) {
+	file, err := Open(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	found, err := file.Stat()
+	if err == nil && found.Size() > most {
+		err = fmt.Errorf("%s has %d bytes, more than %d", path, found.Size(), most)
+	}
+	if err != nil {
+		return nil, err
+	}
+	content := make([]byte, found.Size())
+	n, err := file.ReadAt(content, 0)
+	if n == len(content) {
+		err = nil
+	}
+	return content[:n], err
+}
+
+// Write replaces a file, durably, as a whole or not at all. Whatever has its name, a link too,
+// is replaced and not written to.
+func Write(path string, content []byte) error {
+	partial := path + ".partial"
+	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	file, err := Open(partial, os.O_CREATE|os.O_EXCL|os.O_WRONLY)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = os.Rename(partial, path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(partial))
+	}
+	directory, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(directory.Sync(), directory.Close())
+}

@@ -1,0 +1,124 @@
+package auth
+
+import (
+	"cmp"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"botd/internal/private"
+)
+
+// SessionsFile holds the open sessions, by the hashes of their cookies alone.
+const SessionsFile = "sessions.json"
+
+// saveEvery is how often the times of use of sessions are saved: one that is used shortly
+// before a restart may seem idle for that much longer.
+const saveEvery = 5 * time.Minute
+
+// store saves sessions over a restart.
+type store struct {
+	path   string // empty for none
+	tokens Tokens
+	saved  time.Time
+	writes chan []byte // to one writer: whoever logs in does not wait for a disk
+}
+
+// stored is a session in the file. Voucher is a hash of the directory's own token that
+// opened it, or makes its links: a session ends with that token.
+type stored struct {
+	Hash    string    `json:"hash"` // SHA-256 of the cookie, in hex
+	Role    string    `json:"role"`
+	Key     string    `json:"key,omitempty"` // hash of the named token that opened it
+	Linked  bool      `json:"linked,omitempty"`
+	Host    string    `json:"host"`
+	Voucher string    `json:"voucher"`
+	Began   time.Time `json:"began"`
+	Active  time.Time `json:"active"`
+}
+
+func (s *store) voucher(role Role) string {
+	if role == Operator {
+		return hashOf("voucher " + s.tokens.Operator)
+	}
+	return hashOf("voucher " + s.tokens.Viewer)
+}
+
+// save has the sessions written.
+func (s *store) save(open map[[32]byte]*session, now time.Time) {
+	if s.path == "" {
+		return
+	}
+	s.saved = now
+	all := []stored{}
+	for hash, one := range open {
+		all = append(all, stored{hex.EncodeToString(hash[:]), one.role.String(), one.key, one.linked, one.host, s.voucher(one.role), one.began.UTC(),
+			one.active.UTC()})
+	}
+	slices.SortFunc(all, func(a, b stored) int { return cmp.Compare(a.Hash, b.Hash) })
+	text, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		panic(err) // a session that is no JSON
+	}
+	for { // the newest alone is of use
+		select {
+		case s.writes <- text:
+			return
+		default:
+		}
+		select {
+		case <-s.writes:
+		default:
+		}
+	}
+}
+
+// OpenSessions finds the sessions of a data directory that have not ended, and saves them
+// from now on until the channel is closed. A file that cannot be read ends all sessions.
+func (g *Guard) OpenSessions(directory string, now time.Time, warn func(error)) (closing func()) {
+	s := &g.sessions
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.store = store{path: filepath.Join(directory, SessionsFile), tokens: g.config.Tokens, saved: now, writes: make(chan []byte, 1)}
+	var found []stored
+	text, err := private.Read(s.store.path, maxStore)
+	if err == nil {
+		err = json.Unmarshal(text, &found)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		warn(fmt.Errorf("sessions of the run before cannot be read, and have ended: %w", err))
+	}
+	s.open = map[[32]byte]*session{}
+	for i := range found {
+		one := &found[i]
+		role, known := ParseRole(one.Role)
+		hash, err := hex.DecodeString(one.Hash)
+		if known && err == nil && len(hash) == 32 && one.Voucher == s.store.voucher(role) {
+			s.open[[32]byte(hash)] = &session{role, one.Key, one.Linked, one.Host, one.Began, one.Active}
+		}
+	}
+	maps.DeleteFunc(s.open, func(_ [32]byte, each *session) bool { return each.expired(now) || each.began.After(now) })
+	done := make(chan struct{})
+	writes, path := s.store.writes, s.store.path
+	go func() {
+		defer close(done)
+		for text := range writes {
+			if err := private.Write(path, append(text, '\n')); err != nil {
+				warn(fmt.Errorf("sessions cannot be saved: %w", err))
+			}
+		}
+	}()
+	return func() {
+		s.mu.Lock()
+		s.store.path = ""
+		s.mu.Unlock()
+		close(writes)
+		<-done
+	}
+}
