@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 
@@ -62,6 +63,68 @@ type question struct {
 }
 
 func newQuestion() question { return question{dueMS: never, retryMS: never, fresh: true} }
+
+// run asks a strategy at a nominal time.
+func (t *tick) run(leg *leg, nominalMS int64) {
+	if !t.config.Offload {
+		t.decideNow(leg, nominalMS)
+		return
+	}
+	if leg.question.atMS != 0 && leg.failed == "" {
+		t.note(leg.config.Name, leg.config.Symbol, NoteMissed{1, "the strategy had not answered yet"})
+	}
+	leg.question.atMS = nominalMS
+	t.inquire(leg)
+}
+
+// decideNow decides: View to Plan.
+func (t *tick) decideNow(leg *leg, nominalMS int64) {
+	if leg.failed != "" {
+		return
+	}
+	leg.lastMS = nominalMS
+	t.decide(leg, nominalMS)
+	if leg.failed == "" {
+		t.decided(leg)
+	}
+}
+
+// decided takes what the strategy decided. A plan that changes nothing ends here.
+func (t *tick) decided(leg *leg) {
+	if t.config.Rehearse {
+		return
+	}
+	covered := leg.state.Covers(&leg.plan)
+	if !covered {
+		// In the journal it would bring every start down: it is derived anew there.
+		if why := leg.plan.OutOfBounds(leg.config.Symbol, leg.symbol.Last); why != "" {
+			t.fail(leg, why)
+			return
+		}
+	}
+	if remembered := leg.plan.Remembered(); len(remembered.Entries()) > 0 {
+		if memory, changed := leg.state.Memory().With(remembered); changed {
+			t.record(record.Record{Strategy: leg.config.Name, Body: record.Memory{Entries: slices.Clone(memory.Entries())}})
+		}
+	}
+	if !t.config.Quiet {
+		t.note(leg.config.Name, leg.config.Symbol, NoteTick{leg.plan.Reason})
+	}
+	if !covered {
+		t.adopt(leg)
+	}
+}
+
+// adopt puts the new plan in force, journalled, and asks for a round.
+func (t *tick) adopt(leg *leg) {
+	merged := leg.state.ClonePlan()
+	merged.Merge(&leg.plan)
+	latch := leg.state.Latch()
+	t.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Plan{Plan: merged}})
+	t.note(leg.config.Name, leg.config.Symbol, NoteDecision{merged, leg.plan.Reason, leg.symbol.Last, leg.symbol.Position})
+	t.noteLatch(leg, latch)
+	t.roundMS = t.nowMS
+}
 
 // inquire asks a strategy what it is to be asked, unless it is thinking still, or has nothing to
 // think about.

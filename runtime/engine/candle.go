@@ -4,6 +4,19 @@ import (
 	"botd/exchange"
 )
 
+// poll asks for the candles that are due, and hourly for the symbols' rules.
+func (m *market) poll() {
+	for _, s := range m.series {
+		if s.pollMS <= m.nowMS && !s.asking {
+			m.pollSeries(s)
+		}
+	}
+	if m.rulesMS <= m.nowMS {
+		m.rulesMS = m.nowMS + rulesEveryMS
+		m.pollRules()
+	}
+}
+
 // pollSeries asks for what closed since the newest candle held, or for the warm-up.
 func (m *market) pollSeries(s *series) {
 	s.asking, s.pollMS = true, never

@@ -200,6 +200,62 @@ func (d *dispatcher) place(intent reconcile.Intent) {
 	d.sender.queued = append(d.sender.queued, w)
 }
 
+// journaled lets the placements go whose records are durable. After a failed
+// append none goes: nothing was sent, and nothing will be under those ids.
+func (s *sender) journaled(err error) {
+	written := s.writing
+	s.writing = 0
+	if err != nil {
+		if s.journalErr == nil {
+			s.journalSinceMS = s.nowMS
+			s.note("", nil, NoteJournal{Err: err, Records: len(s.unwritten), Why: "nothing is sent until it can be written"})
+		}
+		s.journalErr, s.journalMS = err, s.nowMS+journalRetryMS
+		for _, w := range s.queued {
+			s.neverSent(&w.intent, "the journal could not be written")
+		}
+		s.queued = s.queued[:0]
+		return
+	}
+	if s.journalErr != nil {
+		s.journalErr = nil
+		s.note("", nil, NoteJournal{Over: true, Records: written, Why: s.permission.low})
+		s.soon() // what was held back is derived anew
+	}
+	s.emitted += int64(written)
+	s.unwritten = s.unwritten[:copy(s.unwritten, s.unwritten[written:])]
+	rest := s.queued[:0]
+	for _, w := range s.queued {
+		if w.sequence > s.emitted {
+			rest = append(rest, w)
+			continue
+		}
+		s.send(w)
+	}
+	s.queued = rest
+}
+
+// send lets a placement go.
+func (s *sender) send(w queued) {
+	if why := s.permission.withdrawn(&w); why != "" {
+		s.neverSent(&w.intent, why)
+		return
+	}
+	w.call.ID = s.begin(w.purpose)
+	s.out.Calls = append(s.out.Calls, w.call)
+	if w.intent.Purpose.Opens() {
+		s.sent = append(s.sent, w)
+	}
+	s.note(w.intent.Strategy, s.book.Symbol(w.intent.Order.Key()).Rules, NotePlaced{Reason: w.intent.Reason,
+		NoteOrder: NoteOrder{Purpose: w.intent.Purpose, ClientOrderID: w.intent.Order.ClientOrderID, Order: w.intent.Order}})
+}
+
+// neverSent ends a placement whose first byte has not left.
+func (s *sender) neverSent(intent *reconcile.Intent, why string) {
+	s.record(record.Record{ClientOrderID: intent.Order.ClientOrderID, Strategy: intent.Strategy, Symbol: intent.Order.Key(),
+		Body: record.Ended{State: placement.Expired, Evidence: why + ": never sent"}})
+}
+
 // placed takes the answer to a placement: acknowledged, refused, surely not
 // sent, or unknown. Everything that is not certain is unknown.
 func (d *dispatcher) placed(p purpose, event *EventAnswer) {

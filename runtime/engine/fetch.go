@@ -24,54 +24,6 @@ func (r *round) askForRound(p purpose, request exchange.Request) {
 	r.ask(p, PrioritySettle, request)
 }
 
-// takeRead puts an answer into the snapshot. A list that was not fetched stays
-// unfetched, and nothing is concluded about what it is about.
-func (r *round) takeRead(p purpose, event *EventAnswer) {
-	snapshot := &r.reading.snapshot
-	if p.noSuchOrder(event.Err) {
-		snapshot.ByID = append(snapshot.ByID, reconcile.OrderByID{OrderID: p.orderID})
-		return
-	}
-	if event.Err != nil {
-		r.readFailed(&p, event.Err)
-		return
-	}
-	answer := &event.Answer
-	defer r.takeRows(&p, answer)
-	switch {
-	case p.kind == callOrder:
-		snapshot.ByID = append(snapshot.ByID, reconcile.OrderByID{OrderID: p.orderID, Order: answer.Order, Known: true})
-	case p.kind == callHistory:
-		r.reading.history = append(r.reading.history, answer.Orders.Items()...)
-		r.reading.partial = r.reading.partial || len(answer.Orders.Items()) >= spotHistory
-	case p.kind == callNewest:
-		snapshot.Newest = append(snapshot.Newest, answer.Orders.Items()...)
-	case p.kind == callClosed:
-		snapshot.Closed, snapshot.ClosedOf = append(snapshot.Closed, answer.Positions.Items()...), append(snapshot.ClosedOf, p.symbol.Key().Name)
-	case p.kind == callTrades:
-		r.takeTrades(p, answer)
-	case p.kind == callTicker:
-		r.takeTickers(p, answer)
-	case p.kind == callLeverages:
-		for _, setting := range answer.Leverages.Items() {
-			r.book.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: setting.Symbol}).Leverage = setting.Leverage
-		}
-	case p.before:
-		snapshot.Before = answer.Positions
-	case answer.Operation == exchange.FuturesOpenOrders:
-		snapshot.FuturesOrders = answer.Orders
-	case answer.Operation == exchange.SpotOpenOrders:
-		snapshot.SpotOrders = answer.Orders
-	case answer.Operation == exchange.FuturesOpenPositions:
-		snapshot.Positions = answer.Positions
-	case answer.Operation == exchange.SpotWallet:
-		snapshot.Balances = answer.Balances
-	case answer.Operation == exchange.FuturesAccount:
-		account := answer.Account
-		snapshot.Account = &account
-	}
-}
-
 // noSuchOrder reports whether an answer says that the exchange does not know an order.
 func (p *purpose) noSuchOrder(err error) bool {
 	var refusal *exchange.Refusal
@@ -124,22 +76,6 @@ func (r *round) takeTickers(p purpose, answer *exchange.Answer) {
 			p.symbol.Last, p.symbol.Mark, p.symbol.LastMS = ticker.Last, ticker.Last, r.market.priceTimeMS(p.symbol.Key(), ticker.CloseMS)
 		}
 	}
-}
-
-// fetchVanished asks for each live order its list does not show: futures by
-// id, spot (which has no get) by the symbol's history.
-func (r *round) fetchVanished() {
-	for _, p := range r.book.Vanished(&r.reading.snapshot) {
-		if p.Order().Market == exchange.Futures {
-			r.askForRound(purpose{kind: callOrder, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
-				exchange.Request{Operation: exchange.FuturesOrder, OrderID: p.OrderID()})
-		}
-	}
-	if !r.reading.snapshot.FuturesOrders.Done() {
-		r.fetchUnlisted()
-	}
-	r.fetchSpotHistory()
-	r.askEvidence()
 }
 
 // fetchUnlisted asks for the futures orders that something is to become of, while the open
@@ -253,31 +189,6 @@ func (r *round) takeTrades(p purpose, answer *exchange.Answer) {
 	if traded.Filled > 0 {
 		traded.Price = rules.AverageCost(value, traded.Filled)
 		r.reading.snapshot.Trades = append(r.reading.snapshot.Trades, traded)
-	}
-}
-
-// askPositions reads positions last, so that a fill between the lists and here
-// shows as a difference that the next round explains, never as a wrong sum.
-func (r *round) askPositions() {
-	if r.trades(exchange.Futures) {
-		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenPositions})
-		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesAccount})
-	}
-	if r.trades(exchange.Spot) {
-		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.SpotWallet})
-	}
-	if r.config.Feed {
-		return
-	}
-	for _, leg := range r.legs {
-		if r.nowMS-leg.symbol.LastMS < 500 && leg.symbol.LastMS != 0 || !r.wantsPrice(leg) {
-			continue
-		}
-		request := exchange.Request{Operation: exchange.FuturesTicker, Symbol: leg.symbol.Key().Name}
-		if leg.symbol.Key().Market == exchange.Spot {
-			request.Operation = exchange.SpotTicker
-		}
-		r.askForRound(purpose{kind: callTicker, symbol: leg.symbol}, request)
 	}
 }
 

@@ -20,19 +20,6 @@ type market struct {
 	series []*series // sorted by key and interval
 }
 
-// poll asks for the candles that are due, and hourly for the symbols' rules.
-func (m *market) poll() {
-	for _, s := range m.series {
-		if s.pollMS <= m.nowMS && !s.asking {
-			m.pollSeries(s)
-		}
-	}
-	if m.rulesMS <= m.nowMS {
-		m.rulesMS = m.nowMS + rulesEveryMS
-		m.pollRules()
-	}
-}
-
 func (m *market) pollRules() {
 	if m.trades(exchange.Futures) {
 		m.ask(purpose{kind: callRules}, PriorityMarket, exchange.Request{Operation: exchange.FuturesSymbols})

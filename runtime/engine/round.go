@@ -122,6 +122,95 @@ func (r *round) advance() (complete bool) {
 	return complete
 }
 
+// takeRead puts an answer into the snapshot. A list that was not fetched stays
+// unfetched, and nothing is concluded about what it is about.
+func (r *round) takeRead(p purpose, event *EventAnswer) {
+	snapshot := &r.reading.snapshot
+	if p.noSuchOrder(event.Err) {
+		snapshot.ByID = append(snapshot.ByID, reconcile.OrderByID{OrderID: p.orderID})
+		return
+	}
+	if event.Err != nil {
+		r.readFailed(&p, event.Err)
+		return
+	}
+	answer := &event.Answer
+	defer r.takeRows(&p, answer)
+	switch {
+	case p.kind == callOrder:
+		snapshot.ByID = append(snapshot.ByID, reconcile.OrderByID{OrderID: p.orderID, Order: answer.Order, Known: true})
+	case p.kind == callHistory:
+		r.reading.history = append(r.reading.history, answer.Orders.Items()...)
+		r.reading.partial = r.reading.partial || len(answer.Orders.Items()) >= spotHistory
+	case p.kind == callNewest:
+		snapshot.Newest = append(snapshot.Newest, answer.Orders.Items()...)
+	case p.kind == callClosed:
+		snapshot.Closed, snapshot.ClosedOf = append(snapshot.Closed, answer.Positions.Items()...), append(snapshot.ClosedOf, p.symbol.Key().Name)
+	case p.kind == callTrades:
+		r.takeTrades(p, answer)
+	case p.kind == callTicker:
+		r.takeTickers(p, answer)
+	case p.kind == callLeverages:
+		for _, setting := range answer.Leverages.Items() {
+			r.book.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: setting.Symbol}).Leverage = setting.Leverage
+		}
+	case p.before:
+		snapshot.Before = answer.Positions
+	case answer.Operation == exchange.FuturesOpenOrders:
+		snapshot.FuturesOrders = answer.Orders
+	case answer.Operation == exchange.SpotOpenOrders:
+		snapshot.SpotOrders = answer.Orders
+	case answer.Operation == exchange.FuturesOpenPositions:
+		snapshot.Positions = answer.Positions
+	case answer.Operation == exchange.SpotWallet:
+		snapshot.Balances = answer.Balances
+	case answer.Operation == exchange.FuturesAccount:
+		account := answer.Account
+		snapshot.Account = &account
+	}
+}
+
+// fetchVanished asks for each live order its list does not show: futures by
+// id, spot (which has no get) by the symbol's history.
+func (r *round) fetchVanished() {
+	for _, p := range r.book.Vanished(&r.reading.snapshot) {
+		if p.Order().Market == exchange.Futures {
+			r.askForRound(purpose{kind: callOrder, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
+				exchange.Request{Operation: exchange.FuturesOrder, OrderID: p.OrderID()})
+		}
+	}
+	if !r.reading.snapshot.FuturesOrders.Done() {
+		r.fetchUnlisted()
+	}
+	r.fetchSpotHistory()
+	r.askEvidence()
+}
+
+// askPositions reads positions last, so that a fill between the lists and here
+// shows as a difference that the next round explains, never as a wrong sum.
+func (r *round) askPositions() {
+	if r.trades(exchange.Futures) {
+		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenPositions})
+		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesAccount})
+	}
+	if r.trades(exchange.Spot) {
+		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.SpotWallet})
+	}
+	if r.config.Feed {
+		return
+	}
+	for _, leg := range r.legs {
+		if r.nowMS-leg.symbol.LastMS < 500 && leg.symbol.LastMS != 0 || !r.wantsPrice(leg) {
+			continue
+		}
+		request := exchange.Request{Operation: exchange.FuturesTicker, Symbol: leg.symbol.Key().Name}
+		if leg.symbol.Key().Market == exchange.Spot {
+			request.Operation = exchange.SpotTicker
+		}
+		r.askForRound(purpose{kind: callTicker, symbol: leg.symbol}, request)
+	}
+}
+
 // nothingRead reports whether no market's open orders could be read.
 func (r *round) nothingRead() bool {
 	s := &r.reading.snapshot
@@ -206,6 +295,43 @@ func (r *round) finishRound() bool {
 	r.schedule(acted > 0)
 	r.halts.finishShutdown(acted, len(r.sender.queued))
 	return true
+}
+
+// settle advances every placement by what was fetched, and notes what changed.
+func (r *round) settle(snapshot *reconcile.Snapshot) {
+	before := make([]symbolBefore, 0, len(r.legs))
+	for _, leg := range r.legs {
+		before = append(before, symbolBefore{leg.symbol.Position, leg.symbol.Quarantine(), leg.state.Latch()})
+	}
+	live := slices.Clone(r.book.Live())
+	fills := make([]exchange.Quantity, len(live))
+	for i, p := range live {
+		fills[i] = p.Filled()
+	}
+	r.alarms.watchLiquidations(snapshot)
+	stale := r.book.Stale()
+	for _, observed := range r.book.Observe(snapshot) {
+		r.enqueue(observed)
+		r.noteObserved(&observed)
+	}
+	for i, p := range live {
+		r.notePlacement(p, fills[i])
+	}
+	if grown := r.book.Stale() - stale; grown > 0 {
+		r.note("", nil, NoteStale{int(grown), "the exchange returned less than it had returned before"})
+	}
+	for i, leg := range r.legs {
+		r.noteLeg(leg, before[i])
+	}
+	r.alarms.watchForeign()
+	r.alarms.watchContradicted()
+}
+
+// symbolBefore is what a round may change of one strategy's symbol.
+type symbolBefore struct {
+	position   exchange.Quantity
+	quarantine string
+	latch      int
 }
 
 // actOn acts for one strategy: on what was read, or, where its market was not, on what is

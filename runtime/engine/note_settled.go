@@ -4,47 +4,9 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
 )
-
-// settle advances every placement by what was fetched, and notes what changed.
-func (r *round) settle(snapshot *reconcile.Snapshot) {
-	before := make([]symbolBefore, 0, len(r.legs))
-	for _, leg := range r.legs {
-		before = append(before, symbolBefore{leg.symbol.Position, leg.symbol.Quarantine(), leg.state.Latch()})
-	}
-	live := slices.Clone(r.book.Live())
-	fills := make([]exchange.Quantity, len(live))
-	for i, p := range live {
-		fills[i] = p.Filled()
-	}
-	r.alarms.watchLiquidations(snapshot)
-	stale := r.book.Stale()
-	for _, observed := range r.book.Observe(snapshot) {
-		r.enqueue(observed)
-		r.noteObserved(&observed)
-	}
-	for i, p := range live {
-		r.notePlacement(p, fills[i])
-	}
-	if grown := r.book.Stale() - stale; grown > 0 {
-		r.note("", nil, NoteStale{int(grown), "the exchange returned less than it had returned before"})
-	}
-	for i, leg := range r.legs {
-		r.noteLeg(leg, before[i])
-	}
-	r.alarms.watchForeign()
-	r.alarms.watchContradicted()
-}
-
-// symbolBefore is what a round may change of one strategy's symbol.
-type symbolBefore struct {
-	position   exchange.Quantity
-	quarantine string
-	latch      int
-}
 
 // noteObserved notes what evidence has decided. What it says of placements, and of
 // symbols that a strategy trades, is noted by what it has changed.
