@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
@@ -26,6 +27,33 @@ type fate struct {
 	retryAfter time.Duration
 
 	began, ended time.Time // of the HTTP exchange itself, for the clock
+}
+
+// Do performs one operation. Its errors are those of package exchange. *exchange.Unavailable for a
+// placement means that it was certainly not sent.
+func (c *Client) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
+	return c.DoBefore(ctx, request, exchange.SendLimit{})
+}
+
+// DoBefore is Do with a limit on when the request may be sent. The request is signed after all
+// waiting, so a time to live also bounds the age of the signature's timestamp (exactly-once.md,
+// time to live). A request that is recalled while it waits for the budget is not sent.
+func (c *Client) DoBefore(ctx context.Context, request exchange.Request, limit exchange.SendLimit) (exchange.Answer, error) {
+	operation := request.Operation
+	if operation < exchange.FuturesHealth || operation > exchange.SpotWallet {
+		return exchange.Answer{}, fmt.Errorf("unknown operation %d", operation)
+	}
+	if err := c.prepare(ctx, operation); err != nil {
+		return exchange.Answer{}, notReady(operation, err)
+	}
+	if !operation.Changes() {
+		answer, fate := c.read(ctx, &request)
+		return answer, fate.err
+	}
+	// A placement is sent once, whatever happens. A cancel or a leverage change could be repeated,
+	// but the engine decides that.
+	answer, fate := c.try(ctx, &request, limit)
+	return answer, fate.err
 }
 
 // try waits for the budget, sends the request once and reports to the observer.

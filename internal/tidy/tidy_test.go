@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -168,6 +169,59 @@ func TestArchitectureHoldsTheTable(t *testing.T) {
 		}
 		if want := fmt.Sprintf("| `%s` | %s | %s | %s |", row.Path, row.Sentence, purity, imports); !strings.Contains(string(text), want) {
 			t.Errorf("docs/ARCHITECTURE.md: want the line\n%s", want)
+		}
+	}
+}
+
+// TestOneCandlesLifeIsReadInTenFiles holds the section of docs/ARCHITECTURE.md against the
+// code: its functions stand in their files, each but the first is called in one of them,
+// and the files are ten at the most.
+func TestOneCandlesLifeIsReadInTenFiles(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(root(t), "docs", "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(text), "## One candle's life\n")
+	section, _, ended := strings.Cut(section, "\nA **verb**")
+	rows := regexp.MustCompile("(?m)^\\| `([a-z/_]+\\.go)` \\| ([^|]+) \\|").FindAllStringSubmatch(section, -1)
+	if !found || !ended || len(rows) == 0 {
+		t.Fatal("docs/ARCHITECTURE.md: want the section, with a row for each stage")
+	}
+	declared, called := map[string]map[string]bool{}, map[string]bool{}
+	for _, row := range rows {
+		if declared[row[1]] != nil {
+			continue
+		}
+		declared[row[1]] = map[string]bool{}
+		tree, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root(t), row[1]), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(node ast.Node) bool {
+			switch n := node.(type) {
+			case *ast.FuncDecl:
+				declared[row[1]][n.Name.Name] = true
+			case *ast.CallExpr:
+				if f, is := n.Fun.(*ast.SelectorExpr); is {
+					called[f.Sel.Name] = true
+				}
+			}
+			return true
+		})
+	}
+	if have := len(declared); have > 10 {
+		t.Errorf("want at most ten files, have %d", have)
+	}
+	for i, row := range rows {
+		for j, name := range strings.Split(row[2], ", ") {
+			name = strings.Trim(name, "`")
+			if !declared[row[1]][name] {
+				t.Errorf("%s has no function %s", row[1], name)
+			}
+			if i+j > 0 && !called[name] {
+				t.Errorf("%s of %s is called in no file of the list", name, row[1])
+			}
 		}
 	}
 }
