@@ -119,3 +119,19 @@ func TestASpotOrderCanceledBeforeItArrivesNeverFills(t *testing.T) {
 	d.wantStatus(order.ID, exchange.StatusCanceled)
 	d.wantBalance("USDT", "10000", "0")
 }
+
+// TestAWithdrawalBringsTheLiquidationNearer takes money out after the bounds were asked for.
+func TestAWithdrawalBringsTheLiquidationNearer(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, Config{})
+	d.place(d.order("buy", exchange.MarketOrder, "0.9", ""))
+	d.setLast("49900") // asks for them
+	btc, _ := d.Instrument(d.key())
+	before, _, _, _ := btc.Bounds()
+	if err := d.Transfer("alice", exchange.Futures, "USDT", exchange.MustAmount("-3000")); err != nil {
+		t.Fatal(err)
+	}
+	if after, _, _, _ := btc.Bounds(); after <= before {
+		t.Errorf("want the liquidation above %d, have it at %d", before, after)
+	}
+}

@@ -275,7 +275,7 @@ var Table = []Row{
 	}},
 	{"removal_at_once", "a strategy whose file is absent for a moment is removed", "49",
 		"runtime/reload TestARemovalWaitsUntilTheFileHasStayedAway", []Edit{
-			{"runtime/reload.absences.poll", "now.Sub(since[name]) < absentFor || polls[name] < absentPolls", "false"},
+			{"runtime/reload.Absences.Poll", "now.Sub(since[name]) < absentFor || polls[name] < absentPolls", "false"},
 		}},
 	{"catches_up_at_once", "what was missed in a pause is sent in one go", "51", "strategy/library TestABacklogIsCaughtUpASliceATick", []Edit{
 		{"strategy/library.slicing.Decide", "pace < target", "false"},

@@ -15,6 +15,7 @@ const (
 	happenPrices                             // the market moves
 	happenClass                              // an episode beyond the bounds begins: class
 	happenClassOver                          // it ends: episode
+	happenPoll                               // botd looks for the files of strategies: episode
 )
 
 // happening is one entry of the agenda.

@@ -5,6 +5,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile/placement"
+	"botd/runtime/reload"
 )
 
 // liveBounds are the W, D and L that are assumed of an exchange nobody has measured.
@@ -23,6 +24,10 @@ type beyond struct {
 	episodes []*episode
 	noIDs    noIDs
 	rulesMS  int64 // until then rules have changed too recently for botd to know them
+
+	absences     *reload.Absences // of the files that a process misses
+	absencesOf   int              // of which life of it
+	liquidations []liquidation    // that happened
 }
 
 // episode is a while in which one class is in force.
@@ -61,6 +66,23 @@ func newBeyond(w *world, options *Beyond) *beyond {
 	}
 	b.noIDs = noIDs{b.draw.chance(0.6), b.draw.chance(0.6), b.draw.chance(0.4), []float64{1, 1, 0.5}[b.draw.below(3)]}
 	return b
+}
+
+// fit adapts the strategies to the classes.
+func (b *beyond) fit() {
+	for i := range b.w.portfolio.roles {
+		r := &b.w.portfolio.roles[i]
+		if b.on[CatchUp] {
+			r.kind, r.most, r.catchUp = "twap", r.unit*10, 1
+			r.name = r.kind + "-" + r.key.Name + "-" + r.key.Market.String()
+		}
+		if b.on[VanishedFiles] {
+			r.onRemove = "flatten"
+		}
+		if b.on[Liquidated] {
+			r.protected = false // a stop would come first
+		}
+	}
 }
 
 // doubles reports whether there may be more on the account than one botd knows of.
@@ -127,7 +149,7 @@ func (b *beyond) start(e *episode) bool {
 		return b.changeRules(e)
 	case Transfers:
 		return b.transfer(e)
-	case Suspended:
+	case Suspended, CatchUp:
 		if !w.daemon.listens() {
 			return false
 		}
@@ -136,6 +158,12 @@ func (b *beyond) start(e *episode) bool {
 		return b.startSecond(e)
 	case LostJournal:
 		return b.loseJournal(e)
+	case CutJournal:
+		return b.cutJournal(e)
+	case VanishedFiles:
+		return b.vanish(e)
+	case Liquidated:
+		return b.liquidate()
 	}
 	return true
 }
@@ -149,8 +177,10 @@ func (b *beyond) over(e *episode) {
 		b.w.restoreRules()
 	case SecondEngine:
 		b.endSecond()
-	case LostJournal:
+	case LostJournal, CutJournal:
 		b.noticeLoss()
+	case VanishedFiles:
+		b.reappear()
 	}
 	b.w.say("%s is over", e.class)
 }

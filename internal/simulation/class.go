@@ -24,11 +24,16 @@ const (
 	Suspended                    // the process stands still for minutes
 	SecondEngine                 // another botd of the same instance runs on the account
 	LostJournal                  // the journal's files are unlinked under the running process
+	CutJournal                   // the journal is cut, or replaced by an older copy, under the running process
+	VanishedFiles                // files of strategies are absent for a moment
+	CatchUp                      // the process stands still, and its strategies are all paced
+	Liquidated                   // positions are liquidated
 	ClassEnd
 )
 
 var classNames = [ClassEnd]string{"positions", "wallet", "orders", "history", "hung_reads", "executed_refusal", "double_execution", "refused_orders", "no_ids",
-	"garbage", "lost_symbol", "changed_rules", "transfers", "suspended", "second_engine", "lost_journal"}
+	"garbage", "lost_symbol", "changed_rules", "transfers", "suspended", "second_engine", "lost_journal",
+	"cut_journal", "vanished_files", "catch_up", "liquidated"}
 
 // String returns the class's name.
 func (c Class) String() string {

@@ -42,7 +42,7 @@ func (d *daemon) clock() int64 { return d.w.nowMS + d.clockError }
 func (d *daemon) boot() {
 	w := d.w
 	if w.disk.lostMS > d.bootMS {
-		w.disk.records = nil // it was unlinked under the last process
+		w.disk.records = w.disk.records[:min(w.disk.left, len(w.disk.records))] // it was lost under the last process
 	}
 	book := reconcile.NewBook(w.settle)
 	for i := range w.disk.records {

@@ -19,7 +19,8 @@ type disk struct {
 	writing  bool
 	beganMS  int64 // when the write began
 	fullMS   int64 // writes fail until then
-	lostMS   int64 // its files were unlinked then; 0 for never
+	lostMS   int64 // its files were lost then; 0 for never
+	left     int   // so many records the next start finds then
 }
 
 func newDisk() *disk { return &disk{sending: map[string]exchange.NewOrder{}} }

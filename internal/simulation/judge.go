@@ -31,6 +31,9 @@ type judge struct {
 	baseline map[string]exchange.Amount // of the spot wallet at the start
 	minute   map[exchange.SymbolKey]*budget
 	reported int
+
+	liquidations map[int64]bool              // positions whose liquidation botd journalled
+	stopped      map[exchange.SymbolKey]bool // by one, and not armed since
 }
 
 func newJudge(w *world) *judge {
@@ -39,7 +42,8 @@ func newJudge(w *world) *judge {
 		patience = patienceMS
 	}
 	j := &judge{w: w, oracle: oracle.New(patience), open: map[int64]bool{}, refusals: map[exchange.SymbolKey]*refusals{},
-		baseline: map[string]exchange.Amount{}, minute: map[exchange.SymbolKey]*budget{}}
+		baseline: map[string]exchange.Amount{}, minute: map[exchange.SymbolKey]*budget{},
+		liquidations: map[int64]bool{}, stopped: map[exchange.SymbolKey]bool{}}
 	for _, key := range w.venue.keys {
 		free, frozen := w.venue.x.Balance(trader, w.venue.held[key].rules.Base)
 		j.baseline[w.venue.held[key].rules.Base], j.minute[key], j.refusals[key] = free.Add(frozen), &budget{}, &refusals{}
@@ -236,9 +240,45 @@ func (j *judge) sent(order *exchange.NewOrder) {
 	if n := j.minute[order.Key()].count(j.w.nowMS, 60_000); n > mostInAMinute {
 		j.fail(order.Key(), "unbounded", fmt.Sprintf("%d placements within a minute", n))
 	}
+	if role := j.w.portfolio.role(j.w.portfolio.of(order.Key())); role != nil && role.catchUp == 1 && opens(order) {
+		j.paced(role, order)
+	}
 	d, lostMS := j.w.daemon, j.w.disk.lostMS
 	if lostMS > d.bootMS && opens(order) && j.w.nowMS-max(lostMS, d.wokenMS) > watchMS+slowMS {
 		j.fail(order.Key(), "lost_journal", fmt.Sprintf("%s opens %d ms after the journal was lost", order.ClientOrderID, j.w.nowMS-lostMS))
+	}
+}
+
+// paced checks that what was missed in a pause is not sent in one go: a slice at a time.
+func (j *judge) paced(r *role, order *exchange.NewOrder) {
+	rules, quantity := j.w.venue.held[r.key].rules, order.Quantity
+	last, _ := j.w.venue.x.Price(r.key)
+	if !order.QuoteAmount.IsZero() {
+		quantity = rules.QuantityFor(order.QuoteAmount, max(last, 1))
+	}
+	least := rules.QuantityFor(rules.MinNotional, max(last, 1))
+	if most := max(r.unit, least) * 12 / 10; quantity > most+rules.QuantityTick {
+		j.fail(r.key, "paced", fmt.Sprintf("%s opens %d at once, a slice is %d", order.ClientOrderID, quantity, r.unit))
+	}
+}
+
+// liquidated checks what botd makes of a liquidation: its strategy opens nothing until a
+// person arms it.
+func (j *judge) liquidated(r *record.Record) {
+	switch body := r.Body.(type) {
+	case record.Liquidated:
+		j.liquidations[body.PositionID] = true
+		j.stopped[r.Symbol] = true
+	case record.Halt:
+		for key := range j.stopped {
+			if body.Level == record.LevelNone && (r.Strategy == "" || r.Strategy == j.w.portfolio.of(key)) {
+				delete(j.stopped, key)
+			}
+		}
+	case record.Sending:
+		if j.stopped[r.Symbol] && opens(&body.Order) {
+			j.fail(r.Symbol, "liquidated", r.ClientOrderID+" opens after a liquidation, and nobody armed the strategy")
+		}
 	}
 }
 
@@ -255,6 +295,7 @@ func (j *judge) declares(r *role) bool {
 // recorded checks a durable record of the first process: an exit needs a reason other
 // than that something is missing.
 func (j *judge) recorded(r *record.Record) {
+	j.liquidated(r)
 	sending, ok := r.Body.(record.Sending)
 	if !ok || sending.Purpose != placement.Exit {
 		return
@@ -282,6 +323,11 @@ func (j *judge) converged() {
 		return
 	}
 	book := w.daemon.machine.Book()
+	for _, one := range w.beyond.liquidations {
+		if r := w.portfolio.role(w.portfolio.of(one.key)); !j.liquidations[one.positionID] && !j.declares(r) {
+			j.fail(one.key, "liquidation", fmt.Sprintf("position %d was liquidated: no record says so, and no state is declared", one.positionID))
+		}
+	}
 	for i := range w.portfolio.roles {
 		r := &w.portfolio.roles[i]
 		h, state := w.venue.held[r.key], book.Symbol(r.key)

@@ -1,6 +1,8 @@
 package simulation
 
 import (
+	"cmp"
+
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/runtime/engine"
@@ -33,6 +35,7 @@ type role struct {
 	scripted  strategy.Strategy // of a scenario
 	onRemove  string
 	absent    bool // it has been removed from the configuration
+	catchUp   int  // slices a tick after a pause; 0 for all
 }
 
 // portfolio holds the symbols and strategies of a run, drawn once per seed.
@@ -184,7 +187,7 @@ func (r *role) strategy(symbol *exchange.Symbol) strategy.Strategy {
 			values["side"] = "sell"
 		}
 		made, err := twap.New(strategy.Setting{Market: r.key.Market, Symbol: symbol, Interval: exchange.Minute1,
-			CatchUp: 1_000}, values)
+			CatchUp: cmp.Or(r.catchUp, 1_000)}, values)
 		if err != nil {
 			panic(err)
 		}

@@ -225,6 +225,9 @@ func (w *world) setUp() {
 	}
 	w.ledger = setup.chance(0.5)
 	w.poor = setup.chance(0.15) || w.weather[Liquidation] > 0
+	if w.beyond != nil {
+		w.beyond.fit()
+	}
 	if script := w.options.script; script != nil {
 		w.portfolio, w.foreign, w.bounds, w.harsh, w.poor, w.ledger, delay, spread = script.portfolio(), script.foreign, bounds[0], false, false, true, 20, 0
 	}
@@ -315,6 +318,9 @@ func (w *world) happen(h *happening) {
 		return
 	case happenClassOver:
 		w.beyond.over(h.episode)
+		return
+	case happenPoll:
+		w.beyond.pollFiles(h.episode)
 		return
 	}
 	if !d.up || h.life != d.life {

@@ -21,14 +21,14 @@ const (
 
 // Reasons why a removal waits.
 const (
-	notAbsent = iota // nothing is absent
-	tooYoung         // some files were not absent for long enough
-	allAbsent        // no strategy is left: only an explicit reload removes all of them
-	ripe             // the files stayed away: on_remove acts
+	NotAbsent = iota // nothing is absent
+	TooYoung         // some files were not absent for long enough
+	AllAbsent        // no strategy is left: only an explicit reload removes all of them
+	Ripe             // the files stayed away: on_remove acts
 )
 
-// absences remembers since when the files of strategies are absent.
-type absences struct {
+// Absences remembers since when the files of strategies are absent.
+type Absences struct {
 	mu    sync.Mutex // guards all below
 	since map[string]time.Time
 	polls map[string]int
@@ -36,53 +36,53 @@ type absences struct {
 	lines []string // what would be removed, a line a strategy
 }
 
-// poll takes which strategies are absent now, and whether any is left, and says whether
+// Poll takes which strategies are absent now, and whether any is left, and says whether
 // they may be removed.
-func (a *absences) poll(now time.Time, absent []string, left bool) int {
+func (a *Absences) Poll(now time.Time, absent []string, left bool) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	since, polls := map[string]time.Time{}, map[string]int{}
-	verdict := ripe
+	verdict := Ripe
 	for _, name := range absent {
 		since[name], polls[name] = now, a.polls[name]+1
 		if first, known := a.since[name]; known {
 			since[name] = first
 		}
 		if now.Sub(since[name]) < absentFor || polls[name] < absentPolls {
-			verdict = tooYoung
+			verdict = TooYoung
 		}
 	}
 	a.since, a.polls, a.all = since, polls, false
 	switch {
 	case len(absent) == 0:
 		a.lines = nil
-		return notAbsent
+		return NotAbsent
 	case !left:
 		a.all = true
-		return allAbsent
+		return AllAbsent
 	}
 	return verdict
 }
 
 // pending reports whether anything is absent.
-func (a *absences) pending() bool {
+func (a *Absences) pending() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.since) > 0
 }
 
 // describe keeps what a removal would do.
-func (a *absences) describe(lines []string) {
+func (a *Absences) describe(lines []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.lines = lines
 }
 
 // forget ends the absence of all: they were removed, or are there again.
-func (a *absences) forget() { a.poll(time.Time{}, nil, true) }
+func (a *Absences) forget() { a.Poll(time.Time{}, nil, true) }
 
 // degraded is the declared state of strategies whose files are absent.
-func (a *absences) degraded() []engine.Degraded {
+func (a *Absences) degraded() []engine.Degraded {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.since) == 0 {

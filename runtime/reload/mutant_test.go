@@ -13,10 +13,10 @@ func TestRulesOfTheReloadShowWhenTheyAreBroken(t *testing.T) {
 		t.Skip("no rule can be broken in this build: .ci/run makes the one with the overlay of internal/mutant")
 	}
 	defer mutant.Break("")
-	for rule, want := range map[string]int{"": tooYoung, "removal_at_once": ripe} {
+	for rule, want := range map[string]int{"": TooYoung, "removal_at_once": Ripe} {
 		mutant.Break(rule)
-		var a absences
-		if have := a.poll(time.Unix(1_800_000_000, 0), []string{"a"}, true); have != want {
+		var a Absences
+		if have := a.Poll(time.Unix(1_800_000_000, 0), []string{"a"}, true); have != want {
 			t.Errorf("%q: the first poll without the file: want %d, have %d", rule, want, have)
 		}
 	}

@@ -44,7 +44,7 @@ type Reloader struct {
 	Console  *ops.Console
 	Metrics  *ops.Metrics
 	Report   func(ops.Check)
-	absent   absences
+	absent   Absences
 	held     []string // absent since the start, while they hold something
 	loaded   string   // how what holds came to hold
 	requests chan request
@@ -220,11 +220,11 @@ func (r *Reloader) removed(before, config *configs.Config) (names []string) {
 // for a moment only. It declares what a removal would do.
 func (r *Reloader) waits(ctx context.Context, removed []string, left bool) bool {
 	began := !r.absent.pending() && len(removed) > 0
-	verdict := r.absent.poll(time.Now(), removed, left)
-	if verdict == notAbsent {
+	verdict := r.absent.Poll(time.Now(), removed, left)
+	if verdict == NotAbsent {
 		return false
 	}
-	if verdict == ripe {
+	if verdict == Ripe {
 		r.absent.forget() // its result is reported once
 		return false
 	}

@@ -1,0 +1,123 @@
+package simulation
+
+import (
+	"slices"
+	"time"
+
+	"botd/exchange"
+	"botd/runtime/engine"
+	"botd/runtime/reload"
+)
+
+// What file systems do to botd beyond the bounds: files of strategies are absent for a
+// moment, and the journal is cut, or replaced by an older copy, under the running process.
+
+const (
+	pollFilesMS = 2_000  // as botd polls them
+	awayMS      = 30_000 // so long a file must be absent before its strategy is removed
+)
+
+// vanish takes the files of strategies away: one, or all of them.
+func (b *beyond) vanish(e *episode) bool {
+	w := b.w
+	if !w.daemon.listens() || slices.ContainsFunc(w.portfolio.roles, func(r role) bool { return r.absent }) {
+		return false
+	}
+	b.absences, b.absencesOf = &reload.Absences{}, w.daemon.life
+	w.put(happening{atMS: w.nowMS, kind: happenPoll, episode: e})
+	return true
+}
+
+// pollFiles is what botd does every two seconds: what stayed away is removed.
+func (b *beyond) pollFiles(e *episode) {
+	w, d := b.w, b.w.daemon
+	if w.nowMS >= e.untilMS {
+		return
+	}
+	w.put(happening{atMS: w.nowMS + pollFilesMS, kind: happenPoll, episode: e})
+	if !d.listens() {
+		return
+	}
+	if b.absencesOf != d.life { // a start begins to count anew
+		b.absences, b.absencesOf = &reload.Absences{}, d.life
+	}
+	var missing []string
+	for i := range w.portfolio.roles {
+		if r := &w.portfolio.roles[i]; !r.absent && (e.way%3 == 0 || r.key == e.key) {
+			missing = append(missing, r.name)
+		}
+	}
+	if len(missing) == 0 || b.absences.Poll(time.UnixMilli(w.nowMS), missing, len(missing) < len(w.portfolio.roles)) != reload.Ripe {
+		return
+	}
+	if w.nowMS-e.beganMS < awayMS {
+		w.judge.fail(e.key, "removed_early", "files were absent for less than 30 s")
+	}
+	change := &engine.Reload{Removed: missing}
+	if d.handle(&engine.EventReload{Reload: change}); len(change.Refused) > 0 {
+		return
+	}
+	w.say("%v stayed away, and are removed", missing)
+	for _, name := range missing {
+		w.portfolio.role(name).absent = true
+	}
+}
+
+// reappear brings the files back.
+func (b *beyond) reappear() {
+	if w := b.w; slices.ContainsFunc(w.portfolio.roles, func(r role) bool { return r.absent }) {
+		w.put(happening{atMS: w.nowMS, kind: happenRelease, fault: Remove})
+	}
+}
+
+// cutJournal truncates the journal under the running process, or puts an older copy in its
+// place: the next start finds the records up to a place before the end.
+func (b *beyond) cutJournal(e *episode) bool {
+	if !b.loseJournal(e) {
+		return false
+	}
+	b.w.disk.left = int(b.draw.below(int64(len(b.w.disk.records) + 1)))
+	return true
+}
+
+// liquidation is a position that the exchange has liquidated.
+type liquidation struct {
+	key        exchange.SymbolKey
+	positionID int64
+}
+
+// liquidate leaves the account without free money, has the price run until a position is
+// liquidated, and brings the money back.
+func (b *beyond) liquidate() bool {
+	w := b.w
+	answer, err := w.venue.x.Do(trader, &exchange.Request{Operation: exchange.FuturesAccount})
+	if err != nil {
+		return false
+	}
+	out := answer.Account.AvailableBalance.MulRate(exchange.RateOne * 95 / 100)
+	if out.Sign() <= 0 || w.venue.x.Transfer(trader, exchange.Futures, "USDT", out.Neg()) != nil {
+		return false
+	}
+	found := false
+	for tries := 0; !found && tries < 3; tries++ { // the mark follows the price
+		found = w.liquidate()
+	}
+	if err := w.venue.x.Transfer(trader, exchange.Futures, "USDT", out); err != nil {
+		w.say("the money does not come back: %v", err)
+	}
+	if !found {
+		return false
+	}
+	for _, key := range w.venue.keys {
+		answer, err := w.venue.x.Do(trader, &exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: key.Name, Limit: 1})
+		if key.Market != exchange.Futures || err != nil || len(answer.Positions.Items()) == 0 {
+			continue
+		}
+		p := &answer.Positions.Items()[0]
+		known := slices.ContainsFunc(b.liquidations, func(l liquidation) bool { return l.positionID == p.ID })
+		if p.Status == exchange.PositionLiquidated && p.Symbol == key.Name && !known {
+			b.liquidations = append(b.liquidations, liquidation{key, p.ID})
+		}
+	}
+	return true
+}
