@@ -11,7 +11,8 @@ import (
 // Task is what a strategy is asked at once: the closed candles it has not seen, in order, and a
 // decision. Whoever performs it shares nothing with the engine that changes.
 type Task struct {
-	View     View             // as it was when the task was made; its lists belong to the task
+	View     View             // of the decisions, as it was when the task was made; its lists belong to the task
+	Before   View             // of the decision before: candles are seen with it until the next one
 	Candles  exchange.Candles // the closed candles that are visible
 	From, To int              // which of them are new
 	Each     int              // the first of them at whose close the strategy is asked; To for none
@@ -74,10 +75,13 @@ func (t *Task) Perform(s Strategy) (r Result) {
 	v := &t.View
 	last := v.Last
 	for i := t.From; i < t.To; i++ {
-		t.Candles.Load(i, &v.Candle)
-		v.NowMS = t.Candles.CloseMS(i)
-		v.SetHistory(&t.Candles, i+1)
-		s.Candle(v)
+		t.show(v, i+1)
+		if r.Decided {
+			s.Candle(v)
+		} else {
+			t.show(&t.Before, i+1)
+			s.Candle(&t.Before)
+		}
 		if i < t.Each {
 			continue
 		}
@@ -87,7 +91,9 @@ func (t *Task) Perform(s Strategy) (r Result) {
 		t.decide(s, &r)
 	}
 	if t.AtMS != 0 {
-		t.show(t.To)
+		if t.To > 0 {
+			t.show(v, t.To)
+		}
 		v.NowMS, v.Last = t.AtMS, last
 		t.decide(s, &r)
 	}
@@ -119,11 +125,10 @@ func conditionsOf(s Strategy, v *View) (conditions []Condition) {
 }
 
 // show makes the candles up to end visible, and the newest of them the view's.
-func (t *Task) show(end int) {
-	if end > 0 {
-		t.Candles.Load(end-1, &t.View.Candle)
-	}
-	t.View.SetHistory(&t.Candles, end)
+func (t *Task) show(v *View, end int) {
+	t.Candles.Load(end-1, &v.Candle)
+	v.NowMS = t.Candles.CloseMS(end - 1)
+	v.SetHistory(&t.Candles, end)
 }
 
 // failed is the result of a task in which a strategy panicked.

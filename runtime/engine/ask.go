@@ -159,6 +159,7 @@ func (t *tick) task(leg *leg) strategy.Task {
 	if leg.seen += to - from; to > 0 {
 		q.givenMS = s.candles.OpenMS[to-1]
 	}
+	task.Before = leg.view.Snapshot()
 	t.see(leg, t.nowMS)
 	if to == s.end && leg.symbol.Last > 0 && leg.seen >= warmup {
 		task.AtMS, q.atMS = q.atMS, 0
@@ -187,6 +188,7 @@ func (t *tick) answered(event *EventDecision) {
 		return // the strategy was replaced or removed meanwhile
 	}
 	q, result := &leg.question, &event.Result
+	late := q.dueMS == never
 	q.id, q.dueMS = 0, never
 	switch {
 	case t.halts.stopped || t.halts.closing != record.LevelNone:
@@ -198,7 +200,6 @@ func (t *tick) answered(event *EventDecision) {
 		t.fail(leg, result.Failure)
 		return
 	}
-	late := q.hung != ""
 	t.answersAgain(leg)
 	if result.TargetMS != 0 {
 		leg.candleTarget, leg.candleTargetMS = result.Plan.Target, result.TargetMS
@@ -278,13 +279,10 @@ func (t *tick) begin(leg *leg) {
 // its plan's exits stay.
 func (t *tick) hang(leg *leg, why string) {
 	q := &leg.question
-	if q.hung == why {
-		return
+	if q.hung != "" {
+		return // the first cause is the one to look for
 	}
-	if q.hung == "" {
-		q.hungMS = t.nowMS
-	}
-	q.hung = why
+	q.hung, q.hungMS = why, t.nowMS
 	t.note(leg.config.Name, leg.config.Symbol, NoteHung{Why: why})
 	t.soon()
 }

@@ -24,16 +24,39 @@ import (
 	"botd/cmd/botd/cli/shell"
 	"botd/cmd/botd/cli/venue"
 	"botd/exchange/tape"
+	"botd/internal/confine"
 	"botd/internal/failure"
 	"botd/internal/spell"
 	"botd/internal/version"
+	"botd/runtime/worker/isolated"
 	"botd/strategy"
 )
 
 // Main runs the command line of the process, with strategies besides the built-in
 // ones, and ends it.
 func Main(strategies ...strategy.Definition) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case confine.Verb:
+			os.Exit(hidden(confine.Enter(os.Args[2:])))
+		case isolated.Verb:
+			os.Exit(hidden(isolated.Serve()))
+		}
+	}
+	restartable = true
 	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr, strategies...))
+}
+
+// restartable is set where this process is a program that can start itself again.
+var restartable bool
+
+// hidden is the exit code of a verb that only botd itself uses: its processes for strategies.
+func hidden(err error) int {
+	if err == nil {
+		return failure.OK
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return failure.Internal
 }
 
 // execute runs one command line and returns its exit code.
@@ -61,7 +84,11 @@ func perform(arguments []string, stdout, stderr io.Writer, strategies []strategy
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	addCompletion(root)
-	ran, err := root.ExecuteContextC(connect.WithStrategies(ctx, strategies))
+	ctx = connect.WithStrategies(ctx, strategies)
+	if restartable {
+		ctx = connect.WithProcesses(ctx)
+	}
+	ran, err := root.ExecuteContextC(ctx)
 	err = shell.GlobalsOf(ran.Context()).End(ran, taught(ran, err))
 	tape.SharedCache().Wait()
 	if err == nil {

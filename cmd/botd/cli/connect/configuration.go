@@ -14,6 +14,7 @@ import (
 	"botd/configs"
 	"botd/exchange/sim"
 	"botd/internal/failure"
+	"botd/runtime/worker/isolated"
 	"botd/strategy"
 	"botd/strategy/library"
 	"botd/strategy/script"
@@ -27,10 +28,35 @@ func WithStrategies(ctx context.Context, own []strategy.Definition) context.Cont
 	return context.WithValue(ctx, strategiesKey{}, own)
 }
 
+// processesKey is the context's key of what makes strategies in processes of their own.
+type processesKey struct{}
+
+// WithProcesses returns a context whose commands can run strategies in processes of their own: this
+// process is a program that can be started again.
+func WithProcesses(ctx context.Context) context.Context {
+	return context.WithValue(ctx, processesKey{}, &isolated.Processes{})
+}
+
+// Isolate returns options with which no script runs in this process, where the context can run
+// processes. The daemon reads its configuration with them.
+func Isolate(ctx context.Context, options configs.Options) configs.Options {
+	processes, able := ctx.Value(processesKey{}).(*isolated.Processes)
+	if !able {
+		return options
+	}
+	options.Script = processes.Script
+	options.Registry = registry(ctx, processes.Rules())
+	return options
+}
+
 // Registry returns every strategy that this program knows.
 func Registry(ctx context.Context) *strategy.Registry {
+	return registry(ctx, script.Rules())
+}
+
+func registry(ctx context.Context, rules strategy.Definition) *strategy.Registry {
 	own, _ := ctx.Value(strategiesKey{}).([]strategy.Definition)
-	return strategy.NewRegistry(slices.Concat(library.All(), []strategy.Definition{script.Rules(), script.Files()}, own)...)
+	return strategy.NewRegistry(slices.Concat(library.All(), []strategy.Definition{rules, script.Files()}, own)...)
 }
 
 // Compiled is what a strategy: script runs.
@@ -52,9 +78,14 @@ func Options(ctx context.Context, mode configs.Mode) configs.Options {
 // Load reads a configuration: the directory given, else ./configs, else the
 // embedded examples.
 func Load(ctx context.Context, directory string, mode configs.Mode) (*configs.Config, configs.Problems, error) {
+	return LoadWith(Options(ctx, mode), directory)
+}
+
+// LoadWith is Load with options of its own.
+func LoadWith(options configs.Options, directory string) (*configs.Config, configs.Problems, error) {
 	if directory == "" {
 		if _, err := os.Stat(filepath.Join("configs", "botd.yaml")); errors.Is(err, fs.ErrNotExist) {
-			config, problems := configs.Load(configs.Examples(), "(built-in examples)", Options(ctx, mode))
+			config, problems := configs.Load(configs.Examples(), "(built-in examples)", options)
 			return config, problems, nil
 		}
 		directory = "configs"
@@ -66,7 +97,7 @@ func Load(ctx context.Context, directory string, mode configs.Mode) (*configs.Co
 	if !info.IsDir() {
 		return nil, nil, failure.New(failure.NoInput, "-c names the directory, not a file in it", "%s is not a directory", directory)
 	}
-	config, problems := configs.LoadDirectory(directory, Options(ctx, mode))
+	config, problems := configs.LoadDirectory(directory, options)
 	return config, problems, nil
 }
 
@@ -100,7 +131,12 @@ func LoadValid(ctx context.Context, directory string) (*configs.Config, error) {
 // LoadMode reads a configuration for a mode (empty for its own), which must be right.
 // The hint says how the command does without it.
 func LoadMode(ctx context.Context, directory string, mode configs.Mode, hint string) (*configs.Config, error) {
-	config, problems, err := Load(ctx, directory, mode)
+	return Checked(hint, func() (*configs.Config, configs.Problems, error) { return Load(ctx, directory, mode) })
+}
+
+// Checked reads a configuration, which must be right.
+func Checked(hint string, read func() (*configs.Config, configs.Problems, error)) (*configs.Config, error) {
+	config, problems, err := read()
 	if err != nil {
 		return nil, err
 	}

@@ -83,9 +83,10 @@ func (*timeFlag) Type() string { return "time" }
 // run reads the configuration and runs the daemon.
 func run(command *cobra.Command, flags runFlags) error {
 	read := func() (*configs.Config, configs.Problems, error) {
-		return connect.Load(command.Context(), flags.directory, configs.Mode(flags.mode))
+		ctx := command.Context()
+		return connect.LoadWith(connect.Isolate(ctx, connect.Options(ctx, configs.Mode(flags.mode))), flags.directory)
 	}
-	config, err := connect.LoadMode(command.Context(), flags.directory, configs.Mode(flags.mode), "botd check shows all of it")
+	config, err := connect.Checked("botd check shows all of it", read)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,277 @@
+// Package confine starts programs under limits, without secrets, files to write or a network, as far as the system allows.
+//
+// Start runs this binary again, which limits itself (Enter) and then becomes the program. What each
+// system gives stands in docs/security.md.
+package confine
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Verb is the hidden first argument of a binary that is to limit itself and become a program.
+const Verb = "confined"
+
+// Bounds of a program.
+const (
+	stderrBytes = 64 << 10 // written to stderr between two questions; beyond it the program is ended
+	endsWithin  = time.Second
+	openFiles   = 256
+)
+
+// Program is what to start.
+type Program struct {
+	Path      string   // empty for this binary
+	Arguments []string // without the program's name
+	Directory string   // where it runs
+	MemoryMB  int64    // of data; 0 leaves that to the program
+	Readable  []string // what it may read besides the system's programs and libraries
+}
+
+// Process is a running program.
+type Process struct {
+	command *exec.Cmd
+	stdin   *os.File
+	stdout  *os.File
+	pace    pace
+	written atomic.Int64  // bytes of stderr since the last question
+	drained chan struct{} // closed when stderr has ended
+	ended   chan struct{} // closed when the process has
+
+	mu     sync.Mutex // guards the rest
+	killed string     // why Kill was called first
+	said   sayings
+}
+
+// Start starts a program. Its standard input and output are read and written by the process's
+// Read and Write.
+func Start(p *Program) (*Process, error) {
+	specification, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("describe a program: %w", err)
+	}
+	self, err := selfPath()
+	if err != nil {
+		return nil, fmt.Errorf("find the own binary: %w", err)
+	}
+	var ends [6]*os.File // stdin, stdout and stderr: the end to read, the end to write
+	for i := 0; i < len(ends) && err == nil; i += 2 {
+		ends[i], ends[i+1], err = os.Pipe()
+	}
+	if err != nil {
+		closeAll(ends[:])
+		return nil, err
+	}
+	command := exec.Command(self, Verb, string(specification))
+	command.Args[0], command.Env, command.Dir = "botd", environment(), p.Directory
+	command.Stdin, command.Stdout, command.Stderr = ends[0], ends[3], ends[5]
+	detach(command)
+	if err := command.Start(); err != nil {
+		closeAll(ends[:])
+		return nil, err
+	}
+	closeAll([]*os.File{ends[0], ends[3], ends[5]})
+	process := &Process{command: command, stdin: ends[1], stdout: ends[2], drained: make(chan struct{}), ended: make(chan struct{})}
+	go process.drain(ends[4])
+	go func() {
+		_ = command.Wait() // ProcessState says how it ended
+		close(process.ended)
+	}()
+	return process, nil
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+// environment is what a program may know of botd's own: nothing secret.
+func environment() []string {
+	all := []string{"PYTHONDONTWRITEBYTECODE=1", "PYTHONUNBUFFERED=1", "GOMAXPROCS=1", "TZ=UTC"}
+	for _, name := range []string{"PATH", "HOME", "LANG", "LC_ALL"} {
+		if value, set := os.LookupEnv(name); set {
+			all = append(all, name+"="+value)
+		}
+	}
+	return all
+}
+
+// ID is the system's number of the process.
+func (p *Process) ID() int { return p.command.Process.Pid }
+
+// Write sends a part of a question, and allows the processor time that an answer may take.
+func (p *Process) Write(text []byte) (int, error) {
+	p.written.Store(0)
+	p.pace.allow(p.ID())
+	return p.stdin.Write(text)
+}
+
+// Read reads a part of an answer.
+func (p *Process) Read(into []byte) (int, error) { return p.stdout.Read(into) }
+
+// Kill ends the program, and what it has started. The first cause counts.
+func (p *Process) Kill(cause string) {
+	p.mu.Lock()
+	if p.killed == "" {
+		p.killed = cause
+	}
+	p.mu.Unlock()
+	select {
+	case <-p.ended:
+	default:
+		killGroup(p.command)
+	}
+	p.stdin.Close()
+	p.stdout.Close()
+}
+
+// Cause waits until the program has ended and says why it did.
+func (p *Process) Cause() string {
+	late := time.NewTimer(endsWithin)
+	defer late.Stop()
+	select {
+	case <-p.ended:
+	case <-late.C:
+		p.Kill("it closed its output and went on")
+		<-p.ended
+	}
+	select {
+	case <-p.drained:
+	case <-late.C: // something it started holds stderr
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	how := "its process ended: " + p.command.ProcessState.String()
+	if said := p.said.text(); said != "" {
+		how += ": " + said
+	}
+	if p.killed != "" {
+		return p.killed
+	}
+	return how
+}
+
+// drain reads what the program writes to stderr. More than its share ends it.
+func (p *Process) drain(stderr *os.File) {
+	defer close(p.drained)
+	defer stderr.Close()
+	buffer := make([]byte, 4<<10)
+	for {
+		n, err := stderr.Read(buffer)
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		p.said.add(buffer[:n])
+		p.mu.Unlock()
+		if p.written.Add(int64(n)) > stderrBytes {
+			p.Kill(fmt.Sprintf("it wrote more than %d KiB to stderr for one answer", stderrBytes>>10))
+			return
+		}
+	}
+}
+
+// sayings are the lines of stderr that say why a program ended: the first that is fatal, else the
+// last one.
+type sayings struct{ fatal, last, line string }
+
+const maxLine = 300
+
+func (s *sayings) add(text []byte) {
+	for _, part := range strings.SplitAfter(string(text), "\n") {
+		if s.line += part; len(s.line) > maxLine {
+			s.line = s.line[:maxLine]
+		}
+		if !strings.HasSuffix(part, "\n") {
+			continue
+		}
+		line := strings.TrimSpace(s.line)
+		if s.line = ""; line == "" {
+			continue
+		}
+		s.last = line
+		if s.fatal == "" && (strings.HasPrefix(line, "fatal error:") || strings.HasPrefix(line, "panic:")) {
+			s.fatal = line
+		}
+	}
+}
+
+func (s *sayings) text() string {
+	if s.fatal != "" {
+		return s.fatal
+	}
+	if line := strings.TrimSpace(s.line); line != "" {
+		return line
+	}
+	return s.last
+}
+
+// Enter limits this process by the specification in its arguments and becomes the program. It
+// returns only an error.
+func Enter(arguments []string) error {
+	if len(arguments) != 1 {
+		return fmt.Errorf("%s is botd's own: it has one argument", Verb)
+	}
+	var p Program
+	if err := json.Unmarshal([]byte(arguments[0]), &p); err != nil {
+		return fmt.Errorf("read the program's description: %w", err)
+	}
+	own := p.Path == ""
+	if own {
+		path, err := selfPath()
+		if err != nil {
+			return err
+		}
+		p.Path = path
+	} else {
+		path, err := exec.LookPath(p.Path)
+		if err != nil {
+			return err
+		}
+		if p.Path, err = filepath.Abs(path); err != nil {
+			return err
+		}
+		p.Readable = append(p.Readable, programFolders(p.Path)...)
+		if p.Directory != "" {
+			p.Readable = append(p.Readable, ".")
+		}
+	}
+	return become(&p, own)
+}
+
+// programFolders are the folders that a program is made of: its own, and where that is one of
+// programs, what stands around it, such as a virtual environment; for what links to it too.
+func programFolders(path string) (folders []string) {
+	add := func(path string) {
+		folder := filepath.Dir(path)
+		if slices.Contains([]string{"bin", "shims"}, filepath.Base(folder)) {
+			folder = filepath.Dir(folder)
+		}
+		if folder != string(filepath.Separator) {
+			folders = append(folders, folder)
+		}
+	}
+	for range 8 { // links
+		add(path)
+		target, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	return folders
+}

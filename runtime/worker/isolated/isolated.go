@@ -1,0 +1,148 @@
+// Package isolated makes strategies that run in processes of their own: scripts, rules, and programs in any language.
+//
+// The process that trades never runs a script, not even to find its parameters: a script that
+// loops, or eats memory, costs its own process.
+package isolated
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"botd/internal/confine"
+	"botd/strategy"
+	"botd/strategy/process"
+	"botd/strategy/script"
+)
+
+// Verb is the hidden first argument of the process that runs a script.
+const Verb = "strategy-process"
+
+// Bounds of a strategy's process.
+const (
+	DefaultMemoryMB = 256
+	loadsWithin     = 10 * time.Second
+	described       = 1_000 // strategies that are remembered
+)
+
+// Processes makes strategies in processes of their own. It remembers what they have said about
+// themselves: the same file is not asked twice. Its zero value is ready.
+type Processes struct {
+	mu           sync.Mutex // guards the rest
+	descriptions map[[sha256.Size]byte]process.Description
+}
+
+// Script is the definition of a script. Its parameters are found by a process that has ended.
+func (p *Processes) Script(file string, source []byte) (strategy.Definition, error) {
+	text := &process.Script{File: file, Source: source}
+	hello := process.NewHello("script", nil, nil)
+	hello.Script, hello.MemoryMB = text, DefaultMemoryMB
+	parameters, err := process.Parameters(own(loadsWithin), hello)
+	if err != nil {
+		return strategy.Definition{}, err
+	}
+	return strategy.Definition{Name: "script", Summary: "decided by " + file, Parameters: parameters, New: p.maker(text)}, nil
+}
+
+// Rules is the definition of strategies by rules.
+func (p *Processes) Rules() strategy.Definition {
+	definition := script.Rules()
+	definition.New = p.maker(&process.Script{})
+	return definition
+}
+
+func (p *Processes) maker(text *process.Script) func(strategy.Setting, strategy.Values) (strategy.Strategy, error) {
+	return func(setting strategy.Setting, values strategy.Values) (strategy.Strategy, error) {
+		hello := process.NewHello("script", &setting, values)
+		hello.Script, hello.MemoryMB = text, setting.MemoryMB
+		if hello.MemoryMB == 0 {
+			hello.MemoryMB = DefaultMemoryMB
+		}
+		return p.remote(hello, &setting, own(loadsWithin), own(0))
+	}
+}
+
+// remote is the strategy of a hello. It is asked what it needs by the program that first ends in
+// time, unless it has been asked before.
+func (p *Processes) remote(hello *process.Hello, setting *strategy.Setting, first, then process.Program) (strategy.Strategy, error) {
+	text, err := json.Marshal(hello)
+	if err != nil {
+		return nil, fmt.Errorf("describe the strategy: %w", err)
+	}
+	key := sha256.Sum256(text)
+	p.mu.Lock()
+	description, known := p.descriptions[key]
+	p.mu.Unlock()
+	if !known {
+		made, err := process.NewRemote(first, hello, setting)
+		if err != nil {
+			return nil, err
+		}
+		description = made.Description()
+		p.mu.Lock()
+		if len(p.descriptions) >= described || p.descriptions == nil {
+			p.descriptions = map[[sha256.Size]byte]process.Description{}
+		}
+		p.descriptions[key] = description
+		p.mu.Unlock()
+	}
+	return process.Described(then, hello, setting, description), nil
+}
+
+// own is the program that runs scripts: this binary. It is ended after so long; 0 for never.
+func own(within time.Duration) process.Program {
+	return started(&confine.Program{Arguments: []string{Verb}}, within)
+}
+
+func started(program *confine.Program, within time.Duration) process.Program {
+	return process.Program{Start: func() (process.Connection, error) {
+		running, err := confine.Start(program)
+		if err != nil {
+			return nil, err
+		}
+		if within > 0 {
+			time.AfterFunc(within, func() { running.Kill(fmt.Sprintf("it has not loaded within %s", within)) })
+		}
+		return running, nil
+	}}
+}
+
+// Serve is the process of a script: it limits its memory and answers questions on standard input
+// until there are no more.
+func Serve() error {
+	return process.Serve(os.Stdin, os.Stdout, load)
+}
+
+func load(h *process.Hello) (strategy.Strategy, []strategy.Parameter, error) {
+	if h.MemoryMB > 0 {
+		debug.SetMemoryLimit(h.MemoryMB << 20 * 7 / 8)
+		if err := confine.LimitMemory(h.MemoryMB); err != nil {
+			return nil, nil, fmt.Errorf("limit the memory: %w", err)
+		}
+	}
+	definition := script.Rules()
+	if h.Script == nil {
+		return nil, nil, io.ErrUnexpectedEOF
+	}
+	if h.Script.File != "" {
+		compiled, err := script.Compile(h.Script.File, h.Script.Source)
+		if err != nil {
+			return nil, nil, err
+		}
+		definition = compiled.Definition()
+	}
+	if h.Symbol == nil {
+		return nil, definition.Parameters, nil
+	}
+	setting, err := h.Setting()
+	if err != nil {
+		return nil, nil, err
+	}
+	made, err := definition.New(*setting, h.Params)
+	return made, definition.Parameters, err
+}

@@ -1,0 +1,60 @@
+// Package process speaks with a strategy that runs in a process of its own, whatever it is written in.
+//
+// Messages are JSON objects, each after its length: four bytes, the most significant first.
+// docs/process.md describes them. Remote is botd's end, a strategy.Strategy; Serve is the other
+// end, of strategies written in Go or Starlark.
+package process
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// Protocol is the version of the messages.
+const Protocol = 1
+
+// maxFrame is the longest message, in bytes.
+const maxFrame = 16 << 20
+
+// writeFrame writes one message.
+func writeFrame(w io.Writer, buffer []byte, message any) ([]byte, error) {
+	text, err := json.Marshal(message)
+	if err != nil {
+		return buffer, fmt.Errorf("write a message: %w", err)
+	}
+	if len(text) > maxFrame {
+		return buffer, fmt.Errorf("a message of %d bytes is longer than %d", len(text), maxFrame)
+	}
+	buffer = binary.BigEndian.AppendUint32(buffer[:0], uint32(len(text)))
+	buffer = append(buffer, text...)
+	_, err = w.Write(buffer)
+	return buffer, err
+}
+
+// readFrame reads one message's text into the buffer, which grows as the text arrives: a length
+// alone reserves nothing.
+func readFrame(r io.Reader, buffer []byte) ([]byte, error) {
+	var head [4]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return buffer[:0], err
+	}
+	length := int(binary.BigEndian.Uint32(head[:]))
+	if length > maxFrame {
+		return buffer[:0], fmt.Errorf("a message of %d bytes is longer than %d: is something else written to stdout?", length, maxFrame)
+	}
+	const step = 64 << 10
+	buffer = buffer[:0]
+	for len(buffer) < length {
+		from, more := len(buffer), min(step, length-len(buffer))
+		if cap(buffer) < from+more {
+			buffer = append(buffer, make([]byte, more)...)
+		}
+		buffer = buffer[:from+more]
+		if _, err := io.ReadFull(r, buffer[from:]); err != nil {
+			return buffer[:0], fmt.Errorf("a message of %d bytes ends early: %w", length, err)
+		}
+	}
+	return buffer, nil
+}

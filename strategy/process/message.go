@@ -1,0 +1,208 @@
+package process
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// Types of messages.
+const (
+	typeHello   = "hello"
+	typeCandles = "candles"
+	typeDecide  = "decide"
+	typeExplain = "explain"
+	typePlan    = "plan"
+	typeError   = "error"
+	typeLog     = "log"
+)
+
+// Hello begins: what the strategy is to be, and where it runs. Its answer is a hello.
+type Hello struct {
+	Type       string          `json:"type"`
+	Protocol   int             `json:"protocol"`
+	Name       string          `json:"name"`
+	Market     exchange.Market `json:"market,omitzero"`
+	Symbol     *SymbolInfo     `json:"symbol,omitempty"` // none: only the parameters are asked for
+	Interval   string          `json:"interval,omitempty"`
+	IntervalMS int64           `json:"interval_ms,omitempty"`
+	TickMS     int64           `json:"tick_ms,omitempty"`
+	Leverage   int             `json:"leverage,omitempty"`
+	Size       SizeInfo        `json:"size"`
+	Params     strategy.Values `json:"params"`
+	Script     *Script         `json:"script,omitempty"` // of botd's own process for scripts
+	MemoryMB   int64           `json:"memory_mb,omitempty"`
+}
+
+// Script is the text of a script, or the rules among the parameters where it has no file.
+type Script struct {
+	File   string `json:"file"`
+	Source []byte `json:"source"`
+}
+
+// SymbolInfo describes the symbol. Decimals are texts.
+type SymbolInfo struct {
+	Name          string          `json:"name"`
+	Base          string          `json:"base"`
+	Quote         string          `json:"quote"`
+	PriceTick     decimal.Decimal `json:"price_tick"`
+	QuantityTick  decimal.Decimal `json:"quantity_tick"`
+	PriceScale    int             `json:"price_scale"`
+	QuantityScale int             `json:"quantity_scale"`
+	MinNotional   exchange.Amount `json:"min_notional"`
+	MaxNotional   exchange.Amount `json:"max_notional"`
+	FundingHours  int             `json:"funding_interval_hours,omitempty"`
+}
+
+// SizeInfo is the configured size: at most one of them.
+type SizeInfo struct {
+	Equity   *exchange.Rate   `json:"equity,omitempty"`
+	Quantity *decimal.Decimal `json:"quantity,omitempty"`
+	Quote    *exchange.Amount `json:"quote,omitempty"`
+}
+
+// Welcome is the answer to a hello.
+type Welcome struct {
+	Type       string               `json:"type"`
+	Protocol   int                  `json:"protocol"`
+	Warmup     int                  `json:"warmup"`
+	Parameters []strategy.Parameter `json:"parameters,omitempty"`
+	Watch      *watchInfo           `json:"watch,omitempty"`
+	Explains   bool                 `json:"explains,omitempty"` // it answers explain messages
+}
+
+// watchInfo is what else the strategy needs to see.
+type watchInfo struct {
+	Funding bool      `json:"funding,omitempty"`
+	Pair    *pairName `json:"pair,omitempty"`
+}
+
+type pairName struct {
+	Market exchange.Market `json:"market,omitzero"`
+	Symbol string          `json:"symbol"`
+}
+
+// question is a candles, a decide or an explain message.
+type question struct {
+	Type    string          `json:"type"`
+	Candles json.RawMessage `json:"candles,omitempty"` // rows, oldest first
+	View    json.RawMessage `json:"view,omitempty"`    // after them, where it has changed since the message before
+	NowMS   int64           `json:"now_ms,omitempty"`
+	Last    string          `json:"last,omitempty"`
+}
+
+// answer is any message of the strategy's.
+type answer struct {
+	Type string `json:"type"`
+	Welcome
+	Plan       *planInfo            `json:"plan"`
+	Conditions []strategy.Condition `json:"conditions"`
+	fault
+	Level string `json:"level"`
+	Text  string `json:"text"`
+}
+
+// fault is why a strategy failed.
+type fault struct {
+	Message   string   `json:"message,omitempty"`
+	Trace     []string `json:"trace,omitempty"`
+	Parameter string   `json:"parameter,omitempty"`
+	File      string   `json:"file,omitempty"`
+	Line      int      `json:"line,omitempty"`
+	Column    int      `json:"column,omitempty"`
+	Unknown   string   `json:"unknown,omitempty"`
+	Known     []string `json:"known,omitempty"`
+}
+
+// faultOf takes an error apart.
+func faultOf(err error) fault {
+	f := fault{Message: err.Error()}
+	var source *strategy.SourceError
+	if errors.As(err, &source) {
+		f = fault{Message: source.Err.Error(), Trace: source.Trace, File: source.File, Line: source.Line, Column: source.Column,
+			Unknown: source.Unknown, Known: source.Known}
+	}
+	var value *strategy.ValueError
+	if errors.As(err, &value) {
+		f.Parameter = value.Parameter
+		if source == nil {
+			f.Message = value.Err.Error()
+		}
+	}
+	return f
+}
+
+// err puts it together again. A trace without a place in a file follows the message.
+func (f *fault) err() error {
+	text := f.Message
+	if f.File == "" {
+		for _, line := range f.Trace {
+			text += "\n" + line
+		}
+	}
+	err := errors.New(text)
+	if f.File != "" {
+		err = &strategy.SourceError{File: f.File, Line: f.Line, Column: f.Column, Err: err, Unknown: f.Unknown, Known: f.Known, Trace: f.Trace}
+	}
+	if f.Parameter != "" {
+		err = &strategy.ValueError{Parameter: f.Parameter, Err: err}
+	}
+	return err
+}
+
+// NewHello describes where a strategy runs.
+func NewHello(name string, setting *strategy.Setting, values strategy.Values) *Hello {
+	h := &Hello{Type: typeHello, Protocol: Protocol, Name: name, Params: values}
+	if setting == nil {
+		return h
+	}
+	s := setting.Symbol
+	h.Market, h.Interval, h.IntervalMS, h.TickMS = setting.Market, setting.Interval.String(), int64(setting.Interval), setting.TickMS
+	h.Symbol = newSymbolInfo(s)
+	switch size := setting.Size; {
+	case size.Equity != 0:
+		h.Size.Equity = &size.Equity
+	case size.Quantity != 0:
+		quantity := s.QuantityDecimal(size.Quantity)
+		h.Size.Quantity = &quantity
+	case !size.Quote.IsZero():
+		h.Size.Quote = &size.Quote
+	}
+	return h
+}
+
+func newSymbolInfo(s *exchange.Symbol) *SymbolInfo {
+	return &SymbolInfo{Name: s.Name, Base: s.Base, Quote: s.Quote, PriceTick: s.PriceDecimal(s.PriceTick),
+		QuantityTick: s.QuantityDecimal(s.QuantityTick), PriceScale: s.PriceScale, QuantityScale: s.QuantityScale,
+		MinNotional: s.MinNotional, MaxNotional: s.MaxNotional, FundingHours: s.FundingIntervalHours}
+}
+
+func (i *SymbolInfo) symbol(market exchange.Market) (*exchange.Symbol, error) {
+	return exchange.NewSymbol(exchange.SymbolSpec{Market: market, Name: i.Name, Base: i.Base, Quote: i.Quote, PriceTick: i.PriceTick,
+		QuantityTick: i.QuantityTick, PriceScale: i.PriceScale, QuantityScale: i.QuantityScale, MinNotional: i.MinNotional.Decimal(),
+		MaxNotional: i.MaxNotional.Decimal(), FundingIntervalHours: i.FundingHours, Tradable: true, Cancelable: true})
+}
+
+// Setting is where the strategy runs, as the other end needs it.
+func (h *Hello) Setting() (*strategy.Setting, error) {
+	symbol, err := h.Symbol.symbol(h.Market)
+	if err != nil {
+		return nil, err
+	}
+	setting := &strategy.Setting{Market: h.Market, Symbol: symbol, Interval: exchange.Interval(h.IntervalMS), TickMS: h.TickMS}
+	switch size := h.Size; {
+	case size.Equity != nil:
+		setting.Size.Equity = *size.Equity
+	case size.Quantity != nil:
+		if setting.Size.Quantity, err = symbol.Quantity(*size.Quantity); err != nil {
+			return nil, err
+		}
+	case size.Quote != nil:
+		setting.Size.Quote = *size.Quote
+	}
+	return setting, nil
+}

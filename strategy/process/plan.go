@@ -1,0 +1,152 @@
+package process
+
+import (
+	"errors"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// planInfo is a plan. A member that is missing or null leaves what it is about as it is.
+// Decimals may be texts or numbers.
+type planInfo struct {
+	Target     *targetInfo     `json:"target,omitempty"`
+	Leverage   int             `json:"leverage,omitempty"`
+	Orders     *[]orderInfo    `json:"orders,omitempty"`
+	Exits      *[]orderInfo    `json:"exits,omitempty"`
+	Protection *protectionInfo `json:"protection,omitempty"`
+	Reason     string          `json:"reason,omitempty"`
+	Memory     *memory         `json:"memory,omitempty"`
+}
+
+// targetInfo is a target: exactly one of them.
+type targetInfo struct {
+	Quantity *decimal.Decimal `json:"quantity,omitempty"`
+	Equity   *decimal.Decimal `json:"equity,omitempty"`
+	Quote    *decimal.Decimal `json:"quote,omitempty"`
+}
+
+type orderInfo struct {
+	Key       string          `json:"key"`
+	Side      exchange.Side   `json:"side"`
+	Price     decimal.Decimal `json:"price"`
+	Quantity  decimal.Decimal `json:"quantity"`
+	PostOnly  bool            `json:"post_only,omitempty"`
+	StopPrice decimal.Decimal `json:"stop_price"`
+}
+
+type protectionInfo struct {
+	StopLoss   *distanceInfo `json:"stop_loss,omitempty"`
+	TakeProfit *distanceInfo `json:"take_profit,omitempty"`
+}
+
+// distanceInfo is a price or a share of the entry price.
+type distanceInfo struct {
+	Price *decimal.Decimal `json:"price,omitempty"`
+	Share *decimal.Decimal `json:"share,omitempty"`
+}
+
+func newPlanInfo(p *strategy.Plan, s *exchange.Symbol) *planInfo {
+	i := &planInfo{Leverage: p.Leverage, Reason: p.Reason}
+	switch t := p.Target; t.Kind {
+	case strategy.ByQuantity:
+		i.Target = &targetInfo{Quantity: of(s.QuantityDecimal(t.Quantity))}
+	case strategy.ByEquity:
+		i.Target = &targetInfo{Equity: of(t.Share.Decimal())}
+	case strategy.ByQuote:
+		i.Target = &targetInfo{Quote: of(t.Quote.Decimal())}
+	}
+	if p.OrdersSet {
+		i.Orders = newOrderInfos(p.Orders, s)
+	}
+	if p.ExitsSet {
+		i.Exits = newOrderInfos(p.Exits, s)
+	}
+	if p.Protection.Set {
+		i.Protection = &protectionInfo{newDistanceInfo(p.Protection.StopLoss, s), newDistanceInfo(p.Protection.TakeProfit, s)}
+	}
+	if remembered := p.Remembered(); len(remembered.Entries()) > 0 {
+		i.Memory = &memory{remembered}
+	}
+	return i
+}
+
+func of(d decimal.Decimal) *decimal.Decimal { return &d }
+
+func newOrderInfos(orders []strategy.DesiredOrder, s *exchange.Symbol) *[]orderInfo {
+	infos := make([]orderInfo, 0, len(orders))
+	for _, o := range orders {
+		infos = append(infos, orderInfo{o.Key, o.Side, s.PriceDecimal(o.Price), s.QuantityDecimal(o.Quantity), o.PostOnly, s.PriceDecimal(o.StopPrice)})
+	}
+	return &infos
+}
+
+func newDistanceInfo(d strategy.Distance, s *exchange.Symbol) *distanceInfo {
+	switch {
+	case d.Price != 0:
+		return &distanceInfo{Price: of(s.PriceDecimal(d.Price))}
+	case d.Share != 0:
+		return &distanceInfo{Share: of(d.Share.Decimal())}
+	}
+	return nil
+}
+
+// into writes what was read into a plan, which is empty.
+func (i *planInfo) into(p *strategy.Plan, s *exchange.Symbol) error {
+	c := &converter{symbol: s}
+	p.Leverage, p.Reason = i.Leverage, i.Reason
+	if t := i.Target; t != nil {
+		switch {
+		case t.Quantity != nil && t.Equity == nil && t.Quote == nil:
+			p.Target = strategy.Target{Kind: strategy.ByQuantity, Quantity: c.quantity(*t.Quantity)}
+		case t.Equity != nil && t.Quantity == nil && t.Quote == nil:
+			p.Target = strategy.Target{Kind: strategy.ByEquity, Share: c.rate(*t.Equity)}
+		case t.Quote != nil && t.Quantity == nil && t.Equity == nil:
+			p.Target = strategy.Target{Kind: strategy.ByQuote, Quote: c.amount(*t.Quote)}
+		default:
+			return errors.New("a target is one of quantity, equity and quote")
+		}
+	}
+	if i.Target != nil && i.Orders != nil {
+		return errors.New("a plan has a target or opening orders, not both")
+	}
+	if i.Orders != nil {
+		p.Orders, p.OrdersSet = c.orders(*i.Orders), true
+	}
+	if i.Exits != nil {
+		p.Exits, p.ExitsSet = c.orders(*i.Exits), true
+	}
+	if protection := i.Protection; protection != nil {
+		p.Protection = strategy.Protection{Set: true, StopLoss: c.distance(protection.StopLoss), TakeProfit: c.distance(protection.TakeProfit)}
+	}
+	if i.Memory != nil {
+		for _, e := range i.Memory.Entries() {
+			p.Remember(e.Key, e.Value)
+		}
+	}
+	return c.err
+}
+
+func (c *converter) orders(infos []orderInfo) (orders []strategy.DesiredOrder) {
+	for _, o := range infos {
+		if o.Key == "" || o.Side == 0 {
+			c.err = firstError(c.err, errors.New("an order needs a key and a side"))
+		}
+		orders = append(orders, strategy.DesiredOrder{Key: o.Key, Side: o.Side, Price: c.price(o.Price), Quantity: c.quantity(o.Quantity),
+			PostOnly: o.PostOnly, StopPrice: c.price(o.StopPrice)})
+	}
+	return orders
+}
+
+func (c *converter) distance(i *distanceInfo) (d strategy.Distance) {
+	switch {
+	case i == nil:
+	case i.Price != nil:
+		d.Price = c.price(*i.Price)
+	case i.Share != nil:
+		d.Share = c.rate(*i.Share)
+	}
+	return d
+}

@@ -1,0 +1,266 @@
+package process
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+func symbolOf(t testing.TB) *exchange.Symbol {
+	t.Helper()
+	s, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Futures, Name: "BTC-USDT", Base: "BTC", Quote: "USDT",
+		PriceTick: decimal.RequireFromString("0.1"), QuantityTick: decimal.RequireFromString("0.001"), MinNotional: decimal.NewFromInt(5),
+		MaxNotional: decimal.NewFromInt(1_000_000), Tradable: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// piped is a connection to a Serve in this process.
+type piped struct {
+	io.Reader
+	io.Writer
+	closers []io.Closer
+	cause   string
+}
+
+func (p *piped) Kill(cause string) {
+	if p.cause == "" {
+		p.cause = cause
+	}
+	for _, c := range p.closers {
+		c.Close()
+	}
+}
+
+func (p *piped) Cause() string { return p.cause }
+
+// serving is a program that serves a strategy in this process.
+func serving(load Load) Program {
+	return Program{Start: func() (Connection, error) {
+		in, toChild := io.Pipe()
+		fromChild, out := io.Pipe()
+		p := &piped{Reader: fromChild, Writer: toChild, closers: []io.Closer{in, toChild, fromChild, out}}
+		go func() {
+			_ = Serve(in, out, load)
+			out.Close()
+		}()
+		return p, nil
+	}}
+}
+
+// echo is a strategy whose plan has everything that a plan can have, made from all it sees.
+type echo struct{ closes []exchange.Price }
+
+func (e *echo) Warmup() int { return 7 }
+
+func (e *echo) Candle(v *strategy.View) {
+	e.closes = append(e.closes, v.Candle.Close+exchange.Price(v.Position.Quantity))
+}
+
+func (e *echo) Decide(v *strategy.View, p *strategy.Plan) {
+	sum := exchange.Price(len(e.closes))
+	for i, c := range e.closes {
+		sum += c * exchange.Price(i+1) % 1_000
+	}
+	n := int64(v.Version) % 4
+	switch n {
+	case 0:
+		p.Target = strategy.Target{Kind: strategy.ByQuantity, Quantity: exchange.Quantity(sum%50) - 25}
+	case 1:
+		p.Target = strategy.Target{Kind: strategy.ByEquity, Share: exchange.Rate(sum) * 1_001}
+	case 2:
+		p.Target = strategy.Target{Kind: strategy.ByQuote, Quote: v.Equity.MulDiv(int64(sum)%7, 3)}
+	default:
+		p.OrdersSet = true
+		for _, w := range v.Working {
+			p.Orders = append(p.Orders, strategy.DesiredOrder{Key: w.Key, Side: w.Side, Price: w.Price, Quantity: w.Quantity, PostOnly: true,
+				StopPrice: w.StopPrice})
+		}
+	}
+	p.ExitsSet = n == 1
+	p.Leverage = int(n)
+	if n > 1 {
+		p.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50},
+			TakeProfit: strategy.Distance{Price: v.Last}}
+	}
+	p.Reason = fmt.Sprint(v.NowMS, v.Closed(), v.Back(0).Close, v.Position, v.Equity, v.Fills, v.Memory, v.Funding, v.Candle, v.Last, v.Size, v.Leverage)
+	p.Remember("zulu", int64(sum))
+	p.Remember("alpha", v.NowMS)
+}
+
+// views are views of a market that moves.
+func views(t testing.TB, count int) (setting *strategy.Setting, all []strategy.Task) {
+	symbol := symbolOf(t)
+	setting = &strategy.Setting{Market: exchange.Futures, Symbol: symbol, Interval: exchange.Minute1, Size: strategy.Size{Equity: exchange.RateOne / 3}}
+	random := rand.New(rand.NewPCG(1, 2))
+	candles := exchange.Candles{Interval: exchange.Minute1}
+	for i := range count {
+		at := exchange.Price(600_000+random.IntN(10_000)) * symbol.PriceTick
+		candles.Append(exchange.Candle{OpenMS: int64(i+1) * 60_000, Open: at, High: at + 13, Low: at - 7, Close: at + 3, Volume: random.Float64() * 100,
+			QuoteVolume: 1e-9, Trades: 12, TakerBase: random.ExpFloat64(), TakerQuote: 3})
+		view := strategy.View{Symbol: symbol, Interval: exchange.Minute1, Size: setting.Size, Leverage: 5, Last: at + 5*symbol.PriceTick, Version: uint64(i/3 + 1),
+			Position: strategy.Position{Quantity: exchange.Quantity(random.IntN(9) - 4), EntryPrice: exchange.MustAmount("60123.123456789"), SinceMS: 5},
+			Equity:   exchange.MustAmount("10000.000000000000000001"), Memory: strategy.MemoryOf(strategy.MemoryEntry{Key: "zulu", Value: -7},
+				strategy.MemoryEntry{Key: "alpha", Value: 1 << 60}),
+			Working: []strategy.WorkingOrder{{Key: "a", Side: exchange.Buy, Type: exchange.Limit, Price: at, Quantity: 5, Filled: 1}},
+			Fills:   []strategy.KeyFill{{Key: "b", Quantity: 3}, {Key: "a", Quantity: 2}},
+			Funding: strategy.Funding{Rate: -1_234, NextMS: 99, Known: true}}
+		if i%2 == 0 {
+			view.Funding = strategy.Funding{}
+		}
+		all = append(all, strategy.Task{View: view, From: i, To: i + 1, Each: i + 1, AtMS: int64(i+2) * 60_000, Fresh: i == 0})
+	}
+	for i := range all {
+		if all[i].Before = (strategy.View{Symbol: symbol, Interval: exchange.Minute1, Size: setting.Size, Leverage: 5}); i > 0 {
+			all[i].Before = all[i-1].View.Snapshot()
+		}
+		all[i].Candles = *candles.Slice(0, i+1)
+	}
+	return setting, all
+}
+
+// wantSame performs the tasks by both strategies and wants the same results.
+func wantSame(t *testing.T, tasks []strategy.Task, here, there strategy.Strategy) {
+	t.Helper()
+	for i := range tasks {
+		one, two := tasks[i], tasks[i]
+		want, have := one.Perform(here), two.Perform(there)
+		if diff := cmp.Diff(want, have, cmp.AllowUnexported(strategy.Plan{}, strategy.Memory{}, exchange.Amount{})); diff != "" {
+			t.Fatalf("decision %d: here and there differ (-here +there):\n%s", i, diff)
+		}
+	}
+}
+
+func TestAStrategyDecidesTheSameInAProcessOfItsOwn(t *testing.T) {
+	t.Parallel()
+	setting, tasks := views(t, 200)
+	there, err := NewRemote(serving(func(*Hello) (strategy.Strategy, []strategy.Parameter, error) { return &echo{}, nil, nil }),
+		NewHello("one", setting, nil), setting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer there.Kill("the test is over")
+	if there.Warmup() != 7 {
+		t.Errorf("want a warm-up of 7, have %d", there.Warmup())
+	}
+	wantSame(t, tasks, &echo{}, there)
+}
+
+func TestWhatAProcessGetsWrong(t *testing.T) {
+	t.Parallel()
+	setting, tasks := views(t, 1)
+	hello := `{"type":"hello","protocol":1,"warmup":1}`
+	for _, c := range []struct {
+		name          string
+		answers       []string // one a message; the hello's first
+		lost, failure string
+	}{
+		{"it ends", []string{hello}, "ended", ""},
+		{"it answers garbage", []string{hello, `}{`}, "cannot be read", ""},
+		{"it answers what was not asked", []string{hello, hello}, `"hello" where "plan"`, ""},
+		{"it speaks another protocol", []string{`{"type":"hello","protocol":7}`}, "protocol 7", ""},
+		{"it fails", []string{hello, `{"type":"error","message":"division by zero","trace":["line 3 in decide"]}`}, "", "division by zero\nline 3 in decide"},
+		{"its target is two", []string{hello, `{"type":"plan","plan":{"target":{"quantity":"1","equity":"1"}}}`}, "", "one of quantity"},
+		{"its plan is two", []string{hello, `{"type":"plan","plan":{"target":{"quantity":"1"},"orders":[]}}`}, "", "not both"},
+		{"its order has no side", []string{hello, `{"type":"plan","plan":{"orders":[{"key":"a","price":"1","quantity":"1"}]}}`}, "", "a side"},
+		{"its number is none", []string{hello, `{"type":"plan","plan":{"target":{"quantity":"NaN"}}}`}, "cannot be read", ""},
+		{"its number is beyond all", []string{hello, `{"type":"plan","plan":{"target":{"quantity":"1e300"}}}`}, "", "cannot be read"},
+		{"it logs and answers", []string{hello, `{"type":"log","text":"hello"}`, `{"type":"plan","plan":null}`}, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			for _, text := range c.answers {
+				out.Write([]byte{0, 0, byte(len(text) >> 8), byte(len(text))})
+				out.WriteString(text)
+			}
+			program := Program{Start: func() (Connection, error) {
+				return &piped{Reader: bytes.NewReader(out.Bytes()), Writer: io.Discard, cause: "it ended"}, nil
+			}}
+			s := Described(program, NewHello("one", setting, nil), setting, Description{})
+			task := tasks[0]
+			r := task.Perform(s)
+			if !strings.Contains(r.Lost, c.lost) || (c.lost == "") != (r.Lost == "") {
+				t.Errorf("want it lost by %q, have %q", c.lost, r.Lost)
+			}
+			if !strings.Contains(r.Failure, c.failure) || (c.failure == "") != (r.Failure == "") {
+				t.Errorf("want it failed by %q, have %q", c.failure, r.Failure)
+			}
+		})
+	}
+}
+
+func TestAFrameReservesNoMemoryByItsLengthAlone(t *testing.T) {
+	t.Parallel()
+	for _, head := range []string{"\xff\xff\xff\xff", "\x01\x00\x00\x01", "Trac"} {
+		if _, err := readFrame(strings.NewReader(head+"x"), nil); err == nil || !strings.Contains(err.Error(), "stdout") {
+			t.Errorf("%q: want it refused with a hint, have %v", head, err)
+		}
+	}
+	buffer, err := readFrame(strings.NewReader("\x00\xff\xff\xffx"), nil)
+	if err == nil || cap(buffer) > 1<<20 {
+		t.Errorf("want an early end and a small buffer, have %v and %d bytes", err, cap(buffer))
+	}
+}
+
+func TestAStrategyThatWasKilledIsLostUntilItIsRestarted(t *testing.T) {
+	t.Parallel()
+	setting, tasks := views(t, 3)
+	s, err := NewRemote(serving(func(*Hello) (strategy.Strategy, []strategy.Parameter, error) { return &echo{}, nil, nil }),
+		NewHello("one", setting, nil), setting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := tasks[0].Perform(s); !r.Decided {
+		t.Fatalf("want a decision, have %+v", r)
+	}
+	s.Kill("a person killed it")
+	if r := tasks[1].Perform(s); r.Lost != "a person killed it" {
+		t.Errorf("want it lost, have %+v", r)
+	}
+	again := tasks[2]
+	again.Fresh, again.From = true, 0
+	if r := again.Perform(s); !r.Decided {
+		t.Errorf("want a decision once it begins anew, have %+v", r)
+	}
+	s.Kill("the test is over")
+}
+
+// holds decides the same at once.
+type holds struct{}
+
+func (holds) Warmup() int { return 0 }
+
+func (holds) Candle(*strategy.View) {}
+
+func (holds) Decide(_ *strategy.View, plan *strategy.Plan) {
+	plan.Hold(strategy.Flat(), "the benchmark")
+}
+
+// BenchmarkDecision is what a decision costs by the messages, without the pipes of a process.
+func BenchmarkDecision(b *testing.B) {
+	setting, tasks := views(b, 1)
+	s, err := NewRemote(serving(func(*Hello) (strategy.Strategy, []strategy.Parameter, error) { return holds{}, nil, nil }),
+		NewHello("one", setting, nil), setting)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Kill("the benchmark is over")
+	b.ReportAllocs()
+	for b.Loop() {
+		task := tasks[0]
+		task.Fresh = false
+		task.Perform(s)
+	}
+}

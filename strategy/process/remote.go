@@ -1,0 +1,270 @@
+package process
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// Connection is a process that runs a strategy. Kill ends it, from any goroutine; Cause waits for
+// its end and says why it ended.
+type Connection interface {
+	io.ReadWriter
+	Kill(cause string)
+	Cause() string
+}
+
+// Program starts processes that run a strategy.
+type Program struct {
+	Start func() (Connection, error)
+	Log   func(level, text string) // nil drops what a strategy logs
+}
+
+// Remote is a strategy that runs in a process of its own.
+type Remote struct {
+	program Program
+	hello   *Hello
+	welcome Welcome
+	symbol  *exchange.Symbol
+
+	mu         sync.Mutex // guards connection and killed
+	connection Connection
+	killed     string // why there is none any more
+
+	// The rest belongs to whoever asks the strategy.
+	rows   []byte // candles that have not been sent
+	view   []byte // the newest view that was sent
+	last   string
+	frame  []byte
+	buffer []byte
+}
+
+// rowsAtOnce bounds the candles of one message, in bytes.
+const rowsAtOnce = 1 << 20
+
+// NewRemote starts a process, learns what the strategy needs, and ends the process.
+func NewRemote(program Program, hello *Hello, setting *strategy.Setting) (made *Remote, err error) {
+	r := &Remote{program: program, hello: hello, symbol: setting.Symbol}
+	if err := r.learn(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Parameters starts a process, learns which parameters the strategy has, and ends the process.
+func Parameters(program Program, hello *Hello) ([]strategy.Parameter, error) {
+	r := &Remote{program: program, hello: hello}
+	err := r.learn()
+	return r.welcome.Parameters, err
+}
+
+// learn begins and ends a process.
+func (r *Remote) learn() (err error) {
+	defer caught(&err)
+	defer r.Kill(learned)
+	r.begin()
+	return nil
+}
+
+// learned is why a process ended that was asked only what it needs: the next question starts one.
+const learned = "it was asked only what it needs"
+
+// Description is what a strategy has said about itself, so that it need not be asked again.
+type Description struct{ welcome Welcome }
+
+// Description returns what the strategy said about itself.
+func (r *Remote) Description() Description { return Description{r.welcome} }
+
+// Described is NewRemote of a strategy that has been asked before.
+func Described(program Program, hello *Hello, setting *strategy.Setting, d Description) *Remote {
+	return &Remote{program: program, hello: hello, symbol: setting.Symbol, welcome: d.welcome}
+}
+
+// Warmup is what the strategy said.
+func (r *Remote) Warmup() int { return r.welcome.Warmup }
+
+// Watches is what the strategy said.
+func (r *Remote) Watches() (w strategy.Watching) {
+	if watch := r.welcome.Watch; watch != nil {
+		w.Funding = watch.Funding
+		if watch.Pair != nil {
+			w.Pair = exchange.SymbolKey{Market: watch.Pair.Market, Name: watch.Pair.Symbol}
+		}
+	}
+	return w
+}
+
+// Restart begins anew, in a new process.
+func (r *Remote) Restart() {
+	r.Kill("it begins anew")
+	r.begin()
+}
+
+// Kill ends the process. Whoever is asking the strategy finds it lost.
+func (r *Remote) Kill(cause string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.connection != nil {
+		r.connection.Kill(cause)
+	}
+	r.connection, r.killed = nil, cause
+}
+
+// begin starts a process and greets it.
+func (r *Remote) begin() {
+	connection, err := r.program.Start()
+	if err != nil {
+		panic(&strategy.LostError{Cause: "its process cannot be started: " + err.Error()})
+	}
+	r.mu.Lock()
+	r.connection, r.killed = connection, ""
+	r.mu.Unlock()
+	runtime.AddCleanup(r, func(c Connection) { c.Kill("nobody asks it any more") }, connection)
+	r.rows, r.view, r.last = r.rows[:0], r.view[:0], ""
+	r.send(r.hello)
+	a := r.receive(typeHello)
+	if a.Protocol != Protocol {
+		r.lose(fmt.Sprintf("it speaks protocol %d; botd speaks %d", a.Protocol, Protocol))
+	}
+	r.welcome = a.Welcome
+}
+
+// current is the connection under way. A strategy whose process has ended is lost until it is
+// restarted; one that was never asked begins now.
+func (r *Remote) current() Connection {
+	r.mu.Lock()
+	connection, killed := r.connection, r.killed
+	r.mu.Unlock()
+	switch {
+	case connection != nil:
+		return connection
+	case killed != "" && killed != learned:
+		panic(&strategy.LostError{Cause: killed})
+	}
+	r.begin()
+	return r.current()
+}
+
+// lose ends the process for a fault of its own.
+func (r *Remote) lose(cause string) {
+	r.Kill(cause)
+	panic(&strategy.LostError{Cause: cause})
+}
+
+// gone is a strategy whose process has ended by itself, or was killed.
+func (r *Remote) gone(connection Connection) {
+	cause := connection.Cause()
+	r.Kill(cause)
+	panic(&strategy.LostError{Cause: cause})
+}
+
+func (r *Remote) send(message any) {
+	connection := r.current()
+	var err error
+	if r.buffer, err = writeFrame(connection, r.buffer, message); err != nil {
+		r.gone(connection)
+	}
+}
+
+// receive returns the next message that is no log line.
+func (r *Remote) receive(kind string) *answer {
+	connection := r.current()
+	for {
+		var err error
+		if r.frame, err = readFrame(connection, r.frame); err != nil {
+			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+				connection.Kill("what it answers cannot be read: " + err.Error())
+			}
+			r.gone(connection)
+		}
+		var a answer
+		if err := json.Unmarshal(r.frame, &a); err != nil {
+			r.lose("what it answers cannot be read: " + err.Error())
+		}
+		switch a.Type {
+		case kind:
+			return &a
+		case typeLog:
+			if r.program.Log != nil {
+				r.program.Log(a.Level, a.Text)
+			}
+		case typeError:
+			r.Kill("it failed: " + a.Message)
+			panic(a.err())
+		default:
+			r.lose(fmt.Sprintf("it answers %q where %q is asked for", a.Type, kind))
+		}
+	}
+}
+
+// Candle saves the candle until the strategy is asked. What it sees beside the candle goes first.
+func (r *Remote) Candle(v *strategy.View) {
+	r.current()
+	q := question{Type: typeCandles}
+	if r.see(v, &q); q.View != nil || q.Last != "" {
+		r.sendCandles()
+		r.send(&q)
+	}
+	if r.rows = appendRow(r.rows, r.symbol, &v.Candle); len(r.rows) > rowsAtOnce {
+		r.sendCandles()
+	}
+}
+
+// see adds to a question what has changed of the view.
+func (r *Remote) see(v *strategy.View, q *question) {
+	text, err := json.Marshal(newViewInfo(v))
+	if err != nil {
+		panic(fmt.Errorf("write a view: %w", err))
+	}
+	if !bytes.Equal(text, r.view) {
+		r.view = append(r.view[:0], text...)
+		q.View = text
+	}
+	if last := string(appendScaled(nil, int64(v.Last), r.symbol.PriceScale)); last != r.last {
+		r.last, q.Last = last, last
+	}
+}
+
+// sendCandles sends the candles that were saved.
+func (r *Remote) sendCandles() {
+	if len(r.rows) > 0 {
+		r.send(&question{Type: typeCandles, Candles: r.rows})
+		r.rows = r.rows[:0]
+	}
+}
+
+// Decide has the strategy decide.
+func (r *Remote) Decide(v *strategy.View, plan *strategy.Plan) {
+	r.current()
+	q := &question{Type: typeDecide, NowMS: v.NowMS}
+	r.see(v, q)
+	if len(r.rows) > 0 {
+		q.Candles = r.rows
+	}
+	r.send(q)
+	r.rows = r.rows[:0]
+	a := r.receive(typePlan)
+	if a.Plan == nil {
+		return
+	}
+	if err := a.Plan.into(plan, r.symbol); err != nil {
+		panic(fmt.Errorf("its plan cannot be read: %w", err))
+	}
+}
+
+// Conditions has the strategy say what it decides by.
+func (r *Remote) Conditions(*strategy.View) []strategy.Condition {
+	if !r.welcome.Explains {
+		return nil
+	}
+	r.sendCandles()
+	r.send(&question{Type: typeExplain})
+	return r.receive(typeExplain).Conditions
+}

@@ -1,0 +1,195 @@
+package process
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// Load makes the strategy that a hello asks for, or returns only its parameters where the hello
+// names no symbol.
+type Load func(h *Hello) (strategy.Strategy, []strategy.Parameter, error)
+
+// Serve answers questions to one strategy until there are no more.
+func Serve(r io.Reader, w io.Writer, load Load) error {
+	s := &server{in: bufio.NewReader(r), out: w}
+	text, err := s.read()
+	if err != nil {
+		return ended(err)
+	}
+	var h Hello
+	if err := json.Unmarshal(text, &h); err != nil {
+		return s.fail(fmt.Errorf("read the hello: %w", err))
+	}
+	if h.Type != typeHello || h.Protocol != Protocol {
+		return s.fail(fmt.Errorf("want a hello of protocol %d, have %.60q", Protocol, text))
+	}
+	if err := s.begin(&h, load); err != nil {
+		return s.fail(err)
+	}
+	for {
+		text, err := s.read()
+		if err != nil {
+			return ended(err)
+		}
+		if err := s.take(text); err != nil {
+			return s.fail(err)
+		}
+	}
+}
+
+// ended is nil where the other end has closed the stream between two messages.
+func ended(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// server is the strategy's end.
+type server struct {
+	in       *bufio.Reader
+	out      io.Writer
+	frame    []byte // of the newest message
+	buffer   []byte // of the newest answer
+	strategy strategy.Strategy
+	view     strategy.View
+	candles  exchange.Candles
+	plan     strategy.Plan
+}
+
+func (s *server) read() (text []byte, err error) {
+	s.frame, err = readFrame(s.in, s.frame)
+	return s.frame, err
+}
+
+func (s *server) write(message any) (err error) {
+	s.buffer, err = writeFrame(s.out, s.buffer, message)
+	return err
+}
+
+// fail reports an error, which ends the process.
+func (s *server) fail(cause error) error {
+	return errors.Join(cause, s.write(struct {
+		Type string `json:"type"`
+		fault
+	}{typeError, faultOf(cause)}))
+}
+
+func (s *server) begin(h *Hello, load Load) (err error) {
+	defer caught(&err)
+	made, parameters, err := load(h)
+	if err != nil {
+		return err
+	}
+	w := Welcome{Type: typeHello, Protocol: Protocol, Parameters: parameters}
+	if made != nil {
+		setting, err := h.Setting()
+		if err != nil {
+			return err
+		}
+		s.strategy, w.Warmup = made, made.Warmup()
+		s.view = strategy.View{Symbol: setting.Symbol, Interval: setting.Interval, Size: setting.Size, Leverage: h.Leverage}
+		s.candles.Interval = setting.Interval
+		_, w.Explains = made.(strategy.Conditional)
+	}
+	return s.write(&w)
+}
+
+// caught turns a panic of the strategy into an error.
+func caught(err *error) {
+	switch cause := recover().(type) {
+	case nil:
+	case error:
+		*err = cause
+	default:
+		*err = fmt.Errorf("%v", cause)
+	}
+}
+
+func (s *server) take(text []byte) (err error) {
+	defer caught(&err)
+	var q question
+	if err := json.Unmarshal(text, &q); err != nil {
+		return fmt.Errorf("read a message: %w", err)
+	}
+	if s.strategy == nil {
+		return errors.New("the hello named no symbol")
+	}
+	if q.Candles != nil {
+		if err := readRows(q.Candles, s.view.Symbol, s.candle); err != nil {
+			return err
+		}
+	}
+	if q.View != nil {
+		var info viewInfo
+		if err := json.Unmarshal(q.View, &info); err != nil {
+			return fmt.Errorf("read a view: %w", err)
+		}
+		if err := info.into(&s.view); err != nil {
+			return fmt.Errorf("read a view: %w", err)
+		}
+	}
+	if q.Last != "" {
+		last, err := readScaled([]byte(q.Last), s.view.Symbol.PriceScale)
+		if err != nil {
+			return err
+		}
+		s.view.Last = exchange.Price(last)
+	}
+	switch q.Type {
+	case typeDecide:
+		return s.decide(&q)
+	case typeExplain:
+		return s.explain()
+	}
+	return nil
+}
+
+// candle gives the strategy one candle.
+func (s *server) candle(c *exchange.Candle) {
+	s.trim()
+	s.candles.Append(*c)
+	s.view.Candle, s.view.NowMS = *c, c.OpenMS+int64(s.view.Interval)
+	s.view.SetHistory(&s.candles, s.candles.Len())
+	s.strategy.Candle(&s.view)
+}
+
+// keep is how many candles a strategy can look back at, at least.
+const keep = 4_096
+
+func (s *server) trim() {
+	if n := s.candles.Len(); n >= 2*max(keep, s.strategy.Warmup()+1) {
+		old := s.candles
+		s.candles = exchange.Candles{Interval: old.Interval}
+		for i := n / 2; i < n; i++ {
+			s.candles.Append(old.At(i))
+		}
+	}
+}
+
+func (s *server) decide(q *question) error {
+	s.view.NowMS = q.NowMS
+	s.plan.Reset()
+	s.strategy.Decide(&s.view, &s.plan)
+	return s.write(struct {
+		Type string    `json:"type"`
+		Plan *planInfo `json:"plan"`
+	}{typePlan, newPlanInfo(&s.plan, s.view.Symbol)})
+}
+
+func (s *server) explain() error {
+	var conditions []strategy.Condition
+	if conditional, is := s.strategy.(strategy.Conditional); is {
+		conditions = conditional.Conditions(&s.view)
+	}
+	return s.write(struct {
+		Type       string               `json:"type"`
+		Conditions []strategy.Condition `json:"conditions"`
+	}{typeExplain, conditions})
+}

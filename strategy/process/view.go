@@ -1,0 +1,231 @@
+package process
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// viewInfo is what changes seldom of a view. Decimals are texts.
+type viewInfo struct {
+	Position positionInfo    `json:"position"`
+	Equity   exchange.Amount `json:"equity"`
+	Leverage int             `json:"leverage,omitempty"`
+	Working  []workingInfo   `json:"working"`
+	Fills    fills           `json:"fills"`
+	Memory   memory          `json:"memory"`
+	Funding  *fundingInfo    `json:"funding,omitempty"`
+	Pair     *pairInfo       `json:"pair,omitempty"`
+	Version  uint64          `json:"version"`
+}
+
+type positionInfo struct {
+	Quantity   decimal.Decimal `json:"quantity"`
+	EntryPrice exchange.Amount `json:"entry_price"`
+	SinceMS    int64           `json:"since_ms"`
+}
+
+type workingInfo struct {
+	Key       string             `json:"key"`
+	Side      exchange.Side      `json:"side"`
+	Type      exchange.OrderType `json:"type"`
+	Price     decimal.Decimal    `json:"price"`
+	StopPrice decimal.Decimal    `json:"stop_price"`
+	Quantity  decimal.Decimal    `json:"quantity"`
+	Filled    decimal.Decimal    `json:"filled"`
+}
+
+type fundingInfo struct {
+	Rate   exchange.Rate `json:"rate"`
+	NextMS int64         `json:"next_ms"`
+}
+
+type pairInfo struct {
+	Market   exchange.Market `json:"market"`
+	Symbol   *SymbolInfo     `json:"symbol"`
+	Position decimal.Decimal `json:"position"`
+	Last     decimal.Decimal `json:"last"`
+}
+
+func newViewInfo(v *strategy.View) *viewInfo {
+	s := v.Symbol
+	i := &viewInfo{Equity: v.Equity, Leverage: v.Leverage, Working: []workingInfo{}, Memory: memory{v.Memory}, Version: v.Version,
+		Position: positionInfo{s.QuantityDecimal(v.Position.Quantity), v.Position.EntryPrice, v.Position.SinceMS}}
+	for _, w := range v.Working {
+		i.Working = append(i.Working, workingInfo{w.Key, w.Side, w.Type, s.PriceDecimal(w.Price), s.PriceDecimal(w.StopPrice),
+			s.QuantityDecimal(w.Quantity), s.QuantityDecimal(w.Filled)})
+	}
+	for _, f := range v.Fills {
+		i.Fills = append(i.Fills, fill{f.Key, s.QuantityDecimal(f.Quantity)})
+	}
+	if v.Funding.Known {
+		i.Funding = &fundingInfo{v.Funding.Rate, v.Funding.NextMS}
+	}
+	if p := v.Pair; p.Known {
+		i.Pair = &pairInfo{p.Symbol.Market, newSymbolInfo(p.Symbol), p.Symbol.QuantityDecimal(p.Position), p.Symbol.PriceDecimal(p.Last)}
+	}
+	return i
+}
+
+// into writes what was read into a view.
+func (i *viewInfo) into(v *strategy.View) error {
+	c := &converter{symbol: v.Symbol}
+	v.Position = strategy.Position{Quantity: c.quantity(i.Position.Quantity), EntryPrice: i.Position.EntryPrice, SinceMS: i.Position.SinceMS}
+	v.Equity, v.Leverage, v.Memory, v.Version = i.Equity, i.Leverage, i.Memory.Memory, i.Version
+	v.Working, v.Fills = v.Working[:0], v.Fills[:0]
+	for _, w := range i.Working {
+		v.Working = append(v.Working, strategy.WorkingOrder{Key: w.Key, Side: w.Side, Type: w.Type, Price: c.price(w.Price),
+			StopPrice: c.price(w.StopPrice), Quantity: c.quantity(w.Quantity), Filled: c.quantity(w.Filled)})
+	}
+	for _, f := range i.Fills {
+		v.Fills = append(v.Fills, strategy.KeyFill{Key: f.key, Quantity: c.quantity(f.quantity)})
+	}
+	v.Funding, v.Pair = strategy.Funding{}, strategy.Pair{}
+	if f := i.Funding; f != nil {
+		v.Funding = strategy.Funding{Rate: f.Rate, NextMS: f.NextMS, Known: true}
+	}
+	if p := i.Pair; p != nil {
+		symbol, err := p.Symbol.symbol(p.Market)
+		if err != nil {
+			return err
+		}
+		pair := &converter{symbol: symbol}
+		v.Pair = strategy.Pair{Symbol: symbol, Position: pair.quantity(p.Position), Last: pair.price(p.Last), Known: true}
+		c.err = firstError(c.err, pair.err)
+	}
+	return c.err
+}
+
+// converter turns decimals into a symbol's units and keeps the first error. What has too many
+// decimal places is rounded: a price to the nearest tick, a quantity towards zero.
+type converter struct {
+	symbol *exchange.Symbol
+	err    error
+}
+
+func (c *converter) price(d decimal.Decimal) exchange.Price {
+	price, err := c.symbol.Price(d)
+	if err != nil || !c.symbol.OnPriceTick(price) {
+		tick := c.symbol.PriceDecimal(c.symbol.PriceTick)
+		price, err = c.symbol.Price(d.DivRound(tick, 0).Mul(tick))
+	}
+	c.err = firstError(c.err, err)
+	return price
+}
+
+func (c *converter) quantity(d decimal.Decimal) exchange.Quantity {
+	quantity, err := c.symbol.Quantity(d)
+	if err != nil {
+		quantity, err = c.symbol.Quantity(d.Truncate(int32(c.symbol.QuantityScale)))
+	}
+	c.err = firstError(c.err, err)
+	return quantity
+}
+
+func (c *converter) rate(d decimal.Decimal) exchange.Rate {
+	rate, err := exchange.RateFromDecimal(d.Truncate(8))
+	c.err = firstError(c.err, err)
+	return rate
+}
+
+func (c *converter) amount(d decimal.Decimal) exchange.Amount {
+	amount, err := exchange.AmountRounded(d)
+	c.err = firstError(c.err, err)
+	return amount
+}
+
+func firstError(first, second error) error {
+	if first != nil {
+		return first
+	}
+	return second
+}
+
+// memory is an object whose members keep their order.
+type memory struct{ strategy.Memory }
+
+// MarshalJSON writes the members in their order.
+func (m memory) MarshalJSON() ([]byte, error) {
+	text := []byte{'{'}
+	for i, e := range m.Entries() {
+		text = appendMember(text, i, e.Key)
+		text = fmt.Appendf(text, "%d", e.Value)
+	}
+	return append(text, '}'), nil
+}
+
+// UnmarshalJSON reads the members in their order.
+func (m *memory) UnmarshalJSON(text []byte) error {
+	var entries []strategy.MemoryEntry
+	err := members(text, func(key string, d *json.Decoder) error {
+		var value int64
+		err := d.Decode(&value)
+		entries = append(entries, strategy.MemoryEntry{Key: key, Value: value})
+		return err
+	})
+	m.Memory = strategy.MemoryOf(entries...)
+	return err
+}
+
+// fills is an object of quantities by key, in their order.
+type fills []fill
+
+type fill struct {
+	key      string
+	quantity decimal.Decimal
+}
+
+// MarshalJSON writes the members in their order.
+func (f fills) MarshalJSON() ([]byte, error) {
+	text := []byte{'{'}
+	for i := range f {
+		text = appendMember(text, i, f[i].key)
+		text = append(append(append(text, '"'), f[i].quantity.String()...), '"')
+	}
+	return append(text, '}'), nil
+}
+
+// UnmarshalJSON reads the members in their order.
+func (f *fills) UnmarshalJSON(text []byte) error {
+	*f = nil
+	return members(text, func(key string, d *json.Decoder) error {
+		var quantity decimal.Decimal
+		err := d.Decode(&quantity)
+		*f = append(*f, fill{key, quantity})
+		return err
+	})
+}
+
+func appendMember(text []byte, i int, key string) []byte {
+	if i > 0 {
+		text = append(text, ',')
+	}
+	name, _ := json.Marshal(key) // a string always can be written
+	return append(append(text, name...), ':')
+}
+
+// members reads an object, member by member.
+func members(text []byte, read func(key string, d *json.Decoder) error) error {
+	if bytes.Equal(text, []byte("null")) {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	if token, err := d.Token(); err != nil || token != json.Delim('{') {
+		return fmt.Errorf("%.40s is not an object", text)
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		if err := read(key.(string), d); err != nil { // the decoder takes no other key
+			return fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	return nil
+}
