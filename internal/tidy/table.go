@@ -78,6 +78,8 @@ var Table = []Row{
 		pure, "exchange strategy strategy/indicator", "decimal starlark"},
 	{"strategy/overlay", "adds entry and exit rules to any strategy: patient entries, trailing stop, time limit, returns by age, cooldown",
 		pure, "exchange strategy", ""},
+	{"strategy/process", "speaks with a strategy that runs in a process of its own, whatever it is written in",
+		impure, "exchange strategy", "decimal"},
 	{"reconcile/placement", "names what an order is for, how far it has come, its id and the venue's bounds",
 		pure, "", ""},
 	{"reconcile/ledger", "books money: double entry from what the wallets show, round trips from what was filled",
@@ -98,6 +100,8 @@ var Table = []Row{
 		impure, "exchange strategy reconcile/record reconcile runtime/engine", "sync"},
 	{"runtime/worker", "has strategies answer the engine's questions off the engine, each in a goroutine of its own",
 		impure, "strategy runtime/engine", ""},
+	{"runtime/worker/isolated", "makes strategies that run in processes of their own: scripts, rules, and programs in any language",
+		impure, "internal/confine strategy strategy/process strategy/script", ""},
 	{"runtime/ops", "exports metrics and logs, and generates the rules, dashboard and unit that watch them",
 		impure, "internal/printable exchange reconcile/placement reconcile/ledger reconcile/account reconcile risk runtime/engine", "zerolog prometheus"},
 	{"runtime/notify", "notifies people of what matters through the services they read, bounded and asynchronously",
@@ -173,7 +177,7 @@ var Table = []Row{
 		impure, "internal/printable internal/failure internal/spell", "sys table cobra isatty"},
 	{"cmd/botd/cli/connect", "finds what a command is about: the configuration of a directory, and the daemon that runs on it",
 		impure, "exchange/sim strategy strategy/library strategy/script runtime/view runtime/api runtime/api/client configs " +
-			"cmd/botd/cli/shell internal/failure", "cobra"},
+			"runtime/worker/isolated cmd/botd/cli/shell internal/failure", "cobra"},
 	{"cmd/botd/cli/daemon", "holds the commands that run the daemon or ask it, a file each",
 		impure, "reconcile/placement reconcile/record reconcile/account reconcile/journal risk runtime/ops runtime/view runtime/api " +
 			"runtime/api/client runtime/gateway runtime/rehearsal runtime/haltfile runtime/reload runtime/daemon configs cmd/botd/cli/shell " +
@@ -225,6 +229,8 @@ var Table = []Row{
 		pure, "", ""},
 	{"internal/hangup", "keeps a signal that a daemon acts on later from ending it in its first milliseconds",
 		impure, "", ""},
+	{"internal/confine", "starts programs under limits, without secrets, files to write or a network, as far as the system allows",
+		impure, "", "sys"},
 	{"internal/moment", "reads times as people write them",
 		impure, "internal/failure", ""},
 	{"internal/disk", "reads how much room a file system has left",

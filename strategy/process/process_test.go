@@ -94,7 +94,8 @@ func (e *echo) Decide(v *strategy.View, p *strategy.Plan) {
 		p.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50},
 			TakeProfit: strategy.Distance{Price: v.Last}}
 	}
-	p.Reason = fmt.Sprint(v.NowMS, v.Closed(), v.Back(0).Close, v.Position, v.Equity, v.Fills, v.Memory, v.Funding, v.Candle, v.Last, v.Size, v.Leverage)
+	p.Reason = fmt.Sprint(v.NowMS, v.Closed(), v.Back(0).Close, v.Position, v.Equity, v.Fills, v.Memory, v.Funding, v.Candle, v.Last, v.Size,
+		v.Leverage)
 	p.Remember("zulu", int64(sum))
 	p.Remember("alpha", v.NowMS)
 }
