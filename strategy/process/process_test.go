@@ -110,7 +110,8 @@ func views(t testing.TB, count int) (setting *strategy.Setting, all []strategy.T
 		at := exchange.Price(600_000+random.IntN(10_000)) * symbol.PriceTick
 		candles.Append(exchange.Candle{OpenMS: int64(i+1) * 60_000, Open: at, High: at + 13, Low: at - 7, Close: at + 3, Volume: random.Float64() * 100,
 			QuoteVolume: 1e-9, Trades: 12, TakerBase: random.ExpFloat64(), TakerQuote: 3})
-		view := strategy.View{Symbol: symbol, Interval: exchange.Minute1, Size: setting.Size, Leverage: 5, Last: at + 5*symbol.PriceTick, Version: uint64(i/3 + 1),
+		view := strategy.View{Symbol: symbol, Interval: exchange.Minute1, Size: setting.Size, Leverage: 5, Last: at + 5*symbol.PriceTick,
+			Version:  uint64(i/3 + 1),
 			Position: strategy.Position{Quantity: exchange.Quantity(random.IntN(9) - 4), EntryPrice: exchange.MustAmount("60123.123456789"), SinceMS: 5},
 			Equity:   exchange.MustAmount("10000.000000000000000001"), Memory: strategy.MemoryOf(strategy.MemoryEntry{Key: "zulu", Value: -7},
 				strategy.MemoryEntry{Key: "alpha", Value: 1 << 60}),

@@ -158,8 +158,8 @@ func (r *Remote) lose(cause string) {
 	panic(&strategy.LostError{Cause: cause})
 }
 
-// gone is a strategy whose process has ended by itself, or was killed.
-func (r *Remote) gone(connection Connection) {
+// vanished is a strategy whose process has ended by itself, or was killed.
+func (r *Remote) vanished(connection Connection) {
 	cause := connection.Cause()
 	r.Kill(cause)
 	panic(&strategy.LostError{Cause: cause})
@@ -169,7 +169,7 @@ func (r *Remote) send(message any) {
 	connection := r.current()
 	var err error
 	if r.buffer, err = writeFrame(connection, r.buffer, message); err != nil {
-		r.gone(connection)
+		r.vanished(connection)
 	}
 }
 
@@ -182,7 +182,7 @@ func (r *Remote) receive(kind string) *answer {
 			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 				connection.Kill("what it answers cannot be read: " + err.Error())
 			}
-			r.gone(connection)
+			r.vanished(connection)
 		}
 		var a answer
 		if err := json.Unmarshal(r.frame, &a); err != nil {
