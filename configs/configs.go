@@ -85,6 +85,8 @@ type Options struct {
 	CredentialsDirectory string
 	// Script compiles the file of a strategy: script; nil knows no scripts.
 	Script func(name string, source []byte) (strategy.Definition, error)
+	// Process asks the program of a strategy: process what it is; nil starts no programs.
+	Process func(command []string, directory string) (strategy.Definition, error)
 }
 
 // Confirm refuses to trade for real unless it was asked for twice: by mode:

@@ -34,7 +34,10 @@ type StrategyConfig struct {
 	CatchUp  int    // slices a tick of a backlog (twap, dca); 0 is 1
 	OnRemove string // flatten, leave, or empty, which leaves too
 
-	Script ScriptConfig // of a strategy: script
+	Script     ScriptConfig // of a strategy: script
+	Command    []string     // of a strategy: process
+	DeadlineMS int64        // of a decision, live; 0 is the engine's
+	MemoryMB   int64        // of the strategy's process; 0 is the default
 
 	definition *strategy.Definition // nil when the kind is not known
 	paramLines map[string]int
@@ -86,7 +89,7 @@ func (c *StrategyConfig) ParamLine(name string) int {
 
 // Setting returns where the strategy is to run, sizes in the symbol's scales.
 func (c *StrategyConfig) Setting(symbol *exchange.Symbol) (strategy.Setting, error) {
-	setting := strategy.Setting{Market: c.Market, Symbol: symbol, Interval: c.Interval, TickMS: c.Schedule.regularMS(), CatchUp: c.CatchUp}
+	setting := strategy.Setting{Market: c.Market, Symbol: symbol, Interval: c.Interval, TickMS: c.Schedule.regularMS(), CatchUp: c.CatchUp, MemoryMB: c.MemoryMB}
 	setting.Size = strategy.Size{Equity: c.Size.Equity, Quote: c.Size.Quote}
 	quantity, err := symbol.Quantity(c.Size.Quantity)
 	if err != nil {

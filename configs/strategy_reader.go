@@ -161,7 +161,7 @@ func (r *strategyReader) keys() []key {
 			what: "a name of your own, 1 to 32 of a-z, 0-9, _ and -; the journal knows the strategy by it", example: "btc-trend"},
 		{name: "strategy", value: text(&c.Kind), required: func() string { return "one of " + strings.Join(r.kinds(), ", ") }, check: r.findKind,
 			what: "what it does: a name of `botd strategy list`", example: "sma_cross"},
-	}, r.scriptKeys(), []key{
+	}, r.scriptKeys(), r.processKeys(), []key{
 		{name: "market", value: choice(new(string), "futures", "spot").showing(func() string { return c.Market.String() }), check: r.readMarket,
 			required: always("futures or spot"), what: "where it trades", example: "futures"},
 		{name: "symbol", value: text(&c.Symbol), required: always("such as BTC-USDT"), check: r.findSymbol,

@@ -28,7 +28,8 @@ func Strategy(c *configs.StrategyConfig, symbol *exchange.Symbol) (engine.Strate
 		return failed("params", err)
 	}
 	config := engine.StrategyConfig{Name: c.Name, Kind: c.Kind, Strategy: made, Symbol: symbol, Interval: c.Interval, Leverage: c.Leverage,
-		Size: setting.Size, Protection: protection, Limits: c.Limits, OnRemove: c.OnRemove}
+		Size: setting.Size, Protection: protection, Limits: c.Limits, OnRemove: c.OnRemove,
+		DeadlineMS: c.DeadlineMS}
 	if !c.Schedule.Candle() {
 		config.Schedule = c.Schedule
 	}

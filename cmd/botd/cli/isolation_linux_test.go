@@ -22,6 +22,7 @@ const beyondRehearsal = "view.now_ms > 1000000000000"
 var misbehaves = []struct {
 	name, script, cause string
 	opens               bool
+	more                string
 }{
 	{"sorts without end in decide", `
 def decide(view):
@@ -29,7 +30,7 @@ def decide(view):
         for i in range(100000):
             sorted(range(3000000))
     return plan(target = quantity(0.01))
-`, "has not answered", true},
+`, "has not answered", true, ""},
 	{"sorts without end in candle", `
 def candle(view):
     if ` + beyondRehearsal + `:
@@ -38,7 +39,7 @@ def candle(view):
 
 def decide(view):
     return plan(target = quantity(0.01))
-`, "has not answered", false},
+`, "has not answered", false, ""},
 	{"doubles a text forty times", `
 def decide(view):
     if view.position > 0 and ` + beyondRehearsal + `:
@@ -46,7 +47,7 @@ def decide(view):
         for i in range(40):
             text = text + text
     return plan(target = quantity(0.01))
-`, "out of memory", true},
+`, "out of memory", true, "deadline: 60s\n"},
 }
 
 // isolation starts a daemon with a strategy that grows, and one that a test looks at.
@@ -107,7 +108,7 @@ func TestAScriptThatMisbehavesCostsItselfAlone(t *testing.T) {
 	for _, c := range misbehaves {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p, daemon, log := isolation(t, map[string]string{"tested.yaml": fmt.Sprintf(examined, "script", "file: tested.star\n"), "tested.star": c.script})
+			p, daemon, log := isolation(t, map[string]string{"tested.yaml": fmt.Sprintf(examined, "script", "file: tested.star\n"+c.more), "tested.star": c.script})
 			wantIsolated(t, p, daemon, log, c.cause, c.opens)
 		})
 	}

@@ -7,10 +7,12 @@ package isolated
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -67,6 +69,32 @@ func (p *Processes) maker(text *process.Script) func(strategy.Setting, strategy.
 	}
 }
 
+// Programs defines programs in a registry, as far as they are known without a command.
+func Programs() strategy.Definition {
+	return strategy.Definition{Name: "process", Summary: "runs a program in any language: strategy: process, command: [python3, my_strategy.py]",
+		New: func(strategy.Setting, strategy.Values) (strategy.Strategy, error) {
+			return nil, errors.New("a process needs its command: key, and botd's own binary to start it")
+		}}
+}
+
+// Program is the definition of a program. Its parameters are what it says itself, when it is asked
+// without a symbol.
+func (p *Processes) Program(command []string, directory string) (strategy.Definition, error) {
+	program := confine.Program{Path: command[0], Arguments: command[1:], Directory: directory, MemoryMB: DefaultMemoryMB}
+	parameters, err := process.Parameters(started(&program, loadsWithin), process.NewHello("process", nil, nil))
+	if err != nil {
+		return strategy.Definition{}, err
+	}
+	return strategy.Definition{Name: "process", Summary: "decided by " + strings.Join(command, " "), Parameters: parameters,
+		New: func(setting strategy.Setting, values strategy.Values) (strategy.Strategy, error) {
+			sized := program
+			if setting.MemoryMB > 0 {
+				sized.MemoryMB = setting.MemoryMB
+			}
+			return p.remote(process.NewHello("process", &setting, values), &setting, started(&sized, loadsWithin), started(&sized, 0))
+		}}, nil
+}
+
 // remote is the strategy of a hello. It is asked what it needs by the program that first ends in
 // time, unless it has been asked before.
 func (p *Processes) remote(hello *process.Hello, setting *strategy.Setting, first, then process.Program) (strategy.Strategy, error) {
@@ -78,7 +106,7 @@ func (p *Processes) remote(hello *process.Hello, setting *strategy.Setting, firs
 	p.mu.Lock()
 	description, known := p.descriptions[key]
 	p.mu.Unlock()
-	if !known {
+	if !known || hello.Script == nil { // a program may be another one by now
 		made, err := process.NewRemote(first, hello, setting)
 		if err != nil {
 			return nil, err

@@ -56,7 +56,7 @@ func Registry(ctx context.Context) *strategy.Registry {
 
 func registry(ctx context.Context, rules strategy.Definition) *strategy.Registry {
 	own, _ := ctx.Value(strategiesKey{}).([]strategy.Definition)
-	return strategy.NewRegistry(slices.Concat(library.All(), []strategy.Definition{rules, script.Files()}, own)...)
+	return strategy.NewRegistry(slices.Concat(library.All(), []strategy.Definition{rules, script.Files(), isolated.Programs()}, own)...)
 }
 
 // Compiled is what a strategy: script runs.
@@ -71,8 +71,12 @@ func Compiled(name string, source []byte) (strategy.Definition, error) {
 // Options are what configurations are checked against. Instruments of the
 // built-in market bind the demo; elsewhere the venue's own are read at start.
 func Options(ctx context.Context, mode configs.Mode) configs.Options {
-	return configs.Options{Registry: Registry(ctx), Script: Compiled, Symbols: sim.DefaultSymbols(), Mode: mode,
+	options := configs.Options{Registry: Registry(ctx), Script: Compiled, Symbols: sim.DefaultSymbols(), Mode: mode,
 		CredentialsDirectory: os.Getenv("CREDENTIALS_DIRECTORY")}
+	if processes, able := ctx.Value(processesKey{}).(*isolated.Processes); able {
+		options.Process = processes.Program
+	}
+	return options
 }
 
 // Load reads a configuration: the directory given, else ./configs, else the

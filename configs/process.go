@@ -1,0 +1,98 @@
+package configs
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// processKind is the strategy that is a program of its own, in any language.
+const processKind = "process"
+
+// Bounds of a strategy's deadline and of the memory of its process.
+const (
+	minDeadlineMS = 100
+	maxDeadlineMS = 60 * second
+	minMemoryMB   = 16
+	maxMemoryMB   = 1 << 20
+)
+
+var anyWord = regexp.MustCompile(`^[^\x00]+$`)
+
+// processKeys are the keys of strategies that run off the engine, and in processes of their own.
+func (r *strategyReader) processKeys() []key {
+	c := r.into
+	return []key{
+		{name: "command", value: words(&c.Command, anyWord, "the program and its arguments, such as [python3, my_strategy.py]"),
+			check: r.checkCommand, after: r.readCommand,
+			what: "of `strategy: process`: the program and its arguments; it runs in the folder of this file and speaks as docs/process.md says",
+			unit: "", example: "[python3, my_strategy.py]"},
+		{name: "deadline", value: duration(&c.DeadlineMS, minDeadlineMS, maxDeadlineMS),
+			what:    "live: how long a decision may take, 2s where this is not given; a strategy that takes longer is declared hung, and nothing else waits for it",
+			example: "2s"},
+		{name: "memory_limit", value: megabytes(&c.MemoryMB, minMemoryMB, maxMemoryMB),
+			what:    "how much memory the process of a script, of rules or of a program may take, 256MB where this is not given",
+			example: "256MB"},
+	}
+}
+
+var memorySize = regexp.MustCompile(`^([0-9]{1,7}) ?(MB|MiB|GB|GiB)$`)
+
+// megabytes is 256MB or 2GB, in MB.
+func megabytes(into *int64, low, high int64) value {
+	show := func() string {
+		if *into == 0 {
+			return ""
+		}
+		return fmt.Sprintf("%dMB", *into)
+	}
+	return value{kind: KindText, text: show, parse: func(text string) (string, string) {
+		parts := memorySize.FindStringSubmatch(text)
+		if parts == nil {
+			return fmt.Sprintf(" %q is not a size of memory", shortened(text)), "write 256MB or 2GB"
+		}
+		n, _ := strconv.ParseInt(parts[1], 10, 64) // at most seven digits
+		if strings.HasPrefix(parts[2], "G") {
+			n <<= 10
+		}
+		if n < low || n > high {
+			return fmt.Sprintf(" %s is not between %dMB and %dMB", text, low, high), ""
+		}
+		*into = n
+		return good()
+	}}
+}
+
+func (r *strategyReader) checkCommand(s *section, node *yaml.Node) {
+	if r.into.Kind != processKind {
+		s.wrong(node, "take the line out, or write strategy: process", "command is for strategy: process, not for %s", r.into.Kind)
+	}
+}
+
+// readCommand makes the strategy's definition from its program, which says what parameters it has.
+func (r *strategyReader) readCommand(s *section) {
+	c := r.into
+	if c.Kind != processKind {
+		return
+	}
+	c.definition = nil
+	if len(c.Command) == 0 {
+		if s.find("command") == nil {
+			s.fail(s.line, "the program and its arguments, such as command: [python3, my_strategy.py]", "command is missing")
+		}
+		return
+	}
+	if r.loader.options.Process == nil {
+		return
+	}
+	definition, err := r.loader.options.Process(c.Command, path.Join(r.loader.directory, path.Dir(r.file)))
+	if err != nil {
+		s.wrong(s.value("command"), "", "command: %v", err)
+		return
+	}
+	c.definition = &definition
+}
