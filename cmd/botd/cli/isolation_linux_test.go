@@ -108,7 +108,8 @@ func TestAScriptThatMisbehavesCostsItselfAlone(t *testing.T) {
 	for _, c := range misbehaves {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p, daemon, log := isolation(t, map[string]string{"tested.yaml": fmt.Sprintf(examined, "script", "file: tested.star\n"+c.more), "tested.star": c.script})
+			p, daemon, log := isolation(t, map[string]string{"tested.star": c.script,
+				"tested.yaml": fmt.Sprintf(examined, "script", "file: tested.star\n"+c.more)})
 			wantIsolated(t, p, daemon, log, c.cause, c.opens)
 		})
 	}
