@@ -32,7 +32,7 @@ func (r *strategyReader) processKeys() []key {
 			what: "of `strategy: process`: the program and its arguments; it runs in the folder of this file and speaks as docs/process.md says",
 			unit: "", example: "[python3, my_strategy.py]"},
 		{name: "deadline", value: duration(&c.DeadlineMS, minDeadlineMS, maxDeadlineMS),
-			what:    "live: how long a decision may take, 2s where this is not given; a strategy that takes longer is declared hung, " +
+			what: "live: how long a decision may take, 2s where this is not given; a strategy that takes longer is declared hung, " +
 				"and nothing else waits for it",
 			example: "2s"},
 		{name: "memory_limit", value: megabytes(&c.MemoryMB, minMemoryMB, maxMemoryMB),
