@@ -36,22 +36,24 @@ type Config struct {
 	Directory string   // as given to Load
 	Files     []string // read, in the order they were read
 
-	Mode      Mode
-	Instance  string // part of every client_order_id
-	Exchange  ExchangeConfig
-	Simulated SimulatedConfig // demo and paper
-	Paper     PaperConfig
-	DataDir   string
-	Journal   string // postgres://..., or empty for SQLite in DataDir
-	Foreign   string // halt, adopt, ignore: orders and positions botd did not make
-	Shutdown  string // leave, cancel_orders, flatten
-	Retention RetentionConfig
-	Listen    string // host:port of dashboard, API and metrics
-	Access    AccessConfig
-	Limits    risk.Limits // the account's
-	Notify    NotifyConfig
-	Signals   SignalsConfig
-	Telegram  TelegramConfig
+	Mode     Mode
+	Instance string // part of every client_order_id
+	Exchange ExchangeConfig
+	// ProfileFile is the file of the venue's profile, which is in Exchange.
+	ProfileFile string
+	Simulated   SimulatedConfig // demo and paper
+	Paper       PaperConfig
+	DataDir     string
+	Journal     string // postgres://..., or empty for SQLite in DataDir
+	Foreign     string // halt, adopt, ignore: orders and positions botd did not make
+	Shutdown    string // leave, cancel_orders, flatten
+	Retention   RetentionConfig
+	Listen      string // host:port of dashboard, API and metrics
+	Access      AccessConfig
+	Limits      risk.Limits // the account's
+	Notify      NotifyConfig
+	Signals     SignalsConfig
+	Telegram    TelegramConfig
 
 	Strategies []StrategyConfig // by file name
 

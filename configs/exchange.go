@@ -9,6 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"botd/exchange/wire"
 	"botd/internal/spell"
 )
 
@@ -28,8 +29,9 @@ type ExchangeConfig struct {
 // SignatureConfig is what is signed and how the signature is written
 // (decisions.md, Signing).
 type SignatureConfig struct {
-	Payload  string // with {timestamp}, {method}, {path}, {body}, {query}, {key}
+	Payload  string // as wire.Signer has it
 	Encoding string // hex, base64
+	Paths    string // full, route: what is signed of a base_url with a path
 }
 
 // SettleConfig are W, D and L of the exactly-once protocol.
@@ -37,6 +39,9 @@ type SettleConfig struct {
 	WindowMS     int64 // W: how long a signed request can still be admitted
 	VisibilityMS int64 // D: from admission to being seen in lists
 	StalenessMS  int64 // L: how old a read may be
+
+	Measured string // the day on which a probe measured them
+	Written  bool   // all three are written in the configuration
 }
 
 // BreakerConfig is when the account stops opening for a while (exactly-once.md,
@@ -71,20 +76,30 @@ func (l *loader) exchangeKeys() []key {
 		{name: "secret_file", value: text(&e.SecretFile), check: checkSecretFile("secret_file"), after: l.needsSecretFile("secret_file"),
 			what: "the file of mode 600 that holds the API secret", modes: "live", example: "/etc/botd/secret",
 			instead: "systemd's credential BOTD_SECRET, where no file is named"},
-		{name: "signature", keys: []key{
-			{name: "payload", value: text(&e.Signature.Payload), check: checkPayload,
-				what: "what is signed; `{query}` and `{key}` are known too. `botd probe` finds it", modes: "live",
-				example: `"{timestamp}{method}{path}{body}"`},
-			{name: "encoding", value: choice(&e.Signature.Encoding, "hex", "base64"),
-				what: "how the signature is written", modes: "live", example: "base64"},
-		}},
-		{name: "profile", keys: e.Profile.keys()},
-		{name: "settle", keys: settleKeys(&e.Settle)},
+		{name: "profile", keys: e.profileKeys(), file: l.profileFile},
+		{name: "signature", keys: signatureKeys(&e.Signature)},
+		{name: "settle", keys: settleKeys(&e.Settle), after: func(s *section) { e.Settle.noteWritten(s) }},
 		{name: "breaker", keys: breakerKeys(&e.Breaker)},
 		{name: "requests_per_second", value: whole(&e.RequestsPerSecond, 0, 10_000),
 			what: "the largest request rate to each market, of all callers together; exits and settling go first, market data last; 0 is unlimited",
 			unit: "requests a second", modes: "paper, live", example: "20"},
 	}
+}
+
+func signatureKeys(c *SignatureConfig) []key {
+	return []key{
+		{name: "payload", value: text(&c.Payload), check: checkPayload,
+			what: "what is signed: `{timestamp}`, `{method}`, `{path}` with its query, `{route}` without, `{query}`, `{body}`, `{body_base64}`, " +
+				"`{body_sha256}`, `{key}`; `\\n` is a new line, and a part in `[ ]` is there only with a body. `botd probe` finds it", modes: "live",
+			example: `"{timestamp}{method}{path}{body}"`},
+		{name: "encoding", value: choice(&c.Encoding, "hex", "base64"),
+			what: "how the signature is written", modes: "live", example: "base64"},
+	}
+}
+
+// noteWritten remembers whether all bounds are written down, and none is a default.
+func (c *SettleConfig) noteWritten(s *section) {
+	c.Written = c.Written || s.find("window") != nil && s.find("visibility") != nil && s.find("staleness") != nil
 }
 
 func settleKeys(c *SettleConfig) []key {
@@ -96,6 +111,9 @@ func settleKeys(c *SettleConfig) []key {
 			what: "D: how long an accepted order may be missing from lists", example: "1s", live: durationText(live.VisibilityMS)},
 		{name: "staleness", zero: true, value: duration(&c.StalenessMS, 0, hour),
 			what: "L: how old a read may be", example: "1s", live: durationText(live.StalenessMS)},
+		{name: "measured", value: date(&c.Measured),
+			what: "the day on which `botd probe --trade` measured them; live starts only with it, or with all three written down", modes: "live",
+			example: "2026-11-22"},
 	}
 }
 
@@ -171,7 +189,10 @@ func looksSecret(text string) bool { return secretText.MatchString(text) }
 var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 
 func checkPayload(s *section, node *yaml.Node) {
-	known := []string{"{timestamp}", "{method}", "{path}", "{body}", "{query}", "{key}"}
+	known := make([]string, len(wire.Placeholders))
+	for i, name := range wire.Placeholders {
+		known[i] = "{" + name + "}"
+	}
 	hint := "known are " + strings.Join(known, ", ")
 	found := placeholder.FindAllString(node.Value, -1)
 	for _, word := range found {
@@ -185,5 +206,7 @@ func checkPayload(s *section, node *yaml.Node) {
 	}
 	if len(found) == 0 {
 		s.wrong(node, hint, "%spayload names nothing of the request", s.path)
+	} else if err := wire.CheckTemplate(node.Value); err != nil {
+		s.wrong(node, `such as "{timestamp}{method}{path}[{body}]"`, "%spayload: %v", s.path, err)
 	}
 }

@@ -8,9 +8,10 @@ import "gopkg.in/yaml.v3"
 // file of its block.
 type key struct {
 	name    string
-	value   value    // of a single value or a list
-	keys    []key    // or of a block
-	members *members // or of a block whose keys the user chooses
+	value   value                                      // of a single value or a list
+	file    func(s *section, node *yaml.Node) *section // nil: the block may not be named by a file
+	keys    []key                                      // or of a block
+	members *members                                   // or of a block whose keys the user chooses
 
 	what    string // a phrase for people
 	unit    string // of a number
@@ -43,7 +44,13 @@ func (s *section) read(keys []key) {
 
 func (k *key) read(s *section) {
 	if k.value.kind == "" {
-		block := s.section(k.name)
+		var block *section
+		if node := s.single(k.name); node != nil && k.file != nil {
+			s.known = append(s.known, k.name)
+			block = k.file(s, node)
+		} else {
+			block = s.section(k.name)
+		}
 		if k.members != nil {
 			k.members.read(block)
 		} else {

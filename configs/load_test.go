@@ -58,7 +58,7 @@ func TestTheContractsExampleMeansWhatItSays(t *testing.T) {
 		BaseURL: "http://127.0.0.1:8421", KeyFile: "/path/key", SecretFile: "/path/secret",
 		Signature:         configs.SignatureConfig{Payload: "{timestamp}{method}{path}{body}", Encoding: "hex"},
 		Profile:           configs.ProfileConfig{NullLists: "error", NumberNoise: "float"},
-		Settle:            configs.SettleConfig{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000},
+		Settle:            configs.SettleConfig{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000, Written: true},
 		Breaker:           configs.BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000, EmptyEndings: 3, EmptyPauseMS: 45_000},
 		RequestsPerSecond: 50, // the default
 	}
@@ -284,6 +284,46 @@ func TestSizesAndDistancesBecomeTheSymbolsUnits(t *testing.T) {
 	}
 	if want, have := exchange.RateOne/25, protection.TakeProfit.Share; want != have {
 		t.Errorf("want %s, have %s", want, have)
+	}
+}
+
+func TestAProfileMayStandInAFileOfItsOwn(t *testing.T) {
+	t.Parallel()
+	const profile = "signature: {payload: '{timestamp}\\n{path}[\\n{body_base64}]', encoding: base64}\npaths: {sign: route}\n" +
+		"client_order_id: {spot_history: absent}\nsettle: {window: 60s, visibility: 45s, staleness: 15s, measured: 2026-11-22}\n"
+	load := func(root, profile string) (*configs.Config, configs.Problems) {
+		return configs.Load(tree("botd.yaml", root, "venue.yaml", profile), "configs", configs.Options{Registry: strategy.NewRegistry()})
+	}
+	for _, root := range []string{"exchange: {profile: venue.yaml}\n", "profile: venue.yaml\n"} {
+		config, problems := load("mode: demo\n"+root, profile)
+		if config == nil {
+			t.Fatal(problems)
+		}
+		e := config.Exchange
+		if e.Signature != (configs.SignatureConfig{Payload: `{timestamp}\n{path}[\n{body_base64}]`, Encoding: "base64", Paths: "route"}) ||
+			e.Settle.WindowMS != 60_000 || e.Settle.Measured != "2026-11-22" || e.Profile.Lists[3] != configs.ListAbsent {
+			t.Errorf("%s: want the file's values, have %+v", root, e)
+		}
+		shown := config.Effective()
+		again, problems := load(string(shown), "")
+		if again == nil || again.Exchange.Signature != e.Signature || again.Exchange.Settle != e.Settle || again.Exchange.Profile.Lists != e.Profile.Lists {
+			t.Errorf("%s: want the effective configuration to be read as the same, have %v\n%s", root, problems, shown)
+		}
+		if config, _ = load("mode: demo\nexchange: {profile: venue.yaml, settle: {window: 7s}}\n", profile); config.Exchange.Settle.WindowMS != 7_000 {
+			t.Errorf("want what botd.yaml says to count, have %+v", config.Exchange.Settle)
+		}
+	}
+	for bad, want := range map[string]string{
+		"signature: {payload: '{path}[{body}'}": "configs/venue.yaml:1:", "paths: {sign: prefix}": `"prefix" is not known`,
+		"null_list: empty": `did you mean "null_lists"?`, "settle: {measured: yesterday}": "such as 2026-11-22",
+		"client_order_id: {spot_orders: absent}": "spot_open",
+	} {
+		if _, problems := load("mode: demo\nexchange: {profile: venue.yaml}\n", bad); problems.Errors() != 1 || !strings.Contains(problems.String(), want) {
+			t.Errorf("%s: want one error with %s, have %v", bad, want, problems)
+		}
+	}
+	if _, problems := load("mode: demo\nexchange: {profile: nowhere.yaml}\n", profile); !strings.Contains(problems.String(), "botd.yaml:2") {
+		t.Errorf("want the place where the file is named, have %v", problems)
 	}
 }
 

@@ -2,11 +2,17 @@ package configs
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
+	"path"
 	"regexp"
 	"slices"
 
+	"gopkg.in/yaml.v3"
+
 	"botd/exchange"
+	"botd/exchange/wire"
 )
 
 // ProfileConfig is how the venue writes what the interface leaves open.
@@ -15,6 +21,7 @@ type ProfileConfig struct {
 	NumberNoise  string // float, half_tick
 	FuturesWords map[string]string
 	SpotWords    map[string]string
+	Lists        [4]string // of OrderLists: echoed, absent, or empty where nobody knows
 }
 
 // What may be written for a list of null, and for numbers finer than the tick.
@@ -27,6 +34,72 @@ const (
 
 func defaultProfile() ProfileConfig {
 	return ProfileConfig{NullLists: NullIsError, NumberNoise: NoiseOfFloats}
+}
+
+// profileKeys are the keys of a venue's profile: a block of botd.yaml, or a file of its own. Where
+// exchange.signature or exchange.settle say something else, they count.
+func (e *ExchangeConfig) profileKeys() []key {
+	shownElsewhere := func() bool { return true }
+	return append(e.Profile.keys(),
+		key{name: "signature", keys: signatureKeys(&e.Signature), hidden: shownElsewhere},
+		key{name: "paths", keys: []key{{name: "sign", value: choice(&e.Signature.Paths, wire.SignFull, wire.SignRoute), modes: "live", example: wire.SignRoute,
+			what: "what is signed of a base_url with a path of its own: the full path, or the route of the interface alone"}}},
+		key{name: "settle", keys: settleKeys(&e.Settle), hidden: shownElsewhere, after: e.Settle.noteWritten})
+}
+
+// profileFile reads a profile from a file of its own, named from the configuration's directory.
+func (l *loader) profileFile(s *section, node *yaml.Node) *section {
+	const name = "profile"
+	empty := &section{document: s.document, path: s.path + name + ".", line: node.Line}
+	var text []byte
+	var err error
+	file := path.Clean(node.Value)
+	if path.IsAbs(file) {
+		text, err = os.ReadFile(file)
+	} else {
+		text, err = fs.ReadFile(l.files, file)
+		file = l.name(file)
+	}
+	if err != nil {
+		s.wrong(node, "botd probe --trade --out FILE writes one", "%s%s: %s cannot be read: %s", s.path, name, shortened(node.Value), reason(err))
+		return empty
+	}
+	l.config.Files = append(l.config.Files, file)
+	d := &document{file: file, problems: &l.problems}
+	block := d.parse(text)
+	if block == nil {
+		return empty
+	}
+	return newSection(d, empty.path, block)
+}
+
+// Unmeasured lists what a live venue is assumed to do and no probe has measured.
+func (c *ExchangeConfig) Unmeasured() (assumptions []string) {
+	if c.Settle.Measured == "" {
+		assumptions = append(assumptions, "exchange.settle: how long requests, lists and reads take")
+	}
+	if slices.Contains(c.Profile.Lists[:], "") {
+		assumptions = append(assumptions, "exchange.profile.client_order_id: that every list echoes client order ids")
+	}
+	return assumptions
+}
+
+// Lists of orders that may or may not echo client order ids, and what is said of them.
+const (
+	ListEchoed = "echoed"
+	ListAbsent = "absent"
+)
+
+// OrderLists are the lists that show orders.
+var OrderLists = [4]string{"futures_order", "futures_open", "spot_open", "spot_history"}
+
+func (c *ProfileConfig) listKeys() key {
+	var keys []key
+	for i, list := range OrderLists {
+		keys = append(keys, key{name: list, value: choice(&c.Lists[i], ListEchoed, ListAbsent), modes: profileModes, example: ListAbsent,
+			what: "whether the orders of this list carry the client order ids they were sent with"})
+	}
+	return key{name: "client_order_id", keys: keys}
 }
 
 func (c *ProfileConfig) keys() []key {
@@ -50,6 +123,7 @@ func (c *ProfileConfig) keys() []key {
 			what: "which digits finer than the tick are noise in one's own quantities: those that binary floats leave (0.9970000000000002), " +
 				"or all within half a tick"},
 		{name: "status_words", keys: []key{words(exchange.Futures, &c.FuturesWords), words(exchange.Spot, &c.SpotWords)}},
+		c.listKeys(),
 	}
 }
 

@@ -95,7 +95,8 @@ func nested(k configs.Key) string {
 
 func wantRead(t *testing.T, k configs.Key, root, file string, mode configs.Mode) {
 	t.Helper()
-	files := fstest.MapFS{"botd.yaml": {Data: []byte(root + "\n")}, "strategies/one.yaml": {Data: []byte(file + "\n")}}
+	files := fstest.MapFS{"botd.yaml": {Data: []byte(root + "\n")}, "strategies/one.yaml": {Data: []byte(file + "\n")},
+		"venue.yaml": {Data: []byte("null_lists: empty\n")}}
 	registry := strategy.NewRegistry(append(library.All(), script.Rules(), script.Files())...)
 	_, problems := configs.Load(files, "", configs.Options{Registry: registry, Mode: mode})
 	if problems.Errors() > 0 || len(problems) > 0 && k.Path != "journal" { // that one is read, and warned of

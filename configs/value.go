@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
@@ -112,6 +113,17 @@ func good() (problem, hint string) { return "", "" }
 // text is any text.
 func text(into *string) value {
 	return value{kind: KindText, text: func() string { return *into }, parse: func(text string) (string, string) {
+		*into = text
+		return good()
+	}}
+}
+
+// date is a day.
+func date(into *string) value {
+	return value{kind: KindText, text: func() string { return *into }, parse: func(text string) (string, string) {
+		if _, err := time.Parse(time.DateOnly, text); err != nil {
+			return fmt.Sprintf(" %q is no date", shortened(text)), "write a day such as 2026-11-22"
+		}
 		*into = text
 		return good()
 	}}

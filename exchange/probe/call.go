@@ -44,6 +44,7 @@ type caller struct {
 	symbols *rest.SymbolTable
 	offset  time.Duration // server time minus local time
 
+	nulls   bool // a list was written as null
 	headers map[string]string
 	calls   int
 	limited int
@@ -118,7 +119,10 @@ func (c *caller) call(ctx context.Context, request exchange.Request, shift time.
 		r.err = errors.New("the answer is longer than 8 MiB")
 	default:
 		received := wire.HTTPResponse{Status: response.StatusCode, RetryAfter: response.Header.Get("Retry-After"), Body: body}
-		r.answer, r.err = wire.DecodeAnswer(&request, received, c.symbols)
+		r.answer, r.err = (&wire.Profile{NullLists: true}).DecodeAnswer(&request, received, c.symbols)
+		if bytes.EqualFold(bytes.TrimSpace(body), []byte("null")) && request.Operation != exchange.FuturesCancelAll {
+			c.nulls = true
+		}
 		r.retryAfter = time.Duration(received.RetryAfterMS()) * time.Millisecond
 	}
 	if looksLikePage(body) {
@@ -136,8 +140,12 @@ func (c *caller) call(ctx context.Context, request exchange.Request, shift time.
 
 func (c *caller) sign(request *http.Request, encoded *wire.HTTPRequest, nowMS int64) string {
 	timestamp := strconv.FormatInt(nowMS, 10)
+	path := request.URL.RequestURI()
+	if c.signer.Paths == wire.SignRoute {
+		path = encoded.Path
+	}
 	signature := c.signer.Sign(c.secret, wire.Signed{
-		Timestamp: timestamp, Method: encoded.Method, Path: request.URL.RequestURI(), Key: c.key, Body: encoded.Body})
+		Timestamp: timestamp, Method: encoded.Method, Path: path, Key: c.key, Body: encoded.Body})
 	request.Header.Set(wire.HeaderKey, c.key)
 	request.Header.Set(wire.HeaderTimestamp, timestamp)
 	request.Header.Set(wire.HeaderSignature, signature)

@@ -49,6 +49,8 @@ type Report struct {
 	Signature   *Signature        `json:"signature"`    // null when none was accepted, or tried
 	Window      *Window           `json:"window"`       // null when it was not measured
 	Delays      *Delays           `json:"delays"`       // null without Trade
+	Lists       []List            `json:"lists"`        // of orders, as far as they were seen
+	NullLists   bool              `json:"null_lists"`   // a list was written as null
 	RateLimits  map[string]string `json:"rate_limits"`  // headers about limits, as last seen
 	Requests    int               `json:"requests"`     // sent
 	RateLimited int               `json:"rate_limited"` // number answered 429
@@ -67,6 +69,7 @@ type Clock struct {
 type Signature struct {
 	Payload  string `json:"payload"`
 	Encoding string `json:"encoding"`
+	Paths    string `json:"paths"` // full, route: what is signed of an address with a path
 }
 
 // Window is the maximum difference of a timestamp from the server's time.
@@ -142,14 +145,14 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 	}
 	config.fill()
 	p := &prober{config: config, caller: newCaller(&config), listed: map[exchange.Market][]*exchange.Symbol{},
-		report: &Report{Schema: 1, BaseURL: config.BaseURL, Steps: []Step{}}}
+		report: &Report{Schema: 1, BaseURL: config.BaseURL, Steps: []Step{}, Lists: []List{}}}
 	if p.report.Reached = p.reach(ctx); p.report.Reached {
 		p.public(ctx)
 		p.clock(ctx)
 		p.signed(ctx)
 		p.limits()
 	}
-	p.report.RateLimits, p.report.Requests, p.report.RateLimited = p.headers, p.calls, p.limited
+	p.report.RateLimits, p.report.Requests, p.report.RateLimited, p.report.NullLists = p.headers, p.calls, p.limited, p.nulls
 	p.report.settle()
 	return p.report, nil
 }

@@ -112,6 +112,64 @@ func TestEveryPublicOperationIsExaminedWithoutKeys(t *testing.T) {
 	}
 }
 
+// TestThePathRuleOfAnAddressWithAPathIsFound serves below /venue, where the prefix is signed or not.
+func TestThePathRuleOfAnAddressWithAPathIsFound(t *testing.T) {
+	t.Parallel()
+	for _, paths := range []string{wire.SignFull, wire.SignRoute} {
+		between := func(inner http.Handler) http.Handler {
+			return http.StripPrefix("/venue", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if paths == wire.SignRoute {
+					r.RequestURI = strings.TrimPrefix(r.RequestURI, "/venue")
+				}
+				inner.ServeHTTP(w, r)
+			}))
+		}
+		r := probed(t, Config{BaseURL: serve(t, setup{between: between}).URL + "/venue", Key: "key", MaxAge: time.Second})
+		if r.Signature == nil || r.Signature.Paths != paths || r.Signature.Payload != wire.DefaultTemplate {
+			t.Errorf("want the %s path signed, have %+v, %+v", paths, r.Signature, r.step(t, "signature"))
+		}
+	}
+}
+
+// TestBothMarketsAreExaminedAndNothingIsLeftOpen reads the exchange's own state after a probe.
+func TestBothMarketsAreExaminedAndNothingIsLeftOpen(t *testing.T) {
+	t.Parallel()
+	venue := serve(t, setup{})
+	r := probed(t, Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second, MaxWait: 5 * time.Second})
+	if r.Failed() > 0 || len(r.Lists) != 4 {
+		t.Errorf("want no failure and four lists, have %+v, %+v", r.Lists, r.Steps)
+	}
+	for _, list := range r.Lists {
+		if !list.Echoes {
+			t.Errorf("want %s to echo client order ids", list.List)
+		}
+	}
+	response, err := http.Get(venue.URL + "/control/v1/orders")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var state struct {
+		Orders []struct{ Status string }
+		Fills  []any
+	}
+	if err := json.NewDecoder(response.Body).Decode(&state); err != nil || len(state.Orders) != 2 || len(state.Fills) != 0 {
+		t.Fatalf("want two orders and no fill, have %+v, %v", state, err)
+	}
+	for _, order := range state.Orders {
+		if order.Status != "CANCELED" {
+			t.Errorf("want every order canceled, have %+v", order)
+		}
+	}
+	profile := r.Profile(time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC))
+	for _, want := range []string{"measured: 2026-11-22}", "spot_history: echoed",
+		`payload: "{timestamp}{method}{path}{body}"`, "sign: full", "# not found out:"} {
+		if !strings.Contains(profile, want) {
+			t.Errorf("want %q in the profile, have\n%s", want, profile)
+		}
+	}
+}
+
 func TestTheSignatureIsFound(t *testing.T) {
 	t.Parallel()
 	for _, want := range []wire.Signer{
@@ -120,6 +178,8 @@ func TestTheSignatureIsFound(t *testing.T) {
 		{Template: "{timestamp}{key}{query}{body}", Encoding: "hex"},
 		{Template: "{method}{path}{timestamp}{body}", Encoding: "base64"},
 		{Template: "{timestamp}\n{method}\n{path}\n{body}", Encoding: "hex"},
+		{Template: `{timestamp}\n{method}\n{path}[\n{body_base64}]`, Encoding: "base64"},
+		{Template: "{timestamp}{method}{path}[{body_sha256}]", Encoding: "hex"},
 		{Template: "{timestamp}{method}{path}", Encoding: "hex"}, // a read without body does not distinguish it from the default
 	} {
 		t.Run(want.Template+want.Encoding, func(t *testing.T) {
@@ -236,14 +296,14 @@ func TestDelaysAreMeasuredWithAnOrderThatIsCanceledAfterwards(t *testing.T) {
 				t.Errorf("settle.visibility: want four times %d and a second at least, have %d", r.Delays.VisibilityMS, r.Settings.VisibilityMS)
 			}
 			var state struct {
-				Orders []struct{ Status, Filled string }
+				Orders []struct{ Status string }
 				Fills  []any
 			}
 			if err := json.Unmarshal(control(t, venue, http.MethodGet, "/control/v1/orders", ""), &state); err != nil {
 				t.Fatal(err)
 			}
-			if len(state.Orders) != 1 || state.Orders[0].Status != "CANCELED" || len(state.Fills) != 0 {
-				t.Errorf("want one order, canceled, nothing filled, have %+v", state)
+			if len(state.Orders) != 2 || state.Orders[0].Status != "CANCELED" || state.Orders[1].Status != "CANCELED" || len(state.Fills) != 0 {
+				t.Errorf("want one order on each market, canceled, nothing filled, have %+v", state)
 			}
 		})
 	}
@@ -306,9 +366,9 @@ func TestAnOrderWhoseAnswerIsLostIsFoundAndCanceled(t *testing.T) {
 	if r.Failed() > 0 {
 		t.Errorf("want it found by its client id, have %+v", r.Steps)
 	}
-	if orders := string(control(t, venue, http.MethodGet, "/control/v1/orders", "")); strings.Count(orders, "CANCELED") != 1 ||
+	if orders := string(control(t, venue, http.MethodGet, "/control/v1/orders", "")); strings.Count(orders, "CANCELED") != 2 ||
 		strings.Contains(orders, `"OPEN"`) {
-		t.Errorf("want one order, canceled, have %s", orders)
+		t.Errorf("want one order on each market, canceled, have %s", orders)
 	}
 }
 

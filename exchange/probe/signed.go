@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"botd/exchange"
@@ -21,6 +22,9 @@ var payloads = []string{
 	"{timestamp}{body}", "{body}{timestamp}", "{timestamp}{method}{path}", "{method}{path}{body}", "{method}{path}{timestamp}", "{timestamp}{key}",
 	"{key}{timestamp}", "{timestamp}",
 	"{timestamp}\n{method}\n{path}\n{body}", "{method}\n{path}\n{timestamp}\n{body}", "{method}\n{path}\n{query}\n{body}\n{timestamp}",
+	`{timestamp}\n{method}\n{path}[\n{body}]`, `{timestamp}\n{method}\n{path}\n{body_base64}`, `{timestamp}\n{method}\n{path}[\n{body_base64}]`,
+	`{method}\n{path}\n{timestamp}[\n{body_base64}]`, `{timestamp}\n{method}\n{route}\n{query}\n{body}`, "{timestamp}{method}{path}{body_base64}",
+	`{timestamp}\n{method}\n{path}\n{body_sha256}`, "{timestamp}{method}{path}{body_sha256}", "{timestamp}{method}{path}[{body_sha256}]",
 	"{timestamp}.{body}", "{timestamp}.{method}.{path}.{body}", "{timestamp}|{method}|{path}|{body}", "{timestamp}&{method}&{path}&{body}",
 }
 
@@ -33,11 +37,19 @@ func (p *prober) variants() []wire.Signer {
 	if own.Encoding == "" {
 		own.Encoding = "hex"
 	}
-	all := []wire.Signer{own}
+	if own.Paths == "" {
+		own.Paths = wire.SignFull
+	}
+	all, paths := []wire.Signer{own}, []string{wire.SignFull}
+	if address, err := url.Parse(p.base); err == nil && address.Path != "" {
+		paths = append(paths, wire.SignRoute) // only then is there a difference
+	}
 	for _, template := range payloads {
 		for _, encoding := range []string{"hex", "base64"} {
-			if variant := (wire.Signer{Template: template, Encoding: encoding}); variant != own {
-				all = append(all, variant)
+			for _, path := range paths {
+				if variant := (wire.Signer{Template: template, Encoding: encoding, Paths: path}); variant != own {
+					all = append(all, variant)
+				}
 			}
 		}
 	}
@@ -115,7 +127,7 @@ func (p *prober) signature(ctx context.Context) bool {
 			break
 		}
 		if good == len(p.reads()) {
-			p.report.Signature = &Signature{Payload: variant.Template, Encoding: variant.Encoding}
+			p.report.Signature = &Signature{Payload: variant.Template, Encoding: variant.Encoding, Paths: variant.Paths}
 			step.Outcome, step.What = OK, fmt.Sprintf("payload %q in %s, accepted as variant %d", variant.Template, variant.Encoding, tried)
 			p.add(step)
 			return true

@@ -19,7 +19,7 @@ const (
 // delays places a tiny order far from the price several times, measures how long it takes to become
 // visible, cancels it, and measures how long it is still reported.
 func (p *prober) delays(ctx context.Context) {
-	order, err := p.tiny(ctx)
+	order, err := p.tiny(ctx, exchange.Futures)
 	if err != nil {
 		p.add(Step{Name: "delays", Outcome: Fail, What: "no order was placed: " + err.Error()})
 		return
@@ -33,6 +33,7 @@ func (p *prober) delays(ctx context.Context) {
 			return
 		}
 	}
+	p.spot(ctx, &seen)
 	p.report.Delays = &seen
 	p.add(Step{Name: "delays", Outcome: OK, What: fmt.Sprintf("an order is seen within %d ms of being sent (D); "+
 		"a read is up to %d ms old (L); the largest of %d",
@@ -40,13 +41,17 @@ func (p *prober) delays(ctx context.Context) {
 }
 
 // tiny returns the smallest order that the symbol allows: a LIMIT BUY that rests.
-func (p *prober) tiny(ctx context.Context) (exchange.NewOrder, error) {
-	order := exchange.NewOrder{Market: exchange.Futures, Symbol: p.config.Symbol, Side: exchange.Buy, Type: exchange.Limit, PostOnly: true}
+func (p *prober) tiny(ctx context.Context, market exchange.Market) (exchange.NewOrder, error) {
+	order := exchange.NewOrder{Market: market, Symbol: p.config.Symbol, Side: exchange.Buy, Type: exchange.Limit, PostOnly: market == exchange.Futures}
+	book := exchange.FuturesDepth
+	if market == exchange.Spot {
+		book = exchange.SpotDepth
+	}
 	symbol, found := p.symbols.Symbol(order.Key())
 	if !found {
-		return order, fmt.Errorf("the venue lists no futures symbol %s", p.config.Symbol)
+		return order, fmt.Errorf("the venue lists no %s symbol %s", market, p.config.Symbol)
 	}
-	depth := p.patiently(ctx, exchange.Request{Operation: exchange.FuturesDepth, Symbol: symbol.Name, Limit: 5}, 0)
+	depth := p.patiently(ctx, exchange.Request{Operation: book, Symbol: symbol.Name, Limit: 5}, 0)
 	if depth.err != nil {
 		return order, depth.err
 	}
@@ -79,9 +84,9 @@ func (p *prober) round(ctx context.Context, order exchange.NewOrder, seen *Delay
 			return step
 		}
 	}
-	watch := orderWatch{p: p, id: id, symbol: order.Symbol, sent: placed.began}
+	watch := orderWatch{p: p, id: id, order: &order, sent: placed.began}
 	shown, err := watch.until(ctx, true)
-	cancelErr := p.withdraw(context.WithoutCancel(ctx), id) // even when the user gave up
+	cancelErr := p.withdraw(context.WithoutCancel(ctx), exchange.Request{Operation: exchange.FuturesCancel, OrderID: id}) // even when the user gave up
 	if err == nil && cancelErr == nil {
 		_, err = watch.until(ctx, false)
 	}
@@ -108,8 +113,12 @@ func (p *prober) lost(ctx context.Context, order *exchange.NewOrder, err error) 
 		return 0
 	}
 	ctx = context.WithoutCancel(ctx)
+	open := exchange.FuturesOpenOrders
+	if order.Market == exchange.Spot {
+		open = exchange.SpotOpenOrders
+	}
 	for end := time.Now().Add(p.config.MaxWait); time.Now().Before(end); {
-		r := p.patiently(ctx, exchange.Request{Operation: exchange.FuturesOpenOrders, Symbol: order.Symbol}, 0)
+		r := p.patiently(ctx, exchange.Request{Operation: open, Symbol: order.Symbol}, 0)
 		if r.err == nil {
 			for _, o := range r.answer.Orders.Items() {
 				if o.ClientOrderID == order.ClientOrderID {
@@ -123,10 +132,10 @@ func (p *prober) lost(ctx context.Context, order *exchange.NewOrder, err error) 
 }
 
 // withdraw cancels an order until the venue confirms, or the order does not exist.
-func (p *prober) withdraw(ctx context.Context, id int64) error {
+func (p *prober) withdraw(ctx context.Context, cancel exchange.Request) error {
 	var err error
 	for range 5 {
-		r := p.patiently(ctx, exchange.Request{Operation: exchange.FuturesCancel, OrderID: id}, 0)
+		r := p.patiently(ctx, cancel, 0)
 		if err = r.err; err == nil {
 			return nil
 		}
@@ -138,11 +147,11 @@ func (p *prober) withdraw(ctx context.Context, id int64) error {
 // orderWatch follows one order through GET and the open list, and records reads that showed less
 // than an earlier one.
 type orderWatch struct {
-	p      *prober
-	id     int64
-	symbol string
-	sent   time.Time
-	stale  time.Duration
+	p     *prober
+	id    int64
+	order *exchange.NewOrder
+	sent  time.Time
+	stale time.Duration
 }
 
 // observation is the result of one read: whether the order is open.
@@ -205,18 +214,22 @@ func (w *orderWatch) get(ctx context.Context) (observation, error) {
 	if r.answer.Order.Filled > 0 {
 		return observation{}, errors.New("it was filled: that must not happen so far from the price")
 	}
+	if r.err == nil {
+		w.p.noteList(exchange.FuturesOrder, r.answer.Order.ClientOrderID == w.order.ClientOrderID, r.ended.Sub(w.sent))
+	}
 	status := r.answer.Order.Status
 	return observation{r.err == nil && (status == exchange.StatusOpen || status == exchange.StatusNew || status == exchange.StatusCreated), r}, nil
 }
 
 // list looks for the order in the open list.
 func (w *orderWatch) list(ctx context.Context) (observation, error) {
-	r := w.p.patiently(ctx, exchange.Request{Operation: exchange.FuturesOpenOrders, Symbol: w.symbol}, 0)
+	r := w.p.patiently(ctx, exchange.Request{Operation: exchange.FuturesOpenOrders, Symbol: w.order.Symbol}, 0)
 	if r.err != nil {
 		return observation{}, fmt.Errorf("open orders: %w", r.err)
 	}
 	for _, o := range r.answer.Orders.Items() {
 		if o.ID == w.id {
+			w.p.noteList(exchange.FuturesOpenOrders, o.ClientOrderID == w.order.ClientOrderID, r.ended.Sub(w.sent))
 			return observation{o.Status != exchange.StatusPreCanceled, r}, nil
 		}
 	}

@@ -149,8 +149,12 @@ func (c *Client) sign(request *http.Request, encoded *wire.HTTPRequest, nowMS in
 	timestamp := strconv.FormatInt(nowMS, 10)
 	request.Header.Set(wire.HeaderKey, c.config.Key)
 	request.Header.Set(wire.HeaderTimestamp, timestamp)
+	path := request.URL.RequestURI()
+	if c.config.Signer.Paths == wire.SignRoute {
+		path = encoded.Path
+	}
 	request.Header.Set(wire.HeaderSignature, c.config.Signer.Sign(c.config.Secret, wire.Signed{
-		Timestamp: timestamp, Method: encoded.Method, Path: request.URL.RequestURI(), Key: c.config.Key, Body: encoded.Body}))
+		Timestamp: timestamp, Method: encoded.Method, Path: path, Key: c.config.Key, Body: encoded.Body}))
 }
 
 // understand reads an answer that arrived in full.

@@ -23,6 +23,9 @@ func TestSignaturesEqualThoseOfOpenSSL(t *testing.T) {
 		{Signer{Encoding: "hex"}, "d80b3c6d74931640f19b7d13efbcf50ea57c33b04500faff50914ccf96898eac"},
 		{Signer{Encoding: "base64"}, "2As8bXSTFkDxm30T77z1DqV8M7BFAPr/UJFMz5aJjqw="},
 		{Signer{Template: "{key}|{query}|{timestamp}"}, "47e32999d0d4303c7d6878bb5ff218cf6d4b8fa9644e2f10ccd4c22dd9186032"},
+		{Signer{Template: `{timestamp}\n{method}\n{path}[\n{body_base64}]`}, "d1a3b090a773c4f17ad0996743703b80605debbb9c7c834b91d75f302bb29fd9"},
+		{Signer{Template: "{timestamp}\n{method}\n{path}[\n{body_base64}]"}, "d1a3b090a773c4f17ad0996743703b80605debbb9c7c834b91d75f302bb29fd9"},
+		{Signer{Template: "{method}{route}{body_sha256}"}, "0d8e3cf8a42a66b92c648847978d45e5ac8904bf9b13337ad7406e090daef3bc"},
 	} {
 		if err := c.signer.Check(); err != nil {
 			t.Errorf("%+v: %v", c.signer, err)
@@ -33,6 +36,15 @@ func TestSignaturesEqualThoseOfOpenSSL(t *testing.T) {
 		if !c.signer.Verify(secret, signed, c.want) {
 			t.Errorf("%+v does not verify its own signature", c.signer)
 		}
+	}
+}
+
+func TestAPartInBracketsIsSignedOnlyWithABody(t *testing.T) {
+	t.Parallel()
+	signer := Signer{Template: `{method}\n{path}[\n{body_base64}]`}
+	const want = "cdf2f4d2e5d929171c8a3efc554f98f67d48c907a5e291253540bedbbdbda3f4"
+	if have := signer.Sign([]byte("secret"), Signed{Method: "GET", Path: "/x"}); have != want {
+		t.Errorf("want the part left out, %s, have %s", want, have)
 	}
 }
 
@@ -73,6 +85,10 @@ func TestUnusableSignersAreNamed(t *testing.T) {
 		{Signer{Template: "{timestamp"}, "{timestamp"},
 		{Signer{Template: "{}"}, "{}"},
 		{Signer{Encoding: "base32"}, `"base32"`},
+		{Signer{Paths: "prefix"}, `"prefix"`},
+		{Signer{Template: "{path}[{body}"}, "[ ]"},
+		{Signer{Template: "{path}]{body}"}, "[ ]"},
+		{Signer{Template: "{path}[[{body}]]"}, "[ ]"},
 	} {
 		if err := c.signer.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: want an error with %s, have %v", c.signer, c.want, err)

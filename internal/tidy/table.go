@@ -142,7 +142,7 @@ var Table = []Row{
 			"configs/engineconfig internal/failure internal/plural internal/disk internal/version runtime/haltfile runtime/lane runtime/reload " +
 			"runtime/backups runtime/worker", "sync memlimit"},
 	{"runtime/doctor", "examines everything that keeps botd from running well, and names what mends it",
-		impure, "exchange exchange/wire exchange/rest reconcile/journal runtime/view runtime/api/auth runtime/api runtime/api/client configs " +
+		impure, "exchange exchange/rest reconcile/journal runtime/view runtime/api/auth runtime/api runtime/api/client configs " +
 			"configs/engineconfig internal/failure internal/plural internal/version internal/disk runtime/notify/channels runtime/gateway", ""},
 	{"runtime/support", "collects what is needed to find a fault into one file, without keys and tokens",
 		impure, "reconcile/record reconcile/journal runtime/notify runtime/api/auth configs internal/version runtime/doctor", ""},
@@ -168,7 +168,7 @@ var Table = []Row{
 	{"internal/chart", "embeds the chart library of botd's pages, with its licence",
 		impure, "", ""},
 	{"configs", "loads and validates the YAML configuration, with file and line in every error, and holds the examples",
-		impure, "exchange strategy strategy/overlay risk internal/spell", "decimal yaml cron"},
+		impure, "exchange exchange/wire strategy strategy/overlay risk internal/spell", "decimal yaml cron"},
 	{"configs/engineconfig", "turns a configuration into what the engine takes: limits, strategies, the account",
 		impure, "exchange reconcile/placement reconcile runtime/engine configs internal/failure", ""},
 	{"cmd/botd", "is the program: its command line with the built-in strategies, nothing else",

@@ -11,6 +11,7 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
+	"botd/configs"
 	"botd/internal/failure"
 	"botd/internal/plural"
 	"botd/internal/version"
@@ -230,6 +231,11 @@ func (p *process) greet() {
 	p.venue.LogTo(console)
 	if p.older != "" {
 		console.Warn("journal.migrated", "journal   was an older botd's and is brought up to date; a backup is %s", p.older)
+	}
+	if p.config.Mode == configs.Live {
+		for _, assumption := range p.config.Exchange.Unmeasured() {
+			console.Warn("exchange.unmeasured", "exchange  no probe has measured %s; botd probe --trade --out FILE does", assumption)
+		}
 	}
 	if p.cut != "" {
 		console.Warn(

@@ -20,7 +20,6 @@ import (
 	"botd/configs/engineconfig"
 	"botd/exchange"
 	"botd/exchange/rest"
-	"botd/exchange/wire"
 	"botd/internal/disk"
 	"botd/internal/failure"
 	"botd/internal/plural"
@@ -295,7 +294,7 @@ func (e *examination) venue() {
 			e.warn(check, "see permissions", "without keys only public data can be tried")
 		} else {
 			settings.Key, settings.Secret = key, secret
-			settings.Signer = wire.Signer{Template: e.config.Exchange.Signature.Payload, Encoding: e.config.Exchange.Signature.Encoding}
+			settings.Signer = gateway.Signer(&e.config.Exchange.Signature)
 		}
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, doctorPatience)

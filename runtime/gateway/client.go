@@ -27,6 +27,22 @@ func profile(c *configs.ProfileConfig) *wire.Profile {
 	return p
 }
 
+// Signer is how the configured venue's requests are signed.
+func Signer(c *configs.SignatureConfig) wire.Signer {
+	return wire.Signer{Template: c.Payload, Encoding: c.Encoding, Paths: c.Paths}
+}
+
+// unsettled refuses a live start while nobody knows how long the venue takes: what was sent and not
+// answered would be decided too early, or never.
+func unsettled(c *configs.SettleConfig) error {
+	if c.Measured != "" || c.Written {
+		return nil
+	}
+	return failure.New(failure.Config, "botd probe --trade --out FILE measures them, for exchange.profile: FILE; or write exchange.settle: "+
+		"{window: ..., visibility: ..., staleness: ...} by hand", "mode live: the bounds exchange.settle, on which every unanswered order is "+
+		"decided, are neither measured nor set by hand")
+}
+
 // Client makes the signed client, reads the symbols and the clock.
 func Client(ctx context.Context, config rest.Config) (*rest.Client, error) {
 	client, err := rest.New(config)

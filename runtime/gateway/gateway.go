@@ -19,7 +19,6 @@ import (
 	"botd/exchange/rest"
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
-	"botd/exchange/wire"
 	"botd/internal/failure"
 	"botd/reconcile/journal"
 	"botd/runtime"
@@ -81,6 +80,9 @@ func openLive(config *configs.Config) (*Exchange, error) {
 	if err != nil {
 		return nil, failure.Wrap(failure.Credentials, err)
 	}
+	if err := unsettled(&config.Exchange.Settle); err != nil {
+		return nil, err
+	}
 	v := &Exchange{
 		Where:   config.Exchange.BaseURL,
 		Stop:    func() error { return nil },
@@ -94,7 +96,7 @@ func openLive(config *configs.Config) (*Exchange, error) {
 	}
 	settings := rest.Config{BaseURL: config.Exchange.BaseURL, Key: key, Secret: secret, Observe: v.observe.see,
 		Budget: float64(config.Exchange.RequestsPerSecond), Profile: profile(&config.Exchange.Profile),
-		Signer: wire.Signer{Template: config.Exchange.Signature.Payload, Encoding: config.Exchange.Signature.Encoding}}
+		Signer: Signer(&config.Exchange.Signature)}
 	if v.Client, err = rest.New(settings); err != nil {
 		return nil, failure.Wrap(failure.Config, err)
 	}

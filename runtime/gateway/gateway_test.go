@@ -10,6 +10,7 @@ import (
 	"botd/configs"
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
+	"botd/internal/failure"
 	"botd/internal/startclock"
 )
 
@@ -37,7 +38,8 @@ func TestTheRequestBudgetOfTheConfigurationHolds(t *testing.T) {
 	}
 	for _, mode := range []configs.Mode{configs.Live, configs.Paper} {
 		config := &configs.Config{Mode: mode, Exchange: configs.ExchangeConfig{BaseURL: reached.URL, KeyFile: filepath.Join(directory, "key"),
-			SecretFile: filepath.Join(directory, "secret"), RequestsPerSecond: 2}, Paper: configs.PaperConfig{PollMS: 1_000, MaxAgeMS: 10_000}}
+			SecretFile: filepath.Join(directory, "secret"), RequestsPerSecond: 2,
+			Settle: configs.SettleConfig{Written: true}}, Paper: configs.PaperConfig{PollMS: 1_000, MaxAgeMS: 10_000}}
 		began := time.Now()
 		v, err := Open(t.Context(), config, directory, DemoMarket{Seed: 1})
 		if err == nil {
@@ -52,6 +54,28 @@ func TestTheRequestBudgetOfTheConfigurationHolds(t *testing.T) {
 		}
 		if err := v.Stop(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestLiveNeedsBoundsThatSomebodyMeasuredOrSet opens a live venue with the cautious defaults alone.
+func TestLiveNeedsBoundsThatSomebodyMeasuredOrSet(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	for name, text := range map[string]string{"key": "key", "secret": "secret"} {
+		if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		settle configs.SettleConfig
+		code   int
+	}{{configs.SettleConfig{}, failure.Config}, {configs.SettleConfig{Written: true}, 0}, {configs.SettleConfig{Measured: "2026-11-22"}, 0}} {
+		config := &configs.Config{Mode: configs.Live, Exchange: configs.ExchangeConfig{BaseURL: "https://venue.example", Settle: c.settle,
+			KeyFile: filepath.Join(directory, "key"), SecretFile: filepath.Join(directory, "secret")}}
+		_, err := Open(t.Context(), config, directory, DemoMarket{Seed: 1})
+		if err == nil && c.code != 0 || err != nil && failure.CodeOf(err) != c.code {
+			t.Errorf("%+v: want exit code %d, have %v", c.settle, c.code, err)
 		}
 	}
 }

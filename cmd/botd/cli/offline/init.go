@@ -280,8 +280,8 @@ func (f *initFlags) exchange() string {
 	} else {
 		text += fmt.Sprintf("  key_file: %q # files of mode 600; secrets never stand in YAML\n  secret_file: %q\n", f.keyFile, f.secretFile)
 	}
-	return text + "  # signature: {payload: \"{timestamp}{method}{path}{body}\", encoding: hex}    # botd probe finds out\n  # settle: " +
-		"{window: 60s, visibility: 45s, staleness: 15s}                     # botd probe measures\n"
+	return text + "  # signature: {payload: \"{timestamp}{method}{path}{body}\", encoding: hex}    # botd probe finds out\n  settle: " +
+		"{window: 60s, visibility: 45s, staleness: 15s}    # cautious; botd probe --trade --out FILE measures, for profile: FILE\n"
 }
 
 // next checks what was written and says what to do with it.

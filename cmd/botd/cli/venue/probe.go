@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strings"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -23,7 +25,7 @@ import (
 type probeFlags struct {
 	url, directory, keyFile, secretFile string
 	payload, encoding                   string
-	symbol, distance, output            string
+	symbol, distance, output, out       string
 	rounds                              int
 	trade                               bool
 }
@@ -41,9 +43,13 @@ tried, by signed reads, until one is accepted) and how old a signed request may 
 (W, by reads with ever older timestamps). Nothing is placed, canceled or changed.
 
 --trade adds D and L: it places the smallest LIMIT BUY (postOnly) far below the price,
-looks until it is seen, cancels it, and looks until it is gone. That is a real order.
+looks until it is seen, cancels it, and looks until it is gone; on futures, and on spot
+where that has the symbol. Those are real orders. It also finds which lists echo client
+order ids, and how fast each list shows a change.
 
-A wrong signature is sent up to 60 times when nothing fits; some venues pause a key
+--out FILE writes all of it as the venue's profile, with what could not be found out.
+
+A wrong signature is sent up to 80 times when nothing fits; some venues pause a key
 after fewer. Name what you know with --signature-payload: it is tried first.
 
 Exit codes: 0 nothing failed, 1 a step failed, 69 not reached, 77 key or signature refused.`,
@@ -57,8 +63,9 @@ Exit codes: 0 nothing failed, 1 a step failed, 69 not reached, 77 key or signatu
 	f.StringVarP(&flags.directory, "config", "c", "", "configuration directory, for address, keys and signature")
 	f.StringVar(&flags.keyFile, "key-file", "", "file of mode 600 that holds the API key")
 	f.StringVar(&flags.secretFile, "secret-file", "", "file of mode 600 that holds the secret")
-	f.StringVar(&flags.payload, "signature-payload", "", "what is signed, tried first, of {timestamp} {method} {path} {query} {body} {key}")
+	f.StringVar(&flags.payload, "signature-payload", "", "what is signed, tried first: exchange.signature.payload of docs/configuration.md")
 	f.StringVar(&flags.encoding, "signature-encoding", "", "hex or base64, tried first")
+	f.StringVar(&flags.out, "out", "", "write what was found to this file, for exchange.profile: FILE")
 	f.BoolVar(&flags.trade, "trade", false, "place and cancel tiny real orders to measure D and L")
 	f.StringVar(&flags.symbol, "symbol", "", "the futures symbol of --trade, and of the public steps (default BTC-USDT)")
 	f.StringVar(&flags.distance, "distance", "20%", "how far below the best bid the order of --trade stands")
@@ -81,6 +88,11 @@ func runProbe(command *cobra.Command, flags probeFlags) error {
 	}
 	if err := shell.Print(command.OutOrStdout(), flags.output, report, func(w io.Writer) { probeTable(w, report) }); err != nil {
 		return err
+	}
+	if flags.out != "" {
+		if err := os.WriteFile(flags.out, []byte(report.Profile(time.Now().UTC())), 0o644); err != nil {
+			return failure.Wrap(failure.IO, err)
+		}
 	}
 	if err := context.Cause(command.Context()); err != nil {
 		return err
@@ -112,7 +124,8 @@ func (f *probeFlags) settings(ctx context.Context) (probe.Config, error) {
 		config.BaseURL, at = loaded.Exchange.BaseURL, loaded.Exchange
 		at.KeyFile, at.SecretFile = cmp.Or(f.keyFile, at.KeyFile), cmp.Or(f.secretFile, at.SecretFile)
 	}
-	config.Signer = wire.Signer{Template: cmp.Or(f.payload, at.Signature.Payload), Encoding: cmp.Or(f.encoding, at.Signature.Encoding)}
+	config.Signer = wire.Signer{Template: cmp.Or(f.payload, at.Signature.Payload), Encoding: cmp.Or(f.encoding, at.Signature.Encoding),
+		Paths: at.Signature.Paths}
 	if at.KeyFile != "" || at.SecretFile != "" || at.CredentialsDirectory != "" {
 		key, secret, err := configs.ReadSecrets(at)
 		if err != nil {
@@ -154,6 +167,13 @@ func probeTable(w io.Writer, r *probe.Report) {
 			what += "\nhint: " + s.Hint
 		}
 		t.AppendRow(table.Row{s.Name, s.Outcome, status, took, what})
+	}
+	for _, list := range r.Lists {
+		echoes := "echoes client order ids"
+		if !list.Echoes {
+			echoes = "does not echo client order ids"
+		}
+		t.AppendRow(table.Row{list.List, probe.OK, "", "", fmt.Sprintf("%s, shown after %d ms", echoes, list.AfterMS)})
 	}
 	t.SetColumnConfigs([]table.ColumnConfig{{Name: "what", WidthMax: 110}})
 	t.Render()

@@ -1,0 +1,185 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"botd/exchange"
+)
+
+// spot places the smallest order far from the price on the spot market, follows it through the open
+// list, cancels it, and looks for it in the history.
+func (p *prober) spot(ctx context.Context, seen *Delays) {
+	step := Step{Name: "spot", Outcome: OK}
+	order, err := p.tiny(ctx, exchange.Spot)
+	if err != nil {
+		p.add(Step{Name: "spot", Outcome: Skip, What: "no order was placed: " + err.Error()})
+		return
+	}
+	order.ClientOrderID = "botdprobe-s" + strconv.FormatInt(time.Now().UnixMilli(), 36)
+	symbol, _ := p.symbols.Symbol(order.Key())
+	if wallet := p.patiently(ctx, exchange.Request{Operation: exchange.SpotWallet}, 0); wallet.err != nil {
+		p.add(Step{Name: "spot", Outcome: Fail, Status: wallet.status, What: "wallet: " + wallet.err.Error()})
+		return
+	}
+	placed := p.call(ctx, exchange.Request{Operation: exchange.SpotPlace, Order: order}, 0)
+	step.Status, step.LatencyMS = placed.status, ms(placed.took())
+	id := placed.answer.Order.ID
+	if placed.err != nil {
+		if id = p.lost(ctx, &order, placed.err); id == 0 {
+			step.Outcome, step.What = Fail, fmt.Sprintf("placing BUY LIMIT %s at %s: %v", symbol.QuantityDecimal(order.Quantity),
+				symbol.PriceDecimal(order.Price), placed.err)
+			step.Hint = "see that the account has USDT on spot"
+			p.add(step)
+			return
+		}
+	}
+	shown, err := p.inList(ctx, exchange.SpotOpenOrders, &order, id, true, placed.began)
+	cancelErr := p.withdraw(context.WithoutCancel(ctx), exchange.Request{Operation: exchange.SpotCancel, Symbol: order.Symbol, OrderID: id})
+	canceled := time.Now()
+	var left, written time.Duration
+	if err == nil && cancelErr == nil {
+		if left, err = p.inList(ctx, exchange.SpotOpenOrders, &order, id, false, canceled); err == nil {
+			written, err = p.inList(ctx, exchange.SpotOrderHistory, &order, id, true, canceled)
+		}
+	}
+	if err := errors.Join(err, cancelErr); err != nil {
+		step.Outcome, step.What = Fail, fmt.Sprintf("order %d: %v", id, err)
+		if cancelErr != nil {
+			step.Hint = fmt.Sprintf("order %d may still be open on spot %s: check, and cancel it manually", id, order.Symbol)
+		}
+		p.add(step)
+		return
+	}
+	seen.VisibilityMS = max(seen.VisibilityMS, shown.Milliseconds()+1, written.Milliseconds()+1)
+	step.What = fmt.Sprintf("BUY LIMIT %s %s at %s: order %d, in the open list after %s, canceled, gone after %s, in the history after %s",
+		symbol.QuantityDecimal(order.Quantity), order.Symbol, symbol.PriceDecimal(order.Price), id, shown.Round(time.Millisecond),
+		left.Round(time.Millisecond), written.Round(time.Millisecond))
+	p.add(step)
+}
+
+// inList reads a list until it has an order, or does not, and returns the time since then.
+func (p *prober) inList(ctx context.Context, list exchange.Operation, order *exchange.NewOrder, id int64, wanted bool, since time.Time) (time.Duration, error) {
+	for end := time.Now().Add(p.config.MaxWait); ; {
+		r := p.patiently(ctx, exchange.Request{Operation: list, Symbol: order.Symbol}, 0)
+		if r.err != nil {
+			return 0, fmt.Errorf("%s: %w", list, r.err)
+		}
+		found := false
+		for _, o := range r.answer.Orders.Items() {
+			if o.ID != id {
+				continue
+			}
+			if o.Filled > 0 {
+				return 0, errors.New("it was filled: that must not happen so far from the price")
+			}
+			found = true
+			p.noteList(list, o.ClientOrderID == order.ClientOrderID, r.ended.Sub(since))
+		}
+		if found == wanted {
+			return r.ended.Sub(since), nil
+		}
+		if time.Now().After(end) {
+			return 0, fmt.Errorf("%s: after %s the order is there %v, want %v%s", list, p.config.MaxWait, found, wanted, unread(&r.answer))
+		}
+		if !pause(ctx, pollInterval) {
+			return 0, ctx.Err()
+		}
+	}
+}
+
+// unread names why rows of a list could not be read.
+func unread(answer *exchange.Answer) string {
+	if len(answer.Unreadable) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d rows cannot be read: %s", len(answer.Unreadable), answer.Unreadable[0].Why)
+}
+
+// List is what one list shows of an order that was placed with a client order id.
+type List struct {
+	List    string `json:"list"`
+	Echoes  bool   `json:"echoes"` // its rows have the client order id
+	AfterMS int64  `json:"after_ms"`
+}
+
+// listNames are the lists of a profile's client_order_id.
+var listNames = map[exchange.Operation]string{
+	exchange.FuturesOrder: "futures_order", exchange.FuturesOpenOrders: "futures_open", exchange.SpotOpenOrders: "spot_open",
+	exchange.SpotOrderHistory: "spot_history",
+}
+
+// noteList remembers what a list showed first.
+func (p *prober) noteList(operation exchange.Operation, echoes bool, after time.Duration) {
+	name := listNames[operation]
+	for i := range p.report.Lists {
+		if p.report.Lists[i].List == name {
+			p.report.Lists[i].Echoes = p.report.Lists[i].Echoes && echoes
+			return
+		}
+	}
+	p.report.Lists = append(p.report.Lists, List{name, echoes, after.Milliseconds()})
+}
+
+// Profile writes the report as a profile for botd.yaml: what was measured, and as comments what was
+// not.
+func (r *Report) Profile(day time.Time) string {
+	var b strings.Builder
+	line := func(format string, values ...any) { fmt.Fprintf(&b, format+"\n", values...) }
+	line("# measured by botd probe on %s, of %s", day.Format(time.DateOnly), r.BaseURL)
+	if s := r.Signature; s != nil {
+		line("signature: {payload: %q, encoding: %s}", s.Payload, s.Encoding)
+		line("paths: {sign: %s}", s.Paths)
+	} else {
+		line("# signature: not found out")
+	}
+	if r.NullLists {
+		line("null_lists: empty")
+	}
+	if len(r.Lists) > 0 {
+		line("client_order_id:")
+	}
+	for _, list := range r.Lists {
+		word := "echoed"
+		if !list.Echoes {
+			word = "absent"
+		}
+		line("  %s: %s # shown after %d ms", list.List, word, list.AfterMS)
+	}
+	s := &r.Settings
+	if s.Has("window") && s.Has("visibility") && s.Has("staleness") {
+		line("settle: {window: %dms, visibility: %dms, staleness: %dms, measured: %s}", s.WindowMS, s.VisibilityMS, s.StalenessMS, day.Format(time.DateOnly))
+	} else {
+		line("# settle: not measured in full; run with --trade")
+	}
+	for _, what := range r.Unknown() {
+		line("# not found out: %s", what)
+	}
+	return b.String()
+}
+
+// Unknown lists what this probe could not find out.
+func (r *Report) Unknown() []string {
+	unknown := []string{
+		"how a filled, partly filled or triggered order is written (nothing was filled)",
+		"how late a positions/history row, a fee or a funding payment appears",
+		"whether the exchange can execute an order that it answered as refused",
+	}
+	if !r.NullLists {
+		unknown = append(unknown, "whether an empty list is ever written as null (none was seen)")
+	}
+	known := map[string]bool{}
+	for _, list := range r.Lists {
+		known[list.List] = true
+	}
+	for _, operation := range []exchange.Operation{exchange.FuturesOrder, exchange.FuturesOpenOrders, exchange.SpotOpenOrders, exchange.SpotOrderHistory} {
+		if name := listNames[operation]; !known[name] {
+			unknown = append(unknown, "whether "+name+" echoes client order ids")
+		}
+	}
+	return unknown
+}
