@@ -15,6 +15,7 @@ type AccessConfig struct {
 	BehindProxy              bool     // a proxy with TLS stands in front
 	Hosts                    []string // names that requests may be for, besides loopback ones
 	MetricsToken             bool     // /metrics need a token
+	MetricsOpen              bool     // /metrics show money without one
 }
 
 // Secure reports whether what is sent is encrypted on its way to the browser.
@@ -32,7 +33,9 @@ func (a *AccessConfig) keys() []key {
 		{name: "hosts", value: custom(func() string { return strings.Join(a.Hosts, ", ") }), check: a.readHosts,
 			what: "names that browsers may ask for, separated by commas, besides loopback", example: "botd.example, 10.0.0.5"},
 		{name: "metrics_token", value: flag(&a.MetricsToken),
-			what: "says that /metrics, which show money, need a viewer's token over TCP", example: "true"},
+			what: "says that /metrics need a viewer's token over TCP; without it they show everything but money to whoever connects", example: "true"},
+		{name: "metrics_open", value: flag(&a.MetricsOpen),
+			what: "says that /metrics show money, too, to whoever connects to `listen`", example: "true"},
 	}
 }
 

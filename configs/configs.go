@@ -50,6 +50,7 @@ type Config struct {
 	Retention   RetentionConfig
 	Listen      string // host:port of dashboard, API and metrics
 	Access      AccessConfig
+	Metrics     MetricsConfig
 	Limits      risk.Limits // the account's
 	Notify      NotifyConfig
 	Signals     SignalsConfig

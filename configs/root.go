@@ -49,6 +49,7 @@ func (l *loader) keys() []key {
 			what: "the address of dashboard, API and /metrics, host:port; other machines reach it only with `access`; `off` for none: " +
 				"the command line then uses the unix socket", example: "127.0.0.1:8420", instead: "`--listen`"},
 		{name: "access", keys: c.Access.keys(), after: c.Access.check},
+		{name: "metrics", keys: c.Metrics.keys(), after: l.checkMetrics},
 		{name: "notify", keys: l.notifyKeys(), hidden: func() bool { return len(c.Notify.Channels) == 0 }, after: l.checkNotify},
 		{name: "signals", keys: c.Signals.keys(), after: l.checkSignals},
 		{name: "telegram", keys: c.Telegram.keys(), after: l.checkTelegram},

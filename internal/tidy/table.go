@@ -36,6 +36,7 @@ var Libraries = map[string]string{
 	"sync":       "golang.org/x/sync",
 	"zerolog":    "github.com/rs/zerolog",
 	"prometheus": "github.com/prometheus/client_golang",
+	"dto":        "github.com/prometheus/client_model",
 	"table":      "github.com/jedib0t/go-pretty/v6",
 	"cobra":      "github.com/spf13/cobra",
 	"pflag":      "github.com/spf13/pflag",
@@ -117,7 +118,7 @@ var Table = []Row{
 		impure, "internal/private internal/inbound", "rate"},
 	{"runtime/api", "serves the admin API: state, live stream, and the changes that a person may request",
 		impure, "docs runtime runtime/engine runtime/view runtime/api/auth runtime/ops exchange strategy reconcile/ledger reconcile/record " +
-			"reconcile/account risk internal/inbound", "prometheus"},
+			"reconcile/account risk internal/inbound", "prometheus dto"},
 	{"runtime/api/client", "asks a running daemon over its API: by its unix socket, or over TCP with a token",
 		impure, "runtime/api/auth runtime/api configs internal/failure", ""},
 	{"runtime/gateway", "opens the exchange of a mode: the embedded one, the paper account, the real service",

@@ -15,8 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"botd/exchange"
 	"botd/internal/inbound"
 	"botd/reconcile/account"
@@ -163,13 +161,4 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		return nil
 	}
 	return first
-}
-
-// metricsHandler serves the metrics, with readiness as of the scrape.
-func (s *Server) metricsHandler() http.HandlerFunc {
-	exposition := promhttp.HandlerFor(s.metrics.Registry, promhttp.HandlerOpts{})
-	return func(w http.ResponseWriter, r *http.Request) {
-		s.metrics.Scraped(s.config.Board.Checks())
-		exposition.ServeHTTP(w, r)
-	}
 }

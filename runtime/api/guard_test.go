@@ -10,6 +10,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
+	"io"
 	"math/big"
 	"net"
 	"net/http"
@@ -20,6 +21,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"botd/runtime/api/auth"
 	"botd/runtime/view"
@@ -382,7 +385,10 @@ func TestPagesAreJoinedByTheirCursors(t *testing.T) {
 func TestMetricsNeedATokenWhereThatIsConfigured(t *testing.T) {
 	t.Parallel()
 	for _, needed := range []bool{false, true} {
-		d := newDeskWith(t, func(c *Config) { c.Access.MetricsToken = needed })
+		d := newDeskWith(t, func(c *Config) {
+			c.Access.MetricsToken = needed
+			c.Metrics.Registry.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "botd_account_balance_usdt_of_a_test", Help: "Money."}))
+		})
 		want := http.StatusOK
 		if needed {
 			want = http.StatusUnauthorized
@@ -390,11 +396,63 @@ func TestMetricsNeedATokenWhereThatIsConfigured(t *testing.T) {
 		if code, _ := d.ask(http.MethodGet, "/metrics", "", func(*http.Request) {}); code != want {
 			t.Errorf("needed %t, without a token: want %d, have %d", needed, want, code)
 		}
-		if code, text := d.ask(http.MethodGet, "/metrics", "", bearer(viewerToken)); code != http.StatusOK || !strings.Contains(text, "botd_build_info") {
+		if _, text := d.ask(http.MethodGet, "/metrics", "", func(*http.Request) {}); strings.Contains(text, "_usdt") {
+			t.Errorf("needed %t, without a token: want no money, have %s", needed, text)
+		}
+		if code, text := d.ask(http.MethodGet, "/metrics", "", bearer(viewerToken)); code != http.StatusOK ||
+			!strings.Contains(text, "botd_build_info") || !strings.Contains(text, "botd_account_balance_usdt_of_a_test") {
 			t.Errorf("needed %t, with the viewer's token: want the metrics, have %d", needed, code)
 		}
 		if code, _ := d.ask(http.MethodGet, "/healthz", "", func(*http.Request) {}); code == http.StatusUnauthorized {
 			t.Errorf("needed %t: want health without a token", needed)
 		}
+	}
+}
+
+// TestMetricsAtAnAddressOfTheirOwnNeedTheirToken asks the address of the metrics with their
+// token, with others, and for anything else.
+func TestMetricsAtAnAddressOfTheirOwnNeedTheirToken(t *testing.T) {
+	t.Parallel()
+	const token = "a token of metrics, long enough"
+	d := newDeskWith(t, func(c *Config) {
+		c.Metrics.Registry.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "botd_account_balance_usdt_of_a_test", Help: "Money."}))
+	})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.server.ServeMetrics(ctx, listener, token) }()
+	for _, c := range []struct {
+		path, token string
+		want        int
+	}{
+		{"/metrics", token, http.StatusOK},
+		{"/metrics", "", http.StatusUnauthorized},
+		{"/metrics", viewerToken, http.StatusUnauthorized},
+		{"/api/v1/status", token, http.StatusNotFound},
+		{"/healthz", token, http.StatusNotFound},
+		{"/", token, http.StatusNotFound},
+	} {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+listener.Addr().String()+c.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer "+c.token)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if money := strings.Contains(string(text), "_usdt"); err != nil || response.StatusCode != c.want || money != (c.want == http.StatusOK) {
+			t.Errorf("%s with token %q: want %d, have %d, money %t, %v", c.path, c.token, c.want, response.StatusCode, money, err)
+		}
+	}
+	stop()
+	http.DefaultClient.CloseIdleConnections()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

@@ -19,6 +19,7 @@ type Access struct {
 	BehindProxy      bool     // a proxy with TLS stands in front
 	Hosts            []string // names that requests may be for, besides loopback ones
 	MetricsToken     bool     // /metrics need a viewer's token or session
+	MetricsOpen      bool     // /metrics show money to whoever connects
 }
 
 func (a *Access) secure() bool { return a.Certificate != "" || a.BehindProxy }

@@ -49,10 +49,15 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 		return nil, failure.Wrap(failure.IO, err)
 	}
 	a := p.config.Access
-	served.Access = api.Access{Certificate: a.CertificateFile, Key: a.KeyFile, BehindProxy: a.BehindProxy, Hosts: a.Hosts, MetricsToken: a.MetricsToken}
-	listeners, address, err := p.listen(served.Access)
+	served.Access = api.Access{Certificate: a.CertificateFile, Key: a.KeyFile, BehindProxy: a.BehindProxy, Hosts: a.Hosts, MetricsToken: a.MetricsToken,
+		MetricsOpen: a.MetricsOpen}
+	metrics, err := p.listenMetrics(served.Access)
 	if err != nil {
 		return nil, errors.Join(err, equity.Close())
+	}
+	listeners, address, err := p.listen(served.Access)
+	if err != nil {
+		return nil, errors.Join(err, metrics.close(), equity.Close())
 	}
 	table := p.venue.Client.Symbols()
 	served.Equity, served.Tokens, served.Market, served.Symbols, served.Listed = equity, tokens, p.venue.Client.Guest(), table.Symbol, table.All
@@ -77,25 +82,35 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 	}
 	served.Address = address
 	server := api.New(served)
+	stop = p.answer(ctx, server, served, listeners, metrics, commands)
+	p.invite(server, address)
+	return stop, nil
+}
+
+// answer serves until stop is called.
+func (p *process) answer(ctx context.Context, server *api.Server, served api.Config, listeners []net.Listener, metrics metricsAddress,
+	commands *commands) (stop func() error) {
 	closeSessions := server.OpenSessions(p.directory, func(err error) { p.console.Warn("sessions.failed", "sessions  %v", err) })
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	group := &errgroup.Group{}
 	group.Go(func() error { return server.Serve(running, listeners...) })
 	group.Go(func() error {
-		equity.Keep(running, served.Board, func(err error) { p.console.Warn("equity.unwritten", "equity    %v", err) })
+		served.Equity.Keep(running, served.Board, func(err error) { p.console.Warn("equity.unwritten", "equity    %v", err) })
 		return nil
 	})
-	group.Go(func() error { p.keepTokens(running, tokens); return nil })
+	group.Go(func() error { p.keepTokens(running, served.Tokens); return nil })
+	if metrics.listener != nil {
+		group.Go(func() error { return server.ServeMetrics(running, metrics.listener, metrics.token) })
+	}
 	if commands != nil {
 		bot := commands.bot(server, served.Metrics, p.console)
 		group.Go(func() error { bot.Run(running); return nil })
 	}
-	p.invite(server, address)
 	return func() error {
 		cancel()
 		defer closeSessions()
-		return errors.Join(group.Wait(), equity.Close())
-	}, nil
+		return errors.Join(group.Wait(), served.Equity.Close())
+	}
 }
 
 // invite says where the dashboard is, and to a person at a terminal how to log in.

@@ -128,8 +128,11 @@ func TestComposeStartsWhatIsThereAndPublishesNothing(t *testing.T) {
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("want its configuration well, have %v %v", problems, err)
 	}
-	if target := at(t, prometheus, "scrape_configs", 0, "static_configs", 0, "targets", 0); target != config.Listen {
-		t.Errorf("want botd's own address scraped, %s, have %v", config.Listen, target)
+	if target := at(t, prometheus, "scrape_configs", 0, "static_configs", 0, "targets", 0); target != config.Metrics.Listen {
+		t.Errorf("want the address of its metrics scraped, %s, have %v", config.Metrics.Listen, target)
+	}
+	if file := at(t, prometheus, "scrape_configs", 0, "authorization", "credentials_file"); file != config.Metrics.TokenFile {
+		t.Errorf("want their token sent, %s, have %v", config.Metrics.TokenFile, file)
 	}
 }
 

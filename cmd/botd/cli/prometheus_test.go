@@ -110,7 +110,8 @@ func startPrometheus(t *testing.T, prometheus, directory, address string) (base 
 		t.Fatal(err)
 	}
 	config := fmt.Sprintf("global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [botd.rules.yml]\nscrape_configs:\n  - "+
-		"job_name: botd\n    "+"static_configs: [{targets: [%q]}]\n", address)
+		"job_name: botd\n    "+"authorization: {credentials_file: %q}\n    static_configs: [{targets: [%q]}]\n", // with money: as a viewer
+		filepath.Join(directory, "data/demo/token-viewer"), address)
 	for name, text := range map[string]string{"botd.rules.yml": rules, "prometheus.yml": config} {
 		if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

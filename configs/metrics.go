@@ -1,0 +1,58 @@
+package configs
+
+import "fmt"
+
+// MetricsConfig is where the metrics are served on an address of their own; without one they
+// are on listen alone.
+type MetricsConfig struct {
+	Listen    string // host:port
+	TokenFile string
+}
+
+// metricsCredential is the systemd credential of the token.
+const metricsCredential = "BOTD_METRICS_TOKEN"
+
+func (c *MetricsConfig) keys() []key {
+	const both = "metrics: {listen: 127.0.0.1:8421, token_file: /etc/botd/metrics-token}"
+	return []key{
+		{name: "listen", value: text(&c.Listen), what: "an address for /metrics alone, all of them; elsewhere than on loopback with the " +
+			"certificate of `access`", example: both},
+		{name: "token_file", value: text(&c.TokenFile), what: "the file of mode 600 that holds their token, at least 20 characters", example: both,
+			instead: "systemd's credential BOTD_METRICS_TOKEN, where no file is named"},
+	}
+}
+
+// checkMetrics needs to know what access says.
+func (l *loader) checkMetrics(s *section) {
+	c := &l.config.Metrics
+	listen, file := s.single("listen"), s.single("token_file")
+	if file != nil && looksSecret(file.Value) {
+		s.wrong(file, "write the token to a file of mode 600 and its path here; change it if others could read this file",
+			"metrics.token_file looks like the token itself, not like a path")
+	}
+	if listen == nil {
+		return
+	}
+	host, well := hostOf(c.Listen)
+	switch {
+	case !well:
+		s.wrong(listen, "write 127.0.0.1:8421", "metrics.listen %q is not host:port", shortened(c.Listen))
+	case file == nil && l.config.Exchange.CredentialsDirectory == "":
+		s.wrong(listen, "name a file of mode 600, or use systemd's LoadCredential="+metricsCredential, "metrics.token_file is not set")
+	case !loopback(host) && !l.config.Access.Secure():
+		s.wrong(listen, "write 127.0.0.1:8421; or give access.certificate_file and access.key_file, which it uses too",
+			"metrics.listen %s would take the token over a network in the clear", shortened(c.Listen))
+	}
+}
+
+// shortestMetricsToken is the length below which a token could be guessed.
+const shortestMetricsToken = 20
+
+// ReadMetricsToken returns the token of the metrics from its file or credential. No error holds it.
+func ReadMetricsToken(c *MetricsConfig, credentials string) (string, error) {
+	token, err := readSecret("metrics.token_file", c.TokenFile, credentials, metricsCredential)
+	if err == nil && len(token) < shortestMetricsToken {
+		return "", fmt.Errorf("metrics.token_file: the token has %d characters, want at least %d", len(token), shortestMetricsToken)
+	}
+	return string(token), err
+}
