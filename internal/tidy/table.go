@@ -117,7 +117,7 @@ var Table = []Row{
 	{"runtime/api/auth", "decides who may reach the API: tokens, sessions, roles, and delays after wrong tokens",
 		impure, "internal/private internal/inbound", "rate"},
 	{"runtime/api", "serves the admin API: state, live stream, and the changes that a person may request",
-		impure, "docs runtime runtime/engine runtime/view runtime/api/auth runtime/ops exchange strategy reconcile/ledger reconcile/record " +
+		impure, "internal/private docs runtime runtime/engine runtime/view runtime/api/auth runtime/ops exchange strategy reconcile/ledger reconcile/record " +
 			"reconcile/account risk internal/inbound", "prometheus dto"},
 	{"runtime/api/client", "asks a running daemon over its API: by its unix socket, or over TCP with a token",
 		impure, "runtime/api/auth runtime/api configs internal/failure", ""},

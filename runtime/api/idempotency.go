@@ -24,6 +24,8 @@ type repeats struct {
 	mu    sync.Mutex // guards all below
 	known map[string]*repeat
 	order []string // oldest first
+
+	writes chan repeatWrite // to the one that saves them; nil for nobody
 }
 
 // repeat is one change under its key.
@@ -60,6 +62,10 @@ func (m *repeats) take(key string, asked [32]byte, now time.Time) (known *repeat
 func (m *repeats) forget(key string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.drop(key)
+}
+
+func (m *repeats) drop(key string) {
 	delete(m.known, key)
 	m.order = slices.DeleteFunc(m.order, func(k string) bool { return k == key })
 }
@@ -87,13 +93,16 @@ func (s *Server) once(serve http.HandlerFunc) http.HandlerFunc {
 			s.again(w, r, known, text)
 			return
 		}
+		s.repeats.save(known.line(name, false))
 		recorder := &recorder{ResponseWriter: w, status: http.StatusOK}
-		defer close(known.done)
 		serve(recorder, r)
 		known.status, known.header, known.body = recorder.status, w.Header().Clone(), recorder.body.Bytes()
+		line := known.line(name, true)
+		close(known.done)
 		if recorder.status >= http.StatusInternalServerError {
 			s.repeats.forget(name)
 		}
+		s.repeats.save(line)
 	}
 }
 
@@ -105,6 +114,11 @@ func (s *Server) again(w http.ResponseWriter, r *http.Request, known *repeat, te
 	select {
 	case <-known.done:
 	case <-r.Context().Done():
+		return
+	}
+	if known.status == 0 {
+		problem(w, r, http.StatusConflict, "unanswered", "this change was begun before under its Idempotency-Key, and botd ended, or did not "+
+			"store the answer: see in the audit log whether it was done; another key does it again")
 		return
 	}
 	for _, name := range []string{"Content-Type", "Cache-Control"} {

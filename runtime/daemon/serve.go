@@ -82,7 +82,12 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 	}
 	served.Address = address
 	server := api.New(served)
-	stop = p.answer(ctx, server, served, listeners, metrics, commands)
+	closeRepeats, err := server.OpenRepeats(p.directory, time.Now(), func(err error) { p.console.Warn("idempotency.failed", "repeats   %v", err) })
+	if err != nil {
+		return nil, errors.Join(failure.Wrap(failure.Data, err), metrics.close(), equity.Close())
+	}
+	answering := p.answer(ctx, server, served, listeners, metrics, commands)
+	stop = func() error { defer closeRepeats(); return answering() }
 	p.invite(server, address)
 	return stop, nil
 }

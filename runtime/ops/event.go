@@ -42,6 +42,7 @@ var Events = []Event{
 	{"exchange.stale", "warn", "the exchange reported less than it had reported before"},
 	{"exchange.unavailable", "warn", "a read failed"},
 	{"exchange.unmeasured", "warn", "live: what is assumed of the venue and no probe has measured"},
+	{"idempotency.failed", "warn", "what a change was answered cannot be saved: a restart forgets its Idempotency-Key"},
 	{"intent.accepted", "warn", "the exchange no longer refuses an intent, or it is not derived any more"},
 	{"intent.derived", "info", "a change that botd derived from a plan, with its reason"},
 	{"intent.refused", "error or warn", "the exchange refuses an intent repeatedly: its code and text, and the next attempt; warn for an opening"},

@@ -1,0 +1,184 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"botd/internal/private"
+)
+
+// RepeatsFile holds what changes were answered under Idempotency-Keys.
+const RepeatsFile = "idempotency.log"
+
+// Bounds of that file.
+const (
+	maxRepeatsFile  = 4 << 20 // bytes; then it is written anew
+	maxRepeatAnswer = 64 << 10
+	repeatWait      = 300 * time.Millisecond // for the disk: a kill switch does not wait for it longer
+)
+
+// storedRepeat is a line of the file: a change that begins, and once more when it was answered.
+type storedRepeat struct {
+	Name   string    `json:"name"` // who asked, from where, and the key
+	Asked  string    `json:"asked"`
+	At     time.Time `json:"at"`
+	Status int       `json:"status,omitempty"` // 0: it was begun
+	Type   string    `json:"type,omitempty"`
+	Body   []byte    `json:"body,omitempty"`
+}
+
+// repeatWrite is one line on its way to the disk, or, without one, all that is known.
+type repeatWrite struct {
+	line []byte
+	done chan<- struct{}
+}
+
+// OpenRepeats finds the changes that were answered before a restart, and saves them from now
+// on until closing. What was begun and not answered is not done again: nobody knows whether it
+// was. A file that cannot be read is an error: a change would be done twice.
+func (s *Server) OpenRepeats(directory string, now time.Time, warn func(error)) (closing func(), err error) {
+	path, m := filepath.Join(directory, RepeatsFile), &s.repeats
+	text, err := private.Read(path, 2*maxRepeatsFile)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("read what was answered before: %w", err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.load(text, now); err != nil {
+		return nil, fmt.Errorf("%s: %w\nhint: remove it where no change of the last day is repeated", path, err)
+	}
+	m.writes = make(chan repeatWrite, 64)
+	ended, writes := make(chan struct{}), m.writes
+	go func() {
+		defer close(ended)
+		size := int64(maxRepeatsFile) // written anew at first
+		for w := range writes {
+			var err error
+			if size+int64(len(w.line)) > maxRepeatsFile {
+				all := m.all()
+				size, err = int64(len(all)), private.Write(path, all)
+			} else {
+				size, err = size+int64(len(w.line)), appendLine(path, w.line)
+			}
+			if err != nil {
+				size = maxRepeatsFile
+				warn(fmt.Errorf("what a change was answered cannot be saved: a restart forgets its Idempotency-Key: %w", err))
+			}
+			close(w.done)
+		}
+	}()
+	return func() {
+		m.mu.Lock()
+		m.writes = nil
+		m.mu.Unlock()
+		close(writes)
+		<-ended
+	}, nil
+}
+
+func appendLine(path string, line []byte) error {
+	file, err := private.Open(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(line)
+	return errors.Join(err, file.Sync(), file.Close())
+}
+
+// load reads the file. Its last line may be torn.
+func (m *repeats) load(text []byte, now time.Time) error {
+	m.known = map[string]*repeat{}
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	lines.Buffer(nil, 2*maxRepeatAnswer)
+	last := bytes.LastIndexByte(text, '\n')
+	read := 0
+	for lines.Scan() {
+		line := lines.Bytes()
+		if read += len(line) + 1; read > last+1 {
+			break
+		}
+		var one storedRepeat
+		if err := json.Unmarshal(line, &one); err != nil {
+			return err
+		}
+		asked, err := hex.DecodeString(one.Asked)
+		if err != nil || len(asked) != 32 || now.Sub(one.At) > repeatLife {
+			continue
+		}
+		r := &repeat{asked: [32]byte(asked), at: one.At, done: make(chan struct{}), status: one.Status, header: http.Header{}, body: one.Body}
+		r.header.Set("Content-Type", one.Type)
+		close(r.done)
+		if m.known[one.Name] == nil {
+			m.order = append(m.order, one.Name)
+		}
+		m.known[one.Name] = r
+		if one.Status >= http.StatusInternalServerError { // it came to nothing, and may be tried again
+			m.drop(one.Name)
+		}
+	}
+	return lines.Err()
+}
+
+// line is a change as the file holds it.
+func (r *repeat) line(name string, answered bool) []byte {
+	one := storedRepeat{Name: name, Asked: hex.EncodeToString(r.asked[:]), At: r.at.UTC()}
+	if answered {
+		one.Status, one.Type, one.Body = r.status, r.header.Get("Content-Type"), r.body
+	}
+	if len(one.Body) > maxRepeatAnswer { // that it was answered is what counts
+		one.Status, one.Body = 0, nil
+	}
+	text, err := json.Marshal(one)
+	if err != nil {
+		panic(err) // a change that is no JSON
+	}
+	return append(text, '\n')
+}
+
+// all is the whole file.
+func (m *repeats) all() (text []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, name := range m.order {
+		answered := false
+		select {
+		case <-m.known[name].done:
+			answered = true
+		default:
+		}
+		text = append(text, m.known[name].line(name, answered)...)
+	}
+	return text
+}
+
+// save writes a line, and waits for it a moment.
+func (m *repeats) save(line []byte) {
+	m.mu.Lock()
+	done := make(chan struct{})
+	sent := false
+	if m.writes != nil {
+		select {
+		case m.writes <- repeatWrite{line, done}:
+			sent = true
+		default: // a disk that hangs
+		}
+	}
+	m.mu.Unlock()
+	if !sent {
+		return
+	}
+	timer := time.NewTimer(repeatWait)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}
