@@ -5,13 +5,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"botd/internal/failure"
+	"botd/strategy"
 )
 
 // beyondRehearsal is true live and false while a script is checked: there the time begins at zero.
@@ -53,13 +58,18 @@ def decide(view):
 // isolation starts a daemon with a strategy that grows, and one that a test looks at.
 func isolation(t *testing.T, files map[string]string) (p *place, daemon *exec.Cmd, log *Trace) {
 	t.Helper()
+	return isolationOf(t, self(t), files)
+}
+
+func isolationOf(t *testing.T, binary string, files map[string]string) (p *place, daemon *exec.Cmd, log *Trace) {
+	t.Helper()
 	p = newPlace(t)
 	p.file("configs/botd.yaml", fmt.Sprintf("mode: demo\ndata_dir: ./data\nlisten: %s\n", p.free()), 0o600)
 	p.file("configs/strategies/grow.yaml", grows, 0o600)
 	for name, text := range files {
 		p.file("configs/strategies/"+name, text, 0o600)
 	}
-	daemon, log = p.start("daemon", "run", "--log-format", "json")
+	daemon, log = p.startAs(binary, "daemon", "run", "--log-format", "json")
 	return p, daemon, log
 }
 
@@ -68,9 +78,9 @@ const examined = "name: tested\nstrategy: %s\nmarket: futures\nsymbol: ETH-USDT\
 	"protect: {stop_loss: 5%%}\n%s"
 
 // wantIsolated wants that a strategy which does not answer costs nobody anything: its position
-// stays protected, the other strategy trades, everything can be flattened in five seconds, and the
-// daemon stops when it is asked to.
-func wantIsolated(t *testing.T, p *place, daemon *exec.Cmd, log *Trace, cause string, opens bool) {
+// stays protected, the other strategy trades, everything can be flattened, and the daemon stops when
+// it is asked to. It returns how long the flattening took: what else runs on the machine counts.
+func wantIsolated(t *testing.T, p *place, daemon *exec.Cmd, log *Trace, cause string, opens bool) (flattened time.Duration) {
 	t.Helper()
 	log.wait(t, `"strategy.hung"`)
 	status := p.run(failure.OK, "status")
@@ -89,17 +99,57 @@ func wantIsolated(t *testing.T, p *place, daemon *exec.Cmd, log *Trace, cause st
 	began := time.Now()
 	p.run(failure.OK, "halt", "--level", "flatten", "--reason", "a test", "--yes")
 	eventually(t, "flat", func() bool { return !strings.Contains(p.run(failure.OK, "positions", "-o", "json"), `"quantity"`) })
-	if took := time.Since(began); took > haltWithin {
-		t.Errorf("from the command to flat: want at most %s, have %s", haltWithin, took)
-	} else {
-		t.Logf("from the command to flat: %s", took.Round(time.Millisecond))
-	}
+	flattened = time.Since(began)
+	t.Logf("from the command to flat: %s", flattened.Round(time.Millisecond))
 	if err := daemon.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	log.wait(t, `"daemon.stopped"`)
 	if err := daemon.Wait(); err != nil {
 		t.Errorf("want a clean stop, have %v", err)
+	}
+	return flattened
+}
+
+// hang is a strategy in Go that takes a position and then never returns.
+type hang struct{}
+
+func (hang) Warmup() int { return 0 }
+
+func (hang) Candle(*strategy.View) {}
+
+func (hang) Decide(view *strategy.View, plan *strategy.Plan) {
+	for view.Position.Quantity != 0 {
+		runtime.Gosched()
+	}
+	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10 * view.Symbol.QuantityTick}, "a test")
+}
+
+func hangDefinition() strategy.Definition {
+	return strategy.Define("hang", "takes a position and never returns", func(strategy.Setting, struct{}) (strategy.Strategy, error) { return hang{}, nil })
+}
+
+// TestTheKillSwitchWorksWhileAStrategyHangs is not parallel: it measures how long the kill switch
+// takes.
+func TestTheKillSwitchWorksWhileAStrategyHangs(t *testing.T) {
+	withHang, err := exec.LookPath("botd-with-hang")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, binary string
+		files        map[string]string
+	}{
+		{"a script", self(t), map[string]string{"tested.star": misbehaves[0].script,
+			"tested.yaml": fmt.Sprintf(examined, "script", "file: tested.star\n")}},
+		{"a strategy in Go", withHang, map[string]string{"tested.yaml": fmt.Sprintf(examined, "hang", "")}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, daemon, log := isolationOf(t, c.binary, c.files)
+			if took := wantIsolated(t, p, daemon, log, "has not answered", true); took > haltWithin {
+				t.Errorf("from the command to flat: want at most %s, have %s", haltWithin, took)
+			}
+		})
 	}
 }
 
@@ -161,4 +211,95 @@ def decide(view):
 		t.Fatal(err)
 	}
 	eventually(t, "its process ends with the daemon", func() bool { return syscall.Kill(again, 0) != nil })
+}
+
+// python skips a test where Python is missing; with python in BOTD_REQUIRE that fails.
+func python(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("python3"); err != nil {
+		if strings.Contains(os.Getenv("BOTD_REQUIRE"), "python") {
+			t.Fatal("python3 is not installed, and BOTD_REQUIRE wants it: apt-get install python3")
+		}
+		t.Skip("python3 is not installed (Debian: python3); BOTD_REQUIRE=python makes this fail")
+	}
+}
+
+// program is a file of the programs that tests run.
+func program(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../../strategy/process/testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestAProgramThatMisbehavesCostsItselfAlone(t *testing.T) {
+	t.Parallel()
+	python(t)
+	text := program(t, "misbehave.py")
+	for _, c := range []struct{ how, cause, more string }{
+		{"hang", "has not answered", ""},
+		{"late", "has not answered", ""},
+		{"memory", "MemoryError", "deadline: 60s\nmemory_limit: 64MB\n"},
+		{"garbage", "cannot be read", "deadline: 60s\n"},
+		{"stdout", "cannot be read", "deadline: 60s\n"},
+		{"stderr", "stderr", "deadline: 60s\n"},
+		{"exit", "it has had enough", "deadline: 60s\n"},
+	} {
+		t.Run(c.how, func(t *testing.T) {
+			t.Parallel()
+			p, daemon, log := isolation(t, map[string]string{"misbehave.py": text,
+				"tested.yaml": fmt.Sprintf(examined, "process", "command: [python3, misbehave.py, "+c.how+"]\n"+c.more)})
+			wantIsolated(t, p, daemon, log, c.cause, true)
+		})
+	}
+}
+
+func TestAProgramThatFailsIsStoppedWithItsTrace(t *testing.T) {
+	t.Parallel()
+	python(t)
+	p, _, log := isolation(t, map[string]string{"misbehave.py": program(t, "misbehave.py"),
+		"tested.yaml": fmt.Sprintf(examined, "process", "command: [python3, misbehave.py, raise]\n")})
+	log.wait(t, `"strategy.failed"`)
+	explained := p.run(failure.OK, "explain", "tested")
+	if !strings.Contains(explained, "division by zero") || !strings.Contains(explained, "line 3 in decide") {
+		t.Errorf("want the error and its trace, have %s", explained)
+	}
+}
+
+// TestAProgramReachesNothingOfBotds needs a kernel with Landlock, which reports its version.
+func TestAProgramReachesNothingOfBotds(t *testing.T) {
+	t.Parallel()
+	python(t)
+	if version, _, failed := syscall.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION); failed != 0 || version < 6 {
+		t.Skipf("this kernel has Landlock %d (%v); signals are restricted from version 6 on", version, failed)
+	}
+	_, _, log := isolation(t, map[string]string{"misbehave.py": program(t, "misbehave.py"),
+		"tested.yaml": fmt.Sprintf(examined, "process", "command: [python3, misbehave.py, reach]\n")})
+	log.wait(t, "decision  tested wants")
+	_, line, _ := strings.Cut(log.String(), "decision  tested wants")
+	if line, _, _ = strings.Cut(line, "\n"); !strings.Contains(line, `reached: "`) {
+		t.Errorf("want nothing reached, have %s", line)
+	}
+}
+
+// TestTheProgramOfTheDocumentsIsBacktested runs the example of docs/process.md.
+func TestTheProgramOfTheDocumentsIsBacktested(t *testing.T) {
+	t.Parallel()
+	python(t)
+	p := newPlace(t)
+	p.file("cross.py", program(t, "cross.py"), 0o600)
+	p.file("cross.yaml", "name: cross\nstrategy: process\ncommand: [python3, cross.py]\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1h\n"+
+		"size: {equity: 50%}\nparams: {fast: 5, slow: 20}\n", 0o600)
+	p.run(failure.OK, "data", "generate", "--symbol", "BTC-USDT", "--interval", "1h", "--candles", "500", "--out", "candles.csv")
+	first := p.run(failure.OK, "backtest", "run", "-s", "cross.yaml", "--data", "candles.csv", "-o", "json", "-q")
+	if !strings.Contains(first, `"strategy"`) || strings.Contains(first, `"fills": 0,`) {
+		t.Errorf("want fills, have %s", first)
+	}
+	sha := regexp.MustCompile(`"result_sha256": "([0-9a-f]+)"`)
+	again := p.run(failure.OK, "backtest", "run", "-s", "cross.yaml", "--data", "candles.csv", "-o", "json", "-q")
+	if one, two := sha.FindString(first), sha.FindString(again); one == "" || one != two {
+		t.Errorf("want the same result twice, have %s and %s", one, two)
+	}
 }

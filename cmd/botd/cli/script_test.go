@@ -60,6 +60,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(tidied{m}, map[string]func(){"botd": func() {
 		os.Args = append(os.Args[:1], startclock.Arguments(os.Args[1:])...)
 		Main()
+	}, "botd-with-hang": func() {
+		os.Args = append(os.Args[:1], startclock.Arguments(os.Args[1:])...)
+		Main(hangDefinition())
 	}})
 }
 
