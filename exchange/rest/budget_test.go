@@ -17,20 +17,32 @@ func TestReducingGoesBeforeOpeningAndOpeningBeforeMarketData(t *testing.T) {
 		v := newVenue(t)
 		client := ready(t, openPipe(t, v, func(c *Config) { c.Budget = 1 }))
 		time.Sleep(time.Minute)
-		if _, err := client.FuturesPing(t.Context()); err != nil { // takes the only token
+		if _, err := call(t.Context(), client, exchange.Request{Operation: exchange.FuturesPing}); err != nil { // takes the only token
 			t.Fatal(err)
 		}
 		v.on(0)
 		var group sync.WaitGroup
 		for _, call := range []func(context.Context) error{
-			func(ctx context.Context) error { _, err := client.FuturesTickers(ctx); return err },
-			func(ctx context.Context) error { _, err := client.FuturesDepth(ctx, "BTC-USDT", 5); return err },
-			func(ctx context.Context) error { _, err := client.FuturesPlace(ctx, market(exchange.Buy)); return err },
-			func(ctx context.Context) error { _, err := client.FuturesOpenOrders(ctx, ""); return err },
+			func(ctx context.Context) error {
+				_, err := call(ctx, client, exchange.Request{Operation: exchange.FuturesTickers})
+				return err
+			},
+			func(ctx context.Context) error {
+				_, err := call(ctx, client, exchange.Request{Operation: exchange.FuturesDepth, Symbol: "BTC-USDT", Limit: 5})
+				return err
+			},
+			func(ctx context.Context) error {
+				_, err := place(ctx, client, exchange.Futures, market(exchange.Buy))
+				return err
+			},
+			func(ctx context.Context) error {
+				_, err := call(ctx, client, exchange.Request{Operation: exchange.FuturesOpenOrders})
+				return err
+			},
 			func(ctx context.Context) error {
 				order := market(exchange.Sell)
 				order.ReduceOnly = true
-				_, err := client.FuturesPlace(ctx, order)
+				_, err := place(ctx, client, exchange.Futures, order)
 				return err
 			},
 		} {
@@ -61,10 +73,10 @@ func TestMarketsHaveBudgetsOfTheirOwnAndBursts(t *testing.T) {
 		time.Sleep(time.Minute)
 		began := time.Now()
 		for range 5 { // the sixth of the burst is reserved for exits
-			if _, err := client.SpotWallet(t.Context()); err != nil {
+			if _, err := call(t.Context(), client, exchange.Request{Operation: exchange.SpotWallet}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := client.FuturesAccount(t.Context()); err != nil {
+			if _, err := call(t.Context(), client, exchange.Request{Operation: exchange.FuturesAccount}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -72,7 +84,7 @@ func TestMarketsHaveBudgetsOfTheirOwnAndBursts(t *testing.T) {
 			t.Errorf("a burst of five in both markets: have %s", took)
 		}
 		for range 4 {
-			if _, err := client.SpotWallet(t.Context()); err != nil {
+			if _, err := call(t.Context(), client, exchange.Request{Operation: exchange.SpotWallet}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -90,7 +102,7 @@ func TestARateLimitPausesAllRequests(t *testing.T) {
 		v.on(exchange.FuturesPlace, status(429, "", "Retry-After", "3"))
 		kind(t, "placement", placements[exchange.FuturesPlace](t.Context(), client), "uncertain", "rate limited")
 		began := time.Now()
-		if _, err := client.FuturesOpenPositions(t.Context()); err != nil {
+		if _, err := call(t.Context(), client, exchange.Request{Operation: exchange.FuturesOpenPositions}); err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(began); took < 3*time.Second || took > 4*time.Second {
@@ -174,7 +186,7 @@ func TestExitsHaveAReserve(t *testing.T) {
 		time.Sleep(time.Minute)
 		var group sync.WaitGroup
 		for range 30 {
-			group.Go(func() { _, _ = client.FuturesOpenOrders(t.Context(), "") })
+			group.Go(func() { _, _ = call(t.Context(), client, exchange.Request{Operation: exchange.FuturesOpenOrders}) })
 			group.Go(func() { _, _ = client.Guest().Do(t.Context(), exchange.Request{Operation: exchange.FuturesTickers}) })
 		}
 		synctest.Wait() // the rest waits for the budget
@@ -182,7 +194,7 @@ func TestExitsHaveAReserve(t *testing.T) {
 		for i := range 4 {
 			order := market(exchange.Sell)
 			order.ReduceOnly = true
-			if _, err := client.FuturesPlace(t.Context(), order); err != nil {
+			if _, err := place(t.Context(), client, exchange.Futures, order); err != nil {
 				t.Error(err)
 			}
 			if took, want := time.Since(began), time.Duration(max(0, i-1))*100*time.Millisecond; took < want || took > want+time.Millisecond {

@@ -13,48 +13,18 @@ import (
 	"botd/exchange"
 )
 
-// everyCall makes each of the 35 typed calls.
+// everyCall performs each operation.
 func everyCall(ctx context.Context, c *Client) map[exchange.Operation]error {
-	const btc = "BTC-USDT"
-	span := Span{StartMS: 1_000, EndMS: 2_000, Limit: 10}
-	last := func(_ any, err error) error { return err }
-	return map[exchange.Operation]error{
-		exchange.FuturesHealth:             last(c.FuturesHealth(ctx)),
-		exchange.FuturesPing:               last(c.FuturesPing(ctx)),
-		exchange.FuturesTime:               last(c.FuturesTime(ctx)),
-		exchange.FuturesSymbols:            last(c.FuturesSymbols(ctx)),
-		exchange.FuturesTickers:            last(c.FuturesTickers(ctx)),
-		exchange.FuturesTicker:             last(c.FuturesTicker(ctx, btc)),
-		exchange.FuturesDepth:              last(c.FuturesDepth(ctx, btc, 5)),
-		exchange.FuturesTrades:             last(c.FuturesTrades(ctx, btc, 5)),
-		exchange.FuturesCandles:            last(c.FuturesCandles(ctx, btc, exchange.Minute1, span)),
-		exchange.FuturesFundingRate:        last(c.FuturesFundingRate(ctx, btc)),
-		exchange.FuturesMarginLevels:       last(c.FuturesMarginLevels(ctx)),
-		exchange.FuturesSymbolMarginLevels: last(c.FuturesSymbolMarginLevels(ctx, btc)),
-		exchange.FuturesPlace:              last(c.FuturesPlace(ctx, market(exchange.Sell))),
-		exchange.FuturesOrder:              last(c.FuturesOrder(ctx, 7)),
-		exchange.FuturesOpenOrders:         last(c.FuturesOpenOrders(ctx, "")),
-		exchange.FuturesCancel:             last(c.FuturesCancel(ctx, 7)),
-		exchange.FuturesCancelAll:          last(c.FuturesCancelAll(ctx)),
-		exchange.FuturesLeverages:          last(c.FuturesLeverages(ctx)),
-		exchange.FuturesSetLeverage:        c.FuturesSetLeverage(ctx, btc, 3),
-		exchange.FuturesAccount:            last(c.FuturesAccount(ctx)),
-		exchange.FuturesOpenPositions:      last(c.FuturesOpenPositions(ctx)),
-		exchange.FuturesPositionsHistory:   last(c.FuturesPositionsHistory(ctx, btc, exchange.Long, span)),
-		exchange.SpotPairs:                 last(c.SpotPairs(ctx)),
-		exchange.SpotTickers:               last(c.SpotTickers(ctx)),
-		exchange.SpotTicker:                last(c.SpotTicker(ctx, btc)),
-		exchange.SpotDepth:                 last(c.SpotDepth(ctx, btc, 5)),
-		exchange.SpotTrades:                last(c.SpotTrades(ctx, btc, 5)),
-		exchange.SpotCandles:               last(c.SpotCandles(ctx, btc, exchange.Minute1, span)),
-		exchange.SpotPlace:                 last(c.SpotPlace(ctx, market(exchange.Buy))),
-		exchange.SpotCancel:                last(c.SpotCancel(ctx, btc, 7)),
-		exchange.SpotCancelAll:             last(c.SpotCancelAll(ctx, btc)),
-		exchange.SpotOpenOrders:            last(c.SpotOpenOrders(ctx, "")),
-		exchange.SpotOrderHistory:          last(c.SpotOrderHistory(ctx, SpotFilter{Symbol: btc, Side: exchange.Sell, Type: exchange.Limit}, span)),
-		exchange.SpotUserTrades:            last(c.SpotUserTrades(ctx, btc, 7, span)),
-		exchange.SpotWallet:                last(c.SpotWallet(ctx)),
+	made := map[exchange.Operation]error{}
+	for _, operation := range exchange.Operations() {
+		order := market(exchange.Buy)
+		if order.Market = operation.Market(); order.Market == exchange.Futures {
+			order.Side = exchange.Sell
+		}
+		_, made[operation] = c.Do(ctx, exchange.Request{Operation: operation, Symbol: "BTC-USDT", Order: order, OrderID: 7, Leverage: 3,
+			Interval: exchange.Minute1, StartMS: 1_000, EndMS: 2_000, Limit: 10, PositionSide: exchange.Long, Side: exchange.Sell, Type: exchange.Limit})
 	}
+	return made
 }
 
 func TestEveryOperationGoesSignedOverOneConnection(t *testing.T) {

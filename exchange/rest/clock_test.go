@@ -69,7 +69,7 @@ func TestAReadOutsideTheWindowIsSentOnceMoreWithANewClockReading(t *testing.T) {
 		client := ready(t, openPipe(t, v))
 		ahead.Store(60_000)
 		v.on(0)
-		if _, err := client.SpotWallet(t.Context()); err != nil {
+		if _, err := call(t.Context(), client, exchange.Request{Operation: exchange.SpotWallet}); err != nil {
 			t.Fatal(err)
 		}
 		if have := v.count(exchange.SpotWallet); have != 2 {
@@ -77,7 +77,7 @@ func TestAReadOutsideTheWindowIsSentOnceMoreWithANewClockReading(t *testing.T) {
 		}
 		const clock = `{"code":-1021,"error":"invalid timestamp"}`
 		v.on(exchange.SpotWallet, status(401, clock), status(401, clock), status(401, clock))
-		_, err := client.SpotWallet(t.Context())
+		_, err := call(t.Context(), client, exchange.Request{Operation: exchange.SpotWallet})
 		kind(t, "wallet", err, "refusal", "code -1021")
 		if have := v.count(exchange.SpotWallet); have != 2 {
 			t.Errorf("want two tries, have %d", have)

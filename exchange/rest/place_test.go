@@ -17,14 +17,14 @@ import (
 // placements place an order on each market.
 var placements = map[exchange.Operation]func(context.Context, *Client) error{
 	exchange.FuturesPlace: func(ctx context.Context, c *Client) error {
-		_, err := c.FuturesPlace(ctx, market(exchange.Buy))
+		_, err := place(ctx, c, exchange.Futures, market(exchange.Buy))
 		return err
 	},
 	exchange.SpotPlace: func(ctx context.Context, c *Client) error {
 		order := market(exchange.Buy)
 		order.Type = exchange.Limit
 		order.Price = 10_000_000
-		_, err := c.SpotPlace(ctx, order)
+		_, err := place(ctx, c, exchange.Spot, order)
 		return err
 	},
 }
@@ -86,15 +86,12 @@ func TestOtherChangesAreSentOnceToo(t *testing.T) {
 	t.Parallel()
 	v := newVenue(t)
 	client := ready(t, open(t, v))
-	for operation, call := range map[exchange.Operation]func() error{
-		exchange.FuturesCancel:      func() error { _, err := client.FuturesCancel(t.Context(), 7); return err },
-		exchange.FuturesCancelAll:   func() error { _, err := client.FuturesCancelAll(t.Context()); return err },
-		exchange.FuturesSetLeverage: func() error { return client.FuturesSetLeverage(t.Context(), "BTC-USDT", 2) },
-		exchange.SpotCancel:         func() error { _, err := client.SpotCancel(t.Context(), "BTC-USDT", 7); return err },
-		exchange.SpotCancelAll:      func() error { _, err := client.SpotCancelAll(t.Context(), "BTC-USDT"); return err },
+	for _, operation := range []exchange.Operation{
+		exchange.FuturesCancel, exchange.FuturesCancelAll, exchange.FuturesSetLeverage, exchange.SpotCancel, exchange.SpotCancelAll,
 	} {
 		v.on(operation, closed)
-		kind(t, operation.String(), call(), "unavailable", "eof")
+		_, err := client.Do(t.Context(), exchange.Request{Operation: operation, Symbol: "BTC-USDT", OrderID: 7, Leverage: 2})
+		kind(t, operation.String(), err, "unavailable", "eof")
 		if have := v.count(operation); have != 1 {
 			t.Errorf("%s: want one request, have %d", operation, have)
 		}
@@ -135,7 +132,7 @@ func TestAPlacementThatWasNotSentIsUnavailable(t *testing.T) {
 
 		order := market(exchange.Buy)
 		order.Symbol = "NO-SUCH"
-		_, err := client.FuturesPlace(t.Context(), order)
+		_, err := place(t.Context(), client, exchange.Futures, order)
 		kind(t, "unknown symbol", err, "unavailable", "NO-SUCH")
 
 		order.Symbol, order.Market = "BTC-USDT", exchange.Futures

@@ -48,7 +48,7 @@ func TestReadsAreRetriedWithGrowingPauses(t *testing.T) {
 				client := ready(t, openPipe(t, v))
 				v.on(exchange.FuturesOpenOrders, c.faults...)
 				began := time.Now()
-				_, err := client.FuturesOpenOrders(t.Context(), "")
+				_, err := call(t.Context(), client, exchange.Request{Operation: exchange.FuturesOpenOrders})
 				took := time.Since(began)
 				kind(t, c.name, err, c.kind, c.reason)
 				if have := v.count(exchange.FuturesOpenOrders); have != c.tries {
@@ -67,7 +67,7 @@ func TestRetryAfterReachesTheCaller(t *testing.T) {
 	v := newVenue(t)
 	client := ready(t, open(t, v))
 	v.on(exchange.SpotWallet, status(429, "", "Retry-After", "3600"))
-	_, err := client.SpotWallet(t.Context())
+	_, err := call(t.Context(), client, exchange.Request{Operation: exchange.SpotWallet})
 	var unavailable *exchange.Unavailable
 	if !errors.As(err, &unavailable) || unavailable.RetryAfterMS != 3_600_000 || unavailable.Operation != exchange.SpotWallet {
 		t.Errorf("want an hour, have %+v", err)
@@ -83,7 +83,7 @@ func TestAReadGivesUpWhenItsContextWouldEndBeforeTheNextRetry(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		began := time.Now()
-		_, err := client.SpotWallet(ctx)
+		_, err := call(ctx, client, exchange.Request{Operation: exchange.SpotWallet})
 		kind(t, "wallet", err, "unavailable", "status 503")
 		if took := time.Since(began); took > time.Second {
 			t.Errorf("want it at once, have %s", took)
@@ -98,10 +98,10 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		client := ready(t, open(t, v))
 		away := status(code, "", "Location", "/elsewhere")
 		v.on(exchange.FuturesAccount, away)
-		_, err := client.FuturesAccount(t.Context())
+		_, err := call(t.Context(), client, exchange.Request{Operation: exchange.FuturesAccount})
 		kind(t, "account", err, "unavailable", fmt.Sprint("status ", code))
 		v.on(exchange.FuturesPlace, away)
-		_, err = client.FuturesPlace(t.Context(), market(exchange.Buy))
+		_, err = place(t.Context(), client, exchange.Futures, market(exchange.Buy))
 		kind(t, "placement", err, "uncertain", "status")
 		v.mu.Lock()
 		if v.redirs != 0 || v.counts[exchange.FuturesPlace] != 1 {
@@ -128,10 +128,10 @@ func TestAnswersBeyondTheLimitAreNotRead(t *testing.T) {
 	v := newVenue(t)
 	client := ready(t, open(t, v))
 	v.on(exchange.FuturesSymbols, endless)
-	_, err := client.FuturesSymbols(t.Context())
+	_, err := call(t.Context(), client, exchange.Request{Operation: exchange.FuturesSymbols})
 	kind(t, "symbols", err, "malformed", "8 MiB")
 	v.on(exchange.FuturesPlace, endless)
-	_, err = client.FuturesPlace(t.Context(), market(exchange.Buy))
+	_, err = place(t.Context(), client, exchange.Futures, market(exchange.Buy))
 	kind(t, "placement", err, "uncertain", "malformed answer")
 	<-stopped
 	<-stopped
@@ -151,7 +151,7 @@ func TestConnectionErrorsAreNamed(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			client := dial(t, "http://127.0.0.1:1", dialer(func(context.Context) error { return c.err }))
-			_, err := client.FuturesPing(t.Context())
+			_, err := call(t.Context(), client, exchange.Request{Operation: exchange.FuturesPing})
 			kind(t, c.want, err, "unavailable", "not sent: "+c.want)
 			if !errors.Is(err, c.err) {
 				t.Errorf("%s: the cause is lost: %v", c.want, err)

@@ -79,7 +79,7 @@ func TestNoErrorContainsASecret(t *testing.T) {
 				checkSecrets(t, name, err)
 			}
 			v.on(exchange.FuturesOpenOrders, happens, happens, happens, happens)
-			_, err := client.FuturesOpenOrders(t.Context(), "")
+			_, err := call(t.Context(), client, exchange.Request{Operation: exchange.FuturesOpenOrders})
 			if err == nil {
 				t.Errorf("%s: want an error, have none", name)
 			}

@@ -17,7 +17,7 @@ func TestSymbolsAreReadWhenFirstNeededWithAscendingBrackets(t *testing.T) {
 	if all := client.Symbols().All(); len(all) != 0 {
 		t.Errorf("before: have %v", all)
 	}
-	if _, err := client.FuturesTickers(t.Context()); err != nil {
+	if _, err := call(t.Context(), client, exchange.Request{Operation: exchange.FuturesTickers}); err != nil {
 		t.Fatal(err)
 	}
 	symbol, found := client.Symbols().Symbol(futuresKey)
@@ -61,12 +61,12 @@ func TestANewSymbolInAnOwnListRefreshesTheTableOnce(t *testing.T) {
 		const position = `[{"id":1,"symbol":"NEW-USDT","side":"LONG","entryPrice":"1","quantity":"1","remainingQty":"1"}]`
 		time.Sleep(relistAfter)
 		v.on(exchange.FuturesOpenPositions, status(200, position), status(200, position), status(200, position))
-		_, err := client.FuturesOpenPositions(t.Context())
+		_, err := call(t.Context(), client, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		kind(t, "positions", err, "malformed", "NEW-USDT")
 		if tries, lists := v.count(exchange.FuturesOpenPositions), v.count(exchange.FuturesSymbols); tries != 2 || lists != 1 {
 			t.Errorf("want two tries and one list, have %d and %d", tries, lists)
 		}
-		_, err = client.FuturesOpenPositions(t.Context())
+		_, err = call(t.Context(), client, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		kind(t, "at once again", err, "malformed", "NEW-USDT")
 		if lists := v.count(exchange.FuturesSymbols); lists != 1 {
 			t.Errorf("within %s: want no further list, have %d", relistAfter, lists)

@@ -298,3 +298,21 @@ func dialer(fails func(context.Context) error) func(*Config) {
 		c.Transport = transport
 	}
 }
+
+// call performs a request as a caller does that knows no rows: one that cannot be read is an error.
+func call(ctx context.Context, c *Client, request exchange.Request) (exchange.Answer, error) {
+	answer, err := c.Do(ctx, request)
+	if rows := answer.Unreadable; err == nil && len(rows) > 0 {
+		return answer, &exchange.Malformed{Operation: request.Operation, What: rows[0].Error(), Err: &rows[0]}
+	}
+	return answer, err
+}
+
+func place(ctx context.Context, c *Client, market exchange.Market, order exchange.NewOrder) (exchange.Answer, error) {
+	order.Market = market
+	operation := exchange.FuturesPlace
+	if market == exchange.Spot {
+		operation = exchange.SpotPlace
+	}
+	return call(ctx, c, exchange.Request{Operation: operation, Symbol: order.Symbol, Order: order})
+}

@@ -93,7 +93,7 @@ func (r recording) close() {
 
 // rates is the source of a venue's next funding payment.
 type rates interface {
-	FuturesFundingRate(ctx context.Context, symbol string) (exchange.FundingRate, error)
+	FundingRate(ctx context.Context, symbol string) (exchange.FundingRate, error)
 	ServerNowMS() int64
 }
 
@@ -135,7 +135,7 @@ func (r recording) keepFunding(ctx context.Context, venue rates, traded func() [
 // keepRate asks for a symbol's rate, keeps it when its payment is near, and
 // returns when to ask again.
 func (r recording) keepRate(ctx context.Context, venue rates, symbol string) time.Duration {
-	rate, err := venue.FuturesFundingRate(ctx, symbol)
+	rate, err := venue.FundingRate(ctx, symbol)
 	if err != nil || rate.NextMS <= 0 {
 		return fundingAgain
 	}

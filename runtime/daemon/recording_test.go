@@ -18,7 +18,7 @@ type funded struct{ asked int }
 
 func (f *funded) ServerNowMS() int64 { return time.Now().UnixMilli() }
 
-func (f *funded) FuturesFundingRate(_ context.Context, symbol string) (exchange.FundingRate, error) {
+func (f *funded) FundingRate(_ context.Context, symbol string) (exchange.FundingRate, error) {
 	if f.asked++; f.asked%3 == 2 {
 		return exchange.FundingRate{}, errors.New("busy")
 	}

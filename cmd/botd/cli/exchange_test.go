@@ -168,16 +168,16 @@ func TestAccountsOfAFileHaveTheirOwnDepositsFeesAndPermissions(t *testing.T) {
 		return c
 	}
 	balances := func(c *rest.Client) string {
-		account, err := c.FuturesAccount(t.Context())
+		account, err := c.Do(t.Context(), exchange.Request{Operation: exchange.FuturesAccount})
 		if err != nil {
 			t.Fatal(err)
 		}
-		balance := account.WalletBalance.String()
-		wallet, err := c.SpotWallet(t.Context())
+		balance := account.Account.WalletBalance.String()
+		wallet, err := c.Do(t.Context(), exchange.Request{Operation: exchange.SpotWallet})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, b := range wallet {
+		for _, b := range wallet.Balances.Items() {
 			if !b.Free.IsZero() {
 				balance += fmt.Sprintf(" %s %s", b.Asset, b.Free)
 			}
@@ -195,15 +195,16 @@ func TestAccountsOfAFileHaveTheirOwnDepositsFeesAndPermissions(t *testing.T) {
 		t.Fatal(err)
 	}
 	symbol, _ := alice.Symbols().Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
-	buy := exchange.NewOrder{Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: symbol.QuantityTick}
-	if _, err := alice.FuturesPlace(t.Context(), buy); err != nil {
+	buy := exchange.Request{Operation: exchange.FuturesPlace, Symbol: "BTC-USDT", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT",
+		Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: symbol.QuantityTick}}
+	if _, err := alice.Do(t.Context(), buy); err != nil {
 		t.Fatal(err)
 	}
 	if want, have := "19999.499999", strings.Fields(balances(alice))[0]; want != have { // 50000.1 x 0.001 x 1 %
 		t.Errorf("after a fill at her own fee: want %s, have %s", want, have)
 	}
 	var refusal *exchange.Refusal
-	if _, err := client("bob").FuturesPlace(t.Context(), buy); !errors.As(err, &refusal) || refusal.Code != exchange.CodeNotPermitted {
+	if _, err := client("bob").Do(t.Context(), buy); !errors.As(err, &refusal) || refusal.Code != exchange.CodeNotPermitted {
 		t.Errorf("want bob's order refused, have %v", err)
 	}
 }

@@ -118,17 +118,8 @@ func (a *stage) trade(side exchange.Side, quantity string, reduceOnly bool) {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	if _, err := a.person.FuturesPlace(
-		a.t.Context(),
-		exchange.NewOrder{
-			Market:     exchange.Futures,
-			Symbol:     "BTC-USDT",
-			Side:       side,
-			Type:       exchange.MarketOrder,
-			Quantity:   size,
-			ReduceOnly: reduceOnly,
-		},
-	); err != nil {
+	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: side, Type: exchange.MarketOrder, Quantity: size, ReduceOnly: reduceOnly}
+	if _, err := a.person.Do(a.t.Context(), exchange.Request{Operation: exchange.FuturesPlace, Symbol: order.Symbol, Order: order}); err != nil {
 		a.t.Fatal(err)
 	}
 }
@@ -211,11 +202,12 @@ func (a *stage) settles(want string) {
 		if now.After(late) {
 			break
 		}
-		positions, err := a.person.FuturesOpenPositions(a.t.Context())
+		answer, err := a.person.Do(a.t.Context(), exchange.Request{Operation: exchange.FuturesOpenPositions})
 		if err != nil {
 			a.t.Fatal(err)
 		}
 		have = "0"
+		positions := answer.Positions.Items()
 		for i := range positions {
 			symbol, _ := a.person.Symbols().Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: positions[i].Symbol})
 			if positions[i].Symbol == "BTC-USDT" {

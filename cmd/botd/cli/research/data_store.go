@@ -142,10 +142,7 @@ type venueCandles struct {
 
 func (v venueCandles) Candles(ctx context.Context, interval exchange.Interval, fromMS, toMS int64) (*exchange.Candles, error) {
 	span := rest.Span{StartMS: fromMS, EndMS: toMS - 1, Limit: int((toMS - fromMS) / int64(interval))}
-	if v.symbol.Market == exchange.Spot {
-		return v.client.SpotCandles(ctx, v.symbol.Name, interval, span)
-	}
-	return v.client.FuturesCandles(ctx, v.symbol.Name, interval, span)
+	return v.client.Candles(ctx, v.symbol.Key(), interval, span)
 }
 
 type downloadFlags struct {
