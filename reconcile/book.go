@@ -30,6 +30,7 @@ type Book struct {
 	refused  []RefusedOrder
 	sequence int64              // of the ids made in this epoch
 	canceled map[string]cancels // those sent of a live placement
+	purposes []purposed         // of sales that ended, oldest first
 	released map[string]int64   // when the exchange answered that a live stop on spot is canceled
 	openIDs  []int64            // scratch of Vanished
 	matched  []*account.Placement
@@ -146,6 +147,7 @@ func (b *Book) advance(r *record.Record) {
 		}
 	}
 	if p.State().Final() {
+		b.notePurpose(p)
 		if p.State() == placement.Canceled {
 			b.noteFreed(p, r.AtMS)
 		}

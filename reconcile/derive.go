@@ -120,7 +120,7 @@ type derivation struct {
 	unsettled    bool                 // a placement on the symbol whose acceptance is not known
 	dusting      bool                 // a rest too small for an order is closed by its protection
 	exiting      bool                 // this round exits the position
-	clearing     bool                 // an exit on spot waits until stops have ended that hold what it sells
+	reserved     exchange.Quantity    // what an exit on spot sells as soon as the stops have ended that hold it
 	postponed    bool                 // an exit that was refused waits
 	unlevered    bool                 // the leverage is not the one wanted: nothing opens
 }

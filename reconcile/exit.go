@@ -18,7 +18,7 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 			d.cancel(p, "the target is no longer on this side")
 		}
 	}
-	if position == 0 || d.postpones() {
+	if position == 0 || d.postpones() || d.mayHaveSold() {
 		return
 	}
 	d.exiting = true
@@ -76,7 +76,9 @@ func (d *derivation) clearResting() bool {
 			wait = wait || d.blocksExit(p)
 		}
 	}
-	d.clearing = wait
+	if wait {
+		d.reserved = abs(d.held)
+	}
 	return wait
 }
 
@@ -85,7 +87,8 @@ func (d *derivation) clearResting() bool {
 // order of the whole position takes it along (rule 6).
 func (d *derivation) blocksExit(p *account.Placement) bool {
 	if d.symbol.Key().Market == exchange.Spot {
-		return !d.mayRepeat(p)
+		at := d.book.released[p.ClientOrderID()]
+		return !d.mayRepeat(p) || at != 0 && d.nowMS-at < ExitReleaseMS
 	}
 	canceled := d.book.CancelMS(p.ClientOrderID())
 	waited := d.desired.Flatten && canceled != 0 && d.nowMS-canceled >= repeatMS
@@ -94,7 +97,7 @@ func (d *derivation) blocksExit(p *account.Placement) bool {
 
 // reduce makes the position smaller by part of it.
 func (d *derivation) reduce(quantity exchange.Quantity) {
-	if quantity <= 0 || d.postpones() {
+	if quantity <= 0 || d.postpones() || d.mayHaveSold() {
 		return
 	}
 	if d.symbol.Key().Market == exchange.Spot {

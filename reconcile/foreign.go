@@ -252,14 +252,16 @@ func (b *Book) unclaimed(symbol *SymbolState) exchange.Quantity {
 // found is the record of an order on the exchange that is taken into the journal
 // under an id; what is known of it beyond the order itself comes in the payload.
 func found(order *exchange.Order, strategy, id string, body record.Found) record.Record {
-	body.Purpose = placement.Order
 	switch {
+	case body.Purpose != 0:
 	case order.ClosePosition && order.Type == exchange.TakeProfitMarket:
 		body.Purpose = placement.TakeProfit
 	case order.ClosePosition:
 		body.Purpose = placement.StopLoss
 	case order.Reduces(), order.Market == exchange.Spot && order.Side == exchange.Sell:
 		body.Purpose = placement.ExitOrder
+	default:
+		body.Purpose = placement.Order
 	}
 	body.OrderID, body.Key = order.ID, "found"
 	body.Order = exchange.NewOrder{

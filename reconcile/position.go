@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"slices"
+	"strings"
 
 	"botd/exchange"
 	"botd/reconcile/account"
@@ -165,6 +166,8 @@ func (b *Book) observeWallet(s *Snapshot, symbol *SymbolState, emit func(record.
 	}
 	symbol.Read = true
 	symbol.Position = symbol.heldOnSpot()
+	b.noteDiffers(symbol)
+	b.presume(s, symbol)
 	live := b.liveOn(symbol.Key())
 	symbol.spot.early = true
 	if b.anyUnresolved(symbol.Key()) || live && (b.mayPrecedeFill(s, symbol) || b.anyUnlisted(s, symbol.Key())) {
@@ -216,8 +219,11 @@ func (b *Book) boundByWallet(s *Snapshot, symbol *SymbolState) {
 	if b.StandsDown() == "" && symbol.Quarantine() == "" {
 		return
 	}
-	held := b.inWallet(symbol)
-	if b.mayPrecedeFill(s, symbol) {
+	held, early := b.inWallet(symbol), b.mayPrecedeFill(s, symbol)
+	if early && b.StandsDown() == "" && strings.HasPrefix(symbol.Quarantine(), executedBeyond) {
+		return // all that botd sold is known
+	}
+	if early {
 		held -= symbol.Sold()
 	}
 	symbol.short = min(0, held-symbol.Baseline()-symbol.Known()+symbol.Fees())

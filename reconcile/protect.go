@@ -28,8 +28,8 @@ const bridge = "bridge"
 // spot it does that where the wallet still shows the asset, and not enough for both; a
 // stop is repeated all the same, since one too many is seen in the next list and canceled.
 func (d *derivation) mayRepeat(p *account.Placement) bool {
-	if d.book.released[p.ClientOrderID()] != 0 {
-		return true
+	if at := d.book.released[p.ClientOrderID()]; at != 0 {
+		return d.nowMS-at >= ReleaseMS
 	}
 	if immediate := p.Order().Type == exchange.MarketOrder || p.Order().Type == exchange.Limit; d.desired.Unread && immediate {
 		return false // only a fresh read says how much is left
@@ -91,9 +91,7 @@ func (d *derivation) protect() {
 	case d.dusting:
 		return // what stands closes the rest
 	case d.symbol.Key().Market == exchange.Spot && d.explainedOnSpot() > 0:
-		if !d.clearing {
-			d.protectSpot()
-		}
+		d.protectSpot()
 		return
 	case d.held == 0 && d.unexplained():
 		d.protectUnexplained()
@@ -124,10 +122,18 @@ func (d *derivation) unexplained() bool {
 	if symbol.Key().Market != exchange.Futures || symbol.Position == 0 || d.book.Foreign == ForeignIgnore {
 		return false
 	}
-	if fresh := symbol.testimony.zeroed && symbol.Known() == 0 && !slices.Contains(symbol.testimony.past, symbol.PositionID); fresh && !d.unsettled {
+	if fresh := symbol.testimony.zeroed && symbol.Known() == 0 && !slices.Contains(symbol.testimony.past, symbol.PositionID); fresh && !d.openingUnresolved() {
 		return true // no read of an earlier position shows this one
 	}
-	return symbol.Quarantine() != "" || d.nowMS-symbol.ChangedMS() > d.book.Settle().StalenessMS && !d.unsettled && symbol.differs.sinceMS != 0
+	return symbol.Quarantine() != "" || d.nowMS-symbol.ChangedMS() > d.book.Settle().StalenessMS && !d.openingUnresolved() && symbol.differs.sinceMS != 0
+}
+
+// openingUnresolved reports whether it is not known what became of an opening: it may
+// explain a position.
+func (d *derivation) openingUnresolved() bool {
+	return d.unsettled && slices.ContainsFunc(d.book.Live(), func(p *account.Placement) bool {
+		return p.Symbol() == d.symbol.Key() && p.State().Unresolved() && p.Purpose().Opens()
+	})
 }
 
 // protectUnexplained keeps a stop on a position that is not botd's to close, where its
@@ -325,17 +331,20 @@ func (d *derivation) protectionPrice(purpose placement.Purpose, distance strateg
 
 // protectionFrom is the price at a distance from another.
 func (d *derivation) protectionFrom(base exchange.Amount, purpose placement.Purpose, distance strategy.Distance) exchange.Price {
-	rules, long := d.symbol.Rules, d.held > 0
+	rules, long := d.symbol.Rules, d.long()
 	if long == (purpose == placement.TakeProfit) {
 		return rules.CeilPrice(rules.PriceOf(base.Add(base.MulRate(distance.Share))))
 	}
 	return rules.FloorPrice(rules.PriceOf(base.Sub(base.MulRate(distance.Share))))
 }
 
+// long reports whether the position that is protected is long, as any on spot.
+func (d *derivation) long() bool { return d.held > 0 || d.symbol.Key().Market == exchange.Spot }
+
 // pricePassed reports whether the exchange would refuse the price: a stop must be on
 // the losing side of the current price, a profit on the winning side (rule 9).
 func (d *derivation) pricePassed(purpose placement.Purpose, price exchange.Price) bool {
-	if (d.held > 0) == (purpose == placement.StopLoss) {
+	if d.long() == (purpose == placement.StopLoss) {
 		return price >= d.symbol.Last
 	}
 	return price <= d.symbol.Last

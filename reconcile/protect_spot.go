@@ -11,7 +11,8 @@ import (
 
 // Spot stops are orders of a quantity, which hold the asset. What is bought later is
 // covered by one more, so that what stands stays; when there are many, the smallest is
-// joined with what comes, since that takes off no other.
+// joined with what comes, since that takes off no other. That waits until nothing is
+// unknown.
 const mostStops = 8
 
 // protectSpot keeps STOP_LIMITs over the whole quantity that no exit sells. They hold the
@@ -43,14 +44,14 @@ func (d *derivation) protectSpot() {
 	case d.tooSmall(uncovered) && moved:
 		d.moveStops(price)
 	case d.tooSmall(missing):
-	case len(d.stops) >= mostStops && !d.desired.Unread && !slices.ContainsFunc(d.stops, d.mayRepeat):
+	case len(d.stops) >= mostStops && !d.desired.Unread && d.calm():
 		d.joinStops()
 	case d.pricePassed(placement.StopLoss, price) && len(d.stops) == 0:
 		d.exitNow(placement.StopLoss, "the stop's price was passed already")
 	case d.pricePassed(placement.StopLoss, price):
 		d.exitPart(missing)
 	case !d.pricePassed(placement.StopLoss, price):
-		order := exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.SideOf(-d.explainedOnSpot()), Quantity: missing, StopPrice: price}
+		order := exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.Sell, Quantity: missing, StopPrice: price}
 		order.Price = d.sellable(d.symbol.Rules.FloorPrice(price-share(price, d.desired.Collar)), missing)
 		if order.Price <= price { // else it is too little to be sold at its stop price: no order can do it
 			d.add(Intent{Purpose: placement.StopLoss, Reason: "protects the position", Order: order})
@@ -59,10 +60,14 @@ func (d *derivation) protectSpot() {
 }
 
 // explainedOnSpot is the spot position that stops protect: while a wallet is contradicted it is
-// what the fills explain, since nothing but that wallet says that any of it is gone.
+// what the fills explain, since nothing but that wallet says that any of it is gone. What a
+// purchase has bought that no list shows counts as far as the wallet shows it.
 func (d *derivation) explainedOnSpot() exchange.Quantity {
-	if d.symbol.Contradicted == "" || d.symbol.Quarantine() != "" || d.book.StandsDown() != "" {
+	if d.book.StandsDown() != "" {
 		return d.held
+	}
+	if d.symbol.Contradicted == "" || d.symbol.Quarantine() != "" {
+		return d.held + d.symbol.spot.presumed
 	}
 	return max(0, d.symbol.Known()-d.symbol.Fees()-d.book.sellsUnknown(d.symbol))
 }
@@ -85,7 +90,7 @@ func (d *derivation) uncovered() exchange.Quantity {
 			left -= d.intents[i].Order.Quantity
 		}
 	}
-	return left
+	return left - d.reserved
 }
 
 // exitPart sells what no stop covers, and whose price was passed; the stops beside it stand.
@@ -131,9 +136,7 @@ func (d *derivation) joinStops() {
 			smallest = p
 		}
 	}
-	if d.calm() {
-		d.cancel(smallest, "one stop takes the place of two")
-	}
+	d.cancel(smallest, "one stop takes the place of two")
 }
 
 // calm reports whether a stop may be taken off to be placed anew: nothing on the symbol
@@ -183,7 +186,10 @@ func (d *derivation) makeRoom(quantity exchange.Quantity) (wait bool) {
 	if short := d.symbol.Rules.FloorQuantity(quantity) - d.uncovered(); short > 0 {
 		wait = d.takeOff(short, "makes room for the exit") || wait
 	}
-	d.clearing = wait
+	wait = wait || slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return d.book.released[p.ClientOrderID()] != 0 && d.blocksExit(p) })
+	if wait {
+		d.reserved = quantity
+	}
 	return wait
 }
 

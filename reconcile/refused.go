@@ -16,13 +16,26 @@ type RefusedOrder struct {
 	Symbol exchange.SymbolKey
 	SentMS int64
 	atMS   int64
+	sells  bool
 }
 
 // Refused lists the refusals that no snapshot has confirmed yet.
 func (b *Book) Refused() []RefusedOrder { return b.refused }
 
 func (b *Book) noteRefused(p *account.Placement, atMS int64) {
-	b.refused = append(b.refused, RefusedOrder{p.Symbol(), p.SentMS(), atMS})
+	b.refused = append(b.refused, RefusedOrder{p.Symbol(), p.SentMS(), atMS, p.Order().Side == exchange.Sell})
+}
+
+// confirmMS is how long a further exit on spot waits for the reads that confirm a refusal.
+const confirmMS = 10_000
+
+// mayHaveSold reports whether a sale on spot that the exchange refused may have been
+// executed all the same, since no read has confirmed the refusal: another one would sell
+// what is not there.
+func (d *derivation) mayHaveSold() bool {
+	return d.symbol.Key().Market == exchange.Spot && !d.desired.Flatten && slices.ContainsFunc(d.book.refused, func(r RefusedOrder) bool {
+		return r.Symbol == d.symbol.Key() && r.sells && d.nowMS-r.atMS < confirmMS
+	})
 }
 
 // confirmRefused drops the refusals that a snapshot confirms, and keeps openings back

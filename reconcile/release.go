@@ -19,6 +19,25 @@ type release struct {
 	quantity exchange.Quantity
 }
 
+// How long after the answer to its cancel what a stop held is taken to be free: an exchange
+// may free it later than it answers. The next stop may be refused and tried again; an exit
+// that is refused would have to wait for the lists.
+const (
+	ReleaseMS     = 400
+	ExitReleaseMS = 1_000
+)
+
+// ReleasedMS is when the stop of a symbol that was canceled last, and has not ended for the
+// lists yet, was answered to be canceled; 0 for none.
+func (b *Book) ReleasedMS(key exchange.SymbolKey) (atMS int64) {
+	for _, p := range b.Live() {
+		if p.Symbol() == key {
+			atMS = max(atMS, b.released[p.ClientOrderID()])
+		}
+	}
+	return atMS
+}
+
 // mostReleases bounds how many of them are remembered.
 const mostReleases = 64
 
@@ -48,6 +67,37 @@ func (b *Book) noteFreed(p *account.Placement, atMS int64) {
 		t.freed = slices.Delete(t.freed, 0, 1)
 	}
 	t.freed = append(t.freed, release{atMS, left})
+}
+
+// purposed is the purpose of a sale on spot that has ended.
+type purposed struct {
+	clientOrderID string
+	purpose       placement.Purpose
+}
+
+// notePurpose remembers what a sale on spot was for: the exchange may execute it once more,
+// and an exit does not count as part of the plan's resting exits.
+func (b *Book) notePurpose(p *account.Placement) {
+	if p.Order().Market != exchange.Spot || p.Order().Side != exchange.Sell {
+		return
+	}
+	if len(b.purposes) == mostReleases {
+		b.purposes = slices.Delete(b.purposes, 0, 1)
+	}
+	b.purposes = append(b.purposes, purposed{p.ClientOrderID(), p.Purpose()})
+}
+
+// purposeOf returns the purpose of a placement, live or lately ended; zero where it is not known.
+func (b *Book) purposeOf(clientOrderID string) placement.Purpose {
+	if p := b.Placement(clientOrderID); p != nil && p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell {
+		return p.Purpose()
+	}
+	for _, one := range b.purposes {
+		if one.clientOrderID == clientOrderID {
+			return one.purpose
+		}
+	}
+	return 0
 }
 
 // standsAgain takes that a list which is not older than the release shows the order open.

@@ -64,7 +64,8 @@ func (s *Snapshot) Orders(market exchange.Market) exchange.Fetched[exchange.Orde
 }
 
 // Vanished returns the live placements with an order id that the open list of
-// their market does not show: each must be asked for by id.
+// their market does not show, or that were canceled, since a list that is old still shows
+// them: each must be asked for by id.
 func (b *Book) Vanished(s *Snapshot) []*account.Placement {
 	var vanished []*account.Placement
 	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
@@ -87,7 +88,7 @@ func (b *Book) Vanished(s *Snapshot) []*account.Placement {
 			if p.OrderID() == 0 || p.Order().Market != market {
 				continue
 			}
-			if _, shown := slices.BinarySearch(open, p.OrderID()); !shown {
+			if _, shown := slices.BinarySearch(open, p.OrderID()); !shown || b.CancelMS(p.ClientOrderID()) != 0 {
 				vanished = append(vanished, p)
 			}
 		}
@@ -238,7 +239,7 @@ func (b *Book) observeDuplicate(order *exchange.Order, emit func(record.Record))
 		b.stale++
 		return
 	}
-	body := record.Found{Duplicate: true, Evidence: "a second order under client order id " + id}
+	body := record.Found{Purpose: b.purposeOf(id), Duplicate: true, Evidence: "a second order under client order id " + id}
 	if ended && (e.OrderID == 0 || e.Absent) {
 		body.Filled, body.Evidence = min(e.Filled, order.Filled), "order "+id+" is on the exchange after it was taken to have ended"
 	}

@@ -22,6 +22,9 @@ type spotTestimony struct {
 	extra     persistence       // the wallet holds more, worth an order
 	extraOf   exchange.Quantity // how much more
 	freed     []release         // what own orders held until they were canceled, oldest first
+	differs   exchange.Quantity // by how much the newest wallet differs from what fills explain, where that is worth an order
+	asked     int               // how many rounds have asked the order history about it
+	presumed  exchange.Quantity // what a purchase that no list shows has bought, as far as the wallet shows it
 	early     bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is unknown
 	overdrawn bool              // the exchange refused a stop of more than the wallet shows
 }
@@ -42,11 +45,31 @@ func (b *Book) Calming(symbol *SymbolState) bool {
 	return b.Settle().StalenessMS > 0 && symbol.Key().Market == exchange.Spot && symbol.spot.early && symbol.Known() != 0
 }
 
+// mostAsked bounds in how many rounds the order history is asked about a difference from
+// which nothing is concluded yet.
+const mostAsked = 10
+
+// noteDiffers notes that a wallet differs from what the fills explain, however old it may
+// be: what the order history shows of it is evidence by itself, and a stop is due at once.
+func (b *Book) noteDiffers(symbol *SymbolState) {
+	t := &symbol.spot
+	by := b.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
+	switch {
+	case symbol.Last <= 0 || symbol.Known() == 0 && !b.liveOn(symbol.Key()) || symbol.Rules.Notional(symbol.Last, abs(by)).Less(symbol.Rules.MinNotional):
+		t.differs, t.asked = 0, 0
+	case by != t.differs:
+		t.differs, t.asked = by, 0
+	default:
+		t.asked++
+	}
+}
+
 // AsksSales reports whether the order history of a spot symbol must be read to learn why
 // the wallet does not agree with the fills, and from when on.
 func (b *Book) AsksSales(symbol *SymbolState) (sinceMS int64, ask bool) {
 	t := &symbol.spot
-	if symbol.Key().Market != exchange.Spot || symbol.misses.sinceMS == 0 && t.extra.sinceMS == 0 {
+	suspect := t.differs != 0 && t.asked < mostAsked
+	if symbol.Key().Market != exchange.Spot || symbol.misses.sinceMS == 0 && t.extra.sinceMS == 0 && !suspect {
 		return 0, false
 	}
 	return max(0, b.salesFrom(symbol)-60_000), true
@@ -137,6 +160,10 @@ func (b *Book) awaitsHistory(s *Snapshot, symbol *SymbolState, more exchange.Qua
 	return true
 }
 
+// executedBeyond begins why a symbol is quarantined on which the exchange executed more than
+// it answered.
+const executedBeyond = "the exchange executed "
+
 // observeExtra takes an order of the history under an id of botd's that no placement
 // claims, or whose placement was refused: the exchange executed what it refused, or
 // executed twice. What it filled is botd's, protected and bounded as such, and a person
@@ -152,5 +179,5 @@ func (b *Book) observeExtra(order *exchange.Order, emit func(record.Record)) {
 		return
 	}
 	b.observeDuplicate(order, emit)
-	b.quarantine(b.Symbol(order.Key()), "the exchange executed "+order.ClientOrderID+" beyond what it answered: order "+duplicateID(order), emit)
+	b.quarantine(b.Symbol(order.Key()), executedBeyond+order.ClientOrderID+" beyond what it answered: order "+duplicateID(order), emit)
 }

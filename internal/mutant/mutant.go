@@ -43,18 +43,21 @@ type Row struct {
 // Beyond names, for rules that only an exchange beyond the bounds tests, the class of the
 // simulation that must notice them.
 var Beyond = map[string]string{
-	"same_random":        "second_engine",
-	"sales_unclipped":    "transfers",
-	"witness_ignored":    "positions",
-	"earlier_sweep":      "positions",
-	"stop_stripped":      "positions",
-	"no_back_off":        "refused_orders",
-	"order_id_ignored":   "no_ids",
-	"rounds_wait":        "hung_reads",
-	"unread_waits":       "hung_reads",
-	"lost_journal_opens": "lost_journal",
-	"release_ignored":    "garbage",
-	"wallet_believed":    "wallet",
+	"listed_is_open":        "orders",
+	"older_stop_taken":      "refused_orders",
+	"executed_exit_unknown": "executed_refusal",
+	"same_random":           "second_engine",
+	"sales_unclipped":       "transfers",
+	"witness_ignored":       "positions",
+	"earlier_sweep":         "positions",
+	"stop_stripped":         "positions",
+	"no_back_off":           "refused_orders",
+	"order_id_ignored":      "no_ids",
+	"rounds_wait":           "hung_reads",
+	"unread_waits":          "hung_reads",
+	"lost_journal_opens":    "lost_journal",
+	"release_ignored":       "garbage",
+	"wallet_believed":       "wallet",
 }
 
 // Edit is one change of the source.

@@ -241,6 +241,15 @@ var Table = []Row{
 	{"rounds_wait", "a round waits for a read that hangs", "23", "", []Edit{
 		{"runtime/engine.round.patience", "min(patienceMS, max(promptMS, 2*r.took[of]))", "int64(patienceMS)"},
 	}},
+	{"listed_is_open", "an order whose cancel was asked for is open while a list shows it", "28", "", []Edit{
+		{"reconcile.Book.Vanished", `b.CancelMS(p.ClientOrderID()) != 0`, "false"},
+	}},
+	{"older_stop_taken", "a stop that stands ends the back-off of those that are refused", "3", "", []Edit{
+		{"runtime/engine.backoffs.settled", "p.SentMS() >= one.lastMS", "true"},
+	}},
+	{"executed_exit_unknown", "an exit that the exchange executed beyond its answer counts as one that rests for the plan", "41", "", []Edit{
+		{"reconcile.Book.observeDuplicate", "b.purposeOf(id)", "placement.Purpose(0)"},
+	}},
 	{"release_ignored", "what takes the place of a stop on spot waits for the lists", "27", "", []Edit{
 		{"reconcile.derivation.mayRepeat", "d.book.released[p.ClientOrderID()] != 0", "false"},
 	}},

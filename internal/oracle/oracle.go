@@ -40,6 +40,7 @@ func (s Symbol) String() string {
 // Order is an order as the exchange accepted it.
 type Order struct {
 	ID            int64
+	Repeated      bool // the exchange executed a placement once more: what it sells was not asked for
 	Own           bool // placed by the botd that is judged, not by anybody else on the account
 	Symbol        Symbol
 	Buy           bool
@@ -176,10 +177,14 @@ func (o *Oracle) Filled(atMS int64, fill Fill) {
 		}
 	}
 	if r != nil && r.order.Own && fill.Symbol.Spot {
-		if fill.Buy {
+		switch {
+		case fill.Buy:
 			s.bought += fill.Quantity
-		} else if s.sold += fill.Quantity; s.sold > s.bought+s.limits.Dust {
-			o.report(s, "oversold", fmt.Sprintf("own orders sold %d and bought %d", s.sold, s.bought))
+		case r.order.Repeated:
+		default:
+			if s.sold += fill.Quantity; s.sold > s.bought+s.limits.Dust {
+				o.report(s, "oversold", fmt.Sprintf("own orders sold %d and bought %d", s.sold, s.bought))
+			}
 		}
 	}
 	if (before > 0) != (s.position > 0) || before == 0 || s.position == 0 {

@@ -207,3 +207,21 @@ func TestAViolationNamesItsPlace(t *testing.T) {
 		t.Errorf("want %q, have %q", want, have)
 	}
 }
+
+func TestWhatTheExchangeSellsOnceMoreIsNotOversold(t *testing.T) {
+	t.Parallel()
+	coin := Symbol{Spot: true, Name: "BTC-USDT"}
+	for _, repeated := range []bool{false, true} {
+		o := New(1 << 40)
+		o.Judge(coin, Limits{})
+		o.Accepted(1, Order{ID: 1, Own: true, Symbol: coin, Buy: true, Quantity: 10})
+		o.Filled(2, Fill{OrderID: 1, Symbol: coin, Buy: true, Quantity: 10})
+		o.Accepted(3, Order{ID: 2, Own: true, Symbol: coin, Quantity: 10})
+		o.Accepted(3, Order{ID: 3, Own: true, Repeated: repeated, Symbol: coin, Quantity: 10})
+		o.Filled(4, Fill{OrderID: 2, Symbol: coin, Quantity: 10})
+		o.Filled(5, Fill{OrderID: 3, Symbol: coin, Quantity: 10})
+		if have := len(o.Violations()) > 0; have == repeated {
+			t.Errorf("repeated %t: want it reported %t, have %v", repeated, !repeated, o.Violations())
+		}
+	}
+}

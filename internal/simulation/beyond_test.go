@@ -15,14 +15,9 @@ var notYet = []struct {
 	futures, spot bool
 	why           string
 }{
-	{LyingPositions, true, false, "in one seed of a hundred a position comes back without its stop"},
 	{SecondEngine, false, true, "on spot two engines buy before they find each other, and sell what the other bought"},
-	{LyingWallet, false, true, "on spot a stop that moves cannot be placed again while the wallet lies"},
-	{LyingOrders, true, true, "an order missing from its list is placed again, or waited for"},
 	{LyingHistory, false, true, "a fill that the history leaves out has no stop, though the wallet shows it"},
 	{ExecutedRefusal, true, true, "a refused exit that was executed is sent again before the history shows it; stops come after 5 to 6 s"},
-	{DoubleExecution, false, true, "the second execution has no stop"},
-	{RefusedOrders, false, true, "on spot too many placements go out"},
 	{Garbage, true, true, "an unreadable row of the spot history keeps a stop back"},
 	{LostSymbol, false, true, "a spot stop does not go out soon enough after a symbol came back"},
 	{CatchUp, true, true, "a slice of unknown fate that is absent is sent with the next one; after a flatten and a rearm the plan of before is sent at once"},

@@ -91,7 +91,7 @@ func (r *role) largest() exchange.Quantity {
 }
 
 // accepted takes an order that the exchange accepted.
-func (j *judge) accepted(id int64, own bool, order *exchange.NewOrder) {
+func (j *judge) accepted(id int64, own, repeated bool, order *exchange.NewOrder) {
 	quantity := order.Quantity
 	if h := j.w.venue.held[order.Key()]; !order.QuoteAmount.IsZero() {
 		last, _ := j.w.venue.x.Price(order.Key())
@@ -99,7 +99,7 @@ func (j *judge) accepted(id int64, own bool, order *exchange.NewOrder) {
 	}
 	j.open[id] = true
 	j.setLimits()
-	j.oracle.Accepted(j.w.nowMS, oracle.Order{ID: id, Own: own, Symbol: nameOf(order.Key()), Buy: order.Side == exchange.Buy,
+	j.oracle.Accepted(j.w.nowMS, oracle.Order{ID: id, Own: own, Repeated: repeated, Symbol: nameOf(order.Key()), Buy: order.Side == exchange.Buy,
 		Quantity: int64(quantity) * finest, Stop: order.Type.StopLoss(), ReduceOnly: order.ReduceOnly, ClosePosition: order.ClosePosition})
 }
 
@@ -124,7 +124,7 @@ func (j *judge) observe() {
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
 		j.w.venue.x.EachOpenOrder(trader, market, func(o *exchange.Order) {
 			if _, known := j.open[o.ID]; !known {
-				j.accepted(o.ID, j.w.venue.byOrder[o.ID] != nil, &exchange.NewOrder{Market: o.Market, Symbol: o.Symbol, Side: o.Side, Type: o.Type,
+				j.accepted(o.ID, j.w.venue.byOrder[o.ID] != nil, j.w.venue.repeated(o.ID), &exchange.NewOrder{Market: o.Market, Symbol: o.Symbol, Side: o.Side, Type: o.Type,
 					Quantity: o.Quantity, QuoteAmount: o.QuoteAmount, ReduceOnly: o.Reduces() && !o.ClosePosition, ClosePosition: o.ClosePosition})
 			}
 			j.open[o.ID] = true

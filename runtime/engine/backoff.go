@@ -29,7 +29,6 @@ const (
 	mostAtOnce       = 8       // refusals of an intent at one moment of a backtest
 	declaredAfter    = 3       // refusals in a row until an intent is declared refused
 	unprotectedAfter = 2       // until a position whose stop it is counts as unprotected
-	restoreAfterMS   = 4_000   // on spot a stop goes back while an exit waits for so long
 	currentMS        = 30_000  // what was not derived for longer is not wanted now
 	forgetBackoffMS  = 600_000 // what was not derived for so long begins anew
 	maxCodes         = 16      // codes counted apart
@@ -161,7 +160,9 @@ func (b *backoffs) taken(a attempt) {
 func (b *backoffs) settled(p *account.Placement) {
 	switch p.State() {
 	case placement.Working, placement.Filled:
-		b.taken(attemptAt(p))
+		if one := b.of(attemptAt(p)); one != nil && p.SentMS() >= one.lastMS { // an older one stands beside those that are refused
+			b.taken(one.attempt)
+		}
 	case placement.Rejected:
 		if !p.Order().PostOnly {
 			b.refused(attemptAt(p), 0, "accepted, then rejected", false)
@@ -170,11 +171,11 @@ func (b *backoffs) settled(p *account.Placement) {
 }
 
 // exitFromMS is when an exit of a spot position that waits is sent again; 0 when it does
-// not wait for long. Until then its stop may hold the asset.
+// not wait. Until then its stop may hold the asset.
 func (b *backoffs) exitFromMS(leg *leg) int64 {
 	for _, one := range b.all {
 		if one.strategy == leg.config.Name && one.symbol == leg.symbol.Key() && one.purpose == placement.Exit &&
-			b.nowMS < one.untilMS && one.untilMS-one.lastMS >= restoreAfterMS {
+			b.nowMS < one.untilMS {
 			one.derivedMS = b.nowMS
 			return one.untilMS
 		}

@@ -23,6 +23,7 @@ type base struct {
 // agenda is when something is due; never when it is not.
 type agenda struct {
 	roundMS     int64 // the next round
+	replaceMS   int64 // what takes the place of stops that were canceled
 	emergencyMS int64 // a halt beside a round that hangs
 	rulesMS     int64 // the next read of the symbols' rules
 }

@@ -284,6 +284,36 @@ var casesOfBelief = []caseTest{
 			t.Errorf("want a stop over it, have %d\n%s", open, w.story())
 		}
 	}},
+	{"41 spot: a part exit was executed twice: the plan sells no more, and buys nothing back", func(t testing.TB) {
+		target := exchange.Quantity(3_000)
+		w := newWorld(t, swing(&target), onSpot, protected)
+		w.pass(10_000)
+		target = 2_000
+		w.network = func(call *Call) fate {
+			return fate{twice: call.Request.Operation.Places() && call.Request.Order.Type == exchange.Limit}
+		}
+		w.pass(60_000)
+		w.wantState("quarantined")
+		w.wantBought(1_000)
+	}},
+	{"41 spot: a refused part exit was executed: nothing more is sold", func(t testing.TB) {
+		target := exchange.Quantity(3_000)
+		w := newWorld(t, swing(&target), onSpot, protected)
+		w.pass(10_000)
+		target = 2_000
+		refused := false
+		w.network = func(call *Call) fate {
+			if call.Request.Operation.Places() && call.Request.Order.Type == exchange.Limit && !refused {
+				refused = true
+				w.do(call)
+				return fate{err: &exchange.Refusal{Status: 400, Code: 1, Message: "no"}}
+			}
+			return fate{}
+		}
+		w.pass(60_000)
+		w.wantState("quarantined")
+		w.wantBought(2_000)
+	}},
 	{"41 spot: a purchase was executed twice: found in the history, quarantined, and sold down to the target", func(t testing.TB) {
 		w := newWorld(t, hold(2_000), onSpot, protected)
 		w.network = once(fate{twice: true})

@@ -139,6 +139,25 @@ var casesOfExits = []caseTest{
 			t.Errorf("want 10 known and held, have %d and %d", known, w.held())
 		}
 	}},
+	{"28 an old open list still shows a stop that was canceled: GET says it is", func(t testing.TB) {
+		x := &sharedPlan{target: 10, stop: 49_000e8}
+		w := newWorld(t, x.plan)
+		w.pass(70_000)
+		var old exchange.Fetched[exchange.Order]
+		w.mirror = func(answer *exchange.Answer) {
+			if answer.Operation == exchange.FuturesOpenOrders {
+				if !old.Done() {
+					old = answer.Orders
+				}
+				answer.Orders = old
+			}
+		}
+		x.stop = 49_500e8
+		w.pass(20_000)
+		if all := w.stops(); len(all) != 1 || all[0].StopPrice != x.stop || !all[0].ClosePosition {
+			t.Errorf("want the stop at its new price alone, have %+v\n%s", all, w.story())
+		}
+	}},
 	{"29 a full exit sweeps the protection: it is not armed against what is gone", func(t testing.TB) {
 		target := exchange.Quantity(10)
 		w := newWorld(t, swing(&target), protected)

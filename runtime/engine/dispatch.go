@@ -317,12 +317,26 @@ func (d *dispatcher) outcome(p *purpose, event *EventAnswer, order NoteOrder) (r
 func (d *dispatcher) canceled(p purpose, event *EventAnswer) {
 	d.answered(p.attempt, event.Err)
 	d.soon()
-	if event.Err != nil || d.config.Feed || !d.book.NoteReleased(p.clientID, &event.Answer.Order, d.nowMS) {
-		return
+	if event.Err == nil && !d.config.Feed && d.book.NoteReleased(p.clientID, &event.Answer.Order, d.nowMS) {
+		d.replaceMS = min(d.replaceMS, d.nowMS+reconcile.ReleaseMS)
 	}
+}
+
+// replaceReleased places what takes the place of stops whose asset is free by now.
+func (d *dispatcher) replaceReleased() {
+	d.replaceMS = never
 	for _, leg := range d.legs {
-		if leg.symbol.Key() == p.attempt.symbol && !d.halts.stopped {
+		at := d.book.ReleasedMS(leg.symbol.Key())
+		if at == 0 {
+			continue
+		}
+		if d.nowMS >= at+reconcile.ReleaseMS {
 			d.replace(leg)
+		}
+		for _, afterMS := range []int64{reconcile.ReleaseMS, reconcile.ExitReleaseMS} {
+			if d.nowMS < at+afterMS {
+				d.replaceMS = min(d.replaceMS, at+afterMS)
+			}
 		}
 	}
 }

@@ -59,7 +59,7 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 		book.SkipLedger()
 	}
 	config.Offload = config.Offload && !config.Rehearse
-	b := &base{config: config, agenda: agenda{roundMS: never, rulesMS: never}, outbox: newOutbox(book)}
+	b := &base{config: config, agenda: agenda{roundMS: never, replaceMS: never, rulesMS: never}, outbox: newOutbox(book)}
 	b.outbox.checkpoint, b.outbox.checkpointed, b.outbox.account = config.Checkpoint, -config.Replayed, config.Account
 	e := assemble(b)
 	for i := range config.Strategies {
@@ -307,6 +307,9 @@ func (e *Engine) wake() {
 	if e.halts.closing == record.LevelNone {
 		e.decideDue()
 	}
+	if e.replaceMS <= e.nowMS {
+		e.dispatcher.replaceReleased()
+	}
 	switch {
 	case e.round.underWay() && min(e.emergencyMS, e.round.reading.lateMS) <= e.nowMS:
 		e.hurry()
@@ -347,6 +350,7 @@ func (e *Engine) NextMS() int64 {
 	if e.halts.stopped {
 		return next
 	}
+	next = min(next, e.replaceMS)
 	if !e.round.underWay() {
 		next = min(next, e.roundMS)
 	} else {

@@ -95,7 +95,7 @@ func (r *round) fetchUnlisted() {
 func (r *round) fetchSpotHistory() {
 	var asked []string
 	for _, p := range r.book.Live() {
-		if p.Order().Market != exchange.Spot || slices.Contains(asked, p.Order().Symbol) || p.State() == placement.Working && !r.vanished(p) {
+		if p.Order().Market != exchange.Spot || slices.Contains(asked, p.Order().Symbol) || p.State() == placement.Working && !r.vanished(p) && r.book.CancelMS(p.ClientOrderID()) == 0 {
 			continue
 		}
 		asked = append(asked, p.Order().Symbol)

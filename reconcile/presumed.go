@@ -1,0 +1,69 @@
+package reconcile
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+)
+
+// Where order history and user trades leave an order of botd's out, the wallet still shows
+// what it did. That books nothing, but a stop is placed by it: what a purchase bought
+// that no list shows, and what a stop holds no more.
+
+// presume takes what the wallet shows of orders that the open list does not show.
+func (b *Book) presume(s *Snapshot, symbol *SymbolState) {
+	t := &symbol.spot
+	t.presumed = 0
+	listed := func(p *account.Placement) bool {
+		return slices.ContainsFunc(s.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() }) || s.Shows(exchange.Spot, p.OrderID())
+	}
+	bought := exchange.Quantity(0)
+	for _, p := range b.Live() {
+		if p.Symbol() != symbol.Key() || p.State() == placement.Sending || p.OrderID() != 0 && listed(p) {
+			continue
+		}
+		switch {
+		case p.Order().Side == exchange.Buy:
+			bought += b.mayBuy(p, symbol)
+		case p.OrderID() != 0 && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit && b.holdsNothing(s, p, symbol):
+			b.noteFreed(p, s.EndedMS)
+			b.released[p.ClientOrderID()] = s.EndedMS
+		}
+	}
+	if excess := b.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees(); excess > 0 {
+		t.presumed = min(excess, bought)
+	}
+}
+
+// mayBuy is the most that a purchase may still have bought: an amount in the quote asset at
+// a price a hundredth below the last one.
+func (b *Book) mayBuy(p *account.Placement, symbol *SymbolState) exchange.Quantity {
+	order := p.Order()
+	if order.QuoteAmount.IsZero() {
+		return p.Remaining()
+	}
+	if symbol.Last <= 0 {
+		return 0
+	}
+	return max(0, symbol.Rules.QuantityFor(order.QuoteAmount.MulRate(exchange.RateOne*101/100), symbol.Last)-p.Filled())
+}
+
+// holdsNothing reports whether the wallet shows all of the asset, and none of it frozen by
+// a stop that the open list does not show either: it was canceled, or either read is older.
+func (b *Book) holdsNothing(s *Snapshot, p *account.Placement, symbol *SymbolState) bool {
+	if b.CancelMS(p.ClientOrderID()) == 0 && s.BeganMS <= p.SentMS()+b.Settle().StalenessMS {
+		return false
+	}
+	if b.inWallet(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees() {
+		return false // it may have sold
+	}
+	frozen := symbol.Rules.QuantityOf(b.Balance(symbol.Rules.Base).Frozen)
+	for i := range s.SpotOrders.Items() {
+		if o := &s.SpotOrders.Items()[i]; o.Symbol == symbol.Key().Name && o.Side == exchange.Sell {
+			frozen -= o.Remaining()
+		}
+	}
+	return frozen < p.Remaining()/2
+}
