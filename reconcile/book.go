@@ -32,6 +32,7 @@ type Book struct {
 	canceled map[string]cancels // those sent of a live placement
 	purposes []purposed         // of sales that ended, oldest first
 	released map[string]int64   // when the exchange answered that a live stop on spot is canceled
+	presumed map[string]bool    // of them, those that only the wallet shows to have ended
 	openIDs  []int64            // scratch of Vanished
 	matched  []*account.Placement
 
@@ -69,7 +70,7 @@ type observed struct {
 
 // NewBook returns the book of an account whose journal is empty.
 func NewBook(settle placement.Settle) *Book {
-	return &Book{journalled: account.New(settle), canceled: map[string]cancels{}, released: map[string]int64{},
+	return &Book{journalled: account.New(settle), canceled: map[string]cancels{}, released: map[string]int64{}, presumed: map[string]bool{},
 		observed: observed{listed: map[exchange.Market]openList{}}}
 }
 
@@ -135,6 +136,9 @@ func (b *Book) advance(r *record.Record) {
 	if _, refused := r.Body.(record.Refused); refused {
 		b.noteRefused(p, r.AtMS)
 		b.noteOverdrawn(p)
+		if p.Order().Market == exchange.Spot && p.Order().Side == exchange.Buy {
+			b.Symbol(p.Symbol()).spot.refusedMS = r.AtMS
+		}
 	}
 	b.journalled.Apply(r)
 	symbol := b.Symbol(p.Symbol())
@@ -153,6 +157,7 @@ func (b *Book) advance(r *record.Record) {
 		}
 		delete(b.canceled, r.ClientOrderID)
 		delete(b.released, r.ClientOrderID)
+		delete(b.presumed, r.ClientOrderID)
 		if p.Order().Side == exchange.Buy {
 			symbol.leftSold = 0
 		}

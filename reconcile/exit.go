@@ -77,7 +77,7 @@ func (d *derivation) clearResting() bool {
 		}
 	}
 	if wait {
-		d.reserved = abs(d.held)
+		d.reserved = max(abs(d.held), d.explainedOnSpot())
 	}
 	return wait
 }

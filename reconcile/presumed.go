@@ -21,15 +21,22 @@ func (b *Book) presume(s *Snapshot, symbol *SymbolState) {
 	}
 	bought := exchange.Quantity(0)
 	for _, p := range b.Live() {
-		if p.Symbol() != symbol.Key() || p.State() == placement.Sending || p.OrderID() != 0 && listed(p) {
+		if p.Symbol() != symbol.Key() || p.State() == placement.Sending {
+			continue
+		}
+		if p.OrderID() != 0 && listed(p) {
+			if b.presumed[p.ClientOrderID()] {
+				delete(b.presumed, p.ClientOrderID())
+				delete(b.released, p.ClientOrderID())
+			}
 			continue
 		}
 		switch {
 		case p.Order().Side == exchange.Buy:
 			bought += b.mayBuy(p, symbol)
-		case p.OrderID() != 0 && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit && b.holdsNothing(s, p, symbol):
+		case b.released[p.ClientOrderID()] == 0 && p.OrderID() != 0 && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit && b.holdsNothing(s, p, symbol):
 			b.noteFreed(p, s.EndedMS)
-			b.released[p.ClientOrderID()] = s.EndedMS
+			b.released[p.ClientOrderID()], b.presumed[p.ClientOrderID()] = s.EndedMS, true
 		}
 	}
 	if excess := b.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees(); excess > 0 {
@@ -61,7 +68,8 @@ func (b *Book) holdsNothing(s *Snapshot, p *account.Placement, symbol *SymbolSta
 	}
 	frozen := symbol.Rules.QuantityOf(b.Balance(symbol.Rules.Base).Frozen)
 	for i := range s.SpotOrders.Items() {
-		if o := &s.SpotOrders.Items()[i]; o.Symbol == symbol.Key().Name && o.Side == exchange.Sell {
+		o := &s.SpotOrders.Items()[i]
+		if _, _, ended := b.EndedAs(o.Key(), o.ID); o.Symbol == symbol.Key().Name && o.Side == exchange.Sell && !ended {
 			frozen -= o.Remaining()
 		}
 	}

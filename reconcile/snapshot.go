@@ -243,6 +243,9 @@ func (b *Book) observeDuplicate(order *exchange.Order, emit func(record.Record))
 	if ended && (e.OrderID == 0 || e.Absent) {
 		body.Filled, body.Evidence = min(e.Filled, order.Filled), "order "+id+" is on the exchange after it was taken to have ended"
 	}
+	if stop := body.Purpose == placement.StopLoss || order.ClosePosition; ended && e.OrderID == 0 && !e.Absent && stop {
+		body.Duplicate = false // it was refused, and stands all the same
+	}
 	emit(found(order, strategy, duplicateID(order), body))
 	b.observeOrder(b.Placement(duplicateID(order)), order, emit)
 }

@@ -24,6 +24,7 @@ type spotTestimony struct {
 	freed     []release         // what own orders held until they were canceled, oldest first
 	differs   exchange.Quantity // by how much the newest wallet differs from what fills explain, where that is worth an order
 	asked     int               // how many rounds have asked the order history about it
+	refusedMS int64             // when the exchange last refused a purchase: it may have been executed
 	presumed  exchange.Quantity // what a purchase that no list shows has bought, as far as the wallet shows it
 	early     bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is unknown
 	overdrawn bool              // the exchange refused a stop of more than the wallet shows
@@ -55,13 +56,20 @@ func (b *Book) noteDiffers(symbol *SymbolState) {
 	t := &symbol.spot
 	by := b.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
 	switch {
-	case symbol.Last <= 0 || symbol.Known() == 0 && !b.liveOn(symbol.Key()) || symbol.Rules.Notional(symbol.Last, abs(by)).Less(symbol.Rules.MinNotional):
+	case symbol.Last <= 0 || symbol.Known() == 0 && !b.liveOn(symbol.Key()) && !b.refusedLately(symbol) || symbol.Rules.Notional(symbol.Last, abs(by)).Less(symbol.Rules.MinNotional):
 		t.differs, t.asked = 0, 0
 	case by != t.differs:
 		t.differs, t.asked = by, 0
 	default:
 		t.asked++
 	}
+}
+
+// refusedLately reports whether a purchase that was refused may have been executed, and no
+// list may show it yet.
+func (b *Book) refusedLately(symbol *SymbolState) bool {
+	settle := b.Settle()
+	return symbol.spot.refusedMS != 0 && b.observedMS < symbol.spot.refusedMS+settle.WindowMS+settle.VisibilityMS+settle.StalenessMS
 }
 
 // AsksSales reports whether the order history of a spot symbol must be read to learn why
