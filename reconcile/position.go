@@ -57,9 +57,8 @@ func (b *Book) positionAlone(s *Snapshot, symbol *SymbolState, emit func(record.
 	switch {
 	case symbol.Key().Market == exchange.Spot:
 		symbol.Position, symbol.readAlone = symbol.heldOnSpot(), symbol.readAlone || s.Balances.Done()
-	case !s.Positions.Done():
+	case !s.Positions.Done(), s.lacksPosition(symbol.Key()):
 		b.standOpened(symbol)
-	case s.lacksPosition(symbol.Key()):
 	case b.takePosition(s, symbol, emit):
 		symbol.Read = true
 	}

@@ -17,7 +17,6 @@ var notYet = []struct {
 }{
 	{SecondEngine, false, true, "on spot two engines buy before they find each other, and sell what the other bought"},
 	{LyingHistory, false, true, "a fill that the history leaves out has no stop, though the wallet shows it"},
-	{ExecutedRefusal, true, true, "a refused exit that was executed is sent again before the history shows it; stops come after 5 to 6 s"},
 	{Garbage, true, true, "an unreadable row of the spot history keeps a stop back"},
 	{LostSymbol, false, true, "a spot stop does not go out soon enough after a symbol came back"},
 	{CatchUp, true, true, "a slice of unknown fate that is absent is sent with the next one; after a flatten and a rearm the plan of before is sent at once"},
