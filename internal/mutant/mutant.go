@@ -43,6 +43,7 @@ type Row struct {
 // Beyond names, for rules that only an exchange beyond the bounds tests, the class of the
 // simulation that must notice them.
 var Beyond = map[string]string{
+	"wallet_unseen":         "history",
 	"listed_is_open":        "orders",
 	"older_stop_taken":      "refused_orders",
 	"executed_exit_unknown": "executed_refusal",

@@ -250,8 +250,11 @@ var Table = []Row{
 	{"executed_exit_unknown", "an exit that the exchange executed beyond its answer counts as one that rests for the plan", "41", "", []Edit{
 		{"reconcile.Book.observeDuplicate", "b.purposeOf(id)", "placement.Purpose(0)"},
 	}},
+	{"wallet_unseen", "a purchase that no list shows has no stop, though the wallet shows it", "protection", "", []Edit{
+		{"reconcile.Book.presume", "excess > 0", "false"},
+	}},
 	{"release_ignored", "what takes the place of a stop on spot waits for the lists", "27", "", []Edit{
-		{"reconcile.derivation.mayRepeat", "d.book.released[p.ClientOrderID()] != 0", "false"},
+		{"reconcile.derivation.mayRepeat", "d.nowMS-at >= ReleaseMS", "false"},
 	}},
 	{"wallet_believed", "a wallet that shows less than the fills explain keeps a stop away", "40", "", []Edit{
 		{"reconcile.derivation.stoppable", "!young && !doubted", "true"},
@@ -268,7 +271,7 @@ var Table = []Row{
 	{"refusal_believed", "a refusal counts without a snapshot that confirms it", "3",
 		"runtime/engine TestARefusedSpotOrderThatWasExecutedIsFoundInTheHistory", []Edit{
 			{"reconcile.Book.confirmRefused", "read && s.BeganMS > r.atMS && !s.isUnread(r.Symbol)", "true"},
-			{"reconcile.Book.noteRefused", "b.refused = append(b.refused, RefusedOrder{p.Symbol(), p.SentMS(), atMS})", ""},
+			{"reconcile.Book.noteRefused", "b.refused = append(b.refused, RefusedOrder{p.Symbol(), p.SentMS(), atMS, p.Order().Side == exchange.Sell})", ""},
 		}},
 	{"transfer_is_profit", "money from outside counts as a gain or a loss", "47", "runtime/engine TestADepositOrAWithdrawalIsNoGainAndNoLoss", []Edit{
 		{"runtime/engine.accounting.flow", "a.futures.flow.Add(a.spot.flow)", "exchange.Amount{}"},

@@ -59,7 +59,7 @@ func (w *world) resting() int { return w.venue.OpenOrders("one", exchange.Future
 func (w *world) cancels() func() int {
 	before, n := w.network, 0
 	w.network = func(call *Call) fate {
-		if call.Request.Operation == exchange.FuturesCancel {
+		if o := call.Request.Operation; o == exchange.FuturesCancel || o == exchange.SpotCancel {
 			n++
 		}
 		if before != nil {

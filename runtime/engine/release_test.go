@@ -106,3 +106,49 @@ func (w *world) spotOrders() map[int64]exchange.Order {
 	w.venue.EachOpenOrder("one", exchange.Spot, func(o *exchange.Order) { all[o.ID] = *o })
 	return all
 }
+
+func TestAPurchaseOnSpotThatNoListShowsGetsItsStopByTheWallet(t *testing.T) {
+	t.Parallel()
+	x := &sharedPlan{target: 2_000, stop: 49_000e8}
+	w := newWorld(t, x.plan, onSpot, patient)
+	w.mirror = func(answer *exchange.Answer) {
+		switch answer.Operation {
+		case exchange.SpotOrderHistory:
+			answer.Orders = exchange.FetchedOf[exchange.Order](nil)
+		case exchange.SpotUserTrades:
+			answer.Fills = exchange.FetchedOf[exchange.UserTrade](nil)
+		}
+	}
+	w.pass(5_000)
+	if known := w.symbol().Known(); known != 0 {
+		t.Errorf("want nothing booked that no list shows, have %d", known)
+	}
+	if all := w.spotStops(); all[x.stop] < 1_900 {
+		t.Errorf("want a stop over what the wallet shows, have %v\n%s", all, w.story())
+	}
+	w.mirror = nil
+	w.pass(30_000)
+	w.wantBought(2_000)
+	w.wantSound()
+}
+
+func TestAStopThatWasRefusedAndStandsIsKept(t *testing.T) {
+	t.Parallel()
+	for _, options := range [][]option{{protected}, {onSpot, protected}} {
+		w := newWorld(t, hold(1_000), options...)
+		refused := false
+		w.network = func(call *Call) fate {
+			if call.Request.Operation.Places() && call.Request.Order.Type.StopLoss() && !refused {
+				refused = true
+				w.do(call)
+				return fate{err: &exchange.Refusal{Status: 400, Code: 1, Message: "no"}}
+			}
+			return fate{}
+		}
+		cancels := w.cancels()
+		w.pass(20_000)
+		if n := cancels(); n != 0 {
+			t.Errorf("want the stop that stands kept, have %d cancels\n%s", n, w.story())
+		}
+	}
+}
