@@ -182,7 +182,7 @@ func (b *Book) observeWallet(s *Snapshot, symbol *SymbolState, emit func(record.
 	symbol.spot.early = false
 	held := b.inWallet(symbol)
 	if symbol.Known() == 0 {
-		wait := (symbol.Baseline() != 0 || b.refusedLately(symbol)) && b.awaitsHistory(s, symbol, held-symbol.Baseline())
+		wait := (symbol.Baseline() != 0 || b.mayHaveBought(symbol)) && b.awaitsHistory(s, symbol, held-symbol.Baseline())
 		if held != symbol.Baseline() && !live && !wait {
 			emit(symbol.about(record.Baseline{Quantity: held}))
 		}

@@ -31,10 +31,11 @@ func (b *Book) presume(s *Snapshot, symbol *SymbolState) {
 			}
 			continue
 		}
+		stop := p.OrderID() != 0 && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit
 		switch {
 		case p.Order().Side == exchange.Buy:
 			bought += b.mayBuy(p, symbol)
-		case b.released[p.ClientOrderID()] == 0 && p.OrderID() != 0 && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit && b.holdsNothing(s, p, symbol):
+		case stop && b.released[p.ClientOrderID()] == 0 && b.holdsNothing(s, p, symbol):
 			b.noteFreed(p, s.EndedMS)
 			b.released[p.ClientOrderID()], b.presumed[p.ClientOrderID()] = s.EndedMS, true
 		}

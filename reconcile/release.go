@@ -87,7 +87,7 @@ func (b *Book) notePurpose(p *account.Placement) {
 	b.purposes = append(b.purposes, purposed{p.ClientOrderID(), p.Purpose()})
 }
 
-// purposeOf returns the purpose of a placement, live or lately ended; zero where it is not known.
+// purposeOf returns the purpose of a placement, live or ended a moment ago; zero where it is not known.
 func (b *Book) purposeOf(clientOrderID string) placement.Purpose {
 	if p := b.Placement(clientOrderID); p != nil && p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell {
 		return p.Purpose()

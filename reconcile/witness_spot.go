@@ -56,7 +56,9 @@ func (b *Book) noteDiffers(symbol *SymbolState) {
 	t := &symbol.spot
 	by := b.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
 	switch {
-	case symbol.Last <= 0 || symbol.Known() == 0 && !b.liveOn(symbol.Key()) && !b.refusedLately(symbol) || symbol.Rules.Notional(symbol.Last, abs(by)).Less(symbol.Rules.MinNotional):
+	case symbol.Last <= 0,
+		symbol.Known() == 0 && !b.liveOn(symbol.Key()) && !b.mayHaveBought(symbol),
+		symbol.Rules.Notional(symbol.Last, abs(by)).Less(symbol.Rules.MinNotional):
 		t.differs, t.asked = 0, 0
 	case by != t.differs:
 		t.differs, t.asked = by, 0
@@ -65,9 +67,9 @@ func (b *Book) noteDiffers(symbol *SymbolState) {
 	}
 }
 
-// refusedLately reports whether a purchase that was refused may have been executed, and no
+// mayHaveBought reports whether a purchase that was refused may have been executed, and no
 // list may show it yet.
-func (b *Book) refusedLately(symbol *SymbolState) bool {
+func (b *Book) mayHaveBought(symbol *SymbolState) bool {
 	settle := b.Settle()
 	return symbol.spot.refusedMS != 0 && b.observedMS < symbol.spot.refusedMS+settle.WindowMS+settle.VisibilityMS+settle.StalenessMS
 }

@@ -295,7 +295,7 @@ func (o *Oracle) judgeProtection(s *state) {
 func (o *Oracle) protected(s *state) bool {
 	size := max(s.position, -s.position)
 	if size <= s.limits.Dust || s.symbol.Spot && s.position < 0 {
-		return true // on spot less than nothing is what was somebody else's: there is nothing to protect
+		return true // on spot less than nothing is a foreign sale: there is nothing to protect
 	}
 	covered := int64(0)
 	for _, r := range o.orders {

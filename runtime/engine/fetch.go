@@ -95,7 +95,8 @@ func (r *round) fetchUnlisted() {
 func (r *round) fetchSpotHistory() {
 	var asked []string
 	for _, p := range r.book.Live() {
-		if p.Order().Market != exchange.Spot || slices.Contains(asked, p.Order().Symbol) || p.State() == placement.Working && !r.vanished(p) && r.book.CancelMS(p.ClientOrderID()) == 0 {
+		stands := p.State() == placement.Working && !r.vanished(p) && r.book.CancelMS(p.ClientOrderID()) == 0
+		if p.Order().Market != exchange.Spot || slices.Contains(asked, p.Order().Symbol) || stands {
 			continue
 		}
 		asked = append(asked, p.Order().Symbol)

@@ -132,7 +132,7 @@ func TestAPurchaseOnSpotThatNoListShowsGetsItsStopByTheWallet(t *testing.T) {
 	w.wantSound()
 }
 
-func TestAStopThatWasRefusedAndStandsIsKept(t *testing.T) {
+func TestAStopThatWasRefusedAndStandsStays(t *testing.T) {
 	t.Parallel()
 	for _, options := range [][]option{{protected}, {onSpot, protected}} {
 		w := newWorld(t, hold(1_000), options...)
