@@ -125,7 +125,8 @@ func (j *judge) observe() {
 		j.w.venue.x.EachOpenOrder(trader, market, func(o *exchange.Order) {
 			if _, known := j.open[o.ID]; !known {
 				j.accepted(o.ID, j.w.venue.byOrder[o.ID] != nil, j.w.venue.repeated(o.ID), &exchange.NewOrder{
-					Market: o.Market, Symbol: o.Symbol, Side: o.Side, Type: o.Type, Quantity: o.Quantity, QuoteAmount: o.QuoteAmount, ReduceOnly: o.Reduces() && !o.ClosePosition, ClosePosition: o.ClosePosition})
+					Market: o.Market, Symbol: o.Symbol, Side: o.Side, Type: o.Type, Quantity: o.Quantity, QuoteAmount: o.QuoteAmount,
+					ReduceOnly: o.Reduces() && !o.ClosePosition, ClosePosition: o.ClosePosition})
 			}
 			j.open[o.ID] = true
 		})
