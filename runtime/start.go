@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"botd/internal/private"
 	"botd/reconcile"
 	"botd/reconcile/record"
 )
@@ -58,7 +59,7 @@ func Mark(directory string) (clean func() error, unclean bool, err error) {
 
 // writeMark creates the file so that it survives a power failure.
 func writeMark(path string) error {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	file, err := private.Open(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
 	if err != nil {
 		return err
 	}

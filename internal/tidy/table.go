@@ -62,7 +62,7 @@ var Table = []Row{
 	{"docs", "embeds the documents that botd serves",
 		impure, "", "yaml"},
 	{"exchange/sim/server", "serves the simulated exchange over the signed HTTP interface",
-		impure, "docs exchange exchange/wire exchange/sim internal/inbound", "rate decimal sys"},
+		impure, "internal/private docs exchange exchange/wire exchange/sim internal/inbound", "rate decimal sys"},
 	{"exchange/paper", "trades a simulated account on a real venue's public data",
 		impure, "exchange exchange/sim", ""},
 	{"exchange/probe", "examines a venue from outside, step by step",
@@ -92,13 +92,14 @@ var Table = []Row{
 	{"reconcile", "derives an account's state from what was requested and fetched, and the intents that lead from it to the plan",
 		pure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account", ""},
 	{"reconcile/journal", "stores records durably in one SQLite file, append-only and chained",
-		impure, "exchange reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile internal/failure internal/version", "sqlite sys"},
+		impure, "internal/private exchange reconcile/placement reconcile/ledger reconcile/record " +
+			"reconcile/account reconcile internal/failure internal/version", "sqlite sys"},
 	{"risk", "checks every intent against the rules, is the only maker of Approved, and fails closed",
 		pure, "exchange reconcile/placement reconcile/record reconcile/account reconcile", "decimal"},
 	{"runtime/engine", "runs one account as a state machine of ticks and rounds: events in, effects out",
 		pure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile risk", ""},
 	{"runtime", "drives the engine live: schedule, requests, journal, supervision, and shutdown",
-		impure, "exchange strategy reconcile/record reconcile runtime/engine", "sync"},
+		impure, "internal/private exchange strategy reconcile/record reconcile runtime/engine", "sync"},
 	{"runtime/worker", "has strategies answer the engine's questions off the engine, each in a goroutine of its own",
 		impure, "strategy runtime/engine", ""},
 	{"runtime/worker/isolated", "makes strategies that run in processes of their own: scripts, rules, and programs in any language",
@@ -112,17 +113,19 @@ var Table = []Row{
 	{"runtime/signals", "accepts trading signals over HTTP, each one once, in time, and authenticated by a token",
 		impure, "runtime runtime/engine exchange strategy reconcile/record internal/inbound", "rate"},
 	{"runtime/view", "holds what botd shows of itself: read models of status, history, equity, decisions and positions",
-		impure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile strategy/indicator risk " +
+		impure, "internal/private exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account " +
+			"reconcile strategy/indicator risk " +
 			"runtime/engine runtime/ops internal/plural", "decimal sync"},
 	{"runtime/api/auth", "decides who may reach the API: tokens, sessions, roles, and delays after wrong tokens",
 		impure, "internal/private internal/inbound", "rate"},
 	{"runtime/api", "serves the admin API: state, live stream, and the changes that a person may request",
-		impure, "internal/private docs runtime runtime/engine runtime/view runtime/api/auth runtime/ops exchange strategy reconcile/ledger reconcile/record " +
+		impure, "internal/private docs runtime runtime/engine runtime/view runtime/api/auth runtime/ops exchange " +
+			"strategy reconcile/ledger reconcile/record " +
 			"reconcile/account risk internal/inbound", "prometheus dto"},
 	{"runtime/api/client", "asks a running daemon over its API: by its unix socket, or over TCP with a token",
 		impure, "runtime/api/auth runtime/api configs internal/failure", ""},
 	{"runtime/gateway", "opens the exchange of a mode: the embedded one, the paper account, the real service",
-		impure, "exchange reconcile/account exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/paper reconcile/journal " +
+		impure, "internal/private exchange reconcile/account exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/paper reconcile/journal " +
 			"runtime/engine runtime runtime/ops configs configs/engineconfig internal/failure", "sync"},
 	{"runtime/rehearsal", "looks at what a start would do now, and at what was decided in the past; it sends nothing",
 		impure, "exchange strategy reconcile/placement reconcile/record reconcile/account reconcile reconcile/journal runtime/engine runtime " +
@@ -131,11 +134,11 @@ var Table = []Row{
 		impure, "internal/private exchange reconcile/record reconcile/account reconcile reconcile/journal runtime/engine runtime runtime/view configs " +
 			"internal/failure", ""},
 	{"runtime/lane", "is the kill switch's own way to the exchange, for when the engine or the journal does not answer",
-		impure, "exchange reconcile/placement reconcile/record reconcile/account reconcile runtime/engine runtime", ""},
+		impure, "internal/private exchange reconcile/placement reconcile/record reconcile/account reconcile runtime/engine runtime", ""},
 	{"runtime/reload", "puts a changed configuration in force while the daemon runs, as a whole or not at all",
 		impure, "exchange reconcile/record reconcile/account runtime/engine runtime runtime/ops runtime/api configs configs/engineconfig", ""},
 	{"runtime/backups", "makes the backups that a running daemon is asked for, and keeps the newest",
-		impure, "reconcile/journal runtime/api internal/disk", ""},
+		impure, "internal/private reconcile/journal runtime/api internal/disk", ""},
 	{"runtime/daemon", "runs the daemon: exchange, journal, engine, and everything that watches and serves it",
 		impure, "internal/private exchange strategy reconcile/placement reconcile/record reconcile/account reconcile exchange/rest exchange/tape " +
 			"strategy/library reconcile/journal runtime/engine runtime runtime/ops runtime/notify runtime/notify/channels runtime/signals runtime/view " +

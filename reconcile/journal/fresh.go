@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"botd/internal/private"
 )
 
 // copyRecords copies a journal's rows into a fresh file of botd's own schema. Nothing else that
 // a file can hold comes along: no trigger, no view, no free page with old content.
 func copyRecords(ctx context.Context, from, to string) (err error) {
-	file, err := os.OpenFile(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	file, err := private.Open(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"botd/internal/private"
 )
 
 // Head is the note, in a file beside the journal, of a record that was durable in it.
@@ -29,7 +31,7 @@ func HeadPath(path string) string { return path + headEnding }
 
 // readHead returns what is known of a journal's end, nil for nothing.
 func readHead(path string) *Head {
-	text, err := os.ReadFile(HeadPath(path))
+	text, err := private.Read(HeadPath(path), 4<<10)
 	var h Head
 	if err != nil || json.Unmarshal(text, &h) != nil || h.Records < 1 || h.Hash == "" {
 		return nil
@@ -44,7 +46,12 @@ func writeHead(path string, h Head) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(HeadPath(path)+partial, append(text, '\n'), 0o600); err != nil {
+	file, err := private.Open(HeadPath(path)+partial, os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(text, '\n'))
+	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
 	return os.Rename(HeadPath(path)+partial, HeadPath(path))

@@ -21,6 +21,8 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite" // the driver, under the name sqlite
+
+	"botd/internal/private"
 )
 
 // maxConnections bounds the connections of one journal: one writes, the others read.
@@ -159,7 +161,7 @@ func OpenWith(ctx context.Context, path string, binding Binding, options Options
 	if err != nil {
 		return nil, err
 	}
-	if file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+	if file, err := private.Open(path, os.O_CREATE|os.O_RDWR); err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal: %w", err), release())
 	} else if err := file.Close(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal: %w", err), release())

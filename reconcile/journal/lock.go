@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"botd/internal/private"
 )
 
 // ErrLocked means that another process, or another part of this one, has it.
@@ -21,7 +23,7 @@ func Lock(directory string) (release func() error, err error) {
 
 // lock takes a file's lock, and writes the process's id into it for people.
 func lock(path, what string) (release func() error, err error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	file, err := private.Open(path, os.O_CREATE|os.O_RDWR)
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", what, err)
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"botd/internal/private"
 )
 
 // DefaultReserve is what is kept free for facts and exits: some thousand records.
@@ -63,7 +65,7 @@ func (r *reserve) refill() string {
 
 // take makes the file, with its blocks.
 func (r *reserve) take() (err error) {
-	file, err := os.OpenFile(r.path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	file, err := private.Open(r.path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"botd/internal/private"
 	"botd/reconcile/record"
 )
 
@@ -86,7 +87,7 @@ func (j *Journal) divert(records []record.Record) error {
 	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
 		return nil // there is no place for them
 	}
-	file, err := os.OpenFile(j.path+".diverted", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	file, err := private.Open(j.path+".diverted", os.O_CREATE|os.O_APPEND|os.O_WRONLY)
 	if err != nil {
 		return nil
 	}

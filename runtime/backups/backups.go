@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"botd/internal/disk"
+	"botd/internal/private"
 	"botd/reconcile/journal"
 	"botd/runtime/api"
 )
@@ -34,10 +35,7 @@ func Mark(directory string, made *Made) error {
 		return err
 	}
 	path := filepath.Join(directory, backupMark)
-	if err := os.WriteFile(path+".partial", append(text, '\n'), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".partial", path)
+	return private.Write(path, append(text, '\n'))
 }
 
 // Last is the time in a mark; zero when there is none.

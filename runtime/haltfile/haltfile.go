@@ -89,7 +89,7 @@ func List(directory string) ([]string, error) {
 }
 
 func read(path string) (halt Halt, err error) {
-	text, err := os.ReadFile(path)
+	text, err := private.Read(path, 64<<10)
 	if err == nil {
 		err = json.Unmarshal(text, &halt)
 	}

@@ -8,9 +8,9 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
+	"botd/internal/private"
 	"botd/reconcile/record"
 )
 
@@ -39,7 +39,7 @@ type write struct {
 
 // OpenFile opens the file, or makes it with its room, and returns the records in it.
 func OpenFile(path string) (*File, []record.Record, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	file, err := private.Open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, nil, err
 	}

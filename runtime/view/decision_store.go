@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"botd/internal/private"
 )
 
 // Limits of the decisions that are stored.
@@ -133,7 +135,7 @@ func (s *DecisionStore) begin(n int64) error {
 	if err := os.MkdirAll(s.config.Directory, 0o700); err != nil {
 		return fmt.Errorf("store decisions: %w", err)
 	}
-	file, err := os.OpenFile(s.path(n), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	file, err := private.Open(s.path(n), os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
 	if err != nil {
 		return fmt.Errorf("store decisions: %w", err)
 	}

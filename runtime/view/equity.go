@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"botd/exchange"
+	"botd/internal/private"
 )
 
 // Limits of the series: every minute of a week, every hour of five years.
@@ -48,7 +49,7 @@ func NewEquity() *Equity { return &Equity{} }
 
 // OpenEquity returns the series of a file. A line that a crash cut short is left out.
 func OpenEquity(path string) (*Equity, error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	file, err := private.Open(path, os.O_CREATE|os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return nil, fmt.Errorf("open the equity series: %w", err)
 	}
@@ -180,7 +181,7 @@ func (p *point) line() string {
 
 // rewrite replaces the file by one that has the points of the series alone.
 func (e *Equity) rewrite() error {
-	fresh, err := os.OpenFile(e.path+".partial", os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o600)
+	fresh, err := private.Open(e.path+".partial", os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND)
 	if err != nil {
 		return fmt.Errorf("write the equity series anew: %w", err)
 	}

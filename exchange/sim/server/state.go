@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"botd/exchange/sim"
+	"botd/internal/private"
 )
 
 // minRewrite is the minimum number of bytes of changes before a state file is rewritten. It is
@@ -106,7 +107,7 @@ func restoreError(path string, err error) error {
 // however it ends.
 func openLocked(path string) (*os.File, error) {
 	for {
-		file, err := os.OpenFile(path, os.O_RDWR, 0)
+		file, err := private.Open(path, os.O_RDWR)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
@@ -244,7 +245,7 @@ func (f *stateFile) finish(r *rewrite, snapshot []byte) {
 
 // newStateFile writes a locked file with a snapshot.
 func newStateFile(path string, snapshot []byte) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := private.Open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}

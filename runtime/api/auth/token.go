@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"botd/internal/private"
 )
 
 // Tokens are the two tokens that every data directory has, one a role. They stand in
@@ -76,7 +78,7 @@ func (t Tokens) Restore(directory string) error {
 		if _, err := os.Lstat(path); token == "" || !errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		all = append(all, os.MkdirAll(directory, 0o700), os.WriteFile(path, []byte(token+"\n"), 0o600))
+		all = append(all, os.MkdirAll(directory, 0o700), private.Write(path, []byte(token+"\n")))
 	}
 	return errors.Join(all...)
 }
@@ -94,7 +96,7 @@ func readToken(path string) (text string, made bool, err error) {
 	text = newToken()
 	// A token cut short by a crash is replaced, and so is one that others could read or write;
 	// the new file is never readable by others.
-	if err := errors.Join(ignoreMissing(os.Remove(path)), os.WriteFile(path, []byte(text+"\n"), 0o600)); err != nil {
+	if err := private.Write(path, []byte(text+"\n")); err != nil {
 		return "", false, fmt.Errorf("write the API token: %w", err)
 	}
 	return text, true, nil
@@ -120,10 +122,3 @@ func readSecret(path string) (text string, secret bool, err error) {
 
 // maxToken is the longest token file that is read, in bytes.
 const maxToken = 4 << 10
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	return err
-}
