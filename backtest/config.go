@@ -24,6 +24,7 @@ type Config struct {
 	ConfigSHA256 string
 	Version      string
 	Inputs       *Inputs   // what the run was made of, for the report; nil for none
+	Signals      []Signal  // from outside, in order of time, each given to its strategy at its time
 	Warnings     []Warning // of what it was made of, for the report
 
 	Progress func(done, total int) // candles, called now and then

@@ -6,8 +6,10 @@ import "botd/risk"
 type Inputs struct {
 	Strategies []Input     `json:"strategies"`
 	Symbols    *File       `json:"symbols,omitempty"`
-	Limits     risk.Limits `json:"limits"` // of the account
-	Columns    bool        `json:"columns"`
+	Limits     risk.Limits `json:"limits"`  // of the account
+	Three      bool        `json:"columns"` // ideal and pessimistic too
+	Signals    []File      `json:"signals,omitempty"`
+	Columns    []File      `json:"column_files,omitempty"`
 	Repair     bool        `json:"repair,omitempty"`
 	FromMS     int64       `json:"from_ms,omitempty"` // the part of the candles it was asked for; 0 for all
 	ToMS       int64       `json:"to_ms,omitempty"`

@@ -51,7 +51,11 @@ func FindLookahead(ctx context.Context, config Config, cuts int) (*Lookahead, er
 			config.Progress(done, cuts)
 		}
 		cutMS = config.closed(cutMS)
-		have, err := decide(ctx, config.between(0, cutMS).withOpens(&config, cutMS))
+		cut := config.between(0, cutMS)
+		if len(cut.Legs) == 0 {
+			continue // nothing had closed
+		}
+		have, err := decide(ctx, cut.withOpens(&config, cutMS))
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +98,7 @@ func (c *Config) closed(atMS int64) int64 {
 	return longest.OpenOf(atMS)
 }
 
-// withOpens adds to legs with a schedule of their own what is known at the cut beside the candles that
+// withOpens adds to legs with a schedule of their own, or signals, what is known at the cut beside the candles that
 // have closed: the open of the next one, as a candle in which nothing happens. Their decision of that
 // moment is made with it.
 func (c Config) withOpens(whole *Config, cutMS int64) Config {
@@ -103,7 +107,7 @@ func (c Config) withOpens(whole *Config, cutMS int64) Config {
 		at := slices.IndexFunc(whole.Legs, func(l Leg) bool { return l.Strategy.Name == leg.Strategy.Name })
 		candles := whole.Legs[at].Tape.Candles
 		next, found := slices.BinarySearch(candles.OpenMS, cutMS)
-		if leg.Strategy.Schedule == nil || !found {
+		if leg.Strategy.Schedule == nil && len(c.Signals) == 0 || !found {
 			continue
 		}
 		open := candles.Open[next]

@@ -27,6 +27,8 @@ type run struct {
 	reach   int           // candles that the next stretch looks at
 	fills   []sim.Fill
 	ledger  measurement
+
+	signalled int // signals that were given
 }
 
 // leg is one series under way.
@@ -151,7 +153,7 @@ func (r *run) nextClose() int64 {
 
 // quiet reports whether neither side has anything to do before the close.
 func (r *run) quiet(closes int64) bool {
-	if r.machine.NextMS() < closes || r.config.walk {
+	if r.machine.NextMS() < closes || r.signalMS() < closes || r.config.walk {
 		return false
 	}
 	for {
@@ -204,6 +206,9 @@ func (r *run) play(closes int64) error {
 		if due := r.machine.NextMS(); due > at {
 			next = min(next, due)
 		}
+		if due := r.signalMS(); due > at {
+			next = min(next, due)
+		}
 		if err := r.moment(next); err != nil {
 			return err
 		}
@@ -226,6 +231,7 @@ func (r *run) moment(nowMS int64) error {
 			r.give(nowMS, &r.price)
 		}
 	}
+	r.signal(nowMS)
 	for rounds := 0; ; rounds++ {
 		if rounds == maxRounds {
 			return fmt.Errorf("the plan did not converge within %d rounds at %d", maxRounds, nowMS)

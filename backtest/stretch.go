@@ -45,7 +45,7 @@ func (r *run) calm(l *leg) int {
 	candles := l.candles
 	to := min(l.at+r.reach, candles.Len())
 	// A close may be the moment of a wake-up, but none may be before it.
-	untilMS := min(beforeMS, r.machine.NextMS())
+	untilMS := min(beforeMS, r.machine.NextMS(), r.signalMS())
 	for to > l.at && candles.CloseMS(to-1) > untilMS {
 		to--
 	}

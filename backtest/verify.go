@@ -51,6 +51,8 @@ func (r *Result) files() []File {
 	if r.Inputs.Symbols != nil {
 		all = append(all, *r.Inputs.Symbols)
 	}
+	all = append(all, r.Inputs.Signals...)
+	all = append(all, r.Inputs.Columns...)
 	for _, input := range r.Inputs.Strategies {
 		all = append(all, input.Funding...)
 		if input.Detail != nil {

@@ -40,6 +40,16 @@ const (
 	OneTrade            = "one_trade" // it made the whole profit
 )
 
+// besideTheRun reports whether a warning is about other runs, or names files: the same run elsewhere
+// may have another one.
+func (w Warning) besideTheRun() bool {
+	switch w.Code {
+	case BoundsNotOrdered, PessimisticRepriced, Configured, DataMismatch, DetailFound:
+		return true
+	}
+	return false
+}
+
 func (w Warning) String() string { return w.Text }
 
 // UnmarshalJSON reads the text alone too, as reports of earlier versions have it.

@@ -90,6 +90,11 @@ type Options struct {
 	Script func(name string, source []byte) (strategy.Definition, error)
 	// Process asks the program of a strategy: process what it is; nil starts no programs.
 	Process func(command []string, directory string) (strategy.Definition, error)
+	// Columns are series from outside for every strategy, in place of the files that a
+	// strategy names; nil for none.
+	Columns strategy.Columns
+	// LoadColumns opens the files that a strategy names; nil knows none.
+	LoadColumns func(files []string) (strategy.Columns, error)
 }
 
 // Confirm refuses to trade for real unless it was asked for twice: by mode:

@@ -39,8 +39,10 @@ func (r *strategyReader) protectKeys() []key {
 		{name: "trailing", after: checkTrailing, hidden: func() bool { return e.TrailingDistance == 0 }, keys: []key{
 			{name: "distance", value: share(&e.TrailingDistance, exchange.RateOne/10_000, exchange.RateOne-1),
 				what: "how far below the best price since the entry the stop follows", example: "1.5%"},
-			{name: "after", zero: e.TrailingDistance != 0, value: share(&e.TrailingAfter, 0, mostReturn),
-				what: "the profit from which on it follows; without it at once", example: "protect: {trailing: {distance: 1.5%, after: 3%}}"},
+			{name: "offset", zero: e.TrailingDistance != 0, value: share(&e.TrailingAfter, 0, mostReturn),
+				what: "the profit from which on it follows; without it at once", example: "protect: {trailing: {offset: 3%, distance: 1.5%}}"},
+			{name: "after", zero: e.TrailingDistance != 0, value: share(&e.TrailingAfter, 0, mostReturn), hidden: func() bool { return true },
+				what: "the former name of offset", example: "protect: {trailing: {distance: 1.5%, after: 3%}}"},
 		}},
 		{name: "time_limit", value: duration(&e.TimeLimitMS, minute, longestHold), what: "then the position is closed", example: "3d"},
 		{name: "returns", members: &members{read: e.readReturns, show: e.showReturns, key: key{name: "AGE",

@@ -39,6 +39,10 @@ type StrategyConfig struct {
 	DeadlineMS int64        // of a decision, live; 0 is the engine's
 	MemoryMB   int64        // of the strategy's process; 0 is the default
 
+	ColumnFiles []string // of series from outside, FILE or FILE=PREFIX
+	ColumnPaths []string // where they are
+	columns     strategy.Columns
+
 	definition *strategy.Definition // nil when the kind is not known
 	paramLines map[string]int
 }
@@ -90,7 +94,7 @@ func (c *StrategyConfig) ParamLine(name string) int {
 // Setting returns where the strategy is to run, sizes in the symbol's scales.
 func (c *StrategyConfig) Setting(symbol *exchange.Symbol) (strategy.Setting, error) {
 	setting := strategy.Setting{Market: c.Market, Symbol: symbol, Interval: c.Interval, TickMS: c.Schedule.regularMS(),
-		CatchUp: c.CatchUp, MemoryMB: c.MemoryMB}
+		CatchUp: c.CatchUp, MemoryMB: c.MemoryMB, Columns: c.columns}
 	setting.Size = strategy.Size{Equity: c.Size.Equity, Quote: c.Size.Quote}
 	quantity, err := symbol.Quantity(c.Size.Quantity)
 	if err != nil {

@@ -125,6 +125,9 @@ func (l *loader) strategy(file string) (*StrategyConfig, *section) {
 		k.read(r.section)
 	}
 	r.reportUnknown()
+	if l.options.Columns != nil {
+		r.into.columns = l.options.Columns
+	}
 	r.build()
 	return r.into, r.section
 }
@@ -180,6 +183,9 @@ func (r *strategyReader) keys() []key {
 		{name: "protect", keys: r.protectKeys()},
 		{name: "entry", keys: c.Entry.keys(), after: r.checkEntry, hidden: func() bool { return !c.Entry.rests() }},
 		{name: "backtest", keys: c.Backtest.keys()},
+		{name: "columns", value: words(&c.ColumnFiles, columnFile, "FILE or FILE=PREFIX"), check: r.openColumns,
+			what:    "files of series from outside (CSV or Parquet: time_ms and numbers) for column(name) of scripts and rules; FILE=PREFIX renames them",
+			example: "[onchain.csv]"},
 		{name: "catch_up", value: whole(&c.CatchUp, 1, maxCatchUp), check: r.checkCatchUp,
 			what: "twap and dca: how many slices of a backlog one tick may catch up after a pause, a halt or downtime; 1 where this is not given",
 			unit: "slices", example: "2"},
@@ -192,6 +198,29 @@ func (r *strategyReader) keys() []key {
 
 // maxCatchUp is the most slices of a backlog that a tick may catch up.
 const maxCatchUp = 100_000
+
+var columnFile = regexp.MustCompile(`^[^=]+(=[A-Za-z0-9_.-]+)?$`)
+
+// openColumns opens the files of series from outside, relative to the strategy's file.
+func (r *strategyReader) openColumns(s *section, node *yaml.Node) {
+	load := r.loader.options.LoadColumns
+	if load == nil || r.loader.options.Columns != nil {
+		return
+	}
+	var files []string
+	for _, file := range r.into.ColumnFiles {
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(r.loader.directory, filepath.Dir(r.file), file)
+		}
+		files = append(files, file)
+	}
+	columns, err := load(files)
+	if err != nil {
+		s.wrong(node, "", "columns: %v", err)
+		return
+	}
+	r.into.columns, r.into.ColumnPaths = columns, files
+}
 
 // checkCatchUp accepts the key where a strategy trades in slices.
 func (r *strategyReader) checkCatchUp(s *section, node *yaml.Node) {

@@ -19,9 +19,10 @@ type Setting struct {
 	Symbol   *exchange.Symbol
 	Interval exchange.Interval
 	Size     Size
-	TickMS   int64 // the regular time between two ticks; 0 where the schedule has none
-	MemoryMB int64 // of a strategy that runs in a process of its own; 0 is the default
-	CatchUp  int   // slices a tick, of strategies that trade in slices; 0 is 1
+	TickMS   int64   // the regular time between two ticks; 0 where the schedule has none
+	MemoryMB int64   // of a strategy that runs in a process of its own; 0 is the default
+	CatchUp  int     // slices a tick, of strategies that trade in slices; 0 is 1
+	Columns  Columns // series from outside; nil for none
 }
 
 // Definition describes a kind of strategy: its registry name, what it does, its parameters and its

@@ -34,6 +34,9 @@ func (b *Files) Again(path string) (*backtest.Result, backtest.Config, error) {
 	if err != nil {
 		return nil, backtest.Config{}, err
 	}
+	if err := b.outside(); err != nil {
+		return nil, backtest.Config{}, err
+	}
 	given, err := b.written(stored.Inputs, symbols)
 	if err != nil {
 		return nil, backtest.Config{}, err
@@ -53,6 +56,12 @@ func (b *Files) elsewhere(inputs *backtest.Inputs) {
 	b.Repair, b.fromMS, b.toMS = inputs.Repair, inputs.FromMS, inputs.ToMS
 	if b.Symbols == "" && inputs.Symbols != nil {
 		b.Symbols = inputs.Symbols.Path
+	}
+	for _, file := range inputs.Signals {
+		b.Signals = append(b.Signals, file.Path)
+	}
+	for _, file := range inputs.Columns {
+		b.Columns = append(b.Columns, file.Path)
 	}
 	data, funding, detail := len(b.Data) == 0, len(b.Funding) == 0, len(b.Detail) == 0
 	for _, input := range inputs.Strategies {

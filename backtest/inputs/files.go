@@ -30,6 +30,7 @@ type Files struct {
 	Directory             string
 	Data, Funding, Detail []string
 	Symbols               string
+	Signals, Columns      []string // series from outside
 	Recorded              string
 	Repair                bool
 	From, To              string // the part of the candles; empty for all
@@ -71,6 +72,9 @@ func (b *Files) Config() (backtest.Config, error) {
 	}
 	symbols, err := b.Instruments()
 	if err != nil {
+		return backtest.Config{}, err
+	}
+	if err := b.outside(); err != nil {
 		return backtest.Config{}, err
 	}
 	given, limits, err := b.Strategies(symbols)
@@ -175,6 +179,13 @@ func (b *Files) legs(symbols []*exchange.Symbol, given []*configs.StrategyConfig
 		config.Legs, config.Inputs.Strategies = append(config.Legs, leg), append(config.Inputs.Strategies, input)
 	}
 	if err := ShareAccount(&config, given); err != nil {
+		return config, err
+	}
+	var named []string
+	for _, c := range given {
+		named = append(named, c.ColumnPaths...)
+	}
+	if err := b.signals(&config, named); err != nil {
 		return config, err
 	}
 	config.Inputs.FromMS, config.Inputs.ToMS = b.fromMS, b.toMS

@@ -344,7 +344,7 @@ func (t *planned) backtest(recorded *tape.Tape, file backtest.File) (backtest.Co
 		return backtest.Config{}, err
 	}
 	config := backtest.Config{Legs: []backtest.Leg{leg}, Limits: limits, Version: version.Read().Version, InTurn: true, Most: maxFills,
-		Inputs: &backtest.Inputs{Limits: limits, Columns: true, Repair: t.grows(), Strategies: []backtest.Input{input}}}
+		Inputs: &backtest.Inputs{Limits: limits, Three: true, Repair: t.grows(), Strategies: []backtest.Input{input}}}
 	return config, inputs.ShareAccount(&config, []*configs.StrategyConfig{c})
 }
 

@@ -180,7 +180,7 @@ var Table = []Row{
 	{"cmd/botd/cli/shell", "is what every command shares with its caller: global flags, output forms, tables, progress, questions, signals",
 		impure, "internal/printable internal/failure internal/spell", "sys table cobra isatty"},
 	{"cmd/botd/cli/connect", "finds what a command is about: the configuration of a directory, and the daemon that runs on it",
-		impure, "exchange/sim strategy strategy/library strategy/script runtime/view runtime/api runtime/api/client configs " +
+		impure, "exchange/sim exchange/tape strategy strategy/library strategy/script runtime/view runtime/api runtime/api/client configs " +
 			"runtime/worker/isolated cmd/botd/cli/shell internal/failure", "cobra"},
 	{"cmd/botd/cli/daemon", "holds the commands that run the daemon or ask it, a file each",
 		impure, "reconcile/placement reconcile/record reconcile/account reconcile/journal risk runtime/ops runtime/view runtime/api " +

@@ -29,6 +29,7 @@ func rehearse(r *running, as strategy.Strategy) (warmup int, err error) {
 			err = failed
 		}
 	}()
+	r.setting.Columns = rehearsedColumns{}
 	stage := newStage(r.setting)
 	var nodes []*node
 	for _, c := range r.clocks {

@@ -171,7 +171,7 @@ func (l *lifting) steady(expression syntax.Expr) bool {
 			return false
 		}
 		_, is = indicator.Find(name.Name)
-		return is || name.Name == "candles"
+		return is || name.Name == "candles" || name.Name == "column"
 	}
 	return false
 }

@@ -22,7 +22,8 @@ type running struct {
 	state   *state
 	clocks  []*clock // the strategy's own candles first, then longer ones
 	setting strategy.Setting
-	warmup  int // declared, or measured by rehearse
+	columns []string // the names of those it reads
+	warmup  int      // declared, or measured by rehearse
 	view    *view
 	args    starlark.Tuple
 	printed string

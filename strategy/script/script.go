@@ -105,6 +105,9 @@ func (r *running) place(setting strategy.Setting) (err error) {
 	r.setting = setting
 	r.view = newView()
 	r.args = starlark.Tuple{r.view}
+	if err := r.checkColumns(setting.Columns); err != nil {
+		return &strategy.SourceError{File: r.name, Err: err}
+	}
 	for _, c := range r.clocks[1:] {
 		if c.coarser, err = strategy.NewCoarser(setting.Interval, c.interval); err != nil {
 			return &strategy.SourceError{File: r.name, Err: err}

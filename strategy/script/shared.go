@@ -31,6 +31,7 @@ func predeclare() starlark.StringDict {
 		"rising":      steady("rising", func(before, now float64) bool { return now > before }),
 		"falling":     steady("falling", func(before, now float64) bool { return now < before }),
 		"candles":     starlark.NewBuiltin("candles", coarser),
+		"column":      starlark.NewBuiltin("column", column),
 		"known":       starlark.NewBuiltin("known", known),
 		"round":       starlark.NewBuiltin("round", round),
 		"math":        starmath.Module,

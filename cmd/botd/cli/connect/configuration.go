@@ -13,6 +13,7 @@ import (
 
 	"botd/configs"
 	"botd/exchange/sim"
+	"botd/exchange/tape"
 	"botd/internal/failure"
 	"botd/runtime/worker/isolated"
 	"botd/strategy"
@@ -71,13 +72,16 @@ func Compiled(name string, source []byte) (strategy.Definition, error) {
 // Options are what configurations are checked against. Instruments of the
 // built-in market bind the demo; elsewhere the venue's own are read at start.
 func Options(ctx context.Context, mode configs.Mode) configs.Options {
-	options := configs.Options{Registry: Registry(ctx), Script: Compiled, Symbols: sim.DefaultSymbols(), Mode: mode,
+	options := configs.Options{Registry: Registry(ctx), Script: Compiled, Symbols: sim.DefaultSymbols(), Mode: mode, LoadColumns: loadColumns,
 		CredentialsDirectory: os.Getenv("CREDENTIALS_DIRECTORY")}
 	if processes, able := ctx.Value(processesKey{}).(*isolated.Processes); able {
 		options.Process = processes.Program
 	}
 	return options
 }
+
+// loadColumns opens series from outside, which are read again when they grow.
+func loadColumns(files []string) (strategy.Columns, error) { return tape.LoadColumns(files, true) }
 
 // Load reads a configuration: the directory given, else ./configs, else the
 // embedded examples.

@@ -89,7 +89,12 @@ share its margin and limits. Their files are given in the same order, or as SYMB
 	addFiles(run, &flags.files)
 	f := run.Flags()
 	f.StringVar(&flags.out, "out", "", "directory for report.html, report.json, fills.csv, trades.csv, equity.csv")
-	f.StringVar(&flags.keep, "keep", "", "a name: the report is saved in backtests/NAME in data_dir, where botd backtest list and the dashboard find it")
+	f.StringVar(
+		&flags.keep,
+		"keep",
+		"",
+		"a name: the report is saved in backtests/NAME in data_dir, where botd backtest list and the dashboard find it",
+	)
 	f.StringVar(&flags.note, "note", "", "words to keep with the report")
 	f.StringVar(&flags.period, "breakdown", "", "a table of the round trips by day, week or month too")
 	f.BoolVar(&flags.quick, "quick", false, "a report without the study: worse costs, delay, other orders of the trades, look-ahead")
@@ -121,7 +126,12 @@ func runBacktest(command *cobra.Command, flags backtestFlags) error {
 		}
 		fmt.Fprintln(command.ErrOrStderr(), "report written to", filepath.Join(flags.out, "report.html"))
 	}
-	return shell.Print(command.OutOrStdout(), flags.output, result, func(w io.Writer) { resultTable(w, result, flags.period, shell.Colours(command, w)) })
+	return shell.Print(
+		command.OutOrStdout(),
+		flags.output,
+		result,
+		func(w io.Writer) { resultTable(w, result, flags.period, shell.Colours(command, w)) },
+	)
 }
 
 // check completes the flags.
@@ -160,7 +170,7 @@ func runColumns(command *cobra.Command, config backtest.Config, columns bool) (*
 	bar := shell.NewProgress(command, candles, "candles")
 	config.Progress = bar.Set
 	run := backtest.Run
-	if config.Inputs.Columns = columns; columns {
+	if config.Inputs.Three = columns; columns {
 		run = backtest.RunColumns
 	}
 	result, err := run(command.Context(), config)
@@ -189,6 +199,13 @@ func addFiles(command *cobra.Command, b *inputs.Files) {
 	f.StringVar(&b.Recorded, "recorded", "", "directory that a daemon recorded into, as data/demo/recorded: candles and funding rates that "+
 		"no file is given for")
 	f.StringVar(&b.Symbols, "symbols", "", "symbol records (YAML) instead of the built-in ones")
+	f.StringArrayVar(
+		&b.Signals,
+		"signals",
+		nil,
+		"recorded signals for strategy: signal (CSV or Parquet: time_ms,strategy,target), each from its time on",
+	)
+	f.StringArrayVar(&b.Columns, "columns", nil, "series from outside for column(name) (CSV or Parquet: time_ms and numbers), FILE or FILE=PREFIX")
 	f.BoolVar(&b.Repair, "repair", false, "drop rows that are wrong, and say which")
 	f.StringVar(&b.From, "from", "", "only candles from this time on (UTC; a date, RFC 3339 or milliseconds); strategies warm up in them")
 	f.StringVar(&b.To, "to", "", "only candles that have closed by this time (UTC)")

@@ -149,7 +149,7 @@ func verifyReport(command *cobra.Command, path string, files inputs.Files) (*bac
 	if err != nil {
 		return nil, err
 	}
-	fresh, err := runColumns(command, config, stored.Inputs.Columns)
+	fresh, err := runColumns(command, config, stored.Inputs.Three)
 	if err != nil {
 		return nil, err
 	}

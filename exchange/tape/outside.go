@@ -1,0 +1,288 @@
+package tape
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Limits of series from outside.
+const (
+	maxOutside      = 10_000_000 // rows of a file
+	rereadEvery     = time.Second
+	timeColumn      = "time_ms"
+	expectedColumns = "expected a header with time_ms and columns of numbers"
+)
+
+// rowsOf reads a CSV or Parquet file, plain or packed, with a header.
+func rowsOf(path string, row func(line int, header, fields []string) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	text, err := unpack(path, file)
+	if err != nil {
+		return err
+	}
+	if closer, is := text.(io.Closer); is {
+		defer closer.Close()
+	}
+	reader := csv.NewReader(text)
+	reader.ReuseRecord = true
+	first, err := reader.Read()
+	if err != nil {
+		return &DataError{Path: path, Line: 1, What: "no header: " + err.Error(), Hint: expectedColumns}
+	}
+	header := slices.Clone(first)
+	for line := 2; ; line++ {
+		fields, err := reader.Read()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return &DataError{Path: path, Line: line, What: err.Error()}
+		case line > maxOutside:
+			return &DataError{Path: path, Line: line, What: fmt.Sprintf("more than %d rows", maxOutside)}
+		}
+		if err := row(line, header, fields); err != nil {
+			return err
+		}
+	}
+}
+
+// timeOf reads a row's time, which must be after the one before it.
+func timeOf(path string, line int, text string, beforeMS int64, same bool) (int64, error) {
+	atMS, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case err != nil:
+		return 0, &DataError{Path: path, Line: line, Column: timeColumn, What: fmt.Sprintf("%q is not a time in milliseconds", text)}
+	case atMS < beforeMS || atMS == beforeMS && !same:
+		return 0, &DataError{Path: path, Line: line, Column: timeColumn, What: fmt.Sprintf("%d is not after %d", atMS, beforeMS),
+			Hint: "sort the rows by time, each time once"}
+	}
+	return atMS, nil
+}
+
+// SignalRow is a recorded signal.
+type SignalRow struct {
+	TimeMS   int64
+	Strategy string
+	Side     int     // +1 long, -1 short, 0 flat
+	Share    float64 // of the configured size, above 0 and at most 1
+}
+
+// LoadSignals reads recorded signals: time_ms, strategy and target, which is long, short, flat, or a
+// share of the configured size from -1 to 1.
+func LoadSignals(path string) (rows []SignalRow, err error) {
+	beforeMS := int64(math.MinInt64)
+	err = rowsOf(path, func(line int, header, fields []string) error {
+		time, name, target := slices.Index(header, timeColumn), slices.Index(header, "strategy"), slices.Index(header, "target")
+		if time < 0 || name < 0 || target < 0 {
+			return &DataError{Path: path, Line: 1, What: "the columns are " + strings.Join(header, ","), Hint: "expected time_ms,strategy,target"}
+		}
+		atMS, err := timeOf(path, line, fields[time], beforeMS, true)
+		if err != nil {
+			return err
+		}
+		side, share, known := targetOf(fields[target])
+		if !known {
+			return &DataError{Path: path, Line: line, Column: "target", What: fmt.Sprintf("%q is no target", fields[target]),
+				Hint: "long, short, flat, or a share of the size from -1 to 1"}
+		}
+		beforeMS, rows = atMS, append(rows, SignalRow{atMS, fields[name], side, share})
+		return nil
+	})
+	return rows, err
+}
+
+func targetOf(word string) (side int, share float64, known bool) {
+	switch word {
+	case "long":
+		return 1, 1, true
+	case "short":
+		return -1, 1, true
+	case "flat":
+		return 0, 1, true
+	}
+	number, err := strconv.ParseFloat(word, 64)
+	switch {
+	case err != nil || math.IsNaN(number) || math.Abs(number) > 1:
+		return 0, 0, false
+	case number == 0:
+		return 0, 1, true
+	case number < 0:
+		return -1, -number, true
+	}
+	return 1, number, true
+}
+
+// Columns are series of numbers from files, each value visible from its time on.
+type Columns struct {
+	follow bool // read a file again when it has changed
+
+	mu    sync.Mutex // guards what follows
+	files []*columnFile
+}
+
+type columnFile struct {
+	path, prefix string
+	checkedAt     time.Time
+	size         int64
+	changed      time.Time
+	timeMS       []int64
+	names        []string
+	values       [][]float64 // by name; a gap has the value before it
+}
+
+// LoadColumns reads files, given as FILE or FILE=PREFIX. With follow, a file that grows is read again.
+func LoadColumns(given []string, follow bool) (*Columns, error) {
+	c := &Columns{follow: follow}
+	known := map[string]string{}
+	for _, word := range given {
+		path, prefix, named := strings.Cut(word, "=")
+		if _, err := os.Stat(word); err == nil && named {
+			path, prefix = word, ""
+		}
+		file := &columnFile{path: path, prefix: prefix}
+		if err := file.read(); err != nil {
+			return nil, err
+		}
+		for _, name := range file.names {
+			if other, doubled := known[name]; doubled {
+				return nil, &DataError{
+					Path:   path,
+					Column: name,
+					What:   "column " + name + " is in " + other + " too",
+					Hint:   "give one of them a prefix: FILE=PREFIX",
+				}
+			}
+			known[name] = path
+		}
+		c.files = append(c.files, file)
+	}
+	return c, nil
+}
+
+func (f *columnFile) read() error {
+	about, err := os.Stat(f.path)
+	if err != nil {
+		return err
+	}
+	fresh := columnFile{path: f.path, prefix: f.prefix, size: about.Size(), changed: about.ModTime()}
+	beforeMS, at := int64(math.MinInt64), -1
+	err = rowsOf(f.path, func(line int, header, fields []string) error {
+		if at < 0 {
+			if at = slices.Index(header, timeColumn); at < 0 || len(header) < 2 {
+				return &DataError{Path: f.path, Line: 1, What: "the columns are " + strings.Join(header, ","), Hint: expectedColumns}
+			}
+			for i, name := range header {
+				if i != at {
+					fresh.names, fresh.values = append(fresh.names, f.prefix+name), append(fresh.values, nil)
+				}
+			}
+		}
+		atMS, err := timeOf(f.path, line, fields[at], beforeMS, false)
+		if err != nil {
+			return err
+		}
+		beforeMS = atMS
+		fresh.timeMS = append(fresh.timeMS, atMS)
+		return fresh.add(line, at, fields)
+	})
+	if err != nil {
+		return err
+	}
+	if at < 0 {
+		return &DataError{Path: f.path, What: "no rows", Hint: expectedColumns}
+	}
+	fresh.checkedAt = f.checkedAt
+	*f = fresh
+	return nil
+}
+
+// add adds a row's numbers; an empty one is the one before it.
+func (f *columnFile) add(line, skip int, fields []string) error {
+	n := 0
+	for i, text := range fields {
+		if i == skip {
+			continue
+		}
+		value := math.NaN()
+		if before := f.values[n]; text == "" && len(before) > 0 {
+			value = before[len(before)-1]
+		} else if text != "" {
+			var err error
+			if value, err = strconv.ParseFloat(text, 64); err != nil {
+				return &DataError{Path: f.path, Line: line, Column: f.names[n], What: fmt.Sprintf("%q is not a number", text)}
+			}
+		}
+		f.values[n] = append(f.values[n], value)
+		n++
+	}
+	return nil
+}
+
+// refresh reads a file again that has changed; what is half written counts the next time.
+func (f *columnFile) refresh(now time.Time) {
+	if now.Sub(f.checkedAt) < rereadEvery {
+		return
+	}
+	f.checkedAt = now
+	if about, err := os.Stat(f.path); err == nil && (about.Size() != f.size || !about.ModTime().Equal(f.changed)) {
+		if f.read() != nil {
+			f.checkedAt = now
+		}
+	}
+}
+
+// Names returns the names of the series.
+func (c *Columns) Names() (names []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, f := range c.files {
+		names = append(names, f.names...)
+	}
+	return names
+}
+
+// Paths returns the files.
+func (c *Columns) Paths() (paths []string) {
+	for _, f := range c.files {
+		paths = append(paths, filepath.ToSlash(f.path))
+	}
+	return paths
+}
+
+// At returns the value of a series that is visible at a time.
+func (c *Columns) At(name string, atMS int64) (value float64, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, f := range c.files {
+		if c.follow {
+			f.refresh(time.Now())
+		}
+		column := slices.Index(f.names, name)
+		if column < 0 {
+			continue
+		}
+		row, exact := slices.BinarySearch(f.timeMS, atMS)
+		if !exact {
+			row--
+		}
+		if row < 0 || math.IsNaN(f.values[column][row]) {
+			return 0, false
+		}
+		return f.values[column][row], true
+	}
+	return 0, false
+}

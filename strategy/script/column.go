@@ -1,0 +1,57 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"botd/strategy"
+	"botd/strategy/indicator"
+)
+
+// column implements column(name): a series from outside, at each candle's close the value that was
+// visible then.
+func column(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+	r := runningOf(thread)
+	var name string
+	if err := starlark.UnpackArgs("column", args, named, "name", &name); err != nil {
+		return nil, err
+	}
+	if !r.loading {
+		return nil, errors.New("column(...) belongs at the top of the file, where series are made")
+	}
+	r.columns = append(r.columns, name)
+	return r.derive(r.own(), fmt.Sprintf("column(%q)", name), func(bar *indicator.Bar) float64 {
+		if value, known := r.setting.Columns.At(name, bar.OpenMS+int64(r.setting.Interval)); known {
+			return value
+		}
+		return math.NaN()
+	}), nil
+}
+
+// checkColumns refuses a column that no file has.
+func (r *running) checkColumns(columns strategy.Columns) error {
+	if len(r.columns) == 0 {
+		return nil
+	}
+	if columns == nil {
+		return fmt.Errorf("column(%q): there are no columns; name their files under columns in the strategy's file, or with --columns in a backtest",
+			r.columns[0])
+	}
+	for _, name := range r.columns {
+		if names := columns.Names(); !slices.Contains(names, name) {
+			return fmt.Errorf("column(%q): there is no such column; there are %s", name, strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+// rehearsedColumns stand for any column in a rehearsal.
+type rehearsedColumns struct{}
+
+func (rehearsedColumns) Names() []string                  { return nil }
+func (rehearsedColumns) At(string, int64) (float64, bool) { return 1, true }
