@@ -136,7 +136,7 @@ type Columns struct {
 
 type columnFile struct {
 	path, prefix string
-	checkedAt     time.Time
+	checkedAt    time.Time
 	size         int64
 	changed      time.Time
 	timeMS       []int64
