@@ -28,6 +28,8 @@ type Figures struct {
 	ByWeekday   []TimeRow   `json:"weekdays"` // round trips by when they were entered, UTC
 	ByHour      []TimeRow   `json:"hours"`
 	Months      []MonthRow  `json:"months"`
+	Bootstrap   *Bootstrap  `json:"bootstrap"` // of the daily returns; null with too few
+	Regimes     []RegimeRow `json:"regimes"`   // days by what the market was like before them
 }
 
 // MonthRow is one month's change of equity; the first and the last may be part of one.
@@ -62,6 +64,9 @@ func (r *run) figures(fromMS int64) Figures {
 		f.Falls = append(f.Falls, *l.drawdown.worst[i].figure())
 	}
 	f.LongestFall = l.drawdown.long.figure()
+	if f.Regimes = []RegimeRow{}; !r.config.beside {
+		f.Bootstrap, f.Regimes = bootstrap(l.days.values), regimes(l.days.values, r.bench())
+	}
 	r.drags(&f)
 	if years := yearsBetween(fromMS, r.nowMS); years > 0 && l.meanEquity() > 0 {
 		f.Turnover = finite(l.filled.Float() / l.meanEquity() / years)
@@ -93,6 +98,24 @@ func (r *run) buyAndHold() *float64 {
 		sum += float64(candles.Close[candles.Len()-1])/float64(candles.Open[0]) - 1
 	}
 	return finite(100 * sum / float64(len(r.legs)))
+}
+
+// bench is what the same symbols, bought with equal shares at the first open, were worth at the moments
+// of the daily equity.
+func (r *run) bench() []float64 {
+	days := &r.ledger.days
+	all := make([]float64, len(days.values))
+	for i := range r.legs {
+		candles := r.legs[i].candles
+		at, price := 0, float64(candles.Open[0])
+		for j := range all {
+			for ; at < candles.Len() && candles.CloseMS(at) <= days.firstMS+int64(j)*days.every; at++ {
+				price = float64(candles.Close[at])
+			}
+			all[j] += price / float64(candles.Open[0]) / float64(len(r.legs))
+		}
+	}
+	return all
 }
 
 // months are the changes of equity from one month's first midnight to the next's.

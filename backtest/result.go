@@ -15,63 +15,64 @@ import (
 // Result is what a backtest found. Its JSON is the public contract: decimals are
 // strings, undefined figures are null.
 type Result struct {
-	Schema        int             `json:"schema"`
-	Strategy      string          `json:"strategy"`
-	Name          string          `json:"name"`
-	Market        string          `json:"market"`
-	Symbol        string          `json:"symbol"` // several are joined by commas, as are the three above and the interval
-	Interval      string          `json:"interval"`
-	From          time.Time       `json:"from"`
-	To            time.Time       `json:"to"`
-	Candles       int             `json:"candles"`
-	Fills         int             `json:"fills"`
-	RoundTrips    int             `json:"round_trips"`
-	Wins          int             `json:"wins"`
-	InitialEquity string          `json:"initial_equity"`
-	FinalEquity   string          `json:"final_equity"`
-	Wallet        string          `json:"wallet"`
-	TotalFees     string          `json:"total_fees"`
-	TotalFunding  string          `json:"total_funding"`  // net paid
-	TotalSlippage string          `json:"total_slippage"` // what fills were worse than their quotes
-	MaxDrawdown   float64         `json:"max_drawdown_pct"`
-	Drawdown      *Drawdown       `json:"drawdown"` // null when equity never fell
-	Sharpe        *float64        `json:"sharpe"`
-	Sortino       *float64        `json:"sortino"`
-	Calmar        *float64        `json:"calmar"`
-	CAGR          *float64        `json:"cagr_pct"`
-	ProfitFactor  *float64        `json:"profit_factor"`
-	Expectancy    *string         `json:"expectancy"` // USDT a round trip
-	Exposure      float64         `json:"exposure_pct"`
-	BreakEven     *float64        `json:"break_even_slippage_pct"` // in all, of the price, that would leave no profit; null without one
-	Days          int             `json:"days"`                    // daily returns the ratios are made of
-	YearDays      int             `json:"days_per_year"`           // they are annualised by
-	Liquidations  int             `json:"liquidations"`
-	Refusals      int             `json:"refusals"`   // intents refused by risk
-	Rejections    int             `json:"rejections"` // orders refused by the exchange
-	Figures       Figures         `json:"figures"`
-	Funnel        Funnel          `json:"orders"`
-	EndedBy       *EndedBy        `json:"ended_by"`   // null: the candles did
-	NotTraded     []NotTraded     `json:"not_traded"` // what was wanted
-	OpenPosition  *OpenPosition   `json:"open_position"`
-	OpenPositions []*OpenPosition `json:"open_positions"`
-	BySymbol      []SymbolRow     `json:"symbols"`
-	ByEntry       []ReasonRow     `json:"entry_reasons"`
-	ByExit        []ReasonRow     `json:"exit_reasons"`
-	Finals        *Finals         `json:"columns,omitempty"`
-	Ordered       *bool           `json:"bounds_ordered,omitempty"` // ideal >= realistic >= pessimistic
-	Columns       []Column        `json:"cost_columns,omitempty"`
-	Study         *Study          `json:"study,omitempty"`
-	Warnings      []Warning       `json:"warnings"`
-	Assumptions   []string        `json:"assumptions"`
-	Elapsed       float64         `json:"elapsed_s"`
-	Speed         float64         `json:"candles_per_s"`
-	DataSHA256    string          `json:"data_sha256"`
-	Version       string          `json:"botd_version"`
-	ConfigSHA256  string          `json:"config_sha256"`
-	ResultSHA256  string          `json:"result_sha256"`
-	Inputs        *Inputs         `json:"inputs,omitempty"`
-	Executions    []Execution     `json:"executions"`
-	Trips         []TripRow       `json:"trades"`
+	Schema        int                 `json:"schema"`
+	Strategy      string              `json:"strategy"`
+	Name          string              `json:"name"`
+	Market        string              `json:"market"`
+	Symbol        string              `json:"symbol"` // several are joined by commas, as are the three above and the interval
+	Interval      string              `json:"interval"`
+	From          time.Time           `json:"from"`
+	To            time.Time           `json:"to"`
+	Candles       int                 `json:"candles"`
+	Fills         int                 `json:"fills"`
+	RoundTrips    int                 `json:"round_trips"`
+	Wins          int                 `json:"wins"`
+	InitialEquity string              `json:"initial_equity"`
+	FinalEquity   string              `json:"final_equity"`
+	Wallet        string              `json:"wallet"`
+	TotalFees     string              `json:"total_fees"`
+	TotalFunding  string              `json:"total_funding"`  // net paid
+	TotalSlippage string              `json:"total_slippage"` // what fills were worse than their quotes
+	MaxDrawdown   float64             `json:"max_drawdown_pct"`
+	Drawdown      *Drawdown           `json:"drawdown"` // null when equity never fell
+	Sharpe        *float64            `json:"sharpe"`
+	Sortino       *float64            `json:"sortino"`
+	Calmar        *float64            `json:"calmar"`
+	CAGR          *float64            `json:"cagr_pct"`
+	ProfitFactor  *float64            `json:"profit_factor"`
+	Expectancy    *string             `json:"expectancy"` // USDT a round trip
+	Exposure      float64             `json:"exposure_pct"`
+	BreakEven     *float64            `json:"break_even_slippage_pct"` // in all, of the price, that would leave no profit; null without one
+	Days          int                 `json:"days"`                    // daily returns the ratios are made of
+	YearDays      int                 `json:"days_per_year"`           // they are annualised by
+	Liquidations  int                 `json:"liquidations"`
+	Refusals      int                 `json:"refusals"`   // intents refused by risk
+	Rejections    int                 `json:"rejections"` // orders refused by the exchange
+	Figures       Figures             `json:"figures"`
+	Metrics       map[string]*float64 `json:"metrics"` // by name, of the daily equity beside holding; null where undefined
+	Funnel        Funnel              `json:"orders"`
+	EndedBy       *EndedBy            `json:"ended_by"`   // null: the candles did
+	NotTraded     []NotTraded         `json:"not_traded"` // what was wanted
+	OpenPosition  *OpenPosition       `json:"open_position"`
+	OpenPositions []*OpenPosition     `json:"open_positions"`
+	BySymbol      []SymbolRow         `json:"symbols"`
+	ByEntry       []ReasonRow         `json:"entry_reasons"`
+	ByExit        []ReasonRow         `json:"exit_reasons"`
+	Finals        *Finals             `json:"columns,omitempty"`
+	Ordered       *bool               `json:"bounds_ordered,omitempty"` // ideal >= realistic >= pessimistic
+	Columns       []Column            `json:"cost_columns,omitempty"`
+	Study         *Study              `json:"study,omitempty"`
+	Warnings      []Warning           `json:"warnings"`
+	Assumptions   []string            `json:"assumptions"`
+	Elapsed       float64             `json:"elapsed_s"`
+	Speed         float64             `json:"candles_per_s"`
+	DataSHA256    string              `json:"data_sha256"`
+	Version       string              `json:"botd_version"`
+	ConfigSHA256  string              `json:"config_sha256"`
+	ResultSHA256  string              `json:"result_sha256"`
+	Inputs        *Inputs             `json:"inputs,omitempty"`
+	Executions    []Execution         `json:"executions"`
+	Trips         []TripRow           `json:"trades"`
 
 	repriced exchange.Amount // final equity of these executions at the pessimistic costs
 	curve    []Point
@@ -178,6 +179,7 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 		}
 	}
 	result.Figures = r.figures(fromMS)
+	result.Metrics = Measure(l.days.firstMS, l.days.values, r.bench(), r.config.RiskFree.Float())
 	s := &result.Figures.Daily
 	result.Days, result.Sharpe, result.Sortino = s.Returns, s.Sharpe, s.Sortino
 	result.CAGR, result.Calmar = yearlyGrowth(l.initial.Float(), l.equity.Float(), yearsBetween(fromMS, r.nowMS), deepest.depth)

@@ -2,8 +2,10 @@ package report
 
 import (
 	"fmt"
-	"github.com/shopspring/decimal"
+	"strings"
 	"time"
+
+	"github.com/shopspring/decimal"
 
 	"botd/backtest"
 )
@@ -87,7 +89,57 @@ func groups(r *backtest.Result) []figureGroup {
 	if r.Figures.Hourly != nil {
 		all = append(all, seriesGroup("Hourly returns", r.Figures.Hourly, r))
 	}
-	return append(all, tripGroup(r), costGroup(r))
+	all = append(all, tripGroup(r), costGroup(r), metricGroup(r))
+	if len(r.Figures.Regimes) > 0 {
+		all = append(all, regimeGroup(r))
+	}
+	if r.Figures.Bootstrap != nil {
+		all = append(all, bootstrapGroup(r.Figures.Bootstrap))
+	}
+	return all
+}
+
+// regimeGroup is the run by what the market was like before each day.
+func regimeGroup(r *backtest.Result) figureGroup {
+	g := figureGroup{Name: "By regime of the days before"}
+	for _, row := range r.Figures.Regimes {
+		g.Figures = append(g.Figures, figure{Name: row.Regime, Value: signedPercent(row.Return), Note: "holding " + signedPercent(row.Hold),
+			Formula: fmt.Sprintf("return compounded over %d days; Sharpe %s", row.Days, number(row.Sharpe))})
+	}
+	return g
+}
+
+// bootstrapGroup is how much of the result is the luck of its days.
+func bootstrapGroup(b *backtest.Bootstrap) figureGroup {
+	g := figureGroup{Name: fmt.Sprintf("Daily returns drawn again, %d times, in blocks of %d days", b.Draws, b.Block)}
+	add := func(name string, band *backtest.Band) {
+		if band != nil {
+			g.Figures = append(g.Figures, figure{Name: name, Value: fixed(band.Median, 2), Note: fixed(band.Low, 2) + " to " + fixed(band.High, 2),
+				Formula: "median; nine draws of ten"})
+		}
+	}
+	add("Profit %", b.Return)
+	add("Max drawdown %", b.Drawdown)
+	add("Sharpe", b.Sharpe)
+	return g
+}
+
+// metricGroup is every metric of the daily returns beside holding, with its formula and source.
+func metricGroup(r *backtest.Result) figureGroup {
+	g := figureGroup{Name: "Daily returns r beside holding b, risk-free f a day"}
+	for _, d := range backtest.Metrics() {
+		name := strings.ToUpper(d.Name[:1]) + strings.ReplaceAll(d.Name[1:], "_", " ")
+		g.Figures = append(g.Figures, figure{Name: name, Value: metric(r.Metrics[d.Name]), Note: d.Source, Formula: d.Formula})
+	}
+	return g
+}
+
+// metric keeps four places: most are shares.
+func metric(value *float64) string {
+	if value == nil {
+		return none
+	}
+	return fixed(*value, 4)
 }
 
 func seriesGroup(name string, s *backtest.Series, r *backtest.Result) figureGroup {
