@@ -34,6 +34,7 @@ func nowMS() int64 { return time.Now().Add(shift).UnixMilli() }
 type setup struct {
 	signer  wire.Signer
 	delayMS int64
+	variant string
 	between func(http.Handler) http.Handler // nil for none
 }
 
@@ -43,7 +44,7 @@ func serve(t *testing.T, s setup) *httptest.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := server.New(server.Config{Exchange: x, Clock: server.Clock{StartMS: nowMS()}, Signer: s.signer, Control: true,
+	made, err := server.New(server.Config{Exchange: x, Clock: server.Clock{StartMS: nowMS()}, Signer: s.signer, Control: true, Variants: []string{s.variant},
 		Accounts: []server.Account{{Key: "key", Secret: secret}, {Key: "reader", Secret: secret, ReadOnly: true}}})
 	if err != nil {
 		t.Fatal(err)
@@ -167,6 +168,28 @@ func TestBothMarketsAreExaminedAndNothingIsLeftOpen(t *testing.T) {
 		if !strings.Contains(profile, want) {
 			t.Errorf("want %q in the profile, have\n%s", want, profile)
 		}
+	}
+}
+
+// TestVariantsAreFoundOut probes venues of other habits.
+func TestVariantsAreFoundOut(t *testing.T) {
+	t.Parallel()
+	for variant, want := range map[string]string{
+		"history-without-client-id": "spot_history: absent",
+		"null-lists":                "null_lists: empty",
+		"open-without-client-id":    "futures_open: absent",
+		"strings-for-numbers,list-envelopes-off,float-noise,byte-order-mark,extra-fields": "spot_history: echoed",
+	} {
+		t.Run(variant, func(t *testing.T) {
+			t.Parallel()
+			r := probed(t, Config{BaseURL: serve(t, setup{variant: variant}).URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1,
+				MaxAge: time.Second, MaxWait: 5 * time.Second})
+			profile := r.Profile(time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC))
+			if r.Failed() > 0 || !strings.Contains(profile, want) || !strings.Contains(profile, "measured: 2026-11-22") {
+				t.Errorf("want no failure and %q, have %+v\n%s", want, r.Steps, profile)
+			}
+			t.Logf("%s", profile)
+		})
 	}
 }
 

@@ -86,11 +86,9 @@ func (d *answerDecoder) decode() (err error) {
 			d.answer.Account, err = account.read()
 		}
 	case exchange.SpotWallet:
-		var wallet struct {
-			Wallets json.RawMessage `json:"wallets"`
-		}
-		if err = Unmarshal(d.body, &wallet); err == nil {
-			d.answer.Balances, err = list(d, wallet.Wallets, (*walletEntry).read)
+		var body []byte
+		if body, err = d.member("wallets"); err == nil {
+			d.answer.Balances, err = list(d, body, (*walletEntry).read)
 		}
 	default:
 		err = d.public()
@@ -108,11 +106,9 @@ func (d *answerDecoder) public() (err error) {
 	case exchange.FuturesTickers:
 		d.answer.Tickers, err = symbolList(d, d.body, passOver, func(f *futuresTicker) string { return f.Symbol }, (*futuresTicker).read)
 	case exchange.SpotTickers:
-		var tickers struct {
-			Tickers json.RawMessage `json:"tickers"`
-		}
-		if err = Unmarshal(d.body, &tickers); err == nil {
-			d.answer.Tickers, err = symbolList(d, tickers.Tickers, passOver, func(f *spotTicker) string { return f.Symbol }, (*spotTicker).read)
+		var body []byte
+		if body, err = d.member("tickers"); err == nil {
+			d.answer.Tickers, err = symbolList(d, body, passOver, func(f *spotTicker) string { return f.Symbol }, (*spotTicker).read)
 		}
 	case exchange.FuturesDepth, exchange.SpotDepth:
 		err = d.depth()
@@ -165,6 +161,18 @@ func (d *answerDecoder) account() (err error) {
 		err = fmt.Errorf("unknown operation %d", d.request.Operation)
 	}
 	return err
+}
+
+// member returns the list under a name, or the body where that is a list itself.
+func (d *answerDecoder) member(name string) ([]byte, error) {
+	if len(d.body) > 0 && d.body[0] == '[' {
+		return d.body, nil
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(d.body, &fields); err != nil {
+		return nil, err
+	}
+	return fields[name], nil
 }
 
 func (d *answerDecoder) status() error {

@@ -20,6 +20,10 @@ func (d *answerDecoder) candles() error {
 		return err
 	}
 	candles := &exchange.Candles{Interval: d.request.Interval}
+	if d.profile != nil && d.profile.NullLists && bytes.EqualFold(d.body, []byte("null")) {
+		d.answer.Candles = candles
+		return nil
+	}
 	if !scanCandles(d.body, symbol, candles) {
 		if candles, err = d.readCandles(symbol); err != nil {
 			return err

@@ -22,12 +22,19 @@ const callTimeout = 20 * time.Second
 
 // Served opens a world on a server behind a loopback socket, used through the signed
 // client, one per account.
-func Served(w World) (Venue, error) {
+func Served(w World) (Venue, error) { return serve(w, nil, nil) }
+
+// ServedAs is Served with variants of the exchange, and the profile by which the client knows them.
+func ServedAs(variants []string, profile *wire.Profile) Open {
+	return func(w World) (Venue, error) { return serve(w, variants, profile) }
+}
+
+func serve(w World, variants []string, profile *wire.Profile) (Venue, error) {
 	x, err := w.exchange()
 	if err != nil {
 		return nil, err
 	}
-	config := server.Config{Exchange: x, Clock: server.Clock{Manual: true, StartMS: StartMS}, Control: true, Budget: w.Budget}
+	config := server.Config{Exchange: x, Clock: server.Clock{Manual: true, StartMS: StartMS}, Control: true, Budget: w.Budget, Variants: variants}
 	for _, name := range accounts {
 		config.Accounts = append(config.Accounts, server.Account{Key: name, Secret: secretOf(name), ReadOnly: name == reader})
 	}
@@ -42,7 +49,7 @@ func Served(w World) (Venue, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	v := &served{
 		url: "http://" + listener.Addr().String(), stop: stop, ended: make(chan error, 1), clients: map[string]*rest.Client{},
-		transport: &http.Transport{MaxIdleConnsPerHost: 8}, symbols: tableOf(w.Symbols()),
+		transport: &http.Transport{MaxIdleConnsPerHost: 8}, symbols: tableOf(w.Symbols()), profile: profile,
 	}
 	v.nowMS.Store(StartMS)
 	go func() { v.ended <- s.Serve(ctx, listener) }()
@@ -56,6 +63,7 @@ type served struct {
 	transport *http.Transport
 	clients   map[string]*rest.Client
 	symbols   table
+	profile   *wire.Profile
 	nowMS     atomic.Int64 // the server's clock, which is manual
 }
 
@@ -63,7 +71,8 @@ func (v *served) now() time.Time { return time.UnixMilli(v.nowMS.Load()) }
 
 func (v *served) client(account string) (*rest.Client, error) {
 	if v.clients[account] == nil {
-		c, err := rest.New(rest.Config{BaseURL: v.url, Key: account, Secret: []byte(secretOf(account)), Transport: v.transport, Clock: v.now})
+		c, err := rest.New(rest.Config{BaseURL: v.url, Key: account, Secret: []byte(secretOf(account)), Transport: v.transport, Clock: v.now,
+			Profile: v.profile})
 		if err != nil {
 			return nil, err
 		}

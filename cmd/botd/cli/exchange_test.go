@@ -29,7 +29,7 @@ func TestTheExchangesPageIsTrue(t *testing.T) {
 		t.Fatal(err)
 	}
 	var base string
-	ran := 0
+	ran, files := 0, map[string]string{}
 	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
 		for _, step := range strings.Split("\n"+block[1], "\n$ ")[1:] {
 			line, want, _ := strings.Cut(strings.TrimSpace(step), "\n")
@@ -38,7 +38,7 @@ func TestTheExchangesPageIsTrue(t *testing.T) {
 				continue
 			}
 			ran++
-			have := curl(t, base, line)
+			have := curl(t, base, line, files)
 			if !like(want, have) {
 				t.Errorf("$ %s\nwant %s\nhave %s", line, want, have)
 			}
@@ -73,20 +73,20 @@ func startExchange(t *testing.T, arguments []string) string {
 	return ""
 }
 
-var curlLine = regexp.MustCompile(`^curl -s(?: -X ([A-Z]+))?(?: -d '([^']*)')? (http://[^ ]+)$`)
+var curlLine = regexp.MustCompile(`^curl -s(?: -X ([A-Z]+))?(?: -o ([a-z.]+))?(?: -d (?:'([^']*)'|@([a-z.]+)))? '?(http://[^ ']+)'?$`)
 
-// curl does what a line of curl does, on another port.
-func curl(t *testing.T, base, line string) string {
+// curl does what a line of curl does, on another port. files are what -o wrote.
+func curl(t *testing.T, base, line string, files map[string]string) string {
 	t.Helper()
 	parts := curlLine.FindStringSubmatch(line)
 	if parts == nil {
 		t.Fatalf("this test does not understand: %s", line)
 	}
-	method := parts[1]
-	if method == "" && parts[2] != "" {
+	method, data := parts[1], parts[3]+files[parts[4]]
+	if method == "" && data != "" {
 		method = http.MethodPost
 	}
-	request, err := http.NewRequest(method, strings.Replace(parts[3], "http://"+server.DefaultListen, base, 1), strings.NewReader(parts[2]))
+	request, err := http.NewRequest(method, strings.Replace(parts[5], "http://"+server.DefaultListen, base, 1), strings.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,34 @@ func curl(t *testing.T, base, line string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if parts[2] != "" {
+		files[parts[2]] = string(body)
+		return ""
+	}
 	return strings.TrimSpace(string(body))
+}
+
+// TestEveryVariantIsOnThePage compares the page's table with what the exchange knows.
+func TestEveryVariantIsOnThePage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/exchange.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := exec.Command("botd", "exchange", "--variant", "list").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(list)), "\n")
+	if len(lines) != len(server.Variants()) {
+		t.Errorf("want %d variants listed, have\n%s", len(server.Variants()), list)
+	}
+	for _, line := range lines {
+		name, what, _ := strings.Cut(line, " ")
+		if row := fmt.Sprintf("| `%s` | %s |\n", name, strings.TrimSpace(what)); !strings.Contains(string(page), row) {
+			t.Errorf("the page lacks %s", row)
+		}
+	}
 }
 
 // like compares, with ... for any text.
@@ -146,7 +173,7 @@ func TestTheExchangeSimulatesWhereVenuesDiffer(t *testing.T) {
 				"--delay-spread 1ms --opposite net --window 1s --liquidation-fee 1%",
 		),
 	)
-	if have := curl(t, base, "curl -s "+"http://"+server.DefaultListen+"/fapi/v1/time"); !strings.Contains(have, "serverTime") {
+	if have := curl(t, base, "curl -s "+"http://"+server.DefaultListen+"/fapi/v1/time", nil); !strings.Contains(have, "serverTime") {
 		t.Errorf("an exchange with every setting: want it to answer, have %s", have)
 	}
 }
@@ -264,7 +291,7 @@ func TestAVenuesOwnListsAreSymbolsForTheExchange(t *testing.T) {
 		"/api/v1/spot/public/pairs":        `[{"symbol":"DOGE-USDT","base":"DOGE","quote":"USDT","priceTick":1e-05,"quantityTick":1,...}]`,
 		"/fapi/v1/margin-levels/DOGE-USDT": `[{"symbol":"DOGE-USDT","min":"0","max":"250000","marginRatio":"0.01","marginAmount":"0","maxLeverage":50},...]`,
 	} {
-		if have := curl(t, base, "curl -s http://"+server.DefaultListen+path); !like(want, have) {
+		if have := curl(t, base, "curl -s http://"+server.DefaultListen+path, nil); !like(want, have) {
 			t.Errorf("%s: want %s, have %s", path, want, have)
 		}
 	}

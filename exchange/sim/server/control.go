@@ -21,15 +21,26 @@ const maxAdvanceMS = 10 * 366 * int64(exchange.Day1)
 // controls are the calls of the control interface (decisions.md, --control).
 var controls = []struct {
 	method, path string
-	do           func(s *Server, body []byte) reply
+	do           func(s *Server, r *http.Request, body []byte) reply
 }{
-	{http.MethodPost, "/control/v1/price", (*Server).setPrice},
-	{http.MethodPost, "/control/v1/clock", (*Server).moveClock},
-	{http.MethodPost, "/control/v1/symbol", (*Server).setSymbol},
-	{http.MethodPost, "/control/v1/faults", (*Server).addFault},
-	{http.MethodGet, "/control/v1/faults", (*Server).listFaults},
-	{http.MethodDelete, "/control/v1/faults", (*Server).clearFaults},
+	{http.MethodPost, "/control/v1/price", byBody((*Server).setPrice)},
+	{http.MethodPost, "/control/v1/clock", byBody((*Server).moveClock)},
+	{http.MethodPost, "/control/v1/symbol", byBody((*Server).setSymbol)},
+	{http.MethodPost, "/control/v1/faults", byBody((*Server).addFault)},
+	{http.MethodGet, "/control/v1/faults", byBody((*Server).listFaults)},
+	{http.MethodDelete, "/control/v1/faults", byBody((*Server).clearFaults)},
 	{http.MethodGet, "/control/v1/orders", (*Server).listOrders},
+	{http.MethodGet, requestsPath, (*Server).listRequests},
+	{http.MethodPost, "/control/v1/reset", byBody((*Server).reset)},
+	{http.MethodPost, "/control/v1/deposit", byBody((*Server).deposit)},
+	{http.MethodPost, "/control/v1/account", byBody((*Server).addAccount)},
+	{http.MethodGet, statePath, byBody((*Server).snapshot)},
+	{http.MethodPost, statePath, byBody((*Server).restoreSnapshot)},
+}
+
+// byBody is a call that needs nothing of the request but its body.
+func byBody(do func(*Server, []byte) reply) func(*Server, *http.Request, []byte) reply {
+	return func(s *Server, _ *http.Request, body []byte) reply { return do(s, body) }
 }
 
 // answerControl answers a call of the control interface. It is neither signed nor limited, so only
@@ -47,7 +58,7 @@ func (s *Server) answerControl(r *http.Request, body []byte) reply {
 			continue
 		}
 		if c.method == r.Method {
-			return c.do(s, body)
+			return c.do(s, r, body)
 		}
 		allowed = append(allowed, c.method)
 	}

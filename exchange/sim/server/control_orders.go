@@ -3,6 +3,8 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"strconv"
 
 	"github.com/shopspring/decimal"
 
@@ -29,16 +31,21 @@ type fillRecord struct {
 
 // listOrders answers with the exchange's own state: every account's orders, including hidden ones
 // and those not yet shown, and every fill.
-func (s *Server) listOrders([]byte) reply {
+func (s *Server) listOrders(r *http.Request, _ []byte) reply {
+	page, err := pageOf(r)
+	if err != nil {
+		return badControl("%v", err)
+	}
 	var orders []sim.OrderState
 	var fills []sim.Fill
-	err := s.locked(func() { orders, fills = s.exchange.AllOrders(), append(fills, s.exchange.Fills()...) })
+	err = s.locked(func() { orders, fills = s.exchange.AllOrders(), append(fills, s.exchange.Fills()...) })
 	if err == nil {
 		err = s.save() // an order is not reported before it is stored, here neither
 	}
 	if err != nil {
 		return s.failed(err)
 	}
+	orders, fills = cut(orders, page), cut(fills, page)
 	state := struct {
 		Orders []json.RawMessage `json:"orders"`
 		Fills  []fillRecord      `json:"fills"`
@@ -54,6 +61,28 @@ func (s *Server) listOrders([]byte) reply {
 		state.Fills = append(state.Fills, s.fillRecord(&fills[i]))
 	}
 	return answered(state)
+}
+
+// page is a part of a list: limit 0 is all of it.
+type page struct{ offset, limit int }
+
+func pageOf(r *http.Request) (p page, err error) {
+	for name, into := range map[string]*int{"offset": &p.offset, "limit": &p.limit} {
+		if text := r.URL.Query().Get(name); text != "" {
+			if *into, err = strconv.Atoi(text); err != nil || *into < 0 {
+				return p, fmt.Errorf("%s %.40q is not a number", name, text)
+			}
+		}
+	}
+	return p, nil
+}
+
+func cut[T any](list []T, p page) []T {
+	list = list[min(p.offset, len(list)):]
+	if p.limit > 0 {
+		list = list[:min(p.limit, len(list))]
+	}
+	return list
 }
 
 // orderRecord is the interface's order record with account and market added.

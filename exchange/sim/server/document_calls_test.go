@@ -145,6 +145,7 @@ func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
 	v.goRefusals()
 	v.goFull()
 	v.goOutside()
+	visitReplaced(t, d)
 	visitBudget(t, d)
 	visitFailure(t, d)
 	for _, line := range d.Unseen() {
@@ -250,6 +251,20 @@ func (v *visitor) goControl() {
 	v.good("control_faults", "", "")
 	v.good("control_clear_faults", "", "")
 	v.good("control_orders", "", "")
+	v.good("control_orders", "offset=1&limit=1", "")
+	v.good("control_add_fault", "", `{"match":"GET /fapi/v1/ping","kind":"status","status":418,"count":1}`)
+	v.send("GET", "/fapi/v1/ping", "", nil).want(v.trader.t, 418)
+	v.good("control_requests", "match=GET+/fapi/*&account=KEY&status=200&after=3&limit=5", "")
+	v.good("control_requests", "", "")
+	v.good("control_deposit", "", `{"account":"KEY","market":"spot","asset":"BTC","amount":"0.5"}`)
+	v.good("control_deposit", "", `{"account":"KEY","market":"futures","amount":-5}`)
+	v.good("control_account", "", `{"key":"NEW","secret":"S","read_only":true,"futures":"5","spot":{"BTC":1}}`)
+	v.bad(1000, "control_restore", "", v.good("control_state", "", "").body) // it was not built by the server
+	v.bad(1000, "control_reset", "", "")
+	v.bad(1000, "control_requests", "match=GET+/nowhere", "")
+	v.bad(1000, "control_orders", "limit=-1", "")
+	v.bad(1000, "control_account", "", `{"key":"KEY","secret":"S"}`)
+	v.bad(1000, "control_deposit", "", `{"account":"KEY","market":"futures","amount":-50000}`)
 	v.bad(1000, "control_symbol", "", `{"market":"futures","symbol":"NO-USDT","delisted":true}`)
 	v.bad(1000, "control_price", "", `{"market":"futures","symbol":"NO-USDT","price":"1"}`)
 }
@@ -434,6 +449,40 @@ func (v *visitor) goWrong() {
 	}
 }
 
+// visitReplaced takes the state out, puts it back, and begins anew.
+func visitReplaced(t *testing.T, d *document) {
+	_, c := startServer(t, func(config *Config) { config.Build = buildFresh })
+	v := &visitor{c, d}
+	c.place(buyBelow)
+	c.advance(5)
+	before := v.good("control_state", "", "").body
+	order := v.good("futures_open_orders", "", `{}`).body
+	v.good("control_deposit", "", `{"account":"KEY","market":"futures","amount":"7"}`)
+	v.good("futures_cancel_all", "", `{}`)
+	c.advance(60_000)
+	v.good("control_restore", "", before)
+	if have := v.good("futures_open_orders", "", `{}`).body; have != order || c.nowMS() != ManualStartMS+5 {
+		t.Errorf("want the order back, %s, and the clock, have %s at %d", order, have, c.nowMS())
+	}
+	v.bad(1000, "control_restore", "", `{"time":1}`)
+	v.good("control_reset", "", "")
+	var account struct{ TotalWalletBalance string }
+	v.good("futures_account", "", "").read(t, &account)
+	requests := v.good("control_requests", "", "").body
+	if account.TotalWalletBalance != "10000" || strings.Count(requests, `"id"`) != 1 || !strings.Contains(v.good("futures_open_orders", "", `{}`).body, "[]") {
+		t.Errorf("want everything as at the start, have %+v, %s", account, requests)
+	}
+}
+
+// buildFresh is a server's own exchange.
+func buildFresh(state []byte) (*sim.Exchange, error) {
+	config := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: ManualStartMS, OrderDelayMS: sim.DefaultOrderDelayMS}
+	if state == nil {
+		return sim.New(config)
+	}
+	return sim.Restore(config, state)
+}
+
 // visitBudget spends the budget.
 func visitBudget(t *testing.T, d *document) {
 	_, v := visit(t, d, func(config *Config) { config.Budget = 1 })
@@ -459,7 +508,8 @@ func visitFailure(t *testing.T, d *document) {
 	for id, body := range map[string]string{
 		"control_symbol": `{"market":"futures","symbol":"BTC-USDT","delisted":false}`,
 		"control_orders": "", "control_clock": `{"advance_ms":1}`, "control_price": `{"market":"futures","symbol":"BTC-USDT","price":"1"}`,
-		"futures_account": "", "spot_wallet": "",
+		"futures_account": "", "spot_wallet": "", "control_deposit": `{"account":"KEY","market":"futures","amount":1}`,
+		"control_account": `{"key":"LATE","secret":"S"}`,
 	} {
 		v.ask(id, "", body).wantRefusal(t, 500, 500)
 	}

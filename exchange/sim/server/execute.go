@@ -56,7 +56,7 @@ func (s *Server) do(by caller, request *exchange.Request, hideMS int64) (exchang
 	if err := s.refusesSymbol(request.Operation, cmp.Or(request.Symbol, request.Order.Symbol)); err != nil {
 		return exchange.Answer{}, err
 	}
-	answer, err := s.exchange.Do(by.key, request)
+	answer, err := s.place(by, request)
 	if err == nil && !request.Operation.Changes() {
 		err = s.refusesSymbol(request.Operation, answer.Order.Symbol)
 	}
@@ -66,6 +66,7 @@ func (s *Server) do(by caller, request *exchange.Request, hideMS int64) (exchang
 	if hideMS > 0 && request.Operation.Places() {
 		s.hidden[hiddenOrder{request.Operation.Market(), answer.Order.ID}] = nowMS + hideMS
 	}
+	s.variants.openPositions(by.key, nowMS, &answer)
 	s.leaveOut(&answer)
 	s.leaveOutDelisted(&answer)
 	return answer, nil

@@ -27,8 +27,9 @@ type Options struct {
 	Funding  string  // file of recorded rates
 	Budget   int     // requests per second; 0 is unlimited
 	Control  bool
-	State    string // file that keeps the accounts through restarts
-	Symbols  string // file of symbol records
+	State    string   // file that keeps the accounts through restarts
+	Symbols  string   // file of symbol records
+	Variants []string // NAME[=DURATION], as Variants lists them
 
 	// Settings in which a venue may differ from decisions.md.
 	Signer      wire.Signer
@@ -121,7 +122,7 @@ func Open(options Options, load Loaders) (*Server, net.Listener, error) {
 
 func (o *Options) config(load Loaders) (Config, error) {
 	config := Config{
-		Signer: o.Signer, Budget: o.Budget, Control: o.Control, StatePath: o.State, Log: o.Log, NewAccount: o.account,
+		Signer: o.Signer, Budget: o.Budget, Control: o.Control, StatePath: o.State, Log: o.Log, NewAccount: o.account, Variants: o.Variants,
 	}
 	var err error
 	if config.Accounts, err = parseAccounts(o.Accounts); err != nil {

@@ -17,7 +17,11 @@ import (
 
 // serveHTTP answers a request under the active faults.
 func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	most := int64(maxBody)
+	if r.URL.Path == statePath && r.Method == http.MethodPost && s.control {
+		most = maxState
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if err != nil {
 		p := unreadable(err)
 		p.send(w, false)
@@ -41,23 +45,29 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	cameMS := s.clock.nowMS()
 	h := s.faults.inject(r)
 	if h.delayMS > 0 && !s.clock.wait(cameMS, h.delayMS, s.stopped) || h.kind == DropRequest {
+		s.noteRequest(r, body, cameMS, 0, string(h.kind))
 		panic(http.ErrAbortHandler)
 	}
 	if h.kind == Status {
 		p := refused(h.status, h.status, "a fault of the control interface")
 		p.retrySeconds = retryOf(h.status)
+		s.noteRequest(r, body, cameMS, p.status, string(h.kind))
 		p.send(w, false)
 		return
 	}
 	if h.kind == Empty {
 		p := answered([]string{})
+		s.noteRequest(r, body, cameMS, p.status, string(h.kind))
 		p.send(w, false)
 		return
 	}
 	p := s.answer(r, body, h.hideMS)
+	s.variants.rewrite(r, &p)
 	if h.kind == DropResponse {
+		s.noteRequest(r, body, cameMS, 0, string(h.kind))
 		panic(http.ErrAbortHandler)
 	}
+	s.noteRequest(r, body, cameMS, p.status, string(h.kind))
 	p.send(w, h.kind == Truncate)
 }
 
@@ -171,7 +181,7 @@ func (s *Server) authenticate(operation exchange.Operation, r *http.Request, bod
 		return caller{}, &exchange.Refusal{Operation: operation, Status: status, Code: code, Message: fmt.Sprintf(format, values...)}
 	}
 	key := r.Header.Get(wire.HeaderKey)
-	account := s.accounts[key]
+	account := s.account(key)
 	if key == "" {
 		return no(http.StatusUnauthorized, exchange.CodeUnknownKey, "header %s is missing", wire.HeaderKey)
 	}

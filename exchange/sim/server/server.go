@@ -52,9 +52,10 @@ type Config struct {
 	NewAccount func(key string) sim.AccountConfig // initial state of a new account; nil is sim.DefaultAccount
 	Signer     wire.Signer
 	Clock      Clock
-	Budget     int    // requests per second of each key and each address; 0 is unlimited
-	Control    bool   // serve the control interface
-	StatePath  string // file that keeps the accounts through restarts; empty for none
+	Budget     int      // requests per second of each key and each address; 0 is unlimited
+	Control    bool     // serve the control interface
+	Variants   []string // NAME[=DURATION], as Variants lists them
+	StatePath  string   // file that keeps the accounts through restarts; empty for none
 	Log        func(format string, values ...any)
 }
 
@@ -63,24 +64,29 @@ type Build func(state []byte) (*sim.Exchange, error)
 
 // Server serves one simulated exchange.
 type Server struct {
-	accounts map[string]*Account
-	symbols  symbolTable
-	signer   wire.Signer
-	clock    *clock
-	budget   *budget
-	faults   faults
-	control  bool
-	state    stateFile
-	log      func(format string, values ...any)
-	wake     chan struct{} // the next due time may have changed
-	stopped  chan struct{} // closed when Serve ends
-	stopOnce sync.Once
+	accountsMu sync.RWMutex // guards accounts, beside mu when they change
+	accounts   map[string]*Account
+	symbols    symbolTable
+	signer     wire.Signer
+	clock      *clock
+	budget     *budget
+	faults     faults
+	requests   requests
+	build      Build // nil where the exchange was given
+	newAccount func(key string) sim.AccountConfig
+	control    bool
+	state      stateFile
+	log        func(format string, values ...any)
+	wake       chan struct{} // the next due time may have changed
+	stopped    chan struct{} // closed when Serve ends
+	stopOnce   sync.Once
 
 	mu             sync.Mutex // guards all below
 	exchange       *sim.Exchange
 	controlChanges uint64 // how often the control interface changed a price or the clock
 	hidden         map[hiddenOrder]int64
 	delisted       map[exchange.SymbolKey]bool
+	variants       variants
 	broken         error // a panic of the exchange: nothing it returns can be trusted
 }
 
@@ -96,6 +102,10 @@ func New(config Config) (*Server, error) {
 		accounts: make(map[string]*Account), signer: config.Signer, budget: newBudget(config.Budget), control: config.Control,
 		log:  config.Log,
 		wake: make(chan struct{}, 1), stopped: make(chan struct{}), hidden: make(map[hiddenOrder]int64), delisted: map[exchange.SymbolKey]bool{},
+	}
+	var err error
+	if s.variants, err = parseVariants(config.Variants); err != nil {
+		return nil, err
 	}
 	if s.log == nil {
 		s.log = func(string, ...any) {}
@@ -118,7 +128,8 @@ func (s *Server) begin(config *Config) (err error) {
 	if config.NewAccount == nil {
 		config.NewAccount = sim.DefaultAccount
 	}
-	if err := s.admit(config.Accounts, config.NewAccount); err != nil {
+	s.build, s.newAccount = config.Build, config.NewAccount
+	if err := s.admit(config.Accounts); err != nil {
 		return err
 	}
 	if s.symbols, err = symbolsOf(s.exchange); err != nil {
@@ -153,8 +164,15 @@ func (s *Server) restore(config *Config) (*sim.Exchange, error) {
 	return x, nil
 }
 
+// account returns the account of a key, or nil.
+func (s *Server) account(key string) *Account {
+	s.accountsMu.RLock()
+	defer s.accountsMu.RUnlock()
+	return s.accounts[key]
+}
+
 // admit registers the accounts and opens those that the exchange lacks.
-func (s *Server) admit(accounts []Account, newAccount func(key string) sim.AccountConfig) error {
+func (s *Server) admit(accounts []Account) error {
 	for i, account := range accounts {
 		if account.Key == "" || account.Secret == "" {
 			return fmt.Errorf("account %d has no key or no secret", i+1)
@@ -163,12 +181,7 @@ func (s *Server) admit(accounts []Account, newAccount func(key string) sim.Accou
 			return fmt.Errorf("account %q is given twice", account.Key)
 		}
 		s.accounts[account.Key] = &account
-		_, err := s.exchange.Do(account.Key, &exchange.Request{Operation: exchange.FuturesLeverages})
-		var refusal *exchange.Refusal
-		if !errors.As(err, &refusal) || refusal.Code != exchange.CodeUnknownKey {
-			continue
-		}
-		if err := s.exchange.AddAccount(newAccount(account.Key)); err != nil {
+		if err := s.open(account.Key); err != nil {
 			return err
 		}
 	}
@@ -292,7 +305,9 @@ func (s *Server) locked(do func()) (err error) {
 		}
 	}()
 	s.exchange.Advance(s.clock.nowMS())
+	s.variants.notePositions(s.exchange, s.accounts)
 	do()
+	s.variants.notePositions(s.exchange, s.accounts)
 	return nil
 }
 

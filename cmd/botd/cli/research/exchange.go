@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -32,6 +33,12 @@ bot against, without keys and without risk. --control adds an unsigned interface
 tests on loopback: prices, the clock, faults, and the truth about every order.`,
 		Example: "  botd exchange --account KEY:SECRET --market random --seed 7\n  botd exchange --account KEY:SECRET --market still --clock manual --control",
 		RunE: func(command *cobra.Command, _ []string) error {
+			if slices.Contains(o.Variants, "list") {
+				for _, v := range server.Variants() {
+					fmt.Fprintf(command.OutOrStdout(), "%-26s %s\n", v.Name+duration(v.Duration), v.What)
+				}
+				return nil
+			}
 			o.Log = func(format string, values ...any) { fmt.Fprintf(command.ErrOrStderr(), format+"\n", values...) }
 			var err error
 			if o.Custom, err = ownAccounts(accounts); err != nil {
@@ -59,7 +66,8 @@ tests on loopback: prices, the clock, faults, and the truth about every order.`,
 	f.BoolVar(&o.Control, "control", false, "serve the control interface (loopback only)")
 	f.StringVar(&o.State, "state", "", "file in which accounts survive")
 	f.StringVar(&o.Symbols, "symbols", "", "symbol records (YAML) instead of the built-in ones")
-	f.StringVar(&o.Signer.Template, "signature", wire.DefaultTemplate, "what is signed: {timestamp} {method} {path} {query} {body} {key}")
+	f.StringArrayVar(&o.Variants, "variant", nil, "NAME[=DURATION][,NAME], repeatable: another legal reading of the interface; list prints them all")
+	f.StringVar(&o.Signer.Template, "signature", wire.DefaultTemplate, "what is signed: exchange.signature.payload of docs/configuration.md")
 	f.StringVar(&o.Signer.Encoding, "encoding", "hex", "of signatures: hex or base64")
 	f.DurationVar(&o.Window, "window", 5*time.Second, "how far x-timestamp may be off")
 	f.Var((*delay)(&o.Delay), "delay", "until an order or a cancel takes effect")
@@ -69,6 +77,14 @@ tests on loopback: prices, the clock, faults, and the truth about every order.`,
 	f.Var((*fees)(&o.SpotFees), "spot-fees", "of new accounts, MAKER,TAKER (default 0.1%,0.1%)")
 	f.Var((*rate)(&o.Liquidation), "liquidation-fee", "of the value liquidated (default the account's taker fee)")
 	return command
+}
+
+// duration is a variant's default, as it is given.
+func duration(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return "=" + d.String()
 }
 
 // ownAccounts reads a file of accounts.

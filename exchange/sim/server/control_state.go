@@ -1,0 +1,177 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+)
+
+const (
+	statePath = "/control/v1/state"
+	maxState  = 256 << 20 // bytes of a snapshot that is sent back
+)
+
+// errFixed is why the exchange cannot be replaced.
+var errFixed = errors.New("the exchange cannot be replaced: it was not started by botd exchange, or it stores its state in a file")
+
+// stateRecord is a snapshot: of the clock, and of accounts, orders, positions and prices.
+type stateRecord struct {
+	TimeMS   int64           `json:"time"`
+	Exchange json.RawMessage `json:"exchange"`
+}
+
+// snapshot answers with the state.
+func (s *Server) snapshot([]byte) reply {
+	var record stateRecord
+	var failed error
+	err := s.locked(func() {
+		record.TimeMS = s.exchange.NowMS()
+		record.Exchange, failed = s.exchange.Snapshot()
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return s.failed(err)
+	}
+	return answered(record)
+}
+
+// restoreSnapshot replaces the state by a snapshot. A manual clock goes where the snapshot's stood.
+func (s *Server) restoreSnapshot(body []byte) reply {
+	var record stateRecord
+	if err := readControl(body, &record); err != nil {
+		return badControl("read body: %v", err)
+	}
+	if len(record.Exchange) == 0 {
+		return badControl("exchange is missing: send what GET %s answered", statePath)
+	}
+	return s.replace(record.Exchange)
+}
+
+// reset makes the exchange as it was when it started, without faults and requests.
+func (s *Server) reset([]byte) reply {
+	p := s.replace(nil)
+	if p.status == 200 {
+		s.faults.clear()
+		s.requests.clear()
+	}
+	return p
+}
+
+// replace builds the exchange anew, from a snapshot or from nothing.
+func (s *Server) replace(state []byte) reply {
+	return s.change(func() error {
+		if s.build == nil || s.state.path != "" {
+			return errFixed
+		}
+		x, err := s.build(state)
+		if err != nil {
+			return err
+		}
+		changes := s.exchange.Version()
+		before := s.exchange
+		s.exchange = x
+		for _, account := range s.accounts {
+			if err := s.open(account.Key); err != nil {
+				s.exchange = before
+				return err
+			}
+		}
+		s.controlChanges += changes // what was counted never goes back
+		clear(s.hidden)
+		clear(s.delisted)
+		if s.clock.manual {
+			s.clock.move(x.NowMS())
+		}
+		x.Advance(s.clock.nowMS())
+		return nil
+	})
+}
+
+// open opens an account that the exchange lacks.
+func (s *Server) open(key string) error {
+	_, err := s.exchange.Do(key, &exchange.Request{Operation: exchange.FuturesLeverages})
+	var refusal *exchange.Refusal
+	if !errors.As(err, &refusal) || refusal.Code != exchange.CodeUnknownKey {
+		return nil
+	}
+	return s.exchange.AddAccount(s.newAccount(key))
+}
+
+// deposit moves money into a wallet, or out of it when the amount is negative.
+func (s *Server) deposit(body []byte) reply {
+	var asked struct {
+		Account string           `json:"account"`
+		Market  exchange.Market  `json:"market"`
+		Asset   string           `json:"asset"`
+		Amount  *decimal.Decimal `json:"amount"`
+	}
+	if err := readControl(body, &asked); err != nil {
+		return badControl("read body: %v", err)
+	}
+	if asked.Asset == "" {
+		asked.Asset = "USDT"
+	}
+	if asked.Amount == nil || asked.Amount.IsZero() {
+		return badControl("amount is missing")
+	}
+	amount, err := exchange.AmountRounded(*asked.Amount)
+	if err != nil {
+		return badControl("amount: %v", err)
+	}
+	return s.change(func() error { return s.exchange.Transfer(asked.Account, asked.Market, asked.Asset, amount) })
+}
+
+// addAccount opens an account. Its deposits are those of --account unless given.
+func (s *Server) addAccount(body []byte) reply {
+	var asked struct {
+		Key      string                     `json:"key"`
+		Secret   string                     `json:"secret"`
+		ReadOnly bool                       `json:"read_only"`
+		Futures  *decimal.Decimal           `json:"futures"` // USDT
+		Spot     map[string]decimal.Decimal `json:"spot"`
+	}
+	if err := readControl(body, &asked); err != nil {
+		return badControl("read body: %v", err)
+	}
+	if asked.Key == "" || asked.Secret == "" {
+		return badControl("key or secret is missing")
+	}
+	return s.change(func() error {
+		if s.accounts[asked.Key] != nil {
+			return fmt.Errorf("account %.40q is there already", asked.Key)
+		}
+		account := s.newAccount(asked.Key)
+		if err := fund(&account, asked.Futures, asked.Spot); err != nil {
+			return err
+		}
+		if err := s.exchange.AddAccount(account); err != nil {
+			return err
+		}
+		s.accountsMu.Lock()
+		defer s.accountsMu.Unlock()
+		s.accounts[asked.Key] = &Account{Key: asked.Key, Secret: asked.Secret, ReadOnly: asked.ReadOnly}
+		return nil
+	})
+}
+
+// fund replaces an account's first deposits by those that are given.
+func fund(account *sim.AccountConfig, futures *decimal.Decimal, spot map[string]decimal.Decimal) (err error) {
+	if futures != nil {
+		if account.FuturesUSDT, err = exchange.AmountRounded(*futures); err != nil {
+			return fmt.Errorf("futures: %w", err)
+		}
+	}
+	if spot != nil {
+		account.Spot = map[string]exchange.Amount{}
+	}
+	for asset, number := range spot {
+		if account.Spot[asset], err = exchange.AmountRounded(number); err != nil {
+			return fmt.Errorf("spot %s: %w", asset, err)
+		}
+	}
+	return nil
+}

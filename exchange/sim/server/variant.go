@@ -1,0 +1,304 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/exchange/wire"
+)
+
+// Variant is another legal reading of the interface document, or a habit that venues have.
+type Variant struct {
+	Name     string
+	What     string
+	Duration time.Duration // its default; 0 where it takes none
+	rewrite  func(operation exchange.Operation, row map[string]any)
+}
+
+// Variants lists what botd exchange --variant knows.
+func Variants() []Variant {
+	return []Variant{
+		{"history-without-client-id", "the spot order history does not echo client order ids", 0, withoutID(exchange.SpotOrderHistory)},
+		{"open-without-client-id", "the open lists of both markets do not echo client order ids", 0,
+			withoutID(exchange.SpotOpenOrders, exchange.FuturesOpenOrders)},
+		{"float-noise", "one's own quantities carry the noise of binary floats: 0.9970000000000002", 0, noisy},
+		{"foreign-status-words", "filled spot orders are EXECUTED; canceled orders of both markets CANCELLED", 0, foreignWords},
+		{"extra-fields", "every record has additional fields, such as Status beside status", 0, extraFields},
+		{"strings-for-numbers", "every number is written as a string", 0, nil},
+		{"null-lists", "an empty list is written as null", 0, nil},
+		{"list-envelopes-off", "tickers and wallets are arrays, not objects with one", 0, nil},
+		{"list-envelopes-on", "spot candles and the spot order history are objects with a list in data", 0, nil},
+		{"byte-order-mark", "every body begins with a byte order mark", 0, nil},
+		{"error-words", "error bodies say msg instead of error", 0, nil},
+		{"refuse-but-execute", "every fifth placement is executed and answered as refused", 0, nil},
+		{"duplicate-delivery", "every fifth placement is executed twice", 0, nil},
+		{"stale-positions", "the list of open positions is as old as this", 6 * time.Second, nil},
+		{"empty-positions", "the list of open positions is empty for so long, once a minute", 3 * time.Second, nil},
+	}
+}
+
+const everyFifth = 5
+
+// variants are those in force.
+type variants struct {
+	rewrites []func(exchange.Operation, map[string]any)
+	named    map[string]time.Duration
+
+	// The following are guarded by the server's mutex.
+	placements int
+	version    uint64
+	positions  map[string][]positionsAt // by account, oldest first
+}
+
+type positionsAt struct {
+	timeMS int64
+	answer exchange.Answer
+}
+
+// parseVariants reads NAME[=DURATION], several separated by commas.
+func parseVariants(texts []string) (variants, error) {
+	v := variants{named: map[string]time.Duration{}, positions: map[string][]positionsAt{}}
+	for _, text := range texts {
+		for _, one := range strings.Split(text, ",") {
+			if one = strings.TrimSpace(one); one == "" {
+				continue
+			}
+			name, length, given := strings.Cut(one, "=")
+			at := slices.IndexFunc(Variants(), func(each Variant) bool { return each.Name == name })
+			if at < 0 {
+				return v, fmt.Errorf("variant %q is unknown: --variant list prints them all", name)
+			}
+			variant := Variants()[at]
+			v.named[name] = variant.Duration
+			if given {
+				duration, err := time.ParseDuration(length)
+				if err != nil || duration <= 0 || duration > time.Minute || variant.Duration == 0 {
+					return v, fmt.Errorf("variant %q: want %s alone, or with a duration of at most 1m where it has one", one, name)
+				}
+				v.named[name] = duration
+			}
+			if variant.rewrite != nil {
+				v.rewrites = append(v.rewrites, variant.rewrite)
+			}
+		}
+	}
+	return v, nil
+}
+
+func (v *variants) has(name string) bool {
+	return v.named[name] > 0 || len(v.named) > 0 && contains(v.named, name)
+}
+
+func contains(named map[string]time.Duration, name string) bool {
+	_, found := named[name]
+	return found
+}
+
+// rewrite writes a reply as the variants say.
+func (v *variants) rewrite(r *http.Request, p *reply) {
+	if len(v.named) == 0 {
+		return
+	}
+	operation, _, _, _ := wire.Match(r.Method, r.URL.Path)
+	if p.status >= http.StatusBadRequest && v.has("error-words") {
+		p.body = bytes.Replace(p.body, []byte(`"error":`), []byte(`"msg":`), 1)
+	}
+	if p.status < http.StatusBadRequest && operation != 0 {
+		p.body = v.answer(operation, p.body)
+	}
+	if v.has("byte-order-mark") {
+		p.body = append([]byte("\xef\xbb\xbf"), p.body...)
+	}
+}
+
+func (v *variants) answer(operation exchange.Operation, body []byte) []byte {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var content any
+	if decoder.Decode(&content) != nil {
+		return body // cancel-all's NULL
+	}
+	for _, row := range rowsOf(content) {
+		for _, rewrite := range v.rewrites {
+			rewrite(operation, row)
+		}
+	}
+	if v.has("strings-for-numbers") {
+		content = stringly(content)
+	}
+	if object, ok := content.(map[string]any); ok && len(object) == 1 && v.has("list-envelopes-off") {
+		for _, list := range object {
+			if _, isList := list.([]any); isList {
+				content = list
+			}
+		}
+	}
+	list, isList := content.([]any)
+	if isList && len(list) == 0 && v.has("null-lists") {
+		content = nil
+	}
+	if isList && v.has("list-envelopes-on") && (operation == exchange.SpotCandles || operation == exchange.SpotOrderHistory) {
+		content = map[string]any{"data": list}
+	}
+	rewritten, err := json.Marshal(content)
+	if err != nil {
+		return body
+	}
+	return rewritten
+}
+
+// rowsOf returns the records of an answer.
+func rowsOf(content any) (rows []map[string]any) {
+	switch c := content.(type) {
+	case map[string]any:
+		rows = append(rows, c)
+		for _, value := range c {
+			if list, ok := value.([]any); ok {
+				rows = append(rows, rowsOf(list)...)
+			}
+		}
+	case []any:
+		for _, each := range c {
+			if row, ok := each.(map[string]any); ok {
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows
+}
+
+func stringly(content any) any {
+	switch c := content.(type) {
+	case json.Number:
+		return c.String()
+	case map[string]any:
+		for name, value := range c {
+			c[name] = stringly(value)
+		}
+	case []any:
+		for i, value := range c {
+			c[i] = stringly(value)
+		}
+	}
+	return content
+}
+
+func withoutID(operations ...exchange.Operation) func(exchange.Operation, map[string]any) {
+	return func(operation exchange.Operation, row map[string]any) {
+		if slices.Contains(operations, operation) {
+			delete(row, "clientOrderId")
+			delete(row, "client_order_id")
+		}
+	}
+}
+
+// noisy adds what a binary float leaves: one unit in the last place of the double.
+func noisy(operation exchange.Operation, row map[string]any) {
+	if !operation.Signed() {
+		return
+	}
+	for _, name := range []string{"filled", "remainingQty", "quantity"} {
+		switch value := row[name].(type) {
+		case json.Number:
+			row[name] = json.Number(withNoise(value.String()))
+		case string:
+			row[name] = withNoise(value)
+		}
+	}
+}
+
+func withNoise(text string) string {
+	number, err := strconv.ParseFloat(text, 64)
+	if err != nil || number == math.Trunc(number) {
+		return text
+	}
+	return strconv.FormatFloat(math.Nextafter(math.Nextafter(number, math.Inf(1)), math.Inf(1)), 'f', 17, 64)
+}
+
+func foreignWords(operation exchange.Operation, row map[string]any) {
+	word, _ := row["status"].(string)
+	_, isOrder := row["side"]
+	_, filled := row["filled"]
+	switch {
+	case !isOrder || !filled:
+	case word == "CANCELED":
+		row["status"] = "CANCELLED"
+	case word == "FILLED" && operation.Market() == exchange.Spot:
+		row["status"] = "EXECUTED"
+	}
+}
+
+func extraFields(_ exchange.Operation, row map[string]any) {
+	row["Status"], row["STATUS"], row["ID"], row["Filled"], row["note"] = "FILLED", "FILLED", 1, "999999", "x"
+}
+
+// place executes a placement as the variants say. It is called under the server's mutex.
+func (s *Server) place(by caller, request *exchange.Request) (exchange.Answer, error) {
+	v := &s.variants
+	answer, err := s.exchange.Do(by.key, request)
+	if err != nil || !request.Operation.Places() || len(v.named) == 0 {
+		return answer, err
+	}
+	if v.placements++; v.placements%everyFifth != 0 {
+		return answer, nil
+	}
+	if v.has("duplicate-delivery") {
+		var refusal *exchange.Refusal
+		if _, err := s.exchange.Do(by.key, request); err != nil && !errors.As(err, &refusal) {
+			return answer, err
+		}
+	}
+	if v.has("refuse-but-execute") {
+		return exchange.Answer{}, &exchange.Refusal{Operation: request.Operation, Status: http.StatusBadRequest, Code: sim.CodeMargin,
+			Message: "insufficient balance"}
+	}
+	return answer, nil
+}
+
+// notePositions remembers what the list of open positions showed when. It is called under the
+// server's mutex, after every change.
+func (v *variants) notePositions(x *sim.Exchange, accounts map[string]*Account) {
+	old := v.named["stale-positions"]
+	if old == 0 || v.version == x.Version() && v.version != 0 {
+		return
+	}
+	v.version = x.Version()
+	for key := range accounts {
+		answer, err := x.Do(key, &exchange.Request{Operation: exchange.FuturesOpenPositions})
+		if err != nil {
+			continue
+		}
+		saved := v.positions[key]
+		for len(saved) > 1 && saved[1].timeMS <= x.NowMS()-old.Milliseconds() {
+			saved = saved[1:]
+		}
+		v.positions[key] = append(saved, positionsAt{x.NowMS(), answer})
+	}
+}
+
+// openPositions replaces the list of open positions.
+func (v *variants) openPositions(key string, nowMS int64, answer *exchange.Answer) {
+	if answer.Operation != exchange.FuturesOpenPositions {
+		return
+	}
+	if old := v.named["stale-positions"].Milliseconds(); old > 0 {
+		for _, then := range v.positions[key] {
+			if then.timeMS <= nowMS-old || then.timeMS == v.positions[key][0].timeMS {
+				answer.Positions = then.answer.Positions
+			}
+		}
+	}
+	if empty := v.named["empty-positions"].Milliseconds(); empty > 0 && nowMS%int64(exchange.Minute1) < empty {
+		answer.Positions = exchange.FetchedOf[exchange.Position](nil)
+	}
+}
