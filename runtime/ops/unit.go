@@ -93,6 +93,8 @@ RestrictSUIDSGID=yes
 SystemCallArchitectures=native
 SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @resources
+# the processes of strategies limit themselves
+SystemCallFilter=landlock_create_ruleset landlock_add_rule landlock_restrict_self prlimit64 setrlimit setpriority
 SystemCallErrorNumber=EPERM
 DevicePolicy=closed
 

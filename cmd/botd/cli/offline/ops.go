@@ -66,7 +66,7 @@ func newOpsUnit() *cobra.Command {
 		Use: "unit", Short: "a hardened systemd unit", Args: cobra.NoArgs,
 		Long: `Prints a systemd unit: a user of its own that systemd makes, nothing of the machine but
 configuration and state, the key as a credential, a watchdog fed by finished rounds,
-reload by SIGHUP. systemd-analyze security rates it 1.1.`,
+reload by SIGHUP. systemd-analyze security rates it 1.2.`,
 		Example: "  botd ops unit --mode live > /etc/systemd/system/botd.service\n  systemctl enable --now botd",
 		RunE: func(command *cobra.Command, _ []string) error {
 			switch configs.Mode(unit.Mode) {
