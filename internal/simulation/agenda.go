@@ -1,5 +1,7 @@
 package simulation
 
+import "botd/runtime/engine"
+
 // happeningKind is the kind of a scheduled happening.
 type happeningKind uint8
 
@@ -16,6 +18,7 @@ const (
 	happenClass                              // an episode beyond the bounds begins: class
 	happenClassOver                          // it ends: episode
 	happenPoll                               // botd looks for the files of strategies: episode
+	happenDecision                           // a strategy answers: thought
 )
 
 // happening is one entry of the agenda.
@@ -29,6 +32,7 @@ type happening struct {
 	process  *process
 	life     int // of its process: one that has ended takes nothing any more
 	flight   *flight
+	thought  *engine.EventDecision
 }
 
 func (h *happening) before(other *happening) bool {

@@ -48,7 +48,7 @@ type episode struct {
 func newBeyond(w *world, options *Beyond) *beyond {
 	b := &beyond{w: w, draw: newDraw(w.seed, 8)}
 	var choice []Class
-	for c := range ClassEnd {
+	for c := range HungStrategy { // which is run alone: seeds draw what they drew before there was it
 		if !slices.Contains(options.Except, c) {
 			choice = append(choice, c)
 		}

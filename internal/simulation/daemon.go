@@ -116,18 +116,9 @@ func (d *daemon) handle(event engine.Event) {
 	for i := range d.effects.Calls {
 		w.launch(&d.effects.Calls[i])
 	}
-	d.decide(slices.Clone(d.effects.Asks))
+	w.decide(slices.Clone(d.effects.Abandoned), slices.Clone(d.effects.Asks))
 	if d.stopping && !d.machine.InFlight() {
 		w.end("has stopped")
-	}
-}
-
-// decide has the strategies answer what the engine asks, at once.
-func (d *daemon) decide(asks []engine.Ask) {
-	for i := range asks {
-		if ask := &asks[i]; d.up {
-			d.handle(&engine.EventDecision{AskID: ask.ID, Result: ask.Task.Perform(ask.Strategy)})
-		}
 	}
 }
 

@@ -332,6 +332,8 @@ func (w *world) happen(h *happening) {
 		return
 	}
 	switch h.kind {
+	case happenDecision:
+		d.handle(h.thought)
 	case happenSend:
 		w.send(h.flight)
 	case happenAnswer:
