@@ -137,33 +137,7 @@ func TestAViewerWhoHammersDelaysNoRoundAndNoHalt(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	var (
-		group            sync.WaitGroup
-		answers, limited atomic.Int64
-	)
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: viewers}, Timeout: 10 * time.Second}
-	for i := range viewers {
-		group.Go(func() {
-			for ctx.Err() == nil {
-				path := fmt.Sprintf("/api/v1/market/%s/%s-USDT", []string{"futures", "spot"}[i%2], []string{"BTC", "ETH", "SOL"}[i%3])
-				request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+own+path, nil)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
-				response, err := client.Do(request)
-				if err != nil {
-					continue
-				}
-				if answers.Add(1); response.StatusCode == http.StatusTooManyRequests {
-					limited.Add(1)
-				}
-				_, _ = io.Copy(io.Discard, response.Body)
-				response.Body.Close()
-			}
-		})
-	}
+	answers, done := hammer(ctx, t, own, strings.TrimSpace(string(token)))
 	eventually(t, "the viewer at work", func() bool { return answers.Load() > 4*viewers })
 	began, filled := time.Now(), strings.Count(log.String(), `"order.fill"`)
 	eventually(t, "rounds meanwhile", func() bool { return strings.Count(log.String(), `"order.fill"`) >= filled+5 })
@@ -176,9 +150,41 @@ func TestAViewerWhoHammersDelaysNoRoundAndNoHalt(t *testing.T) {
 	eventually(t, "flat meanwhile", func() bool { return held(t, venueOrders(t, address)).IsZero() })
 	took := time.Since(began)
 	stop()
-	group.Wait()
+	limited := done()
 	if took > haltWithin {
 		t.Errorf("from the command to flat: want at most %s, have %s", haltWithin, took)
 	}
-	t.Logf("from the command to flat: %s; the viewer had %d answers, %d of them 429", took.Round(time.Millisecond), answers.Load(), limited.Load())
+	t.Logf("from the command to flat: %s; the viewer had %d answers, %d of them 429", took.Round(time.Millisecond), answers.Load(), limited)
+}
+
+// hammer asks for market data on as many connections as the penetration test did, until the
+// context ends. done waits for that, and returns how many requests were refused as too many.
+func hammer(ctx context.Context, t *testing.T, own, token string) (answers *atomic.Int64, done func() (limited int64)) {
+	var group sync.WaitGroup
+	answers = &atomic.Int64{}
+	limited := &atomic.Int64{}
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: viewers}, Timeout: 10 * time.Second}
+	for i := range viewers {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				path := fmt.Sprintf("/api/v1/market/%s/%s-USDT", []string{"futures", "spot"}[i%2], []string{"BTC", "ETH", "SOL"}[i%3])
+				request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+own+path, nil)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				request.Header.Set("Authorization", "Bearer "+token)
+				response, err := client.Do(request)
+				if err != nil {
+					continue
+				}
+				if answers.Add(1); response.StatusCode == http.StatusTooManyRequests {
+					limited.Add(1)
+				}
+				_, _ = io.Copy(io.Discard, response.Body)
+				response.Body.Close()
+			}
+		})
+	}
+	return answers, func() int64 { group.Wait(); return limited.Load() }
 }

@@ -66,14 +66,14 @@ const (
 
 // hungDaemon starts the exchange and a daemon that can be made to hang. It holds a position
 // on each market, each with its stop, and has orders resting.
-func hungDaemon(t *testing.T, p *place) (address string, daemon *exec.Cmd, log *Trace) {
+func hungDaemon(t *testing.T, p *place) (address, own string, daemon *exec.Cmd, log *Trace) {
 	t.Helper()
 	binary, err := hanging()
 	if err != nil {
 		t.Fatal(err)
 	}
-	address = p.free()
-	p.live("configs", "lane", address, "data_dir: ./data\nlisten: "+p.free())
+	address, own = p.free(), p.free()
+	p.live("configs", "lane", address, "data_dir: ./data\nlisten: "+own)
 	p.file("configs/strategies/grid.yaml", gridOfEther, 0o600)
 	for _, market := range []string{"futures", "spot"} {
 		p.file("configs/strategies/"+market+".yaml", fmt.Sprintf(holdsBoth, market), 0o600)
@@ -92,7 +92,7 @@ func hungDaemon(t *testing.T, p *place) (address string, daemon *exec.Cmd, log *
 		futures, _ := heldOn(t, orders, "futures")
 		return !net.IsZero() && sold.IsZero() && !futures.IsZero() && stopsOpen(orders) == 2 && working(orders) >= 2
 	})
-	return address, daemon, log
+	return address, own, daemon, log
 }
 
 // heldOn is what an account's fills of BTC leave of a market, and what they sold.
@@ -153,7 +153,7 @@ func TestTheKillSwitchNeedsNoTurnOfTheEngine(t *testing.T) {
 		for _, killed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, killed %t", cause, killed), func(t *testing.T) {
 				p := newPlace(t) // not parallel: it measures
-				address, daemon, log := hungDaemon(t, p)
+				address, _, daemon, log := hungDaemon(t, p)
 				p.file(cause, "", 0o600)
 				before := buys(venueOrders(t, address))
 				began := time.Now()
@@ -195,6 +195,44 @@ func TestTheKillSwitchNeedsNoTurnOfTheEngine(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestTheKillSwitchUnderEverythingAtOnce halts a daemon whose engine hangs while somebody without a token
+// holds thousands of half-sent requests and a viewer hammers: all is flat within five seconds.
+func TestTheKillSwitchUnderEverythingAtOnce(t *testing.T) {
+	p := newPlace(t) // not parallel: it measures, and needs the machine's file descriptors
+	address, own, daemon, log := hungDaemon(t, p)
+	connections := flood(t, own)
+	defer func() {
+		for _, c := range connections {
+			c.Close()
+		}
+	}()
+	token, err := os.ReadFile(filepath.Join(p.directory, "data/live/token-viewer"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	answers, done := hammer(ctx, t, own, strings.TrimSpace(string(token)))
+	eventually(t, "the viewer at work", func() bool { return answers.Load() > viewers })
+	p.file("stuck", "", 0o600)
+	began := time.Now()
+	halt, _ := p.start("halt", "halt", "--level", "flatten", "--reason", "a test", "--yes")
+	eventually(t, "flat", func() bool { return isFlat(t, venueOrders(t, address)) })
+	took := time.Since(began)
+	memory := residentMB(t, daemon)
+	stop()
+	done()
+	t.Logf("from the command to flat: %s; %d MB resident, %d answers to the viewer", took.Round(time.Millisecond), memory, answers.Load())
+	if took > flattenWithin || memory > maxFloodedMB {
+		t.Errorf("want at most %s and %d MB, have %s and %d MB", flattenWithin, maxFloodedMB, took, memory)
+	}
+	_ = halt.Wait()
+	if err := os.Remove(filepath.Join(p.directory, "stuck")); err != nil {
+		t.Fatal(err)
+	}
+	log.wait(t, `"lane.released"`)
+	wantKnown(t, p, address)
 }
 
 // wantKnown checks that the engine believes what the exchange has, with nothing unexplained.

@@ -92,7 +92,8 @@ func TestNothingUnseenFromTheExchangeReachesATerminal(t *testing.T) {
 	defer front.Close()
 	p.live("configs", "forged", strings.TrimPrefix(front.URL, "http://"), "data_dir: ./data\nlisten: off")
 	p.file("configs/strategies/grow.yaml", grows, 0o600)
-	p.file("configs/strategies/ether.yaml", strings.NewReplacer("name: grow", "name: ether", "BTC-USDT", "ETH-USDT", "1.0", "10", "1000", "100").Replace(grows), 0o600)
+	ether := strings.NewReplacer("name: grow", "name: ether", "BTC-USDT", "ETH-USDT", "1.0", "10", "1000", "100").Replace(grows)
+	p.file("configs/strategies/ether.yaml", ether, 0o600)
 	p.venue(address, "forged", "--market", "still")
 	_, log := p.start("daemon", "run", "--mode", "live", "--log-format", "console")
 	t.Cleanup(func() {
