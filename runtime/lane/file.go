@@ -83,7 +83,7 @@ func parse(text []byte) (records []record.Record, used int, err error) {
 
 // run writes until the file is closed. What was begun anew since it was asked for is dropped.
 func (f *File) run(at int64) {
-	generation := f.generation.Load()
+	generation := int64(0) // of the file as it was opened
 	for w := range f.writes {
 		err := errStale
 		if now := f.generation.Load(); now != generation {

@@ -1,0 +1,156 @@
+package lane
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/runtime/engine"
+)
+
+func opened(t *testing.T, path string) (*File, []record.Record) {
+	t.Helper()
+	file, records, err := OpenFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file, records
+}
+
+func closed(t *testing.T, file *File) {
+	t.Helper()
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func halted(why string) []record.Record {
+	return []record.Record{{AtMS: 1, Body: record.Halt{Level: record.LevelFlatten, Why: why}}}
+}
+
+// TestTheFileHoldsWhatWasWrittenUntilItBeginsAnew writes, restarts, tears the last line, and
+// empties it: its size never changes, so that a full disk takes what is written.
+func TestTheFileHoldsWhatWasWrittenUntilItBeginsAnew(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), FileName)
+	want := func(size int) {
+		t.Helper()
+		info, err := os.Stat(path)
+		if err != nil || info.Size() != fileSize || info.Mode().Perm() != 0o600 {
+			t.Errorf("want %d bytes of mode 0600, have %v, %v", fileSize, info, err)
+		}
+		file, records := opened(t, path)
+		closed(t, file)
+		if len(records) != size {
+			t.Errorf("want %d records, have %+v", size, records)
+		}
+	}
+	file, _ := opened(t, path)
+	for _, why := range []string{"one", "two"} {
+		if !file.write(halted(why), time.Minute) {
+			t.Fatal("want it durable")
+		}
+	}
+	closed(t, file)
+	want(2)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := 0
+	for text[end] != 0 {
+		end++
+	}
+	clear(text[end-3 : end]) // torn by a crash
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want(1)
+	file, _ = opened(t, path)
+	if err := file.Reset(); err != nil {
+		t.Fatal(err)
+	}
+	if !file.write(halted("three"), time.Minute) {
+		t.Error("want it durable after the file began anew")
+	}
+	closed(t, file)
+	want(1)
+	if err := os.WriteFile(path, []byte("nonsense\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := OpenFile(path); err == nil {
+		t.Error("a file that cannot be read: want it refused, since somebody meant to stop botd")
+	}
+}
+
+func order(side exchange.Side, market exchange.Market, reduces, protects bool) *exchange.NewOrder {
+	return &exchange.NewOrder{Market: market, Symbol: "BTC-USDT", Side: side, ReduceOnly: reduces, ClosePosition: protects}
+}
+
+// TestTheGateHoldsBackWhatTheLaneDoesItself asks which of the engine's placements may leave
+// while the lane acts at each level.
+func TestTheGateHoldsBackWhatTheLaneDoesItself(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		order   *exchange.NewOrder
+		refused record.HaltLevel // the mildest level that holds it back; LevelNone for none
+	}{
+		{"an opening", order(exchange.Buy, exchange.Futures, false, false), record.LevelPause},
+		{"an opening short", order(exchange.Sell, exchange.Futures, false, false), record.LevelPause},
+		{"a purchase", order(exchange.Buy, exchange.Spot, false, false), record.LevelPause},
+		{"an exit", order(exchange.Sell, exchange.Futures, true, false), record.LevelFlatten},
+		{"a sale", order(exchange.Sell, exchange.Spot, false, false), record.LevelFlatten},
+		{"a stop of the whole position", order(exchange.Sell, exchange.Futures, false, true), record.LevelNone},
+	} {
+		for _, level := range []record.HaltLevel{record.LevelNone, record.LevelPause, record.LevelCancel, record.LevelFlatten} {
+			l := New(Config{})
+			if level != record.LevelNone {
+				l.acting = newAction(0, nil, nil, "")
+				l.acting.add(pull{halt: engine.EventHalt{Level: level}})
+			}
+			if want := level != record.LevelNone && c.refused != record.LevelNone && level >= c.refused; l.Refuses(c.order) != want {
+				t.Errorf("%s at level %s: want refused %t", c.name, level, want)
+			}
+		}
+	}
+}
+
+// TestTheLaneClosesNoMoreThanIsItsOwn reads positions beside what the list showed.
+func TestTheLaneClosesNoMoreThanIsItsOwn(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name                string
+		close, others, sent exchange.Quantity
+		remaining, want     exchange.Quantity // read, without what is left to others
+	}{
+		{"all of it", 10, 0, 0, 10, 10},
+		{"short", -10, 0, 0, -10, -10},
+		{"what an opening added", 10, 0, 0, 12, 12},
+		{"nothing left", 10, 0, 10, 0, 0},
+		{"another side, which botd did not open", 10, 0, 10, -3, 0},
+		{"a position where there was none", 0, 0, 0, 5, 0},
+		{"beside another part, all of its own", 10, 5, 0, 10, 10},
+		{"beside another part, its own once", 10, 5, 10, 10, 0},
+		{"beside another part, the rest", 10, 5, 6, 4, 4},
+	} {
+		target := &target{Exposure: engine.Exposure{Close: c.close, Others: c.others}, sent: c.sent}
+		if have := target.toClose(c.remaining); have != c.want {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
+		}
+	}
+}
+
+// TestALaneIDIsOneOfTheStarts checks that ids of the lane read back as the start declares them.
+func TestALaneIDIsOneOfTheStarts(t *testing.T) {
+	t.Parallel()
+	start := placement.Start{Epoch: 1_795_370_718, Random: "lane0"}
+	serial, ours := placement.ParseSerial(placement.ClientOrderID("main", start, placement.LaneIDs))
+	if !ours || serial.Start != start || serial.Sequence != placement.LaneIDs {
+		t.Errorf("want %+v, have %+v", start, serial)
+	}
+}
