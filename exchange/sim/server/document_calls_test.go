@@ -166,6 +166,7 @@ func (v *visitor) goPublic() {
 	}
 	v.good("document", "", "")
 	v.good("index", "", "")
+	v.good("document30", "", "")
 	for _, id := range []string{"futures_ticker", "futures_funding_rate", "futures_symbol_margin_levels", "spot_ticker"} {
 		v.good(id, "/PEPE-USDT", "")
 	}

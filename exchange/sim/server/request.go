@@ -38,7 +38,12 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.URL.Path == documentPath {
-		p := s.document(r)
+		p := s.document(r, docs.OpenAPI)
+		p.send(w, false)
+		return
+	}
+	if r.URL.Path == olderPath {
+		p := s.document(r, docs.OpenAPI30)
 		p.send(w, false)
 		return
 	}
@@ -85,14 +90,18 @@ func (s *Server) index(r *http.Request) reply {
 	}{"botd exchange: a simulated exchange", documentPath, s.control})
 }
 
-// documentPath serves the interface's own description.
-const documentPath = "/openapi.json"
+// documentPath serves the interface's own description, olderPath the same for generators that read
+// OpenAPI 3.0 alone.
+const (
+	documentPath = "/openapi.json"
+	olderPath    = "/openapi-3.0.json"
+)
 
-func (s *Server) document(r *http.Request) reply {
+func (s *Server) document(r *http.Request, read func() ([]byte, error)) reply {
 	if r.Method != http.MethodGet {
 		return wrongMethod(r, []string{http.MethodGet})
 	}
-	content, err := docs.OpenAPI()
+	content, err := read()
 	if err != nil {
 		return s.failed(err)
 	}

@@ -1,0 +1,93 @@
+package docs
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"sync"
+)
+
+// OpenAPI30 returns openapi.yaml as OpenAPI 3.0, for generators that do not read 3.1.
+var OpenAPI30 = sync.OnceValues(func() ([]byte, error) {
+	content, err := OpenAPI()
+	if err != nil {
+		return nil, err
+	}
+	var document map[string]any
+	if err := json.Unmarshal(content, &document); err != nil {
+		return nil, fmt.Errorf("openapi.yaml: %w", err)
+	}
+	older(document)
+	document["openapi"] = "3.0.3"
+	if info, ok := document["info"].(map[string]any); ok {
+		if license, ok := info["license"].(map[string]any); ok {
+			delete(license, "identifier") // 3.0 has none
+		}
+	}
+	content, err = json.MarshalIndent(document, "", " ")
+	return append(content, '\n'), err
+})
+
+// older rewrites what 3.0 writes in another way: tuples, several types, constants, and what stands
+// beside a reference.
+func older(node any) {
+	switch n := node.(type) {
+	case []any:
+		for _, each := range n {
+			older(each)
+		}
+	case map[string]any:
+		for _, each := range n {
+			older(each)
+		}
+		olderSchema(n)
+	}
+}
+
+func olderSchema(n map[string]any) {
+	if reference, found := n["$ref"]; found {
+		clear(n)
+		n["$ref"] = reference
+		return
+	}
+	if types, several := n["type"].([]any); several {
+		var all []any
+		for _, each := range types {
+			all = append(all, map[string]any{"type": each})
+		}
+		delete(n, "type")
+		n["oneOf"] = all
+	}
+	if value, found := n["const"]; found {
+		delete(n, "const")
+		n["enum"] = []any{value}
+		if _, typed := n["type"]; !typed {
+			n["type"] = map[bool]string{true: "string", false: "integer"}[reflect.TypeOf(value).Kind() == reflect.String]
+		}
+	}
+	if members, found := n["prefixItems"].([]any); found {
+		delete(n, "prefixItems")
+		n["items"], n["minItems"], n["maxItems"] = oneOf(members), len(members), len(members)
+	}
+	if _, found := n["items"]; n["type"] == "array" && !found {
+		n["items"] = map[string]any{}
+	}
+}
+
+// oneOf is a schema for any of several, each once.
+func oneOf(members []any) any {
+	var different []any
+	for _, member := range members {
+		known := false
+		for _, each := range different {
+			known = known || reflect.DeepEqual(each, member)
+		}
+		if !known {
+			different = append(different, member)
+		}
+	}
+	if len(different) == 1 {
+		return different[0]
+	}
+	return map[string]any{"oneOf": different}
+}
