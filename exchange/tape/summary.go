@@ -82,7 +82,7 @@ type SummaryHole struct {
 func Summarize(file string, t *Tape) Summary {
 	c := t.Candles
 	seen := Summary{File: file, Interval: c.Interval, Candles: c.Len(), FromMS: c.OpenMS[0], ToMS: c.CloseMS(c.Len() - 1), Holes: []SummaryHole{},
-		Map: Coverage(t, 40), Problems: t.Repaired, Warnings: append(Jumps(t), t.Warnings...)}
+		Map: Coverage(t, 40), Problems: t.Repaired, Warnings: slices.Concat(Jumps(t), Oddities(t), t.Warnings)}
 	if seen.Problems == nil {
 		seen.Problems = []string{}
 	}

@@ -1,0 +1,106 @@
+package tape
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// What is odd about candles that break no rule.
+const (
+	outlierTimes   = 20  // a high or low so many usual ranges beyond the candles beside it
+	outlierPart    = 100 // and at least this part of the price: a quiet minute is soon exceeded
+	outlierBeside  = 10  // candles before it, whose median range is the usual one
+	shortestRepeat = 3   // equal candles in a row, with a volume
+	shortestSilent = 60  // candles in a row without volume
+	mostDescribed  = 20  // of each kind
+)
+
+// Oddities describes outliers, repeated candles, and stretches without volume.
+func Oddities(t *Tape) []string {
+	return slices.Concat(outliers(t), repeats(t), silences(t))
+}
+
+// listed collects descriptions, the first twenty in words.
+type listed struct {
+	all   []string
+	count int
+	kind  string
+}
+
+func (l *listed) add(format string, arguments ...any) {
+	if l.count++; l.count <= mostDescribed {
+		l.all = append(l.all, fmt.Sprintf(format, arguments...))
+	}
+}
+
+func (l *listed) done() []string {
+	if l.count > mostDescribed {
+		l.all = append(l.all, fmt.Sprintf("and %d more %s", l.count-mostDescribed, l.kind))
+	}
+	return l.all
+}
+
+func momentOf(atMS int64) string { return time.UnixMilli(atMS).UTC().Format(time.RFC3339) }
+
+// outliers are highs and lows far beyond the candle before and the candle after.
+func outliers(t *Tape) []string {
+	found, c := &listed{kind: "outliers"}, t.Candles
+	ranges := make([]int64, 0, outlierBeside)
+	for i := 1; i < c.Len()-1; i++ {
+		ranges = ranges[:0]
+		for j := max(0, i-outlierBeside); j < i; j++ {
+			ranges = append(ranges, int64(c.High[j]-c.Low[j]))
+		}
+		slices.Sort(ranges)
+		reach := max(outlierTimes*ranges[len(ranges)/2], int64(c.Close[i-1])/outlierPart)
+		// The candle's own body counts: a move that lasts is none.
+		top, bottom := max(c.High[i-1], c.High[i+1], c.Open[i], c.Close[i]), min(c.Low[i-1], c.Low[i+1], c.Open[i], c.Close[i])
+		if int64(c.High[i]-top) > reach {
+			found.add("outlier: the candle of %s has a high of %s, those beside it of at most %s", momentOf(c.OpenMS[i]), t.Symbol.PriceDecimal(c.High[i]),
+				t.Symbol.PriceDecimal(top))
+		}
+		if int64(bottom-c.Low[i]) > reach {
+			found.add("outlier: the candle of %s has a low of %s, those beside it of at least %s", momentOf(c.OpenMS[i]), t.Symbol.PriceDecimal(c.Low[i]),
+				t.Symbol.PriceDecimal(bottom))
+		}
+	}
+	return found.done()
+}
+
+// repeats are candles that were recorded again and again: the same prices and the same volume.
+func repeats(t *Tape) []string {
+	found, c := &listed{kind: "repeats"}, t.Candles
+	same := func(i, j int) bool {
+		return c.Volume[i] > 0 && c.Open[i] == c.Open[j] && c.High[i] == c.High[j] && c.Low[i] == c.Low[j] && c.Close[i] == c.Close[j] &&
+			c.Volume[i] == c.Volume[j]
+	}
+	for from, i := 0, 1; i <= c.Len(); i++ {
+		if i < c.Len() && same(i, from) {
+			continue
+		}
+		if i-from >= shortestRepeat {
+			found.add("repeated: %d candles from %s on are the same", i-from, momentOf(c.OpenMS[from]))
+		}
+		from = i
+	}
+	return found.done()
+}
+
+// silences are stretches in which nothing was traded.
+func silences(t *Tape) []string {
+	found, c := &listed{kind: "stretches without volume"}, t.Candles
+	for from, i := -1, 0; i <= c.Len(); i++ {
+		switch {
+		case i < c.Len() && c.Volume[i] == 0:
+			if from < 0 {
+				from = i
+			}
+			continue
+		case from >= 0 && i-from >= shortestSilent && i-from < c.Len():
+			found.add("no volume: %d candles from %s on", i-from, momentOf(c.OpenMS[from]))
+		}
+		from = -1
+	}
+	return found.done()
+}

@@ -1,0 +1,68 @@
+package tape_test
+
+import (
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/exchange/tape"
+)
+
+// plain is a tape of candles that move a tick each minute.
+func plain(t *testing.T, count int) *tape.Tape {
+	t.Helper()
+	symbol, found := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "BTC-USDT")
+	if !found {
+		t.Fatal("no symbol")
+	}
+	candles := &exchange.Candles{Interval: exchange.Minute1}
+	for i := range count {
+		price := (500_000 + exchange.Price(i%7)) * symbol.PriceTick
+		candles.Append(exchange.Candle{OpenMS: int64(i) * 60_000, Open: price, High: price + 5*symbol.PriceTick, Low: price - 5*symbol.PriceTick,
+			Close: price + symbol.PriceTick, Volume: 1 + float64(i)})
+	}
+	return &tape.Tape{Symbol: symbol, Candles: candles}
+}
+
+func TestVerifyNamesWhatIsOdd(t *testing.T) {
+	t.Parallel()
+	if odd := tape.Oddities(plain(t, 500)); len(odd) != 0 {
+		t.Errorf("ordinary candles: have %v", odd)
+	}
+	for want, change := range map[string]func(c *exchange.Candles){
+		"outlier: the candle of 1970-01-01T01:40:00Z has a high of 500": func(c *exchange.Candles) { c.High[100] *= 10 },
+		"has a low of 4999.97": func(c *exchange.Candles) { c.Low[100] /= 10 },
+		"repeated: 4 candles from 1970-01-01T03:20:00Z": func(c *exchange.Candles) {
+			for i := 201; i < 204; i++ {
+				c.Open[i], c.High[i], c.Low[i], c.Close[i], c.Volume[i] = c.Open[200], c.High[200], c.Low[200], c.Close[200], c.Volume[200]
+			}
+		},
+		"no volume: 90 candles from 1970-01-01T05:00:00Z": func(c *exchange.Candles) {
+			for i := 300; i < 390; i++ {
+				c.Volume[i] = 0
+			}
+		},
+	} {
+		recorded := plain(t, 500)
+		change(recorded.Candles)
+		if odd := tape.Oddities(recorded); len(odd) != 1 || !strings.Contains(odd[0], want) {
+			t.Errorf("want one with %q, have %v", want, odd)
+		}
+	}
+}
+
+// TestAMoveThatLastsIsNoOutlier: a crash whose candle closes where it fell to.
+func TestAMoveThatLastsIsNoOutlier(t *testing.T) {
+	t.Parallel()
+	recorded := plain(t, 300)
+	for i := 150; i < 300; i++ {
+		c := recorded.Candles
+		c.Open[i], c.High[i], c.Low[i], c.Close[i] = c.Open[i]/2, c.High[i]/2, c.Low[i]/2, c.Close[i]/2
+	}
+	recorded.Candles.Open[150] = recorded.Candles.Close[149]
+	recorded.Candles.High[150] = recorded.Candles.Close[149]
+	if odd := tape.Oddities(recorded); len(odd) != 0 {
+		t.Errorf("have %v", odd)
+	}
+}
