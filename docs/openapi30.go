@@ -65,6 +65,10 @@ func olderSchema(n map[string]any) {
 			n["type"] = map[bool]string{true: "string", false: "integer"}[reflect.TypeOf(value).Kind() == reflect.String]
 		}
 	}
+	if values, kind := constants(n["oneOf"]); len(values) > 0 { // their titles would be names of types
+		delete(n, "oneOf")
+		n["type"], n["enum"] = kind, values
+	}
 	if members, found := n["prefixItems"].([]any); found {
 		delete(n, "prefixItems")
 		n["items"], n["minItems"], n["maxItems"] = oneOf(members), len(members), len(members)
@@ -72,6 +76,20 @@ func olderSchema(n map[string]any) {
 	if _, found := n["items"]; n["type"] == "array" && !found {
 		n["items"] = map[string]any{}
 	}
+}
+
+// constants returns the values of alternatives that are all constants of one type.
+func constants(alternatives any) (values []any, kind any) {
+	members, _ := alternatives.([]any)
+	for _, each := range members {
+		member, _ := each.(map[string]any)
+		enum, _ := member["enum"].([]any)
+		if len(enum) != 1 || kind != nil && member["type"] != kind {
+			return nil, nil
+		}
+		values, kind = append(values, enum[0]), member["type"]
+	}
+	return values, kind
 }
 
 // oneOf is a schema for any of several, each once.
