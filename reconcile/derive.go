@@ -265,8 +265,17 @@ func (d *derivation) convergeTarget() {
 	default:
 		// Only what is held already is reduced: an entry whose fill is not
 		// known yet may be in the position and in flight at once.
-		d.reduce(abs(position) + d.symbol.Fees() - abs(resolved))
+		d.reduce(abs(position) + d.symbol.Fees() - max(abs(resolved), d.unrounded(target)))
 	}
+}
+
+// unrounded is how much of what is held a target asks for without the quantity step: a step
+// that has grown rounds what is bought, and sells nothing.
+func (d *derivation) unrounded(target strategy.Target) exchange.Quantity {
+	if target.Kind != strategy.ByQuantity {
+		return 0
+	}
+	return min(abs(target.Quantity), abs(d.held)+d.symbol.Fees())
 }
 
 func signOf(q exchange.Quantity) int {

@@ -44,10 +44,10 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 	d.reduceNow(abs(position), reason)
 }
 
-// postpones reports whether an exit on spot waits after refusals. A stop would be in its
+// postpones reports whether an exit on spot waits after refusals, or until the symbol is traded again. A stop would be in its
 // way and is canceled for it: while the exit waits, the stop stands.
 func (d *derivation) postpones() bool {
-	if d.symbol.Key().Market == exchange.Spot && d.nowMS < d.desired.ExitFromMS {
+	if d.symbol.Key().Market == exchange.Spot && (d.nowMS < d.desired.ExitFromMS || !d.symbol.Rules.Tradable && len(d.stops) > 0) {
 		d.postponed = true
 	}
 	return d.postponed

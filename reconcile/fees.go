@@ -7,8 +7,8 @@ import (
 
 // On spot the fee of a purchase is taken from the asset bought. It is deducted at the
 // fill, by the rate that the order's own executions show, else by the configured one,
-// and rounded up to the step in which the asset trades: what protects and what exits
-// may then be sent at once, for a quantity that is there. The wallet squares it later.
+// and rounded up: what protects and what exits may then be sent at once, for a quantity
+// that is there. The wallet squares it later.
 
 // spotFeeBound is the largest share of what was bought that fees in the received
 // asset may have taken, before the wallet counts as not understood.
@@ -43,7 +43,7 @@ func (b *Book) expectFees(symbol *SymbolState) (record.Record, bool) {
 	if symbol.feeRateKnown {
 		rate = symbol.feeRate
 	}
-	due := ceilQuantity(symbol.Rules, symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(rate)) - symbol.ExpectedFees()
+	due := ceilUnit(symbol.Rules, symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(rate)) - symbol.ExpectedFees()
 	if due <= 0 {
 		return record.Record{}, false
 	}
@@ -96,11 +96,12 @@ func (b *Book) squareFees(s *Snapshot, symbol *SymbolState, short exchange.Quant
 	emit(symbol.about(record.Fees{Quantity: short, Evidence: evidence}))
 }
 
-// ceilQuantity is an amount of the base asset, rounded up to the quantity step.
-func ceilQuantity(rules *exchange.Symbol, amount exchange.Amount) exchange.Quantity {
-	floor := rules.FloorQuantity(rules.QuantityOf(amount))
+// ceilUnit is an amount of the base asset, rounded up to the smallest quantity there is: the
+// step may change while it is held.
+func ceilUnit(rules *exchange.Symbol, amount exchange.Amount) exchange.Quantity {
+	floor := rules.QuantityOf(amount)
 	if rules.QuantityAmount(floor).Less(amount) {
-		floor += rules.QuantityTick
+		floor++
 	}
 	return floor
 }

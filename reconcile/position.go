@@ -207,7 +207,7 @@ func (b *Book) mayPrecedeFill(s *Snapshot, symbol *SymbolState) bool {
 // inWallet is how much of a spot symbol's base asset the account has.
 func (b *Book) inWallet(symbol *SymbolState) exchange.Quantity {
 	balance := b.Balance(symbol.Rules.Base)
-	return symbol.Rules.FloorQuantity(symbol.Rules.QuantityOf(balance.Free.Add(balance.Frozen)))
+	return symbol.Rules.QuantityOf(balance.Free.Add(balance.Frozen)) // not by the step: that may change
 }
 
 // boundByWallet keeps what may be sold within the wallet where the journal is

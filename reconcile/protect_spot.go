@@ -35,7 +35,7 @@ func (d *derivation) protectSpot() {
 		return
 	}
 	uncovered := d.uncovered()
-	missing := d.capped(d.stoppable(uncovered))
+	missing := d.symbol.Rules.FloorQuantity(d.capped(d.stoppable(uncovered)))
 	moved := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice != price })
 	switch {
 	case d.desired.Unread && (uncovered <= 0 || d.tooSmall(missing)): // what stands, stays
@@ -74,7 +74,7 @@ func (d *derivation) explainedOnSpot() exchange.Quantity {
 
 // uncovered is what of it neither a stop nor an exit sells; below zero they sell more.
 func (d *derivation) uncovered() exchange.Quantity {
-	left := d.symbol.Rules.FloorQuantity(d.explainedOnSpot())
+	left := d.explainedOnSpot()
 	for _, p := range d.stops {
 		if !d.mayRepeat(p) {
 			left -= p.Remaining()
@@ -90,7 +90,11 @@ func (d *derivation) uncovered() exchange.Quantity {
 			left -= d.intents[i].Order.Quantity
 		}
 	}
-	return left - d.reserved
+	left -= d.reserved
+	if left > 0 {
+		return d.symbol.Rules.FloorQuantity(left)
+	}
+	return left
 }
 
 // exitPart sells what no stop covers, and whose price was passed; the stops beside it stand.
@@ -136,7 +140,9 @@ func (d *derivation) joinStops() {
 			smallest = p
 		}
 	}
-	d.cancel(smallest, "one stop takes the place of two")
+	if d.symbol.Rules.Tradable {
+		d.cancel(smallest, "one stop takes the place of two")
+	}
 }
 
 // calm reports whether a stop may be taken off to be placed anew: nothing on the symbol
@@ -154,7 +160,7 @@ func (d *derivation) moveStops(price exchange.Price) {
 		if p.Order().Type != exchange.StopLimit || p.State().Unresolved() {
 			return
 		}
-		if p.Order().StopPrice != price && d.nowMS-p.SentMS() >= int64(d.desired.Interval) {
+		if p.Order().StopPrice != price && d.nowMS-p.SentMS() >= int64(d.desired.Interval) && d.placeable(p.Remaining()) {
 			off = append(off, p)
 		}
 	}
@@ -170,6 +176,13 @@ func (d *derivation) moveStops(price exchange.Price) {
 	for _, p := range off {
 		d.cancel(p, "the protection moves")
 	}
+}
+
+// placeable reports whether the symbol's rules, as they are now, accept an order of that much:
+// else what stands, stays, since nothing could take its place.
+func (d *derivation) placeable(quantity exchange.Quantity) bool {
+	rules := d.symbol.Rules
+	return rules.Tradable && rules.FloorQuantity(quantity) == quantity && !d.tooSmall(quantity)
 }
 
 // shrinkStops takes off what sells more than is held.

@@ -292,6 +292,9 @@ var Table = []Row{
 	{"catches_up_at_once", "what was missed in a pause is sent in one go", "51", "strategy/library TestABacklogIsCaughtUpASliceATick", []Edit{
 		{"strategy/library.slicing.Decide", "pace < target", "false"},
 	}},
+	{"stop_off_first", "a stop is taken off though the rules accept no other", "45", "runtime/engine TestAStopStandsWhereTheRulesAcceptNoOther", []Edit{
+		{"reconcile.derivation.placeable", "rules.Tradable && rules.FloorQuantity(quantity) == quantity && !d.tooSmall(quantity)", "true"},
+	}},
 	{"unread_waits", "where a list of a market was not read, nothing is done there", "23", "", []Edit{
 		{"runtime/engine.dispatcher.actUnread", "d.halts.stopped || d.config.Rehearse || leg.config.Removed", "true"},
 	}},

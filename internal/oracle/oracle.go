@@ -130,7 +130,13 @@ func New(patienceMS int64) *Oracle {
 
 // Judge sets what a symbol is judged by. A symbol that was never named is
 // followed and judged by nothing but flips.
-func (o *Oracle) Judge(symbol Symbol, limits Limits) { o.state(symbol).limits = limits }
+func (o *Oracle) Judge(symbol Symbol, limits Limits) {
+	s := o.state(symbol)
+	before := s.limits.Dust
+	if s.limits = limits; before != limits.Dust { // the smallest order there is has changed
+		o.judge(s)
+	}
+}
 
 func (o *Oracle) state(symbol Symbol) *state {
 	i, found := slices.BinarySearchFunc(o.states, symbol, func(s *state, want Symbol) int {

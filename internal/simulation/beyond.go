@@ -175,6 +175,7 @@ func (b *beyond) over(e *episode) {
 	case ChangedRules:
 		b.rulesMS = b.w.nowMS + patienceMS
 		b.w.restoreRules()
+		b.w.judge.setLimits()
 	case SecondEngine:
 		b.endSecond()
 	case LostJournal, CutJournal:

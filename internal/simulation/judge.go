@@ -212,7 +212,7 @@ func (j *judge) check() {
 	for _, key := range w.venue.keys {
 		slow := w.disk.writing && w.nowMS-w.disk.beganMS > slowMS
 		if !w.daemon.up || w.daemon.stopping || w.daemon.pausedMS > w.nowMS || w.outageMS > w.nowMS || slow || j.refusals[key].untilMS > w.nowMS ||
-			w.beyond.lost(key) || key.Market == exchange.Spot && w.disk.forgot(w.daemon) {
+			w.beyond.lost(key) || !w.venue.held[key].rules.Tradable || key.Market == exchange.Spot && w.disk.forgot(w.daemon) {
 			j.oracle.Excused(w.nowMS, nameOf(key))
 		}
 	}

@@ -36,6 +36,7 @@ func (b *beyond) changeRules(e *episode) bool {
 			symbol.Brackets[i].MaxLeverage = max(1, symbol.Brackets[i].MaxLeverage/50)
 		}
 	}
+	w.judge.setLimits() // what is too small for an order is dust
 	return true
 }
 

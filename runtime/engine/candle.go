@@ -4,7 +4,7 @@ import (
 	"botd/exchange"
 )
 
-// poll asks for the candles that are due, and hourly for the symbols' rules.
+// poll asks for the candles that are due, and each minute for the symbols' rules.
 func (m *market) poll() {
 	for _, s := range m.series {
 		if s.pollMS <= m.nowMS && !s.asking {

@@ -218,9 +218,8 @@ var casesOfExits = []caseTest{
 		w := newWorld(t, swing(&target))
 		w.pass(5_000)
 		w.wantHeld(2)
-		rules := *w.symbol().Rules
-		rules.MinNotional = exchange.AmountOf(500) // the symbol's rules rose above what is held
-		w.symbol().Rules = &rules
+		w.venue.Symbol(bitcoin).MinNotional = exchange.AmountOf(500) // the symbol's rules rose above what is held
+		w.pass(70_000)
 		target = 0
 		w.pass(20_000)
 		w.wantSent(2)

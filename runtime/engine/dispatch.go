@@ -53,6 +53,9 @@ func (d *dispatcher) act(leg *leg) int {
 	return acted
 }
 
+// unreadAgainMS is how soon what the exchange refused since the last whole read is tried again.
+const unreadAgainMS = 30_000
+
 // actUnread acts for a strategy whose market could not be read whole: what protects its
 // position, and one exit at a time, go by what is known, and what stands stays. It returns
 // how many intents went.
@@ -66,12 +69,18 @@ func (d *dispatcher) actUnread(leg *leg) (acted int) {
 	if d.halts.stopped || d.config.Rehearse || leg.config.Removed {
 		return 0
 	}
+	if leg.symbol.Key().Market == exchange.Spot && (d.book.StandsDown() != "" || leg.symbol.Quarantine() != "") {
+		return 0 // the journal may miss a sale, which only the wallet shows
+	}
 	desired := d.desiredAt(leg, level)
 	desired.Unread, desired.Entries = true, false
 	intents, _ := d.book.Derive(&desired, d.nowMS)
 	for i := range intents {
 		switch intents[i].Purpose {
 		case placement.StopLoss, placement.TakeProfit, placement.Exit, placement.Cancel:
+			if one := d.backoffs.of(attemptOf(&intents[i])); one != nil && one.lastMS > leg.readMS && d.nowMS-one.lastMS < unreadAgainMS {
+				continue // the exchange knows better than what was read last
+			}
 			if d.dispatch(leg, &intents[i]) {
 				acted++
 			}

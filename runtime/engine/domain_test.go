@@ -12,7 +12,7 @@ import (
 
 // pairOf has two strategies, one on BTC-USDT and one on ETH-USDT of a market, which hold what
 // the pointers say.
-func pairOf(t *testing.T, market exchange.Market, one, two *exchange.Quantity) *world {
+func pairOf(t testing.TB, market exchange.Market, one, two *exchange.Quantity) *world {
 	t.Helper()
 	return newWorld(t, swing(one), protected, func(w *world) {
 		if market == exchange.Spot {

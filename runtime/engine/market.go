@@ -2,14 +2,16 @@ package engine
 
 import (
 	"botd/exchange"
+	"botd/reconcile"
 	"botd/strategy"
 )
 
 // How often the symbols' rules are read, in milliseconds.
 const (
-	rulesEveryMS  = 3_600_000
-	rulesSoonMS   = 10_000 // after they refused an opening
-	rulesUrgentMS = 3_000  // after they refused what reduces or protects
+	rulesEveryMS  = 60_000
+	rulesStrictMS = 120_000 // for so long after they became stricter they are read as often as after a refusal
+	rulesSoonMS   = 10_000  // after they refused an opening
+	rulesUrgentMS = 3_000   // after they refused what reduces or protects
 )
 
 // market reads candles, prices, the symbols' rules and funding rates.
@@ -17,7 +19,8 @@ type market struct {
 	*base
 	limits *limits
 	tick   *tick
-	series []*series // sorted by key and interval
+	series []*series                    // sorted by key and interval
+	strict map[exchange.SymbolKey]int64 // when a symbol's rules were read first as they are now, stricter than before
 }
 
 func (m *market) pollRules() {
@@ -44,11 +47,34 @@ func (m *market) takeRules(event *EventAnswer) {
 		if len(fresh.Brackets) == 0 {
 			fresh.Brackets = state.Rules.Brackets
 		}
-		if fresh.Tradable != state.Rules.Tradable || fresh.ReduceOnly != state.Rules.ReduceOnly || fresh.Cancelable != state.Rules.Cancelable {
-			m.soon() // what was forbidden may go now
+		if changed := m.compare(state.Rules, &fresh); changed {
+			m.roundMS = min(m.roundMS, m.nowMS) // what was forbidden may go now
 		}
 		state.Rules = &fresh
+		if state.Position != 0 && (m.nowMS-m.strict[symbol.Key()] < rulesStrictMS || cramped(state)) {
+			m.rulesMS = min(m.rulesMS, m.nowMS+rulesUrgentMS)
+		}
 	}
+}
+
+// cramped reports whether a position is below the smallest order, and more than what fees and
+// steps leave of one.
+func cramped(state *reconcile.SymbolState) bool {
+	const leftover = 8 // the share of the smallest order that may be left
+	value := state.Rules.Notional(state.Last, max(state.Position, -state.Position))
+	return value.Less(state.Rules.MinNotional) && !value.Mul(leftover).Less(state.Rules.MinNotional)
+}
+
+// compare reports whether a symbol's rules have changed, and notes when they became stricter:
+// they may be as before at any time, and until that is read nothing is rounded or sized right.
+func (m *market) compare(old, fresh *exchange.Symbol) (changed bool) {
+	forbids := old.Tradable && !fresh.Tradable || !old.ReduceOnly && fresh.ReduceOnly || old.Cancelable && !fresh.Cancelable
+	stricter := forbids || fresh.PriceTick > old.PriceTick || fresh.QuantityTick > old.QuantityTick || old.MinNotional.Less(fresh.MinNotional)
+	if stricter {
+		m.strict[fresh.Key()] = m.nowMS
+	}
+	return stricter || old.Tradable != fresh.Tradable || old.ReduceOnly != fresh.ReduceOnly || old.Cancelable != fresh.Cancelable ||
+		fresh.PriceTick != old.PriceTick || fresh.QuantityTick != old.QuantityTick || old.MinNotional != fresh.MinNotional
 }
 
 // takePrice takes a last trade price.

@@ -95,6 +95,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"transfer_is_profit":    withdrawn(false),
 		"declaration_is_profit": withdrawn(true),
 		"liquidation_goes_on":   liquidatedHalts,
+		"stop_off_first":        func(t testing.TB) { stopOutlasts(t, notTraded) },
 	}
 	for _, row := range mutant.Table {
 		play, ours := scenarios[row.Name]

@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// A symbol's rules change while a position is held (exactly-once.md, case 45).
+
+// stepGrows has the quantity step grow tenfold beside a position that is no multiple of it.
+func stepGrows(t testing.TB, market exchange.Market) {
+	one, two := exchange.Quantity(26), exchange.Quantity(0)
+	if market == exchange.Spot {
+		one = 2_006
+	}
+	w := pairOf(t, market, &one, &two)
+	w.pass(30_000)
+	held, sent, key := w.heldOf(market, "BTC-USDT"), len(w.sent), exchange.SymbolKey{Market: market, Name: "BTC-USDT"}
+	w.venue.Symbol(key).QuantityTick *= 10
+	w.pass(90_000)
+	one++ // priced by the larger step, it is no smaller target when the step is as before
+	w.pass(90_000)
+	w.venue.Symbol(key).QuantityTick /= 10
+	w.pass(90_000)
+	if have := w.heldOf(market, "BTC-USDT"); have/10 != held/10 || len(w.sent) != sent {
+		t.Errorf("want it held as it was, %d, and nothing sent; have %d, %d sent\n%s", held, have, len(w.sent)-sent, w.story())
+	}
+	if !w.stopped(key) {
+		t.Errorf("want its stop as it was, have none")
+	}
+}
+
+func TestAStepThatGrowsSellsNothing(t *testing.T) {
+	t.Parallel()
+	bothMarkets(t, func(t *testing.T, market exchange.Market) { stepGrows(t, market) })
+}
+
+// stopOutlasts changes the rules so that they accept no stop, and then the stop's price.
+func stopOutlasts(t testing.TB, change func(*exchange.Symbol)) {
+	share := exchange.RateOne / 50
+	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
+		plan.Target = strategy.Target{Kind: strategy.ByQuantity, Quantity: 2_000}
+		plan.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: share}}
+	}, onSpot)
+	w.pass(30_000)
+	rules, before := w.venue.Symbol(coin), *w.venue.Symbol(coin)
+	change(rules)
+	w.pass(90_000) // they are read each minute
+	share = exchange.RateOne / 40
+	for range 90 {
+		w.pass(1_000)
+		if !w.stopped(coin) {
+			t.Fatalf("want the stop to stand, have none\n%s", w.story())
+		}
+	}
+	*rules = before
+	w.pass(90_000)
+	moved := false
+	w.venue.EachOpenOrder("one", exchange.Spot, func(o *exchange.Order) {
+		moved = moved || o.Type.StopLoss() && o.StopPrice < exchange.Price(49_000)*1e8
+	})
+	if !moved {
+		t.Errorf("want the stop moved once the rules accept it\n%s", w.story())
+	}
+}
+
+func notTraded(s *exchange.Symbol) { s.Tradable = false }
+
+func TestAStopStandsWhereTheRulesAcceptNoOther(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*exchange.Symbol){
+		"not traded":       notTraded,
+		"a larger minimum": func(s *exchange.Symbol) { s.MinNotional = s.MinNotional.Mul(1_000) },
+		"a larger step":    func(s *exchange.Symbol) { s.QuantityTick *= 10_000 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stopOutlasts(t, change)
+		})
+	}
+}
+
+func TestAnExitWaitsForTheRulesNoLongerThanTheirNextRead(t *testing.T) {
+	t.Parallel()
+	target := exchange.Quantity(20)
+	w := newWorld(t, swing(&target), protected)
+	w.pass(30_000)
+	rules := *w.symbol().Rules
+	rules.Tradable = false // as it was read; the exchange trades it again
+	w.symbol().Rules = &rules
+	target = 0
+	w.pass(6_000)
+	w.wantHeld(0)
+}
+
+func TestRulesThatBecameStricterAreReadEveryFewSeconds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(20), protected)
+	w.pass(70_000)
+	rules := w.venue.Symbol(bitcoin)
+	tick := rules.PriceTick
+	rules.PriceTick *= 10
+	w.pass(65_000)
+	if have := w.symbol().Rules.PriceTick; have != tick*10 {
+		t.Fatalf("want the rules read within a minute, have a tick of %d", have)
+	}
+	rules.PriceTick = tick
+	w.pass(4_000)
+	if have := w.symbol().Rules.PriceTick; have != tick {
+		t.Errorf("want the rules read within 4 s, have a tick of %d instead of %d", have, tick)
+	}
+}
