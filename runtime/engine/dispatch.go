@@ -77,7 +77,7 @@ func (d *dispatcher) actUnread(leg *leg) (acted int) {
 	intents, _ := d.book.Derive(&desired, d.nowMS)
 	for i := range intents {
 		switch intents[i].Purpose {
-		case placement.StopLoss, placement.TakeProfit, placement.Exit, placement.Cancel:
+		case placement.StopLoss, placement.Exit, placement.Cancel:
 			if one := d.backoffs.of(attemptOf(&intents[i])); one != nil && one.lastMS > leg.readMS && d.nowMS-one.lastMS < unreadAgainMS {
 				continue // the exchange knows better than what was read last
 			}
