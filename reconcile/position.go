@@ -60,7 +60,10 @@ func (b *Book) positionAlone(s *Snapshot, symbol *SymbolState, emit func(record.
 	case !s.Positions.Done(), s.lacksPosition(symbol.Key()):
 		b.standOpened(symbol)
 	case b.takePosition(s, symbol, emit):
-		symbol.Read = true
+		symbol.Read, symbol.residual = true, symbol.Position-symbol.Known()
+		if symbol.Missing() && symbol.rowOf(s) != nil { // a positive record, whatever else could not be read
+			symbol.testimony.by, symbol.testimony.doubted = closedRow, false
+		}
 	}
 	symbol.equal.reset()
 	symbol.differs.pause(s)
@@ -72,6 +75,9 @@ func (b *Book) positionAlone(s *Snapshot, symbol *SymbolState, emit func(record.
 // it is read again.
 func (b *Book) standOpened(symbol *SymbolState) {
 	t, known := &symbol.testimony, symbol.Known()
+	if symbol.positionMS > symbol.OpenedMS()+b.Settle().StalenessMS {
+		return // it was read since, and says what it says
+	}
 	if known != 0 && signOf(symbol.Opened()) == signOf(known) && t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > b.bootMS {
 		t.doubted = true
 	}
@@ -110,7 +116,7 @@ func (b *Book) takePosition(s *Snapshot, symbol *SymbolState, emit func(record.R
 	if now.Remaining != 0 || symbol.Known() == 0 || symbol.testimony.shownOf != symbol.OpenedMS() {
 		symbol.EntryPrice = now.EntryPrice // a list that shows none of a known position changes no price
 	}
-	symbol.MarkedAt = symbol.Price()
+	symbol.MarkedAt, symbol.positionMS = symbol.Price(), s.BeganMS
 	if now.Leverage > 0 {
 		symbol.Leverage = now.Leverage
 	}

@@ -47,6 +47,7 @@ type SymbolState struct {
 	UnknownEnded   string                   // spot: the client order id of an ended order with our prefix that the journal does not know
 	leftAlone      []exchange.Order         // open orders under our prefix that a person left to whoever made them
 
+	positionMS    int64             // futures: when the snapshot began in which the list was read last
 	readAlone     bool              // spot: since this start the wallet was read, and not all the rest
 	unread        bool              // a read about it failed or is late: nothing was concluded from the newest snapshot
 	differs       persistence       // Position and Known, by residual

@@ -396,7 +396,8 @@ func (r *round) busy() bool {
 		}
 	}
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
-		return (!leg.symbol.Settled || leg.symbol.UnprotectedSinceMS != 0 || r.book.Calming(leg.symbol)) && r.sight.failing(leg.symbol.Key()) == 0
+		unsettled := !leg.symbol.Settled || r.book.Calming(leg.symbol)
+		return leg.symbol.UnprotectedSinceMS != 0 || unsettled && r.sight.failing(leg.symbol.Key()) == 0
 	})
 }
 
