@@ -40,8 +40,13 @@ func (b *Book) presume(s *Snapshot, symbol *SymbolState) {
 			b.released[p.ClientOrderID()], b.presumed[p.ClientOrderID()] = s.EndedMS, true
 		}
 	}
-	if excess := b.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees(); excess > 0 {
-		t.presumed = min(excess, bought)
+	excess := max(0, b.inWallet(symbol)-symbol.Baseline()-symbol.Known()+symbol.Fees())
+	if bought == 0 { // what is there beside is a person's
+		t.others, t.othersKnown = excess, true
+		return
+	}
+	if t.othersKnown {
+		t.presumed = max(0, min(excess-t.others, bought))
 	}
 }
 
