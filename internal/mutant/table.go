@@ -251,7 +251,7 @@ var Table = []Row{
 		{"reconcile.Book.observeDuplicate", "b.purposeOf(id)", "placement.Purpose(0)"},
 	}},
 	{"wallet_unseen", "a purchase that no list shows has no stop, though the wallet shows it", "protection", "", []Edit{
-		{"reconcile.Book.presume", "t.othersKnown", "false"},
+		{"reconcile.Book.presume", "if «t.othersKnown» {", "false"},
 	}},
 	{"release_ignored", "what takes the place of a stop on spot waits for the lists", "27", "", []Edit{
 		{"reconcile.derivation.mayRepeat", "d.nowMS-at >= ReleaseMS", "false"},
