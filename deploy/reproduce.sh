@@ -13,7 +13,7 @@ for place in one another/and/deeper; do
   else
     cp -R . "$work/$place/source"
   fi
-  [ "$place" = one ] || export GOCACHE="$work/$place/cache" # nothing of the first build is used again
+  [ "$place" = one ] || export GOCACHE="$work/$place/cache" # the second build reuses nothing
   sh "$work/$place/source/deploy/build.sh" "$work/$place/botd"
 done
 theirs=${1:-$work/another/and/deeper/botd}

@@ -14,7 +14,6 @@ import (
 // Primary result codes of SQLite that decide what a failed append means.
 const (
 	codePrimary = 0xff
-	codeBusy    = 5
 	codeIO      = 10
 	codeCorrupt = 11
 	codeFull    = 13

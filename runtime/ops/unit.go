@@ -36,7 +36,7 @@ Description=botd, trading strategies unattended
 Documentation=man:botd(1)
 After=network-online.target time-sync.target
 Wants=network-online.target
-# A botd that cannot start is tried for ever: an outage must not leave positions unmanaged.
+# systemd keeps restarting a botd that cannot start: an outage must not leave positions unmanaged.
 StartLimitIntervalSec=0
 
 [Service]
@@ -50,13 +50,13 @@ Restart=on-failure
 RestartSec=5
 # A person must act first: usage, bad data, credentials, configuration.
 RestartPreventExitStatus=64 65 77 78
-# Fed by finished rounds: a hanging botd is restarted. A failing exchange does not starve it: a
-# round that fails has finished, too.
+# Finished rounds feed the watchdog, so a hanging botd is restarted. Failed rounds count too: a
+# failing exchange does not restart botd.
 WatchdogSec=%[4]d
 TimeoutStopSec=%[5]d
 KillMode=mixed
 
-# No core dump, which would hold keys; and a bound, which Go's collector works to stay below.
+# No core dump, which would contain keys; and a memory limit, which Go's collector stays below.
 LimitCORE=0
 MemoryMax=1G
 
