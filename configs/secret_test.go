@@ -1,6 +1,7 @@
 package configs_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,6 +70,16 @@ func TestASecretThatIsNotSafeOrNotOneIsRefusedAndNeverShown(t *testing.T) {
 		}
 		if err != nil && strings.Contains(err.Error(), hidden) {
 			t.Errorf("%s: the error shows the secret: %v", row.name, err)
+		}
+	}
+}
+
+func TestNoVerbPrintsTheSecretOfASimulatedAccount(t *testing.T) {
+	t.Parallel()
+	account := configs.AccountConfig{Key: "alice", Secret: "hunter2"}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
+		if have := fmt.Sprintf(verb, account); strings.Contains(have, "hunter2") || !strings.Contains(have, "alice") {
+			t.Errorf("%s: want the account's name without its secret, have %s", verb, have)
 		}
 	}
 }
