@@ -56,6 +56,7 @@ func (b *Book) expectFees(symbol *SymbolState) (record.Record, bool) {
 func (b *Book) squareWallet(s *Snapshot, symbol *SymbolState, held exchange.Quantity, live bool, emit func(record.Record)) {
 	bound := symbol.Rules.QuantityOf(symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.Rules.QuantityTick - symbol.ExpectedFees()
 	short := symbol.Known() - symbol.Fees() - (held - symbol.Baseline())
+	symbol.spot.beside = max(0, -short)
 	if short <= 0 || short <= bound && symbol.Bought() > 0 {
 		symbol.short = 0
 		symbol.misses.reset()

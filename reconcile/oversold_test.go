@@ -156,3 +156,26 @@ func TestASaleOfUnknownFateIsRepeatedOnlyWhileTheWalletShowsTheAsset(t *testing.
 		}
 	}
 }
+
+// TestASaleOfUnknownFateIsNotRepeatedAgainstWhatAPersonBought: after the baseline was taken a
+// person bought, and that is what the wallet shows after the first sale.
+func TestASaleOfUnknownFateIsNotRepeatedAgainstWhatAPersonBought(t *testing.T) {
+	t.Parallel()
+	for bought, want := range map[string]bool{"0.015": true, "0.025": false} {
+		w := newWallet(t)
+		w.observe("0.005")
+		w.now += 60_000
+		w.buys(10)
+		for range 20 {
+			w.now += 1_000
+			w.observe(bought)
+		}
+		sale := w.order(20, exchange.Sell, 10)
+		w.now += 1_000
+		w.observe("0.015")
+		p := w.book.Placement(sale.ClientOrderID)
+		if d := (&derivation{book: w.book, symbol: w.book.Symbol(coin), held: 10}); d.repeatable(p) != want {
+			t.Errorf("a wallet of %s before the sale: want repeated %t", bought, want)
+		}
+	}
+}

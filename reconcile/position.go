@@ -192,6 +192,7 @@ func (b *Book) observeWallet(s *Snapshot, symbol *SymbolState, emit func(record.
 		if held != symbol.Baseline() && !live && !wait {
 			emit(symbol.about(record.Baseline{Quantity: held}))
 		}
+		symbol.spot.beside = max(0, held-symbol.Baseline())
 		symbol.noteAgreed(s.EndedMS)
 		symbol.Settled = symbol.Quarantine() == "" && !wait
 		return

@@ -55,9 +55,10 @@ func (d *derivation) unreadFree(quantity exchange.Quantity) exchange.Quantity {
 // repeatable reports whether a sale beside one of unknown fate takes nothing of anybody
 // else: the wallet still shows most of what the first would have sold beside what is not
 // botd's, and has not enough for both, so that the exchange refuses the one that comes second.
+// What is not botd's was measured while no order's fate was unknown: the first may be gone.
 func (d *derivation) repeatable(p *account.Placement) bool {
 	inWallet, held := d.book.inWallet(d.symbol), abs(d.held)
-	return inWallet-d.symbol.Baseline()-d.symbol.Ignored() > held-p.Remaining()/2 && inWallet-held < p.Remaining()
+	return inWallet-d.symbol.Baseline()-d.symbol.Ignored()-d.symbol.spot.beside > held-p.Remaining()/2 && inWallet-held < p.Remaining()
 }
 
 // sellable is a price at which a sale of this quantity on spot is worth the least that the

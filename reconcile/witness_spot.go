@@ -28,8 +28,9 @@ type spotTestimony struct {
 	presumed    exchange.Quantity // what a purchase that no list shows has bought, as far as the wallet shows it
 	others      exchange.Quantity // what the wallet held beyond the fills when no purchase was under way
 	othersKnown bool
-	early       bool // the newest wallet proves nothing: it may be older than the last fill, or an order is unknown
-	overdrawn   bool // the exchange refused a stop of more than the wallet shows
+	beside      exchange.Quantity // likewise beside the baseline, when a wallet that proves something was read
+	early       bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is unknown
+	overdrawn   bool              // the exchange refused a stop of more than the wallet shows
 }
 
 // sale is how much an order that no placement claims has sold.

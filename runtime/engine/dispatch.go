@@ -278,8 +278,10 @@ func (d *dispatcher) placed(p purpose, event *EventAnswer) {
 	if _, refused := body.(record.Refused); refused && errors.As(event.Err, &refusal) {
 		d.backoffs.refusedBy(attemptAt(order), refusal)
 	}
-	d.record(record.Record{ClientOrderID: p.clientID, Strategy: order.Strategy(), Symbol: key, Body: body})
-	d.note(order.Strategy(), d.book.Symbol(key).Rules, fact)
+	if _, lost := body.(record.Unknown); !lost || !order.Seen() { // an answer that was lost takes nothing back that a list has shown
+		d.record(record.Record{ClientOrderID: p.clientID, Strategy: order.Strategy(), Symbol: key, Body: body})
+		d.note(order.Strategy(), d.book.Symbol(key).Rules, fact)
+	}
 	if order.Purpose() == placement.StopLoss && order.State() == placement.Acknowledged {
 		d.protection.end(d.book.Symbol(key), d.nowMS)
 	}

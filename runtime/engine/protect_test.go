@@ -163,6 +163,26 @@ func TestAStopOfUnknownOutcomeIsSentAgain(t *testing.T) {
 	}
 }
 
+// TestAnAnswerThatIsLostTakesNothingBackThatAListHasShown: a stop that stands would be placed
+// once more, and on spot both would sell.
+func TestAnAnswerThatIsLostTakesNothingBackThatAListHasShown(t *testing.T) {
+	t.Parallel()
+	for _, options := range [][]option{nil, {onSpot}} {
+		price := exchange.Price(49_000e8)
+		w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) {
+			stopped(&price)(view, plan)
+			plan.Target.Quantity = 2_000
+		}, options...)
+		w.network = nth(2, fate{silent: true})
+		w.pass(60_000)
+		if unknown := facts[NoteUncertain](w.notes); len(unknown) != 0 {
+			t.Errorf("want no placement unknown that the list has shown, have %+v\n%s", unknown, w.story())
+		}
+		w.wantSent(2)
+		w.wantSound()
+	}
+}
+
 func TestAPositionOfAnUnknownEntryIsProtectedAtOnce(t *testing.T) {
 	t.Parallel()
 	price := exchange.Price(49_000e8)
