@@ -108,6 +108,9 @@ func (b *Book) takePosition(s *Snapshot, symbol *SymbolState, emit func(record.R
 	if now.ID != symbol.PositionID || now.Signed() != symbol.AtVenue() {
 		b.changes++
 	}
+	if now.ID != 0 && !slices.Contains(symbol.seen, now.ID) && b.opens(symbol.Key()) {
+		symbol.testimony.unbooked = now.ID
+	}
 	symbol.noteSeen(now.ID)
 	if now.ID != symbol.PositionID || symbol.AtVenue() == 0 {
 		symbol.SinceMS = s.EndedMS

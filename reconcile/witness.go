@@ -34,6 +34,7 @@ type testimony struct {
 	by       witness
 	shownID  int64             // of the position that the list last showed while botd held one
 	past     []int64           // of positions that had ended before the one held
+	unbooked int64             // of a position first shown while an opening of botd's was live: it may be its own
 	shownOf  int64             // when the position it showed was opened; 0 for none
 	sweptMS  int64             // when a closePosition order was seen to have ended that botd did not cancel
 	sweptOf  int64             // when that order was sent: it says nothing of a position opened later
@@ -73,10 +74,10 @@ func (b *Book) takeTestimony(s *Snapshot, symbol *SymbolState) {
 		}
 		t.zeroed = t.zeroed && symbol.Known() == 0
 		if symbol.residual == 0 && symbol.Known() == 0 {
-			t.past, t.zeroed = append(t.past[:0], symbol.seen...), true
+			b.noteEnded(symbol)
 		}
 		if symbol.residual == 0 && symbol.Known() != 0 {
-			t.shownID, t.shownOf = symbol.PositionID, symbol.OpenedMS()
+			t.shownID, t.shownOf, t.unbooked = symbol.PositionID, symbol.OpenedMS(), 0
 			if more, needed := b.margin(s); !needed.IsZero() && !needed.Less(more.Mul(100)) {
 				t.marginOf = symbol.Known()
 			}
@@ -90,10 +91,30 @@ func (b *Book) takeTestimony(s *Snapshot, symbol *SymbolState) {
 	t.doubted = t.by == noWitness && (t.doubted || unseen || symbol.differs.exceeds(b.Settle().StalenessMS))
 }
 
+// noteEnded takes the positions that were shown as ended. One that was shown first while an
+// opening was live is none of the past while that opening is: its fill may not be booked yet.
+func (b *Book) noteEnded(symbol *SymbolState) {
+	t := &symbol.testimony
+	if !b.opens(symbol.Key()) {
+		t.unbooked = 0
+	}
+	t.past, t.zeroed = t.past[:0], true
+	for _, id := range symbol.seen {
+		if id != t.unbooked {
+			t.past = append(t.past, id)
+		}
+	}
+}
+
+// opens reports whether an opening of botd's is live on the symbol.
+func (b *Book) opens(key exchange.SymbolKey) bool {
+	return slices.ContainsFunc(b.Live(), func(p *account.Placement) bool { return p.Symbol() == key && p.Purpose().Opens() })
+}
+
 func (b *Book) witness(s *Snapshot, symbol *SymbolState) witness {
 	t := &symbol.testimony
 	switch {
-	case symbol.rowOf(s) != nil || b.closedByUnknown(s, symbol):
+	case symbol.rowOf(s) != nil || b.closedByUnknown(s, symbol) || b.closedByAnotherClock(s, symbol):
 		return closedRow
 	case t.sweptMS != 0 && t.sweptOf >= symbol.OpenedMS() && !b.armed(symbol.Key()):
 		return sweptOrders
@@ -169,6 +190,21 @@ func (b *Book) closedByUnknown(s *Snapshot, symbol *SymbolState) bool {
 		another := slices.Contains(t.past, row.ID) || t.shownOf == symbol.OpenedMS() && row.ID != t.shownID
 		return !another && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == signOf(symbol.Known()) &&
 			row.Quantity >= abs(symbol.residual) && row.UpdatedMS >= sentMS-maxClockStepMS
+	})
+}
+
+// closedByAnotherClock reports whether a row of positions/history is the end of a position
+// of before this start, whose entry a clock ahead of the exchange's has dated: nothing was
+// seen of it since, the list has shown none for L, and the row's was opened shortly before
+// that date and closed well after it.
+func (b *Book) closedByAnotherClock(s *Snapshot, symbol *SymbolState) bool {
+	t, openedMS := &symbol.testimony, symbol.OpenedMS()
+	if openedMS > b.bootMS || t.shownOf == openedMS || symbol.AtVenue() != 0 || !symbol.differs.exceeds(b.Settle().StalenessMS) {
+		return false
+	}
+	return slices.ContainsFunc(s.Closed, func(row exchange.Position) bool {
+		return !slices.Contains(t.past, row.ID) && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == signOf(symbol.Known()) &&
+			row.CreatedMS >= openedMS-openedMS%1000-maxClockStepMS && row.UpdatedMS > openedMS+maxClockStepMS
 	})
 }
 

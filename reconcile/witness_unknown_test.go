@@ -99,3 +99,70 @@ func TestAnAdoptedPositionEndsByTheRowOfTheOneThatTheListShowed(t *testing.T) {
 		}
 	}
 }
+
+// TestAPositionThatEndedBeforeItsEntryWasBookedIsNoneOfThePast: the list showed it and its
+// end while the entry's answer was on its way.
+func TestAPositionThatEndedBeforeItsEntryWasBookedIsNoneOfThePast(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.target(20)
+	d.observe(0, nil)
+	entry, sentMS := d.send(d.one(placement.Entry, nil)), d.now
+	d.now += 1_000
+	d.observe(20, nil)
+	d.now += 1_000
+	d.observe(0, nil)
+	d.acknowledge(entry, 11)
+	d.now += 1_000
+	d.observe(0, []OrderByID{{OrderID: 11, Known: true, Order: d.order(entry, 11, exchange.StatusFilled, 20, 20)}})
+	symbol := d.book.Symbol(bitcoin)
+	if symbol.Known() != 20 {
+		t.Fatalf("want the fill booked, have %d", symbol.Known())
+	}
+	for range 8 {
+		d.now += 1_000
+		d.ends(&exchange.Position{ID: 7, Side: exchange.Long, Quantity: 20, CreatedMS: sentMS + 10, UpdatedMS: sentMS + 1_500})
+	}
+	if symbol.Known() != 0 || symbol.Contradicted != "" {
+		t.Errorf("want its row to end it, have %d known, %q", symbol.Known(), symbol.Contradicted)
+	}
+}
+
+// TestAPositionOfBeforeAStartEndsByARowOfAnotherClock: the journal dates its entry later
+// than the exchange does, and lacks its exit.
+func TestAPositionOfBeforeAStartEndsByARowOfAnotherClock(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		change func(row *exchange.Position, sentMS int64)
+		closed bool
+	}{
+		{"opened five seconds before the entry was sent", func(*exchange.Position, int64) {}, true},
+		{"opened long before", func(row *exchange.Position, sentMS int64) { row.CreatedMS = sentMS - 12_000 }, false},
+		{"closed too soon to be another one than that of before", func(row *exchange.Position, sentMS int64) { row.UpdatedMS = sentMS + 9_000 }, false},
+		{"on the other side", func(row *exchange.Position, _ int64) { row.Side = exchange.Short }, false},
+		{"what is left of one that stands", func(row *exchange.Position, _ int64) { row.Remaining = 20 }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.target(20)
+			d.observe(0, nil)
+			entry, sentMS := d.send(d.one(placement.Entry, nil)), d.now
+			d.acknowledge(entry, 11)
+			d.now += 300_000
+			d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+			d.observe(0, []OrderByID{{OrderID: 11, Known: true, Order: d.order(entry, 11, exchange.StatusFilled, 20, 20)}})
+			symbol := d.book.Symbol(bitcoin)
+			for range 30 {
+				d.now += 1_000
+				row := exchange.Position{ID: 7, Side: exchange.Long, Quantity: 20, CreatedMS: sentMS - 5_000, UpdatedMS: sentMS + 90_000}
+				c.change(&row, sentMS)
+				d.ends(&row)
+			}
+			if closed := symbol.Known() == 0; closed != c.closed || closed && symbol.Contradicted != "" {
+				t.Errorf("want closed %t, have %d known, %q", c.closed, symbol.Known(), symbol.Contradicted)
+			}
+		})
+	}
+}
