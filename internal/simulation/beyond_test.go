@@ -18,7 +18,7 @@ var notYet = []struct {
 	{SecondEngine, false, true, "on spot two engines buy before they find each other, and sell what the other bought"},
 	{LyingHistory, false, true, "a fill that the history leaves out has no stop, though the wallet shows it"},
 	{Garbage, true, true, "an unreadable row of the spot history keeps a stop back"},
-	{HungReads, true, true, "in four seeds of a thousand a position is exited again and again, or lacks its stop, while a read of its market hangs"},
+	{HungReads, true, true, "in two to four fresh seeds of a thousand a position lacks its stop for longer than five seconds"},
 	{LostSymbol, false, true, "a spot stop does not go out soon enough after a symbol came back"},
 	{CatchUp, true, true, "a slice of unknown fate that is absent is sent with the next one; after a flatten and a rearm the plan of before is sent at once"},
 	{ChangedRules, false, true, "on spot, in one seed of a hundred, a fee that was rounded by another step is squared too late"},
