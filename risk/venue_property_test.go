@@ -351,13 +351,16 @@ func (w *world) mustAccept(r *rapid.T, s *scene, intent *reconcile.Intent, count
 }
 
 // outgrown reports whether a market order of the whole position may be of a part of it
-// by now, because an opening has filled. Foreign reducing orders, which an order of the
-// whole removes (rule 6), then count against it. Waiting for the opening would let them
-// keep botd in its position, so the exit is sent all the same.
+// by now, because an opening has filled. Other reducing orders, foreign ones and botd's own,
+// which an order of the whole removes (rule 6), then count against it. Waiting for the opening
+// would let them keep botd in its position, so the exit is sent all the same.
 func (s *scene) outgrown(intent *reconcile.Intent) bool {
 	state := s.book.Symbol(intent.Order.Key())
 	foreign := slices.ContainsFunc(state.Foreign, func(o exchange.Order) bool { return o.Reduces() && !o.ClosePosition })
-	return foreign && intent.Order.Type == exchange.MarketOrder && intent.Order.ReduceOnly &&
+	own := slices.ContainsFunc(s.opened, func(r exchange.Request) bool {
+		return r.Order.Key() == intent.Order.Key() && r.Order.ReduceOnly && !r.Order.ClosePosition
+	})
+	return (foreign || own) && intent.Order.Type == exchange.MarketOrder && intent.Order.ReduceOnly &&
 		slices.ContainsFunc(append(slices.Clone(s.resting), s.sent...),
 			func(l limboOrder) bool { return l.order.Key() == intent.Order.Key() && !l.order.Reduces() })
 }
