@@ -53,7 +53,7 @@ def misbehave(how):
         while True:
             pass
     if how == "late":
-        time.sleep(4)
+        time.sleep(10)
     if how == "memory":
         text = "a text"
         while True:
