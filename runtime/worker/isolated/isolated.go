@@ -28,7 +28,7 @@ const Verb = "strategy-process"
 // Bounds of a strategy's process.
 const (
 	DefaultMemoryMB = 256
-	loadsWithin     = 10 * time.Second
+	loadsWithin     = 30 * time.Second
 	described       = 1_000 // strategies that are remembered
 )
 
