@@ -53,7 +53,6 @@ var Beyond = map[string]string{
 	"earlier_sweep":         "positions",
 	"stop_stripped":         "positions",
 	"no_back_off":           "refused_orders",
-	"order_id_ignored":      "no_ids",
 	"rounds_wait":           "hung_reads",
 	"unread_waits":          "hung_reads",
 	"lost_journal_opens":    "lost_journal",

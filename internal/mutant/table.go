@@ -231,10 +231,6 @@ var Table = []Row{
 	{"no_back_off", "an order that the exchange refuses is sent again at once", "3", "", []Edit{
 		{"runtime/engine.backoffs.holds", "b.nowMS < one.untilMS", "false"},
 	}},
-	{"order_id_ignored", "orders are matched by their client order id alone", "42", "", []Edit{
-		{"reconcile.Book.match", "b.withOrderID(order.Market, order.ID)", "(*account.Placement)(nil)"},
-		{"reconcile.Book.matchFrom", "at < min(*next+3, len(b.Live()))", "false"},
-	}},
 	{"own_trades_ignored", "the position limit goes by what the lists show alone", "40", "reconcile TestOwnTradesCountWhateverAListShows", []Edit{
 		{"reconcile.SymbolState.Traded", "max(0, s.traded*exchange.Quantity(side.Sign()))", "0"},
 	}},
@@ -268,11 +264,6 @@ var Table = []Row{
 		{"reconcile.Book.decideMissing", "b.latchOn(symbol.Key(), emit)", ""},
 		{"reconcile/account.State.adopted", "symbol.known != 0 || symbol.key.Market != exchange.Futures", "true"},
 	}},
-	{"refusal_believed", "a refusal counts without a snapshot that confirms it", "3",
-		"runtime/engine TestARefusedSpotOrderThatWasExecutedIsFoundInTheHistory", []Edit{
-			{"reconcile.Book.confirmRefused", "read && s.BeganMS > r.atMS && !s.isUnread(r.Symbol)", "true"},
-			{"reconcile.Book.noteRefused", "b.refused = append(b.refused, RefusedOrder{p.Symbol(), p.SentMS(), atMS, p.Order().Side == exchange.Sell})", ""},
-		}},
 	{"transfer_is_profit", "money from outside counts as a gain or a loss", "47", "runtime/engine TestADepositOrAWithdrawalIsNoGainAndNoLoss", []Edit{
 		{"runtime/engine.accounting.flow", "a.futures.flow.Add(a.spot.flow)", "exchange.Amount{}"},
 		{"runtime/engine.accounting.uncounted", "return «more»", "exchange.Amount{}"},

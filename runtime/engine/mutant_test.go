@@ -91,7 +91,6 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 	scenarios := map[string]func(testing.TB){
 		"spot_latch_removed":    caseNamed("16 spot: what a person sold is adopted, latched, and not bought back"),
 		"adoption_opens":        caseNamed("16 closed by hand: positions/history shows it, it is adopted, latched, and not bought back"),
-		"refusal_believed":      refusedAndExecuted,
 		"transfer_is_profit":    withdrawn(false),
 		"declaration_is_profit": withdrawn(true),
 		"liquidation_goes_on":   liquidatedHalts,
