@@ -387,6 +387,31 @@ func TestNoFileIsNamedForNothing(t *testing.T) {
 	}
 }
 
+// TestTheRootHoldsNothingElse: what a run left behind was once committed.
+func TestTheRootHoldsNothingElse(t *testing.T) {
+	t.Parallel()
+	files := strings.Fields(".dockerignore .git .gitignore CHANGELOG.md LICENSE README.md go.mod go.sum")
+	folders := strings.Fields(".ci .git backtest clients cmd configs deploy docs exchange internal reconcile risk runtime strategy")
+	ignored := strings.Fields("botd data *.test *.prof coverage*") // .gitignore
+	entries, err := os.ReadDir(root(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		name, known := entry.Name(), files
+		if entry.IsDir() {
+			known = folders
+		}
+		unversioned := slices.ContainsFunc(ignored, func(pattern string) bool {
+			matched, err := filepath.Match(pattern, name)
+			return err == nil && matched
+		})
+		if !unversioned && !slices.Contains(known, name) {
+			t.Errorf("%s does not belong into the root of the repository: remove it, or move it into its room", name)
+		}
+	}
+}
+
 // TestTestsDoNotSleep: a package whose tests run in synctest bubbles may, since
 // there it costs nothing.
 func TestTestsDoNotSleep(t *testing.T) {
