@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// WriteDir writes report.json, fills.csv, trades.csv and equity.csv.
+// WriteDir writes report.json, and fills, trades and equity as CSV and as Parquet.
 func (r *Result) WriteDir(directory string) error {
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return fmt.Errorf("make the report's directory: %w", err)
@@ -47,7 +47,7 @@ func (r *Result) WriteDir(directory string) error {
 			return err
 		}
 	}
-	return nil
+	return r.writeParquet(directory)
 }
 
 func ms(at int64) string { return strconv.FormatInt(at, 10) }

@@ -213,3 +213,12 @@ func WriteParquet(w io.Writer, candles *exchange.Candles, symbol *exchange.Symbo
 	}
 	return writer.Close()
 }
+
+// WriteRows writes a table as Parquet: a row of it is a struct whose tags name its columns.
+func WriteRows[T any](w io.Writer, rows []T) error {
+	writer := parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Zstd))
+	if _, err := writer.Write(rows); err != nil {
+		return err
+	}
+	return writer.Close()
+}

@@ -88,7 +88,7 @@ share its margin and limits. Their files are given in the same order, or as SYMB
 	}
 	addFiles(run, &flags.files)
 	f := run.Flags()
-	f.StringVar(&flags.out, "out", "", "directory for report.html, report.json, fills.csv, trades.csv, equity.csv")
+	f.StringVar(&flags.out, "out", "", "directory for report.html, report.json, and fills, trades and equity as CSV and Parquet")
 	f.StringVar(
 		&flags.keep,
 		"keep",
