@@ -45,16 +45,18 @@ type Config struct {
 	Paper       PaperConfig
 	DataDir     string
 	Journal     string // postgres://..., or empty for SQLite in DataDir
-	Foreign     string // halt, adopt, ignore: orders and positions botd did not make
-	Shutdown    string // leave, cancel_orders, flatten
-	Retention   RetentionConfig
-	Listen      string // host:port of dashboard, API and metrics
-	Access      AccessConfig
-	Metrics     MetricsConfig
-	Limits      risk.Limits // the account's
-	Notify      NotifyConfig
-	Signals     SignalsConfig
-	Telegram    TelegramConfig
+	// JournalKeyFile holds the key of the journal's chain; empty for none.
+	JournalKeyFile string
+	Foreign        string // halt, adopt, ignore: orders and positions botd did not make
+	Shutdown       string // leave, cancel_orders, flatten
+	Retention      RetentionConfig
+	Listen         string // host:port of dashboard, API and metrics
+	Access         AccessConfig
+	Metrics        MetricsConfig
+	Limits         risk.Limits // the account's
+	Notify         NotifyConfig
+	Signals        SignalsConfig
+	Telegram       TelegramConfig
 
 	Strategies []StrategyConfig // by file name
 

@@ -39,6 +39,10 @@ func (l *loader) keys() []key {
 		{name: "journal", value: text(&c.Journal).showing(func() string { return withoutPassword(c.Journal) }), check: checkJournal,
 			what:    "the address of a PostgreSQL; not in this version: `botd run` refuses it, the journal is SQLite in `data_dir`",
 			example: "postgres://botd@db.example/botd"},
+		{name: "journal_key_file", value: text(&c.JournalKeyFile), after: l.checkJournalKey,
+			what: "the file of mode 600, outside `data_dir`, whose key makes each link of the journal's chain: without it nobody can rewrite the journal " +
+				"unseen (security.md). 32 characters at least, as `openssl rand -hex 32` makes them. For a journal without: `botd journal key`",
+			example: "/etc/botd/journal-key"},
 		{name: "foreign", value: choice(&c.Foreign, "halt", "adopt", "ignore"),
 			what: "what to do about orders and positions that botd did not make: `halt` opens nothing beside such orders and quarantines the symbol of " +
 				"such a position, `adopt` gives positions to the strategy, `ignore` trades beside both; foreign orders are left alone", example: "halt"},

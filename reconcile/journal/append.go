@@ -54,7 +54,7 @@ func (j *Journal) append(ctx context.Context, records []record.Record) error {
 	if err != nil {
 		return j.failed(ctx, fmt.Errorf("write the journal's format: %w", err))
 	}
-	end := position{j.sequence, j.hash, j.epoch}
+	end := position{j.key, j.sequence, j.hash, j.epoch}
 	for i := range records {
 		if err := j.appendOne(ctx, &end, &records[i]); err != nil {
 			return j.failed(ctx, fmt.Errorf("append %s to the journal: %w", records[i].Kind(), err))
@@ -69,6 +69,7 @@ func (j *Journal) append(ctx context.Context, records []record.Record) error {
 
 // position is where a journal ends.
 type position struct {
+	key      *Key
 	sequence int64
 	hash     string
 	epoch    int64
@@ -86,7 +87,7 @@ func (p *position) next(r *record.Record) (body []byte, previous string, err err
 		return nil, "", err
 	}
 	previous = p.hash
-	p.sequence, p.hash = p.sequence+1, chain(previous, body)
+	p.sequence, p.hash = p.sequence+1, p.key.link(previous, body)
 	return body, previous, nil
 }
 

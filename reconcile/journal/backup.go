@@ -74,7 +74,7 @@ func (j *Journal) Backup(ctx context.Context, path string) (b Backup, err error)
 			return b, fmt.Errorf("end the copy with record %d: %w", last, err)
 		}
 	}
-	if b, err = CheckBackup(ctx, copied); err != nil {
+	if b, err = CheckBackup(ctx, copied, j.key); err != nil {
 		return b, err
 	}
 	if err := j.holds(ctx, &b.Report); err != nil {
@@ -110,9 +110,9 @@ func (j *Journal) holds(ctx context.Context, copied *Report) error {
 }
 
 // CheckBackup verifies a copy of a journal as a whole. Problems in it are an error.
-func CheckBackup(ctx context.Context, path string) (Backup, error) {
+func CheckBackup(ctx context.Context, path string, key *Key) (Backup, error) {
 	b := Backup{File: path}
-	j, err := Read(ctx, path)
+	j, err := ReadKeyed(ctx, path, key)
 	if err != nil {
 		return b, err
 	}
@@ -192,8 +192,8 @@ type Restored struct {
 // copied into a fresh file, and that is verified; the journal that was there is kept under another name. The
 // account of demo and paper comes with it. The data directory must be this process's: nobody
 // may write the journal meanwhile.
-func Restore(ctx context.Context, backup, path string, now time.Time) (r Restored, err error) {
-	if r.Backup, err = CheckBackup(ctx, backup); err != nil {
+func Restore(ctx context.Context, backup, path string, key *Key, now time.Time) (r Restored, err error) {
+	if r.Backup, err = CheckBackup(ctx, backup, key); err != nil {
 		return r, err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -214,7 +214,7 @@ func Restore(ctx context.Context, backup, path string, now time.Time) (r Restore
 	if err := dropMark(ctx, copied); err != nil {
 		return r, errors.Join(err, discard(copied))
 	}
-	again, err := CheckBackup(ctx, copied)
+	again, err := CheckBackup(ctx, copied, key)
 	if err == nil && (again.Hash != r.Hash || again.Binding != r.Binding) {
 		err = fmt.Errorf("the copy of %s is another journal: it ends with %s, not %s", backup, again.Hash, r.Hash)
 	}

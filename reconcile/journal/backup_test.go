@@ -147,7 +147,7 @@ func TestARestoredJournalIsTheBackup(t *testing.T) {
 			must(t, j.Close())
 			spoil(t, path)
 			_, missing := os.Stat(path)
-			restored, err := journal.Restore(t.Context(), backup, path, moment)
+			restored, err := journal.Restore(t.Context(), backup, path, nil, moment)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -179,7 +179,7 @@ func TestARestoreIsRefused(t *testing.T) {
 	must(t, j.Append(t.Context(), journaltest.EveryKind()))
 	_, err := j.Backup(t.Context(), backup)
 	must(t, err)
-	if _, err := journal.Restore(t.Context(), backup, path, moment); !errors.Is(err, journal.ErrLocked) {
+	if _, err := journal.Restore(t.Context(), backup, path, nil, moment); !errors.Is(err, journal.ErrLocked) {
 		t.Errorf("while a daemon writes: want %v, have %v", journal.ErrLocked, err)
 	}
 	must(t, j.Close())
@@ -190,7 +190,7 @@ func TestARestoreIsRefused(t *testing.T) {
 	must(t, err)
 	must(t, o.Close())
 	var wrong *journal.BindingError
-	if _, err := journal.Restore(t.Context(), backup, other, moment); !errors.As(err, &wrong) {
+	if _, err := journal.Restore(t.Context(), backup, other, nil, moment); !errors.As(err, &wrong) {
 		t.Errorf("over another account's journal: want a BindingError, have %v", err)
 	}
 	text, err := os.ReadFile(backup)
@@ -198,7 +198,7 @@ func TestARestoreIsRefused(t *testing.T) {
 	strew(t, backup, bytes.ReplaceAll(text, []byte("timeout"), []byte("TIMEOUT")))
 	before := replayed(t, path)
 	var unsound *journal.UnsoundError
-	if _, err := journal.Restore(t.Context(), backup, path, moment); !errors.As(err, &unsound) {
+	if _, err := journal.Restore(t.Context(), backup, path, nil, moment); !errors.As(err, &unsound) {
 		t.Errorf("a spoiled backup: want an UnsoundError, have %v", err)
 	}
 	if have := replayed(t, path); strings.Join(before, " ") != strings.Join(have, " ") {

@@ -39,7 +39,7 @@ func (j *Journal) Checkpoint(ctx context.Context) (*Checkpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the newest checkpoint: %w", err)
 	}
-	l := link{c.Sequence - 1, previous}
+	l := link{j.key, c.Sequence - 1, previous}
 	stored, err := l.take(c.Sequence, body, previous, c.Hash)
 	if err != nil {
 		return nil, err
@@ -59,5 +59,5 @@ func (j *Journal) ReplayAfter(ctx context.Context, c *Checkpoint, take func(*rec
 		return fmt.Errorf("read the journal: %w", err)
 	}
 	defer conn.Close()
-	return eachAfter(ctx, conn, link{c.Sequence, c.Hash}, func(s *Stored) error { return take(&s.Record) })
+	return eachAfter(ctx, conn, link{j.key, c.Sequence, c.Hash}, func(s *Stored) error { return take(&s.Record) })
 }

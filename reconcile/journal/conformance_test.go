@@ -13,17 +13,27 @@ import (
 
 func TestSQLiteIsAJournal(t *testing.T) {
 	t.Parallel()
+	for name, key := range map[string]*journal.Key{"plain": nil, "keyed": journal.NewKey([]byte("a key of the suite, thirty-two characters"))} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conforms(t, key)
+		})
+	}
+}
+
+// conforms runs the suite on journals with or without a key.
+func conforms(t *testing.T, key *journal.Key) {
 	journaltest.Run(t, func(t *testing.T) *journaltest.Store {
 		s := &files{t: t, path: filepath.Join(t.TempDir(), "journal.db")}
 		return &journaltest.Store{
 			Open: func(binding journal.Binding) (journaltest.Journal, error) {
-				j, err := openFaulty(t, s.path, binding)
+				j, err := openFaulty(t, s.path, binding, key)
 				if err != nil {
 					return nil, err
 				}
 				return j, nil
 			},
-			Read:   func() (journaltest.Journal, error) { return journal.Read(t.Context(), s.path) },
+			Read:   func() (journaltest.Journal, error) { return journal.ReadKeyed(t.Context(), s.path, key) },
 			Crash:  func() { s.path = s.copy() },
 			Backup: func() func() { copied := s.copy(); return func() { s.path = copied } },
 			Full:   func(full bool) { journaltest.FaultsIn(filepath.Dir(s.path)).Full(full) },
@@ -82,10 +92,10 @@ func (f *files) exec(statement string, arguments ...any) {
 }
 
 // openFaulty opens a journal whose files go through the faulty layer.
-func openFaulty(t *testing.T, path string, binding journal.Binding) (*journal.Journal, error) {
+func openFaulty(t *testing.T, path string, binding journal.Binding, key *journal.Key) (*journal.Journal, error) {
 	t.Helper()
 	if err := journaltest.RegisterFaults(); err != nil {
 		return nil, err
 	}
-	return journal.OpenWith(t.Context(), path, binding, journal.Options{Reserve: -1, Layer: journaltest.FaultyLayer})
+	return journal.OpenWith(t.Context(), path, binding, journal.Options{Reserve: -1, Layer: journaltest.FaultyLayer, Key: key})
 }

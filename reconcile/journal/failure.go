@@ -19,6 +19,7 @@ func Failure(err error) error {
 		altered *AlteredError
 		newer   *NewerError
 		planted *SchemaError
+		unkeyed *KeyError
 	)
 	switch {
 	case err == nil:
@@ -31,6 +32,8 @@ func Failure(err error) error {
 		return failure.New(failure.Negative, "botd journal verify says more; a backup may hold it unaltered", "%w", err)
 	case errors.As(err, &planted):
 		return failure.New(failure.Data, "botd journal verify shows all of it; somebody else wrote to this file: restore a backup (botd restore)", "%w", err)
+	case errors.As(err, &unkeyed):
+		return failure.New(failure.Config, unkeyed.Hint(), "%w", err)
 	case errors.As(err, &wrong):
 		return failure.Wrap(failure.Config, err)
 	case errors.As(err, &newer):

@@ -109,7 +109,7 @@ func TestARestoredBackupIsNotTakenForAJournalThatWasCut(t *testing.T) {
 	}
 	must(t, j.Append(t.Context(), []record.Record{{Body: record.Config{}}}))
 	must(t, j.Close())
-	if _, err := journal.Restore(t.Context(), backup, path, time.Now()); err != nil {
+	if _, err := journal.Restore(t.Context(), backup, path, nil, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if found := problems(t, path); len(found) != 0 {

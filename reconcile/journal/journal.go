@@ -96,6 +96,7 @@ func (e *BindingError) Error() string {
 type Journal struct {
 	path    string
 	db      *sql.DB
+	key     *Key         // of its links; nil for none
 	release func() error // the lock; nil for reading
 	schema  int          // of the file
 	format  Format       // of the file; once it is written, guarded by mu
@@ -138,6 +139,9 @@ type Options struct {
 	Reserve int64 // bytes kept free for facts and exits; 0 for DefaultReserve, negative for none
 
 	Layer string // SQLite's file layer by its name; empty for the system's
+
+	Key      *Key // of the chain's links; nil for plain hashes
+	BeginKey bool // a journal that is not keyed is from its next record on; else it is refused
 }
 
 func (o *Options) layer() string {
@@ -171,9 +175,9 @@ func OpenWith(ctx context.Context, path string, binding Binding, options Options
 		return nil, errors.Join(fmt.Errorf("open journal %s: %w", path, err), release())
 	}
 	db.SetMaxOpenConns(maxConnections)
-	j := &Journal{path: path, db: db, release: release, reserve: reserve{path: path + ".reserve", size: options.Reserve},
+	j := &Journal{path: path, db: db, key: options.Key, release: release, reserve: reserve{path: path + ".reserve", size: options.Reserve},
 		watch: newWatch(path)}
-	if err := j.prepare(ctx, binding); err != nil {
+	if err := j.prepare(ctx, binding, options.BeginKey); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
 	j.reserve.begin()
@@ -181,7 +185,7 @@ func OpenWith(ctx context.Context, path string, binding Binding, options Options
 	return j, nil
 }
 
-func (j *Journal) prepare(ctx context.Context, binding Binding) (err error) {
+func (j *Journal) prepare(ctx context.Context, binding Binding, beginKey bool) (err error) {
 	if j.writer, err = j.db.Conn(ctx); err != nil {
 		return fmt.Errorf("open journal %s: %w", j.path, err)
 	}
@@ -197,6 +201,14 @@ func (j *Journal) prepare(ctx context.Context, binding Binding) (err error) {
 			return err
 		}
 	}
+	if version > 0 {
+		if err := j.readTail(ctx); err != nil {
+			return err
+		}
+		if err := j.checkKey(beginKey); err != nil {
+			return err
+		}
+	}
 	if version < schemaVersion {
 		if err := j.migrate(ctx, version); err != nil {
 			return fmt.Errorf("prepare journal %s: %w", j.path, err)
@@ -208,9 +220,6 @@ func (j *Journal) prepare(ctx context.Context, binding Binding) (err error) {
 	}
 	if j.tables, err = prepareTables(ctx, j.writer); err != nil {
 		return fmt.Errorf("prepare journal %s: %w", j.path, err)
-	}
-	if err := j.readTail(ctx); err != nil {
-		return err
 	}
 	return j.beginHead(ctx)
 }
@@ -298,14 +307,17 @@ func tail(ctx context.Context, conn *sql.Conn) (sequence int64, hash string, err
 }
 
 // Read opens a journal for reading, whatever it is bound to and also of an older
-// schema, while a daemon may write it.
-func Read(ctx context.Context, path string) (*Journal, error) {
+// schema, while a daemon may write it. Codes of its links are not checked.
+func Read(ctx context.Context, path string) (*Journal, error) { return ReadKeyed(ctx, path, nil) }
+
+// ReadKeyed opens a journal for reading, and checks the codes of its links with their key.
+func ReadKeyed(ctx context.Context, path string, key *Key) (*Journal, error) {
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro"+untrusted+"&_pragma=busy_timeout(5000)")
 	if err != nil {
 		return nil, fmt.Errorf("open journal %s: %w", path, err)
 	}
 	db.SetMaxOpenConns(maxConnections)
-	j := &Journal{path: path, db: db, broken: ErrReading}
+	j := &Journal{path: path, db: db, key: key, broken: ErrReading}
 	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&j.schema); err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal %s: %w", path, err), db.Close())
 	}

@@ -46,10 +46,10 @@ func TestNothingPlantedInTheSchemaIsTrusted(t *testing.T) {
 			path := closed(t)
 			alter(t, path, statement)
 			var unsound *journal.UnsoundError
-			if _, err := journal.CheckBackup(t.Context(), path); !errors.As(err, &unsound) || unsound.Problems[0].Table != "schema" {
+			if _, err := journal.CheckBackup(t.Context(), path, nil); !errors.As(err, &unsound) || unsound.Problems[0].Table != "schema" {
 				t.Errorf("verify: want the schema's problem, have %v", err)
 			}
-			if _, err := journal.Restore(t.Context(), path, filepath.Join(t.TempDir(), journal.FileName), moment); !errors.As(err, &unsound) {
+			if _, err := journal.Restore(t.Context(), path, filepath.Join(t.TempDir(), journal.FileName), nil, moment); !errors.As(err, &unsound) {
 				t.Errorf("restore: want it refused, have %v", err)
 			}
 			var planted *journal.SchemaError
@@ -84,7 +84,7 @@ func TestARestoreTakesTheRecordsAlone(t *testing.T) {
 	if !strings.Contains(content(path), hidden) {
 		t.Fatal("want the backup to have it, or this tests nothing")
 	}
-	if _, err := journal.Restore(t.Context(), path, restored, moment); err != nil {
+	if _, err := journal.Restore(t.Context(), path, restored, nil, moment); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(content(restored), hidden) {

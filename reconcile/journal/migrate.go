@@ -25,9 +25,9 @@ type Migration struct {
 }
 
 // Migrate brings a journal up to date, or tries it on a copy.
-func Migrate(ctx context.Context, path string, dry bool) (done Migration, err error) {
+func Migrate(ctx context.Context, path string, key *Key, dry bool) (done Migration, err error) {
 	done = Migration{Schema: 1, DryRun: dry, Journal: path, To: NewestSchema}
-	store, err := Read(ctx, path)
+	store, err := ReadKeyed(ctx, path, key)
 	if err != nil {
 		return done, Failure(err)
 	}
@@ -51,12 +51,12 @@ func Migrate(ctx context.Context, path string, dry bool) (done Migration, err er
 		return done, failure.Wrap(failure.IO, err)
 	}
 	if !dry {
-		if done.Backup, err = BackupOlder(ctx, path); err != nil {
+		if done.Backup, err = BackupOlder(ctx, path, key); err != nil {
 			return done, err
 		}
 	}
 	if done.From != done.To {
-		opened, err := OpenWith(ctx, path, binding, Options{Reserve: -1})
+		opened, err := OpenWith(ctx, path, binding, Options{Reserve: -1, Key: key})
 		if err != nil {
 			return done, Failure(err)
 		}
@@ -64,7 +64,7 @@ func Migrate(ctx context.Context, path string, dry bool) (done Migration, err er
 			return done, failure.Wrap(failure.IO, err)
 		}
 	}
-	checked, err := CheckBackup(ctx, path)
+	checked, err := CheckBackup(ctx, path, key)
 	if err != nil {
 		return done, Failure(err)
 	}
@@ -75,15 +75,19 @@ func Migrate(ctx context.Context, path string, dry bool) (done Migration, err er
 // BackupOlder copies a journal of an older schema or format beside itself before this
 // botd writes it, after which the older botd refuses it, and returns the copy's name;
 // none when the journal is neither.
-func BackupOlder(ctx context.Context, path string) (name string, err error) {
+func BackupOlder(ctx context.Context, path string, key *Key) (name string, err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	store, err := Read(ctx, path)
+	store, err := ReadKeyed(ctx, path, key)
 	if err != nil {
 		return "", nil // opening it for writing says why
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	newest, err := store.Newest(ctx)
+	if err != nil || newest.Records > 0 && keyed(newest.Hash) != (key != nil) {
+		return "", nil // so does this
+	}
 	what := fmt.Sprintf("schema%d", store.Schema())
 	if store.Schema() >= NewestSchema {
 		if store.Format().Epoch == 0 || store.Format().Epoch >= record.FormatEpoch {

@@ -29,23 +29,31 @@ func (s Stored) MarshalJSON() ([]byte, error) {
 
 // AlteredError means that a record does not fit the chain: it was altered, or one
 // before it is missing.
-type AlteredError struct{ Sequence int64 }
+type AlteredError struct {
+	Sequence int64
+	Cause    error
+}
 
 // Error names the place.
 func (e *AlteredError) Error() string {
-	return fmt.Sprintf("journal record %d was altered or one before it is missing", e.Sequence)
+	return fmt.Sprintf("journal record %d %v", e.Sequence, e.Cause)
 }
 
 // link follows the chain of records.
 type link struct {
+	key      *Key
 	sequence int64 // of the last one
 	hash     string
 }
 
 // take checks one record against the chain and reads it.
 func (l *link) take(sequence int64, body, previous, hash string) (Stored, error) {
-	if sequence != l.sequence+1 || previous != l.hash || hash != chain(previous, []byte(body)) {
-		return Stored{}, &AlteredError{l.sequence + 1}
+	err := l.key.fits(previous, []byte(body), hash)
+	if sequence != l.sequence+1 || previous != l.hash {
+		err = errAltered
+	}
+	if err != nil {
+		return Stored{}, &AlteredError{l.sequence + 1, err}
 	}
 	l.sequence, l.hash = sequence, hash
 	stored := Stored{Sequence: sequence, Hash: hash}
@@ -63,7 +71,7 @@ func (j *Journal) Replay(ctx context.Context, take func(*record.Record) error) e
 		return fmt.Errorf("read the journal: %w", err)
 	}
 	defer conn.Close()
-	return each(ctx, conn, func(s *Stored) error { return take(&s.Record) })
+	return eachAfter(ctx, conn, link{key: j.key}, func(s *Stored) error { return take(&s.Record) })
 }
 
 // each gives every record on a connection, checking the chain.
@@ -170,7 +178,7 @@ func (j *Journal) Select(ctx context.Context, filter Filter, take func(*Stored) 
 			return fmt.Errorf("read the journal: %w", err)
 		}
 		defer conn.Close()
-		return filter.pick(take, func(take func(*Stored) error) error { return each(ctx, conn, take) })
+		return filter.pick(take, func(take func(*Stored) error) error { return eachAfter(ctx, conn, link{key: j.key}, take) })
 	}
 	where, arguments := filter.where()
 	query := "SELECT sequence, body, previous, hash FROM record WHERE " + where + " ORDER BY sequence"
@@ -189,7 +197,7 @@ func (j *Journal) Select(ctx context.Context, filter Filter, take func(*Stored) 
 		if err := rows.Scan(&sequence, &body, &previous, &hash); err != nil {
 			return fmt.Errorf("read the journal: %w", err)
 		}
-		l := link{sequence - 1, previous}
+		l := link{j.key, sequence - 1, previous}
 		stored, err := l.take(sequence, body, previous, hash)
 		if err != nil {
 			return err

@@ -77,12 +77,12 @@ func TestACopyOfAnOlderJournalHoldsItsAccount(t *testing.T) {
 	path := o.restore(t)
 	account := filepath.Join(filepath.Dir(path), journal.AccountFile)
 	must(t, os.WriteFile(account, []byte("before the upgrade\n"), 0o600))
-	backup, err := journal.BackupOlder(t.Context(), path)
+	backup, err := journal.BackupOlder(t.Context(), path, nil)
 	if err != nil || backup == "" {
 		t.Fatalf("want a copy, have %q, %v", backup, err)
 	}
 	must(t, os.WriteFile(account, []byte("after it\n"), 0o600))
-	restored, err := journal.Restore(t.Context(), backup, path, moment)
+	restored, err := journal.Restore(t.Context(), backup, path, nil, moment)
 	must(t, err)
 	if text, err := os.ReadFile(account); err != nil || string(text) != "before the upgrade\n" {
 		t.Errorf("want the account of before, have %q, %v", text, err)

@@ -22,11 +22,13 @@ const maxProblems = 100
 // Report is what Verify found.
 type Report struct {
 	Records  int       `json:"records"`
-	Entries  int       `json:"entries"`         // of the ledger
-	Rows     int       `json:"rows"`            // of derived tables
-	Hash     string    `json:"hash"`            // of the last record: two copies of a journal that agree in it are equal
-	Head     *Head     `json:"head,omitempty"`  // what is known beside the journal of its end, and was compared
-	Older    bool      `json:"older,omitempty"` // of an older schema: its derived tables were not looked at, the next start makes them anew
+	Entries  int       `json:"entries"`              // of the ledger
+	Rows     int       `json:"rows"`                 // of derived tables
+	Hash     string    `json:"hash"`                 // of the last record: two copies of a journal that agree in it are equal
+	Head     *Head     `json:"head,omitempty"`       // what is known beside the journal of its end, and was compared
+	Keyed    int64     `json:"keyed_from,omitempty"` // the first record whose link carries a code of the journal's key; 0 for none
+	Proves   string    `json:"proves"`               // what the chain proves where no problem is listed: ProvesConsistency, ProvesAuthenticity
+	Older    bool      `json:"older,omitempty"`      // of an older schema: its derived tables were not looked at, the next start makes them anew
 	Problems []Problem `json:"problems"`
 }
 
@@ -57,12 +59,15 @@ type verifier struct {
 }
 
 func newVerifier() *verifier {
-	return &verifier{report: Report{Problems: []Problem{}}, want: newMemoryTables(), book: reconcile.NewBook(placement.Settle{})}
+	return &verifier{report: Report{Problems: []Problem{}, Proves: ProvesConsistency}, want: newMemoryTables(), book: reconcile.NewBook(placement.Settle{})}
 }
 
 // take takes one record whose place in the chain was checked.
 func (v *verifier) take(s *Stored) error {
 	v.report.Records, v.report.Hash = v.report.Records+1, s.Hash
+	if v.report.Keyed == 0 && keyed(s.Hash) {
+		v.report.Keyed = s.Sequence
+	}
 	if err := derive(v.want, s.Sequence, &s.Record); err != nil {
 		v.report.add(Problem{"record", sequenceText(s.Sequence), "a record that can follow those before it", err.Error()})
 	}
@@ -124,7 +129,7 @@ func (v *verifier) broke(err error) bool {
 	if !errors.As(err, &altered) {
 		return false
 	}
-	v.report.add(Problem{"record", sequenceText(altered.Sequence), "the record that the one before it leads to", "altered, or missing"})
+	v.report.add(Problem{"record", sequenceText(altered.Sequence), "the record that the one before it leads to", altered.Cause.Error()})
 	return true
 }
 
@@ -147,9 +152,20 @@ func (v *verifier) outside(ctx context.Context, conn *sql.Conn, head *Head) erro
 	return err
 }
 
+// proves says what the chain proves. Where a key is configured, a journal without codes is not
+// the one that was written with it.
+func (v *verifier) proves(key *Key) {
+	switch {
+	case key != nil && v.report.Keyed > 0:
+		v.report.Proves = ProvesAuthenticity
+	case key != nil && v.report.Records > 0:
+		v.report.add(Problem{"record", sequenceText(int64(v.report.Records)), "a link with a code of the configured key", "a plain hash: not keyed"})
+	}
+}
+
 // records checks the chain, and the columns records are chosen by against their
 // texts.
-func (v *verifier) records(ctx context.Context, conn *sql.Conn, older bool) error {
+func (v *verifier) records(ctx context.Context, conn *sql.Conn, key *Key, older bool) error {
 	rows, err := conn.QueryContext(
 		ctx,
 		"SELECT sequence, body, previous, hash, at_ms, kind, strategy, market, symbol, client_order_id FROM record ORDER BY sequence",
@@ -158,7 +174,7 @@ func (v *verifier) records(ctx context.Context, conn *sql.Conn, older bool) erro
 		return fmt.Errorf("read the journal: %w", err)
 	}
 	defer rows.Close()
-	var l link
+	l := link{key: key}
 	for rows.Next() {
 		var sequence int64
 		var body, previous, hash string
@@ -253,12 +269,13 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 		return v.report, err
 	}
 	damaged := len(v.report.Problems) > 0
-	if err := v.records(ctx, conn, j.schema < sameTables); err != nil {
+	if err := v.records(ctx, conn, j.key, j.schema < sameTables); err != nil {
 		if v.broke(err) || damaged { // what follows cannot be judged
 			return v.report, nil
 		}
 		return v.report, err
 	}
+	v.proves(j.key)
 	if err := v.outside(ctx, conn, head); err != nil {
 		return v.report, err
 	}

@@ -61,7 +61,7 @@ func TestAJournalThatIsLostUnderTheProcessIsNoticed(t *testing.T) {
 			if err != nil || len(saved) != 1 {
 				t.Fatalf("want what the open files held saved, have %v, %v", saved, err)
 			}
-			report, err := journal.CheckBackup(t.Context(), saved[0])
+			report, err := journal.CheckBackup(t.Context(), saved[0], nil)
 			if err != nil || report.Records != 2 || report.Binding != journaltest.Bound {
 				t.Errorf("want both records in it, have %+v, %v", report, err)
 			}

@@ -62,6 +62,7 @@ const Stamp = "20060102T150405Z"
 type Backups struct {
 	Directory string // of the journal
 	Prefix    string // of the names: mode and instance
+	Key       *journal.Key
 }
 
 // Plan says what a backup would do.
@@ -96,7 +97,7 @@ func (b *Backups) Make(ctx context.Context) (out api.Backup, err error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return out, err
 	}
-	store, err := journal.Read(ctx, filepath.Join(b.Directory, journal.FileName))
+	store, err := journal.ReadKeyed(ctx, filepath.Join(b.Directory, journal.FileName), b.Key)
 	if err != nil {
 		return out, err
 	}

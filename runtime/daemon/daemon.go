@@ -53,6 +53,7 @@ type process struct {
 	outage    *outage // for the exchange; nil once it is reached
 
 	store      *journal.Journal
+	key        *journal.Key // of its chain; nil for none
 	history    *view.History
 	backlog    *backlog // what of the journal the history has not taken yet
 	replayed   int64    // records after the newest checkpoint at the start
@@ -113,11 +114,16 @@ func Run(ctx context.Context, config *configs.Config, o Options) error {
 
 // trade replays the journal, builds the engine and drives it until the context ends.
 func (p *process) trade(ctx context.Context) (err error) {
+	secret, err := p.config.JournalKey()
+	if err != nil {
+		return failure.Wrap(failure.Config, err)
+	}
 	path := filepath.Join(p.directory, journal.FileName)
-	if p.older, err = journal.BackupOlder(ctx, path); err != nil {
+	p.key = journal.NewKey(secret)
+	if p.older, err = journal.BackupOlder(ctx, path, p.key); err != nil {
 		return err
 	}
-	if p.store, err = journal.Open(ctx, path, p.venue.Binding); err != nil {
+	if p.store, err = journal.OpenWith(ctx, path, p.venue.Binding, journal.Options{Key: p.key}); err != nil {
 		return journal.Failure(err)
 	}
 	defer p.store.Close()

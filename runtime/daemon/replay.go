@@ -60,7 +60,7 @@ func (p *process) restore(ctx context.Context) (*reconcile.Book, error) {
 	if err != nil {
 		return nil, unreadable(err)
 	}
-	p.backlog, p.replayed = &backlog{history: p.history, path: p.path()}, 0
+	p.backlog, p.replayed = &backlog{history: p.history, path: p.path(), key: p.key}, 0
 	book := reconcile.NewBook(settle)
 	take := func(r *record.Record) { book.Apply(r); p.history.Take(r) }
 	replay := p.store.Replay
@@ -110,6 +110,7 @@ func (p *process) replay(
 type backlog struct {
 	history *view.History
 	path    string
+	key     *journal.Key
 	until   int64 // sequence of the last record from before the start; 0 when the history has all
 
 	mu    sync.Mutex      // guards all below
@@ -137,7 +138,7 @@ func (b *backlog) run(ctx context.Context) {
 	if b.until == 0 {
 		return
 	}
-	if store, err := journal.Read(ctx, b.path); err == nil {
+	if store, err := journal.ReadKeyed(ctx, b.path, b.key); err == nil {
 		_ = store.Select(ctx, journal.Filter{}, func(s *journal.Stored) error {
 			if s.Sequence > b.until {
 				return errTaken

@@ -66,7 +66,7 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 	served.Sweeps = filepath.Join(current().DataDir, saved.SweepFolder)
 	served.Runner = &runner.Runner{Current: current, Symbols: table.All, Recorded: filepath.Join(p.directory, tape.RecordedFolder)}
 	served.Head = p.head
-	served.Backups = &backups.Backups{Directory: p.directory, Prefix: fmt.Sprintf("%s-%s-", p.config.Mode, p.config.Instance)}
+	served.Backups = &backups.Backups{Directory: p.directory, Key: p.key, Prefix: fmt.Sprintf("%s-%s-", p.config.Mode, p.config.Instance)}
 	served.Channels = &channels.Channels{Config: p.config}
 	served.Configuration, served.StrategyConfig = configuration(current), strategyYAML(current)
 	served.Plots = func(name string) []strategy.Plot {
@@ -153,7 +153,7 @@ func (p *process) head(ctx context.Context) *view.JournalHead {
 	if err != nil || newest.Records == 0 {
 		return nil
 	}
-	return &view.JournalHead{Records: newest.Records, Hash: newest.Hash, At: newest.At}
+	return &view.JournalHead{Records: newest.Records, Hash: newest.Hash, At: newest.At, Keyed: p.key != nil}
 }
 
 // listen takes the unix socket, and the TCP address unless it is off.

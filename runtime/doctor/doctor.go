@@ -239,7 +239,13 @@ func (e *examination) journal() {
 		e.ok(check, "none yet; botd run makes %s", path)
 		return
 	}
-	store, err := journal.Read(e.ctx, path)
+	secret, err := e.config.JournalKey()
+	if err != nil {
+		e.hinted(check, StateFail, err)
+		return
+	}
+	key := journal.NewKey(secret)
+	store, err := journal.ReadKeyed(e.ctx, path, key)
 	if err != nil {
 		var newer *journal.NewerError
 		mend := "stop botd, and put a backup in its place: botd restore FILE keeps the damaged one beside it"
@@ -262,8 +268,10 @@ func (e *examination) journal() {
 	case len(report.Problems) > 0:
 		e.fail(check, "botd journal verify lists them; do not trade on it", "%s in %d records; the first: %s",
 			plural.Of(len(report.Problems), "problem"), report.Records, report.Problems[0])
+	case report.Keyed > 0 && key == nil:
+		e.fail(check, "set journal_key_file in botd.yaml: a start without it is refused", "keyed from record %d on, and no key is configured", report.Keyed)
 	default:
-		e.ok(check, "%d records, the chain is whole", report.Records)
+		e.ok(check, "%d records, the chain is whole; it proves %s", report.Records, report.Proves)
 	}
 }
 

@@ -83,7 +83,7 @@ func Collect(ctx context.Context, of doctor.Patient, dataDir string) *Bundle {
 		b.Add("config.yaml", []byte(config.Effective()))
 	}
 	for _, mode := range []configs.Mode{configs.Demo, configs.Paper, configs.Live} {
-		b.journal(ctx, string(mode), filepath.Join(dataDir, string(mode), journal.FileName))
+		b.journal(ctx, config, string(mode), filepath.Join(dataDir, string(mode), journal.FileName))
 	}
 	b.running(ctx, of)
 	return b
@@ -116,6 +116,9 @@ func (b *Bundle) knowSecrets(config *configs.Config, dataDir string) {
 func configuredSecrets(config *configs.Config) (plain []string) {
 	if key, secret, err := configs.ReadSecrets(config.Exchange); err == nil {
 		plain = append(plain, key, string(secret))
+	}
+	if key, err := config.JournalKey(); err == nil {
+		plain = append(plain, string(key))
 	}
 	if address, err := url.Parse(config.Journal); err == nil && address.User != nil {
 		if password, given := address.User.Password(); given {
@@ -168,11 +171,18 @@ func (b *Bundle) Redact(text string) string {
 }
 
 // journal adds a journal's newest records and what verifying it says.
-func (b *Bundle) journal(ctx context.Context, mode, path string) {
+func (b *Bundle) journal(ctx context.Context, config *configs.Config, mode, path string) {
 	if _, err := os.Stat(path); err != nil {
 		return // that mode was never run here
 	}
-	store, err := journal.Read(ctx, path)
+	var secret []byte
+	if config != nil {
+		var err error
+		if secret, err = config.JournalKey(); err != nil { // then it is verified without: the report says what that proves
+			b.gap("key of the journal", err)
+		}
+	}
+	store, err := journal.ReadKeyed(ctx, path, journal.NewKey(secret))
 	if err != nil {
 		b.gap("journal of "+mode, err)
 		return

@@ -19,6 +19,7 @@ type JournalHead struct {
 	Records int64     `json:"records"`
 	Hash    string    `json:"hash"`
 	At      time.Time `json:"at"`
+	Keyed   bool      `json:"keyed"` // with the key of journal_key_file
 }
 
 // Status is everything that an overview shows.

@@ -47,7 +47,7 @@ func TestTheDaemonStoresItsNewestBackups(t *testing.T) {
 	if err != nil || made.Records != 2 || filepath.Dir(made.File) != folder {
 		t.Fatalf("want a copy of 2 records in %s, have %+v, %v", folder, made, err)
 	}
-	if _, err := journal.CheckBackup(t.Context(), made.File); err != nil {
+	if _, err := journal.CheckBackup(t.Context(), made.File, nil); err != nil {
 		t.Errorf("the copy is not sound: %v", err)
 	}
 	want := append(append([]string{}, others...), append(ours[1:], filepath.Base(made.File))...)

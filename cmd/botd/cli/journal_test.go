@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"os"
 	"path/filepath"
 
@@ -81,4 +83,29 @@ func altered(script *testscript.TestScript, _ bool, arguments []string) {
 	_, err = db.Exec(arguments[1])
 	script.Check(err)
 	script.Check(db.Close())
+}
+
+// rewritten changes a journal's records and makes the whole chain anew, as whoever can write
+// the file can: rewrite FILE OLD NEW.
+func rewritten(script *testscript.TestScript, _ bool, arguments []string) {
+	db, err := sql.Open("sqlite", "file:"+script.MkAbs(arguments[0]))
+	script.Check(err)
+	defer db.Close()
+	var bodies []string
+	rows, err := db.Query("SELECT replace(body, ?, ?) FROM record ORDER BY sequence", arguments[1], arguments[2])
+	script.Check(err)
+	for rows.Next() {
+		var body string
+		script.Check(rows.Scan(&body))
+		bodies = append(bodies, body)
+	}
+	script.Check(rows.Err())
+	previous := ""
+	for i, body := range bodies {
+		sum := sha256.Sum256([]byte(previous + body))
+		hash := hex.EncodeToString(sum[:])
+		_, err := db.Exec("UPDATE record SET body = ?, previous = ?, hash = ? WHERE sequence = ?", body, previous, hash, i+1)
+		script.Check(err)
+		previous = hash
+	}
 }

@@ -97,6 +97,7 @@ func TestScripts(t *testing.T) {
 			"listening": listening,
 			"journal":   written,
 			"alter":     altered,
+			"rewrite":   rewritten,
 			"hook":      hook,
 			"address":   address,
 			"connected": connected,

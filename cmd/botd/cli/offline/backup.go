@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -148,6 +149,7 @@ func NewRestore() *cobra.Command {
 	var (
 		directory, mode, output string
 		verify, dry             bool
+		keyFile                 string
 	)
 	command := &cobra.Command{
 		Use: "restore FILE", Short: "restore the journal from a backup", Args: cobra.ExactArgs(1),
@@ -169,7 +171,7 @@ botd status then, and decide with botd resolve and botd rearm.`,
 				return failure.New(failure.NoInput, "botd backup FILE makes one; a migration leaves its own beside the journal", "read the backup: %w", err)
 			}
 			if verify {
-				done.Backup, err = journal.CheckBackup(command.Context(), arguments[0])
+				done.Backup, err = verifyBackup(command.Context(), arguments[0], keyFile)
 			} else {
 				done.Restored, err = restore(command, directory, configs.Mode(mode), arguments[0], dry)
 			}
@@ -181,10 +183,20 @@ botd status then, and decide with botd resolve and botd rearm.`,
 	}
 	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory")
 	command.Flags().StringVar(&mode, "mode", "", "demo, paper or live (default: as configured)")
+	command.Flags().StringVar(&keyFile, "key-file", "", "with --verify: the file of the key of the backup's chain (else journal_key_file in botd.yaml)")
 	command.Flags().BoolVar(&verify, "verify", false, "only verify the backup; change nothing")
 	shell.DryRunFlag(command, &dry, "verify the backup, and that it could be put in place now; change nothing")
 	shell.OutputFlag(command, &output)
 	return command
+}
+
+// verifyBackup verifies a backup where it lies.
+func verifyBackup(ctx context.Context, path, keyFile string) (journal.Backup, error) {
+	key, err := journalKey(&configs.Config{JournalKeyFile: keyFile})
+	if err != nil {
+		return journal.Backup{}, err
+	}
+	return journal.CheckBackup(ctx, path, key)
 }
 
 // restore puts a backup into the configured data directory.
@@ -197,7 +209,11 @@ func restore(command *cobra.Command, directory string, mode configs.Mode, backup
 		return r, failure.New(failure.Config, "set foreign: halt in botd.yaml until the first start after the restore has settled",
 			"with foreign: ignore, a position that the backup does not know passes for another's, and its strategy enters again")
 	}
-	made, err := journal.CheckBackup(command.Context(), backup)
+	key, err := journalKey(config)
+	if err != nil {
+		return r, err
+	}
+	made, err := journal.CheckBackup(command.Context(), backup, key)
 	if err != nil {
 		return r, err
 	}
@@ -224,7 +240,7 @@ func restore(command *cobra.Command, directory string, mode configs.Mode, backup
 	if dry {
 		return journal.Restored{Backup: made}, nil
 	}
-	return journal.Restore(command.Context(), backup, filepath.Join(to, journal.FileName), time.Now())
+	return journal.Restore(command.Context(), backup, filepath.Join(to, journal.FileName), key, time.Now())
 }
 
 func restoredText(w io.Writer, done *restoreDone) {

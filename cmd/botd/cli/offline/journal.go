@@ -24,45 +24,57 @@ import (
 
 // NewJournal returns the command botd journal.
 func NewJournal() *cobra.Command {
-	return shell.Group("journal", "read the journal: tail, export, head, verify",
+	return shell.Group("journal", "read the journal: tail, export, head, verify; begin a keyed chain",
 		`The journal is botd's memory: one record after the other, each with the hash of the one
 before it, written before anything is sent. These commands read it, also while botd runs
-and writes it; they never change it.`,
+and writes it; key alone adds a record.`,
 		"  botd journal tail\n  botd journal verify\n  botd journal export --kind audit",
-		newTail(), newExport(), newHead(), newVerifyJournal())
+		newTail(), newExport(), newHead(), newVerifyJournal(), newKey())
 }
 
 // journalFlags say which journal.
-type journalFlags struct{ directory, mode, file string }
+type journalFlags struct{ directory, mode, file, keyFile string }
 
 func (f *journalFlags) add(command *cobra.Command) {
 	command.Flags().StringVarP(&f.directory, "config", "c", "", "configuration directory")
 	command.Flags().StringVar(&f.mode, "mode", "", "demo, paper or live (default: as configured)")
 	command.Flags().StringVar(&f.file, "file", "", "a journal's file, such as a backup (default: the configured data_dir's)")
+	command.Flags().StringVar(&f.keyFile, "key-file", "", "with --file: the file of its chain's key (default: none, so that consistency alone is proven)")
 }
 
-// path finds the journal's file.
-func (f *journalFlags) path(ctx context.Context) (string, error) {
-	path := f.file
+// find finds the journal's file, and the key of its chain; nil for none.
+func (f *journalFlags) find(ctx context.Context) (path string, key *journal.Key, err error) {
+	path = f.file
+	config := &configs.Config{JournalKeyFile: f.keyFile}
 	if path == "" {
-		config, err := connect.LoadMode(ctx, f.directory, configs.Mode(f.mode), "--file FILE needs no configuration")
-		if err != nil {
-			return "", err
+		if f.keyFile != "" {
+			return "", nil, failure.Usagef("--key-file goes with --file; else journal_key_file in botd.yaml names the key")
+		}
+		if config, err = connect.LoadMode(ctx, f.directory, configs.Mode(f.mode), "--file FILE needs no configuration"); err != nil {
+			return "", nil, err
 		}
 		path = filepath.Join(config.DataDir, string(config.Mode), journal.FileName)
 	}
 	if _, err := os.Stat(path); err != nil {
-		return "", failure.New(failure.NoInput, "botd run makes one; --mode and --file name another", "no journal at %s", path)
+		return "", nil, failure.New(failure.NoInput, "botd run makes one; --mode and --file name another", "no journal at %s", path)
 	}
-	return path, nil
+	key, err = journalKey(config)
+	return path, key, err
+}
+
+// journalKey reads the configured key of the journal's chain; nil for none.
+func journalKey(config *configs.Config) (*journal.Key, error) {
+	secret, err := config.JournalKey()
+	return journal.NewKey(secret), failure.Wrap(failure.Config, err)
 }
 
 // open opens it for reading, and says where it is.
 func (f *journalFlags) open(ctx context.Context) (store *journal.Journal, path string, err error) {
-	if path, err = f.path(ctx); err != nil {
+	path, key, err := f.find(ctx)
+	if err != nil {
 		return nil, "", err
 	}
-	store, err = journal.Read(ctx, path)
+	store, err = journal.ReadKeyed(ctx, path, key)
 	return store, path, journal.Failure(err)
 }
 
@@ -232,7 +244,9 @@ func newVerifyJournal() *cobra.Command {
                the journal every minute, at a clean stop, and with each backup
 
 A chain cannot show by itself that records were cut off its end, and whoever can change the
-journal can change the file beside it: note a hash elsewhere, and --expect it.
+journal can change the file beside it: note a hash elsewhere, and --expect it. Without
+journal_key_file it cannot show either that somebody made all of it anew: the result says
+whether consistency alone is proven, or who wrote it ("proves").
 
 Exit code 1 when something is not as it should be; each problem is shown with its place,
 what it should be and what it is. The last hash is printed: two copies of a journal that
@@ -271,6 +285,19 @@ agree in it are equal.`,
 	return command
 }
 
+// proof says what the chain proves, and what not.
+func (v *verifiedJournal) proof() string {
+	switch {
+	case v.Proves == journal.ProvesAuthenticity && v.Keyed == 1:
+		return "keyed from record 1 on: who wrote the records had the key"
+	case v.Proves == journal.ProvesAuthenticity:
+		return fmt.Sprintf("keyed from record %d on: who wrote the records from there had the key, and those before are as they were then", v.Keyed)
+	case v.Keyed > 0:
+		return fmt.Sprintf("keyed from record %d on, and checked without the key: this proves only consistency, not who wrote it", v.Keyed)
+	}
+	return "not keyed: this proves only consistency; who can write the file can make all of it anew (journal_key_file; --expect HASH)"
+}
+
 func verifiedText(w io.Writer, found *verifiedJournal) {
 	if found.OK {
 		fmt.Fprintf(w, "ok: %d records, the chain is whole; %d ledger entries, %d derived rows\nlast hash %s\n", found.Records, found.Entries,
@@ -278,6 +305,7 @@ func verifiedText(w io.Writer, found *verifiedJournal) {
 		if h := found.Head; h != nil {
 			fmt.Fprintf(w, "record %d, which was there at %s, is\n", h.Records, h.At.UTC().Format(time.DateTime))
 		}
+		fmt.Fprintln(w, found.proof())
 		if found.Older {
 			fmt.Fprintln(w, "an older botd wrote it: its derived tables are made anew by the next start, and were not looked at")
 		}

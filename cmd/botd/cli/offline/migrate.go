@@ -26,11 +26,11 @@ same by itself; this does it without running.
 refused (exit code 78); one that is in use is left alone (75).`,
 		Example: "  botd migrate --dry-run\n  botd migrate -c /etc/botd",
 		RunE: func(command *cobra.Command, _ []string) error {
-			path, err := from.path(command.Context())
+			path, key, err := from.find(command.Context())
 			if err != nil {
 				return err
 			}
-			done, err := journal.Migrate(command.Context(), path, dry)
+			done, err := journal.Migrate(command.Context(), path, key, dry)
 			if err != nil {
 				return err
 			}

@@ -1,0 +1,71 @@
+package configs
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// minJournalKey is the least number of characters of a journal's key: as many as guessing never finds.
+const minJournalKey = 32
+
+const keyElsewhere = "who can write data_dir could take the key there: put it elsewhere, such as /etc/botd/journal-key"
+
+// checkJournalKey refuses a key that lies beside what it protects.
+func (l *loader) checkJournalKey(s *section) {
+	node := s.single("journal_key_file")
+	switch {
+	case node == nil:
+	case looksSecret(node.Value):
+		s.wrong(node, "write the key to a file of mode 600 and its path here; make another one if others could read this file",
+			"journal_key_file looks like the key itself, not like a path")
+	case within(l.config.DataDir, l.config.JournalKeyFile):
+		s.wrong(node, keyElsewhere, "journal_key_file %s lies in data_dir %s", shortened(node.Value), l.config.DataDir)
+	}
+}
+
+// within reports whether a file lies in a directory, links followed as far as they exist.
+func within(directory, file string) bool {
+	if directory == "" {
+		return false
+	}
+	for _, real := range []func(string) string{filepath.Clean, resolved} {
+		from, err := filepath.Abs(real(directory))
+		if err != nil {
+			continue
+		}
+		to, err := filepath.Abs(real(file))
+		if err != nil {
+			continue
+		}
+		if relative, err := filepath.Rel(from, to); err == nil && relative != ".." && !strings.HasPrefix(relative, "../") {
+			return true
+		}
+	}
+	return false
+}
+
+func resolved(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
+}
+
+// JournalKey returns the key of the journal's chain, empty where none is configured. A file that
+// others may read, or that lies in data_dir, is refused. No error holds the key.
+func (c *Config) JournalKey() ([]byte, error) {
+	const setting = "journal_key_file"
+	if c.JournalKeyFile == "" {
+		return nil, nil
+	}
+	if within(c.DataDir, c.JournalKeyFile) {
+		return nil, fmt.Errorf("%s: %s lies in data_dir %s\n  hint: %s", setting, c.JournalKeyFile, c.DataDir, keyElsewhere)
+	}
+	key, err := readSecret(setting, c.JournalKeyFile, "", "")
+	if err == nil && len(key) < minJournalKey {
+		return nil, fmt.Errorf("%s: the key in %s has %d characters, want %d at least\n  hint: openssl rand -hex 32 > %s", setting, c.JournalKeyFile, len(key),
+			minJournalKey, c.JournalKeyFile)
+	}
+	return key, err
+}
