@@ -30,6 +30,8 @@ type Trial struct {
 	Points    []string      // crash points to die at, one after another; the binary must be built for them (crash.Points)
 	Pauses    int           // number of times it is suspended for longer than a placement's time to live, then killed
 	Faults    []Fault       // of the exchange, during the kills
+	Habits    Habits        // of the exchange, and what the daemon's profile says of them
+	Flatten   bool          // once the targets are reached, botd halt --level flatten: nothing may be left
 	UntilEnd  bool          // the faults last until the end
 	Seed      uint64
 	Start     time.Time     // of the exchange's clock; zero is a fixed time, so that a trial is the same at any hour
@@ -109,16 +111,16 @@ func (t *trial) run(ctx context.Context) (err error) {
 	if err := os.MkdirAll(t.Directory, 0o700); err != nil {
 		return err
 	}
-	if t.venue, err = startVenue(ctx, t.Binary, filepath.Join(t.Directory, "exchange.log"), t.Start); err != nil {
+	if t.venue, err = startVenue(ctx, t.Binary, filepath.Join(t.Directory, "exchange.log"), t.Start, t.Habits.Variants); err != nil {
 		return err
 	}
 	if t.witness, err = newWitness(t.venue.address, t.venue.ahead); err != nil {
 		return err
 	}
-	if err := writeConfig(t.Directory, "http://"+t.witness.address(), t.Targets); err != nil {
+	if err := writeConfig(t.Directory, "http://"+t.witness.address(), &t.Habits, t.Targets); err != nil {
 		return err
 	}
-	t.progress("exchange", "a simulated exchange at http://%s; %d faults", t.venue.address, len(t.Faults))
+	t.progress("exchange", "a simulated exchange at http://%s; %d faults; variants %q", t.venue.address, len(t.Faults), t.Habits.Variants)
 	if err := t.venue.faults(ctx, t.Faults); err != nil {
 		return err
 	}
@@ -148,6 +150,11 @@ func (t *trial) run(ctx context.Context) (err error) {
 	}
 	if err := t.converge(ctx); err != nil {
 		return err
+	}
+	if t.Flatten {
+		if err := t.flatten(ctx); err != nil {
+			return err
+		}
 	}
 	return t.judge(ctx)
 }
@@ -324,6 +331,9 @@ func (t *trial) converge(ctx context.Context) error {
 		}
 		state, err := t.venue.state(ctx)
 		if err != nil {
+			return err
+		}
+		if err := t.resolve(ctx); err != nil {
 			return err
 		}
 		if t.reached(state) && t.daemon.settled(ctx, t.Targets) {

@@ -10,7 +10,7 @@ import (
 // writeConfig writes the configuration of a live account on the trial's exchange, with a
 // strategy for each target. The breaker is practically off: it would pause trading because
 // of the faults that a trial is about.
-func writeConfig(directory, address string, targets []Target) error {
+func writeConfig(directory, address string, habits *Habits, targets []Target) error {
 	files := map[string]string{
 		"key":    accountKey,
 		"secret": accountSecret,
@@ -20,7 +20,8 @@ exchange:
   base_url: %s
   key_file: %s
   secret_file: %s
-  settle: {window: 5s, visibility: 1s, staleness: 1s}
+  settle: {window: 5s, visibility: 1s, staleness: %s}
+  profile: {%s}
   breaker: {unknowns: 1000, within: 1s, pause: 1s, empty_endings: 1000, empty_pause: 1s}
 data_dir: data
 risk:
@@ -32,7 +33,7 @@ risk:
   max_orders_per_minute: 1000
   price_collar: 5%%
   max_data_age: 2m
-`, address, filepath.Join(directory, "key"), filepath.Join(directory, "secret")),
+`, address, filepath.Join(directory, "key"), filepath.Join(directory, "secret"), habits.staleness(), habits.Profile),
 	}
 	for i := range targets {
 		w := &targets[i]

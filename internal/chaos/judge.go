@@ -35,8 +35,11 @@ type Report struct {
 	Accepted    int      `json:"accepted"` // by the exchange
 	Lost        int      `json:"lost"`     // answers that were lost or truncated
 	Unavailable int      `json:"unavailable"`
-	Late        int      `json:"late_refused"`    // refused for a timestamp that a pause made late
-	Repeats     int      `json:"repeats_refused"` // repeated exits and stops that the exchange already had
+	Late        int      `json:"late_refused"`                   // refused for a timestamp that a pause made late
+	Repeats     int      `json:"repeats_refused"`                // repeated exits and stops that the exchange already had
+	Lied        int      `json:"refused_and_executed,omitempty"` // of an exchange that does so
+	Doubled     int      `json:"executed_twice,omitempty"`       // likewise
+	Resolved    int      `json:"resolved,omitempty"`             // quarantines that the habits of the exchange caused, ended by a person's decision
 	Fills       int      `json:"fills"`
 	Records     int      `json:"journal_records"`
 	Unknown     int      `json:"unknown"`    // placements that were uncertain for a while
@@ -89,7 +92,11 @@ func (t *trial) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.judgeHoldings(state)
+	if t.Flatten {
+		t.judgeFlat(state)
+	} else {
+		t.judgeHoldings(state)
+	}
 	if err := t.judgeExposure(state); err != nil {
 		return err
 	}
@@ -139,7 +146,11 @@ func (t *trial) judgeExposure(state *accountState) error {
 	limits := map[oracle.Symbol]oracle.Limits{}
 	for i := range t.Targets {
 		w := &t.Targets[i]
-		limits[oracle.Symbol{Spot: w.Market == "spot", Name: w.Symbol}] = oracle.Limits{Position: w.Quantity.Shift(oracle.LogDecimals).IntPart()}
+		limit := oracle.Limits{Position: w.Quantity.Shift(oracle.LogDecimals).IntPart()}
+		if t.Habits.breaksItsWord() {
+			limit.Placement = limit.Position / int64(w.Slices)
+		}
+		limits[oracle.Symbol{Spot: w.Market == "spot", Name: w.Symbol}] = limit
 	}
 	o, err := oracle.Read(state.log, accountKey, func(id string) bool { return strings.HasPrefix(id, "bchaos-") }, limits)
 	if err != nil {
@@ -205,7 +216,10 @@ func (t *trial) judgeSending(state *accountState, sent []placement, unread []str
 		r.problem("a placement without a client order id: %s", body)
 	}
 	journalled := r.journalled(records)
-	seen := map[string]bool{}
+	seen, accepted := map[string]bool{}, map[string]int{}
+	for i := range state.Orders {
+		accepted[cmp.Or(state.Orders[i].ClientOrderID, state.Orders[i].SpotID)]++
+	}
 	for i := range sent {
 		p := &sent[i]
 		r.Sent++
@@ -224,18 +238,21 @@ func (t *trial) judgeSending(state *accountState, sent []placement, unread []str
 			r.Late++ // the window, on which the proof of absence relies, worked
 		case p.status/100 == 4 && p.reduces:
 			r.Repeats++
+		case p.status/100 == 4 && accepted[p.clientID] > 0 && t.Habits.has(refusesAndExecutes):
+			r.Lied++
 		case p.status/100 == 4:
 			r.problem("refused by the exchange with %d: %s", p.status, p.body)
 		}
 	}
-	accepted := map[string]bool{}
-	for i := range state.Orders {
-		id := cmp.Or(state.Orders[i].ClientOrderID, state.Orders[i].SpotID)
-		r.Accepted++
-		if accepted[id] {
+	r.Accepted = len(state.Orders)
+	for id, times := range accepted {
+		switch {
+		case times > 1 && t.Habits.has(executesTwice):
+			r.Doubled++
+		case times > 1:
 			r.problem("%s is on the exchange twice", id)
 		}
-		if accepted[id] = true; !journalled[id] && strings.HasPrefix(id, "bchaos-") {
+		if !journalled[id] && strings.HasPrefix(id, "bchaos-") {
 			r.problem("%s is on the exchange and not in the journal", id)
 		}
 	}

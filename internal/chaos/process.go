@@ -162,7 +162,7 @@ func (d *daemon) safeAfter() (time.Duration, bool) {
 type status struct {
 	Ready      bool `json:"ready"`
 	Unsettled  int  `json:"unsettled"`
-	Degraded   []struct{ State, Cause string }
+	Degraded   []struct{ State, Cause, Market, Symbol string }
 	Strategies []strategyStatus
 }
 

@@ -33,13 +33,18 @@ type venue struct {
 
 var venueAddress = regexp.MustCompile(`listens on http://([0-9.:]+)`)
 
-func startVenue(ctx context.Context, binary, logPath string, start time.Time) (*venue, error) {
+func startVenue(ctx context.Context, binary, logPath string, start time.Time, variants []string) (*venue, error) {
 	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	v := &venue{log: log}
 	found := make(chan string, 1)
+	arguments := []string{"exchange", "--listen", "127.0.0.1:0", "--account", accountKey + ":" + accountSecret, "--market", "still", "--control",
+		"--start", start.UTC().Format(time.RFC3339)}
+	for _, variant := range variants {
+		arguments = append(arguments, "--variant", variant)
+	}
 	v.process, err = startProcess(binary, ".", nil, log, func(line string) {
 		if address := venueAddress.FindStringSubmatch(line); address != nil {
 			select {
@@ -47,8 +52,7 @@ func startVenue(ctx context.Context, binary, logPath string, start time.Time) (*
 			default:
 			}
 		}
-	}, "exchange", "--listen", "127.0.0.1:0", "--account", accountKey+":"+accountSecret, "--market", "still", "--control", "--start",
-		start.UTC().Format(time.RFC3339))
+	}, arguments...)
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
@@ -74,13 +78,14 @@ func (v *venue) stop() error {
 
 // readClock reads how far the exchange's clock is ahead of this machine's.
 func (v *venue) readClock(ctx context.Context) error {
-	var at struct{ ServerTime int64 }
+	var at struct{ ServerTime json.Number } // a variant writes it as a string
 	began := time.Now()
 	if err := v.call(ctx, http.MethodGet, "/fapi/v1/time", nil, &at); err != nil {
 		return err
 	}
-	v.ahead = time.UnixMilli(at.ServerTime).Sub(began.Add(time.Since(began) / 2))
-	return nil
+	ms, err := at.ServerTime.Int64()
+	v.ahead = time.UnixMilli(ms).Sub(began.Add(time.Since(began) / 2))
+	return err
 }
 
 // control calls the control interface.
@@ -114,7 +119,11 @@ func (v *venue) call(ctx context.Context, method, path string, body, into any) e
 	if into == nil {
 		return nil
 	}
-	return json.NewDecoder(response.Body).Decode(into)
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), into) // a variant begins with a byte order mark
 }
 
 // faults replaces the faults in force.

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"botd/exchange/sim/server"
+	"botd/internal/chaos"
+)
+
+// What a profile says of the variants that need one.
+const (
+	nullMeansEmpty = "null_lists: empty"
+	foreignWords   = "status_words: {spot: {EXECUTED: FILLED}}"
+)
+
+// withoutIDs is what makes a lost answer worst: no list of the spot market says whose an order is.
+var withoutIDs = []string{"history-without-client-id", "open-without-client-id", "float-noise", "strings-for-numbers"}
+
+// everyVariant has the variants one by one, and combinations.
+var everyVariant = []chaos.Habits{
+	{Variants: []string{"history-without-client-id"}, Profile: "client_order_id: {spot_history: absent}"},
+	{Variants: []string{"open-without-client-id"}, Profile: "client_order_id: {spot_open: absent, futures_open: absent}"},
+	{Variants: []string{"float-noise"}},
+	{Variants: []string{"foreign-status-words"}, Profile: foreignWords},
+	{Variants: []string{"extra-fields"}},
+	{Variants: []string{"strings-for-numbers"}},
+	{Variants: []string{"null-lists"}, Profile: nullMeansEmpty},
+	{Variants: []string{"list-envelopes-off"}},
+	{Variants: []string{"list-envelopes-on"}},
+	{Variants: []string{"byte-order-mark"}},
+	{Variants: []string{"error-words"}},
+	{Variants: []string{"refuse-but-execute"}},
+	{Variants: []string{"duplicate-delivery"}},
+	{Variants: []string{"stale-positions=3s"}, Staleness: 4 * time.Second},
+	{Variants: []string{"empty-positions=3s"}, Staleness: 4 * time.Second},
+	{Variants: withoutIDs},
+	{Variants: []string{"foreign-status-words", "extra-fields", "null-lists", "list-envelopes-off", "list-envelopes-on", "byte-order-mark", "error-words",
+		"float-noise", "strings-for-numbers"}, Profile: nullMeansEmpty + ", " + foreignWords},
+	{Variants: []string{"stale-positions=3s", "history-without-client-id", "null-lists"}, Profile: nullMeansEmpty, Staleness: 4 * time.Second},
+}
+
+// TestTheRealBinaryTradesOnEveryVariant has three strategies on both markets reach their targets on an
+// exchange of each habit, through a kill and a restart; then a halt closes everything. The exchange's
+// own log is the judge.
+func TestTheRealBinaryTradesOnEveryVariant(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("real processes take a minute")
+	}
+	for _, variant := range server.Variants() {
+		if !slices.ContainsFunc(everyVariant, func(h chaos.Habits) bool {
+			name, _, _ := strings.Cut(h.Variants[0], "=")
+			return len(h.Variants) == 1 && name == variant.Name
+		}) {
+			t.Errorf("no trial of variant %s", variant.Name)
+		}
+	}
+	binary, err := chaos.Build(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, habits := range everyVariant {
+		t.Run(strings.Join(habits.Variants, ","), func(t *testing.T) {
+			t.Parallel()
+			trial := chaos.Trial{Binary: binary, Directory: t.TempDir(), Habits: habits, Targets: targets(5), Kills: 1, Every: 1500 * time.Millisecond,
+				Flatten: true, Seed: uint64(i) + 1, Patience: 2 * time.Minute}
+			if slices.Equal(habits.Variants, withoutIDs) {
+				trial.Faults = []chaos.Fault{{Match: "POST /hapi/v1/spot/order", Kind: "drop_response", Probability: 1}}
+			}
+			undergo(t, trial)
+		})
+	}
+}
