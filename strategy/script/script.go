@@ -39,6 +39,9 @@ func Compile(name string, source []byte) (*Script, error) {
 	if err != nil {
 		return nil, located(err)
 	}
+	if err := refuseLoad(file); err != nil {
+		return nil, err
+	}
 	rewriteFile(file)
 	s, err := compileFile(name, file)
 	if err != nil {
@@ -50,6 +53,17 @@ func Compile(name string, source []byte) (*Script, error) {
 	}
 	s.parameters = tried.parameters
 	return s, tried.complete()
+}
+
+// refuseLoad finds a load statement, wherever it stands. Starlark's own errors name its parts, not the way out.
+func refuseLoad(file *syntax.File) (err error) {
+	syntax.Walk(file, func(node syntax.Node) bool {
+		if load, is := node.(*syntax.LoadStmt); is && err == nil {
+			err = sourceError(load.Load, errors.New("load is not available: a script is one file; write the function or the value into this file"))
+		}
+		return err == nil
+	})
+	return err
 }
 
 func compileFile(name string, file *syntax.File) (*Script, error) {
