@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -19,23 +21,44 @@ import (
 )
 
 // hangs are edits with which a file in the daemon's directory stops a part of it: nothing
-// outside a test can.
+// outside a test can. A named pipe holds up whoever opens it, until the test releases it.
 func hangs() []overlay.Edit {
 	const table = "cmd/botd/cli/lane_linux_test.go"
-	while := func(file string) func(string) string {
-		return func(code string) string {
-			return fmt.Sprintf("for { if _, err := os.Stat(%q); err != nil { break }; time.Sleep(5 * time.Millisecond) }; %s", file, code)
-		}
+	behind := func(pipe string) func(string) string {
+		return func(code string) string { return fmt.Sprintf("_, _ = os.ReadFile(%q); %s", pipe, code) }
 	}
 	return []overlay.Edit{
-		{Name: "a turn that hangs", Table: table, In: "runtime.Driver.handle", Code: "d.effects.Reset()", Replace: while("stuck"), Import: "os"},
-		{Name: "a disk that hangs", Table: table, In: "reconcile/journal.Journal.Append", Code: "j.mu.Lock()", Import: "time",
-			Replace: while("slow")},
+		{Name: "a turn that hangs", Table: table, In: "runtime.Driver.handle", Code: "d.effects.Reset()", Replace: behind("stuck"), Import: "os"},
+		{Name: "a disk that hangs", Table: table, In: "reconcile/journal.Journal.Append", Code: "j.mu.Lock()", Replace: behind("slow"), Import: "os"},
 		{Name: "a disk that is full", Table: table, In: "reconcile/journal.Journal.append", Import: "os",
 			Code: `if _, err := j.writer.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil`,
 			Replace: func(code string) string {
 				return `if _, err := os.Stat("full"); err == nil { return fmt.Errorf("injected: %w", ErrFull) }; ` + code
 			}},
+	}
+}
+
+// inject puts the file there whose edit makes the daemon hang.
+func (p *place) inject(cause string) {
+	p.t.Helper()
+	if cause == "full" {
+		p.file(cause, "", 0o600)
+	} else if err := syscall.Mkfifo(filepath.Join(p.directory, cause), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// release takes the file away, and lets go on who waits for it: opened for both it has a writer,
+// and its readers reach its end when that writer closes.
+func (p *place) release(cause string) {
+	p.t.Helper()
+	name := filepath.Join(p.directory, cause)
+	file, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err == nil {
+		err = errors.Join(os.Remove(name), file.Close())
+	}
+	if err != nil {
+		p.t.Fatal(err)
 	}
 }
 
@@ -154,7 +177,7 @@ func TestTheKillSwitchNeedsNoTurnOfTheEngine(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, killed %t", cause, killed), func(t *testing.T) {
 				p := newPlace(t) // not parallel: it measures
 				address, _, daemon, log := hungDaemon(t, p)
-				p.file(cause, "", 0o600)
+				p.inject(cause)
 				before := buys(venueOrders(t, address))
 				began := time.Now()
 				halt, answer := p.start("halt", "halt", "--level", "flatten", "--reason", "a test", "--yes")
@@ -182,9 +205,7 @@ func TestTheKillSwitchNeedsNoTurnOfTheEngine(t *testing.T) {
 					}
 					_ = daemon.Wait()
 				}
-				if err := os.Remove(filepath.Join(p.directory, cause)); err != nil {
-					t.Fatal(err)
-				}
+				p.release(cause)
 				if killed {
 					_, log = p.start("daemon again", "run", "--mode", "live", "--log-format", "json")
 					log.wait(t, `"daemon.reconciled"`)
@@ -215,7 +236,7 @@ func TestTheKillSwitchUnderEverythingAtOnce(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	answers, done := hammer(ctx, t, own, strings.TrimSpace(string(token)))
 	eventually(t, "the viewer at work", func() bool { return answers.Load() > viewers })
-	p.file("stuck", "", 0o600)
+	p.inject("stuck")
 	began := time.Now()
 	halt, _ := p.start("halt", "halt", "--level", "flatten", "--reason", "a test", "--yes")
 	eventually(t, "flat", func() bool { return isFlat(t, venueOrders(t, address)) })
@@ -228,9 +249,7 @@ func TestTheKillSwitchUnderEverythingAtOnce(t *testing.T) {
 		t.Errorf("want at most %s and %d MB, have %s and %d MB", flattenWithin, maxFloodedMB, took, memory)
 	}
 	_ = halt.Wait()
-	if err := os.Remove(filepath.Join(p.directory, "stuck")); err != nil {
-		t.Fatal(err)
-	}
+	p.release("stuck")
 	log.wait(t, `"lane.released"`)
 	wantKnown(t, p, address)
 }
