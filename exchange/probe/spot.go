@@ -26,17 +26,11 @@ func (p *prober) spot(ctx context.Context, seen *Delays) {
 		p.add(Step{Name: "spot", Outcome: Fail, Status: wallet.status, What: "wallet: " + wallet.err.Error()})
 		return
 	}
-	placed := p.call(ctx, exchange.Request{Operation: exchange.SpotPlace, Order: order}, 0)
-	step.Status, step.LatencyMS = placed.status, ms(placed.took())
-	id := placed.answer.Order.ID
-	if placed.err != nil {
-		if id = p.lost(ctx, &order, placed.err); id == 0 {
-			step.Outcome, step.What = Fail, fmt.Sprintf("placing BUY LIMIT %s at %s: %v", symbol.QuantityDecimal(order.Quantity),
-				symbol.PriceDecimal(order.Price), placed.err)
-			step.Hint = "see that the account has USDT on spot"
-			p.add(step)
-			return
-		}
+	id, placed := p.place(ctx, &step, exchange.SpotPlace, &order)
+	if id == 0 {
+		step.Hint = "see that the account has USDT on spot"
+		p.add(step)
+		return
 	}
 	shown, err := p.inList(ctx, exchange.SpotOpenOrders, &order, id, true, placed.began)
 	cancelErr := p.withdraw(context.WithoutCancel(ctx), exchange.Request{Operation: exchange.SpotCancel, Symbol: order.Symbol, OrderID: id})
@@ -48,10 +42,7 @@ func (p *prober) spot(ctx context.Context, seen *Delays) {
 		}
 	}
 	if err := errors.Join(err, cancelErr); err != nil {
-		step.Outcome, step.What = Fail, fmt.Sprintf("order %d: %v", id, err)
-		if cancelErr != nil {
-			step.Hint = fmt.Sprintf("order %d may still be open on spot %s: check, and cancel it manually", id, order.Symbol)
-		}
+		step.failed(&order, id, err, cancelErr)
 		p.add(step)
 		return
 	}

@@ -73,16 +73,11 @@ func (p *prober) tiny(ctx context.Context, market exchange.Market) (exchange.New
 // round runs one order's life.
 func (p *prober) round(ctx context.Context, order exchange.NewOrder, seen *Delays) Step {
 	symbol, _ := p.symbols.Symbol(order.Key())
-	placed := p.call(ctx, exchange.Request{Operation: exchange.FuturesPlace, Order: order}, 0)
-	step := Step{Name: "trade", Outcome: OK, Status: placed.status, LatencyMS: ms(placed.took())}
-	id := placed.answer.Order.ID
-	if placed.err != nil {
-		if id = p.lost(ctx, &order, placed.err); id == 0 {
-			step.Outcome, step.What = Fail, fmt.Sprintf("placing BUY LIMIT %s at %s: %v", symbol.QuantityDecimal(order.Quantity),
-				symbol.PriceDecimal(order.Price), placed.err)
-			step.Hint = "see that the account has margin and no SHORT position there; --distance changes how far from the price it stands"
-			return step
-		}
+	step := Step{Name: "trade", Outcome: OK}
+	id, placed := p.place(ctx, &step, exchange.FuturesPlace, &order)
+	if id == 0 {
+		step.Hint = "see that the account has margin and no SHORT position there; --distance changes how far from the price it stands"
+		return step
 	}
 	watch := orderWatch{p: p, id: id, order: &order, sent: placed.began}
 	shown, err := watch.until(ctx, true)
@@ -91,10 +86,7 @@ func (p *prober) round(ctx context.Context, order exchange.NewOrder, seen *Delay
 		_, err = watch.until(ctx, false)
 	}
 	if err := errors.Join(err, cancelErr); err != nil {
-		step.Outcome, step.What = Fail, fmt.Sprintf("order %d: %v", id, err)
-		if cancelErr != nil {
-			step.Hint = fmt.Sprintf("order %d may still be open on %s: check, and cancel it manually", id, order.Symbol)
-		}
+		step.failed(&order, id, err, cancelErr)
 		return step
 	}
 	seen.Rounds++
@@ -104,6 +96,29 @@ func (p *prober) round(ctx context.Context, order exchange.NewOrder, seen *Delay
 		symbol.QuantityDecimal(order.Quantity), order.Symbol, symbol.PriceDecimal(order.Price), id, shown.Round(time.Millisecond),
 		watch.stale.Round(time.Millisecond))
 	return step
+}
+
+// place places an order, and returns its id and the call; 0 when there is no such order, and the step says why.
+func (p *prober) place(ctx context.Context, step *Step, operation exchange.Operation, order *exchange.NewOrder) (id int64, placed reply) {
+	placed = p.call(ctx, exchange.Request{Operation: operation, Order: *order}, 0)
+	step.Status, step.LatencyMS = placed.status, ms(placed.took())
+	if placed.err == nil {
+		return placed.answer.Order.ID, placed
+	}
+	if id = p.lost(ctx, order, placed.err); id == 0 {
+		symbol, _ := p.symbols.Symbol(order.Key())
+		step.Outcome, step.What = Fail, fmt.Sprintf("placing BUY LIMIT %s at %s: %v", symbol.QuantityDecimal(order.Quantity),
+			symbol.PriceDecimal(order.Price), placed.err)
+	}
+	return id, placed
+}
+
+// failed notes what went wrong with an order that was placed.
+func (s *Step) failed(order *exchange.NewOrder, id int64, err, cancelErr error) {
+	s.Outcome, s.What = Fail, fmt.Sprintf("order %d: %v", id, err)
+	if cancelErr != nil {
+		s.Hint = fmt.Sprintf("order %d may still be open on %s %s: check, and cancel it manually", id, order.Market, order.Symbol)
+	}
 }
 
 // lost looks for an order whose placement got no answer; 0 when it was refused or does not appear.

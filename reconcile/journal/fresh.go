@@ -12,7 +12,7 @@ import (
 
 // copyRecords copies a journal's rows into a fresh file of botd's own schema. Nothing else that
 // a file can hold comes along: no trigger, no view, no free page with old content.
-func copyRecords(ctx context.Context, from, to string) (err error) {
+func copyRecords(ctx context.Context, from, to string) error {
 	file, err := private.Open(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
 	if err != nil {
 		return err
@@ -20,16 +20,23 @@ func copyRecords(ctx context.Context, from, to string) (err error) {
 	if err := file.Close(); err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", "file:"+to+"?mode=rw"+untrusted+"&_pragma=synchronous(FULL)")
+	return writing(ctx, to, func(conn *sql.Conn) error { return copyRows(ctx, conn, from) })
+}
+
+// writing opens a file of records durably, and closes it after use.
+func writing(ctx context.Context, path string, use func(*sql.Conn) error) error {
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw"+untrusted+"&_pragma=synchronous(FULL)")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	conn, err := db.Conn(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		err = errors.Join(use(conn), conn.Close())
 	}
-	defer conn.Close()
+	return errors.Join(err, db.Close())
+}
+
+func copyRows(ctx context.Context, conn *sql.Conn, from string) error {
 	if _, err := conn.ExecContext(ctx, "ATTACH DATABASE ? AS source", "file:"+from+"?mode=ro"); err != nil {
 		return err
 	}
@@ -49,6 +56,6 @@ func copyRecords(ctx context.Context, from, to string) (err error) {
 			return fmt.Errorf("copy the rows of %s: %w", table, err)
 		}
 	}
-	_, err = conn.ExecContext(ctx, fmt.Sprintf("PRAGMA main.user_version = %d; COMMIT", version))
+	_, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA main.user_version = %d; COMMIT", version))
 	return err
 }

@@ -84,17 +84,11 @@ func writeNew(path string, text []byte) error {
 }
 
 // cutTo ends a copy of a journal with a record, and notes which account belongs to it.
-func cutTo(ctx context.Context, path string, sequence int64, account *AccountCopy) (err error) {
-	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw"+untrusted+"&_pragma=synchronous(FULL)")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
+func cutTo(ctx context.Context, path string, sequence int64, account *AccountCopy) error {
+	return writing(ctx, path, func(conn *sql.Conn) error { return cutAt(ctx, conn, sequence, account) })
+}
+
+func cutAt(ctx context.Context, conn *sql.Conn, sequence int64, account *AccountCopy) error {
 	text, err := json.Marshal(account)
 	if err != nil {
 		return err

@@ -112,14 +112,19 @@ func Post[T any](command *cobra.Command, d *Running, path string, body any) (out
 // Change asks the daemon for a change that needs no more than its path, or only what
 // it would do, and prints its answer.
 func (a *Flags) Change(command *cobra.Command, method, path string, dry bool) error {
+	if dry {
+		path += "?dry_run=true"
+	}
+	return a.Send(command, method, path, nil)
+}
+
+// Send asks the daemon for a change, or what it would do, and prints its answer.
+func (a *Flags) Send(command *cobra.Command, method, path string, body any) error {
 	d, err := a.Daemon(command.Context())
 	if err != nil {
 		return err
 	}
-	if dry {
-		path += "?dry_run=true"
-	}
-	change, raw, err := client.Ask[api.Change](command.Context(), d, method, path, nil)
+	change, raw, err := client.Ask[api.Change](command.Context(), d, method, path, body)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"botd/internal/spell"
 	"botd/risk"
 	"botd/runtime/api"
-	"botd/runtime/api/client"
 )
 
 type limitFlags struct {
@@ -90,15 +89,7 @@ func (f *limitFlags) ask(command *cobra.Command) error {
 	if err := connect.CheckReason(command, f.Reason, f.DryRun); err != nil {
 		return err
 	}
-	d, err := f.Reach(command)
-	if err != nil {
-		return err
-	}
-	change, raw, err := client.Ask[api.Change](command.Context(), d.Daemon, http.MethodPut, "/api/v1/risk/limits", f.LimitsRequest)
-	if err != nil {
-		return err
-	}
-	return connect.ShowChange(command, f.Output, &change, raw)
+	return f.Send(command, http.MethodPut, "/api/v1/risk/limits", f.LimitsRequest)
 }
 
 // limitNamed refuses a name that is no limit's, before anybody is asked.

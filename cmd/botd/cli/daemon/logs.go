@@ -175,21 +175,16 @@ func NewLogLevel() *cobra.Command {
 			if len(levels) == 1 && !slices.Contains(ops.Levels, levels[0]) {
 				return failure.Usagef("%q is no level: %s", levels[0], strings.Join(ops.Levels, ", "))
 			}
+			if dry && len(levels) == 0 {
+				return failure.Usagef("%s --dry-run needs a level", command.CommandPath())
+			} else if dry {
+				return flags.Send(command, http.MethodPut, "/api/v1/log-level?dry_run=true", map[string]string{"level": levels[0]})
+			}
 			d, err := flags.Daemon(command.Context())
 			if err != nil {
 				return err
 			}
-			switch {
-			case dry && len(levels) == 0:
-				return failure.Usagef("%s --dry-run needs a level", command.CommandPath())
-			case dry:
-				change, raw, err := client.Ask[api.Change](command.Context(), d, http.MethodPut, "/api/v1/log-level?dry_run=true",
-					map[string]string{"level": levels[0]})
-				if err != nil {
-					return err
-				}
-				return connect.ShowChange(command, flags.Output, &change, raw)
-			case len(levels) == 1:
+			if len(levels) == 1 {
 				if _, err := d.Call(command.Context(), http.MethodPut, "/api/v1/log-level", map[string]string{"level": levels[0]}); err != nil {
 					return err
 				}

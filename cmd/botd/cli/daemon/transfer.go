@@ -1,8 +1,7 @@
 package daemon
 
 import (
-	"fmt"
-	"io"
+	"net/http"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -59,22 +58,5 @@ func (f *transferFlags) declare(command *cobra.Command) error {
 	if _, err := strconv.ParseFloat(f.Amount, 64); err != nil {
 		return failure.Usagef("--amount %s: want a number as 5000 or -250.5", f.Amount)
 	}
-	d, err := f.Reach(command)
-	if err != nil {
-		return err
-	}
-	out, raw, err := connect.Post[api.Change](command, d, "/api/v1/ledger/transfer", f.TransferRequest)
-	if err != nil {
-		return err
-	}
-	return shell.Print(command.OutOrStdout(), f.Output, raw, func(w io.Writer) {
-		for _, line := range out.Does {
-			fmt.Fprintln(w, "  "+line)
-		}
-		if out.DryRun {
-			fmt.Fprintln(w, "nothing was changed (--dry-run)")
-			return
-		}
-		fmt.Fprintf(w, "booked: %s %s, %s wallet\n", f.Amount, f.Asset, f.Market)
-	})
+	return f.Send(command, http.MethodPost, "/api/v1/ledger/transfer", f.TransferRequest)
 }
