@@ -182,13 +182,7 @@ var casesOfBelief = []caseTest{
 	}},
 	{"41 a refused entry was executed: quarantined, with a stop", func(t testing.TB) {
 		w := newWorld(t, hold(10), guarded)
-		w.network = func(call *Call) fate {
-			if call.Request.Operation.Places() && len(w.sent) == 0 {
-				w.do(call)
-				return fate{err: &exchange.Refusal{Status: 400, Code: 1, Message: "no"}}
-			}
-			return fate{}
-		}
+		w.network = w.first(&exchange.Refusal{Status: 400, Code: 1, Message: "no"}, nil)
 		w.pass(6_000)
 		if open := w.resting(); open != 1 {
 			t.Errorf("want a stop within seconds, have %d\n%s", open, w.story())
@@ -269,13 +263,7 @@ var casesOfBelief = []caseTest{
 	}},
 	{"41 spot: a refused purchase was executed: found in the history, quarantined, with a stop", func(t testing.TB) {
 		w := newWorld(t, hold(2_000), onSpot, protected)
-		w.network = func(call *Call) fate {
-			if call.Request.Operation.Places() && len(w.sent) == 0 {
-				w.do(call)
-				return fate{err: &exchange.Refusal{Status: 400, Code: 1, Message: "no"}}
-			}
-			return fate{}
-		}
+		w.network = w.first(&exchange.Refusal{Status: 400, Code: 1, Message: "no"}, nil)
 		w.pass(20_000)
 		w.wantState("quarantined")
 		w.pass(40_000)

@@ -196,16 +196,8 @@ var casesOfSpot = []caseTest{
 		w.wantSent(0) // armed again, and still waiting for a person
 	}},
 	{"53 spot: an old backup's filled order is found in the history: the account halts", func(t testing.TB) {
-		target := exchange.Quantity(1_000)
-		w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(target)(view, plan) }, onSpot, foreign("ignore"))
-		w.pass(10_000)
-		backup := len(w.records)
-		target = 2_000
-		w.pass(70_000)
+		w := oldBackup(t, 1_000, onSpot, foreign("ignore"))
 		w.wantBought(2_000)
-		w.records = w.records[:backup]
-		w.start()
-		w.pass(120_000)
 		if d := w.wantState("halted"); !strings.Contains(d.Cause, "not in the journal") {
 			t.Errorf("want the order named, have %q", d.Cause)
 		}

@@ -25,22 +25,14 @@ func rest(quantity exchange.Quantity, price exchange.Price) func(*strategy.View,
 var casesOfState = []caseTest{
 	{"09 filled and closed before the first look: found in positions/history", func(t testing.TB) {
 		w := newWorld(t, hold(10))
-		w.network = func(call *Call) fate {
-			if call.Request.Operation.Places() && len(w.sent) == 0 {
-				w.venue.Advance(w.now)
-				defer func() { // and the position ends before anybody reads it
-					w.venue.Advance(w.now + 6)
-					order := w.market(exchange.Sell, 10, true)
-					if _, err := w.venue.Do("one", &order); err != nil {
-						t.Error(err)
-					}
-					w.venue.Advance(w.now + 12)
-				}()
-				w.do(call)
-				return fate{err: &exchange.Uncertain{Reason: "timeout"}}
+		w.network = w.first(&exchange.Uncertain{Reason: "timeout"}, func(exchange.Answer) { // and the position ends before anybody reads it
+			w.venue.Advance(w.now + 6)
+			order := w.market(exchange.Sell, 10, true)
+			if _, err := w.venue.Do("one", &order); err != nil {
+				t.Error(err)
 			}
-			return fate{}
-		}
+			w.venue.Advance(w.now + 12)
+		})
 		w.pass(60_000)
 		w.wantSent(1) // latched: the position ended by something else than its plan
 		w.wantHeld(0)
@@ -55,21 +47,13 @@ var casesOfState = []caseTest{
 	}},
 	{"10 accepted, then ended with no fill: absent", func(t testing.TB) {
 		w := newWorld(t, rest(10, 40_000e8))
-		w.network = func(call *Call) fate {
-			if call.Request.Operation.Places() && len(w.sent) == 0 {
-				answer, err := w.do(call)
-				if err != nil {
-					t.Error(err)
-				}
-				w.venue.Advance(w.now + 6)
-				cancel := exchange.Request{Operation: exchange.FuturesCancel, OrderID: answer.Order.ID}
-				if _, err := w.venue.Do("one", &cancel); err != nil {
-					t.Error(err)
-				}
-				return fate{err: &exchange.Uncertain{Reason: "timeout"}}
+		w.network = w.first(&exchange.Uncertain{Reason: "timeout"}, func(answer exchange.Answer) {
+			w.venue.Advance(w.now + 6)
+			cancel := exchange.Request{Operation: exchange.FuturesCancel, OrderID: answer.Order.ID}
+			if _, err := w.venue.Do("one", &cancel); err != nil {
+				t.Error(err)
 			}
-			return fate{}
-		}
+		})
 		w.pass(12_000)
 		w.wantSent(1)
 		w.pass(30_000)
@@ -297,7 +281,7 @@ var casesOfState = []caseTest{
 		}
 	}},
 	{"53 an old backup meets a position alone: quarantine, no halt, nothing sent", func(t testing.TB) {
-		w := oldBackup(t)
+		w := oldBackup(t, 10)
 		if d := w.wantState("quarantined"); !strings.Contains(d.Cause, "differs from the fills by 0.01") {
 			t.Errorf("want what the backup lacks, have %q", d.Cause)
 		}
@@ -314,7 +298,7 @@ var casesOfState = []caseTest{
 		w.wantSent(2) // the target was reached before the backup forgot it
 	}},
 	{"53 by policy its strategy takes it, and buys nothing again", func(t testing.TB) {
-		w := oldBackup(t, foreign("adopt"))
+		w := oldBackup(t, 10, foreign("adopt"))
 		w.wantSent(2)
 		w.wantHeld(20)
 		w.wantSound()
@@ -392,19 +376,19 @@ func TestAQuarantineOfASymbolNobodyTradesIsReported(t *testing.T) {
 	}
 }
 
-// oldBackup is a world whose journal lacks the second of two orders, which filled: it
+// oldBackup is a world whose journal lacks the second of two orders of a size, which filled: it
 // is put back to before that, and then two minutes pass.
-func oldBackup(t testing.TB, options ...option) *world {
+func oldBackup(t testing.TB, size exchange.Quantity, options ...option) *world {
 	t.Helper()
-	target := exchange.Quantity(10)
+	target := size
 	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: target}, "a test")
 	}, options...)
 	w.pass(10_000)
 	backup := len(w.records)
-	target = 20
+	target = 2 * size
 	w.pass(70_000)
-	w.wantHeld(20)
+	w.wantSent(2)
 	w.records = w.records[:backup]
 	w.start()
 	w.pass(120_000)

@@ -61,13 +61,7 @@ var casesOfPlacing = []caseTest{
 	}},
 	{"02 an answer nobody can read is unknown", func(t testing.TB) {
 		w := newWorld(t, hold(10))
-		w.network = func(call *Call) fate {
-			if call.Request.Operation.Places() && len(w.sent) == 0 {
-				w.do(call)
-				return fate{err: &exchange.Uncertain{Reason: "malformed answer"}}
-			}
-			return fate{}
-		}
+		w.network = w.first(&exchange.Uncertain{Reason: "malformed answer"}, nil)
 		w.pass(60_000)
 		w.wantSent(1)
 		w.wantHeld(10)

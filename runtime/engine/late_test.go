@@ -185,58 +185,60 @@ var hungLists = map[exchange.SymbolKey][]exchange.Operation{
 	coin:    {exchange.SpotOpenOrders, exchange.SpotWallet, exchange.SpotOrderHistory, exchange.SpotUserTrades},
 }
 
-func TestAnEntryGetsItsStopWhileAListOfItsMarketHangs(t *testing.T) {
-	t.Parallel()
+// eachHungList runs a test for each of these reads.
+func eachHungList(t *testing.T, test func(t *testing.T, key exchange.SymbolKey, list exchange.Operation)) {
 	for key, lists := range hungLists {
 		for _, list := range lists {
 			t.Run(list.String(), func(t *testing.T) {
 				t.Parallel()
-				futures, spot := exchange.Quantity(0), exchange.Quantity(0)
-				w := twoMarkets(t, &futures, &spot)
-				w.pass(20_000)
-				if futures = 20; key == coin {
-					futures, spot = 0, 2_000
-				}
-				for w.heldOf(key.Market, key.Name) == 0 {
-					w.pass(50)
-				}
-				w.hang(list)
-				w.pass(5_000)
-				if !w.stopped(key) {
-					t.Errorf("want the stop within 5 s of the fill, have none\n%s", w.story())
-				}
+				test(t, key, list)
 			})
 		}
 	}
 }
 
+func TestAnEntryGetsItsStopWhileAListOfItsMarketHangs(t *testing.T) {
+	t.Parallel()
+	eachHungList(t, func(t *testing.T, key exchange.SymbolKey, list exchange.Operation) {
+		futures, spot := exchange.Quantity(0), exchange.Quantity(0)
+		w := twoMarkets(t, &futures, &spot)
+		w.pass(20_000)
+		if futures = 20; key == coin {
+			futures, spot = 0, 2_000
+		}
+		for w.heldOf(key.Market, key.Name) == 0 {
+			w.pass(50)
+		}
+		w.hang(list)
+		w.pass(5_000)
+		if !w.stopped(key) {
+			t.Errorf("want the stop within 5 s of the fill, have none\n%s", w.story())
+		}
+	})
+}
+
 func TestOneExitGoesWhileAListOfItsMarketHangs(t *testing.T) {
 	t.Parallel()
-	for key, lists := range hungLists {
-		for _, list := range lists {
-			t.Run(list.String(), func(t *testing.T) {
-				t.Parallel()
-				futures, spot := exchange.Quantity(20), exchange.Quantity(2_000)
-				w := twoMarkets(t, &futures, &spot)
-				w.pass(40_000)
-				w.hang(list)
-				w.pass(3_000)
-				before := len(w.sent)
-				futures, spot = 0, 0
-				w.pass(12_000)
-				if have := w.heldOf(key.Market, key.Name); have > 5 {
-					t.Errorf("want it sold, have %d\n%s", have, w.story())
-				}
-				exits := 0
-				for _, order := range w.sent[before:] {
-					if order.Market == key.Market && !order.Type.StopLoss() {
-						exits++
-					}
-				}
-				if exits != 1 {
-					t.Errorf("want one exit, have %d\n%s", exits, w.story())
-				}
-			})
+	eachHungList(t, func(t *testing.T, key exchange.SymbolKey, list exchange.Operation) {
+		futures, spot := exchange.Quantity(20), exchange.Quantity(2_000)
+		w := twoMarkets(t, &futures, &spot)
+		w.pass(40_000)
+		w.hang(list)
+		w.pass(3_000)
+		before := len(w.sent)
+		futures, spot = 0, 0
+		w.pass(12_000)
+		if have := w.heldOf(key.Market, key.Name); have > 5 {
+			t.Errorf("want it sold, have %d\n%s", have, w.story())
 		}
-	}
+		exits := 0
+		for _, order := range w.sent[before:] {
+			if order.Market == key.Market && !order.Type.StopLoss() {
+				exits++
+			}
+		}
+		if exits != 1 {
+			t.Errorf("want one exit, have %d\n%s", exits, w.story())
+		}
+	})
 }

@@ -187,13 +187,7 @@ func TestAPositionOfAnUnknownEntryIsProtectedAtOnce(t *testing.T) {
 	t.Parallel()
 	price := exchange.Price(49_000e8)
 	w := newWorld(t, stopped(&price))
-	w.network = func(call *Call) fate {
-		if call.Request.Operation.Places() && len(w.sent) == 0 {
-			w.do(call)
-			return fate{err: &exchange.Uncertain{Reason: "reset"}}
-		}
-		return fate{}
-	}
+	w.network = w.first(&exchange.Uncertain{Reason: "reset"}, nil)
 	w.pass(4_000)
 	if len(w.stops()) != 1 {
 		t.Errorf("want the stop before the fence decides the entry\n%s", w.story())

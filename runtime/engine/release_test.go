@@ -25,13 +25,20 @@ func (w *world) coveredOnSpot(ms int64) (least exchange.Quantity, uncoveredMS in
 	return least, uncoveredMS
 }
 
+// grown is a world on spot whose position was bought, and stopped, in two parts.
+func (x *sharedPlan) grown(t *testing.T, to exchange.Quantity) *world {
+	t.Helper()
+	w := newWorld(t, x.plan, onSpot)
+	w.pass(10_000)
+	x.target = to
+	w.pass(80_000)
+	return w
+}
+
 func TestStopsOnSpotMoveOneByOneEachWithTheAnswerOfItsCancel(t *testing.T) {
 	t.Parallel()
 	x := &sharedPlan{target: 2_000, stop: 49_000e8}
-	w := newWorld(t, x.plan, onSpot)
-	w.pass(10_000)
-	x.target = 4_000
-	w.pass(80_000)
+	w := x.grown(t, 4_000)
 	if all := w.spotStops(); all[x.stop] < 3_900 {
 		t.Fatalf("want stops over all of it, have %v", all)
 	}
@@ -50,10 +57,7 @@ func TestStopsOnSpotMoveOneByOneEachWithTheAnswerOfItsCancel(t *testing.T) {
 func TestAPartExitOnSpotTakesOffNoMoreThanItSells(t *testing.T) {
 	t.Parallel()
 	x := &sharedPlan{target: 2_000, stop: 49_000e8}
-	w := newWorld(t, x.plan, onSpot)
-	w.pass(10_000)
-	x.target = 3_000
-	w.pass(60_000)
+	w := x.grown(t, 3_000)
 	x.target = 2_500
 	if least, _ := w.coveredOnSpot(10_000); least < 1_900 {
 		t.Errorf("want the larger stop to stay, have %d covered at least\n%s", least, w.story())

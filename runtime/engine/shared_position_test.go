@@ -20,6 +20,14 @@ func (x *sharedPlan) plan(_ *strategy.View, plan *strategy.Plan) {
 	plan.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: x.stop}, TakeProfit: strategy.Distance{Price: x.profit}}
 }
 
+// opened is a world in which the plan was followed for a minute.
+func (x *sharedPlan) opened(t *testing.T, options ...option) *world {
+	t.Helper()
+	w := newWorld(t, x.plan, options...)
+	w.pass(60_000)
+	return w
+}
+
 // reducing is a resting reduceOnly order of somebody else.
 func (w *world) reducing(quantity exchange.Quantity) exchange.Request {
 	request := w.market(exchange.Sell, quantity, true)
@@ -72,29 +80,23 @@ func besides(t *testing.T, x *sharedPlan, theirs exchange.Quantity) *world {
 	return w
 }
 
-func TestAnExitOfEverythingGoesWhereForeignOrdersTakeTheWholeSum(t *testing.T) {
+func TestEverythingIsClosedWhereForeignOrdersTakeTheWholeSum(t *testing.T) {
 	t.Parallel()
-	x := &sharedPlan{target: 10, stop: 49_000e8}
-	w := newWorld(t, x.plan)
-	w.pass(60_000)
-	w.manually(w.reducing(10))
-	w.pass(20_000)
-	x.target = 0
-	w.pass(5_000)
-	w.wantHeld(0)
-	w.wantNothingRefused()
-}
-
-func TestTheKillSwitchClosesWhereForeignOrdersTakeTheWholeSum(t *testing.T) {
-	t.Parallel()
-	x := &sharedPlan{target: 10, stop: 49_000e8}
-	w := newWorld(t, x.plan)
-	w.pass(60_000)
-	w.manually(w.reducing(10))
-	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
-	w.pass(20_000)
-	w.wantHeld(0)
-	w.wantNothingRefused()
+	for how, closes := range map[string]func(*sharedPlan, *world){
+		"by the plan":        func(x *sharedPlan, w *world) { w.pass(20_000); x.target = 0 },
+		"by the kill switch": func(_ *sharedPlan, w *world) { w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"}) },
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			x := &sharedPlan{target: 10, stop: 49_000e8}
+			w := x.opened(t)
+			w.manually(w.reducing(10))
+			closes(x, w)
+			w.pass(20_000)
+			w.wantHeld(0)
+			w.wantNothingRefused()
+		})
+	}
 }
 
 func TestBesideOthersOwnPartIsProtectedWhateverOrdersTheyHave(t *testing.T) {
@@ -112,8 +114,7 @@ func TestBesideOthersOwnPartIsProtectedWhateverOrdersTheyHave(t *testing.T) {
 func TestBesideOthersThatComeLaterTheStopBecomesOneOfOwnPart(t *testing.T) {
 	t.Parallel()
 	x := &sharedPlan{target: 10, stop: 49_000e8, profit: 55_000e8}
-	w := newWorld(t, x.plan, foreign("ignore"))
-	w.pass(60_000)
+	w := x.opened(t, foreign("ignore"))
 	w.wantProtects(exchange.StopMarket, 49_000e8, 0)
 	w.manually(w.market(exchange.Buy, 20, false))
 	if unprotectedMS := w.uncovered(40_000); unprotectedMS != 0 {
@@ -173,8 +174,7 @@ func TestAProfitAloneStandsOnceBesideOthers(t *testing.T) {
 func TestBesideAForeignClosePositionStopOwnStopStandsToo(t *testing.T) {
 	t.Parallel()
 	x := &sharedPlan{target: 10, stop: 49_000e8}
-	w := newWorld(t, x.plan)
-	w.pass(60_000)
+	w := x.opened(t)
 	w.manually(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
 	theirs := w.manually(
 		exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,

@@ -375,6 +375,24 @@ func (w *world) story() string {
 // once breaks the next placement only.
 func once(f fate) func(*Call) fate { return nth(1, f) }
 
+// first has the first placement done, whatever follows at once, and its answer replaced by an error.
+func (w *world) first(err error, follows func(exchange.Answer)) func(*Call) fate {
+	return func(call *Call) fate {
+		if !call.Request.Operation.Places() || len(w.sent) > 0 {
+			return fate{}
+		}
+		w.venue.Advance(w.now)
+		answer, failure := w.do(call)
+		if failure != nil {
+			w.t.Error(failure)
+		}
+		if follows != nil {
+			follows(answer)
+		}
+		return fate{err: err}
+	}
+}
+
 // nth breaks the n-th placement only.
 func nth(n int, f fate) func(*Call) fate {
 	return func(call *Call) fate {
