@@ -53,7 +53,9 @@ func olderSchema(n map[string]any) {
 	if types, several := n["type"].([]any); several {
 		var all []any
 		for _, each := range types {
-			all = append(all, map[string]any{"type": each})
+			one := map[string]any{"type": each}
+			olderSchema(one)
+			all = append(all, one)
 		}
 		delete(n, "type")
 		n["oneOf"] = all
@@ -72,6 +74,9 @@ func olderSchema(n map[string]any) {
 	if members, found := n["prefixItems"].([]any); found {
 		delete(n, "prefixItems")
 		n["items"], n["minItems"], n["maxItems"] = oneOf(members), len(members), len(members)
+	}
+	if _, found := n["format"]; n["type"] == "number" && !found {
+		n["format"] = "double" // without it generators take floats of 32 bits, which lose digits
 	}
 	if _, found := n["items"]; n["type"] == "array" && !found {
 		n["items"] = map[string]any{}

@@ -48,6 +48,9 @@ func wantOlder(t *testing.T, where string, node any) {
 				t.Errorf("%s has %s", where, word)
 			}
 		}
+		if n["type"] == "number" && n["format"] != "double" {
+			t.Errorf("%s is a number of unknown precision", where)
+		}
 		if _, several := n["type"].([]any); several {
 			t.Errorf("%s has several types", where)
 		}

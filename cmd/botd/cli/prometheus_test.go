@@ -19,7 +19,7 @@ import (
 	"botd/runtime/ops"
 )
 
-// tool finds a program, or skips; with its name in BOTD_REQUIRE it fails.
+// tool finds a program, or skips; with its family in BOTD_REQUIRE it fails.
 func tool(t *testing.T, name, family string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -27,9 +27,9 @@ func tool(t *testing.T, name, family string) string {
 		return path
 	}
 	if slices.Contains(strings.FieldsFunc(os.Getenv("BOTD_REQUIRE"), func(r rune) bool { return r == ',' || r == ' ' }), family) {
-		t.Fatalf("%s is not installed: Debian's package is prometheus", name)
+		t.Fatalf("%s is not installed: .ci/run shows where it comes from", name)
 	}
-	t.Skipf("%s is not installed (Debian: prometheus); BOTD_REQUIRE=%s makes this fail", name, family)
+	t.Skipf("%s is not installed (.ci/run shows where it comes from); BOTD_REQUIRE=%s makes this fail", name, family)
 	return ""
 }
 
