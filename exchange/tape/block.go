@@ -11,6 +11,9 @@ import (
 	"hash"
 	"io"
 	"os"
+	"slices"
+
+	"botd/exchange/tape/foreign"
 )
 
 const (
@@ -30,18 +33,21 @@ type feed struct {
 	blocks chan block
 	free   chan []byte
 	stop   chan struct{}
-	err    error  // set before blocks is closed
-	sha    string // set before blocks is closed
+	origin foreign.Origin // set before the first block: where the rows below the header are in the file
+	given  string         // set before the first block: the columns, if they are not as the first line says
+	err    error          // set before blocks is closed
+	sha    string         // set before blocks is closed
 }
 
 // newFeed starts reading; the caller must call close.
-func newFeed(path string, size int64) (*feed, error) {
+func newFeed(path string, size int64, columns string) (*feed, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	const buffers = 3
-	f := &feed{blocks: make(chan block, 1), free: make(chan []byte, buffers), stop: make(chan struct{})}
+	f := &feed{blocks: make(chan block, 1), free: make(chan []byte, buffers), stop: make(chan struct{}),
+		origin: foreign.Origin{First: 2, Step: 1}, given: columns}
 	length := int(min(blockSize, max(size, 1<<12)+1))
 	for range buffers {
 		f.free <- make([]byte, length+padding+1)
@@ -72,7 +78,11 @@ func (f *feed) read(path string, file io.Reader) error {
 	if closer, ok := unpacked.(io.Closer); ok {
 		defer closer.Close()
 	}
-	if err := f.split(path, raw, unpacked); err != nil {
+	stream, err := f.translate(path, unpacked)
+	if err != nil {
+		return err
+	}
+	if err := f.split(path, raw, stream); err != nil {
 		return err
 	}
 	if _, err := io.Copy(io.Discard, raw); err != nil { // the hash is of the whole file
@@ -80,6 +90,59 @@ func (f *feed) read(path string, file io.Reader) error {
 	}
 	f.sha = hex.EncodeToString(raw.hash.Sum(nil))
 	return nil
+}
+
+// translate returns the stream as the CSV that the parser reads. A file in the store's own form, the
+// common case, passes through as it is; so does what nobody understands, for the parser's error.
+func (f *feed) translate(path string, stream io.Reader) (io.Reader, error) {
+	const examined = 1 << 16
+	head := bufio.NewReaderSize(stream, examined)
+	first, err := head.Peek(examined)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if native(first, f.given) {
+		return head, nil
+	}
+	translated, origin, err := foreign.CSV(head, f.given)
+	switch {
+	case err == nil:
+		f.origin, f.given = origin, ""
+		return translated, nil
+	case errors.Is(err, foreign.ErrUnknown):
+		return head, nil
+	}
+	return nil, &DataError{Path: path, What: "the file cannot be read: " + err.Error(), Hint: "is it complete?"}
+}
+
+// native reports whether the parser reads the text as it is: its columns are known, and the first
+// times are ascending numbers of milli- or microseconds.
+func native(text []byte, columns string) bool {
+	line, body, _ := bytes.Cut(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte{'\n'})
+	known, isRow, err := layoutOf("", string(line))
+	if columns != "" {
+		known, isRow, err = layoutGiven(columns, string(line))
+	}
+	if err != nil {
+		return false
+	}
+	if isRow {
+		body = append(append(line[:len(line):len(line)], '\n'), body...)
+	}
+	last, at := int64(0), slices.Index(known, openTime)
+	for range 2 {
+		line, body, _ = bytes.Cut(body, []byte{'\n'})
+		fields := split(nil, line)
+		if at >= len(fields) || len(fields[at]) == 0 {
+			return true // the parser says what is wrong
+		}
+		now, ok := wholeOf(fields[at])
+		if now = milliseconds(now); !ok || now < seconds || now < last {
+			return false
+		}
+		last = now
+	}
+	return true
 }
 
 // unpack returns the CSV's bytes, whether the file is plain, gzip, ZIP or Parquet.
@@ -93,6 +156,9 @@ func unpack(path string, raw io.Reader) (io.Reader, error) {
 			return nil, broken(path, err)
 		}
 		return &gunzip{path, reader}, nil
+	case string(magic) == "ARRO":
+		return nil, &DataError{Path: path, What: "an Arrow file (feather) is not read",
+			Hint: `write it as CSV: python3 -c 'import pandas; pandas.read_feather("IN").to_csv("OUT.csv", index=False)'`}
 	case string(magic) == "PAR1":
 		return parquetAsCSV(path)
 	case bytes.HasPrefix(magic, []byte("PK\x03\x04")):

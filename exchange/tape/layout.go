@@ -67,7 +67,8 @@ func (l layout) has(c column) bool { return slices.Contains(l, c) }
 func layoutOf(path, line string) (l layout, isRow bool, err error) {
 	line = strings.TrimSpace(strings.TrimPrefix(line, "\xef\xbb\xbf"))
 	fail := func(column, format string, arguments ...any) (layout, bool, error) {
-		return nil, false, &DataError{Path: path, Line: 1, Column: column, What: fmt.Sprintf(format, arguments...), Hint: "the header is: " + header}
+		return nil, false, &DataError{Path: path, Line: 1, Column: column, What: fmt.Sprintf(format, arguments...),
+			Hint: "the header is " + header + "; 'botd data import --columns' says what stands where in another file"}
 	}
 	if line == "" {
 		return fail("", "the first line is empty")
@@ -75,7 +76,7 @@ func layoutOf(path, line string) (l layout, isRow bool, err error) {
 	names := strings.Split(line, ",")
 	if line[0] >= '0' && line[0] <= '9' {
 		if len(names) != len(klines) {
-			return fail("", "no header, and %d columns where a kline file has %d", len(names), len(klines))
+			return fail("", "no header, and %d columns in no known order", len(names))
 		}
 		return klines, true, nil
 	}

@@ -47,7 +47,8 @@ func TestWrongFilesAreReportedWithTheLine(t *testing.T) {
 		{"empty", "", "x.csv:1: the file is empty"},
 		{"a header alone", header, "no candles"},
 		{"missing column", "open_time_ms,open,high,low,close\n1,1,1,1,1\n", "x.csv:1: column volume is missing"},
-		{"no header", "1704067200000,10,12,9,11,1.5\n", "x.csv:1: no header, and 6 columns"},
+		{"no header", "1704067200000,10,12,9\n", "x.csv:1: no header, and 4 columns"},
+		{"no header, impossible prices", "1704067200000,5,4,3,6,1\n", "x.csv:1: no header, and 6 columns in no known order"},
 		{"cut row", header + minutes + "1704067380000,1", "x.csv:5: 2 columns, the header has 6"},
 		{"not a number", header + "1704067200000,ten,12,9,11,1\n", `x.csv:2: open "ten" is not a price`},
 		{"high below low", header + minutes + "1704067380000,10,8,9,10,1\n", "x.csv:5: impossible prices: high is below low"},
@@ -99,6 +100,25 @@ func TestAValidFileIsReadExactly(t *testing.T) {
 				t.Errorf("the second candle: have %+v", second)
 			}
 		})
+	}
+}
+
+// TestAFileOfAnotherSource: its rows, newest first, become candles, and an error names the line of
+// the file.
+func TestAFileOfAnotherSource(t *testing.T) {
+	t.Parallel()
+	const newest = "https://example.org\nUnix,Date,Open,High,Low,Close,Volume\n1704067380,,12,12,12,%s,0\n1704067320,,12,12,12,12,0\n" +
+		"1704067260,,11,13.25,10,12,\n1704067200,,10,12,9,11,1.5\n"
+	got, err := tape.LoadCandles(file(t, "x.csv", fmt.Appendf(nil, newest, "12")), bitcoin(t), 0, tape.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := got.Candles; c.Len() != 4 || c.Interval != exchange.Minute1 || c.At(0).OpenMS != 1704067200000 || c.At(0).Volume != 1.5 {
+		t.Errorf("have %d candles of %s, the first %+v", c.Len(), c.Interval, c.At(0))
+	}
+	_, err = tape.LoadCandles(file(t, "y.csv", fmt.Appendf(nil, newest, "13")), bitcoin(t), 0, tape.Options{})
+	if err == nil || !strings.Contains(err.Error(), "y.csv:3: impossible prices: close is outside") {
+		t.Errorf("have %v", err)
 	}
 }
 

@@ -20,6 +20,7 @@ type parser struct {
 	interval int64
 	unknown  error // why the interval could not be found: reported when no row is wrong by itself
 	line     int   // of the present row
+	step     int   // to the line of the next row
 	n        int   // candles so far
 	lastMS   int64
 	dropped  int
@@ -34,7 +35,7 @@ type parser struct {
 // load parses the file. It returns the decimal places needed when the symbol's scale has too few:
 // the file must then be read again.
 func (p *parser) load() (finer int, err error) {
-	feed, err := newFeed(p.path, p.size)
+	feed, err := newFeed(p.path, p.size, p.options.Columns)
 	if err != nil {
 		return 0, err
 	}
@@ -42,7 +43,7 @@ func (p *parser) load() (finer int, err error) {
 	for part := range feed.blocks {
 		data := part.data
 		if p.tape == nil {
-			if data, finer, err = p.begin(data); err != nil || finer > 0 {
+			if data, finer, err = p.begin(data, feed); err != nil || finer > 0 {
 				return finer, err
 			}
 		}
@@ -64,20 +65,20 @@ func (p *parser) load() (finer int, err error) {
 }
 
 // begin processes the first block, from which it finds columns, scale and interval.
-func (p *parser) begin(data []byte) (body []byte, finer int, err error) {
+func (p *parser) begin(data []byte, feed *feed) (body []byte, finer int, err error) {
 	end := bytes.IndexByte(data, '\n')
 	var isRow bool
-	if p.options.Columns == "" {
+	if feed.given == "" {
 		p.layout, isRow, err = layoutOf(p.path, string(data[:end]))
 	} else {
-		p.layout, isRow, err = layoutGiven(p.options.Columns, string(data[:end]))
+		p.layout, isRow, err = layoutGiven(feed.given, string(data[:end]))
 	}
 	if err != nil {
 		return nil, 0, err
 	}
-	p.line, body = 1, bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	p.line, p.step, body = 1, feed.origin.Step, bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if !isRow {
-		p.line, body = 2, data[end+1:]
+		p.line, body = feed.origin.First, data[end+1:]
 	}
 	glance := p.preview(body)
 	if glance.places > p.symbol.PriceScale {
@@ -140,7 +141,7 @@ func (p *parser) rows(data []byte) (finer int, err error) {
 	for i := 0; i < len(data); {
 		if next := p.fast(padded, i); next > 0 {
 			i = next
-			p.line++
+			p.line += p.step
 			continue
 		}
 		end := i + bytes.IndexByte(data[i:], '\n')
@@ -148,7 +149,7 @@ func (p *parser) rows(data []byte) (finer int, err error) {
 			return finer, err
 		}
 		i = end + 1
-		p.line++
+		p.line += p.step
 	}
 	return 0, nil
 }

@@ -1,8 +1,8 @@
 // Package tape reads recorded market data from files into columns and finds the gaps in it.
 //
-// Candles come as CSV with a header (columns by name, in any order), or as
-// Binance's kline CSV without one; plain, gzip or alone in a ZIP archive; or as
-// Parquet. What is wrong with a file is a DataError with the line, the header
+// Candles come as CSV with a header (columns by name, in any order), as
+// Binance's kline CSV without one, or in a layout that package foreign knows;
+// plain, gzip or alone in a ZIP archive; or as Parquet. What is wrong with a file is a DataError with the line, the header
 // being line 1 (Parquet's first row being line 2).
 package tape
 

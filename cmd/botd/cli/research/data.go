@@ -186,9 +186,12 @@ func newDataImport() *cobra.Command {
 already and equal are passed over; those that differ are an error, unless --replace.
 Wrong rows are an error with their line, unless --repair, which drops them and says which.
 
-Columns are found by the header, or are Binance's where there is none. --columns says what stands in
-each of other files, left to right; what is passed over is a dash.`,
-		Example: "  botd data import BTCUSDT-1m-2024-01.zip BTCUSDT-1m-2024-02.zip --symbol BTC-USDT --interval 1m\n  botd data import " +
+Columns, times and the order of the rows are found by the header and the first rows: the files of
+Binance, Bybit, OKX, Kraken, Coinbase, CryptoDataDownload, Yahoo, ccxt, freqtrade (JSON), TradingView
+and MetaTrader are read as they are. --columns says what stands in each column of other files, left
+to right; what is passed over is a dash.`,
+		Example: "  botd data import Binance_DOGEUSDT_1h.csv --symbol DOGE-USDT\n" +
+			"  botd data import BTCUSDT-1m-2024-01.zip BTCUSDT-1m-2024-02.zip --symbol BTC-USDT --interval 1m\n  botd data import " +
 			"plain.csv --symbol BTC-USDT --columns -,open_time_ms,open,high,low,close,volume",
 		RunE: func(command *cobra.Command, files []string) error {
 			symbol, err := series.instrument()

@@ -1,0 +1,282 @@
+package foreign
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// sheet is what the first rows show of a file.
+type sheet struct {
+	delimiter   byte
+	begin       int // lines before the first row
+	at          fieldsAt
+	clock       int // field of the time of day beside the date, -1 for none
+	newestFirst bool
+}
+
+const (
+	examinedLines = 200
+	preamble      = 16 // lines at most, before the header and after it
+)
+
+// examine finds the layout of a text by its beginning.
+func examine(head []byte, whole bool, columns string) (*sheet, error) {
+	lines := strings.SplitN(string(head), "\n", examinedLines+1)
+	if !whole || len(lines) > examinedLines {
+		lines = lines[:len(lines)-1] // it may be cut, or is the rest
+	}
+	s := &sheet{delimiter: delimiterOf(lines), clock: -1}
+	rows := make([][]string, len(lines))
+	for i, line := range lines {
+		rows[i] = split(nil, line, s.delimiter)
+	}
+	if columns != "" {
+		return s, s.given(columns, rows)
+	}
+	for i := range min(preamble, len(rows)) {
+		if at, found := headed(rows[i]); found {
+			s.at, s.begin = at, i+1
+			return s, s.underHeader(rows)
+		}
+	}
+	return s, s.withoutHeader(rows)
+}
+
+// delimiterOf returns the sign between the columns: the one that parts most lines into five or more.
+func delimiterOf(lines []string) (best byte) {
+	most := -1
+	for _, sign := range []byte{',', ';', '\t'} {
+		count := 0
+		for _, line := range lines {
+			if strings.Count(line, string(sign)) >= 4 {
+				count++
+			}
+		}
+		if count > most {
+			best, most = sign, count
+		}
+	}
+	return best
+}
+
+// split appends a line's fields, without the blanks and quotes around them.
+func split(fields []string, line string, delimiter byte) []string {
+	for {
+		line = strings.TrimLeft(line, " ")
+		if rest, quoted := strings.CutPrefix(line, `"`); quoted {
+			text, after, _ := strings.Cut(rest, `"`)
+			fields = append(fields, strings.TrimSpace(text))
+			at := strings.IndexByte(after, delimiter)
+			if at < 0 {
+				return fields
+			}
+			line = after[at+1:]
+			continue
+		}
+		text, after, more := strings.Cut(line, string(delimiter))
+		fields = append(fields, strings.TrimSpace(text))
+		if !more {
+			return fields
+		}
+		line = after
+	}
+}
+
+// given takes the columns as the user named them.
+func (s *sheet) given(columns string, rows [][]string) error {
+	at, found := headed(strings.Split(columns, ","))
+	if !found || at[timeColumn] < 0 {
+		return ErrUnknown
+	}
+	s.at = at
+	return s.settle(rows)
+}
+
+// underHeader finds the first row below the header, and the time where no name says it: Yahoo calls
+// its column "Price", pandas leaves the name of an index empty.
+func (s *sheet) underHeader(rows [][]string) error {
+	if s.at[timeColumn] < 0 {
+		named := map[int]bool{}
+		for _, field := range s.at {
+			named[field] = true
+		}
+		for _, row := range rows[s.begin:] {
+			for field, text := range row {
+				if _, ok := millisecondsOf(text); ok && !named[field] && s.at[timeColumn] < 0 {
+					s.at[timeColumn] = field
+				}
+			}
+		}
+	}
+	if s.at[timeColumn] < 0 {
+		return ErrUnknown
+	}
+	s.findClock(rows[s.begin:], rows[s.begin-1])
+	if volCcy := slices.IndexFunc(rows[s.begin-1], func(name string) bool { return word(name) == "volccy" }); volCcy >= 0 {
+		s.chooseVolume(rows[s.begin:], volCcy)
+	}
+	return s.settle(rows)
+}
+
+// findClock finds a column of the time of day beside that of the date.
+func (s *sheet) findClock(rows [][]string, header []string) {
+	for field, name := range header {
+		if (word(name) == "time" || word(name) == "date") && len(rows) > 0 && field < len(rows[0]) && len(header) == len(rows[0]) {
+			if text := rows[0][field]; strings.Contains(text, ":") && !strings.ContainsAny(text, "-/.T ") {
+				s.clock = field
+			}
+		}
+	}
+	if s.clock != s.at[timeColumn] || s.clock < 0 {
+		return
+	}
+	for field, name := range header {
+		if word(name) == "date" {
+			s.at[timeColumn] = field
+		}
+	}
+}
+
+// chooseVolume decides between the volumes of OKX: vol is in contracts for derivatives and in the
+// base asset for spot, volCcy in the base asset for derivatives and in the quote asset, as
+// volCcyQuote, for spot.
+func (s *sheet) chooseVolume(rows [][]string, volCcy int) {
+	for _, row := range rows {
+		if quote := s.at[quoteColumn]; quote >= 0 && field(row, volCcy) != field(row, quote) {
+			s.at[volumeColumn] = volCcy
+			return
+		}
+	}
+}
+
+// withoutHeader takes the first layout of that many fields that no row contradicts.
+func (s *sheet) withoutHeader(rows [][]string) error {
+	for s.begin < min(preamble, len(rows)) {
+		if _, ok := millisecondsOf(rows[s.begin][0]); ok {
+			break
+		}
+		s.begin++
+	}
+	if s.begin >= len(rows) {
+		return ErrUnknown
+	}
+	for _, at := range unheaded[len(rows[s.begin])] {
+		s.at, s.clock = at, -1
+		if at[openColumn] == 2 {
+			s.clock = 1
+		}
+		if s.plausible(rows[s.begin:]) {
+			if len(rows[s.begin]) == okxFields {
+				s.chooseVolume(rows[s.begin:], 6)
+			}
+			return s.settle(rows)
+		}
+	}
+	return ErrUnknown
+}
+
+// plausible reports whether the prices of all rows are those of candles, and trades are counted in
+// whole numbers.
+func (s *sheet) plausible(rows [][]string) bool {
+	seen := false
+	for _, row := range rows {
+		if len(row) == 1 && row[0] == "" {
+			continue
+		}
+		if _, ok := s.timeOf(row); !ok {
+			return false
+		}
+		var prices [closeColumn + 1]float64
+		for c := openColumn; c <= closeColumn; c++ {
+			price, err := strconv.ParseFloat(s.number(row, c), 64)
+			if err != nil {
+				return false
+			}
+			prices[c] = price
+		}
+		low, high := prices[lowColumn], prices[highColumn]
+		if low > math.Min(prices[openColumn], prices[closeColumn]) || high < math.Max(prices[openColumn], prices[closeColumn]) {
+			return false
+		}
+		if s.at[tradesColumn] >= 0 {
+			if _, err := strconv.ParseInt(s.number(row, tradesColumn), 10, 64); err != nil {
+				return false
+			}
+		}
+		seen = true
+	}
+	return seen
+}
+
+// settle passes over the lines before the first time, and finds the order of the rows.
+func (s *sheet) settle(rows [][]string) error {
+	last := min(len(rows), s.begin+preamble)
+	for ; s.begin < last; s.begin++ {
+		if _, ok := s.timeOf(rows[s.begin]); ok {
+			break
+		}
+	}
+	if s.begin == last {
+		return ErrUnknown
+	}
+	first, _ := s.timeOf(rows[s.begin])
+	for _, row := range rows[s.begin+1:] {
+		if at, ok := s.timeOf(row); ok && at != first {
+			s.newestFirst = at < first
+			break
+		}
+	}
+	return nil
+}
+
+func (s *sheet) header() string {
+	columns := written[:volumeColumn+1]
+	for c := quoteColumn; c < columnEnd; c++ {
+		if s.at[c] >= 0 {
+			columns = append(columns[:len(columns):len(columns)], written[c])
+		}
+	}
+	return strings.Join(columns, ",") + "\n"
+}
+
+func field(row []string, at int) string {
+	if at < 0 || at >= len(row) {
+		return ""
+	}
+	return row[at]
+}
+
+// timeText is the row's time as it is written.
+func (s *sheet) timeText(row []string) string {
+	if s.clock >= 0 {
+		return field(row, s.at[timeColumn]) + " " + field(row, s.clock)
+	}
+	return field(row, s.at[timeColumn])
+}
+
+func (s *sheet) timeOf(row []string) (int64, bool) { return millisecondsOf(s.timeText(row)) }
+
+// number returns a field without the signs that group its digits, and with a decimal point. Counts
+// that were saved as floats lose their ".0", and an absent number is empty.
+func (s *sheet) number(row []string, c column) string {
+	text := field(row, s.at[c])
+	switch strings.ToLower(text) {
+	case "null", "nan", "none", "-", "n/a":
+		return ""
+	}
+	if strings.Contains(text, ",") {
+		if s.delimiter == ',' || strings.Contains(text, ".") {
+			text = strings.ReplaceAll(text, ",", "") // 42,283.58
+		} else {
+			text = strings.ReplaceAll(text, ",", ".") // 42283,58
+		}
+	}
+	if c == tradesColumn {
+		if whole, zeros, found := strings.Cut(text, "."); found && strings.Trim(zeros, "0") == "" {
+			return whole
+		}
+	}
+	return text
+}
