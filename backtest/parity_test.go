@@ -102,7 +102,7 @@ func TestWhatADaemonRecordedIsDecidedTheSame(t *testing.T) {
 		store := tape.Store{Directory: directory}
 		recorder := tape.NewRecorder(tape.RecorderConfig{Store: store, Notify: func(err error) { t.Error(err) }, Count: func(int, int) {}})
 		live := story{untilMS: untilMS, recorder: recorder}
-		money := runLive(t, symbol, candles, &live, untilMS)
+		money := runLive(t, symbol, candles, &live, untilMS, paritySetting)
 		recorder.Close()
 
 		stored, err := store.Load(symbol, exchange.Minute1)
@@ -168,7 +168,7 @@ func TestLiveAndBacktestRecordTheSameStory(t *testing.T) {
 		}
 
 		live := story{untilMS: untilMS}
-		money := runLive(t, symbol, candles, &live, untilMS)
+		money := runLive(t, symbol, candles, &live, untilMS, paritySetting)
 		if have := money.Wallet.String(); have != result.Wallet {
 			t.Errorf("wallet: backtest %s, live %s", result.Wallet, have)
 		}
@@ -188,7 +188,8 @@ func lineAt(lines []string, i int) string {
 }
 
 // runLive drives the live driver until just before the last candle is seen closed.
-func runLive(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, live *story, untilMS int64) sim.Money {
+func runLive(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, live *story, untilMS int64,
+	setting func(*testing.T, *exchange.Symbol) engine.StrategyConfig) sim.Money {
 	venue, err := sim.New(sim.Config{Symbols: []*exchange.Symbol{symbol}, StartMS: time.Now().UnixMilli()})
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +228,7 @@ func runLive(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, l
 			Instance:   "live",
 			Epoch:      1,
 			Random:     "00000",
-			Strategies: []engine.StrategyConfig{paritySetting(t, wired)},
+			Strategies: []engine.StrategyConfig{setting(t, wired)},
 			Limits:     risk.Limits{},
 			Settle: placement.Settle{
 				WindowMS:     5000,

@@ -36,6 +36,8 @@ type View struct {
 	Leverage int             // as configured, 0 when not configured
 	Working  []WorkingOrder  // the strategy's own orders in the book
 	Fills    []KeyFill       // filled quantities under the keys of the plan in force
+	Events   []Event         // since the last decision, when the strategy watches them; oldest first
+	Missed   int             // events that are not in Events, because there were too many
 	Memory   Memory
 	Funding  Funding // when the strategy watches it
 	Pair     Pair    // when the strategy watches one

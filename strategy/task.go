@@ -146,5 +146,6 @@ func failed(cause any) Result {
 func (v *View) Snapshot() View {
 	snapshot := *v
 	snapshot.Working, snapshot.Fills = slices.Clone(v.Working), slices.Clone(v.Fills)
+	snapshot.Events = slices.Clone(v.Events)
 	return snapshot
 }

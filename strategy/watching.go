@@ -6,6 +6,7 @@ import "botd/exchange"
 type Watching struct {
 	Funding bool               // the symbol's funding rate (futures)
 	Pair    exchange.SymbolKey // another symbol that a strategy of the same account trades; zero for none
+	Events  bool               // what happened to its orders since its last decision
 }
 
 // Watcher is a strategy that needs to see more.

@@ -28,7 +28,7 @@ func (s *State) Apply(r *record.Record) {
 	case record.Config, record.Audit, record.Checkpoint:
 	case record.Limit:
 		s.setLimit(r, &body)
-	case record.Assigned, record.Plan, record.Memory, record.Latch, record.Priced:
+	case record.Assigned, record.Plan, record.Memory, record.Latch, record.Priced, record.Declined:
 		s.applyToStrategy(r)
 	default:
 		s.seasoned = true
@@ -39,10 +39,12 @@ func (s *State) Apply(r *record.Record) {
 // applyToStrategy takes what changes one strategy's state.
 func (s *State) applyToStrategy(r *record.Record) {
 	t := s.Strategy(r.Strategy)
+	defer t.noteLatch(t.latch, r.AtMS)
 	switch body := r.Body.(type) {
 	case record.Assigned:
 		s.Symbol(r.Symbol).owner = r.Strategy
 		t.symbol, t.onRemove = r.Symbol, body.OnRemove
+		t.events.watched = body.Events
 	case record.Plan:
 		t.symbol = r.Symbol
 		t.setPlan(body.Plan)
@@ -50,6 +52,9 @@ func (s *State) applyToStrategy(r *record.Record) {
 		t.releaseLatch()
 	case record.Memory:
 		t.memory = strategy.MemoryOf(slices.Clone(body.Entries)...)
+		t.events.take(body.Events)
+	case record.Declined:
+		t.events.noteDeclined(&body, r.AtMS)
 	case record.Latch:
 		t.latch = body.Side
 	case record.Priced:
@@ -74,7 +79,7 @@ func (s *State) applyFact(r *record.Record) {
 	case record.Adopted:
 		s.adopted(s.Symbol(r.Symbol), body.Quantity, r.AtMS)
 	case record.Liquidated:
-		s.liquidated(s.Symbol(r.Symbol), body.PositionID)
+		s.liquidated(s.Symbol(r.Symbol), body.PositionID, r.AtMS)
 	case record.Ignored:
 		s.ignored(r, &body)
 	case record.Fees:
@@ -148,6 +153,7 @@ func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Re
 		s.books.Fill(p.booked(), grown)
 	}
 	t := s.Strategy(p.strategy)
+	t.events.noteFill(p, before, grown, r.AtMS)
 	switch {
 	case p.purpose == placement.Order:
 		t.under(placement.Order, p.key).filled += grown
@@ -155,12 +161,15 @@ func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Re
 		t.under(placement.ExitOrder, p.key).filled += grown
 		t.lower(grown) // fills of exits beside a target lower it
 	case p.purpose.Protects():
-		t.setLatch()
+		t.setLatch(r.AtMS)
 	}
 }
 
 func (s *State) end(p *Placement, atMS int64) {
 	s.tally.ended(p)
+	if i, known := s.findStrategy(p.strategy); known {
+		s.strategies[i].events.noteEnd(p, atMS)
+	}
 	if (p.purpose == placement.Order || p.purpose == placement.ExitOrder) && (p.state == placement.Rejected || p.state == placement.Refused) {
 		s.Strategy(p.strategy).under(p.purpose, p.key).refusedMS = atMS
 	}
@@ -195,11 +204,11 @@ func (s *State) remember(id string, e Ending) {
 
 // liquidated latches the strategies that trade the symbol of a position that the exchange
 // has liquidated. The position itself ends with what is adopted.
-func (s *State) liquidated(symbol *Symbol, positionID int64) {
+func (s *State) liquidated(symbol *Symbol, positionID, atMS int64) {
 	symbol.liquidatedID = positionID
 	for _, t := range s.strategies {
 		if t.symbol == symbol.key {
-			t.setLatch()
+			t.setLatch(atMS)
 		}
 	}
 }
@@ -213,7 +222,7 @@ func (s *State) adopted(symbol *Symbol, quantity exchange.Quantity, atMS int64) 
 	}
 	for _, t := range s.strategies {
 		if t.symbol == symbol.key {
-			t.setLatch()
+			t.setLatch(atMS)
 		}
 	}
 }

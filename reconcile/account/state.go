@@ -69,11 +69,15 @@ func (s *State) Symbol(key exchange.SymbolKey) *Symbol {
 
 // Strategy returns a strategy's state, made when it is new.
 func (s *State) Strategy(name string) *Strategy {
-	i, found := slices.BinarySearchFunc(s.strategies, name, func(t *Strategy, n string) int { return strings.Compare(t.name, n) })
+	i, found := s.findStrategy(name)
 	if !found {
 		s.strategies = slices.Insert(s.strategies, i, &Strategy{name: name})
 	}
 	return s.strategies[i]
+}
+
+func (s *State) findStrategy(name string) (at int, found bool) {
+	return slices.BinarySearchFunc(s.strategies, name, func(t *Strategy, n string) int { return strings.Compare(t.name, n) })
 }
 
 // Strategies returns all strategies in the journal, sorted by name.

@@ -21,6 +21,7 @@ type Strategy struct {
 	priced   bool
 	onRemove string
 	keys     []keyFill // of the plan, sorted by purpose and key
+	events   events
 }
 
 // Name is the strategy's name.
@@ -98,7 +99,11 @@ func (s *Strategy) setPlan(plan *strategy.Plan) {
 // setLatch forbids entries on the target's side until the target was zero or
 // changed side: a position ended by anything but its plan must not be re-entered
 // by the plan that still stands.
-func (s *Strategy) setLatch() { s.latch = s.plan.Target.Sign() }
+func (s *Strategy) setLatch(atMS int64) {
+	before := s.latch
+	s.latch = s.plan.Target.Sign()
+	s.noteLatch(before, atMS)
+}
 
 // releaseLatch ends a latch when the target is zero or has changed side.
 func (s *Strategy) releaseLatch() {

@@ -28,6 +28,16 @@ var formats = [...]string{
 	"+transfer.market Market",
 	"+transfer.note string",
 	"+boot.lane string",
+	`+Kind "declined"`,
+	"+assigned.events bool",
+	"+declined",
+	"+declined.key string",
+	"+declined.purpose Purpose",
+	"+declined.quantity exchange.Quantity",
+	"+declined.rule string",
+	"+declined.side Side",
+	"+declined.why string",
+	"+memory.events int64",
 }
 
 // FormatEpoch is the format of the records this botd writes: it grows with every line

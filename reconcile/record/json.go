@@ -92,6 +92,7 @@ var decoders = [kindEnd]func([]byte) (Body, error){
 	decode[Liquidated],
 	decode[Checkpoint],
 	decode[Transfer],
+	decode[Declined],
 }
 
 func decode[B Body](text []byte) (Body, error) {

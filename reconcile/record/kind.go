@@ -40,6 +40,7 @@ const (
 	KindLiquidated        // the exchange ended a position whose margin was used up
 	KindCheckpoint        // the whole state, as the records before it make it
 	KindTransfer          // a person declares money that came into a wallet from outside, or went out
+	KindDeclined          // botd's rules would not let an order of a strategy that watches events go
 	kindEnd
 )
 
@@ -77,6 +78,7 @@ var kindNames = [kindEnd]string{
 	"liquidated",
 	"checkpoint",
 	"transfer",
+	"declined",
 }
 
 // Kinds returns every kind, in order.

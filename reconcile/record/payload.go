@@ -80,9 +80,10 @@ type Plan struct {
 	Plan *strategy.Plan `json:"plan"`
 }
 
-// Memory is all of a strategy's memory.
+// Memory is all of a strategy's memory, and how many of its events it has seen.
 type Memory struct {
 	Entries []strategy.MemoryEntry `json:"memory"`
+	Events  int64                  `json:"events,omitempty"` // 0: as many as before
 }
 
 // Latch forbids entries on a side; 0 releases.
@@ -104,6 +105,7 @@ type Config struct {
 // Assigned says that the strategy trades the symbol, and what its removal does.
 type Assigned struct {
 	OnRemove string `json:"on_remove,omitempty"` // flatten, leave
+	Events   bool   `json:"events,omitempty"`    // the strategy is shown what happened
 }
 
 // Day is the equity of the account, or of a strategy, at the start of a UTC day.
@@ -236,6 +238,17 @@ type Checkpoint struct {
 	State   []byte `json:"state"`
 }
 
+// Declined is an order that botd's rules would not let go, of a strategy that watches events.
+// It is written once between two decisions.
+type Declined struct {
+	Purpose  placement.Purpose `json:"purpose"`
+	Key      string            `json:"key,omitempty"`
+	Side     exchange.Side     `json:"side"`
+	Quantity exchange.Quantity `json:"quantity,omitempty"`
+	Rule     string            `json:"rule"`
+	Why      string            `json:"why,omitempty"`
+}
+
 func (Boot) Kind() Kind         { return KindBoot }
 func (Sending) Kind() Kind      { return KindSending }
 func (Acknowledged) Kind() Kind { return KindAcknowledged }
@@ -268,3 +281,4 @@ func (Limit) Kind() Kind        { return KindLimit }
 func (Liquidated) Kind() Kind   { return KindLiquidated }
 func (Checkpoint) Kind() Kind   { return KindCheckpoint }
 func (Transfer) Kind() Kind     { return KindTransfer }
+func (Declined) Kind() Kind     { return KindDeclined }

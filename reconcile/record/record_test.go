@@ -82,7 +82,7 @@ func everyKind() []Record {
 		{AtMS: 1, Body: Config{Hash: "abc"}},
 		{AtMS: 1, Strategy: "one", Symbol: bitcoin, Body: Assigned{OnRemove: "flatten"}},
 		{AtMS: 2, Strategy: "one", Symbol: bitcoin, Body: Plan{plan}},
-		{AtMS: 2, Strategy: "one", Body: Memory{[]strategy.MemoryEntry{{Key: "begin_ms", Value: 5}}}},
+		{AtMS: 2, Strategy: "one", Body: Memory{Entries: []strategy.MemoryEntry{{Key: "begin_ms", Value: 5}}}},
 		{AtMS: 3, Strategy: "one", Symbol: bitcoin, Body: Priced{Target: plan.Target, Quantity: -7}},
 		order(
 			4,
@@ -129,7 +129,8 @@ func everyKind() []Record {
 
 // newerKinds are records of the kinds that version 2 did not have.
 func newerKinds() []Record {
-	return []Record{{AtMS: 12, Body: Transfer{ledger.Transfer{Market: exchange.Spot, Asset: "USDT", Amount: exchange.MustAmount("-5"), Note: "out"}}},
+	return []Record{{AtMS: 12, Strategy: "one", Symbol: bitcoin, Body: Declined{placement.Order, "low", exchange.Buy, 5, "balance", "too little"}},
+		{AtMS: 12, Body: Transfer{ledger.Transfer{Market: exchange.Spot, Asset: "USDT", Amount: exchange.MustAmount("-5"), Note: "out"}}},
 		{AtMS: 11, Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, Body: Liquidated{
 			PositionID: 7, Quantity: -4, ClosePrice: exchange.MustAmount("43500"), Realised: exchange.MustAmount("-9"), Evidence: "shown LIQUIDATED"}}}
 }

@@ -106,6 +106,11 @@ func (b Memory) summarize(s *summary) {
 	}
 }
 
+func (b Declined) summarize(s *summary) {
+	s.add("%s", b.Purpose)
+	s.texts(b.Key, b.Rule, b.Why)
+}
+
 func (b Latch) summarize(s *summary) { s.add("side %d", b.Side) }
 
 func (b Priced) summarize(s *summary) { s.add("quantity %d", b.Quantity) }

@@ -172,14 +172,14 @@ func (r *record2) strategyBody() Body {
 	case "plan":
 		return Plan{r.Plan}
 	case "memory":
-		return Memory{r.Memory}
+		return Memory{Entries: r.Memory}
 	case "latch":
 		return Latch{r.Latch}
 	case "resolved":
 		return Priced{r.Target, r.Resolved}
 	case "config":
 		if r.Strategy != "" {
-			return Assigned{r.Why}
+			return Assigned{OnRemove: r.Why}
 		}
 		return Config{r.Hash}
 	case "result":

@@ -53,6 +53,7 @@ type question struct {
 	fresh   bool  // it must begin anew
 	atMS    int64 // a decision is due at this nominal time; 0 for none
 	taken   int   // candles since the last decision in force
+	events  int64 // how many the strategy has seen when it answers
 	heldMS  int64 // up to this candle no decision is asked for: it was held before the strategy began
 
 	conditions []strategy.Condition // of the last answer
@@ -102,16 +103,21 @@ func (t *tick) decided(leg *leg) {
 			return
 		}
 	}
-	if remembered := leg.plan.Remembered(); len(remembered.Entries()) > 0 {
-		if memory, changed := leg.state.Memory().With(remembered); changed {
-			t.record(record.Record{Strategy: leg.config.Name, Body: record.Memory{Entries: slices.Clone(memory.Entries())}})
-		}
-	}
+	t.remember(leg)
 	if !t.config.Quiet {
 		t.note(leg.config.Name, leg.config.Symbol, NoteTick{leg.plan.Reason})
 	}
 	if !covered {
 		t.adopt(leg)
+	}
+}
+
+// remember journals what the strategy remembers, and that it has seen what happened: one record.
+func (t *tick) remember(leg *leg) {
+	memory, changed := leg.state.Memory().With(leg.plan.Remembered())
+	events, missed, _ := leg.state.Events()
+	if changed || len(events)+missed > 0 {
+		t.record(record.Record{Strategy: leg.config.Name, Body: record.Memory{Entries: slices.Clone(memory.Entries()), Events: leg.events}})
 	}
 }
 
@@ -168,7 +174,7 @@ func (t *tick) task(leg *leg) strategy.Task {
 	if task.Each < to {
 		leg.lastMS = s.candles.CloseMS(to - 1)
 	}
-	task.View = leg.view.Snapshot()
+	task.View, q.events = leg.view.Snapshot(), leg.events
 	return task
 }
 
@@ -210,7 +216,7 @@ func (t *tick) answered(event *EventDecision) {
 	case late:
 		q.atMS = t.nowMS // it decided on what was true too long ago
 	default:
-		q.conditions, leg.plan = result.Conditions, result.Plan
+		q.conditions, leg.plan, leg.events = result.Conditions, result.Plan, q.events
 		t.takeDecision(leg)
 	}
 	t.inquire(leg)

@@ -109,6 +109,7 @@ func (d *dispatcher) dispatch(leg *leg, intent *reconcile.Intent) bool {
 			}
 			d.rulesMS = min(d.rulesMS, d.nowMS+again)
 		}
+		d.declined(leg, intent, refusal)
 		if d.refusals.isNew(key, refusal.Error(), d.nowMS) {
 			d.note(intent.Strategy, leg.config.Symbol, NoteIntent{intent})
 			d.note(intent.Strategy, leg.config.Symbol, NoteRefusal{intent, refusal, d.verdicts(intent, &facts)})
@@ -120,6 +121,22 @@ func (d *dispatcher) dispatch(leg *leg, intent *reconcile.Intent) bool {
 	d.note(intent.Strategy, leg.config.Symbol, NoteApproved{intent, d.verdicts(intent, &facts)})
 	d.execute(approved)
 	return true
+}
+
+// declined journals, once between two decisions, that a rule would not let an order of a strategy
+// go that watches what happens.
+func (d *dispatcher) declined(leg *leg, intent *reconcile.Intent, refusal *risk.Refusal) {
+	if !leg.state.WatchesEvents() || intent.Purpose == placement.Cancel || intent.Purpose == placement.Leverage {
+		return
+	}
+	key := intent.Key
+	if intent.Purpose.Protects() {
+		key = ""
+	}
+	if !leg.state.Declines(!intent.Purpose.Opens(), key, refusal.Rule) {
+		d.record(record.Record{Strategy: intent.Strategy, Symbol: leg.symbol.Key(), Body: record.Declined{Purpose: intent.Purpose, Key: key,
+			Side: intent.Order.Side, Quantity: intent.Order.Quantity, Rule: refusal.Rule, Why: refusal.Error()}})
+	}
 }
 
 // checked asks the gate.

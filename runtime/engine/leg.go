@@ -20,6 +20,7 @@ type leg struct {
 	plan          strategy.Plan // scratch of Decide
 	working       []strategy.WorkingOrder
 	fills         []strategy.KeyFill
+	events        int64  // how many events there had been when the view was last filled
 	seen          int    // candles given to the strategy
 	nextMS        int64  // when the schedule asks next; never for @candle
 	lastMS        int64  // nominal time of the last tick

@@ -91,8 +91,10 @@ func (r *roster) watchFor(leg *leg) error {
 func (r *roster) claim(leg *leg) {
 	holds := leg.symbol.Known() != 0 || r.halts.unfinished(leg, record.LevelFlatten)
 	owner := leg.symbol.Owner()
-	if !leg.config.Removed && (owner != leg.config.Name || leg.state.Symbol() != leg.symbol.Key() || leg.state.OnRemove() != leg.config.OnRemove) {
-		r.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Assigned{OnRemove: leg.config.OnRemove}})
+	if !leg.config.Removed && (owner != leg.config.Name || leg.state.Symbol() != leg.symbol.Key() || leg.state.OnRemove() != leg.config.OnRemove ||
+		leg.state.WatchesEvents() != leg.watched.wanted.Events) {
+		r.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(),
+			Body: record.Assigned{OnRemove: leg.config.OnRemove, Events: leg.watched.wanted.Events}})
 	}
 	why := ""
 	switch {

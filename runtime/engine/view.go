@@ -48,6 +48,7 @@ func (t *tick) fillView(leg *leg) {
 		leg.fills = append(leg.fills, strategy.KeyFill{Key: key, Quantity: filled})
 	}
 	leg.view.Fills = leg.fills
+	leg.view.Events, leg.view.Missed, leg.events = leg.state.Events()
 }
 
 // showPair shows the pair.

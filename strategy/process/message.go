@@ -79,6 +79,7 @@ type Welcome struct {
 type watchInfo struct {
 	Funding bool      `json:"funding,omitempty"`
 	Pair    *pairName `json:"pair,omitempty"`
+	Events  bool      `json:"events,omitempty"`
 }
 
 type pairName struct {

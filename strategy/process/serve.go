@@ -97,8 +97,21 @@ func (s *server) begin(h *Hello, load Load) (err error) {
 		s.view = strategy.View{Symbol: setting.Symbol, Interval: setting.Interval, Size: setting.Size, Leverage: h.Leverage}
 		s.candles.Interval = setting.Interval
 		_, w.Explains = made.(strategy.Conditional)
+		w.Watch = newWatchInfo(strategy.WatchingOf(made))
 	}
 	return s.write(&w)
+}
+
+// newWatchInfo says what else a strategy needs to see; nil for nothing.
+func newWatchInfo(w strategy.Watching) *watchInfo {
+	if w == (strategy.Watching{}) {
+		return nil
+	}
+	info := &watchInfo{Funding: w.Funding, Events: w.Events}
+	if w.Pair != (exchange.SymbolKey{}) {
+		info.Pair = &pairName{w.Pair.Market, w.Pair.Name}
+	}
+	return info
 }
 
 // caught turns a panic of the strategy into an error.

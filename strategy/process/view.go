@@ -18,6 +18,8 @@ type viewInfo struct {
 	Leverage int             `json:"leverage,omitempty"`
 	Working  []workingInfo   `json:"working"`
 	Fills    fills           `json:"fills"`
+	Events   []eventInfo     `json:"events,omitempty"`
+	Missed   int             `json:"missed,omitempty"`
 	Memory   memory          `json:"memory"`
 	Funding  *fundingInfo    `json:"funding,omitempty"`
 	Pair     *pairInfo       `json:"pair,omitempty"`
@@ -40,6 +42,18 @@ type workingInfo struct {
 	Filled    decimal.Decimal    `json:"filled"`
 }
 
+type eventInfo struct {
+	AtMS     int64              `json:"at_ms"`
+	Kind     strategy.EventKind `json:"kind"`
+	Key      string             `json:"key"`
+	Reduces  bool               `json:"reduces,omitempty"`
+	Side     exchange.Side      `json:"side"`
+	Quantity decimal.Decimal    `json:"quantity"`
+	Price    exchange.Amount    `json:"price"`
+	Rule     string             `json:"rule,omitempty"`
+	Why      string             `json:"why,omitempty"`
+}
+
 type fundingInfo struct {
 	Rate   exchange.Rate `json:"rate"`
 	NextMS int64         `json:"next_ms"`
@@ -54,7 +68,7 @@ type pairInfo struct {
 
 func newViewInfo(v *strategy.View) *viewInfo {
 	s := v.Symbol
-	i := &viewInfo{Equity: v.Equity, Leverage: v.Leverage, Working: []workingInfo{}, Memory: memory{v.Memory}, Version: v.Version,
+	i := &viewInfo{Equity: v.Equity, Leverage: v.Leverage, Working: []workingInfo{}, Missed: v.Missed, Memory: memory{v.Memory}, Version: v.Version,
 		Position: positionInfo{s.QuantityDecimal(v.Position.Quantity), v.Position.EntryPrice, v.Position.SinceMS}}
 	for _, w := range v.Working {
 		i.Working = append(i.Working, workingInfo{w.Key, w.Side, w.Type, s.PriceDecimal(w.Price), s.PriceDecimal(w.StopPrice),
@@ -62,6 +76,9 @@ func newViewInfo(v *strategy.View) *viewInfo {
 	}
 	for _, f := range v.Fills {
 		i.Fills = append(i.Fills, fill{f.Key, s.QuantityDecimal(f.Quantity)})
+	}
+	for _, e := range v.Events {
+		i.Events = append(i.Events, eventInfo{e.AtMS, e.Kind, e.Key, e.Reduces, e.Side, s.QuantityDecimal(e.Quantity), e.Price, e.Rule, e.Why})
 	}
 	if v.Funding.Known {
 		i.Funding = &fundingInfo{v.Funding.Rate, v.Funding.NextMS}
@@ -77,13 +94,17 @@ func (i *viewInfo) into(v *strategy.View) error {
 	c := &converter{symbol: v.Symbol}
 	v.Position = strategy.Position{Quantity: c.quantity(i.Position.Quantity), EntryPrice: i.Position.EntryPrice, SinceMS: i.Position.SinceMS}
 	v.Equity, v.Leverage, v.Memory, v.Version = i.Equity, i.Leverage, i.Memory.Memory, i.Version
-	v.Working, v.Fills = v.Working[:0], v.Fills[:0]
+	v.Working, v.Fills, v.Events, v.Missed = v.Working[:0], v.Fills[:0], v.Events[:0], i.Missed
 	for _, w := range i.Working {
 		v.Working = append(v.Working, strategy.WorkingOrder{Key: w.Key, Side: w.Side, Type: w.Type, Price: c.price(w.Price),
 			StopPrice: c.price(w.StopPrice), Quantity: c.quantity(w.Quantity), Filled: c.quantity(w.Filled)})
 	}
 	for _, f := range i.Fills {
 		v.Fills = append(v.Fills, strategy.KeyFill{Key: f.key, Quantity: c.quantity(f.quantity)})
+	}
+	for _, e := range i.Events {
+		v.Events = append(v.Events, strategy.Event{AtMS: e.AtMS, Kind: e.Kind, Key: e.Key, Reduces: e.Reduces, Side: e.Side,
+			Quantity: c.quantity(e.Quantity), Price: e.Price, Rule: e.Rule, Why: e.Why})
 	}
 	v.Funding, v.Pair = strategy.Funding{}, strategy.Pair{}
 	if f := i.Funding; f != nil {

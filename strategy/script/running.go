@@ -23,6 +23,7 @@ type running struct {
 	clocks  []*clock // the strategy's own candles first, then longer ones
 	setting strategy.Setting
 	columns []string // the names of those it reads
+	events  bool     // it asks what happened since its last decision
 	warmup  int      // declared, or measured by rehearse
 	view    *view
 	args    starlark.Tuple
@@ -104,6 +105,9 @@ func (c *clock) tick(s *exchange.Symbol, candle *exchange.Candle) {
 
 // Warmup is the script's warmup(n), or three times what its indicators need.
 func (r *running) Warmup() int { return r.warmup }
+
+// Watches is what the script asks for: events where it names them.
+func (r *running) Watches() strategy.Watching { return strategy.Watching{Events: r.events} }
 
 // Candle updates the series and calls the script's candle.
 func (r *running) Candle(v *strategy.View) {

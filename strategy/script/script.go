@@ -29,6 +29,7 @@ var dialect = &syntax.FileOptions{Set: true, TopLevelControl: true}
 type Script struct {
 	name       string // of the file, for errors
 	program    *starlark.Program
+	events     bool // it names an attribute of events
 	parameters []strategy.Parameter
 }
 
@@ -71,7 +72,19 @@ func compileFile(name string, file *syntax.File) (*Script, error) {
 	if err != nil {
 		return nil, located(err)
 	}
-	return &Script{name: name, program: program}, nil
+	return &Script{name: name, program: program, events: namesEvents(file)}, nil
+}
+
+// namesEvents reports whether a script reads view.events or view.missed. What happens is kept for
+// no other.
+func namesEvents(file *syntax.File) (names bool) {
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if dot, is := n.(*syntax.DotExpr); is {
+			names = names || dot.Name.Name == "events" || dot.Name.Name == "missed"
+		}
+		return true
+	})
+	return names
 }
 
 // Files defines scripts in a registry, as far as they are known without a file.
@@ -152,6 +165,7 @@ func (s *Script) check(values strategy.Values) error {
 // load runs the top of the file for one strategy.
 func (s *Script) load(values strategy.Values) (*running, error) {
 	r := newRunning(s.name, values)
+	r.events = s.events
 	given := maps.Clone(shared)
 	r.sources(given)
 	given["state"] = r.state

@@ -51,6 +51,8 @@ var viewAttributes = map[string]func(v *strategy.View) starlark.Value{
 	"quantity_tick": func(v *strategy.View) starlark.Value { return quantityFloat(v, v.Symbol.QuantityTick) },
 	"working":       func(v *strategy.View) starlark.Value { return working(v) },
 	"memory":        func(v *strategy.View) starlark.Value { return memory(v) },
+	"events":        func(v *strategy.View) starlark.Value { return events(v) },
+	"missed":        func(v *strategy.View) starlark.Value { return starlark.MakeInt(v.Missed) },
 }
 
 func price(v *strategy.View, p exchange.Price) starlark.Value {
@@ -68,6 +70,25 @@ func working(v *strategy.View) starlark.Value {
 			"key": starlark.String(o.Key), "side": starlark.String(sideNames[o.Side]), "type": starlark.String(o.Type.String()),
 			"price": price(v, o.Price), "stop_price": price(v, o.StopPrice),
 			"quantity": quantityFloat(v, o.Quantity), "filled": quantityFloat(v, o.Filled),
+		})
+	}
+	list := starlark.NewList(all)
+	list.Freeze()
+	return list
+}
+
+// events are what happened since the last decision, oldest first.
+func events(v *strategy.View) starlark.Value {
+	all := make([]starlark.Value, len(v.Events))
+	for i, e := range v.Events {
+		side := starlark.Value(starlark.None)
+		if name, is := sideNames[e.Side]; is {
+			side = starlark.String(name)
+		}
+		all[i] = starlarkstruct.FromStringDict(starlark.String("event"), starlark.StringDict{
+			"at_ms": starlark.MakeInt64(e.AtMS), "kind": starlark.String(e.Kind.String()), "key": starlark.String(e.Key),
+			"reduces": starlark.Bool(e.Reduces), "side": side, "quantity": quantityFloat(v, e.Quantity),
+			"price": starlark.Float(e.Price.Float()), "rule": starlark.String(e.Rule), "why": starlark.String(e.Why),
 		})
 	}
 	list := starlark.NewList(all)

@@ -53,6 +53,8 @@ func EveryKind() []record.Record {
 		{AtMS: 10, Strategy: "two", Body: record.Breach{Rule: "max_daily_loss", Why: "why", UntilMS: 30}},
 		Entry(10_000),
 		{AtMS: 10, Body: record.Transfer{Transfer: ledger.Transfer{Market: exchange.Futures, Asset: "USDT", Amount: exchange.AmountOf(-5), Note: "out"}}},
+		{AtMS: 10, Strategy: "two", Symbol: bitcoin, Body: record.Declined{Purpose: placement.Order, Key: "low", Side: exchange.Buy, Quantity: 5,
+			Rule: "balance", Why: "too little"}},
 		{AtMS: 10, Body: record.Audit{Actor: "socket", Role: "operator", From: "pid 1", Action: "POST /halt", Target: "account", Detail: "news",
 			RequestID: "r1"}},
 		{AtMS: 10, Strategy: "two", Symbol: bitcoin, ClientOrderID: "bmain-9-8", Body: record.Withdrawn{OrderID: 98, Why: "why"}},
