@@ -16,8 +16,8 @@ func events(plan func(*strategy.View, *strategy.Plan)) option {
 	return func(w *world) { w.config.Strategies[0].Strategy = onlooker{plan, strategy.Watching{Events: true}} }
 }
 
-// telling collects the events of each decision, a line each.
-func telling(lines *[]string, plan func(*strategy.View, *strategy.Plan)) func(*strategy.View, *strategy.Plan) {
+// reporting collects the events of each decision, a line each.
+func reporting(lines *[]string, plan func(*strategy.View, *strategy.Plan)) func(*strategy.View, *strategy.Plan) {
 	return func(view *strategy.View, p *strategy.Plan) {
 		for _, e := range view.Events {
 			*lines = append(
@@ -39,7 +39,7 @@ func wantLines(t *testing.T, want, have []string) {
 func TestAStrategySeesOnceWhatHappenedToItsTarget(t *testing.T) {
 	t.Parallel()
 	var lines []string
-	w := newWorld(t, nil, protected, events(telling(&lines, hold(100))))
+	w := newWorld(t, nil, protected, events(reporting(&lines, hold(100))))
 	w.pass(10_000)
 	w.price("40000")
 	w.pass(60_000)
@@ -55,7 +55,7 @@ func TestAStrategySeesWhichRuleRefusedItsOrderAndThatItEnded(t *testing.T) {
 		plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: price, Quantity: 100},
 			strategy.DesiredOrder{Key: "much", Side: exchange.Buy, Price: 39_000e8, Quantity: 900})
 	}
-	w := newWorld(t, nil, events(telling(&lines, wants)), func(w *world) {
+	w := newWorld(t, nil, events(reporting(&lines, wants)), func(w *world) {
 		w.config.Strategies[0].Limits = risk.Limits{MaxPosition: exchange.MustAmount("0.5")}
 	})
 	w.pass(20_000)
@@ -124,7 +124,7 @@ func TestWhatIsCountedFromEventsEqualsThePositionWhereverTheProcessDies(t *testi
 	}
 }
 
-func TestMoreEventsThanAreKeptAreCounted(t *testing.T) {
+func TestMoreEventsThanAreStoredAreCounted(t *testing.T) {
 	t.Parallel()
 	var missed, seen int
 	w := newWorld(t, nil, events(func(view *strategy.View, plan *strategy.Plan) {

@@ -94,8 +94,8 @@ func (e *echo) Decide(v *strategy.View, p *strategy.Plan) {
 		p.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50},
 			TakeProfit: strategy.Distance{Price: v.Last}}
 	}
-	p.Reason = fmt.Sprint(v.NowMS, v.Closed(), v.Back(0).Close, v.Position, v.Equity, v.Fills, v.Events, v.Missed, v.Memory, v.Funding, v.Candle, v.Last, v.Size,
-		v.Leverage)
+	p.Reason = fmt.Sprint(v.NowMS, v.Closed(), v.Back(0).Close, v.Position, v.Equity, v.Fills, v.Events, v.Missed, v.Memory, v.Funding,
+		v.Candle, v.Last, v.Size, v.Leverage)
 	p.Remember("zulu", int64(sum))
 	p.Remember("alpha", v.NowMS)
 }
@@ -118,8 +118,8 @@ func views(t testing.TB, count int) (setting *strategy.Setting, all []strategy.T
 			Working: []strategy.WorkingOrder{{Key: "a", Side: exchange.Buy, Type: exchange.Limit, Price: at, Quantity: 5, Filled: 1}},
 			Fills:   []strategy.KeyFill{{Key: "b", Quantity: 3}, {Key: "a", Quantity: 2}},
 			Events: []strategy.Event{{AtMS: 7, Kind: strategy.EventFilled, Key: "a", Side: exchange.Buy, Quantity: 2,
-				Price: exchange.MustAmount("60123.123456789")}, {AtMS: 8, Kind: strategy.EventRefused, Reduces: true, Side: exchange.Sell, Quantity: exchange.Quantity(i),
-				Rule: "margin", Why: "too little"}, {Kind: strategy.EventLatched, Side: exchange.Sell}},
+				Price: exchange.MustAmount("60123.123456789")}, {AtMS: 8, Kind: strategy.EventRefused, Reduces: true, Side: exchange.Sell,
+				Quantity: exchange.Quantity(i), Rule: "margin", Why: "too little"}, {Kind: strategy.EventLatched, Side: exchange.Sell}},
 			Missed:  i % 3,
 			Funding: strategy.Funding{Rate: -1_234, NextMS: 99, Known: true}}
 		if i%2 == 0 {
