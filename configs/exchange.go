@@ -34,16 +34,6 @@ type SignatureConfig struct {
 	Paths    string // full, route: what is signed of a base_url with a path
 }
 
-// SettleConfig are W, D and L of the exactly-once protocol.
-type SettleConfig struct {
-	WindowMS     int64 // W: how long a signed request can still be admitted
-	VisibilityMS int64 // D: from admission to being seen in lists
-	StalenessMS  int64 // L: how old a read may be
-
-	Measured string // the day on which a probe measured them
-	Written  bool   // all three are written in the configuration
-}
-
 // BreakerConfig is when the account stops opening for a while (exactly-once.md,
 // cases 25 and 26).
 type BreakerConfig struct {
@@ -52,15 +42,6 @@ type BreakerConfig struct {
 	PauseMS      int64
 	EmptyEndings int // endings without a fill, in a row
 	EmptyPauseMS int64
-}
-
-// defaultSettle is known for the simulated exchange and cautious for a venue
-// that nobody has measured (exactly-once.md, W, D, L).
-func defaultSettle(mode Mode) SettleConfig {
-	if mode == Live {
-		return SettleConfig{WindowMS: 60 * second, VisibilityMS: 45 * second, StalenessMS: 15 * second}
-	}
-	return SettleConfig{WindowMS: 5 * second, VisibilityMS: second, StalenessMS: second}
 }
 
 // exchangeKeys are the keys of the block.
@@ -78,7 +59,7 @@ func (l *loader) exchangeKeys() []key {
 			instead: "systemd's credential BOTD_SECRET, where no file is named"},
 		{name: "profile", keys: e.profileKeys(), file: l.profileFile},
 		{name: "signature", keys: signatureKeys(&e.Signature)},
-		{name: "settle", keys: settleKeys(&e.Settle), after: func(s *section) { e.Settle.noteWritten(s) }},
+		{name: "settle", keys: settleKeys(&e.Settle), after: e.Settle.noteWritten},
 		{name: "breaker", keys: breakerKeys(&e.Breaker)},
 		{name: "requests_per_second", value: whole(&e.RequestsPerSecond, 0, 10_000),
 			what: "the largest request rate to each market, of all callers together; exits and settling go first, market data last; 0 is unlimited",
@@ -94,26 +75,6 @@ func signatureKeys(c *SignatureConfig) []key {
 			example: `"{timestamp}{method}{path}{body}"`},
 		{name: "encoding", value: choice(&c.Encoding, "hex", "base64"),
 			what: "how the signature is written", modes: "live", example: "base64"},
-	}
-}
-
-// noteWritten remembers whether all bounds are written down, and none is a default.
-func (c *SettleConfig) noteWritten(s *section) {
-	c.Written = c.Written || s.find("window") != nil && s.find("visibility") != nil && s.find("staleness") != nil
-}
-
-func settleKeys(c *SettleConfig) []key {
-	live := defaultSettle(Live)
-	return []key{
-		{name: "window", value: duration(&c.WindowMS, 1, hour),
-			what: "W of exactly-once.md: how long after it was signed a request may still be admitted", example: "5s", live: durationText(live.WindowMS)},
-		{name: "visibility", zero: true, value: duration(&c.VisibilityMS, 0, hour),
-			what: "D: how long an accepted order may be missing from lists", example: "1s", live: durationText(live.VisibilityMS)},
-		{name: "staleness", zero: true, value: duration(&c.StalenessMS, 0, hour),
-			what: "L: how old a read may be", example: "1s", live: durationText(live.StalenessMS)},
-		{name: "measured", value: date(&c.Measured),
-			what: "the day on which `botd probe --trade` measured them; live starts only with it, or with all three written down", modes: "live",
-			example: "2026-11-22"},
 	}
 }
 

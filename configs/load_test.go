@@ -327,6 +327,38 @@ func TestAProfileMayStandInAFileOfItsOwn(t *testing.T) {
 	}
 }
 
+func TestSettleBoundsAreOfTheMarketsThatAreTraded(t *testing.T) {
+	t.Parallel()
+	const bounds = "exchange:\n  base_url: https://venue.example\n  key_file: k\n  secret_file: s\n  settle:\n" +
+		"    window: 9s\n    futures: {window: 5s, visibility: 1s, staleness: 2s, measured: 2026-11-22}\n    spot: {visibility: 8s}\n"
+	strategy := func(market string) string {
+		return "name: " + market + "\nstrategy: buy_and_hold\nmarket: " + market + "\nsymbol: BTC-USDT\ninterval: 1m\n"
+	}
+	for _, c := range []struct {
+		markets          []string
+		window, d, l     int64
+		unsettled, warns int
+	}{
+		{[]string{"futures"}, 5_000, 1_000, 2_000, 0, 2},
+		{[]string{"spot"}, 9_000, 8_000, 15_000, 1, 3},
+		{[]string{"futures", "spot"}, 9_000, 8_000, 15_000, 1, 5},
+		{nil, 9_000, 8_000, 15_000, 1, 5},
+	} {
+		files := fstest.MapFS{"botd.yaml": {Data: []byte("mode: live\n" + bounds)}}
+		for _, market := range c.markets {
+			files["strategies/"+market+".yaml"] = &fstest.MapFile{Data: []byte(strategy(market))}
+		}
+		config, problems := configs.Load(files, "", configs.Options{Registry: registry(), Mode: configs.Live})
+		if problems.Errors() > 0 {
+			t.Fatal(problems)
+		}
+		window, d, l := config.SettleBounds()
+		if window != c.window || d != c.d || l != c.l || len(config.Unsettled()) != c.unsettled || len(config.Unmeasured()) != c.warns {
+			t.Errorf("%v: want %+v, have %d %d %d, %v, %q", c.markets, c, window, d, l, config.Unsettled(), config.Unmeasured())
+		}
+	}
+}
+
 func TestTheVenuesProfileIsReadAndChecked(t *testing.T) {
 	t.Parallel()
 	const root = "mode: demo\nexchange:\n  profile: {null_lists: empty, number_noise: half_tick, status_words: {spot: {EXECUTED: FILLED}}}\n"

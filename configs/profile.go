@@ -8,6 +8,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -73,13 +74,18 @@ func (l *loader) profileFile(s *section, node *yaml.Node) *section {
 	return newSection(d, empty.path, block)
 }
 
-// Unmeasured lists what a live venue is assumed to do and no probe has measured.
-func (c *ExchangeConfig) Unmeasured() (assumptions []string) {
-	if c.Settle.Measured == "" {
-		assumptions = append(assumptions, "exchange.settle: how long requests, lists and reads take")
-	}
-	if slices.Contains(c.Profile.Lists[:], "") {
-		assumptions = append(assumptions, "exchange.profile.client_order_id: that every list echoes client order ids")
+// Unmeasured lists what a live venue is assumed to do on the markets that are traded, and no probe has measured.
+func (c *Config) Unmeasured() (assumptions []string) {
+	e := &c.Exchange
+	for _, market := range c.Markets() {
+		if e.Settle.Measured == "" && e.Settle.market(market).Measured == "" {
+			assumptions = append(assumptions, "exchange.settle: how long requests, lists and reads take on "+market.String())
+		}
+		for i, list := range OrderLists {
+			if strings.HasPrefix(list, market.String()+"_") && e.Profile.Lists[i] == "" {
+				assumptions = append(assumptions, "exchange.profile.client_order_id."+list+": that this list echoes client order ids")
+			}
+		}
 	}
 	return assumptions
 }

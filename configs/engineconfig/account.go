@@ -44,7 +44,7 @@ type SymbolOf func(exchange.SymbolKey) (*exchange.Symbol, bool)
 func Account(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (engine.Config, error) {
 	account := engine.Config{
 		Instance: config.Instance, Epoch: max(book.Epoch()+1, time.Now().Unix()), Random: random(), Lane: random(), Limits: config.Limits,
-		Settle: Settle(config.Exchange.Settle), Breaker: engine.BreakerConfig(config.Exchange.Breaker), Foreign: config.Foreign, ConfigHash: config.Hash(),
+		Settle: Settle(config), Breaker: engine.BreakerConfig(config.Exchange.Breaker), Foreign: config.Foreign, ConfigHash: config.Hash(),
 		BusyRoundMS: busyRoundMS, IdleRoundMS: idleRoundMS, CloseLagMS: closeLagMS, TimeToLive: timeToLive, TakerFee: spotTakerFee, Ledger: true,
 	}
 	for i := range config.Strategies {

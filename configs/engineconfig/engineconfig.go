@@ -36,7 +36,8 @@ func Strategy(c *configs.StrategyConfig, symbol *exchange.Symbol) (engine.Strate
 	return config, nil
 }
 
-// Settle turns the configured bounds W, D and L into the book's.
-func Settle(c configs.SettleConfig) placement.Settle {
-	return placement.Settle{WindowMS: c.WindowMS, VisibilityMS: c.VisibilityMS, StalenessMS: c.StalenessMS}
+// Settle turns the configured bounds W, D and L of the markets that are traded into the book's.
+func Settle(config *configs.Config) placement.Settle {
+	windowMS, visibilityMS, stalenessMS := config.SettleBounds()
+	return placement.Settle{WindowMS: windowMS, VisibilityMS: visibilityMS, StalenessMS: stalenessMS}
 }

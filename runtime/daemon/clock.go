@@ -28,7 +28,8 @@ type clockwork struct {
 }
 
 func newClockwork(config *configs.Config, metrics *ops.Metrics, board *view.Board, console *ops.Console, client *rest.Client) *clockwork {
-	c := &clockwork{metrics: metrics, board: board, console: console, window: time.Duration(config.Exchange.Settle.WindowMS) * time.Millisecond}
+	windowMS, _, _ := config.SettleBounds()
+	c := &clockwork{metrics: metrics, board: board, console: console, window: time.Duration(windowMS) * time.Millisecond}
 	offset, bound := client.Offset()
 	c.take(rest.ClockReading{Offset: offset, Bound: bound})
 	return c

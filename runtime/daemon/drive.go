@@ -233,7 +233,7 @@ func (p *process) greet() {
 		console.Warn("journal.migrated", "journal   was an older botd's and is brought up to date; a backup is %s", p.older)
 	}
 	if p.config.Mode == configs.Live {
-		for _, assumption := range p.config.Exchange.Unmeasured() {
+		for _, assumption := range p.config.Unmeasured() {
 			console.Warn("exchange.unmeasured", "exchange  no probe has measured %s; botd probe --trade --out FILE does", assumption)
 		}
 	}

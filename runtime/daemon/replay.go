@@ -52,7 +52,7 @@ func (r *reading) step(now func() time.Time) {
 // restore makes the book of the newest checkpoint and the records after it, or of all
 // records, and has the history take the rest while botd trades.
 func (p *process) restore(ctx context.Context) (*reconcile.Book, error) {
-	settle := engineconfig.Settle(p.config.Exchange.Settle)
+	settle := engineconfig.Settle(p.config)
 	unreadable := func(err error) error {
 		return failure.New(failure.Data, "botd journal verify says more; nothing was sent", "replay the journal: %w", err)
 	}

@@ -295,7 +295,8 @@ func (e *examination) venue() {
 		_ = listener.Close() // it only showed that there are ports
 		return
 	}
-	settings := rest.Config{BaseURL: e.config.Exchange.BaseURL}
+	e.profile()
+	settings := rest.Config{BaseURL: e.config.Exchange.BaseURL, Profile: gateway.Profile(&e.config.Exchange.Profile)}
 	if e.config.Mode == configs.Live {
 		key, secret, err := configs.ReadSecrets(e.config.Exchange)
 		if err != nil {
@@ -336,7 +337,8 @@ func (e *examination) clock(client *rest.Client) {
 	offset, bound := client.Offset()
 	away, text := max(offset, -offset), offset.Round(time.Millisecond).String()
 	const mend = "let the system keep time: timedatectl set-ntp true"
-	switch window := time.Duration(e.config.Exchange.Settle.WindowMS) * time.Millisecond; {
+	windowMS, _, _ := e.config.SettleBounds()
+	switch window := time.Duration(windowMS) * time.Millisecond; {
 	case away > clockFar:
 		e.fail("clock", mend, "this machine's clock is off by %s from the venue's", text)
 	case away > clockSlight:

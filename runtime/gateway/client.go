@@ -4,6 +4,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"botd/configs"
 	"botd/exchange"
@@ -12,8 +13,8 @@ import (
 	"botd/internal/failure"
 )
 
-// profile is how the configured venue writes what the interface leaves open.
-func profile(c *configs.ProfileConfig) *wire.Profile {
+// Profile is how the configured venue writes what the interface leaves open.
+func Profile(c *configs.ProfileConfig) *wire.Profile {
 	p := &wire.Profile{NullLists: c.NullLists == configs.NullIsEmpty, HalfTick: c.NumberNoise == configs.NoiseHalfTick,
 		StatusWords: map[exchange.Market]map[string]exchange.OrderStatus{}}
 	for market, words := range map[exchange.Market]map[string]string{exchange.Futures: c.FuturesWords, exchange.Spot: c.SpotWords} {
@@ -32,15 +33,16 @@ func Signer(c *configs.SignatureConfig) wire.Signer {
 	return wire.Signer{Template: c.Payload, Encoding: c.Encoding, Paths: c.Paths}
 }
 
-// unsettled refuses a live start while nobody knows how long the venue takes: what was sent and not
-// answered would be decided too early, or never.
-func unsettled(c *configs.SettleConfig) error {
-	if c.Measured != "" || c.Written {
-		return nil
+// unsettled refuses a live start while nobody knows how long a market that is traded takes: what was
+// sent there and not answered would be decided too early, or never.
+func unsettled(c *configs.Config) error {
+	for _, market := range c.Unsettled() {
+		return failure.New(failure.Config, fmt.Sprintf("botd probe --trade --out FILE measures them, for exchange.profile: FILE; or write "+
+			"exchange.settle: {%s: {window: ..., visibility: ..., staleness: ...}} by hand; or trade nothing on %s", market, market),
+			"mode live: the bounds exchange.settle of the %s market, on which every unanswered order is decided, are neither measured nor set by hand",
+			market)
 	}
-	return failure.New(failure.Config, "botd probe --trade --out FILE measures them, for exchange.profile: FILE; or write exchange.settle: "+
-		"{window: ..., visibility: ..., staleness: ...} by hand", "mode live: the bounds exchange.settle, on which every unanswered order is "+
-		"decided, are neither measured nor set by hand")
+	return nil
 }
 
 // Client makes the signed client, reads the symbols and the clock.

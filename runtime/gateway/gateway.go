@@ -81,7 +81,7 @@ func openLive(config *configs.Config) (*Exchange, error) {
 	if err != nil {
 		return nil, failure.Wrap(failure.Credentials, err)
 	}
-	if err := unsettled(&config.Exchange.Settle); err != nil {
+	if err := unsettled(config); err != nil {
 		return nil, err
 	}
 	v := &Exchange{
@@ -96,7 +96,7 @@ func openLive(config *configs.Config) (*Exchange, error) {
 		},
 	}
 	settings := rest.Config{BaseURL: config.Exchange.BaseURL, Key: key, Secret: secret, Observe: v.observe.see,
-		Budget: float64(config.Exchange.RequestsPerSecond), Profile: profile(&config.Exchange.Profile),
+		Budget: float64(config.Exchange.RequestsPerSecond), Profile: Profile(&config.Exchange.Profile),
 		Signer: Signer(&config.Exchange.Signature)}
 	if v.Client, err = rest.New(settings); err != nil {
 		return nil, failure.Wrap(failure.Config, err)

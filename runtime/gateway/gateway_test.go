@@ -4,10 +4,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"botd/configs"
+	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
 	"botd/internal/failure"
@@ -67,15 +69,32 @@ func TestLiveNeedsBoundsThatSomebodyMeasuredOrSet(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	both := []configs.StrategyConfig{{Market: exchange.Futures}, {Market: exchange.Spot}}
+	futures := configs.SettleConfig{Futures: configs.MarketSettle{Measured: "2026-11-22"}}
 	for _, c := range []struct {
-		settle configs.SettleConfig
-		code   int
-	}{{configs.SettleConfig{}, failure.Config}, {configs.SettleConfig{Written: true}, 0}, {configs.SettleConfig{Measured: "2026-11-22"}, 0}} {
-		config := &configs.Config{Mode: configs.Live, Exchange: configs.ExchangeConfig{BaseURL: "https://venue.example", Settle: c.settle,
+		settle  configs.SettleConfig
+		trading []configs.StrategyConfig
+		code    int
+		want    string
+	}{
+		{configs.SettleConfig{}, nil, failure.Config, "futures market"},
+		{configs.SettleConfig{Written: true}, both, 0, ""},
+		{configs.SettleConfig{Measured: "2026-11-22"}, both, 0, ""},
+		{futures, both[:1], 0, ""},
+		{futures, both, failure.Config, "spot market"},
+		{futures, both[1:], failure.Config, "spot market"},
+		{futures, nil, failure.Config, "spot market"},
+		{configs.SettleConfig{Spot: configs.MarketSettle{Written: true}}, both[1:], 0, ""},
+	} {
+		config := &configs.Config{Mode: configs.Live, Strategies: c.trading, Exchange: configs.ExchangeConfig{
+			BaseURL: "https://venue.example", Settle: c.settle,
 			KeyFile: filepath.Join(directory, "key"), SecretFile: filepath.Join(directory, "secret")}}
 		_, err := Open(t.Context(), config, directory, DemoMarket{Seed: 1})
 		if err == nil && c.code != 0 || err != nil && failure.CodeOf(err) != c.code {
 			t.Errorf("%+v: want exit code %d, have %v", c.settle, c.code, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: want the %s named, have %v", c.settle, c.want, err)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func openPaper(config *configs.Config, directory string) (*Exchange, error) {
 		},
 	}
 	settings := rest.Config{BaseURL: config.Exchange.BaseURL, Observe: v.observe.see, Budget: float64(config.Exchange.RequestsPerSecond),
-		Profile: profile(&config.Exchange.Profile)}
+		Profile: Profile(&config.Exchange.Profile)}
 	var err error
 	if v.Client, err = rest.New(settings); err != nil {
 		return nil, failure.Wrap(failure.Config, err)

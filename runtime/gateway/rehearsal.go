@@ -99,7 +99,7 @@ func DemoCopy(config *configs.Config, directory string) (*Copy, error) {
 
 func paperCopy(ctx context.Context, config *configs.Config, directory string) (*Copy, error) {
 	client, err := Client(ctx, rest.Config{BaseURL: config.Exchange.BaseURL, Budget: float64(config.Exchange.RequestsPerSecond),
-		Profile: profile(&config.Exchange.Profile)})
+		Profile: Profile(&config.Exchange.Profile)})
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func readOnce(ctx context.Context, machine *engine.Engine, v *gateway.Copy) ([]v
 
 // journalled is what the journal says, without taking it from a daemon that has it.
 func journalled(ctx context.Context, config *configs.Config, directory string) (*reconcile.Book, error) {
-	book := reconcile.NewBook(engineconfig.Settle(config.Exchange.Settle))
+	book := reconcile.NewBook(engineconfig.Settle(config))
 	path := filepath.Join(directory, journal.FileName)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return book, nil

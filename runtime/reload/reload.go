@@ -152,7 +152,7 @@ func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *reco
 	if err != nil { // an effective configuration that is no YAML
 		return refused("config.rejected", "is not taken over, what runs goes on (%s): %v", err)
 	}
-	if restart := needsRestart(differences); len(restart) > 0 {
+	if restart := needsRestart(before, config, differences); len(restart) > 0 {
 		return refused("config.needs_restart", "nothing of it is taken over, what runs goes on (%s): %v",
 			fmt.Errorf("a restart is needed for %s; all that changed: %s", strings.Join(restart, ", "), Changes(differences)))
 	}
@@ -279,7 +279,10 @@ func (r *Reloader) refused(event, format string, values ...any) {
 }
 
 // needsRestart lists what changed and is only read at a start.
-func needsRestart(differences []configs.Difference) (paths []string) {
+func needsRestart(before, config *configs.Config, differences []configs.Difference) (paths []string) {
+	if engineconfig.Settle(before) != engineconfig.Settle(config) || config.Mode == configs.Live && len(config.Unsettled()) > 0 {
+		paths = append(paths, "the exchange.settle bounds of the markets that are traded now")
+	}
 	for _, d := range differences {
 		if !strings.HasPrefix(d.Path, "strategies") && !strings.HasPrefix(d.Path, "risk.") {
 			paths = append(paths, d.Path)

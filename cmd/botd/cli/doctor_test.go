@@ -72,3 +72,38 @@ func TestEverythingTheDoctorFindsBrokenHasAMend(t *testing.T) {
 		}
 	}
 }
+
+// TestTheDoctorSaysWhatTheProfileSaysAndWhatNobodyMeasured examines a live configuration whose probe saw
+// futures alone.
+func TestTheDoctorSaysWhatTheProfileSaysAndWhatNobodyMeasured(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	write(t, filepath.Join(directory, "botd.yaml"), fmt.Sprintf("mode: live\nlisten: off\ndata_dir: %s\nexchange:\n  base_url: http://127.0.0.1:1\n"+
+		"  key_file: %[1]s/key\n  secret_file: %[1]s/secret\n  profile:\n    null_lists: empty\n    client_order_id: "+
+		"{futures_open: absent, spot_open: echoed}\n  settle: {futures: {window: 5s, visibility: 1s, staleness: 2s, measured: 2026-11-22}}\n", filepath.Join(directory, "data")))
+	for _, market := range []string{"futures", "spot"} {
+		write(t, filepath.Join(directory, "strategies", market+".yaml"), fmt.Sprintf("name: %[1]s\nstrategy: buy_and_hold\nmarket: %[1]s\nsymbol: BTC-USDT\n"+
+			"interval: 1m\n", market))
+	}
+	var out, log bytes.Buffer
+	execute([]string{"doctor", "-c", directory, "-o", "json"}, &out, &log)
+	var d doctor.Diagnosis
+	if err := json.Unmarshal(out.Bytes(), &d); err != nil {
+		t.Fatalf("%v: %s%s", err, out.String(), log.String())
+	}
+	for _, want := range []struct{ state, what string }{
+		{doctor.StateOK, "null for a list: empty"}, {doctor.StateOK, "futures_open: client order ids absent"},
+		{doctor.StateOK, "futures: measured on 2026-11-22; spot: not measured"},
+		{doctor.StateFail, "exchange.settle of spot are neither measured nor set by hand"},
+		{doctor.StateWarn, "take on spot"}, {doctor.StateWarn, "client_order_id.futures_order:"}, {doctor.StateWarn, "client_order_id.spot_history:"},
+	} {
+		found := false
+		for _, f := range d.Findings {
+			mended := f.State == doctor.StateOK || f.Mend != ""
+			found = found || f.Check == "profile" && f.State == want.state && strings.Contains(f.What, want.what) && mended
+		}
+		if !found {
+			t.Errorf("want %s: %q, have %+v", want.state, want.what, d.Findings)
+		}
+	}
+}

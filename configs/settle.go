@@ -1,0 +1,137 @@
+package configs
+
+import (
+	"slices"
+
+	"botd/exchange"
+)
+
+// SettleConfig are W, D and L of the exactly-once protocol, for both markets or for each.
+type SettleConfig struct {
+	WindowMS     int64 // W: how long a signed request can still be admitted
+	VisibilityMS int64 // D: from admission to being seen in lists
+	StalenessMS  int64 // L: how old a read may be
+
+	Measured string // the day on which a probe measured them
+	Written  bool   // all three are written in the configuration
+
+	Futures, Spot MarketSettle
+}
+
+// MarketSettle are the bounds of one market; 0 is what holds for both.
+type MarketSettle struct {
+	WindowMS, VisibilityMS, StalenessMS int64
+	Measured                            string
+	Written                             bool
+}
+
+// defaultSettle is known for the simulated exchange and cautious for a venue
+// that nobody has measured (exactly-once.md, W, D, L).
+func defaultSettle(mode Mode) SettleConfig {
+	if mode == Live {
+		return SettleConfig{WindowMS: 60 * second, VisibilityMS: 45 * second, StalenessMS: 15 * second}
+	}
+	return SettleConfig{WindowMS: 5 * second, VisibilityMS: second, StalenessMS: second}
+}
+
+const notMeasured = "not measured"
+
+func (c *SettleConfig) market(market exchange.Market) *MarketSettle {
+	if market == exchange.Spot {
+		return &c.Spot
+	}
+	return &c.Futures
+}
+
+// Known reports whether a market's bounds were measured or set by hand.
+func (c *SettleConfig) Known(market exchange.Market) bool {
+	return c.Origin(market) != notMeasured
+}
+
+// Origin says where a market's bounds come from.
+func (c *SettleConfig) Origin(market exchange.Market) string {
+	m := c.market(market)
+	switch {
+	case m.Measured != "":
+		return "measured on " + m.Measured
+	case m.Written:
+		return "set by hand"
+	case c.Measured != "":
+		return "measured on " + c.Measured
+	case c.Written:
+		return "set by hand"
+	}
+	return notMeasured
+}
+
+// Unsettled returns the markets that are traded and whose bounds nobody measured or set.
+func (c *Config) Unsettled() []exchange.Market {
+	return slices.DeleteFunc(c.Markets(), c.Exchange.Settle.Known)
+}
+
+// SettleBounds returns the bounds of the account: of the markets that are traded the larger ones, since the
+// account's reads and its money are of all of them.
+func (c *Config) SettleBounds() (windowMS, visibilityMS, stalenessMS int64) {
+	for _, market := range c.Markets() {
+		all, m := &c.Exchange.Settle, c.Exchange.Settle.market(market)
+		pick := func(into *int64, own, both int64) {
+			if own == 0 {
+				own = both
+			}
+			*into = max(*into, own)
+		}
+		pick(&windowMS, m.WindowMS, all.WindowMS)
+		pick(&visibilityMS, m.VisibilityMS, all.VisibilityMS)
+		pick(&stalenessMS, m.StalenessMS, all.StalenessMS)
+	}
+	return windowMS, visibilityMS, stalenessMS
+}
+
+// Markets returns the markets that strategies trade; both where none does.
+func (c *Config) Markets() (markets []exchange.Market) {
+	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+		if len(c.Strategies) == 0 || slices.ContainsFunc(c.Strategies, func(s StrategyConfig) bool { return s.Market == market }) {
+			markets = append(markets, market)
+		}
+	}
+	return markets
+}
+
+// noteWritten remembers whether all bounds are written down, and none is a default.
+func (c *SettleConfig) noteWritten(s *section) { c.Written = c.Written || allBounds(s) }
+
+func allBounds(s *section) bool {
+	return s.find("window") != nil && s.find("visibility") != nil && s.find("staleness") != nil
+}
+
+func settleKeys(c *SettleConfig) []key {
+	live := defaultSettle(Live)
+	market := func(m *MarketSettle, name string) key {
+		keys := boundKeys(&m.WindowMS, &m.VisibilityMS, &m.StalenessMS, &m.Measured)
+		for i := range keys {
+			keys[i].what, keys[i].modes = "the same, of "+name+" alone", "live"
+		}
+		return key{name: name, keys: keys, hidden: func() bool { return *m == MarketSettle{} },
+			after: func(s *section) { m.Written = m.Written || allBounds(s) }}
+	}
+	keys := boundKeys(&c.WindowMS, &c.VisibilityMS, &c.StalenessMS, &c.Measured)
+	for i, ms := range []int64{live.WindowMS, live.VisibilityMS, live.StalenessMS} {
+		keys[i].live = durationText(ms)
+	}
+	keys[1].zero, keys[2].zero = true, true
+	return append(keys, market(&c.Futures, "futures"), market(&c.Spot, "spot"))
+}
+
+func boundKeys(windowMS, visibilityMS, stalenessMS *int64, measured *string) []key {
+	return []key{
+		{name: "window", value: duration(windowMS, 1, hour),
+			what: "W of exactly-once.md: how long after it was signed a request may still be admitted", example: "5s"},
+		{name: "visibility", value: duration(visibilityMS, 0, hour),
+			what: "D: how long an accepted order may be missing from lists", example: "1s"},
+		{name: "staleness", value: duration(stalenessMS, 0, hour),
+			what: "L: how old a read may be", example: "1s"},
+		{name: "measured", value: date(measured),
+			what: "the day on which `botd probe --trade` measured them; live starts only with it, or with all three written down, for each " +
+				"market that is traded", modes: "live", example: "2026-11-22"},
+	}
+}

@@ -1,0 +1,45 @@
+package doctor
+
+import (
+	"fmt"
+	"strings"
+
+	"botd/configs"
+)
+
+// profile reports what the configuration says of the venue's habits, and what of them nobody measured.
+func (e *examination) profile() {
+	const check, mend = "profile", "botd probe --trade --out FILE measures it, for exchange.profile: FILE"
+	e.ok(check, "%s", profileText(e.config))
+	if e.config.Mode != configs.Live {
+		return
+	}
+	for _, market := range e.config.Unsettled() {
+		e.fail(check, fmt.Sprintf("%s; or write exchange.settle: {%s: {...}} by hand", mend, market),
+			"the bounds exchange.settle of %s are neither measured nor set by hand: mode live does not start", market)
+	}
+	for _, assumption := range e.config.Unmeasured() {
+		e.warn(check, mend, "no probe has measured %s", assumption)
+	}
+}
+
+func profileText(config *configs.Config) string {
+	e := &config.Exchange
+	windowMS, visibilityMS, stalenessMS := config.SettleBounds()
+	parts := []string{
+		fmt.Sprintf("%q signed in %s, of the %s path", e.Signature.Payload, e.Signature.Encoding, e.Signature.Paths),
+		"null for a list: " + e.Profile.NullLists,
+		"noise of numbers: " + e.Profile.NumberNoise,
+		fmt.Sprintf("%d status words", len(e.Profile.FuturesWords)+len(e.Profile.SpotWords)),
+	}
+	for i, list := range configs.OrderLists {
+		if said := e.Profile.Lists[i]; said != "" {
+			parts = append(parts, list+": client order ids "+said)
+		}
+	}
+	parts = append(parts, fmt.Sprintf("W %d ms, D %d ms, L %d ms", windowMS, visibilityMS, stalenessMS))
+	for _, market := range config.Markets() {
+		parts = append(parts, fmt.Sprintf("%s: %s", market, e.Settle.Origin(market)))
+	}
+	return strings.Join(parts, "; ")
+}
