@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"fmt"
 	"os"
 
 	"gopkg.in/yaml.v3"
@@ -62,7 +61,7 @@ func readAccount(root *section, name string) AccountConfig {
 	s.read(append([]key{
 		{name: "secret", value: text(&a.Secret), after: func(s *section) {
 			if s.value("secret") == nil {
-				s.fail(s.line, "write secret: ...; it is the simulated exchange's own", "%s has no secret", shortened(name))
+				s.fail(s.line, "write secret: ...; it is the simulated exchange's own", "%s has no secret", a)
 			}
 		}},
 		{name: "permission", value: choice(&permission, "trade", "read")},
@@ -72,7 +71,7 @@ func readAccount(root *section, name string) AccountConfig {
 }
 
 // String names the account without its secret.
-func (a AccountConfig) String() string { return fmt.Sprintf("account %s", a.Key) }
+func (a AccountConfig) String() string { return "account " + shortened(a.Key) }
 
 // GoString is String, so that no verb of fmt prints the secret.
 func (a AccountConfig) GoString() string { return a.String() }

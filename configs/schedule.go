@@ -35,19 +35,10 @@ const (
 	maxEveryMS = 366 * day
 )
 
-// ParseSchedule reads "@candle" (or nothing), "@every 10s", a descriptor such
-// as "@hourly", or cron fields, five or, with seconds first, six. The error's
-// hint stands on a line of its own in its text.
-func ParseSchedule(spec string, interval exchange.Interval) (Schedule, error) {
-	schedule, hint, err := parseSchedule(spec, interval)
-	if err != nil && hint != "" {
-		err = fmt.Errorf("%w\n  hint: %s", err, hint)
-	}
-	return schedule, err
-}
-
 const scheduleHint = `write "@candle", "@every 10s", "@hourly" or cron fields such as "*/5 * * * *" (minute hour day month weekday, in UTC)`
 
+// parseSchedule reads "@candle" (or nothing), "@every 10s", a descriptor such as "@hourly", or cron
+// fields, five or, with seconds first, six. It returns a hint beside the error.
 func parseSchedule(spec string, interval exchange.Interval) (Schedule, string, error) {
 	spec = strings.Join(strings.Fields(spec), " ")
 	switch word, rest, _ := strings.Cut(spec, " "); {

@@ -51,11 +51,6 @@ func (d *disked) Append(ctx context.Context, records []record.Record) error {
 	return nil
 }
 
-// Replay reads the real journal.
-func (d *disked) Replay(ctx context.Context, take func(*record.Record) error) error {
-	return d.store.Replay(ctx, take)
-}
-
 func newDisked(t *testing.T) *disked {
 	t.Helper()
 	if err := journaltest.RegisterFaults(); err != nil {
@@ -68,13 +63,13 @@ func newDisked(t *testing.T) *disked {
 func (d *disked) trades(decide func(*strategy.View, *strategy.Plan), takes time.Duration) error {
 	d.t.Helper()
 	var err error
-	d.store, err = journal.OpenWith(d.t.Context(), d.path, journaltest.Bound, journal.Options{Reserve: -1, Layer: journaltest.FaultyLayer})
+	d.store, err = journal.Open(d.t.Context(), d.path, journaltest.Bound, journal.Options{Reserve: -1, Layer: journaltest.FaultyLayer})
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	defer d.store.Close()
 	book := reconcile.NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000})
-	if _, err := Replay(d.t.Context(), d, book); err != nil {
+	if err := d.store.Replay(d.t.Context(), func(r *record.Record) error { book.Apply(r); return nil }); err != nil {
 		d.t.Fatal(err)
 	}
 	machine, err := engine.New(engine.Config{
@@ -186,11 +181,11 @@ func TestAFailedSyncEndsTheRunAndTheNextStartFindsOut(t *testing.T) {
 				t.Errorf("append %d: the run went on for %s", tearAt, took)
 			}
 			d.records = nil // what is on the disk counts
-			d.store, err = journal.Open(t.Context(), d.path, journaltest.Bound)
+			d.store, err = journal.Open(t.Context(), d.path, journaltest.Bound, journal.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := d.Replay(t.Context(), func(r *record.Record) error { d.records = append(d.records, *r); return nil }); err != nil {
+			if err := d.store.Replay(t.Context(), func(r *record.Record) error { d.records = append(d.records, *r); return nil }); err != nil {
 				t.Fatal(err)
 			}
 			if err := d.store.Close(); err != nil {

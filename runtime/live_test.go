@@ -45,10 +45,6 @@ func (m *memory) Append(_ context.Context, records []record.Record) error {
 	return nil
 }
 
-func (m *memory) Replay(_ context.Context, take func(*record.Record) error) error {
-	return recorded{records: m.records}.Replay(context.Background(), take)
-}
-
 func (m *memory) Do(_ context.Context, request exchange.Request) (exchange.Answer, error) {
 	time.Sleep(30 * time.Millisecond)
 	m.mu.Lock()
@@ -75,8 +71,8 @@ func (m *memory) Do(_ context.Context, request exchange.Request) (exchange.Answe
 func (m *memory) run(quantity exchange.Quantity, takes time.Duration) *Driver {
 	m.t.Helper()
 	book := reconcile.NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000})
-	if _, err := Replay(m.t.Context(), m, book); err != nil {
-		m.t.Fatal(err)
+	for i := range m.records {
+		book.Apply(&m.records[i])
 	}
 	machine, err := engine.New(engine.Config{
 		Instance: "test", Epoch: book.Epoch() + 1, Random: "00000",

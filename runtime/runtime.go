@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -112,9 +111,7 @@ type Driver struct {
 	writes  chan batch
 	queries chan func()
 
-	aborted   chan struct{} // closed by Abort
-	abortOnce sync.Once
-	ended     chan struct{} // closed when Run returns
+	ended chan struct{} // closed when Run returns
 
 	// The rest belongs to the loop.
 	effects engine.Effects
@@ -166,7 +163,7 @@ func New(config Config) *Driver {
 	}
 	return &Driver{
 		config: config, queue: newQueue(maxQueued), events: make(chan engine.Event, maxEvents), writes: make(chan batch, 1),
-		queries: make(chan func()), aborted: make(chan struct{}), ended: make(chan struct{}),
+		queries: make(chan func()), ended: make(chan struct{}),
 	}
 }
 
@@ -189,10 +186,6 @@ func (d *Driver) Run(ctx context.Context) error {
 	})
 	return group.Wait()
 }
-
-// Abort ends Run at once, without waiting for what is in flight (a second signal). The next
-// start finds out what became of that.
-func (d *Driver) Abort() { d.abortOnce.Do(func() { close(d.aborted) }) }
 
 // OpenLeft lists, line by line, what stays open on the exchange. It blocks until Run has
 // returned, and is empty when the engine broke.
@@ -254,9 +247,6 @@ func (d *Driver) loop(ctx, work context.Context) (err error) {
 			if d.failing != nil {
 				return fmt.Errorf("stopped with records in memory only, the next start finds out what became of them: %w", unwritten(d.failing))
 			}
-			return nil
-		case <-d.aborted:
-			d.left = d.config.Machine.OpenLeft()
 			return nil
 		case <-work.Done():
 			return nil // a worker or the writer failed: its error ends the run

@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,28 +8,7 @@ import (
 	"path/filepath"
 
 	"botd/internal/private"
-	"botd/reconcile"
-	"botd/reconcile/record"
 )
-
-// Source is a journal that can be replayed.
-type Source interface {
-	Replay(ctx context.Context, take func(*record.Record) error) error
-}
-
-// Replay applies every record of a journal to a book and returns their number. Start-up and
-// recovery after a crash share this path.
-func Replay(ctx context.Context, source Source, book *reconcile.Book) (records int, err error) {
-	err = source.Replay(ctx, func(record *record.Record) error {
-		book.Apply(record)
-		records++
-		return nil
-	})
-	if err != nil {
-		return records, fmt.Errorf("replay the journal: %w", err)
-	}
-	return records, nil
-}
 
 // markName is the file that exists while botd runs.
 const markName = "running"

@@ -72,28 +72,6 @@ func TestStoppingGivesUpAfterItsTimeout(t *testing.T) {
 	})
 }
 
-func TestAbortEndsAtOnce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig()
-		r.placing()
-		r.venue.takes = time.Hour
-		r.start(t)
-		synctest.Wait()
-		r.stop(errInterrupted)
-		synctest.Wait()
-		began := time.Now()
-		r.driver.Abort()
-		r.driver.Abort() // a third signal changes nothing
-		if err := <-r.ended; err != nil {
-			t.Error(err)
-		}
-		if have := time.Since(began); have != 0 {
-			t.Errorf("want it at once, have %s", have)
-		}
-	})
-}
-
 func TestStoppingTakesOpeningsOutOfTheQueueAndLetsExitsGo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

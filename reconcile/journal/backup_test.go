@@ -186,7 +186,7 @@ func TestARestoreIsRefused(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "journal.db")
 	bound := journaltest.Bound
 	bound.KeyFingerprint = "another"
-	o, err := journal.Open(t.Context(), other, bound)
+	o, err := journal.Open(t.Context(), other, bound, journal.Options{})
 	must(t, err)
 	must(t, o.Close())
 	var wrong *journal.BindingError

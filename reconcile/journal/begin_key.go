@@ -40,7 +40,7 @@ func BeginKey(ctx context.Context, path string, key *Key, expect string) (done B
 	if _, err := BackupOlder(ctx, path, nil); err != nil {
 		return done, err
 	}
-	opened, err := OpenWith(ctx, path, binding, Options{Reserve: -1, Key: key, BeginKey: true})
+	opened, err := Open(ctx, path, binding, Options{Reserve: -1, Key: key, BeginKey: true})
 	if err != nil {
 		return done, Failure(err)
 	}

@@ -143,7 +143,7 @@ func BenchmarkStart(b *testing.B) {
 		}
 	}
 	path := filepath.Join(b.TempDir(), "journal.db")
-	j, err := journal.Open(b.Context(), path, journaltest.Bound)
+	j, err := journal.Open(b.Context(), path, journaltest.Bound, journal.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func BenchmarkStart(b *testing.B) {
 	for _, whole := range []bool{false, true} {
 		b.Run(fmt.Sprintf("records=%d/whole=%t", count, whole), func(b *testing.B) {
 			for b.Loop() {
-				j, err := journal.Open(b.Context(), path, journaltest.Bound)
+				j, err := journal.Open(b.Context(), path, journaltest.Bound, journal.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -97,5 +97,5 @@ func openFaulty(t *testing.T, path string, binding journal.Binding, key *journal
 	if err := journaltest.RegisterFaults(); err != nil {
 		return nil, err
 	}
-	return journal.OpenWith(t.Context(), path, binding, journal.Options{Reserve: -1, Layer: journaltest.FaultyLayer, Key: key})
+	return journal.Open(t.Context(), path, binding, journal.Options{Reserve: -1, Layer: journaltest.FaultyLayer, Key: key})
 }

@@ -63,7 +63,7 @@ func fill(t *testing.T, directory string, leave int64) (free func()) {
 func TestAFullDiskSpendsTheReserveThenWaits(t *testing.T) {
 	t.Parallel()
 	directory := tmpfs(t, "8m")
-	j, err := journal.OpenWith(t.Context(), filepath.Join(directory, "journal.db"), journaltest.Bound, journal.Options{Reserve: 1 << 20})
+	j, err := journal.Open(t.Context(), filepath.Join(directory, "journal.db"), journaltest.Bound, journal.Options{Reserve: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -150,7 +150,7 @@ func TestAJournalIsNotGivenToAnotherAccountByOneRow(t *testing.T) {
 		t.Errorf("want the changed binding found, have %v", found)
 	}
 	var wrong *journal.BindingError
-	if _, err := journal.Open(t.Context(), path, other); !errors.As(err, &wrong) || wrong.Have != journaltest.Bound {
+	if _, err := journal.Open(t.Context(), path, other, journal.Options{}); !errors.As(err, &wrong) || wrong.Have != journaltest.Bound {
 		t.Errorf("want the start of the other account refused, have %v", err)
 	}
 }

@@ -152,12 +152,7 @@ func (o *Options) layer() string {
 }
 
 // Open opens or makes the journal file, for this process alone.
-func Open(ctx context.Context, path string, binding Binding) (*Journal, error) {
-	return OpenWith(ctx, path, binding, Options{})
-}
-
-// OpenWith opens or makes the journal file as the options say.
-func OpenWith(ctx context.Context, path string, binding Binding, options Options) (*Journal, error) {
+func Open(ctx context.Context, path string, binding Binding, options Options) (*Journal, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w", err)
 	}

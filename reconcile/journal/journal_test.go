@@ -22,7 +22,7 @@ import (
 
 func open(t *testing.T, path string) *journal.Journal {
 	t.Helper()
-	j, err := journal.Open(t.Context(), path, journaltest.Bound)
+	j, err := journal.Open(t.Context(), path, journaltest.Bound, journal.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestAJournalOfANewerBotdIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	(&files{t, path}).exec("PRAGMA user_version = 99")
-	if _, err := journal.Open(t.Context(), path, journaltest.Bound); !errors.Is(err, journal.ErrNewerSchema) {
+	if _, err := journal.Open(t.Context(), path, journaltest.Bound, journal.Options{}); !errors.Is(err, journal.ErrNewerSchema) {
 		t.Errorf("want %v, have %v", journal.ErrNewerSchema, err)
 	}
 	if _, err := journal.Read(t.Context(), path); !errors.Is(err, journal.ErrNewerSchema) {
@@ -160,7 +160,7 @@ func BenchmarkAppend(b *testing.B) {
 	if directory == "" {
 		directory = b.TempDir()
 	}
-	j, err := journal.Open(b.Context(), filepath.Join(directory, "journal.db"), journaltest.Bound)
+	j, err := journal.Open(b.Context(), filepath.Join(directory, "journal.db"), journaltest.Bound, journal.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func BenchmarkAppend(b *testing.B) {
 }
 
 func BenchmarkVerify(b *testing.B) {
-	j, err := journal.Open(b.Context(), filepath.Join(b.TempDir(), "journal.db"), journaltest.Bound)
+	j, err := journal.Open(b.Context(), filepath.Join(b.TempDir(), "journal.db"), journaltest.Bound, journal.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func BenchmarkVerify(b *testing.B) {
 }
 
 func BenchmarkReplay(b *testing.B) {
-	j, err := journal.Open(b.Context(), filepath.Join(b.TempDir(), "journal.db"), journaltest.Bound)
+	j, err := journal.Open(b.Context(), filepath.Join(b.TempDir(), "journal.db"), journaltest.Bound, journal.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -25,7 +25,7 @@ var key, otherKey = journal.NewKey([]byte(secret)), journal.NewKey([]byte(string
 // openKeyed opens a journal with a key, or begins one.
 func openKeyed(t *testing.T, path string, key *journal.Key) (*journal.Journal, error) {
 	t.Helper()
-	j, err := journal.OpenWith(t.Context(), path, journaltest.Bound, journal.Options{Reserve: -1, Key: key})
+	j, err := journal.Open(t.Context(), path, journaltest.Bound, journal.Options{Reserve: -1, Key: key})
 	if err == nil {
 		t.Cleanup(func() { j.Close() })
 	}

@@ -53,7 +53,7 @@ func TestNothingPlantedInTheSchemaIsTrusted(t *testing.T) {
 				t.Errorf("restore: want it refused, have %v", err)
 			}
 			var planted *journal.SchemaError
-			if _, err := journal.Open(t.Context(), path, journaltest.Bound); !errors.As(err, &planted) {
+			if _, err := journal.Open(t.Context(), path, journaltest.Bound, journal.Options{}); !errors.As(err, &planted) {
 				t.Errorf("open: want it refused, have %v", err)
 			}
 		})
@@ -65,7 +65,7 @@ func TestAFileThatOnlySeemsNewIsNotTrusted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), journal.FileName)
 	alter(t, path, "CREATE TABLE record (sequence INTEGER); CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM record; END")
 	var planted *journal.SchemaError
-	if _, err := journal.Open(t.Context(), path, journaltest.Bound); !errors.As(err, &planted) {
+	if _, err := journal.Open(t.Context(), path, journaltest.Bound, journal.Options{}); !errors.As(err, &planted) {
 		t.Errorf("want it refused, have %v", err)
 	}
 }

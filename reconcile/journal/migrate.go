@@ -56,7 +56,7 @@ func Migrate(ctx context.Context, path string, key *Key, dry bool) (done Migrati
 		}
 	}
 	if done.From != done.To {
-		opened, err := OpenWith(ctx, path, binding, Options{Reserve: -1, Key: key})
+		opened, err := Open(ctx, path, binding, Options{Reserve: -1, Key: key})
 		if err != nil {
 			return done, Failure(err)
 		}

@@ -118,7 +118,7 @@ func TestAJournalOfSchema2IsReadMigratedAndGoesOn(t *testing.T) {
 			must(t, err)
 			must(t, reader.Close())
 
-			j, err := journal.Open(t.Context(), path, binding)
+			j, err := journal.Open(t.Context(), path, binding, journal.Options{})
 			must(t, err)
 			t.Cleanup(func() { j.Close() })
 			o.check(t, j, false)

@@ -123,7 +123,7 @@ func (p *process) trade(ctx context.Context) (err error) {
 	if p.older, err = journal.BackupOlder(ctx, path, p.key); err != nil {
 		return err
 	}
-	if p.store, err = journal.OpenWith(ctx, path, p.venue.Binding, journal.Options{Key: p.key}); err != nil {
+	if p.store, err = journal.Open(ctx, path, p.venue.Binding, journal.Options{Key: p.key}); err != nil {
 		return journal.Failure(err)
 	}
 	defer p.store.Close()

@@ -24,7 +24,7 @@ func written(script *testscript.TestScript, _ bool, arguments []string) {
 	path := script.MkAbs(arguments[0])
 	script.Check(os.MkdirAll(filepath.Dir(path), 0o700))
 	binding := journal.Binding{Mode: "demo", Instance: "main"}
-	store, err := journal.Open(context.Background(), path, binding)
+	store, err := journal.Open(context.Background(), path, binding, journal.Options{})
 	script.Check(err)
 	book := reconcile.NewBook(placement.Settle{})
 	add := func(records ...record.Record) {

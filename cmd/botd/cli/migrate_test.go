@@ -20,7 +20,8 @@ import (
 func oldJournal(t *testing.T, path string) {
 	t.Helper()
 	store, err := journal.Open(t.Context(), path, journal.Binding{Mode: "demo", URL: "embedded",
-		KeyFingerprint: gateway.Fingerprint(gateway.DemoAccount), Instance: "main"})
+		KeyFingerprint: gateway.Fingerprint(gateway.DemoAccount), Instance: "main"}, journal.Options{})
+
 	if err != nil {
 		t.Fatal(err)
 	}
