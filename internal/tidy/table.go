@@ -101,7 +101,7 @@ var Table = []Row{
 	{"runtime/engine", "runs one account as a state machine of ticks and rounds: events in, effects out",
 		pure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile risk", ""},
 	{"runtime", "drives the engine live: schedule, requests, journal, supervision, and shutdown",
-		impure, "internal/private exchange strategy reconcile/record reconcile runtime/engine", "sync"},
+		impure, "internal/private exchange strategy reconcile/record runtime/engine", "sync"},
 	{"runtime/worker", "has strategies answer the engine's questions off the engine, each in a goroutine of its own",
 		impure, "strategy runtime/engine", ""},
 	{"runtime/worker/isolated", "makes strategies that run in processes of their own: scripts, rules, and programs in any language",

@@ -145,7 +145,8 @@ func (j shown) Append(ctx context.Context, records []record.Record) error {
 // run drives an engine until done is closed, and returns the journal as text.
 func (s *daemon) run(client *rest.Client, name string, done <-chan struct{}) string {
 	s.t.Helper()
-	store, err := journal.Open(s.t.Context(), filepath.Join(s.t.TempDir(), name), journal.Binding{Mode: "live", URL: "x", KeyFingerprint: "y"}, journal.Options{})
+	store, err := journal.Open(s.t.Context(), filepath.Join(s.t.TempDir(), name),
+		journal.Binding{Mode: "live", URL: "x", KeyFingerprint: "y"}, journal.Options{})
 	if err != nil {
 		s.t.Fatal(err)
 	}

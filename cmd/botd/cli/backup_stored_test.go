@@ -18,7 +18,12 @@ func TestTheDaemonStoresItsNewestBackups(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	oldJournal(t, filepath.Join(directory, journal.FileName))
-	open, err := journal.Open(t.Context(), filepath.Join(directory, journal.FileName), journal.Binding{Mode: "demo", URL: "embedded", KeyFingerprint: gateway.Fingerprint(gateway.DemoAccount), Instance: "main"}, journal.Options{})
+	open, err := journal.Open(
+		t.Context(),
+		filepath.Join(directory, journal.FileName),
+		journal.Binding{Mode: "demo", URL: "embedded", KeyFingerprint: gateway.Fingerprint(gateway.DemoAccount), Instance: "main"},
+		journal.Options{},
+	)
 
 	if err != nil {
 		t.Fatal(err)

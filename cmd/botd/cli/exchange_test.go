@@ -253,7 +253,7 @@ func TestWhatKeepsTheExchangeFromStartingHasItsExitCode(t *testing.T) {
 		text      string
 	}{
 		{[]string{"--accounts", write("list.yaml", "- alice\n")}, failure.Config, "list.yaml:1: the file must be a block of keys"},
-		{[]string{"--accounts", write("short.yaml", "alice: x\nbob: {permission: both}\n")}, failure.Config, "short.yaml:2: bob has no secret"},
+		{[]string{"--accounts", write("short.yaml", "alice: x\nbob: {permission: both}\n")}, failure.Config, "short.yaml:2: account bob has no secret"},
 		{[]string{"--accounts", write("typo.yaml", "alice:\n  secret: hush\n  future: 5\n")}, failure.Config, `did you mean "futures"?`},
 		{[]string{"--accounts", write("none.yaml", "")}, failure.Config, "holds no account"},
 		{[]string{"--accounts", filepath.Join(directory, "missing.yaml")}, failure.NoInput, "missing.yaml"},
