@@ -80,7 +80,8 @@ func TestTheDoctorSaysWhatTheProfileSaysAndWhatNobodyMeasured(t *testing.T) {
 	directory := t.TempDir()
 	write(t, filepath.Join(directory, "botd.yaml"), fmt.Sprintf("mode: live\nlisten: off\ndata_dir: %s\nexchange:\n  base_url: http://127.0.0.1:1\n"+
 		"  key_file: %[1]s/key\n  secret_file: %[1]s/secret\n  profile:\n    null_lists: empty\n    client_order_id: "+
-		"{futures_open: absent, spot_open: echoed}\n  settle: {futures: {window: 5s, visibility: 1s, staleness: 2s, measured: 2026-11-22}}\n", filepath.Join(directory, "data")))
+		"{futures_open: absent, spot_open: echoed}\n  settle: {futures: {window: 5s, visibility: 1s, staleness: 2s, measured: 2026-11-22}}\n",
+		filepath.Join(directory, "data")))
 	for _, market := range []string{"futures", "spot"} {
 		write(t, filepath.Join(directory, "strategies", market+".yaml"), fmt.Sprintf("name: %[1]s\nstrategy: buy_and_hold\nmarket: %[1]s\nsymbol: BTC-USDT\n"+
 			"interval: 1m\n", market))
