@@ -25,7 +25,8 @@ func (p *process) startSignals() (stop func() error, err error) {
 	for _, result := range signals.Results {
 		p.metrics.Signalled(result, 0)
 	}
-	server, err := signals.New(signals.Config{Token: token, Driver: p.driver, Count: func(result string) { p.metrics.Signalled(result, 1) },
+	server, err := signals.New(signals.Config{Token: token, Driver: p.driver, Receive: p.workers.Receive,
+		Count: func(result string) { p.metrics.Signalled(result, 1) },
 		Symbol: func(name string) string {
 			if s := p.reloads.Current.Load().Strategy(name); s != nil {
 				return s.Symbol

@@ -209,6 +209,8 @@ func (e *Engine) take(event Event) {
 		e.ruleset.tighten(event.Change)
 	case *EventSignal:
 		e.tick.signal(event.Strategy, event.Signal)
+	case *EventHear:
+		e.tick.hear(event.Strategy, event.Signal)
 	case *EventAnswer:
 		e.answer(event)
 	case *EventDecision:

@@ -90,6 +90,13 @@ type EventSignal struct {
 	Signal   *Signal
 }
 
+// EventHear asks what a strategy that answers off the engine is to take a signal with:
+// Signal.Reception. It changes nothing.
+type EventHear struct {
+	Strategy string
+	Signal   *Signal
+}
+
 // EventLane brings what the kill switch's lane sent beside the engine, each time all of it.
 type EventLane struct{ Orders []LaneOrder }
 
@@ -130,6 +137,8 @@ func (*EventWithdraw) event() {}
 func (*EventReload) event() {}
 
 func (*EventSetLimits) event() {}
+
+func (*EventHear) event() {}
 
 func (*EventSignal) event() {}
 

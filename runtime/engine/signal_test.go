@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"botd/exchange"
@@ -106,3 +107,68 @@ func TestAStrategyThatPanicsOnASignalIsStopped(t *testing.T) {
 type fragile struct{ scripted }
 
 func (fragile) Receive(*strategy.View, *strategy.Signal, *strategy.Plan) error { panic("a fault") }
+
+// heard has the engine prepare a signal for a strategy that answers off the engine.
+func (w *world) heard(name string, side int, atMS int64) *Signal {
+	s := &Signal{Signal: strategy.Signal{ID: "s", Side: side, Share: exchange.RateOne, AtMS: atMS}}
+	w.give(&EventHear{Strategy: name, Signal: s})
+	return s
+}
+
+func (w *world) given(name string, s *Signal) error {
+	w.give(&EventAudited{Audit: &record.Audit{Actor: "signal"}, Event: &EventSignal{Strategy: name, Signal: s}})
+	return s.Err
+}
+
+func TestASignalIsAnsweredOffTheEngine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, followSignals, listens, offload)
+	w.pass(10_000)
+	if err := w.signal("one", 1, 7); !errors.Is(err, ErrNotYet) {
+		t.Errorf("a signal that nobody has answered: want %v, have %v", ErrNotYet, err)
+	}
+	first, second := w.heard("one", 1, 7), w.heard("one", -1, 8)
+	if first.Err != nil || first.Reception == nil || first.Reception.WithinMS != DefaultDeadlineMS {
+		t.Fatalf("want it to be answered within the deadline, have %+v", first)
+	}
+	first.Reception.Answer()
+	second.Reception.Answer()
+	if err := w.given("one", first); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.given("one", second); !errors.Is(err, ErrMoved) {
+		t.Errorf("an answer from before the first was taken: want %v, have %v", ErrMoved, err)
+	}
+	w.pass(10_000)
+	w.wantHeld(10)
+	again := w.heard("one", 1, 7)
+	again.Reception.Answer()
+	if err := w.given("one", again); !errors.Is(err, strategy.ErrRepeated) {
+		t.Errorf("the same again: want %v, have %v", strategy.ErrRepeated, err)
+	}
+	if s := w.heard("none", 1, 9); s.Reception != nil || !errors.Is(w.given("none", s), ErrNoStrategy) {
+		t.Errorf("want %v, have %+v", ErrNoStrategy, s)
+	}
+}
+
+func TestASignalThatAStrategyDoesNotTakeInTimeHangsItAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, followSignals, listens, offload)
+	w.pass(10_000)
+	late := w.heard("one", 1, 7)
+	late.Reception.Late = true
+	if err := w.given("one", late); !errors.Is(err, ErrLate) {
+		t.Fatalf("want %v, have %v", ErrLate, err)
+	}
+	if d := w.wantState("hung"); !strings.Contains(d.Cause, "has not taken a signal within 2s") {
+		t.Errorf("want the signal named, have %+v", d)
+	}
+	broken := w.heard("one", 1, 7)
+	broken.Reception.Strategy = nil
+	if err := w.given("one", broken); !errors.Is(err, ErrNotYet) {
+		t.Errorf("an answer of a strategy that was replaced: want %v, have %v", ErrNotYet, err)
+	}
+	w.pass(120_000) // it answers again
+	w.wantAnswering()
+	w.wantHeld(0)
+}

@@ -83,9 +83,9 @@ func (t *tick) next(leg *leg, s *series, at, warmup int) bool {
 	return false
 }
 
-// receive has the strategy take a signal into its memory.
-func (t *tick) receive(leg *leg, s *strategy.Signal) error {
-	receiver, takes := strategy.ReceiverOf(leg.config.Strategy)
+// deaf says why a strategy cannot take a signal now.
+func (t *tick) deaf(leg *leg) error {
+	_, takes := strategy.ReceiverOf(leg.config.Strategy)
 	switch {
 	case !takes:
 		return ErrDeaf
@@ -94,9 +94,21 @@ func (t *tick) receive(leg *leg, s *strategy.Signal) error {
 	case leg.symbol.Last == 0 || leg.seen < leg.config.Strategy.Warmup():
 		return ErrNotYet
 	}
+	return nil
+}
+
+// receive has the strategy take a signal into its memory.
+func (t *tick) receive(leg *leg, s *Signal) error {
+	if err := t.deaf(leg); err != nil {
+		return err
+	}
+	if t.config.Offload {
+		return t.received(leg, s.Reception)
+	}
+	receiver, _ := strategy.ReceiverOf(leg.config.Strategy)
 	t.see(leg, t.nowMS)
 	var refused error
-	t.guard(leg, func() { refused = receiver.Receive(&leg.view, s, &leg.plan) })
+	t.guard(leg, func() { refused = receiver.Receive(&leg.view, &s.Signal, &leg.plan) })
 	if leg.failed != "" {
 		return ErrFailed
 	}

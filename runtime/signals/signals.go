@@ -37,6 +37,7 @@ const (
 	answerWithin = 15 * time.Second
 	perSecond    = 2 // signals, after burst of them
 	burst        = 20
+	receptions   = 3 // of a signal whose strategy remembers something else meanwhile
 	wrongBurst   = 5 // wrong tokens, then one a second
 )
 
@@ -62,10 +63,11 @@ type Driver interface {
 
 // Config is what a server is made of.
 type Config struct {
-	Token  string
-	Driver Driver
-	Symbol func(strategy string) string // what a strategy trades; empty when there is none of that name
-	Count  func(result string)
+	Token   string
+	Driver  Driver
+	Receive func(*engine.Reception)      // has a strategy answer off the engine, in time
+	Symbol  func(strategy string) string // what a strategy trades; empty when there is none of that name
+	Count   func(result string)
 }
 
 // Server takes signals.
@@ -175,21 +177,15 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, m *message) {
 		s.answer(w, http.StatusBadRequest, a)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), engineWithin)
-	defer cancel()
 	host, _, _ := net.SplitHostPort(r.RemoteAddr)
-	given := engine.Signal{Signal: *signal}
-	err = s.config.Driver.Send(ctx, &engine.EventAudited{
-		Audit: &record.Audit{
-			Actor:     "signal",
-			Role:      "signal",
-			From:      host,
-			Action:    "signal",
-			Target:    m.Strategy,
-			Detail:    m.String(),
-			RequestID: string(m.ID),
-		},
-		Event: &engine.EventSignal{Strategy: m.Strategy, Signal: &given},
+	given, err := s.give(r.Context(), m, signal, &record.Audit{
+		Actor:     "signal",
+		Role:      "signal",
+		From:      host,
+		Action:    "signal",
+		Target:    m.Strategy,
+		Detail:    m.String(),
+		RequestID: string(m.ID),
 	})
 	if err != nil {
 		// Whatever became of it: sent again, it is either taken or known.
@@ -208,6 +204,31 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, m *message) {
 	s.answer(w, status, a)
 }
 
+// give has the strategy take a signal, off the engine where it answers there, and the engine what
+// came of it. What the strategy remembers may change in between, then it is asked again.
+func (s *Server) give(ctx context.Context, m *message, signal *strategy.Signal, audit *record.Audit) (given engine.Signal, err error) {
+	for range receptions {
+		given = engine.Signal{Signal: *signal}
+		if err := s.send(ctx, &engine.EventHear{Strategy: m.Strategy, Signal: &given}); err != nil {
+			return given, err
+		}
+		if given.Reception != nil {
+			s.config.Receive(given.Reception)
+		}
+		err = s.send(ctx, &engine.EventAudited{Audit: audit, Event: &engine.EventSignal{Strategy: m.Strategy, Signal: &given}})
+		if err != nil || !errors.Is(given.Err, engine.ErrMoved) {
+			break
+		}
+	}
+	return given, err
+}
+
+func (s *Server) send(ctx context.Context, event engine.Event) error {
+	ctx, cancel := context.WithTimeout(ctx, engineWithin)
+	defer cancel()
+	return s.config.Driver.Send(ctx, event)
+}
+
 // verdict is the result of what the engine said, and its status.
 func verdict(err error) (result string, status int) {
 	switch {
@@ -221,7 +242,8 @@ func verdict(err error) (result string, status int) {
 		return Late, http.StatusConflict
 	case errors.Is(err, engine.ErrNoStrategy):
 		return Refused, http.StatusNotFound
-	case errors.Is(err, engine.ErrNotYet), errors.Is(err, engine.ErrFailed), errors.Is(err, engine.ErrStopping):
+	case errors.Is(err, engine.ErrNotYet), errors.Is(err, engine.ErrFailed), errors.Is(err, engine.ErrStopping),
+		errors.Is(err, engine.ErrLate), errors.Is(err, engine.ErrMoved):
 		return Unavailable, http.StatusServiceUnavailable
 	}
 	return Refused, http.StatusUnprocessableEntity

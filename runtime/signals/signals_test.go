@@ -28,9 +28,30 @@ type desk struct {
 	known map[string]bool
 	says  error // of the strategy
 	fails error // of the driver
+	moved int   // so many times the strategy remembers something else meanwhile
+	asked int   // receptions
+}
+
+// hear has the strategy asked off the engine.
+func (d *desk) hear(s *engine.Signal) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.fails == nil {
+		s.Reception = &engine.Reception{}
+	}
+	return d.fails
+}
+
+func (d *desk) receive(*engine.Reception) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.asked++
 }
 
 func (d *desk) Send(_ context.Context, event engine.Event) error {
+	if hear, is := event.(*engine.EventHear); is {
+		return d.hear(hear.Signal)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	e := event.(*engine.EventAudited)
@@ -41,6 +62,10 @@ func (d *desk) Send(_ context.Context, event engine.Event) error {
 		return d.fails
 	case d.says != nil:
 		signal.Err = d.says
+	case d.moved > 0:
+		d.moved--
+		signal.Err = engine.ErrMoved
+		return nil
 	case d.known[signal.ID]:
 		signal.Err = strategy.ErrRepeated
 	}
@@ -65,7 +90,7 @@ type serving struct {
 func serve(t *testing.T) *serving {
 	t.Helper()
 	s := &serving{desk: &desk{known: map[string]bool{}}, counts: map[string]int{}, mu: &sync.Mutex{}}
-	server, err := New(Config{Token: token, Driver: s.desk,
+	server, err := New(Config{Token: token, Driver: s.desk, Receive: s.desk.receive,
 		Symbol: func(name string) string {
 			if name == "follow" {
 				return "BTC-USDT"
@@ -316,4 +341,17 @@ func FuzzABodyIsReadOrRefused(f *testing.F) {
 			t.Errorf("want a sound signal of %q, have %+v", body, s)
 		}
 	})
+}
+
+func TestASignalIsAskedAgainWhenTheStrategyRemembersSomethingElseMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	s.moved = 2
+	if status, a := s.post(t, tradingView); status != http.StatusOK || a.Result != Taken || s.asked != 3 {
+		t.Errorf("want it taken when it was asked three times, have %d %+v after %d", status, a, s.asked)
+	}
+	s.moved = 3
+	if status, a := s.post(t, strings.Replace(tradingView, "17 ", "18 ", 1)); status != http.StatusServiceUnavailable || a.Result != Unavailable || s.asked != 6 {
+		t.Errorf("want it refused for now after as many, have %d %+v after %d", status, a, s.asked)
+	}
 }

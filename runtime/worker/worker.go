@@ -6,6 +6,7 @@ package worker
 
 import (
 	"sync"
+	"time"
 
 	"botd/runtime/engine"
 	"botd/strategy"
@@ -48,17 +49,42 @@ func (p *Pool) Put(ask *engine.Ask, answer func(strategy.Result)) {
 	}()
 }
 
+// Receive has a strategy take a signal, in its turn. What is not answered in time is marked as late.
+func (p *Pool) Receive(r *engine.Reception) {
+	p.mu.Lock()
+	token := p.turn(r.Name, r.Strategy)
+	p.mu.Unlock()
+	answered := make(chan engine.Reception, 1)
+	go func(r engine.Reception) {
+		token <- struct{}{}
+		r.Answer()
+		<-token
+		answered <- r
+	}(*r)
+	select {
+	case *r = <-answered:
+	case <-time.After(time.Duration(r.WithinMS) * time.Millisecond):
+		r.Late = true
+	}
+}
+
 func (p *Pool) begin(ask *engine.Ask) (token chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	token = p.turn(ask.Name, ask.Strategy)
+	p.asked[ask.ID] = ask.Strategy
+	return token
+}
+
+// turn is where a strategy waits for its turn.
+func (p *Pool) turn(name string, s strategy.Strategy) (token chan struct{}) {
 	if p.turns == nil {
 		p.turns, p.asked = map[string]*turn{}, map[int64]strategy.Strategy{}
 	}
-	if p.turns[ask.Name] == nil {
-		p.turns[ask.Name] = &turn{ask.Strategy, make(chan struct{}, 1)}
+	if p.turns[name] == nil {
+		p.turns[name] = &turn{s, make(chan struct{}, 1)}
 	}
-	p.asked[ask.ID] = ask.Strategy
-	return p.turns[ask.Name].token
+	return p.turns[name].token
 }
 
 func (p *Pool) perform(ask *engine.Ask) strategy.Result {

@@ -126,3 +126,39 @@ func BenchmarkDecision(b *testing.B) {
 	}
 	b.ReportMetric(float64(time.Since(began).Microseconds())/float64(b.N), "us/decision")
 }
+
+// hears is a strategy that takes signals.
+type hears struct {
+	acts
+	take func()
+}
+
+func (h *hears) Receive(*strategy.View, *strategy.Signal, *strategy.Plan) error { h.take(); return nil }
+
+func TestASignalThatIsNotTakenInTimeHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var p Pool
+		release := make(chan struct{})
+		began := time.Now()
+		late := engine.Reception{Name: "one", Strategy: &hears{take: func() { <-release }}, WithinMS: 2_000}
+		p.Receive(&late)
+		if took := time.Since(began); !late.Late || took != 2*time.Second {
+			t.Errorf("want it late after 2s, have %t after %s", late.Late, took)
+		}
+		decided := make(chan strategy.Result, 1) // one at a time: the decision waits for it
+		p.Put(ask(1, "one", &acts{func(plan *strategy.Plan) { plan.Reason = "after" }}), func(r strategy.Result) { decided <- r })
+		synctest.Wait()
+		if len(decided) != 0 {
+			t.Error("want no decision while a signal is being taken")
+		}
+		prompt := engine.Reception{Name: "two", Strategy: &hears{take: func() {}}, WithinMS: 2_000}
+		if p.Receive(&prompt); prompt.Late {
+			t.Error("want another strategy's signal taken")
+		}
+		close(release)
+		if r := <-decided; r.Plan.Reason != "after" {
+			t.Errorf("want the decision then, have %+v", r)
+		}
+	})
+}
