@@ -91,15 +91,19 @@ func List(directory string) ([]string, error) {
 func read(path string) (halt Halt, err error) {
 	text, err := private.Read(path, 64<<10)
 	if err == nil {
-		err = json.Unmarshal(text, &halt)
-	}
-	if err == nil && halt.Level == record.LevelNone {
-		err = errors.New("it names no level")
+		halt, err = parse(text)
 	}
 	if err != nil {
 		return halt, fmt.Errorf("read the halt %s: %w", path, err)
 	}
 	return halt, nil
+}
+
+func parse(text []byte) (halt Halt, err error) {
+	if err = json.Unmarshal(text, &halt); err == nil && halt.Level == record.LevelNone {
+		err = errors.New("it names no level")
+	}
+	return halt, err
 }
 
 // scopeNow is what it is of by what is configured now: what is not any more stands

@@ -79,12 +79,17 @@ func OpenKeyring(directory string) (*Keyring, error) {
 		return k, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(text, &k.keys)
+		k.keys, err = parseKeys(text)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the named tokens: %w\nhint: without %s there are none, and botd token create makes new ones", err, k.path)
 	}
 	return k, nil
+}
+
+func parseKeys(text []byte) (keys []Key, err error) {
+	err = json.Unmarshal(text, &keys)
+	return keys, err
 }
 
 // find returns the key of a token.

@@ -79,6 +79,25 @@ func (s *store) save(open map[[32]byte]*session, now time.Time) {
 	}
 }
 
+// parse reads the sessions that have not ended, and whose token is this directory's still.
+func (s *store) parse(text []byte, now time.Time) (map[[32]byte]*session, error) {
+	var found []stored
+	if err := json.Unmarshal(text, &found); err != nil {
+		return nil, err
+	}
+	open := map[[32]byte]*session{}
+	for i := range found {
+		one := &found[i]
+		role, known := ParseRole(one.Role)
+		hash, err := hex.DecodeString(one.Hash)
+		if known && err == nil && len(hash) == 32 && one.Voucher == s.voucher(role) {
+			open[[32]byte(hash)] = &session{role, one.Key, one.Linked, one.Host, one.Began, one.Active}
+		}
+	}
+	maps.DeleteFunc(open, func(_ [32]byte, each *session) bool { return each.expired(now) || each.began.After(now) })
+	return open, nil
+}
+
 // OpenSessions finds the sessions of a data directory that have not ended, and saves them
 // from now on until the channel is closed. A file that cannot be read ends all sessions.
 func (g *Guard) OpenSessions(directory string, now time.Time, warn func(error)) (closing func()) {
@@ -86,24 +105,13 @@ func (g *Guard) OpenSessions(directory string, now time.Time, warn func(error)) 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.store = store{path: filepath.Join(directory, SessionsFile), tokens: g.config.Tokens, saved: now, writes: make(chan []byte, 1)}
-	var found []stored
 	text, err := private.Read(s.store.path, maxStore)
 	if err == nil {
-		err = json.Unmarshal(text, &found)
+		s.open, err = s.store.parse(text, now)
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		warn(fmt.Errorf("sessions of the run before cannot be read, and have ended: %w", err))
 	}
-	s.open = map[[32]byte]*session{}
-	for i := range found {
-		one := &found[i]
-		role, known := ParseRole(one.Role)
-		hash, err := hex.DecodeString(one.Hash)
-		if known && err == nil && len(hash) == 32 && one.Voucher == s.store.voucher(role) {
-			s.open[[32]byte(hash)] = &session{role, one.Key, one.Linked, one.Host, one.Began, one.Active}
-		}
-	}
-	maps.DeleteFunc(s.open, func(_ [32]byte, each *session) bool { return each.expired(now) || each.began.After(now) })
 	done := make(chan struct{})
 	writes, path := s.store.writes, s.store.path
 	go func() {
