@@ -7,3 +7,8 @@ type Columns interface {
 	// At returns the value of a series that is visible at a time; not known before its first one.
 	At(name string, atMS int64) (value float64, known bool)
 }
+
+// ColumnReader is a strategy that reads some of its columns, each at the close of its candles.
+type ColumnReader interface {
+	ReadsColumns() []string
+}

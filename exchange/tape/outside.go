@@ -222,7 +222,7 @@ func (f *columnFile) add(line, skip int, fields []string) error {
 			value = before[len(before)-1]
 		} else if text != "" {
 			var err error
-			if value, err = strconv.ParseFloat(text, 64); err != nil {
+			if value, err = strconv.ParseFloat(text, 64); err != nil || math.IsInf(value, 0) {
 				return &DataError{Path: f.path, Line: line, Column: f.names[n], What: fmt.Sprintf("%q is not a number", text)}
 			}
 		}

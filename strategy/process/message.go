@@ -34,8 +34,11 @@ type Hello struct {
 	Leverage   int             `json:"leverage,omitempty"`
 	Size       SizeInfo        `json:"size"`
 	Params     strategy.Values `json:"params"`
-	Script     *Script         `json:"script,omitempty"` // of botd's own process for scripts
+	Columns    []string        `json:"columns,omitempty"` // the names of those there are
+	Script     *Script         `json:"script,omitempty"`  // of botd's own process for scripts
 	MemoryMB   int64           `json:"memory_mb,omitempty"`
+
+	received *receivedColumns // at the other end
 }
 
 // Script is the text of a script, or the rules among the parameters where it has no file.
@@ -73,6 +76,7 @@ type Welcome struct {
 	Parameters []strategy.Parameter `json:"parameters,omitempty"`
 	Watch      *watchInfo           `json:"watch,omitempty"`
 	Explains   bool                 `json:"explains,omitempty"` // it answers explain messages
+	Columns    []string             `json:"columns,omitempty"`  // that it reads
 }
 
 // watchInfo is what else the strategy needs to see.
@@ -91,6 +95,7 @@ type pairName struct {
 type question struct {
 	Type    string          `json:"type"`
 	Candles json.RawMessage `json:"candles,omitempty"` // rows, oldest first
+	Columns []columnRow     `json:"columns,omitempty"` // a row for each of them, where the strategy reads any
 	View    json.RawMessage `json:"view,omitempty"`    // after them, where it has changed since the message before
 	NowMS   int64           `json:"now_ms,omitempty"`
 	Last    string          `json:"last,omitempty"`
@@ -164,6 +169,9 @@ func NewHello(name string, setting *strategy.Setting, values strategy.Values) *H
 	s := setting.Symbol
 	h.Market, h.Interval, h.IntervalMS, h.TickMS = setting.Market, setting.Interval.String(), int64(setting.Interval), setting.TickMS
 	h.Symbol = newSymbolInfo(s)
+	if setting.Columns != nil {
+		h.Columns = setting.Columns.Names()
+	}
 	switch size := setting.Size; {
 	case size.Equity != 0:
 		h.Size.Equity = &size.Equity
@@ -195,6 +203,12 @@ func (h *Hello) Setting() (*strategy.Setting, error) {
 		return nil, err
 	}
 	setting := &strategy.Setting{Market: h.Market, Symbol: symbol, Interval: exchange.Interval(h.IntervalMS), TickMS: h.TickMS}
+	if h.Columns != nil {
+		if h.received == nil {
+			h.received = &receivedColumns{names: h.Columns}
+		}
+		setting.Columns = h.received
+	}
 	switch size := h.Size; {
 	case size.Equity != nil:
 		setting.Size.Equity = *size.Equity

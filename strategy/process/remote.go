@@ -33,14 +33,16 @@ type Remote struct {
 	hello   *Hello
 	welcome Welcome
 	symbol  *exchange.Symbol
+	columns strategy.Columns // nil for none
 
 	mu         sync.Mutex // guards connection and killed
 	connection Connection
 	killed     string // why there is none any more
 
 	// The rest belongs to whoever asks the strategy.
-	rows   []byte // candles that have not been sent
-	view   []byte // the newest view that was sent
+	rows   []byte      // candles that have not been sent
+	shown  []columnRow // what columns show at their closes
+	view   []byte      // the newest view that was sent
 	last   string
 	frame  []byte
 	buffer []byte
@@ -49,9 +51,12 @@ type Remote struct {
 // rowsAtOnce bounds the candles of one message, in bytes.
 const rowsAtOnce = 1 << 20
 
+// columnsAtOnce bounds the values of columns in one message.
+const columnsAtOnce = 1 << 16
+
 // NewRemote starts a process, learns what the strategy needs, and ends the process.
 func NewRemote(program Program, hello *Hello, setting *strategy.Setting) (made *Remote, err error) {
-	r := &Remote{program: program, hello: hello, symbol: setting.Symbol}
+	r := &Remote{program: program, hello: hello, symbol: setting.Symbol, columns: setting.Columns}
 	if err := r.learn(); err != nil {
 		return nil, err
 	}
@@ -84,7 +89,7 @@ func (r *Remote) Description() Description { return Description{r.welcome} }
 
 // Described is NewRemote of a strategy that has been asked before.
 func Described(program Program, hello *Hello, setting *strategy.Setting, d Description) *Remote {
-	return &Remote{program: program, hello: hello, symbol: setting.Symbol, welcome: d.welcome}
+	return &Remote{program: program, hello: hello, symbol: setting.Symbol, columns: setting.Columns, welcome: d.welcome}
 }
 
 // Warmup is what the strategy said.
@@ -127,7 +132,7 @@ func (r *Remote) begin() {
 	r.connection, r.killed = connection, ""
 	r.mu.Unlock()
 	runtime.AddCleanup(r, func(c Connection) { c.Kill("nobody asks it any more") }, connection)
-	r.rows, r.view, r.last = r.rows[:0], r.view[:0], ""
+	r.rows, r.shown, r.view, r.last = r.rows[:0], nil, r.view[:0], ""
 	r.send(r.hello)
 	a := r.receive(typeHello)
 	if a.Protocol != Protocol {
@@ -212,7 +217,10 @@ func (r *Remote) Candle(v *strategy.View) {
 		r.sendCandles()
 		r.send(&q)
 	}
-	if r.rows = appendRow(r.rows, r.symbol, &v.Candle); len(r.rows) > rowsAtOnce {
+	if r.columns != nil && len(r.welcome.Columns) > 0 {
+		r.shown = append(r.shown, newColumnRow(r.columns, r.welcome.Columns, v.Candle.OpenMS+r.hello.IntervalMS))
+	}
+	if r.rows = appendRow(r.rows, r.symbol, &v.Candle); len(r.rows) > rowsAtOnce || len(r.shown)*len(r.welcome.Columns) > columnsAtOnce {
 		r.sendCandles()
 	}
 }
@@ -235,8 +243,8 @@ func (r *Remote) see(v *strategy.View, q *question) {
 // sendCandles sends the candles that were saved.
 func (r *Remote) sendCandles() {
 	if len(r.rows) > 0 {
-		r.send(&question{Type: typeCandles, Candles: r.rows})
-		r.rows = r.rows[:0]
+		r.send(&question{Type: typeCandles, Candles: r.rows, Columns: r.shown})
+		r.rows, r.shown = r.rows[:0], nil
 	}
 }
 
@@ -246,10 +254,10 @@ func (r *Remote) Decide(v *strategy.View, plan *strategy.Plan) {
 	q := &question{Type: typeDecide, NowMS: v.NowMS}
 	r.see(v, q)
 	if len(r.rows) > 0 {
-		q.Candles = r.rows
+		q.Candles, q.Columns = r.rows, r.shown
 	}
 	r.send(q)
-	r.rows = r.rows[:0]
+	r.rows, r.shown = r.rows[:0], nil
 	a := r.receive(typePlan)
 	if a.Plan == nil {
 		return

@@ -60,6 +60,7 @@ type server struct {
 	strategy strategy.Strategy
 	view     strategy.View
 	candles  exchange.Candles
+	columns  *receivedColumns // nil where there are none
 	plan     strategy.Plan
 }
 
@@ -98,6 +99,11 @@ func (s *server) begin(h *Hello, load Load) (err error) {
 		s.candles.Interval = setting.Interval
 		_, w.Explains = made.(strategy.Conditional)
 		w.Watch = newWatchInfo(strategy.WatchingOf(made))
+		if reader, reads := made.(strategy.ColumnReader); reads && h.received != nil {
+			s.columns = h.received
+			w.Columns = reader.ReadsColumns()
+			s.columns.read = w.Columns
+		}
 	}
 	return s.write(&w)
 }
@@ -133,6 +139,9 @@ func (s *server) take(text []byte) (err error) {
 	}
 	if s.strategy == nil {
 		return errors.New("the hello named no symbol")
+	}
+	if s.columns != nil {
+		s.columns.take(q.Columns)
 	}
 	if q.Candles != nil {
 		if err := readRows(q.Candles, s.view.Symbol, s.candle); err != nil {
@@ -170,6 +179,9 @@ func (s *server) candle(c *exchange.Candle) {
 	s.candles.Append(*c)
 	s.view.Candle, s.view.NowMS = *c, c.OpenMS+int64(s.view.Interval)
 	s.view.SetHistory(&s.candles, s.candles.Len())
+	if s.columns != nil {
+		s.columns.next(c, s.view.Interval)
+	}
 	s.strategy.Candle(&s.view)
 }
 

@@ -33,6 +33,11 @@ func column(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, n
 	}), nil
 }
 
+// ReadsColumns returns the names of the columns that are read.
+func (r *running) ReadsColumns() []string {
+	return slices.Compact(slices.Sorted(slices.Values(r.columns)))
+}
+
 // checkColumns refuses a column that no file has.
 func (r *running) checkColumns(columns strategy.Columns) error {
 	if len(r.columns) == 0 {

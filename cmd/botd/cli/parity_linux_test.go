@@ -29,6 +29,16 @@ func candlesOfATrend(symbol *exchange.Symbol, count int) *exchange.Candles {
 	return candles
 }
 
+// moods are columns from outside: one that swings, known from the third day on, and one that nobody reads.
+type moods struct{}
+
+func (moods) Names() []string { return []string{"mood", "unread"} }
+
+func (moods) At(name string, atMS int64) (value float64, known bool) {
+	hours := float64(atMS) / float64(exchange.Hour1)
+	return math.Sin(hours/23) / 3, name == "mood" && hours > 72
+}
+
 // isolatedPair is a script here, and the same in a process of its own.
 func isolatedPair(t testing.TB, here, there strategy.Definition, values strategy.Values) (pair [2]strategy.Strategy, symbol *exchange.Symbol) {
 	t.Helper()
@@ -37,7 +47,8 @@ func isolatedPair(t testing.TB, here, there strategy.Definition, values strategy
 			symbol = s
 		}
 	}
-	setting := strategy.Setting{Market: exchange.Futures, Symbol: symbol, Interval: exchange.Hour1, Size: strategy.Size{Equity: exchange.RateOne / 2}}
+	setting := strategy.Setting{Market: exchange.Futures, Symbol: symbol, Interval: exchange.Hour1, Size: strategy.Size{Equity: exchange.RateOne / 2},
+		Columns: moods{}}
 	for i, definition := range []strategy.Definition{here, there} {
 		made, err := definition.New(setting, values)
 		if err != nil {
@@ -82,12 +93,30 @@ func TestAScriptDecidesTheSameInAProcessOfItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	moody := []byte(`mood = column("mood")
+calm = sma(mood, 5)
+
+def decide(view):
+    if mood[0] > 0.1 and calm[0] > 0:
+        return hold("long", reason = "a mood of %s" % mood[0])
+    if mood[0] < 0:
+        return hold("flat", reason = "a mood of %s" % mood[0])
+`)
+	hereMoody, err := connect.Compiled("moody.star", moody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	thereMoody, err := processes.Script("moody.star", moody)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name        string
 		here, there strategy.Definition
 		values      strategy.Values
 	}{
 		{"script", here, there, nil},
+		{"script with columns", hereMoody, thereMoody, nil},
 		{"rules", script.Rules(), processes.Rules(), strategy.Values{"entry_long": "cross_above(ema(close, 5), ema(close, 20))",
 			"exit_long": "rsi(close, 14) > 65 or view.position > 0 and close < sma(close, 30)"}},
 	} {

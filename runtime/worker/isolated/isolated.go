@@ -60,9 +60,6 @@ func (p *Processes) Rules() strategy.Definition {
 
 func (p *Processes) maker(text *process.Script) func(strategy.Setting, strategy.Values) (strategy.Strategy, error) {
 	return func(setting strategy.Setting, values strategy.Values) (strategy.Strategy, error) {
-		if setting.Columns != nil { // which are files, and a confined process reads none
-			return within(text, setting, values)
-		}
 		hello := process.NewHello("script", &setting, values)
 		hello.Script, hello.MemoryMB = text, setting.MemoryMB
 		if hello.MemoryMB == 0 {
@@ -70,19 +67,6 @@ func (p *Processes) maker(text *process.Script) func(strategy.Setting, strategy.
 		}
 		return p.remote(hello, &setting, own(loadsWithin), own(0))
 	}
-}
-
-// within makes a script or rules in this process.
-func within(text *process.Script, setting strategy.Setting, values strategy.Values) (strategy.Strategy, error) {
-	definition := script.Rules()
-	if text.File != "" {
-		compiled, err := script.Compile(text.File, text.Source)
-		if err != nil {
-			return nil, err
-		}
-		definition = compiled.Definition()
-	}
-	return definition.New(setting, values)
 }
 
 // Programs defines programs in a registry, as far as they are known without a command.
