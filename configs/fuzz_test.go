@@ -52,12 +52,14 @@ func FuzzProfile(f *testing.F) {
 	for _, seed := range []string{
 		"signature: {payload: \"{timestamp}{method}{path}{body}\", encoding: hex}\npaths: {sign: full}\nnull_lists: empty\nnumber_noise: half_tick\n",
 		"status_words: {spot: {EXECUTED: FILLED}}\nclient_order_id: {spot_history: absent}\n",
-		"settle: {window: 60s, visibility: 45s, staleness: 15s, measured: 2026-11-22}\n", "settle: {window: -1s}\n", "[]", "status_words: {spot: {A: A, A: B}}", "profile: p.yaml",
+		"settle: {window: 60s, visibility: 45s, staleness: 15s, measured: 2026-11-22}\n", "settle: {window: -1s}\n", "[]",
+		"status_words: {spot: {A: A, A: B}}", "profile: p.yaml",
 	} {
 		f.Add([]byte(seed))
 	}
 	check := options(f)
-	root, one := "mode: paper\nprofile: p.yaml\nexchange: {base_url: https://api.venue.example}\n", "name: one\nstrategy: buy_and_hold\nsymbol: BTC-USDT\ninterval: 1m\n"
+	root := "mode: paper\nprofile: p.yaml\nexchange: {base_url: https://api.venue.example}\n"
+	one := "name: one\nstrategy: buy_and_hold\nsymbol: BTC-USDT\ninterval: 1m\n"
 	f.Fuzz(func(t *testing.T, profile []byte) {
 		config, problems := configs.Load(tree("botd.yaml", root, "strategies/a.yaml", one, "p.yaml", string(profile)), "c", check)
 		if (config == nil) != (problems.Errors() > 0) {

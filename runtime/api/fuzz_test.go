@@ -11,7 +11,8 @@ import (
 // FuzzQuery reads what a network may write behind a path: every parameter is known and given
 // once, and pages are bounded, or it is refused.
 func FuzzQuery(f *testing.F) {
-	for i, seed := range []string{"", "limit=5&after=7", "limit=-1", "limit=99999999999999999999", "dry_run=maybe", "limit=1&limit=2", "%zz", "strategy=%00", "a;b"} {
+	for i, seed := range []string{"", "limit=5&after=7", "limit=-1", "limit=99999999999999999999", "dry_run=maybe", "limit=1&limit=2",
+		"%zz", "strategy=%00", "a;b"} {
 		f.Add(seed, uint8(7*i))
 	}
 	f.Fuzz(func(t *testing.T, query string, which uint8) {
@@ -65,8 +66,8 @@ func FuzzRepeats(f *testing.F) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	line := string((&repeat{at: now, status: http.StatusOK, header: http.Header{}, body: []byte("{}")}).line("one", true))
 	begun := string((&repeat{at: now, header: http.Header{}}).line("two", false))
-	for _, seed := range []string{line, line + begun, line + line, begun + line[:20], strings.Replace(line, "200", "503", 1) + line, line + "{}\n", "x\n", "\n", "null\n",
-		strings.Replace(line, "2026", "0001", 1)} {
+	for _, seed := range []string{line, line + begun, line + line, begun + line[:20], strings.Replace(line, "200", "503", 1) + line, line + "{}\n", "x\n", "\n",
+		"null\n", strings.Replace(line, "2026", "0001", 1)} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -351,7 +351,8 @@ func TestASignalIsAskedAgainWhenTheStrategyRemembersSomethingElseMeanwhile(t *te
 		t.Errorf("want it taken when it was asked three times, have %d %+v after %d", status, a, s.asked)
 	}
 	s.moved = 3
-	if status, a := s.post(t, strings.Replace(tradingView, "17 ", "18 ", 1)); status != http.StatusServiceUnavailable || a.Result != Unavailable || s.asked != 6 {
+	next := strings.Replace(tradingView, "17 ", "18 ", 1)
+	if status, a := s.post(t, next); status != http.StatusServiceUnavailable || a.Result != Unavailable || s.asked != 6 {
 		t.Errorf("want it refused for now after as many, have %d %+v after %d", status, a, s.asked)
 	}
 }

@@ -27,7 +27,8 @@ func FuzzSessions(f *testing.F) {
 			return
 		}
 		for _, each := range open {
-			if each.role != Operator && each.role != Viewer || each.began.After(now) || now.Sub(each.began) > sessionLimit || now.Sub(each.active) > sessionIdle {
+			if each.role != Operator && each.role != Viewer || each.began.After(now) ||
+				now.Sub(each.began) > sessionLimit || now.Sub(each.active) > sessionIdle {
 				t.Errorf("%q: want a session that has not ended, have %+v", text, each)
 			}
 		}
