@@ -67,7 +67,8 @@ func FuzzServe(f *testing.F) {
 	}
 	for _, seed := range []string{`{"type":"candles","candles":[[0,1.0,2.0,0.5,1.5,1,1,1,1,1]]}`,
 		`{"type":"decide","now_ms":60000,"last":"1.5","view":{}}`,
-		`{"type":"explain"}`, `{"type":"candles","candles":[[0]]}`, `{"type":"decide","last":"1.23456789"}`, `{"type":"decide","view":{"memory":{"a":1}}}`, `{`} {
+		`{"type":"explain"}`, `{"type":"candles","candles":[[0]]}`, `{"type":"decide","last":"1.23456789"}`,
+		`{"type":"decide","view":{"memory":{"a":1}}}`, `{`} {
 		f.Add(append(bytes.Clone(hello.Bytes()), framed(seed)...))
 		f.Add(framed(seed))
 	}
