@@ -136,6 +136,7 @@ func (s *State) advance(r *record.Record) {
 	if p.state == placement.Uncertain && r.Kind() == record.KindUnknown {
 		s.tally.unknown(r.AtMS)
 	}
+	s.noteRefusal(p, r)
 	if p.state.Final() {
 		s.end(p, r.AtMS)
 	}
@@ -149,6 +150,7 @@ func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Re
 		symbol.buy(before, grown, price)
 	}
 	symbol.fill(p, grown, r.AtMS, &s.settle)
+	s.endRefusals(symbol)
 	if !s.unbooked {
 		s.books.Fill(p.booked(), grown)
 	}
@@ -217,6 +219,7 @@ func (s *State) liquidated(symbol *Symbol, positionID, atMS int64) {
 // position that has ended so latches the strategies that trade the symbol.
 func (s *State) adopted(symbol *Symbol, quantity exchange.Quantity, atMS int64) {
 	symbol.adopt(quantity, atMS)
+	s.endRefusals(symbol)
 	if symbol.known != 0 || symbol.key.Market != exchange.Futures {
 		return
 	}

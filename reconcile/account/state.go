@@ -39,7 +39,8 @@ type State struct {
 	unbooked   bool
 	watches    []*Watch // sorted by strategy, the account's first
 	sends      []send   // of the last minute, oldest first
-	keys       [2]Keys  // scratch of Keys: orders, exits
+	refusals   []Refusal
+	keys       [2]Keys // scratch of Keys: orders, exits
 
 	start    placement.Start // the newest
 	starts   []started       // sorted

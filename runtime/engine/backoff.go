@@ -104,12 +104,29 @@ func (b *backoffs) holds(intent *reconcile.Intent) bool {
 // refused counts a refusal. In a backtest time is that of candles, and nothing waits but what is
 // refused again and again at one moment: on spot, where a cancel frees the asset after a delay.
 func (b *backoffs) refused(a attempt, code int, text string, unauthorized bool) {
-	if b.config.Feed && !b.spins(a) {
-		return
+	if !b.config.Feed || b.spins(a) {
+		b.count(a, code, text, unauthorized, b.nowMS)
 	}
+}
+
+// restore takes what the exchange refused before this start, as the journal has it: a process that
+// is started again and again sends no more than one that runs.
+func (b *backoffs) restore() {
+	for _, r := range b.book.Refusals() {
+		if b.config.Feed || b.nowMS-r.LastMS > forgetBackoffMS {
+			continue
+		}
+		for _, one := range r.Of {
+			b.count(attempt{r.Strategy, r.Symbol, r.Purpose, r.Key, r.Type}, one.Code, one.Why, false, min(one.AtMS, b.nowMS))
+		}
+	}
+}
+
+// count takes a refusal of a moment.
+func (b *backoffs) count(a attempt, code int, text string, unauthorized bool, atMS int64) {
 	one := b.of(a)
 	if one == nil {
-		one = &backoff{attempt: a, codes: map[int]int{}, sinceMS: b.nowMS}
+		one = &backoff{attempt: a, codes: map[int]int{}, sinceMS: atMS}
 		b.all = append(b.all, one)
 	}
 	if len(one.codes) >= maxCodes && one.codes[code] == 0 {
@@ -117,7 +134,7 @@ func (b *backoffs) refused(a attempt, code int, text string, unauthorized bool) 
 	}
 	one.refused++
 	one.codes[code]++
-	one.why, one.lastMS, one.derivedMS = venueText(code, text), b.nowMS, b.nowMS
+	one.why, one.lastMS, one.derivedMS = venueText(code, text), atMS, atMS
 	first, longest := int64(firstReduceMS), int64(longestReduceMS)
 	if a.purpose.Opens() || a.purpose == placement.Leverage {
 		first, longest = firstOpenMS, longestOpenMS
@@ -128,7 +145,7 @@ func (b *backoffs) refused(a attempt, code int, text string, unauthorized bool) 
 	if code == exchange.CodeInvalidTimestamp {
 		first, longest = firstReduceMS, longestClockMS
 	}
-	one.untilMS = b.nowMS + min(longest, first<<min(one.codes[code]-1, 20))
+	one.untilMS = atMS + min(longest, first<<min(one.codes[code]-1, 20))
 }
 
 func (b *backoffs) spins(a attempt) bool {
@@ -170,17 +187,36 @@ func (b *backoffs) settled(p *account.Placement) {
 	}
 }
 
-// exitFromMS is when an exit of a spot position that waits is sent again; 0 when it does
-// not wait. Until then its stop may hold the asset.
+// exitFromMS is when an exit of a spot position that waits is sent again, or a stop that is in its
+// way is canceled again; 0 when neither waits. Until then stops may hold the asset.
 func (b *backoffs) exitFromMS(leg *leg) int64 {
 	for _, one := range b.all {
-		if one.strategy == leg.config.Name && one.symbol == leg.symbol.Key() && one.purpose == placement.Exit &&
-			b.nowMS < one.untilMS {
+		if one.strategy == leg.config.Name && one.symbol == leg.symbol.Key() && b.nowMS < one.untilMS &&
+			(one.purpose == placement.Exit || b.cancelsStop(one)) {
 			one.derivedMS = b.nowMS
 			return one.untilMS
 		}
 	}
 	return 0
+}
+
+// cancelsStop reports whether the exchange refuses to cancel a stop.
+func (b *backoffs) cancelsStop(one *backoff) bool {
+	if one.purpose != placement.Cancel {
+		return false
+	}
+	p := b.book.Placement(one.key)
+	return p != nil && p.Purpose() == placement.StopLoss
+}
+
+// readAgain has what the exchange refused of a symbol that could not be read sent at once, since it
+// can be read again. How often it was refused still counts.
+func (b *backoffs) readAgain(key exchange.SymbolKey) {
+	for _, one := range b.all {
+		if one.symbol == key {
+			one.untilMS = b.nowMS
+		}
+	}
 }
 
 // nextMS is when the next of the intents that are wanted may be sent again; never for none.

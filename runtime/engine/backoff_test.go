@@ -331,3 +331,67 @@ func TestARestThatNoStopCanProtectIsNotDeclaredUnprotected(t *testing.T) {
 		t.Errorf("want it to open again, have %d\n%s", w.symbol().Position, w.story())
 	}
 }
+
+// A process that is started again and again sends no more than one that runs.
+func TestAStartForgetsNoRefusal(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		options []option
+		plan    exchange.Quantity
+		refused func(*exchange.NewOrder) bool
+		purpose placement.Purpose
+		most    int // in three minutes
+	}{
+		"stop":         {[]option{protected}, 10, conditional, placement.StopLoss, 8},
+		"stop, spot":   {[]option{onSpot, protected}, 1_000, conditional, placement.StopLoss, 8},
+		"entry":        {nil, 10, anyOrder, placement.Entry, 6},
+		"entry, spot":  {[]option{onSpot}, 1_000, anyOrder, placement.Entry, 6},
+		"an exit":      {nil, 10, func(o *exchange.NewOrder) bool { return o.Side == exchange.Sell }, placement.Exit, 8},
+		"a spot exit":  {[]option{onSpot}, 1_000, func(o *exchange.NewOrder) bool { return o.Side == exchange.Sell }, placement.Exit, 8},
+		"a reduceOnly": {[]option{protected}, 10, func(o *exchange.NewOrder) bool { return o.ReduceOnly }, placement.Exit, 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			target := c.plan
+			w := newWorld(t, swing(&target), c.options...)
+			w.network = refuses(c.refused)
+			if c.purpose == placement.Exit {
+				w.pass(10_000)
+				target = 0
+			}
+			for range 60 {
+				w.pass(3_000)
+				w.start()
+			}
+			if n := w.sendings(c.purpose, 0); n < 3 || n > c.most {
+				t.Errorf("want it sent ever more seldom across 60 starts, at most %d times, have %d\n%s", c.most, n, w.story())
+			}
+			w.network = nil
+			w.pass(301_000)
+			if held := w.symbol().Position; (held == 0) == (c.purpose != placement.Exit) {
+				t.Errorf("want it sent once the exchange takes it, have %d held", held)
+			}
+			w.wantSound()
+		})
+	}
+}
+
+// What was refused for a position that has ended keeps nothing of the next one back.
+func TestAStartTakesNoRefusalOfAnEndedPosition(t *testing.T) {
+	t.Parallel()
+	target := exchange.Quantity(10)
+	w := newWorld(t, swing(&target), protected)
+	w.network = refuses(conditional)
+	w.pass(60_000)
+	target = 0
+	w.pass(10_000)
+	w.wantHeld(0)
+	w.network = nil
+	target = 10
+	w.pass(1_500)
+	w.start()
+	w.pass(3_000)
+	if len(w.stops()) != 1 {
+		t.Errorf("want its stop at once, have %d\n%s", len(w.stops()), w.story())
+	}
+}

@@ -20,6 +20,7 @@ const (
 // and nothing more: a symbol, a market, or the account.
 type sight struct {
 	*base
+	backoffs  *backoffs
 	readingMS int64     // when the round under way began; never between rounds
 	endedMS   int64     // when the last round ended that read anything
 	soundMS   int64     // when the last complete round ended
@@ -120,6 +121,7 @@ func (s *sight) take(failures, late []failure, finished bool) {
 		}
 		if d.blind {
 			s.noteBlind(d, true)
+			s.backoffs.readAgain(d.key)
 		}
 		return true
 	})

@@ -79,9 +79,9 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 // assemble makes the parts, each with those that it uses: none is used by one made before it.
 func assemble(b *base) *Engine {
 	e := &Engine{base: b}
-	e.sight = &sight{base: b, readingMS: never}
-	e.breaker = &breaker{base: b}
 	e.backoffs = &backoffs{base: b}
+	e.sight = &sight{base: b, backoffs: e.backoffs, readingMS: never}
+	e.breaker = &breaker{base: b}
 	refusals := newRefusals()
 	e.protection = &protection{base: b, backoffs: e.backoffs, refusals: refusals}
 	alarms := &alarms{b}
@@ -284,6 +284,7 @@ func (e *Engine) start() {
 		e.roster.claim(leg)
 	}
 	e.ruleset.lapse()
+	e.backoffs.restore()
 	if e.config.ConfigHash != "" {
 		e.record(record.Record{Body: record.Config{Hash: e.config.ConfigHash}})
 	}
