@@ -44,6 +44,25 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 	d.reduceNow(abs(position), reason)
 }
 
+// ExitOutdated reports whether the plan in force asks for no less than is held: an exit that the
+// one before it asked for has no reason any more.
+func (b *Book) ExitOutdated(desired *Desired) bool {
+	d := &derivation{book: b, desired: desired, symbol: desired.Symbol, plan: desired.Strategy.Plan()}
+	target, rules := d.plan.Target, desired.Symbol.Rules
+	if d.measureHeld(); target.Sign() == 0 || rules == nil || target.Sign() != signOf(d.held) {
+		return false
+	}
+	quantity, priced := desired.Strategy.Priced(target)
+	switch {
+	case priced:
+	case target.Kind == strategy.ByQuantity:
+		quantity = target.Quantity
+	default:
+		return false // how much it asks for is not known yet
+	}
+	return abs(d.held)+d.symbol.Fees() <= abs(quantity)
+}
+
 // postpones reports whether an exit on spot waits after refusals, or until the symbol is traded again. A stop would be in its
 // way and is canceled for it: while the exit waits, the stop stands.
 func (d *derivation) postpones() bool {

@@ -81,7 +81,7 @@ func (d *derivation) uncovered() exchange.Quantity {
 		}
 	}
 	for _, p := range d.targetOrders {
-		if p.Purpose() == placement.Exit && !d.mayRepeat(p) {
+		if p.Purpose() == placement.Exit && !d.leavesUncovered(p) {
 			left -= p.Remaining()
 		}
 	}
@@ -110,7 +110,7 @@ func (d *derivation) exitPart(quantity exchange.Quantity) {
 // older than the last fill, or that shows less than the fills explain, does not keep a
 // stop away: if it is right, the exchange refuses the stop, and nothing is lost.
 func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
-	clipped, symbol := d.clipToWallet(quantity), d.symbol
+	clipped, symbol := d.clip(quantity, func(p *account.Placement) bool { return !p.Seen() && !d.leavesUncovered(p) }), d.symbol
 	young := symbol.spot.early || d.book.WalletMS <= symbol.FilledMS()+d.book.Settle().StalenessMS
 	doubted := symbol.misses.sinceMS != 0 && d.book.StandsDown() == ""
 	if clipped >= quantity || !young && !doubted || symbol.Quarantine() != "" || symbol.spot.overdrawn && !d.tooSmall(clipped) {
@@ -118,7 +118,7 @@ func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
 	}
 	fees := symbol.Rules.QuantityOf(symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.Rules.QuantityTick
 	for _, p := range d.book.Live() {
-		if p.Symbol() == symbol.Key() && p.Order().Side == exchange.Sell && (p.State().Unresolved() || !p.Seen()) && !d.mayRepeat(p) {
+		if p.Symbol() == symbol.Key() && p.Order().Side == exchange.Sell && (p.State().Unresolved() || !p.Seen()) && !d.leavesUncovered(p) {
 			return clipped // it may hold, or have sold, what the wallet lacks
 		}
 	}

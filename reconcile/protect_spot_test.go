@@ -118,3 +118,49 @@ func TestAWalletThatShowsLessKeepsNoStopAway(t *testing.T) {
 		t.Errorf("want a stop of the 4 that the wallet shows once the exchange refused more, have %+v", stop)
 	}
 }
+
+// TestAStopCoversWhatAnExitOfUnknownFateHasNotSold: a process died while it sent the exit. No list shows it, and the wallet
+// shows what it would have sold.
+func TestAStopCoversWhatAnExitOfUnknownFateHasNotSold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		wallet string
+		want   exchange.Quantity
+	}{
+		"the wallet shows it, beside a person's": {"1.01", 10},
+		"the wallet shows it sold":               {"1.006", 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := holding(t, ForeignHalt)
+			symbol := w.book.Symbol(coin)
+			symbol.Last, symbol.EntryPrice = 50_000e8, exchange.AmountOf(50_000)
+			exit := exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.Limit, Quantity: 4, Price: 48_000e8,
+				ClientOrderID: w.book.NextClientOrderID("t")}
+			w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: exit.ClientOrderID,
+				Body: record.Sending{Order: exit, Purpose: placement.Exit, DeadlineMS: w.now + 5_000}})
+			w.apply(record.Record{AtMS: w.now, Body: record.Boot{Epoch: w.book.Epoch() + 1}})
+			stops := func() (sum exchange.Quantity) {
+				intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Equity: exchange.AmountOf(10_000),
+					Interval: exchange.Minute1, Collar: exchange.RateOne / 20, Bridge: true,
+					Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)
+				for i := range intents {
+					if intents[i].Purpose == placement.StopLoss {
+						sum += intents[i].Order.Quantity
+					}
+				}
+				return sum
+			}
+			w.now += 1_000
+			w.observe(c.wallet)
+			if have := stops(); have != 6 {
+				t.Errorf("a second later it may be on its way: want a stop of 6, have %d", have)
+			}
+			w.now += 2_000
+			w.observe(c.wallet)
+			if have := stops(); have != c.want {
+				t.Errorf("want a stop of %d, have %d", c.want, have)
+			}
+		})
+	}
+}

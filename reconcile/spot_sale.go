@@ -11,13 +11,18 @@ import (
 // reduction so never waits for the wallet to explain the fills, and never asks for more
 // than there is. On futures the exchange's sum alone bounds it (room).
 func (d *derivation) clipToWallet(quantity exchange.Quantity) exchange.Quantity {
+	return d.clip(quantity, func(p *account.Placement) bool { return !p.Seen() && !d.mayRepeat(p) })
+}
+
+// clip bounds a sale by what is free beside the sales of botd's that take some of it.
+func (d *derivation) clip(quantity exchange.Quantity, takes func(*account.Placement) bool) exchange.Quantity {
 	rules := d.symbol.Rules
 	if rules.Market != exchange.Spot {
 		return quantity
 	}
 	free := d.book.Balance(rules.Base).Free
 	for _, p := range d.book.Live() {
-		if p.Order().Market != exchange.Spot || p.Order().Side != exchange.Sell || p.Seen() || d.mayRepeat(p) {
+		if p.Order().Market != exchange.Spot || p.Order().Side != exchange.Sell || !takes(p) {
 			continue
 		}
 		if of := d.book.Symbol(p.Symbol()).Rules; of != nil && of.Base == rules.Base {
@@ -57,8 +62,24 @@ func (d *derivation) unreadFree(quantity exchange.Quantity) exchange.Quantity {
 // botd's, and has not enough for both, so that the exchange refuses the one that comes second.
 // What is not botd's was measured while no order's fate was unknown: the first may be gone.
 func (d *derivation) repeatable(p *account.Placement) bool {
-	inWallet, held := d.book.inWallet(d.symbol), abs(d.held)
-	return inWallet-d.symbol.Baseline()-d.symbol.Ignored()-d.symbol.spot.beside > held-p.Remaining()/2 && inWallet-held < p.Remaining()
+	return d.inWalletYet(p) && d.book.inWallet(d.symbol)-abs(d.held) < p.Remaining()
+}
+
+// inWalletYet reports whether the wallet still shows most of what a sale of unknown fate would
+// have sold, beside what is not botd's.
+func (d *derivation) inWalletYet(p *account.Placement) bool {
+	return d.book.inWallet(d.symbol)-d.symbol.Baseline()-d.symbol.Ignored()-d.symbol.spot.beside > abs(d.held)-p.Remaining()/2
+}
+
+// leavesUncovered reports whether a sale on spot takes nothing of what a stop is for: it may be
+// repeated, or its fate is unknown, no list shows it, and the wallet still shows the asset. Should it
+// be executed later, a stop too many is seen in the next list and canceled.
+func (d *derivation) leavesUncovered(p *account.Placement) bool {
+	if d.mayRepeat(p) {
+		return true
+	}
+	lost := p.State() == placement.Uncertain && d.nowMS-max(p.SentMS(), p.UnknownMS()) >= repeatMS
+	return lost && d.book.walletRead && d.book.StandsDown() == "" && d.inWalletYet(p)
 }
 
 // sellable is a price at which a sale of this quantity on spot is worth the least that the

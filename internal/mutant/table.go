@@ -216,7 +216,7 @@ var Table = []Row{
 	{"same_random", "every start of every process draws the same random part of ids", "34", "", nil},
 	{"sales_unclipped", "a sale on spot asks for what was bought: no fee is deducted, and the wallet is not asked", "principle", "", []Edit{
 		{"reconcile.Book.expectFees", "due <= 0", "true"},
-		{"reconcile.derivation.clipToWallet", "rules.Market != exchange.Spot", "true"},
+		{"reconcile.derivation.clip", "rules.Market != exchange.Spot", "true"},
 	}},
 	{"witness_ignored", "a position that the list does not show counts as closed without a witness", "39", "", []Edit{
 		{"reconcile.Book.observePosition", "symbol.Missing() && symbol.testimony.by == noWitness", "false"},

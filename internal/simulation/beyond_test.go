@@ -19,11 +19,9 @@ var notYet = []struct {
 	{LyingHistory, false, true, "a fill that the history leaves out has no stop, though the wallet shows it"},
 	{Garbage, true, true, "an unreadable row of the spot history keeps a stop back"},
 	{HungReads, true, true, "in two to four fresh seeds of a thousand a position lacks its stop for longer than five seconds"},
-	{LostSymbol, false, true, "a spot stop does not go out soon enough after a symbol came back"},
 	{CatchUp, true, true, "a slice of unknown fate that is absent is sent with the next one; after a flatten and a rearm the plan of before is sent at once"},
 	{LyingOrders, false, true, "in one seed of 250 a spot stop is 0.6 s later than the five seconds"},
 	{DoubleExecution, false, true, "in one seed of 250 a spot stop is 0.7 s later than the five seconds"},
-	{Suspended, false, true, "in one seed of 250 a step of what is missing on spot is sold"},
 	{ChangedRules, false, true, "on spot, in one seed of a hundred, a fee that was rounded by another step is squared too late"},
 }
 

@@ -19,7 +19,7 @@ func (i *inspector) record(r *record.Record) {
 	}
 	i.story.take(r)
 	if i.w.beyond != nil {
-		i.w.judge.recorded(r)
+		i.w.judge.liquidated(r)
 		return
 	}
 	switch body := r.Body.(type) {

@@ -293,25 +293,25 @@ func (j *judge) declares(r *role) bool {
 	return false
 }
 
-// recorded checks a durable record of the first process: an exit needs a reason other
-// than that something is missing.
-func (j *judge) recorded(r *record.Record) {
-	j.liquidated(r)
-	sending, ok := r.Body.(record.Sending)
-	if !ok || sending.Purpose != placement.Exit {
+// launched checks a placement that the first process lets go: an exit needs a reason other than
+// that something is missing.
+func (j *judge) launched(order *exchange.NewOrder) {
+	p := j.w.daemon.machine.Book().Placement(order.ClientOrderID)
+	if p == nil || p.Purpose() != placement.Exit || j.w.process.number > 0 {
 		return
 	}
+	key, name := p.Symbol(), p.Strategy()
 	w, story := j.w, j.w.inspector.story
-	h, role := w.venue.held[r.Symbol], w.portfolio.role(r.Strategy)
-	if h == nil || h.position == 0 || role == nil || role.absent || story.halted(r.Strategy, r.Symbol) || story.latched[r.Strategy] != 0 || w.daemon.stopping {
+	h, role := w.venue.held[key], w.portfolio.role(name)
+	if h == nil || h.position == 0 || role == nil || role.absent || story.halted(name, key) || story.latched[name] != 0 || w.daemon.stopping {
 		return
 	}
-	target := w.daemon.machine.Book().Strategy(r.Strategy).Plan().Target
+	target := w.daemon.machine.Book().Strategy(name).Plan().Target
 	if target.Kind != strategy.ByQuantity || target.Quantity == 0 || (target.Quantity > 0) != (h.position > 0) {
 		return
 	}
 	if most := max(target.Quantity, -target.Quantity); max(h.position, -h.position) <= most {
-		j.fail(r.Symbol, "sold_missing", fmt.Sprintf("%s exits at market: the target is %d, the position %d", r.ClientOrderID, target.Quantity, h.position))
+		j.fail(key, "sold_missing", fmt.Sprintf("%s exits at market: the target is %d, the position %d", order.ClientOrderID, target.Quantity, h.position))
 	}
 }
 

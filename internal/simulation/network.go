@@ -31,6 +31,9 @@ type flight struct {
 func (w *world) launch(call *engine.Call) {
 	f := &flight{call: *call, life: w.daemon.life, fault: FaultEnd}
 	w.current = f
+	if w.beyond != nil && call.Request.Operation.Places() {
+		w.judge.launched(&call.Request.Order)
+	}
 	wait := w.network.below(3)
 	if w.injects(Queued) {
 		wait = w.far(0, timeToLiveMS+500)

@@ -273,3 +273,68 @@ func TestAStrategyWhoseSymbolIsDelistedAtTheStartFailsAloneAndCanBeRemoved(t *te
 	w.pass(5_000)
 	w.wantSound()
 }
+
+// TestWhatWasBoughtOfASymbolThatIsLostIsProtectedAsSoonAsItIsBack: an entry was answered, and then the
+// symbol's calls fail.
+func TestWhatWasBoughtOfASymbolThatIsLostIsProtectedAsSoonAsItIsBack(t *testing.T) {
+	t.Parallel()
+	bothMarkets(t, func(t *testing.T, market exchange.Market) {
+		one, two := exchange.Quantity(0), exchange.Quantity(0)
+		w := pairOf(t, market, &one, &two)
+		w.pass(30_000)
+		one, _ = small(market)
+		for w.heldOf(market, "BTC-USDT") == 0 {
+			w.pass(50)
+		}
+		w.network = func(call *Call) fate {
+			if w.about(call, "BTC-USDT") {
+				return fate{err: delisted[market]}
+			}
+			return fate{}
+		}
+		w.pass(120_000)
+		w.network = nil
+		w.pass(4_000)
+		if !w.stopped(exchange.SymbolKey{Market: market, Name: "BTC-USDT"}) {
+			t.Errorf("want its stop within 4 s, have none\n%s", w.story())
+		}
+	})
+}
+
+// TestAStopThatCannotBeCanceledLeavesNoOtherOff: an exit on spot waits for all of the stops. While one cannot be canceled,
+// the others stand.
+func TestAStopThatCannotBeCanceledLeavesNoOtherOff(t *testing.T) {
+	t.Parallel()
+	target := exchange.Quantity(1_000)
+	w := newWorld(t, swing(&target), onSpot, protected)
+	w.pass(30_000)
+	target = 2_000
+	w.pass(30_000)
+	refused := int64(0)
+	w.venue.EachOpenOrder("one", exchange.Spot, func(o *exchange.Order) { refused = max(refused, o.ID) })
+	w.network = func(call *Call) fate {
+		if call.Request.Operation == exchange.SpotCancel && call.Request.OrderID == refused {
+			return fate{err: &exchange.Refusal{Status: 400, Code: 1121, Message: "no"}}
+		}
+		return fate{}
+	}
+	target = 0
+	off, longest := 0, 0
+	for range 120 {
+		w.pass(1_000)
+		covered := exchange.Quantity(0)
+		w.venue.EachOpenOrder("one", exchange.Spot, func(o *exchange.Order) { covered += o.Remaining() })
+		if off++; covered > 1_900 {
+			off = 0
+		}
+		longest = max(longest, off)
+	}
+	if longest > 4 {
+		t.Errorf("want its stops off for 4 s at most, have %d s\n%s", longest, w.story())
+	}
+	w.network = nil
+	w.pass(65_000)
+	if have := w.heldOf(exchange.Spot, "BTC-USDT"); have > 5 {
+		t.Errorf("want it sold once the stop can be canceled, have %d", have)
+	}
+}

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"botd/exchange"
+	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -54,6 +56,8 @@ func (p *permission) withdrawn(w *queued) string {
 		return "botd is stopping"
 	case p.nowMS > w.call.DeadlineMS:
 		return "its time to live had passed"
+	case w.intent.Purpose == placement.Exit && p.outdated(p.legNamed(w.intent.Strategy)):
+		return "the plan asks for what is held meanwhile"
 	case !w.intent.Purpose.Opens():
 		return ""
 	case p.halts.closing != record.LevelNone:
@@ -70,6 +74,16 @@ func (p *permission) withdrawn(w *queued) string {
 		return "another placement on the symbol is under way or became unknown meanwhile"
 	}
 	return ""
+}
+
+// outdated reports whether a strategy's plan asks for no less than it holds: it was decided anew
+// after an exit had been derived.
+func (p *permission) outdated(leg *leg) bool {
+	if leg == nil {
+		return false
+	}
+	desired := reconcile.Desired{Strategy: leg.state.Halted(p.halts.levelOn(leg, record.LevelNone)), Symbol: leg.symbol}
+	return p.book.ExitOutdated(&desired)
 }
 
 // disk notes that the journal's disk is nearly full, or has room again, or that its files

@@ -6,6 +6,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/placement"
 )
 
@@ -251,10 +252,27 @@ func (r *round) roundFailed() {
 // retryMS is how soon a round that could not read everything is tried again.
 func (r *round) retryMS() int64 {
 	most := int64(15_000)
-	if r.halts.pending() {
+	switch {
+	case r.halts.pending():
 		most = haltRetryMS
+	case r.exposed():
+		most = exposedRetryMS
 	}
 	return min(most, max(1_000, r.config.BusyRoundMS)<<max(0, min(r.sight.worst()-1, 4)))
+}
+
+// exposedRetryMS is how soon a round that could not read a symbol is tried again while something
+// there may lack its stop.
+const exposedRetryMS = 2_000
+
+// exposed reports whether a position of a symbol that cannot be read lacks its stop, or may: what became
+// of an opening is not known.
+func (r *round) exposed() bool {
+	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
+		return leg.symbol.UnprotectedSinceMS != 0 && r.sight.failing(leg.symbol.Key()) > 0
+	}) || slices.ContainsFunc(r.book.Live(), func(p *account.Placement) bool {
+		return p.Purpose().Opens() && p.State() != placement.Working && r.sight.failing(p.Symbol()) > 0
+	})
 }
 
 // finishRound settles, then acts on what is true now, where it was read. It reports whether

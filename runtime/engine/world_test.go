@@ -58,7 +58,9 @@ type world struct {
 	engine  *Engine
 	records []record.Record
 	disk    error
-	cut     int // dies when that many records are durable; 0 never
+	cut     int   // dies when that many records are durable; 0 never
+	slow    bool  // the append under way takes until journaled is given
+	written int64 // the sequence of that append
 	queue   []due
 	network func(*Call) fate       // what becomes of each call; nil is well
 	mirror  func(*exchange.Answer) // changes what reads show; nil for nothing
@@ -167,6 +169,10 @@ func (w *world) give(event Event) {
 				w.records = append(w.records, w.out.Records[:w.cut-len(w.records)]...)
 				w.cut = 0
 				w.start()
+				return
+			}
+			if w.written = w.out.Sequence; w.slow {
+				w.records = append(w.records, w.out.Records...)
 				return
 			}
 			if w.disk == nil {
