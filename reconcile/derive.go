@@ -265,8 +265,21 @@ func (d *derivation) convergeTarget() {
 	default:
 		// Only what is held already is reduced: an entry whose fill is not
 		// known yet may be in the position and in flight at once.
-		d.reduce(abs(position) + d.symbol.Fees() - max(abs(resolved), d.unrounded(target)))
+		d.reduce(d.shown(abs(position)) + d.symbol.Fees() - max(abs(resolved), d.unrounded(target)))
 	}
+}
+
+// shown is how much of what is believed to be held the newest wallet shows, where it misses as much as an
+// order: a stop may have sold it that no list shows, and a part of a position is no more than what is left above the target.
+func (d *derivation) shown(held exchange.Quantity) exchange.Quantity {
+	if d.symbol.Key().Market != exchange.Spot || d.book.WalletMS == 0 {
+		return held
+	}
+	own := max(0, d.book.inWallet(d.symbol)-d.symbol.Baseline()-d.symbol.Ignored())
+	if own >= held || d.tooSmall(held-own) {
+		return held
+	}
+	return own
 }
 
 // unrounded is how much of what is held a target asks for without the quantity step: a step

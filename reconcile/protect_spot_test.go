@@ -164,3 +164,32 @@ func TestAStopCoversWhatAnExitOfUnknownFateHasNotSold(t *testing.T) {
 		})
 	}
 }
+
+// TestAPartIsSoldOfWhatTheWalletShows: a stop has sold what no list shows yet.
+func TestAPartIsSoldOfWhatTheWalletShows(t *testing.T) {
+	t.Parallel()
+	for wallet, want := range map[string]exchange.Quantity{"1.01": 5, "1.008": 3, "1.005": 0, "1": 0} {
+		t.Run(wallet, func(t *testing.T) {
+			t.Parallel()
+			w := holding(t, ForeignHalt)
+			symbol := w.book.Symbol(coin)
+			symbol.Last = 50_000e8
+			w.apply(record.Record{Strategy: "one", Symbol: coin,
+				Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 5}}}})
+			desired := &Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1,
+				Collar: exchange.RateOne / 20}
+			_, priced := w.book.Derive(desired, w.now)
+			w.apply(*priced)
+			w.now += 1_000
+			w.observe(wallet)
+			intents, _ := w.book.Derive(desired, w.now)
+			sold := exchange.Quantity(0)
+			for i := range intents {
+				sold += intents[i].Order.Quantity
+			}
+			if sold != want {
+				t.Errorf("want %d sold, have %d: %+v", want, sold, intents)
+			}
+		})
+	}
+}
