@@ -13,6 +13,7 @@ import (
 	"botd/exchange/tape"
 	"botd/runtime/engine"
 	"botd/strategy"
+	"botd/strategy/overlay"
 )
 
 // witness is a strategy that counts in its memory what happened, and says all of it in its reasons.
@@ -38,7 +39,7 @@ func (w witness) Decide(view *strategy.View, plan *strategy.Plan) {
 }
 
 func witnessed(t *testing.T, symbol *exchange.Symbol) engine.StrategyConfig {
-	config := paritySetting(t, symbol)
+	config := paritySetting(t, symbol, overlay.Exit{})
 	config.Strategy = witness{config.Strategy}
 	return config
 }

@@ -42,6 +42,7 @@ type leg struct {
 	closed  engine.EventCandles // of every candle
 	stretch engine.EventStretch // of several
 	held    holding
+	reached exchange.Price // what exits followed last
 }
 
 func (l *leg) begin(config *Leg, venue *sim.Exchange) {
@@ -153,7 +154,7 @@ func (r *run) nextClose() int64 {
 
 // quiet reports whether neither side has anything to do before the close.
 func (r *run) quiet(closes int64) bool {
-	if r.machine.NextMS() < closes || r.signalMS() < closes || r.config.walk {
+	if r.machine.NextMS() < closes || r.signalMS() < closes || r.config.walk || r.trails() {
 		return false
 	}
 	for {
@@ -244,6 +245,7 @@ func (r *run) moment(nowMS int64) error {
 			r.give(nowMS, &engine.EventRound{})
 		case r.machine.NextMS() <= nowMS:
 			r.give(nowMS, &engine.EventWake{})
+		case r.follow(nowMS):
 		default:
 			return nil
 		}

@@ -20,7 +20,7 @@ type Desired struct {
 	Equity     exchange.Amount     // account equity, for sizing
 	TakerFee   exchange.Rate       // reserved on spot
 	Collar     exchange.Rate       // how far through the price a spot exit may go
-	Interval   exchange.Interval   // a protection moves at most once a candle
+	Interval   exchange.Interval   // a protection moves at most once in it
 	Bridge     bool                // a moving stop is bridged: answers take time here
 	ExitFromMS int64               // spot: an exit that the exchange refused waits until then, and its stop stands; 0 for none
 	MaxLive    int                 // with so many placements in the book nothing is sent again whose answer was lost; 0: no bound

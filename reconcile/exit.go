@@ -139,6 +139,9 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 	if _, beside, _ := d.stopsOf(d.stops); beside != nil && !d.positionShared() && d.symbol.Key().Market == exchange.Futures {
 		return // a stop is moving, and its bridge holds the reduceOnly sum: a round or two
 	}
+	if d.symbol.Key().Market == exchange.Futures && d.reducingRoom() < min(quantity, abs(d.held)) && d.clearOrders() {
+		return // resting exits fill the sum: they come back for what is left
+	}
 	if d.positionShared() && d.reducingRoom() < min(quantity, abs(d.held)) && d.clearResting() {
 		d.exiting = true // what protects comes back when that is done
 		return

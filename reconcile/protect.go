@@ -201,7 +201,7 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 		if !bridging.State().Unresolved() { // only then its replacement stands
 			d.cancel(main, "the protection moves")
 		}
-	case d.nowMS-main.SentMS() < int64(d.desired.Interval), !d.symbol.Rules.Tradable: // at most once a candle, and while another may be placed
+	case d.nowMS-main.SentMS() < int64(d.desired.Interval), !d.symbol.Rules.Tradable: // not too often, and while another may be placed
 	case d.desired.Bridge && len(d.targetOrders) == 0 && d.reducible() == abs(d.held):
 		d.protectBy(
 			placement.StopLoss,

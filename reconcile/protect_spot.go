@@ -152,7 +152,7 @@ func (d *derivation) calm() bool {
 	return d.symbol.Settled && !d.unsettled && d.symbol.Contradicted == "" && d.symbol.misses.sinceMS == 0 && !slices.ContainsFunc(d.stops, canceled)
 }
 
-// moveStops takes a stop off, to be placed anew at the price, at most once a candle: the
+// moveStops takes a stop off, to be placed anew at the price, at most once in an interval: the
 // oldest one alone, so that the others stand meanwhile. Where answers take no time all go.
 func (d *derivation) moveStops(price exchange.Price) {
 	var off []*account.Placement

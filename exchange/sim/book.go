@@ -57,6 +57,7 @@ type book struct {
 	allowance exchange.Quantity // quantity that volume still allows
 	written   bookNumbers       // as last written by Changes
 	quoted    exchange.Price    // before slippage, of the present fill
+	trails    bool              // a stop follows the price of a position
 
 	past    *past // of a random market
 	trades  []exchange.Trade

@@ -42,11 +42,15 @@ func (b *book) bounded(o *order) (price exchange.Price, ok bool) {
 			price = worse(o.Side, price, o.worst)
 		}
 	}
-	if !o.priced() || worse(o.Side, price, o.Price) == o.Price {
+	if !o.priced() {
 		return price, b.last > 0
 	}
-	// While the price that is known is within the limit, the limit is the worst.
-	return o.Price, worse(o.Side, b.tape.known, o.Price) == o.Price
+	// While the price that is known is within the limit it takes, at the limit at worst. Else it rests:
+	// what an order of the account has just met is better known than the way from the open.
+	if worse(o.Side, price, o.Price) == price {
+		price = o.Price
+	}
+	return price, worse(o.Side, b.tape.known, o.Price) == o.Price
 }
 
 // worst returns the worst price for a side, and the least volume of a bar, from one time to another,

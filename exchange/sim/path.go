@@ -45,11 +45,16 @@ func stepsOf(order PathOrder, candle exchange.Candle, interval exchange.Interval
 //	flat      only buys                high: in at the low, or at the top
 //	flat      only sells               low
 //	flat      both or nothing          by direction
+//	long      no stop, one that trails high: the stop moves up first, and is met on the way down
 //
 // A short is the mirror image.
 func (b *book) adverse(low, high exchange.Price) PathOrder {
 	buys, sells := b.bids.within(low, high) || b.entering(exchange.Buy, low, high), b.asks.within(low, high) || b.entering(exchange.Sell, low, high)
 	switch side := b.netSide(); {
+	case b.trails && side > 0 && !b.stopped(falling, low, high):
+		return HighFirst
+	case b.trails && side < 0 && !b.stopped(rising, low, high):
+		return LowFirst
 	case side > 0 && (b.stopped(falling, low, high) || !buys), side < 0 && sells && !b.stopped(rising, low, high):
 		return LowFirst
 	case side != 0:

@@ -18,6 +18,26 @@ func (i Instrument) Price() (last, mark exchange.Price) { return i.book.last, i.
 // open, or the price at which an order of the account was last filled or triggered.
 func (i Instrument) Known() exchange.Price { return i.book.current(exchange.ContractPrice) }
 
+// Trail says whether a stop follows the price of the account's position. The worse path of a recorded
+// candle depends on it.
+func (i Instrument) Trail(trails bool) { i.book.trails = trails }
+
+// Reveal makes the price that a recorded candle's path has reached the known one, for a stop that
+// follows it, and returns what takes that back.
+func (i Instrument) Reveal() (conceal func()) {
+	m := i.book.tape
+	if m == nil {
+		return func() {}
+	}
+	known := m.known
+	m.known = i.book.last
+	return func() {
+		if m.known == i.book.last { // nothing else has happened at it
+			m.known = known
+		}
+	}
+}
+
 // Quiet reports whether nothing could happen on the symbol if its price stayed within low..high
 // until untilMS, inclusive: no fill, trigger, liquidation or funding, and no order of any symbol
 // reaching its book.

@@ -8,6 +8,7 @@ import (
 	"botd/runtime/engine"
 	"botd/strategy"
 	"botd/strategy/library"
+	"botd/strategy/overlay"
 )
 
 // each is a schedule of one tick per period.
@@ -199,7 +200,23 @@ func (r *role) strategy(symbol *exchange.Symbol) strategy.Strategy {
 	case "scripted":
 		return r.scripted
 	}
-	return &swing{*r}
+	return overlay.Wrap(&swing{*r}, r.exits())
+}
+
+// exits are the rules by which every fourth swing leaves: returns that rest in the book, a stop that
+// trails the price, or both.
+func (r *role) exits() (rules overlay.Rules) {
+	if r.salt%4 != 1 {
+		return rules
+	}
+	rules.Exit.Base = r.protection()
+	if r.salt/4%3 != 0 {
+		rules.Exit.Returns = []overlay.Return{{Profit: 400_000}, {AgeMS: 20_000, Profit: 100_000}}
+	}
+	if r.salt/4%3 != 1 {
+		rules.Exit.Trailing = overlay.Trailing{Distance: 300_000, After: 100_000}
+	}
+	return rules
 }
 
 // swing targets long, flat or short, depending on the time alone.
@@ -300,6 +317,9 @@ func (s *spy) Candle(view *strategy.View) {
 	s.openMS = view.Candle.OpenMS
 	s.inner.Candle(view)
 }
+
+// Wrapped returns the strategy.
+func (s *spy) Wrapped() strategy.Strategy { return s.inner }
 
 // Decide delegates to the strategy.
 func (s *spy) Decide(view *strategy.View, plan *strategy.Plan) { s.inner.Decide(view, plan) }

@@ -198,10 +198,16 @@ func (r *role) dress(w *world) {
 	if r.schedule != 0 {
 		r.config.Schedule = each(r.schedule)
 	}
-	if r.protected {
-		r.config.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 600_000}, TakeProfit: strategy.Distance{Share: 900_000}}
-	}
+	r.config.Protection = r.protection()
 	if r.key.Market == exchange.Futures {
 		r.config.Leverage = leverage
 	}
+}
+
+// protection is the configured one.
+func (r *role) protection() (p strategy.Protection) {
+	if r.protected {
+		p = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 600_000}, TakeProfit: strategy.Distance{Share: 900_000}}
+	}
+	return p
 }

@@ -92,9 +92,13 @@ func (t *tick) decideNow(leg *leg, nominalMS int64) {
 
 // decided takes what the strategy decided. A plan that changes nothing ends here.
 func (t *tick) decided(leg *leg) {
-	if t.config.Rehearse {
-		return
+	if !t.config.Rehearse {
+		t.putInForce(leg, true)
 	}
+}
+
+// putInForce takes the new plan and what it remembers; asked says whether that came of the strategy.
+func (t *tick) putInForce(leg *leg, asked bool) {
 	covered := leg.state.Covers(&leg.plan)
 	if !covered {
 		// In the journal it would bring every start down: it is derived anew there.
@@ -103,8 +107,8 @@ func (t *tick) decided(leg *leg) {
 			return
 		}
 	}
-	t.remember(leg)
-	if !t.config.Quiet {
+	t.remember(leg, asked)
+	if asked && !t.config.Quiet {
 		t.note(leg.config.Name, leg.config.Symbol, NoteTick{leg.plan.Reason})
 	}
 	if !covered {
@@ -112,12 +116,17 @@ func (t *tick) decided(leg *leg) {
 	}
 }
 
-// remember journals what the strategy remembers, and that it has seen what happened: one record.
-func (t *tick) remember(leg *leg) {
+// remember journals what the strategy remembers, and, where it was asked, that it has seen what
+// happened: one record.
+func (t *tick) remember(leg *leg, asked bool) {
 	memory, changed := leg.state.Memory().With(leg.plan.Remembered())
 	events, missed, _ := leg.state.Events()
-	if changed || len(events)+missed > 0 {
-		t.record(record.Record{Strategy: leg.config.Name, Body: record.Memory{Entries: slices.Clone(memory.Entries()), Events: leg.events}})
+	seen := int64(0)
+	if asked {
+		seen = leg.events
+	}
+	if changed || asked && len(events)+missed > 0 {
+		t.record(record.Record{Strategy: leg.config.Name, Body: record.Memory{Entries: slices.Clone(memory.Entries()), Events: seen}})
 	}
 }
 

@@ -196,6 +196,8 @@ func (e *Engine) take(event Event) {
 		e.market.takeStretch(event)
 	case *EventPrice:
 		e.market.takePrice(event)
+	case *EventFollow:
+		e.tick.followPrice(event)
 	case *EventStart:
 		e.start()
 	case *EventWake:

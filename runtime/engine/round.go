@@ -362,6 +362,7 @@ func (r *round) actOn(leg *leg) (acted int) {
 		r.protection.report(leg)
 		return acted
 	case !r.halts.stopped:
+		r.tick.follow(leg)
 		acted = r.dispatcher.act(leg)
 	}
 	r.protection.measure(leg)

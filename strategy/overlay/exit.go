@@ -10,7 +10,8 @@ import (
 
 // Exit says when a position is closed whatever the strategy decides. A side that these rules
 // closed stays closed until the strategy's target has been flat or on the other side, the same
-// as after a stop-loss.
+// as after a stop-loss. The trailing stop and the returns are orders on the exchange, which follow
+// the price and the age; what rests where is in rest.go.
 type Exit struct {
 	Base        strategy.Protection // applies where the strategy's plan sets none
 	Trailing    Trailing
@@ -46,6 +47,12 @@ const (
 	exitBlocked = "exits.blocked" // side that stays closed until the strategy's target changes
 	exitStop    = "exits.stop"    // the strategy's own stop-loss: a price, or a share as a negative number
 	exitProfit  = "exits.profit"  // its own take-profit, likewise
+	exitRests   = "exits.rests"   // 1 while a return rests in the book
+	exitOrder   = "exits.order"   // number of its key: another one when the position grows
+	exitSize    = "exits.size"    // size of the position that it was placed for
+	exitMoved   = "exits.moved"   // 1 while the protection in force is not the strategy's or the configured one
+	exitDue     = "exits.due"     // which return was due at the last decision, from 1; 0 for none
+	exitOwn     = "exits.own"     // 1 once the strategy has set exits of its own
 )
 
 // exiting is one decision under the exit rules.
@@ -57,13 +64,25 @@ type exiting struct {
 
 func (e *exiting) apply() {
 	e.observe()
+	e.age()
 	e.block()
 	if e.get(exitSide) != 0 {
 		e.closeByRule()
-		e.trail()
 	}
+	e.protect()
+	e.rest()
 	e.cooldown()
 }
+
+// follow is apply between two decisions: the strategy is not asked, and nothing is closed at market.
+func (e *exiting) follow() {
+	e.observe()
+	e.protect()
+	e.rest()
+}
+
+// follows reports whether a rule is an order that follows the price or the position.
+func (e *Exit) follows() bool { return e.Trailing.Distance != 0 || len(e.Returns) > 0 }
 
 // observe remembers a position that began or ended, and the best price it has reached.
 func (e *exiting) observe() {
@@ -73,8 +92,12 @@ func (e *exiting) observe() {
 		if before != 0 {
 			e.set(exitEnded, e.view.NowMS)
 		}
+		if e.get(exitRests) != 0 && e.get(exitTarget) == before { // the return was reached
+			e.set(exitBlocked, before)
+		}
 		e.set(exitSince, e.view.NowMS)
 		e.set(exitBest, int64(e.view.Symbol.PriceOf(e.view.Position.EntryPrice)))
+		e.age()
 	}
 	if now == 0 {
 		return
@@ -154,17 +177,25 @@ func (e *exiting) closeByRule() {
 		e.close(fmt.Sprintf("held for %s, the time limit", duration(e.ageMS)))
 		return
 	}
-	if r, gain := e.due(), e.gain(e.view.Last); r != nil && gain >= r.Profit {
+	if r, gain := e.due(), e.gain(e.view.Last); r != nil && gain >= r.Profit && !e.returnRests() {
 		e.close(fmt.Sprintf("a return of %s is enough after %s", percent(gain), duration(e.ageMS)))
 	}
 }
 
-// due returns the return that applies at the position's age, nil for none.
+// age finds the return that is due at the position's age. Only decisions do, so that a backtest, which
+// knows the moments of closes, does as the daemon.
+func (e *exiting) age() {
+	n := len(e.rules.Returns)
+	for n > 0 && (e.get(exitSide) == 0 || e.ageMS < e.rules.Returns[n-1].AgeMS) {
+		n--
+	}
+	e.set(exitDue, int64(n))
+}
+
+// due returns the return that applies, nil for none.
 func (e *exiting) due() *Return {
-	for i := len(e.rules.Returns) - 1; i >= 0; i-- {
-		if e.ageMS >= e.rules.Returns[i].AgeMS {
-			return &e.rules.Returns[i]
-		}
+	if n := e.get(exitDue); n > 0 && n <= int64(len(e.rules.Returns)) {
+		return &e.rules.Returns[n-1]
 	}
 	return nil
 }
@@ -177,15 +208,36 @@ func (e *exiting) close(reason string) {
 	e.plan.Hold(strategy.Flat(), reason)
 }
 
+// protect sets the protection in force: the strategy's or the configured one, with the trailing stop,
+// and with the return as its take-profit where a resting order cannot be it. What was moved for one
+// position is taken back for the next.
+func (e *exiting) protect() {
+	base := e.protection()
+	protection := base
+	if e.get(exitSide) != 0 {
+		e.trail(&protection)
+		e.takeReturn(&protection)
+	}
+	moved := int64(0)
+	if protection.StopLoss != base.StopLoss || protection.TakeProfit != base.TakeProfit {
+		moved = 1
+	}
+	if moved == 0 && e.get(exitMoved) == 0 {
+		return
+	}
+	e.set(exitMoved, moved)
+	protection.Set = true
+	e.plan.Protection = protection
+}
+
 // trail moves the stop-loss behind the best price.
-func (e *exiting) trail() {
+func (e *exiting) trail(protection *strategy.Protection) {
 	t := e.rules.Trailing
 	at := exchange.Price(e.get(exitBest))
 	if t.Distance == 0 || at == 0 || e.gain(at) < t.After {
 		return
 	}
 	away := portion(at, t.Distance)
-	protection := e.protection()
 	own := e.stopPrice(protection.StopLoss)
 	switch symbol := e.view.Symbol; {
 	case e.get(exitSide) > 0:
@@ -197,8 +249,7 @@ func (e *exiting) trail() {
 			own = follows
 		}
 	}
-	protection.Set, protection.StopLoss = true, strategy.Distance{Price: own}
-	e.plan.Protection = protection
+	protection.StopLoss = strategy.Distance{Price: own}
 }
 
 // protection is what applies without the trailing stop.

@@ -51,6 +51,17 @@ func (o *overlay) Decide(view *strategy.View, plan *strategy.Plan) {
 	}
 }
 
+// Follows reports whether an exit follows the price.
+func (o *overlay) Follows() bool { return o.rules.Exit.follows() }
+
+// Trails reports whether a stop moves with the price.
+func (o *overlay) Trails() bool { return o.rules.Exit.Trailing.Distance != 0 }
+
+// Follow moves the trailing stop and the resting exit.
+func (o *overlay) Follow(view *strategy.View, plan *strategy.Plan) {
+	(&exiting{decision: decision{view, plan}, rules: &o.rules.Exit}).follow()
+}
+
 // Conditions returns the strategy's own conditions, then those of the rules in use.
 func (o *overlay) Conditions(view *strategy.View) []strategy.Condition {
 	var all []strategy.Condition
