@@ -81,7 +81,9 @@ const parityAccount = "parity"
 
 // settingOf makes the strategy of the stories with rules by which it leaves.
 func settingOf(rules overlay.Exit) func(*testing.T, *exchange.Symbol) engine.StrategyConfig {
-	return func(t *testing.T, symbol *exchange.Symbol) engine.StrategyConfig { return paritySetting(t, symbol, rules) }
+	return func(t *testing.T, symbol *exchange.Symbol) engine.StrategyConfig {
+		return paritySetting(t, symbol, rules)
+	}
 }
 
 func paritySetting(t *testing.T, symbol *exchange.Symbol, rules overlay.Exit) engine.StrategyConfig {

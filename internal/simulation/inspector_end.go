@@ -178,6 +178,9 @@ func (i *inspector) reached(watch *watch, book *reconcile.Book) {
 	if role.kind == "twap" && max(want, -want) != role.most {
 		w.fail("reached", "%s targets %d in the end, of %d", role.name, want, role.most)
 	}
+	if priced, is := state.Priced(state.Plan().Target); is {
+		want = priced // a resting exit that was filled has lowered it
+	}
 	last, _ := w.venue.x.Price(role.key)
 	off := want - held.position
 	near := role.key.Market == exchange.Spot && held.rules.Notional(last, max(off, -off)).Less(held.rules.MinNotional.Mul(2))
