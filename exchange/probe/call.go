@@ -44,7 +44,9 @@ type caller struct {
 	symbols *rest.SymbolTable
 	offset  time.Duration // server time minus local time
 
-	nulls   bool // a list was written as null
+	habits  *habits
+	budget  int  // requests, at most
+	reserve bool // the budget counts no more: what was opened is being closed
 	headers map[string]string
 	calls   int
 	limited int
@@ -61,6 +63,7 @@ type reply struct {
 	status       int   // 0 without an answer
 	began, ended time.Time
 	retryAfter   time.Duration
+	rows         []map[string]any // its records as they were written
 }
 
 func (r *reply) took() time.Duration { return r.ended.Sub(r.began) }
@@ -74,7 +77,7 @@ func newCaller(config *Config) *caller {
 		DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext, MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second}
 	return &caller{
 		base: strings.TrimSuffix(config.BaseURL, "/"), key: config.Key, secret: config.Secret, signer: config.Signer,
-		symbols: rest.NewSymbolTable(), headers: map[string]string{}, began: time.Now(), gap: firstGap,
+		symbols: rest.NewSymbolTable(), headers: map[string]string{}, began: time.Now(), gap: firstGap, habits: newHabits(), budget: config.Requests,
 		http: &http.Client{Transport: transport, Timeout: callTimeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
@@ -85,6 +88,9 @@ func (c *caller) call(ctx context.Context, request exchange.Request, shift time.
 	encoded, err := wire.EncodeRequest(&request, c.symbols)
 	if err != nil {
 		return reply{err: err}
+	}
+	if c.calls >= c.budget && !c.reserve && request.Operation != exchange.FuturesCancel && request.Operation != exchange.SpotCancel {
+		return reply{err: fmt.Errorf("the probe's budget of %d requests is spent", c.budget)}
 	}
 	outgoing, err := http.NewRequestWithContext(ctx, encoded.Method, c.base+encoded.Path, bytes.NewReader(encoded.Body))
 	if err != nil {
@@ -119,10 +125,8 @@ func (c *caller) call(ctx context.Context, request exchange.Request, shift time.
 		r.err = errors.New("the answer is longer than 8 MiB")
 	default:
 		received := wire.HTTPResponse{Status: response.StatusCode, RetryAfter: response.Header.Get("Retry-After"), Body: body}
-		r.answer, r.err = (&wire.Profile{NullLists: true}).DecodeAnswer(&request, received, c.symbols)
-		if bytes.EqualFold(bytes.TrimSpace(body), []byte("null")) && request.Operation != exchange.FuturesCancelAll {
-			c.nulls = true
-		}
+		r.rows = c.habits.observe(&request, response.StatusCode, body, c.symbols)
+		r.answer, r.err = (&wire.Profile{NullLists: true, HalfTick: true, StatusWords: c.habits.words}).DecodeAnswer(&request, received, c.symbols)
 		r.retryAfter = time.Duration(received.RetryAfterMS()) * time.Millisecond
 	}
 	if looksLikePage(body) {

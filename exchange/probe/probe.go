@@ -51,9 +51,17 @@ type Report struct {
 	Delays      *Delays           `json:"delays"`       // null without Trade
 	Lists       []List            `json:"lists"`        // of orders, as far as they were seen
 	NullLists   bool              `json:"null_lists"`   // a list was written as null
-	RateLimits  map[string]string `json:"rate_limits"`  // headers about limits, as last seen
-	Requests    int               `json:"requests"`     // sent
-	RateLimited int               `json:"rate_limited"` // number answered 429
+	Habits      []string          `json:"habits"`       // seen, by the names of botd exchange --variant
+	Words       map[string]string `json:"status_words"` // foreign ones: "spot EXECUTED" is FILLED
+	Strange     []string          `json:"status_words_unknown"`
+	Beyond      bool              `json:"noise_beyond_floats"` // quantities have noise that binary floats do not leave
+	Markets     map[string]Delays `json:"markets"`             // delays, of each market that was tried
+	Partial     bool              `json:"partial_fill"`        // an order was filled in part
+	History     bool              `json:"positions_history"`   // the closed position was in it
+	Filled      bool              `json:"filled"`              // orders were filled, not only placed and canceled
+	RateLimits  map[string]string `json:"rate_limits"`         // headers about limits, as last seen
+	Requests    int               `json:"requests"`            // sent
+	RateLimited int               `json:"rate_limited"`        // number answered 429
 	Settings    Settings          `json:"settings"`
 	Reached     bool              `json:"-"`
 	Refused     bool              `json:"-"` // key or signature were not accepted
@@ -119,6 +127,8 @@ type Config struct {
 	Symbol   string        // of the public steps and of Trade; empty chooses one
 	Distance exchange.Rate // of the order's price from the best bid; 0 is 20 %
 	Rounds   int           // orders placed; 0 is 3
+	NoFills  bool          // of Trade: no order that fills
+	Requests int           // at most, but for what closes; 0 is 5000
 
 	MaxAge   time.Duration // oldest and newest timestamp tried; 0 is 10 minutes
 	MaxWait  time.Duration // for an order to become visible; 0 is a minute
@@ -145,14 +155,15 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 	}
 	config.fill()
 	p := &prober{config: config, caller: newCaller(&config), listed: map[exchange.Market][]*exchange.Symbol{},
-		report: &Report{Schema: 1, BaseURL: config.BaseURL, Steps: []Step{}, Lists: []List{}}}
+		report: &Report{Schema: 1, BaseURL: config.BaseURL, Steps: []Step{}, Lists: []List{}, Markets: map[string]Delays{}}}
 	if p.report.Reached = p.reach(ctx); p.report.Reached {
 		p.public(ctx)
 		p.clock(ctx)
 		p.signed(ctx)
 		p.limits()
 	}
-	p.report.RateLimits, p.report.Requests, p.report.RateLimited, p.report.NullLists = p.headers, p.calls, p.limited, p.nulls
+	p.report.RateLimits, p.report.Requests, p.report.RateLimited, p.report.NullLists = p.headers, p.calls, p.limited, p.habits.seen[habitNull]
+	p.report.take(p.habits)
 	p.report.settle()
 	return p.report, nil
 }
@@ -163,6 +174,9 @@ func (c *Config) fill() {
 	}
 	if c.Rounds == 0 {
 		c.Rounds = 3
+	}
+	if c.Requests == 0 {
+		c.Requests = 5_000
 	}
 	if c.MaxAge == 0 {
 		c.MaxAge = 10 * time.Minute
@@ -195,6 +209,31 @@ func (p *prober) signed(ctx context.Context) {
 		return
 	}
 	p.delays(ctx)
+}
+
+// take writes down the habits that were seen.
+func (r *Report) take(h *habits) {
+	for _, list := range r.Lists {
+		switch {
+		case list.Echoes:
+		case list.List == listNames[exchange.SpotOrderHistory]:
+			h.seen[habitHistoryIDs] = true
+		default:
+			h.seen[habitOpenIDs] = true
+		}
+	}
+	r.Habits, r.Beyond, r.Words, r.Strange = h.names(), h.beyond, map[string]string{}, []string{}
+	for market, words := range h.words {
+		for word, status := range words {
+			r.Words[market.String()+" "+word] = status.String()
+		}
+	}
+	for word := range h.strange {
+		if _, meaning := r.Words[word]; !meaning {
+			r.Strange = append(r.Strange, word)
+		}
+	}
+	slices.Sort(r.Strange)
 }
 
 func (p *prober) add(step Step) {
@@ -231,8 +270,7 @@ func (r *Report) settle() {
 		}
 	}
 	if d := r.Delays; d != nil {
-		s.VisibilityMS = roundUp(max(minDelayMS, delayFactor*d.VisibilityMS), 100)
-		s.StalenessMS = roundUp(max(minDelayMS, delayFactor*d.StalenessMS), 100)
+		s.VisibilityMS, s.StalenessMS = d.bounds()
 		s.Measured = append(s.Measured, "visibility", "staleness")
 	}
 }

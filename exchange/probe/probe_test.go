@@ -44,8 +44,14 @@ func serve(t *testing.T, s setup) *httptest.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := server.New(server.Config{Exchange: x, Clock: server.Clock{StartMS: nowMS()}, Signer: s.signer, Control: true, Variants: []string{s.variant},
-		Accounts: []server.Account{{Key: "key", Secret: secret}, {Key: "reader", Secret: secret, ReadOnly: true}}})
+	made, err := server.New(
+		server.Config{Exchange: x, Clock: server.Clock{StartMS: nowMS()}, Signer: s.signer, Control: true, Variants: []string{s.variant},
+			Accounts: []server.Account{
+				{Key: "key", Secret: secret},
+				{Key: "reader", Secret: secret, ReadOnly: true},
+				{Key: "other", Secret: secret},
+			}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +142,19 @@ func TestThePathRuleOfAnAddressWithAPathIsFound(t *testing.T) {
 func TestBothMarketsAreExaminedAndNothingIsLeftOpen(t *testing.T) {
 	t.Parallel()
 	venue := serve(t, setup{})
-	r := probed(t, Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second, MaxWait: 5 * time.Second})
+	r := probed(
+		t,
+		Config{
+			BaseURL: venue.URL,
+			Key:     "key",
+			Trade:   true,
+			NoFills: true,
+			Symbol:  "BTC-USDT",
+			Rounds:  1,
+			MaxAge:  time.Second,
+			MaxWait: 5 * time.Second,
+		},
+	)
 	if r.Failed() > 0 || len(r.Lists) != 4 {
 		t.Errorf("want no failure and four lists, have %+v, %+v", r.Lists, r.Steps)
 	}
@@ -168,28 +186,6 @@ func TestBothMarketsAreExaminedAndNothingIsLeftOpen(t *testing.T) {
 		if !strings.Contains(profile, want) {
 			t.Errorf("want %q in the profile, have\n%s", want, profile)
 		}
-	}
-}
-
-// TestVariantsAreFoundOut probes venues of other habits.
-func TestVariantsAreFoundOut(t *testing.T) {
-	t.Parallel()
-	for variant, want := range map[string]string{
-		"history-without-client-id": "spot_history: absent",
-		"null-lists":                "null_lists: empty",
-		"open-without-client-id":    "futures_open: absent",
-		"strings-for-numbers,list-envelopes-off,float-noise,byte-order-mark,extra-fields": "spot_history: echoed",
-	} {
-		t.Run(variant, func(t *testing.T) {
-			t.Parallel()
-			r := probed(t, Config{BaseURL: serve(t, setup{variant: variant}).URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1,
-				MaxAge: time.Second, MaxWait: 5 * time.Second})
-			profile := r.Profile(time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC))
-			if r.Failed() > 0 || !strings.Contains(profile, want) || !strings.Contains(profile, "measured: 2026-11-22") {
-				t.Errorf("want no failure and %q, have %+v\n%s", want, r.Steps, profile)
-			}
-			t.Logf("%s", profile)
-		})
 	}
 }
 
@@ -308,9 +304,15 @@ func TestDelaysAreMeasuredWithAnOrderThatIsCanceledAfterwards(t *testing.T) {
 			t.Parallel()
 			venue := serve(t, setup{delayMS: c.delayMS})
 			if c.hideMS > 0 {
-				control(t, venue, http.MethodPost, "/control/v1/faults", fmt.Sprintf(`{"match":"POST /fhapi/v1/order","kind":"hide","delay_ms":%d}`, c.hideMS))
+				control(
+					t,
+					venue,
+					http.MethodPost,
+					"/control/v1/faults",
+					fmt.Sprintf(`{"match":"POST /fhapi/v1/order","kind":"hide","delay_ms":%d}`, c.hideMS),
+				)
 			}
-			r := probed(t, Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: 2 * time.Second,
+			r := probed(t, Config{BaseURL: venue.URL, Key: "key", Trade: true, NoFills: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: 2 * time.Second,
 				MaxWait: 10 * time.Second})
 			if r.Delays == nil || r.Delays.VisibilityMS < c.least || r.Delays.VisibilityMS > c.most || r.Failed() > 0 {
 				t.Fatalf("want D within %d..%d ms, have %+v, %+v", c.least, c.most, r.Delays, r.Steps)
@@ -364,7 +366,18 @@ func TestAnOldReadIsMeasured(t *testing.T) {
 			w.Write(recorded.Body.Bytes())
 		})
 	}
-	r := probed(t, Config{BaseURL: serve(t, setup{between: between}).URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: 2 * time.Second})
+	r := probed(
+		t,
+		Config{
+			BaseURL: serve(t, setup{between: between}).URL,
+			Key:     "key",
+			Trade:   true,
+			NoFills: true,
+			Symbol:  "BTC-USDT",
+			Rounds:  1,
+			MaxAge:  2 * time.Second,
+		},
+	)
 	mu.Lock()
 	defer mu.Unlock()
 	least, most := ((old - 1) * pollInterval).Milliseconds(), last.Sub(removed).Milliseconds()+1
@@ -375,7 +388,7 @@ func TestAnOldReadIsMeasured(t *testing.T) {
 
 func TestAPlacementThatIsRefusedFailsTheStepWithTheVenuesWords(t *testing.T) {
 	t.Parallel()
-	r := probed(t, Config{BaseURL: serve(t, setup{}).URL, Key: "reader", Trade: true, Symbol: "BTC-USDT", MaxAge: time.Second})
+	r := probed(t, Config{BaseURL: serve(t, setup{}).URL, Key: "reader", Trade: true, NoFills: true, Symbol: "BTC-USDT", MaxAge: time.Second})
 	if step := r.step(t, "trade"); step.Outcome != Fail || !strings.Contains(step.What, "-2015") || r.Delays != nil {
 		t.Errorf("a key that may only read: want the venue's code, have %+v", step)
 	}
@@ -385,7 +398,19 @@ func TestAnOrderWhoseAnswerIsLostIsFoundAndCanceled(t *testing.T) {
 	t.Parallel()
 	venue := serve(t, setup{})
 	control(t, venue, http.MethodPost, "/control/v1/faults", `{"match":"POST /fhapi/v1/order","kind":"drop_response","count":1}`)
-	r := probed(t, Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second, MaxWait: 5 * time.Second})
+	r := probed(
+		t,
+		Config{
+			BaseURL: venue.URL,
+			Key:     "key",
+			Trade:   true,
+			NoFills: true,
+			Symbol:  "BTC-USDT",
+			Rounds:  1,
+			MaxAge:  time.Second,
+			MaxWait: 5 * time.Second,
+		},
+	)
 	if r.Failed() > 0 {
 		t.Errorf("want it found by its client id, have %+v", r.Steps)
 	}
@@ -401,7 +426,16 @@ func TestAnOrderIsCanceledWhenTheUserGivesUp(t *testing.T) {
 	control(t, venue, http.MethodPost, "/control/v1/faults", `{"match":"POST /fhapi/v1/order","kind":"hide","delay_ms":60000}`)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	config := Config{BaseURL: venue.URL, Key: "key", Secret: []byte(secret), Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second}
+	config := Config{
+		BaseURL: venue.URL,
+		Key:     "key",
+		Secret:  []byte(secret),
+		Trade:   true,
+		NoFills: true,
+		Symbol:  "BTC-USDT",
+		Rounds:  1,
+		MaxAge:  time.Second,
+	}
 	config.Progress = func(step Step) {
 		if step.Name == "window" {
 			time.AfterFunc(500*time.Millisecond, cancel) // while the order is being watched

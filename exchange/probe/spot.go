@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"botd/exchange"
@@ -46,6 +45,7 @@ func (p *prober) spot(ctx context.Context, seen *Delays) {
 		p.add(step)
 		return
 	}
+	seen.Rounds++
 	seen.VisibilityMS = max(seen.VisibilityMS, shown.Milliseconds()+1, written.Milliseconds()+1)
 	step.What = fmt.Sprintf("BUY LIMIT %s %s at %s: order %d, in the open list after %s, canceled, gone after %s, in the history after %s",
 		symbol.QuantityDecimal(order.Quantity), order.Symbol, symbol.PriceDecimal(order.Price), id, shown.Round(time.Millisecond),
@@ -62,6 +62,9 @@ func (p *prober) inList(ctx context.Context, list exchange.Operation, order *exc
 		}
 		found := false
 		for _, o := range r.answer.Orders.Items() {
+			if o.ID != id && o.ClientOrderID == order.ClientOrderID && list == exchange.SpotOpenOrders {
+				p.again(ctx, exchange.Request{Operation: exchange.SpotCancel, Symbol: order.Symbol, OrderID: o.ID})
+			}
 			if o.ID != id {
 				continue
 			}
@@ -114,63 +117,4 @@ func (p *prober) noteList(operation exchange.Operation, echoes bool, after time.
 		}
 	}
 	p.report.Lists = append(p.report.Lists, List{name, echoes, after.Milliseconds()})
-}
-
-// Profile writes the report as a profile for botd.yaml: what was measured, and as comments what was
-// not.
-func (r *Report) Profile(day time.Time) string {
-	var b strings.Builder
-	line := func(format string, values ...any) { fmt.Fprintf(&b, format+"\n", values...) }
-	line("# measured by botd probe on %s, of %s", day.Format(time.DateOnly), r.BaseURL)
-	if s := r.Signature; s != nil {
-		line("signature: {payload: %q, encoding: %s}", s.Payload, s.Encoding)
-		line("paths: {sign: %s}", s.Paths)
-	} else {
-		line("# signature: not found out")
-	}
-	if r.NullLists {
-		line("null_lists: empty")
-	}
-	if len(r.Lists) > 0 {
-		line("client_order_id:")
-	}
-	for _, list := range r.Lists {
-		word := "echoed"
-		if !list.Echoes {
-			word = "absent"
-		}
-		line("  %s: %s # shown after %d ms", list.List, word, list.AfterMS)
-	}
-	s := &r.Settings
-	if s.Has("window") && s.Has("visibility") && s.Has("staleness") {
-		line("settle: {window: %dms, visibility: %dms, staleness: %dms, measured: %s}", s.WindowMS, s.VisibilityMS, s.StalenessMS, day.Format(time.DateOnly))
-	} else {
-		line("# settle: not measured in full; run with --trade")
-	}
-	for _, what := range r.Unknown() {
-		line("# not found out: %s", what)
-	}
-	return b.String()
-}
-
-// Unknown lists what this probe could not find out.
-func (r *Report) Unknown() []string {
-	unknown := []string{
-		"how a filled, partly filled or triggered order is written (nothing was filled)",
-		"how late a positions/history row, a fee or a funding payment appears",
-		"whether the exchange can execute an order that it answered as refused",
-	}
-	if !r.NullLists {
-		unknown = append(unknown, "whether an empty list is ever written as null (none was seen)")
-	}
-	known := map[string]bool{}
-	for _, list := range r.Lists {
-		known[list.List] = true
-	}
-	for _, operation := range []exchange.Operation{exchange.FuturesOrder, exchange.FuturesOpenOrders, exchange.SpotOpenOrders, exchange.SpotOrderHistory} {
-		if name := listNames[operation]; !known[name] {
-			unknown = append(unknown, "whether "+name+" echoes client order ids")
-		}
-	}
-	return unknown
 }

@@ -24,7 +24,8 @@ func (p *prober) delays(ctx context.Context) {
 		p.add(Step{Name: "delays", Outcome: Fail, What: "no order was placed: " + err.Error()})
 		return
 	}
-	seen := Delays{}
+	seen, spot := Delays{}, Delays{}
+	p.empties(ctx)
 	for round := range p.config.Rounds {
 		order.ClientOrderID = "botdprobe-" + strconv.FormatInt(time.Now().UnixMilli(), 36) + strconv.Itoa(round)
 		step := p.round(ctx, order, &seen)
@@ -33,12 +34,35 @@ func (p *prober) delays(ctx context.Context) {
 			return
 		}
 	}
-	p.spot(ctx, &seen)
-	p.report.Delays = &seen
+	p.spot(ctx, &spot)
+	if !p.config.NoFills {
+		p.exercised(ctx, exchange.Futures, &seen)
+		if spot.Rounds > 0 {
+			p.exercised(ctx, exchange.Spot, &spot)
+		}
+	}
+	p.report.Markets[exchange.Futures.String()] = seen
+	if spot.Rounds > 0 {
+		p.report.Markets[exchange.Spot.String()] = spot
+	}
+	both := Delays{max(seen.VisibilityMS, spot.VisibilityMS), max(seen.StalenessMS, spot.StalenessMS), seen.Rounds + spot.Rounds}
+	p.report.Delays = &both
 	p.add(Step{Name: "delays", Outcome: OK, What: fmt.Sprintf("an order is seen within %d ms of being sent (D); "+
-		"a read is up to %d ms old (L); the largest of %d",
-		seen.VisibilityMS, seen.StalenessMS, seen.Rounds)})
+		"a read is up to %d ms old (L); the largest of %d", both.VisibilityMS, both.StalenessMS, both.Rounds)})
 }
+
+// empties reads lists that are empty in most accounts, and asks for an order that there is not, to see how
+// both are written.
+func (p *prober) empties(ctx context.Context) {
+	for _, operation := range []exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.SpotOpenOrders, exchange.SpotUserTrades,
+		exchange.SpotOrderHistory} {
+		p.patiently(ctx, exchange.Request{Operation: operation, Symbol: p.config.Symbol}, 0)
+	}
+	p.patiently(ctx, exchange.Request{Operation: exchange.FuturesOrder, OrderID: noOrder}, 0)
+}
+
+// noOrder is an id that no venue has reached.
+const noOrder = 1<<53 - 1
 
 // tiny returns the smallest order that the symbol allows: a LIMIT BUY that rests.
 func (p *prober) tiny(ctx context.Context, market exchange.Market) (exchange.NewOrder, error) {
@@ -124,21 +148,26 @@ func (s *Step) failed(order *exchange.NewOrder, id int64, err, cancelErr error) 
 // lost looks for an order whose placement got no answer; 0 when it was refused or does not appear.
 func (p *prober) lost(ctx context.Context, order *exchange.NewOrder, err error) int64 {
 	var refusal *exchange.Refusal
-	if errors.As(err, &refusal) {
+	refused, patience := errors.As(err, &refusal), p.config.MaxWait
+	if refused && (refusal.Unauthorized() || order.Type == exchange.MarketOrder) {
 		return 0
+	}
+	if refused { // an exchange may execute what it refuses
+		patience = settleFor
 	}
 	ctx = context.WithoutCancel(ctx)
 	open := exchange.FuturesOpenOrders
 	if order.Market == exchange.Spot {
 		open = exchange.SpotOpenOrders
 	}
-	for end := time.Now().Add(p.config.MaxWait); time.Now().Before(end); {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
 		r := p.patiently(ctx, exchange.Request{Operation: open, Symbol: order.Symbol}, 0)
-		if r.err == nil {
-			for _, o := range r.answer.Orders.Items() {
-				if o.ClientOrderID == order.ClientOrderID {
-					return o.ID
+		for _, row := range r.rows {
+			if id, clientID, _, _ := orderOf(row); clientID == order.ClientOrderID && id != 0 {
+				if refused {
+					p.habits.seen[habitRefuses] = true
 				}
+				return id
 			}
 		}
 		pause(ctx, pollInterval)
@@ -152,6 +181,7 @@ func (p *prober) withdraw(ctx context.Context, cancel exchange.Request) error {
 	for range 5 {
 		r := p.patiently(ctx, cancel, 0)
 		if err = r.err; err == nil {
+			p.habits.canceled[cancel.OrderID] = true
 			return nil
 		}
 		pause(ctx, 10*pollInterval)
@@ -243,6 +273,9 @@ func (w *orderWatch) list(ctx context.Context) (observation, error) {
 		return observation{}, fmt.Errorf("open orders: %w", r.err)
 	}
 	for _, o := range r.answer.Orders.Items() {
+		if o.ID != w.id && o.ClientOrderID == w.order.ClientOrderID && o.Status != exchange.StatusPreCanceled {
+			w.p.again(ctx, exchange.Request{Operation: exchange.FuturesCancel, OrderID: o.ID})
+		}
 		if o.ID == w.id {
 			w.p.noteList(exchange.FuturesOpenOrders, o.ClientOrderID == w.order.ClientOrderID, r.ended.Sub(w.sent))
 			return observation{o.Status != exchange.StatusPreCanceled, r}, nil

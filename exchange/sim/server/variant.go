@@ -222,7 +222,7 @@ func withNoise(text string) string {
 	if err != nil || number == math.Trunc(number) {
 		return text
 	}
-	return strconv.FormatFloat(math.Nextafter(math.Nextafter(number, math.Inf(1)), math.Inf(1)), 'f', 17, 64)
+	return strconv.FormatFloat(math.Nextafter(math.Nextafter(number, math.Inf(1)), math.Inf(1)), 'f', -1, 64)
 }
 
 func foreignWords(operation exchange.Operation, row map[string]any) {

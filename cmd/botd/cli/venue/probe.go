@@ -27,7 +27,8 @@ type probeFlags struct {
 	payload, encoding                   string
 	symbol, distance, output, out       string
 	rounds                              int
-	trade                               bool
+	trade, noFills                      bool
+	requests                            int
 }
 
 // NewProbe returns the command botd probe.
@@ -44,8 +45,12 @@ tried, by signed reads, until one is accepted) and how old a signed request may 
 
 --trade adds D and L: it places the smallest LIMIT BUY (postOnly) far below the price,
 looks until it is seen, cancels it, and looks until it is gone; on futures, and on spot
-where that has the symbol. Those are real orders. It also finds which lists echo client
-order ids, and how fast each list shows a change.
+where that has the symbol. Then it buys the smallest quantity that can be sold again in
+parts, tries a stop, a partial fill where the best level is small, and a reduceOnly order,
+and closes everything: that costs fees and the spread (--no-fills leaves it out). Those are
+real orders. It finds which lists echo client order ids, how fast each list shows a change,
+how status words, numbers and empty lists are written. A position that is open on the
+symbol is left alone. After --requests it stops, but for what closes.
 
 --out FILE writes all of it as the venue's profile, with what could not be found out.
 
@@ -66,7 +71,9 @@ Exit codes: 0 nothing failed, 1 a step failed, 69 not reached, 77 key or signatu
 	f.StringVar(&flags.payload, "signature-payload", "", "what is signed, tried first: exchange.signature.payload of docs/configuration.md")
 	f.StringVar(&flags.encoding, "signature-encoding", "", "hex or base64, tried first")
 	f.StringVar(&flags.out, "out", "", "write what was found to this file, for exchange.profile: FILE")
-	f.BoolVar(&flags.trade, "trade", false, "place and cancel tiny real orders to measure D and L")
+	f.BoolVar(&flags.trade, "trade", false, "place, fill and cancel tiny real orders to measure D and L, and what else the venue does")
+	f.BoolVar(&flags.noFills, "no-fills", false, "with --trade: only orders that rest and are canceled")
+	f.IntVar(&flags.requests, "requests", 5000, "send this many requests at most")
 	f.StringVar(&flags.symbol, "symbol", "", "the futures symbol of --trade, and of the public steps (default BTC-USDT)")
 	f.StringVar(&flags.distance, "distance", "20%", "how far below the best bid the order of --trade stands")
 	f.IntVar(&flags.rounds, "rounds", 3, "orders that --trade places, one after the other")
@@ -111,7 +118,7 @@ func runProbe(command *cobra.Command, flags probeFlags) error {
 // settings puts together what the flags say, and what the configuration says where
 // they do not.
 func (f *probeFlags) settings(ctx context.Context) (probe.Config, error) {
-	config := probe.Config{BaseURL: f.url, Trade: f.trade, Symbol: f.symbol, Rounds: f.rounds}
+	config := probe.Config{BaseURL: f.url, Trade: f.trade, Symbol: f.symbol, Rounds: f.rounds, NoFills: f.noFills, Requests: f.requests}
 	at := configs.ExchangeConfig{KeyFile: f.keyFile, SecretFile: f.secretFile}
 	if f.url == "" {
 		loaded, err := connect.LoadValid(ctx, f.directory)
@@ -147,6 +154,8 @@ func (f *probeFlags) settings(ctx context.Context) (probe.Config, error) {
 		return config, failure.Usagef("--trade needs --key-file and --secret-file")
 	case f.output != "table" && f.output != "json": // before anything is sent
 		return config, failure.Usagef("-o %s: table or json", f.output)
+	case f.requests < 1:
+		return config, failure.Usagef("--requests %d: want at least 1", f.requests)
 	case f.rounds < 1 || f.rounds > 100:
 		return config, failure.Usagef("--rounds %d: from 1 to 100", f.rounds)
 	}
@@ -174,6 +183,12 @@ func probeTable(w io.Writer, r *probe.Report) {
 			echoes = "does not echo client order ids"
 		}
 		t.AppendRow(table.Row{list.List, probe.OK, "", "", fmt.Sprintf("%s, shown after %d ms", echoes, list.AfterMS)})
+	}
+	for _, habit := range r.Habits {
+		t.AppendRow(table.Row{"habit", probe.OK, "", "", habit + " (docs/exchange.md, Variants)"})
+	}
+	for _, unknown := range r.Unknown() {
+		t.AppendRow(table.Row{"not found out", "", "", "", unknown})
 	}
 	t.SetColumnConfigs([]table.ColumnConfig{{Name: "what", WidthMax: 110}})
 	t.Render()

@@ -1,0 +1,273 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"botd/exchange"
+)
+
+// Bounds of what an exercise costs and takes.
+const (
+	maxPartialSpend = 10 // times minNotional: what a partial fill may need, or
+	maxPartialLots  = 3  // times the smallest order
+	slowestPoll     = 250 * time.Millisecond
+	noticeable      = 1500 // ms between two views of one change that make a list an old one
+)
+
+// exercise is one market's orders that fill: the smallest there are, and everything is closed afterwards.
+type exercise struct {
+	*prober
+	market exchange.Market
+	symbol *exchange.Symbol
+	seen   *Delays
+	bid    exchange.Price
+	ask    exchange.Price
+	serial int
+	sent   string // the client order id of the last order
+}
+
+// exercised runs what fills on a market, cleans up, and returns whether it ran.
+func (p *prober) exercised(ctx context.Context, market exchange.Market, seen *Delays) {
+	e := &exercise{prober: p, market: market, seen: seen}
+	symbol, found := p.symbols.Symbol(exchange.SymbolKey{Market: market, Name: p.config.Symbol})
+	if !found {
+		p.skip(fmt.Sprintf("the venue lists no %s symbol %s", market, p.config.Symbol), market.String()+"_fill")
+		return
+	}
+	e.symbol = symbol
+	if market == exchange.Spot {
+		e.spotFills(ctx)
+		return
+	}
+	e.futuresFills(ctx)
+}
+
+// again cancels an order that stands beside the one that was placed, under its client order id.
+func (p *prober) again(ctx context.Context, cancel exchange.Request) {
+	p.habits.seen[habitTwice] = true
+	_ = p.withdraw(context.WithoutCancel(ctx), cancel) // the next read of the list tries again
+}
+
+// done adds a step: what happened, or the error that ended it.
+func (e *exercise) done(name string, began time.Time, err error, format string, values ...any) bool {
+	step := Step{Name: e.market.String() + "_" + name, Outcome: OK, LatencyMS: ms(time.Since(began)), What: fmt.Sprintf(format, values...)}
+	if err != nil {
+		step.Outcome, step.What = Fail, err.Error()
+	}
+	e.add(step)
+	return err == nil
+}
+
+// quotes reads the best quotes, and the size of the best ask.
+func (e *exercise) quotes(ctx context.Context) (askSize exchange.Quantity, err error) {
+	operation := exchange.FuturesDepth
+	if e.market == exchange.Spot {
+		operation = exchange.SpotDepth
+	}
+	r := e.patiently(ctx, exchange.Request{Operation: operation, Symbol: e.symbol.Name, Limit: 5}, 0)
+	if r.err != nil {
+		return 0, r.err
+	}
+	if d := &r.answer.Depth; len(d.Bids) > 0 && len(d.Asks) > 0 {
+		e.bid, e.ask = d.Bids[0].Price, d.Asks[0].Price
+		return d.Asks[0].Quantity, nil
+	}
+	return 0, errors.New("a side of the book is empty")
+}
+
+// through returns a price that a little beyond the other side's best, so that a limit order fills and costs
+// no more.
+func (e *exercise) through(side exchange.Side) exchange.Price {
+	if side == exchange.Buy {
+		return e.symbol.CeilPrice(e.ask + e.ask/200)
+	}
+	return e.symbol.FloorPrice(e.bid - e.bid/200)
+}
+
+// smallest is the least quantity worth so many times minNotional.
+func (e *exercise) smallest(times int64) exchange.Quantity {
+	quantity := max(e.symbol.QuantityFor(e.symbol.MinNotional.Mul(times), e.bid), e.symbol.QuantityTick)
+	for e.symbol.Notional(e.bid-e.bid/20, quantity).Less(e.symbol.MinNotional.Mul(times)) {
+		quantity += e.symbol.QuantityTick
+	}
+	return quantity
+}
+
+// send places an order of the exercise and returns its id; 0 with no error where it was refused and may
+// have been executed all the same.
+func (e *exercise) send(ctx context.Context, order exchange.NewOrder) (id int64, sent time.Time, err error) {
+	e.serial++
+	order.Market, order.Symbol = e.market, e.symbol.Name
+	order.ClientOrderID = "botdprobe-x" + strconv.FormatInt(time.Now().UnixMilli(), 36) + strconv.Itoa(e.serial)
+	e.sent = order.ClientOrderID
+	operation := exchange.FuturesPlace
+	if e.market == exchange.Spot {
+		operation = exchange.SpotPlace
+	}
+	r := e.call(ctx, exchange.Request{Operation: operation, Order: order}, 0)
+	if r.err == nil {
+		return r.answer.Order.ID, r.began, nil
+	}
+	if id := e.lost(ctx, &order, r.err); id != 0 {
+		return id, r.began, nil
+	}
+	return 0, r.began, fmt.Errorf("placing %s %s %s: %w", order.Side, order.Type, e.symbol.QuantityDecimal(order.Quantity), r.err)
+}
+
+// poll reads until a condition holds, ever more slowly, and returns the time since then.
+func (e *exercise) poll(ctx context.Context, since time.Time, what string, holds func() (bool, error)) (time.Duration, error) {
+	wait := pollInterval
+	for end := time.Now().Add(e.config.MaxWait); ; wait = min(wait*3/2, slowestPoll) {
+		held, err := holds()
+		switch {
+		case err != nil:
+			return 0, err
+		case held:
+			return time.Since(since), nil
+		case time.Now().After(end):
+			return 0, fmt.Errorf("after %s %s", e.config.MaxWait, what)
+		}
+		if !pause(ctx, wait) {
+			return 0, ctx.Err()
+		}
+	}
+}
+
+// orderRow reads an order as it was written, by GET on futures and from the lists on spot.
+func (e *exercise) orderRow(ctx context.Context, id int64) (map[string]any, error) {
+	requests := []exchange.Request{{Operation: exchange.FuturesOrder, OrderID: id}}
+	if e.market == exchange.Spot {
+		requests = []exchange.Request{
+			{Operation: exchange.SpotOrderHistory, Symbol: e.symbol.Name},
+			{Operation: exchange.SpotOpenOrders, Symbol: e.symbol.Name},
+		}
+	}
+	for _, request := range requests {
+		r := e.patiently(ctx, request, 0)
+		var refusal *exchange.Refusal
+		if r.err != nil && !(errors.As(r.err, &refusal) && (r.status == 400 || r.status == 404)) && len(r.rows) == 0 {
+			return nil, r.err
+		}
+		for _, row := range r.rows {
+			if found, _, _, _ := orderOf(row); found == id {
+				return row, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// filled waits until an order is filled in whole.
+func (e *exercise) filled(ctx context.Context, id int64, since time.Time) (took time.Duration, word string, err error) {
+	took, err = e.poll(ctx, since, fmt.Sprintf("order %d is not shown as filled", id), func() (bool, error) {
+		row, err := e.orderRow(ctx, id)
+		_, _, filled, quantity := orderOf(row)
+		word = textOf(row["status"])
+		return filled > 0 && same(filled, quantity), err
+	})
+	return took, word, err
+}
+
+// stop places a stop far from the price, looks for it in the open list, and cancels it.
+func (e *exercise) stop(ctx context.Context, order exchange.NewOrder) {
+	began := time.Now()
+	id, sent, err := e.send(ctx, order)
+	if err != nil {
+		e.done("stop", began, err, "")
+		return
+	}
+	var shown, ended time.Duration
+	kind := ""
+	if shown, err = e.poll(ctx, sent, "the stop is not in the open list", func() (bool, error) { return e.listed(ctx, id, &kind) }); err == nil {
+		e.seen.VisibilityMS = max(e.seen.VisibilityMS, shown.Milliseconds()+1)
+	}
+	err = errors.Join(err, e.withdraw(context.WithoutCancel(ctx), e.cancelOf(id)))
+	canceled := time.Now()
+	if err == nil {
+		ended, err = e.poll(ctx, canceled, "the stop is still in the open list", func() (bool, error) {
+			listed, err := e.listed(ctx, id, &kind)
+			return !listed, err
+		})
+	}
+	e.done("stop", began, err, "%s at %s: order %d, in the open list as %s after %s, canceled, gone after %s", order.Type,
+		e.symbol.PriceDecimal(order.StopPrice), id, kind, shown.Round(time.Millisecond), ended.Round(time.Millisecond))
+}
+
+func (e *exercise) cancelOf(id int64) exchange.Request {
+	if e.market == exchange.Spot {
+		return exchange.Request{Operation: exchange.SpotCancel, Symbol: e.symbol.Name, OrderID: id}
+	}
+	return exchange.Request{Operation: exchange.FuturesCancel, OrderID: id}
+}
+
+func (e *exercise) listed(ctx context.Context, id int64, kind *string) (bool, error) {
+	operation := exchange.FuturesOpenOrders
+	if e.market == exchange.Spot {
+		operation = exchange.SpotOpenOrders
+	}
+	r := e.patiently(ctx, exchange.Request{Operation: operation, Symbol: e.symbol.Name}, 0)
+	listed := false
+	for _, row := range r.rows {
+		found, clientID, _, _ := orderOf(row)
+		switch {
+		case found == id:
+			*kind, listed = textOf(row["type"]), true
+		case clientID == e.sent:
+			e.again(ctx, e.cancelOf(found))
+		}
+	}
+	return listed, r.err
+}
+
+// partial buys the best level and a little more at its price, so that the rest stays: where the level is
+// small enough. It returns what was filled.
+func (e *exercise) partial(ctx context.Context) (filled exchange.Quantity) {
+	began := time.Now()
+	level, err := e.quotes(ctx)
+	if err != nil {
+		e.done("partial", began, err, "")
+		return 0
+	}
+	quantity := e.symbol.FloorQuantity(level) + e.smallest(1)
+	most := e.symbol.MinNotional.Mul(maxPartialSpend).Max(e.symbol.Notional(e.ask, maxPartialLots*e.smallest(1)))
+	if most.Less(e.symbol.Notional(e.ask, quantity)) {
+		e.add(Step{Name: e.market.String() + "_partial", Outcome: Skip, What: fmt.Sprintf(
+			"the best level of the book, %s, is larger than what is spent here, %s USDT: no order was filled in part",
+			e.symbol.QuantityDecimal(level),
+			most,
+		)})
+		return 0
+	}
+	id, sent, err := e.send(ctx, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: e.ask, Quantity: quantity})
+	if err != nil {
+		e.done("partial", began, err, "")
+		return 0
+	}
+	var took time.Duration
+	word, part := "", 0.0
+	took, err = e.poll(ctx, sent, fmt.Sprintf("order %d is not shown as filled in part", id), func() (bool, error) {
+		row, err := e.orderRow(ctx, id)
+		_, _, part, _ = orderOf(row)
+		word = textOf(row["status"])
+		return part > 0, err
+	})
+	_ = e.withdraw(context.WithoutCancel(ctx), e.cancelOf(id)) // it may be filled whole by now
+	last, _ := e.orderRow(context.WithoutCancel(ctx), id)
+	if _, _, now, _ := orderOf(last); now > part {
+		part = now
+	}
+	e.report.Partial = e.report.Partial || err == nil
+	e.done("partial", began, err, "BUY LIMIT %s at %s: order %d, filled %v in part after %s and then %s; the rest was canceled",
+		e.symbol.QuantityDecimal(quantity), e.symbol.PriceDecimal(e.ask), id, part, took.Round(time.Millisecond), word)
+	return e.units(part)
+}
+
+// units returns a quantity on the symbol's tick.
+func (e *exercise) units(value float64) exchange.Quantity {
+	tick := e.symbol.QuantityFloat(e.symbol.QuantityTick)
+	return exchange.Quantity(value/tick+0.5) * e.symbol.QuantityTick
+}

@@ -1,0 +1,224 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"botd/exchange"
+)
+
+// futuresFills opens the smallest position that can be closed in two parts, tries a stop and a partial fill,
+// and closes it. Where a position is open already nothing is sent: it is somebody's.
+func (e *exercise) futuresFills(ctx context.Context) {
+	began := time.Now()
+	held, err := e.position(ctx)
+	if err == nil && held != 0 {
+		e.skip("a position is open on "+e.symbol.Name+": it is left alone", "futures_fill")
+		return
+	}
+	if err == nil {
+		_, err = e.quotes(ctx)
+	}
+	if err != nil {
+		e.done("fill", began, err, "")
+		return
+	}
+	defer e.closePosition(context.WithoutCancel(ctx))
+	if !e.open(ctx) {
+		return
+	}
+	e.stop(ctx, exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, ClosePosition: true, WorkingType: exchange.ContractPrice,
+		StopPrice: e.symbol.FloorPrice(e.bid - exchange.Price(float64(e.bid)*e.config.Distance.Float()))})
+	e.partial(ctx)
+	e.reduce(ctx)
+}
+
+// position reads what is held of the symbol.
+func (e *exercise) position(ctx context.Context) (held float64, err error) {
+	r := e.patiently(ctx, exchange.Request{Operation: exchange.FuturesOpenPositions}, 0)
+	if r.err != nil {
+		return 0, r.err
+	}
+	for _, row := range r.rows {
+		if textOf(row["symbol"]) != e.symbol.Name {
+			continue
+		}
+		held += numberOf(row["remainingQty"])
+		if textOf(row["side"]) == exchange.Short.String() {
+			held = -held
+		}
+	}
+	return held, nil
+}
+
+// open buys, and looks when the order and the position show it.
+func (e *exercise) open(ctx context.Context) bool {
+	began, quantity := time.Now(), 2*e.smallest(1)
+	id, sent, err := e.send(ctx, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: quantity})
+	var refusal *exchange.Refusal
+	refused := errors.As(err, &refusal) && !refusal.Unauthorized()
+	if err != nil && !refused {
+		return e.done("fill", began, err, "")
+	}
+	var took time.Duration
+	word := "refused"
+	if !refused {
+		if took, word, err = e.filled(ctx, id, sent); err != nil {
+			return e.done("fill", began, err, "")
+		}
+	}
+	var held float64
+	shown, shownErr := e.pollPosition(ctx, sent, &held, refused)
+	if refused {
+		if held == 0 {
+			return e.done("fill", began, err, "")
+		}
+		e.habits.seen[habitRefuses] = true
+		return e.done("fill", began, nil, "BUY MARKET %s was refused and executed: the position is %v", e.symbol.QuantityDecimal(quantity), held)
+	}
+	if shownErr != nil {
+		return e.done("fill", began, shownErr, "")
+	}
+	if held > 1.5*e.symbol.QuantityFloat(quantity) {
+		e.habits.seen[habitTwice] = true
+	}
+	e.compare(took, shown)
+	e.report.Filled = true
+	return e.done(
+		"fill",
+		began,
+		nil,
+		"BUY MARKET %s: order %d, %s after %s, in the list of positions after %s",
+		e.symbol.QuantityDecimal(quantity),
+		id,
+		word,
+		took.Round(time.Millisecond),
+		shown.Round(time.Millisecond),
+	)
+}
+
+// pollPosition waits until the list of positions shows one; after a refusal for a short while alone.
+func (e *exercise) pollPosition(ctx context.Context, since time.Time, held *float64, refused bool) (time.Duration, error) {
+	return e.poll(ctx, since, "no list of positions shows it", func() (bool, error) {
+		var err error
+		*held, err = e.position(ctx)
+		return *held != 0 || refused && time.Since(since) > settleFor, err
+	})
+}
+
+// compare notes how much later than the order itself another list showed a fill.
+func (e *exercise) compare(order, list time.Duration) {
+	late := (list - order).Milliseconds()
+	e.seen.VisibilityMS = max(e.seen.VisibilityMS, order.Milliseconds()+1)
+	e.seen.StalenessMS = max(e.seen.StalenessMS, late)
+	if e.market == exchange.Futures && late > noticeable {
+		e.habits.seen[habitOldPositions] = true
+	}
+}
+
+// reduce closes a part with a reduceOnly order, and looks when the position shows it.
+func (e *exercise) reduce(ctx context.Context) {
+	began := time.Now()
+	before, err := e.position(ctx)
+	if err != nil || before == 0 {
+		e.done("reduce", began, errors.Join(err, errors.New("the position is gone")), "")
+		return
+	}
+	quantity := e.smallest(1)
+	id, sent, err := e.send(ctx, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: quantity, ReduceOnly: true})
+	var refusal *exchange.Refusal
+	refused := errors.As(err, &refusal)
+	if err != nil && !refused {
+		e.done("reduce", began, err, "")
+		return
+	}
+	took, word := time.Duration(0), "refused"
+	if !refused {
+		if took, word, err = e.filled(ctx, id, sent); err != nil {
+			e.done("reduce", began, err, "")
+			return
+		}
+	}
+	now := before
+	shown, shownErr := e.poll(ctx, sent, "the list of positions does not show it", func() (bool, error) {
+		var err error
+		now, err = e.position(ctx)
+		return now < before || refused && time.Since(sent) > settleFor, err
+	})
+	switch {
+	case refused && now < before:
+		e.habits.seen[habitRefuses], err = true, nil
+	case !refused:
+		e.compare(took, shown)
+		err = shownErr
+	}
+	if before-now > 1.5*e.symbol.QuantityFloat(quantity) {
+		e.habits.seen[habitTwice] = true
+	}
+	e.done(
+		"reduce",
+		began,
+		err,
+		"SELL MARKET reduceOnly %s: order %d, %s after %s, in the list of positions after %s",
+		e.symbol.QuantityDecimal(quantity),
+		id,
+		word,
+		took.Round(time.Millisecond),
+		shown.Round(time.Millisecond),
+	)
+}
+
+// closePosition closes what the exercise opened, however it ended, and looks for it in the history.
+func (e *exercise) closePosition(ctx context.Context) {
+	began := time.Now()
+	e.reserve = true
+	defer func() { e.reserve = false }()
+	var closed time.Time
+	var err error
+	for try := 0; try < 5; try++ {
+		var held float64
+		if held, err = e.position(ctx); err == nil && held == 0 && (try > 0 || e.serial == 0) {
+			break
+		}
+		if err == nil && held > 0 {
+			closed = time.Now()
+			_, _, err = e.send(ctx, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: e.units(held), ReduceOnly: true})
+		}
+		_, ended := e.poll(ctx, began, "", func() (bool, error) {
+			held, err = e.position(ctx)
+			return held == 0 || err != nil || time.Since(closed) > e.config.MaxWait/4, nil
+		})
+		if ended == nil && held == 0 && err == nil {
+			break
+		}
+	}
+	if held, last := e.position(ctx); last != nil || held != 0 {
+		e.add(
+			Step{
+				Name:    "futures_close",
+				Outcome: Fail,
+				What:    fmt.Sprintf("a position of %v %s may still be open: %v", held, e.symbol.Name, errors.Join(err, last)),
+				Hint:    "close it manually",
+			},
+		)
+		return
+	}
+	if closed.IsZero() {
+		return
+	}
+	took, err := e.poll(ctx, closed, "the history does not show it", func() (bool, error) {
+		r := e.patiently(ctx, exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: e.symbol.Name, Limit: 5}, 0)
+		for _, row := range r.rows {
+			if seconds := numberOf(row["updatedAt"]); seconds >= float64(closed.Add(e.offset).Unix()-1) {
+				return true, nil
+			}
+		}
+		return false, r.err
+	})
+	e.seen.VisibilityMS = max(e.seen.VisibilityMS, took.Milliseconds()+1)
+	if e.done("close", began, err, "the position is closed; positions/history has it after %s", took.Round(time.Millisecond)) {
+		e.report.History = true
+	}
+}

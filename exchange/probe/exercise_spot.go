@@ -1,0 +1,150 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"botd/exchange"
+)
+
+// spotFills buys the smallest quantity that can be sold again, looks for it in history, trades and wallet,
+// tries a stop and a partial fill, and sells what it bought.
+func (e *exercise) spotFills(ctx context.Context) {
+	began := time.Now()
+	before, err := e.free(ctx)
+	if err == nil {
+		_, err = e.quotes(ctx)
+	}
+	if err != nil {
+		e.done("fill", began, err, "")
+		return
+	}
+	defer e.sellAll(context.WithoutCancel(ctx), before)
+	if !e.buy(ctx, before) {
+		return
+	}
+	if types := e.symbol.OrderTypes; len(types) == 0 || slices.Contains(types, exchange.StopLimit) {
+		trigger := e.symbol.FloorPrice(e.bid - exchange.Price(float64(e.bid)*e.config.Distance.Float()))
+		e.stop(ctx, exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopLimit, Quantity: e.smallest(2), StopPrice: trigger,
+			Price: e.symbol.FloorPrice(trigger - trigger/100)})
+	} else {
+		e.skip("the pair takes no STOP_LIMIT", "spot_stop")
+	}
+	e.partial(ctx)
+}
+
+// free reads what is free of the base asset.
+func (e *exercise) free(ctx context.Context) (exchange.Quantity, error) {
+	r := e.patiently(ctx, exchange.Request{Operation: exchange.SpotWallet}, 0)
+	for _, balance := range r.answer.Balances.Items() {
+		if balance.Asset == e.symbol.Base {
+			return e.symbol.QuantityOf(balance.Free), r.err
+		}
+	}
+	return 0, r.err
+}
+
+// buy buys, and looks when order, trades and wallet show it.
+func (e *exercise) buy(ctx context.Context, before exchange.Quantity) bool {
+	began, quantity := time.Now(), e.smallest(3)
+	id, sent, err := e.send(ctx, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: e.through(exchange.Buy), Quantity: quantity})
+	var refusal *exchange.Refusal
+	refused := errors.As(err, &refusal) && !refusal.Unauthorized()
+	if err != nil && !refused {
+		return e.done("fill", began, err, "")
+	}
+	var booked time.Duration
+	var now exchange.Quantity
+	if refused {
+		_, _ = e.pollWallet(ctx, sent, before, &now, true)
+		if now <= before {
+			return e.done("fill", began, err, "")
+		}
+		e.habits.seen[habitRefuses] = true
+		return e.done("fill", began, nil, "BUY LIMIT %s was refused and executed: the wallet has more", e.symbol.QuantityDecimal(quantity))
+	}
+	took, word, err := e.filled(ctx, id, sent)
+	if err == nil {
+		booked, err = e.pollWallet(ctx, sent, before, &now, false)
+	}
+	if err != nil {
+		return e.done("fill", began, err, "")
+	}
+	if now-before > quantity+quantity/2 {
+		e.habits.seen[habitTwice] = true
+	}
+	e.compare(took, booked)
+	traded, err := e.poll(ctx, sent, "the list of trades does not show it", func() (bool, error) {
+		r := e.patiently(ctx, exchange.Request{Operation: exchange.SpotUserTrades, Symbol: e.symbol.Name, Limit: 10}, 0)
+		return slices.ContainsFunc(r.answer.Fills.Items(), func(f exchange.UserTrade) bool { return f.OrderID == id }), r.err
+	})
+	e.compare(took, traded)
+	e.historyEcho(ctx, id)
+	e.report.Filled = true
+	return e.done("fill", began, err, "BUY LIMIT %s: order %d, %s after %s, in the wallet after %s, in the trades after %s",
+		e.symbol.QuantityDecimal(quantity), id, word, took.Round(time.Millisecond), booked.Round(time.Millisecond), traded.Round(time.Millisecond))
+}
+
+// historyEcho notes whether the history has the client order id of a filled order.
+func (e *exercise) historyEcho(ctx context.Context, id int64) {
+	r := e.patiently(ctx, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: e.symbol.Name}, 0)
+	for _, row := range r.rows {
+		if found, clientID, _, _ := orderOf(row); found == id {
+			e.noteList(exchange.SpotOrderHistory, clientID != "", 0)
+		}
+	}
+}
+
+func (e *exercise) pollWallet(ctx context.Context, since time.Time, before exchange.Quantity, now *exchange.Quantity, refused bool) (time.Duration, error) {
+	return e.poll(ctx, since, "the wallet does not show it", func() (bool, error) {
+		var err error
+		*now, err = e.free(ctx)
+		return *now > before || refused && time.Since(since) > settleFor, err
+	})
+}
+
+// sellAll sells what the exercise bought, however it ended.
+func (e *exercise) sellAll(ctx context.Context, before exchange.Quantity) {
+	began := time.Now()
+	e.reserve = true
+	defer func() { e.reserve = false }()
+	var err error
+	var took time.Duration
+	left := exchange.Quantity(0)
+	for try := 0; try < 5; try++ {
+		now, readErr := e.free(ctx)
+		if _, quoteErr := e.quotes(ctx); readErr != nil || quoteErr != nil {
+			err = errors.Join(readErr, quoteErr)
+			continue
+		}
+		left = e.symbol.FloorQuantity(now - before)
+		price := e.through(exchange.Sell)
+		if err = nil; left <= 0 || e.symbol.Notional(price, left).Less(e.symbol.MinNotional) {
+			break // what is left is below the smallest order
+		}
+		id, sent, sendErr := e.send(ctx, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: price, Quantity: left})
+		if err = sendErr; err != nil {
+			pause(ctx, settleFor) // an exchange may have executed what it refused
+			continue
+		}
+		if took, _, err = e.filled(ctx, id, sent); err != nil {
+			err = errors.Join(err, e.withdraw(ctx, e.cancelOf(id)))
+			continue
+		}
+		sold := left
+		_, err = e.poll(ctx, sent, "the wallet does not show what was sold", func() (bool, error) {
+			at, err := e.free(ctx)
+			return at <= now-sold, err
+		})
+	}
+	step := Step{Name: "spot_close", Outcome: OK, LatencyMS: ms(time.Since(began)),
+		What: fmt.Sprintf("sold again after %s; %s is left, below the smallest order", took.Round(time.Millisecond), e.symbol.QuantityDecimal(max(left, 0)))}
+	if err != nil {
+		step.Outcome, step.What = Fail, fmt.Sprintf("%s %s that was bought may still be held: %v", e.symbol.QuantityDecimal(left), e.symbol.Base, err)
+		step.Hint = "sell it manually"
+	}
+	e.add(step)
+}

@@ -1,0 +1,203 @@
+package probe
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/exchange/rest"
+	"botd/exchange/wire"
+)
+
+// TestTheProbeFindsExactlyTheVariant probes venues of each habit with orders that fill, and reads what it
+// says of them. One that shows for seconds in a minute alone is beyond a probe.
+func TestTheProbeFindsExactlyTheVariant(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		variant string
+		profile []string // what the profile says because of it
+	}{
+		{"", nil},
+		{habitHistoryIDs, []string{"spot_history: absent", "spot_open: echoed"}},
+		{habitOpenIDs, []string{"futures_open: absent", "spot_open: absent", "futures_order: echoed"}},
+		{habitNoise, nil},
+		{habitWords, []string{"futures: {CANCELLED: CANCELED}", "spot: {CANCELLED: CANCELED, EXECUTED: FILLED}"}},
+		{habitExtra, nil},
+		{habitStrings, nil},
+		{habitNull, []string{"null_lists: empty"}},
+		{habitNoEnvelopes, nil},
+		{habitEnvelopes, nil},
+		{habitMark, nil},
+		{habitErrorWords, nil},
+		{habitRefuses, nil},
+		{habitTwice, nil},
+		{habitOldPositions + "=3s", nil},
+		{strings.Join([]string{habitExtra, habitNoise, habitWords, habitNull, habitStrings}, ","), []string{"null_lists: empty", "EXECUTED: FILLED"}},
+	} {
+		t.Run(c.variant, func(t *testing.T) {
+			t.Parallel()
+			venue := serve(t, setup{variant: c.variant})
+			r := probed(
+				t,
+				Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second, MaxWait: 15 * time.Second},
+			)
+			want := []string{}
+			for _, name := range strings.FieldsFunc(c.variant, func(r rune) bool { return r == ',' }) {
+				name, _, _ = strings.Cut(name, "=")
+				want = append(want, name)
+			}
+			slices.Sort(want)
+			if !slices.Equal(r.Habits, want) || r.Failed() > 0 {
+				t.Errorf("want %q and no failure, have %q", want, r.Habits)
+			}
+			profile := r.Profile(time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC))
+			for _, text := range append(c.profile, "settle:\n  futures: {window: ", "  spot: {window: ") {
+				if !strings.Contains(profile, text) {
+					t.Errorf("want %q in the profile", text)
+				}
+			}
+			wantNothingLeft(t, control(t, venue, http.MethodGet, "/control/v1/orders", ""))
+			if t.Failed() {
+				for _, step := range r.Steps {
+					t.Logf("%-4s %s: %s %s", step.Outcome, step.Name, step.What, step.Hint)
+				}
+			}
+			t.Logf("\n%s", profile)
+		})
+	}
+}
+
+// wantNothingLeft reads from the exchange's own state that every order has ended and that no more is held
+// than the smallest order.
+func wantNothingLeft(t *testing.T, text []byte) {
+	t.Helper()
+	var state struct {
+		Orders []struct{ Market, Status string }
+		Fills  []struct {
+			Market, Side string
+			Quantity     json.Number `json:"qty"`
+		}
+	}
+	if err := json.Unmarshal(wire.WithoutMark(text), &state); err != nil {
+		t.Fatal(err)
+	}
+	for _, order := range state.Orders {
+		if !slices.Contains([]string{"FILLED", "CANCELED", "REJECTED"}, order.Status) {
+			t.Errorf("want every order ended, have %+v", order)
+		}
+	}
+	held := map[string]float64{}
+	for _, fill := range state.Fills {
+		quantity, err := fill.Quantity.Float64()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fill.Side == "SELL" {
+			quantity = -quantity
+		}
+		held[fill.Market] += quantity
+	}
+	if held["futures"] > 1e-9 || held["futures"] < -1e-9 || held["spot"] < 0 || held["spot"] > 0.0001 || len(state.Fills) < 4 {
+		t.Errorf("want fills on both markets and nothing left, have %v of %d fills", held, len(state.Fills))
+	}
+}
+
+// TestAnOrderIsFilledInPartWhereTheBestLevelIsSmall lets another account quote a small level.
+func TestAnOrderIsFilledInPartWhereTheBestLevelIsSmall(t *testing.T) {
+	t.Parallel()
+	venue := serve(t, setup{})
+	quote := func(market exchange.Market, quantity string) {
+		order(t, venue, "other", exchange.NewOrder{Market: market, Side: exchange.Sell, Type: exchange.Limit}, "50000", quantity)
+	}
+	config := Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second, MaxWait: 5 * time.Second}
+	config.Progress = func(step Step) { // the level is there when the exercise comes to it
+		switch step.Name {
+		case "futures_stop":
+			quote(exchange.Futures, "0.001")
+		case "spot_stop":
+			quote(exchange.Spot, "0.0002")
+		}
+	}
+	r := probed(t, config)
+	for _, name := range []string{"futures_partial", "spot_partial"} {
+		if step := r.step(t, name); step.Outcome != OK || !strings.Contains(step.What, "in part") {
+			t.Errorf("want a part fill, have %+v", step)
+		}
+	}
+	if !r.Partial || r.Failed() > 0 || len(r.Habits) > 0 {
+		t.Errorf("want a part fill and nothing odd, have %q, %+v", r.Habits, r.Steps)
+	}
+}
+
+// TestAPositionThatIsOpenAlreadyIsLeftAlone probes an account that somebody trades with.
+func TestAPositionThatIsOpenAlreadyIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	venue := serve(t, setup{})
+	config := Config{BaseURL: venue.URL, Key: "key", Secret: []byte(secret), Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second}
+	order(t, venue, "key", exchange.NewOrder{Market: exchange.Futures, Side: exchange.Buy, Type: exchange.MarketOrder}, "0", "0.001")
+	r := probed(t, config)
+	if step := r.step(t, "futures_fill"); step.Outcome != Skip || !strings.Contains(step.What, "left alone") {
+		t.Errorf("want it skipped, have %+v", step)
+	}
+	if have := string(control(t, venue, http.MethodGet, "/control/v1/orders", "")); strings.Count(
+		have,
+		`"market":"futures","symbol":"BTC-USDT","order_id"`,
+	) != 1 {
+		t.Errorf("want the position untouched, have %s", have)
+	}
+}
+
+// order places an order of BTC-USDT for an account.
+func order(t *testing.T, venue *httptest.Server, account string, o exchange.NewOrder, price, quantity string) {
+	t.Helper()
+	client, err := rest.New(rest.Config{BaseURL: venue.URL, Key: account, Secret: []byte(secret)})
+	if err == nil {
+		err = errors.Join(client.SyncClock(t.Context()), client.RefreshSymbols(t.Context()))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	symbol, _ := client.Symbols().Symbol(exchange.SymbolKey{Market: o.Market, Name: "BTC-USDT"})
+	if o.Price, err = symbol.Price(decimal.RequireFromString(price)); err != nil {
+		t.Fatal(err)
+	}
+	if o.Quantity, err = symbol.Quantity(decimal.RequireFromString(quantity)); err != nil {
+		t.Fatal(err)
+	}
+	o.Symbol, o.ClientOrderID = symbol.Name, "test"
+	operation := exchange.FuturesPlace
+	if o.Market == exchange.Spot {
+		operation = exchange.SpotPlace
+	}
+	if _, err := client.Do(t.Context(), exchange.Request{Operation: operation, Order: o}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestABudgetThatIsSpentEndsTheProbeAndClosesWhatItOpened bounds the requests.
+func TestABudgetThatIsSpentEndsTheProbeAndClosesWhatItOpened(t *testing.T) {
+	t.Parallel()
+	for _, requests := range []int{60, 200, 260} {
+		t.Run(fmt.Sprint(requests), func(t *testing.T) {
+			t.Parallel()
+			venue := serve(t, setup{})
+			r := probed(
+				t,
+				Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second, Requests: requests},
+			)
+			text := string(control(t, venue, http.MethodGet, "/control/v1/orders", ""))
+			if strings.Contains(text, `"OPEN"`) || strings.Contains(text, `"NEW"`) || r.Requests > requests+40 {
+				t.Errorf("want nothing open after %d requests, have %s", r.Requests, text)
+			}
+		})
+	}
+}
