@@ -32,6 +32,7 @@ type Files struct {
 	Symbols               string
 	Signals, Columns      []string // series from outside
 	Recorded              string
+	foundSignals          bool // the signals are those in Recorded
 	Repair                bool
 	From, To              string // the part of the candles; empty for all
 	fromMS, toMS          int64
@@ -184,6 +185,9 @@ func (b *Files) legs(symbols []*exchange.Symbol, given []*configs.StrategyConfig
 	var named []string
 	for _, c := range given {
 		named = append(named, c.ColumnPaths...)
+	}
+	if err := b.recordedSignals(); err != nil {
+		return config, err
 	}
 	if err := b.signals(&config, named); err != nil {
 		return config, err

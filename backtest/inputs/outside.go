@@ -41,6 +41,9 @@ func (b *Files) signals(config *backtest.Config, named []string) error {
 		for i := range rows {
 			row := &rows[i]
 			if !slices.ContainsFunc(config.Legs, func(l backtest.Leg) bool { return l.Strategy.Name == row.Strategy }) {
+				if b.foundSignals {
+					continue // the daemon ran others too
+				}
 				return failure.New(
 					failure.Data,
 					"the column strategy has the name in the strategy's file",

@@ -38,6 +38,21 @@ func (b *Files) candles(given []*configs.StrategyConfig) ([]string, error) {
 	return data, nil
 }
 
+// recordedSignals adds the signals that a daemon recorded, where there are some and none are given.
+func (b *Files) recordedSignals() error {
+	if b.Recorded == "" || len(b.Signals) > 0 {
+		return nil
+	}
+	path := tape.Store{Directory: b.Recorded}.SignalsPath()
+	switch _, err := os.Stat(path); {
+	case err == nil:
+		b.Signals, b.foundSignals = []string{path}, true
+	case !errors.Is(err, os.ErrNotExist):
+		return failure.Wrap(failure.IO, err)
+	}
+	return nil
+}
+
 // recordedRates adds the recorded rates, where there are some and none are given.
 func (b *Files) recordedRates(given []*configs.StrategyConfig) error {
 	if b.Recorded == "" || len(b.Funding) > 0 {

@@ -69,6 +69,30 @@ func (s Store) ExtendFunding(row FundingRow) (added int, err error) {
 	return 1, series.add(fmt.Appendf(nil, "%s,%d,%s\n", row.Symbol, row.TimeMS, row.Rate))
 }
 
+// signalsHeader is the header of recorded signals, which LoadSignals reads.
+const signalsHeader = "time_ms,strategy,target"
+
+// SignalsPath returns the path of the recorded signals.
+func (s Store) SignalsPath() string { return filepath.Join(s.Directory, "signals.csv") }
+
+// ExtendSignals appends a signal that was taken. Times never go back in the file.
+func (s Store) ExtendSignals(row *SignalRow) (added int, err error) {
+	series, err := openSeries(s.SignalsPath(), signalsHeader, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, series.file.Close()) }()
+	at := row.TimeMS
+	if series.rows {
+		at = max(at, series.lastMS)
+	}
+	target := "flat"
+	if row.Side != 0 {
+		target = strconv.FormatFloat(float64(row.Side)*row.Share, 'f', -1, 64)
+	}
+	return 1, series.add(fmt.Appendf(nil, "%d,%s,%s\n", at, row.Strategy, target))
+}
+
 // FundingPath returns the path of a symbol's rates.
 func (s Store) FundingPath(symbol string) string {
 	return filepath.Join(s.Directory, exchange.Futures.String(), symbol, "funding.csv")

@@ -40,11 +40,12 @@ type Recorder struct {
 	}
 }
 
-// recorded is one item to write: candles of a symbol, or a rate.
+// recorded is one item to write: candles of a symbol, a signal, or a rate.
 type recorded struct {
 	symbol  exchange.Symbol
 	candles *exchange.Candles
 	funding FundingRow
+	signal  *SignalRow
 }
 
 func (r *recorded) rows() int {
@@ -81,6 +82,9 @@ func (r *Recorder) Candles(symbol *exchange.Symbol, candles *exchange.Candles) {
 
 // Funding stores the rate of a payment.
 func (r *Recorder) Funding(row FundingRow) { r.take(recorded{funding: row}) }
+
+// Signal stores a signal that a strategy has taken.
+func (r *Recorder) Signal(row SignalRow) { r.take(recorded{signal: &row}) }
 
 func (r *Recorder) take(row recorded) {
 	select {
@@ -129,14 +133,19 @@ func (r *Recorder) resize(path string) {
 
 func (r *Recorder) write(row *recorded) {
 	path := r.config.Store.FundingPath(row.funding.Symbol)
-	if row.candles != nil {
+	switch {
+	case row.candles != nil:
 		path = r.config.Store.Path(row.symbol.Market, row.symbol.Name, row.candles.Interval)
+	case row.signal != nil:
+		path = r.config.Store.SignalsPath()
 	}
 	added, err := 0, errors.Join(r.room(), r.bound()) // nothing is added beyond the bound
 	switch {
 	case err != nil:
 	case row.candles != nil:
 		added, err = r.config.Store.Extend(&row.symbol, row.candles)
+	case row.signal != nil:
+		added, err = r.config.Store.ExtendSignals(row.signal)
 	default:
 		added, err = r.config.Store.ExtendFunding(row.funding)
 	}

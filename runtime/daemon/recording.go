@@ -13,6 +13,7 @@ import (
 	"botd/runtime/engine"
 	"botd/runtime/ops"
 	"botd/runtime/view"
+	"botd/strategy"
 )
 
 // decisionsFolder is where a mode's directory has what strategies decided.
@@ -74,6 +75,13 @@ func (r recording) note(n *engine.Note) bool {
 		r.recorder.Candles(n.Symbol, candles.Candles)
 	}
 	return true
+}
+
+// signal keeps a signal that a strategy has taken.
+func (r recording) signal(atMS int64, name string, s *strategy.Signal) {
+	if r.recorder != nil {
+		r.recorder.Signal(tape.SignalRow{TimeMS: atMS, Strategy: name, Side: s.Side, Share: s.Share.Float()})
+	}
 }
 
 // before gives the other notes to everybody else.

@@ -3,6 +3,8 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/tape"
 	"botd/runtime/engine"
+	"botd/strategy"
 )
 
 // funded reports the rate of the payment every eight hours; every third answer fails.
@@ -58,6 +61,30 @@ func TestEveryFundingRateIsStored(t *testing.T) {
 	}
 }
 
+func TestSignalsThatWereTakenAreReadAgain(t *testing.T) {
+	t.Parallel()
+	store := tape.Store{Directory: t.TempDir()}
+	for range 2 { // after a restart it goes on
+		stored := recording{tape.NewRecorder(tape.RecorderConfig{Store: store, Notify: func(err error) { t.Error(err) }, Count: func(int, int) {}})}
+		stored.signal(1_000, "alerts", &strategy.Signal{Side: 1, Share: exchange.RateOne})
+		stored.signal(2_000, "other", &strategy.Signal{Side: -1, Share: exchange.RateOne / 4})
+		stored.signal(1_500, "alerts", &strategy.Signal{}) // a clock that went back
+		stored.close()
+	}
+	rows, err := tape.LoadSignals(store.SignalsPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var have []string
+	for _, row := range rows {
+		have = append(have, fmt.Sprintf("%d %s %d %g", row.TimeMS, row.Strategy, row.Side, row.Share))
+	}
+	want := []string{"1000 alerts 1 1", "2000 other -1 0.25", "2000 alerts 0 1", "2000 alerts 1 1", "2000 other -1 0.25", "2000 alerts 0 1"}
+	if !slices.Equal(have, want) {
+		t.Errorf("want %q, have %q", want, have)
+	}
+}
+
 func TestNothingIsRecordedWhereNothingIsToBe(t *testing.T) {
 	t.Parallel()
 	stored := startRecording(&configs.Config{}, "/nowhere", nil, nil)
@@ -65,5 +92,6 @@ func TestNothingIsRecordedWhereNothingIsToBe(t *testing.T) {
 		t.Error("want the notes of polled candles taken, and no others")
 	}
 	stored.keepFunding(t.Context(), &funded{}, func() []string { return []string{"BTC-USDT"} })
+	stored.signal(1_000, "alerts", &strategy.Signal{})
 	stored.close()
 }

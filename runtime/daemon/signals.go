@@ -10,6 +10,7 @@ import (
 	"botd/internal/failure"
 	"botd/runtime/api"
 	"botd/runtime/signals"
+	"botd/strategy"
 )
 
 // startSignals takes signals from outside until stop is called.
@@ -26,7 +27,8 @@ func (p *process) startSignals() (stop func() error, err error) {
 		p.metrics.Signalled(result, 0)
 	}
 	server, err := signals.New(signals.Config{Token: token, Driver: p.driver, Receive: p.workers.Receive,
-		Count: func(result string) { p.metrics.Signalled(result, 1) },
+		Count:  func(result string) { p.metrics.Signalled(result, 1) },
+		Record: func(name string, s *strategy.Signal) { p.recording.signal(p.venue.Client.ServerNowMS(), name, s) },
 		Symbol: func(name string) string {
 			if s := p.reloads.Current.Load().Strategy(name); s != nil {
 				return s.Symbol

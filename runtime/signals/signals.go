@@ -68,6 +68,7 @@ type Config struct {
 	Receive func(*engine.Reception)      // has a strategy answer off the engine, in time
 	Symbol  func(strategy string) string // what a strategy trades; empty when there is none of that name
 	Count   func(result string)
+	Record  func(strategy string, s *strategy.Signal) // what was taken
 }
 
 // Server takes signals.
@@ -200,6 +201,8 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, m *message) {
 	a.Result = result
 	if given.Err != nil {
 		a.Detail = given.Err.Error()
+	} else {
+		s.config.Record(m.Strategy, &given.Signal)
 	}
 	s.answer(w, status, a)
 }

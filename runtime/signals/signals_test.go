@@ -97,7 +97,8 @@ func serve(t *testing.T) *serving {
 			}
 			return ""
 		},
-		Count: func(result string) { s.mu.Lock(); s.counts[result]++; s.mu.Unlock() }})
+		Record: func(string, *strategy.Signal) { s.mu.Lock(); s.counts["recorded"]++; s.mu.Unlock() },
+		Count:  func(result string) { s.mu.Lock(); s.counts[result]++; s.mu.Unlock() }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +175,7 @@ func TestASignalOfTradingViewReachesTheStrategyOnce(t *testing.T) {
 	if status, a := s.post(t, tradingView); status != http.StatusOK || a.Result != Repeated {
 		t.Errorf("sent again: want it known, have %d %+v", status, a)
 	}
-	if s.counts[Taken] != 1 || s.counts[Repeated] != 1 {
+	if s.counts[Taken] != 1 || s.counts[Repeated] != 1 || s.counts["recorded"] != 1 {
 		t.Errorf("want both counted, have %v", s.counts)
 	}
 }
