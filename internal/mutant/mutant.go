@@ -6,7 +6,8 @@
 // the go command, which builds all mutants into one binary, each behind a switch:
 //
 //	go test -overlay "$(go run ./cmd/botd-sim overlay)" -run 'EveryMutant|WhenTheyAreBroken' \
-//		./internal/simulation ./reconcile ./runtime/engine ./runtime/reload ./strategy/library
+//		./internal/simulation ./reconcile ./runtime/engine ./runtime/reload ./strategy/library ./reconcile/journal ./exchange/rest \
+//		./internal/inbound ./internal/private ./runtime/api/auth ./runtime/signals ./runtime/telegram ./runtime/worker
 //
 // # When you move or reword code that a mutant edits
 //

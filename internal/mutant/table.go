@@ -292,6 +292,48 @@ var Table = []Row{
 	{"lost_journal_opens", "openings are sent though the journal's files are lost", "48", "", []Edit{
 		{"runtime/engine.permission.disk", "p.low, p.lost = event.Why, event.Lost", `p.low, p.lost = "", event.Lost`},
 	}},
+
+	// Nobody and nothing reaches the trading, or the kill switch (docs/security.md).
+	{"no_deadline", "a strategy may think for as long as it likes", "strategies", "runtime/engine TestAStrategyThatHangs", []Edit{
+		{"runtime/engine.tick.inquire", "t.nowMS+leg.deadlineMS()+int64(task.To-task.From)*candleDeadlineMS", "int64(never)"},
+	}},
+	{"signal_on_the_engine", "a strategy takes a signal on the engine's turn", "strategies", "runtime/engine TestASignalIsAnsweredOffTheEngine", []Edit{
+		{"runtime/engine.tick.receive", "t.config.Offload", "false"},
+	}},
+	{"signal_without_deadline", "whoever brings a signal waits for the strategy", "strategies",
+		"runtime/worker TestASignalThatIsNotTakenInTimeHoldsNobodyUp", []Edit{
+			{"runtime/worker.Pool.Receive", "time.Duration(r.WithinMS) * time.Millisecond", "time.Hour"},
+		}},
+	{"no_reserve", "the kill switch has no requests of its own", "kill switch", "exchange/rest TestExitsHaveAReserve", []Edit{
+		{"exchange/rest.budget.needs", "1 + b.reserve", "1.0"},
+	}},
+	{"flood_shuts_out", "a flood closes the operator's connection", "connections", "internal/inbound TestUnknownClientsGiveWayToNewcomersAndToEveryRank",
+		[]Edit{
+			{"internal/inbound.Listener.least", "cmp.Compare(each.rank, least.rank)", "0"},
+			{"internal/inbound.Listener.least", "least == nil || least.rank == Operator", "least == nil"},
+		}},
+	{"no_quota", "logins of a viewer end nobody's session, and are not bounded", "sessions", "runtime/api/auth TestSessionsAreBounded", []Edit{
+		{"runtime/api/auth.sessions.limit", "count >= most", "false"},
+	}},
+	{"downgrade_accepted", "a journal without codes is written where a key is configured", "journal",
+		"reconcile/journal TestAJournalWithoutAKeyBeginsWithOneWhenAskedTo", []Edit{
+			{"reconcile/journal.Journal.checkKey", "keyed(j.hash) == (j.key != nil)", "true"},
+		}},
+	{"codes_unchecked", "a code that the key did not make is accepted", "journal", "reconcile/journal TestTheKeyShowsWhatTheChainAloneCannot", []Edit{
+		{"reconcile/journal.Key.fits", "!hmac.Equal([]byte(code), []byte(k.code(previous, body)))", "false"},
+	}},
+	{"schema_unchecked", "a journal with a trigger is written", "journal", "reconcile/journal TestNothingPlantedInTheSchemaIsTrusted", []Edit{
+		{"reconcile/journal.Journal.checkSchema", "len(problems) > 0", "false"},
+	}},
+	{"links_followed", "a link in the data directory is followed", "files", "internal/private TestWhatOthersCouldHavePlantedIsNotOpened", []Edit{
+		{"internal/private.Open", "flag&^os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK", "flag&^os.O_TRUNC|syscall.O_NONBLOCK"},
+	}},
+	{"last_key_wins", "a signal that has a key twice is taken", "signals", "runtime/signals FuzzMessage", []Edit{
+		{"runtime/signals.repeated", "name = strings.ToLower(name); «seen[name]»", "false"},
+	}},
+	{"forwarded_obeyed", "a forwarded message is obeyed", "Telegram", "runtime/telegram TestAMessageThatItsSenderDidNotTypeIsIgnored", []Edit{
+		{"runtime/telegram.typed", "update.Message == notTyped{}", "true"},
+	}},
 }
 
 // believed takes the answer of a cancel for the end of its order.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -94,7 +95,21 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"transfer_is_profit":    withdrawn(false),
 		"declaration_is_profit": withdrawn(true),
 		"liquidation_goes_on":   liquidatedHalts,
-		"stop_off_first":        func(t testing.TB) { stopOutlasts(t, notTraded) },
+		"no_deadline": func(t testing.TB) {
+			w := newWorld(t, hold(20), protected, offload)
+			w.pass(10_000)
+			w.answers = func(*Ask) *thought { return hangs }
+			w.pass(4_000)
+			w.wantState("hung")
+		},
+		"signal_on_the_engine": func(t testing.TB) {
+			w := newWorld(t, followSignals, listens, offload)
+			w.pass(10_000)
+			if err := w.signal("one", 1, 7); !errors.Is(err, ErrNotYet) {
+				t.Errorf("a signal that nobody has answered: want %v, have %v", ErrNotYet, err)
+			}
+		},
+		"stop_off_first": func(t testing.TB) { stopOutlasts(t, notTraded) },
 	}
 	for _, row := range mutant.Table {
 		play, ours := scenarios[row.Name]

@@ -1,0 +1,20 @@
+package inbound
+
+import (
+	"testing"
+
+	"botd/internal/mutant"
+)
+
+// TestRulesOfConnectionsShowWhenTheyAreBroken floods a server that an operator uses.
+func TestRulesOfConnectionsShowWhenTheyAreBroken(t *testing.T) {
+	mutant.Shown(t, map[string]func() bool{"flood_shuts_out": func() bool {
+		l := &Listener{limits: Limits{All: 4, Unknown: 8}, open: map[*connection]bool{}}
+		operator := &connection{source: "one", rank: Operator}
+		l.admit(operator)
+		for range 8 {
+			l.admit(&connection{source: "two"})
+		}
+		return l.open[operator]
+	}})
+}

@@ -1,0 +1,26 @@
+package private
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"botd/internal/mutant"
+)
+
+// TestRulesOfFilesShowWhenTheyAreBroken follows a link.
+func TestRulesOfFilesShowWhenTheyAreBroken(t *testing.T) {
+	mutant.Shown(t, map[string]func() bool{"links_followed": func() bool {
+		directory := t.TempDir()
+		target, path := filepath.Join(directory, "target"), filepath.Join(directory, "file")
+		if err := errors.Join(os.WriteFile(target, nil, 0o600), os.Symlink(target, path)); err != nil {
+			t.Fatal(err)
+		}
+		file, err := Open(path, os.O_RDONLY)
+		if err == nil {
+			file.Close()
+		}
+		return err != nil
+	}})
+}

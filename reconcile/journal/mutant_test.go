@@ -1,0 +1,37 @@
+package journal_test
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"botd/internal/conformance/journaltest"
+	"botd/internal/mutant"
+	"botd/reconcile/journal"
+)
+
+// TestRulesOfTheJournalShowWhenTheyAreBroken has a start take what somebody planted.
+func TestRulesOfTheJournalShowWhenTheyAreBroken(t *testing.T) {
+	refused := func(path string, key *journal.Key) bool {
+		j, err := openKeyed(t, path, key)
+		if err == nil {
+			must(t, j.Close())
+		}
+		return err != nil
+	}
+	mutant.Shown(t, map[string]func() bool{
+		"downgrade_accepted": func() bool { return refused(keyedJournal(t, nil), key) },
+		"codes_unchecked": func() bool {
+			path := keyedJournal(t, key)
+			must(t, discardHead(path))
+			rewritten(t, path, oldCodes)
+			return len(verified(t, path, key).Problems) > 0
+		},
+		"schema_unchecked": func() bool {
+			path := keyedJournal(t, nil)
+			(&files{t, path}).exec("CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM placement; END")
+			_, err := journal.Open(t.Context(), path, journaltest.Bound, journal.Options{})
+			return errors.As(err, new(*journal.SchemaError)) && filepath.Base(path) == journal.FileName
+		},
+	})
+}

@@ -1,0 +1,24 @@
+package worker
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"botd/internal/mutant"
+	"botd/runtime/engine"
+)
+
+// TestRulesOfTheWorkersShowWhenTheyAreBroken waits for a strategy that takes no signal.
+func TestRulesOfTheWorkersShowWhenTheyAreBroken(t *testing.T) {
+	mutant.Shown(t, map[string]func() bool{"signal_without_deadline": func() (holds bool) {
+		synctest.Test(t, func(*testing.T) {
+			var p Pool
+			release, began := make(chan struct{}), time.Now()
+			p.Receive(&engine.Reception{Name: "one", Strategy: &hears{take: func() { <-release }}, WithinMS: 2_000})
+			holds = time.Since(began) == 2*time.Second
+			close(release)
+		})
+		return holds
+	}})
+}
