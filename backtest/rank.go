@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -13,7 +14,7 @@ var rankings = []struct {
 	{"sharpe", func(c *Column) *float64 { return c.Sharpe }},
 	{"profit", func(c *Column) *float64 { return c.Profit }},
 	{"profit_factor", func(c *Column) *float64 { return c.ProfitFactor }},
-	{"drawdown", func(c *Column) *float64 { negative := -c.MaxDrawdown; return &negative }},
+	{"drawdown", func(c *Column) *float64 { return number(-c.MaxDrawdown) }},
 }
 
 func Rankings() (names []string) {
@@ -23,21 +24,35 @@ func Rankings() (names []string) {
 	return names
 }
 
-func Rank(trials []Trial, by string) {
-	of := rankings[slices.Index(Rankings(), by)].of
-	slices.SortStableFunc(trials, func(a, b Trial) int {
-		x, y := of(a.Seen), of(b.Seen)
-		switch {
-		case x == nil || y == nil:
-			return cmp.Compare(present(y), present(x))
-		default:
-			return cmp.Compare(*y, *x)
+// Ranking returns the objective with a name of Rankings, the larger the better; NaN where a trial says
+// nothing. known is false for another name.
+func Ranking(name string) (objective func(*Trial) float64, known bool) {
+	at := slices.Index(Rankings(), name)
+	if at < 0 {
+		return nil, false
+	}
+	return func(t *Trial) float64 {
+		if figure := rankings[at].of(t.Seen); figure != nil {
+			return *figure
 		}
+		return math.NaN()
+	}, true
+}
+
+// Rank sorts trials by an objective, the best first, and those of which it is NaN last; equal ones
+// stay in their order.
+func Rank(trials []Trial, objective func(*Trial) float64) {
+	slices.SortStableFunc(trials, func(a, b Trial) int {
+		x, y := objective(&a), objective(&b)
+		if math.IsNaN(x) || math.IsNaN(y) {
+			return cmp.Compare(present(y), present(x))
+		}
+		return cmp.Compare(y, x)
 	})
 }
 
-func present(x *float64) int {
-	if x == nil {
+func present(x float64) int {
+	if math.IsNaN(x) {
 		return 0
 	}
 	return 1

@@ -2,9 +2,12 @@ package backtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	goruntime "runtime"
+	"slices"
 	"sync"
 
 	"botd/exchange"
@@ -13,29 +16,28 @@ import (
 // Trial is one choice of parameters, and what came of it.
 type Trial struct {
 	Params map[string]string `json:"params"`
-	Leg    Leg               `json:"-"` // Strategy and Make of the choice; the rest is the sweep's
+	Job    string            `json:"job_sha256,omitempty"` // of all that the trial follows from
+	Leg    Leg               `json:"-"`                    // Strategy and Make of the choice; the rest is the sweep's
+	Config *Config           `json:"-"`                    // where it differs from the sweep's in more than that: other candles, other costs
 
-	Seen   *Column `json:"seen"`   // over all candles, or those before the split; by this one chooses
-	Unseen *Column `json:"unseen"` // over those behind it; null without a split
+	Seen    *Column             `json:"seen"`              // over all candles, or those before the split; by this one chooses
+	Unseen  *Column             `json:"unseen"`            // over those behind it; null without a split
+	Figures map[string]*float64 `json:"figures,omitempty"` // of what was seen, by name, for expressions; null where undefined
 }
 
 // Sweep runs the configuration's one leg once for every trial, several at a time. With
-// a split, a share of the candles, each is run twice: up to there and from there on.
-func Sweep(ctx context.Context, config Config, trials []Trial, split exchange.Rate, progress func(done, total int)) (splitMS int64, err error) {
+// a split, a share of the candles, each is run twice: up to there and from there on. ended is called
+// for each trial as it ends, one at a time, in any order; its error ends the sweep.
+func Sweep(ctx context.Context, config Config, trials []Trial, split exchange.Rate, ended func(done int, t *Trial) error) (splitMS int64, err error) {
 	if len(config.Legs) != 1 {
 		return 0, fmt.Errorf("a sweep is of one strategy, there are %d", len(config.Legs))
 	}
-	config.Progress, config.Record, config.Note, config.Inputs, config.beside = nil, nil, nil, nil, true
-	parts := []Config{config}
-	if split != 0 {
-		candles := config.Legs[0].Tape.Candles
-		at := int(int64(candles.Len()) * int64(split) / int64(exchange.RateOne))
-		if at < 1 || at >= candles.Len() {
-			return 0, fmt.Errorf("a split at %s of %d candles leaves none on one side", split, candles.Len())
-		}
-		splitMS = candles.OpenMS[at]
-		parts = []Config{config.between(0, splitMS), config.between(splitMS, math.MaxInt64)}
+	if splitMS, err = config.SplitAt(split); err != nil {
+		return 0, err
 	}
+	common := config.parts(splitMS)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	errs := make([]error, len(trials))
 	slots := make(chan struct{}, goruntime.GOMAXPROCS(0))
 	var group sync.WaitGroup
@@ -45,21 +47,56 @@ func Sweep(ctx context.Context, config Config, trials []Trial, split exchange.Ra
 		slots <- struct{}{}
 		group.Go(func() {
 			defer func() { <-slots }()
-			if errs[i] = trials[i].run(ctx, parts); errs[i] == nil && progress != nil {
+			parts := common
+			if trials[i].Config != nil {
+				parts = trials[i].Config.parts(splitMS)
+			}
+			if errs[i] = trials[i].run(ctx, parts); errs[i] == nil && ended != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				done++
-				progress(done, len(trials))
+				errs[i] = ended(done, &trials[i])
+			}
+			if errs[i] != nil {
+				cancel()
 			}
 		})
 	}
 	group.Wait()
+	return splitMS, firstFailure(trials, errs)
+}
+
+// firstFailure is the error of the first trial that failed by itself, not because another one had.
+func firstFailure(trials []Trial, errs []error) (first error) {
 	for i, err := range errs {
-		if err != nil {
-			return 0, fmt.Errorf("with %v: %w", trials[i].Params, err)
+		if err != nil && (first == nil || errors.Is(first, context.Canceled)) {
+			first = fmt.Errorf("with %v: %w", trials[i].Params, err)
 		}
 	}
-	return splitMS, nil
+	return first
+}
+
+// SplitAt returns the open time of the first candle behind a share of the one leg's candles; 0 for no split.
+func (c *Config) SplitAt(split exchange.Rate) (splitMS int64, err error) {
+	if split == 0 {
+		return 0, nil
+	}
+	candles := c.Legs[0].Tape.Candles
+	at := int(int64(candles.Len()) * int64(split) / int64(exchange.RateOne))
+	if at < 1 || at >= candles.Len() {
+		return 0, fmt.Errorf("a split at %s of %d candles leaves none on one side", split, candles.Len())
+	}
+	return candles.OpenMS[at], nil
+}
+
+// parts returns what a trial runs on: all candles, or those before the split and those behind it.
+func (c *Config) parts(splitMS int64) []Config {
+	config := *c
+	config.Progress, config.Record, config.Note, config.Inputs, config.beside = nil, nil, nil, nil, true
+	if splitMS == 0 {
+		return []Config{config}
+	}
+	return []Config{config.between(0, splitMS), config.between(splitMS, math.MaxInt64)}
 }
 
 func (t *Trial) run(ctx context.Context, parts []Config) error {
@@ -75,8 +112,59 @@ func (t *Trial) run(ctx context.Context, parts []Config) error {
 		column := result.column([]string{"seen", "unseen"}[i])
 		column.Assumptions = nil // the same for all, and many
 		*into = &column
+		if i == 0 {
+			t.Figures = column.figures(result.Metrics)
+		}
 	}
 	return nil
+}
+
+// columnFigures are the figures of a column that expressions may name, beside those of Metrics.
+var columnFigures = []struct {
+	name string
+	of   func(c *Column) *float64
+}{
+	{"final_equity", func(c *Column) *float64 { return number(exchange.MustAmount(c.FinalEquity).Float()) }},
+	{"profit_pct", func(c *Column) *float64 { return c.Profit }},
+	{"max_drawdown_pct", func(c *Column) *float64 { return &c.MaxDrawdown }},
+	{"sharpe", func(c *Column) *float64 { return c.Sharpe }},
+	{"cagr_pct", func(c *Column) *float64 { return c.CAGR }},
+	{"profit_factor", func(c *Column) *float64 { return c.ProfitFactor }},
+	{"fills", func(c *Column) *float64 { return number(float64(c.Fills)) }},
+	{"trades", func(c *Column) *float64 { return number(float64(c.RoundTrips)) }},
+	{"wins", func(c *Column) *float64 { return number(float64(c.Wins)) }},
+	{"liquidations", func(c *Column) *float64 { return number(float64(c.Liquidations)) }},
+	{"total_fees", func(c *Column) *float64 { return number(exchange.MustAmount(c.TotalFees).Float()) }},
+	{"total_funding", func(c *Column) *float64 { return number(exchange.MustAmount(c.TotalFunding).Float()) }},
+	{"total_slippage", func(c *Column) *float64 { return number(exchange.MustAmount(c.TotalSlippage).Float()) }},
+}
+
+func number(x float64) *float64 { return &x }
+
+// FigureNames are what an expression about a trial may name.
+func FigureNames() (names []string) {
+	for i := range columnFigures {
+		names = append(names, columnFigures[i].name)
+	}
+	for i := range metricTable {
+		if !slices.Contains(names, metricTable[i].Name) {
+			names = append(names, metricTable[i].Name)
+		}
+	}
+	return names
+}
+
+// figures are all of them by name; where a metric has the name of a figure of the column, the
+// column's, which the table shows.
+func (c *Column) figures(metrics map[string]*float64) map[string]*float64 {
+	all := maps.Clone(metrics)
+	if all == nil {
+		all = map[string]*float64{}
+	}
+	for i := range columnFigures {
+		all[columnFigures[i].name] = columnFigures[i].of(c)
+	}
+	return all
 }
 
 // eulerGamma is the Euler-Mascheroni constant.

@@ -1,6 +1,7 @@
 package backtest_test
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -22,7 +23,12 @@ func TestATrialIsWhatARunAloneMakes(t *testing.T) {
 	other := crossing(t, recorded, exchange.RateOne/4, strategy.Protection{}, bothWays)
 	trials := []backtest.Trial{trialOf("whole", one), trialOf("quarter", other)}
 	reported := 0
-	if _, err := backtest.Sweep(t.Context(), one, trials, 0, func(done, _ int) { reported = max(reported, done) }); err != nil {
+	if _, err := backtest.Sweep(t.Context(), one, trials, 0, func(done int, t *backtest.Trial) error {
+		if reported = max(reported, done); t.Figures["trades"] == nil {
+			return errors.New("a trial without figures")
+		}
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for i, config := range []backtest.Config{one, other} {
@@ -37,6 +43,42 @@ func TestATrialIsWhatARunAloneMakes(t *testing.T) {
 	}
 	if trials[0].Seen.FinalEquity == trials[1].Seen.FinalEquity || reported != 2 {
 		t.Errorf("want two different trials, reported; have %s twice, %d reported", trials[0].Seen.FinalEquity, reported)
+	}
+}
+
+// TestATrialMayHaveItsOwnMarket: other candles and other costs than the sweep's.
+func TestATrialMayHaveItsOwnMarket(t *testing.T) {
+	t.Parallel()
+	rules := symbol(t, exchange.Futures, "0.1", "0.001")
+	common := crossing(t, steps(rules, 2_000), exchange.RateOne, strategy.Protection{}, bothWays)
+	own := crossing(t, steps(rules, 1_000), exchange.RateOne, strategy.Protection{}, bothWays)
+	own.Costs.Slippage = exchange.RateOne / 100
+	trial := trialOf("own", own)
+	trial.Config = &own
+	trials := []backtest.Trial{trialOf("common", common), trial}
+	if _, err := backtest.Sweep(t.Context(), common, trials, 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	want, err := backtest.Run(t.Context(), own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if have := trials[1].Seen.FinalEquity; have != want.FinalEquity || have == trials[0].Seen.FinalEquity {
+		t.Errorf("want %s, have %s beside %s", want.FinalEquity, have, trials[0].Seen.FinalEquity)
+	}
+	if _, err := backtest.Walk(t.Context(), common, trials, 2, 1, func(all []backtest.Trial) *backtest.Trial { return &all[0] }, nil); err == nil {
+		t.Error("a walk over trials with other candles is no error")
+	}
+}
+
+// TestWhatStoresTheTrialsMayEndTheSweep: as on a full disk.
+func TestWhatStoresTheTrialsMayEndTheSweep(t *testing.T) {
+	t.Parallel()
+	config := crossing(t, steps(symbol(t, exchange.Futures, "0.1", "0.001"), 500), exchange.RateOne, strategy.Protection{}, bothWays)
+	full := errors.New("no space")
+	trials := []backtest.Trial{trialOf("one", config), trialOf("two", config), trialOf("three", config)}
+	if _, err := backtest.Sweep(t.Context(), config, trials, 0, func(int, *backtest.Trial) error { return full }); !errors.Is(err, full) {
+		t.Errorf("want %v, have %v", full, err)
 	}
 }
 

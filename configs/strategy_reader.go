@@ -31,21 +31,8 @@ func LoadStrategy(file string, options Options) (*StrategyConfig, Problems) {
 	case found.IsDir():
 		return nil, Problems{{File: shown, What: "is a directory, not a strategy's file"}}
 	}
-	directory, name := filepath.Split(file)
-	if directory == "" {
-		directory = "."
-	}
-	l := &loader{files: os.DirFS(directory), directory: filepath.ToSlash(directory), options: options, config: defaults(), shown: shown}
-	l.config.Limits = risk.Limits{}
-	if options.Mode != "" {
-		l.config.Mode = options.Mode
-	}
-	c, _ := l.strategy(name)
-	l.problems.sort()
-	if l.problems.Errors() > 0 {
-		return nil, l.problems
-	}
-	return c, l.problems
+	_, name := filepath.Split(file)
+	return loaderOf(file, options).oneStrategy(name)
 }
 
 // StrategyWarnings returns what botd check warns of in a strategy's file: with the

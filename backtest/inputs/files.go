@@ -36,6 +36,7 @@ type Files struct {
 	Repair                bool
 	From, To              string // the part of the candles; empty for all
 	fromMS, toMS          int64
+	override              map[string]string // keys of the strategies' files with other values
 
 	Options func() configs.Options // by which strategies are read
 	Load    Loader
@@ -114,7 +115,7 @@ func (b *Files) Strategies(symbols []*exchange.Symbol) ([]*configs.StrategyConfi
 func (b *Files) loadStrategy(file string, symbols []*exchange.Symbol) (*configs.StrategyConfig, error) {
 	settings := b.Options()
 	settings.Symbols = symbols
-	c, problems := configs.LoadStrategy(file, settings)
+	c, problems := configs.LoadStrategyWith(file, b.override, settings)
 	if err := problems.Err(); err != nil {
 		code := failure.Config
 		if _, missing := os.Stat(file); errors.Is(missing, os.ErrNotExist) {

@@ -163,7 +163,11 @@ var Table = []Row{
 		impure, "exchange backtest internal/chart", "decimal"},
 	{"backtest/inputs", "reads what a backtest is made of: strategies, candles, funding rates, symbols",
 		impure, "exchange exchange/sim exchange/tape strategy risk backtest configs configs/engineconfig internal/failure internal/version " +
-			"internal/spell internal/moment", "decimal"},
+			"internal/spell internal/moment backtest/search", ""},
+	{"backtest/search", "chooses what a sweep tries: every combination, random ones, or those that what was found so far suggests",
+		impure, "internal/spell", "decimal starlark"},
+	{"backtest/sweeps", "searches for a strategy's settings, trial by trial, and continues what was interrupted",
+		impure, "backtest backtest/inputs backtest/saved backtest/search exchange internal/failure internal/private", "sys"},
 	{"backtest/saved", "stores the reports of backtests and the results of sweeps, reads and compares them",
 		impure, "exchange/tape backtest", "decimal"},
 	{"backtest/runner", "runs the backtests of the dashboard, in the process that trades and without holding it up",
@@ -190,7 +194,7 @@ var Table = []Row{
 			"cmd/botd/cli/connect internal/failure internal/hangup internal/moment internal/spell", "decimal table cobra"},
 	{"cmd/botd/cli/research", "holds the commands that test strategies on recorded or simulated markets, a file each",
 		impure, "exchange exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/tape strategy strategy/indicator " +
-			"runtime/gateway backtest backtest/report backtest/inputs backtest/saved backtest/benchmark configs cmd/botd/cli/shell " +
+			"runtime/gateway backtest backtest/report backtest/inputs backtest/saved backtest/sweeps backtest/benchmark configs cmd/botd/cli/shell " +
 			"cmd/botd/cli/connect internal/failure internal/plural internal/moment", "decimal table cobra"},
 	{"cmd/botd/cli/venue", "holds the commands that show what an exchange offers, a file each",
 		impure, "exchange exchange/wire exchange/rest exchange/probe exchange/tape runtime/gateway configs cmd/botd/cli/shell " +

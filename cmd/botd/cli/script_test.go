@@ -105,6 +105,9 @@ func TestScripts(t *testing.T) {
 			"post":      posted,
 			"asked":     askedUntil,
 			"expand":    expand,
+
+			"same-sweep": sameSweep,
+			"cut-rows":   cutRows,
 		},
 		Condition: func(condition string) (bool, error) {
 			switch condition {

@@ -189,13 +189,14 @@ func TestColumnsThatAreGiven(t *testing.T) {
 func TestWhatIsNotCandles(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"empty":               "",
-		"prose":               "Dear reader,\nthis, that, and, so, on, and, on\n",
-		"no time":             "open,high,low,close\n1,2,0.5,1.5\n",
-		"no prices":           "time,price\n1704067200,1\n",
-		"impossible prices":   "1704067200,5,4,3,6,100\n1704070800,5,4,3,6,100\n",
-		"times that are none": "1,2,3,1,2,100\n2,2,3,1,2,100\n",
-		"JSON of something":   `{"name": "botd", "list": [1, 2, 3]}`,
+		"empty":                      "",
+		"prose":                      "Dear reader,\nthis, that, and, so, on, and, on\n",
+		"no time":                    "open,high,low,close\n1,2,0.5,1.5\n",
+		"no prices":                  "time,price\n1704067200,1\n",
+		"a header without the highs": "open_time_ms,open,low,close,volume\n1704067200000,1,1,1,1\n",
+		"impossible prices":          "1704067200,5,4,3,6,100\n1704070800,5,4,3,6,100\n",
+		"times that are none":        "1,2,3,1,2,100\n2,2,3,1,2,100\n",
+		"JSON of something":          `{"name": "botd", "list": [1, 2, 3]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -162,6 +162,11 @@ func (s *sheet) withoutHeader(rows [][]string) error {
 	if s.begin >= len(rows) {
 		return ErrUnknown
 	}
+	for _, above := range rows[:s.begin] {
+		if len(above) == len(rows[s.begin]) {
+			return ErrUnknown // it is a header, of other things than candles
+		}
+	}
 	for _, at := range unheaded[len(rows[s.begin])] {
 		s.at, s.clock = at, -1
 		if at[openColumn] == 2 {

@@ -6,13 +6,13 @@ import (
 	"maps"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"botd/backtest"
+	"botd/backtest/sweeps"
 	"botd/cmd/botd/cli/shell"
 	"botd/exchange/tape"
 	"botd/internal/failure"
@@ -67,41 +67,39 @@ the choice holds, near 0 it was fitted to what is past.`,
 			return flags.walk(command, windows, train)
 		},
 	}
-	addFiles(command, &flags.files)
+	flags.add(command)
 	f := command.Flags()
-	f.StringArrayVar(&flags.vary, "vary", nil, "NAME=VALUE,VALUE or NAME=FROM..TO..STEP of one parameter; may be repeated")
 	f.IntVar(&windows, "windows", 6, "parts that are traded unseen")
 	f.IntVar(&train, "train", 3, "parts before each that choose")
-	f.StringVar(&flags.sort, "sort", "sharpe", "choose by "+strings.Join(backtest.Rankings(), ", "))
-	shell.CompleteWith(command, "sort", backtest.Rankings()...)
-	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
 func (f *sweepFlags) walk(command *cobra.Command, windows, train int) error {
 	began := time.Now()
-	if _, _, err := f.check(command.Context()); err != nil {
+	f.spec.Search = sweeps.Grid
+	plan, made, err := f.prepare()
+	if err != nil {
 		return err
 	}
-	s, err := f.prepare(command)
+	trials, refused, why, err := plan.Grid(made)
 	if err != nil {
 		return err
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(backtest.CollectorPercent))
-	bar := shell.NewProgress(command, windows*len(s.trials), "trials")
+	bar := shell.NewProgress(command, windows*len(trials), "trials")
 	best := func(trials []backtest.Trial) *backtest.Trial {
-		backtest.Rank(trials, f.sort)
+		plan.Rank(trials)
 		return &trials[0]
 	}
-	walked, err := backtest.Walk(command.Context(), s.config, s.trials, windows, train, best, bar.Set)
+	walked, err := backtest.Walk(command.Context(), made.Config, trials, windows, train, best, bar.Set)
 	bar.End()
 	if err != nil {
 		return tape.Failure(err)
 	}
-	recorded := s.config.Legs[0].Tape
-	result := &walkResult{Schema: 1, Strategy: s.given.Name, Symbol: s.given.Symbol, Interval: s.given.Interval.String(),
-		Candles: recorded.Candles.Len(), Sort: f.sort, Train: train,
-		Trials: len(s.trials), Walked: backtest.Sum(walked), Windows: walked, Refused: s.refused, Why: s.why, DataSHA256: recorded.SHA256,
+	recorded := made.Config.Legs[0].Tape
+	result := &walkResult{Schema: 1, Strategy: made.Given.Name, Symbol: made.Given.Symbol, Interval: made.Given.Interval.String(),
+		Candles: recorded.Candles.Len(), Sort: f.spec.Sort, Train: train,
+		Trials: len(trials), Walked: backtest.Sum(walked), Windows: walked, Refused: refused, Why: why, DataSHA256: recorded.SHA256,
 		Elapsed: time.Since(began).Seconds()}
 	return shell.Print(command.OutOrStdout(), f.output, result, func(w io.Writer) { walkTable(w, result) })
 }

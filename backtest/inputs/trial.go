@@ -1,0 +1,228 @@
+package inputs
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"botd/backtest"
+	"botd/backtest/search"
+	"botd/configs"
+	"botd/configs/engineconfig"
+	"botd/exchange"
+	"botd/exchange/tape"
+	"botd/internal/failure"
+	"botd/internal/spell"
+	"botd/strategy"
+)
+
+// fixed are the keys that no sweep varies: the candles are of one symbol, and trials of one strategy
+// are compared.
+var fixed = []string{"name", "market", "symbol", "strategy", "enabled", "columns"}
+
+// Trials makes the trials of a sweep over one strategy's settings.
+type Trials struct {
+	Config backtest.Config
+	Given  *configs.StrategyConfig
+
+	files  *Files
+	params []string
+	tapes  map[exchange.Interval]*tape.Tape
+	origin string // hash of what all trials share
+}
+
+// NewTrials reads what a sweep is made of. With an interval among the axes the candles are read as
+// those of its shortest value, and the others are made of them.
+func (b *Files) NewTrials(axes []search.Axis, binary string, split exchange.Rate) (*Trials, error) {
+	for i := range axes {
+		if axes[i].Name == "interval" {
+			shortest, err := shortestOf(axes[i].Values)
+			if err != nil {
+				return nil, err
+			}
+			b.override = map[string]string{"interval": shortest}
+		}
+	}
+	symbols, err := b.Instruments()
+	if err != nil {
+		return nil, err
+	}
+	if err := b.outside(); err != nil {
+		return nil, err
+	}
+	given, _, err := b.Strategies(symbols)
+	if err != nil {
+		return nil, err
+	}
+	if len(given) != 1 {
+		return nil, failure.Usagef("a sweep is of one strategy, %d are given", len(given))
+	}
+	config, err := b.Config()
+	if err != nil {
+		return nil, err
+	}
+	t := &Trials{Config: config, Given: given[0], files: b, tapes: map[exchange.Interval]*tape.Tape{given[0].Interval: config.Legs[0].Tape}}
+	if definition, known := t.Given.Definition(); known {
+		for _, p := range definition.Parameters {
+			t.params = append(t.params, p.Name)
+		}
+	}
+	for i := range axes {
+		if err := t.checkName(axes[i].Name); err != nil {
+			return nil, err
+		}
+	}
+	t.origin = t.shared(binary, split)
+	return t, nil
+}
+
+func shortestOf(intervals []string) (string, error) {
+	shortest, text := exchange.Interval(0), ""
+	for _, word := range intervals {
+		interval, err := exchange.ParseInterval(word)
+		if err != nil {
+			return "", failure.Usagef("--vary interval: %w", err)
+		}
+		if shortest == 0 || interval < shortest {
+			shortest, text = interval, word
+		}
+	}
+	if shortest == 0 {
+		return "", failure.Usagef("--vary interval: want a list, as interval=1h,4h")
+	}
+	return text, nil
+}
+
+// checkName refuses what is neither a parameter nor a key of a strategy's file.
+func (t *Trials) checkName(name string) error {
+	first, _, _ := strings.Cut(name, ".")
+	known := slices.Clone(t.params)
+	_, keys := configs.Keys()
+	for i := range keys {
+		key, _, _ := strings.Cut(keys[i].Path, ".")
+		known = append(known, key)
+	}
+	switch {
+	case slices.Contains(fixed, first) && !slices.Contains(t.params, name):
+		return failure.Usagef("--vary %s: a sweep is of one strategy on one symbol; run one for each", name)
+	case slices.Contains(t.params, name), slices.Contains(known, first):
+		return nil
+	}
+	hint := "there are " + strings.Join(t.params, ", ") + ", and the keys of the file, as protect.stop_loss"
+	if near := spell.Nearest(first, known); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return failure.Usagef("--vary %s: %s takes no parameter %q, and there is no such key\nhint: %s", name, t.Given.Kind, name, hint)
+}
+
+// Trial returns the trial of a choice. refused is why the strategy does not take it.
+func (t *Trials) Trial(choice search.Choice) (trial backtest.Trial, refused string, err error) {
+	c, refused := t.strategy(choice)
+	if refused != "" {
+		return trial, choice.Text() + ": " + refused, nil
+	}
+	config := t.Config
+	config.Legs = slices.Clone(config.Legs)
+	leg := &config.Legs[0]
+	if leg.Tape, err = t.candles(c.Interval); err != nil {
+		return trial, choice.Text() + ": " + err.Error(), nil
+	}
+	if leg.Detail != nil && (leg.Detail.Candles.Interval >= c.Interval || c.Interval%leg.Detail.Candles.Interval != 0) {
+		leg.Detail = nil
+	}
+	if leg.Strategy, err = engineconfig.Strategy(c, leg.Tape.Symbol); err != nil {
+		return trial, choice.Text() + ": " + err.Error(), nil
+	}
+	leg.Kind, leg.Make = c.Kind, func(over *tape.Tape) (strategy.Strategy, error) { return c.Build(over.Symbol) }
+	trial = backtest.Trial{Params: choice, Job: t.job(c), Leg: *leg}
+	if c.Interval != t.Given.Interval || c.Backtest != t.Given.Backtest {
+		if err := ShareAccount(&config, []*configs.StrategyConfig{c}); err != nil {
+			return trial, "", err
+		}
+		trial.Config = &config
+	}
+	return trial, "", nil
+}
+
+// strategy returns the strategy with other settings.
+func (t *Trials) strategy(choice search.Choice) (c *configs.StrategyConfig, refused string) {
+	params, values := map[string]string{}, map[string]string{}
+	for name, value := range choice {
+		if slices.Contains(t.params, name) {
+			params[name], values["params."+name] = value, value
+		} else {
+			values[name] = value
+		}
+	}
+	if len(params) == len(choice) {
+		return t.Given.With(params), ""
+	}
+	if t.files.override != nil && values["interval"] == "" {
+		values["interval"] = t.files.override["interval"]
+	}
+	settings := t.files.Options()
+	settings.Symbols, _ = t.files.Instruments() // read before, without an error
+	c, problems := configs.LoadStrategyWith(t.Given.File, values, settings)
+	if problems.Err() == nil {
+		return c, ""
+	}
+	for _, problem := range problems {
+		if problem.Severity == configs.Error {
+			refused = cmp.Or(refused, problem.What)
+		}
+	}
+	return nil, refused
+}
+
+// candles returns those of an interval.
+func (t *Trials) candles(interval exchange.Interval) (*tape.Tape, error) {
+	if made, known := t.tapes[interval]; known {
+		return made, nil
+	}
+	fine := t.tapes[t.Given.Interval]
+	coarse, _, err := tape.Resample(fine.Candles, interval)
+	if err != nil {
+		return nil, err
+	}
+	made := &tape.Tape{Symbol: fine.Symbol, Candles: coarse, SHA256: fine.SHA256}
+	t.tapes[interval] = made
+	return made, nil
+}
+
+// shared hashes what all trials follow from beside the strategy: the program, the candles and what
+// else was recorded, their span, and the split.
+func (t *Trials) shared(binary string, split exchange.Rate) string {
+	given := t.Config.Inputs
+	one := &given.Strategies[0]
+	parts := []string{binary, split.String(), fmt.Sprint(given.FromMS, given.ToMS, given.Repair), fmt.Sprintf("%+v", given.Limits), one.Data.SHA256}
+	if one.Script != nil {
+		parts = append(parts, one.Script.Text)
+	}
+	for _, file := range []*backtest.File{one.Detail, given.Symbols} {
+		if file != nil {
+			parts = append(parts, file.SHA256)
+		}
+		parts = append(parts, "")
+	}
+	for _, files := range [][]backtest.File{one.Funding, given.Signals, given.Columns} {
+		for _, file := range files {
+			parts = append(parts, file.SHA256)
+		}
+		parts = append(parts, "")
+	}
+	return hashOf(parts...)
+}
+
+// job is the hash of all that a trial follows from.
+func (t *Trials) job(c *configs.StrategyConfig) string { return hashOf(t.origin, c.Effective()) }
+
+func hashOf(parts ...string) string {
+	sum := sha256.New()
+	for _, part := range parts {
+		fmt.Fprintf(sum, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}

@@ -1,0 +1,186 @@
+// Package search chooses what a sweep tries: every combination, random ones, or those that what was
+// found so far suggests.
+//
+// It knows names and values as text, and the objective of each trial as a
+// number. What it proposes follows from the axes, the seed and the results
+// alone, in whatever order they came in.
+package search
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/shopspring/decimal"
+)
+
+// Axis is one thing that a sweep varies: a list of values, or a range without steps.
+type Axis struct {
+	Name   string
+	Values []string // the listed ones; nil for a range
+	Range  *Range
+}
+
+// Range is all numbers between two ends. A range between whole numbers has only whole numbers.
+type Range struct {
+	From, To float64
+	Log      bool   // equal ratios are equally likely, not equal differences
+	Places   int32  // decimal places of a value
+	Unit     string // behind each number: "" or "%"
+}
+
+// MaxValues bounds the values of an axis, and the combinations of a grid.
+const MaxValues = 100_000
+
+// ParseAxis reads NAME=PART,PART with each part a VALUE, FROM..TO..STEP, or FROM..TO..xFACTOR; or
+// NAME=FROM..TO and NAME=log:FROM..TO, a range. Numbers may have a unit, as 10%..50%..10%.
+func ParseAxis(text string) (Axis, error) {
+	name, list, found := strings.Cut(text, "=")
+	a := Axis{Name: strings.TrimSpace(name)}
+	if !found || a.Name == "" || list == "" {
+		return a, errors.New("want NAME=5,10 or NAME=5..20..5 or NAME=5..20")
+	}
+	if !strings.Contains(list, ",") && (strings.HasPrefix(list, "log:") || strings.Count(list, "..") == 1) {
+		return a, a.parseRange(list)
+	}
+	for part := range strings.SplitSeq(list, ",") {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			return a, errors.New("a value is missing: want NAME=5,10 or NAME=5..20..5")
+		}
+		if !strings.Contains(part, "..") {
+			a.Values = append(a.Values, part)
+			continue
+		}
+		values, err := steps(part)
+		if err != nil {
+			return a, fmt.Errorf("%q: %w", part, err)
+		}
+		a.Values = append(a.Values, values...)
+	}
+	a.Values = once(a.Values)
+	if len(a.Values) > MaxValues {
+		return a, fmt.Errorf("more than %d values", MaxValues)
+	}
+	return a, nil
+}
+
+// once leaves out values that were there before.
+func once(values []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(values, func(value string) bool {
+		before := seen[value]
+		seen[value] = true
+		return before
+	})
+}
+
+// number reads a number and its unit.
+func number(text string) (decimal.Decimal, string, error) {
+	digits, unit := text, ""
+	if strings.HasSuffix(text, "%") {
+		digits, unit = strings.TrimSuffix(text, "%"), "%"
+	}
+	d, err := decimal.NewFromString(digits)
+	if err != nil || len(text) > 40 || d.Exponent() > 20 || d.Exponent() < -20 {
+		return d, "", fmt.Errorf("%q is not a number", text)
+	}
+	return d, unit, nil
+}
+
+// ends reads FROM..TO, with what may follow.
+func ends(part string) (from, to decimal.Decimal, unit, rest string, err error) {
+	first, rest, _ := strings.Cut(part, "..")
+	last, rest, _ := strings.Cut(rest, "..")
+	if from, unit, err = number(first); err != nil {
+		return from, to, unit, rest, err
+	}
+	to, other, err := number(last)
+	switch {
+	case err != nil:
+	case unit != other:
+		err = fmt.Errorf("%s and %s are of different units", first, last)
+	case to.LessThan(from):
+		err = errors.New("want a step above zero, and an end that is not below the beginning")
+	}
+	return from, to, unit, rest, err
+}
+
+func steps(part string) (values []string, err error) {
+	from, to, unit, rest, err := ends(part)
+	if err != nil {
+		return nil, err
+	}
+	step, geometric := decimal.NewFromInt(1), false
+	if rest, geometric = strings.CutPrefix(rest, "x"); rest != "" {
+		if step, _, err = number(rest); err != nil {
+			return nil, err
+		}
+	}
+	if step.Sign() <= 0 || geometric && (step.LessThanOrEqual(decimal.NewFromInt(1)) || from.Sign() <= 0) {
+		return nil, errors.New("want a step above zero, and an end that is not below the beginning")
+	}
+	for at := from; !at.GreaterThan(to); {
+		if values = append(values, at.String()+unit); len(values) > MaxValues {
+			return nil, fmt.Errorf("more than %d values", MaxValues)
+		}
+		if geometric {
+			at = at.Mul(step).Truncate(12)
+		} else {
+			at = at.Add(step)
+		}
+	}
+	return values, nil
+}
+
+// finePlaces are the decimal places that a value of a range has more than its ends.
+const finePlaces = 3
+
+func (a *Axis) parseRange(list string) error {
+	list, log := strings.CutPrefix(list, "log:")
+	from, to, unit, rest, err := ends(list)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%q: %w", list, err)
+	case rest != "":
+		return fmt.Errorf("%q: want log:FROM..TO", list)
+	case log && from.Sign() <= 0:
+		return fmt.Errorf("%q: a logarithmic range begins above zero", list)
+	}
+	places := max(0, -from.Exponent(), -to.Exponent())
+	if places > 0 || unit != "" {
+		places += finePlaces
+	}
+	a.Range = &Range{From: from.InexactFloat64(), To: to.InexactFloat64(), Log: log, Places: places, Unit: unit}
+	return nil
+}
+
+// at returns the value at a place of the axis, from 0 to 1.
+func (a *Axis) at(place float64) string {
+	if a.Range == nil {
+		return a.Values[min(len(a.Values)-1, int(place*float64(len(a.Values))))]
+	}
+	r := a.Range
+	value := r.From + place*(r.To-r.From)
+	switch {
+	case r.Log:
+		value = math.Exp(math.Log(r.From) + place*(math.Log(r.To)-math.Log(r.From)))
+	case r.Places == 0: // each whole number is as likely as any other
+		value = math.Floor(r.From + place*(r.To-r.From+1))
+	}
+	return decimal.NewFromFloat(min(value, r.To)).Round(r.Places).String() + r.Unit
+}
+
+// listed returns the values for a grid: those of a range of whole numbers are all of them.
+func (a *Axis) listed() ([]string, error) {
+	if a.Range == nil {
+		return a.Values, nil
+	}
+	r := a.Range
+	if r.Log || r.Places > 0 {
+		return nil, fmt.Errorf("%s: a grid needs steps, as FROM..TO..STEP; --search random or tpe takes a range", a.Name)
+	}
+	return steps(fmt.Sprintf("%.0f%s..%.0f%s", r.From, r.Unit, r.To, r.Unit))
+}

@@ -1,0 +1,288 @@
+package search_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"botd/backtest/search"
+)
+
+func TestAxes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"fast=5,10,5":           "5 10",
+		"fast=5..20..5":         "5 10 15 20",
+		"fast=5..7":             "5 6 7",
+		"fast=1,5..7,10..20..5": "1 5 6 7 10 15 20",
+		"size=10%..30%..10%":    "10% 20% 30%",
+		"size=0.1..0.3..0.1":    "0.1 0.2 0.3",
+		"span=1..64..x4":        "1 4 16 64",
+		"interval=1h,4h":        "1h 4h",
+		"protect.stop_loss=2%":  "2%",
+	} {
+		axis, err := search.ParseAxis(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		space := search.Space{Axes: []search.Axis{axis}}
+		choices, err := space.Grid()
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		var have []string
+		for _, choice := range choices {
+			have = append(have, choice[axis.Name])
+		}
+		if strings.Join(have, " ") != want {
+			t.Errorf("%s: want %s, have %s", text, want, have)
+		}
+	}
+}
+
+func TestAxesThatAreNone(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"fast":               "want NAME=5,10",
+		"=5":                 "want NAME=5,10",
+		"fast=":              "want NAME=5,10",
+		"fast=5,":            "a value is missing",
+		"fast=9..1":          "an end that is not below the beginning",
+		"fast=1..9..0":       "a step above zero",
+		"fast=1..9..x1":      "a step above zero",
+		"fast=0..9..x2":      "a step above zero",
+		"fast=a..9":          `"a" is not a number`,
+		"fast=1..5%":         "of different units",
+		"fast=log:0..9":      "begins above zero",
+		"fast=log:1..9..2":   "want log:FROM..TO",
+		"fast=1..9999999..1": "more than 100000 values",
+		"fast=1e999999..2":   "is not a number",
+	} {
+		if _, err := search.ParseAxis(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: want %q, have %v", text, want, err)
+		}
+	}
+}
+
+func space(t *testing.T, where string, texts ...string) search.Space {
+	t.Helper()
+	var s search.Space
+	var names []string
+	for _, text := range texts {
+		axis, err := search.ParseAxis(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Axes, names = append(s.Axes, axis), append(names, axis.Name)
+	}
+	if where != "" {
+		condition, err := search.ParseExpression(where, names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Where = condition.Allows
+	}
+	return s
+}
+
+func TestTheGridHasEveryCombinationThatIsAllowed(t *testing.T) {
+	t.Parallel()
+	s := space(t, "fast < slow and protect.stop_loss != 2", "fast=1,2,3", "slow=2,3", "protect.stop_loss=1%,2%")
+	choices, err := s.Grid()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var have []string
+	for _, choice := range choices {
+		have = append(have, choice.Text())
+	}
+	want := []string{"fast=1 protect.stop_loss=1% slow=2", "fast=1 protect.stop_loss=1% slow=3", "fast=2 protect.stop_loss=1% slow=3"}
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Error(diff)
+	}
+	large := space(t, "", "a=1..1000", "b=1..1000")
+	if _, err := large.Grid(); err == nil || !strings.Contains(err.Error(), "--search random") {
+		t.Errorf("have %v", err)
+	}
+	ranged := space(t, "", "a=0.5..1.5")
+	if _, err := ranged.Grid(); err == nil || !strings.Contains(err.Error(), "a grid needs steps") {
+		t.Errorf("have %v", err)
+	}
+}
+
+// TestRandomChoicesLieInTheirRanges: and are evenly drawn, by ratios on a logarithmic axis.
+func TestRandomChoicesLieInTheirRanges(t *testing.T) {
+	t.Parallel()
+	s := space(t, "whole != 7", "whole=1..10", "share=1%..5%", "wide=log:0.01..100", "word=a,b")
+	seen, low := map[string]int{}, 0
+	const drawn = 2_000
+	for batch := range drawn / search.Batch {
+		choices, err := s.Random(1, batch, search.Batch, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range choices {
+			whole, err := strconv.Atoi(c["whole"])
+			if err != nil || whole < 1 || whole > 10 || whole == 7 {
+				t.Fatalf("whole=%s", c["whole"])
+			}
+			share, err := strconv.ParseFloat(strings.TrimSuffix(c["share"], "%"), 64)
+			if err != nil || share < 1 || share > 5 || !strings.HasSuffix(c["share"], "%") {
+				t.Fatalf("share=%s", c["share"])
+			}
+			wide, err := strconv.ParseFloat(c["wide"], 64)
+			if err != nil || wide < 0.01 || wide > 100 {
+				t.Fatalf("wide=%s", c["wide"])
+			}
+			if wide < 1 {
+				low++
+			}
+			seen[c["word"]]++
+			seen[c["whole"]]++
+		}
+	}
+	for _, value := range []string{"a", "b", "1", "10"} {
+		if want := map[bool]int{true: 1_000, false: 222}[value == "a" || value == "b"]; math.Abs(float64(seen[value]-want)) > 0.25*float64(want) {
+			t.Errorf("%s was drawn %d times, want about %d", value, seen[value], want)
+		}
+	}
+	if low < 900 || low > 1_100 {
+		t.Errorf("%d of 2,000 below the middle of the ratios, want half", low)
+	}
+}
+
+func TestASpaceThatIsUsedUpEndsTheSearch(t *testing.T) {
+	t.Parallel()
+	s := space(t, "", "a=1..3", "b=1,2")
+	var tried []search.Tried
+	for batch := range 4 {
+		choices, err := s.Random(1, batch, 4, tried)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range choices {
+			tried = append(tried, search.Tried{Choice: c})
+		}
+	}
+	if len(tried) != 6 {
+		t.Errorf("want each of 6 choices once, have %d", len(tried))
+	}
+}
+
+// TestSearchesDependOnTheResultsAlone: not on the order in which they came in.
+func TestSearchesDependOnTheResultsAlone(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		axes := []search.Axis{{Name: "a", Range: &search.Range{From: 0, To: 1, Places: 3}}, {Name: "b", Values: []string{"x", "y", "z"}}}
+		s := search.Space{Axes: axes}
+		before, err := s.Random(rapid.Uint64().Draw(t, "seed"), 0, 40, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tried []search.Tried
+		for i, c := range before {
+			tried = append(tried, search.Tried{Choice: c, Objective: []float64{1, 2, math.NaN(), -3}[i%4]})
+		}
+		one, err := s.TPE(1, 3, search.Batch, tried)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := s.TPE(1, 3, search.Batch, rapid.Permutation(tried).Draw(t, "order"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(one, other); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// TestTPEFindsMoreThanChance: on a function with one hill, over several seeds, with the same number
+// of trials.
+func TestTPEFindsMoreThanChance(t *testing.T) {
+	t.Parallel()
+	hill := func(c search.Choice) float64 {
+		x, _ := strconv.ParseFloat(c["x"], 64)
+		y, _ := strconv.ParseFloat(c["y"], 64)
+		bonus := 0.0
+		if c["kind"] == "good" {
+			bonus = 0.5
+		}
+		return bonus - (x-0.3)*(x-0.3) - math.Pow(math.Log10(y)-1, 2)
+	}
+	best := func(propose func(s *search.Space, seed uint64, batch int, tried []search.Tried) ([]search.Choice, error), seed uint64) float64 {
+		s := space(t, "", "x=0.0..1.0", "y=log:0.01..1000", "kind=good,bad,worse")
+		var tried []search.Tried
+		most := math.Inf(-1)
+		for batch := range 8 {
+			choices, err := propose(&s, seed, batch, tried)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range choices {
+				tried = append(tried, search.Tried{Choice: c, Objective: hill(c)})
+				most = max(most, hill(c))
+			}
+		}
+		return most
+	}
+	var learned, drawn []float64
+	for seed := range uint64(15) {
+		learned = append(learned, best(func(s *search.Space, seed uint64, batch int, tried []search.Tried) ([]search.Choice, error) {
+			return s.TPE(seed, batch, search.Batch, tried)
+		}, seed))
+		drawn = append(drawn, best(func(s *search.Space, seed uint64, batch int, tried []search.Tried) ([]search.Choice, error) {
+			return s.Random(seed, batch, search.Batch, tried)
+		}, seed))
+	}
+	slices.Sort(learned)
+	slices.Sort(drawn)
+	if middle := len(learned) / 2; 0.5-learned[middle] > (0.5-drawn[middle])/2 {
+		t.Errorf("the median of what TPE misses of the top is %g, of chance %g", 0.5-learned[middle], 0.5-drawn[middle])
+	}
+}
+
+func TestExpressions(t *testing.T) {
+	t.Parallel()
+	two, missing := 2.0, (*float64)(nil)
+	numbers := map[string]*float64{"sharpe": &two, "profit_pct": &two, "beta": missing}
+	names := []string{"sharpe", "profit_pct", "beta"}
+	for text, want := range map[string]string{
+		"sharpe - 0.5*profit_pct":                      "1",
+		"max(sharpe, 3) + abs(-1)":                     "4",
+		"sharpe if profit_pct > 1 else 0":              "2",
+		"beta + 1":                                     "NaN",
+		"sharpe / (profit_pct - 2)":                    "NaN",
+		"sharpe >= 2 and profit_pct < 3":               "1",
+		"[x for x in range(1000000) if x > 999998][0]": "", // names that are none of the figures
+		"sharpe +":            "",
+		"shrpe":               "",
+		"open('/etc/passwd')": "",
+	} {
+		expression, err := search.ParseExpression(text, names)
+		if err != nil {
+			if want != "" {
+				t.Errorf("%s: %v", text, err)
+			}
+			continue
+		}
+		if have := fmt.Sprint(expression.Number(numbers)); have != want {
+			t.Errorf("%s: want %s, have %s", text, want, have)
+		}
+	}
+	_, err := search.ParseExpression("shrpe", names)
+	if err == nil || !strings.Contains(err.Error(), "did you mean sharpe?") {
+		t.Errorf("have %v", err)
+	}
+	condition, err := search.ParseExpression("beta > 0", names)
+	if err != nil || condition.Holds(numbers) {
+		t.Errorf("a condition on a figure that is missing does not hold: %v", err)
+	}
+}

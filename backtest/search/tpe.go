@@ -1,0 +1,121 @@
+package search
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The tree-structured Parzen estimator (Bergstra, Bardenet, Bengio, Kégl: Algorithms for
+// Hyper-Parameter Optimization, 2011): of the trials so far, a share is good; each axis has a density
+// of the good and one of the others; of some places drawn from the first, the one where it exceeds
+// the second by the most is tried.
+const (
+	startingTrials = 2 * Batch // drawn evenly, before anything is learned
+	goodShare      = 0.2
+	candidates     = 4    // few: a batch is proposed at once, and would else lie at one place
+	leastWidth     = 0.02 // of a kernel, as a share of the axis
+)
+
+// TPE returns the choices of the batch with that number, by what was tried before it.
+func (s *Space) TPE(seed uint64, batch, n int, before []Tried) ([]Choice, error) {
+	if len(before) < startingTrials {
+		return s.Random(seed, batch, n, before)
+	}
+	ranked := slices.Clone(before)
+	slices.SortFunc(ranked, func(a, b Tried) int { // by their text where equal, so that the order they came in is of no effect
+		if c := compare(b.Objective, a.Objective); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Choice.Text(), b.Choice.Text())
+	})
+	good := max(2, int(goodShare*float64(len(ranked))))
+	d := newDrawer(s, seed, batch, before)
+	densities := make([][2]density, len(s.Axes))
+	for i := range s.Axes {
+		densities[i] = [2]density{s.Axes[i].density(ranked[:good]), s.Axes[i].density(ranked[good:])}
+	}
+	misses := 0
+	return d.choices(n, func(axis int) float64 {
+		if misses++; misses > attempts { // what is near the good ones was all tried
+			return d.random.Float64()
+		}
+		best, most := 0.0, math.Inf(-1)
+		for range candidates {
+			place := densities[axis][0].draw(d.random.Float64(), d.random.NormFloat64())
+			if gain := math.Log(densities[axis][0].at(place)) - math.Log(densities[axis][1].at(place)); gain > most {
+				best, most = place, gain
+			}
+		}
+		return best
+	})
+}
+
+// density is a mixture of normal kernels at the places of trials, and of an even one.
+type density struct {
+	places []float64
+	width  float64
+}
+
+func (a *Axis) density(trials []Tried) density {
+	d := density{}
+	for i := range trials {
+		if place, known := a.place(trials[i].Choice[a.Name]); known {
+			d.places = append(d.places, place)
+		}
+	}
+	d.width = max(leastWidth, widthOf(d.places))
+	return d
+}
+
+// widthOf is the width of the kernels by Scott's rule: the spread of the places times n^(-1/5).
+func widthOf(places []float64) float64 {
+	n, sum, squares := float64(len(places)), 0.0, 0.0
+	for _, place := range places {
+		sum, squares = sum+place, squares+place*place
+	}
+	if n < 2 {
+		return 1
+	}
+	return math.Sqrt(max(0, squares/n-sum/n*sum/n)) * math.Pow(n, -0.2)
+}
+
+// place is the inverse of at: where on the axis a value is.
+func (a *Axis) place(value string) (float64, bool) {
+	if a.Range == nil {
+		i := slices.Index(a.Values, value)
+		return (float64(i) + 0.5) / float64(len(a.Values)), i >= 0
+	}
+	r := a.Range
+	x, err := strconv.ParseFloat(strings.TrimSuffix(value, r.Unit), 64)
+	if err != nil || r.To <= r.From {
+		return 0, false
+	}
+	switch {
+	case r.Log:
+		return (math.Log(x) - math.Log(r.From)) / (math.Log(r.To) - math.Log(r.From)), true
+	case r.Places == 0:
+		return (x - r.From + 0.5) / (r.To - r.From + 1), true
+	}
+	return (x - r.From) / (r.To - r.From), true
+}
+
+// draw returns a place: which kernel, and where in it.
+func (d *density) draw(which, normal float64) float64 {
+	kernel := int(which * float64(len(d.places)+1))
+	if kernel == len(d.places) {
+		fraction := which*float64(len(d.places)+1) - float64(kernel)
+		return min(fraction, math.Nextafter(1, 0))
+	}
+	return min(max(0, d.places[kernel]+d.width*normal), math.Nextafter(1, 0))
+}
+
+func (d *density) at(place float64) float64 {
+	sum := 1.0 // the even kernel
+	for _, center := range d.places {
+		z := (place - center) / d.width
+		sum += math.Exp(-z*z/2) / (d.width * math.Sqrt(2*math.Pi))
+	}
+	return sum / float64(len(d.places)+1)
+}

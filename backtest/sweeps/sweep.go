@@ -1,0 +1,326 @@
+// Package sweeps searches for a strategy's settings, trial by trial, and continues what was interrupted.
+//
+// What is tried follows from the specification, the seed and the results alone:
+// one core or many, in one go or resumed, the rows are the same and so is the
+// hash of them all.
+package sweeps
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"botd/backtest"
+	"botd/backtest/inputs"
+	"botd/backtest/saved"
+	"botd/backtest/search"
+	"botd/exchange"
+	"botd/internal/failure"
+)
+
+// The searches.
+const (
+	Grid   = "grid"
+	Random = "random"
+	TPE    = "tpe"
+)
+
+// Searches are their names.
+func Searches() []string { return []string{Grid, Random, TPE} }
+
+// defaultTrials of a search that could go on for ever.
+const defaultTrials = 100
+
+// ErrCanceled says that somebody asked the sweep to end.
+var ErrCanceled = errors.New("canceled")
+
+// Plan is a sweep that is ready to run.
+type Plan struct {
+	spec      *Spec
+	space     search.Space
+	require   *search.Expression // nil for none
+	objective func(*backtest.Trial) float64
+	split     exchange.Rate
+}
+
+// NewPlan checks what a sweep is of. binary is the hash of the program.
+func NewPlan(spec *Spec, split exchange.Rate) (*Plan, error) {
+	p := &Plan{spec: spec, split: split}
+	if len(spec.Vary) == 0 {
+		return nil, failure.Usagef("botd sweep run needs --vary NAME=VALUE,VALUE: botd strategy show KIND lists a strategy's parameters")
+	}
+	var names []string
+	for _, text := range spec.Vary {
+		axis, err := search.ParseAxis(text)
+		if err != nil {
+			return nil, failure.Usagef("--vary %s: %w", text, err)
+		}
+		if slices.Contains(names, axis.Name) {
+			return nil, failure.Usagef("--vary %s: %s is varied twice", text, axis.Name)
+		}
+		names = append(names, axis.Name)
+		p.space.Axes = append(p.space.Axes, axis)
+	}
+	if !slices.Contains(Searches(), spec.Search) {
+		return nil, failure.Usagef("--search %s: there is %s", spec.Search, strings.Join(Searches(), ", "))
+	}
+	if spec.Trials < 0 || spec.Trials > search.MaxValues {
+		return nil, failure.Usagef("--trials %d: from 1 to %d", spec.Trials, search.MaxValues)
+	}
+	if spec.Where != "" {
+		where, err := search.ParseExpression(spec.Where, names)
+		if err != nil {
+			return nil, failure.Usagef("--where %w", err)
+		}
+		p.space.Where = where.Allows
+	}
+	return p, p.aims()
+}
+
+// aims reads the objective and what a trial must fulfil.
+func (p *Plan) aims() (err error) {
+	if p.spec.Require != "" {
+		if p.require, err = search.ParseExpression(p.spec.Require, backtest.FigureNames()); err != nil {
+			return failure.Usagef("--require %w", err)
+		}
+	}
+	known := false
+	if p.objective, known = backtest.Ranking(p.spec.Sort); known {
+		return nil
+	}
+	formula, err := search.ParseExpression(p.spec.Sort, backtest.FigureNames())
+	if err != nil {
+		return failure.Usagef("--sort %s: there is %s, or an expression of figures: %w", p.spec.Sort, strings.Join(backtest.Rankings(), ", "), err)
+	}
+	p.objective = func(t *backtest.Trial) float64 { return formula.Number(t.Figures) }
+	return nil
+}
+
+// Grid returns the trials of every combination, for a walk forward, and how many choices the strategy refuses.
+func (p *Plan) Grid(trials *inputs.Trials) (all []backtest.Trial, refused int, why string, err error) {
+	choices, err := p.space.Grid()
+	if err != nil {
+		return nil, 0, "", failure.Usagef("--vary: %w", err)
+	}
+	for _, choice := range choices {
+		trial, no, err := trials.Trial(choice)
+		if err != nil {
+			return nil, 0, "", err
+		}
+		if no != "" {
+			refused, why = refused+1, cmp.Or(why, no)
+			continue
+		}
+		all = append(all, trial)
+	}
+	if len(all) == 0 {
+		return nil, refused, why, p.noneFits(trials, why)
+	}
+	return all, refused, why, nil
+}
+
+func (p *Plan) noneFits(trials *inputs.Trials, why string) error {
+	if why == "" {
+		return failure.Usagef("--where %s allows no choice", p.spec.Where)
+	}
+	return failure.New(failure.Usage, "botd strategy show "+trials.Given.Kind+" shows the bounds of each", "every choice is refused; the first, %s", why)
+}
+
+// Rank sorts trials by the plan's objective, the best first.
+func (p *Plan) Rank(trials []backtest.Trial) { backtest.Rank(trials, p.reached) }
+
+// Axes are what is varied.
+func (p *Plan) Axes() []search.Axis { return p.space.Axes }
+
+// reached is a trial's objective; NaN where it does not fulfil what is required.
+func (p *Plan) reached(t *backtest.Trial) float64 {
+	if p.require != nil && !p.require.Holds(t.Figures) {
+		return math.NaN()
+	}
+	return p.objective(t)
+}
+
+// run is a plan under way.
+type run struct {
+	*Plan
+	trials   *inputs.Trials
+	log      *Log // nil for a sweep that is not kept
+	progress func(done, total int)
+
+	splitMS int64
+	ended   []backtest.Trial
+	tried   []search.Tried
+	refused int
+	why     string
+	reused  int
+}
+
+// Run runs what is missing of a plan, and returns the whole. The log may be nil.
+func (p *Plan) Run(ctx context.Context, trials *inputs.Trials, log *Log, progress func(done, total int)) (*saved.Sweep, error) {
+	began := time.Now()
+	r := &run{Plan: p, trials: trials, log: log, progress: progress}
+	if err := r.all(ctx); err != nil {
+		return nil, err
+	}
+	if len(r.ended) == 0 {
+		return nil, p.noneFits(trials, r.why)
+	}
+	return r.result(time.Since(began)), nil
+}
+
+func (r *run) all(ctx context.Context) (err error) {
+	if r.splitMS, err = r.trials.Config.SplitAt(r.split); err != nil {
+		return err
+	}
+	if r.spec.Search == Grid {
+		choices, err := r.space.Grid()
+		if err != nil {
+			return failure.Usagef("--vary: %w", err)
+		}
+		if r.spec.Trials > 0 {
+			choices = choices[:min(r.spec.Trials, len(choices))]
+		}
+		return r.batch(ctx, choices, len(choices))
+	}
+	total := r.spec.Trials
+	if total == 0 {
+		total = defaultTrials
+	}
+	for batch := 0; len(r.tried) < total; batch++ {
+		n := min(search.Batch, total-len(r.tried))
+		propose := r.space.Random
+		if r.spec.Search == TPE {
+			propose = r.space.TPE
+		}
+		choices, err := propose(r.spec.Seed, batch, n, r.tried)
+		if err != nil {
+			return failure.Usagef("--where %w", err)
+		}
+		if len(choices) == 0 {
+			return nil // the space has no more
+		}
+		if err := r.batch(ctx, choices, total); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// batch runs choices, but for those that the log has.
+func (r *run) batch(ctx context.Context, choices []search.Choice, total int) error {
+	var missing []backtest.Trial
+	var before []backtest.Trial
+	for _, choice := range choices {
+		trial, refused, err := r.trials.Trial(choice)
+		if err != nil {
+			return err
+		}
+		if refused != "" {
+			if r.refused++; r.why == "" {
+				r.why = refused
+			}
+			r.tried = append(r.tried, search.Tried{Choice: choice, Objective: math.NaN()})
+			continue
+		}
+		if r.log != nil {
+			if had, known := r.log.ended[trial.Job]; known {
+				before = append(before, had)
+				continue
+			}
+		}
+		missing = append(missing, trial)
+	}
+	r.reused += len(before)
+	done := len(r.ended) + len(before) + r.refused
+	if r.progress != nil {
+		r.progress(done, total)
+	}
+	_, err := backtest.Sweep(ctx, r.trials.Config, missing, r.split, func(n int, t *backtest.Trial) error {
+		if r.progress != nil {
+			r.progress(done+n, total)
+		}
+		if r.log == nil {
+			return nil
+		}
+		if err := r.log.Append(t); err != nil {
+			return err
+		}
+		if r.log.Canceled() {
+			return ErrCanceled
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, trials := range [][]backtest.Trial{before, missing} {
+		for i := range trials {
+			r.ended = append(r.ended, trials[i])
+			r.tried = append(r.tried, search.Tried{Choice: trials[i].Params, Objective: r.reached(&trials[i])})
+		}
+	}
+	return nil
+}
+
+// result puts the trials together. It is the same however often the sweep was interrupted.
+func (r *run) result(elapsed time.Duration) *saved.Sweep {
+	slices.SortFunc(r.ended, func(a, b backtest.Trial) int { return strings.Compare(a.Job, b.Job) })
+	hash := sha256.New()
+	for i := range r.ended {
+		t := &r.ended[i]
+		fmt.Fprint(hash, t.Job, " ", t.Seen.ResultSHA256)
+		if t.Unseen != nil {
+			fmt.Fprint(hash, " ", t.Unseen.ResultSHA256)
+		}
+		fmt.Fprintln(hash)
+	}
+	r.spec.Describe(r.trials)
+	result := r.summary(r.ended)
+	result.Refused, result.Why, result.Reused = r.refused, r.why, r.reused
+	result.SHA256, result.Elapsed = hex.EncodeToString(hash.Sum(nil)), elapsed.Seconds()
+	if r.splitMS != 0 {
+		at := time.UnixMilli(r.splitMS).UTC()
+		result.Split = &at
+	}
+	return result
+}
+
+// Describe notes what a table says of a sweep.
+func (s *Spec) Describe(trials *inputs.Trials) {
+	given, leg := trials.Given, &trials.Config.Legs[0]
+	s.Title = Title{Strategy: given.Name, Symbol: given.Symbol, Interval: given.Interval.String(), Candles: leg.Tape.Candles.Len(),
+		DataSHA256: leg.Tape.SHA256}
+}
+
+// summary ranks trials, and says what they are of.
+func (p *Plan) summary(trials []backtest.Trial) *saved.Sweep {
+	title := p.spec.Title
+	result := &saved.Sweep{Schema: 1, Strategy: title.Strategy, Symbol: title.Symbol, Interval: title.Interval, Candles: title.Candles,
+		Sort: p.spec.Sort, Search: p.spec.Search, Require: p.spec.Require, Trials: trials, DataSHA256: title.DataSHA256}
+	if lucky, known := backtest.LuckySharpe(trials); known {
+		result.Lucky = &lucky
+	}
+	for i := range trials {
+		if p.require != nil && !p.require.Holds(trials[i].Figures) {
+			result.Short++
+		}
+	}
+	p.Rank(result.Trials)
+	return result
+}
+
+// SoFar is the result of the trials that a sweep has until now.
+func SoFar(spec *Spec, trials []backtest.Trial) (*saved.Sweep, error) {
+	p, err := NewPlan(spec, 0)
+	if err != nil {
+		return nil, err
+	}
+	return p.summary(trials), nil
+}

@@ -1,0 +1,208 @@
+package research
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/backtest"
+	"botd/backtest/saved"
+	"botd/backtest/sweeps"
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
+)
+
+// sweepPath is the path of a named sweep, without an ending.
+func sweepPath(command *cobra.Command, flags *savedFlags, name string) (string, error) {
+	if !saved.Name.MatchString(name) {
+		return "", failure.Usagef("%q: a name of a-z, A-Z, 0-9, dots, - and _", name)
+	}
+	directory, err := sweepDirectory(command.Context(), flags.directory)
+	return filepath.Join(directory, name), err
+}
+
+// noSweep gives errors about a named sweep their exit codes.
+func noSweep(name string, err error) error {
+	if errors.Is(err, sweeps.ErrNone) || errors.Is(err, fs.ErrNotExist) {
+		return failure.New(failure.NoInput, "botd sweep list shows those there are; botd sweep run --name NAME keeps one", "no sweep %s is kept", name)
+	}
+	return failure.Wrap(failure.Data, err)
+}
+
+// named adds the flags of a command about sweeps with a name.
+func named(command *cobra.Command, flags *savedFlags) {
+	command.Flags().StringVarP(&flags.directory, "config", "c", "", "configuration directory, whose data_dir is used")
+	shell.OutputFlag(command, &flags.output)
+}
+
+func newSweepList() *cobra.Command {
+	var flags savedFlags
+	command := &cobra.Command{
+		Use: "list", Short: "the sweeps with a name", Args: cobra.NoArgs,
+		Long: `Lists the sweeps that botd sweep run --name NAME stores, the newest first: whether each is under
+way, has all its trials, or waits to be resumed.`,
+		Example: "  botd sweep list",
+		RunE: func(command *cobra.Command, _ []string) error {
+			directory, err := sweepDirectory(command.Context(), flags.directory)
+			if err != nil {
+				return err
+			}
+			all, err := sweeps.List(directory)
+			if err != nil {
+				return failure.Wrap(failure.Data, err)
+			}
+			return shell.Print(command.OutOrStdout(), flags.output, all, func(w io.Writer) { sweepListTable(w, all) })
+		},
+	}
+	named(command, &flags)
+	return command
+}
+
+func sweepListTable(w io.Writer, all []sweeps.Status) {
+	t := shell.NewTable(w, table.Row{"name", "started (UTC)", "search", "ranked by", "trials", "state"})
+	for _, one := range all {
+		state := "interrupted: botd sweep resume " + one.Name
+		switch {
+		case one.Done:
+			state = "done"
+		case one.Running:
+			state = "running"
+		}
+		t.AppendRow(table.Row{one.Name, one.Started.Format(time.DateTime), one.Search, one.Sort, one.Ended, state})
+	}
+	t.Render()
+}
+
+func newSweepShow() *cobra.Command {
+	var flags savedFlags
+	command := &cobra.Command{
+		Use: "show NAME", Short: "print a saved sweep again", Args: cobra.ExactArgs(1),
+		Long:    "Prints a sweep that botd sweep run --name NAME keeps; of one under way, or interrupted, the trials so far. NAME may be the path of its file.",
+		Example: "  botd sweep show first\n  botd sweep show first -o csv",
+		RunE: func(command *cobra.Command, names []string) error {
+			path := names[0]
+			if !strings.ContainsAny(path, `/\`) && !saved.Exists(path) {
+				base, err := sweepPath(command, &flags, path)
+				if err != nil {
+					return err
+				}
+				if path = base + ".json"; !saved.Exists(path) {
+					return showSoFar(command, &flags, base, names[0])
+				}
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return failure.New(failure.NoInput, "botd sweep run --name NAME keeps one", "read the sweep: %w", err)
+			}
+			var result saved.Sweep
+			if err := json.Unmarshal(text, &result); err != nil {
+				return failure.Wrap(failure.Data, fmt.Errorf("%s is no sweep: %w", path, err))
+			}
+			if slices.ContainsFunc(result.Trials, func(t backtest.Trial) bool { return t.Seen == nil }) || len(result.Trials) == 0 {
+				return failure.New(failure.Data, "botd sweep run --name NAME writes one", "%s is no sweep: it holds no trials with what came of them", path)
+			}
+			return shell.Print(command.OutOrStdout(), flags.output, &result, func(w io.Writer) { sweepTable(w, &result) })
+		},
+	}
+	named(command, &flags)
+	return command
+}
+
+// showSoFar prints the rows of a sweep that has no result yet.
+func showSoFar(command *cobra.Command, flags *savedFlags, directory, name string) error {
+	spec, trials, err := sweeps.Read(directory)
+	if err != nil {
+		return noSweep(name, err)
+	}
+	if len(trials) == 0 {
+		return failure.New(failure.Temporary, "botd sweep resume "+name, "no trial of %s has ended", name)
+	}
+	result, err := sweeps.SoFar(spec, trials)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(command.ErrOrStderr(), "not all trials have ended: botd sweep list shows the state\n")
+	return shell.Print(command.OutOrStdout(), flags.output, result, func(w io.Writer) { sweepTable(w, result) })
+}
+
+func newSweepResume() *cobra.Command {
+	var flags savedFlags
+	command := &cobra.Command{
+		Use: "resume NAME", Short: "run the trials that a sweep is missing", Args: cobra.ExactArgs(1),
+		Long: `Continues a sweep with a name that was interrupted: by Ctrl-C, kill -9, a full disk or botd sweep
+cancel. Trials that have ended are not run again, unless the program, the candles or anything else
+that they follow from is another one now. The result is the one of a sweep that was never
+interrupted.`,
+		Example: "  botd sweep resume first",
+		RunE: func(command *cobra.Command, names []string) (err error) {
+			directory, err := sweepPath(command, &flags, names[0])
+			if err != nil {
+				return err
+			}
+			spec, _, err := sweeps.Read(directory)
+			if err != nil {
+				return noSweep(names[0], err)
+			}
+			resumed := sweepFlags{spec: *spec, output: flags.output}
+			resumed.read(command, directory)
+			plan, trials, err := resumed.prepare()
+			if err != nil {
+				return err
+			}
+			log, err := sweeps.Open(directory)
+			if err != nil {
+				return failure.Wrap(failure.Temporary, fmt.Errorf("%s: %w", names[0], err))
+			}
+			defer func() { err = errors.Join(err, log.Close()) }()
+			return resumed.search(command, plan, trials, log, directory)
+		},
+	}
+	named(command, &flags)
+	return command
+}
+
+// read takes the files from a specification.
+func (f *sweepFlags) read(command *cobra.Command, directory string) {
+	loadWith(command, &f.files)
+	f.files.StrategyFiles = []string{sweeps.Strategy(directory)}
+	f.files.Data, f.files.Detail, f.files.Funding = f.spec.Data, f.spec.Detail, f.spec.Funding
+	f.files.Signals, f.files.Columns = f.spec.Signals, f.spec.Columns
+	f.files.Recorded, f.files.Symbols = f.spec.Recorded, f.spec.Symbols
+	f.files.From, f.files.To, f.files.Repair = f.spec.From, f.spec.To, f.spec.Repair
+}
+
+func newSweepCancel() *cobra.Command {
+	var flags savedFlags
+	command := &cobra.Command{
+		Use: "cancel NAME", Short: "end a sweep that is under way", Args: cobra.ExactArgs(1),
+		Long:    "Asks the process that runs a sweep with a name to end it. What has ended is stored, and botd sweep resume runs the rest.",
+		Example: "  botd sweep cancel first",
+		RunE: func(command *cobra.Command, names []string) error {
+			directory, err := sweepPath(command, &flags, names[0])
+			if err != nil {
+				return err
+			}
+			running, err := sweeps.Cancel(directory)
+			if err != nil {
+				return noSweep(names[0], err)
+			}
+			if !running {
+				return failure.New(failure.Usage, "botd sweep list shows the state of each", "nobody runs the sweep %s", names[0])
+			}
+			fmt.Fprintf(command.OutOrStdout(), "the sweep %s ends with the trials under way\n", names[0])
+			return nil
+		},
+	}
+	command.Flags().StringVarP(&flags.directory, "config", "c", "", "configuration directory, whose data_dir is used")
+	return command
+}

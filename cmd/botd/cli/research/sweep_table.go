@@ -1,0 +1,75 @@
+package research
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"botd/backtest"
+	"botd/backtest/saved"
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/plural"
+)
+
+// sweepShown bounds the trials in the table.
+const sweepShown = 20
+
+func sweepTable(w io.Writer, r *saved.Sweep) {
+	fmt.Fprintf(w, "%s on %s %s, %d candles: %s, ranked by %s\n", r.Strategy, r.Symbol, r.Interval, r.Candles, plural.Of(len(r.Trials), "trial"), r.Sort)
+	if r.Split != nil {
+		fmt.Fprintf(w, "ranked by what was before %s; the columns named unseen are of what came after\n", r.Split.Format(time.DateTime))
+	}
+	names := slices.Sorted(maps.Keys(r.Trials[0].Params))
+	header := table.Row{}
+	for _, name := range names {
+		header = append(header, name)
+	}
+	header = append(header, "profit %", "sharpe", "drawdown %", "trips")
+	ended := slices.ContainsFunc(r.Trials, func(t backtest.Trial) bool { return t.Seen.EndedBy != nil })
+	if ended {
+		header = append(header, "ended by")
+	}
+	if r.Split != nil {
+		header = append(header, "unseen profit %", "unseen sharpe", "unseen drawdown %")
+	}
+	t := shell.NewTable(w, header)
+	for i := range r.Trials[:min(sweepShown, len(r.Trials))] {
+		trial, row := &r.Trials[i], table.Row{}
+		for _, name := range names {
+			row = append(row, trial.Params[name])
+		}
+		row = append(row, floatText(trial.Seen.Profit), floatText(trial.Seen.Sharpe), fmt.Sprintf("%.2f", trial.Seen.MaxDrawdown), trial.Seen.RoundTrips)
+		if by := trial.Seen.EndedBy; by != nil {
+			row = append(row, by.Limit+" "+by.Time.Format(time.DateOnly))
+		} else if ended {
+			row = append(row, "")
+		}
+		if trial.Unseen != nil {
+			row = append(row, floatText(trial.Unseen.Profit), floatText(trial.Unseen.Sharpe), fmt.Sprintf("%.2f", trial.Unseen.MaxDrawdown))
+		}
+		t.AppendRow(row)
+	}
+	t.Render()
+	if more := len(r.Trials) - sweepShown; more > 0 {
+		fmt.Fprintf(w, "and %d more: -o csv has all\n", more)
+	}
+	if r.Short > 0 {
+		fmt.Fprintf(w, "%s without %s, the last in the order\n", plural.Of(r.Short, "trial"), r.Require)
+	}
+	if r.Reused > 0 {
+		fmt.Fprintf(w, "%s had ended before and were not run again\n", plural.Of(r.Reused, "trial"))
+	}
+	if r.Refused > 0 {
+		fmt.Fprintf(w, "%s left out, refused by the strategy; the first, %s\n", plural.Of(r.Refused, "choice"), r.Why)
+	}
+	if r.Lucky != nil {
+		fmt.Fprintf(w, "the luckiest of %d choices without any skill would be expected to show a Sharpe ratio of %.2f\n", len(r.Trials), *r.Lucky)
+	}
+	if r.Split == nil {
+		fmt.Fprintln(w, "warning: the best of many, over the candles it was chosen by; --split 70% keeps some back")
+	}
+}
