@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	testNamed = regexp.MustCompile("`(?:[a-z/]+ )?((?:Test|Fuzz)[A-Z][A-Za-z0-9]*)`")
+	testMade  = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Z][A-Za-z0-9]*)\(`)
+)
+
+// TestTheTestsThatDocumentsNameAreThere takes each name for the beginning of one, as -run does.
+func TestTheTestsThatDocumentsNameAreThere(t *testing.T) {
+	t.Parallel()
+	const root = "../../.."
+	var made strings.Builder
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, found := range testMade.FindAllStringSubmatch(string(text), -1) {
+			made.WriteString("\n" + found[1])
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := filepath.Glob(filepath.Join(root, "docs/*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range testNamed.FindAllStringSubmatch(string(text), -1) {
+			if count++; !strings.Contains(made.String(), "\n"+found[1]) {
+				t.Errorf("%s names %s, which is no test", filepath.Base(name), found[1])
+			}
+		}
+	}
+	if count < 40 {
+		t.Errorf("want the tests that the documents name found, have %d", count)
+	}
+}
