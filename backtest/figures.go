@@ -30,6 +30,9 @@ type Figures struct {
 	Months      []MonthRow  `json:"months"`
 	Bootstrap   *Bootstrap  `json:"bootstrap"` // of the daily returns; null with too few
 	Regimes     []RegimeRow `json:"regimes"`   // days by what the market was like before them
+	Years       []YearRow   `json:"years"`
+
+	Rolling *RollingSeries `json:"rolling"` // null under 180 days
 }
 
 // MonthRow is one month's change of equity; the first and the last may be part of one.
@@ -64,8 +67,10 @@ func (r *run) figures(fromMS int64) Figures {
 		f.Falls = append(f.Falls, *l.drawdown.worst[i].figure())
 	}
 	f.LongestFall = l.drawdown.long.figure()
-	if f.Regimes = []RegimeRow{}; !r.config.beside {
-		f.Bootstrap, f.Regimes = bootstrap(l.days.values), regimes(l.days.values, r.bench())
+	if f.Regimes, f.Years = []RegimeRow{}, []YearRow{}; !r.config.beside {
+		days, bench := &l.days, r.bench()
+		f.Bootstrap, f.Regimes = bootstrap(days.values), regimes(days.values, bench)
+		f.Years, f.Rolling = Years(days.firstMS, days.values, bench), Rolling(days.firstMS, days.values, bench, rate.Float())
 	}
 	r.drags(&f)
 	if years := yearsBetween(fromMS, r.nowMS); years > 0 && l.meanEquity() > 0 {

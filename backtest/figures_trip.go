@@ -9,6 +9,7 @@ type TripFigures struct {
 	AverageLoss   *float64 `json:"average_loss"` // negative
 	Payoff        *float64 `json:"payoff"`
 	ExpectancyR   *float64 `json:"expectancy_r"` // in average losses
+	SQNTrips      int      `json:"sqn_trips"`    // how many of the round trips count in it
 	SQN           *float64 `json:"sqn"`          // root of the count, capped at 100
 	Kelly         *float64 `json:"kelly"`
 	LongestWins   int      `json:"longest_wins"`
@@ -88,7 +89,8 @@ func (f *TripFigures) ofProfits(profits []float64) {
 		}
 	}
 	if deviation > 0 {
-		f.SQN = finite(math.Sqrt(float64(min(n, sqnTrips))) * mean / deviation)
+		f.SQNTrips = min(n, sqnTrips)
+		f.SQN = finite(math.Sqrt(float64(f.SQNTrips)) * mean / deviation)
 	}
 }
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,6 +94,12 @@ func groups(r *backtest.Result) []figureGroup {
 	if len(r.Figures.Regimes) > 0 {
 		all = append(all, regimeGroup(r))
 	}
+	if len(r.Figures.Years) > 0 {
+		all = append(all, yearGroup(r))
+	}
+	if r.Figures.Rolling != nil {
+		all = append(all, rollingGroup(r.Figures.Rolling))
+	}
 	if r.Figures.Bootstrap != nil {
 		all = append(all, bootstrapGroup(r.Figures.Bootstrap))
 	}
@@ -105,6 +112,37 @@ func regimeGroup(r *backtest.Result) figureGroup {
 	for _, row := range r.Figures.Regimes {
 		g.Figures = append(g.Figures, figure{Name: row.Regime, Value: signedPercent(row.Return), Note: "holding " + signedPercent(row.Hold),
 			Formula: fmt.Sprintf("return compounded over %d days; Sharpe %s", row.Days, number(row.Sharpe))})
+	}
+	return g
+}
+
+// yearGroup is the run by calendar year.
+func yearGroup(r *backtest.Result) figureGroup {
+	g := figureGroup{Name: "By year"}
+	for _, row := range r.Figures.Years {
+		g.Figures = append(g.Figures, figure{Name: row.Year, Value: signedPercent(row.Return), Note: "holding " + signedPercent(row.Hold),
+			Formula: "returns of its days, compounded"})
+	}
+	return g
+}
+
+// rollingGroup is the newest value of each rolling figure, and what it ranged over; the JSON has them all.
+func rollingGroup(series *backtest.RollingSeries) figureGroup {
+	g := figureGroup{Name: fmt.Sprintf("Rolling %d days", series.Days)}
+	for _, row := range []struct {
+		name   string
+		values []*float64
+	}{{"volatility", series.Volatility}, {"Sharpe", series.Sharpe}, {"Sortino", series.Sortino}, {"beta", series.Beta}} {
+		known := make([]float64, 0, len(row.values))
+		for _, value := range row.values {
+			if value != nil {
+				known = append(known, *value)
+			}
+		}
+		if len(known) > 0 {
+			g.Figures = append(g.Figures, figure{Name: row.name, Value: number(row.values[len(row.values)-1]),
+				Note: fixed(slices.Min(known), 2) + " to " + fixed(slices.Max(known), 2), Formula: "newest; least to most"})
+		}
 	}
 	return g
 }

@@ -1,0 +1,59 @@
+package backtest
+
+import (
+	"math"
+	"time"
+)
+
+// RollingSeries are figures of the 180 days before each midnight, the first after 180 days.
+type RollingSeries struct {
+	Days       int        `json:"days"`
+	TimeMS     []int64    `json:"time_ms"`
+	Volatility []*float64 `json:"volatility"`
+	Sharpe     []*float64 `json:"sharpe"`
+	Sortino    []*float64 `json:"sortino"`
+	Beta       []*float64 `json:"beta"` // to holding the same symbols
+}
+
+// YearRow is one calendar year's change; the first and the last may be part of one.
+type YearRow struct {
+	Year   string   `json:"year"`
+	Return *float64 `json:"return_pct"`
+	Hold   *float64 `json:"hold_pct"` // of holding the same symbols
+}
+
+// Rolling returns the rolling figures of equity at UTC midnights, the first at firstMS, beside what
+// holding was worth there; nil where there are less than 180 days.
+func Rolling(firstMS int64, equity, bench []float64, riskFree float64) *RollingSeries {
+	s := newSample(firstMS, equity, bench, riskFree)
+	if s == nil || len(s.returns) < window {
+		return nil
+	}
+	all := &RollingSeries{Days: window}
+	for to := window; to <= len(s.returns); to++ {
+		from := to - window
+		returns, excess, year := s.returns[from:to], s.excess[from:to], math.Sqrt(daysPerYear)
+		all.TimeMS = append(all.TimeMS, firstMS+int64(to)*(24*time.Hour).Milliseconds())
+		all.Volatility = append(all.Volatility, finite(deviationOf(returns)*year))
+		all.Sharpe = append(all.Sharpe, finite(ratio(meanOf(excess), deviationOf(excess))*year))
+		all.Sortino = append(all.Sortino, finite(ratio(meanOf(excess), downsideOf(excess))*year))
+		all.Beta = append(all.Beta, finite(betaOf(returns, s.bench[from:to])))
+	}
+	return all
+}
+
+// Years returns the changes by calendar year; a day belongs to where it ends.
+func Years(firstMS int64, equity, bench []float64) []YearRow {
+	rows := []YearRow{}
+	s := newSample(firstMS, equity, bench, 0)
+	if s == nil {
+		return rows
+	}
+	held := compounded(firstMS, s.bench, "2006")
+	first := time.UnixMilli(firstMS).UTC().Year()
+	for i, r := range s.years {
+		year := time.Date(first+i, 1, 1, 0, 0, 0, 0, time.UTC).Format("2006")
+		rows = append(rows, YearRow{year, finite(100 * r), finite(100 * held[i])})
+	}
+	return rows
+}
