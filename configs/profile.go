@@ -103,7 +103,8 @@ func (c *ProfileConfig) listKeys() key {
 	var keys []key
 	for i, list := range OrderLists {
 		keys = append(keys, key{name: list, value: choice(&c.Lists[i], ListEchoed, ListAbsent), modes: profileModes, example: ListAbsent,
-			what: "whether the orders of this list carry the client order ids they were sent with"})
+			what: "whether the orders of this list carry the client order ids they were sent with; botd matches by the exchange's order id first and " +
+				"learns from its own orders which lists have no ids (exactly-once.md, case 42), so this only ends the warning at the start"})
 	}
 	return key{name: "client_order_id", keys: keys}
 }

@@ -160,6 +160,12 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 		{"collar", Limits{PriceCollar: 5_000_000}, nil, limit(52_500.1e8, 100), "price_collar"},
 		{"collar at its limit", Limits{PriceCollar: 5_000_000}, nil, limit(52_500e8, 100), ""},
 		{"setting too much leverage", Limits{MaxLeverage: 5}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 6}, "max_leverage"},
+		{"opening with leverage on a symbol without margin levels", Limits{}, unbracketed, entry(100), "leverage"},
+		{"setting leverage on a symbol without margin levels", Limits{}, unbracketed,
+			reconcile.Intent{Purpose: placement.Leverage, Leverage: 2}, "leverage"},
+		{"setting leverage 1 there", Limits{}, unbracketed, reconcile.Intent{Purpose: placement.Leverage, Leverage: 1}, ""},
+		{"opening with leverage 1 there", Limits{}, func(b *table) { unbracketed(b); b.state.Leverage = 1 }, entry(100), ""},
+		{"an exit there", Limits{}, func(b *table) { unbracketed(b); long(b) }, exit(100, exchange.Sell), ""},
 		{"setting more than the bracket", Limits{}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 51}, "leverage"},
 		{"a cancel passes a halt", Limits{}, func(b *table) { b.halt() }, reconcile.Intent{Purpose: placement.Cancel, OrderID: 5}, ""},
 	} {
@@ -183,6 +189,9 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 		})
 	}
 }
+
+// unbracketed is a symbol of which the exchange has sent no margin levels.
+func unbracketed(b *table) { b.change(func(s *exchange.Symbol) { s.Brackets = nil }) }
 
 func (b *table) change(f func(*exchange.Symbol)) {
 	rules := *b.state.Rules

@@ -77,12 +77,14 @@ func entryCost(state *reconcile.SymbolState) exchange.Amount {
 }
 
 // bracketLeverage applies the margin bracket of a size, which bounds leverage. The last
-// bracket bounds the size; a symbol without brackets bounds neither.
+// bracket bounds the size. Without brackets nobody knows what leverage a size may have:
+// then there is none but 1, which borrows nothing.
 func bracketLeverage(leverage int, at exchange.Price, size exchange.Quantity, facts *Facts, f *finding) bool {
 	rules := facts.State.Rules
 	brackets, notional := rules.Brackets, boundedNotional(rules, at, size)
 	if len(brackets) == 0 {
-		return f.compare(countOf(leverage), figure{}, true, "")
+		return f.compare(countOf(leverage), countOf(1), leverage <= 1,
+			"the exchange has sent no margin levels of this symbol, so no bracket bounds leverage: set leverage 1, or wait for them (read again every minute)")
 	}
 	if last := brackets[len(brackets)-1].Max; last.Less(notional) {
 		return f.compare(money(notional), money(last), false, "no margin bracket of the symbol reaches this size")

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shopspring/decimal"
 
 	"botd/exchange/sim/server"
 	"botd/internal/chaos"
@@ -73,4 +76,27 @@ func TestTheRealBinaryTradesOnEveryVariant(t *testing.T) {
 			undergo(t, trial)
 		})
 	}
+}
+
+// TestTheRealBinaryTradesWithoutMarginLevelsAndFundingRates has the exchange answer 404 to both until the
+// end: without leverage, and on spot, everything goes on.
+func TestTheRealBinaryTradesWithoutMarginLevelsAndFundingRates(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("real processes take a minute")
+	}
+	binary, err := chaos.Build(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	trial := chaos.Trial{Binary: binary, Directory: t.TempDir(), Targets: targets(5), Kills: 1, Every: 1500 * time.Millisecond, Flatten: true, Seed: 1,
+		UntilEnd: true, Patience: 2 * time.Minute}
+	for i := range trial.Targets {
+		trial.Targets[i].Leverage = 1
+		trial.Targets[i].Quantity = trial.Targets[i].Quantity.Div(decimal.NewFromInt(3))
+	}
+	for _, path := range []string{"GET /fapi/v1/margin-levels", "GET /fapi/v1/margin-levels/*", "GET /fapi/v1/funding-rate/*"} {
+		trial.Faults = append(trial.Faults, chaos.Fault{Match: path, Kind: "status", Status: http.StatusNotFound, Probability: 1})
+	}
+	undergo(t, trial)
 }

@@ -48,6 +48,9 @@ func (c *Client) DoBefore(ctx context.Context, request exchange.Request, limit e
 	}
 	if !operation.Changes() {
 		answer, fate := c.read(ctx, &request)
+		if operation == exchange.FuturesSymbols && fate.err == nil {
+			c.addBrackets(ctx, answer.Symbols.Items())
+		}
 		return answer, fate.err
 	}
 	// A placement is sent once, whatever happens. A cancel or a leverage change could be repeated,

@@ -155,6 +155,41 @@ func (c *Client) brackets(ctx context.Context) map[string][]exchange.Bracket {
 	if fate.err != nil {
 		return brackets
 	}
+	return bracketsOf(&levels)
+}
+
+// addBrackets gives listed symbols the margin levels that are known, and asks once for those of symbols
+// that have none: they may not have been answered at the start.
+func (c *Client) addBrackets(ctx context.Context, symbols []*exchange.Symbol) {
+	if !c.symbols.holds(exchange.Futures) {
+		return // the client's own first reading of the list has both
+	}
+	missing := false
+	for _, symbol := range symbols {
+		if known, found := c.symbols.Symbol(symbol.Key()); found {
+			symbol.Brackets = known.Brackets
+		}
+		missing = missing || len(symbol.Brackets) == 0
+	}
+	if !missing {
+		return
+	}
+	levels, fate := c.try(ctx, &exchange.Request{Operation: exchange.FuturesMarginLevels}, exchange.SendLimit{})
+	if fate.err != nil {
+		return // what needs them is refused (risk), the rest goes on
+	}
+	brackets := bracketsOf(&levels)
+	for _, symbol := range symbols {
+		if len(symbol.Brackets) == 0 {
+			symbol.Brackets = brackets[symbol.Name]
+		}
+	}
+	c.symbols.replace(exchange.Futures, symbols, c.config.Clock())
+}
+
+// bracketsOf returns the margin levels by symbol, sorted; none of a symbol of which one cannot be read.
+func bracketsOf(levels *exchange.Answer) map[string][]exchange.Bracket {
+	brackets := map[string][]exchange.Bracket{}
 	for _, level := range levels.Levels.Items() {
 		brackets[level.Symbol] = append(brackets[level.Symbol], level.Bracket)
 	}

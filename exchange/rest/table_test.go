@@ -73,3 +73,34 @@ func TestANewSymbolInAnOwnListRefreshesTheTableOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestMarginLevelsThatWereNotAnsweredAtTheStartAreReadLater begins with a venue whose margin levels fail.
+func TestMarginLevelsThatWereNotAnsweredAtTheStartAreReadLater(t *testing.T) {
+	t.Parallel()
+	v := newVenue(t)
+	missing := status(404, `{"code":404,"error":"there is no such path"}`)
+	v.on(exchange.FuturesMarginLevels, missing, missing) // at the start, and at the first poll
+	client := ready(t, open(t, v))
+	brackets := func() int {
+		answer, err := client.Do(t.Context(), exchange.Request{Operation: exchange.FuturesSymbols})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(answer.Symbols.Items()[0].Brackets)
+	}
+	if have := brackets(); have != 0 {
+		t.Fatalf("want none, have %d", have)
+	}
+	if have := brackets(); have == 0 {
+		t.Error("want the margin levels once they are answered")
+	}
+	known, _ := client.Symbols().Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
+	if have := brackets(); have != len(known.Brackets) {
+		t.Errorf("want them remembered, %d, have %d", len(known.Brackets), have)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if want, have := 3, v.counts[exchange.FuturesMarginLevels]; want != have {
+		t.Errorf("want them asked for %d times, have %d", want, have)
+	}
+}

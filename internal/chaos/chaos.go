@@ -46,6 +46,7 @@ type Target struct {
 	Slack                      decimal.Decimal // spot: a rest below minNotional cannot be bought
 	Slices                     int
 	EveryMS                    int64
+	Leverage                   int  // on futures; 0 is 5
 	Stop                       bool // with a stop-loss order, which must be on the exchange at the end
 }
 

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,7 +41,7 @@ risk:
 		var text strings.Builder
 		fmt.Fprintf(&text, "name: %s\nstrategy: twap\nmarket: %s\nsymbol: %s\ninterval: 1m\nschedule: \"@every 1s\"\n", w.Name, w.Market, w.Symbol)
 		if w.Market == "futures" {
-			text.WriteString("leverage: 5\n")
+			fmt.Fprintf(&text, "leverage: %d\n", cmp.Or(w.Leverage, 5))
 		}
 		if w.Stop {
 			text.WriteString("protect: {stop_loss: 5%}\n")
