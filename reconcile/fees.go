@@ -15,14 +15,14 @@ import (
 const spotFeeBound exchange.Rate = 500_000 // 0.5 %
 
 // learnFees takes the fee rates that executions of purchases show.
-func (b *Book) learnFees(s *Snapshot) {
-	for i := range s.Trades {
-		traded := &s.Trades[i]
-		p := b.withOrderID(exchange.Spot, traded.OrderID)
+func (s *survey) learnFees() {
+	for i := range s.fetched.Trades {
+		traded := &s.fetched.Trades[i]
+		p := s.book.withOrderID(exchange.Spot, traded.OrderID)
 		if p == nil || p.Order().Side != exchange.Buy || traded.Filled <= 0 {
 			continue
 		}
-		symbol := b.Symbol(p.Symbol())
+		symbol := s.book.Symbol(p.Symbol())
 		if symbol.Rules == nil {
 			continue
 		}
@@ -53,29 +53,29 @@ func (b *Book) expectFees(symbol *SymbolState) (record.Record, bool) {
 // squareWallet takes what the wallet misses of the fills as fees, within their
 // bound; more of it is foreign. While an order rests, which may
 // fill between the list and the wallet, that is so when it lasts.
-func (b *Book) squareWallet(s *Snapshot, symbol *SymbolState, held exchange.Quantity, live bool, emit func(record.Record)) {
+func (s *survey) squareWallet(symbol *SymbolState, held exchange.Quantity, live bool) {
 	bound := symbol.Rules.QuantityOf(symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.Rules.QuantityTick - symbol.ExpectedFees()
 	short := symbol.Known() - symbol.Fees() - (held - symbol.Baseline())
 	symbol.spot.beside = max(0, -short)
 	if short <= 0 || short <= bound && symbol.Bought() > 0 {
 		symbol.short = 0
 		symbol.misses.reset()
-		symbol.noteAgreed(s.EndedMS)
-		b.awaitsHistory(s, symbol, -short-bound)
-		b.squareFees(s, symbol, short, live, emit)
+		symbol.noteAgreed(s.fetched.EndedMS)
+		s.awaitsHistory(symbol, -short-bound)
+		s.squareFees(symbol, short, live)
 		return
 	}
 	if short != symbol.missed {
 		symbol.misses.reset()
 	}
 	symbol.missed = short
-	symbol.misses.extend(s)
-	b.decideShortWallet(s, symbol, short, emit)
+	symbol.misses.extend(s.fetched)
+	s.decideShortWallet(symbol, short)
 }
 
 // squareFees books by how much fees took more, or less, than was expected of them. More
 // in the wallet than the fees that were expected is foreign.
-func (b *Book) squareFees(s *Snapshot, symbol *SymbolState, short exchange.Quantity, live bool, emit func(record.Record)) {
+func (s *survey) squareFees(symbol *SymbolState, short exchange.Quantity, live bool) {
 	if short == 0 || -short > symbol.ExpectedFees() {
 		symbol.squares.reset()
 		return
@@ -85,7 +85,7 @@ func (b *Book) squareFees(s *Snapshot, symbol *SymbolState, short exchange.Quant
 			symbol.squares.reset()
 		}
 		symbol.unsquared = short
-		if symbol.squares.extend(s); !symbol.squares.exceeds(b.Settle().StalenessMS) {
+		if symbol.squares.extend(s.fetched); !symbol.squares.exceeds(s.book.Settle().StalenessMS) {
 			return
 		}
 	}
@@ -94,7 +94,7 @@ func (b *Book) squareFees(s *Snapshot, symbol *SymbolState, short exchange.Quant
 	if short < 0 {
 		evidence = "fees took less of the asset bought than was expected"
 	}
-	emit(symbol.about(record.Fees{Quantity: short, Evidence: evidence}))
+	s.emit(symbol.about(record.Fees{Quantity: short, Evidence: evidence}))
 }
 
 // ceilUnit is an amount of the base asset, rounded up to the smallest quantity there is: the

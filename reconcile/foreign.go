@@ -25,34 +25,34 @@ const lostJournal = "the journal is new and knows nothing of what is open here: 
 // confirms where something is missing. A position that ended was closed by a person or a
 // liquidation: that is adopted. Anything else goes by policy. What was adopted latches
 // the symbol's strategies: nothing that a person sold is bought straight back.
-func (b *Book) foreign(symbol *SymbolState, emit func(record.Record)) {
+func (s *survey) foreign(symbol *SymbolState) {
 	before := symbol.Known()
 	switch {
 	case symbol.AtVenue() == 0:
 		if symbol.Ignored() != 0 {
-			emit(symbol.about(record.Ignored{Evidence: "what was ignored was closed from outside"}))
+			s.emit(symbol.about(record.Ignored{Evidence: "what was ignored was closed from outside"}))
 		}
 		if symbol.Known() != 0 {
 			evidence := "the position was closed from outside"
 			if by := symbol.testimony.by; by != noWitness {
 				evidence += ": " + string(by)
 			}
-			emit(symbol.about(record.Adopted{Quantity: -symbol.Known(), Evidence: evidence}))
+			s.emit(symbol.about(record.Adopted{Quantity: -symbol.Known(), Evidence: evidence}))
 		}
-	case b.StandsDown() != "":
-		b.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+" while another botd may be placing", emit)
+	case s.book.StandsDown() != "":
+		s.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+" while another botd may be placing")
 		return
-	case b.Foreign == ForeignAdopt:
-		emit(symbol.about(record.Adopted{Quantity: symbol.residual, Evidence: "made outside botd, adopted by foreign: adopt"}))
-	case b.Foreign == ForeignIgnore:
-		b.ignore(symbol, "made outside botd, ignored by foreign: ignore", emit)
+	case s.book.Foreign == ForeignAdopt:
+		s.emit(symbol.about(record.Adopted{Quantity: symbol.residual, Evidence: "made outside botd, adopted by foreign: adopt"}))
+	case s.book.Foreign == ForeignIgnore:
+		s.book.ignore(symbol, "made outside botd, ignored by foreign: ignore", s.emit)
 	default:
-		b.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+", which nothing explains", emit)
+		s.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+", which nothing explains")
 		return
 	}
 	symbol.residual, symbol.residualOf = symbol.Position-symbol.Known(), symbol.Known() // another difference lasts anew
 	if symbol.Known() != before {
-		b.latchOn(symbol.Key(), emit)
+		s.latchOn(symbol.Key())
 	}
 }
 
@@ -95,9 +95,9 @@ func (b *Book) HoldsBack(symbol *SymbolState) *exchange.Order {
 	return nil
 }
 
-func (b *Book) quarantine(symbol *SymbolState, why string, emit func(record.Record)) {
+func (s *survey) quarantine(symbol *SymbolState, why string) {
 	if symbol.Quarantine() == "" {
-		emit(symbol.about(record.Quarantined{Why: why}))
+		s.emit(symbol.about(record.Quarantined{Why: why}))
 	}
 }
 
@@ -110,11 +110,11 @@ func residualText(symbol *SymbolState) string {
 
 // guardLost quarantines, while the journal is new, every symbol with a position
 // or one of our orders (case 35). Nothing is adopted, whatever the policy.
-func (b *Book) guardLost(emit func(record.Record)) {
-	for _, symbol := range b.symbols {
-		ours := slices.ContainsFunc(symbol.Foreign, func(o exchange.Order) bool { return b.prefixed(o.ClientOrderID) })
+func (s *survey) guardLost() {
+	for _, symbol := range s.book.symbols {
+		ours := slices.ContainsFunc(symbol.Foreign, func(o exchange.Order) bool { return s.book.prefixed(o.ClientOrderID) })
 		if ours || symbol.UnknownEnded != "" || symbol.Key().Market == exchange.Futures && symbol.AtVenue() != 0 && symbol.Known() == 0 {
-			b.quarantine(symbol, lostJournal, emit)
+			s.quarantine(symbol, lostJournal)
 			symbol.Settled = false
 		}
 	}
@@ -153,11 +153,11 @@ func (b *Book) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 }
 
 // forgetUnlisted ends that when the wallet has been read long enough after it.
-func (b *Book) forgetUnlisted(s *Snapshot, symbol *SymbolState) {
-	if symbol.unlistedSales == 0 || !s.Balances.Done() {
+func (s *survey) forgetUnlisted(symbol *SymbolState) {
+	if symbol.unlistedSales == 0 || !s.fetched.Balances.Done() {
 		return
 	}
-	if symbol.unlistedFor.extend(s); symbol.unlistedFor.exceeds(b.Settle().StalenessMS) {
+	if symbol.unlistedFor.extend(s.fetched); symbol.unlistedFor.exceeds(s.book.Settle().StalenessMS) {
 		symbol.unlistedSales = 0
 	}
 }
@@ -186,12 +186,12 @@ func (b *Book) ForeignPrefix() string {
 // observeNewest looks whether a spot symbol's history names an order that carries
 // this instance's prefix and that the journal does not account for: a position says
 // nothing there, since the wallet may hold the same of somebody else.
-func (b *Book) observeNewest(s *Snapshot) {
-	b.noteIDs(s.Newest)
-	for i := range s.Newest {
-		order := &s.Newest[i]
-		if id, ours := placement.ParseSerial(order.ClientOrderID); ours && b.prefixed(order.ClientOrderID) && !b.Sent(id) {
-			b.Symbol(order.Key()).UnknownEnded = order.ClientOrderID
+func (s *survey) observeNewest() {
+	s.book.noteIDs(s.fetched.Newest)
+	for i := range s.fetched.Newest {
+		order := &s.fetched.Newest[i]
+		if id, ours := placement.ParseSerial(order.ClientOrderID); ours && s.book.prefixed(order.ClientOrderID) && !s.book.Sent(id) {
+			s.book.Symbol(order.Key()).UnknownEnded = order.ClientOrderID
 		}
 	}
 }

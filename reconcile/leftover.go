@@ -6,7 +6,6 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile/account"
-	"botd/reconcile/record"
 )
 
 // A list proves that an order is absent only where it would show it. The interface
@@ -19,19 +18,19 @@ const createdSlackMS = 1_000
 
 // quarantineLeftOver reports whether something is left over that could be a placement of unknown
 // fate, or may be: it quarantines the symbol in the first case.
-func (b *Book) quarantineLeftOver(s *Snapshot, p *account.Placement, emit func(record.Record)) bool {
-	symbol := b.Symbol(p.Symbol())
-	o := b.leftOver(s, p)
+func (s *survey) quarantineLeftOver(p *account.Placement) bool {
+	symbol := s.book.Symbol(p.Symbol())
+	o := s.leftOver(p)
 	if p.Order().Side == exchange.Buy {
-		symbol.leftOver = b.boughtBy(o, p, symbol)
+		symbol.leftOver = s.book.boughtBy(o, p, symbol)
 	}
 	if o != nil {
-		b.quarantine(symbol, fmt.Sprintf("order %d, which nothing claims, could be the unknown placement %s", o.ID, p.ClientOrderID()), emit)
+		s.quarantine(symbol, fmt.Sprintf("order %d, which nothing claims, could be the unknown placement %s", o.ID, p.ClientOrderID()))
 		return true
 	}
-	moved, persistent := b.walletMoved(s, symbol, p)
+	moved, persistent := s.walletMoved(symbol, p)
 	if moved && persistent {
-		b.quarantine(symbol, "the wallet has moved as the unknown placement "+p.ClientOrderID()+" would have moved it, and no list shows why", emit)
+		s.quarantine(symbol, "the wallet has moved as the unknown placement "+p.ClientOrderID()+" would have moved it, and no list shows why")
 	}
 	return moved
 }
@@ -39,17 +38,17 @@ func (b *Book) quarantineLeftOver(s *Snapshot, p *account.Placement, emit func(r
 // leftOver returns a row that could be the placement's order: of its symbol and side,
 // not older, with an effect, and claimed by no placement. One that shows an id of
 // somebody's must have its quantity too.
-func (b *Book) leftOver(s *Snapshot, p *account.Placement) *exchange.Order {
-	lists := []exchange.Fetched[exchange.Order]{s.Orders(p.Order().Market)}
+func (s *survey) leftOver(p *account.Placement) *exchange.Order {
+	lists := []exchange.Fetched[exchange.Order]{s.fetched.Orders(p.Order().Market)}
 	if p.Order().Market == exchange.Spot {
-		lists = append(lists, s.History)
+		lists = append(lists, s.fetched.History)
 	}
 	for _, list := range lists {
 		if !list.Done() {
 			continue
 		}
 		for i := range list.Items() {
-			if o := &list.Items()[i]; b.couldBe(o, p) && !b.claimed(o) {
+			if o := &list.Items()[i]; s.book.couldBe(o, p) && !s.book.claimed(o) {
 				return o
 			}
 		}
@@ -131,12 +130,12 @@ func (b *Book) claimed(o *exchange.Order) bool {
 // walletMoved reports whether the wallet holds more, or less, of a spot symbol's asset than
 // fills explain, as the placement would have made it; and whether that has lasted. A
 // wallet that may be older than the last fill shows nothing.
-func (b *Book) walletMoved(s *Snapshot, symbol *SymbolState, p *account.Placement) (moved, persistent bool) {
-	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || !s.Balances.Done() || b.mayPrecedeFill(s, symbol) {
+func (s *survey) walletMoved(symbol *SymbolState, p *account.Placement) (moved, persistent bool) {
+	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || !s.fetched.Balances.Done() || s.mayPrecedeFill(symbol) {
 		return false, false
 	}
 	tolerance := symbol.Rules.QuantityOf(symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + 2*symbol.Rules.QuantityTick
-	by := b.shownInWallet(s, symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
+	by := s.shownInWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
 	if by*exchange.Quantity(p.Order().Side.Sign()) <= tolerance {
 		symbol.moved.reset()
 		return false, false
@@ -145,14 +144,14 @@ func (b *Book) walletMoved(s *Snapshot, symbol *SymbolState, p *account.Placemen
 		symbol.moved.reset()
 	}
 	symbol.movedBy = by
-	symbol.moved.extend(s)
-	others := slices.ContainsFunc(b.Live(), func(q *account.Placement) bool { return q != p && q.Symbol() == symbol.Key() })
-	return true, !others || symbol.moved.exceeds(b.Settle().StalenessMS)
+	symbol.moved.extend(s.fetched)
+	others := slices.ContainsFunc(s.book.Live(), func(q *account.Placement) bool { return q != p && q.Symbol() == symbol.Key() })
+	return true, !others || symbol.moved.exceeds(s.book.Settle().StalenessMS)
 }
 
 // shownInWallet is how much of a spot symbol's base asset a snapshot shows.
-func (b *Book) shownInWallet(s *Snapshot, symbol *SymbolState) exchange.Quantity {
-	for _, balance := range s.Balances.Items() {
+func (s *survey) shownInWallet(symbol *SymbolState) exchange.Quantity {
+	for _, balance := range s.fetched.Balances.Items() {
 		if balance.Asset == symbol.Rules.Base {
 			return symbol.Rules.FloorQuantity(symbol.Rules.QuantityOf(balance.Free.Add(balance.Frozen)))
 		}

@@ -11,63 +11,63 @@ import (
 
 // observePosition compares the position the exchange reports with the one the
 // fills explain, and decides what is unknown.
-func (b *Book) observePosition(s *Snapshot, symbol *SymbolState, emit func(record.Record)) {
+func (s *survey) observePosition(symbol *SymbolState) {
 	if symbol.calm.sinceMS != 0 {
-		symbol.calm.extend(s)
+		symbol.calm.extend(s.fetched)
 	}
-	if s.isUnread(symbol.Key()) {
-		b.positionAlone(s, symbol, emit)
+	if s.fetched.isUnread(symbol.Key()) {
+		s.positionAlone(symbol)
 		return
 	}
 	symbol.unread = false
 	if symbol.Key().Market == exchange.Spot {
-		b.forgetUnlisted(s, symbol)
-		b.observeWallet(s, symbol, emit)
+		s.forgetUnlisted(symbol)
+		s.observeWallet(symbol)
 		return
 	}
-	if !s.Positions.Done() {
+	if !s.fetched.Positions.Done() {
 		return
 	}
-	if !b.takePosition(s, symbol, emit) {
+	if !s.takePosition(symbol) {
 		return
 	}
 	symbol.Read = true
-	b.measureResidual(s, symbol)
-	b.takeTestimony(s, symbol)
-	if unknown := b.unknownOn(symbol.Key()); len(unknown) > 0 {
+	s.measureResidual(symbol)
+	s.takeTestimony(symbol)
+	if unknown := s.book.unknownOn(symbol.Key()); len(unknown) > 0 {
 		symbol.Settled = false
-		b.decideUnknown(s, symbol, unknown, emit)
-		b.measureResidual(s, symbol)
-		b.takeTestimony(s, symbol)
+		s.decideUnknown(symbol, unknown)
+		s.measureResidual(symbol)
+		s.takeTestimony(symbol)
 	} else if symbol.Missing() && symbol.testimony.by == noWitness {
 		symbol.Settled = false // no single list decides
-	} else if symbol.residual != 0 && symbol.Quarantine() == "" && symbol.differs.exceeds(b.Settle().StalenessMS) {
-		b.foreign(symbol, emit)
+	} else if symbol.residual != 0 && symbol.Quarantine() == "" && symbol.differs.exceeds(s.book.Settle().StalenessMS) {
+		s.foreign(symbol)
 	} else if symbol.residual == 0 && symbol.outweighed() {
-		b.ignore(symbol, "the exchange has one position: what is left of it beside others is botd's", emit)
+		s.book.ignore(symbol, "the exchange has one position: what is left of it beside others is botd's", s.emit)
 	}
-	b.contradict(s, symbol)
-	symbol.Settled = symbol.residual == 0 && !b.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
+	s.contradict(symbol)
+	symbol.Settled = symbol.residual == 0 && !s.book.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
 }
 
 // positionAlone takes where a symbol's position stands after another read about the symbol
 // failed: what reduces and protects goes on, and nothing is concluded.
-func (b *Book) positionAlone(s *Snapshot, symbol *SymbolState, emit func(record.Record)) {
+func (s *survey) positionAlone(symbol *SymbolState) {
 	symbol.unread = true
 	switch {
 	case symbol.Key().Market == exchange.Spot:
-		symbol.Position, symbol.readAlone = symbol.heldOnSpot(), symbol.readAlone || s.Balances.Done()
-	case !s.Positions.Done(), s.lacksPosition(symbol.Key()):
-		b.standOpened(symbol)
-	case b.takePosition(s, symbol, emit):
+		symbol.Position, symbol.readAlone = symbol.heldOnSpot(), symbol.readAlone || s.fetched.Balances.Done()
+	case !s.fetched.Positions.Done(), s.fetched.lacksPosition(symbol.Key()):
+		s.book.standOpened(symbol)
+	case s.takePosition(symbol):
 		symbol.Read, symbol.residual = true, symbol.Position-symbol.Known()
-		if symbol.Missing() && symbol.rowOf(s) != nil { // a positive record, whatever else could not be read
+		if symbol.Missing() && symbol.rowOf(s.fetched) != nil { // a positive record, whatever else could not be read
 			symbol.testimony.by, symbol.testimony.doubted = closedRow, false
 		}
 	}
 	symbol.equal.reset()
-	symbol.differs.pause(s)
-	symbol.misses.pause(s)
+	symbol.differs.pause(s.fetched)
+	symbol.misses.pause(s.fetched)
 	symbol.Settled = false
 }
 
@@ -85,41 +85,41 @@ func (b *Book) standOpened(symbol *SymbolState) {
 
 // takePosition reads the symbol's position out of the list. It reports false
 // when the full snapshot moved while it was taken.
-func (b *Book) takePosition(s *Snapshot, symbol *SymbolState, emit func(record.Record)) bool {
-	now, count := find(s.Positions.Items(), symbol.Key().Name)
+func (s *survey) takePosition(symbol *SymbolState) bool {
+	now, count := find(s.fetched.Positions.Items(), symbol.Key().Name)
 	if count > 1 { // a list put together from replicas may show the one that ended and the next; lasting, it breaks the contract (case 38)
-		if symbol.doubled.extend(s); symbol.doubled.exceeds(b.Settle().StalenessMS) {
-			b.quarantine(symbol, "the exchange shows two positions on one symbol", emit)
+		if symbol.doubled.extend(s.fetched); symbol.doubled.exceeds(s.book.Settle().StalenessMS) {
+			s.quarantine(symbol, "the exchange shows two positions on one symbol")
 		}
 		symbol.equal.reset()
 		symbol.Settled = false
 		return false
 	}
 	symbol.doubled.reset()
-	if s.Before.Done() {
-		if before, _ := find(s.Before.Items(), symbol.Key().Name); before.Signed() != now.Signed() || before.ID != now.ID {
+	if s.fetched.Before.Done() {
+		if before, _ := find(s.fetched.Before.Items(), symbol.Key().Name); before.Signed() != now.Signed() || before.ID != now.ID {
 			symbol.equal.reset()
 			return false
 		}
 	}
 	if now.ID != 0 && now.ID == symbol.PositionID && signOf(now.Signed()) == -signOf(symbol.AtVenue()) && now.Remaining != 0 {
-		b.quarantine(symbol, "the position changed its side by itself", emit) // case 38
+		s.quarantine(symbol, "the position changed its side by itself") // case 38
 	}
 	if now.ID != symbol.PositionID || now.Signed() != symbol.AtVenue() {
-		b.changes++
+		s.book.changes++
 	}
-	if now.ID != 0 && !slices.Contains(symbol.seen, now.ID) && b.opens(symbol.Key()) {
+	if now.ID != 0 && !slices.Contains(symbol.seen, now.ID) && s.book.opens(symbol.Key()) {
 		symbol.testimony.unbooked = now.ID
 	}
 	symbol.noteSeen(now.ID)
 	if now.ID != symbol.PositionID || symbol.AtVenue() == 0 {
-		symbol.SinceMS = s.EndedMS
+		symbol.SinceMS = s.fetched.EndedMS
 	}
 	symbol.Position, symbol.PositionID, symbol.LiqPrice = now.Signed()-symbol.Ignored(), now.ID, now.LiqPrice
 	if now.Remaining != 0 || symbol.Known() == 0 || symbol.testimony.shownOf != symbol.OpenedMS() {
 		symbol.EntryPrice = now.EntryPrice // a list that shows none of a known position changes no price
 	}
-	symbol.MarkedAt, symbol.positionMS = symbol.Price(), s.BeganMS
+	symbol.MarkedAt, symbol.positionMS = symbol.Price(), s.fetched.BeganMS
 	if now.Leverage > 0 {
 		symbol.Leverage = now.Leverage
 	}
@@ -140,67 +140,67 @@ func find(positions []exchange.Position, symbol string) (found exchange.Position
 // placement could, by being unresolved or not visible yet, that does not begin; it begins
 // anew when fills were booked, since the same figure is another one's then. A read that
 // shows no difference, and may be older, interrupts it and does not end it.
-func (b *Book) measureResidual(s *Snapshot, symbol *SymbolState) {
+func (s *survey) measureResidual(symbol *SymbolState) {
 	residual, known := symbol.Position-symbol.Known(), symbol.Known()
 	explains := func(p *account.Placement) bool { return explained(p, residual) != 0 }
 	switch {
-	case known != symbol.residualOf || b.anyUnresolved(symbol.Key()) || b.anyUnlistedThat(s, symbol.Key(), explains):
-		symbol.differs.restart(s)
+	case known != symbol.residualOf || s.book.anyUnresolved(symbol.Key()) || s.anyUnlistedThat(symbol.Key(), explains):
+		symbol.differs.restart(s.fetched)
 		symbol.differed = residual
 	case residual == 0:
 		if symbol.residual != 0 {
 			symbol.agrees.reset()
 		}
-		if symbol.agrees.extend(s); symbol.differed == 0 || symbol.agrees.exceeds(b.Settle().StalenessMS) {
-			symbol.differs.restart(s)
+		if symbol.agrees.extend(s.fetched); symbol.differed == 0 || symbol.agrees.exceeds(s.book.Settle().StalenessMS) {
+			symbol.differs.restart(s.fetched)
 			symbol.differed = 0
 		}
 	case residual != symbol.differed:
-		symbol.differs.restart(s)
+		symbol.differs.restart(s.fetched)
 		symbol.differed = residual
 	case symbol.residual == 0:
-		symbol.differs.pause(s)
+		symbol.differs.pause(s.fetched)
 	default:
-		symbol.differs.extend(s)
+		symbol.differs.extend(s.fetched)
 	}
 	symbol.residual, symbol.residualOf = residual, known
 }
 
 // observeWallet squares the fills of a spot symbol with the wallet, whose base
 // asset pays the fees of what was bought.
-func (b *Book) observeWallet(s *Snapshot, symbol *SymbolState, emit func(record.Record)) {
-	if !s.Balances.Done() || !s.SpotOrders.Done() || symbol.Rules == nil {
+func (s *survey) observeWallet(symbol *SymbolState) {
+	if !s.fetched.Balances.Done() || !s.fetched.SpotOrders.Done() || symbol.Rules == nil {
 		return
 	}
 	symbol.Read = true
 	symbol.Position = symbol.heldOnSpot()
-	b.noteDiffers(symbol)
-	b.presume(s, symbol)
-	live := b.liveOn(symbol.Key())
+	s.book.noteDiffers(symbol)
+	s.presume(symbol)
+	live := s.book.liveOn(symbol.Key())
 	symbol.spot.early = true
-	if b.anyUnresolved(symbol.Key()) || live && (b.mayPrecedeFill(s, symbol) || b.anyUnlisted(s, symbol.Key())) {
-		symbol.Settled = !b.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
+	if s.book.anyUnresolved(symbol.Key()) || live && (s.mayPrecedeFill(symbol) || s.anyUnlisted(symbol.Key())) {
+		symbol.Settled = !s.book.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
 		symbol.misses.reset()
-		b.boundByWallet(s, symbol)
+		s.boundByWallet(symbol)
 		return
 	}
-	if b.mayPrecedeFill(s, symbol) {
-		b.boundByWallet(s, symbol)
+	if s.mayPrecedeFill(symbol) {
+		s.boundByWallet(symbol)
 		return // a read this soon may be older than the last fill: it proves nothing, and nothing opens until one does
 	}
 	symbol.spot.early = false
-	held := b.inWallet(symbol)
+	held := s.book.inWallet(symbol)
 	if symbol.Known() == 0 {
-		wait := (symbol.Baseline() != 0 || b.mayHaveBought(symbol)) && b.awaitsHistory(s, symbol, held-symbol.Baseline())
+		wait := (symbol.Baseline() != 0 || s.book.mayHaveBought(symbol)) && s.awaitsHistory(symbol, held-symbol.Baseline())
 		if held != symbol.Baseline() && !live && !wait {
-			emit(symbol.about(record.Baseline{Quantity: held}))
+			s.emit(symbol.about(record.Baseline{Quantity: held}))
 		}
 		symbol.spot.beside = max(0, held-symbol.Baseline())
-		symbol.noteAgreed(s.EndedMS)
+		symbol.noteAgreed(s.fetched.EndedMS)
 		symbol.Settled = symbol.Quarantine() == "" && !wait
 		return
 	}
-	b.squareWallet(s, symbol, held, live, emit)
+	s.squareWallet(symbol, held, live)
 	symbol.Position = symbol.heldOnSpot()
 	symbol.Settled = symbol.Quarantine() == "" && symbol.misses.sinceMS == 0
 }
@@ -209,9 +209,9 @@ func (b *Book) observeWallet(s *Snapshot, symbol *SymbolState, emit func(record.
 // symbol's last fill, by the clock and, since that may have jumped ahead, by what
 // lies between snapshots too: more than one of them, where L is no longer than
 // what may count of the time between two.
-func (b *Book) mayPrecedeFill(s *Snapshot, symbol *SymbolState) bool {
-	return s.BeganMS < symbol.FilledMS()+b.Settle().StalenessMS ||
-		b.Settle().StalenessMS > 0 && symbol.calm.sinceMS != 0 && !symbol.calm.exceeds(b.Settle().StalenessMS)
+func (s *survey) mayPrecedeFill(symbol *SymbolState) bool {
+	return s.fetched.BeganMS < symbol.FilledMS()+s.book.Settle().StalenessMS ||
+		s.book.Settle().StalenessMS > 0 && symbol.calm.sinceMS != 0 && !symbol.calm.exceeds(s.book.Settle().StalenessMS)
 }
 
 // inWallet is how much of a spot symbol's base asset the account has.
@@ -224,12 +224,12 @@ func (b *Book) inWallet(symbol *SymbolState) exchange.Quantity {
 // known to miss orders: it may miss the sale of what it believes to be held, and
 // an exit on spot sells whatever there is. A wallet that may be older than the
 // last fills may still show what they sold.
-func (b *Book) boundByWallet(s *Snapshot, symbol *SymbolState) {
-	if b.StandsDown() == "" && symbol.Quarantine() == "" {
+func (s *survey) boundByWallet(symbol *SymbolState) {
+	if s.book.StandsDown() == "" && symbol.Quarantine() == "" {
 		return
 	}
-	held, early := b.inWallet(symbol), b.mayPrecedeFill(s, symbol)
-	if early && b.StandsDown() == "" && strings.HasPrefix(symbol.Quarantine(), executedBeyond) {
+	held, early := s.book.inWallet(symbol), s.mayPrecedeFill(symbol)
+	if early && s.book.StandsDown() == "" && strings.HasPrefix(symbol.Quarantine(), executedBeyond) {
 		return // all that botd sold is known
 	}
 	if early {
@@ -252,13 +252,13 @@ func (b *Book) liveOn(key exchange.SymbolKey) bool {
 // decideMissing decides a wallet that holds less than the fills explain, which a witness
 // confirms. What was sold cannot be ignored, so it is adopted as sold, and latches, or
 // waits for a person.
-func (b *Book) decideMissing(symbol *SymbolState, short exchange.Quantity, emit func(record.Record)) {
+func (s *survey) decideMissing(symbol *SymbolState, short exchange.Quantity) {
 	symbol.short = -short
-	if b.Foreign == ForeignAdopt || b.Foreign == ForeignIgnore {
-		emit(symbol.about(record.Adopted{Quantity: -short, Evidence: "the wallet holds less: sold outside botd, as the order history shows"}))
+	if s.book.Foreign == ForeignAdopt || s.book.Foreign == ForeignIgnore {
+		s.emit(symbol.about(record.Adopted{Quantity: -short, Evidence: "the wallet holds less: sold outside botd, as the order history shows"}))
 		symbol.short = 0
-		b.latchOn(symbol.Key(), emit)
+		s.latchOn(symbol.Key())
 		return
 	}
-	b.quarantine(symbol, "the wallet holds less than the fills explain", emit)
+	s.quarantine(symbol, "the wallet holds less than the fills explain")
 }

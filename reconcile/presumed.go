@@ -13,34 +13,34 @@ import (
 // that no list shows, and what a stop holds no more.
 
 // presume takes what the wallet shows of orders that the open list does not show.
-func (b *Book) presume(s *Snapshot, symbol *SymbolState) {
+func (s *survey) presume(symbol *SymbolState) {
 	t := &symbol.spot
 	t.presumed = 0
 	listed := func(p *account.Placement) bool {
-		return slices.ContainsFunc(s.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() }) || s.Shows(exchange.Spot, p.OrderID())
+		return slices.ContainsFunc(s.fetched.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() }) || s.fetched.Shows(exchange.Spot, p.OrderID())
 	}
 	bought := exchange.Quantity(0)
-	for _, p := range b.Live() {
+	for _, p := range s.book.Live() {
 		if p.Symbol() != symbol.Key() || p.State() == placement.Sending {
 			continue
 		}
 		if p.OrderID() != 0 && listed(p) {
-			if b.presumed[p.ClientOrderID()] {
-				delete(b.presumed, p.ClientOrderID())
-				delete(b.released, p.ClientOrderID())
+			if s.book.presumed[p.ClientOrderID()] {
+				delete(s.book.presumed, p.ClientOrderID())
+				delete(s.book.released, p.ClientOrderID())
 			}
 			continue
 		}
 		stop := p.OrderID() != 0 && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit
 		switch {
 		case p.Order().Side == exchange.Buy:
-			bought += b.mayBuy(p, symbol)
-		case stop && b.released[p.ClientOrderID()] == 0 && b.holdsNothing(s, p, symbol):
-			b.noteFreed(p, s.EndedMS)
-			b.released[p.ClientOrderID()], b.presumed[p.ClientOrderID()] = s.EndedMS, true
+			bought += s.book.mayBuy(p, symbol)
+		case stop && s.book.released[p.ClientOrderID()] == 0 && s.holdsNothing(p, symbol):
+			s.book.noteFreed(p, s.fetched.EndedMS)
+			s.book.released[p.ClientOrderID()], s.book.presumed[p.ClientOrderID()] = s.fetched.EndedMS, true
 		}
 	}
-	excess := max(0, b.inWallet(symbol)-symbol.Baseline()-symbol.Known()+symbol.Fees())
+	excess := max(0, s.book.inWallet(symbol)-symbol.Baseline()-symbol.Known()+symbol.Fees())
 	if bought == 0 { // what is there beside is a person's
 		t.others, t.othersKnown = excess, true
 		return
@@ -65,17 +65,17 @@ func (b *Book) mayBuy(p *account.Placement, symbol *SymbolState) exchange.Quanti
 
 // holdsNothing reports whether the wallet shows all of the asset, and none of it frozen by
 // a stop that the open list does not show either: it was canceled, or either read is older.
-func (b *Book) holdsNothing(s *Snapshot, p *account.Placement, symbol *SymbolState) bool {
-	if b.CancelMS(p.ClientOrderID()) == 0 && s.BeganMS <= p.SentMS()+b.Settle().StalenessMS {
+func (s *survey) holdsNothing(p *account.Placement, symbol *SymbolState) bool {
+	if s.book.CancelMS(p.ClientOrderID()) == 0 && s.fetched.BeganMS <= p.SentMS()+s.book.Settle().StalenessMS {
 		return false
 	}
-	if b.inWallet(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees() {
+	if s.book.inWallet(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees() {
 		return false // it may have sold
 	}
-	frozen := symbol.Rules.QuantityOf(b.Balance(symbol.Rules.Base).Frozen)
-	for i := range s.SpotOrders.Items() {
-		o := &s.SpotOrders.Items()[i]
-		if _, _, ended := b.EndedAs(o.Key(), o.ID); o.Symbol == symbol.Key().Name && o.Side == exchange.Sell && !ended {
+	frozen := symbol.Rules.QuantityOf(s.book.Balance(symbol.Rules.Base).Frozen)
+	for i := range s.fetched.SpotOrders.Items() {
+		o := &s.fetched.SpotOrders.Items()[i]
+		if _, _, ended := s.book.EndedAs(o.Key(), o.ID); o.Symbol == symbol.Key().Name && o.Side == exchange.Sell && !ended {
 			frozen -= o.Remaining()
 		}
 	}

@@ -40,15 +40,15 @@ func (d *derivation) mayHaveSold() bool {
 
 // confirmRefused drops the refusals that a snapshot confirms, and keeps openings back
 // on the symbols of the others.
-func (b *Book) confirmRefused(s *Snapshot) {
-	b.refused = slices.DeleteFunc(b.refused, func(r RefusedOrder) bool {
-		read := s.Positions.Done() && s.FuturesOrders.Done()
+func (s *survey) confirmRefused() {
+	s.book.refused = slices.DeleteFunc(s.book.refused, func(r RefusedOrder) bool {
+		read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done()
 		if r.Symbol.Market == exchange.Spot {
-			read = s.SpotOrders.Done() && s.History.Done() && s.HistoryWhole
+			read = s.fetched.SpotOrders.Done() && s.fetched.History.Done() && s.fetched.HistoryWhole
 		}
-		return read && s.BeganMS > r.atMS && !s.isUnread(r.Symbol)
+		return read && s.fetched.BeganMS > r.atMS && !s.fetched.isUnread(r.Symbol)
 	})
-	for _, r := range b.refused {
-		b.Symbol(r.Symbol).Settled = false
+	for _, r := range s.book.refused {
+		s.book.Symbol(r.Symbol).Settled = false
 	}
 }

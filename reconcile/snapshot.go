@@ -104,79 +104,53 @@ func (b *Book) Unknowns() bool {
 
 // Observe advances every placement and position by what was fetched. The
 // records it returns are applied already, in order, and must be journalled.
-func (b *Book) Observe(s *Snapshot) []record.Record {
-	var out []record.Record
-	b.observedMS, b.listsMS = s.EndedMS, s.BeganMS
+func (b *Book) Observe(fetched *Snapshot) []record.Record {
+	s := survey{book: b, fetched: fetched}
+	b.observedMS, b.listsMS = fetched.EndedMS, fetched.BeganMS
 	newborn := b.New()
-	b.learnFees(s)
-	emit := func(r record.Record) {
-		r.AtMS = s.EndedMS
-		b.Apply(&r)
-		out = append(out, r)
-		if _, _, fills := r.Filled(); !fills {
-			return
-		}
-		if fees, due := b.expectFees(b.Symbol(r.Symbol)); due {
-			fees.AtMS = s.EndedMS
-			b.Apply(&fees)
-			out = append(out, fees)
-		}
+	s.learnFees()
+	s.observeList(exchange.Futures, fetched.FuturesOrders)
+	s.observeList(exchange.Spot, fetched.SpotOrders)
+	s.observeUnread()
+	if fetched.History.Done() {
+		s.observeHistory()
 	}
-	b.observeList(exchange.Futures, s.FuturesOrders, emit)
-	b.observeList(exchange.Spot, s.SpotOrders, emit)
-	b.observeUnread(s, emit)
-	if s.History.Done() {
-		b.observeHistory(s, emit)
+	s.observeNewest()
+	for _, answer := range fetched.ByID {
+		s.observeByID(answer)
 	}
-	b.observeNewest(s)
-	for _, answer := range s.ByID {
-		b.observeByID(s, answer, emit)
-	}
-	if s.Account != nil {
-		b.Account, b.AccountMS = *s.Account, s.EndedMS
-	}
-	if s.Positions.Done() {
-		b.Open = s.Positions.Items()
-	}
-	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
-		if list := s.Orders(market); list.Done() {
-			b.listed[market] = openList{list.Items(), s.BeganMS}
-		}
-	}
-	if b.walletRead = s.Balances.Done(); b.walletRead {
-		b.Balances, b.WalletMS, b.walletMS = s.Balances.Items(), s.EndedMS, s.BeganMS
-	}
+	b.note(fetched)
 	for _, symbol := range b.symbols {
-		b.observePosition(s, symbol, emit)
+		s.observePosition(symbol)
 		settle := b.Settle()
-		symbol.traded = symbol.journalledSymbol.Traded(s.EndedMS, &settle)
+		symbol.traded = symbol.journalledSymbol.Traded(fetched.EndedMS, &settle)
 	}
-	b.confirmRefused(s)
+	s.confirmRefused()
 	if newborn {
-		b.guardLost(emit)
+		s.guardLost()
 	}
-	return out
+	return s.records
 }
 
 // observeList takes an open list: what is in it is working, with its fills.
-func (b *Book) observeList(market exchange.Market, list exchange.Fetched[exchange.Order], emit func(record.Record)) {
+func (s *survey) observeList(market exchange.Market, list exchange.Fetched[exchange.Order]) {
 	if !list.Done() {
 		return
 	}
 	orders := list.Items()
-	matched := slices.Grow(b.matched[:0], len(orders))
+	matched := slices.Grow(s.book.matched[:0], len(orders))
 	next := 0 // both lists are oldest first: mostly the next placement is the next order's
 	for i := range orders {
 		order := &orders[i]
-		p := b.matchFrom(&next, order)
+		p := s.book.matchFrom(&next, order)
 		matched = append(matched, p)
 		if p != nil && (p.OrderID() != 0 || !hasOlder(orders, order)) {
-			b.observeOrder(p, order, emit)
+			s.observeOrder(p, order)
 		}
 	}
-	for _, symbol := range b.symbols {
+	for _, symbol := range s.book.symbols {
 		if symbol.Key().Market == market {
-			b.noteUnlisted(symbol, orders)
+			s.book.noteUnlisted(symbol, orders)
 			symbol.Foreign, symbol.leftAlone = symbol.Foreign[:0], symbol.leftAlone[:0]
 		}
 	}
@@ -184,21 +158,21 @@ func (b *Book) observeList(market exchange.Market, list exchange.Fetched[exchang
 		order := &orders[i]
 		switch {
 		case matched[i] != nil && !matched[i].State().Final(): // live, as it was
-		case b.match(order) != nil:
-		case b.endedBefore(order): // in a stale list, which shows no client order id
-			b.stale++
-		case b.leftAlone(order):
-			symbol := b.Symbol(order.Key())
+		case s.book.match(order) != nil:
+		case s.book.endedBefore(order): // in a stale list, which shows no client order id
+			s.book.stale++
+		case s.book.leftAlone(order):
+			symbol := s.book.Symbol(order.Key())
 			symbol.leftAlone = append(symbol.leftAlone, *order)
-		case b.Known(order.ClientOrderID):
-			b.observeDuplicate(order, emit)
+		case s.book.Known(order.ClientOrderID):
+			s.observeDuplicate(order)
 		default:
-			symbol := b.Symbol(order.Key())
+			symbol := s.book.Symbol(order.Key())
 			symbol.Foreign = append(symbol.Foreign, *order)
 		}
 	}
 	clear(matched) // an ended placement is not held on to
-	b.matched = matched
+	s.book.matched = matched
 }
 
 // leftAlone reports whether a person left the order to whoever made it.
@@ -228,26 +202,26 @@ func hasOlder(orders []exchange.Order, order *exchange.Order) bool {
 // that had ended: its fills are ours, and it is canceled (case 14). Seen open
 // under its own ended id it is a stale replica's (case 13), unless a person or the
 // equation took it not to be there.
-func (b *Book) observeDuplicate(order *exchange.Order, emit func(record.Record)) {
+func (s *survey) observeDuplicate(order *exchange.Order) {
 	id := order.ClientOrderID
-	e, ended := b.Ended(id)
+	e, ended := s.book.Ended(id)
 	strategy := e.Strategy
-	if p := b.Placement(id); p != nil {
+	if p := s.book.Placement(id); p != nil {
 		strategy, ended = p.Strategy(), false
 	}
 	if ended && e.OrderID == order.ID && !e.Absent {
-		b.stale++
+		s.book.stale++
 		return
 	}
-	body := record.Found{Purpose: b.purposeOf(id), Duplicate: true, Evidence: "a second order under client order id " + id}
+	body := record.Found{Purpose: s.book.purposeOf(id), Duplicate: true, Evidence: "a second order under client order id " + id}
 	if ended && (e.OrderID == 0 || e.Absent) {
 		body.Filled, body.Evidence = min(e.Filled, order.Filled), "order "+id+" is on the exchange after it was taken to have ended"
 	}
 	if stop := body.Purpose == placement.StopLoss || order.ClosePosition; ended && e.OrderID == 0 && !e.Absent && stop {
 		body.Duplicate = false // it was refused, and stands all the same
 	}
-	emit(found(order, strategy, duplicateID(order), body))
-	b.observeOrder(b.Placement(duplicateID(order)), order, emit)
+	s.emit(found(order, strategy, duplicateID(order), body))
+	s.observeOrder(s.book.Placement(duplicateID(order)), order)
 }
 
 func duplicateID(order *exchange.Order) string {
@@ -286,13 +260,13 @@ func (b *Book) matchFrom(next *int, order *exchange.Order) *account.Placement {
 
 // observeOrder takes an order as fetched. Filled never goes down: a smaller figure is a
 // stale replica's (exactly-once.md, case 13).
-func (b *Book) observeOrder(p *account.Placement, order *exchange.Order, emit func(record.Record)) {
+func (s *survey) observeOrder(p *account.Placement, order *exchange.Order) {
 	if order.Filled < p.Filled() {
-		b.stale++
+		s.book.stale++
 	}
 	filled := max(order.Filled, p.Filled())
 	if !order.Status.Final() {
-		b.standsAgain(p)
+		s.book.standsAgain(p)
 	}
 	if !order.Status.Final() && p.State() == placement.Working && filled == p.Filled() && p.OrderID() == order.ID {
 		return // resting, as it was
@@ -300,9 +274,9 @@ func (b *Book) observeOrder(p *account.Placement, order *exchange.Order, emit fu
 	switch {
 	case order.Status.Final():
 		if order.Status != exchange.StatusFilled {
-			b.noteSwept(p, b.observedMS)
+			s.book.noteSwept(p, s.book.observedMS)
 		}
-		emit(
+		s.emit(
 			p.About(
 				record.Ended{
 					OrderID:  order.ID,
@@ -317,7 +291,7 @@ func (b *Book) observeOrder(p *account.Placement, order *exchange.Order, emit fu
 		if order.Status == exchange.StatusCreated && p.OrderID() == order.ID {
 			return // accepted, not yet in the book: nothing new
 		}
-		emit(p.About(record.Fill{OrderID: order.ID, Filled: filled, Price: fillPrice(order)}))
+		s.emit(p.About(record.Fill{OrderID: order.ID, Filled: filled, Price: fillPrice(order)}))
 	}
 }
 
@@ -341,65 +315,65 @@ func fillPrice(order *exchange.Order) exchange.Amount {
 }
 
 // observeByID takes the answer to a question by id.
-func (b *Book) observeByID(s *Snapshot, answer OrderByID, emit func(record.Record)) {
-	p := b.withOrderID(exchange.Futures, answer.OrderID)
+func (s *survey) observeByID(answer OrderByID) {
+	p := s.book.withOrderID(exchange.Futures, answer.OrderID)
 	if p == nil {
 		return
 	}
 	if answer.Known {
-		b.observeOrder(p, &answer.Order, emit)
+		s.observeOrder(p, &answer.Order)
 		return
 	}
 	// An acknowledged id the exchange does not know: ask until the fence has
 	// passed, then a person must look; never "lost after three" (case 12).
-	b.observeLost(s, p, emit)
+	s.observeLost(p)
 }
 
 // observeLost takes an acknowledged order that the exchange does not know after the
 // fence: a person must look, and what it did is unknown (case 12).
-func (b *Book) observeLost(s *Snapshot, p *account.Placement, emit func(record.Record)) {
-	if s.BeganMS < p.Fence(b.Settle()) || p.State() == placement.Uncertain {
+func (s *survey) observeLost(p *account.Placement) {
+	if s.fetched.BeganMS < p.Fence(s.book.Settle()) || p.State() == placement.Uncertain {
 		return
 	}
 	why := "acknowledged order " + p.ClientOrderID() + " is not known to the exchange"
-	emit(p.About(record.Unknown{Why: why}))
-	b.quarantine(b.Symbol(p.Symbol()), why, emit)
+	s.emit(p.About(record.Unknown{Why: why}))
+	s.quarantine(s.book.Symbol(p.Symbol()), why)
 }
 
 // observeHistory takes spot order history, which shows every order that ended,
 // and the user trades of single orders. They are evidence by themselves: an order
 // in neither list nor history after the fence was never taken.
-func (b *Book) observeHistory(s *Snapshot, emit func(record.Record)) {
-	b.noteIDs(s.History.Items())
-	for i := range s.History.Items() {
-		order := &s.History.Items()[i]
-		if p := b.match(order); p != nil {
-			b.observeOrder(p, order, emit)
+func (s *survey) observeHistory() {
+	s.book.noteIDs(s.fetched.History.Items())
+	for i := range s.fetched.History.Items() {
+		order := &s.fetched.History.Items()[i]
+		if p := s.book.match(order); p != nil {
+			s.observeOrder(p, order)
 		} else {
-			b.observeExtra(order, emit)
+			s.observeExtra(order)
 		}
 	}
-	for _, traded := range s.Trades {
-		if p := b.withOrderID(exchange.Spot, traded.OrderID); p != nil && traded.Filled > p.Filled() {
-			emit(p.About(record.Fill{OrderID: p.OrderID(), Filled: traded.Filled, Price: traded.Price}))
+	for _, traded := range s.fetched.Trades {
+		if p := s.book.withOrderID(exchange.Spot, traded.OrderID); p != nil && traded.Filled > p.Filled() {
+			s.emit(p.About(record.Fill{OrderID: p.OrderID(), Filled: traded.Filled, Price: traded.Price}))
 		}
 	}
-	if !s.HistoryWhole || !s.SpotOrders.Done() {
+	if !s.fetched.HistoryWhole || !s.fetched.SpotOrders.Done() {
 		return
 	}
-	for _, p := range slices.Clone(b.Live()) {
-		if p.Order().Market != exchange.Spot || s.BeganMS < p.Fence(b.Settle()) || s.isUnread(p.Symbol()) {
+	for _, p := range slices.Clone(s.book.Live()) {
+		if p.Order().Market != exchange.Spot || s.fetched.BeganMS < p.Fence(s.book.Settle()) || s.fetched.isUnread(p.Symbol()) {
 			continue
 		}
 		listed := func(o exchange.Order) bool { return o.ID == p.OrderID() }
 		switch {
 		case p.State() == placement.Uncertain:
-			if b.quarantineLeftOver(s, p, emit) {
+			if s.quarantineLeftOver(p) {
 				continue
 			}
-			emit(p.About(record.Ended{State: placement.Absent, Filled: p.Filled(), Evidence: "in neither open list nor history after the fence"}))
-		case p.OrderID() != 0 && !slices.ContainsFunc(s.SpotOrders.Items(), listed) && !slices.ContainsFunc(s.History.Items(), listed):
-			b.observeLost(s, p, emit)
+			s.emit(p.About(record.Ended{State: placement.Absent, Filled: p.Filled(), Evidence: "in neither open list nor history after the fence"}))
+		case p.OrderID() != 0 && !slices.ContainsFunc(s.fetched.SpotOrders.Items(), listed) && !slices.ContainsFunc(s.fetched.History.Items(), listed):
+			s.observeLost(p)
 		}
 	}
 }

@@ -51,14 +51,14 @@ func (b *Book) anyUnanswered(key exchange.SymbolKey) bool {
 
 // anyUnlisted reports whether an accepted placement may not be visible yet: it could
 // have filled without any list showing it (exactly-once.md, case 11).
-func (b *Book) anyUnlisted(s *Snapshot, key exchange.SymbolKey) bool {
-	return b.anyUnlistedThat(s, key, func(*account.Placement) bool { return true })
+func (s *survey) anyUnlisted(key exchange.SymbolKey) bool {
+	return s.anyUnlistedThat(key, func(*account.Placement) bool { return true })
 }
 
 // anyUnlistedThat is the same of those placements that a predicate holds for.
-func (b *Book) anyUnlistedThat(s *Snapshot, key exchange.SymbolKey, that func(*account.Placement) bool) bool {
-	return slices.ContainsFunc(b.Live(), func(p *account.Placement) bool {
-		return !p.State().Unresolved() && !p.Seen() && p.Symbol() == key && s.BeganMS < p.Fence(b.Settle()) && that(p)
+func (s *survey) anyUnlistedThat(key exchange.SymbolKey, that func(*account.Placement) bool) bool {
+	return slices.ContainsFunc(s.book.Live(), func(p *account.Placement) bool {
+		return !p.State().Unresolved() && !p.Seen() && p.Symbol() == key && s.fetched.BeganMS < p.Fence(s.book.Settle()) && that(p)
 	})
 }
 
@@ -77,53 +77,52 @@ func (b *Book) Overdue(key exchange.SymbolKey, nowMS, byMS int64) *account.Place
 // equal snapshots at least three seconds and L apart, the first begun after the
 // fence, with no known fill changed for L (exactly-once.md, Snapshot and equation). The
 // open list was looked at before: what is here was not in it.
-func (b *Book) decideUnknown(s *Snapshot, symbol *SymbolState, unknown []*account.Placement, emit func(record.Record)) {
+func (s *survey) decideUnknown(symbol *SymbolState, unknown []*account.Placement) {
 	fence := int64(0)
 	for _, p := range unknown {
-		fence = max(fence, p.Fence(b.Settle()))
+		fence = max(fence, p.Fence(s.book.Settle()))
 	}
-	fresh := b.mayPrecedeFill(s, symbol)
-	if s.BeganMS < fence || !s.FuturesOrders.Done() || !s.Before.Done() || fresh || b.anyUnlisted(s, symbol.Key()) || b.anyUnanswered(symbol.Key()) {
+	fresh := s.mayPrecedeFill(symbol)
+	if s.fetched.BeganMS < fence || !s.fetched.FuturesOrders.Done() || !s.fetched.Before.Done() || fresh || s.anyUnlisted(symbol.Key()) || s.book.anyUnanswered(symbol.Key()) {
 		symbol.equal.reset()
 		return
 	}
 	cut := stable{symbol.Known(), symbol.residual, symbol.PositionID}
 	if symbol.equal.sinceMS == 0 || symbol.stable != cut {
 		symbol.stable = cut
-		symbol.equal.restart(s)
+		symbol.equal.restart(s.fetched)
 		return
 	}
-	symbol.equal.extend(s)
-	if symbol.equal.forMS < max(stableGapMS, b.Settle().StalenessMS) {
+	symbol.equal.extend(s.fetched)
+	if symbol.equal.forMS < max(stableGapMS, s.book.Settle().StalenessMS) {
 		return
 	}
 	if symbol.Missing() && symbol.AtVenue() == 0 && symbol.testimony.by == noWitness {
 		return // an end that only the list shows; positions/history is asked for with the next snapshot
 	}
-	if symbol.residual == 0 && b.mayHaveClosed(symbol, unknown) && !slices.Contains(s.ClosedOf, symbol.Key().Name) {
+	if symbol.residual == 0 && s.book.mayHaveClosed(symbol, unknown) && !slices.Contains(s.fetched.ClosedOf, symbol.Key().Name) {
 		return // positions/history is asked for with the next snapshot (case 9)
 	}
 	symbol.equal.reset()
-	b.attribute(s, symbol, unknown, emit)
+	s.attribute(symbol, unknown)
 }
 
 // attribute says which unknowns explain the residual. One of them alone decides
 // itself; of several the oldest on the residual's side are booked first: the
 // position is right then, and which of them it was is not certain (case 18).
-func (b *Book) attribute(s *Snapshot, symbol *SymbolState, unknown []*account.Placement, emit func(record.Record)) {
+func (s *survey) attribute(symbol *SymbolState, unknown []*account.Placement) {
 	left := symbol.residual
 	for _, p := range unknown {
 		left -= explained(p, left)
 	}
 	if left != 0 {
-		b.quarantine(
+		s.quarantine(
 			symbol,
 			"the position differs by "+residualText(symbol)+", which the unknown placement "+unknown[0].ClientOrderID()+" does not explain",
-			emit,
 		)
 		return
 	}
-	if symbol.residual == 0 && slices.ContainsFunc(unknown, func(p *account.Placement) bool { return b.quarantineLeftOver(s, p, emit) }) {
+	if symbol.residual == 0 && slices.ContainsFunc(unknown, func(p *account.Placement) bool { return s.quarantineLeftOver(p) }) {
 		return
 	}
 	left = symbol.residual
@@ -141,11 +140,11 @@ func (b *Book) attribute(s *Snapshot, symbol *SymbolState, unknown []*account.Pl
 				ended.Evidence += "; several were unknown at once, so which of them filled is not certain"
 			}
 		case symbol.residual == 0 && p.Purpose().Opens():
-			if b.closedAlready(s, symbol, p, emit) {
+			if s.closedAlready(symbol, p) {
 				continue
 			}
 		}
-		emit(p.About(ended))
+		s.emit(p.About(ended))
 	}
 }
 
@@ -186,12 +185,12 @@ func (b *Book) AsksClosed(symbol *SymbolState, nowMS int64) *account.Placement {
 // closedAlready looks for a position that the unknown opening made and that is
 // closed again: created since it was sent, on its side, and never seen open
 // (case 9). Both are booked, inferred.
-func (b *Book) closedAlready(s *Snapshot, symbol *SymbolState, p *account.Placement, emit func(record.Record)) bool {
+func (s *survey) closedAlready(symbol *SymbolState, p *account.Placement) bool {
 	if symbol.FilledMS() >= p.SentMS() {
 		return false // a known order's fill may have made it
 	}
-	for i := range s.Closed {
-		c := &s.Closed[i]
+	for i := range s.fetched.Closed {
+		c := &s.fetched.Closed[i]
 		if c.Symbol != symbol.Key().Name || (c.Side == exchange.Long) != (p.Order().Side == exchange.Buy) ||
 			c.CreatedMS < p.SentMS()-p.SentMS()%1000 ||
 			slices.Contains(symbol.seen, c.ID) {
@@ -203,8 +202,8 @@ func (b *Book) closedAlready(s *Snapshot, symbol *SymbolState, p *account.Placem
 			state = placement.Canceled
 		}
 		grown := filled - p.Filled()
-		emit(p.About(record.Ended{State: state, Filled: filled, Price: c.EntryPrice, Evidence: "inferred: filled and closed before the first read"}))
-		emit(
+		s.emit(p.About(record.Ended{State: state, Filled: filled, Price: c.EntryPrice, Evidence: "inferred: filled and closed before the first read"}))
+		s.emit(
 			symbol.about(
 				record.Adopted{Quantity: -grown * exchange.Quantity(p.Order().Side.Sign()), Evidence: "the position was closed before it was seen"},
 			),

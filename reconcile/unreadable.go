@@ -47,48 +47,48 @@ func (s *Snapshot) lacksPosition(key exchange.SymbolKey) bool {
 // observeUnread takes order rows that cannot be read. One of botd's own makes its placement
 // uncertain, and what it shows as filled is booked; a protective order that is listed stands, and
 // stays as it is. A foreign one is an unknown order on its symbol.
-func (b *Book) observeUnread(s *Snapshot, emit func(record.Record)) {
-	for _, symbol := range b.symbols {
-		if s.Orders(symbol.Key().Market).Done() {
+func (s *survey) observeUnread() {
+	for _, symbol := range s.book.symbols {
+		if s.fetched.Orders(symbol.Key().Market).Done() {
 			symbol.Unreadable = symbol.Unreadable[:0]
 		}
 	}
-	for i := range s.UnreadOrders {
-		u := &s.UnreadOrders[i]
-		if p := b.PlacementOf(u); p != nil {
-			b.unreadOwn(p, u, emit)
-			s.Unread = append(s.Unread, p.Symbol())
+	for i := range s.fetched.UnreadOrders {
+		u := &s.fetched.UnreadOrders[i]
+		if p := s.book.PlacementOf(u); p != nil {
+			s.unreadOwn(p, u)
+			s.fetched.Unread = append(s.fetched.Unread, p.Symbol())
 			continue
 		}
 		key := u.Key()
-		if _, traded := b.find(key); key.Name == "" || !traded && !b.prefixed(u.Row.ClientOrderID) {
+		if _, traded := s.book.find(key); key.Name == "" || !traded && !s.book.prefixed(u.Row.ClientOrderID) {
 			continue
 		}
-		if u.Open && !b.Known(u.Row.ClientOrderID) {
-			symbol := b.Symbol(key)
+		if u.Open && !s.book.Known(u.Row.ClientOrderID) {
+			symbol := s.book.Symbol(key)
 			symbol.Unreadable = append(symbol.Unreadable, u.Row)
 			symbol.Foreign = append(symbol.Foreign,
 				exchange.Order{ID: u.Row.ID, ClientOrderID: u.Row.ClientOrderID, Market: key.Market, Symbol: key.Name})
 		}
-		if u.Row.ClientOrderID == "" && len(b.unknownOn(key)) > 0 {
-			s.Unread = append(s.Unread, key) // it may be the one whose answer was lost
+		if u.Row.ClientOrderID == "" && len(s.book.unknownOn(key)) > 0 {
+			s.fetched.Unread = append(s.fetched.Unread, key) // it may be the one whose answer was lost
 		}
 	}
 }
 
-func (b *Book) unreadOwn(p *account.Placement, u *UnreadOrder, emit func(record.Record)) {
+func (s *survey) unreadOwn(p *account.Placement, u *UnreadOrder) {
 	filled, whole := u.Row.Filled, p.Order().Quantity
 	switch {
 	case !u.Row.FilledRead:
 	case filled == whole && whole > 0: // whatever its status is called
-		emit(p.About(record.Ended{OrderID: u.Row.ID, State: placement.Filled, Filled: filled, Evidence: "its row shows all of it filled; " + u.Row.Why}))
+		s.emit(p.About(record.Ended{OrderID: u.Row.ID, State: placement.Filled, Filled: filled, Evidence: "its row shows all of it filled; " + u.Row.Why}))
 		return
 	case filled > p.Filled():
-		emit(p.About(record.Fill{OrderID: u.Row.ID, Filled: filled}))
+		s.emit(p.About(record.Fill{OrderID: u.Row.ID, Filled: filled}))
 	}
 	protects := p.Purpose() == placement.StopLoss || p.Purpose() == placement.TakeProfit
 	if p.State() != placement.Uncertain && !(protects && u.Open) {
-		emit(p.About(record.Unknown{Why: u.Row.Error()}))
+		s.emit(p.About(record.Unknown{Why: u.Row.Error()}))
 	}
 }
 

@@ -65,30 +65,30 @@ func (s *SymbolState) StandingAtVenue() exchange.Quantity { return s.Standing() 
 
 // takeTestimony looks for a witness of what the list misses, and notes what one can be
 // found by later while it misses nothing.
-func (b *Book) takeTestimony(s *Snapshot, symbol *SymbolState) {
+func (s *survey) takeTestimony(symbol *SymbolState) {
 	t := &symbol.testimony
 	if !symbol.Missing() {
 		t.by, t.doubted = noWitness, false
-		if s.BeganMS > t.sweptMS+b.Settle().StalenessMS {
+		if s.fetched.BeganMS > t.sweptMS+s.book.Settle().StalenessMS {
 			t.sweptMS = 0 // the orders ended, and the position outlived them
 		}
 		t.zeroed = t.zeroed && symbol.Known() == 0
 		if symbol.residual == 0 && symbol.Known() == 0 {
-			b.noteEnded(symbol)
+			s.book.noteEnded(symbol)
 		}
 		if symbol.residual == 0 && symbol.Known() != 0 {
 			t.shownID, t.shownOf, t.unbooked = symbol.PositionID, symbol.OpenedMS(), 0
-			if more, needed := b.margin(s); !needed.IsZero() && !needed.Less(more.Mul(100)) {
+			if more, needed := s.margin(); !needed.IsZero() && !needed.Less(more.Mul(100)) {
 				t.marginOf = symbol.Known()
 			}
 		}
 		return
 	}
-	if t.by == noWitness || t.by == sweptOrders && symbol.rowOf(s) != nil {
-		t.by = b.witness(s, symbol)
+	if t.by == noWitness || t.by == sweptOrders && symbol.rowOf(s.fetched) != nil {
+		t.by = s.witness(symbol)
 	}
-	unseen := t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > b.bootMS // the list may be older than the entry
-	t.doubted = t.by == noWitness && (t.doubted || unseen || symbol.differs.exceeds(b.Settle().StalenessMS))
+	unseen := t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > s.book.bootMS // the list may be older than the entry
+	t.doubted = t.by == noWitness && (t.doubted || unseen || symbol.differs.exceeds(s.book.Settle().StalenessMS))
 }
 
 // noteEnded takes the positions that were shown as ended. One that was shown first while an
@@ -111,16 +111,16 @@ func (b *Book) opens(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(b.Live(), func(p *account.Placement) bool { return p.Symbol() == key && p.Purpose().Opens() })
 }
 
-func (b *Book) witness(s *Snapshot, symbol *SymbolState) witness {
+func (s *survey) witness(symbol *SymbolState) witness {
 	t := &symbol.testimony
 	switch {
-	case symbol.rowOf(s) != nil || b.closedByUnknown(s, symbol) || b.closedByAnotherClock(s, symbol):
+	case symbol.rowOf(s.fetched) != nil || s.closedByUnknown(symbol) || s.closedByAnotherClock(symbol):
 		return closedRow
-	case t.sweptMS != 0 && t.sweptOf >= symbol.OpenedMS() && !b.armed(symbol.Key()):
+	case t.sweptMS != 0 && t.sweptOf >= symbol.OpenedMS() && !s.book.armed(symbol.Key()):
 		return sweptOrders
-	case symbol.AtVenue() != 0 && symbol.Rules != nil && (t.marginOf == symbol.Known() || s.BeganMS > b.noReadBefore(symbol.ChangedMS())):
+	case symbol.AtVenue() != 0 && symbol.Rules != nil && (t.marginOf == symbol.Known() || s.fetched.BeganMS > s.book.noReadBefore(symbol.ChangedMS())):
 		missing := symbol.Rules.Notional(symbol.Rules.PriceOf(symbol.EntryPrice), abs(symbol.residual)).Div(int64(max(1, symbol.Leverage)))
-		if more, needed := b.margin(s); !needed.IsZero() && !missing.Less(more.Mul(2)) {
+		if more, needed := s.margin(); !needed.IsZero() && !missing.Less(more.Mul(2)) {
 			return freedMargin
 		}
 	}
@@ -175,9 +175,9 @@ func (s *SymbolState) closedBy(row *exchange.Position) bool {
 // of its size, closed since one of them was sent. It may have been opened before botd
 // held part of it, or be dated by another clock than what was journalled, and after a
 // start nothing else shows which position it was.
-func (b *Book) closedByUnknown(s *Snapshot, symbol *SymbolState) bool {
+func (s *survey) closedByUnknown(symbol *SymbolState) bool {
 	t, left, sentMS := &symbol.testimony, symbol.residual, int64(0)
-	for _, p := range b.unknownOn(symbol.Key()) {
+	for _, p := range s.book.unknownOn(symbol.Key()) {
 		if part := explained(p, left); part != 0 && p.Reduces() {
 			left -= part
 			sentMS = cmp.Or(sentMS, p.SentMS())
@@ -186,7 +186,7 @@ func (b *Book) closedByUnknown(s *Snapshot, symbol *SymbolState) bool {
 	if left != 0 || symbol.AtVenue() != 0 {
 		return false
 	}
-	return slices.ContainsFunc(s.Closed, func(row exchange.Position) bool {
+	return slices.ContainsFunc(s.fetched.Closed, func(row exchange.Position) bool {
 		another := slices.Contains(t.past, row.ID) || t.shownOf == symbol.OpenedMS() && row.ID != t.shownID
 		return !another && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == signOf(symbol.Known()) &&
 			row.Quantity >= abs(symbol.residual) && row.UpdatedMS >= sentMS-maxClockStepMS
@@ -197,12 +197,12 @@ func (b *Book) closedByUnknown(s *Snapshot, symbol *SymbolState) bool {
 // of before this start, whose entry a clock ahead of the exchange's has dated: nothing was
 // seen of it since, the list has shown none for L, and the row's was opened shortly before
 // that date and closed well after it.
-func (b *Book) closedByAnotherClock(s *Snapshot, symbol *SymbolState) bool {
+func (s *survey) closedByAnotherClock(symbol *SymbolState) bool {
 	t, openedMS := &symbol.testimony, symbol.OpenedMS()
-	if openedMS > b.bootMS || t.shownOf == openedMS || symbol.AtVenue() != 0 || !symbol.differs.exceeds(b.Settle().StalenessMS) {
+	if openedMS > s.book.bootMS || t.shownOf == openedMS || symbol.AtVenue() != 0 || !symbol.differs.exceeds(s.book.Settle().StalenessMS) {
 		return false
 	}
-	return slices.ContainsFunc(s.Closed, func(row exchange.Position) bool {
+	return slices.ContainsFunc(s.fetched.Closed, func(row exchange.Position) bool {
 		return !slices.Contains(t.past, row.ID) && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == signOf(symbol.Known()) &&
 			row.CreatedMS >= openedMS-openedMS%1000-maxClockStepMS && row.UpdatedMS > openedMS+maxClockStepMS
 	})
@@ -224,22 +224,22 @@ func (b *Book) armed(key exchange.SymbolKey) bool {
 
 // margin returns by how much the margin that the account has in use differs from what
 // the positions of the list need, and the latter; zero where either is not reported.
-func (b *Book) margin(s *Snapshot) (difference, needed exchange.Amount) {
-	if s.Account == nil || s.Account.PositionMargin.IsZero() {
+func (s *survey) margin() (difference, needed exchange.Amount) {
+	if s.fetched.Account == nil || s.fetched.Account.PositionMargin.IsZero() {
 		return exchange.Amount{}, exchange.Amount{} // an account that reports none would agree with an empty list
 	}
-	for i := range s.Positions.Items() {
-		p := &s.Positions.Items()[i]
+	for i := range s.fetched.Positions.Items() {
+		p := &s.fetched.Positions.Items()[i]
 		if p.Remaining == 0 {
 			continue
 		}
-		rules := b.rulesOf(exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol})
+		rules := s.book.rulesOf(exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol})
 		if rules == nil || p.Leverage <= 0 {
 			return exchange.Amount{}, exchange.Amount{}
 		}
 		needed = needed.Add(rules.Notional(rules.PriceOf(p.EntryPrice), p.Remaining).Div(int64(p.Leverage)))
 	}
-	return s.Account.PositionMargin.Sub(needed).Abs(), needed
+	return s.fetched.Account.PositionMargin.Sub(needed).Abs(), needed
 }
 
 // noteSwept notes that a closePosition order ended without botd's doing: the exchange ends
@@ -251,12 +251,12 @@ func (b *Book) noteSwept(p *account.Placement, atMS int64) {
 }
 
 // contradict declares, for good until it ends, that the list and botd's own fills contradict each other.
-func (b *Book) contradict(s *Snapshot, symbol *SymbolState) {
+func (s *survey) contradict(symbol *SymbolState) {
 	why := ""
-	if symbol.testimony.doubted && (symbol.Contradicted != "" || symbol.differs.exceeds(b.Settle().StalenessMS)) {
+	if symbol.testimony.doubted && (symbol.Contradicted != "" || symbol.differs.exceeds(s.book.Settle().StalenessMS)) {
 		why = contradiction
 	}
-	symbol.declare(why, s.EndedMS)
+	symbol.declare(why, s.fetched.EndedMS)
 }
 
 func (s *SymbolState) declare(why string, atMS int64) {
@@ -285,11 +285,11 @@ func (b *Book) AsksEnd(symbol *SymbolState) (sinceMS int64, ask bool) {
 
 // latchOn keeps the strategies of a symbol from opening again, by the plan that still
 // stands, what something else than their plan has changed.
-func (b *Book) latchOn(key exchange.SymbolKey, emit func(record.Record)) {
-	for _, t := range b.Strategies() {
+func (s *survey) latchOn(key exchange.SymbolKey) {
+	for _, t := range s.book.Strategies() {
 		plan := t.Plan()
 		if side := plan.Target.Sign(); t.Symbol() == key && side != 0 && t.Latch() != side {
-			emit(record.Record{Strategy: t.Name(), Body: record.Latch{Side: side}})
+			s.emit(record.Record{Strategy: t.Name(), Body: record.Latch{Side: side}})
 		}
 	}
 }

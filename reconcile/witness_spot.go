@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/reconcile/record"
 )
 
 // On spot the wallet is the list that may be wrong. That it holds less of an asset than
@@ -98,16 +97,16 @@ func (b *Book) salesFrom(symbol *SymbolState) int64 {
 
 // salesOfOthers returns what orders that no placement claims have sold since wallet and
 // fills last agreed.
-func (b *Book) salesOfOthers(s *Snapshot, symbol *SymbolState) (sales []sale, sum exchange.Quantity) {
-	from := b.salesFrom(symbol)
-	for _, list := range [...]exchange.Fetched[exchange.Order]{s.SpotOrders, s.History} {
+func (s *survey) salesOfOthers(symbol *SymbolState) (sales []sale, sum exchange.Quantity) {
+	from := s.book.salesFrom(symbol)
+	for _, list := range [...]exchange.Fetched[exchange.Order]{s.fetched.SpotOrders, s.fetched.History} {
 		if !list.Done() {
 			continue
 		}
 		for i := range list.Items() {
 			o := &list.Items()[i]
 			counted := slices.ContainsFunc(sales, func(e sale) bool { return e.orderID == o.ID })
-			if o.Key() == symbol.Key() && o.Side == exchange.Sell && o.Filled > 0 && o.CreatedMS >= from && !counted && !b.claimed(o) {
+			if o.Key() == symbol.Key() && o.Side == exchange.Sell && o.Filled > 0 && o.CreatedMS >= from && !counted && !s.book.claimed(o) {
 				sales = append(sales, sale{o.ID, o.Filled})
 			}
 		}
@@ -125,22 +124,22 @@ func (b *Book) salesOfOthers(s *Snapshot, symbol *SymbolState) (sales []sale, su
 
 // decideShortWallet decides a wallet that holds less than the fills explain: by a witness what it
 // means goes by policy, without one the wallet is contradicted.
-func (b *Book) decideShortWallet(s *Snapshot, symbol *SymbolState, short exchange.Quantity, emit func(record.Record)) {
-	if b.StandsDown() != "" { // the journal misses orders, the sale may be one of them
+func (s *survey) decideShortWallet(symbol *SymbolState, short exchange.Quantity) {
+	if s.book.StandsDown() != "" { // the journal misses orders, the sale may be one of them
 		symbol.short = -short
 	}
-	switch sales, sold := b.salesOfOthers(s, symbol); {
+	switch sales, sold := s.salesOfOthers(symbol); {
 	case sold >= short:
 		all := append(symbol.spot.sales, sales...)
 		symbol.spot.sales = slices.Clone(all[max(0, len(all)-mostSales):])
 		symbol.misses.reset()
 		symbol.declare("", 0)
-		b.decideMissing(symbol, short, emit)
+		s.decideMissing(symbol, short)
 	case symbol.Quarantine() != "":
 		symbol.short = -short
-	case symbol.Contradicted != "" || symbol.misses.exceeds(b.Settle().StalenessMS):
+	case symbol.Contradicted != "" || symbol.misses.exceeds(s.book.Settle().StalenessMS):
 		symbol.short = -short // no more is sold than the wallet shows
-		symbol.declare(spotContradiction, s.EndedMS)
+		symbol.declare(spotContradiction, s.fetched.EndedMS)
 	}
 }
 
@@ -152,9 +151,9 @@ func (s *SymbolState) noteAgreed(atMS int64) {
 
 // awaitsHistory reports whether the wallet holds more than the fills explain, worth an order, and
 // whether to wait for what the order history says of it.
-func (b *Book) awaitsHistory(s *Snapshot, symbol *SymbolState, more exchange.Quantity) (wait bool) {
+func (s *survey) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wait bool) {
 	t := &symbol.spot
-	settle := b.Settle()
+	settle := s.book.Settle()
 	if more <= 0 || settle.StalenessMS == 0 || symbol.Last <= 0 || symbol.Rules.Notional(symbol.Last, more).Less(symbol.Rules.MinNotional) {
 		t.extra, t.extraOf = persistence{}, 0
 		return false
@@ -166,7 +165,7 @@ func (b *Book) awaitsHistory(s *Snapshot, symbol *SymbolState, more exchange.Qua
 		t.extra.reset()
 	}
 	t.extraOf = more
-	if t.extra.extend(s); t.extra.exceeds(max(settle.StalenessMS, stableGapMS)) {
+	if t.extra.extend(s.fetched); t.extra.exceeds(max(settle.StalenessMS, stableGapMS)) {
 		t.extra.reset()
 		return false
 	}
@@ -181,16 +180,16 @@ const executedBeyond = "the exchange executed "
 // claims, or whose placement was refused: the exchange executed what it refused, or
 // executed twice. What it filled is botd's, protected and bounded as such, and a person
 // looks.
-func (b *Book) observeExtra(order *exchange.Order, emit func(record.Record)) {
-	e, ended := b.Ended(order.ClientOrderID)
-	live := b.Placement(order.ClientOrderID)
+func (s *survey) observeExtra(order *exchange.Order) {
+	e, ended := s.book.Ended(order.ClientOrderID)
+	live := s.book.Placement(order.ClientOrderID)
 	claimed := ended && e.OrderID == order.ID || live != nil && (live.OrderID() == 0 || live.OrderID() == order.ID)
-	if order.ClientOrderID == "" || order.Filled == 0 || claimed || !ended && live == nil || b.leftAlone(order) {
+	if order.ClientOrderID == "" || order.Filled == 0 || claimed || !ended && live == nil || s.book.leftAlone(order) {
 		return
 	}
-	if _, _, known := b.EndedAs(order.Key(), order.ID); known || b.Placement(duplicateID(order)) != nil || b.Known(duplicateID(order)) {
+	if _, _, known := s.book.EndedAs(order.Key(), order.ID); known || s.book.Placement(duplicateID(order)) != nil || s.book.Known(duplicateID(order)) {
 		return
 	}
-	b.observeDuplicate(order, emit)
-	b.quarantine(b.Symbol(order.Key()), executedBeyond+order.ClientOrderID+" beyond what it answered: order "+duplicateID(order), emit)
+	s.observeDuplicate(order)
+	s.quarantine(s.book.Symbol(order.Key()), executedBeyond+order.ClientOrderID+" beyond what it answered: order "+duplicateID(order))
 }

@@ -28,25 +28,25 @@ var Table = []Row{
 	{"no_visibility", "the fence ignores how long an order takes to be listed", "D", "internal/simulation TestRehearsal", nil},
 	{"no_staleness", "reads count as current", "L", "", nil},
 	{"one_snapshot", "one snapshot decides an uncertain placement", "equation", "internal/simulation TestRehearsal", []Edit{
-		{"reconcile.Book.decideUnknown", "symbol.equal.sinceMS == 0 || symbol.stable != cut", "false"},
-		{"reconcile.Book.decideUnknown", "symbol.equal.forMS < max(stableGapMS, b.Settle().StalenessMS)", "false"},
+		{"reconcile.survey.decideUnknown", "symbol.equal.sinceMS == 0 || symbol.stable != cut", "false"},
+		{"reconcile.survey.decideUnknown", "symbol.equal.forMS < max(stableGapMS, s.book.Settle().StalenessMS)", "false"},
 	}},
 	{"moved_snapshot", "a snapshot counts though the position moved while it was taken", "snapshot",
 		"reconcile TestASnapshotInWhichThePositionMovedDoesNotCount", []Edit{
-			{"reconcile.Book.takePosition", "before.Signed() != now.Signed() || before.ID != now.ID", "false"},
+			{"reconcile.survey.takePosition", "before.Signed() != now.Signed() || before.ID != now.ID", "false"},
 		}},
 	{"fills_meanwhile", "an uncertain placement is decided while known orders fill", "equation",
 		"reconcile TestAnUnknownIsNotDecidedWhileKnownOrdersFill", []Edit{
-			{"reconcile.Book.decideUnknown", "b.mayPrecedeFill(s, symbol)", "false"},
+			{"reconcile.survey.decideUnknown", "s.mayPrecedeFill(symbol)", "false"},
 		}},
 	{"unseen_ignored", "an accepted order that was never listed counts as unfilled", "11", "internal/simulation TestRehearsal", []Edit{
-		{"reconcile.Book.anyUnlistedThat", "!p.Seen()", "false"},
+		{"reconcile.survey.anyUnlistedThat", "!p.Seen()", "false"},
 	}},
 	{"awaited_ignored", "the equation does not wait for placements without an answer", "equation", "internal/simulation TestRehearsal", []Edit{
 		{"reconcile.Book.anyUnanswered", "p.State() == placement.Sending", "false"},
 	}},
 	{"never_decided", "an uncertain placement stays uncertain", "principle", "", []Edit{
-		{"reconcile.Book.decideUnknown", "s.BeganMS < fence", "true"},
+		{"reconcile.survey.decideUnknown", "s.fetched.BeganMS < fence", "true"},
 	}},
 	{"always_absent", "a residual is never attributed to an uncertain placement", "equation", "", []Edit{
 		{"reconcile.explained", "side*residual <= 0", "true"},
@@ -56,27 +56,27 @@ var Table = []Row{
 		{"reconcile.explained", "min(side*residual, most)", "most"},
 	}},
 	{"closed_once", "a position that opened and closed unseen is booked as opened only", "9", "", []Edit{
-		{"reconcile.Book.closedAlready", "grown := «filled - p.Filled()»", "0"},
+		{"reconcile.survey.closedAlready", "grown := «filled - p.Filled()»", "0"},
 	}},
 	{"lost_at_once", "an acknowledged order that GET does not know counts as lost at once", "12", "", []Edit{
-		{"reconcile.Book.observeLost", "s.BeganMS < p.Fence(b.Settle())", "false"},
+		{"reconcile.survey.observeLost", "s.fetched.BeganMS < p.Fence(s.book.Settle())", "false"},
 	}},
 	{"fills_go_back", "a smaller filled quantity is accepted", "13", "", []Edit{
-		{"reconcile.Book.observeOrder", "max(order.Filled, p.Filled())", "order.Filled"},
+		{"reconcile.survey.observeOrder", "max(order.Filled, p.Filled())", "order.Filled"},
 		{"reconcile/account.Placement.fillTo", "grown <= 0", "grown == 0"},
 		{"reconcile/account.State.advance", "grown > 0", "grown != 0"},
 	}},
 	{"second_order_ignored", "a second order under one id is ignored", "14", "", []Edit{
-		{"reconcile.Book.observeList", "b.observeDuplicate(order, emit)", ""},
+		{"reconcile.survey.observeList", "s.observeDuplicate(order)", ""},
 	}},
 	{"difference_at_once", "a difference counts as foreign without waiting for L", "equation", "", []Edit{
-		{"reconcile.Book.observePosition", "symbol.differs.exceeds(b.Settle().StalenessMS)", "true"},
+		{"reconcile.survey.observePosition", "symbol.differs.exceeds(s.book.Settle().StalenessMS)", "true"},
 	}},
 	{"double_at_once", "two positions in one torn list are accepted", "38", "", []Edit{
-		{"reconcile.Book.takePosition", "symbol.doubled.exceeds(b.Settle().StalenessMS)", "true"},
+		{"reconcile.survey.takePosition", "symbol.doubled.exceeds(s.book.Settle().StalenessMS)", "true"},
 	}},
 	{"everything_adopted", "a foreign position is adopted whatever the policy", "16", "", []Edit{
-		{"reconcile.Book.foreign", "b.Foreign == ForeignAdopt", "true"},
+		{"reconcile.survey.foreign", "s.book.Foreign == ForeignAdopt", "true"},
 	}},
 
 	// Durable before the first byte, in order, and never an id twice.
@@ -193,7 +193,7 @@ var Table = []Row{
 		{"runtime/engine.alarms.guardPrefix", `id == ""`, "true"},
 	}},
 	{"unknown_order_ignored", "orders in the spot history that the journal does not know are ignored", "35", "", []Edit{
-		{"reconcile.Book.observeNewest", "b.prefixed(order.ClientOrderID)", "false"},
+		{"reconcile.survey.observeNewest", "s.book.prefixed(order.ClientOrderID)", "false"},
 	}},
 	{"short_sold", "on spot more is sold than the wallet holds of the position", "16", "internal/simulation TestRehearsal", []Edit{
 		{"reconcile.SymbolState.heldOnSpot", "max(0, t.Known()-t.Fees()+t.short)", "t.Known()-t.Fees()"},
@@ -219,13 +219,13 @@ var Table = []Row{
 		{"reconcile.derivation.clip", "rules.Market != exchange.Spot", "true"},
 	}},
 	{"witness_ignored", "a position that the list does not show counts as closed without a witness", "39", "", []Edit{
-		{"reconcile.Book.observePosition", "symbol.Missing() && symbol.testimony.by == noWitness", "false"},
+		{"reconcile.survey.observePosition", "symbol.Missing() && symbol.testimony.by == noWitness", "false"},
 	}},
 	{"earlier_sweep", "the stops that ended with an earlier position witness the end of the next", "39", "", []Edit{
-		{"reconcile.Book.witness", "t.sweptOf >= symbol.OpenedMS()", "true"},
+		{"reconcile.survey.witness", "t.sweptOf >= symbol.OpenedMS()", "true"},
 	}},
 	{"stop_stripped", "what protects is canceled when the list shows no position", "39", "", []Edit{
-		{"reconcile.Book.observePosition", "symbol.Missing() && symbol.testimony.by == noWitness", "false"},
+		{"reconcile.survey.observePosition", "symbol.Missing() && symbol.testimony.by == noWitness", "false"},
 		{"reconcile.derivation.protect", "d.held == 0 && (d.symbol.Known() != 0 || d.symbol.Position != 0 || d.declared())", "false"},
 	}},
 	{"no_back_off", "an order that the exchange refuses is sent again at once", "3", "", []Edit{
@@ -244,10 +244,10 @@ var Table = []Row{
 		{"runtime/engine.backoffs.settled", "p.SentMS() >= one.lastMS", "true"},
 	}},
 	{"executed_exit_unknown", "an exit that the exchange executed beyond its answer counts as one that rests for the plan", "41", "", []Edit{
-		{"reconcile.Book.observeDuplicate", "b.purposeOf(id)", "placement.Purpose(0)"},
+		{"reconcile.survey.observeDuplicate", "s.book.purposeOf(id)", "placement.Purpose(0)"},
 	}},
 	{"wallet_unseen", "a purchase that no list shows has no stop, though the wallet shows it", "protection", "", []Edit{
-		{"reconcile.Book.presume", "if «t.othersKnown» {", "false"},
+		{"reconcile.survey.presume", "if «t.othersKnown» {", "false"},
 	}},
 	{"release_ignored", "what takes the place of a stop on spot waits for the lists", "27", "", []Edit{
 		{"reconcile.derivation.mayRepeat", "d.nowMS-at >= ReleaseMS", "false"},
@@ -256,12 +256,12 @@ var Table = []Row{
 		{"reconcile.derivation.stoppable", "!young && !doubted", "true"},
 	}},
 	{"spot_latch_removed", "what a person sold on spot latches no strategy", "16", "runtime/engine TestCase", []Edit{
-		{"reconcile.Book.decideMissing", "b.latchOn(symbol.Key(), emit)", ""},
+		{"reconcile.survey.decideMissing", "s.latchOn(symbol.Key())", ""},
 	}},
 	{"adoption_opens", "openings are sent right after an adoption", "16", "runtime/engine TestCase", []Edit{
 		{"reconcile/account.Symbol.HoldMS", "s.adoptedMS == 0", "true"},
-		{"reconcile.Book.foreign", "symbol.Known() != before", "false"},
-		{"reconcile.Book.decideMissing", "b.latchOn(symbol.Key(), emit)", ""},
+		{"reconcile.survey.foreign", "symbol.Known() != before", "false"},
+		{"reconcile.survey.decideMissing", "s.latchOn(symbol.Key())", ""},
 		{"reconcile/account.State.adopted", "symbol.known != 0 || symbol.key.Market != exchange.Futures", "true"},
 	}},
 	{"transfer_is_profit", "money from outside counts as a gain or a loss", "47", "runtime/engine TestADepositOrAWithdrawalIsNoGainAndNoLoss", []Edit{

@@ -1,0 +1,49 @@
+package reconcile
+
+import (
+	"botd/exchange"
+	"botd/reconcile/record"
+)
+
+// survey takes one snapshot into the book: what was fetched becomes records, each applied
+// before the next is concluded.
+type survey struct {
+	book    *Book
+	fetched *Snapshot
+	records []record.Record // applied, in order
+}
+
+// emit applies a record, and what a fill means for fees.
+func (s *survey) emit(r record.Record) {
+	s.apply(r)
+	if _, _, fills := r.Filled(); !fills {
+		return
+	}
+	if fees, due := s.book.expectFees(s.book.Symbol(r.Symbol)); due {
+		s.apply(fees)
+	}
+}
+
+func (s *survey) apply(r record.Record) {
+	r.AtMS = s.fetched.EndedMS
+	s.book.Apply(&r)
+	s.records = append(s.records, r)
+}
+
+// note takes what was fetched of the account as a whole.
+func (o *observed) note(s *Snapshot) {
+	if s.Account != nil {
+		o.Account, o.AccountMS = *s.Account, s.EndedMS
+	}
+	if s.Positions.Done() {
+		o.Open = s.Positions.Items()
+	}
+	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
+		if list := s.Orders(market); list.Done() {
+			o.listed[market] = openList{list.Items(), s.BeganMS}
+		}
+	}
+	if o.walletRead = s.Balances.Done(); o.walletRead {
+		o.Balances, o.WalletMS, o.walletMS = s.Balances.Items(), s.EndedMS, s.BeganMS
+	}
+}
