@@ -35,11 +35,11 @@ func (s *survey) learnFees() {
 
 // expectFees returns the record that deducts the fee of what a record has just filled of a
 // purchase; false where none is due.
-func (b *Book) expectFees(symbol *SymbolState) (record.Record, bool) {
+func (s *survey) expectFees(symbol *SymbolState) (record.Record, bool) {
 	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || symbol.Bought() <= 0 {
 		return record.Record{}, false
 	}
-	rate := b.SpotFee
+	rate := s.book.SpotFee
 	if symbol.feeRateKnown {
 		rate = symbol.feeRate
 	}

@@ -139,14 +139,14 @@ func (b *Book) sellsUnknown(symbol *SymbolState) (sum exchange.Quantity) {
 
 // noteUnlisted notes that such orders have left the list: only the wallet
 // shows how much they sold, and it may be older than that for as long as a read may be.
-func (b *Book) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
+func (s *survey) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 	if symbol.Key().Market != exchange.Spot {
 		return
 	}
 	for i := range symbol.Foreign {
 		o := &symbol.Foreign[i]
 		listed := slices.ContainsFunc(orders, func(now exchange.Order) bool { return now.ID == o.ID })
-		if !listed && o.Side == exchange.Sell && b.prefixed(o.ClientOrderID) {
+		if !listed && o.Side == exchange.Sell && s.book.prefixed(o.ClientOrderID) {
 			symbol.unlistedSales, symbol.unlistedFor = symbol.unlistedSales+o.Remaining(), persistence{}
 		}
 	}
@@ -187,7 +187,7 @@ func (b *Book) ForeignPrefix() string {
 // this instance's prefix and that the journal does not account for: a position says
 // nothing there, since the wallet may hold the same of somebody else.
 func (s *survey) observeNewest() {
-	s.book.noteIDs(s.fetched.Newest)
+	s.noteIDs(s.fetched.Newest)
 	for i := range s.fetched.Newest {
 		order := &s.fetched.Newest[i]
 		if id, ours := placement.ParseSerial(order.ClientOrderID); ours && s.book.prefixed(order.ClientOrderID) && !s.book.Sent(id) {

@@ -22,7 +22,7 @@ func (s *survey) quarantineLeftOver(p *account.Placement) bool {
 	symbol := s.book.Symbol(p.Symbol())
 	o := s.leftOver(p)
 	if p.Order().Side == exchange.Buy {
-		symbol.leftOver = s.book.boughtBy(o, p, symbol)
+		symbol.leftOver = s.boughtBy(o, p, symbol)
 	}
 	if o != nil {
 		s.quarantine(symbol, fmt.Sprintf("order %d, which nothing claims, could be the unknown placement %s", o.ID, p.ClientOrderID()))
@@ -48,7 +48,7 @@ func (s *survey) leftOver(p *account.Placement) *exchange.Order {
 			continue
 		}
 		for i := range list.Items() {
-			if o := &list.Items()[i]; s.book.couldBe(o, p) && !s.book.claimed(o) {
+			if o := &list.Items()[i]; couldBe(o, p) && !s.claimed(o) {
 				return o
 			}
 		}
@@ -58,10 +58,10 @@ func (s *survey) leftOver(p *account.Placement) *exchange.Order {
 
 // noteIDs notes that a spot list leaves client order ids out: a row that is botd's by its
 // order id shows none.
-func (b *Book) noteIDs(orders []exchange.Order) {
+func (s *survey) noteIDs(orders []exchange.Order) {
 	for i := range orders {
-		if o := &orders[i]; !b.idsLeftOut && o.ClientOrderID == "" && b.claimed(o) {
-			b.idsLeftOut = true
+		if o := &orders[i]; !s.book.idsLeftOut && o.ClientOrderID == "" && s.claimed(o) {
+			s.book.idsLeftOut = true
 		}
 	}
 }
@@ -69,8 +69,8 @@ func (b *Book) noteIDs(orders []exchange.Order) {
 // boughtBy is how much a row that is left over has bought for a placement. That it shows no
 // id makes it nobody's: what a person buys shows none either. It is botd's to sell only
 // where botd's own rows show none, and where the placement could have bought that much.
-func (b *Book) boughtBy(o *exchange.Order, p *account.Placement, symbol *SymbolState) exchange.Quantity {
-	if o == nil || o.ClientOrderID != "" || o.Filled == 0 || !b.idsLeftOut || symbol.Rules == nil {
+func (s *survey) boughtBy(o *exchange.Order, p *account.Placement, symbol *SymbolState) exchange.Quantity {
+	if o == nil || o.ClientOrderID != "" || o.Filled == 0 || !s.book.idsLeftOut || symbol.Rules == nil {
 		return 0
 	}
 	order := p.Order()
@@ -101,7 +101,7 @@ func (b *Book) buysUnknown(symbol *SymbolState) bool {
 }
 
 // couldBe reports whether a row may be the placement's order, under whatever id.
-func (b *Book) couldBe(o *exchange.Order, p *account.Placement) bool {
+func couldBe(o *exchange.Order, p *account.Placement) bool {
 	order := p.Order()
 	if o.Key() != order.Key() || o.Side != order.Side || o.CreatedMS < p.SentMS()-createdSlackMS || o.Status.Final() && o.Filled == 0 {
 		return false
@@ -116,14 +116,14 @@ func (b *Book) couldBe(o *exchange.Order, p *account.Placement) bool {
 }
 
 // claimed reports whether a row is the order of a placement, live or ended.
-func (b *Book) claimed(o *exchange.Order) bool {
-	if b.match(o) != nil {
+func (s *survey) claimed(o *exchange.Order) bool {
+	if s.match(o) != nil {
 		return true
 	}
-	if e, ended := b.Ended(o.ClientOrderID); ended && o.ClientOrderID != "" {
+	if e, ended := s.book.Ended(o.ClientOrderID); ended && o.ClientOrderID != "" {
 		return e.OrderID == 0 || e.OrderID == o.ID
 	}
-	_, _, ended := b.EndedAs(o.Key(), o.ID)
+	_, _, ended := s.book.EndedAs(o.Key(), o.ID)
 	return ended
 }
 

@@ -47,7 +47,7 @@ func (s *survey) observePosition(symbol *SymbolState) {
 		s.book.ignore(symbol, "the exchange has one position: what is left of it beside others is botd's", s.emit)
 	}
 	s.contradict(symbol)
-	symbol.Settled = symbol.residual == 0 && !s.book.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
+	symbol.Settled = symbol.residual == 0 && !s.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
 }
 
 // positionAlone takes where a symbol's position stands after another read about the symbol
@@ -58,7 +58,7 @@ func (s *survey) positionAlone(symbol *SymbolState) {
 	case symbol.Key().Market == exchange.Spot:
 		symbol.Position, symbol.readAlone = symbol.heldOnSpot(), symbol.readAlone || s.fetched.Balances.Done()
 	case !s.fetched.Positions.Done(), s.fetched.lacksPosition(symbol.Key()):
-		s.book.standOpened(symbol)
+		s.standOpened(symbol)
 	case s.takePosition(symbol):
 		symbol.Read, symbol.residual = true, symbol.Position-symbol.Known()
 		if symbol.Missing() && symbol.rowOf(s.fetched) != nil { // a positive record, whatever else could not be read
@@ -73,12 +73,12 @@ func (s *survey) positionAlone(symbol *SymbolState) {
 
 // standOpened takes what botd's own fills opened since the list was last read as held until
 // it is read again.
-func (b *Book) standOpened(symbol *SymbolState) {
+func (s *survey) standOpened(symbol *SymbolState) {
 	t, known := &symbol.testimony, symbol.Known()
-	if symbol.positionMS > symbol.OpenedMS()+b.Settle().StalenessMS {
+	if symbol.positionMS > symbol.OpenedMS()+s.book.Settle().StalenessMS {
 		return // it was read since, and says what it says
 	}
-	if known != 0 && signOf(symbol.Opened()) == signOf(known) && t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > b.bootMS {
+	if known != 0 && signOf(symbol.Opened()) == signOf(known) && t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > s.book.bootMS {
 		t.doubted = true
 	}
 }
@@ -108,7 +108,7 @@ func (s *survey) takePosition(symbol *SymbolState) bool {
 	if now.ID != symbol.PositionID || now.Signed() != symbol.AtVenue() {
 		s.book.changes++
 	}
-	if now.ID != 0 && !slices.Contains(symbol.seen, now.ID) && s.book.opens(symbol.Key()) {
+	if now.ID != 0 && !slices.Contains(symbol.seen, now.ID) && s.opens(symbol.Key()) {
 		symbol.testimony.unbooked = now.ID
 	}
 	symbol.noteSeen(now.ID)
@@ -144,7 +144,7 @@ func (s *survey) measureResidual(symbol *SymbolState) {
 	residual, known := symbol.Position-symbol.Known(), symbol.Known()
 	explains := func(p *account.Placement) bool { return explained(p, residual) != 0 }
 	switch {
-	case known != symbol.residualOf || s.book.anyUnresolved(symbol.Key()) || s.anyUnlistedThat(symbol.Key(), explains):
+	case known != symbol.residualOf || s.anyUnresolved(symbol.Key()) || s.anyUnlistedThat(symbol.Key(), explains):
 		symbol.differs.restart(s.fetched)
 		symbol.differed = residual
 	case residual == 0:
@@ -174,12 +174,12 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	}
 	symbol.Read = true
 	symbol.Position = symbol.heldOnSpot()
-	s.book.noteDiffers(symbol)
+	s.noteDiffers(symbol)
 	s.presume(symbol)
 	live := s.book.liveOn(symbol.Key())
 	symbol.spot.early = true
-	if s.book.anyUnresolved(symbol.Key()) || live && (s.mayPrecedeFill(symbol) || s.anyUnlisted(symbol.Key())) {
-		symbol.Settled = !s.book.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
+	if s.anyUnresolved(symbol.Key()) || live && (s.mayPrecedeFill(symbol) || s.anyUnlisted(symbol.Key())) {
+		symbol.Settled = !s.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
 		symbol.misses.reset()
 		s.boundByWallet(symbol)
 		return

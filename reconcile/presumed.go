@@ -17,7 +17,8 @@ func (s *survey) presume(symbol *SymbolState) {
 	t := &symbol.spot
 	t.presumed = 0
 	listed := func(p *account.Placement) bool {
-		return slices.ContainsFunc(s.fetched.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() }) || s.fetched.Shows(exchange.Spot, p.OrderID())
+		return slices.ContainsFunc(s.fetched.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() }) ||
+			s.fetched.Shows(exchange.Spot, p.OrderID())
 	}
 	bought := exchange.Quantity(0)
 	for _, p := range s.book.Live() {
@@ -34,7 +35,7 @@ func (s *survey) presume(symbol *SymbolState) {
 		stop := p.OrderID() != 0 && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit
 		switch {
 		case p.Order().Side == exchange.Buy:
-			bought += s.book.mayBuy(p, symbol)
+			bought += s.mayBuy(p, symbol)
 		case stop && s.book.released[p.ClientOrderID()] == 0 && s.holdsNothing(p, symbol):
 			s.book.noteFreed(p, s.fetched.EndedMS)
 			s.book.released[p.ClientOrderID()], s.book.presumed[p.ClientOrderID()] = s.fetched.EndedMS, true
@@ -52,7 +53,7 @@ func (s *survey) presume(symbol *SymbolState) {
 
 // mayBuy is the most that a purchase may still have bought: an amount in the quote asset at
 // a price a hundredth below the last one.
-func (b *Book) mayBuy(p *account.Placement, symbol *SymbolState) exchange.Quantity {
+func (s *survey) mayBuy(p *account.Placement, symbol *SymbolState) exchange.Quantity {
 	order := p.Order()
 	if order.QuoteAmount.IsZero() {
 		return p.Remaining()

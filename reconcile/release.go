@@ -101,9 +101,9 @@ func (b *Book) purposeOf(clientOrderID string) placement.Purpose {
 }
 
 // standsAgain takes that a list which is not older than the release shows the order open.
-func (b *Book) standsAgain(p *account.Placement) {
-	if at := b.released[p.ClientOrderID()]; at != 0 && b.listsMS > at+b.Settle().StalenessMS {
-		delete(b.released, p.ClientOrderID())
+func (s *survey) standsAgain(p *account.Placement) {
+	if at := s.book.released[p.ClientOrderID()]; at != 0 && s.book.listsMS > at+s.book.Settle().StalenessMS {
+		delete(s.book.released, p.ClientOrderID())
 	}
 }
 

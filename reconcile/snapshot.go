@@ -142,7 +142,7 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 	next := 0 // both lists are oldest first: mostly the next placement is the next order's
 	for i := range orders {
 		order := &orders[i]
-		p := s.book.matchFrom(&next, order)
+		p := s.matchFrom(&next, order)
 		matched = append(matched, p)
 		if p != nil && (p.OrderID() != 0 || !hasOlder(orders, order)) {
 			s.observeOrder(p, order)
@@ -150,7 +150,7 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 	}
 	for _, symbol := range s.book.symbols {
 		if symbol.Key().Market == market {
-			s.book.noteUnlisted(symbol, orders)
+			s.noteUnlisted(symbol, orders)
 			symbol.Foreign, symbol.leftAlone = symbol.Foreign[:0], symbol.leftAlone[:0]
 		}
 	}
@@ -158,10 +158,10 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 		order := &orders[i]
 		switch {
 		case matched[i] != nil && !matched[i].State().Final(): // live, as it was
-		case s.book.match(order) != nil:
-		case s.book.endedBefore(order): // in a stale list, which shows no client order id
+		case s.match(order) != nil:
+		case s.endedBefore(order): // in a stale list, which shows no client order id
 			s.book.stale++
-		case s.book.leftAlone(order):
+		case s.leftAlone(order):
 			symbol := s.book.Symbol(order.Key())
 			symbol.leftAlone = append(symbol.leftAlone, *order)
 		case s.book.Known(order.ClientOrderID):
@@ -176,21 +176,21 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 }
 
 // leftAlone reports whether a person left the order to whoever made it.
-func (b *Book) leftAlone(order *exchange.Order) bool {
-	e, known := b.Ended(order.ClientOrderID)
+func (s *survey) leftAlone(order *exchange.Order) bool {
+	e, known := s.book.Ended(order.ClientOrderID)
 	if !known {
-		_, e, _ = b.EndedAs(order.Key(), order.ID)
+		_, e, _ = s.book.EndedAs(order.Key(), order.ID)
 	}
 	return e.Left
 }
 
 // endedBefore reports whether an order without a client order id is one of a placement
 // that has ended.
-func (b *Book) endedBefore(order *exchange.Order) bool {
+func (s *survey) endedBefore(order *exchange.Order) bool {
 	if order.ClientOrderID != "" {
 		return false
 	}
-	_, e, ended := b.EndedAs(order.Key(), order.ID)
+	_, e, ended := s.book.EndedAs(order.Key(), order.ID)
 	return ended && !e.Left && !e.Absent
 }
 
@@ -231,10 +231,10 @@ func duplicateID(order *exchange.Order) string {
 // match finds the live placement an order belongs to: by the exchange's id, which every
 // list shows, then by its client order id, since the order id of an unknown one is not
 // known.
-func (b *Book) match(order *exchange.Order) *account.Placement {
-	p := b.withOrderID(order.Market, order.ID)
+func (s *survey) match(order *exchange.Order) *account.Placement {
+	p := s.book.withOrderID(order.Market, order.ID)
 	if p == nil {
-		p = b.Placement(order.ClientOrderID)
+		p = s.book.Placement(order.ClientOrderID)
 	}
 	if p != nil && p.OrderID() != 0 && p.OrderID() != order.ID {
 		p = nil // it is a second order under one client order id
@@ -247,15 +247,15 @@ func (b *Book) match(order *exchange.Order) *account.Placement {
 
 // matchFrom is match that looks at the live placement at next first, and puts next
 // behind the one it found there.
-func (b *Book) matchFrom(next *int, order *exchange.Order) *account.Placement {
-	for at := *next; at < min(*next+3, len(b.Live())); at++ {
-		p := b.Live()[at]
+func (s *survey) matchFrom(next *int, order *exchange.Order) *account.Placement {
+	for at := *next; at < min(*next+3, len(s.book.Live())); at++ {
+		p := s.book.Live()[at]
 		if p.OrderID() == order.ID && p.Order().Market == order.Market && p.Order().Symbol == order.Symbol && p.Order().Side == order.Side {
 			*next = at + 1
 			return p
 		}
 	}
-	return b.match(order)
+	return s.match(order)
 }
 
 // observeOrder takes an order as fetched. Filled never goes down: a smaller figure is a
@@ -266,7 +266,7 @@ func (s *survey) observeOrder(p *account.Placement, order *exchange.Order) {
 	}
 	filled := max(order.Filled, p.Filled())
 	if !order.Status.Final() {
-		s.book.standsAgain(p)
+		s.standsAgain(p)
 	}
 	if !order.Status.Final() && p.State() == placement.Working && filled == p.Filled() && p.OrderID() == order.ID {
 		return // resting, as it was
@@ -274,7 +274,7 @@ func (s *survey) observeOrder(p *account.Placement, order *exchange.Order) {
 	switch {
 	case order.Status.Final():
 		if order.Status != exchange.StatusFilled {
-			s.book.noteSwept(p, s.book.observedMS)
+			s.noteSwept(p, s.book.observedMS)
 		}
 		s.emit(
 			p.About(
@@ -344,10 +344,10 @@ func (s *survey) observeLost(p *account.Placement) {
 // and the user trades of single orders. They are evidence by themselves: an order
 // in neither list nor history after the fence was never taken.
 func (s *survey) observeHistory() {
-	s.book.noteIDs(s.fetched.History.Items())
+	s.noteIDs(s.fetched.History.Items())
 	for i := range s.fetched.History.Items() {
 		order := &s.fetched.History.Items()[i]
-		if p := s.book.match(order); p != nil {
+		if p := s.match(order); p != nil {
 			s.observeOrder(p, order)
 		} else {
 			s.observeExtra(order)

@@ -19,7 +19,7 @@ func (s *survey) emit(r record.Record) {
 	if _, _, fills := r.Filled(); !fills {
 		return
 	}
-	if fees, due := s.book.expectFees(s.book.Symbol(r.Symbol)); due {
+	if fees, due := s.expectFees(s.book.Symbol(r.Symbol)); due {
 		s.apply(fees)
 	}
 }

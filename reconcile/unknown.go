@@ -24,8 +24,8 @@ func (b *Book) unknownOn(key exchange.SymbolKey) []*account.Placement {
 	return unknown
 }
 
-func (b *Book) anyUnresolved(key exchange.SymbolKey) bool {
-	return slices.ContainsFunc(b.Live(), func(p *account.Placement) bool { return p.State().Unresolved() && p.Symbol() == key })
+func (s *survey) anyUnresolved(key exchange.SymbolKey) bool {
+	return slices.ContainsFunc(s.book.Live(), func(p *account.Placement) bool { return p.State().Unresolved() && p.Symbol() == key })
 }
 
 // BlocksOpening reports whether a placement on the symbol that is older than
@@ -45,8 +45,8 @@ func (b *Book) BlocksOpening(clientOrderID string, key exchange.SymbolKey) bool 
 
 // anyUnanswered reports whether a placement on the symbol waits for its answer: it may
 // have filled already, so the residual is not the unknown ones' alone.
-func (b *Book) anyUnanswered(key exchange.SymbolKey) bool {
-	return slices.ContainsFunc(b.Live(), func(p *account.Placement) bool { return p.State() == placement.Sending && p.Symbol() == key })
+func (s *survey) anyUnanswered(key exchange.SymbolKey) bool {
+	return slices.ContainsFunc(s.book.Live(), func(p *account.Placement) bool { return p.State() == placement.Sending && p.Symbol() == key })
 }
 
 // anyUnlisted reports whether an accepted placement may not be visible yet: it could
@@ -83,7 +83,8 @@ func (s *survey) decideUnknown(symbol *SymbolState, unknown []*account.Placement
 		fence = max(fence, p.Fence(s.book.Settle()))
 	}
 	fresh := s.mayPrecedeFill(symbol)
-	if s.fetched.BeganMS < fence || !s.fetched.FuturesOrders.Done() || !s.fetched.Before.Done() || fresh || s.anyUnlisted(symbol.Key()) || s.book.anyUnanswered(symbol.Key()) {
+	if s.fetched.BeganMS < fence || !s.fetched.FuturesOrders.Done() || !s.fetched.Before.Done() || fresh ||
+		s.anyUnlisted(symbol.Key()) || s.anyUnanswered(symbol.Key()) {
 		symbol.equal.reset()
 		return
 	}
@@ -100,7 +101,7 @@ func (s *survey) decideUnknown(symbol *SymbolState, unknown []*account.Placement
 	if symbol.Missing() && symbol.AtVenue() == 0 && symbol.testimony.by == noWitness {
 		return // an end that only the list shows; positions/history is asked for with the next snapshot
 	}
-	if symbol.residual == 0 && s.book.mayHaveClosed(symbol, unknown) && !slices.Contains(s.fetched.ClosedOf, symbol.Key().Name) {
+	if symbol.residual == 0 && s.mayHaveClosed(symbol, unknown) && !slices.Contains(s.fetched.ClosedOf, symbol.Key().Name) {
 		return // positions/history is asked for with the next snapshot (case 9)
 	}
 	symbol.equal.reset()
@@ -164,7 +165,7 @@ func explained(p *account.Placement, residual exchange.Quantity) exchange.Quanti
 
 // mayHaveClosed reports whether an unknown opening could have been filled and
 // closed before anybody looked: there is no position, and none is missing.
-func (b *Book) mayHaveClosed(symbol *SymbolState, unknown []*account.Placement) bool {
+func (s *survey) mayHaveClosed(symbol *SymbolState, unknown []*account.Placement) bool {
 	return symbol.Position == 0 && slices.ContainsFunc(unknown, func(p *account.Placement) bool { return p.Purpose().Opens() })
 }
 

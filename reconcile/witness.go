@@ -74,7 +74,7 @@ func (s *survey) takeTestimony(symbol *SymbolState) {
 		}
 		t.zeroed = t.zeroed && symbol.Known() == 0
 		if symbol.residual == 0 && symbol.Known() == 0 {
-			s.book.noteEnded(symbol)
+			s.noteEnded(symbol)
 		}
 		if symbol.residual == 0 && symbol.Known() != 0 {
 			t.shownID, t.shownOf, t.unbooked = symbol.PositionID, symbol.OpenedMS(), 0
@@ -93,9 +93,9 @@ func (s *survey) takeTestimony(symbol *SymbolState) {
 
 // noteEnded takes the positions that were shown as ended. One that was shown first while an
 // opening was live is none of the past while that opening is: its fill may not be booked yet.
-func (b *Book) noteEnded(symbol *SymbolState) {
+func (s *survey) noteEnded(symbol *SymbolState) {
 	t := &symbol.testimony
-	if !b.opens(symbol.Key()) {
+	if !s.opens(symbol.Key()) {
 		t.unbooked = 0
 	}
 	t.past, t.zeroed = t.past[:0], true
@@ -107,8 +107,8 @@ func (b *Book) noteEnded(symbol *SymbolState) {
 }
 
 // opens reports whether an opening of botd's is live on the symbol.
-func (b *Book) opens(key exchange.SymbolKey) bool {
-	return slices.ContainsFunc(b.Live(), func(p *account.Placement) bool { return p.Symbol() == key && p.Purpose().Opens() })
+func (s *survey) opens(key exchange.SymbolKey) bool {
+	return slices.ContainsFunc(s.book.Live(), func(p *account.Placement) bool { return p.Symbol() == key && p.Purpose().Opens() })
 }
 
 func (s *survey) witness(symbol *SymbolState) witness {
@@ -116,9 +116,9 @@ func (s *survey) witness(symbol *SymbolState) witness {
 	switch {
 	case symbol.rowOf(s.fetched) != nil || s.closedByUnknown(symbol) || s.closedByAnotherClock(symbol):
 		return closedRow
-	case t.sweptMS != 0 && t.sweptOf >= symbol.OpenedMS() && !s.book.armed(symbol.Key()):
+	case t.sweptMS != 0 && t.sweptOf >= symbol.OpenedMS() && !s.armed(symbol.Key()):
 		return sweptOrders
-	case symbol.AtVenue() != 0 && symbol.Rules != nil && (t.marginOf == symbol.Known() || s.fetched.BeganMS > s.book.noReadBefore(symbol.ChangedMS())):
+	case symbol.AtVenue() != 0 && symbol.Rules != nil && (t.marginOf == symbol.Known() || s.fetched.BeganMS > s.noReadBefore(symbol.ChangedMS())):
 		missing := symbol.Rules.Notional(symbol.Rules.PriceOf(symbol.EntryPrice), abs(symbol.residual)).Div(int64(max(1, symbol.Leverage)))
 		if more, needed := s.margin(); !needed.IsZero() && !missing.Less(more.Mul(2)) {
 			return freedMargin
@@ -128,8 +128,8 @@ func (s *survey) witness(symbol *SymbolState) witness {
 }
 
 // noReadBefore is when no read can be older than a moment, and no request on its way any more.
-func (b *Book) noReadBefore(atMS int64) int64 {
-	settle := b.Settle()
+func (s *survey) noReadBefore(atMS int64) int64 {
+	settle := s.book.Settle()
 	return atMS + settle.WindowMS + settle.VisibilityMS + settle.StalenessMS
 }
 
@@ -216,8 +216,8 @@ func sideSign(side exchange.PositionSide) int {
 }
 
 // armed reports whether a closePosition order of botd's stands on the symbol, as far as known.
-func (b *Book) armed(key exchange.SymbolKey) bool {
-	return slices.ContainsFunc(b.Live(), func(p *account.Placement) bool {
+func (s *survey) armed(key exchange.SymbolKey) bool {
+	return slices.ContainsFunc(s.book.Live(), func(p *account.Placement) bool {
 		return p.Symbol() == key && p.Order().ClosePosition && !p.State().Unresolved()
 	})
 }
@@ -244,8 +244,8 @@ func (s *survey) margin() (difference, needed exchange.Amount) {
 
 // noteSwept notes that a closePosition order ended without botd's doing: the exchange ends
 // them with the position.
-func (b *Book) noteSwept(p *account.Placement, atMS int64) {
-	if t := &b.Symbol(p.Symbol()).testimony; p.Order().ClosePosition && b.CancelMS(p.ClientOrderID()) == 0 {
+func (s *survey) noteSwept(p *account.Placement, atMS int64) {
+	if t := &s.book.Symbol(p.Symbol()).testimony; p.Order().ClosePosition && s.book.CancelMS(p.ClientOrderID()) == 0 {
 		t.sweptMS, t.sweptOf = atMS, max(t.sweptOf, p.SentMS())
 	}
 }

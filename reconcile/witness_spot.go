@@ -54,12 +54,12 @@ const mostAsked = 10
 
 // noteDiffers notes that a wallet differs from what the fills explain, however old it may
 // be: what the order history shows of it is evidence by itself, and a stop is due at once.
-func (b *Book) noteDiffers(symbol *SymbolState) {
+func (s *survey) noteDiffers(symbol *SymbolState) {
 	t := &symbol.spot
-	by := b.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
+	by := s.book.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
 	switch {
 	case symbol.Last <= 0,
-		symbol.Known() == 0 && !b.liveOn(symbol.Key()) && !b.mayHaveBought(symbol),
+		symbol.Known() == 0 && !s.book.liveOn(symbol.Key()) && !s.book.mayHaveBought(symbol),
 		symbol.Rules.Notional(symbol.Last, abs(by)).Less(symbol.Rules.MinNotional):
 		t.differs, t.asked = 0, 0
 	case by != t.differs:
@@ -106,7 +106,7 @@ func (s *survey) salesOfOthers(symbol *SymbolState) (sales []sale, sum exchange.
 		for i := range list.Items() {
 			o := &list.Items()[i]
 			counted := slices.ContainsFunc(sales, func(e sale) bool { return e.orderID == o.ID })
-			if o.Key() == symbol.Key() && o.Side == exchange.Sell && o.Filled > 0 && o.CreatedMS >= from && !counted && !s.book.claimed(o) {
+			if o.Key() == symbol.Key() && o.Side == exchange.Sell && o.Filled > 0 && o.CreatedMS >= from && !counted && !s.claimed(o) {
 				sales = append(sales, sale{o.ID, o.Filled})
 			}
 		}
@@ -184,7 +184,7 @@ func (s *survey) observeExtra(order *exchange.Order) {
 	e, ended := s.book.Ended(order.ClientOrderID)
 	live := s.book.Placement(order.ClientOrderID)
 	claimed := ended && e.OrderID == order.ID || live != nil && (live.OrderID() == 0 || live.OrderID() == order.ID)
-	if order.ClientOrderID == "" || order.Filled == 0 || claimed || !ended && live == nil || s.book.leftAlone(order) {
+	if order.ClientOrderID == "" || order.Filled == 0 || claimed || !ended && live == nil || s.leftAlone(order) {
 		return
 	}
 	if _, _, known := s.book.EndedAs(order.Key(), order.ID); known || s.book.Placement(duplicateID(order)) != nil || s.book.Known(duplicateID(order)) {

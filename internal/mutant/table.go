@@ -43,7 +43,7 @@ var Table = []Row{
 		{"reconcile.survey.anyUnlistedThat", "!p.Seen()", "false"},
 	}},
 	{"awaited_ignored", "the equation does not wait for placements without an answer", "equation", "internal/simulation TestRehearsal", []Edit{
-		{"reconcile.Book.anyUnanswered", "p.State() == placement.Sending", "false"},
+		{"reconcile.survey.anyUnanswered", "p.State() == placement.Sending", "false"},
 	}},
 	{"never_decided", "an uncertain placement stays uncertain", "principle", "", []Edit{
 		{"reconcile.survey.decideUnknown", "s.fetched.BeganMS < fence", "true"},
@@ -215,7 +215,7 @@ var Table = []Row{
 	// What holds though an assumption about the exchange is wrong (Beyond names the class).
 	{"same_random", "every start of every process draws the same random part of ids", "34", "", nil},
 	{"sales_unclipped", "a sale on spot asks for what was bought: no fee is deducted, and the wallet is not asked", "principle", "", []Edit{
-		{"reconcile.Book.expectFees", "due <= 0", "true"},
+		{"reconcile.survey.expectFees", "due <= 0", "true"},
 		{"reconcile.derivation.clip", "rules.Market != exchange.Spot", "true"},
 	}},
 	{"witness_ignored", "a position that the list does not show counts as closed without a witness", "39", "", []Edit{
