@@ -51,6 +51,17 @@ func (c *Config) repeatable() error {
 	return nil
 }
 
+// decisions are those over all candles of a configuration whose strategies can be made again.
+func (c *Config) decisions(ctx context.Context) ([]decision, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	if err := c.repeatable(); err != nil {
+		return nil, err
+	}
+	return decide(ctx, *c)
+}
+
 // between returns the configuration over the candles that lie within two times.
 // A leg without any is left out.
 func (c Config) between(fromMS, toMS int64) Config {

@@ -35,13 +35,7 @@ const none = "no decision"
 // the others are spread evenly. A strategy that looks ahead decides differently,
 // or fails, where there is nothing ahead.
 func FindLookahead(ctx context.Context, config Config, cuts int) (*Lookahead, error) {
-	if err := config.check(); err != nil {
-		return nil, err
-	}
-	if err := config.repeatable(); err != nil {
-		return nil, err
-	}
-	whole, err := decide(ctx, config)
+	whole, err := config.decisions(ctx)
 	if err != nil {
 		return nil, err
 	}

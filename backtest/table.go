@@ -27,18 +27,18 @@ func (r *Result) Table(w io.Writer, colour bool) {
 	profit := last.Sub(first)
 	t.AppendRow(table.Row{"start equity", money(r.InitialEquity)})
 	t.AppendRow(table.Row{"final equity", money(r.FinalEquity)})
-	t.AppendRow(table.Row{"profit", signed(profit, colour) + " USDT"})
+	t.AppendRow(table.Row{"profit", Signed(profit, colour) + " USDT"})
 	if !first.IsZero() {
-		t.AppendRow(table.Row{"profit %", signed(profit.Div(first).Shift(2), colour) + " %"})
+		t.AppendRow(table.Row{"profit %", Signed(profit.Div(first).Shift(2), colour) + " %"})
 	}
 	if hold := r.Figures.BuyAndHold; hold != nil {
-		t.AppendRow(table.Row{"holding instead", signed(decimal.NewFromFloat(*hold), colour) + " %"})
+		t.AppendRow(table.Row{"holding instead", Signed(decimal.NewFromFloat(*hold), colour) + " %"})
 	}
-	t.AppendRow(table.Row{"CAGR %", figure(r.CAGR, 2)})
+	t.AppendRow(table.Row{"CAGR %", Figure(r.CAGR, 2)})
 	t.AppendRow(table.Row{"max drawdown", strconv.FormatFloat(r.MaxDrawdown, 'f', 2, 64) + " %"})
-	t.AppendRow(table.Row{fmt.Sprintf("Sharpe (%d days, x%d)", r.Days, r.YearDays), figure(r.Sharpe, 2)})
-	t.AppendRow(table.Row{"Sortino", figure(r.Sortino, 2)})
-	t.AppendRow(table.Row{"Calmar", figure(r.Calmar, 2)})
+	t.AppendRow(table.Row{fmt.Sprintf("Sharpe (%d days, x%d)", r.Days, r.YearDays), Figure(r.Sharpe, 2)})
+	t.AppendRow(table.Row{"Sortino", Figure(r.Sortino, 2)})
+	t.AppendRow(table.Row{"Calmar", Figure(r.Calmar, 2)})
 	t.AppendSeparator()
 	t.AppendRow(table.Row{"fills", r.Fills})
 	t.AppendRow(table.Row{"round trips", r.RoundTrips})
@@ -46,7 +46,7 @@ func (r *Result) Table(w io.Writer, colour bool) {
 		t.AppendRow(table.Row{"wins", fmt.Sprintf("%d (%.1f %%)", r.Wins, 100*float64(r.Wins)/float64(r.RoundTrips))})
 		t.AppendRow(table.Row{"expectancy", money(*r.Expectancy) + " a trip"})
 	}
-	t.AppendRow(table.Row{"profit factor", figure(r.ProfitFactor, 2)})
+	t.AppendRow(table.Row{"profit factor", Figure(r.ProfitFactor, 2)})
 	t.AppendRow(table.Row{"in the market", strconv.FormatFloat(r.Exposure, 'f', 1, 64) + " %"})
 	t.AppendRow(table.Row{"fees", money(r.TotalFees)})
 	t.AppendRow(table.Row{"funding paid", money(r.TotalFunding)})
@@ -55,7 +55,7 @@ func (r *Result) Table(w io.Writer, colour bool) {
 		t.AppendRow(table.Row{"still open", fmt.Sprintf("%s %s %s at %s", p.Symbol, p.Side, p.Quantity, at)})
 	}
 	if r.BreakEven != nil {
-		t.AppendRow(table.Row{"break-even slippage", figure(r.BreakEven, 3) + " %"})
+		t.AppendRow(table.Row{"break-even slippage", Figure(r.BreakEven, 3) + " %"})
 	}
 	t.AppendRow(table.Row{"orders", r.Funnel.line()})
 	if r.EndedBy != nil {
@@ -90,8 +90,8 @@ func pace(candles float64) string {
 
 func money(amount string) string { return decimal.RequireFromString(amount).StringFixed(2) + " USDT" }
 
-// signed always carries its sign, so that colour is never the only sign.
-func signed(d decimal.Decimal, colour bool) string {
+// Signed always carries its sign, so that colour is never the only sign.
+func Signed(d decimal.Decimal, colour bool) string {
 	word := d.StringFixed(2)
 	if d.Sign() >= 0 {
 		word = "+" + word
@@ -105,7 +105,8 @@ func signed(d decimal.Decimal, colour bool) string {
 	return word
 }
 
-func figure(f *float64, places int) string {
+// Figure is a figure, – where it is not defined.
+func Figure(f *float64, places int) string {
 	if f == nil {
 		return "–"
 	}

@@ -34,13 +34,13 @@ func (r *Result) columnTable(w io.Writer, colour bool) {
 	add("final equity", func(c *Column) string { return money(c.FinalEquity) })
 	add("profit %", func(c *Column) string {
 		if c.Profit == nil {
-			return figure(nil, 0)
+			return Figure(nil, 0)
 		}
-		return signed(decimal.NewFromFloat(*c.Profit), colour)
+		return Signed(decimal.NewFromFloat(*c.Profit), colour)
 	})
 	add("max drawdown %", func(c *Column) string { return strconv.FormatFloat(c.MaxDrawdown, 'f', 2, 64) })
-	add("Sharpe", func(c *Column) string { return figure(c.Sharpe, 2) })
-	add("profit factor", func(c *Column) string { return figure(c.ProfitFactor, 2) })
+	add("Sharpe", func(c *Column) string { return Figure(c.Sharpe, 2) })
+	add("profit factor", func(c *Column) string { return Figure(c.ProfitFactor, 2) })
 	add("fees", func(c *Column) string { return money(c.TotalFees) })
 	add("slippage", func(c *Column) string { return money(c.TotalSlippage) })
 	add("funding paid", func(c *Column) string { return money(c.TotalFunding) })
@@ -55,14 +55,14 @@ func (r *Result) groupTables(w io.Writer, colour bool) {
 	if len(r.BySymbol) > 1 {
 		t := groupTable(w, "symbol")
 		for _, row := range r.BySymbol {
-			t.AppendRow(table.Row{row.Name + " " + row.Symbol, row.RoundTrips, row.Wins, signed(decimal.RequireFromString(row.PNL), colour)})
+			t.AppendRow(table.Row{row.Name + " " + row.Symbol, row.RoundTrips, row.Wins, Signed(decimal.RequireFromString(row.PNL), colour)})
 		}
 		t.Render()
 	}
 	if len(r.ByExit) > 0 {
 		t := groupTable(w, "left by")
 		for _, row := range r.ByExit {
-			t.AppendRow(table.Row{row.Reason, row.RoundTrips, row.Wins, signed(decimal.RequireFromString(row.PNL), colour)})
+			t.AppendRow(table.Row{row.Reason, row.RoundTrips, row.Wins, Signed(decimal.RequireFromString(row.PNL), colour)})
 		}
 		t.Render()
 	}

@@ -26,13 +26,7 @@ type WarmupRow struct {
 // FindWarmup compares runs that begin ever earlier before the middle of the
 // candles: as many candles as the strategies declare, twice as many, and so on.
 func FindWarmup(ctx context.Context, config Config) (*Warmup, error) {
-	if err := config.check(); err != nil {
-		return nil, err
-	}
-	if err := config.repeatable(); err != nil {
-		return nil, err
-	}
-	whole, err := decide(ctx, config)
+	whole, err := config.decisions(ctx)
 	if err != nil {
 		return nil, err
 	}

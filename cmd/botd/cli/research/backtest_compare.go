@@ -10,6 +10,7 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
+	"botd/backtest"
 	"botd/backtest/saved"
 	"botd/cmd/botd/cli/shell"
 )
@@ -107,35 +108,19 @@ func comparisonTable(w io.Writer, c *saved.Comparison, colour bool) {
 }
 
 // floatText is a figure, – where it is not defined.
-func floatText(value *float64) string {
-	if value == nil {
-		return "–"
-	}
-	return strconv.FormatFloat(*value, 'f', 2, 64)
-}
+func floatText(value *float64) string { return backtest.Figure(value, 2) }
 
 // gainText is a profit in percent; – where it is not defined.
 func gainText(value *float64, colour bool) string {
 	if value == nil {
 		return "–"
 	}
-	return profitText(decimal.NewFromFloat(*value).String(), colour)
+	return backtest.Signed(decimal.NewFromFloat(*value), colour)
 }
 
-// profitText always carries its sign, so that colour is never the only one.
+// profitText always carries its sign; Read has tried the amount.
 func profitText(amount string, colour bool) string {
-	value := decimal.RequireFromString(amount) // Read has tried them
-	word := value.StringFixed(2)
-	if value.Sign() >= 0 {
-		word = "+" + word
-	}
-	switch {
-	case colour && value.Sign() > 0:
-		return text.FgGreen.Sprint(word)
-	case colour && value.Sign() < 0:
-		return text.FgRed.Sprint(word)
-	}
-	return word
+	return backtest.Signed(decimal.RequireFromString(amount), colour)
 }
 
 func amountText(amount string) string { return decimal.RequireFromString(amount).StringFixed(2) }

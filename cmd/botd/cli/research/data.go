@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -206,22 +205,15 @@ to right; what is passed over is a dash.`,
 			if err != nil {
 				return err
 			}
-			var all []tape.Saved
-			for _, file := range files {
+			return importAll(command, output, files, "candles", func(file string) (saved tape.Saved, err error) {
 				recorded, err := loadColumns(command, file, symbol, interval, tape.Options{Repair: repair, Columns: columns})
 				if err != nil {
-					return err
+					return saved, err
 				}
-				saved, err := store.Save(recorded.Symbol, recorded.Candles, replace)
-				if err != nil {
-					return tape.Failure(fmt.Errorf("%s: %w", file, err))
+				if saved, err = store.Save(recorded.Symbol, recorded.Candles, replace); err != nil {
+					err = tape.Failure(fmt.Errorf("%s: %w", file, err))
 				}
-				all = append(all, saved)
-			}
-			return shell.Print(command.OutOrStdout(), output, all, func(w io.Writer) {
-				for i, s := range all {
-					fmt.Fprintf(w, "%s: %d candles added, %d there already, %d replaced; %s has %d\n", files[i], s.Added, s.Same, s.Replaced, s.Path, s.Total)
-				}
+				return saved, err
 			})
 		},
 	}

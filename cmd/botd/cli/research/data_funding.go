@@ -97,26 +97,19 @@ already with the same rate are passed over; those with another are an error, unl
 			if err != nil {
 				return err
 			}
-			var all []tape.Saved
-			for _, file := range files {
+			return importAll(command, output, files, "rates", func(file string) (saved tape.Saved, err error) {
 				rows, err := tape.LoadFunding(file)
 				if err != nil {
-					return tape.Failure(err)
+					return saved, tape.Failure(err)
 				}
 				own := tape.FundingOf(rows, series.symbol)
 				if len(own) == 0 {
-					return failure.New(failure.Data, "is it the right file?", "%s holds no funding rates of %s", file, series.symbol)
+					return saved, failure.New(failure.Data, "is it the right file?", "%s holds no funding rates of %s", file, series.symbol)
 				}
-				saved, err := store.SaveFunding(series.symbol, own, replace)
-				if err != nil {
-					return tape.Failure(fmt.Errorf("%s: %w", file, err))
+				if saved, err = store.SaveFunding(series.symbol, own, replace); err != nil {
+					err = tape.Failure(fmt.Errorf("%s: %w", file, err))
 				}
-				all = append(all, saved)
-			}
-			return shell.Print(command.OutOrStdout(), output, all, func(w io.Writer) {
-				for i, s := range all {
-					fmt.Fprintf(w, "%s: %d rates added, %d there already, %d replaced; %s has %d\n", files[i], s.Added, s.Same, s.Replaced, s.Path, s.Total)
-				}
+				return saved, err
 			})
 		},
 	}

@@ -251,3 +251,20 @@ func download(command *cobra.Command, flags downloadFlags) error {
 		fmt.Fprintf(w, "%d candles added to %s, which has %d\n", saved.Added, saved.Path, saved.Total)
 	})
 }
+
+// importAll adds files to a store, each as save does it, and prints what became of them.
+func importAll(command *cobra.Command, output string, files []string, what string, save func(file string) (tape.Saved, error)) error {
+	var all []tape.Saved
+	for _, file := range files {
+		saved, err := save(file)
+		if err != nil {
+			return err
+		}
+		all = append(all, saved)
+	}
+	return shell.Print(command.OutOrStdout(), output, all, func(w io.Writer) {
+		for i, s := range all {
+			fmt.Fprintf(w, "%s: %d %s added, %d there already, %d replaced; %s has %d\n", files[i], s.Added, what, s.Same, s.Replaced, s.Path, s.Total)
+		}
+	})
+}
