@@ -1,4 +1,4 @@
-// Package confine starts programs under limits, without secrets, files to write or a network, as far as the system allows.
+// Package confine starts programs under limits: no secrets, no writable files and no network, as far as the system allows.
 //
 // Start runs this binary again, which limits itself (Enter) and then becomes the program. What each
 // system gives stands in docs/security.md.

@@ -1,4 +1,4 @@
-// Package disk reads how much room a file system has left.
+// Package disk reports how much space a file system has left.
 package disk
 
 // MinFree is what is left free for the journal: nothing else is written below it.

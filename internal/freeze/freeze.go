@@ -1,4 +1,4 @@
-// Package freeze writes a value with all that it points to, unexported fields too, and reads it back.
+// Package freeze serializes a value with everything that it points to, including unexported fields, and restores it.
 //
 // What a checkpoint holds must be the whole state. Fields listed by hand would be
 // forgotten one day, and a start would decide without them; so this walks the types. Two

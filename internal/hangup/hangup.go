@@ -1,4 +1,4 @@
-// Package hangup keeps a signal that a daemon acts on later from ending it in its first milliseconds.
+// Package hangup holds back signals in a daemon's first milliseconds, so that they do not end it.
 package hangup
 
 import (

@@ -102,7 +102,7 @@ var Table = []Row{
 		pure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile risk", ""},
 	{"runtime", "drives the engine live: schedule, requests, journal, supervision, and shutdown",
 		impure, "internal/private exchange strategy reconcile/record runtime/engine", "sync"},
-	{"runtime/worker", "has strategies answer the engine's questions off the engine, each in a goroutine of its own",
+	{"runtime/worker", "asks strategies what the engine wants to know, each in a goroutine of its own, outside the engine",
 		impure, "strategy runtime/engine", ""},
 	{"runtime/worker/isolated", "makes strategies that run in processes of their own: scripts, rules, and programs in any language",
 		impure, "internal/confine strategy strategy/process strategy/script", ""},
@@ -129,13 +129,13 @@ var Table = []Row{
 	{"runtime/gateway", "opens the exchange of a mode: the embedded one, the paper account, the real service",
 		impure, "internal/private exchange reconcile/account exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/paper reconcile/journal " +
 			"runtime/engine runtime runtime/ops configs configs/engineconfig internal/failure", "sync"},
-	{"runtime/rehearsal", "looks at what a start would do now, and at what was decided in the past; it sends nothing",
+	{"runtime/rehearsal", "shows what a start would do now and what was decided in the past; it sends nothing",
 		impure, "exchange strategy reconcile/placement reconcile/record reconcile/account reconcile reconcile/journal runtime/engine runtime " +
 			"runtime/view runtime/gateway configs configs/engineconfig internal/failure", ""},
 	{"runtime/haltfile", "stores a halt that no running daemon took, and puts it in force at the next chance",
 		impure, "internal/private exchange reconcile/record reconcile/account reconcile reconcile/journal runtime/engine runtime runtime/view configs " +
 			"internal/failure", ""},
-	{"runtime/lane", "is the kill switch's own way to the exchange, for when the engine or the journal does not answer",
+	{"runtime/lane", "gives the kill switch its own way to the exchange, for when the engine or the journal does not answer",
 		impure, "internal/private exchange reconcile/placement reconcile/record reconcile/account reconcile runtime/engine runtime", ""},
 	{"runtime/reload", "puts a changed configuration in force while the daemon runs, as a whole or not at all",
 		impure, "exchange reconcile/record reconcile/account runtime/engine runtime runtime/ops runtime/api configs configs/engineconfig", ""},
@@ -188,23 +188,23 @@ var Table = []Row{
 	{"cmd/botd/cli/connect", "finds what a command is about: the configuration of a directory, and the daemon that runs on it",
 		impure, "exchange/sim exchange/tape strategy strategy/library strategy/script runtime/view runtime/api runtime/api/client configs " +
 			"runtime/worker/isolated cmd/botd/cli/shell internal/failure", "cobra"},
-	{"cmd/botd/cli/daemon", "holds the commands that run the daemon or ask it, a file each",
+	{"cmd/botd/cli/daemon", "holds the commands that run the daemon or ask it, one file each",
 		impure, "reconcile/placement reconcile/record reconcile/account reconcile/journal risk runtime/ops runtime/view runtime/api " +
 			"runtime/api/client runtime/gateway runtime/rehearsal runtime/haltfile runtime/reload runtime/daemon configs cmd/botd/cli/shell " +
 			"cmd/botd/cli/connect internal/failure internal/hangup internal/moment internal/spell", "decimal table cobra"},
-	{"cmd/botd/cli/research", "holds the commands that test strategies on recorded or simulated markets, a file each",
+	{"cmd/botd/cli/research", "holds the commands that test strategies on recorded or simulated markets, one file each",
 		impure, "exchange exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/tape strategy strategy/indicator " +
 			"runtime/gateway backtest backtest/report backtest/inputs backtest/saved backtest/sweeps backtest/benchmark configs cmd/botd/cli/shell " +
 			"cmd/botd/cli/connect internal/failure internal/plural internal/moment", "decimal table cobra"},
-	{"cmd/botd/cli/venue", "holds the commands that show what an exchange offers, a file each",
+	{"cmd/botd/cli/venue", "holds the commands that show what an exchange offers, one file each",
 		impure, "exchange exchange/wire exchange/rest exchange/probe exchange/tape runtime/gateway configs cmd/botd/cli/shell " +
 			"cmd/botd/cli/connect internal/failure internal/plural", "table cobra"},
-	{"cmd/botd/cli/offline", "holds the commands that need neither a daemon nor a market: configuration, journal, upkeep, a file each",
+	{"cmd/botd/cli/offline", "holds the commands that need neither a daemon nor a market: configuration, journal, upkeep; one file each",
 		impure, "internal/private internal/printable docs reconcile/placement reconcile/ledger reconcile/record reconcile reconcile/journal runtime/ops " +
 			"runtime/notify " +
 			"runtime/notify/channels runtime/api runtime/api/client runtime/backups runtime/doctor runtime/support configs " +
 			"cmd/botd/cli/shell cmd/botd/cli/connect internal/failure internal/plural internal/moment internal/version internal/spell", "table cobra pflag"},
-	{"cmd/botd/cli", "is the command line: flags, output and wiring, a file a verb; a program of your own adds strategies",
+	{"cmd/botd/cli", "is the command line: flags, output and wiring, one file per verb; your own program can add strategies",
 		impure, "*", "cobra pflag"},
 	{"cmd/botd-sim", "holds what sabotages botd to test it: seeded faults, broken rules, and kills of the real binary",
 		impure, "cmd/botd/cli/shell internal/chaos internal/failure internal/mutant internal/simulation", "cobra table decimal"},
@@ -235,21 +235,21 @@ var Table = []Row{
 		impure, "", ""},
 	{"internal/plural", "writes a number with its word",
 		pure, "", ""},
-	{"internal/freeze", "writes a value with all that it points to, unexported fields too, and reads it back",
+	{"internal/freeze", "serializes a value with everything that it points to, including unexported fields, and restores it",
 		pure, "", ""},
-	{"internal/hangup", "keeps a signal that a daemon acts on later from ending it in its first milliseconds",
+	{"internal/hangup", "holds back signals in a daemon's first milliseconds, so that they do not end it",
 		impure, "", ""},
-	{"internal/confine", "starts programs under limits, without secrets, files to write or a network, as far as the system allows",
+	{"internal/confine", "starts programs under limits: no secrets, no writable files and no network, as far as the system allows",
 		impure, "", "sys"},
 	{"internal/moment", "reads times as people write them",
 		impure, "internal/failure", ""},
-	{"internal/disk", "reads how much room a file system has left",
+	{"internal/disk", "reports how much space a file system has left",
 		impure, "", ""},
 	{"internal/version", "reads which build of botd this is, and what it is made of",
 		impure, "", ""},
 	{"internal/pipe", "connects HTTP clients and servers in memory, also inside a testing/synctest bubble",
 		impure, "", ""},
-	{"internal/inbound", "bounds what a network may hold of a server: connections, header bytes and time",
+	{"internal/inbound", "limits what clients may occupy of a server: connections, header bytes and time",
 		impure, "", ""},
 	{"internal/private", "refuses a data directory in which others could have put or changed a file",
 		impure, "", ""},

@@ -1,4 +1,4 @@
-// Package lane is the kill switch's own way to the exchange, for when the engine or the journal does not answer.
+// Package lane gives the kill switch its own way to the exchange, for when the engine or the journal does not answer.
 //
 // A halt goes to the engine first. When the engine does not take it within a second, or cannot
 // make it durable, the lane acts: it cancels by id what the journalled list shows, closes

@@ -1,4 +1,4 @@
-// Package rehearsal looks at what a start would do now, and at what was decided in the past; it sends nothing.
+// Package rehearsal shows what a start would do now and what was decided in the past; it sends nothing.
 package rehearsal
 
 import (

@@ -1,4 +1,4 @@
-// Package worker has strategies answer the engine's questions off the engine, each in a goroutine of its own.
+// Package worker asks strategies what the engine wants to know, each in a goroutine of its own, outside the engine.
 //
 // A strategy that hangs costs its goroutine and nothing else: nobody waits for it. One that runs in
 // a process of its own loses that process instead.

@@ -1,4 +1,4 @@
-// Package cli is the command line: flags, output and wiring, a file a verb; a program of your own adds strategies.
+// Package cli is the command line: flags, output and wiring, one file per verb; your own program can add strategies.
 //
 // A user's own main is one call: cli.Main(mine.Strategy()). What it builds is
 // botd with one strategy more.

@@ -1,4 +1,4 @@
-// Package venue holds the commands that show what an exchange offers, a file each.
+// Package venue holds the commands that show what an exchange offers, one file each.
 package venue
 
 import (
