@@ -35,6 +35,7 @@ type NotTraded struct {
 const (
 	roundedToNothing = "rounded to nothing"
 	belowMinimum     = "below minNotional"
+	latched          = "latched" // signals
 	refusedBy        = "refused by rule "
 	rejectedBy       = "rejected by the exchange: "
 	heldBackBy       = "held back by "

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"botd/exchange"
 	"botd/exchange/sim"
@@ -80,6 +81,10 @@ func (e *events) count(note *engine.Note, equity exchange.Amount) {
 		}
 	case engine.NoteDecision:
 		e.decided(note, &fact, equity)
+	case engine.NoteLatch:
+		if fact.Signal {
+			e.suppressed(note.Strategy, latched, func() string { return utc(note.AtMS).Format(time.RFC3339) + ": " + fact.Why })
+		}
 	case engine.NoteLimit:
 		e.limited(note, &fact)
 	case engine.NoteLiquidated:

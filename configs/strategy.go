@@ -33,6 +33,7 @@ type StrategyConfig struct {
 	Backtest BacktestConfig
 	CatchUp  int    // slices a tick of a backlog (twap, dca); 0 is 1
 	OnRemove string // flatten, leave, or empty, which leaves too
+	Reentry  string // signal, immediate, never, or empty, which leaves it to the strategy
 
 	Script     ScriptConfig // of a strategy: script
 	Command    []string     // of a strategy: process
@@ -141,6 +142,15 @@ func (c *StrategyConfig) With(params map[string]string) *StrategyConfig {
 	}
 	maps.Copy(changed.Params, params)
 	return &changed
+}
+
+// ReentryPolicy is what `reentry` says; unset where the file does not name it.
+func (c *StrategyConfig) ReentryPolicy() strategy.Reentry {
+	policy, err := strategy.ParseReentry(c.Reentry)
+	if err != nil {
+		return strategy.ReentryUnset
+	}
+	return policy
 }
 
 // Build makes the strategy on a symbol.

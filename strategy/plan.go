@@ -17,6 +17,7 @@ type Plan struct {
 	ExitsSet   bool           // Exits is set, even when empty
 	Protection Protection     // stop-loss and take-profit of the position
 	Reason     string         // why, in words, for logs and screens
+	SignalMS   int64          `json:"-"` // when the signal was given that Target follows; 0 where the strategy does not say
 
 	memory Memory
 	shared bool // Orders and Exits belong to the strategy and never change
@@ -99,7 +100,7 @@ func (d Distance) IsZero() bool { return d == Distance{} }
 func (p *Plan) Reset() {
 	// Field by field: this runs once a candle, and clearing a whole Plan takes four times as long.
 	p.Target, p.Protection = Target{}, Protection{}
-	p.Leverage, p.OrdersSet, p.ExitsSet, p.Reason = 0, false, false, ""
+	p.Leverage, p.OrdersSet, p.ExitsSet, p.Reason, p.SignalMS = 0, false, false, "", 0
 	p.unshare()
 	if len(p.Orders) > 0 {
 		p.Orders = p.Orders[:0]

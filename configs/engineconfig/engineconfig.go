@@ -29,7 +29,7 @@ func Strategy(c *configs.StrategyConfig, symbol *exchange.Symbol) (engine.Strate
 	}
 	config := engine.StrategyConfig{Name: c.Name, Kind: c.Kind, Strategy: made, Symbol: symbol, Interval: c.Interval, Leverage: c.Leverage,
 		Size: setting.Size, Protection: protection, Limits: c.Limits, OnRemove: c.OnRemove,
-		DeadlineMS: c.DeadlineMS}
+		DeadlineMS: c.DeadlineMS, Reentry: c.ReentryPolicy()}
 	if !c.Schedule.Candle() {
 		config.Schedule = c.Schedule
 	}

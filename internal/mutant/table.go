@@ -154,7 +154,7 @@ var Table = []Row{
 		unchecked("leverage"),
 	}},
 	{"latch_ignored", "the same plan reopens a position that its stop closed", "latch", "", []Edit{
-		{"reconcile/account.Strategy.setLatch", "s.latch = s.plan.Target.Sign()", ""},
+		{"reconcile/account.Strategy.setLatch", "s.latch = latch{side: side, atMS: atMS, protected: protected}", ""},
 	}},
 
 	// Reducing is never blocked, and never more than there is.

@@ -39,7 +39,7 @@ func (s *State) Apply(r *record.Record) {
 // applyToStrategy takes what changes one strategy's state.
 func (s *State) applyToStrategy(r *record.Record) {
 	t := s.Strategy(r.Strategy)
-	defer t.noteLatch(t.latch, r.AtMS)
+	defer t.noteLatch(t.latch.side, r.AtMS)
 	switch body := r.Body.(type) {
 	case record.Assigned:
 		s.Symbol(r.Symbol).owner = r.Strategy
@@ -56,7 +56,7 @@ func (s *State) applyToStrategy(r *record.Record) {
 	case record.Declined:
 		t.events.noteDeclined(&body, r.AtMS)
 	case record.Latch:
-		t.latch = body.Side
+		t.takeLatch(&body, r.AtMS)
 	case record.Priced:
 		t.target, t.quantity, t.priced = body.Target, body.Quantity, true
 	}
@@ -163,7 +163,7 @@ func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Re
 		t.under(placement.ExitOrder, p.key).filled += grown
 		t.lower(grown) // fills of exits beside a target lower it
 	case p.purpose.Protects():
-		t.setLatch(r.AtMS)
+		t.setLatch(t.plan.Target.Sign(), true, r.AtMS)
 	}
 }
 
@@ -210,7 +210,7 @@ func (s *State) liquidated(symbol *Symbol, positionID, atMS int64) {
 	symbol.liquidatedID = positionID
 	for _, t := range s.strategies {
 		if t.symbol == symbol.key {
-			t.setLatch(atMS)
+			t.setLatch(t.plan.Target.Sign(), false, atMS)
 		}
 	}
 }
@@ -225,7 +225,7 @@ func (s *State) adopted(symbol *Symbol, quantity exchange.Quantity, atMS int64) 
 	}
 	for _, t := range s.strategies {
 		if t.symbol == symbol.key {
-			t.setLatch(atMS)
+			t.setLatch(t.plan.Target.Sign(), false, atMS)
 		}
 	}
 }

@@ -115,11 +115,11 @@ func (e *events) noteDeclined(body *record.Declined, atMS int64) {
 // noteLatch adds that the latch has changed.
 func (s *Strategy) noteLatch(before int, atMS int64) {
 	switch {
-	case s.latch == before:
-	case s.latch == 0:
+	case s.latch.side == before:
+	case s.latch.side == 0:
 		s.events.happened(strategy.Event{AtMS: atMS, Kind: strategy.EventReleased, Side: exchange.SideOf(exchange.Quantity(before))})
 	default:
-		s.events.happened(strategy.Event{AtMS: atMS, Kind: strategy.EventLatched, Side: exchange.SideOf(exchange.Quantity(s.latch))})
+		s.events.happened(strategy.Event{AtMS: atMS, Kind: strategy.EventLatched, Side: exchange.SideOf(exchange.Quantity(s.latch.side))})
 	}
 }
 

@@ -15,7 +15,7 @@ type Strategy struct {
 	symbol   exchange.SymbolKey
 	plan     strategy.Plan // its buffers are used again
 	memory   strategy.Memory
-	latch    int
+	latch    latch
 	target   strategy.Target   // the one that quantity is the size of
 	quantity exchange.Quantity // signed
 	priced   bool
@@ -42,8 +42,26 @@ func (s *Strategy) Covers(newer *strategy.Plan) bool { return s.plan.Covers(newe
 // Memory is what the strategy remembers.
 func (s *Strategy) Memory() strategy.Memory { return s.memory }
 
+// latch closes a side to entries.
+type latch struct {
+	side      int // 0 for none
+	atMS      int64
+	protected bool // by a stop-loss or take-profit
+	idle      bool // the strategy has asked for no position since
+}
+
 // Latch is the side of the target on which nothing enters; 0 for none.
-func (s *Strategy) Latch() int { return s.latch }
+func (s *Strategy) Latch() int { return s.latch.side }
+
+// LatchMS is when the side was closed.
+func (s *Strategy) LatchMS() int64 { return s.latch.atMS }
+
+// LatchedByProtection reports whether a stop-loss or take-profit closed the side: the strategy's
+// policy says when it may enter again.
+func (s *Strategy) LatchedByProtection() bool { return s.latch.protected }
+
+// LatchIdle reports whether the strategy has asked for no position since the side was closed.
+func (s *Strategy) LatchIdle() bool { return s.latch.idle }
 
 // OnRemove is what becomes of it when it is removed: flatten, leave.
 func (s *Strategy) OnRemove() string { return s.onRemove }
@@ -99,16 +117,36 @@ func (s *Strategy) setPlan(plan *strategy.Plan) {
 // setLatch forbids entries on the target's side until the target was zero or
 // changed side: a position ended by anything but its plan must not be re-entered
 // by the plan that still stands.
-func (s *Strategy) setLatch(atMS int64) {
-	before := s.latch
-	s.latch = s.plan.Target.Sign()
+func (s *Strategy) setLatch(side int, protected bool, atMS int64) {
+	before := s.latch.side
+	switch side {
+	case 0:
+		s.latch = latch{}
+	case before:
+	default:
+		s.latch = latch{side: side, atMS: atMS, protected: protected}
+	}
 	s.noteLatch(before, atMS)
+}
+
+// takeLatch takes what a record says of the latch.
+func (s *Strategy) takeLatch(body *record.Latch, atMS int64) {
+	switch {
+	case body.Idle:
+		s.latch.idle = true
+	case body.Renewed:
+		s.latch, s.priced = latch{}, false
+	case body.Side == 0:
+		s.latch = latch{}
+	case body.Side != s.latch.side:
+		s.latch = latch{side: body.Side, atMS: atMS}
+	}
 }
 
 // releaseLatch ends a latch when the target is zero or has changed side.
 func (s *Strategy) releaseLatch() {
-	if s.latch != 0 && s.plan.Target.Sign() != s.latch {
-		s.latch = 0
+	if s.latch.side != 0 && s.plan.Target.Sign() != s.latch.side {
+		s.latch = latch{}
 	}
 }
 

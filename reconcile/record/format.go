@@ -38,6 +38,8 @@ var formats = [...]string{
 	"+declined.side Side",
 	"+declined.why string",
 	"+memory.events int64",
+	"+latch.idle bool",
+	"+latch.renewed bool",
 }
 
 // FormatEpoch is the format of the records this botd writes: it grows with every line

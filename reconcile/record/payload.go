@@ -88,7 +88,9 @@ type Memory struct {
 
 // Latch forbids entries on a side; 0 releases.
 type Latch struct {
-	Side int `json:"side"`
+	Side    int  `json:"side"`
+	Idle    bool `json:"idle,omitempty"`    // the strategy asks for no position: what it asks for next is a new signal
+	Renewed bool `json:"renewed,omitempty"` // released by a new signal: the target is priced anew
 }
 
 // Priced is a target's size, priced once.

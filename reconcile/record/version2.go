@@ -174,7 +174,7 @@ func (r *record2) strategyBody() Body {
 	case "memory":
 		return Memory{Entries: r.Memory}
 	case "latch":
-		return Latch{r.Latch}
+		return Latch{Side: r.Latch}
 	case "resolved":
 		return Priced{r.Target, r.Resolved}
 	case "config":

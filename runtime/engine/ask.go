@@ -114,6 +114,7 @@ func (t *tick) putInForce(leg *leg, asked bool) {
 	if !covered {
 		t.adopt(leg)
 	}
+	t.reenter(leg)
 }
 
 // remember journals what the strategy remembers, and, where it was asked, that it has seen what

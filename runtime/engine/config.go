@@ -58,6 +58,7 @@ type StrategyConfig struct {
 	Protection strategy.Protection // used where the plan sets none
 	Limits     risk.Limits         // tighter than the account's
 	DeadlineMS int64               // of an answer, where Offload; 0 is DefaultDeadlineMS
+	Reentry    strategy.Reentry    // after a stop-loss or take-profit; unset is the strategy's own
 	OnRemove   string              // flatten or leave, should it be removed while it holds something
 	Removed    bool                // it was removed, and holds something still: Strategy is not asked
 	Absent     bool                // so it seems: what OnRemove says does not act before a reload confirms it

@@ -143,3 +143,36 @@ func TestMoreEventsThanAreStoredAreCounted(t *testing.T) {
 		t.Errorf("want 1000 events and 5 missed, each once, have %d and %d", seen, missed)
 	}
 }
+
+// TestASignalAfterAStopEntersAgainWhereverTheProcessDies: one entry for each signal, and none for
+// a signal that was given before the stop.
+func TestASignalAfterAStopEntersAgainWhereverTheProcessDies(t *testing.T) {
+	t.Parallel()
+	signals := func(view *strategy.View, plan *strategy.Plan) {
+		if s := (view.NowMS - startMS) / 1_000; s == 5 || s >= 40 && s < 43 { // the second one is given for 3 s
+			hold(100)(view, plan)
+			plan.SignalMS = startMS + 5_000
+			if s > 5 {
+				plan.SignalMS = startMS + 40_000
+			}
+		}
+	}
+	for cut := 3; cut < 40; cut++ {
+		w := newWorld(t, signals, protected)
+		w.cut = cut
+		w.pass(20_000)
+		w.price("40000")
+		w.pass(40_000)
+		w.start()
+		w.pass(20_000)
+		entries := 0
+		for _, order := range w.sent {
+			if order.Type == exchange.MarketOrder && order.Side == exchange.Buy {
+				entries++
+			}
+		}
+		if held := w.held(); held != 100 || entries > 3 { // one may have been sent twice under two ids: its answer was lost
+			t.Errorf("cut after %d records: want 100 held after the second signal, have %d after %d entries\n%s", cut, held, entries, w.story())
+		}
+	}
+}

@@ -38,6 +38,10 @@ type leg struct {
 
 	unprotectedMS int64 // since when its position is declared unprotected; 0 while it is not
 
+	reentry  strategy.Reentry // its policy
+	silent   bool             // the last decision asked for no position
+	signalMS int64            // its Plan.SignalMS
+
 	watched  watched
 	question question
 

@@ -71,9 +71,10 @@ type NoteSignal struct {
 
 // NoteLatch reports that a strategy is latched on a side, or released.
 type NoteLatch struct {
-	Side int // 0 when it is released
-	Why  string
-	Over bool
+	Side   int // 0 when it is released
+	Why    string
+	Over   bool
+	Signal bool // it stands, and a signal did not enter for it
 }
 
 // NoteIntent reports an intent that was derived. Its verdict follows.

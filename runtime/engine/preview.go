@@ -197,7 +197,7 @@ func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 	}
 	if o.Latch != 0 {
 		add(
-			"the strategy desires no position, or the other side; or botd rearm --strategy "+leg.config.Name,
+			leg.latchWayOut()+"; or botd rearm --strategy "+leg.config.Name,
 			"latched: its position of this side was ended by something else than its plan",
 		)
 	}

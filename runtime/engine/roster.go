@@ -65,6 +65,7 @@ func (r *roster) start(leg *leg) {
 // watchFor finds what a strategy wants to see. The pair must be traded by the
 // account, or nothing would be known of it.
 func (r *roster) watchFor(leg *leg) error {
+	leg.reentry = cmp.Or(leg.config.Reentry, strategy.ReentryOf(leg.config.Strategy))
 	before := leg.watched
 	leg.watched = watched{wanted: strategy.WatchingOf(leg.config.Strategy), fundingMS: never}
 	if leg.watched.wanted == before.wanted && before != (watched{}) {

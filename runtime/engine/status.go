@@ -219,7 +219,7 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 	case r.backoffs.declared(leg.config.Name) != "":
 		s.State, s.Why = "refused", r.backoffs.declared(leg.config.Name)
 	case leg.state.Latch() != 0:
-		s.State, s.Why = "latched", "waits until its target was zero or changed side"
+		s.State, s.Why = "latched", leg.latchWayOut()
 	case leg.seen < leg.config.Strategy.Warmup():
 		s.State, s.Why = "warming_up", fmt.Sprintf("%d of %d candles", leg.seen, leg.config.Strategy.Warmup())
 	}

@@ -73,9 +73,10 @@ func (t *tick) next(leg *leg, s *series, at, warmup int) bool {
 	leg.lastMS = closes
 	t.see(leg, closes)
 	leg.config.Strategy.Decide(&leg.view, &leg.plan)
-	if !leg.state.Covers(&leg.plan) {
+	if !leg.state.Covers(&leg.plan) || leg.renewal() != staysOut {
 		return true
 	}
+	leg.saw()
 	if remembered := leg.plan.Remembered(); len(remembered.Entries()) > 0 {
 		_, changed := leg.state.Memory().With(remembered)
 		return changed

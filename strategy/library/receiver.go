@@ -117,6 +117,7 @@ func (s *receiving) Decide(view *strategy.View, plan *strategy.Plan) {
 	}
 	share, _ := view.Memory.Get(signalShare)
 	expires, _ := view.Memory.Get(signalExpires)
+	plan.SignalMS, _ = view.Memory.Get(signalAt)
 	switch {
 	case expires != 0 && view.NowMS >= expires:
 		plan.Hold(strategy.Flat(), "the last signal has expired")

@@ -39,6 +39,8 @@ type rsiReversal struct {
 	long      strategy.Target
 	last      float64 // the newest index; NaN before the first
 	side      int     // +1 after a low, -1 after a high, 0 before either
+	weak      bool    // the newest index is below low
+	signalMS  int64   // when it fell below
 }
 
 func (s *rsiReversal) Warmup() int { return s.warmup }
@@ -51,16 +53,20 @@ func (s *rsiReversal) Candle(view *strategy.View) {
 	switch {
 	case !ok:
 	case value < s.low:
-		s.side = 1
+		if s.side = 1; !s.weak {
+			s.signalMS = view.NowMS
+		}
 	case value > s.high:
 		s.side = -1
 	}
+	s.weak = ok && value < s.low
 }
 
 func (s *rsiReversal) Decide(_ *strategy.View, plan *strategy.Plan) {
 	switch s.side {
 	case 1:
 		plan.Hold(s.long, "the index is below its low bound")
+		plan.SignalMS = s.signalMS
 	case -1:
 		plan.Hold(strategy.Flat(), "the index is above its high bound")
 	}

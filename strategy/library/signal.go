@@ -26,6 +26,9 @@ type following struct {
 	targets [4]strategy.Target
 	reasons [4]string
 	last    desired
+
+	repeats  bool  // a signal on the side that it is on already is a new one
+	signalMS int64 // when the newest signal was given
 }
 
 // follow makes a strategy from a signal. Without shorts, a sell signal only closes the long
@@ -55,6 +58,9 @@ func (f *following) Warmup() int { return f.warmup }
 
 func (f *following) Candle(view *strategy.View) {
 	if asked := f.next(view); asked != unchanged {
+		if f.repeats || asked != f.last {
+			f.signalMS = view.NowMS
+		}
 		f.last = asked
 	}
 }
@@ -62,6 +68,7 @@ func (f *following) Candle(view *strategy.View) {
 func (f *following) Decide(_ *strategy.View, plan *strategy.Plan) {
 	if f.last != unchanged {
 		plan.Hold(f.targets[f.last], f.reasons[f.last])
+		plan.SignalMS = f.signalMS
 	}
 }
 

@@ -141,6 +141,9 @@ func donchian() strategy.Definition {
 			reasons := [4]string{long: "the close broke the highest high", short: "the close broke the lowest low",
 				flat: "the close broke the nearer opposite extreme"}
 			made, err := follow(setting, p.Mode, max(p.Entry, p.Exit)+1, reasons, b.next)
+			if err == nil {
+				made.(*following).repeats = true // after a stop the next new extreme enters again
+			}
 			return explain(made, err, b.conditions)
 		})
 }

@@ -77,6 +77,7 @@ type Welcome struct {
 	Watch      *watchInfo           `json:"watch,omitempty"`
 	Explains   bool                 `json:"explains,omitempty"` // it answers explain messages
 	Columns    []string             `json:"columns,omitempty"`  // that it reads
+	Reentry    strategy.Reentry     `json:"reentry,omitempty"`  // after a stop-loss or take-profit
 }
 
 // watchInfo is what else the strategy needs to see.

@@ -19,6 +19,7 @@ type planInfo struct {
 	Protection *protectionInfo `json:"protection,omitempty"`
 	Reason     string          `json:"reason,omitempty"`
 	Memory     *memory         `json:"memory,omitempty"`
+	SignalMS   int64           `json:"signal_ms,omitempty"`
 }
 
 // targetInfo is a target: exactly one of them.
@@ -49,7 +50,7 @@ type distanceInfo struct {
 }
 
 func newPlanInfo(p *strategy.Plan, s *exchange.Symbol) *planInfo {
-	i := &planInfo{Leverage: p.Leverage, Reason: p.Reason}
+	i := &planInfo{Leverage: p.Leverage, Reason: p.Reason, SignalMS: p.SignalMS}
 	switch t := p.Target; t.Kind {
 	case strategy.ByQuantity:
 		i.Target = &targetInfo{Quantity: of(s.QuantityDecimal(t.Quantity))}
@@ -96,7 +97,7 @@ func newDistanceInfo(d strategy.Distance, s *exchange.Symbol) *distanceInfo {
 // into writes what was read into a plan, which is empty.
 func (i *planInfo) into(p *strategy.Plan, s *exchange.Symbol) error {
 	c := &converter{symbol: s}
-	p.Leverage, p.Reason = i.Leverage, i.Reason
+	p.Leverage, p.Reason, p.SignalMS = i.Leverage, i.Reason, i.SignalMS
 	if t := i.Target; t != nil {
 		switch {
 		case t.Quantity != nil && t.Equity == nil && t.Quote == nil:

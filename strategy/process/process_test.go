@@ -96,6 +96,7 @@ func (e *echo) Decide(v *strategy.View, p *strategy.Plan) {
 	}
 	p.Reason = fmt.Sprint(v.NowMS, v.Closed(), v.Back(0).Close, v.Position, v.Equity, v.Fills, v.Events, v.Missed, v.Memory, v.Funding,
 		v.Candle, v.Last, v.Size, v.Leverage)
+	p.SignalMS = v.NowMS - n
 	p.Remember("zulu", int64(sum))
 	p.Remember("alpha", v.NowMS)
 }

@@ -106,6 +106,9 @@ func (r *Remote) Watches() (w strategy.Watching) {
 	return w
 }
 
+// Reentry is what the strategy said.
+func (r *Remote) Reentry() strategy.Reentry { return r.welcome.Reentry }
+
 // Restart begins anew, in a new process.
 func (r *Remote) Restart() {
 	r.Kill("it begins anew")

@@ -98,6 +98,7 @@ func (s *server) begin(h *Hello, load Load) (err error) {
 		s.view = strategy.View{Symbol: setting.Symbol, Interval: setting.Interval, Size: setting.Size, Leverage: h.Leverage}
 		s.candles.Interval = setting.Interval
 		_, w.Explains = made.(strategy.Conditional)
+		w.Reentry = strategy.ReentryOf(made)
 		w.Watch = newWatchInfo(strategy.WatchingOf(made))
 		if reader, reads := made.(strategy.ColumnReader); reads && h.received != nil {
 			s.columns = h.received

@@ -106,6 +106,21 @@ func valueOf(p strategy.Parameter, given string) (starlark.Value, error) {
 	return starlark.String(given), nil
 }
 
+// reentry implements reentry("signal"), "immediate" or "never": when the strategy may enter the side
+// again on which a stop-loss or take-profit ended its position.
+func reentry(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (_ starlark.Value, err error) {
+	r := runningOf(thread)
+	var policy string
+	if err := starlark.UnpackArgs("reentry", args, named, "policy", &policy); err != nil {
+		return nil, err
+	}
+	if !r.loading {
+		return nil, errors.New("reentry(policy) belongs at the top of the file")
+	}
+	r.reentry, err = strategy.ParseReentry(policy)
+	return starlark.None, err
+}
+
 // warmup implements warmup(candles): how many closed candles are needed before the first decision
 // counts, where the measured number is too small.
 func warmup(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {

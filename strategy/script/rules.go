@@ -31,7 +31,8 @@ const never = "False"
 //
 // While flat, entry_long opens a long position of the configured size and entry_short a short one;
 // when both are true, nothing happens. While long, exit_long closes it, and entry_short reverses
-// it; likewise while short. After a stop-loss or take-profit the position counts as closed.
+// it; likewise while short. Each candle on which an entry is true is a signal: after a stop-loss or
+// take-profit the next one enters again, whichever candle the position ended in.
 func Rules() strategy.Definition {
 	help := [...]string{"opens a long position when true", "closes a long position when true",
 		"opens a short position when true (futures)", "closes a short position when true"}
@@ -223,42 +224,33 @@ type ruled struct {
 	rules [len(ruleNames)]*starlark.Function
 	texts [len(ruleNames)]string
 
-	desired int64 // the side desired last: +1, 0, -1
-	since   bool  // a rule has been true since the start
-	rule    int   // which rule it was
-	seen    bool  // a position on the desired side was seen since
-	closed  bool  // it was closed without a rule
+	desired  int64 // the side desired last: +1, 0, -1
+	since    bool  // a rule has been true since the start
+	rule     int   // which rule it was
+	signalMS int64 // when its entry was last true
 }
 
 // Candle evaluates the rules.
 func (r *ruled) Candle(v *strategy.View) {
 	r.running.Candle(v)
 	r.view.of = v
-	position := int64(v.Position.Quantity)
-	if r.desired != 0 {
-		switch {
-		case position*r.desired > 0:
-			r.seen = true
-		case position == 0 && r.seen: // closed by a stop-loss or take-profit
-			r.desired, r.seen, r.closed = 0, false, true
-		}
-	}
+	position := v.Position.Quantity
 	long, short := r.true(entryLong), r.true(entryShort)
 	switch {
 	case long && short:
-	case long && r.desired <= 0:
-		r.enter(1, entryLong)
-	case short && r.desired >= 0:
-		r.enter(-1, entryShort)
+	case long:
+		r.enter(1, entryLong, v.NowMS)
+	case short:
+		r.enter(-1, entryShort, v.NowMS)
 	case (r.desired > 0 || !r.since && position > 0) && r.true(exitLong):
-		r.enter(0, exitLong)
+		r.enter(0, exitLong, 0)
 	case (r.desired < 0 || !r.since && position < 0) && r.true(exitShort):
-		r.enter(0, exitShort)
+		r.enter(0, exitShort, 0)
 	}
 }
 
-func (r *ruled) enter(side int64, rule int) {
-	r.desired, r.rule, r.since, r.seen, r.closed = side, rule, true, false, false
+func (r *ruled) enter(side int64, rule int, signalMS int64) {
+	r.desired, r.rule, r.since, r.signalMS = side, rule, true, signalMS
 }
 
 func (r *ruled) true(rule int) bool {
@@ -275,10 +267,8 @@ func (r *ruled) true(rule int) bool {
 
 // Decide desires what the rules asked for last.
 func (r *ruled) Decide(_ *strategy.View, plan *strategy.Plan) {
-	switch {
-	case r.closed:
-		plan.Hold(strategy.Flat(), "closed by its protection")
-	case r.since:
+	if r.since {
 		plan.Hold(r.size(r.desired), ruleNames[r.rule]+": "+r.texts[r.rule])
+		plan.SignalMS = r.signalMS
 	}
 }

@@ -22,9 +22,10 @@ type running struct {
 	state   *state
 	clocks  []*clock // the strategy's own candles first, then longer ones
 	setting strategy.Setting
-	columns []string // the names of those it reads
-	events  bool     // it asks what happened since its last decision
-	warmup  int      // declared, or measured by rehearse
+	columns []string         // the names of those it reads
+	events  bool             // it asks what happened since its last decision
+	reentry strategy.Reentry // declared
+	warmup  int              // declared, or measured by rehearse
 	view    *view
 	args    starlark.Tuple
 	printed string
@@ -108,6 +109,9 @@ func (r *running) Warmup() int { return r.warmup }
 
 // Watches is what the script asks for: events where it names them.
 func (r *running) Watches() strategy.Watching { return strategy.Watching{Events: r.events} }
+
+// Reentry is what the script's reentry(...) says.
+func (r *running) Reentry() strategy.Reentry { return r.reentry }
 
 // Candle updates the series and calls the script's candle.
 func (r *running) Candle(v *strategy.View) {

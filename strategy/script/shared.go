@@ -18,6 +18,7 @@ func predeclare() starlark.StringDict {
 	known := starlark.StringDict{
 		"param":       starlark.NewBuiltin("param", param),
 		"warmup":      starlark.NewBuiltin("warmup", warmup),
+		"reentry":     starlark.NewBuiltin("reentry", reentry),
 		"hold":        starlark.NewBuiltin("hold", hold),
 		"plan":        starlark.NewBuiltin("plan", plan),
 		"order":       starlark.NewBuiltin("order", order),

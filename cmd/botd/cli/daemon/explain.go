@@ -87,7 +87,7 @@ func explainText(w io.Writer, o *view.TickPreview) {
 	}
 	protectionText(w, &o.Plan)
 	if o.Latch != "" {
-		fmt.Fprintf(w, "  latched: no %s entry until the target was zero or changed side\n", o.Latch)
+		fmt.Fprintf(w, "  latched: no %s entry until the target was zero or changed side, or its reentry policy says so\n", o.Latch)
 	}
 	fmt.Fprintln(w, "\nWOULD DO")
 	if len(o.Steps) == 0 {

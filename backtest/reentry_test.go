@@ -1,0 +1,82 @@
+package backtest_test
+
+import (
+	"strings"
+	"testing"
+
+	"botd/backtest"
+	"botd/exchange"
+	"botd/strategy"
+	"botd/strategy/script"
+)
+
+// stoppedRows are candles whose lows reach a stop of 1 % from their opens.
+func stoppedRows(count int) string { return strings.Repeat("50000 50100 49000 50000\n", count) }
+
+// entries counts the fills that bought.
+func entries(r *backtest.Result) (n int) {
+	for _, e := range r.Executions {
+		if e.Side == exchange.Buy.String() {
+			n++
+		}
+	}
+	return n
+}
+
+func TestAfterAStopInTheCandleOfItsEntryTheStrategyEntersByItsPolicy(t *testing.T) {
+	t.Parallel()
+	s := symbol(t, exchange.Futures, "0.1", "0.001")
+	for _, c := range []struct {
+		name, targets string
+		policy        strategy.Reentry
+		want          int
+	}{
+		{"a target after a decision without one is a new signal", "0.01 . . 0.01 . . .", strategy.ReentryUnset, 2},
+		{"it is at once after the stop, too", "0.01 . 0.01 . 0.01 . .", strategy.ReentrySignal, 3},
+		{"a target that stands is no new signal", "0.01 0.01 0.01 0.01 0.01 . .", strategy.ReentrySignal, 1},
+		{"a target that was flat in between", "0.01 0 0.01 0.01 0.01 . .", strategy.ReentryNever, 2},
+		{"immediate enters while the target stands", "0.01 0.01 0.01 0.01 . . .", strategy.ReentryImmediate, 4},
+		{"never waits for flat or the other side", "0.01 . 0.01 . 0.01 . .", strategy.ReentryNever, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			config := caseConfig(candlesOf(t, s, exchange.Hour1, midnight, stoppedRows(8)), &scripted{targets: hold(t, s, c.targets)})
+			leg := &config.Legs[0].Strategy
+			leg.Reentry = c.policy
+			leg.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 100}}
+			if result := mustRun(t, config); entries(result) != c.want {
+				t.Errorf("want %d entries, have %d: %+v", c.want, entries(result), result.Executions)
+			}
+		})
+	}
+}
+
+// TestRulesEnterAgainWhateverCandleTheirStopWasIn is finding 2: rules locked themselves for good
+// after a stop in the candle of the entry.
+func TestRulesEnterAgainWhateverCandleTheirStopWasIn(t *testing.T) {
+	t.Parallel()
+	s := symbol(t, exchange.Futures, "0.1", "0.001")
+	const count = 20
+	for _, c := range []struct {
+		name, rows string
+		want       int
+	}{
+		{"in the candle of the entry", stoppedRows(count), count - 1},
+		{"in a later one", strings.Repeat("50000 50100 49900 50000\n50000 50100 49000 50000\n", count/2), count / 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			setting := strategy.Setting{Market: exchange.Futures, Symbol: s, Interval: exchange.Hour1, Size: strategy.Size{Quantity: 10}}
+			made, err := script.Rules().New(setting, strategy.Values{"entry_long": "close > 1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			config := caseConfig(candlesOf(t, s, exchange.Hour1, midnight, c.rows), nil)
+			leg := &config.Legs[0].Strategy
+			leg.Strategy, leg.Protection = made, strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 100}}
+			if result := mustRun(t, config); entries(result) < c.want-1 || entries(result) > c.want+1 {
+				t.Errorf("want %d entries, have %d", c.want, entries(result))
+			}
+		})
+	}
+}
