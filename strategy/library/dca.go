@@ -2,6 +2,7 @@ package library
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -21,9 +22,9 @@ type dcaParams struct {
 }
 
 // dca buys for the same amount again and again (dollar-cost averaging): by the clock and, if
-// configured, once more each time the price has fallen by a share. Its target follows from its
-// memory, so restarts neither skip nor repeat a buy. What it could not buy during a halt it buys
-// afterwards, one buy (or catch_up buys) a tick.
+// configured, once more each time the price has fallen by a share. Its memory is made of what was
+// filled: a buy that was refused was not made, and is not made up for. What was due during a halt
+// it buys afterwards, one buy (or catch_up buys) at a time.
 //
 // It loses when the price keeps falling: the mean price follows slowly, and buys on falls put most
 // money in where it falls the longest.
@@ -47,6 +48,10 @@ func dca() strategy.Definition {
 			if err != nil {
 				return nil, &strategy.ValueError{Parameter: "scale", Err: err}
 			}
+			if most := amount.Float() * math.Pow(scale.Float(), float64(p.Falls)); fall > 0 && most > setting.Symbol.MaxNotional.Float() {
+				return nil, &strategy.ValueError{Parameter: "falls", Err: fmt.Errorf("%d with scale %s: the last buy would be for %.3g USDT, "+
+					"more than maxNotional %s (%s)", p.Falls, p.Scale, most, setting.Symbol.MaxNotional, setting.Symbol.Name)}
+			}
 			return &averaging{symbol: setting.Symbol, amount: amount, everyMS: p.Every.Milliseconds(), buys: int64(p.Buys), fall: fall,
 				falls: int64(p.Falls), scale: scale, profit: profit,
 				step: int64(max(1, setting.CatchUp))}, nil
@@ -60,18 +65,23 @@ type averaging struct {
 	buys, falls  int64
 	fall, profit exchange.Rate
 	scale        exchange.Rate
-	step         int64 // buys that one tick may add
+	step         int64 // buys that one order may make
 }
 
 // Memory keys.
 const (
-	dcaBegan    = "begin_ms" // when it started, or started anew
-	dcaBought   = "bought"   // buys by the clock since then
-	dcaFallen   = "fallen"   // buys on falls since then
-	dcaQuantity = "quantity" // the target, in the symbol's units
-	dcaPrice    = "price"    // of the last buy, in the symbol's units
-	dcaSpent    = "spent"    // for the target, in hundred-millionths of a USDT
-	dcaSelling  = "selling"  // 1 until the position is sold
+	dcaBegan    = "begin_ms"  // when it started, or started anew
+	dcaBought   = "bought"    // buys by the clock that were due since then
+	dcaFallen   = "fallen"    // buys on falls since then
+	dcaQuantity = "quantity"  // what was filled, in the symbol's units
+	dcaPrice    = "price"     // of the last buy, in the symbol's units
+	dcaSpent    = "spent"     // for the quantity, in hundred-millionths of a USDT
+	dcaSelling  = "selling"   // 1 until the position is sold
+	dcaOwed     = "owed"      // buys by the clock that are due and were not asked for: one is under way
+	dcaPending  = "pending"   // of a buy that was asked for and is not filled yet, in the symbol's units
+	dcaFalling  = "falling"   // 1 while that buy is one on a fall
+	dcaRefused  = "refused"   // which buy by the clock was the newest when one was refused
+	dcaSignal   = "signal_ms" // when a buy was last asked for
 )
 
 var hundredMillionth = exchange.MustAmount("0.00000001")
@@ -79,52 +89,150 @@ var hundredMillionth = exchange.MustAmount("0.00000001")
 func (*averaging) Warmup() int           { return 1 }
 func (*averaging) Candle(*strategy.View) {}
 
-func (a *averaging) Decide(view *strategy.View, plan *strategy.Plan) {
-	at := func(key string) int64 { n, _ := view.Memory.Get(key); return n }
-	if at(dcaSelling) != 0 {
-		a.sell(view, plan)
+// Watches asks for what was filled and refused.
+func (*averaging) Watches() strategy.Watching { return strategy.Watching{Events: true} }
+
+// averagingTurn is what one decision knows and remembers of an averaging strategy.
+type averagingTurn struct {
+	*averaging
+	view *strategy.View
+	plan *strategy.Plan
+}
+
+func (a *averagingTurn) at(key string) int64 {
+	if n, is := a.plan.Remembered().Get(key); is {
+		return n
+	}
+	n, _ := a.view.Memory.Get(key)
+	return n
+}
+
+func (a *averagingTurn) set(key string, n int64) {
+	if a.at(key) != n {
+		a.plan.Remember(key, n)
+	}
+}
+
+func (s *averaging) Decide(view *strategy.View, plan *strategy.Plan) {
+	a := &averagingTurn{s, view, plan}
+	a.happened()
+	if a.at(dcaSelling) != 0 {
+		a.sell()
 		return
 	}
-	if a.profit > 0 && view.Position.Quantity > 0 && view.Position.Quantity >= exchange.Quantity(at(dcaQuantity))/2 {
-		mean := a.mean(view, at(dcaSpent), exchange.Quantity(at(dcaQuantity)))
-		if goal := mean.Add(mean.MulRate(a.profit)); !a.symbol.PriceAmount(view.Last).Less(goal) {
-			plan.Remember(dcaSelling, 1)
-			plan.Hold(strategy.Flat(), "the price is above the mean by the take-profit")
-			return
+	if a.above() {
+		a.set(dcaSelling, 1)
+		plan.Hold(strategy.Flat(), "the price is above the mean by the take-profit")
+		return
+	}
+	reason := a.buy()
+	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: exchange.Quantity(a.at(dcaQuantity) + a.at(dcaPending))}, reason)
+	plan.SignalMS = a.at(dcaSignal)
+}
+
+// happened takes what became of the last buy.
+func (a *averagingTurn) happened() {
+	for i := range a.view.Events {
+		switch e := &a.view.Events[i]; {
+		case e.Key != "":
+		case e.Kind == strategy.EventFilled && e.Side == exchange.Buy:
+			a.filled(e)
+		case e.Kind == strategy.EventFilled, e.Kind == strategy.EventStopped, e.Kind == strategy.EventTookProfit:
+			a.keep(exchange.Quantity(a.at(dcaQuantity)) - e.Quantity)
+		case e.Kind == strategy.EventLatched: // whatever ended it: what is not held was not bought
+			a.keep(min(exchange.Quantity(a.at(dcaQuantity)), a.view.Position.Quantity))
+		case e.Kind == strategy.EventRefused && !e.Reduces:
+			a.set(dcaRefused, a.at(dcaBought))
+			a.set(dcaPending, 0)
+			a.set(dcaOwed, 0)
+		case e.Kind == strategy.EventCanceled && !e.Reduces:
+			a.set(dcaPending, 0)
 		}
 	}
-	begin, begun := view.Memory.Get(dcaBegan)
-	if !begun {
-		begin = view.NowMS
-		plan.Remember(dcaBegan, begin)
+}
+
+// filled takes a fill of a buy.
+func (a *averagingTurn) filled(e *strategy.Event) {
+	paid := a.symbol.Notional(exchange.Price(a.at(dcaPrice)), e.Quantity)
+	if !e.Price.IsZero() {
+		price := a.symbol.PriceOf(e.Price)
+		paid = a.symbol.Notional(price, e.Quantity)
+		a.set(dcaPrice, int64(price))
 	}
-	due := max(0, view.NowMS-begin)/a.everyMS + 1
+	a.set(dcaQuantity, a.at(dcaQuantity)+int64(e.Quantity))
+	a.set(dcaSpent, a.at(dcaSpent)+paid.Quo(hundredMillionth))
+	if a.at(dcaFalling) != 0 {
+		a.set(dcaFallen, a.at(dcaFallen)+1)
+		a.set(dcaFalling, 0)
+	}
+	a.set(dcaPending, max(0, a.at(dcaPending)-int64(e.Quantity)))
+}
+
+// keep takes that less is held.
+func (a *averagingTurn) keep(quantity exchange.Quantity) {
+	before := a.at(dcaQuantity)
+	if quantity = max(0, quantity); before > 0 {
+		a.set(dcaSpent, exchange.AmountOf(a.at(dcaSpent)).MulDiv(int64(quantity), before).Quo(exchange.AmountOf(1)))
+	}
+	if a.set(dcaQuantity, int64(quantity)); quantity == 0 && a.at(dcaSelling) == 0 {
+		a.set(dcaFallen, 0)
+		a.set(dcaPending, 0)
+	}
+}
+
+// above reports whether the price is above the mean by the take-profit.
+func (a *averagingTurn) above() bool {
+	quantity := exchange.Quantity(a.at(dcaQuantity))
+	if a.profit <= 0 || quantity <= 0 || a.view.Position.Quantity <= 0 {
+		return false
+	}
+	mean := a.mean(a.view, a.at(dcaSpent), quantity)
+	return !a.symbol.PriceAmount(a.view.Last).Less(mean.Add(mean.MulRate(a.profit)))
+}
+
+// buy asks for the buy that is due, if one is, and says why.
+func (a *averagingTurn) buy() (reason string) {
+	begin, begun := a.view.Memory.Get(dcaBegan)
+	if !begun {
+		begin = a.view.NowMS
+		a.set(dcaBegan, begin)
+	}
+	due := max(0, a.view.NowMS-begin)/a.everyMS + 1
 	if a.buys > 0 {
 		due = min(due, a.buys)
 	}
-	quantity, reason := exchange.Quantity(at(dcaQuantity)), "holds what was bought"
-	buy := func(amount exchange.Amount, why string) {
-		more := a.symbol.FloorQuantity(a.symbol.QuantityFor(amount, view.Last))
-		quantity += more
-		plan.Remember(dcaQuantity, int64(quantity))
-		plan.Remember(dcaSpent, at(dcaSpent)+a.symbol.Notional(view.Last, more).Quo(hundredMillionth))
-		plan.Remember(dcaPrice, int64(view.Last))
-		reason = why
+	if due > a.at(dcaBought) { // those that nobody asked for are not made up for: one is due
+		a.set(dcaBought, due)
+		a.set(dcaOwed, a.at(dcaOwed)+1)
 	}
 	switch {
-	case due > at(dcaBought):
-		// Missed buys are not made up for: one buy is due.
-		plan.Remember(dcaBought, due)
-		buy(a.amount, "a buy is due by the clock")
-	case a.fall > 0 && at(dcaFallen) < a.falls && a.fallen(view.Last, exchange.Price(at(dcaPrice))):
-		plan.Remember(dcaFallen, at(dcaFallen)+1)
-		buy(a.larger(at(dcaFallen)+1), "the price fell below the last buy")
+	case a.at(dcaPending) > 0:
+		return "the last buy is under way"
+	case a.at(dcaOwed) > 0:
+		slices := min(a.at(dcaOwed), a.step)
+		a.set(dcaOwed, a.at(dcaOwed)-slices)
+		a.ask(a.quantityFor(a.amount.Mul(slices)), false)
+		return "a buy is due by the clock"
+	case a.fall > 0 && a.at(dcaFallen) < a.falls && due > a.at(dcaRefused) && a.fallen(a.view.Last, exchange.Price(a.at(dcaPrice))):
+		a.ask(a.quantityFor(a.larger(a.at(dcaFallen)+1)), true)
+		return "the price fell below the last buy"
 	}
-	largest := a.symbol.QuantityFor(a.larger(min(at(dcaFallen)+1, a.falls)), view.Last) + a.symbol.QuantityTick
-	if pace := a.symbol.FloorQuantity(paced(a.symbol, view, 1, quantity, largest, largest*exchange.Quantity(a.step))); pace < quantity {
-		quantity, reason = pace, "catches up with what is due"
+	return "holds what was bought"
+}
+
+func (a *averagingTurn) quantityFor(amount exchange.Amount) exchange.Quantity {
+	return a.symbol.FloorQuantity(a.symbol.QuantityFor(amount, a.view.Last))
+}
+
+// ask remembers a buy that is to be made.
+func (a *averagingTurn) ask(quantity exchange.Quantity, falling bool) {
+	a.set(dcaPending, int64(quantity))
+	a.set(dcaPrice, int64(a.view.Last))
+	a.set(dcaSignal, a.view.NowMS)
+	a.set(dcaFalling, 0)
+	if falling {
+		a.set(dcaFalling, 1)
 	}
-	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: quantity}, reason)
 }
 
 // mean returns the mean price paid: on futures the exchange's entry price, on spot, which has none,
@@ -137,15 +245,15 @@ func (a *averaging) mean(view *strategy.View, spent int64, quantity exchange.Qua
 }
 
 // sell waits until the position is sold, then starts anew.
-func (a *averaging) sell(view *strategy.View, plan *strategy.Plan) {
-	plan.Hold(strategy.Flat(), "sells everything above the mean")
-	if view.Position.Quantity >= a.symbol.QuantityTick && !a.dust(view) {
+func (a *averagingTurn) sell() {
+	a.plan.Hold(strategy.Flat(), "sells everything above the mean")
+	if a.view.Position.Quantity >= a.symbol.QuantityTick && !a.dust(a.view) {
 		return
 	}
-	for _, key := range []string{dcaSelling, dcaBought, dcaFallen, dcaQuantity, dcaPrice, dcaSpent} {
-		plan.Remember(key, 0)
+	for _, key := range []string{dcaSelling, dcaBought, dcaFallen, dcaQuantity, dcaPrice, dcaSpent, dcaOwed, dcaPending, dcaFalling, dcaRefused} {
+		a.set(key, 0)
 	}
-	plan.Remember(dcaBegan, view.NowMS)
+	a.set(dcaBegan, a.view.NowMS)
 }
 
 // dust reports a rest too small to sell.

@@ -1,6 +1,7 @@
 package library
 
 import (
+	"strings"
 	"testing"
 
 	"botd/exchange"
@@ -41,6 +42,7 @@ func TestDCABuysByTheClockOnFallsAndSellsAboveTheMean(t *testing.T) {
 		}
 		plan.Reset()
 		s.Decide(&view, &plan)
+		view.Events = fills(&view, &plan)
 		if have := plan.Target.Quantity; have != c.want {
 			t.Fatalf("step %d at %v: want %d, have %d (%s)", i, c.price, c.want, have, plan.Reason)
 		}
@@ -66,10 +68,101 @@ func TestDCAOnSpotComputesItsMeanFromWhatItSpent(t *testing.T) {
 		view.NowMS, view.Last = 1+c.hour*3_600_000, exchange.Price(c.price*1e8)
 		plan.Reset()
 		s.Decide(&view, &plan)
+		view.Events = fills(&view, &plan)
 		if have := plan.Target.Quantity; have != c.want {
 			t.Fatalf("step %d: want %d, have %d", i, c.want, have)
 		}
 		view.Memory, _ = view.Memory.With(plan.Remembered())
 		view.Position.Quantity = c.want
+	}
+}
+
+// fills is what a market that takes every order shows before the next decision.
+func fills(view *strategy.View, plan *strategy.Plan) []strategy.Event {
+	memory, _ := view.Memory.With(plan.Remembered())
+	quantity, _ := memory.Get(dcaQuantity)
+	bought := plan.Target.Quantity - exchange.Quantity(quantity)
+	if bought <= 0 {
+		return nil
+	}
+	return []strategy.Event{{Kind: strategy.EventFilled, Side: exchange.Buy, Quantity: bought, Price: view.Symbol.PriceAmount(view.Last)}}
+}
+
+// TestDCADoesNotCountABuyThatWasRefused is finding 1: refused buys counted as bought, and were all
+// bought at once when there was money.
+func TestDCADoesNotCountABuyThatWasRefused(t *testing.T) {
+	t.Parallel()
+	s := newStrategy(t, "dca", exchange.Spot, strategy.Values{"amount": "100", "every": "1h", "take_profit": "10%", "fall": "10%"})
+	view, plan := strategy.View{Symbol: setting(t, exchange.Spot).Symbol}, strategy.Plan{}
+	filled := []strategy.Event{{Kind: strategy.EventFilled, Side: exchange.Buy, Quantity: 100, Price: exchange.AmountOf(1000)}}
+	refused := []strategy.Event{{Kind: strategy.EventRefused, Side: exchange.Buy, Rule: "balance"}}
+	for i, c := range []struct {
+		minute int64
+		price  float64
+		events []strategy.Event
+		want   exchange.Quantity
+	}{
+		{0, 1000, nil, 100},
+		{60, 1000, filled, 200},
+		{61, 1000, refused, 100},   // it is withdrawn
+		{120, 1000, nil, 200},      // the next is due
+		{121, 1000, refused, 100},  // and refused as well
+		{122, 880, nil, 100},       // a fall waits for the next one by the clock
+		{180, 1000, nil, 200},      // one buy, not three
+		{240, 1000, nil, 200},      // nothing was answered, as in a halt: still one
+		{241, 1000, filled, 300},   // bought: the next one
+		{242, 1000, filled, 300},   // both
+		{243, 880, nil, 300 + 113}, // the price is 10 % below the last buy
+		{244, 880, refused, 300},   // refused
+		{245, 870, nil, 300},       // not asked for at every tick
+		{246, 1100.5, nil, 0},      // 10 % above the mean of what was bought, 1000
+	} {
+		view.NowMS, view.Last, view.Events = 1+c.minute*60_000, exchange.Price(c.price*1e8), c.events
+		plan.Reset()
+		s.Decide(&view, &plan)
+		view.Memory, _ = view.Memory.With(plan.Remembered())
+		if have := plan.Target.Quantity; have != c.want {
+			t.Fatalf("step %d, minute %d: want %d, have %d (%s)", i, c.minute, c.want, have, plan.Reason)
+		}
+		held, _ := view.Memory.Get(dcaQuantity)
+		view.Position.Quantity = exchange.Quantity(held)
+	}
+}
+
+func TestDCAStartsAnewAfterAStopAndKeepsWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	s := newStrategy(t, "dca", exchange.Futures, strategy.Values{"amount": "100", "every": "1h"})
+	view, plan := strategy.View{Symbol: setting(t, exchange.Futures).Symbol, NowMS: 1, Last: 1000e8}, strategy.Plan{}
+	for i, c := range []struct {
+		events []strategy.Event
+		want   exchange.Quantity
+	}{
+		{nil, 100},
+		{[]strategy.Event{{Kind: strategy.EventFilled, Side: exchange.Buy, Quantity: 100}}, 200},
+		{[]strategy.Event{{Kind: strategy.EventFilled, Side: exchange.Buy, Quantity: 100}, {Kind: strategy.EventStopped, Side: exchange.Sell, Reduces: true,
+			Quantity: 150}}, 50 + 100},
+		{[]strategy.Event{{Kind: strategy.EventLatched, Side: exchange.Buy}}, 100}, // somebody closed the rest: it is not bought back
+	} {
+		view.Events = c.events
+		plan.Reset()
+		s.Decide(&view, &plan)
+		view.Memory, _ = view.Memory.With(plan.Remembered())
+		if have := plan.Target.Quantity; have != c.want || plan.SignalMS != view.NowMS {
+			t.Fatalf("step %d: want %d by a signal of now, have %d by %d", i, c.want, have, plan.SignalMS)
+		}
+		view.NowMS += 3_600_000
+	}
+}
+
+func TestDCARefusesBuysThatGrowBeyondTheSymbol(t *testing.T) {
+	t.Parallel()
+	for _, definition := range All() {
+		if definition.Name != "dca" {
+			continue
+		}
+		_, err := definition.New(setting(t, exchange.Spot), strategy.Values{"amount": "50", "fall": "0.1%", "falls": "200", "scale": "3"})
+		if err == nil || !strings.Contains(err.Error(), "params.falls") || !strings.Contains(err.Error(), "maxNotional") {
+			t.Errorf("want the falls refused, have %v", err)
+		}
 	}
 }

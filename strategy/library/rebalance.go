@@ -3,6 +3,7 @@ package library
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/shopspring/decimal"
 
@@ -41,6 +42,14 @@ const rebalanced = "quantity" // the quantity last traded to
 func (*rebalancing) Warmup() int           { return 1 }
 func (*rebalancing) Candle(*strategy.View) {}
 
+// Watches asks for what was refused.
+func (*rebalancing) Watches() strategy.Watching { return strategy.Watching{Events: true} }
+
+// refused reports whether the order to the target was refused since the last decision.
+func refused(view *strategy.View) bool {
+	return slices.ContainsFunc(view.Events, func(e strategy.Event) bool { return e.Kind == strategy.EventRefused && e.Key == "" })
+}
+
 func (r *rebalancing) Decide(view *strategy.View, plan *strategy.Plan) {
 	if view.Equity.Sign() <= 0 || view.Last <= 0 {
 		return
@@ -48,9 +57,10 @@ func (r *rebalancing) Decide(view *strategy.View, plan *strategy.Plan) {
 	now := view.Symbol.Notional(view.Last, view.Position.Quantity).Float() / view.Equity.Float()
 	base, begun := view.Memory.Get(rebalanced)
 	reason := "within its band of the account"
-	// Only a quantity that was reached can have drifted: an order in flight is not priced again.
+	// Only a quantity that was reached can have drifted: an order in flight is not priced again, one
+	// that was refused is.
 	reached := math.Abs(float64(int64(view.Position.Quantity)-base)) <= 0.01*float64(base)+float64(view.Symbol.QuantityTick)
-	if !begun || reached && math.Abs(now-r.weight.Float()) > r.band {
+	if !begun || (reached || refused(view)) && math.Abs(now-r.weight.Float()) > r.band {
 		base = int64(view.Symbol.QuantityFor(view.Equity.MulRate(r.weight), view.Last))
 		plan.Remember(rebalanced, base)
 		reason = fmt.Sprintf("%.1f %% of the account, target %.1f %%", 100*now, 100*r.weight.Float())

@@ -110,8 +110,10 @@ func pacing(t *testing.T, name string, values strategy.Values, ticks string) (he
 			plan.Reset()
 			s.Decide(&view, &plan)
 			view.Memory, _ = view.Memory.With(plan.Remembered())
+			view.Events = nil
 		}
-		if tick == '+' {
+		if bought := plan.Target.Quantity - view.Position.Quantity; tick == '+' {
+			view.Events = append(view.Events, strategy.Event{Kind: strategy.EventFilled, Side: exchange.Buy, Quantity: bought})
 			view.Position.Quantity = plan.Target.Quantity
 		}
 		held = append(held, view.Position.Quantity)
