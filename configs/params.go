@@ -156,7 +156,11 @@ func (r *strategyReader) build() {
 	}
 	setting, err := c.Setting(r.symbol)
 	if err == nil {
-		_, err = r.into.definition.New(setting, c.Params)
+		var made strategy.Strategy
+		made, err = r.into.definition.New(setting, c.Params)
+		if why := c.protectable(made); err == nil && why != nil {
+			r.fail(r.lineOf("protect"), "trade futures, or leave protect out and bound the loss by risk", "%v", why)
+		}
 	}
 	if err == nil {
 		return

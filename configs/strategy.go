@@ -153,6 +153,16 @@ func (c *StrategyConfig) ReentryPolicy() strategy.Reentry {
 	return policy
 }
 
+// protectable refuses a stop beside orders that sell what is held: on spot both would hold the asset,
+// and the exchange takes only one.
+func (c *StrategyConfig) protectable(made strategy.Strategy) error {
+	stops := !c.Protect.StopLoss.IsZero() || !c.Protect.TakeProfit.IsZero() || c.Exits.TrailingDistance != 0
+	if c.Market != exchange.Spot || !stops || !strategy.RestsExits(made) {
+		return nil
+	}
+	return fmt.Errorf("protect: %s keeps orders in the book that sell what it holds, and on spot they and a stop cannot both hold the asset", c.Kind)
+}
+
 // Build makes the strategy on a symbol.
 func (c *StrategyConfig) Build(symbol *exchange.Symbol) (strategy.Strategy, error) {
 	definition, known := c.Definition()
@@ -166,6 +176,9 @@ func (c *StrategyConfig) Build(symbol *exchange.Symbol) (strategy.Strategy, erro
 	built, err := definition.New(setting, c.Params)
 	if err != nil {
 		return nil, fmt.Errorf("%s:%d: build strategy %s: %w", c.File, c.Line, c.Kind, err)
+	}
+	if err := c.protectable(built); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", c.File, c.Line, err)
 	}
 	protection, err := c.Protection(symbol)
 	if err != nil {

@@ -34,6 +34,9 @@ func (p *Plan) OutOfBounds(symbol *exchange.Symbol, last exchange.Price) string 
 	for _, orders := range [...][]DesiredOrder{p.Orders, p.Exits} {
 		for i := range orders {
 			o := &orders[i]
+			if o.PostOnly && symbol.Market == exchange.Spot {
+				return fmt.Sprintf("order %q is post-only: spot has no such orders", o.Key)
+			}
 			at := max(o.Price, o.StopPrice, last, 1)
 			if _, fits := symbol.NotionalWithin(at, o.Quantity, maxNotional); !fits {
 				return beyond(fmt.Sprintf("order %q", o.Key), symbol, o.Quantity, at)

@@ -19,6 +19,27 @@ type Wrapper interface {
 	Wrapped() Strategy
 }
 
+// Rester is a strategy that keeps reducing orders in the book (Plan.Exits) while it holds something.
+type Rester interface {
+	RestsExits() bool
+}
+
+// RestsExits reports whether a strategy, or the one it wraps, keeps reducing orders in the book. On
+// spot they hold the asset that a stop would sell: the two exclude each other there.
+func RestsExits(s Strategy) bool {
+	for s != nil {
+		if r, is := s.(Rester); is {
+			return r.RestsExits()
+		}
+		outer, is := s.(Wrapper)
+		if !is {
+			break
+		}
+		s = outer.Wrapped()
+	}
+	return false
+}
+
 // WatchingOf returns what a strategy, or the one it wraps, needs to see.
 func WatchingOf(s Strategy) Watching {
 	for s != nil {

@@ -135,6 +135,7 @@ const (
 var heldKeys = [9]string{"held0", "held1", "held2", "held3", "held4", "held5", "held6", "held7", "held8"}
 
 func (*mesh) Warmup() int           { return 1 }
+func (*mesh) RestsExits() bool      { return true }
 func (*mesh) Candle(*strategy.View) {}
 
 func (m *mesh) Decide(view *strategy.View, plan *strategy.Plan) {

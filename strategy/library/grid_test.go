@@ -211,3 +211,36 @@ func TestACachedDecisionEqualsAFreshOne(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatOffersItsPositionSaysSo: on spot a stop beside it is refused by check.
+func TestWhatOffersItsPositionSaysSo(t *testing.T) {
+	t.Parallel()
+	for name, values := range map[string]strategy.Values{
+		"grid":          {"lower": "900", "upper": "1100", "quantity": "0.02"},
+		"market_making": {"quantity": "1", "max_position": "4"},
+		"avellaneda":    {"quantity": "1", "max_position": "4"},
+	} {
+		if !strategy.RestsExits(newStrategy(t, name, exchange.Spot, values)) {
+			t.Errorf("%s: want it known that it keeps exits in the book", name)
+		}
+	}
+	if strategy.RestsExits(newStrategy(t, "buy_and_hold", exchange.Spot, nil)) {
+		t.Error("buy_and_hold keeps no exits in the book")
+	}
+}
+
+func TestOnSpotAQuoterSendsNoPostOnlyOrders(t *testing.T) {
+	t.Parallel()
+	b := quotes(t, "market_making", exchange.Spot, strategy.Values{"spread": "2%"})
+	b.decide(100)
+	if len(b.plan.Orders) != 1 || b.plan.Orders[0].PostOnly {
+		t.Errorf("want one buy that is not post-only, have %+v", b.plan.Orders)
+	}
+	if why := b.plan.OutOfBounds(b.view.Symbol, b.view.Last); why != "" {
+		t.Errorf("want it in bounds, have %s", why)
+	}
+	b.plan.Orders[0].PostOnly = true
+	if why := b.plan.OutOfBounds(b.view.Symbol, b.view.Last); !strings.Contains(why, "post-only") {
+		t.Errorf("want a post-only order on spot refused as a mistake, have %q", why)
+	}
+}

@@ -32,7 +32,8 @@ type marketMakingParams struct {
 
 // marketMaking keeps a buy below and a sell above the price, each at half the spread, and moves
 // them when the price has moved: impatient traders pay it the spread. A position makes the orders
-// that add to it smaller (skew). Orders are post-only. It acts on each tick: give it a schedule of
+// that add to it smaller (skew). Orders are post-only on futures; spot has no such orders, and one
+// that the price has reached by the time it arrives is a taker there. It acts on each tick: give it a schedule of
 // some seconds.
 //
 // On futures two opening orders of opposite sides are never in the book together (either may fill
@@ -162,6 +163,9 @@ func newQuoter(setting strategy.Setting, p quoteParams, warmup int, take func(fl
 
 func (q *quoter) Warmup() int { return q.warmup }
 
+// RestsExits is true: what is held is offered.
+func (*quoter) RestsExits() bool { return true }
+
 func (q *quoter) Candle(view *strategy.View) {
 	if q.observe != nil {
 		q.observe(view.Symbol.PriceFloat(view.Candle.Close))
@@ -259,12 +263,12 @@ func (q *quoter) quote(view *strategy.View, plan *strategy.Plan, turn *turn) {
 			if side == exchange.Sell {
 				price = q.symbol.CeilPrice(exchange.Price(float64(best) * (1 + q.step*float64(level))))
 			}
-			n := min(each, room)
+			n := q.symbol.FloorQuantity(min(each, room))
 			if price <= 0 || n <= 0 || q.symbol.Notional(price, n).Less(q.symbol.MinNotional) {
 				break
 			}
 			room -= n
-			order := strategy.DesiredOrder{Key: q.keys[side][level], Side: side, Price: price, Quantity: n, PostOnly: true}
+			order := strategy.DesiredOrder{Key: q.keys[side][level], Side: side, Price: price, Quantity: n, PostOnly: !q.spot}
 			if reduces {
 				plan.Exits = append(plan.Exits, order)
 			} else {

@@ -198,7 +198,9 @@ func order(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, na
 		&postOnly, "stop_price?", &stopAt); err != nil {
 		return nil, err
 	}
-	o.order.Key, o.order.PostOnly = key, postOnly
+	if o.order.Key, o.order.PostOnly = key, postOnly; postOnly && r.setting.Market == exchange.Spot {
+		return nil, fmt.Errorf("order(%q): spot has no post-only orders: leave post_only out", key)
+	}
 	if o.order.Side, err = exchange.ParseSide(strings.ToUpper(side)); err != nil {
 		return nil, fmt.Errorf("order(%q): side %q is not \"buy\" or \"sell\"", key, side)
 	}

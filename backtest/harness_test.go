@@ -1,0 +1,231 @@
+package backtest_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shopspring/decimal"
+
+	"botd/backtest"
+	"botd/exchange"
+	"botd/exchange/tape"
+	"botd/reconcile/record"
+	"botd/risk"
+	"botd/runtime/engine"
+	"botd/strategy"
+	"botd/strategy/library"
+	"botd/strategy/script"
+)
+
+// The harness runs each strategy of the library in each market under each condition, through
+// engine, rules, simulated exchange and fees.
+
+// candidate is a strategy with parameters under which it trades often on the candles below.
+type candidate struct {
+	kind   string
+	values strategy.Values
+	size   bool // it takes one
+	quiet  bool // it trades only by what comes from outside, or from another symbol
+}
+
+const crossingScript = `
+quick, steady = ema(close, 3), ema(close, 9)
+def decide(view):
+    bought = [e for e in view.events if e.kind == "filled"]
+    if cross_above(quick, steady):
+        return hold("long", reason = "%d fills" % len(bought))
+    if cross_below(quick, steady):
+        return hold("flat")
+`
+
+func candidates() []candidate {
+	return []candidate{
+		{"avellaneda", strategy.Values{"quantity": "0.02", "max_position": "0.1", "refresh": "1m", "filled_delay": "0s", "kappa": "500"}, false, false},
+		{"bollinger", strategy.Values{"period": "10", "deviations": "1.2"}, true, false},
+		{"buy_and_hold", nil, true, false},
+		{"dca", strategy.Values{"amount": "500", "every": "10m", "fall": "1%", "take_profit": "0.5%"}, false, false},
+		{"donchian", strategy.Values{"entry": "6", "exit": "3"}, true, false},
+		{"ema_cross", strategy.Values{"fast": "3", "slow": "9"}, true, false},
+		{"grid", strategy.Values{"lower": "48500", "upper": "51500", "lines": "21", "quantity": "0.02"}, false, false},
+		{"macd", strategy.Values{"fast": "3", "slow": "9", "signal": "3"}, true, false},
+		{"market_making", strategy.Values{"quantity": "0.02", "max_position": "0.1", "refresh": "1m", "filled_delay": "0s"}, false, false},
+		{"rebalance", strategy.Values{"weight": "50%", "band": "0.1%"}, false, false},
+		{"rsi", strategy.Values{"period": "4"}, true, false},
+		{"rules", strategy.Values{"entry_long": "close > sma(close, 5)", "exit_long": "close < sma(close, 5)"}, true, false},
+		{"script", nil, true, false},
+		{"signal", nil, true, true},
+		{"sma_cross", strategy.Values{"fast": "3", "slow": "9"}, true, false},
+		{"supertrend", strategy.Values{"period": "5", "multiplier": "1"}, true, false},
+		{"twap", strategy.Values{"quantity": "0.2", "slices": "20", "every": "2m"}, false, false},
+		{"zscore", strategy.Values{"period": "10", "enter": "1.2"}, true, false},
+	}
+}
+
+// condition is what a run meets.
+type condition struct {
+	name    string
+	cash    int64
+	minimum string // notional
+	trades  bool   // each strategy must trade
+	stops   bool
+	change  func(c *backtest.Config, candles *exchange.Candles)
+}
+
+func conditions() []condition {
+	protect := func(stop exchange.Rate) func(c *backtest.Config, _ *exchange.Candles) {
+		return func(c *backtest.Config, _ *exchange.Candles) {
+			c.Legs[0].Strategy.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: stop}}
+		}
+	}
+	return []condition{
+		{"enough money", 100_000, "5", true, false, nil},
+		{"too little money", 20, "5", false, false, nil},
+		{"an order that a rule refuses", 100_000, "5", false, false, func(c *backtest.Config, _ *exchange.Candles) {
+			c.Legs[0].Strategy.Limits = risk.Limits{MaxPosition: exchange.MustAmount("0.015")}
+		}},
+		{"part fills", 100_000, "5", true, false, func(c *backtest.Config, candles *exchange.Candles) {
+			c.Costs.VolumeCap = exchange.RateOne / 100
+			for i := range candles.Volume {
+				candles.Volume[i] = 60 // an entry takes two candles
+			}
+		}},
+		{"a stop in the candle of the entry", 100_000, "5", true, true, protect(exchange.RateOne / 2_000)},
+		{"a gap in time and price", 100_000, "5", true, false, func(_ *backtest.Config, candles *exchange.Candles) {
+			for i := candles.Len() / 2; i < candles.Len(); i++ {
+				candles.OpenMS[i] += 600 * int64(candles.Interval)
+				for _, column := range [][]exchange.Price{candles.Open, candles.High, candles.Low, candles.Close} {
+					column[i] -= column[i] / 10 / 1e7 * 1e7
+				}
+			}
+		}},
+		{"a large minimum of the exchange", 100_000, "2000", false, false, nil},
+		{"a limit of the account that ends entries", 100_000, "5", false, false, func(c *backtest.Config, _ *exchange.Candles) {
+			c.Limits = risk.Limits{MaxOrdersPerMinute: 1, MaxOpenOrders: 2}
+		}},
+	}
+}
+
+func TestEachStrategyTradesOrSaysWhyUnderEachCondition(t *testing.T) {
+	t.Parallel()
+	for _, definition := range library.All() {
+		if definition.Name == "funding_carry" {
+			continue // of two symbols
+		}
+		if !slices.ContainsFunc(candidates(), func(c candidate) bool { return c.kind == definition.Name }) {
+			t.Errorf("strategy %s is not in the harness", definition.Name)
+		}
+	}
+	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+		for _, c := range candidates() {
+			for _, met := range conditions() {
+				t.Run(market.String()+"/"+c.kind+"/"+strings.ReplaceAll(met.name, " ", "_"), func(t *testing.T) {
+					t.Parallel()
+					harness(t, market, &c, &met)
+				})
+			}
+		}
+	}
+}
+
+// harness runs one cell.
+func harness(t *testing.T, market exchange.Market, c *candidate, met *condition) {
+	t.Helper()
+	s := symbolWith(t, market, met.minimum)
+	candles := wave(s, midnight, 400)
+	setting := strategy.Setting{Market: market, Symbol: s, Interval: exchange.Minute1, TickMS: int64(exchange.Minute1)}
+	if c.size {
+		setting.Size = strategy.Size{Equity: exchange.RateOne / 2}
+	}
+	made, err := candidateOf(t, c, setting)
+	var value *strategy.ValueError
+	if errors.As(err, &value) && met.minimum != "5" {
+		return // check refuses it, and says which parameter
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory := strategy.Memory{}
+	config := backtest.Config{Cash: exchange.AmountOf(met.cash), Costs: fees(20_000, 50_000), Legs: []backtest.Leg{{
+		Strategy: engine.StrategyConfig{Name: "cell", Symbol: s, Interval: exchange.Minute1, Strategy: made, Size: setting.Size},
+		Kind:     c.kind, Tape: &tape.Tape{Symbol: s, Candles: candles}}},
+		Record: func(r *record.Record) {
+			if body, is := r.Body.(record.Memory); is {
+				memory = strategy.MemoryOf(body.Entries...)
+			}
+		}}
+	if market == exchange.Futures {
+		config.Legs[0].Strategy.Leverage = 2
+	}
+	if met.change != nil {
+		if met.stops && market == exchange.Spot && strategy.RestsExits(made) {
+			return // check refuses it: a resting sell and a stop cannot both hold the asset
+		}
+		met.change(&config, candles)
+	}
+	result := mustRun(t, config)
+	for _, w := range result.Warnings {
+		if w.Code == "strategy_failed" || w.Code == "quarantined" || w.Code == "halted" {
+			t.Errorf("%s: %s", w.Code, w.Text)
+		}
+	}
+	addUp(t, result, s.PriceDecimal(candles.Close[candles.Len()-1]).String())
+	if met.trades && !c.quiet && result.Fills == 0 {
+		t.Errorf("want it to trade, have no fill; refused %+v, not traded %+v", result.Funnel.Refused, result.NotTraded)
+	}
+	if result.Fills == 0 && result.Funnel.Wanted > 0 && len(result.NotTraded) == 0 {
+		t.Errorf("it wanted %d orders and traded none: want a reason", result.Funnel.Wanted)
+	}
+	if c.kind == "dca" {
+		heldAsCounted(t, result, memory, s)
+	}
+}
+
+// heldAsCounted wants what dca counted from its events to be what it bought and has not sold.
+func heldAsCounted(t *testing.T, result *backtest.Result, memory strategy.Memory, s *exchange.Symbol) {
+	t.Helper()
+	bought := decimal.Zero
+	for i, e := range result.Executions {
+		if i == len(result.Executions)-1 && e.TimeMS > result.To.UnixMilli()-2*int64(exchange.Minute1) {
+			return // no decision has seen it
+		}
+		quantity := decimal.RequireFromString(e.Quantity)
+		if e.Side == "SELL" {
+			quantity = quantity.Neg()
+		}
+		bought = bought.Add(quantity)
+	}
+	counted, _ := memory.Get("quantity")
+	if have := s.QuantityDecimal(exchange.Quantity(counted)); have.Sub(bought).Abs().GreaterThan(decimal.RequireFromString("0.002")) {
+		t.Errorf("dca counts %s, and bought %s", have, bought)
+	}
+}
+
+func candidateOf(t *testing.T, c *candidate, setting strategy.Setting) (strategy.Strategy, error) {
+	t.Helper()
+	definition := script.Rules()
+	switch c.kind {
+	case "rules":
+	case "script":
+		compiled, err := script.Compile("cell.star", []byte(crossingScript))
+		if err != nil {
+			t.Fatal(err)
+		}
+		definition = compiled.Definition()
+	default:
+		definition, _ = strategy.NewRegistry(library.All()...).Find(c.kind)
+	}
+	return definition.New(setting, c.values)
+}
+
+func symbolWith(t *testing.T, market exchange.Market, minimum string) *exchange.Symbol {
+	t.Helper()
+	s, err := exchange.NewSymbol(exchange.SymbolSpec{Market: market, Name: "BTC-USDT", Base: "BTC", Quote: "USDT",
+		PriceTick: decimal.RequireFromString("0.1"), QuantityTick: decimal.RequireFromString("0.001"), PriceScale: 8, QuantityScale: 8,
+		MinNotional: decimal.RequireFromString(minimum), MaxNotional: decimal.New(1, 7), Tradable: true, Cancelable: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
