@@ -63,7 +63,8 @@ type Config struct {
 	Metrics *ops.Metrics
 	Driver  Driver
 	Engine  Engine
-	Lane    Lane        // the kill switch beside the engine; nil for none
+	Lane    Lane // the kill switch beside the engine; nil for none
+	LaneUse func() *view.LaneUse
 	Market  view.Market // nil: no market data is served
 	Symbols func(key exchange.SymbolKey) (*exchange.Symbol, bool)
 	Listed  func() []*exchange.Symbol // all symbols of the venue

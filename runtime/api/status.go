@@ -28,6 +28,9 @@ func (s *Server) status(r *request) (view.Status, error) {
 	if s.config.Lane != nil { // what the engine knows of it may be old
 		status.Degraded = append(view.DegradedOf(s.config.Lane.Degraded()), status.Degraded...)
 	}
+	if s.config.LaneUse != nil {
+		status.Beside = s.config.LaneUse()
+	}
 	if s.config.Head != nil {
 		status.Journal = s.config.Head(r.Context())
 	}

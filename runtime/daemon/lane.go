@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"time"
 
 	"botd/exchange/rest"
 	"botd/internal/failure"
@@ -13,6 +14,7 @@ import (
 	"botd/runtime/api"
 	"botd/runtime/engine"
 	"botd/runtime/lane"
+	"botd/runtime/view"
 )
 
 // openLane opens the file of the kill switch's lane, and puts what the run before this one did
@@ -41,7 +43,8 @@ func (p *process) openLane(ctx context.Context, account *engine.Config, book *re
 func (p *process) makeLane(config runtime.Config) {
 	late := &lateDriver{}
 	p.lane = lane.New(lane.Config{Venue: config.Venue, Driver: late, NowMS: p.venue.Client.ServerNowMS, Urgent: rest.Urgent, File: p.laneFile,
-		Instance: p.config.Instance, Start: p.laneStart, Log: p.console.Warn})
+		Instance: p.config.Instance, Start: p.laneStart, Log: p.console.Warn,
+		Used: func(u lane.Use) { p.metrics.BesideEngine(time.Duration(u.OverMS-u.SinceMS) * time.Millisecond) }})
 	config.Venue, config.First = p.lane.Gate(), p.lane.First
 	p.driver = runtime.New(config)
 	late.Driver = p.driver
@@ -53,8 +56,27 @@ type lateDriver struct{ *runtime.Driver }
 // serveLane gives halts to the lane, which gives them to the engine first.
 func (p *process) serveLane(served *api.Config) {
 	if p.lane != nil {
-		served.Driver, served.Lane = p.lane, p.lane
+		served.Driver, served.Lane, served.LaneUse = p.lane, p.lane, p.laneUse
 	}
+}
+
+// laneUse is the kill switch's last use beside the engine; nil for none.
+func (p *process) laneUse() *view.LaneUse {
+	if p.lane == nil {
+		return nil
+	}
+	u := p.lane.LastUse()
+	if u == nil {
+		return nil
+	}
+	shown := &view.LaneUse{Since: time.UnixMilli(u.SinceMS).UTC(), By: u.By, Level: u.Level, Cause: u.Cause, Orders: u.Orders, Active: u.OverMS == 0}
+	if u.DoneMS != 0 {
+		shown.DoneAfterMS = u.DoneMS - u.SinceMS
+	}
+	if u.OverMS != 0 {
+		shown.TookMS = u.OverMS - u.SinceMS
+	}
+	return shown
 }
 
 // showLane shows the lane the newest list, when it has changed.

@@ -54,6 +54,7 @@ type Config struct {
 	Instance string
 	Start    placement.Start // of the ids it may use
 	Log      func(event, format string, arguments ...any)
+	Used     func(Use) // when the engine has taken over; nil for nobody
 }
 
 // Lane is the kill switch beside the engine. It is safe for concurrent use.
@@ -67,6 +68,7 @@ type Lane struct {
 	passed    map[string]*passed         // placements of the engine that left, by client order id
 	sequence  int64
 	acting    *action // nil while the engine answers
+	use       *Use    // the last one; nil for none
 }
 
 // New returns a lane that waits.
@@ -155,6 +157,7 @@ func (l *Lane) engage(p pull, cause error) error {
 		l.config.Log("lane.engaged", "HALT      the engine or the journal does not answer (%v): the kill switch acts beside it", cause)
 	}
 	a.add(p)
+	l.begun(a, &p)
 	l.mu.Unlock()
 	select {
 	case l.wake <- struct{}{}:
@@ -261,6 +264,7 @@ func (l *Lane) release(a *action) bool {
 		return false
 	}
 	l.acting = nil
+	l.over(a)
 	l.config.File.reset()
 	l.config.Log("lane.released", "engine    has taken over what the kill switch did beside it: %d orders, all in the journal", len(a.orders))
 	return true

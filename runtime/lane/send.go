@@ -138,6 +138,7 @@ func (l *Lane) report(a *action, market int, p progress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a.state[market] = p
+	l.progressed(a)
 }
 
 // targetsOn are the targets of a market that a halt takes something away from, with the

@@ -154,6 +154,12 @@ func (m *Metrics) order(n *engine.Note, market, strategy string) {
 	}
 }
 
+// BesideEngine counts a use of the kill switch beside the engine, and how long it took.
+func (m *Metrics) BesideEngine(took time.Duration) {
+	m.beside.WithLabelValues().Inc()
+	m.besideSeconds.WithLabelValues().Set(took.Seconds())
+}
+
 // kill counts a cause that stopped openings; over marks its end.
 func (m *Metrics) kill(what string, over bool) {
 	if !over {

@@ -40,6 +40,8 @@ type Metrics struct {
 
 	strategyState, lastCycle, nextCycle *prometheus.GaugeVec
 	cycles, intents, refusals, kills    *prometheus.CounterVec
+	beside                              *prometheus.CounterVec
+	besideSeconds                       *prometheus.GaugeVec
 	usage                               *prometheus.GaugeVec
 
 	submitted, closed, fills, fillNotional *prometheus.CounterVec
@@ -170,6 +172,10 @@ func (m *Metrics) strategyFamilies() {
 	m.refusals = m.counter("botd_risk_rejections_total", "Intents refused, by rule.", "rule")
 	m.halted = m.gauge("botd_trading_halted", "1 while trading is halted for the reason.", "reason")
 	m.kills = m.counter("botd_kill_switch_engagements_total", "Times the kill switch engaged.", "reason")
+	m.beside = m.counter("botd_kill_switch_beside_engine_total", "Times the kill switch acted beside an engine that did not answer.")
+	m.beside.WithLabelValues()
+	m.besideSeconds = m.gauge("botd_kill_switch_beside_engine_seconds", "Time from the last such halt until the engine had taken over; 0 for none.")
+	m.besideSeconds.WithLabelValues()
 	m.usage = m.gauge("botd_risk_limit_usage_ratio", "Share of a limit in use; 1 is the limit.", "limit", "scope")
 	for _, rule := range m.known.rules {
 		m.refusals.WithLabelValues(rule)

@@ -22,6 +22,18 @@ type JournalHead struct {
 	Keyed   bool      `json:"keyed"` // with the key of journal_key_file
 }
 
+// LaneUse is the last use of the kill switch beside the engine, which did not answer it in time.
+type LaneUse struct {
+	Since       time.Time        `json:"since"` // the first halt
+	By          string           `json:"by"`
+	Level       record.HaltLevel `json:"level"`
+	Cause       string           `json:"cause"`                   // why the engine was not waited for
+	Orders      int              `json:"orders"`                  // that were sent
+	Active      bool             `json:"active"`                  // the engine has not taken over yet
+	DoneAfterMS int64            `json:"done_after_ms,omitempty"` // until nothing was left to cancel or close
+	TookMS      int64            `json:"took_ms,omitempty"`       // until the engine had taken over
+}
+
 // Status is everything that an overview shows.
 type Status struct {
 	Schema     int              `json:"schema"`
@@ -53,7 +65,8 @@ type Status struct {
 	Positions  int              `json:"positions"`
 	Nearest    *Liquidation     `json:"nearest_liquidation"`
 	Reconcile  ReconcileSummary `json:"reconcile"`
-	Journal    *JournalHead     `json:"journal_head"` // null where there is no journal
+	Journal    *JournalHead     `json:"journal_head"`              // null where there is no journal
+	Beside     *LaneUse         `json:"kill_switch_beside_engine"` // null where it was not needed since the start
 	Strategies []Strategy       `json:"strategies"`
 }
 

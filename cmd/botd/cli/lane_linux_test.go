@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -18,6 +19,8 @@ import (
 	"botd/internal/failure"
 	"botd/internal/overlay"
 	"botd/internal/startclock"
+	"botd/reconcile/record"
+	"botd/runtime/view"
 )
 
 // hangs are edits with which a file in the daemon's directory stops a part of it: nothing
@@ -168,6 +171,22 @@ func isFlat(t *testing.T, orders []venueOrder) bool {
 	return futures.IsZero() && net.Less(dust) && working(orders) == 0
 }
 
+// wantUse wants the status to say when the kill switch acted beside the engine, by whom, and how long.
+func wantUse(t *testing.T, p *place) {
+	t.Helper()
+	var status view.Status
+	if err := json.Unmarshal([]byte(p.run(0, "status", "-o", "json", "-c", "configs")), &status); err != nil {
+		t.Fatal(err)
+	}
+	use := status.Beside
+	if use == nil || use.Active || use.By == "" || use.Level != record.LevelFlatten || use.Orders == 0 || use.DoneAfterMS <= 0 || use.TookMS < use.DoneAfterMS {
+		t.Errorf("want who, how many orders and how long, have %+v", use)
+	}
+	if text := p.run(0, "status", "-c", "configs"); !strings.Contains(text, "the kill switch acted beside the engine at ") {
+		t.Errorf("want a line for people, have\n%s", text)
+	}
+}
+
 // TestTheKillSwitchNeedsNoTurnOfTheEngine halts a daemon whose engine hangs, whose journal's
 // disk hangs, or is full. All is flat within five seconds. Once the cause is gone the engine
 // knows of each order, and believes what the exchange has; killed instead, the next start does.
@@ -211,6 +230,7 @@ func TestTheKillSwitchNeedsNoTurnOfTheEngine(t *testing.T) {
 					log.wait(t, `"daemon.reconciled"`)
 				} else {
 					log.wait(t, `"lane.released"`)
+					wantUse(t, p)
 				}
 				wantKnown(t, p, address)
 			})

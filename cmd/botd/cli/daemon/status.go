@@ -11,6 +11,7 @@ import (
 
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
+	"botd/internal/printable"
 	"botd/reconcile/record"
 	"botd/runtime/view"
 )
@@ -49,6 +50,7 @@ func NewStatus() *cobra.Command {
 			fmt.Fprintf(w, "the run before this one did not end by a clean stop (found at the start, %s)\n", s.Started.Format(time.DateTime))
 		}
 		showDegraded(w, s.Degraded)
+		showBeside(w, s.Beside)
 		t := shell.NewTable(w, table.Row{"strategy", "state", "market", "symbol", "position", "target", "last", "why"})
 		for _, r := range s.Strategies {
 			t.AppendRow(table.Row{r.Name, r.State, r.Market, r.Symbol, r.Position, r.Target, r.Last, strings.Trim(r.Why+"; "+r.Reason, "; ")})
@@ -60,6 +62,24 @@ something does not open, with its cause, since when and its way out (docs/concep
 what each strategy has, wants, and why.`
 	command.Example = "  botd status\n  botd status --watch\n  botd status -o json | jq -r .ready"
 	return command
+}
+
+// showBeside prints the last use of the kill switch beside the engine.
+func showBeside(w io.Writer, use *view.LaneUse) {
+	if use == nil {
+		return
+	}
+	text := fmt.Sprintf("the kill switch acted beside the engine at %s (%s, by %s): %d orders", use.Since.Format(time.DateTime), use.Level,
+		printable.Text(use.By), use.Orders)
+	if use.DoneAfterMS > 0 {
+		text += fmt.Sprintf(", nothing left after %s", time.Duration(use.DoneAfterMS)*time.Millisecond)
+	}
+	if use.Active {
+		text += "; the engine does not answer yet"
+	} else {
+		text += fmt.Sprintf("; the engine took over after %s", time.Duration(use.TookMS)*time.Millisecond)
+	}
+	fmt.Fprintln(w, text)
 }
 
 // showDegraded prints each declared state, with what ends it.

@@ -168,6 +168,10 @@ function attention(notices) {
     !["halt", "limit", "quarantine", "contradicted"].includes(one.kind)) all.push(["bad", f.title(one.kind), one.text, one.at_ms, "/logs", null]);
   if (s.unclean_start && s.uptime_s < 3600) all.push(["info", "The previous run was interrupted",
       "it ended without a clean stop; the start has reconciled what it left open", s.started, "/logs", null]);
+  const beside = s.kill_switch_beside_engine;
+  if (beside && now() - f.msOf(beside.since) < 24 * 3600_000) all.push([beside.active ? "warn" : "info", "The kill switch acted beside the engine",
+      `${beside.level}, by ${beside.by}: ${f.plural(beside.orders, "order")} sent; ${beside.cause}`, f.msOf(beside.since), "/risk",
+      beside.active ? "the engine does not answer yet" : `the engine took over after ${f.age(beside.took_ms)}`]);
   if (!all.length) {
     const reconciled = s.reconcile.last_ms ? `exchange and journal agreed ${f.age(now() - s.reconcile.last_ms)} ago` : "the first reconciliation is running";
     return h("section.panel", { key: "attention", "aria-label": "What needs attention" },
