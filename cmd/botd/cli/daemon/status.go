@@ -11,7 +11,6 @@ import (
 
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
-	"botd/internal/printable"
 	"botd/reconcile/record"
 	"botd/runtime/view"
 )
@@ -70,7 +69,7 @@ func showBeside(w io.Writer, use *view.LaneUse) {
 		return
 	}
 	text := fmt.Sprintf("the kill switch acted beside the engine at %s (%s, by %s): %d orders", use.Since.Format(time.DateTime), use.Level,
-		printable.Text(use.By), use.Orders)
+		use.By, use.Orders)
 	if use.DoneAfterMS > 0 {
 		text += fmt.Sprintf(", nothing left after %s", time.Duration(use.DoneAfterMS)*time.Millisecond)
 	}
