@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"net/http"
 	"strings"
 	"syscall"
 	"testing"
@@ -59,17 +60,40 @@ func TestConnectionLost(t *testing.T) {
 	v.shoot("connection lost")
 	v.accessible("connection lost")
 	d.start()
-	// A session ends with its daemon: the page asks for a login, and says so.
-	v.until("it is live again or asks for a login", `location.pathname === "/login" || document.querySelector(".link").textContent.includes("Live")`)
+	v.until("it is live again without a login: a session outlives a restart",
+		`location.pathname !== "/login" && document.querySelector(".link").textContent.includes("Live") && !document.body.classList.contains("stale")`)
 	v.forget()
-	if eval[string](v, "location.pathname") == "/login" {
-		v.until("it is said that the session has ended, and where the login returns to",
-			says+`("The session has expired") && `+says+`("return to /.")`)
-		v.shoot("session ended")
-		v.accessible("session ended")
-		v.login(d.token("token"))
+}
+
+// TestTheLoginsOfAViewerEndNoSessionOfTheOperators logs a viewer in more often than there are sessions,
+// and kills botd afterwards: the operator's page is the operator's still.
+func TestTheLoginsOfAViewerEndNoSessionOfTheOperators(t *testing.T) {
+	t.Parallel()
+	d := startDaemon(t)
+	v := d.enter(dark)
+	v.until("the page is live", `document.querySelector(".link").textContent.includes("Live")`)
+	viewer := `{"token": "` + d.token("token-viewer") + `"}`
+	for range 101 {
+		answer, err := http.Post(d.url("/api/v1/session"), "application/json", strings.NewReader(viewer))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			t.Fatalf("want the viewer logged in, have %d", answer.StatusCode)
+		}
 	}
-	v.until("the page is live", `document.querySelector(".link").textContent.includes("Live") && !document.body.classList.contains("stale")`)
+	const operator = `(await (await fetch("/api/v1/session")).json()).role === "operator"`
+	for _, when := range []string{"after the logins", "after a restart"} {
+		v.do(chromedp.Navigate(d.url("/")), ready)
+		if have := eval[string](v, "location.pathname"); have != "/" {
+			t.Errorf("%s: want no login asked for, have %s", when, have)
+		}
+		v.until(when+" it is the operator's session", "(async () => "+operator+")()")
+		d.stop(syscall.SIGKILL)
+		d.start()
+		v.forget()
+	}
 }
 
 // TestTwentyTabsShareOneStream opens them in one browser; all hear of a change.
