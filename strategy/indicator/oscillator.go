@@ -78,7 +78,7 @@ func (s *StochRSI) Next(value float64) (k, d float64, ok bool) {
 	if !full {
 		return 0, 0, false
 	}
-	if bottom = -bottom; top != bottom {
+	if bottom = -bottom; top-bottom > 100*negligible { // else the prices stand still, and it is rounding
 		k = 100 * ((index - bottom) / (top - bottom))
 	}
 	d, ok = s.signal.Next(k)
@@ -106,6 +106,9 @@ func (w *WilliamsR) Next(high, low, closes float64) (percent float64, ok bool) {
 	}
 	return -100 * ((top - closes) / (top - bottom)), ok
 }
+
+// negligible is a share that only rounding makes: no price tick is as small a part of its price.
+const negligible = 1e-13
 
 // CCI is Donald Lambert's commodity channel index (Commodities, 1980), as TA-Lib's. The mean
 // distance from a moving mean has no incremental form: the cost of a candle grows with the period.
@@ -139,7 +142,7 @@ func (c *CCI) Next(high, low, closes float64) (index float64, ok bool) {
 	for _, v := range c.ring {
 		distance += math.Abs(v - mean)
 	}
-	if typical == mean || distance == 0 {
+	if distance <= n*negligible*math.Abs(mean) { // what is left of equal prices is rounding
 		return 0, true
 	}
 	return (typical - mean) / (0.015 * (distance / n)), true
