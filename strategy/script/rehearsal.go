@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -20,17 +21,17 @@ const (
 // has a value, which determines the warm-up, and then through some decisions with and without a
 // position. A misspelt name is found when the configuration is checked, not when money is at stake.
 func rehearse(r *running, as strategy.Strategy) (warmup int, err error) {
+	stage := newStage(r.setting)
 	defer func() {
 		if cause := recover(); cause != nil {
 			failed, is := cause.(error)
 			if !is {
 				failed = fmt.Errorf("%v", cause)
 			}
-			err = failed
+			err = rehearsedWith(failed, stage.view.Position.Quantity)
 		}
 	}()
 	r.setting.Columns = rehearsedColumns{}
-	stage := newStage(r.setting)
 	var nodes []*node
 	for _, c := range r.clocks {
 		nodes = append(nodes, c.nodes...)
@@ -60,6 +61,18 @@ func rehearse(r *running, as strategy.Strategy) (warmup int, err error) {
 		longest = max(longest, c.interval)
 	}
 	return min(warmupTimes*first, first+warmupBeyond*int(longest/r.setting.Interval)), nil
+}
+
+// rehearsedWith says of an error that the rehearsal showed the script a short position, which one
+// that goes long alone does not expect.
+func rehearsedWith(failed error, held exchange.Quantity) error {
+	var at *strategy.SourceError
+	if held >= 0 || !errors.As(failed, &at) {
+		return failed
+	}
+	with := *at
+	with.Err = fmt.Errorf("%w (rehearsed on load with a synthetic short position: say what to do with it, or return None)", at.Err)
+	return &with
 }
 
 // stage is a synthetic market.

@@ -3,6 +3,7 @@ package script
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"go.starlark.net/starlark"
@@ -170,6 +171,9 @@ func (l *lifting) steady(expression syntax.Expr) bool {
 		name, is := e.Fn.(*syntax.Ident)
 		if !is {
 			return false
+		}
+		if liftable[name.Name] {
+			return !slices.ContainsFunc(e.Args, func(arg syntax.Expr) bool { return !l.steady(arg) })
 		}
 		_, is = indicator.Find(name.Name)
 		return is || name.Name == "candles" || name.Name == "column"

@@ -43,6 +43,9 @@ func Compile(name string, source []byte) (*Script, error) {
 	if err := refuseLoad(file); err != nil {
 		return nil, err
 	}
+	if err := checkMembers(file); err != nil {
+		return nil, err
+	}
 	rewriteFile(file)
 	s, err := compileFile(name, file)
 	if err != nil {

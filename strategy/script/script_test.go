@@ -349,7 +349,7 @@ func TestErrorsHaveTheirPosition(t *testing.T) {
 		{"def f(x):\n    return x / 0\n" + decide + "f(1)\n", "my.star:2:14: floating-point division by zero (called: my.star:4:6 in decide > " +
 			"my.star:2:14 in f)"},
 		{decide + "return 7\n", "my.star:1:1: decide returned int"},
-		{decide + "return view.postion\n", "my.star:2:16: view has no .postion field or method (did you mean .position?)"},
+		{decide + "return view.postion\n", "my.star:2:16: view has no .postion field or method"},
 		{decide + `state["a"] = 1` + "\n", "state can be written only in candle(view)"},
 		{"def candle(view):\n    state[\"a\"] = []\n" + decide + "pass\n", "state keeps numbers, texts"},
 		{"all = []\n" + decide + "all.append(1)\n", "cannot append to frozen list"},

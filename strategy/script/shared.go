@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"maps"
 	"math"
 
 	starmath "go.starlark.net/lib/math"
@@ -37,6 +38,7 @@ func predeclare() starlark.StringDict {
 		"round":       starlark.NewBuiltin("round", round),
 		"math":        starmath.Module,
 	}
+	maps.Copy(known, seriesFunctions())
 	for _, function := range comparisons {
 		known[function.Name()] = function
 	}

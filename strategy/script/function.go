@@ -1,0 +1,122 @@
+package script
+
+import (
+	"fmt"
+	"math"
+
+	"go.starlark.net/starlark"
+
+	"botd/strategy/indicator"
+)
+
+// seriesFunctions are functions of series: at the top of the file a series, in decide a number. Without any series abs,
+// max and min are Starlark's own.
+func seriesFunctions() starlark.StringDict {
+	return starlark.StringDict{
+		"abs":     ofSeries("abs", 1, 1, func(values []float64) float64 { return math.Abs(values[0]) }),
+		"log":     ofSeries("log", 1, 1, func(values []float64) float64 { return math.Log(values[0]) }),
+		"max":     ofSeries("max", 2, 16, func(values []float64) float64 { return extremeOf(values, math.Max) }),
+		"min":     ofSeries("min", 2, 16, func(values []float64) float64 { return extremeOf(values, math.Min) }),
+		"sum":     starlark.NewBuiltin("sum", sum),
+		"hour":    ofTime("hour", func(minutes int64) int64 { return minutes / 60 % 24 }),
+		"minute":  ofTime("minute", func(minutes int64) int64 { return minutes % 60 }),
+		"weekday": ofTime("weekday", func(minutes int64) int64 { return (minutes/1440 + 3) % 7 }), // 1970-01-01 was a Thursday
+	}
+}
+
+// liftable are the functions whose calls are series when their arguments are.
+var liftable = map[string]bool{"abs": true, "log": true, "max": true, "min": true, "sum": true, "hour": true, "minute": true, "weekday": true}
+
+func extremeOf(values []float64, of func(x, y float64) float64) float64 {
+	best := values[0]
+	for _, v := range values[1:] {
+		best = of(best, v)
+	}
+	return best
+}
+
+// ofSeries is a function of series and numbers. A value that does not exist yet makes none.
+func ofSeries(name string, least, most int, of func(values []float64) float64) *starlark.Builtin {
+	return starlark.NewBuiltin(name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+		r := runningOf(thread)
+		var on *clock
+		for _, arg := range args {
+			if s, is := arg.(*series); is {
+				if on == nil {
+					on = s.on
+				}
+				on = r.meet(on, s.on)
+			}
+		}
+		if own, is := starlark.Universe[name]; is && on == nil {
+			return starlark.Call(thread, own, args, named)
+		}
+		if len(named) > 0 || len(args) < least || len(args) > most {
+			return nil, fmt.Errorf("%s takes from %d to %d series or numbers", name, least, most)
+		}
+		values := make([]float64, len(args))
+		compute := func() float64 {
+			for i, arg := range args {
+				values[i], _ = number(arg)
+			}
+			result := of(values)
+			if math.IsInf(result, 0) {
+				return math.NaN()
+			}
+			return result
+		}
+		for _, arg := range args {
+			if _, ok := number(arg); !ok {
+				return nil, fmt.Errorf("%s: needs series or numbers, not a %s", name, arg.Type())
+			}
+		}
+		if !r.loading || on == nil {
+			return starlark.Float(compute()), nil
+		}
+		return r.derive(on, name+"(...)", func(*indicator.Bar) float64 { return compute() }), nil
+	})
+}
+
+// sum implements sum(series, candles): of the last values.
+func sum(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+	var of starlark.Value
+	var n int
+	if err := starlark.UnpackArgs("sum", args, named, "series", &of, "candles", &n); err != nil {
+		return nil, err
+	}
+	s, is := of.(*series)
+	if !is || n < 1 || n > History {
+		return nil, fmt.Errorf("sum(series, candles): a series, and from 1 to %d candles", History)
+	}
+	compute := func() (all float64) {
+		for i := range n {
+			all += s.at(i)
+		}
+		return all
+	}
+	if r := runningOf(thread); r.loading {
+		return r.derive(s.on, fmt.Sprintf("sum(%s, %d)", s.name, n), func(*indicator.Bar) float64 { return compute() }), nil
+	}
+	return starlark.Float(compute()), nil
+}
+
+// ofTime is a series of the time at which each candle closes, in UTC or so many hours beside it.
+func ofTime(name string, of func(minutes int64) int64) *starlark.Builtin {
+	return starlark.NewBuiltin(name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+		r, offset := runningOf(thread), starlark.Value(starlark.MakeInt(0))
+		if err := starlark.UnpackArgs(name, args, named, "offset?", &offset); err != nil {
+			return nil, err
+		}
+		hours, ok := number(offset)
+		if _, is := offset.(*series); !ok || is || math.Abs(hours) > 14 {
+			return nil, fmt.Errorf("%s(offset): hours from UTC, from -14 to 14", name)
+		}
+		if !r.loading {
+			return nil, fmt.Errorf("%s(...) is a series: make it at the top of the file, and use its name here", name)
+		}
+		return r.derive(r.own(), name, func(bar *indicator.Bar) float64 {
+			minutes := (bar.OpenMS+int64(r.setting.Interval))/60_000 + int64(hours*60)
+			return float64(of(minutes))
+		}), nil
+	})
+}
