@@ -12,6 +12,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -93,6 +94,7 @@ type Config struct {
 // Server serves the API.
 type Server struct {
 	config   Config
+	controls controls
 	stream   *Stream
 	metrics  *ops.Metrics
 	guard    *auth.Guard
@@ -109,7 +111,7 @@ type Server struct {
 
 // New returns a server, which publishes what happens from now on.
 func New(config Config) *Server {
-	s := &Server{config: config, metrics: config.Metrics, stream: NewStream(config.Epoch, config.Metrics), stopping: make(chan struct{})}
+	s := &Server{config: config, controls: controls{config.Driver}, metrics: config.Metrics, stream: NewStream(config.Epoch, config.Metrics), stopping: make(chan struct{})}
 	s.guard = auth.NewGuard(auth.Config{Tokens: config.Tokens, Keyring: config.Keyring, Secure: config.Access.secure(), Hosts: config.Access.Hosts})
 	if s.config.Symbols == nil {
 		s.config.Symbols = func(exchange.SymbolKey) (*exchange.Symbol, bool) { return nil, false }
@@ -117,6 +119,8 @@ func New(config Config) *Server {
 	if s.config.Equity == nil {
 		s.config.Equity = view.NewEquity()
 	}
+	s.runner.engine, s.runner.directory, s.runner.publish = config.Runner, config.Reports, s.stream.Publish
+	s.runner.partial = filepath.Join(config.Reports, ".running-"+config.Board.Mode())
 	s.market, s.reports = view.NewMarketData(config.Market, config.Board.NowMS), view.NewReports(config.Reports)
 	s.handler = s.routed()
 	config.History.Follow(s.config.Symbols, s.stream.Publish)

@@ -60,7 +60,7 @@ func (s *Server) backup(r *request, _ *nothing) (BackupAnswer, error) {
 		return out, notPossible("another backup is running")
 	}
 	defer s.copying.Unlock()
-	if err := s.record(r, "journal", "a backup"); err != nil {
+	if err := s.controls.record(r, "journal", "a backup"); err != nil {
 		return out, err
 	}
 	r.extend(backupTimeout)

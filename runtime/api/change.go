@@ -32,42 +32,45 @@ func (r *request) audited(target, detail string, event engine.Event) engine.Even
 	return &engine.EventAudited{Audit: r.audit(target, detail), Event: event}
 }
 
+// controls give the engine events and read it, each within a time.
+type controls struct{ driver Driver }
+
 // query reads the engine while it rests.
-func (s *Server) query(r *request, read func()) error { return s.queryWithin(r, engineTimeout, read) }
+func (c controls) query(r *request, read func()) error { return c.queryWithin(r, engineTimeout, read) }
 
 // queryWithin is query within a time.
-func (s *Server) queryWithin(r *request, within time.Duration, read func()) error {
+func (c controls) queryWithin(r *request, within time.Duration, read func()) error {
 	ctx, cancel := context.WithTimeout(r.Context(), within)
 	defer cancel()
-	if s.config.Driver.Query(ctx, read) != nil {
+	if c.driver.Query(ctx, read) != nil {
 		return stopped()
 	}
 	return nil
 }
 
 // send gives the engine an event, and returns once it is in the journal.
-func (s *Server) send(r *request, event engine.Event) error {
+func (c controls) send(r *request, event engine.Event) error {
 	ctx, cancel := context.WithTimeout(r.Context(), engineTimeout)
 	defer cancel()
-	return notTaken(s.config.Driver.Send(ctx, event))
+	return notTaken(c.driver.Send(ctx, event))
 }
 
 // record writes to the journal who asked for a change that is not the engine's. Nothing is
 // done before.
-func (s *Server) record(r *request, target, detail string) error {
-	if s.send(r, r.audited(target, detail, nil)) != nil {
+func (c controls) record(r *request, target, detail string) error {
+	if c.send(r, r.audited(target, detail, nil)) != nil {
 		return &failure{http.StatusServiceUnavailable, "stopped", "who asked for it cannot be written to the journal now: nothing was done"}
 	}
 	return nil
 }
 
 // do gives the engine an event unless it is a dry run, and answers what it does.
-func (s *Server) do(r *request, event engine.Event, does ...string) (Change, error) {
+func (c controls) do(r *request, event engine.Event, does ...string) (Change, error) {
 	change := Change{1, r.dryRun, does}
 	if r.dryRun {
 		return change, nil
 	}
-	return change, s.send(r, event)
+	return change, c.send(r, event)
 }
 
 // symbolKey names a symbol; a market that is left out is futures.

@@ -62,7 +62,7 @@ func (s *Server) testChannels(r *request, body *ChannelRequest) (ChannelAnswer, 
 		return out, notPossible("another test is running: a service has not answered yet")
 	}
 	defer s.testing.Unlock()
-	if err := s.record(r, "notifications", what); err != nil {
+	if err := s.controls.record(r, "notifications", what); err != nil {
 		return out, err
 	}
 	out.Items = s.config.Channels.Test(r.Context(), names)

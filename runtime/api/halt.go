@@ -110,7 +110,7 @@ func (s *Server) rearm(r *request, what *RearmRequest) (HaltAnswer, error) {
 	out, err := s.setHalt(r, record.LevelNone, what)
 	if err == nil && !r.dryRun {
 		// Another halt may still be in force, and must not be missed.
-		_ = s.query(r, func() { out.Still = view.DegradedOf(s.config.Engine.Status().Degraded) })
+		_ = s.controls.query(r, func() { out.Still = view.DegradedOf(s.config.Engine.Status().Degraded) })
 	}
 	return out, err
 }
@@ -124,7 +124,7 @@ func (s *Server) setHalt(r *request, level record.HaltLevel, what *RearmRequest)
 	if s.config.Lane != nil && level != record.LevelNone {
 		within = lanePatience
 	}
-	err := s.queryWithin(r, within, func() {
+	err := s.controls.queryWithin(r, within, func() {
 		status := s.config.Engine.Status()
 		if scope, unknown = (account.ScopeName{Strategy: what.Strategy, Market: what.Market, Symbol: what.Symbol}).Resolve(scopes(&status)); unknown != nil {
 			return
@@ -155,7 +155,7 @@ func (s *Server) setHalt(r *request, level record.HaltLevel, what *RearmRequest)
 	if level == record.LevelNone {
 		action = "rearm"
 	}
-	return out, s.send(r, r.audited(out.Scope, action+": "+out.Reason, &engine.EventHalt{Level: level, Scope: scope, Why: out.Reason}))
+	return out, s.controls.send(r, r.audited(out.Scope, action+": "+out.Reason, &engine.EventHalt{Level: level, Scope: scope, Why: out.Reason}))
 }
 
 // lanePatience is how long a halt waits for the engine to say what it would do. Then the lane

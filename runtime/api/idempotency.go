@@ -71,7 +71,7 @@ func (m *repeats) drop(key string) {
 }
 
 // once answers a change that was answered before under its key the same way again.
-func (s *Server) once(serve http.HandlerFunc) http.HandlerFunc {
+func (m *repeats) once(serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		key := r.Header.Get("Idempotency-Key")
 		if key == "" {
@@ -88,45 +88,47 @@ func (s *Server) once(serve http.HandlerFunc) http.HandlerFunc {
 		}
 		r.Body = io.NopCloser(bytes.NewReader(text))
 		name := who(r).By + " " + who(r).From + " " + key
-		known, mine := s.repeats.take(name, sha256.Sum256(append([]byte(r.Method+" "+r.URL.RequestURI()+"\n"), text...)), time.Now())
+		asked := sha256.Sum256(append([]byte(r.Method+" "+r.URL.RequestURI()+"\n"), text...))
+		known, mine := m.take(name, asked, time.Now())
 		if !mine {
-			s.again(w, r, known, text)
+			known.again(w, r, asked)
 			return
 		}
-		s.repeats.save(known.line(name, false))
+		m.save(known.line(name, false))
 		recorder := &recorder{ResponseWriter: w, status: http.StatusOK}
 		serve(recorder, r)
 		known.status, known.header, known.body = recorder.status, w.Header().Clone(), recorder.body.Bytes()
 		line := known.line(name, true)
 		close(known.done)
 		if recorder.status >= http.StatusInternalServerError {
-			s.repeats.forget(name)
+			m.forget(name)
 		}
-		s.repeats.save(line)
+		m.save(line)
 	}
 }
 
-func (s *Server) again(w http.ResponseWriter, r *http.Request, known *repeat, text []byte) {
-	if known.asked != sha256.Sum256(append([]byte(r.Method+" "+r.URL.RequestURI()+"\n"), text...)) {
-		problem(w, r, http.StatusUnprocessableEntity, "idempotency_key", "the Idempotency-Key was used for another request")
+// again answers a request as it was answered before.
+func (r *repeat) again(w http.ResponseWriter, request *http.Request, asked [32]byte) {
+	if r.asked != asked {
+		problem(w, request, http.StatusUnprocessableEntity, "idempotency_key", "the Idempotency-Key was used for another request")
 		return
 	}
 	select {
-	case <-known.done:
-	case <-r.Context().Done():
+	case <-r.done:
+	case <-request.Context().Done():
 		return
 	}
-	if known.status == 0 {
-		problem(w, r, http.StatusConflict, "unanswered", "this change was begun before under its Idempotency-Key, and botd ended, or did not "+
+	if r.status == 0 {
+		problem(w, request, http.StatusConflict, "unanswered", "this change was begun before under its Idempotency-Key, and botd ended, or did not "+
 			"store the answer: see in the audit log whether it was done; another key does it again")
 		return
 	}
 	for _, name := range []string{"Content-Type", "Cache-Control"} {
-		w.Header().Set(name, known.header.Get(name))
+		w.Header().Set(name, r.header.Get(name))
 	}
 	w.Header().Set("Idempotency-Replayed", "true")
-	w.WriteHeader(known.status)
-	_, _ = w.Write(known.body) // a client that is gone gets no answer
+	w.WriteHeader(r.status)
+	_, _ = w.Write(r.body) // a client that is gone gets no answer
 }
 
 // recorder keeps a copy of an answer.

@@ -61,5 +61,5 @@ func (s *Server) setLogLevel(r *request, body *LevelRequest) (Change, error) {
 			return Change{}, badBody(err.Error())
 		}
 	}
-	return s.do(r, r.audited("log", was+" to "+body.Level, nil), "the log's level changes from "+was+" to "+body.Level)
+	return s.controls.do(r, r.audited("log", was+" to "+body.Level, nil), "the log's level changes from "+was+" to "+body.Level)
 }

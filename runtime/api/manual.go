@@ -69,7 +69,7 @@ func (s *Server) manually(r *request, body *ReasonRequest, preview func() (engin
 	event func(*engine.ManualAction) engine.Event) (HaltAnswer, error) {
 	var action engine.ManualAction
 	var refused error
-	if err := s.query(r, func() { action, refused = preview() }); err != nil {
+	if err := s.controls.query(r, func() { action, refused = preview() }); err != nil {
 		return HaltAnswer{}, err
 	}
 	if refused != nil {
@@ -83,7 +83,7 @@ func (s *Server) manually(r *request, body *ReasonRequest, preview func() (engin
 	if r.dryRun {
 		return out, nil
 	}
-	return out, s.send(r, event(&action))
+	return out, s.controls.send(r, event(&action))
 }
 
 // CancelRequest is which opening orders to cancel: those that match all that is given.
@@ -117,7 +117,7 @@ func (s *Server) cancelOrders(r *request, body *CancelRequest) (HaltAnswer, erro
 	var orders []string
 	known := false
 	out := newHaltAnswer(r, record.LevelPause, body.String(), body.Reason)
-	err := s.query(r, func() {
+	err := s.controls.query(r, func() {
 		status := s.config.Engine.Status()
 		known = slices.ContainsFunc(status.Strategies, func(t engine.StrategyStatus) bool {
 			return body.matches(t.Name, t.Symbol.Market.String(), t.Symbol.Name)
@@ -135,7 +135,7 @@ func (s *Server) cancelOrders(r *request, body *CancelRequest) (HaltAnswer, erro
 		return out, notPossible(body.String() + ": none is working that can be canceled")
 	}
 	for _, id := range orders { // each is a change of its own in the journal, with who asked
-		if err := s.send(r, r.withdrawal(id, &body.ReasonRequest)); err != nil {
+		if err := s.controls.send(r, r.withdrawal(id, &body.ReasonRequest)); err != nil {
 			return out, err // asked again it goes on: those that are canceled already are left out
 		}
 	}

@@ -16,7 +16,7 @@ var previewRoutes = []route{
 // previews asks the engine what the next tick of each strategy would do.
 func (s *Server) previews(r *request) ([]view.TickPreview, error) {
 	items := []view.TickPreview{}
-	err := s.query(r, func() {
+	err := s.controls.query(r, func() {
 		for _, o := range s.config.Engine.PreviewTicks() {
 			items = append(items, view.TickPreviewOf(&o))
 		}

@@ -41,7 +41,7 @@ func (s *Server) reconcileState(r *request) (view.Reconcile, error) {
 }
 
 func (s *Server) runRound(r *request, _ *nothing) (Change, error) {
-	return s.do(r, r.audited("account", "a round now", &engine.EventRound{}), "fetch orders and positions now, and act on them")
+	return s.controls.do(r, r.audited("account", "a round now", &engine.EventRound{}), "fetch orders and positions now, and act on them")
 }
 
 func (s *Server) rounds(r *request) ([]view.Round, string) {
@@ -57,7 +57,7 @@ func (s *Server) differences(r *request) ([]view.Difference, string) {
 // quarantines asks the engine which symbols wait for a person.
 func (s *Server) quarantines(r *request) ([]view.Quarantine, error) {
 	items := []view.Quarantine{}
-	err := s.query(r, func() {
+	err := s.controls.query(r, func() {
 		for _, q := range s.config.Engine.Quarantines() {
 			items = append(items, view.QuarantineOf(&q))
 		}
@@ -94,7 +94,7 @@ func (s *Server) resolve(r *request, body *ResolveRequest) (ResolveAnswer, error
 	}
 	var resolution engine.Resolution
 	var refused error
-	err := s.query(r, func() {
+	err := s.controls.query(r, func() {
 		var key exchange.SymbolKey
 		if key, refused = quarantined(body, s.config.Engine.Quarantines()); refused == nil {
 			resolution, refused = s.config.Engine.PreviewResolution(key, body.Decision == "adopt", body.Reason)
@@ -112,7 +112,7 @@ func (s *Server) resolve(r *request, body *ResolveRequest) (ResolveAnswer, error
 		return out, nil
 	}
 	scope := account.Scope{Symbol: resolution.Symbol}
-	return out, s.send(r, r.audited(scope.String(), body.Decision+": "+out.Reason, &engine.EventResolve{Symbol: resolution.Symbol, Adopt: resolution.Adopt,
+	return out, s.controls.send(r, r.audited(scope.String(), body.Decision+": "+out.Reason, &engine.EventResolve{Symbol: resolution.Symbol, Adopt: resolution.Adopt,
 		Why: out.Reason}))
 }
 

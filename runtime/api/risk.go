@@ -55,13 +55,13 @@ func (s *Server) setLimits(r *request, body *LimitsRequest) (Change, error) {
 	}
 	var does []string
 	var refused error
-	if err := s.query(r, func() { does, refused = s.config.Engine.PreviewLimits(&tighten) }); err != nil {
+	if err := s.controls.query(r, func() { does, refused = s.config.Engine.PreviewLimits(&tighten) }); err != nil {
 		return Change{}, err
 	}
 	if refused != nil {
 		return Change{}, notPossible(refused.Error())
 	}
-	change, err := s.do(r, r.audited(account.Scope{Strategy: body.Strategy}.String(), strings.Join(texts, ", ")+": "+body.Reason,
+	change, err := s.controls.do(r, r.audited(account.Scope{Strategy: body.Strategy}.String(), strings.Join(texts, ", ")+": "+body.Reason,
 		&engine.EventSetLimits{Change: &tighten}), does...)
 	if err == nil && tighten.Err != nil { // it changed in between
 		return Change{}, notPossible(tighten.Err.Error())

@@ -127,6 +127,11 @@ type BacktestStart struct {
 
 // runner is the backtest that is running, and those before it.
 type runner struct {
+	engine    BacktestRunner // nil when none are run
+	directory string         // of the reports
+	partial   string         // where the one that is running writes
+	publish   func(topic string, what any)
+
 	mu         sync.Mutex    // guards the five below
 	runs       []BacktestRun // oldest first
 	cancel     context.CancelCauseFunc
@@ -185,11 +190,11 @@ func (s *Server) startBacktest(r *request, body *BacktestRequest) (BacktestStart
 	}
 	run := BacktestRun{ID: body.Name, Strategy: body.Strategy, Data: body.data(), State: "running", Phase: "reading", By: who(r.Request).By,
 		StartedMS: time.Now().UnixMilli()}
-	if err := s.record(r, "backtest "+body.Name, body.Strategy+" over "+run.Data); err != nil {
+	if err := s.controls.record(r, "backtest "+body.Name, body.Strategy+" over "+run.Data); err != nil {
 		s.runner.release()
 		return out, err
 	}
-	s.runner.begin(&run, func(ctx context.Context) { s.runBacktest(ctx, body) })
+	s.runner.begin(&run, func(ctx context.Context) { s.runner.run(ctx, body) })
 	s.stream.Publish("backtest", run)
 	out.Run = &run
 	return out, nil
@@ -212,7 +217,7 @@ func (s *Server) cancelBacktest(r *request, _ *nothing) (Change, error) {
 	if r.dryRun {
 		return out, nil
 	}
-	if err := s.record(r, "backtest "+id, "cancel"); err != nil {
+	if err := s.controls.record(r, "backtest "+id, "cancel"); err != nil {
 		return out, err
 	}
 	cancel(errCanceled)
@@ -311,23 +316,22 @@ func (q *runner) stop() {
 	}
 }
 
-// runBacktest runs what is asked for and puts its whole report among the others.
-func (s *Server) runBacktest(ctx context.Context, given *BacktestRequest) {
-	partial := filepath.Join(s.config.Reports, ".running-"+s.config.Board.Mode()) // one at a time: what an earlier start left is in the way
-	err := os.RemoveAll(partial)
+// run runs what is asked for and puts its whole report among the others.
+func (q *runner) run(ctx context.Context, given *BacktestRequest) {
+	err := os.RemoveAll(q.partial) // one at a time: what an earlier start left is in the way
 	if err == nil {
-		err = os.MkdirAll(partial, 0o755)
+		err = os.MkdirAll(q.partial, 0o755)
 	}
 	if err == nil {
-		err = s.recovered(ctx, given, partial)
+		err = q.recovered(ctx, given, q.partial)
 	}
 	if err == nil {
-		err = os.Rename(partial, filepath.Join(s.config.Reports, given.Name))
+		err = os.Rename(q.partial, filepath.Join(q.directory, given.Name))
 	}
 	if err != nil {
-		err = errors.Join(err, os.RemoveAll(partial))
+		err = errors.Join(err, os.RemoveAll(q.partial))
 	}
-	run, _ := s.runner.now(func(run *BacktestRun) {
+	run, _ := q.now(func(run *BacktestRun) {
 		run.State, run.Phase, run.Share, run.EndedMS = "done", "", 1, time.Now().UnixMilli()
 		if err == nil {
 			return
@@ -337,20 +341,20 @@ func (s *Server) runBacktest(ctx context.Context, given *BacktestRequest) {
 			run.State, run.Error = "canceled", cause.Error()
 		}
 	})
-	s.runner.release()
-	s.stream.Publish("backtest", run)
+	q.release()
+	q.publish("backtest", run)
 }
 
 // recovered runs it; a panic of a strategy or of botd ends this run and nothing else.
-func (s *Server) recovered(ctx context.Context, given *BacktestRequest, directory string) (err error) {
+func (q *runner) recovered(ctx context.Context, given *BacktestRequest, directory string) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("internal error: %v\n%s", cause, debug.Stack())
 		}
 	}()
-	return s.config.Runner.Run(ctx, given, directory, func(phase string, share float64) {
-		if run, due := s.runner.now(func(run *BacktestRun) { run.Phase, run.Share = phase, view.RoundRatio(max(0, min(1, share))) }); due {
-			s.stream.Publish("backtest", run)
+	return q.engine.Run(ctx, given, directory, func(phase string, share float64) {
+		if run, due := q.now(func(run *BacktestRun) { run.Phase, run.Share = phase, view.RoundRatio(max(0, min(1, share))) }); due {
+			q.publish("backtest", run)
 		}
 	})
 }

@@ -72,7 +72,7 @@ func (s *Server) createToken(r *request, body *TokenRequest) (NewToken, error) {
 	if err := s.config.Keyring.Room(key.Name); err != nil {
 		return NewToken{}, notPossible(err.Error())
 	}
-	if err := s.record(r, "token "+key.Name, "a token for a "+key.Role); err != nil {
+	if err := s.controls.record(r, "token "+key.Name, "a token for a "+key.Role); err != nil {
 		return NewToken{}, err
 	}
 	token, err := s.config.Keyring.Add(key)
@@ -92,5 +92,5 @@ func (s *Server) revokeToken(r *request, _ *nothing) (Change, error) {
 			return Change{}, unwritten("the token is still good: " + err.Error())
 		}
 	}
-	return s.do(r, r.audited("token "+name, "revoked", nil), "the token "+name+" is worth nothing from now on; sessions that it opened end")
+	return s.controls.do(r, r.audited("token "+name, "revoked", nil), "the token "+name+" is worth nothing from now on; sessions that it opened end")
 }

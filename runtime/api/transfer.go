@@ -34,7 +34,7 @@ func (s *Server) transfer(r *request, body *TransferRequest) (Change, error) {
 	event.Transfer.Amount = amount
 	var lines []string
 	var refused error
-	if err := s.query(r, func() { lines, refused = s.config.Engine.PreviewTransfer(event) }); err != nil {
+	if err := s.controls.query(r, func() { lines, refused = s.config.Engine.PreviewTransfer(event) }); err != nil {
 		return Change{}, err
 	}
 	if refused != nil {
@@ -44,5 +44,5 @@ func (s *Server) transfer(r *request, body *TransferRequest) (Change, error) {
 	if event.Transfer.Note != "" {
 		detail += ": " + event.Transfer.Note
 	}
-	return s.do(r, r.audited("ledger "+body.Market, detail, event), lines...)
+	return s.controls.do(r, r.audited("ledger "+body.Market, detail, event), lines...)
 }
