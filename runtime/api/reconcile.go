@@ -112,8 +112,8 @@ func (s *Server) resolve(r *request, body *ResolveRequest) (ResolveAnswer, error
 		return out, nil
 	}
 	scope := account.Scope{Symbol: resolution.Symbol}
-	return out, s.controls.send(r, r.audited(scope.String(), body.Decision+": "+out.Reason, &engine.EventResolve{Symbol: resolution.Symbol, Adopt: resolution.Adopt,
-		Why: out.Reason}))
+	return out, s.controls.send(r, r.audited(scope.String(), body.Decision+": "+out.Reason, &engine.EventResolve{
+		Symbol: resolution.Symbol, Adopt: resolution.Adopt, Why: out.Reason}))
 }
 
 // quarantined finds the symbol that is meant.
