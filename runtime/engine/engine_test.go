@@ -72,6 +72,7 @@ func newBench(t *testing.T, strategies ...*wanting) *bench {
 		if err != nil {
 			t.Fatal(err)
 		}
+		rules.Brackets = []exchange.Bracket{{Max: exchange.AmountOf(1_000_000), MaxLeverage: 50}}
 		config.Strategies = append(
 			config.Strategies,
 			StrategyConfig{Name: name, Strategy: s, Symbol: rules, Interval: exchange.Minute1, Schedule: each(1000)},
