@@ -46,7 +46,7 @@ func TestTheProgramsOnTheExchangesPageTrade(t *testing.T) {
 	} {
 		t.Run(c.language, func(t *testing.T) {
 			t.Parallel()
-			program := tool(t, c.program, c.program)
+			program := tool(t, c.program, c.language)
 			base := startNow(t, "--account", "KEY:SECRET", "--market", "still")
 			directory := t.TempDir()
 			text := strings.ReplaceAll(pageBlock(t, c.language), "http://"+server.DefaultListen, base)
