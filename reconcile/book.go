@@ -33,6 +33,8 @@ type Book struct {
 	purposes []purposed         // of sales that ended, oldest first
 	released map[string]int64   // when the exchange answered that a live stop on spot is canceled
 	presumed map[string]bool    // of them, those that only the wallet shows to have ended
+	unable   map[string]int64   // when the exchange refused to cancel a live placement
+	unfrozen map[string]bool    // live sales on spot for which the newest wallet freezes nothing
 	openIDs  []int64            // scratch of Vanished
 	matched  []*account.Placement
 
@@ -47,7 +49,8 @@ type cancels struct{ firstMS, lastMS int64 }
 // openList is an open list as it was last read.
 type openList struct {
 	orders  []exchange.Order
-	beganMS int64 // the snapshot's
+	unread  []int64 // of rows that cannot be read
+	beganMS int64   // the snapshot's
 }
 
 // observed is what was last fetched of the account as a whole.
@@ -70,7 +73,7 @@ type observed struct {
 
 // NewBook returns the book of an account whose journal is empty.
 func NewBook(settle placement.Settle) *Book {
-	return &Book{journalled: account.New(settle), canceled: map[string]cancels{}, released: map[string]int64{}, presumed: map[string]bool{},
+	return &Book{journalled: account.New(settle), canceled: map[string]cancels{}, released: map[string]int64{}, presumed: map[string]bool{}, unable: map[string]int64{}, unfrozen: map[string]bool{},
 		observed: observed{listed: map[exchange.Market]openList{}}}
 }
 
@@ -158,6 +161,8 @@ func (b *Book) advance(r *record.Record) {
 		delete(b.canceled, r.ClientOrderID)
 		delete(b.released, r.ClientOrderID)
 		delete(b.presumed, r.ClientOrderID)
+		delete(b.unable, r.ClientOrderID)
+		delete(b.unfrozen, r.ClientOrderID)
 		if p.Order().Side == exchange.Buy {
 			symbol.leftSold = 0
 		}

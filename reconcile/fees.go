@@ -56,8 +56,8 @@ func (s *survey) expectFees(symbol *SymbolState) (record.Record, bool) {
 func (s *survey) squareWallet(symbol *SymbolState, held exchange.Quantity, live bool) {
 	bound := symbol.Rules.QuantityOf(symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.Rules.QuantityTick - symbol.ExpectedFees()
 	short := symbol.Known() - symbol.Fees() - (held - symbol.Baseline())
-	symbol.spot.beside = max(0, -short)
 	if short <= 0 || short <= bound && symbol.Bought() > 0 {
+		s.noteBeside(symbol, -short)
 		symbol.short = 0
 		symbol.misses.reset()
 		symbol.noteAgreed(s.fetched.EndedMS)

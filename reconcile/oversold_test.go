@@ -163,6 +163,7 @@ func TestASaleOfUnknownFateIsNotRepeatedAgainstWhatAPersonBought(t *testing.T) {
 	t.Parallel()
 	for bought, want := range map[string]bool{"0.015": true, "0.025": false} {
 		w := newWallet(t)
+		w.book.Symbol(coin).Last = 50_000e8
 		w.observe("0.005")
 		w.now += 60_000
 		w.buys(10)
@@ -176,6 +177,13 @@ func TestASaleOfUnknownFateIsNotRepeatedAgainstWhatAPersonBought(t *testing.T) {
 		p := w.book.Placement(sale.ClientOrderID)
 		if d := (&derivation{book: w.book, symbol: w.book.Symbol(coin), held: 10}); d.repeatable(p) != want {
 			t.Errorf("a wallet of %s before the sale: want repeated %t", bought, want)
+		}
+		w.start()
+		w.book.Symbol(coin).Last = 50_000e8
+		w.now += 1_000
+		w.observe("0.015")
+		if d := (&derivation{book: w.book, symbol: w.book.Symbol(coin), held: 10}); d.repeatable(w.book.Placement(sale.ClientOrderID)) != want {
+			t.Errorf("a wallet of %s before the sale, and a restart: want repeated %t", bought, want)
 		}
 	}
 }

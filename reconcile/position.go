@@ -57,6 +57,7 @@ func (s *survey) positionAlone(symbol *SymbolState) {
 	switch {
 	case symbol.Key().Market == exchange.Spot:
 		symbol.Position, symbol.readAlone = symbol.heldOnSpot(), symbol.readAlone || s.fetched.Balances.Done()
+		s.walletAlone(symbol)
 	case !s.fetched.Positions.Done(), s.fetched.lacksPosition(symbol.Key()):
 		s.standOpened(symbol)
 	case s.takePosition(symbol):
@@ -71,14 +72,23 @@ func (s *survey) positionAlone(symbol *SymbolState) {
 	symbol.Settled = false
 }
 
+// walletAlone takes what a wallet shows of sales while the open list cannot be read.
+func (s *survey) walletAlone(symbol *SymbolState) {
+	for _, p := range s.book.Live() {
+		if s.fetched.Balances.Done() && symbol.Rules != nil && p.Symbol() == symbol.Key() && p.Order().Side == exchange.Sell && p.OrderID() == 0 {
+			s.noteUnfrozen(p, symbol)
+		}
+	}
+}
+
 // standOpened takes what botd's own fills opened since the list was last read as held until
 // it is read again.
 func (s *survey) standOpened(symbol *SymbolState) {
 	t, known := &symbol.testimony, symbol.Known()
-	if symbol.positionMS > symbol.OpenedMS()+s.book.Settle().StalenessMS {
+	if symbol.positionMS > symbol.FilledMS()+s.book.Settle().StalenessMS {
 		return // it was read since, and says what it says
 	}
-	if known != 0 && signOf(symbol.Opened()) == signOf(known) && t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > s.book.bootMS {
+	if known != 0 && signOf(symbol.Opened()) == signOf(known) && t.shownOf != symbol.OpenedMS() && symbol.FilledMS() > s.book.bootMS {
 		t.doubted = true
 	}
 }
@@ -91,6 +101,7 @@ func (s *survey) takePosition(symbol *SymbolState) bool {
 		if symbol.doubled.extend(s.fetched); symbol.doubled.exceeds(s.book.Settle().StalenessMS) {
 			s.quarantine(symbol, "the exchange shows two positions on one symbol")
 		}
+		symbol.takeOneOf(s.fetched.Positions.Items())
 		symbol.equal.reset()
 		symbol.Settled = false
 		return false
@@ -124,6 +135,27 @@ func (s *survey) takePosition(symbol *SymbolState) bool {
 		symbol.Leverage = now.Leverage
 	}
 	return true
+}
+
+// takeOneOf takes one of several positions that the list shows on a symbol as what is to be
+// protected: the one that fills explain, else the one that was shown before, else the newest.
+func (s *SymbolState) takeOneOf(positions []exchange.Position) {
+	var one exchange.Position
+	rank := func(p *exchange.Position) int {
+		switch {
+		case p.Signed() == s.Known()+s.Ignored():
+			return 2
+		case p.ID == s.PositionID:
+			return 1
+		}
+		return 0
+	}
+	for i := range positions {
+		if p := &positions[i]; p.Symbol == s.Key().Name && p.Remaining != 0 && (one.Remaining == 0 || rank(p) >= rank(&one)) {
+			one = *p
+		}
+	}
+	s.Read, s.Position, s.EntryPrice = true, one.Signed()-s.Ignored(), one.EntryPrice
 }
 
 func find(positions []exchange.Position, symbol string) (found exchange.Position, count int) {
@@ -192,10 +224,11 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	held := s.book.inWallet(symbol)
 	if symbol.Known() == 0 {
 		wait := (symbol.Baseline() != 0 || s.book.mayHaveBought(symbol)) && s.awaitsHistory(symbol, held-symbol.Baseline())
-		if held != symbol.Baseline() && !live && !wait {
+		if more := held - symbol.Baseline(); live || wait {
+			s.noteBeside(symbol, more)
+		} else if more != 0 || symbol.Beside() != 0 {
 			s.emit(symbol.about(record.Baseline{Quantity: held}))
 		}
-		symbol.spot.beside = max(0, held-symbol.Baseline())
 		symbol.noteAgreed(s.fetched.EndedMS)
 		symbol.Settled = symbol.Quarantine() == "" && !wait
 		return
@@ -203,6 +236,17 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	s.squareWallet(symbol, held, live)
 	symbol.Position = symbol.heldOnSpot()
 	symbol.Settled = symbol.Quarantine() == "" && symbol.misses.sinceMS == 0
+}
+
+// noteBeside journals what the wallet holds beyond the baseline and the fills, where that has
+// changed by the worth of an order: after a start nothing else would tell it from what a
+// purchase that no list shows has bought, or a sale has left.
+func (s *survey) noteBeside(symbol *SymbolState, beside exchange.Quantity) {
+	beside = max(0, beside)
+	changed := abs(beside - symbol.Beside())
+	if changed != 0 && (beside == 0 || !symbol.Rules.Notional(symbol.Last, changed).Less(symbol.Rules.MinNotional)) {
+		s.emit(symbol.about(record.Baseline{Quantity: symbol.Baseline(), Beside: beside}))
+	}
 }
 
 // mayPrecedeFill reports whether a read of this snapshot may be older than the

@@ -32,23 +32,21 @@ func (s *survey) presume(symbol *SymbolState) {
 			}
 			continue
 		}
-		stop := p.OrderID() != 0 && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit
-		switch {
-		case p.Order().Side == exchange.Buy:
+		if p.Order().Side == exchange.Buy {
 			bought += s.mayBuy(p, symbol)
-		case stop && s.book.released[p.ClientOrderID()] == 0 && s.holdsNothing(p, symbol):
+			continue
+		}
+		if !s.noteUnfrozen(p, symbol) {
+			continue
+		}
+		stop := p.OrderID() != 0 && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit
+		if stop && s.book.released[p.ClientOrderID()] == 0 && s.soldNothing(p, symbol) {
 			s.book.noteFreed(p, s.fetched.EndedMS)
 			s.book.released[p.ClientOrderID()], s.book.presumed[p.ClientOrderID()] = s.fetched.EndedMS, true
 		}
 	}
-	excess := max(0, s.book.inWallet(symbol)-symbol.Baseline()-symbol.Known()+symbol.Fees())
-	if bought == 0 { // what is there beside is a person's
-		t.others, t.othersKnown = excess, true
-		return
-	}
-	if t.othersKnown {
-		t.presumed = max(0, min(excess-t.others, bought))
-	}
+	excess := s.book.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
+	t.presumed = max(0, min(excess-symbol.Beside(), bought))
 }
 
 // mayBuy is the most that a purchase may still have bought: an amount in the quote asset at
@@ -64,21 +62,34 @@ func (s *survey) mayBuy(p *account.Placement, symbol *SymbolState) exchange.Quan
 	return max(0, symbol.Rules.QuantityFor(order.QuoteAmount.MulRate(exchange.RateOne*101/100), symbol.Last)-p.Filled())
 }
 
-// holdsNothing reports whether the wallet shows all of the asset, and none of it frozen by
-// a stop that the open list does not show either: it was canceled, or either read is older.
-func (s *survey) holdsNothing(p *account.Placement, symbol *SymbolState) bool {
+// soldNothing reports whether the wallet shows all of the asset, though it freezes none of it for
+// a stop: that was canceled, or either read is older.
+func (s *survey) soldNothing(p *account.Placement, symbol *SymbolState) bool {
 	if s.book.CancelMS(p.ClientOrderID()) == 0 && s.fetched.BeganMS <= p.SentMS()+s.book.Settle().StalenessMS {
 		return false
 	}
-	if s.book.inWallet(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees() {
-		return false // it may have sold
-	}
-	frozen := symbol.Rules.QuantityOf(s.book.Balance(symbol.Rules.Base).Frozen)
-	for i := range s.fetched.SpotOrders.Items() {
-		o := &s.fetched.SpotOrders.Items()[i]
-		if _, _, ended := s.book.EndedAs(o.Key(), o.ID); o.Symbol == symbol.Key().Name && o.Side == exchange.Sell && !ended {
+	return s.book.inWallet(symbol) >= symbol.Baseline()+symbol.Known()-symbol.Fees()
+}
+
+// noteUnfrozen notes, and reports, whether the wallet freezes nothing for a sale that no open list
+// shows: it has ended or was never taken, or a read is older.
+func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
+	b, read := s.book, s.fetched
+	frozen := symbol.Rules.QuantityOf(b.Balance(symbol.Rules.Base).Frozen)
+	for i := 0; read.SpotOrders.Done() && i < len(read.SpotOrders.Items()); i++ {
+		o := &read.SpotOrders.Items()[i]
+		if _, _, ended := b.EndedAs(o.Key(), o.ID); o.Symbol == symbol.Key().Name && o.Side == exchange.Sell && !ended {
 			frozen -= o.Remaining()
 		}
 	}
-	return frozen < p.Remaining()/2
+	for _, q := range b.Live() { // those that the exchange acknowledged hold it before one that it may not have taken
+		if p.OrderID() == 0 && q.OrderID() != 0 && q.Symbol() == p.Symbol() && q.Order().Side == exchange.Sell && b.unlisted(q) {
+			frozen -= q.Remaining()
+		}
+	}
+	unfrozen := read.BeganMS > p.SentMS() && frozen < p.Remaining()/2
+	if b.unfrozen[p.ClientOrderID()] = true; !unfrozen {
+		delete(b.unfrozen, p.ClientOrderID())
+	}
+	return unfrozen
 }

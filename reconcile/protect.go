@@ -52,14 +52,15 @@ func (d *derivation) replaceable(p *account.Placement) bool {
 	return d.mayRepeat(p) || p.Order().Market == exchange.Futures && d.book.EndUnread(p)
 }
 
-// EndUnread reports whether an order was canceled, the open list read since does not show it,
-// and what became of it cannot be read.
+// EndUnread reports whether an order was canceled, no open list read since shows it, and what
+// became of it cannot be read.
 func (b *Book) EndUnread(p *account.Placement) bool {
 	canceledMS, list := b.canceled[p.ClientOrderID()].firstMS, b.listed[p.Order().Market]
-	if canceledMS == 0 || list.beganMS < canceledMS+replaceMS || p.State().Unresolved() || !b.Symbol(p.Symbol()).unread {
+	if canceledMS == 0 || b.listsMS < canceledMS+replaceMS || p.State().Unresolved() || !b.Symbol(p.Symbol()).unread {
 		return false
 	}
-	return !slices.ContainsFunc(list.orders, func(o exchange.Order) bool { return o.ID == p.OrderID() })
+	shown := slices.ContainsFunc(list.orders, func(o exchange.Order) bool { return o.ID == p.OrderID() })
+	return !shown || list.beganMS < canceledMS
 }
 
 // repeatAfterMS is how long a placement of unknown fate waits for another beside it.
@@ -201,7 +202,8 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 		if !bridging.State().Unresolved() { // only then its replacement stands
 			d.cancel(main, "the protection moves")
 		}
-	case d.nowMS-main.SentMS() < int64(d.desired.Interval), !d.symbol.Rules.Tradable: // not too often, and while another may be placed
+	case d.nowMS-main.SentMS() < int64(d.desired.Interval), !d.symbol.Rules.Tradable, d.symbol.unread:
+		// not too often, while another may be placed, and where its end can be read
 	case d.desired.Bridge && len(d.targetOrders) == 0 && d.reducible() == abs(d.held):
 		d.protectBy(
 			placement.StopLoss,
@@ -320,7 +322,7 @@ func (d *derivation) protectionPrice(purpose placement.Purpose, distance strateg
 		return rules.FloorPrice(distance.Price)
 	}
 	base := d.symbol.EntryPrice
-	if base.IsZero() {
+	if base.IsZero() && d.symbol.Known() != 0 { // else it is the price of what was held before
 		base = d.symbol.MeanPrice()
 	}
 	if base.IsZero() {

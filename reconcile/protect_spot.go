@@ -40,7 +40,7 @@ func (d *derivation) protectSpot() {
 	switch {
 	case d.desired.Unread && (uncovered <= 0 || d.tooSmall(missing)): // what stands, stays
 	case uncovered < 0:
-		d.shrinkStops(-uncovered)
+		d.shrinkStops()
 	case d.tooSmall(uncovered) && moved:
 		d.moveStops(price)
 	case d.tooSmall(missing):
@@ -66,25 +66,31 @@ func (d *derivation) explainedOnSpot() exchange.Quantity {
 	if d.book.StandsDown() != "" {
 		return d.held
 	}
-	if d.symbol.Contradicted == "" || d.symbol.Quarantine() != "" {
+	switch {
+	case d.symbol.Quarantine() != "":
+		return d.explainedByWallet() + d.symbol.spot.presumed
+	case d.symbol.Contradicted == "":
 		return d.held + d.symbol.spot.presumed
 	}
+	return d.explainedByFills()
+}
+
+// explainedByFills is what fills explain of a spot position, without what orders that the
+// journal does not know may sell of it.
+func (d *derivation) explainedByFills() exchange.Quantity {
 	return max(0, d.symbol.Known()-d.symbol.Fees()-d.book.sellsUnknown(d.symbol))
+}
+
+// explainedByWallet is the same as far as the newest wallet shows it, which may be older than the
+// last sale: what that sold is in the fills already.
+func (d *derivation) explainedByWallet() exchange.Quantity {
+	inWallet := d.symbol.Rules.FloorQuantity(d.book.inWallet(d.symbol))
+	return max(0, min(d.explainedByFills(), inWallet-d.symbol.Baseline()-d.book.sellsUnknown(d.symbol)))
 }
 
 // uncovered is what of it neither a stop nor an exit sells; below zero they sell more.
 func (d *derivation) uncovered() exchange.Quantity {
-	left := d.explainedOnSpot()
-	for _, p := range d.stops {
-		if !d.mayRepeat(p) {
-			left -= p.Remaining()
-		}
-	}
-	for _, p := range d.targetOrders {
-		if p.Purpose() == placement.Exit && !d.leavesUncovered(p) {
-			left -= p.Remaining()
-		}
-	}
+	left := d.explainedOnSpot() - d.selling(d.leavesUncovered)
 	for i := range d.intents {
 		if d.intents[i].Purpose == placement.Exit {
 			left -= d.intents[i].Order.Quantity
@@ -95,6 +101,29 @@ func (d *derivation) uncovered() exchange.Quantity {
 		return d.symbol.Rules.FloorQuantity(left)
 	}
 	return left
+}
+
+// selling is what stops and exits may still sell, without those that another may take the place
+// of. What the wallet misses of the fills, those may have sold that the open list does not
+// show: it is not counted twice.
+func (d *derivation) selling(replaced func(*account.Placement) bool) (sum exchange.Quantity) {
+	unlisted, finished := exchange.Quantity(0), exchange.Quantity(0)
+	for _, p := range slices.Concat(d.stops, d.targetOrders) {
+		switch {
+		case p.Purpose() == placement.Entry || replaced(p):
+		case d.book.holdsNoMore(p):
+			finished += p.Remaining()
+		case d.book.unlisted(p):
+			unlisted += p.Remaining()
+		default:
+			sum += p.Remaining()
+		}
+	}
+	missing := max(0, d.explainedByFills()-d.explainedByWallet())
+	if d.symbol.Quarantine() != "" { // what is missing is no part of what is to be protected
+		return sum + unlisted - min(unlisted, missing)
+	}
+	return sum + unlisted + min(finished, max(0, missing-unlisted))
 }
 
 // exitPart sells what no stop covers, and whose price was passed; the stops beside it stand.
@@ -185,9 +214,18 @@ func (d *derivation) placeable(quantity exchange.Quantity) bool {
 	return rules.Tradable && rules.FloorQuantity(quantity) == quantity && !d.tooSmall(quantity)
 }
 
-// shrinkStops takes off what sells more than is held.
-func (d *derivation) shrinkStops(excess exchange.Quantity) {
-	if d.symbol.Contradicted == "" {
+// shrinkStops takes off what sells more than is held. What was canceled sells nothing any more.
+func (d *derivation) shrinkStops() {
+	released := func(p *account.Placement) bool {
+		return d.book.released[p.ClientOrderID()] != 0 || d.leavesUncovered(p)
+	}
+	excess := d.selling(released) + d.reserved - d.explainedOnSpot()
+	for i := range d.intents {
+		if d.intents[i].Purpose == placement.Exit {
+			excess += d.intents[i].Order.Quantity
+		}
+	}
+	if d.symbol.Contradicted == "" && excess > 0 {
 		d.takeOff(excess, "what is held is less than the stop would sell")
 	}
 }
@@ -207,14 +245,15 @@ func (d *derivation) makeRoom(quantity exchange.Quantity) (wait bool) {
 }
 
 // takeOff cancels stops that hold at least a quantity together: those first whose cancel
-// is under way, then the smallest that holds all of it, else the largest. It reports
-// whether any is left to wait for.
+// is under way, then those that the open list does not show, then the smallest that holds all of
+// it, else the largest. It reports whether any is left to wait for.
 func (d *derivation) takeOff(quantity exchange.Quantity, reason string) (wait bool) {
 	stops := slices.DeleteFunc(slices.Clone(d.stops), d.mayRepeat)
 	for quantity > 0 && len(stops) > 0 {
 		next := slices.MaxFunc(stops, func(a, b *account.Placement) int {
 			return cmp.Or(
 				compareBool(d.book.CancelMS(a.ClientOrderID()) != 0, d.book.CancelMS(b.ClientOrderID()) != 0),
+				compareBool(d.book.unlisted(a), d.book.unlisted(b)),
 				compareBool(a.Remaining() >= quantity, b.Remaining() >= quantity),
 				cmp.Compare(a.Remaining(), b.Remaining())*signOf(quantity-max(a.Remaining(), b.Remaining())),
 			)

@@ -27,6 +27,28 @@ const (
 	ExitReleaseMS = 1_000
 )
 
+// unlisted reports whether the newest open list, which began after an order was sent, does not
+// show it.
+func (b *Book) unlisted(p *account.Placement) bool {
+	list := b.listed[p.Order().Market]
+	return p.OrderID() != 0 && !p.State().Unresolved() && list.beganMS > p.SentMS() && !slices.Contains(list.unread, p.OrderID()) &&
+		!slices.ContainsFunc(list.orders, func(o exchange.Order) bool { return o.ID == p.OrderID() })
+}
+
+// NoteCancelRefused takes that the exchange refused to cancel an order.
+func (b *Book) NoteCancelRefused(clientOrderID string, atMS int64) {
+	if b.Placement(clientOrderID) != nil {
+		b.unable[clientOrderID] = atMS
+	}
+}
+
+// holdsNoMore reports whether an order that the open list does not show has ended, in whatever
+// way: the exchange refused to cancel it before, or the wallet freezes nothing for it.
+func (b *Book) holdsNoMore(p *account.Placement) bool {
+	at := b.unable[p.ClientOrderID()]
+	return b.unlisted(p) && (at != 0 && b.listed[p.Order().Market].beganMS > at || b.unfrozen[p.ClientOrderID()])
+}
+
 // ReleasedMS is when the stop of a symbol that was canceled last, and has not ended for the
 // lists yet, was answered to be canceled; 0 for none.
 func (b *Book) ReleasedMS(key exchange.SymbolKey) (atMS int64) {

@@ -367,6 +367,7 @@ func (s *survey) observeHistory() {
 		}
 		listed := func(o exchange.Order) bool { return o.ID == p.OrderID() }
 		switch {
+		case p.State() == placement.Uncertain && p.OrderID() != 0: // the exchange had it: only its row, or a person, says how it ended
 		case p.State() == placement.Uncertain:
 			if s.quarantineLeftOver(p) {
 				continue

@@ -68,17 +68,18 @@ func (d *derivation) repeatable(p *account.Placement) bool {
 // inWalletYet reports whether the wallet still shows most of what a sale of unknown fate would
 // have sold, beside what is not botd's.
 func (d *derivation) inWalletYet(p *account.Placement) bool {
-	return d.book.inWallet(d.symbol)-d.symbol.Baseline()-d.symbol.Ignored()-d.symbol.spot.beside > abs(d.held)-p.Remaining()/2
+	return d.book.inWallet(d.symbol)-d.symbol.Baseline()-d.symbol.Ignored()-d.symbol.Beside() > abs(d.held)-p.Remaining()/2
 }
 
 // leavesUncovered reports whether a sale on spot takes nothing of what a stop is for: it may be
-// repeated, or its fate is unknown, no list shows it, and the wallet still shows the asset. Should it
-// be executed later, a stop too many is seen in the next list and canceled.
+// repeated, or its fate is unknown, no list shows it, and the wallet still shows the asset and freezes
+// none of it. Should it be executed later, a stop too many is seen in the next list and canceled.
 func (d *derivation) leavesUncovered(p *account.Placement) bool {
 	if d.mayRepeat(p) {
 		return true
 	}
-	lost := p.State() == placement.Uncertain && d.nowMS-max(p.SentMS(), p.UnknownMS()) >= repeatMS
+	lost := p.State() == placement.Uncertain && p.OrderID() == 0 && d.book.unfrozen[p.ClientOrderID()] &&
+		d.nowMS-max(p.SentMS(), p.UnknownMS()) >= repeatMS
 	return lost && d.book.walletRead && d.book.StandsDown() == "" && d.inWalletYet(p)
 }
 

@@ -40,7 +40,7 @@ func (o *observed) note(s *Snapshot) {
 	}
 	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
 		if list := s.Orders(market); list.Done() {
-			o.listed[market] = openList{list.Items(), s.BeganMS}
+			o.listed[market] = openList{list.Items(), s.unreadIDs(market), s.BeganMS}
 		}
 	}
 	if o.walletRead = s.Balances.Done(); o.walletRead {

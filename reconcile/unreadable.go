@@ -38,6 +38,16 @@ func (s *Snapshot) Shows(market exchange.Market, orderID int64) bool {
 	return slices.ContainsFunc(s.UnreadOrders, func(u UnreadOrder) bool { return u.Open && u.Market == market && u.Row.ID == orderID })
 }
 
+// unreadIDs are the exchange's ids of open orders whose rows cannot be read.
+func (s *Snapshot) unreadIDs(market exchange.Market) (ids []int64) {
+	for i := range s.UnreadOrders {
+		if u := &s.UnreadOrders[i]; u.Open && u.Market == market {
+			ids = append(ids, u.Row.ID)
+		}
+	}
+	return ids
+}
+
 // lacksPosition reports whether the row of a symbol's position cannot be read: its absence from the
 // list says nothing.
 func (s *Snapshot) lacksPosition(key exchange.SymbolKey) bool {

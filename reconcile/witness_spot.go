@@ -16,20 +16,17 @@ const spotContradiction = "the wallet holds less than botd's own fills explain, 
 // spotTestimony is what was observed of a spot symbol's asset besides the wallet's newest
 // answer.
 type spotTestimony struct {
-	squaredMS   int64             // when wallet and fills last agreed
-	sales       []sale            // by others, that were taken as the reason of an earlier difference
-	extra       persistence       // the wallet holds more, worth an order
-	extraOf     exchange.Quantity // how much more
-	freed       []release         // what own orders held until they were canceled, oldest first
-	differs     exchange.Quantity // by how much the newest wallet differs from what fills explain, where that is worth an order
-	asked       int               // how many rounds have asked the order history about it
-	refusedMS   int64             // when the exchange last refused a purchase: it may have been executed
-	presumed    exchange.Quantity // what a purchase that no list shows has bought, as far as the wallet shows it
-	others      exchange.Quantity // what the wallet held beyond the fills when no purchase was under way
-	othersKnown bool
-	beside      exchange.Quantity // likewise beside the baseline, when a wallet that proves something was read
-	early       bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is unknown
-	overdrawn   bool              // the exchange refused a stop of more than the wallet shows
+	squaredMS int64             // when wallet and fills last agreed
+	sales     []sale            // by others, that were taken as the reason of an earlier difference
+	extra     persistence       // the wallet holds more, worth an order
+	extraOf   exchange.Quantity // how much more
+	freed     []release         // what own orders held until they were canceled, oldest first
+	differs   exchange.Quantity // by how much the newest wallet differs from what fills explain, where that is worth an order
+	asked     int               // how many rounds have asked the order history about it
+	refusedMS int64             // when the exchange last refused a purchase: it may have been executed
+	presumed  exchange.Quantity // what a purchase that no list shows has bought, as far as the wallet shows it
+	early     bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is unknown
+	overdrawn bool              // the exchange refused a stop of more than the wallet shows
 }
 
 // sale is how much an order that no placement claims has sold.

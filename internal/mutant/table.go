@@ -247,7 +247,7 @@ var Table = []Row{
 		{"reconcile.survey.observeDuplicate", "s.book.purposeOf(id)", "placement.Purpose(0)"},
 	}},
 	{"wallet_unseen", "a purchase that no list shows has no stop, though the wallet shows it", "protection", "", []Edit{
-		{"reconcile.survey.presume", "if «t.othersKnown» {", "false"},
+		{"reconcile.survey.presume", "max(0, min(excess-symbol.Beside(), bought))", "0"},
 	}},
 	{"release_ignored", "what takes the place of a stop on spot waits for the lists", "27", "", []Edit{
 		{"reconcile.derivation.mayRepeat", "d.nowMS-at >= ReleaseMS", "false"},

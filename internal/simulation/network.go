@@ -70,6 +70,12 @@ func (w *world) send(f *flight) {
 	}
 	f.signedMS = now
 	w.stats.Requests++
+	if order := &f.call.Request.Order; f.call.Request.Operation.Places() {
+		w.stats.Placed++
+		if opens(order) {
+			w.stats.Opened++
+		}
+	}
 	w.inspector.sending(f)
 	if w.tracing {
 		w.tracef("send", "%s", w.describe(&f.call.Request))

@@ -6,6 +6,8 @@ type Stats struct {
 	Requests  int64
 	Starts    int64
 	Unknowns  int64
+	Placed    int64 // orders sent
+	Opened    int64 // of them, those that open a position
 	Faults    [FaultEnd]int64
 	VirtualMS int64
 
@@ -27,6 +29,8 @@ func (s *Stats) add(other *Stats) {
 	s.Requests += other.Requests
 	s.Starts += other.Starts
 	s.Unknowns += other.Unknowns
+	s.Placed += other.Placed
+	s.Opened += other.Opened
 	s.VirtualMS += other.VirtualMS
 	s.Quarantined += other.Quarantined
 	for i := range s.Faults {

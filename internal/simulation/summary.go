@@ -11,6 +11,8 @@ type ClassSummary struct {
 	Class    string         `json:"class"`
 	Runs     int            `json:"runs"`
 	Episodes int64          `json:"episodes"`
+	Placed   int64          `json:"placed"` // orders sent
+	Opened   int64          `json:"opened"` // of them, those that open a position
 	Failed   int            `json:"failed"`
 	Rules    map[string]int `json:"broken_rules"`
 	First    *Failure       `json:"first_failure,omitempty"` // the smallest seed
@@ -44,6 +46,7 @@ func (s *Summary) addClasses(r *Result) {
 func (c *ClassSummary) add(r *Result, episodes int64) {
 	c.Runs++
 	c.Episodes += episodes
+	c.Placed, c.Opened = c.Placed+r.Stats.Placed, c.Opened+r.Stats.Opened
 	for _, gap := range r.Gaps {
 		c.Gaps++
 		c.tenths[min(gap/100, int64(len(c.tenths)-1))]++
@@ -78,8 +81,8 @@ func (c *ClassSummary) quantile(share float64) float64 {
 
 // Line returns the summary in one line.
 func (c *ClassSummary) Line() string {
-	text := fmt.Sprintf("%-17s %6d runs %7d episodes %5d failed; without a stop %6d times, p50 %.1f s, p99 %.1f s, max %.1f s", c.Class, c.Runs, c.Episodes,
-		c.Failed, c.Gaps, c.P50S, c.P99S, c.MaxS)
+	text := fmt.Sprintf("%-17s %6d runs %7d episodes %7d orders, %6d open %5d failed; without a stop %6d times, p50 %.1f s, p99 %.1f s, max %.1f s", c.Class, c.Runs, c.Episodes,
+		c.Placed, c.Opened, c.Failed, c.Gaps, c.P50S, c.P99S, c.MaxS)
 	if c.First == nil {
 		return text
 	}

@@ -85,7 +85,8 @@ func (s *State) applyFact(r *record.Record) {
 	case record.Fees:
 		s.Symbol(r.Symbol).takeFees(&body)
 	case record.Baseline:
-		s.Symbol(r.Symbol).baseline = body.Quantity
+		symbol := s.Symbol(r.Symbol)
+		symbol.baseline, symbol.beside = body.Quantity, body.Beside
 	case record.Day:
 		s.Watch(r.Strategy).measure(r.AtMS, Day(body))
 	case record.Result:

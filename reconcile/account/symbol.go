@@ -16,6 +16,7 @@ type Symbol struct {
 	fees         exchange.Quantity
 	expected     exchange.Quantity
 	baseline     exchange.Quantity
+	beside       exchange.Quantity
 	meanPrice    exchange.Amount
 	ignored      exchange.Quantity
 	owner        string
@@ -59,6 +60,10 @@ func (s *Symbol) takeFees(body *record.Fees) {
 
 // Baseline is, on spot, what the wallet held of the base asset while no strategy did.
 func (s *Symbol) Baseline() exchange.Quantity { return s.baseline }
+
+// Beside is, on spot, what the wallet held beyond the baseline and what fills explain, when a
+// wallet that proves something was last read.
+func (s *Symbol) Beside() exchange.Quantity { return s.beside }
 
 // MeanPrice is the mean price of what is held on spot, which reports no entry price.
 func (s *Symbol) MeanPrice() exchange.Amount { return s.meanPrice }

@@ -40,6 +40,7 @@ var formats = [...]string{
 	"+memory.events int64",
 	"+latch.idle bool",
 	"+latch.renewed bool",
+	"+baseline.beside exchange.Quantity",
 }
 
 // FormatEpoch is the format of the records this botd writes: it grows with every line

@@ -127,7 +127,10 @@ func (b Day) summarize(s *summary) { s.add("equity %s peak %s", b.Equity, b.Peak
 
 func (b Halt) summarize(s *summary) { s.texts(cmp.Or(b.Level.String(), "rearmed"), b.Why) }
 
-func (b Baseline) summarize(s *summary) { s.add("quantity %d", b.Quantity) }
+func (b Baseline) summarize(s *summary) {
+	s.add("quantity %d", b.Quantity)
+	s.quantity("beside", b.Beside)
+}
 
 func (b Fees) summarize(s *summary) {
 	s.add("quantity %d", b.Quantity)

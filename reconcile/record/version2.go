@@ -111,7 +111,7 @@ func (r *record2) body() (Body, error) {
 	case "halt":
 		return Halt{r.Level, r.Why}, nil
 	case "baseline":
-		return Baseline{r.Filled}, nil
+		return Baseline{Quantity: r.Filled}, nil
 	case "fees":
 		return Fees{Quantity: r.Filled, Evidence: r.Evidence}, nil
 	case "breaker":

@@ -345,6 +345,9 @@ func (d *dispatcher) outcome(p *purpose, event *EventAnswer, order NoteOrder) (r
 func (d *dispatcher) canceled(p purpose, event *EventAnswer) {
 	d.answered(p.attempt, event.Err)
 	d.soon()
+	if refusal := (*exchange.Refusal)(nil); errors.As(event.Err, &refusal) && !ofAccount(refusal) {
+		d.book.NoteCancelRefused(p.clientID, d.nowMS)
+	}
 	if event.Err == nil && !d.config.Feed && d.book.NoteReleased(p.clientID, &event.Answer.Order, d.nowMS) {
 		d.replaceMS = min(d.replaceMS, d.nowMS+reconcile.ReleaseMS)
 	}

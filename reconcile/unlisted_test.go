@@ -1,0 +1,303 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// places sends an order, which the exchange acknowledges where it has an id, and returns it as
+// a list shows it.
+func (w *wallet) places(purpose placement.Purpose, orderID int64, order exchange.NewOrder) exchange.Order {
+	w.t.Helper()
+	order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, "BTC-USDT", w.book.NextClientOrderID("t")
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
+		Body: record.Sending{Order: order, Purpose: purpose, DeadlineMS: w.now + 5_000}})
+	if orderID == 0 {
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Unknown{Why: "timeout"}})
+	} else {
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Acknowledged{OrderID: orderID}})
+	}
+	return exchange.Order{ID: orderID, ClientOrderID: order.ClientOrderID, Market: exchange.Spot, Symbol: "BTC-USDT", Side: order.Side, Type: order.Type,
+		Quantity: order.Quantity, Price: order.Price, StopPrice: order.StopPrice, Status: exchange.StatusOpen, CreatedMS: w.now}
+}
+
+func saleOf(quantity exchange.Quantity) exchange.NewOrder {
+	return exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Quantity: quantity, Price: 47_500e8}
+}
+
+func stopOf(quantity exchange.Quantity) exchange.NewOrder {
+	return exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopLimit, Quantity: quantity, Price: 46_550e8, StopPrice: 49_000e8}
+}
+
+// shows fetches a wallet with so much free and frozen.
+func (w *wallet) shows(free, frozen string, orders ...exchange.Order) {
+	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
+		History: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true,
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(free), Frozen: exchange.MustAmount(frozen)}})})...)
+}
+
+func purposes(intents []Intent) (all []placement.Purpose) {
+	for i := range intents {
+		all = append(all, intents[i].Purpose)
+	}
+	return all
+}
+
+// TestWhatTheWalletMissesMayBeWhatAnExitHasSoldThatNoListShows: it is not counted twice, so that
+// the stop over the rest stands.
+func TestWhatTheWalletMissesMayBeWhatAnExitHasSoldThatNoListShows(t *testing.T) {
+	t.Parallel()
+	w, derive := protecting(t)
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a test"}})
+	stop := w.places(placement.StopLoss, 8, stopOf(4))
+	w.places(placement.Exit, 9, saleOf(6))
+	w.now += 1_000
+	w.shows("1", "0.004", stop)
+	if intents := derive(); len(intents) != 0 {
+		t.Errorf("want the stop over the 4 that are left to stand, have %+v", intents)
+	}
+}
+
+// TestAnAcknowledgedSpotOrderThatNoListShowsIsNotAbsent: the exchange had it, and a list that
+// leaves it out does not end it.
+func TestAnAcknowledgedSpotOrderThatNoListShowsIsNotAbsent(t *testing.T) {
+	t.Parallel()
+	w := holding(t, ForeignHalt)
+	bought := w.places(placement.Entry, 8, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 50_000e8})
+	for range 4 {
+		w.now += 300_000
+		w.shows("1.01", "0")
+	}
+	if p := w.book.Placement(bought.ClientOrderID); p == nil || w.book.Symbol(coin).Quarantine() == "" {
+		t.Errorf("want it uncertain and its symbol quarantined, have %+v, %q", p, w.book.Symbol(coin).Quarantine())
+	}
+}
+
+// TestAStopIsBackWhileTheFateOfAnExitIsUnknown: beside a person's coins the exit is not sent again
+// before its fence, and until then the position needs its stop.
+func TestAStopIsBackWhileTheFateOfAnExitIsUnknown(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		free, frozen string
+		want         exchange.Quantity
+	}{
+		"the wallet shows all of it":   {"1.01", "0", 10},
+		"the wallet freezes it":        {"1", "0.01", 0},
+		"the wallet shows none of it":  {"1", "0", 0},
+		"the wallet shows part frozen": {"1.003", "0.007", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, derive := protecting(t)
+			w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin,
+				Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity}}}})
+			w.places(placement.Exit, 0, saleOf(10))
+			w.now += 1_000
+			if w.shows(c.free, c.frozen); len(derive()) != 0 {
+				t.Error("want nothing sent while the answer may still come")
+			}
+			w.now += 1_000
+			w.shows(c.free, c.frozen)
+			intents, have := derive(), exchange.Quantity(0)
+			for i := range intents {
+				if have += intents[i].Order.Quantity; intents[i].Purpose != placement.StopLoss {
+					t.Errorf("want no other exit, have %+v", intents[i])
+				}
+			}
+			if have != c.want {
+				t.Errorf("want a stop of %d, have %v of %d", c.want, purposes(intents), have)
+			}
+		})
+	}
+}
+
+// TestAStopThatWasCanceledIsReplacedAfterARestartToo: the answer to its cancel is not journalled,
+// and the history leaves it out. What stands meanwhile is not taken for too much.
+func TestAStopThatWasCanceledIsReplacedAfterARestartToo(t *testing.T) {
+	t.Parallel()
+	w, _ := protecting(t)
+	later := w.places(placement.StopLoss, 8, stopOf(6))
+	w.places(placement.StopLoss, 9, stopOf(6)) // it was canceled
+	standing := w.places(placement.StopLoss, 10, stopOf(4))
+	w.now += 20_000
+	w.start()
+	symbol := w.book.Symbol(coin)
+	symbol.Last, symbol.EntryPrice = 50_000e8, exchange.AmountOf(50_000)
+	w.now += 1_000
+	w.shows("1", "0.01", later, standing)
+	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Bridge: true,
+		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)
+	for i := range intents {
+		if intents[i].ClientID == later.ClientOrderID || intents[i].ClientID == standing.ClientOrderID {
+			t.Errorf("want what stands to stay, have %+v", intents[i])
+		}
+	}
+}
+
+// TestAStopWhoseCancelIsRefusedAndThatNoListShowsHoldsNothing: another takes its place.
+func TestAStopWhoseCancelIsRefusedAndThatNoListShowsHoldsNothing(t *testing.T) {
+	t.Parallel()
+	w, derive := protecting(t)
+	stop := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 1_000
+	w.shows("1.01", "0.01") // another order freezes as much
+	if intents := derive(); len(intents) != 0 {
+		t.Fatalf("want nothing while it may stand, have %+v", intents)
+	}
+	w.book.NoteCancelRefused(stop.ClientOrderID, w.now)
+	w.now += 1_000
+	w.shows("1.01", "0.01")
+	if intents := derive(); len(intents) != 1 || intents[0].Purpose != placement.StopLoss || intents[0].Order.Quantity != 10 {
+		t.Errorf("want a stop of 10 in its place, have %+v", intents)
+	}
+}
+
+// TestWhatAPurchaseThatNoListShowsHasBoughtIsProtectedAfterARestart: what the wallet held beside
+// is journalled, so that the rest of it is the purchase's.
+func TestWhatAPurchaseThatNoListShowsHasBoughtIsProtectedAfterARestart(t *testing.T) {
+	t.Parallel()
+	w, _ := protecting(t)
+	for range 10 {
+		w.now += 1_000
+		w.observe("1.03") // a person bought 20
+	}
+	w.places(placement.Entry, 8, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 50_000e8})
+	w.now += 2_000
+	w.start()
+	symbol := w.book.Symbol(coin)
+	symbol.Last, symbol.EntryPrice = 50_000e8, exchange.AmountOf(50_000)
+	w.now += 1_000
+	w.observe("1.035")
+	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Bridge: true,
+		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)
+	if len(intents) != 1 || intents[0].Purpose != placement.StopLoss || intents[0].Order.Quantity != 15 {
+		t.Errorf("want a stop of the 10 that fills explain and the 5 that it bought, have %+v", intents)
+	}
+}
+
+// TestTheStopOfAPurchaseThatNoListShowsIsMeasuredFromThePriceOfNow: nothing is held, so that the
+// mean price is of what was sold long ago.
+func TestTheStopOfAPurchaseThatNoListShowsIsMeasuredFromThePriceOfNow(t *testing.T) {
+	t.Parallel()
+	w, derive := protecting(t)
+	symbol := w.book.Symbol(coin)
+	symbol.EntryPrice = exchange.Amount{}
+	bought := w.places(placement.Entry, 7, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 50_000e8})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: bought.ClientOrderID,
+		Body: record.Ended{State: placement.Filled, Filled: 5, Price: exchange.AmountOf(50_000)}})
+	sold := w.places(placement.Exit, 8, saleOf(15))
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: sold.ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 15}})
+	for range 20 {
+		w.now += 1_000
+		w.observe("1")
+	}
+	symbol.Last = 40_000e8
+	w.places(placement.Entry, 9, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 40_000e8})
+	w.now += 1_000
+	w.observe("1.005")
+	if intents := derive(); len(intents) != 1 || intents[0].Order.StopPrice != 39_200e8 || intents[0].Order.Quantity != 5 {
+		t.Errorf("want a stop of 5 at 39200, have %+v", intents)
+	}
+}
+
+// TestOneOfTwoPositionsThatAListShowsOnASymbolHasAStop: which of them is there is not known, and a
+// stop that closes the position is right for either.
+func TestOneOfTwoPositionsThatAListShowsOnASymbolHasAStop(t *testing.T) {
+	t.Parallel()
+	for name, booked := range map[string]bool{"the fill is booked": true, "the fill is not booked": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.target(20)
+			d.observe(0, nil)
+			id := d.send(d.one(placement.Entry, nil))
+			d.acknowledge(id, 11)
+			d.now += 1_000
+			var answers []OrderByID
+			if booked {
+				answers = []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 20, 20)}}
+			}
+			one := d.positions(20).Items()[0]
+			another := one
+			another.ID = 987_654_321
+			d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), ByID: answers,
+				Positions: exchange.FetchedOf([]exchange.Position{one, another})})
+			stop := d.one(placement.StopLoss, func(desired *Desired) {
+				desired.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
+			})
+			if !stop.Order.ClosePosition {
+				t.Errorf("want a closePosition stop, have %+v", stop.Order)
+			}
+		})
+	}
+}
+
+// TestAnEntryThatRestedHasItsStopWhereItsPositionCannotBeRead: the list was read while it rested,
+// and showed none then.
+func TestAnEntryThatRestedHasItsStopWhereItsPositionCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for name, restarted := range map[string]bool{"in one start": false, "sent before the start": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.target(20)
+			d.observe(0, nil)
+			id := d.send(d.one(placement.Entry, nil))
+			d.acknowledge(id, 11)
+			if restarted {
+				d.now += 1_000
+				d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+			}
+			resting := d.order(id, 11, exchange.StatusOpen, 20, 0)
+			for range 30 {
+				d.now += 1_000
+				d.observe(0, nil, resting)
+			}
+			d.now += 1_000
+			d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
+				ByID:            []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 20, 20)}},
+				Positions:       exchange.FetchedOf[exchange.Position](nil),
+				UnreadPositions: []exchange.SymbolKey{bitcoin}, Unread: []exchange.SymbolKey{bitcoin}})
+			d.one(placement.StopLoss, func(desired *Desired) {
+				desired.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
+			})
+		})
+	}
+}
+
+// TestAStopWhoseEndNothingShowsIsReplaced: its cancel was taken, and neither the open list nor its
+// row can be read. The exchange refuses another where it still stands.
+func TestAStopWhoseEndNothingShowsIsReplaced(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.hold(20)
+	protected := func(desired *Desired) {
+		desired.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
+	}
+	id := d.send(d.one(placement.StopLoss, protected))
+	d.acknowledge(id, 12)
+	d.book.NoteCancel(id, d.now)
+	d.now += 1_000
+	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, Positions: d.positions(20), Unread: []exchange.SymbolKey{{Market: exchange.Futures}}})
+	d.one(placement.StopLoss, protected)
+}
+
+// TestAStopIsNotMovedWhereItsEndCannotBeRead: it would be off for as long as that lasts.
+func TestAStopIsNotMovedWhereItsEndCannotBeRead(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.hold(20)
+	share := exchange.RateOne / 50
+	protected := func(desired *Desired) {
+		desired.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: share}}
+	}
+	d.acknowledge(d.send(d.one(placement.StopLoss, protected)), 12)
+	share = exchange.RateOne / 40
+	d.now += 61_000
+	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, Positions: d.positions(20), Unread: []exchange.SymbolKey{{Market: exchange.Futures}}})
+	d.none(protected)
+}
