@@ -73,8 +73,8 @@ type observed struct {
 
 // NewBook returns the book of an account whose journal is empty.
 func NewBook(settle placement.Settle) *Book {
-	return &Book{journalled: account.New(settle), canceled: map[string]cancels{}, released: map[string]int64{}, presumed: map[string]bool{}, unable: map[string]int64{}, unfrozen: map[string]bool{},
-		observed: observed{listed: map[exchange.Market]openList{}}}
+	return &Book{journalled: account.New(settle), canceled: map[string]cancels{}, released: map[string]int64{}, presumed: map[string]bool{},
+		unable: map[string]int64{}, unfrozen: map[string]bool{}, observed: observed{listed: map[exchange.Market]openList{}}}
 }
 
 // Checkpoint returns the journalled state as it is, for the journal.

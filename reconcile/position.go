@@ -239,8 +239,8 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 }
 
 // noteBeside journals what the wallet holds beyond the baseline and the fills, where that has
-// changed by the worth of an order: after a start nothing else would tell it from what a
-// purchase that no list shows has bought, or a sale has left.
+// changed by the worth of an order: after a start nothing else distinguishes it from
+// what a purchase that no list shows has bought, or a sale has left.
 func (s *survey) noteBeside(symbol *SymbolState, beside exchange.Quantity) {
 	beside = max(0, beside)
 	changed := abs(beside - symbol.Beside())

@@ -16,12 +16,8 @@ var notYet = []struct {
 	why           string
 }{
 	{SecondEngine, false, true, "on spot two engines buy before they find each other, and sell what the other bought"},
-	{LyingHistory, false, true, "a fill that the history leaves out has no stop, though the wallet shows it"},
-	{Garbage, true, true, "an unreadable row of the spot history keeps a stop back"},
 	{HungReads, true, true, "in two to four fresh seeds of a thousand a position lacks its stop for longer than five seconds"},
 	{CatchUp, true, true, "a slice of unknown fate that is absent is sent with the next one; after a flatten and a rearm the plan of before is sent at once"},
-	{LyingOrders, false, true, "in one seed of 250 a spot stop is 0.6 s later than the five seconds"},
-	{DoubleExecution, false, true, "in one seed of 250 a spot stop is 0.7 s later than the five seconds"},
 	{ChangedRules, false, true, "on spot, in one seed of a hundred, a fee that was rounded by another step is squared too late"},
 }
 

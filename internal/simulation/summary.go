@@ -81,8 +81,8 @@ func (c *ClassSummary) quantile(share float64) float64 {
 
 // Line returns the summary in one line.
 func (c *ClassSummary) Line() string {
-	text := fmt.Sprintf("%-17s %6d runs %7d episodes %7d orders, %6d open %5d failed; without a stop %6d times, p50 %.1f s, p99 %.1f s, max %.1f s", c.Class, c.Runs, c.Episodes,
-		c.Placed, c.Opened, c.Failed, c.Gaps, c.P50S, c.P99S, c.MaxS)
+	text := fmt.Sprintf("%-17s %6d runs %7d episodes %7d orders, %6d open %5d failed; ", c.Class, c.Runs, c.Episodes, c.Placed, c.Opened, c.Failed) +
+		fmt.Sprintf("without a stop %6d times, p50 %.1f s, p99 %.1f s, max %.1f s", c.Gaps, c.P50S, c.P99S, c.MaxS)
 	if c.First == nil {
 		return text
 	}
