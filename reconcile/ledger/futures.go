@@ -239,7 +239,7 @@ func (l *Ledger) instrumentFor(r *Reading, key exchange.SymbolKey) Instrument {
 // onGrid is the nearest multiple of the grid: mean prices are cut at 18 places,
 // values of executions are not.
 func onGrid(value, grid exchange.Amount) exchange.Amount {
-	if grid.IsZero() {
+	if grid.IsZero() || !value.Div(1<<62).Less(grid) { // the quotient does not fit
 		return value
 	}
 	return grid.Mul(value.Add(grid.Div(2)).Quo(grid))
@@ -261,7 +261,7 @@ func (l *Ledger) overFunding(p *part, r *Reading, instrument *Instrument) {
 	}
 	for i := range r.Open {
 		g, most := &r.Open[i], r.Open[i].Remaining
-		if before := l.position(g.ID); before != nil {
+		if before := l.position(g); before != nil {
 			most = most.Max(before.Remaining)
 		}
 		due(g, most, r.AtMS)
@@ -287,9 +287,9 @@ func (g *Position) proceeds(cost, profit exchange.Amount) exchange.Amount {
 	return cost.Add(profit)
 }
 
-func (l *Ledger) position(id int64) *Position {
-	i, found := slices.BinarySearchFunc(l.positions, id, func(g Position, id int64) int { return cmp.Compare(g.ID, id) })
-	if !found {
+func (l *Ledger) position(now *Position) *Position {
+	i, found := slices.BinarySearchFunc(l.positions, now.ID, func(g Position, id int64) int { return cmp.Compare(g.ID, id) })
+	if !found || l.positions[i].Symbol != now.Symbol {
 		return nil
 	}
 	return &l.positions[i]
@@ -297,7 +297,7 @@ func (l *Ledger) position(id int64) *Position {
 
 // moves takes an open position: what was opened and closed of it since.
 func (l *Ledger) moves(p *part, now *Position) {
-	before := l.position(now.ID)
+	before := l.position(now)
 	if before == nil {
 		before = &Position{Short: now.Short}
 	}
@@ -318,7 +318,7 @@ func (l *Ledger) moves(p *part, now *Position) {
 
 // ended takes a position that ended since.
 func (l *Ledger) ended(p *part, now *Position) {
-	before := l.position(now.ID)
+	before := l.position(now)
 	p.forced = p.forced || now.Liquidated
 	if before == nil {
 		p.realised = p.realised.Add(now.Realised)
@@ -352,7 +352,7 @@ func (l *Ledger) WantsClosed(r *Reading) bool {
 // the exchange reports times to the second.
 func (l *Ledger) wasOver(g *Position) bool {
 	opened := l.futures.openedMS / 1_000
-	return g.UntilMS != 0 && l.position(g.ID) == nil && g.UntilMS/1_000 <= opened && g.FromMS/1_000 < opened
+	return g.UntilMS != 0 && l.position(g) == nil && g.UntilMS/1_000 <= opened && g.FromMS/1_000 < opened
 }
 
 // Fresh returns the ended positions that are not booked. It reports false

@@ -25,3 +25,21 @@ func TestAWalletThatShowsTheEntryAndNotYetTheExitIsNotPlausible(t *testing.T) {
 		}
 	}
 }
+
+// TestAnIDThatTwoSymbolsShareMixesNothing: the exchange shows one position's id for a position of
+// another symbol, whose quantity at this price would be worth more than fits.
+func TestAnIDThatTwoSymbolsShareMixesNothing(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(t)
+	a.trades(exchange.Buy, 4)
+	other := position(1, false, "2100000000000000", "2100000000000000", "0.00001", "0")
+	other.Symbol = "PEPE-USDT"
+	a.futures("999.89998", []Position{other}, nil)
+	a.trades(exchange.Buy, 4)
+	r := &Reading{AtMS: a.now + 1_000, Market: exchange.Futures, Wallet: []Asset{{FuturesAsset, amount("999.8")}},
+		Open: []Position{position(1, false, "0.008", "0.008", "49970.45", "0")}}
+	a.l.Lines(r)
+	if have, value := onGrid(amount("104986559800.0256"), amount("0.00000000001")), amount("104986559800.0256"); have != value {
+		t.Errorf("want a value that has too many steps left as it is, have %s", have)
+	}
+}
