@@ -154,16 +154,30 @@ func (r *strategyReader) build() {
 	if r.into.definition == nil || r.symbol == nil || r.broken || c.Interval == 0 {
 		return
 	}
+	var made strategy.Strategy
 	setting, err := c.Setting(r.symbol)
 	if err == nil {
-		var made strategy.Strategy
 		made, err = r.into.definition.New(setting, c.Params)
 		if why := c.protectable(made); err == nil && why != nil {
 			r.fail(r.lineOf("protect"), "trade futures, or leave protect out and bound the loss by risk", "%v", why)
 		}
 	}
 	if err == nil {
+		r.checkEconomics(made)
 		return
 	}
 	r.notBuilt(err)
+}
+
+// checkEconomics refuses parameters by which each round of trades loses, whatever the market does.
+func (r *strategyReader) checkEconomics(made strategy.Strategy) {
+	c := r.into
+	e, known := strategy.EconomicsOf(made)
+	if !known || c.AcceptLoss {
+		return
+	}
+	if net := e.Net(c.Backtest.Maker, c.Backtest.Taker); net <= 0 {
+		r.fail(r.lineOf("params"), "widen it, or say accept_loss: true; the fees are those of backtest.fees",
+			"%s earns %s%% and costs %s%% of fees: it never gains", e.What, e.Gross.Decimal().Shift(2), (e.Gross - net).Decimal().Shift(2))
+	}
 }

@@ -17,23 +17,24 @@ type StrategyConfig struct {
 	File string
 	Line int // of its first key
 
-	Name     string
-	Kind     string // the registry's name, the key `strategy`
-	Market   exchange.Market
-	Symbol   string
-	Interval exchange.Interval
-	Schedule Schedule
-	Leverage int // futures; 0 leaves what the venue has
-	Size     SizeConfig
-	Params   strategy.Values
-	Limits   risk.Limits // only what the file names
-	Protect  ProtectConfig
-	Exits    ExitsConfig // under protect too
-	Entry    EntryConfig
-	Backtest BacktestConfig
-	CatchUp  int    // slices a tick of a backlog (twap, dca); 0 is 1
-	OnRemove string // flatten, leave, or empty, which leaves too
-	Reentry  string // signal, immediate, never, or empty, which leaves it to the strategy
+	Name       string
+	Kind       string // the registry's name, the key `strategy`
+	Market     exchange.Market
+	Symbol     string
+	Interval   exchange.Interval
+	Schedule   Schedule
+	Leverage   int // futures; 0 leaves what the venue has
+	Size       SizeConfig
+	Params     strategy.Values
+	Limits     risk.Limits // only what the file names
+	Protect    ProtectConfig
+	Exits      ExitsConfig // under protect too
+	Entry      EntryConfig
+	Backtest   BacktestConfig
+	CatchUp    int    // slices a tick of a backlog (twap, dca); 0 is 1
+	OnRemove   string // flatten, leave, or empty, which leaves too
+	AcceptLoss bool   // its own parameters make it lose to fees, and that is wanted
+	Reentry    string // signal, immediate, never, or empty, which leaves it to the strategy
 
 	Script     ScriptConfig // of a strategy: script
 	Command    []string     // of a strategy: process

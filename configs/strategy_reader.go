@@ -176,6 +176,10 @@ func (r *strategyReader) keys() []key {
 		{name: "catch_up", value: whole(&c.CatchUp, 1, maxCatchUp), check: r.checkCatchUp,
 			what: "twap and dca: how many slices of a backlog one tick may catch up after a pause, a halt or downtime; 1 where this is not given",
 			unit: "slices", example: "2"},
+		{name: "accept_loss", value: flag(&c.AcceptLoss),
+			what: "trades though its parameters make each round of trades lose to fees (a grid's pair of lines, a spread, a take-profit); " +
+				"`botd check` refuses them otherwise",
+			example: "true"},
 		{name: "reentry", value: choice(&c.Reentry, "signal", "immediate", "never"),
 			what: "when it may enter the side again on which a stop-loss or take-profit ended its position: by a new `signal` (the default), " +
 				"`immediate` at the next decision that still asks for it, or `never` before its target was flat or on the other side",

@@ -89,6 +89,11 @@ var hundredMillionth = exchange.MustAmount("0.00000001")
 func (*averaging) Warmup() int           { return 1 }
 func (*averaging) Candle(*strategy.View) {}
 
+// Economics is the take-profit, where there is one.
+func (a *averaging) Economics() (strategy.Economics, bool) {
+	return strategy.Economics{What: "selling at the take-profit", Gross: a.profit, Takers: 2}, a.profit > 0
+}
+
 // Watches asks for what was filled and refused.
 func (*averaging) Watches() strategy.Watching { return strategy.Watching{Events: true} }
 

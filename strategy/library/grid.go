@@ -138,6 +138,15 @@ func (*mesh) Warmup() int           { return 1 }
 func (*mesh) RestsExits() bool      { return true }
 func (*mesh) Candle(*strategy.View) {}
 
+// Economics is the narrowest pair of neighbouring lines: a buy at one and a sell at the next.
+func (m *mesh) Economics() (strategy.Economics, bool) {
+	narrowest := math.Inf(1)
+	for i := 1; i < len(m.prices); i++ {
+		narrowest = min(narrowest, float64(m.prices[i]-m.prices[i-1])/float64(m.prices[i]))
+	}
+	return strategy.Economics{What: "a pair of neighbouring lines", Gross: exchange.Rate(narrowest * float64(exchange.RateOne)), Makers: 2}, true
+}
+
 func (m *mesh) Decide(view *strategy.View, plan *strategy.Plan) {
 	if view.Version != 0 && view.Version == m.version && m.from <= view.Last && view.Last <= m.to {
 		plan.Share(m.entries, m.exits)

@@ -244,3 +244,25 @@ func TestOnSpotAQuoterSendsNoPostOnlyOrders(t *testing.T) {
 		t.Errorf("want a post-only order on spot refused as a mistake, have %q", why)
 	}
 }
+
+func TestWhatARoundOfTradesEarnsFollowsFromTheParameters(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		values strategy.Values
+		want   exchange.Rate // in hundred-millionths
+		known  bool
+	}{
+		{"grid", strategy.Values{"lower": "900", "upper": "1000", "lines": "11", "quantity": "0.02"}, 1_000_000, true}, // 10 of 1000 at the top
+		{"market_making", strategy.Values{"quantity": "1", "max_position": "4", "spread": "0.3%"}, 300_000, true},
+		{"avellaneda", strategy.Values{"quantity": "1", "max_position": "4", "gamma": "2", "kappa": "100"}, 1_980_263, true}, // 2/gamma ln(1 + gamma/kappa)
+		{"dca", strategy.Values{"amount": "100", "take_profit": "5%"}, 5_000_000, true},
+		{"dca", strategy.Values{"amount": "100"}, 0, false},
+		{"rsi", nil, 0, false},
+	} {
+		e, known := strategy.EconomicsOf(newStrategy(t, c.name, exchange.Futures, c.values))
+		if known != c.known || known && e.Gross != c.want {
+			t.Errorf("%s: want %d, %t, have %d, %t", c.name, c.want, c.known, e.Gross, known)
+		}
+	}
+}

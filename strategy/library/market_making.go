@@ -166,6 +166,13 @@ func (q *quoter) Warmup() int { return q.warmup }
 // RestsExits is true: what is held is offered.
 func (*quoter) RestsExits() bool { return true }
 
+// Economics is the spread while nothing moves and nothing is held.
+func (q *quoter) Economics() (strategy.Economics, bool) {
+	bid, ask := q.distances(0)
+	return strategy.Economics{What: "a buy and a sell at the narrowest quotes", Gross: exchange.Rate(math.Round((bid + ask) * float64(exchange.RateOne))),
+		Makers: 2}, true
+}
+
 func (q *quoter) Candle(view *strategy.View) {
 	if q.observe != nil {
 		q.observe(view.Symbol.PriceFloat(view.Candle.Close))

@@ -1,0 +1,38 @@
+package strategy
+
+import "botd/exchange"
+
+// Economics is what one round of a strategy's trades earns, in and out again, as far as its
+// parameters say: nothing of what the market does.
+type Economics struct {
+	What   string        // such as "a pair of neighbouring lines"
+	Gross  exchange.Rate // between entry and exit, as a share of the price
+	Makers int           // fills of a round that rest in the book
+	Takers int           // and that do not
+}
+
+// Net is what is left after fees.
+func (e *Economics) Net(maker, taker exchange.Rate) exchange.Rate {
+	return e.Gross - exchange.Rate(e.Makers)*maker - exchange.Rate(e.Takers)*taker
+}
+
+// Economist is a strategy whose parameters say what a round of its trades earns.
+type Economist interface {
+	Economics() (e Economics, known bool)
+}
+
+// EconomicsOf returns what a round of a strategy, or of the one it wraps, earns; false where its
+// parameters do not say.
+func EconomicsOf(s Strategy) (e Economics, known bool) {
+	for s != nil {
+		if economist, is := s.(Economist); is {
+			return economist.Economics()
+		}
+		outer, is := s.(Wrapper)
+		if !is {
+			break
+		}
+		s = outer.Wrapped()
+	}
+	return Economics{}, false
+}
