@@ -286,6 +286,9 @@ var Table = []Row{
 	{"stop_off_first", "a stop is taken off though the rules accept no other", "45", "runtime/engine TestAStopStandsWhereTheRulesAcceptNoOther", []Edit{
 		{"reconcile.derivation.placeable", "rules.Tradable && rules.FloorQuantity(quantity) == quantity && !d.tooSmall(quantity)", "true"},
 	}},
+	{"step_sells", "a step that has grown sells what is no multiple of it", "45", "runtime/engine TestAStepThatGrowsSellsNothing", []Edit{
+		{"reconcile.derivation.convergeTarget", "max(abs(resolved), d.unrounded(target))", "abs(resolved)"},
+	}},
 	{"unread_waits", "where a list of a market was not read, nothing is done there", "23", "", []Edit{
 		{"runtime/engine.dispatcher.actUnread", "d.halts.stopped || d.config.Rehearse || leg.config.Removed", "true"},
 	}},

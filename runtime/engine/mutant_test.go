@@ -109,6 +109,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 				t.Errorf("a signal that nobody has answered: want %v, have %v", ErrNotYet, err)
 			}
 		},
+		"step_sells":     func(t testing.TB) { stepGrows(t, exchange.Futures) },
 		"stop_off_first": func(t testing.TB) { stopOutlasts(t, notTraded) },
 	}
 	for _, row := range mutant.Table {
