@@ -108,7 +108,11 @@ func newVenue(config *Config) (*sim.Exchange, error) {
 		if given.Detail != nil {
 			played.Detail = given.Detail.Candles
 		}
-		venue.SetMarket(given.Tape.Symbol.Key(), sim.Tape(given.Tape.Candles, played))
+		market := sim.Tape(given.Tape.Candles, played)
+		if given.Trades != nil {
+			market = sim.Trades(given.Trades, sim.TradesConfig{Costs: costs, Queue: fees.Queue, Funding: fees.Funding})
+		}
+		venue.SetMarket(given.Tape.Symbol.Key(), market)
 		if given.Tape.Symbol.Market == exchange.Futures {
 			venue.SetFunding(given.Tape.Symbol.Name, fundingOf(given.Funding))
 		}

@@ -117,6 +117,9 @@ func (l *leg) fineSchedule() bool {
 	if schedule == nil {
 		return false
 	}
+	if l.config.Trades != nil {
+		return false
+	}
 	if l.config.Detail != nil {
 		interval = int64(l.config.Detail.Candles.Interval)
 	}
@@ -234,7 +237,12 @@ func (r *run) assumptions() []string {
 	}
 	add("path inside a candle: %s; a gap fills at the open", paths[c.Path])
 	for i := range r.legs {
-		if leg := &r.legs[i]; leg.config.Detail != nil {
+		leg := &r.legs[i]
+		if leg.config.Trades != nil {
+			add("path of %s by %d trades: one through a resting order fills it, one at its price by %s; what takes pays the next trade",
+				leg.symbol.Name, leg.config.Trades.Len(), percent(c.Queue))
+		}
+		if leg.config.Detail != nil {
 			add("path of %s by its candles of %s, where they are complete", leg.symbol.Name, leg.config.Detail.Candles.Interval)
 		}
 	}

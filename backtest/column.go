@@ -42,7 +42,7 @@ const (
 // ideal is a market without costs that is kind within every candle: what the
 // decisions alone are worth.
 func (c Costs) ideal() Costs {
-	return Costs{FeeFromQuote: c.FeeFromQuote, Path: sim.Best}
+	return Costs{FeeFromQuote: c.FeeFromQuote, Path: sim.Best, Queue: exchange.RateOne}
 }
 
 // pessimistic takes every fee as a taker's, twice the slippage and latency, half
@@ -52,7 +52,7 @@ func (c Costs) pessimistic() Costs {
 	c.Futures.Maker, c.Spot.Maker = max(c.Futures.Maker, c.Futures.Taker), max(c.Spot.Maker, c.Spot.Taker)
 	c.Slippage, c.Impact, c.VolumeCap = max(2*c.Slippage, leastSlippage), 2*c.Impact, c.VolumeCap/2
 	c.LatencyMS = max(2*c.LatencyMS, leastLatencyMS)
-	c.Path, c.Through = sim.Worst, true
+	c.Path, c.Through, c.Queue = sim.Worst, true, 0
 	if c.VolumeCap == 0 {
 		c.VolumeCap = mostOfVolume
 	}

@@ -46,6 +46,7 @@ type Leg struct {
 	Tape     *tape.Tape
 	Funding  []tape.FundingRow // of the symbol, in time order; none is the costs' constant rate
 	Detail   *tape.Tape        // a finer series of the same symbol and scale; nil for none
+	Trades   *exchange.Trades  // of the symbol, in the tape's units, in place of the guessed path; nil for none
 
 	// Make returns a fresh strategy over a tape, for runs that are repeated; nil
 	// when Strategy.Strategy is there and one run is all that is wanted.
@@ -65,6 +66,7 @@ type Costs struct {
 	LatencyMS     int64         // from placement to the book
 	LaterMS       int64         // on top of the latency: a delay of the decision, before which nothing counts
 	Through       bool          // a resting order fills when the price has gone a tick through it; else on a touch
+	Queue         exchange.Rate // share of a recorded trade at a resting order's price that reaches the order
 	Path          sim.PathOrder // through a candle
 	Funding       exchange.Rate // of each payment, where no rates are recorded
 }
@@ -129,7 +131,7 @@ func (l *Leg) check() error {
 // next price, and that may be behind the longest hole of its record.
 func (c *Config) settle() placement.Settle {
 	window := c.Costs.LatencyMS + c.Costs.LaterMS
-	if window > 0 || c.Costs.VolumeCap > 0 || len(c.Legs) > 1 {
+	if window > 0 || c.Costs.VolumeCap > 0 || len(c.Legs) > 1 || c.Legs[0].Trades != nil {
 		longest := int64(0)
 		for i := range c.Legs {
 			candles := c.Legs[i].Tape.Candles
@@ -137,10 +139,20 @@ func (c *Config) settle() placement.Settle {
 			for j := 1; j < candles.Len(); j++ {
 				longest = max(longest, candles.OpenMS[j]-candles.OpenMS[j-1])
 			}
+			if trades := c.Legs[i].Trades; trades != nil {
+				longest = max(longest, longestGap(trades.TimeMS))
+			}
 		}
 		window += longest
 	}
 	return placement.Settle{WindowMS: window, VisibilityMS: 1, StalenessMS: 1}
+}
+
+func longestGap(timeMS []int64) (longest int64) {
+	for i := 1; i < len(timeMS); i++ {
+		longest = max(longest, timeMS[i]-timeMS[i-1])
+	}
+	return longest
 }
 
 // made gives every leg a strategy: a fresh one where the leg can make it.

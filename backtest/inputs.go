@@ -24,6 +24,7 @@ type Input struct {
 	Data    File   `json:"data"`
 	Funding []File `json:"funding,omitempty"`
 	Detail  *File  `json:"detail,omitempty"`
+	Trades  *File  `json:"trades,omitempty"`
 }
 
 // File is a file and its hash.

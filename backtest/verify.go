@@ -58,6 +58,9 @@ func (r *Result) files() []File {
 		if input.Detail != nil {
 			all = append(all, *input.Detail)
 		}
+		if input.Trades != nil {
+			all = append(all, *input.Trades)
+		}
 	}
 	return all
 }

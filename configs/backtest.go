@@ -13,6 +13,7 @@ type BacktestConfig struct {
 	LatencyMS    int64
 	Path         string        // through a candle: worst, direction, low_first, high_first, best
 	Resting      string        // when a resting order fills: through, touch
+	Queue        exchange.Rate // share of a recorded trade at a resting order's price that reaches the order
 	Funding      exchange.Rate // of each payment, where no rates are recorded
 	RiskFree     exchange.Rate // a year's interest, taken off the returns of ratios
 }
@@ -20,7 +21,7 @@ type BacktestConfig struct {
 // defaultBacktest has the fees of decisions.md.
 func defaultBacktest(market exchange.Market) BacktestConfig {
 	b := BacktestConfig{Cash: exchange.AmountOf(10_000), Maker: exchange.RateOne / 5000, Taker: exchange.RateOne / 2000, Fill: "next_open", Path: "worst",
-		Resting: "through"}
+		Resting: "through", Queue: exchange.RateOne / 2}
 	if market == exchange.Spot {
 		b.Maker, b.Taker = exchange.RateOne/1000, exchange.RateOne/1000
 	}
@@ -49,6 +50,7 @@ func (b *BacktestConfig) keys() []key {
 			what: "the order of low and high inside a candle", modes: "backtest", example: "worst"},
 		{name: "resting", value: choice(&b.Resting, "through", "touch"),
 			what: "a resting order fills when the price has gone a tick through it, or on a touch", modes: "backtest", example: "through"},
+		part("queue", &b.Queue, 0, one, "over recorded trades, the share of a trade at a resting order's price that reaches it", "50%"),
 		part("funding", &b.Funding, -one/100, one/100, "of each payment, where no rates are recorded", "0.01%"),
 		{name: "latency", zero: true, value: duration(&b.LatencyMS, 0, hour),
 			what: "from placement to the book", modes: "backtest", example: "500ms"},

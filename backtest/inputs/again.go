@@ -63,13 +63,16 @@ func (b *Files) elsewhere(inputs *backtest.Inputs) {
 	for _, file := range inputs.Columns {
 		b.Columns = append(b.Columns, file.Path)
 	}
-	data, funding, detail := len(b.Data) == 0, len(b.Funding) == 0, len(b.Detail) == 0
+	data, funding, detail, trades := len(b.Data) == 0, len(b.Funding) == 0, len(b.Detail) == 0, len(b.Trades) == 0
 	for _, input := range inputs.Strategies {
 		if data {
 			b.Data = append(b.Data, input.Name+"="+input.Data.Path)
 		}
 		if detail && input.Detail != nil {
 			b.Detail = append(b.Detail, input.Name+"="+input.Detail.Path)
+		}
+		if trades && input.Trades != nil {
+			b.Trades = append(b.Trades, input.Name+"="+input.Trades.Path)
 		}
 	}
 	if !funding {

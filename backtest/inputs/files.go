@@ -31,6 +31,7 @@ type Files struct {
 	Data, Funding, Detail []string
 	Symbols               string
 	Signals, Columns      []string // series from outside
+	Trades                []string // recorded trades
 	Recorded              string
 	foundSignals          bool // the signals are those in Recorded
 	Repair                bool
@@ -137,6 +138,10 @@ func (b *Files) legs(symbols []*exchange.Symbol, given []*configs.StrategyConfig
 	if err != nil {
 		return config, err
 	}
+	trades, err := assign("--trades", b.Trades, given, false)
+	if err != nil {
+		return config, err
+	}
 	mustBe := len(b.Funding) > 0 // what was recorded may begin later, or be of some symbols
 	if err := b.recordedRates(given); err != nil {
 		return config, err
@@ -153,7 +158,7 @@ func (b *Files) legs(symbols []*exchange.Symbol, given []*configs.StrategyConfig
 			return config, failure.New(failure.Config, "as live, one strategy trades a symbol of a market; run them one by one",
 				"%s and %s both trade %s %s", given[first].File, c.File, c.Market, c.Symbol)
 		}
-		leg, input, err := b.leg(symbols, c, data[i], detail[i])
+		leg, input, err := b.leg(symbols, c, data[i], detail[i], trades[i])
 		if err != nil {
 			return config, err
 		}
@@ -199,7 +204,7 @@ func (b *Files) legs(symbols []*exchange.Symbol, given []*configs.StrategyConfig
 }
 
 // leg loads one strategy's candles.
-func (b *Files) leg(symbols []*exchange.Symbol, c *configs.StrategyConfig, data, detail string) (leg backtest.Leg, input backtest.Input, err error) {
+func (b *Files) leg(symbols []*exchange.Symbol, c *configs.StrategyConfig, data, detail, trades string) (leg backtest.Leg, input backtest.Input, err error) {
 	symbol, found := exchange.FindSymbol(symbols, c.Market, c.Symbol)
 	if !found {
 		return leg, input, failure.New(failure.Config, "--symbols FILE gives its ticks", "%s: no %s symbol %s is known", c.File, c.Market, c.Symbol)
@@ -234,6 +239,12 @@ func (b *Files) leg(symbols []*exchange.Symbol, c *configs.StrategyConfig, data,
 			}
 		}
 	}
+	if trades != "" {
+		if leg.Trades, err = tape.LoadTrades(trades, leg.Tape.Symbol); err != nil {
+			return leg, input, tape.Failure(err)
+		}
+		input.Trades = &backtest.File{Path: trades, SHA256: fileSHA(trades)}
+	}
 	leg.Strategy, err = engineconfig.Strategy(c, leg.Tape.Symbol)
 	leg.Make = func(over *tape.Tape) (strategy.Strategy, error) { return c.Build(over.Symbol) }
 	return leg, input, err
@@ -244,7 +255,7 @@ func ShareAccount(config *backtest.Config, given []*configs.StrategyConfig) erro
 	first := given[0].Backtest
 	config.Cash, config.RiskFree = first.Cash, first.RiskFree
 	config.Costs = backtest.Costs{Slippage: first.Slippage, Impact: first.Impact, VolumeCap: first.VolumeCap, LatencyMS: first.LatencyMS,
-		Path: pathOrders[first.Path], Through: first.Resting == "through", Funding: first.Funding}
+		Path: pathOrders[first.Path], Through: first.Resting == "through", Queue: first.Queue, Funding: first.Funding}
 	fees, hashes := map[exchange.Market]backtest.Fees{}, ""
 	for _, c := range given {
 		own := c.Backtest

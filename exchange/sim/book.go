@@ -30,6 +30,7 @@ type book struct {
 
 	market            Market
 	tape              *tape          // the same market, when it plays recorded candles
+	traded            *tradeTape     // the same market, when it plays recorded trades
 	fed               *fed           // the same market, when it is fed: its quotes are external and finite
 	liquiditySeed     uint64         // seeds the levels of a random market; 0 where every level has maxNotional
 	consumed          [2]consumed    // taken quantity: bids at falling, asks at rising
@@ -80,6 +81,7 @@ func newBook(x *Exchange, symbol *exchange.Symbol) *book {
 func (b *book) setMarket(market Market) {
 	b.market, b.fed, b.past, b.costs = market, nil, nil, Costs{}
 	b.tape, _ = market.(*tape)
+	b.traded, _ = market.(*tradeTape)
 	b.candles.off = false
 	b.moveMS = market.begin(b)
 	b.stale = true

@@ -85,7 +85,7 @@ func (b *book) spend(quantity exchange.Quantity) {
 // no volume left, and reports whether it must wait. Until then it is not shown, like an order within
 // the delay.
 func (b *book) postpone(o *order) bool {
-	if !b.costs.Bounded || o.dead || !b.executable(o) || o.priced() && !b.matches(o) {
+	if !b.recorded() || o.dead || !b.executable(o) || o.priced() && !b.matches(o) {
 		return false
 	}
 	at := b.market.pricedMS(b)
@@ -99,6 +99,9 @@ func (b *book) postpone(o *order) bool {
 	b.exchange.queue.push(at, o, false)
 	return true
 }
+
+// recorded reports whether what takes is filled from a record, as in a backtest.
+func (b *book) recorded() bool { return b.costs.Bounded || b.traded != nil }
 
 // await returns the rest of an order to the book when a candle opens. Until then it is shown and
 // can be canceled.

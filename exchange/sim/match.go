@@ -111,7 +111,7 @@ func (b *book) enter(o *order, refused exchange.OrderStatus) {
 	b.match(o)
 	switch {
 	case o.Status.Final():
-	case b.costs.Bounded && b.capped(1) == 0 && b.matches(o):
+	case b.recorded() && b.capped(1) == 0 && b.matches(o):
 		b.await(o) // the rest takes too, when there is volume again
 	case o.priced() && b.costs.Bounded && b.delayRest(o):
 	case o.priced():

@@ -138,6 +138,7 @@ same result on any machine. Exit code 1 when anything differs.`,
 	f.StringArrayVar(&files.Data, "data", nil, "the candles, where they are now; as in run")
 	f.StringArrayVar(&files.Funding, "funding", nil, "the funding rates, where they are now")
 	f.StringArrayVar(&files.Detail, "detail", nil, "the finer candles, where they are now")
+	f.StringArrayVar(&files.Trades, "trades", nil, "the recorded trades, where they are now")
 	f.StringVar(&files.Symbols, "symbols", "", "the symbol records, where they are now")
 	shell.OutputFlag(command, &output)
 	return command

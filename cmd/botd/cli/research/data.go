@@ -1,6 +1,7 @@
 package research
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -185,6 +186,8 @@ func newDataImport() *cobra.Command {
 already and equal are passed over; those that differ are an error, unless --replace.
 Wrong rows are an error with their line, unless --repair, which drops them and says which.
 
+Trades (id, price, qty, time_ms, and side or is_buyer_maker) become candles of --interval, 1m without it.
+
 Columns, times and the order of the rows are found by the header and the first rows: the files of
 Binance, Bybit, OKX, Kraken, Coinbase, CryptoDataDownload, Yahoo, ccxt, freqtrade (JSON), TradingView
 and MetaTrader are read as they are. --columns says what stands in each column of other files, left
@@ -206,7 +209,7 @@ to right; what is passed over is a dash.`,
 				return err
 			}
 			return importAll(command, output, files, "candles", func(file string) (saved tape.Saved, err error) {
-				recorded, err := loadColumns(command, file, symbol, interval, tape.Options{Repair: repair, Columns: columns})
+				recorded, err := importable(command, file, symbol, interval, tape.Options{Repair: repair, Columns: columns})
 				if err != nil {
 					return saved, err
 				}
@@ -223,6 +226,19 @@ to right; what is passed over is a dash.`,
 	command.Flags().BoolVar(&replace, "replace", false, "put new candles in the place of those that differ")
 	shell.OutputFlag(command, &output)
 	return command
+}
+
+// importable reads a file of candles, or makes candles of a file of trades.
+func importable(command *cobra.Command, file string, symbol *exchange.Symbol, interval exchange.Interval, options tape.Options) (*tape.Tape, error) {
+	if options.Columns != "" || !tape.AreTrades(file) {
+		return loadColumns(command, file, symbol, interval, options)
+	}
+	trades, err := tape.LoadTrades(file, symbol)
+	if err != nil {
+		return nil, tape.Failure(err)
+	}
+	fmt.Fprintf(command.ErrOrStderr(), "%d trades; botd backtest run --trades %s plays them\n", trades.Len(), file)
+	return &tape.Tape{Symbol: symbol, Candles: trades.Candles(symbol, cmp.Or(interval, exchange.Minute1))}, nil
 }
 
 func newDataExport() *cobra.Command {

@@ -1,0 +1,117 @@
+package sim
+
+import (
+	"sort"
+
+	"botd/exchange"
+)
+
+// TradesConfig says how recorded trades are played.
+type TradesConfig struct {
+	Costs   Costs
+	Queue   exchange.Rate // share of a trade at an order's price that reaches the order; the rest stood before it
+	Funding exchange.Rate // of payments without a recorded rate
+}
+
+// tradeTape plays recorded trades. Nothing is guessed: the price is that of the last trade. A trade
+// through a resting order's price fills it, as far as the trade goes; one at its price fills it by
+// its share of the queue, where the trade met orders of its side. What takes waits for the next trade,
+// and pays its price, as far as that goes. A tape of order books would be another Market like this.
+type tradeTape struct {
+	trades *exchange.Trades
+	config TradesConfig
+	at     int   // the next one
+	lastMS int64 // when the last one was
+}
+
+// Trades returns a market that plays recorded trades, whose prices are in the symbol's units.
+func Trades(trades *exchange.Trades, config TradesConfig) Market {
+	return &tradeTape{trades: trades, config: config, lastMS: -1}
+}
+
+func (m *tradeTape) begin(b *book) int64 {
+	b.quoteFrom(0)
+	b.costs = m.config.Costs
+	b.costs.Bounded, b.costs.Through = false, false // the price is known, and the trades say what went through
+	if b.costs.VolumeCap == 0 {
+		b.costs.VolumeCap = exchange.RateOne
+	}
+	b.candles.off = true
+	next := m.seek(b)
+	if m.trades.Len() > 0 {
+		price := m.trades.Price[max(0, m.at-1)]
+		b.jump(price, price, true)
+	}
+	return next
+}
+
+func (m *tradeTape) nextMS() int64 {
+	if m.at < m.trades.Len() {
+		return m.trades.TimeMS[m.at]
+	}
+	return never
+}
+
+func (m *tradeTape) seek(b *book) int64 {
+	m.at = sort.Search(m.trades.Len(), func(i int) bool { return m.trades.TimeMS[i] > b.exchange.nowMS })
+	return m.nextMS()
+}
+
+func (m *tradeTape) move(b *book) int64 {
+	for ; m.nextMS() <= b.exchange.nowMS; m.at++ {
+		m.trade(b, m.at)
+	}
+	m.lastMS = b.exchange.nowMS
+	return m.nextMS()
+}
+
+// trade plays one trade: what it goes through, what rests at its price, then what it triggers. What is
+// left of it is for those who take at its time.
+func (m *tradeTape) trade(b *book, at int) {
+	price, whole := m.trades.Price[at], m.trades.Quantity[at]
+	b.renew(b.symbol.QuantityFloat(whole))
+	b.setPrice(price, price)
+	b.fillPassed(price)
+	left := b.allowance
+	share := min(left, exchange.Quantity(float64(left)*m.config.Queue.Float()))
+	b.allowance = share
+	b.fillAt(price, m.trades.Sold[at])
+	left -= share - b.allowance
+	b.allowance = 0
+	b.react(false)
+	b.allowance = left
+}
+
+// fillPassed fills the resting orders that a trade went through.
+func (b *book) fillPassed(price exchange.Price) {
+	for o := b.bids.best(); o != nil && o.Price > price && b.take(o, false); o = b.bids.best() {
+	}
+	for o := b.asks.best(); o != nil && o.Price < price && b.take(o, false); o = b.asks.best() {
+	}
+}
+
+// fillAt fills the resting orders at a trade's price, on the side that it met.
+func (b *book) fillAt(price exchange.Price, sold bool) {
+	side := &b.asks
+	if sold {
+		side = &b.bids
+	}
+	for o := side.best(); o != nil && o.Price == price && b.take(o, false); o = side.best() {
+	}
+}
+
+func (m *tradeTape) openAt(int64) (exchange.Price, bool) { return 0, false }
+func (m *tradeTape) fundingRate(int64) exchange.Rate     { return m.config.Funding }
+func (m *tradeTape) opensMS(*book) int64                 { return m.nextMS() }
+
+// pricedMS is now at a trade, else when the next one is.
+func (m *tradeTape) pricedMS(b *book) int64 {
+	if b.exchange.nowMS == m.lastMS {
+		return m.lastMS
+	}
+	return m.nextMS()
+}
+
+func (m *tradeTape) candlesOf(*book, exchange.Interval) (*exchange.Candles, exchange.Candle, bool) {
+	return nil, exchange.Candle{}, false
+}

@@ -1,0 +1,28 @@
+package exchange
+
+// Trades are recorded trades of one symbol as columns, in order of time. Prices and quantities are in
+// the symbol's units.
+type Trades struct {
+	TimeMS   []int64
+	Price    []Price
+	Quantity []Quantity
+	Sold     []bool // the seller took: it met a resting buy
+}
+
+// Len returns how many there are.
+func (t *Trades) Len() int { return len(t.TimeMS) }
+
+// Candles returns the candles of an interval that the trades make: none where nothing was traded.
+func (t *Trades) Candles(symbol *Symbol, interval Interval) *Candles {
+	candles := &Candles{Interval: interval}
+	for i, price := range t.Price {
+		quantity := symbol.QuantityFloat(t.Quantity[i])
+		one := Candle{OpenMS: interval.OpenOf(t.TimeMS[i]), Open: price, High: price, Low: price, Close: price, Volume: quantity,
+			QuoteVolume: quantity * symbol.PriceFloat(price), Trades: 1}
+		if !t.Sold[i] {
+			one.TakerBase, one.TakerQuote = one.Volume, one.QuoteVolume
+		}
+		candles.Merge(one)
+	}
+	return candles
+}
