@@ -127,18 +127,22 @@ func (b *Files) loadStrategy(file string, symbols []*exchange.Symbol) (*configs.
 	return c, nil
 }
 
+// assigned gives each strategy its candles, its finer candles and its trades.
+func (b *Files) assigned(given []*configs.StrategyConfig) (data, detail, trades []string, err error) {
+	if data, err = b.candles(given); err != nil {
+		return nil, nil, nil, err
+	}
+	if detail, err = assign("--detail", b.Detail, given, false); err != nil {
+		return nil, nil, nil, err
+	}
+	trades, err = assign("--trades", b.Trades, given, false)
+	return data, detail, trades, err
+}
+
 // legs puts each strategy on its files.
 func (b *Files) legs(symbols []*exchange.Symbol, given []*configs.StrategyConfig, limits risk.Limits) (backtest.Config, error) {
 	config := backtest.Config{Limits: limits, Version: version.Read().Version, Inputs: &backtest.Inputs{Repair: b.Repair, Limits: limits}}
-	data, err := b.candles(given)
-	if err != nil {
-		return config, err
-	}
-	detail, err := assign("--detail", b.Detail, given, false)
-	if err != nil {
-		return config, err
-	}
-	trades, err := assign("--trades", b.Trades, given, false)
+	data, detail, trades, err := b.assigned(given)
 	if err != nil {
 		return config, err
 	}
