@@ -163,6 +163,23 @@ func explained(p *account.Placement, residual exchange.Quantity) exchange.Quanti
 	}
 }
 
+// Explained is the part of a difference between position and fills that a placement can have made by filling
+// in the direction in which it opens.
+func Explained(p *account.Placement, residual exchange.Quantity) exchange.Quantity {
+	if !p.Purpose().Opens() {
+		return 0
+	}
+	return explained(p, residual)
+}
+
+// Ahead is by how much a futures position, as it was read, is ahead of the fills that are booked.
+func (s *SymbolState) Ahead() exchange.Quantity {
+	if s.Key().Market != exchange.Futures {
+		return 0
+	}
+	return s.Position - s.Known()
+}
+
 // mayHaveClosed reports whether an unknown opening could have been filled and
 // closed before anybody looked: there is no position, and none is missing.
 func (s *survey) mayHaveClosed(symbol *SymbolState, unknown []*account.Placement) bool {

@@ -19,7 +19,6 @@ var notYet = []struct {
 	{Garbage, false, true, "in nine of 2,000 fresh seeds: a stop on spot that is refused, since the asset is freed later than the cancel is answered, " +
 		"is not sent again for 30 s while the open list cannot be read"},
 	{HungReads, true, true, "in two to four fresh seeds of a thousand a position lacks its stop for longer than five seconds"},
-	{CatchUp, true, true, "a slice of unknown fate that is absent is sent with the next one; after a flatten and a rearm the plan of before is sent at once"},
 	{ChangedRules, false, true, "on spot, in one seed of a hundred, a fee that was rounded by another step is squared too late"},
 }
 

@@ -45,9 +45,10 @@ func (*EventDecision) event() {}
 
 // question is what a strategy is asked, and what it is to be asked next.
 type question struct {
-	id      int64 // under way; 0 for none
-	dueMS   int64 // when it must be answered; never while none is under way, or nobody waits for the answer
-	retryMS int64 // when a strategy that lost its state is asked again; never while that is not due
+	id       int64 // under way; 0 for none
+	answered int64 // the newest that was answered
+	dueMS    int64 // when it must be answered; never while none is under way, or nobody waits for the answer
+	retryMS  int64 // when a strategy that lost its state is asked again; never while that is not due
 
 	givenMS int64 // the opening of the newest candle given
 	fresh   bool  // it must begin anew
@@ -78,6 +79,17 @@ func (t *tick) run(leg *leg, nominalMS int64) {
 	t.inquire(leg)
 }
 
+// decideAgain asks a strategy at once, since its plan counts on what did not come about:
+// an opening that is absent, or a position that a person has closed and armed again. Until it has
+// decided nothing opens by the old plan.
+func (t *tick) decideAgain(leg *leg) {
+	if leg.config.Removed || leg.failed != "" || leg.state.Plan().Target.Sign() == 0 {
+		return
+	}
+	leg.undecided, leg.askedMost = true, t.nextAsk
+	t.run(leg, t.nowMS)
+}
+
 // decideNow decides: View to Plan.
 func (t *tick) decideNow(leg *leg, nominalMS int64) {
 	if leg.failed != "" {
@@ -92,9 +104,13 @@ func (t *tick) decideNow(leg *leg, nominalMS int64) {
 
 // decided takes what the strategy decided. A plan that changes nothing ends here.
 func (t *tick) decided(leg *leg) {
-	if !t.config.Rehearse {
-		t.putInForce(leg, true)
+	if t.config.Rehearse {
+		return
 	}
+	if leg.undecided && (leg.question.answered > leg.askedMost || !t.config.Offload) {
+		leg.undecided, t.roundMS = false, t.nowMS
+	}
+	t.putInForce(leg, true)
 }
 
 // putInForce takes the new plan and what it remembers; asked says whether that came of the strategy.
@@ -205,7 +221,7 @@ func (t *tick) answered(event *EventDecision) {
 	}
 	q, result := &leg.question, &event.Result
 	late := q.dueMS == never
-	q.id, q.dueMS = 0, never
+	q.id, q.dueMS, q.answered = 0, never, event.AskID
 	switch {
 	case t.halts.stopped || t.halts.closing != record.LevelNone:
 		return

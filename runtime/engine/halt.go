@@ -13,6 +13,7 @@ import (
 type halts struct {
 	*base
 	limits  *limits
+	tick    *tick
 	askedMS int64            // when one was asked for last
 	closing record.HaltLevel // the level at which botd shuts down; LevelNone while it trades
 	stopped bool
@@ -37,8 +38,21 @@ func (h *halts) halt(event *EventHalt) {
 		h.record(record.Record{Strategy: scope.Strategy, Body: record.Latch{}})
 		h.note(scope.Strategy, leg.config.Symbol, NoteLatch{Why: event.Why, Over: true})
 	}
+	if event.Level == record.LevelNone {
+		h.decideAgain(scope)
+	}
 	h.roundMS = h.nowMS
 	h.emergencyMS = min(h.emergencyMS, h.nowMS+haltRetryMS) // a round under way may hang
+}
+
+// decideAgain has the strategies of a scope that is armed again decide anew: the plan of before counts on
+// what was closed.
+func (h *halts) decideAgain(scope account.Scope) {
+	for _, leg := range h.legs {
+		if scope.Covers(leg.config.Name, leg.symbol.Key()) {
+			h.tick.decideAgain(leg)
+		}
+	}
 }
 
 // levelOn is the severest level that holds for a strategy: of the kill switch, of

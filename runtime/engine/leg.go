@@ -45,6 +45,9 @@ type leg struct {
 	watched  watched
 	question question
 
+	undecided bool  // the plan in force counts on what did not come about: nothing opens before the strategy has decided again
+	askedMost int64 // the newest question when that began: an answer to it, or an older one, ends nothing
+
 	candleTarget   strategy.Target // the target of the last candle's decision, and since which candle
 	candleTargetMS int64
 }

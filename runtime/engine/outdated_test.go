@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/record"
+	"botd/strategy"
 )
 
 // TestAnExitThatThePlanNoLongerAsksForIsNotSent: a process that stood still goes on with the plan
@@ -38,6 +41,92 @@ func TestAnExitThatThePlanNoLongerAsksForIsNotSent(t *testing.T) {
 			}
 			if !w.stopped(coin) && then > 0 {
 				t.Errorf("want its stop back, have none\n%s", w.story())
+			}
+		})
+	}
+}
+
+// bySlices targets a slice more than what is held and in flight, as twap does.
+func bySlices(most exchange.Quantity) func(*strategy.View, *strategy.Plan) {
+	return func(view *strategy.View, plan *strategy.Plan) {
+		all := view.Position.Quantity
+		for i := range view.Working {
+			if o := &view.Working[i]; !o.Type.Conditional() {
+				all += (o.Quantity - o.Filled) * exchange.Quantity(o.Side.Sign())
+			}
+		}
+		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: min(most, all+10)}, "a slice more")
+	}
+}
+
+// wantSlices wants no more than a slice opened by one order.
+func (w *world) wantSlices() {
+	w.t.Helper()
+	for i := range w.sent {
+		if o := &w.sent[i]; o.Side == exchange.Buy && o.Quantity > 10 {
+			w.t.Errorf("want 10 at most by one order, have %d\n%s", o.Quantity, w.story())
+			return
+		}
+	}
+}
+
+// TestASliceThatIsAbsentIsNotSentWithTheNext: a plan that counted on a placement is decided anew when that is absent.
+func TestASliceThatIsAbsentIsNotSentWithTheNext(t *testing.T) {
+	t.Parallel()
+	for name, off := range map[string][]option{"at once": nil, "off the engine": {offload}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, bySlices(100), off...)
+			lose := 2
+			w.network = func(call *Call) fate {
+				if call.Request.Operation.Places() {
+					if lose--; lose == 0 {
+						return fate{lost: true}
+					}
+				}
+				return fate{}
+			}
+			w.pass(90_000)
+			w.wantSlices()
+			w.wantHeld(100)
+		})
+	}
+}
+
+// TestWhatAPositionShowsBeforeItsFillIsBookedIsNotInFlightBesides: GET shows the order as it was.
+func TestWhatAPositionShowsBeforeItsFillIsBookedIsNotInFlightBesides(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, bySlices(100))
+	old := map[int64]exchange.Order{}
+	w.mirror = func(answer *exchange.Answer) {
+		if o := answer.Order; answer.Operation == exchange.FuturesOrder && o.Status == exchange.StatusFilled {
+			if _, again := old[o.ID]; !again {
+				old[o.ID] = o
+				answer.Order.Status, answer.Order.Filled = exchange.StatusOpen, 0
+			}
+		}
+	}
+	w.pass(60_000)
+	w.wantSlices()
+	w.wantHeld(100)
+}
+
+// TestAStrategyThatIsArmedAgainDecidesFirst: its position was closed by a person.
+func TestAStrategyThatIsArmedAgainDecidesFirst(t *testing.T) {
+	t.Parallel()
+	for name, off := range map[string][]option{"at once": nil, "off the engine": {offload}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, bySlices(100), append(off, func(w *world) { w.config.Strategies[0].Schedule = each(7_000) })...)
+			w.pass(60_000)
+			w.give(&EventHalt{Level: record.LevelFlatten, Scope: account.Scope{Strategy: "one"}, Why: "a test"})
+			w.pass(10_000)
+			w.wantHeld(0)
+			w.give(&EventHalt{Scope: account.Scope{Strategy: "one"}, Why: "armed"})
+			w.pass(30_000)
+			w.wantSlices()
+			if w.held() == 0 {
+				t.Errorf("want it to go on, have nothing held\n%s", w.story())
 			}
 		})
 	}

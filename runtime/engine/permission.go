@@ -22,7 +22,7 @@ type permission struct {
 
 func (p *permission) mayEnter(leg *leg) bool {
 	return p.heldBack(leg.config.Name, leg.symbol.Key()) == "" && p.low == "" && p.halts.closing == record.LevelNone && !leg.config.Removed &&
-		leg.failed == "" && leg.question.hung == "" &&
+		leg.failed == "" && leg.question.hung == "" && !leg.undecided &&
 		p.limits.breached(leg.config.Name) == nil
 }
 

@@ -334,6 +334,9 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 	}
 	for i, p := range live {
 		r.notePlacement(p, fills[i])
+		if leg := r.legOn(p.Symbol()); leg != nil && p.Purpose() == placement.Entry && p.State() == placement.Absent {
+			r.tick.decideAgain(leg)
+		}
 	}
 	if grown := r.book.Stale() - stale; grown > 0 {
 		r.note("", nil, NoteStale{int(grown), "the exchange returned less than it had returned before"})

@@ -36,10 +36,13 @@ func (t *tick) fillView(leg *leg) {
 	leg.view.Equity = t.equity(leg.symbol.Key().Market)
 	leg.view.Memory = leg.state.Memory()
 	leg.working = leg.working[:0]
+	ahead := leg.symbol.Ahead()
 	for _, p := range t.book.Live() {
 		if p.Strategy() == leg.config.Name {
+			part := reconcile.Explained(p, ahead) // the position shows it already: it is not in flight besides
+			ahead -= part
 			leg.working = append(leg.working, strategy.WorkingOrder{Key: p.Key(), Side: p.Order().Side, Type: p.Order().Type, Price: p.Order().Price,
-				StopPrice: p.Order().StopPrice, Quantity: p.Order().Quantity, Filled: p.Filled()})
+				StopPrice: p.Order().StopPrice, Quantity: p.Order().Quantity, Filled: p.Filled() + max(part, -part)})
 		}
 	}
 	leg.view.Working = leg.working
