@@ -221,9 +221,13 @@ func candidateOf(t *testing.T, c *candidate, setting strategy.Setting) (strategy
 
 func symbolWith(t *testing.T, market exchange.Market, minimum string) *exchange.Symbol {
 	t.Helper()
-	s, err := exchange.NewSymbol(exchange.SymbolSpec{Market: market, Name: "BTC-USDT", Base: "BTC", Quote: "USDT",
+	spec := exchange.SymbolSpec{Market: market, Name: "BTC-USDT", Base: "BTC", Quote: "USDT",
 		PriceTick: decimal.RequireFromString("0.1"), QuantityTick: decimal.RequireFromString("0.001"), PriceScale: 8, QuantityScale: 8,
-		MinNotional: decimal.RequireFromString(minimum), MaxNotional: decimal.New(1, 7), Tradable: true, Cancelable: true})
+		MinNotional: decimal.RequireFromString(minimum), MaxNotional: decimal.New(1, 7), Tradable: true, Cancelable: true}
+	if market == exchange.Futures {
+		spec.Brackets = []exchange.Bracket{{Max: exchange.AmountOf(10_000_000), MaxLeverage: 50}}
+	}
+	s, err := exchange.NewSymbol(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
