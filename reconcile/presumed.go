@@ -72,7 +72,7 @@ func (s *survey) soldNothing(p *account.Placement, symbol *SymbolState) bool {
 }
 
 // noteUnfrozen notes, and reports, whether the wallet freezes nothing for a sale that no open list
-// shows: it has ended or was never taken, or a read is older.
+// shows: it has ended or was never taken. A wallet that may be older than the sale says nothing.
 func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 	b, read := s.book, s.fetched
 	frozen := symbol.Rules.QuantityOf(b.Balance(symbol.Rules.Base).Frozen)
@@ -87,7 +87,7 @@ func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 			frozen -= q.Remaining()
 		}
 	}
-	unfrozen := read.BeganMS > p.SentMS() && frozen < p.Remaining()/2
+	unfrozen := read.BeganMS > p.SentMS()+b.Settle().StalenessMS && frozen < p.Remaining()/2
 	if b.unfrozen[p.ClientOrderID()] = true; !unfrozen {
 		delete(b.unfrozen, p.ClientOrderID())
 	}

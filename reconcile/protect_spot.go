@@ -49,7 +49,7 @@ func (d *derivation) protectSpot() {
 	case d.pricePassed(placement.StopLoss, price) && len(d.stops) == 0:
 		d.exitNow(placement.StopLoss, "the stop's price was passed already")
 	case d.pricePassed(placement.StopLoss, price):
-		d.exitPart(missing)
+		d.exitPart()
 	case !d.pricePassed(placement.StopLoss, price):
 		order := exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.Sell, Quantity: missing, StopPrice: price}
 		order.Price = d.sellable(d.symbol.Rules.FloorPrice(price-share(price, d.desired.Collar)), missing)
@@ -90,7 +90,11 @@ func (d *derivation) explainedByWallet() exchange.Quantity {
 
 // uncovered is what of it neither a stop nor an exit sells; below zero they sell more.
 func (d *derivation) uncovered() exchange.Quantity {
-	left := d.explainedOnSpot() - d.selling(d.leavesUncovered)
+	return d.besideExits(d.explainedOnSpot() - d.selling(d.leavesUncovered))
+}
+
+// besideExits takes off a quantity what this derivation sells already, by whole steps.
+func (d *derivation) besideExits(left exchange.Quantity) exchange.Quantity {
 	for i := range d.intents {
 		if d.intents[i].Purpose == placement.Exit {
 			left -= d.intents[i].Order.Quantity
@@ -126,10 +130,21 @@ func (d *derivation) selling(replaced func(*account.Placement) bool) (sum exchan
 	return sum + unlisted + min(finished, max(0, missing-unlisted))
 }
 
-// exitPart sells what no stop covers, and whose price was passed; the stops beside it stand.
-func (d *derivation) exitPart(quantity exchange.Quantity) {
+// exitPart sells what no stop covers, and whose price was passed; the stops beside it stand. Those
+// whose end is not known may have been executed at that price: unlike another stop, a sale at once cannot
+// be taken back, so they count as sold unless a fresh wallet says that they have sold nothing.
+func (d *derivation) exitPart() {
+	left := d.explainedOnSpot()
+	for _, p := range slices.Concat(d.stops, d.targetOrders) {
+		lost := d.leavesUncovered(p) && (p.Purpose() != placement.StopLoss || !d.desired.Unread && d.repeatable(p))
+		if p.Purpose() != placement.Entry && !lost {
+			left -= p.Remaining()
+		}
+	}
 	before := len(d.intents)
-	d.reduceNow(quantity, "the stop's price was passed already")
+	if left = d.capped(d.stoppable(d.besideExits(left))); left > 0 {
+		d.reduceNow(left, "the stop's price was passed already")
+	}
 	for i := before; i < len(d.intents); i++ {
 		d.intents[i].Purpose = placement.StopLoss
 	}

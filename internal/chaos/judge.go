@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"botd/internal/oracle"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
@@ -124,13 +126,22 @@ func (t *trial) judgeLog() error {
 	return nil
 }
 
+// adopted is how much more than its target may be held of what a person had botd adopt: what the wallet
+// showed of it lacks a fee that the fills of the target count once more.
+func (t *trial) adopted(w *Target) decimal.Decimal {
+	if t.report.Resolved == 0 || w.Market != "spot" {
+		return decimal.Zero
+	}
+	return w.Quantity.Mul(decimal.New(1, -3))
+}
+
 func (t *trial) judgeHoldings(state *accountState) {
 	t.report.Fills = len(state.Fills)
 	for i := range t.Targets {
 		w := &t.Targets[i]
 		held := Held{w.Market, w.Symbol, w.signed().String(), state.position(w).String(), state.stops(w)}
 		t.report.Held = append(t.report.Held, held)
-		if missing := w.Quantity.Sub(state.position(w).Abs()); missing.Sign() < 0 || missing.GreaterThan(w.Slack) ||
+		if missing := w.Quantity.Sub(state.position(w).Abs()); missing.Add(t.adopted(w)).Sign() < 0 || missing.GreaterThan(w.Slack) ||
 			state.position(w).Sign() != w.signed().Sign() {
 			t.report.problem("%s %s: want exactly %s (less %s at most), have %s", w.Market, w.Symbol, held.Target, w.Slack, held.Held)
 		}
@@ -146,7 +157,7 @@ func (t *trial) judgeExposure(state *accountState) error {
 	limits := map[oracle.Symbol]oracle.Limits{}
 	for i := range t.Targets {
 		w := &t.Targets[i]
-		limit := oracle.Limits{Position: w.Quantity.Shift(oracle.LogDecimals).IntPart()}
+		limit := oracle.Limits{Position: w.Quantity.Add(t.adopted(w)).Shift(oracle.LogDecimals).IntPart()}
 		if t.Habits.breaksItsWord() {
 			limit.Placement = limit.Position / int64(w.Slices)
 		}

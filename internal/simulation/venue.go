@@ -63,7 +63,7 @@ type held struct {
 	exit      *asked            // the last exit at market
 	triedMS   int64             // when an exit was last recorded
 	forgot    exchange.Quantity // spot: sales that a restored backup does not know, in flight or too young to be listed
-	doubled   bool              // a middlebox delivered an order twice, and both were accepted
+	doubled   exchange.Quantity // what may be sold twice: orders that a middlebox delivered twice, stops whose answer was lost
 }
 
 func newVenue(w *world, symbols []*exchange.Symbol, delayMS, spreadMS int64) *venue {
@@ -126,7 +126,7 @@ func (v *venue) takeFills(w *world) {
 			a.filled += fill.Quantity
 			h.own, h.filledMS = h.own+signed, w.nowMS
 			covered := w.stats.Faults[OldBackup] > 0 && w.stats.Faults[ManualTrade] > 0 // a manual purchase hides what was forgotten
-			if fill.Market == exchange.Spot && h.own+h.forgot < 0 && !h.doubled && !covered && w.beyond == nil {
+			if fill.Market == exchange.Spot && h.own+h.forgot+h.doubled < 0 && !covered && w.beyond == nil {
 				w.fail("oversold", "%s: botd sold %d more than it ever bought", h.key, -h.own)
 			}
 		} else {
@@ -218,11 +218,11 @@ func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) 
 	v.byOrder[answer.Order.ID] = a
 	if a.executed > 1 || a.refused > 0 { // a second copy of a placement that was already accepted or refused
 		h := v.held[a.order.Key()]
-		h.doubled = true
+		h.doubled += v.size(a)
 		h.touch(w.nowMS, v.size(a))
 	}
-	if f.fault == LateRequest && a.order.Market == exchange.Spot && a.order.Type == exchange.StopLimit {
-		v.held[a.order.Key()].doubled = true // a lost stop is repeated at once: both may be filled before a list shows them
+	if unanswered := f.fault == LateRequest || f.fault == LostAnswer; unanswered && a.order.Market == exchange.Spot && a.order.Type == exchange.StopLimit {
+		v.held[a.order.Key()].doubled += v.size(a) // a lost stop is repeated at once: both may be filled before a list shows them
 	}
 	if have := v.x.Leverage(trader, a.order.Symbol); w.beyond == nil && a.opens && a.order.Market == exchange.Futures && have != leverage {
 		w.fail("leverage", "%s opens at leverage %d, want %d", a.id, have, leverage)
