@@ -200,10 +200,14 @@ func hasOlder(orders []exchange.Order, order *exchange.Order) bool {
 
 // observeDuplicate takes an open order under an id that is another order's, or
 // that had ended: its fills are ours, and it is canceled (case 14). Seen open
-// under its own ended id it is a stale replica's (case 13), unless a person or the
-// equation took it not to be there.
+// under its own ended id, or found before and ended since, it is a stale replica's
+// (case 13), unless a person or the equation took it not to be there.
 func (s *survey) observeDuplicate(order *exchange.Order) {
 	id := order.ClientOrderID
+	if e, found := s.book.Ended(duplicateID(order)); found && !e.Absent {
+		s.book.stale++
+		return
+	}
 	e, ended := s.book.Ended(id)
 	strategy := e.Strategy
 	if p := s.book.Placement(id); p != nil {

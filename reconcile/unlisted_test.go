@@ -301,3 +301,89 @@ func TestAStopIsNotMovedWhereItsEndCannotBeRead(t *testing.T) {
 	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, Positions: d.positions(20), Unread: []exchange.SymbolKey{{Market: exchange.Futures}}})
 	d.none(protected)
 }
+
+// TestAWalletOlderThanAStopProvesNothing: it may have been read before the exchange froze for the stop.
+func TestAWalletOlderThanAStopProvesNothing(t *testing.T) {
+	t.Parallel()
+	w, derive := protecting(t)
+	w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += w.book.Settle().StalenessMS
+	w.shows("1.01", "0")
+	if intents := derive(); len(intents) != 0 {
+		t.Fatalf("want no second stop beside one that may stand, have %+v", intents)
+	}
+	w.now++
+	w.shows("1.01", "0")
+	if intents := derive(); len(intents) != 1 || intents[0].Purpose != placement.StopLoss || intents[0].Order.Quantity != 10 {
+		t.Errorf("want a stop of 10 in its place, have %+v", intents)
+	}
+}
+
+// TestWhatAStopMayHaveSoldIsNotSoldAtOnce: its price was passed, and its end is not known. Another stop
+// beside it could be canceled, a sale could not.
+func TestWhatAStopMayHaveSoldIsNotSoldAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		orderID int64 // 0 for a stop whose answer was lost
+		refused bool  // its cancel
+		price   exchange.Price
+		want    exchange.Quantity
+		purpose placement.Purpose
+	}{
+		"its answer was lost, and the price stands above it": {price: 50_000e8, want: 6, purpose: placement.StopLoss},
+		"its answer was lost, and the price was passed":      {price: 48_900e8},
+		"its cancel was refused, and the price was passed":   {orderID: 9, refused: true, price: 48_900e8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, derive := protecting(t)
+			standing := w.places(placement.StopLoss, 8, stopOf(4))
+			lost := w.places(placement.StopLoss, c.orderID, stopOf(6))
+			if c.refused {
+				w.book.NoteCancelRefused(lost.ClientOrderID, w.now)
+			}
+			w.book.Symbol(coin).Last = c.price
+			w.now += 3_000
+			w.shows("1.006", "0.004", standing)
+			sold := exchange.Quantity(0)
+			for _, intent := range derive() {
+				if sold += intent.Order.Quantity; intent.Purpose != c.purpose || intent.Order.Type != exchange.StopLimit {
+					t.Errorf("want no sale at once, have %+v", intent)
+				}
+			}
+			if sold != c.want {
+				t.Errorf("want %d sold, have %d", c.want, sold)
+			}
+		})
+	}
+}
+
+// TestASecondOrderThatHasEndedIsNotFoundAgain: an older list shows it open once more, and what it filled
+// counts once.
+func TestASecondOrderThatHasEndedIsNotFoundAgain(t *testing.T) {
+	t.Parallel()
+	w, _ := protecting(t)
+	first := w.places(placement.ExitOrder, 8, saleOf(6))
+	second := first
+	second.ID = 9
+	observe := func(orders []exchange.Order, history ...exchange.Order) {
+		t.Helper()
+		w.now += 1_000
+		w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
+			History: exchange.FetchedOf(history), HistoryWhole: true,
+			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1.004"), Frozen: exchange.MustAmount("0.006")}})})...)
+	}
+	observe([]exchange.Order{first, second})
+	ended := second
+	ended.Status, ended.Filled = exchange.StatusCanceled, 2
+	observe([]exchange.Order{first}, ended)
+	if known := w.book.Symbol(coin).Known(); known != 8 {
+		t.Fatalf("want 8 after the second order sold 2, have %d", known)
+	}
+	second.Filled = 1
+	observe([]exchange.Order{first, second})
+	observe([]exchange.Order{first}, ended)
+	if known := w.book.Symbol(coin).Known(); known != 8 {
+		t.Errorf("want 8 still, have %d", known)
+	}
+}
