@@ -221,7 +221,8 @@ func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) 
 		h.doubled += v.size(a)
 		h.touch(w.nowMS, v.size(a))
 	}
-	if unanswered := f.fault == LateRequest || f.fault == LostAnswer || f.fault == Malformed; unanswered && a.order.Market == exchange.Spot && a.order.Type == exchange.StopLimit {
+	unanswered := f.fault == LateRequest || f.fault == LostAnswer || f.fault == Malformed
+	if unanswered && a.order.Market == exchange.Spot && a.order.Type == exchange.StopLimit {
 		v.held[a.order.Key()].doubled += v.size(a) // a lost stop is repeated at once: both may be filled before a list shows them
 	}
 	if have := v.x.Leverage(trader, a.order.Symbol); w.beyond == nil && a.opens && a.order.Market == exchange.Futures && have != leverage {
