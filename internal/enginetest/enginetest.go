@@ -3,6 +3,7 @@ package enginetest
 
 import (
 	"fmt"
+	"reflect"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -91,34 +92,13 @@ func Over(n engine.Note) engine.Note {
 	case engine.NoteSignal:
 		fact.Err = nil
 		n.Fact = fact
-	case engine.NoteHung:
-		n.Fact = engine.NoteHung{Why: fact.Why, Over: true}
-	case engine.NoteLatch:
-		n.Fact = engine.NoteLatch{Why: fact.Why, Over: true}
-	case engine.NoteQuarantine:
-		n.Fact = engine.NoteQuarantine{Why: fact.Why, Over: true}
-	case engine.NoteUnprotected:
-		n.Fact = engine.NoteUnprotected{ForMS: fact.ForMS, Over: true}
-	case engine.NoteIntentRefused:
-		n.Fact = engine.NoteIntentRefused{Purpose: fact.Purpose, Why: fact.Why, Over: true}
-	case engine.NoteContradicted:
-		n.Fact = engine.NoteContradicted{Why: fact.Why, Over: true}
-	case engine.NoteForeign:
-		n.Fact = engine.NoteForeign{Over: true}
-	case engine.NoteHalt:
-		n.Fact = engine.NoteHalt{Why: fact.Why, Over: true}
-	case engine.NoteBlind:
-		n.Fact = engine.NoteBlind{Why: fact.Why, Over: true}
-	case engine.NoteFrozen:
-		n.Fact = engine.NoteFrozen{Text: fact.Text, Over: true}
-	case engine.NoteBreaker:
-		n.Fact = engine.NoteBreaker{Why: fact.Why, Over: true}
-	case engine.NoteLimit:
-		n.Fact = engine.NoteLimit{Rule: fact.Rule, Why: fact.Why, Over: true}
-	case engine.NoteLimitSet:
-		n.Fact = engine.NoteLimitSet{Rule: fact.Rule, Text: fact.Text, Over: true}
-	case engine.NoteJournal:
-		n.Fact = engine.NoteJournal{Records: fact.Records, Over: true}
+	default:
+		ended := reflect.New(reflect.TypeOf(n.Fact)).Elem()
+		ended.Set(reflect.ValueOf(n.Fact))
+		if over := ended.FieldByName("Over"); over.IsValid() {
+			over.SetBool(true)
+			n.Fact = ended.Interface().(engine.Fact)
+		}
 	}
 	return n
 }

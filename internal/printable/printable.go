@@ -21,6 +21,18 @@ func Lines(text string) string {
 	return escape(text, func(r rune) bool { return visible(r) || r == '\n' || r == '\t' })
 }
 
+// MaxExcerpt bounds an excerpt, in bytes before its mark.
+const MaxExcerpt = 500
+
+// Excerpt is Text for a foreign text within a line: what is longer than MaxExcerpt is cut.
+func Excerpt(text string) string {
+	text = Text(text)
+	if len(text) > MaxExcerpt {
+		text = strings.ToValidUTF8(text[:MaxExcerpt], "") + "…"
+	}
+	return text
+}
+
 // visible reports whether a rune has a shape, or is a space.
 func visible(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsPrint(r) || unicode.Is(unicode.Zs, r))

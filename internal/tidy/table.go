@@ -106,8 +106,11 @@ var Table = []Row{
 		impure, "strategy runtime/engine", ""},
 	{"runtime/worker/isolated", "makes strategies that run in processes of their own: scripts, rules, and programs in any language",
 		impure, "internal/confine strategy strategy/process strategy/script", ""},
+	{"runtime/wording", "puts each note of the engine into words, for the log, the API's notices, and a simulation's trace",
+		pure, "internal/printable exchange reconcile reconcile/placement runtime/engine", ""},
 	{"runtime/ops", "exports metrics and logs, and generates the rules, dashboard and unit that watch them",
-		impure, "internal/printable exchange reconcile/placement reconcile/ledger reconcile/account reconcile risk runtime/engine", "zerolog prometheus"},
+		impure, "internal/printable exchange reconcile/placement reconcile/ledger reconcile/account risk runtime/engine runtime/wording",
+		"zerolog prometheus"},
 	{"runtime/notify", "notifies people of what matters through the services they read, bounded and asynchronously",
 		impure, "internal/printable runtime/engine exchange reconcile/placement", "shoutrrr rate"},
 	{"runtime/notify/channels", "opens the configured notification channels, and tests them",
@@ -117,7 +120,7 @@ var Table = []Row{
 	{"runtime/view", "holds what botd shows of itself: read models of status, history, equity, decisions and positions",
 		impure, "internal/private exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account " +
 			"reconcile strategy/indicator risk " +
-			"runtime/engine runtime/ops internal/plural", "decimal sync"},
+			"runtime/engine runtime/wording runtime/ops internal/plural", "decimal sync"},
 	{"runtime/api/auth", "decides who may reach the API: tokens, sessions, roles, and delays after wrong tokens",
 		impure, "internal/private internal/inbound", "rate"},
 	{"runtime/api", "serves the admin API: state, live stream, and the changes that a person may request",
@@ -210,7 +213,7 @@ var Table = []Row{
 		impure, "cmd/botd/cli/shell internal/chaos internal/failure internal/mutant internal/simulation", "cobra table decimal"},
 	{"internal/simulation", "runs the whole daemon under seeded faults on virtual time",
 		impure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile exchange/sim " +
-			"exchange/wire strategy/library strategy/overlay risk runtime/engine runtime/reload internal/mutant internal/oracle", ""},
+			"exchange/wire strategy/library strategy/overlay risk runtime/engine runtime/wording runtime/reload internal/mutant internal/oracle", ""},
 	{"internal/oracle", "judges an account from its order and trade log alone: positions, exposure and protection",
 		pure, "", ""},
 	{"internal/startclock", "sets where the clock of a simulated exchange under test starts",

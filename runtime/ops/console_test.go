@@ -12,6 +12,7 @@ import (
 
 	"botd/exchange"
 	"botd/internal/enginetest"
+	"botd/internal/printable"
 	"botd/reconcile"
 	"botd/reconcile/placement"
 	"botd/risk"
@@ -208,7 +209,7 @@ func TestATextOfTheVenueCanNotForgeALine(t *testing.T) {
 	} {
 		for _, format := range []Format{{}, {JSON: true}} {
 			have := written(format, []engine.Note{n})
-			if strings.Count(have, "\n") != 1 || strings.ContainsAny(have, "\x1b\r\u202e") || len(have) > 2*maxText {
+			if strings.Count(have, "\n") != 1 || strings.ContainsAny(have, "\x1b\r\u202e") || len(have) > 2*printable.MaxExcerpt {
 				t.Errorf("%T: want one short line without control characters, have %d bytes: %.200q", n.Fact, len(have), have)
 			}
 		}

@@ -116,7 +116,7 @@ func TestDebugLinesAreWrittenAtDebugAlone(t *testing.T) {
 var eventPattern = regexp.MustCompile(`^[a-z]+\.[a-z_]+$`)
 
 // eventFunctions are the functions that take an event id.
-var eventFunctions = []string{"Say", "Warn", "refused", "say", "Offer", "report", "Notify", "line", "info", "warn", "bad", "log", "Log"}
+var eventFunctions = []string{"Say", "Warn", "refused", "say", "Offer", "report", "Notify", "debug", "info", "warn", "bad", "log", "Log"}
 
 // TestNoEventIsMadeOutsideTheTable reads every source file: each id passed to
 // such a function is in the table, and each of the table is used somewhere.

@@ -277,8 +277,8 @@ func TestAProgramReachesNothingOfBotds(t *testing.T) {
 	}
 	_, _, log := isolation(t, map[string]string{"misbehave.py": program(t, "misbehave.py"),
 		"tested.yaml": fmt.Sprintf(examined, "process", "command: [python3, misbehave.py, reach]\n")})
-	log.wait(t, "decision  tested wants")
-	_, line, _ := strings.Cut(log.String(), "decision  tested wants")
+	log.wait(t, "decision  tested targets")
+	_, line, _ := strings.Cut(log.String(), "decision  tested targets")
 	if line, _, _ = strings.Cut(line, "\n"); !strings.Contains(line, `reached: "`) {
 		t.Errorf("want nothing reached, have %s", line)
 	}

@@ -1,0 +1,81 @@
+package wording
+
+import (
+	"fmt"
+	"time"
+
+	"botd/exchange"
+	"botd/runtime/engine"
+)
+
+// market words what was read of the exchange, and the journal.
+func market(n *engine.Note) Wording {
+	switch fact := n.Fact.(type) {
+	case engine.NoteRound:
+		return debug("reconcile.round", "round     %d intents", fact.Acted).
+			with("dur_ms", fact.DurationMS).with("acted", fact.Acted).with("complete", fact.Complete)
+	case engine.NoteCandle:
+		s := n.Symbol
+		return info("market.candle", "candle    %-9s %s  close %s  volume %.6g", s.Name,
+			time.UnixMilli(fact.Candle.OpenMS).UTC().Format("15:04"), s.PriceDecimal(fact.Candle.Close), fact.Candle.Volume)
+	case engine.NoteGap:
+		return warn("market.gap", "candles   %d are missing", fact.Missing).with("missing", fact.Missing).
+			notice("gap", "").count(fact.Missing)
+	case engine.NoteFrozen:
+		return either(fact.Over,
+			warn("market.fresh", "fresh     %s go on", fact.Text),
+			bad("market.stale", "STALE     %s: prices are as old as that, stops stay", fact.Text).notice("frozen", fact.Text))
+	case engine.NoteFetchFailed:
+		return warn("exchange.unavailable", "exchange  could not read %s", fact.What).
+			with("err_kind", exchange.ErrorKind(fact.Err)).with("err", fmt.Sprint(fact.Err)).
+			notice("fetch_failed", withError(fact.What, fact.Err)).count(fact.Count)
+	case engine.NoteStale:
+		return warn("exchange.stale", "stale     %s; the larger figure is kept", fact.Text).with("count", fact.Count).
+			notice("stale", fact.Text).count(fact.Count).on("reconcile")
+	case engine.NoteBlind:
+		return either(fact.Over,
+			warn("exchange.back", "exchange  %s can be read again: openings go on", fact.Of),
+			bad("exchange.blind", "BLIND     %s cannot be read: nothing opens there, stops stay", fact.Of).with("err", fact.Why).
+				notice("blind", fact.Of+": "+fact.Why))
+	case engine.NoteJournal:
+		return either(fact.Over, journalBack(&fact), journalFails(&fact).notice("journal", withError(fact.Why, fact.Err)).count(fact.Records))
+	case engine.NoteUnexplained:
+		return bad("ledger.unexplained", "LEDGER    %s", fact.Text).with("asset", fact.Asset).with("amount", fact.Amount.String())
+	case engine.NoteTransfer:
+		return warn("ledger.transfer", "transfer  %s", fact.Text).with("asset", fact.Asset).with("amount", fact.Amount.String()).
+			notice("transfer", fact.Text).on("risk")
+	}
+	return Wording{}
+}
+
+func withError(text string, err error) string {
+	if err == nil {
+		return text
+	}
+	return text + ": " + err.Error()
+}
+
+// journalFails words that the journal cannot be written, or that its disk is nearly full.
+func journalFails(fact *engine.NoteJournal) Wording {
+	switch {
+	case fact.Err != nil:
+		return bad("journal.failed", "JOURNAL   cannot be written, %d records wait: %s; stops stay on the exchange", fact.Records, fact.Why).
+			with("records", fact.Records).with("err", fact.Err.Error())
+	case fact.Lost:
+		return bad("journal.lost", "JOURNAL   %s: nothing opens, exits and the kill switch go on; stop botd, restore, start", fact.Why)
+	}
+	return bad("journal.low", "JOURNAL   %s: nothing opens, exits go on", fact.Why)
+}
+
+// journalBack words that the journal can be written again. What is left of the disk may still
+// be for exits alone.
+func journalBack(fact *engine.NoteJournal) Wording {
+	text, then := "journal   has room again", ": openings go on"
+	if fact.Records > 0 || fact.Why != "" {
+		text = fmt.Sprintf("journal   is written again, %d records were waiting", fact.Records)
+	}
+	if fact.Why != "" {
+		then = "; still nothing opens: " + fact.Why
+	}
+	return warn("journal.back", "%s%s", text, then).with("records", fact.Records)
+}

@@ -1,0 +1,66 @@
+package wording
+
+import (
+	"time"
+
+	"botd/runtime/engine"
+)
+
+// state words declared states that block openings, and their ends.
+func state(n *engine.Note) Wording {
+	switch fact := n.Fact.(type) {
+	case engine.NoteQuarantine:
+		return either(fact.Over,
+			info("symbol.resolved", "resolved  %s trades again", symbol(n)),
+			bad("symbol.quarantined", "BLOCKED   %s is quarantined: %s", symbol(n), fact.Why).notice("quarantine", fact.Why).on("reconcile"))
+	case engine.NoteLiquidated:
+		return bad("position.liquidated", "LIQUIDATED %s; its strategy is halted", fact.Text).with("realised", fact.Realised.String()).
+			notice("liquidation", fact.Text).on("risk")
+	case engine.NoteUnprotected:
+		return either(fact.Over,
+			warn("position.protected", "protected %s has its stop again, or has ended", symbol(n)).with("dur_ms", fact.ForMS),
+			bad("position.unprotected", "UNPROTECTED %s: %s; nothing opens there", symbol(n), fact.Why).with("cause", fact.Why).
+				notice("unprotected", fact.Why).on("risk"))
+	case engine.NoteContradicted:
+		return either(fact.Over,
+			info("symbol.confirmed", "confirmed %s: exchange and fills agree again", symbol(n)),
+			bad("symbol.contradicted", "DOUBTED   %s: %s; nothing opens, protection stays", symbol(n), fact.Why).
+				notice("contradicted", fact.Why).on("reconcile"))
+	case engine.NoteForeign:
+		return either(fact.Over,
+			info("symbol.clear", "clear     %s has no foreign orders that open", symbol(n)),
+			warn("symbol.foreign", "FOREIGN   %s: %s; nothing opens beside it (foreign: halt)", symbol(n), fact.Why).
+				notice("foreign", fact.Why).on("reconcile"))
+	case engine.NoteHalt:
+		return either(fact.Over,
+			warn("trading.armed", "ARMED     trading goes on: %s", fact.Why),
+			bad("trading.halted", "HALTED    %s", fact.Why).notice("halt", fact.Why).on("risk"))
+	case engine.NoteBreaker:
+		return either(fact.Over,
+			warn("breaker.ended", "breaker   has ended: openings go on"),
+			bad("breaker.tripped", "BREAKER   %s: nothing opens for %d s; exits and stops go on", fact.Why, fact.PauseMS/1000).with("cause", fact.Why).
+				notice("breaker", fact.Why).on("risk"))
+	case engine.NoteLimit:
+		return limit(n, &fact)
+	case engine.NoteLimitSet:
+		w := warn("limit.set", "limit     %s", fact.Text).with("rule", fact.Rule).notice("limit_set", fact.Text).on("risk")
+		w.Over = fact.Over
+		return w
+	}
+	return Wording{}
+}
+
+// limit words that a limit blocks entries, or no longer does.
+func limit(n *engine.Note, fact *engine.NoteLimit) Wording {
+	scope, until := "account", "until botd rearm"
+	if n.Strategy != "" {
+		scope, until = n.Strategy, "until botd rearm --strategy "+n.Strategy
+	}
+	if fact.ForMS > 0 {
+		until = "until " + time.UnixMilli(n.AtMS+fact.ForMS).UTC().Format("2006-01-02 15:04:05 UTC")
+	}
+	return either(fact.Over,
+		warn("limit.ended", "limit     %s of %s no longer blocks entries: %s", fact.Rule, scope, fact.Why).with("rule", fact.Rule),
+		bad("limit.breached", "LIMIT     %s of %s: %s; no entries %s, exits and stops go on", fact.Rule, scope, fact.Why, until).
+			with("rule", fact.Rule).with("cause", fact.Why).notice("limit", fact.Why).on("risk"))
+}

@@ -1,0 +1,76 @@
+package wording
+
+import (
+	"fmt"
+
+	"botd/exchange"
+	"botd/runtime/engine"
+)
+
+// strategy words what strategies decide and hold.
+func strategy(n *engine.Note) Wording {
+	switch fact := n.Fact.(type) {
+	case engine.NoteTick:
+		return debug("strategy.tick", "tick      %s: %s", n.Strategy, fact.Reason)
+	case engine.NoteDecision:
+		return info("strategy.decision", "decision  %s targets %s: %s", n.Strategy, target(n.Symbol, &fact), fact.Reason)
+	case engine.NoteMissed:
+		return warn("strategy.missed", "missed    %d ticks, skipped", fact.Count).with("count", fact.Count).
+			notice("missed", fact.Why).count(fact.Count)
+	case engine.NoteStrategyFailed:
+		return bad("strategy.failed", "FAILED    %s is stopped, its protection stays: %s", n.Strategy, fact.Why).notice("strategy_failed", fact.Why)
+	case engine.NoteHung:
+		return either(fact.Over,
+			warn("strategy.answers", "answers   %s answers again", n.Strategy),
+			bad("strategy.hung", "HUNG      %s does not answer, nothing opens for it, its protection stays: %s", n.Strategy, fact.Why).
+				notice("strategy_hung", fact.Why))
+	case engine.NoteReload:
+		return info("strategy.reloaded", "reloaded  %s: %s", n.Strategy, fact.Text).notice("strategy_reloaded", fact.Text)
+	case engine.NoteLatch:
+		return either(fact.Over,
+			info("strategy.latch", "latch     %s latch released", n.Strategy).with("why", fact.Why),
+			info("strategy.latch", "latch     %s latched: no entry until its target was zero or changed side", n.Strategy).with("why", fact.Why).
+				notice("latch", fact.Why).count(fact.Side))
+	case engine.NoteSignal:
+		if fact.Err == nil {
+			return info("signal.taken", "signal    %s: %s", n.Strategy, fact.Text)
+		}
+		return warn("signal.refused", "signal    %s: not taken: %s", n.Strategy, fact.Err).with("err", fact.Err.Error())
+	case engine.NotePosition:
+		return info("position.changed", "position  %s %s %s", n.Strategy, symbol(n), position(n.Symbol, &fact))
+	case engine.NoteAdopted:
+		return warn("position.adopted", "adopted   %s: %s", quantity(n.Symbol, fact.Quantity), fact.Evidence).
+			notice("adopted", fact.Evidence).on("reconcile")
+	case engine.NoteIgnored:
+		return warn("position.ignored", "ignored   %s is left to others: %s", quantity(n.Symbol, fact.Quantity), fact.Evidence).
+			notice("ignored", fact.Evidence).on("reconcile")
+	}
+	return Wording{}
+}
+
+// position describes a position.
+func position(s *exchange.Symbol, fact *engine.NotePosition) string {
+	switch {
+	case fact.Quantity == 0:
+		return "flat"
+	case fact.Quantity < 0:
+		return "short " + quantity(s, -fact.Quantity) + price(s, fact.EntryPrice)
+	}
+	return "long " + quantity(s, fact.Quantity) + price(s, fact.EntryPrice)
+}
+
+// target describes the target of a plan.
+func target(s *exchange.Symbol, fact *engine.NoteDecision) string {
+	plan, t := fact.Plan, fact.Plan.Target
+	switch {
+	case plan.OrdersSet:
+		return fmt.Sprintf("%d orders in the book", len(plan.Orders))
+	case t.Sign() == 0:
+		return "no position"
+	case t.Share != 0:
+		return t.Share.Decimal().Shift(2).String() + " % of equity in " + s.Name
+	case !t.Quote.IsZero():
+		return t.Quote.String() + " USDT of " + s.Name
+	}
+	return s.QuantityDecimal(t.Quantity).String() + " " + s.Name
+}
