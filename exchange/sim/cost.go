@@ -81,19 +81,16 @@ func (b *book) spend(quantity exchange.Quantity) {
 	}
 }
 
-// postpone delays an order that would take until the next candle when the record has a gap, or has
-// no volume left, and reports whether it must wait. Until then it is not shown, like an order within
-// the delay.
+// postpone delays an order that would take in a gap of the record until the next candle, and reports
+// whether it must wait. Until then it is not shown, like an order within the delay. One that finds no
+// volume left is shown and waits in the book (enter).
 func (b *book) postpone(o *order) bool {
 	if !b.recorded() || o.dead || !b.executable(o) || o.priced() && !b.matches(o) {
 		return false
 	}
 	at := b.market.pricedMS(b)
 	if at <= b.exchange.nowMS {
-		if b.capped(1) > 0 {
-			return false
-		}
-		at = b.market.opensMS(b)
+		return false
 	}
 	o.visible = false
 	b.exchange.queue.push(at, o, false)
