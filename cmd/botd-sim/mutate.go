@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
+	"botd/internal/mutation"
+)
+
+type mutateFlags struct {
+	options mutation.Options
+	since   string
+	atLeast float64
+	output  string
+}
+
+func newMutate() *cobra.Command {
+	flags := &mutateFlags{}
+	command := &cobra.Command{
+		Use: "mutate [PACKAGE...]", Short: "change one small thing of a package after another, and see whether its tests notice",
+		Long: `Builds the tests of each package with all mutants, each behind a switch, and runs, with one
+mutant after another, the tests that reach it. Survivors are printed. A survivor that
+changes nothing that could be seen is listed with the reason in
+internal/mutation/equivalent.txt. It needs a clone of the repository, and is run at its root.`,
+		Example: `  go run ./cmd/botd-sim mutate ./risk
+  go run ./cmd/botd-sim mutate ./reconcile ./runtime/engine --sample 300 --seed 7
+  go run ./cmd/botd-sim mutate ./risk --match 'leverageSet'
+  go run ./cmd/botd-sim mutate --since main --sample 150 --at-least 80`,
+		RunE: func(command *cobra.Command, patterns []string) error { return mutate(command, patterns, flags) },
+	}
+	f := command.Flags()
+	f.IntVar(&flags.options.Sample, "sample", 0, "run so many mutants, chosen at random; 0 for all")
+	f.Uint64Var(&flags.options.Seed, "seed", 1, "seed of the choice")
+	f.IntVar(&flags.options.Jobs, "jobs", runtime.NumCPU(), "test processes at a time")
+	f.StringVar(&flags.options.Match, "match", "", "run the mutants whose name contains this")
+	f.StringSliceVar(&flags.options.Tests, "tests", nil, "packages whose tests run beside the package's own")
+	f.StringVar(&flags.since, "since", "", "add the packages whose code, tests aside, changed since this commit")
+	f.Float64Var(&flags.atLeast, "at-least", 0, "fail if a smaller percentage is noticed, equivalent mutants included")
+	shell.OutputFlag(command, &flags.output)
+	return command
+}
+
+func mutate(command *cobra.Command, patterns []string, flags *mutateFlags) error {
+	root, err := os.Getwd()
+	if err != nil {
+		return failure.Wrap(failure.IO, err)
+	}
+	if flags.since != "" {
+		changed, err := changedPackages(command.Context(), root, flags.since)
+		if err != nil {
+			return err
+		}
+		patterns = append(patterns, changed...)
+		if len(patterns) == 0 {
+			fmt.Fprintln(command.ErrOrStderr(), "no package has changed since "+flags.since)
+			return nil
+		}
+	}
+	if len(patterns) == 0 {
+		return failure.Usagef("which packages? ./risk, ./reconcile/..., or --since COMMIT")
+	}
+	bar := shell.NewProgress(command, 0, "mutants")
+	flags.options.Report = bar.Set
+	scores, err := mutation.Run(command.Context(), root, patterns, &flags.options)
+	bar.End()
+	if err != nil {
+		return failure.New(failure.Data, "it is run at the root of the repository", "%w", err)
+	}
+	if err := shell.Print(command.OutOrStdout(), flags.output, scores, func(w io.Writer) { mutationTable(w, scores) }); err != nil {
+		return err
+	}
+	mutants, killed := 0, 0
+	for i := range scores {
+		mutants, killed = mutants+scores[i].Mutants, killed+scores[i].Killed
+	}
+	if 100*float64(killed) < flags.atLeast*float64(mutants) {
+		fmt.Fprintf(command.ErrOrStderr(), "%d of %d mutants are noticed: less than %g%%\n", killed, mutants, flags.atLeast)
+		return failure.Quiet()
+	}
+	return nil
+}
+
+// mutationTable prints the survivors, and a line for each package.
+func mutationTable(w io.Writer, scores []mutation.Score) {
+	for i := range scores {
+		for _, m := range scores[i].All {
+			if m.Outcome == mutation.Survived || m.Outcome == mutation.Unreached {
+				fmt.Fprintf(w, "%s:%d: %s: %s: %s\n", m.File, m.Line, m.Outcome, m.Function[strings.LastIndexByte(m.Function, '/')+1:], m.Change)
+			}
+		}
+	}
+	t := shell.NewTable(w, table.Row{"package", "mutants", "killed", "survived", "not reached", "equivalent", "noticed", "took"})
+	for i := range scores {
+		s := &scores[i]
+		t.AppendRow(table.Row{s.Package, s.Mutants, s.Killed, s.Survived, s.Unreached, s.Equivalent, fmt.Sprintf("%.1f%%", s.Share()),
+			s.Took.Round(time.Second)})
+	}
+	t.Render()
+}
+
+// changedPackages returns the packages with code that changed since a commit.
+func changedPackages(ctx context.Context, root, commit string) (packages []string, err error) {
+	git := exec.CommandContext(ctx, "git", "diff", "--name-only", "--diff-filter=d", commit, "--", "*.go")
+	git.Dir = root
+	text, err := git.Output()
+	if err != nil {
+		return nil, failure.New(failure.Data, "is it a commit of this repository?", "git diff %s: %w", commit, err)
+	}
+	for name := range strings.Lines(string(text)) {
+		name = strings.TrimSpace(name)
+		if !strings.HasSuffix(name, "_test.go") && !strings.Contains(name, "testdata/") && !strings.HasPrefix(name, "internal/") {
+			packages = append(packages, "./"+path.Dir(name))
+		}
+	}
+	slices.Sort(packages)
+	return slices.Compact(packages), nil
+}

@@ -1,0 +1,122 @@
+// Package active switches one mutant of a mutation run on, chosen by the environment.
+//
+// Package mutation writes calls of these functions into the source for one build.
+// Nothing else imports this package. BOTD_MUTATION names the mutant that is on, by its
+// number. BOTD_MUTATION_TRACE names a file that gets the number of each mutant whose
+// code is reached.
+package active
+
+import (
+	"os"
+	"strconv"
+	"sync"
+)
+
+var (
+	current = number(os.Getenv("BOTD_MUTATION"))
+	trace   = os.Getenv("BOTD_MUTATION_TRACE")
+
+	mu      sync.Mutex // guards reached
+	reached = map[int]bool{}
+)
+
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// On reports whether a mutant is on.
+func On(mutant int) bool {
+	if trace != "" {
+		note(mutant)
+	}
+	return mutant == current
+}
+
+// note writes the number of a mutant that is reached for the first time.
+func note(mutant int) {
+	mu.Lock()
+	defer mu.Unlock()
+	if reached[mutant] {
+		return
+	}
+	reached[mutant] = true
+	file, err := os.OpenFile(trace, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return // a test that may not write has no trace: its mutants count as not reached
+	}
+	defer file.Close()
+	file.WriteString(strconv.Itoa(mutant) + "\n")
+}
+
+// Ordered are the types with an order.
+type Ordered interface {
+	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr | ~float32 | ~float64 | ~string
+}
+
+// Number are the types to calculate with.
+type Number interface {
+	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr | ~float32 | ~float64
+}
+
+// Less is x < y; mutants of it are <= (the bound) and >= (the opposite).
+func Less[T Ordered](bound, opposite int, x, y T) bool {
+	if On(bound) {
+		return x <= y
+	}
+	return (x < y) != On(opposite)
+}
+
+// AtMost is x <= y; mutants of it are < (the bound) and > (the opposite).
+func AtMost[T Ordered](bound, opposite int, x, y T) bool {
+	if On(bound) {
+		return x < y
+	}
+	return (x <= y) != On(opposite)
+}
+
+// Plus is x + y; its mutant is x - y.
+func Plus[T Number](mutant int, x, y T) T {
+	if On(mutant) {
+		return x - y
+	}
+	return x + y
+}
+
+// Minus is x - y; its mutant is x + y.
+func Minus[T Number](mutant int, x, y T) T {
+	if On(mutant) {
+		return x + y
+	}
+	return x - y
+}
+
+// Times is x * y; its mutant is x / y.
+func Times[T Number](mutant int, x, y T) T {
+	if On(mutant) {
+		return x / y
+	}
+	return x * y
+}
+
+// Over is x / y; its mutant is x * y.
+func Over[T Number](mutant int, x, y T) T {
+	if On(mutant) {
+		return x * y
+	}
+	return x / y
+}
+
+// Constant is x; its mutant is x + 1, or twice x from 10 on.
+func Constant[T Number](mutant int, x T) T {
+	switch {
+	case !On(mutant):
+		return x
+	case x >= 10:
+		return 2 * x
+	}
+	return x + 1
+}

@@ -1,0 +1,124 @@
+// Package mutation measures what tests notice: it changes one small thing of a package after another, and runs the package's tests.
+//
+// A mutant is a comparison at its bound or turned around, a condition negated, && for
+// ||, + for -, another constant, a statement left out, or a zero value returned. All
+// mutants of a package are built into one test binary, each behind a number that the
+// environment chooses (package active), by an overlay of the go command: the source
+// stays as it is. A mutant that no test reaches, and one with which all tests pass,
+// survives. Either a test is missing, or the mutant changes nothing that could be seen:
+// then equivalent.txt names it with the reason.
+//
+//	go run ./cmd/botd-sim mutate ./risk                   # all mutants of a package
+//	go run ./cmd/botd-sim mutate ./risk --sample 100      # a sample, the same for the same --seed
+//	go run ./cmd/botd-sim mutate --since main --sample 150 --at-least 80
+package mutation
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Mutant is one change of the source.
+type Mutant struct {
+	Number   int    `json:"number"`
+	Kind     string `json:"kind"`     // bound, comparison, negation, logic, arithmetic, constant, statement, zero
+	Function string `json:"function"` // reconcile.derivation.enter; a variable of the package: risk.limitTable
+	Change   string `json:"change"`   // a < b -> a <= b; the second of the same in a function ends in #2
+	File     string `json:"file"`     // below the module
+	Line     int    `json:"line"`
+
+	Outcome Outcome `json:"outcome,omitempty"`
+	By      string  `json:"by,omitempty"` // the test that failed, or the reason why it is equivalent
+}
+
+// Name identifies the mutant as long as its code stays the same.
+func (m *Mutant) Name() string { return m.Function + ": " + m.Change }
+
+// Outcome says what became of a mutant.
+type Outcome string
+
+// What became of a mutant.
+const (
+	Killed     Outcome = "killed"
+	TimedOut   Outcome = "timed out"   // counts as killed
+	Survived   Outcome = "survived"    // its code ran, and every test passed
+	Unreached  Outcome = "not reached" // no test runs its code
+	Equivalent Outcome = "equivalent"  // survived, and is listed with the reason
+)
+
+// Options say what a run does.
+type Options struct {
+	Sample int      // so many mutants of all packages together; 0 for all
+	Seed   uint64   // of the sample
+	Jobs   int      // at a time
+	Match  string   // only mutants whose name contains it
+	Tests  []string // packages whose tests run too
+	Report func(done, all int)
+}
+
+// Score sums up a package.
+type Score struct {
+	Package    string        `json:"package"`
+	Mutants    int           `json:"mutants"` // that were run
+	Killed     int           `json:"killed"`
+	Survived   int           `json:"survived"`
+	Unreached  int           `json:"unreached"`
+	Equivalent int           `json:"equivalent"`
+	Took       time.Duration `json:"took"`
+	All        []Mutant      `json:"all"`
+}
+
+// Share returns the percentage of the mutants without the equivalent ones that were killed.
+func (s *Score) Share() float64 {
+	if s.Mutants == s.Equivalent {
+		return 100
+	}
+	return 100 * float64(s.Killed) / float64(s.Mutants-s.Equivalent)
+}
+
+// sample chooses mutants of all packages: each has the same chance.
+func sample(packages []*source, options *Options) {
+	random := rand.New(rand.NewPCG(options.Seed, 17))
+	total := 0
+	for _, p := range packages {
+		p.mutants = slices.DeleteFunc(p.mutants, func(m *Mutant) bool {
+			return !strings.Contains(m.Name(), options.Match)
+		})
+		total += len(p.mutants)
+	}
+	if options.Sample == 0 || total <= options.Sample {
+		return
+	}
+	chosen := map[int]bool{}
+	for _, i := range random.Perm(total)[:options.Sample] {
+		chosen[i] = true
+	}
+	i := -1
+	for _, p := range packages {
+		p.mutants = slices.DeleteFunc(p.mutants, func(*Mutant) bool { i++; return !chosen[i] })
+	}
+}
+
+// sum counts what became of a package's mutants.
+func (p *source) sum(took time.Duration) Score {
+	s := Score{Package: p.path, Mutants: len(p.mutants), Took: took}
+	for _, m := range p.mutants {
+		switch m.Outcome {
+		case Killed, TimedOut:
+			s.Killed++
+		case Survived:
+			s.Survived++
+		case Unreached:
+			s.Unreached++
+		case Equivalent:
+			s.Equivalent++
+		default:
+			panic(fmt.Sprintf("mutation: %s has no outcome", m.Name()))
+		}
+		s.All = append(s.All, *m)
+	}
+	return s
+}

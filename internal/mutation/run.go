@@ -1,0 +1,331 @@
+package mutation
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Bounds of a run.
+const (
+	memoryKB    = 6 << 20 // of address space of a test with a mutant, which may allocate without end
+	tracedFor   = 5 * time.Minute
+	slack       = 10 * time.Second // beside what its tests take without a mutant
+	slower      = 4                // times
+	firstTests  = 6                // the most particular tests go first
+	outputLimit = 1 << 20
+)
+
+// Run measures the packages that patterns name, of the module at root.
+func Run(ctx context.Context, root string, patterns []string, options *Options) ([]Score, error) {
+	packages, err := load(root, patterns)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range packages {
+		p.find()
+		if err := p.check(); err != nil {
+			return nil, err
+		}
+	}
+	sample(packages, options)
+	all, done := 0, 0
+	for _, p := range packages {
+		all += len(p.mutants)
+	}
+	var scores []Score
+	for _, p := range packages {
+		if len(p.mutants) == 0 {
+			continue
+		}
+		began := time.Now()
+		if err := p.run(ctx, options, func() {
+			if done++; options.Report != nil {
+				options.Report(done, all)
+			}
+		}); err != nil {
+			return scores, fmt.Errorf("%s: %w", p.path, err)
+		}
+		scores = append(scores, p.sum(time.Since(began)))
+	}
+	return scores, nil
+}
+
+// suite is a test binary with a package's mutants, and what each test reaches.
+type suite struct {
+	binary, directory, scratch string
+	tests                      []*test
+}
+
+// testedBy names the packages whose tests are a package's tests too: it was split off
+// from them, or only makes sense within them.
+var testedBy = map[string][]string{
+	"botd/reconcile/account":   {"botd/reconcile"},
+	"botd/reconcile/placement": {"botd/reconcile"},
+	"botd/reconcile/record":    {"botd/reconcile/journal"},
+}
+
+// test is one test of a package.
+type test struct {
+	suite   *suite
+	name    string
+	took    time.Duration
+	reached map[int]bool
+}
+
+func (p *source) run(ctx context.Context, options *Options, done func()) error {
+	scratch, err := os.MkdirTemp("", "botd-mutation-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	overlay, err := p.overlay(scratch)
+	if err != nil {
+		return err
+	}
+	var tests []*test
+	for i, tested := range append([]string{p.path}, slices.Concat(testedBy[p.path], options.Tests)...) {
+		directory, err := directoryOf(ctx, p.root, tested)
+		if err != nil {
+			return err
+		}
+		s := &suite{directory: directory, scratch: filepath.Join(scratch, strconv.Itoa(i))}
+		if s.binary = filepath.Join(s.scratch, "mutated.test"); err == nil {
+			err = s.build(ctx, p.root, tested, overlay)
+		}
+		if err == nil {
+			err = s.trace(ctx, options.Jobs)
+		}
+		if err != nil {
+			return err
+		}
+		tests = append(tests, s.tests...)
+	}
+	reasons, err := Equivalents()
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex // guards done
+	return inParallel(options.Jobs, p.mutants, func(m *Mutant) error {
+		if err := judge(ctx, tests, m); err != nil {
+			return err
+		}
+		if reason := reasons[m.Name()]; reason != "" && m.Outcome == Survived {
+			m.Outcome, m.By = Equivalent, reason
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		done()
+		return ctx.Err()
+	})
+}
+
+// overlay writes the package with all mutants, and an overlay for the go command.
+func (p *source) overlay(scratch string) (path string, err error) {
+	replace := map[string]string{}
+	for i, f := range p.files {
+		if len(f.edits) == 0 {
+			continue
+		}
+		name := filepath.Join(scratch, fmt.Sprintf("%d_%s", i, filepath.Base(f.name)))
+		if err := os.WriteFile(name, f.edited(), 0o600); err != nil {
+			return "", err
+		}
+		replace[f.name] = name
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(scratch, "overlay.json")
+	return path, os.WriteFile(path, text, 0o600)
+}
+
+// directoryOf returns where a package is.
+func directoryOf(ctx context.Context, from, tested string) (string, error) {
+	command := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", tested)
+	command.Dir = from
+	text, err := command.Output()
+	if err != nil {
+		return "", fmt.Errorf("go list %s: %w", tested, err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// build builds a package's tests with the overlay.
+func (s *suite) build(ctx context.Context, root, tested, overlay string) error {
+	if err := os.Mkdir(s.scratch, 0o700); err != nil {
+		return err
+	}
+	command := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", s.binary, tested)
+	command.Dir = root
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("go test -c %s: %w\n%s", tested, err, output)
+	}
+	return nil
+}
+
+// trace runs each test by itself without a mutant and notes what it reaches.
+func (s *suite) trace(ctx context.Context, jobs int) error {
+	if _, err := os.Stat(s.binary); errors.Is(err, os.ErrNotExist) {
+		return nil // a package without tests
+	}
+	listed, err := s.command(ctx, "-test.list", ".").Output()
+	if err != nil {
+		return fmt.Errorf("list its tests: %w", err)
+	}
+	for line := range strings.Lines(string(listed)) {
+		if name := strings.TrimSpace(line); strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Example") || strings.HasPrefix(name, "Fuzz") {
+			s.tests = append(s.tests, &test{suite: s, name: name, reached: map[int]bool{}})
+		}
+	}
+	return inParallel(jobs, s.tests, func(t *test) error {
+		ctx, cancel := context.WithTimeout(ctx, tracedFor)
+		defer cancel()
+		path := filepath.Join(s.scratch, "trace_"+t.name)
+		command := s.command(ctx, "-test.run", "^"+t.name+"$")
+		command.Env = append(command.Env, "BOTD_MUTATION_TRACE="+path)
+		began := time.Now()
+		if output, err := command.CombinedOutput(); err != nil {
+			return fmt.Errorf("%s fails without a mutant: %w\n%s", t.name, err, output)
+		}
+		t.took = time.Since(began)
+		file, err := os.Open(path)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil // it reaches nothing
+		}
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		for lines := bufio.NewScanner(file); lines.Scan(); {
+			if n, err := strconv.Atoi(lines.Text()); err == nil {
+				t.reached[n] = true
+			}
+		}
+		return nil
+	})
+}
+
+// command runs the test binary, in a process group of its own with bounded memory.
+func (s *suite) command(ctx context.Context, arguments ...string) *exec.Cmd {
+	limited := fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, memoryKB)
+	command := exec.CommandContext(ctx, "sh", append([]string{"-c", limited, s.binary, "-test.paniconexit0", "-test.failfast"}, arguments...)...)
+	command.Dir, command.Env = s.directory, os.Environ()
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	command.WaitDelay = time.Second
+	return command
+}
+
+// judge runs the tests that reach a mutant: first those that reach little else.
+func judge(ctx context.Context, tests []*test, m *Mutant) error {
+	var reaching []*test
+	for _, t := range tests {
+		if t.reached[m.Number] {
+			reaching = append(reaching, t)
+		}
+	}
+	if m.Outcome = Unreached; len(reaching) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(reaching, func(a, b *test) int { return cmp.Compare(len(a.reached), len(b.reached)) })
+	m.Outcome = Survived
+	first := min(firstTests, len(reaching))
+	for _, some := range [][]*test{reaching[:first], reaching[first:]} {
+		for len(some) > 0 && m.Outcome == Survived {
+			s := some[0].suite
+			if err := s.attempt(ctx, m, some); err != nil {
+				return err
+			}
+			some = slices.DeleteFunc(slices.Clone(some), func(t *test) bool { return t.suite == s })
+		}
+	}
+	return ctx.Err()
+}
+
+var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)|^panic: (.*)|^fatal error: (.*)`)
+
+// attempt runs those of the tests that are the suite's.
+func (s *suite) attempt(parent context.Context, m *Mutant, tests []*test) error {
+	var names []string
+	limit := slack
+	for _, t := range tests {
+		if t.suite != s {
+			continue
+		}
+		names, limit = append(names, t.name), limit+slower*t.took
+	}
+	ctx, cancel := context.WithTimeout(parent, limit)
+	defer cancel()
+	command := s.command(ctx, "-test.run", "^("+strings.Join(names, "|")+")$")
+	command.Env = append(command.Env, "BOTD_MUTATION="+strconv.Itoa(m.Number))
+	output := &bounded{}
+	command.Stdout, command.Stderr = output, output
+	err := command.Run()
+	var ended *exec.ExitError
+	switch {
+	case parent.Err() != nil:
+		return parent.Err()
+	case ctx.Err() != nil:
+		m.Outcome = TimedOut
+	case err == nil:
+	case errors.As(err, &ended):
+		m.Outcome = Killed
+		if found := failed.FindSubmatch(output.Bytes()); found != nil {
+			m.By = string(bytes.Join(found[1:], nil))
+		}
+	default:
+		return err
+	}
+	return nil
+}
+
+// bounded keeps the beginning of an output.
+type bounded struct{ bytes.Buffer }
+
+func (b *bounded) Write(text []byte) (int, error) {
+	if room := outputLimit - b.Len(); room > 0 {
+		b.Buffer.Write(text[:min(room, len(text))])
+	}
+	return len(text), nil
+}
+
+// inParallel does something with all elements, and returns the first error.
+func inParallel[T any](jobs int, all []T, do func(T) error) error {
+	next, failures := make(chan T), make(chan error, max(jobs, 1))
+	for range max(jobs, 1) {
+		go func() {
+			var failure error
+			for one := range next {
+				if failure == nil {
+					failure = do(one)
+				}
+			}
+			failures <- failure
+		}()
+	}
+	for _, one := range all {
+		next <- one
+	}
+	close(next)
+	var failure error
+	for range max(jobs, 1) {
+		failure = cmp.Or(failure, <-failures)
+	}
+	return failure
+}
