@@ -99,18 +99,15 @@ func (p *source) run(ctx context.Context, options *Options, done func()) error {
 	}
 	var tests []*test
 	for i, tested := range append([]string{p.path}, slices.Concat(testedBy[p.path], options.Tests)...) {
-		directory, err := directoryOf(ctx, p.root, tested)
-		if err != nil {
+		s := &suite{scratch: filepath.Join(scratch, strconv.Itoa(i))}
+		s.binary = filepath.Join(s.scratch, "mutated.test")
+		if err := s.locate(ctx, p.root, tested); err != nil {
 			return err
 		}
-		s := &suite{directory: directory, scratch: filepath.Join(scratch, strconv.Itoa(i))}
-		if s.binary = filepath.Join(s.scratch, "mutated.test"); err == nil {
-			err = s.build(ctx, p.root, tested, overlay)
+		if err := s.build(ctx, p.root, tested, overlay); err != nil {
+			return err
 		}
-		if err == nil {
-			err = s.trace(ctx, options.Jobs)
-		}
-		if err != nil {
+		if err := s.trace(ctx, options.Jobs); err != nil {
 			return err
 		}
 		tests = append(tests, s.tests...)
@@ -155,15 +152,16 @@ func (p *source) overlay(scratch string) (path string, err error) {
 	return path, os.WriteFile(path, text, 0o600)
 }
 
-// directoryOf returns where a package is.
-func directoryOf(ctx context.Context, from, tested string) (string, error) {
+// locate finds where a package is.
+func (s *suite) locate(ctx context.Context, root, tested string) error {
 	command := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", tested)
-	command.Dir = from
+	command.Dir = root
 	text, err := command.Output()
 	if err != nil {
-		return "", fmt.Errorf("go list %s: %w", tested, err)
+		return fmt.Errorf("go list %s: %w", tested, err)
 	}
-	return strings.TrimSpace(string(text)), nil
+	s.directory = strings.TrimSpace(string(text))
+	return nil
 }
 
 // build builds a package's tests with the overlay.
@@ -224,8 +222,9 @@ func (s *suite) trace(ctx context.Context, jobs int) error {
 // command runs the test binary, in a process group of its own with bounded memory.
 func (s *suite) command(ctx context.Context, arguments ...string) *exec.Cmd {
 	limited := fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, memoryKB)
-	command := exec.CommandContext(ctx, "sh", append([]string{"-c", limited, s.binary, "-test.paniconexit0", "-test.failfast"}, arguments...)...)
-	command.Dir, command.Env = s.directory, os.Environ()
+	given := slices.Concat([]string{"-c", limited, s.binary, "-test.paniconexit0", "-test.failfast"}, arguments)
+	command := exec.CommandContext(ctx, "sh", given...)
+	command.Dir, command.Env = s.directory, append(os.Environ(), "RAPID_NOFAILFILE=true") // a mutant's failure is not the package's
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 	command.WaitDelay = time.Second
