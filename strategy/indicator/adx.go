@@ -88,3 +88,24 @@ func (a *ADX) sum(up, down, span float64) {
 	a.minusSum += minus
 	a.spanSum += span
 }
+
+// ADXR is Wilder's rating of the directional movement, as TA-Lib's.
+//
+// Formula: the mean of ADX and ADX period - 1 candles before. First value: at candle 3 period - 1.
+type ADXR struct {
+	index  *ADX
+	before delay
+}
+
+// NewADXR returns a rating over period candles, at least 2.
+func NewADXR(period int) *ADXR { return &ADXR{NewADX(period), newDelay(max(2, period) - 1)} }
+
+// Next takes a candle and returns the rating, once there is one.
+func (a *ADXR) Next(high, low, closes float64) (rating float64, ok bool) {
+	d, ok := a.index.Next(high, low, closes)
+	if !ok {
+		return 0, false
+	}
+	before, ok := a.before.swap(d.Index)
+	return (d.Index + before) / 2, ok
+}

@@ -67,3 +67,30 @@ func (m *MACD) Next(value float64) (macd, signal, histogram float64, ok bool) {
 	}
 	return macd, signal, macd - signal, true
 }
+
+// PPO is the difference of two averages in percent of the slow one, as TA-Lib's PPO with exponential
+// averages: unlike MACD's, each begins with its own first candles.
+//
+// Formula: ppo = 100 x (EMA(fast) - EMA(slow)) / EMA(slow), 0 where the slow one is; signal =
+// EMA(signal) of ppo, histogram = ppo - signal. First value of all three: at candle slow + signal - 1.
+type PPO struct{ fast, slow, signal *EMA }
+
+// NewPPO returns averages over fast and slow values, at least 2, swapped when fast is the longer,
+// and over signal values, at least 1.
+func NewPPO(fast, slow, signal int) *PPO {
+	return &PPO{NewEMA(max(2, min(fast, slow))), NewEMA(max(2, fast, slow)), NewEMA(signal)}
+}
+
+// Next takes a value and returns all three, once there are any.
+func (p *PPO) Next(value float64) (ppo, signal, histogram float64, ok bool) {
+	fast, _ := p.fast.Next(value)
+	slow, ok := p.slow.Next(value)
+	if !ok {
+		return 0, 0, 0, false
+	}
+	if slow != 0 {
+		ppo = 100 * (fast - slow) / slow
+	}
+	signal, ok = p.signal.Next(ppo)
+	return ppo, signal, ppo - signal, ok
+}

@@ -150,6 +150,38 @@ func (t *TEMA) parts(value float64) (one, two, three float64, ok bool) {
 	return one, two, three, ok
 }
 
+// T3 is Tim Tillson's average (Technical Analysis of Stocks & Commodities, 1998), as TA-Lib's.
+//
+// Formula: DEMA's idea three times over, with the share factor: -v^3 e6 + 3 (v^2 + v^3) e5 -
+// 3 (2 v^2 + v + v^3) e4 + (1 + 3 v + v^3 + 3 v^2) e3, where e1 to e6 are EMA of EMA. First value:
+// at candle 6 period - 5.
+type T3 struct {
+	averages [6]*EMA
+	weights  [4]float64 // of e3 to e6
+}
+
+// NewT3 returns an average over period values, at least 1.
+func NewT3(period int, v float64) *T3 {
+	t := &T3{weights: [4]float64{1 + 3*v + v*v*v + 3*v*v, -3 * (2*v*v + v + v*v*v), 3 * (v*v + v*v*v), -v * v * v}}
+	for i := range t.averages {
+		t.averages[i] = NewEMA(period)
+	}
+	return t
+}
+
+// Next takes a value and returns the average, once there is one.
+func (t *T3) Next(value float64) (mean float64, ok bool) {
+	for i, average := range t.averages {
+		if value, ok = average.Next(value); !ok {
+			return 0, false
+		}
+		if i >= 2 {
+			mean += t.weights[i-2] * value
+		}
+	}
+	return mean, true
+}
+
 // TRIX is Jack Hutson's rate of change of a triple smoothed average (Technical
 // Analysis of Stocks & Commodities, 1983), as TA-Lib's.
 //

@@ -54,6 +54,8 @@ func averages() []Definition {
 			return each(func(bar Bar, values []float64) { _, slope, ok := l.Next(bar.Close); set(values, ok, slope) })
 		}),
 		simple("sma", "simple moving average", 30, 1, func(n int) Stream { return ofClose(NewMean(n)) }),
+		{"t3", "Tillson's average", []Parameter{period(5, 1), factor("factor", 0.7, 0, 1)}, one,
+			func(p []float64) Stream { return ofClose(NewT3(int(p[0]), p[1])) }},
 		simple("tema", "triple exponential moving average", 30, 1, func(n int) Stream { return ofClose(NewTEMA(n)) }),
 		simple("trima", "triangular moving average", 30, 1, func(n int) Stream { return ofClose(NewTRIMA(n)) }),
 		simple("vwma", "volume-weighted moving average", 20, 1, func(n int) Stream {
@@ -93,6 +95,15 @@ func oscillators() []Definition {
 				})
 			}},
 		simple("momentum", "change over some candles", 10, 1, func(n int) Stream { return ofClose(NewMomentum(n)) }),
+		simple("percent_rank", "percent of the values before that are not above the newest", 100, 1, func(n int) Stream { return ofClose(NewPercentRank(n)) }),
+		{"ppo", "macd in percent of the slow average", []Parameter{named("fast", 12, 2), named("slow", 26, 2), named("signal", 9, 1)},
+			[]string{"ppo", "signal", "histogram"}, func(p []float64) Stream {
+				m := NewPPO(int(p[0]), int(p[1]), int(p[2]))
+				return each(func(bar Bar, values []float64) {
+					ppo, signal, histogram, ok := m.Next(bar.Close)
+					set(values, ok, ppo, signal, histogram)
+				})
+			}},
 		simple("roc", "rate of change in percent", 10, 1, func(n int) Stream { return ofClose(NewROC(n)) }),
 		simple("rsi", "relative strength index", 14, 2, func(n int) Stream { return ofClose(NewRSI(n)) }),
 		{"stoch", "slow stochastic", []Parameter{named("k", 5, 1), named("k_smooth", 3, 1), named("d", 3, 1)}, []string{"k", "d"}, func(p []float64) Stream {
@@ -176,9 +187,14 @@ func trends() []Definition {
 			func(p []float64) Stream {
 				return directions(int(p[0]), func(d Directions, values []float64) { set(values, true, d.Plus, d.Minus, d.Index) })
 			}},
+		simple("adxr", "Wilder's rating of directional movement", 14, 2, func(n int) Stream { return ofRange(NewADXR(n)) }),
 		simple("choppiness", "how sideways the market moves", 14, 2, func(n int) Stream { return ofRange(NewChoppiness(n)) }),
 		{"dmi", "only the two directions", []Parameter{period(14, 2)}, []string{"plus_di", "minus_di"}, func(p []float64) Stream {
 			return directions(int(p[0]), func(d Directions, values []float64) { set(values, true, d.Plus, d.Minus) })
+		}},
+		{"fractals", "Williams' newest known highs and lows", []Parameter{named("wing", 2, 1)}, []string{"up", "down"}, func(p []float64) Stream {
+			f := NewFractals(int(p[0]))
+			return each(func(bar Bar, values []float64) { values[0], values[1] = f.Next(bar) })
 		}},
 		{"heikin_ashi", "averaged candles", nil, []string{"open", "high", "low", "close"}, func([]float64) Stream {
 			h := &HeikinAshi{}
@@ -231,9 +247,22 @@ func volumes() []Definition {
 			o := &OBV{}
 			return each(func(bar Bar, values []float64) { values[0] = o.Next(bar.Close, bar.Volume) })
 		}},
-		{"vwap", "volume-weighted average price of the day (UTC)", nil, one, func([]float64) Stream {
-			v := &VWAP{}
+		{"vwap", "volume-weighted average price of a session", []Parameter{factor("offset", 0, -14, 14), {"days", 1, 1, 366, true}}, one, func(p []float64) Stream {
+			v := NewVWAP(p[0], int(p[1]))
 			return each(func(bar Bar, values []float64) { values[0] = v.Next(bar) })
 		}},
 	}
 }
+
+func relations() []Definition {
+	ofTwo := func(next func(x, y float64) (float64, bool)) Stream {
+		return each(func(bar Bar, values []float64) { values[0] = orNaN(next(bar.High, bar.Low)) })
+	}
+	return []Definition{
+		simple("beta", "how much the second series moves for a move of the first", 5, 2, func(n int) Stream { return ofTwo(NewBeta(n).Next) }),
+		simple("correlation", "Pearson's coefficient of two series", 30, 2, func(n int) Stream { return ofTwo(NewCorrelation(n).Next) }),
+	}
+}
+
+// Two reports whether an indicator is of two series: high and low where none are given.
+func (d *Definition) Two() bool { return d.Name == "beta" || d.Name == "correlation" }

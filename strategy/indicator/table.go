@@ -82,7 +82,7 @@ func Find(name string) (*Definition, bool) {
 
 // All returns every indicator, by name. Defaults are TA-Lib's.
 func All() []Definition {
-	all := slices.Concat(averages(), oscillators(), channels(), trends(), volumes())
+	all := slices.Concat(averages(), oscillators(), channels(), trends(), volumes(), relations(), patternDefinitions())
 	slices.SortFunc(all, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }

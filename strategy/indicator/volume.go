@@ -131,21 +131,46 @@ func (c *CMF) Next(bar Bar) (value float64, ok bool) {
 	return c.flow.sum / c.volume.sum, ok
 }
 
-// VWAP is the volume-weighted average price of a day, days beginning at 00:00 UTC.
+// VWAP is the volume-weighted average price of a session: of so many days, beginning so many hours
+// after 00:00 UTC. Sessions of 7 days begin on Mondays.
 //
-// Formula: sum of typical price x volume / sum of volumes since the day began, with
+// Formula: sum of typical price x volume / sum of volumes since the session began, with
 // typical = (high + low + close) / 3; the typical price itself as long as nothing was
 // traded. First value: at candle 1.
 type VWAP struct {
-	day          int64
-	money, coins float64
+	offsetMS, lengthMS int64
+	session            int64
+	money, coins       float64
+}
+
+// mondayMS is 1970-01-05, a Monday.
+const mondayMS = 4 * dayMS
+
+// NewVWAP returns a price of sessions of so many days, at least 1, which begin offset hours after
+// 00:00 UTC.
+func NewVWAP(offset float64, days int) *VWAP {
+	return &VWAP{offsetMS: mondayMS + int64(offset*3_600_000), lengthMS: int64(max(1, days)) * dayMS}
 }
 
 // Next takes a candle and returns the price.
 func (v *VWAP) Next(bar Bar) float64 {
-	if day := bar.OpenMS / dayMS; day != v.day {
-		*v = VWAP{day: day}
+	since := bar.OpenMS - v.offsetMS
+	session := since / v.lengthMS
+	if since%v.lengthMS < 0 {
+		session--
 	}
+	if session != v.session {
+		v.Anchor()
+		v.session = session
+	}
+	return v.Add(bar)
+}
+
+// Anchor begins anew.
+func (v *VWAP) Anchor() { v.money, v.coins = 0, 0 }
+
+// Add takes a candle of the same session and returns the price.
+func (v *VWAP) Add(bar Bar) float64 {
 	typical := (bar.High + bar.Low + bar.Close) / 3
 	v.money += typical * bar.Volume
 	if v.coins += bar.Volume; v.coins == 0 {

@@ -100,7 +100,7 @@ func maker(definition indicator.Definition) *starlark.Builtin {
 			return nil, fmt.Errorf("%s(...) makes an indicator, which must see every candle: call it at the top of the file, "+
 				"outside any function, and use its name here", definition.Name)
 		}
-		var source *series
+		var source, second *series
 		on := r.own()
 		if len(args) > 0 {
 			switch first := args[0].(type) {
@@ -110,6 +110,16 @@ func maker(definition indicator.Definition) *starlark.Builtin {
 				on, args = first.on, args[1:]
 			}
 		}
+		if definition.Two() && source != nil {
+			if len(args) > 0 {
+				second, _ = args[0].(*series)
+			}
+			if second == nil {
+				return nil, fmt.Errorf("%s is of two series: %s(candles(\"1d\").close, close, %g)", definition.Name, definition.Name,
+					definition.Parameters[0].Default)
+			}
+			on, args = r.meet(on, second.on), args[1:]
+		}
 		values, err := parametersOf(&definition, args, named)
 		if err != nil {
 			return nil, err
@@ -118,7 +128,7 @@ func maker(definition indicator.Definition) *starlark.Builtin {
 		if err != nil {
 			return nil, err
 		}
-		return r.indicator(on, &definition, stream, source), nil
+		return r.indicator(on, &definition, stream, source, second), nil
 	})
 }
 
@@ -151,8 +161,8 @@ func parametersOf(definition *indicator.Definition, args starlark.Tuple, named [
 	return values, nil
 }
 
-// indicator adds a node that feeds a stream.
-func (r *running) indicator(on *clock, definition *indicator.Definition, stream indicator.Stream, source *series) starlark.Value {
+// indicator adds a node that feeds a stream: of one series or two, or of the candle.
+func (r *running) indicator(on *clock, definition *indicator.Definition, stream indicator.Stream, source, second *series) starlark.Value {
 	all := make([]*series, len(definition.Outputs))
 	for i, output := range definition.Outputs {
 		all[i] = &series{owner: r, on: on, name: definition.Name}
@@ -166,7 +176,10 @@ func (r *running) indicator(on *clock, definition *indicator.Definition, stream 
 			v := source.at(0)
 			bar = &indicator.Bar{Open: v, High: v, Low: v, Close: v, Volume: bar.Volume, OpenMS: bar.OpenMS}
 		}
-		if math.IsNaN(bar.Close) { // no value yet
+		if second != nil {
+			bar.Low = second.at(0)
+		}
+		if math.IsNaN(bar.Close) || math.IsNaN(bar.Low) { // no value yet
 			for i := range values {
 				values[i] = math.NaN()
 			}
