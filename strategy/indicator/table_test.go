@@ -38,9 +38,11 @@ func TestTheTableHasTheCommonIndicators(t *testing.T) {
 		parameters[name] = ""
 	}
 	// Indicators that users of other bots expect.
-	names := strings.Fields(`sma ema wma dema tema kama hma vwma rsi stoch stochrsi macd atr natr bollinger keltner donchian adx dmi supertrend psar cci mfi obv
+	names := strings.Fields(
+		`sma ema wma dema tema kama hma vwma rsi stoch stochrsi macd atr natr bollinger keltner donchian adx dmi supertrend psar cci mfi obv
 vwap roc
-		momentum williams_r aroon ichimoku stddev linreg zscore highest lowest pivot heikin_ashi`)
+		momentum williams_r aroon ichimoku stddev linreg zscore highest lowest pivot heikin_ashi`,
+	)
 	all := All()
 	if !slices.IsSortedFunc(all, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Error("the table is not sorted by name")
@@ -167,9 +169,40 @@ func TestFlatCandlesDivideByNothing(t *testing.T) {
 				want = 0
 			}
 			switch definition.Name {
-			case "adx", "adxr", "atr", "beta", "correlation", "ppo", "macd", "rsi", "stddev", "stoch", "ad", "adosc", "aroon_oscillator", "bop", "cci", "choppiness", "cmf", "cmo", "dmi",
-				"fisher", "linreg_slope", "mfi",
-				"momentum", "natr", "obv", "roc", "stochrsi", "trix", "true_range", "tsi", "ultimate", "vortex", "williams_r", "zscore":
+			case "adx",
+				"adxr",
+				"atr",
+				"beta",
+				"correlation",
+				"ppo",
+				"macd",
+				"rsi",
+				"stddev",
+				"stoch",
+				"ad",
+				"adosc",
+				"aroon_oscillator",
+				"bop",
+				"cci",
+				"choppiness",
+				"cmf",
+				"cmo",
+				"dmi",
+				"fisher",
+				"linreg_slope",
+				"mfi",
+				"momentum",
+				"natr",
+				"obv",
+				"roc",
+				"stochrsi",
+				"trix",
+				"true_range",
+				"tsi",
+				"ultimate",
+				"vortex",
+				"williams_r",
+				"zscore":
 				want = 0
 			case "aroon", "percent_rank", "doji": // a body of 0 is at most a tenth of no range: TA-Lib finds a doji
 				want = 100

@@ -129,15 +129,24 @@ func TestTheRehearsalSaysThatItShowedAShortPosition(t *testing.T) {
 // returns, the beta 1; one series alone is refused.
 func TestAnIndicatorOfTwoSeriesTakesBoth(t *testing.T) {
 	t.Parallel()
-	s := written(t, exchange.Futures, nil, "twice = close * 2", "same, away = correlation(close, twice, 3), correlation(close, -close, 3)", "slope = beta(close, twice, 3)",
-		"def decide(view):", "    return plan(reason = \"%d %d %d\" % (round(same), round(away), round(slope)) if known(slope) else \"\")")
+	s := written(
+		t,
+		exchange.Futures,
+		nil,
+		"twice = close * 2",
+		"same, away = correlation(close, twice, 3), correlation(close, -close, 3)",
+		"slope = beta(close, twice, 3)",
+		"def decide(view):",
+		"    return plan(reason = \"%d %d %d\" % (round(same), round(away), round(slope)) if known(slope) else \"\")",
+	)
 	w := newWorld(setting(t, exchange.Futures))
 	for i, to := range []float64{100, 110, 90, 95, 97} {
 		if plan := w.close(s, to); i >= 3 && plan.Reason != "1 -1 1" {
 			t.Errorf("candle %d: want 1, -1 and 1, have %q", i, plan.Reason)
 		}
 	}
-	if _, err := Compile("two.star", []byte("c = correlation(close, 30)\ndef decide(view):\n    pass\n")); err == nil || !strings.Contains(err.Error(), "two series") {
+	if _, err := Compile("two.star", []byte("c = correlation(close, 30)\ndef decide(view):\n    pass\n")); err == nil ||
+		!strings.Contains(err.Error(), "two series") {
 		t.Errorf("want it refused: correlation of one series, have %v", err)
 	}
 }
