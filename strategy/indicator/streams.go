@@ -95,36 +95,15 @@ func oscillators() []Definition {
 				})
 			}},
 		simple("momentum", "change over some candles", 10, 1, func(n int) Stream { return ofClose(NewMomentum(n)) }),
-		simple(
-			"percent_rank",
-			"percent of the values before that are not above the newest",
-			100,
-			1,
-			func(n int) Stream { return ofClose(NewPercentRank(n)) },
-		),
-		{"ppo", "macd in percent of the slow average", []Parameter{named("fast", 12, 2), named("slow", 26, 2), named("signal", 9, 1)},
-			[]string{"ppo", "signal", "histogram"}, func(p []float64) Stream {
-				m := NewPPO(int(p[0]), int(p[1]), int(p[2]))
-				return each(func(bar Bar, values []float64) {
-					ppo, signal, histogram, ok := m.Next(bar.Close)
-					set(values, ok, ppo, signal, histogram)
-				})
-			}},
 		simple("roc", "rate of change in percent", 10, 1, func(n int) Stream { return ofClose(NewROC(n)) }),
 		simple("rsi", "relative strength index", 14, 2, func(n int) Stream { return ofClose(NewRSI(n)) }),
-		{
-			"stoch",
-			"slow stochastic",
-			[]Parameter{named("k", 5, 1), named("k_smooth", 3, 1), named("d", 3, 1)},
-			[]string{"k", "d"},
-			func(p []float64) Stream {
-				s := NewStoch(int(p[0]), int(p[1]), int(p[2]))
-				return each(func(bar Bar, values []float64) {
-					k, d, ok := s.Next(bar.High, bar.Low, bar.Close)
-					set(values, ok, k, d)
-				})
-			},
-		},
+		{"stoch", "slow stochastic", []Parameter{named("k", 5, 1), named("k_smooth", 3, 1), named("d", 3, 1)}, []string{"k", "d"}, func(p []float64) Stream {
+			s := NewStoch(int(p[0]), int(p[1]), int(p[2]))
+			return each(func(bar Bar, values []float64) {
+				k, d, ok := s.Next(bar.High, bar.Low, bar.Close)
+				set(values, ok, k, d)
+			})
+		}},
 		{"stochrsi", "stochastic of the relative strength index", []Parameter{period(14, 2), named("k", 5, 1), named("d", 3, 1)}, []string{"k", "d"},
 			func(p []float64) Stream {
 				s := NewStochRSI(int(p[0]), int(p[1]), int(p[2]))
@@ -133,15 +112,9 @@ func oscillators() []Definition {
 		simple("trix", "rate of change of a triple average", 30, 1, func(n int) Stream { return ofClose(NewTRIX(n)) }),
 		{"tsi", "true strength index", []Parameter{named("long", 25, 1), named("short", 13, 1)}, one,
 			func(p []float64) Stream { return ofClose(NewTSI(int(p[0]), int(p[1]))) }},
-		{
-			"ultimate",
-			"ultimate oscillator",
-			[]Parameter{named("short", 7, 1), named("middle", 14, 1), named("long", 28, 1)},
-			one,
-			func(p []float64) Stream {
-				return ofRange(NewUltimateOscillator(int(p[0]), int(p[1]), int(p[2])))
-			},
-		},
+		{"ultimate", "ultimate oscillator", []Parameter{named("short", 7, 1), named("middle", 14, 1), named("long", 28, 1)}, one, func(p []float64) Stream {
+			return ofRange(NewUltimateOscillator(int(p[0]), int(p[1]), int(p[2])))
+		}},
 		simple("williams_r", "Williams' percent range", 14, 2, func(n int) Stream { return ofRange(NewWilliamsR(n)) }),
 		simple("zscore", "deviations from the mean", 20, 2, func(n int) Stream { return ofClose(NewZScore(n)) }),
 	}
@@ -226,32 +199,20 @@ func trends() []Definition {
 				set(values, ok, c.Conversion, c.Base, c.SpanA, c.SpanB)
 			})
 		}},
-		{
-			"pivot",
-			"the floor traders' points of the previous day",
-			nil,
-			[]string{"pivot", "r1", "s1", "r2", "s2", "r3", "s3"},
-			func([]float64) Stream {
-				p := &Pivot{}
-				return each(func(bar Bar, values []float64) {
-					l, ok := p.Next(bar)
-					set(values, ok, l.Pivot, l.R1, l.S1, l.R2, l.S2, l.R3, l.S3)
-				})
-			},
-		},
+		{"pivot", "the floor traders' points of the previous day", nil, []string{"pivot", "r1", "s1", "r2", "s2", "r3", "s3"}, func([]float64) Stream {
+			p := &Pivot{}
+			return each(func(bar Bar, values []float64) {
+				l, ok := p.Next(bar)
+				set(values, ok, l.Pivot, l.R1, l.S1, l.R2, l.S2, l.R3, l.S3)
+			})
+		}},
 		{"psar", "parabolic stop and reverse", []Parameter{factor("step", 0.02, 0, 10), factor("most", 0.2, 0, 10)}, one, func(p []float64) Stream {
 			s := NewPSAR(p[0], p[1])
 			return each(func(bar Bar, values []float64) { values[0] = orNaN(s.Next(bar.High, bar.Low)) })
 		}},
-		{
-			"supertrend",
-			"a trend line of average true ranges",
-			[]Parameter{period(10, 1), factor("multiplier", 3, 0, 1_000)},
-			one,
-			func(p []float64) Stream {
-				return ofRange(NewSupertrend(int(p[0]), p[1]))
-			},
-		},
+		{"supertrend", "a trend line of average true ranges", []Parameter{period(10, 1), factor("multiplier", 3, 0, 1_000)}, one, func(p []float64) Stream {
+			return ofRange(NewSupertrend(int(p[0]), p[1]))
+		}},
 		{"vortex", "Botes' and Siepman's two lines", []Parameter{period(14, 1)}, []string{"plus", "minus"}, func(p []float64) Stream {
 			v := NewVortex(int(p[0]))
 			return each(func(bar Bar, values []float64) {
@@ -277,16 +238,11 @@ func volumes() []Definition {
 			o := &OBV{}
 			return each(func(bar Bar, values []float64) { values[0] = o.Next(bar.Close, bar.Volume) })
 		}},
-		{
-			"vwap",
-			"volume-weighted average price of a session",
-			[]Parameter{factor("offset", 0, -14, 14), {"days", 1, 1, 366, true}},
-			one,
+		{"vwap", "volume-weighted average price of a session", []Parameter{factor("offset", 0, -14, 14), {"days", 1, 1, 366, true}}, one,
 			func(p []float64) Stream {
 				v := NewVWAP(p[0], int(p[1]))
 				return each(func(bar Bar, values []float64) { values[0] = v.Next(bar) })
-			},
-		},
+			}},
 	}
 }
 
@@ -295,8 +251,21 @@ func relations() []Definition {
 		return each(func(bar Bar, values []float64) { values[0] = orNaN(next(bar.High, bar.Low)) })
 	}
 	return []Definition{
-		simple("beta", "how much the second series moves for a move of the first", 5, 2, func(n int) Stream { return ofTwo(NewBeta(n).Next) }),
+		simple("beta", "how much the second series moves for a move of the first", 5, 2, func(n int) Stream {
+			return ofTwo(NewBeta(n).Next)
+		}),
 		simple("correlation", "Pearson's coefficient of two series", 30, 2, func(n int) Stream { return ofTwo(NewCorrelation(n).Next) }),
+		simple("percent_rank", "percent of the values before that are not above the newest", 100, 1, func(n int) Stream {
+			return ofClose(NewPercentRank(n))
+		}),
+		{"ppo", "macd in percent of the slow average", []Parameter{named("fast", 12, 2), named("slow", 26, 2), named("signal", 9, 1)},
+			[]string{"ppo", "signal", "histogram"}, func(p []float64) Stream {
+				m := NewPPO(int(p[0]), int(p[1]), int(p[2]))
+				return each(func(bar Bar, values []float64) {
+					ppo, signal, histogram, ok := m.Next(bar.Close)
+					set(values, ok, ppo, signal, histogram)
+				})
+			}},
 	}
 }
 
