@@ -23,24 +23,43 @@ func LoadSymbols(path string) ([]*exchange.Symbol, error) {
 	if err != nil {
 		return nil, err
 	}
-	var symbols []*exchange.Symbol
+	l := symbolList{keys: make(map[exchange.SymbolKey]bool, len(records))}
 	for _, r := range records {
-		if symbols, err = r.add(symbols); err != nil {
+		if err := l.add(r); err != nil {
 			return nil, err
 		}
 	}
 	for _, r := range records {
 		other := *r
 		other.spec.Market = exchange.Futures + exchange.Spot - r.spec.Market
-		listed := slices.ContainsFunc(symbols, func(s *exchange.Symbol) bool { return s.Market == other.spec.Market && s.Name == r.spec.Name })
-		if slices.Contains(r.seen, "market") || listed {
+		if slices.Contains(r.seen, "market") || l.keys[exchange.SymbolKey{Market: other.spec.Market, Name: r.spec.Name}] {
 			continue
 		}
-		if symbols, err = other.add(symbols); err != nil {
+		if err := l.add(&other); err != nil {
 			return nil, err
 		}
 	}
-	return symbols, nil
+	return l.symbols, nil
+}
+
+// symbolList is a list under construction.
+type symbolList struct {
+	symbols []*exchange.Symbol
+	keys    map[exchange.SymbolKey]bool
+}
+
+// add appends a record's symbol.
+func (l *symbolList) add(r *record) error {
+	symbol, err := exchange.NewSymbol(r.spec)
+	if err != nil {
+		return &DataError{Path: r.path, Line: r.line, What: err.Error()}
+	}
+	if l.keys[symbol.Key()] {
+		return &DataError{Path: r.path, Line: r.line, Column: "symbol", What: fmt.Sprintf("%s appears twice", symbol.Key())}
+	}
+	l.keys[symbol.Key()] = true
+	l.symbols = append(l.symbols, symbol)
+	return nil
 }
 
 // readRecords reads the records of a list.
@@ -121,18 +140,6 @@ func (r *record) market() exchange.Market {
 	return exchange.Futures
 }
 
-// add appends the record's symbol.
-func (r *record) add(symbols []*exchange.Symbol) ([]*exchange.Symbol, error) {
-	symbol, err := exchange.NewSymbol(r.spec)
-	if err != nil {
-		return nil, &DataError{Path: r.path, Line: r.line, What: err.Error()}
-	}
-	if slices.ContainsFunc(symbols, func(s *exchange.Symbol) bool { return s.Key() == symbol.Key() }) {
-		return nil, &DataError{Path: r.path, Line: r.line, Column: "symbol", What: fmt.Sprintf("%s appears twice", symbol.Key())}
-	}
-	return append(symbols, symbol), nil
-}
-
 var recordKeys = []string{"symbol", "market", "base", "baseAsset", "quote", "quoteAsset", "quantityTick", "priceTick", "minNotional", "maxNotional", "isTrade",
 	"isReduceOnly", "isCancelOrder", "adjustedFundingRateCap", "adjustedFundingRateFloor", "fundingIntervalHours", "orderTypes", "brackets"}
 
@@ -174,15 +181,19 @@ func (r *record) read(node *yaml.Node) error {
 
 func (r *record) field(key, value *yaml.Node) {
 	s := &r.spec
-	decimals := map[string]*decimal.Decimal{
-		"quantityTick": &s.QuantityTick, "priceTick": &s.PriceTick, "minNotional": &s.MinNotional, "maxNotional": &s.MaxNotional,
-		"adjustedFundingRateCap": &s.FundingCap, "adjustedFundingRateFloor": &s.FundingFloor,
-	}
-	if into := decimals[key.Value]; into != nil {
-		*into = r.decimal(value)
-		return
-	}
 	switch key.Value {
+	case "quantityTick":
+		s.QuantityTick = r.decimal(value)
+	case "priceTick":
+		s.PriceTick = r.decimal(value)
+	case "minNotional":
+		s.MinNotional = r.decimal(value)
+	case "maxNotional":
+		s.MaxNotional = r.decimal(value)
+	case "adjustedFundingRateCap":
+		s.FundingCap = r.decimal(value)
+	case "adjustedFundingRateFloor":
+		s.FundingFloor = r.decimal(value)
 	case "symbol":
 		s.Name = value.Value
 	case "market":
