@@ -32,7 +32,14 @@ type runner struct {
 	account string
 	key     exchange.SymbolKey // what orders and prices are about
 	ids     map[string]int64   // by label
+	differs difference         // nil: the venue does as the cases say
 }
+
+// difference runs a step on a venue that differs there from what the case says; met is false for any other
+// step. It returns errEnds where everything after the step is different too.
+type difference func(r *runner, s *step) (met bool, err error)
+
+var errEnds = errors.New("what follows is different on this venue")
 
 // run takes the steps in order; "loop TIMES STEPS" repeats the ones after it.
 func (r *runner) run(file string, steps []step) error {
@@ -138,6 +145,16 @@ func (s *step) operation() exchange.Operation {
 
 // call asks for an operation and checks its answer as the interface writes it.
 func (r *runner) call(s *step) error {
+	if r.differs != nil {
+		if met, err := r.differs(r, s); met {
+			return err
+		}
+	}
+	return r.ask(s)
+}
+
+// ask is call on a venue that does as the case says.
+func (r *runner) ask(s *step) error {
 	request, err := r.request(s)
 	if err != nil {
 		return err
