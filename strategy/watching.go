@@ -27,32 +27,44 @@ type Rester interface {
 // RestsExits reports whether a strategy, or the one it wraps, keeps reducing orders in the book. On
 // spot they hold the asset that a stop would sell: the two exclude each other there.
 func RestsExits(s Strategy) bool {
-	for s != nil {
-		if r, is := s.(Rester); is {
-			return r.RestsExits()
-		}
-		outer, is := s.(Wrapper)
-		if !is {
-			break
-		}
-		s = outer.Wrapped()
+	r, is := as[Rester](s)
+	return is && r.RestsExits()
+}
+
+// Starter is a strategy whose first answer waits for something to start, such as the interpreter of a program.
+type Starter interface {
+	StartMS() int64
+}
+
+// StartMS is how long a strategy, or the one it wraps, may take to start.
+func StartMS(s Strategy) int64 {
+	if starter, is := as[Starter](s); is {
+		return starter.StartMS()
 	}
-	return false
+	return 0
 }
 
 // WatchingOf returns what a strategy, or the one it wraps, needs to see.
 func WatchingOf(s Strategy) Watching {
+	if w, is := as[Watcher](s); is {
+		return w.Watches()
+	}
+	return Watching{}
+}
+
+// as is the first of a strategy and those that it wraps which is a T.
+func as[T any](s Strategy) (found T, is bool) {
 	for s != nil {
-		if w, is := s.(Watcher); is {
-			return w.Watches()
+		if found, is = s.(T); is {
+			return found, true
 		}
-		outer, is := s.(Wrapper)
-		if !is {
+		outer, wraps := s.(Wrapper)
+		if !wraps {
 			break
 		}
 		s = outer.Wrapped()
 	}
-	return Watching{}
+	return found, false
 }
 
 // Funding is the funding rate of the symbol (interface, Funding rate).

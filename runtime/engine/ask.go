@@ -170,7 +170,11 @@ func (t *tick) inquire(leg *leg) {
 		return
 	}
 	t.nextAsk++
-	q.id, q.dueMS, q.fresh = t.nextAsk, t.nowMS+leg.deadlineMS()+int64(task.To-task.From)*candleDeadlineMS, false
+	q.id, q.dueMS = t.nextAsk, t.nowMS+leg.deadlineMS()+int64(task.To-task.From)*candleDeadlineMS
+	if q.fresh {
+		q.dueMS += strategy.StartMS(leg.config.Strategy)
+	}
+	q.fresh = false
 	t.out.Asks = append(t.out.Asks, Ask{ID: q.id, Name: leg.config.Name, Strategy: leg.config.Strategy, Task: task})
 }
 

@@ -176,6 +176,29 @@ func TestAStrategyWhoseProcessEndsBeginsAnewWithAllCandlesEverMoreSeldom(t *test
 	w.wantHeld(20)
 }
 
+// starting is a strategy whose process takes a while to start.
+type starting struct{ strategy.Strategy }
+
+func (starting) StartMS() int64 { return 30_000 }
+
+func TestTheFirstAnswerOfAProcessMayWaitForItsStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(20), offload, func(w *world) { w.config.Strategies[0].Strategy = starting{w.config.Strategies[0].Strategy} })
+	w.answers = func(*Ask) *thought { w.answers = nil; return &thought{longMS: 25_000} }
+	w.pass(24_000)
+	w.wantAnswering()
+	w.pass(10_000)
+	w.wantHeld(20)
+	w.wantAnswering()
+	w.answers = func(*Ask) *thought { return hangs }
+	w.pass(4_000)
+	w.wantState("hung") // once it has started its deadline holds
+	w.pass(10_000)
+	if len(w.killed) != 1 {
+		t.Errorf("want it abandoned once, have %v", w.killed)
+	}
+}
+
 func TestAnAnswerToAnOlderCandleIsSupersededByTheNextOne(t *testing.T) {
 	t.Parallel()
 	var decided []int64

@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime"
 	"sync"
+	"time"
 
 	"botd/exchange"
 	"botd/strategy"
@@ -53,6 +54,18 @@ const rowsAtOnce = 1 << 20
 
 // columnsAtOnce bounds the values of columns in one message.
 const columnsAtOnce = 1 << 16
+
+// StartsWithin bounds how long a program takes until it answers the first message: an interpreter
+// loads its libraries meanwhile.
+const StartsWithin = 30 * time.Second
+
+// StartMS is how long the process may take to start. A script's process is botd itself, and takes no time.
+func (r *Remote) StartMS() int64 {
+	if r.hello.Script != nil {
+		return 0
+	}
+	return StartsWithin.Milliseconds()
+}
 
 // NewRemote starts a process, learns what the strategy needs, and ends the process.
 func NewRemote(program Program, hello *Hello, setting *strategy.Setting) (made *Remote, err error) {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -79,8 +78,8 @@ const examined = "name: tested\nstrategy: %s\nmarket: futures\nsymbol: ETH-USDT\
 
 // wantIsolated wants that a strategy which does not answer costs nobody anything: its position
 // stays protected, the other strategy trades, everything can be flattened, and the daemon stops when
-// it is asked to. It returns how long the flattening took: what else runs on the machine counts.
-func wantIsolated(t *testing.T, p *place, daemon *exec.Cmd, log *Trace, cause string, opens bool) (flattened time.Duration) {
+// it is asked to.
+func wantIsolated(t *testing.T, p *place, daemon *exec.Cmd, log *Trace, cause string, opens bool) {
 	t.Helper()
 	log.wait(t, `"strategy.hung"`)
 	status := p.run(failure.OK, "status")
@@ -96,11 +95,10 @@ func wantIsolated(t *testing.T, p *place, daemon *exec.Cmd, log *Trace, cause st
 	fills := func() int { return strings.Count(log.String(), `"event":"order.fill","strategy":"grow"`) }
 	before := fills()
 	eventually(t, "the other strategy trades", func() bool { return fills() > before })
-	began := time.Now()
+	watch := startStopwatch(t)
 	p.run(failure.OK, "halt", "--level", "flatten", "--reason", "a test", "--yes")
 	eventually(t, "flat", func() bool { return !strings.Contains(p.run(failure.OK, "positions", "-o", "json"), `"quantity"`) })
-	flattened = time.Since(began)
-	t.Logf("from the command to flat: %s", flattened.Round(time.Millisecond))
+	watch.wantWithin(t, "from the command to flat", flattenWithin)
 	if err := daemon.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +106,6 @@ func wantIsolated(t *testing.T, p *place, daemon *exec.Cmd, log *Trace, cause st
 	if err := daemon.Wait(); err != nil {
 		t.Errorf("want a clean stop, have %v", err)
 	}
-	return flattened
 }
 
 // hang is a strategy in Go that takes a position and then never returns.
@@ -129,8 +126,7 @@ func hangDefinition() strategy.Definition {
 	return strategy.Define("hang", "takes a position and never returns", func(strategy.Setting, struct{}) (strategy.Strategy, error) { return hang{}, nil })
 }
 
-// TestTheKillSwitchWorksWhileAStrategyHangs is not parallel: it measures how long the kill switch
-// takes.
+// TestTheKillSwitchWorksWhileAStrategyHangs is not parallel: it measures.
 func TestTheKillSwitchWorksWhileAStrategyHangs(t *testing.T) {
 	withHang, err := exec.LookPath("botd-with-hang")
 	if err != nil {
@@ -146,9 +142,7 @@ func TestTheKillSwitchWorksWhileAStrategyHangs(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, daemon, log := isolationOf(t, c.binary, c.files)
-			if took := wantIsolated(t, p, daemon, log, "has not answered", true); took > haltWithin {
-				t.Errorf("from the command to flat: want at most %s, have %s", haltWithin, took)
-			}
+			wantIsolated(t, p, daemon, log, "has not answered", true)
 		})
 	}
 }
@@ -224,6 +218,9 @@ func python(t *testing.T) {
 	}
 }
 
+// pythonStarts is a deadline that Python has time to start within, however busy the machine is.
+const pythonStarts = "deadline: 60s\n"
+
 // program is a file of the programs that tests run.
 func program(t *testing.T, name string) string {
 	t.Helper()
@@ -239,13 +236,13 @@ func TestAProgramThatMisbehavesCostsItselfAlone(t *testing.T) {
 	python(t)
 	text := program(t, "misbehave.py")
 	for _, c := range []struct{ how, cause, more string }{
-		{"hang", "has not answered", "deadline: 6s\n"}, // time for Python to start on a busy machine
+		{"hang", "has not answered", "deadline: 6s\n"},
 		{"late", "has not answered", "deadline: 6s\n"},
-		{"memory", "MemoryError", "deadline: 60s\nmemory_limit: 64MB\n"},
-		{"garbage", "cannot be read", "deadline: 60s\n"},
-		{"stdout", "cannot be read", "deadline: 60s\n"},
-		{"stderr", "stderr", "deadline: 60s\n"},
-		{"exit", "it has had enough", "deadline: 60s\n"},
+		{"memory", "MemoryError", pythonStarts + "memory_limit: 64MB\n"},
+		{"garbage", "cannot be read", pythonStarts},
+		{"stdout", "cannot be read", pythonStarts},
+		{"stderr", "stderr", pythonStarts},
+		{"exit", "it has had enough", pythonStarts},
 	} {
 		t.Run(c.how, func(t *testing.T) {
 			t.Parallel()
@@ -260,7 +257,7 @@ func TestAProgramThatFailsIsStoppedWithItsTrace(t *testing.T) {
 	t.Parallel()
 	python(t)
 	p, _, log := isolation(t, map[string]string{"misbehave.py": program(t, "misbehave.py"),
-		"tested.yaml": fmt.Sprintf(examined, "process", "command: [python3, misbehave.py, raise]\n")})
+		"tested.yaml": fmt.Sprintf(examined, "process", "command: [python3, misbehave.py, raise]\n"+pythonStarts)})
 	log.wait(t, `"strategy.failed"`)
 	explained := p.run(failure.OK, "explain", "tested")
 	if !strings.Contains(explained, "division by zero") || !strings.Contains(explained, "line 3 in decide") {
@@ -276,7 +273,7 @@ func TestAProgramReachesNothingOfBotds(t *testing.T) {
 		t.Skipf("this kernel has Landlock %d (%v); signals are restricted from version 6 on", version, failed)
 	}
 	_, _, log := isolation(t, map[string]string{"misbehave.py": program(t, "misbehave.py"),
-		"tested.yaml": fmt.Sprintf(examined, "process", "command: [python3, misbehave.py, reach]\n")})
+		"tested.yaml": fmt.Sprintf(examined, "process", "command: [python3, misbehave.py, reach]\n"+pythonStarts)})
 	log.wait(t, "decision  tested targets")
 	_, line, _ := strings.Cut(log.String(), "decision  tested targets")
 	if line, _, _ = strings.Cut(line, "\n"); !strings.Contains(line, `reached: "`) {

@@ -28,7 +28,6 @@ const Verb = "strategy-process"
 // Bounds of a strategy's process.
 const (
 	DefaultMemoryMB = 256
-	loadsWithin     = 30 * time.Second
 	described       = 1_000 // strategies that are remembered
 )
 
@@ -44,7 +43,7 @@ func (p *Processes) Script(file string, source []byte) (strategy.Definition, err
 	text := &process.Script{File: file, Source: source}
 	hello := process.NewHello("script", nil, nil)
 	hello.Script, hello.MemoryMB = text, DefaultMemoryMB
-	parameters, err := process.Parameters(own(loadsWithin), hello)
+	parameters, err := process.Parameters(own(process.StartsWithin), hello)
 	if err != nil {
 		return strategy.Definition{}, err
 	}
@@ -65,7 +64,7 @@ func (p *Processes) maker(text *process.Script) func(strategy.Setting, strategy.
 		if hello.MemoryMB == 0 {
 			hello.MemoryMB = DefaultMemoryMB
 		}
-		return p.remote(hello, &setting, own(loadsWithin), own(0))
+		return p.remote(hello, &setting, own(process.StartsWithin), own(0))
 	}
 }
 
@@ -81,7 +80,7 @@ func Programs() strategy.Definition {
 // without a symbol.
 func (p *Processes) Program(command []string, directory string) (strategy.Definition, error) {
 	program := confine.Program{Path: command[0], Arguments: command[1:], Directory: directory, MemoryMB: DefaultMemoryMB}
-	parameters, err := process.Parameters(started(&program, loadsWithin), process.NewHello("process", nil, nil))
+	parameters, err := process.Parameters(started(&program, process.StartsWithin), process.NewHello("process", nil, nil))
 	if err != nil {
 		return strategy.Definition{}, err
 	}
@@ -91,7 +90,7 @@ func (p *Processes) Program(command []string, directory string) (strategy.Defini
 			if setting.MemoryMB > 0 {
 				sized.MemoryMB = setting.MemoryMB
 			}
-			return p.remote(process.NewHello("process", &setting, values), &setting, started(&sized, loadsWithin), started(&sized, 0))
+			return p.remote(process.NewHello("process", &setting, values), &setting, started(&sized, process.StartsWithin), started(&sized, 0))
 		}}, nil
 }
 
