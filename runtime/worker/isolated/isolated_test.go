@@ -70,7 +70,8 @@ func (m *market) next() strategy.Task {
 	i := m.candles.Len()
 	at := exchange.Price(600_000+300*(i%97)-250*(i%61)) * m.setting.Symbol.PriceTick
 	m.candles.Append(exchange.Candle{OpenMS: int64(i+1) * 60_000, Open: at, High: at + 9, Low: at - 9, Close: at, Volume: 1})
-	view := strategy.View{Symbol: m.setting.Symbol, Interval: exchange.Minute1, Size: m.setting.Size, Last: at, Version: 1, Equity: exchange.MustAmount("10000")}
+	view := strategy.View{Symbol: m.setting.Symbol, Interval: exchange.Minute1, Size: m.setting.Size, Last: at, Version: 1,
+		Equity: exchange.MustAmount("10000")}
 	return strategy.Task{Candles: m.candles, From: i, To: i + 1, Each: i + 1, AtMS: int64(i+2) * 60_000, Fresh: i == 0, View: view, Before: view}
 }
 

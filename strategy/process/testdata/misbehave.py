@@ -53,7 +53,7 @@ def misbehave(how):
         while True:
             pass
     if how == "late":
-        time.sleep(10)
+        time.sleep(60)  # longer than a deadline, and what a start may take
     if how == "memory":
         text = "a text"
         while True:
