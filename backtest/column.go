@@ -14,7 +14,7 @@ import (
 type Column struct {
 	Name          string   `json:"name"` // ideal, realistic, pessimistic
 	FinalEquity   string   `json:"final_equity"`
-	OwnEquity     string   `json:"own_final_equity"` // of its own run; the pessimistic figure may be that of the realistic run's executions, re-priced
+	OwnEquity     string   `json:"own_final_equity"` // of its own run; a bound may be that of the realistic run's executions, re-priced
 	Profit        *float64 `json:"profit_pct"`
 	MaxDrawdown   float64  `json:"max_drawdown_pct"`
 	Sharpe        *float64 `json:"sharpe"`
@@ -91,6 +91,22 @@ func (r *run) repriced(under Costs) exchange.Amount {
 	return r.ledger.equity.Sub(extra).Max(exchange.Amount{}.Min(r.ledger.equity))
 }
 
+// unburdened is the final equity of this run's executions in a market without costs: what a strategy
+// would have made there that did the same.
+func (r *run) unburdened(funding exchange.Amount) exchange.Amount {
+	saved := funding.Max(exchange.Amount{})
+	for i := range r.ledger.fills {
+		f := &r.ledger.fills[i]
+		symbol := r.legs[f.leg].symbol
+		fee := f.Fee
+		if f.FeeAsset != symbol.Quote {
+			fee = worth(symbol, f.Fee, f.Price)
+		}
+		saved = saved.Add(fee.Max(exchange.Amount{})).Add(f.Slipped.Max(exchange.Amount{}))
+	}
+	return r.ledger.equity.Add(saved)
+}
+
 // RunColumns runs the configuration, and beside it the same candles with an ideal
 // and a pessimistic market: one tape, three books. The result is the one of the
 // configuration, which is the realistic column. Every leg needs its Make.
@@ -129,14 +145,17 @@ func RunColumns(ctx context.Context, config Config) (*Result, error) {
 		}
 	}
 	result := results[1]
-	own := results[2].FinalEquity
-	if repriced := result.repriced; repriced.Less(exchange.MustAmount(own)) {
-		results[2].FinalEquity = repriced.String()
+	own := [3]string{results[0].FinalEquity, result.FinalEquity, results[2].FinalEquity}
+	if result.repriced.Less(exchange.MustAmount(own[2])) {
+		results[2].FinalEquity = result.repriced.String()
+	}
+	if exchange.MustAmount(own[0]).Less(result.unburdened) {
+		results[0].FinalEquity = result.unburdened.String()
 	}
 	for i, name := range []string{"ideal", "realistic", "pessimistic"} {
 		result.Columns = append(result.Columns, results[i].column(name))
+		result.Columns[i].OwnEquity = own[i]
 	}
-	result.Columns[2].OwnEquity = own
 	result.bound()
 	return result, nil
 }
@@ -191,8 +210,11 @@ func (r *Result) bound() {
 	ordered := !less(ideal, realistic) && !less(realistic, pessimistic)
 	r.Ordered = &ordered
 	if !ordered {
-		r.warn(BoundsNotOrdered, "the ideal column ends with %s, the realistic one with %s: what this strategy does depends on its own fills, so "+
-			"the ideal market's result is no upper bound", ideal, realistic)
+		r.warn(BoundsNotOrdered, "the columns end with %s, %s and %s: they bound nothing", ideal, realistic, pessimistic)
+	}
+	if own := r.Columns[0].OwnEquity; own != ideal {
+		r.warn(IdealRepriced, "the ideal column's own run ends with %s, by other fills than the realistic run's: "+
+			"it shows those of the realistic run without costs, %s", own, ideal)
 	}
 	if own := r.Columns[2].OwnEquity; own != pessimistic {
 		r.warn(PessimisticRepriced, "the pessimistic column's own run ends with %s, by other fills than the realistic run's: "+

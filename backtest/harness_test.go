@@ -129,6 +129,49 @@ func TestEachStrategyTradesOrSaysWhyUnderEachCondition(t *testing.T) {
 	}
 }
 
+// TestALatencyDoesNotStopAStrategy runs each strategy with and without a latency of a second, after
+// which every fill is at another price and, on spot, of another quantity: it goes on trading.
+func TestALatencyDoesNotStopAStrategy(t *testing.T) {
+	t.Parallel()
+	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+		for _, c := range candidates() {
+			t.Run(market.String()+"/"+c.kind, func(t *testing.T) {
+				t.Parallel()
+				fills := [2]int{}
+				for i, latencyMS := range []int64{0, 1_000} {
+					s := symbol(t, market, "0.1", "0.00001") // fine steps: an amount buys less after a rise
+					config := cellConfig(t, market, &c, s, wave(s, midnight, 1_000))
+					config.Costs.LatencyMS = latencyMS
+					fills[i] = mustRun(t, config).Fills
+				}
+				if !c.quiet && (fills[0] == 0 || fills[1] < fills[0]*2/3) {
+					t.Errorf("want about the %d fills without a latency, have %d", fills[0], fills[1])
+				}
+			})
+		}
+	}
+}
+
+// cellConfig is a run of a candidate with enough money.
+func cellConfig(t *testing.T, market exchange.Market, c *candidate, s *exchange.Symbol, candles *exchange.Candles) backtest.Config {
+	t.Helper()
+	setting := strategy.Setting{Market: market, Symbol: s, Interval: exchange.Minute1, TickMS: int64(exchange.Minute1)}
+	if c.size {
+		setting.Size = strategy.Size{Equity: exchange.RateOne / 2}
+	}
+	made, err := candidateOf(t, c, setting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := backtest.Config{Cash: exchange.AmountOf(100_000), Costs: fees(20_000, 50_000), Legs: []backtest.Leg{{
+		Strategy: engine.StrategyConfig{Name: "cell", Symbol: s, Interval: exchange.Minute1, Strategy: made, Size: setting.Size},
+		Kind:     c.kind, Tape: &tape.Tape{Symbol: s, Candles: candles}}}}
+	if market == exchange.Futures {
+		config.Legs[0].Strategy.Leverage = 2
+	}
+	return config
+}
+
 // harness runs one cell.
 func harness(t *testing.T, market exchange.Market, c *candidate, met *condition) {
 	t.Helper()

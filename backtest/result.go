@@ -74,10 +74,11 @@ type Result struct {
 	Executions    []Execution         `json:"executions"`
 	Trips         []TripRow           `json:"trades"`
 
-	repriced exchange.Amount // final equity of these executions at the pessimistic costs
-	curve    []Point
-	days     sampler
-	levels   []Level
+	repriced   exchange.Amount // final equity of these executions at the pessimistic costs
+	unburdened exchange.Amount // and without any
+	curve      []Point
+	days       sampler
+	levels     []Level
 }
 
 // Curve is equity at the candles' closes; of a long run at every second, fourth
@@ -169,7 +170,7 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 		Elapsed: elapsed.Seconds(), Speed: float64(candles) / max(elapsed.Seconds(), 1e-9), Version: r.config.Version, Inputs: r.config.Inputs,
 		DataSHA256: r.dataSHA(), ConfigSHA256: r.config.ConfigSHA256, Warnings: r.warnings(), Assumptions: r.assumptions(),
 		OpenPositions: []*OpenPosition{}, Executions: []Execution{}, Trips: []TripRow{},
-		repriced: r.repriced(r.config.Costs.pessimistic()), curve: l.curve,
+		repriced: r.repriced(r.config.Costs.pessimistic()), unburdened: r.unburdened(funding), curve: l.curve,
 		levels: l.events.levels, days: l.days,
 	}
 	for i := range r.legs {

@@ -14,7 +14,8 @@ type Warning struct {
 
 // Codes of warnings.
 const (
-	BoundsNotOrdered    = "bounds_not_ordered"          // the ideal column ends below the realistic one
+	BoundsNotOrdered    = "bounds_not_ordered"          // no run may have it
+	IdealRepriced       = "ideal_repriced"              // the ideal figure is not its own run's
 	PessimisticRepriced = "pessimistic_repriced"        // the pessimistic figure is not its own run's
 	FineSchedule        = "schedule_finer_than_candles" // decisions inside candles whose path is a guess
 	LimitEnded          = "limit_ended_trading"
@@ -44,7 +45,7 @@ const (
 // may have another one.
 func (w Warning) besideTheRun() bool {
 	switch w.Code {
-	case BoundsNotOrdered, PessimisticRepriced, Configured, DataMismatch, DetailFound:
+	case BoundsNotOrdered, IdealRepriced, PessimisticRepriced, Configured, DataMismatch, DetailFound:
 		return true
 	}
 	return false

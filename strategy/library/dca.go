@@ -170,7 +170,11 @@ func (a *averagingTurn) filled(e *strategy.Event) {
 		a.set(dcaFallen, a.at(dcaFallen)+1)
 		a.set(dcaFalling, 0)
 	}
-	a.set(dcaPending, max(0, a.at(dcaPending)-int64(e.Quantity)))
+	left := exchange.Quantity(max(0, a.at(dcaPending)-int64(e.Quantity)))
+	if a.symbol.Notional(a.view.Last, left).Less(a.symbol.MinNotional) {
+		left = 0 // spot is bought by amount: after a rise there is less of it, and no order makes up for that
+	}
+	a.set(dcaPending, int64(left))
 }
 
 // keep takes that less is held.
