@@ -37,7 +37,11 @@ func (r *strategyReader) readParams(s *section) {
 			if r.into.Script.File != "" {
 				hint = fmt.Sprintf("%s declares none: %s = param(%q, ...) makes it one", r.into.Script.File, name, name)
 			}
-			if near := spell.Nearest(name, known); near != "" {
+			if strings.ContainsAny(name, "()<>") {
+				hint = "put quotes around the rule: between { and } a comma ends it: {entry_long: \"rsi(close, 14) < 30\"}"
+			} else if home := otherHomes[name]; home != "" && r.into.Script.File == "" {
+				hint = home
+			} else if near := spell.Nearest(name, known); near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)
 			} else if len(known) > 0 {
 				hint = fmt.Sprintf("%s takes %s", r.into.Kind, strings.Join(known, ", "))
@@ -55,6 +59,14 @@ func (r *strategyReader) readParams(s *section) {
 		r.broken = true
 		s.fail(line, parameter.Help, "params.%s is missing", parameter.Name)
 	}
+}
+
+// otherHomes are keys that are sought among the parameters, and what to write instead.
+var otherHomes = map[string]string{
+	"stop_loss": "write protect: {stop_loss: 2%} beside params", "take_profit": "write protect: {take_profit: 4%} beside params",
+	"trailing": "write protect: {trailing: {offset: 3%, distance: 1.5%}} beside params", "leverage": "write leverage: beside params",
+	"buy": "write entry_long", "long": "write entry_long", "entry": "write entry_long or entry_short", "sell": "write exit_long",
+	"exit": "write exit_long or exit_short", "short": "write entry_short", "cover": "write exit_short",
 }
 
 // missing are the parameters without a default that the file does not name.

@@ -115,7 +115,11 @@ func (r *strategyReader) notBuilt(err error) {
 			r.inRule(value.Parameter, line, text)
 			return
 		}
-		r.fail(line, "", "%v", err)
+		hint := ""
+		if inText {
+			hint = text.Hint
+		}
+		r.fail(line, hint, "%v", err)
 	case inText:
 		*r.problems = append(*r.problems, Problem{File: text.File, Line: text.Line, Column: text.Column, What: text.Fault(), Hint: spelling(text)})
 	default:
@@ -143,14 +147,11 @@ func (r *strategyReader) inRule(name string, line int, text *strategy.SourceErro
 
 // spelling suggests what a name that is not defined was meant to be.
 func spelling(text *strategy.SourceError) string {
+	if text.Hint != "" {
+		return text.Hint
+	}
 	if near := spell.Nearest(text.Unknown, text.Known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
-	}
-	switch what := text.Fault(); {
-	case strings.Contains(what, "got import"):
-		return "a script has no modules: indicators and math are there without (docs/strategies.md)"
-	case strings.Contains(what, "while loops"):
-		return "for i in range(1000): ends, as every decision must"
 	}
 	if text.Unknown != "" {
 		return "botd indicator lists the indicators, docs/strategies.md what else a script knows"

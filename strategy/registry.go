@@ -239,6 +239,8 @@ type SourceError struct {
 	Err          error
 	Unknown      string   // the undefined name, when that is the error
 	Known        []string // defined names that it may have meant
+	Member       bool     // Unknown is a member, such as view.price
+	Hint         string   // what to write instead, where the mistake is a common one
 	Trace        []string // the call stack of the script, outermost first; empty when it did not run
 }
 

@@ -123,6 +123,8 @@ type fault struct {
 	Column    int      `json:"column,omitempty"`
 	Unknown   string   `json:"unknown,omitempty"`
 	Known     []string `json:"known,omitempty"`
+	Member    bool     `json:"member,omitempty"`
+	Hint      string   `json:"hint,omitempty"`
 }
 
 // faultOf takes an error apart.
@@ -131,7 +133,7 @@ func faultOf(err error) fault {
 	var source *strategy.SourceError
 	if errors.As(err, &source) {
 		f = fault{Message: source.Err.Error(), Trace: source.Trace, File: source.File, Line: source.Line, Column: source.Column,
-			Unknown: source.Unknown, Known: source.Known}
+			Unknown: source.Unknown, Known: source.Known, Member: source.Member, Hint: source.Hint}
 	}
 	var value *strategy.ValueError
 	if errors.As(err, &value) {
@@ -153,7 +155,8 @@ func (f *fault) err() error {
 	}
 	err := errors.New(text)
 	if f.File != "" {
-		err = &strategy.SourceError{File: f.File, Line: f.Line, Column: f.Column, Err: err, Unknown: f.Unknown, Known: f.Known, Trace: f.Trace}
+		err = &strategy.SourceError{File: f.File, Line: f.Line, Column: f.Column, Err: err, Unknown: f.Unknown, Known: f.Known, Trace: f.Trace,
+			Member: f.Member, Hint: f.Hint}
 	}
 	if f.Parameter != "" {
 		err = &strategy.ValueError{Parameter: f.Parameter, Err: err}

@@ -29,7 +29,7 @@ func checkMembers(file *syntax.File) (err error) {
 		if !slices.Contains(known, name) {
 			at := dot.Dot
 			err = &strategy.SourceError{File: at.Filename(), Line: int(at.Line), Column: int(at.Col), Err: fmt.Errorf("%s%s field or method", what, name),
-				Unknown: name, Known: known}
+				Unknown: name, Known: known, Member: true}
 		}
 		return true
 	})

@@ -47,6 +47,15 @@ func Rules() strategy.Definition {
 }
 
 func newRules(setting strategy.Setting, values strategy.Values) (strategy.Strategy, error) {
+	made, err := makeRules(setting, values)
+	var wrong *strategy.ValueError
+	if errors.As(err, &wrong) {
+		return nil, advised(err, values[wrong.Parameter])
+	}
+	return made, err
+}
+
+func makeRules(setting strategy.Setting, values strategy.Values) (strategy.Strategy, error) {
 	texts := [len(ruleNames)]string{}
 	for i, name := range ruleNames {
 		texts[i] = never

@@ -28,6 +28,7 @@ var dialect = &syntax.FileOptions{Set: true, TopLevelControl: true}
 // Script is a compiled file from which any number of strategies can be made.
 type Script struct {
 	name       string // of the file, for errors
+	source     string
 	program    *starlark.Program
 	events     bool // it names an attribute of events
 	parameters []strategy.Parameter
@@ -36,6 +37,11 @@ type Script struct {
 // Compile parses a script, checks it and runs its top once with the default parameters. An error is
 // a *strategy.SourceError with its position.
 func Compile(name string, source []byte) (*Script, error) {
+	s, err := compile(name, source)
+	return s, advised(err, string(source))
+}
+
+func compile(name string, source []byte) (*Script, error) {
 	file, err := dialect.Parse(name, source, 0)
 	if err != nil {
 		return nil, located(err)
@@ -55,7 +61,7 @@ func Compile(name string, source []byte) (*Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.parameters = tried.parameters
+	s.parameters, s.source = tried.parameters, string(source)
 	return s, tried.complete()
 }
 
@@ -105,20 +111,26 @@ func (s *Script) Definition() strategy.Definition {
 			if err := s.check(values); err != nil {
 				return nil, err
 			}
-			made, err := s.placed(setting, values)
-			if err != nil {
-				return nil, err
-			}
-			twin, err := s.placed(setting, values)
-			if err != nil {
-				return nil, err
-			}
-			measured, err := rehearse(twin, twin)
-			if made.warmup == 0 {
-				made.warmup = measured
-			}
-			return made, err
+			made, err := s.rehearsed(setting, values)
+			return made, advised(err, s.source)
 		}}
+}
+
+// rehearsed makes the strategy, and tries another one of the same on synthetic candles.
+func (s *Script) rehearsed(setting strategy.Setting, values strategy.Values) (strategy.Strategy, error) {
+	made, err := s.placed(setting, values)
+	if err != nil {
+		return nil, err
+	}
+	twin, err := s.placed(setting, values)
+	if err != nil {
+		return nil, err
+	}
+	measured, err := rehearse(twin, twin)
+	if made.warmup == 0 {
+		made.warmup = measured
+	}
+	return made, err
 }
 
 // placed loads the script for one market.

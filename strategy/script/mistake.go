@@ -1,0 +1,188 @@
+package script
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+
+	"botd/strategy"
+)
+
+// mistake is a common one: how it is recognised, and what to write instead.
+type mistake struct {
+	message *regexp.Regexp // of the error; nil for any
+	line    *regexp.Regexp // of the text around it; nil for any
+	instead string
+}
+
+// syntaxError is what Starlark's parser says of words and signs that it does not expect.
+var syntaxError = regexp.MustCompile(`^(got |unexpected input|.* does not associate with )`)
+
+// mistakes are tried in this order; docs/strategies.md lists them.
+var mistakes = []mistake{
+	{syntaxError, regexp.MustCompile(`\b(AND|OR|NOT)\b`), "write and, or and not in small letters"},
+	{syntaxError, regexp.MustCompile(`&&|\|\|`), "write and, or and not: close > open and volume > 10"},
+	{syntaxError, regexp.MustCompile(`[^<>=]>.*[^&]&[^&]|<.*[^|]\|[^|]`), "write and, or and not: close > open and volume > 10"},
+	{syntaxError, regexp.MustCompile(`!([^=]|$)`), "write not: not (rsi(close, 14) < 30)"},
+	{
+		syntaxError,
+		regexp.MustCompile(`(?i)\bcross(es|ed|ing)?\s*(above|over|up)`),
+		"write cross_above(a, b): a was at most b, and is above it on this candle",
+	},
+	{
+		syntaxError,
+		regexp.MustCompile(`(?i)\bcross(es|ed|ing)?\s*(below|under|down)`),
+		"write cross_below(a, b): a was at least b, and is below it on this candle",
+	},
+	{syntaxError, regexp.MustCompile(`(?i)\bbetween\b`), "write two comparisons: rsi(close, 14) > 20 and rsi(close, 14) < 30"},
+	{regexp.MustCompile(`^[<>=!]+ does not associate with`), nil, "a chain of comparisons is two: 30 < x and x < 70"},
+	{
+		syntaxError,
+		regexp.MustCompile(`^\s*global\b`),
+		"what lasts from candle to candle is in state: state[\"n\"] = state.get(\"n\", 0) + 1, in candle(view)",
+	},
+	{syntaxError, regexp.MustCompile(`\b[fF]["']`), "there are no f-strings: write \"price %g\" % close, or \"price {}\".format(close + 0)"},
+	{
+		syntaxError,
+		regexp.MustCompile(`^\s*(import|from)\b`),
+		"a script has no modules: indicators and math are there without",
+	},
+	{syntaxError, regexp.MustCompile(`^\s*class\b`), "there are no classes: def decide(view) is enough; struct-like values are dicts"},
+	{
+		syntaxError,
+		regexp.MustCompile(`^\s*(try|except|raise|with)\b`),
+		"there are no exceptions: check first, with if or known(...); an error stops the strategy",
+	},
+	{syntaxError, regexp.MustCompile(`\bis\s+(not\s+)?None\b`), "write x == None or x != None"},
+	{syntaxError, regexp.MustCompile(`\belse\s+if\b`), "write elif"},
+	{syntaxError, regexp.MustCompile(`^\s*def\b.*(->|\w\s*:\s*\w)`), "there are no annotations of types: def decide(view):"},
+	{syntaxError, regexp.MustCompile(`\*\*`), "write math.pow(x, 2), or x * x"},
+	{syntaxError, regexp.MustCompile(`(\d%\s*($|[)\s]))`), "a percentage is a number here: open * 1.01 is one percent above"},
+	{syntaxError, regexp.MustCompile(`^\s*if\b`), "a rule is the condition alone, without if: close > open"},
+	{syntaxError, regexp.MustCompile(`[^<>=!]=[^=]`), "a comparison for equality is ==; floats seldom are equal: compare with < and >"},
+	{regexp.MustCompile(`while loops`), nil, "for i in range(1000): ends, as every decision must"},
+	{regexp.MustCompile(`referenced before assignment`), nil,
+		"a function cannot change a name of the top of the file: keep it in state, which candle(view) writes: state[\"n\"] = state.get(\"n\", 0) + 1"},
+	{
+		regexp.MustCompile(`frozen`),
+		nil,
+		"what is made at the top of the file never changes: keep lists and numbers in state, which candle(view) writes",
+	},
+	{regexp.MustCompile(`state can be written only in candle`), nil, "write def candle(view): state[...] = ...; decide reads it"},
+	{regexp.MustCompile(`makes an indicator, which must see every candle`), nil,
+		"at the top: average = ema(close, 20); in decide: close > average"},
+	{regexp.MustCompile(`\[-\d+\]: a series has values`), nil, "close[1] is the close of the candle before, close[2] of the one before that"},
+	{
+		regexp.MustCompile(`has no parameter "(length|len|window|timeperiod|n)"`),
+		nil,
+		"write it second, or as period: rsi(close, 14), rsi(close, period = 14)",
+	},
+	{
+		regexp.MustCompile(`has no parameter "(timeframe|tf|interval|resolution)"`),
+		nil,
+		"write ema(candles(\"4h\").close, 20): a longer interval is a source of its own",
+	},
+	{
+		regexp.MustCompile(`timeframe is a number|interval is a number`),
+		nil,
+		"write ema(candles(\"4h\").close, 20): a longer interval is a source of its own",
+	},
+	{regexp.MustCompile(`^plan: (stop_loss|take_profit): 0?\.\d+ is not a price`), nil,
+		"a distance is a text with a percent sign, stop_loss = \"2%\"; a number is a price"},
+	{
+		regexp.MustCompile(`^decide returned (string|bool|int|float)`),
+		nil,
+		"return hold(\"long\"), hold(\"short\"), hold(\"flat\"), or None to leave it as it is",
+	},
+	{
+		regexp.MustCompile(`cannot be built from candles of`),
+		nil,
+		"decide on the shorter interval (interval: in the YAML) and build the longer one from it",
+	},
+}
+
+// otherwise are names of other languages and bots, and what they are here.
+var otherwise = map[string]string{
+	"crossover": "write cross_above(a, b)", "crossunder": "write cross_below(a, b)", "crossed_above": "write cross_above(a, b)",
+	"crossed_below": "write cross_below(a, b)", "cross": "write cross_above(a, b) or cross_below(a, b)",
+	"ta":       "indicators have no prefix: rsi(close, 14); botd indicator lists them",
+	"talib":    "indicators have no prefix: rsi(close, 14); botd indicator lists them",
+	"strategy": "decide(view) returns hold(\"long\"), hold(\"flat\") or plan(...)", "buy": "return hold(\"long\"), or in rules entry_long",
+	"sell": "return hold(\"flat\") or hold(\"short\"), or in rules exit_long", "long": "return hold(\"long\")", "short": "return hold(\"short\")",
+	"price": "the close of the candle is close; the last trade is view.last", "last": "the last trade is view.last, the candle's close close",
+	"true":  "write True",
+	"false": "write False",
+	"null":  "write None",
+	"nil":   "write None",
+	"na":    "write known(x), which is False while x has no value",
+	"nan":   "write known(x), which is False while x has no value", "nz": "write x if known(x) else 0",
+	"datetime": "there is no clock: hour() and weekday() are series of the candle's time; view.now_ms",
+	"time":     "there is no clock: hour() and weekday() are series of the candle's time; view.now_ms",
+	"random":   "there is no randomness: the same candles give the same decisions", "np": "there are no modules: sum, max, min, abs, log, math",
+	"pd":        "there are no data frames: a series has a value for every candle, close[1] is the one before",
+	"self":      "there are no classes: def decide(view):",
+	"stop_loss": "in plan(stop_loss = \"2%\"), or protect: in the YAML", "take_profit": "in plan(take_profit = \"4%\"), or protect: in the YAML",
+	"stdev":          "write stddev(close, 20)",
+	"rma":            "write wilder(close, 14)",
+	"smma":           "write wilder(close, 14)",
+	"bb":             "write bollinger(close, 20).upper",
+	"bbands":         "write bollinger(close, 20).upper",
+	"position":       "write view.position",
+	"equity_percent": "write equity(\"50%\")",
+	"input":          "write param(\"fast\", 12)",
+}
+
+// otherMembers are members that view and others do not have.
+var otherMembers = map[string]string{
+	"price":  "the last trade is view.last, the candle's close close",
+	"close":  "the candle's close is close, without view",
+	"open":   "the candle's open is open",
+	"high":   "the candle's high is high, without view",
+	"low":    "the candle's low is low, without view",
+	"volume": "the candle's volume is volume, without view",
+	"size":   "view.position is a number: above 0 long, below 0 short", "qty": "view.position is a number: above 0 long, below 0 short",
+	"quantity": "view.position is a number: above 0 long, below 0 short", "time": "write view.now_ms, or hour() at the top of the file",
+	"now": "write view.now_ms, or hour() at the top of the file", "balance": "write view.equity", "cash": "write view.equity",
+	"avg_price": "write view.entry_price", "position_size": "write view.position", "candle": "the candle is open, high, low, close, volume",
+	"iloc":       "close[1] is the candle before",
+	"shift":      "close[1] is the candle before",
+	"rolling":    "write sma(close, 20), highest(close, 20), stddev(close, 20)",
+	"mean":       "write sma(close, 20)",
+	"pop":        "write state[\"name\"] = None",
+	"crossover":  "write cross_above(a, b)",
+	"crossunder": "write cross_below(a, b)",
+	"rsi":        "indicators have no prefix: rsi(close, 14)",
+	"ema":        "indicators have no prefix: ema(close, 20)",
+	"sma":        "indicators have no prefix: sma(close, 20)",
+}
+
+// advised adds to an error what to write instead, where it is a common mistake in the source.
+func advised(err error, source string) error {
+	var at *strategy.SourceError
+	if !errors.As(err, &at) || at.Hint != "" {
+		return err
+	}
+	if hint := advice(at, source); hint != "" {
+		at.Hint = hint
+	}
+	return err
+}
+
+func advice(at *strategy.SourceError, source string) string {
+	if hint := otherwise[at.Unknown]; hint != "" && !at.Member {
+		return hint
+	}
+	if hint := otherMembers[at.Unknown]; hint != "" && at.Member {
+		return hint
+	}
+	var line string
+	if lines := strings.Split(source, "\n"); at.Line > 0 && at.Line <= len(lines) {
+		line = lines[at.Line-1]
+	}
+	for _, m := range mistakes {
+		if (m.message == nil || m.message.MatchString(at.Err.Error())) && (m.line == nil || m.line.MatchString(line)) {
+			return m.instead
+		}
+	}
+	return ""
+}
