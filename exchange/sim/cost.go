@@ -24,8 +24,11 @@ func (b *book) slipped(o *order, price exchange.Price, quantity exchange.Quantit
 	rate := b.costs.Slippage
 	if b.costs.Impact > 0 {
 		share, volume := 1.0, b.volume
-		if b.costs.Bounded {
+		switch {
+		case b.costs.Bounded:
 			_, volume = b.tape.worst(o.Side, b.takesSince(o), b.exchange.nowMS)
+		case b.traded != nil:
+			_, volume = b.traded.worst(b, o.Side, b.takesSince(o))
 		}
 		if volume > 0 {
 			share = min(1, b.symbol.QuantityFloat(quantity)/volume)

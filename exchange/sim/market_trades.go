@@ -16,7 +16,8 @@ type TradesConfig struct {
 // tradeTape plays recorded trades. Nothing is guessed: the price is that of the last trade. A trade
 // through a resting order's price fills it, as far as the trade goes; one at its price fills it by
 // its share of the queue, where the trade met orders of its side. What takes waits for the next trade,
-// and pays its price, as far as that goes. A tape of order books would be another Market like this.
+// and pays the worst price of the trades since it was placed, as far as each goes: a delay is never to its
+// advantage. A tape of order books would be another Market like this.
 type tradeTape struct {
 	trades *exchange.Trades
 	config TradesConfig
@@ -98,6 +99,19 @@ func (b *book) fillAt(price exchange.Price, sold bool) {
 	}
 	for o := side.best(); o != nil && o.Price == price && b.take(o, false); o = side.best() {
 	}
+}
+
+// worst returns the worst price for a side, and the least quantity, of the trades from a time to now.
+func (m *tradeTape) worst(b *book, side exchange.Side, sinceMS int64) (price exchange.Price, volume float64) {
+	at := m.at // while it is played, and the one after it then
+	if at >= m.trades.Len() || m.trades.TimeMS[at] > b.exchange.nowMS {
+		at = max(0, at-1)
+	}
+	price, least := m.trades.Price[at], m.trades.Quantity[at]
+	for at--; at >= 0 && m.trades.TimeMS[at] >= sinceMS; at-- {
+		price, least = worse(side, price, m.trades.Price[at]), min(least, m.trades.Quantity[at])
+	}
+	return price, b.symbol.QuantityFloat(least)
 }
 
 func (m *tradeTape) openAt(int64) (exchange.Price, bool) { return 0, false }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"botd/exchange"
@@ -80,6 +81,105 @@ func TestWhatTakesPaysTheNextTrades(t *testing.T) {
 			t.Errorf("fill %d: want %+v, have %+v", i, want[i], fill)
 		}
 	}
+}
+
+// TestTradesAreOrderedFillByFill gives the same order to an ideal, a realistic and a pessimistic market over
+// random trades: market orders of any size at any time, and limits that the price does not reach while
+// they are on their way. No column gives a better price, an earlier fill, or more of a resting order, than the
+// column before it.
+func TestTradesAreOrderedFillByFill(t *testing.T) {
+	t.Parallel()
+	compared, resting, moved := 0, 0, 0
+	for seed := range uint64(1_500) {
+		random := rand.New(rand.NewPCG(seed, 23))
+		delay := []int64{0, 1, 250, 1_000}[random.IntN(4)]
+		record, order, atMS := drawTrades(random)
+		slippage, impact, queue := exchange.Rate(random.IntN(30_000)), exchange.Rate(random.IntN(200_000)), exchange.Rate(random.IntN(1e8))
+		limit := exchange.RateOne / exchange.Rate(1+random.IntN(10))
+		column := func(delayMS int64, config TradesConfig) outcome {
+			x, err := New(Config{Symbols: DefaultSymbols()[:1], OrderDelayMS: delayMS})
+			if err == nil {
+				err = x.AddAccount(AccountConfig{Name: "one", FuturesUSDT: exchange.AmountOf(1_000_000_000), Leverage: 1})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.SetMarket(DefaultSymbols()[0].Key(), Trades(record, config))
+			x.Advance(atMS)
+			place(t, x, order)
+			x.Advance(1_000_000)
+			o := outcome{parts: x.TakeFills(nil)}
+			for i, f := range o.parts {
+				if o.quantity += f.Quantity; i == 0 {
+					o.firstMS = f.TimeMS
+				}
+			}
+			return o
+		}
+		columns := [3]outcome{
+			column(0, TradesConfig{Queue: exchange.RateOne}),
+			column(delay, TradesConfig{Queue: queue, Costs: Costs{Slippage: slippage, Impact: impact, VolumeCap: limit}}),
+			column(2*delay, TradesConfig{Costs: Costs{Slippage: 2 * slippage, Impact: 2 * impact, VolumeCap: limit / 2}}),
+		}
+		for c := range 2 {
+			better, than := columns[c], columns[c+1]
+			if than.quantity == 0 {
+				continue
+			}
+			compared++
+			units := min(than.quantity, better.quantity)
+			worse := than.price(units) - better.price(units)
+			if order.Side == exchange.Sell {
+				worse = -worse
+			}
+			if better.quantity < than.quantity || than.firstMS < better.firstMS || worse < -1e-9*better.price(units) {
+				t.Fatalf("seed %d, delay %d, %+v at %d, column %d: want it no better than\n  %+v\nhave\n  %+v", seed, delay, order, atMS, c, better, than)
+			}
+			if order.Type == exchange.Limit {
+				resting++
+			}
+			if worse > 0 {
+				moved++
+			}
+		}
+	}
+	if compared < 2_000 || resting < 800 || moved < 1_000 {
+		t.Errorf("%d pairs, %d of limits, %d at a worse price: too few to prove anything", compared, resting, moved)
+	}
+	t.Logf("%d pairs of outcomes in order, %d of limits, %d at a worse price", compared, resting, moved)
+}
+
+// drawTrades draws trades that walk by ticks, several in one millisecond at times, and an order among them.
+func drawTrades(random *rand.Rand) (record *exchange.Trades, order exchange.NewOrder, atMS int64) {
+	symbol := DefaultSymbols()[0]
+	tick, lot := symbol.PriceTick, symbol.QuantityTick
+	record = &exchange.Trades{}
+	price, now := 50_000e8/tick*tick, int64(1_000)
+	for range 200 {
+		price += tick * exchange.Price(random.IntN(21)-10)
+		record.TimeMS, record.Price = append(record.TimeMS, now), append(record.Price, price)
+		record.Quantity, record.Sold = append(record.Quantity, lot*exchange.Quantity(20+random.IntN(200))), append(record.Sold, random.IntN(2) == 0)
+		now += int64(random.IntN(4)) * int64(random.IntN(1_500))
+	}
+	at := 1 + random.IntN(100)
+	atMS = record.TimeMS[at] + random.Int64N(500)
+	order = exchange.NewOrder{Market: symbol.Market, Symbol: symbol.Name, Side: exchange.Buy, Type: exchange.MarketOrder,
+		Quantity: lot * exchange.Quantity(1+random.IntN(600))}
+	if random.IntN(2) == 0 {
+		order.Side = exchange.Sell
+	}
+	if random.IntN(2) == 0 {
+		return record, order, atMS
+	}
+	low, high := record.Price[at], record.Price[at]
+	for i := at; i < record.Len() && record.TimeMS[i] <= atMS+2_000; i++ {
+		low, high = min(low, record.Price[i]), max(high, record.Price[i])
+	}
+	away := tick * exchange.Price(1+random.IntN(20))
+	if order.Type, order.Price = exchange.Limit, low-away; order.Side == exchange.Sell {
+		order.Price = high + away
+	}
+	return record, order, atMS
 }
 
 func tradesExchange(t *testing.T, symbol *exchange.Symbol, record *exchange.Trades, config TradesConfig) *Exchange {

@@ -232,6 +232,11 @@ func (b *book) meet(o *order) (price exchange.Price, maker *order, ok bool) {
 	if ok && o.priced() && price != o.Price && (price > o.Price) == (o.Side == exchange.Buy) {
 		ok = false
 	}
+	if b.traded != nil && ok {
+		if price, _ = b.traded.worst(b, o.Side, b.takesSince(o)); o.priced() && worse(o.Side, price, o.Price) == price {
+			price = o.Price
+		}
+	}
 	return price, maker, ok
 }
 
