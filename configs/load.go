@@ -43,6 +43,7 @@ func Load(files fs.FS, directory string, options Options) (*Config, Problems) {
 	if l.problems.Errors() == 0 {
 		l.root(names.root)
 		l.strategies(names.strategies)
+		l.checkRequests()
 	}
 	l.problems.sort()
 	if l.problems.Errors() > 0 {

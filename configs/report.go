@@ -12,7 +12,8 @@ type Report struct {
 	Errors     int               `json:"errors"`
 	Warnings   int               `json:"warnings"`
 	Problems   []ReportedProblem `json:"problems"`
-	Limits     []ReportedLimit   `json:"limits"` // that hold: the account's, then what each strategy sets tighter
+	Limits     []ReportedLimit   `json:"limits"`   // that hold: the account's, then what each strategy sets tighter
+	Requests   []RequestCost     `json:"requests"` // of each market; empty in a demo
 }
 
 func (r Report) Rows() any { return r.Problems }
@@ -51,9 +52,10 @@ func reportedLimits(config *Config) []ReportedLimit {
 
 func NewReport(config *Config, problems Problems) Report {
 	result := Report{Schema: 1, OK: problems.Errors() == 0, Errors: problems.Errors(), Warnings: problems.Warnings(),
-		Problems: []ReportedProblem{}, Files: []string{}}
+		Problems: []ReportedProblem{}, Files: []string{}, Requests: []RequestCost{}}
 	if config != nil {
 		result.Files, result.Mode, result.Strategies = config.Files, string(config.Mode), len(config.Strategies)
+		result.Requests = append(result.Requests, config.Requests()...)
 	}
 	result.Limits = reportedLimits(config)
 	for _, p := range problems {

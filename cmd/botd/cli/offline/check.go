@@ -22,7 +22,8 @@ func NewCheck() *cobra.Command {
 	command := &cobra.Command{
 		Use: "check", Short: "validate a configuration, offline", Args: cobra.NoArgs,
 		Long: "Reads botd.yaml and strategies/*.yaml and says everything that is wrong at once,\nwith file, line and a hint, then the " +
-			"limits that will hold (docs/risk.md). Nothing is\nsent anywhere. Exit code 1 when there are errors; with --strict when there are warnings too.",
+			"limits that will hold (docs/risk.md), and\nfor paper and live what it costs in requests. Nothing is sent anywhere.\n" +
+			"Exit code 1 when there are errors; with --strict when there are warnings too.",
 		Example: "  botd check\n  botd check -c /etc/botd\n  botd check -c configs -o json | jq .problems",
 		RunE: func(command *cobra.Command, _ []string) error {
 			config, problems, err := connect.Load(command.Context(), directory, "")
@@ -60,6 +61,9 @@ func checkTable(w io.Writer, result configs.Report, problems configs.Problems) {
 		fmt.Fprint(w, ", "+plural.Of(result.Warnings, "warning"))
 	}
 	fmt.Fprintln(w)
+	for i := range result.Requests {
+		fmt.Fprintln(w, result.Requests[i].String())
+	}
 	if result.OK {
 		t := shell.NewTable(w, table.Row{"scope", "limit", "value"})
 		for _, l := range result.Limits {
