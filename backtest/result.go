@@ -297,7 +297,7 @@ func (r *Result) sign() error {
 	same := *r
 	same.Elapsed, same.Speed, same.Version, same.ResultSHA256, same.Inputs, same.Columns, same.Study = 0, 0, "", "", nil, nil, nil
 	same.Finals, same.Ordered = nil, nil
-	same.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), Warning.besideTheRun)
+	same.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), Warning.aboutOtherRuns)
 	body, err := json.Marshal(&same)
 	if err != nil {
 		return fmt.Errorf("hash the result: %w", err)

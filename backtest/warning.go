@@ -41,9 +41,9 @@ const (
 	OneTrade            = "one_trade" // it made the whole profit
 )
 
-// besideTheRun reports whether a warning is about other runs, or names files: the same run elsewhere
+// aboutOtherRuns reports whether a warning is about other runs, or names files: the same run elsewhere
 // may have another one.
-func (w Warning) besideTheRun() bool {
+func (w Warning) aboutOtherRuns() bool {
 	switch w.Code {
 	case BoundsNotOrdered, IdealRepriced, PessimisticRepriced, Configured, DataMismatch, DetailFound:
 		return true

@@ -152,7 +152,7 @@ func divisor(a, b int64) int64 {
 }
 
 func zigzag(n int64) uint64      { return uint64(n<<1) ^ uint64(n>>63) }
-func zagzig(u uint64) int64      { return int64(u>>1) ^ -int64(u&1) }
+func unzigzag(u uint64) int64    { return int64(u>>1) ^ -int64(u&1) }
 func powerOf(places int) float64 { return float64(powers[places]) }
 
 // wholes stores floats as integers of that many decimal places if they are exact, else as their
@@ -268,7 +268,7 @@ func sums[T ~int64](unpacker *zstd.Decoder, frame []byte, column *columnHeader, 
 	}
 	value := column.First
 	for i := range numbers {
-		value += zagzig(uint64(numbers[i])) * column.Unit // the first difference is 0
+		value += unzigzag(uint64(numbers[i])) * column.Unit // the first difference is 0
 		numbers[i] = T(value)
 	}
 	return numbers, nil

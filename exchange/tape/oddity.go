@@ -18,7 +18,7 @@ const (
 
 // Oddities describes outliers, repeated candles, and stretches without volume.
 func Oddities(t *Tape) []string {
-	return slices.Concat(outliers(t), repeats(t), silences(t))
+	return slices.Concat(outliers(t), repeats(t), untradedStretches(t))
 }
 
 // listed collects descriptions, the first twenty in words.
@@ -87,8 +87,8 @@ func repeats(t *Tape) []string {
 	return found.done()
 }
 
-// silences are stretches in which nothing was traded.
-func silences(t *Tape) []string {
+// untradedStretches are stretches in which nothing was traded.
+func untradedStretches(t *Tape) []string {
 	found, c := &listed{kind: "stretches without volume"}, t.Candles
 	for from, i := -1, 0; i <= c.Len(); i++ {
 		switch {

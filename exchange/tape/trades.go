@@ -74,7 +74,7 @@ func LoadTrades(path string, symbol *exchange.Symbol) (*exchange.Trades, error) 
 		if err != nil || quantity < 0 || math.IsInf(quantity, 0) {
 			return wrong(2, "is no quantity")
 		}
-		sold, known := soldOf(fields, at)
+		sold, known := sellerTook(fields, at)
 		if !known {
 			column := 4
 			if at[4] < 0 {
@@ -94,8 +94,8 @@ func LoadTrades(path string, symbol *exchange.Symbol) (*exchange.Trades, error) 
 	return trades, err
 }
 
-// soldOf reports whether the seller took: the buyer's order was in the book.
-func soldOf(fields []string, at [6]int) (sold, known bool) {
+// sellerTook reports whether the seller took: the buyer's order was in the book.
+func sellerTook(fields []string, at [6]int) (sold, known bool) {
 	if at[4] >= 0 {
 		switch strings.ToLower(fields[at[4]]) {
 		case "true", "1":

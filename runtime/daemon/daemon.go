@@ -149,7 +149,7 @@ func (p *process) trade(ctx context.Context) (err error) {
 		return failure.Wrap(failure.Config, err)
 	}
 	if p.outage != nil {
-		return p.hold(ctx)
+		return p.serveUntilReached(ctx)
 	}
 	err = p.drive(ctx)
 	if final, whole := p.machine.Final(); err == nil && whole && p.store.Records() > journal.FewRecords {

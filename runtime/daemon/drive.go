@@ -62,14 +62,14 @@ func (p *process) drive(ctx context.Context) error {
 	p.workers.Measure = p.metrics.Measure
 	p.makeLane(runtime.Config{
 		Asker: &p.workers, Machine: p.machine, Venue: p.venue.Trading, Journal: timedJournal{p.store, p.metrics, p.backlog}, Clock: p.venue.Client,
-		Shutdown: p.config.Shutdown, StopTimeout: stopTimeout(p.config.Shutdown), Notes: p.recording.before(p.note), Beat: p.beat,
+		Shutdown: p.config.Shutdown, StopTimeout: stopTimeout(p.config.Shutdown), Notes: p.recording.before(p.note), Beat: p.redraw,
 	})
 	stopNotices, err := p.startNotices()
 	if err != nil {
 		return err
 	}
 	defer stopNotices()
-	p.greet()
+	p.logStart()
 	clock := newClockwork(p.config, p.metrics, p.board, p.console, p.venue.Client)
 	p.reloads = reload.New(p.config, p.Seen, p.Read)
 	p.reloads.Driver, p.reloads.Machine, p.reloads.Console, p.reloads.Metrics = p.driver, p.machine, p.console, p.metrics
@@ -94,7 +94,7 @@ func (p *process) drive(ctx context.Context) error {
 	p.driven = true
 	err = p.driver.Run(ctx)
 	stopBeside()
-	farewell(p.console, p.machine.OpenLeft(), p.reconciled)
+	logLeftOpen(p.console, p.machine.OpenLeft(), p.reconciled)
 	if stopped := errors.Join(stopSignals(), stopServer()); err == nil {
 		err = stopped
 	}
@@ -129,8 +129,8 @@ func (p *process) note(n *engine.Note) {
 	}
 }
 
-// beat draws the board anew, now and then.
-func (p *process) beat(int64) {
+// redraw draws the board anew, now and then.
+func (p *process) redraw(int64) {
 	now := time.Now()
 	if now.Sub(p.drawn) < statusEvery {
 		p.showLane(nil)
@@ -212,8 +212,8 @@ func (o *Options) newConsole(metrics *ops.Metrics, logs *ops.Logs) (*ops.Console
 	return ops.NewConsole(o.Stderr, format, metrics, logs), nil
 }
 
-// greet says what begins, and in which state it was left.
-func (p *process) greet() {
+// logStart says what begins, and in which state it was left.
+func (p *process) logStart() {
 	console, config := p.console, p.config
 	console.Say(
 		"daemon.started",
@@ -291,8 +291,8 @@ func logReconciled(console *ops.Console, machine *engine.Engine, took time.Durat
 	console.Say("daemon.reconciled", "known     orders and positions, %s after the start; %s", took.Round(time.Millisecond), text)
 }
 
-// farewell says what stays open, as far as that was read.
-func farewell(console *ops.Console, left []string, read bool) {
+// logLeftOpen says what stays open, as far as that was read.
+func logLeftOpen(console *ops.Console, left []string, read bool) {
 	if !read {
 		console.Say("daemon.stopped", "stopped   before orders and positions were read; whatever the run before left open is still there")
 		return

@@ -22,7 +22,7 @@ func TestWhatIsLeftOpenIsSaidOnlyWhereItWasRead(t *testing.T) {
 		{nil, false, []string{"before orders and positions were read"}},
 	} {
 		var output bytes.Buffer
-		farewell(ops.NewConsole(&output, ops.Format{}, ops.NewMetrics("demo", ops.Build{}), nil), c.left, c.read)
+		logLeftOpen(ops.NewConsole(&output, ops.Format{}, ops.NewMetrics("demo", ops.Build{}), nil), c.left, c.read)
 		for _, want := range c.want {
 			if !strings.Contains(output.String(), want) {
 				t.Errorf("%v left, read %v: want %q logged, have %s", c.left, c.read, want, output.String())

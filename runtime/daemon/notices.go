@@ -44,7 +44,7 @@ func (p *process) startNotices() (stop func(), err error) {
 				var status engine.Status
 				if p.driver.Query(ctx, func() { status = p.machine.Status() }) == nil {
 					text := tally.Summary(&status)
-					if head := p.head(ctx); head != nil {
+					if head := p.newestRecord(ctx); head != nil {
 						text += fmt.Sprintf("\njournal: %d records, head %s", head.Records, head.Hash)
 					}
 					notifier.NotifyAll(notify.Event{At: time.Now(), Name: "daemon.summary", Text: text})

@@ -177,14 +177,14 @@ func (unreached) Do(_ context.Context, request exchange.Request) (exchange.Answe
 	return exchange.Answer{}, &exchange.Unavailable{Operation: request.Operation, Reason: "not sent: the exchange is not reached yet"}
 }
 
-// hold serves while the exchange is waited for, until the context ends.
-func (p *process) hold(ctx context.Context) error {
+// serveUntilReached serves while the exchange is waited for, until the context ends.
+func (p *process) serveUntilReached(ctx context.Context) error {
 	if err := p.watch(ctx); err != nil {
 		return err
 	}
 	defer p.recording.close()
 	p.driver = runtime.New(runtime.Config{Machine: p.machine, Venue: unreached{}, Journal: timedJournal{p.store, p.metrics, p.backlog}, Clock: p.venue.Client,
-		StopTimeout: runtime.DefaultStopTimeout, Notes: p.note, Beat: p.beat})
+		StopTimeout: runtime.DefaultStopTimeout, Notes: p.note, Beat: p.redraw})
 	stopNotices, err := p.startNotices()
 	if err != nil {
 		return err

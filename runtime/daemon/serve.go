@@ -65,7 +65,7 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 	served.Web, served.Reports = web.Handler(), filepath.Join(current().DataDir, "backtests")
 	served.Sweeps = filepath.Join(current().DataDir, saved.SweepFolder)
 	served.Runner = &runner.Runner{Current: current, Symbols: table.All, Recorded: filepath.Join(p.directory, tape.RecordedFolder)}
-	served.Head = p.head
+	served.Head = p.newestRecord
 	served.Backups = &backups.Backups{Directory: p.directory, Key: p.key, Prefix: fmt.Sprintf("%s-%s-", p.config.Mode, p.config.Instance)}
 	served.Channels = &channels.Channels{Config: p.config}
 	served.Configuration, served.StrategyConfig = configuration(current), strategyYAML(current)
@@ -88,7 +88,7 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 	}
 	answering := p.answer(ctx, server, served, listeners, metrics, commands)
 	stop = func() error { defer closeRepeats(); return answering() }
-	p.invite(server, address)
+	p.logDashboard(server, address)
 	return stop, nil
 }
 
@@ -118,8 +118,8 @@ func (p *process) answer(ctx context.Context, server *api.Server, served api.Con
 	}
 }
 
-// invite says where the dashboard is, and to a person at a terminal how to log in.
-func (p *process) invite(server *api.Server, address string) {
+// logDashboard says where the dashboard is, and to a person at a terminal how to log in.
+func (p *process) logDashboard(server *api.Server, address string) {
 	if address == "" {
 		return
 	}
@@ -147,8 +147,8 @@ func (p *process) keepTokens(ctx context.Context, tokens auth.Tokens) {
 	}
 }
 
-// head is the journal's newest record; nil when it cannot be read now.
-func (p *process) head(ctx context.Context) *view.JournalHead {
+// newestRecord is the journal's newest record; nil when it cannot be read now.
+func (p *process) newestRecord(ctx context.Context) *view.JournalHead {
 	newest, err := p.store.Newest(ctx)
 	if err != nil || newest.Records == 0 {
 		return nil
