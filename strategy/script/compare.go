@@ -23,11 +23,14 @@ var comparisons = map[syntax.Token]*starlark.Builtin{
 }
 
 func comparison(operator syntax.Token, floats func(x, y float64) bool) *starlark.Builtin {
-	return starlark.NewBuiltin(operator.String(), func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
+	return starlark.NewBuiltin(operator.String(), func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
 		_ []starlark.Tuple) (starlark.Value, error) {
 		x, y := args[0], args[1]
 		if xf, ok := number(x); ok {
 			if yf, ok := number(y); ok {
+				if made := compared(thread, operator, floats, x, y); made != nil {
+					return made, nil
+				}
 				return starlark.Bool(floats(xf, yf)), nil
 			}
 		}
@@ -39,6 +42,27 @@ func comparison(operator syntax.Token, floats func(x, y float64) bool) *starlark
 		// Two integers, texts or lists: as Starlark does.
 		result, err := starlark.Compare(operator, newest(x), newest(y))
 		return starlark.Bool(result), err
+	})
+}
+
+// compared is a comparison at the top of the file as a series; nil where there is no series in it.
+func compared(thread *starlark.Thread, operator syntax.Token, floats func(x, y float64) bool, x, y starlark.Value) starlark.Value {
+	r, on := runningOf(thread), (*clock)(nil)
+	for _, side := range [...]starlark.Value{x, y} {
+		if s, is := side.(*series); is {
+			if on == nil {
+				on = s.on
+			}
+			on = r.meet(on, s.on)
+		}
+	}
+	if !r.loading || on == nil {
+		return nil
+	}
+	return condition(r, on, "("+label(x)+" "+operator.String()+" "+label(y)+")", func() bool {
+		xf, _ := number(x)
+		yf, _ := number(y)
+		return floats(xf, yf)
 	})
 }
 
@@ -65,88 +89,97 @@ func newest(value starlark.Value) starlark.Value {
 	return value
 }
 
-func rewriteFile(file *syntax.File) { rewriteStatements(file.Stmts) }
+func rewriteFile(file *syntax.File) { (&rewriting{top: true}).statements(file.Stmts) }
 
-func rewriteStatements(statements []syntax.Stmt) {
+// rewriting replaces comparisons by calls, and at the top of the file and, or and not too.
+type rewriting struct{ top bool }
+
+func (w *rewriting) statements(statements []syntax.Stmt) {
 	for _, statement := range statements {
 		switch s := statement.(type) {
 		case *syntax.AssignStmt:
-			s.LHS, s.RHS = rewrite(s.LHS), rewrite(s.RHS)
+			s.LHS, s.RHS = w.expression(s.LHS), w.expression(s.RHS)
 		case *syntax.ExprStmt:
-			s.X = rewrite(s.X)
+			s.X = w.expression(s.X)
 		case *syntax.ReturnStmt:
-			s.Result = rewrite(s.Result)
+			s.Result = w.expression(s.Result)
 		case *syntax.IfStmt:
-			s.Cond = rewrite(s.Cond)
-			rewriteStatements(s.True)
-			rewriteStatements(s.False)
+			s.Cond = w.expression(s.Cond)
+			w.statements(s.True)
+			w.statements(s.False)
 		case *syntax.ForStmt:
-			s.X = rewrite(s.X)
-			rewriteStatements(s.Body)
+			s.X = w.expression(s.X)
+			w.statements(s.Body)
 		case *syntax.DefStmt:
-			rewriteAll(s.Params)
-			rewriteStatements(s.Body)
+			w.all(s.Params)
+			w.inside().statements(s.Body)
 		}
 	}
 }
 
-func rewriteAll(all []syntax.Expr) {
+func (w *rewriting) all(all []syntax.Expr) {
 	for i := range all {
-		all[i] = rewrite(all[i])
+		all[i] = w.expression(all[i])
 	}
 }
 
-// rewrite returns an expression with comparisons replaced by calls.
-func rewrite(expression syntax.Expr) syntax.Expr {
+// inside is the rewriting of a function's body, which runs when there are candles.
+func (w *rewriting) inside() *rewriting { return &rewriting{} }
+
+// expression returns an expression with comparisons replaced by calls.
+func (w *rewriting) expression(expression syntax.Expr) syntax.Expr {
 	switch e := expression.(type) {
 	case nil:
 		return nil
 	case *syntax.BinaryExpr:
-		e.Y = rewrite(e.Y)
+		e.Y = w.expression(e.Y)
 		if e.Op == syntax.EQ { // a keyword argument or a default: name=value
 			return e
 		}
-		e.X = rewrite(e.X)
+		e.X = w.expression(e.X)
 		if function, is := comparisons[e.Op]; is {
 			name := &syntax.Ident{NamePos: e.OpPos, Name: function.Name()}
 			return &syntax.CallExpr{Fn: name, Lparen: e.OpPos, Args: []syntax.Expr{e.X, e.Y}, Rparen: e.OpPos}
 		}
 	case *syntax.CallExpr:
-		e.Fn = rewrite(e.Fn)
-		rewriteAll(e.Args)
+		e.Fn = w.expression(e.Fn)
+		w.all(e.Args)
 	case *syntax.UnaryExpr:
-		e.X = rewrite(e.X)
+		e.X = w.expression(e.X)
 	case *syntax.ParenExpr:
-		e.X = rewrite(e.X)
+		e.X = w.expression(e.X)
 	case *syntax.CondExpr:
-		e.Cond, e.True, e.False = rewrite(e.Cond), rewrite(e.True), rewrite(e.False)
+		e.Cond, e.True, e.False = w.expression(e.Cond), w.expression(e.True), w.expression(e.False)
 	case *syntax.DotExpr:
-		e.X = rewrite(e.X)
+		e.X = w.expression(e.X)
 	case *syntax.IndexExpr:
-		e.X, e.Y = rewrite(e.X), rewrite(e.Y)
+		e.X, e.Y = w.expression(e.X), w.expression(e.Y)
 	case *syntax.SliceExpr:
-		e.X, e.Lo, e.Hi, e.Step = rewrite(e.X), rewrite(e.Lo), rewrite(e.Hi), rewrite(e.Step)
+		e.X, e.Lo, e.Hi, e.Step = w.expression(e.X), w.expression(e.Lo), w.expression(e.Hi), w.expression(e.Step)
 	case *syntax.ListExpr:
-		rewriteAll(e.List)
+		w.all(e.List)
 	case *syntax.TupleExpr:
-		rewriteAll(e.List)
+		w.all(e.List)
 	case *syntax.DictExpr:
-		rewriteAll(e.List)
+		w.all(e.List)
 	case *syntax.DictEntry:
-		e.Key, e.Value = rewrite(e.Key), rewrite(e.Value)
+		e.Key, e.Value = w.expression(e.Key), w.expression(e.Value)
 	case *syntax.LambdaExpr:
-		rewriteAll(e.Params)
-		e.Body = rewrite(e.Body)
+		w.all(e.Params)
+		e.Body = w.inside().expression(e.Body)
 	case *syntax.Comprehension:
-		e.Body = rewrite(e.Body)
+		e.Body = w.expression(e.Body)
 		for _, clause := range e.Clauses {
 			switch c := clause.(type) {
 			case *syntax.ForClause:
-				c.X = rewrite(c.X)
+				c.X = w.expression(c.X)
 			case *syntax.IfClause:
-				c.Cond = rewrite(c.Cond)
+				c.Cond = w.expression(c.Cond)
 			}
 		}
+	}
+	if w.top {
+		return rewriteLogic(expression)
 	}
 	return expression
 }

@@ -20,12 +20,14 @@ func seriesFunctions() starlark.StringDict {
 		"sum":     starlark.NewBuiltin("sum", sum),
 		"hour":    ofTime("hour", func(minutes int64) int64 { return minutes / 60 % 24 }),
 		"minute":  ofTime("minute", func(minutes int64) int64 { return minutes % 60 }),
+		"session": starlark.NewBuiltin("session", session),
 		"weekday": ofTime("weekday", func(minutes int64) int64 { return (minutes/1440 + 3) % 7 }), // 1970-01-01 was a Thursday
 	}
 }
 
 // liftable are the functions whose calls are series when their arguments are.
-var liftable = map[string]bool{"abs": true, "log": true, "max": true, "min": true, "sum": true, "hour": true, "minute": true, "weekday": true}
+var liftable = map[string]bool{"abs": true, "log": true, "max": true, "min": true, "sum": true, "hour": true, "minute": true, "weekday": true,
+	"session": true, "since": true, "value_when": true, "where": true, "anchored_vwap": true}
 
 func extremeOf(values []float64, of func(x, y float64) float64) float64 {
 	best := values[0]
@@ -98,25 +100,4 @@ func sum(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, name
 		return r.derive(s.on, fmt.Sprintf("sum(%s, %d)", s.name, n), func(*indicator.Bar) float64 { return compute() }), nil
 	}
 	return starlark.Float(compute()), nil
-}
-
-// ofTime is a series of the time at which each candle closes, in UTC or so many hours beside it.
-func ofTime(name string, of func(minutes int64) int64) *starlark.Builtin {
-	return starlark.NewBuiltin(name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
-		r, offset := runningOf(thread), starlark.Value(starlark.MakeInt(0))
-		if err := starlark.UnpackArgs(name, args, named, "offset?", &offset); err != nil {
-			return nil, err
-		}
-		hours, ok := number(offset)
-		if _, is := offset.(*series); !ok || is || math.Abs(hours) > 14 {
-			return nil, fmt.Errorf("%s(offset): hours from UTC, from -14 to 14", name)
-		}
-		if !r.loading {
-			return nil, fmt.Errorf("%s(...) is a series: make it at the top of the file, and use its name here", name)
-		}
-		return r.derive(r.own(), name, func(bar *indicator.Bar) float64 {
-			minutes := (bar.OpenMS+int64(r.setting.Interval))/60_000 + int64(hours*60)
-			return float64(of(minutes))
-		}), nil
-	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -137,14 +138,14 @@ func compileRules(texts [len(ruleNames)]string) (*Script, error) {
 		if err != nil {
 			return nil, inRule(located(err))
 		}
-		if lifted.steady(expression) && texts[i] != never {
+		if lifted.steady(expression) && texts[i] != never && !strings.HasPrefix(texts[i], "session(") {
 			start, _ := expression.Span()
 			return nil, inRule(sourceError(start, errors.New("is a value, not a condition: compare it with something")))
 		}
 		start, _ := expression.Span()
 		functions = append(functions, &syntax.DefStmt{
 			Def: start, Name: &syntax.Ident{NamePos: start, Name: name}, Params: []syntax.Expr{&syntax.Ident{NamePos: start, Name: "view"}},
-			Body: []syntax.Stmt{&syntax.ReturnStmt{Return: start, Result: rewrite(lifted.lift(expression))}},
+			Body: []syntax.Stmt{&syntax.ReturnStmt{Return: start, Result: (&rewriting{}).expression(lifted.lift(expression))}},
 		})
 	}
 	file.Stmts = append(lifted.statements, functions...)
@@ -182,13 +183,40 @@ func (l *lifting) steady(expression syntax.Expr) bool {
 			return false
 		}
 		if liftable[name.Name] {
-			return !slices.ContainsFunc(e.Args, func(arg syntax.Expr) bool { return !l.steady(arg) })
+			return !slices.ContainsFunc(e.Args, func(arg syntax.Expr) bool { return !l.steady(arg) && !l.condition(arg) })
 		}
 		_, is = indicator.Find(name.Name)
 		return is || name.Name == "candles" || name.Name == "column"
 	}
 	return false
 }
+
+// condition reports whether an expression is a condition over steady ones, such as the arguments of
+// sum, since and where.
+func (l *lifting) condition(expression syntax.Expr) bool {
+	either := func(e syntax.Expr) bool { return l.steady(e) || l.condition(e) }
+	switch e := expression.(type) {
+	case *syntax.ParenExpr:
+		return either(e.X)
+	case *syntax.UnaryExpr:
+		return e.Op == syntax.NOT && either(e.X)
+	case *syntax.Literal:
+		return e.Token == syntax.STRING // zone = "Europe/Berlin"
+	case *syntax.BinaryExpr:
+		if e.Op == syntax.EQ { // a keyword argument: name=value
+			return either(e.Y)
+		}
+		_, compares := comparisons[e.Op]
+		return (compares || e.Op == syntax.AND || e.Op == syntax.OR) && either(e.X) && either(e.Y)
+	case *syntax.CallExpr:
+		name, is := e.Fn.(*syntax.Ident)
+		return is && conditions[name.Name] && !slices.ContainsFunc(e.Args, func(arg syntax.Expr) bool { return !l.steady(arg) })
+	}
+	return false
+}
+
+// conditions are the functions whose calls are conditions.
+var conditions = map[string]bool{"cross_above": true, "cross_below": true, "rising": true, "falling": true, "known": true}
 
 func isSource(name string) bool {
 	for _, source := range priceSources {
@@ -208,7 +236,8 @@ func (l *lifting) lift(expression syntax.Expr) syntax.Expr {
 		}
 		start, _ := expression.Span()
 		name := "series " + strconv.Itoa(len(l.statements))
-		l.statements = append(l.statements, &syntax.AssignStmt{OpPos: start, Op: syntax.EQ, LHS: &syntax.Ident{NamePos: start, Name: name}, RHS: expression})
+		l.statements = append(l.statements, &syntax.AssignStmt{OpPos: start, Op: syntax.EQ, LHS: &syntax.Ident{NamePos: start, Name: name},
+			RHS: (&rewriting{top: true}).expression(expression)})
 		return &syntax.Ident{NamePos: start, Name: name}
 	}
 	switch e := expression.(type) {
@@ -272,6 +301,9 @@ func (r *ruled) true(rule int) bool {
 	}
 	result := r.call(r.rules[rule])
 	holds, is := result.(starlark.Bool)
+	if s, series := result.(*series); series && s.condition {
+		return s.holds(0)
+	}
 	if !is {
 		panic(&strategy.ValueError{Parameter: ruleNames[rule], Err: fmt.Errorf("is a %s, not a condition: compare it with something", result.Type())})
 	}

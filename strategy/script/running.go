@@ -22,7 +22,10 @@ type running struct {
 	state   *state
 	clocks  []*clock // the strategy's own candles first, then longer ones
 	setting strategy.Setting
-	columns []string         // the names of those it reads
+	columns []string // the names of those it reads
+	funding bool     // it reads the funding rate
+	pair    exchange.SymbolKey
+	trail   trail
 	events  bool             // it asks what happened since its last decision
 	reentry strategy.Reentry // declared
 	warmup  int              // declared, or measured by rehearse
@@ -107,8 +110,10 @@ func (c *clock) tick(s *exchange.Symbol, candle *exchange.Candle) {
 // Warmup is the script's warmup(n), or three times what its indicators need.
 func (r *running) Warmup() int { return r.warmup }
 
-// Watches is what the script asks for: events where it names them.
-func (r *running) Watches() strategy.Watching { return strategy.Watching{Events: r.events} }
+// Watches is what the script asks for: events and funding where it names them, and its pair.
+func (r *running) Watches() strategy.Watching {
+	return strategy.Watching{Events: r.events, Funding: r.funding, Pair: r.pair}
+}
 
 // Reentry is what the script's reentry(...) says.
 func (r *running) Reentry() strategy.Reentry { return r.reentry }

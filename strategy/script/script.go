@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -31,6 +32,7 @@ type Script struct {
 	source     string
 	program    *starlark.Program
 	events     bool // it names an attribute of events
+	funding    bool // and of funding
 	parameters []strategy.Parameter
 }
 
@@ -81,15 +83,15 @@ func compileFile(name string, file *syntax.File) (*Script, error) {
 	if err != nil {
 		return nil, located(err)
 	}
-	return &Script{name: name, program: program, events: namesEvents(file)}, nil
+	return &Script{name: name, program: program, events: reads(file, "events", "missed"), funding: reads(file, "funding", "funding_ms")}, nil
 }
 
-// namesEvents reports whether a script reads view.events or view.missed. What happens is kept for
-// no other.
-func namesEvents(file *syntax.File) (names bool) {
+// reads reports whether a script names one of these attributes. Events and funding rates are kept
+// for no other.
+func reads(file *syntax.File, attributes ...string) (names bool) {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if dot, is := n.(*syntax.DotExpr); is {
-			names = names || dot.Name.Name == "events" || dot.Name.Name == "missed"
+			names = names || slices.Contains(attributes, dot.Name.Name)
 		}
 		return true
 	})
@@ -180,12 +182,12 @@ func (s *Script) check(values strategy.Values) error {
 // load runs the top of the file for one strategy.
 func (s *Script) load(values strategy.Values) (*running, error) {
 	r := newRunning(s.name, values)
-	r.events = s.events
+	r.events, r.funding = s.events, s.funding
 	given := maps.Clone(shared)
 	r.sources(given)
 	given["state"] = r.state
 	r.thread.SetMaxExecutionSteps(LoadSteps)
-	globals, err := s.program.Init(r.thread, given)
+	globals, err := s.top(r, given)
 	if err != nil {
 		return nil, located(err)
 	}
@@ -196,6 +198,21 @@ func (s *Script) load(values strategy.Values) (*running, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// top runs the top of the file. A condition that it cannot decide yet is an error like any other.
+func (s *Script) top(r *running, given starlark.StringDict) (globals starlark.StringDict, err error) {
+	defer func() {
+		cause := recover()
+		failed, is := cause.(*starlark.EvalError)
+		switch {
+		case is:
+			err = failed
+		case cause != nil:
+			panic(cause)
+		}
+	}()
+	return s.program.Init(r.thread, given)
 }
 
 // functions finds candle and decide in the script.

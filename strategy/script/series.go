@@ -24,6 +24,8 @@ type series struct {
 	name  string
 	ring  [History]float64
 	count int
+
+	condition bool // its values are 1 and 0
 }
 
 var (
@@ -55,7 +57,12 @@ func (s *series) Type() string { return "series" }
 func (s *series) Freeze() {}
 
 // Truth reports whether the newest value exists and is not zero.
-func (s *series) Truth() starlark.Bool { v := s.at(0); return v == v && v != 0 }
+func (s *series) Truth() starlark.Bool {
+	if s.owner.loading {
+		panic(&starlark.EvalError{Msg: undecided, CallStack: s.owner.thread.CallStack()})
+	}
+	return starlark.Bool(s.holds(0))
+}
 
 // Hash returns an error: a series cannot be a key.
 func (s *series) Hash() (uint32, error) { return 0, errors.New("a series cannot be a key") }

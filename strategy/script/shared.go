@@ -28,6 +28,9 @@ func predeclare() starlark.StringDict {
 		"equity":      target("equity"),
 		"quote":       target("quote"),
 		"risk":        starlark.NewBuiltin("risk", risk),
+		"trailing":    starlark.NewBuiltin("trailing", trailing),
+		"targets":     starlark.NewBuiltin("targets", targets),
+		"pair":        starlark.NewBuiltin("pair", pair),
 		"cross_above": crossing("cross_above", func(before, now float64) bool { return before <= 0 && now > 0 }),
 		"cross_below": crossing("cross_below", func(before, now float64) bool { return before >= 0 && now < 0 }),
 		"rising":      steady("rising", func(before, now float64) bool { return now > before }),
@@ -39,6 +42,10 @@ func predeclare() starlark.StringDict {
 		"math":        starmath.Module,
 	}
 	maps.Copy(known, seriesFunctions())
+	maps.Copy(known, seriesMemory())
+	for name, function := range logic {
+		known[name] = function
+	}
 	for _, function := range comparisons {
 		known[function.Name()] = function
 	}
@@ -214,8 +221,12 @@ func crossing(name string, is func(before, now float64) bool) *starlark.Builtin 
 		if len(args) != 2 || len(named) > 0 {
 			return nil, fmt.Errorf("%s takes two: the one that crosses, and what it crosses", name)
 		}
-		if runningOf(thread).loading {
-			return nil, fmt.Errorf("%s belongs in decide or candle: at the top of the file there is no candle yet", name)
+		if made, err := joined(thread, name, args, func() bool {
+			a, aBefore, _ := newestTwo(args[0])
+			b, bBefore, _ := newestTwo(args[1])
+			return is(aBefore-bBefore, a-b)
+		}); made != nil || err != nil {
+			return made, err
 		}
 		a, aBefore, err := newestTwo(args[0])
 		if err != nil {
@@ -227,6 +238,30 @@ func crossing(name string, is func(before, now float64) bool) *starlark.Builtin 
 		}
 		return starlark.Bool(is(aBefore-bBefore, a-b)), nil
 	})
+}
+
+// joined is a condition of two series at the top of the file, as a series; nil elsewhere.
+func joined(thread *starlark.Thread, name string, args starlark.Tuple, holds func() bool) (starlark.Value, error) {
+	r, on := runningOf(thread), (*clock)(nil)
+	if !r.loading {
+		return nil, nil
+	}
+	for _, arg := range args {
+		s, is := arg.(*series)
+		if _, ok := number(arg); !ok {
+			return nil, fmt.Errorf("%s: needs a series or a number, not %s", name, arg.Type())
+		}
+		if is && on == nil {
+			on = s.on
+		}
+		if is {
+			on = r.meet(on, s.on)
+		}
+	}
+	if on == nil {
+		return nil, fmt.Errorf("%s takes two: the one that crosses, and what it crosses", name)
+	}
+	return condition(r, on, name+"("+label(args[0])+", "+label(args[1])+")", holds), nil
 }
 
 // steady is a function of a series that is true when each of the last n values relates so to the
@@ -242,12 +277,18 @@ func steady(name string, is func(before, now float64) bool) *starlark.Builtin {
 		if !ok || n < 1 || n >= History {
 			return nil, fmt.Errorf("%s(series, candles): a series, and from 1 to %d candles", name, History-1)
 		}
-		for i := range n {
-			if !is(s.at(i+1), s.at(i)) {
-				return starlark.False, nil
+		holds := func() bool {
+			for i := range n {
+				if !is(s.at(i+1), s.at(i)) {
+					return false
+				}
 			}
+			return true
 		}
-		return starlark.True, nil
+		if r := runningOf(thread); r.loading {
+			return condition(r, s.on, fmt.Sprintf("%s(%s, %d)", name, s.name, n), holds), nil
+		}
+		return starlark.Bool(holds()), nil
 	})
 }
 
@@ -256,6 +297,9 @@ func known(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named [
 	var value starlark.Value
 	if err := starlark.UnpackPositionalArgs("known", args, named, 1, &value); err != nil {
 		return nil, err
+	}
+	if s, is := value.(*series); is && s.owner.loading {
+		return condition(s.owner, s.on, "known("+s.name+")", func() bool { return !math.IsNaN(s.at(0)) }), nil
 	}
 	f, ok := number(value)
 	return starlark.Bool(ok && !math.IsNaN(f)), nil

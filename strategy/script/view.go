@@ -2,6 +2,7 @@ package script
 
 import (
 	"errors"
+	"math"
 	"slices"
 
 	"go.starlark.net/starlark"
@@ -49,10 +50,33 @@ var viewAttributes = map[string]func(v *strategy.View) starlark.Value{
 	"closed":        func(v *strategy.View) starlark.Value { return starlark.MakeInt(v.Closed()) },
 	"price_tick":    func(v *strategy.View) starlark.Value { return price(v, v.Symbol.PriceTick) },
 	"quantity_tick": func(v *strategy.View) starlark.Value { return quantityFloat(v, v.Symbol.QuantityTick) },
-	"working":       func(v *strategy.View) starlark.Value { return working(v) },
-	"memory":        func(v *strategy.View) starlark.Value { return memory(v) },
-	"events":        func(v *strategy.View) starlark.Value { return events(v) },
-	"missed":        func(v *strategy.View) starlark.Value { return starlark.MakeInt(v.Missed) },
+	"funding":       func(v *strategy.View) starlark.Value { return whenKnown(v.Funding.Known, v.Funding.Rate.Float()) },
+	"funding_ms":    func(v *strategy.View) starlark.Value { return starlark.MakeInt64(v.Funding.NextMS) },
+	"pair_position": func(v *strategy.View) starlark.Value {
+		return ofPair(v, func(p *strategy.Pair) float64 { return p.Symbol.QuantityFloat(p.Position) })
+	},
+	"pair_last": func(v *strategy.View) starlark.Value {
+		return ofPair(v, func(p *strategy.Pair) float64 { return p.Symbol.PriceFloat(p.Last) })
+	},
+	"working": func(v *strategy.View) starlark.Value { return working(v) },
+	"memory":  func(v *strategy.View) starlark.Value { return memory(v) },
+	"events":  func(v *strategy.View) starlark.Value { return events(v) },
+	"missed":  func(v *strategy.View) starlark.Value { return starlark.MakeInt(v.Missed) },
+}
+
+// whenKnown is a number; one that is not known is neither above nor below anything, as in a series.
+func whenKnown(known bool, value float64) starlark.Value {
+	if !known {
+		value = math.NaN()
+	}
+	return starlark.Float(value)
+}
+
+func ofPair(v *strategy.View, of func(p *strategy.Pair) float64) starlark.Value {
+	if !v.Pair.Known || v.Pair.Symbol == nil {
+		return whenKnown(false, 0)
+	}
+	return whenKnown(true, of(&v.Pair))
 }
 
 func price(v *strategy.View, p exchange.Price) starlark.Value {
