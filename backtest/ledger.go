@@ -106,7 +106,9 @@ func (l *measurement) mark(closeMS int64) {
 	before := l.level
 	version := l.run.venue.Version()
 	if changed := version != l.version; changed || l.holds {
-		l.value(closeMS, changed)
+		if l.value(closeMS, changed) {
+			l.exposed++
+		}
 		l.level = l.equity.Float()
 		l.drawdown.take(closeMS, l.level)
 	}
@@ -164,14 +166,13 @@ func (l *measurement) point(closeMS int64) {
 	l.curve = append(l.curve, Point{closeMS, l.equity, l.held()})
 }
 
-// value marks what is held at the prices of the candles that end now.
-func (l *measurement) value(closeMS int64, changed bool) {
+// value marks what is held at the prices of the candles that end now, and reports whether anything is.
+func (l *measurement) value(closeMS int64, changed bool) (exposed bool) {
 	if changed {
 		l.version = l.run.venue.Version()
 		l.readWallet()
 		l.worth, l.holds = exchange.Amount{}, false
 	}
-	exposed := false
 	l.gross = 0
 	for i := range l.run.legs {
 		leg := &l.run.legs[i]
@@ -193,10 +194,8 @@ func (l *measurement) value(closeMS int64, changed bool) {
 			leg.held.open.reach(leg.candles.Low[leg.at], leg.candles.High[leg.at])
 		}
 	}
-	if exposed {
-		l.exposed++
-	}
 	l.equity = l.wallet.Add(l.worth)
+	return exposed
 }
 
 // priceOf is a leg's price at the close of another's candle.
