@@ -32,8 +32,11 @@ func (d *derivation) convergeKeyed(purpose placement.Purpose, desired []strategy
 			d.cancel(p, "fills all the time: out of the way of a stable snapshot")
 			continue
 		}
-		if i < 0 || !d.sameOrder(p, &desired[i]) {
+		switch {
+		case i < 0 || !d.sameOrder(p, &desired[i]):
 			d.cancel(p, "no longer desired")
+		case purpose == placement.Order && p.Order().PostOnly && d.against(p.Order().Side):
+			d.cancel(p, "the quote of the other side has filled")
 		}
 	}
 	if !set || d.exiting {
@@ -57,6 +60,9 @@ func (d *derivation) placeKeyed(purpose placement.Purpose, desired *strategy.Des
 	if purpose == placement.Order && (!d.desired.Entries || !d.mayOpen()) {
 		return
 	}
+	if purpose == placement.Order && desired.PostOnly && (d.against(desired.Side) || d.otherSideUnknown(desired.Side)) {
+		return
+	}
 	if refused := d.desired.Strategy.RefusedUnder(purpose, desired.Key); refused != 0 && d.nowMS-refused < refusedMS {
 		return // the same order at once would be refused again (incident 54)
 	}
@@ -76,6 +82,30 @@ func (d *derivation) placeKeyed(purpose placement.Purpose, desired *strategy.Des
 		}
 	}
 	d.add(Intent{Purpose: purpose, Key: desired.Key, Order: order, Reason: d.plan.Reason})
+}
+
+// against reports whether a side would open against a position (futures rule 4).
+func (d *derivation) against(side exchange.Side) bool {
+	return d.symbol.Key().Market == exchange.Futures && int64(d.held)*side.Sign() < 0
+}
+
+// otherSideUnknown reports whether an opening of the other side is to be sent in this round, or is not
+// acknowledged: of both sides of a market maker's quotes the second waits for the first.
+func (d *derivation) otherSideUnknown(side exchange.Side) bool {
+	if d.symbol.Key().Market != exchange.Futures {
+		return false
+	}
+	for i := range d.intents {
+		if d.intents[i].Purpose == placement.Order && d.intents[i].Order.Side != side {
+			return true
+		}
+	}
+	for _, p := range d.keyedOrders {
+		if p.Purpose() == placement.Order && p.Order().Side != side && p.State() == placement.Sending {
+			return true
+		}
+	}
+	return false
 }
 
 // reducible is how much of botd's position no resting exit covers yet, those derived

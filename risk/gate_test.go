@@ -75,6 +75,24 @@ func limit(price exchange.Price, quantity exchange.Quantity) reconcile.Intent {
 		Order: exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: price, Quantity: quantity}}
 }
 
+func selling(intent reconcile.Intent) reconcile.Intent {
+	intent.Order.Side = exchange.Sell
+	return intent
+}
+
+// quote is one side of a market maker's quotes.
+func quote(side exchange.Side, price exchange.Price) reconcile.Intent {
+	intent := limit(price, 100)
+	intent.Order.Side, intent.Order.PostOnly = side, true
+	return intent
+}
+
+// sending puts a resting order on its way, without an answer.
+func (b *table) sending(id string, order exchange.NewOrder) {
+	order.Market, order.Symbol, order.ClientOrderID = exchange.Futures, "BTC-USDT", id
+	b.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: placement.Order}})
+}
+
 func stop(price exchange.Price) reconcile.Intent {
 	return reconcile.Intent{Purpose: placement.StopLoss, Order: exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: price,
 		ClosePosition: true, WorkingType: exchange.ContractPrice}}
@@ -140,6 +158,19 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 			b.book.Apply(&record.Record{ClientOrderID: "a", Body: record.Unknown{}})
 		}, exit(100, exchange.Sell), ""},
 		{"old price", Limits{MaxDataAgeMS: 500}, nil, entry(100), "max_data_age"},
+		{"both sides of the quotes", Limits{}, func(b *table) { b.live("a", quote(exchange.Sell, 51_000e8).Order, placement.Order) },
+			quote(exchange.Buy, 49_000e8), ""},
+		{"beside an opening that may take", Limits{}, func(b *table) { b.live("a", selling(limit(51_000e8, 100)).Order, placement.Order) },
+			quote(exchange.Buy, 49_000e8), "opposite"},
+		{"an opening that may take beside a quote", Limits{}, func(b *table) { b.live("a", quote(exchange.Sell, 51_000e8).Order, placement.Order) },
+			limit(49_000e8, 100), "opposite"},
+		{"a quote beside one that is not answered", Limits{}, func(b *table) { b.sending("a", quote(exchange.Sell, 51_000e8).Order) },
+			quote(exchange.Buy, 49_000e8), "unsettled"},
+		{"a quote against a position", Limits{}, func(b *table) { b.state.Position = -100 }, quote(exchange.Buy, 49_000e8), "opposite"},
+		{"a quote beside a part filled one", Limits{}, func(b *table) {
+			b.live("a", quote(exchange.Sell, 51_000e8).Order, placement.Order)
+			b.book.Apply(&record.Record{ClientOrderID: "a", Body: record.Fill{Filled: 10}})
+		}, quote(exchange.Buy, 49_000e8), "opposite"},
 		{"against the position", Limits{}, func(b *table) { b.state.Position = -100 }, entry(100), "opposite"},
 		{"leverage not known", Limits{}, func(b *table) { b.state.Leverage = 0 }, entry(100), "leverage"},
 		{"leverage above the bracket", Limits{}, func(b *table) { b.state.Leverage = 21 }, entry(5_001), "leverage"},

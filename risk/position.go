@@ -119,7 +119,7 @@ func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts, f *finding)
 
 // opposite refuses an order against an open position without reduceOnly: its meaning is
 // not documented. An opening that rests or is in flight may be a position by now, so
-// nothing opens against it either.
+// nothing opens against it either, except for the other side of a market maker's quotes.
 func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	state, side := facts.State, intent.Order.Side
 	if state.Key().Market == exchange.Spot {
@@ -131,11 +131,24 @@ func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts, f *finding) bool
 		}
 	}
 	for _, p := range facts.Book.Live() {
-		if p.Symbol() == state.Key() && p.Purpose().Opens() && p.Order().Side != side {
+		if p.Symbol() == state.Key() && p.Purpose().Opens() && p.Order().Side != side && !quotesBoth(intent, p, state) {
 			return f.refuse(side, side.Opposite(), "opening order "+p.ClientOrderID()+" of the other side may fill first; it is canceled before (rule 4)")
 		}
 	}
 	return true
+}
+
+// quotesBoth reports whether an intent and a resting opening of the other side are both sides of a
+// market maker's quotes: post-only orders under keys of one strategy's plan, while nothing is held
+// and the first is acknowledged, so that no two orders of opposite sides are unknown at once. Whatever
+// the exchange makes of the second after the first has filled (it stays, is rejected, or reduces:
+// there is one position a symbol, rule 4), the sum of the fills is the position, and each side alone
+// is bounded by the limits. The planner cancels what is left against a position.
+func quotesBoth(intent *reconcile.Intent, resting *account.Placement, state *reconcile.SymbolState) bool {
+	known := resting.State() == placement.Acknowledged || resting.State() == placement.Working
+	return known && state.AtVenue() == 0 && state.StandingAtVenue() == 0 && resting.Filled() == 0 &&
+		intent.Purpose == placement.Order && resting.Purpose() == placement.Order && intent.Strategy == resting.Strategy() &&
+		intent.Order.PostOnly && resting.Order().PostOnly
 }
 
 // worst returns the size that the exchange's position reaches on a side when every

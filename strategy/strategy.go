@@ -41,6 +41,7 @@ type View struct {
 	Memory   Memory
 	Funding  Funding // when the strategy watches it
 	Pair     Pair    // when the strategy watches one
+	Book     Book    // when the strategy watches it
 	Version  uint64  // unchanged since the last decision: so are position, orders, fills and memory; 0 says nothing
 
 	history *exchange.Candles

@@ -7,6 +7,7 @@ type Watching struct {
 	Funding bool               // the symbol's funding rate (futures)
 	Pair    exchange.SymbolKey // another symbol that a strategy of the same account trades; zero for none
 	Events  bool               // what happened to its orders since its last decision
+	Book    bool               // the top of the symbol's order book
 }
 
 // Watcher is a strategy that needs to see more.

@@ -265,6 +265,8 @@ func (e *Engine) answer(event *EventAnswer) {
 		e.roster.endRemoved()
 	case callFunding:
 		e.market.takeFunding(p.leg, event)
+	case callBook:
+		e.market.takeBook(p.leg, event)
 	case callRules:
 		e.market.takeRules(event)
 	default:
@@ -340,6 +342,7 @@ func (e *Engine) hurry() {
 func (e *Engine) decideDue() {
 	if !e.config.Feed {
 		e.market.poll()
+		e.market.pollBooks()
 	}
 	e.market.pollFunding()
 	e.tick.overdue()
@@ -379,6 +382,9 @@ func (e *Engine) NextMS() int64 {
 		next = min(next, leg.nextMS, leg.askMS())
 		if !e.config.Feed && !leg.watched.asking {
 			next = min(next, leg.watched.fundingMS)
+		}
+		if !leg.watched.askingBook {
+			next = min(next, leg.watched.bookMS)
 		}
 	}
 	return next

@@ -134,3 +134,32 @@ func (m *market) takeFunding(leg *leg, event *EventAnswer) {
 	a.next, a.known = funding.Rate, true
 	leg.view.Funding = strategy.Funding{Rate: shown, NextMS: funding.NextMS, Known: known}
 }
+
+// bookEveryMS is how often an order book is read while a strategy watches it.
+const bookEveryMS = 2_000
+
+// pollBooks asks for the order books that are due.
+func (m *market) pollBooks() {
+	for _, leg := range m.legs {
+		if a := &leg.watched; a.bookMS <= m.nowMS && !a.askingBook {
+			a.askingBook = true
+			operation := exchange.FuturesDepth
+			if leg.symbol.Key().Market == exchange.Spot {
+				operation = exchange.SpotDepth
+			}
+			m.ask(purpose{kind: callBook, leg: leg}, PriorityMarket, exchange.Request{Operation: operation, Symbol: leg.symbol.Key().Name,
+				Limit: strategy.BookLevels})
+		}
+	}
+}
+
+// takeBook takes an order book. One that cannot be read leaves the last one, which is older with
+// every second: whoever uses it goes by its time.
+func (m *market) takeBook(leg *leg, event *EventAnswer) {
+	leg.watched.askingBook, leg.watched.bookMS = false, m.nowMS+bookEveryMS
+	if event.Err != nil {
+		m.note("", leg.config.Symbol, NoteFetchFailed{What: "order book", Err: event.Err})
+		return
+	}
+	leg.view.Book = strategy.BookOf(&event.Answer.Depth, m.nowMS)
+}

@@ -119,6 +119,7 @@ const (
 	callCandles
 	callRules
 	callFunding
+	callBook
 	callNewest
 	callEnded      // the ledger: positions that ended
 	callExecutions // the ledger: executions of a spot order

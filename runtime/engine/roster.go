@@ -67,13 +67,16 @@ func (r *roster) start(leg *leg) {
 func (r *roster) watchFor(leg *leg) error {
 	leg.reentry = cmp.Or(leg.config.Reentry, strategy.ReentryOf(leg.config.Strategy))
 	before := leg.watched
-	leg.watched = watched{wanted: strategy.WatchingOf(leg.config.Strategy), fundingMS: never}
+	leg.watched = watched{wanted: strategy.WatchingOf(leg.config.Strategy), fundingMS: never, bookMS: never}
 	if leg.watched.wanted == before.wanted && before != (watched{}) {
 		leg.watched = before
 		return nil
 	}
 	if leg.watched.wanted.Funding && leg.symbol.Key().Market == exchange.Futures {
 		leg.watched.fundingMS = 0
+	}
+	if leg.watched.wanted.Book && !r.config.Feed {
+		leg.watched.bookMS = 0
 	}
 	key := leg.watched.wanted.Pair
 	if key == (exchange.SymbolKey{}) {

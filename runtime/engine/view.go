@@ -8,12 +8,14 @@ import (
 
 // watched is what one strategy sees besides its own symbol's candles.
 type watched struct {
-	wanted    strategy.Watching
-	pair      *reconcile.SymbolState
-	fundingMS int64 // when to read the rate next; never when it is not watched
-	asking    bool
-	next      exchange.Rate // last reported as the next payment's; in a backtest it is shown once it was paid
-	known     bool
+	wanted     strategy.Watching
+	pair       *reconcile.SymbolState
+	fundingMS  int64 // when to read the rate next; never when it is not watched
+	asking     bool
+	bookMS     int64 // when to read the order book next; never when it is not watched
+	askingBook bool
+	next       exchange.Rate // last reported as the next payment's; in a backtest it is shown once it was paid
+	known      bool
 }
 
 // see brings the view up to date and empties the plan.

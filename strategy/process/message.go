@@ -85,6 +85,7 @@ type watchInfo struct {
 	Funding bool      `json:"funding,omitempty"`
 	Pair    *pairName `json:"pair,omitempty"`
 	Events  bool      `json:"events,omitempty"`
+	Book    bool      `json:"book,omitempty"`
 }
 
 type pairName struct {

@@ -111,7 +111,7 @@ func (r *Remote) Warmup() int { return r.welcome.Warmup }
 // Watches is what the strategy said.
 func (r *Remote) Watches() (w strategy.Watching) {
 	if watch := r.welcome.Watch; watch != nil {
-		w.Funding, w.Events = watch.Funding, watch.Events
+		w.Funding, w.Events, w.Book = watch.Funding, watch.Events, watch.Book
 		if watch.Pair != nil {
 			w.Pair = exchange.SymbolKey{Market: watch.Pair.Market, Name: watch.Pair.Symbol}
 		}

@@ -23,6 +23,7 @@ type viewInfo struct {
 	Memory   memory          `json:"memory"`
 	Funding  *fundingInfo    `json:"funding,omitempty"`
 	Pair     *pairInfo       `json:"pair,omitempty"`
+	Book     *bookInfo       `json:"book,omitempty"`
 	Version  uint64          `json:"version"`
 }
 
@@ -66,6 +67,35 @@ type pairInfo struct {
 	Last     decimal.Decimal `json:"last"`
 }
 
+// bookInfo is the top of the order book, each level a price and a quantity.
+type bookInfo struct {
+	AtMS int64                `json:"at_ms"`
+	Bids [][2]decimal.Decimal `json:"bids"`
+	Asks [][2]decimal.Decimal `json:"asks"`
+}
+
+func newBookInfo(s *exchange.Symbol, b *strategy.Book) *bookInfo {
+	levels := func(side []exchange.Level) [][2]decimal.Decimal {
+		all := make([][2]decimal.Decimal, len(side))
+		for i, l := range side {
+			all[i] = [2]decimal.Decimal{s.PriceDecimal(l.Price), s.QuantityDecimal(l.Quantity)}
+		}
+		return all
+	}
+	return &bookInfo{b.AtMS, levels(b.Bids), levels(b.Asks)}
+}
+
+func (i *bookInfo) book(c *converter) strategy.Book {
+	levels := func(side [][2]decimal.Decimal) []exchange.Level {
+		all := make([]exchange.Level, len(side))
+		for i, l := range side {
+			all[i] = exchange.Level{Price: c.price(l[0]), Quantity: c.quantity(l[1])}
+		}
+		return all
+	}
+	return strategy.Book{AtMS: i.AtMS, Bids: levels(i.Bids), Asks: levels(i.Asks)}
+}
+
 func newViewInfo(v *strategy.View) *viewInfo {
 	s := v.Symbol
 	i := &viewInfo{Equity: v.Equity, Leverage: v.Leverage, Working: []workingInfo{}, Missed: v.Missed, Memory: memory{v.Memory}, Version: v.Version,
@@ -82,6 +112,9 @@ func newViewInfo(v *strategy.View) *viewInfo {
 	}
 	if v.Funding.Known {
 		i.Funding = &fundingInfo{v.Funding.Rate, v.Funding.NextMS}
+	}
+	if v.Book.AtMS != 0 {
+		i.Book = newBookInfo(s, &v.Book)
 	}
 	if p := v.Pair; p.Known {
 		i.Pair = &pairInfo{p.Symbol.Market, newSymbolInfo(p.Symbol), p.Symbol.QuantityDecimal(p.Position), p.Symbol.PriceDecimal(p.Last)}
@@ -106,7 +139,10 @@ func (i *viewInfo) into(v *strategy.View) error {
 		v.Events = append(v.Events, strategy.Event{AtMS: e.AtMS, Kind: e.Kind, Key: e.Key, Reduces: e.Reduces, Side: e.Side,
 			Quantity: c.quantity(e.Quantity), Price: e.Price, Rule: e.Rule, Why: e.Why})
 	}
-	v.Funding, v.Pair = strategy.Funding{}, strategy.Pair{}
+	v.Funding, v.Pair, v.Book = strategy.Funding{}, strategy.Pair{}, strategy.Book{}
+	if i.Book != nil {
+		v.Book = i.Book.book(c)
+	}
 	if f := i.Funding; f != nil {
 		v.Funding = strategy.Funding{Rate: f.Rate, NextMS: f.NextMS, Known: true}
 	}
