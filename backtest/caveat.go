@@ -6,6 +6,7 @@ import (
 
 	"botd/exchange"
 	"botd/exchange/sim"
+	"botd/strategy"
 )
 
 // fewTrips is how many round trips are the least that say anything.
@@ -87,6 +88,13 @@ func (r *run) recordWarnings(leg *leg, add func(code, format string, arguments .
 			leg.config.Strategy.Name,
 			leg.candles.Interval,
 		)
+	}
+	if strategy.WatchingOf(leg.config.Strategy.Strategy).Book {
+		hint := "; give --detail FILE, or --trades FILE, to know more of what would have filled"
+		if leg.config.Trades != nil || leg.config.Detail != nil {
+			hint = ""
+		}
+		add(NoOrderBook, "%s quotes by the order book, and none is recorded: it goes by the last price%s", leg.config.Strategy.Name, hint)
 	}
 	recorded := leg.config.Tape
 	missing := 0

@@ -42,7 +42,9 @@ def decide(view):
 
 func candidates() []candidate {
 	return []candidate{
-		{"avellaneda", strategy.Values{"quantity": "0.02", "max_position": "0.1", "refresh": "1m", "filled_delay": "0s", "kappa": "500"}, false, false},
+		{"avellaneda", strategy.Values{"quantity": "0.02", "max_position": "0.1", "refresh": "1m", "filled_delay": "0s"}, false, false},
+		{"avellaneda", strategy.Values{"quantity": "0.02", "max_position": "0.1", "refresh": "1m", "model": "glft", "target": "0.04",
+			"hanging": "1%"}, false, false},
 		{"bollinger", strategy.Values{"period": "10", "deviations": "1.2"}, true, false},
 		{"buy_and_hold", nil, true, false},
 		{"dca", strategy.Values{"amount": "500", "every": "10m", "fall": "1%", "take_profit": "0.5%"}, false, false},

@@ -28,7 +28,8 @@ const (
 	DataRepaired        = "data_repaired"
 	DetailIncomplete    = "detail_incomplete"
 	DetailMismatch      = "detail_mismatch"
-	DetailFound         = "detail_found" // finer candles of the store are used
+	NoOrderBook         = "no_order_book" // a strategy quotes around the middle of a book that is not recorded
+	DetailFound         = "detail_found"  // finer candles of the store are used
 	StrategyFailed      = "strategy_failed"
 	Quarantined         = "quarantined"
 	Halted              = "halted"

@@ -96,7 +96,8 @@ func (c *StrategyConfig) ParamLine(name string) int {
 // Setting returns where the strategy is to run, sizes in the symbol's scales.
 func (c *StrategyConfig) Setting(symbol *exchange.Symbol) (strategy.Setting, error) {
 	setting := strategy.Setting{Market: c.Market, Symbol: symbol, Interval: c.Interval, TickMS: c.Schedule.regularMS(),
-		CatchUp: c.CatchUp, MemoryMB: c.MemoryMB, Columns: c.columns}
+		CatchUp: c.CatchUp, MemoryMB: c.MemoryMB, Columns: c.columns,
+		Fees: strategy.Fees{Maker: c.Backtest.Maker, Taker: c.Backtest.Taker}}
 	setting.Size = strategy.Size{Equity: c.Size.Equity, Quote: c.Size.Quote}
 	quantity, err := symbol.Quantity(c.Size.Quantity)
 	if err != nil {

@@ -2,6 +2,10 @@ package strategy
 
 import "botd/exchange"
 
+// Fees are the shares of a fill's value that are expected as its fee: those of backtest.fees, or the
+// venue's usual ones.
+type Fees struct{ Maker, Taker exchange.Rate }
+
 // Economics is what one round of a strategy's trades earns, in and out again, as far as its
 // parameters say: nothing of what the market does.
 type Economics struct {

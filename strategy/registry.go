@@ -19,6 +19,7 @@ type Setting struct {
 	Symbol   *exchange.Symbol
 	Interval exchange.Interval
 	Size     Size
+	Fees     Fees    // what fills are expected to cost
 	TickMS   int64   // the regular time between two ticks; 0 where the schedule has none
 	MemoryMB int64   // of a strategy that runs in a process of its own; 0 is the default
 	CatchUp  int     // slices a tick, of strategies that trade in slices; 0 is 1

@@ -146,11 +146,11 @@ func (q *quoter) Conditions(view *strategy.View) []strategy.Condition {
 	if now[quoteCenter] == 0 {
 		return []strategy.Condition{{Name: "quotes", Value: "none yet: computed with the next tick"}}
 	}
-	moved := math.Abs(float64(int64(view.Last)-now[quoteCenter])) / float64(now[quoteCenter])
+	moved := math.Abs(float64(int64(q.middle(view))-now[quoteCenter])) / float64(now[quoteCenter])
 	all := []strategy.Condition{
 		{Name: "age of the quotes", Value: (time.Duration(view.NowMS-now[quoteAt]) * time.Millisecond).String(),
 			Requires: "at least " + (time.Duration(q.refreshMS) * time.Millisecond).String(), Met: view.NowMS-now[quoteAt] >= q.refreshMS},
-		{Name: "price has moved", Value: fmt.Sprintf("%.4f %%", 100*moved), Requires: fmt.Sprintf("more than %.4f %%", 100*q.tolerance),
+		{Name: "middle has moved", Value: fmt.Sprintf("%.4f %%", 100*moved), Requires: fmt.Sprintf("more than %.4f %%", 100*q.tolerance),
 			Met: moved > q.tolerance},
 	}
 	if filled := now[quoteFilled]; filled != 0 {

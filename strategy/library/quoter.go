@@ -1,0 +1,298 @@
+package library
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+type quoteParams struct {
+	Quantity    decimal.Decimal `param:"quantity" min:"0" help:"base currency of each order"`
+	Levels      int             `param:"levels" default:"1" min:"1" max:"50" help:"orders on each side"`
+	LevelStep   decimal.Decimal `param:"level_step" default:"0.1%" min:"0.00001" max:"0.5" help:"distance between levels, a share of the price"`
+	MaxPosition decimal.Decimal `param:"max_position" min:"0" help:"maximum position in base currency, on either side"`
+	Target      decimal.Decimal `param:"target" default:"0" help:"position in base currency that the quotes lean toward; negative is short"`
+	Skew        decimal.Decimal `param:"skew" default:"0.5" min:"0" max:"1" help:"how much orders away from the target shrink; 1: to none at max_position"`
+	Refresh     time.Duration   `param:"refresh" default:"30s" min:"1s" max:"24h" help:"minimum time that orders stay"`
+	Tolerance   decimal.Decimal `param:"tolerance" default:"0.05%" min:"0" max:"0.5" help:"a side stays longer while its new price would be nearer than this"`
+	Delay       time.Duration   `param:"filled_delay" default:"10s" min:"0s" max:"24h" help:"how long to wait with new orders after a fill"`
+	Hanging     decimal.Decimal `param:"hanging" default:"0" min:"0" max:"0.5" help:"an order opposite to a fill stays until it is this far from the price"`
+	Floor       decimal.Decimal `param:"floor" default:"0" min:"0" help:"do not sell below this price; 0 for none"`
+	Ceiling     decimal.Decimal `param:"ceiling" default:"0" min:"0" help:"do not buy above this price; 0 for none"`
+}
+
+// spreadModel says how far from the middle a market maker quotes.
+type spreadModel interface {
+	warmup() int
+	observe(view *strategy.View) // a closed candle
+	// distances returns those of the best quotes, as shares of the price, for a position away from
+	// the target: as a share of max_position from -1 to 1, and in orders.
+	distances(share, orders float64) (bid, ask float64)
+	narrowest() (spread float64, known bool)
+}
+
+// quoter keeps quotes in the book: a turn of orders on each side, under keys of its own, until the
+// price or a fill requires the side's next turn.
+type quoter struct {
+	symbol                *exchange.Symbol
+	spot                  bool
+	quantity, maxPosition exchange.Quantity
+	target                exchange.Quantity
+	levels                int
+	step, skew            float64
+	tolerance, hanging    float64
+	refreshMS, delayMS    int64
+	floor, ceiling        exchange.Price
+	model                 spreadModel
+	named                 [2]int64 // the turns that keys are for
+	keys                  [2][]string
+}
+
+// turn holds the figures of the quotes in force.
+type turn [len(turnNames)]int64
+
+// Figures of a turn, and their memory keys.
+const (
+	quoteTurn     = iota // number of the buys' turn
+	quoteSellTurn        // and of the sells'
+	quoteAt              // when the prices were compared last
+	quoteCenter          // the middle then
+	quoteBid             // the best prices
+	quoteAsk
+	quoteHeld   // the position of the turn
+	quoteFilled // when a fill was seen first, 0 before
+	quoteHung   // where the order opposite to the fills stays, 0 for nowhere
+)
+
+var turnNames = [...]string{"turn", "sell_turn", "at", "center", "bid", "ask", "held", "filled", "hung"}
+
+// bookAgeMS is how old an order book may be to be quoted by.
+const bookAgeMS = 10_000
+
+func newQuoter(setting strategy.Setting, p quoteParams, model spreadModel) (strategy.Strategy, error) {
+	s := setting.Symbol
+	q := &quoter{symbol: s, spot: setting.Market == exchange.Spot, levels: p.Levels, step: p.LevelStep.InexactFloat64(), skew: p.Skew.InexactFloat64(),
+		tolerance: p.Tolerance.InexactFloat64(), hanging: p.Hanging.InexactFloat64(), refreshMS: p.Refresh.Milliseconds(),
+		delayMS: p.Delay.Milliseconds(), model: model}
+	for _, given := range []struct {
+		name  string
+		value decimal.Decimal
+		into  *exchange.Quantity
+		free  bool // of any sign, or zero
+	}{{"quantity", p.Quantity, &q.quantity, false}, {"max_position", p.MaxPosition, &q.maxPosition, false}, {"target", p.Target, &q.target, true}} {
+		n, err := s.Quantity(given.value)
+		if err != nil || n <= 0 && !given.free || !s.OnQuantityTick(max(n, -n)) {
+			return nil, &strategy.ValueError{Parameter: given.name, Err: fmt.Errorf("%s is not a multiple above zero of quantityTick %s (%s)",
+				given.value, s.QuantityDecimal(s.QuantityTick), s.Name)}
+		}
+		*given.into = n
+	}
+	switch {
+	case q.maxPosition < q.quantity:
+		return nil, &strategy.ValueError{Parameter: "max_position", Err: fmt.Errorf("%s is less than one order, %s", p.MaxPosition, p.Quantity)}
+	case max(q.target, -q.target) > q.maxPosition:
+		return nil, &strategy.ValueError{Parameter: "target", Err: fmt.Errorf("%s is beyond max_position %s", p.Target, p.MaxPosition)}
+	case q.spot && q.target < 0:
+		return nil, &strategy.ValueError{Parameter: "target", Err: fmt.Errorf("%s would be a short position, which spot does not have", p.Target)}
+	}
+	for _, given := range []struct {
+		name  string
+		value decimal.Decimal
+		into  *exchange.Price
+	}{{"floor", p.Floor, &q.floor}, {"ceiling", p.Ceiling, &q.ceiling}} {
+		price, err := s.Price(given.value)
+		if err != nil {
+			return nil, &strategy.ValueError{Parameter: given.name, Err: err}
+		}
+		*given.into = price
+	}
+	if q.ceiling > 0 && q.ceiling <= q.floor {
+		return nil, &strategy.ValueError{Parameter: "ceiling", Err: fmt.Errorf("%s is not above floor %s", p.Ceiling, p.Floor)}
+	}
+	return q, nil
+}
+
+func (q *quoter) Warmup() int                { return q.model.warmup() }
+func (q *quoter) Candle(view *strategy.View) { q.model.observe(view) }
+
+// RestsExits is true: what is held is offered.
+func (*quoter) RestsExits() bool { return true }
+
+// Watches asks for the order book.
+func (*quoter) Watches() strategy.Watching { return strategy.Watching{Book: true} }
+
+// Economics is the spread while nothing moves and nothing is held.
+func (q *quoter) Economics() (strategy.Economics, bool) {
+	spread, known := q.model.narrowest()
+	return strategy.Economics{What: "a buy and a sell at the narrowest quotes", Gross: exchange.Rate(math.Round(spread * float64(exchange.RateOne))),
+		Makers: 2}, known
+}
+
+func (q *quoter) Decide(view *strategy.View, plan *strategy.Plan) {
+	plan.OrdersSet, plan.ExitsSet = true, true
+	var before turn
+	for i, name := range turnNames {
+		before[i], _ = view.Memory.Get(name)
+	}
+	now := q.next(view, before)
+	for i, name := range turnNames {
+		if before[i] != now[i] {
+			plan.Remember(name, now[i])
+		}
+	}
+	for side := range 2 {
+		q.quote(view, plan, &now, exchange.Side(side+1))
+	}
+	plan.Reason = "both sides of the price"
+}
+
+// next returns the turn that is in force from now on.
+func (q *quoter) next(view *strategy.View, t turn) turn {
+	held := int64(view.Position.Quantity)
+	switch {
+	case t[quoteCenter] == 0:
+		return q.priced(view, t, true)
+	case t[quoteFilled] != 0:
+		if view.NowMS-t[quoteFilled] >= q.delayMS {
+			return q.priced(view, t, true)
+		}
+	case len(view.Fills) > 0 || held != t[quoteHeld]: // a position without a fill of its own was stopped, or adopted
+		if t[quoteFilled] = view.NowMS; q.delayMS == 0 && held != t[quoteHeld] {
+			return q.priced(view, t, true)
+		}
+	case view.NowMS-t[quoteAt] >= q.refreshMS:
+		return q.priced(view, t, false)
+	}
+	return t
+}
+
+// middle is the price between the best bid and ask of the book, or the last price where no book is known.
+func (q *quoter) middle(view *strategy.View) exchange.Price {
+	if view.Book.Known(view.NowMS, bookAgeMS) {
+		return view.Book.Middle()
+	}
+	return view.Last
+}
+
+// priced compares the prices of a turn with those that are right now. After a fill both sides begin a
+// turn, else the side whose price is further away than the tolerance.
+func (q *quoter) priced(view *strategy.View, t turn, both bool) turn {
+	held, center := view.Position.Quantity, q.middle(view)
+	t[quoteHung] = q.hung(t, held, center)
+	away := float64(held - q.target)
+	bidAway, askAway := q.model.distances(max(-1, min(1, away/float64(q.maxPosition))), away/float64(q.quantity))
+	bid, ask := max(0, float64(center)*(1-bidAway)), float64(center)*(1+askAway)
+	switch hung := float64(t[quoteHung]); {
+	case hung > 0 && held > 0:
+		ask = max(ask, hung)
+	case hung > 0 && held < 0:
+		bid = min(bid, hung)
+	}
+	bid, ask = q.passive(view, center, bid, ask)
+	far := func(price float64, old int64) bool { return math.Abs(price-float64(old)) > q.tolerance*float64(center) }
+	if both || far(bid, t[quoteBid]) {
+		t[quoteBid], t[quoteTurn] = int64(bid), t[quoteTurn]+1
+	}
+	if both || far(ask, t[quoteAsk]) {
+		t[quoteAsk], t[quoteSellTurn] = int64(ask), t[quoteSellTurn]+1
+	}
+	t[quoteAt], t[quoteCenter], t[quoteHeld], t[quoteFilled] = view.NowMS, int64(center), int64(held), 0
+	return t
+}
+
+// hung returns where the order opposite to the fills stays: at the price that was quoted beside them,
+// the mean where several turns filled; nowhere once the price is too far from it, or nothing is held.
+func (q *quoter) hung(t turn, held exchange.Quantity, center exchange.Price) int64 {
+	before := exchange.Quantity(t[quoteHeld])
+	grown := max(held, -held) - max(before, -before)
+	hung, beside := t[quoteHung], t[quoteAsk]
+	if held < 0 {
+		beside = t[quoteBid]
+	}
+	switch {
+	case q.hanging == 0 || held == 0 || beside == 0:
+		return 0
+	case before != 0 && (held > 0) != (before > 0) || before == 0:
+		hung = beside
+	case grown > 0 && hung > 0:
+		share := float64(grown) / float64(max(held, -held))
+		hung = int64(float64(hung)*(1-share) + float64(beside)*share)
+	}
+	if math.Abs(float64(hung)-float64(center)) > q.hanging*float64(center) {
+		return 0
+	}
+	return hung
+}
+
+// name sets the keys of a side's turn.
+func (q *quoter) name(side exchange.Side, turn int64) []string {
+	i, text := 0, "buy"
+	if side == exchange.Sell {
+		i, text = 1, "sell"
+	}
+	if q.named[i] != turn || len(q.keys[i]) == 0 {
+		q.named[i], q.keys[i] = turn, q.keys[i][:0]
+		for level := range q.levels {
+			q.keys[i] = append(q.keys[i], fmt.Sprintf("%d%s%d", turn, text, level))
+		}
+	}
+	return q.keys[i]
+}
+
+// quote desires the orders of one side. Those that reduce the position are exits, bounded by it;
+// those that add to it are bounded by maxPosition.
+func (q *quoter) quote(view *strategy.View, plan *strategy.Plan, t *turn, side exchange.Side) {
+	held, best, number := exchange.Quantity(t[quoteHeld]), t[quoteBid], t[quoteTurn]
+	if side == exchange.Sell {
+		best, number = t[quoteAsk], t[quoteSellTurn]
+	}
+	if side == exchange.Buy && q.ceiling > 0 && view.Last > q.ceiling || side == exchange.Sell && q.floor > 0 && view.Last < q.floor {
+		return
+	}
+	sign := exchange.Quantity(side.Sign())
+	reduces, room := held*sign < 0, q.maxPosition-max(held, -held)
+	if reduces {
+		room = max(held, -held)
+	} else if q.spot && side == exchange.Sell {
+		return // nothing to sell
+	}
+	lean := float64((held-q.target)*sign) / float64(q.maxPosition)
+	each := q.symbol.FloorQuantity(exchange.Quantity(float64(q.quantity) * (1 - q.skew*max(0, min(1, lean)))))
+	hangs := reduces && t[quoteHung] > 0
+	if hangs {
+		each = room
+	}
+	keys := q.name(side, number)
+	for level := range q.levels {
+		price := q.symbol.FloorPrice(exchange.Price(float64(best) * (1 - q.step*float64(level))))
+		if side == exchange.Sell {
+			price = q.symbol.CeilPrice(exchange.Price(float64(best) * (1 + q.step*float64(level))))
+		}
+		n := q.symbol.FloorQuantity(min(each, room))
+		if price <= 0 || n <= 0 || q.symbol.Notional(price, n).Less(q.symbol.MinNotional) {
+			break
+		}
+		room -= n
+		order := strategy.DesiredOrder{Key: keys[level], Side: side, Price: price, Quantity: n, PostOnly: !q.spot}
+		if reduces {
+			plan.Exits = append(plan.Exits, order)
+		} else {
+			plan.Orders = append(plan.Orders, order)
+		}
+	}
+}
+
+// passive keeps a buy below the best ask and a sell above the best bid, where the book is known, and both
+// on their side of the middle where it is not: a post-only order that would match is refused.
+func (q *quoter) passive(view *strategy.View, center exchange.Price, bid, ask float64) (float64, float64) {
+	high, low := center, center
+	if view.Book.Known(view.NowMS, bookAgeMS) {
+		high, low = view.Book.Asks[0].Price-q.symbol.PriceTick, view.Book.Bids[0].Price+q.symbol.PriceTick
+	}
+	return min(bid, float64(high)), max(ask, float64(low))
+}
