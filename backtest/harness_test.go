@@ -47,10 +47,12 @@ func candidates() []candidate {
 			"hanging": "1%"}, false, false},
 		{"bollinger", strategy.Values{"period": "10", "deviations": "1.2"}, true, false},
 		{"buy_and_hold", nil, true, false},
-		{"dca", strategy.Values{"amount": "500", "every": "10m", "fall": "1%", "take_profit": "0.5%"}, false, false},
+		{"dca", strategy.Values{"amount": "500", "every": "10m", "fall": "0.3%", "step_scale": "1.2", "take_profit": "0.5%"}, false, false},
 		{"donchian", strategy.Values{"entry": "6", "exit": "3"}, true, false},
 		{"ema_cross", strategy.Values{"fast": "3", "slow": "9"}, true, false},
 		{"grid", strategy.Values{"lower": "48500", "upper": "51500", "lines": "21", "quantity": "0.02"}, false, false},
+		{"grid", strategy.Values{"lower": "48500", "upper": "51500", "lines": "21", "quote": "1000", "spacing": "geometric", "initial": "true",
+			"reinvest": "50%", "stop": "40000", "target": "60000", "restart": "true"}, false, false},
 		{"macd", strategy.Values{"fast": "3", "slow": "9", "signal": "3"}, true, false},
 		{"market_making", strategy.Values{"quantity": "0.02", "max_position": "0.1", "refresh": "1m", "filled_delay": "0s"}, false, false},
 		{"rebalance", strategy.Values{"weight": "50%", "band": "0.1%"}, false, false},
@@ -61,6 +63,7 @@ func candidates() []candidate {
 		{"sma_cross", strategy.Values{"fast": "3", "slow": "9"}, true, false},
 		{"supertrend", strategy.Values{"period": "5", "multiplier": "1"}, true, false},
 		{"twap", strategy.Values{"quantity": "0.2", "slices": "20", "every": "2m"}, false, false},
+		{"twap", strategy.Values{"quantity": "0.2", "slices": "20", "every": "2m", "jitter": "50%", "price_bound": "50500"}, false, false},
 		{"zscore", strategy.Values{"period": "10", "enter": "1.2"}, true, false},
 	}
 }

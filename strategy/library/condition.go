@@ -63,13 +63,17 @@ func (s *slicing) Conditions(view *strategy.View) []strategy.Condition {
 	if !known {
 		return []strategy.Condition{{Name: "began", Value: "not yet: the first slice is due with the first tick"}}
 	}
-	due := min(s.slices, max(0, view.NowMS-begin)/s.everyMS+1)
+	due, next := s.due(begin, view.NowMS)
 	all := []strategy.Condition{
 		{Name: "began", Value: moment(begin)},
 		{Name: "slices due", Value: fmt.Sprint(due), Requires: fmt.Sprint("of ", s.slices), Met: due > 0},
 	}
 	if due < s.slices {
-		all = append(all, strategy.Condition{Name: "next slice", Value: moment(begin + due*s.everyMS)})
+		all = append(all, strategy.Condition{Name: "next slice", Value: moment(next)})
+	}
+	if s.bound > 0 {
+		at := func(p exchange.Price) string { return s.symbol.PriceDecimal(p).String() }
+		all = append(all, strategy.Condition{Name: "price", Value: at(view.Last), Requires: "within price_bound " + at(s.bound), Met: !s.outside(view.Last)})
 	}
 	return all
 }
@@ -85,11 +89,15 @@ func (m *mesh) Conditions(view *strategy.View) []strategy.Condition {
 		cells += int(held[i/62] >> (i % 62) & 1)
 	}
 	stopped, _ := view.Memory.Get(gridStopped)
+	pairs, _ := view.Memory.Get(gridPairs)
+	profit, _ := view.Memory.Get(gridProfit)
 	lower, upper := m.prices[0], m.prices[m.cells]
 	return []strategy.Condition{
 		{Name: "price", Value: price(view.Last), Requires: "between " + price(lower) + " and " + price(upper), Met: view.Last >= lower && view.Last <= upper},
 		{Name: "lines held", Value: fmt.Sprint(cells), Requires: fmt.Sprint("of ", m.cells), Met: cells > 0},
 		{Name: "resting after a stop", Value: fmt.Sprint(stopped != 0), Requires: "false", Met: stopped == 0},
+		{Name: "closed pairs", Value: fmt.Sprint(pairs)},
+		{Name: "profit of the pairs after fees", Value: hundredMillionth.Mul(profit).Decimal().String() + " USDT"},
 	}
 }
 
@@ -112,14 +120,14 @@ func (a *averaging) Conditions(view *strategy.View) []strategy.Condition {
 		{Name: "next buy by the clock", Value: moment(begin + (max(0, view.NowMS-begin)/a.everyMS+1)*a.everyMS)},
 	}
 	if last := a.symbol.PriceAmount(exchange.Price(at(dcaPrice))); a.fall > 0 && !last.IsZero() {
-		goal := last.Sub(last.MulRate(a.fall))
+		goal := last.Sub(last.MulRate(a.step(at(dcaFallen))))
 		all = append(all, strategy.Condition{Name: "price", Value: price(a.symbol.PriceAmount(view.Last)),
 			Requires: "at or below " + price(goal) + " for a buy on a fall",
-			Met:      at(dcaFallen) < a.falls && a.fallen(view.Last, exchange.Price(at(dcaPrice)))})
+			Met:      at(dcaFallen) < a.falls && a.fallen(view.Last, exchange.Price(at(dcaPrice)), at(dcaFallen))})
 	}
 	if a.profit > 0 && view.Position.Quantity > 0 {
 		mean := a.mean(view, at(dcaSpent), exchange.Quantity(at(dcaQuantity)))
-		goal := mean.Add(mean.MulRate(a.profit))
+		goal := mean.Add(mean.MulRate(a.profit + a.fees))
 		all = append(all, strategy.Condition{Name: "price", Value: price(a.symbol.PriceAmount(view.Last)),
 			Requires: "at or above " + price(goal) + " to sell all",
 			Met:      !a.symbol.PriceAmount(view.Last).Less(goal)})

@@ -18,13 +18,18 @@ type dcaParams struct {
 	Fall       decimal.Decimal `param:"fall" default:"0" min:"0" max:"0.9" help:"buy once more when the price is this far below the last buy; 0 never"`
 	Falls      int             `param:"falls" default:"5" min:"0" max:"1000" help:"maximum number of buys on falls, until everything is sold"`
 	Scale      decimal.Decimal `param:"scale" default:"1" min:"1" max:"10" help:"factor from each buy on a fall to the next"`
-	TakeProfit decimal.Decimal `param:"take_profit" default:"0" min:"0" max:"100" help:"sell everything this far above the mean price, and start anew; 0 never"`
+	StepScale  decimal.Decimal `param:"step_scale" default:"1" min:"0.5" max:"5" help:"factor from the distance of each buy on a fall to that of the next"`
+	TakeProfit decimal.Decimal `param:"take_profit" default:"0" min:"0" max:"100" help:"sell everything at this profit after fees, and start anew; 0 never"`
 }
 
 // dca buys for the same amount again and again (dollar-cost averaging): by the clock and, if
 // configured, once more each time the price has fallen by a share. Its memory is made of what was
 // filled: a buy that was refused was not made, and is not made up for. What was due during a halt
 // it buys afterwards, one buy (or catch_up buys) at a time.
+//
+// Buys on falls are the safety orders of 3Commas: the n-th is for amount x scale^n (volume scale), when
+// the price is fall x step_scale^(n-1) below the last buy (deviation and its step scale). It sells
+// everything at the mean price paid, plus take_profit, plus the fees of both ways.
 //
 // It loses when the price keeps falling: the mean price follows slowly, and buys on falls put most
 // money in where it falls the longest.
@@ -48,13 +53,21 @@ func dca() strategy.Definition {
 			if err != nil {
 				return nil, &strategy.ValueError{Parameter: "scale", Err: err}
 			}
+			stepScale, err := exchange.RateFromDecimal(p.StepScale)
+			if err != nil {
+				return nil, &strategy.ValueError{Parameter: "step_scale", Err: err}
+			}
+			if deepest := fall.Float() * math.Pow(stepScale.Float(), float64(max(0, p.Falls-1))); p.Falls > 0 && deepest >= 1 {
+				return nil, &strategy.ValueError{Parameter: "step_scale", Err: fmt.Errorf("%s: the last of %d falls would be one of %.3g %%", p.StepScale,
+					p.Falls, 100*deepest)}
+			}
 			if most := amount.Float() * math.Pow(scale.Float(), float64(p.Falls)); fall > 0 && most > setting.Symbol.MaxNotional.Float() {
 				return nil, &strategy.ValueError{Parameter: "falls", Err: fmt.Errorf("%d with scale %s: the last buy would be for %.3g USDT, "+
 					"more than maxNotional %s (%s)", p.Falls, p.Scale, most, setting.Symbol.MaxNotional, setting.Symbol.Name)}
 			}
 			return &averaging{symbol: setting.Symbol, amount: amount, everyMS: p.Every.Milliseconds(), buys: int64(p.Buys), fall: fall,
-				falls: int64(p.Falls), scale: scale, profit: profit,
-				step: int64(max(1, setting.CatchUp))}, nil
+				falls: int64(p.Falls), scale: scale, stepScale: stepScale, profit: profit, fees: max(0, 2*setting.Fees.Taker),
+				pace: int64(max(1, setting.CatchUp))}, nil
 		})
 }
 
@@ -65,7 +78,9 @@ type averaging struct {
 	buys, falls  int64
 	fall, profit exchange.Rate
 	scale        exchange.Rate
-	step         int64 // buys that one order may make
+	stepScale    exchange.Rate // of the falls
+	fees         exchange.Rate // of buying and selling
+	pace         int64         // buys that one order may make
 }
 
 // Memory keys.
@@ -89,9 +104,9 @@ var hundredMillionth = exchange.MustAmount("0.00000001")
 func (*averaging) Warmup() int           { return 1 }
 func (*averaging) Candle(*strategy.View) {}
 
-// Economics is the take-profit, where there is one.
+// Economics is the take-profit, where there is one: it is reckoned after the fees.
 func (a *averaging) Economics() (strategy.Economics, bool) {
-	return strategy.Economics{What: "selling at the take-profit", Gross: a.profit, Takers: 2}, a.profit > 0
+	return strategy.Economics{What: "selling at the take-profit", Gross: a.profit + a.fees, Takers: 2}, a.profit > 0
 }
 
 // Watches asks for what was filled and refused.
@@ -196,7 +211,7 @@ func (a *averagingTurn) above() bool {
 		return false
 	}
 	mean := a.mean(a.view, a.at(dcaSpent), quantity)
-	return !a.symbol.PriceAmount(a.view.Last).Less(mean.Add(mean.MulRate(a.profit)))
+	return !a.symbol.PriceAmount(a.view.Last).Less(mean.Add(mean.MulRate(a.profit + a.fees)))
 }
 
 // buy asks for the buy that is due, if one is, and says why.
@@ -218,11 +233,11 @@ func (a *averagingTurn) buy() (reason string) {
 	case a.at(dcaPending) > 0:
 		return "the last buy is under way"
 	case a.at(dcaOwed) > 0:
-		slices := min(a.at(dcaOwed), a.step)
+		slices := min(a.at(dcaOwed), a.pace)
 		a.set(dcaOwed, a.at(dcaOwed)-slices)
 		a.ask(a.quantityFor(a.amount.Mul(slices)), false)
 		return "a buy is due by the clock"
-	case a.fall > 0 && a.at(dcaFallen) < a.falls && due > a.at(dcaRefused) && a.fallen(a.view.Last, exchange.Price(a.at(dcaPrice))):
+	case a.fall > 0 && a.at(dcaFallen) < a.falls && due > a.at(dcaRefused) && a.fallen(a.view.Last, exchange.Price(a.at(dcaPrice)), a.at(dcaFallen)):
 		a.ask(a.quantityFor(a.larger(a.at(dcaFallen)+1)), true)
 		return "the price fell below the last buy"
 	}
@@ -270,12 +285,22 @@ func (a *averaging) dust(view *strategy.View) bool {
 	return a.symbol.Notional(view.Last, view.Position.Quantity).Less(a.symbol.MinNotional)
 }
 
-func (a *averaging) fallen(last, bought exchange.Price) bool {
+// fallen reports whether the price is far enough below the last buy for the next one on a fall.
+func (a *averaging) fallen(last, bought exchange.Price, falls int64) bool {
 	if bought == 0 {
 		return false
 	}
 	price := a.symbol.PriceAmount(bought)
-	return !price.Sub(price.MulRate(a.fall)).Less(a.symbol.PriceAmount(last))
+	return !price.Sub(price.MulRate(a.step(falls))).Less(a.symbol.PriceAmount(last))
+}
+
+// step is how far the price must fall for a buy after so many on falls.
+func (a *averaging) step(falls int64) exchange.Rate {
+	fall := exchange.AmountOf(1).MulRate(a.fall)
+	for range min(falls, 1000) {
+		fall = fall.MulRate(a.stepScale)
+	}
+	return fall.Ratio(exchange.AmountOf(1))
 }
 
 // larger returns the amount of the n-th buy on a fall.

@@ -1,6 +1,7 @@
 package library
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -164,5 +165,52 @@ func TestDCARefusesBuysThatGrowBeyondTheSymbol(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "params.falls") || !strings.Contains(err.Error(), "maxNotional") {
 			t.Errorf("want the falls refused, have %v", err)
 		}
+	}
+}
+
+func TestSafetyOrdersHaveAStepScaleAndTheTargetIsAfterFees(t *testing.T) {
+	t.Parallel()
+	where := setting(t, exchange.Futures)
+	where.Fees.Taker = exchange.RateOne / 1_000
+	s, err := dca().New(where, strategy.Values{"amount": "100", "every": "1000h", "fall": "2%", "falls": "3", "scale": "2", "step_scale": "1.5",
+		"take_profit": "1%"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, plan := strategy.View{Symbol: where.Symbol}, strategy.Plan{}
+	for i, c := range []struct {
+		price float64
+		entry int64 // mean price of the position
+		want  exchange.Quantity
+	}{
+		{1000, 0, 100},
+		{980.1, 1000, 100},
+		{980, 1000, 100 + 204},  // 2 %
+		{950.7, 985, 304},       // not yet 3 % below 980
+		{950.6, 985, 304 + 420}, // 3 %
+		{907.9, 965, 724},       // not yet 4.5 % below 950.6
+		{907.8, 965, 724 + 881}, // 4.5 %
+		{800, 934, 1605},        // no fourth
+		{945.2, 934, 1605},      // 1.2 % above 934 is 945.208
+		{945.21, 934, 0},
+	} {
+		view.NowMS, view.Last = view.NowMS+1_000, exchange.Price(c.price*1e8)
+		view.Position.EntryPrice = exchange.AmountOf(c.entry)
+		plan.Reset()
+		s.Decide(&view, &plan)
+		view.Events = fills(&view, &plan)
+		if have := plan.Target.Quantity; have != c.want {
+			t.Fatalf("step %d at %v: want %d, have %d (%s)", i, c.price, c.want, have, plan.Reason)
+		}
+		view.Memory, _ = view.Memory.With(plan.Remembered())
+		view.Position.Quantity = c.want
+	}
+	if e, _ := strategy.EconomicsOf(s); e.Net(0, where.Fees.Taker) != exchange.RateOne/100 {
+		t.Errorf("want 1 %% after fees, have %s", e.Net(0, where.Fees.Taker))
+	}
+	var wrong *strategy.ValueError
+	if _, err := dca().New(where, strategy.Values{"amount": "100", "fall": "20%", "falls": "5", "step_scale": "2"}); !errors.As(err, &wrong) ||
+		wrong.Parameter != "step_scale" {
+		t.Errorf("want a fall of more than all refused, have %v", err)
 	}
 }

@@ -1,7 +1,6 @@
 package library
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -17,12 +16,17 @@ type gridParams struct {
 	Lower    decimal.Decimal `param:"lower" min:"0" help:"price of the lowest line"`
 	Upper    decimal.Decimal `param:"upper" min:"0" help:"price of the highest line"`
 	Lines    int             `param:"lines" default:"11" min:"2" max:"500" help:"number of lines, both ends included"`
-	Quantity decimal.Decimal `param:"quantity" min:"0" help:"base currency of each order"`
+	Quantity decimal.Decimal `param:"quantity" default:"0" min:"0" help:"base currency of each order"`
+	Quote    decimal.Decimal `param:"quote" default:"0" min:"0" help:"or USDT of each order"`
+	Initial  bool            `param:"initial" default:"false" help:"begin by buying what the lines above the price sell"`
+	Reinvest decimal.Decimal `param:"reinvest" default:"0" min:"0" max:"1" help:"share of the profit of closed pairs that goes into new orders; with quote"`
+	Stop     decimal.Decimal `param:"stop" default:"0" min:"0" help:"close everything when the price reaches this one, beyond the grid; 0 for none"`
+	Target   decimal.Decimal `param:"target" default:"0" min:"0" help:"likewise on the winning side"`
 	Spacing  string          `param:"spacing" default:"arithmetic" oneof:"arithmetic|geometric" help:"equal distances, or equal ratios"`
 	Side     string          `param:"side" default:"long" oneof:"long|short" help:"long buys at a line, sells at the next; short mirrors it (futures)"`
 	Orders   int             `param:"orders" default:"50" min:"1" max:"200" help:"maximum number of orders on each side, the nearest ones"`
 	Trail    bool            `param:"trail" default:"false" help:"move the whole grid when the price leaves it on the winning side while flat"`
-	Restart  bool            `param:"restart" default:"false" help:"start anew after a stop closed the position; else rest until restarted"`
+	Restart  bool            `param:"restart" default:"false" help:"start anew after a stop or target closed the position, once the price is back; else rest"`
 	Fee      decimal.Decimal `param:"fee" default:"0.1%" min:"0" max:"0.05" help:"spot: fee as a share of the bought quantity"`
 }
 
@@ -43,7 +47,15 @@ func grid() strategy.Definition {
 type mesh struct {
 	symbol         *exchange.Symbol
 	sign           exchange.Side
-	quantity, exit exchange.Quantity // of an entry and of an exit: less fees on spot
+	quantity       exchange.Quantity // of an entry; 0 where it is quote
+	quote          exchange.Amount   // of an entry
+	kept           exchange.Rate     // of what is bought: less the fee on spot
+	fees           strategy.Fees
+	reinvest       exchange.Rate
+	initial        bool
+	stop, target   exchange.Price
+	entry, exit    []exchange.Quantity // of each cell
+	closed         []int               // cells whose pair has closed since the last decision
 	lower          float64
 	step           float64 // distance or ratio of two lines
 	geometric      bool
@@ -67,28 +79,14 @@ type mesh struct {
 
 func newGrid(setting strategy.Setting, p gridParams) (*mesh, error) {
 	s := setting.Symbol
-	wrong := func(parameter, format string, arguments ...any) error {
-		return &strategy.ValueError{Parameter: parameter, Err: fmt.Errorf(format, arguments...)}
-	}
-	quantity, err := s.Quantity(p.Quantity)
-	if err != nil || quantity <= 0 || !s.OnQuantityTick(quantity) {
-		return nil, wrong("quantity", "%s is not a multiple above zero of quantityTick %s (%s)", p.Quantity, s.QuantityDecimal(s.QuantityTick), s.Name)
-	}
 	if !p.Lower.IsPositive() || !p.Upper.GreaterThan(p.Lower) {
-		return nil, wrong("upper", "%s is not above lower %s, which must be above zero", p.Upper, p.Lower)
+		return nil, wrongParameter("upper", "%s is not above lower %s, which must be above zero", p.Upper, p.Lower)
 	}
-	m := &mesh{symbol: s, sign: exchange.Buy, quantity: quantity, exit: quantity, lower: p.Lower.InexactFloat64(), cells: p.Lines - 1, orders: p.Orders,
-		geometric: p.Spacing == "geometric", trail: p.Trail, restart: p.Restart, cellOf: map[string]int{}}
+	m := &mesh{symbol: s, sign: exchange.Buy, kept: exchange.RateOne, fees: setting.Fees, initial: p.Initial, lower: p.Lower.InexactFloat64(),
+		cells: p.Lines - 1, orders: p.Orders, geometric: p.Spacing == "geometric", trail: p.Trail, restart: p.Restart, cellOf: map[string]int{}}
 	if p.Side == "short" {
 		if m.sign = exchange.Sell; setting.Market == exchange.Spot {
-			return nil, wrong("side", "short needs the futures market: spot has no short positions")
-		}
-	}
-	if setting.Market == exchange.Spot {
-		afterFee := decimal.NewFromInt(1).Sub(p.Fee)
-		less, err := s.Quantity(p.Quantity.Mul(afterFee).RoundFloor(int32(s.QuantityScale)))
-		if m.exit = s.FloorQuantity(less); err != nil || m.exit <= 0 {
-			return nil, wrong("fee", "%s leaves nothing of %s to sell", p.Fee, p.Quantity)
+			return nil, wrongParameter("side", "short needs the futures market: spot has no short positions")
 		}
 	}
 	upper := p.Upper.InexactFloat64()
@@ -98,11 +96,15 @@ func newGrid(setting strategy.Setting, p gridParams) (*mesh, error) {
 	m.lines(0)
 	for i := 1; i < len(m.prices); i++ {
 		if m.prices[i] <= m.prices[i-1] {
-			return nil, wrong("lines", "%d lines between %s and %s are closer than priceTick %s", p.Lines, p.Lower, p.Upper, s.PriceDecimal(s.PriceTick))
+			return nil, wrongParameter("lines", "%d lines between %s and %s are closer than priceTick %s", p.Lines, p.Lower, p.Upper,
+				s.PriceDecimal(s.PriceTick))
 		}
 	}
-	if s.Notional(m.prices[0], m.exit).Less(s.MinNotional) {
-		return nil, wrong("quantity", "%s at %s is worth less than minNotional %s (%s)", p.Quantity, p.Lower, s.MinNotional, s.Name)
+	if err := m.bounds(&p); err != nil {
+		return nil, err
+	}
+	if err := m.sizes(&setting, &p); err != nil {
+		return nil, err
 	}
 	for i := range m.cells {
 		m.enters, m.leaves = append(m.enters, "in"+strconv.Itoa(i)), append(m.leaves, "out"+strconv.Itoa(i))
@@ -128,7 +130,12 @@ func (m *mesh) lines(shift int64) {
 
 const (
 	gridShift   = "shift"   // lines by which the grid has moved
-	gridStopped = "stopped" // a stop closed the position
+	gridStopped = "stopped" // 1: a stop closed the position; 2: the price reached stop or target, everything is being closed
+	gridBegun   = "begun"   // 1 once the initial purchase is done
+	gridBegin   = "begin"   // the price at which it began
+	gridSize    = "size"    // and the number of a cell: the quantity of its entry, where profit is reinvested
+	gridPairs   = "pairs"   // closed pairs
+	gridProfit  = "profit"  // of them, after fees, in hundred-millionths of a USDT
 )
 
 // heldKeys are the memory keys of the cells that hold, 62 cells a number.
@@ -155,16 +162,18 @@ func (m *mesh) Decide(view *strategy.View, plan *strategy.Plan) {
 	}
 	m.version = 0
 	plan.OrdersSet, plan.ExitsSet = true, true
-	if stopped, _ := view.Memory.Get(gridStopped); stopped != 0 {
-		plan.Reason = "a stop closed the position; the grid rests"
+	if m.rests(view, plan) {
 		return
 	}
 	shift, _ := view.Memory.Get(gridShift)
 	if shift != m.shift {
 		m.lines(shift)
+		m.size()
 	}
+	m.grow(view)
 	m.fills(view)
 	held, any := m.heldCells(view)
+	m.book(view, plan)
 	if any && view.Position.Quantity == 0 && m.positionLost(view, &held) {
 		for i := range held {
 			m.remember(view, plan, i, 0)
@@ -175,19 +184,20 @@ func (m *mesh) Decide(view *strategy.View, plan *strategy.Plan) {
 		plan.Reason = "the position was closed: its orders are canceled"
 		return
 	}
+	starting := m.start(view, plan, &held)
 	for i, bits := range held {
 		m.remember(view, plan, i, bits)
 	}
-	if m.trail && !any {
+	if m.trail && !any && starting == nil {
 		m.follow(view, plan)
 	}
 	if view.Version == 0 {
-		m.placeOrders(view, plan, &held)
+		m.placeOrders(view, plan, &held, starting)
 		return
 	}
 	// Built in the buffers of the previous decision, and kept where they are only read.
 	plan.Orders, plan.Exits = m.scratch[0][:0], m.scratch[1][:0]
-	m.placeOrders(view, plan, &held)
+	m.placeOrders(view, plan, &held, starting)
 	m.scratch[0], m.scratch[1] = plan.Orders, plan.Exits
 	m.saveDecision(view, plan, &held)
 }
@@ -230,7 +240,17 @@ func (m *mesh) saveDecision(view *strategy.View, plan *strategy.Plan, held *[9]i
 			m.from = max(m.from, price)
 		}
 	}
-	if len(plan.Remembered().Entries()) > 0 || m.trail {
+	if m.stop > 0 || m.target > 0 {
+		low, high := m.stop, m.target
+		if m.sign == exchange.Sell {
+			low, high = m.target, m.stop
+		}
+		m.from = max(m.from, low+1)
+		if high > 0 {
+			m.to = min(m.to, high-1)
+		}
+	}
+	if begun, _ := view.Memory.Get(gridBegun); len(plan.Remembered().Entries()) > 0 || m.trail || m.initial && begun == 0 {
 		m.version = 0
 	}
 	if !slices.Equal(m.entries, plan.Orders) {
@@ -244,6 +264,7 @@ func (m *mesh) saveDecision(view *strategy.View, plan *strategy.Plan, held *[9]i
 
 // heldCells returns which cells hold now: the remembered ones, updated by fills since.
 func (m *mesh) heldCells(view *strategy.View) (held [9]int64, any bool) {
+	m.closed = m.closed[:0]
 	for i := range held {
 		held[i], _ = view.Memory.Get(heldKeys[i])
 	}
@@ -251,11 +272,12 @@ func (m *mesh) heldCells(view *strategy.View) (held [9]int64, any bool) {
 		for i := range m.cells {
 			bit := int64(1) << (i % 62)
 			if held[i/62]&bit == 0 {
-				if m.in(i) >= m.quantity {
+				if m.in(i) >= m.entry[i] {
 					held[i/62] |= bit
 				}
-			} else if m.out(i) >= m.exit {
+			} else if m.out(i) >= m.exit[i] {
 				held[i/62] &^= bit
+				m.closed = append(m.closed, i)
 			}
 		}
 	}
@@ -300,29 +322,37 @@ func (m *mesh) follow(view *strategy.View, plan *strategy.Plan) {
 		}
 	}
 	if m.shift != shift {
+		m.size()
 		plan.Remember(gridShift, m.shift)
 	}
 }
 
 // placeOrders desires the orders nearest to the price: entries on its passive side, and an exit for
 // each cell that holds.
-func (m *mesh) placeOrders(view *strategy.View, plan *strategy.Plan, held *[9]int64) {
+func (m *mesh) placeOrders(view *strategy.View, plan *strategy.Plan, held *[9]int64, starting *strategy.DesiredOrder) {
 	entries, exits := 0, 0
+	if starting != nil {
+		plan.Orders = append(plan.Orders, *starting)
+	}
+	begin, _ := plan.Remembered().Get(gridBegin)
+	if begin == 0 {
+		begin, _ = view.Memory.Get(gridBegin)
+	}
 	for n := range m.cells {
 		i := m.cells - 1 - n // long: the highest entries below the price first
 		if m.sign == exchange.Sell {
 			i = n
 		}
-		in := m.prices[i]
-		if m.sign == exchange.Sell {
-			in = m.prices[i+1]
+		in := m.enterAt(i)
+		if starting != nil && m.covered(i, exchange.Price(begin)) {
+			continue // bought by the initial purchase
 		}
 		if held[i/62]>>(i%62)&1 == 0 {
 			passive := m.sign == exchange.Buy && in < view.Last || m.sign == exchange.Sell && in > view.Last
 			begun := m.in(i) > 0
 			if (passive || begun) && entries < m.orders {
 				entries++
-				plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: m.enters[i], Side: m.sign, Price: in, Quantity: m.quantity})
+				plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: m.enters[i], Side: m.sign, Price: in, Quantity: m.entry[i]})
 			}
 		}
 	}
@@ -335,11 +365,7 @@ func (m *mesh) placeOrders(view *strategy.View, plan *strategy.Plan, held *[9]in
 			continue
 		}
 		exits++
-		out := m.prices[i+1]
-		if m.sign == exchange.Sell {
-			out = m.prices[i]
-		}
-		plan.Exits = append(plan.Exits, strategy.DesiredOrder{Key: m.leaves[i], Side: m.sign.Opposite(), Price: out, Quantity: m.exit})
+		plan.Exits = append(plan.Exits, strategy.DesiredOrder{Key: m.leaves[i], Side: m.sign.Opposite(), Price: m.leaveAt(i), Quantity: m.exit[i]})
 	}
 	plan.Reason = gridReason
 }

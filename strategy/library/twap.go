@@ -2,6 +2,7 @@ package library
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -15,12 +16,18 @@ type twapParams struct {
 	Quantity decimal.Decimal `param:"quantity" min:"0" help:"base currency, in total"`
 	Slices   int             `param:"slices" default:"10" min:"1" max:"100000" help:"number of equal parts"`
 	Every    time.Duration   `param:"every" default:"1m" min:"100ms" help:"time between two parts"`
+	Jitter   decimal.Decimal `param:"jitter" default:"0" min:"0" max:"1" help:"each part comes later by up to this share of every, so that nobody foresees it"`
+	Bound    decimal.Decimal `param:"price_bound" default:"0" min:"0" help:"buy nothing above this price, sell nothing below it; 0 for none"`
 }
 
 // twap reaches a quantity in equal slices, one each interval, then holds (time-weighted average
 // price). Its target follows from its remembered start: through any number of restarts it reaches
 // exactly the quantity. After a pause, a halt or downtime it catches up a slice (or catch_up
 // slices) a tick, counted from what it holds and has in flight.
+//
+// While the price is beyond price_bound it adds nothing, and catches up afterwards. With jitter each
+// slice is later by a share of the time between two, drawn from the start and its number: a restart
+// draws the same. Slices are market orders, or as entry says: limit or post-only orders with patience.
 //
 // It loses when the price runs away while it is still buying.
 func twap() strategy.Definition {
@@ -34,7 +41,12 @@ func twap() strategy.Definition {
 			if setting.Market == exchange.Spot && p.Side == exchange.Sell {
 				return nil, &strategy.ValueError{Parameter: "side", Err: fmt.Errorf("sell would need a short position, which spot does not have")}
 			}
-			return &slicing{symbol: setting.Symbol, sign: exchange.Quantity(p.Side.Sign()), quantity: quantity, slices: int64(p.Slices),
+			bound, err := setting.Symbol.Price(p.Bound)
+			if err != nil {
+				return nil, &strategy.ValueError{Parameter: "price_bound", Err: err}
+			}
+			return &slicing{bound: bound, jitter: p.Jitter.InexactFloat64(),
+				symbol: setting.Symbol, sign: exchange.Quantity(p.Side.Sign()), quantity: quantity, slices: int64(p.Slices),
 				everyMS: p.Every.Milliseconds(), step: exchange.Quantity(stepOf(&setting, p.Every.Milliseconds()))}, nil
 		})
 }
@@ -45,6 +57,32 @@ type slicing struct {
 	slices         int64
 	everyMS        int64
 	step           exchange.Quantity // slices that one tick may add
+	bound          exchange.Price    // beyond which nothing is added; 0 for none
+	jitter         float64           // share of everyMS
+}
+
+// due returns how many slices are due, and when the next one is.
+func (s *slicing) due(begin, nowMS int64) (count, nextMS int64) {
+	whole := max(0, nowMS-begin) / s.everyMS
+	if nextMS = begin + whole*s.everyMS + s.delayMS(begin, whole); nextMS <= nowMS {
+		whole++
+		nextMS = begin + whole*s.everyMS + s.delayMS(begin, whole)
+	}
+	return min(s.slices, whole), nextMS
+}
+
+// delayMS is by how much a slice is later, drawn from the start and its number.
+func (s *slicing) delayMS(begin, slice int64) int64 {
+	if s.jitter == 0 {
+		return 0
+	}
+	drawn := rand.New(rand.NewPCG(uint64(begin), uint64(slice))).Float64()
+	return int64(drawn * s.jitter * float64(s.everyMS-1))
+}
+
+// outside reports whether the price is beyond the bound.
+func (s *slicing) outside(last exchange.Price) bool {
+	return s.bound > 0 && (s.sign > 0 && last > s.bound || s.sign < 0 && last < s.bound)
 }
 
 // stepOf is how many slices one tick may add: those that are due between two regular ticks,
@@ -94,7 +132,7 @@ func (s *slicing) Decide(view *strategy.View, plan *strategy.Plan) {
 		begin = view.NowMS
 		plan.Remember(began, begin)
 	}
-	due := min(s.slices, max(0, view.NowMS-begin)/s.everyMS+1)
+	due, _ := s.due(begin, view.NowMS)
 	target := s.quantity
 	if due < s.slices {
 		// The product could exceed 64 bits for a very large quantity: divide first.
@@ -104,6 +142,9 @@ func (s *slicing) Decide(view *strategy.View, plan *strategy.Plan) {
 	slice, reason := (s.quantity-1)/exchange.Quantity(s.slices)+1, "the slices due by now"
 	if pace := paced(s.symbol, view, s.sign, target, slice, slice*min(s.step, exchange.Quantity(s.slices))); pace < target {
 		target, reason = pace, "catches up with the slices due by now"
+	}
+	if s.outside(view.Last) {
+		target, reason = min(target, max(0, view.Position.Quantity*s.sign)), "waits: the price is beyond price_bound"
 	}
 	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: s.sign * s.symbol.FloorQuantity(target)}, reason)
 }

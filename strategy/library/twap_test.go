@@ -163,3 +163,56 @@ func TestWhatIsInFlightCountsAsReached(t *testing.T) {
 		t.Errorf("an order on its way: want the next slice on top of it, have %d", plan.Target.Quantity)
 	}
 }
+
+func TestNothingIsBoughtBeyondThePriceBound(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		side        string
+		good, wrong exchange.Price
+		sign        exchange.Quantity
+	}{{"buy", 49_000e8, 50_001e8, 1}, {"sell", 51_000e8, 49_999e8, -1}} {
+		s := newStrategy(t, "twap", exchange.Futures, strategy.Values{"quantity": "1", "slices": "10", "every": "1s", "side": c.side, "price_bound": "50000"})
+		view, plan := strategy.View{Symbol: setting(t, exchange.Futures).Symbol, NowMS: 1_000_000}, strategy.Plan{}
+		at := func(price exchange.Price) exchange.Quantity {
+			view.Last = price
+			plan.Reset()
+			s.Decide(&view, &plan)
+			view.Memory, _ = view.Memory.With(plan.Remembered())
+			view.Position.Quantity = plan.Target.Quantity
+			view.NowMS += 1_000
+			return plan.Target.Quantity * c.sign
+		}
+		for i, step := range []struct {
+			price exchange.Price
+			want  exchange.Quantity
+		}{{c.good, 100}, {c.wrong, 100}, {c.wrong, 100}, {c.good, 200}, {c.good, 300}, {c.wrong, 300}} {
+			if have := at(step.price); have != step.want {
+				t.Errorf("%s, step %d: want %d, have %d", c.side, i, step.want, have)
+			}
+		}
+	}
+}
+
+func TestJitterMovesEachSliceWithinItsIntervalAndIsRepeatable(t *testing.T) {
+	t.Parallel()
+	s := newStrategy(t, "twap", exchange.Futures, strategy.Values{"quantity": "1", "slices": "100", "every": "10s", "jitter": "50%"}).(*slicing)
+	const begin = 1_700_000_000_000
+	late, different := false, false
+	for slice := range int64(100) {
+		delay := s.delayMS(begin, slice)
+		if delay < 0 || delay >= 5_000 || delay != s.delayMS(begin, slice) {
+			t.Fatalf("slice %d: want a repeatable delay of 0 to 5 s, have %d ms", slice, delay)
+		}
+		late, different = late || delay > 4_000, different || delay != s.delayMS(begin, 0)
+		at := begin + slice*10_000 + delay
+		if due, next := s.due(begin, at-1); due != slice || next != at {
+			t.Errorf("a millisecond before slice %d: want %d due and the next at %d, have %d and %d", slice, slice, at, due, next)
+		}
+		if due, _ := s.due(begin, at); due != slice+1 {
+			t.Errorf("at slice %d: want %d due, have %d", slice, slice+1, due)
+		}
+	}
+	if !late || !different {
+		t.Error("want delays of all sizes")
+	}
+}
