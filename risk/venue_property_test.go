@@ -356,9 +356,10 @@ func (w *world) mustAccept(r *rapid.T, s *scene, intent *reconcile.Intent, count
 
 // quoted reports whether an opening is the second side of quotes whose first side has filled meanwhile.
 func (s *scene) quoted(intent *reconcile.Intent) bool {
-	return intent.Order.PostOnly && slices.ContainsFunc(s.resting, func(o limboOrder) bool {
+	other := func(o limboOrder) bool {
 		return o.order.PostOnly && o.order.Side != intent.Order.Side && o.order.Key() == intent.Order.Key()
-	})
+	}
+	return intent.Order.PostOnly && (slices.ContainsFunc(s.resting, other) || slices.ContainsFunc(s.sent, other))
 }
 
 // outgrown reports whether a market order of the whole position may be of a part of it
