@@ -49,7 +49,7 @@ type mesh struct {
 	sign           exchange.Side
 	quantity       exchange.Quantity // of an entry; 0 where it is quote
 	quote          exchange.Amount   // of an entry
-	kept           exchange.Rate     // of what is bought: less the fee on spot
+	afterFee       exchange.Rate     // of what is bought: less the fee on spot
 	fees           strategy.Fees
 	reinvest       exchange.Rate
 	initial        bool
@@ -82,7 +82,7 @@ func newGrid(setting strategy.Setting, p gridParams) (*mesh, error) {
 	if !p.Lower.IsPositive() || !p.Upper.GreaterThan(p.Lower) {
 		return nil, wrongParameter("upper", "%s is not above lower %s, which must be above zero", p.Upper, p.Lower)
 	}
-	m := &mesh{symbol: s, sign: exchange.Buy, kept: exchange.RateOne, fees: setting.Fees, initial: p.Initial, lower: p.Lower.InexactFloat64(),
+	m := &mesh{symbol: s, sign: exchange.Buy, afterFee: exchange.RateOne, fees: setting.Fees, initial: p.Initial, lower: p.Lower.InexactFloat64(),
 		cells: p.Lines - 1, orders: p.Orders, geometric: p.Spacing == "geometric", trail: p.Trail, restart: p.Restart, cellOf: map[string]int{}}
 	if p.Side == "short" {
 		if m.sign = exchange.Sell; setting.Market == exchange.Spot {

@@ -64,7 +64,7 @@ func (m *mesh) sizes(setting *strategy.Setting, p *gridParams) error {
 		if err != nil {
 			return &strategy.ValueError{Parameter: "fee", Err: err}
 		}
-		m.kept -= fee
+		m.afterFee -= fee
 	}
 	m.entry, m.exit = make([]exchange.Quantity, m.cells), make([]exchange.Quantity, m.cells)
 	m.size()
@@ -119,10 +119,10 @@ func (m *mesh) grow(view *strategy.View) {
 
 // sellable is what is left of a bought quantity after the fee on spot.
 func (m *mesh) sellable(bought exchange.Quantity) exchange.Quantity {
-	if m.kept == exchange.RateOne {
+	if m.afterFee == exchange.RateOne {
 		return bought
 	}
-	return m.symbol.FloorQuantity(m.symbol.QuantityOf(m.symbol.QuantityAmount(bought).MulRate(m.kept)))
+	return m.symbol.FloorQuantity(m.symbol.QuantityOf(m.symbol.QuantityAmount(bought).MulRate(m.afterFee)))
 }
 
 // enterAt and leaveAt are the lines at which a cell enters and leaves.

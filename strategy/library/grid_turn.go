@@ -117,7 +117,7 @@ func (m *mesh) earned(cell int) exchange.Amount {
 	if m.sign == exchange.Sell {
 		gain = in.Sub(out)
 	}
-	if m.kept == exchange.RateOne {
+	if m.afterFee == exchange.RateOne {
 		fee = fee.Add(in.MulRate(m.fees.Maker))
 	}
 	return gain.Sub(fee)

@@ -71,7 +71,7 @@ func TestMarketMakingWaitsAfterAFillAndLeansAgainstItsPosition(t *testing.T) {
 	}
 }
 
-func TestQuotesLeanTowardsTheTarget(t *testing.T) {
+func TestQuotesLeanToTheTarget(t *testing.T) {
 	t.Parallel()
 	b := quotes(t, "market_making", exchange.Futures, strategy.Values{"spread": "2%", "skew": "1", "target": "2"})
 	b.expect(100, "buy 1@99, sell 0.5@101") // two below the target, half of max_position

@@ -2,7 +2,6 @@ package library
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -76,7 +75,8 @@ func (s *slicing) delayMS(begin, slice int64) int64 {
 	if s.jitter == 0 {
 		return 0
 	}
-	drawn := rand.New(rand.NewPCG(uint64(begin), uint64(slice))).Float64()
+	const parts = 1 << 20
+	drawn := float64(uint64(fingerprint(fmt.Sprint(begin, slice)))%parts) / parts
 	return int64(drawn * s.jitter * float64(s.everyMS-1))
 }
 
