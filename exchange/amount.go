@@ -339,13 +339,17 @@ func quotient(a, b Amount) (uint64, bool) {
 	return q, true
 }
 
-// MulQuo returns a x b / c, truncated towards zero; c is not zero. It is for ledgers, not for the
-// inner loop.
+// MulQuo returns a x b / c, truncated towards zero, with a 256-bit product in between; c is not zero.
 func (a Amount) MulQuo(b, c Amount) Amount {
-	product := new(big.Int).Mul(a.big(), b.big())
-	result, err := amountFromBig(product.Quo(product, c.big()))
-	if err != nil {
+	if c.IsZero() {
+		panic("exchange: amount divided by zero")
+	}
+	result, fits := product(a.Abs(), b.Abs()).quotient(c.Abs())
+	if !fits {
 		panic("exchange: amount overflow")
+	}
+	if (a.hi < 0) != (b.hi < 0) != (c.hi < 0) {
+		return result.Neg()
 	}
 	return result
 }
@@ -355,12 +359,71 @@ func (a Amount) Ratio(b Amount) Rate {
 	if b.IsZero() {
 		return 0
 	}
-	q := a.big()
-	q.Mul(q, big.NewInt(int64(RateOne))).Quo(q, b.big())
-	if !q.IsInt64() {
+	q, fits := product(a.Abs(), Amount{lo: uint64(RateOne)}).quotient(b.Abs())
+	if !fits || q.hi != 0 || q.lo > 1<<63-1 {
 		return Rate(int64(a.Sign()*b.Sign()) * (1<<62 - 1))
 	}
-	return Rate(q.Int64())
+	if (a.hi < 0) != (b.hi < 0) {
+		return -Rate(q.lo)
+	}
+	return Rate(q.lo)
+}
+
+// wide is an integer of 256 bits, the lowest 64 first.
+type wide [4]uint64
+
+// product returns a x b, neither of which is negative.
+func product(a, b Amount) (w wide) {
+	var carry, part uint64
+	w[1], w[0] = bits.Mul64(a.lo, b.lo)
+	w[3], w[2] = bits.Mul64(uint64(a.hi), uint64(b.hi))
+	for _, cross := range [2][2]uint64{{uint64(a.hi), b.lo}, {a.lo, uint64(b.hi)}} {
+		high, low := bits.Mul64(cross[0], cross[1])
+		w[1], carry = bits.Add64(w[1], low, 0)
+		w[2], part = bits.Add64(w[2], high, carry)
+		w[3] += part
+	}
+	return w
+}
+
+// quotient returns w / c and whether it is an amount. c is above zero.
+func (w wide) quotient(c Amount) (Amount, bool) {
+	if c.hi == 0 {
+		q3, rest := w[3]/c.lo, w[3]%c.lo
+		q2, rest := bits.Div64(rest, w[2], c.lo)
+		q1, rest := bits.Div64(rest, w[1], c.lo)
+		q0, _ := bits.Div64(rest, w[0], c.lo)
+		return Amount{int64(q1), q0}, q3|q2 == 0 && q1 < 1<<62
+	}
+	shift := bits.LeadingZeros64(uint64(c.hi)) // at least 1: the sign
+	d1, d0 := uint64(c.hi)<<shift|c.lo>>(64-shift), c.lo<<shift
+	up := func(high, low uint64) uint64 { return high<<shift | low>>(64-shift) }
+	q2, r1, r0 := digit(up(0, w[3]), up(w[3], w[2]), up(w[2], w[1]), d1, d0)
+	q1, r1, r0 := digit(r1, r0, up(w[1], w[0]), d1, d0)
+	q0, _, _ := digit(r1, r0, w[0]<<shift, d1, d0)
+	return Amount{int64(q1), q0}, q2 == 0 && q1 < 1<<62
+}
+
+// digit divides three words by two, of which the first has its highest bit set and which are more than the
+// first two (Knuth, The Art of Computer Programming, 4.3.1, algorithm D).
+func digit(u2, u1, u0, d1, d0 uint64) (q, r1, r0 uint64) {
+	q, rest, carry := ^uint64(0), uint64(0), uint64(0)
+	if u2 < d1 {
+		q, rest = bits.Div64(u2, u1, d1)
+	} else {
+		rest, carry = bits.Add64(u1, d1, 0)
+	}
+	for carry == 0 {
+		if high, low := bits.Mul64(q, d0); high < rest || high == rest && low <= u0 {
+			break
+		}
+		q--
+		rest, carry = bits.Add64(rest, d1, 0)
+	}
+	high, low := bits.Mul64(q, d0)
+	r0, borrow := bits.Sub64(u0, low, 0)
+	r1, _ = bits.Sub64(u1-q*d1, high, borrow)
+	return q, r1, r0
 }
 
 // ParseRate reads "0.0005" or "2%"; more than 8 places is ErrInexact.

@@ -129,6 +129,47 @@ func TestAmountTextAndQuotientEqualBigIntegers(t *testing.T) {
 	})
 }
 
+// TestProductsAndRatiosEqualBigIntegers draws factors and divisors of every length, and those at the edges of a word.
+func TestProductsAndRatiosEqualBigIntegers(t *testing.T) {
+	t.Parallel()
+	edges := []uint64{0, 1, 1<<63 - 1, 1 << 63, ^uint64(0) - 1, ^uint64(0)}
+	rapid.Check(t, func(t *rapid.T) {
+		word := func(name string) uint64 {
+			if rapid.Bool().Draw(t, name+" at an edge") {
+				return rapid.SampledFrom(edges).Draw(t, name)
+			}
+			return rapid.Uint64().Draw(t, name) >> rapid.IntRange(0, 63).Draw(t, name+" shift")
+		}
+		draw := func(name string) Amount {
+			a := Amount{int64(word(name+" high") >> 2), word(name + " low")}
+			if rapid.Bool().Draw(t, name+" negative") {
+				return a.Neg()
+			}
+			return a
+		}
+		a, b, c := draw("a"), draw("b"), draw("c")
+		if c.IsZero() {
+			return
+		}
+		want := new(big.Int).Mul(a.big(), b.big())
+		if want.Quo(want, c.big()); want.BitLen() <= 126 {
+			if have := a.MulQuo(b, c); have.big().Cmp(want) != 0 {
+				t.Fatalf("%s x %s / %s: want %s, have %s", a, b, c, want, have.big())
+			}
+		} else if _, fits := product(a.Abs(), b.Abs()).quotient(c.Abs()); fits {
+			t.Fatalf("%s x %s / %s: want an overflow, %s", a, b, c, want)
+		}
+		want.Mul(a.big(), big.NewInt(int64(RateOne)))
+		want.Quo(want, c.big())
+		if !want.IsInt64() || want.Int64() == -1<<63 {
+			want.SetInt64(int64(a.Sign()*c.Sign()) * (1<<62 - 1))
+		}
+		if have := a.Ratio(c); int64(have) != want.Int64() {
+			t.Fatalf("%s / %s as a rate: want %s, have %d", a, c, want, have)
+		}
+	})
+}
+
 func TestAmountTextHasNoTrailingZeros(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"0", "1", "-1", "0.1", "-0.000000000000000001", "10", "100.5", "85000000000000000000", "-18446744073709551616.5",
