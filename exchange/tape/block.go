@@ -25,6 +25,9 @@ const (
 type block struct {
 	data []byte
 	done int64 // bytes of the file read so far
+
+	batch *batch // in place of data: rows of a Parquet file
+	total int    // of the first block: how many rows there are; 0 for nobody knows
 }
 
 // feed reads a file in blocks, one or two ahead of the parser: reading, hashing and unpacking run
@@ -35,19 +38,20 @@ type feed struct {
 	stop   chan struct{}
 	origin foreign.Origin // set before the first block: where the rows below the header are in the file
 	given  string         // set before the first block: the columns, if they are not as the first line says
+	scale  int            // of prices
 	err    error          // set before blocks is closed
 	sha    string         // set before blocks is closed
 }
 
 // newFeed starts reading; the caller must call close.
-func newFeed(path string, size int64, columns string) (*feed, error) {
+func newFeed(path string, size int64, columns string, scale int) (*feed, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	const buffers = 3
 	f := &feed{blocks: make(chan block, 1), free: make(chan []byte, buffers), stop: make(chan struct{}),
-		origin: foreign.Origin{First: 2, Step: 1}, given: columns}
+		origin: foreign.Origin{First: 2, Step: 1}, given: columns, scale: scale}
 	length := int(min(blockSize, max(size, 1<<12)+1))
 	for range buffers {
 		f.free <- make([]byte, length+padding+1)
@@ -55,7 +59,7 @@ func newFeed(path string, size int64, columns string) (*feed, error) {
 	go func() {
 		defer close(f.blocks)
 		defer file.Close()
-		f.err = f.read(path, file)
+		f.err = f.read(path, file, size)
 	}()
 	return f, nil
 }
@@ -67,9 +71,20 @@ func (f *feed) close() {
 	}
 }
 
+// release gives a block's buffer back to be filled again.
+func (f *feed) release(data []byte) {
+	select {
+	case f.free <- data[:cap(data)]:
+	default: // a buffer of its own
+	}
+}
+
 var errStopped = errors.New("stopped")
 
-func (f *feed) read(path string, file io.Reader) error {
+func (f *feed) read(path string, file *os.File, size int64) error {
+	if read, err := f.columns(path, file, size); read || err != nil {
+		return err
+	}
 	raw := &counted{reader: file, hash: sha256.New()}
 	unpacked, err := unpack(path, raw)
 	if err != nil {
@@ -231,7 +246,7 @@ func (f *feed) split(path string, raw *counted, stream io.Reader) error {
 		rest = append(rest[:0], filled[end:]...)
 		if end > 0 {
 			select {
-			case f.blocks <- block{filled[:end], raw.count}:
+			case f.blocks <- block{data: filled[:end], done: raw.count}:
 			case <-f.stop:
 				return errStopped
 			}

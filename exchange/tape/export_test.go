@@ -17,3 +17,6 @@ func RoundTrip(path string, t *Tape) (*exchange.Candles, error) {
 	}
 	return s.candles, nil
 }
+
+// ParquetAsCSV returns the CSV that a Parquet file stands for.
+func ParquetAsCSV(path string) (io.ReadCloser, error) { return parquetAsCSV(path) }

@@ -2,8 +2,10 @@ package tape
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"os"
 	"strconv"
@@ -47,7 +49,8 @@ type parquetFile struct {
 	path    string
 	file    *parquet.File
 	names   []string
-	numbers []func(line []byte, value parquet.Value) []byte
+	numbers []numeric
+	bytes   []bool // which columns hold byte arrays
 }
 
 func openParquet(path string, file io.ReaderAt, size int64) (p *parquetFile, err error) {
@@ -65,6 +68,8 @@ func openParquet(path string, file io.ReaderAt, size int64) (p *parquetFile, err
 		}
 		p.names = append(p.names, name)
 		p.numbers = append(p.numbers, numberOf(leaf.Node.Type()))
+		kind := leaf.Node.Type().Kind()
+		p.bytes = append(p.bytes, kind == parquet.ByteArray || kind == parquet.FixedLenByteArray)
 	}
 	return p, nil
 }
@@ -76,48 +81,57 @@ func rescue(path string, err *error) {
 	}
 }
 
-// numberOf returns a function that formats a column's values as text.
-func numberOf(t parquet.Type) func([]byte, parquet.Value) []byte {
-	divide, places, binary := int64(1), 0, false
+// numeric is how a column's values are numbers.
+type numeric struct {
+	divide int64 // times in nanoseconds
+	places int   // of decimals
+	binary bool
+}
+
+func numberOf(t parquet.Type) numeric {
+	n := numeric{divide: 1}
 	if logical := t.LogicalType(); logical != nil {
 		switch kind := logical.Value.(type) {
 		case *format.TimestampType:
 			if _, nanoseconds := kind.Unit.Value.(*format.NanoSeconds); nanoseconds {
-				divide = 1_000
+				n.divide = 1_000
 			}
 		case *format.DecimalType:
-			places, binary = int(kind.Scale), true
+			n.places, n.binary = int(kind.Scale), true
 		}
 	}
-	integer := func(line []byte, n int64) []byte {
-		if n /= divide; places == 0 {
-			return strconv.AppendInt(line, n, 10)
+	return n
+}
+
+// text appends a value as text.
+func (n *numeric) text(line []byte, value parquet.Value) []byte {
+	integer := func(whole int64) []byte {
+		if whole /= n.divide; n.places == 0 {
+			return strconv.AppendInt(line, whole, 10)
 		}
-		return append(strconv.AppendInt(line, n, 10), "e-"+strconv.Itoa(places)...)
+		return append(strconv.AppendInt(line, whole, 10), "e-"+strconv.Itoa(n.places)...)
 	}
-	return func(line []byte, value parquet.Value) []byte {
-		if value.IsNull() {
-			return line
-		}
-		switch value.Kind() {
-		case parquet.Int32:
-			return integer(line, int64(value.Int32()))
-		case parquet.Int64:
-			return integer(line, value.Int64())
-		case parquet.Float:
-			return strconv.AppendFloat(line, float64(value.Float()), 'f', -1, 32)
-		case parquet.Double:
-			return strconv.AppendFloat(line, value.Double(), 'f', -1, 64)
-		}
-		if binary {
-			return append(append(line, signed(value.ByteArray()).String()...), "e-"+strconv.Itoa(places)...)
-		}
-		text := value.String()
-		if strings.ContainsAny(text, ",\r\n") {
-			return append(line, '?') // the parser refuses it as not a number
-		}
-		return append(line, text...)
+	if value.IsNull() {
+		return line
 	}
+	switch value.Kind() {
+	case parquet.Int32:
+		return integer(int64(value.Int32()))
+	case parquet.Int64:
+		return integer(value.Int64())
+	case parquet.Float:
+		return strconv.AppendFloat(line, float64(value.Float()), 'f', -1, 32)
+	case parquet.Double:
+		return strconv.AppendFloat(line, value.Double(), 'f', -1, 64)
+	}
+	if n.binary {
+		return append(append(line, signed(value.ByteArray()).String()...), "e-"+strconv.Itoa(n.places)...)
+	}
+	text := value.String()
+	if strings.ContainsAny(text, ",\r\n") {
+		return append(line, '?') // the parser refuses it as not a number
+	}
+	return append(line, text...)
 }
 
 // signed parses the big-endian two's complement in which Parquet stores long decimals.
@@ -129,43 +143,60 @@ func signed(bytes []byte) *big.Int {
 	return n
 }
 
-func (p *parquetFile) write(w io.Writer) (err error) {
+func (p *parquetFile) write(w io.Writer) error { return p.rows(w, math.MaxInt) }
+
+// head returns the header and the first rows.
+func (p *parquetFile) head() ([]byte, error) {
+	var text bytes.Buffer
+	err := p.rows(&text, headRows)
+	return text.Bytes(), err
+}
+
+// rows writes the header and so many rows at most.
+func (p *parquetFile) rows(w io.Writer, most int) (err error) {
 	defer rescue(p.path, &err)
 	out := bufio.NewWriterSize(w, 1<<16)
 	out.WriteString(strings.Join(p.names, ","))
 	out.WriteByte('\n')
 	rows := make([]parquet.Row, 512)
 	for _, group := range p.file.RowGroups() {
-		if err := p.group(out, group, rows); err != nil {
+		written, err := p.group(out, group, rows, most)
+		if most -= written; err != nil {
 			return err
 		}
 	}
 	return out.Flush()
 }
 
-func (p *parquetFile) group(out *bufio.Writer, group parquet.RowGroup, rows []parquet.Row) error {
+func (p *parquetFile) group(out *bufio.Writer, group parquet.RowGroup, rows []parquet.Row, most int) (written int, err error) {
 	reader := group.Rows()
 	defer reader.Close()
 	var line []byte
-	for {
-		n, err := reader.ReadRows(rows)
+	for written < most {
+		n, err := reader.ReadRows(rows[:min(len(rows), most-written)])
 		for _, row := range rows[:n] {
 			line = line[:0]
 			for _, value := range row {
-				line = append(p.numbers[value.Column()](line, value), ',')
+				line = append(p.numbers[value.Column()].text(line, value), ',')
 			}
 			line[len(line)-1] = '\n'
 			if _, err := out.Write(line); err != nil {
-				return err
+				return written, err
 			}
 		}
+		written += n
 		switch {
 		case err == io.EOF:
-			return nil
+			return written, nil
 		case err != nil:
-			return &DataError{Path: p.path, What: "the Parquet file is broken: " + err.Error(), Hint: "was the download complete?"}
+			return written, brokenParquet(p.path, err)
 		}
 	}
+	return written, nil
+}
+
+func brokenParquet(path string, err error) error {
+	return &DataError{Path: path, What: "the Parquet file is broken: " + err.Error(), Hint: "was the download complete?"}
 }
 
 // parquetRow is a candle of WriteParquet, with the contract's names.

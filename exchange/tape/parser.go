@@ -22,6 +22,7 @@ type parser struct {
 	line     int   // of the present row
 	step     int   // to the line of the next row
 	n        int   // candles so far
+	total    int   // rows of the file; 0 for nobody knows
 	lastMS   int64
 	dropped  int
 	noVolume int
@@ -35,7 +36,7 @@ type parser struct {
 // load parses the file. It returns the decimal places needed when the symbol's scale has too few:
 // the file must then be read again.
 func (p *parser) load() (finer int, err error) {
-	feed, err := newFeed(p.path, p.size, p.options.Columns)
+	feed, err := newFeed(p.path, p.size, p.options.Columns, p.symbol.PriceScale)
 	if err != nil {
 		return 0, err
 	}
@@ -43,11 +44,17 @@ func (p *parser) load() (finer int, err error) {
 	for part := range feed.blocks {
 		data := part.data
 		if p.tape == nil {
+			p.total = part.total
 			if data, finer, err = p.begin(data, feed); err != nil || finer > 0 {
 				return finer, err
 			}
 		}
-		if finer, err = p.rows(data); err != nil || finer > 0 {
+		if part.batch != nil {
+			finer, err = p.batch(part.batch)
+		} else {
+			finer, err = p.rows(data)
+		}
+		if err != nil || finer > 0 {
 			return finer, err
 		}
 		if p.unknown != nil && p.n > 0 {
@@ -56,7 +63,11 @@ func (p *parser) load() (finer int, err error) {
 		if p.options.Progress != nil {
 			p.options.Progress(part.done, p.size)
 		}
-		feed.free <- part.data[:cap(part.data)]
+		if part.batch != nil {
+			part.batch.release()
+		} else {
+			feed.release(part.data)
+		}
 	}
 	if feed.err != nil {
 		return 0, feed.err
@@ -107,6 +118,9 @@ func (p *parser) reserve(rows int, bytes int) error {
 	more := rows
 	if p.n == 0 && bytes > 0 {
 		more = min(maxCandles, int(float64(rows)*float64(p.size)/float64(bytes)*1.02)+1)
+	}
+	if p.n == 0 && p.total > 0 {
+		more = min(maximum, p.total)
 	}
 	c := p.candles
 	c.OpenMS = room(c.OpenMS, p.n, rows, more)
