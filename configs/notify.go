@@ -30,7 +30,7 @@ type ChannelConfig struct {
 
 // alwaysSent are the events that a channel takes whatever their severity, unless it
 // names others: what ends or begins, and what needs a person.
-var alwaysSent = []string{"daemon.*", "trading.armed", "order.uncertain", "config.rejected"}
+var alwaysSent = []string{"daemon.*", "incident.*", "trading.armed", "order.uncertain", "config.rejected"}
 
 // Credential is the systemd credential of the channel's address.
 func (c *ChannelConfig) Credential() string { return "BOTD_NOTIFY_" + strings.ToUpper(c.Name) }

@@ -108,6 +108,8 @@ var Table = []Row{
 		impure, "internal/confine strategy strategy/process strategy/script", ""},
 	{"runtime/wording", "puts each note of the engine into words, for the log, the API's notices, and a simulation's trace",
 		pure, "internal/printable exchange reconcile reconcile/placement runtime/engine", ""},
+	{"runtime/incident", "groups what is declared wrong by its cause, and says when a person is to hear of it",
+		pure, "reconcile/account runtime/engine", ""},
 	{"runtime/ops", "exports metrics and logs, and generates the rules, dashboard and unit that watch them",
 		impure, "internal/printable exchange reconcile/placement reconcile/ledger reconcile/account risk runtime/engine runtime/wording",
 		"zerolog prometheus"},
@@ -120,7 +122,7 @@ var Table = []Row{
 	{"runtime/view", "holds what botd shows of itself: read models of status, history, equity, decisions and positions",
 		impure, "internal/private exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account " +
 			"reconcile strategy/indicator risk " +
-			"runtime/engine runtime/wording runtime/ops internal/plural", "decimal sync"},
+			"runtime/engine runtime/incident runtime/wording runtime/ops internal/plural", "decimal sync"},
 	{"runtime/api/auth", "decides who may reach the API: tokens, sessions, roles, and delays after wrong tokens",
 		impure, "internal/private internal/inbound", "rate"},
 	{"runtime/api", "serves the admin API: state, live stream, and the changes that a person may request",
@@ -147,7 +149,7 @@ var Table = []Row{
 	{"runtime/daemon", "runs the daemon: exchange, journal, engine, and everything that watches and serves it",
 		impure, "internal/private exchange strategy reconcile/placement reconcile/record reconcile/account reconcile exchange/rest exchange/tape " +
 			"strategy/library reconcile/journal runtime/engine runtime runtime/ops runtime/notify runtime/notify/channels runtime/signals runtime/view " +
-			"runtime/api/auth runtime/api runtime/gateway runtime/telegram runtime/web backtest/saved backtest/runner configs " +
+			"runtime/incident runtime/api/auth runtime/api runtime/gateway runtime/telegram runtime/web backtest/saved backtest/runner configs " +
 			"configs/engineconfig internal/failure internal/plural internal/disk internal/version runtime/haltfile runtime/lane runtime/reload " +
 			"runtime/backups runtime/worker", "sync memlimit"},
 	{"runtime/doctor", "examines everything that keeps botd from running well, and names what mends it",

@@ -23,6 +23,7 @@ import (
 	"botd/runtime"
 	"botd/runtime/api/auth"
 	"botd/runtime/engine"
+	"botd/runtime/incident"
 	"botd/strategy"
 )
 
@@ -93,6 +94,21 @@ func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
 	}
 }
 
+// incidents has the desk see one that becomes critical and ends, and one of a strategy.
+func (v *visitor) incidents(status engine.Status) {
+	v.desk.t.Cleanup(v.board.TrackIncidents(v.desk.t.TempDir(), func(int64) []engine.Degraded { return nil }, func(*incident.Report) {},
+		func(err error) { v.desk.t.Error(err) }))
+	v.board.Note(&engine.Note{AtMS: status.NowMS, Fact: engine.NoteRound{Complete: true}})
+	const hour = 3_600_000
+	began := status.NowMS - 5*hour
+	stale := engine.Degraded{State: "stale", SinceMS: began, Scope: account.Scope{Symbol: bitcoin.Key()}}
+	hung := engine.Degraded{State: "hung", SinceMS: began, Scope: account.Scope{Strategy: "trend"}}
+	for hours, states := range [][]engine.Degraded{{stale, hung}, {stale, hung}, nil, nil} {
+		status.NowMS, status.Degraded = began+int64(hours)*hour, states
+		v.board.Show(status)
+	}
+}
+
 // live fills the desk with one of everything.
 func (v *visitor) live() {
 	t := v.desk.t
@@ -145,6 +161,7 @@ func (v *visitor) live() {
 		Body: record.Sending{Purpose: placement.StopLoss, Order: stop}}, placement.Working, 11)
 	v.status = s
 	v.board.Unclean(true)
+	v.incidents(s)
 	v.board.Show(s)
 	v.quarantine = []engine.Quarantine{{Symbol: bitcoin.Key(), Rules: bitcoin, Strategy: "trend", Cause: "differs", SinceMS: 1,
 		Adopt: []string{"0.5 is adopted"}, Ignore: []string{"0.5 is left"},
@@ -227,6 +244,9 @@ func (v *visitor) goLists() {
 	v.call(http.StatusBadRequest, "rounds", "?complete=maybe", "", bearer(testToken))
 	v.good("notices", "?kind=gap&severity=warning&strategy=trend&market=futures&symbol=BTC-USDT&limit=9&after=999", "")
 	v.good("notices", "", "")
+	v.good("incidents", "?kind=stale&severity=critical&state=closed&market=futures&symbol=BTC-USDT&limit=9&after=999", "")
+	v.good("incidents", "?strategy=trend", "")
+	v.good("incidents", "", "")
 	v.good("logs", "?level=info&event=order.&text=FILL&strategy=trend&market=futures&symbol=BTC-USDT&limit=9&after=99", "")
 	v.good("audit", "?kind=audit&actor=token&limit=9&after=99", "")
 	v.good("audit", "", "")

@@ -21,6 +21,7 @@ import (
 	"botd/runtime/gateway"
 	"botd/runtime/haltfile"
 	"botd/runtime/lane"
+	"botd/runtime/notify"
 	"botd/runtime/ops"
 	"botd/runtime/reload"
 	"botd/runtime/view"
@@ -62,6 +63,7 @@ type process struct {
 	board      *view.Board
 	logs       *ops.Logs
 	console    *ops.Console
+	notifier   *notify.Notifier // nil without channels
 	supervisor *ops.Supervisor
 	recording  recording
 	driver     *runtime.Driver

@@ -69,6 +69,7 @@ func (p *process) drive(ctx context.Context) error {
 		return err
 	}
 	defer stopNotices()
+	defer p.trackIncidents()()
 	p.logStart()
 	clock := newClockwork(p.config, p.metrics, p.board, p.console, p.venue.Client)
 	p.reloads = reload.New(p.config, p.Seen, p.Read)

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,11 +30,14 @@ func (p *process) startNotices() (stop func(), err error) {
 		notify.Config{Title: channels.Title(p.config), Every: time.Duration(p.config.Notify.EveryMS) * time.Millisecond, Routes: open,
 			Count: p.metrics.Notified, Log: func(event, text string) { p.console.Warn(event, "notify    %s", text) }},
 	)
+	p.notifier = notifier
 	var tally notify.Tally
 	p.logs.Offer(func(l ops.LogLine) {
 		e := eventOf(&l)
 		tally.Take(&e)
-		notifier.Notify(e)
+		if !strings.HasPrefix(e.Name, incidentEvents) { // those are sent with the incident's own severity
+			notifier.Notify(e)
+		}
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	var all sync.WaitGroup
@@ -55,9 +59,12 @@ func (p *process) startNotices() (stop func(), err error) {
 	return func() { cancel(); all.Wait() }, nil
 }
 
+// incidentEvents begins the names of what becomes of an incident.
+const incidentEvents = "incident."
+
 // eventOf is a line of the log as an event.
 func eventOf(l *ops.LogLine) notify.Event {
-	e := notify.Event{Name: l.Event, Text: l.Message}
+	e := notify.Event{Name: l.Event, Text: l.Message, Covered: covered[l.Event]}
 	e.At, _ = time.Parse(time.RFC3339Nano, l.Time)
 	switch l.Level {
 	case "warn":

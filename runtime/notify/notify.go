@@ -36,6 +36,7 @@ type Event struct {
 	Severity Severity
 	Name     string // as in the log: trading.halted
 	Text     string
+	Covered  bool // an incident says the same: who takes incidents need not hear it twice
 }
 
 // Sender delivers one message. It is called by one goroutine at a time, and may hang.
@@ -57,11 +58,16 @@ func (r *Route) takes(e *Event) bool {
 	switch {
 	case strings.HasPrefix(e.Name, own) || matches(r.Never, e.Name):
 		return false
+	case e.Covered && matches(r.Also, incidents):
+		return matches(r.Also, e.Name)
 	case e.Severity >= r.Least:
 		return true
 	}
 	return matches(r.Also, e.Name)
 }
+
+// incidents is an event of an incident.
+const incidents = "incident.opened"
 
 // own is the prefix of this package's events: a notification of a failed notification would never end.
 const own = "notify."

@@ -128,6 +128,24 @@ func TestAChannelTakesItsSeverityAndWhatItNames(t *testing.T) {
 	}
 }
 
+func TestWhatAnIncidentSaysIsHeardOnce(t *testing.T) {
+	t.Parallel()
+	covered := Event{Name: "exchange.blind", Severity: Error, Covered: true}
+	for _, c := range []struct {
+		name  string
+		route Route
+		want  bool
+	}{
+		{"who takes incidents", Route{Least: Error, Also: []string{"incident.*"}}, false},
+		{"who takes it by name, too", Route{Least: Error, Also: []string{"incident.*", "exchange.*"}}, true},
+		{"who takes no incidents", Route{Least: Error}, true},
+	} {
+		if have := c.route.takes(&covered); have != c.want {
+			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
+		}
+	}
+}
+
 func TestMessagesKeepThePaceAndLoseNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"botd/exchange"
 	"botd/runtime/engine"
+	"botd/runtime/incident"
 	"botd/runtime/ops"
 )
 
@@ -50,6 +51,7 @@ type Board struct {
 	publishTo  func(topic string, content any) // nil until something follows
 	history    *History
 	published  map[string]string // the newest document of each name
+	incidents  incidents
 }
 
 // NewBoard returns an empty board. It is made when the configuration was loaded.
@@ -118,13 +120,22 @@ func (b *Board) Beat() {
 
 // Show puts a new status on the board, and publishes what changed.
 func (b *Board) Show(status engine.Status) {
+	for _, report := range b.show(status) {
+		b.incidents.report(&report)
+	}
+}
+
+// show returns which incidents a person must hear of.
+func (b *Board) show(status engine.Status) []incident.Report {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.beat, b.status = time.Now(), status
 	if b.history != nil {
 		b.history.observe(status.Live, status.NowMS)
 	}
+	reports := b.track()
 	b.publishStatus()
+	return reports
 }
 
 // Note takes a note of the engine.
@@ -132,6 +143,7 @@ func (b *Board) Note(n *engine.Note) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.noteIntent(n)
+	b.noteIncident(n)
 	switch fact := n.Fact.(type) {
 	case engine.NoteRound:
 		b.reconciled = b.reconciled || fact.Complete

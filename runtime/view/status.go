@@ -58,7 +58,8 @@ type Status struct {
 	Halted     record.HaltLevel `json:"halted,omitempty"` // the level of the account's halt
 	Why        string           `json:"why,omitempty"`
 	Blind      bool             `json:"blind"`
-	Degraded   []Degraded       `json:"degraded"` // declared states in force
+	Degraded   []Degraded       `json:"degraded"`  // declared states in force
+	Incidents  []Incident       `json:"incidents"` // that are open, the newest first
 	Open       int              `json:"open_orders"`
 	Unsettled  int              `json:"unsettled"`
 	OldestMS   int64            `json:"unsettled_since_ms,omitempty"`
@@ -137,7 +138,8 @@ func (b *Board) statusOf() Status {
 		Time: time.UnixMilli(s.NowMS).UTC(), Ready: true, Checks: b.checks(), Equity: s.Total.String(), Uncounted: uncounted(s),
 		Futures: s.Equity.String(), Wallet: s.Account.WalletBalance.String(), Available: s.Account.AvailableBalance.String(),
 		Unrealized: s.Account.UnrealizedPNL.String(), MarginUsed: s.Account.MarginUsed.String(),
-		Today: dayOf(s.Day, s.Total), Halted: s.Halt.Level, Why: s.Halt.Why, Blind: s.Blind, Degraded: DegradedOf(s.Degraded), Open: len(s.Live),
+		Today: dayOf(s.Day, s.Total), Halted: s.Halt.Level, Why: s.Halt.Why, Blind: s.Blind, Degraded: DegradedOf(s.Degraded), Incidents: b.openIncidents(),
+		Open:    len(s.Live),
 		Nearest: nearest(s), Reconcile: ReconcileSummary{LastMS: s.SoundMS, Failed: s.Failed}, Strategies: []Strategy{}}
 	for _, check := range out.Checks {
 		out.Ready = out.Ready && check.OK

@@ -141,7 +141,8 @@ func newRoot() *cobra.Command {
 	group(root, "begin", "To begin with:", offline.NewInit(), offline.NewCheck(), offline.NewDoctor(), daemon.NewRun(),
 		with(research.NewStrategy(), daemon.NewStrategyStops()...))
 	group(root, "watch", "What the running daemon does:", daemon.NewStatus(), daemon.NewOrders(), daemon.NewFills(), daemon.NewTrades(),
-		daemon.NewPositions(), daemon.NewAccount(), daemon.NewLimits(), with(offline.NewLedger(), daemon.NewLedgerTransfer()), daemon.NewLogs())
+		daemon.NewPositions(), daemon.NewAccount(), daemon.NewLimits(), with(offline.NewLedger(), daemon.NewLedgerTransfer()), daemon.NewIncidents(),
+		daemon.NewLogs())
 	group(root, "why", "Why it does, or does not:", daemon.NewExplain(), daemon.NewPlan(), daemon.NewIntents(), daemon.NewRisk(), daemon.NewReconcile())
 	group(root, "stop", "To stop and to go on:", daemon.NewHalt(), daemon.NewRearm(), daemon.NewResolve())
 	group(root, "test", "To test strategies, and botd itself:", research.NewBacktest(), research.NewSweep(), research.NewData(),

@@ -3,6 +3,7 @@ package daemon
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,6 +50,7 @@ func NewStatus() *cobra.Command {
 			fmt.Fprintf(w, "the run before this one did not end by a clean stop (found at the start, %s)\n", s.Started.Format(time.DateTime))
 		}
 		showDegraded(w, s.Degraded)
+		showOtherIncidents(w, s)
 		showBeside(w, s.Beside)
 		t := shell.NewTable(w, table.Row{"strategy", "state", "market", "symbol", "position", "target", "last", "why"})
 		for _, r := range s.Strategies {
@@ -95,6 +97,16 @@ func showDegraded(w io.Writer, all []view.Degraded) {
 		fmt.Fprintf(w, "%s (%s) since %s: %s\n  way out: %s%s\n", strings.ToUpper(d.State), of, d.Since.Format(time.DateTime), d.Cause, d.WayOut, until(d))
 		if d.Doing != "" {
 			fmt.Fprintf(w, "  under way: %s\n", d.Doing)
+		}
+	}
+}
+
+// showOtherIncidents prints the open incidents whose states keep nothing from opening.
+func showOtherIncidents(w io.Writer, s *view.Status) {
+	for i := range s.Incidents {
+		one := &s.Incidents[i]
+		if !slices.ContainsFunc(s.Degraded, func(d view.Degraded) bool { return d.State == one.Kind }) {
+			showIncident(w, one)
 		}
 	}
 }

@@ -8,10 +8,15 @@ import { ago, button, choose, empty, meter, panel, side, strategyLink, symbolLin
 export const title = () => "Risk";
 
 export async function open(page) {
-  let risk = { halts: [], limits: [], rejections: [], degraded: [], history: [] }, refused = { items: [], next: null }, rule = page.query.get("rule") ?? "";
+  let risk = { halts: [], limits: [], rejections: [], degraded: [], history: [] }, refused = { items: [], next: null }, incidents = [];
+  let rule = page.query.get("rule") ?? "";
   const form = new HaltForm(() => page.draw());
   const ask = (after) => get("risk/rejections", { rule, limit: 20, after });
-  const read = page.reader(async () => { [risk, refused] = await Promise.all([get("risk"), ask()]); });
+  const read = page.reader(async () => { 
+    let list;
+    [risk, refused, list] = await Promise.all([get("risk"), ask(), get("incidents", { limit: 20 })]);
+    incidents = list.items;
+  });
   const older = async () => { const list = await ask(refused.next); refused = { items: refused.items.concat(list.items), next: list.next }; page.draw(); };
   const only = (value) => { rule = value; page.choose("rule", value); read.now(); };
   page.on(["risk", "status", "intent", "order", "strategy"], read);
@@ -22,7 +27,7 @@ export async function open(page) {
     risk.halts.length ? panel("Halted", { key: "halted", note: "a halt ends only by rearming" },
       haltsInForce(risk.halts, risk.degraded, () => read.now())) : null,
     panel("Kill switch", { key: "switch", note: risk.halts.length ? null : "armed" }, form.node()),
-    others(risk), limits(risk.limits), h("div.grid", { key: "past", class: risk.rejections.some((one) => one.count) ? "" : "two" },
+    others(risk), incidentList(incidents), limits(risk.limits), h("div.grid", { key: "past", class: risk.rejections.some((one) => one.count) ? "" : "two" },
       refusals(risk.rejections), history(risk.history)),
     refused.items.length || rule ? intents() : null,
   ]);
@@ -54,6 +59,23 @@ function others(risk) {
             [one.strategy, one.market, one.symbol].filter(Boolean).join(" ") || "account", " ", h("span.note", "since ", ago(one.since, now()),
               one.until ? [", until ", time(one.until, now())] : ""), h("br"), one.cause, h("br"), h("span.note", "Way out: ", one.way_out,
               one.doing ? ` · ${one.doing}` : ""))))));
+}
+
+// incidentList shows what did not work as it should, the newest first, those that have ended too.
+function incidentList(all) {
+  if (!all.length) return null;
+  const open = all.filter((one) => one.state === "open").length;
+  return panel("Incidents", { key: "incidents", note: open ? f.plural(open, "open incident") : "none open" },
+    table("Incidents", [
+      { name: "Opened", class: "nowrap", cell: (i) => time(i.opened, now()) },
+      { name: "Incident", class: "nowrap lead", cell: (i) => [f.title(i.kind), h("span.note.under",
+            [i.strategy, i.market, i.symbol].filter(Boolean).join(" ") || "account")] },
+      { name: "State", class: "nowrap", cell: (i) => i.state === "open" ? tag(i.severity === "critical" ? "breached" : "near", i.severity)
+          : ["ended ", ago(i.closed, now())] },
+      { name: "Cause", class: "text", cell: (i) => [i.cause, i.times > 1 ? ` (${i.times} times)` : "",
+            i.state === "open" ? h("span.note.under", "Way out: ", i.way_out) : null] },
+      { name: "Runbook", class: "nowrap", cell: (i) => i.runbook },
+    ], all));
 }
 
 const reached = (all) => all.filter((one) => ["near", "full", "breached"].includes(one.state)).length;

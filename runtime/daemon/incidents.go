@@ -1,0 +1,123 @@
+package daemon
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/runtime/engine"
+	"botd/runtime/incident"
+	"botd/runtime/notify"
+)
+
+// covered are the lines of the log whose states are incidents: a person hears of those instead, once per
+// cause.
+var covered = map[string]bool{
+	"breaker.tripped": true, "breaker.ended": true,
+	"exchange.blind": true, "exchange.back": true,
+	"intent.refused": true, "intent.accepted": true,
+	"journal.failed": true, "journal.low": true, "journal.lost": true, "journal.back": true,
+	"ledger.unexplained": true,
+	"limit.breached":     true, "limit.ended": true,
+	"market.stale": true, "market.fresh": true, "paper.stale": true, "paper.fresh": true,
+	"position.unprotected": true, "position.protected": true,
+	"strategy.failed": true, "strategy.hung": true, "strategy.answers": true,
+	"symbol.contradicted": true, "symbol.confirmed": true, "symbol.foreign": true, "symbol.clear": true,
+	"symbol.quarantined": true, "symbol.resolved": true,
+	"trading.halted": true,
+}
+
+// trackIncidents continues the incidents of the run before. stop saves them.
+func (p *process) trackIncidents() (stop func()) {
+	limited := &pauses{until: p.venue.Client.PausedUntil}
+	return p.board.TrackIncidents(p.directory, func(nowMS int64) []engine.Degraded { return limited.states(time.Now(), nowMS) }, p.reportIncident,
+		func(err error) { p.console.Warn("incident.unsaved", "incidents %v", err) })
+}
+
+// reportIncident logs what became of an incident, and notifies people.
+func (p *process) reportIncident(report *incident.Report) {
+	one := &report.Incident
+	name, text := "", incidentText(report)
+	switch report.Change {
+	case incident.Opened:
+		name = "incident.opened"
+		p.console.Warn("incident.opened", "incident  %s", text)
+	case incident.Reminded:
+		name = "incident.reminder"
+		p.console.Warn("incident.reminder", "incident  %s", text)
+	case incident.Escalated:
+		name = "incident.escalated"
+		p.console.Warn("incident.escalated", "incident  %s", text)
+	case incident.Closed:
+		name = "incident.closed"
+		p.console.Say("incident.closed", "incident  %s", text)
+	}
+	if p.notifier != nil {
+		p.notifier.Notify(notify.Event{At: time.Now(), Severity: severityOf(one), Name: name, Text: "incident " + text})
+	}
+}
+
+func severityOf(one *incident.Incident) notify.Severity {
+	if one.Severity == incident.Critical {
+		return notify.Error
+	}
+	return notify.Warning
+}
+
+// incidentText says what became of an incident, for a person who may not be at a desk.
+func incidentText(report *incident.Report) string {
+	one := &report.Incident
+	of := strings.ToUpper(strings.ReplaceAll(one.Kind, "_", " ")) + " (" + one.Scope.String() + ")"
+	lasted := func(untilMS int64) time.Duration {
+		return max(0, time.Duration(untilMS-one.OpenedMS)*time.Millisecond).Round(time.Second)
+	}
+	switch report.Change {
+	case incident.Closed:
+		times := ""
+		if one.Times > 1 {
+			times = fmt.Sprintf("; it began %d times", one.Times)
+		}
+		return fmt.Sprintf("%d is over: %s, after %s%s", one.ID, of, lasted(one.ClosedMS), times)
+	case incident.Reminded:
+		return fmt.Sprintf("%d goes on for %s, %s: %s: %s. Way out: %s", one.ID, lasted(one.RemindedMS), one.Severity, of, one.Cause, one.WayOut)
+	case incident.Escalated:
+		return fmt.Sprintf("%d has become critical after %s: %s: %s. Way out: %s", one.ID, lasted(one.EscalatedMS), of, one.Cause, one.WayOut)
+	}
+	return fmt.Sprintf("%d, %s: %s: %s. Way out: %s (runbook: %s)", one.ID, one.Severity, of, one.Cause, one.WayOut, one.Runbook())
+}
+
+// longestGap is how long requests may pass between two pauses of the same cause.
+const longestGap = 30 * time.Second
+
+// pauses declare that the exchange limits the rate. A pause of a second ends by itself; those that follow
+// each other are one.
+type pauses struct {
+	until func(exchange.Market) time.Time
+	first [2]int64 // of the pauses that follow each other, by market
+	last  [2]time.Time
+}
+
+func (p *pauses) states(now time.Time, nowMS int64) (all []engine.Degraded) {
+	for i, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+		until := p.until(market)
+		if until.After(p.last[i]) {
+			if p.first[i] == 0 {
+				p.first[i] = nowMS
+			}
+			p.last[i] = until
+		}
+		if p.first[i] == 0 {
+			continue
+		}
+		if now.Sub(p.last[i]) > longestGap {
+			p.first[i] = 0
+			continue
+		}
+		all = append(all, engine.Degraded{State: "rate_limited", Scope: account.Scope{Symbol: exchange.SymbolKey{Market: market}}, SinceMS: p.first[i],
+			Cause:  "the exchange answers 429: too many requests",
+			WayOut: "fewer symbols or longer schedules; look for another program on the same key or address; exchange.requests_per_second"})
+	}
+	return all
+}

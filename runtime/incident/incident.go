@@ -1,0 +1,214 @@
+// Package incident groups what is declared wrong by its cause, and says when a person is to hear of it.
+//
+// A Tracker is given all declared states again and again, with the time. A state that lasts opens an
+// incident; one that returns soon after its end continues the same incident, so that what flickers
+// is one cause and not many. An incident that goes on is reminded of ever more seldom, and becomes
+// critical where waiting makes it worse.
+package incident
+
+import (
+	"cmp"
+	"slices"
+
+	"botd/reconcile/account"
+	"botd/runtime/engine"
+)
+
+// Severity is how soon a person must act.
+type Severity string
+
+// The severities.
+const (
+	Warning  Severity = "warning"  // on the next working day
+	Critical Severity = "critical" // at once, at night too
+)
+
+// Incident is one cause for which something does not work as it should.
+type Incident struct {
+	ID          int64         `json:"id"`
+	Kind        string        `json:"kind"` // the declared state: blind, unprotected, quarantined, ...
+	Scope       account.Scope `json:"-"`
+	Severity    Severity      `json:"severity"`
+	Cause       string        `json:"cause"` // the newest
+	WayOut      string        `json:"way_out"`
+	SinceMS     int64         `json:"since_ms"` // of the state
+	OpenedMS    int64         `json:"opened_ms"`
+	UpdatedMS   int64         `json:"updated_ms"` // its cause, severity or course changed
+	Times       int           `json:"times"`      // how often the state has begun
+	Reminders   int           `json:"reminders"`
+	RemindedMS  int64         `json:"reminded_ms"` // when a person heard of it last
+	EscalatedMS int64         `json:"escalated_ms,omitempty"`
+	ClosedMS    int64         `json:"closed_ms,omitempty"`
+	AbsentMS    int64         `json:"absent_ms,omitempty"` // since then the state is not in force, and the incident open still
+	UntilMS     int64         `json:"until_ms,omitempty"`  // of an event: it counts as a state until then
+}
+
+// Open reports whether the incident goes on.
+func (i *Incident) Open() bool { return i.ClosedMS == 0 }
+
+// Change is what became of an incident.
+type Change string
+
+// The changes that a person must hear of.
+const (
+	Opened    Change = "opened"
+	Reminded  Change = "reminder"
+	Escalated Change = "escalated"
+	Closed    Change = "closed"
+)
+
+// Report is a change, with the incident as it is now.
+type Report struct {
+	Change   Change
+	Incident Incident
+}
+
+// Bounds in milliseconds, and how many closed incidents are stored.
+const (
+	closesAfterMS   = 30_000         // without the state; doubled with each return
+	closesAtMostMS  = 30 * 60_000    // the same
+	returnsWithinMS = 30 * 60_000    // after its end the same incident goes on
+	MaxClosed       = 500            // stored
+	eventForMS      = 24 * 3_600_000 // an event counts as a state
+)
+
+// Tracker holds the incidents. Its zero value is ready; it is not safe for several goroutines.
+type Tracker struct {
+	all     []Incident // oldest first
+	last    int64      // the newest id
+	reports []Report   // since the last Update
+}
+
+// Restore continues with the incidents of an earlier run.
+func (t *Tracker) Restore(all []Incident) {
+	t.all = slices.DeleteFunc(slices.Clone(all), func(one Incident) bool { return one.ID <= 0 || one.Times <= 0 || one.Reminders < 0 || one.Kind == "" })
+	slices.SortFunc(t.all, func(a, b Incident) int { return cmp.Compare(a.ID, b.ID) })
+	for i := range t.all {
+		t.last = max(t.last, t.all[i].ID)
+		t.all[i].AbsentMS = 0 // what was seen then proves nothing now
+	}
+}
+
+// All returns every incident, the oldest first.
+func (t *Tracker) All() []Incident { return slices.Clone(t.all) }
+
+// Raise opens an incident for something that happened once, or continues it.
+func (t *Tracker) Raise(nowMS int64, d *engine.Degraded) {
+	one := t.begin(nowMS, d)
+	one.UntilMS = nowMS + eventForMS
+}
+
+// Settle ends the incidents of a kind that were raised.
+func (t *Tracker) Settle(nowMS int64, kind string) {
+	for i := range t.all {
+		if one := &t.all[i]; one.Open() && one.Kind == kind && one.UntilMS > nowMS {
+			one.UntilMS = nowMS
+		}
+	}
+}
+
+// Update takes all declared states in force, and returns what a person is to hear. Where whole is false the
+// states are not all known, as before the first complete round of a start: nothing ends then.
+func (t *Tracker) Update(nowMS int64, states []engine.Degraded, whole bool) []Report {
+	for i := range states {
+		if d := &states[i]; nowMS-d.SinceMS >= policyOf(d.State).afterMS {
+			t.begin(nowMS, d)
+		}
+	}
+	for i := range t.all {
+		one := &t.all[i]
+		if !one.Open() {
+			continue
+		}
+		if present(one, nowMS, states) {
+			one.AbsentMS = 0
+		} else if one.AbsentMS == 0 {
+			one.AbsentMS = nowMS
+		}
+		if !whole {
+			one.AbsentMS = 0
+		}
+		if one.AbsentMS != 0 && nowMS-one.AbsentMS >= closesAfter(one) {
+			one.ClosedMS, one.UpdatedMS, one.AbsentMS = one.AbsentMS, nowMS, 0
+			t.report(Closed, one)
+			continue
+		}
+		t.continues(nowMS, one)
+	}
+	t.forget()
+	reports := t.reports
+	t.reports = nil
+	return reports
+}
+
+// begin finds the incident of a state, opens it again where its end is recent, or opens one.
+func (t *Tracker) begin(nowMS int64, d *engine.Degraded) *Incident {
+	for i := len(t.all) - 1; i >= 0; i-- {
+		one := &t.all[i]
+		if one.Kind != d.State || one.Scope != d.Scope || !one.Open() && nowMS-one.ClosedMS > returnsWithinMS {
+			continue
+		}
+		if !one.Open() || one.AbsentMS != 0 {
+			one.Times++
+			one.UpdatedMS, one.ClosedMS, one.AbsentMS = nowMS, 0, 0
+		}
+		if one.Cause != d.Cause {
+			one.Cause, one.UpdatedMS = d.Cause, nowMS
+		}
+		one.WayOut = d.WayOut
+		return one
+	}
+	t.last++
+	t.all = append(t.all, Incident{ID: t.last, Kind: d.State, Scope: d.Scope, Severity: policyOf(d.State).severity, Cause: d.Cause, WayOut: d.WayOut,
+		SinceMS: d.SinceMS, OpenedMS: nowMS, UpdatedMS: nowMS, Times: 1, RemindedMS: nowMS})
+	one := &t.all[len(t.all)-1]
+	t.report(Opened, one)
+	return one
+}
+
+// continues reminds of an incident that goes on, and makes it critical when it has lasted too long.
+func (t *Tracker) continues(nowMS int64, one *Incident) {
+	p := policyOf(one.Kind)
+	switch {
+	case one.AbsentMS != 0:
+	case p.escalatesMS > 0 && one.Severity != Critical && nowMS-one.OpenedMS >= p.escalatesMS:
+		one.Severity, one.EscalatedMS, one.RemindedMS, one.UpdatedMS = Critical, nowMS, nowMS, nowMS
+		t.report(Escalated, one)
+	case nowMS-one.RemindedMS >= waitOf(one):
+		one.Reminders++
+		one.RemindedMS = nowMS
+		t.report(Reminded, one)
+	}
+}
+
+func (t *Tracker) report(change Change, one *Incident) {
+	t.reports = append(t.reports, Report{change, *one})
+}
+
+// present reports whether an incident's state is in force, or counts as such.
+func present(one *Incident, nowMS int64, states []engine.Degraded) bool {
+	return nowMS < one.UntilMS ||
+		slices.ContainsFunc(states, func(d engine.Degraded) bool { return d.State == one.Kind && d.Scope == one.Scope })
+}
+
+// closesAfter is how long a state must be absent: the longer, the more often it has returned.
+func closesAfter(one *Incident) int64 {
+	return min(closesAtMostMS, int64(closesAfterMS)<<min(one.Times-1, 10))
+}
+
+// forget drops the oldest closed incidents beyond the bound.
+func (t *Tracker) forget() {
+	closed := 0
+	for i := range t.all {
+		if !t.all[i].Open() {
+			closed++
+		}
+	}
+	t.all = slices.DeleteFunc(t.all, func(one Incident) bool {
+		if closed <= MaxClosed || one.Open() {
+			return false
+		}
+		closed--
+		return true
+	})
+}

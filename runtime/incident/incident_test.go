@@ -1,0 +1,190 @@
+package incident
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/runtime/engine"
+)
+
+// course updates a tracker every second, and returns what a person hears, each with its second.
+func course(t *Tracker, seconds int, states func(second int) []engine.Degraded) (heard []string) {
+	for second := range seconds {
+		for _, report := range t.Update(int64(second)*1000+1, states(second), true) {
+			heard = append(heard, fmt.Sprintf("%d %s %s %s", second, report.Change, report.Incident.Kind, report.Incident.Severity))
+		}
+	}
+	return heard
+}
+
+func state(kind string, since int) engine.Degraded {
+	return engine.Degraded{State: kind, SinceMS: int64(since)*1000 + 1, Cause: "a cause", WayOut: "a way"}
+}
+
+// within is a state in force from a second until another.
+func within(kind string, from, until int) func(int) []engine.Degraded {
+	return func(second int) []engine.Degraded {
+		if second < from || second >= until {
+			return nil
+		}
+		return []engine.Degraded{state(kind, from)}
+	}
+}
+
+func TestAnIncidentIsOpenedRemindedOfEscalatedAndClosed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		seconds int
+		states  func(int) []engine.Degraded
+		want    string
+	}{
+		{"what lasts a moment", 100, within("unprotected", 10, 15), "10 opened unprotected critical, 45 closed unprotected critical"},
+		{"critical for six hours", 6 * 3600, within("blind", 0, 6*3600), "0 opened blind critical, 900 reminder blind critical, " +
+			"4500 reminder blind critical, 18900 reminder blind critical"},
+		{"a warning that becomes critical", 5000, within("stale", 0, 5000), "0 opened stale warning, 3600 escalated stale critical, " +
+			"4500 reminder stale critical"},
+		{"a person's halt stays a warning", 30 * 3600, within("halted", 0, 30*3600), "0 opened halted warning, 14400 reminder halted warning, " +
+			"100800 reminder halted warning"},
+		{"a clock that is off for half a minute", 200, within("clock", 10, 40), ""},
+		{"a clock that is off for longer", 200, within("clock", 10, 100), "70 opened clock warning, 130 closed clock warning"},
+		{"an unknown state", 10, within("new", 1, 10), "1 opened new warning"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if have := strings.Join(course(new(Tracker), c.seconds, c.states), ", "); have != c.want {
+				t.Errorf("want %s\nhave %s", c.want, have)
+			}
+		})
+	}
+}
+
+// TestWhatFlickersIsOneIncident has a breaker of 45 seconds trip 17 times in 28 minutes: once it paged
+// each time.
+func TestWhatFlickersIsOneIncident(t *testing.T) {
+	t.Parallel()
+	tracker := new(Tracker)
+	heard := course(tracker, 2*3600, func(second int) []engine.Degraded {
+		if second < 28*60 && second%99 < 45 {
+			return []engine.Degraded{state("breaker", second-second%99)}
+		}
+		return nil
+	})
+	all := tracker.All()
+	if len(all) != 1 || all[0].Times != 17 || all[0].Open() {
+		t.Errorf("want one incident of 17 times that is over, have %+v", all)
+	}
+	if len(heard) > 4 || !strings.HasSuffix(heard[len(heard)-1], "closed breaker warning") {
+		t.Errorf("want at most four messages, the last of its end, have %v", heard)
+	}
+}
+
+func TestEachCauseIsAnIncidentOfItsOwn(t *testing.T) {
+	t.Parallel()
+	tracker := new(Tracker)
+	ether := account.Scope{Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}}
+	bitcoin := account.Scope{Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}}
+	tracker.Update(1, []engine.Degraded{{State: "blind", SinceMS: 1, Scope: ether}, {State: "blind", SinceMS: 1, Scope: bitcoin},
+		{State: "stale", SinceMS: 1, Scope: ether}}, true)
+	tracker.Update(2, []engine.Degraded{{State: "blind", SinceMS: 1, Scope: ether, Cause: "another"}}, true)
+	all := tracker.All()
+	if len(all) != 3 || all[0].Cause != "another" || all[0].UpdatedMS != 2 || all[0].AbsentMS != 0 || all[1].AbsentMS != 2 {
+		t.Errorf("want three, the first with its newest cause, have %+v", all)
+	}
+}
+
+func TestIncidentsSurviveARestart(t *testing.T) {
+	t.Parallel()
+	before := new(Tracker)
+	before.Update(1, []engine.Degraded{state("blind", 0)}, true)
+	before.Update(2, nil, true)
+	after := new(Tracker)
+	after.Restore(before.All())
+	for now := int64(100_000); now < 200_000; now += 1000 {
+		if reports := after.Update(now, nil, false); len(reports) != 0 {
+			t.Fatalf("before the first complete round: want nothing ended, have %+v", reports)
+		}
+	}
+	if reports := after.Update(200_000, []engine.Degraded{state("blind", 0)}, true); len(reports) != 0 {
+		t.Errorf("in force still: want no second opening, have %+v", reports)
+	}
+	after.Update(201_000, nil, true)
+	reports := after.Update(231_000, nil, true)
+	if len(reports) != 1 || reports[0].Change != Closed || reports[0].Incident.ID != 1 || reports[0].Incident.ClosedMS != 201_000 {
+		t.Errorf("want it closed when it had ended, have %+v", reports)
+	}
+	after.Update(9_000_000, []engine.Degraded{state("stale", 0)}, true)
+	if newest := after.All()[1]; newest.ID != 2 || newest.Kind != "stale" {
+		t.Errorf("want ids to go on, have %+v", newest)
+	}
+}
+
+func TestWhatCannotBeAnIncidentIsNotRestored(t *testing.T) {
+	t.Parallel()
+	tracker := new(Tracker)
+	tracker.Restore([]Incident{{}, {ID: 1, Kind: "blind", Times: -1}, {ID: 2, Kind: "blind", Times: 1, Reminders: -3}, {ID: -1, Kind: "stale", Times: 1}})
+	if reports := tracker.Update(1_000_000, nil, true); len(reports) != 0 || len(tracker.All()) != 0 {
+		t.Errorf("want nothing, have %+v and %+v", reports, tracker.All())
+	}
+}
+
+func TestAnEventIsAnIncidentUntilItIsSettledOrOld(t *testing.T) {
+	t.Parallel()
+	tracker := new(Tracker)
+	d := engine.Degraded{State: "ledger", SinceMS: 1, Cause: "5 USDT"}
+	tracker.Raise(1, &d)
+	if reports := tracker.Update(2, nil, true); len(reports) != 1 || reports[0].Change != Opened {
+		t.Errorf("want it opened, have %+v", reports)
+	}
+	tracker.Update(60_000, nil, true)
+	if reports := tracker.Update(120_000, nil, true); len(reports) != 0 {
+		t.Errorf("want it to go on, have %+v", reports)
+	}
+	tracker.Settle(120_001, "ledger")
+	tracker.Update(120_001, nil, true)
+	if reports := tracker.Update(150_001, nil, true); len(reports) != 1 || reports[0].Change != Closed {
+		t.Errorf("want it closed, have %+v", reports)
+	}
+	again := new(Tracker)
+	again.Raise(1, &d)
+	again.Update(2, nil, true)
+	again.Update(eventForMS+1, nil, true)
+	if reports := again.Update(eventForMS+40_000, nil, true); !slices.ContainsFunc(reports, func(one Report) bool { return one.Change == Closed }) {
+		t.Errorf("want it closed after a day, have %+v", reports)
+	}
+}
+
+// TestEachKindHasAPageOfTheRunbook looks for the heading that an incident sends a person to.
+func TestEachKindHasAPageOfTheRunbook(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, p := range policies {
+		if !strings.Contains(string(text), "\n### "+p.runbook+"\n") {
+			t.Errorf("%s: want a section %q in docs/operations.md", kind, p.runbook)
+		}
+	}
+}
+
+func TestClosedIncidentsAreBounded(t *testing.T) {
+	t.Parallel()
+	tracker := new(Tracker)
+	now := int64(1)
+	for range MaxClosed + 50 {
+		d := engine.Degraded{State: "blind", SinceMS: now}
+		tracker.Update(now, []engine.Degraded{d}, true)
+		tracker.Update(now+1, nil, true)
+		tracker.Update(now+closesAfterMS+1, nil, true)
+		now += returnsWithinMS + closesAfterMS + 10
+	}
+	if all := tracker.All(); len(all) != MaxClosed || all[0].ID != 51 {
+		t.Errorf("want the newest %d, have %d from %d", MaxClosed, len(all), all[0].ID)
+	}
+}

@@ -1,0 +1,59 @@
+package incident
+
+// policy is how an incident of a kind is treated.
+type policy struct {
+	severity    Severity
+	afterMS     int64  // the state must last so long
+	escalatesMS int64  // a warning becomes critical after that; 0 for never
+	runbook     string // the section of docs/operations.md
+}
+
+const (
+	minute = 60_000
+	hour   = 60 * minute
+)
+
+// policies are those of the declared states. What is not listed is a warning at once, critical after an hour.
+var policies = map[string]policy{
+	"unprotected":   {Critical, 0, 0, "BotdUnprotectedPosition"},
+	"blind":         {Critical, 0, 0, "BotdReconcileStale"},
+	"contradicted":  {Critical, 0, 0, "BotdDiscrepancyUnresolved"},
+	"quarantined":   {Critical, 0, 0, "BotdDiscrepancyUnresolved"},
+	"standing_down": {Critical, 0, 0, "BotdTwoLeaders"}, // the lease: another botd trades, or did
+	"journal":       {Critical, 0, 0, "BotdStoreSlow"},  // the disk, too
+	"refused":       {Critical, 0, 0, "BotdIntentRefused"},
+	"lane":          {Critical, 0, 0, "BotdTradingHalted"},
+	"waiting":       {Critical, minute, 0, "BotdReconcileStale"},
+	"failed":        {Warning, 0, 4 * hour, "BotdStrategyFailed"},
+	"hung":          {Warning, 0, hour, "BotdStrategyHung"},
+	"stale":         {Warning, 0, hour, "BotdMarketDataStale"},
+	"breaker":       {Warning, 0, hour, "BotdTradingHalted"},
+	"foreign":       {Warning, minute, 0, "BotdTradingHalted"},
+	"limit":         {Warning, 0, 0, "BotdTradingHalted"}, // as configured
+	"halted":        {Warning, 0, 0, "BotdTradingHalted"}, // a person's will
+	"removal":       {Warning, 2 * minute, 0, "BotdConfigReloadFailed"},
+	"adopted":       {Warning, 5 * minute, 0, "BotdDiscrepancyUnresolved"}, // it ends by itself
+	"clock":         {Warning, minute, hour, "BotdClockSkew"},
+	"rate_limited":  {Warning, minute, hour, "BotdRateLimited"},
+	"ledger":        {Warning, 0, 0, "BotdDiscrepancyUnresolved"},
+}
+
+func policyOf(kind string) policy {
+	if p, known := policies[kind]; known {
+		return p
+	}
+	return policy{Warning, 0, hour, "BotdTradingHalted"}
+}
+
+// waitOf is how long after the last message a person is reminded: of what is critical after 15 minutes, an
+// hour, and every four; of the rest after four hours, and each day.
+func waitOf(one *Incident) int64 {
+	waits := []int64{4 * hour, 24 * hour}
+	if one.Severity == Critical {
+		waits = []int64{15 * minute, hour, 4 * hour}
+	}
+	return waits[min(one.Reminders, len(waits)-1)]
+}
+
+// Runbook is the section of docs/operations.md that says what to do.
+func (i *Incident) Runbook() string { return policyOf(i.Kind).runbook }

@@ -1,0 +1,217 @@
+package view
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"botd/internal/private"
+	"botd/runtime/engine"
+	"botd/runtime/incident"
+	"botd/runtime/ops"
+)
+
+// IncidentsFile holds the incidents over a restart.
+const IncidentsFile = "incidents.json"
+
+// maxIncidentBytes bounds that file.
+const maxIncidentBytes = 4 << 20
+
+// Incident is one cause for which something does not work as it should, from its opening to its end.
+type Incident struct {
+	ID        string            `json:"id"`
+	State     string            `json:"state"` // open | closed
+	Kind      string            `json:"kind"`  // the declared state: blind, unprotected, quarantined, journal, clock, ...
+	Severity  incident.Severity `json:"severity"`
+	Scope     string            `json:"scope"` // account | market | strategy | symbol
+	Strategy  string            `json:"strategy,omitempty"`
+	Market    string            `json:"market,omitempty"`
+	Symbol    string            `json:"symbol,omitempty"`
+	Cause     string            `json:"cause"` // the newest
+	WayOut    string            `json:"way_out"`
+	Runbook   string            `json:"runbook"` // the section of docs/operations.md
+	Since     time.Time         `json:"since"`   // of the state
+	Opened    time.Time         `json:"opened"`
+	Updated   time.Time         `json:"updated"`
+	Times     int               `json:"times"` // how often the state has begun
+	Reminders int               `json:"reminders"`
+	Escalated *time.Time        `json:"escalated,omitempty"`
+	Closed    *time.Time        `json:"closed,omitempty"`
+}
+
+// IncidentOf is an incident as it is shown.
+func IncidentOf(i *incident.Incident) Incident {
+	out := Incident{ID: number(i.ID), State: "open", Kind: i.Kind, Severity: i.Severity, Cause: i.Cause, WayOut: i.WayOut, Runbook: i.Runbook(),
+		Since: time.UnixMilli(i.SinceMS).UTC(), Opened: time.UnixMilli(i.OpenedMS).UTC(), Updated: time.UnixMilli(i.UpdatedMS).UTC(),
+		Times: i.Times, Reminders: i.Reminders, Escalated: moment(i.EscalatedMS), Closed: moment(i.ClosedMS)}
+	if !i.Open() {
+		out.State = "closed"
+	}
+	out.Scope, out.Strategy, out.Market, out.Symbol = scopeText(i.Scope)
+	return out
+}
+
+// incidents are what a board tracks, and where it is stored.
+type incidents struct {
+	tracker incident.Tracker
+	more    func(nowMS int64) []engine.Degraded // states that the engine does not know
+	report  func(*incident.Report)
+	writes  chan []byte // to one writer: who trades does not wait for a disk; nil where nothing is stored
+	savedMS int64
+	clockMS int64 // since then the exchange's clock cannot be read
+}
+
+// causesEveryMS is how often a changed cause alone is saved.
+const causesEveryMS = 10_000
+
+// TrackIncidents continues the incidents of a directory, and stores them until closing is called. more
+// returns declared states besides the engine's; report hears of what a person must hear.
+func (b *Board) TrackIncidents(directory string, more func(nowMS int64) []engine.Degraded, report func(*incident.Report),
+	warn func(error)) (closing func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	path := filepath.Join(directory, IncidentsFile)
+	text, err := private.Read(path, maxIncidentBytes)
+	var all []incident.Incident
+	if err == nil {
+		all, err = restoredIncidents(text)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		warn(fmt.Errorf("incidents of the run before cannot be read: %w", err))
+	}
+	b.incidents = incidents{more: more, report: report, writes: make(chan []byte, 1)}
+	b.incidents.tracker.Restore(all)
+	writes, done := b.incidents.writes, make(chan struct{})
+	go func() {
+		defer close(done)
+		for text := range writes {
+			if err := private.Write(path, text); err != nil {
+				warn(fmt.Errorf("incidents cannot be saved: %w", err))
+			}
+		}
+	}()
+	return func() {
+		b.mu.Lock()
+		b.incidents.writes = nil
+		b.mu.Unlock()
+		close(writes)
+		<-done
+	}
+}
+
+// storedIncident is an incident in the file.
+type storedIncident struct {
+	incident.Incident
+	Strategy string `json:"strategy,omitempty"`
+	Market   string `json:"market,omitempty"`
+	Symbol   string `json:"symbol,omitempty"`
+}
+
+// restoredIncidents reads the file.
+func restoredIncidents(text []byte) ([]incident.Incident, error) {
+	var stored []storedIncident
+	if err := json.Unmarshal(text, &stored); err != nil {
+		return nil, err
+	}
+	all := make([]incident.Incident, len(stored))
+	for n := range stored {
+		one := &stored[n]
+		all[n] = one.Incident
+		all[n].Scope.Strategy, all[n].Scope.Symbol.Name = one.Strategy, one.Symbol
+		if one.Market == "" {
+			continue
+		}
+		if err := all[n].Scope.Symbol.Market.UnmarshalText([]byte(one.Market)); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// track takes the states that are declared now, and returns what a person must hear.
+func (b *Board) track() []incident.Report {
+	i, nowMS := &b.incidents, b.status.NowMS
+	if i.writes == nil || nowMS == 0 {
+		return nil
+	}
+	reports := i.tracker.Update(nowMS, slices.Concat(b.status.Degraded, i.more(nowMS), b.clockStates()), b.reconciled)
+	if len(reports) > 0 || nowMS-i.savedMS >= causesEveryMS {
+		i.save(nowMS)
+	}
+	return reports
+}
+
+// clockStates declares that the exchange's clock cannot be read well enough to sign with.
+func (b *Board) clockStates() []engine.Degraded {
+	at := slices.IndexFunc(b.reported, func(check ops.Check) bool { return check.Name == "clock" && !check.OK })
+	if at < 0 {
+		b.incidents.clockMS = 0
+		return nil
+	}
+	if b.incidents.clockMS == 0 {
+		b.incidents.clockMS = b.status.NowMS
+	}
+	return []engine.Degraded{{State: "clock", Cause: b.reported[at].Detail, SinceMS: b.incidents.clockMS,
+		WayOut: "look at NTP on the machine (timedatectl, chronyc tracking), and at the network to the exchange"}}
+}
+
+// save has the incidents written, if they have changed.
+func (i *incidents) save(nowMS int64) {
+	all := i.tracker.All()
+	changed := i.savedMS == 0 && len(all) > 0
+	for n := range all {
+		changed = changed || all[n].UpdatedMS >= i.savedMS || all[n].RemindedMS >= i.savedMS
+	}
+	if i.savedMS = nowMS; !changed {
+		return
+	}
+	stored := make([]storedIncident, len(all))
+	for n := range all {
+		stored[n].Incident = all[n]
+		_, stored[n].Strategy, stored[n].Market, stored[n].Symbol = scopeText(all[n].Scope)
+	}
+	text, err := json.Marshal(stored)
+	if err != nil {
+		panic(err) // an incident that is no JSON
+	}
+	select { // the newest alone is of use
+	case <-i.writes:
+	default:
+	}
+	i.writes <- text
+}
+
+// noteIncident tracks what happens once and calls for a person.
+func (b *Board) noteIncident(n *engine.Note) {
+	switch fact := n.Fact.(type) {
+	case engine.NoteUnexplained:
+		b.incidents.tracker.Raise(n.AtMS, &engine.Degraded{State: "ledger", Cause: fact.Text, SinceMS: n.AtMS,
+			WayOut: "compare botd ledger with the exchange; if it was a deposit or a withdrawal: botd ledger transfer"})
+	case engine.NoteTransfer:
+		b.incidents.tracker.Settle(n.AtMS, "ledger")
+	}
+}
+
+// Incidents returns incidents, newest first.
+func (b *Board) Incidents(page Page, keep func(*Incident) bool) ([]Incident, string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return Newest(b.incidents.tracker.All(), page, func(i *incident.Incident) int64 { return i.ID },
+		func(i *incident.Incident) bool { one := IncidentOf(i); return keep(&one) }, func(i *incident.Incident) Incident { return IncidentOf(i) })
+}
+
+// openIncidents are those that go on, the newest first.
+func (b *Board) openIncidents() []Incident {
+	out := []Incident{}
+	all := b.incidents.tracker.All()
+	for n := len(all) - 1; n >= 0; n-- {
+		if all[n].Open() {
+			out = append(out, IncidentOf(&all[n]))
+		}
+	}
+	return out
+}
