@@ -54,6 +54,7 @@ func newRun(config *Config) (*run, error) {
 	machine := engine.Config{
 		Instance: instance, Epoch: 1, Random: random, Limits: config.Limits, TimeToLive: 5_000, Feed: true, Quiet: true, Ledger: config.Ledger,
 		TakerFee: config.Costs.of(config.Legs[0].Tape.Symbol.Market).Taker,
+		QuoteFees: config.Costs.FeeFromQuote,
 	}
 	r.legs = make([]leg, len(config.Legs))
 	for i := range config.Legs {

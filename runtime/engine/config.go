@@ -28,7 +28,8 @@ type Config struct {
 	IdleRoundMS int64         // between rounds otherwise; 0 for none (backtest: only when something changed)
 	CloseLagMS  int64         // a candle counts as closed this long after its close (2000 live)
 	TimeToLive  int64         // ms from the journal's record to the first byte (5000)
-	TakerFee    exchange.Rate // reserved when a spot entry is sized
+	TakerFee    exchange.Rate // of spot: reserved when an entry is sized, and counted in results
+	QuoteFees   bool          // purchases on spot pay their fee in the quote asset too
 
 	Ledger bool // the account's money is booked, as the exchange reports it
 	Feed   bool // true: the driver feeds candles and prices (backtest); false: the engine asks for them by calls

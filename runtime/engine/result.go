@@ -26,7 +26,7 @@ func (r *results) follows() bool {
 
 // attribute says what each strategy made since the last round, for its limits.
 //
-// On spot a fill shows its price. On futures neither price nor fee is reported, so
+// On spot a fill shows its price, and its fee is known by the rate. On futures neither price nor fee is reported, so
 // the change of the wallet is the truth: it belongs to the strategy that traded
 // or held; where there are several, each is given what it closed at the last
 // price, and the rest, fees above all, in proportion to what they traded, or held
@@ -188,5 +188,8 @@ func (r *results) traded(p *account.Placement, grown exchange.Quantity) {
 			price = leg.symbol.Last
 		}
 		leg.cash = leg.cash.Sub(rules.Notional(price, grown*exchange.Quantity(p.Order().Side.Sign())))
+		if p.Order().Side == exchange.Sell || r.config.QuoteFees { // else the fee is taken from what was bought
+			leg.cash = leg.cash.Sub(rules.Notional(price, grown).MulRate(r.config.TakerFee))
+		}
 	}
 }

@@ -64,11 +64,8 @@ func (b *base) own(leg *leg) exchange.Amount {
 	if held == 0 || symbol.Rules == nil || symbol.AtVenue() == 0 {
 		return own
 	}
-	value := symbol.Rules.Notional(symbol.Price(), held)
-	if symbol.Key().Market == exchange.Spot {
-		return own.Add(value)
-	}
-	return own.Add(value).Sub(symbol.Rules.Notional(symbol.Rules.PriceOf(symbol.EntryPrice), held))
+	paid := symbol.Rules.Notional(symbol.Rules.PriceOf(symbol.EntryPrice), held) // 0 on spot: there the result has what was paid
+	return own.Add(symbol.Rules.Notional(symbol.Price(), held)).Sub(paid)
 }
 
 // onSpot returns the part of the account's equity that is on spot.
