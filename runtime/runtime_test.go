@@ -176,6 +176,38 @@ func TestAnOpeningIsCalledBackWhereverItWaits(t *testing.T) {
 	})
 }
 
+// TestNothingIsKeptOfAnOpeningThatIsAnswered: memory does not grow with each of them.
+func TestNothingIsKeptOfAnOpeningThatIsAnswered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		r.config.Workers = 1
+		answers := 0
+		r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
+			switch event.(type) {
+			case *engine.EventStart:
+				for id := range int64(3) {
+					out.Calls = append(out.Calls, call(id, engine.PriorityEntry, "an opening"))
+				}
+			case *engine.EventAnswer:
+				answers++
+			}
+		}
+		r.start(t)
+		time.Sleep(10 * time.Second)
+		queue := r.driver.queue
+		queue.mu.Lock()
+		begun := len(queue.begun)
+		queue.mu.Unlock()
+		if answers != 3 || begun != 0 {
+			t.Errorf("want three answers and nothing kept, have %d and %d", answers, begun)
+		}
+		if err := r.finish(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestAVenueThatWaitsKnowsTheTimeToLive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

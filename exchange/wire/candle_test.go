@@ -89,6 +89,22 @@ func TestImpossibleCandlesAreMalformed(t *testing.T) {
 	}
 }
 
+// TestANumberOfACandleOfAnyLengthIsReadRight: also where its digits do not fit in the scanner's number.
+func TestANumberOfACandleOfAnyLengthIsReadRight(t *testing.T) {
+	t.Parallel()
+	for digits, want := range map[string]float64{
+		"1234567890.12345678": 1234567890.12345678, "1234567890.123456789": 1234567890.123456789, "9999999999.9999999999": 9999999999.9999999999,
+		"4.50000000000000000000000000000000001": 4.5,
+	} {
+		answer, err := decode(t, goldenRequest(exchange.FuturesCandles), 200, "["+strings.Replace(plainCandle, `"12.345"`, `"`+digits+`"`, 1)+"]")
+		if err != nil {
+			t.Errorf("%s: %v", digits, err)
+		} else if have := answer.Candles.Volume[0]; math.Abs(have-want) > 1e-6 {
+			t.Errorf("want %s read as %f, have %f", digits, want, have)
+		}
+	}
+}
+
 // TestTheScannerEqualsTheTolerantReader encodes random candles and reads them with both.
 func TestTheScannerEqualsTheTolerantReader(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/strategy"
 )
@@ -314,4 +315,34 @@ func TestAHaltWorksWhileTheExchangeFails(t *testing.T) {
 	w.network = nil
 	w.pass(6_000)
 	w.wantHeld(0)
+}
+
+// TestAPreviewOfAHaltLeavesOutWhatARoundDoesWithoutIt: an exit by plan that is due goes
+// whatever is halted, so only flatten shows it, and a leverage to set is never part of it.
+func TestAPreviewOfAHaltLeavesOutWhatARoundDoesWithoutIt(t *testing.T) {
+	t.Parallel()
+	desired := exchange.Quantity(10)
+	w := desiring(t, &desired)
+	w.pass(10_000)
+	w.wantHeld(10)
+	w.network = every(fate{err: &exchange.Unavailable{Operation: exchange.FuturesPlace, Reason: "not sent"}})
+	desired = 4
+	w.pass(3_000) // the exit of six is due and cannot be sent
+	exits := func(level record.HaltLevel) (all []exchange.Quantity) {
+		for _, s := range w.engine.PreviewHalt(level, account.Scope{}) {
+			if s.Intent.Purpose != placement.Exit {
+				t.Errorf("%s: want exits alone, have %+v", level, s.Intent)
+			}
+			all = append(all, s.Intent.Order.Quantity)
+		}
+		return all
+	}
+	for _, level := range []record.HaltLevel{record.LevelPause, record.LevelCancel} {
+		if have := exits(level); len(have) != 0 {
+			t.Errorf("%s: want no exit shown, have %v", level, have)
+		}
+	}
+	if have := exits(record.LevelFlatten); len(have) != 1 || have[0] != 10*w.venue.Symbol(bitcoin).QuantityTick {
+		t.Errorf("flatten: want an exit of ten, have %v", have)
+	}
 }

@@ -254,3 +254,23 @@ func TestAStrategyThatWasAbsentAtAStartComesBackAsItWas(t *testing.T) {
 	w.wantSent(sent)
 	w.wantSound()
 }
+
+// TestWhatWasReadOfARemovedStrategysSymbolIsForgotten: nothing opens on its old price,
+// leverage or position when the strategy comes back.
+func TestWhatWasReadOfARemovedStrategysSymbolIsForgotten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(0))
+	w.pass(20_000)
+	symbol := w.symbol()
+	if !symbol.Read || symbol.Last == 0 || symbol.Leverage == 0 {
+		t.Fatalf("want it read, have %+v", symbol)
+	}
+	w.change(Reload{Removed: []string{"one"}})
+	w.pass(20_000)
+	if len(w.names()) != 0 {
+		t.Fatalf("want it removed, have %v", w.names())
+	}
+	if symbol.Read || symbol.Settled || symbol.Leverage != 0 || symbol.Last != 0 || symbol.LastMS != 0 {
+		t.Errorf("want it forgotten, have read %t, settled %t, leverage %d, last %d of %d", symbol.Read, symbol.Settled, symbol.Leverage, symbol.Last, symbol.LastMS)
+	}
+}

@@ -112,3 +112,40 @@ func TestRulesThatBecameStricterAreReadEveryFewSeconds(t *testing.T) {
 		t.Errorf("want the rules read within 4 s, have a tick of %d instead of %d", have, tick)
 	}
 }
+
+// TestRulesReadWithoutMarginLevelsKeepThoseThatWereKnown: a leverage is never checked
+// against nothing. Levels that are read replace them.
+func TestRulesReadWithoutMarginLevelsKeepThoseThatWereKnown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10))
+	w.pass(10_000)
+	before := w.symbol().Rules.Brackets
+	if len(before) == 0 {
+		t.Fatal("the symbol has no margin levels to lose")
+	}
+	read := func(brackets []exchange.Bracket) {
+		w.mirror = func(answer *exchange.Answer) {
+			if !answer.Symbols.Done() {
+				return
+			}
+			var changed []*exchange.Symbol
+			for _, symbol := range answer.Symbols.Items() {
+				other := *symbol
+				other.Brackets = brackets
+				changed = append(changed, &other)
+			}
+			answer.Symbols = exchange.FetchedOf(changed)
+		}
+		w.pass(200_000) // they are read each minute or later
+		w.mirror = nil
+	}
+	read(nil)
+	if have := w.symbol().Rules.Brackets; len(have) != len(before) {
+		t.Errorf("read without: want %d levels kept, have %d", len(before), len(have))
+	}
+	one := []exchange.Bracket{{Max: exchange.AmountOf(1_000_000), MaxLeverage: 12}}
+	read(one)
+	if have := w.symbol().Rules.Brackets; len(have) != 1 || have[0].MaxLeverage != 12 {
+		t.Errorf("read anew: want one level of leverage 12, have %+v", have)
+	}
+}

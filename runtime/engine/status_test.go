@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -30,5 +32,29 @@ func TestTheTargetReportedIsThatOfThePlanInForce(t *testing.T) {
 	w.wantHeld(7)
 	if target() != 7 {
 		t.Errorf("a quantity: want a target of 7, have %d", target())
+	}
+}
+
+// TestTheStatusListsEveryHaltUntilItEnds: one of a strategy beside one of the account.
+func TestTheStatusListsEveryHaltUntilItEnds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10))
+	w.pass(10_000)
+	if halts := w.engine.Status().Halts; len(halts) != 0 {
+		t.Fatalf("want no halt, have %+v", halts)
+	}
+	w.halt(record.LevelPause, account.Scope{Strategy: "one"})
+	w.halt(record.LevelCancel, account.Scope{})
+	levels := map[account.Scope]record.HaltLevel{}
+	for _, h := range w.engine.Status().Halts {
+		levels[h.Scope] = h.Level
+	}
+	if len(levels) != 2 || levels[account.Scope{Strategy: "one"}] != record.LevelPause || levels[account.Scope{}] != record.LevelCancel {
+		t.Errorf("want a pause of the strategy and a cancel of the account, have %v", levels)
+	}
+	w.halt(record.LevelNone, account.Scope{})
+	w.halt(record.LevelNone, account.Scope{Strategy: "one"})
+	if halts := w.engine.Status().Halts; len(halts) != 0 {
+		t.Errorf("want them ended, have %+v", halts)
 	}
 }

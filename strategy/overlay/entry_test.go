@@ -119,6 +119,9 @@ func TestAFilledEntryIsHeld(t *testing.T) {
 	s.want(s.at(1, "100"), "target -1")
 	s.view.Fills = nil
 	s.want(s.at(300, "90"), "target -1")
+	s.view.Position.Quantity = 0 // a stop ended it: whether it is entered again is the latch's to say
+	s.want(s.at(300, "90"), "target -1")
+	s.view.Position.Quantity = -1000
 	s.target(0) // a reduction is left to the engine, at once
 	s.want(s.at(1, "90"), "target 0")
 	s.view.Position.Quantity = 0

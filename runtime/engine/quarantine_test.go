@@ -1,0 +1,35 @@
+package engine
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// TestAQuarantineShowsThePlacementsOfUnknownFateOnItsSymbolAlone: neither those whose fate
+// is known, nor those of another symbol.
+func TestAQuarantineShowsThePlacementsOfUnknownFateOnItsSymbolAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(0))
+	w.pass(10_000)
+	ether := exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}
+	send := func(id string, key exchange.SymbolKey, unknown bool) {
+		order := exchange.NewOrder{Market: key.Market, Symbol: key.Name, Side: exchange.Buy, Type: exchange.Limit, Price: 1_000e8, Quantity: 1, ClientOrderID: id}
+		w.engine.record(record.Record{Strategy: "one", Symbol: key, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: placement.Order}})
+		if unknown {
+			w.engine.record(record.Record{ClientOrderID: id, Body: record.Unknown{Why: "a test"}})
+		} else {
+			w.engine.record(record.Record{ClientOrderID: id, Body: record.Acknowledged{OrderID: 77}})
+		}
+	}
+	send("lost", bitcoin, true)
+	send("known", bitcoin, false)
+	send("elsewhere", ether, true)
+	w.engine.record(record.Record{Symbol: bitcoin, Body: record.Quarantined{Why: "a test"}})
+	all := w.engine.Quarantines()
+	if len(all) != 1 || len(all[0].Unknown) != 1 || all[0].Unknown[0].ClientOrderID() != "lost" {
+		t.Errorf("want one quarantine with the placement lost, have %+v", all)
+	}
+}
