@@ -53,7 +53,7 @@ func newRun(config *Config) (*run, error) {
 	r := &run{config: config, venue: venue}
 	machine := engine.Config{
 		Instance: instance, Epoch: 1, Random: random, Limits: config.Limits, TimeToLive: 5_000, Feed: true, Quiet: true, Ledger: config.Ledger,
-		TakerFee: config.Costs.of(config.Legs[0].Tape.Symbol.Market).Taker,
+		TakerFee:  config.Costs.of(config.Legs[0].Tape.Symbol.Market).Taker,
 		QuoteFees: config.Costs.FeeFromQuote,
 	}
 	r.legs = make([]leg, len(config.Legs))
