@@ -176,8 +176,8 @@ func TestAnOpeningIsCalledBackWhereverItWaits(t *testing.T) {
 	})
 }
 
-// TestNothingIsKeptOfAnOpeningThatIsAnswered: memory does not grow with each of them.
-func TestNothingIsKeptOfAnOpeningThatIsAnswered(t *testing.T) {
+// TestNothingIsStoredOfAnOpeningThatIsAnswered: memory does not grow with each of them.
+func TestNothingIsStoredOfAnOpeningThatIsAnswered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
@@ -200,7 +200,7 @@ func TestNothingIsKeptOfAnOpeningThatIsAnswered(t *testing.T) {
 		begun := len(queue.begun)
 		queue.mu.Unlock()
 		if answers != 3 || begun != 0 {
-			t.Errorf("want three answers and nothing kept, have %d and %d", answers, begun)
+			t.Errorf("want three answers and nothing stored, have %d and %d", answers, begun)
 		}
 		if err := r.finish(); err != nil {
 			t.Error(err)

@@ -75,9 +75,8 @@ func (w *world) takes(side exchange.Side, price exchange.Price, quantity exchang
 	if symbol.Market == exchange.Spot {
 		operation = exchange.SpotPlace
 	}
-	_, err := w.venue.Do("two", &exchange.Request{Operation: operation, Symbol: symbol.Name, Order: exchange.NewOrder{Market: symbol.Market, Symbol: symbol.Name,
-		Side: side, Type: exchange.Limit, Price: price, Quantity: quantity}})
-	if err != nil {
+	order := exchange.NewOrder{Market: symbol.Market, Symbol: symbol.Name, Side: side, Type: exchange.Limit, Price: price, Quantity: quantity}
+	if _, err := w.venue.Do("two", &exchange.Request{Operation: operation, Symbol: symbol.Name, Order: order}); err != nil {
 		w.t.Fatal(err)
 	}
 }

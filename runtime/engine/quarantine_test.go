@@ -16,7 +16,8 @@ func TestAQuarantineShowsThePlacementsOfUnknownFateOnItsSymbolAlone(t *testing.T
 	w.pass(10_000)
 	ether := exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}
 	send := func(id string, key exchange.SymbolKey, unknown bool) {
-		order := exchange.NewOrder{Market: key.Market, Symbol: key.Name, Side: exchange.Buy, Type: exchange.Limit, Price: 1_000e8, Quantity: 1, ClientOrderID: id}
+		order := exchange.NewOrder{Market: key.Market, Symbol: key.Name, Side: exchange.Buy, Type: exchange.Limit, Price: 1_000e8, Quantity: 1,
+			ClientOrderID: id}
 		w.engine.record(record.Record{Strategy: "one", Symbol: key, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: placement.Order}})
 		if unknown {
 			w.engine.record(record.Record{ClientOrderID: id, Body: record.Unknown{Why: "a test"}})

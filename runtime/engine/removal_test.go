@@ -271,6 +271,7 @@ func TestWhatWasReadOfARemovedStrategysSymbolIsForgotten(t *testing.T) {
 		t.Fatalf("want it removed, have %v", w.names())
 	}
 	if symbol.Read || symbol.Settled || symbol.Leverage != 0 || symbol.Last != 0 || symbol.LastMS != 0 {
-		t.Errorf("want it forgotten, have read %t, settled %t, leverage %d, last %d of %d", symbol.Read, symbol.Settled, symbol.Leverage, symbol.Last, symbol.LastMS)
+		t.Errorf("want it forgotten, have read %t, settled %t, leverage %d, last %d of %d", symbol.Read, symbol.Settled, symbol.Leverage, symbol.Last,
+			symbol.LastMS)
 	}
 }
