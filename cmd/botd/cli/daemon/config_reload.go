@@ -15,9 +15,9 @@ func NewConfigReload() *cobra.Command {
 	var dry bool
 	command := &cobra.Command{
 		Use: "reload", Short: "make the running daemon reload its files, all of them or none", Args: cobra.NoArgs,
-		Long: `Has the running daemon read its configuration anew, as a SIGHUP does, and says what changed,
-value by value. What has a mistake in it, or takes a restart, changes nothing (exit code 1).
-With --dry-run it says so beforehand. A daemon also sees by itself that a file changed.`,
+		Long: `Makes the running daemon read its configuration again, as SIGHUP does, and lists every changed
+value. A configuration with an error, or one that needs a restart, changes nothing (exit code 1);
+--dry-run shows that beforehand. The daemon also notices changed files by itself.`,
 		Example: "  botd config reload --dry-run\n  botd config reload",
 		RunE: func(command *cobra.Command, _ []string) error {
 			return flags.Change(command, http.MethodPost, "/api/v1/config/reload", dry)

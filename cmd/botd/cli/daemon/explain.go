@@ -27,9 +27,9 @@ by with their figures, the plan in force and after the next tick, every rule's v
 each order that would follow, and whatever else blocks it, with the way out. It asks
 the running daemon; without one it reads as a start would. Nothing is sent.
 
---at TIME goes back: the target, position and blocks then, by the journal; what was
-done around it; and what the strategy decides on the candles up to then. The verdicts then are
-known from the journal alone: an order that was sent had passed every rule.`,
+--at TIME shows the past: target, position and blocks at that time, by the journal; the actions
+around it; and what the strategy decides on the candles up to then. Past verdicts are known from
+the journal only: an order that was sent had passed every rule.`,
 		Example: "  botd explain trend\n  botd explain trend --at 10m\n  botd explain trend --at 2026-11-20T14:05:00Z\n  botd explain " +
 			"grid-btc -o json | jq '.blocks'",
 		Args: shell.One("strategy's name (botd plan shows all)"),

@@ -42,17 +42,17 @@ func NewHalt() *cobra.Command {
 	command := &cobra.Command{
 		Use: "halt", Short: "the kill switch: stop entries, cancel, or flatten", Args: cobra.NoArgs,
 		Long: `Halts trading on the running daemon, durably: it is written to the journal before
-this command returns, a restart stays halted, and goes on with what was left to do.
+this command returns, and a restart stays halted and continues with what is left to do.
 
   pause    nothing opens; exits and stops go on
   cancel   and resting opening orders are canceled
   flatten  and positions are closed at market
 
-Exit code 0 means that what was asked is true on the exchange, or that the exchange has
-taken the orders for it; 75 that something cannot be seen or closed yet, a line for each
-(with -o json in the field blind). It is followed for ten seconds, or for --wait.
-A halt is only ever made severer; botd rearm ends it. While the exchange fails it stays
-in force and is tried again until it is done; --wait follows that to its end.
+Exit code 0 means that the halt is complete, or that the exchange has accepted the orders
+that complete it; 75 that something cannot be seen or closed yet, with a line for each case
+(-o json: the field blind). The command follows the halt for ten seconds, or for --wait.
+A halt can only be made severer; botd rearm ends it. While the exchange fails, the halt
+stays in force and is retried until it is complete.
 While no botd runs, or one that starts still waits for the exchange, the halt is stored
 beside the journal: the next start takes it over before anything is sent (exit code 69),
 and so does one that runs but did not answer, within seconds.

@@ -31,9 +31,9 @@ func NewHealthcheck() *cobra.Command {
 		Long: `Asks the running botd over its unix socket whether it is alive: its loop has beaten
 within half a minute. With --ready whether it trades on a known state: journal, clock,
 first reconciliation, market data. Trading halted by a person or a limit is alive and
-ready: a restart would not mend it.
+ready: a restart would not help.
 
-It ends with 0 when all is well, 1 when botd says it is not, 69 when nobody answers.`,
+Exit code 0 when all is well, 1 when it is not, 69 when botd does not answer.`,
 		Example: "  botd healthcheck -c configs\n  botd healthcheck --ready -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
 			d, err := flags.Daemon(command.Context())

@@ -123,12 +123,12 @@ func newOrderCancel() *cobra.Command {
 		Use: "cancel [ID]", Short: "cancel opening orders, one or all that match, and pause their strategies",
 		Long: `Cancels one opening order of botd's, by its client order id or the exchange's, or all that fit
 --strategy, --symbol and --market (--all: each there is), and halts their strategies at level
-pause: otherwise the next round would place them anew. Exits and stops go on. It is written to
-the journal and tried again until the orders have ended, also after a restart. botd rearm
+pause: otherwise the next round would place them again. Exits and stops go on. The request is in
+the journal, and is repeated until the orders have ended, also after a restart. botd rearm
 --strategy NAME lets a strategy open again.
 
-An order that reduces or protects is refused, and left where others fit: no halt keeps such
-orders back. Close the position instead (botd positions close), or change the strategy.`,
+An order that reduces or protects cannot be canceled here, and a filter skips it: no halt blocks
+such orders. Close the position instead (botd positions close), or change the strategy.`,
 		Example: `  botd orders cancel bmain-touj3l-2 --reason "too near" --dry-run
   botd orders cancel bmain-touj3l-2 --reason "too near" --wait 30s
   botd orders cancel --strategy grid --symbol ETH-USDT --reason "news" --dry-run`,
@@ -164,8 +164,8 @@ func newPositionClose() *cobra.Command {
 		Use: "close SYMBOL", Short: "close one position at market, and halt its strategy",
 		Long: `Closes botd's position on one symbol: its strategy is halted at level flatten, which
 cancels its opening orders and sends a reduceOnly market exit (on spot a limit through the
-price collar, once the stop is canceled). That goes on through failures and restarts until
-nothing is held, also of a placement whose fate is not known yet. The strategy opens nothing
+price collar, once the stop is canceled). This continues through failures and restarts until
+nothing is held, fills of uncertain placements included. The strategy opens nothing
 until botd rearm --strategy NAME; --dry-run says what it would do then.`,
 		Example: `  botd positions close BTC-USDT --reason "news" --dry-run      # each order it would send
   botd positions close BTC-USDT --market spot --reason "news" --wait 1m`,

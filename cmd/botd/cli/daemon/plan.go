@@ -25,7 +25,7 @@ known now: the plan as it would be, each order that would be derived, and what t
 would answer. It asks the running daemon; without one it reads the journal and
 the venue as a start would. Nothing is written and nothing is sent.
 
-Prices move until then, so this is no promise. Why in detail: botd explain STRATEGY.`,
+Prices move until then, so the tick may do something else. botd explain STRATEGY shows the reasons.`,
 		Example: "  botd plan\n  botd plan --watch\n  botd plan -o json | jq '.items[].steps'",
 		RunE: func(command *cobra.Command, _ []string) error {
 			return shell.Watch(command, every, func(w io.Writer) error {

@@ -25,9 +25,9 @@ func NewReconcile() *cobra.Command {
 	var dry bool
 	command := &cobra.Command{
 		Use: "reconcile", Short: "run a round now, and show whether exchange and journal agree", Args: cobra.NoArgs,
-		Long: `Has the running daemon fetch orders and positions now, then shows the last rounds, the
-placements whose fate is not known and the symbols that wait for a person. --dry-run only
-shows. Exit code 1 when something is unknown or quarantined.`,
+		Long: `Makes the running daemon fetch orders and positions now, then shows the last rounds, the
+uncertain placements and the symbols that need a person. With --dry-run it only shows them.
+Exit code 1 when something is uncertain or quarantined.`,
 		Example: "  botd reconcile\n  botd reconcile --dry-run -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
 			d, err := flags.Daemon(command.Context())
@@ -139,7 +139,7 @@ func newDifferences() *cobra.Command {
 		t.Render()
 	})
 	command.Long = `Shows each difference between exchange and journal, the newest first, of every run the journal
-has: quarantine (a person must look: botd resolve), adopted (the journal took it over),
+has: quarantine (a person must decide: botd resolve), adopted (the journal took it over),
 ignored (left to whoever made it), found (an order under one of botd's ids), unexplained
 (money of a wallet that no fill, fee or funding explains).`
 	command.Example = "  botd reconcile differences\n  botd reconcile differences --open -o json"

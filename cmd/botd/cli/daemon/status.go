@@ -58,9 +58,9 @@ func NewStatus() *cobra.Command {
 		}
 		t.Render()
 	})
-	command.Long = `Shows how the running daemon is: ready or not, equity, orders; each declared state in which
-something does not open, with its cause, since when and its way out (docs/concepts.md); and
-what each strategy has, wants, and why.`
+	command.Long = `Shows the state of the running daemon: ready or not, equity, orders; each declared state that
+blocks openings, with its cause, since when and its way out (docs/concepts.md); and the position
+and target of each strategy, with the reason.`
 	command.Example = "  botd status\n  botd status --watch\n  botd status -o json | jq -r .ready"
 	return command
 }

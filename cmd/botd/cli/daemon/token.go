@@ -36,9 +36,9 @@ func newTokenCreate() *cobra.Command {
 	var dry bool
 	command := &cobra.Command{
 		Use: "create NAME", Short: "create a token, shown only once", Args: cobra.ExactArgs(1),
-		Long: `Makes a token and prints it, this once. It logs in to the dashboard, or goes into the header
-Authorization: Bearer. The daemon is asked over its unix socket alone, so that nobody makes
-tokens by a token.`,
+		Long: `Creates a token and prints it, only now. It logs in to the dashboard, or goes into the header
+Authorization: Bearer. Tokens are created over the daemon's unix socket only, so that a token
+cannot create others.`,
 		Example: "  botd token create phone --role viewer --for 30d\n  botd token create grafana > grafana.token && chmod 600 grafana.token",
 		RunE: func(command *cobra.Command, names []string) error {
 			asked := api.TokenRequest{Name: names[0], Role: role}
@@ -125,7 +125,7 @@ func newTokenRevoke() *cobra.Command {
 	var dry bool
 	command := &cobra.Command{
 		Use: "revoke NAME", Short: "revoke a token, and the sessions it opened", Args: cobra.ExactArgs(1),
-		Long:    "Ends a token at once: whoever has it is asked to log in, sessions that it opened too, and a live\nstream ends within seconds.",
+		Long:    "Revokes a token at once. It no longer works, the sessions it opened end, and a live stream ends\nwithin seconds.",
 		Example: "  botd token revoke phone --dry-run\n  botd token revoke phone",
 		RunE: func(command *cobra.Command, names []string) error {
 			return flags.Change(command, http.MethodDelete, "/api/v1/tokens/"+url.PathEscape(names[0]), dry)

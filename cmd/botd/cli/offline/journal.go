@@ -245,7 +245,7 @@ func newVerifyJournal() *cobra.Command {
 
 A chain cannot show by itself that records were cut off its end, and whoever can change the
 journal can change the file beside it: note a hash elsewhere, and --expect it. Without
-journal_key_file it cannot show either that somebody made all of it anew: the result says
+journal_key_file it cannot show either that somebody rewrote all of it: the result says
 whether consistency alone is proven, or who wrote it ("proves").
 
 Exit code 1 when something is not as it should be; each problem is shown with its place,

@@ -36,7 +36,7 @@ func NewLedger() *cobra.Command {
 		Use: "ledger", Short: "each strategy's profit and costs, in double entry", Args: cobra.NoArgs,
 		Long: `Shows the ledger the journal holds, also while botd runs: per strategy and symbol what was
 bought and sold, the profit realised, fees and funding; every account of the books; and
-what nothing explains. --entries shows the entries instead, a line for each amount.
+unexplained changes. --entries shows the entries instead, a line for each amount.
 
 Every entry sums to zero in each asset: what the account has is positive (wallet, holding,
 what was paid as fees and funding), where it came from is negative (realised profit,

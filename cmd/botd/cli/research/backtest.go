@@ -51,10 +51,10 @@ func newBacktestRun() *cobra.Command {
 	run := &cobra.Command{
 		Use: "run", Short: "run strategies over recorded candles", Args: cobra.NoArgs,
 		Long: `Runs strategy files over recorded candles, through the same engine, risk rules and
-exchange as live trading, and prints what came of it and what was assumed.
+exchange as live trading, and prints the result and the assumptions.
 
 Candles are CSV with a header (open_time_ms,open,high,low,close,volume and more), or
-Binance's kline CSV, plain or gzip. What trading costs stands in the file's backtest block:
+Binance's kline CSV, plain or gzip. The file's backtest block sets the costs of trading:
 
   backtest:
     cash: 10000

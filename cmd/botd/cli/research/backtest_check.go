@@ -23,8 +23,8 @@ func newLookahead() *cobra.Command {
 	command := &cobra.Command{
 		Use: "lookahead", Short: "check whether a strategy uses candles from the future", Args: cobra.NoArgs,
 		Long: `Runs the strategies on all candles, then again on candles that end earlier, and compares
-the decisions: up to the end of the shorter data they must be the same, since nobody can
-know what comes after it. Exit code 1 when a decision depends on later candles.`,
+the decisions. Up to the end of the shorter data they must be the same; a strategy that decides
+otherwise uses candles from the future. Exit code 1 when a decision depends on later candles.`,
 		Example: "  botd backtest lookahead -s trend.yaml --data candles.csv\n  botd backtest lookahead -s trend.yaml --data candles.csv --cuts 100 -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if cuts < 1 || cuts > 10_000 {
@@ -73,9 +73,9 @@ func newWarmup() *cobra.Command {
 	command := &cobra.Command{
 		Use: "warmup", Short: "check how many earlier candles a strategy needs", Args: cobra.NoArgs,
 		Long: `Runs the strategies on all candles, then again on candles that begin later, and counts
-at how many candles of the second half another plan was in force. Averages that never
-forget, and strategies that wait for an event, need more candles than they declare; live
-they get what they declare.`,
+at how many candles of the second half another plan was in force. Averages with infinite
+memory, and strategies that wait for an event, need more candles than they declare; live
+they get only as many as they declare.`,
 		Example: "  botd backtest warmup -s trend.yaml --data candles.csv",
 		RunE: func(command *cobra.Command, _ []string) error {
 			config, err := files.Config()
@@ -117,8 +117,8 @@ func newVerify() *cobra.Command {
 	)
 	command := &cobra.Command{
 		Use: "verify REPORT.json", Short: "run a saved report again and compare the hashes", Args: cobra.ExactArgs(1),
-		Long: `Runs again what a report.json was made of: its strategies stand in it, its candles are
-read from where they were, or from --data. Same data, configuration and program give the
+		Long: `Runs the backtest of a report.json again. The report holds its strategies; the candles are
+read from where they were, or from --data. The same data, configuration and program give the
 same result on any machine. Exit code 1 when anything differs.`,
 		Example: "  botd backtest run -s trend.yaml --data candles.csv --out report\n  botd backtest verify report/report.json\n  botd " +
 			"backtest verify report/report.json --data elsewhere/candles.csv",

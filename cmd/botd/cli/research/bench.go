@@ -19,11 +19,11 @@ func NewBench() *cobra.Command {
 	)
 	command := &cobra.Command{
 		Use: "bench", Short: "how fast backtests are on this machine", Args: cobra.NoArgs,
-		Long: `Measures backtests on candles of a market that never was: the engine over candles in memory
-beside a plain loop of float64 over the same columns, and whole commands, from the CSV file to
-the printed result, beside a hand-written program that parses the file and loops. Each figure is
-the best of several runs; speeds are by the processor's time, which other programs disturb
-little. --into FILE writes the tables into a Markdown file, between its bench marks.`,
+		Long: `Measures backtests on candles of an imaginary market: the engine over candles in memory,
+compared with a plain float64 loop over the same columns, and whole commands, from the CSV file
+to the printed result, compared with a hand-written program that parses the file and loops. Each
+figure is the best of several runs. Speeds are by processor time, which other programs hardly
+disturb. --into FILE writes the tables into a Markdown file, between its bench marks.`,
 		Example: "  botd bench\n  botd bench --candles 200000 -o json\n  go run ./cmd/botd bench --into docs/performance.md",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if manual != "" {

@@ -112,10 +112,10 @@ func newDataGenerate() *cobra.Command {
 	)
 	command := &cobra.Command{
 		Use: "generate", Short: "candles of a market generated from a seed", Args: cobra.NoArgs,
-		Long: `Makes candles of a market that never was: calm and wild times follow each other, trends last
-for days, prices jump now and then. The same seed gives the same candles on every machine.
+		Long: `Generates candles of an imaginary market: calm and volatile periods alternate, trends last for
+days, prices jump now and then. The same seed gives the same candles on every machine.
 
-The format is CSV, or what the file's name says: .csv, .csv.gz, .parquet. Without --out, CSV on stdout.`,
+The file's extension selects the format: .csv, .csv.gz or .parquet. Without --out, CSV on stdout.`,
 		Example: "  botd data generate --symbol BTC-USDT --interval 1m --candles 525600 --seed 7 --out year.csv",
 		RunE: func(command *cobra.Command, _ []string) error {
 			symbol, err := series.instrument()
@@ -183,15 +183,15 @@ func newDataImport() *cobra.Command {
 	command := &cobra.Command{
 		Use: "import FILE...", Short: "import candles into the store", Args: cobra.MinimumNArgs(1),
 		Long: `Reads files of candles and adds them to their series in the store. Candles that are there
-already and equal are passed over; those that differ are an error, unless --replace.
-Wrong rows are an error with their line, unless --repair, which drops them and says which.
+already and equal are skipped; those that differ are an error, unless --replace is given.
+Wrong rows are an error with their line, unless --repair is given, which drops and lists them.
 
 Trades (id, price, qty, time_ms, and side or is_buyer_maker) become candles of --interval, 1m without it.
 
-Columns, times and the order of the rows are found by the header and the first rows: the files of
+Columns, times and the order of the rows are detected from the header and the first rows. Files of
 Binance, Bybit, OKX, Kraken, Coinbase, CryptoDataDownload, Yahoo, ccxt, freqtrade (JSON), TradingView
-and MetaTrader are read as they are. --columns says what stands in each column of other files, left
-to right; what is passed over is a dash.`,
+and MetaTrader are read as they are. For other files, --columns names the columns from left to
+right, with a dash for each one to skip.`,
 		Example: "  botd data import Binance_DOGEUSDT_1h.csv --symbol DOGE-USDT\n" +
 			"  botd data import BTCUSDT-1m-2024-01.zip BTCUSDT-1m-2024-02.zip --symbol BTC-USDT --interval 1m\n  botd data import " +
 			"plain.csv --symbol BTC-USDT --columns -,open_time_ms,open,high,low,close,volume",
@@ -246,8 +246,8 @@ func newDataExport() *cobra.Command {
 	var out string
 	command := &cobra.Command{
 		Use: "export [FILE]", Short: "write a series, or any file of candles, as CSV or Parquet", Args: cobra.MaximumNArgs(1),
-		Long: `Writes a series of the store, or the candles of any file, as the name of --out says: .csv,
-.csv.gz or .parquet. Without --out, CSV on stdout.`,
+		Long: `Writes a series of the store, or the candles of any file, in the format that the extension of
+--out selects: .csv, .csv.gz or .parquet. Without --out, CSV on stdout.`,
 		Example: "  botd data export --symbol BTC-USDT --interval 1h --out candles.parquet\n  botd data export candles.zip > candles.csv",
 		RunE: func(command *cobra.Command, files []string) error {
 			recorded, err := series.read(command, files)
@@ -290,10 +290,11 @@ func newDataResample() *cobra.Command {
 	)
 	command := &cobra.Command{
 		Use: "resample [FILE] --to INTERVAL", Short: "exact coarser candles from finer ones", Args: cobra.MaximumNArgs(1),
-		Long: `Makes coarse candles of fine ones: first open, last close, highest, lowest, sums. Candles not
-recorded whole at both ends are left out; one with a hole inside is made of what there is and named.
+		Long: `Makes coarse candles from fine ones: first open, last close, highest, lowest, sums. Incomplete
+candles at both ends are left out; one with a gap inside is made from the candles there are, and
+reported.
 
---compare FILE says where recorded coarse candles are not what the fine ones make (exit code 1).`,
+--compare FILE reports where recorded coarse candles differ from the ones made here (exit code 1).`,
 		Example: "  botd data resample minutes.csv --to 1h --out hours.csv\n  botd data resample minutes.csv --to 1h --compare hours.csv",
 		RunE: func(command *cobra.Command, files []string) error {
 			interval, err := exchange.ParseInterval(to)

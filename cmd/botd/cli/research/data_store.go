@@ -25,7 +25,7 @@ func newDataList() *cobra.Command {
 	command := &cobra.Command{
 		Use: "list", Short: "the series in the store, with a map of gaps", Args: cobra.NoArgs,
 		Long: `Lists every series of the store: from when to when, how many candles, and which part of that
-time is missing. What the holes are: botd data verify.`,
+time is missing. botd data verify lists the gaps.`,
 		Example: "  botd data list\n  botd data list -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
 			store, err := series.open(command.Context())
@@ -78,7 +78,7 @@ func newDataVerify() *cobra.Command {
 	command := &cobra.Command{
 		Use: "verify FILE...", Short: "check files of candles for errors and oddities", Args: cobra.MinimumNArgs(1),
 		Long: `Reads files of candles and reports every wrong row (off the grid, doubled, out of order,
-impossible prices) with its line, and what is odd: holes, candles without volume, a last row
+impossible prices) with its line, and every oddity: gaps, candles without volume, a last row
 still forming, jumps. Exit code 1 when a row is wrong; with --strict also when anything is odd.`,
 		Example: "  botd data verify candles.csv\n  botd data verify --strict -o json *.csv",
 		RunE: func(command *cobra.Command, files []string) error {

@@ -50,14 +50,14 @@ func newSweepWalk() *cobra.Command {
 	windows, train := 0, 0
 	command := &cobra.Command{
 		Use: "walk", Short: "walk forward: choose on one window, trade the next", Args: cobra.NoArgs,
-		Long: `A walk forward: the candles are cut into equal parts. The choices of --vary are ranked over the
-first --train parts, and the best one trades the part behind them, which it has not seen; then
-all moves on by one part. What the unseen parts made together is what choosing in this way
-would have made, before luck. Strategies warm up within each part: take parts much longer than
-their slowest average needs.
+		Long: `Runs a walk-forward test. The candles are cut into equal parts. The choices of --vary are ranked
+over the first --train parts, and the best one trades the next part, which it has not seen; then
+the window moves on by one part. The result of all unseen parts together is what this way of
+choosing would have made. Strategies warm up within each part: make the parts much longer than
+the slowest average needs.
 
-Efficiency is the unseen parts' profit a day as a share of that of the parts that chose: near 1
-the choice holds, near 0 it was fitted to what is past.`,
+Efficiency is the profit a day of the unseen parts as a share of that of the parts chosen on:
+near 1 the choice holds, near 0 it was fitted to the past.`,
 		Example: "  botd sweep walk -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100\n  botd sweep walk -s " +
 			"trend.yaml --data candles.csv --vary fast=5,10 --windows 12 --train 4 -o csv",
 		RunE: func(command *cobra.Command, _ []string) error {

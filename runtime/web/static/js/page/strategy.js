@@ -97,7 +97,7 @@ export async function open(page) {
     for (let i = decisions.length - 1, before = ""; i >= 0; i--) {
       const { side: to, at_ms, reason } = decisions[i];
       if (to !== before && (to === "long" || to === "short")) marks.push({ atMS: at_ms, below: to === "long", shape: "circle", tone: "accent",
-          text: to, why: `wants ${to}: ${reason}` });
+          text: to, why: `target ${to}: ${reason}` });
       else if (to !== before && before && before !== "flat") marks.push({ atMS: at_ms, below: before === "short", shape: "circle", tone: "soft",
           text: "out", why: `exits: ${reason}` });
       before = to;
