@@ -3,7 +3,6 @@ package research
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -28,7 +27,7 @@ func NewStrategy() *cobra.Command {
 script or in Go, that trades as it is written (docs/strategies.md). And one of those that
 run, by its name: pause, stop, flatten, resume.`,
 		"  botd strategy list\n  botd strategy show grid\n  botd strategy new my-idea --script\n  botd strategy pause trend --reason news",
-		newStrategyList(), newStrategyShow(), newStrategyNew())
+		newStrategyList(), newStrategyShow(), newStrategyGallery(), newStrategyNew())
 }
 
 // strategyRow is one kind of strategy as botd strategy list -o json prints it.
@@ -141,14 +140,17 @@ func newStrategyNew() *cobra.Command {
 	var (
 		asScript                bool
 		directory, module, botd string
+		from                    string
 	)
 	command := &cobra.Command{
-		Use: "new NAME --script | --go DIRECTORY", Short: "write a strategy to start from", Args: cobra.ExactArgs(1),
+		Use: "new NAME --script | --from GALLERY | --go DIRECTORY", Short: "write a strategy to start from", Args: cobra.ExactArgs(1),
 		Long: `Writes NAME.star, a script that trades already, and NAME.yaml beside it, which says where
 and how large. Files that exist are never overwritten. Then:
 
   botd data generate --symbol BTC-USDT --interval 1h --out candles.csv
   botd backtest run -s strategies/NAME.yaml --data candles.csv
+
+With --from it writes NAME.yaml alone: a published strategy of botd strategy gallery.
 
 With --go DIRECTORY it writes a Go module of its own there: the strategy, a test that runs it
 over made-up candles, and a main that is botd with that strategy in it. It builds against the
@@ -157,8 +159,10 @@ source of botd, which is looked for above the current directory unless --botd na
 			"my-idea --go ../my-idea",
 		RunE: func(command *cobra.Command, arguments []string) error {
 			switch {
-			case asScript == (module != ""):
-				return failure.Usagef("botd strategy new %s: say what kind: --script, or --go DIRECTORY", arguments[0])
+			case asScript && module != "" || from != "" && (asScript || module != "") || from == "" && !asScript && module == "":
+				return failure.Usagef("botd strategy new %s: say what kind: --script, --from GALLERY, or --go DIRECTORY", arguments[0])
+			case from != "":
+				return writeFromGallery(command, arguments[0], from, directory)
 			case asScript:
 				return writeScriptStrategy(command, arguments[0], directory)
 			}
@@ -166,6 +170,7 @@ source of botd, which is looked for above the current directory unless --botd na
 		},
 	}
 	command.Flags().BoolVar(&asScript, "script", false, "a Starlark script")
+	command.Flags().StringVar(&from, "from", "", "a strategy of botd strategy gallery")
 	command.Flags().StringVar(&directory, "dir", "strategies", "where a script is written to")
 	command.Flags().StringVar(&module, "go", "", "a Go module in this directory, which must be empty or not there")
 	command.Flags().StringVar(&botd, "botd", "", "the directory of botd's source, for --go")
@@ -189,23 +194,16 @@ func writeScriptStrategy(command *cobra.Command, name, directory string) error {
 }
 
 // writeTemplate makes a file that is not there yet.
-func writeTemplate(from, to string, values any) (err error) {
+func writeTemplate(from, to string, values any) error {
 	made, err := template.ParseFS(templates, from)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return failure.Wrap(failure.IO, err)
+	var text strings.Builder
+	if err := made.Execute(&text, values); err != nil {
+		return err
 	}
-	file, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if errors.Is(err, os.ErrExist) {
-		return failure.New(failure.Usage, "take another name, or move that file away", "%s exists already", to)
-	}
-	if err != nil {
-		return failure.Wrap(failure.IO, err)
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	return made.Execute(file, values)
+	return writeNew(to, text.String())
 }
 
 // moduleFiles are the files of a module, and what they are made of.

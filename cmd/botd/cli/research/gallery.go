@@ -1,0 +1,129 @@
+package research
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/shell"
+	"botd/configs"
+	"botd/internal/failure"
+	"botd/internal/spell"
+)
+
+// exhibit is a strategy of the gallery, as botd strategy gallery -o json prints it.
+type exhibit struct {
+	Name    string `json:"name"`
+	Summary string `json:"summary"`
+	Source  string `json:"source"`
+	text    string
+}
+
+// gallery reads all of them, by name.
+func gallery() ([]exhibit, error) {
+	files, err := fs.Glob(configs.Gallery(), "*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var all []exhibit
+	for _, file := range files {
+		text, err := fs.ReadFile(configs.Gallery(), file)
+		if err != nil {
+			return nil, err
+		}
+		e := exhibit{Name: strings.TrimSuffix(file, ".yaml"), text: string(text)}
+		into := &e.Summary
+		for line := range strings.Lines(e.text) {
+			words, comment := strings.CutPrefix(line, "# ")
+			if !comment {
+				break
+			}
+			if source, is := strings.CutPrefix(words, "Source: "); is {
+				into, words = &e.Source, source
+			}
+			*into = strings.TrimSpace(*into + " " + strings.TrimSpace(words))
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+func newStrategyGallery() *cobra.Command {
+	var output string
+	command := &cobra.Command{
+		Use: "gallery", Short: "published strategies, written as rules, to begin with", Args: cobra.NoArgs,
+		Long: `Lists strategies that were published in books, papers and by other bots, written anew as rules,
+each with its source. Their trades are tested against an independent program; that says that they
+do what was published, not that it earns money. One of them as your own:
+
+  botd strategy new my-dip --from connors-rsi2`,
+		Example: "  botd strategy gallery\n  botd strategy new my-dip --from connors-rsi2",
+		RunE: func(command *cobra.Command, _ []string) error {
+			all, err := gallery()
+			if err != nil {
+				return err
+			}
+			return shell.Print(command.OutOrStdout(), output, all, func(w io.Writer) {
+				t := shell.NewTable(w, table.Row{"name", "what it does", "source"})
+				for _, e := range all {
+					t.AppendRow(table.Row{e.Name, e.Summary, e.Source})
+				}
+				t.Render()
+			})
+		},
+	}
+	shell.OutputFlag(command, &output)
+	return command
+}
+
+// writeFromGallery writes a strategy of the gallery under a name of one's own.
+func writeFromGallery(command *cobra.Command, name, from, directory string) error {
+	if !newName.MatchString(name) {
+		return failure.Usagef("%q is not a name of 1 to 32 of a-z, 0-9 and -, beginning with a letter", name)
+	}
+	all, err := gallery()
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, e := range all {
+		if names = append(names, e.Name); e.Name != from {
+			continue
+		}
+		file := filepath.Join(directory, name+".yaml")
+		if err := writeNew(file, strings.Replace(e.text, "\nname: "+from+"\n", "\nname: "+name+"\n", 1)); err != nil {
+			return err
+		}
+		fmt.Fprintln(command.OutOrStdout(), file)
+		return nil
+	}
+	hint := "botd strategy gallery lists them"
+	if near := spell.Nearest(from, names); near != "" {
+		hint = fmt.Sprintf("did you mean %s?", near)
+	}
+	return failure.New(failure.Usage, hint, "there is no strategy %q in the gallery", from)
+}
+
+// writeNew makes a file that is not there yet.
+func writeNew(to, text string) (err error) {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return failure.Wrap(failure.IO, err)
+	}
+	file, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if errors.Is(err, os.ErrExist) {
+		return failure.New(failure.Usage, "take another name, or move that file away", "%s exists already", to)
+	}
+	if err != nil {
+		return failure.Wrap(failure.IO, err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	_, err = io.WriteString(file, text)
+	return err
+}
