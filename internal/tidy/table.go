@@ -200,7 +200,7 @@ var Table = []Row{
 	{"cmd/botd/cli/research", "holds the commands that test strategies on recorded or simulated markets, one file each",
 		impure, "exchange exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/tape strategy strategy/indicator " +
 			"runtime/gateway backtest backtest/report backtest/inputs backtest/saved backtest/sweeps backtest/benchmark configs cmd/botd/cli/shell " +
-			"cmd/botd/cli/connect internal/failure internal/plural internal/moment", "decimal table cobra"},
+			"cmd/botd/cli/connect internal/failure internal/plural internal/moment internal/spell", "decimal table cobra"},
 	{"cmd/botd/cli/venue", "holds the commands that show what an exchange offers, one file each",
 		impure, "exchange exchange/wire exchange/rest exchange/probe exchange/tape runtime/gateway configs cmd/botd/cli/shell " +
 			"cmd/botd/cli/connect internal/failure internal/plural", "table cobra"},
