@@ -28,7 +28,8 @@ type NotTraded struct {
 	Strategy string `json:"strategy"`
 	Reason   string `json:"reason"`
 	Count    int    `json:"count"`
-	First    string `json:"first"` // the first time, in words
+	Signals  int    `json:"signals,omitempty"` // of latched signals: all there were
+	First    string `json:"first"`             // the first time, in words
 }
 
 // Reasons of what was not traded; those of rules are followed by the rule's name.
@@ -162,6 +163,53 @@ func (r *run) boundWarnings(add func(code, format string, arguments ...any)) {
 			add(WantedNotTraded, "%s: %d targets were not traded, %s; the first: %s", n.Strategy, n.Count, n.Reason, n.First)
 		}
 	}
+}
+
+// latchWarnings say which strategy stands latched at the end, and did so for a good part of the time.
+func (r *run) latchWarnings(add func(code, format string, arguments ...any)) {
+	const worthTelling = 0.1 // of the time
+	for _, s := range r.machine.Status().Strategies {
+		for i := len(r.ledger.trips) - 1; i >= 0 && s.Latch != 0; i-- {
+			trip := &r.ledger.trips[i]
+			if r.legs[trip.leg].config.Strategy.Name != s.Name {
+				continue
+			}
+			if waited := 1 - r.passed(utc(trip.LeftMS)); waited >= worthTelling {
+				add(Latched, "%s: latched since %s, for %.0f %% of the time, after %s: its target asks for that side still, and %s. "+
+					"A script returns None or hold(\"flat\") when a trade is over; reentry: immediate enters again at once", s.Name,
+					utc(trip.LeftMS).Format(time.RFC3339), 100*waited, trip.ExitTag.purpose, s.Why)
+			}
+			break
+		}
+	}
+}
+
+// signals are those of a strategy that were latched, and those that entered.
+func (r *run) signals(n *NotTraded) int {
+	all := n.Count
+	for i := range r.ledger.trips {
+		if r.legs[r.ledger.trips[i].leg].config.Strategy.Name == n.Strategy {
+			all++
+		}
+	}
+	for i := range r.legs {
+		if r.legs[i].config.Strategy.Name == n.Strategy && r.legs[i].held.open.pair.Begun() {
+			all++
+		}
+	}
+	return all
+}
+
+// notTraded is what was wanted and not traded; of signals that were latched, how many there were in
+// all.
+func (r *run) notTraded() []NotTraded {
+	all := append([]NotTraded{}, r.ledger.events.notTraded...)
+	for i := range all {
+		if all[i].Reason == latched {
+			all[i].Signals = r.signals(&all[i])
+		}
+	}
+	return all
 }
 
 // passed is how much of the run's time lies before a moment.

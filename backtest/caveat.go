@@ -37,6 +37,7 @@ func (r *run) warnings() []Warning {
 		add(OrdersRejected, "orders refused by the exchange: %d, the first: %s", n, l.events.rejection)
 	}
 	r.boundWarnings(add)
+	r.latchWarnings(add)
 	list = append(list, r.config.Warnings...)
 	for i := range r.legs {
 		leg := &r.legs[i]

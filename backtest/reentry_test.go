@@ -80,3 +80,45 @@ func TestRulesEnterAgainWhateverCandleTheirStopWasIn(t *testing.T) {
 		})
 	}
 }
+
+// TestAStrategyThatStandsLatchedIsWarnedOf is finding 6: an entry with a stop and a target and no
+// explicit flat traded once a year, and nothing said why.
+func TestAStrategyThatStandsLatchedIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	s := symbol(t, exchange.Futures, "0.1", "0.001")
+	run := func(targets string, policy strategy.Reentry) *backtest.Result {
+		config := caseConfig(candlesOf(t, s, exchange.Hour1, midnight, stoppedRows(12)), &scripted{targets: hold(t, s, targets)})
+		leg := &config.Legs[0].Strategy
+		leg.Reentry, leg.Protection = policy, strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 100}}
+		return mustRun(t, config)
+	}
+	warned := func(r *backtest.Result) (text string) {
+		for _, w := range r.Warnings {
+			if w.Code == backtest.Latched {
+				text = w.Text
+			}
+		}
+		return text
+	}
+	ever := "0.01 0.01 0.01 0.01 0.01 0.01 0.01 0.01 0.01 0.01 0.01"
+	for _, want := range []string{"latched since 2023-", "after stop_loss", "hold(\"flat\")", "reentry: immediate"} {
+		if have := warned(run(ever, strategy.ReentrySignal)); !strings.Contains(have, want) {
+			t.Errorf("want %q said, have %q", want, have)
+		}
+	}
+	if have := warned(run(ever, strategy.ReentryImmediate)); have != "" {
+		t.Errorf("it enters again: want no warning, have %q", have)
+	}
+	if have := warned(run("0.01 . 0.01 . 0.01 . 0.01 . 0.01 . 0.01", strategy.ReentrySignal)); have != "" {
+		t.Errorf("each is a new signal: want no warning, have %q", have)
+	}
+	result := run("0.01 . 0.01 . 0.01 . 0.01 . 0.01 . .", strategy.ReentryNever)
+	for _, n := range result.NotTraded {
+		if n.Reason == "latched" && (n.Count != 4 || n.Signals != 5) {
+			t.Errorf("want 4 of 5 signals latched, have %+v", n)
+		}
+	}
+	if len(result.NotTraded) != 1 {
+		t.Errorf("want the latched signals, have %+v", result.NotTraded)
+	}
+}

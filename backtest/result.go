@@ -166,7 +166,7 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 		TotalSlippage: l.slipped.String(), MaxDrawdown: deepest.depth * 100, Drawdown: deepest.figure(),
 		Exposure: 100 * float64(l.exposed) / float64(l.slots), YearDays: daysPerYear,
 		Liquidations: l.liquidations, Refusals: total(l.events.refused), Rejections: total(l.events.rejected), Funnel: l.events.closed(),
-		EndedBy: r.endedBy(), NotTraded: append([]NotTraded{}, l.events.notTraded...), BreakEven: r.breakEven(),
+		EndedBy: r.endedBy(), NotTraded: r.notTraded(), BreakEven: r.breakEven(),
 		Elapsed: elapsed.Seconds(), Speed: float64(candles) / max(elapsed.Seconds(), 1e-9), Version: r.config.Version, Inputs: r.config.Inputs,
 		DataSHA256: r.dataSHA(), ConfigSHA256: r.config.ConfigSHA256, Warnings: r.warnings(), Assumptions: r.assumptions(),
 		OpenPositions: []*OpenPosition{}, Executions: []Execution{}, Trips: []TripRow{},

@@ -62,6 +62,10 @@ func (r *Result) Table(w io.Writer, colour bool) {
 		t.AppendRow(table.Row{"ended by", r.EndedBy.Limit + " on " + r.EndedBy.Time.Format("2006-01-02 15:04")})
 	}
 	for _, n := range r.NotTraded {
+		if n.Signals > 0 {
+			t.AppendRow(table.Row{n.Reason, fmt.Sprintf("%d of %d signals", n.Count, n.Signals)})
+			continue
+		}
 		t.AppendRow(table.Row{"not traded", fmt.Sprintf("%d, %s", n.Count, n.Reason)})
 	}
 	t.Render()

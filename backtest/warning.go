@@ -37,6 +37,7 @@ const (
 	IntentsRefused      = "intents_refused"
 	OrdersRejected      = "orders_rejected"
 	WantedNotTraded     = "not_traded" // what was wanted and could not be traded
+	Latched             = "latched"    // a strategy waits since a stop-loss or take-profit
 	NoTrade             = "no_trade"
 	FewTrades           = "few_trades"
 	OneTrade            = "one_trade" // it made the whole profit

@@ -150,3 +150,18 @@ func TestAnIndicatorOfTwoSeriesTakesBoth(t *testing.T) {
 		t.Errorf("want it refused: correlation of one series, have %v", err)
 	}
 }
+
+// TestALongOnlyScriptIsShownNoShort, and one that does not say so is told what it was shown.
+func TestALongOnlyScriptIsShownNoShort(t *testing.T) {
+	t.Parallel()
+	refuses := "def decide(view):\n    if view.position < 0:\n        fail(\"never short\")\n    return hold(\"long\")\n"
+	if have := faultOf(t, exchange.Futures, refuses); !strings.Contains(have, "never short") || !strings.Contains(have, "says long_only()") {
+		t.Errorf("want it told of the short and of long_only(), have %q", have)
+	}
+	if have := faultOf(t, exchange.Futures, "long_only()\n"+refuses); have != "" {
+		t.Errorf("want it accepted, have %q", have)
+	}
+	if have := faultOf(t, exchange.Futures, "long_only()\ndef decide(view):\n    return hold(\"short\")\n"); !strings.Contains(have, "says long_only()") {
+		t.Errorf("want its short refused, have %q", have)
+	}
+}

@@ -121,6 +121,20 @@ func reentry(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, 
 	return starlark.None, err
 }
 
+// longOnly implements long_only(): the script holds long positions or none. It is never shown a short
+// one, and a target below zero is an error.
+func longOnly(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+	r := runningOf(thread)
+	if err := starlark.UnpackArgs("long_only", args, named); err != nil {
+		return nil, err
+	}
+	if !r.loading {
+		return nil, errors.New("long_only() belongs at the top of the file")
+	}
+	r.long = true
+	return starlark.None, nil
+}
+
 // warmup implements warmup(candles): how many closed candles are needed before the first decision
 // counts, where the measured number is too small.
 func warmup(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {

@@ -98,6 +98,9 @@ func hold(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, nam
 
 // holdable refuses a target that the market does not have.
 func (r *running) holdable(target strategy.Target) error {
+	if r.long && target.Sign() < 0 {
+		return errors.New("the script says long_only(): hold \"flat\", or take that line out")
+	}
 	if r.setting.Market == exchange.Spot && target.Sign() < 0 {
 		return errors.New("spot has no short positions: hold \"flat\", or trade futures")
 	}

@@ -22,6 +22,7 @@ const (
 // position. A misspelt name is found when the configuration is checked, not when money is at stake.
 func rehearse(r *running, as strategy.Strategy) (warmup int, err error) {
 	stage := newStage(r.setting)
+	stage.long = r.long
 	defer func() {
 		if cause := recover(); cause != nil {
 			failed, is := cause.(error)
@@ -71,7 +72,8 @@ func rehearsedWith(failed error, held exchange.Quantity) error {
 		return failed
 	}
 	with := *at
-	with.Err = fmt.Errorf("%w (rehearsed on load with a synthetic short position: say what to do with it, or return None)", at.Err)
+	with.Err = fmt.Errorf("%w (rehearsed on load with a synthetic short position: a script that never sells short says long_only() at its top; "+
+		"another says what to do with it, or returns None)", at.Err)
 	return &with
 }
 
@@ -82,6 +84,7 @@ type stage struct {
 	setting strategy.Setting
 	at      int
 	price   exchange.Price
+	long    bool // it shows no shorts
 }
 
 func newStage(setting strategy.Setting) *stage {
@@ -104,7 +107,7 @@ func (s *stage) next() *strategy.View {
 	v.SetHistory(s.candles, s.at)
 	v.Position = strategy.Position{}
 	side := s.at%3 - 1
-	if side > 0 || side < 0 && s.setting.Market == exchange.Futures {
+	if side > 0 || side < 0 && s.setting.Market == exchange.Futures && !s.long {
 		v.Position = strategy.Position{Quantity: exchange.Quantity(side) * s.setting.Symbol.QuantityTick * 10,
 			EntryPrice: s.setting.Symbol.PriceAmount(open), SinceMS: c.OpenMS}
 	}

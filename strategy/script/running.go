@@ -28,6 +28,7 @@ type running struct {
 	trail   trail
 	events  bool             // it asks what happened since its last decision
 	reentry strategy.Reentry // declared
+	long    bool             // it declared to hold no shorts
 	warmup  int              // declared, or measured by rehearse
 	view    *view
 	args    starlark.Tuple

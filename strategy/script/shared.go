@@ -19,6 +19,7 @@ func predeclare() starlark.StringDict {
 	known := starlark.StringDict{
 		"param":       starlark.NewBuiltin("param", param),
 		"warmup":      starlark.NewBuiltin("warmup", warmup),
+		"long_only":   starlark.NewBuiltin("long_only", longOnly),
 		"reentry":     starlark.NewBuiltin("reentry", reentry),
 		"hold":        starlark.NewBuiltin("hold", hold),
 		"plan":        starlark.NewBuiltin("plan", plan),
