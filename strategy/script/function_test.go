@@ -151,12 +151,12 @@ func TestAnIndicatorOfTwoSeriesTakesBoth(t *testing.T) {
 	}
 }
 
-// TestALongOnlyScriptIsShownNoShort, and one that does not say so is told what it was shown.
+// TestALongOnlyScriptIsShownNoShort, and one that does not say so gets an error that says what it was shown.
 func TestALongOnlyScriptIsShownNoShort(t *testing.T) {
 	t.Parallel()
 	refuses := "def decide(view):\n    if view.position < 0:\n        fail(\"never short\")\n    return hold(\"long\")\n"
 	if have := faultOf(t, exchange.Futures, refuses); !strings.Contains(have, "never short") || !strings.Contains(have, "says long_only()") {
-		t.Errorf("want it told of the short and of long_only(), have %q", have)
+		t.Errorf("want the short and long_only() named, have %q", have)
 	}
 	if have := faultOf(t, exchange.Futures, "long_only()\n"+refuses); have != "" {
 		t.Errorf("want it accepted, have %q", have)
