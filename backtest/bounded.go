@@ -167,14 +167,14 @@ func (r *run) boundWarnings(add func(code, format string, arguments ...any)) {
 
 // latchWarnings say which strategy stands latched at the end, and did so for a good part of the time.
 func (r *run) latchWarnings(add func(code, format string, arguments ...any)) {
-	const worthTelling = 0.1 // of the time
+	const notable = 0.1 // of the time
 	for _, s := range r.machine.Status().Strategies {
 		for i := len(r.ledger.trips) - 1; i >= 0 && s.Latch != 0; i-- {
 			trip := &r.ledger.trips[i]
 			if r.legs[trip.leg].config.Strategy.Name != s.Name {
 				continue
 			}
-			if waited := 1 - r.passed(utc(trip.LeftMS)); waited >= worthTelling {
+			if waited := 1 - r.passed(utc(trip.LeftMS)); waited >= notable {
 				add(Latched, "%s: latched since %s, for %.0f %% of the time, after %s: its target asks for that side still, and %s. "+
 					"A script returns None or hold(\"flat\") when a trade is over; reentry: immediate enters again at once", s.Name,
 					utc(trip.LeftMS).Format(time.RFC3339), 100*waited, trip.ExitTag.purpose, s.Why)
