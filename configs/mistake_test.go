@@ -30,6 +30,7 @@ var mistaken = []struct{ name, source, at, hint string }{
 	{"crossunder", "params:\n  entry_long: crossunder(ema(close, 12), ema(close, 26))", "x.yaml:8", "cross_below(a, b)"},
 	{"crosses above", "params: {entry_long: close crosses above open}", "x.yaml:7", "cross_above(a, b)"},
 	{"ta.rsi", "params:\n  entry_long: ta.rsi(close, 14) < 30", "x.yaml:8", "no prefix"},
+	{"barssince", "params:\n  entry_long: barssince(close > open) > 3", "x.yaml:8", "since(condition)"},
 	{"a chain", "params:\n  entry_long: 30 < rsi(close, 14) < 70", "x.yaml:8", "30 < x and x < 70"},
 	{"between", "params:\n  entry_long: rsi(close, 14) between 30 and 70", "x.yaml:8", "two comparisons"},
 	{"price", "params: {entry_long: price > open}", "x.yaml:7", "close of the candle is close"},

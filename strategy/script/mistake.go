@@ -116,6 +116,7 @@ var otherwise = map[string]string{
 	"nil":   "write None",
 	"na":    "write known(x), which is False while x has no value",
 	"nan":   "write known(x), which is False while x has no value", "nz": "write x if known(x) else 0",
+	"barssince": "write since(condition)", "valuewhen": "write value_when(condition, series)",
 	"datetime": "there is no clock: hour(), weekday() and session(...) are series of the candle's time; view.now_ms",
 	"time":     "there is no clock: hour(), weekday() and session(...) are series of the candle's time; view.now_ms",
 	"random":   "there is no randomness: the same candles give the same decisions", "np": "there are no modules: sum, max, min, abs, log, math",
