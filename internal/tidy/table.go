@@ -111,8 +111,8 @@ var Table = []Row{
 	{"runtime/incident", "groups what is declared wrong by its cause, and says when a person is to hear of it",
 		pure, "reconcile/account runtime/engine", ""},
 	{"runtime/ops", "exports metrics and logs, and generates the rules, dashboard and unit that watch them",
-		impure, "internal/printable exchange reconcile/placement reconcile/ledger reconcile/account risk runtime/engine runtime/wording",
-		"zerolog prometheus"},
+		impure, "internal/printable exchange reconcile/placement reconcile/ledger reconcile/account risk runtime/engine runtime/incident " +
+			"runtime/wording", "zerolog prometheus"},
 	{"runtime/notify", "notifies people of what matters through the services they read, bounded and asynchronously",
 		impure, "internal/printable runtime/engine exchange reconcile/placement", "shoutrrr rate"},
 	{"runtime/notify/channels", "opens the configured notification channels, and tests them",

@@ -12,6 +12,7 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
 	"botd/configs"
+	"botd/internal/disk"
 	"botd/internal/failure"
 	"botd/internal/plural"
 	"botd/internal/version"
@@ -147,6 +148,7 @@ func (p *process) redraw(int64) {
 	p.showLane(&status)
 	p.metrics.Status(&status)
 	p.board.Show(status)
+	p.metrics.Incidents(p.board.OpenIncidents())
 }
 
 // beside lets tasks go on until stop is called, which waits for their end.
@@ -181,6 +183,7 @@ func watchStore(metrics *ops.Metrics, directory string) {
 	path := filepath.Join(directory, journal.FileName)
 	metrics.WatchFile("journal", path)
 	metrics.WatchFile("journal_log", path+"-wal")
+	metrics.WatchFree(func() (int64, bool) { return disk.Free(directory) })
 	metrics.WatchBackup(func() time.Time { return backups.Last(directory) })
 }
 

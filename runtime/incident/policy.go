@@ -1,5 +1,10 @@
 package incident
 
+import (
+	"maps"
+	"slices"
+)
+
 // policy is how an incident of a kind is treated.
 type policy struct {
 	severity    Severity
@@ -35,8 +40,11 @@ var policies = map[string]policy{
 	"adopted":       {Warning, 5 * minute, 0, "BotdDiscrepancyUnresolved"}, // it ends by itself
 	"clock":         {Warning, minute, hour, "BotdClockSkew"},
 	"rate_limited":  {Warning, minute, hour, "BotdRateLimited"},
-	"ledger":        {Warning, 0, 0, "BotdDiscrepancyUnresolved"},
+	"ledger":        {Warning, 0, 0, "BotdLedgerDifference"},
 }
+
+// Kinds are the kinds of incidents whose treatment is set, in order.
+func Kinds() []string { return slices.Sorted(maps.Keys(policies)) }
 
 func policyOf(kind string) policy {
 	if p, known := policies[kind]; known {

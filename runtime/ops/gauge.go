@@ -52,7 +52,7 @@ func (m *Metrics) strategy(t *engine.StrategyStatus, nowMS int64) {
 	if t.TickMS > 0 {
 		m.lastCycle.WithLabelValues(name).Set(seconds(t.TickMS))
 	}
-	m.nextCycle.WithLabelValues(name).Set(seconds(t.NextMS))
+	m.nextCycle.WithLabelValues(name).Set(seconds(m.nextDue(name, t, nowMS)))
 	market, symbol := t.Symbol.Market.String(), m.known.symbol(t.Symbol.Name)
 	if t.LastMS > 0 {
 		m.marketUpdate.WithLabelValues(market, symbol, "price").Set(seconds(t.LastMS))
@@ -65,6 +65,20 @@ func (m *Metrics) strategy(t *engine.StrategyStatus, nowMS int64) {
 		m.candleLag.WithLabelValues(market).Observe(seconds(max(0, nowMS-t.CandleMS)))
 	}
 	m.candles[name] = t.CandleMS
+}
+
+// dueTick is the tick that a strategy is expected to decide next.
+type dueTick struct{ afterMS, dueMS int64 }
+
+// nextDue is when a strategy is due. A time that has passed without a decision stays, though the engine tries
+// again later: else nobody could see how long the strategy is overdue.
+func (m *Metrics) nextDue(name string, t *engine.StrategyStatus, nowMS int64) int64 {
+	have := m.due[name]
+	if overdue := have.dueMS != 0 && have.dueMS <= nowMS && have.afterMS == t.TickMS; !overdue || t.NextMS == 0 {
+		have = dueTick{t.TickMS, t.NextMS}
+		m.due[name] = have
+	}
+	return have.dueMS
 }
 
 // strategyMoney sets equity, unrealised profit and drawdown of a strategy. Its peak is the

@@ -9,6 +9,7 @@ import (
 	"botd/exchange"
 	"botd/reconcile/placement"
 	"botd/risk"
+	"botd/runtime/incident"
 )
 
 // Bounds of the labels that come from the configuration.
@@ -50,7 +51,8 @@ var (
 		"unprotected",
 		"refused",
 	}
-	orderTypes = []exchange.OrderType{exchange.MarketOrder, exchange.Limit, exchange.StopLimit, exchange.StopMarket,
+	incidentKinds = incident.Kinds()
+	orderTypes    = []exchange.OrderType{exchange.MarketOrder, exchange.Limit, exchange.StopLimit, exchange.StopMarket,
 		exchange.TakeProfitLimit, exchange.TakeProfitMarket}
 	purposes = []placement.Purpose{placement.Entry, placement.Exit, placement.Order, placement.ExitOrder, placement.StopLoss,
 		placement.TakeProfit, placement.Cancel, placement.Leverage}

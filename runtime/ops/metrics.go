@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"botd/exchange"
+	"botd/runtime/incident"
 )
 
 // Build says which binary runs.
@@ -56,6 +57,7 @@ type Metrics struct {
 	unprotectedSince                    *prometheus.GaugeVec
 	unprotectedSeconds                  *prometheus.CounterVec
 	realized, unexplained               *prometheus.GaugeVec
+	incidents, storeFree                *prometheus.GaugeVec
 	strategyEquity, strategyOpen        *prometheus.GaugeVec
 	strategyFall, assets                *prometheus.GaugeVec
 	leader, leaseEnd, backoff           *prometheus.GaugeVec
@@ -63,8 +65,10 @@ type Metrics struct {
 	storeSize, backup                   *prometheus.GaugeVec
 	files                               []file
 	lastBackup                          func() time.Time
+	free                                func() (bytes int64, known bool)
 	pauses                              func(exchange.Market) time.Time
 	peaks                               map[string]float64 // of strategies' equity, since the start
+	due                                 map[string]dueTick // by strategy
 	fees                                *prometheus.CounterVec
 	commitSeconds, httpSeconds          *prometheus.HistogramVec
 	storeErrors, httpRequests           *prometheus.CounterVec
@@ -109,6 +113,7 @@ func NewMetrics(mode string, build Build) *Metrics {
 		candles:       map[string]int64{},
 		unprotectedMS: map[string]int64{},
 		peaks:         map[string]float64{},
+		due:           map[string]dueTick{},
 		paid:          map[string]float64{},
 	}
 	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -241,12 +246,16 @@ func (m *Metrics) accountFamilies() {
 	m.httpRequests = m.counter("botd_http_requests_total", "Requests served by botd.", "handler", "code")
 	m.httpSeconds = m.histogram("botd_http_request_duration_seconds", "Time of requests served by botd.", requestBuckets, "handler")
 	m.storeSize = m.gauge("botd_store_size_bytes", "Size on disk.", "file")
+	m.storeFree = m.gauge("botd_store_free_bytes", "Free space on the disk of the data directory.")
+	m.storeFree.WithLabelValues()
 	m.backup = m.gauge("botd_store_last_backup_timestamp_seconds", "Time of the last good backup.")
 	m.backup.WithLabelValues()
 	m.leader = m.gauge("botd_leader", "1 while this process holds the trading lease.")
 	m.leaseEnd = m.gauge("botd_lease_expiry_timestamp_seconds", "When the lease ends unless renewed.")
 	m.leader.WithLabelValues()
 	m.leaseEnd.WithLabelValues()
+	m.incidents = m.gauge("botd_incidents_open", "Incidents that are open: botd incidents lists them.", "kind", "severity")
+	m.Incidents(nil)
 	m.streams = m.gauge("botd_sse_clients", "Open event streams.")
 	m.streamEnds = m.counter("botd_sse_disconnects_total", "Event streams ended, by reason.", "reason")
 	m.streams.WithLabelValues()
@@ -280,6 +289,26 @@ func (m *Metrics) WatchSize(name string, bytes func() int64) {
 	m.storeSize.WithLabelValues(name)
 }
 
+// WatchFree exports the free space on the store's disk at each scrape, where the system says it.
+func (m *Metrics) WatchFree(free func() (bytes int64, known bool)) { m.free = free }
+
+// Incidents counts those that are open, by kind and severity.
+func (m *Metrics) Incidents(open []incident.Incident) {
+	type label struct {
+		kind     string
+		severity incident.Severity
+	}
+	count := map[label]float64{}
+	for i := range open {
+		count[label{oneOf(incidentKinds, open[i].Kind), open[i].Severity}]++
+	}
+	for _, kind := range append(incidentKinds, other) {
+		for _, severity := range []incident.Severity{incident.Warning, incident.Critical} {
+			m.incidents.WithLabelValues(kind, string(severity)).Set(count[label{kind, severity}])
+		}
+	}
+}
+
 // Recorded counts rows of market data that were stored or lost.
 func (m *Metrics) Recorded(stored, lost int) {
 	m.recorded.WithLabelValues("kept").Add(float64(stored))
@@ -297,6 +326,11 @@ func (m *Metrics) Scraped(checks []Check) {
 	m.Ready(checks)
 	for _, file := range m.files {
 		m.storeSize.WithLabelValues(file.name).Set(float64(file.bytes()))
+	}
+	if m.free != nil {
+		if free, known := m.free(); known {
+			m.storeFree.WithLabelValues().Set(float64(free))
+		}
 	}
 	if m.lastBackup != nil {
 		m.backup.WithLabelValues().Set(timestamp(m.lastBackup()))

@@ -304,7 +304,7 @@ func TestPollsAreRequestsForMarketData(t *testing.T) {
 }
 
 // beyond are the families botd has beside the catalogue's.
-var beyond = []string{
+var beyond = []string{"botd_incidents_open", "botd_store_free_bytes",
 	"botd_kill_switch_beside_engine_total", "botd_kill_switch_beside_engine_seconds",
 	"botd_exchange_clock_bound_seconds",
 	"botd_ledger_unexplained",

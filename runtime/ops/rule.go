@@ -56,6 +56,9 @@ func Named(expression string) (unknown []string) {
 	return unknown
 }
 
+// runbook is where the section of an alert begins, in the documents that come with botd.
+const runbook = "docs/operations.md#"
+
 // RulesYAML writes the rules in Prometheus's format. A rule that names an unregistered metric is an
 // error.
 func RulesYAML() (string, error) {
@@ -79,7 +82,8 @@ func RulesYAML() (string, error) {
 			fmt.Fprintf(&b, "        for: %s\n", prometheusDuration(a.For))
 		}
 		fmt.Fprintf(&b, "        labels: {severity: %s}\n        annotations:\n", a.Severity)
-		fmt.Fprintf(&b, "          summary: %s\n          description: %s\n          action: %s\n", quoted(a.Summary), quoted(a.Meaning), quoted(a.Action))
+		fmt.Fprintf(&b, "          summary: %s\n          description: %s\n          action: %s\n          runbook_url: %s\n", quoted(a.Summary),
+			quoted(a.Meaning), quoted(a.Action), quoted(runbook+strings.ToLower(a.Name)))
 	}
 	return b.String(), errors.Join(unknown...)
 }

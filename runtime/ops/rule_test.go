@@ -51,9 +51,9 @@ func TestRulesNameOnlyWhatIsRegistered(t *testing.T) {
 		[]string{"botd_nonsense", "botd_fills_bucket"}) {
 		t.Errorf("unknown names: want botd_nonsense and botd_fills_bucket, have %v", have)
 	}
-	if pages, tickets := strings.Count(text, "severity: page"), strings.Count(text, "severity: ticket"); pages != 12 || tickets != 12 ||
+	if pages, tickets := strings.Count(text, "severity: page"), strings.Count(text, "severity: ticket"); pages != 13 || tickets != 15 ||
 		len(Recordings()) != 6 {
-		t.Errorf("want 12 alerts that page, 12 tickets and 6 recordings, have %d, %d and %d", pages, tickets, len(Recordings()))
+		t.Errorf("want 13 alerts that page, 15 tickets and 6 recordings, have %d, %d and %d", pages, tickets, len(Recordings()))
 	}
 }
 
@@ -63,8 +63,8 @@ func TestRulesAreCheckedByPromtool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if have := promtool(t, "check", "rules", write(t, "botd.rules.yml", text)); !strings.Contains(have, "SUCCESS: 30 rules found") {
-		t.Errorf("want 30 rules, have %s", have)
+	if have := promtool(t, "check", "rules", write(t, "botd.rules.yml", text)); !strings.Contains(have, "SUCCESS: 34 rules found") {
+		t.Errorf("want 34 rules, have %s", have)
 	}
 }
 
@@ -232,17 +232,23 @@ var alertCases = []struct {
 		},
 		"",
 	},
-	{
-		"BotdRateLimited",
-		7,
-		[]promSeries{{`botd_exchange_backoff_until_timestamp_seconds{job="botd", instance="a", market="futures", class="budget"}`, "99999x9"}},
-		`job="botd", instance="a", market="futures", class="budget"`,
-	},
+	{"BotdRateLimited", 7, []promSeries{{`botd_incidents_open{job="botd", instance="a", kind="rate_limited", severity="warning"}`, "1x9"}},
+		`job="botd", instance="a"`},
+	{"BotdDiskLow", 2, []promSeries{{`botd_store_free_bytes{job="botd", instance="a"}`, "200000000x9"}}, `job="botd", instance="a"`},
+	{"BotdDiskLow", 2, []promSeries{{`botd_store_free_bytes{job="botd", instance="a"}`, "300000000x9"}}, ""},
+	{"BotdLedgerDifference", 1, []promSeries{{`botd_incidents_open{job="botd", instance="a", kind="ledger", severity="warning"}`, "0 1x9"}},
+		`job="botd", instance="a"`},
+	{"BotdLedgerDifference", 1, []promSeries{{`botd_incidents_open{job="botd", instance="a", kind="halted", severity="warning"}`, "0 1x9"}}, ""},
+	{"BotdRestartLoop", 9, []promSeries{{`process_start_time_seconds{job="botd", instance="a"}`, "0 0 120 120 240 240 360x9"}}, `job="botd", instance="a"`},
+	{"BotdRestartLoop", 9, []promSeries{{`process_start_time_seconds{job="botd", instance="a"}`, "0 0 120x9"}}, ""},
+	{"BotdTicksMissed", 9, []promSeries{{`botd_strategy_cycles_total{job="botd", instance="a", strategy="trend", result="missed"}`, "0+2x9"}},
+		`job="botd", instance="a", strategy="trend", result="missed"`},
+	{"BotdTicksMissed", 9, []promSeries{{`botd_strategy_cycles_total{job="botd", instance="a", strategy="trend", result="missed"}`, "0 1x9"}}, ""},
 	{
 		"BotdRateLimited",
 		9,
 		[]promSeries{
-			{`botd_exchange_backoff_until_timestamp_seconds{job="botd", instance="a", market="futures", class="budget"}`, "0x9"},
+			{`botd_incidents_open{job="botd", instance="a", kind="rate_limited", severity="warning"}`, "0 1 1 0x9"},
 			{`botd_exchange_throttle_wait_seconds_total{job="botd", instance="a", market="futures", class="budget"}`, "0+10x9"},
 		},
 		"",

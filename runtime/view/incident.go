@@ -24,8 +24,9 @@ const maxIncidentBytes = 4 << 20
 // Incident is one cause for which something does not work as it should, from its opening to its end.
 type Incident struct {
 	ID        string            `json:"id"`
-	State     string            `json:"state"` // open | closed
-	Kind      string            `json:"kind"`  // the declared state: blind, unprotected, quarantined, journal, clock, ...
+	State     string            `json:"state"`    // open | closed
+	InForce   bool              `json:"in_force"` // false: the state is over, and the incident closes unless it returns
+	Kind      string            `json:"kind"`     // the declared state: blind, unprotected, quarantined, journal, clock, ...
 	Severity  incident.Severity `json:"severity"`
 	Scope     string            `json:"scope"` // account | market | strategy | symbol
 	Strategy  string            `json:"strategy,omitempty"`
@@ -45,9 +46,9 @@ type Incident struct {
 
 // IncidentOf is an incident as it is shown.
 func IncidentOf(i *incident.Incident) Incident {
-	out := Incident{ID: number(i.ID), State: "open", Kind: i.Kind, Severity: i.Severity, Cause: i.Cause, WayOut: i.WayOut, Runbook: i.Runbook(),
-		Since: time.UnixMilli(i.SinceMS).UTC(), Opened: time.UnixMilli(i.OpenedMS).UTC(), Updated: time.UnixMilli(i.UpdatedMS).UTC(),
-		Times: i.Times, Reminders: i.Reminders, Escalated: moment(i.EscalatedMS), Closed: moment(i.ClosedMS)}
+	out := Incident{ID: number(i.ID), State: "open", InForce: i.Open() && i.AbsentMS == 0, Kind: i.Kind, Severity: i.Severity, Cause: i.Cause,
+		WayOut: i.WayOut, Runbook: i.Runbook(), Since: time.UnixMilli(i.SinceMS).UTC(), Opened: time.UnixMilli(i.OpenedMS).UTC(),
+		Updated: time.UnixMilli(i.UpdatedMS).UTC(), Times: i.Times, Reminders: i.Reminders, Escalated: moment(i.EscalatedMS), Closed: moment(i.ClosedMS)}
 	if !i.Open() {
 		out.State = "closed"
 	}
@@ -202,6 +203,13 @@ func (b *Board) Incidents(page Page, keep func(*Incident) bool) ([]Incident, str
 	defer b.mu.Unlock()
 	return Newest(b.incidents.tracker.All(), page, func(i *incident.Incident) int64 { return i.ID },
 		func(i *incident.Incident) bool { one := IncidentOf(i); return keep(&one) }, func(i *incident.Incident) Incident { return IncidentOf(i) })
+}
+
+// OpenIncidents returns those that go on, the oldest first.
+func (b *Board) OpenIncidents() []incident.Incident {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.DeleteFunc(b.incidents.tracker.All(), func(i incident.Incident) bool { return !i.Open() })
 }
 
 // openIncidents are those that go on, the newest first.

@@ -40,7 +40,7 @@ func TestStatusAndListShowTheSameIncidentsOverARestart(t *testing.T) {
 	listed, _ := board.Incidents(Page{Limit: 10}, func(*Incident) bool { return true })
 	shown := board.Status().Incidents
 	if len(listed) != 3 || len(shown) != 3 || listed[0].ID != shown[0].ID || shown[2].Kind != "blind" || shown[2].Symbol != "BTC-USDT" ||
-		shown[2].Severity != incident.Critical || shown[2].Runbook == "" || shown[2].State != "open" {
+		shown[2].Severity != incident.Critical || shown[2].Runbook == "" || shown[2].State != "open" || !shown[2].InForce {
 		t.Errorf("want three, the oldest blind, have %+v and %+v", listed, shown)
 	}
 	stop()

@@ -50,6 +50,9 @@ func showIncident(w io.Writer, i *view.Incident) {
 		return
 	}
 	fmt.Fprintf(w, "  way out: %s\n  runbook: %s\n", i.WayOut, i.Runbook)
+	if !i.InForce {
+		fmt.Fprintln(w, "  it is over at the moment, and closes unless it returns")
+	}
 	if i.Times > 1 {
 		fmt.Fprintf(w, "  it has begun %d times\n", i.Times)
 	}

@@ -105,7 +105,7 @@ func showDegraded(w io.Writer, all []view.Degraded) {
 func showOtherIncidents(w io.Writer, s *view.Status) {
 	for i := range s.Incidents {
 		one := &s.Incidents[i]
-		if !slices.ContainsFunc(s.Degraded, func(d view.Degraded) bool { return d.State == one.Kind }) {
+		if one.InForce && !slices.ContainsFunc(s.Degraded, func(d view.Degraded) bool { return d.State == one.Kind }) {
 			showIncident(w, one)
 		}
 	}

@@ -159,8 +159,8 @@ function attention(notices) {
   for (const one of s.degraded) all.push([one.state === "limit" || one.state === "halted" ? "warn" : "bad",
       `${f.title(one.state)}: ${[one.strategy, one.market, one.symbol].filter(Boolean).join(" ") || "account"}`, one.cause, one.since,
       ["quarantined", "contradicted"].includes(one.state) ? "/reconcile" : "/risk", [one.way_out, one.doing].filter(Boolean).join(" ")]);
-  for (const one of s.incidents ?? []) if (["rate_limited", "ledger"].includes(one.kind)) all.push(["warn", `${f.title(one.kind)}: ${one.market ?? "account"}`,
-      one.cause, one.since, "/risk", one.way_out]);
+  for (const one of s.incidents ?? []) if (one.in_force && ["rate_limited", "ledger"].includes(one.kind)) all.push(["warn",
+      `${f.title(one.kind)}: ${one.market ?? "account"}`, one.cause, one.since, "/risk", one.way_out]);
   for (const one of live.strategies) {
     if (one.state === "failed") all.push(["bad", `Strategy ${one.name} failed`, one.why, null, "/strategies/" + encodeURIComponent(one.name), null]);
   }
