@@ -27,13 +27,17 @@ type Crossing struct {
 // returned only while it has no breach; a streak begins anew after each breach. The
 // limits, like equity, are those of the strategy, or of the account without one.
 func (l *Limits) Crossed(by Mover, nowMS int64, book *reconcile.Book, strategy string, equity exchange.Amount) (all []Crossing) {
-	s := subject{nowMS: nowMS, book: book, watch: book.Watch(strategy), limits: l, strategy: strategy, funds: equity}
+	var s *subject // most have no limit that latches
+	watch := book.Watch(strategy)
 	for i := range limitTable {
 		limit := &limitTable[i]
 		if limit.latch == nil || limit.latch.moves != by || !limit.isSet(l) {
 			continue
 		}
-		f := limit.measure(&s)
+		if s == nil {
+			s = &subject{nowMS: nowMS, book: book, watch: watch, limits: l, strategy: strategy, funds: equity}
+		}
+		f := limit.measure(s)
 		crossed := f.limit.Less(f.value) && s.watch.Breach(limit.Name) == nil
 		if f.byResult {
 			crossed = !f.value.Less(f.limit)
