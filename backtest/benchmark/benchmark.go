@@ -28,14 +28,22 @@ import (
 
 // measured is one line of the bench.
 type measured struct {
-	What      string  `json:"what"`
-	Seconds   float64 `json:"seconds"`
-	Processor float64 `json:"processor_s"`           // of all cores together, the collector of garbage included
-	Speed     float64 `json:"million_candles_per_s"` // by the processor's time
-	Times     float64 `json:"times_as_long"`         // as the plain loop, or the hand-written program
-	Fills     int     `json:"fills,omitempty"`
-	Allocs    uint64  `json:"allocations,omitempty"`
-	Memory    float64 `json:"peak_mb,omitempty"` // of the process
+	What      string   `json:"what"`
+	Seconds   float64  `json:"seconds"`
+	Processor float64  `json:"processor_s"`           // of all cores together, the collector of garbage included
+	Speed     float64  `json:"million_candles_per_s"` // by the processor's time
+	Times     float64  `json:"times_as_long"`         // as the plain loop, or the hand-written program
+	Fills     int      `json:"fills,omitempty"`
+	Allocs    uint64   `json:"allocations,omitempty"`
+	Memory    float64  `json:"peak_mb,omitempty"` // of the process
+	PerFill   *perFill `json:"per_fill,omitempty"`
+}
+
+// perFill is what a fill costs.
+type perFill struct {
+	Microseconds float64 `json:"us"` // beyond the processor time of the quiet run
+	Allocs       float64 `json:"allocations"`
+	Notes        float64 `json:"notes"` // facts that the engine reported
 }
 
 type Result struct {
@@ -132,6 +140,7 @@ func (b *Benchmark) engine() error {
 		{"sma_cross 2000/10000", b.Candles, func() (backtest.Config, error) { return b.cross("2000", "10000") }},
 		{"sma_cross 200/1000", b.Candles, func() (backtest.Config, error) { return b.cross("200", "1000") }},
 		{"sma_cross 10/50", b.Candles, func() (backtest.Config, error) { return b.cross("10", "50") }},
+		{"a market order every 37 candles", b.Candles, b.turns},
 		{"grid, 200 resting orders, lines 0.1 % apart", b.Candles, func() (backtest.Config, error) { return b.grid(0.001) }},
 		{"grid, 200 resting orders, lines 1 % apart", b.Candles, func() (backtest.Config, error) { return b.grid(0.01) }},
 		{fmt.Sprintf("sma_cross 200/1000 on %d symbols at once", symbols), several[0].Candles.Len() * symbols,
@@ -152,9 +161,34 @@ func (b *Benchmark) engine() error {
 			return err
 		}
 		m.Times = plain.Speed / m.Speed
+		if m.Fills*fillsCount > b.Candles {
+			if m.PerFill, err = b.counted(&m, c.config); err != nil {
+				return err
+			}
+		}
 		b.Result.Engine = append(b.Result.Engine, m)
 	}
 	return nil
+}
+
+// fillsCount is the most candles for each fill at which the fills' cost stands out from all others.
+const fillsCount = 50
+
+// counted counts what the fills of a run cost: its time and allocations beyond those of the quiet one, and
+// the notes of another run.
+func (b *Benchmark) counted(m *measured, made func() (backtest.Config, error)) (*perFill, error) {
+	config, err := made()
+	if err != nil {
+		return nil, err
+	}
+	notes := 0
+	config.Note = func(*engine.Note) { notes++ }
+	if _, err := backtest.Run(b.Ctx, config); err != nil {
+		return nil, err
+	}
+	fills, quiet := float64(m.Fills), &b.Result.Engine[1]
+	return &perFill{1e6 * max(0, m.Processor-quiet.Processor) / fills, max(0, float64(m.Allocs)-float64(quiet.Allocs)) / fills,
+		float64(notes) / fills}, nil
 }
 
 // plainBacktest is the minimum of a backtest: two averages and their crosses,
@@ -287,15 +321,20 @@ func (r *Result) write(w io.Writer, render func(table.Writer) string) {
 	fmt.Fprintf(w, "%s; %d one-minute candles, %.1f MB of CSV.\n\n", r.Machine, r.Candles, float64(r.CSV)/1e6)
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"engine, candles in memory", "M candles/s", "plain loop", "fills", "allocations", "wall s", "processor s"})
+	t.AppendHeader(table.Row{"engine, candles in memory", "M candles/s", "plain loop", "fills", "wall s", "processor s", "a fill: us",
+		"allocations", "notes"})
 	right := []table.ColumnConfig{}
-	for i := 2; i <= 7; i++ {
+	for i := 2; i <= 9; i++ {
 		right = append(right, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(right)
 	for _, m := range r.Engine {
-		t.AppendRow(table.Row{m.What, fmt.Sprintf("%.2f", m.Speed), fmt.Sprintf("%.1f x", m.Times), m.Fills, m.Allocs, fmt.Sprintf("%.3f", m.Seconds),
-			fmt.Sprintf("%.3f", m.Processor)})
+		row := table.Row{m.What, fmt.Sprintf("%.2f", m.Speed), fmt.Sprintf("%.1f x", m.Times), m.Fills, fmt.Sprintf("%.3f", m.Seconds),
+			fmt.Sprintf("%.3f", m.Processor)}
+		if one := m.PerFill; one != nil {
+			row = append(row, fmt.Sprintf("%.1f", one.Microseconds), fmt.Sprintf("%.1f", one.Allocs), fmt.Sprintf("%.1f", one.Notes))
+		}
+		t.AppendRow(row)
 	}
 	fmt.Fprintf(w, "%s\n\n", render(t))
 	t = table.NewWriter()
@@ -329,6 +368,15 @@ func (b *Benchmark) quiet() (backtest.Config, error) {
 	config := b.costs()
 	config.Legs = []backtest.Leg{{Kind: "idle", Tape: b.recorded, Strategy: engine.StrategyConfig{Name: "idle", Interval: exchange.Minute1,
 		Leverage: 3, Strategy: noTarget{}}}}
+	return config, nil
+}
+
+// turns holds a fixed value for 37 candles, then nothing for as many.
+func (b *Benchmark) turns() (backtest.Config, error) {
+	config := b.costs()
+	size := strategy.Size{Quote: exchange.AmountOf(100)}
+	config.Legs = []backtest.Leg{{Kind: "turning", Tape: b.recorded, Strategy: engine.StrategyConfig{Name: "turning", Interval: exchange.Minute1,
+		Leverage: 3, Size: size, Strategy: &turning{size: size}}}}
 	return config, nil
 }
 
