@@ -119,8 +119,9 @@ func (s *survey) witness(symbol *SymbolState) witness {
 	case t.sweptMS != 0 && t.sweptOf >= symbol.OpenedMS() && !s.armed(symbol.Key()):
 		return sweptOrders
 	case symbol.AtVenue() != 0 && symbol.Rules != nil && (t.marginOf == symbol.Known() || s.fetched.BeganMS > s.noReadBefore(symbol.ChangedMS())):
-		missing := symbol.Rules.Notional(symbol.Rules.PriceOf(symbol.EntryPrice), abs(symbol.residual)).Div(int64(max(1, symbol.Leverage)))
-		if more, needed := s.margin(); !needed.IsZero() && !missing.Less(more.Mul(2)) {
+		smaller := abs(symbol.Known()+symbol.Ignored()) - abs(symbol.AtVenue()) // the other side needs the same margin: that was not released
+		released := symbol.Rules.Notional(symbol.Rules.PriceOf(symbol.EntryPrice), max(0, smaller)).Div(int64(max(1, symbol.Leverage)))
+		if more, needed := s.margin(); smaller > 0 && !needed.IsZero() && !released.Less(more.Mul(2)) {
 			return freedMargin
 		}
 	}

@@ -193,6 +193,26 @@ func (d *desk) margined(signed exchange.Quantity, margin exchange.Amount) {
 		Positions: d.positions(signed), Account: &exchange.MarginAccount{PositionMargin: margin}})
 }
 
+// TestTheOtherSideOfAPositionReleasesNoMargin: a list that is older than the position shows the one
+// before it, on the other side and of the same size. Both need the same margin, so that none was
+// released: the stop stays.
+func TestTheOtherSideOfAPositionReleasesNoMargin(t *testing.T) {
+	t.Parallel()
+	d, protect, _ := guarded(t)
+	symbol := d.book.Symbol(bitcoin)
+	d.margined(20, exchange.MustAmount("100"))
+	for range 8 {
+		d.now += 1_000
+		d.margined(-20, exchange.MustAmount("100"))
+		if intents := d.derive(protect); len(intents) != 0 {
+			t.Fatalf("want nothing sent and nothing canceled, have %+v", intents)
+		}
+	}
+	if symbol.Known() != 20 || symbol.Ignored() != 0 || symbol.Contradicted == "" {
+		t.Errorf("want 20 known and contradicted, have %d known, %d ignored, %q", symbol.Known(), symbol.Ignored(), symbol.Contradicted)
+	}
+}
+
 func TestASmallerPositionIsBelievedWhenItsMarginWasReleased(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
