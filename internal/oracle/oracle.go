@@ -73,6 +73,7 @@ type Limits struct {
 	Placement int64 // largest single placement: the excess that exactly-once.md allows beyond its bounds
 	Protected bool  // a position must have a stop on the exchange
 	Dust      int64 // a position up to this size needs no stop: no order of that size exists
+	Rest      int64 // spot: what a sale of everything leaves at most, since orders are in whole steps and fees are not
 }
 
 // Violation is something that must never be.
@@ -113,6 +114,7 @@ type state struct {
 	position int64 // signed, everybody's
 	bought   int64 // spot: by own orders
 	sold     int64
+	rest     int64 // spot: what sales of everything have left, which no order sells
 	foreign  int64 // what others added to either side: no fault of botd's
 
 	unprotectedMS int64 // since when the position is without protection; -1 while it has it
@@ -190,6 +192,9 @@ func (o *Oracle) Filled(atMS int64, fill Fill) {
 		default:
 			if s.sold += fill.Quantity; s.sold > s.bought+s.limits.Dust {
 				o.report(s, "oversold", fmt.Sprintf("own orders sold %d and bought %d", s.sold, s.bought))
+			}
+			if left := s.position - s.rest; left >= 0 && left <= s.limits.Rest {
+				s.rest = s.position
 			}
 		}
 	}
@@ -274,7 +279,7 @@ func (o *Oracle) judgeExposure(s *state) {
 		return
 	}
 	long, short := o.Exposure(s.symbol)
-	most := s.limits.Position + s.limits.Placement + s.foreign
+	most := s.limits.Position + s.limits.Placement + s.foreign + s.rest
 	if worst := max(long, short); worst <= most {
 		s.excess = false
 	} else if !s.excess {

@@ -225,3 +225,22 @@ func TestWhatTheExchangeSellsOnceMoreIsNotOversold(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatSalesOfEverythingLeaveIsNoPartOfTheExposure: orders are in whole steps, and fees are not.
+func TestWhatSalesOfEverythingLeaveIsNoPartOfTheExposure(t *testing.T) {
+	t.Parallel()
+	coin := Symbol{Spot: true, Name: "BTC-USDT"}
+	for rest, want := range map[int64]bool{20: false, 21: true} {
+		o := New(1 << 40)
+		o.Judge(coin, Limits{Position: 1_010, Rest: 20})
+		for trip := range int64(10) {
+			o.Accepted(trip, Order{ID: 2 * trip, Own: true, Symbol: coin, Buy: true, Quantity: 1_000})
+			o.Filled(trip, Fill{OrderID: 2 * trip, Symbol: coin, Buy: true, Quantity: 1_000})
+			o.Accepted(trip, Order{ID: 2*trip + 1, Own: true, Symbol: coin, Quantity: 1_000 - rest})
+			o.Filled(trip, Fill{OrderID: 2*trip + 1, Symbol: coin, Quantity: 1_000 - rest})
+		}
+		if have := len(o.Violations()) > 0; have != want {
+			t.Errorf("a rest of %d: want it reported %t, have %v", rest, want, o.Violations())
+		}
+	}
+}

@@ -77,6 +77,7 @@ func (j *judge) setLimits() {
 			last, _ := j.w.venue.x.Price(r.key)
 			least := h.rules.QuantityFor(h.rules.MinNotional.MulRate(exchange.RateOne*11/10), max(last, 1))
 			limits.Dust = int64(least+h.rules.QuantityTick) * finest
+			limits.Rest = int64(mostRest*h.rules.QuantityTick) * finest
 		}
 		j.oracle.Judge(nameOf(r.key), limits)
 	}

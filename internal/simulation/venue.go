@@ -57,6 +57,7 @@ type held struct {
 	position  exchange.Quantity // signed: the sum of the account's fills
 	fees      exchange.Amount   // spot: taken out of what was bought, in the base asset
 	own       exchange.Quantity // the part made by botd's own orders
+	rest      exchange.Quantity // spot: what sales of everything have left, which no order sells
 	slack     exchange.Quantity // exposure that others may have added
 	touchedMS int64             // when anybody else last traded it; 0 for never
 	filledMS  int64             // when the account's own orders last filled on it
@@ -125,6 +126,7 @@ func (v *venue) takeFills(w *world) {
 		if a := v.byOrder[fill.OrderID]; a != nil {
 			a.filled += fill.Quantity
 			h.own, h.filledMS = h.own+signed, w.nowMS
+			h.noteRest(fill.Side)
 			covered := w.stats.Faults[OldBackup] > 0 && w.stats.Faults[ManualTrade] > 0 // a manual purchase hides what was forgotten
 			if fill.Market == exchange.Spot && h.own+h.forgot+h.doubled < 0 && !covered && w.beyond == nil {
 				w.fail("oversold", "%s: botd sold %d more than it ever bought", h.key, -h.own)
@@ -147,6 +149,17 @@ func (h *held) exposed() exchange.Quantity {
 		return h.position
 	}
 	return h.rules.FloorQuantity(h.rules.QuantityOf(h.rules.QuantityAmount(h.position).Sub(h.fees)))
+}
+
+// mostRest is what a sale of everything may leave, in steps: less than one of what was bought, and
+// as much of the fee.
+const mostRest = 2
+
+// noteRest takes what a sale of everything has left: orders are in whole steps, and fees are not.
+func (h *held) noteRest(side exchange.Side) {
+	if left := h.exposed() - h.rest; h.key.Market == exchange.Spot && side == exchange.Sell && left >= 0 && left <= mostRest*h.rules.QuantityTick {
+		h.rest = h.exposed()
+	}
 }
 
 // touch notes that anybody else changed the position or may change it.
