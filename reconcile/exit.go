@@ -156,10 +156,13 @@ func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
 		d.closeDust(quantity, reason)
 		return
 	}
-	order := exchange.NewOrder{Type: exchange.MarketOrder, Side: exchange.SideOf(-d.held), Quantity: quantity, ReduceOnly: true}
-	if d.symbol.Key().Market == exchange.Spot {
-		// Spot MARKET sells are by USDT amount: base is sold by a limit through the collar.
-		order.Type, order.ReduceOnly = exchange.Limit, false
+	order := exchange.NewOrder{Type: exchange.MarketOrder, Quantity: quantity, ReduceOnly: true}
+	if d.symbol.Key().Market == exchange.Futures {
+		order.Side = exchange.SideOf(-d.held)
+	} else {
+		// Spot MARKET sells are by USDT amount: base is sold by a limit through the collar. What a
+		// purchase of unknown fate has bought is sold too, where fills explain nothing.
+		order.Type, order.Side, order.ReduceOnly = exchange.Limit, exchange.Sell, false
 		order.Price = d.sellable(rules.CeilPrice(d.symbol.Last-share(d.symbol.Last, d.desired.Collar)), quantity)
 	}
 	d.add(Intent{Purpose: placement.Exit, Order: order, Reason: reason})

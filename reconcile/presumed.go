@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"math"
 	"slices"
 
 	"botd/exchange"
@@ -20,7 +21,7 @@ func (s *survey) presume(symbol *SymbolState) {
 		return slices.ContainsFunc(s.fetched.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() }) ||
 			s.fetched.Shows(exchange.Spot, p.OrderID())
 	}
-	bought := exchange.Quantity(0)
+	bought, sinceMS := exchange.Quantity(0), int64(math.MaxInt64)
 	for _, p := range s.book.Live() {
 		if p.Symbol() != symbol.Key() || p.State() == placement.Sending {
 			continue
@@ -34,6 +35,7 @@ func (s *survey) presume(symbol *SymbolState) {
 		}
 		if p.Order().Side == exchange.Buy {
 			bought += s.mayBuy(p, symbol)
+			sinceMS = min(sinceMS, p.SentMS())
 			continue
 		}
 		if !s.noteUnfrozen(p, symbol) {
@@ -46,7 +48,24 @@ func (s *survey) presume(symbol *SymbolState) {
 		}
 	}
 	excess := s.book.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
-	t.presumed = max(0, min(excess-symbol.Beside(), bought))
+	t.presumed = max(0, min(excess-symbol.Beside()-s.boughtByOthers(symbol, sinceMS), bought))
+}
+
+// boughtByOthers is what purchases that no placement claims have bought since wallet and fills last
+// agreed, or since a time. That a row shows no id makes it nobody's only where botd's own rows show none.
+func (s *survey) boughtByOthers(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
+	if !s.fetched.History.Done() {
+		return 0
+	}
+	sinceMS = min(sinceMS-createdSlackMS, s.book.salesFrom(symbol))
+	for i := range s.fetched.History.Items() {
+		o := &s.fetched.History.Items()[i]
+		unnamed := o.ClientOrderID == "" && s.book.idsLeftOut
+		if o.Key() == symbol.Key() && o.Side == exchange.Buy && o.CreatedMS >= sinceMS && !unnamed && !s.claimed(o) {
+			sum += o.Filled
+		}
+	}
+	return sum
 }
 
 // mayBuy is the most that a purchase may still have bought: an amount in the quote asset at

@@ -109,6 +109,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	b.observedMS, b.listsMS = fetched.EndedMS, fetched.BeganMS
 	newborn := b.New()
 	s.learnFees()
+	s.observeEnded(exchange.Buy) // before any sale: one of more than is known to be held counts as of all of it
 	s.observeList(exchange.Futures, fetched.FuturesOrders)
 	s.observeList(exchange.Spot, fetched.SpotOrders)
 	s.observeUnread()
@@ -344,22 +345,34 @@ func (s *survey) observeLost(p *account.Placement) {
 	s.quarantine(s.book.Symbol(p.Symbol()), why)
 }
 
+// observeEnded takes the orders of one side that spot order history shows, and the user trades of
+// single orders.
+func (s *survey) observeEnded(side exchange.Side) {
+	if !s.fetched.History.Done() {
+		return
+	}
+	for i := range s.fetched.History.Items() {
+		order := &s.fetched.History.Items()[i]
+		if p := s.match(order); p != nil && order.Side == side {
+			s.observeOrder(p, order)
+		}
+	}
+	for _, traded := range s.fetched.Trades {
+		if p := s.book.withOrderID(exchange.Spot, traded.OrderID); p != nil && p.Order().Side == side && traded.Filled > p.Filled() {
+			s.emit(p.About(record.Fill{OrderID: p.OrderID(), Filled: traded.Filled, Price: traded.Price}))
+		}
+	}
+}
+
 // observeHistory takes spot order history, which shows every order that ended,
 // and the user trades of single orders. They are evidence by themselves: an order
 // in neither list nor history after the fence was never taken.
 func (s *survey) observeHistory() {
 	s.noteIDs(s.fetched.History.Items())
+	s.observeEnded(exchange.Sell)
 	for i := range s.fetched.History.Items() {
-		order := &s.fetched.History.Items()[i]
-		if p := s.match(order); p != nil {
-			s.observeOrder(p, order)
-		} else {
+		if order := &s.fetched.History.Items()[i]; s.match(order) == nil {
 			s.observeExtra(order)
-		}
-	}
-	for _, traded := range s.fetched.Trades {
-		if p := s.book.withOrderID(exchange.Spot, traded.OrderID); p != nil && traded.Filled > p.Filled() {
-			s.emit(p.About(record.Fill{OrderID: p.OrderID(), Filled: traded.Filled, Price: traded.Price}))
 		}
 	}
 	if !s.fetched.HistoryWhole || !s.fetched.SpotOrders.Done() {

@@ -179,6 +179,82 @@ func TestWhatAPurchaseThatNoListShowsHasBoughtIsProtectedAfterARestart(t *testin
 	}
 }
 
+// TestNothingOfAPersonsPurchaseIsPresumed: the answer to a purchase was lost, and a person buys as much. The
+// order history shows whose that is, so that no stop of botd's sells it.
+func TestNothingOfAPersonsPurchaseIsPresumed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		filled exchange.Quantity
+		held   string
+		want   exchange.Quantity // of the stop
+	}{
+		"only a person bought":           {5, "1.015", 10},
+		"both bought":                    {5, "1.02", 15},
+		"a person bought more":           {20, "1.03", 10},
+		"the purchase of unknown fate":   {0, "1.015", 15},
+		"part of it, beside a person's":  {5, "1.017", 12},
+		"neither, and the wallet is old": {5, "1.01", 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, derive := protecting(t)
+			w.now += 60_000
+			w.places(placement.Entry, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 50_000e8})
+			persons := exchange.Order{ID: 70, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: c.filled,
+				Filled: c.filled, Status: exchange.StatusFilled, CreatedMS: w.now + 500}
+			w.now += 3_000
+			w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+				History:  exchange.FetchedOf([]exchange.Order{persons}),
+				Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(c.held)}})})
+			if intents := derive(); len(intents) != 1 || intents[0].Purpose != placement.StopLoss || intents[0].Order.Quantity != c.want {
+				t.Errorf("want a stop of %d, have %+v", c.want, intents)
+			}
+		})
+	}
+}
+
+// TestPurchasesAreBookedBeforeSales: the order history is newest first, and a sale of more than is
+// known to be held counts as of all of it.
+func TestPurchasesAreBookedBeforeSales(t *testing.T) {
+	t.Parallel()
+	w, _ := protecting(t)
+	bought := w.places(placement.Entry, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 15, Price: 50_000e8})
+	sold := w.places(placement.StopLoss, 8, stopOf(15))
+	bought.ID = 7
+	for _, o := range []*exchange.Order{&bought, &sold} {
+		o.Status, o.Filled, o.AveragePrice = exchange.StatusFilled, 15, exchange.AmountOf(50_000)
+	}
+	w.now += 1_000
+	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+		History:  exchange.FetchedOf([]exchange.Order{sold, bought}),
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1.01")}})})
+	if known := w.book.Symbol(coin).Known(); known != 10 {
+		t.Errorf("want 10 known, have %d", known)
+	}
+}
+
+// TestAPurchaseThatNoListShowsIsSoldWhereItsStopWasPassed: fills explain nothing that is held.
+func TestAPurchaseThatNoListShowsIsSoldWhereItsStopWasPassed(t *testing.T) {
+	t.Parallel()
+	w, _ := protecting(t)
+	symbol := w.book.Symbol(coin)
+	sold := w.places(placement.Exit, 8, saleOf(10))
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: sold.ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 10}})
+	w.now += 60_000
+	w.observe("1")
+	w.places(placement.Entry, 9, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 15, Price: 50_000e8})
+	w.now += 3_000
+	stop := w.places(placement.StopLoss, 10, stopOf(5))
+	w.now += 3_000
+	w.shows("1.01", "0.005", stop)
+	symbol.Last = 48_000e8
+	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Bridge: true, Collar: exchange.RateOne / 20,
+		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 49_000e8}}}, w.now)
+	if len(intents) != 1 || intents[0].Order.Side != exchange.Sell || intents[0].Order.Quantity != 10 {
+		t.Errorf("want 10 sold, which no stop covers, have %+v", intents)
+	}
+}
+
 // TestTheStopOfAPurchaseThatNoListShowsIsMeasuredFromThePriceOfNow: nothing is held, so that the
 // mean price is of what was sold long ago.
 func TestTheStopOfAPurchaseThatNoListShowsIsMeasuredFromThePriceOfNow(t *testing.T) {

@@ -93,6 +93,7 @@ func (s *survey) takeTestimony(symbol *SymbolState) {
 
 // noteEnded takes the positions that were shown as ended. One that was shown first while an
 // opening was live is none of the past while that opening is: its fill may not be booked yet.
+// Neither is one that is left to others: what botd opens is part of it.
 func (s *survey) noteEnded(symbol *SymbolState) {
 	t := &symbol.testimony
 	if !s.opens(symbol.Key()) {
@@ -100,7 +101,7 @@ func (s *survey) noteEnded(symbol *SymbolState) {
 	}
 	t.past, t.zeroed = t.past[:0], true
 	for _, id := range symbol.seen {
-		if id != t.unbooked {
+		if id != t.unbooked && (symbol.AtVenue() == 0 || id != symbol.PositionID) {
 			t.past = append(t.past, id)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile/placement"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -184,6 +185,40 @@ func TestWhatWasAdoptedAndClosedIsNotAdoptedAgain(t *testing.T) {
 	exited(21, -12, 12)
 	if symbol.Known() != 0 {
 		t.Errorf("want the older list not adopted at once, have %d known", symbol.Known())
+	}
+}
+
+// TestAPositionThatBotdOpenedBesideAnothersEndsWithIt: what a person holds is no position of the past while
+// the list shows it, and the row of its end is that of botd's part too.
+func TestAPositionThatBotdOpenedBesideAnothersEndsWithIt(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.book.Foreign = ForeignIgnore
+	symbol := d.book.Symbol(bitcoin)
+	d.target(12)
+	d.observe(0, nil)
+	refused := d.send(d.one(placement.Entry, nil))
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: refused, Body: record.Refused{Code: 1}})
+	for range 8 {
+		d.now += 1_000
+		d.observe(6, nil)
+	}
+	if symbol.Ignored() != 6 {
+		t.Fatalf("want 6 left to others, have %d", symbol.Ignored())
+	}
+	id := d.send(d.one(placement.Entry, nil))
+	d.acknowledge(id, 11)
+	closedMS := d.now
+	d.now += 8_000 // it was liquidated before any list showed botd's part
+	d.observe(0, []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 12, 12)}})
+	for range 8 {
+		d.now += 1_000
+		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
+			Before: d.positions(0), Positions: d.positions(0), ClosedOf: []string{"BTC-USDT"},
+			Closed: []exchange.Position{{ID: 7, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 18, Status: exchange.PositionLiquidated, UpdatedMS: closedMS}}})
+	}
+	if symbol.Known() != 0 || symbol.Ignored() != 0 {
+		t.Errorf("want nothing held, have %d known and %d ignored", symbol.Known(), symbol.Ignored())
 	}
 }
 
