@@ -21,6 +21,9 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 	if position == 0 || d.postpones() || d.mayHaveSold() {
 		return
 	}
+	if d.symbol.Key().Market == exchange.Spot && len(d.stops) > 0 && d.tooSmall(d.symbol.Rules.FloorQuantity(abs(position))) {
+		return // no order can do it by the rules of now: what protects stays
+	}
 	d.exiting = true
 	d.cancelPassedExits(d.targetOrders)
 	for _, p := range d.targetOrders {

@@ -101,3 +101,33 @@ func TestARestingExitIsNotPlacedAgainBesideTheExitInTheNameOfAStop(t *testing.T)
 		t.Errorf("want the exit at market alone, have %+v", exit.Order)
 	}
 }
+
+// TestAnExitThatThePositionShowsAlreadyKeepsNoStopBack: its fill is not booked, since the call for it hangs.
+func TestAnExitThatThePositionShowsAlreadyKeepsNoStopBack(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.hold(20)
+	d.now += 60_000
+	d.observe(20, nil)
+	d.target(10)
+	id := d.send(d.one(placement.Exit, nil))
+	d.acknowledge(id, 12)
+	protects := func(desired *Desired) {
+		desired.Unread = true
+		desired.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
+	}
+	for _, held := range []exchange.Quantity{20, 10} {
+		d.now += 1_000
+		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Positions: d.positions(held),
+			Unread: []exchange.SymbolKey{bitcoin}})
+		stops := 0
+		for _, intent := range d.derive(protects) {
+			if intent.Purpose == placement.StopLoss {
+				stops++
+			}
+		}
+		if stops != 1 {
+			t.Errorf("with %d held: want one stop, have %d", held, stops)
+		}
+	}
+}

@@ -294,10 +294,16 @@ func (d *derivation) protectBy(purpose placement.Purpose, order exchange.NewOrde
 	d.add(intent)
 }
 
-// exitsWhole reports whether an exit of the whole position is under way.
+// exitsWhole reports whether an exit of the whole position is under way. What the position shows of an exit
+// already, though its fill is not booked, is no part of what it may still do.
 func (d *derivation) exitsWhole() bool {
+	ahead := d.symbol.Ahead()
 	for _, p := range d.targetOrders {
-		if p.Purpose() == placement.Exit && p.Remaining() >= abs(d.held) {
+		if p.Purpose() != placement.Exit {
+			continue
+		}
+		part := explained(p, ahead)
+		if ahead -= part; p.Remaining()-abs(part) >= abs(d.held) {
 			return true
 		}
 	}

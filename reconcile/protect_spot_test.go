@@ -193,3 +193,28 @@ func TestAPartIsSoldOfWhatTheWalletShows(t *testing.T) {
 		})
 	}
 }
+
+// TestAnExitThatTheRulesRefuseTakesNoStopAway: an order of what is held became too little for the exchange.
+func TestAnExitThatTheRulesRefuseTakesNoStopAway(t *testing.T) {
+	t.Parallel()
+	w, _ := protecting(t)
+	symbol := w.book.Symbol(coin)
+	stop := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 1_000
+	w.shows("1", "0.01", stop)
+	w.apply(record.Record{Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity}}}})
+	derive := func() []Intent {
+		intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Bridge: true,
+			Collar: exchange.RateOne / 20, Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 49_000e8}}}, w.now)
+		return intents
+	}
+	least := symbol.Rules.MinNotional
+	symbol.Rules.MinNotional = exchange.AmountOf(100_000)
+	if intents := derive(); len(intents) != 0 {
+		t.Errorf("want the stop left where it is, have %+v", intents)
+	}
+	symbol.Rules.MinNotional = least
+	if intents := derive(); len(intents) != 1 || intents[0].Purpose != placement.Cancel {
+		t.Errorf("want it make room as soon as an exit can be placed, have %+v", intents)
+	}
+}

@@ -31,7 +31,7 @@ const (
 // show it.
 func (b *Book) unlisted(p *account.Placement) bool {
 	list := b.listed[p.Order().Market]
-	return p.OrderID() != 0 && !p.State().Unresolved() && list.beganMS > p.SentMS() && !slices.Contains(list.unread, p.OrderID()) &&
+	return p.OrderID() != 0 && list.beganMS > p.SentMS() && !slices.Contains(list.unread, p.OrderID()) &&
 		!slices.ContainsFunc(list.orders, func(o exchange.Order) bool { return o.ID == p.OrderID() })
 }
 

@@ -213,6 +213,24 @@ func TestNothingOfAPersonsPurchaseIsPresumed(t *testing.T) {
 	}
 }
 
+// TestAnExitOfUnknownEndTakesNoStopOff: the open list does not show it, and the wallet misses what it has sold.
+func TestAnExitOfUnknownEndTakesNoStopOff(t *testing.T) {
+	t.Parallel()
+	w, derive := protecting(t)
+	stands := w.places(placement.StopLoss, 9, stopOf(5))
+	sold := w.places(placement.Exit, 10, saleOf(5))
+	why := "acknowledged order 10 is not known to the exchange"
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: sold.ClientOrderID, Body: record.Unknown{Why: why}})
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: why}})
+	w.now += 1_000
+	w.shows("1", "0.005", stands)
+	for _, intent := range derive() {
+		if intent.Purpose == placement.Cancel && intent.OrderID == stands.ID {
+			t.Errorf("want the stop that stands left where it is, have %+v", intent)
+		}
+	}
+}
+
 // TestPurchasesAreBookedBeforeSales: the order history is newest first, and a sale of more than is
 // known to be held counts as of all of it.
 func TestPurchasesAreBookedBeforeSales(t *testing.T) {
@@ -248,8 +266,8 @@ func TestAPurchaseThatNoListShowsIsSoldWhereItsStopWasPassed(t *testing.T) {
 	w.now += 3_000
 	w.shows("1.01", "0.005", stop)
 	symbol.Last = 48_000e8
-	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Bridge: true, Collar: exchange.RateOne / 20,
-		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 49_000e8}}}, w.now)
+	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Bridge: true,
+		Collar: exchange.RateOne / 20, Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 49_000e8}}}, w.now)
 	if len(intents) != 1 || intents[0].Order.Side != exchange.Sell || intents[0].Order.Quantity != 10 {
 		t.Errorf("want 10 sold, which no stop covers, have %+v", intents)
 	}

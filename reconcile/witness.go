@@ -168,6 +168,8 @@ func (s *SymbolState) closedBy(row *exchange.Position) bool {
 		return false
 	case row.ID == t.shownID, newest >= 0 && s.seen[newest] == row.ID && t.shownOf != s.OpenedMS():
 		return true // the list showed it last, and it was adopted later than it was opened
+	case signOf(s.Ignored()) == signOf(s.Known()) && row.UpdatedMS >= s.OpenedMS()-s.OpenedMS()%1000 && row.Quantity >= abs(s.Known()+s.Ignored()):
+		return true // botd opened its part in another's position, which was as large as both
 	}
 	return row.CreatedMS >= s.OpenedMS()-s.OpenedMS()%1000
 }

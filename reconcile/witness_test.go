@@ -215,10 +215,52 @@ func TestAPositionThatBotdOpenedBesideAnothersEndsWithIt(t *testing.T) {
 		d.now += 1_000
 		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
 			Before: d.positions(0), Positions: d.positions(0), ClosedOf: []string{"BTC-USDT"},
-			Closed: []exchange.Position{{ID: 7, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 18, Status: exchange.PositionLiquidated, UpdatedMS: closedMS}}})
+			Closed: []exchange.Position{{ID: 7, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 18, Status: exchange.PositionLiquidated,
+				UpdatedMS: closedMS}}})
 	}
 	if symbol.Known() != 0 || symbol.Ignored() != 0 {
 		t.Errorf("want nothing held, have %d known and %d ignored", symbol.Known(), symbol.Ignored())
+	}
+}
+
+// TestTheRowOfAPositionThatBotdOpenedItsPartInIsItsEnd: after a start nothing shows which position it was, and
+// it is older than botd's part.
+func TestTheRowOfAPositionThatBotdOpenedItsPartInIsItsEnd(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		quantity exchange.Quantity
+		closedMS int64 // after botd's part was asked for
+		ended    bool
+	}{
+		"as large as both":       {18, 500, true},
+		"of the other part only": {6, 500, false},
+		"closed before":          {18, -2_000, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.book.Foreign = ForeignIgnore
+			symbol := d.book.Symbol(bitcoin)
+			d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Ignored{Quantity: 6}})
+			d.target(12)
+			d.observe(6, nil)
+			id := d.send(d.one(placement.Entry, nil))
+			d.acknowledge(id, 11)
+			openedMS := d.now
+			d.now += 60_000
+			d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+			for range 8 {
+				d.now += 1_000
+				d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
+					ByID:   []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 12, 12)}},
+					Before: d.positions(0), Positions: d.positions(0), ClosedOf: []string{"BTC-USDT"},
+					Closed: []exchange.Position{{ID: 5, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: c.quantity, Status: exchange.PositionClosed,
+						CreatedMS: openedMS - 60_000, UpdatedMS: openedMS + c.closedMS}}})
+			}
+			if ended := symbol.Known() == 0; ended != c.ended {
+				t.Errorf("want it ended %t, have %d known", c.ended, symbol.Known())
+			}
+		})
 	}
 }
 

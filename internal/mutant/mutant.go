@@ -59,6 +59,7 @@ var Beyond = map[string]string{
 	"lost_journal_opens":    "lost_journal",
 	"release_ignored":       "garbage",
 	"wallet_believed":       "wallet",
+	"other_side_released":   "positions",
 }
 
 // Edit is one change of the source.

@@ -247,7 +247,16 @@ var Table = []Row{
 		{"reconcile.survey.observeDuplicate", "s.book.purposeOf(id)", "placement.Purpose(0)"},
 	}},
 	{"wallet_unseen", "a purchase that no list shows has no stop, though the wallet shows it", "protection", "", []Edit{
-		{"reconcile.survey.presume", "max(0, min(excess-symbol.Beside(), bought))", "0"},
+		{"reconcile.survey.presume", "max(0, min(excess-symbol.Beside()-s.boughtByOthers(symbol, sinceMS), bought))", "0"},
+	}},
+	{"others_purchases_presumed", "what a person buys is presumed to be of a purchase of unknown fate, and gets its stop", "17", "", []Edit{
+		{"reconcile.survey.presume", "s.boughtByOthers(symbol, sinceMS)", "exchange.Quantity(0)"},
+	}},
+	{"sales_first", "a sale is booked before the purchase it was of", "equation", "", []Edit{
+		{"reconcile.survey.observeEnded", "order.Side == side", "order.Side == exchange.Buy+exchange.Sell-side"},
+	}},
+	{"other_side_released", "a position of the other side, and of the same size, shows that margin was released", "39", "", []Edit{
+		{"reconcile.survey.witness", "abs(symbol.Known()+symbol.Ignored()) - abs(symbol.AtVenue())", "abs(symbol.residual)"},
 	}},
 	{"release_ignored", "what takes the place of a stop on spot waits for the lists", "27", "", []Edit{
 		{"reconcile.derivation.mayRepeat", "d.nowMS-at >= ReleaseMS", "false"},

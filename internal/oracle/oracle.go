@@ -304,8 +304,9 @@ func (o *Oracle) judgeProtection(s *state) {
 // protected reports whether stops on the exchange cover the whole position, or
 // there is nothing to protect.
 func (o *Oracle) protected(s *state) bool {
-	size := max(s.position, -s.position)
-	if size <= s.limits.Dust || s.symbol.Spot && s.position < 0 {
+	held := s.position - s.rest
+	size := max(held, -held)
+	if size <= s.limits.Dust || s.symbol.Spot && held < 0 {
 		return true // on spot less than nothing is a foreign sale: there is nothing to protect
 	}
 	covered := int64(0)

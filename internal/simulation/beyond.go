@@ -174,8 +174,8 @@ func (b *beyond) over(e *episode) {
 	switch e.class {
 	case ChangedRules:
 		b.rulesMS = b.w.nowMS + patienceMS
+		b.w.judge.setLimits() // botd may go by the rules until now for a while
 		b.w.restoreRules()
-		b.w.judge.setLimits()
 	case SecondEngine:
 		b.endSecond()
 	case LostJournal, CutJournal:

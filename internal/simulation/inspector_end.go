@@ -35,7 +35,7 @@ func (i *inspector) converged() {
 		i.booksAgree(book)
 	}
 	for id, a := range w.venue.asked {
-		if h := w.venue.held[a.order.Key()]; h.touchedMS == 0 && !h.recent(w.nowMS) && !i.guessed[id] && i.booked[id] != a.filled {
+		if h := w.venue.held[a.order.Key()]; h.touchedMS == 0 && !h.recent(w.nowMS, w.bounds.StalenessMS) && !i.guessed[id] && i.booked[id] != a.filled {
 			w.fail("fill_once", "%s: %d filled, %d booked", id, a.filled, i.booked[id])
 		}
 	}
@@ -67,7 +67,7 @@ func (i *inspector) booksAgree(book *reconcile.Book) {
 	w := i.w
 	futures, assets := false, map[string]bool{}
 	for _, watch := range i.watched {
-		if at := watch.held.filledMS; at != 0 && w.nowMS-at < accountedMS {
+		if at := max(watch.held.filledMS, watch.held.touchedMS); at != 0 && w.nowMS-at < accountedMS {
 			return
 		}
 		if watch.role.key.Market == exchange.Futures {
@@ -115,7 +115,7 @@ func (i *inspector) came(watch *watch, book *reconcile.Book) {
 			w.fail("converged", "%s is quarantined though nobody else touched it: %s", watch.role.key, symbol.Quarantine())
 		}
 		return
-	case held.recent(w.nowMS):
+	case held.recent(w.nowMS, w.bounds.StalenessMS):
 		return // a resting order filled since the last round
 	case !i.agrees(watch, symbol):
 		w.fail("converged", "%s: the book holds %d, the exchange %d", watch.role.key, symbol.Known(), held.position)
@@ -172,6 +172,8 @@ func (i *inspector) reached(watch *watch, book *reconcile.Book) {
 	case w.stats.Faults[RuleDrift] > 0: // rules are read hourly: a rest that was too small by the old ones stays
 		return
 	case w.poor: // margin may forbid it
+		return
+	case held.doubled > 0: // a lost stop was repeated, and both may have been filled
 		return
 	}
 	want := state.Plan().Target.Quantity

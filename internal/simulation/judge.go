@@ -31,6 +31,7 @@ type judge struct {
 	baseline map[string]exchange.Amount // of the spot wallet at the start
 	minute   map[exchange.SymbolKey]*budget
 	reported int
+	dust     map[exchange.SymbolKey]dust
 
 	liquidations map[int64]bool              // positions whose liquidation botd journalled
 	stopped      map[exchange.SymbolKey]bool // by one, and not armed since
@@ -42,7 +43,7 @@ func newJudge(w *world) *judge {
 		patience = patienceMS
 	}
 	j := &judge{w: w, oracle: oracle.New(patience), open: map[int64]bool{}, refusals: map[exchange.SymbolKey]*refusals{},
-		baseline: map[string]exchange.Amount{}, minute: map[exchange.SymbolKey]*budget{},
+		baseline: map[string]exchange.Amount{}, minute: map[exchange.SymbolKey]*budget{}, dust: map[exchange.SymbolKey]dust{},
 		liquidations: map[int64]bool{}, stopped: map[exchange.SymbolKey]bool{}}
 	for _, key := range w.venue.keys {
 		free, frozen := w.venue.x.Balance(trader, w.venue.held[key].rules.Base)
@@ -76,11 +77,31 @@ func (j *judge) setLimits() {
 		if r.key.Market == exchange.Spot {
 			last, _ := j.w.venue.x.Price(r.key)
 			least := h.rules.QuantityFor(h.rules.MinNotional.MulRate(exchange.RateOne*11/10), max(last, 1))
-			limits.Dust = int64(least+h.rules.QuantityTick) * finest
+			limits.Dust = j.dustOf(r.key, least+h.rules.QuantityTick)
 			limits.Rest = int64(mostRest*h.rules.QuantityTick) * finest
 		}
 		j.oracle.Judge(nameOf(r.key), limits)
 	}
+}
+
+// readRulesMS is how long botd may go by the symbol's rules as it read them.
+const readRulesMS = 60_000 + patienceMS
+
+// dust is what was too little for an order by the rules of a symbol, and until when it still counts so.
+type dust struct {
+	quantity exchange.Quantity
+	untilMS  int64
+}
+
+// dustOf returns what is too little for an order: by the rules of now, or by those that botd may have
+// read last.
+func (j *judge) dustOf(key exchange.SymbolKey, least exchange.Quantity) int64 {
+	have := j.dust[key]
+	if least >= have.quantity || j.w.nowMS >= have.untilMS {
+		j.dust[key] = dust{least, j.w.nowMS + readRulesMS}
+		return int64(least) * finest
+	}
+	return int64(have.quantity) * finest
 }
 
 // largest returns the quantity of the role's largest opening.
@@ -333,7 +354,7 @@ func (j *judge) converged() {
 	for i := range w.portfolio.roles {
 		r := &w.portfolio.roles[i]
 		h, state := w.venue.held[r.key], book.Symbol(r.key)
-		if j.declares(r) || h.recent(w.nowMS) {
+		if j.declares(r) || h.recent(w.nowMS, w.bounds.StalenessMS) {
 			continue
 		}
 		for _, p := range book.Live() {

@@ -184,11 +184,15 @@ func (w *world) arrive(f *flight) {
 	if w.tracing {
 		w.tracef("venue", "%s %s: %s", faultMark(f.fault), w.describe(&f.call.Request), outcome(answer, err))
 	}
+	if f.doomed && !f.copied || malformed {
+		w.venue.unanswered(f)
+	}
 	if f.doomed {
 		return
 	}
 	delay := w.network.between(1, 40)
 	if w.injects(SlowAnswer) {
+		w.venue.unanswered(f)
 		if delay = w.network.between(500, timeoutMS+2_000); delay > timeoutMS {
 			w.giveUp(f, "timeout", timeoutMS)
 			return

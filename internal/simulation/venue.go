@@ -182,8 +182,11 @@ func (v *venue) ended(a *asked) {
 	}
 }
 
-// recent reports whether a fill may be newer than the daemon's last round.
-func (h *held) recent(nowMS int64) bool { return h.filledMS != 0 && nowMS-h.filledMS < recentMS }
+// recent reports whether a fill may be newer than the daemon's last round, or what somebody else has
+// done than the time within which the daemon decides about it.
+func (h *held) recent(nowMS, staleMS int64) bool {
+	return h.filledMS != 0 && nowMS-h.filledMS < recentMS || h.touchedMS != 0 && nowMS-h.touchedMS < recentMS+staleMS
+}
 
 // do executes a request that arrived.
 func (v *venue) do(w *world, f *flight) (exchange.Answer, error) {
@@ -234,16 +237,20 @@ func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) 
 		h.doubled += v.size(a)
 		h.touch(w.nowMS, v.size(a))
 	}
-	unanswered := f.fault == LateRequest || f.fault == LostAnswer || f.fault == Malformed
-	if unanswered && a.order.Market == exchange.Spot && a.order.Type == exchange.StopLimit {
-		v.held[a.order.Key()].doubled += v.size(a) // a lost stop is repeated at once: both may be filled before a list shows them
-	}
 	if have := v.x.Leverage(trader, a.order.Symbol); w.beyond == nil && a.opens && a.order.Market == exchange.Futures && have != leverage {
 		w.fail("leverage", "%s opens at leverage %d, want %d", a.id, have, leverage)
 	}
 	w.judge.accepted(answer.Order.ID, true, a.executed > 1, &a.order)
 	if w.injects(Hidden) {
 		v.hidden[answer.Order.ID] = w.nowMS + w.far(100, w.bounds.VisibilityMS-w.delayMS-500)
+	}
+}
+
+// unanswered takes that the answer to a request that arrived does not reach the daemon in time. A lost
+// stop is repeated soon: both may be filled before a list shows them.
+func (v *venue) unanswered(f *flight) {
+	if a := f.asked; a != nil && a.executed > 0 && a.order.Market == exchange.Spot && a.order.Type == exchange.StopLimit {
+		v.held[a.order.Key()].doubled += v.size(a)
 	}
 }
 

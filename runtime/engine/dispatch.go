@@ -78,7 +78,8 @@ func (d *dispatcher) actUnread(leg *leg) (acted int) {
 	for i := range intents {
 		switch intents[i].Purpose {
 		case placement.StopLoss, placement.Exit, placement.Cancel:
-			if one := d.backoffs.of(attemptOf(&intents[i])); one != nil && one.lastMS > leg.readMS && d.nowMS-one.lastMS < unreadAgainMS {
+			one := d.backoffs.of(attemptOf(&intents[i]))
+			if one != nil && one.refused >= declaredAfter && one.lastMS > leg.readMS && d.nowMS-one.lastMS < unreadAgainMS {
 				continue // the exchange knows better than what was read last
 			}
 			if d.dispatch(leg, &intents[i]) {
