@@ -1,0 +1,109 @@
+package risk
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/record"
+)
+
+// TestALossIsCrossedBeyondItsLimitOnceAndHoldsAgainAtIt: for the account and for a
+// strategy, as a share and as money, by the day's start and by the peak.
+func TestALossIsCrossedBeyondItsLimitOnceAndHoldsAgainAtIt(t *testing.T) {
+	t.Parallel()
+	const nowMS = 1_700_000_000_000
+	for _, strategy := range []string{"", "one"} {
+		for _, c := range []struct {
+			rule   string
+			limits Limits
+			at     exchange.Amount // the equity at the limit, from 10,000 at the day's start and a peak of 12,000
+		}{
+			{MaxDailyLoss, Limits{MaxDailyLoss: Loss{Share: exchange.RateOne / 20}}, exchange.AmountOf(9_500)},
+			{MaxDailyLoss, Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(700)}}, exchange.AmountOf(9_300)},
+			{MaxDrawdown, Limits{MaxDrawdown: Loss{Share: exchange.RateOne / 4}}, exchange.AmountOf(9_000)},
+			{MaxDrawdown, Limits{MaxDrawdown: Loss{USDT: exchange.AmountOf(100)}}, exchange.AmountOf(11_900)},
+		} {
+			b := newTable(t, Limits{})
+			b.book.Apply(&record.Record{Strategy: strategy, Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(10_000), Peak: exchange.AmountOf(12_000)}})
+			crossed := func(equity exchange.Amount) []Crossing {
+				return c.limits.Crossed(ByEquity, nowMS, b.book, strategy, equity)
+			}
+			holds := func(equity exchange.Amount) bool {
+				return c.limits.HoldsAgain(ByEquity, c.rule, nowMS, b.book, strategy, equity)
+			}
+			beyond := c.at.Sub(least)
+			if all := crossed(c.at); len(all) != 0 || !holds(c.at) {
+				t.Errorf("%s of %q at its limit: want it to hold, have %+v, holds %t", c.rule, strategy, all, holds(c.at))
+			}
+			all := crossed(beyond)
+			if len(all) != 1 || all[0].Rule != c.rule || all[0].Why == "" || holds(beyond) {
+				t.Fatalf("%s of %q beyond it: want it crossed with its why, have %+v, holds %t", c.rule, strategy, all, holds(beyond))
+			}
+			end := int64(0)
+			if c.rule == MaxDailyLoss {
+				end = exchange.Day1.OpenOf(nowMS) + int64(exchange.Day1)
+			}
+			if all[0].UntilMS != end {
+				t.Errorf("%s of %q: want it to end at %d, have %d", c.rule, strategy, end, all[0].UntilMS)
+			}
+			if c.limits.HoldsAgain(ByResults, c.rule, nowMS, b.book, strategy, c.at) ||
+				c.limits.HoldsAgain(ByEquity, MaxLosingStreak, nowMS, b.book, strategy, c.at) {
+				t.Errorf("%s of %q: want nothing said of other limits", c.rule, strategy)
+			}
+			b.book.Apply(&record.Record{Strategy: strategy, Body: record.Breach{Rule: c.rule, Why: "lost"}})
+			if all := crossed(beyond); len(all) != 0 {
+				t.Errorf("%s of %q: want a breach in force returned no second time, have %+v", c.rule, strategy, all)
+			}
+		}
+	}
+}
+
+// TestALimitThatMovesBetweenIntentsIsWatchedWhereItIsSet: and is armed again by a person, unless time alone ends it.
+func TestALimitThatMovesBetweenIntentsIsWatchedWhereItIsSet(t *testing.T) {
+	t.Parallel()
+	money := Loss{USDT: exchange.AmountOf(1)}
+	for _, c := range []struct {
+		limits              Limits
+		byEquity, byResults bool
+	}{
+		{Limits{}, false, false}, {Limits{MaxOpenOrders: 5, MaxLeverage: 3, MaxDataAgeMS: 1_000, CoolDownMS: 5_000}, false, false},
+		{Limits{MaxDailyLoss: money}, true, false}, {Limits{MaxDrawdown: money}, true, false}, {Limits{MaxLosingStreak: 2}, false, true},
+		{Limits{MaxDrawdown: money, MaxLosingStreak: 2}, true, true},
+	} {
+		if have := c.limits.Watched(ByEquity); have != c.byEquity {
+			t.Errorf("%+v: want watched by equity %t, have %t", c.limits, c.byEquity, have)
+		}
+		if have := c.limits.Watched(ByResults); have != c.byResults {
+			t.Errorf("%+v: want watched by results %t, have %t", c.limits, c.byResults, have)
+		}
+		if have := c.limits.Watches(); have != (c.byEquity || c.byResults) {
+			t.Errorf("%+v: want watched %t, have %t", c.limits, c.byEquity || c.byResults, have)
+		}
+	}
+	for rule, want := range map[string]bool{MaxDailyLoss: false, MaxDrawdown: true, MaxLosingStreak: true, MaxOpenOrders: true, "no such limit": true} {
+		if have := Rearms(rule); have != want {
+			t.Errorf("%s: want it armed again by a person %t, have %t", rule, want, have)
+		}
+	}
+}
+
+// TestValuesOfLimitsAtTheirBounds: the smallest and the largest value that is read, and one step beyond each.
+func TestValuesOfLimitsAtTheirBounds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		rule, value, want string // want is the value as it is written again; empty for refused
+	}{
+		{MaxLeverage, "1", "1"}, {MaxLeverage, "0", ""}, {MaxOpenOrders, "1", "1"}, {MaxOpenOrders, "-1", ""}, {MaxOrdersPerMinute, "0", ""},
+		{MaxLosingStreak, "1", "1"}, {MaxLosingStreak, "0", ""},
+		{MaxDataAge, "1s", "1s"}, {MaxDataAge, "999ms", ""}, {MaxDataAge, "3d", "3d"}, {MaxDataAge, "26h", "26h"},
+		{MaxGrossExposure, "0.00000001", "0.00000001"}, {MaxGrossExposure, "0", ""}, {PriceCollar, "0.000001%", "0.000001%"}, {PriceCollar, "0%", ""},
+		{MaxDailyLoss, "100%", "100%"}, {MaxDailyLoss, "100.000001%", ""}, {MaxDailyLoss, "0.000001%", "0.000001%"}, {MaxDailyLoss, "0%", ""},
+		{MaxDrawdown, "0.01 USDT", "0.01 USDT"}, {MaxDrawdown, "0 USDT", ""}, {MaxPosition, "0.001", "0.001"}, {MaxPosition, "0", ""}, {MaxPosition, "-1", ""},
+	} {
+		var limits Limits
+		err := limits.Tighten("one", c.rule, c.value)
+		if have := limits.Text(c.rule); have != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%s %s: want %q, have %q, %v", c.rule, c.value, c.want, have, err)
+		}
+	}
+}
