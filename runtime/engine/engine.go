@@ -101,7 +101,8 @@ func assemble(b *base) *Engine {
 	e.market = &market{base: b, limits: e.limits, tick: e.tick, strict: map[exchange.SymbolKey]int64{}}
 	e.round = &round{base: b, sight: e.sight, breaker: e.breaker, protection: e.protection, accounting: e.accounting, alarms: alarms, limits: e.limits,
 		results: e.results, halts: e.halts, sender: e.sender, dispatcher: e.dispatcher, tick: e.tick, market: e.market,
-		backoffs: e.backoffs, took: map[exchange.Operation]int64{}}
+		backoffs: e.backoffs, took: map[exchange.Operation]int64{},
+		singly: map[exchange.Market]int64{}, listFrom: listFrom}
 	e.roster = &roster{base: b, accounting: e.accounting, limits: e.limits, ruleset: e.ruleset, halts: e.halts, tick: e.tick, market: e.market, round: e.round}
 	e.report = &report{
 		base:       b,

@@ -33,6 +33,11 @@ func (p *purpose) noSuchOrder(err error) bool {
 // readFailed takes a read that failed. It concerns what the call is about, and the account
 // where credentials or clock are refused.
 func (r *round) readFailed(p *purpose, err error) {
+	if p.kind == callTickers {
+		r.listFailed(p)
+		r.withoutList(p)
+		return
+	}
 	of := p.domain()
 	r.noteFailure(of, err)
 	if refusal := (*exchange.Refusal)(nil); errors.As(err, &refusal) && ofAccount(refusal) {
@@ -68,14 +73,6 @@ func (r *round) noteFailure(of exchange.SymbolKey, err error) {
 // ofAccount reports whether a refusal is about credentials or clock.
 func ofAccount(refusal *exchange.Refusal) bool {
 	return refusal.Unauthorized() || refusal.Code == exchange.CodeInvalidTimestamp
-}
-
-func (r *round) takeTickers(p purpose, answer *exchange.Answer) {
-	for _, ticker := range answer.Tickers.Items() {
-		if ticker.Symbol == p.symbol.Key().Name && ticker.Last > 0 {
-			p.symbol.Last, p.symbol.Mark, p.symbol.LastMS = ticker.Last, ticker.Last, r.market.priceTimeMS(p.symbol.Key(), ticker.CloseMS)
-		}
-	}
 }
 
 // fetchUnlisted asks for the futures orders that something is to become of, while the open

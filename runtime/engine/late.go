@@ -41,6 +41,10 @@ func (r *round) isLate(p *purpose) bool {
 
 // goWithout has the round do without a read that is late.
 func (r *round) goWithout(p *purpose) {
+	if p.kind == callTickers {
+		r.withoutList(p)
+		return
+	}
 	of := p.domain()
 	if !slices.ContainsFunc(r.reading.late, func(f failure) bool { return f.of == of }) {
 		r.reading.late = append(r.reading.late, failure{of, errLate})
@@ -76,7 +80,10 @@ func (r *round) proceed() (complete bool) {
 // with, and how long it took.
 func (r *round) lateAnswer(p *purpose, event *EventAnswer) {
 	r.noteDuration(p, event)
-	if event.Err == nil || p.noSuchOrder(event.Err) {
+	if p.kind == callTickers && event.Err != nil {
+		r.listFailed(p)
+	}
+	if event.Err == nil || p.noSuchOrder(event.Err) || p.kind == callTickers {
 		r.soon()
 		return
 	}
@@ -101,6 +108,10 @@ func (r *round) giveUpLate() {
 		p := r.calls[id]
 		delete(r.calls, id)
 		delete(r.took, p.of)
+		if p.kind == callTickers {
+			r.listFailed(&p)
+			continue
+		}
 		r.noteFailure(p.domain(), &exchange.Unavailable{Operation: p.of, Reason: "no answer for 10 s"})
 	}
 	for _, f := range r.overdue {

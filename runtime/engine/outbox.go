@@ -110,6 +110,7 @@ const (
 	callOrder
 	callHistory
 	callTicker
+	callTickers // the list of a market
 	callLeverages
 	callPlace
 	callCancel
@@ -129,7 +130,7 @@ const (
 // ofRound reports whether a round waits for the answer.
 func (k callKind) ofRound() bool {
 	switch k {
-	case callRound, callOrder, callHistory, callTicker, callLeverages, callClosed, callTrades, callNewest:
+	case callRound, callOrder, callHistory, callTicker, callTickers, callLeverages, callClosed, callTrades, callNewest:
 		return true
 	}
 	return false

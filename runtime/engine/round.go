@@ -38,6 +38,8 @@ type round struct {
 	reading    reading
 	took       map[exchange.Operation]int64 // how long reads took last
 	overdue    []failure                    // of late reads that failed between rounds
+	singly     map[exchange.Market]int64    // until when prices are read by single tickers
+	listFrom   int                          // that constant; tests have fewer symbols
 }
 
 // reading is how far the round under way has got.
@@ -150,7 +152,9 @@ func (r *round) takeRead(p purpose, event *EventAnswer) {
 	case p.kind == callTrades:
 		r.takeTrades(p, answer)
 	case p.kind == callTicker:
-		r.takeTickers(p, answer)
+		r.takeTicker(p.symbol, answer.Tickers.Items())
+	case p.kind == callTickers:
+		r.takeTickers(p.of.Market(), answer.Tickers.Items())
 	case p.kind == callLeverages:
 		for _, setting := range answer.Leverages.Items() {
 			r.book.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: setting.Symbol}).Leverage = setting.Leverage
@@ -200,16 +204,7 @@ func (r *round) askPositions() {
 	if r.config.Feed {
 		return
 	}
-	for _, leg := range r.legs {
-		if r.nowMS-leg.symbol.LastMS < 500 && leg.symbol.LastMS != 0 || !r.wantsPrice(leg) {
-			continue
-		}
-		request := exchange.Request{Operation: exchange.FuturesTicker, Symbol: leg.symbol.Key().Name}
-		if leg.symbol.Key().Market == exchange.Spot {
-			request.Operation = exchange.SpotTicker
-		}
-		r.askForRound(purpose{kind: callTicker, symbol: leg.symbol}, request)
-	}
+	r.askPrices()
 }
 
 // nothingRead reports whether no market's open orders could be read.

@@ -26,6 +26,7 @@ func (r *round) takeRows(p *purpose, answer *exchange.Answer) {
 			if key := (exchange.SymbolKey{Market: market, Name: row.Symbol}); r.legOn(key) != nil {
 				r.noteFailure(key, row)
 			}
+		case exchange.FuturesTickers, exchange.SpotTickers: // what is left out is asked singly
 		default: // the calls of one symbol
 			r.noteUnread(p.symbol.Key(), row)
 		}

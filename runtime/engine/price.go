@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+// A round reads the prices of the symbols that it could act on: of many of a market by the list of its
+// tickers, which is one request however many there are, else one ticker each: a list has all the symbols of
+// a venue, often hundreds of kilobytes, which three small answers are not. A list that fails, is late,
+// or leaves a symbol out is made good by single tickers in the same round: one request more, no price less.
+
+const (
+	listFrom    = 4      // symbols of a market: from here on the list is read
+	listAgainMS = 60_000 // after a list failed, single tickers are read for so long
+)
+
+// askPrices asks for the prices that a round could act on.
+func (r *round) askPrices() {
+	futures, spot := r.byList(exchange.Futures), r.byList(exchange.Spot)
+	for _, leg := range r.legs {
+		byList := futures
+		if leg.symbol.Key().Market == exchange.Spot {
+			byList = spot
+		}
+		if !byList && r.lacksPrice(leg) {
+			r.askTicker(leg.symbol)
+		}
+	}
+	if futures {
+		r.askForRound(purpose{kind: callTickers}, exchange.Request{Operation: exchange.FuturesTickers})
+	}
+	if spot {
+		r.askForRound(purpose{kind: callTickers}, exchange.Request{Operation: exchange.SpotTickers})
+	}
+}
+
+// byList reports whether a market's prices are to be read by its list.
+func (r *round) byList(market exchange.Market) bool {
+	return r.nowMS >= r.singly[market] && len(r.wantedPrices(market)) >= r.listFrom
+}
+
+// lacksPrice reports whether a round needs a price of a symbol that it has not.
+func (r *round) lacksPrice(leg *leg) bool {
+	fresh := r.nowMS-leg.symbol.LastMS < 500 && leg.symbol.LastMS != 0
+	return !fresh && r.wantsPrice(leg)
+}
+
+// wantedPrices are the symbols of a market that lack a fresh price, each once.
+func (r *round) wantedPrices(market exchange.Market) (wanted []*reconcile.SymbolState) {
+	for _, leg := range r.legs {
+		if leg.symbol.Key().Market == market && r.lacksPrice(leg) && !slices.Contains(wanted, leg.symbol) {
+			wanted = append(wanted, leg.symbol)
+		}
+	}
+	return wanted
+}
+
+// askTickers asks for one ticker each.
+func (r *round) askTickers(wanted []*reconcile.SymbolState) {
+	for _, symbol := range wanted {
+		r.askTicker(symbol)
+	}
+}
+
+func (r *round) askTicker(symbol *reconcile.SymbolState) {
+	request := exchange.Request{Operation: exchange.FuturesTicker, Symbol: symbol.Key().Name}
+	if symbol.Key().Market == exchange.Spot {
+		request.Operation = exchange.SpotTicker
+	}
+	r.askForRound(purpose{kind: callTicker, symbol: symbol}, request)
+}
+
+// takeTicker takes the price of one symbol.
+func (r *round) takeTicker(symbol *reconcile.SymbolState, tickers []exchange.Ticker) {
+	for i := range tickers {
+		if t := &tickers[i]; t.Symbol == symbol.Key().Name && t.Last > 0 {
+			symbol.Last, symbol.Mark, symbol.LastMS = t.Last, t.Last, r.market.priceTimeMS(symbol.Key(), t.CloseMS)
+		}
+	}
+}
+
+// takeTickers takes the prices of a market, and asks for those that its list leaves out.
+func (r *round) takeTickers(market exchange.Market, tickers []exchange.Ticker) {
+	at := make(map[string]int, len(tickers))
+	for i := range tickers {
+		at[tickers[i].Symbol] = i
+	}
+	var missing []*reconcile.SymbolState
+	for _, symbol := range r.wantedPrices(market) {
+		if i, listed := at[symbol.Key().Name]; listed && tickers[i].Last > 0 {
+			r.takeTicker(symbol, tickers[i:i+1])
+		} else {
+			missing = append(missing, symbol)
+		}
+	}
+	r.askTickers(missing)
+}
+
+// withoutList has a round that is to have a market's prices do without their list.
+func (r *round) withoutList(p *purpose) { r.askTickers(r.wantedPrices(p.of.Market())) }
+
+// listFailed has single tickers read for a while.
+func (r *round) listFailed(p *purpose) { r.singly[p.of.Market()] = r.nowMS + listAgainMS }

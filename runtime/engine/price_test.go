@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+
+	"botd/exchange"
+)
+
+// priceReads counts the requests for prices, and has the list be read as fails says.
+func (w *world) priceReads(market exchange.Market, list fate) (lists, singles *int) {
+	w.engine.round.listFrom = 2
+	lists, singles = new(int), new(int)
+	w.network = func(call *Call) fate {
+		switch op := call.Request.Operation; {
+		case op.Market() != market:
+		case op == exchange.FuturesTickers || op == exchange.SpotTickers:
+			*lists++
+			return list
+		case op == exchange.FuturesTicker || op == exchange.SpotTicker:
+			*singles++
+		}
+		return fate{}
+	}
+	return lists, singles
+}
+
+// withoutTicker has the lists of tickers leave a symbol out.
+func withoutTicker(name string) func(*exchange.Answer) {
+	return func(answer *exchange.Answer) {
+		if op := answer.Operation; op == exchange.FuturesTickers || op == exchange.SpotTickers {
+			answer.Tickers = exchange.FetchedOf(slices.DeleteFunc(slices.Clone(answer.Tickers.Items()), func(t exchange.Ticker) bool { return t.Symbol == name }))
+		}
+	}
+}
+
+// TestThePricesOfAMarketAreReadInOneRequest: one ticker each was up to four fifths of all requests of a
+// daemon with many symbols, ahead of its candles.
+func TestThePricesOfAMarketAreReadInOneRequest(t *testing.T) {
+	t.Parallel()
+	bothMarkets(t, func(t *testing.T, market exchange.Market) {
+		one, two := small(market)
+		w := pairOf(t, market, &one, &two)
+		lists, singles := w.priceReads(market, fate{})
+		w.pass(120_000)
+		if *lists == 0 || *singles != 0 {
+			t.Errorf("want the list read and no ticker alone, have %d and %d", *lists, *singles)
+		}
+		w.wantBlind()
+		w.mirror = withoutTicker("ETH-USDT")
+		*lists, *singles = 0, 0
+		w.pass(60_000)
+		if *lists == 0 || *singles != *lists {
+			t.Errorf("want one ticker alone beside each list that leaves a symbol out, have %d of %d", *singles, *lists)
+		}
+		w.wantBlind()
+	})
+}
+
+// TestAListOfPricesThatFailsOrHangsCostsNoPrice: the single tickers are read in the same round, and for a
+// minute after a failure the list is not asked for.
+func TestAListOfPricesThatFailsOrHangsCostsNoPrice(t *testing.T) {
+	t.Parallel()
+	for name, list := range map[string]fate{
+		"failing": {err: &exchange.Refusal{Status: 404, Message: "no such path"}},
+		"hanging": {longMS: 300_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bothMarkets(t, func(t *testing.T, market exchange.Market) {
+				one, two := small(market)
+				w := pairOf(t, market, &one, &two)
+				w.pass(30_000)
+				lists, singles := w.priceReads(market, list)
+				w.pass(240_000)
+				if *lists == 0 || *lists > 10 || *singles < 2**lists {
+					t.Errorf("want the list tried now and then and the tickers read, have %d and %d", *lists, *singles)
+				}
+				w.wantBlind()
+				for _, name := range []string{"BTC-USDT", "ETH-USDT"} {
+					symbol := w.engine.book.Symbol(exchange.SymbolKey{Market: market, Name: name})
+					if age := w.now - symbol.LastMS; age > 20_000 {
+						t.Errorf("want a price of %s, have one of %d ms ago", name, age)
+					}
+				}
+				one = 0
+				w.pass(10_000)
+				if have := w.heldOf(market, "BTC-USDT"); have > 5 {
+					t.Errorf("want BTC-USDT sold, have %d\n%s", have, w.story())
+				}
+			})
+		})
+	}
+}
