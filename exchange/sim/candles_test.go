@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -132,4 +134,53 @@ func TestARecordedMarketWithoutASpreadBuildsNoMinutes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestEveryTradeLiesWithinItsRecordedCandle has accounts trade at and through the quotes beside flat and
+// moving recorded candles: high and low reach as far as they do, at each interval that is shown, and what
+// was recorded, which the price follows, stays.
+func TestEveryTradeLiesWithinItsRecordedCandle(t *testing.T) {
+	t.Parallel()
+	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+		for _, interval := range []exchange.Interval{exchange.Minute1, exchange.Minute5} {
+			d := newDesk(t, Config{}).on(market, "BTC-USDT")
+			recorded := &exchange.Candles{Interval: interval}
+			for i := range int64(12) {
+				price := d.p("50000") + exchange.Price(i/2)*d.p("1") // pairs of a flat candle and one that rises
+				recorded.Append(exchange.Candle{OpenMS: startMS + i*int64(interval), Open: price, High: price + exchange.Price(i%2)*d.p("1"),
+					Low: price, Close: price + exchange.Price(i%2)*d.p("1"), Volume: 8})
+			}
+			before := clone(recorded)
+			d.SetMarket(d.key(), Tape(recorded, TapeConfig{SpreadTicks: 1}))
+			outside := 0
+			for step := range uint64(100) {
+				d.fillSome(mix(step)/11*11 + 1 + step&1) // sets no price
+				d.Advance(d.NowMS() + int64(mix(step)%uint64(interval/10)))
+				for _, shown := range exchange.Intervals()[:3] {
+					outside += d.wantTradesWithin(recorded, shown)
+				}
+			}
+			if !reflect.DeepEqual(recorded, before) || outside < 20 {
+				t.Errorf("want the recorded candles as they were, and trades outside of them, have %d", outside)
+			}
+		}
+	}
+}
+
+// wantTradesWithin compares all trades with the candles of an interval, and returns how many lie outside
+// of the recorded one.
+func (d *desk) wantTradesWithin(recorded *exchange.Candles, interval exchange.Interval) (outside int) {
+	d.Helper()
+	candles := d.candles(interval)
+	for _, trade := range d.find(d.key()).trades {
+		at, found := slices.BinarySearch(candles.OpenMS, interval.OpenOf(trade.TimeMS))
+		if !found || trade.Price < candles.Low[at] || trade.Price > candles.High[at] {
+			d.Fatalf("%s %s: trade %+v is outside of its candle (found %v)", d.key(), interval, trade, found)
+		}
+		if was, found := slices.BinarySearch(recorded.OpenMS, recorded.Interval.OpenOf(trade.TimeMS)); found &&
+			(trade.Price < recorded.Low[was] || trade.Price > recorded.High[was]) {
+			outside++
+		}
+	}
+	return outside
 }

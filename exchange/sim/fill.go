@@ -84,5 +84,8 @@ func (b *book) publishAt(timeMS int64, price exchange.Price, quantity exchange.Q
 	base := b.symbol.QuantityFloat(quantity)
 	b.candles.trade(timeMS, b.last, base, base*b.symbol.PriceFloat(price), !buyerIsMaker)
 	b.candles.reach(price)
+	if b.tape != nil {
+		b.tape.reach(timeMS, price)
+	}
 	b.updateID++
 }

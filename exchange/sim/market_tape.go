@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"sort"
 
 	"botd/exchange"
@@ -27,7 +28,15 @@ type tape struct {
 	known   exchange.Price // the last price whose time is known
 	from    Step           // with Costs.Bounded: where the way to the next step began, at a time of the clock
 
-	shown map[exchange.Interval]*shown
+	seen    *exchange.Candles // the candles as they are shown: as recorded, or widened by accounts' trades
+	reached reached
+	shown   map[exchange.Interval]*shown
+}
+
+// reached is how far accounts' trades went in the present candle.
+type reached struct {
+	candle    int
+	low, high exchange.Price // 0: no trade yet
 }
 
 // shown holds the candles of an interval that are shown: recorded candles, merged as they close.
@@ -40,7 +49,7 @@ type shown struct {
 // symbol's units. It shows the recorded candles; the present one is built from the steps so far. A
 // tape serves one symbol of one exchange.
 func Tape(candles *exchange.Candles, config TapeConfig) Market {
-	m := &tape{candles: candles, config: config, order: config.Order, shown: map[exchange.Interval]*shown{}}
+	m := &tape{candles: candles, seen: candles, config: config, order: config.Order, shown: map[exchange.Interval]*shown{}}
 	if config.Detail != nil {
 		m.detail = newDetail(candles, config.Detail)
 	}
@@ -202,6 +211,30 @@ func (m *tape) trade(b *book, candle, step int) {
 	b.publish(b.last, max(quantity, b.symbol.QuantityTick), step&1 == 1)
 }
 
+// reach widens the candle of a time, as it is shown, to a trade: every trade lies within its candle. The
+// recorded candles, which the price follows, stay as they are.
+func (m *tape) reach(timeMS int64, price exchange.Price) {
+	opens := m.candles.OpenMS
+	at := sort.Search(len(opens), func(i int) bool { return opens[i] > timeMS }) - 1
+	if m.config.SpreadTicks == 0 || at < 0 || timeMS >= m.candles.CloseMS(at) {
+		return
+	}
+	if r := &m.reached; r.candle != at || r.high == 0 {
+		*r = reached{at, price, price}
+	} else {
+		r.low, r.high = min(r.low, price), max(r.high, price)
+	}
+	if price >= m.seen.Low[at] && price <= m.seen.High[at] {
+		return
+	}
+	if m.seen == m.candles {
+		wider := *m.candles
+		wider.Low, wider.High = slices.Clone(wider.Low), slices.Clone(wider.High)
+		m.seen = &wider
+	}
+	m.seen.Low[at], m.seen.High[at] = min(m.seen.Low[at], price), max(m.seen.High[at], price)
+}
+
 func (m *tape) openAt(timeMS int64) (exchange.Price, bool) {
 	opens := m.candles.OpenMS
 	at := sort.Search(len(opens), func(i int) bool { return opens[i] >= timeMS })
@@ -268,13 +301,13 @@ func (m *tape) candlesOf(b *book, interval exchange.Interval) (closed *exchange.
 	}
 	for s.consumed < m.candles.Len() && m.candles.CloseMS(s.consumed) <= now {
 		if interval > m.candles.Interval {
-			s.candles.Merge(m.candles.At(s.consumed))
+			s.candles.Merge(m.seen.At(s.consumed))
 		}
 		s.consumed++
 	}
 	closed = &s.candles
 	if interval == m.candles.Interval {
-		closed = m.candles.Slice(0, s.consumed)
+		closed = m.seen.Slice(0, s.consumed)
 	}
 	under := &exchange.Candles{Interval: interval}
 	if n := closed.Len() - 1; n >= 0 && closed.CloseMS(n) > now {
@@ -301,6 +334,9 @@ func (m *tape) forming(at int, now int64) exchange.Candle {
 		price := path[steps].Price
 		candle.High, candle.Low, candle.Close = max(candle.High, price), min(candle.Low, price), price
 		steps++
+	}
+	if m.reached.candle == at && m.reached.high > 0 {
+		candle.High, candle.Low = max(candle.High, m.reached.high), min(candle.Low, m.reached.low)
 	}
 	share := float64(steps) / 4
 	candle.Volume, candle.QuoteVolume = whole.Volume*share, whole.QuoteVolume*share
