@@ -33,7 +33,8 @@ func priorityOf(request *exchange.Request) priority {
 		return priorityEnter
 	case operation.Changes():
 		return priorityExit
-	case operation.Signed(), operation == exchange.FuturesTime: // no clock, no signature
+	case operation.Signed(), operation == exchange.FuturesTime, // no clock, no signature
+		operation == exchange.FuturesTickers, operation == exchange.SpotTickers: // a round waits for the prices
 		return prioritySettle
 	}
 	return priorityWatch

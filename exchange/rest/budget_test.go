@@ -24,7 +24,7 @@ func TestReducingGoesBeforeOpeningAndOpeningBeforeMarketData(t *testing.T) {
 		var group sync.WaitGroup
 		for _, call := range []func(context.Context) error{
 			func(ctx context.Context) error {
-				_, err := call(ctx, client, exchange.Request{Operation: exchange.FuturesTickers})
+				_, err := call(ctx, client, exchange.Request{Operation: exchange.FuturesHealth})
 				return err
 			},
 			func(ctx context.Context) error {
@@ -55,7 +55,7 @@ func TestReducingGoesBeforeOpeningAndOpeningBeforeMarketData(t *testing.T) {
 		}
 		began := time.Now()
 		group.Wait()
-		want := []exchange.Operation{exchange.FuturesPlace, exchange.FuturesOpenOrders, exchange.FuturesPlace, exchange.FuturesTickers, exchange.FuturesDepth}
+		want := []exchange.Operation{exchange.FuturesPlace, exchange.FuturesOpenOrders, exchange.FuturesPlace, exchange.FuturesHealth, exchange.FuturesDepth}
 		if !slices.Equal(want, v.order) {
 			t.Errorf("want %v, have %v", want, v.order)
 		}

@@ -41,15 +41,21 @@ func (r *round) isLate(p *purpose) bool {
 
 // goWithout has the round do without a read that is late.
 func (r *round) goWithout(p *purpose) {
-	if p.kind == callTickers {
-		r.withoutList(p)
+	if p.kind == callTickers { // as if each of its prices were late: to ask for them singly would take longer still
+		for _, symbol := range r.wantedPrices(p.of.Market()) {
+			r.noteLate(symbol.Key())
+		}
 		return
 	}
 	of := p.domain()
+	r.noteLate(of)
+	r.unread(p, of)
+}
+
+func (r *round) noteLate(of exchange.SymbolKey) {
 	if !slices.ContainsFunc(r.reading.late, func(f failure) bool { return f.of == of }) {
 		r.reading.late = append(r.reading.late, failure{of, errLate})
 	}
-	r.unread(p, of)
 }
 
 // proceed goes on without the answers that are late. It reports whether the round is complete.

@@ -9,8 +9,9 @@ import (
 
 // A round reads the prices of the symbols that it could act on: of many of a market by the list of its
 // tickers, which is one request however many there are, else one ticker each: a list has all the symbols of
-// a venue, often hundreds of kilobytes, which three small answers are not. A list that fails, is late,
-// or leaves a symbol out is made good by single tickers in the same round: one request more, no price less.
+// a venue, often hundreds of kilobytes, which three small answers are not. A list that fails or leaves a
+// symbol out is made good by single tickers in the same round; one that is late is waited for no longer than
+// any other read, and given up after 10 s it has failed.
 
 const (
 	listFrom    = 4      // symbols of a market: from here on the list is read
@@ -99,7 +100,7 @@ func (r *round) takeTickers(market exchange.Market, tickers []exchange.Ticker) {
 	r.askTickers(missing)
 }
 
-// withoutList has a round that is to have a market's prices do without their list.
+// withoutList asks for the prices of a market whose list failed.
 func (r *round) withoutList(p *purpose) { r.askTickers(r.wantedPrices(p.of.Market())) }
 
 // listFailed has single tickers read for a while.
