@@ -64,6 +64,7 @@ func candidates() []candidate {
 		{"supertrend", strategy.Values{"period": "5", "multiplier": "1"}, true, false},
 		{"twap", strategy.Values{"quantity": "0.2", "slices": "20", "every": "2m"}, false, false},
 		{"twap", strategy.Values{"quantity": "0.2", "slices": "20", "every": "2m", "jitter": "50%", "price_bound": "50500"}, false, false},
+		{"turtle", strategy.Values{"entry": "6", "exit": "3", "failsafe": "0", "period": "5", "max_notional": "50%"}, false, false},
 		{"zscore", strategy.Values{"period": "10", "enter": "1.2"}, true, false},
 	}
 }

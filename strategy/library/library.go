@@ -9,7 +9,7 @@ import (
 // All returns every built-in strategy.
 func All() []strategy.Definition {
 	return []strategy.Definition{avellaneda(), bollinger(), buyAndHold(), dca(), donchian(), emaCross(), fundingCarry(), grid(), macd(),
-		marketMaking(), rebalance(), rsi(), signals(), smaCross(), supertrend(), twap(), zscore()}
+		marketMaking(), rebalance(), rsi(), signals(), smaCross(), supertrend(), turtle(), twap(), zscore()}
 }
 
 // sized returns the configured size or, without one, the whole equity.

@@ -1,0 +1,318 @@
+package library
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/strategy"
+	"botd/strategy/indicator"
+)
+
+type turtleParams struct {
+	Entry    int             `param:"entry" default:"20" min:"1" max:"5000" help:"candles whose extreme must be broken to enter: 20 in System 1, 55 in System 2"`
+	Exit     int             `param:"exit" default:"10" min:"1" max:"5000" help:"candles whose opposite extreme ends it: 10 in System 1, 20 in System 2"`
+	Failsafe int             `param:"failsafe" default:"55" min:"0" max:"5000" help:"a breakout that was skipped is taken at this longer one; 0 skips none"`
+	Period   int             `param:"period" default:"20" min:"2" max:"1000" help:"candles of N, the average true range"`
+	Risk     decimal.Decimal `param:"risk" default:"1%" min:"0.00001" max:"0.2" help:"share of the equity that a unit gains or loses when the price moves by N"`
+	Units    int             `param:"units" default:"4" min:"1" max:"20" help:"maximum number of units"`
+	Add      decimal.Decimal `param:"add" default:"0.5" min:"0.05" max:"10" help:"N between a unit and the next"`
+	Stop     decimal.Decimal `param:"stop" default:"2" min:"0.1" max:"20" help:"N between the newest unit and the stop of all"`
+	Cap      decimal.Decimal `param:"max_notional" default:"95%" min:"0.001" max:"50" help:"maximum value of the position, as a share of the equity"`
+	Mode     string          `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"long_short: breaking the low sells short"`
+}
+
+// turtle trades the rules that Richard Dennis taught (C. Faith, The Original Turtle Trading Rules,
+// 2003). N is Wilder's average of the true range. It enters when the price breaks the extreme of the
+// previous entry candles with a unit of risk x equity / N, adds a unit each half N that the price goes
+// on, and stops all units 2 N behind the newest, on the exchange. It leaves at the opposite extreme of
+// the exit candles. A breakout is skipped when the one before, taken or not, would have won, unless the
+// longer failsafe breakout confirms it. N is that of the first unit's candle, for all units.
+//
+// The price is compared at each tick: at closes, or with a schedule of some seconds as soon as the
+// price is there. With its own stops protect.stop_loss has nothing to add.
+//
+// It loses often and a little: most breakouts fail, and the few that succeed must pay for them.
+func turtle() strategy.Definition {
+	return strategy.Define("turtle", "the turtles' rules: breakouts, units by volatility, stops of 2 N",
+		func(setting strategy.Setting, p turtleParams) (strategy.Strategy, error) {
+			if err := shorts(setting, p.Mode); err != nil {
+				return nil, err
+			}
+			if p.Failsafe != 0 && p.Failsafe <= p.Entry {
+				return nil, wrongParameter("failsafe", "%d is not above entry %d; 0 skips no breakout", p.Failsafe, p.Entry)
+			}
+			if setting.Market == exchange.Spot && p.Cap.GreaterThan(decimal.NewFromInt(1)) {
+				return nil, &strategy.ValueError{Parameter: "max_notional", Err: errors.New("spot buys with what is there; at most 100%")}
+			}
+			risk, _ := exchange.RateFromDecimal(p.Risk)
+			most, _ := exchange.RateFromDecimal(p.Cap)
+			return &turtles{symbol: setting.Symbol, risk: risk, cap: most, units: int64(p.Units), add: p.Add.InexactFloat64(),
+				stop: p.Stop.InexactFloat64(), shorts: p.Mode == "long_short", warmup: max(p.Entry, p.Exit, p.Failsafe, 3*p.Period) + 1,
+				trueRange: indicator.NewATR(p.Period), entry: newExtremes(p.Entry), exit: newExtremes(p.Exit), failsafe: newExtremes(p.Failsafe)}, nil
+		})
+}
+
+// extremes are the highest high and the lowest low of the candles so far, the newest included.
+type extremes struct {
+	highs     *indicator.Highest
+	lows      *indicator.Lowest
+	high, low float64
+}
+
+// newExtremes returns nil for no candles.
+func newExtremes(period int) *extremes {
+	if period == 0 {
+		return nil
+	}
+	return &extremes{highs: indicator.NewHighest(period), lows: indicator.NewLowest(period)}
+}
+
+func (e *extremes) next(b *indicator.Bar) {
+	if e != nil {
+		e.high, _ = e.highs.Next(b.High)
+		e.low, _ = e.lows.Next(b.Low)
+	}
+}
+
+// broken is +1 above the high, -1 below the low, 0 between.
+func (e *extremes) broken(price float64) int64 {
+	switch {
+	case e == nil:
+		return 0
+	case price > e.high:
+		return 1
+	case price < e.low:
+		return -1
+	}
+	return 0
+}
+
+type turtles struct {
+	symbol                *exchange.Symbol
+	risk, cap             exchange.Rate
+	units                 int64
+	add, stop             float64
+	shorts                bool
+	warmup, seen          int
+	trueRange             *indicator.ATR
+	n                     float64
+	entry, exit, failsafe *extremes
+
+	// The last breakout, taken or not: what decides whether the next one is skipped.
+	paper   int64 // its side while it lasts
+	paperAt float64
+	paperN  float64
+	won     bool
+}
+
+// Memory keys.
+const (
+	turtleSide     = "side"     // of the position that is wanted: +1, -1, 0
+	turtleQuantity = "quantity" // of all units
+	turtleUnits    = "units"
+	turtleNewest   = "newest"  // the price at which the newest unit was asked for
+	turtleN        = "n"       // in the symbol's units
+	turtleEntered  = "entered" // 1 once a position was seen
+	turtleSignal   = "signal_ms"
+)
+
+func (t *turtles) Warmup() int { return t.warmup }
+
+// Watches asks for what was stopped and refused.
+func (*turtles) Watches() strategy.Watching { return strategy.Watching{Events: true} }
+
+func (t *turtles) Candle(view *strategy.View) {
+	b := bar(view)
+	t.follow(&b)
+	t.n, _ = t.trueRange.Next(b.High, b.Low, b.Close)
+	t.entry.next(&b)
+	t.exit.next(&b)
+	t.failsafe.next(&b)
+	t.seen++
+}
+
+// follow carries the last breakout on: it has lost once the price is stop x N against it, else it ends
+// at the opposite extreme of the exit candles.
+func (t *turtles) follow(b *indicator.Bar) {
+	if t.failsafe == nil || t.seen < t.warmup-1 || t.n <= 0 {
+		return
+	}
+	if t.paper != 0 {
+		against, out := b.Low, t.exit.low
+		if t.paper < 0 {
+			against, out = b.High, t.exit.high
+		}
+		sign := float64(t.paper)
+		switch {
+		case (t.paperAt-against)*sign >= t.stop*t.paperN:
+			t.paper, t.won = 0, false
+		case (out-against)*sign > 0:
+			t.paper, t.won = 0, (out-t.paperAt)*sign > 0
+		}
+		return
+	}
+	switch {
+	case b.High > t.entry.high:
+		t.paper, t.paperAt, t.paperN = 1, t.entry.high, t.n
+	case b.Low < t.entry.low:
+		t.paper, t.paperAt, t.paperN = -1, t.entry.low, t.n
+	}
+}
+
+// turtleTurn is what one decision knows and remembers.
+type turtleTurn struct {
+	*turtles
+	view *strategy.View
+	plan *strategy.Plan
+}
+
+func (t *turtleTurn) at(key string) int64 {
+	if n, is := t.plan.Remembered().Get(key); is {
+		return n
+	}
+	n, _ := t.view.Memory.Get(key)
+	return n
+}
+
+func (t *turtleTurn) set(key string, n int64) {
+	if t.at(key) != n {
+		t.plan.Remember(key, n)
+	}
+}
+
+func (t *turtles) Decide(view *strategy.View, plan *strategy.Plan) {
+	if t.seen < t.warmup || t.n <= 0 {
+		return
+	}
+	d := &turtleTurn{t, view, plan}
+	d.happened()
+	last := view.Symbol.PriceFloat(view.Last)
+	reason := "holds its units"
+	switch side := d.at(turtleSide); {
+	case side != 0 && t.exit.broken(last) == -side:
+		d.set(turtleSide, 0)
+		reason = "the price broke the opposite extreme"
+	case side != 0 && d.grows(last):
+		reason = fmt.Sprintf("unit %d of %d", d.at(turtleUnits), t.units)
+	case side == 0 && view.Position.Quantity == 0:
+		reason = d.enter(last)
+	}
+	side := d.at(turtleSide)
+	if side == 0 {
+		plan.Hold(strategy.Flat(), reason)
+		return
+	}
+	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: exchange.Quantity(side * d.at(turtleQuantity))}, reason)
+	plan.SignalMS = d.at(turtleSignal)
+	away := exchange.Price(t.stop * float64(d.at(turtleN)))
+	stop := t.symbol.FloorPrice(exchange.Price(d.at(turtleNewest)) - away)
+	if side < 0 {
+		stop = t.symbol.CeilPrice(exchange.Price(d.at(turtleNewest)) + away)
+	}
+	if stop > 0 {
+		plan.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: stop}}
+	}
+}
+
+// happened takes what became of the units: a stop ends all of them, a refused one was not bought.
+func (t *turtleTurn) happened() {
+	held := max(t.view.Position.Quantity, -t.view.Position.Quantity)
+	if held != 0 && t.at(turtleSide) != 0 {
+		t.set(turtleEntered, 1)
+	}
+	over := held == 0 && t.at(turtleEntered) != 0
+	for i := range t.view.Events {
+		switch e := &t.view.Events[i]; e.Kind {
+		case strategy.EventStopped, strategy.EventTookProfit, strategy.EventLatched:
+			over = over || held == 0
+		case strategy.EventRefused:
+			if !e.Reduces && e.Key == "" {
+				over = over || held == 0
+				t.set(turtleQuantity, min(t.at(turtleQuantity), int64(held)))
+			}
+		}
+	}
+	if over {
+		t.set(turtleSide, 0)
+	}
+}
+
+// enter takes a breakout, and says why or why not.
+func (t *turtleTurn) enter(last float64) string {
+	side := t.entry.broken(last)
+	switch {
+	case side == 0 || side < 0 && !t.shorts:
+		return "waits for a breakout"
+	case t.failsafe != nil && t.won && t.failsafe.broken(last) != side:
+		return "the last breakout won: this one is skipped"
+	}
+	n := int64(t.n * float64(t.view.Last) / last)
+	t.set(turtleN, n)
+	t.set(turtleQuantity, 0)
+	unit := t.unit()
+	if unit <= 0 {
+		return "a unit is less than the smallest order"
+	}
+	t.set(turtleSide, side)
+	t.set(turtleQuantity, int64(unit))
+	t.set(turtleUnits, 1)
+	t.set(turtleNewest, int64(t.view.Last))
+	t.set(turtleEntered, 0)
+	t.set(turtleSignal, t.view.NowMS)
+	return "a breakout"
+}
+
+// unit is the quantity that gains or loses risk of the equity when the price moves by N, as far as the
+// value of all units allows.
+func (t *turtleTurn) unit() exchange.Quantity {
+	unit := t.view.QuantityByVolatility(t.risk, exchange.Price(t.at(turtleN)))
+	room := t.symbol.QuantityFor(t.view.Equity.MulRate(t.cap), t.view.Last) - exchange.Quantity(t.at(turtleQuantity))
+	unit = t.symbol.FloorQuantity(min(unit, room))
+	if unit <= 0 || t.symbol.Notional(t.view.Last, unit).Less(t.symbol.MinNotional) {
+		return 0
+	}
+	return unit
+}
+
+// grows adds a unit once the price has gone on, and the units before are held.
+func (t *turtleTurn) grows(last float64) bool {
+	side, quantity := t.at(turtleSide), exchange.Quantity(t.at(turtleQuantity))
+	gone := int64(t.view.Last-exchange.Price(t.at(turtleNewest))) * side
+	held := t.view.Position.Quantity * exchange.Quantity(side)
+	if t.at(turtleUnits) >= t.units || float64(gone) < t.add*float64(t.at(turtleN)) || held < quantity-quantity/50-t.symbol.QuantityTick {
+		return false
+	}
+	unit := t.unit()
+	if unit <= 0 {
+		return false
+	}
+	t.set(turtleQuantity, int64(quantity+unit))
+	t.set(turtleUnits, t.at(turtleUnits)+1)
+	t.set(turtleNewest, int64(t.view.Last))
+	return true
+}
+
+// Conditions returns the breakout, N and the units.
+func (t *turtles) Conditions(view *strategy.View) []strategy.Condition {
+	if t.seen < t.warmup || t.n <= 0 {
+		return []strategy.Condition{{Name: "N", Value: "none yet"}}
+	}
+	last := view.Symbol.PriceFloat(view.Last)
+	units, _ := view.Memory.Get(turtleUnits)
+	side, _ := view.Memory.Get(turtleSide)
+	all := []strategy.Condition{
+		strategy.Comparison("price", last, "above", "the highest high before", t.entry.high),
+		{Name: "N", Value: strategy.Figure(t.n)},
+		{Name: "the last breakout won", Value: fmt.Sprint(t.won), Requires: "false, or a longer breakout", Met: !t.won || t.failsafe == nil},
+	}
+	if t.shorts {
+		all = append(all, strategy.Comparison("price", last, "below", "the lowest low before", t.entry.low))
+	}
+	if side != 0 {
+		all = append(all, strategy.Condition{Name: "units", Value: fmt.Sprint(units), Requires: fmt.Sprint("at most ", t.units), Met: true})
+	}
+	return all
+}
