@@ -9,6 +9,7 @@ import (
 	"botd/configs"
 	"botd/exchange"
 	"botd/strategy"
+	"botd/strategy/library"
 )
 
 type pairParams struct {
@@ -45,6 +46,55 @@ func TestParametersThatAlwaysLoseToFeesAreRefused(t *testing.T) {
 		file := "name: one\nstrategy: pairs\nmarket: " + c.market + "\nsymbol: ETH-USDT\ninterval: 1m\n" + c.more + "\n"
 		config, problems := configs.Load(tree("botd.yaml", "mode: demo\n", "strategies/s.yaml", file), "configs", with)
 		if have := problems.String(); (c.want == "") != (config != nil) || !strings.Contains(have, c.want) {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
+		}
+	}
+}
+
+// TestSharesThatAddUpToMoreThanTheAccountAreAWarning is a part of finding 5.
+func TestSharesThatAddUpToMoreThanTheAccountAreAWarning(t *testing.T) {
+	t.Parallel()
+	with := options(t)
+	with.Registry = strategy.NewRegistry(library.All()...)
+	file := func(name, market, symbol, more string) string {
+		return "name: " + name + "\nmarket: " + market + "\nsymbol: " + symbol + "\ninterval: 1h\n" + more + "\n"
+	}
+	rebalance := func(weight string) string { return "strategy: rebalance\nparams: {weight: " + weight + "}" }
+	for _, c := range []struct{ name, one, two, want string }{
+		{"two of 60 %", file("one", "spot", "BTC-USDT", rebalance("60%")), file("two", "spot", "ETH-USDT", rebalance("60%")),
+			"the shares of the account on spot add up to 120%: one 60%, two 60%"},
+		{"all of it", file("one", "spot", "BTC-USDT", rebalance("60%")), file("two", "spot", "ETH-USDT", rebalance("40%")), ""},
+		{"other markets", file("one", "spot", "BTC-USDT", rebalance("60%")), file("two", "futures", "ETH-USDT", rebalance("60%")), ""},
+		{"sizes on spot", file("one", "spot", "BTC-USDT", rebalance("60%")), file("two", "spot", "ETH-USDT", "strategy: rsi\nsize: {equity: 50%}"),
+			"the shares of the account on spot add up to 110%: one 60%, two 50%"},
+		{"sizes on futures have leverage", file("one", "futures", "BTC-USDT", "strategy: rsi\nsize: {equity: 100%}"),
+			file("two", "futures", "ETH-USDT", "strategy: rsi\nsize: {equity: 100%}"), ""},
+	} {
+		config, problems := configs.Load(tree("botd.yaml", "mode: demo\n", "strategies/a.yaml", c.one, "strategies/b.yaml", c.two), "configs", with)
+		if have := problems.String(); config == nil || (c.want == "") != (have == "") || !strings.Contains(have, c.want) {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
+		}
+	}
+}
+
+func TestASizeAtTheEntryIsChecked(t *testing.T) {
+	t.Parallel()
+	with := options(t)
+	with.Registry = strategy.NewRegistry(library.All()...)
+	for _, c := range []struct{ name, market, more, want string }{
+		{"risk with a stop", "futures", "size: {risk: 1%}\nprotect: {stop_loss: 2%}", ""},
+		{"risk without a stop", "futures", "size: {risk: 1%}", "size.risk needs protect.stop_loss"},
+		{"volatility", "spot", "size: {volatility: 15%}", ""},
+		{"kelly, a number", "futures", "size: {kelly: 0.25, max: 200%}\nleverage: 3", ""},
+		{"two ways", "futures", "size: {kelly: 25%, volatility: 15%}", "size has both kelly and volatility"},
+		{"a maximum alone", "futures", "size: {max: 50%}", "size.max is given without one of them"},
+		{"a maximum beside a size", "futures", "size: {equity: 50%, max: 50%}", "size.max is given without one of them"},
+		{"more than the leverage", "futures", "size: {volatility: 15%, max: 400%}\nleverage: 3", "size.max 400% exceeds leverage 3"},
+		{"more than the account", "spot", "size: {volatility: 15%, max: 110%}", "size.max 110% is more than the account"},
+	} {
+		file := "name: one\nstrategy: rsi\nmarket: " + c.market + "\nsymbol: ETH-USDT\ninterval: 1h\n" + c.more + "\n"
+		config, problems := configs.Load(tree("botd.yaml", "mode: demo\n", "strategies/s.yaml", file), "configs", with)
+		if have := problems.String(); (c.want == "") != (config != nil && have == "") || !strings.Contains(have, c.want) {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
 	}

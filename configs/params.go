@@ -175,6 +175,9 @@ func (r *strategyReader) build() {
 		}
 	}
 	if err == nil {
+		if weighted, is := made.(strategy.Weighted); is {
+			c.weight = weighted.Weight()
+		}
 		r.checkEconomics(made)
 		return
 	}

@@ -93,6 +93,7 @@ func keyLine(w io.Writer, k Key) {
 	if !strings.Contains(example, ": ") {
 		example = k.Path[strings.LastIndexByte(k.Path, '.')+1:] + ": " + example
 	}
+	example = strings.ReplaceAll(example, "\n", "` and `") // where it needs another block
 	fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s | `%s` | %s | %s |\n", k.Path, kind, k.Low, k.High, standard, k.Modes, example, k.Instead, k.What)
 }
 

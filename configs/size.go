@@ -2,6 +2,7 @@ package configs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -18,6 +19,16 @@ func (r *strategyReader) sizeKeys() []key {
 			what: "the value of a full position, as a share of the account's equity; leverage is not multiplied in", example: "50%"},
 		{name: "quantity", value: number(show(&c.Size.Quantity), r.readQuantity),
 			what: "or as a quantity, a multiple of the symbol's step", unit: "base units", example: "0.01"},
+		{name: "risk", value: share(&c.Size.Risk, 1, exchange.RateOne/2), check: r.checkRisk,
+			what:    "or by risk: the share of the equity that the stop loses, computed once when a position is entered",
+			example: "size: {risk: 1%}\nprotect: {stop_loss: 2%}"},
+		{name: "volatility", value: share(&c.Size.Volatility, 1, 10*exchange.RateOne),
+			what: "or by volatility: how much the position moves in a year, as a share of the equity, by the last 30 closes at the entry", example: "15%"},
+		{name: "kelly", value: share(&c.Size.Kelly, 1, exchange.RateOne),
+			what: "or by what its positions have earned: a share of the growth-optimal size; 1% until 20 have ended, and without an edge", example: "25%"},
+		{name: "max", value: share(&c.Size.Max, 1, maxLeverage*exchange.RateOne), check: r.checkMax,
+			what:    "with risk, volatility or kelly: the maximum value of the position, as a share of the equity; without it 100%",
+			example: "size: {volatility: 15%, max: 200%}"},
 		{name: "quote", value: amount(&c.Size.Quote, exchange.MustAmount("0.00000001")), check: r.checkQuote,
 			what: "or as money", unit: "USDT", example: "1000"},
 	}
@@ -25,8 +36,39 @@ func (r *strategyReader) sizeKeys() []key {
 
 // checkSize wants one way to give a size.
 func (r *strategyReader) checkSize(s *section) {
-	if len(s.entries) > 1 && len(s.entries) <= len(s.known) {
-		s.fail(s.entries[1].key.Line, "keep one of them", "size has both %s and %s", s.entries[0].key.Value, s.entries[1].key.Value)
+	var ways []entry
+	for _, e := range s.entries {
+		if e.key.Value != "max" {
+			ways = append(ways, e)
+		}
+	}
+	switch {
+	case len(ways) > 1 && len(s.entries) <= len(s.known):
+		s.fail(ways[1].key.Line, "keep one of them", "size has both %s and %s", ways[0].key.Value, ways[1].key.Value)
+	case len(ways) < len(s.entries) && !r.into.Size.AtEntry():
+		s.fail(s.line, "max bounds a size by risk, volatility or kelly", "size.max is given without one of them")
+	}
+}
+
+// checkRisk remembers where the size by risk stands: it needs a stop, which is read later.
+func (r *strategyReader) checkRisk(_ *section, node *yaml.Node) { r.risk = node }
+
+// checkStop wants a stop where the size goes by its distance. A script, rules and a program may set one
+// of their own.
+func (r *strategyReader) checkStop() {
+	sets := slices.Contains([]string{"script", "rules", "process"}, r.into.Kind)
+	if r.into.Size.Risk != 0 && r.risk != nil && r.into.Protect.StopLoss.IsZero() && !sets {
+		r.wrong(r.risk, "protect: {stop_loss: 2%}", "size.risk needs protect.stop_loss: its distance is what is risked")
+	}
+}
+
+func (r *strategyReader) checkMax(s *section, node *yaml.Node) {
+	c := r.into
+	switch {
+	case c.Market == exchange.Spot && c.Size.Max > exchange.RateOne:
+		s.wrong(node, "spot buys with what is there; at most 100%", "%smax %s is more than the account", s.path, node.Value)
+	case c.Leverage > 0 && c.Size.Max > exchange.Rate(c.Leverage)*exchange.RateOne:
+		s.wrong(node, fmt.Sprintf("at most %d00%%", c.Leverage), "%smax %s exceeds leverage %d", s.path, node.Value, c.Leverage)
 	}
 }
 

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 
@@ -47,6 +48,7 @@ type StrategyConfig struct {
 
 	definition *strategy.Definition // nil when the kind is not known
 	paramLines map[string]int
+	weight     exchange.Rate // of the account's equity, that it holds by itself
 }
 
 // ScriptConfig is the file of a strategy: script.
@@ -56,17 +58,31 @@ type ScriptConfig struct {
 	SHA256 string // of the text, in hexadecimal; the file may pin it
 }
 
-// SizeConfig is a strategy.Size before the symbol's scales are known. At most
-// one field is not zero.
+// SizeConfig is a strategy.Size before the symbol's scales are known, or how a position is sized when
+// it is entered. At most one field but Max is not zero.
 type SizeConfig struct {
 	Equity   exchange.Rate   // share of account equity
 	Quantity decimal.Decimal // base currency
 	Quote    exchange.Amount // USDT
+
+	Risk       exchange.Rate // of the equity, that the stop loses
+	Volatility exchange.Rate // of the equity in a year, that the position moves
+	Kelly      exchange.Rate // share of the growth-optimal position
+	Max        exchange.Rate // of the equity, with one of the three; 0 is 100 %
 }
 
 // IsZero reports whether no size was given.
 func (s SizeConfig) IsZero() bool {
-	return s.Equity == 0 && s.Quantity.IsZero() && s.Quote.IsZero()
+	return s.Equity == 0 && s.Quantity.IsZero() && s.Quote.IsZero() && !s.AtEntry()
+}
+
+// AtEntry reports whether a position is sized when it is entered.
+func (s SizeConfig) AtEntry() bool { return s.Risk != 0 || s.Volatility != 0 || s.Kelly != 0 }
+
+// sizing returns how a position is sized when it is entered, with the protection that it is sized by.
+func (s SizeConfig) sizing(protection *strategy.Protection) overlay.Sizing {
+	return overlay.Sizing{Risk: s.Risk, Volatility: s.Volatility, Kelly: s.Kelly, Max: cmp.Or(s.Max, exchange.RateOne),
+		Stop: protection.StopLoss, TakeProfit: protection.TakeProfit}
 }
 
 // ProtectConfig is the protection of the position, kept on the exchange.
@@ -99,6 +115,9 @@ func (c *StrategyConfig) Setting(symbol *exchange.Symbol) (strategy.Setting, err
 		CatchUp: c.CatchUp, MemoryMB: c.MemoryMB, Columns: c.columns,
 		Fees: strategy.Fees{Maker: c.Backtest.Maker, Taker: c.Backtest.Taker}}
 	setting.Size = strategy.Size{Equity: c.Size.Equity, Quote: c.Size.Quote}
+	if c.Size.AtEntry() { // the strategy asks for all of it, or for a part
+		setting.Size.Equity = exchange.RateOne
+	}
 	quantity, err := symbol.Quantity(c.Size.Quantity)
 	if err != nil {
 		return setting, fmt.Errorf("%s:%d: size.quantity %s: %w", c.File, c.Line, c.Size.Quantity, err)
@@ -187,6 +206,7 @@ func (c *StrategyConfig) Build(symbol *exchange.Symbol) (strategy.Strategy, erro
 		return nil, err
 	}
 	return overlay.Wrap(built, overlay.Rules{
+		Sizing: c.Size.sizing(&protection),
 		Exit: overlay.Exit{Base: protection, Trailing: overlay.Trailing{Distance: c.Exits.TrailingDistance, After: c.Exits.TrailingAfter},
 			TimeLimitMS: c.Exits.TimeLimitMS, Returns: c.Exits.Returns, CooldownMS: c.Exits.CooldownMS},
 		Entry: overlay.Entry{Resting: c.Entry.Order == "limit" || c.Entry.Order == "post_only", PostOnly: c.Entry.Order == "post_only",

@@ -88,9 +88,36 @@ func (l *loader) strategies(files []string) {
 		}
 		l.config.Strategies = append(l.config.Strategies, *c)
 	}
+	l.checkShares()
 	if len(files) == 0 && len(l.problems) == 0 {
 		l.document(StrategyFolder).report(Warning, 0, 0, "put a file into "+l.name(StrategyFolder)+"/",
 			"there is no strategy; botd will watch and trade nothing")
+	}
+}
+
+// checkShares warns of strategies that together ask for more of the account than there is: those that
+// hold a share of it by themselves, and on spot those whose size is one.
+func (l *loader) checkShares() {
+	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+		var sum exchange.Rate
+		var names []string
+		var last *StrategyConfig
+		for i := range l.config.Strategies {
+			c := &l.config.Strategies[i]
+			part := c.weight
+			if c.Market == exchange.Spot {
+				part += c.Size.Equity
+			}
+			if c.Market == market && part > 0 {
+				sum, last = sum+part, c
+				names = append(names, c.Name+" "+percent(part))
+			}
+		}
+		if sum > exchange.RateOne && len(names) > 1 {
+			l.problems = append(l.problems, Problem{Severity: Warning, File: last.File, Line: last.Line,
+				What: fmt.Sprintf("the shares of the account on %s add up to %s: %s", market, percent(sum), strings.Join(names, ", ")),
+				Hint: "whichever comes last is refused; let them add up to at most 100%"})
+		}
 	}
 }
 
@@ -115,6 +142,7 @@ func (l *loader) strategy(file string) (*StrategyConfig, *section) {
 	if l.options.Columns != nil {
 		r.into.columns = l.options.Columns
 	}
+	r.checkStop()
 	r.build()
 	return r.into, r.section
 }
@@ -133,6 +161,7 @@ type strategyReader struct {
 	source []byte           // of its script
 	symbol *exchange.Symbol // nil when not known
 	equity *yaml.Node       // of the size, when it is one
+	risk   *yaml.Node       // likewise
 	broken bool             // a parameter is wrong: the strategy cannot be built
 }
 

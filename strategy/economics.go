@@ -20,6 +20,11 @@ func (e *Economics) Net(maker, taker exchange.Rate) exchange.Rate {
 	return e.Gross - exchange.Rate(e.Makers)*maker - exchange.Rate(e.Takers)*taker
 }
 
+// Weighted is a strategy that holds a share of the account's equity by itself.
+type Weighted interface {
+	Weight() exchange.Rate
+}
+
 // Economist is a strategy whose parameters say what a round of its trades earns.
 type Economist interface {
 	Economics() (e Economics, known bool)

@@ -79,7 +79,7 @@ var Table = []Row{
 		pure, "exchange strategy strategy/indicator", "decimal"},
 	{"strategy/script", "runs strategies written in Starlark, and rules of one line each",
 		pure, "exchange strategy strategy/indicator", "decimal starlark"},
-	{"strategy/overlay", "adds entry and exit rules to any strategy: patient entries, trailing stop, time limit, returns by age, cooldown",
+	{"strategy/overlay", "adds sizes, entry and exit rules to any strategy: patient entries, trailing stop, time limit, returns by age, cooldown",
 		pure, "exchange strategy", ""},
 	{"strategy/process", "speaks with a strategy that runs in a process of its own, whatever it is written in",
 		impure, "exchange strategy", "decimal"},

@@ -42,6 +42,9 @@ const rebalanced = "quantity" // the quantity last traded to
 func (*rebalancing) Warmup() int           { return 1 }
 func (*rebalancing) Candle(*strategy.View) {}
 
+// Weight is the share of the account's equity that it holds.
+func (r *rebalancing) Weight() exchange.Rate { return r.weight }
+
 // Watches asks for what was refused.
 func (*rebalancing) Watches() strategy.Watching { return strategy.Watching{Events: true} }
 

@@ -3,6 +3,7 @@ package library
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/shopspring/decimal"
 
@@ -55,11 +56,12 @@ func turtle() strategy.Definition {
 		})
 }
 
-// extremes are the highest high and the lowest low of the candles so far, the newest included.
+// extremes are the highest high and the lowest low of the candles so far, and without the newest.
 type extremes struct {
-	highs     *indicator.Highest
-	lows      *indicator.Lowest
-	high, low float64
+	highs         *indicator.Highest
+	lows          *indicator.Lowest
+	high, low     float64
+	before, under float64 // high and low without the newest candle
 }
 
 // newExtremes returns nil for no candles.
@@ -72,19 +74,26 @@ func newExtremes(period int) *extremes {
 
 func (e *extremes) next(b *indicator.Bar) {
 	if e != nil {
+		e.before, e.under = e.high, e.low
 		e.high, _ = e.highs.Next(b.High)
 		e.low, _ = e.lows.Next(b.Low)
 	}
 }
 
-// broken is +1 above the high, -1 below the low, 0 between.
-func (e *extremes) broken(price float64) int64 {
-	switch {
-	case e == nil:
+// broken is +1 above the high, -1 below the low, 0 between. A close is compared with the candles before
+// its own, a price between two closes with all of them.
+func (e *extremes) broken(view *strategy.View) int64 {
+	if e == nil {
 		return 0
-	case price > e.high:
+	}
+	price, high, low := view.Symbol.PriceFloat(view.Last), e.high, e.low
+	if view.NowMS <= view.Candle.OpenMS+int64(view.Interval) {
+		high, low = e.before, e.under
+	}
+	switch {
+	case price > high:
 		return 1
-	case price < e.low:
+	case price < low:
 		return -1
 	}
 	return 0
@@ -189,16 +198,15 @@ func (t *turtles) Decide(view *strategy.View, plan *strategy.Plan) {
 	}
 	d := &turtleTurn{t, view, plan}
 	d.happened()
-	last := view.Symbol.PriceFloat(view.Last)
 	reason := "holds its units"
 	switch side := d.at(turtleSide); {
-	case side != 0 && t.exit.broken(last) == -side:
+	case side != 0 && t.exit.broken(view) == -side:
 		d.set(turtleSide, 0)
 		reason = "the price broke the opposite extreme"
-	case side != 0 && d.grows(last):
+	case side != 0 && d.grows():
 		reason = fmt.Sprintf("unit %d of %d", d.at(turtleUnits), t.units)
 	case side == 0 && view.Position.Quantity == 0:
-		reason = d.enter(last)
+		reason = d.enter()
 	}
 	side := d.at(turtleSide)
 	if side == 0 {
@@ -241,15 +249,15 @@ func (t *turtleTurn) happened() {
 }
 
 // enter takes a breakout, and says why or why not.
-func (t *turtleTurn) enter(last float64) string {
-	side := t.entry.broken(last)
+func (t *turtleTurn) enter() string {
+	side := t.entry.broken(t.view)
 	switch {
 	case side == 0 || side < 0 && !t.shorts:
 		return "waits for a breakout"
-	case t.failsafe != nil && t.won && t.failsafe.broken(last) != side:
+	case t.failsafe != nil && t.won && t.failsafe.broken(t.view) != side:
 		return "the last breakout won: this one is skipped"
 	}
-	n := int64(t.n * float64(t.view.Last) / last)
+	n := int64(math.Round(t.n * math.Pow10(t.symbol.PriceScale)))
 	t.set(turtleN, n)
 	t.set(turtleQuantity, 0)
 	unit := t.unit()
@@ -278,7 +286,7 @@ func (t *turtleTurn) unit() exchange.Quantity {
 }
 
 // grows adds a unit once the price has gone on, and the units before are held.
-func (t *turtleTurn) grows(last float64) bool {
+func (t *turtleTurn) grows() bool {
 	side, quantity := t.at(turtleSide), exchange.Quantity(t.at(turtleQuantity))
 	gone := int64(t.view.Last-exchange.Price(t.at(turtleNewest))) * side
 	held := t.view.Position.Quantity * exchange.Quantity(side)

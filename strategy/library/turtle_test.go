@@ -127,3 +127,11 @@ func TestATurtleSkipsABreakoutAfterAWinner(t *testing.T) {
 		}
 	}
 }
+
+func TestAtACloseATurtleComparesWithTheCandlesBefore(t *testing.T) {
+	t.Parallel()
+	b := turtleBook(t, nil)
+	b.view.Interval, b.view.NowMS = exchange.Minute1, -60_000+int64(exchange.Minute1)
+	b.candle(103, 100, 102)
+	b.wantTarget(102, 50_000, 98) // above 101; N is (1 + 3)/2
+}

@@ -1,4 +1,4 @@
-// Package overlay adds entry and exit rules to any strategy: patient entries, trailing stop, time limit, returns by age, cooldown.
+// Package overlay adds sizes, entry and exit rules to any strategy: patient entries, trailing stop, time limit, returns by age, cooldown.
 //
 // An overlay sees what the strategy sees and changes the plan the strategy returns. It decides
 // from the view and from memory that the journal stores, like a strategy, so a restart changes
@@ -12,14 +12,15 @@ import (
 
 // Rules are what a configuration asks for. The zero value changes nothing.
 type Rules struct {
-	Entry Entry
-	Exit  Exit
+	Sizing Sizing
+	Entry  Entry
+	Exit   Exit
 }
 
-// Wrap puts the rules around a strategy. Exit rules apply first: the entry rules work on the
-// plan that is left.
+// Wrap puts the rules around a strategy. The size applies first, then exit rules; the entry rules work
+// on the plan that is left.
 func Wrap(inner strategy.Strategy, rules Rules) strategy.Strategy {
-	if rules.Exit.IsZero() && !rules.Entry.Resting {
+	if rules.Exit.IsZero() && !rules.Entry.Resting && rules.Sizing.IsZero() {
 		return inner
 	}
 	return &overlay{inner, rules}
@@ -43,6 +44,9 @@ func (o *overlay) Candle(view *strategy.View) { o.inner.Candle(view) }
 func (o *overlay) Decide(view *strategy.View, plan *strategy.Plan) {
 	o.inner.Decide(view, plan)
 	d := decision{view, plan}
+	if !o.rules.Sizing.IsZero() {
+		(&sizing{d, &o.rules.Sizing}).apply()
+	}
 	if !o.rules.Exit.IsZero() {
 		(&exiting{decision: d, rules: &o.rules.Exit}).apply()
 	}
@@ -69,6 +73,9 @@ func (o *overlay) Conditions(view *strategy.View) []strategy.Condition {
 		all = inner.Conditions(view)
 	}
 	d := decision{view, &strategy.Plan{}}
+	if !o.rules.Sizing.IsZero() {
+		all = (&sizing{d, &o.rules.Sizing}).conditions(all)
+	}
 	if !o.rules.Exit.IsZero() {
 		all = (&exiting{decision: d, rules: &o.rules.Exit}).conditions(all)
 	}
