@@ -13,9 +13,9 @@ import (
 )
 
 type turtleParams struct {
-	Entry    int             `param:"entry" default:"20" min:"1" max:"5000" help:"candles whose extreme must be broken to enter: 20 in System 1, 55 in System 2"`
+	Entry    int             `param:"entry" default:"20" min:"1" max:"5000" help:"candles whose extreme must be broken to enter: 20, or 55 in System 2"`
 	Exit     int             `param:"exit" default:"10" min:"1" max:"5000" help:"candles whose opposite extreme ends it: 10 in System 1, 20 in System 2"`
-	Failsafe int             `param:"failsafe" default:"55" min:"0" max:"5000" help:"a breakout that was skipped is taken at this longer one; 0 skips none"`
+	Failsafe int             `param:"failsafe" default:"55" min:"0" max:"5000" help:"a breakout that was skipped is taken at this one; 0 skips none"`
 	Period   int             `param:"period" default:"20" min:"2" max:"1000" help:"candles of N, the average true range"`
 	Risk     decimal.Decimal `param:"risk" default:"1%" min:"0.00001" max:"0.2" help:"share of the equity that a unit gains or loses when the price moves by N"`
 	Units    int             `param:"units" default:"4" min:"1" max:"20" help:"maximum number of units"`
@@ -285,12 +285,12 @@ func (t *turtleTurn) unit() exchange.Quantity {
 	return unit
 }
 
-// grows adds a unit once the price has gone on, and the units before are held.
+// grows adds a unit once the price has advanced, and the units before are held.
 func (t *turtleTurn) grows() bool {
 	side, quantity := t.at(turtleSide), exchange.Quantity(t.at(turtleQuantity))
-	gone := int64(t.view.Last-exchange.Price(t.at(turtleNewest))) * side
+	advanced := int64(t.view.Last-exchange.Price(t.at(turtleNewest))) * side
 	held := t.view.Position.Quantity * exchange.Quantity(side)
-	if t.at(turtleUnits) >= t.units || float64(gone) < t.add*float64(t.at(turtleN)) || held < quantity-quantity/50-t.symbol.QuantityTick {
+	if t.at(turtleUnits) >= t.units || float64(advanced) < t.add*float64(t.at(turtleN)) || held < quantity-quantity/50-t.symbol.QuantityTick {
 		return false
 	}
 	unit := t.unit()
