@@ -16,7 +16,7 @@ func (s *State) Apply(r *record.Record) {
 	case record.KindPosting, record.KindTransfer, record.KindCheckpoint: // which change nothing that a round acts on
 	default:
 		s.version++
-		s.noteID(r)
+		s.starts.noteID(r)
 	}
 	switch body := r.Body.(type) {
 	case record.Posting:
@@ -27,7 +27,7 @@ func (s *State) Apply(r *record.Record) {
 		s.boot(r, &body)
 	case record.Config, record.Audit, record.Checkpoint:
 	case record.Limit:
-		s.setLimit(r, &body)
+		s.setLimits.apply(r, &body)
 	case record.Assigned, record.Plan, record.Memory, record.Latch, record.Priced, record.Declined:
 		s.applyToStrategy(r)
 	default:
@@ -67,8 +67,8 @@ func (s *State) applyFact(r *record.Record) {
 	switch body := r.Body.(type) {
 	case record.Sending:
 		s.begin(begun(r, &body))
-		s.tally.sent(r.AtMS)
-		s.noteSend(r.AtMS, r.Strategy)
+		s.circuit.sent(r.AtMS)
+		s.pace.note(r.AtMS, r.Strategy)
 	case record.Found:
 		s.begin(found(r, &body))
 	case record.Acknowledged, record.Unknown, record.Fill, record.Refused, record.Ended, record.Withdrawn:
@@ -98,21 +98,15 @@ func (s *State) applyFact(r *record.Record) {
 	case record.Breach:
 		s.Watch(r.Strategy).breached(r.AtMS, &body)
 	case record.Halt:
-		s.halted(r, &body)
+		s.halts.apply(r, &body)
 	case record.Breaker:
-		s.tripped(r.AtMS, &body)
+		s.circuit.tripped(r.AtMS, &body)
 	}
 }
 
 // boot begins a new epoch: what was being sent when the last one ended is unknown.
 func (s *State) boot(r *record.Record, body *record.Boot) {
-	if start := (placement.Start{Epoch: body.Epoch, Random: body.Random}); body.Epoch >= s.start.Epoch {
-		s.start = start
-		s.noteStart(start, 0)
-		if body.Lane != "" {
-			s.noteStart(placement.Start{Epoch: body.Epoch, Random: body.Lane}, placement.LaneIDs)
-		}
-	}
+	s.starts.boot(body)
 	for _, p := range s.live {
 		p.advance(r)
 	}
@@ -135,9 +129,9 @@ func (s *State) advance(r *record.Record) {
 		s.fill(p, &before, grown, r)
 	}
 	if p.state == placement.Uncertain && r.Kind() == record.KindUnknown {
-		s.tally.unknown(r.AtMS)
+		s.circuit.unknown(r.AtMS)
 	}
-	s.noteRefusal(p, r)
+	s.refusals.note(p, r)
 	if p.state.Final() {
 		s.end(p, r.AtMS)
 	}
@@ -151,7 +145,7 @@ func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Re
 		symbol.buy(before, grown, price)
 	}
 	symbol.fill(p, grown, r.AtMS, &s.settle)
-	s.endRefusals(symbol)
+	s.refusals.endPosition(symbol)
 	if !s.unbooked {
 		s.books.Fill(p.booked(), grown)
 	}
@@ -169,7 +163,7 @@ func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Re
 }
 
 func (s *State) end(p *Placement, atMS int64) {
-	s.tally.ended(p)
+	s.circuit.ended(p)
 	if i, known := s.findStrategy(p.strategy); known {
 		s.strategies[i].events.noteEnd(p, atMS)
 	}
@@ -181,28 +175,7 @@ func (s *State) end(p *Placement, atMS int64) {
 	}
 	delete(s.placements, p.clientOrderID)
 	s.live = slices.DeleteFunc(s.live, func(q *Placement) bool { return q == p })
-	s.remember(p.clientOrderID, Ending{Symbol: p.Symbol(), OrderID: p.orderID, Filled: p.filled, Strategy: p.strategy, Absent: p.state == placement.Absent})
-}
-
-// Ending is what is remembered of a placement that has ended.
-type Ending struct {
-	Symbol   exchange.SymbolKey
-	OrderID  int64
-	Filled   exchange.Quantity
-	Strategy string
-	Left     bool // a person left it to whoever made it
-	Absent   bool // it was taken never to have been on the exchange, or to be gone from it
-}
-
-func (s *State) remember(id string, e Ending) {
-	if _, known := s.ended[id]; !known {
-		s.endedOrder = append(s.endedOrder, id)
-	}
-	s.ended[id] = e
-	if len(s.endedOrder) > maxRemembered {
-		delete(s.ended, s.endedOrder[0])
-		s.endedOrder = s.endedOrder[1:]
-	}
+	s.endings.remember(p.clientOrderID, Ending{Symbol: p.Symbol(), OrderID: p.orderID, Filled: p.filled, Strategy: p.strategy, Absent: p.state == placement.Absent})
 }
 
 // liquidated latches the strategies that trade the symbol of a position that the exchange
@@ -220,7 +193,7 @@ func (s *State) liquidated(symbol *Symbol, positionID, atMS int64) {
 // position that has ended so latches the strategies that trade the symbol.
 func (s *State) adopted(symbol *Symbol, quantity exchange.Quantity, atMS int64) {
 	symbol.adopt(quantity, atMS)
-	s.endRefusals(symbol)
+	s.refusals.endPosition(symbol)
 	if symbol.known != 0 || symbol.key.Market != exchange.Futures {
 		return
 	}
@@ -238,6 +211,6 @@ func (s *State) ignored(r *record.Record, body *record.Ignored) {
 	symbol.ignored = body.Quantity
 	symbol.release()
 	if r.ClientOrderID != "" {
-		s.remember(r.ClientOrderID, Ending{Symbol: r.Symbol, OrderID: body.OrderID, Left: true})
+		s.endings.remember(r.ClientOrderID, Ending{Symbol: r.Symbol, OrderID: body.OrderID, Left: true})
 	}
 }

@@ -18,29 +18,30 @@ type Breaker struct {
 	UntilMS int64
 }
 
-// tally counts what the breaker is decided by. It is made of records, so that a
-// restart knows the same.
-type tally struct {
+// circuit is the breaker as it was last tripped, and the counts that it is decided by. They
+// are made of records, so that a restart knows the same.
+type circuit struct {
+	breaker   Breaker
 	sentMS    []int64 // placements, oldest first
 	unknownMS []int64 // of them, lost answers
 	empty     int     // endings without a fill in a row
 }
 
-func (t *tally) sent(atMS int64) { t.sentMS = pushBounded(t.sentMS, atMS) }
+func (c *circuit) sent(atMS int64) { c.sentMS = pushBounded(c.sentMS, atMS) }
 
-func (t *tally) unknown(atMS int64) { t.unknownMS = pushBounded(t.unknownMS, atMS) }
+func (c *circuit) unknown(atMS int64) { c.unknownMS = pushBounded(c.unknownMS, atMS) }
 
 // ended counts endings without a fill. A cancel of an order that rested is no
 // sign of anything, and what was never sent none of the exchange's.
-func (t *tally) ended(p *Placement) {
+func (c *circuit) ended(p *Placement) {
 	switch {
 	case p.filled > 0:
-		t.empty = 0
+		c.empty = 0
 	case p.purpose.Protects(), p.state == placement.Expired:
 	case p.state == placement.Canceled && p.order.Type.Priced():
 	case p.state == placement.Rejected && p.order.PostOnly: // it would have matched: what post-only is for
 	default:
-		t.empty++
+		c.empty++
 	}
 }
 
@@ -57,20 +58,20 @@ func since(times []int64, fromMS int64) int {
 }
 
 // Breaker returns the breaker as it was last tripped; see Breaking.
-func (s *State) Breaker() Breaker { return s.breaker }
+func (c *circuit) Breaker() Breaker { return c.breaker }
 
 // Breaking reports whether the breaker holds openings back now.
-func (s *State) Breaking(nowMS int64) bool { return nowMS < s.breaker.UntilMS }
+func (c *circuit) Breaking(nowMS int64) bool { return nowMS < c.breaker.UntilMS }
 
 // Tally returns how many placements were sent, and how many of them lost their
 // answer, since a time, and how many in a row ended without a fill. What was
 // before the breaker tripped last does not count again.
-func (s *State) Tally(fromMS int64) (sent, unknown, empty int) {
-	fromMS = max(fromMS, s.breaker.SinceMS+1)
-	return since(s.tally.sentMS, fromMS), since(s.tally.unknownMS, fromMS), s.tally.empty
+func (c *circuit) Tally(fromMS int64) (sent, unknown, empty int) {
+	fromMS = max(fromMS, c.breaker.SinceMS+1)
+	return since(c.sentMS, fromMS), since(c.unknownMS, fromMS), c.empty
 }
 
-func (s *State) tripped(atMS int64, body *record.Breaker) {
-	s.breaker = Breaker{body.Why, atMS, body.UntilMS}
-	s.tally.empty = 0
+func (c *circuit) tripped(atMS int64, body *record.Breaker) {
+	c.breaker = Breaker{body.Why, atMS, body.UntilMS}
+	c.empty = 0
 }

@@ -18,7 +18,7 @@ var Layout = fmt.Sprintf("%d-%s", meaning, freeze.Layout(State{}))
 
 // Snapshot returns the whole state, for a checkpoint.
 func (s *State) Snapshot() []byte {
-	s.keys = [2]Keys{} // scratch
+	s.keyIndex = keyIndex{}
 	return freeze.Freeze(s)
 }
 

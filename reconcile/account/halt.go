@@ -47,52 +47,55 @@ type Halt struct {
 	UnknownMS int64  // when it was found
 }
 
+// halts are those in force, one a scope, sorted by scope: the account's first.
+type halts struct{ inForce []Halt }
+
 // Halts returns every halt in force, the account's first.
-func (s *State) Halts() []Halt { return slices.Clip(s.halts) }
+func (h *halts) Halts() []Halt { return slices.Clip(h.inForce) }
 
 // Halted returns the account's halt; its level is LevelNone while there is none.
-func (s *State) Halted() Halt { return s.HaltOf(Scope{}) }
+func (h *halts) Halted() Halt { return h.HaltOf(Scope{}) }
 
 // HaltOf returns the halt of exactly this scope.
-func (s *State) HaltOf(scope Scope) Halt {
-	if i, found := s.findHalt(scope); found {
-		return s.halts[i]
+func (h *halts) HaltOf(scope Scope) Halt {
+	if i, found := h.find(scope); found {
+		return h.inForce[i]
 	}
 	return Halt{Scope: scope}
 }
 
 // HaltOn returns the severest halt that holds for a strategy's symbol.
-func (s *State) HaltOn(strategy string, symbol exchange.SymbolKey) (most Halt) {
-	for _, h := range s.halts {
-		if h.Scope.Covers(strategy, symbol) && h.Level > most.Level {
-			most = h
+func (h *halts) HaltOn(strategy string, symbol exchange.SymbolKey) (most Halt) {
+	for _, one := range h.inForce {
+		if one.Scope.Covers(strategy, symbol) && one.Level > most.Level {
+			most = one
 		}
 	}
 	return most
 }
 
-func (s *State) findHalt(scope Scope) (int, bool) {
-	return slices.BinarySearchFunc(s.halts, scope, func(h Halt, s Scope) int { return h.Scope.compare(s) })
+func (h *halts) find(scope Scope) (int, bool) {
+	return slices.BinarySearchFunc(h.inForce, scope, func(one Halt, s Scope) int { return one.Scope.compare(s) })
 }
 
-// halted applies a halt's record. A halt is only ever escalated; LevelNone ends it.
-func (s *State) halted(r *record.Record, body *record.Halt) {
+// apply applies a halt's record. A halt is only ever escalated; LevelNone ends it.
+func (h *halts) apply(r *record.Record, body *record.Halt) {
 	scope := Scope{r.Strategy, r.Symbol}
-	i, found := s.findHalt(scope)
+	i, found := h.find(scope)
 	if body.Level == record.LevelNone {
 		if found {
-			s.halts = slices.Delete(s.halts, i, i+1)
+			h.inForce = slices.Delete(h.inForce, i, i+1)
 		}
 		return
 	}
 	if !found {
-		s.halts = slices.Insert(s.halts, i, Halt{Scope: scope})
+		h.inForce = slices.Insert(h.inForce, i, Halt{Scope: scope})
 	}
-	h := &s.halts[i]
-	if body.Level > h.Level {
-		h.Level, h.Why, h.AtMS = body.Level, body.Why, r.AtMS
+	one := &h.inForce[i]
+	if body.Level > one.Level {
+		one.Level, one.Why, one.AtMS = body.Level, body.Why, r.AtMS
 	}
-	if r.ClientOrderID != "" && h.Unknown == "" {
-		h.Unknown, h.UnknownMS = r.ClientOrderID, r.AtMS
+	if r.ClientOrderID != "" && one.Unknown == "" {
+		one.Unknown, one.UnknownMS = r.ClientOrderID, r.AtMS
 	}
 }

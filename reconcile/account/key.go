@@ -85,13 +85,16 @@ type Keys struct {
 // fewOrders are found faster one by one.
 const fewOrders = 8
 
+// keyIndex is scratch: the indexes of plans that never change, for orders and for exits.
+type keyIndex [2]Keys
+
 // Keys returns the plan's orders, or exits, by their keys. It is valid until it is
 // called for another list of the same purpose. Lists that never change are indexed
 // once.
-func (s *State) Keys(plan *strategy.Plan, purpose placement.Purpose) Keys {
-	orders, cached := plan.Orders, &s.keys[0]
+func (x *keyIndex) Keys(plan *strategy.Plan, purpose placement.Purpose) Keys {
+	orders, cached := plan.Orders, &x[0]
 	if purpose == placement.ExitOrder {
-		orders, cached = plan.Exits, &s.keys[1]
+		orders, cached = plan.Exits, &x[1]
 	}
 	if len(orders) <= fewOrders {
 		return Keys{orders: orders}

@@ -17,20 +17,23 @@ type SetLimit struct {
 	AtMS     int64
 }
 
-func (s *State) setLimit(r *record.Record, body *record.Limit) {
+// setLimits are those in force, sorted by strategy and rule: the account's first.
+type setLimits struct{ inForce []SetLimit }
+
+func (l *setLimits) apply(r *record.Record, body *record.Limit) {
 	set := SetLimit{r.Strategy, body.Rule, body.Value, body.By, body.Why, r.AtMS}
-	i, found := slices.BinarySearchFunc(s.limits, set, func(a, c SetLimit) int {
+	i, found := slices.BinarySearchFunc(l.inForce, set, func(a, c SetLimit) int {
 		return cmp.Or(cmp.Compare(a.Strategy, c.Strategy), cmp.Compare(a.Rule, c.Rule))
 	})
 	switch {
 	case found && set.Value == "":
-		s.limits = slices.Delete(s.limits, i, i+1)
+		l.inForce = slices.Delete(l.inForce, i, i+1)
 	case found:
-		s.limits[i] = set
+		l.inForce[i] = set
 	case set.Value != "":
-		s.limits = slices.Insert(s.limits, i, set)
+		l.inForce = slices.Insert(l.inForce, i, set)
 	}
 }
 
 // SetLimits returns the limits that people set, the account's first.
-func (s *State) SetLimits() []SetLimit { return slices.Clip(s.limits) }
+func (l *setLimits) SetLimits() []SetLimit { return slices.Clip(l.inForce) }

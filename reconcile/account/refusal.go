@@ -36,60 +36,63 @@ type Refused struct {
 // long as any does.
 const mostRefused = 16
 
-// Refusals returns the intents that the exchange refused, in the order of their first refusal.
-func (s *State) Refusals() []Refusal { return slices.Clone(s.refusals) }
+// refusals are the intents refused, in the order of their first refusal, at most mostRefusals.
+type refusals struct{ inForce []Refusal }
 
-func (s *State) refusalOf(p *Placement) int {
-	return slices.IndexFunc(s.refusals, func(r Refusal) bool {
+// Refusals returns the intents that the exchange refused, in the order of their first refusal.
+func (f *refusals) Refusals() []Refusal { return slices.Clone(f.inForce) }
+
+func (f *refusals) find(p *Placement) int {
+	return slices.IndexFunc(f.inForce, func(r Refusal) bool {
 		return r.Strategy == p.strategy && r.Symbol == p.Symbol() && r.Purpose == p.purpose && r.Key == p.key && r.Type == p.order.Type
 	})
 }
 
-// noteRefusal takes what a record says of the exchange's will to take an intent. A postOnly
+// note takes what a record says of the exchange's will to take an intent. A postOnly
 // order that would have matched is rejected for its price.
-func (s *State) noteRefusal(p *Placement, r *record.Record) {
+func (f *refusals) note(p *Placement, r *record.Record) {
 	switch body := r.Body.(type) {
 	case record.Refused:
-		s.addRefusal(p, Refused{r.AtMS, body.Code, body.Why})
+		f.add(p, Refused{r.AtMS, body.Code, body.Why})
 	case record.Fill:
-		s.dropRefusal(p)
+		f.drop(p)
 	case record.Ended:
 		switch {
 		case body.State == placement.Rejected && !p.order.PostOnly:
-			s.addRefusal(p, Refused{AtMS: r.AtMS, Why: "accepted, then rejected"})
+			f.add(p, Refused{AtMS: r.AtMS, Why: "accepted, then rejected"})
 		case body.State == placement.Filled:
-			s.dropRefusal(p)
+			f.drop(p)
 		}
 	}
 }
 
-// endRefusals forgets what was to reduce or protect a position that has ended.
-func (s *State) endRefusals(symbol *Symbol) {
+// endPosition forgets what was to reduce or protect a position that has ended.
+func (f *refusals) endPosition(symbol *Symbol) {
 	if symbol.known == 0 {
-		s.refusals = slices.DeleteFunc(s.refusals, func(r Refusal) bool { return r.Symbol == symbol.key && !r.Purpose.Opens() })
+		f.inForce = slices.DeleteFunc(f.inForce, func(r Refusal) bool { return r.Symbol == symbol.key && !r.Purpose.Opens() })
 	}
 }
 
-func (s *State) addRefusal(p *Placement, refused Refused) {
-	i := s.refusalOf(p)
+func (f *refusals) add(p *Placement, refused Refused) {
+	i := f.find(p)
 	if i < 0 {
-		if len(s.refusals) == mostRefusals {
-			s.refusals = slices.Delete(s.refusals, 0, 1)
+		if len(f.inForce) == mostRefusals {
+			f.inForce = slices.Delete(f.inForce, 0, 1)
 		}
-		i = len(s.refusals)
-		s.refusals = append(s.refusals, Refusal{Strategy: p.strategy, Symbol: p.Symbol(), Purpose: p.purpose, Key: p.key, Type: p.order.Type,
+		i = len(f.inForce)
+		f.inForce = append(f.inForce, Refusal{Strategy: p.strategy, Symbol: p.Symbol(), Purpose: p.purpose, Key: p.key, Type: p.order.Type,
 			SinceMS: refused.AtMS})
 	}
-	one := &s.refusals[i]
+	one := &f.inForce[i]
 	if one.LastMS = refused.AtMS; len(one.Of) == mostRefused {
 		one.Of = slices.Delete(one.Of, 0, 1)
 	}
 	one.Of = append(one.Of, refused)
 }
 
-// dropRefusal forgets what the exchange has taken. An older order stands beside those that are refused.
-func (s *State) dropRefusal(p *Placement) {
-	if i := s.refusalOf(p); i >= 0 && p.sentMS >= s.refusals[i].LastMS {
-		s.refusals = slices.Delete(s.refusals, i, i+1)
+// drop forgets what the exchange has taken. An older order stands beside those that are refused.
+func (f *refusals) drop(p *Placement) {
+	if i := f.find(p); i >= 0 && p.sentMS >= f.inForce[i].LastMS {
+		f.inForce = slices.Delete(f.inForce, i, i+1)
 	}
 }

@@ -16,9 +16,35 @@ type started struct {
 	sequence int64 // the highest of its ids that the journal knows
 }
 
+// starts are those that the journal knows, sorted, at most maxStarts.
+type starts struct {
+	newest   placement.Start
+	known    []started
+	reported int64 // the newest epoch of which an unknown id was reported to a person, or was forgotten
+}
+
+// Epoch returns the highest journalled epoch.
+func (s *starts) Epoch() int64 { return s.newest.Epoch }
+
+// Start returns the newest journalled start.
+func (s *starts) Start() placement.Start { return s.newest }
+
+// boot begins a start.
+func (s *starts) boot(body *record.Boot) {
+	start := placement.Start{Epoch: body.Epoch, Random: body.Random}
+	if body.Epoch < s.newest.Epoch {
+		return
+	}
+	s.newest = start
+	s.note(start, 0)
+	if body.Lane != "" {
+		s.note(placement.Start{Epoch: body.Epoch, Random: body.Lane}, placement.LaneIDs)
+	}
+}
+
 // noteID notes the id of the order that a record is about. One that was reported to
 // a person is not reported again.
-func (s *State) noteID(r *record.Record) {
+func (s *starts) noteID(r *record.Record) {
 	if r.ClientOrderID == "" {
 		return
 	}
@@ -26,23 +52,23 @@ func (s *State) noteID(r *record.Record) {
 	if !ours {
 		return
 	}
-	s.noteStart(id.Start, id.Sequence)
+	s.note(id.Start, id.Sequence)
 	switch r.Body.(type) {
 	case record.Halt, record.Quarantined, record.Adopted, record.Ignored:
 		s.reported = max(s.reported, id.Start.Epoch)
 	}
 }
 
-// noteStart notes that the journal knows a start, and its ids up to a sequence.
-func (s *State) noteStart(start placement.Start, sequence int64) {
-	i, found := slices.BinarySearchFunc(s.starts, start, func(t started, start placement.Start) int { return t.Compare(start) })
+// note notes that the journal knows a start, and its ids up to a sequence.
+func (s *starts) note(start placement.Start, sequence int64) {
+	i, found := slices.BinarySearchFunc(s.known, start, func(t started, start placement.Start) int { return t.Compare(start) })
 	if !found {
-		s.starts = slices.Insert(s.starts, i, started{Start: start})
+		s.known = slices.Insert(s.known, i, started{Start: start})
 	}
-	s.starts[i].sequence = max(s.starts[i].sequence, sequence)
-	if len(s.starts) > maxStarts {
-		s.reported = max(s.reported, s.starts[0].Epoch)
-		s.starts = slices.Delete(s.starts, 0, 1)
+	s.known[i].sequence = max(s.known[i].sequence, sequence)
+	if len(s.known) > maxStarts {
+		s.reported = max(s.reported, s.known[0].Epoch)
+		s.known = slices.Delete(s.known, 0, 1)
 	}
 }
 
@@ -50,10 +76,10 @@ func (s *State) noteStart(start placement.Start, sequence int64) {
 // start and an id of it that is no earlier, or a person was notified of that start or a
 // later one. Any other was sent by another botd, or by this one after the journal was
 // copied.
-func (s *State) Sent(id placement.Serial) bool {
-	i, found := slices.BinarySearchFunc(s.starts, id.Start, func(t started, start placement.Start) int { return t.Compare(start) })
+func (s *starts) Sent(id placement.Serial) bool {
+	i, found := slices.BinarySearchFunc(s.known, id.Start, func(t started, start placement.Start) int { return t.Compare(start) })
 	if found {
-		return id.Sequence <= s.starts[i].sequence
+		return id.Sequence <= s.known[i].sequence
 	}
 	return id.Start.Epoch < s.reported
 }

@@ -16,41 +16,33 @@ import (
 	"botd/reconcile/placement"
 )
 
-// maxRemembered bounds how many ended placements are remembered by their ids,
-// so that a stale list showing one of them is not taken for a foreign order.
-const maxRemembered = 20_000
-
-// State is one account's journalled state. Not safe for several goroutines.
+// State is one account's journalled state. Each part it embeds has its own fields and rules. Not safe for several goroutines.
 type State struct {
+	halts
+	setLimits
+	circuit
+	watches
+	pace
+	refusals
+	starts
+	endings
+	keyIndex
+
 	settle     placement.Settle
 	version    uint64
 	symbols    []*Symbol   // sorted by key
 	strategies []*Strategy // sorted by name
 	placements map[string]*Placement
 	live       []*Placement // oldest first
-	ended      map[string]Ending
-	endedOrder []string   // ring of ended ids, oldest first
-	halts      []Halt     // sorted by scope, the account's first
-	limits     []SetLimit // sorted by strategy and rule, the account's first
-	breaker    Breaker
-	tally      tally
 	ledger     *ledger.Ledger
 	books      ledger.Writer
 	unbooked   bool
-	watches    []*Watch // sorted by strategy, the account's first
-	sends      []send   // of the last minute, oldest first
-	refusals   []Refusal
-	keys       [2]Keys // scratch of Keys: orders, exits
-
-	start    placement.Start // the newest
-	starts   []started       // sorted
-	reported int64           // the newest epoch of which an unknown id was reported to a person, or was forgotten
-	seasoned bool            // the journal holds more than starts and plans
+	seasoned   bool // the journal holds more than starts and plans
 }
 
 // New returns the state of an account whose journal is empty.
 func New(settle placement.Settle) *State {
-	s := &State{settle: settle, placements: map[string]*Placement{}, ended: map[string]Ending{}}
+	s := &State{settle: settle, placements: map[string]*Placement{}, endings: endings{byID: map[string]Ending{}}}
 	s.ledger, s.books = ledger.New()
 	return s
 }
@@ -90,40 +82,14 @@ func (s *State) Live() []*Placement { return slices.Clip(s.live) }
 // Placement returns a live placement by its client order id, or nil.
 func (s *State) Placement(clientOrderID string) *Placement { return s.placements[clientOrderID] }
 
-// Ended returns what is remembered of a placement that has ended.
-func (s *State) Ended(clientOrderID string) (Ending, bool) {
-	e, ended := s.ended[clientOrderID]
-	return e, ended
-}
-
-// EndedAs returns what is remembered of a placement that has ended, and its client order
-// id, by the exchange's id of its order.
-func (s *State) EndedAs(symbol exchange.SymbolKey, orderID int64) (clientOrderID string, e Ending, ended bool) {
-	for id, e := range s.ended { // one at most has that order id
-		if orderID != 0 && e.OrderID == orderID && e.Symbol == symbol {
-			return id, e, true
-		}
-	}
-	return "", Ending{}, false
-}
-
 // Known reports whether the client order id is one in the journal.
 func (s *State) Known(clientOrderID string) bool {
-	_, ended := s.ended[clientOrderID]
+	_, ended := s.Ended(clientOrderID)
 	return ended || s.placements[clientOrderID] != nil
 }
 
-// Epoch returns the highest journalled epoch.
-func (s *State) Epoch() int64 { return s.start.Epoch }
-
-// Start returns the newest journalled start.
-func (s *State) Start() placement.Start { return s.start }
-
 // Version changes with every record that a round could act on.
 func (s *State) Version() uint64 { return s.version }
-
-// Today returns the account's day.
-func (s *State) Today() Day { return s.Watch("").Day() }
 
 // Settle returns the venue's bounds.
 func (s *State) Settle() placement.Settle { return s.settle }

@@ -41,15 +41,21 @@ type Breach struct {
 // Over reports whether the breach's time has passed.
 func (b *Breach) Over(nowMS int64) bool { return b.UntilMS != 0 && b.UntilMS <= nowMS }
 
+// watches are sorted by strategy, the account's first.
+type watches struct{ all []*Watch }
+
 // Watch returns the watch of a strategy, or of the account for an empty name;
 // made when it is new.
-func (s *State) Watch(strategy string) *Watch {
-	i, found := slices.BinarySearchFunc(s.watches, strategy, func(w *Watch, n string) int { return strings.Compare(w.strategy, n) })
+func (w *watches) Watch(strategy string) *Watch {
+	i, found := slices.BinarySearchFunc(w.all, strategy, func(one *Watch, n string) int { return strings.Compare(one.strategy, n) })
 	if !found {
-		s.watches = slices.Insert(s.watches, i, &Watch{strategy: strategy})
+		w.all = slices.Insert(w.all, i, &Watch{strategy: strategy})
 	}
-	return s.watches[i]
+	return w.all[i]
 }
+
+// Today returns the account's day.
+func (w *watches) Today() Day { return w.Watch("").Day() }
 
 // Strategy is whose watch it is; empty for the account's.
 func (w *Watch) Strategy() string { return w.strategy }
@@ -112,21 +118,24 @@ const (
 	maxSends = 100_000
 )
 
-// noteSend keeps who sent when within the last minute.
-func (s *State) noteSend(atMS int64, strategy string) {
+// pace is what was sent within the last minute, oldest first.
+type pace struct{ sends []send }
+
+// note keeps who sent when within the last minute.
+func (p *pace) note(atMS int64, strategy string) {
 	old := 0
-	for old < len(s.sends) && (atMS-s.sends[old].atMS >= minuteMS || len(s.sends)-old >= maxSends) {
+	for old < len(p.sends) && (atMS-p.sends[old].atMS >= minuteMS || len(p.sends)-old >= maxSends) {
 		old++
 	}
-	s.sends = append(s.sends[:copy(s.sends, s.sends[old:])], send{atMS, strategy})
+	p.sends = append(p.sends[:copy(p.sends, p.sends[old:])], send{atMS, strategy})
 }
 
 // SentWithin returns how many placements were journalled in the minute before:
 // all of them, and a strategy's own.
-func (s *State) SentWithin(nowMS int64, strategy string) (all, own int) {
-	for i := len(s.sends) - 1; i >= 0 && nowMS-s.sends[i].atMS < minuteMS; i-- {
+func (p *pace) SentWithin(nowMS int64, strategy string) (all, own int) {
+	for i := len(p.sends) - 1; i >= 0 && nowMS-p.sends[i].atMS < minuteMS; i-- {
 		all++
-		if s.sends[i].strategy == strategy {
+		if p.sends[i].strategy == strategy {
 			own++
 		}
 	}

@@ -11,7 +11,7 @@ func TestOnlyTheLastMinuteOfPlacementsIsRemembered(t *testing.T) {
 	t.Parallel()
 	b := New(placement.Settle{})
 	for i := range int64(1_000) {
-		b.noteSend(i*1_000, "one")
+		b.pace.note(i*1_000, "one")
 	}
 	if len(b.sends) != 60 {
 		t.Errorf("want 60 of them, have %d", len(b.sends))
