@@ -201,9 +201,9 @@ func (a *account) open(market exchange.Market) *orderList {
 }
 
 // forgetSpotOrders drops the orders that the exchange has forgotten.
-func (a *account) forgetSpotOrders(x *Exchange) {
+func (a *account) forgetSpotOrders(orders *orderStore) {
 	a.spotOrders = slices.DeleteFunc(a.spotOrders, func(o *order) bool {
-		return x.orderOf(a, exchange.Spot, o.ID) == nil
+		return orders.of(a, exchange.Spot, o.ID) == nil
 	})
 }
 

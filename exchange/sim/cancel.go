@@ -6,7 +6,7 @@ import "botd/exchange"
 // even before list and GET show it.
 func (x *Exchange) cancelable(a *account, request *exchange.Request) (*order, *exchange.Refusal) {
 	op := request.Operation
-	o := x.orderOf(a, op.Market(), request.OrderID)
+	o := x.orders.of(a, op.Market(), request.OrderID)
 	switch {
 	case o == nil:
 		return nil, refuse(op, CodeUnknownOrder, "order %d is unknown", request.OrderID)

@@ -37,7 +37,7 @@ func (x *Exchange) tracked() {
 	for _, b := range x.books {
 		b.written = b.numbers()
 	}
-	t.orders, t.accounts, t.fillID = t.orders[:0], t.accounts[:0], x.fillID
+	t.orders, t.accounts, t.fillID = t.orders[:0], t.accounts[:0], x.fills.lastID
 }
 
 // noteOrder notes that an order changed.
@@ -80,7 +80,7 @@ func (x *Exchange) Changes() ([]byte, error) {
 		state.Trades = a.trades[at:]
 		s.Accounts = append(s.Accounts, state)
 	}
-	var orders, fills [][]byte
+	orders := make([][]byte, 0, len(x.tracker.orders))
 	for _, o := range x.tracker.orders {
 		encoded, err := o.encode()
 		if err != nil {
@@ -88,24 +88,12 @@ func (x *Exchange) Changes() ([]byte, error) {
 		}
 		orders = append(orders, encoded)
 	}
-	for i := x.newFills(); i > 0; i-- {
-		encoded, err := x.encodeFill((x.oldestFill - i + len(x.fills)) % len(x.fills))
-		if err != nil {
-			return nil, err
-		}
-		fills = append(fills, encoded)
+	fills, err := x.fills.encodeNewest(x.fills.countAfter(x.tracker.fillID))
+	if err != nil {
+		return nil, err
 	}
 	x.tracked()
 	return s.with(orders, fills)
-}
-
-// newFills returns the number of fills that Changes has not returned.
-func (x *Exchange) newFills() int {
-	count := 0
-	for count < len(x.fills) && x.fills[(x.oldestFill-count-1+len(x.fills))%len(x.fills)].ID > x.tracker.fillID {
-		count++
-	}
-	return count
 }
 
 // Merge applies the changes that followed a snapshot and returns the new snapshot.

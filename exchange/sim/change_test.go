@@ -144,10 +144,10 @@ func TestASnapshotOfTheFirstSchemaIsRead(t *testing.T) {
 	}
 	for _, each := range []*Exchange{x, again} {
 		each.Advance(x.NowMS() + 5)
-		if o := each.byID(5); o == nil || !o.visible || o.ladder == nil {
+		if o := each.orders.byID(5); o == nil || !o.visible || o.ladder == nil {
 			t.Errorf("want order 5 to arrive, have %+v", o)
 		}
-		if o := each.byID(2); o == nil || o.Status != canceled {
+		if o := each.orders.byID(2); o == nil || o.Status != canceled {
 			t.Errorf("want order 2 canceled, have %+v", o)
 		}
 	}

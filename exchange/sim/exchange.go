@@ -71,16 +71,11 @@ type Exchange struct {
 	lastTurn    int64 // last turn given to a standing order
 	tracker     tracker
 	validating  placement // the order being validated
-	orders      []*order  // by id, orders[0] has id firstOrder; nil where forgotten
-	orderCount  int       // number of those that are not nil
-	firstOrder  int64
-
-	orderID, positionID, fillID int64
-	reused                      [3][]exchange.Order // by market
-	fills                       []Fill              // a ring once it has MaxHistory fills
-	oldestFill                  int
-	encodedFills                [][]byte // for snapshots
-	version                     uint64
+	orders      orderStore
+	fills       fillLog
+	positionID  int64
+	reused      [3][]exchange.Order // by market
+	version     uint64
 }
 
 // New returns an exchange in which every symbol has a still market at its price from decisions.md,
@@ -94,7 +89,8 @@ func New(config Config) (*Exchange, error) {
 	}
 	x := &Exchange{
 		config: config, net: config.OppositeOrder == "net", nowMS: config.StartMS,
-		byKey: map[exchange.SymbolKey]*book{}, byName: map[string]*account{}, firstOrder: 1, queue: queue{dueMS: never},
+		byKey: map[exchange.SymbolKey]*book{}, byName: map[string]*account{}, queue: queue{dueMS: never},
+		orders: orderStore{most: config.MaxHistory}, fills: fillLog{most: config.MaxHistory},
 	}
 	for _, symbol := range config.Symbols {
 		if x.byKey[symbol.Key()] != nil {

@@ -1,6 +1,10 @@
 package sim
 
-import "botd/exchange"
+import (
+	"encoding/json"
+
+	"botd/exchange"
+)
 
 // Fill is one executed quantity of one account.
 type Fill struct {
@@ -19,20 +23,65 @@ type Fill struct {
 	Slipped  exchange.Amount // cost of slippage over the quantity
 }
 
+// fillLog holds the newest fills of all accounts, each encoded for snapshots once.
+type fillLog struct {
+	most    int    // how many it holds
+	all     []Fill // a ring once it holds that many
+	oldest  int
+	encoded [][]byte
+	lastID  int64
+}
+
 // record numbers and stores a fill.
-func (x *Exchange) record(fill Fill) Fill {
-	x.fillID++
-	fill.ID, fill.TimeMS = x.fillID, x.nowMS
-	if len(x.fills) < x.config.MaxHistory {
-		x.fills = append(x.fills, fill)
+func (l *fillLog) record(fill Fill) Fill {
+	l.lastID++
+	fill.ID = l.lastID
+	if len(l.all) < l.most {
+		l.all = append(l.all, fill)
 		return fill
 	}
-	x.fills[x.oldestFill] = fill
-	if x.oldestFill < len(x.encodedFills) {
-		x.encodedFills[x.oldestFill] = nil
+	l.all[l.oldest] = fill
+	if l.oldest < len(l.encoded) {
+		l.encoded[l.oldest] = nil
 	}
-	x.oldestFill = (x.oldestFill + 1) % len(x.fills)
+	l.oldest = (l.oldest + 1) % len(l.all)
 	return fill
+}
+
+// appendTo appends all fills to the buffer, oldest first.
+func (l *fillLog) appendTo(buffer []Fill) []Fill {
+	buffer = append(buffer, l.all[l.oldest:]...)
+	return append(buffer, l.all[:l.oldest]...)
+}
+
+func (l *fillLog) clear() { l.all, l.oldest, l.encoded = l.all[:0], 0, nil }
+
+// encodeNewest encodes the newest fills, oldest first.
+func (l *fillLog) encodeNewest(count int) ([][]byte, error) {
+	for len(l.encoded) < len(l.all) {
+		l.encoded = append(l.encoded, nil)
+	}
+	newest := make([][]byte, 0, count)
+	for i := count; i > 0; i-- {
+		at := (l.oldest - i + len(l.all)) % len(l.all)
+		if l.encoded[at] == nil {
+			var err error
+			if l.encoded[at], err = json.Marshal(&l.all[at]); err != nil {
+				return nil, err
+			}
+		}
+		newest = append(newest, l.encoded[at])
+	}
+	return newest, nil
+}
+
+// countAfter returns the number of fills with ids above one.
+func (l *fillLog) countAfter(id int64) int {
+	count := 0
+	for count < len(l.all) && l.all[(l.oldest-count-1+len(l.all))%len(l.all)].ID > id {
+		count++
+	}
+	return count
 }
 
 // recordSpot adds a fill to the account's own trades.
@@ -49,18 +98,13 @@ func (x *Exchange) recordSpot(o *order, fill Fill) {
 
 // Fills returns all stored fills, oldest first: those of every account since the start or since
 // TakeFills.
-func (x *Exchange) Fills() []Fill { return x.appendFills(nil) }
+func (x *Exchange) Fills() []Fill { return x.fills.appendTo(nil) }
 
 // TakeFills appends the fills to the buffer and removes them.
 func (x *Exchange) TakeFills(buffer []Fill) []Fill {
-	buffer = x.appendFills(buffer)
-	x.fills, x.oldestFill, x.encodedFills = x.fills[:0], 0, nil
+	buffer = x.fills.appendTo(buffer)
+	x.fills.clear()
 	return buffer
-}
-
-func (x *Exchange) appendFills(buffer []Fill) []Fill {
-	buffer = append(buffer, x.fills[x.oldestFill:]...)
-	return append(buffer, x.fills[:x.oldestFill]...)
 }
 
 // maxTrades is how many public trades of a symbol are stored: as many as a request can ask for.

@@ -129,9 +129,9 @@ func (x *Exchange) liquidate(a *account) {
 		a.money.Liquidations++
 		b.stale = true
 		b.publish(b.mark, quantities[i], p.exitSide() == exchange.Sell)
-		x.record(Fill{
+		x.fills.record(Fill{
 			Account: a.config.Name, Market: exchange.Futures, Symbol: b.symbol.Name, Side: p.exitSide(), Price: b.mark,
-			Quantity: quantities[i], Fee: fee, FeeAsset: b.symbol.Quote,
+			Quantity: quantities[i], Fee: fee, FeeAsset: b.symbol.Quote, TimeMS: x.nowMS,
 		})
 	}
 	x.version++

@@ -299,7 +299,7 @@ func (x *Exchange) apply(o *order, price exchange.Price, quantity exchange.Quant
 	x.noteAccount(o.account)
 	fill := Fill{
 		Account: o.account.config.Name, Market: o.Market, Symbol: o.Symbol, OrderID: o.ID, Side: o.Side,
-		Price: price, Quantity: quantity, FeeAsset: b.symbol.Quote, Maker: maker,
+		Price: price, Quantity: quantity, FeeAsset: b.symbol.Quote, Maker: maker, TimeMS: x.nowMS,
 	}
 	if !maker && b.quoted > 0 && b.quoted != price {
 		fill.Slipped = b.symbol.Notional(price-b.quoted, quantity).Mul(o.Side.Sign())
@@ -307,11 +307,11 @@ func (x *Exchange) apply(o *order, price exchange.Price, quantity exchange.Quant
 	b.quoted = 0
 	if o.Market == exchange.Futures {
 		fill.Fee = value.MulRate(o.account.futuresFee(maker))
-		x.record(fill)
+		x.fills.record(fill)
 		x.fillFutures(o, price, quantity, fill.Fee)
 	} else {
 		fill.Fee, fill.FeeAsset = o.spotFee(value, quantity, maker)
-		x.recordSpot(o, x.record(fill))
+		x.recordSpot(o, x.fills.record(fill))
 		x.fillSpot(o, value, quantity, fill.Fee)
 	}
 	switch {

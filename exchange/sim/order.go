@@ -69,14 +69,14 @@ func (l *orderList) remove(o *order) {
 
 // newOrder returns an accepted order with the next id.
 func (x *Exchange) newOrder(a *account, b *book, asked *exchange.NewOrder) *order {
-	x.orderID++
 	o := &order{account: a, book: b, reduceOnly: asked.ReduceOnly}
 	o.Order = exchange.Order{
-		ID: x.orderID, ClientOrderID: asked.ClientOrderID, Market: b.symbol.Market, Symbol: b.symbol.Name, Side: asked.Side, Type: asked.Type,
+		ID: x.orders.lastID + 1, ClientOrderID: asked.ClientOrderID, Market: b.symbol.Market, Symbol: b.symbol.Name, Side: asked.Side, Type: asked.Type,
 		Price: asked.Price, StopPrice: asked.StopPrice, Quantity: asked.Quantity, QuoteAmount: asked.QuoteAmount, WorkingType: asked.WorkingType,
 		ClosePosition: asked.ClosePosition, PostOnly: asked.PostOnly, Status: exchange.StatusCreated, CreatedMS: x.nowMS,
 	}
-	x.storeOrder(o)
+	x.orders.add(o)
+	x.forgetOrders()
 	x.noteOrder(o)
 	x.noteAccount(a)
 	a.open(b.symbol.Market).add(o)
@@ -86,44 +86,13 @@ func (x *Exchange) newOrder(a *account, b *book, asked *exchange.NewOrder) *orde
 	return o
 }
 
-// storeOrder stores an order under its id, and forgets old orders when there are a quarter too many.
-func (x *Exchange) storeOrder(o *order) {
-	x.orders = append(x.orders, o)
-	x.orderCount++
-	x.forgetOrders()
-}
-
-// forgetOrders drops the oldest finished orders when there are too many.
+// forgetOrders drops the oldest finished orders when there are a quarter too many.
 func (x *Exchange) forgetOrders() {
-	if x.orderCount <= x.config.MaxHistory+x.config.MaxHistory/4+16 {
-		return
-	}
-	start := 0
-	for i, old := range x.orders {
-		if x.orderCount <= x.config.MaxHistory {
-			break
-		}
-		if old != nil && old.Status.Final() {
-			x.orders[i] = nil
-			x.orderCount--
+	if x.orders.forget() {
+		for _, a := range x.accounts {
+			a.forgetSpotOrders(&x.orders)
 		}
 	}
-	for start < len(x.orders) && x.orders[start] == nil {
-		start++
-	}
-	x.orders = append(x.orders[:0:0], x.orders[start:]...)
-	x.firstOrder += int64(start)
-	for _, a := range x.accounts {
-		a.forgetSpotOrders(x)
-	}
-}
-
-// orderOf returns an account's order on a market, or nil.
-func (x *Exchange) orderOf(a *account, market exchange.Market, id int64) *order {
-	if o := x.byID(id); o != nil && o.account == a && o.Market == market {
-		return o
-	}
-	return nil
 }
 
 // report returns an order in the form of the interface: futures times are in whole seconds.
@@ -192,11 +161,9 @@ type OrderState struct {
 
 // AllOrders returns the orders of every account, oldest first, including those not yet shown.
 func (x *Exchange) AllOrders() []OrderState {
-	all := make([]OrderState, 0, x.orderCount)
-	for _, o := range x.orders {
-		if o != nil {
-			all = append(all, OrderState{o.report(), o.account.config.Name, o.reduceOnly})
-		}
+	all := make([]OrderState, 0, x.orders.count)
+	for o := range x.orders.each {
+		all = append(all, OrderState{o.report(), o.account.config.Name, o.reduceOnly})
 	}
 	return all
 }

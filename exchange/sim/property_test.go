@@ -172,7 +172,7 @@ func (d *desk) checkInvariants(r *rapid.T, was map[int64]exchange.OrderStatus) {
 		d.checkBalances(fail, a)
 	}
 	d.checkFills(fail)
-	for _, o := range d.orders {
+	for o := range d.orders.each {
 		before, known := was[o.ID]
 		if known && before != o.Status {
 			ok := false
@@ -213,7 +213,7 @@ func (d *desk) checkBalances(fail func(string, ...any), a *account) {
 func (d *desk) checkFills(fail func(string, ...any)) {
 	type key struct{ account, symbol string }
 	net, fees := map[key]exchange.Quantity{}, map[string]exchange.Amount{}
-	for _, fill := range d.fills {
+	for _, fill := range d.fills.all {
 		if fill.Market == exchange.Futures {
 			net[key{fill.Account, fill.Symbol}] += exchange.Quantity(fill.Side.Sign()) * fill.Quantity
 			fees[fill.Account] = fees[fill.Account].Add(fill.Fee)

@@ -7,7 +7,7 @@ func (x *Exchange) read(a *account, request *exchange.Request, answer *exchange.
 	op := request.Operation
 	switch op {
 	case exchange.FuturesOrder:
-		o := x.orderOf(a, exchange.Futures, request.OrderID)
+		o := x.orders.of(a, exchange.Futures, request.OrderID)
 		if o == nil || !o.visible {
 			return refuse(op, CodeUnknownOrder, "order %d is unknown", request.OrderID)
 		}

@@ -28,8 +28,8 @@ func Restore(config Config, data []byte) (*Exchange, error) {
 		return nil, err
 	}
 	s.forget(removed)
-	x.orderID, x.positionID, x.fillID, x.version, x.lastTurn = s.OrderID, s.PositionID, s.FillID, s.Version, s.Stood
-	x.fills = s.Fills[max(0, len(s.Fills)-x.config.MaxHistory):]
+	x.orders.lastID, x.positionID, x.fills.lastID, x.version, x.lastTurn = s.OrderID, s.PositionID, s.FillID, s.Version, s.Stood
+	x.fills.all = s.Fills[max(0, len(s.Fills)-x.config.MaxHistory):]
 	for _, state := range s.Books {
 		x.restoreBook(&state)
 	}
@@ -42,7 +42,7 @@ func Restore(config Config, data []byte) (*Exchange, error) {
 		return nil, err
 	}
 	for _, e := range s.Queue {
-		o := x.byID(e.OrderID)
+		o := x.orders.byID(e.OrderID)
 		if o == nil {
 			return nil, fmt.Errorf("snapshot: event of unknown order %d", e.OrderID)
 		}
@@ -209,7 +209,8 @@ func (x *Exchange) restoreOrders(s *snapshot) error {
 			Order: state.Order, account: a, book: b, reduceOnly: state.ReduceOnly, visible: state.Visible,
 			triggered: state.Triggered, dead: state.Dead, reserved: state.Held, spent: state.Spent, turn: state.Stood,
 		}
-		x.restoreOrder(o)
+		x.orders.add(o)
+		o.restore()
 		if at := state.Arrives; at != nil {
 			x.restoreEvent(*at, o, false)
 		}
@@ -232,8 +233,8 @@ func (x *Exchange) restoreEvent(at eventTime, o *order, cancel bool) {
 // restoreStanding puts orders back into their ladders, in their order of time.
 func (x *Exchange) restoreStanding(s *snapshot) error {
 	var standing []*order
-	for _, o := range x.orders {
-		if o != nil && o.turn != 0 {
+	for o := range x.orders.each {
+		if o.turn != 0 {
 			standing = append(standing, o)
 		}
 	}
@@ -246,7 +247,7 @@ func (x *Exchange) restoreStanding(s *snapshot) error {
 	for _, state := range s.Books {
 		b := x.byKey[state.key()]
 		for _, id := range state.Standing {
-			o := x.byID(id)
+			o := x.orders.byID(id)
 			if o == nil || o.book != b {
 				return fmt.Errorf("snapshot: order %d stands in the book of %s but is not of it", id, b.symbol.Key())
 			}
@@ -272,15 +273,8 @@ func (b *book) stand(o *order) error {
 	return nil
 }
 
-func (x *Exchange) restoreOrder(o *order) {
-	if len(x.orders) == 0 {
-		x.firstOrder = o.ID
-	}
-	for x.firstOrder+int64(len(x.orders)) < o.ID {
-		x.orders = append(x.orders, nil)
-	}
-	x.orders = append(x.orders, o)
-	x.orderCount++
+// restore gives a restored order back to its account.
+func (o *order) restore() {
 	if o.Market == exchange.Spot {
 		o.account.spotOrders = append(o.account.spotOrders, o)
 	}
@@ -294,12 +288,4 @@ func (x *Exchange) restoreOrder(o *order) {
 			o.account.holdings[o.book.index].reducing += o.Quantity - o.Filled
 		}
 	}
-}
-
-// byID returns any account's order, or nil.
-func (x *Exchange) byID(id int64) *order {
-	if at := id - x.firstOrder; at >= 0 && at < int64(len(x.orders)) {
-		return x.orders[at]
-	}
-	return nil
 }

@@ -118,11 +118,11 @@ func (x *Exchange) Snapshot() ([]byte, error) {
 	for _, a := range x.accounts {
 		s.Accounts = append(s.Accounts, x.accountState(a))
 	}
-	orders, err := x.encodeOrders()
+	orders, err := x.orders.encode()
 	if err != nil {
 		return nil, err
 	}
-	fills, err := x.encodeFills()
+	fills, err := x.fills.encodeNewest(len(x.fills.all))
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (s *snapshot) with(orders, fills [][]byte) ([]byte, error) {
 
 func (x *Exchange) header() snapshot {
 	return snapshot{snapshotHeader: snapshotHeader{
-		Schema: snapshotSchema, NowMS: x.nowMS, OrderID: x.orderID, PositionID: x.positionID, FillID: x.fillID,
+		Schema: snapshotSchema, NowMS: x.nowMS, OrderID: x.orders.lastID, PositionID: x.positionID, FillID: x.fills.lastID,
 		Sequence: x.queue.sequence, Stood: x.lastTurn, Version: x.version,
 	}}
 }
@@ -161,21 +161,6 @@ func appendList(data []byte, name string, items [][]byte) []byte {
 	return append(data, ']')
 }
 
-func (x *Exchange) encodeOrders() ([][]byte, error) {
-	all := make([][]byte, 0, x.orderCount)
-	for _, o := range x.orders {
-		if o == nil {
-			continue
-		}
-		encoded, err := o.encode()
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, encoded)
-	}
-	return all, nil
-}
-
 // encode encodes an order, once if it cannot change any more.
 func (o *order) encode() ([]byte, error) {
 	if o.encoded != nil {
@@ -186,26 +171,6 @@ func (o *order) encode() ([]byte, error) {
 		o.encoded = encoded
 	}
 	return encoded, err
-}
-
-func (x *Exchange) encodeFills() ([][]byte, error) {
-	for i := range x.fills {
-		if _, err := x.encodeFill(i); err != nil {
-			return nil, err
-		}
-	}
-	return append(slices.Clone(x.encodedFills[x.oldestFill:]), x.encodedFills[:x.oldestFill]...), nil
-}
-
-// encodeFill encodes a fill, once.
-func (x *Exchange) encodeFill(at int) (encoded []byte, err error) {
-	for len(x.encodedFills) < len(x.fills) {
-		x.encodedFills = append(x.encodedFills, nil)
-	}
-	if x.encodedFills[at] == nil {
-		x.encodedFills[at], err = json.Marshal(&x.fills[at])
-	}
-	return x.encodedFills[at], err
 }
 
 func (b *book) numbers() bookNumbers {

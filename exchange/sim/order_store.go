@@ -1,0 +1,87 @@
+package sim
+
+import "botd/exchange"
+
+// orderStore holds the orders of all accounts by id. The oldest finished ones are forgotten when
+// there are a quarter more than it may hold.
+type orderStore struct {
+	most   int
+	all    []*order // all[0] has id first; nil where forgotten
+	count  int      // number of those that are not nil
+	first  int64
+	lastID int64
+}
+
+// add stores an order, under an id above all others.
+func (s *orderStore) add(o *order) {
+	s.lastID = max(s.lastID, o.ID)
+	if len(s.all) == 0 {
+		s.first = o.ID
+	}
+	for s.first+int64(len(s.all)) < o.ID { // restored without those that were forgotten
+		s.all = append(s.all, nil)
+	}
+	s.all = append(s.all, o)
+	s.count++
+}
+
+// byID returns any account's order, or nil.
+func (s *orderStore) byID(id int64) *order {
+	if at := id - s.first; at >= 0 && at < int64(len(s.all)) {
+		return s.all[at]
+	}
+	return nil
+}
+
+// of returns an account's order on a market, or nil.
+func (s *orderStore) of(a *account, market exchange.Market, id int64) *order {
+	if o := s.byID(id); o != nil && o.account == a && o.Market == market {
+		return o
+	}
+	return nil
+}
+
+// each visits the orders, oldest first.
+func (s *orderStore) each(visit func(*order) bool) {
+	for _, o := range s.all {
+		if o != nil && !visit(o) {
+			return
+		}
+	}
+}
+
+// forget drops the oldest finished orders when there are too many, and reports whether there were.
+func (s *orderStore) forget() bool {
+	if s.count <= s.most+s.most/4+16 {
+		return false
+	}
+	for i, old := range s.all {
+		if s.count <= s.most {
+			break
+		}
+		if old != nil && old.Status.Final() {
+			s.all[i] = nil
+			s.count--
+		}
+	}
+	start := 0
+	for start < len(s.all) && s.all[start] == nil {
+		start++
+	}
+	s.all = append(s.all[:0:0], s.all[start:]...)
+	s.first += int64(start)
+	return true
+}
+
+// encode encodes all orders for a snapshot.
+func (s *orderStore) encode() ([][]byte, error) {
+	all := make([][]byte, 0, s.count)
+	for o := range s.each {
+		encoded, err := o.encode()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, encoded)
+	}
+	return all, nil
+}
