@@ -279,7 +279,7 @@ func (s *survey) observeOrder(p *account.Placement, order *exchange.Order) {
 	switch {
 	case order.Status.Final():
 		if order.Status != exchange.StatusFilled {
-			s.noteSwept(p, s.book.observedMS)
+			s.noteEndedWithPosition(p, s.book.observedMS)
 		}
 		s.emit(
 			p.About(

@@ -186,9 +186,9 @@ func (s *survey) mayHaveClosed(symbol *SymbolState, unknown []*account.Placement
 	return symbol.Position == 0 && slices.ContainsFunc(unknown, func(p *account.Placement) bool { return p.Purpose().Opens() })
 }
 
-// AsksClosed returns the symbol's oldest unknown opening when positions/history
+// OpeningNeedingHistory returns the symbol's oldest unknown opening when positions/history
 // must be read to decide it, or nil.
-func (b *Book) AsksClosed(symbol *SymbolState, nowMS int64) *account.Placement {
+func (b *Book) OpeningNeedingHistory(symbol *SymbolState, nowMS int64) *account.Placement {
 	if symbol.Key().Market != exchange.Futures || symbol.Position != 0 {
 		return nil
 	}

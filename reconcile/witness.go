@@ -246,9 +246,9 @@ func (s *survey) margin() (difference, needed exchange.Amount) {
 	return s.fetched.Account.PositionMargin.Sub(needed).Abs(), needed
 }
 
-// noteSwept notes that a closePosition order ended without botd's doing: the exchange ends
+// noteEndedWithPosition notes that a closePosition order ended without botd's doing: the exchange ends
 // them with the position.
-func (s *survey) noteSwept(p *account.Placement, atMS int64) {
+func (s *survey) noteEndedWithPosition(p *account.Placement, atMS int64) {
 	if t := &s.book.Symbol(p.Symbol()).testimony; p.Order().ClosePosition && s.book.CancelMS(p.ClientOrderID()) == 0 {
 		t.sweptMS, t.sweptOf = atMS, max(t.sweptOf, p.SentMS())
 	}
@@ -272,15 +272,15 @@ func (s *SymbolState) declare(why string, atMS int64) {
 	}
 }
 
-// Believe ends that the newest read is not believed: a person decided that it is right.
-func (s *SymbolState) Believe() {
+// EndContradiction ends that the newest read is not believed: a person decided that it is right.
+func (s *SymbolState) EndContradiction() {
 	s.declare("", 0)
 	s.testimony.by, s.testimony.doubted = aPerson, false
 }
 
-// AsksEnd reports whether positions/history must be read to learn whether a position has
+// NeedsPositionHistory reports whether positions/history must be read to learn whether a position has
 // ended that the list does not show whole, and from when on.
-func (b *Book) AsksEnd(symbol *SymbolState) (sinceMS int64, ask bool) {
+func (b *Book) NeedsPositionHistory(symbol *SymbolState) (sinceMS int64, ask bool) {
 	if symbol.Key().Market != exchange.Futures || !symbol.Missing() || symbol.testimony.by == closedRow || symbol.testimony.by == aPerson {
 		return 0, false
 	}

@@ -38,10 +38,10 @@ type sale struct {
 // mostSales bounds how many of them are remembered.
 const mostSales = 64
 
-// Calming reports whether the wallet of a spot symbol proves nothing yet, since it may be older
+// AwaitsFreshWallet reports whether the wallet of a spot symbol proves nothing yet, since it may be older
 // than the last fill. Of the time between two snapshots little counts, so the next one must be
 // soon: else a wallet that lies is not contradicted for minutes.
-func (b *Book) Calming(symbol *SymbolState) bool {
+func (b *Book) AwaitsFreshWallet(symbol *SymbolState) bool {
 	return b.Settle().StalenessMS > 0 && symbol.Key().Market == exchange.Spot && symbol.spot.early && symbol.Known() != 0
 }
 
@@ -73,9 +73,9 @@ func (b *Book) mayHaveBought(symbol *SymbolState) bool {
 	return symbol.spot.refusedMS != 0 && b.observedMS < symbol.spot.refusedMS+settle.WindowMS+settle.VisibilityMS+settle.StalenessMS
 }
 
-// AsksSales reports whether the order history of a spot symbol must be read to learn why
+// NeedsOrderHistory reports whether the order history of a spot symbol must be read to learn why
 // the wallet does not agree with the fills, and from when on.
-func (b *Book) AsksSales(symbol *SymbolState) (sinceMS int64, ask bool) {
+func (b *Book) NeedsOrderHistory(symbol *SymbolState) (sinceMS int64, ask bool) {
 	t := &symbol.spot
 	suspect := t.differs != 0 && t.asked < mostAsked
 	if symbol.Key().Market != exchange.Spot || symbol.misses.sinceMS == 0 && t.extra.sinceMS == 0 && !suspect {

@@ -114,7 +114,7 @@ func TestAPurchaseThatWasRefusedAndExecutedIsFoundInTheHistory(t *testing.T) {
 	symbol := w.book.Symbol(coin)
 	w.now += 1_000
 	w.observe("1.01")
-	since, ask := w.book.AsksSales(symbol)
+	since, ask := w.book.NeedsOrderHistory(symbol)
 	if !ask || since > w.now-60_000 || symbol.Settled || symbol.Baseline() != 1_000 {
 		t.Fatalf(
 			"want the history asked for and nothing opened, have since %d, ask %t, settled %t, baseline %d",

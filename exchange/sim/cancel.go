@@ -64,7 +64,7 @@ func (x *Exchange) cancelSpot(a *account, request *exchange.Request, answer *exc
 	if o.book != b {
 		return refuse(request.Operation, CodeUnknownOrder, "order %d is unknown on %s", request.OrderID, b.symbol.Name)
 	}
-	answer.Order = x.kill(o)
+	answer.Order = x.takeOutAndCancel(o)
 	return nil
 }
 
@@ -80,7 +80,7 @@ func (x *Exchange) cancelAllSpot(a *account, request *exchange.Request, answer *
 	for o := a.spotList.first; o != nil; {
 		next := o.after
 		if o.book == b && !o.dead {
-			canceling = append(canceling, x.kill(o))
+			canceling = append(canceling, x.takeOutAndCancel(o))
 		}
 		o = next
 	}
@@ -88,8 +88,8 @@ func (x *Exchange) cancelAllSpot(a *account, request *exchange.Request, answer *
 	return nil
 }
 
-// kill removes a spot order from the book at once and cancels it after the delay.
-func (x *Exchange) kill(o *order) exchange.Order {
+// takeOutAndCancel removes a spot order from the book at once and cancels it after the delay.
+func (x *Exchange) takeOutAndCancel(o *order) exchange.Order {
 	reported := o.report()
 	reported.Status = canceled
 	o.dead = true

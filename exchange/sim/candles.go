@@ -113,7 +113,7 @@ func (b *book) builtFrom(interval exchange.Interval, fromMS, untilMS int64) *exc
 	}
 	start, _ := slices.BinarySearch(base.OpenMS, interval.OpenOf(fromMS))
 	minutes := clone(base.Slice(start, base.Len()))
-	grain, quoteGrain := b.grains(false)
+	grain, quoteGrain := b.volumeSteps(false)
 	snap(minutes, 0, grain, quoteGrain)
 	all := &exchange.Candles{Interval: interval}
 	for i := range minutes.Len() {
@@ -172,7 +172,7 @@ func (b *book) window(interval exchange.Interval, startMS, endMS int64, fromStar
 	}
 	part := clone(all.Slice(min(from, all.Len()), min(to, all.Len())))
 	fillColumns(part)
-	base, quote := b.grains(recorded)
+	base, quote := b.volumeSteps(recorded)
 	snap(part, 0, base, quote)
 	if to > all.Len() && from < to {
 		part.Append(last)
@@ -192,9 +192,9 @@ func snap(c *exchange.Candles, from int, base, quote float64) {
 // recordedGrain is the finest step of recorded volumes: 1e-8.
 const recordedGrain = 1e8
 
-// grains returns how many volume steps make one: the power of ten of a quantityTick, and that of a
+// volumeSteps returns how many volume steps make one: the power of ten of a quantityTick, and that of a
 // quantityTick times a priceTick. Recorded volumes may be finer.
-func (b *book) grains(recorded bool) (base, quote float64) {
+func (b *book) volumeSteps(recorded bool) (base, quote float64) {
 	if recorded {
 		return recordedGrain, recordedGrain
 	}

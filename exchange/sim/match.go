@@ -116,7 +116,7 @@ func (b *book) enter(o *order, refused exchange.OrderStatus) {
 	case o.priced() && b.costs.Bounded && b.delayRest(o):
 	case o.priced():
 		b.rest(o)
-	case o.Filled > 0 && b.spentWhole(o):
+	case o.Filled > 0 && b.amountSpent(o):
 		b.exchange.finish(o, exchange.StatusFilled)
 	case b.costs.VolumeCap > 0 && b.wanted(o, b.last) > 0:
 		b.await(o) // the next candle has volume of its own
@@ -156,8 +156,8 @@ func (b *book) rest(o *order) {
 	b.stale = true
 }
 
-// spentWhole reports whether the rest of a spot order by amount is less than one quantityTick.
-func (b *book) spentWhole(o *order) bool {
+// amountSpent reports whether the rest of a spot order by amount is less than one quantityTick.
+func (b *book) amountSpent(o *order) bool {
 	price, ok := b.best(o.Side)
 	return ok && !o.QuoteAmount.IsZero() && quantityFor(b.symbol, o.QuoteAmount.Sub(o.spent), price) == 0
 }
@@ -219,9 +219,9 @@ func (b *book) maker(o *order) *order {
 	}
 }
 
-// meet returns what an order would match first: accounts' orders come before a quote at the same
+// firstMatch returns what an order would match first: accounts' orders come before a quote at the same
 // price.
-func (b *book) meet(o *order) (price exchange.Price, maker *order, ok bool) {
+func (b *book) firstMatch(o *order) (price exchange.Price, maker *order, ok bool) {
 	if b.costs.Bounded {
 		return b.boundedQuote(o)
 	}
@@ -247,7 +247,7 @@ func (b *book) boundedQuote(o *order) (exchange.Price, *order, bool) {
 }
 
 func (b *book) matches(o *order) bool {
-	_, _, ok := b.meet(o)
+	_, _, ok := b.firstMatch(o)
 	return ok
 }
 
@@ -255,7 +255,7 @@ func (b *book) matches(o *order) bool {
 // one takes all the rest; those of a Fed market are not.
 func (b *book) match(o *order) {
 	for !o.Status.Final() {
-		price, maker, ok := b.meet(o)
+		price, maker, ok := b.firstMatch(o)
 		if !ok {
 			return
 		}

@@ -18,7 +18,7 @@ func (x *Exchange) placeSpot(a *account, request *exchange.Request, answer *exch
 	trial := order{account: a, book: p.book}
 	trial.Side, trial.Type, trial.Price, trial.StopPrice = p.asked.Side, p.asked.Type, p.asked.Price, p.asked.StopPrice
 	trial.Quantity, trial.QuoteAmount = p.asked.Quantity, p.asked.QuoteAmount
-	if needed, free := p.book.needed(&trial), trial.paid().free; free.Less(needed) {
+	if needed, free := p.book.requiredFunds(&trial), trial.paid().free; free.Less(needed) {
 		asset := p.book.symbol.Quote
 		if trial.Side == exchange.Sell {
 			asset = p.book.symbol.Base

@@ -125,7 +125,7 @@ func (b *book) ticker() exchange.Ticker {
 // since sums up the candles that open from a time on.
 func (b *book) since(fromMS int64) (sum exchange.Candle) {
 	interval, recorded := b.tickerInterval()
-	base, quote := b.grains(recorded)
+	base, quote := b.volumeSteps(recorded)
 	list, first := &b.candles.base, 0
 	if recorded || b.last == 0 {
 		list = b.window(interval, fromMS, 0, true, 0, 2000)

@@ -35,8 +35,8 @@ func (a *account) withFee(amount exchange.Amount) exchange.Amount {
 	return amount.Add(amount.MulRate(max(a.config.SpotMaker, a.config.SpotTaker, 0)))
 }
 
-// needed returns what the rest of a spot order must hold: USDT to buy, the base asset to sell.
-func (b *book) needed(o *order) exchange.Amount {
+// requiredFunds returns what the rest of a spot order must hold: USDT to buy, the base asset to sell.
+func (b *book) requiredFunds(o *order) exchange.Amount {
 	byAmount := !o.QuoteAmount.IsZero()
 	switch {
 	case o.Side == exchange.Buy && byAmount:
@@ -51,7 +51,7 @@ func (b *book) needed(o *order) exchange.Amount {
 
 // freeze holds what an accepted order needs.
 func (b *book) freeze(o *order) {
-	o.reserved = b.needed(o)
+	o.reserved = b.requiredFunds(o)
 	paid := o.paid()
 	paid.free, paid.frozen = paid.free.Sub(o.reserved), paid.frozen.Add(o.reserved)
 }
@@ -97,7 +97,7 @@ func (x *Exchange) fillSpot(o *order, value exchange.Amount, quantity exchange.Q
 	o.reserved = o.reserved.Sub(fromReserved)
 	paid.frozen = paid.frozen.Sub(fromReserved)
 	paid.free = paid.free.Sub(given.Sub(fromReserved))
-	if unneeded := o.reserved.Sub(o.book.needed(o)); unneeded.Sign() > 0 {
+	if unneeded := o.reserved.Sub(o.book.requiredFunds(o)); unneeded.Sign() > 0 {
 		o.reserved = o.reserved.Sub(unneeded)
 		paid.frozen, paid.free = paid.frozen.Sub(unneeded), paid.free.Add(unneeded)
 	}

@@ -120,7 +120,7 @@ var Table = []Row{
 		unchecked("halted"),
 	}},
 	{"blind_opens", "openings are sent while reads fail", "23", "", []Edit{
-		{"runtime/engine.permission.heldBack", "p.sight.Blind(key)", "false"},
+		{"runtime/engine.permission.heldBack", "p.readHealth.Blind(key)", "false"},
 		unchecked("halted"),
 	}},
 	{"broken_opens", "openings are sent while the breaker is tripped", "25", "", []Edit{

@@ -175,7 +175,9 @@ func (s *State) end(p *Placement, atMS int64) {
 	}
 	delete(s.placements, p.clientOrderID)
 	s.live = slices.DeleteFunc(s.live, func(q *Placement) bool { return q == p })
-	s.endings.remember(p.clientOrderID, Ending{Symbol: p.Symbol(), OrderID: p.orderID, Filled: p.filled, Strategy: p.strategy, Absent: p.state == placement.Absent})
+	s.endings.remember(p.clientOrderID, Ending{
+		Symbol: p.Symbol(), OrderID: p.orderID, Filled: p.filled, Strategy: p.strategy, Absent: p.state == placement.Absent,
+	})
 }
 
 // liquidated latches the strategies that trade the symbol of a position that the exchange

@@ -16,9 +16,9 @@ const (
 	patienceMS   = 10_000 // how long it waits for any
 )
 
-// sight knows what of the exchange can be read. A failing read concerns what it is about
+// readHealth knows what of the exchange can be read. A failing read concerns what it is about
 // and nothing more: a symbol, a market, or the account.
-type sight struct {
+type readHealth struct {
 	*base
 	backoffs  *backoffs
 	readingMS int64     // when the round under way began; never between rounds
@@ -62,25 +62,25 @@ func (d *domain) text() string {
 
 // blinded reports whether a domain's reads have failed for so long that nothing may open
 // in it: three rounds in a row, or 30 s.
-func (s *sight) blinded(d *domain) bool {
+func (s *readHealth) blinded(d *domain) bool {
 	return d.failed >= blindAfter || s.nowMS-d.seenMS > blindAfterMS
 }
 
 // Blind reports whether reads that concern a symbol have failed for so long that nothing
 // may open on it, also while a round hangs.
-func (s *sight) Blind(key exchange.SymbolKey) bool {
+func (s *readHealth) Blind(key exchange.SymbolKey) bool {
 	return s.hangs() || slices.ContainsFunc(s.domains, func(d *domain) bool { return d.covers(key) && s.blinded(d) })
 }
 
 // blindWide reports whether the account or a market is blind.
-func (s *sight) blindWide() bool {
+func (s *readHealth) blindWide() bool {
 	return s.hangs() || slices.ContainsFunc(s.domains, func(d *domain) bool { return !d.symbolwide() && s.blinded(d) })
 }
 
-func (s *sight) hangs() bool { return s.nowMS-s.readingMS > blindAfterMS }
+func (s *readHealth) hangs() bool { return s.nowMS-s.readingMS > blindAfterMS }
 
 // failing returns how many rounds in a row could not read what concerns a symbol.
-func (s *sight) failing(key exchange.SymbolKey) (rounds int) {
+func (s *readHealth) failing(key exchange.SymbolKey) (rounds int) {
 	for _, d := range s.domains {
 		if d.covers(key) {
 			rounds = max(rounds, d.failed)
@@ -90,12 +90,12 @@ func (s *sight) failing(key exchange.SymbolKey) (rounds int) {
 }
 
 // incomplete reports whether something that concerns a symbol could not be read in the newest round.
-func (s *sight) incomplete(key exchange.SymbolKey) bool {
+func (s *readHealth) incomplete(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(s.domains, func(d *domain) bool { return d.covers(key) })
 }
 
 // worst returns how many rounds in a row some domain could not be read.
-func (s *sight) worst() (rounds int) {
+func (s *readHealth) worst() (rounds int) {
 	for _, d := range s.domains {
 		rounds = max(rounds, d.failed)
 	}
@@ -104,7 +104,7 @@ func (s *sight) worst() (rounds int) {
 
 // take counts what a round could not read. What neither failed in it nor is late was read,
 // where the round got so far. A late read is no failure yet; that it lasts counts.
-func (s *sight) take(failures, late []failure, finished bool) {
+func (s *readHealth) take(failures, late []failure, finished bool) {
 	for _, f := range failures {
 		s.failedOn(f)
 	}
@@ -138,7 +138,7 @@ func (s *sight) take(failures, late []failure, finished bool) {
 }
 
 // domain returns the domain of a read that is missing.
-func (s *sight) domain(f failure) *domain {
+func (s *readHealth) domain(f failure) *domain {
 	i, found := slices.BinarySearchFunc(s.domains, f.of, func(d *domain, key exchange.SymbolKey) int { return d.key.Compare(key) })
 	if !found {
 		s.domains = slices.Insert(s.domains, i, &domain{key: f.of, seenMS: s.endedMS, cause: errorText(f.err)})
@@ -146,7 +146,7 @@ func (s *sight) domain(f failure) *domain {
 	return s.domains[i]
 }
 
-func (s *sight) failedOn(f failure) {
+func (s *readHealth) failedOn(f failure) {
 	d := s.domain(f)
 	d.failed, d.cause = d.failed+1, errorText(f.err)
 	if d.failed <= blindAfter || !d.symbolwide() { // one that lasts is a declared state: its rounds are not logged one by one
@@ -155,7 +155,7 @@ func (s *sight) failedOn(f failure) {
 }
 
 // watch reports when blindness begins.
-func (s *sight) watch() {
+func (s *readHealth) watch() {
 	for _, d := range s.domains {
 		if !d.blind && s.blinded(d) {
 			d.blind = true
@@ -164,11 +164,11 @@ func (s *sight) watch() {
 	}
 }
 
-func (s *sight) noteBlind(d *domain, over bool) {
+func (s *readHealth) noteBlind(d *domain, over bool) {
 	s.note("", s.rulesOf(d), NoteBlind{Of: d.text(), Why: d.cause, Over: over})
 }
 
-func (s *sight) rulesOf(d *domain) *exchange.Symbol {
+func (s *readHealth) rulesOf(d *domain) *exchange.Symbol {
 	if d.symbolwide() {
 		return s.book.Symbol(d.key).Rules
 	}
@@ -176,7 +176,7 @@ func (s *sight) rulesOf(d *domain) *exchange.Symbol {
 }
 
 // degraded lists what is blind.
-func (s *sight) degraded() (all []Degraded) {
+func (s *readHealth) degraded() (all []Degraded) {
 	if s.hangs() && s.worst() == 0 {
 		all = append(all, Degraded{State: "blind", Cause: "no answer for 30 s", SinceMS: cmp.Or(s.soundMS, s.readingMS), WayOut: wayOutBlind})
 	}
@@ -202,7 +202,7 @@ const (
 
 // cause returns why a symbol could not be read in the newest round, and when it was read
 // last; empty where it was read.
-func (s *sight) cause(key exchange.SymbolKey) (why string, seenMS int64) {
+func (s *readHealth) cause(key exchange.SymbolKey) (why string, seenMS int64) {
 	for _, d := range s.domains {
 		if d.covers(key) {
 			return d.cause, d.seenMS

@@ -131,7 +131,7 @@ func (r *report) degradedAccount() (all []Degraded) {
 		}
 		all = append(all, Degraded{State: "journal", Cause: r.permission.low, SinceMS: r.permission.lowMS, WayOut: wayOut})
 	}
-	all = append(all, r.sight.degraded()...)
+	all = append(all, r.readHealth.degraded()...)
 	if b := r.book.Breaker(); r.book.Breaking(r.nowMS) {
 		all = append(
 			all,
@@ -158,7 +158,7 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 		if !scope.Covers(leg.config.Name, leg.symbol.Key()) {
 			continue
 		}
-		failed = max(failed, r.sight.failing(leg.symbol.Key()))
+		failed = max(failed, r.readHealth.failing(leg.symbol.Key()))
 		if held := r.book.ToClose(leg.symbol); level == record.LevelFlatten && held != 0 && !r.dust(leg, held) {
 			positions = append(positions, leg.symbol.Key().String()+" "+leg.config.Symbol.QuantityDecimal(held).String())
 			if refused := r.dispatcher.refusals.reason(leg.config.Name+" "+placement.Exit.String()+" ", r.nowMS); refused != "" {
@@ -169,7 +169,7 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 			}
 		}
 		for _, p := range r.book.Live() {
-			if p.Symbol() == leg.symbol.Key() && p.Purpose() == placement.Exit && r.sight.incomplete(leg.symbol.Key()) {
+			if p.Symbol() == leg.symbol.Key() && p.Purpose() == placement.Exit && r.readHealth.incomplete(leg.symbol.Key()) {
 				obstacle = "an exit of " + leg.symbol.Key().String() + " was sent; only a read shows what became of it"
 			}
 			if p.Symbol() == leg.symbol.Key() &&
@@ -210,7 +210,7 @@ func (r *report) underWay(scope account.Scope, level record.HaltLevel) bool {
 				return false
 			}
 		}
-		if level == record.LevelFlatten && !r.onItsWay(leg) {
+		if level == record.LevelFlatten && !r.closingInFlight(leg) {
 			return false
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // dispatcher derives what is to change, has it checked, and lets it go.
 type dispatcher struct {
 	*base
-	sight      *sight
+	readHealth *readHealth
 	breaker    *breaker
 	protection *protection
 	ruleset    *ruleset
@@ -164,7 +164,7 @@ func (d *dispatcher) facts(leg *leg) risk.Facts {
 		State:    leg.symbol,
 		Strategy: leg.config.Limits,
 		TakerFee: d.config.TakerFee,
-		Blind:    d.sight.Blind(leg.symbol.Key()),
+		Blind:    d.readHealth.Blind(leg.symbol.Key()),
 	}
 	facts.Market, facts.Own = d.marked(leg.symbol.Key().Market), d.own(leg)
 	total, known := d.total()

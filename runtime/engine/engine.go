@@ -35,7 +35,7 @@ type Engine struct {
 	sender     *sender     // placements on their way to the exchange
 	permission *permission // whether openings may go out
 	halts      *halts      // the kill switch
-	sight      *sight      // whether reads fail
+	readHealth *readHealth // whether reads fail
 	breaker    *breaker    // the pause after too many lost answers
 	protection *protection // how long positions lack their stops
 	backoffs   *backoffs   // what the exchange refuses waits
@@ -80,7 +80,7 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 func assemble(b *base) *Engine {
 	e := &Engine{base: b}
 	e.backoffs = &backoffs{base: b}
-	e.sight = &sight{base: b, backoffs: e.backoffs, readingMS: never}
+	e.readHealth = &readHealth{base: b, backoffs: e.backoffs, readingMS: never}
 	e.breaker = &breaker{base: b}
 	refusals := newRefusals()
 	e.protection = &protection{base: b, backoffs: e.backoffs, refusals: refusals}
@@ -91,22 +91,22 @@ func assemble(b *base) *Engine {
 	e.results = &results{base: b, limits: e.limits, accounting: e.accounting}
 	e.ruleset = &ruleset{base: b, limits: e.limits, results: e.results, written: b.config.Limits, gate: risk.NewGate(b.config.Limits)}
 	e.halts = &halts{base: b, limits: e.limits}
-	e.permission = &permission{base: b, sight: e.sight, limits: e.limits, ruleset: e.ruleset, halts: e.halts,
+	e.permission = &permission{base: b, readHealth: e.readHealth, limits: e.limits, ruleset: e.ruleset, halts: e.halts,
 		protection: e.protection}
 	e.sender = &sender{base: b, permission: e.permission}
-	e.dispatcher = &dispatcher{base: b, sight: e.sight, breaker: e.breaker, protection: e.protection, ruleset: e.ruleset, halts: e.halts,
+	e.dispatcher = &dispatcher{base: b, readHealth: e.readHealth, breaker: e.breaker, protection: e.protection, ruleset: e.ruleset, halts: e.halts,
 		permission: e.permission, sender: e.sender, refusals: refusals, backoffs: e.backoffs}
 	e.tick = &tick{base: b, halts: e.halts}
 	e.halts.tick = e.tick
 	e.market = &market{base: b, limits: e.limits, tick: e.tick, strict: map[exchange.SymbolKey]int64{}}
-	e.round = &round{base: b, sight: e.sight, breaker: e.breaker, protection: e.protection, accounting: e.accounting, alarms: alarms, limits: e.limits,
-		results: e.results, halts: e.halts, sender: e.sender, dispatcher: e.dispatcher, tick: e.tick, market: e.market,
+	e.round = &round{base: b, readHealth: e.readHealth, breaker: e.breaker, protection: e.protection, accounting: e.accounting, alarms: alarms,
+		limits: e.limits, results: e.results, halts: e.halts, sender: e.sender, dispatcher: e.dispatcher, tick: e.tick, market: e.market,
 		backoffs: e.backoffs, took: map[exchange.Operation]int64{},
 		singly: map[exchange.Market]int64{}, listFrom: listFrom}
 	e.roster = &roster{base: b, accounting: e.accounting, limits: e.limits, ruleset: e.ruleset, halts: e.halts, tick: e.tick, market: e.market, round: e.round}
 	e.report = &report{
 		base:       b,
-		sight:      e.sight,
+		readHealth: e.readHealth,
 		protection: e.protection,
 		limits:     e.limits,
 		ruleset:    e.ruleset,
@@ -142,7 +142,7 @@ func (e *Engine) Measure(begin func(what Measured, strategy string) (done func()
 
 // Blind reports whether reads that concern a symbol have failed for so long that nothing
 // may open on it (cases 23 and 44).
-func (e *Engine) Blind(key exchange.SymbolKey) bool { return e.sight.Blind(key) }
+func (e *Engine) Blind(key exchange.SymbolKey) bool { return e.readHealth.Blind(key) }
 
 // ReloadObstacles lists what keeps a reload from being put in force now; nothing when nothing
 // does. Handle asks the same again: what holds a position may have changed.
@@ -213,8 +213,8 @@ func (e *Engine) take(event Event) {
 		e.ruleset.tighten(event.Change)
 	case *EventSignal:
 		e.tick.signal(event.Strategy, event.Signal)
-	case *EventHear:
-		e.tick.hear(event.Strategy, event.Signal)
+	case *EventPrepareSignal:
+		e.tick.prepareSignal(event.Strategy, event.Signal)
 	case *EventAnswer:
 		e.answer(event)
 	case *EventDecision:
@@ -279,7 +279,7 @@ func (e *Engine) answer(event *EventAnswer) {
 
 // start begins: a new epoch, everything unresolved unknown, then the first round.
 func (e *Engine) start() {
-	e.started, e.sight.soundMS, e.sight.endedMS, e.breaker.breaking = true, e.nowMS, e.nowMS, e.book.Breaking(e.nowMS)
+	e.started, e.readHealth.soundMS, e.readHealth.endedMS, e.breaker.breaking = true, e.nowMS, e.nowMS, e.book.Breaking(e.nowMS)
 	e.startMS = e.nowMS
 	for i := range e.config.Missing {
 		m := &e.config.Missing[i]
@@ -311,7 +311,7 @@ func (e *Engine) wake() {
 	if e.halts.stopped {
 		return
 	}
-	e.sight.watch()
+	e.readHealth.watch()
 	e.breaker.guardBreaker()
 	if e.halts.closing == record.LevelNone {
 		e.decideDue()
@@ -321,7 +321,7 @@ func (e *Engine) wake() {
 	}
 	switch {
 	case e.round.underWay() && min(e.emergencyMS, e.round.reading.lateMS) <= e.nowMS:
-		e.hurry()
+		e.proceedWithoutLateReads()
 	case !e.round.underWay() && e.roundMS <= e.nowMS:
 		if e.round.beginRound() {
 			e.roster.endRemoved()
@@ -329,8 +329,8 @@ func (e *Engine) wake() {
 	}
 }
 
-// hurry acts beside a round whose answers do not come, and goes on without those that are late.
-func (e *Engine) hurry() {
+// proceedWithoutLateReads acts beside a round whose answers do not come, and goes on without those that are late.
+func (e *Engine) proceedWithoutLateReads() {
 	if e.emergencyMS <= e.nowMS {
 		e.dispatcher.emergencyHalt()
 	}

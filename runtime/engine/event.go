@@ -90,9 +90,9 @@ type EventSignal struct {
 	Signal   *Signal
 }
 
-// EventHear asks what a strategy that answers off the engine is to take a signal with:
+// EventPrepareSignal asks what a strategy that answers off the engine is to take a signal with:
 // Signal.Reception. It changes nothing.
-type EventHear struct {
+type EventPrepareSignal struct {
 	Strategy string
 	Signal   *Signal
 }
@@ -138,7 +138,7 @@ func (*EventReload) event() {}
 
 func (*EventSetLimits) event() {}
 
-func (*EventHear) event() {}
+func (*EventPrepareSignal) event() {}
 
 func (*EventSignal) event() {}
 

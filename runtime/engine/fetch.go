@@ -16,7 +16,7 @@ const spotHistory = 1_000
 func (r *round) askForRound(p purpose, request exchange.Request) {
 	p.of, p.sentMS = request.Operation, r.nowMS
 	if r.isLate(&p) {
-		r.goWithout(&p)
+		r.skipLateRead(&p)
 		return
 	}
 	r.reading.pending++
@@ -104,7 +104,7 @@ func (r *round) fetchSpotHistory() {
 		)
 	}
 	for _, leg := range r.legs {
-		if since, ask := r.book.AsksSales(leg.symbol); ask && !slices.Contains(asked, leg.symbol.Key().Name) {
+		if since, ask := r.book.NeedsOrderHistory(leg.symbol); ask && !slices.Contains(asked, leg.symbol.Key().Name) {
 			r.reading.asked = true
 			r.askForRound(
 				purpose{kind: callHistory, symbol: leg.symbol},
@@ -138,7 +138,7 @@ func (r *round) vanished(p *account.Placement) bool {
 // on futures (case 9), user trades of an order on spot.
 func (r *round) askEvidence() {
 	for _, leg := range r.legs {
-		if p := r.book.AsksClosed(leg.symbol, r.nowMS); p != nil {
+		if p := r.book.OpeningNeedingHistory(leg.symbol, r.nowMS); p != nil {
 			r.askForRound(
 				purpose{kind: callClosed, symbol: leg.symbol},
 				exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: leg.symbol.Key().Name,
@@ -158,7 +158,7 @@ func (r *round) askEvidence() {
 // askEnds asks positions/history for the ends of positions that the list does not show whole.
 func (r *round) askEnds() {
 	for _, leg := range r.legs {
-		if since, ask := r.book.AsksEnd(leg.symbol); ask && r.book.AsksClosed(leg.symbol, r.nowMS) == nil {
+		if since, ask := r.book.NeedsPositionHistory(leg.symbol); ask && r.book.OpeningNeedingHistory(leg.symbol, r.nowMS) == nil {
 			r.askForRound(
 				purpose{kind: callClosed, symbol: leg.symbol},
 				exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: leg.symbol.Key().Name, StartMS: since, Limit: 100},

@@ -43,7 +43,7 @@ func (r *report) HaltBlind(level record.HaltLevel, scope account.Scope, sinceMS 
 // blindRead says what of a symbol is not read.
 func (r *report) blindRead(leg *leg, sinceMS int64, add func(string, ...any)) {
 	key := leg.symbol.Key()
-	switch cause, seenMS := r.sight.cause(key); {
+	switch cause, seenMS := r.readHealth.cause(key); {
 	case !leg.symbol.Read:
 		add("%s was not read since the start%s", key, because(cause))
 	case cause != "":
@@ -86,9 +86,9 @@ func (r *report) blindUntraded(add func(string, ...any)) {
 	}
 }
 
-// onItsWay reports whether the exchange has taken orders that close all that is held of
+// closingInFlight reports whether the exchange has taken orders that close all that is held of
 // a symbol.
-func (r *report) onItsWay(leg *leg) bool {
+func (r *report) closingInFlight(leg *leg) bool {
 	held := r.book.ToClose(leg.symbol)
 	var covered exchange.Quantity
 	for _, p := range r.book.Live() {

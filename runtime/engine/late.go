@@ -39,8 +39,8 @@ func (r *round) isLate(p *purpose) bool {
 	return false
 }
 
-// goWithout has the round do without a read that is late.
-func (r *round) goWithout(p *purpose) {
+// skipLateRead has the round do without a read that is late.
+func (r *round) skipLateRead(p *purpose) {
 	if p.kind == callTickers { // as if each of its prices were late: to ask for them singly would take longer still
 		for _, symbol := range r.wantedPrices(p.of.Market()) {
 			r.noteLate(symbol.Key())
@@ -77,7 +77,7 @@ func (r *round) proceed() (complete bool) {
 		p.late = true
 		r.calls[id] = p
 		r.reading.pending--
-		r.goWithout(&p)
+		r.skipLateRead(&p)
 	}
 	return r.advance()
 }

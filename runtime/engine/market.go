@@ -51,15 +51,15 @@ func (m *market) takeRules(event *EventAnswer) {
 			m.roundMS = min(m.roundMS, m.nowMS) // what was forbidden may go now
 		}
 		state.Rules = &fresh
-		if state.Position != 0 && (m.nowMS-m.strict[symbol.Key()] < rulesStrictMS || cramped(state)) {
+		if state.Position != 0 && (m.nowMS-m.strict[symbol.Key()] < rulesStrictMS || belowMinimum(state)) {
 			m.rulesMS = min(m.rulesMS, m.nowMS+rulesUrgentMS)
 		}
 	}
 }
 
-// cramped reports whether a position is below the smallest order, and more than what fees and
+// belowMinimum reports whether a position is below the smallest order, and more than what fees and
 // steps leave of one.
-func cramped(state *reconcile.SymbolState) bool {
+func belowMinimum(state *reconcile.SymbolState) bool {
 	const leftover = 8 // the share of the smallest order that may be left
 	value := state.Rules.Notional(state.Last, max(state.Position, -state.Position))
 	return value.Less(state.Rules.MinNotional) && !value.Mul(leftover).Less(state.Rules.MinNotional)

@@ -323,86 +323,45 @@ type NoteUnexplained struct {
 	Text   string
 }
 
-func (NoteCandle) fact() {}
-
-func (NoteCandles) fact() {}
-
-func (NoteGap) fact() {}
-
-func (NoteTick) fact() {}
-
-func (NoteMissed) fact() {}
-
-func (NoteDecision) fact() {}
-
+func (NoteCandle) fact()         {}
+func (NoteCandles) fact()        {}
+func (NoteGap) fact()            {}
+func (NoteTick) fact()           {}
+func (NoteMissed) fact()         {}
+func (NoteDecision) fact()       {}
 func (NoteStrategyFailed) fact() {}
-
-func (NoteHung) fact() {}
-
-func (NoteReload) fact() {}
-
-func (NoteSignal) fact() {}
-
-func (NoteLatch) fact() {}
-
-func (NoteIntent) fact() {}
-
-func (NoteApproved) fact() {}
-
-func (NoteRefusal) fact() {}
-
-func (NotePlaced) fact() {}
-
-func (NoteAcknowledged) fact() {}
-
-func (NoteRefused) fact() {}
-
-func (NoteIntentRefused) fact() {}
-
-func (NoteUnprotected) fact() {}
-
-func (NoteTransfer) fact() {}
-
-func (NoteLiquidated) fact() {}
-
-func (NoteUncertain) fact() {}
-
-func (NoteFill) fact() {}
-
-func (NoteSettled) fact() {}
-
-func (NoteFound) fact() {}
-
-func (NotePosition) fact() {}
-
-func (NoteAdopted) fact() {}
-
-func (NoteIgnored) fact() {}
-
-func (NoteRound) fact() {}
-
-func (NoteFetchFailed) fact() {}
-
-func (NoteStale) fact() {}
-
-func (NoteBlind) fact() {}
-
-func (NoteFrozen) fact() {}
-
-func (NoteQuarantine) fact() {}
-
-func (NoteContradicted) fact() {}
-
-func (NoteForeign) fact() {}
-
-func (NoteHalt) fact() {}
-
-func (NoteBreaker) fact() {}
-
-func (NoteLimit) fact() {}
-
-func (NoteLimitSet) fact() {}
-
-func (NoteJournal) fact() {}
-
-func (NoteUnexplained) fact() {}
+func (NoteHung) fact()           {}
+func (NoteReload) fact()         {}
+func (NoteSignal) fact()         {}
+func (NoteLatch) fact()          {}
+func (NoteIntent) fact()         {}
+func (NoteApproved) fact()       {}
+func (NoteRefusal) fact()        {}
+func (NotePlaced) fact()         {}
+func (NoteAcknowledged) fact()   {}
+func (NoteRefused) fact()        {}
+func (NoteIntentRefused) fact()  {}
+func (NoteUnprotected) fact()    {}
+func (NoteTransfer) fact()       {}
+func (NoteLiquidated) fact()     {}
+func (NoteUncertain) fact()      {}
+func (NoteFill) fact()           {}
+func (NoteSettled) fact()        {}
+func (NoteFound) fact()          {}
+func (NotePosition) fact()       {}
+func (NoteAdopted) fact()        {}
+func (NoteIgnored) fact()        {}
+func (NoteRound) fact()          {}
+func (NoteFetchFailed) fact()    {}
+func (NoteStale) fact()          {}
+func (NoteBlind) fact()          {}
+func (NoteFrozen) fact()         {}
+func (NoteQuarantine) fact()     {}
+func (NoteContradicted) fact()   {}
+func (NoteForeign) fact()        {}
+func (NoteHalt) fact()           {}
+func (NoteBreaker) fact()        {}
+func (NoteLimit) fact()          {}
+func (NoteLimitSet) fact()       {}
+func (NoteJournal) fact()        {}
+func (NoteUnexplained) fact()    {}

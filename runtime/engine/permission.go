@@ -10,7 +10,7 @@ import (
 // permission says whether openings may go out.
 type permission struct {
 	*base
-	sight      *sight
+	readHealth *readHealth
 	limits     *limits
 	ruleset    *ruleset
 	halts      *halts
@@ -33,7 +33,7 @@ func (p *permission) heldBack(strategy string, key exchange.SymbolKey) string {
 		return "trading was halted"
 	case p.book.Breaking(p.nowMS):
 		return "the breaker was tripped"
-	case p.sight.Blind(key):
+	case p.readHealth.Blind(key):
 		return "reads failed"
 	case p.book.Symbol(key).Quarantine() != "":
 		return "the symbol was quarantined"

@@ -144,7 +144,7 @@ func (q *quarantines) resolve(event *EventResolve) {
 		return // the preview returned the error: it ended in between
 	}
 	symbol := q.book.Symbol(event.Symbol)
-	symbol.Believe()
+	symbol.EndContradiction()
 	for _, record := range resolution.records {
 		q.record(record)
 	}

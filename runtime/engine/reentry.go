@@ -46,8 +46,8 @@ func (leg *leg) ended() bool {
 	return held == 0 || rules != nil && rules.Notional(leg.symbol.Last, max(held, -held)).Less(rules.MinNotional)
 }
 
-// saw takes what the decision in leg.plan asked for, before the next one.
-func (leg *leg) saw() {
+// takeLastDecision takes what the decision in leg.plan asked for, before the next one.
+func (leg *leg) takeLastDecision() {
 	leg.silent, leg.signalMS = leg.plan.Target.Kind == strategy.NoTarget, leg.plan.SignalMS
 }
 
@@ -64,7 +64,7 @@ func (t *tick) reenter(leg *leg) {
 	case suppressed:
 		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Side: latch, Signal: true, Why: "a new signal does not enter: " + leg.latchWayOut()})
 	}
-	leg.saw()
+	leg.takeLastDecision()
 }
 
 // latchWayOut says what opens a latched side again.

@@ -22,7 +22,7 @@ const (
 // round settles, and has the dispatcher derive, check and place.
 type round struct {
 	*base
-	sight      *sight
+	readHealth *readHealth
 	breaker    *breaker
 	protection *protection
 	accounting *accounting
@@ -65,7 +65,7 @@ func (r *round) underWay() bool { return r.reading.phase != 0 }
 
 // beginRound asks for the open lists. It reports whether the round is complete at once.
 func (r *round) beginRound() (complete bool) {
-	r.sight.readingMS = r.nowMS
+	r.readHealth.readingMS = r.nowMS
 	r.reading = reading{phase: phaseLists, lateMS: never, version: r.book.Version(),
 		snapshot: reconcile.Snapshot{BeganMS: r.nowMS, ByID: r.reading.snapshot.ByID[:0]}}
 	r.emergencyMS = r.nowMS + patienceMS
@@ -110,7 +110,7 @@ func (r *round) roundAnswer(p purpose, event *EventAnswer) (complete bool) {
 func (r *round) advance() (complete bool) {
 	for r.reading.pending == 0 && r.reading.phase != 0 {
 		switch {
-		case r.reading.phase == phaseLists && r.sight.worst() == 0 && r.nothingRead():
+		case r.reading.phase == phaseLists && r.readHealth.worst() == 0 && r.nothingRead():
 			r.roundFailed() // the next one asks for positions all the same
 		case r.reading.phase == phaseLists:
 			r.reading.phase = phaseOrders
@@ -235,10 +235,10 @@ func (r *round) roundFailed() {
 	if len(r.reading.failures) > 0 {
 		failures = []failure{{err: r.reading.failures[0].err}} // no market can be read: that is the account's
 	}
-	r.sight.take(failures, r.reading.late, false)
+	r.readHealth.take(failures, r.reading.late, false)
 	r.note("", nil, NoteRound{DurationMS: r.nowMS - r.reading.snapshot.BeganMS})
 	r.end()
-	r.sight.watch()
+	r.readHealth.watch()
 	r.alarms.guardOverdue()
 	r.dispatcher.emergencyHalt()
 	r.roundMS = r.nowMS + r.retryMS()
@@ -253,7 +253,7 @@ func (r *round) retryMS() int64 {
 	case r.exposed():
 		most = exposedRetryMS
 	}
-	return min(most, max(1_000, r.config.BusyRoundMS)<<max(0, min(r.sight.worst()-1, 4)))
+	return min(most, max(1_000, r.config.BusyRoundMS)<<max(0, min(r.readHealth.worst()-1, 4)))
 }
 
 // exposedRetryMS is how soon a round that could not read a symbol is tried again while something
@@ -264,9 +264,9 @@ const exposedRetryMS = 2_000
 // of an opening is not known.
 func (r *round) exposed() bool {
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
-		return leg.symbol.UnprotectedSinceMS != 0 && r.sight.failing(leg.symbol.Key()) > 0
+		return leg.symbol.UnprotectedSinceMS != 0 && r.readHealth.failing(leg.symbol.Key()) > 0
 	}) || slices.ContainsFunc(r.book.Live(), func(p *account.Placement) bool {
-		return p.Purpose().Opens() && p.State() != placement.Working && r.sight.failing(p.Symbol()) > 0
+		return p.Purpose().Opens() && p.State() != placement.Working && r.readHealth.failing(p.Symbol()) > 0
 	})
 }
 
@@ -283,8 +283,8 @@ func (r *round) finishRound() bool {
 		snapshot.History, snapshot.HistoryWhole = exchange.FetchedOf(r.reading.history), !r.reading.partial
 	}
 	r.end()
-	r.sight.take(r.reading.failures, r.reading.late, true)
-	r.sight.watch()
+	r.readHealth.take(r.reading.failures, r.reading.late, true)
+	r.readHealth.watch()
 	r.settle(snapshot)
 	if !r.halts.stopped {
 		r.accounting.observe(snapshot)
@@ -303,7 +303,7 @@ func (r *round) finishRound() bool {
 	}
 	r.backoffs.watch()
 	if !r.config.Quiet {
-		r.note("", nil, NoteRound{r.sight.failed == 0, acted, r.nowMS - snapshot.BeganMS})
+		r.note("", nil, NoteRound{r.readHealth.failed == 0, acted, r.nowMS - snapshot.BeganMS})
 	}
 	r.schedule(acted > 0)
 	r.halts.finishShutdown(acted, len(r.sender.queued))
@@ -369,7 +369,7 @@ func (r *round) actOn(leg *leg) (acted int) {
 	return acted
 }
 
-func (r *round) end() { r.reading.phase, r.sight.readingMS = 0, never }
+func (r *round) end() { r.reading.phase, r.readHealth.readingMS = 0, never }
 
 // schedule says when the next round is due: soon while anything is in flight,
 // uncertain or unprotected, else after the idle time.
@@ -385,7 +385,7 @@ func (r *round) schedule(acted bool) {
 	default:
 		r.roundMS = never
 	}
-	if r.sight.worst() > 0 {
+	if r.readHealth.worst() > 0 {
 		r.roundMS = min(r.roundMS, r.nowMS+r.retryMS())
 	}
 	r.roundMS = min(r.roundMS, r.backoffs.nextMS())
@@ -408,13 +408,13 @@ func (r *round) hastenBooking() {
 func (r *round) busy() bool {
 	for _, p := range r.book.Live() {
 		resting := p.State() == placement.Working && r.book.CancelMS(p.ClientOrderID()) == 0 && p.Order().Type != exchange.MarketOrder
-		if !resting && r.sight.failing(p.Symbol()) == 0 {
+		if !resting && r.readHealth.failing(p.Symbol()) == 0 {
 			return true
 		}
 	}
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
-		unsettled := !leg.symbol.Settled || r.book.Calming(leg.symbol)
-		return leg.symbol.UnprotectedSinceMS != 0 || unsettled && r.sight.failing(leg.symbol.Key()) == 0
+		unsettled := !leg.symbol.Settled || r.book.AwaitsFreshWallet(leg.symbol)
+		return leg.symbol.UnprotectedSinceMS != 0 || unsettled && r.readHealth.failing(leg.symbol.Key()) == 0
 	})
 }
 

@@ -15,7 +15,7 @@ type Signal struct {
 	strategy.Signal
 	Err error // set by Handle: why it was not taken
 
-	// Reception is set by EventHear where strategies answer off the engine; EventSignal takes it
+	// Reception is set by EventPrepareSignal where strategies answer off the engine; EventSignal takes it
 	// back when somebody has had it answered.
 	Reception *Reception
 }
@@ -57,14 +57,14 @@ var (
 	ErrMoved      = errors.New("the strategy has remembered something else meanwhile")
 )
 
-// hear prepares what a strategy is asked with that is to take a signal off the engine.
-func (t *tick) hear(name string, s *Signal) {
+// prepareSignal prepares what a strategy is asked with that is to take a signal off the engine.
+func (t *tick) prepareSignal(name string, s *Signal) {
 	i := slices.IndexFunc(t.legs, func(leg *leg) bool { return leg.config.Name == name && !leg.config.Removed })
 	if i < 0 || !t.config.Offload {
 		return
 	}
 	leg := t.legs[i]
-	if s.Err = t.deaf(leg); s.Err != nil {
+	if s.Err = t.signalObstacle(leg); s.Err != nil {
 		return
 	}
 	t.see(leg, t.nowMS)

@@ -111,7 +111,7 @@ func (fragile) Receive(*strategy.View, *strategy.Signal, *strategy.Plan) error {
 // heard has the engine prepare a signal for a strategy that answers off the engine.
 func (w *world) heard(name string, side int, atMS int64) *Signal {
 	s := &Signal{Signal: strategy.Signal{ID: "s", Side: side, Share: exchange.RateOne, AtMS: atMS}}
-	w.give(&EventHear{Strategy: name, Signal: s})
+	w.give(&EventPrepareSignal{Strategy: name, Signal: s})
 	return s
 }
 

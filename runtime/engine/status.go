@@ -106,7 +106,7 @@ func (s *StrategyStatus) Unrealized() exchange.Amount {
 // report shows the engine between events.
 type report struct {
 	*base
-	sight      *sight
+	readHealth *readHealth
 	protection *protection
 	limits     *limits
 	ruleset    *ruleset
@@ -119,8 +119,8 @@ type report struct {
 // Status summarises the engine between events.
 func (r *report) Status() Status {
 	status := Status{NowMS: r.nowMS, Equity: r.equity(exchange.Futures), Account: r.book.Account, AccountMS: r.book.AccountMS,
-		Halt: r.book.Halted(), Blind: r.sight.blindWide(), SoundMS: r.sight.soundMS,
-		Failed: r.sight.failed, JournalErr: r.journalErr, DiskLow: r.permission.low}
+		Halt: r.book.Halted(), Blind: r.readHealth.blindWide(), SoundMS: r.readHealth.soundMS,
+		Failed: r.readHealth.failed, JournalErr: r.journalErr, DiskLow: r.permission.low}
 	status.Ledger = slices.Clone(r.book.Ledger().Balances())
 	status.Degraded, status.Limits, status.Day = r.Degraded(), r.Limits(), r.book.Today()
 	if total, known := r.total(); known {

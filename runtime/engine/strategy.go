@@ -76,7 +76,7 @@ func (t *tick) next(leg *leg, s *series, at, warmup int) bool {
 	if !leg.state.Covers(&leg.plan) || leg.renewal() != staysOut {
 		return true
 	}
-	leg.saw()
+	leg.takeLastDecision()
 	if remembered := leg.plan.Remembered(); len(remembered.Entries()) > 0 {
 		_, changed := leg.state.Memory().With(remembered)
 		return changed
@@ -84,8 +84,8 @@ func (t *tick) next(leg *leg, s *series, at, warmup int) bool {
 	return false
 }
 
-// deaf says why a strategy cannot take a signal now.
-func (t *tick) deaf(leg *leg) error {
+// signalObstacle says why a strategy cannot take a signal now.
+func (t *tick) signalObstacle(leg *leg) error {
 	_, takes := strategy.ReceiverOf(leg.config.Strategy)
 	switch {
 	case !takes:
@@ -100,7 +100,7 @@ func (t *tick) deaf(leg *leg) error {
 
 // receive has the strategy take a signal into its memory.
 func (t *tick) receive(leg *leg, s *Signal) error {
-	if err := t.deaf(leg); err != nil {
+	if err := t.signalObstacle(leg); err != nil {
 		return err
 	}
 	if t.config.Offload {

@@ -212,7 +212,7 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, m *message) {
 func (s *Server) give(ctx context.Context, m *message, signal *strategy.Signal, audit *record.Audit) (given engine.Signal, err error) {
 	for range receptions {
 		given = engine.Signal{Signal: *signal}
-		if err := s.send(ctx, &engine.EventHear{Strategy: m.Strategy, Signal: &given}); err != nil {
+		if err := s.send(ctx, &engine.EventPrepareSignal{Strategy: m.Strategy, Signal: &given}); err != nil {
 			return given, err
 		}
 		if given.Reception != nil {

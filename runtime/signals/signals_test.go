@@ -49,7 +49,7 @@ func (d *desk) receive(*engine.Reception) {
 }
 
 func (d *desk) Send(_ context.Context, event engine.Event) error {
-	if hear, is := event.(*engine.EventHear); is {
+	if hear, is := event.(*engine.EventPrepareSignal); is {
 		return d.hear(hear.Signal)
 	}
 	d.mu.Lock()
