@@ -185,11 +185,11 @@ func (d *dispatcher) execute(approved risk.Approved) {
 		if intent.Order.Market == exchange.Spot {
 			operation = exchange.SpotCancel
 		}
-		d.ask(purpose{kind: callCancel, clientID: intent.ClientID, attempt: attemptOf(&intent)}, PriorityExit,
+		d.ask(purpose{kind: callCancel, clientID: intent.ClientID, attempt: new(attemptOf(&intent))}, PriorityExit,
 			exchange.Request{Operation: operation, Symbol: intent.Order.Symbol, OrderID: intent.OrderID})
 	case placement.Leverage:
 		d.ask(
-			purpose{kind: callSetLeverage, symbol: d.book.Symbol(intent.Order.Key()), leverage: intent.Leverage, attempt: attemptOf(&intent)},
+			purpose{kind: callSetLeverage, symbol: d.book.Symbol(intent.Order.Key()), leverage: intent.Leverage, attempt: new(attemptOf(&intent))},
 			PriorityEntry,
 			exchange.Request{Operation: exchange.FuturesSetLeverage, Symbol: intent.Order.Symbol, Leverage: intent.Leverage},
 		)
@@ -313,6 +313,14 @@ func (d *dispatcher) placed(p purpose, event *EventAnswer) {
 
 // outcome is what the answer to a placement says, as a record and as a note.
 func (d *dispatcher) outcome(p *purpose, event *EventAnswer, order NoteOrder) (record.Body, Fact) {
+	if event.Err == nil {
+		if answersAnotherOrder(&event.Answer.Order, p.clientID) { // case 2
+			const why = "the answer is another order's"
+			return record.Unknown{Why: why}, NoteUncertain{order, why, nil}
+		}
+		order.OrderID = event.Answer.Order.ID
+		return record.Acknowledged{OrderID: order.OrderID}, NoteAcknowledged{order, d.nowMS - p.sentMS}
+	}
 	var (
 		refusal *exchange.Refusal
 		unsent  *exchange.Unavailable
@@ -320,12 +328,6 @@ func (d *dispatcher) outcome(p *purpose, event *EventAnswer, order NoteOrder) (r
 	)
 	switch {
 	case errors.As(event.Err, &unknown): // first: whatever it wraps, its fate is not known
-	case event.Err == nil && answersAnotherOrder(&event.Answer.Order, p.clientID): // case 2
-		const why = "the answer is another order's"
-		return record.Unknown{Why: why}, NoteUncertain{order, why, nil}
-	case event.Err == nil:
-		order.OrderID = event.Answer.Order.ID
-		return record.Acknowledged{OrderID: order.OrderID}, NoteAcknowledged{order, d.nowMS - p.sentMS}
 	case errors.As(event.Err, &refusal):
 		if !refusal.Unauthorized() && !d.config.Feed {
 			d.rulesMS = d.nowMS // a refusal by rule: the rules may have changed
@@ -344,7 +346,7 @@ func (d *dispatcher) outcome(p *purpose, event *EventAnswer, order NoteOrder) (r
 // no proof: the next round reads what became of the order. What takes the place of a stop
 // on spot waits for none.
 func (d *dispatcher) canceled(p purpose, event *EventAnswer) {
-	d.answered(p.attempt, event.Err)
+	d.answered(*p.attempt, event.Err)
 	d.soon()
 	if refusal := (*exchange.Refusal)(nil); errors.As(event.Err, &refusal) && !ofAccount(refusal) {
 		d.book.NoteCancelRefused(p.clientID, d.nowMS)
@@ -393,7 +395,7 @@ func (d *dispatcher) replace(leg *leg) {
 
 // leverageSet takes the answer to a change of the leverage.
 func (d *dispatcher) leverageSet(p purpose, event *EventAnswer) {
-	d.answered(p.attempt, event.Err)
+	d.answered(*p.attempt, event.Err)
 	p.symbol.Leverage = p.leverage
 	if event.Err != nil {
 		p.symbol.Leverage = 0 // read again before anything opens (case 32)

@@ -26,8 +26,11 @@ func (r *round) askForRound(p purpose, request exchange.Request) {
 
 // noSuchOrder reports whether an answer says that the exchange does not know an order.
 func (p *purpose) noSuchOrder(err error) bool {
+	if err == nil || p.kind != callOrder {
+		return false
+	}
 	var refusal *exchange.Refusal
-	return p.kind == callOrder && errors.As(err, &refusal) && !ofAccount(refusal) && !refusal.UnknownSymbol()
+	return errors.As(err, &refusal) && !ofAccount(refusal) && !refusal.UnknownSymbol()
 }
 
 // readFailed takes a read that failed. It concerns what the call is about, and the account

@@ -98,8 +98,8 @@ type purpose struct {
 	before   bool // the positions read that opens a full snapshot
 	late     bool // its round went on without it
 	sentMS   int64
-	attempt  attempt // of a cancel and a leverage
-	recalled string  // placements: why it was recalled; empty when it was not
+	attempt  *attempt // of a cancel and a leverage; apart, since a map allocates for each value above 128 bytes
+	recalled string   // placements: why it was recalled; empty when it was not
 }
 
 // callKind says what an answer is for.

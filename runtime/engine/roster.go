@@ -146,6 +146,9 @@ func (r *roster) ended(leg *leg, reload *Reload) bool {
 
 // endRemoved ends removed strategies that are wound up, when their money is booked.
 func (r *roster) endRemoved() {
+	if !slices.ContainsFunc(r.legs, func(l *leg) bool { return l.config.Removed }) {
+		return
+	}
 	for _, leg := range slices.Clone(r.legs) {
 		m := &r.accounting.futures
 		if leg.symbol.Key().Market == exchange.Spot {
