@@ -41,10 +41,14 @@ type Incident struct {
 	ClosedMS    int64         `json:"closed_ms,omitempty"`
 	AbsentMS    int64         `json:"absent_ms,omitempty"` // since then the state is not in force, and the incident open still
 	UntilMS     int64         `json:"until_ms,omitempty"`  // of an event: it counts as a state until then
+	seen        bool          // in this run: what was in force when the last one ended proves nothing
 }
 
 // Open reports whether the incident goes on.
 func (i *Incident) Open() bool { return i.ClosedMS == 0 }
+
+// InForce reports whether the state is known to be in force now.
+func (i *Incident) InForce() bool { return i.Open() && i.AbsentMS == 0 && i.seen }
 
 // Change is what became of an incident.
 type Change string
@@ -85,7 +89,7 @@ func (t *Tracker) Restore(all []Incident) {
 	slices.SortFunc(t.all, func(a, b Incident) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range t.all {
 		t.last = max(t.last, t.all[i].ID)
-		t.all[i].AbsentMS = 0 // what was seen then proves nothing now
+		t.all[i].AbsentMS, t.all[i].seen = 0, false
 	}
 }
 
@@ -121,7 +125,7 @@ func (t *Tracker) Update(nowMS int64, states []engine.Degraded, whole bool) []Re
 			continue
 		}
 		if present(one, nowMS, states) {
-			one.AbsentMS = 0
+			one.AbsentMS, one.seen = 0, true
 		} else if one.AbsentMS == 0 {
 			one.AbsentMS = nowMS
 		}

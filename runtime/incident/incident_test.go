@@ -105,6 +105,9 @@ func TestIncidentsSurviveARestart(t *testing.T) {
 	before.Update(2, nil, true)
 	after := new(Tracker)
 	after.Restore(before.All())
+	if one := after.All()[0]; !one.Open() || one.InForce() {
+		t.Errorf("after a start: want it open, and not known to be in force, have %+v", one)
+	}
 	for now := int64(100_000); now < 200_000; now += 1000 {
 		if reports := after.Update(now, nil, false); len(reports) != 0 {
 			t.Fatalf("before the first complete round: want nothing ended, have %+v", reports)
@@ -112,6 +115,9 @@ func TestIncidentsSurviveARestart(t *testing.T) {
 	}
 	if reports := after.Update(200_000, []engine.Degraded{state("blind", 0)}, true); len(reports) != 0 {
 		t.Errorf("in force still: want no second opening, have %+v", reports)
+	}
+	if one := after.All()[0]; !one.InForce() {
+		t.Errorf("seen again: want it in force, have %+v", one)
 	}
 	after.Update(201_000, nil, true)
 	reports := after.Update(231_000, nil, true)

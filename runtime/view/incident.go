@@ -25,7 +25,7 @@ const maxIncidentBytes = 4 << 20
 type Incident struct {
 	ID        string            `json:"id"`
 	State     string            `json:"state"`    // open | closed
-	InForce   bool              `json:"in_force"` // false: the state is over, and the incident closes unless it returns
+	InForce   bool              `json:"in_force"` // false: the state is over, or just after a start not known; the incident closes unless it returns
 	Kind      string            `json:"kind"`     // the declared state: blind, unprotected, quarantined, journal, clock, ...
 	Severity  incident.Severity `json:"severity"`
 	Scope     string            `json:"scope"` // account | market | strategy | symbol
@@ -46,7 +46,7 @@ type Incident struct {
 
 // IncidentOf is an incident as it is shown.
 func IncidentOf(i *incident.Incident) Incident {
-	out := Incident{ID: number(i.ID), State: "open", InForce: i.Open() && i.AbsentMS == 0, Kind: i.Kind, Severity: i.Severity, Cause: i.Cause,
+	out := Incident{ID: number(i.ID), State: "open", InForce: i.InForce(), Kind: i.Kind, Severity: i.Severity, Cause: i.Cause,
 		WayOut: i.WayOut, Runbook: i.Runbook(), Since: time.UnixMilli(i.SinceMS).UTC(), Opened: time.UnixMilli(i.OpenedMS).UTC(),
 		Updated: time.UnixMilli(i.UpdatedMS).UTC(), Times: i.Times, Reminders: i.Reminders, Escalated: moment(i.EscalatedMS), Closed: moment(i.ClosedMS)}
 	if !i.Open() {

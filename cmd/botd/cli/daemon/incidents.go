@@ -51,7 +51,7 @@ func showIncident(w io.Writer, i *view.Incident) {
 	}
 	fmt.Fprintf(w, "  way out: %s\n  runbook: %s\n", i.WayOut, i.Runbook)
 	if !i.InForce {
-		fmt.Fprintln(w, "  it is over at the moment, and closes unless it returns")
+		fmt.Fprintln(w, "  it is not in force at the moment, and closes unless it returns")
 	}
 	if i.Times > 1 {
 		fmt.Fprintf(w, "  it has begun %d times\n", i.Times)
