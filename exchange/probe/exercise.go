@@ -28,6 +28,9 @@ type exercise struct {
 	ask    exchange.Price
 	serial int
 	sent   string // the client order id of the last order
+	// Futures alone: the list of positions has shown one that nothing has closed since, and shows it no more.
+	holds, leftOut bool
+	start          time.Time
 }
 
 // exercised runs what fills on a market, cleans up, and returns whether it ran.

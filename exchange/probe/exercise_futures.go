@@ -13,6 +13,7 @@ import (
 // and closes it. Where a position is open already nothing is sent: it is somebody's.
 func (e *exercise) futuresFills(ctx context.Context) {
 	began := time.Now()
+	e.start = began
 	held, err := e.position(ctx)
 	if err == nil && held != 0 {
 		e.skip("a position is open on "+e.symbol.Name+": it is left alone", "futures_fill")
@@ -35,7 +36,7 @@ func (e *exercise) futuresFills(ctx context.Context) {
 	e.reduce(ctx)
 }
 
-// position reads what is held of the symbol.
+// position reads what is held of the symbol, and notes a list that leaves out what is held.
 func (e *exercise) position(ctx context.Context) (held float64, err error) {
 	r := e.patiently(ctx, exchange.Request{Operation: exchange.FuturesOpenPositions}, 0)
 	if r.err != nil {
@@ -49,6 +50,15 @@ func (e *exercise) position(ctx context.Context) (held float64, err error) {
 		if textOf(row["side"]) == exchange.Short.String() {
 			held = -held
 		}
+	}
+	switch {
+	case held == 0:
+		e.leftOut = e.holds
+	case e.leftOut:
+		e.habits.seen[habitEmpty] = true
+		fallthrough
+	default:
+		e.holds, e.leftOut = true, false
 	}
 	return held, nil
 }
@@ -108,8 +118,12 @@ func (e *exercise) pollPosition(ctx context.Context, since time.Time, held *floa
 	})
 }
 
-// compare notes how much later than the order itself another list showed a fill.
+// compare notes how much later than the order itself another list showed a fill. One that was empty for a
+// while says nothing of its age.
 func (e *exercise) compare(order, list time.Duration) {
+	if e.habits.seen[habitEmpty] {
+		return
+	}
 	late := (list - order).Milliseconds()
 	e.seen.VisibilityMS = max(e.seen.VisibilityMS, order.Milliseconds()+1)
 	e.seen.StalenessMS = max(e.seen.StalenessMS, late)
@@ -121,9 +135,9 @@ func (e *exercise) compare(order, list time.Duration) {
 // reduce closes a part with a reduceOnly order, and looks when the position shows it.
 func (e *exercise) reduce(ctx context.Context) {
 	began := time.Now()
-	before, err := e.position(ctx)
-	if err != nil || before == 0 {
-		e.done("reduce", began, errors.Join(err, errors.New("the position is gone")), "")
+	var before float64
+	if _, err := e.pollPosition(ctx, began, &before, false); err != nil {
+		e.done("reduce", began, err, "")
 		return
 	}
 	quantity := e.smallest(1)
@@ -145,7 +159,7 @@ func (e *exercise) reduce(ctx context.Context) {
 	shown, shownErr := e.poll(ctx, sent, "the list of positions does not show it", func() (bool, error) {
 		var err error
 		now, err = e.position(ctx)
-		return now < before || refused && time.Since(sent) > settleFor, err
+		return now < before && (now > 0 || e.closed(ctx)) || refused && time.Since(sent) > settleFor, err
 	})
 	switch {
 	case refused && now < before:
@@ -170,55 +184,56 @@ func (e *exercise) reduce(ctx context.Context) {
 	)
 }
 
-// closePosition closes what the exercise opened, however it ended, and looks for it in the history.
+// closePosition closes what the exercise opened, however it ended. That a list shows nothing is no proof
+// that nothing is held: the history must show the position as ended.
 func (e *exercise) closePosition(ctx context.Context) {
 	began := time.Now()
 	e.reserve = true
 	defer func() { e.reserve = false }()
-	var closed time.Time
+	var took time.Duration
+	var held float64
 	var err error
-	for try := 0; try < 5; try++ {
-		var held float64
-		if held, err = e.position(ctx); err == nil && held == 0 && (try > 0 || e.serial == 0) {
-			break
-		}
-		if err == nil && held > 0 {
-			closed = time.Now()
+	sent, ended := began, false
+	for try := 0; try < 5 && !ended; try++ {
+		if held, err = e.position(ctx); err == nil && held > 0 {
+			sent, e.holds = time.Now(), false
 			_, _, err = e.send(ctx, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: e.units(held), ReduceOnly: true})
 		}
-		_, ended := e.poll(ctx, began, "", func() (bool, error) {
-			held, err = e.position(ctx)
-			return held == 0 || err != nil || time.Since(closed) > e.config.MaxWait/4, nil
-		})
-		if ended == nil && held == 0 && err == nil {
-			break
+		if err == nil && held == 0 && e.serial == 0 {
+			return // nothing was sent
 		}
+		_, polled := e.poll(ctx, began, "", func() (bool, error) {
+			if held, err = e.position(ctx); err == nil && held == 0 && took == 0 && e.closed(ctx) {
+				took = time.Since(sent)
+			}
+			ended = err == nil && held == 0 && (took > 0 || !e.report.Filled && time.Since(began) > settleFor)
+			return ended || err != nil || held > 0 && (sent == began || time.Since(sent) > e.config.MaxWait/4), nil
+		})
+		err = errors.Join(err, polled)
 	}
-	if held, last := e.position(ctx); last != nil || held != 0 {
+	switch {
+	case !ended:
 		e.add(
 			Step{
 				Name:    "futures_close",
 				Outcome: Fail,
-				What:    fmt.Sprintf("a position of %v %s may still be open: %v", held, e.symbol.Name, errors.Join(err, last)),
-				Hint:    "close it manually",
+				What:    fmt.Sprintf("a position of %v %s may still be open: positions/history does not show its end: %v", held, e.symbol.Name, err),
+				Hint:    "look at the account, and close it manually",
 			},
 		)
-		return
+	case took > 0:
+		e.seen.VisibilityMS = max(e.seen.VisibilityMS, took.Milliseconds()+1)
+		e.report.History = e.done("close", began, nil, "the position is closed; positions/history has it after %s", took.Round(time.Millisecond))
 	}
-	if closed.IsZero() {
-		return
-	}
-	took, err := e.poll(ctx, closed, "the history does not show it", func() (bool, error) {
-		r := e.patiently(ctx, exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: e.symbol.Name, Limit: 5}, 0)
-		for _, row := range r.rows {
-			if seconds := numberOf(row["updatedAt"]); seconds >= float64(closed.Add(e.offset).Unix()-1) {
-				return true, nil
-			}
+}
+
+// closed reports whether the history shows a position of the symbol that ended since the exercise began.
+func (e *exercise) closed(ctx context.Context) bool {
+	r := e.patiently(ctx, exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: e.symbol.Name, Limit: 5}, 0)
+	for _, row := range r.rows {
+		if seconds := numberOf(row["updatedAt"]); seconds >= float64(e.start.Add(e.offset).Unix()-1) {
+			return true
 		}
-		return false, r.err
-	})
-	e.seen.VisibilityMS = max(e.seen.VisibilityMS, took.Milliseconds()+1)
-	if e.done("close", began, err, "the position is closed; positions/history has it after %s", took.Round(time.Millisecond)) {
-		e.report.History = true
 	}
+	return false
 }

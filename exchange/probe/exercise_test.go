@@ -1,13 +1,16 @@
 package probe
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +22,7 @@ import (
 )
 
 // TestTheProbeFindsExactlyTheVariant probes venues of each habit with orders that fill, and reads what it
-// says of them. One that shows for seconds in a minute alone is beyond a probe.
+// says of them. One that shows for seconds in a minute alone may escape it.
 func TestTheProbeFindsExactlyTheVariant(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -74,6 +77,53 @@ func TestTheProbeFindsExactlyTheVariant(t *testing.T) {
 			t.Logf("\n%s", profile)
 		})
 	}
+}
+
+// TestAnEmptyListOfPositionsHidesNoneFromTheProbe probes a venue whose list leaves the position out for some
+// reads: while it is held, and when it is to be closed.
+func TestAnEmptyListOfPositionsHidesNoneFromTheProbe(t *testing.T) {
+	t.Parallel()
+	for _, order := range []int{2, 3} { // the stop, and the sale that closes a part
+		t.Run(fmt.Sprintf("after order %d", order), func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex // guards both below
+			placed, empty := 0, 12
+			venue := serve(t, setup{between: func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					mu.Lock()
+					if r.Method == http.MethodPost && r.URL.Path == "/fhapi/v1/order" && strings.Contains(string(peek(t, r)), "botdprobe-x") {
+						placed++
+					}
+					hidden := r.URL.Path == "/fhapi/v1/positions/open" && placed >= order && empty > 0
+					if hidden {
+						empty--
+					}
+					mu.Unlock()
+					if hidden {
+						_, _ = w.Write([]byte("[]"))
+						return
+					}
+					next.ServeHTTP(w, r)
+				})
+			}})
+			r := probed(t, Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second, MaxWait: 15 * time.Second})
+			if !slices.Equal(r.Habits, []string{habitEmpty}) || r.Failed() > 0 || !r.History {
+				t.Errorf("want %s and nothing else, have %q, %+v", habitEmpty, r.Habits, r.Steps)
+			}
+			wantNothingLeft(t, control(t, venue, http.MethodGet, "/control/v1/orders", ""))
+		})
+	}
+}
+
+// peek reads a request's body, and leaves it to be read.
+func peek(t *testing.T, r *http.Request) []byte {
+	t.Helper()
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return body
 }
 
 // wantNothingLeft reads from the exchange's own state that every order has ended and that no more is held

@@ -28,6 +28,7 @@ const (
 	habitRefuses      = "refuse-but-execute"
 	habitTwice        = "duplicate-delivery"
 	habitOldPositions = "stale-positions"
+	habitEmpty        = "empty-positions"
 )
 
 // habits are what answers show of how a venue reads the interface where it is open, or breaks it.

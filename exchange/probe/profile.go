@@ -95,7 +95,7 @@ func (d *Delays) bounds() (visibilityMS, stalenessMS int64) {
 // Unknown lists what this probe could not find out.
 func (r *Report) Unknown() []string {
 	unknown := []string{
-		"whether a list is now and then empty, or older than the probe saw (it watched for seconds)",
+		"whether a list is now and then empty, or older, where the probe did not see it (it watched for seconds)",
 		"how late a fee or a funding payment appears, and how a liquidation is written",
 		"how a triggered order is written (the stop was canceled)",
 	}
