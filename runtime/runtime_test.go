@@ -195,6 +195,7 @@ func TestNothingIsStoredOfAnOpeningThatIsAnswered(t *testing.T) {
 		}
 		r.start(t)
 		time.Sleep(10 * time.Second)
+		synctest.Wait()
 		queue := r.driver.queue
 		queue.mu.Lock()
 		begun := len(queue.begun)

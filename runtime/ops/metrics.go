@@ -302,7 +302,7 @@ func (m *Metrics) Incidents(open []incident.Incident) {
 	for i := range open {
 		count[label{oneOf(incidentKinds, open[i].Kind), open[i].Severity}]++
 	}
-	for _, kind := range append(incidentKinds, other) {
+	for _, kind := range append(slices.Clip(incidentKinds), other) {
 		for _, severity := range []incident.Severity{incident.Warning, incident.Critical} {
 			m.incidents.WithLabelValues(kind, string(severity)).Set(count[label{kind, severity}])
 		}
