@@ -14,6 +14,7 @@ import (
 const (
 	maxPartialSpend = 10 // times minNotional: what a partial fill may need, or
 	maxPartialLots  = 3  // times the smallest order
+	maxFee          = 50 // the largest fee is this part of a purchase
 	slowestPoll     = 250 * time.Millisecond
 	noticeable      = 1500 // ms between two views of one change that make a list an old one
 )
@@ -30,7 +31,11 @@ type exercise struct {
 	sent   string // the client order id of the last order
 	// Futures alone: the list of positions has shown one that nothing has closed since, and shows it no more.
 	holds, leftOut bool
+	rows           int // of the last list of positions
 	start          time.Time
+	// What own orders may have bought at most, what reads have shown of it, and what was sold again. More is
+	// never sold.
+	mayHave, sure, gone exchange.Quantity
 }
 
 // exercised runs what fills on a market, cleans up, and returns whether it ran.
@@ -107,6 +112,9 @@ func (e *exercise) send(ctx context.Context, order exchange.NewOrder) (id int64,
 	order.Market, order.Symbol = e.market, e.symbol.Name
 	order.ClientOrderID = "botdprobe-x" + strconv.FormatInt(time.Now().UnixMilli(), 36) + strconv.Itoa(e.serial)
 	e.sent = order.ClientOrderID
+	if order.Side == exchange.Buy {
+		e.mayHave += order.Quantity
+	}
 	operation := exchange.FuturesPlace
 	if e.market == exchange.Spot {
 		operation = exchange.SpotPlace
@@ -119,6 +127,21 @@ func (e *exercise) send(ctx context.Context, order exchange.NewOrder) (id int64,
 		return id, r.began, nil
 	}
 	return 0, r.began, fmt.Errorf("placing %s %s %s: %w", order.Side, order.Type, e.symbol.QuantityDecimal(order.Quantity), r.err)
+}
+
+// most is what may still be held of what own orders bought.
+func (e *exercise) most() exchange.Quantity {
+	if e.habits.seen[habitTwice] {
+		return 2*e.mayHave - e.gone
+	}
+	return e.mayHave - e.gone
+}
+
+// noteTwice notes whether an order was executed twice: not where much more has come, which is somebody's.
+func (e *exercise) noteTwice(came, quantity exchange.Quantity) {
+	if 2*came > 3*quantity && 2*came < 5*quantity {
+		e.habits.seen[habitTwice] = true
+	}
 }
 
 // poll reads until a condition holds, ever more slowly, and returns the time since then.
@@ -264,6 +287,7 @@ func (e *exercise) partial(ctx context.Context) (filled exchange.Quantity) {
 		part = now
 	}
 	e.report.Partial = e.report.Partial || err == nil
+	e.sure += e.units(part)
 	e.done("partial", began, err, "BUY LIMIT %s at %s: order %d, filled %v in part after %s and then %s; the rest was canceled",
 		e.symbol.QuantityDecimal(quantity), e.symbol.PriceDecimal(e.ask), id, part, took.Round(time.Millisecond), word)
 	return e.units(part)

@@ -19,6 +19,13 @@ func (e *exercise) futuresFills(ctx context.Context) {
 		e.skip("a position is open on "+e.symbol.Name+": it is left alone", "futures_fill")
 		return
 	}
+	if err == nil && e.rows == 0 {
+		var hidden bool
+		if hidden, err = e.hidden(ctx); err == nil && hidden {
+			e.skip("the account has margin in positions that the list does not show: they are left alone", "futures_fill")
+			return
+		}
+	}
 	if err == nil {
 		_, err = e.quotes(ctx)
 	}
@@ -36,12 +43,19 @@ func (e *exercise) futuresFills(ctx context.Context) {
 	e.reduce(ctx)
 }
 
+// hidden reports whether the account has margin in a position.
+func (e *exercise) hidden(ctx context.Context) (bool, error) {
+	r := e.patiently(ctx, exchange.Request{Operation: exchange.FuturesAccount}, 0)
+	return !r.answer.Account.PositionMargin.IsZero(), r.err
+}
+
 // position reads what is held of the symbol, and notes a list that leaves out what is held.
 func (e *exercise) position(ctx context.Context) (held float64, err error) {
 	r := e.patiently(ctx, exchange.Request{Operation: exchange.FuturesOpenPositions}, 0)
 	if r.err != nil {
 		return 0, r.err
 	}
+	e.rows = len(r.rows)
 	for _, row := range r.rows {
 		if textOf(row["symbol"]) != e.symbol.Name {
 			continue
@@ -91,9 +105,7 @@ func (e *exercise) open(ctx context.Context) bool {
 	if shownErr != nil {
 		return e.done("fill", began, shownErr, "")
 	}
-	if held > 1.5*e.symbol.QuantityFloat(quantity) {
-		e.habits.seen[habitTwice] = true
-	}
+	e.noteTwice(e.units(held), quantity)
 	e.compare(took, shown)
 	e.report.Filled = true
 	return e.done(
@@ -168,9 +180,8 @@ func (e *exercise) reduce(ctx context.Context) {
 		e.compare(took, shown)
 		err = shownErr
 	}
-	if before-now > 1.5*e.symbol.QuantityFloat(quantity) {
-		e.habits.seen[habitTwice] = true
-	}
+	e.noteTwice(e.units(before-now), quantity)
+	e.gone += e.units(before - now)
 	e.done(
 		"reduce",
 		began,
@@ -184,7 +195,7 @@ func (e *exercise) reduce(ctx context.Context) {
 	)
 }
 
-// closePosition closes what the exercise opened, however it ended. That a list shows nothing is no proof
+// closePosition closes what the exercise opened, however it ended, and no more. That a list shows nothing is no proof
 // that nothing is held: the history must show the position as ended.
 func (e *exercise) closePosition(ctx context.Context) {
 	began := time.Now()
@@ -194,10 +205,15 @@ func (e *exercise) closePosition(ctx context.Context) {
 	var held float64
 	var err error
 	sent, ended := began, false
+	was := 0.0
 	for try := 0; try < 5 && !ended; try++ {
-		if held, err = e.position(ctx); err == nil && held > 0 {
-			sent, e.holds = time.Now(), false
-			_, _, err = e.send(ctx, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: e.units(held), ReduceOnly: true})
+		if held, err = e.position(ctx); err == nil {
+			e.gone += e.units(max(0, was-held))
+			was = 0
+		}
+		if own := min(e.units(held), e.most()); err == nil && own > 0 {
+			sent, was, e.holds = time.Now(), held, false
+			_, _, err = e.send(ctx, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: own, ReduceOnly: true})
 		}
 		if err == nil && held == 0 && e.serial == 0 {
 			return // nothing was sent
@@ -217,8 +233,9 @@ func (e *exercise) closePosition(ctx context.Context) {
 			Step{
 				Name:    "futures_close",
 				Outcome: Fail,
-				What:    fmt.Sprintf("a position of %v %s may still be open: positions/history does not show its end: %v", held, e.symbol.Name, err),
-				Hint:    "look at the account, and close it manually",
+				What: fmt.Sprintf("a position of %v %s may still be open, %s of it from here: positions/history does not show its end: %v", held,
+					e.symbol.Name, e.symbol.QuantityDecimal(max(0, e.most())), err),
+				Hint: "look at the account, and close it manually",
 			},
 		)
 	case took > 0:

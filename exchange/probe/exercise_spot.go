@@ -39,12 +39,15 @@ func (e *exercise) spotFills(ctx context.Context) {
 // free reads what is free of the base asset.
 func (e *exercise) free(ctx context.Context) (exchange.Quantity, error) {
 	r := e.patiently(ctx, exchange.Request{Operation: exchange.SpotWallet}, 0)
+	if r.err != nil {
+		return 0, r.err
+	}
 	for _, balance := range r.answer.Balances.Items() {
 		if balance.Asset == e.symbol.Base {
-			return e.symbol.QuantityOf(balance.Free), r.err
+			return e.symbol.QuantityOf(balance.Free), nil
 		}
 	}
-	return 0, r.err
+	return 0, nil
 }
 
 // buy buys, and looks when order, trades and wallet show it.
@@ -68,18 +71,17 @@ func (e *exercise) buy(ctx context.Context, before exchange.Quantity) bool {
 	}
 	took, word, err := e.filled(ctx, id, sent)
 	if err == nil {
+		e.sure += quantity
 		booked, err = e.pollWallet(ctx, sent, before, &now, false)
 	}
 	if err != nil {
 		return e.done("fill", began, err, "")
 	}
-	if now-before > quantity+quantity/2 {
-		e.habits.seen[habitTwice] = true
-	}
+	e.noteTwice(now-before, quantity)
 	e.compare(took, booked)
 	traded, err := e.poll(ctx, sent, "the list of trades does not show it", func() (bool, error) {
 		r := e.patiently(ctx, exchange.Request{Operation: exchange.SpotUserTrades, Symbol: e.symbol.Name, Limit: 10}, 0)
-		return slices.ContainsFunc(r.answer.Fills.Items(), func(f exchange.UserTrade) bool { return f.OrderID == id }), r.err
+		return r.err == nil && slices.ContainsFunc(r.answer.Fills.Items(), func(f exchange.UserTrade) bool { return f.OrderID == id }), r.err
 	})
 	e.compare(took, traded)
 	e.historyEcho(ctx, id)
@@ -106,26 +108,36 @@ func (e *exercise) pollWallet(ctx context.Context, since time.Time, before excha
 	})
 }
 
-// sellAll sells what the exercise bought, however it ended.
+// sellAll sells what the exercise bought, however it ended, and no more: what the wallet has beyond that is
+// somebody's, whatever an earlier read of it showed.
 func (e *exercise) sellAll(ctx context.Context, before exchange.Quantity) {
 	began := time.Now()
 	e.reserve = true
 	defer func() { e.reserve = false }()
 	var err error
 	var took time.Duration
-	left := exchange.Quantity(0)
+	was, left := exchange.Quantity(0), exchange.Quantity(0) // in the wallet before a sale; to be sold
 	for try := 0; try < 5; try++ {
 		now, readErr := e.free(ctx)
 		if _, quoteErr := e.quotes(ctx); readErr != nil || quoteErr != nil {
 			err = errors.Join(readErr, quoteErr)
 			continue
 		}
-		left = e.symbol.FloorQuantity(now - before)
+		e.gone += max(0, was-now)
+		was = 0
+		left = e.symbol.FloorQuantity(min(now-before, e.most()))
 		price := e.through(exchange.Sell)
-		if err = nil; left <= 0 || e.symbol.Notional(price, left).Less(e.symbol.MinNotional) {
-			break // what is left is below the smallest order
+		if err = nil; e.tooSmall(price, left) {
+			missing := e.sure - e.gone
+			if e.tooSmall(price, missing-missing/maxFee) {
+				break // what is left is below the smallest order
+			}
+			left, err = missing, errors.New("the wallet does not show it")
+			pause(ctx, settleFor)
+			continue
 		}
 		id, sent, sendErr := e.send(ctx, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: price, Quantity: left})
+		was = now
 		if err = sendErr; err != nil {
 			pause(ctx, settleFor) // an exchange may have executed what it refused
 			continue
@@ -134,10 +146,9 @@ func (e *exercise) sellAll(ctx context.Context, before exchange.Quantity) {
 			err = errors.Join(err, e.withdraw(ctx, e.cancelOf(id)))
 			continue
 		}
-		sold := left
 		_, err = e.poll(ctx, sent, "the wallet does not show what was sold", func() (bool, error) {
 			at, err := e.free(ctx)
-			return at <= now-sold, err
+			return at <= now-left, err
 		})
 	}
 	step := Step{Name: "spot_close", Outcome: OK, LatencyMS: ms(time.Since(began)),
@@ -147,4 +158,9 @@ func (e *exercise) sellAll(ctx context.Context, before exchange.Quantity) {
 		step.Hint = "sell it manually"
 	}
 	e.add(step)
+}
+
+// tooSmall reports whether a sale is below the smallest order.
+func (e *exercise) tooSmall(price exchange.Price, quantity exchange.Quantity) bool {
+	return quantity <= 0 || e.symbol.Notional(price, quantity).Less(e.symbol.MinNotional)
 }

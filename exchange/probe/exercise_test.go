@@ -115,6 +115,60 @@ func TestAnEmptyListOfPositionsHidesNoneFromTheProbe(t *testing.T) {
 	}
 }
 
+// TestNothingIsClosedOrSoldThatTheProbeDidNotBuy lets single answers hide what the account holds: the list of
+// positions before and while the probe trades, and the wallet. What somebody holds must stay.
+func TestNothingIsClosedOrSoldThatTheProbeDidNotBuy(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, path string
+		answer     string
+		from, to   int // reads of the path that are answered so
+	}{
+		{"positions hidden at first", "/fhapi/v1/positions/open", "[]", 0, 3},
+		{"positions hidden for long", "/fhapi/v1/positions/open", "[]", 0, 12},
+		{"an empty wallet at first", "/hapi/v1/spot/wallet", "[]", 1, 2},
+		{"an empty wallet at the end", "/hapi/v1/spot/wallet", "[]", 3, 4},
+		{"a wallet that fails", "/hapi/v1/spot/wallet", "", 3, 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex // guards reads
+			reads, armed := 0, false
+			venue := serve(t, setup{between: func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					mu.Lock()
+					hidden := armed && r.URL.Path == c.path && reads >= c.from && reads < c.to
+					if armed && r.URL.Path == c.path {
+						reads++
+					}
+					mu.Unlock()
+					switch {
+					case hidden && c.answer == "":
+						w.WriteHeader(http.StatusBadRequest)
+						_, _ = w.Write([]byte(`{"code":-1000,"msg":"not now"}`))
+					case hidden:
+						_, _ = w.Write([]byte(c.answer))
+					default:
+						next.ServeHTTP(w, r)
+					}
+				})
+			}})
+			order(t, venue, "key", exchange.NewOrder{Market: exchange.Futures, Side: exchange.Buy, Type: exchange.MarketOrder}, "0", "0.5")
+			mu.Lock()
+			armed = true
+			mu.Unlock()
+			r := probed(t, Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second, MaxWait: 4 * time.Second})
+			held := heldAfter(t, control(t, venue, http.MethodGet, "/control/v1/orders", ""))
+			if held["futures"] < 0.5 || held["futures"] > 0.51 || held["spot"] < -1e-9 {
+				t.Errorf("want the 0.5 of futures and every coin of the start left, have %v of what was traded: %+v", held, r.Steps)
+			}
+			if held["spot"] > 0.0003 && r.Failed() == 0 {
+				t.Errorf("want it said that something is left, have %v, %+v", held, r.Steps)
+			}
+		})
+	}
+}
+
 // peek reads a request's body, and leaves it to be read.
 func peek(t *testing.T, r *http.Request) []byte {
 	t.Helper()
@@ -132,10 +186,7 @@ func wantNothingLeft(t *testing.T, text []byte) {
 	t.Helper()
 	var state struct {
 		Orders []struct{ Market, Status string }
-		Fills  []struct {
-			Market, Side string
-			Quantity     json.Number `json:"qty"`
-		}
+		Fills  []struct{}
 	}
 	if err := json.Unmarshal(wire.WithoutMark(text), &state); err != nil {
 		t.Fatal(err)
@@ -144,6 +195,23 @@ func wantNothingLeft(t *testing.T, text []byte) {
 		if !slices.Contains([]string{"FILLED", "CANCELED", "REJECTED"}, order.Status) {
 			t.Errorf("want every order ended, have %+v", order)
 		}
+	}
+	if held := heldAfter(t, text); held["futures"] > 1e-9 || held["futures"] < -1e-9 || held["spot"] < 0 || held["spot"] > 0.0001 || len(state.Fills) < 4 {
+		t.Errorf("want fills on both markets and nothing left, have %v of %d fills", held, len(state.Fills))
+	}
+}
+
+// heldAfter is what the fills of the exchange's own state add up to on each market.
+func heldAfter(t *testing.T, text []byte) map[string]float64 {
+	t.Helper()
+	var state struct {
+		Fills []struct {
+			Market, Side string
+			Quantity     json.Number `json:"qty"`
+		}
+	}
+	if err := json.Unmarshal(wire.WithoutMark(text), &state); err != nil {
+		t.Fatal(err)
 	}
 	held := map[string]float64{}
 	for _, fill := range state.Fills {
@@ -156,9 +224,7 @@ func wantNothingLeft(t *testing.T, text []byte) {
 		}
 		held[fill.Market] += quantity
 	}
-	if held["futures"] > 1e-9 || held["futures"] < -1e-9 || held["spot"] < 0 || held["spot"] > 0.0001 || len(state.Fills) < 4 {
-		t.Errorf("want fills on both markets and nothing left, have %v of %d fills", held, len(state.Fills))
-	}
+	return held
 }
 
 // TestAnOrderIsFilledInPartWhereTheBestLevelIsSmall lets another account quote a small level.
