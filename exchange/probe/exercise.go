@@ -35,7 +35,7 @@ type exercise struct {
 	start          time.Time
 	// What own orders may have bought at most, what reads have shown of it, and what was sold again. More is
 	// never sold.
-	mayHave, sure, gone exchange.Quantity
+	mayHave, sure, resold exchange.Quantity
 }
 
 // exercised runs what fills on a market, cleans up, and returns whether it ran.
@@ -132,9 +132,9 @@ func (e *exercise) send(ctx context.Context, order exchange.NewOrder) (id int64,
 // most is what may still be held of what own orders bought.
 func (e *exercise) most() exchange.Quantity {
 	if e.habits.seen[habitTwice] {
-		return 2*e.mayHave - e.gone
+		return 2*e.mayHave - e.resold
 	}
-	return e.mayHave - e.gone
+	return e.mayHave - e.resold
 }
 
 // noteTwice notes whether an order was executed twice: not where much more has come, which is somebody's.

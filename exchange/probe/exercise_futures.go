@@ -181,7 +181,7 @@ func (e *exercise) reduce(ctx context.Context) {
 		err = shownErr
 	}
 	e.noteTwice(e.units(before-now), quantity)
-	e.gone += e.units(before - now)
+	e.resold += e.units(before - now)
 	e.done(
 		"reduce",
 		began,
@@ -208,7 +208,7 @@ func (e *exercise) closePosition(ctx context.Context) {
 	was := 0.0
 	for try := 0; try < 5 && !ended; try++ {
 		if held, err = e.position(ctx); err == nil {
-			e.gone += e.units(max(0, was-held))
+			e.resold += e.units(max(0, was-held))
 			was = 0
 		}
 		if own := min(e.units(held), e.most()); err == nil && own > 0 {

@@ -123,12 +123,12 @@ func (e *exercise) sellAll(ctx context.Context, before exchange.Quantity) {
 			err = errors.Join(readErr, quoteErr)
 			continue
 		}
-		e.gone += max(0, was-now)
+		e.resold += max(0, was-now)
 		was = 0
 		left = e.symbol.FloorQuantity(min(now-before, e.most()))
 		price := e.through(exchange.Sell)
 		if err = nil; e.tooSmall(price, left) {
-			missing := e.sure - e.gone
+			missing := e.sure - e.resold
 			if e.tooSmall(price, missing-missing/maxFee) {
 				break // what is left is below the smallest order
 			}
