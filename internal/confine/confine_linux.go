@@ -221,18 +221,26 @@ func allow(ruleset int, path string, access uint64) error {
 const (
 	callNumber       = 0
 	callArchitecture = 4
+	callArgument     = 16         // the first one's lower half, which is all that the kernel reads of a process's number
 	otherNumbers     = 0x40000000 // of a second table of system calls (x32)
 )
 
-// restrictCalls forbids sockets, and what could reach into another process, by a filter that stays
-// over the start of the program.
+// forbidden are system calls that no program may make: sockets, what reaches into another process,
+// and what changes the priority of another one.
+var forbidden = []uint32{unix.SYS_SOCKET, unix.SYS_IO_URING_SETUP, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV,
+	unix.SYS_PIDFD_GETFD, unix.SYS_BPF, unix.SYS_KEYCTL, unix.SYS_UNSHARE, unix.SYS_MOUNT, unix.SYS_SETPRIORITY, unix.SYS_IOPRIO_SET,
+	unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR}
+
+// ownOnly are system calls whose first argument is a process. It must be 0, which is the caller:
+// programs and their libraries set limits and processors of their own.
+var ownOnly = []uint32{unix.SYS_PRLIMIT64, unix.SYS_SCHED_SETAFFINITY}
+
+// restrictCalls forbids system calls by a filter that stays over the start of the program.
 func restrictCalls() error {
 	architecture, known := map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
 	if !known {
 		return nil
 	}
-	forbidden := []uint32{unix.SYS_SOCKET, unix.SYS_IO_URING_SETUP, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV,
-		unix.SYS_PIDFD_GETFD, unix.SYS_BPF, unix.SYS_KEYCTL, unix.SYS_UNSHARE, unix.SYS_MOUNT}
 	const refuse, permit = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM), unix.SECCOMP_RET_ALLOW
 	load := func(offset uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
@@ -247,6 +255,10 @@ func restrictCalls() error {
 	}
 	for _, number := range forbidden {
 		filter = append(filter, unix.SockFilter{Code: equal, K: number, Jf: 1}, end(refuse))
+	}
+	for _, number := range ownOnly {
+		filter = append(filter, unix.SockFilter{Code: equal, K: number, Jf: 4},
+			load(callArgument), unix.SockFilter{Code: equal, K: 0, Jf: 1}, end(permit), end(refuse))
 	}
 	filter = append(filter, end(permit))
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
