@@ -341,7 +341,7 @@ var Table = []Row{
 		{"internal/private.Open", "flag&^os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK", "flag&^os.O_TRUNC|syscall.O_NONBLOCK"},
 	}},
 	{"last_key_wins", "a signal that has a key twice is taken", "signals", "runtime/signals FuzzMessage", []Edit{
-		{"runtime/signals.repeated", "name = strings.ToLower(name); «seen[name]»", "false"},
+		{"runtime/signals.wrongKey", "slices.ContainsFunc(seen, func(other string) bool { return strings.EqualFold(name, other) })", "false"},
 	}},
 	{"forwarded_obeyed", "a forwarded message is obeyed", "Telegram", "runtime/telegram TestAMessageThatItsSenderDidNotTypeIsIgnored", []Edit{
 		{"runtime/telegram.typed", "update.Message == notTyped{}", "true"},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -77,8 +78,8 @@ func read(text []byte) (*message, error) {
 	strict.DisallowUnknownFields()
 	err := strict.Decode(&m)
 	m.Token = first.Token
-	if repeated(text) {
-		return &m, errors.New("a key is given twice: which of its values is meant cannot be known")
+	if wrong := wrongKey(text); wrong != nil {
+		return &m, wrong
 	}
 	var wrong *json.UnmarshalTypeError
 	switch {
@@ -87,35 +88,45 @@ func read(text []byte) (*message, error) {
 	case errors.Is(err, errScalar):
 		return &m, errScalar
 	case err != nil:
-		return &m, errors.New("the body has a key that is not known: known are token, id, strategy, position, action, size, time, expires, " +
-			"symbol, comment")
+		return &m, errUnknown
 	}
 	return &m, nil
 }
 
-// repeated reports whether an object has a key twice, in any writing: Go's reader takes the last
-// value, and takes Position for position.
-func repeated(text []byte) bool {
-	decoder, seen := json.NewDecoder(bytes.NewReader(text)), map[string]bool{}
+var errTwice = errors.New("a key is given twice: which of its values is meant cannot be known")
+
+var errUnknown = errors.New("the body has a key that is not known: known are " + strings.Join(known, ", "))
+
+// known are the keys of a message, in the one writing that is taken.
+var known = []string{"token", "id", "strategy", "position", "action", "size", "time", "expires", "symbol", "comment"}
+
+// wrongKey returns what is wrong with an object's keys: one given twice, in any writing, or one in
+// another writing than a known one. Go's reader takes the last value, and both Position and
+// poſition (with a long s) for position.
+func wrongKey(text []byte) error {
+	decoder, seen := json.NewDecoder(bytes.NewReader(text)), []string{}
 	if _, err := decoder.Token(); err != nil {
-		return false // what it is instead is reported elsewhere
+		return nil // what it is instead is reported elsewhere
 	}
+	var unknown error
 	for decoder.More() {
 		key, err := decoder.Token()
 		name, is := key.(string)
 		if err != nil || !is {
-			return false
+			break
 		}
-		if name = strings.ToLower(name); seen[name] {
-			return true
+		if slices.ContainsFunc(seen, func(other string) bool { return strings.EqualFold(name, other) }) {
+			return errTwice
 		}
-		seen[name] = true
+		if seen = append(seen, name); !slices.Contains(known, name) {
+			unknown = errUnknown
+		}
 		var value json.RawMessage
 		if decoder.Decode(&value) != nil {
-			return false
+			break
 		}
 	}
-	return false
+	return unknown
 }
 
 // Bounds of texts.

@@ -237,6 +237,8 @@ func TestWhatIsNoSignalIsRefusedWithItsReason(t *testing.T) {
 		{head + `"id": ["1"]}`, `id, size`},
 		{head + `"id": "1", "strategy": "follow", "position": "flat", "position": "long", "time": "2026-01-31T12:00:00Z"}`, `given twice`},
 		{head + `"id": "1", "strategy": "follow", "position": "flat", "Position": "long", "time": "2026-01-31T12:00:00Z"}`, `given twice`},
+		{head + `"id": "1", "strategy": "follow", "position": "flat", "po\u017fition": "long", "time": "2026-01-31T12:00:00Z"}`, `given twice`},
+		{head + `"id": "1", "\u017ftrategy": "follow", "position": "flat", "time": "2026-01-31T12:00:00Z"}`, `not known`},
 		{head + `"token": "` + token + `", "id": "1", "strategy": "follow", "position": "flat", "time": "2026-01-31T12:00:00Z"}`, `given twice`},
 	} {
 		status, a := s.post(t, c.body)
