@@ -73,3 +73,16 @@ func TestPlotsOfAnUnknownIndicatorAreAFaultAndNoPanic(t *testing.T) {
 		d.want(500, "/api/v1/strategies/trend/plots?limit=5")
 	}
 }
+
+// TestPlotsArePacedAsCandlesAre asks for more of them than a credential may: they read the exchange too.
+func TestPlotsArePacedAsCandlesAre(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.board.Show(*running(t))
+	for range 200 {
+		if code, _ := d.ask("GET", "/api/v1/strategies/trend/plots?limit=5", "", bearer(viewerToken)); code == 429 {
+			return
+		}
+	}
+	t.Error("want one of 200 requests at once refused with 429")
+}

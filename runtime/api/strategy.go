@@ -48,6 +48,9 @@ func (s *Server) decisions(r *request) (List[view.Decision], error) {
 }
 
 func (s *Server) plots(r *request) (view.Plots, error) {
+	if err := s.paced(r); err != nil {
+		return view.Plots{}, err
+	}
 	name := r.PathValue("name")
 	symbol, interval, known := s.config.Board.Traded(name)
 	if !known {
