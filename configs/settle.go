@@ -52,16 +52,19 @@ func (c *SettleConfig) Known(market exchange.Market) bool {
 func (c *SettleConfig) Origin(market exchange.Market) string {
 	m := c.market(market)
 	switch {
-	case m.Measured != "":
-		return "measured on " + m.Measured
 	case m.Written:
-		return "set by hand"
-	case c.Measured != "":
-		return "measured on " + c.Measured
+		return originOf(m.Measured)
 	case c.Written:
+		return originOf(c.Measured)
+	}
+	return notMeasured // a date without the three bounds says nothing of them
+}
+
+func originOf(measured string) string {
+	if measured == "" {
 		return "set by hand"
 	}
-	return notMeasured
+	return "measured on " + measured
 }
 
 // Unsettled returns the markets that are traded and whose bounds nobody measured or set.
@@ -131,7 +134,7 @@ func boundKeys(windowMS, visibilityMS, stalenessMS *int64, measured *string) []k
 		{name: "staleness", value: duration(stalenessMS, 0, hour),
 			what: "L: how old a read may be", example: "1s"},
 		{name: "measured", value: date(measured),
-			what: "the day on which `botd probe --trade` measured them; live starts only with it, or with all three written down, for each " +
-				"market that is traded", modes: "live", example: "2026-11-22"},
+			what: "the day on which `botd probe --trade` measured them; live starts only with all three " +
+				"written down, for each market that is traded", modes: "live", example: "2026-11-22"},
 	}
 }
