@@ -15,17 +15,21 @@ import (
 // Protocol is the version of the messages.
 const Protocol = 1
 
-// maxFrame is the longest message, in bytes.
-const maxFrame = 16 << 20
+// Bounds of a message, in bytes. What a program answers is read into botd's memory, where it takes
+// up to a hundred times its length; one decision needs little.
+const (
+	maxFrame  = 16 << 20 // from botd
+	maxAnswer = 1 << 20  // from a program
+)
 
-// writeFrame writes one message.
-func writeFrame(w io.Writer, buffer []byte, message any) ([]byte, error) {
+// writeFrame writes one message, unless it is longer than the bound.
+func writeFrame(w io.Writer, buffer []byte, message any, bound int) ([]byte, error) {
 	text, err := json.Marshal(message)
 	if err != nil {
 		return buffer, fmt.Errorf("write a message: %w", err)
 	}
-	if len(text) > maxFrame {
-		return buffer, fmt.Errorf("a message of %d bytes is longer than %d", len(text), maxFrame)
+	if len(text) > bound {
+		return buffer, fmt.Errorf("a message of %d bytes is longer than the bound of %d", len(text), bound)
 	}
 	buffer = binary.BigEndian.AppendUint32(buffer[:0], uint32(len(text)))
 	buffer = append(buffer, text...)
@@ -35,14 +39,14 @@ func writeFrame(w io.Writer, buffer []byte, message any) ([]byte, error) {
 
 // readFrame reads one message's text into the buffer, which grows as the text arrives: a length
 // alone reserves nothing.
-func readFrame(r io.Reader, buffer []byte) ([]byte, error) {
+func readFrame(r io.Reader, buffer []byte, bound int) ([]byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return buffer[:0], err
 	}
 	length := int(binary.BigEndian.Uint32(head[:]))
-	if length > maxFrame {
-		return buffer[:0], fmt.Errorf("a message of %d bytes is longer than %d: is something else written to stdout?", length, maxFrame)
+	if length > bound {
+		return buffer[:0], fmt.Errorf("a message of %d bytes is longer than the bound of %d: is something else written to stdout?", length, bound)
 	}
 	const step = 64 << 10
 	buffer = buffer[:0]

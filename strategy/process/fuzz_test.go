@@ -26,7 +26,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte{0, 0xff, 0xff, 0xff, '{'})
 	s := symbolOf(f)
 	f.Fuzz(func(t *testing.T, stream []byte) {
-		text, err := readFrame(bytes.NewReader(stream), nil)
+		text, err := readFrame(bytes.NewReader(stream), nil, maxAnswer)
 		if err != nil {
 			return
 		}
@@ -62,7 +62,7 @@ func framed(texts ...string) (stream []byte) {
 func FuzzServe(f *testing.F) {
 	var hello bytes.Buffer
 	setting := &strategy.Setting{Symbol: symbolOf(f), Interval: 60_000}
-	if _, err := writeFrame(&hello, nil, NewHello("one", setting, nil)); err != nil {
+	if _, err := writeFrame(&hello, nil, NewHello("one", setting, nil), maxFrame); err != nil {
 		f.Fatal(err)
 	}
 	for _, seed := range []string{`{"type":"candles","candles":[[0,1.0,2.0,0.5,1.5,1,1,1,1,1]]}`,
@@ -82,7 +82,7 @@ func FuzzServe(f *testing.F) {
 		})
 		_ = err
 		for {
-			text, err := readFrame(&out, nil)
+			text, err := readFrame(&out, nil, maxAnswer)
 			if errors.Is(err, io.EOF) {
 				return
 			}

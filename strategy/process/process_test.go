@@ -210,14 +210,43 @@ func TestWhatAProcessGetsWrong(t *testing.T) {
 	}
 }
 
+// TestAnAnswerIsBounded: a message of botd's may be longer than an answer, whose rows unpack to many
+// times their length.
+func TestAnAnswerIsBounded(t *testing.T) {
+	t.Parallel()
+	setting, tasks := views(t, 1)
+	hello := `{"type":"hello","protocol":1,"warmup":1}`
+	plan := `{"type":"plan","plan":{"orders":[]}}`
+	for _, c := range []struct {
+		rows int
+		lost string
+	}{{1 << 20 / 3, "longer than the bound of 1048576"}, {0, ""}} {
+		rows := strings.TrimSuffix(strings.Repeat("{},", c.rows), ",")
+		stream := framed(hello, strings.Replace(plan, "[]", "["+rows+"]", 1))
+		program := Program{Start: func() (Connection, error) {
+			return &piped{Reader: bytes.NewReader(stream), Writer: io.Discard}, nil
+		}}
+		s := Described(program, NewHello("one", setting, nil), setting, Description{})
+		if r := tasks[0].Perform(s); !strings.Contains(r.Lost, c.lost) || (c.lost == "") != (r.Lost == "") {
+			t.Errorf("%d rows: want it lost by %q, have %+v", c.rows, c.lost, r)
+		}
+	}
+	if _, err := writeFrame(io.Discard, nil, strings.Repeat("x", maxAnswer), maxAnswer); err == nil {
+		t.Error("want an answer refused that nobody would read")
+	}
+	if _, err := writeFrame(io.Discard, nil, strings.Repeat("x", maxAnswer), maxFrame); err != nil {
+		t.Errorf("want a question of that length written, have %v", err)
+	}
+}
+
 func TestAFrameReservesNoMemoryByItsLengthAlone(t *testing.T) {
 	t.Parallel()
 	for _, head := range []string{"\xff\xff\xff\xff", "\x01\x00\x00\x01", "Trac"} {
-		if _, err := readFrame(strings.NewReader(head+"x"), nil); err == nil || !strings.Contains(err.Error(), "stdout") {
+		if _, err := readFrame(strings.NewReader(head+"x"), nil, maxFrame); err == nil || !strings.Contains(err.Error(), "stdout") {
 			t.Errorf("%q: want it refused with a hint, have %v", head, err)
 		}
 	}
-	buffer, err := readFrame(strings.NewReader("\x00\xff\xff\xffx"), nil)
+	buffer, err := readFrame(strings.NewReader("\x00\xff\xff\xffx"), nil, maxFrame)
 	if err == nil || cap(buffer) > 1<<20 {
 		t.Errorf("want an early end and a small buffer, have %v and %d bytes", err, cap(buffer))
 	}

@@ -189,7 +189,7 @@ func (r *Remote) vanished(connection Connection) {
 func (r *Remote) send(message any) {
 	connection := r.current()
 	var err error
-	if r.buffer, err = writeFrame(connection, r.buffer, message); err != nil {
+	if r.buffer, err = writeFrame(connection, r.buffer, message, maxFrame); err != nil {
 		r.vanished(connection)
 	}
 }
@@ -199,7 +199,7 @@ func (r *Remote) receive(kind string) *answer {
 	connection := r.current()
 	for {
 		var err error
-		if r.frame, err = readFrame(connection, r.frame); err != nil {
+		if r.frame, err = readFrame(connection, r.frame, maxAnswer); err != nil {
 			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 				connection.Kill("what it answers cannot be read: " + err.Error())
 			}

@@ -65,12 +65,12 @@ type server struct {
 }
 
 func (s *server) read() (text []byte, err error) {
-	s.frame, err = readFrame(s.in, s.frame)
+	s.frame, err = readFrame(s.in, s.frame, maxFrame)
 	return s.frame, err
 }
 
 func (s *server) write(message any) (err error) {
-	s.buffer, err = writeFrame(s.out, s.buffer, message)
+	s.buffer, err = writeFrame(s.out, s.buffer, message, maxAnswer)
 	return err
 }
 
