@@ -35,15 +35,22 @@ func Check(data, mode string) error {
 	case err != nil:
 		return missing(err)
 	case !trusted(found):
-		return &Error{data, "belongs to " + owner(found), fmt.Sprintf("chown -R %d %s", os.Geteuid(), data)}
+		return &Error{data, "belongs to " + owner(found), revoking(fmt.Sprintf("chown -R %d %s", os.Geteuid(), data), data)}
 	case exposed(found):
 		return &Error{data, fmt.Sprintf("has mode %04o", mode4(found)), "chmod go-w " + data}
 	}
-	return walk(mode, maxDepth)
+	return walk(mode, mode, maxDepth)
 }
 
-// walk looks at a file, and at those in it.
-func walk(path string, depth int) error {
+// revoking returns a command and what removes, after it, every file that grants access: its owner
+// afterwards would vouch for a token that somebody else chose. After it, since by then nobody can
+// plant another one unseen.
+func revoking(command, directory string) string {
+	return command + "; find " + directory + "/ '(' -name token -o -name token-viewer -o -name tokens.json -o -name sessions.json ')' -exec rm -f '{}' +"
+}
+
+// walk looks at a file of a mode, and at those in it.
+func walk(mode, path string, depth int) error {
 	found, err := os.Lstat(path)
 	if err != nil {
 		return missing(err)
@@ -55,9 +62,9 @@ func walk(path string, depth int) error {
 	case kind != 0 && kind != fs.ModeDir && kind != fs.ModeSocket:
 		return &Error{path, "is neither a file nor a directory", "rm " + path}
 	case uid(found) != os.Geteuid():
-		return &Error{path, "belongs to " + owner(found), fmt.Sprintf("chown -R %d %s", os.Geteuid(), path)}
+		return &Error{path, "belongs to " + owner(found), revoking(fmt.Sprintf("chown -R %d %s", os.Geteuid(), path), mode)}
 	case kind != fs.ModeSocket && found.Mode().Perm()&0o022 != 0:
-		return &Error{path, fmt.Sprintf("has mode %04o", mode4(found)), "chmod -R go= " + path}
+		return &Error{path, fmt.Sprintf("has mode %04o", mode4(found)), revoking("chmod -R go= "+path, mode)}
 	case kind != fs.ModeDir || depth == 0:
 		return nil
 	}
@@ -66,7 +73,7 @@ func walk(path string, depth int) error {
 		return err
 	}
 	for _, entry := range entries {
-		if err := walk(filepath.Join(path, entry.Name()), depth-1); err != nil {
+		if err := walk(mode, filepath.Join(path, entry.Name()), depth-1); err != nil {
 			return err
 		}
 	}

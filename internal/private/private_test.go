@@ -3,6 +3,7 @@ package private
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -74,5 +75,46 @@ func TestADirectoryOfAnotherUserIsRefused(t *testing.T) {
 	must(t, os.Chown(filepath.Join(mode, "token"), 0, -1), os.Chown(data, 12345, -1))
 	if err := Check(data, mode); !errors.As(err, &refused) || refused.Path != data {
 		t.Errorf("a data directory of another user: want it refused, have %v", err)
+	}
+	afterTheHint(t, data, mode, refused)
+}
+
+// TestTheHintLeavesNoPlantedToken follows the hint for what a group could write.
+func TestTheHintLeavesNoPlantedToken(t *testing.T) {
+	t.Parallel()
+	for _, exposed := range []string{".", "token", "equity.csv"} {
+		data := filepath.Join(t.TempDir(), "data")
+		mode := filepath.Join(data, "live")
+		must(t, os.MkdirAll(mode, 0o700), os.WriteFile(filepath.Join(mode, "equity.csv"), nil, 0o600),
+			os.WriteFile(filepath.Join(mode, "token"), []byte("t"), 0o600), os.Chmod(filepath.Join(mode, exposed), 0o770))
+		var refused *Error
+		if err := Check(data, mode); !errors.As(err, &refused) {
+			t.Fatalf("%s: want it refused, have %v", exposed, err)
+		}
+		afterTheHint(t, data, mode, refused)
+	}
+}
+
+// afterTheHint runs the command that a refusal names, and looks at what it leaves.
+func afterTheHint(t *testing.T, data, mode string, refused *Error) {
+	t.Helper()
+	granting := []string{"token", "token-viewer", "tokens.json", "sessions.json"}
+	for _, name := range granting {
+		must(t, os.WriteFile(filepath.Join(mode, name), []byte("planted"), 0o600))
+	}
+	must(t, os.WriteFile(filepath.Join(mode, "journal.db"), nil, 0o600))
+	if out, err := exec.Command("sh", "-c", refused.Mend).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v %s", refused.Mend, err, out)
+	}
+	for _, name := range granting {
+		if _, err := os.Lstat(filepath.Join(mode, name)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: want %s removed, have %v", refused.Mend, name, err)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(mode, "journal.db")); err != nil {
+		t.Errorf("%s: want the journal kept, have %v", refused.Mend, err)
+	}
+	if err := Check(data, mode); err != nil {
+		t.Errorf("%s: want it sound afterwards, have %v", refused.Mend, err)
 	}
 }

@@ -1,0 +1,30 @@
+package auth
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"botd/internal/private"
+)
+
+// TestTheHintOfAnExposedDirectoryNamesWhatGrantsAccess reads the hint that names these files on its own.
+func TestTheHintOfAnExposedDirectoryNamesWhatGrantsAccess(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	mode := filepath.Join(data, "live")
+	if err := errors.Join(os.Mkdir(mode, 0o700), os.Chmod(mode, 0o770)); err != nil {
+		t.Fatal(err)
+	}
+	var refused *private.Error
+	if err := private.Check(data, mode); !errors.As(err, &refused) {
+		t.Fatalf("want it refused, have %v", err)
+	}
+	for _, name := range []string{OperatorFile, ViewerFile, KeyringFile, SessionsFile} {
+		if !strings.Contains(refused.Mend, "-name "+name+" ") {
+			t.Errorf("want %s removed, have %s", name, refused.Mend)
+		}
+	}
+}
