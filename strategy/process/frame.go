@@ -16,10 +16,10 @@ import (
 const Protocol = 1
 
 // Bounds of a message, in bytes. What a program answers is read into botd's memory, where it takes
-// up to a hundred times its length; one decision needs little.
+// up to a hundred times its length; the longest plan, of 10,000 orders, needs about half the bound.
 const (
 	maxFrame  = 16 << 20 // from botd
-	maxAnswer = 1 << 20  // from a program
+	maxAnswer = 2 << 20  // from a program
 )
 
 // writeFrame writes one message, unless it is longer than the bound.

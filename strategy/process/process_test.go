@@ -220,7 +220,7 @@ func TestAnAnswerIsBounded(t *testing.T) {
 	for _, c := range []struct {
 		rows int
 		lost string
-	}{{1 << 20 / 3, "longer than the bound of 1048576"}, {0, ""}} {
+	}{{2 << 20 / 3, "longer than the bound of 2097152"}, {0, ""}} {
 		rows := strings.TrimSuffix(strings.Repeat("{},", c.rows), ",")
 		stream := framed(hello, strings.Replace(plan, "[]", "["+rows+"]", 1))
 		program := Program{Start: func() (Connection, error) {
