@@ -16,6 +16,41 @@ const maxEquityShare = 1_000_000 * exchange.RateOne
 // maxOrders is the largest number of orders in one plan.
 const maxOrders = 10_000
 
+// Bounds of what a plan says in words. The journal keeps it, and every start reads it again.
+const (
+	maxReason     = 1_000 // bytes
+	maxKey        = 200   // bytes of an order's key, or a remembered value's
+	maxRemembered = 1_000 // values
+)
+
+// WordsOutOfBounds returns which text of the plan is too long for the journal, empty for none.
+func (p *Plan) WordsOutOfBounds() string {
+	if len(p.Reason) > maxReason {
+		return fmt.Sprintf("a reason of %d bytes exceeds %d", len(p.Reason), maxReason)
+	}
+	for _, orders := range [...][]DesiredOrder{p.Orders, p.Exits} {
+		for i := range orders {
+			if length := len(orders[i].Key); length > maxKey {
+				return fmt.Sprintf("an order's key of %d bytes exceeds %d", length, maxKey)
+			}
+		}
+	}
+	return p.memory.OutOfBounds()
+}
+
+// OutOfBounds returns what in the memory is too much for the journal, empty for nothing.
+func (m Memory) OutOfBounds() string {
+	if len(m.entries) > maxRemembered {
+		return fmt.Sprintf("%d remembered values exceed %d", len(m.entries), maxRemembered)
+	}
+	for i := range m.entries {
+		if length := len(m.entries[i].Key); length > maxKey {
+			return fmt.Sprintf("a remembered value's key of %d bytes exceeds %d", length, maxKey)
+		}
+	}
+	return ""
+}
+
 // OutOfBounds returns what in the plan is beyond all bounds, empty for nothing. Such a plan cannot
 // be computed exactly. An order is valued at the highest of its own prices and the last price.
 func (p *Plan) OutOfBounds(symbol *exchange.Symbol, last exchange.Price) string {
@@ -27,6 +62,9 @@ func (p *Plan) OutOfBounds(symbol *exchange.Symbol, last exchange.Price) string 
 		return fmt.Sprintf("a target of %s USDT is beyond all bounds (%s)", t.Quote, maxNotional)
 	case len(p.Orders)+len(p.Exits) > maxOrders:
 		return fmt.Sprintf("%d orders at once exceed %d", len(p.Orders)+len(p.Exits), maxOrders)
+	}
+	if why := p.WordsOutOfBounds(); why != "" {
+		return why
 	}
 	if _, fits := symbol.NotionalWithin(max(last, 1), t.Quantity, maxNotional); !fits {
 		return beyond("a target", symbol, t.Quantity, last)

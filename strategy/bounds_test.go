@@ -1,6 +1,7 @@
 package strategy_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -9,6 +10,14 @@ import (
 	"botd/exchange"
 	"botd/strategy"
 )
+
+// remembering is a plan that remembers as many values.
+func remembering(values int, suffix string) (plan strategy.Plan) {
+	for i := range values {
+		plan.Remember(strconv.Itoa(i)+suffix, 1)
+	}
+	return plan
+}
 
 func TestAPlanBeyondAllBoundsIsReported(t *testing.T) {
 	t.Parallel()
@@ -41,6 +50,12 @@ func TestAPlanBeyondAllBoundsIsReported(t *testing.T) {
 		{"a huge price", orders(strategy.DesiredOrder{Key: "bid", Price: 1 << 62, Quantity: 1 << 40}), `order "bid" of`},
 		{"a huge stop", strategy.Plan{ExitsSet: true, Exits: []strategy.DesiredOrder{
 			{Key: "out", Price: last, StopPrice: 1 << 62, Quantity: 1 << 40}}}, `order "out" of`},
+		{"a reason", strategy.Plan{Reason: strings.Repeat("r", 1_000)}, ""},
+		{"a book as its reason", strategy.Plan{Reason: strings.Repeat("r", 1_001)}, "a reason of 1001 bytes"},
+		{"a key", orders(strategy.DesiredOrder{Key: strings.Repeat("k", 201), Price: last, Quantity: 100}), "an order's key of 201 bytes"},
+		{"a memory", remembering(1_000, ""), ""},
+		{"a large memory", remembering(1_001, ""), "1001 remembered values exceed 1000"},
+		{"a remembered text", remembering(1, strings.Repeat("k", 200)), "a remembered value's key of 201 bytes"},
 		{"too many", strategy.Plan{OrdersSet: true, Orders: make([]strategy.DesiredOrder, 10_001)}, "10001 orders"},
 	} {
 		have := c.plan.OutOfBounds(symbol, last)

@@ -123,9 +123,15 @@ func (i *planInfo) into(p *strategy.Plan, s *exchange.Symbol) error {
 		p.Protection = strategy.Protection{Set: true, StopLoss: c.distance(protection.StopLoss), TakeProfit: c.distance(protection.TakeProfit)}
 	}
 	if i.Memory != nil {
+		if why := i.Memory.OutOfBounds(); why != "" { // before Remember, which compares each key with all
+			return errors.New(why)
+		}
 		for _, e := range i.Memory.Entries() {
 			p.Remember(e.Key, e.Value)
 		}
+	}
+	if why := p.WordsOutOfBounds(); why != "" {
+		return errors.New(why)
 	}
 	return c.err
 }

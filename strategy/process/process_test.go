@@ -181,6 +181,8 @@ func TestWhatAProcessGetsWrong(t *testing.T) {
 		{"it speaks another protocol", []string{`{"type":"hello","protocol":7}`}, "protocol 7", ""},
 		{"it fails", []string{hello, `{"type":"error","message":"division by zero","trace":["line 3 in decide"]}`}, "", "division by zero\nline 3 in decide"},
 		{"its target is two", []string{hello, `{"type":"plan","plan":{"target":{"quantity":"1","equity":"1"}}}`}, "", "one of quantity"},
+		{"its reason is a book", []string{hello, `{"type":"plan","plan":{"reason":"` + strings.Repeat("r", 1_001) + `"}}`}, "", "a reason of 1001 bytes"},
+		{"its memory has a long key", []string{hello, `{"type":"plan","plan":{"memory":{"` + strings.Repeat("k", 201) + `":1}}}`}, "", "key of 201 bytes"},
 		{"its plan is two", []string{hello, `{"type":"plan","plan":{"target":{"quantity":"1"},"orders":[]}}`}, "", "not both"},
 		{"its order has no side", []string{hello, `{"type":"plan","plan":{"orders":[{"key":"a","price":"1","quantity":"1"}]}}`}, "", "a side"},
 		{"its number is none", []string{hello, `{"type":"plan","plan":{"target":{"quantity":"NaN"}}}`}, "cannot be read", ""},
