@@ -47,7 +47,7 @@ func TestEveryPage(t *testing.T) { // not in parallel: it measures
 			v.forget()
 			for path, says := range everyPage(d) {
 				took, weight := v.visit(path)
-				for try := 0; took > maxReady && try < 3; try++ { // a machine may be busy with something else
+				for try := 0; took > maxReady && try < 6; try++ { // a machine may be busy with something else
 					took, weight = v.visit(path)
 				}
 				t.Logf("%-5s %-34s %6d bytes  ready in %s", l.name, path, weight, took.Round(time.Millisecond))
@@ -75,7 +75,7 @@ func TestEveryPage(t *testing.T) { // not in parallel: it measures
 }
 
 // mostPatience bounds how much a slow machine is forgiven.
-const mostPatience = 3
+const mostPatience = 6
 
 // quietPace is how long the work of pace takes on two quiet cores of 2026.
 const quietPace = 50 * time.Millisecond
