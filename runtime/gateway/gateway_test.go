@@ -70,7 +70,7 @@ func TestLiveNeedsBoundsThatSomebodyMeasuredOrSet(t *testing.T) {
 		}
 	}
 	both := []configs.StrategyConfig{{Market: exchange.Futures}, {Market: exchange.Spot}}
-	futures := configs.SettleConfig{Futures: configs.MarketSettle{Measured: "2026-11-22"}}
+	futures := configs.SettleConfig{Futures: configs.MarketSettle{Measured: "2026-11-22", Written: true}}
 	for _, c := range []struct {
 		settle  configs.SettleConfig
 		trading []configs.StrategyConfig
@@ -79,7 +79,8 @@ func TestLiveNeedsBoundsThatSomebodyMeasuredOrSet(t *testing.T) {
 	}{
 		{configs.SettleConfig{}, nil, failure.Config, "futures market"},
 		{configs.SettleConfig{Written: true}, both, 0, ""},
-		{configs.SettleConfig{Measured: "2026-11-22"}, both, 0, ""},
+		{configs.SettleConfig{Measured: "2026-11-22", Written: true}, both, 0, ""},
+		{configs.SettleConfig{Measured: "2026-11-22"}, both, failure.Config, "futures market"}, // a date measures nothing
 		{futures, both[:1], 0, ""},
 		{futures, both, failure.Config, "spot market"},
 		{futures, both[1:], failure.Config, "spot market"},
