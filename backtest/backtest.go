@@ -51,12 +51,27 @@ func newRun(config *Config) (*run, error) {
 		return nil, err
 	}
 	r := &run{config: config, venue: venue}
+	r.legs = make([]leg, len(config.Legs))
+	for i := range config.Legs {
+		r.legs[i].begin(&config.Legs[i], venue)
+	}
+	r.machine, err = engine.New(r.machineConfig(), reconcile.NewBook(config.settle()))
+	if err != nil {
+		return nil, err
+	}
+	r.ledger.begin(r)
+	return r, nil
+}
+
+// machineConfig is the engine's configuration.
+func (r *run) machineConfig() engine.Config {
+	config := r.config
 	machine := engine.Config{
 		Instance: instance, Epoch: 1, Random: random, Limits: config.Limits, TimeToLive: 5_000, Feed: true, Quiet: true, Ledger: config.Ledger,
 		TakerFee:  config.Costs.of(config.Legs[0].Tape.Symbol.Market).Taker,
 		QuoteFees: config.Costs.FeeFromQuote,
+		Read:      func(request *exchange.Request) (exchange.Answer, error) { return r.venue.Do(account, request) },
 	}
-	r.legs = make([]leg, len(config.Legs))
 	for i := range config.Legs {
 		given := &config.Legs[i]
 		given.Strategy.Symbol = given.Tape.Symbol
@@ -64,14 +79,8 @@ func newRun(config *Config) (*run, error) {
 		if given.Tape.Symbol.Market == exchange.Spot {
 			machine.TakerFee = config.Costs.Spot.Taker // reserved where fees come out of the same money
 		}
-		r.legs[i].begin(given, venue)
 	}
-	r.machine, err = engine.New(machine, reconcile.NewBook(config.settle()))
-	if err != nil {
-		return nil, err
-	}
-	r.ledger.begin(r)
-	return r, nil
+	return machine
 }
 
 // newVenue is the exchange with one account and a tape on every leg's symbol.

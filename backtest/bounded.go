@@ -16,11 +16,19 @@ import (
 
 // EndedBy is what ended the trading before the candles did.
 type EndedBy struct {
-	Limit    string    `json:"limit"` // a limit's name, or halt, quarantine, strategy_failed, liquidation
+	Limit    string    `json:"limit"` // a limit's name, or halt, quarantine, strategy_failed, liquidation, stop_when
 	Time     time.Time `json:"time"`
 	Value    string    `json:"value"`              // of a limit: the share lost; else the reason
 	Strategy string    `json:"strategy,omitempty"` // of a limit of one strategy
 	Text     string    `json:"text"`
+}
+
+// Short names the limit and its day, for tables; nothing of nil.
+func (e *EndedBy) Short() string {
+	if e == nil {
+		return ""
+	}
+	return e.Limit + " " + e.Time.Format(time.DateOnly)
 }
 
 // NotTraded is what a strategy wanted and could not trade, for one reason.
@@ -128,6 +136,9 @@ func (e *events) decided(note *engine.Note, fact *engine.NoteDecision, equity ex
 // endedBy returns what ended the trading of the whole account, or of its only strategy.
 func (r *run) endedBy() *EndedBy {
 	e, l := &r.ledger.events, &r.ledger
+	if r.stopped != nil {
+		return r.stopped
+	}
 	for i := range e.breaches {
 		if b := e.breaches[i]; b.Strategy == "" || len(r.legs) == 1 {
 			return &b

@@ -31,6 +31,20 @@ func TestTheReportNamesTheLimitThatEndedTrading(t *testing.T) {
 	if !coded(result, backtest.LimitEnded) || !listed(result, "held back by max_drawdown") {
 		t.Errorf("want it warned of and the target of the fourth candle listed, have %v, %+v", result.Warnings, result.NotTraded)
 	}
+	config.Legs[0].Make = func(*tape.Tape) (strategy.Strategy, error) {
+		return &scripted{targets: hold(t, symbol, "200 . 0 200 0 200")}, nil
+	}
+	columns, err := backtest.RunColumns(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := columns.Columns[1]; c.EndedBy == nil || c.EndedBy.Limit != risk.MaxDrawdown {
+		t.Errorf("the realistic column: want it ended by max_drawdown, have %+v", c.EndedBy)
+	}
+	trials := []backtest.Trial{trialOf("one", config)}
+	if _, err := backtest.Sweep(t.Context(), config, trials, 0, nil); err != nil || trials[0].Seen.EndedBy == nil {
+		t.Errorf("want the trial of a sweep marked, have %+v, %v", trials[0].Seen, err)
+	}
 	config.Limits = risk.Limits{}
 	if free := mustRun(t, config); free.EndedBy != nil || len(free.NotTraded) != 0 {
 		t.Errorf("without limits: have %+v, %+v", free.EndedBy, free.NotTraded)
@@ -118,7 +132,7 @@ func TestAScheduleFinerThanTheCandlesGainsNothingByTheirPath(t *testing.T) {
 	}
 	for _, strategies := range []minutely{{}, {blind: true}} {
 		blind, honest := run(nil, strategies)
-		if !honest.OK || honest.Cuts < 4 {
+		if len(honest.Differences) != 0 || honest.OK != (honest.Decisions > 0) || honest.Cuts < 4 {
 			t.Errorf("an honest strategy: want no look-ahead found, have %+v", honest)
 		}
 		if !coded(blind, backtest.FineSchedule) {

@@ -95,9 +95,16 @@ func (r *run) recordWarnings(leg *leg, add func(code, format string, arguments .
 		if leg.config.Trades != nil || leg.config.Detail != nil {
 			hint = ""
 		}
-		add(NoOrderBook, "%s quotes by the order book, and none is recorded: it goes by the last price%s", leg.config.Strategy.Name, hint)
+		add(NoOrderBook, "%s reads the order book, and none is recorded: a market maker goes by the last price, a script is shown none%s",
+			leg.config.Strategy.Name, hint)
 	}
 	recorded := leg.config.Tape
+	if lower, upper, has := strategy.RangeOf(leg.config.Strategy.Strategy); has && recorded.Candles.Len() > 0 {
+		if at := recorded.Candles.Open[0]; at < lower || at > upper {
+			add(BesideRange, "%s trades between %s and %s, and the price begins at %s: it waits until the price is there", leg.config.Strategy.Name,
+				leg.symbol.PriceDecimal(lower), leg.symbol.PriceDecimal(upper), leg.symbol.PriceDecimal(at))
+		}
+	}
 	missing := 0
 	for _, hole := range recorded.Holes {
 		missing += hole.Missing

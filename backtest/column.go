@@ -176,6 +176,7 @@ func (r *Result) column(name string) Column {
 		TotalFunding:  r.TotalFunding,
 		TotalSlippage: r.TotalSlippage,
 		Liquidations:  r.Liquidations,
+		EndedBy:       r.EndedBy,
 		Assumptions:   r.Assumptions,
 		ResultSHA256:  r.ResultSHA256,
 	}

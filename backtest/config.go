@@ -27,6 +27,7 @@ type Config struct {
 	Signals      []Signal  // from outside, in order of time, each given to its strategy at its time
 	Warnings     []Warning // of what it was made of, for the report
 
+	StopWhen StopWhen              // the run ends early; its figures are those until then
 	Progress func(done, total int) // candles, called now and then
 	Pace     func(done, total int) // the same in every run, those beside the configured one too; it may wait, to leave the machine to others
 	Most     int                   // fills of a run; more is an error. 0 for as many as the memory holds
@@ -47,6 +48,7 @@ type Leg struct {
 	Funding  []tape.FundingRow // of the symbol, in time order; none is the costs' constant rate
 	Detail   *tape.Tape        // a finer series of the same symbol and scale; nil for none
 	Trades   *exchange.Trades  // of the symbol, in the tape's units, in place of the guessed path; nil for none
+	Plots    []strategy.Plot   // the indicators that the strategy reads, for the report's chart; nil for none
 
 	// Make returns a fresh strategy over a tape, for runs that are repeated; nil
 	// when Strategy.Strategy is there and one run is all that is wanted.

@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"slices"
+	"sort"
 	"strconv"
 	"time"
 
@@ -114,8 +115,10 @@ func (r *run) bench() []float64 {
 		candles := r.legs[i].candles
 		at, price := 0, float64(candles.Open[0])
 		for j := range all {
-			for ; at < candles.Len() && candles.CloseMS(at) <= days.firstMS+int64(j)*days.every; at++ {
-				price = float64(candles.Close[at])
+			untilMS := days.firstMS + int64(j)*days.every - int64(candles.Interval)
+			rest := candles.OpenMS[at:]
+			if at += sort.Search(len(rest), func(i int) bool { return rest[i] > untilMS }); at > 0 {
+				price = float64(candles.Close[at-1])
 			}
 			all[j] += price / float64(candles.Open[0]) / float64(len(r.legs))
 		}

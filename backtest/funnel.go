@@ -70,6 +70,23 @@ type events struct {
 	firstHeld    string
 	ended        *EndedBy
 	liquidatedMS int64
+	notices      *Notices
+}
+
+// Notices counts what strategies reported to people. A backtest sends none of them.
+type Notices struct {
+	Count    int `json:"count"`
+	Withheld int `json:"withheld"` // of them, live: too many in an hour
+}
+
+// notice counts one.
+func (e *events) notice(fact *engine.NoteNotice) {
+	if e.notices == nil {
+		e.notices = &Notices{}
+	}
+	if e.notices.Count++; fact.Withheld {
+		e.notices.Withheld++
+	}
 }
 
 // count takes the facts that the report shows.
@@ -85,6 +102,8 @@ func (e *events) count(note *engine.Note, equity exchange.Amount) {
 		if fact.Signal {
 			e.suppressed(note.Strategy, latched, func() string { return utc(note.AtMS).Format(time.RFC3339) + ": " + fact.Why })
 		}
+	case engine.NoteNotice:
+		e.notice(&fact)
 	case engine.NoteLimit:
 		e.limited(note, &fact)
 	case engine.NoteLiquidated:

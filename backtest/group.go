@@ -83,13 +83,12 @@ func (r *run) byReason(reason func(*Trip) string) []ReasonRow {
 	return rows
 }
 
-// rows writes trips and executions, and what follows from the trips.
-func (r *Result) rows(run *run) {
-	l := &run.ledger
+// count sums up the trips.
+func (r *Result) count(run *run) {
 	var won, lost float64
 	var total exchange.Amount
-	for i := range l.trips {
-		t := &l.trips[i]
+	for i := range run.ledger.trips {
+		t := &run.ledger.trips[i]
 		total = total.Add(t.PNL)
 		if t.PNL.Sign() > 0 {
 			r.Wins++
@@ -97,46 +96,13 @@ func (r *Result) rows(run *run) {
 		} else {
 			lost -= t.PNL.Float()
 		}
-		leg := &run.legs[t.leg]
-		against, in := t.excursions(leg.symbol)
-		r.Trips = append(
-			r.Trips,
-			TripRow{
-				leg.symbol.Name,
-				leg.config.Strategy.Name,
-				t.EnteredMS,
-				t.LeftMS,
-				t.Side.String(),
-				leg.symbol.QuantityDecimal(t.Quantity).String(),
-				t.Entry.String(),
-				t.Exit.String(),
-				t.Fees.String(),
-				t.Funding.String(),
-				t.Slippage.String(),
-				t.PNL.String(),
-				rounded(against * 100),
-				rounded(in * 100),
-				t.EntryTag.why,
-				t.ExitTag.purpose,
-				t.ExitTag.why,
-			},
-		)
 	}
 	if lost > 0 {
 		r.ProfitFactor = finite(won / lost)
 	}
-	if n := len(l.trips); n > 0 {
+	if n := len(run.ledger.trips); n > 0 {
 		mean := total.Div(int64(n)).Decimal().Round(8).String()
 		r.Expectancy = &mean
-	}
-	for i := range l.fills {
-		f := &l.fills[i]
-		role, symbol := "taker", run.legs[f.leg].symbol
-		if f.Maker {
-			role = "maker"
-		}
-		r.Executions = append(r.Executions, Execution{f.TimeMS, symbol.Name, f.Side.String(), symbol.PriceDecimal(f.Price).String(),
-			symbol.QuantityDecimal(f.Quantity).String(), f.Fee.String(), f.FeeAsset, role, f.Slipped.String(), f.tag.purpose})
 	}
 }
 

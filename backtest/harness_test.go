@@ -2,6 +2,7 @@ package backtest_test
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"botd/runtime/engine"
 	"botd/strategy"
 	"botd/strategy/library"
+	"botd/strategy/overlay"
 	"botd/strategy/script"
 )
 
@@ -76,8 +78,19 @@ type condition struct {
 	minimum string // notional
 	trades  bool   // each strategy must trade
 	stops   bool
+	parts   bool // in parts, of a size that the money does not pay for
 	change  func(c *backtest.Config, candles *exchange.Candles)
+	meets   []meeting // once so many candles have closed
 }
+
+// meeting is what a run meets on its way: a halt of that level, or, without one, a restart.
+type meeting struct {
+	at    int
+	event engine.Event
+}
+
+// The candles between which a pause lasts.
+const pauseFrom, pauseTo = 20, 60
 
 func conditions() []condition {
 	protect := func(stop exchange.Rate) func(c *backtest.Config, _ *exchange.Candles) {
@@ -86,30 +99,34 @@ func conditions() []condition {
 		}
 	}
 	return []condition{
-		{"enough money", 100_000, "5", true, false, nil},
-		{"too little money", 20, "5", false, false, nil},
-		{"an order that a rule refuses", 100_000, "5", false, false, func(c *backtest.Config, _ *exchange.Candles) {
+		{"enough money", 100_000, "5", true, false, false, nil, nil},
+		{"too little money", 20, "5", false, false, false, nil, nil},
+		{"in parts, of more than the money", 100_000, "5", true, false, true, nil, nil},
+		{"an order that a rule refuses", 100_000, "5", false, false, false, func(c *backtest.Config, _ *exchange.Candles) {
 			c.Legs[0].Strategy.Limits = risk.Limits{MaxPosition: exchange.MustAmount("0.015")}
-		}},
-		{"part fills", 100_000, "5", true, false, func(c *backtest.Config, candles *exchange.Candles) {
+		}, nil},
+		{"part fills", 100_000, "5", true, false, false, func(c *backtest.Config, candles *exchange.Candles) {
 			c.Costs.VolumeCap = exchange.RateOne / 100
 			for i := range candles.Volume {
 				candles.Volume[i] = 60 // an entry takes two candles
 			}
-		}},
-		{"a stop in the candle of the entry", 100_000, "5", true, true, protect(exchange.RateOne / 2_000)},
-		{"a gap in time and price", 100_000, "5", true, false, func(_ *backtest.Config, candles *exchange.Candles) {
+		}, nil},
+		{"a stop in the candle of the entry", 100_000, "5", true, true, false, protect(exchange.RateOne / 2_000), nil},
+		{"a gap in time and price", 100_000, "5", true, false, false, func(_ *backtest.Config, candles *exchange.Candles) {
 			for i := candles.Len() / 2; i < candles.Len(); i++ {
 				candles.OpenMS[i] += 600 * int64(candles.Interval)
 				for _, column := range [][]exchange.Price{candles.Open, candles.High, candles.Low, candles.Close} {
 					column[i] -= column[i] / 10 / 1e7 * 1e7
 				}
 			}
-		}},
-		{"a large minimum of the exchange", 100_000, "2000", false, false, nil},
-		{"a limit of the account that ends entries", 100_000, "5", false, false, func(c *backtest.Config, _ *exchange.Candles) {
+		}, nil},
+		{"a large minimum of the exchange", 100_000, "2000", false, false, false, nil, nil},
+		{"a limit of the account that ends entries", 100_000, "5", false, false, false, func(c *backtest.Config, _ *exchange.Candles) {
 			c.Limits = risk.Limits{MaxOrdersPerMinute: 1, MaxOpenOrders: 2}
-		}},
+		}, nil},
+		{"a pause", 100_000, "5", true, false, false, nil, []meeting{
+			{pauseFrom, &engine.EventHalt{Level: record.LevelPause, Why: "a pause"}}, {pauseTo, &engine.EventHalt{Level: record.LevelNone}}}},
+		{"restarts", 100_000, "5", true, false, false, nil, []meeting{{37, nil}, {38, nil}, {201, nil}}},
 	}
 }
 
@@ -187,6 +204,9 @@ func harness(t *testing.T, market exchange.Market, c *candidate, met *condition)
 	if c.size {
 		setting.Size = strategy.Size{Equity: exchange.RateOne / 2}
 	}
+	if c.size && met.parts {
+		setting.Size.Equity = 5 * exchange.RateOne
+	}
 	made, err := candidateOf(t, c, setting)
 	var value *strategy.ValueError
 	if errors.As(err, &value) && met.minimum != "5" {
@@ -194,6 +214,9 @@ func harness(t *testing.T, market exchange.Market, c *candidate, met *condition)
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	if met.parts {
+		made = inParts(c, made)
 	}
 	memory := strategy.Memory{}
 	config := backtest.Config{Cash: exchange.AmountOf(met.cash), Costs: fees(20_000, 50_000), Legs: []backtest.Leg{{
@@ -213,9 +236,9 @@ func harness(t *testing.T, market exchange.Market, c *candidate, met *condition)
 		}
 		met.change(&config, candles)
 	}
-	result := mustRun(t, config)
+	result := mustMeet(t, config, c, setting, met.meets)
 	for _, w := range result.Warnings {
-		if w.Code == "strategy_failed" || w.Code == "quarantined" || w.Code == "halted" {
+		if w.Code == "strategy_failed" || w.Code == "quarantined" || w.Code == "halted" && met.name != "a pause" {
 			t.Errorf("%s: %s", w.Code, w.Text)
 		}
 	}
@@ -226,9 +249,59 @@ func harness(t *testing.T, market exchange.Market, c *candidate, met *condition)
 	if result.Fills == 0 && result.Funnel.Wanted > 0 && len(result.NotTraded) == 0 {
 		t.Errorf("it wanted %d orders and traded none: want a reason", result.Funnel.Wanted)
 	}
+	if met.name == "a pause" {
+		pausedAndWentOn(t, c, result, candles)
+	}
 	if c.kind == "dca" {
 		heldAsCounted(t, result, memory, s)
 	}
+}
+
+// mustMeet runs a cell with what it meets.
+func mustMeet(t *testing.T, config backtest.Config, c *candidate, setting strategy.Setting, meets []meeting) *backtest.Result {
+	t.Helper()
+	var all []backtest.Interruption
+	for _, m := range meets {
+		again, err := candidateOf(t, c, setting)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, backtest.Interruption{At: m.at, Event: m.event, Again: again})
+	}
+	result, err := backtest.RunInterrupted(t.Context(), config, all...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// pausedAndWentOn wants nothing opened in a pause, and after it trades, but no more in a minute than before.
+func pausedAndWentOn(t *testing.T, c *candidate, result *backtest.Result, candles *exchange.Candles) {
+	t.Helper()
+	beginsMS, endsMS := candles.OpenMS[pauseFrom]+int64(exchange.Minute1), candles.OpenMS[pauseTo]
+	after := 0
+	for _, e := range result.Executions {
+		if e.TimeMS > beginsMS && e.TimeMS < endsMS && e.Purpose == "entry" {
+			t.Errorf("want nothing opened in the pause, have %+v", e)
+		}
+		if e.TimeMS >= endsMS {
+			after++
+		}
+	}
+	if !c.quiet && c.kind != "buy_and_hold" && after == 0 {
+		t.Errorf("want trades after the pause, have none")
+	}
+}
+
+// inParts wraps a strategy as its YAML would: on_insufficient: reduce for each, scale_in and targets where it takes a size.
+func inParts(c *candidate, made strategy.Strategy) strategy.Strategy {
+	rules := overlay.Rules{Sizing: overlay.Sizing{Reduce: true}}
+	if c.size && c.kind != "buy_and_hold" {
+		const half = exchange.RateOne / 2
+		rules.Sizing.Steps = []overlay.Step{{Share: half}, {Away: -exchange.RateOne / 1_000, Share: half}}
+		rules.Exit.Targets = []overlay.Step{{Away: exchange.RateOne / 1_000, Share: half}, {Away: exchange.RateOne / 500, Share: half}}
+	}
+	return overlay.Wrap(made, rules)
 }
 
 // heldAsCounted wants what dca counted from its events to be what it bought and has not sold.
@@ -281,4 +354,36 @@ func symbolWith(t *testing.T, market exchange.Market, minimum string) *exchange.
 		t.Fatal(err)
 	}
 	return s
+}
+
+// TestARestartTakesUpWhatWasThere: what a strategy knows after a restart, its memory and the candles, is all that it needs.
+// Each restart comes between a decision and its fill, so that one order may go at another price, or as two.
+func TestARestartTakesUpWhatWasThere(t *testing.T) {
+	t.Parallel()
+	restarts := []meeting{{37, nil}, {38, nil}, {201, nil}}
+	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+		for _, c := range candidates() {
+			t.Run(market.String()+"/"+c.kind, func(t *testing.T) {
+				t.Parallel()
+				var results [2]*backtest.Result
+				for i, meets := range [][]meeting{nil, restarts} {
+					s := symbolWith(t, market, "5")
+					config := cellConfig(t, market, &c, s, wave(s, midnight, 400))
+					setting := strategy.Setting{Market: market, Symbol: s, Interval: exchange.Minute1, TickMS: int64(exchange.Minute1),
+						Size: config.Legs[0].Strategy.Size}
+					results[i] = mustMeet(t, config, &c, setting, meets)
+				}
+				more := results[1].Fills - results[0].Fills
+				if off := equity(results[1])/equity(results[0]) - 1; max(more, -more) > len(restarts) || math.Abs(off) > 0.02 {
+					t.Errorf(
+						"want about %s after %d fills, have %s after %d",
+						results[0].FinalEquity,
+						results[0].Fills,
+						results[1].FinalEquity,
+						results[1].Fills,
+					)
+				}
+			})
+		}
+	}
 }

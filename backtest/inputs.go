@@ -1,6 +1,11 @@
 package backtest
 
-import "botd/risk"
+import (
+	"path"
+
+	"botd/risk"
+	"botd/strategy"
+)
 
 // Inputs are what a run was made of: enough to run it again elsewhere.
 type Inputs struct {
@@ -35,6 +40,31 @@ type File struct {
 
 // Text is a file with what stands in it.
 type Text struct {
-	Path string `json:"path"` // relative to the strategy's file
-	Text string `json:"text"`
+	Path      string `json:"path"` // relative to the strategy's file; of a library, as it is loaded
+	Text      string `json:"text"`
+	Libraries []Text `json:"libraries,omitempty"` // that a script loads, from its own folder
+}
+
+// NewScript is a script with its libraries; nil where there is none.
+func NewScript(path, text string, libraries []strategy.Library) *Text {
+	if path == "" {
+		return nil
+	}
+	script := &Text{Path: path, Text: text}
+	for i := range libraries {
+		script.Libraries = append(script.Libraries, Text{Path: libraries[i].Name, Text: string(libraries[i].Text)})
+	}
+	return script
+}
+
+// Files are the texts by path, relative to the strategy's file.
+func (t *Text) Files() map[string]string {
+	if t == nil {
+		return nil
+	}
+	files := map[string]string{t.Path: t.Text}
+	for _, l := range t.Libraries {
+		files[path.Join(path.Dir(t.Path), l.Path)] = l.Text
+	}
+	return files
 }

@@ -12,8 +12,9 @@ import (
 type Lookahead struct {
 	Schema      int          `json:"schema"`
 	OK          bool         `json:"ok"`
-	Decisions   int          `json:"decisions"` // of the run on all candles
-	Cuts        int          `json:"cuts"`      // runs on cut-off data
+	Decisions   int          `json:"decisions"`  // of the run on all candles
+	Cuts        int          `json:"cuts"`       // runs on cut-off data
+	Unexamined  []string     `json:"unexamined"` // strategies of which no decision was compared: nothing is known of them
 	Differences []Difference `json:"differences"`
 }
 
@@ -33,13 +34,15 @@ const none = "no decision"
 // at cuts, and compares: up to a cut the decisions must be the same, since nobody
 // can know what comes after it. Half of the cuts are where decisions were made,
 // the others are spread evenly. A strategy that looks ahead decides differently,
-// or fails, where there is nothing ahead.
+// or fails, where there is nothing ahead. One that decided nothing before the last cut
+// was not examined, which is no proof of anything: then the result is not OK.
 func FindLookahead(ctx context.Context, config Config, cuts int) (*Lookahead, error) {
 	whole, err := config.decisions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	found := &Lookahead{Schema: 1, Decisions: len(whole), Differences: []Difference{}}
+	lastMS := int64(0) // decisions are compared up to here
 	for done, cutMS := range config.cuts(whole, cuts) {
 		if config.Progress != nil {
 			config.Progress(done, cuts)
@@ -54,12 +57,27 @@ func FindLookahead(ctx context.Context, config Config, cuts int) (*Lookahead, er
 			return nil, err
 		}
 		found.Cuts++
+		lastMS = max(lastMS, cutMS)
 		if d, differs := firstDifference(whole, have, cutMS); differs {
 			found.Differences = append(found.Differences, d)
 		}
 	}
-	found.OK = len(found.Differences) == 0
+	found.Unexamined = config.unexamined(whole, lastMS)
+	found.OK = len(found.Differences)+len(found.Unexamined) == 0
 	return found, nil
+}
+
+// unexamined are the strategies that decided nothing up to a time.
+func (c *Config) unexamined(decisions []decision, untilMS int64) []string {
+	names := []string{}
+	for i := range c.Legs {
+		name := c.Legs[i].Strategy.Name
+		decided := func(d decision) bool { return d.strategy == name && d.atMS <= untilMS }
+		if !slices.ContainsFunc(decisions, decided) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // cuts are closing times in order, each once.

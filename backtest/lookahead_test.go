@@ -156,3 +156,25 @@ func TestWithoutAWayToMakeStrategiesAnewNothingIsCompared(t *testing.T) {
 		t.Errorf("warmup: have %v", err)
 	}
 }
+
+// idle never decides anything.
+type idle struct{}
+
+func (idle) Warmup() int                           { return 0 }
+func (idle) Candle(*strategy.View)                 {}
+func (idle) Decide(*strategy.View, *strategy.Plan) {}
+
+// TestAStrategyThatDecidesNothingIsNotFoundHonest: nothing was examined, which is another answer than "nothing was found".
+func TestAStrategyThatDecidesNothingIsNotFoundHonest(t *testing.T) {
+	t.Parallel()
+	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 500)
+	config := crossing(t, recorded, exchange.RateOne, strategy.Protection{}, bothWays)
+	config.Legs[0].Make = func(*tape.Tape) (strategy.Strategy, error) { return idle{}, nil }
+	found, err := backtest.FindLookahead(t.Context(), config, 12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.OK || len(found.Differences) != 0 || len(found.Unexamined) != 1 || found.Unexamined[0] != "crossing" {
+		t.Errorf("want nothing found and crossing not examined, have %+v", found)
+	}
+}

@@ -29,6 +29,7 @@ type run struct {
 	ledger  measurement
 
 	signalled int // signals that were given
+	stopped   *EndedBy
 }
 
 // leg is one series under way.
@@ -83,6 +84,9 @@ func (r *run) loop(ctx context.Context) error {
 			reported += progress
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
+			}
+			if r.stops() {
+				break
 			}
 			if most := r.config.Most; most > 0 && len(r.ledger.fills) > most {
 				return fmt.Errorf("more than %d fills after %d of %d candles: shorten the period, or have the strategy trade less", most, done, total)

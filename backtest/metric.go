@@ -21,6 +21,7 @@ type sample struct {
 	returns, bench []float64
 	excess, over   []float64
 	months, years  []float64
+	quarters       []float64
 	depths, spans  []float64 // of each drawdown of the days: its depth, and its days
 	beta           float64
 }
@@ -49,6 +50,13 @@ var metricTable = []Definition{
 	{"sortino_by_root_2", "sortino / sqrt(2)", "Schwager", func(s *sample) float64 {
 		return ratio(meanOf(s.excess), downsideOf(s.excess)) * math.Sqrt(daysPerYear) / math.Sqrt2
 	}},
+	{"smart_sharpe", "sharpe / sqrt(1 + 2 sum((1 - i / n) a^i)), a = |autocorrelation| of a day", quantstats, func(s *sample) float64 {
+		return ratio(meanOf(s.excess), deviationOf(s.excess)) * math.Sqrt(daysPerYear) / autocorrelated(s.excess)
+	}},
+	{"smart_sortino", "sortino, likewise", quantstats, func(s *sample) float64 {
+		return ratio(meanOf(s.excess), downsideOf(s.excess)) * math.Sqrt(daysPerYear) / autocorrelated(s.excess)
+	}},
+	{"risk_return_ratio", "mean(r) / sd(r)", quantstats, func(s *sample) float64 { return ratio(meanOf(s.returns), deviationOf(s.returns)) }},
 	{"omega", "sum(max(0, r - f)) / sum(max(0, f - r))", "Keating, Shadwick, 2002", func(s *sample) float64 {
 		return ratio(sumOf(s.excess, positive), -sumOf(s.excess, negative))
 	}},
@@ -73,9 +81,8 @@ var metricTable = []Definition{
 	{"value_at_risk_95", "mean(r) - 1.6448536 sd(r)", quantstats, func(s *sample) float64 {
 		return meanOf(s.returns) - normal5*deviationOf(s.returns)
 	}},
-	{"expected_shortfall_95", "mean of r below value_at_risk_95", quantstats, func(s *sample) float64 {
-		bound := meanOf(s.returns) - normal5*deviationOf(s.returns)
-		return meanOf(slices.Collect(filtered(s.returns, func(r float64) bool { return r < bound })))
+	{"expected_shortfall_95", "mean(r) - 2.0627128 sd(r)", quantstats, func(s *sample) float64 {
+		return meanOf(s.returns) - shortfall5*deviationOf(s.returns)
 	}},
 	{"tail_ratio", "|q95(r) / q5(r)|", quantstats, func(s *sample) float64 { return tailRatio(s.returns) }},
 	{"gain_to_pain", "sum(r) / |sum(min(0, r))|", "Schwager", func(s *sample) float64 { return gainToPain(s.returns) }},
@@ -101,7 +108,18 @@ var metricTable = []Definition{
 		return ratio(quantileOf(s.returns, 0.01), meanOf(slices.Collect(filtered(s.returns, negative))))
 	}},
 	{"win_days", "share of days with r > 0 among those with r != 0", quantstats, func(s *sample) float64 { return wins(s.returns) }},
+	{"average_day", "mean(r != 0)", quantstats, func(s *sample) float64 { return meanWhere(s.returns, func(r float64) bool { return r != 0 }) }},
+	{"average_up_day", "mean(r > 0)", quantstats, func(s *sample) float64 { return meanWhere(s.returns, positive) }},
+	{"average_down_day", "mean(r < 0)", quantstats, func(s *sample) float64 { return meanWhere(s.returns, negative) }},
+	{"longest_up_days", "days with r > 0, the most in a row", quantstats, func(s *sample) float64 { return longest(s.returns, positive) }},
+	{"longest_down_days", "days with r < 0, the most in a row", quantstats, func(s *sample) float64 { return longest(s.returns, negative) }},
+	{"profit_ratio", "(mean(r >= 0) / count) / (|mean(r < 0)| / count)", quantstats, func(s *sample) float64 { return profitRatio(s.returns) }},
+	{"risk_of_ruin", "((1 - w) / (1 + w))^n, w = win_days", quantstats, func(s *sample) float64 {
+		w := wins(s.returns)
+		return math.Pow((1-w)/(1+w), float64(len(s.returns)))
+	}},
 	{"win_months", "the same of months", quantstats, func(s *sample) float64 { return wins(s.months) }},
+	{"win_quarters", "the same of quarters", quantstats, func(s *sample) float64 { return wins(s.quarters) }},
 	{"win_years", "the same of years", quantstats, func(s *sample) float64 { return wins(s.years) }},
 	{"expected_daily", "(E_n / E_0)^(1/n) - 1", quantstats, func(s *sample) float64 { return geometric(s.returns) }},
 	{"expected_monthly", "the same of months", quantstats, func(s *sample) float64 { return geometric(s.months) }},
@@ -110,12 +128,8 @@ var metricTable = []Definition{
 	{"worst_day", "min(r)", quantstats, func(s *sample) float64 { return slices.Min(s.returns) }},
 	{"best_month", "max of months", quantstats, func(s *sample) float64 { return slices.Max(s.months) }},
 	{"worst_month", "min of months", quantstats, func(s *sample) float64 { return slices.Min(s.months) }},
-	{"average_up_month", "mean(month > 0)", quantstats, func(s *sample) float64 {
-		return meanOf(slices.Collect(filtered(s.months, positive)))
-	}},
-	{"average_down_month", "mean(month < 0)", quantstats, func(s *sample) float64 {
-		return meanOf(slices.Collect(filtered(s.months, negative)))
-	}},
+	{"average_up_month", "mean(month > 0)", quantstats, func(s *sample) float64 { return meanWhere(s.months, positive) }},
+	{"average_down_month", "mean(month < 0)", quantstats, func(s *sample) float64 { return meanWhere(s.months, negative) }},
 	{"max_drawdown_days", "min(E / peak - 1), of the days", quantstats, func(s *sample) float64 { return least(s.depths) }},
 	{"longest_drawdown_days", "days below the peak, the most in a row", quantstats, func(s *sample) float64 { return -least(negated(s.spans)) }},
 	{"average_drawdown", "mean of the drawdowns' depths", quantstats, func(s *sample) float64 { return meanOf(s.depths) }},
@@ -123,7 +137,9 @@ var metricTable = []Definition{
 	{"recovery_factor", "|sum(r - f)| / |max_drawdown_days|", quantstats, func(s *sample) float64 {
 		return ratio(math.Abs(sumOf(s.excess, nil)), -least(s.depths))
 	}},
-	{"ulcer_index", "sqrt(sum((E / peak - 1)^2) / n)", "Martin, 1987", func(s *sample) float64 { return ulcer(s.equity) }},
+	{"ulcer_index", "sqrt(mean((E / peak - 1)^2)), of n + 1 values", "Martin, 1987 (quantstats divides by n - 1)", func(s *sample) float64 {
+		return ulcer(s.equity)
+	}},
 	{"rolling_volatility", "sd(r) sqrt(365) of the last 180 days", quantstats, func(s *sample) float64 {
 		return deviationOf(last(s.returns)) * math.Sqrt(daysPerYear)
 	}},
@@ -166,18 +182,20 @@ func newSample(firstMS int64, equity, bench []float64, riskFree float64) *sample
 		s.returns, s.bench = append(s.returns, r), append(s.bench, b)
 		s.excess, s.over = append(s.excess, r-f), append(s.over, b-f)
 	}
-	s.months = compounded(firstMS, s.returns, "2006-01")
-	s.years = compounded(firstMS, s.returns, "2006")
+	s.months = compounded(firstMS, s.returns, 1)
+	s.quarters = compounded(firstMS, s.returns, 3)
+	s.years = compounded(firstMS, s.returns, 12)
 	s.beta = betaOf(s.returns, s.bench)
 	s.falls()
 	return s
 }
 
-// compounded returns the returns of calendar periods; a day belongs to where it ends.
-func compounded(firstMS int64, returns []float64, layout string) (all []float64) {
-	before := ""
+// compounded returns the returns of calendar periods of so many months; a day belongs to where it ends.
+func compounded(firstMS int64, returns []float64, months int) (all []float64) {
+	before := -1
 	for i, r := range returns {
-		period := time.UnixMilli(firstMS + int64(i)*int64(24*time.Hour/time.Millisecond)).UTC().Format(layout)
+		day := time.UnixMilli(firstMS + int64(i)*int64(24*time.Hour/time.Millisecond)).UTC()
+		period := (day.Year()*12 + int(day.Month()) - 1) / months
 		if period != before {
 			before, all = period, append(all, 0)
 		}

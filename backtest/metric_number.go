@@ -30,6 +30,46 @@ func sumOf(values []float64, which func(float64) bool) (sum float64) {
 
 func meanOf(values []float64) float64 { return ratio(sumOf(values, nil), float64(len(values))) }
 
+func meanWhere(values []float64, which func(float64) bool) float64 {
+	return meanOf(slices.Collect(filtered(values, which)))
+}
+
+// longest is the length of the longest run of values that fulfil something.
+func longest(values []float64, which func(float64) bool) float64 {
+	most, now := 0, 0
+	for _, v := range values {
+		if now++; !which(v) {
+			now = 0
+		}
+		most = max(most, now)
+	}
+	return float64(most)
+}
+
+// shortfall5 is how many deviations below the mean the worst twentieth of normal values lies in the mean.
+const shortfall5 = 2.062712807507426
+
+// autocorrelated is by how much the deviation of the sum of values that depend on the one before exceeds that of
+// independent ones (A. Lo, The Statistics of Sharpe Ratios, 2002).
+func autocorrelated(values []float64) float64 {
+	n := len(values)
+	if n < 3 {
+		return 1
+	}
+	coefficient, sum := math.Abs(correlation(values[:n-1], values[1:])), 0.0
+	for i := 1; i < n; i++ {
+		sum += float64(n-i) / float64(n) * math.Pow(coefficient, float64(i))
+	}
+	return math.Sqrt(1 + 2*sum)
+}
+
+// profitRatio weighs each mean by how many days it is of.
+func profitRatio(returns []float64) float64 {
+	notLost := slices.Collect(filtered(returns, func(r float64) bool { return r >= 0 }))
+	lost := slices.Collect(filtered(returns, negative))
+	return ratio(ratio(meanOf(notLost), float64(len(notLost))), -ratio(meanOf(lost), float64(len(lost))))
+}
+
 // deviationOf is the standard deviation of a sample.
 func deviationOf(values []float64) float64 { return math.Sqrt(covariance(values, values)) }
 
@@ -82,7 +122,7 @@ func wins(returns []float64) float64 {
 }
 
 func payoff(returns []float64) float64 {
-	return ratio(meanOf(slices.Collect(filtered(returns, positive))), -meanOf(slices.Collect(filtered(returns, negative))))
+	return ratio(meanWhere(returns, positive), -meanWhere(returns, negative))
 }
 
 // geometric is the constant return that compounds to the same.

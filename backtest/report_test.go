@@ -306,7 +306,7 @@ func TestWhatWentWrongIsWarnedOf(t *testing.T) {
 	}
 }
 
-func TestARunThatCanNotBeMadeIsRefused(t *testing.T) {
+func TestARunThatCannotBeMadeIsRefused(t *testing.T) {
 	t.Parallel()
 	recorded := flatTape(t, exchange.Futures, 3, "100")
 	for what, change := range map[string]func(*backtest.Config){

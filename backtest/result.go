@@ -51,8 +51,9 @@ type Result struct {
 	Figures       Figures             `json:"figures"`
 	Metrics       map[string]*float64 `json:"metrics"` // by name, of the daily equity beside holding; null where undefined
 	Funnel        Funnel              `json:"orders"`
-	EndedBy       *EndedBy            `json:"ended_by"`   // null: the candles did
-	NotTraded     []NotTraded         `json:"not_traded"` // what was wanted
+	EndedBy       *EndedBy            `json:"ended_by"`          // null: the candles did
+	NotTraded     []NotTraded         `json:"not_traded"`        // what was wanted
+	Notices       *Notices            `json:"notices,omitempty"` // of strategies, to people
 	OpenPosition  *OpenPosition       `json:"open_position"`
 	OpenPositions []*OpenPosition     `json:"open_positions"`
 	BySymbol      []SymbolRow         `json:"symbols"`
@@ -166,7 +167,7 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 		TotalSlippage: l.slipped.String(), MaxDrawdown: deepest.depth * 100, Drawdown: deepest.figure(),
 		Exposure: 100 * float64(l.exposed) / float64(l.slots), YearDays: daysPerYear,
 		Liquidations: l.liquidations, Refusals: total(l.events.refused), Rejections: total(l.events.rejected), Funnel: l.events.closed(),
-		EndedBy: r.endedBy(), NotTraded: r.notTraded(), BreakEven: r.breakEven(),
+		EndedBy: r.endedBy(), NotTraded: r.notTraded(), Notices: r.ledger.events.notices, BreakEven: r.breakEven(),
 		Elapsed: elapsed.Seconds(), Speed: float64(candles) / max(elapsed.Seconds(), 1e-9), Version: r.config.Version, Inputs: r.config.Inputs,
 		DataSHA256: r.dataSHA(), ConfigSHA256: r.config.ConfigSHA256, Warnings: r.warnings(), Assumptions: r.assumptions(),
 		OpenPositions: []*OpenPosition{}, Executions: []Execution{}, Trips: []TripRow{},
@@ -187,8 +188,12 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 	if result.CAGR != nil && s.Ulcer != nil && *s.Ulcer > 0 {
 		s.UPI = finite(*result.CAGR / *s.Ulcer)
 	}
-	result.rows(r)
+	result.count(r)
 	result.BySymbol, result.ByEntry, result.ByExit = r.bySymbol(), r.byReason((*Trip).entryReason), r.byReason((*Trip).exitReason)
+	if r.config.beside {
+		return result, result.signRows(r)
+	}
+	result.rows(r)
 	return result, result.sign()
 }
 
@@ -294,15 +299,24 @@ func (r *run) openPosition(l *leg) *OpenPosition {
 // configuration: all but how long it took, which program took it, where its files
 // were, and other runs: the columns, which are signed for themselves, and the study.
 func (r *Result) sign() error {
+	body, err := r.signed()
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(body)
+	r.ResultSHA256 = hex.EncodeToString(sum[:])
+	return nil
+}
+
+// signed is what is hashed.
+func (r *Result) signed() ([]byte, error) {
 	same := *r
 	same.Elapsed, same.Speed, same.Version, same.ResultSHA256, same.Inputs, same.Columns, same.Study = 0, 0, "", "", nil, nil, nil
 	same.Finals, same.Ordered = nil, nil
 	same.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), Warning.aboutOtherRuns)
 	body, err := json.Marshal(&same)
 	if err != nil {
-		return fmt.Errorf("hash the result: %w", err)
+		return nil, fmt.Errorf("hash the result: %w", err)
 	}
-	sum := sha256.Sum256(body)
-	r.ResultSHA256 = hex.EncodeToString(sum[:])
-	return nil
+	return body, nil
 }

@@ -49,7 +49,7 @@ func Years(firstMS int64, equity, bench []float64) []YearRow {
 	if s == nil {
 		return rows
 	}
-	held := compounded(firstMS, s.bench, "2006")
+	held := compounded(firstMS, s.bench, 12)
 	first := time.UnixMilli(firstMS).UTC().Year()
 	for i, r := range s.years {
 		year := time.Date(first+i, 1, 1, 0, 0, 0, 0, time.UTC).Format("2006")

@@ -121,7 +121,9 @@ func quantile(sorted []float64, share float64) float64 {
 	return sorted[low] + (at-float64(low))*(sorted[low+1]-sorted[low])
 }
 
-// ulcer is the root mean square of the fall below the peak so far.
+// ulcer is the root mean square of the fall below the peak so far: over all values, as P. Martin and B. McCann
+// define it (The Investor's Guide to Fidelity Funds, 1989). quantstats divides the same sum by the
+// number of returns less one, which is two less: no sample deviation, since no mean was taken off.
 func ulcer(equity []float64) float64 {
 	sum, peak := 0.0, 0.0
 	for _, e := range equity {

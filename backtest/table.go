@@ -5,6 +5,8 @@ import (
 	"io"
 	"strconv"
 
+	"botd/internal/paint"
+
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/shopspring/decimal"
@@ -45,6 +47,7 @@ func (r *Result) Table(w io.Writer, colour bool) {
 	if r.RoundTrips > 0 {
 		t.AppendRow(table.Row{"wins", fmt.Sprintf("%d (%.1f %%)", r.Wins, 100*float64(r.Wins)/float64(r.RoundTrips))})
 		t.AppendRow(table.Row{"expectancy", money(*r.Expectancy) + " a trip"})
+		t.AppendRow(table.Row{"SQN", sqnText(&r.Figures.Trips, r.RoundTrips)})
 	}
 	t.AppendRow(table.Row{"profit factor", Figure(r.ProfitFactor, 2)})
 	t.AppendRow(table.Row{"in the market", strconv.FormatFloat(r.Exposure, 'f', 1, 64) + " %"})
@@ -58,16 +61,7 @@ func (r *Result) Table(w io.Writer, colour bool) {
 		t.AppendRow(table.Row{"break-even slippage", Figure(r.BreakEven, 3) + " %"})
 	}
 	t.AppendRow(table.Row{"orders", r.Funnel.line()})
-	if r.EndedBy != nil {
-		t.AppendRow(table.Row{"ended by", r.EndedBy.Limit + " on " + r.EndedBy.Time.Format("2006-01-02 15:04")})
-	}
-	for _, n := range r.NotTraded {
-		if n.Signals > 0 {
-			t.AppendRow(table.Row{n.Reason, fmt.Sprintf("%d of %d signals", n.Count, n.Signals)})
-			continue
-		}
-		t.AppendRow(table.Row{"not traded", fmt.Sprintf("%d, %s", n.Count, n.Reason)})
-	}
+	r.boundRows(t)
 	t.Render()
 	r.columnTable(w, colour)
 	r.groupTables(w, colour)
@@ -79,6 +73,31 @@ func (r *Result) Table(w io.Writer, colour bool) {
 	}
 	fmt.Fprintf(w, "%d candles in %.3f s, %s  data %.8s  config %.8s  result %.8s\n", r.Candles, r.Elapsed, pace(r.Speed), r.DataSHA256,
 		r.ConfigSHA256, r.ResultSHA256)
+}
+
+// boundRows say what ended the run, what was not traded, and what was reported to people.
+func (r *Result) boundRows(t table.Writer) {
+	if r.EndedBy != nil {
+		t.AppendRow(table.Row{"ended by", r.EndedBy.Limit + " on " + r.EndedBy.Time.Format("2006-01-02 15:04")})
+	}
+	for _, n := range r.NotTraded {
+		if n.Signals > 0 {
+			t.AppendRow(table.Row{n.Reason, fmt.Sprintf("%d of %d signals", n.Count, n.Signals)})
+			continue
+		}
+		t.AppendRow(table.Row{"not traded", fmt.Sprintf("%d, %s", n.Count, n.Reason)})
+	}
+	if n := r.Notices; n != nil {
+		t.AppendRow(table.Row{"notices", fmt.Sprintf("%d, not sent; live %d would be", n.Count, n.Count-n.Withheld)})
+	}
+}
+
+// sqnText says of how many round trips SQN is, where that is not all of them.
+func sqnText(f *TripFigures, trips int) string {
+	if f.SQN != nil && trips > f.SQNTrips {
+		return fmt.Sprintf("%s (capped at %d trips)", Figure(f.SQN, 2), f.SQNTrips)
+	}
+	return Figure(f.SQN, 2)
 }
 
 // pace is how many candles a second that was, in the unit that shows it.
@@ -102,9 +121,9 @@ func Signed(d decimal.Decimal, colour bool) string {
 	}
 	switch {
 	case colour && d.Sign() > 0:
-		return text.FgGreen.Sprint(word)
+		return paint.Own(text.FgGreen.Sprint(word))
 	case colour && d.Sign() < 0:
-		return text.FgRed.Sprint(word)
+		return paint.Own(text.FgRed.Sprint(word))
 	}
 	return word
 }

@@ -3,6 +3,7 @@ package backtest
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -46,6 +47,9 @@ func (r *Result) columnTable(w io.Writer, colour bool) {
 	add("funding paid", func(c *Column) string { return money(c.TotalFunding) })
 	add("fills", func(c *Column) string { return strconv.Itoa(c.Fills) })
 	add("round trips", func(c *Column) string { return strconv.Itoa(c.RoundTrips) })
+	if slices.ContainsFunc(r.Columns, func(c Column) bool { return c.EndedBy != nil }) {
+		add("ended by", func(c *Column) string { return c.EndedBy.Short() })
+	}
 	t.Render()
 }
 

@@ -13,3 +13,21 @@ func TestThePaceIsShownInAFittingUnit(t *testing.T) {
 		}
 	}
 }
+
+func TestTheTableSaysOfHowManyRoundTripsSQNIs(t *testing.T) {
+	t.Parallel()
+	sqn := 1.5
+	for _, c := range []struct {
+		figures TripFigures
+		trips   int
+		want    string
+	}{
+		{TripFigures{}, 1, "–"},
+		{TripFigures{SQN: &sqn, SQNTrips: 100}, 100, "1.50"},
+		{TripFigures{SQN: &sqn, SQNTrips: 100}, 101, "1.50 (capped at 100 trips)"},
+	} {
+		if have := sqnText(&c.figures, c.trips); have != c.want {
+			t.Errorf("%d round trips: want %q, have %q", c.trips, c.want, have)
+		}
+	}
+}

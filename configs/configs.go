@@ -53,6 +53,7 @@ type Config struct {
 	Listen         string // host:port of dashboard, API and metrics
 	Access         AccessConfig
 	Metrics        MetricsConfig
+	Heartbeat      HeartbeatConfig
 	Limits         risk.Limits // the account's
 	Notify         NotifyConfig
 	Signals        SignalsConfig
@@ -88,8 +89,8 @@ type Options struct {
 	Mode Mode
 	// CredentialsDirectory is $CREDENTIALS_DIRECTORY, or empty.
 	CredentialsDirectory string
-	// Script compiles the file of a strategy: script; nil knows no scripts.
-	Script func(name string, source []byte) (strategy.Definition, error)
+	// Script compiles the file of a strategy: script, with its libraries; nil knows no scripts.
+	Script func(source *strategy.Source) (strategy.Definition, error)
 	// Process asks the program of a strategy: process what it is; nil starts no programs.
 	Process func(command []string, directory string) (strategy.Definition, error)
 	// Columns are series from outside for every strategy, in place of the files that a
@@ -118,7 +119,7 @@ func defaults() *Config {
 	return &Config{
 		Mode: Demo, Instance: "main", DataDir: "./data", Foreign: "halt", Shutdown: "leave",
 		Listen:    "127.0.0.1:8420",
-		Retention: RetentionConfig{DecisionsMS: 30 * day, RecordedMiB: 512},
+		Retention: RetentionConfig{DecisionsMS: 30 * day, JournalMiB: 1024, LogsMiB: 128, RecordedMiB: 512},
 		Exchange: ExchangeConfig{
 			Settle:            defaultSettle(Demo),
 			Signature:         SignatureConfig{Payload: "{timestamp}{method}{path}{body}", Encoding: "hex"},

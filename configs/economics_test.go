@@ -30,10 +30,12 @@ func (p paired) Economics() (strategy.Economics, bool) {
 func TestParametersThatAlwaysLoseToFeesAreRefused(t *testing.T) {
 	t.Parallel()
 	with := options(t)
-	with.Registry = strategy.NewRegistry(strategy.Define("pairs", "Earns a width.", func(_ strategy.Setting, p pairParams) (strategy.Strategy, error) {
-		width, err := exchange.RateFromDecimal(p.Width)
-		return paired{width: width}, err
-	}))
+	with.Registry = strategy.NewRegistry(
+		strategy.Define("pairs", "Earns a width.", func(_ strategy.Setting, p pairParams) (strategy.Strategy, error) {
+			width, err := exchange.RateFromDecimal(p.Width)
+			return paired{width: width}, err
+		}),
+	)
 	for _, c := range []struct{ name, market, more, want string }{
 		{"less than the fees", "spot", "params: {width: 0.08%}", "a pair earns 0.08% and costs 0.2% of fees: it never gains"},
 		{"as much as the fees", "spot", "", "a pair earns 0.2% and costs 0.2% of fees: it never gains"},
@@ -96,6 +98,49 @@ func TestASizeAtTheEntryIsChecked(t *testing.T) {
 		config, problems := configs.Load(tree("botd.yaml", "mode: demo\n", "strategies/s.yaml", file), "configs", with)
 		if have := problems.String(); (c.want == "") != (config != nil && have == "") || !strings.Contains(have, c.want) {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
+		}
+	}
+}
+
+func TestStepsOfEntriesAndExitsAreChecked(t *testing.T) {
+	t.Parallel()
+	with := options(t)
+	with.Registry = strategy.NewRegistry(library.All()...)
+	for _, c := range []struct{ name, strategy, more, want string }{
+		{"targets in R", "rsi", "protect: {stop_loss: 2%}\ntargets: [{at: 1R, close: 33%}, {at: 2.5r, close: 33%}]", ""},
+		{"targets in shares", "rsi", "targets: [{at: 2%, close: 50%}, {close: 50%, at: 4%}]", ""},
+		{"R without a stop", "rsi", "targets: [{at: 1R, close: 33%}]", "targets: R is the distance of protect.stop_loss, which is missing"},
+		{"more than all", "rsi", "targets: [{at: 2%, close: 80%}, {at: 4%, close: 40%}]", "targets: the shares add up to 120%"},
+		{"on the losing side", "rsi", "targets: [{at: -2%, close: 50%}]", "targets: -2% is on the losing side"},
+		{"no sign", "rsi", "targets: [{at: 2, close: 50%}]", "\"2\" is no distance"},
+		{"no share", "rsi", "targets: [{at: 2%}]", "a step has no close"},
+		{"no distance", "rsi", "targets: [{close: 20%}]", "a step has no at"},
+		{"a word of the other list", "rsi", "targets: [{at: 2%, open: 20%}]", "\"open\" is neither at nor close"},
+		{"no list", "rsi", "targets: {at: 2%, close: 20%}", "targets is a block of keys, not a list"},
+		{"beside returns", "rsi", "protect: {returns: {1d: 2%}}\ntargets: [{at: 2%, close: 20%}]",
+			"targets and protect.returns both say"},
+		{"exits of its own", "grid", "params: {lower: 1000, upper: 2000, quantity: 0.1}\ntargets: [{at: 2%, close: 20%}]",
+			"grid keeps exits of its own"},
+		{"parts", "rsi", "scale_in: [{open: 50%}, {at: -2%, open: 25%}, {at: 3%, open: 25%}]", ""},
+		{"the first part at a distance", "rsi", "scale_in: [{at: 1%, open: 50%}]", "the first part is entered at once"},
+		{"parts of a strategy in parts", "dca", "params: {amount: 50}\nscale_in: [{open: 50%}, {at: -2%, open: 50%}]",
+			"dca enters its position in parts of its own"},
+		{"reduce", "rsi", "on_insufficient: reduce", ""},
+		{"refuse", "rsi", "on_insufficient: refuse", ""},
+		{"a word that is not known", "rsi", "on_insufficient: shrink", "is not known"},
+	} {
+		file := "name: one\nstrategy: " + c.strategy + "\nmarket: futures\nsymbol: ETH-USDT\ninterval: 1h\n" + c.more + "\n"
+		config, problems := configs.Load(tree("botd.yaml", "mode: demo\n", "strategies/s.yaml", file), "configs", with)
+		if have := problems.String(); (c.want == "") != (config != nil && have == "") || !strings.Contains(have, c.want) {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
+			continue
+		}
+		if c.want != "" {
+			continue
+		}
+		again, problems := configs.Load(tree("botd.yaml", "mode: demo\n", "strategies/s.yaml", config.Strategies[0].Effective()), "configs", with)
+		if again == nil || again.Strategies[0].Effective() != config.Strategies[0].Effective() {
+			t.Errorf("%s: want the effective configuration read as it is written, have %s\n%s", c.name, problems, config.Strategies[0].Effective())
 		}
 	}
 }

@@ -29,16 +29,20 @@ func LoadDirectory(directory string, options Options) (*Config, Problems) {
 	case !found.IsDir():
 		return nil, Problems{{File: directory, What: "is a file, not a directory", Hint: "give -c the directory that holds botd.yaml and strategies/"}}
 	}
-	return Load(os.DirFS(directory), filepath.ToSlash(directory), options)
+	return load(&loader{files: os.DirFS(directory), disk: directory, directory: filepath.ToSlash(directory), options: options})
 }
 
 // Load reads and checks a configuration: botd.yaml and strategies/*.yaml in
 // files. The directory's name is for messages only. The Config is nil when any
 // problem is an error; warnings may come beside it.
 func Load(files fs.FS, directory string, options Options) (*Config, Problems) {
-	l := &loader{files: files, directory: directory, options: options, config: defaults()}
-	l.config.Directory = directory
-	l.config.Exchange.CredentialsDirectory = options.CredentialsDirectory
+	return load(&loader{files: files, directory: directory, options: options})
+}
+
+func load(l *loader) (*Config, Problems) {
+	l.config = defaults()
+	l.config.Directory = l.directory
+	l.config.Exchange.CredentialsDirectory = l.options.CredentialsDirectory
 	names := l.list()
 	if l.problems.Errors() == 0 {
 		l.root(names.root)
@@ -55,6 +59,7 @@ func Load(files fs.FS, directory string, options Options) (*Config, Problems) {
 // loader reads one configuration.
 type loader struct {
 	files     fs.FS
+	disk      string // where they are; empty where they are not on disk
 	directory string
 	options   Options
 	config    *Config

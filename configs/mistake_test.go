@@ -73,8 +73,8 @@ var mistaken = []struct{ name, source, at, hint string }{
 func TestTheCommonestMistakesSayWhatToWriteInstead(t *testing.T) {
 	t.Parallel()
 	options := configs.Options{Registry: strategy.NewRegistry(append(library.All(), script.Rules(), script.Files())...), Symbols: sim.DefaultSymbols(),
-		Script: func(name string, source []byte) (strategy.Definition, error) {
-			s, err := script.Compile(name, source)
+		Script: func(source *strategy.Source) (strategy.Definition, error) {
+			s, err := script.Compile(source.File, source.Text, source.Libraries...)
 			if err != nil {
 				return strategy.Definition{}, err
 			}

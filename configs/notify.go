@@ -26,11 +26,14 @@ type ChannelConfig struct {
 	AddressFile string
 	Least       string // info, warning, error
 	Also, Never []string
+
+	QuietFrom, QuietUntil int // minutes after midnight UTC between which only errors are sent; equal for never
 }
 
 // alwaysSent are the events that a channel takes whatever their severity, unless it
 // names others: what ends or begins, and what needs a person.
-var alwaysSent = []string{"daemon.*", "incident.*", "trading.armed", "order.uncertain", "config.rejected"}
+var alwaysSent = []string{"daemon.*", "incident.*", "trade.*", "trading.armed", "order.uncertain", "config.rejected", "exchange.key_*",
+	"strategy.notice"}
 
 // Credential is the systemd credential of the channel's address.
 func (c *ChannelConfig) Credential() string { return "BOTD_NOTIFY_" + strings.ToUpper(c.Name) }
@@ -69,6 +72,8 @@ func (c *ChannelConfig) keys() []key {
 		{name: "also", zero: true, value: words(&c.Also, eventName, hint),
 			what: "events sent whatever their severity; logs.md lists them, `*` is any part", example: example(", also: [order.fill]")},
 		{name: "never", value: words(&c.Never, eventName, hint), what: "events never sent", example: example(", never: [exchange.*]")},
+		{name: "quiet", value: hours(&c.QuietFrom, &c.QuietUntil),
+			what: "the hours of a day, UTC, in which only errors are sent; the rest follows when they are over", example: example(", quiet: 22:00-07:00")},
 	}
 }
 

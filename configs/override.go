@@ -40,7 +40,14 @@ func loaderOf(file string, options Options) *loader {
 	if directory == "" {
 		directory = "."
 	}
-	l := &loader{files: os.DirFS(directory), directory: filepath.ToSlash(directory), options: options, config: defaults(), shown: filepath.ToSlash(file)}
+	l := &loader{
+		files:     os.DirFS(directory),
+		disk:      directory,
+		directory: filepath.ToSlash(directory),
+		options:   options,
+		config:    defaults(),
+		shown:     filepath.ToSlash(file),
+	}
 	l.config.Limits = risk.Limits{}
 	if options.Mode != "" {
 		l.config.Mode = options.Mode

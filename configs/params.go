@@ -26,6 +26,8 @@ func (r *strategyReader) readParams(s *section) {
 		name := e.key.Value
 		parameter, found := definitions[name]
 		switch {
+		case !found && r.into.definition != nil && r.into.definition.Silent:
+			r.param(s, name, strategy.Parameter{Name: name, Kind: "text"})
 		case !found && name == "size":
 			r.sizeInParams(s, e)
 		case !found && isSecretName(name):
@@ -178,6 +180,7 @@ func (r *strategyReader) build() {
 		if weighted, is := made.(strategy.Weighted); is {
 			c.weight = weighted.Weight()
 		}
+		r.checkStepped(made)
 		r.checkEconomics(made)
 		return
 	}
@@ -187,6 +190,7 @@ func (r *strategyReader) build() {
 // checkEconomics refuses parameters by which each round of trades loses, whatever the market does.
 func (r *strategyReader) checkEconomics(made strategy.Strategy) {
 	c := r.into
+	c.edge = strategy.Edge(made, strategy.Fees{Maker: c.Backtest.Maker, Taker: c.Backtest.Taker})
 	e, known := strategy.EconomicsOf(made)
 	if !known || c.AcceptLoss {
 		return

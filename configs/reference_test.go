@@ -15,12 +15,29 @@ import (
 // reference into a configuration, in every mode the key counts in.
 func TestEveryKeyHasItsMeaningAndAnExampleThatIsRead(t *testing.T) {
 	t.Parallel()
+	for _, one := range examples() {
+		wantNote(t, one.Key)
+		problems := one.read()
+		if problems.Errors() > 0 || len(problems) > 0 && one.Path != "journal" { // that one is read, and warned of
+			t.Errorf("%s, mode %s: want its example read without a word, have\n%v\n%s\n%s", one.Path, one.mode, problems, one.root, one.file)
+		}
+	}
+}
+
+// An example is that of a key, in the configuration around it.
+type example struct {
+	configs.Key
+	mode       configs.Mode
+	root, file string // botd.yaml, and a strategy's file
+}
+
+// examples has each key's, in every mode the key counts in.
+func examples() (all []example) {
 	root, file := configs.Keys()
 	for _, k := range root {
 		if k.Kind == configs.KindBlock {
 			continue
 		}
-		wantNote(t, k)
 		for _, mode := range []configs.Mode{configs.Demo, configs.Paper, configs.Live} {
 			if k.Modes != "" && !strings.Contains(k.Modes, string(mode)) {
 				continue
@@ -40,14 +57,13 @@ func TestEveryKeyHasItsMeaningAndAnExampleThatIsRead(t *testing.T) {
 			default:
 				text += "\nmode: " + string(mode) + "\nexchange: {" + exchange + "}"
 			}
-			wantRead(t, k, text, plainStrategy, mode)
+			all = append(all, example{k, mode, text, plainStrategy})
 		}
 	}
 	for _, k := range file {
 		if k.Kind == configs.KindBlock && k.Path != "params" || strings.HasPrefix(k.Path, "file") || k.Path == "command" { // they need a file
 			continue
 		}
-		wantNote(t, k)
 		var rest []string
 		name, _, _ := strings.Cut(k.Path, ".")
 		plain := plainStrategy
@@ -59,8 +75,18 @@ func TestEveryKeyHasItsMeaningAndAnExampleThatIsRead(t *testing.T) {
 				rest = append(rest, line)
 			}
 		}
-		wantRead(t, k, "mode: demo", strings.Join(append(rest, nested(k)), "\n"), configs.Demo)
+		all = append(all, example{k, configs.Demo, "mode: demo", strings.Join(append(rest, nested(k)), "\n")})
 	}
+	return all
+}
+
+// read reads the configuration, and returns its problems.
+func (e example) read() configs.Problems {
+	files := fstest.MapFS{"botd.yaml": {Data: []byte(e.root + "\n")}, "strategies/one.yaml": {Data: []byte(e.file + "\n")},
+		"venue.yaml": {Data: []byte("null_lists: empty\n")}}
+	registry := strategy.NewRegistry(append(library.All(), script.Rules(), script.Files())...)
+	_, problems := configs.Load(files, "", configs.Options{Registry: registry, Mode: e.mode})
+	return problems
 }
 
 const plainStrategy = "name: one\nstrategy: sma_cross\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1h\nschedule: \"@every 5s\"\nsize: {quantity: 0.01}"
@@ -91,15 +117,4 @@ func nested(k configs.Key) string {
 		return parts[0] + ":\n  " + parts[1] + ": {" + parts[2] + ": " + k.Example + "}"
 	}
 	return text + " " + k.Example
-}
-
-func wantRead(t *testing.T, k configs.Key, root, file string, mode configs.Mode) {
-	t.Helper()
-	files := fstest.MapFS{"botd.yaml": {Data: []byte(root + "\n")}, "strategies/one.yaml": {Data: []byte(file + "\n")},
-		"venue.yaml": {Data: []byte("null_lists: empty\n")}}
-	registry := strategy.NewRegistry(append(library.All(), script.Rules(), script.Files())...)
-	_, problems := configs.Load(files, "", configs.Options{Registry: registry, Mode: mode})
-	if problems.Errors() > 0 || len(problems) > 0 && k.Path != "journal" { // that one is read, and warned of
-		t.Errorf("%s, mode %s: want its example read without a word, have\n%v\n%s\n%s", k.Path, mode, problems, root, file)
-	}
 }

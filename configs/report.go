@@ -14,6 +14,7 @@ type Report struct {
 	Problems   []ReportedProblem `json:"problems"`
 	Limits     []ReportedLimit   `json:"limits"`   // that hold: the account's, then what each strategy sets tighter
 	Requests   []RequestCost     `json:"requests"` // of each market; empty in a demo
+	Edges      []ReportedEdge    `json:"edges"`    // of strategies whose parameters say what a round of trades earns
 }
 
 func (r Report) Rows() any { return r.Problems }
@@ -34,6 +35,12 @@ type ReportedLimit struct {
 	Limit string `json:"limit"`
 }
 
+// ReportedEdge is what a round of a strategy's trades earns after fees.
+type ReportedEdge struct {
+	Strategy string `json:"strategy"`
+	Edge     string `json:"edge"`
+}
+
 func reportedLimits(config *Config) []ReportedLimit {
 	all := []ReportedLimit{}
 	add := func(scope string, limits []risk.Setting) {
@@ -52,10 +59,15 @@ func reportedLimits(config *Config) []ReportedLimit {
 
 func NewReport(config *Config, problems Problems) Report {
 	result := Report{Schema: 1, OK: problems.Errors() == 0, Errors: problems.Errors(), Warnings: problems.Warnings(),
-		Problems: []ReportedProblem{}, Files: []string{}, Requests: []RequestCost{}}
+		Problems: []ReportedProblem{}, Files: []string{}, Requests: []RequestCost{}, Edges: []ReportedEdge{}}
 	if config != nil {
 		result.Files, result.Mode, result.Strategies = config.Files, string(config.Mode), len(config.Strategies)
 		result.Requests = append(result.Requests, config.Requests()...)
+		for i := range config.Strategies {
+			if c := &config.Strategies[i]; c.edge != "" {
+				result.Edges = append(result.Edges, ReportedEdge{c.Name, c.edge})
+			}
+		}
 	}
 	result.Limits = reportedLimits(config)
 	for _, p := range problems {

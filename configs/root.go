@@ -11,6 +11,8 @@ import (
 // candles stay until deleted.
 type RetentionConfig struct {
 	DecisionsMS int64
+	JournalMiB  int // of records in the journal's file; older ones are sealed in segments; 0 for all
+	LogsMiB     int // of the log on disk; 0 for none
 	RecordedMiB int // what is polled is recorded up to so much; 0 records nothing
 }
 
@@ -55,6 +57,7 @@ func (l *loader) keys() []key {
 		{name: "access", keys: c.Access.keys(), after: c.Access.check},
 		{name: "metrics", keys: c.Metrics.keys(), after: l.checkMetrics},
 		{name: "notify", keys: l.notifyKeys(), hidden: func() bool { return len(c.Notify.Channels) == 0 }, after: l.checkNotify},
+		{name: "heartbeat", keys: c.Heartbeat.keys(), hidden: func() bool { return c.Heartbeat == HeartbeatConfig{} }, after: l.checkHeartbeat},
 		{name: "signals", keys: c.Signals.keys(), after: l.checkSignals},
 		{name: "telegram", keys: c.Telegram.keys(), after: l.checkTelegram},
 		{name: "risk", keys: limitKeys(&c.Limits, false), after: func(*section) { c.Limits.Complete() }},
@@ -94,7 +97,13 @@ func (c *RetentionConfig) keys() []key {
 	return []key{
 		{name: "decisions", value: duration(&c.DecisionsMS, hour, maxDurationMS),
 			what: "how long the decisions of strategies, with their reasons, are stored in `data_dir/MODE/decisions` for dashboard and API, 256 MiB at most; " +
-				"whole files are deleted, of a day or 1 MiB each. The journal, which has every plan too, stays until it is deleted", example: "30d"},
+				"whole files are deleted, of a day or 1 MiB each. The journal has every plan too", example: "30d"},
+		{name: "journal_mib", zero: true, value: whole(&c.JournalMiB, 0, 1<<20),
+			what: "when the journal's file holds more than this, the oldest records are sealed in compressed segments in " +
+				"`data_dir/MODE/journal.db.segments`, which you may copy and move away; 0 seals none", unit: "MiB", example: "1024"},
+		{name: "logs_mib", zero: true, value: whole(&c.LogsMiB, 0, 1<<14),
+			what: "up to this much of the log is stored in `data_dir/MODE/logs`, in 8 files of which the oldest goes, for `botd logs --since` and " +
+				"`botd timeline`; 0 stores none", unit: "MiB", example: "128"},
 		{name: "recorded_mib", zero: true, value: whole(&c.RecordedMiB, 0, maxRecordedMiB),
 			what: "up to this much of the polled candles and funding rates is stored in `data_dir/MODE/recorded` for `botd backtest run --recorded`; " +
 				"beyond it the oldest are deleted; 0 stores none", unit: "MiB", example: "512"},

@@ -33,7 +33,9 @@ const (
 	KindChoice   = "choice"
 	KindWords    = "list of words"
 	KindUsers    = "list of numbers"
-	KindTime     = "time of day" // 06:00, UTC; or off
+	KindSteps    = "list of steps" // {at: 1R, close: 33%}
+	KindTime     = "time of day"   // 06:00, UTC; or off
+	KindHours    = "hours"         // 22:00-07:00, UTC; or off
 	KindWhole    = "whole number"
 	KindNumber   = "number"
 	KindShare    = "share"    // 5% or 0.05
@@ -99,6 +101,7 @@ const (
 	sharePattern    = `^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+) ?%?$`
 	lossPattern     = `^[0-9.]+ ?(%|USDT)?$`
 	timePattern     = `^(off|([01][0-9]|2[0-3]):[0-5][0-9])$`
+	hoursPattern    = `^(off|([01][0-9]|2[0-3]):[0-5][0-9]-([01][0-9]|2[0-3]):[0-5][0-9])$`
 	durationPattern = `^(0|([0-9]+(\.[0-9]+)?(ms|s|m|h|d|w))+)$`
 )
 
@@ -117,10 +120,16 @@ func (k *Key) schema() map[string]any {
 		}
 	case KindWords:
 		value = map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
+	case KindSteps:
+		text := map[string]any{"type": []string{"string", "number"}}
+		value = map[string]any{"type": "array", "items": map[string]any{"type": "object", "additionalProperties": false,
+			"properties": map[string]any{"at": text, "open": text, "close": text}}}
 	case KindUsers:
 		value = map[string]any{"type": "array", "items": map[string]any{"type": "integer", "minimum": 1}}
 	case KindTime:
 		value = map[string]any{"type": "string", "pattern": timePattern}
+	case KindHours:
+		value = map[string]any{"type": "string", "pattern": hoursPattern}
 	case KindWhole:
 		value = map[string]any{"type": "integer"}
 	case KindNumber:

@@ -1,12 +1,12 @@
 package configs
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -26,7 +26,7 @@ func (r *strategyReader) scriptKeys() []key {
 		{name: "file", value: custom(func() string { return c.File }), check: r.readScript, after: r.needsScript,
 			what: "of `strategy: script`: its Starlark file, beside this one", example: "my.star"},
 		{name: "file_sha256", value: custom(func() string { return c.SHA256 }), check: r.checkPin, after: func(*section) { r.compile() },
-			what: "pins that file to one version", example: "c5c34c70c9a2f0d0b52ae4a5cf4d0f5d59a0c1fd64d2b0f6f2b0c5ddbf60ddea"},
+			what: "pins that file, with what it loads, to one version", example: "c5c34c70c9a2f0d0b52ae4a5cf4d0f5d59a0c1fd64d2b0f6f2b0c5ddbf60ddea"},
 	}
 }
 
@@ -62,10 +62,50 @@ func (r *strategyReader) readScript(s *section, node *yaml.Node) {
 	case len(source) > maxFileBytes:
 		s.wrong(node, "", "%s is %d bytes long; a script has at most %d", shown, len(source), maxFileBytes)
 	default:
-		hash := sha256.Sum256(source)
-		r.source = source
-		r.into.Script = ScriptConfig{File: file, Text: string(source), SHA256: hex.EncodeToString(hash[:])}
+		r.source = &strategy.Source{File: shown, Text: source}
+		r.source.Gather(func(name string) ([]byte, bool, error) {
+			return r.loader.library(path.Join(path.Dir(r.file), path.Dir(file)), name)
+		})
+		r.into.Script = ScriptConfig{File: file, Text: string(source), Libraries: r.source.Libraries, SHA256: r.source.SHA256()}
 	}
+}
+
+// library reads a file that a script in a folder loads.
+func (l *loader) library(folder, name string) (text []byte, found bool, err error) {
+	if l.disk != "" {
+		return ReadLibrary(filepath.Join(l.disk, filepath.FromSlash(folder)), name)
+	}
+	files, err := fs.Sub(l.files, folder)
+	if err != nil {
+		return nil, false, err
+	}
+	return readLibrary(files, name)
+}
+
+// ReadLibrary reads a file that a script in a folder on disk loads. No link leads out of the folder.
+func ReadLibrary(folder, name string) (text []byte, found bool, err error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, false, errors.New(reason(err))
+	}
+	defer func() { _ = root.Close() }()
+	return readLibrary(root.FS(), name)
+}
+
+func readLibrary(files fs.FS, name string) (text []byte, found bool, err error) {
+	info, err := fs.Stat(files, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, errors.New(reason(err))
+	case !info.Mode().IsRegular():
+		return nil, false, errors.New("it is not a regular file")
+	case info.Size() > maxFileBytes:
+		return nil, false, fmt.Errorf("it is %d bytes long; a library has at most %d", info.Size(), maxFileBytes)
+	}
+	text, err = fs.ReadFile(files, name)
+	return text, true, err
 }
 
 // shown is the path of a script for messages.
@@ -89,7 +129,7 @@ func (r *strategyReader) compile() {
 	if r.source == nil || r.loader.options.Script == nil {
 		return
 	}
-	definition, err := r.loader.options.Script(r.shown(r.into.Script.File), r.source)
+	definition, err := r.loader.options.Script(r.source)
 	if err != nil {
 		r.notBuilt(err)
 		return

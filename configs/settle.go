@@ -1,6 +1,8 @@
 package configs
 
 import (
+	"fmt"
+	"path"
 	"slices"
 
 	"botd/exchange"
@@ -70,6 +72,25 @@ func originOf(measured string) string {
 // Unsettled returns the markets that are traded and whose bounds nobody measured or set.
 func (c *Config) Unsettled() []exchange.Market {
 	return slices.DeleteFunc(c.Markets(), c.Exchange.Settle.Known)
+}
+
+// UnsettledProblems are what keeps mode live from starting: bounds of a market that is traded which nobody measured or
+// set. Reading the configuration does not need them, or the probe that measures them could not.
+func (c *Config) UnsettledProblems() (problems Problems) {
+	if c.Mode != Live {
+		return nil
+	}
+	file := "botd.yaml"
+	if at := slices.IndexFunc(c.Files, func(name string) bool { return path.Base(name) == file }); at >= 0 {
+		file = c.Files[at]
+	}
+	for _, market := range c.Unsettled() {
+		problems = append(problems, Problem{File: file, Severity: Error, What: fmt.Sprintf("mode live: the bounds exchange.settle of the %s market, "+
+			"on which every unanswered order is decided, are neither measured nor set by hand", market),
+			Hint: fmt.Sprintf("botd probe --trade --out FILE measures them, for exchange.profile: FILE; or write "+
+				"exchange.settle: {%s: {window: ..., visibility: ..., staleness: ...}} by hand; or trade nothing on %s", market, market)})
+	}
+	return problems
 }
 
 // SettleBounds returns the bounds of the account: of the markets that are traded the larger ones, since the

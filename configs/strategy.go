@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path"
 
 	"github.com/shopspring/decimal"
 
@@ -31,9 +32,13 @@ type StrategyConfig struct {
 	Protect    ProtectConfig
 	Exits      ExitsConfig // under protect too
 	Entry      EntryConfig
+	ScaleIn    []overlay.Step // parts of an entry, by distance; the first at once
+	Targets    []overlay.Step // parts of an exit, by distance
+	Reduce     bool           // on_insufficient: reduce
 	Backtest   BacktestConfig
 	CatchUp    int    // slices a tick of a backlog (twap, dca); 0 is 1
 	OnRemove   string // flatten, leave, or empty, which leaves too
+	Start      string // paused, running, or empty, which is paused in live mode where it is new, else running
 	AcceptLoss bool   // its own parameters make it lose to fees, and that is wanted
 	Reentry    string // signal, immediate, never, or empty, which leaves it to the strategy
 
@@ -49,13 +54,27 @@ type StrategyConfig struct {
 	definition *strategy.Definition // nil when the kind is not known
 	paramLines map[string]int
 	weight     exchange.Rate // of the account's equity, that it holds by itself
+	edge       string        // what a round of its trades earns after fees; empty where its parameters do not say
 }
 
 // ScriptConfig is the file of a strategy: script.
 type ScriptConfig struct {
-	File   string // as written, relative to the strategy's own
-	Text   string
-	SHA256 string // of the text, in hexadecimal; the file may pin it
+	File      string // as written, relative to the strategy's own
+	Text      string
+	Libraries []strategy.Library // the files beside it that it loads
+	SHA256    string             // of the texts, in hexadecimal; the file may pin it
+}
+
+// Paths are the script and its libraries, relative to the strategy's file.
+func (c *ScriptConfig) Paths() (paths []string) {
+	if c.File == "" {
+		return nil
+	}
+	paths = append(paths, c.File)
+	for i := range c.Libraries {
+		paths = append(paths, path.Join(path.Dir(c.File), c.Libraries[i].Name))
+	}
+	return paths
 }
 
 // SizeConfig is a strategy.Size before the symbol's scales are known, or how a position is sized when
@@ -80,9 +99,10 @@ func (s SizeConfig) IsZero() bool {
 func (s SizeConfig) AtEntry() bool { return s.Risk != 0 || s.Volatility != 0 || s.Kelly != 0 }
 
 // sizing returns how a position is sized when it is entered, with the protection that it is sized by.
-func (s SizeConfig) sizing(protection *strategy.Protection) overlay.Sizing {
-	return overlay.Sizing{Risk: s.Risk, Volatility: s.Volatility, Kelly: s.Kelly, Max: cmp.Or(s.Max, exchange.RateOne),
-		Stop: protection.StopLoss, TakeProfit: protection.TakeProfit}
+func (c *StrategyConfig) sizing(protection *strategy.Protection) overlay.Sizing {
+	s := &c.Size
+	return overlay.Sizing{Steps: c.ScaleIn, Reduce: c.Reduce, Risk: s.Risk, Volatility: s.Volatility, Kelly: s.Kelly,
+		Max: cmp.Or(s.Max, exchange.RateOne), Stop: protection.StopLoss, TakeProfit: protection.TakeProfit}
 }
 
 // ProtectConfig is the protection of the position, kept on the exchange.
@@ -174,6 +194,14 @@ func (c *StrategyConfig) ReentryPolicy() strategy.Reentry {
 	return policy
 }
 
+// reentry is the policy of re-entry: the file's, else the strategy's own.
+func (c *StrategyConfig) reentry(made strategy.Strategy) strategy.Reentry {
+	if policy := c.ReentryPolicy(); policy != strategy.ReentryUnset {
+		return policy
+	}
+	return strategy.ReentryOf(made)
+}
+
 // protectable refuses a stop beside orders that sell what is held: on spot both would hold the asset,
 // and the exchange takes only one.
 func (c *StrategyConfig) protectable(made strategy.Strategy) error {
@@ -206,9 +234,11 @@ func (c *StrategyConfig) Build(symbol *exchange.Symbol) (strategy.Strategy, erro
 		return nil, err
 	}
 	return overlay.Wrap(built, overlay.Rules{
-		Sizing: c.Size.sizing(&protection),
+		Sizing: c.sizing(&protection),
 		Exit: overlay.Exit{Base: protection, Trailing: overlay.Trailing{Distance: c.Exits.TrailingDistance, After: c.Exits.TrailingAfter},
-			TimeLimitMS: c.Exits.TimeLimitMS, Returns: c.Exits.Returns, CooldownMS: c.Exits.CooldownMS},
+			TimeLimitMS: c.Exits.TimeLimitMS, Returns: c.Exits.Returns, CooldownMS: c.Exits.CooldownMS,
+			Targets: c.Targets, Reentry: c.reentry(built),
+			SellsProfit: symbol.Market == exchange.Spot && (!protection.TakeProfit.IsZero() || strategy.TakesProfit(built))},
 		Entry: overlay.Entry{Resting: c.Entry.Order == "limit" || c.Entry.Order == "post_only", PostOnly: c.Entry.Order == "post_only",
 			PatienceMS: c.Entry.PatienceMS, Tries: c.Entry.Tries, Cross: c.Entry.Then == "market"},
 	}), nil

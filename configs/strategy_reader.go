@@ -45,8 +45,14 @@ func StrategyWarnings(file string, options Options) (warnings Problems) {
 			limits = config.Limits
 		}
 	}
-	l := &loader{files: os.DirFS(filepath.Join(".", directory)), directory: filepath.ToSlash(directory), options: options, config: defaults(),
-		shown: filepath.ToSlash(file)}
+	l := &loader{
+		files:     os.DirFS(filepath.Join(".", directory)),
+		disk:      filepath.Join(".", directory),
+		directory: filepath.ToSlash(directory),
+		options:   options,
+		config:    defaults(),
+		shown:     filepath.ToSlash(file),
+	}
 	l.config.Limits = limits
 	c, _ := l.strategy(name)
 	if c == nil {
@@ -64,7 +70,8 @@ func StrategyWarnings(file string, options Options) (warnings Problems) {
 // strategies reads all strategy files and compares them with each other.
 func (l *loader) strategies(files []string) {
 	if len(files) > MaxStrategies {
-		l.document(StrategyFolder).fail(0, "run a second botd with a configuration of its own", "%d strategies are more than %d", len(files), MaxStrategies)
+		l.document(StrategyFolder).
+			fail(0, "run a second botd with a configuration of its own", "%d strategies are more than %d", len(files), MaxStrategies)
 		return
 	}
 	names, instruments := map[string]string{}, map[exchange.SymbolKey]string{}
@@ -82,7 +89,13 @@ func (l *loader) strategies(files []string) {
 		key := exchange.SymbolKey{Market: c.Market, Name: c.Symbol}
 		at = fmt.Sprintf("%s:%d", c.File, s.lineOf("symbol"))
 		if first, doubled := instruments[key]; doubled && c.Market != 0 && c.Symbol != "" {
-			s.fail(s.lineOf("symbol"), "a position has one owner; trade another symbol, or run a second account", "%s is traded by %s already", key, first)
+			s.fail(
+				s.lineOf("symbol"),
+				"a position has one owner; trade another symbol, or run a second account",
+				"%s is traded by %s already",
+				key,
+				first,
+			)
 		} else {
 			instruments[key] = at
 		}
@@ -143,6 +156,8 @@ func (l *loader) strategy(file string) (*StrategyConfig, *section) {
 		r.into.columns = l.options.Columns
 	}
 	r.checkStop()
+	r.checkSteps()
+	r.cautionReentry()
 	r.build()
 	return r.into, r.section
 }
@@ -155,14 +170,15 @@ func newStrategyConfig(file string, line int) *StrategyConfig {
 // strategyReader reads one strategy's file.
 type strategyReader struct {
 	*section
-	loader *loader
-	into   *StrategyConfig
-	file   string           // its name among the loader's files
-	source []byte           // of its script
-	symbol *exchange.Symbol // nil when not known
-	equity *yaml.Node       // of the size, when it is one
-	risk   *yaml.Node       // likewise
-	broken bool             // a parameter is wrong: the strategy cannot be built
+	loader           *loader
+	into             *StrategyConfig
+	file             string           // its name among the loader's files
+	source           *strategy.Source // of its script
+	symbol           *exchange.Symbol // nil when not known
+	equity           *yaml.Node       // of the size, when it is one
+	risk             *yaml.Node       // likewise
+	scaleIn, targets *yaml.Node
+	broken           bool // a parameter is wrong: the strategy cannot be built
 }
 
 func (l *loader) reader(into *StrategyConfig, s *section) *strategyReader {
@@ -174,7 +190,7 @@ const nameHint = "a short name of your own, such as btc-trend"
 // keys are the keys of a strategy's file, in an order in which each finds read what it
 // depends on.
 func (r *strategyReader) keys() []key {
-	c := r.into
+	c, stepKeys := r.into, r.stepKeys()
 	return slices.Concat([]key{
 		{name: "name", value: text(&c.Name), required: always(nameHint), check: checkName,
 			what: "a name of your own, 1 to 32 of a-z, 0-9, _ and -; the journal knows the strategy by it", example: "btc-trend"},
@@ -197,6 +213,7 @@ func (r *strategyReader) keys() []key {
 			what: "the strategy's own parameters, below", example: "{fast: 10, slow: 30}"},
 		{name: "risk", keys: limitKeys(&c.Limits, true), after: r.checkLimits},
 		{name: "protect", keys: r.protectKeys()},
+		stepKeys[0], stepKeys[1], stepKeys[2],
 		{name: "entry", keys: c.Entry.keys(), after: r.checkEntry, hidden: func() bool { return !c.Entry.rests() }},
 		{name: "backtest", keys: c.Backtest.keys()},
 		{name: "columns", value: words(&c.ColumnFiles, columnFile, "FILE or FILE=PREFIX"), check: r.openColumns,
@@ -213,6 +230,10 @@ func (r *strategyReader) keys() []key {
 			what: "when it may enter the side again on which a stop-loss or take-profit ended its position: by a new `signal` (the default), " +
 				"`immediate` at the next decision that still asks for it, or `never` before its target was flat or on the other side",
 			example: "signal"},
+		{name: "start", value: choice(&c.Start, "paused", "running"),
+			what: "how it begins in mode live where the account has never traded it, and botd has run before: `paused` until " +
+				"`botd strategy resume` (the default), or `running` at once; in demo and paper it always runs",
+			example: "running"},
 		{name: "on_remove", value: choice(&c.OnRemove, "flatten", "leave"),
 			what: "what to do with its position when its file has been absent for 30 s, at a start or a reload: `flatten` closes it, " +
 				"`leave` keeps it and its stop and halts its symbol until `botd rearm`; without either it is kept at a start, and the reload is refused",

@@ -32,6 +32,7 @@ type list struct {
 	parse            func(member *yaml.Node) (problem, hint string)
 	set              func(members []string)
 	get              func() []string
+	node             func(i int) *yaml.Node // how a member is shown that is no single word
 }
 
 // maxMembers bounds a list.
@@ -82,8 +83,12 @@ func (v *value) show() (node *yaml.Node, zero bool) {
 		return &yaml.Node{Kind: yaml.ScalarNode, Value: text}, text == "" || v.zero != nil && v.zero()
 	}
 	node = &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
-	for _, member := range v.list.get() {
-		node.Content = append(node.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: member})
+	for i, member := range v.list.get() {
+		shown := &yaml.Node{Kind: yaml.ScalarNode, Value: member}
+		if v.list.node != nil {
+			shown = v.list.node(i)
+		}
+		node.Content = append(node.Content, shown)
 	}
 	return node, len(node.Content) == 0
 }
@@ -218,10 +223,38 @@ func timeOfDay(into *int) value {
 			}
 			*into = Never
 			if parts != nil {
-				hours, _ := strconv.Atoi(parts[1])
-				minutes, _ := strconv.Atoi(parts[2])
-				*into = hours*60 + minutes
+				*into = minutesOf(parts)
 			}
 			return good()
 		}}
+}
+
+// hours are 22:00-07:00, in minutes after midnight, or off, which is two equal ones.
+func hours(from, until *int) value {
+	return value{kind: KindHours,
+		text: func() string {
+			if *from == *until {
+				return "off"
+			}
+			return fmt.Sprintf("%02d:%02d-%02d:%02d", *from/60, *from%60, *until/60, *until%60)
+		},
+		parse: func(text string) (string, string) {
+			if *from, *until = 0, 0; text == "off" {
+				return good()
+			}
+			first, second, _ := strings.Cut(text, "-")
+			a, b := clockFace.FindStringSubmatch(first), clockFace.FindStringSubmatch(second)
+			if a == nil || b == nil || first == second {
+				return fmt.Sprintf(" %q are not hours of a day in UTC", shortened(text)), "write 22:00-07:00, or off"
+			}
+			*from, *until = minutesOf(a), minutesOf(b)
+			return good()
+		}}
+}
+
+// minutesOf is a time of day that clockFace has matched.
+func minutesOf(parts []string) int {
+	hours, _ := strconv.Atoi(parts[1])
+	minutes, _ := strconv.Atoi(parts[2])
+	return hours*60 + minutes
 }

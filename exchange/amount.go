@@ -143,13 +143,13 @@ func (a Amount) Float() float64 {
 }
 
 // String returns the number without trailing zeros.
-func (a Amount) String() string { return string(a.append(nil)) }
+func (a Amount) String() string { return string(a.Append(nil)) }
 
 // MarshalText writes String.
-func (a Amount) MarshalText() ([]byte, error) { return a.append(nil), nil }
+func (a Amount) MarshalText() ([]byte, error) { return a.Append(nil), nil }
 
-// append appends the number to text.
-func (a Amount) append(text []byte) []byte {
+// Append appends the number to text.
+func (a Amount) Append(text []byte) []byte {
 	abs := a.Abs()
 	if uint64(abs.hi) >= 1e18 { // beyond 2^64 whole units
 		return append(text, a.Decimal().String()...)

@@ -236,6 +236,17 @@ func (s *Symbol) AverageCost(cost Amount, quantity Quantity) Amount {
 	return cost.MulDiv(int64(powU(s.QuantityScale)), int64(quantity))
 }
 
+// Cost returns a mean price x quantity with 18 places, truncated towards zero. It has the sign of the quantity. What a
+// mean price has beyond the range of prices does not count.
+func (s *Symbol) Cost(mean Amount, quantity Quantity) Amount {
+	whole := s.PriceOf(mean)
+	rest := mean.Sub(s.PriceAmount(whole))
+	if !rest.Less(s.PriceAmount(1)) {
+		rest = Amount{}
+	}
+	return s.Notional(whole, quantity).Add(rest.MulDiv(int64(quantity), int64(powU(s.QuantityScale))))
+}
+
 // QuantityFor returns how much notional buys at price, rounded down to the quantity tick and at
 // most maxUnits.
 func (s *Symbol) QuantityFor(notional Amount, price Price) Quantity {

@@ -178,3 +178,24 @@ func TestHugeAmountsNeitherOverflowNorPanic(t *testing.T) {
 
 // powQ is one of the base currency, in units.
 func powQ(s *Symbol) Quantity { return Quantity(powU(s.QuantityScale)) }
+
+// TestTheCostOfAMeanPriceIsExact: a mean has more digits than a price, and most of the money where many are held.
+func TestTheCostOfAMeanPriceIsExact(t *testing.T) {
+	t.Parallel()
+	s := testSymbol(t, "0.00000001", "1")
+	for _, c := range []struct {
+		mean     string
+		quantity Quantity
+		want     string
+	}{
+		{"0.00001", 5_000_000_000, "50000"},
+		{"0.000010009999999999", 5_000_000_000, "50049.999999995"},
+		{"0.000010009999999999", -5_000_000_000, "-50049.999999995"},
+		{"0.000000000000000001", 3, "0.000000000000000003"},
+		{"0", 7, "0"}, {"0.00001", 0, "0"},
+	} {
+		if have := s.Cost(MustAmount(c.mean), c.quantity).String(); have != c.want {
+			t.Errorf("%d at %s: want %s, have %s", c.quantity, c.mean, c.want, have)
+		}
+	}
+}

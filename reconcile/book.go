@@ -107,6 +107,7 @@ func (b *Book) Apply(r *record.Record) {
 		return
 	case record.Ignored:
 		symbol := b.Symbol(r.Symbol)
+		symbol.extends = false
 		symbol.Position += symbol.Ignored() - body.Quantity
 	}
 	b.journalled.Apply(r)
@@ -114,7 +115,8 @@ func (b *Book) Apply(r *record.Record) {
 	case record.Boot:
 		b.noteBoot(r.AtMS)
 	case record.Sending:
-		b.Symbol(body.Order.Key()).Settled = false
+		symbol := b.Symbol(body.Order.Key())
+		symbol.Settled, symbol.extends = false, symbol.extends && body.Purpose == placement.Order
 	case record.Adopted:
 		b.Symbol(r.Symbol).short = 0
 		b.noteReported(r.ClientOrderID)
@@ -145,7 +147,8 @@ func (b *Book) advance(r *record.Record) {
 	}
 	b.journalled.Apply(r)
 	symbol := b.Symbol(p.Symbol())
-	symbol.Settled = false
+	_, acknowledged := r.Body.(record.Acknowledged)
+	symbol.Settled, symbol.extends = false, symbol.extends && acknowledged && p.Purpose() == placement.Order
 	if p.Filled() > filled {
 		symbol.spot.overdrawn = false
 		symbol.calm = persistence{sinceMS: r.AtMS, lastMS: r.AtMS}
@@ -173,7 +176,7 @@ func (b *Book) advance(r *record.Record) {
 func (b *Book) noteBoot(atMS int64) {
 	b.sequence, b.bootMS = 0, atMS
 	for _, symbol := range b.symbols {
-		symbol.Read, symbol.Settled, symbol.calm = false, false, symbol.calmSince(b.Settle(), atMS)
+		symbol.Read, symbol.Settled, symbol.extends, symbol.calm = false, false, false, symbol.calmSince(b.Settle(), atMS)
 		symbol.testimony, symbol.spot, symbol.readAlone = testimony{}, spotTestimony{}, false
 		symbol.declare("", 0)
 	}

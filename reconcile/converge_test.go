@@ -110,6 +110,93 @@ func TestAStopMovesByABridgeOnlyWhereTheSumHasRoomForOne(t *testing.T) {
 	}
 }
 
+// TestAStopMovesOnlyWhereWhatTakesItsPlaceCoversWhatTheExchangeShows: another botd may have bought beside this one, and the
+// stop of the whole position covers that too.
+func TestAStopMovesOnlyWhereWhatTakesItsPlaceCoversWhatTheExchangeShows(t *testing.T) {
+	t.Parallel()
+	stopBesideAnotherPurchase(t)
+}
+
+func stopBesideAnotherPurchase(t testing.TB) {
+	d := newDesk(t)
+	bridged := func(desired *Desired) { desired.Bridge = true }
+	moves := func(when string, want int) []Intent {
+		t.Helper()
+		var about []Intent
+		for _, intent := range stopAt(d, "46000", bridged) {
+			if intent.Purpose == placement.StopLoss || intent.Purpose == placement.Cancel {
+				about = append(about, intent)
+			}
+		}
+		if len(about) != want {
+			t.Fatalf("%s: want %d, have %+v", when, want, about)
+		}
+		return about
+	}
+	d.hold(20)
+	d.acknowledge(d.send(stopAt(d, "45000", bridged)[0]), 12)
+	d.now += 5_000
+	d.observe(26, nil, d.stopOpen(12))
+	moves("6 more than the fills explain", 0)
+	d.now += 1_000
+	d.observe(20, nil, d.stopOpen(12))
+	bridge := moves("as the fills explain", 1)[0]
+	d.acknowledge(d.send(bridge), 13)
+	d.now += 1_000
+	d.observe(26, nil, d.stopOpen(12))
+	moves("6 more beside the bridge", 0)
+	d.now += 1_000
+	d.observe(20, nil, d.stopOpen(12))
+	if have := moves("the bridge covers all", 1)[0]; have.Purpose != placement.Cancel || have.OrderID != 12 {
+		t.Errorf("want the stop canceled, have %+v", have)
+	}
+}
+
+// TestABridgeThatThePositionOutgrewGivesWay adds to a position while its stop moves: both orders stayed for good.
+func TestABridgeThatThePositionOutgrewGivesWay(t *testing.T) {
+	t.Parallel()
+	positionOutgrowsBridge(t)
+}
+
+func positionOutgrowsBridge(t testing.TB) {
+	t.Helper()
+	d := newDesk(t)
+	bridged := func(desired *Desired) { desired.Bridge = true }
+	d.hold(20)
+	d.acknowledge(d.send(stopAt(d, "45000", bridged)[0]), 12)
+	d.now += 5_000
+	d.observe(20, nil, d.stopOpen(12))
+	for _, intent := range stopAt(d, "46000", bridged) {
+		if intent.Purpose == placement.StopLoss {
+			d.acknowledge(d.send(intent), 13)
+		}
+	}
+	d.target(26)
+	d.observe(20, nil, d.stopOpen(12))
+	id := d.send(stopAt(d, "46000", bridged)[0])
+	d.acknowledge(id, 14)
+	d.now += 1_000
+	d.observe(26, []OrderByID{{OrderID: 14, Known: true, Order: d.order(id, 14, exchange.StatusFilled, 6, 6)}}, d.stopOpen(12))
+	for _, intent := range stopAt(d, "46000", bridged) {
+		if intent.Purpose == placement.Cancel && intent.OrderID == 13 {
+			return
+		}
+	}
+	t.Error("want the bridge canceled, since it covers less than is held")
+}
+
+// stopOpen is the stop of that order id as an open list shows it.
+func (d *desk) stopOpen(orderID int64) exchange.Order {
+	for _, p := range d.book.Live() {
+		if o := p.Order(); p.OrderID() == orderID {
+			return exchange.Order{ID: orderID, ClientOrderID: p.ClientOrderID(), Market: o.Market, Symbol: o.Symbol, Side: o.Side, Type: o.Type,
+				StopPrice: o.StopPrice, ClosePosition: o.ClosePosition, Status: exchange.StatusNew}
+		}
+	}
+	d.t.Fatalf("order %d is not in the book", orderID)
+	return exchange.Order{}
+}
+
 // TestNothingNewProtectsAPositionThatIsExitedWhole: what exits a part leaves a rest to protect.
 func TestNothingNewProtectsAPositionThatIsExitedWhole(t *testing.T) {
 	t.Parallel()

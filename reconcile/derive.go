@@ -27,6 +27,7 @@ type Desired struct {
 	Flatten    bool                // a person wants what the exchange shows closed, explained or not
 	Repeat     bool                // an exit that is not answered may have another beside it: it was called back
 	Frozen     bool                // nothing but exits: what protects stays as it is
+	Extends    bool                // between rounds: openings go while nothing but acknowledged ones came about since the symbol was settled
 	Unread     bool                // its market was not read whole: what protects stays, what is missing of it is placed, and no exit is repeated
 }
 
@@ -87,8 +88,8 @@ func (b *Book) StopLevel(desired *Desired) exchange.Price {
 	return d.protectionPrice(placement.StopLoss, desired.Protection.StopLoss)
 }
 
-// Held is the part of a symbol's position that may be botd's to close.
-func (b *Book) Held(symbol *SymbolState) exchange.Quantity {
+// Closable is the part of a symbol's position that may be botd's to close.
+func (b *Book) Closable(symbol *SymbolState) exchange.Quantity {
 	d := &derivation{book: b, symbol: symbol}
 	d.measureHeld()
 	return d.held
@@ -265,13 +266,13 @@ func (d *derivation) convergeTarget() {
 	default:
 		// Only what is held already is reduced: an entry whose fill is not
 		// known yet may be in the position and in flight at once.
-		d.reduce(d.shown(abs(position)) + d.symbol.Fees() - max(abs(resolved), d.unrounded(target)))
+		d.reduce(d.shownByWallet(abs(position)) + d.symbol.Fees() - max(abs(resolved), d.unrounded(target)))
 	}
 }
 
-// shown is how much of what is believed to be held the newest wallet shows, where it misses as much as an
+// shownByWallet is how much of what is believed to be held the newest wallet shows, where it misses as much as an
 // order: a stop may have sold it that no list shows, and a part of a position is no more than what is left above the target.
-func (d *derivation) shown(held exchange.Quantity) exchange.Quantity {
+func (d *derivation) shownByWallet(held exchange.Quantity) exchange.Quantity {
 	if d.symbol.Key().Market != exchange.Spot || d.book.WalletMS == 0 {
 		return held
 	}
@@ -365,5 +366,6 @@ func (d *derivation) enter(delta exchange.Quantity) {
 
 // mayOpen reports whether nothing on the symbol is unknown: only then it opens.
 func (d *derivation) mayOpen() bool {
-	return d.symbol.Settled && !d.unsettled && !d.unlevered
+	settled := d.symbol.Settled || d.desired.Extends && d.symbol.extends
+	return settled && !d.unsettled && !d.unlevered
 }

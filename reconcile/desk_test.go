@@ -13,12 +13,12 @@ import (
 
 // desk is a book with one futures strategy, driven by hand.
 type desk struct {
-	t    *testing.T
+	t    testing.TB
 	book *Book
 	now  int64
 }
 
-func newDesk(t *testing.T) *desk {
+func newDesk(t testing.TB) *desk {
 	t.Helper()
 	rules, err := exchange.NewSymbol(exchange.SymbolSpec{
 		Market: exchange.Futures, Name: "BTC-USDT", Base: "BTC", Quote: "USDT",

@@ -8,7 +8,7 @@ import (
 )
 
 // beside is a bid of unknown fate, past its fence, beside one that rests.
-func beside(t *testing.T) (d *desk, resting exchange.Order) {
+func beside(t testing.TB) (d *desk, resting exchange.Order) {
 	t.Helper()
 	d = newDesk(t)
 	d.observe(0, nil)
@@ -43,8 +43,8 @@ func (d *desk) decided(position exchange.Quantity, resting exchange.Order) (seco
 	return seconds
 }
 
-// afterAMove is how long it takes when the position moved while the first snapshot was taken.
-func afterAMove(t *testing.T) int {
+// decidedAfterAMove has the position move while the first snapshot is taken.
+func decidedAfterAMove(t testing.TB) {
 	t.Helper()
 	d, resting := beside(t)
 	d.book.Observe(
@@ -57,28 +57,28 @@ func afterAMove(t *testing.T) int {
 			ClosedOf:      []string{"BTC-USDT"},
 		},
 	)
-	return d.decided(4, resting)
-}
-
-// afterAFill is how long it takes when a known order was seen to fill in the first snapshot.
-func afterAFill(t *testing.T) int {
-	t.Helper()
-	d, resting := beside(t)
-	resting.Filled = 4
-	d.observe(4, nil, resting)
-	return d.decided(4, resting)
-}
-
-func TestASnapshotInWhichThePositionMovedDoesNotCount(t *testing.T) {
-	t.Parallel()
-	if want, have := 4, afterAMove(t); want != have {
+	if want, have := 4, d.decided(4, resting); want != have {
 		t.Errorf("want it decided by snapshots three seconds apart after that, in the %dth second, have the %dth", want, have)
 	}
 }
 
-func TestAnUnknownIsNotDecidedWhileKnownOrdersFill(t *testing.T) {
-	t.Parallel()
-	if want, have := 5, afterAFill(t); want != have {
+// decidedAfterAFill has a known order fill in the first snapshot.
+func decidedAfterAFill(t testing.TB) {
+	t.Helper()
+	d, resting := beside(t)
+	resting.Filled = 4
+	d.observe(4, nil, resting)
+	if want, have := 5, d.decided(4, resting); want != have {
 		t.Errorf("want it decided by snapshots three seconds apart when the fill is older than L, in the %dth second, have the %dth", want, have)
 	}
+}
+
+func TestASnapshotInWhichThePositionMovedDoesNotCount(t *testing.T) {
+	t.Parallel()
+	decidedAfterAMove(t)
+}
+
+func TestAnUnknownIsNotDecidedWhileKnownOrdersFill(t *testing.T) {
+	t.Parallel()
+	decidedAfterAFill(t)
 }

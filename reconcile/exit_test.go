@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"slices"
 	"testing"
 
 	"botd/exchange"
@@ -128,6 +129,56 @@ func TestAnExitThatThePositionShowsAlreadyKeepsNoStopBack(t *testing.T) {
 		}
 		if stops != 1 {
 			t.Errorf("with %d held: want one stop, have %d", held, stops)
+		}
+	}
+}
+
+// TestAStopIsPlacedWhileTheFateOfAnExitOfBeforeIsUnknown: a process ended while its exit was under way, and the next one's plan asks for
+// none. The position has its stop after two seconds, not after the fence.
+func TestAStopIsPlacedWhileTheFateOfAnExitOfBeforeIsUnknown(t *testing.T) {
+	t.Parallel()
+	stopBesideUnknownExit(t)
+}
+
+func stopBesideUnknownExit(t testing.TB) {
+	d := newDesk(t)
+	d.hold(20)
+	d.target(0)
+	exit := d.send(d.one(placement.Exit, nil))
+	d.unknown(exit)
+	d.target(20)
+	for _, c := range []struct {
+		afterMS int64
+		want    int
+	}{{1_000, 0}, {1_000, 1}} {
+		d.now += c.afterMS
+		d.observe(20, nil)
+		stops := slices.DeleteFunc(d.derive(stopAt2), func(i Intent) bool { return i.Purpose != placement.StopLoss })
+		if len(stops) != c.want || c.want == 1 && !stops[0].Order.ClosePosition {
+			t.Errorf("%d: want %d stops of the whole position, have %+v", d.now, c.want, stops)
+		}
+	}
+}
+
+// TestOnSpotAnExitInPlaceOfAStopHasNoOtherBeside: its price was passed, and what it protects is being sold. A smaller target asks for no
+// more until that is known.
+func TestOnSpotAnExitInPlaceOfAStopHasNoOtherBeside(t *testing.T) {
+	t.Parallel()
+	exitInPlaceOfAStop(t)
+}
+
+func exitInPlaceOfAStop(t testing.TB) {
+	for _, target := range []exchange.Quantity{5, 0} {
+		w, derive := protecting(t)
+		w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin,
+			Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: target}}}})
+		w.places(placement.StopLoss, 9, saleOf(5))
+		w.now += 500
+		w.shows("1.01", "0")
+		for _, intent := range derive() {
+			if intent.Purpose == placement.Exit {
+				t.Errorf("a target of %d: want no exit beside it, have %+v", target, intent)
+			}
 		}
 	}
 }

@@ -26,11 +26,18 @@ func (s *survey) learnFees() {
 		if symbol.Rules == nil {
 			continue
 		}
-		symbol.feeRate, symbol.feeRateKnown = 0, true
-		if !traded.Fee.IsZero() {
-			symbol.feeRate = min(traded.Fee.Ratio(symbol.Rules.QuantityAmount(traded.Filled))+1, spotFeeBound) // Ratio truncates
-		}
+		symbol.feeRate, symbol.feeRateKnown = min(rateOfFee(traded.Fee, symbol.Rules.QuantityAmount(traded.Filled)), spotFeeBound), true
 	}
+}
+
+// rateOfFee is the least rate by which a fee is not below what was taken: a rate that is higher
+// than that would expect a whole unit too much where fees are multiples of the step.
+func rateOfFee(fee, bought exchange.Amount) exchange.Rate {
+	rate := fee.Ratio(bought) // truncates
+	if bought.MulRate(rate).Less(fee) {
+		rate++
+	}
+	return rate
 }
 
 // expectFees returns the record that deducts the fee of what a record has just filled of a

@@ -112,11 +112,19 @@ func residualText(symbol *SymbolState) string {
 // or one of our orders (case 35). Nothing is adopted, whatever the policy.
 func (s *survey) guardLost() {
 	for _, symbol := range s.book.symbols {
-		ours := slices.ContainsFunc(symbol.Foreign, func(o exchange.Order) bool { return s.book.prefixed(o.ClientOrderID) })
-		if ours || symbol.UnknownEnded != "" || symbol.Key().Market == exchange.Futures && symbol.AtVenue() != 0 && symbol.Known() == 0 {
-			s.quarantine(symbol, lostJournal)
-			symbol.Settled = false
+		id := symbol.UnknownEnded
+		if i := slices.IndexFunc(symbol.Foreign, func(o exchange.Order) bool { return s.book.prefixed(o.ClientOrderID) }); id == "" && i >= 0 {
+			id = symbol.Foreign[i].ClientOrderID
 		}
+		if id == "" && (symbol.Key().Market != exchange.Futures || symbol.AtVenue() == 0 || symbol.Known() != 0) {
+			continue
+		}
+		if symbol.Quarantine() == "" {
+			quarantined := symbol.about(record.Quarantined{Why: lostJournal})
+			quarantined.ClientOrderID = id // the next start stands down before it has read it
+			s.emit(quarantined)
+		}
+		symbol.Settled = false
 	}
 }
 
@@ -190,7 +198,7 @@ func (s *survey) observeNewest() {
 	s.noteIDs(s.fetched.Newest)
 	for i := range s.fetched.Newest {
 		order := &s.fetched.Newest[i]
-		if id, ours := placement.ParseSerial(order.ClientOrderID); ours && s.book.prefixed(order.ClientOrderID) && !s.book.Sent(id) {
+		if id, ours := placement.ParseSerial(order.ClientOrderID); ours && s.book.prefixed(order.ClientOrderID) && !s.book.Sent(order.Key(), id) {
 			s.book.Symbol(order.Key()).UnknownEnded = order.ClientOrderID
 		}
 	}

@@ -48,7 +48,7 @@ func (s *survey) leftOver(p *account.Placement) *exchange.Order {
 			continue
 		}
 		for i := range list.Items() {
-			if o := &list.Items()[i]; couldBe(o, p) && !s.claimed(o) {
+			if o := &list.Items()[i]; couldBe(o, p.Order(), p.SentMS()) && !s.claimed(o) {
 				return o
 			}
 		}
@@ -100,10 +100,9 @@ func (b *Book) buysUnknown(symbol *SymbolState) bool {
 	return slices.ContainsFunc(b.unknownOn(symbol.Key()), func(p *account.Placement) bool { return p.Order().Side == exchange.Buy })
 }
 
-// couldBe reports whether a row may be the placement's order, under whatever id.
-func couldBe(o *exchange.Order, p *account.Placement) bool {
-	order := p.Order()
-	if o.Key() != order.Key() || o.Side != order.Side || o.CreatedMS < p.SentMS()-createdSlackMS || o.Status.Final() && o.Filled == 0 {
+// couldBe reports whether a row may be an order that was sent then, under whatever id.
+func couldBe(o *exchange.Order, order exchange.NewOrder, sentMS int64) bool {
+	if o.Key() != order.Key() || o.Side != order.Side || o.CreatedMS < sentMS-createdSlackMS || o.Status.Final() && o.Filled == 0 {
 		return false
 	}
 	if o.ClientOrderID == "" {

@@ -3,26 +3,34 @@ package reconcile
 import (
 	"testing"
 
-	"botd/internal/mutant"
+	"botd/exchange"
+	"botd/internal/mutant/mutanttest"
 )
 
-// TestRulesOfTheEquationShowWhenTheyAreBroken breaks the rules that no seed can
-// show, since snapshots L apart make up for them (docs/simulation.md).
-func TestRulesOfTheEquationShowWhenTheyAreBroken(t *testing.T) {
-	if !mutant.Built() {
-		t.Skip("no rule can be broken in this build: .ci/run makes the one with the overlay of internal/mutant")
-	}
-	defer mutant.Break("")
-	mutant.Break("moved_snapshot")
-	if right, have := 4, afterAMove(t); right == have {
-		t.Errorf("moved_snapshot: want it decided sooner than in the %dth second", right)
-	}
-	mutant.Break("fills_meanwhile")
-	if right, have := 5, afterAFill(t); right == have {
-		t.Errorf("fills_meanwhile: want it decided sooner than in the %dth second", right)
-	}
-	mutant.Break("own_trades_ignored")
-	if have := tradedUnseen(t); have != 0 {
-		t.Errorf("own_trades_ignored: want nothing counted, have %d", have)
-	}
+// TestScenariosShowWhenTheyAreBroken breaks the rules that scenarios of this package show; no seed can show the first
+// two, since snapshots L apart make up for them (docs/simulation.md).
+func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
+	mutanttest.Shown(t, "reconcile", map[string]func(testing.TB){
+		"moved_snapshot":            decidedAfterAMove,
+		"fills_meanwhile":           decidedAfterAFill,
+		"own_trades_ignored":        tradedUnseen,
+		"sales_first":               soldTogether,
+		"others_purchases_presumed": func(t testing.TB) { personsPurchase(t, 5, "1.015", 10) },
+		"joined_unwitnessed":        func(t testing.TB) { joinedUnseen(t, func(*exchange.Position, int64) {}, true) },
+		"bought_sold_with":          func(t testing.TB) { purchaseBesideASale(t, "1", true) },
+		"sold_stop_stays":           func(t testing.TB) { stopOfWhatIsSold(t, false, true) },
+		"unknown_entry_unprotected": stopOfUnknownEntry,
+		"exit_keeps_stop_away":      stopBesideUnknownExit,
+		"exit_beside_exit":          exitInPlaceOfAStop,
+		"backup_believed":           soldBeforeTheHistory,
+		"resting_beside_exit":       restingExitBesideAnother,
+		"standing_down_forgot":      standsDownAfterAStart,
+		"adopted_end_forgotten":     adoptedAndHidden,
+		"earlier_margin":            marginOfAnEarlierPosition,
+		"part_sale_first":           partSoldBeforeItsPurchase,
+		"bridge_short":              stopBesideAnotherPurchase,
+		"bridge_outgrown":           positionOutgrowsBridge,
+		"refused_sold_again":        saleAfterARefusedOne,
+		"reported_everywhere":       lostOnAnotherSymbol,
+	})
 }

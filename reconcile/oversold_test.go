@@ -6,6 +6,7 @@ import (
 	"botd/exchange"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
+	"botd/strategy"
 )
 
 // TestWhereTheJournalMissesOrdersNoMoreIsSoldThanTheWalletShows: an older journal believes
@@ -26,7 +27,7 @@ func TestWhereTheJournalMissesOrdersNoMoreIsSoldThanTheWalletShows(t *testing.T)
 			}
 			w.now += 1_000
 			w.observe("1")
-			if held, closes := w.book.Held(symbol), w.book.ToClose(symbol); held != 0 || closes != 0 {
+			if held, closes := w.book.Closable(symbol), w.book.ToClose(symbol); held != 0 || closes != 0 {
 				t.Errorf("want nothing to sell of what the wallet does not show, have %d, and %d for the kill switch", held, closes)
 			}
 			w.apply(record.Record{AtMS: w.now, Body: record.Halt{}})
@@ -34,7 +35,7 @@ func TestWhereTheJournalMissesOrdersNoMoreIsSoldThanTheWalletShows(t *testing.T)
 				w.now += 1_000
 				w.observe("1.01")
 			}
-			if held := w.book.Held(symbol); held != 10-sold {
+			if held := w.book.Closable(symbol); held != 10-sold {
 				t.Errorf("want %d held after the wallet shows it and a person armed it, have %d", 10-sold, held)
 			}
 		})
@@ -185,5 +186,57 @@ func TestASaleOfUnknownFateIsNotRepeatedAgainstWhatAPersonBought(t *testing.T) {
 		if d := (&derivation{book: w.book, symbol: w.book.Symbol(coin), held: 10}); d.repeatable(w.book.Placement(sale.ClientOrderID)) != want {
 			t.Errorf("a wallet of %s before the sale, and a restart: want repeated %t", bought, want)
 		}
+	}
+}
+
+// TestBeforeTheHistoryWasReadNoMoreIsSoldThanTheWalletShows: a backup was restored that does not know what was sold since. Until the
+// order history has been read, which shows it, an exit sells nothing of a person's coins.
+func TestBeforeTheHistoryWasReadNoMoreIsSoldThanTheWalletShows(t *testing.T) {
+	t.Parallel()
+	soldBeforeTheHistory(t)
+}
+
+func soldBeforeTheHistory(t testing.TB) {
+	for amount, want := range map[string]int{"1": 0, "1.01": 1} {
+		w := holding(t, ForeignHalt)
+		symbol := w.book.Symbol(coin)
+		w.now += 60_000
+		w.apply(record.Record{AtMS: w.now, Body: record.Boot{Epoch: 9}})
+		w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin,
+			Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity}}}})
+		w.now += 1_000
+		w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), Unread: []exchange.SymbolKey{coin},
+			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(amount)}})})
+		symbol.Last = 50_000e8
+		intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1,
+			Collar: exchange.RateOne / 20, Unread: true}, w.now)
+		if len(intents) != want {
+			t.Errorf("%s in the wallet: want %d exits, have %+v", amount, want, intents)
+		}
+	}
+}
+
+// TestARestingExitLeavesWhatAnExitUnderWaySells: a part of the position is being sold, and its record is not durable yet. The exits of the
+// plan that rest are for the rest of it.
+func TestARestingExitLeavesWhatAnExitUnderWaySells(t *testing.T) {
+	t.Parallel()
+	restingExitBesideAnother(t)
+}
+
+func restingExitBesideAnother(t testing.TB) {
+	w := holding(t, ForeignHalt)
+	symbol := w.book.Symbol(coin)
+	symbol.Last = 50_000e8
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{ExitsSet: true,
+		Exits: []strategy.DesiredOrder{{Key: "a", Side: exchange.Sell, Quantity: 10, Price: 51_000e8}}}}})
+	part := w.book.NextClientOrderID("t")
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: part, Body: record.Sending{DeadlineMS: w.now + 5_000,
+		Purpose: placement.Exit, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.Limit,
+			Quantity: 4, Price: 47_500e8, ClientOrderID: part}}})
+	w.now += 1_000
+	w.shows("1.01", "0")
+	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Collar: exchange.RateOne / 20}, w.now)
+	if len(intents) != 1 || intents[0].Purpose != placement.ExitOrder || intents[0].Order.Quantity != 6 {
+		t.Errorf("want a resting exit of the 6 that are left, have %+v", intents)
 	}
 }

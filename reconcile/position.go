@@ -16,7 +16,7 @@ func (s *survey) observePosition(symbol *SymbolState) {
 		symbol.calm.extend(s.fetched)
 	}
 	if s.fetched.isUnread(symbol.Key()) {
-		s.positionAlone(symbol)
+		s.partialPosition(symbol)
 		return
 	}
 	symbol.unread = false
@@ -50,14 +50,14 @@ func (s *survey) observePosition(symbol *SymbolState) {
 	symbol.Settled = symbol.residual == 0 && !s.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
 }
 
-// positionAlone takes where a symbol's position stands after another read about the symbol
+// partialPosition takes where a symbol's position stands after another read about the symbol
 // failed: what reduces and protects goes on, and nothing is concluded.
-func (s *survey) positionAlone(symbol *SymbolState) {
+func (s *survey) partialPosition(symbol *SymbolState) {
 	symbol.unread = true
 	switch {
 	case symbol.Key().Market == exchange.Spot:
 		symbol.Position, symbol.readAlone = symbol.heldOnSpot(), symbol.readAlone || s.fetched.Balances.Done()
-		s.walletAlone(symbol)
+		s.partialWallet(symbol)
 	case !s.fetched.Positions.Done(), s.fetched.lacksPosition(symbol.Key()):
 		s.standOpened(symbol)
 	case s.takePosition(symbol):
@@ -72,8 +72,8 @@ func (s *survey) positionAlone(symbol *SymbolState) {
 	symbol.Settled = false
 }
 
-// walletAlone takes what a wallet shows of sales while the open list cannot be read.
-func (s *survey) walletAlone(symbol *SymbolState) {
+// partialWallet takes what a wallet shows of sales while the open list cannot be read.
+func (s *survey) partialWallet(symbol *SymbolState) {
 	for _, p := range s.book.Live() {
 		if s.fetched.Balances.Done() && symbol.Rules != nil && p.Symbol() == symbol.Key() && p.Order().Side == exchange.Sell && p.OrderID() == 0 {
 			s.noteUnfrozen(p, symbol)
@@ -155,7 +155,7 @@ func (s *SymbolState) takeOneOf(positions []exchange.Position) {
 			one = *p
 		}
 	}
-	s.Read, s.Position, s.EntryPrice = true, one.Signed()-s.Ignored(), one.EntryPrice
+	s.Read, s.Position, s.PositionID, s.EntryPrice = true, one.Signed()-s.Ignored(), one.ID, one.EntryPrice
 }
 
 func find(positions []exchange.Position, symbol string) (found exchange.Position, count int) {
@@ -226,7 +226,7 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 		wait := (symbol.Baseline() != 0 || s.book.mayHaveBought(symbol)) && s.awaitsHistory(symbol, held-symbol.Baseline())
 		if more := held - symbol.Baseline(); live || wait {
 			s.noteBeside(symbol, more)
-		} else if more != 0 || symbol.Beside() != 0 {
+		} else if more != 0 || symbol.Unattributed() != 0 {
 			s.emit(symbol.about(record.Baseline{Quantity: held}))
 		}
 		symbol.noteAgreed(s.fetched.EndedMS)
@@ -243,9 +243,9 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 // what a purchase that no list shows has bought, or a sale has left.
 func (s *survey) noteBeside(symbol *SymbolState, beside exchange.Quantity) {
 	beside = max(0, beside)
-	changed := abs(beside - symbol.Beside())
+	changed := abs(beside - symbol.Unattributed())
 	if changed != 0 && (beside == 0 || !symbol.Rules.Notional(symbol.Last, changed).Less(symbol.Rules.MinNotional)) {
-		s.emit(symbol.about(record.Baseline{Quantity: symbol.Baseline(), Beside: beside}))
+		s.emit(symbol.about(record.Baseline{Quantity: symbol.Baseline(), Unattributed: beside}))
 	}
 }
 

@@ -86,7 +86,7 @@ func TestBesideOthersBotdsPartIsNeverMoreThanTheExchangesPosition(t *testing.T) 
 
 // wallet is a book with one spot strategy, driven by hand.
 type wallet struct {
-	t       *testing.T
+	t       testing.TB
 	book    *Book
 	records []record.Record
 	now     int64
@@ -94,7 +94,7 @@ type wallet struct {
 
 var coin = exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}
 
-func newWallet(t *testing.T) *wallet {
+func newWallet(t testing.TB) *wallet {
 	t.Helper()
 	w := &wallet{t: t, now: 1_000_000}
 	w.start()
@@ -281,7 +281,7 @@ func TestWhereTheJournalMissesOrdersNoMoreIsSoldOnSpotThanTheWalletHas(t *testin
 			w.now += 100
 			w.observe("1.003", orders...) // 7 of the 10 were sold by what the journal misses
 			symbol := w.book.Symbol(coin)
-			if held := w.book.Held(symbol); symbol.Known() != 10 || symbol.Position != c.want || held != c.want {
+			if held := w.book.Closable(symbol); symbol.Known() != 10 || symbol.Position != c.want || held != c.want {
 				t.Errorf("want %d of 10 to be sold at most, have known %d, position %d, held %d", c.want, symbol.Known(), symbol.Position, held)
 			}
 		})
@@ -320,7 +320,7 @@ func TestWhereTheJournalMissesOrdersAnOldWalletDoesNotLetASaleGoTwice(t *testing
 		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "orders the journal does not know"}})
 		held := func(when string, want exchange.Quantity) {
 			t.Helper()
-			if have := w.book.Held(w.book.Symbol(coin)); have != want {
+			if have := w.book.Closable(w.book.Symbol(coin)); have != want {
 				t.Errorf("restarted %t, %s: want %d to be sold at most, have %d", restarted, when, want, have)
 			}
 		}
@@ -370,7 +370,7 @@ func TestAnOldBackupsStopThatLeftTheListMayHaveSoldUntilTheWalletShowsIt(t *test
 	}
 	held := func(when string, want exchange.Quantity) {
 		t.Helper()
-		if have := w.book.Held(w.book.Symbol(coin)); have != want {
+		if have := w.book.Closable(w.book.Symbol(coin)); have != want {
 			t.Errorf("%s: want %d to be sold at most, have %d", when, want, have)
 		}
 	}

@@ -16,12 +16,12 @@ import (
 // presume takes what the wallet shows of orders that the open list does not show.
 func (s *survey) presume(symbol *SymbolState) {
 	t := &symbol.spot
-	t.presumed = 0
+	before := symbol.presumed()
 	listed := func(p *account.Placement) bool {
 		return slices.ContainsFunc(s.fetched.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() }) ||
 			s.fetched.Shows(exchange.Spot, p.OrderID())
 	}
-	bought, sinceMS := exchange.Quantity(0), int64(math.MaxInt64)
+	bought, sold, sinceMS := exchange.Quantity(0), exchange.Quantity(0), int64(math.MaxInt64)
 	for _, p := range s.book.Live() {
 		if p.Symbol() != symbol.Key() || p.State() == placement.Sending {
 			continue
@@ -38,6 +38,7 @@ func (s *survey) presume(symbol *SymbolState) {
 			sinceMS = min(sinceMS, p.SentMS())
 			continue
 		}
+		sold += p.Remaining()
 		if !s.noteUnfrozen(p, symbol) {
 			continue
 		}
@@ -48,7 +49,15 @@ func (s *survey) presume(symbol *SymbolState) {
 		}
 	}
 	excess := s.book.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
-	t.presumed = max(0, min(excess-symbol.Beside()-s.boughtByOthers(symbol, sinceMS), bought))
+	own := excess - symbol.Unattributed() - s.boughtByOthers(symbol, sinceMS)
+	t.presumed, t.knew = max(0, min(own, bought)), symbol.Known()
+	t.presumed = max(t.presumed, min(before, bought, own+sold)) // a purchase is not less once a sale that no list shows either has sold
+}
+
+// presumed is what the newest whole read showed of purchases that no list shows, without what was
+// booked since.
+func (s *SymbolState) presumed() exchange.Quantity {
+	return max(0, s.spot.presumed-max(0, s.Known()-s.spot.knew))
 }
 
 // boughtByOthers is what purchases that no placement claims have bought since wallet and fills last

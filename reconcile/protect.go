@@ -35,7 +35,7 @@ func (d *derivation) mayRepeat(p *account.Placement) bool {
 		return false // only a fresh read says how much is left
 	}
 	lost := p.State() == placement.Uncertain || p.State() == placement.Sending && d.desired.Repeat
-	late := d.nowMS-max(p.SentMS(), p.UnknownMS()) >= d.repeatAfterMS(p) || d.desired.Repeat && d.outlived(p)
+	late := d.nowMS-max(p.SentMS(), p.UnknownMS()) >= d.repeatAfterMS(p) || d.desired.Repeat && d.superseded(p)
 	if !lost || !late {
 		return false
 	}
@@ -78,9 +78,9 @@ func (d *derivation) repeatAfterMS(p *account.Placement) int64 {
 	return repeatMS << max(0, min(levels, repeatLevels))
 }
 
-// outlived reports whether a younger exit was sent after this one: its own fate holds
+// superseded reports whether a younger exit was sent after this one: its own fate holds
 // nothing up then.
-func (d *derivation) outlived(p *account.Placement) bool {
+func (d *derivation) superseded(p *account.Placement) bool {
 	return slices.ContainsFunc(d.targetOrders, func(q *account.Placement) bool { return q.Purpose() == placement.Exit && q.SentMS() > p.SentMS() })
 }
 
@@ -97,16 +97,25 @@ func (d *derivation) protect() {
 	case d.held == 0 && d.unexplained():
 		d.protectUnexplained()
 		return
-	case d.held == 0 && (d.symbol.Known() != 0 || d.symbol.Position != 0 || d.declared()):
+	case d.held == 0 && (d.symbol.Known() != 0 || d.symbol.Position != 0 || d.declared() && !d.soldAll()):
 		return // the read may be stale, or it is not botd's: what protects stays
 	case d.held == 0:
 		for _, p := range append(d.stops, d.profits...) {
-			d.cancel(p, "there is no position to protect")
+			if !d.mayProtectUnknown(p) {
+				d.cancel(p, "there is no position to protect")
+			}
 		}
 		return
 	}
 	d.convergeStop(protection)
 	d.convergeProfit(protection)
+}
+
+// soldAll reports whether on spot botd's own fills say that nothing is held, and no purchase is under way: a
+// stop that stands would sell what is not botd's, whatever could not be read.
+func (d *derivation) soldAll() bool {
+	return d.symbol.Key().Market == exchange.Spot && d.symbol.Known() == 0 && d.symbol.Contradicted == "" &&
+		!slices.ContainsFunc(slices.Concat(d.targetOrders, d.keyedOrders), func(p *account.Placement) bool { return p.Order().Side == exchange.Buy })
 }
 
 // declared reports whether the symbol is in a declared state in which what protects
@@ -134,6 +143,14 @@ func (d *derivation) unexplained() bool {
 func (d *derivation) openingUnresolved() bool {
 	return d.unsettled && slices.ContainsFunc(d.book.Live(), func(p *account.Placement) bool {
 		return p.Symbol() == d.symbol.Key() && p.State().Unresolved() && p.Purpose().Opens()
+	})
+}
+
+// mayProtectUnknown reports whether an order protects what an opening of unknown fate has made: a list showed
+// it since that was sent, and one that does not show it may lie. Until it is decided, what protects stays.
+func (d *derivation) mayProtectUnknown(p *account.Placement) bool {
+	return p.Order().ClosePosition && slices.ContainsFunc(d.book.Live(), func(q *account.Placement) bool {
+		return q.Symbol() == d.symbol.Key() && q.State() == placement.Uncertain && q.Purpose().Opens() && q.SentMS() <= p.SentMS()
 	})
 }
 
@@ -199,11 +216,15 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 			d.cancel(bridging, "the stop stands at its new price")
 		}
 	case bridging != nil:
-		if !bridging.State().Unresolved() { // only then its replacement stands
+		switch covers := bridging.Remaining() >= abs(d.symbol.Position); {
+		case bridging.State().Unresolved():
+		case covers: // only then its replacement stands
 			d.cancel(main, "the protection moves")
+		case d.held == d.symbol.Position: // it has grown since
+			d.cancel(bridging, "it covers less than the position")
 		}
-	case d.nowMS-main.SentMS() < int64(d.desired.Interval), !d.symbol.Rules.Tradable, d.symbol.unread:
-		// not too often, while another may be placed, and where its end can be read
+	case d.nowMS-main.SentMS() < int64(d.desired.Interval), !d.symbol.Rules.Tradable, d.symbol.unread, d.held != d.symbol.Position:
+		// not too often, while another may be placed, where its end can be read, and where it would cover all that the exchange shows
 	case d.desired.Bridge && len(d.targetOrders) == 0 && d.reducible() == abs(d.held):
 		d.protectBy(
 			placement.StopLoss,
@@ -224,7 +245,7 @@ func (d *derivation) stopsOf(live []*account.Placement) (main, bridging, urgent 
 			if main == nil || main.State() == placement.Uncertain || p.State() != placement.Uncertain {
 				main = p
 			}
-		case p.Order().Type == exchange.MarketOrder:
+		case p.Order().Type == exchange.MarketOrder || p.Order().Type == exchange.Limit: // on spot it has a limit, the collar's
 			urgent = p
 		default:
 			bridging = p
@@ -295,11 +316,13 @@ func (d *derivation) protectBy(purpose placement.Purpose, order exchange.NewOrde
 }
 
 // exitsWhole reports whether an exit of the whole position is under way. What the position shows of an exit
-// already, though its fill is not booked, is no part of what it may still do.
+// already, though its fill is not booked, is no part of what it may still do. One of unknown fate is not waited for
+// until its fence: a stop of the whole position ends with it, whenever it is executed.
 func (d *derivation) exitsWhole() bool {
 	ahead := d.symbol.Ahead()
 	for _, p := range d.targetOrders {
-		if p.Purpose() != placement.Exit {
+		lost := p.State() == placement.Uncertain && d.nowMS-max(p.SentMS(), p.UnknownMS()) >= repeatMS
+		if p.Purpose() != placement.Exit || lost {
 			continue
 		}
 		part := explained(p, ahead)
@@ -327,10 +350,7 @@ func (d *derivation) protectionPrice(purpose placement.Purpose, distance strateg
 	if distance.Price != 0 {
 		return rules.FloorPrice(distance.Price)
 	}
-	base := d.symbol.EntryPrice
-	if base.IsZero() && d.symbol.Known() != 0 { // else it is the price of what was held before
-		base = d.symbol.MeanPrice()
-	}
+	base := d.symbol.MeanEntry()
 	if base.IsZero() {
 		base = rules.PriceAmount(d.symbol.Last)
 	}

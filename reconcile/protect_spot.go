@@ -35,6 +35,9 @@ func (d *derivation) protectSpot() {
 		return
 	}
 	uncovered := d.uncovered()
+	if d.historyUnread() && d.book.walletMS >= d.book.bootMS+d.book.Settle().StalenessMS { // before that a wallet may be older than the last fill
+		uncovered = min(uncovered, d.beyondBaseline()-d.selling(d.leavesUncovered))
+	}
 	missing := d.symbol.Rules.FloorQuantity(d.capped(d.stoppable(uncovered)))
 	moved := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice != price })
 	switch {
@@ -68,9 +71,9 @@ func (d *derivation) explainedOnSpot() exchange.Quantity {
 	}
 	switch {
 	case d.symbol.Quarantine() != "":
-		return d.explainedByWallet() + d.symbol.spot.presumed
+		return d.explainedByWallet() + d.symbol.presumed()
 	case d.symbol.Contradicted == "":
-		return d.held + d.symbol.spot.presumed
+		return d.held + d.symbol.presumed()
 	}
 	return d.explainedByFills()
 }
@@ -90,11 +93,11 @@ func (d *derivation) explainedByWallet() exchange.Quantity {
 
 // uncovered is what of it neither a stop nor an exit sells; below zero they sell more.
 func (d *derivation) uncovered() exchange.Quantity {
-	return d.besideExits(d.explainedOnSpot() - d.selling(d.leavesUncovered))
+	return d.withoutExits(d.explainedOnSpot() - d.selling(d.leavesUncovered))
 }
 
-// besideExits takes off a quantity what this derivation sells already, by whole steps.
-func (d *derivation) besideExits(left exchange.Quantity) exchange.Quantity {
+// withoutExits takes off a quantity what this derivation sells already, by whole steps.
+func (d *derivation) withoutExits(left exchange.Quantity) exchange.Quantity {
 	for i := range d.intents {
 		if d.intents[i].Purpose == placement.Exit {
 			left -= d.intents[i].Order.Quantity
@@ -142,7 +145,7 @@ func (d *derivation) exitPart() {
 		}
 	}
 	before := len(d.intents)
-	if left = d.capped(d.stoppable(d.besideExits(left))); left > 0 {
+	if left = d.capped(d.stoppable(d.withoutExits(left))); left > 0 {
 		d.reduceNow(left, "the stop's price was passed already")
 	}
 	for i := before; i < len(d.intents); i++ {

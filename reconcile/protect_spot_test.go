@@ -73,7 +73,7 @@ func TestAStopOfMoreThanIsHeldIsTakenOffAtOnce(t *testing.T) {
 		w.now += 1_000
 		w.observeSold("0.004", 6, resting)
 	}
-	if held := w.book.Held(symbol); held != 4 {
+	if held := w.book.Closable(symbol); held != 4 {
 		t.Fatalf("want 4 held, have %d", held)
 	}
 	if intents := derive(); len(intents) != 1 || intents[0].Purpose != placement.Cancel || intents[0].ClientID != order.ClientOrderID {
@@ -82,7 +82,7 @@ func TestAStopOfMoreThanIsHeldIsTakenOffAtOnce(t *testing.T) {
 }
 
 // protecting brings the wallet to 10 of its own without a stop, and returns what derives.
-func protecting(t *testing.T) (w *wallet, derive func() []Intent) {
+func protecting(t testing.TB) (w *wallet, derive func() []Intent) {
 	t.Helper()
 	w = holding(t, ForeignHalt)
 	symbol := w.book.Symbol(coin)

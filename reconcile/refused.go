@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"fmt"
 	"slices"
 
 	"botd/exchange"
@@ -16,14 +17,14 @@ type RefusedOrder struct {
 	Symbol exchange.SymbolKey
 	SentMS int64
 	atMS   int64
-	sells  bool
+	order  exchange.NewOrder
 }
 
 // Refused lists the refusals that no snapshot has confirmed yet.
 func (b *Book) Refused() []RefusedOrder { return b.refused }
 
 func (b *Book) noteRefused(p *account.Placement, atMS int64) {
-	b.refused = append(b.refused, RefusedOrder{p.Symbol(), p.SentMS(), atMS, p.Order().Side == exchange.Sell})
+	b.refused = append(b.refused, RefusedOrder{p.Symbol(), p.SentMS(), atMS, p.Order()})
 }
 
 // confirmMS is how long a further exit on spot waits for the reads that confirm a refusal.
@@ -34,7 +35,7 @@ const confirmMS = 10_000
 // what is not there.
 func (d *derivation) mayHaveSold() bool {
 	return d.symbol.Key().Market == exchange.Spot && !d.desired.Flatten && slices.ContainsFunc(d.book.refused, func(r RefusedOrder) bool {
-		return r.Symbol == d.symbol.Key() && r.sells && d.nowMS-r.atMS < confirmMS
+		return r.Symbol == d.symbol.Key() && r.order.Side == exchange.Sell && d.nowMS-r.atMS < confirmMS
 	})
 }
 
@@ -46,9 +47,28 @@ func (s *survey) confirmRefused() {
 		if r.Symbol.Market == exchange.Spot {
 			read = s.fetched.SpotOrders.Done() && s.fetched.History.Done() && s.fetched.HistoryWhole
 		}
-		return read && s.fetched.BeganMS > r.atMS && !s.fetched.isUnread(r.Symbol)
+		if !read || s.fetched.BeganMS <= r.atMS || s.fetched.isUnread(r.Symbol) {
+			return false
+		}
+		s.quarantineExecuted(&r)
+		return true
 	})
 	for _, r := range s.book.refused {
 		s.book.Symbol(r.Symbol).Settled = false
+	}
+}
+
+// quarantineExecuted quarantines the symbol where lists that leave ids out show what a purchase on
+// spot that was refused could have bought, and nothing else claims it: matched by its id it would
+// be that placement's. On futures the position shows it.
+func (s *survey) quarantineExecuted(r *RefusedOrder) {
+	if r.Symbol.Market != exchange.Spot || r.order.Side != exchange.Buy || !s.book.idsLeftOut {
+		return
+	}
+	for i := range s.fetched.History.Items() {
+		if o := &s.fetched.History.Items()[i]; o.ClientOrderID == "" && o.Filled > 0 && couldBe(o, r.order, r.SentMS) && !s.claimed(o) {
+			s.quarantine(s.book.Symbol(r.Symbol), fmt.Sprintf("order %d, which nothing claims, could be one that the exchange refused and executed", o.ID))
+			return
+		}
 	}
 }

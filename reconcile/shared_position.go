@@ -28,7 +28,7 @@ func (d *derivation) slotTaken(kind exchange.OrderType) bool {
 
 // foreignOrders are the symbol's open orders that are not botd's, or not any more.
 func (d *derivation) foreignOrders() []exchange.Order {
-	return slices.Concat(d.symbol.Foreign, d.symbol.leftAlone)
+	return slices.Concat(d.symbol.Foreign, d.symbol.disowned)
 }
 
 // convergeStopPart keeps the stop of botd's part. The price being passed already, the part
@@ -96,8 +96,13 @@ func (d *derivation) addPart(purpose placement.Purpose, order exchange.NewOrder,
 	}
 }
 
-// convergeProfitPart keeps the profit of botd's part.
+// convergeProfitPart keeps the profit of botd's part. Where the list is not believed, the position may have less room
+// than is known for what reduces it: the profit waits until the stop stands, and takes none of its room.
 func (d *derivation) convergeProfitPart(protection strategy.Protection) {
+	standing := func(p *account.Placement) bool { return !p.State().Unresolved() }
+	if d.symbol.Standing() != d.symbol.Position && !protection.StopLoss.IsZero() && !slices.ContainsFunc(d.stops, standing) {
+		return
+	}
 	price := d.protectionPrice(placement.TakeProfit, protection.TakeProfit)
 	if price > 0 && !d.pricePassed(placement.TakeProfit, price) {
 		d.convergePart(
@@ -125,7 +130,7 @@ func (d *derivation) reducingRoom() exchange.Quantity {
 		free -= p.Remaining()
 	}
 	for _, p := range d.targetOrders {
-		if p.Order().ReduceOnly {
+		if p.Order().ReduceOnly || p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell {
 			free -= p.Remaining()
 		}
 	}

@@ -130,6 +130,9 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	if newborn {
 		s.guardLost()
 	}
+	for _, symbol := range b.symbols {
+		symbol.extends = symbol.Settled || s.awaitsAnswer(symbol)
+	}
 	return s.records
 }
 
@@ -146,13 +149,13 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 		p := s.matchFrom(&next, order)
 		matched = append(matched, p)
 		if p != nil && (p.OrderID() != 0 || !hasOlder(orders, order)) {
-			s.observeOrder(p, order)
+			s.observeOpen(p, order)
 		}
 	}
 	for _, symbol := range s.book.symbols {
 		if symbol.Key().Market == market {
 			s.noteUnlisted(symbol, orders)
-			symbol.Foreign, symbol.leftAlone = symbol.Foreign[:0], symbol.leftAlone[:0]
+			symbol.Foreign, symbol.disowned = symbol.Foreign[:0], symbol.disowned[:0]
 		}
 	}
 	for i := range orders {
@@ -162,9 +165,9 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 		case s.match(order) != nil:
 		case s.endedBefore(order): // in a stale list, which shows no client order id
 			s.book.stale++
-		case s.leftAlone(order):
+		case s.disowned(order):
 			symbol := s.book.Symbol(order.Key())
-			symbol.leftAlone = append(symbol.leftAlone, *order)
+			symbol.disowned = append(symbol.disowned, *order)
 		case s.book.Known(order.ClientOrderID):
 			s.observeDuplicate(order)
 		default:
@@ -176,8 +179,19 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 	s.book.matched = matched
 }
 
-// leftAlone reports whether a person left the order to whoever made it.
-func (s *survey) leftAlone(order *exchange.Order) bool {
+// observeOpen takes an order that an open list shows. One that is filled in part, of what a purchase of unknown fate has
+// bought, stands; what it sold is booked once the purchase is decided.
+func (s *survey) observeOpen(p *account.Placement, order *exchange.Order) {
+	if order.Market == exchange.Spot && s.early(p, order.Filled) {
+		unfilled := *order
+		unfilled.Filled = p.Filled()
+		order = &unfilled
+	}
+	s.observeOrder(p, order)
+}
+
+// disowned reports whether a person left the order to whoever made it.
+func (s *survey) disowned(order *exchange.Order) bool {
 	e, known := s.book.Ended(order.ClientOrderID)
 	if !known {
 		_, e, _ = s.book.EndedAs(order.Key(), order.ID)
@@ -353,15 +367,28 @@ func (s *survey) observeEnded(side exchange.Side) {
 	}
 	for i := range s.fetched.History.Items() {
 		order := &s.fetched.History.Items()[i]
-		if p := s.match(order); p != nil && order.Side == side {
+		if p := s.match(order); p != nil && order.Side == side && !s.early(p, order.Filled) {
 			s.observeOrder(p, order)
 		}
 	}
 	for _, traded := range s.fetched.Trades {
-		if p := s.book.withOrderID(exchange.Spot, traded.OrderID); p != nil && p.Order().Side == side && traded.Filled > p.Filled() {
+		p := s.book.withOrderID(exchange.Spot, traded.OrderID)
+		if p != nil && p.Order().Side == side && traded.Filled > p.Filled() && !s.early(p, traded.Filled) {
 			s.emit(p.About(record.Fill{OrderID: p.OrderID(), Filled: traded.Filled, Price: traded.Price}))
 		}
 	}
+}
+
+// early reports whether a sale on spot is of more than is known to be held, while the fate of a purchase is unknown
+// that may have made it: the sale would count as of all that is held, and the purchase, booked later, as held still.
+// It waits until the purchase is decided; where a person must look, it does not.
+func (s *survey) early(p *account.Placement, filled exchange.Quantity) bool {
+	symbol := s.book.Symbol(p.Symbol())
+	if p.Order().Side != exchange.Sell || filled-p.Filled() <= symbol.Known() || symbol.Quarantine() != "" {
+		return false
+	}
+	unknown := s.book.unknownOn(p.Symbol())
+	return slices.ContainsFunc(unknown, func(q *account.Placement) bool { return q.Order().Side == exchange.Buy })
 }
 
 // observeHistory takes spot order history, which shows every order that ended,
@@ -394,6 +421,7 @@ func (s *survey) observeHistory() {
 			s.observeLost(p)
 		}
 	}
+	s.observeEnded(exchange.Sell) // what waited for a purchase that was never taken
 }
 
 // withOrderID finds a live placement by the exchange's order id.

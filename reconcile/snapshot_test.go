@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"testing"
 
 	"botd/exchange"
@@ -197,7 +198,7 @@ func TestOnSpotAnOrderOfOursThatTheJournalDoesNotKnowIsFoundInTheHistory(t *test
 			)
 		}
 		book.Observe(&Snapshot{Newest: newest})
-		if have := book.Symbol(coin).UnknownEnded; have != c.want {
+		if have := cmp.Or(book.Symbol(coin).UnknownEnded, book.Symbol(coin).UnknownOrder()); have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
 		if quarantined := book.Symbol(coin).Quarantine() != ""; quarantined != (c.sent == "") {

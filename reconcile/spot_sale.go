@@ -1,6 +1,8 @@
 package reconcile
 
 import (
+	"slices"
+
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
@@ -11,7 +13,29 @@ import (
 // reduction so never waits for the wallet to explain the fills, and never asks for more
 // than there is. On futures the exchange's sum alone bounds it (room).
 func (d *derivation) clipToWallet(quantity exchange.Quantity) exchange.Quantity {
+	if d.historyUnread() || d.saleRefused() {
+		quantity = min(quantity, d.beyondBaseline())
+	}
 	return d.clip(quantity, func(p *account.Placement) bool { return !p.Seen() && !d.mayRepeat(p) })
+}
+
+// saleRefused reports whether the exchange has just refused a sale on spot: it may have executed it, and a history that
+// does not show that may be old. What is sold again is no more than the wallet shows beside what is not botd's.
+func (d *derivation) saleRefused() bool {
+	return d.symbol.Key().Market == exchange.Spot && slices.ContainsFunc(d.book.Refusals(), func(r account.Refusal) bool {
+		return r.Symbol == d.symbol.Key() && !r.Purpose.Opens() && d.nowMS-r.LastMS < confirmMS
+	})
+}
+
+// historyUnread reports whether on spot no history was read since the start that would show what an old
+// backup does not know: the wallet alone says what is botd's to sell.
+func (d *derivation) historyUnread() bool {
+	return d.symbol.Key().Market == exchange.Spot && d.desired.Unread && !d.symbol.Read
+}
+
+// beyondBaseline is what the newest wallet shows of the asset beside what is not botd's.
+func (d *derivation) beyondBaseline() exchange.Quantity {
+	return max(0, d.book.inWallet(d.symbol)-d.symbol.Baseline()-d.symbol.Ignored())
 }
 
 // clip bounds a sale by what is free beside the sales of botd's that take some of it.
@@ -68,7 +92,7 @@ func (d *derivation) repeatable(p *account.Placement) bool {
 // inWalletYet reports whether the wallet still shows most of what a sale of unknown fate would
 // have sold, beside what is not botd's.
 func (d *derivation) inWalletYet(p *account.Placement) bool {
-	return d.book.inWallet(d.symbol)-d.symbol.Baseline()-d.symbol.Ignored()-d.symbol.Beside() > abs(d.held)-p.Remaining()/2
+	return d.book.inWallet(d.symbol)-d.symbol.Baseline()-d.symbol.Ignored()-d.symbol.Unattributed() > abs(d.held)-p.Remaining()/2
 }
 
 // leavesUncovered reports whether a sale on spot takes nothing of what a stop is for: it may be

@@ -10,7 +10,8 @@ import (
 
 // StandsDown returns the client order id of an order that carries this instance's
 // prefix and is not in the journal, seen now or since a person last armed the
-// account; empty for none. A second instance, or this one with a later journal, may
+// account, or that a symbol was quarantined for and still is; empty for none. Both
+// are in the journal: a start stands down before it has read anything. A second instance, or this one with a later journal, may
 // be at work (case 15): nothing opens, nothing that stands is moved or canceled, and
 // no protection that stands is placed again, whoever placed it.
 func (b *Book) StandsDown() string {
@@ -18,6 +19,9 @@ func (b *Book) StandsDown() string {
 		return id
 	}
 	for _, symbol := range b.symbols {
+		if id := symbol.UnknownOrder(); id != "" {
+			return id
+		}
 		if symbol.UnknownEnded != "" {
 			return symbol.UnknownEnded
 		}

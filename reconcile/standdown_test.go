@@ -65,6 +65,42 @@ func TestStandingDownProtectsWhatNothingProtectsAndLeavesWhatStands(t *testing.T
 	}
 }
 
+// TestStandingDownABridgeIsTheStop finds a stop that was moving: what stands in its place covers the whole position.
+func TestStandingDownABridgeIsTheStop(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		quantity exchange.Quantity
+		want     []placement.Purpose
+	}{
+		{20, []placement.Purpose{placement.TakeProfit}},
+		{19, []placement.Purpose{placement.StopLoss, placement.TakeProfit}}, // a part of it alone
+	} {
+		d := newDesk(t)
+		d.book.Instance = "t"
+		d.hold(20)
+		order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket,
+			StopPrice: 45_000_00, Quantity: c.quantity, ReduceOnly: true, WorkingType: exchange.ContractPrice}
+		id := d.send(Intent{Purpose: placement.StopLoss, Key: bridge, Order: order})
+		d.acknowledge(id, 41)
+		stands := exchange.Order{ID: 41, ClientOrderID: id, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
+			Type: exchange.StopMarket, Quantity: c.quantity, ClosePositionID: 1, Status: exchange.StatusNew, StopPrice: 45_000_00}
+		unknown := exchange.Order{ID: 91, ClientOrderID: "bt-00000100000-2", Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
+			Type: exchange.Limit, Quantity: 5, Price: 40_000_00, Status: exchange.StatusOpen}
+		d.now += 2 * int64(exchange.Minute1)
+		d.observe(20, nil, stands, unknown)
+		if d.book.StandsDown() == "" {
+			t.Fatal("want an order under this prefix that the journal does not know to stand it down")
+		}
+		var have []placement.Purpose
+		for _, intent := range d.derive(func(w *Desired) { both(w); w.Entries = false }) {
+			have = append(have, intent.Purpose)
+		}
+		if !slices.Equal(c.want, have) {
+			t.Errorf("a bridge of %d of 20: want %v, have %v", c.quantity, c.want, have)
+		}
+	}
+}
+
 // TestStandingDownLastsUntilAPersonArms goes on when the other's order has gone, and
 // under a severer halt.
 func TestStandingDownLastsUntilAPersonArms(t *testing.T) {
@@ -109,5 +145,78 @@ func TestStandingDownAdoptsNothing(t *testing.T) {
 		if d.book.Symbol(bitcoin).Quarantine() == "" {
 			t.Errorf("%s: want the symbol quarantined", policy)
 		}
+	}
+}
+
+// TestStandingDownIsRememberedOverAStart finds an order of this instance's prefix with a new journal, which quarantines its
+// symbol: the next start stands down before it has read anything, until a person has decided.
+func TestStandingDownIsRememberedOverAStart(t *testing.T) {
+	t.Parallel()
+	standsDownAfterAStart(t)
+}
+
+func standsDownAfterAStart(t testing.TB) {
+	d := newDesk(t)
+	d.book = NewBook(d.book.Settle())
+	d.book.Instance = "t"
+	foreign := exchange.Order{ID: 90, ClientOrderID: "bt-00000100000-1", Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
+		Type: exchange.Limit, Quantity: 5, Price: 40_000_00, Status: exchange.StatusOpen}
+	journal := d.observe(0, nil, foreign)
+	if d.book.StandsDown() == "" || d.book.Symbol(bitcoin).Quarantine() != lostJournal {
+		t.Fatalf("want it standing down and the symbol quarantined, have %q, %q", d.book.StandsDown(), d.book.Symbol(bitcoin).Quarantine())
+	}
+	start := func() *Book {
+		book := NewBook(d.book.Settle())
+		book.Instance = "t"
+		for i := range journal {
+			book.Apply(&journal[i])
+		}
+		return book
+	}
+	if have := start().StandsDown(); have != foreign.ClientOrderID {
+		t.Errorf("a start that has read nothing: want it to stand down for %q, have %q", foreign.ClientOrderID, have)
+	}
+	journal = append(journal, d.book.Resolve(bitcoin, false, "one", "looked at")...)
+	if have := start().StandsDown(); have != "" {
+		t.Errorf("a start after a person decided: want no standing down, have %q", have)
+	}
+}
+
+// TestALostJournalIsFoundOnASymbolThatIsReadLater: an order of one symbol, which a person was notified of, says nothing of
+// what the same start sent on another: that may be held, and its history could not be read before.
+func TestALostJournalIsFoundOnASymbolThatIsReadLater(t *testing.T) {
+	t.Parallel()
+	lostOnAnotherSymbol(t)
+}
+
+func lostOnAnotherSymbol(t testing.TB) {
+	d := newDesk(t)
+	d.book = NewBook(d.book.Settle())
+	d.book.Instance = "t"
+	later, earlier := "bt-00000100000-9", "bt-00000100000-4"
+	journal := d.observe(0, nil, exchange.Order{ID: 90, ClientOrderID: later, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
+		Type: exchange.Limit, Quantity: 5, Price: 40_000_00, Status: exchange.StatusOpen})
+	if have := d.book.Symbol(bitcoin).Quarantine(); have != lostJournal || d.book.ForeignPrefix() != "" {
+		t.Fatalf("want the symbol quarantined alone, have %q, %q", have, d.book.ForeignPrefix())
+	}
+	history := []exchange.Order{{ID: 70, ClientOrderID: earlier, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy,
+		Type: exchange.MarketOrder, Quantity: 5, Filled: 5, Status: exchange.StatusFilled}}
+	reads := func(book *Book) []record.Record {
+		d.now += 1_000
+		return book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), Newest: history,
+			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1")}})})
+	}
+	journal = append(journal, reads(d.book)...)
+	if have := d.book.ForeignPrefix(); have != earlier {
+		t.Errorf("want the account to stand down for %q, have %q", earlier, have)
+	}
+	journal = append(journal, record.Record{AtMS: d.now, ClientOrderID: earlier, Body: record.Halt{Level: record.LevelPause, Why: "a test"}})
+	again := NewBook(d.book.Settle())
+	again.Instance = "t"
+	for i := range journal {
+		again.Apply(&journal[i])
+	}
+	if reads(again); again.ForeignPrefix() != "" {
+		t.Errorf("a start after that: want a person notified once, have %q", again.ForeignPrefix())
 	}
 }

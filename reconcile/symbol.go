@@ -31,6 +31,7 @@ type SymbolState struct {
 	Read    bool // fetched since this start
 	Settled bool // Position equals Known, and nothing on the symbol is unknown
 
+	extends             bool   // the newest snapshot left it settled, but for the answer to a resting opening; since then no more than such came about
 	Contradicted        string // why the newest list is not believed; empty while it is
 	ContradictedSinceMS int64
 	ContradictedNoted   bool // a person was notified of it
@@ -45,7 +46,7 @@ type SymbolState struct {
 	Unreadable     []exchange.UnreadableRow // of them, rows that cannot be read
 	ForeignSinceMS int64                    // since when one of them holds openings back (Book.HoldsBack); 0 while none does
 	UnknownEnded   string                   // spot: the client order id of an ended order with our prefix that the journal does not know
-	leftAlone      []exchange.Order         // open orders under our prefix that a person left to whoever made them
+	disowned       []exchange.Order         // open orders under our prefix that a person left to whoever made them
 
 	positionMS    int64             // futures: when the snapshot began in which the list was read last
 	readAlone     bool              // spot: since this start the wallet was read, and not all the rest
@@ -75,6 +76,18 @@ type SymbolState struct {
 	short         exchange.Quantity // spot: by how much the wallet misses what the fills explain, negative
 }
 
+// MeanEntry is the mean price of what is held: the exchange's entry price, or what was paid where it
+// reports none, as on spot. Zero when nothing is held.
+func (s *SymbolState) MeanEntry() exchange.Amount {
+	switch {
+	case !s.EntryPrice.IsZero():
+		return s.EntryPrice
+	case s.Known() == 0: // else it is the price of what was held before
+		return exchange.Amount{}
+	}
+	return s.MeanPrice()
+}
+
 // Price is the price profit is counted at: the mark, else the last trade's.
 func (s *SymbolState) Price() exchange.Price {
 	if s.Mark > 0 {
@@ -86,7 +99,7 @@ func (s *SymbolState) Price() exchange.Price {
 // Forget drops what was read of a symbol that is not traded any more, or was not
 // until now: nothing is concluded from it before it is read again.
 func (s *SymbolState) Forget() {
-	s.Read, s.Settled, s.Leverage = false, false, 0
+	s.Read, s.Settled, s.extends, s.Leverage = false, false, false, 0
 	s.Last, s.Mark, s.LastMS = 0, 0, 0
 }
 

@@ -28,6 +28,19 @@ func (s *survey) anyUnresolved(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(s.book.Live(), func(p *account.Placement) bool { return p.State().Unresolved() && p.Symbol() == key })
 }
 
+// awaitsAnswer reports whether a symbol would be settled if a resting opening were answered.
+func (s *survey) awaitsAnswer(symbol *SymbolState) bool {
+	read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done() && symbol.residual == 0
+	if symbol.Key().Market == exchange.Spot {
+		read = s.fetched.Balances.Done() && s.fetched.SpotOrders.Done()
+	}
+	return read && symbol.Read && symbol.Quarantine() == "" && !s.fetched.isUnread(symbol.Key()) &&
+		!slices.ContainsFunc(s.book.Live(), func(p *account.Placement) bool {
+			resting := p.State() == placement.Sending && p.Purpose() == placement.Order
+			return p.Symbol() == symbol.Key() && p.State().Unresolved() && !resting
+		})
+}
+
 // BlocksOpening reports whether a placement on the symbol that is older than
 // this opening is not answered, or an exit of any age, which could eat the new
 // position, or whether any is unknown.
@@ -101,11 +114,24 @@ func (s *survey) decideUnknown(symbol *SymbolState, unknown []*account.Placement
 	if symbol.Missing() && symbol.AtVenue() == 0 && symbol.testimony.by == noWitness {
 		return // an end that only the list shows; positions/history is asked for with the next snapshot
 	}
+	if symbol.residual == 0 && symbol.AtVenue() == 0 && s.protectsOneOf(unknown) {
+		return // the exchange would have ended it with the position that a list has shown
+	}
 	if symbol.residual == 0 && s.mayHaveClosed(symbol, unknown) && !slices.Contains(s.fetched.ClosedOf, symbol.Key().Name) {
 		return // positions/history is asked for with the next snapshot (case 9)
 	}
 	symbol.equal.reset()
 	s.attribute(symbol, unknown)
+}
+
+// protectsOneOf reports whether a closePosition order stands that was placed since one of these openings was sent: a
+// list showed the position then, and such an order ends with it.
+func (s *survey) protectsOneOf(unknown []*account.Placement) bool {
+	return slices.ContainsFunc(unknown, func(q *account.Placement) bool {
+		return q.Purpose().Opens() && slices.ContainsFunc(s.book.Live(), func(p *account.Placement) bool {
+			return p.Symbol() == q.Symbol() && p.Order().ClosePosition && p.OrderID() != 0 && !p.State().Unresolved() && p.SentMS() >= q.SentMS()
+		})
+	})
 }
 
 // attribute says which unknowns explain the residual. One of them alone decides

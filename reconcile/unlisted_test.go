@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"slices"
 	"testing"
 
 	"botd/exchange"
@@ -179,6 +180,56 @@ func TestWhatAPurchaseThatNoListShowsHasBoughtIsProtectedAfterARestart(t *testin
 	}
 }
 
+// TestWhatWasPresumedOfAPurchaseIsNotCountedBesideItsFill: the fill is booked in a round that reads no wallet.
+func TestWhatWasPresumedOfAPurchaseIsNotCountedBesideItsFill(t *testing.T) {
+	t.Parallel()
+	w, derive := protecting(t)
+	bought := w.places(placement.Entry, 9, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 50_000e8})
+	w.now += 1_000
+	w.shows("1.015", "0")
+	if intents := derive(); len(intents) != 1 || intents[0].Order.Quantity != 15 {
+		t.Fatalf("want a stop of the 10 that fills explain and the 5 that the wallet shows, have %+v", intents)
+	}
+	stop := w.places(placement.StopLoss, 10, stopOf(15))
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: bought.ClientOrderID,
+		Body: record.Ended{State: placement.Filled, Filled: 5, Price: exchange.AmountOf(50_000)}})
+	w.now += 1_000
+	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order{stop}),
+		Unread: []exchange.SymbolKey{{Market: exchange.Spot}}})
+	if intents := derive(); len(intents) != 0 {
+		t.Errorf("want no stop beside it, have %+v", intents)
+	}
+}
+
+// TestWhatAPurchaseHasBoughtIsNotLessOnceAnExitHasSold: no list shows either of them, and the wallet shows what is
+// left. The exit was for what fills explain, so that the rest is the purchase's, and its stop stands.
+func TestWhatAPurchaseHasBoughtIsNotLessOnceAnExitHasSold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		free  string
+		stays bool
+	}{"the exit has sold all of it": {"1", true}, "a person has sold of it too": {"0.997", false}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			purchaseBesideASale(t, c.free, c.stays)
+		})
+	}
+}
+
+// TestAStopOfWhatIsSoldGoesThoughAListCannotBeRead: the answer to the exit was lost, the stop went back, and then the
+// history showed that the exit had sold all of it.
+func TestAStopOfWhatIsSoldGoesThoughAListCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		bought, off bool
+	}{"nothing is held": {false, true}, "a purchase is under way": {true, false}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stopOfWhatIsSold(t, c.bought, c.off)
+		})
+	}
+}
+
 // TestNothingOfAPersonsPurchaseIsPresumed: the answer to a purchase was lost, and a person buys as much. The
 // order history shows whose that is, so that no stop of botd's sells it.
 func TestNothingOfAPersonsPurchaseIsPresumed(t *testing.T) {
@@ -197,19 +248,25 @@ func TestNothingOfAPersonsPurchaseIsPresumed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, derive := protecting(t)
-			w.now += 60_000
-			w.places(placement.Entry, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 50_000e8})
-			persons := exchange.Order{ID: 70, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: c.filled,
-				Filled: c.filled, Status: exchange.StatusFilled, CreatedMS: w.now + 500}
-			w.now += 3_000
-			w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
-				History:  exchange.FetchedOf([]exchange.Order{persons}),
-				Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(c.held)}})})
-			if intents := derive(); len(intents) != 1 || intents[0].Purpose != placement.StopLoss || intents[0].Order.Quantity != c.want {
-				t.Errorf("want a stop of %d, have %+v", c.want, intents)
-			}
+			personsPurchase(t, c.filled, c.held, c.want)
 		})
+	}
+}
+
+// personsPurchase is one of a person's beside one of botd's whose answer was lost; want is the stop's quantity.
+func personsPurchase(t testing.TB, filled exchange.Quantity, held string, want exchange.Quantity) {
+	t.Helper()
+	w, derive := protecting(t)
+	w.now += 60_000
+	w.places(placement.Entry, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 50_000e8})
+	persons := exchange.Order{ID: 70, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: filled,
+		Filled: filled, Status: exchange.StatusFilled, CreatedMS: w.now + 500}
+	w.now += 3_000
+	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+		History:  exchange.FetchedOf([]exchange.Order{persons}),
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)}})})
+	if intents := derive(); len(intents) != 1 || intents[0].Purpose != placement.StopLoss || intents[0].Order.Quantity != want {
+		t.Errorf("want a stop of %d, have %+v", want, intents)
 	}
 }
 
@@ -479,5 +536,65 @@ func TestASecondOrderThatHasEndedIsNotFoundAgain(t *testing.T) {
 	observe([]exchange.Order{first}, ended)
 	if known := w.book.Symbol(coin).Known(); known != 8 {
 		t.Errorf("want 8 still, have %d", known)
+	}
+}
+
+// TestAListOfTwoPositionsAndAnOldOneAreNoChangeOfSide: a torn list shows the position that ended beside the next, on the other side,
+// and an older answer the first alone. Neither changed its side.
+func TestAListOfTwoPositionsAndAnOldOneAreNoChangeOfSide(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.hold(20)
+	next := d.positions(-20).Items()[0]
+	next.ID = 8
+	show := func(positions ...exchange.Position) {
+		d.now += 1_000
+		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
+			Positions: exchange.FetchedOf(positions)})
+	}
+	first := d.positions(20).Items()[0]
+	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -40}}) // what is known is the next
+	show(first)
+	show(first, next)
+	show(first)
+	if why := d.book.Symbol(bitcoin).Quarantine(); why != "" {
+		t.Errorf("want no quarantine, have %q", why)
+	}
+}
+
+// stopOfWhatIsSold wants the stop canceled, or not, where a purchase is under way, or none.
+func stopOfWhatIsSold(t testing.TB, bought, want bool) {
+	w, _ := protecting(t)
+	sold := w.places(placement.Exit, 8, saleOf(10))
+	stop := w.places(placement.StopLoss, 10, stopOf(10))
+	if bought {
+		w.places(placement.Entry, 11, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 50_000e8})
+	}
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: sold.ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 10}})
+	w.now += 1_000
+	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order{stop}),
+		Unread: []exchange.SymbolKey{{Market: exchange.Spot}}})
+	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: w.book.Symbol(coin), Interval: exchange.Minute1, Unread: true,
+		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)
+	if off := slices.ContainsFunc(intents, func(i Intent) bool { return i.OrderID == stop.ID }); off != want {
+		t.Errorf("want the stop canceled %t, have %+v", want, intents)
+	}
+}
+
+// purchaseBesideASale wants the stop of a purchase that no list shows to stand, or not, by what the wallet has free after a sale.
+func purchaseBesideASale(t testing.TB, free string, stays bool) {
+	w, derive := protecting(t)
+	w.places(placement.Entry, 9, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 50_000e8})
+	w.now += 1_000
+	w.shows("1.015", "0")
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin,
+		Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity}}}})
+	w.places(placement.Exit, 8, saleOf(10))
+	stop := w.places(placement.StopLoss, 10, stopOf(5))
+	w.now += 1_000
+	w.shows(free, "0.005", stop)
+	intents := derive()
+	if off := slices.ContainsFunc(intents, func(i Intent) bool { return i.OrderID == stop.ID }); off == stays {
+		t.Errorf("want the stop to stand %t, have %+v", stays, intents)
 	}
 }

@@ -115,11 +115,12 @@ func (s *survey) opens(key exchange.SymbolKey) bool {
 func (s *survey) witness(symbol *SymbolState) witness {
 	t := &symbol.testimony
 	switch {
-	case symbol.rowOf(s.fetched) != nil || s.closedByUnknown(symbol) || s.closedByAnotherClock(symbol):
+	case symbol.rowOf(s.fetched) != nil || s.closedByUnknown(symbol) || s.closedUnseen(symbol) || s.closedByAnotherClock(symbol):
 		return closedRow
 	case t.sweptMS != 0 && t.sweptOf >= symbol.OpenedMS() && !s.armed(symbol.Key()):
 		return sweptOrders
-	case symbol.AtVenue() != 0 && symbol.Rules != nil && (t.marginOf == symbol.Known() || s.fetched.BeganMS > s.noReadBefore(symbol.ChangedMS())):
+	case symbol.AtVenue() != 0 && symbol.Rules != nil &&
+		(t.marginOf == symbol.Known() && t.shownOf == symbol.OpenedMS() || s.fetched.BeganMS > s.noReadBefore(symbol.ChangedMS())):
 		smaller := abs(symbol.Known()+symbol.Ignored()) - abs(symbol.AtVenue()) // the other side needs the same margin: that was not released
 		released := symbol.Rules.Notional(symbol.Rules.PriceOf(symbol.EntryPrice), max(0, smaller)).Div(int64(max(1, symbol.Leverage)))
 		if more, needed := s.margin(); smaller > 0 && !needed.IsZero() && !released.Less(more.Mul(2)) {
@@ -164,6 +165,8 @@ func (s *SymbolState) closedBy(row *exchange.Position) bool {
 	switch {
 	case row.ID == t.shownID && t.shownOf == s.OpenedMS(), t.shownID == 0 && row.UpdatedMS > s.ChangedMS():
 		return true
+	case newest >= 0 && s.seen[newest] == row.ID && s.OpenedMS() == s.AdoptedMS():
+		return true // the list showed it last, and it was adopted: an older answer may have hidden it before
 	case slices.Contains(t.past, row.ID):
 		return false
 	case row.ID == t.shownID, newest >= 0 && s.seen[newest] == row.ID && t.shownOf != s.OpenedMS():
@@ -194,6 +197,21 @@ func (s *survey) closedByUnknown(symbol *SymbolState) bool {
 		another := slices.Contains(t.past, row.ID) || t.shownOf == symbol.OpenedMS() && row.ID != t.shownID
 		return !another && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == signOf(symbol.Known()) &&
 			row.Quantity >= abs(symbol.residual) && row.UpdatedMS >= sentMS-maxClockStepMS
+	})
+}
+
+// closedUnseen reports whether a row of positions/history is the end of a position that no list has shown
+// since botd opened it, or opened its part of another's: the list has shown none for L, and a row of its
+// side, as large as all of it and of no position of before, was closed since botd asked for it.
+func (s *survey) closedUnseen(symbol *SymbolState) bool {
+	t, openedMS := &symbol.testimony, symbol.OpenedMS()
+	shown := openedMS <= max(s.book.bootMS, symbol.AdoptedMS()) || t.shownOf == openedMS || symbol.AtVenue() != 0
+	if shown || !symbol.differs.exceeds(s.book.Settle().StalenessMS) {
+		return false
+	}
+	return slices.ContainsFunc(s.fetched.Closed, func(row exchange.Position) bool {
+		return !slices.Contains(t.past, row.ID) && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == signOf(symbol.Known()) &&
+			row.Quantity >= abs(symbol.Known()+symbol.Ignored()) && row.UpdatedMS > openedMS
 	})
 }
 

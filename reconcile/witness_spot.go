@@ -25,6 +25,7 @@ type spotTestimony struct {
 	asked     int               // how many rounds have asked the order history about it
 	refusedMS int64             // when the exchange last refused a purchase: it may have been executed
 	presumed  exchange.Quantity // what a purchase that no list shows has bought, as far as the wallet shows it
+	knew      exchange.Quantity // Known then: what has been booked since is not counted twice
 	early     bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is unknown
 	overdrawn bool              // the exchange refused a stop of more than the wallet shows
 }
@@ -181,7 +182,7 @@ func (s *survey) observeExtra(order *exchange.Order) {
 	e, ended := s.book.Ended(order.ClientOrderID)
 	live := s.book.Placement(order.ClientOrderID)
 	claimed := ended && e.OrderID == order.ID || live != nil && (live.OrderID() == 0 || live.OrderID() == order.ID)
-	if order.ClientOrderID == "" || order.Filled == 0 || claimed || !ended && live == nil || s.leftAlone(order) {
+	if order.ClientOrderID == "" || order.Filled == 0 || claimed || !ended && live == nil || s.disowned(order) {
 		return
 	}
 	if _, _, known := s.book.EndedAs(order.Key(), order.ID); known || s.book.Placement(duplicateID(order)) != nil || s.book.Known(duplicateID(order)) {

@@ -10,7 +10,7 @@ import (
 )
 
 // holding brings the wallet to 10 of its own beside 1 of the user's.
-func holding(t *testing.T, policy string) *wallet {
+func holding(t testing.TB, policy string) *wallet {
 	t.Helper()
 	w := newWallet(t)
 	w.book.Foreign = policy

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"slices"
 	"testing"
 
 	"botd/exchange"
@@ -137,9 +138,8 @@ func TestTheSweepOfAnEarlierPositionWitnessesNothing(t *testing.T) {
 	}
 }
 
-// tradedUnseen returns what counts as opened by botd's own trades, of 20, while the list
-// shows nothing.
-func tradedUnseen(t *testing.T) exchange.Quantity {
+// tradedUnseen has botd buy 20 while the list shows nothing.
+func tradedUnseen(t testing.TB) {
 	t.Helper()
 	d := newDesk(t)
 	d.hold(20)
@@ -147,14 +147,14 @@ func tradedUnseen(t *testing.T) exchange.Quantity {
 		d.now += 1_000
 		d.observe(0, nil)
 	}
-	return d.book.Symbol(bitcoin).Traded(exchange.Buy)
+	if have := d.book.Symbol(bitcoin).Traded(exchange.Buy); have != 20 {
+		t.Errorf("want the 20 that were bought counted, have %d", have)
+	}
 }
 
 func TestOwnTradesCountWhateverAListShows(t *testing.T) {
 	t.Parallel()
-	if have := tradedUnseen(t); have != 20 {
-		t.Errorf("want the 20 that were bought counted, have %d", have)
-	}
+	tradedUnseen(t)
 }
 
 // TestWhatWasAdoptedAndClosedIsNotAdoptedAgain: the list may be older than the exit.
@@ -385,5 +385,75 @@ func TestAPositionThatNothingExplainsGetsAStop(t *testing.T) {
 				d.none(protect)
 			}
 		})
+	}
+}
+
+// TestTheEndOfAnAdoptedPositionThatAnOldListHadHiddenIsWitnessed: the list showed a person's position, an older answer did not, it
+// was adopted, and it ended before the next read. Its row ends it; that it once seemed to have ended is no reason to doubt that.
+func TestTheEndOfAnAdoptedPositionThatAnOldListHadHiddenIsWitnessed(t *testing.T) {
+	t.Parallel()
+	adoptedAndHidden(t)
+}
+
+func adoptedAndHidden(t testing.TB) {
+	d := newDesk(t)
+	d.book.Foreign = ForeignAdopt
+	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Quarantined{Why: "a test"}}) // the journal is not new
+	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{}})
+	for step := 0; d.book.Symbol(bitcoin).Known() == 0; step++ {
+		if d.now += 1_000; step == 60 {
+			t.Fatal("want what the list shows adopted")
+		}
+		shown := exchange.Quantity(20)
+		if step == 1 {
+			shown = 0
+		}
+		d.observe(shown, nil)
+	}
+	for range 6 {
+		d.now += 1_000
+		d.observeClosed(0, 7)
+	}
+	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 0 || symbol.Contradicted != "" {
+		t.Errorf("want it closed, as its row says, have %d, %q", symbol.Known(), symbol.Contradicted)
+	}
+}
+
+// TestMarginThatAgreedWithAnEarlierPositionWitnessesNothing: botd held as much before, and the margin agreed with the list then. Now a
+// list shows another's part alone, which is as large, since it is older than botd's new entry: nothing was released, and it gets its stop.
+func TestMarginThatAgreedWithAnEarlierPositionWitnessesNothing(t *testing.T) {
+	t.Parallel()
+	marginOfAnEarlierPosition(t)
+}
+
+func marginOfAnEarlierPosition(t testing.TB) {
+	d := newDesk(t)
+	d.book.Foreign = ForeignIgnore
+	d.hold(20)
+	d.margined(20, exchange.MustAmount("100"))
+	d.now += 10_000
+	d.target(0)
+	exit := d.send(d.one(placement.Exit, nil))
+	d.acknowledge(exit, 20)
+	filled := d.order(exit, 20, exchange.StatusFilled, 20, 20)
+	filled.Side = exchange.Sell
+	d.now += 1_000
+	d.observe(0, []OrderByID{{OrderID: 20, Known: true, Order: filled}})
+	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Ignored{Quantity: 20}})
+	d.now += 10_000
+	d.margined(20, exchange.MustAmount("100"))
+	d.target(20)
+	entry := d.send(d.one(placement.Entry, nil))
+	d.acknowledge(entry, 30)
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: entry, Body: record.Ended{State: placement.Filled, Filled: 20}})
+	for range 3 {
+		d.now += 300
+		d.margined(20, exchange.MustAmount("100"))
+		if profits := slices.DeleteFunc(d.derive(both), func(i Intent) bool { return i.Purpose != placement.TakeProfit }); len(profits) != 0 {
+			t.Errorf("want no profit that takes the room of the stop, have %+v", profits)
+		}
+		if stop := d.one(placement.StopLoss, both); stop.Order.Quantity != 20 || !stop.Order.ReduceOnly {
+			t.Errorf("want a stop of botd's part, have %+v", stop.Order)
+		}
 	}
 }

@@ -166,3 +166,92 @@ func TestAPositionOfBeforeAStartEndsByARowOfAnotherClock(t *testing.T) {
 		})
 	}
 }
+
+// TestAPositionThatBotdJoinedUnseenEndsByItsRow: a person opened a position, botd's order was filled into it,
+// and the person closed all of it before a list was read.
+func TestAPositionThatBotdJoinedUnseenEndsByItsRow(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		change func(row *exchange.Position, sentMS int64)
+		closed bool
+	}{
+		{"as large as all, closed since", func(*exchange.Position, int64) {}, true},
+		{"smaller than what botd opened", func(row *exchange.Position, _ int64) { row.Quantity = 19 }, false},
+		{"closed before botd asked for it", func(row *exchange.Position, sentMS int64) { row.UpdatedMS = sentMS - 1 }, false},
+		{"on the other side", func(row *exchange.Position, _ int64) { row.Side = exchange.Short }, false},
+		{"what is left of one that stands", func(row *exchange.Position, _ int64) { row.Remaining = 20 }, false},
+		{"one of before, which a list had shown as ended", func(row *exchange.Position, _ int64) { row.ID = 7 }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			joinedUnseen(t, c.change, c.closed)
+		})
+	}
+}
+
+// TestAStopStandsWhileTheFateOfItsEntryIsUnknown: the entry's answer was lost, a list showed the position, and it got its stop. A list
+// that does not show it ends nothing: the stop stands until the entry is decided.
+func TestAStopStandsWhileTheFateOfItsEntryIsUnknown(t *testing.T) {
+	t.Parallel()
+	stopOfUnknownEntry(t)
+}
+
+func stopOfUnknownEntry(t testing.TB) {
+	d := newDesk(t)
+	d.target(20)
+	d.observe(0, nil)
+	entry := d.send(d.one(placement.Entry, nil))
+	d.unknown(entry)
+	d.now += 1_000
+	d.observe(20, nil)
+	stop := d.one(placement.StopLoss, stopAt2)
+	id := d.send(stop)
+	d.acknowledge(id, 12)
+	order := d.order(id, 12, exchange.StatusOpen, 0, 0)
+	order.Side, order.Type, order.StopPrice, order.ClosePosition = exchange.Sell, exchange.StopMarket, stop.Order.StopPrice, true
+	for range 8 {
+		d.now += 1_000
+		d.observe(0, nil, order)
+		if intents := d.derive(stopAt2); len(intents) != 0 {
+			t.Fatalf("%d: want nothing canceled, have %+v", d.now, intents)
+		}
+	}
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: entry, Body: record.Ended{State: placement.Absent}})
+	d.now += 1_000
+	d.observe(0, nil, order)
+	d.target(0)
+	if cancel := d.one(placement.Cancel, stopAt2); cancel.OrderID != 12 {
+		t.Errorf("the entry was absent: want the stop canceled, have %+v", cancel)
+	}
+}
+
+// joinedUnseen wants the position that botd joined closed, or not, by a row that differs.
+func joinedUnseen(t testing.TB, change func(row *exchange.Position, sentMS int64), want bool) {
+	d := newDesk(t)
+	d.hold(20) // position 7, which ends
+	d.target(0)
+	exit := d.send(d.one(placement.Exit, nil))
+	d.acknowledge(exit, 10)
+	sold := d.order(exit, 10, exchange.StatusFilled, 20, 20)
+	sold.Side = exchange.Sell
+	d.now += 1_000
+	d.observe(0, []OrderByID{{OrderID: 10, Known: true, Order: sold}})
+	d.now += 60_000
+	d.target(20)
+	d.observe(0, nil)
+	entry, sentMS := d.send(d.one(placement.Entry, nil)), d.now
+	d.acknowledge(entry, 12)
+	d.now += 4_000
+	d.observe(0, []OrderByID{{OrderID: 12, Known: true, Order: d.order(entry, 12, exchange.StatusFilled, 20, 20)}})
+	symbol := d.book.Symbol(bitcoin)
+	for range 30 {
+		d.now += 1_000
+		row := exchange.Position{ID: 8, Side: exchange.Long, Quantity: 80, CreatedMS: sentMS - 5_000, UpdatedMS: sentMS + 3_000}
+		change(&row, sentMS)
+		d.ends(&row)
+	}
+	if closed := symbol.Known() == 0; closed != want || closed == (symbol.Contradicted != "") {
+		t.Errorf("want closed %t, have %d known, %q", want, symbol.Known(), symbol.Contradicted)
+	}
+}

@@ -197,20 +197,45 @@ func (g *Gate) balance(intent *reconcile.Intent, facts *Facts, f *finding) bool 
 	if order.Side == exchange.Sell {
 		asset = state.Rules.Base
 	}
-	need, free := spends(order, order.Quantity, state, facts), facts.Book.Balance(asset).Free
+	need, free := spends(order, order.Quantity, state, facts), freeOf(asset, order.Side, facts)
+	return f.compare(figure{number: need, unit: unit(asset), fine: true}, figure{number: free, unit: unit(asset), fine: true}, !free.Less(need),
+		"less size or a deposit; open orders may hold the rest")
+}
+
+// freeOf returns what is free of an asset for a spot order on a side: orders in flight count as spent.
+func freeOf(asset string, side exchange.Side, facts *Facts) exchange.Amount {
+	free := facts.Book.Balance(asset).Free
 	for _, p := range facts.Book.Live() {
-		if p.Order().Market != exchange.Spot || p.Order().Side != order.Side || p.Seen() {
+		if p.Order().Market != exchange.Spot || p.Order().Side != side || p.Seen() {
 			continue
 		}
 		other := facts.Book.Symbol(p.Symbol())
-		if other.Rules == nil || order.Side == exchange.Sell && other.Rules.Base != asset || order.Side == exchange.Buy && other.Rules.Quote != asset {
+		if other.Rules == nil || side == exchange.Sell && other.Rules.Base != asset || side == exchange.Buy && other.Rules.Quote != asset {
 			continue
 		}
 		resting := p.Order()
 		free = free.Sub(spends(&resting, p.Remaining(), other, facts))
 	}
-	return f.compare(figure{number: need, unit: unit(asset), fine: true}, figure{number: free, unit: unit(asset), fine: true}, !free.Less(need),
-		"less size or a deposit; open orders may hold the rest")
+	return free
+}
+
+// BuyingPower returns the value of the largest opening at the last price that the free money pays for, its fee
+// included. The leverage is the one that is configured, else the one set on the exchange.
+func (g *Gate) BuyingPower(leverage int, facts *Facts) exchange.Amount {
+	state := facts.State
+	if state.Rules == nil {
+		return exchange.Amount{}
+	}
+	leverage = max(1, cmp.Or(leverage, state.Leverage))
+	free := exchange.Amount{}
+	switch spot := state.Key().Market == exchange.Spot; {
+	case spot && facts.Book.WalletMS != 0:
+		leverage, free = 1, freeOf(state.Rules.Quote, exchange.Buy, facts)
+	case !spot && facts.Book.AccountMS != 0:
+		free = g.free(facts)
+	}
+	one := int64(exchange.RateOne)
+	return free.Max(exchange.Amount{}).Mul(int64(leverage)).MulDiv(one, one+int64(leverage)*int64(facts.TakerFee))
 }
 
 // spends returns what a spot order takes from the free balance.

@@ -422,7 +422,7 @@ func TestNotesAreShownInOrder(t *testing.T) {
 		if err := r.finish(); err != nil {
 			t.Error(err)
 		}
-		want := []string{"{*engine.EventStart}", "{false 0 0}", "{*engine.EventStop}", "{false 0 0}"}
+		want := []string{"{*engine.EventStart}", "{false 0 0 0}", "{*engine.EventStop}", "{false 0 0 0}"}
 		if !slices.Equal(want, shown) {
 			t.Errorf("want %q, have %q", want, shown)
 		}

@@ -2,6 +2,8 @@ package strategy
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"botd/exchange"
 )
@@ -22,6 +24,37 @@ const (
 	maxKey        = 200   // bytes of an order's key, or a remembered value's
 	maxRemembered = 1_000 // values
 )
+
+// Bounds of what one decision reports to people.
+const (
+	MaxNotices = 5
+	maxNotice  = 500 // bytes of each
+)
+
+// Bounds of what a strategy says when it fails, and of what it decides by: both are shown to people.
+const (
+	MaxCause         = 4_000 // bytes
+	maxConditions    = 200
+	maxConditionText = 200 // bytes of each of its texts
+)
+
+// Clip cuts a text that is longer than so many bytes, and marks that it did.
+func Clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// shortened are conditions within their bounds.
+func shortened(conditions []Condition) []Condition {
+	conditions = slices.Clone(conditions[:min(len(conditions), maxConditions)])
+	for i := range conditions {
+		c := &conditions[i]
+		c.Name, c.Value, c.Requires = Clip(c.Name, maxConditionText), Clip(c.Value, maxConditionText), Clip(c.Requires, maxConditionText)
+	}
+	return conditions
+}
 
 // WordsOutOfBounds returns which text of the plan is too long for the journal, empty for none.
 func (p *Plan) WordsOutOfBounds() string {

@@ -1,5 +1,7 @@
 package strategy
 
+import "botd/exchange"
+
 // Follower is a strategy whose exits follow the price between its decisions, such as one with a
 // trailing stop.
 type Follower interface {
@@ -10,6 +12,16 @@ type Follower interface {
 	// Follow writes what changes of the plan in force now that the position and the last price are
 	// those of the view. Like Decide it is repeatable and has no effect. It may run beside a Decide.
 	Follow(view *View, plan *Plan)
+}
+
+// Batcher is a strategy that makes several decisions at once, such as one that every question costs a
+// message. A backtest uses it where nothing can happen meanwhile but by the strategy itself.
+type Batcher interface {
+	// Batch prepares the decisions at the closes of candles from:to, up to and with the first one that
+	// changes the plan. Their views differ in nothing but candle, time, last price, and the equity that
+	// the function returns for a candle; nil says that it stays. Candle and Decide follow for each
+	// candle that was prepared. It returns one after the last of them; from where it prepares none.
+	Batch(view *View, candles *exchange.Candles, from, to int, equity func(at int) exchange.Amount) (end int)
 }
 
 // FollowerOf returns the strategy, or the one it wraps, whose exits follow the price; nil for none.

@@ -19,8 +19,9 @@ type Plan struct {
 	Reason     string         // why, in words, for logs and screens
 	SignalMS   int64          `json:"-"` // when the signal was given that Target follows; 0 where the strategy does not say
 
-	memory Memory
-	shared bool // Orders and Exits belong to the strategy and never change
+	memory  Memory
+	notices []string
+	shared  bool // Orders and Exits belong to the strategy and never change
 }
 
 // Share sets Orders and Exits to lists that the strategy will never change, only replace. Nothing
@@ -101,7 +102,9 @@ func (p *Plan) Reset() {
 	// Field by field: this runs once a candle, and clearing a whole Plan takes four times as long.
 	p.Target, p.Protection = Target{}, Protection{}
 	p.Leverage, p.OrdersSet, p.ExitsSet, p.Reason, p.SignalMS = 0, false, false, "", 0
-	p.unshare()
+	if p.shared {
+		p.unshare()
+	}
 	if len(p.Orders) > 0 {
 		p.Orders = p.Orders[:0]
 	}
@@ -110,6 +113,9 @@ func (p *Plan) Reset() {
 	}
 	if len(p.memory.entries) > 0 {
 		p.memory.entries = p.memory.entries[:0]
+	}
+	if p.notices != nil {
+		p.notices = nil
 	}
 }
 
@@ -135,6 +141,17 @@ func (p *Plan) Hold(target Target, reason string) { p.Target, p.Reason = target,
 
 // Remember stores a value in the journal. Later decisions read it from view.Memory.
 func (p *Plan) Remember(key string, value int64) { p.memory.set(key, value) }
+
+// Notify reports a text to people: in the log and by the notification channels. What exceeds the
+// bounds of a decision is cut.
+func (p *Plan) Notify(text string) {
+	if len(p.notices) < MaxNotices {
+		p.notices = append(p.notices, Clip(text, maxNotice))
+	}
+}
+
+// Notices returns the texts of Notify.
+func (p *Plan) Notices() []string { return p.notices }
 
 // Remembered returns the values stored with Remember.
 func (p *Plan) Remembered() Memory { return p.memory }

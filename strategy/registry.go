@@ -32,6 +32,7 @@ type Definition struct {
 	Name       string
 	Summary    string // one sentence
 	Parameters []Parameter
+	Silent     bool // it did not say which parameters it has: all are taken as they are
 	New        func(setting Setting, values Values) (Strategy, error)
 }
 

@@ -25,24 +25,25 @@ type Strategy interface {
 
 // View is what a strategy can see. It is valid only during the call.
 type View struct {
-	NowMS    int64            // nominal time of the tick: a candle's close, or the scheduled time
-	Symbol   *exchange.Symbol // rules and scales
-	Interval exchange.Interval
-	Candle   exchange.Candle // the newest closed candle; zero before the first
-	Last     exchange.Price  // last known trade price, at least as new as the newest close
-	Position Position
-	Equity   exchange.Amount // account equity in USDT: wallet plus unrealised profit (futures), or quote plus base at Last (spot)
-	Size     Size            // as configured
-	Leverage int             // as configured, 0 when not configured
-	Working  []WorkingOrder  // the strategy's own orders in the book
-	Fills    []KeyFill       // filled quantities under the keys of the plan in force
-	Events   []Event         // since the last decision, when the strategy watches them; oldest first
-	Missed   int             // events that are not in Events, because there were too many
-	Memory   Memory
-	Funding  Funding // when the strategy watches it
-	Pair     Pair    // when the strategy watches one
-	Book     Book    // when the strategy watches it
-	Version  uint64  // unchanged since the last decision: so are position, orders, fills and memory; 0 says nothing
+	NowMS       int64            // nominal time of the tick: a candle's close, or the scheduled time
+	Symbol      *exchange.Symbol // rules and scales
+	Interval    exchange.Interval
+	Candle      exchange.Candle // the newest closed candle; zero before the first
+	Last        exchange.Price  // last known trade price, at least as new as the newest close
+	Position    Position
+	Equity      exchange.Amount // account equity in USDT: wallet plus unrealised profit (futures), or quote plus base at Last (spot)
+	BuyingPower exchange.Amount // the value of the largest opening that the free money pays for, fee included, when the strategy watches it
+	Size        Size            // as configured
+	Leverage    int             // as configured, 0 when not configured
+	Working     []WorkingOrder  // the strategy's own orders in the book
+	Fills       []KeyFill       // filled quantities under the keys of the plan in force
+	Events      []Event         // since the last decision, when the strategy watches them; oldest first
+	Missed      int             // events that are not in Events, because there were too many
+	Memory      Memory
+	Funding     Funding // when the strategy watches it
+	Pair        Pair    // when the strategy watches one
+	Book        Book    // when the strategy watches it
+	Version     uint64  // unchanged since the last decision: so are position, orders, fills and memory; 0 says nothing
 
 	history *exchange.Candles
 	end     int
@@ -52,7 +53,7 @@ type View struct {
 // and has not sold.
 type Position struct {
 	Quantity   exchange.Quantity // signed
-	EntryPrice exchange.Amount   // mean entry price, zero when flat
+	EntryPrice exchange.Amount   // mean entry price, zero when flat; on spot the mean price of what was bought
 	SinceMS    int64             // when it was first seen, zero when flat
 }
 

@@ -119,7 +119,7 @@ func conditionsOf(s Strategy, v *View) (conditions []Condition) {
 		}
 	}()
 	if conditional, is := s.(Conditional); is {
-		return conditional.Conditions(v)
+		return shortened(conditional.Conditions(v))
 	}
 	return nil
 }
@@ -136,10 +136,10 @@ func failed(cause any) Result {
 	if err, is := cause.(error); is {
 		var lost *LostError
 		if errors.As(err, &lost) {
-			return Result{Lost: lost.Cause}
+			return Result{Lost: Clip(lost.Cause, MaxCause)}
 		}
 	}
-	return Result{Failure: fmt.Sprint(cause)}
+	return Result{Failure: Clip(fmt.Sprint(cause), MaxCause)}
 }
 
 // Snapshot returns a view whose lists nobody else changes.

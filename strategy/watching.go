@@ -8,6 +8,7 @@ type Watching struct {
 	Pair    exchange.SymbolKey // another symbol that a strategy of the same account trades; zero for none
 	Events  bool               // what happened to its orders since its last decision
 	Book    bool               // the top of the symbol's order book
+	Funds   bool               // what the free money pays for
 }
 
 // Watcher is a strategy that needs to see more.
@@ -30,6 +31,18 @@ type Rester interface {
 func RestsExits(s Strategy) bool {
 	r, is := as[Rester](s)
 	return is && r.RestsExits()
+}
+
+// ProfitTaker is a strategy whose plans may set take-profits of their own. On spot, which has no such orders, they
+// are kept by sales at their prices.
+type ProfitTaker interface {
+	TakesProfit() bool
+}
+
+// TakesProfit reports whether a strategy, or the one it wraps, may set take-profits of its own.
+func TakesProfit(s Strategy) bool {
+	p, is := as[ProfitTaker](s)
+	return is && p.TakesProfit()
 }
 
 // Starter is a strategy whose first answer waits for something to start, such as the interpreter of a program.

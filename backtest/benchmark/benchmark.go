@@ -168,7 +168,7 @@ func (b *Benchmark) engine() error {
 		}
 		b.Result.Engine = append(b.Result.Engine, m)
 	}
-	return nil
+	return b.sweep(&plain)
 }
 
 // fillsCount is the most candles for each fill at which the fills' cost stands out from all others.
@@ -227,10 +227,12 @@ func plainBacktest(opens, closes []float64, fast, slow int) (fills int, deepest 
 // command measures whole processes, from the CSV file on.
 func (b *Benchmark) command() error {
 	csv, strategyFile, out := filepath.Join(b.directory, "candles.csv"), filepath.Join(b.directory, "bench.yaml"), filepath.Join(b.directory, "report")
-	if _, err := b.process("writing the candles", false, []string{"data", "generate", "--symbol", "BTC-USDT", "--interval", "1m", "--seed",
-		fmt.Sprint(benchSeed),
-		"--from", fmt.Sprint(benchStartMS), "--candles", fmt.Sprint(b.Candles), "--out", csv}); err != nil {
-		return err
+	parquet := filepath.Join(b.directory, "candles.parquet")
+	for _, path := range []string{csv, parquet} {
+		if _, err := b.process("writing the candles", false, []string{"data", "generate", "--symbol", "BTC-USDT", "--interval", "1m", "--seed",
+			fmt.Sprint(benchSeed), "--from", fmt.Sprint(benchStartMS), "--candles", fmt.Sprint(b.Candles), "--out", path}); err != nil {
+			return err
+		}
 	}
 	if err := os.WriteFile(strategyFile, []byte(benchStrategy), 0o600); err != nil {
 		return err
@@ -248,6 +250,8 @@ func (b *Benchmark) command() error {
 		arguments []string
 	}{
 		{"a hand-written program: split the lines, ParseFloat, the plain loop", false, []string{"bench", "--hand", csv}},
+		{"botd reads the candles, and nothing else", false, []string{"bench", "--read", csv}},
+		{"the same, from Parquet", false, []string{"bench", "--read", parquet}},
 		{"botd backtest run --one-column", false, append(run[:len(run):len(run)], "--one-column")},
 		{"the same, candles from the cache", true, append(run[:len(run):len(run)], "--one-column")},
 		{"botd backtest run: ideal, realistic, pessimistic", false, run},

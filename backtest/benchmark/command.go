@@ -4,8 +4,14 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
+
+	"botd/backtest"
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/exchange/tape"
 )
 
 const benchStrategy = `name: bench
@@ -53,6 +59,17 @@ func Plain(path string) (fills int, err error) {
 		return 0, fmt.Errorf("%d times, %d prices", len(times), len(closes))
 	}
 	return fills, lines.Err()
+}
+
+// Read reads a file of candles as a backtest does, and returns how many there are.
+func Read(path string) (candles int, err error) {
+	debug.SetGCPercent(backtest.CollectorPercent)
+	symbol, _ := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "BTC-USDT")
+	recorded, err := tape.LoadCandles(path, symbol, 0, tape.Options{})
+	if err != nil {
+		return 0, err
+	}
+	return recorded.Candles.Len(), nil
 }
 
 const benchBegin, benchEnd = "<!-- botd bench: begin -->\n", "<!-- botd bench: end -->\n"

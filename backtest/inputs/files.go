@@ -22,10 +22,13 @@ import (
 	"botd/internal/version"
 	"botd/risk"
 	"botd/strategy"
+	"botd/strategy/library"
 )
 
 // Files are what a backtest is made of.
 type Files struct {
+	Given                 []*configs.StrategyConfig // strategies that were read before
+	Limits                *risk.Limits              // of the account they trade on; nil for none
 	StrategyFiles         []string
 	Directory             string
 	Data, Funding, Detail []string
@@ -37,7 +40,7 @@ type Files struct {
 	Repair                bool
 	From, To              string // the part of the candles; empty for all
 	fromMS, toMS          int64
-	override              map[string]string // keys of the strategies' files with other values
+	Override              map[string]string // keys of the strategies' files with other values
 
 	Options func() configs.Options // by which strategies are read
 	Load    Loader
@@ -67,7 +70,7 @@ func (b *Files) times() (err error) {
 
 // Config reads strategies, symbols, candles and funding.
 func (b *Files) Config() (backtest.Config, error) {
-	if len(b.StrategyFiles) == 0 && b.Directory == "" || len(b.Data) == 0 && b.Recorded == "" {
+	if len(b.StrategyFiles) == 0 && b.Directory == "" && len(b.Given) == 0 || len(b.Data) == 0 && b.Recorded == "" {
 		return backtest.Config{}, failure.Usagef("a backtest needs -s STRATEGY.yaml and --data FILE, or --recorded DIR")
 	}
 	if err := b.times(); err != nil {
@@ -89,8 +92,10 @@ func (b *Files) Config() (backtest.Config, error) {
 
 // Strategies loads the strategies, and of a directory the account's limits.
 func (b *Files) Strategies(symbols []*exchange.Symbol) ([]*configs.StrategyConfig, risk.Limits, error) {
-	var given []*configs.StrategyConfig
-	limits := risk.Limits{}
+	given, limits := slices.Clone(b.Given), risk.Limits{}
+	if b.Limits != nil {
+		limits = *b.Limits
+	}
 	if b.Directory != "" {
 		settings := b.Options()
 		settings.Symbols = symbols
@@ -116,7 +121,7 @@ func (b *Files) Strategies(symbols []*exchange.Symbol) ([]*configs.StrategyConfi
 func (b *Files) loadStrategy(file string, symbols []*exchange.Symbol) (*configs.StrategyConfig, error) {
 	settings := b.Options()
 	settings.Symbols = symbols
-	c, problems := configs.LoadStrategyWith(file, b.override, settings)
+	c, problems := configs.LoadStrategyWith(file, b.Override, settings)
 	if err := problems.Err(); err != nil {
 		code := failure.Config
 		if _, missing := os.Stat(file); errors.Is(missing, os.ErrNotExist) {
@@ -217,16 +222,14 @@ func (b *Files) leg(symbols []*exchange.Symbol, c *configs.StrategyConfig, data,
 	if err != nil {
 		return leg, input, err
 	}
-	leg = backtest.Leg{Kind: c.Kind, Tape: recorded}
+	leg = backtest.Leg{Kind: c.Kind, Tape: recorded, Plots: library.PlotsOf(c.Kind, c.Script.Text, c.Params)}
 	input = backtest.Input{
 		Name: c.Name,
 		File: filepath.ToSlash(c.File),
 		YAML: c.Effective(),
 		Data: backtest.File{Path: data, SHA256: recorded.SHA256},
 	}
-	if c.Script.File != "" {
-		input.Script = &backtest.Text{Path: c.Script.File, Text: c.Script.Text}
-	}
+	input.Script = backtest.NewScript(c.Script.File, c.Script.Text, c.Script.Libraries)
 	if detail == "" {
 		if detail, _, err = b.finer(c, recorded); err != nil {
 			return leg, input, failure.Wrap(failure.IO, err)

@@ -36,14 +36,14 @@ type Trials struct {
 
 // NewTrials reads what a sweep is made of. With an interval among the axes the candles are read as
 // those of its shortest value, and the others are made of them.
-func (b *Files) NewTrials(axes []search.Axis, binary string, split exchange.Rate) (*Trials, error) {
+func (b *Files) NewTrials(axes []search.Axis, binary string, split exchange.Rate, stop backtest.StopWhen) (*Trials, error) {
 	for i := range axes {
 		if axes[i].Name == "interval" {
 			shortest, err := shortestOf(axes[i].Values)
 			if err != nil {
 				return nil, err
 			}
-			b.override = map[string]string{"interval": shortest}
+			b.Override = b.overriding("interval", shortest)
 		}
 	}
 	symbols, err := b.Instruments()
@@ -64,6 +64,7 @@ func (b *Files) NewTrials(axes []search.Axis, binary string, split exchange.Rate
 	if err != nil {
 		return nil, err
 	}
+	config.StopWhen = stop
 	t := &Trials{Config: config, Given: given[0], files: b, tapes: map[exchange.Interval]*tape.Tape{given[0].Interval: config.Legs[0].Tape}}
 	if definition, known := t.Given.Definition(); known {
 		for _, p := range definition.Parameters {
@@ -118,6 +119,17 @@ func (t *Trials) checkName(name string) error {
 	return failure.Usagef("--vary %s: %s takes no parameter %q, and there is no such key\nhint: %s", name, t.Given.Kind, name, hint)
 }
 
+// overriding is what is overridden, with one key more.
+func (b *Files) overriding(key, value string) map[string]string {
+	all := map[string]string{key: value}
+	for other, given := range b.Override {
+		if other != key {
+			all[other] = given
+		}
+	}
+	return all
+}
+
 // Trial returns the trial of a choice. refused is why the strategy does not take it.
 func (t *Trials) Trial(choice search.Choice) (trial backtest.Trial, refused string, err error) {
 	c, refused := t.strategy(choice)
@@ -160,8 +172,10 @@ func (t *Trials) strategy(choice search.Choice) (c *configs.StrategyConfig, refu
 	if len(params) == len(choice) {
 		return t.Given.With(params), ""
 	}
-	if t.files.override != nil && values["interval"] == "" {
-		values["interval"] = t.files.override["interval"]
+	for key, value := range t.files.Override {
+		if values[key] == "" {
+			values[key] = value
+		}
 	}
 	settings := t.files.Options()
 	settings.Symbols, _ = t.files.Instruments() // read before, without an error
@@ -197,9 +211,13 @@ func (t *Trials) candles(interval exchange.Interval) (*tape.Tape, error) {
 func (t *Trials) shared(binary string, split exchange.Rate) string {
 	given := t.Config.Inputs
 	one := &given.Strategies[0]
-	parts := []string{binary, split.String(), fmt.Sprint(given.FromMS, given.ToMS, given.Repair), fmt.Sprintf("%+v", given.Limits), one.Data.SHA256}
+	parts := []string{binary, split.String(), t.Config.StopWhen.String(),
+		fmt.Sprint(given.FromMS, given.ToMS, given.Repair), fmt.Sprintf("%+v", given.Limits), one.Data.SHA256}
 	if one.Script != nil {
 		parts = append(parts, one.Script.Text)
+		for _, l := range one.Script.Libraries {
+			parts = append(parts, l.Path, l.Text)
+		}
 	}
 	for _, file := range []*backtest.File{one.Detail, given.Symbols} {
 		if file != nil {

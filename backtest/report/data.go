@@ -1,6 +1,8 @@
 package report
 
 import (
+	"encoding/json"
+	"math"
 	"slices"
 
 	"botd/backtest"
@@ -10,8 +12,8 @@ import (
 // Bounds of what a page holds: beyond them it says what it left out. The files
 // beside it hold everything.
 const (
-	mostBars   = 20_000
-	mostPoints = 3_000
+	mostBars   = 8_000
+	mostPoints = 2_000
 	mostFills  = 20_000
 	mostTrips  = 20_000
 )
@@ -22,23 +24,36 @@ type charts struct {
 	Rolling rolling  `json:"rolling"`
 	Series  []series `json:"series"`
 	Trips   trips    `json:"trips"`
+	Live    *live    `json:"live,omitempty"`
+}
+
+// instants are times, each written as its distance from the one before: repeated numbers pack small.
+type instants []int64
+
+// MarshalJSON writes the distances.
+func (all instants) MarshalJSON() ([]byte, error) {
+	distances, last := make([]int64, len(all)), int64(0)
+	for i, at := range all {
+		distances[i], last = at-last, at
+	}
+	return json.Marshal(distances)
 }
 
 type curve struct {
-	Time     []int64   `json:"t"`
+	Time     instants  `json:"t"`
 	Equity   []float64 `json:"e"`
-	Hold     []float64 `json:"h"` // the symbols bought and held with the same money
+	Hold     []float64 `json:"h"` // the symbols bought and held with the same money, at the volatility of the equity
 	Drawdown []float64 `json:"d"` // per cent, at most 0
 	Leverage []float64 `json:"l"`
 }
 
 // series is one symbol's candles with what happened on them.
 type series struct {
-	Name     string  `json:"name"`
-	Interval string  `json:"interval"`
-	Places   int     `json:"places"` // of prices
-	Tick     float64 `json:"tick"`
-	Time     []int64 `json:"t"`
+	Name     string   `json:"name"`
+	Interval string   `json:"interval"`
+	Places   int      `json:"places"` // of prices
+	Tick     float64  `json:"tick"`
+	Time     instants `json:"t"`
 	// Prices are in units of 10^-places: the first open, then each value's distance
 	// from the open of the same candle, and each open's from the close before.
 	Open   []int64   `json:"o"`
@@ -48,10 +63,11 @@ type series struct {
 	Volume []float64 `json:"v"`
 	Fills  fills     `json:"fills"`
 	Levels levels    `json:"levels"`
+	Lines  []line    `json:"lines"`
 }
 
 type fills struct {
-	Time     []int64   `json:"t"`
+	Time     instants  `json:"t"`
 	Price    []float64 `json:"p"`
 	Quantity []float64 `json:"q"` // signed: sales are negative
 	Purpose  []string  `json:"w"`
@@ -59,8 +75,8 @@ type fills struct {
 }
 
 type levels struct {
-	From  []int64   `json:"a"`
-	To    []int64   `json:"b"` // 0: to the end
+	From  instants  `json:"a"`
+	To    instants  `json:"b"` // 0: to the end
 	Price []float64 `json:"p"`
 	Stop  []int     `json:"s"`
 }
@@ -69,8 +85,8 @@ type levels struct {
 type trips struct {
 	Series   []int     `json:"n"`
 	Strategy []string  `json:"who"`
-	Entered  []int64   `json:"a"`
-	Left     []int64   `json:"b"`
+	Entered  instants  `json:"a"`
+	Left     instants  `json:"b"`
 	Long     []int     `json:"s"`
 	Quantity []string  `json:"q"`
 	Entry    []float64 `json:"p"`
@@ -117,7 +133,40 @@ func curveOf(result *backtest.Result, sources []Source) curve {
 		c.Hold = append(c.Hold, round(initial*held(sources, p.AtMS), 2))
 		fall = 0
 	}
+	if len(c.Hold) > 0 { // both begin with the same money, before the first point
+		c.Hold = evened(append([]float64{initial}, c.Hold...), append([]float64{initial}, c.Equity...))[1:]
+	}
 	return c
+}
+
+// evened is a curve whose changes are scaled to the volatility of another one: a strategy that holds a tenth of its
+// equity is a flat line beside one that holds all of it, and nothing can be compared.
+func evened(curve, other []float64) []float64 {
+	own, wanted := spread(curve), spread(other)
+	if own == 0 || wanted == 0 {
+		return curve
+	}
+	out := []float64{curve[0]}
+	for i := 1; i < len(curve); i++ {
+		out = append(out, round(max(0, out[i-1]*(1+(curve[i]/curve[i-1]-1)*wanted/own)), 2))
+	}
+	return out
+}
+
+// spread is the standard deviation of a curve's changes; 0 where it has none, or came to nothing.
+func spread(curve []float64) float64 {
+	if len(curve) < 3 {
+		return 0
+	}
+	sum, squares, n := 0.0, 0.0, float64(len(curve)-1)
+	for i := 1; i < len(curve); i++ {
+		if curve[i-1] <= 0 {
+			return 0
+		}
+		change := curve[i]/curve[i-1] - 1
+		sum, squares = sum+change, squares+change*change
+	}
+	return math.Sqrt(max(0, squares/n-sum/n*sum/n))
 }
 
 // held is what the symbols, bought with equal shares at their first open, have
@@ -157,7 +206,7 @@ func seriesOf(result *backtest.Result, source *Source) series {
 		s.Time, s.Open = append(s.Time, candles.OpenMS[i]/1000), append(s.Open, open-last)
 		s.High, s.Low, s.Close = append(s.High, int64(candles.High[i])-open), append(s.Low, open-int64(candles.Low[i])),
 			append(s.Close, int64(candles.Close[i])-open)
-		s.Volume = append(s.Volume, round(candles.Volume[i], 3))
+		s.Volume = append(s.Volume, rough(candles.Volume[i]))
 		last = int64(candles.Close[i])
 	}
 	for i := range result.Executions {
@@ -187,7 +236,16 @@ func seriesOf(result *backtest.Result, source *Source) series {
 		s.Levels.From, s.Levels.To = append(s.Levels.From, l.FromMS/1000), append(s.Levels.To, l.ToMS/1000)
 		s.Levels.Price, s.Levels.Stop = append(s.Levels.Price, float64(l.Price)*unit), append(s.Levels.Stop, stop)
 	}
+	s.Lines = linesOf(source, s.Time, interval)
 	return s
+}
+
+// rough is a number with three digits: a bar of volume is not read closer.
+func rough(number float64) float64 {
+	if number <= 0 {
+		return 0
+	}
+	return round(number, 2-int(math.Floor(math.Log10(number))))
 }
 
 // joined puts candles together; the last one may be under way.

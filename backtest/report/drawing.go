@@ -162,7 +162,7 @@ func histogram(returns []float64, bound *float64) template.HTML {
 }
 
 // mostDots is how many round trips a scatter shows: beyond it every second goes.
-const mostDots = 2_000
+const mostDots = 500
 
 // excursions draws how far each round trip went against its entry, and what came of it.
 func excursions(trips []backtest.TripRow) template.HTML {

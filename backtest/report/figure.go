@@ -204,6 +204,14 @@ func seriesGroup(name string, s *backtest.Series, r *backtest.Result) figureGrou
 	}
 }
 
+// cappedNote says that fewer round trips count in SQN than there were.
+func cappedNote(trips, counted int) string {
+	if counted == 0 || trips <= counted {
+		return ""
+	}
+	return fmt.Sprintf("as if of %d trips, not %d: capped", counted, trips)
+}
+
 func tripGroup(r *backtest.Result) figureGroup {
 	t := &r.Figures.Trips
 	expectancy := none
@@ -219,7 +227,7 @@ func tripGroup(r *backtest.Result) figureGroup {
 		{Name: "Average win", Value: number(t.AverageWin), Formula: "mean of those with a profit, USDT"},
 		{Name: "Average loss", Value: number(t.AverageLoss), Formula: "mean of the others, USDT"},
 		{Name: "Payoff", Value: number(t.Payoff), Formula: "average win / |average loss|"},
-		{Name: "SQN", Value: number(t.SQN), Note: "capped at 100", Formula: "√(min(N, 100)) × mean / sd"},
+		{Name: "SQN", Value: number(t.SQN), Note: cappedNote(r.RoundTrips, t.SQNTrips), Formula: "√(min(N, 100)) × mean / sd"},
 		{Name: "Kelly", Value: number(t.Kelly), Formula: "W − (1 − W) / payoff"},
 		{Name: "Longest streaks", Value: fmt.Sprintf("%d won, %d lost", t.LongestWins, t.LongestLosses), Formula: "one after the other"},
 		{Name: "Best and worst", Value: number(t.Best) + " / " + number(t.Worst), Formula: "USDT"},
@@ -251,6 +259,17 @@ func tripGroup(r *backtest.Result) figureGroup {
 	return g
 }
 
+// ofGross is a cost beside the gross profit: as a part of it, or as how many times as much.
+func ofGross(share *float64) string {
+	switch {
+	case share == nil:
+		return ""
+	case *share > 100:
+		return fixed(*share/100, 1) + " × the gross profit"
+	}
+	return percent(share) + " of the gross profit"
+}
+
 func costGroup(r *backtest.Result) figureGroup {
 	f := &r.Figures
 	turnover := none
@@ -260,13 +279,13 @@ func costGroup(r *backtest.Result) figureGroup {
 	return figureGroup{
 		"Costs and size",
 		[]figure{
-			{Name: "Fees", Value: money(r.TotalFees) + " USDT", Note: percent(f.FeeDrag), Formula: "paid; of the gross profit"},
-			{Name: "Funding paid", Value: money(r.TotalFunding) + " USDT", Note: percent(f.FundingDrag), Formula: "net; of the gross profit"},
+			{Name: "Fees", Value: money(r.TotalFees) + " USDT", Note: ofGross(f.FeeDrag), Formula: "paid; beside the gross profit"},
+			{Name: "Funding paid", Value: money(r.TotalFunding) + " USDT", Note: ofGross(f.FundingDrag), Formula: "net; beside the gross profit"},
 			{
 				Name:    "Slippage",
 				Value:   money(r.TotalSlippage) + " USDT",
-				Note:    percent(f.SlipDrag),
-				Formula: "what fills were worse than their quotes; of the gross profit",
+				Note:    ofGross(f.SlipDrag),
+				Formula: "what fills were worse than their quotes; beside the gross profit",
 			},
 			{Name: "Break-even slippage", Value: percent(r.BreakEven), Formula: breakEvenText},
 			{Name: "In the market", Value: percent(r.Exposure), Formula: exposureText},

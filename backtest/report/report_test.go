@@ -2,12 +2,16 @@ package report_test
 
 import (
 	"bytes"
+	"compress/flate"
 	"context"
+	"encoding/base64"
 	"encoding/json"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +19,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"botd/backtest"
+	"botd/backtest/parity"
 	"botd/backtest/report"
 	"botd/exchange"
 	"botd/exchange/tape"
@@ -70,13 +75,14 @@ func example(t testing.TB, candles int) (*backtest.Result, []report.Source) {
 	if result.Study, err = backtest.RunStudy(context.Background(), config, result); err != nil {
 		t.Fatal(err)
 	}
-	return result, []report.Source{{Symbol: symbol, Candles: recorded.Candles}}
+	plots := library.PlotsOf("sma_cross", "", strategy.Values{"fast": "10", "slow": "40"})
+	return result, []report.Source{{Symbol: symbol, Candles: recorded.Candles, Plots: plots}}
 }
 
 func written(t testing.TB, result *backtest.Result, sources []report.Source) string {
 	t.Helper()
 	var page bytes.Buffer
-	if err := report.Write(&page, result, sources); err != nil {
+	if err := report.Write(&page, result, sources, nil); err != nil {
 		t.Fatal(err)
 	}
 	return page.String()
@@ -118,16 +124,66 @@ func TestThePageAsksNothingOfAnyNetwork(t *testing.T) {
 		t.Errorf("the page refers to another place: %s", refers)
 	}
 	if inline := regexp.MustCompile(`<[a-z]+[^>]*\s(style|on[a-z]+)=`).
-		FindString(page[:strings.Index(page, `<script type="application/json"`)]); inline != "" {
+		FindString(page[:strings.Index(page, `<script type="text/plain"`)]); inline != "" {
 		t.Errorf("an attribute that the policy forbids: %s", inline)
 	}
+}
+
+// TestHoldingIsDrawnAtTheVolatilityOfTheEquity: a strategy that holds a tenth moves a tenth, and so does what it is compared with.
+func TestHoldingIsDrawnAtTheVolatilityOfTheEquity(t *testing.T) {
+	t.Parallel()
+	have := report.Evened([]float64{100, 110, 99}, []float64{100, 101, 99.99}) // +10 %, -10 % beside +1 %, -1 %
+	for i, want := range []float64{100, 101, 99.99} {
+		if diff := have[i] - want; diff > 0.02 || diff < -0.02 {
+			t.Errorf("point %d: want %v, have %v", i, want, have[i])
+		}
+	}
+	flat := []float64{100, 100, 100}
+	if have := report.Evened([]float64{100, 110, 99}, flat); have[1] != 110 {
+		t.Errorf("beside a flat line it stays: have %v", have)
+	}
+}
+
+// TestHoldingBeginsWithTheSameMoney: the first candle's change is scaled as all others are.
+func TestHoldingBeginsWithTheSameMoney(t *testing.T) {
+	t.Parallel()
+	result, sources := example(t, 1_500)
+	var data struct{ Equity struct{ E, H []float64 } }
+	if err := json.Unmarshal([]byte(unpacked(t, written(t, result, sources))), &data); err != nil {
+		t.Fatal(err)
+	}
+	held, equity, candles := []float64{10_000}, append([]float64{10_000}, data.Equity.E...), sources[0].Candles
+	for _, price := range candles.Close {
+		held = append(held, 10_000*float64(price)/float64(candles.Open[0]))
+	}
+	if len(held) != len(equity) || len(data.Equity.H) != len(data.Equity.E) {
+		t.Fatalf("want a point a candle, have %d and %d", len(data.Equity.E), candles.Len())
+	}
+	want := report.Evened(held, equity)[1]
+	if have := data.Equity.H[0]; have < want-0.02 || have > want+0.02 || have == held[1] {
+		t.Errorf("the first point: want %v, have %v (%v without scaling)", want, have, held[1])
+	}
+}
+
+// unpacked is the data of a page's charts.
+func unpacked(t *testing.T, page string) string {
+	t.Helper()
+	text := regexp.MustCompile(`(?s)id="data" data-size="\d+">(.*?)</script>`).FindStringSubmatch(page)
+	small, err := base64.StdEncoding.DecodeString(text[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(flate.NewReader(bytes.NewReader(small)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(plain)
 }
 
 func TestTheChartsDataAreTheRuns(t *testing.T) {
 	t.Parallel()
 	result, sources := example(t, 6_000)
 	page := written(t, result, sources)
-	text := regexp.MustCompile(`(?s)id="data">(.*?)</script>`).FindStringSubmatch(page)
 	var data struct {
 		Equity struct {
 			E, H, D, L []float64
@@ -141,7 +197,7 @@ func TestTheChartsDataAreTheRuns(t *testing.T) {
 		}
 		Trips struct{ G []float64 }
 	}
-	if err := json.Unmarshal([]byte(text[1]), &data); err != nil {
+	if err := json.Unmarshal([]byte(unpacked(t, page)), &data); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(data.Equity.E); n < 1_000 || n > 3_001 || len(data.Equity.H) != n || len(data.Equity.D) != n || len(data.Equity.L) != n {
@@ -163,8 +219,11 @@ func TestTheChartsDataAreTheRuns(t *testing.T) {
 		t.Errorf("want %d candles, %d fills, %d trips and their stops; have %d, %d, %d, %d", candles.Len(), result.Fills, result.RoundTrips, len(s.T),
 			len(s.Fills.T), len(data.Trips.G), len(s.Levels.A))
 	}
-	last := int64(0)
+	last, at := int64(0), int64(0)
 	for i := range s.T {
+		if at += s.T[i]; at != candles.OpenMS[i]/1000 {
+			t.Fatalf("candle %d: want it at %d, have %d", i, candles.OpenMS[i]/1000, at)
+		}
 		open := last + s.O[i]
 		last = open + s.C[i]
 		if open != int64(candles.Open[i]) || last != int64(candles.Close[i]) || open+s.H[i] != int64(candles.High[i]) ||
@@ -174,16 +233,60 @@ func TestTheChartsDataAreTheRuns(t *testing.T) {
 	}
 }
 
+// TestTheIndicatorsAreThoseOfTheCandles takes the mean of ten closes itself, in a page of all candles and in one whose candles are
+// put together: there the value is that of the last candle within.
+func TestTheIndicatorsAreThoseOfTheCandles(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ candles, each int }{{3_000, 1}, {24_000, 4}} {
+		result, sources := example(t, c.candles)
+		var data struct {
+			Series []struct {
+				T     []int64
+				Lines []struct {
+					Name string
+					Own  bool
+					U    float64
+					From int
+					V    []int64
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(unpacked(t, written(t, result, sources))), &data); err != nil {
+			t.Fatal(err)
+		}
+		s := data.Series[0]
+		if len(s.Lines) != 2 || s.Lines[0].Name != "sma 10" || s.Lines[1].Name != "sma 40" || s.Lines[0].Own {
+			t.Fatalf("want the lines sma 10 and sma 40 over the price, have %+v", s.Lines)
+		}
+		fast, candles, value := s.Lines[0], sources[0].Candles, int64(0)
+		if want := (9 + c.each - 1) / c.each; fast.From > want || len(fast.V)+fast.From != len(s.T) {
+			t.Errorf("want a value from candle %d to %d, have %d from %d", want, len(s.T), len(fast.V), fast.From)
+		}
+		for k, distance := range fast.V {
+			value += distance
+			last := min((fast.From+k)*c.each+c.each-1, candles.Len()-1)
+			sum := 0.0
+			for _, price := range candles.Close[last-9 : last+1] {
+				sum += sources[0].Symbol.PriceFloat(price)
+			}
+			if off := float64(value)*fast.U - sum/10; off > 1 || off < -1 {
+				t.Fatalf("%d candles, value %d: want %.2f, have %.2f", c.candles, k, sum/10, float64(value)*fast.U)
+			}
+		}
+	}
+}
+
 // TestALongRunIsPutTogether keeps a page small however long the run was.
 func TestALongRunIsPutTogether(t *testing.T) {
 	t.Parallel()
 	result, sources := example(t, 24_000)
 	page := written(t, result, sources)
-	if size := len(page); size > 2_500_000 {
-		t.Errorf("24000 candles: the page has %d bytes", size)
+	t.Logf("24000 candles, %d fills: %d bytes", result.Fills, len(page))
+	if size := len(page); size > 400<<10 {
+		t.Errorf("24000 candles, %d fills: want at most 400 KB, have %d bytes", result.Fills, size)
 	}
-	if !strings.Contains(page, `"interval":"30m"`) {
-		t.Error("want candles of half an hour in the chart")
+	if !strings.Contains(unpacked(t, page), `"interval":"1h"`) {
+		t.Error("want candles of an hour in the chart")
 	}
 }
 
@@ -212,6 +315,55 @@ func browser(t *testing.T) string {
 	return ""
 }
 
+// followed is live trading that did as the run did, five seconds later.
+func followed(result *backtest.Result) *report.Live {
+	live := &report.Live{}
+	var fills []parity.Fill
+	for i := range result.Executions {
+		e := &result.Executions[i]
+		price, quantity := exchange.MustAmount(e.Price).Float(), exchange.MustAmount(e.Quantity).Float()
+		fills = append(fills, parity.Fill{AtMS: e.TimeMS, Buy: e.Side == exchange.Buy.String(), Quantity: quantity, Price: price, Purpose: e.Purpose})
+		live.Fills = append(live.Fills, fills[i])
+		live.Fills[i].AtMS += 5_000
+		live.Fills[i].Order = strconv.Itoa(i)
+	}
+	for _, p := range result.Curve() {
+		live.TimeMS, live.Equity = append(live.TimeMS, p.AtMS), append(live.Equity, p.Equity.Float()*1.01)
+	}
+	live.Comparison = parity.Compare(live.Fills, fills, 60_000)
+	return live
+}
+
+func TestLiveTradingIsDrawnOverTheRun(t *testing.T) {
+	t.Parallel()
+	result, sources := example(t, 6_000)
+	live := followed(result)
+	var page bytes.Buffer
+	if err := report.Write(&page, result, sources, live); err != nil {
+		t.Fatal(err)
+	}
+	var data struct {
+		Live struct{ T, E, F, P []float64 }
+	}
+	if err := json.Unmarshal([]byte(unpacked(t, page.String())), &data); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(data.Live.T); n < 1_000 || n != len(data.Live.E) || len(data.Live.F) != len(live.Fills) || data.Live.P[0] != live.Fills[0].Price {
+		t.Errorf("want the equity and %d fills, have %d points and %d fills", len(live.Fills), n, len(data.Live.F))
+	}
+	for i, step := range data.Live.T[1:] {
+		if step <= 0 {
+			t.Fatalf("point %d: want times that rise, have a step of %v s", i+1, step)
+		}
+	}
+	if want := "orders are the same live and in the backtest"; !strings.Contains(page.String(), want) {
+		t.Errorf("want the sentence %q", want)
+	}
+	if strings.Contains(written(t, result, sources), "Live beside") {
+		t.Error("a page without live trading: want no such section")
+	}
+}
+
 // TestThePageInABrowser opens the page in light and dark, on a wide screen and on
 // a phone: everything is drawn, nothing is complained of, nothing is asked for.
 func TestThePageInABrowser(t *testing.T) {
@@ -220,7 +372,11 @@ func TestThePageInABrowser(t *testing.T) {
 	result, sources := example(t, 6_000)
 	directory := t.TempDir()
 	path := filepath.Join(directory, "report.html")
-	if err := os.WriteFile(path, []byte(written(t, result, sources)), 0o600); err != nil {
+	var text bytes.Buffer
+	if err := report.Write(&text, result, sources, followed(result)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ name, size, scheme string }{{"light", "1280,900", "1"}, {"dark", "1280,900", "0"}, {"phone", "390,844", "1"}} {
@@ -249,6 +405,12 @@ func TestThePageInABrowser(t *testing.T) {
 			}
 			if drawn := strings.Count(dom, "<canvas"); drawn < 6 {
 				t.Errorf("want three charts, have %d canvases", drawn)
+			}
+			if !strings.Contains(dom, `id="live-key">`) {
+				t.Error("want the key of the live equity shown")
+			}
+			if _, after, _ := strings.Cut(dom, `id="candles-hover"`); !strings.Contains(after[:min(len(after), 900)], "sma 40 ") {
+				t.Error("want the values of the indicators above the candles")
 			}
 			if strings.Contains(dom, `data-theme="dark"`) != (c.name == "dark") {
 				t.Error("the page does not follow the reader's scheme")

@@ -28,6 +28,7 @@ import (
 	"botd/internal/version"
 	"botd/runtime/api"
 	"botd/strategy"
+	"botd/strategy/library"
 )
 
 // Bounds of backtests that are started in the dashboard: they run in the process
@@ -332,10 +333,9 @@ func (t *planned) funding() ([]tape.FundingRow, []backtest.File, error) {
 func (t *planned) backtest(recorded *tape.Tape, file backtest.File) (backtest.Config, error) {
 	c, limits := t.strategy, t.config.Limits
 	input := backtest.Input{Name: c.Name, File: filepath.ToSlash(c.File), YAML: c.Effective(), Data: file}
-	if c.Script.File != "" {
-		input.Script = &backtest.Text{Path: c.Script.File, Text: c.Script.Text}
-	}
-	leg := backtest.Leg{Kind: c.Kind, Tape: recorded, Make: func(over *tape.Tape) (strategy.Strategy, error) { return c.Build(over.Symbol) }}
+	input.Script = backtest.NewScript(c.Script.File, c.Script.Text, c.Script.Libraries)
+	leg := backtest.Leg{Kind: c.Kind, Tape: recorded, Plots: library.PlotsOf(c.Kind, c.Script.Text, c.Params),
+		Make: func(over *tape.Tape) (strategy.Strategy, error) { return c.Build(over.Symbol) }}
 	var err error
 	if leg.Strategy, err = engineconfig.Strategy(c, recorded.Symbol); err != nil {
 		return backtest.Config{}, err

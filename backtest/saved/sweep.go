@@ -2,11 +2,13 @@ package saved
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 
 	"botd/backtest"
+	"botd/internal/plural"
 )
 
 // SweepFolder is where sweeps are saved, in data_dir.
@@ -48,4 +50,32 @@ func WriteSweep(path string, result *Sweep) error {
 		return err
 	}
 	return os.WriteFile(path, append(text, '\n'), 0o600)
+}
+
+// Verdict says in a sentence what the best of the trials is worth: beside the luck of so many tries, and where nobody had looked.
+func (r *Sweep) Verdict() string {
+	if len(r.Trials) == 0 || r.Trials[0].Seen == nil || r.Trials[0].Seen.Sharpe == nil {
+		return "no trial has a Sharpe ratio: there is nothing to judge"
+	}
+	best := &r.Trials[0]
+	text := fmt.Sprintf("best of %s by %s: Sharpe %.2f", plural.Of(len(r.Trials), "try"), r.Sort, *best.Seen.Sharpe)
+	switch {
+	case r.Lucky == nil:
+		text += "; one try says nothing about luck"
+	case *best.Seen.Sharpe <= *r.Lucky:
+		text += fmt.Sprintf("; the luckiest of %d without skill would show %.2f: not better than luck", len(r.Trials), *r.Lucky)
+	default:
+		text += fmt.Sprintf("; the luckiest of %d without skill would show %.2f: better than luck", len(r.Trials), *r.Lucky)
+	}
+	switch {
+	case best.Unseen == nil:
+		text += ", on the candles it was chosen by"
+	case best.Unseen.Sharpe == nil:
+		text += "; on the unseen candles it has no Sharpe ratio"
+	case *best.Unseen.Sharpe <= 0:
+		text += fmt.Sprintf("; on the unseen candles it shows %.2f: it did not last", *best.Unseen.Sharpe)
+	default:
+		text += fmt.Sprintf("; on the unseen candles it shows %.2f", *best.Unseen.Sharpe)
+	}
+	return text
 }

@@ -35,6 +35,7 @@ type Spec struct {
 	Vary    []string `json:"vary"`
 	Where   string   `json:"where,omitempty"`
 	Require string   `json:"require,omitempty"`
+	Stop    string   `json:"stop_when,omitempty"` // a trial ends early, and is ranked last
 	Search  string   `json:"search"`
 	Trials  int      `json:"trials,omitempty"` // at most; 0 for every combination
 	Seed    uint64   `json:"seed"`
@@ -259,11 +260,11 @@ func Cancel(directory string) (running bool, err error) {
 // Strategy returns the path of the sweep's own copy of the strategy.
 func Strategy(directory string) string { return filepath.Join(directory, strategyFile) }
 
-// Files names the copies that Create stores: of the strategy's file, and of its script beside it.
-func Files(strategy []byte, script string, scriptText []byte) map[string][]byte {
+// Files names the copies that Create stores: of the strategy's file, and of its script and what that loads, beside it.
+func Files(strategy []byte, scripts map[string]string) map[string][]byte {
 	files := map[string][]byte{strategyFile: strategy}
-	if script != "" {
-		files[script] = scriptText
+	for name, text := range scripts {
+		files[name] = []byte(text)
 	}
 	return files
 }

@@ -48,6 +48,7 @@ type Plan struct {
 	require   *search.Expression // nil for none
 	objective func(*backtest.Trial) float64
 	split     exchange.Rate
+	stop      backtest.StopWhen
 }
 
 // NewPlan checks what a sweep is of. binary is the hash of the program.
@@ -80,6 +81,10 @@ func NewPlan(spec *Spec, split exchange.Rate) (*Plan, error) {
 			return nil, failure.Usagef("--where %w", err)
 		}
 		p.space.Where = where.Allows
+	}
+	var err error
+	if p.stop, err = backtest.ParseStopWhen(spec.Stop); err != nil {
+		return nil, failure.Usagef("--stop-when %w", err)
 	}
 	return p, p.aims()
 }
@@ -139,9 +144,12 @@ func (p *Plan) Rank(trials []backtest.Trial) { backtest.Rank(trials, p.reached) 
 // Axes are what is varied.
 func (p *Plan) Axes() []search.Axis { return p.space.Axes }
 
-// reached is a trial's objective; NaN where it does not fulfil what is required.
+// StopWhen ends trials early.
+func (p *Plan) StopWhen() backtest.StopWhen { return p.stop }
+
+// reached is a trial's objective; NaN where it does not fulfil what is required, or was ended early.
 func (p *Plan) reached(t *backtest.Trial) float64 {
-	if p.require != nil && !p.require.Holds(t.Figures) {
+	if p.require != nil && !p.require.Holds(t.Figures) || t.Seen.EndedBy != nil && t.Seen.EndedBy.Limit == backtest.Stopped {
 		return math.NaN()
 	}
 	return p.objective(t)

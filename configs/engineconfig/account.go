@@ -38,6 +38,11 @@ func Supported(config *configs.Config) error {
 	return nil
 }
 
+// Waits reports whether a strategy that the account has never traded waits for a person, as it does with real money.
+func Waits(config *configs.Config, c *configs.StrategyConfig) bool {
+	return config.Mode == configs.Live && c.Start != "running"
+}
+
 // SymbolOf finds the rules of a symbol as the venue reports them.
 type SymbolOf func(exchange.SymbolKey) (*exchange.Symbol, bool)
 
@@ -63,6 +68,7 @@ func Account(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (e
 		if err != nil {
 			return account, err
 		}
+		made.Paused = Waits(config, c) && book.Epoch() > 0 // whoever starts the first time has seen what starts
 		account.Strategies = append(account.Strategies, made)
 	}
 	account.Strategies = append(account.Strategies, removed(config, book, symbolOf)...)

@@ -77,7 +77,7 @@ func newCaller(config *Config) *caller {
 		DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext, MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second}
 	return &caller{
 		base: strings.TrimSuffix(config.BaseURL, "/"), key: config.Key, secret: config.Secret, signer: config.Signer,
-		symbols: rest.NewSymbolTable(), headers: map[string]string{}, began: time.Now(), gap: firstGap, habits: newHabits(), budget: config.Requests,
+		symbols: rest.NewSymbolTable(), headers: map[string]string{}, began: time.Now(), gap: config.gap, habits: newHabits(), budget: config.Requests,
 		http: &http.Client{Transport: transport, Timeout: callTimeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}

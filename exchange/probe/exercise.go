@@ -12,8 +12,9 @@ import (
 
 // Bounds of what an exercise costs and takes.
 const (
-	maxPartialSpend = 10 // times minNotional: what a partial fill may need, or
+	maxPartialSpend = 10 // times minNotional: what a partial fill may need unless said, or
 	maxPartialLots  = 3  // times the smallest order
+	partialLooks    = 20 // at the book, for a level that is small enough
 	maxFee          = 50 // the largest fee is this part of a purchase
 	slowestPoll     = 250 * time.Millisecond
 	noticeable      = 1500 // ms between two views of one change that make a list an old one
@@ -112,18 +113,18 @@ func (e *exercise) send(ctx context.Context, order exchange.NewOrder) (id int64,
 	order.Market, order.Symbol = e.market, e.symbol.Name
 	order.ClientOrderID = "botdprobe-x" + strconv.FormatInt(time.Now().UnixMilli(), 36) + strconv.Itoa(e.serial)
 	e.sent = order.ClientOrderID
-	if order.Side == exchange.Buy {
-		e.mayHave += order.Quantity
-	}
 	operation := exchange.FuturesPlace
 	if e.market == exchange.Spot {
 		operation = exchange.SpotPlace
 	}
-	r := e.call(ctx, exchange.Request{Operation: operation, Order: order}, 0)
+	r := e.submit(ctx, exchange.Request{Operation: operation, Order: order})
+	if order.Side == exchange.Buy && !r.began.IsZero() {
+		e.mayHave += order.Quantity
+	}
 	if r.err == nil {
 		return r.answer.Order.ID, r.began, nil
 	}
-	if id := e.lost(ctx, &order, r.err); id != 0 {
+	if id := e.lost(&order, &r); id != 0 {
 		return id, r.began, nil
 	}
 	return 0, r.began, fmt.Errorf("placing %s %s %s: %w", order.Side, order.Type, e.symbol.QuantityDecimal(order.Quantity), r.err)
@@ -249,26 +250,57 @@ func (e *exercise) listed(ctx context.Context, id int64, kind *string) (bool, er
 	return listed, r.err
 }
 
+// affordable watches the book for a best ask that is small enough to be bought with a little more, and returns how much
+// that is; 0 when there was none, and the step says so.
+func (e *exercise) affordable(ctx context.Context) (quantity exchange.Quantity, err error) {
+	least := exchange.Amount{}
+	var most exchange.Amount
+	for try := range partialLooks {
+		level, err := e.quotes(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if most = e.config.Spend; most.IsZero() {
+			most = e.symbol.MinNotional.Mul(maxPartialSpend).Max(e.symbol.Notional(e.ask, maxPartialLots*e.smallest(1)))
+		}
+		quantity = e.symbol.FloorQuantity(level) + e.smallest(1)
+		worth := e.symbol.Notional(e.ask, quantity)
+		if !most.Less(worth) {
+			return quantity, nil
+		}
+		if try == 0 || worth.Less(least) {
+			least = worth
+		}
+		if !pause(ctx, e.config.glance) {
+			return 0, ctx.Err()
+		}
+	}
+	e.add(
+		Step{Name: e.market.String() + "_partial", Outcome: Skip, What: fmt.Sprintf("the best level of the book was never small enough in %d looks: "+
+			"%s USDT at least, more than the %s USDT that are spent here; no order was filled in part", partialLooks, least, most),
+			Hint: "--spend USDT allows more; another symbol may have smaller levels"},
+	)
+	return 0, nil
+}
+
 // partial buys the best level and a little more at its price, so that the rest stays: where the level is
 // small enough. It returns what was filled.
 func (e *exercise) partial(ctx context.Context) (filled exchange.Quantity) {
 	began := time.Now()
-	level, err := e.quotes(ctx)
+	quantity, err := e.affordable(ctx)
 	if err != nil {
 		e.done("partial", began, err, "")
 		return 0
 	}
-	quantity := e.symbol.FloorQuantity(level) + e.smallest(1)
-	most := e.symbol.MinNotional.Mul(maxPartialSpend).Max(e.symbol.Notional(e.ask, maxPartialLots*e.smallest(1)))
-	if most.Less(e.symbol.Notional(e.ask, quantity)) {
-		e.add(Step{Name: e.market.String() + "_partial", Outcome: Skip, What: fmt.Sprintf(
-			"the best level of the book, %s, is larger than what is spent here, %s USDT: no order was filled in part",
-			e.symbol.QuantityDecimal(level),
-			most,
-		)})
+	if quantity == 0 {
 		return 0
 	}
 	id, sent, err := e.send(ctx, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: e.ask, Quantity: quantity})
+	var refusal *exchange.Refusal
+	if errors.As(err, &refusal) && !refusal.Unauthorized() { // it may need more money than there is
+		e.add(Step{Name: e.market.String() + "_partial", Outcome: Skip, What: "no order was filled in part: " + err.Error()})
+		return 0
+	}
 	if err != nil {
 		e.done("partial", began, err, "")
 		return 0
@@ -281,13 +313,24 @@ func (e *exercise) partial(ctx context.Context) (filled exchange.Quantity) {
 		word = textOf(row["status"])
 		return part > 0, err
 	})
+	whole := part > 0 && e.units(part) >= quantity
 	_ = e.withdraw(context.WithoutCancel(ctx), e.cancelOf(id)) // it may be filled whole by now
 	last, _ := e.orderRow(context.WithoutCancel(ctx), id)
 	if _, _, now, _ := orderOf(last); now > part {
 		part = now
 	}
-	e.report.Partial = e.report.Partial || err == nil
+	e.report.Partial = e.report.Partial || err == nil && !whole
 	e.sure += e.units(part)
+	if whole {
+		e.add(
+			Step{
+				Name:    e.market.String() + "_partial",
+				Outcome: Skip,
+				What:    fmt.Sprintf("order %d for more than the best level was filled whole, not in part", id),
+			},
+		)
+		return e.units(part)
+	}
 	e.done("partial", began, err, "BUY LIMIT %s at %s: order %d, filled %v in part after %s and then %s; the rest was canceled",
 		e.symbol.QuantityDecimal(quantity), e.symbol.PriceDecimal(e.ask), id, part, took.Round(time.Millisecond), word)
 	return e.units(part)

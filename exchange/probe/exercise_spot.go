@@ -128,8 +128,8 @@ func (e *exercise) sellAll(ctx context.Context, before exchange.Quantity) {
 		left = e.symbol.FloorQuantity(min(now-before, e.most()))
 		price := e.through(exchange.Sell)
 		if err = nil; e.tooSmall(price, left) {
-			missing := e.sure - e.resold
-			if e.tooSmall(price, missing-missing/maxFee) {
+			missing := e.sure - e.sure/maxFee - e.resold // a fee was taken from all that was bought
+			if e.tooSmall(price, missing) {
 				break // what is left is below the smallest order
 			}
 			left, err = missing, errors.New("the wallet does not show it")

@@ -84,6 +84,7 @@ type Signature struct {
 type Window struct {
 	PastMS    int64 `json:"past_ms"`
 	FutureMS  int64 `json:"future_ms"`
+	ErrorMS   int64 `json:"error_ms"`  // of both: the search's step, the clock's bound, and the slowest of the reads
 	Unbounded bool  `json:"unbounded"` // even the oldest one was accepted
 }
 
@@ -123,16 +124,21 @@ type Config struct {
 	Signer  wire.Signer // tried first
 	TLS     *tls.Config // nil is the system's
 
-	Trade    bool          // place tiny orders, far from the price, and cancel them
-	Symbol   string        // of the public steps and of Trade; empty chooses one
-	Distance exchange.Rate // of the order's price from the best bid; 0 is 20 %
-	Rounds   int           // orders placed; 0 is 3
-	NoFills  bool          // of Trade: no order that fills
-	Requests int           // at most, but for what closes; 0 is 5000
+	Trade    bool            // place tiny orders, far from the price, and cancel them
+	Symbol   string          // of the public steps and of Trade; empty chooses one
+	Distance exchange.Rate   // of the order's price from the best bid; 0 is 20 %
+	Rounds   int             // orders placed; 0 is 3
+	NoFills  bool            // of Trade: no order that fills
+	Requests int             // at most, but for what closes; 0 is 5000
+	Spend    exchange.Amount // of a partial fill; 0 is what little the smallest orders need
+	Tries    int             // signatures that may be refused; 0 is 400
 
 	MaxAge   time.Duration // oldest and newest timestamp tried; 0 is 10 minutes
 	MaxWait  time.Duration // for an order to become visible; 0 is a minute
 	Progress func(Step)    // called after each step; nil for none
+
+	gap    time.Duration // between two requests, at first; 0 is firstGap
+	glance time.Duration // between two looks at the book for a small level; 0 is slowestPoll
 }
 
 // prober is a running probe.
@@ -141,7 +147,9 @@ type prober struct {
 	*caller
 	report *Report
 
-	listed map[exchange.Market][]*exchange.Symbol
+	listed  map[exchange.Market][]*exchange.Symbol
+	plain   exchange.Request // a signed read without query and body that the venue serves
+	slowest time.Duration    // of the reads that measure the window
 }
 
 // Run examines a venue. An error is only about the configuration: the venue's behaviour is in the
@@ -178,11 +186,20 @@ func (c *Config) fill() {
 	if c.Requests == 0 {
 		c.Requests = 5_000
 	}
+	if c.Tries == 0 {
+		c.Tries = 400
+	}
 	if c.MaxAge == 0 {
 		c.MaxAge = 10 * time.Minute
 	}
 	if c.MaxWait == 0 {
 		c.MaxWait = time.Minute
+	}
+	if c.glance == 0 {
+		c.glance = slowestPoll
+	}
+	if c.gap == 0 {
+		c.gap = firstGap
 	}
 	if c.Progress == nil {
 		c.Progress = func(Step) {}
@@ -263,7 +280,7 @@ func (r *Report) settle() {
 	s.WindowMS, s.VisibilityMS, s.StalenessMS = unmeasuredWindow.Milliseconds(), unmeasuredVisibility.Milliseconds(), unmeasuredStaleness.Milliseconds()
 	s.Measured = []string{}
 	if w := r.Window; w != nil {
-		s.WindowMS = roundUp(w.PastMS+r.Clock.BoundMS+windowStep.Milliseconds(), 100)
+		s.WindowMS = roundUp(w.PastMS+w.ErrorMS, 100)
 		s.Measured = append(s.Measured, "window")
 		if w.Unbounded {
 			s.WindowMS = max(s.WindowMS, unmeasuredWindow.Milliseconds())

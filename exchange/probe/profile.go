@@ -104,6 +104,10 @@ func (r *Report) Unknown() []string {
 			unknown = append(unknown, what)
 		}
 	}
+	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+		_, measured := r.Markets[market.String()]
+		not(measured, "how soon orders are shown on "+market.String()+" (none was followed there)")
+	}
 	not(r.Filled, "how a filled order is written (nothing was filled)")
 	not(r.Partial, "how a partly filled order is written (none was)")
 	not(r.History, "how late a positions/history row appears")

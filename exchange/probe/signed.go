@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,51 +11,8 @@ import (
 
 	"botd/exchange"
 	"botd/exchange/wire"
+	"botd/internal/plural"
 )
-
-// payloads are commonly signed texts, the default of decisions.md first. {path} includes ?query.
-var payloads = []string{
-	wire.DefaultTemplate,
-	"{timestamp}{path}{body}", "{method}{path}{timestamp}{body}", "{method}{path}{body}{timestamp}", "{path}{timestamp}{body}", "{path}{body}{timestamp}",
-	"{timestamp}{key}{method}{path}{body}", "{key}{timestamp}{method}{path}{body}", "{timestamp}{key}{path}{body}", "{key}{timestamp}{path}{body}",
-	"{timestamp}{key}{query}{body}", "{key}{timestamp}{query}{body}", "{timestamp}{query}{body}", "{query}{body}{timestamp}",
-	"{query}{timestamp}{body}", "{query}{body}",
-	"{timestamp}{body}", "{body}{timestamp}", "{timestamp}{method}{path}", "{method}{path}{body}", "{method}{path}{timestamp}", "{timestamp}{key}",
-	"{key}{timestamp}", "{timestamp}",
-	"{timestamp}\n{method}\n{path}\n{body}", "{method}\n{path}\n{timestamp}\n{body}", "{method}\n{path}\n{query}\n{body}\n{timestamp}",
-	`{timestamp}\n{method}\n{path}[\n{body}]`, `{timestamp}\n{method}\n{path}\n{body_base64}`, `{timestamp}\n{method}\n{path}[\n{body_base64}]`,
-	`{method}\n{path}\n{timestamp}[\n{body_base64}]`, `{timestamp}\n{method}\n{route}\n{query}\n{body}`, "{timestamp}{method}{path}{body_base64}",
-	`{timestamp}\n{method}\n{path}\n{body_sha256}`, "{timestamp}{method}{path}{body_sha256}", "{timestamp}{method}{path}[{body_sha256}]",
-	"{timestamp}.{body}", "{timestamp}.{method}.{path}.{body}", "{timestamp}|{method}|{path}|{body}", "{timestamp}&{method}&{path}&{body}",
-}
-
-// variants are the signers to try: the configured one, then each payload in each encoding.
-func (p *prober) variants() []wire.Signer {
-	own := p.config.Signer
-	if own.Template == "" {
-		own.Template = wire.DefaultTemplate
-	}
-	if own.Encoding == "" {
-		own.Encoding = "hex"
-	}
-	if own.Paths == "" {
-		own.Paths = wire.SignFull
-	}
-	all, paths := []wire.Signer{own}, []string{wire.SignFull}
-	if address, err := url.Parse(p.base); err == nil && address.Path != "" {
-		paths = append(paths, wire.SignRoute) // only then is there a difference
-	}
-	for _, template := range payloads {
-		for _, encoding := range []string{"hex", "base64"} {
-			for _, path := range paths {
-				if variant := (wire.Signer{Template: template, Encoding: encoding, Paths: path}); variant != own {
-					all = append(all, variant)
-				}
-			}
-		}
-	}
-	return all
-}
 
 // verdict is what a signed read shows about its signature.
 type verdict uint8
@@ -92,55 +50,68 @@ func judge(r *reply) verdict {
 	return unavailable
 }
 
-// reads are signed reads that place nothing: one plain, one with a query, one with a body. Together
-// they distinguish payloads that are equal for one of them.
-func (p *prober) reads() []exchange.Request {
-	return []exchange.Request{
-		{Operation: exchange.FuturesAccount},
-		{Operation: exchange.FuturesPositionsHistory, Limit: 1},
-		{Operation: exchange.FuturesOpenPositions},
-	}
-}
-
-// signature tries payloads until signed reads are accepted.
+// signature tries schemes until signed reads are accepted: one without query and body, which settles what is signed of
+// every request in which order and encoding, then one with a query, and one with a body. A refusal excludes every scheme
+// that would sign that read in the same way, and an acceptance every other.
 func (p *prober) signature(ctx context.Context) bool {
-	step := Step{Name: "signature", Outcome: Fail}
-	tried, partly := 0, ""
-	for _, variant := range p.variants() {
-		p.signer = variant
-		tried++
-		good := 0
-		for _, read := range p.reads() {
-			r := p.patiently(ctx, read, 0)
-			step.Status, step.LatencyMS = r.status, ms(r.took())
-			v := judge(&r)
-			if v == accepted {
-				good++
-				continue
-			}
-			if v != otherwise {
-				step.What, step.Hint = "the venue answered: "+r.err.Error(), hints[v]
-				p.report.Refused = v == keyRefused
-				p.add(step)
-				return false
-			}
+	search, err := p.newSearch()
+	if err != nil {
+		p.add(Step{Name: "signature", Outcome: Fail, What: err.Error()})
+		return false
+	}
+	for _, each := range p.schemes() {
+		if !search.possible(each.Signer) {
+			continue
+		}
+		if search.refusals >= p.config.Tries {
 			break
 		}
-		if good == len(p.reads()) {
-			p.report.Signature = &Signature{Payload: variant.Template, Encoding: variant.Encoding, Paths: variant.Paths}
-			step.Outcome, step.What = OK, fmt.Sprintf("payload %q in %s, accepted as variant %d", variant.Template, variant.Encoding, tried)
-			p.add(step)
-			return true
+		p.signer = each.Signer
+		accepts, v, r := search.try(ctx, each.Signer)
+		if v != accepted && v != otherwise {
+			p.report.Refused = v == keyRefused
+			p.add(
+				Step{
+					Name:      "signature",
+					Outcome:   Fail,
+					Status:    r.status,
+					LatencyMS: ms(r.took()),
+					What:      "the venue answered: " + r.err.Error(),
+					Hint:      hints[v],
+				},
+			)
+			return false
 		}
-		if good > 0 && partly == "" {
-			partly = fmt.Sprintf("; %q in %s was accepted for %d of %d reads", variant.Template, variant.Encoding, good, len(p.reads()))
+		if accepts {
+			p.report.Signature = &Signature{Payload: each.Template, Encoding: each.Encoding, Paths: each.Paths}
+			p.plain = *search.reads[0].request()
+			p.add(Step{Name: "signature", Outcome: OK, Status: r.status, LatencyMS: ms(r.took()),
+				What: fmt.Sprintf(
+					"payload %q in %s, accepted after %s%s",
+					each.Template,
+					each.Encoding,
+					plural.Of(search.refusals, "refusal"),
+					search.untried(),
+				)})
+			return true
 		}
 	}
 	p.report.Refused = true
-	step.What = fmt.Sprintf("%d variants of payload and encoding were refused%s", tried, partly)
-	step.Hint = "is the secret the key's own? ask the venue what it wants signed, and try it with --signature-payload and --signature-encoding"
-	p.add(step)
+	p.add(Step{Name: "signature", Outcome: Fail, What: fmt.Sprintf("%s refused%s", plural.Of(search.refusals, "signature"), search.partly()),
+		Hint: "is the secret the key's own? ask the venue what it wants signed, and try it with --signature-payload and --signature-encoding; " +
+			"--signature-tries tries more"})
 	return false
+}
+
+// schemes are the configured one, then all others by their likelihood.
+func (p *prober) schemes() []scheme {
+	own := p.config.Signer
+	own.Template, own.Encoding, own.Paths = cmp.Or(own.Template, wire.DefaultTemplate), cmp.Or(own.Encoding, "hex"), cmp.Or(own.Paths, wire.SignFull)
+	paths := []string{wire.SignFull}
+	if address, err := url.Parse(p.base); err == nil && address.Path != "" {
+		paths = append(paths, wire.SignRoute) // only then is there a difference
+	}
+	return append([]scheme{{Signer: own}}, schemes(paths)...)
 }
 
 var hints = map[verdict]string{
@@ -157,11 +128,13 @@ const windowStep = 50 * time.Millisecond
 // nothing, so any may be accepted.
 func (p *prober) window(ctx context.Context) {
 	began := p.calls
+	p.slowest = 0
 	past, pastOpen, err := p.bound(ctx, -1)
 	if err == nil {
 		var future time.Duration
 		if future, _, err = p.bound(ctx, 1); err == nil {
-			p.report.Window = &Window{PastMS: past.Milliseconds(), FutureMS: future.Milliseconds(), Unbounded: pastOpen}
+			p.report.Window = &Window{PastMS: past.Milliseconds(), FutureMS: future.Milliseconds(), Unbounded: pastOpen,
+				ErrorMS: (windowStep + p.slowest).Milliseconds() + p.report.Clock.BoundMS}
 		}
 	}
 	if err != nil {
@@ -170,7 +143,7 @@ func (p *prober) window(ctx context.Context) {
 	}
 	w := p.report.Window
 	step := Step{Name: "window", Outcome: OK, What: fmt.Sprintf("a timestamp may be %d ms old and %d ms ahead (+-%d ms, %d signed reads)",
-		w.PastMS, w.FutureMS, windowStep.Milliseconds()+p.report.Clock.BoundMS, p.calls-began)}
+		w.PastMS, w.FutureMS, w.ErrorMS, p.calls-began)}
 	if w.Unbounded {
 		step.Outcome = Warn
 		step.What = fmt.Sprintf("a timestamp %s old is still accepted", p.config.MaxAge)
@@ -215,7 +188,8 @@ func (p *prober) bound(ctx context.Context, sign time.Duration) (within time.Dur
 // admits reports whether a timestamp with that shift is accepted. The signature is known to be
 // right, so any refusal is about the timestamp.
 func (p *prober) admits(ctx context.Context, shift time.Duration) (bool, error) {
-	r := p.patiently(ctx, exchange.Request{Operation: exchange.FuturesAccount}, shift)
+	r := p.patiently(ctx, p.plain, shift)
+	p.slowest = max(p.slowest, r.took())
 	switch judge(&r) {
 	case accepted:
 		return true, nil

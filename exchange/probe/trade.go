@@ -16,39 +16,57 @@ const (
 	settleFor    = time.Second // reads continue this long after an order is gone, to catch an old one
 )
 
-// delays places a tiny order far from the price several times, measures how long it takes to become
-// visible, cancels it, and measures how long it is still reported.
+// delays measures each market by itself, whatever the other one does: with orders far from the price, and with the
+// smallest that fill.
 func (p *prober) delays(ctx context.Context) {
-	order, err := p.tiny(ctx, exchange.Futures)
-	if err != nil {
-		p.add(Step{Name: "delays", Outcome: Fail, What: "no order was placed: " + err.Error()})
+	p.empties(ctx)
+	markets := []exchange.Market{exchange.Futures, exchange.Spot}
+	var seen [2]Delays
+	for i, market := range markets {
+		if market == exchange.Futures {
+			p.futures(ctx, &seen[i])
+		} else {
+			p.spot(ctx, &seen[i])
+		}
+	}
+	both := Delays{}
+	for i, market := range markets {
+		one := &seen[i]
+		if one.Rounds == 0 {
+			continue
+		}
+		if !p.config.NoFills {
+			p.exercised(ctx, market, one)
+		}
+		p.report.Markets[market.String()] = *one
+		both = Delays{max(both.VisibilityMS, one.VisibilityMS), max(both.StalenessMS, one.StalenessMS), both.Rounds + one.Rounds}
+	}
+	if both.Rounds == 0 {
+		p.skip("no order was followed from its placement to its end on either market", "delays")
 		return
 	}
-	seen, spot := Delays{}, Delays{}
-	p.empties(ctx)
-	for round := range p.config.Rounds {
-		order.ClientOrderID = "botdprobe-" + strconv.FormatInt(time.Now().UnixMilli(), 36) + strconv.Itoa(round)
-		step := p.round(ctx, order, &seen)
-		p.add(step)
-		if step.Outcome == Fail {
-			return
-		}
-	}
-	p.spot(ctx, &spot)
-	if !p.config.NoFills {
-		p.exercised(ctx, exchange.Futures, &seen)
-		if spot.Rounds > 0 {
-			p.exercised(ctx, exchange.Spot, &spot)
-		}
-	}
-	p.report.Markets[exchange.Futures.String()] = seen
-	if spot.Rounds > 0 {
-		p.report.Markets[exchange.Spot.String()] = spot
-	}
-	both := Delays{max(seen.VisibilityMS, spot.VisibilityMS), max(seen.StalenessMS, spot.StalenessMS), seen.Rounds + spot.Rounds}
 	p.report.Delays = &both
 	p.add(Step{Name: "delays", Outcome: OK, What: fmt.Sprintf("an order is seen within %d ms of being sent (D); "+
 		"a read is up to %d ms old (L); the largest of %d", both.VisibilityMS, both.StalenessMS, both.Rounds)})
+}
+
+// futures places a tiny order far from the price several times, measures how long it takes to become visible, cancels
+// it, and measures how long it is still reported. Rounds are 0 where one failed.
+func (p *prober) futures(ctx context.Context, seen *Delays) {
+	order, err := p.tiny(ctx, exchange.Futures)
+	if err != nil {
+		p.add(Step{Name: "trade", Outcome: Fail, What: "no order was placed: " + err.Error()})
+		return
+	}
+	for round := range p.config.Rounds {
+		order.ClientOrderID = "botdprobe-" + strconv.FormatInt(time.Now().UnixMilli(), 36) + strconv.Itoa(round)
+		step := p.round(ctx, order, seen)
+		p.add(step)
+		if step.Outcome == Fail {
+			*seen = Delays{} // what failed was not measured
+			return
+		}
+	}
 }
 
 // empties reads lists that are empty in most accounts, and asks for an order that there is not, to see how
@@ -124,12 +142,12 @@ func (p *prober) round(ctx context.Context, order exchange.NewOrder, seen *Delay
 
 // place places an order, and returns its id and the call; 0 when there is no such order, and the step says why.
 func (p *prober) place(ctx context.Context, step *Step, operation exchange.Operation, order *exchange.NewOrder) (id int64, placed reply) {
-	placed = p.call(ctx, exchange.Request{Operation: operation, Order: *order}, 0)
+	placed = p.submit(ctx, exchange.Request{Operation: operation, Order: *order})
 	step.Status, step.LatencyMS = placed.status, ms(placed.took())
 	if placed.err == nil {
 		return placed.answer.Order.ID, placed
 	}
-	if id = p.lost(ctx, order, placed.err); id == 0 {
+	if id = p.lost(order, &placed); id == 0 {
 		symbol, _ := p.symbols.Symbol(order.Key())
 		step.Outcome, step.What = Fail, fmt.Sprintf("placing BUY LIMIT %s at %s: %v", symbol.QuantityDecimal(order.Quantity),
 			symbol.PriceDecimal(order.Price), placed.err)
@@ -145,17 +163,29 @@ func (s *Step) failed(order *exchange.NewOrder, id int64, err, cancelErr error) 
 	}
 }
 
-// lost looks for an order whose placement got no answer; 0 when it was refused or does not appear.
-func (p *prober) lost(ctx context.Context, order *exchange.NewOrder, err error) int64 {
+// submit sends a placement, and waits for its answer even if the user gives up meanwhile: else nobody would know whether
+// there is an order.
+func (p *prober) submit(ctx context.Context, request exchange.Request) reply {
+	if err := ctx.Err(); err != nil {
+		return reply{err: err}
+	}
+	return p.call(context.WithoutCancel(ctx), request, 0)
+}
+
+// lost looks for an order whose placement got no answer; 0 when it was refused, was not sent, or does not appear.
+func (p *prober) lost(order *exchange.NewOrder, placed *reply) int64 {
 	var refusal *exchange.Refusal
-	refused, patience := errors.As(err, &refusal), p.config.MaxWait
+	refused, patience := errors.As(placed.err, &refusal), p.config.MaxWait
+	if placed.began.IsZero() {
+		return 0
+	}
 	if refused && (refusal.Unauthorized() || order.Type == exchange.MarketOrder) {
 		return 0
 	}
 	if refused { // an exchange may execute what it refuses
 		patience = settleFor
 	}
-	ctx = context.WithoutCancel(ctx)
+	ctx := context.Background()
 	open := exchange.FuturesOpenOrders
 	if order.Market == exchange.Spot {
 		open = exchange.SpotOpenOrders

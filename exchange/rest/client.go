@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -43,10 +44,13 @@ func (c Config) String() string { return "client of " + redact(c.BaseURL) }
 // GoString is String, so that no verb of fmt prints the secret.
 func (c Config) GoString() string { return c.String() }
 
+// RateLimited is the outcome of a request that was answered 429.
+const RateLimited = "rate_limited"
+
 // Observation describes one attempt, for metrics. It contains no secret.
 type Observation struct {
 	Operation exchange.Operation
-	Outcome   string // ok, refusal, uncertain, unavailable, malformed, other
+	Outcome   string // ok, refusal, uncertain, unavailable, malformed, other, RateLimited
 	Code      int    // of a refusal
 	Duration  time.Duration
 	Waited    time.Duration // for the budget, before the attempt
@@ -58,6 +62,7 @@ const DefaultTimeout = 8 * time.Second
 // Client talks to one account of one venue. It is safe for concurrent use.
 type Client struct {
 	config  Config
+	keys    atomic.Pointer[credentials]
 	base    string
 	http    *http.Client
 	traced  bool // the transport reports when it has a connection
@@ -91,6 +96,7 @@ func New(config Config) (*Client, error) {
 		config.Clock = time.Now
 	}
 	c := &Client{config: config, base: base, symbols: NewSymbolTable(), listing: newGate(), syncing: newGate(), clock: serverClock{now: config.Clock}}
+	c.SetCredentials(config.Key, config.Secret)
 	_, c.traced = config.Transport.(*http.Transport)
 	// A redirect would send the key to another host and repeat a POST.
 	c.http = &http.Client{Transport: config.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -99,6 +105,17 @@ func New(config Config) (*Client, error) {
 	}
 	c.guests = newGuests(config.Budget)
 	return c, nil
+}
+
+// credentials sign requests.
+type credentials struct {
+	key    string
+	secret []byte
+}
+
+// SetCredentials signs with another key of the same account from the next request on.
+func (c *Client) SetCredentials(key string, secret []byte) {
+	c.keys.Store(&credentials{key, secret})
 }
 
 func checkBase(address string) (string, error) {

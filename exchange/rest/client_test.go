@@ -67,6 +67,28 @@ func TestEveryOperationGoesSignedOverOneConnection(t *testing.T) {
 	}
 }
 
+func TestALimitedRequestIsAnOutcomeOfItsOwn(t *testing.T) {
+	t.Parallel()
+	v := newVenue(t)
+	server := httptest.NewServer(v)
+	defer server.Close()
+	outcomes := make(chan string, 100)
+	client := dial(t, server.URL, func(c *Config) {
+		c.Observe = func(o Observation) {
+			if o.Operation == exchange.SpotWallet {
+				outcomes <- o.Outcome
+			}
+		}
+	})
+	v.on(exchange.SpotWallet, status(429, "", "Retry-After", "3600"))
+	if _, err := call(t.Context(), client, exchange.Request{Operation: exchange.SpotWallet}); err == nil {
+		t.Error("want an error, have none")
+	}
+	if have := <-outcomes; have != RateLimited {
+		t.Errorf("want %s, have %s", RateLimited, have)
+	}
+}
+
 func TestAddressesThatWouldLeakAreRefused(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{

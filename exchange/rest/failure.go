@@ -110,7 +110,8 @@ func (c *Client) scrubRows(rows []exchange.UnreadableRow, signature string) {
 }
 
 func (c *Client) scrub(text, signature string) string {
-	return wire.Redact(text, string(c.config.Secret), signature, c.config.Key)
+	keys := c.keys.Load()
+	return wire.Redact(text, string(keys.secret), signature, keys.key, string(c.config.Secret), c.config.Key)
 }
 
 // redact removes everything before the host of an address.

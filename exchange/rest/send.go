@@ -24,6 +24,7 @@ const maxBody = 8 << 20
 type fate struct {
 	err        error
 	again      bool // the same read may succeed later
+	limited    bool // 429: the venue limits the rate
 	retryAfter time.Duration
 
 	began, ended time.Time // of the HTTP exchange itself, for the clock
@@ -76,6 +77,9 @@ func (c *Client) try(ctx context.Context, request *exchange.Request, limit excha
 			Waited: ready.Sub(began)}
 		if fate.err == nil {
 			seen.Outcome = "ok"
+		}
+		if fate.limited {
+			seen.Outcome = RateLimited
 		}
 		if refusal != nil {
 			seen.Code = refusal.Code
@@ -149,15 +153,15 @@ func (c *Client) inSeconds(retryAfter string) string {
 
 // sign adds the three headers (interface, Authentication).
 func (c *Client) sign(request *http.Request, encoded *wire.HTTPRequest, nowMS int64) {
-	timestamp := strconv.FormatInt(nowMS, 10)
-	request.Header.Set(wire.HeaderKey, c.config.Key)
+	timestamp, keys := strconv.FormatInt(nowMS, 10), c.keys.Load()
+	request.Header.Set(wire.HeaderKey, keys.key)
 	request.Header.Set(wire.HeaderTimestamp, timestamp)
 	path := request.URL.RequestURI()
 	if c.config.Signer.Paths == wire.SignRoute {
 		path = encoded.Path
 	}
-	request.Header.Set(wire.HeaderSignature, c.config.Signer.Sign(c.config.Secret, wire.Signed{
-		Timestamp: timestamp, Method: encoded.Method, Path: path, Key: c.config.Key, Body: encoded.Body}))
+	request.Header.Set(wire.HeaderSignature, c.config.Signer.Sign(keys.secret, wire.Signed{
+		Timestamp: timestamp, Method: encoded.Method, Path: path, Key: keys.key, Body: encoded.Body}))
 }
 
 // understand reads an answer that arrived in full.
@@ -173,7 +177,7 @@ func (c *Client) understand(request *exchange.Request, outgoing *http.Request, r
 		again:      response.StatusCode == http.StatusTooManyRequests || response.StatusCode >= http.StatusInternalServerError,
 		retryAfter: time.Duration(received.RetryAfterMS()) * time.Millisecond,
 	}
-	if response.StatusCode == http.StatusTooManyRequests {
+	if failed.limited = response.StatusCode == http.StatusTooManyRequests; failed.limited {
 		// All requests wait: continuing while limited gets an address banned.
 		c.budgets[request.Operation.Market()].pause(min(max(failed.retryAfter, firstBackoff), maxPause))
 	}

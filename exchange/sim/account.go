@@ -282,6 +282,6 @@ func (x *Exchange) Transfer(name string, market exchange.Market, asset string, a
 		}
 		a.balances[at].free = a.balances[at].free.Add(amount)
 	}
-	x.touch(a) // its positions are liquidated at other prices now
+	x.markChanged(a) // its positions are liquidated at other prices now
 	return nil
 }

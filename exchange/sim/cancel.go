@@ -132,7 +132,7 @@ func (x *Exchange) setLeverage(a *account, request *exchange.Request, answer *ex
 		return refuse(request.Operation, CodeLeverageMargin, "leverage %d on %s needs %s USDT more than is available",
 			request.Leverage, b.symbol.Name, available.Neg())
 	}
-	x.touch(a)
+	x.markChanged(a)
 	answer.Status = "ok"
 	return nil
 }

@@ -121,15 +121,16 @@ func (b *book) publishAt(timeMS int64, price exchange.Price, quantity exchange.Q
 	if len(b.trades) == 2*maxTrades {
 		b.trades = b.trades[:copy(b.trades, b.trades[maxTrades:])]
 	}
-	b.trades = append(b.trades, exchange.Trade{
+	trade := exchange.Trade{
 		ID: b.tradeID, Price: price, Quantity: quantity, QuoteAmount: b.symbol.Notional(price, quantity),
 		TimeMS: timeMS, BuyerIsMaker: buyerIsMaker,
-	})
+	}
+	b.trades = append(b.trades, trade)
 	base := b.symbol.QuantityFloat(quantity)
 	b.candles.trade(timeMS, b.last, base, base*b.symbol.PriceFloat(price), !buyerIsMaker)
 	b.candles.reach(price)
 	if b.tape != nil {
-		b.tape.reach(timeMS, price)
+		b.tape.reach(b, &trade)
 	}
 	b.updateID++
 }

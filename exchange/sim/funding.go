@@ -89,7 +89,7 @@ func (x *Exchange) payFunding(b *book) {
 		a.money.Funding = a.money.Funding.Add(payment)
 		a.holdings[b.index].funding = a.holdings[b.index].funding.Add(payment)
 		a.money.Wallet = a.money.Wallet.Sub(payment)
-		x.touch(a)
+		x.markChanged(a)
 	}
 	x.settleAccounts()
 }

@@ -63,8 +63,8 @@ func (x *Exchange) releaseFutures(o *order) {
 	}
 }
 
-// touch notes that an account's money or positions changed.
-func (x *Exchange) touch(a *account) {
+// markChanged notes that an account's money or positions changed.
+func (x *Exchange) markChanged(a *account) {
 	x.version++
 	x.corridor = false
 	x.noteAccount(a)

@@ -72,10 +72,11 @@ func (m *random) recall(b *book, nowMS int64) {
 	b.tradeID = max(b.tradeID, pastTrades)
 	openMS := exchange.Minute1.OpenOf(b.exchange.nowMS)
 	b.past = &past{market: *m, fromMS: openMS - randomPastMS, toMS: openMS, lastMS: nowMS, lastID: b.tradeID}
+	b.past.spread(int64(len(b.exchange.books)))
 	b.trades = nil
 	b.candles = builder{last: b.last, base: exchange.Candles{Interval: exchange.Minute1}}
 	if nowMS >= openMS {
-		b.candles.base.Append(b.past.candle(b, openMS, nowMS+1))
+		b.candles.base.Append(b.past.present(b))
 	}
 	b.candles.tick(b.exchange.nowMS, b.last)
 }

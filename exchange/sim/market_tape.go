@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"slices"
 	"sort"
 
 	"botd/exchange"
@@ -28,7 +27,9 @@ type tape struct {
 	known   exchange.Price // the last price whose time is known
 	from    Step           // with Costs.Bounded: where the way to the next step began, at a time of the clock
 
-	seen    *exchange.Candles // the candles as they are shown: as recorded, or widened by accounts' trades
+	seen    *exchange.Candles // the candles as they are shown: as recorded, and what accounts traded
+	plays   bool              // what is published is the market's own
+	counts  bool              // quote volume, count and taker volumes are those of its own trades
 	reached reached
 	shown   map[exchange.Interval]*shown
 }
@@ -67,10 +68,12 @@ func (m *tape) begin(b *book) int64 {
 	if m.candles.Len() == 0 {
 		return next
 	}
+	m.complete(b)
 	// The price is that of the last step passed; before the first candle its open.
 	at := cursor{m.candle, m.bar, m.step}
 	at.back(m)
 	price := m.path(at.candle, at.bar)[at.step].Price
+	m.recall(b, at)
 	b.renew(m.volumeOf(at.candle, at.bar))
 	b.jump(price, price, true)
 	m.known = price
@@ -203,38 +206,6 @@ func (m *tape) volumeOf(candle, bar int) float64 {
 	return m.candles.Volume[candle]
 }
 
-// trade publishes a quarter of the candle's volume as the trade of a step. A backtest, which has no
-// spread, does not look at it.
-func (m *tape) trade(b *book, candle, step int) {
-	scale := b.symbol.QuantityFloat(1)
-	quantity := b.symbol.FloorQuantity(exchange.Quantity(min(m.candles.Volume[candle]/4/scale, 1<<50)))
-	b.publish(b.last, max(quantity, b.symbol.QuantityTick), step&1 == 1)
-}
-
-// reach widens the candle of a time, as it is shown, to a trade: every trade lies within its candle. The
-// recorded candles, which the price follows, stay as they are.
-func (m *tape) reach(timeMS int64, price exchange.Price) {
-	opens := m.candles.OpenMS
-	at := sort.Search(len(opens), func(i int) bool { return opens[i] > timeMS }) - 1
-	if m.config.SpreadTicks == 0 || at < 0 || timeMS >= m.candles.CloseMS(at) {
-		return
-	}
-	if r := &m.reached; r.candle != at || r.high == 0 {
-		*r = reached{at, price, price}
-	} else {
-		r.low, r.high = min(r.low, price), max(r.high, price)
-	}
-	if price >= m.seen.Low[at] && price <= m.seen.High[at] {
-		return
-	}
-	if m.seen == m.candles {
-		wider := *m.candles
-		wider.Low, wider.High = slices.Clone(wider.Low), slices.Clone(wider.High)
-		m.seen = &wider
-	}
-	m.seen.Low[at], m.seen.High[at] = min(m.seen.Low[at], price), max(m.seen.High[at], price)
-}
-
 func (m *tape) openAt(timeMS int64) (exchange.Price, bool) {
 	opens := m.candles.OpenMS
 	at := sort.Search(len(opens), func(i int) bool { return opens[i] >= timeMS })
@@ -315,32 +286,10 @@ func (m *tape) candlesOf(b *book, interval exchange.Interval) (closed *exchange.
 		closed = closed.Slice(0, n)
 	}
 	if s.consumed < m.candles.Len() && m.candles.OpenMS[s.consumed] <= now {
-		under.Merge(m.forming(s.consumed, now))
+		under.Merge(m.forming(b, s.consumed, now))
 	}
 	if under.Len() == 0 {
 		return closed, last, false
 	}
 	return closed, under.At(0), true
-}
-
-// forming returns the present candle: the steps so far, and a proportional part of the recorded
-// volume.
-func (m *tape) forming(at int, now int64) exchange.Candle {
-	whole := m.candles.At(at)
-	path := stepsOf(m.order, whole, m.candles.Interval)
-	candle := exchange.Candle{OpenMS: whole.OpenMS, Open: whole.Open, High: whole.Open, Low: whole.Open, Close: whole.Open}
-	steps := 0
-	for steps < 4 && whole.OpenMS+path[steps].OffsetMS <= now {
-		price := path[steps].Price
-		candle.High, candle.Low, candle.Close = max(candle.High, price), min(candle.Low, price), price
-		steps++
-	}
-	if m.reached.candle == at && m.reached.high > 0 {
-		candle.High, candle.Low = max(candle.High, m.reached.high), min(candle.Low, m.reached.low)
-	}
-	share := float64(steps) / 4
-	candle.Volume, candle.QuoteVolume = whole.Volume*share, whole.QuoteVolume*share
-	candle.TakerBase, candle.TakerQuote = whole.TakerBase*share, whole.TakerQuote*share
-	candle.Trades = whole.Trades * int64(steps) / 4
-	return candle
 }

@@ -1,12 +1,18 @@
 package sim
 
-import "botd/exchange"
+import (
+	"slices"
+
+	"botd/exchange"
+)
 
 // past is a random market's time before the exchange began. It is the same walk that continues
 // afterwards, computed when it is asked for and not stored: two thousand symbols have one.
 type past struct {
 	market       random // with a scale of its own: what is set later does not change the past
 	fromMS, toMS int64  // its minutes; toMS is the minute in which the exchange began
+	every        int64  // minutes from one that has trades to the next
+	perMinute    int64  // trades of such a minute
 	lastMS       int64  // of its last trade
 	lastID       int64
 	hours        map[int64]exchange.Candle // those of the last day, for the ticker
@@ -14,23 +20,84 @@ type past struct {
 	day          exchange.Candle           // from then on, in all
 }
 
-// candle sums up the trades from openMS to before untilMS.
+// Where many symbols are simulated, few minutes of the past have trades, and those few: the ticker of each is a sum over
+// a day, and all of them are one question.
+const (
+	maxDayTrades = 350_000 // of all symbols
+	fewTrades    = 6       // of a minute that has some
+	lastTradeMS  = int64(exchange.Minute1) - randomStepMS
+)
+
+// spread decides which minutes have trades, and how many, by how many symbols there are.
+func (p *past) spread(books int64) {
+	p.every, p.perMinute = 1, randomTrades
+	if books*int64(exchange.Day1)/randomStepMS <= maxDayTrades {
+		return
+	}
+	p.perMinute = fewTrades
+	for books*int64(exchange.Day1)/int64(exchange.Minute1)*fewTrades/p.every > maxDayTrades {
+		p.every *= 2
+	}
+}
+
+// tradeAt returns a trade of a minute that has some: the first at the price of the last one before, the last in the
+// minute's last step.
+func (p *past) tradeAt(b *book, minuteMS, number int64) exchange.Trade {
+	timeMS := minuteMS + number*(int64(exchange.Minute1)/p.perMinute)
+	if number == p.perMinute-1 {
+		timeMS = minuteMS + lastTradeMS
+	}
+	trade := p.market.trade(b, timeMS)
+	if number == 0 && p.every > 1 {
+		trade.Price = p.market.price(b, minuteMS-p.every*int64(exchange.Minute1)+lastTradeMS)
+	}
+	return trade
+}
+
+// tradedFrom returns the first minute from a time on that has trades. The last one of the past has some.
+func (p *past) tradedFrom(timeMS int64) int64 {
+	last, step := p.toMS-int64(exchange.Minute1), p.every*int64(exchange.Minute1)
+	return last - (last-timeMS)/step*step
+}
+
+// candle sums up the trades from openMS, where a minute opens, to before untilMS. Without any it is flat.
 func (p *past) candle(b *book, openMS, untilMS int64) exchange.Candle {
 	c := exchange.Candle{OpenMS: openMS}
-	for timeMS := openMS; timeMS < untilMS; timeMS += randomStepMS {
-		trade := p.market.trade(b, timeMS)
-		if c.Trades == 0 {
-			c.Open, c.High, c.Low = trade.Price, trade.Price, trade.Price
-		}
-		c.High, c.Low, c.Close = max(c.High, trade.Price), min(c.Low, trade.Price), trade.Price
-		base := b.symbol.QuantityFloat(trade.Quantity)
-		quote := base * b.symbol.PriceFloat(trade.Price)
-		c.Volume, c.QuoteVolume, c.Trades = c.Volume+base, c.QuoteVolume+quote, c.Trades+1
-		if !trade.BuyerIsMaker {
-			c.TakerBase, c.TakerQuote = c.TakerBase+base, c.TakerQuote+quote
+	for minuteMS := p.tradedFrom(openMS); minuteMS < untilMS; minuteMS += p.every * int64(exchange.Minute1) {
+		for number := range p.perMinute {
+			trade := p.tradeAt(b, minuteMS, number)
+			addTrade(b, &c, &trade)
 		}
 	}
+	if c.Trades == 0 {
+		price := p.market.price(b, p.tradedFrom(openMS)-p.every*int64(exchange.Minute1)+lastTradeMS)
+		c.Open, c.High, c.Low, c.Close = price, price, price, price
+	}
 	return c
+}
+
+// present sums up the trades of the minute in which the exchange began.
+func (p *past) present(b *book) exchange.Candle {
+	c := exchange.Candle{OpenMS: p.toMS}
+	for timeMS := p.toMS; timeMS <= p.lastMS; timeMS += randomStepMS {
+		trade := p.market.trade(b, timeMS)
+		addTrade(b, &c, &trade)
+	}
+	return c
+}
+
+// addTrade adds a trade to a candle.
+func addTrade(b *book, c *exchange.Candle, trade *exchange.Trade) {
+	if c.Trades == 0 {
+		c.Open, c.High, c.Low = trade.Price, trade.Price, trade.Price
+	}
+	c.High, c.Low, c.Close = max(c.High, trade.Price), min(c.Low, trade.Price), trade.Price
+	base := b.symbol.QuantityFloat(trade.Quantity)
+	quote := base * b.symbol.PriceFloat(trade.Price)
+	c.Volume, c.QuoteVolume, c.Trades = c.Volume+base, c.QuoteVolume+quote, c.Trades+1
+	if !trade.BuyerIsMaker {
+		c.TakerBase, c.TakerQuote = c.TakerBase+base, c.TakerQuote+quote
+	}
 }
 
 // minutes appends the minutes that open from fromMS to untilMS, both inclusive.
@@ -43,14 +110,21 @@ func (p *past) minutes(b *book, into *exchange.Candles, fromMS, untilMS int64) {
 
 // trades returns the last count trades.
 func (p *past) trades(b *book, count int) []exchange.Trade {
-	count = min(count, int((p.lastMS-p.fromMS)/randomStepMS)+1)
 	list := make([]exchange.Trade, 0, count)
-	for ago := int64(count) - 1; ago >= 0; ago-- {
-		trade := p.market.trade(b, p.lastMS-ago*randomStepMS)
-		trade.ID = p.lastID - ago
+	add := func(trade exchange.Trade) {
+		trade.ID = p.lastID - int64(len(list))
 		trade.QuoteAmount = b.symbol.Notional(trade.Price, trade.Quantity)
 		list = append(list, trade)
 	}
+	for timeMS := p.lastMS; timeMS >= p.toMS && len(list) < count; timeMS -= randomStepMS {
+		add(p.market.trade(b, timeMS))
+	}
+	for minuteMS := p.toMS - int64(exchange.Minute1); minuteMS >= p.fromMS && len(list) < count; minuteMS -= p.every * int64(exchange.Minute1) {
+		for number := p.perMinute - 1; number >= 0 && len(list) < count; number-- {
+			add(p.tradeAt(b, minuteMS, number))
+		}
+	}
+	slices.Reverse(list)
 	return list
 }
 

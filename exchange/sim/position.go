@@ -79,7 +79,7 @@ func (x *Exchange) fillFutures(o *order, price exchange.Price, quantity exchange
 	if o.opens() && !o.Status.Final() {
 		x.holdMargin(o)
 	}
-	x.touch(a)
+	x.markChanged(a)
 }
 
 // increase opens a position or adds to it.
@@ -97,7 +97,7 @@ func (x *Exchange) increase(a *account, b *book, side exchange.Side, price excha
 	p.opened += quantity
 	p.remaining += quantity
 	p.cost = p.cost.Add(b.symbol.Notional(price, quantity))
-	x.moved(p, price)
+	x.updateMargin(p, price)
 }
 
 // reduce closes a part. Its cost is proportional to the quantity, truncated at 18 places, and all
@@ -114,11 +114,11 @@ func (x *Exchange) reduce(p *position, price exchange.Price, quantity exchange.Q
 	p.realized = p.realized.Add(profit)
 	a.money.Realized = a.money.Realized.Add(profit)
 	a.money.Wallet = a.money.Wallet.Add(profit)
-	x.moved(p, price)
+	x.updateMargin(p, price)
 }
 
-// moved updates a position's margin and times.
-func (x *Exchange) moved(p *position, price exchange.Price) {
+// updateMargin updates a position's margin and times.
+func (x *Exchange) updateMargin(p *position, price exchange.Price) {
 	margin := p.cost.Div(int64(p.account.holdings[p.book.index].leverage))
 	p.account.positionMargin = p.account.positionMargin.Add(margin).Sub(p.margin)
 	p.margin, p.last, p.updatedMS = margin, price, x.nowMS

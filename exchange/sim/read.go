@@ -1,6 +1,10 @@
 package sim
 
-import "botd/exchange"
+import (
+	"sort"
+
+	"botd/exchange"
+)
 
 // read answers the signed operations that change nothing.
 func (x *Exchange) read(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
@@ -74,9 +78,13 @@ func (x *Exchange) openOrders(a *account, request *exchange.Request, answer *exc
 	return nil
 }
 
-// newestFirst lists records from the last of count to the first, within the request's limit and
+// span is the records of a list that can match a request, from:to. An account's lists grow with its
+// age: whoever asks for what is recent looks at no more than that.
+type span struct{ from, to int }
+
+// newestFirst lists records from the last of a span to the first, within the request's limit and
 // offset. record returns one of them and whether it matches the request.
-func newestFirst[T any](x *Exchange, request *exchange.Request, standard, maximum, count int, record func(i int) (T, bool)) (list exchange.Fetched[T],
+func newestFirst[T any](x *Exchange, request *exchange.Request, standard, maximum int, within span, record func(i int) (T, bool)) (list exchange.Fetched[T],
 	refusal *exchange.Refusal) {
 	size, refusal := limit(request, standard, maximum)
 	if refusal == nil {
@@ -86,7 +94,7 @@ func newestFirst[T any](x *Exchange, request *exchange.Request, standard, maximu
 		return list, refusal
 	}
 	skip, all := request.Offset, []T{}
-	for i := count - 1; i >= 0 && len(all) < size; i-- {
+	for i := within.to - 1; i >= within.from && len(all) < size; i-- {
 		if item, matches := record(i); !matches {
 			continue
 		} else if skip > 0 {
@@ -101,7 +109,7 @@ func newestFirst[T any](x *Exchange, request *exchange.Request, standard, maximu
 // positionsHistory lists closed positions. startTime and endTime are compared with the closing time
 // in whole seconds, both inclusive.
 func (x *Exchange) positionsHistory(a *account, r *exchange.Request, answer *exchange.Answer) (refusal *exchange.Refusal) {
-	answer.Positions, refusal = newestFirst(x, r, 30, x.config.MaxHistory, len(a.history), func(i int) (reported exchange.Position, matches bool) {
+	answer.Positions, refusal = newestFirst(x, r, 30, x.config.MaxHistory, span{0, len(a.history)}, func(i int) (reported exchange.Position, matches bool) {
 		p := a.history[i]
 		second := p.updatedMS / 1000
 		if r.Symbol != "" && p.book.symbol.Name != r.Symbol || r.PositionSide != 0 && p.side != r.PositionSide ||
@@ -114,7 +122,8 @@ func (x *Exchange) positionsHistory(a *account, r *exchange.Request, answer *exc
 }
 
 func (x *Exchange) orderHistory(a *account, r *exchange.Request, answer *exchange.Answer) (refusal *exchange.Refusal) {
-	answer.Orders, refusal = newestFirst(x, r, 500, 1000, len(a.spotOrders), func(i int) (reported exchange.Order, matches bool) {
+	from := sort.Search(len(a.spotOrders), func(i int) bool { return a.spotOrders[i].CreatedMS >= r.StartMS })
+	answer.Orders, refusal = newestFirst(x, r, 500, 1000, span{from, len(a.spotOrders)}, func(i int) (reported exchange.Order, matches bool) {
 		o := a.spotOrders[i]
 		if !o.visible || r.Symbol != "" && o.Symbol != r.Symbol || r.Side != 0 && o.Side != r.Side || r.Type != 0 && o.Type != r.Type ||
 			r.StartMS > 0 && o.CreatedMS < r.StartMS || r.EndMS > 0 && o.CreatedMS > r.EndMS {
@@ -126,9 +135,13 @@ func (x *Exchange) orderHistory(a *account, r *exchange.Request, answer *exchang
 }
 
 func (x *Exchange) userTrades(a *account, r *exchange.Request, answer *exchange.Answer) (refusal *exchange.Refusal) {
-	answer.Fills, refusal = newestFirst(x, r, 500, 1000, len(a.trades), func(i int) (exchange.UserTrade, bool) {
-		trade := a.trades[i]
-		return trade, (r.Symbol == "" || trade.Symbol == r.Symbol) && (r.OrderID == 0 || trade.OrderID == r.OrderID)
+	from := 0
+	if o := x.orders.byID(r.OrderID); o != nil {
+		from = sort.Search(len(a.trades), func(i int) bool { return a.trades[i].TimeMS >= o.CreatedMS })
+	}
+	answer.Fills, refusal = newestFirst(x, r, 500, 1000, span{from, len(a.trades)}, func(i int) (exchange.UserTrade, bool) {
+		trade := &a.trades[i]
+		return *trade, (r.Symbol == "" || trade.Symbol == r.Symbol) && (r.OrderID == 0 || trade.OrderID == r.OrderID)
 	})
 	return refusal
 }

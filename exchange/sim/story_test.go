@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/shopspring/decimal"
+
 	"botd/exchange"
 )
 
@@ -29,6 +31,32 @@ func TestTradesCandlesTickersAndDepthAgree(t *testing.T) {
 				d.wantOneStory(true)
 			}
 		}
+	}
+}
+
+// TestTheListsOfOneOfManySymbolsAgree: where there are many, few minutes of the past have trades.
+func TestTheListsOfOneOfManySymbolsAgree(t *testing.T) {
+	t.Parallel()
+	for _, more := range []int{12, 60, 600} {
+		symbols := DefaultSymbols()
+		for i := range more {
+			symbol, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Futures, Name: fmt.Sprintf("S%04d-USDT", i), Base: fmt.Sprintf("S%04d", i),
+				Quote: "USDT", PriceTick: decimal.RequireFromString("0.01"), QuantityTick: decimal.RequireFromString("0.01"),
+				MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000), Brackets: DefaultBrackets(), Tradable: true,
+				Cancelable: true, FundingIntervalHours: 8})
+			if err != nil {
+				t.Fatal(err)
+			}
+			symbols = append(symbols, symbol)
+		}
+		d := newDesk(t, Config{StartMS: startMS + 7_654_321, Symbols: symbols}).on(exchange.Futures, "BTC-USDT")
+		d.SetMarket(d.key(), Random(uint64(more)))
+		if past := d.find(d.key()).past; past.perMinute != fewTrades || (past.every > 1) != (more > 12) {
+			t.Errorf("%d symbols: want few trades, have %d in one of %d minutes", len(symbols), past.perMinute, past.every)
+		}
+		d.wantOneStory(true)
+		d.Advance(d.NowMS() + 90*60_000)
+		d.wantOneStory(true)
 	}
 }
 
@@ -189,4 +217,90 @@ func (d *desk) wantTickerOf(minutes *exchange.Candles) {
 	if book.Bids[0].Price != k.Bid || book.Asks[0].Price != k.Ask || k.Bid >= k.Ask {
 		d.Fatalf("%s: want the book's best quotes, %+v and %+v, have %d and %d", d.key(), book.Bids[0], book.Asks[0], k.Bid, k.Ask)
 	}
+}
+
+// TestRecordedCandlesAgreeWithTheirTrades plays candles of a minute and of a quarter of an hour, with and without the optional
+// columns, and compares them with the trades that are public of them, while accounts trade. Where the recording counts
+// trades that nobody has, its numbers are shown, and what accounts traded is added to them.
+func TestRecordedCandlesAgreeWithTheirTrades(t *testing.T) {
+	t.Parallel()
+	for _, interval := range []exchange.Interval{exchange.Minute1, exchange.Minute15} {
+		for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+			for _, whole := range []bool{false, true} {
+				d := newDesk(t, Config{}).on(market, "BTC-USDT")
+				recorded := recordedDay(interval, whole)
+				d.SetMarket(d.key(), Tape(recorded, TapeConfig{SpreadTicks: 1}))
+				for step := range int64(60) {
+					d.fillSome(mix(uint64(step)) | 1 | 1<<20)
+					d.Advance(d.NowMS() + int64(mix(uint64(step)^7)%uint64(interval/3)))
+				}
+				d.Advance(d.NowMS() + 3*int64(interval))
+				d.wantRecordedStory(interval, whole)
+			}
+		}
+	}
+}
+
+// recordedDay makes candles that open at the close before.
+func recordedDay(interval exchange.Interval, whole bool) *exchange.Candles {
+	c := &exchange.Candles{Interval: interval}
+	last := exchange.Price(5_000_000_000_000)
+	for i := range int64(200) {
+		move := func(kind uint64) exchange.Price { return exchange.Price(mix(uint64(i)^kind<<40)%900) * 10_000_000 }
+		one := exchange.Candle{OpenMS: startMS + i*int64(interval), Open: last, Close: last + move(1) - move(2)}
+		one.High, one.Low = max(one.Open, one.Close)+move(3), min(one.Open, one.Close)-move(4)
+		if one.Volume = float64(mix(uint64(i))%90_000) / 1000; i%17 == 3 {
+			one = exchange.Candle{OpenMS: one.OpenMS, Open: last, High: last, Low: last, Close: last}
+		}
+		if whole && one.Volume > 0 {
+			one.QuoteVolume, one.Trades, one.TakerBase, one.TakerQuote = one.Volume*50_000, 7_000, one.Volume/3, one.Volume*50_000/3
+		}
+		last = one.Close
+		c.Append(one)
+	}
+	return c
+}
+
+// wantRecordedStory compares candles with all their trades.
+func (d *desk) wantRecordedStory(interval exchange.Interval, whole bool) {
+	d.Helper()
+	b := d.find(d.key())
+	candles, trades := d.candles(interval), b.lastTrades(maxTrades)
+	if candles.Len() < 8 || len(trades) < 30 {
+		d.Fatalf("want candles and trades to compare, have %d and %d", candles.Len(), len(trades))
+	}
+	for i := range candles.Len() {
+		c, sum, own := candles.At(i), exchange.Candle{}, exchange.Candle{}
+		for _, trade := range trades {
+			if trade.TimeMS < c.OpenMS || trade.TimeMS >= c.OpenMS+int64(interval) {
+				continue
+			}
+			if trade.Price < c.Low || trade.Price > c.High {
+				d.Fatalf("%s %s: trade %+v is outside of %+v", d.key(), interval, trade, c)
+			}
+			addTrade(b, &sum, &trade)
+			if trade.TimeMS == c.OpenMS && own.Trades == 0 {
+				own.Trades, own.Open = 1, trade.Price
+			}
+		}
+		if own.Trades > 0 && own.Open != c.Open {
+			d.Fatalf("%s %s candle %d: want it to open with its first trade at %d, have %+v", d.key(), interval, i, own.Open, c)
+		}
+		if c.Volume != snapped(c.Volume, recordedGrain) || c.TakerBase != snapped(c.TakerBase, recordedGrain) {
+			d.Fatalf("%s %s candle %d: want no noise in its numbers, have %+v", d.key(), interval, i, c)
+		}
+		tick := b.symbol.QuantityFloat(b.symbol.QuantityTick)
+		if math.Abs(sum.Volume-c.Volume) > tick+1e-9 || (c.Volume == 0) != (c.Trades == 0) {
+			d.Fatalf("%s %s candle %d: want the volume of its trades %+v, have %+v", d.key(), interval, i, sum, c)
+		}
+		if !whole && (sum.Trades != c.Trades || !near(sum.QuoteVolume, c.QuoteVolume) || !near(sum.TakerBase, c.TakerBase)) {
+			d.Fatalf("%s %s candle %d: want the sums of its trades %+v, have %+v", d.key(), interval, i, sum, c)
+		}
+	}
+	for _, longer := range []exchange.Interval{exchange.Minute30, exchange.Hour1} {
+		if d.market == exchange.Futures {
+			d.wantMerged(longer, candles)
+		}
+	}
+	d.wantTickerOf(candles)
 }

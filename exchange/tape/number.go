@@ -84,16 +84,18 @@ func units(mantissa uint64, places, scale int) (int64, bool) {
 }
 
 // float returns a scanned number as the nearest float64.
-func float(mantissa uint64, places int, text []byte) float64 {
-	for mantissa > 1<<53 {
-		if places == 0 || mantissa%10 != 0 {
-			value, _ := strconv.ParseFloat(string(text), 64) // plain digits: it cannot fail
-			return value
-		}
-		mantissa, places = mantissa/10, places-1
+func float(mantissa uint64, places int) float64 {
+	if mantissa <= 1<<53 {
+		return float64(mantissa) / floatPowers[places] // both are exact, so the quotient is the nearest float64
 	}
-	// Both are exact, so the quotient is the nearest float64.
-	return float64(mantissa) / floatPowers[places]
+	// The quotient's first 63 or 64 bits, the last of which is set where more follow: the conversion rounds them once.
+	up, down := bits.LeadingZeros64(mantissa), bits.LeadingZeros64(powers[places])
+	shifted := mantissa << up
+	quotient, rest := bits.Div64(shifted>>1, shifted<<63, powers[places]<<down)
+	if rest != 0 {
+		quotient |= 1
+	}
+	return math.Ldexp(float64(quotient), down-up-63)
 }
 
 // wholeOf parses digits only.

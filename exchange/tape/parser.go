@@ -205,7 +205,7 @@ func (p *parser) fast(data []byte, i int) (next int) {
 					return 0
 				}
 			case real:
-				row.real[c] = float(mantissa, places, data[i:end])
+				row.real[c] = float(mantissa, places)
 			}
 			i = end
 		}

@@ -152,7 +152,7 @@ func (d *answerDecoder) account() (err error) {
 		d.answer.Orders, err = symbolList(d, d.body, setAside, ofSpot, (*spotOrder).read)
 	case exchange.SpotOrderHistory: // the interface does not show it: it may be wrapped
 		var body []byte
-		if body, err = unwrapped(d.body); err == nil {
+		if body, err = unwrapped(d.profile, d.body); err == nil {
 			d.answer.Orders, err = symbolList(d, body, setAside, ofSpot, (*spotOrder).read)
 		}
 	case exchange.SpotUserTrades:
@@ -173,6 +173,12 @@ func (d *answerDecoder) member(name string) ([]byte, error) {
 		return nil, err
 	}
 	return fields[name], nil
+}
+
+// nullMember reports whether the list under a name is an empty one that is written as null.
+func (d *answerDecoder) nullMember(name string) bool {
+	list, err := d.member(name)
+	return err == nil && d.profile.emptyAsNull(list)
 }
 
 func (d *answerDecoder) status() error {
@@ -210,6 +216,12 @@ func (d *answerDecoder) depth() error {
 	}
 	if err := Unmarshal(d.body, &f); err != nil {
 		return err
+	}
+	if f.Bids == nil && d.nullMember("bids") {
+		f.Bids = new([][]number)
+	}
+	if f.Asks == nil && d.nullMember("asks") {
+		f.Asks = new([][]number)
 	}
 	if f.Bids == nil || f.Asks == nil {
 		return fmt.Errorf("no bids or no asks in %s", excerpt(d.body))

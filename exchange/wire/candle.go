@@ -20,7 +20,7 @@ func (d *answerDecoder) candles() error {
 		return err
 	}
 	candles := &exchange.Candles{Interval: d.request.Interval}
-	if d.profile != nil && d.profile.NullLists && bytes.EqualFold(d.body, []byte("null")) {
+	if d.profile.emptyAsNull(d.body) {
 		d.answer.Candles = candles
 		return nil
 	}
@@ -35,11 +35,11 @@ func (d *answerDecoder) candles() error {
 
 // readCandles reads arrays or objects, wrapped or not, oldest or newest first.
 func (d *answerDecoder) readCandles(symbol *exchange.Symbol) (*exchange.Candles, error) {
-	body, err := unwrapped(d.body)
+	body, err := unwrapped(d.profile, d.body)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := array[json.RawMessage](body)
+	raw, err := split(d.profile, body)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,8 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -34,6 +36,21 @@ func Unmarshal(raw []byte, record any) error {
 		return err
 	}
 	return json.Unmarshal(exact, record)
+}
+
+// UnmarshalKnown reads a record like Unmarshal. A name that it does not have is an error.
+func UnmarshalKnown(raw []byte, record any) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return err
+	}
+	names := namesOf(record)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("key %.40q is unknown (known: %s)", name, strings.Join(names, ", "))
+		}
+	}
+	return json.Unmarshal(raw, record)
 }
 
 // namesOf returns the JSON names of a record's fields.

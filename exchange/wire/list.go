@@ -25,10 +25,15 @@ func array[F any](body []byte) ([]F, error) {
 // split reads a JSON array's rows as they were written. Null is an empty list where the profile
 // says so.
 func split(p *Profile, body []byte) (rows []json.RawMessage, err error) {
-	if p != nil && p.NullLists && bytes.EqualFold(bytes.TrimSpace(body), []byte("null")) {
+	if p.emptyAsNull(body) {
 		return nil, nil
 	}
 	return array[json.RawMessage](body)
+}
+
+// emptyAsNull reports whether a body is an empty list that the venue writes as null.
+func (p *Profile) emptyAsNull(body []byte) bool {
+	return p != nil && p.NullLists && bytes.EqualFold(bytes.TrimSpace(body), []byte("null"))
 }
 
 // list reads an array of records that do not depend on a symbol. A row that cannot be read is set
@@ -141,7 +146,7 @@ var wrappers = []string{"data", "candles", "klines", "orders", "history", "list"
 
 // unwrapped returns the array in a body that the interface does not show: the body itself, or the
 // one list in an object that is not an error.
-func unwrapped(body []byte) ([]byte, error) {
+func unwrapped(p *Profile, body []byte) ([]byte, error) {
 	if len(body) == 0 || body[0] != '{' {
 		return body, nil
 	}
@@ -154,7 +159,7 @@ func unwrapped(body []byte) ([]byte, error) {
 	}
 	var found []byte
 	for _, name := range wrappers {
-		if raw := fields[name]; len(raw) > 0 && raw[0] == '[' {
+		if raw := fields[name]; len(raw) > 0 && (raw[0] == '[' || p.emptyAsNull(raw)) {
 			if found != nil {
 				return nil, errors.New("an object of several lists")
 			}

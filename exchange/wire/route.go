@@ -138,15 +138,15 @@ func Match(method, path string) (operation exchange.Operation, symbol string, kn
 }
 
 // MatchesAny reports whether any route of a method has a path that begins with prefix; an empty
-// method stands for all.
-func MatchesAny(method, prefix string) bool {
+// method stands for all, and begins says whether any symbol of a market begins with a text.
+func MatchesAny(method, prefix string, begins func(exchange.Market, string) bool) bool {
 	for i := range routes {
 		fixed, isPattern := strings.CutSuffix(routes[i].Path, symbolPattern)
 		if method != "" && routes[i].Method != method {
 			continue
 		}
 		rest, within := strings.CutPrefix(prefix, fixed)
-		if strings.HasPrefix(fixed, prefix) || isPattern && within && !strings.Contains(rest, "/") {
+		if strings.HasPrefix(fixed, prefix) || isPattern && within && begins(routes[i].Operation.Market(), rest) {
 			return true
 		}
 	}

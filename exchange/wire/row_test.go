@@ -102,7 +102,9 @@ func TestAProfileSaysWhatNullAndOtherWordsMean(t *testing.T) {
 	profile := &Profile{NullLists: true, StatusWords: map[exchange.Market]map[string]exchange.OrderStatus{
 		exchange.Spot: {"EXECUTED": exchange.StatusFilled}}}
 	for operation, body := range map[exchange.Operation]string{exchange.FuturesOpenOrders: "null", exchange.FuturesOpenPositions: " NULL ",
-		exchange.SpotOpenOrders: "null", exchange.SpotWallet: `{"wallets":null}`, exchange.SpotUserTrades: "null"} {
+		exchange.SpotOpenOrders: "null", exchange.SpotWallet: `{"wallets":null}`, exchange.SpotUserTrades: "null",
+		exchange.SpotOrderHistory: `{"data":null}`, exchange.SpotCandles: `{"data":null}`, exchange.SpotTickers: `{"tickers":null}`,
+		exchange.FuturesDepth: `{"lastUpdateId":1,"bids":null,"asks":[]}`} {
 		if _, err := profile.DecodeAnswer(goldenRequest(operation), HTTPResponse{Status: 200, Body: []byte(body)}, testTable(t)); err != nil {
 			t.Errorf("%s: want an empty list, have %v", operation, err)
 		}

@@ -1,7 +1,8 @@
 // Package confine starts programs under limits: no secrets, no writable files and no network, as far as the system allows.
 //
-// Start runs this binary again, which limits itself (Enter) and then becomes the program. What each
-// system gives stands in docs/security.md.
+// Start runs this binary again (Enter), which limits itself and becomes botd's own process for scripts, or
+// on Linux starts a program under limits and ends all that is left of it with botd. What each system
+// gives stands in docs/security.md.
 package confine
 
 import (
@@ -39,6 +40,7 @@ type Program struct {
 // Process is a running program.
 type Process struct {
 	command *exec.Cmd
+	keeper  *keeper // of a program
 	stdin   *os.File
 	stdout  *os.File
 	pace    pace
@@ -73,18 +75,30 @@ func Start(p *Program) (*Process, error) {
 	command := exec.Command(self, Verb, string(specification))
 	command.Args[0], command.Env, command.Dir = "botd", environment(), p.Directory
 	command.Stdin, command.Stdout, command.Stderr = ends[0], ends[3], ends[5]
-	detach(command)
-	if err := command.Start(); err != nil {
+	keeper, err := detach(command, p.Path == "")
+	if err != nil {
 		closeAll(ends[:])
 		return nil, err
 	}
+	err = command.Start()
+	keeper.attached()
+	if err != nil {
+		closeAll(ends[:])
+		keeper.close()
+		return nil, err
+	}
 	closeAll([]*os.File{ends[0], ends[3], ends[5]})
-	process := &Process{command: command, stdin: ends[1], stdout: ends[2], drained: make(chan struct{}), ended: make(chan struct{})}
+	process := &Process{command: command, keeper: keeper, stdin: ends[1], stdout: ends[2], drained: make(chan struct{}), ended: make(chan struct{})}
 	go process.drain(ends[4])
 	go func() {
-		_ = command.Wait() // ProcessState says how it ended
+		keeper.follow()
+		wait(command)
+		keeper.close()
 		close(process.ended)
 	}()
+	if p.Path != "" { // botd's own process for scripts starts nothing
+		go process.watch(p.MemoryMB)
+	}
 	return process, nil
 }
 
@@ -113,7 +127,7 @@ func (p *Process) ID() int { return p.command.Process.Pid }
 // Write sends a part of a question, and allows the processor time that an answer may take.
 func (p *Process) Write(text []byte) (int, error) {
 	p.written.Store(0)
-	p.pace.allow(p.ID())
+	p.allow()
 	return p.stdin.Write(text)
 }
 
@@ -152,7 +166,11 @@ func (p *Process) Cause() string {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	how := "its process ended: " + p.command.ProcessState.String()
+	how := p.keeper.how()
+	if how == "" {
+		how = p.command.ProcessState.String()
+	}
+	how = "its process ended: " + how
 	if said := p.said.text(); said != "" {
 		how += ": " + said
 	}

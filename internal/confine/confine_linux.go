@@ -7,9 +7,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strconv"
-	"sync"
 	"syscall"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -18,102 +16,83 @@ import (
 // selfPath is this binary, also after its file was replaced.
 func selfPath() (string, error) { return "/proc/self/exe", nil }
 
-// detach has the program end with botd, and in a group of its own.
-func detach(command *exec.Cmd) {
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-}
-
 func killGroup(command *exec.Cmd) { _ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 
-// processorSeconds is the processor time that a program may take between two questions.
-const processorSeconds = 30
-
-// pace allows processor time.
-type pace struct {
-	mu     sync.Mutex // guards newest
-	newest time.Time
+// wait waits until the program has ended, and ends what it has started: no process leaves the group.
+// The group is killed while its number is taken, by the process that nobody has waited for.
+func wait(command *exec.Cmd) {
+	for unix.Waitid(unix.P_PID, command.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+	}
+	killGroup(command)
+	_ = command.Wait() // ProcessState says how it ended
 }
 
-// allow raises the limit to what was used and a little more, at most once a second.
-func (p *pace) allow(process int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := time.Now()
-	if now.Sub(p.newest) < time.Second {
-		return
-	}
-	p.newest = now
-	used, err := processorTime(process)
-	if err != nil {
-		return // it has ended, which the question finds out
-	}
-	limit := unix.Rlimit{Cur: used + processorSeconds, Max: unix.RLIM_INFINITY}
-	_ = unix.Prlimit(process, unix.RLIMIT_CPU, &limit, nil)
-}
-
-// clockTicks is how many a second has on every Linux.
-const clockTicks = 100
-
-// processorTime is what a process has used, in seconds.
-func processorTime(process int) (uint64, error) {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(process) + "/stat")
-	if err != nil {
-		return 0, err
-	}
-	_, text, _ = bytes.Cut(text, []byte(") "))
-	fields := bytes.Fields(text)
-	if len(fields) < 13 {
-		return 0, fmt.Errorf("read the time of process %d: %q", process, text)
-	}
-	total := uint64(0)
-	for _, field := range fields[11:13] { // utime and stime
-		ticks, err := strconv.ParseUint(string(field), 10, 64)
-		if err != nil {
-			return 0, err
-		}
-		total += ticks
-	}
-	return total/clockTicks + 1, nil
-}
-
-// become limits this thread and becomes the program. What the kernel does not know is left out.
+// become makes this process botd's own process for scripts, or the keeper of a program.
 func become(p *Program, own bool) error {
+	if !own {
+		return keep(p)
+	}
 	runtime.LockOSThread()
-	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, 10)
+	if err := bound(0, 0); err != nil {
+		return err
+	}
+	rules, err := newRuleset(nil, true)
+	if err == nil {
+		err = rules.allow("/proc/self", readAll)
+	}
+	if err != nil {
+		return fmt.Errorf("restrict files: %w", err)
+	}
+	if err := perform(restrictions(rules)); err != nil {
+		return err
+	}
+	return syscall.Exec(p.Path, append([]string{"botd"}, p.Arguments...), os.Environ())
+}
+
+// bound limits the resources of a process; 0 is this one, which is botd's own, and a program is another.
+func bound(process int, memoryMB int64) error {
+	_ = unix.Setpriority(unix.PRIO_PROCESS, process, 10)
+	// Where memory runs out, strategies end first. Without /proc the system chooses as it likes.
+	folder := "self"
+	if process != 0 {
+		folder = strconv.Itoa(process)
+	}
+	_ = os.WriteFile("/proc/"+folder+"/oom_score_adj", []byte("1000"), 0)
 	limits := map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: 0, unix.RLIMIT_NOFILE: openFiles}
-	if p.MemoryMB > 0 && !own {
-		limits[unix.RLIMIT_DATA] = uint64(p.MemoryMB) << 20
-		limits[unix.RLIMIT_AS] = uint64(p.MemoryMB)<<20 + addressBytes
+	if process != 0 {
+		limits[unix.RLIMIT_NPROC] = tasksOfUser() + maxProcesses // the system counts those of the user; root's are not bounded
+	}
+	if memoryMB > 0 {
+		memory := uint64(memoryMB) << 20
+		limits[unix.RLIMIT_DATA], limits[unix.RLIMIT_AS] = memory, memory+addressBytes
 	}
 	for resource, limit := range limits {
-		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
+		if err := unix.Prlimit(process, resource, &unix.Rlimit{Cur: limit, Max: limit}, nil); err != nil {
 			return fmt.Errorf("limit resource %d: %w", resource, err)
 		}
 	}
-	if err := unix.Setrlimit(unix.RLIMIT_CPU, &unix.Rlimit{Cur: processorSeconds, Max: unix.RLIM_INFINITY}); err != nil {
+	if err := unix.Prlimit(process, unix.RLIMIT_CPU, &unix.Rlimit{Cur: processorSeconds, Max: unix.RLIM_INFINITY}, nil); err != nil {
 		return fmt.Errorf("limit processor time: %w", err)
 	}
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("forbid new privileges: %w", err)
-	}
-	if err := restrictFiles(p.Readable, own); err != nil {
-		return fmt.Errorf("restrict files: %w", err)
-	}
-	if err := restrictCalls(); err != nil {
-		return fmt.Errorf("restrict system calls: %w", err)
-	}
-	return syscall.Exec(p.Path, append([]string{argumentZero(p, own)}, p.Arguments...), os.Environ())
+	return nil
 }
 
 // addressBytes is what a program may reserve beyond its memory: libraries, files, and reservations
 // that are never used.
 const addressBytes = 4 << 30
 
-func argumentZero(p *Program, own bool) string {
-	if own {
-		return "botd"
+// restrictions are the calls that take rights from a thread. What the kernel does not know is left out.
+func restrictions(rules ruleset) []call {
+	all := []call{{what: "forbid new privileges", number: unix.SYS_PRCTL, arguments: [5]uintptr{unix.PR_SET_NO_NEW_PRIVS, 1}}}
+	if rules >= 0 {
+		all = append(all, call{what: "restrict files", number: unix.SYS_LANDLOCK_RESTRICT_SELF, arguments: [5]uintptr{uintptr(rules)}})
 	}
-	return p.Path
+	if filter := callFilter(); filter != nil {
+		program := &unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+		all = append(all, call{what: "restrict system calls", number: unix.SYS_PRCTL,
+			arguments: [5]uintptr{unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(program))}, held: program})
+	}
+	return all
 }
 
 // LimitMemory bounds the data of this process from now on: what it has, and so much more.
@@ -140,21 +119,25 @@ func LimitMemory(megabytes int64) error {
 
 // What every program may read: programs and libraries.
 var systemFolders = []string{"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/opt", "/nix/store", "/etc/ld.so.cache", "/etc/localtime",
-	"/etc/alternatives", "/etc/python3", "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu", "/dev/urandom", "/dev/zero"}
+	"/etc/alternatives", "/etc/python3", "/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/etc/crypto-policies", "/proc/cpuinfo",
+	"/proc/meminfo", "/sys/devices/system/cpu", "/dev/urandom", "/dev/zero"}
 
 // What botd's own process for scripts may read: itself, and the libraries it may be linked with.
-var ownFolders = []string{"/proc/self/exe", "/proc/self", "/lib", "/lib64", "/usr/lib", "/etc/ld.so.cache"}
+var ownFolders = []string{"/proc/self/exe", "/lib", "/lib64", "/usr/lib", "/etc/ld.so.cache"}
 
 const (
 	readFile = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE
 	readAll  = readFile | unix.LANDLOCK_ACCESS_FS_READ_DIR
 )
 
-// restrictFiles forbids every file but those listed, and TCP, by Landlock.
-func restrictFiles(readable []string, own bool) error {
+// ruleset is an open set of Landlock's rules; -1 where the kernel has none.
+type ruleset int
+
+// newRuleset is a set that forbids every file but those listed, and TCP.
+func newRuleset(readable []string, own bool) (ruleset, error) {
 	version, _, failed := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if failed != 0 {
-		return nil // the kernel has none
+		return -1, nil
 	}
 	attributes := unix.LandlockRulesetAttr{Handled_access_fs: 1<<13 - 1}
 	if version >= 2 {
@@ -172,31 +155,27 @@ func restrictFiles(readable []string, own bool) error {
 	if version >= 6 {
 		attributes.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
 	}
-	ruleset, _, failed := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attributes)), unsafe.Sizeof(attributes), 0)
+	made, _, failed := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attributes)), unsafe.Sizeof(attributes), 0)
 	if failed != 0 {
-		return failed
+		return -1, failed
 	}
-	defer unix.Close(int(ruleset))
-	folders := append(systemFolders, readable...)
+	rules, folders := ruleset(made), append(systemFolders, readable...)
 	if own {
 		folders = ownFolders
 	}
 	for _, path := range folders {
-		if err := allow(int(ruleset), path, readAll); err != nil {
-			return err
+		if err := rules.allow(path, readAll); err != nil {
+			return -1, err
 		}
 	}
-	if err := allow(int(ruleset), "/dev/null", readAll|unix.LANDLOCK_ACCESS_FS_WRITE_FILE); err != nil {
-		return err
-	}
-	if _, _, failed := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, ruleset, 0, 0); failed != 0 {
-		return failed
-	}
-	return nil
+	return rules, rules.allow("/dev/null", readAll|unix.LANDLOCK_ACCESS_FS_WRITE_FILE)
 }
 
 // allow allows access to a path and what is below it. A path that does not exist needs none.
-func allow(ruleset int, path string, access uint64) error {
+func (r ruleset) allow(path string, access uint64) error {
+	if r < 0 {
+		return nil
+	}
 	file, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil
@@ -210,7 +189,7 @@ func allow(ruleset int, path string, access uint64) error {
 		access &^= unix.LANDLOCK_ACCESS_FS_READ_DIR
 	}
 	rule := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(file)}
-	if _, _, failed := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH,
+	if _, _, failed := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r), unix.LANDLOCK_RULE_PATH_BENEATH,
 		uintptr(unsafe.Pointer(&rule)), 0, 0, 0); failed != 0 {
 		return failed
 	}
@@ -221,22 +200,26 @@ func allow(ruleset int, path string, access uint64) error {
 const (
 	callNumber       = 0
 	callArchitecture = 4
-	callArgument     = 16         // the first one's lower half, which is all that the kernel reads of a process's number
+	callArgument     = 16         // the first one's lower half, which is all that the kernel reads of a process's number and of clone's flags
 	otherNumbers     = 0x40000000 // of a second table of system calls (x32)
 )
 
 // forbidden are system calls that no program may make: sockets, what reaches into another process,
-// and what changes the priority of another one.
+// what changes the priority of another one, and what leaves the group that ends with the program.
 var forbidden = []uint32{unix.SYS_SOCKET, unix.SYS_IO_URING_SETUP, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV,
 	unix.SYS_PIDFD_GETFD, unix.SYS_BPF, unix.SYS_KEYCTL, unix.SYS_UNSHARE, unix.SYS_MOUNT, unix.SYS_SETPRIORITY, unix.SYS_IOPRIO_SET,
-	unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR}
+	unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR, unix.SYS_SETSID, unix.SYS_SETPGID}
 
 // ownOnly are system calls whose first argument is a process. It must be 0, which is the caller:
 // programs and their libraries set limits and processors of their own.
 var ownOnly = []uint32{unix.SYS_PRLIMIT64, unix.SYS_SCHED_SETAFFINITY}
 
-// restrictCalls forbids system calls by a filter that stays over the start of the program.
-func restrictCalls() error {
+// foreignChild are flags of clone that would give botd a child, or a program privileges of its own.
+const foreignChild = unix.CLONE_PARENT | unix.CLONE_NEWUSER | unix.CLONE_NEWPID
+
+// callFilter forbids system calls, and stays over the start of the program. It is nil on an architecture
+// that botd does not know.
+func callFilter() []unix.SockFilter {
 	architecture, known := map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
 	if !known {
 		return nil
@@ -260,10 +243,10 @@ func restrictCalls() error {
 		filter = append(filter, unix.SockFilter{Code: equal, K: number, Jf: 4},
 			load(callArgument), unix.SockFilter{Code: equal, K: 0, Jf: 1}, end(permit), end(refuse))
 	}
-	filter = append(filter, end(permit))
-	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0); err != nil && err != unix.EINVAL {
-		return err
-	}
-	return nil
+	return append(filter,
+		// The flags of clone3 are in memory, where no filter sees them. Libraries use clone where it does not exist.
+		unix.SockFilter{Code: equal, K: unix.SYS_CLONE3, Jf: 1}, end(unix.SECCOMP_RET_ERRNO|uint32(unix.ENOSYS)),
+		unix.SockFilter{Code: equal, K: unix.SYS_CLONE, Jf: 3},
+		load(callArgument), unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: foreignChild, Jf: 1}, end(refuse),
+		end(permit))
 }

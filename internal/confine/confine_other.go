@@ -11,15 +11,35 @@ import (
 
 func selfPath() (string, error) { return os.Executable() }
 
+// keeper does nothing here: what has left a program's group is not ended with botd.
+type keeper struct{}
+
+func (*keeper) attached()   {}
+func (*keeper) follow()     {}
+func (*keeper) close()      {}
+func (*keeper) how() string { return "" }
+
 // detach has the program run in a group of its own.
-func detach(command *exec.Cmd) { command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func detach(command *exec.Cmd, _ bool) (*keeper, error) {
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return nil, nil
+}
 
 func killGroup(command *exec.Cmd) { _ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+
+// wait waits until the program has ended, and ends what of its group is left.
+func wait(command *exec.Cmd) {
+	_ = command.Wait() // ProcessState says how it ended
+	killGroup(command)
+}
+
+// watch does nothing here: each process has its own limits alone.
+func (*Process) watch(int64) {}
 
 // pace does nothing here: the deadline alone bounds the processor time.
 type pace struct{}
 
-func (*pace) allow(int) {}
+func (*Process) allow() {}
 
 // become limits this process as far as every Unix can, and becomes the program.
 func become(p *Program, own bool) error {

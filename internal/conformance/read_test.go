@@ -46,9 +46,9 @@ func randomExchange(t testing.TB, seed uint64) *sim.Exchange {
 // TestTheRandomMarketIsConsistent reads a random market at several moments.
 func TestTheRandomMarketIsConsistent(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(3) {
-		x := randomExchange(t, seed)
-		for _, ms := range []int64{0, 1, 61_003, 7_200_000} {
+	for seed, all := range [][]int64{{0, 61_003}, {1, 7_200_000}} {
+		x := randomExchange(t, uint64(seed))
+		for _, ms := range all {
 			x.Advance(x.NowMS() + ms)
 			wantStory(t, Read(context.Background(), direct{x}, Bounds{}), 90)
 		}

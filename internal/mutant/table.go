@@ -94,14 +94,15 @@ var Table = []Row{
 
 	// Uncertainty blocks what opens.
 	{"unsettled_opens", "openings are sent while something on the symbol is uncertain", "class N", "", []Edit{
-		{"reconcile.derivation.mayOpen", "d.symbol.Settled && !d.unsettled && !d.unlevered", "true"},
+		{"reconcile.derivation.mayOpen", "settled && !d.unsettled && !d.unlevered", "true"},
 		{"runtime/engine.permission.withdrawn", "p.book.BlocksOpening(w.intent.Order.ClientOrderID, key)", "false"},
 		unchecked("unsettled"),
 	}},
 	{"several_open", "several openings of a symbol are sent in one round", "class N", "", []Edit{
-		{"reconcile.derivation.mayOpen", "d.symbol.Settled && !d.unsettled && !d.unlevered", "true"},
+		{"reconcile.derivation.mayOpen", "settled && !d.unsettled && !d.unlevered", "true"},
 		{"reconcile.derivation.enter", "len(d.targetOrders) > 0", "false"},
 		{"runtime/engine.dispatcher.act", "opens && opened", "false"},
+		{"runtime/engine.dispatcher.extendLadder", "d.dispatch(leg, &intents[i])", "d.dispatch(leg, &intents[i]) && false"},
 		{"runtime/engine.permission.withdrawn", "p.book.BlocksOpening(w.intent.Order.ClientOrderID, key)", "false"},
 		unchecked("unsettled"),
 	}},
@@ -128,8 +129,8 @@ var Table = []Row{
 		unchecked("halted"),
 	}},
 	{"quarantined_opens", "openings are sent on a quarantined symbol", "equation", "", []Edit{
-		{"reconcile.derivation.mayOpen", "d.symbol.Settled && !d.unsettled && !d.unlevered",
-			`d.symbol.Settled && !d.unsettled && !d.unlevered || d.symbol.Quarantine() != "" && !d.unsettled`},
+		{"reconcile.derivation.mayOpen", "settled && !d.unsettled && !d.unlevered",
+			`settled && !d.unsettled && !d.unlevered || d.symbol.Quarantine() != "" && !d.unsettled`},
 		{"runtime/engine.permission.heldBack", `p.book.Symbol(key).Quarantine() != ""`, "false"},
 		unchecked("unsettled"),
 	}},
@@ -226,7 +227,7 @@ var Table = []Row{
 	}},
 	{"stop_stripped", "what protects is canceled when the list shows no position", "39", "", []Edit{
 		{"reconcile.survey.observePosition", "symbol.Missing() && symbol.testimony.by == noWitness", "false"},
-		{"reconcile.derivation.protect", "d.held == 0 && (d.symbol.Known() != 0 || d.symbol.Position != 0 || d.declared())", "false"},
+		{"reconcile.derivation.protect", "d.held == 0 && (d.symbol.Known() != 0 || d.symbol.Position != 0 || d.declared() && !d.soldAll())", "false"},
 	}},
 	{"no_back_off", "an order that the exchange refuses is sent again at once", "3", "", []Edit{
 		{"runtime/engine.backoffs.holds", "b.nowMS < one.untilMS", "false"},
@@ -241,20 +242,96 @@ var Table = []Row{
 		{"reconcile.Book.Vanished", `b.CancelMS(p.ClientOrderID()) != 0`, "false"},
 	}},
 	{"older_stop_taken", "a stop that stands ends the back-off of those that are refused", "3", "", []Edit{
-		{"runtime/engine.backoffs.settled", "p.SentMS() >= one.lastMS", "true"},
+		{"runtime/engine.backoffs.accepted", "p.SentMS() >= one.lastMS", "true"},
 	}},
 	{"executed_exit_unknown", "an exit that the exchange executed beyond its answer counts as one that rests for the plan", "41", "", []Edit{
 		{"reconcile.survey.observeDuplicate", "s.book.purposeOf(id)", "placement.Purpose(0)"},
 	}},
 	{"wallet_unseen", "a purchase that no list shows has no stop, though the wallet shows it", "protection", "", []Edit{
-		{"reconcile.survey.presume", "max(0, min(excess-symbol.Beside()-s.boughtByOthers(symbol, sinceMS), bought))", "0"},
+		{"reconcile.survey.presume", "max(0, min(own, bought))", "0"},
 	}},
-	{"others_purchases_presumed", "what a person buys is presumed to be of a purchase of unknown fate, and gets its stop", "17", "", []Edit{
-		{"reconcile.survey.presume", "s.boughtByOthers(symbol, sinceMS)", "exchange.Quantity(0)"},
-	}},
-	{"sales_first", "a sale is booked before the purchase it was of", "equation", "", []Edit{
-		{"reconcile.survey.observeEnded", "order.Side == side", "order.Side == exchange.Buy+exchange.Sell-side"},
-	}},
+	{"others_purchases_presumed", "what a person buys is presumed to be of a purchase of unknown fate, and gets its stop", "17",
+		"reconcile TestNothingOfAPersonsPurchaseIsPresumed", []Edit{
+			{"reconcile.survey.presume", "s.boughtByOthers(symbol, sinceMS)", "exchange.Quantity(0)"},
+		}},
+	{"sales_first", "a sale is booked before the purchase it was of", "equation",
+		"reconcile TestASaleInOneHistoryWithItsPurchaseIsBookedAfterIt", []Edit{
+			{"reconcile.survey.observeEnded", "order.Side == side", "order.Side == exchange.Buy+exchange.Sell-side"},
+			{"reconcile.survey.early", "filled-p.Filled() <= symbol.Known()", "true"},
+		}},
+	{"part_sale_first", "a sale that is filled in part is booked before the purchase of unknown fate that it was of", "equation",
+		"reconcile TestASaleFilledInPartBeforeItsPurchaseIsKnownIsBookedAfterIt", []Edit{
+			{"reconcile.survey.observeOpen", "s.early(p, order.Filled)", "false"},
+		}},
+	{"reported_everywhere", "an order that was reported on one symbol accounts for what its start sent on another", "35",
+		"reconcile TestALostJournalIsFoundOnASymbolThatIsReadLater", []Edit{
+			{"reconcile/account.starts.noteID", "s.noteOn(«r.Symbol», id)", "exchange.SymbolKey{}"},
+			{"reconcile/account.starts.Sent", "s.reportedOn[«key»]", "exchange.SymbolKey{}"},
+		}},
+	{"bridge_short", "a stop moves though what takes its place covers less than the exchange shows", "protection",
+		"reconcile TestAStopMovesOnlyWhereWhatTakesItsPlaceCoversWhatTheExchangeShows", []Edit{
+			{"reconcile.derivation.convergeStop", "d.held != d.symbol.Position", "false"},
+		}},
+	{"bridge_outgrown", "a stop whose bridge covers less than a position that has grown stays double", "protection",
+		"reconcile TestABridgeThatThePositionOutgrewGivesWay", []Edit{
+			{"reconcile.derivation.convergeStop", "d.held == d.symbol.Position", "false"},
+		}},
+	{"refused_sold_again", "after a refused sale the wallet is not asked what is left to sell", "41",
+		"reconcile TestAfterARefusedSaleNoMoreIsSoldThanTheWalletShows", []Edit{
+			{"reconcile.derivation.clipToWallet", "d.saleRefused()", "false"},
+		}},
+	{"joined_unwitnessed", "the end of another's position, which botd joined unseen, is not witnessed by its row", "39",
+		"reconcile TestAPositionThatBotdJoinedUnseenEndsByItsRow", []Edit{
+			{"reconcile.survey.witness", "s.closedUnseen(symbol)", "false"},
+		}},
+	{"adopted_end_forgotten", "an adopted position that an old list had hidden is one of the past", "39",
+		"reconcile TestTheEndOfAnAdoptedPositionThatAnOldListHadHiddenIsWitnessed", []Edit{
+			{"reconcile.SymbolState.closedBy", "s.OpenedMS() == s.AdoptedMS()", "false"},
+		}},
+	{"earlier_margin", "margin that agreed with an earlier position shows that this one is smaller", "39",
+		"reconcile TestMarginThatAgreedWithAnEarlierPositionWitnessesNothing", []Edit{
+			{"reconcile.survey.witness", "t.shownOf == symbol.OpenedMS()", "true"},
+		}},
+	{"unknown_entry_unprotected", "a list that shows no position takes the stop of an entry of unknown fate away", "protection",
+		"reconcile TestAStopStandsWhileTheFateOfItsEntryIsUnknown", []Edit{
+			{"reconcile.derivation.protect", "!d.mayProtectUnknown(p)", "true"},
+		}},
+	{"exit_keeps_stop_away", "an exit of unknown fate keeps the stop away until its fence", "20",
+		"reconcile TestAStopIsPlacedWhileTheFateOfAnExitOfBeforeIsUnknown", []Edit{
+			{"reconcile.derivation.exitsWhole", "d.nowMS-max(p.SentMS(), p.UnknownMS()) >= repeatMS", "false"},
+		}},
+	{"exit_beside_exit", "on spot a part is sold beside an exit in place of a stop", "29",
+		"reconcile TestOnSpotAnExitInPlaceOfAStopHasNoOtherBeside", []Edit{
+			{"reconcile.derivation.stopsOf", "p.Order().Type == exchange.Limit", "false"},
+		}},
+	{"resting_beside_exit", "on spot a resting exit is for what an exit under way sells", "principle",
+		"reconcile TestARestingExitLeavesWhatAnExitUnderWaySells", []Edit{
+			{"reconcile.derivation.reducingRoom", "p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell", "false"},
+		}},
+	{"backup_believed", "an exit goes by the fills of an old backup before the order history was read", "35",
+		"reconcile TestBeforeTheHistoryWasReadNoMoreIsSoldThanTheWalletShows", []Edit{
+			{"reconcile.derivation.historyUnread", "d.desired.Unread && !d.symbol.Read", "false"},
+		}},
+	{"standing_down_forgot", "a start does not know that it stands down before it has read why", "15",
+		"reconcile TestStandingDownIsRememberedOverAStart", []Edit{
+			{"reconcile.Book.StandsDown", "id := symbol.UnknownOrder(); «id != \"\"»", "false"},
+		}},
+	{"bought_sold_with", "what a purchase bought that no list shows is less once an exit has sold", "protection",
+		"reconcile TestWhatAPurchaseHasBoughtIsNotLessOnceAnExitHasSold", []Edit{
+			{"reconcile.survey.presume", "min(before, bought, own+sold)", "0"},
+		}},
+	{"sold_stop_stays", "a stop of what is sold stays where a list cannot be read", "protection",
+		"reconcile TestAStopOfWhatIsSoldGoesThoughAListCannotBeRead", []Edit{
+			{"reconcile.derivation.protect", "!d.soldAll()", "true"},
+		}},
+	{"halt_waits_for_reads", "a halt cancels and closes nothing where reads hang", "kill switch",
+		"runtime/engine TestAHaltCancelsAndClosesWhileNothingCanBeRead", []Edit{
+			{"runtime/engine.dispatcher.emergencyOn", "d.halts.stopped || !d.endsSomething(leg, level)", "true"},
+		}},
+	{"repetition_ends", "the refusal of a request that arrived twice ends the order that a list has shown", "41",
+		"runtime/engine TestARefusalOfARequestThatArrivedTwiceEndsNothing", []Edit{
+			{"runtime/engine.dispatcher.placed", "!lost && refusal == nil", "!lost"},
+		}},
 	{"other_side_released", "a position of the other side, and of the same size, shows that margin was released", "39", "", []Edit{
 		{"reconcile.survey.witness", "abs(symbol.Known()+symbol.Ignored()) - abs(symbol.AtVenue())", "abs(symbol.residual)"},
 	}},
@@ -276,7 +353,7 @@ var Table = []Row{
 	{"transfer_is_profit", "money from outside counts as a gain or a loss", "47", "runtime/engine TestADepositOrAWithdrawalIsNoGainAndNoLoss", []Edit{
 		{"runtime/engine.accounting.flow", "a.futures.flow.Add(a.spot.flow)", "exchange.Amount{}"},
 		{"runtime/engine.accounting.uncounted", "return «more»", "exchange.Amount{}"},
-		{"runtime/engine.accounting.moved", "!amount.IsZero()", "false"},
+		{"runtime/engine.accounting.transferred", "!amount.IsZero()", "false"},
 	}},
 	{"declaration_is_profit", "a declared transfer moves nothing that losses are measured from", "47",
 		"runtime/engine TestADeclaredTransferIsNoGainAndNoLoss", []Edit{
@@ -285,6 +362,15 @@ var Table = []Row{
 	{"liquidation_goes_on", "a liquidated strategy is not halted", "46", "runtime/engine TestALiquidationIsAnEventOfItsOwnAndItsStrategyHalts", []Edit{
 		{"runtime/engine.alarms.liquidated", "a.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone", "false"},
 	}},
+	{"refusal_believed", "what the exchange refused was not executed, whatever a list shows", "3",
+		"runtime/engine TestARefusedPurchaseThatAHistoryWithoutIDsShowsIsNotMadeAgain", []Edit{
+			{"reconcile.survey.quarantineExecuted", "o.Filled > 0", "false"},
+		}},
+	{"order_id_ignored", "rows are matched by their client order id alone", "42",
+		"runtime/engine TestOnSpotAnAcknowledgedOrderSettlesByItsOrderID", []Edit{
+			{"reconcile.survey.match", "s.book.withOrderID(order.Market, order.ID)", "(*account.Placement)(nil)"},
+			{"reconcile.survey.matchFrom", "p.OrderID() == order.ID", "false"},
+		}},
 	{"removal_at_once", "a strategy whose file is absent for a moment is removed", "49",
 		"runtime/reload TestARemovalWaitsUntilTheFileHasStayedAway", []Edit{
 			{"runtime/reload.Absences.Poll", "now.Sub(since[name]) < absentFor || polls[name] < absentPolls", "false"},
@@ -341,7 +427,7 @@ var Table = []Row{
 		{"internal/private.Open", "flag&^os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK", "flag&^os.O_TRUNC|syscall.O_NONBLOCK"},
 	}},
 	{"last_key_wins", "a signal that has a key twice is taken", "signals", "runtime/signals FuzzMessage", []Edit{
-		{"runtime/signals.wrongKey", "slices.ContainsFunc(seen, func(other string) bool { return strings.EqualFold(name, other) })", "false"},
+		{"internal/inbound.CheckKeys", "keys[folded] > 1", "false"},
 	}},
 	{"forwarded_obeyed", "a forwarded message is obeyed", "Telegram", "runtime/telegram TestAMessageThatItsSenderDidNotTypeIsIgnored", []Edit{
 		{"runtime/telegram.typed", "update.Message == notTyped{}", "true"},

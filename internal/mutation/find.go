@@ -8,6 +8,8 @@ import (
 	"go/types"
 	"path"
 	"strings"
+
+	"botd/internal/overlay"
 )
 
 // finder finds the mutants of a file.
@@ -36,7 +38,7 @@ func (f *finder) declaration(declaration ast.Decl) {
 		if d.Body == nil {
 			return
 		}
-		f.function = path.Join(strings.TrimPrefix(f.path, "botd/")) + "." + receiver(d) + d.Name.Name
+		f.function = path.Join(strings.TrimPrefix(f.path, "botd/")) + "." + overlay.FunctionName(d)
 		f.outer = f.info.Defs[d.Name].Type().(*types.Signature).Results()
 		f.walk(d.Body)
 	case *ast.GenDecl:
@@ -51,23 +53,6 @@ func (f *finder) declaration(declaration ast.Decl) {
 			}
 		}
 	}
-}
-
-func receiver(d *ast.FuncDecl) string {
-	if d.Recv == nil || len(d.Recv.List) == 0 {
-		return ""
-	}
-	t := d.Recv.List[0].Type
-	if pointer, is := t.(*ast.StarExpr); is {
-		t = pointer.X
-	}
-	if generic, is := t.(*ast.IndexExpr); is {
-		t = generic.X
-	}
-	if name, is := t.(*ast.Ident); is {
-		return name.Name + "."
-	}
-	return ""
 }
 
 func (f *finder) walk(root ast.Node) {

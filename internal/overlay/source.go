@@ -52,16 +52,16 @@ func parse(path, name string) (*source, error) {
 	s := &source{path: path, text: text, nameEnd: offset(tree.Name.End()), tokens: scan(text)}
 	for _, declaration := range tree.Decls {
 		if f, ok := declaration.(*ast.FuncDecl); ok && f.Body != nil {
-			s.functions = append(s.functions, function{receiver(f) + f.Name.Name, offset(f.Pos()), offset(f.End())})
+			s.functions = append(s.functions, function{FunctionName(f), offset(f.Pos()), offset(f.End())})
 		}
 	}
 	return s, nil
 }
 
-// receiver returns the name of a method's type and a dot; empty for a function.
-func receiver(f *ast.FuncDecl) string {
-	if f.Recv == nil {
-		return ""
+// FunctionName returns a function's name, a method's after its type's and a dot: "Type.Method".
+func FunctionName(f *ast.FuncDecl) string {
+	if f.Recv == nil || len(f.Recv.List) == 0 {
+		return f.Name.Name
 	}
 	kind := f.Recv.List[0].Type
 	if star, ok := kind.(*ast.StarExpr); ok {
@@ -70,11 +70,10 @@ func receiver(f *ast.FuncDecl) string {
 	if generic, ok := kind.(*ast.IndexExpr); ok {
 		kind = generic.X
 	}
-	name, ok := kind.(*ast.Ident)
-	if !ok {
-		return ""
+	if name, ok := kind.(*ast.Ident); ok {
+		return name.Name + "." + f.Name.Name
 	}
-	return name.Name + "."
+	return f.Name.Name
 }
 
 // scan returns the tokens of Go source, without comments, and without the

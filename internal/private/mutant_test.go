@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"botd/internal/mutant"
+	"botd/internal/mutant/mutanttest"
 )
 
 // TestRulesOfFilesShowWhenTheyAreBroken follows a link.
 func TestRulesOfFilesShowWhenTheyAreBroken(t *testing.T) {
-	mutant.Shown(t, map[string]func() bool{"links_followed": func() bool {
+	mutanttest.Shown(t, "internal/private", map[string]func(testing.TB){"links_followed": mutanttest.Holds(func() bool {
 		directory := t.TempDir()
 		target, path := filepath.Join(directory, "target"), filepath.Join(directory, "file")
 		if err := errors.Join(os.WriteFile(target, nil, 0o600), os.Symlink(target, path)); err != nil {
@@ -22,5 +22,5 @@ func TestRulesOfFilesShowWhenTheyAreBroken(t *testing.T) {
 			file.Close()
 		}
 		return err != nil
-	}})
+	})})
 }

@@ -171,6 +171,10 @@ func (b *beyond) start(e *episode) bool {
 // over ends an episode.
 func (b *beyond) over(e *episode) {
 	b.episodes = slices.DeleteFunc(b.episodes, func(other *episode) bool { return other == e })
+	if d := b.w.daemon; d.up && d.pausedMS > b.w.nowMS && (e.class == LostJournal || e.class == CutJournal) { // the watch stands still with it
+		b.w.put(happening{atMS: d.pausedMS + 1, kind: happenClassOver, episode: e})
+		return
+	}
 	switch e.class {
 	case ChangedRules:
 		b.rulesMS = b.w.nowMS + patienceMS

@@ -29,6 +29,7 @@ type daemon struct {
 	effects    engine.Effects
 	roles      []*role
 	clockError int64 // its estimate of the server's time minus the server's time
+	shownMS    int64 // the latest time that its clock, wrong as it was, has shown
 	pausedMS   int64 // the process is suspended until then
 	wokenMS    int64 // until then, answers sent during the pause were still arriving
 	bootMS     int64
@@ -36,6 +37,13 @@ type daemon struct {
 
 // clock returns the daemon's estimate of the server's time.
 func (d *daemon) clock() int64 { return d.w.nowMS + d.clockError }
+
+// setClock makes the clock wrong by so much. What it showed before stands: a candle that was
+// over by it was taken.
+func (d *daemon) setClock(byMS int64) {
+	d.shownMS = max(d.shownMS, d.clock())
+	d.clockError = byMS
+}
 
 // boot starts the process: it replays the journal and starts the engine. Start-up and
 // recovery after a crash are the same path.
@@ -150,7 +158,8 @@ func (w *world) end(how string) {
 		w.tracef("daemon", "%s", how)
 	}
 	w.disk.torn(w, w.storage.chance(0.5))
-	w.daemon.up, w.daemon.stopping, w.daemon.pausedMS, w.daemon.clockError = false, false, 0, 0
+	w.daemon.up, w.daemon.stopping, w.daemon.pausedMS = false, false, 0
+	w.daemon.setClock(0)
 	w.inspector.ended()
 	pause := w.storage.between(200, 3_000)
 	if !w.quiet && w.options.script == nil && w.storage.chance(0.2) {
@@ -187,7 +196,7 @@ func (w *world) note(n *engine.Note) {
 		w.stats.Unknowns++
 	case engine.NoteRound:
 		if fact.Complete && w.beyond == nil {
-			w.inspector.rounded()
+			w.inspector.rounded(fact.Late == 0)
 		}
 		return
 	case engine.NoteTick, engine.NoteCandles, engine.NoteApproved:

@@ -4,39 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"botd/internal/mutant"
+	"botd/internal/mutant/mutanttest"
 )
-
-// doubt is a test that may fail: it saves the first message.
-type doubt struct {
-	testing.TB
-	said string
-}
-
-// Helper does nothing.
-func (*doubt) Helper() {}
-
-// Errorf saves the first message.
-func (d *doubt) Errorf(format string, values ...any) {
-	if d.said == "" {
-		d.said, _, _ = strings.Cut(fmt.Sprintf(format, values...), "\n")
-	}
-}
-
-// Fatalf saves the message and ends the test.
-func (d *doubt) Fatalf(format string, values ...any) {
-	d.Errorf(format, values...)
-	runtime.Goexit()
-}
-
-// Fatal saves the message and ends the test.
-func (d *doubt) Fatal(values ...any) { d.Fatalf("%s", fmt.Sprint(values...)) }
 
 // rehearsed plays the rehearsals of a rule. It returns their number and the message of
 // the first that failed.
@@ -45,16 +20,11 @@ func rehearsed(t *testing.T, rule string) (played int, said string) {
 		if !slices.Contains(r.rules, rule) {
 			continue
 		}
-		d, done := &doubt{TB: t}, make(chan struct{})
-		go func() {
-			defer close(done)
-			r.play(d)
-		}()
-		<-done
-		if played++; d.said == "" {
+		have := mutanttest.Said(t, r.play)
+		if played++; have == "" {
 			t.Errorf("%-26s want it caught by %q, which holds", rule, r.name)
 		} else {
-			said = cmp.Or(said, r.name+": "+d.said)
+			said = cmp.Or(said, r.name+": "+have)
 		}
 	}
 	return played, said
@@ -62,7 +32,7 @@ func rehearsed(t *testing.T, rule string) (played int, said string) {
 
 // TestEveryMutantIsCaught breaks one rule after another; the simulation must fail each
 // time: in the rule's rehearsals, in the seed that noticed it last, or in one of
-// BOTD_SEEDS seeds. Three rules show only in reconcile's own tests.
+// BOTD_SEEDS seeds. A few rules show only in tests of their own packages.
 func TestEveryMutantIsCaught(t *testing.T) {
 	if !mutant.Built() {
 		t.Skip("no rule can be broken in this build: .ci/run makes the one with the overlay of internal/mutant")

@@ -106,7 +106,7 @@ func (w *world) missClock() bool {
 	if !d.up {
 		return false
 	}
-	d.clockError = w.people.between(-8_000, 8_000)
+	d.setClock(w.people.between(-8_000, 8_000))
 	w.say("the daemon's clock is wrong by %d ms", d.clockError)
 	w.put(happening{atMS: w.nowMS + w.people.between(1_000, 60_000), kind: happenRelease, fault: ClockError, life: d.life})
 	return true
@@ -184,7 +184,7 @@ func (w *world) release(h *happening) {
 	switch h.fault {
 	case ClockError:
 		if d.life == h.life {
-			d.clockError = 0
+			d.setClock(0)
 		}
 	case RuleDrift:
 		w.restoreRules()

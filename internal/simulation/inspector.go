@@ -39,11 +39,12 @@ type watch struct {
 	role          *role
 	held          *held
 	wrongMS       int64 // since when book and exchange differ without a declared state; 0 if they agree
-	wrongFor      int   // complete rounds since then
+	wrongFor      int   // complete rounds since then that waited for all reads
 	knownMS       int64 // the last time a state was declared or an order uncertain
 	unprotectedMS int64 // since when a position lacks its stop; 0 if it has one
 	protected     bool
-	idle          int // consecutive complete rounds that did nothing about a position the plan wants closed
+	bridged       bool // by a reduceOnly stop of all of it, which stands while the other one moves
+	idle          int  // consecutive complete rounds that did nothing about a position the plan wants closed
 }
 
 type refusalKey struct {
@@ -95,7 +96,7 @@ func (i *inspector) exposure() {
 	for n := range i.watched {
 		watch := &i.watched[n]
 		var buys, sells exchange.Quantity
-		watch.protected = false
+		watch.protected, watch.bridged = false, false
 		w.venue.x.EachOpenOrder(trader, watch.role.key.Market, func(o *exchange.Order) {
 			if o.Symbol != watch.role.key.Name {
 				return
@@ -103,6 +104,8 @@ func (i *inspector) exposure() {
 			if o.ClosePosition && (o.Type == exchange.StopMarket) {
 				watch.protected = true
 			}
+			covers := o.Type == exchange.StopMarket && o.Reduces() && o.Remaining() >= max(watch.held.position, -watch.held.position)
+			watch.bridged = watch.bridged || covers && o.Side == exchange.SideOf(-watch.held.position) && w.venue.byOrder[o.ID] != nil
 			if a := w.venue.byOrder[o.ID]; a == nil || !a.opens {
 				return
 			}
@@ -181,6 +184,9 @@ func (i *inspector) belief() {
 		if declared {
 			watch.knownMS = w.nowMS
 		}
+		if watch.bridged && book.StandsDown() != "" {
+			watch.knownMS = w.nowMS // where botd stands down nothing that stands is moved: a bridge over all of it stays, and is the stop
+		}
 		if declared || i.agrees(watch, state) {
 			watch.wrongMS = 0
 		} else if watch.wrongMS == 0 {
@@ -199,11 +205,14 @@ func (i *inspector) belief() {
 // mostIdle bounds the complete rounds before an exit is sent.
 const mostIdle = 8
 
-// rounded checks, after a complete round, that uncertainty never blocks a reduction.
-func (i *inspector) rounded() {
+// rounded checks, after a complete round, that uncertainty never blocks a reduction. A round that did not wait
+// for all reads concludes nothing of a difference.
+func (i *inspector) rounded(whole bool) {
 	w := i.w
 	for n := range i.watched {
-		i.watched[n].wrongFor++
+		if whole {
+			i.watched[n].wrongFor++
+		}
 	}
 	if w.weather[RuleDrift]+w.weather[DiskFull]+w.weather[CommitFails]+w.weather[SlowDisk]+w.weather[ClockError] > 0 || w.daemon.stopping {
 		return // an exit may wait for other reasons

@@ -225,6 +225,9 @@ func (j *judge) shownWallet(b *exchange.Balance) {
 func (j *judge) restarted() {
 	if j.w.process.number == 0 {
 		j.oracle.Restarted(j.w.nowMS)
+		if j.w.disk.lostMS != 0 { // what was halted is lost with the journal
+			clear(j.stopped)
+		}
 	}
 }
 

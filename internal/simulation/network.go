@@ -229,6 +229,7 @@ func (w *world) serve(f *flight) (answer exchange.Answer, err error, malformed b
 	if w.injects(ServerError) {
 		if w.network.chance(0.5) {
 			w.venue.do(w, f)
+			w.venue.unanswered(f)
 		}
 		return answer, noAnswer(f, "status 503"), false
 	}
@@ -252,7 +253,7 @@ func (w *world) deliver(f *flight) {
 	f.answered = true
 	var refusal *exchange.Refusal
 	if is(f.err, &refusal) && refusal.Code == exchange.CodeInvalidTimestamp {
-		w.daemon.clockError = 0 // the client rereads the clock
+		w.daemon.setClock(0) // the client rereads the clock
 	}
 	w.judge.answered(f)
 	w.inspector.answered(f)

@@ -309,7 +309,7 @@ func (s *spy) Warmup() int { return s.inner.Warmup() }
 func (s *spy) Candle(view *strategy.View) {
 	step := int64(view.Interval)
 	switch {
-	case view.Candle.OpenMS > s.given && view.Candle.OpenMS+step > s.w.nowMS+max(0, s.w.daemon.clockError):
+	case view.Candle.OpenMS > s.given && view.Candle.OpenMS+step > max(s.w.nowMS, s.w.daemon.clock(), s.w.daemon.shownMS):
 		s.w.fail("candles", "%s received the candle of %d before it closed", s.role.name, view.Candle.OpenMS)
 	case s.openMS != 0 && view.Candle.OpenMS != s.openMS+step:
 		s.w.fail("candles", "%s received the candle of %d after that of %d", s.role.name, view.Candle.OpenMS, s.openMS)

@@ -283,7 +283,8 @@ func (w *world) calm() {
 	w.quiet = true
 	w.outageMS = 0
 	for _, p := range w.processes {
-		p.disk.fullMS, p.daemon.pausedMS, p.daemon.clockError = 0, min(p.daemon.pausedMS, w.nowMS), 0
+		p.disk.fullMS, p.daemon.pausedMS = 0, min(p.daemon.pausedMS, w.nowMS)
+		p.daemon.setClock(0)
 	}
 	w.restoreRules()
 	w.inspector.calm()

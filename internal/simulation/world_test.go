@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 // seedsToRun returns the number of seeds; BOTD_SEEDS sets it.
 func seedsToRun(t *testing.T) int {
 	t.Helper()
-	seeds := 3_000
+	seeds := 1_000
 	if testing.Short() {
 		seeds = 300
 	}

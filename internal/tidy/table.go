@@ -66,7 +66,7 @@ var Table = []Row{
 	{"exchange/paper", "trades a simulated account on a real venue's public data",
 		impure, "exchange exchange/sim", ""},
 	{"exchange/probe", "examines a venue from outside, step by step",
-		impure, "exchange exchange/wire exchange/rest", ""},
+		impure, "exchange exchange/wire exchange/rest internal/plural", ""},
 	{"exchange/tape", "reads recorded market data from files into columns and finds the gaps in it",
 		impure, "exchange exchange/tape/foreign internal/failure internal/spell", "decimal parquet compress yaml"},
 	{"exchange/tape/foreign", "turns the candle files of other sources into the CSV that package tape parses",
@@ -95,7 +95,7 @@ var Table = []Row{
 		pure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account", ""},
 	{"reconcile/journal", "stores records durably in one SQLite file, append-only and chained",
 		impure, "internal/private exchange reconcile/placement reconcile/ledger reconcile/record " +
-			"reconcile/account reconcile internal/failure internal/version", "sqlite sys"},
+			"reconcile/account reconcile internal/failure internal/version", "compress sqlite sys"},
 	{"risk", "checks every intent against the rules, is the only maker of Approved, and fails closed",
 		pure, "exchange reconcile/placement reconcile/record reconcile/account reconcile", "decimal"},
 	{"runtime/engine", "runs one account as a state machine of ticks and rounds: events in, effects out",
@@ -110,11 +110,13 @@ var Table = []Row{
 		pure, "internal/printable exchange reconcile reconcile/placement runtime/engine", ""},
 	{"runtime/incident", "groups what is declared wrong by its cause, and says when a person is to hear of it",
 		pure, "reconcile/account runtime/engine", ""},
+	{"runtime/profit", "says what strategies have made, by the ledger: the one definition behind every figure that is shown",
+		pure, "exchange reconcile/ledger runtime/engine", ""},
 	{"runtime/ops", "exports metrics and logs, and generates the rules, dashboard and unit that watch them",
-		impure, "internal/printable exchange reconcile/placement reconcile/ledger reconcile/account risk runtime/engine runtime/incident " +
-			"runtime/wording", "zerolog prometheus"},
+		impure, "internal/private internal/paint internal/printable exchange reconcile/placement reconcile/ledger reconcile/account risk " +
+			"runtime/engine runtime/profit runtime/incident runtime/wording", "zerolog prometheus"},
 	{"runtime/notify", "notifies people of what matters through the services they read, bounded and asynchronously",
-		impure, "internal/printable runtime/engine exchange reconcile/placement", "shoutrrr rate"},
+		impure, "internal/printable runtime/engine runtime/profit exchange reconcile/placement", "shoutrrr rate"},
 	{"runtime/notify/channels", "opens the configured notification channels, and tests them",
 		impure, "runtime/notify runtime/api configs internal/failure", ""},
 	{"runtime/signals", "accepts trading signals over HTTP, each one once, in time, and authenticated by a token",
@@ -122,7 +124,9 @@ var Table = []Row{
 	{"runtime/view", "holds what botd shows of itself: read models of status, history, equity, decisions and positions",
 		impure, "internal/private exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account " +
 			"reconcile strategy/indicator risk " +
-			"runtime/engine runtime/incident runtime/wording runtime/ops internal/plural", "decimal sync"},
+			"runtime/engine runtime/profit runtime/incident runtime/wording runtime/ops internal/plural", "decimal sync"},
+	{"runtime/timeline", "puts an account's journal, log and incidents into one order: the story of a night",
+		pure, "reconcile/record reconcile/journal runtime/ops runtime/view", ""},
 	{"runtime/api/auth", "decides who may reach the API: tokens, sessions, roles, and delays after wrong tokens",
 		impure, "internal/private internal/inbound", "rate"},
 	{"runtime/api", "serves the admin API: state, live stream, and the changes that a person may request",
@@ -132,8 +136,8 @@ var Table = []Row{
 	{"runtime/api/client", "asks a running daemon over its API: by its unix socket, or over TCP with a token",
 		impure, "runtime/api/auth runtime/api configs internal/failure", ""},
 	{"runtime/gateway", "opens the exchange of a mode: the embedded one, the paper account, the real service",
-		impure, "internal/private exchange reconcile/account exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/paper reconcile/journal " +
-			"runtime/engine runtime runtime/ops configs configs/engineconfig internal/failure", "sync"},
+		impure, "internal/private exchange reconcile/placement reconcile/account exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/paper " +
+			"reconcile/journal runtime/engine runtime runtime/ops configs configs/engineconfig internal/failure", "sync"},
 	{"runtime/rehearsal", "shows what a start would do now and what was decided in the past; it sends nothing",
 		impure, "exchange strategy reconcile/placement reconcile/record reconcile/account reconcile reconcile/journal runtime/engine runtime " +
 			"runtime/view runtime/gateway configs configs/engineconfig internal/failure", ""},
@@ -147,8 +151,9 @@ var Table = []Row{
 	{"runtime/backups", "makes the backups that a running daemon is asked for, and keeps the newest",
 		impure, "internal/private reconcile/journal runtime/api internal/disk", ""},
 	{"runtime/daemon", "runs the daemon: exchange, journal, engine, and everything that watches and serves it",
-		impure, "internal/private exchange strategy reconcile/placement reconcile/record reconcile/account reconcile exchange/rest exchange/tape " +
-			"strategy/library reconcile/journal runtime/engine runtime runtime/ops runtime/notify runtime/notify/channels runtime/signals runtime/view " +
+		impure, "internal/private exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile exchange/rest " +
+			"exchange/tape strategy/library reconcile/journal runtime/engine runtime runtime/ops runtime/notify runtime/notify/channels " +
+			"runtime/signals runtime/view " +
 			"runtime/incident runtime/api/auth runtime/api runtime/gateway runtime/telegram runtime/web backtest/saved backtest/runner configs " +
 			"configs/engineconfig internal/failure internal/plural internal/disk internal/version runtime/haltfile runtime/lane runtime/reload " +
 			"runtime/backups runtime/worker", "sync memlimit"},
@@ -156,27 +161,31 @@ var Table = []Row{
 		impure, "exchange exchange/rest reconcile/journal runtime/view runtime/api/auth runtime/api runtime/api/client configs " +
 			"configs/engineconfig internal/failure internal/plural internal/version internal/disk runtime/notify/channels runtime/gateway", ""},
 	{"runtime/support", "collects what is needed to find a fault into one file, without keys and tokens",
-		impure, "reconcile/record reconcile/journal runtime/notify runtime/api/auth configs internal/version runtime/doctor", ""},
+		impure, "reconcile/journal runtime/notify runtime/api/auth configs internal/version runtime/doctor", ""},
 	{"runtime/telegram", "accepts commands from listed users on Telegram and passes them on to the API",
 		impure, "internal/printable reconcile/record runtime/view runtime/api runtime/api/auth", "telegram rate"},
 	{"runtime/web", "serves the dashboard: pages in the binary that show what the API returns",
 		impure, "internal/chart", ""},
 	{"backtest", "runs the engine on recorded candles, measures the result, and sweeps parameters",
-		impure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile exchange/sim exchange/tape risk " +
+		impure, "internal/paint exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile exchange/sim exchange/tape risk " +
 			"runtime/engine", "decimal table"},
+	{"backtest/parity", "sets the fills of a running strategy beside those of a backtest over the candles that were recorded meanwhile",
+		pure, "", ""},
 	{"backtest/report", "renders a backtest result as one page that opens offline, or several results side by side",
-		impure, "exchange backtest internal/chart", "decimal"},
+		impure, "exchange strategy strategy/indicator backtest backtest/parity backtest/saved internal/chart", "decimal"},
 	{"backtest/inputs", "reads what a backtest is made of: strategies, candles, funding rates, symbols",
-		impure, "exchange exchange/sim exchange/tape strategy risk backtest configs configs/engineconfig internal/failure internal/version " +
+		impure, "exchange exchange/sim exchange/tape strategy strategy/library risk backtest configs configs/engineconfig internal/failure internal/version " +
 			"internal/spell internal/moment backtest/search", ""},
 	{"backtest/search", "chooses what a sweep tries: every combination, random ones, or those that what was found so far suggests",
 		impure, "internal/spell", "decimal starlark"},
 	{"backtest/sweeps", "searches for a strategy's settings, trial by trial, and continues what was interrupted",
 		impure, "backtest backtest/inputs backtest/saved backtest/search exchange internal/failure internal/private", "sys"},
+	{"backtest/tryout", "tries a strategy on any file of candles: it guesses what the file does not say, and sums up in a sentence what came out",
+		impure, "exchange exchange/tape strategy backtest backtest/saved", "decimal"},
 	{"backtest/saved", "stores the reports of backtests and the results of sweeps, reads and compares them",
-		impure, "exchange/tape backtest", "decimal"},
+		impure, "exchange/tape backtest internal/plural", "decimal"},
 	{"backtest/runner", "runs the backtests of the dashboard, in the process that trades and without holding it up",
-		impure, "exchange exchange/sim exchange/tape strategy runtime/api backtest backtest/report configs configs/engineconfig " +
+		impure, "exchange exchange/sim exchange/tape strategy strategy/library runtime/api backtest backtest/report configs configs/engineconfig " +
 			"internal/version internal/moment backtest/inputs", ""},
 	{"backtest/benchmark", "measures how fast backtests are on this machine",
 		impure, "exchange exchange/sim exchange/tape strategy strategy/library runtime/engine backtest", "table"},
@@ -189,23 +198,25 @@ var Table = []Row{
 	{"cmd/botd", "is the program: its command line with the built-in strategies, nothing else",
 		impure, "cmd/botd/cli", ""},
 	{"cmd/botd/cli/shell", "is what every command shares with its caller: global flags, output forms, tables, progress, questions, signals",
-		impure, "internal/printable internal/failure internal/spell", "sys table cobra isatty"},
+		impure, "internal/paint internal/printable internal/failure internal/spell", "sys table cobra isatty"},
 	{"cmd/botd/cli/connect", "finds what a command is about: the configuration of a directory, and the daemon that runs on it",
 		impure, "exchange/sim exchange/tape strategy strategy/library strategy/script runtime/view runtime/api runtime/api/client configs " +
 			"runtime/worker/isolated cmd/botd/cli/shell internal/failure", "cobra"},
 	{"cmd/botd/cli/daemon", "holds the commands that run the daemon or ask it, one file each",
-		impure, "reconcile/placement reconcile/record reconcile/account reconcile/journal risk runtime/ops runtime/view runtime/api " +
+		impure, "internal/paint reconcile/placement reconcile/record reconcile/account reconcile/journal risk runtime/ops runtime/view runtime/api " +
 			"runtime/api/client runtime/gateway runtime/rehearsal runtime/haltfile runtime/reload runtime/daemon configs cmd/botd/cli/shell " +
 			"cmd/botd/cli/connect internal/failure internal/hangup internal/moment internal/spell", "decimal table cobra"},
 	{"cmd/botd/cli/research", "holds the commands that test strategies on recorded or simulated markets, one file each",
 		impure, "exchange exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/tape strategy strategy/indicator " +
-			"runtime/gateway backtest backtest/report backtest/inputs backtest/saved backtest/sweeps backtest/benchmark configs cmd/botd/cli/shell " +
-			"cmd/botd/cli/connect internal/failure internal/plural internal/moment internal/spell", "decimal table cobra"},
+			"runtime/gateway runtime/view runtime/api/client backtest backtest/parity backtest/report backtest/inputs backtest/saved " +
+			"backtest/sweeps backtest/tryout backtest/benchmark configs cmd/botd/cli/shell cmd/botd/cli/connect internal/failure " +
+			"internal/plural internal/moment internal/spell", "decimal table cobra yaml"},
 	{"cmd/botd/cli/venue", "holds the commands that show what an exchange offers, one file each",
 		impure, "exchange exchange/wire exchange/rest exchange/probe exchange/tape runtime/gateway configs cmd/botd/cli/shell " +
 			"cmd/botd/cli/connect internal/failure internal/plural", "table cobra"},
 	{"cmd/botd/cli/offline", "holds the commands that need neither a daemon nor a market: configuration, journal, upkeep; one file each",
-		impure, "internal/private internal/printable docs reconcile/placement reconcile/ledger reconcile/record reconcile reconcile/journal runtime/ops " +
+		impure, "internal/paint internal/private internal/printable docs reconcile/placement reconcile/ledger " +
+			"reconcile/record reconcile reconcile/journal runtime/ops runtime/view runtime/timeline runtime/gateway " +
 			"runtime/notify " +
 			"runtime/notify/channels runtime/api runtime/api/client runtime/backups runtime/doctor runtime/support configs " +
 			"cmd/botd/cli/shell cmd/botd/cli/connect internal/failure internal/plural internal/moment internal/version internal/spell", "table cobra pflag"},
@@ -222,8 +233,10 @@ var Table = []Row{
 		impure, "", ""},
 	{"internal/mutant", "holds the mutants: rules of the protocol, each with the edit of the source that breaks it",
 		impure, "internal/overlay", ""},
+	{"internal/mutant/mutanttest", "plays the scenarios that show the rules of package mutant",
+		impure, "internal/mutant", ""},
 	{"internal/mutation", "measures what tests notice: it changes one small thing of a package after another, and runs the package's tests",
-		impure, "", ""},
+		impure, "internal/overlay", ""},
 	{"internal/mutation/active", "switches one mutant of a mutation run on, chosen by the environment",
 		impure, "", ""},
 	{"internal/overlay", "edits functions of the source for one build, by snippets of their code",
@@ -264,6 +277,8 @@ var Table = []Row{
 		impure, "", ""},
 	{"internal/printable", "makes text from outside safe to show on a terminal, in a log, on a page or in a message",
 		pure, "", ""},
+	{"internal/paint", "colours botd's own words on a terminal, and lets no other escape sequence through",
+		impure, "internal/printable", ""},
 	{"internal/spell", "suggests the known name that a misspelt one was meant to be",
 		pure, "", ""},
 	{"internal/tidy", "tests the shape of the code: its arrows, its limits, and its language",

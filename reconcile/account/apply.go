@@ -75,7 +75,7 @@ func (s *State) applyFact(r *record.Record) {
 		s.advance(r)
 	case record.Quarantined:
 		symbol := s.Symbol(r.Symbol)
-		symbol.quarantine, symbol.quarantineMS = body.Why, r.AtMS
+		symbol.quarantine, symbol.quarantineMS, symbol.unknownOrder = body.Why, r.AtMS, r.ClientOrderID
 	case record.Adopted:
 		s.adopted(s.Symbol(r.Symbol), body.Quantity, r.AtMS)
 	case record.Liquidated:
@@ -86,7 +86,7 @@ func (s *State) applyFact(r *record.Record) {
 		s.Symbol(r.Symbol).takeFees(&body)
 	case record.Baseline:
 		symbol := s.Symbol(r.Symbol)
-		symbol.baseline, symbol.beside = body.Quantity, body.Beside
+		symbol.baseline, symbol.unattributed = body.Quantity, body.Unattributed
 	case record.Day:
 		s.Watch(r.Strategy).measure(r.AtMS, Day(body))
 	case record.Result:
@@ -156,7 +156,10 @@ func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Re
 		t.under(placement.Order, p.key).filled += grown
 	case p.purpose == placement.ExitOrder:
 		t.under(placement.ExitOrder, p.key).filled += grown
-		t.lower(grown) // fills of exits beside a target lower it
+		t.lower(grown)                                // fills of exits beside a target lower it
+		if t.exitsEnded(symbol.known - symbol.fees) { // as a take-profit would: the policy of re-entry says what opens it again
+			t.setLatch(t.plan.Target.Sign(), true, r.AtMS)
+		}
 	case p.purpose.Protects():
 		t.setLatch(t.plan.Target.Sign(), true, r.AtMS)
 	}

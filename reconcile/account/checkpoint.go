@@ -3,6 +3,7 @@ package account
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"botd/internal/freeze"
 	"botd/reconcile/placement"
@@ -37,7 +38,7 @@ func Restore(settle placement.Settle, snapshot []byte) (*State, error) {
 func (s *State) Symbols() []*Symbol { return s.symbols }
 
 // SameSnapshot reports whether two snapshots are of one state, whatever bounds of the
-// venue were configured when each was made.
+// venue were configured when each was made, and whatever symbols were only read of it.
 func SameSnapshot(one, other []byte) bool {
 	normal := func(snapshot []byte) []byte {
 		s, err := Restore(placement.Settle{}, snapshot)
@@ -47,6 +48,7 @@ func SameSnapshot(one, other []byte) bool {
 		for _, symbol := range s.symbols {
 			symbol.sold, symbol.traded = 0, 0 // they depend on the bounds
 		}
+		s.symbols = slices.DeleteFunc(s.symbols, func(t *Symbol) bool { return *t == Symbol{key: t.key} }) // no record is of it
 		return s.Snapshot()
 	}
 	a, b := normal(one), normal(other)

@@ -3,6 +3,7 @@ package account
 import (
 	"slices"
 
+	"botd/exchange"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
@@ -20,7 +21,9 @@ type started struct {
 type starts struct {
 	newest   placement.Start
 	known    []started
-	reported int64 // the newest epoch of which an unknown id was reported to a person, or was forgotten
+	reported int64 // the newest epoch of which an unknown id was reported to a person for the account, or was forgotten
+
+	reportedOn map[exchange.SymbolKey]placement.Serial // the newest unknown id that was reported, or taken over, on a symbol alone
 }
 
 // Epoch returns the highest journalled epoch.
@@ -43,7 +46,8 @@ func (s *starts) boot(body *record.Boot) {
 }
 
 // noteID notes the id of the order that a record is about. One that was reported to
-// a person is not reported again.
+// a person is not reported again: of the account, or of the symbol alone that the record is about,
+// since what another symbol has of the same start may not have been read yet.
 func (s *starts) noteID(r *record.Record) {
 	if r.ClientOrderID == "" {
 		return
@@ -52,11 +56,30 @@ func (s *starts) noteID(r *record.Record) {
 	if !ours {
 		return
 	}
-	s.note(id.Start, id.Sequence)
 	switch r.Body.(type) {
-	case record.Halt, record.Quarantined, record.Adopted, record.Ignored:
+	case record.Sending:
+		s.note(id.Start, id.Sequence)
+	case record.Halt:
+		s.note(id.Start, id.Sequence)
 		s.reported = max(s.reported, id.Start.Epoch)
+	default:
+		s.noteOn(r.Symbol, id)
 	}
+}
+
+// noteOn notes an id that the journal knows of a symbol, though it may not have sent it.
+func (s *starts) noteOn(key exchange.SymbolKey, id placement.Serial) {
+	if s.accounts(id) {
+		return
+	}
+	before := s.reportedOn[key]
+	if order := id.Start.Compare(before.Start); order < 0 || order == 0 && id.Sequence <= before.Sequence {
+		return
+	}
+	if s.reportedOn == nil {
+		s.reportedOn = map[exchange.SymbolKey]placement.Serial{}
+	}
+	s.reportedOn[key] = id
 }
 
 // note notes that the journal knows a start, and its ids up to a sequence.
@@ -72,11 +95,17 @@ func (s *starts) note(start placement.Start, sequence int64) {
 	}
 }
 
-// Sent reports whether the journal accounts for an order id of botd's: it knows the
+// Sent reports whether the journal accounts for an order id of botd's on a symbol: it knows the
 // start and an id of it that is no earlier, or a person was notified of that start or a
 // later one. Any other was sent by another botd, or by this one after the journal was
 // copied.
-func (s *starts) Sent(id placement.Serial) bool {
+func (s *starts) Sent(key exchange.SymbolKey, id placement.Serial) bool {
+	on := s.reportedOn[key]
+	return s.accounts(id) || id.Start.Epoch < on.Start.Epoch || id.Start == on.Start && id.Sequence <= on.Sequence
+}
+
+// accounts is Sent on any symbol.
+func (s *starts) accounts(id placement.Serial) bool {
 	i, found := slices.BinarySearchFunc(s.known, id.Start, func(t started, start placement.Start) int { return t.Compare(start) })
 	if found {
 		return id.Sequence <= s.known[i].sequence

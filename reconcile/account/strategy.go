@@ -150,6 +150,21 @@ func (s *Strategy) releaseLatch() {
 	}
 }
 
+// exitsEnded reports whether the exits beside a target have ended the position: what is left of it is
+// nothing, or on spot, where fees are taken from what was bought, a twentieth of what they sold.
+func (s *Strategy) exitsEnded(left exchange.Quantity) bool {
+	if !s.priced || s.plan.Target.Sign() == 0 {
+		return false
+	}
+	var sold exchange.Quantity
+	for _, k := range s.keys {
+		if k.purpose == placement.ExitOrder {
+			sold += k.filled
+		}
+	}
+	return s.quantity == 0 || max(left, -left) <= sold/20
+}
+
 // lower takes what an exit order filled from a priced target.
 func (s *Strategy) lower(by exchange.Quantity) {
 	switch {

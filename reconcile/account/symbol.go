@@ -16,12 +16,13 @@ type Symbol struct {
 	fees         exchange.Quantity
 	expected     exchange.Quantity
 	baseline     exchange.Quantity
-	beside       exchange.Quantity
+	unattributed exchange.Quantity
 	meanPrice    exchange.Amount
 	ignored      exchange.Quantity
 	owner        string
 	quarantine   string
 	quarantineMS int64
+	unknownOrder string
 	liquidatedID int64
 	filledMS     int64
 	openedMS     int64
@@ -61,9 +62,9 @@ func (s *Symbol) takeFees(body *record.Fees) {
 // Baseline is, on spot, what the wallet held of the base asset while no strategy did.
 func (s *Symbol) Baseline() exchange.Quantity { return s.baseline }
 
-// Beside is, on spot, what the wallet held beyond the baseline and what fills explain, when a
+// Unattributed is, on spot, what the wallet held beyond the baseline and what fills explain, when a
 // wallet that proves something was last read.
-func (s *Symbol) Beside() exchange.Quantity { return s.beside }
+func (s *Symbol) Unattributed() exchange.Quantity { return s.unattributed }
 
 // MeanPrice is the mean price of what is held on spot, which reports no entry price.
 func (s *Symbol) MeanPrice() exchange.Amount { return s.meanPrice }
@@ -79,6 +80,10 @@ func (s *Symbol) Quarantine() string { return s.quarantine }
 
 // LiquidatedID is the exchange's id of the position that it liquidated last; 0 for none.
 func (s *Symbol) LiquidatedID() int64 { return s.liquidatedID }
+
+// UnknownOrder is the client order id under our prefix that the journal did not know when the symbol
+// was quarantined; empty for none.
+func (s *Symbol) UnknownOrder() string { return s.unknownOrder }
 
 // QuarantineMS is since when.
 func (s *Symbol) QuarantineMS() int64 { return s.quarantineMS }
@@ -126,7 +131,7 @@ func (s *Symbol) ChangedMS() int64 { return max(s.filledMS, s.adoptedMS) }
 func (s *Symbol) Sold() exchange.Quantity { return s.sold }
 
 // release ends a quarantine.
-func (s *Symbol) release() { s.quarantine, s.quarantineMS = "", 0 }
+func (s *Symbol) release() { s.quarantine, s.quarantineMS, s.unknownOrder = "", 0, "" }
 
 // adopt takes a difference between exchange and journal as the strategy's.
 func (s *Symbol) adopt(quantity exchange.Quantity, atMS int64) {

@@ -167,7 +167,12 @@ func settle(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
-	directory, err := os.Open(filepath.Dir(to))
+	return syncDirectory(filepath.Dir(to))
+}
+
+// syncDirectory makes the names in a directory durable.
+func syncDirectory(path string) error {
+	directory, err := os.Open(path)
 	if err != nil {
 		return err
 	}

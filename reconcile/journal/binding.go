@@ -21,19 +21,31 @@ func (b Binding) Text() string {
 // chained is the binding that the last start's record holds; false when it holds
 // none, as those of older botds do.
 func chained(ctx context.Context, conn *sql.Conn) (b Binding, found bool, err error) {
-	var text sql.NullString
-	err = conn.QueryRowContext(ctx, "SELECT json_extract(body, '$.account') FROM record WHERE kind = 'boot' ORDER BY sequence DESC LIMIT 1").
-		Scan(&text)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && text.String == "" {
+	text, err := newestOf(ctx, conn, "boot", "account")
+	if err == nil && text == "" {
+		text, err = newestOf(ctx, conn, "checkpoint", "account") // the start's record is sealed
+	}
+	if err == nil && text == "" {
 		return b, false, nil
 	}
 	if err == nil {
-		err = json.Unmarshal([]byte(text.String), &b)
+		err = json.Unmarshal([]byte(text), &b)
 	}
 	if err != nil {
 		return b, false, fmt.Errorf("read the binding of the last start: %w", err)
 	}
 	return b, true, nil
+}
+
+// newestOf is a field of the newest record of a kind; empty when there is none.
+func newestOf(ctx context.Context, q querier, kind, field string) (string, error) {
+	var text sql.NullString
+	err := q.QueryRowContext(ctx, "SELECT json_extract(body, ?) FROM record WHERE kind = '"+kind+"' ORDER BY sequence DESC LIMIT 1", "$."+field).
+		Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return text.String, err
 }
 
 // Binding is what the journal belongs to.

@@ -26,12 +26,16 @@ type Checkpoint struct {
 // Checkpoint finds the newest checkpoint to begin a replay with; nil when all records
 // are to be replayed: there are few, or there is none of this botd's layout.
 func (j *Journal) Checkpoint(ctx context.Context) (*Checkpoint, error) {
-	if j.sequence <= FewRecords {
+	b, err := readBase(ctx, j.db)
+	if err != nil {
+		return nil, err
+	}
+	if j.sequence <= FewRecords && b.Through == 0 {
 		return nil, nil
 	}
 	var c Checkpoint
 	var body, previous string
-	err := j.db.QueryRowContext(ctx, "SELECT sequence, body, previous, hash FROM record WHERE kind = 'checkpoint' ORDER BY sequence DESC LIMIT 1").
+	err = j.db.QueryRowContext(ctx, "SELECT sequence, body, previous, hash FROM record WHERE kind = 'checkpoint' ORDER BY sequence DESC LIMIT 1").
 		Scan(&c.Sequence, &body, &previous, &c.Hash)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil

@@ -132,6 +132,21 @@ func TestACheckpointThatTheRecordsDoNotMakeIsFound(t *testing.T) {
 	}
 }
 
+// TestASymbolThatWasOnlyReadMakesNoOtherState asks for a symbol that no record is of, as a reading of the account does: its
+// checkpoint is what the records make, for verify and for a backup.
+func TestASymbolThatWasOnlyReadMakesNoOtherState(t *testing.T) {
+	t.Parallel()
+	j := open(t, filepath.Join(t.TempDir(), "journal.db"))
+	m := newTrader(t, j)
+	m.orders(10)
+	m.book.Symbol(exchange.SymbolKey{Market: exchange.Spot, Name: "PEPE-USDT"})
+	m.checkpoint()
+	m.orders(1)
+	soundReport(t, j)
+	_, err := j.Backup(t.Context(), filepath.Join(t.TempDir(), "copy.db"))
+	must(t, err)
+}
+
 // BenchmarkStart measures what a start reads, with and without a checkpoint, of a
 // journal of BOTD_RECORDS records (10,000) that is made first, or is at BOTD_JOURNAL.
 func BenchmarkStart(b *testing.B) {

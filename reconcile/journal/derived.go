@@ -21,17 +21,17 @@ type tables interface {
 
 // placementRow is a row of the table of placements.
 type placementRow struct {
-	ClientOrderID string
-	Sequence      int64 // of its sending record
-	Strategy      string
-	Market        string
-	Symbol        string
-	Purpose       string
-	State         string
-	OrderID       int64
-	Filled        int64 // in units of the symbol's quantity scale
-	SentMS        int64
-	EndedMS       int64 // 0 while it is not final
+	ClientOrderID string `json:"client_order_id"`
+	Sequence      int64  `json:"sequence"` // of its sending record
+	Strategy      string `json:"strategy"`
+	Market        string `json:"market"`
+	Symbol        string `json:"symbol"`
+	Purpose       string `json:"purpose"`
+	State         string `json:"state"`
+	OrderID       int64  `json:"order_id"`
+	Filled        int64  `json:"filled"` // in units of the symbol's quantity scale
+	SentMS        int64  `json:"sent_ms"`
+	EndedMS       int64  `json:"ended_ms"` // 0 while it is not final
 }
 
 func (p placementRow) row() Row {

@@ -20,6 +20,7 @@ func Failure(err error) error {
 		newer   *NewerError
 		planted *SchemaError
 		unkeyed *KeyError
+		missing *MissingError
 	)
 	switch {
 	case err == nil:
@@ -30,6 +31,8 @@ func Failure(err error) error {
 		return failure.New(failure.Negative, "botd journal verify --file "+unsound.Path+" shows all of it", "%w", err)
 	case errors.As(err, &altered):
 		return failure.New(failure.Negative, "botd journal verify says more; a backup may hold it unaltered", "%w", err)
+	case errors.As(err, &missing):
+		return failure.New(failure.NoInput, missing.Hint(), "%w", err)
 	case errors.As(err, &planted):
 		return failure.New(failure.Data, "botd journal verify shows all of it; somebody else wrote to this file: restore a backup (botd restore)", "%w", err)
 	case errors.As(err, &unkeyed):

@@ -69,8 +69,8 @@ func readFormat(ctx context.Context, q querier, path string, schema int) (f Form
 		err = nil
 	}
 	switch {
-	case schema > schemaVersion:
-		return f, &NewerError{path, "schema", schema, schemaVersion, f.Botd}
+	case schema > sealedSchema:
+		return f, &NewerError{path, "schema", schema, sealedSchema, f.Botd}
 	case err != nil:
 		return f, fmt.Errorf("read the format of journal %s: %w", path, err)
 	}

@@ -63,6 +63,9 @@ func (h *Head) missing(ctx context.Context, conn *sql.Conn) (string, error) {
 	err := conn.QueryRowContext(ctx, "SELECT hash FROM record WHERE sequence = ?", h.Records).Scan(&hash)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
+		if b, err := readBase(ctx, conn); err != nil || h.Records <= b.Through {
+			return "", err // it is sealed
+		}
 		return "no such record", nil
 	case err != nil:
 		return "", fmt.Errorf("compare the journal with its head: %w", err)
@@ -95,6 +98,9 @@ func (j *Journal) beginHead(ctx context.Context) error {
 // when none is.
 func (j *Journal) Cut() string { return j.cut }
 
+// AcceptHead forgets what is known of a journal's end: the journal is taken as it is.
+func AcceptHead(path string) error { return discard(HeadPath(path)) }
+
 // keepHead writes the head when it is due, or now. A head that cannot be written
 // is an older one.
 func (j *Journal) keepHead(now bool) {
@@ -113,7 +119,7 @@ func (j *Journal) Has(ctx context.Context, hash string) (bool, error) {
 	var sequence int64
 	err := j.db.QueryRowContext(ctx, "SELECT sequence FROM record WHERE hash = ?", hash).Scan(&sequence)
 	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
+		return j.hasSealed(ctx, hash)
 	}
 	if err != nil {
 		return false, fmt.Errorf("look for hash %s: %w", hash, err)

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -94,12 +95,13 @@ func (e *BindingError) Error() string {
 
 // Journal is one account's journal in a SQLite file. Safe for several goroutines.
 type Journal struct {
-	path    string
-	db      *sql.DB
-	key     *Key         // of its links; nil for none
-	release func() error // the lock; nil for reading
-	schema  int          // of the file
-	format  Format       // of the file; once it is written, guarded by mu
+	path      string
+	elsewhere string // where its segments are; empty for beside it
+	db        *sql.DB
+	key       *Key         // of its links; nil for none
+	release   func() error // the lock; nil for reading
+	schema    int          // of the file
+	format    Format       // of the file; once it is written, guarded by mu
 
 	mu       sync.Mutex // guards all below
 	writer   *sql.Conn  // nil for reading
@@ -165,7 +167,10 @@ func Open(ctx context.Context, path string, binding Binding, options Options) (*
 	} else if err := file.Close(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal: %w", err), release())
 	}
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)"+untrusted+"&_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)"+options.layer())
+	db, err := sql.Open(
+		"sqlite",
+		"file:"+path+"?_pragma=journal_mode(WAL)"+untrusted+"&_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)"+options.layer(),
+	)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal %s: %w", path, err), release())
 	}
@@ -209,7 +214,7 @@ func (j *Journal) prepare(ctx context.Context, binding Binding, beginKey bool) (
 			return fmt.Errorf("prepare journal %s: %w", j.path, err)
 		}
 	}
-	j.schema = schemaVersion
+	j.schema = max(version, schemaVersion)
 	if err := j.bind(ctx, binding); err != nil {
 		return err
 	}
@@ -286,7 +291,12 @@ func (j *Journal) readTail(ctx context.Context) error {
 	if err := j.writer.QueryRowContext(ctx, "SELECT max(json_extract(body, '$.epoch')) FROM record WHERE kind = 'boot'").Scan(&epoch); err != nil {
 		return fmt.Errorf("read the epoch of journal %s: %w", j.path, err)
 	}
-	j.sequence, j.hash, j.epoch = sequence, hash, epoch.Int64
+	sealed, err := newestOf(ctx, j.writer, "checkpoint", "epoch") // of starts whose records are sealed
+	if err != nil {
+		return fmt.Errorf("read the epoch of journal %s: %w", j.path, err)
+	}
+	checkpointed, _ := strconv.ParseInt(sealed, 10, 64)
+	j.sequence, j.hash, j.epoch = sequence, hash, max(epoch.Int64, checkpointed)
 	return nil
 }
 

@@ -50,6 +50,19 @@ func (k *Key) code(previous string, body []byte) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
+// Coder returns what makes codes of texts of one kind that lie beside the journal; nil without a key.
+func (k *Key) Coder(kind string) func(text []byte) string {
+	if k == nil {
+		return nil
+	}
+	return func(text []byte) string {
+		sum := hmac.New(sha256.New, k.secret)
+		sum.Write([]byte("botd " + kind + "\n"))
+		sum.Write(text)
+		return hex.EncodeToString(sum.Sum(nil))
+	}
+}
+
 // fits checks a link. Without the key a code is not checked.
 func (k *Key) fits(previous string, body []byte, hash string) error {
 	plain, code, coded := strings.Cut(hash, codeMark)

@@ -3,9 +3,11 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -18,7 +20,55 @@ var ErrLocked = errors.New("in use by another botd")
 // Lock takes the data directory for this process alone. The lock ends with the
 // process, however it ends.
 func Lock(directory string) (release func() error, err error) {
-	return lock(filepath.Join(directory, "botd.lock"), "data directory "+directory)
+	return lock(lockOf(directory))
+}
+
+func lockOf(directory string) (path, what string) {
+	return filepath.Join(directory, "botd.lock"), "data directory " + directory
+}
+
+// Holder has the data directory locked for as long as it runs: also one that somebody
+// removed under it and that is made again, in which another botd would find no lock.
+type Holder struct {
+	directory string
+	mu        sync.Mutex  // guards all below
+	taken     fs.FileInfo // the newest lock's file
+	releases  []func() error
+}
+
+// Hold takes the data directory as Lock does.
+func Hold(directory string) (*Holder, error) {
+	h := &Holder{directory: directory}
+	return h, h.Renew()
+}
+
+// Renew takes the lock again if its file is gone, or is another. It makes no directory.
+func (h *Holder) Renew() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	path, what := lockOf(h.directory)
+	if now, err := os.Lstat(path); err == nil && h.taken != nil && os.SameFile(now, h.taken) {
+		return nil
+	}
+	release, err := lock(path, what)
+	if err != nil {
+		return err
+	}
+	h.releases = append(h.releases, release)
+	h.taken, err = os.Lstat(path)
+	return err
+}
+
+// Release lets go of the directory.
+func (h *Holder) Release() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var all []error
+	for _, release := range h.releases {
+		all = append(all, release())
+	}
+	h.releases, h.taken = nil, nil
+	return errors.Join(all...)
 }
 
 // lock takes a file's lock, and writes the process's id into it for people.

@@ -32,6 +32,7 @@ func Migrate(ctx context.Context, path string, key *Key, dry bool) (done Migrati
 		return done, Failure(err)
 	}
 	done.From = store.Schema()
+	done.To = max(done.To, done.From) // with segments
 	binding, err := store.Binding(ctx)
 	if err != nil {
 		return done, errors.Join(err, store.Close())

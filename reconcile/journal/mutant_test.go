@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"botd/internal/conformance/journaltest"
-	"botd/internal/mutant"
+	"botd/internal/mutant/mutanttest"
 	"botd/reconcile/journal"
 )
 
@@ -19,19 +19,19 @@ func TestRulesOfTheJournalShowWhenTheyAreBroken(t *testing.T) {
 		}
 		return err != nil
 	}
-	mutant.Shown(t, map[string]func() bool{
-		"downgrade_accepted": func() bool { return refused(keyedJournal(t, nil), key) },
-		"codes_unchecked": func() bool {
+	mutanttest.Shown(t, "reconcile/journal", map[string]func(testing.TB){
+		"downgrade_accepted": mutanttest.Holds(func() bool { return refused(keyedJournal(t, nil), key) }),
+		"codes_unchecked": mutanttest.Holds(func() bool {
 			path := keyedJournal(t, key)
 			must(t, discardHead(path))
 			rewritten(t, path, oldCodes)
 			return len(verified(t, path, key).Problems) > 0
-		},
-		"schema_unchecked": func() bool {
+		}),
+		"schema_unchecked": mutanttest.Holds(func() bool {
 			path := keyedJournal(t, nil)
 			(&files{t, path}).exec("CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM placement; END")
 			_, err := journal.Open(t.Context(), path, journaltest.Bound, journal.Options{})
 			return errors.As(err, new(*journal.SchemaError)) && filepath.Base(path) == journal.FileName
-		},
+		}),
 	})
 }

@@ -66,17 +66,34 @@ func (l *link) take(sequence int64, body, previous, hash string) (Stored, error)
 // Replay gives every record in order, checking the chain. An altered or missing
 // record is an error that names its sequence.
 func (j *Journal) Replay(ctx context.Context, take func(*record.Record) error) error {
-	conn, err := j.db.Conn(ctx)
-	if err != nil {
-		return fmt.Errorf("read the journal: %w", err)
-	}
-	defer conn.Close()
-	return eachAfter(ctx, conn, link{key: j.key}, func(s *Stored) error { return take(&s.Record) })
+	return j.reading(ctx, func(conn *sql.Conn, b *base) error {
+		segments, missing, err := j.segments(b)
+		if err != nil {
+			return err
+		}
+		if len(missing) > 0 {
+			return &MissingError{j.segmentsDirectory(), missing[0]}
+		}
+		return j.each(ctx, conn, segments, b, func(s *Stored) error { return take(&s.Record) })
+	})
 }
 
-// each gives every record on a connection, checking the chain.
-func each(ctx context.Context, conn *sql.Conn, take func(*Stored) error) error {
-	return eachAfter(ctx, conn, link{}, take)
+// each gives the records of segments that follow each other up to the base, and those of the
+// file after it, checking the chain.
+func (j *Journal) each(ctx context.Context, conn *sql.Conn, segments []segment, b *base, take func(*Stored) error) error {
+	l := link{j.key, b.Through, b.Hash}
+	if len(segments) > 0 {
+		l = link{j.key, segments[0].First - 1, segments[0].Previous}
+	}
+	for i := range segments {
+		if err := segments[i].each(&l, take); err != nil {
+			return err
+		}
+	}
+	if l.sequence != b.Through || l.hash != b.Hash {
+		return &AlteredError{b.Through + 1, errAltered}
+	}
+	return eachAfter(ctx, conn, l, take)
 }
 
 // eachAfter gives every record after a place in the chain.
@@ -121,7 +138,7 @@ func (f *Filter) where() (text string, arguments []any) {
 		parts, arguments = append(parts, "at_ms >= ?"), append(arguments, f.SinceMS)
 	}
 	if len(f.Kinds) > 0 {
-		parts = append(parts, "kind IN (?"+strings.Repeat(",?", len(f.Kinds)-1)+")")
+		parts = append(parts, "kind IN (?"+placeholders(len(f.Kinds)-1)+")")
 		for _, kind := range f.Kinds {
 			arguments = append(arguments, kind.String())
 		}
@@ -134,6 +151,9 @@ func (f *Filter) where() (text string, arguments []any) {
 	}
 	return strings.Join(parts, " AND "), arguments
 }
+
+// placeholders are so many more after the first.
+func placeholders(more int) string { return strings.Repeat(",?", more) }
 
 // matches reports whether the filter chooses a record, apart from Last.
 func (f *Filter) matches(s *Stored) bool {
@@ -172,21 +192,69 @@ func (f *Filter) all() bool {
 // Select gives the records a filter chooses, in order. Each is compared with its
 // own hash; whether all are there is seen when all are chosen.
 func (j *Journal) Select(ctx context.Context, filter Filter, take func(*Stored) error) error {
-	if filter.all() || j.schema < sameTables { // the columns of older ones name some kinds otherwise
-		conn, err := j.db.Conn(ctx)
+	return j.reading(ctx, func(conn *sql.Conn, b *base) error {
+		segments, missing, err := j.segments(b)
 		if err != nil {
-			return fmt.Errorf("read the journal: %w", err)
+			return err
 		}
-		defer conn.Close()
-		return filter.pick(take, func(take func(*Stored) error) error { return eachAfter(ctx, conn, link{key: j.key}, take) })
+		for len(missing) > 0 && len(segments) > 0 && segments[0].First <= missing[len(missing)-1].First {
+			segments = segments[1:] // what is missing lies between it and the file
+		}
+		if filter.all() || j.schema < sameTables { // the columns of older ones name some kinds otherwise
+			return filter.pick(take, func(take func(*Stored) error) error { return j.each(ctx, conn, segments, b, take) })
+		}
+		return j.choose(ctx, conn, segments, b, filter, take)
+	})
+}
+
+// choose gives the records of segments and file that a filter chooses.
+func (j *Journal) choose(ctx context.Context, conn *sql.Conn, segments []segment, b *base, filter Filter, take func(*Stored) error) error {
+	segments = slices.DeleteFunc(segments, func(s segment) bool { return s.Last <= filter.After || s.NewestMS < filter.SinceMS })
+	if filter.Last == 0 {
+		if err := j.chooseSealed(segments, filter, take); err != nil {
+			return err
+		}
+		return j.chooseStored(ctx, conn, b, filter, take)
 	}
+	var newest []Stored
+	if err := j.chooseStored(ctx, conn, b, filter, func(s *Stored) error { newest = append(newest, *s); return nil }); err != nil {
+		return err
+	}
+	if filter.Last -= len(newest); filter.Last > 0 {
+		if err := j.chooseSealed(segments, filter, take); err != nil {
+			return err
+		}
+	}
+	for i := range newest {
+		if err := take(&newest[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chooseSealed gives the chosen records of segments.
+func (j *Journal) chooseSealed(segments []segment, filter Filter, take func(*Stored) error) error {
+	return filter.pick(take, func(take func(*Stored) error) error {
+		for i := range segments {
+			if err := segments[i].each(&link{j.key, segments[i].First - 1, segments[i].Previous}, take); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// chooseStored gives the chosen records of the file.
+func (j *Journal) chooseStored(ctx context.Context, conn *sql.Conn, b *base, filter Filter, take func(*Stored) error) error {
+	filter.After = max(filter.After, b.Through)
 	where, arguments := filter.where()
 	query := "SELECT sequence, body, previous, hash FROM record WHERE " + where + " ORDER BY sequence"
 	if filter.Last > 0 {
 		query = "SELECT * FROM (" + query + " DESC LIMIT ?) ORDER BY sequence"
 		arguments = append(arguments, filter.Last)
 	}
-	rows, err := j.db.QueryContext(ctx, query, arguments...)
+	rows, err := conn.QueryContext(ctx, query, arguments...)
 	if err != nil {
 		return fmt.Errorf("read the journal: %w", err)
 	}

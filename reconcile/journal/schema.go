@@ -9,7 +9,11 @@ import "botd/reconcile/record"
 //	3  records of version 3, which new ones are written in; older ones stay as they were written
 //	4  a format epoch (format.go), which the botd of schema 3 does not look at
 //	5  indexes of the starts and of the checkpoints
+//	6  its oldest records are sealed in segments (seal.go): one becomes so with its first segment
 const schemaVersion = 5
+
+// sealedSchema is the schema of a journal with segments, which botds from before them refuse.
+const sealedSchema = 6
 
 // sameTables is the oldest schema whose derived tables, and columns records are chosen
 // by, are those of schemaVersion.

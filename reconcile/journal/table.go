@@ -119,7 +119,14 @@ func (t *sqlTables) rederive(ctx context.Context, conn *sql.Conn) error {
 		return err
 	}
 	var stored []Stored // one connection does not read and write at once
-	if err := each(ctx, conn, func(s *Stored) error { stored = append(stored, *s); return nil }); err != nil {
+	b, err := readBase(ctx, conn)
+	if err == nil {
+		err = b.Rows.put(t)
+	}
+	if err == nil {
+		err = eachAfter(ctx, conn, link{nil, b.Through, b.Hash}, func(s *Stored) error { stored = append(stored, *s); return nil })
+	}
+	if err != nil {
 		return err
 	}
 	for i := range stored {

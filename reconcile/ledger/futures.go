@@ -355,23 +355,26 @@ func (l *Ledger) wasOver(g *Position) bool {
 	return g.UntilMS != 0 && l.position(g) == nil && g.UntilMS/1_000 <= opened && g.FromMS/1_000 < opened
 }
 
-// Fresh returns the ended positions that are not booked. It reports false
-// when one of the ledger's own is in neither list: the exchange does not report it yet.
-func (l *Ledger) Fresh(r *Reading, ended []Position) ([]Position, bool) {
-	var fresh []Position
+// Fresh returns the ended positions that are not booked. It reports false when one of the
+// ledger's own is in neither list, since the exchange does not report it yet, and when one
+// ended after the reading that does not show it open: what it made is not in that wallet.
+func (l *Ledger) Fresh(r *Reading, ended []Position) (fresh []Position, whole bool) {
+	whole = true
 	for _, g := range ended {
-		if !slices.Contains(l.closed, g.ID) && !l.wasOver(&g) && !slices.ContainsFunc(r.Open, func(o Position) bool { return o.ID == g.ID }) {
+		switch {
+		case slices.Contains(l.closed, g.ID), l.wasOver(&g), slices.ContainsFunc(r.Open, func(o Position) bool { return o.ID == g.ID }):
+		case g.UntilMS/1_000 > r.AtMS/1_000: // the exchange reports times to the second
+			whole = false
+		default:
 			fresh = append(fresh, g)
 		}
 	}
 	slices.SortFunc(fresh, func(a, b Position) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range l.positions {
 		is := func(g Position) bool { return g.ID == l.positions[i].ID }
-		if !slices.ContainsFunc(r.Open, is) && !slices.ContainsFunc(fresh, is) {
-			return fresh, false
-		}
+		whole = whole && (slices.ContainsFunc(r.Open, is) || slices.ContainsFunc(fresh, is))
 	}
-	return fresh, true
+	return fresh, whole
 }
 
 // usual reports whether what was paid is near the fees at the rates last seen, and

@@ -103,6 +103,23 @@ func position(id int64, short bool, opened, remaining, entry, realised string) P
 	}
 }
 
+// TestAPositionThatEndedAfterTheReadingIsNotOfIt: the list of ended positions is read after the wallet, and may show one
+// that was opened and ended in between.
+func TestAPositionThatEndedAfterTheReadingIsNotOfIt(t *testing.T) {
+	t.Parallel()
+	l, _ := New()
+	r := Reading{AtMS: 100_900, Market: exchange.Futures}
+	earlier := Position{ID: 1, Symbol: "BTC-USDT", FromMS: 90_000, UntilMS: 100_000}
+	later := Position{ID: 2, Symbol: "BTC-USDT", FromMS: 100_000, UntilMS: 101_000}
+	if fresh, whole := l.Fresh(&r, []Position{later, earlier}); len(fresh) != 1 || fresh[0].ID != 1 || whole {
+		t.Errorf("want the earlier one alone, and to wait for the next reading, have %+v, %t", fresh, whole)
+	}
+	r.AtMS = 101_000
+	if fresh, whole := l.Fresh(&r, []Position{later, earlier}); len(fresh) != 2 || !whole {
+		t.Errorf("the next reading: want both, have %+v, %t", fresh, whole)
+	}
+}
+
 func TestFeesAndFundingOfOneReadingAreSeparatedByTheRateSeenAlone(t *testing.T) {
 	t.Parallel()
 	for _, short := range []bool{false, true} {
@@ -420,7 +437,7 @@ func TestAPositionThatHadEndedWhenTheWalletWasTakenOverIsNotBooked(t *testing.T)
 		ended := position(c.id, false, "0.01", "0", "50000", "10")
 		ended.Close, ended.FromMS, ended.UntilMS = amount("51000"), c.fromMS, c.untilMS
 		other := position(4, false, "0.01", "0.01", "50000", "0")
-		r := Reading{Market: exchange.Futures, Wallet: []Asset{{FuturesAsset, amount("1001")}}}
+		r := Reading{AtMS: 1_002_000, Market: exchange.Futures, Wallet: []Asset{{FuturesAsset, amount("1001")}}}
 		if c.id != other.ID {
 			r.Open = []Position{other}
 		}

@@ -128,8 +128,8 @@ type Halt struct {
 // Baseline is what the spot wallet held of a symbol's base asset while no strategy
 // held any, and what it has held beside that and botd's own since then.
 type Baseline struct {
-	Quantity exchange.Quantity `json:"quantity"`
-	Beside   exchange.Quantity `json:"beside,omitempty"`
+	Quantity     exchange.Quantity `json:"quantity"`
+	Unattributed exchange.Quantity `json:"beside,omitempty"`
 }
 
 // Fees is what fees took of a quantity bought on spot: expected at the fill, by the

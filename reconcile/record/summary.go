@@ -129,7 +129,7 @@ func (b Halt) summarize(s *summary) { s.texts(cmp.Or(b.Level.String(), "rearmed"
 
 func (b Baseline) summarize(s *summary) {
 	s.add("quantity %d", b.Quantity)
-	s.quantity("beside", b.Beside)
+	s.quantity("beside", b.Unattributed)
 }
 
 func (b Fees) summarize(s *summary) {

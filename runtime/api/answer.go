@@ -58,7 +58,7 @@ func deliver(w http.ResponseWriter, text []byte, zips bool) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Encoding", "gzip")
-	_, _ = w.Write(zipped(append(text, '\n'))) // a client that is gone gets no answer
+	_, _ = w.Write(zipped(line(text))) // a client that is gone gets no answer
 }
 
 // answerAs writes an answer that nobody may keep.
@@ -78,5 +78,8 @@ func encode(value any) []byte {
 func send(w http.ResponseWriter, status int, text []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // a client that is gone gets no answer
+	_, _ = w.Write(line(text)) // a client that is gone gets no answer
 }
+
+// line is a text with an end of line, in memory of its own: several answers may share the text.
+func line(text []byte) []byte { return append(slices.Clip(text), '\n') }

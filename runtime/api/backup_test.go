@@ -87,7 +87,7 @@ func TestABackupIsMadeOnceAtATimeAndAudited(t *testing.T) {
 	}
 }
 
-func TestABackupThatCanNotBeMadeSaysWhy(t *testing.T) {
+func TestABackupThatCannotBeMadeSaysWhy(t *testing.T) {
 	t.Parallel()
 	if code, _, text := post[BackupAnswer](newDesk(t), "/api/v1/backup", ""); code != 409 || !strings.Contains(text, "no journal") {
 		t.Errorf("no journal: want 409, have %d %s", code, text)

@@ -24,7 +24,11 @@ var positionRoutes = []route{
 }
 
 func (s *Server) positions(*request) ([]view.Position, error) {
-	return s.config.Board.Positions(), nil
+	all := s.config.Board.Positions()
+	for i := range all {
+		all[i].Book(s.config.History.ClosedNet(all[i].Strategy))
+	}
+	return all, nil
 }
 
 func (s *Server) endedPositions(r *request) ([]view.EndedPosition, string) {

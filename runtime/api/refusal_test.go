@@ -52,6 +52,10 @@ func TestEveryChangeRefusesWhatItCannotRead(t *testing.T) {
 				{"a text", testToken, `"x"`, http.StatusBadRequest},
 				{"a field that there is not", testToken, `{"no_such_field": 1}`, http.StatusBadRequest},
 				{"two objects", testToken, `{} {}`, http.StatusBadRequest},
+				{"a key twice", testToken, `{"dry_run": true, "dry_run": true}`, http.StatusBadRequest},
+				{"a key in two spellings", testToken, `{"dry_run": true, "Dry_Run": true}`, http.StatusBadRequest},
+				{"a key in another spelling", testToken, `{"DRY_RUN": true, "reason": "r"}`, http.StatusBadRequest},
+				{"a key that folds to a known one", testToken, `{"dry_run": true, "rea\u017fon": "r"}`, http.StatusBadRequest},
 				{"more than a request may have", testToken, `{"reason": "` + strings.Repeat("x", 8<<20) + `"}`, http.StatusRequestEntityTooLarge},
 			} {
 				change := bearer(c.token)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"botd/internal/inbound"
 	"botd/runtime/view"
 )
 
@@ -176,15 +178,23 @@ func (r *request) read(into any) error {
 	return nil
 }
 
-// decode reads a JSON object; fields that nobody knows are refused.
+// decode reads a JSON object. A field that is not known is refused, and so is one that is given
+// twice or in another spelling, of which Go's decoder would take the last.
 func decode(r *http.Request, into any) error {
-	decoder := json.NewDecoder(r.Body)
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		return bodyError(err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
 		return bodyError(err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return badBody("read body: something follows the object")
+	}
+	if err := inbound.CheckKeys(text); err != nil {
+		return bodyError(err)
 	}
 	return nil
 }

@@ -180,7 +180,7 @@ func TestABacktestIsRefusedWhereItIsNotPossibleOrNotAllowed(t *testing.T) {
 	}
 }
 
-func TestABacktestThatCanNotBeAuditedIsNotRun(t *testing.T) {
+func TestABacktestThatCannotBeAuditedIsNotRun(t *testing.T) {
 	t.Parallel()
 	d, _, reports := benched(t, writes)
 	for _, failure := range []error{runtime.ErrStopped, runtime.ErrUnwritten} {

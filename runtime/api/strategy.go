@@ -19,8 +19,9 @@ var strategyRoutes = []route{
 			"A page can be short although there is a `next`: it reads only a few of the stored files.",
 		takes: []parameter{pageLimit, pageAfter}, fails: []int{404}},
 	{id: "plots", tag: "strategies", method: "GET", path: "/api/v1/strategies/{name}/plots", minimum: auth.Viewer, endpoint: read((*Server).plots),
-		summary: "The indicators that a built-in strategy reads, over the candles it decides on; none for the kinds that read prices alone.",
-		takes:   candleSpan, fails: []int{404, 502}},
+		summary: "The indicators that a built-in strategy reads, or that rules or a script call on the closing price, over the candles it " +
+			"decides on; none for the kinds that read prices alone.",
+		takes: candleSpan, fails: []int{404, 502}},
 }
 
 func (s *Server) strategies(*request) ([]view.Strategy, error) {

@@ -154,7 +154,7 @@ func TestAClientThatComesBackMissesNothing(t *testing.T) {
 	}
 }
 
-func TestWhatCanNotBeResumedIsAGap(t *testing.T) {
+func TestWhatCannotBeResumedIsAGap(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	address, _ := d.serve()

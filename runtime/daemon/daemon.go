@@ -4,6 +4,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"time"
@@ -48,11 +49,11 @@ type process struct {
 	directory string // of the mode's data
 	venue     *gateway.Exchange
 	older     string  // the backup of a journal that an older botd wrote; empty for none
-	cut       string  // what the journal lacks of what it held; empty for nothing
 	unclean   bool    // the run before this one did not end by a clean stop
 	driven    bool    // the engine was driven
 	outage    *outage // for the exchange; nil once it is reached
 
+	lock       *journal.Holder // of the data directory
 	store      *journal.Journal
 	key        *journal.Key // of its chain; nil for none
 	history    *view.History
@@ -64,6 +65,7 @@ type process struct {
 	logs       *ops.Logs
 	console    *ops.Console
 	notifier   *notify.Notifier // nil without channels
+	trades     *trades
 	supervisor *ops.Supervisor
 	recording  recording
 	driver     *runtime.Driver
@@ -84,6 +86,9 @@ func Run(ctx context.Context, config *configs.Config, o Options) error {
 	if err := engineconfig.Supported(config); err != nil {
 		return err
 	}
+	if err := withoutCore(); err != nil {
+		return failure.Wrap(failure.IO, err)
+	}
 	p := &process{Options: o, config: config, directory: filepath.Join(config.DataDir, string(config.Mode)), supervisor: ops.NewSupervisor()}
 	if err := private.Check(config.DataDir, p.directory); err != nil {
 		return failure.Wrap(failure.Config, err)
@@ -91,11 +96,11 @@ func Run(ctx context.Context, config *configs.Config, o Options) error {
 	if err := journal.CheckWritable(p.directory); err != nil {
 		return failure.Wrap(failure.IO, err)
 	}
-	release, err := journal.Lock(p.directory)
-	if err != nil {
+	var err error
+	if p.lock, err = journal.Hold(p.directory); err != nil {
 		return failure.Wrap(failure.Temporary, err)
 	}
-	defer release()
+	defer p.lock.Release()
 	if p.venue, err = gateway.Open(ctx, config, p.directory, o.Market); err != nil {
 		return err
 	}
@@ -129,13 +134,17 @@ func (p *process) trade(ctx context.Context) (err error) {
 		return journal.Failure(err)
 	}
 	defer p.store.Close()
-	p.cut = p.store.Cut()
+	if cut := p.store.Cut(); cut != "" {
+		return failure.Wrap(failure.Config, fmt.Errorf("%s\nhint: it was cut, rewritten, or replaced by an older one: orders that it lacks would be "+
+			"foreign to botd. Put the right one back (botd restore), or look with botd journal verify, and take this one as it is with "+
+			"botd journal head --accept", cut))
+	}
 	p.history = view.NewHistory()
 	book, err := p.restore(ctx)
 	if err != nil {
 		return err
 	}
-	if err := haltfile.Replay(ctx, p.config, p.directory, p.venue.Client.ServerNowMS(), p.store, book, p.history); err != nil {
+	if err := haltfile.Replay(ctx, p.config, p.directory, p.venue.Client.ServerNowMS(), p.store, p.key, book, p.history); err != nil {
 		return err
 	}
 	account, err := p.account(book)

@@ -56,6 +56,7 @@ func (p *process) drive(ctx context.Context) error {
 	if err := p.watch(ctx); err != nil {
 		return err
 	}
+	defer p.storeLogs()()
 	defer p.recording.close()
 	defer p.keepDecisions().Close()
 	p.began = time.Now()
@@ -65,11 +66,17 @@ func (p *process) drive(ctx context.Context) error {
 		Asker: &p.workers, Machine: p.machine, Venue: p.venue.Trading, Journal: timedJournal{p.store, p.metrics, p.backlog}, Clock: p.venue.Client,
 		Shutdown: p.config.Shutdown, StopTimeout: stopTimeout(p.config.Shutdown), Notes: p.recording.before(p.note), Beat: p.redraw,
 	})
+	p.startTrades()
 	stopNotices, err := p.startNotices()
 	if err != nil {
 		return err
 	}
 	defer stopNotices()
+	stopHeartbeat, err := p.startHeartbeat()
+	if err != nil {
+		return err
+	}
+	defer stopHeartbeat()
 	defer p.trackIncidents()()
 	p.logStart()
 	clock := newClockwork(p.config, p.metrics, p.board, p.console, p.venue.Client)
@@ -88,8 +95,9 @@ func (p *process) drive(ctx context.Context) error {
 		func(ctx context.Context) { p.venue.Client.TrackClock(ctx, clockEvery, clock.take) },
 		p.reloads.Run,
 		p.lane.Run,
-		(&haltfile.Watcher{Directory: p.directory, Config: p.reloads.Current.Load, Send: p.lane.Send}).Run,
+		(&haltfile.Watcher{Directory: p.directory, Config: p.reloads.Current.Load, Code: p.key.Coder(haltfile.Kind), Send: p.lane.Send}).Run,
 		p.backlog.run,
+		p.watchKeys,
 		func(ctx context.Context) { p.recording.keepFunding(ctx, p.venue.Client, p.reloads.Futures) })
 	p.supervisor.Ready(string(p.config.Mode) + " on " + p.venue.Where)
 	context.AfterFunc(ctx, p.supervisor.Stopping)
@@ -116,11 +124,24 @@ func (p *process) watch(ctx context.Context) (err error) {
 	return nil
 }
 
+// storeLogs stores the log on disk until stop is called.
+func (p *process) storeLogs() (stop func()) {
+	if p.config.Retention.LogsMiB == 0 {
+		return func() {}
+	}
+	file := ops.OpenLogFile(p.directory, p.config.Retention.LogsMiB, disk.Free, func(err error) {
+		go p.console.Warn("log.unstored", "log       cannot be stored on disk: %v; trading is not affected", err) // not from within a line of the log
+	})
+	p.logs.Store(file)
+	return func() { p.logs.Store(nil); file.Close() }
+}
+
 // note gives a note to everybody who shows it.
 func (p *process) note(n *engine.Note) {
 	p.metrics.Note(n)
 	p.board.Note(n)
 	p.console.Note(n)
+	p.trades.note(n)
 	p.supervisor.Note(n)
 	if declares(n.Fact) {
 		p.drawn = time.Time{} // shown at once
@@ -240,14 +261,6 @@ func (p *process) logStart() {
 		for _, assumption := range p.config.Unmeasured() {
 			console.Warn("exchange.unmeasured", "exchange  no probe has measured %s; botd probe --trade --out FILE does", assumption)
 		}
-	}
-	if p.cut != "" {
-		console.Warn(
-			"journal.cut",
-			"journal   %s; orders it does not know are found on the exchange, nothing else of them is known. botd journal verify; if an "+
-				"older journal was put there on purpose, remove the .head file beside it",
-			p.cut,
-		)
 	}
 	if p.unclean {
 		console.Warn("daemon.unclean", "restart   the run before this one did not end by a clean stop; what it left open is found out first")

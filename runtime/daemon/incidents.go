@@ -44,7 +44,7 @@ func (p *process) reportIncident(report *incident.Report) {
 	case incident.Opened:
 		name = "incident.opened"
 		p.console.Warn("incident.opened", "incident  %s", text)
-	case incident.Reminded:
+	case incident.Reminded, incident.Returned:
 		name = "incident.reminder"
 		p.console.Warn("incident.reminder", "incident  %s", text)
 	case incident.Escalated:
@@ -55,7 +55,8 @@ func (p *process) reportIncident(report *incident.Report) {
 		p.console.Say("incident.closed", "incident  %s", text)
 	}
 	if p.notifier != nil {
-		p.notifier.Notify(notify.Event{At: time.Now(), Severity: severityOf(one), Name: name, Text: "incident " + text})
+		p.notifier.Notify(notify.Event{At: time.Now(), Severity: severityOf(one), Name: name, Text: "incident " + text,
+			Subject: incidentSubject(report), Over: report.Change == incident.Closed})
 	}
 }
 
@@ -66,10 +67,22 @@ func severityOf(one *incident.Incident) notify.Severity {
 	return notify.Warning
 }
 
+// incidentSubject is the subject of a mail: the state, where it is, and what became of it.
+func incidentSubject(report *incident.Report) string {
+	what := map[incident.Change]string{incident.Opened: "", incident.Reminded: " goes on", incident.Returned: " is back",
+		incident.Escalated: " is critical", incident.Closed: " is over"}
+	return kindText(&report.Incident) + what[report.Change]
+}
+
+// kindText names an incident's state and scope: UNPROTECTED (futures BTC-USDT).
+func kindText(one *incident.Incident) string {
+	return strings.ToUpper(strings.ReplaceAll(one.Kind, "_", " ")) + " (" + one.Scope.String() + ")"
+}
+
 // incidentText says what became of an incident, for a person who may not be at a desk.
 func incidentText(report *incident.Report) string {
 	one := &report.Incident
-	of := strings.ToUpper(strings.ReplaceAll(one.Kind, "_", " ")) + " (" + one.Scope.String() + ")"
+	of := kindText(one)
 	lasted := func(untilMS int64) time.Duration {
 		return max(0, time.Duration(untilMS-one.OpenedMS)*time.Millisecond).Round(time.Second)
 	}
@@ -80,6 +93,8 @@ func incidentText(report *incident.Report) string {
 			times = fmt.Sprintf("; it began %d times", one.Times)
 		}
 		return fmt.Sprintf("%d is over: %s, after %s%s", one.ID, of, lasted(one.ClosedMS), times)
+	case incident.Returned:
+		return fmt.Sprintf("%d is back, %s: %s: %s. Way out: %s", one.ID, one.Severity, of, one.Cause, one.WayOut)
 	case incident.Reminded:
 		return fmt.Sprintf("%d goes on for %s, %s: %s: %s. Way out: %s", one.ID, lasted(one.RemindedMS), one.Severity, of, one.Cause, one.WayOut)
 	case incident.Escalated:

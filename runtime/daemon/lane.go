@@ -21,7 +21,7 @@ import (
 // through it and did not journal into the journal.
 func (p *process) openLane(ctx context.Context, account *engine.Config, book *reconcile.Book) error {
 	path := filepath.Join(p.directory, lane.FileName)
-	file, found, err := lane.OpenFile(path)
+	file, found, err := lane.OpenFile(path, p.key.Coder("kill switch line"))
 	if err != nil {
 		return failure.New(failure.IO, "make room on the disk, or, when botd journal tail and the exchange agree, remove it", "%w", err)
 	}

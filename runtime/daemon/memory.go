@@ -1,10 +1,22 @@
 package daemon
 
 import (
+	"fmt"
+	"syscall"
+
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
 	"botd/runtime/ops"
 )
+
+// withoutCore keeps the system from writing this process's memory, which holds keys, into a file when it
+// ends badly: also where nothing outside can say so, as on Kubernetes.
+func withoutCore() error {
+	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
+		return fmt.Errorf("forbid core dumps: %w", err)
+	}
+	return nil
+}
 
 // memoryShare is how much of the cgroup's memory the Go runtime may use. The rest is for what
 // it does not count: SQLite's pages and the program itself.

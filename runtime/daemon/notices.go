@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"botd/configs"
+	"botd/internal/failure"
 	"botd/runtime/engine"
 	"botd/runtime/notify"
 	"botd/runtime/notify/channels"
@@ -35,13 +37,17 @@ func (p *process) startNotices() (stop func(), err error) {
 	p.logs.Offer(func(l ops.LogLine) {
 		e := eventOf(&l)
 		tally.Take(&e)
-		if !strings.HasPrefix(e.Name, incidentEvents) { // those are sent with the incident's own severity
+		if !strings.HasPrefix(e.Name, incidentEvents) && !strings.HasPrefix(e.Name, tradeEvents) { // those are sent by their own reporters
 			notifier.Notify(e)
 		}
 	})
+	digests := &notify.Trades{Notify: p.notifyTrade}
+	p.trades.take = digests.Take
 	ctx, cancel := context.WithCancel(context.Background())
-	var all sync.WaitGroup
-	all.Go(func() { notifier.Run(ctx) })
+	sending, end := context.WithCancel(context.Background())
+	var all, sender sync.WaitGroup
+	sender.Go(func() { notifier.Run(sending) })
+	all.Go(func() { digests.Run(ctx) })
 	if p.config.Notify.Daily != configs.Never {
 		all.Go(func() {
 			notify.Daily(ctx, p.config.Notify.Daily, func() {
@@ -51,16 +57,47 @@ func (p *process) startNotices() (stop func(), err error) {
 					if head := p.newestRecord(ctx); head != nil {
 						text += fmt.Sprintf("\njournal: %d records, head %s", head.Records, head.Hash)
 					}
-					notifier.NotifyAll(notify.Event{At: time.Now(), Name: "daemon.summary", Text: text})
+					notifier.NotifyAll(notify.Event{At: time.Now(), Name: "daemon.summary", Text: text, Subject: "daily summary"})
 				}
 			})
 		})
 	}
-	return func() { cancel(); all.Wait() }, nil
+	return func() { cancel(); all.Wait(); end(); sender.Wait() }, nil
 }
 
-// incidentEvents begins the names of what becomes of an incident.
-const incidentEvents = "incident."
+// startHeartbeat requests the address of a dead-man's service while botd works, until stop is called.
+func (p *process) startHeartbeat() (stop func(), err error) {
+	c := &p.config.Heartbeat
+	address, err := configs.ReadHeartbeat(c, p.config.Exchange.CredentialsDirectory)
+	if err != nil || address == "" {
+		return func() {}, failure.Wrap(failure.Credentials, err)
+	}
+	for _, result := range []string{notify.Sent, notify.Failed, notify.Withheld} {
+		p.metrics.Heartbeat(result, 0)
+	}
+	heartbeat := &notify.Heartbeat{URL: address, Every: time.Duration(cmp.Or(c.EveryMS, defaultBeatMS)) * time.Millisecond,
+		Works: func() bool { return p.board.Alive() && (p.notifier == nil || !p.notifier.Failing()) },
+		Count: func(result string) { p.metrics.Heartbeat(result, 1) },
+		Log:   func(event, text string) { p.console.Warn(event, "heartbeat %s", text) }}
+	return beside(context.Background(), heartbeat.Run), nil
+}
+
+// defaultBeatMS is how often a heartbeat is sent unless the configuration says.
+const defaultBeatMS = 60_000
+
+// The beginnings of the names of what becomes of an incident, and of entries and exits.
+const (
+	incidentEvents = "incident."
+	tradeEvents    = "trade."
+)
+
+// notifyTrade notifies of a trade, or of a digest of them, which is a line of the log too.
+func (p *process) notifyTrade(e notify.Event) {
+	if e.Name == "trade.digest" {
+		p.console.Say("trade.digest", "trade     %s", e.Text)
+	}
+	p.notifier.Notify(e)
+}
 
 // eventOf is a line of the log as an event.
 func eventOf(l *ops.LogLine) notify.Event {

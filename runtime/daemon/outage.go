@@ -183,8 +183,10 @@ func (p *process) serveUntilReached(ctx context.Context) error {
 		return err
 	}
 	defer p.recording.close()
-	p.driver = runtime.New(runtime.Config{Machine: p.machine, Venue: unreached{}, Journal: timedJournal{p.store, p.metrics, p.backlog}, Clock: p.venue.Client,
-		StopTimeout: runtime.DefaultStopTimeout, Notes: p.note, Beat: p.redraw})
+	p.driver = runtime.New(
+		runtime.Config{Machine: p.machine, Venue: unreached{}, Journal: timedJournal{p.store, p.metrics, p.backlog}, Clock: p.venue.Client,
+			StopTimeout: runtime.DefaultStopTimeout, Notes: p.note, Beat: p.redraw},
+	)
 	stopNotices, err := p.startNotices()
 	if err != nil {
 		return err
@@ -198,7 +200,7 @@ func (p *process) serveUntilReached(ctx context.Context) error {
 		return err
 	}
 	stopBeside := beside(context.WithoutCancel(ctx), p.logOutage, p.backlog.run,
-		(&haltfile.Watcher{Directory: p.directory, Config: p.reloads.Current.Load, Send: p.driver.Send}).Run)
+		(&haltfile.Watcher{Directory: p.directory, Config: p.reloads.Current.Load, Code: p.key.Coder(haltfile.Kind), Send: p.driver.Send}).Run)
 	p.supervisor.Ready("waiting for " + p.venue.Where)
 	err = p.driver.Run(ctx)
 	stopBeside()
@@ -227,7 +229,13 @@ func (p *process) say() {
 	one := p.outage.degraded()
 	p.board.Report(ops.Check{Name: "exchange", Detail: "waiting for it: " + one.Cause})
 	if cause, tries, due := p.outage.news(); due {
-		p.console.Warn("daemon.waiting", "WAITING   for %s, tried %d times in %s: %s; nothing is sent, botd halt is taken meanwhile", p.venue.Where, tries,
-			time.Since(p.outage.since).Round(time.Second), cause)
+		p.console.Warn(
+			"daemon.waiting",
+			"WAITING   for %s, tried %d times in %s: %s; nothing is sent, botd halt is taken meanwhile",
+			p.venue.Where,
+			tries,
+			time.Since(p.outage.since).Round(time.Second),
+			cause,
+		)
 	}
 }

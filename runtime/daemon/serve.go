@@ -71,7 +71,7 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 	served.Configuration, served.StrategyConfig = configuration(current), strategyYAML(current)
 	served.Plots = func(name string) []strategy.Plot {
 		if c := current().Strategy(name); c != nil {
-			return library.Plots(c.Kind, c.Params)
+			return library.PlotsOf(c.Kind, c.Script.Text, c.Params)
 		}
 		return nil
 	}
@@ -103,7 +103,8 @@ func (p *process) answer(ctx context.Context, server *api.Server, served api.Con
 		served.Equity.Keep(running, served.Board, func(err error) { p.console.Warn("equity.unwritten", "equity    %v", err) })
 		return nil
 	})
-	group.Go(func() error { p.keepTokens(running, served.Tokens); return nil })
+	group.Go(func() error { p.keepFiles(running, served.Tokens); return nil })
+	group.Go(func() error { p.sealJournal(running); return nil })
 	if metrics.listener != nil {
 		group.Go(func() error { return server.ServeMetrics(running, metrics.listener, metrics.token) })
 	}
@@ -130,12 +131,13 @@ func (p *process) logDashboard(server *api.Server, address string) {
 	}
 }
 
-// tokensEvery is how often the token files are looked for.
-const tokensEvery = time.Second
+// filesEvery is how often the token files and the lock are looked for.
+const filesEvery = time.Second
 
-// keepTokens writes token files that somebody removed again, until the context ends.
-func (p *process) keepTokens(ctx context.Context, tokens auth.Tokens) {
-	poll := time.NewTicker(tokensEvery)
+// keepFiles writes token files that somebody removed again, and locks the directory that was
+// made again, until the context ends.
+func (p *process) keepFiles(ctx context.Context, tokens auth.Tokens) {
+	poll := time.NewTicker(filesEvery)
 	defer poll.Stop()
 	for {
 		select {
@@ -143,6 +145,7 @@ func (p *process) keepTokens(ctx context.Context, tokens auth.Tokens) {
 			return
 		case <-poll.C:
 			_ = tokens.Restore(p.directory) // tried again; what the directory lacks is said by the journal's watch
+			_ = p.lock.Renew()              // likewise; another botd that was faster stands down, and so does this one
 		}
 	}
 }

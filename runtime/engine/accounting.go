@@ -2,6 +2,8 @@ package engine
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"slices"
 
 	"botd/exchange"
@@ -88,7 +90,8 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 		return
 	}
 	m.dueMS = cmp.Or(m.dueMS, r.AtMS)
-	steady := a.config.Feed || beganMS-m.sinceMS > a.config.Settle.StalenessMS || a.book.Ledger().Untouched(r.Market)
+	untouched := a.book.Ledger().Untouched(r.Market) && !a.liveIn(r.Market)
+	steady := a.config.Feed || beganMS-m.sinceMS > a.config.Settle.StalenessMS || untouched
 	unresolved := slices.ContainsFunc(a.book.Live(), func(p *account.Placement) bool {
 		return p.State().Unresolved() && p.Order().Market == r.Market && a.nowMS-p.SentMS() < moneyGiveUpMS
 	})
@@ -102,6 +105,12 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 		return
 	}
 	a.complete(m)
+}
+
+// liveIn reports whether an order of botd's stands in a market, or may stand there: what it has filled since may be
+// in the positions of a reading and not in its wallet, and is not booked yet.
+func (a *accounting) liveIn(market exchange.Market) bool {
+	return slices.ContainsFunc(a.book.Live(), func(p *account.Placement) bool { return p.Order().Market == market })
 }
 
 // differs reports whether a position the exchange reports is not the one the fills
@@ -172,7 +181,7 @@ func (a *accounting) takeAnswer(p purpose, event *EventAnswer) {
 		m = &a.spot
 	}
 	m.pending--
-	m.failed = m.failed || event.Err != nil
+	m.failed = m.failed || event.Err != nil && !ofExecutions(&p, event.Err)
 	switch {
 	case event.Err != nil:
 	case p.kind == callBetween:
@@ -186,6 +195,13 @@ func (a *accounting) takeAnswer(p purpose, event *EventAnswer) {
 	if m.pending == 0 && !m.failed {
 		a.post(m)
 	}
+}
+
+// ofExecutions reports whether the exchange refuses to say what one order has executed, as of a symbol that is delisted: they
+// are lacking, and the money of all other symbols is booked.
+func ofExecutions(p *purpose, err error) bool {
+	var refusal *exchange.Refusal
+	return p.kind == callExecutions && errors.As(err, &refusal) && !ofAccount(refusal)
 }
 
 // takeEnded takes a page of the positions that ended, and asks for the next one
@@ -256,7 +272,7 @@ func (a *accounting) post(m *bookkeeping) {
 	left := a.book.Ledger().Left(posting.Lines, m.reading.Market)
 	a.record(record.Record{Body: record.Posting{Posting: *posting}})
 	if !first {
-		a.moved(m, posting, flow)
+		a.transferred(m, posting, flow)
 	}
 	a.alarms.bookedLiquidations(m.reading.Closed)
 	for _, one := range left {
@@ -278,9 +294,9 @@ func (a *accounting) uncounted() exchange.Amount {
 	return more
 }
 
-// moved takes what a posting says came from outside, or went there: the equity that losses
+// transferred takes what a posting says came from outside, or went there: the equity that losses
 // are measured from moves with it.
-func (a *accounting) moved(m *bookkeeping, posting *ledger.Posting, amount exchange.Amount) {
+func (a *accounting) transferred(m *bookkeeping, posting *ledger.Posting, amount exchange.Amount) {
 	m.flow, m.counted = exchange.Amount{}, exchange.Amount{}
 	for i := range posting.Lines {
 		l := &posting.Lines[i]
@@ -289,10 +305,8 @@ func (a *accounting) moved(m *bookkeeping, posting *ledger.Posting, amount excha
 			if l.Amount.Sign() > 0 {
 				what = "withdrawn"
 			}
-			a.note("", nil, NoteTransfer{m.reading.Market, l.Asset, l.Amount.Neg(),
-				m.reading.Market.String() + " wallet: " + l.Amount.Abs().
-					String() +
-					" " + l.Asset + " " + what + " from outside: no trade, fee or funding explains it"})
+			text := fmt.Sprintf("%s wallet: %s %s %s from outside: no trade, fee or funding explains it", m.reading.Market, l.Amount.Abs(), l.Asset, what)
+			a.note("", nil, NoteTransfer{m.reading.Market, l.Asset, l.Amount.Neg(), text})
 		}
 	}
 	if !amount.IsZero() {

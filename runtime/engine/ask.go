@@ -115,17 +115,26 @@ func (t *tick) decided(leg *leg) {
 
 // putInForce takes the new plan and what it remembers; asked says whether that came of the strategy.
 func (t *tick) putInForce(leg *leg, asked bool) {
+	// In the journal it would bring every start down: it is derived anew there.
 	covered := leg.state.Covers(&leg.plan)
-	if !covered {
-		// In the journal it would bring every start down: it is derived anew there.
-		if why := leg.plan.OutOfBounds(leg.config.Symbol, leg.symbol.Last); why != "" {
-			t.fail(leg, why)
-			return
-		}
+	why := leg.plan.WordsOutOfBounds()
+	if why == "" && !covered {
+		why = leg.plan.OutOfBounds(leg.config.Symbol, leg.symbol.Last)
 	}
-	t.remember(leg, asked)
+	memory, changed := leg.state.Memory().With(leg.plan.Remembered())
+	if why == "" && changed {
+		why = memory.OutOfBounds()
+	}
+	if why != "" {
+		t.fail(leg, why)
+		return
+	}
+	t.remember(leg, memory, changed, asked)
 	if asked && !t.config.Quiet {
 		t.note(leg.config.Name, leg.config.Symbol, NoteTick{leg.plan.Reason})
+	}
+	if asked {
+		t.report(leg)
 	}
 	if !covered {
 		t.adopt(leg)
@@ -135,8 +144,7 @@ func (t *tick) putInForce(leg *leg, asked bool) {
 
 // remember journals what the strategy remembers, and, where it was asked, that it has seen what
 // happened: one record.
-func (t *tick) remember(leg *leg, asked bool) {
-	memory, changed := leg.state.Memory().With(leg.plan.Remembered())
+func (t *tick) remember(leg *leg, memory strategy.Memory, changed, asked bool) {
 	events, missed, _ := leg.state.Events()
 	seen := int64(0)
 	if asked {
@@ -158,10 +166,22 @@ func (t *tick) adopt(leg *leg) {
 	t.roundMS = t.nowMS
 }
 
+// inquireRead asks a strategy what waited for its account to be read.
+func (t *tick) inquireRead(leg *leg) {
+	if t.config.Offload {
+		t.inquire(leg)
+	}
+}
+
 // inquire asks a strategy what it is to be asked, unless it is thinking still, or has nothing to
-// think about.
+// think about. Before the account was read it would decide on a position of nothing that may be
+// none: what is held from before the start. A round that reads it is due then.
 func (t *tick) inquire(leg *leg) {
 	q := &leg.question
+	if !leg.symbol.Read {
+		t.soon()
+		return
+	}
 	if q.id != 0 || q.retryMS != never || leg.failed != "" || leg.config.Removed || t.halts.stopped || t.halts.closing != record.LevelNone {
 		return
 	}
@@ -196,7 +216,7 @@ func (t *tick) task(leg *leg) strategy.Task {
 		q.givenMS = s.candles.OpenMS[to-1]
 	}
 	task.Before = leg.view.Snapshot()
-	t.see(leg, t.nowMS)
+	t.refreshView(leg, t.nowMS)
 	if to == s.end && leg.symbol.Last > 0 && leg.seen >= warmup {
 		task.AtMS, q.atMS = q.atMS, 0
 		leg.lastMS = max(leg.lastMS, task.AtMS)

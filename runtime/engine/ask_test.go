@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -275,4 +276,71 @@ func TestAStrategyThatFailsOffTheEngineFailsAlone(t *testing.T) {
 	w.pass(10_000)
 	w.wantHeld(10)
 	w.wantSound()
+}
+
+// TestAStrategyIsAskedOnceItsAccountWasRead: after a start it sees no position of nothing where one is held. It
+// adds 5 to what it holds, up to 20, as twap does.
+func TestAStrategyIsAskedOnceItsAccountWasRead(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string][]option{"by a schedule": {offload}, "by candles": {offload, byCandles}} {
+		adds := func(view *strategy.View, plan *strategy.Plan) {
+			plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: min(20, view.Position.Quantity+5)}, "a test")
+		}
+		w := newWorld(t, adds, options...)
+		for w.held() < 20 && len(w.asked) < 1_000 {
+			w.pass(1_000)
+		}
+		w.wantHeld(20)
+		w.network = func(call *Call) fate {
+			if call.Request.Operation == exchange.FuturesOpenPositions {
+				return fate{longMS: 3_000}
+			}
+			return fate{}
+		}
+		asked := len(w.asked)
+		w.start()
+		for range 100 {
+			if w.pass(100); w.held() < 20 {
+				t.Fatalf("%s: want 20 held over a start, have %d", name, w.held())
+			}
+		}
+		if len(w.asked) == asked {
+			t.Errorf("%s: want it asked once the account was read", name)
+		}
+	}
+}
+
+// TestWhatAStrategyReportsToPeopleIsSentOnceACandleAndTenTimesAnHour has a strategy report at each
+// of its decisions, which are more than its candles.
+func TestWhatAStrategyReportsToPeopleIsSentOnceACandleAndTenTimesAnHour(t *testing.T) {
+	t.Parallel()
+	for name, option := range map[string]func(w *world){"off the engine": offload, "inline": func(*world) {}} {
+		decided := 0
+		w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) {
+			decided++
+			hold(20)(view, plan)
+			plan.Notify("the same")
+			plan.Notify(fmt.Sprint("candle ", view.Candle.OpenMS))
+		}, option)
+		w.pass(30_000)
+		if sent := facts[NoteNotice](w.notes); decided < 4 || len(sent) > 2 || len(sent) == 2 != (name == "inline") {
+			t.Errorf("%s: want what the first decision says sent inline alone, and once, have %d decisions and %+v", name, decided, sent)
+		}
+		w.pass(20 * 60_000)
+		sent, withheld := 0, 0
+		for _, n := range facts[NoteNotice](w.notes) {
+			if sent++; n.Withheld {
+				sent, withheld = sent-1, withheld+1
+			}
+		}
+		if sent != noticesAtOnce || withheld < 20 {
+			t.Errorf("%s: want ten of an hour sent and the others withheld, have %d and %d", name, sent, withheld)
+		}
+		w.pass(45 * 60_000)
+		again := facts[NoteNotice](w.notes)[sent+withheld:]
+		first := slices.IndexFunc(again, func(n NoteNotice) bool { return !n.Withheld })
+		if first < 0 || again[first].Before != withheld+first {
+			t.Errorf("%s: want the next one to count the %d withheld before, have %+v", name, withheld+first, again[max(first, 0)])
+		}
+	}
 }

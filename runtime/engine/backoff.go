@@ -177,13 +177,19 @@ func (b *backoffs) taken(a attempt) {
 func (b *backoffs) settled(p *account.Placement) {
 	switch p.State() {
 	case placement.Working, placement.Filled:
-		if one := b.of(attemptAt(p)); one != nil && p.SentMS() >= one.lastMS { // an older one stands beside those that are refused
-			b.taken(one.attempt)
-		}
+		b.accepted(p)
 	case placement.Rejected:
 		if !p.Order().PostOnly {
 			b.refused(attemptAt(p), 0, "accepted, then rejected", false)
 		}
+	}
+}
+
+// accepted forgets the refusals of an intent of which an order stands, or stood until botd canceled it. An older one stands beside
+// those that are refused.
+func (b *backoffs) accepted(p *account.Placement) {
+	if one := b.of(attemptAt(p)); one != nil && p.SentMS() >= one.lastMS {
+		b.taken(one.attempt)
 	}
 }
 

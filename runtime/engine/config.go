@@ -31,9 +31,10 @@ type Config struct {
 	TakerFee    exchange.Rate // of spot: reserved when an entry is sized, and counted in results
 	QuoteFees   bool          // purchases on spot pay their fee in the quote asset too
 
-	Ledger bool // the account's money is booked, as the exchange reports it
-	Feed   bool // true: the driver feeds candles and prices (backtest); false: the engine asks for them by calls
-	Quiet  bool // true: no notes of candles, ticks, rounds, fills and positions (backtest)
+	Ledger bool                                             // the account's money is booked, as the exchange reports it
+	Feed   bool                                             // true: the driver feeds candles and prices (backtest); false: the engine asks for them by calls
+	Read   func(*exchange.Request) (exchange.Answer, error) // nil: a round's reads are calls; else each is answered at once (backtest)
+	Quiet  bool                                             // true: no notes of candles, ticks, rounds, fills and positions (backtest)
 
 	Offload  bool // true: strategies are asked by Effects.Asks; false: within Handle (backtest)
 	Rehearse bool // true: reads and settles, but decides and sends nothing: for previews
@@ -60,6 +61,7 @@ type StrategyConfig struct {
 	Limits     risk.Limits         // tighter than the account's
 	DeadlineMS int64               // of an answer, where Offload; 0 is DefaultDeadlineMS
 	Reentry    strategy.Reentry    // after a stop-loss or take-profit; unset is the strategy's own
+	Paused     bool                // it begins paused, unless the account has traded it before
 	OnRemove   string              // flatten or leave, should it be removed while it holds something
 	Removed    bool                // it was removed, and holds something still: Strategy is not asked
 	Absent     bool                // so it seems: what OnRemove says does not act before a reload confirms it

@@ -43,7 +43,7 @@ func (d *dispatcher) act(leg *leg) int {
 	for i := range intents {
 		opens := intents[i].Purpose.Opens()
 		if opens && opened {
-			continue // one unresolved opening per symbol: the others wait for the next round
+			continue // one unresolved opening per symbol: the others wait for its answer (ladder.go)
 		}
 		if d.dispatch(leg, &intents[i]) {
 			acted++
@@ -62,7 +62,7 @@ const unreadAgainMS = 30_000
 func (d *dispatcher) actUnread(leg *leg) (acted int) {
 	level := d.halts.levelOn(leg, record.LevelNone)
 	if d.endsSomething(leg, level) {
-		if d.emergencyOn(leg); leg.symbol.Key().Market == exchange.Futures {
+		if d.emergencyOn(leg); leg.symbol.Key().Market == exchange.Futures && level >= record.LevelFlatten {
 			return 0
 		}
 	}
@@ -268,6 +268,7 @@ func (s *sender) send(w queued) {
 		s.neverSent(&w.intent, why)
 		return
 	}
+	w.purpose.leftMS = s.nowMS
 	w.call.ID = s.begin(w.purpose)
 	s.out.Calls = append(s.out.Calls, w.call)
 	if w.intent.Purpose.Opens() {
@@ -293,10 +294,11 @@ func (d *dispatcher) placed(p purpose, event *EventAnswer) {
 	key := order.Symbol()
 	body, fact := d.outcome(&p, event, noteOrder(order))
 	var refusal *exchange.Refusal
-	if _, refused := body.(record.Refused); refused && errors.As(event.Err, &refusal) {
+	if _, refused := body.(record.Refused); refused && errors.As(event.Err, &refusal) && !order.Seen() {
 		d.backoffs.refusedBy(attemptAt(order), refusal)
 	}
-	if _, lost := body.(record.Unknown); !lost || !order.Seen() { // an answer that was lost takes nothing back that a list has shown
+	_, lost := body.(record.Unknown)
+	if !order.Seen() || !lost && refusal == nil { // an answer that was lost, or that refuses a repetition of it, takes nothing back that a list has shown
 		d.record(record.Record{ClientOrderID: p.clientID, Strategy: order.Strategy(), Symbol: key, Body: body})
 		d.note(order.Strategy(), d.book.Symbol(key).Rules, fact)
 	}
@@ -308,6 +310,7 @@ func (d *dispatcher) placed(p purpose, event *EventAnswer) {
 		d.breaker.rateLimited()
 	}
 	d.breaker.guardBreaker()
+	d.extendLadder(order)
 	d.soon()
 }
 
@@ -350,6 +353,9 @@ func (d *dispatcher) canceled(p purpose, event *EventAnswer) {
 	d.soon()
 	if refusal := (*exchange.Refusal)(nil); errors.As(event.Err, &refusal) && !ofAccount(refusal) {
 		d.book.NoteCancelRefused(p.clientID, d.nowMS)
+	}
+	if order := d.book.Placement(p.clientID); event.Err == nil && order != nil && order.OrderID() != 0 {
+		d.backoffs.accepted(order) // it stood until now
 	}
 	if event.Err == nil && !d.config.Feed && d.book.NoteReleased(p.clientID, &event.Answer.Order, d.nowMS) {
 		d.replaceMS = min(d.replaceMS, d.nowMS+reconcile.ReleaseMS)

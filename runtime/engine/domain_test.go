@@ -12,9 +12,9 @@ import (
 
 // pairOf has two strategies, one on BTC-USDT and one on ETH-USDT of a market, which hold what
 // the pointers say.
-func pairOf(t testing.TB, market exchange.Market, one, two *exchange.Quantity) *world {
+func pairOf(t testing.TB, market exchange.Market, one, two *exchange.Quantity, options ...option) *world {
 	t.Helper()
-	return newWorld(t, swing(one), protected, func(w *world) {
+	return newWorld(t, swing(one), append(options, protected, func(w *world) {
 		if market == exchange.Spot {
 			onSpot(w)
 		}
@@ -22,7 +22,7 @@ func pairOf(t testing.TB, market exchange.Market, one, two *exchange.Quantity) *
 		second.Name, second.Strategy = "two", scripted(swing(two))
 		second.Symbol = w.venue.Symbol(exchange.SymbolKey{Market: market, Name: "ETH-USDT"})
 		w.config.Strategies = append(w.config.Strategies, second)
-	})
+	})...)
 }
 
 // small are positions in BTC and ETH that an account can hold beside each other.

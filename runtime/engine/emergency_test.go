@@ -39,37 +39,42 @@ func TestAHaltCancelsAndClosesWhileNothingCanBeRead(t *testing.T) {
 	for _, hang := range []bool{false, true} {
 		t.Run(map[bool]string{false: "refused", true: "hanging"}[hang], func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, haltable)
-			w.pass(60_000)
-			w.wantHeld(10)
-			if n := len(w.open()); n != 2 {
-				t.Fatalf("want a stop and an order at rest, have %d", n)
-			}
-			w.network = silenced(hang)
-			w.pass(5_000)
-			w.give(&EventHalt{Level: record.LevelCancel, Why: "a test"})
-			w.pass(5_000)
-			if all := w.open(); len(all) != 1 || all[0].Type != exchange.StopMarket {
-				t.Errorf("want the stop alone left, have %+v", all)
-			}
-			w.wantHeld(10)
-			before := len(w.sent)
-			w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
-			w.pass(5_000)
-			w.wantHeld(0)
-			if d := w.wantState("halted"); !strings.Contains(d.Remaining, "was sent; only a read shows what became of it") {
-				t.Errorf("want said that an exit is under way, have %q", d.Remaining)
-			}
-			w.pass(60_000)
-			w.wantSent(before + 1)
-			w.network = nil
-			w.pass(60_000)
-			w.wantSent(before + 1)
-			w.wantNothingRefused()
-			if left := w.open(); len(left) != 0 {
-				t.Errorf("want nothing left, have %+v", left)
-			}
+			haltedUnread(t, hang)
 		})
+	}
+}
+
+// haltedUnread halts while reads are refused, or hang.
+func haltedUnread(t testing.TB, hang bool) {
+	w := newWorld(t, haltable)
+	w.pass(60_000)
+	w.wantHeld(10)
+	if n := len(w.open()); n != 2 {
+		t.Fatalf("want a stop and an order at rest, have %d", n)
+	}
+	w.network = silenced(hang)
+	w.pass(5_000)
+	w.give(&EventHalt{Level: record.LevelCancel, Why: "a test"})
+	w.pass(5_000)
+	if all := w.open(); len(all) != 1 || all[0].Type != exchange.StopMarket {
+		t.Errorf("want the stop alone left, have %+v", all)
+	}
+	w.wantHeld(10)
+	before := len(w.sent)
+	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
+	w.pass(5_000)
+	w.wantHeld(0)
+	if d := w.wantState("halted"); !strings.Contains(d.Remaining, "was sent; only a read shows what became of it") {
+		t.Errorf("want said that an exit is under way, have %q", d.Remaining)
+	}
+	w.pass(60_000)
+	w.wantSent(before + 1)
+	w.network = nil
+	w.pass(60_000)
+	w.wantSent(before + 1)
+	w.wantNothingRefused()
+	if left := w.open(); len(left) != 0 {
+		t.Errorf("want nothing left, have %+v", left)
 	}
 }
 

@@ -41,7 +41,7 @@ func (p each) Next(afterMS int64) int64 { return afterMS - afterMS%int64(p) + in
 // bench drives an engine by hand: it answers reads from its own books, and keeps
 // what changes anything for the test to answer.
 type bench struct {
-	t         *testing.T
+	t         testing.TB
 	engine    *Engine
 	now       int64
 	out       Effects
@@ -59,7 +59,7 @@ type bench struct {
 	sequences []int64
 }
 
-func newBench(t *testing.T, strategies ...*wanting) *bench {
+func newBench(t testing.TB, strategies ...*wanting) *bench {
 	t.Helper()
 	b := &bench{t: t, now: startMS, looks: map[int64]exchange.Order{}}
 	config := Config{Instance: "t", Epoch: 7, Random: "00000", BusyRoundMS: 1000, IdleRoundMS: 15_000, CloseLagMS: 2000, TimeToLive: 5000, Feed: true,

@@ -15,6 +15,12 @@ const spotHistory = 1_000
 
 func (r *round) askForRound(p purpose, request exchange.Request) {
 	p.of, p.sentMS = request.Operation, r.nowMS
+	if r.config.Read != nil {
+		r.asked, r.askedFor = request, p
+		r.instant.Answer, r.instant.Err = r.config.Read(&r.asked)
+		r.takeRead(&r.askedFor, &r.instant)
+		return
+	}
 	if r.isLate(&p) {
 		r.skipLateRead(&p)
 		return
@@ -171,7 +177,7 @@ func (r *round) askEnds() {
 }
 
 // takeTrades sums an order's user trades.
-func (r *round) takeTrades(p purpose, answer *exchange.Answer) {
+func (r *round) takeTrades(p *purpose, answer *exchange.Answer) {
 	traded := reconcile.Traded{OrderID: p.orderID}
 	var value exchange.Amount
 	rules := p.symbol.Rules

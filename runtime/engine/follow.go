@@ -52,7 +52,7 @@ func (t *tick) follow(leg *leg) {
 	if follower == nil || t.config.Rehearse || leg.question.id != 0 {
 		return
 	}
-	t.see(leg, t.nowMS)
+	t.refreshView(leg, t.nowMS)
 	t.guard(leg, func() { follower.Follow(&leg.view, &leg.plan) })
 	if leg.failed == "" {
 		t.putInForce(leg, false)

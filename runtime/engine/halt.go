@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"botd/exchange"
@@ -106,11 +107,28 @@ func (h *halts) unfinished(leg *leg, level record.HaltLevel) bool {
 	return false
 }
 
-// dust reports whether nothing can be sold of what is held on spot, since it is worth less
-// than any order may be.
+// dust reports whether what is held on spot is worth less than any order may be, by the rules of the start and by
+// those of now: nothing can be sold of it, and little is lost.
 func (b *base) dust(leg *leg, held exchange.Quantity) bool {
-	rules := leg.config.Symbol
-	return leg.symbol.Key().Market == exchange.Spot && leg.symbol.Last > 0 && rules.Notional(leg.symbol.Last, max(held, -held)).Less(rules.MinNotional)
+	return b.belowMinimum(leg, held) && worth(leg, held).Less(leg.config.Symbol.MinNotional)
+}
+
+// belowMinimum reports whether what is held on spot is worth less than the smallest order that the exchange takes now.
+func (b *base) belowMinimum(leg *leg, held exchange.Quantity) bool {
+	rules := leg.symbol.Rules
+	return leg.symbol.Key().Market == exchange.Spot && rules != nil && leg.symbol.Last > 0 && worth(leg, held).Less(rules.MinNotional)
+}
+
+func worth(leg *leg, held exchange.Quantity) exchange.Amount {
+	return leg.symbol.Rules.Notional(leg.symbol.Last, max(held, -held))
+}
+
+// minimumText says that no order can be made of what is held, though it is more than dust; empty when one can.
+func (b *base) minimumText(leg *leg, held exchange.Quantity) string {
+	if held == 0 || !b.belowMinimum(leg, held) || b.dust(leg, held) {
+		return ""
+	}
+	return fmt.Sprintf("%s is worth %s USDT: the exchange takes no order below %s USDT now", leg.symbol.Key(), worth(leg, held), leg.symbol.Rules.MinNotional)
 }
 
 // unread reports whether a halt that takes something away is younger than the newest read

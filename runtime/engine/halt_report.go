@@ -67,6 +67,8 @@ func (r *report) blindExit(leg *leg, add func(string, ...any)) {
 	if held != 0 && !r.dust(leg, held) {
 		if refused := r.dispatcher.refusals.reason(leg.config.Name+" "+placement.Exit.String()+" ", r.nowMS); refused != "" {
 			add("the exit of %s is held back by %s", symbol.Key(), refused)
+		} else if why := r.minimumText(leg, held); why != "" {
+			add("%s", why)
 		}
 	}
 	if extra := r.book.Unclaimed(symbol); extra != 0 && symbol.Quarantine() != "" {

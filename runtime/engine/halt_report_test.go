@@ -105,3 +105,62 @@ func TestAHaltDoesNotWaitForDust(t *testing.T) {
 		t.Errorf("want it done, have %+v", d)
 	}
 }
+
+// ownRules has the engine know the rules as they are at the start: the exchange may change its own.
+func ownRules(w *world) {
+	fresh := *w.config.Strategies[0].Symbol
+	w.config.Strategies[0].Symbol = &fresh
+}
+
+// What was no dust when it was bought is none when the exchange takes larger orders only: a halt says that it is left,
+// and sells it once the exchange takes it (exactly-once.md, case 45).
+func TestAHaltSaysWhatIsBelowANewMinimum(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(300), onEther, ownRules, protected)
+	w.pass(30_000)
+	rules := w.venue.Symbol(w.config.Strategies[0].Symbol.Key())
+	held, before := w.heldOf(exchange.Spot, "ETH-USDT"), rules.MinNotional
+	rules.MinNotional = exchange.AmountOf(1_000)
+	w.pass(70_000)
+	w.flatten()
+	w.pass(5_000)
+	w.wantUnseen("the exchange takes no order below 1000 USDT now")
+	if d := w.wantState("halted"); d.Remaining == "" || w.heldOf(exchange.Spot, "ETH-USDT") != held || !w.stopped(rules.Key()) {
+		t.Errorf("want it left, said, and stopped as before, have %+v, %d held\n%s", d, w.heldOf(exchange.Spot, "ETH-USDT"), w.story())
+	}
+	rules.MinNotional = before
+	w.pass(10_000)
+	if d := w.wantState("halted"); d.Remaining != "" || len(d.Blind) != 0 || w.heldOf(exchange.Spot, "ETH-USDT") > 2 {
+		t.Errorf("want it sold once the minimum is as before, have %+v, %d held\n%s", d, w.heldOf(exchange.Spot, "ETH-USDT"), w.story())
+	}
+}
+
+// TestAnUnprotectedPositionBelowANewMinimumStaysDeclared: that no stop can be placed any more does not protect it.
+func TestAnUnprotectedPositionBelowANewMinimumStaysDeclared(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(300), onEther, ownRules, protected)
+	w.network = func(call *Call) fate {
+		if call.Request.Operation.Places() && call.Request.Order.Type.StopLoss() {
+			return fate{err: &exchange.Refusal{Status: 400, Code: 2999, Message: "stop orders are off"}}
+		}
+		return fate{}
+	}
+	w.pass(30_000)
+	w.wantState("unprotected")
+	rules := w.venue.Symbol(w.config.Strategies[0].Symbol.Key())
+	before := rules.MinNotional
+	rules.MinNotional = exchange.AmountOf(1_000)
+	w.network = nil
+	for range 90 {
+		if w.pass(1_000); t.Failed() {
+			return
+		}
+		w.wantState("unprotected")
+	}
+	rules.MinNotional = before
+	w.pass(10_000)
+	if !w.stopped(rules.Key()) {
+		t.Errorf("want its stop once the exchange takes one\n%s", w.story())
+	}
+	w.wantSound()
+}

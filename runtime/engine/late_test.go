@@ -5,6 +5,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile/placement"
+	"botd/reconcile/record"
 )
 
 // A read that hangs makes only what needs it wait: the round goes on without it.
@@ -213,6 +214,25 @@ func TestAnEntryGetsItsStopWhileAListOfItsMarketHangs(t *testing.T) {
 		w.pass(5_000)
 		if !w.stopped(key) {
 			t.Errorf("want the stop within 5 s of the fill, have none\n%s", w.story())
+		}
+	})
+}
+
+// TestAListThatHangsKeepsNoExitBackUnderAHalt: a halt that cancels, or a limit that was passed, blocks what opens.
+func TestAListThatHangsKeepsNoExitBackUnderAHalt(t *testing.T) {
+	t.Parallel()
+	eachHungList(t, func(t *testing.T, key exchange.SymbolKey, list exchange.Operation) {
+		futures, spot := exchange.Quantity(20), exchange.Quantity(2_000)
+		w := twoMarkets(t, &futures, &spot)
+		w.pass(40_000)
+		w.give(&EventHalt{Level: record.LevelCancel, Why: "a test"})
+		w.pass(2_000)
+		w.hang(list)
+		w.pass(3_000)
+		futures, spot = 0, 0
+		w.pass(12_000)
+		if have := w.heldOf(key.Market, key.Name); have > 5 {
+			t.Errorf("want it sold, have %d\n%s", have, w.story())
 		}
 	})
 }

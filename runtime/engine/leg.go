@@ -44,6 +44,7 @@ type leg struct {
 
 	watched  watched
 	question question
+	notices  notices
 
 	undecided bool  // the plan in force counts on what did not come about: nothing opens before the strategy has decided again
 	askedMost int64 // the newest question when that began: an answer to it, or an older one, ends nothing

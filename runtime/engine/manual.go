@@ -93,7 +93,7 @@ func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 	if leg == nil {
 		return ManualAction{}, fmt.Errorf("no strategy trades %s now: a position there is none of botd's", key)
 	}
-	held := m.book.Held(leg.symbol)
+	held := m.book.Closable(leg.symbol)
 	switch {
 	case !leg.symbol.Read || leg.symbol.Last <= 0:
 		return ManualAction{}, fmt.Errorf("position and price of %s were not read since the start: wait for a complete round", key)

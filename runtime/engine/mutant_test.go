@@ -2,39 +2,13 @@ package engine
 
 import (
 	"errors"
-	"fmt"
-	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	"botd/exchange"
-	"botd/internal/mutant"
+	"botd/internal/mutant/mutanttest"
 	"botd/reconcile/ledger"
 )
-
-// doubt is a test that may fail: it saves the first message.
-type doubt struct {
-	testing.TB
-	said string
-}
-
-func (*doubt) Helper() {}
-
-func (d *doubt) Errorf(format string, values ...any) {
-	if d.said == "" {
-		d.said, _, _ = strings.Cut(fmt.Sprintf(format, values...), "\n")
-	}
-}
-
-func (d *doubt) Error(values ...any) { d.Errorf("%s", fmt.Sprint(values...)) }
-
-func (d *doubt) Fatalf(format string, values ...any) {
-	d.Errorf(format, values...)
-	runtime.Goexit()
-}
-
-func (d *doubt) Fatal(values ...any) { d.Fatalf("%s", fmt.Sprint(values...)) }
 
 func caseNamed(name string) func(testing.TB) {
 	cases := allCases()
@@ -85,16 +59,14 @@ func liquidatedHalts(t testing.TB) {
 // TestRulesOfTheEngineShowWhenTheyAreBroken breaks the rules that the scenarios of this
 // package show: each holds as it is, and fails when its rule is broken.
 func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
-	if !mutant.Built() {
-		t.Skip("no rule can be broken in this build: .ci/run makes the one with the overlay of internal/mutant")
-	}
-	defer mutant.Break("")
-	scenarios := map[string]func(testing.TB){
+	mutanttest.Shown(t, "runtime/engine", map[string]func(testing.TB){
 		"spot_latch_removed":    caseNamed("16 spot: what a person sold is adopted, latched, and not bought back"),
 		"adoption_opens":        caseNamed("16 closed by hand: positions/history shows it, it is adopted, latched, and not bought back"),
 		"transfer_is_profit":    withdrawn(false),
 		"declaration_is_profit": withdrawn(true),
 		"liquidation_goes_on":   liquidatedHalts,
+		"refusal_believed":      refusedWithoutIDs,
+		"order_id_ignored":      settlesByOrderID,
 		"no_deadline": func(t testing.TB) {
 			w := newWorld(t, hold(20), protected, offload)
 			w.pass(10_000)
@@ -109,33 +81,9 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 				t.Errorf("a signal that nobody has answered: want %v, have %v", ErrNotYet, err)
 			}
 		},
-		"step_sells":     func(t testing.TB) { stepGrows(t, exchange.Futures) },
-		"stop_off_first": func(t testing.TB) { stopOutlasts(t, notTraded) },
-	}
-	for _, row := range mutant.Table {
-		play, ours := scenarios[row.Name]
-		if strings.HasPrefix(row.Shown, "runtime/engine ") != ours {
-			t.Errorf("%s: want a scenario here for what this package shows", row.Name)
-		}
-		if !ours {
-			continue
-		}
-		for _, rule := range []string{"", row.Name} {
-			mutant.Break(rule)
-			d, done := &doubt{TB: t}, make(chan struct{})
-			go func() {
-				defer close(done)
-				play(d)
-			}()
-			<-done
-			switch {
-			case rule == "" && d.said != "":
-				t.Errorf("%s: want the scenario to hold as the rule is, have %s", row.Name, d.said)
-			case rule != "" && d.said == "":
-				t.Errorf("%s: want its scenario to fail: %s", row.Name, row.Does)
-			case rule != "":
-				t.Logf("%-22s %s", row.Name, d.said)
-			}
-		}
-	}
+		"halt_waits_for_reads": func(t testing.TB) { haltedUnread(t, true) },
+		"repetition_ends":      refusedTwice,
+		"step_sells":           func(t testing.TB) { stepGrows(t, exchange.Futures) },
+		"stop_off_first":       func(t testing.TB) { stopOutlasts(t, notTraded) },
+	})
 }

@@ -60,6 +60,14 @@ type NoteHung struct {
 	Over bool
 }
 
+// NoteNotice reports a text of a strategy's own to people, or that it was withheld since there were
+// too many.
+type NoteNotice struct {
+	Text     string
+	Withheld bool
+	Before   int // how many were withheld since the last that was not
+}
+
 // NoteReload reports what a reload of the configuration made of a strategy.
 type NoteReload struct{ Text string }
 
@@ -223,6 +231,7 @@ type NoteIgnored struct {
 // NoteRound reports the end of a round: complete, or a read failed.
 type NoteRound struct {
 	Complete   bool
+	Late       int // domains of which a read was not waited for: nothing was concluded there
 	Acted      int // intents that went out
 	DurationMS int64
 }
@@ -331,6 +340,7 @@ func (NoteMissed) fact()         {}
 func (NoteDecision) fact()       {}
 func (NoteStrategyFailed) fact() {}
 func (NoteHung) fact()           {}
+func (NoteNotice) fact()         {}
 func (NoteReload) fact()         {}
 func (NoteSignal) fact()         {}
 func (NoteLatch) fact()          {}

@@ -49,6 +49,10 @@ var (
 
 func TestOnSpotAnAcknowledgedOrderSettlesByItsOrderID(t *testing.T) {
 	t.Parallel()
+	settlesByOrderID(t)
+}
+
+func settlesByOrderID(t testing.TB) {
 	target := exchange.Quantity(2_000)
 	w := newWorld(t, swing(&target), onEther, protected)
 	w.mirror = withoutIDs(spotLists...)

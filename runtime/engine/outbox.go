@@ -98,6 +98,7 @@ type purpose struct {
 	before   bool // the positions read that opens a full snapshot
 	late     bool // its round went on without it
 	sentMS   int64
+	leftMS   int64    // placements: when its record was durable, and it was handed out
 	attempt  *attempt // of a cancel and a leverage; apart, since a map allocates for each value above 128 bytes
 	recalled string   // placements: why it was recalled; empty when it was not
 }

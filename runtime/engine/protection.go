@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 
-	"botd/exchange"
 	"botd/reconcile"
 	"botd/reconcile/placement"
 )
@@ -22,20 +21,13 @@ type protection struct {
 func (p *protection) measure(leg *leg) {
 	desired := protectionOf(leg)
 	switch {
-	case leg.symbol.Standing() == 0 || unstoppable(leg) || !desired.Set || desired.StopLoss.IsZero() || p.hasStop(leg):
+	case leg.symbol.Standing() == 0 || p.dust(leg, leg.symbol.Standing()) || !desired.Set || desired.StopLoss.IsZero() || p.hasStop(leg):
 		p.end(leg.symbol, p.nowMS)
 	case leg.symbol.UnprotectedSinceMS == 0 && p.config.Feed:
 		leg.symbol.UnprotectedSinceMS = p.nowMS
 	case leg.symbol.UnprotectedSinceMS == 0:
 		leg.symbol.UnprotectedSinceMS = cmp.Or(leg.readMS, p.nowMS)
 	}
-}
-
-// unstoppable reports whether a position on spot is too small for any order: no stop can
-// protect it, and little is lost without one.
-func unstoppable(leg *leg) bool {
-	rules := leg.symbol.Rules
-	return leg.symbol.Key().Market == exchange.Spot && rules != nil && rules.Notional(leg.symbol.Last, leg.symbol.Standing()).Less(rules.MinNotional)
 }
 
 func (p *protection) end(symbol *reconcile.SymbolState, nowMS int64) {
@@ -72,6 +64,9 @@ func (p *protection) cause(leg *leg) string {
 	}
 	if p.nowMS-since < unprotectedAfterMS {
 		return ""
+	}
+	if why := p.minimumText(leg, leg.symbol.Standing()); why != "" {
+		return why
 	}
 	if why := p.refusals.reason(leg.config.Name+" "+placement.StopLoss.String()+" ", p.nowMS); why != "" {
 		return "the stop is held back by " + why

@@ -42,8 +42,9 @@ func (leg *leg) renewal() renewal {
 
 // ended reports whether nothing is left of the position that could be reduced.
 func (leg *leg) ended() bool {
-	held, rules := leg.symbol.Known(), leg.symbol.Rules
-	return held == 0 || rules != nil && rules.Notional(leg.symbol.Last, max(held, -held)).Less(rules.MinNotional)
+	held, rules := leg.symbol.Known()-leg.symbol.Fees(), leg.symbol.Rules
+	held = max(held, -held)
+	return held == 0 || rules != nil && (rules.FloorQuantity(held) == 0 || rules.Notional(leg.symbol.Last, held).Less(rules.MinNotional))
 }
 
 // takeLastDecision takes what the decision in leg.plan asked for, before the next one.

@@ -12,6 +12,37 @@ func TestARefusedSpotOrderThatWasExecutedIsFoundInTheHistory(t *testing.T) {
 	refusedAndExecuted(t)
 }
 
+// TestARefusedPurchaseThatAHistoryWithoutIDsShowsIsNotMadeAgain: where lists leave ids out, a row that nothing
+// claims could be what the exchange refused and executed.
+func TestARefusedPurchaseThatAHistoryWithoutIDsShowsIsNotMadeAgain(t *testing.T) {
+	t.Parallel()
+	refusedWithoutIDs(t)
+}
+
+func refusedWithoutIDs(t testing.TB) {
+	target := exchange.Quantity(2_000)
+	w := newWorld(t, swing(&target), onEther, patient)
+	w.mirror = withoutIDs(spotLists...)
+	w.pass(20_000) // the first purchase settles by its order id: the lists leave others out
+	w.network = func(call *Call) fate {
+		if call.Request.Operation.Places() && call.Request.Order.Side == exchange.Buy {
+			executed := *call
+			executed.ID = 0
+			if _, err := w.do(&executed); err != nil {
+				t.Fatal(err)
+			}
+			return fate{err: &exchange.Refusal{Status: 400, Code: 9, Message: "not now"}}
+		}
+		return fate{}
+	}
+	target = 4_000
+	w.pass(120_000)
+	if held := w.inEther(); held < 3_980 || held > 4_000 {
+		t.Errorf("want 4000 held, and nothing bought again, have %d\n%s", held, w.story())
+	}
+	w.wantState("quarantined")
+}
+
 func refusedAndExecuted(t testing.TB) {
 	w := newWorld(t, hold(2_000), onEther, protected, patient)
 	refusals := 0

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile/account"
 	"botd/reconcile/record"
 	"botd/risk"
 	"botd/strategy"
@@ -365,4 +366,44 @@ func TestNoTwoLimitsVersionsAreTheSame(t *testing.T) {
 	if w.engine.ruleset.limitsVersionOf("nobody") >= 0 {
 		t.Error("want no limits version of a removed strategy")
 	}
+}
+
+// TestANewStrategyWaitsForAPersonWhereItIsTo trades once a person resumed it, and after a restart too. One that the account has
+// traded before does not wait again.
+func TestANewStrategyWaitsForAPersonWhereItIsTo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10))
+	w.pass(10_000)
+	state := func() string {
+		for _, s := range w.engine.Status().Strategies {
+			if s.Name == "two" {
+				return s.State
+			}
+		}
+		return "none"
+	}
+	second := w.another("two", ether, hold(20))
+	second.Paused = true
+	w.config.Strategies = append(w.config.Strategies, *second)
+	w.change(Reload{Strategies: []*StrategyConfig{second}})
+	w.pass(20_000)
+	if have := w.heldOf(exchange.Futures, "ETH-USDT"); have != 0 || state() != "halted" {
+		t.Fatalf("want it new and halted, have it %s with %d held\n%s", state(), have, w.story())
+	}
+	w.wantHeld(10)
+	w.restart()
+	if have := w.heldOf(exchange.Futures, "ETH-USDT"); have != 0 || state() != "halted" {
+		t.Fatalf("after a restart: want it halted still, have it %s with %d held", state(), have)
+	}
+	w.halt(record.LevelNone, account.Scope{Strategy: "two"})
+	w.pass(20_000)
+	if have := w.heldOf(exchange.Futures, "ETH-USDT"); have != 20 {
+		t.Fatalf("resumed: want it to trade, have %d held\n%s", have, w.story())
+	}
+	w.restart()
+	w.pass(10_000)
+	if have := w.heldOf(exchange.Futures, "ETH-USDT"); have != 20 || state() == "halted" {
+		t.Errorf("after another restart: want it to trade on, have it %s with %d held", state(), have)
+	}
+	w.wantSound()
 }

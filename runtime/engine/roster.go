@@ -93,6 +93,7 @@ func (r *roster) watchFor(leg *leg) error {
 // strategy be removed. A symbol that holds what another strategy left halts until
 // a person accepts that: its protection stays.
 func (r *roster) claim(leg *leg) {
+	r.arrive(leg)
 	holds := leg.symbol.Known() != 0 || r.halts.unfinished(leg, record.LevelFlatten)
 	owner := leg.symbol.Owner()
 	if !leg.config.Removed && (owner != leg.config.Name || leg.state.Symbol() != leg.symbol.Key() || leg.state.OnRemove() != leg.config.OnRemove ||
@@ -112,6 +113,17 @@ func (r *roster) claim(leg *leg) {
 		r.record(record.Record{Symbol: scope.Symbol, Body: record.Halt{Level: record.LevelPause, Why: why}})
 		r.note(leg.config.Name, leg.config.Symbol, NoteHalt{Why: why})
 	}
+}
+
+// arrive pauses a strategy that the account has never traded, where it is to wait for a person.
+func (r *roster) arrive(leg *leg) {
+	scope := account.Scope{Strategy: leg.config.Name}
+	if !leg.config.Paused || leg.state.Symbol() != (exchange.SymbolKey{}) || r.book.HaltOf(scope).Level != record.LevelNone {
+		return
+	}
+	why := "it is new: botd strategy resume " + leg.config.Name + " has it trade (start: running in its file would have)"
+	r.record(record.Record{Strategy: leg.config.Name, Body: record.Halt{Level: record.LevelPause, Why: why}})
+	r.note(leg.config.Name, leg.config.Symbol, NoteHalt{Why: why})
 }
 
 // holding says what keeps a leg from ending without a trace; empty when it is flat,

@@ -40,6 +40,12 @@ type round struct {
 	overdue    []failure                    // of late reads that failed between rounds
 	singly     map[exchange.Market]int64    // until when prices are read by single tickers
 	listFrom   int                          // that constant; tests have fewer symbols
+	asked      exchange.Request             // of Config.Read
+	askedFor   purpose                      // likewise
+	instant    EventAnswer                  // likewise
+	before     []symbolBefore               // scratch of settle
+	live       []*account.Placement         // likewise
+	filled     []exchange.Quantity          // likewise, of each of live
 }
 
 // reading is how far the round under way has got.
@@ -50,6 +56,7 @@ type reading struct {
 	failures []failure // one a domain
 	late     []failure // likewise, of reads that are still out
 	snapshot reconcile.Snapshot
+	account  exchange.MarginAccount // that the snapshot points to
 	history  []exchange.Order
 	asked    bool // history was asked for
 	partial  bool // a page of it was full: there may be more
@@ -102,7 +109,7 @@ func (r *round) roundAnswer(p purpose, event *EventAnswer) (complete bool) {
 	}
 	r.noteDuration(&p, event)
 	r.reading.pending--
-	r.takeRead(p, event)
+	r.takeRead(&p, event)
 	return r.advance()
 }
 
@@ -127,18 +134,20 @@ func (r *round) advance() (complete bool) {
 
 // takeRead puts an answer into the snapshot. A list that was not fetched stays
 // unfetched, and nothing is concluded about what it is about.
-func (r *round) takeRead(p purpose, event *EventAnswer) {
+func (r *round) takeRead(p *purpose, event *EventAnswer) {
 	snapshot := &r.reading.snapshot
 	if p.noSuchOrder(event.Err) {
 		snapshot.ByID = append(snapshot.ByID, reconcile.OrderByID{OrderID: p.orderID})
 		return
 	}
 	if event.Err != nil {
-		r.readFailed(&p, event.Err)
+		r.readFailed(p, event.Err)
 		return
 	}
 	answer := &event.Answer
-	defer r.takeRows(&p, answer)
+	if len(answer.Unreadable) > 0 {
+		defer r.takeRows(p, answer)
+	}
 	switch {
 	case p.kind == callOrder:
 		snapshot.ByID = append(snapshot.ByID, reconcile.OrderByID{OrderID: p.orderID, Order: answer.Order, Known: true})
@@ -170,8 +179,8 @@ func (r *round) takeRead(p purpose, event *EventAnswer) {
 	case answer.Operation == exchange.SpotWallet:
 		snapshot.Balances = answer.Balances
 	case answer.Operation == exchange.FuturesAccount:
-		account := answer.Account
-		snapshot.Account = &account
+		r.reading.account = answer.Account
+		snapshot.Account = &r.reading.account
 	}
 }
 
@@ -303,7 +312,7 @@ func (r *round) finishRound() bool {
 	}
 	r.backoffs.watch()
 	if !r.config.Quiet {
-		r.note("", nil, NoteRound{r.readHealth.failed == 0, acted, r.nowMS - snapshot.BeganMS})
+		r.note("", nil, NoteRound{r.readHealth.failed == 0, len(r.reading.late), acted, r.nowMS - snapshot.BeganMS})
 	}
 	r.schedule(acted > 0)
 	r.halts.finishShutdown(acted, len(r.sender.queued))
@@ -312,15 +321,16 @@ func (r *round) finishRound() bool {
 
 // settle advances every placement by what was fetched, and notes what changed.
 func (r *round) settle(snapshot *reconcile.Snapshot) {
-	before := make([]symbolBefore, 0, len(r.legs))
+	before := r.before[:0]
 	for _, leg := range r.legs {
 		before = append(before, symbolBefore{leg.symbol.Position, leg.symbol.Quarantine(), leg.state.Latch()})
 	}
-	live := slices.Clone(r.book.Live())
-	fills := make([]exchange.Quantity, len(live))
-	for i, p := range live {
-		fills[i] = p.Filled()
+	unread := slices.DeleteFunc(slices.Clone(r.legs), func(leg *leg) bool { return leg.symbol.Read })
+	live, fills := append(r.live[:0], r.book.Live()...), r.filled[:0]
+	for _, p := range live {
+		fills = append(fills, p.Filled())
 	}
+	r.before, r.live, r.filled = before, live, fills
 	r.alarms.watchLiquidations(snapshot)
 	stale := r.book.Stale()
 	for _, observed := range r.book.Observe(snapshot) {
@@ -332,6 +342,9 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 		if leg := r.legOn(p.Symbol()); leg != nil && p.Purpose() == placement.Entry && p.State() == placement.Absent {
 			r.tick.decideAgain(leg)
 		}
+	}
+	for _, leg := range unread {
+		r.tick.inquireRead(leg)
 	}
 	if grown := r.book.Stale() - stale; grown > 0 {
 		r.note("", nil, NoteStale{int(grown), "the exchange returned less than it had returned before"})

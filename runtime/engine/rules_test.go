@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"testing"
 
 	"botd/exchange"
@@ -147,5 +148,50 @@ func TestRulesReadWithoutMarginLevelsKeepThoseThatWereKnown(t *testing.T) {
 	read(one)
 	if have := w.symbol().Rules.Brackets; len(have) != 1 || have[0].MaxLeverage != 12 {
 		t.Errorf("read anew: want one level of leverage 12, have %+v", have)
+	}
+}
+
+// TestBracketsThatFallKeepProtectionAndExits: the exchange lowers the leverage that a size may have below the one that is set.
+// Nothing opens there, as explain says; the stop moves, the exit goes, and the strategy trades on when they are as before.
+func TestBracketsThatFallKeepProtectionAndExits(t *testing.T) {
+	t.Parallel()
+	for name, most := range map[string]int{"below the leverage that is set": 5, "to one": 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			target, share := exchange.Quantity(20), exchange.RateOne/50
+			w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
+				plan.Target = strategy.Target{Kind: strategy.ByQuantity, Quantity: target}
+				plan.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: share}}
+			}, ownRules)
+			w.pass(30_000)
+			rules := w.venue.Symbol(bitcoin)
+			before := rules.Brackets
+			rules.Brackets = slices.Clone(before)
+			for i := range rules.Brackets {
+				rules.Brackets[i].MaxLeverage = most
+			}
+			w.pass(70_000)
+			target, share = 40, exchange.RateOne/40
+			for range 120 {
+				w.pass(1_000)
+				if !w.stopped(bitcoin) {
+					t.Fatalf("want a stop to stand, have none\n%s", w.story())
+				}
+			}
+			w.wantHeld(20)
+			if len(w.refused) > 1 {
+				t.Errorf("want at most one refusal, before the levels are read, have %v", w.refused)
+			}
+			target = 0
+			w.pass(10_000)
+			w.wantHeld(0)
+			target = 20
+			w.pass(20_000)
+			w.wantHeld(0)
+			rules.Brackets = before
+			w.pass(400_000)
+			w.wantHeld(20)
+			w.wantSound()
+		})
 	}
 }

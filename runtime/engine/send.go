@@ -31,21 +31,26 @@ type queued struct {
 // recallLate calls back exits of a symbol that were handed out a second ago and are not
 // answered: the kill switch sends them anew, and one that still waits, for its record or
 // for the request budget, must not leave together with the next. It reports whether one
-// may still wait.
+// may still wait, or was handed out less than two seconds ago: its record may have been late.
 func (s *sender) recallLate(key exchange.SymbolKey) (waits bool) {
-	const lateMS = 1_000
+	const lateMS, anewMS = 1_000, 2_000
 	for _, order := range s.book.Live() {
 		if order.Symbol() != key || order.Purpose().Opens() || order.State() != placement.Sending || s.nowMS-order.SentMS() < lateMS {
 			continue
 		}
 		id, handedOut := s.callOf(order.ClientOrderID())
-		if p := s.calls[id]; handedOut && p.recalled == "" {
+		p := s.calls[id]
+		switch {
+		case !handedOut || s.nowMS-p.leftMS < lateMS:
+			waits = true
+		case p.recalled == "":
 			p.recalled = "it is sent anew by the kill switch"
 			s.calls[id] = p
 			s.out.Recalls = append(s.out.Recalls, id)
 			waits = true
+		default:
+			waits = waits || s.nowMS-p.leftMS < anewMS
 		}
-		waits = waits || !handedOut
 	}
 	return waits
 }

@@ -67,7 +67,7 @@ func (t *tick) prepareSignal(name string, s *Signal) {
 	if s.Err = t.signalObstacle(leg); s.Err != nil {
 		return
 	}
-	t.see(leg, t.nowMS)
+	t.refreshView(leg, t.nowMS)
 	s.Reception = &Reception{Name: name, Strategy: leg.config.Strategy, WithinMS: leg.deadlineMS(), view: leg.view.Snapshot(), signal: s.Signal}
 }
 
@@ -106,6 +106,11 @@ func (t *tick) signal(name string, s *Signal) {
 		return
 	}
 	memory, _ := leg.state.Memory().With(leg.plan.Remembered())
+	if why := memory.OutOfBounds(); why != "" {
+		t.fail(leg, why)
+		s.Err = ErrFailed
+		return
+	}
 	t.record(record.Record{Strategy: name, Body: record.Memory{Entries: slices.Clone(memory.Entries())}})
 	side := [...]string{"short", "flat", "long"}[s.Side+1]
 	t.note(name, leg.config.Symbol, NoteSignal{Text: fmt.Sprintf("%s, %s of its size, as %s", side, s.Share, s.ID)})

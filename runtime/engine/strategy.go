@@ -34,7 +34,7 @@ func (t *tick) candle(leg *leg, candle *exchange.Candle, end int) {
 
 // decide brings the view up to date and asks the strategy.
 func (t *tick) decide(leg *leg, nominalMS int64) {
-	t.see(leg, nominalMS)
+	t.refreshView(leg, nominalMS)
 	if t.measure != nil {
 		defer t.measure(MeasuredCycle, leg.config.Name)()
 	}
@@ -47,16 +47,44 @@ func (t *tick) candles(leg *leg, s *series, from, to int) (end int, changed bool
 	warmup := leg.config.Strategy.Warmup()
 	end = from
 	t.guard(leg, func() {
+		to := t.batch(leg, s, from, to, warmup)
 		for end < to && !changed {
 			end++
 			changed = t.next(leg, s, end-1, warmup)
 		}
 	})
-	return end, changed
+	return max(end, from+1), changed // a strategy that failed before the first candle has had it
 }
 
-// next gives the strategy one closed candle, asks it, and reports whether its plan or its
-// memory changes.
+// batch has a strategy that makes several decisions at once prepare those at the closes of candles
+// of a stretch. It returns one after the last candle that can be given.
+func (t *tick) batch(leg *leg, s *series, from, to, warmup int) int {
+	batcher, is := leg.config.Strategy.(strategy.Batcher)
+	if !is || leg.seen+1 < warmup || leg.state.Latch() != 0 { // while it is latched each decision may matter, whatever it asks for
+		return to
+	}
+	seen := leg.view.Snapshot()
+	t.refreshView(leg, leg.view.NowMS)
+	view := leg.view
+	leg.view = seen // the first candle is seen with the view of the decision before
+	leg.version--   // and its decision with this one
+	var equity func(at int) exchange.Amount
+	if key := leg.symbol.Key(); key.Market == exchange.Spot && leg.symbol.Position != 0 {
+		last := leg.symbol.Last
+		defer func() { leg.symbol.Last = last }()
+		equity = func(at int) exchange.Amount {
+			leg.symbol.Last = s.candles.Close[at]
+			return t.equity(key.Market)
+		}
+	}
+	if end := batcher.Batch(&view, s.candles, from, to, equity); end > from {
+		return end
+	}
+	return to
+}
+
+// next gives the strategy one closed candle, asks it, and reports whether its plan, its memory or
+// what it reports to people changes.
 func (t *tick) next(leg *leg, s *series, at, warmup int) bool {
 	closes := s.candles.CloseMS(at)
 	t.nowMS = closes
@@ -71,9 +99,9 @@ func (t *tick) next(leg *leg, s *series, at, warmup int) bool {
 		return false
 	}
 	leg.lastMS = closes
-	t.see(leg, closes)
+	t.refreshView(leg, closes)
 	leg.config.Strategy.Decide(&leg.view, &leg.plan)
-	if !leg.state.Covers(&leg.plan) || leg.renewal() != staysOut {
+	if !leg.state.Covers(&leg.plan) || leg.state.Latch() != 0 && leg.renewal() != staysOut || len(leg.plan.Notices()) > 0 {
 		return true
 	}
 	leg.takeLastDecision()
@@ -107,7 +135,7 @@ func (t *tick) receive(leg *leg, s *Signal) error {
 		return t.received(leg, s.Reception)
 	}
 	receiver, _ := strategy.ReceiverOf(leg.config.Strategy)
-	t.see(leg, t.nowMS)
+	t.refreshView(leg, t.nowMS)
 	var refused error
 	t.guard(leg, func() { refused = receiver.Receive(&leg.view, &s.Signal, &leg.plan) })
 	if leg.failed != "" {
@@ -119,7 +147,7 @@ func (t *tick) receive(leg *leg, s *Signal) error {
 // rehearse asks the strategy as a tick at a time would, and leaves its answer in leg.plan.
 // A failure says why the tick would stop the strategy.
 func (t *tick) rehearse(leg *leg, nominalMS int64) (conditions []strategy.Condition, failure string) {
-	t.see(leg, nominalMS)
+	t.refreshView(leg, nominalMS)
 	defer func() {
 		if cause := recover(); cause != nil {
 			failure = fmt.Sprint(cause)

@@ -8,7 +8,8 @@ import (
 // tick asks strategies: View to Plan.
 type tick struct {
 	*base
-	halts *halts
+	halts   *halts
+	ruleset *ruleset
 }
 
 // scheduled runs a tick that is due by the schedule. Ticks that were missed are
@@ -50,6 +51,7 @@ func (t *tick) lapse(leg *leg, before strategy.Target, taken int, nominalMS int6
 
 // fail stops a strategy.
 func (t *tick) fail(leg *leg, why string) {
+	why = strategy.Clip(why, strategy.MaxCause)
 	leg.failed, leg.failedMS, leg.nextMS = why, t.nowMS, never
 	leg.question.hung, leg.question.retryMS = "", never
 	t.note(leg.config.Name, leg.config.Symbol, NoteStrategyFailed{why})

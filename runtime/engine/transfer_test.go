@@ -5,6 +5,8 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile/ledger"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
 	"botd/risk"
 )
 
@@ -236,4 +238,31 @@ func (w *world) declare(market exchange.Market, amount string) {
 		w.t.Fatal(err)
 	}
 	w.give(event)
+}
+
+// TestWhileAnOrderStandsAWalletIsTakenOverOnlyWhenItIsSeenTwice reads the wallet before an order's fill and the position
+// after it: what the fill made of the wallet would count as money from outside.
+func TestWhileAnOrderStandsAWalletIsTakenOverOnlyWhenItIsSeenTwice(t *testing.T) {
+	t.Parallel()
+	for _, stands := range []bool{false, true} {
+		w := newWorld(t, hold(0), books)
+		e, m := w.engine.accounting, &w.engine.accounting.futures
+		e.config.Settle.StalenessMS, e.out = 3_000, &w.out
+		if stands {
+			order := w.market(exchange.Buy, 1, true).Order
+			sending := record.Sending{Order: order, Purpose: placement.Exit}
+			e.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "t-1", Body: sending})
+			e.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "t-1", Body: record.Acknowledged{OrderID: 1}})
+		}
+		reading := ledger.Reading{AtMS: w.now, Market: exchange.Futures, Wallet: []ledger.Asset{{Name: "USDT", Amount: exchange.AmountOf(100)}}}
+		e.take(m, reading, w.now)
+		if have := w.ledger().Opened(exchange.Futures); have == stands {
+			t.Errorf("an order stands %t: want the wallet taken over at once %t, have %t", stands, !stands, have)
+		}
+		reading.AtMS = w.now + 3_200
+		e.take(m, reading, w.now+3_100)
+		if !w.ledger().Opened(exchange.Futures) {
+			t.Errorf("an order stands %t: want the wallet taken over when a later reading shows the same", stands)
+		}
+	}
 }

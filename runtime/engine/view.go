@@ -3,6 +3,7 @@ package engine
 import (
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/risk"
 	"botd/strategy"
 )
 
@@ -18,15 +19,21 @@ type watched struct {
 	known      bool
 }
 
-// see brings the view up to date and empties the plan.
-func (t *tick) see(leg *leg, nominalMS int64) {
+// refreshView brings the view up to date and empties the plan.
+func (t *tick) refreshView(leg *leg, nominalMS int64) {
 	leg.view.NowMS, leg.view.Last = nominalMS, leg.symbol.Last
 	if leg.version != t.book.Version() {
 		t.fillView(leg)
 	} else {
 		leg.view.Equity = t.equity(leg.symbol.Key().Market)
 	}
-	leg.showPair()
+	if leg.watched.pair != nil {
+		leg.showPair()
+	}
+	if leg.watched.wanted.Funds {
+		leg.view.BuyingPower = t.ruleset.gate.BuyingPower(leg.view.Leverage, &risk.Facts{Book: t.book, State: leg.symbol,
+			Strategy: leg.config.Limits, TakerFee: t.config.TakerFee})
+	}
 	leg.plan.Reset()
 }
 
@@ -34,7 +41,7 @@ func (t *tick) see(leg *leg, nominalMS int64) {
 func (t *tick) fillView(leg *leg) {
 	leg.version = t.book.Version()
 	leg.view.Version = leg.version + 1
-	leg.view.Position = strategy.Position{Quantity: leg.symbol.Position, EntryPrice: leg.symbol.EntryPrice, SinceMS: leg.symbol.SinceMS}
+	leg.view.Position = strategy.Position{Quantity: leg.symbol.Position, EntryPrice: leg.symbol.MeanEntry(), SinceMS: leg.symbol.SinceMS}
 	leg.view.Equity = t.equity(leg.symbol.Key().Market)
 	leg.view.Memory = leg.state.Memory()
 	leg.working = leg.working[:0]

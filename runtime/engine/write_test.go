@@ -211,3 +211,50 @@ func TestAnOpeningWhoseRecordWasLateIsWithdrawnBesideAYoungerExit(t *testing.T) 
 		t.Error("want the entry ended as never sent")
 	}
 }
+
+// TestAnExitWhoseRecordWasLateHasItsTwoSecondsFromItsFirstByte: the kill switch sends an exit that is not answered anew after two
+// seconds. A slow disk takes none of them: the first byte leaves when the record is durable.
+func TestAnExitWhoseRecordWasLateHasItsTwoSecondsFromItsFirstByte(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, &wanting{target: 10})
+	b.pass(1_000)
+	b.filled(10)
+	b.slow = true
+	b.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
+	b.pass(2_700)
+	if len(b.placed) != 1 {
+		t.Fatalf("want the exit to wait for its record, have %+v", b.placed[1:])
+	}
+	b.slow = false
+	b.give(b.late[0])
+	for range 19 {
+		if b.pass(100); len(b.placed) > 2 {
+			t.Fatalf("want nothing sent beside the exit within two seconds, have %+v", b.placed[1:])
+		}
+	}
+	b.pass(3_000)
+	if len(b.placed) < 3 || b.recalls[0] != b.placed[1].ID {
+		t.Errorf("want it called back and sent anew, have %d placements, called back %v", len(b.placed), b.recalls)
+	}
+}
+
+// TestARefusalOfARequestThatArrivedTwiceEndsNothing: the first was taken, as a list shows, and the answer is the second's, which is refused.
+func TestARefusalOfARequestThatArrivedTwiceEndsNothing(t *testing.T) {
+	t.Parallel()
+	refusedTwice(t)
+}
+
+func refusedTwice(t testing.TB) {
+	b := newBench(t, &wanting{target: 10})
+	b.pass(1_000)
+	call := b.placed[0]
+	order := call.Request.Order
+	b.orders = append(b.orders, exchange.Order{ID: 77, ClientOrderID: order.ClientOrderID, Market: exchange.Futures, Symbol: order.Symbol, Side: order.Side,
+		Type: order.Type, Quantity: order.Quantity, Status: exchange.StatusOpen})
+	b.pass(2_000)
+	b.give(&EventAnswer{CallID: call.ID, Err: &exchange.Refusal{Status: 400, Code: 2030, Message: "the balance is not enough"}})
+	b.pass(2_000)
+	if p := b.engine.Book().Placement(order.ClientOrderID); p == nil || p.OrderID() != 77 || p.State() != placement.Working {
+		t.Errorf("want the order that stands held, have %+v", p)
+	}
+}

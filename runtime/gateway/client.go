@@ -4,7 +4,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"botd/configs"
 	"botd/exchange"
@@ -36,11 +35,8 @@ func Signer(c *configs.SignatureConfig) wire.Signer {
 // unsettled refuses a live start while nobody knows how long a market that is traded takes: what was
 // sent there and not answered would be decided too early, or never.
 func unsettled(c *configs.Config) error {
-	for _, market := range c.Unsettled() {
-		return failure.New(failure.Config, fmt.Sprintf("botd probe --trade --out FILE measures them, for exchange.profile: FILE; or write "+
-			"exchange.settle: {%s: {window: ..., visibility: ..., staleness: ...}} by hand; or trade nothing on %s", market, market),
-			"mode live: the bounds exchange.settle of the %s market, on which every unanswered order is decided, are neither measured nor set by hand",
-			market)
+	for _, problem := range c.UnsettledProblems() {
+		return failure.New(failure.Config, problem.Hint, "%s", problem.What)
 	}
 	return nil
 }

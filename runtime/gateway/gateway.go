@@ -37,15 +37,18 @@ func (o *observed) see(seen rest.Observation) {
 
 // Exchange is the exchange traded on, as the daemon reaches it.
 type Exchange struct {
-	Client   *rest.Client  // clock, symbols, public data
-	Trading  runtime.Venue // the same, or the paper account beside it
-	Where    string        // for people: the address, and what it is
-	Binding  journal.Binding
-	Stop     func() error                // ends the embedded exchange; it must be called
-	reach    func(context.Context) error // nil: it is reached
-	observe  *observed
-	messages heard
-	stale    staleFeeds // paper alone
+	Client  *rest.Client  // clock, symbols, public data
+	Trading runtime.Venue // the same, or the paper account beside it
+	Where   string        // for people: the address, and what it is
+	Binding journal.Binding
+	Stop    func() error                // ends the embedded exchange; it must be called
+	reach   func(context.Context) error // nil: it is reached
+	observe *observed
+
+	written     string       // live: what the files of key and secret held when they were last read
+	credentials *rest.Config // live: what signs now; the one that rotates alone changes it
+	messages    heard
+	stale       staleFeeds // paper alone
 }
 
 // Measure has the client's requests measured from now on.
@@ -72,16 +75,20 @@ func Open(ctx context.Context, config *configs.Config, directory string, market 
 	case configs.Paper:
 		return openPaper(config, directory)
 	}
-	return openLive(config)
+	return openLive(config, directory)
 }
 
 // openLive opens the real service with the keys of the configuration.
-func openLive(config *configs.Config) (*Exchange, error) {
+func openLive(config *configs.Config, directory string) (*Exchange, error) {
 	key, secret, err := configs.ReadSecrets(config.Exchange)
 	if err != nil {
 		return nil, failure.Wrap(failure.Credentials, err)
 	}
 	if err := unsettled(config); err != nil {
+		return nil, err
+	}
+	keys, err := readSuccession(directory)
+	if err != nil {
 		return nil, err
 	}
 	v := &Exchange{
@@ -91,7 +98,7 @@ func openLive(config *configs.Config) (*Exchange, error) {
 		Binding: journal.Binding{
 			Mode:           string(config.Mode),
 			URL:            config.Exchange.BaseURL,
-			KeyFingerprint: Fingerprint(key),
+			KeyFingerprint: keys.bound(Fingerprint(key)),
 			Instance:       config.Instance,
 		},
 	}
@@ -101,7 +108,7 @@ func openLive(config *configs.Config) (*Exchange, error) {
 	if v.Client, err = rest.New(settings); err != nil {
 		return nil, failure.Wrap(failure.Config, err)
 	}
-	v.Trading = v.Client
+	v.Trading, v.credentials = v.Client, &settings
 	v.reach = func(ctx context.Context) error { return reach(ctx, v.Client, &settings) }
 	return v, nil
 }

@@ -30,7 +30,7 @@ func FuzzHalt(f *testing.F) {
 		if scope.Strategy != "" && scope.Strategy != "one" {
 			t.Errorf("%q: want what is configured, or all, have %+v", text, scope)
 		}
-		_ = halt.audit("halt-1-1.json", scope)
+		_ = halt.audit("halt-1-1.json", scope, nil)
 		again, err := json.Marshal(halt)
 		if err != nil {
 			t.Fatal(err)

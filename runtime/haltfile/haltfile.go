@@ -3,6 +3,7 @@ package haltfile
 
 import (
 	"context"
+	"crypto/hmac"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,6 +40,20 @@ type Halt struct {
 	Strategy string           `json:"strategy,omitempty"`
 	Market   string           `json:"market,omitempty"`
 	Symbol   string           `json:"symbol,omitempty"`
+	Code     string           `json:"code,omitempty"` // of all the rest, by the key of journal_key_file
+}
+
+// Kind names halts for the key that makes their codes.
+const Kind = "halt"
+
+// codeOf is the code that a halt must have.
+func (h Halt) codeOf(code func(text []byte) string) string {
+	h.Code = ""
+	text, err := json.Marshal(h)
+	if err != nil {
+		panic(err) // texts and numbers alone
+	}
+	return code(text)
 }
 
 // Operator names who runs the command.
@@ -59,10 +74,14 @@ func (h *Halt) Scope(config *configs.Config) (account.Scope, error) {
 	return account.ScopeName{Strategy: h.Strategy, Market: h.Market, Symbol: h.Symbol}.Resolve(known)
 }
 
-// Write writes a halt into a file of its own, durably, as a whole or not at all.
-func Write(directory string, halt Halt) (path string, err error) {
+// Write writes a halt into a file of its own, durably, as a whole or not at all. A code is made where
+// there is a key.
+func Write(directory string, halt Halt, code func(text []byte) string) (path string, err error) {
 	if err := private.Check(filepath.Dir(directory), directory); err != nil {
 		return "", failure.Wrap(failure.Config, err)
+	}
+	if code != nil {
+		halt.Code = halt.codeOf(code)
 	}
 	text, err := json.MarshalIndent(halt, "", "  ")
 	if err != nil {
@@ -116,9 +135,18 @@ func (h *Halt) scopeNow(config *configs.Config) account.Scope {
 	return scope
 }
 
-func (h *Halt) audit(path string, scope account.Scope) *record.Audit {
+// audit is what the journal says of it. A halt without its code is carried out all the same: whoever can
+// write it can also do so with the token beside it, and one that is refused would be worse.
+func (h *Halt) audit(path string, scope account.Scope, code func(text []byte) string) *record.Audit {
+	unproven := ""
+	if code != nil && !hmac.Equal([]byte(h.Code), []byte(h.codeOf(code))) {
+		unproven = "; not written with the key of journal_key_file"
+	}
 	return &record.Audit{Actor: h.By, Role: "operator", From: path, Action: "botd halt", Target: scope.String(),
-		Detail: h.Level.String() + ": " + h.Reason + " (at " + time.UnixMilli(h.AtMS).UTC().Format(time.RFC3339) + ", while no botd answered)"}
+		Detail: h.Level.String() + ": " + h.Reason + " (at " + time.UnixMilli(h.AtMS).
+			UTC().
+			Format(time.RFC3339) +
+			", while no botd answered" + unproven + ")"}
 }
 
 func syncDirectory(path string) error {
@@ -131,8 +159,8 @@ func syncDirectory(path string) error {
 
 // Replay writes the stored halts into the journal and the book, before
 // the engine starts. A halt that cannot be read is an error, not a reason to trade.
-func Replay(ctx context.Context, config *configs.Config, directory string, nowMS int64, store *journal.Journal, book *reconcile.Book,
-	history *view.History) error {
+func Replay(ctx context.Context, config *configs.Config, directory string, nowMS int64, store *journal.Journal, key *journal.Key,
+	book *reconcile.Book, history *view.History) error {
 	paths, err := List(directory)
 	if err != nil || len(paths) == 0 {
 		return failure.Wrap(failure.IO, err)
@@ -144,7 +172,7 @@ func Replay(ctx context.Context, config *configs.Config, directory string, nowMS
 			return failure.New(failure.Data, "remove it when it is not meant any more", "a halt was kept for this start: %w", err)
 		}
 		scope := h.scopeNow(config)
-		records = append(records, record.Record{AtMS: nowMS, Body: *h.audit(path, scope)})
+		records = append(records, record.Record{AtMS: nowMS, Body: *h.audit(path, scope, key.Coder(Kind))})
 		halt := record.Record{AtMS: nowMS, Strategy: scope.Strategy, Symbol: scope.Symbol, Body: record.Halt{Level: h.Level, Why: h.Reason}}
 		if h.Level > book.HaltOf(scope).Level {
 			book.Apply(&halt)
@@ -177,7 +205,8 @@ type Watcher struct {
 	Directory string
 	Config    func() *configs.Config
 	Send      func(context.Context, engine.Event) error
-	done      map[string]time.Time // halts in force whose file stays, and when it is looked at again
+	Code      func(text []byte) string // by the journal's key; nil without one
+	done      map[string]time.Time     // halts in force whose file stays, and when it is looked at again
 }
 
 func (h *Watcher) Run(ctx context.Context) {
@@ -209,7 +238,7 @@ func (h *Watcher) take(ctx context.Context, path string) {
 		return // whoever left it has reached the daemon after all
 	}
 	scope := halt.scopeNow(h.Config())
-	audit := halt.audit(path, scope)
+	audit := halt.audit(path, scope, h.Code)
 	var event engine.Event = &engine.EventAudited{Audit: audit, Event: &engine.EventHalt{Level: halt.Level, Scope: scope, Why: halt.Reason}}
 	switch {
 	case unread != nil && inForce:

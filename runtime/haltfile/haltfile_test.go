@@ -4,11 +4,14 @@ import (
 	"context"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"botd/configs"
+	"botd/reconcile/account"
+	"botd/reconcile/journal"
 	"botd/reconcile/record"
 	"botd/runtime"
 	"botd/runtime/engine"
@@ -19,7 +22,7 @@ import (
 func TestAHaltTakesEffectOnceAndItsFileStaysUntilItIsDurable(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
-	path, err := Write(directory, Halt{AtMS: 2, By: "somebody", Level: record.LevelCancel, Reason: "stop"})
+	path, err := Write(directory, Halt{AtMS: 2, By: "somebody", Level: record.LevelCancel, Reason: "stop"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,4 +49,33 @@ func TestAHaltTakesEffectOnceAndItsFileStaysUntilItIsDurable(t *testing.T) {
 			t.Error("want the file gone then")
 		}
 	})
+}
+
+// TestAHaltWithoutItsCodeIsCarriedOutAndNamedSo forges a stored halt: refusing one would be worse.
+func TestAHaltWithoutItsCodeIsCarriedOutAndNamedSo(t *testing.T) {
+	t.Parallel()
+	code := journal.NewKey([]byte("a key of at least thirty-two bytes")).Coder(Kind)
+	directory := t.TempDir()
+	path, err := Write(directory, Halt{AtMS: 2, By: "somebody", Level: record.LevelFlatten, Reason: "stop"}, code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proven := func(h *Halt) bool {
+		return !strings.Contains(h.audit(path, account.Scope{}, code).Detail, "not written with the key")
+	}
+	h, err := read(path)
+	if err != nil || !proven(&h) {
+		t.Errorf("want the halt that was written, proven, have %+v, %v", h, err)
+	}
+	forged := h
+	if forged.Level = record.LevelPause; proven(&forged) {
+		t.Error("want another level not proven")
+	}
+	forged = h
+	if forged.Code = ""; proven(&forged) {
+		t.Error("want one without a code not proven")
+	}
+	if detail := forged.audit(path, account.Scope{}, nil).Detail; strings.Contains(detail, "key") {
+		t.Errorf("want nothing said of a key where none is configured, have %s", detail)
+	}
 }

@@ -59,6 +59,7 @@ const (
 	Reminded  Change = "reminder"
 	Escalated Change = "escalated"
 	Closed    Change = "closed"
+	Returned  Change = "returned" // after its end
 )
 
 // Report is a change, with the incident as it is now.
@@ -74,6 +75,8 @@ const (
 	returnsWithinMS = 30 * 60_000    // after its end the same incident goes on
 	MaxClosed       = 500            // stored
 	eventForMS      = 24 * 3_600_000 // an event counts as a state
+	sameOutageMS    = 120_000        // states of an outage that begin so soon after its opening or its end are parts of it
+	unsureMS        = 120_000        // before the end of a run: whether the last message of an incident arrived is not known
 )
 
 // Tracker holds the incidents. Its zero value is ready; it is not safe for several goroutines.
@@ -125,6 +128,9 @@ func (t *Tracker) Update(nowMS int64, states []engine.Degraded, whole bool) []Re
 			continue
 		}
 		if present(one, nowMS, states) {
+			if !one.seen && nowMS-one.RemindedMS < unsureMS && !t.raised(one) {
+				t.report(Reminded, one)
+			}
 			one.AbsentMS, one.seen = 0, true
 		} else if one.AbsentMS == 0 {
 			one.AbsentMS = nowMS
@@ -149,10 +155,14 @@ func (t *Tracker) Update(nowMS int64, states []engine.Degraded, whole bool) []Re
 func (t *Tracker) begin(nowMS int64, d *engine.Degraded) *Incident {
 	for i := len(t.all) - 1; i >= 0; i-- {
 		one := &t.all[i]
-		if one.Kind != d.State || one.Scope != d.Scope || !one.Open() && nowMS-one.ClosedMS > returnsWithinMS {
+		if !continued(nowMS, one, d) {
 			continue
 		}
-		if !one.Open() || one.AbsentMS != 0 {
+		if !covers(one.Scope, d.Scope) {
+			one.Scope = account.Scope{} // another part of the same outage
+		}
+		ended := !one.Open()
+		if ended || one.AbsentMS != 0 {
 			one.Times++
 			one.UpdatedMS, one.ClosedMS, one.AbsentMS = nowMS, 0, 0
 		}
@@ -160,6 +170,10 @@ func (t *Tracker) begin(nowMS int64, d *engine.Degraded) *Incident {
 			one.Cause, one.UpdatedMS = d.Cause, nowMS
 		}
 		one.WayOut = d.WayOut
+		if ended { // a person heard that it was over
+			one.RemindedMS = nowMS
+			t.report(Returned, one)
+		}
 		return one
 	}
 	t.last++
@@ -168,6 +182,31 @@ func (t *Tracker) begin(nowMS int64, d *engine.Degraded) *Incident {
 	one := &t.all[len(t.all)-1]
 	t.report(Opened, one)
 	return one
+}
+
+// outages are the kinds of which one cause declares several states, of symbols, markets or the account, at once or in turn.
+var outages = []string{"blind", "rate_limited"}
+
+// continued reports whether a state belongs to an incident: it is the same, or a part of the same outage.
+func continued(nowMS int64, one *Incident, d *engine.Degraded) bool {
+	if one.Kind != d.State || !one.Open() && nowMS-one.ClosedMS > returnsWithinMS {
+		return false
+	}
+	if !slices.Contains(outages, one.Kind) {
+		return one.Scope == d.Scope
+	}
+	return covers(one.Scope, d.Scope) || nowMS-max(one.OpenedMS, one.ClosedMS) < sameOutageMS
+}
+
+// covers reports whether a scope is the account, the market of another scope, or the same.
+func covers(wide, narrow account.Scope) bool {
+	switch {
+	case wide == account.Scope{} || wide == narrow:
+		return true
+	case wide.Strategy != "" || wide.Symbol.Name != "":
+		return false
+	}
+	return wide.Symbol.Market == narrow.Symbol.Market
 }
 
 // continues reminds of an incident that goes on, and makes it critical when it has lasted too long.
@@ -185,6 +224,11 @@ func (t *Tracker) continues(nowMS int64, one *Incident) {
 	}
 }
 
+// raised reports whether a person hears of an incident in this update anyway.
+func (t *Tracker) raised(one *Incident) bool {
+	return slices.ContainsFunc(t.reports, func(r Report) bool { return r.Incident.ID == one.ID })
+}
+
 func (t *Tracker) report(change Change, one *Incident) {
 	t.reports = append(t.reports, Report{change, *one})
 }
@@ -192,7 +236,10 @@ func (t *Tracker) report(change Change, one *Incident) {
 // present reports whether an incident's state is in force, or counts as such.
 func present(one *Incident, nowMS int64, states []engine.Degraded) bool {
 	return nowMS < one.UntilMS ||
-		slices.ContainsFunc(states, func(d engine.Degraded) bool { return d.State == one.Kind && d.Scope == one.Scope })
+		slices.ContainsFunc(states, func(d engine.Degraded) bool {
+			return d.State == one.Kind && (d.Scope == one.Scope || slices.Contains(outages, one.Kind) &&
+				(covers(one.Scope, d.Scope) || covers(d.Scope, one.Scope)))
+		})
 }
 
 // closesAfter is how long a state must be absent: the longer, the more often it has returned.

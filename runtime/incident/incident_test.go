@@ -84,17 +84,71 @@ func TestWhatFlickersIsOneIncident(t *testing.T) {
 	}
 }
 
+func scopeOf(market exchange.Market, name string) account.Scope {
+	return account.Scope{Symbol: exchange.SymbolKey{Market: market, Name: name}}
+}
+
 func TestEachCauseIsAnIncidentOfItsOwn(t *testing.T) {
 	t.Parallel()
 	tracker := new(Tracker)
-	ether := account.Scope{Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}}
-	bitcoin := account.Scope{Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}}
-	tracker.Update(1, []engine.Degraded{{State: "blind", SinceMS: 1, Scope: ether}, {State: "blind", SinceMS: 1, Scope: bitcoin},
+	ether, bitcoin := scopeOf(exchange.Futures, "ETH-USDT"), scopeOf(exchange.Futures, "BTC-USDT")
+	tracker.Update(1, []engine.Degraded{{State: "quarantined", SinceMS: 1, Scope: ether}, {State: "quarantined", SinceMS: 1, Scope: bitcoin},
 		{State: "stale", SinceMS: 1, Scope: ether}}, true)
-	tracker.Update(2, []engine.Degraded{{State: "blind", SinceMS: 1, Scope: ether, Cause: "another"}}, true)
+	tracker.Update(2, []engine.Degraded{{State: "quarantined", SinceMS: 1, Scope: ether, Cause: "another"}}, true)
 	all := tracker.All()
 	if len(all) != 3 || all[0].Cause != "another" || all[0].UpdatedMS != 2 || all[0].AbsentMS != 0 || all[1].AbsentMS != 2 {
 		t.Errorf("want three, the first with its newest cause, have %+v", all)
+	}
+}
+
+// TestAnOutageIsOneIncident has an exchange answer 429 to every second request: symbols, a market and the account are
+// blind in turn, and both markets limited. Once a person received seven messages of six incidents.
+func TestAnOutageIsOneIncident(t *testing.T) {
+	t.Parallel()
+	tracker := new(Tracker)
+	parts := []account.Scope{scopeOf(exchange.Futures, "BTC-USDT"), scopeOf(exchange.Spot, ""), scopeOf(exchange.Spot, "ETH-USDT"), {}}
+	heard := course(tracker, 3000, func(second int) (states []engine.Degraded) {
+		if second >= 600 {
+			return nil
+		}
+		if second%50 < 15 {
+			one := state("blind", second-second%50)
+			one.Scope = parts[second/50%len(parts)]
+			states = append(states, one)
+		}
+		for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+			one := state("rate_limited", 0)
+			one.Scope = scopeOf(market, "")
+			states = append(states, one)
+		}
+		return states
+	})
+	opened := 0
+	for _, one := range heard {
+		if strings.Contains(one, " opened ") {
+			opened++
+		}
+	}
+	if all := tracker.All(); opened != 2 || len(all) != 2 || len(heard) > 6 {
+		t.Errorf("want two incidents, blind and rate limited, have %d opened in %v", opened, heard)
+	}
+}
+
+// TestABlindAccountIsHeardOfBesideABlindSymbol has a delisted symbol be blind for hours before the account is.
+func TestABlindAccountIsHeardOfBesideABlindSymbol(t *testing.T) {
+	t.Parallel()
+	tracker := new(Tracker)
+	heard := course(tracker, 900, func(second int) []engine.Degraded {
+		one := state("blind", 0)
+		one.Scope = scopeOf(exchange.Spot, "ETH-USDT")
+		if second >= 300 && second < 400 {
+			one = state("blind", 300)
+		}
+		return []engine.Degraded{one}
+	})
+	want := "0 opened blind critical, 300 opened blind critical"
+	if have := strings.Join(heard, ", "); have != want {
+		t.Errorf("want %s, have %s", want, have)
 	}
 }
 
@@ -127,6 +181,24 @@ func TestIncidentsSurviveARestart(t *testing.T) {
 	after.Update(9_000_000, []engine.Degraded{state("stale", 0)}, true)
 	if newest := after.All()[1]; newest.ID != 2 || newest.Kind != "stale" {
 		t.Errorf("want ids to go on, have %+v", newest)
+	}
+}
+
+// TestWhatWasPerhapsNotHeardIsSaidAgain has botd killed a second after an incident opened, with the message still on its
+// way: once nobody heard of it for hours.
+func TestWhatWasPerhapsNotHeardIsSaidAgain(t *testing.T) {
+	t.Parallel()
+	before := new(Tracker)
+	before.Update(1, []engine.Degraded{state("halted", 0)}, true)
+	for _, c := range []struct{ startMS, want int64 }{{10_000, 1}, {600_000, 0}} {
+		after := new(Tracker)
+		after.Restore(before.All())
+		after.Update(c.startMS, nil, false)
+		reports := after.Update(c.startMS+1000, []engine.Degraded{state("halted", 0)}, true)
+		again := after.Update(c.startMS+2000, []engine.Degraded{state("halted", 0)}, true)
+		if int64(len(reports)) != c.want || len(again) != 0 || c.want == 1 && reports[0].Change != Reminded {
+			t.Errorf("a start after %d ms: want %d reminders, then none, have %+v and %+v", c.startMS, c.want, reports, again)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package lane
 
 import (
 	"bytes"
+	"crypto/hmac"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,10 +22,12 @@ const FileName = "killswitch.log"
 // the file is made: on a full disk what it holds can be overwritten.
 const fileSize = 1 << 20
 
-// File holds what the lane did until the journal does: a record a line, zeros after them. One
+// File holds what the lane did until the journal does: a record a line, zeros after them. Where the
+// journal has a key, a code follows each record, of the line and of the code before it. One
 // goroutine writes, so that whoever waits for a slow disk waits for as long as they choose.
 type File struct {
 	file   *os.File
+	code   func(text []byte) string // of a line; nil without a key
 	writes chan write
 	ended  sync.WaitGroup
 
@@ -32,13 +35,14 @@ type File struct {
 }
 
 type write struct {
-	text       []byte
+	lines      [][]byte
 	generation int64
 	done       chan<- error
 }
 
-// OpenFile opens the file, or makes it with its room, and returns the records in it.
-func OpenFile(path string) (*File, []record.Record, error) {
+// OpenFile opens the file, or makes it with its room, and returns the records in it. A line without the
+// code that the key makes is refused: its record would become one of the journal.
+func OpenFile(path string, code func(text []byte) string) (*File, []record.Record, error) {
 	file, err := private.Open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, nil, err
@@ -53,47 +57,73 @@ func OpenFile(path string) (*File, []record.Record, error) {
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("take the room of %s: %w", path, err), file.Close())
 	}
-	records, used, err := parse(text)
+	records, used, last, err := parse(text, code)
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("read %s: %w", path, err), file.Close())
 	}
-	f := &File{file: file, writes: make(chan write, 256)}
-	f.ended.Go(func() { f.run(int64(used)) })
+	f := &File{file: file, code: code, writes: make(chan write, 256)}
+	f.ended.Go(func() { f.run(int64(used), last) })
 	return f, records, nil
 }
 
-// parse reads the records. The last line may be torn: its order's id is in the record of the start.
-func parse(text []byte) (records []record.Record, used int, err error) {
+// parse reads the records, and the last code. The last line may be torn: its order's id is in the record
+// of the start.
+func parse(text []byte, code func(text []byte) string) (records []record.Record, used int, last string, err error) {
 	if end := bytes.IndexByte(text, 0); end >= 0 {
 		text = text[:end]
 	}
 	for {
 		line, _, whole := bytes.Cut(text[used:], []byte("\n"))
 		if !whole {
-			return records, used, nil
+			return records, used, last, nil
+		}
+		body, have, coded := bytes.Cut(line, []byte(codeMark))
+		switch {
+		case code == nil && coded:
+			return nil, 0, "", fmt.Errorf("byte %d: the line has a code: want the key of journal_key_file", used)
+		case code != nil && !hmac.Equal(have, []byte(code(append([]byte(last), body...)))):
+			return nil, 0, "", fmt.Errorf("byte %d: the line was not written with the key of journal_key_file", used)
 		}
 		var r record.Record
-		if err := json.Unmarshal(line, &r); err != nil {
-			return nil, 0, fmt.Errorf("byte %d: %w", used, err)
+		if err := json.Unmarshal(body, &r); err != nil {
+			return nil, 0, "", fmt.Errorf("byte %d: %w", used, err)
 		}
+		last = string(have)
 		records = append(records, r)
 		used += len(line) + 1
 	}
 }
 
+// codeMark stands between a record, in which JSON allows no tab, and its code.
+const codeMark = "\t"
+
+// sealed are lines as they are written, and the code of the last one.
+func sealed(lines [][]byte, last string, code func(text []byte) string) (text []byte, newest string) {
+	for _, line := range lines {
+		text = append(text, line...)
+		if code != nil {
+			last = code(append([]byte(last), line...))
+			text = append(text, codeMark+last...)
+		}
+		text = append(text, '\n')
+	}
+	return text, last
+}
+
 // run writes until the file is closed. What was begun anew since it was asked for is dropped.
-func (f *File) run(at int64) {
+func (f *File) run(at int64, last string) {
 	generation := int64(0) // of the file as it was opened
 	for w := range f.writes {
 		err := errStale
 		if now := f.generation.Load(); now != generation {
 			if err = f.put(make([]byte, at), 0); err == nil {
-				at, generation = 0, now
+				at, generation, last = 0, now, ""
 			}
 		}
 		if w.generation == generation {
-			if err = f.put(w.text, at); err == nil {
-				at += int64(len(w.text))
+			text, newest := sealed(w.lines, last, f.code)
+			if err = f.put(text, at); err == nil {
+				at, last = at+int64(len(text)), newest
 			}
 		}
 		if w.done != nil {
@@ -118,17 +148,17 @@ func (f *File) put(text []byte, at int64) error {
 // write adds records. It reports whether they are durable within a time; without one it does
 // not wait.
 func (f *File) write(records []record.Record, within time.Duration) bool {
-	var text []byte
+	var lines [][]byte
 	for i := range records {
 		line, err := json.Marshal(records[i])
 		if err != nil {
 			panic(err) // a record that is no JSON
 		}
-		text = append(append(text, line...), '\n')
+		lines = append(lines, line)
 	}
 	done := make(chan error, 1)
 	select {
-	case f.writes <- write{text, f.generation.Load(), done}:
+	case f.writes <- write{lines, f.generation.Load(), done}:
 	default:
 		return false // a disk that hangs
 	}

@@ -1,6 +1,9 @@
 package lane
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,7 +17,7 @@ import (
 
 func opened(t *testing.T, path string) (*File, []record.Record) {
 	t.Helper()
-	file, records, err := OpenFile(path)
+	file, records, err := OpenFile(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +85,7 @@ func TestTheFileHoldsWhatWasWrittenUntilItBeginsAnew(t *testing.T) {
 	if err := os.WriteFile(path, []byte("nonsense\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := OpenFile(path); err == nil {
+	if _, _, err := OpenFile(path, nil); err == nil {
 		t.Error("a file that cannot be read: want it refused, since somebody meant to stop botd")
 	}
 }
@@ -152,5 +155,53 @@ func TestALaneIDIsOneOfTheStarts(t *testing.T) {
 	serial, ours := placement.ParseSerial(placement.ClientOrderID("main", start, placement.LaneIDs))
 	if !ours || serial.Start != start || serial.Sequence != placement.LaneIDs {
 		t.Errorf("want %+v, have %+v", start, serial)
+	}
+}
+
+// testCode makes codes that nobody guesses from a text alone.
+func testCode(text []byte) string {
+	return fmt.Sprintf("%x", sha256.Sum256(append([]byte("a key"), text...)))
+}
+
+// TestWithAKeyEachLineMustHaveItsCode forges, exchanges and takes out lines; the record of a forged one
+// would become one of the journal.
+func TestWithAKeyEachLineMustHaveItsCode(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), FileName)
+	for range 2 { // the second one goes on where the first ended
+		file, _, err := OpenFile(path, testCode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, why := range []string{"a\tb", "c"} {
+			if !file.write(halted(why), time.Minute) {
+				t.Fatal("want it written")
+			}
+		}
+		closed(t, file)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if records, _, _, err := parse(text, testCode); err != nil || len(records) != 4 {
+		t.Fatalf("want four records, have %d, %v", len(records), err)
+	}
+	lines := bytes.SplitAfter(bytes.TrimRight(text, "\x00"), []byte("\n"))
+	plain, _, _ := bytes.Cut(lines[0], []byte("\t"))
+	for name, forged := range map[string][]byte{
+		"a line without a code":    append(plain, '\n'),
+		"a line with another text": bytes.Replace(lines[0], []byte("flatten"), []byte("pause"), 1),
+		"the lines exchanged":      bytes.Join([][]byte{lines[1], lines[0]}, nil),
+		"the first one taken out":  lines[1],
+		"one taken out":            bytes.Join([][]byte{lines[0], lines[2]}, nil),
+		"a line twice":             bytes.Join([][]byte{lines[0], lines[0]}, nil),
+	} {
+		if records, _, _, err := parse(forged, testCode); err == nil {
+			t.Errorf("%s: want it refused, have %+v", name, records)
+		}
+	}
+	if _, _, _, err := parse(text, nil); err == nil {
+		t.Error("want lines with codes refused without the key")
 	}
 }

@@ -23,7 +23,7 @@ func FuzzFile(f *testing.F) {
 	f.Add([]byte("{}\n"))
 	f.Add([]byte(`{"v":99,"kind":"boot"}` + "\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		records, used, err := parse(text)
+		records, used, _, err := parse(text, nil)
 		if err != nil {
 			return
 		}
@@ -38,8 +38,11 @@ func FuzzFile(f *testing.F) {
 			}
 			again = append(append(again, line...), '\n')
 		}
-		if second, end, err := parse(again); err != nil || len(second) != len(records) || end != len(again) {
+		if second, end, _, err := parse(again, nil); err != nil || len(second) != len(records) || end != len(again) {
 			t.Errorf("%q: want %d records back, have %d in %d of %d bytes, %v", text, len(records), len(second), end, len(again), err)
+		}
+		if forged, _, _, err := parse(text, testCode); err == nil && len(forged) > 0 {
+			t.Errorf("%q: want no record without its code, have %+v", text, forged)
 		}
 	})
 }

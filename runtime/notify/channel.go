@@ -4,6 +4,7 @@ import (
 	"botd/internal/printable"
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -18,8 +19,9 @@ type channel struct {
 	log     func(event, text string)
 	queue   chan Event
 	digest  digest
+	held    digest     // during the quiet hours
 	hanging chan error // of a try that did not return in time
-	failing bool
+	failing atomic.Bool
 }
 
 func newChannel(route Route, config *Config) *channel {
@@ -37,19 +39,49 @@ func (c *channel) offer(e Event) {
 	}
 }
 
+// add takes an event into the next message; in the quiet hours into the one after them, unless it is an error.
+func (c *channel) add(e Event) {
+	if e.Severity < Error && c.route.Quiet.left(time.Now()) > 0 {
+		c.held.add(e)
+		return
+	}
+	c.digest.add(e)
+}
+
+// morning adds what the quiet hours held, when they are over; it returns when that will be.
+func (c *channel) morning() (over <-chan time.Time, stop func()) {
+	if c.held.empty() {
+		return nil, func() {}
+	}
+	left := c.route.Quiet.left(time.Now())
+	if left <= 0 {
+		c.held.join(&c.digest)
+		c.digest, c.held = c.held, digest{}
+		return nil, func() {}
+	}
+	timer := time.NewTimer(min(left, time.Minute)) // a clock may be set
+	return timer.C, func() { timer.Stop() }
+}
+
 // run makes messages of events until the context ends.
 func (c *channel) run(ctx context.Context) {
 	for ctx.Err() == nil {
+		over, stop := c.morning()
 		if c.digest.empty() {
 			select {
 			case e := <-c.queue:
-				c.digest.add(e)
+				c.add(e)
+			case <-over:
 			case <-ctx.Done():
+			}
+			if stop(); c.digest.empty() {
 				continue
 			}
 			c.collect(ctx, gather)
-		} else {
+		} else if stop(); c.failing.Load() {
 			c.collect(ctx, again)
+		} else { // it came while a message was under way
+			c.collect(ctx, gather)
 		}
 		c.collect(ctx, c.pace.Reserve().Delay())
 		if ctx.Err() == nil {
@@ -64,16 +96,17 @@ func (c *channel) last() {
 	for {
 		select {
 		case e := <-c.queue:
-			c.digest.add(e)
+			c.add(e)
 			continue
 		default:
 		}
 		break
 	}
-	if c.digest.empty() {
+	c.held.join(&c.digest)
+	if c.held.empty() {
 		return
 	}
-	c.ended(c.try(context.Background(), c.digest.text(c.title), lastTries))
+	c.ended(c.try(context.Background(), c.held.message(c.title), lastTries))
 }
 
 // collect takes events into the message for so long.
@@ -86,7 +119,7 @@ func (c *channel) collect(ctx context.Context, wait time.Duration) {
 	for {
 		select {
 		case e := <-c.queue:
-			c.digest.add(e)
+			c.add(e)
 		case <-timer.C:
 			return
 		case <-ctx.Done():
@@ -100,7 +133,7 @@ func (c *channel) collect(ctx context.Context, wait time.Duration) {
 func (c *channel) deliver(ctx context.Context) {
 	unsent := c.digest
 	c.digest = digest{}
-	text := unsent.text(c.title)
+	text := unsent.message(c.title)
 	err := c.try(ctx, text, perSend)
 	for _, wait := range backoff {
 		if err == nil || ctx.Err() != nil {
@@ -120,17 +153,17 @@ func (c *channel) deliver(ctx context.Context) {
 func (c *channel) ended(err error) {
 	if err == nil {
 		c.count(c.route.Name, Sent, 1)
-		if c.failing {
+		if c.failing.Load() {
 			c.log("notify.works", c.route.Name+" works again")
 		}
-		c.failing = false
+		c.failing.Store(false)
 		return
 	}
 	c.count(c.route.Name, Failed, 1)
-	if !c.failing {
+	if !c.failing.Load() {
 		c.log("notify.failed", c.route.Name+": "+err.Error())
 	}
-	c.failing = true
+	c.failing.Store(true)
 }
 
 // errHanging means that an earlier try has not come back: there is one at a time,
@@ -141,7 +174,7 @@ var errHanging = errors.New("the service has not answered an earlier message yet
 var errSlow = errors.New("the service did not answer in time")
 
 // try sends once, and goes on taking events while it waits.
-func (c *channel) try(ctx context.Context, text string, within time.Duration) error {
+func (c *channel) try(ctx context.Context, m message, within time.Duration) error {
 	if c.hanging != nil {
 		select {
 		case <-c.hanging: // it came back after all; whether it arrived is unknown
@@ -151,7 +184,7 @@ func (c *channel) try(ctx context.Context, text string, within time.Duration) er
 		}
 	}
 	done := make(chan error, 1)
-	go func() { done <- c.route.Sender.Send(text) }()
+	go func() { done <- c.route.Sender.Send(m.subject, m.text) }()
 	timer := time.NewTimer(within)
 	defer timer.Stop()
 	stopping := ctx.Done()
@@ -160,7 +193,7 @@ func (c *channel) try(ctx context.Context, text string, within time.Duration) er
 		case err := <-done:
 			return err
 		case e := <-c.queue:
-			c.digest.add(e)
+			c.add(e)
 		case <-timer.C:
 			c.hanging = done
 			return errSlow

@@ -1,16 +1,19 @@
 package notify
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 )
 
-// Bounds of a message: every service takes one of this length.
+// Bounds of a message: with its title it has less than the 4,096 characters that Telegram takes.
 const (
 	maxLines = 20
 	maxText  = 300   // bytes of one line's text
-	maxBytes = 3_500 // of all lines
+	lineRest = 56    // bytes of a line beside its text: time, severity, count
+	maxBytes = 3_800 // of all lines
+	maxTitle = 120   // bytes of a subject
 )
 
 // digest puts events together: what repeats is one line with its count.
@@ -42,11 +45,11 @@ func (d *digest) put(add line) {
 			return
 		}
 	}
-	if len(d.lines) == maxLines || d.bytes+len(e.Text) > maxBytes {
+	if len(d.lines) == maxLines || d.bytes+len(e.Text)+lineRest > maxBytes {
 		d.more += add.count
 		return
 	}
-	d.bytes += len(e.Text)
+	d.bytes += len(e.Text) + lineRest
 	d.lines = append(d.lines, add)
 }
 
@@ -58,7 +61,50 @@ func (d *digest) join(later *digest) {
 	d.more += later.more
 }
 
-// text returns the message.
+// message is what a service is given.
+type message struct{ subject, text string }
+
+func (d *digest) message(title string) message { return message{d.subject(title), d.text(title)} }
+
+// subject names the account, and what is worst: its severity, and what and where it is.
+func (d *digest) subject(title string) string {
+	if len(d.lines) == 0 {
+		return title
+	}
+	worst := &d.lines[0].event
+	for i := range d.lines {
+		if e := &d.lines[i].event; e.weight() > worst.weight() {
+			worst = e
+		}
+	}
+	what, _, _ := strings.Cut(cmp.Or(worst.Subject, strings.Join(strings.Fields(strings.SplitN(worst.Text, "\n", 2)[0]), " ")), "\n")
+	text := title + ": " + worst.word() + what
+	if len(text) > maxTitle {
+		text = strings.ToValidUTF8(text[:maxTitle], "") + "…"
+	}
+	if others := len(d.lines) - 1 + d.more; others > 0 {
+		text += fmt.Sprintf(" (and %d more)", others)
+	}
+	return text
+}
+
+// weight is how much an event matters among others; an end matters least.
+func (e *Event) weight() Severity {
+	if e.Over {
+		return Info
+	}
+	return e.Severity
+}
+
+// word is the severity as it is shown; nothing for what needs nobody.
+func (e *Event) word() string {
+	if e.weight() == Info {
+		return ""
+	}
+	return strings.ToUpper(e.Severity.String()) + " "
+}
+
+// text returns the message's body.
 func (d *digest) text(title string) string {
 	var text strings.Builder
 	text.WriteString(title)
@@ -66,9 +112,7 @@ func (d *digest) text(title string) string {
 		l := &d.lines[i]
 		text.WriteByte('\n')
 		text.WriteString(l.first.UTC().Format("15:04:05 "))
-		if l.event.Severity > Info {
-			text.WriteString(strings.ToUpper(l.event.Severity.String()) + " ")
-		}
+		text.WriteString(l.event.word())
 		text.WriteString(l.event.Text)
 		if l.count > 1 {
 			fmt.Fprintf(&text, " (%d times, last %s)", l.count, l.last.UTC().Format("15:04:05"))

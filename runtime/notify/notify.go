@@ -9,6 +9,7 @@ package notify
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,12 +37,14 @@ type Event struct {
 	Severity Severity
 	Name     string // as in the log: trading.halted
 	Text     string
-	Covered  bool // an incident says the same: who takes incidents need not hear it twice
+	Subject  string // for the subject of a mail: what and where; empty: the severity and the text's beginning
+	Over     bool   // it reports an end: selected by its severity, and shown without it
+	Covered  bool   // an incident says the same: who takes incidents need not hear it twice
 }
 
 // Sender delivers one message. It is called by one goroutine at a time, and may hang.
 type Sender interface {
-	Send(text string) error
+	Send(subject, text string) error
 }
 
 // Route is one channel: where it leads, and what it takes.
@@ -51,6 +54,24 @@ type Route struct {
 	Least  Severity
 	Also   []string // patterns of events taken whatever their severity: daemon.*
 	Never  []string // patterns of events not taken
+	Quiet  Quiet    // when only errors are sent
+}
+
+// Quiet are the hours of a day, UTC, in which only errors are sent; what else happens is sent when they are over.
+type Quiet struct{ From, Until int } // minutes after midnight; none where they are equal
+
+// left is how long the quiet hours go on.
+func (q Quiet) left(now time.Time) time.Duration {
+	if q.From == q.Until {
+		return 0
+	}
+	now = now.UTC()
+	const day = 24 * 60
+	minute := now.Hour()*60 + now.Minute()
+	if (minute-q.From+day)%day >= (q.Until-q.From+day)%day {
+		return 0
+	}
+	return following(now, q.Until%day).Sub(now)
 }
 
 // takes reports whether an event is for the channel.
@@ -141,6 +162,11 @@ func (n *Notifier) NotifyAll(e Event) {
 	for _, c := range n.channels {
 		c.offer(e)
 	}
+}
+
+// Failing reports whether every channel fails: nobody hears of anything.
+func (n *Notifier) Failing() bool {
+	return len(n.channels) > 0 && !slices.ContainsFunc(n.channels, func(c *channel) bool { return !c.failing.Load() })
 }
 
 // Run sends until the context ends, then what is left, once and within seconds.

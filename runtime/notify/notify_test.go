@@ -22,7 +22,7 @@ type inbox struct {
 	tries    int
 }
 
-func (b *inbox) Send(text string) error {
+func (b *inbox) Send(_, text string) error {
 	b.mu.Lock()
 	b.tries++
 	hangs, fails := b.hangs, b.failures > 0
@@ -207,6 +207,25 @@ func TestWhatFindsTheQueueFullIsCounted(t *testing.T) {
 	}
 }
 
+// TestWhatComesWhileAMessageIsUnderWayFollowsAtOnce has a service that takes five seconds: what came meanwhile
+// once waited for a minute.
+func TestWhatComesWhileAMessageIsUnderWayFollowsAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &inbox{hangs: make(chan struct{})}
+		d := open(t, b, Route{Least: Warning})
+		d.Notify(halted("first"))
+		time.Sleep(3 * time.Second)
+		d.Notify(halted("second"))
+		time.Sleep(3 * time.Second)
+		close(b.hangs)
+		time.Sleep(3 * time.Second)
+		if have := b.all(); len(have) != 2 || !strings.HasSuffix(have[1], "second") {
+			t.Errorf("want two messages, have %q", have)
+		}
+	})
+}
+
 func TestAServiceThatIsDownIsCountedAndLoggedOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -288,12 +307,17 @@ func TestWhatIsLeftWhenBotdStopsIsSentOnceAndWithinSeconds(t *testing.T) {
 
 func TestAMessageIsBounded(t *testing.T) {
 	t.Parallel()
-	var d digest
-	for i := range 1_000 {
-		d.add(Event{At: time.UnixMilli(0), Severity: Error, Name: "x", Text: fmt.Sprint(i, strings.Repeat("ä", 1_000))})
-	}
-	text := d.text("botd")
-	if len(text) > maxBytes+maxLines*40 || !strings.Contains(text, "more: see botd logs") {
-		t.Errorf("want at most %d bytes and how many were left out, have %d: %s", maxBytes+maxLines*40, len(text), text)
+	const title, most = "botd an-instance-with-a-name-as-long-as-they-may-be-in-botd.yaml-000 (live)", 4_096
+	for _, each := range []int{1, 90, 120, 135, 175, 299, 1_000} { // bytes of a line
+		var d digest
+		for i := range 1_000 {
+			for range 10_000 / (i*i + 1) { // the first ones have the largest counts
+				d.add(Event{At: time.UnixMilli(0), Severity: Warning, Name: "x", Text: fmt.Sprint(i, strings.Repeat("ä", each/2))})
+			}
+			d.add(Event{At: time.UnixMilli(0), Severity: Warning, Name: "x", Text: fmt.Sprint(i, strings.Repeat("ä", each/2))})
+		}
+		if text := d.text(title); len(text) >= most || !strings.Contains(text, "more: see botd logs") {
+			t.Errorf("lines of %d bytes: want less than %d bytes and how many were left out, have %d: %s", each, most, len(text), text)
+		}
 	}
 }

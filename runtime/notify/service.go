@@ -3,6 +3,7 @@ package notify
 import (
 	"errors"
 	"fmt"
+	"mime"
 	"net/url"
 	"regexp"
 	"slices"
@@ -15,7 +16,9 @@ import (
 // service is a messaging service, as its address says.
 type service struct {
 	to      types.Service
+	name    string
 	secrets []string
+	titled  bool
 }
 
 // Open returns the service of a shoutrrr address: telegram://, discord://,
@@ -27,10 +30,11 @@ func Open(address string) (Sender, error) {
 		return nil, fmt.Errorf("not the address of a messaging service\nhint: it is one line such as "+
 			"telegram://TOKEN@telegram?chats=NUMBER, and begins with one of %s", strings.Join((&router.ServiceRouter{}).ListServices(), ", "))
 	}
-	s := &service{secrets: secretParts(address, parsed)}
+	name, _, _ := strings.Cut(parsed.Scheme, "+")
+	own := parsed.Query().Has("title") || parsed.Query().Has("subject")
+	s := &service{name: name, secrets: secretParts(address, parsed), titled: slices.Contains(titled, name) && !own}
 	services := &router.ServiceRouter{}
 	if s.to, err = services.Locate(address); err != nil {
-		name, _, _ := strings.Cut(parsed.Scheme, "+")
 		form := forms[name]
 		if form == "" {
 			form = name + "://..., as https://shoutrrr.nickfedor.com/ shows for " + name
@@ -57,9 +61,26 @@ func known(scheme string) bool {
 	return slices.Contains((&router.ServiceRouter{}).ListServices(), name)
 }
 
-// Send sends one message.
-func (s *service) Send(text string) error {
+// titled are the services whose messages have a subject beside the text.
+var titled = []string{"smtp", "generic", "ntfy", "pushover", "pushbullet", "gotify", "join", "bark", "slack", "discord"}
+
+// unmarked writes the characters with which a mention or a link begins in Slack as Slack wants them.
+var unmarked = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// Send sends one message. A subject in the address itself stays.
+func (s *service) Send(subject, text string) error {
 	params := types.Params{}
+	switch s.name {
+	case "slack":
+		subject, text = unmarked.Replace(subject), unmarked.Replace(text)
+	case "discord": // each line by itself: of more than ten it would lose some
+		params["splitlines"] = "No"
+	case "smtp": // a header is ASCII
+		subject = mime.QEncoding.Encode("utf-8", subject)
+	}
+	if s.titled {
+		params["title"] = subject
+	}
 	return s.hide(s.to.Send(text, &params))
 }
 

@@ -20,7 +20,7 @@ func TestAServiceGetsTheMessageOverARealSocket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Send("HALTED operator"); err != nil {
+	if err := s.Send("botd main: HALTED", "HALTED operator"); err != nil {
 		t.Fatal(err)
 	}
 	if have := <-got; !strings.HasPrefix(have, "/hook ") || !strings.Contains(have, `"message":"HALTED operator"`) {
@@ -48,7 +48,7 @@ func TestNoErrorOfAServiceHoldsItsAddress(t *testing.T) {
 	} {
 		s, err := Open(address)
 		if err == nil {
-			err = s.Send("text")
+			err = s.Send("subject", "text")
 		}
 		switch {
 		case err == nil:

@@ -10,6 +10,7 @@ import (
 	"botd/exchange"
 	"botd/reconcile/placement"
 	"botd/runtime/engine"
+	"botd/runtime/profit"
 )
 
 // Daily calls send at a time of each UTC day, given as minutes after midnight,
@@ -85,10 +86,11 @@ func (t *Tally) Summary(s *engine.Status) string {
 	for i := range s.Degraded {
 		fmt.Fprintf(&text, "\n%s: %s", strings.ToUpper(s.Degraded[i].State), s.Degraded[i].Cause)
 	}
+	made := profit.Of(s)
 	for i := range s.Strategies {
 		t := &s.Strategies[i]
-		fmt.Fprintf(&text, "\n%s %s: %s %s, %s USDT so far", t.Name, t.State, t.Symbol.QuantityDecimal(t.Position), t.Symbol.Name,
-			t.Realized.Decimal().Round(2))
+		fmt.Fprintf(&text, "\n%s %s: %s %s, net %s USDT so far, unrealised %s", t.Name, t.State, t.Symbol.QuantityDecimal(t.Position), t.Symbol.Name,
+			Signed(made[t.Name].Net), Signed(made[t.Name].Unrealised))
 	}
 	return text.String()
 }

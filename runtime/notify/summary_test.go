@@ -10,6 +10,7 @@ import (
 	"botd/exchange"
 	"botd/internal/enginetest"
 	"botd/reconcile/account"
+	"botd/reconcile/ledger"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/runtime/engine"
@@ -60,7 +61,8 @@ func TestASummaryReportsTheStateAndWhatHappenedSinceTheLast(t *testing.T) {
 		Total: exchange.AmountOf(9_950), Day: account.Day{Equity: exchange.AmountOf(10_000)},
 		Live:       []account.Placement{enginetest.Placement(sent, placement.Working, 1), enginetest.Placement(sent, placement.Uncertain, 0)},
 		Degraded:   []engine.Degraded{{State: "halted", Cause: "operator: news"}},
-		Strategies: []engine.StrategyStatus{{Name: "trend", State: "halted", Symbol: symbol, Position: 120, Realized: exchange.AmountOf(-7)}},
+		Strategies: []engine.StrategyStatus{{Name: "trend", State: "halted", Symbol: symbol, Position: 120}},
+		Ledger:     []ledger.Balance{{Account: ledger.Realised, Strategy: "trend", Asset: "USDT", Amount: exchange.AmountOf(7)}},
 	}
 	var tally Tally
 	for _, e := range []Event{{Name: "order.fill"}, {Name: "order.fill"}, {Name: "risk.refused", Severity: Warning},
@@ -71,7 +73,7 @@ func TestASummaryReportsTheStateAndWhatHappenedSinceTheLast(t *testing.T) {
 since the last one: 2 fills, 1 orders refused, 1 warnings, 1 errors
 2 orders open, 1 of them not settled
 HALTED: operator: news
-trend halted: 0.12 BTC-USDT, -7 USDT so far`
+trend halted: 0.12 BTC-USDT, net -7.00 USDT so far, unrealised 0.00`
 	if have := tally.Summary(status); have != want {
 		t.Errorf("want\n%s\nhave\n%s", want, have)
 	}

@@ -6,7 +6,21 @@ import "time"
 const (
 	Page   = "page"   // needs a person at once, at night too
 	Ticket = "ticket" // needs a person on the next working day
+	None   = "none"   // needs nobody: the alert that always fires
 )
+
+// unless leaves an alert out while a wider one of the same botd fires, which has the same cause: one page per cause.
+func unless(alerts string) string {
+	return ` unless on (job, instance) ALERTS{alertname=~"` + alerts + `", alertstate="firing"}`
+}
+
+// unlessRecently does the same for so long after its end: what counts over a window would fire when all is well again.
+func unlessRecently(alerts, window string) string {
+	return ` unless on (job, instance) max_over_time(ALERTS{alertname=~"` + alerts + `", alertstate="firing"}[` + window + `])`
+}
+
+// outage are the alerts that say that the exchange, or botd, is not there.
+const outage = "BotdReconcileStale|BotdDown|BotdAuthFailing"
 
 // Alert is an alerting rule of Prometheus.
 type Alert struct {
@@ -31,17 +45,23 @@ var alerts = []Alert{
 		"no botd is scraped at all",
 		"There is no botd among the targets, so BotdDown cannot fire either.",
 		"Look at Prometheus's targets and at the service."},
-	{"BotdTradingHalted", Page, `max by (job, instance, reason) (botd_trading_halted{reason!~"unprotected|refused"}) == 1`, time.Minute,
+	{"BotdTradingHalted", Page, `max by (job, instance, reason) (botd_trading_halted{reason=~"kill_switch|standing_down|limit|journal|waiting"}) == 1`,
+		time.Minute,
 		"trading on {{ $labels.instance }} is halted: {{ $labels.reason }}",
-		"Nothing opens, in the whole account or in a part of it; exits and stops continue.",
+		"Nothing opens in the whole account; exits and stops continue.",
 		"botd status shows the cause and the way out; botd rearm ends a halt."},
-	{"BotdOrderUnsettled", Page, `time() - (botd_orders_unsettled_oldest_timestamp_seconds > 0) > 60`, 0,
+	{"BotdHaltUnfinished", Page, `botd_halts_unfinished > 0`, 2 * time.Minute,
+		"a halt of {{ $labels.instance }} has not taken away what it should",
+		"A halt to cancel or to flatten is in force, and orders or a position that it covers are still there.",
+		"botd status names what is left and what keeps it; close it on the exchange's own screen if that lasts."},
+	{"BotdOrderUnsettled", Page, `time() - (botd_orders_unsettled_oldest_timestamp_seconds > 0) > 60` + unless(outage), 0,
 		"an order on {{ $labels.market }} has not settled for {{ $value | humanizeDuration }}",
 		"An order was sent and its state could not be fetched: it may exist or not. Its symbol opens nothing.",
 		"See botd orders, botd reconcile and the exchange's own screen. The order is never sent again automatically."},
-	{"BotdReconcileStale", Page, `time() - botd_reconcile_last_success_timestamp_seconds > 120`, time.Minute,
-		"orders and positions of {{ $labels.instance }} were last read {{ $value | humanizeDuration }} ago",
-		"No complete round for two minutes: botd is blind, and opens nothing.",
+	{"BotdReconcileStale", Page, `max by (job, instance) (botd_trading_halted{reason=~"blind|market_blind|symbol_blind"}) == 1` +
+		` or max by (job, instance) (time() - (botd_reconcile_last_success_timestamp_seconds > 0)) > 120`, time.Minute,
+		"orders and positions of {{ $labels.instance }} cannot be read",
+		"No complete round: botd is blind for the account, a market or a symbol, and opens nothing there.",
 		"Look at the exchange's status and at BotdExchangeErrors; botd probe examines the exchange step by step."},
 	{"BotdDiscrepancyUnresolved", Page, `botd_reconcile_discrepancies_unresolved > 0`, 2 * time.Minute,
 		"{{ $value }} symbols of {{ $labels.instance }} are quarantined",
@@ -68,17 +88,30 @@ var alerts = []Alert{
 		"the disk of {{ $labels.instance }} has {{ $value | humanize1024 }}B left",
 		"Below 256 MiB; when nothing is left, nothing opens: exits have a reserve in the journal.",
 		"Make room on the disk of data_dir: old backups and reports, recorded/ and decisions/ while botd is stopped."},
-	{"BotdNoLeader", Page, `sum by (job) (botd_leader) == 0`, time.Minute,
-		"no botd of {{ $labels.job }} trades",
-		"Every process of the job stands by, or has lost its lease.",
-		"Look at the processes and their lock files; one process must trade."},
 	{"BotdTwoLeaders", Page, `sum by (job) (botd_leader) > 1`, time.Minute,
 		"{{ $value }} processes of {{ $labels.job }} trade at once",
 		"Two processes trade one account; or several accounts are scraped as one job, where each needs its own.",
 		"Stop one of them at once. botd halts by itself when it finds orders with its prefix that it did not place."},
 
+	{"BotdWatchdog", None, `vector(1)`, 0,
+		"the rules are evaluated",
+		"Always fires, so that the path to a person can be watched: a service that stops receiving it raises the alarm.",
+		"Send it from Alertmanager to a dead-man's service; see Heartbeat for one without Prometheus."},
+	{"BotdPartHalted", Ticket, `max by (job, instance, reason) (` +
+		`botd_trading_halted{reason=~"strategy_halted|symbol_halted|strategy_limit|breaker|foreign"}) == 1`, 10 * time.Minute,
+		"a part of {{ $labels.instance }} is halted: {{ $labels.reason }}",
+		"Nothing opens there; exits and stops continue.",
+		"botd status shows the cause and the way out; botd rearm --strategy or --symbol ends a halt."},
+	{"BotdPositionWithoutStop", Ticket, `(botd_position_unprotected_notional_usdt > 0)` +
+		` and on (job, instance, symbol) (botd_position_liquidation_distance_ratio > 0)` +
+		` and on (job, instance, symbol) (botd_position_unprotected_since_timestamp_seconds == 0)` +
+		` and on (job, instance) (botd_mode_info{mode="live"} == 1)`, 15 * time.Minute,
+		"{{ $labels.symbol }} has a position that may be liquidated, and its strategy desires no stop",
+		"Nothing on the exchange closes it when the price moves against it, and nothing does while botd is down.",
+		"Give its strategy a stop (protect: {stop_loss: ...}), or accept it and silence this alert for the symbol."},
 	{"BotdStrategyStalled", Ticket, `(time() - botd_strategy_next_cycle_timestamp_seconds > 120)` +
-		` and on (job, instance, strategy) (botd_strategy_state{state="running"} == 1)`, 5 * time.Minute,
+		` and on (job, instance, strategy) (botd_strategy_state{state="running"} == 1)` +
+		unless(outage+"|BotdMarketDataStale"), 5 * time.Minute,
 		"{{ $labels.strategy }} should have decided {{ $value | humanizeDuration }} ago",
 		"A strategy is due and has not decided: its candles do not arrive, or the engine is stuck.",
 		"botd status; BotdMarketDataStale and BotdExchangeErrors narrow it down."},
@@ -90,16 +123,17 @@ var alerts = []Alert{
 		"{{ $labels.strategy }} does not answer",
 		"The strategy exceeded its deadline, or its process ended. Nothing opens for it; its protection stays on the exchange.",
 		"botd status has the cause. Correct its file, which is reloaded at once, or close its position with botd halt --level flatten --strategy."},
-	{"BotdExchangeErrors", Ticket, `instance:botd_exchange_errors:ratio5m > 0.1`, 10 * time.Minute,
+	{"BotdExchangeErrors", Ticket, `instance:botd_exchange_errors:ratio5m > 0.1` + unlessRecently(outage, "15m"), 10 * time.Minute,
 		"{{ $value | humanizePercentage }} of the requests of {{ $labels.instance }} fail",
 		"The exchange, or the network to it, has errors.",
 		"botd probe examines the exchange step by step; see the exchange's own status page."},
 	{"BotdRateLimited", Ticket, `sum by (job, instance) (botd_incidents_open{kind="rate_limited"}) > 0` +
-		` or sum by (job, instance) (rate(botd_exchange_throttle_wait_seconds_total[5m])) > 1`, 5 * time.Minute,
+		` or sum by (job, instance) (rate(botd_exchange_requests_total{outcome="rate_limited"}[5m])) > 0.05` +
+		` or sum by (job, instance) (rate(botd_exchange_throttle_wait_seconds_total[5m])) > 1`, 3 * time.Minute,
 		"requests of {{ $labels.instance }} wait for the rate limit",
 		"The exchange limits the rate, or the configured budget is too small: exits and settling go first.",
 		"Make fewer requests (longer schedules, fewer symbols), or raise exchange.requests_per_second if the exchange allows it."},
-	{"BotdMarketDataStale", Ticket, `botd_component_up{component="market_data"} == 0`, 2 * time.Minute,
+	{"BotdMarketDataStale", Ticket, `botd_component_up{component="market_data"} == 0` + unless(outage), 2 * time.Minute,
 		"market data of {{ $labels.instance }} are old",
 		"A price or a candle that a strategy needs does not arrive: nothing opens on it.",
 		"botd status names it; the exchange may have stopped trading it."},
@@ -108,7 +142,8 @@ var alerts = []Alert{
 		"the clock of {{ $labels.instance }} is off, or the exchange's clock cannot be read",
 		"botd signs with the exchange's time, which it reads each minute; a local clock that is far off makes logs and schedules hard to read.",
 		"Look at NTP on the machine."},
-	{"BotdLimitNearlyReached", Ticket, `botd_risk_limit_usage_ratio{limit!~"max_leverage|max_data_age|price_collar"} > 0.8`, 5 * time.Minute,
+	{"BotdLimitNearlyReached", Ticket, `botd_risk_limit_usage_ratio{` +
+		`limit=~"max_daily_loss|max_drawdown|max_losing_streak|max_orders_per_minute|max_open_orders"} > 0.8`, 5 * time.Minute,
 		"{{ $labels.limit }} of {{ $labels.scope }} is used to {{ $value | humanizePercentage }}",
 		"At the limit nothing opens any more; a loss limit also cancels resting openings.",
 		"botd limits shows utilization and headroom."},
@@ -120,17 +155,41 @@ var alerts = []Alert{
 		"{{ $labels.instance }} has started {{ $value }} times in half an hour",
 		"botd ends again and again; each start first finds out what the run before left open.",
 		"journalctl -u botd shows why it ends, and with which exit code."},
-	{"BotdTicksMissed", Ticket, `increase(botd_strategy_cycles_total{result="missed"}[15m]) > 3`, 0,
+	{"BotdTicksMissed", Ticket, `increase(botd_strategy_cycles_total{result="missed"}[15m]) > 3` +
+		unlessRecently(outage+"|BotdMarketDataStale|BotdRestartLoop", "20m"), 0,
 		"{{ $labels.strategy }} missed {{ $value | humanize }} ticks",
 		"Its ticks passed while botd was busy, stopped or without candles; they are not made up for.",
 		"Look at the machine's load and at BotdMarketDataStale; a longer schedule needs less."},
+	{"BotdCandlesMissing", Ticket, `sum by (job, instance, market) (increase(botd_market_candle_gaps_total[1h])) > 5` + unlessRecently(outage, "1h"), 0,
+		"{{ $value | humanize }} candles of {{ $labels.market }} are missing within an hour",
+		"The exchange left out candles that strategies decide on; indicators skip them.",
+		"See the exchange's own chart; botd logs --event market.gap names the symbols. A longer interval has fewer gaps in a quiet market."},
+	{"BotdSlippageHigh", Ticket, `market:botd_fill_slippage:mean1h > 0.005 and on (job, instance, market)` +
+		` sum by (job, instance, market) (increase(botd_fill_slippage_ratio_count[1h])) > 3`, 0,
+		"market orders on {{ $labels.market }} fill {{ $value | humanizePercentage }} worse than decided",
+		"The mean of an hour: the books are thin, the orders are too large, or something takes too long.",
+		"botd fills shows them; see the depth of the symbol, and entry: for patient orders."},
+	{"BotdObjectiveMissed", Ticket, `(slo:botd_rounds:ratio1h < 0.95 or slo:botd_decisions:ratio1h < 0.95 or slo:botd_protection:ratio1h < 0.99)` +
+		unlessRecently(outage+"|BotdUnprotectedPosition|BotdRateLimited|BotdMarketDataStale", "90m"), 15 * time.Minute,
+		"{{ $labels.objective }}: only {{ $value | humanizePercentage }} within an hour",
+		"Rounds that were complete, ticks that were decided, or time in which desired stops stood, fall below the objective.",
+		"The alerts beside it name the cause; without one: the machine's load, and botd status."},
+	{"BotdTelegramFailing", Ticket, `sum by (job, instance) (increase(botd_telegram_messages_total{result=~"unread|unsent"}[15m])) > 3`, 5 * time.Minute,
+		"{{ $labels.instance }} cannot read or answer commands from Telegram",
+		"A halt by phone does not arrive; trading is not affected.",
+		"botd logs --event telegram.failed has the cause; the token, the network, Telegram itself."},
+	{"BotdSignalsFailing", Ticket, `sum by (job, instance) (increase(botd_signals_total{result=~"unavailable|malformed|wrong_token"}[15m])) > 3`, 0,
+		"signals to {{ $labels.instance }} are not taken",
+		"What sends them has a wrong token or a wrong form, or the engine does not answer: strategies hold their last target.",
+		"botd logs --event signal.refused; docs/signals.md has the form of a message."},
 	{"BotdConfigReloadFailed", Ticket, `botd_config_last_reload_successful == 0`, 0,
 		"the last configuration of {{ $labels.instance }} was refused",
 		"botd continues with the previous one.",
 		"botd check lists every error with file and line."},
-	{"BotdBackupOld", Ticket, `(time() - botd_store_last_backup_timestamp_seconds > 172800)` +
+	{"BotdBackupOld", Ticket, `(time() - (botd_store_last_backup_timestamp_seconds != 0) > 172800` +
+		` or botd_store_last_backup_timestamp_seconds == 0 and botd_store_last_backup_timestamp_seconds offset 2d == 0)` +
 		` and on (job, instance) botd_mode_info{mode="live"}`, time.Hour,
-		"the journal of {{ $labels.instance }} was last backed up {{ $value | humanizeDuration }} ago",
+		"the journal of {{ $labels.instance }} has no backup of the last two days",
 		"The journal is botd's memory; without a backup, a broken disk means resolving every position manually.",
 		"Run botd backup DIRECTORY from a timer."},
 	{"BotdStoreSlow", Ticket, `instance:botd_store_write_seconds:p99_5m > 0.5` +
@@ -138,8 +197,9 @@ var alerts = []Alert{
 		"the journal of {{ $labels.instance }} writes slowly, or not at all",
 		"Every order waits until its record is on disk.",
 		"Look at the disk: free space, health, and what else writes to it."},
-	{"BotdNotificationsFailing", Ticket, `sum by (job, instance, channel) (increase(botd_notifications_total{result="failed"}[15m])) > 0`, 0,
-		"notifications to {{ $labels.channel }} do not arrive",
+	{"BotdNotificationsFailing", Ticket, `sum by (job, instance, channel) (increase(botd_notifications_total{result="failed"}[15m])) > 0` +
+		` or sum by (job, instance) (increase(botd_heartbeats_total{result="failed"}[15m])) > 3`, 0,
+		"notifications to {{ $labels.channel }} (without a channel: the heartbeat) do not arrive",
 		"botd's messages reach nobody on this channel.",
 		"botd notify test; look at the channel's token and the network."},
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"botd/internal/paint"
 	"botd/internal/printable"
 	"botd/runtime/engine"
 	"botd/runtime/wording"
@@ -36,7 +37,7 @@ func NewConsole(w io.Writer, format Format, metrics *Metrics, logs *Logs) *Conso
 	nameMessage()
 	if !format.JSON {
 		w = zerolog.ConsoleWriter{
-			Out:           w,
+			Out:           paint.OwnWriter(w), // messages are filtered below, and values are quoted
 			NoColor:       !format.Colour,
 			TimeFormat:    "15:04:05",
 			TimeLocation:  time.UTC,

@@ -198,7 +198,7 @@ func TestLinesAreCountedByLevel(t *testing.T) {
 	expect(t, m, 1, "botd_log_events_total", "level=error")
 }
 
-func TestATextOfTheVenueCanNotForgeALine(t *testing.T) {
+func TestATextOfTheVenueCannotForgeALine(t *testing.T) {
 	t.Parallel()
 	evil := "no\n04:00:00 INF HALTED \x1b[2J\u202e\r" + strings.Repeat("x", 10_000)
 	for _, n := range []engine.Note{

@@ -259,6 +259,11 @@ func (m *Metrics) Notified(channel, result string, count int) {
 	m.notifications.WithLabelValues(channel, result).Add(float64(count))
 }
 
+// Heartbeat counts requests to the dead-man's service.
+func (m *Metrics) Heartbeat(result string, count int) {
+	m.heartbeats.WithLabelValues(result).Add(float64(count))
+}
+
 // Signalled counts signals from outside. The results are a closed set of package signals.
 func (m *Metrics) Signalled(result string, count int) {
 	m.signals.WithLabelValues(result).Add(float64(count))

@@ -45,7 +45,7 @@ var (
 
 // Rows are the rows of the dashboard (ops.md, rules, alerts, dashboard).
 func Rows() []Row {
-	return []Row{rowState(), rowMoney(), rowOrders(), rowExchange(), rowStrategies(), rowProcess()}
+	return []Row{rowState(), rowMoney(), rowOrders(), rowExchange(), rowStrategies(), rowWatching(), rowProcess()}
 }
 
 func stat(title, unit, help, expression string, steps []Step) Panel {
@@ -86,6 +86,12 @@ func rowMoney() Row {
 			Query{`botd_position_unrealized_pnl_usdt{` + chosen + `}`, "{{symbol}}"}),
 		lines("Fees per hour", "currencyUSD", "", 8,
 			Query{`sum by (strategy) (increase(botd_strategy_fees_usdt_total{` + chosen + `}[1h]))`, "{{strategy}}"}),
+		lines("Equity of strategies", "currencyUSD", "What each has of the account.", 8,
+			Query{`botd_strategy_equity_usdt{` + chosen + `}`, "{{strategy}}"}),
+		lines("Traded per hour", "currencyUSD", "Value of fills.", 8,
+			Query{`3600 * strategy:botd_fill_notional_usdt:rate1h{` + chosen + `}`, "{{strategy}}"}),
+		lines("Assets", "none", "Of the wallets, configured assets alone.", 8,
+			Query{`sum by (asset) (botd_account_asset_quantity{` + chosen + `})`, "{{asset}}"}),
 	}}
 }
 
@@ -101,6 +107,13 @@ func rowOrders() Row {
 			Query{`sum by (rule) (rate(botd_risk_rejections_total{` + chosen + `}[$__rate_interval])) * 60 > 0`, "{{rule}}"}),
 		lines("Limits in use", "percentunit", "1 is the limit.", 8,
 			Query{`botd_risk_limit_usage_ratio{` + chosen + `}`, "{{limit}} {{scope}}"}),
+		lines("Intents and orders", "cpm", "What strategies intend, and what is sent of it.", 8,
+			Query{`sum(rate(botd_intents_total{` + chosen + `}[$__rate_interval])) * 60`, "intents"},
+			Query{`sum(rate(botd_orders_submitted_total{` + chosen + `}[$__rate_interval])) * 60`, "orders"}),
+		lines("Open orders", "none", "", 8, Query{`sum by (market) (botd_orders_open{` + chosen + `})`, "{{market}}"}),
+		lines("Acknowledgements and rounds, 99th percentile", "s", "From sending an order to its answer; a whole round.", 8,
+			Query{`histogram_quantile(0.99, sum by (le) (rate(botd_order_ack_duration_seconds_bucket{` + chosen + `}[$__rate_interval])))`, "answer"},
+			Query{`histogram_quantile(0.99, sum by (le) (rate(botd_reconcile_duration_seconds_bucket{` + chosen + `}[$__rate_interval])))`, "round"}),
 	}}
 }
 
@@ -120,6 +133,11 @@ func rowExchange() Row {
 			Query{`sum by (code) (rate(botd_exchange_error_codes_total{` + chosen + `}[$__rate_interval])) * 60 > 0`, "{{code}}"}),
 		lines("Clock offset", "s", "The exchange's time minus the local one.", 8,
 			Query{`botd_exchange_clock_offset_seconds{` + chosen + `}`, "{{instance}}"}),
+		lines("Waiting for the rate limit", "s", "Seconds that requests wait, within a second.", 8,
+			Query{`sum by (market) (rate(botd_exchange_throttle_wait_seconds_total{` + chosen + `}[$__rate_interval]))`, "{{market}}"}),
+		lines("Differences", "none", "Between the exchange's report and the journal, within an hour.", 8,
+			Query{`sum by (kind) (increase(botd_reconcile_discrepancies_total{` + chosen + `}[1h])) > 0`, "{{kind}}"}),
+		lines("Components down", "none", "Readiness checks that fail.", 8, Query{`botd_component_up{` + chosen + `} == 0`, "{{component}}"}),
 	}}
 }
 
@@ -143,6 +161,38 @@ func rowStrategies() Row {
 	}}
 }
 
+func rowWatching() Row {
+	return Row{"Watching", []Panel{
+		stat("Incidents", "none", "Causes for which something does not work: botd incidents lists them.", `sum(botd_incidents_open{`+chosen+`})`, badIfAny),
+		stat("Critical", "none", "Of those, what needs a person at once.", `sum(botd_incidents_open{`+chosen+`, severity="critical"})`, badIfAny),
+		stat("Unfinished halts", "none", "Halts that have not yet taken away what they should.", `sum(botd_halts_unfinished{`+chosen+`})`, badIfAny),
+		stat("Unexplained", "none", "Changes of wallets that nothing explains.", `sum(abs(botd_ledger_unexplained{`+chosen+`}))`, badIfAny),
+		stat("Free disk", "bytes", "On the disk of data_dir.", `min(botd_store_free_bytes{`+chosen+`})`,
+			[]Step{{0, "red"}, {1 << 28, "orange"}, {1 << 30, "green"}}),
+		stat("Last backup", "s", "Since the journal was backed up.", `max(time() - (botd_store_last_backup_timestamp_seconds{`+chosen+`} > 0))`,
+			[]Step{{0, "green"}, {172_800, "orange"}}),
+		stat("Clock", "s", "The exchange's clock minus this machine's.", `max(abs(botd_exchange_clock_offset_seconds{`+chosen+`}))`,
+			[]Step{{0, "green"}, {5, "orange"}}),
+		stat("Trading", "none", "Processes that trade: one for each account.", `sum(botd_leader{`+chosen+`})`, goodIfOne),
+		lines("Incidents", "none", "By kind.", 8, Query{`sum by (kind) (botd_incidents_open{` + chosen + `}) > 0`, "{{kind}}"}),
+		lines("Seconds without a stop", "s", "Positions whose strategy desires one, within an hour.", 8,
+			Query{`sum by (symbol) (increase(botd_position_unprotected_seconds_total{` + chosen + `}[1h]))`, "{{symbol}}"}),
+		lines("Value without a stop", "currencyUSD", "Of positions, whether their strategies desire one or not.", 8,
+			Query{`botd_position_unprotected_notional_usdt{` + chosen + `} > 0`, "{{symbol}}"}),
+		lines("Objectives", "percentunit", "Complete rounds, decided ticks, time with the desired stops: within an hour.", 8,
+			Query{`slo:botd_rounds:ratio1h{` + chosen + `}`, "rounds"}, Query{`slo:botd_decisions:ratio1h{` + chosen + `}`, "decisions"},
+			Query{`slo:botd_protection:ratio1h{` + chosen + `}`, "protection"}),
+		lines("Messages", "none", "Notifications, heartbeats, Telegram and signals that failed, within an hour.", 8,
+			Query{`sum by (channel) (increase(botd_notifications_total{` + chosen + `, result!="sent"}[1h]))`, "{{channel}}"},
+			Query{`sum(increase(botd_heartbeats_total{` + chosen + `, result!="sent"}[1h]))`, "heartbeat"},
+			Query{`sum(increase(botd_telegram_messages_total{` + chosen + `, result=~"unread|unsent"}[1h]))`, "Telegram"},
+			Query{`sum(increase(botd_signals_total{` + chosen + `, result!~"taken|repeated"}[1h]))`, "signals"}),
+		lines("Missed and missing", "none", "Ticks that passed without a decision, and candles that the exchange left out, within an hour.", 8,
+			Query{`sum by (strategy) (increase(botd_strategy_cycles_total{` + chosen + `, result="missed"}[1h]))`, "{{strategy}}"},
+			Query{`sum by (market) (increase(botd_market_candle_gaps_total{` + chosen + `}[1h]))`, "candles {{market}}"}),
+	}}
+}
+
 func rowProcess() Row {
 	return Row{"Process", []Panel{
 		lines("Journal commit time, 99th percentile", "s", "", 6,
@@ -154,6 +204,10 @@ func rowProcess() Row {
 		lines("Event streams and requests", "none", "", 6,
 			Query{`botd_sse_clients{` + chosen + `}`, "streams"}, Query{`sum(rate(botd_http_requests_total{` + chosen + `}[$__rate_interval]))`,
 				"requests per second"}),
+		lines("Failed writes", "none", "Of the store, within an hour.", 12,
+			Query{`sum by (instance) (increase(botd_store_errors_total{` + chosen + `}[1h]))`, "{{instance}}"}),
+		lines("Time of the API, 99th percentile", "s", "", 12,
+			Query{`histogram_quantile(0.99, sum by (le) (rate(botd_http_request_duration_seconds_bucket{` + chosen + `}[$__rate_interval])))`, "request"}),
 	}}
 }
 

@@ -3,6 +3,7 @@ package ops
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 )
@@ -43,8 +44,8 @@ func TestTheDashboardNamesOnlyWhatIsRegistered(t *testing.T) {
 			}
 		}
 	}
-	if rows != 6 || expressions < 28 {
-		t.Errorf("want 6 rows and at least 28 expressions, have %d and %d", rows, expressions)
+	if rows != 7 || expressions < 28 {
+		t.Errorf("want 7 rows and at least 28 expressions, have %d and %d", rows, expressions)
 	}
 }
 
@@ -81,5 +82,66 @@ func TestEveryStateOfAStrategyIsDrawn(t *testing.T) {
 		if !strings.Contains(drawn, `"`+state+`"`) {
 			t.Errorf("%s is not drawn", state)
 		}
+	}
+}
+
+// undrawn are the families that no panel shows, and why.
+var undrawn = map[string]string{
+	"botd_build_info":                                   "the dashboard's variables are read from it",
+	"botd_mode_info":                                    "says what an alert applies to",
+	"botd_config_last_reload_successful":                "BotdConfigReloadFailed",
+	"botd_config_last_reload_success_timestamp_seconds": "the time of the last reload, for a query by hand",
+	"botd_last_shutdown_unclean":                        "restarts are annotated; botd status says whether the last run ended unclean",
+	"botd_exchange_backoff_until_timestamp_seconds":     "BotdRateLimited, and the panel of waits",
+	"botd_market_polls_total":                           "part of the requests",
+	"botd_exchange_clock_bound_seconds":                 "how exact the clock's offset is, which is drawn",
+	"botd_exchange_clock_jumps_total":                   "the clock's offset shows each",
+	"botd_risk_check_duration_seconds":                  "part of the cycle's time",
+	"botd_strategy_last_cycle_timestamp_seconds":        "missed ticks are drawn",
+	"botd_strategy_next_cycle_timestamp_seconds":        "BotdStrategyStalled",
+	"botd_kill_switch_engagements_total":                "halts are annotated",
+	"botd_kill_switch_beside_engine_total":              "halts are annotated; botd status says that it acted beside the engine",
+	"botd_kill_switch_beside_engine_seconds":            "the same",
+	"botd_orders_unsettled_oldest_timestamp_seconds":    "BotdOrderUnsettled; their number is drawn",
+	"botd_strategy_unrealized_pnl_usdt":                 "drawn by position",
+	"botd_position_unprotected_since_timestamp_seconds": "BotdUnprotectedPosition; the seconds are drawn",
+	"botd_lease_expiry_timestamp_seconds":               "who trades is drawn",
+	"botd_sse_disconnects_total":                        "streams are drawn",
+	"botd_recorded_rows_total":                          "the size of the store is drawn",
+}
+
+// TestEveryMetricIsDrawnOrLeftOutForAReason reads the dashboard's expressions, and the recorded rules that they name.
+func TestEveryMetricIsDrawnOrLeftOutForAReason(t *testing.T) {
+	t.Parallel()
+	expressions := ""
+	for _, q := range Annotations() {
+		expressions += q.Expression + "\n"
+	}
+	for _, row := range Rows() {
+		for _, p := range row.Panels {
+			for _, q := range p.Lines {
+				expressions += q.Expression + "\n"
+			}
+		}
+	}
+	for _, r := range Recordings() {
+		if strings.Contains(expressions, r.Name) {
+			expressions += r.Expression + "\n"
+		}
+	}
+	drawn := map[string]bool{}
+	for _, name := range metricName.FindAllString(expressions, -1) {
+		drawn[name] = true
+	}
+	left := maps.Clone(undrawn)
+	for _, f := range NewMetrics("demo", Build{}).Families() {
+		shown := drawn[f.Name] || drawn[f.Name+"_bucket"] || drawn[f.Name+"_sum"] || drawn[f.Name+"_count"]
+		if _, out := left[f.Name]; shown == out {
+			t.Errorf("%s: drawn %t, left out %t: want one of them", f.Name, shown, out)
+		}
+		delete(left, f.Name)
+	}
+	for name, why := range left {
+		t.Errorf("%s is left out (%s), and is no metric", name, why)
 	}
 }

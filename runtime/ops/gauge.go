@@ -8,6 +8,7 @@ import (
 	"botd/reconcile/ledger"
 	"botd/reconcile/placement"
 	"botd/runtime/engine"
+	"botd/runtime/profit"
 )
 
 // Status sets the gauges from a summary of the engine, in the goroutine that delivers the notes.
@@ -24,12 +25,18 @@ func (m *Metrics) Status(s *engine.Status) {
 	for _, reason := range haltReasons {
 		m.halted.WithLabelValues(reason).Set(oneIf(slices.ContainsFunc(s.Degraded, func(d engine.Degraded) bool { return haltReason(&d) == reason })))
 	}
+	unfinished := 0.0
+	for i := range s.Degraded {
+		unfinished += oneIf(s.Degraded[i].State == "halted" && s.Degraded[i].Remaining != "")
+	}
+	m.unfinished.WithLabelValues().Set(unfinished)
+	made := profit.Of(s)
+	m.positions(s, made)
 	quarantined := 0.0
 	for i := range s.Strategies {
 		t := &s.Strategies[i]
 		m.strategy(t, s.NowMS)
-		m.position(t)
-		m.strategyMoney(t)
+		m.strategyMoney(t, made[t.Name])
 		quarantined += oneIf(t.State == "quarantined" || t.State == "contradicted")
 	}
 	m.discrepancies.WithLabelValues("all").Set(quarantined)
@@ -41,7 +48,7 @@ func (m *Metrics) Status(s *engine.Status) {
 	}
 	m.limits(s)
 	m.orders(s)
-	m.books(s)
+	m.books(s, made)
 }
 
 func (m *Metrics) strategy(t *engine.StrategyStatus, nowMS int64) {
@@ -83,11 +90,11 @@ func (m *Metrics) nextDue(name string, t *engine.StrategyStatus, nowMS int64) in
 
 // strategyMoney sets equity, unrealised profit and drawdown of a strategy. Its peak is the
 // journalled one where a limit watches it, else the highest since the start.
-func (m *Metrics) strategyMoney(t *engine.StrategyStatus) {
+func (m *Metrics) strategyMoney(t *engine.StrategyStatus, made profit.Profit) {
 	name := m.known.strategy(t.Name)
 	equity := t.Own.Float()
 	m.strategyEquity.WithLabelValues(name).Set(equity)
-	m.strategyOpen.WithLabelValues(name).Set(t.Unrealized().Float())
+	m.strategyOpen.WithLabelValues(name).Set(made.Unrealised.Float())
 	m.peaks[name] = max(m.peaks[name], equity, t.Peak.Float())
 	drawdown := 0.0
 	if peak := m.peaks[name]; peak > 0 {
@@ -96,54 +103,71 @@ func (m *Metrics) strategyMoney(t *engine.StrategyStatus) {
 	m.strategyFall.WithLabelValues(name).Set(drawdown)
 }
 
-func (m *Metrics) position(t *engine.StrategyStatus) {
-	symbol := m.known.symbol(t.Symbol.Name)
+// symbolGauges are the gauges of a symbol: of both its markets together, since the label names none.
+type symbolGauges struct {
+	value, profit, unprotected float64
+	distances                  []float64 // to liquidations
+	sinceMS                    int64     // of the position that lacks its stop longest; 0 for none
+}
+
+func (m *Metrics) positions(s *engine.Status, made map[string]profit.Profit) {
+	all := map[string]*symbolGauges{}
+	for i := range s.Strategies {
+		t := &s.Strategies[i]
+		name := m.known.symbol(t.Symbol.Name)
+		if all[name] == nil {
+			all[name] = &symbolGauges{}
+		}
+		all[name].add(t, made[t.Name].Unrealised)
+		key := t.Symbol.Key().String()
+		m.unprotectedSeconds.WithLabelValues(name).Add(seconds(max(0, t.UnprotectedMS-m.unprotectedMS[key])))
+		m.unprotectedMS[key] = t.UnprotectedMS
+	}
+	for name, g := range all {
+		m.positionValue.WithLabelValues(name).Set(g.value)
+		m.positionPNL.WithLabelValues(name).Set(g.profit)
+		m.unguarded.WithLabelValues(name).Set(g.unprotected)
+		m.unprotectedSince.WithLabelValues(name).Set(seconds(g.sinceMS))
+		// A closed position has no distance: its series ends, so that no alert stays on its last value.
+		if len(g.distances) > 0 {
+			m.liquidation.WithLabelValues(name).Set(slices.Min(g.distances))
+		} else {
+			m.liquidation.DeleteLabelValues(name)
+		}
+	}
+}
+
+func (g *symbolGauges) add(t *engine.StrategyStatus, unrealised exchange.Amount) {
 	value := t.Symbol.Notional(t.Last, t.Position).Float()
-	m.positionValue.WithLabelValues(symbol).Set(value)
-	profit := 0.0
-	if !t.EntryPrice.IsZero() { // spot has none
-		profit = value - t.EntryPrice.Float()*t.Symbol.QuantityFloat(t.Position)
+	g.value += value
+	g.profit += unrealised.Float()
+	if !t.Protected {
+		g.unprotected += magnitude(value)
 	}
-	m.positionPNL.WithLabelValues(symbol).Set(profit)
-	// A closed position has no distance: its series ends, so that no alert stays on its last
-	// value.
 	if last := t.Symbol.PriceFloat(t.Last); last > 0 && t.Position != 0 && !t.LiqPrice.IsZero() {
-		m.liquidation.WithLabelValues(symbol).Set(magnitude(last-t.LiqPrice.Float()) / last)
-	} else {
-		m.liquidation.DeleteLabelValues(symbol)
+		g.distances = append(g.distances, magnitude(last-t.LiqPrice.Float())/last)
 	}
-	unprotected := magnitude(value)
-	if t.Protected {
-		unprotected = 0
+	if since := t.UnprotectedSinceMS; since != 0 && (g.sinceMS == 0 || since < g.sinceMS) {
+		g.sinceMS = since
 	}
-	m.unguarded.WithLabelValues(symbol).Set(unprotected)
-	m.unprotectedSince.WithLabelValues(symbol).Set(seconds(t.UnprotectedSinceMS))
-	key := t.Symbol.Key().String()
-	m.unprotectedSeconds.WithLabelValues(symbol).Add(seconds(max(0, t.UnprotectedMS-m.unprotectedMS[key])))
-	m.unprotectedMS[key] = t.UnprotectedMS
 }
 
 // books sets the ledger's figures, each in one step so that no scrape sees a partial sum. Only USDT
 // is added up.
-func (m *Metrics) books(s *engine.Status) {
+func (m *Metrics) books(s *engine.Status, made map[string]profit.Profit) {
 	type wallet struct{ market, asset string }
-	made, paid, unexplained := map[string]exchange.Amount{}, map[string]exchange.Amount{}, map[wallet]exchange.Amount{}
+	net, paid, unexplained := map[string]exchange.Amount{}, map[string]exchange.Amount{}, map[wallet]exchange.Amount{}
+	for strategy, p := range made {
+		name := m.known.strategy(strategy)
+		net[name], paid[name] = net[name].Add(p.Net), paid[name].Add(p.Fees)
+	}
 	for i := range s.Ledger {
-		b := &s.Ledger[i]
-		name := m.known.strategy(b.Strategy)
-		switch {
-		case b.Account == ledger.Unexplained:
+		if b := &s.Ledger[i]; b.Account == ledger.Unexplained {
 			of := wallet{b.Symbol.Market.String(), m.known.asset(b.Asset)}
 			unexplained[of] = unexplained[of].Sub(b.Amount) // where it came from is negative
-		case b.Asset != "USDT":
-		case b.Account == ledger.Fees:
-			paid[name] = paid[name].Add(b.Amount)
-			made[name] = made[name].Sub(b.Amount)
-		case b.Account == ledger.Realised || b.Account == ledger.Funding:
-			made[name] = made[name].Sub(b.Amount)
 		}
 	}
-	for name, sum := range made {
+	for name, sum := range net {
 		m.realized.WithLabelValues(name).Set(sum.Float())
 	}
 	for name, sum := range paid { // those paid before the start count from zero too

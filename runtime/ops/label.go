@@ -23,7 +23,7 @@ const (
 var (
 	streamReasons  = []string{"client", "slow", "shutdown", other}
 	levels         = []string{"debug", "info", "warn", "error"}
-	outcomes       = []string{"ok", "refusal", "uncertain", "unavailable", "malformed", other}
+	outcomes       = []string{"ok", "refusal", "uncertain", "unavailable", "malformed", "rate_limited", other}
 	strategyStates = []string{"running", "warming_up", "halted", "quarantined", "contradicted", "unprotected", "refused", "latched", "failed",
 		"hung"}
 	cycleResults = []string{"ok", "missed", "failed", "hung"}

@@ -3,6 +3,8 @@ package ops
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -43,6 +45,7 @@ type Logs struct {
 	last   int64
 	follow func(LogLine)
 	offer  func(LogLine)
+	keep   io.Writer // nil for none
 }
 
 // NewLogs returns an empty log at level info.
@@ -78,6 +81,9 @@ func (l *Logs) Write(text []byte) (int, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.keep != nil {
+		_, _ = l.keep.Write(text) // whoever stores lines says so when it fails
+	}
 	l.last++
 	line.sequence, line.ID = l.last, fmt.Sprint(l.last)
 	if len(l.lines) >= maxLogLines {
@@ -95,7 +101,7 @@ func readLine(text []byte) (LogLine, error) {
 	if err := json.Unmarshal(text, &fields); err != nil {
 		return LogLine{}, fmt.Errorf("log line: %w", err)
 	}
-	return LogLine{
+	line := LogLine{
 		Time:          taken(fields, "time"),
 		Level:         taken(fields, "level"),
 		Event:         taken(fields, "event"),
@@ -104,8 +110,12 @@ func readLine(text []byte) (LogLine, error) {
 		Market:        taken(fields, "market"),
 		Symbol:        taken(fields, "symbol"),
 		ClientOrderID: taken(fields, "client_order_id"),
-		Fields:        fields,
-	}, nil
+	}
+	if len(fields) > 0 { // 10,000 lines are stored: the map that all fields were read into has room for those taken out of it
+		line.Fields = make(map[string]any, len(fields))
+		maps.Copy(line.Fields, fields)
+	}
+	return line, nil
 }
 
 func taken(fields map[string]any, name string) string {
@@ -119,6 +129,13 @@ func (l *Logs) Follow(take func(LogLine)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.follow = take
+}
+
+// Store writes every line to w too from now on; nil ends that. w must not wait.
+func (l *Logs) Store(w io.Writer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.keep = w
 }
 
 // Offer passes every line from level info on to take from now on, whatever level is in force: whom

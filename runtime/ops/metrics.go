@@ -57,7 +57,7 @@ type Metrics struct {
 	unprotectedSince                    *prometheus.GaugeVec
 	unprotectedSeconds                  *prometheus.CounterVec
 	realized, unexplained               *prometheus.GaugeVec
-	incidents, storeFree                *prometheus.GaugeVec
+	incidents, storeFree, unfinished    *prometheus.GaugeVec
 	strategyEquity, strategyOpen        *prometheus.GaugeVec
 	strategyFall, assets                *prometheus.GaugeVec
 	leader, leaseEnd, backoff           *prometheus.GaugeVec
@@ -75,7 +75,7 @@ type Metrics struct {
 	streams                             *prometheus.GaugeVec
 	streamEnds                          *prometheus.CounterVec
 
-	notifications, signals, telegram, recorded *prometheus.CounterVec
+	notifications, heartbeats, signals, telegram, recorded *prometheus.CounterVec
 
 	families      []Family
 	vectors       []vector                    // of all families
@@ -133,6 +133,7 @@ func NewMetrics(mode string, build Build) *Metrics {
 	m.orderFamilies()
 	m.accountFamilies()
 	m.notifications = m.counter("botd_notifications_total", "Notices sent.", "channel", "result")
+	m.heartbeats = m.counter("botd_heartbeats_total", "Requests to the dead-man's service, by outcome; withheld while botd does not work.", "result")
 	m.signals = m.counter("botd_signals_total", "Signals, by outcome.", "result")
 	m.telegram = m.counter("botd_telegram_messages_total", "Messages from Telegram, by outcome, and replies that could not be sent.", "result")
 	m.recorded = m.counter("botd_recorded_rows_total", "Polled candles and funding rates, stored for backtests or lost.", "result")
@@ -176,6 +177,8 @@ func (m *Metrics) strategyFamilies() {
 	m.intents = m.counter("botd_intents_total", "Intents by kind and outcome of the risk layer.", "strategy", "kind", "outcome")
 	m.refusals = m.counter("botd_risk_rejections_total", "Intents refused, by rule.", "rule")
 	m.halted = m.gauge("botd_trading_halted", "1 while trading is halted for the reason.", "reason")
+	m.unfinished = m.gauge("botd_halts_unfinished", "Halts that have not yet taken away what they should.")
+	m.unfinished.WithLabelValues()
 	m.kills = m.counter("botd_kill_switch_engagements_total", "Times the kill switch engaged.", "reason")
 	m.beside = m.counter("botd_kill_switch_beside_engine_total", "Times the kill switch acted beside an engine that did not answer.")
 	m.beside.WithLabelValues()

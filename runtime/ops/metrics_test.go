@@ -312,6 +312,8 @@ var beyond = []string{"botd_incidents_open", "botd_store_free_bytes",
 	"botd_last_shutdown_unclean",
 	"botd_position_unprotected_seconds_total",
 	"botd_position_unprotected_since_timestamp_seconds",
+	"botd_heartbeats_total",
+	"botd_halts_unfinished",
 	"botd_signals_total",
 	"botd_telegram_messages_total",
 	"botd_recorded_rows_total",
@@ -347,6 +349,7 @@ func TestFamiliesAreTheCatalogues(t *testing.T) {
 	m.httpRequests.WithLabelValues("x", "200")
 	m.httpSeconds.WithLabelValues("x")
 	m.Notified("none", "ok", 1)
+	m.Heartbeat("sent", 1)
 	m.Signalled("taken", 1)
 	m.Commanded("done", 1)
 	families := gather(t, m)

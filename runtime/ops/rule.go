@@ -17,7 +17,7 @@ func Recordings() []Recording {
 		{"instance:botd_exchange_requests:rate5m", `sum by (job, instance, market, outcome) (rate(botd_exchange_requests_total[5m]))`},
 		{
 			"instance:botd_exchange_errors:ratio5m",
-			`sum by (job, instance) (rate(botd_exchange_requests_total{outcome!="ok"}[5m]))` +
+			`sum by (job, instance) (rate(botd_exchange_requests_total{outcome!~"ok|rate_limited"}[5m]))` +
 				` / (sum by (job, instance) (rate(botd_exchange_requests_total[5m])) > 0)`,
 		},
 		{
@@ -28,13 +28,34 @@ func Recordings() []Recording {
 			"instance:botd_store_write_seconds:p99_5m",
 			`histogram_quantile(0.99, sum by (job, instance, le) (rate(botd_store_write_duration_seconds_bucket[5m])))`,
 		},
+		{
+			"market:botd_fill_slippage:mean1h",
+			`sum by (job, instance, market) (rate(botd_fill_slippage_ratio_sum[1h]))` +
+				` / (sum by (job, instance, market) (rate(botd_fill_slippage_ratio_count[1h])) > 0)`,
+		},
+		objective("rounds", "1h"), objective("rounds", "30d"), objective("decisions", "1h"), objective("decisions", "30d"),
+		objective("protection", "1h"), objective("protection", "30d"),
 		{"instance:botd_account_equity_usdt:sum", `sum by (job, instance) (botd_account_balance_usdt{field=~"wallet|unrealized"})`},
 		{"strategy:botd_fill_notional_usdt:rate1h", `sum by (job, instance, strategy) (rate(botd_fill_notional_usdt_total[1h]))`},
 	}
 }
 
+// objective is a service level over a window: the share of rounds that were complete, of ticks that were decided, or of
+// the time in which a desired stop stood.
+func objective(of, window string) Recording {
+	share := map[string]string{
+		"rounds": `sum by (job, instance) (increase(botd_reconcile_runs_total{result="ok"}[W])) / ` +
+			`(sum by (job, instance) (increase(botd_reconcile_runs_total[W])) > 0)`,
+		"decisions": `sum by (job, instance) (increase(botd_strategy_cycles_total{result="ok"}[W])) / ` +
+			`(sum by (job, instance) (increase(botd_strategy_cycles_total[W])) > 0)`,
+		"protection": `1 - clamp_max(max by (job, instance) (rate(botd_position_unprotected_seconds_total[W])), 1)`,
+	}[of]
+	return Recording{"slo:botd_" + of + ":ratio" + window, `label_replace(` + strings.ReplaceAll(share, "[W]", "["+window+"]") +
+		`, "objective", "` + of + `", "", "")`}
+}
+
 // metricName finds the names of botd's metrics in an expression.
-var metricName = regexp.MustCompile(`\b(?:instance|strategy):botd_[a-z0-9_:]+|\bbotd_[a-z0-9_]+`)
+var metricName = regexp.MustCompile(`\b(?:instance|strategy|market|slo):botd_[a-z0-9_:]+|\bbotd_[a-z0-9_]+`)
 
 // Named returns the names in an expression that are neither registered metrics nor recorded rules.
 func Named(expression string) (unknown []string) {

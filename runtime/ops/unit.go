@@ -42,7 +42,6 @@ StartLimitIntervalSec=0
 [Service]
 Type=notify
 NotifyAccess=main
-ExecStartPre=%[1]s check -c %[2]s
 ExecStart=%[1]s run -c %[2]s%[3]s --log-format json
 ExecReload=kill -HUP $MAINPID
 WorkingDirectory=/var/lib/botd
@@ -53,12 +52,17 @@ RestartPreventExitStatus=64 65 77 78
 # Finished rounds feed the watchdog, so a hanging botd is restarted. Failed rounds count too: a
 # failing exchange does not restart botd.
 WatchdogSec=%[4]d
+# A strategy's program that hangs costs the start half a minute, and itself.
+TimeoutStartSec=600
 TimeoutStopSec=%[5]d
 KillMode=mixed
 
 # No core dump, which would contain keys; and a memory limit, which Go's collector stays below.
 LimitCORE=0
 MemoryMax=1G
+# A strategy's program that runs out of memory ends alone, and a program may start 256 processes.
+OOMPolicy=continue
+TasksMax=4096
 
 DynamicUser=yes
 StateDirectory=botd

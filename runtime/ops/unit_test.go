@@ -66,7 +66,7 @@ func TestSystemdUnderstandsEveryLineOfTheUnit(t *testing.T) {
 		if output, err := systemd(t, "verify", "--man=no", write(t, "botd.service", unit)); err != nil || strings.TrimSpace(output) != "" {
 			t.Errorf("mode %s: want systemd-analyze verify without a word, have %v\n%s", mode, err, output)
 		}
-		for _, line := range []string{"\nLimitCORE=0\n", "\nMemoryMax=1G\n"} {
+		for _, line := range []string{"\nLimitCORE=0\n", "\nMemoryMax=1G\n", "\nOOMPolicy=continue\n", "\nTasksMax=4096\n"} {
 			if !strings.Contains(unit, line) {
 				t.Errorf("mode %s: want %q", mode, line)
 			}

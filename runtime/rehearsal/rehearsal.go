@@ -93,7 +93,16 @@ func journalled(ctx context.Context, config *configs.Config, directory string) (
 		return nil, journal.Failure(err)
 	}
 	defer store.Close()
-	if err := store.Replay(ctx, func(r *record.Record) error { book.Apply(r); return nil }); err != nil {
+	checkpoint, err := store.Checkpoint(ctx) // of a journal with segments, which may be elsewhere
+	take := func(r *record.Record) error { book.Apply(r); return nil }
+	if err == nil && checkpoint == nil {
+		err = store.Replay(ctx, take)
+	} else if err == nil {
+		if book, err = reconcile.Restore(engineconfig.Settle(config), &checkpoint.Checkpoint); err == nil {
+			err = store.ReplayAfter(ctx, checkpoint, take)
+		}
+	}
+	if err != nil {
 		return nil, failure.New(failure.Data, "botd journal verify says more", "replay the journal: %w", err)
 	}
 	return book, nil

@@ -118,8 +118,9 @@ func Fingerprint(config *configs.Config) string {
 		read(file)
 	}
 	for i := range config.Strategies {
-		if s := &config.Strategies[i]; s.Script.File != "" {
-			read(filepath.Join(filepath.Dir(s.File), s.Script.File))
+		s := &config.Strategies[i]
+		for _, file := range s.Script.Paths() {
+			read(filepath.Join(filepath.Dir(s.File), file))
 		}
 	}
 	return strings.Join(slices.Sorted(maps.Values(present)), "")
@@ -309,6 +310,7 @@ func (r *Reloader) prepare(ctx context.Context, before, config *configs.Config) 
 			obstacles = append(obstacles, err.Error())
 			continue
 		}
+		made.Paused = was == nil && engineconfig.Waits(config, now)
 		reload.Strategies = append(reload.Strategies, made)
 	}
 	for i := range before.Strategies {

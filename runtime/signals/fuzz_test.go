@@ -3,6 +3,8 @@ package signals
 import (
 	"encoding/json"
 	"testing"
+
+	"botd/internal/inbound"
 )
 
 // FuzzMessage reads what a network may send: whatever it is, it is a signal within its bounds or refused.
@@ -21,7 +23,7 @@ func FuzzMessage(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if wrongKey(text) != nil || !json.Valid(text) {
+		if inbound.CheckKeys(text) != nil || !json.Valid(text) {
 			t.Errorf("%q: want it refused", text)
 		}
 		s, err := m.signal()

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"botd/exchange"
+	"botd/internal/inbound"
 	"botd/strategy"
 )
 
@@ -78,11 +78,13 @@ func read(text []byte) (*message, error) {
 	strict.DisallowUnknownFields()
 	err := strict.Decode(&m)
 	m.Token = first.Token
-	if wrong := wrongKey(text); wrong != nil {
-		return &m, wrong
-	}
+	keys := inbound.CheckKeys(text)
 	var wrong *json.UnmarshalTypeError
 	switch {
+	case errors.Is(keys, inbound.ErrSpelling):
+		return &m, errUnknown
+	case keys != nil:
+		return &m, keys
 	case errors.As(err, &wrong):
 		return &m, fmt.Errorf("%q is a %s", wrong.Field, wrong.Value)
 	case errors.Is(err, errScalar):
@@ -93,41 +95,8 @@ func read(text []byte) (*message, error) {
 	return &m, nil
 }
 
-var errTwice = errors.New("a key is given twice: which of its values is meant cannot be known")
-
-var errUnknown = errors.New("the body has a key that is not known: known are " + strings.Join(known, ", "))
-
-// known are the keys of a message, in the one writing that is taken.
-var known = []string{"token", "id", "strategy", "position", "action", "size", "time", "expires", "symbol", "comment"}
-
-// wrongKey returns what is wrong with an object's keys: one given twice, in any writing, or one in
-// another writing than a known one. Go's reader takes the last value, and both Position and
-// poſition (with a long s) for position.
-func wrongKey(text []byte) error {
-	decoder, seen := json.NewDecoder(bytes.NewReader(text)), []string{}
-	if _, err := decoder.Token(); err != nil {
-		return nil // what it is instead is reported elsewhere
-	}
-	var unknown error
-	for decoder.More() {
-		key, err := decoder.Token()
-		name, is := key.(string)
-		if err != nil || !is {
-			break
-		}
-		if slices.ContainsFunc(seen, func(other string) bool { return strings.EqualFold(name, other) }) {
-			return errTwice
-		}
-		if seen = append(seen, name); !slices.Contains(known, name) {
-			unknown = errUnknown
-		}
-		var value json.RawMessage
-		if decoder.Decode(&value) != nil {
-			break
-		}
-	}
-	return unknown
-}
+var errUnknown = errors.New("the body has a key that is not known: known are token, id, strategy, position, action, size, time, expires, " +
+	"symbol, comment")
 
 // Bounds of texts.
 const (

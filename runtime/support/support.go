@@ -24,7 +24,6 @@ import (
 	"botd/configs"
 	"botd/internal/version"
 	"botd/reconcile/journal"
-	"botd/reconcile/record"
 	"botd/runtime/api/auth"
 	"botd/runtime/doctor"
 	"botd/runtime/notify"
@@ -194,8 +193,8 @@ func (b *Bundle) journal(ctx context.Context, config *configs.Config, mode, path
 	}
 	b.addJSON("journal-"+mode+".json", report)
 	var lines [][]byte
-	if err := store.Replay(ctx, func(r *record.Record) error {
-		line, err := json.Marshal(r)
+	if err := store.Select(ctx, journal.Filter{}, func(r *journal.Stored) error {
+		line, err := json.Marshal(&r.Record)
 		if len(lines) == supportRecords {
 			lines = slices.Delete(lines, 0, 1)
 		}

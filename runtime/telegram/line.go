@@ -31,6 +31,7 @@ type line struct {
 	client    *http.Client
 	secrets   []string
 	say, warn func(event, text string)
+	count     func(result string)
 
 	mu       sync.Mutex // guards all below
 	notUntil time.Time  // of the next poll
@@ -47,7 +48,7 @@ func newLine(config *Config) *line {
 		TLSHandshakeTimeout:   10 * time.Second,
 		ResponseHeaderTimeout: pollFor + 10*time.Second,
 	}
-	l := &line{say: config.Say, warn: config.Warn, client: &http.Client{Transport: transport, Timeout: pollFor + 15*time.Second,
+	l := &line{say: config.Say, warn: config.Warn, count: config.Count, client: &http.Client{Transport: transport, Timeout: pollFor + 15*time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}} // the token goes nowhere else
 	_, secret, _ := strings.Cut(config.Token, ":")
 	for _, part := range []string{config.Token, secret} {
@@ -155,6 +156,7 @@ func (l *line) ended(err error, after, rest time.Duration) {
 		l.pause, l.failing = 0, false
 		return
 	}
+	l.count(Unread)
 	l.pause = min(max(firstPause, 2*l.pause), longestWait)
 	l.notUntil = time.Now().Add(max(l.pause, min(after, 10*longestWait)))
 	if !l.failing {

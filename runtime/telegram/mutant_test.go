@@ -3,12 +3,12 @@ package telegram
 import (
 	"testing"
 
-	"botd/internal/mutant"
+	"botd/internal/mutant/mutanttest"
 )
 
 // TestRulesOfTelegramShowWhenTheyAreBroken obeys what its sender did not type.
 func TestRulesOfTelegramShowWhenTheyAreBroken(t *testing.T) {
-	mutant.Shown(t, map[string]func() bool{"forwarded_obeyed": func() bool {
+	mutanttest.Shown(t, "runtime/telegram", map[string]func(testing.TB){"forwarded_obeyed": mutanttest.Holds(func() bool {
 		return !typed([]byte(`{"update_id":2,"message":{"text":"/pause","forward_date":1}}`))
-	}})
+	})})
 }

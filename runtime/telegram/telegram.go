@@ -33,10 +33,11 @@ const (
 	Old      = "old"
 	Repeated = "repeated"
 	Unsent   = "unsent" // a reply that could not be delivered
+	Unread   = "unread" // a poll for messages failed
 )
 
 // Results are all of them.
-var Results = []string{Done, Refused, Unlisted, Old, Repeated, Unsent}
+var Results = []string{Done, Refused, Unlisted, Old, Repeated, Unsent, Unread}
 
 // Server is Telegram's own.
 const Server = "https://api.telegram.org"

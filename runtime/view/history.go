@@ -29,12 +29,17 @@ type History struct {
 	orders      map[string]*placed
 	byTime      []*placed // oldest first
 	fills       ring[Fill]
+	prices      fillPrices
 	trips       *ledger.RoundTrips
 	closed      ring[ledger.RoundTrip] // positions
+	closedNet   map[string]exchange.Amount
 	differences ring[Difference]
 	audits      ring[Audit]
 	publish     func(topic string, content any)
 	symbols     Symbols
+
+	closedSinceMS int64
+	onClosed      func(*ledger.RoundTrip) // nil for none
 }
 
 // Symbols finds a symbol's rules.
@@ -49,8 +54,9 @@ type placed struct {
 
 // NewHistory returns an empty history.
 func NewHistory() *History {
-	return &History{orders: map[string]*placed{}, trips: ledger.NewRoundTrips(), fills: newRing[Fill](maxFills), closed: newRing[ledger.RoundTrip](maxClosed),
-		differences: newRing[Difference](maxDifferences), audits: newRing[Audit](maxAudits),
+	return &History{orders: map[string]*placed{}, closedNet: map[string]exchange.Amount{},
+		trips: ledger.NewRoundTrips(), fills: newRing[Fill](maxFills), prices: newFillPrices(),
+		closed: newRing[ledger.RoundTrip](maxClosed), differences: newRing[Difference](maxDifferences), audits: newRing[Audit](maxAudits),
 		symbols: func(exchange.SymbolKey) (*exchange.Symbol, bool) { return nil, false }, publish: func(string, any) {}}
 }
 
@@ -73,6 +79,8 @@ func (h *History) Take(r *record.Record) {
 		}
 	case record.Boot:
 		h.restarted(r)
+	case record.Posting:
+		h.pricedBy(&body.Posting)
 	}
 	h.tripped(r)
 	h.differed(r)
@@ -133,7 +141,10 @@ func (h *History) filled(o *placed, atMS int64, grown exchange.Quantity) {
 	f := h.fills.add(Fill{ID: h.fills.nextID(), AtMS: atMS, ClientOrderID: o.p.ClientOrderID(), OrderID: o.p.OrderID(), Strategy: o.p.Strategy(),
 		Purpose: o.p.Purpose().String(),
 		Market:  o.p.Order().Market.String(), Symbol: o.p.Order().Symbol, Side: o.p.Order().Side.String(), Price: o.p.Price().String(), key: o.p.Symbol(),
-		grown: grown})
+		grown: grown, side: o.p.Order().Side})
+	if f.key.Market == exchange.Futures && o.p.Price().IsZero() {
+		h.unpricedFill(h.fills.last, f.Symbol)
+	}
 	text := "filled more"
 	if s, found := h.symbols(f.key); found {
 		text = "filled " + s.QuantityDecimal(grown).String() + " more"
@@ -213,10 +224,15 @@ type Fill struct {
 	Symbol        string  `json:"symbol"`
 	Side          string  `json:"side"`
 	Quantity      Decimal `json:"quantity"`
-	Price         Decimal `json:"price"` // mean of the order so far; 0 when the exchange reports none
+	Price         Decimal `json:"price"`               // mean of the order so far; 0 while it is not known
+	Fee           Decimal `json:"fee,omitempty"`       // empty while it is not known
+	FeeAsset      string  `json:"fee_asset,omitempty"` // that the fee is in
+	Derived       bool    `json:"derived,omitempty"`   // price and fee follow from two readings of position and wallet: the exchange reports neither
 
 	key   exchange.SymbolKey
 	grown exchange.Quantity
+	side  exchange.Side
+	fee   exchange.Amount
 }
 
 func (h *History) fill(f *Fill) Fill {

@@ -133,6 +133,19 @@ func restoredIncidents(text []byte) ([]incident.Incident, error) {
 	return all, nil
 }
 
+// ParseIncidents reads the file's content, for who has no running daemon to ask.
+func ParseIncidents(text []byte) ([]Incident, error) {
+	all, err := restoredIncidents(text)
+	if err != nil {
+		return nil, err
+	}
+	shown := make([]Incident, len(all))
+	for i := range all {
+		shown[i] = IncidentOf(&all[i])
+	}
+	return shown, nil
+}
+
 // track takes the states that are declared now, and returns what a person must hear.
 func (b *Board) track() []incident.Report {
 	i, nowMS := &b.incidents, b.status.NowMS

@@ -2,11 +2,9 @@ package view
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"botd/exchange"
 	"botd/strategy"
@@ -35,7 +33,7 @@ type Line struct {
 // Values are floats of which some are missing, as NaN.
 type Values []float64
 
-// MarshalJSON writes eight digits, and null for a missing value.
+// MarshalJSON writes seven digits, and null for a missing value.
 func (v Values) MarshalJSON() ([]byte, error) {
 	out := append(make([]byte, 0, 2+10*len(v)), '[')
 	for i, value := range v {
@@ -46,7 +44,7 @@ func (v Values) MarshalJSON() ([]byte, error) {
 			out = append(out, "null"...)
 			continue
 		}
-		out = strconv.AppendFloat(out, value, 'g', 8, 64)
+		out = strconv.AppendFloat(out, value, 'g', 7, 64)
 	}
 	return append(out, ']'), nil
 }
@@ -75,11 +73,13 @@ func (m *MarketData) Plots(ctx context.Context, symbol *exchange.Symbol, interva
 		out.OpenMS = append(out.OpenMS, bar.OpenMS)
 	}
 	for i := range plots {
-		lines, err := linesOf(&plots[i], bars, first)
+		lines, err := indicator.Lines(plots[i].Indicator, plots[i].Parameters, plots[i].Outputs, bars)
 		if err != nil {
 			return out, &WrongPlot{err}
 		}
-		out.Lines = append(out.Lines, lines...)
+		for _, line := range lines {
+			out.Lines = append(out.Lines, Line{Name: line.Name, Own: plots[i].OwnScale, Values: line.Values[first:]})
+		}
 	}
 	return out, nil
 }
@@ -94,42 +94,4 @@ func before(plots []strategy.Plot) int64 {
 		}
 	}
 	return int64(min(beforePlot, 4*longest+10))
-}
-
-// linesOf runs an indicator over all bars and returns its values from the first shown one.
-func linesOf(plot *strategy.Plot, bars []indicator.Bar, first int) ([]Line, error) {
-	definition, known := indicator.Find(plot.Indicator)
-	if !known {
-		return nil, fmt.Errorf("there is no indicator %q", plot.Indicator)
-	}
-	stream, err := definition.New(plot.Parameters)
-	if err != nil {
-		return nil, err
-	}
-	name := plot.Indicator
-	for _, p := range definition.Parameters {
-		if value, given := plot.Parameters[p.Name]; given {
-			name += " " + strconv.FormatFloat(value, 'g', -1, 64)
-		}
-	}
-	outputs := plot.Outputs
-	if outputs == nil {
-		outputs = definition.Outputs
-	}
-	lines, values := make([]Line, len(outputs)), make([]float64, len(definition.Outputs))
-	for k := range lines {
-		lines[k] = Line{Name: name, Own: plot.OwnScale, Values: make(Values, 0, len(bars)-first)}
-		if len(outputs) > 1 {
-			lines[k].Name = strings.TrimSpace(name + " " + outputs[k])
-		}
-	}
-	for i, bar := range bars {
-		stream.Next(bar, values)
-		for k := range lines {
-			if i >= first {
-				lines[k].Values = append(lines[k].Values, values[slices.Index(definition.Outputs, outputs[k])])
-			}
-		}
-	}
-	return lines, nil
 }

@@ -12,7 +12,7 @@ import (
 func TestValuesThatAreNotThereAreNull(t *testing.T) {
 	t.Parallel()
 	text, err := json.Marshal(Values{math.NaN(), 1, 50123.456789012, math.Inf(1), -0.00000012})
-	if want := "[null,1,50123.457,null,-1.2e-07]"; err != nil || string(text) != want {
+	if want := "[null,1,50123.46,null,-1.2e-07]"; err != nil || string(text) != want {
 		t.Errorf("want %s, have %s %v", want, text, err)
 	}
 }

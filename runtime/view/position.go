@@ -3,7 +3,9 @@ package view
 import (
 	"botd/exchange"
 	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/runtime/engine"
+	"botd/runtime/profit"
 )
 
 // Position is a position as the exchange reports it, and as the journal explains it.
@@ -23,14 +25,22 @@ type Position struct {
 	LiqPrice         Decimal      `json:"liq_price"`
 	Distance         *float64     `json:"liquidation_distance_ratio"` // null when no price liquidates
 	Notional         Decimal      `json:"notional"`
-	Unrealized       Decimal      `json:"unrealized"`
+	Unrealized       Decimal      `json:"unrealized"`   // the price difference of what is held, at the last price
+	Profit           Decimal      `json:"profit"`       // net: unrealised, and what the position has realised and paid in fees and funding since it was opened
+	ProfitRatio      *float64     `json:"profit_ratio"` // of its value at entry, without leverage; null while that is unknown
 	Leverage         int          `json:"leverage"`
 	SinceMS          int64        `json:"since_ms,omitempty"`
 	Protected        bool         `json:"protected"`                      // a working stop covers it
 	UnprotectedSince int64        `json:"unprotected_since_ms,omitempty"` // since when it lacks the stop of its plan
 	UnprotectedMS    int64        `json:"unprotected_ms"`                 // upper bound on the time unprotected since the start
 	Protection       []Protection `json:"protection"`
-	Reducing         Decimal      `json:"reducing"` // sum of open reduceOnly quantities
+	StopPrice        Decimal      `json:"stop_price,omitempty"` // of the nearest working stop
+	StopDistance     *float64     `json:"stop_distance_ratio"`  // from the last price; null without a stop
+	Reducing         Decimal      `json:"reducing"`             // sum of open reduceOnly quantities
+
+	net        exchange.Amount // of all round trips of its strategy, this one included
+	unrealised exchange.Amount
+	value      exchange.Amount // signed, at the last price
 }
 
 // Protection is one stop or take-profit that is working on the exchange.
@@ -67,15 +77,20 @@ func (b *Board) position(t *engine.SymbolStatus) Position {
 	if t.Mark > 0 {
 		p.Mark = s.PriceDecimal(t.Mark).String()
 	}
-	if last := s.PriceFloat(t.Last); last > 0 && t.Position != 0 && !t.LiqPrice.IsZero() {
-		distance := RoundRatio(max(last-t.LiqPrice.Float(), t.LiqPrice.Float()-last) / last)
-		p.Distance = &distance
+	last := s.PriceFloat(t.Last)
+	if last > 0 && t.Position != 0 && !t.LiqPrice.IsZero() {
+		p.Distance = distance(last, t.LiqPrice.Float())
 	}
+	p.value = s.Notional(t.Last, t.Position)
 	for i := range b.status.Strategies {
 		if r := &b.status.Strategies[i]; r.Symbol.Key() == t.Key {
-			p.Strategy, p.Protected, p.UnprotectedMS, p.Unrealized = r.Name, r.Protected, r.UnprotectedMS, r.Unrealized().String()
-			p.UnprotectedSince = r.UnprotectedSinceMS
+			made := profit.Of(&b.status)[r.Name]
+			p.Strategy, p.Protected, p.UnprotectedMS, p.UnprotectedSince = r.Name, r.Protected, r.UnprotectedMS, r.UnprotectedSinceMS
+			p.net, p.unrealised, p.Unrealized = made.Net, made.Unrealised, made.Unrealised.String()
 		}
+	}
+	if t.EntryPrice.IsZero() && t.Position != 0 && t.Key.Market == exchange.Spot { // spot reports none: what the ledger says it cost
+		p.Entry = readable(s.AverageCost(p.value.Sub(p.unrealised), t.Position))
 	}
 	var reducing exchange.Quantity
 	for i := range b.status.Live {
@@ -88,10 +103,41 @@ func (b *Board) position(t *engine.SymbolStatus) Position {
 		}
 		if o.Purpose().Protects() {
 			p.Protection = append(p.Protection, protectionOf(o, s))
+			p.nearestStop(o, s, last)
 		}
 	}
 	p.Reducing = s.QuantityDecimal(reducing).String()
 	return p
+}
+
+// nearestStop takes a protective order: the stop that the price reaches first is the position's.
+func (p *Position) nearestStop(o *account.Placement, s *exchange.Symbol, last float64) {
+	at := o.Order().StopPrice
+	if o.Purpose() != placement.StopLoss || at == 0 || last <= 0 {
+		return
+	}
+	if away := distance(last, s.PriceFloat(at)); p.StopDistance == nil || *away < *p.StopDistance {
+		p.StopPrice, p.StopDistance = s.PriceDecimal(at).String(), away
+	}
+}
+
+// distance is how far a price is from the last one, as a part of that.
+func distance(last, price float64) *float64 {
+	ratio := RoundRatio(max(last-price, price-last) / last)
+	return &ratio
+}
+
+// Book adds what the position's strategy made before it: the rest of its profit by the ledger is the position's own.
+func (p *Position) Book(before exchange.Amount) {
+	made := p.unrealised
+	if p.Strategy != "" {
+		made = made.Add(p.net).Sub(before)
+	}
+	p.Profit = readable(made)
+	if entered := p.value.Sub(p.unrealised).Abs().Float(); entered > 0 {
+		ratio := RoundRatio(made.Float() / entered)
+		p.ProfitRatio = &ratio
+	}
 }
 
 func protectionOf(o *account.Placement, s *exchange.Symbol) Protection {

@@ -1,5 +1,10 @@
 package view
 
+import (
+	"cmp"
+	"slices"
+)
+
 // ring keeps the newest values, each under a number that counts up and is its id.
 type ring[T any] struct {
 	all  []numbered[T] // oldest first
@@ -28,6 +33,15 @@ func (r *ring[T]) addAs(n int64, value T) *T {
 	r.last = n
 	r.all = append(r.all, numbered[T]{n, value})
 	return &r.all[len(r.all)-1].value
+}
+
+// get returns the value of a number, nil where it has left.
+func (r *ring[T]) get(n int64) *T {
+	i, found := slices.BinarySearchFunc(r.all, n, func(e numbered[T], n int64) int { return cmp.Compare(e.n, n) })
+	if !found {
+		return nil
+	}
+	return &r.all[i].value
 }
 
 // page returns values, newest first.

@@ -11,6 +11,7 @@ import (
 	"botd/reconcile/record"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
+	"botd/runtime/profit"
 )
 
 // JournalHead is the journal's newest record: noted elsewhere, its hash proves later that nothing
@@ -138,7 +139,8 @@ func (b *Board) statusOf() Status {
 		Time: time.UnixMilli(s.NowMS).UTC(), Ready: true, Checks: b.checks(), Equity: s.Total.String(), Uncounted: uncounted(s),
 		Futures: s.Equity.String(), Wallet: s.Account.WalletBalance.String(), Available: s.Account.AvailableBalance.String(),
 		Unrealized: s.Account.UnrealizedPNL.String(), MarginUsed: s.Account.MarginUsed.String(),
-		Today: dayOf(s.Day, s.Total), Halted: s.Halt.Level, Why: s.Halt.Why, Blind: s.Blind, Degraded: DegradedOf(s.Degraded), Incidents: b.openIncidents(),
+		Today:  dayOf(s.Day, s.Total, accountsRead(s)),
+		Halted: s.Halt.Level, Why: s.Halt.Why, Blind: s.Blind, Degraded: DegradedOf(s.Degraded), Incidents: b.openIncidents(),
 		Open:    len(s.Live),
 		Nearest: nearest(s), Reconcile: ReconcileSummary{LastMS: s.SoundMS, Failed: s.Failed}, Strategies: []Strategy{}}
 	for _, check := range out.Checks {
@@ -153,18 +155,30 @@ func (b *Board) statusOf() Status {
 			out.OldestMS = s.Live[i].SentMS()
 		}
 	}
+	made := profit.Of(s)
 	for i := range s.Strategies {
 		t := &s.Strategies[i]
 		out.Positions += count(t.Position != 0)
 		out.Reconcile.Differences += count(t.State == "quarantined" || t.State == "contradicted")
-		out.Strategies = append(out.Strategies, strategyOf(t))
+		out.Strategies = append(out.Strategies, strategyOf(s, t, made[t.Name]))
 	}
 	return out
 }
 
-func dayOf(day account.Day, equity exchange.Amount) Day {
+// accountsRead reports whether the accounts of all markets traded were read since the start: the equity is known then.
+func accountsRead(s *engine.Status) bool {
+	for i := range s.Strategies {
+		if s.Strategies[i].Symbol.Market == exchange.Futures && s.AccountMS == 0 || s.Strategies[i].Symbol.Market == exchange.Spot && len(s.Balances) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// dayOf compares equity with the day's start; nothing is known of it before the accounts were read.
+func dayOf(day account.Day, equity exchange.Amount, read bool) Day {
 	d := Day{Start: moment(day.StartMS), StartEquity: day.Equity.String(), Peak: day.Peak.String(), Change: "0"}
-	if day.StartMS == 0 {
+	if day.StartMS == 0 || equity.IsZero() && !read {
 		return d
 	}
 	change := equity.Sub(day.Equity)

@@ -1,8 +1,11 @@
 package view
 
 import (
+	"slices"
+
 	"botd/exchange"
 	"botd/runtime/engine"
+	"botd/runtime/profit"
 	"botd/strategy"
 )
 
@@ -22,23 +25,37 @@ type Strategy struct {
 	LiqPrice   Decimal `json:"liq_price"`
 	Last       Decimal `json:"last_price"`
 	PriceMS    int64   `json:"last_price_ms"`
-	CandleMS   int64   `json:"candle_close_ms"` // of the newest candle
-	Unrealized Decimal `json:"unrealized"`
-	Realized   Decimal `json:"realized"` // since the strategy began, fees and funding included
-	Equity     Decimal `json:"equity"`   // attributed to it
+	CandleMS   int64   `json:"candle_close_ms"`    // of the newest candle
+	Unrealized Decimal `json:"unrealized"`         // the price difference of the position
+	Realized   Decimal `json:"realized"`           // since the strategy began, net of fees and funding, as the ledger has it
+	Profit     Decimal `json:"profit"`             // realized and unrealized together: all that the strategy has made, net
+	Return     float64 `json:"unrealized_ratio"`   // unrealized, as a part of the position's value at entry, without leverage
+	SinceMS    int64   `json:"since_ms,omitempty"` // of the position, as the exchange reports it
+	Equity     Decimal `json:"equity"`             // attributed to it
 	Settled    bool    `json:"settled"`
 	Protected  bool    `json:"protected"` // a working stop covers the position
 	LastMS     int64   `json:"last_tick_ms"`
 	NextMS     int64   `json:"next_tick_ms"`
 }
 
-func strategyOf(t *engine.StrategyStatus) Strategy {
-	return Strategy{Name: t.Name, Kind: t.Kind, Market: t.Symbol.Market.String(), Symbol: t.Symbol.Name, Interval: t.Interval.String(),
+func strategyOf(s *engine.Status, t *engine.StrategyStatus, made profit.Profit) Strategy {
+	one := Strategy{Name: t.Name, Kind: t.Kind, Market: t.Symbol.Market.String(), Symbol: t.Symbol.Name, Interval: t.Interval.String(),
 		State: t.State, Why: t.Why, Reason: t.Reason, Target: t.Symbol.QuantityDecimal(t.Target).String(),
 		Position: t.Symbol.QuantityDecimal(t.Position).String(),
 		Entry:    t.EntryPrice.String(), LiqPrice: t.LiqPrice.String(), Last: t.Symbol.PriceDecimal(t.Last).String(), PriceMS: t.LastMS, CandleMS: t.CandleMS,
-		Unrealized: t.Unrealized().String(), Realized: t.Realized.String(), Equity: t.Own.String(), Settled: t.Settled, Protected: t.Protected,
+		Unrealized: made.Unrealised.String(), Realized: made.Net.String(),
+		Profit: made.Net.Add(made.Unrealised).String(), Equity: t.Own.String(), Settled: t.Settled, Protected: t.Protected,
 		LastMS: t.TickMS, NextMS: t.NextMS}
+	if t.Position == 0 {
+		return one
+	}
+	if entered := t.Symbol.Notional(t.Last, t.Position).Sub(made.Unrealised).Abs().Float(); entered > 0 {
+		one.Return = RoundRatio(made.Unrealised.Float() / entered)
+	}
+	if i := slices.IndexFunc(s.Symbols, func(of engine.SymbolStatus) bool { return of.Key == t.Symbol.Key() }); i >= 0 {
+		one.SinceMS = s.Symbols[i].SinceMS
+	}
+	return one
 }
 
 // Plan is the desired state of a strategy.
@@ -144,7 +161,9 @@ func (b *Board) oneStrategy(name string) (OneStrategy, bool) {
 	if t == nil {
 		return OneStrategy{}, false
 	}
-	one := OneStrategy{Schema: 1, Strategy: strategyOf(t), Plan: planOf(&t.Plan, t.Symbol, t.Memory), Limits: []Limit{}, Degraded: []Degraded{}}
+	made := profit.Of(&b.status)[t.Name]
+	one := OneStrategy{Schema: 1, Strategy: strategyOf(&b.status, t, made), Plan: planOf(&t.Plan, t.Symbol, t.Memory),
+		Limits: []Limit{}, Degraded: []Degraded{}}
 	one.Latch = latchText(t.Latch)
 	for _, limit := range limitsOf(&b.status) {
 		if limit.Strategy == name {

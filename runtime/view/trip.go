@@ -41,7 +41,12 @@ type EndedPosition struct {
 	Quantity   Decimal `json:"quantity"`
 	Entry      Decimal `json:"entry_price"`
 	Exit       Decimal `json:"close_price"`
-	Realised   Decimal `json:"realised"`
+	Realised   Decimal `json:"realised"` // from the price difference alone
+	Fees       Decimal `json:"fees"`
+	Funding    Decimal `json:"funding"` // paid
+	PNL        Decimal `json:"pnl"`     // net of fees and funding
+	Asset      string  `json:"asset"`   // that money is in
+	Whole      bool    `json:"whole"`   // false: a part of the money is unknown
 	Liquidated bool    `json:"liquidated"`
 	Purpose    string  `json:"exit_purpose"` // of the order that ended it: exit, exit_order, stop_loss, take_profit; liquidation; or manual
 	FromMS     int64   `json:"from_ms"`
@@ -52,10 +57,31 @@ type EndedPosition struct {
 func (h *History) tripped(r *record.Record) {
 	for _, trip := range account.TakeRoundTrips(h.trips, r) {
 		h.closed.add(trip)
-		if trip.Strategy != "" {
-			h.publish("trade", roundTripOf(h.closed.last, &trip))
+		if trip.Asset == ledger.FuturesAsset {
+			h.closedNet[trip.Strategy] = h.closedNet[trip.Strategy].Add(trip.Net())
+		}
+		if trip.Strategy == "" {
+			continue
+		}
+		h.publish("trade", roundTripOf(h.closed.last, &trip))
+		if h.onClosed != nil && r.AtMS >= h.closedSinceMS {
+			h.onClosed(&trip)
 		}
 	}
+}
+
+// ClosedNet is what the closed round trips of a strategy have made in USDT, net of fees and funding.
+func (h *History) ClosedNet(strategy string) exchange.Amount {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.closedNet[strategy]
+}
+
+// Closed passes each round trip that is booked from a time on to take, which must not use the history.
+func (h *History) Closed(sinceMS int64, take func(*ledger.RoundTrip)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closedSinceMS, h.onClosed = sinceMS, take
 }
 
 func roundTripOf(n int64, t *ledger.RoundTrip) RoundTrip {
@@ -63,14 +89,15 @@ func roundTripOf(n int64, t *ledger.RoundTrip) RoundTrip {
 		Quantity: t.Quantity.String(),
 		Entry:    t.Entry.String(), Exit: t.Exit.String(), EnteredMS: t.EnteredMS, LeftMS: t.LeftMS, Asset: t.Asset, Realised: t.Realised.String(),
 		Fees:    t.Fees.String(),
-		Funding: t.Funding.String(), PNL: t.Net().String(), Derived: t.Derived, Whole: t.Whole, Purpose: exitPurpose(t), PositionID: t.PositionID}
+		Funding: t.Funding.String(), PNL: t.Net().String(), Derived: t.Derived, Whole: t.Whole, Purpose: ExitPurpose(t), PositionID: t.PositionID}
 }
 
 func endedPositionOf(n int64, t *ledger.RoundTrip) EndedPosition {
 	return EndedPosition{ID: number(n), PositionID: t.PositionID, Strategy: t.Strategy, Market: t.Symbol.Market.String(), Symbol: t.Symbol.Name,
 		Side:     sideOf(t),
-		Quantity: t.Quantity.String(), Entry: t.Entry.String(), Exit: t.Exit.String(), Realised: t.Realised.String(), Liquidated: t.Liquidated,
-		Purpose: exitPurpose(t), FromMS: t.EnteredMS, UntilMS: t.LeftMS}
+		Quantity: t.Quantity.String(), Entry: t.Entry.String(), Exit: t.Exit.String(), Realised: t.Realised.String(),
+		Fees: t.Fees.String(), Funding: t.Funding.String(), PNL: t.Net().String(), Asset: t.Asset, Whole: t.Whole, Liquidated: t.Liquidated,
+		Purpose: ExitPurpose(t), FromMS: t.EnteredMS, UntilMS: t.LeftMS}
 }
 
 func sideOf(t *ledger.RoundTrip) string {
@@ -80,9 +107,9 @@ func sideOf(t *ledger.RoundTrip) string {
 	return exchange.Long.String()
 }
 
-// exitPurpose is what closed a position: an order's purpose, liquidation, or manual for an
+// ExitPurpose is what closed a position: an order's purpose, liquidation, or manual for an
 // order that is not botd's.
-func exitPurpose(t *ledger.RoundTrip) string {
+func ExitPurpose(t *ledger.RoundTrip) string {
 	switch {
 	case t.Liquidated:
 		return "liquidation"

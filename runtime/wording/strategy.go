@@ -24,6 +24,8 @@ func strategy(n *engine.Note) Wording {
 			warn("strategy.answers", "answers   %s answers again", n.Strategy),
 			bad("strategy.hung", "HUNG      %s does not answer, nothing opens for it, its protection stays: %s", n.Strategy, fact.Why).
 				notice("strategy_hung", fact.Why))
+	case engine.NoteNotice:
+		return ownNotice(n, &fact)
 	case engine.NoteReload:
 		return info("strategy.reloaded", "reloaded  %s: %s", n.Strategy, fact.Text).notice("strategy_reloaded", fact.Text)
 	case engine.NoteLatch:
@@ -46,6 +48,18 @@ func strategy(n *engine.Note) Wording {
 			notice("ignored", fact.Evidence).on("reconcile")
 	}
 	return Wording{}
+}
+
+// ownNotice words what a strategy reports to people.
+func ownNotice(n *engine.Note, fact *engine.NoteNotice) Wording {
+	if fact.Withheld {
+		return debug("strategy.notice_withheld", "notice    %s, withheld: %s", n.Strategy, fact.Text)
+	}
+	before := ""
+	if fact.Before > 0 {
+		before = fmt.Sprintf(" (%d before it were withheld: too many in an hour)", fact.Before)
+	}
+	return info("strategy.notice", "notice    %s: %s%s", n.Strategy, fact.Text, before).with("withheld", fact.Before).notice("strategy_notice", fact.Text)
 }
 
 // position describes a position.

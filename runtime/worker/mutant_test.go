@@ -5,13 +5,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"botd/internal/mutant"
+	"botd/internal/mutant/mutanttest"
 	"botd/runtime/engine"
 )
 
 // TestRulesOfTheWorkersShowWhenTheyAreBroken waits for a strategy that takes no signal.
 func TestRulesOfTheWorkersShowWhenTheyAreBroken(t *testing.T) {
-	mutant.Shown(t, map[string]func() bool{"signal_without_deadline": func() (holds bool) {
+	mutanttest.Shown(t, "runtime/worker", map[string]func(testing.TB){"signal_without_deadline": mutanttest.Holds(func() (holds bool) {
 		synctest.Test(t, func(*testing.T) {
 			var p Pool
 			release, began := make(chan struct{}), time.Now()
@@ -20,5 +20,5 @@ func TestRulesOfTheWorkersShowWhenTheyAreBroken(t *testing.T) {
 			close(release)
 		})
 		return holds
-	}})
+	})})
 }

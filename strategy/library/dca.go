@@ -115,154 +115,140 @@ func (*averaging) Watches() strategy.Watching { return strategy.Watching{Events:
 // averagingTurn is what one decision knows and remembers of an averaging strategy.
 type averagingTurn struct {
 	*averaging
-	view *strategy.View
-	plan *strategy.Plan
-}
-
-func (a *averagingTurn) at(key string) int64 {
-	if n, is := a.plan.Remembered().Get(key); is {
-		return n
-	}
-	n, _ := a.view.Memory.Get(key)
-	return n
-}
-
-func (a *averagingTurn) set(key string, n int64) {
-	if a.at(key) != n {
-		a.plan.Remember(key, n)
-	}
+	strategy.Decision
 }
 
 func (s *averaging) Decide(view *strategy.View, plan *strategy.Plan) {
-	a := &averagingTurn{s, view, plan}
+	a := &averagingTurn{s, strategy.Decision{View: view, Plan: plan}}
 	a.happened()
-	if a.at(dcaSelling) != 0 {
+	if a.Recall(dcaSelling) != 0 {
 		a.sell()
 		return
 	}
 	if a.above() {
-		a.set(dcaSelling, 1)
+		a.Remember(dcaSelling, 1)
 		plan.Hold(strategy.Flat(), "the price is above the mean by the take-profit")
 		return
 	}
 	reason := a.buy()
-	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: exchange.Quantity(a.at(dcaQuantity) + a.at(dcaPending))}, reason)
-	plan.SignalMS = a.at(dcaSignal)
+	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: exchange.Quantity(a.Recall(dcaQuantity) + a.Recall(dcaPending))}, reason)
+	plan.SignalMS = a.Recall(dcaSignal)
 }
 
 // happened takes what became of the last buy.
 func (a *averagingTurn) happened() {
-	for i := range a.view.Events {
-		switch e := &a.view.Events[i]; {
+	for i := range a.View.Events {
+		switch e := &a.View.Events[i]; {
 		case e.Key != "":
 		case e.Kind == strategy.EventFilled && e.Side == exchange.Buy:
 			a.filled(e)
 		case e.Kind == strategy.EventFilled, e.Kind == strategy.EventStopped, e.Kind == strategy.EventTookProfit:
-			a.keep(exchange.Quantity(a.at(dcaQuantity)) - e.Quantity)
+			a.keep(exchange.Quantity(a.Recall(dcaQuantity)) - e.Quantity)
 		case e.Kind == strategy.EventLatched: // whatever ended it: what is not held was not bought
-			a.keep(min(exchange.Quantity(a.at(dcaQuantity)), a.view.Position.Quantity))
+			a.keep(min(exchange.Quantity(a.Recall(dcaQuantity)), a.View.Position.Quantity))
 		case e.Kind == strategy.EventRefused && !e.Reduces:
-			a.set(dcaRefused, a.at(dcaBought))
-			a.set(dcaPending, 0)
-			a.set(dcaOwed, 0)
+			a.Remember(dcaRefused, a.Recall(dcaBought))
+			a.Remember(dcaPending, 0)
+			a.Remember(dcaOwed, 0)
 		case e.Kind == strategy.EventCanceled && !e.Reduces:
-			a.set(dcaPending, 0)
+			a.Remember(dcaPending, 0)
 		}
 	}
 }
 
 // filled takes a fill of a buy.
 func (a *averagingTurn) filled(e *strategy.Event) {
-	paid := a.symbol.Notional(exchange.Price(a.at(dcaPrice)), e.Quantity)
+	paid := a.symbol.Notional(exchange.Price(a.Recall(dcaPrice)), e.Quantity)
 	if !e.Price.IsZero() {
 		price := a.symbol.PriceOf(e.Price)
 		paid = a.symbol.Notional(price, e.Quantity)
-		a.set(dcaPrice, int64(price))
+		a.Remember(dcaPrice, int64(price))
 	}
-	a.set(dcaQuantity, a.at(dcaQuantity)+int64(e.Quantity))
-	a.set(dcaSpent, a.at(dcaSpent)+paid.Quo(hundredMillionth))
-	if a.at(dcaFalling) != 0 {
-		a.set(dcaFallen, a.at(dcaFallen)+1)
-		a.set(dcaFalling, 0)
+	a.Remember(dcaQuantity, a.Recall(dcaQuantity)+int64(e.Quantity))
+	a.Remember(dcaSpent, a.Recall(dcaSpent)+paid.Quo(hundredMillionth))
+	if a.Recall(dcaFalling) != 0 {
+		a.Remember(dcaFallen, a.Recall(dcaFallen)+1)
+		a.Remember(dcaFalling, 0)
 	}
-	left := exchange.Quantity(max(0, a.at(dcaPending)-int64(e.Quantity)))
-	if a.symbol.Notional(a.view.Last, left).Less(a.symbol.MinNotional) {
+	left := exchange.Quantity(max(0, a.Recall(dcaPending)-int64(e.Quantity)))
+	if a.symbol.Notional(a.View.Last, left).Less(a.symbol.MinNotional) {
 		left = 0 // spot is bought by amount: after a rise there is less of it, and no order makes up for that
 	}
-	a.set(dcaPending, int64(left))
+	a.Remember(dcaPending, int64(left))
 }
 
 // keep takes that less is held.
 func (a *averagingTurn) keep(quantity exchange.Quantity) {
-	before := a.at(dcaQuantity)
+	before := a.Recall(dcaQuantity)
 	if quantity = max(0, quantity); before > 0 {
-		a.set(dcaSpent, exchange.AmountOf(a.at(dcaSpent)).MulDiv(int64(quantity), before).Quo(exchange.AmountOf(1)))
+		a.Remember(dcaSpent, exchange.AmountOf(a.Recall(dcaSpent)).MulDiv(int64(quantity), before).Quo(exchange.AmountOf(1)))
 	}
-	if a.set(dcaQuantity, int64(quantity)); quantity == 0 && a.at(dcaSelling) == 0 {
-		a.set(dcaFallen, 0)
-		a.set(dcaPending, 0)
+	if a.Remember(dcaQuantity, int64(quantity)); quantity == 0 && a.Recall(dcaSelling) == 0 {
+		a.Remember(dcaFallen, 0)
+		a.Remember(dcaPending, 0)
 	}
 }
 
 // above reports whether the price is above the mean by the take-profit.
 func (a *averagingTurn) above() bool {
-	quantity := exchange.Quantity(a.at(dcaQuantity))
-	if a.profit <= 0 || quantity <= 0 || a.view.Position.Quantity <= 0 {
+	quantity := exchange.Quantity(a.Recall(dcaQuantity))
+	if a.profit <= 0 || quantity <= 0 || a.View.Position.Quantity <= 0 {
 		return false
 	}
-	mean := a.mean(a.view, a.at(dcaSpent), quantity)
-	return !a.symbol.PriceAmount(a.view.Last).Less(mean.Add(mean.MulRate(a.profit + a.fees)))
+	mean := a.mean(a.View, a.Recall(dcaSpent), quantity)
+	return !a.symbol.PriceAmount(a.View.Last).Less(mean.Add(mean.MulRate(a.profit + a.fees)))
 }
 
 // buy asks for the buy that is due, if one is, and says why.
 func (a *averagingTurn) buy() (reason string) {
-	begin, begun := a.view.Memory.Get(dcaBegan)
+	begin, begun := a.View.Memory.Get(dcaBegan)
 	if !begun {
-		begin = a.view.NowMS
-		a.set(dcaBegan, begin)
+		begin = a.View.NowMS
+		a.Remember(dcaBegan, begin)
 	}
-	due := max(0, a.view.NowMS-begin)/a.everyMS + 1
+	due := max(0, a.View.NowMS-begin)/a.everyMS + 1
 	if a.buys > 0 {
 		due = min(due, a.buys)
 	}
-	if due > a.at(dcaBought) { // those that nobody asked for are not made up for: one is due
-		a.set(dcaBought, due)
-		a.set(dcaOwed, a.at(dcaOwed)+1)
+	if due > a.Recall(dcaBought) { // those that nobody asked for are not made up for: one is due
+		a.Remember(dcaBought, due)
+		a.Remember(dcaOwed, a.Recall(dcaOwed)+1)
 	}
 	switch {
-	case a.at(dcaPending) > 0:
+	case a.Recall(dcaPending) > 0:
 		return "the last buy is under way"
-	case a.at(dcaOwed) > 0:
-		slices := min(a.at(dcaOwed), a.pace)
-		a.set(dcaOwed, a.at(dcaOwed)-slices)
+	case a.Recall(dcaOwed) > 0:
+		slices := min(a.Recall(dcaOwed), a.pace)
+		a.Remember(dcaOwed, a.Recall(dcaOwed)-slices)
 		a.ask(a.quantityFor(a.amount.Mul(slices)), false)
 		return "a buy is due by the clock"
-	case a.fall > 0 && a.at(dcaFallen) < a.falls && due > a.at(dcaRefused) && a.fallen(a.view.Last, exchange.Price(a.at(dcaPrice)), a.at(dcaFallen)):
-		a.ask(a.quantityFor(a.larger(a.at(dcaFallen)+1)), true)
+	case a.fall > 0 && a.Recall(dcaFallen) < a.falls && due > a.Recall(dcaRefused) &&
+		a.fallen(a.View.Last, exchange.Price(a.Recall(dcaPrice)), a.Recall(dcaFallen)):
+		a.ask(a.quantityFor(a.larger(a.Recall(dcaFallen)+1)), true)
 		return "the price fell below the last buy"
 	}
 	return "holds what was bought"
 }
 
 func (a *averagingTurn) quantityFor(amount exchange.Amount) exchange.Quantity {
-	return a.symbol.FloorQuantity(a.symbol.QuantityFor(amount, a.view.Last))
+	return a.symbol.FloorQuantity(a.symbol.QuantityFor(amount, a.View.Last))
 }
 
 // ask remembers a buy that is to be made.
 func (a *averagingTurn) ask(quantity exchange.Quantity, falling bool) {
-	a.set(dcaPending, int64(quantity))
-	a.set(dcaPrice, int64(a.view.Last))
-	a.set(dcaSignal, a.view.NowMS)
-	a.set(dcaFalling, 0)
+	a.Remember(dcaPending, int64(quantity))
+	a.Remember(dcaPrice, int64(a.View.Last))
+	a.Remember(dcaSignal, a.View.NowMS)
+	a.Remember(dcaFalling, 0)
 	if falling {
-		a.set(dcaFalling, 1)
+		a.Remember(dcaFalling, 1)
 	}
 }
 
-// mean returns the mean price paid: on futures the exchange's entry price, on spot, which has none,
-// from what was spent.
+// mean returns the mean price paid: on futures the exchange's entry price, on spot what was spent of
+// what is held, fees included.
 func (a *averaging) mean(view *strategy.View, spent int64, quantity exchange.Quantity) exchange.Amount {
-	if !view.Position.EntryPrice.IsZero() || quantity == 0 {
+	if view.Symbol.Market == exchange.Futures && !view.Position.EntryPrice.IsZero() || quantity == 0 {
 		return view.Position.EntryPrice
 	}
 	return a.symbol.AverageCost(hundredMillionth.Mul(spent), quantity)
@@ -270,14 +256,14 @@ func (a *averaging) mean(view *strategy.View, spent int64, quantity exchange.Qua
 
 // sell waits until the position is sold, then starts anew.
 func (a *averagingTurn) sell() {
-	a.plan.Hold(strategy.Flat(), "sells everything above the mean")
-	if a.view.Position.Quantity >= a.symbol.QuantityTick && !a.dust(a.view) {
+	a.Plan.Hold(strategy.Flat(), "sells everything above the mean")
+	if a.View.Position.Quantity >= a.symbol.QuantityTick && !a.dust(a.View) {
 		return
 	}
 	for _, key := range []string{dcaSelling, dcaBought, dcaFallen, dcaQuantity, dcaPrice, dcaSpent, dcaOwed, dcaPending, dcaFalling, dcaRefused} {
-		a.set(key, 0)
+		a.Remember(key, 0)
 	}
-	a.set(dcaBegan, a.view.NowMS)
+	a.Remember(dcaBegan, a.View.NowMS)
 }
 
 // dust reports a rest too small to sell.

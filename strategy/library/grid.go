@@ -154,6 +154,9 @@ func (m *mesh) Economics() (strategy.Economics, bool) {
 	return strategy.Economics{What: "a pair of neighbouring lines", Gross: exchange.Rate(narrowest * float64(exchange.RateOne)), Makers: 2}, true
 }
 
+// Range is between the outermost lines as they are configured: a grid that trails may have moved.
+func (m *mesh) Range() (lower, upper exchange.Price) { return m.prices[0], m.prices[len(m.prices)-1] }
+
 func (m *mesh) Decide(view *strategy.View, plan *strategy.Plan) {
 	if view.Version != 0 && view.Version == m.version && m.from <= view.Last && view.Last <= m.to {
 		plan.Share(m.entries, m.exits)

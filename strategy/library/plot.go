@@ -1,10 +1,28 @@
 package library
 
 import (
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"botd/strategy"
 )
+
+// PlotsOf returns the indicators of a strategy: a built-in one's, or those that its rules or its script call.
+func PlotsOf(kind, script string, given strategy.Values) []strategy.Plot {
+	switch kind {
+	case "script":
+		return TextPlots(script, given)
+	case "rules":
+		var text strings.Builder
+		for _, name := range slices.Sorted(maps.Keys(given)) {
+			text.WriteString(given[name] + "\n")
+		}
+		return TextPlots(text.String(), given)
+	}
+	return Plots(kind, given)
+}
 
 // Plots returns the indicators that a built-in strategy of that kind uses with its parameters.
 // Those that use only prices have none.

@@ -62,3 +62,26 @@ func TestPlotsFollowTheParametersGiven(t *testing.T) {
 		}
 	}
 }
+
+// TestPlotsOfRulesAndScriptsAreWhatTheyCall also when the rules stand in parameters.
+func TestPlotsOfRulesAndScriptsAreWhatTheyCall(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind, script string
+		given        strategy.Values
+		want         string
+	}{
+		{"sma_cross", "", strategy.Values{"fast": "5", "slow": "9"}, "sma sma"},
+		{"script", "def decide(view):\n    return rsi(close, 14)\n", nil, "rsi"},
+		{"rules", "", strategy.Values{"entry_long": "ema(close, 5) > close", "exit_long": "rsi(close, 3) > 70"}, "ema rsi"},
+		{"grid", "", nil, ""},
+	} {
+		var have []string
+		for _, plot := range PlotsOf(c.kind, c.script, c.given) {
+			have = append(have, plot.Indicator)
+		}
+		if text := strings.Join(have, " "); text != c.want {
+			t.Errorf("%s: want %q, have %q", c.kind, c.want, text)
+		}
+	}
+}

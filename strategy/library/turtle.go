@@ -174,51 +174,36 @@ func (t *turtles) follow(b *indicator.Bar) {
 // turtleTurn is what one decision knows and remembers.
 type turtleTurn struct {
 	*turtles
-	view *strategy.View
-	plan *strategy.Plan
-}
-
-func (t *turtleTurn) at(key string) int64 {
-	if n, is := t.plan.Remembered().Get(key); is {
-		return n
-	}
-	n, _ := t.view.Memory.Get(key)
-	return n
-}
-
-func (t *turtleTurn) set(key string, n int64) {
-	if t.at(key) != n {
-		t.plan.Remember(key, n)
-	}
+	strategy.Decision
 }
 
 func (t *turtles) Decide(view *strategy.View, plan *strategy.Plan) {
 	if t.seen < t.warmup || t.n <= 0 {
 		return
 	}
-	d := &turtleTurn{t, view, plan}
+	d := &turtleTurn{t, strategy.Decision{View: view, Plan: plan}}
 	d.happened()
 	reason := "holds its units"
-	switch side := d.at(turtleSide); {
+	switch side := d.Recall(turtleSide); {
 	case side != 0 && t.exit.broken(view) == -side:
-		d.set(turtleSide, 0)
+		d.Remember(turtleSide, 0)
 		reason = "the price broke the opposite extreme"
 	case side != 0 && d.grows():
-		reason = fmt.Sprintf("unit %d of %d", d.at(turtleUnits), t.units)
+		reason = fmt.Sprintf("unit %d of %d", d.Recall(turtleUnits), t.units)
 	case side == 0 && view.Position.Quantity == 0:
 		reason = d.enter()
 	}
-	side := d.at(turtleSide)
+	side := d.Recall(turtleSide)
 	if side == 0 {
 		plan.Hold(strategy.Flat(), reason)
 		return
 	}
-	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: exchange.Quantity(side * d.at(turtleQuantity))}, reason)
-	plan.SignalMS = d.at(turtleSignal)
-	away := exchange.Price(t.stop * float64(d.at(turtleN)))
-	stop := t.symbol.FloorPrice(exchange.Price(d.at(turtleNewest)) - away)
+	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: exchange.Quantity(side * d.Recall(turtleQuantity))}, reason)
+	plan.SignalMS = d.Recall(turtleSignal)
+	away := exchange.Price(t.stop * float64(d.Recall(turtleN)))
+	stop := t.symbol.FloorPrice(exchange.Price(d.Recall(turtleNewest)) - away)
 	if side < 0 {
-		stop = t.symbol.CeilPrice(exchange.Price(d.at(turtleNewest)) + away)
+		stop = t.symbol.CeilPrice(exchange.Price(d.Recall(turtleNewest)) + away)
 	}
 	if stop > 0 {
 		plan.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: stop}}
@@ -227,59 +212,59 @@ func (t *turtles) Decide(view *strategy.View, plan *strategy.Plan) {
 
 // happened takes what became of the units: a stop ends all of them, a refused one was not bought.
 func (t *turtleTurn) happened() {
-	held := max(t.view.Position.Quantity, -t.view.Position.Quantity)
-	if held != 0 && t.at(turtleSide) != 0 {
-		t.set(turtleEntered, 1)
+	held := max(t.View.Position.Quantity, -t.View.Position.Quantity)
+	if held != 0 && t.Recall(turtleSide) != 0 {
+		t.Remember(turtleEntered, 1)
 	}
-	over := held == 0 && t.at(turtleEntered) != 0
-	for i := range t.view.Events {
-		switch e := &t.view.Events[i]; e.Kind {
+	over := held == 0 && t.Recall(turtleEntered) != 0
+	for i := range t.View.Events {
+		switch e := &t.View.Events[i]; e.Kind {
 		case strategy.EventStopped, strategy.EventTookProfit, strategy.EventLatched:
 			over = over || held == 0
 		case strategy.EventRefused:
 			if !e.Reduces && e.Key == "" {
 				over = over || held == 0
-				t.set(turtleQuantity, min(t.at(turtleQuantity), int64(held)))
+				t.Remember(turtleQuantity, min(t.Recall(turtleQuantity), int64(held)))
 			}
 		}
 	}
 	if over {
-		t.set(turtleSide, 0)
+		t.Remember(turtleSide, 0)
 	}
 }
 
 // enter takes a breakout, and says why or why not.
 func (t *turtleTurn) enter() string {
-	side := t.entry.broken(t.view)
+	side := t.entry.broken(t.View)
 	switch {
 	case side == 0 || side < 0 && !t.shorts:
 		return "waits for a breakout"
-	case t.failsafe != nil && t.won && t.failsafe.broken(t.view) != side:
+	case t.failsafe != nil && t.won && t.failsafe.broken(t.View) != side:
 		return "the last breakout won: this one is skipped"
 	}
 	n := int64(math.Round(t.n * math.Pow10(t.symbol.PriceScale)))
-	t.set(turtleN, n)
-	t.set(turtleQuantity, 0)
+	t.Remember(turtleN, n)
+	t.Remember(turtleQuantity, 0)
 	unit := t.unit()
 	if unit <= 0 {
 		return "a unit is less than the smallest order"
 	}
-	t.set(turtleSide, side)
-	t.set(turtleQuantity, int64(unit))
-	t.set(turtleUnits, 1)
-	t.set(turtleNewest, int64(t.view.Last))
-	t.set(turtleEntered, 0)
-	t.set(turtleSignal, t.view.NowMS)
+	t.Remember(turtleSide, side)
+	t.Remember(turtleQuantity, int64(unit))
+	t.Remember(turtleUnits, 1)
+	t.Remember(turtleNewest, int64(t.View.Last))
+	t.Remember(turtleEntered, 0)
+	t.Remember(turtleSignal, t.View.NowMS)
 	return "a breakout"
 }
 
 // unit is the quantity that gains or loses risk of the equity when the price moves by N, as far as the
 // value of all units allows.
 func (t *turtleTurn) unit() exchange.Quantity {
-	unit := t.view.QuantityByVolatility(t.risk, exchange.Price(t.at(turtleN)))
-	room := t.symbol.QuantityFor(t.view.Equity.MulRate(t.cap), t.view.Last) - exchange.Quantity(t.at(turtleQuantity))
+	unit := t.View.QuantityByVolatility(t.risk, exchange.Price(t.Recall(turtleN)))
+	room := t.symbol.QuantityFor(t.View.Equity.MulRate(t.cap), t.View.Last) - exchange.Quantity(t.Recall(turtleQuantity))
 	unit = t.symbol.FloorQuantity(min(unit, room))
-	if unit <= 0 || t.symbol.Notional(t.view.Last, unit).Less(t.symbol.MinNotional) {
+	if unit <= 0 || t.symbol.Notional(t.View.Last, unit).Less(t.symbol.MinNotional) {
 		return 0
 	}
 	return unit
@@ -287,19 +272,19 @@ func (t *turtleTurn) unit() exchange.Quantity {
 
 // grows adds a unit once the price has advanced, and the units before are held.
 func (t *turtleTurn) grows() bool {
-	side, quantity := t.at(turtleSide), exchange.Quantity(t.at(turtleQuantity))
-	advanced := int64(t.view.Last-exchange.Price(t.at(turtleNewest))) * side
-	held := t.view.Position.Quantity * exchange.Quantity(side)
-	if t.at(turtleUnits) >= t.units || float64(advanced) < t.add*float64(t.at(turtleN)) || held < quantity-quantity/50-t.symbol.QuantityTick {
+	side, quantity := t.Recall(turtleSide), exchange.Quantity(t.Recall(turtleQuantity))
+	advanced := int64(t.View.Last-exchange.Price(t.Recall(turtleNewest))) * side
+	held := t.View.Position.Quantity * exchange.Quantity(side)
+	if t.Recall(turtleUnits) >= t.units || float64(advanced) < t.add*float64(t.Recall(turtleN)) || held < quantity-quantity/50-t.symbol.QuantityTick {
 		return false
 	}
 	unit := t.unit()
 	if unit <= 0 {
 		return false
 	}
-	t.set(turtleQuantity, int64(quantity+unit))
-	t.set(turtleUnits, t.at(turtleUnits)+1)
-	t.set(turtleNewest, int64(t.view.Last))
+	t.Remember(turtleQuantity, int64(quantity+unit))
+	t.Remember(turtleUnits, t.Recall(turtleUnits)+1)
+	t.Remember(turtleNewest, int64(t.View.Last))
 	return true
 }
 

@@ -9,15 +9,18 @@ import (
 )
 
 // Exit says when a position is closed whatever the strategy decides. A side that these rules
-// closed stays closed until the strategy's target has been flat or on the other side, the same
-// as after a stop-loss. The trailing stop and the returns are orders on the exchange, which follow
+// closed stays closed until the strategy's target has been flat or on the other side, or its policy
+// of re-entry says otherwise, the same as after a stop-loss. The trailing stop and the returns are orders on the exchange, which follow
 // the price and the age; what rests where is in rest.go.
 type Exit struct {
 	Base        strategy.Protection // applies where the strategy's plan sets none
 	Trailing    Trailing
 	TimeLimitMS int64    // maximum age of a position; 0 for none
 	Returns     []Return // by age, ascending
+	Targets     []Step   // by distance; not with returns
 	CooldownMS  int64    // after a position has ended, nothing opens for this long
+	Reentry     strategy.Reentry
+	SellsProfit bool // spot has no take-profit orders: a sale at its price is the take-profit
 }
 
 // Trailing is a stop that follows the best price since the entry.
@@ -34,7 +37,7 @@ type Return struct {
 
 // IsZero reports whether there is no rule.
 func (e *Exit) IsZero() bool {
-	return e.Trailing.Distance == 0 && e.TimeLimitMS == 0 && len(e.Returns) == 0 && e.CooldownMS == 0
+	return e.Trailing.Distance == 0 && e.TimeLimitMS == 0 && len(e.Returns) == 0 && len(e.Targets) == 0 && e.CooldownMS == 0 && !e.SellsProfit
 }
 
 // Memory keys of the exit rules. Journals hold them, so they cannot change.
@@ -45,28 +48,39 @@ const (
 	exitEnded   = "exits.left"    // when the last position was seen to have ended
 	exitTarget  = "exits.wanted"  // side of the strategy's last target
 	exitBlocked = "exits.blocked" // side that stays closed until the strategy's target changes
+	exitShut    = "exits.shut"    // when that side was closed
 	exitStop    = "exits.stop"    // the strategy's own stop-loss: a price, or a share as a negative number
 	exitProfit  = "exits.profit"  // its own take-profit, likewise
 	exitRests   = "exits.rests"   // 1 while a return rests in the book
 	exitOrder   = "exits.order"   // number of its key: another one when the position grows
 	exitSize    = "exits.size"    // size of the position that it was placed for
-	exitMoved   = "exits.moved"   // 1 while the protection in force is not the strategy's or the configured one
+	exitMoved   = "exits.moved"   // 1 while the protection in force is not the strategy's or the configured one, 2 once it is again
 	exitDue     = "exits.due"     // which return was due at the last decision, from 1; 0 for none
 	exitOwn     = "exits.own"     // 1 once the strategy has set exits of its own
 )
 
 // exiting is one decision under the exit rules.
 type exiting struct {
-	decision
+	strategy.Decision
 	rules *Exit
 	ageMS int64
 }
 
+// idle reports whether there is nothing but a strategy that may set a take-profit, and has not.
+func (e *exiting) idle() bool {
+	r := e.rules
+	none := r.Trailing.Distance == 0 && r.TimeLimitMS == 0 && len(r.Returns) == 0 && len(r.Targets) == 0 && r.CooldownMS == 0
+	return none && r.Base.TakeProfit.IsZero() && e.Plan.Protection.TakeProfit.IsZero() && e.Recall(exitProfit) == 0
+}
+
 func (e *exiting) apply() {
+	if e.idle() {
+		return
+	}
 	e.observe()
 	e.age()
 	e.block()
-	if e.get(exitSide) != 0 {
+	if e.Recall(exitSide) != 0 {
 		e.closeByRule()
 	}
 	e.protect()
@@ -76,70 +90,99 @@ func (e *exiting) apply() {
 
 // follow is apply between two decisions: the strategy is not asked, and nothing is closed at market.
 func (e *exiting) follow() {
+	if e.idle() {
+		return
+	}
 	e.observe()
 	e.protect()
 	e.rest()
 }
 
 // follows reports whether a rule is an order that follows the price or the position.
-func (e *Exit) follows() bool { return e.Trailing.Distance != 0 || len(e.Returns) > 0 }
+func (e *Exit) follows() bool {
+	return e.Trailing.Distance != 0 || len(e.Returns) > 0 || len(e.Targets) > 0 || e.SellsProfit
+}
 
 // observe remembers a position that began or ended, and the best price it has reached.
 func (e *exiting) observe() {
-	now, before := int64(cmp.Compare(e.view.Position.Quantity, 0)), e.get(exitSide)
+	now, before := int64(cmp.Compare(e.View.Position.Quantity, 0)), e.Recall(exitSide)
 	if now != before {
-		e.set(exitSide, now)
+		e.Remember(exitSide, now)
 		if before != 0 {
-			e.set(exitEnded, e.view.NowMS)
+			e.Remember(exitEnded, e.View.NowMS)
 		}
-		if e.get(exitRests) != 0 && e.get(exitTarget) == before { // the return was reached
-			e.set(exitBlocked, before)
+		if e.Recall(exitRests) != 0 && e.Recall(exitTarget) == before { // the return was reached
+			e.shut(before)
 		}
-		e.set(exitSince, e.view.NowMS)
-		e.set(exitBest, int64(e.view.Symbol.PriceOf(e.view.Position.EntryPrice)))
+		e.Remember(exitSince, e.View.NowMS)
+		e.Remember(exitBest, int64(e.View.Symbol.PriceOf(e.View.Position.EntryPrice)))
 		e.age()
+		e.forgetTargets()
 	}
+	e.observeTargets()
 	if now == 0 {
 		return
 	}
-	e.ageMS = e.view.NowMS - e.get(exitSince)
-	reached := e.view.Last
-	if c := &e.view.Candle; c.OpenMS >= e.get(exitSince) { // the position is as old as the whole candle
+	e.ageMS = e.View.NowMS - e.Recall(exitSince)
+	reached := e.View.Last
+	if c := &e.View.Candle; c.OpenMS >= e.Recall(exitSince) { // the position is as old as the whole candle
 		if now > 0 {
 			reached = max(reached, c.High)
 		} else {
 			reached = min(reached, c.Low)
 		}
 	}
-	at := exchange.Price(e.get(exitBest))
+	at := exchange.Price(e.Recall(exitBest))
 	if at == 0 || now > 0 && reached >= at+e.stride(at) || now < 0 && reached <= at-e.stride(at) {
-		e.set(exitBest, int64(reached))
+		e.Remember(exitBest, int64(reached))
 	}
 }
 
 // stride is how far the best price must improve to be remembered: a twentieth of the trailing
 // distance, so that not every price change is a record in the journal.
 func (e *exiting) stride(at exchange.Price) exchange.Price {
-	return max(e.view.Symbol.PriceTick, portion(at, e.rules.Trailing.Distance/20))
+	return max(e.View.Symbol.PriceTick, portion(at, e.rules.Trailing.Distance/20))
 }
 
 // block remembers the strategy's target and protection, and keeps a side closed that the rules
 // closed until the target changes.
 func (e *exiting) block() {
-	if e.plan.Protection.Set {
-		e.set(exitStop, encoded(e.plan.Protection.StopLoss))
-		e.set(exitProfit, encoded(e.plan.Protection.TakeProfit))
+	if e.Plan.Protection.Set {
+		e.Remember(exitStop, encoded(e.Plan.Protection.StopLoss))
+		e.Remember(exitProfit, encoded(e.Plan.Protection.TakeProfit))
 	}
-	if e.plan.Target.Kind != strategy.NoTarget {
-		now := int64(e.plan.Target.Sign())
-		e.set(exitTarget, now)
-		if now != e.get(exitBlocked) {
-			e.set(exitBlocked, 0)
+	if e.Plan.Target.Kind != strategy.NoTarget {
+		now := int64(e.Plan.Target.Sign())
+		e.Remember(exitTarget, now)
+		if now != e.Recall(exitBlocked) {
+			e.Remember(exitBlocked, 0)
 		}
 	}
-	if e.get(exitBlocked) != 0 && e.plan.Target.Kind != strategy.NoTarget {
-		e.plan.Hold(strategy.Flat(), "closed by its exit rules; waits for another target")
+	// The decision that sees the end asks for nothing, whatever the policy: the target that stands had its trade.
+	now := e.Recall(exitShut) == e.View.NowMS
+	if e.Recall(exitBlocked) != 0 && e.View.Position.Quantity == 0 && !now && e.mayReenter() {
+		e.Remember(exitBlocked, 0)
 	}
+	if e.Recall(exitBlocked) != 0 && (e.Plan.Target.Kind != strategy.NoTarget || now && !e.Plan.OrdersSet && e.Recall(exitSide) == 0) {
+		e.Plan.Hold(strategy.Flat(), "closed by its exit rules; waits for another target")
+	}
+}
+
+// shut keeps a side closed.
+func (e *exiting) shut(side int64) {
+	e.Remember(exitBlocked, side)
+	e.Remember(exitShut, e.View.NowMS)
+}
+
+// mayReenter reports whether the policy of re-entry opens the side that the rules closed, as after a stop-loss.
+func (e *exiting) mayReenter() bool {
+	switch e.rules.Reentry {
+	case strategy.ReentryImmediate:
+		return true
+	case strategy.ReentryNever:
+		return false
+	}
+	return e.Plan.SignalMS > e.Recall(exitShut) || e.Plan.Target.Kind == strategy.NoTarget && !e.Plan.OrdersSet
 }
 
 // encoded returns a distance as one number: a price, or a share as a negative number.
@@ -160,12 +203,12 @@ func decoded(n int64) strategy.Distance {
 
 // gain is the profit of the position at a price, as a share of its entry price.
 func (e *exiting) gain(at exchange.Price) exchange.Rate {
-	entry := e.view.Position.EntryPrice
+	entry := e.View.Position.EntryPrice
 	if entry.IsZero() {
 		return 0
 	}
-	change := e.view.Symbol.PriceAmount(at).Sub(entry)
-	if e.get(exitSide) < 0 {
+	change := e.View.Symbol.PriceAmount(at).Sub(entry)
+	if e.Recall(exitSide) < 0 {
 		change = change.Neg()
 	}
 	return change.Ratio(entry)
@@ -177,70 +220,77 @@ func (e *exiting) closeByRule() {
 		e.close(fmt.Sprintf("held for %s, the time limit", duration(e.ageMS)))
 		return
 	}
-	if r, gain := e.due(), e.gain(e.view.Last); r != nil && gain >= r.Profit && !e.returnRests() {
+	if r, gain := e.due(), e.gain(e.View.Last); r != nil && gain >= r.Profit && !e.returnRests() {
 		e.close(fmt.Sprintf("a return of %s is enough after %s", percent(gain), duration(e.ageMS)))
+		return
 	}
+	if at := e.soldProfit(); at > 0 && e.View.Last >= at && !e.returnRests() {
+		e.close(fmt.Sprintf("the take-profit of %s is reached", e.View.Symbol.PriceDecimal(at)))
+		return
+	}
+	e.closeTargets()
 }
 
 // age finds the return that is due at the position's age. Only decisions do, so that a backtest, which
 // knows the moments of closes, does as the daemon.
 func (e *exiting) age() {
 	n := len(e.rules.Returns)
-	for n > 0 && (e.get(exitSide) == 0 || e.ageMS < e.rules.Returns[n-1].AgeMS) {
+	for n > 0 && (e.Recall(exitSide) == 0 || e.ageMS < e.rules.Returns[n-1].AgeMS) {
 		n--
 	}
-	e.set(exitDue, int64(n))
+	e.Remember(exitDue, int64(n))
 }
 
 // due returns the return that applies, nil for none.
 func (e *exiting) due() *Return {
-	if n := e.get(exitDue); n > 0 && n <= int64(len(e.rules.Returns)) {
+	if n := e.Recall(exitDue); n > 0 && n <= int64(len(e.rules.Returns)) {
 		return &e.rules.Returns[n-1]
 	}
 	return nil
 }
 
 func (e *exiting) close(reason string) {
-	if e.get(exitTarget) == e.get(exitSide) { // the strategy still has this target
-		e.set(exitBlocked, e.get(exitSide))
+	if e.Recall(exitTarget) == e.Recall(exitSide) { // the strategy still has this target
+		e.shut(e.Recall(exitSide))
 	}
-	e.plan.Orders, e.plan.OrdersSet = e.plan.Orders[:0], false
-	e.plan.Hold(strategy.Flat(), reason)
+	e.Plan.Orders, e.Plan.OrdersSet = e.Plan.Orders[:0], false
+	e.Plan.Hold(strategy.Flat(), reason)
 }
 
 // protect sets the protection in force: the strategy's or the configured one, with the trailing stop,
 // and with the return as its take-profit where a resting order cannot be it. What was moved for one
-// position is taken back for the next.
+// position is taken back for the next. From then on the plan in force says what protects: a new version's
+// configured protection would not count beside it, so each decision says it anew.
 func (e *exiting) protect() {
 	base := e.protection()
 	protection := base
-	if e.get(exitSide) != 0 {
+	if e.Recall(exitSide) != 0 {
 		e.trail(&protection)
 		e.takeReturn(&protection)
 	}
-	moved := int64(0)
-	if protection.StopLoss != base.StopLoss || protection.TakeProfit != base.TakeProfit {
-		moved = 1
-	}
-	if moved == 0 && e.get(exitMoved) == 0 {
+	switch {
+	case protection.StopLoss != base.StopLoss || protection.TakeProfit != base.TakeProfit:
+		e.Remember(exitMoved, 1)
+	case e.Recall(exitMoved) == 0:
 		return
+	default:
+		e.Remember(exitMoved, 2)
 	}
-	e.set(exitMoved, moved)
 	protection.Set = true
-	e.plan.Protection = protection
+	e.Plan.Protection = protection
 }
 
 // trail moves the stop-loss behind the best price.
 func (e *exiting) trail(protection *strategy.Protection) {
 	t := e.rules.Trailing
-	at := exchange.Price(e.get(exitBest))
+	at := exchange.Price(e.Recall(exitBest))
 	if t.Distance == 0 || at == 0 || e.gain(at) < t.After {
 		return
 	}
 	away := portion(at, t.Distance)
 	own := e.stopPrice(protection.StopLoss)
-	switch symbol := e.view.Symbol; {
-	case e.get(exitSide) > 0:
+	switch symbol := e.View.Symbol; {
+	case e.Recall(exitSide) > 0:
 		if follows := symbol.FloorPrice(at - away); follows > own {
 			own = follows
 		}
@@ -254,10 +304,10 @@ func (e *exiting) trail(protection *strategy.Protection) {
 
 // protection is what applies without the trailing stop.
 func (e *exiting) protection() strategy.Protection {
-	if e.get(exitStop) == 0 && e.get(exitProfit) == 0 {
+	if e.Recall(exitStop) == 0 && e.Recall(exitProfit) == 0 {
 		return e.rules.Base
 	}
-	return strategy.Protection{Set: true, StopLoss: decoded(e.get(exitStop)), TakeProfit: decoded(e.get(exitProfit))}
+	return strategy.Protection{Set: true, StopLoss: decoded(e.Recall(exitStop)), TakeProfit: decoded(e.Recall(exitProfit))}
 }
 
 // stopPrice returns a stop-loss as a price, zero when there is none.
@@ -265,26 +315,26 @@ func (e *exiting) stopPrice(at strategy.Distance) exchange.Price {
 	if at.Share == 0 {
 		return at.Price
 	}
-	entry := e.view.Symbol.PriceOf(e.view.Position.EntryPrice)
+	entry := e.View.Symbol.PriceOf(e.View.Position.EntryPrice)
 	away := portion(entry, at.Share)
-	if e.get(exitSide) > 0 {
-		return e.view.Symbol.FloorPrice(entry - away)
+	if e.Recall(exitSide) > 0 {
+		return e.View.Symbol.FloorPrice(entry - away)
 	}
-	return e.view.Symbol.CeilPrice(entry + away)
+	return e.View.Symbol.CeilPrice(entry + away)
 }
 
 // cooldown opens nothing for a while after a position has ended.
 func (e *exiting) cooldown() {
-	if e.rules.CooldownMS == 0 || e.get(exitSide) != 0 || e.get(exitEnded) == 0 || e.view.NowMS-e.get(exitEnded) >= e.rules.CooldownMS {
+	if e.rules.CooldownMS == 0 || e.Recall(exitSide) != 0 || e.Recall(exitEnded) == 0 || e.View.NowMS-e.Recall(exitEnded) >= e.rules.CooldownMS {
 		return
 	}
-	reason := fmt.Sprintf("cooldown: %s left", duration(e.get(exitEnded)+e.rules.CooldownMS-e.view.NowMS))
-	if side := int64(e.plan.Target.Sign()); side != 0 {
-		e.set(exitBlocked, side)
-		e.plan.Hold(strategy.Flat(), reason)
+	reason := fmt.Sprintf("cooldown: %s left", duration(e.Recall(exitEnded)+e.rules.CooldownMS-e.View.NowMS))
+	if side := int64(e.Plan.Target.Sign()); side != 0 {
+		e.shut(side)
+		e.Plan.Hold(strategy.Flat(), reason)
 	}
-	if e.plan.OrdersSet && len(e.plan.Orders) > 0 {
-		e.plan.Orders, e.plan.Reason = e.plan.Orders[:0], reason
+	if e.Plan.OrdersSet && len(e.Plan.Orders) > 0 {
+		e.Plan.Orders, e.Plan.Reason = e.Plan.Orders[:0], reason
 	}
 }
 
@@ -294,30 +344,30 @@ func (e *exiting) conditions(all []strategy.Condition) []strategy.Condition {
 	add := func(name, value, wants string, holds bool) {
 		all = append(all, strategy.Condition{Name: name, Value: value, Requires: wants, Met: holds})
 	}
-	if e.get(exitSide) == 0 {
-		if ended := e.get(exitEnded); e.rules.CooldownMS > 0 && ended != 0 {
-			past := e.view.NowMS - ended
+	if e.Recall(exitSide) == 0 {
+		if ended := e.Recall(exitEnded); e.rules.CooldownMS > 0 && ended != 0 {
+			past := e.View.NowMS - ended
 			add("since the last position", duration(past), "at least the cooldown "+duration(e.rules.CooldownMS), past >= e.rules.CooldownMS)
 		}
 	} else {
 		e.positionConditions(add)
 	}
-	if e.get(exitBlocked) != 0 {
+	if e.Recall(exitBlocked) != 0 {
 		add("another target than the one its exit rules closed", "not yet", "before it opens again", false)
 	}
 	return all
 }
 
 func (e *exiting) positionConditions(add func(name, value, wants string, holds bool)) {
-	e.ageMS = e.view.NowMS - e.get(exitSince)
+	e.ageMS = e.View.NowMS - e.Recall(exitSince)
 	if limit := e.rules.TimeLimitMS; limit > 0 {
 		add("held for", duration(e.ageMS), "at least the time limit "+duration(limit), e.ageMS >= limit)
 	}
-	if r, gain := e.due(), e.gain(e.view.Last); r != nil {
+	if r, gain := e.due(), e.gain(e.View.Last); r != nil {
 		add("profit", percent(gain), fmt.Sprintf("at least %s, enough after %s", percent(r.Profit), duration(r.AgeMS)), gain >= r.Profit)
 	}
 	if t := e.rules.Trailing; t.Distance > 0 {
-		best := exchange.Price(e.get(exitBest))
+		best := exchange.Price(e.Recall(exitBest))
 		gain := e.gain(best)
 		add("best profit", percent(gain), "at least "+percent(t.After)+" for the stop to trail", best != 0 && gain >= t.After)
 	}

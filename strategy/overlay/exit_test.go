@@ -96,10 +96,12 @@ func TestATimeLimitClosesAndWaitsForAnotherTarget(t *testing.T) {
 	s.want(s.decide(59, "100", 1000), "long")
 	s.want(s.decide(1, "100", 1000), "flat held for 1h0m, the time limit")
 	s.want(s.decide(1, "100", 0), "flat closed by its exit rules")
-	s.inner.target = "" // a strategy with a target at crosses only
+	s.inner.target = "" // a strategy with a target at crosses only: its next one is a new signal
 	s.want(s.decide(1, "100", 0), "nothing")
 	s.inner.target = "L"
-	s.want(s.decide(1, "100", 0), "flat closed by its exit rules")
+	s.want(s.decide(1, "100", 0), "long long")
+	s.want(s.decide(1, "100", 1000), "long long")
+	s.want(s.decide(60, "100", 1000), "flat held for 1h0m, the time limit")
 	s.inner.target = "S"
 	s.want(s.decide(1, "100", 0), "short short")
 	s.inner.target = "L"

@@ -37,18 +37,35 @@ func (o *overlay) Wrapped() strategy.Strategy { return o.inner }
 // Warmup is the strategy's own.
 func (o *overlay) Warmup() int { return o.inner.Warmup() }
 
+// Watches is what the strategy needs to see, and the free money where a size is bound by it.
+func (o *overlay) Watches() strategy.Watching {
+	w := strategy.WatchingOf(o.inner)
+	w.Funds = w.Funds || o.rules.Sizing.Reduce
+	return w
+}
+
+// Batch is the strategy's own while no rule changes its plan.
+func (o *overlay) Batch(v *strategy.View, candles *exchange.Candles, from, to int, equity func(at int) exchange.Amount) (end int) {
+	batcher, is := o.inner.(strategy.Batcher)
+	e := exiting{Decision: strategy.Decision{View: v, Plan: &strategy.Plan{}}, rules: &o.rules.Exit}
+	if !is || !o.rules.Sizing.IsZero() || o.rules.Entry.Resting || !e.idle() {
+		return from
+	}
+	return batcher.Batch(v, candles, from, to, equity)
+}
+
 // Candle is the strategy's own.
 func (o *overlay) Candle(view *strategy.View) { o.inner.Candle(view) }
 
 // Decide asks the strategy and applies the rules to its plan.
 func (o *overlay) Decide(view *strategy.View, plan *strategy.Plan) {
 	o.inner.Decide(view, plan)
-	d := decision{view, plan}
+	d := strategy.Decision{View: view, Plan: plan}
 	if !o.rules.Sizing.IsZero() {
 		(&sizing{d, &o.rules.Sizing}).apply()
 	}
 	if !o.rules.Exit.IsZero() {
-		(&exiting{decision: d, rules: &o.rules.Exit}).apply()
+		(&exiting{Decision: d, rules: &o.rules.Exit}).apply()
 	}
 	if o.rules.Entry.Resting {
 		(&entering{d, &o.rules.Entry}).apply()
@@ -63,7 +80,7 @@ func (o *overlay) Trails() bool { return o.rules.Exit.Trailing.Distance != 0 }
 
 // Follow moves the trailing stop and the resting exit.
 func (o *overlay) Follow(view *strategy.View, plan *strategy.Plan) {
-	(&exiting{decision: decision{view, plan}, rules: &o.rules.Exit}).follow()
+	(&exiting{Decision: strategy.Decision{View: view, Plan: plan}, rules: &o.rules.Exit}).follow()
 }
 
 // Conditions returns the strategy's own conditions, then those of the rules in use.
@@ -72,38 +89,17 @@ func (o *overlay) Conditions(view *strategy.View) []strategy.Condition {
 	if inner, is := o.inner.(strategy.Conditional); is {
 		all = inner.Conditions(view)
 	}
-	d := decision{view, &strategy.Plan{}}
+	d := strategy.Decision{View: view, Plan: &strategy.Plan{}}
 	if !o.rules.Sizing.IsZero() {
 		all = (&sizing{d, &o.rules.Sizing}).conditions(all)
 	}
 	if !o.rules.Exit.IsZero() {
-		all = (&exiting{decision: d, rules: &o.rules.Exit}).conditions(all)
+		all = (&exiting{Decision: d, rules: &o.rules.Exit}).conditions(all)
 	}
 	if o.rules.Entry.Resting {
 		all = (&entering{d, &o.rules.Entry}).conditions(all)
 	}
 	return all
-}
-
-// decision is one call of Decide. Memory is read from the view and written to the plan.
-type decision struct {
-	view *strategy.View
-	plan *strategy.Plan
-}
-
-// get returns a remembered value as this decision has changed it so far.
-func (d *decision) get(name string) int64 {
-	if value, is := d.plan.Remembered().Get(name); is {
-		return value
-	}
-	value, _ := d.view.Memory.Get(name)
-	return value
-}
-
-func (d *decision) set(name string, value int64) {
-	if d.get(name) != value {
-		d.plan.Remember(name, value)
-	}
 }
 
 // portion returns a share of a price.

@@ -14,6 +14,8 @@ import (
 //	spot without a stop          a limit over the position
 //	spot with a stop             nothing: the stop holds the asset, and the return is looked at by decisions
 //
+// So does the take-profit on spot, which has no order of that name: the nearer of both counts.
+//
 // A strategy that keeps exits of its own keeps them: its returns are looked at by decisions too, and so
 // is one that is too small for an order at its price. A limit beyond the market is filled at the market.
 
@@ -22,37 +24,56 @@ const returnKey = "return"
 
 // profitReturns reports whether the returns are the take-profit of the protection.
 func (e *exiting) profitReturns() bool {
-	return len(e.rules.Returns) > 0 && e.rules.Trailing.Distance != 0 && e.view.Symbol.Market == exchange.Futures
+	return len(e.rules.Returns) > 0 && e.rules.Trailing.Distance != 0 && e.View.Symbol.Market == exchange.Futures
 }
 
 // restReturns reports whether the returns rest as limits.
 func (e *exiting) restReturns() bool {
-	if len(e.rules.Returns) == 0 || e.rules.Trailing.Distance != 0 || e.get(exitOwn) != 0 {
+	none := len(e.rules.Returns) == 0 && !e.rules.SellsProfit
+	if none || len(e.rules.Targets) > 0 || e.rules.Trailing.Distance != 0 || e.Recall(exitOwn) != 0 {
 		return false
 	}
-	return e.view.Symbol.Market == exchange.Futures || e.protection().StopLoss.IsZero()
+	return e.View.Symbol.Market == exchange.Futures || e.protection().StopLoss.IsZero()
 }
 
 // returnRests reports whether the return that is due is one of those, and large enough for an order.
 func (e *exiting) returnRests() bool {
-	if !e.restReturns() || e.plan.ExitsSet && e.get(exitRests) == 0 {
+	if !e.restReturns() || e.Plan.ExitsSet && e.Recall(exitRests) == 0 {
 		return false
 	}
-	price, size := e.returnPrice(), abs(e.view.Position.Quantity)
-	return price > 0 && !e.view.Symbol.Notional(price, size).Less(e.view.Symbol.MinNotional)
+	price, size := e.restingPrice(), abs(e.View.Position.Quantity)
+	return price > 0 && !e.View.Symbol.Notional(price, size).Less(e.View.Symbol.MinNotional)
+}
+
+// restingPrice is the price of the return that is due, or of the take-profit on spot where that is
+// nearer; 0 for none.
+func (e *exiting) restingPrice() exchange.Price {
+	price, profit := e.returnPrice(), e.soldProfit()
+	if price == 0 || profit != 0 && profit < price {
+		return profit
+	}
+	return price
+}
+
+// soldProfit is the price of the take-profit on spot; 0 for none.
+func (e *exiting) soldProfit() exchange.Price {
+	if !e.rules.SellsProfit || e.Recall(exitSide) <= 0 || e.View.Position.EntryPrice.IsZero() {
+		return 0
+	}
+	return e.profitPrice(e.protection().TakeProfit)
 }
 
 // returnPrice is the price of the return that is due; 0 for none.
 func (e *exiting) returnPrice() exchange.Price {
-	r, entry := e.due(), e.view.Position.EntryPrice
+	r, entry := e.due(), e.View.Position.EntryPrice
 	if r == nil || entry.IsZero() {
 		return 0
 	}
 	away := entry.MulRate(r.Profit)
-	if e.get(exitSide) < 0 {
-		return e.view.Symbol.FloorPrice(e.view.Symbol.PriceOf(entry.Sub(away)))
+	if e.Recall(exitSide) < 0 {
+		return e.View.Symbol.FloorPrice(e.View.Symbol.PriceOf(entry.Sub(away)))
 	}
-	return e.view.Symbol.CeilPrice(e.view.Symbol.PriceOf(entry.Add(away)))
+	return e.View.Symbol.CeilPrice(e.View.Symbol.PriceOf(entry.Add(away)))
 }
 
 // takeReturn makes the return that is due the take-profit, unless a nearer one is set.
@@ -61,7 +82,7 @@ func (e *exiting) takeReturn(protection *strategy.Protection) {
 		return
 	}
 	price, own := e.returnPrice(), e.profitPrice(protection.TakeProfit)
-	if price > 0 && (own == 0 || e.get(exitSide) > 0 && price < own || e.get(exitSide) < 0 && price > own) {
+	if price > 0 && (own == 0 || e.Recall(exitSide) > 0 && price < own || e.Recall(exitSide) < 0 && price > own) {
 		protection.TakeProfit = strategy.Distance{Price: price}
 	}
 }
@@ -71,40 +92,44 @@ func (e *exiting) profitPrice(at strategy.Distance) exchange.Price {
 	if at.Share == 0 {
 		return at.Price
 	}
-	entry := e.view.Symbol.PriceOf(e.view.Position.EntryPrice)
-	if e.get(exitSide) > 0 {
-		return e.view.Symbol.CeilPrice(entry + portion(entry, at.Share))
+	entry := e.View.Symbol.PriceOf(e.View.Position.EntryPrice)
+	if e.Recall(exitSide) > 0 {
+		return e.View.Symbol.CeilPrice(entry + portion(entry, at.Share))
 	}
-	return e.view.Symbol.FloorPrice(entry - portion(entry, at.Share))
+	return e.View.Symbol.FloorPrice(entry - portion(entry, at.Share))
 }
 
 // rest keeps the return that is due in the book.
 func (e *exiting) rest() {
-	if e.plan.ExitsSet && e.get(exitRests) == 0 {
-		e.set(exitOwn, 1)
+	if e.Plan.ExitsSet && e.Recall(exitRests) == 0 {
+		e.Remember(exitOwn, 1)
+	}
+	if len(e.rules.Targets) > 0 {
+		e.restTargets(e.Plan.Target.Kind != strategy.NoTarget && int64(e.Plan.Target.Sign()) != e.Recall(exitSide))
+		return
 	}
 	price := exchange.Price(0)
-	leaves := e.plan.Target.Kind != strategy.NoTarget && int64(e.plan.Target.Sign()) != e.get(exitSide)
-	if e.get(exitSide) != 0 && e.returnRests() && !leaves {
-		price = e.returnPrice()
+	leaves := e.Plan.Target.Kind != strategy.NoTarget && int64(e.Plan.Target.Sign()) != e.Recall(exitSide)
+	if e.Recall(exitSide) != 0 && e.returnRests() && !leaves {
+		price = e.restingPrice()
 	}
 	if price <= 0 {
-		if e.get(exitRests) != 0 {
-			e.set(exitRests, 0)
-			e.plan.Exits, e.plan.ExitsSet = e.plan.Exits[:0], true
+		if e.Recall(exitRests) != 0 {
+			e.Remember(exitRests, 0)
+			e.Plan.Exits, e.Plan.ExitsSet = e.Plan.Exits[:0], true
 		}
 		return
 	}
-	whole := abs(e.view.Position.Quantity) + e.view.Filled(e.restKey())
-	if e.get(exitRests) == 0 || int64(whole) > e.get(exitSize) { // an order that stands is never made larger
-		e.set(exitOrder, e.get(exitOrder)+1)
-		whole = abs(e.view.Position.Quantity)
+	whole := abs(e.View.Position.Quantity) + e.View.Filled(e.restKey())
+	if e.Recall(exitRests) == 0 || int64(whole) > e.Recall(exitSize) { // an order that stands is never made larger
+		e.Remember(exitOrder, e.Recall(exitOrder)+1)
+		whole = abs(e.View.Position.Quantity)
 	}
-	e.set(exitSize, int64(whole))
-	e.set(exitRests, 1)
-	e.plan.Exits, e.plan.ExitsSet = append(e.plan.Exits[:0], strategy.DesiredOrder{Key: e.restKey(), Side: exchange.SideOf(-e.view.Position.Quantity),
+	e.Remember(exitSize, int64(whole))
+	e.Remember(exitRests, 1)
+	e.Plan.Exits, e.Plan.ExitsSet = append(e.Plan.Exits[:0], strategy.DesiredOrder{Key: e.restKey(), Side: exchange.SideOf(-e.View.Position.Quantity),
 		Price: price, Quantity: whole}), true
 }
 
 // restKey is the plan key of the return that rests.
-func (e *exiting) restKey() string { return returnKey + strconv.FormatInt(e.get(exitOrder), 10) }
+func (e *exiting) restKey() string { return returnKey + strconv.FormatInt(e.Recall(exitOrder), 10) }

@@ -73,6 +73,8 @@ func TestARestingReturnGrowsWithThePosition(t *testing.T) {
 func TestWhatKeepsAReturnFromResting(t *testing.T) {
 	t.Parallel()
 	stop := strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 20}}
+	profit := strategy.Protection{Set: true, TakeProfit: strategy.Distance{Share: exchange.RateOne / 20}}
+	both := strategy.Protection{Set: true, StopLoss: stop.StopLoss, TakeProfit: profit.TakeProfit}
 	for _, c := range []struct {
 		name   string
 		market exchange.Market
@@ -85,6 +87,8 @@ func TestWhatKeepsAReturnFromResting(t *testing.T) {
 		{"futures with a trailing stop", exchange.Futures, Exit{Returns: byAge, Trailing: Trailing{Distance: exchange.RateOne / 50}}, false, false, "110"},
 		{"spot without a stop", exchange.Spot, Exit{Returns: byAge}, false, true, "-"},
 		{"spot with a stop: it holds the asset", exchange.Spot, Exit{Returns: byAge, Base: stop}, false, false, "-"},
+		{"a take-profit on spot", exchange.Spot, Exit{Base: profit, SellsProfit: true}, false, true, "-"},
+		{"a take-profit beside a stop on spot", exchange.Spot, Exit{Base: both, SellsProfit: true}, false, false, "-"},
 		{"exits of the strategy's own", exchange.Futures, Exit{Returns: byAge}, true, false, "-"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -137,7 +141,22 @@ func TestTheTrailingStopOfOnePositionIsNoneOfTheNext(t *testing.T) {
 	if p := s.decide(1, "90", 0); !p.Protection.Set || !p.Protection.StopLoss.IsZero() {
 		t.Errorf("want no stop in force, have %+v", p.Protection)
 	}
-	if p := s.decide(1, "90", 1000); p.Protection.Set {
-		t.Errorf("want nothing to take back, have %+v", p.Protection)
+	if p := s.decide(1, "90", 1000); !p.Protection.StopLoss.IsZero() {
+		t.Errorf("want no stop in force, have %+v", p.Protection)
+	}
+}
+
+// TestAConfiguredStopCountsAfterATrailingStopWasTakenBack: what was taken back stands in the plan in force, beside
+// which what a new version has configured would not count.
+func TestAConfiguredStopCountsAfterATrailingStopWasTakenBack(t *testing.T) {
+	t.Parallel()
+	s := newExitStage(t, Exit{Trailing: Trailing{Distance: exchange.RateOne / 100, After: exchange.RateOne / 20}})
+	s.inner.target = "L"
+	s.decide(0, "100", 1000)
+	s.decide(1, "110", 1000)
+	s.decide(1, "90", 0)
+	s.rules.Base = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 200}}
+	if p := s.decide(1, "90", 1000); p.Protection != s.rules.Base {
+		t.Errorf("want the configured stop in force, have %+v", p.Protection)
 	}
 }

@@ -9,19 +9,25 @@ import (
 )
 
 // Sizing says how large a position is: by the distance of its stop, by how much the price moves, or by
-// what the strategy's trades have earned. It replaces a target given as a share of the equity, sized once
-// when the position is entered, and leaves targets in other units as they are.
+// what the strategy's trades have earned. That replaces a target given as a share of the equity, sized once
+// when the position is entered, and leaves targets in other units as they are. Parts of an entry and the
+// bound by the free money hold for targets in all units.
 type Sizing struct {
 	Risk       exchange.Rate     // of the equity, that the stop loses; 0 for another way
 	Volatility exchange.Rate     // of the equity in a year, that the position moves
 	Kelly      exchange.Rate     // share of the growth-optimal position
 	Max        exchange.Rate     // maximum value as a share of the equity
+	Steps      []Step            // the parts of an entry: the first at once, the others by distance; none for one part
+	Reduce     bool              // a size that the free money does not pay for is made smaller
 	Stop       strategy.Distance // the configured one, where the plan sets none
 	TakeProfit strategy.Distance
 }
 
 // IsZero reports whether the size is the strategy's.
-func (s *Sizing) IsZero() bool { return s.Risk == 0 && s.Volatility == 0 && s.Kelly == 0 }
+func (s *Sizing) IsZero() bool { return !s.atEntry() && len(s.Steps) == 0 && !s.Reduce }
+
+// atEntry reports whether the size is computed from risk, volatility or results.
+func (s *Sizing) atEntry() bool { return s.Risk != 0 || s.Volatility != 0 || s.Kelly != 0 }
 
 const (
 	volatilityCandles = 30                     // of which the deviation is taken
@@ -35,6 +41,9 @@ const (
 	sizeQuantity = "size.quantity" // of it
 	sizeShare    = "size.share"    // of the size that the strategy asked for
 	sizeSignal   = "size.signal"   // when the signal was given that it follows
+	sizeKind     = "size.kind"     // of the target that the strategy asked for; 0 for a share of the equity
+	sizeSteps    = "size.steps"    // parts of the entry that were reached
+	sizeRisk     = "size.distance" // of the stop, as of the entry
 	sizeSeen     = "size.seen"     // side of the position that was seen last
 	sizeEntry    = "size.entry"    // its entry price
 	sizeWins     = "size.wins"     // positions that ended with a profit
@@ -45,46 +54,159 @@ const (
 
 // sizing is one decision about a size.
 type sizing struct {
-	decision
+	strategy.Decision
 	rules *Sizing
 }
 
 func (s *sizing) apply() {
 	s.observe()
-	t := s.plan.Target
-	if t.Kind == strategy.NoTarget {
-		return
-	}
+	t := s.Plan.Target
 	side := int64(t.Sign())
-	if side == 0 {
-		s.set(sizeSide, 0)
+	switch {
+	case t.Kind == strategy.NoTarget:
+		if s.grow() {
+			s.Plan.Hold(s.part(), "the price has reached the next part of the entry")
+		}
+		return
+	case side == 0:
+		s.Remember(sizeSide, 0)
+		return
+	case t.Kind != strategy.ByEquity && len(s.rules.Steps) == 0 && !s.rules.Reduce:
 		return
 	}
-	if t.Kind != strategy.ByEquity {
-		return
-	}
-	share := max(t.Share, -t.Share)
-	again := s.view.Position.Quantity == 0 && s.plan.SignalMS > s.get(sizeSignal) // a new signal on the same side
-	if s.get(sizeSide) != side || s.get(sizeShare) != int64(share) || again {
-		quantity, why := s.compute(side)
-		quantity = s.view.Symbol.FloorQuantity(s.view.Symbol.QuantityOf(s.view.Symbol.QuantityAmount(quantity).MulRate(share)))
-		if quantity <= 0 {
-			s.plan.Hold(strategy.Flat(), why)
-			s.plan.SignalMS = 0
-			s.set(sizeSide, 0)
+	share, kind := amountOf(t), int64(t.Kind)-int64(strategy.ByEquity)
+	again := s.View.Position.Quantity == 0 && s.Plan.SignalMS > s.Recall(sizeSignal) // a new signal on the same side
+	if s.Recall(sizeSide) != side || s.Recall(sizeShare) != share || s.Recall(sizeKind) != kind || again {
+		quantity, why := s.whole(t, side)
+		if s.Recall(sizeSide) != side || s.View.Position.Quantity == 0 {
+			s.Remember(sizeSteps, 1)
+		}
+		if quantity = s.affordable(quantity, side); quantity <= 0 {
+			s.Plan.Hold(strategy.Flat(), why)
+			s.Plan.SignalMS = 0
+			s.Remember(sizeSide, 0)
 			return
 		}
-		s.set(sizeSide, side)
-		s.set(sizeShare, int64(share))
-		s.set(sizeQuantity, int64(quantity))
-		s.set(sizeSignal, s.plan.SignalMS)
+		s.Remember(sizeSide, side)
+		s.Remember(sizeShare, share)
+		s.Remember(sizeKind, kind)
+		s.Remember(sizeQuantity, int64(quantity))
+		s.Remember(sizeSignal, s.Plan.SignalMS)
 	}
-	s.plan.Target = strategy.Target{Kind: strategy.ByQuantity, Quantity: exchange.Quantity(side * s.get(sizeQuantity))}
+	s.grow()
+	s.Plan.Target = s.part()
+}
+
+// amountOf is a target's amount, to see when it changes.
+func amountOf(t strategy.Target) int64 {
+	switch t.Kind {
+	case strategy.ByEquity:
+		return int64(max(t.Share, -t.Share))
+	case strategy.ByQuote:
+		return t.Quote.Abs().MulDiv(1_000_000, 1).Quo(exchange.AmountOf(1))
+	}
+	return int64(abs(t.Quantity))
+}
+
+// whole is the size of a target, and why it is none.
+func (s *sizing) whole(t strategy.Target, side int64) (quantity exchange.Quantity, why string) {
+	symbol := s.View.Symbol
+	switch {
+	case t.Kind == strategy.ByQuantity:
+		return symbol.FloorQuantity(abs(t.Quantity)), noneFits
+	case s.View.Last <= 0:
+		return 0, "no price to size by"
+	case t.Kind == strategy.ByQuote:
+		return symbol.FloorQuantity(symbol.QuantityFor(t.Quote.Abs(), s.View.Last)), noneFits
+	case !s.rules.atEntry():
+		return symbol.FloorQuantity(symbol.QuantityFor(s.View.Equity.MulRate(max(t.Share, -t.Share)), s.View.Last)), noneFits
+	}
+	quantity, why = s.compute(side)
+	return symbol.FloorQuantity(symbol.QuantityOf(symbol.QuantityAmount(quantity).MulRate(max(t.Share, -t.Share)))), why
+}
+
+const noneFits = "the free money pays for less than the smallest order"
+
+// affordable bounds a size by what the free money pays for, where that is asked for: the part of it
+// that is due grows the position by no more. A position on the other side is closed first, and frees its own.
+func (s *sizing) affordable(whole exchange.Quantity, side int64) exchange.Quantity {
+	if !s.rules.Reduce || s.View.Last <= 0 {
+		return whole
+	}
+	symbol, held := s.View.Symbol, s.View.Position.Quantity*exchange.Quantity(side)
+	power := s.View.BuyingPower
+	if held < 0 {
+		power, held = power.Add(symbol.Notional(s.View.Last, -held)), 0
+	}
+	more := exchange.Quantity(0)
+	power = power.MulRate(exchange.RateOne - powerSpared)
+	if power.Sign() > 0 {
+		more = symbol.FloorQuantity(symbol.QuantityFor(power, s.View.Last))
+	}
+	if symbol.Notional(s.View.Last, more).Less(symbol.MinNotional) {
+		more = 0
+	}
+	share := s.due()
+	if portionOf(symbol, whole, share) <= held+more {
+		return whole
+	}
+	return symbol.FloorQuantity(symbol.QuantityOf(symbol.QuantityAmount(held+more).MulDiv(int64(exchange.RateOne), int64(share))))
+}
+
+// powerSpared is the share of the free money that is not spent, so that a price that moves on does not
+// make the order too large.
+const powerSpared = exchange.RateOne / 200
+
+// due is the share of the position of the parts that were reached.
+func (s *sizing) due() (share exchange.Rate) {
+	if len(s.rules.Steps) == 0 {
+		return exchange.RateOne
+	}
+	for i := range max(1, s.Recall(sizeSteps)) {
+		if i < int64(len(s.rules.Steps)) {
+			share += s.rules.Steps[i].Share
+		}
+	}
+	return share
+}
+
+// part is the target of the parts that were reached.
+func (s *sizing) part() strategy.Target {
+	quantity := portionOf(s.View.Symbol, exchange.Quantity(s.Recall(sizeQuantity)), s.due())
+	return strategy.Target{Kind: strategy.ByQuantity, Quantity: exchange.Quantity(s.Recall(sizeSide)) * quantity}
+}
+
+func portionOf(symbol *exchange.Symbol, whole exchange.Quantity, share exchange.Rate) exchange.Quantity {
+	if share == exchange.RateOne {
+		return whole
+	}
+	return symbol.FloorQuantity(symbol.QuantityOf(symbol.QuantityAmount(whole).MulRate(share)))
+}
+
+// grow takes the next part of the entry once the price has reached it. A position of which a target has
+// closed a share grows no more.
+func (s *sizing) grow() bool {
+	n, side := s.Recall(sizeSteps), s.Recall(sizeSide)
+	held := s.View.Position.Quantity * exchange.Quantity(side)
+	if side == 0 || held <= 0 || n >= int64(len(s.rules.Steps)) || s.Recall(targetTaken) != 0 {
+		return false
+	}
+	entry := exchange.Price(s.Recall(sizeEntry))
+	if s.Recall(sizeRisk) == 0 {
+		s.Remember(sizeRisk, int64(s.stopDistance(entry)))
+	}
+	next := &s.rules.Steps[n]
+	if at := next.price(s.View.Symbol, entry, side, exchange.Price(s.Recall(sizeRisk))); !next.reached(at, s.View.Last, side) {
+		return false
+	}
+	s.Remember(sizeSteps, n+1)
+	s.Remember(sizeQuantity, int64(s.affordable(exchange.Quantity(s.Recall(sizeQuantity)), side)))
+	return true
 }
 
 // compute returns how large a position is now, and why it is none.
 func (s *sizing) compute(side int64) (quantity exchange.Quantity, why string) {
-	v := s.view
+	v := s.View
 	most := v.Symbol.QuantityFor(v.Equity.MulRate(s.rules.Max), max(1, v.Last))
 	switch {
 	case v.Equity.Sign() <= 0 || v.Last <= 0:
@@ -110,20 +232,32 @@ func (s *sizing) compute(side int64) (quantity exchange.Quantity, why string) {
 // worth is the quantity of a share of the equity, at most the maximum.
 func (s *sizing) worth(share float64) exchange.Quantity {
 	share = min(share, s.rules.Max.Float())
-	return s.view.Symbol.QuantityFor(s.view.Equity.MulRate(exchange.Rate(share*float64(exchange.RateOne))), s.view.Last)
+	return s.View.Symbol.QuantityFor(s.View.Equity.MulRate(exchange.Rate(share*float64(exchange.RateOne))), s.View.Last)
+}
+
+// stopDistance is how far the stop is from an entry price.
+func (s *sizing) stopDistance(entry exchange.Price) exchange.Price {
+	stop := s.rules.Stop
+	if s.Plan.Protection.Set {
+		stop = s.Plan.Protection.StopLoss
+	}
+	if stop.Share > 0 || stop.Price == 0 {
+		return portion(entry, stop.Share)
+	}
+	return max(entry-stop.Price, stop.Price-entry)
 }
 
 // stopPrice is the stop of a position that is entered at the last price; 0 where there is none on its losing side.
 func (s *sizing) stopPrice(side int64) exchange.Price {
 	stop := s.rules.Stop
-	if s.plan.Protection.Set {
-		stop = s.plan.Protection.StopLoss
+	if s.Plan.Protection.Set {
+		stop = s.Plan.Protection.StopLoss
 	}
 	at := stop.Price
 	if stop.Share > 0 {
-		at = s.view.Last - exchange.Price(side)*portion(s.view.Last, stop.Share)
+		at = s.View.Last - exchange.Price(side)*portion(s.View.Last, stop.Share)
 	}
-	if at <= 0 || int64(s.view.Last-at)*side <= 0 {
+	if at <= 0 || int64(s.View.Last-at)*side <= 0 {
 		return 0
 	}
 	return at
@@ -131,7 +265,7 @@ func (s *sizing) stopPrice(side int64) exchange.Price {
 
 // volatility is the deviation of the closes' changes, over a year.
 func (s *sizing) volatility() (year float64, known bool) {
-	v := s.view
+	v := s.View
 	if v.Closed() <= volatilityCandles || v.Interval <= 0 {
 		return 0, false
 	}
@@ -150,14 +284,14 @@ func (s *sizing) volatility() (year float64, known bool) {
 // kelly is the share of the equity at which the equity would have grown fastest with the trades so far:
 // p/loss - (1-p)/gain, of their mean loss and gain as shares of the price (E. O. Thorp). 0 says nothing.
 func (s *sizing) kelly() float64 {
-	wins, losses := float64(s.get(sizeWins)), float64(s.get(sizeLosses))
+	wins, losses := float64(s.Recall(sizeWins)), float64(s.Recall(sizeLosses))
 	if wins+losses < kellyTrades || wins == 0 {
 		return 0
 	}
 	if losses == 0 {
 		return math.Inf(1) // as much as is allowed
 	}
-	gain, loss := float64(s.get(sizeWon))/wins/1e8, float64(s.get(sizeLost))/losses/1e8
+	gain, loss := float64(s.Recall(sizeWon))/wins/1e8, float64(s.Recall(sizeLost))/losses/1e8
 	p := wins / (wins + losses)
 	return p/max(loss, 1e-9) - (1-p)/max(gain, 1e-9)
 }
@@ -165,8 +299,8 @@ func (s *sizing) kelly() float64 {
 // observe remembers where positions began, and what those that ended earned: by the price at the
 // decision that saw the end, or by the stop or take-profit where that lies between.
 func (s *sizing) observe() {
-	now, before := int64(0), s.get(sizeSeen)
-	if q := s.view.Position.Quantity; q > 0 {
+	now, before := int64(0), s.Recall(sizeSeen)
+	if q := s.View.Position.Quantity; q > 0 {
 		now = 1
 	} else if q < 0 {
 		now = -1
@@ -176,26 +310,27 @@ func (s *sizing) observe() {
 	}
 	if before != 0 {
 		s.ended(before)
-		if now == 0 && s.get(sizeSide) == before {
-			s.set(sizeSide, 0) // what is entered next is sized anew
+		if now == 0 && s.Recall(sizeSide) == before {
+			s.Remember(sizeSide, 0) // what is entered next is sized anew
 		}
 	}
-	if s.set(sizeSeen, now); now == 0 {
+	if s.Remember(sizeSeen, now); now == 0 {
+		s.Remember(sizeRisk, 0)
 		return
 	}
-	entry := s.view.Symbol.PriceOf(s.view.Position.EntryPrice)
+	entry := s.View.Symbol.PriceOf(s.View.Position.EntryPrice)
 	if entry == 0 {
-		entry = s.view.Last
+		entry = s.View.Last
 	}
-	s.set(sizeEntry, int64(entry))
+	s.Remember(sizeEntry, int64(entry))
 }
 
 func (s *sizing) ended(side int64) {
-	entry := s.get(sizeEntry)
+	entry := s.Recall(sizeEntry)
 	if s.rules.Kelly == 0 || entry <= 0 {
 		return
 	}
-	gain := float64(side) * (float64(s.view.Last)/float64(entry) - 1)
+	gain := float64(side) * (float64(s.View.Last)/float64(entry) - 1)
 	if stop := s.rules.Stop.Share.Float(); stop > 0 {
 		gain = max(gain, -stop)
 	}
@@ -206,15 +341,15 @@ func (s *sizing) ended(side int64) {
 	if gain <= 0 {
 		count, sum = sizeLosses, sizeLost
 	}
-	s.set(count, s.get(count)+1)
-	s.set(sum, s.get(sum)+int64(math.Abs(gain)*1e8))
+	s.Remember(count, s.Recall(count)+1)
+	s.Remember(sum, s.Recall(sum)+int64(math.Abs(gain)*1e8))
 }
 
 // conditions adds the size in force.
 func (s *sizing) conditions(all []strategy.Condition) []strategy.Condition {
-	if s.get(sizeSide) == 0 {
+	if s.Recall(sizeSide) == 0 {
 		return all
 	}
 	return append(all, strategy.Condition{Name: "size, as of the entry",
-		Value: s.view.Symbol.QuantityDecimal(exchange.Quantity(s.get(sizeQuantity))).String() + " " + s.view.Symbol.Base})
+		Value: s.View.Symbol.QuantityDecimal(exchange.Quantity(s.Recall(sizeQuantity))).String() + " " + s.View.Symbol.Base})
 }

@@ -24,17 +24,28 @@ const (
 
 // writeFrame writes one message, unless it is longer than the bound.
 func writeFrame(w io.Writer, buffer []byte, message any, bound int) ([]byte, error) {
+	buffer, err := appendMessage(append(buffer[:0], 0, 0, 0, 0), message)
+	if err != nil {
+		return buffer, err
+	}
+	length := len(buffer) - 4
+	if length > bound {
+		return buffer, fmt.Errorf("a message of %d bytes is longer than the bound of %d", length, bound)
+	}
+	binary.BigEndian.PutUint32(buffer, uint32(length))
+	_, err = w.Write(buffer)
+	return buffer, err
+}
+
+func appendMessage(buffer []byte, message any) ([]byte, error) {
+	if q, is := message.(*question); is {
+		return q.append(buffer)
+	}
 	text, err := json.Marshal(message)
 	if err != nil {
 		return buffer, fmt.Errorf("write a message: %w", err)
 	}
-	if len(text) > bound {
-		return buffer, fmt.Errorf("a message of %d bytes is longer than the bound of %d", len(text), bound)
-	}
-	buffer = binary.BigEndian.AppendUint32(buffer[:0], uint32(len(text)))
-	buffer = append(buffer, text...)
-	_, err = w.Write(buffer)
-	return buffer, err
+	return append(buffer, text...), nil
 }
 
 // readFrame reads one message's text into the buffer, which grows as the text arrives: a length

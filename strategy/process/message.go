@@ -3,6 +3,8 @@ package process
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/shopspring/decimal"
 
@@ -12,39 +14,35 @@ import (
 
 // Types of messages.
 const (
-	typeHello   = "hello"
-	typeCandles = "candles"
-	typeDecide  = "decide"
-	typeExplain = "explain"
-	typePlan    = "plan"
-	typeError   = "error"
-	typeLog     = "log"
+	typeHello      = "hello"
+	typeCandles    = "candles"
+	typeDecide     = "decide"
+	typeDecideEach = "decide_each"
+	typeExplain    = "explain"
+	typePlan       = "plan"
+	typePlans      = "plans"
+	typeError      = "error"
+	typeLog        = "log"
 )
 
 // Hello begins: what the strategy is to be, and where it runs. Its answer is a hello.
 type Hello struct {
-	Type       string          `json:"type"`
-	Protocol   int             `json:"protocol"`
-	Name       string          `json:"name"`
-	Market     exchange.Market `json:"market,omitzero"`
-	Symbol     *SymbolInfo     `json:"symbol,omitempty"` // none: only the parameters are asked for
-	Interval   string          `json:"interval,omitempty"`
-	IntervalMS int64           `json:"interval_ms,omitempty"`
-	TickMS     int64           `json:"tick_ms,omitempty"`
-	Leverage   int             `json:"leverage,omitempty"`
-	Size       SizeInfo        `json:"size"`
-	Params     strategy.Values `json:"params"`
-	Columns    []string        `json:"columns,omitempty"` // the names of those there are
-	Script     *Script         `json:"script,omitempty"`  // of botd's own process for scripts
-	MemoryMB   int64           `json:"memory_mb,omitempty"`
+	Type       string           `json:"type"`
+	Protocol   int              `json:"protocol"`
+	Name       string           `json:"name"`
+	Market     exchange.Market  `json:"market,omitzero"`
+	Symbol     *SymbolInfo      `json:"symbol,omitempty"` // none: only the parameters are asked for
+	Interval   string           `json:"interval,omitempty"`
+	IntervalMS int64            `json:"interval_ms,omitempty"`
+	TickMS     int64            `json:"tick_ms,omitempty"`
+	Leverage   int              `json:"leverage,omitempty"`
+	Size       SizeInfo         `json:"size"`
+	Params     strategy.Values  `json:"params"`
+	Columns    []string         `json:"columns,omitempty"` // the names of those there are
+	Script     *strategy.Source `json:"script,omitempty"`  // of botd's own process for scripts; without a file the rules among the parameters
+	MemoryMB   int64            `json:"memory_mb,omitempty"`
 
 	received *receivedColumns // at the other end
-}
-
-// Script is the text of a script, or the rules among the parameters where it has no file.
-type Script struct {
-	File   string `json:"file"`
-	Source []byte `json:"source"`
 }
 
 // SymbolInfo describes the symbol. Decimals are texts.
@@ -78,6 +76,7 @@ type Welcome struct {
 	Explains   bool                 `json:"explains,omitempty"` // it answers explain messages
 	Columns    []string             `json:"columns,omitempty"`  // that it reads
 	Reentry    strategy.Reentry     `json:"reentry,omitempty"`  // after a stop-loss or take-profit
+	Batches    bool                 `json:"batches,omitempty"`  // it answers decide_each messages
 }
 
 // watchInfo is what else the strategy needs to see.
@@ -86,6 +85,7 @@ type watchInfo struct {
 	Pair    *pairName `json:"pair,omitempty"`
 	Events  bool      `json:"events,omitempty"`
 	Book    bool      `json:"book,omitempty"`
+	Funds   bool      `json:"funds,omitempty"`
 }
 
 type pairName struct {
@@ -93,14 +93,33 @@ type pairName struct {
 	Symbol string          `json:"symbol"`
 }
 
-// question is a candles, a decide or an explain message.
+// question is a candles, a decide, a decide_each or an explain message.
 type question struct {
-	Type    string          `json:"type"`
-	Candles json.RawMessage `json:"candles,omitempty"` // rows, oldest first
-	Columns []columnRow     `json:"columns,omitempty"` // a row for each of them, where the strategy reads any
-	View    json.RawMessage `json:"view,omitempty"`    // after them, where it has changed since the message before
-	NowMS   int64           `json:"now_ms,omitempty"`
-	Last    string          `json:"last,omitempty"`
+	Type     string            `json:"type"`
+	Candles  json.RawMessage   `json:"candles,omitempty"`  // rows, oldest first
+	Columns  []columnRow       `json:"columns,omitempty"`  // a row for each of them, where the strategy reads any
+	View     json.RawMessage   `json:"view,omitempty"`     // after them (decide_each: the first), where it has changed since the message before
+	Equities []exchange.Amount `json:"equities,omitempty"` // decide_each: at each decision, where it varies
+	NowMS    int64             `json:"now_ms,omitempty"`
+	Last     string            `json:"last,omitempty"`
+}
+
+// append writes the question as JSON. Its long members are JSON already: encoding/json would read them once more.
+func (q *question) append(text []byte) ([]byte, error) {
+	short := *q
+	short.Candles, short.View = nil, nil
+	rest, err := json.Marshal(&short)
+	if err != nil {
+		return text, fmt.Errorf("write a message: %w", err)
+	}
+	text = append(text, rest[:len(rest)-1]...)
+	if len(q.Candles) > 0 {
+		text = append(append(text, `,"candles":`...), q.Candles...)
+	}
+	if len(q.View) > 0 {
+		text = append(append(text, `,"view":`...), q.View...)
+	}
+	return append(text, '}'), nil
 }
 
 // answer is any message of the strategy's.
@@ -108,6 +127,7 @@ type answer struct {
 	Type string `json:"type"`
 	Welcome
 	Plan       *planInfo            `json:"plan"`
+	Plans      []json.RawMessage    `json:"plans"` // of decide_each: an object, true for the one before, null
 	Conditions []strategy.Condition `json:"conditions"`
 	fault
 	Level string `json:"level"`
@@ -128,9 +148,31 @@ type fault struct {
 	Hint      string   `json:"hint,omitempty"`
 }
 
+// Bounds of a fault, so that the answer which brings it stays within its own.
+const (
+	maxMessage = 16_000 // bytes
+	maxLine    = 1_000  // bytes of each line of a trace, and of each shorter text
+	maxLines   = 100    // of a trace, and of the names that are known
+)
+
+// bound cuts what is too long.
+func (f *fault) bound() {
+	f.Message = strategy.Clip(f.Message, maxMessage)
+	for _, text := range []*string{&f.Parameter, &f.File, &f.Unknown, &f.Hint} {
+		*text = strategy.Clip(*text, maxLine)
+	}
+	for _, lines := range []*[]string{&f.Trace, &f.Known} {
+		*lines = slices.Clone((*lines)[:min(len(*lines), maxLines)])
+		for i, line := range *lines {
+			(*lines)[i] = strategy.Clip(line, maxLine)
+		}
+	}
+}
+
 // faultOf takes an error apart.
-func faultOf(err error) fault {
-	f := fault{Message: err.Error()}
+func faultOf(err error) (f fault) {
+	defer func() { f.bound() }()
+	f = fault{Message: err.Error()}
 	var source *strategy.SourceError
 	if errors.As(err, &source) {
 		f = fault{Message: source.Err.Error(), Trace: source.Trace, File: source.File, Line: source.Line, Column: source.Column,
@@ -148,6 +190,7 @@ func faultOf(err error) fault {
 
 // err puts it together again. A trace without a place in a file follows the message.
 func (f *fault) err() error {
+	f.bound()
 	text := f.Message
 	if f.File == "" {
 		for _, line := range f.Trace {

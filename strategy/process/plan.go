@@ -20,6 +20,7 @@ type planInfo struct {
 	Reason     string          `json:"reason,omitempty"`
 	Memory     *memory         `json:"memory,omitempty"`
 	SignalMS   int64           `json:"signal_ms,omitempty"`
+	Notify     []string        `json:"notify,omitempty"`
 }
 
 // targetInfo is a target: exactly one of them.
@@ -50,7 +51,7 @@ type distanceInfo struct {
 }
 
 func newPlanInfo(p *strategy.Plan, s *exchange.Symbol) *planInfo {
-	i := &planInfo{Leverage: p.Leverage, Reason: p.Reason, SignalMS: p.SignalMS}
+	i := &planInfo{Leverage: p.Leverage, Reason: p.Reason, SignalMS: p.SignalMS, Notify: p.Notices()}
 	switch t := p.Target; t.Kind {
 	case strategy.ByQuantity:
 		i.Target = &targetInfo{Quantity: of(s.QuantityDecimal(t.Quantity))}
@@ -98,6 +99,9 @@ func newDistanceInfo(d strategy.Distance, s *exchange.Symbol) *distanceInfo {
 func (i *planInfo) into(p *strategy.Plan, s *exchange.Symbol) error {
 	c := &converter{symbol: s}
 	p.Leverage, p.Reason, p.SignalMS = i.Leverage, i.Reason, i.SignalMS
+	for _, text := range i.Notify {
+		p.Notify(text)
+	}
 	if t := i.Target; t != nil {
 		switch {
 		case t.Quantity != nil && t.Equity == nil && t.Quote == nil:

@@ -2,9 +2,11 @@ package process
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,6 +99,9 @@ func (e *echo) Decide(v *strategy.View, p *strategy.Plan) {
 	p.Reason = fmt.Sprint(v.NowMS, v.Closed(), v.Back(0).Close, v.Position, v.Equity, v.Fills, v.Events, v.Missed, v.Memory, v.Funding, v.Book,
 		v.Candle, v.Last, v.Size, v.Leverage)
 	p.SignalMS = v.NowMS - n
+	if n == 2 {
+		p.Notify(fmt.Sprintf("noted %q", fmt.Sprint(e.closes[0])))
+	}
 	p.Remember("zulu", int64(sum))
 	p.Remember("alpha", v.NowMS)
 }
@@ -104,17 +109,28 @@ func (e *echo) Decide(v *strategy.View, p *strategy.Plan) {
 // views are views of a market that moves.
 func views(t testing.TB, count int) (setting *strategy.Setting, all []strategy.Task) {
 	symbol := symbolOf(t)
-	setting = &strategy.Setting{Market: exchange.Futures, Symbol: symbol, Interval: exchange.Minute1, Size: strategy.Size{Equity: exchange.RateOne / 3}}
+	setting = &strategy.Setting{
+		Market:   exchange.Futures,
+		Symbol:   symbol,
+		Interval: exchange.Minute1,
+		Size:     strategy.Size{Equity: exchange.RateOne / 3},
+	}
 	random := rand.New(rand.NewPCG(1, 2))
 	candles := exchange.Candles{Interval: exchange.Minute1}
 	for i := range count {
 		at := exchange.Price(600_000+random.IntN(10_000)) * symbol.PriceTick
-		candles.Append(exchange.Candle{OpenMS: int64(i+1) * 60_000, Open: at, High: at + 13, Low: at - 7, Close: at + 3, Volume: random.Float64() * 100,
-			QuoteVolume: 1e-9, Trades: 12, TakerBase: random.ExpFloat64(), TakerQuote: 3})
+		candles.Append(
+			exchange.Candle{OpenMS: int64(i+1) * 60_000, Open: at, High: at + 13, Low: at - 7, Close: at + 3, Volume: random.Float64() * 100,
+				QuoteVolume: 1e-9, Trades: 12, TakerBase: random.ExpFloat64(), TakerQuote: 3},
+		)
 		view := strategy.View{Symbol: symbol, Interval: exchange.Minute1, Size: setting.Size, Leverage: 5, Last: at + 5*symbol.PriceTick,
-			Version:  uint64(i/3 + 1),
-			Position: strategy.Position{Quantity: exchange.Quantity(random.IntN(9) - 4), EntryPrice: exchange.MustAmount("60123.123456789"), SinceMS: 5},
-			Equity:   exchange.MustAmount("10000.000000000000000001"), Memory: strategy.MemoryOf(strategy.MemoryEntry{Key: "zulu", Value: -7},
+			Version: uint64(i/3 + 1),
+			Position: strategy.Position{
+				Quantity:   exchange.Quantity(random.IntN(9) - 4),
+				EntryPrice: exchange.MustAmount("60123.123456789"),
+				SinceMS:    5,
+			},
+			Equity: exchange.MustAmount("10000.000000000000000001"), Memory: strategy.MemoryOf(strategy.MemoryEntry{Key: "zulu", Value: -7},
 				strategy.MemoryEntry{Key: "alpha", Value: 1 << 60}),
 			Working: []strategy.WorkingOrder{{Key: "a", Side: exchange.Buy, Type: exchange.Limit, Price: at, Quantity: 5, Filled: 1}},
 			Fills:   []strategy.KeyFill{{Key: "b", Quantity: 3}, {Key: "a", Quantity: 2}},
@@ -187,6 +203,9 @@ func TestWhatAProcessGetsWrong(t *testing.T) {
 		{"its order has no side", []string{hello, `{"type":"plan","plan":{"orders":[{"key":"a","price":"1","quantity":"1"}]}}`}, "", "a side"},
 		{"its number is none", []string{hello, `{"type":"plan","plan":{"target":{"quantity":"NaN"}}}`}, "cannot be read", ""},
 		{"its number is beyond all", []string{hello, `{"type":"plan","plan":{"target":{"quantity":"1e300"}}}`}, "", "cannot be read"},
+		{"it needs more candles than there are", []string{`{"type":"hello","protocol":1,"warmup":600000}`}, "its warm-up is 600000 candles", ""},
+		{"it needs less than none", []string{`{"type":"hello","protocol":1,"warmup":-1}`}, "its warm-up is -1 candles", ""},
+		{"it names what it answers at length", []string{hello, `{"type":"` + strings.Repeat("t", 50_000) + `"}`}, `t" where "plan"`, ""},
 		{"it logs and answers", []string{hello, `{"type":"log","text":"hello"}`, `{"type":"plan","plan":null}`}, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -202,6 +221,9 @@ func TestWhatAProcessGetsWrong(t *testing.T) {
 			s := Described(program, NewHello("one", setting, nil), setting, Description{})
 			task := tasks[0]
 			r := task.Perform(s)
+			if len(r.Lost) > 2_000 {
+				t.Errorf("want few words, have %d bytes", len(r.Lost))
+			}
 			if !strings.Contains(r.Lost, c.lost) || (c.lost == "") != (r.Lost == "") {
 				t.Errorf("want it lost by %q, have %q", c.lost, r.Lost)
 			}
@@ -209,6 +231,89 @@ func TestWhatAProcessGetsWrong(t *testing.T) {
 				t.Errorf("want it failed by %q, have %q", c.failure, r.Failure)
 			}
 		})
+	}
+}
+
+func TestABatchIsAnsweredWithinItsRules(t *testing.T) {
+	t.Parallel()
+	setting, tasks := views(t, 40)
+	hello := `{"type":"hello","protocol":1,"warmup":1,"batches":true}`
+	candles := tasks[39].Candles
+	for _, c := range []struct {
+		name, plans string
+		want        string // why it is lost; else the decisions, one after the other
+	}{
+		{"null", `null,null`, "none none"},
+		{"a plan ends it", `null,{"target":{"quantity":"0.5"}}`, "none 500"},
+		{"it is the same", `{"target":{"quantity":"0.5"}}|true,null|true,true,true`, "500 500 none 500 500 500"},
+		{"it says the same before there is one", `true,null`, "there is none"},
+		{"it goes on after a change", `{"target":{"quantity":"0.5"}},null`, "goes on after"},
+		{"a notice is the same", `{"target":{"quantity":"0.5"},"notify":["n"]}|true`, "notifies somebody"},
+		{"it says nothing", ``, "decides 0 times at 2 closes"},
+		{"it decides too often", `null,null,null`, "decides 3 times at 2 closes"},
+		{"it is no plan", `3`, "cannot be read"},
+	} {
+		texts := []string{hello}
+		for plans := range strings.SplitSeq(c.plans, "|") {
+			texts = append(texts, `{"type":"plans","plans":[`+plans+`]}`)
+		}
+		program := Program{Start: func() (Connection, error) {
+			return &piped{Reader: bytes.NewReader(framed(texts...)), Writer: io.Discard, cause: "it ended"}, nil
+		}}
+		if have := batched(t, program, setting, &candles); !strings.Contains(have, c.want) {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
+		}
+	}
+}
+
+// batched has a program decide on candles in batches until it has said all that it says, and returns
+// what its decisions were, or why it was lost.
+func batched(t *testing.T, program Program, setting *strategy.Setting, candles *exchange.Candles) (decisions string) {
+	t.Helper()
+	r, err := NewRemote(program, NewHello("one", setting, nil), setting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if lost, is := recover().(*strategy.LostError); is && lost.Cause != "it ended" {
+			decisions = lost.Cause
+		}
+	}()
+	view := strategy.View{Symbol: setting.Symbol, Interval: exchange.Minute1}
+	for at := 0; ; {
+		end := r.Batch(&view, candles, at, at+2+at, nil)
+		for ; at < end; at++ {
+			var plan strategy.Plan
+			candles.Load(at, &view.Candle)
+			view.NowMS, view.Last = candles.CloseMS(at), view.Candle.Close
+			r.Candle(&view)
+			r.Decide(&view, &plan)
+			if plan.Target.Kind == strategy.NoTarget {
+				decisions += "none "
+			} else {
+				decisions += fmt.Sprint(int64(plan.Target.Quantity), " ")
+			}
+		}
+	}
+}
+
+// TestAFailureOfAnyLengthIsAnswered has strategies fail with more words than an answer may have.
+func TestAFailureOfAnyLengthIsAnswered(t *testing.T) {
+	t.Parallel()
+	setting, tasks := views(t, 1)
+	long := strings.Repeat("\x01 a long story", 1<<17) // each control character takes six bytes of JSON
+	for name, err := range map[string]error{
+		"a message": errors.New(long),
+		"a trace":   &strategy.SourceError{File: "a.star", Line: 7, Err: errors.New("a long story"), Trace: slices.Repeat([]string{long[:9_000]}, 300)},
+		"names": &strategy.SourceError{File: "a.star", Err: errors.New("a long story"), Unknown: long, Hint: long,
+			Known: slices.Repeat([]string{long[:9_000]}, 300)},
+	} {
+		s := Described(serving(func(*Hello) (strategy.Strategy, []strategy.Parameter, error) { return nil, nil, err }),
+			NewHello("one", setting, nil), setting, Description{})
+		task := tasks[0]
+		if r := task.Perform(s); !strings.Contains(r.Failure, "a long story") || len(r.Failure) > 5_000 || r.Lost != "" {
+			t.Errorf("%s: want the failure itself, cut, have %.200q (%d bytes), lost %.200q", name, r.Failure, len(r.Failure), r.Lost)
+		}
 	}
 }
 

@@ -47,6 +47,10 @@ type Remote struct {
 	last   string
 	frame  []byte
 	buffer []byte
+
+	batch   batch
+	plan    strategy.Plan // of the newest answer that was one
+	decided bool          // there is one
 }
 
 // rowsAtOnce bounds the candles of one message, in bytes.
@@ -54,6 +58,12 @@ const rowsAtOnce = 1 << 20
 
 // columnsAtOnce bounds the values of columns in one message.
 const columnsAtOnce = 1 << 16
+
+// Bounds of what a program says it needs.
+const (
+	maxWarmup = 500_000 // candles
+	maxNames  = 1_000   // of parameters, and of columns
+)
 
 // StartsWithin bounds how long a program takes until it answers the first message: an interpreter
 // loads its libraries meanwhile.
@@ -111,7 +121,7 @@ func (r *Remote) Warmup() int { return r.welcome.Warmup }
 // Watches is what the strategy said.
 func (r *Remote) Watches() (w strategy.Watching) {
 	if watch := r.welcome.Watch; watch != nil {
-		w.Funding, w.Events, w.Book = watch.Funding, watch.Events, watch.Book
+		w.Funding, w.Events, w.Book, w.Funds = watch.Funding, watch.Events, watch.Book, watch.Funds
 		if watch.Pair != nil {
 			w.Pair = exchange.SymbolKey{Market: watch.Pair.Market, Name: watch.Pair.Symbol}
 		}
@@ -121,6 +131,9 @@ func (r *Remote) Watches() (w strategy.Watching) {
 
 // Reentry is what the strategy said.
 func (r *Remote) Reentry() strategy.Reentry { return r.welcome.Reentry }
+
+// TakesProfit is true: what the program plans is not known before.
+func (*Remote) TakesProfit() bool { return true }
 
 // Restart begins anew, in a new process.
 func (r *Remote) Restart() {
@@ -139,6 +152,7 @@ func (r *Remote) Kill(cause string) {
 }
 
 // begin starts a process and greets it.
+// A process that asks for more than it may is lost.
 func (r *Remote) begin() {
 	connection, err := r.program.Start()
 	if err != nil {
@@ -149,10 +163,17 @@ func (r *Remote) begin() {
 	r.mu.Unlock()
 	runtime.AddCleanup(r, func(c Connection) { c.Kill("nobody asks it any more") }, connection)
 	r.rows, r.shown, r.view, r.last = r.rows[:0], nil, r.view[:0], ""
+	r.batch, r.decided = batch{}, false
 	r.send(r.hello)
 	a := r.receive(typeHello)
 	if a.Protocol != Protocol {
 		r.lose(fmt.Sprintf("it speaks protocol %d; botd speaks %d", a.Protocol, Protocol))
+	}
+	if a.Warmup < 0 || a.Warmup > maxWarmup {
+		r.lose(fmt.Sprintf("its warm-up is %d candles; 0 to %d are possible", a.Warmup, maxWarmup))
+	}
+	if len(a.Parameters) > maxNames || len(a.Columns) > maxNames {
+		r.lose(fmt.Sprintf("it names %d parameters and %d columns; %d of each are possible", len(a.Parameters), len(a.Columns), maxNames))
 	}
 	r.welcome = a.Welcome
 }
@@ -175,6 +196,7 @@ func (r *Remote) current() Connection {
 
 // lose ends the process for a fault of its own.
 func (r *Remote) lose(cause string) {
+	cause = strategy.Clip(cause, maxLine)
 	r.Kill(cause)
 	panic(&strategy.LostError{Cause: cause})
 }
@@ -217,10 +239,11 @@ func (r *Remote) receive(kind string) *answer {
 				r.program.Log(a.Level, a.Text)
 			}
 		case typeError:
+			err := a.err()
 			r.Kill("it failed: " + a.Message)
-			panic(a.err())
+			panic(err)
 		default:
-			r.lose(fmt.Sprintf("it answers %q where %q is asked for", a.Type, kind))
+			r.lose(fmt.Sprintf("it answers %.60q where %q is asked for", a.Type, kind))
 		}
 	}
 }
@@ -228,6 +251,9 @@ func (r *Remote) receive(kind string) *answer {
 // Candle saves the candle until the strategy is asked. What it sees beside the candle goes first.
 func (r *Remote) Candle(v *strategy.View) {
 	r.current()
+	if r.batch.left() {
+		return // it has seen the candle
+	}
 	q := question{Type: typeCandles}
 	if r.see(v, &q); q.View != nil || q.Last != "" {
 		r.sendCandles()
@@ -267,6 +293,10 @@ func (r *Remote) sendCandles() {
 // Decide has the strategy decide.
 func (r *Remote) Decide(v *strategy.View, plan *strategy.Plan) {
 	r.current()
+	if r.batch.left() {
+		r.decidePrepared(v, plan)
+		return
+	}
 	q := &question{Type: typeDecide, NowMS: v.NowMS}
 	r.see(v, q)
 	if len(r.rows) > 0 {
@@ -278,9 +308,7 @@ func (r *Remote) Decide(v *strategy.View, plan *strategy.Plan) {
 	if a.Plan == nil {
 		return
 	}
-	if err := a.Plan.into(plan, r.symbol); err != nil {
-		panic(fmt.Errorf("its plan cannot be read: %w", err))
-	}
+	r.read(a.Plan, plan)
 }
 
 // Conditions has the strategy say what it decides by.

@@ -24,6 +24,7 @@ type viewInfo struct {
 	Funding  *fundingInfo    `json:"funding,omitempty"`
 	Pair     *pairInfo       `json:"pair,omitempty"`
 	Book     *bookInfo       `json:"book,omitempty"`
+	Funds    exchange.Amount `json:"buying_power,omitzero"`
 	Version  uint64          `json:"version"`
 }
 
@@ -98,7 +99,8 @@ func (i *bookInfo) book(c *converter) strategy.Book {
 
 func newViewInfo(v *strategy.View) *viewInfo {
 	s := v.Symbol
-	i := &viewInfo{Equity: v.Equity, Leverage: v.Leverage, Working: []workingInfo{}, Missed: v.Missed, Memory: memory{v.Memory}, Version: v.Version,
+	i := &viewInfo{Equity: v.Equity, Funds: v.BuyingPower, Leverage: v.Leverage, Working: []workingInfo{}, Missed: v.Missed, Memory: memory{v.Memory},
+		Version:  v.Version,
 		Position: positionInfo{s.QuantityDecimal(v.Position.Quantity), v.Position.EntryPrice, v.Position.SinceMS}}
 	for _, w := range v.Working {
 		i.Working = append(i.Working, workingInfo{w.Key, w.Side, w.Type, s.PriceDecimal(w.Price), s.PriceDecimal(w.StopPrice),
@@ -139,6 +141,7 @@ func (i *viewInfo) into(v *strategy.View) error {
 		v.Events = append(v.Events, strategy.Event{AtMS: e.AtMS, Kind: e.Kind, Key: e.Key, Reduces: e.Reduces, Side: e.Side,
 			Quantity: c.quantity(e.Quantity), Price: e.Price, Rule: e.Rule, Why: e.Why})
 	}
+	v.BuyingPower = i.Funds
 	v.Funding, v.Pair, v.Book = strategy.Funding{}, strategy.Pair{}, strategy.Book{}
 	if i.Book != nil {
 		v.Book = i.Book.book(c)

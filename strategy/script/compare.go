@@ -91,7 +91,8 @@ func newest(value starlark.Value) starlark.Value {
 
 func rewriteFile(file *syntax.File) { (&rewriting{top: true}).statements(file.Stmts) }
 
-// rewriting replaces comparisons by calls, and at the top of the file and, or and not too.
+// rewriting replaces comparisons by calls, and at the top of the file and, or and not too. The top may call a function
+// that is defined there; decide and candle run once there are candles.
 type rewriting struct{ top bool }
 
 func (w *rewriting) statements(statements []syntax.Stmt) {
@@ -112,7 +113,7 @@ func (w *rewriting) statements(statements []syntax.Stmt) {
 			w.statements(s.Body)
 		case *syntax.DefStmt:
 			w.all(s.Params)
-			w.inside().statements(s.Body)
+			(&rewriting{top: w.top && s.Name.Name != "decide" && s.Name.Name != "candle"}).statements(s.Body)
 		}
 	}
 }
@@ -122,9 +123,6 @@ func (w *rewriting) all(all []syntax.Expr) {
 		all[i] = w.expression(all[i])
 	}
 }
-
-// inside is the rewriting of a function's body, which runs when there are candles.
-func (w *rewriting) inside() *rewriting { return &rewriting{} }
 
 // expression returns an expression with comparisons replaced by calls.
 func (w *rewriting) expression(expression syntax.Expr) syntax.Expr {
@@ -166,7 +164,7 @@ func (w *rewriting) expression(expression syntax.Expr) syntax.Expr {
 		e.Key, e.Value = w.expression(e.Key), w.expression(e.Value)
 	case *syntax.LambdaExpr:
 		w.all(e.Params)
-		e.Body = w.inside().expression(e.Body)
+		e.Body = w.expression(e.Body)
 	case *syntax.Comprehension:
 		e.Body = w.expression(e.Body)
 		for _, clause := range e.Clauses {

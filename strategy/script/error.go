@@ -45,6 +45,9 @@ func located(err error) error {
 
 // failure is an error of a running script: what went wrong, where, and the call stack.
 func failure(failed *starlark.EvalError) error {
+	for inner := failed; errors.As(inner.Unwrap(), &inner); { // of a library
+		failed = inner
+	}
 	var (
 		at   syntax.Position
 		path []string

@@ -165,3 +165,31 @@ func TestALongOnlyScriptIsShownNoShort(t *testing.T) {
 		t.Errorf("want its short refused, have %q", have)
 	}
 }
+
+func TestAScriptNotifiesPeopleInDecideAlone(t *testing.T) {
+	t.Parallel()
+	s := written(t, exchange.Futures, nil,
+		"def decide(view):",
+		"    notify(\"at %d\" % (close + 0))",
+		"    return None if close < 105 else plan(reason = \"above\")")
+	w := newWorld(setting(t, exchange.Futures))
+	for _, to := range []float64{100, 110} {
+		if notices := w.close(s, to).Notices(); len(notices) != 1 || notices[0] != "at "+strconv.Itoa(int(to)) {
+			t.Errorf("at %g: want one text, with a plan and without, have %q", to, notices)
+		}
+	}
+	for text, want := range map[string]string{
+		"notify(\"top\")\ndef decide(view):\n    return None\n":                         "belongs in decide",
+		"def candle(view):\n    notify(\"past\")\ndef decide(view):\n    return None\n": "belongs in a script's decide",
+		"def decide(view):\n    notify(3)\n":                                            "want string",
+		"def decide(view):\n    notify()\n":                                             "missing argument",
+	} {
+		made, err := Compile("a.star", []byte(text))
+		if err == nil {
+			_, err = made.Definition().New(setting(t, exchange.Futures), nil)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: want %q, have %v", text, want, err)
+		}
+	}
+}

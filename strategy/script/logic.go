@@ -23,7 +23,7 @@ var logic = map[string]*starlark.Builtin{
 		return both(thread, args, func(x, y bool) bool { return x || y }, true)
 	}),
 	"not": starlark.NewBuiltin("not", func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-		if s, is := args[0].(*series); is {
+		if s, is := args[0].(*series); is && runningOf(thread).loading {
 			return condition(runningOf(thread), s.on, "not "+s.name, func() bool { return !s.holds(0) }), nil
 		}
 		return !args[0].Truth(), nil
@@ -34,6 +34,7 @@ var logic = map[string]*starlark.Builtin{
 // decides, else the second.
 func both(thread *starlark.Thread, args starlark.Tuple, of func(x, y bool) bool, decided starlark.Bool) (starlark.Value, error) {
 	first, isSeries := args[0].(*series)
+	isSeries = isSeries && runningOf(thread).loading
 	if !isSeries && args[0].Truth() == decided {
 		return args[0], nil
 	}

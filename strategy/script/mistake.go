@@ -157,13 +157,13 @@ var otherMembers = map[string]string{
 	"sma":        "indicators have no prefix: sma(close, 20)",
 }
 
-// advised adds to an error what to write instead, where it is a common mistake in the source.
-func advised(err error, source string) error {
+// advised adds to an error what to write instead, where it is a common mistake in one of the files.
+func advised(err error, texts map[string]string) error {
 	var at *strategy.SourceError
 	if !errors.As(err, &at) || at.Hint != "" {
 		return err
 	}
-	if hint := advice(at, source); hint != "" {
+	if hint := advice(at, texts[at.File]); hint != "" {
 		at.Hint = hint
 	}
 	return err

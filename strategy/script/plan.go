@@ -107,6 +107,25 @@ func (r *running) holdable(target strategy.Target) error {
 	return nil
 }
 
+// notify implements notify(text): reports it to people when the decision is taken.
+func notify(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+	r, err := trading(thread, "notify")
+	if err != nil {
+		return nil, err
+	}
+	if r.decide == nil || r.state.writable {
+		return nil, errors.New("notify(...) belongs in a script's decide: candle sees the candles of the past, too")
+	}
+	var text string
+	if err := starlark.UnpackArgs("notify", args, named, "text", &text); err != nil {
+		return nil, err
+	}
+	if len(r.notices) < strategy.MaxNotices {
+		r.notices = append(r.notices, text)
+	}
+	return starlark.None, nil
+}
+
 // size implements size(sign=1): the configured size as a target.
 func size(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r, err := trading(thread, "size")

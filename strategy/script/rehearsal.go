@@ -105,6 +105,14 @@ func (s *stage) next() *strategy.View {
 	v := &s.view
 	v.Candle, v.Last, v.NowMS = c, c.Close, c.OpenMS+int64(s.setting.Interval)
 	v.SetHistory(s.candles, s.at)
+	v.BuyingPower = v.Equity
+	v.Book = strategy.Book{}
+	if s.at%2 == 0 { // recorded candles have none
+		level := func(p exchange.Price) []exchange.Level {
+			return []exchange.Level{{Price: p, Quantity: 10 * s.setting.Symbol.QuantityTick}}
+		}
+		v.Book = strategy.Book{Bids: level(s.price - tick), Asks: level(s.price + tick), AtMS: v.NowMS}
+	}
 	v.Position = strategy.Position{}
 	side := s.at%3 - 1
 	if side > 0 || side < 0 && s.setting.Market == exchange.Futures && !s.long {

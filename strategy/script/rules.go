@@ -51,7 +51,7 @@ func newRules(setting strategy.Setting, values strategy.Values) (strategy.Strate
 	made, err := makeRules(setting, values)
 	var wrong *strategy.ValueError
 	if errors.As(err, &wrong) {
-		return nil, advised(err, values[wrong.Parameter])
+		return nil, advised(err, values)
 	}
 	return made, err
 }

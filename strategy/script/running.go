@@ -22,17 +22,17 @@ type running struct {
 	state   *state
 	clocks  []*clock // the strategy's own candles first, then longer ones
 	setting strategy.Setting
-	columns []string // the names of those it reads
-	funding bool     // it reads the funding rate
+	columns []string          // the names of those it reads
+	watches strategy.Watching // what it names
 	pair    exchange.SymbolKey
 	trail   trail
-	events  bool             // it asks what happened since its last decision
 	reentry strategy.Reentry // declared
 	long    bool             // it declared to hold no shorts
 	warmup  int              // declared, or measured by rehearse
 	view    *view
 	args    starlark.Tuple
 	printed string
+	notices []string // of the decision under way
 }
 
 // clock holds one interval's candles and the series computed from them.
@@ -111,13 +111,18 @@ func (c *clock) tick(s *exchange.Symbol, candle *exchange.Candle) {
 // Warmup is the script's warmup(n), or three times what its indicators need.
 func (r *running) Warmup() int { return r.warmup }
 
-// Watches is what the script asks for: events and funding where it names them, and its pair.
+// Watches is what the script names, and its pair.
 func (r *running) Watches() strategy.Watching {
-	return strategy.Watching{Events: r.events, Funding: r.funding, Pair: r.pair}
+	w := r.watches
+	w.Pair = r.pair
+	return w
 }
 
 // Reentry is what the script's reentry(...) says.
 func (r *running) Reentry() strategy.Reentry { return r.reentry }
+
+// TakesProfit is true: plan(take_profit = ...).
+func (*running) TakesProfit() bool { return true }
 
 // Candle updates the series and calls the script's candle.
 func (r *running) Candle(v *strategy.View) {
@@ -136,13 +141,16 @@ func (r *running) Candle(v *strategy.View) {
 // its protection on the exchange.
 func (r *running) Decide(v *strategy.View, plan *strategy.Plan) {
 	r.view.of = v
-	r.printed = ""
+	r.printed, r.notices = "", nil
 	switch result := r.call(r.decide).(type) {
 	case starlark.NoneType:
 	case *result:
 		result.into(plan)
 	default:
 		panic(sourceError(r.decide.Position(), errorf("decide returned %s; it returns hold(...), plan(...) or None", result.Type())))
+	}
+	for _, text := range r.notices {
+		plan.Notify(text)
 	}
 	if r.printed != "" {
 		if plan.Reason != "" {

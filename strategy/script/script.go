@@ -29,53 +29,38 @@ var dialect = &syntax.FileOptions{Set: true, TopLevelControl: true}
 // Script is a compiled file from which any number of strategies can be made.
 type Script struct {
 	name       string // of the file, for errors
-	source     string
 	program    *starlark.Program
-	events     bool // it names an attribute of events
-	funding    bool // and of funding
+	libraries  map[string]*starlark.Program // by the names under which they are loaded
+	texts      map[string]string            // of all files, by the names in errors
+	watches    strategy.Watching            // what it names
 	parameters []strategy.Parameter
 }
 
-// Compile parses a script, checks it and runs its top once with the default parameters. An error is
-// a *strategy.SourceError with its position.
-func Compile(name string, source []byte) (*Script, error) {
-	s, err := compile(name, source)
-	return s, advised(err, string(source))
+// Compile parses a script and the libraries that it loads, checks them and runs the script's top once with the default
+// parameters. An error is a *strategy.SourceError with its position.
+func Compile(name string, source []byte, libraries ...strategy.Library) (*Script, error) {
+	c := &compiling{given: libraries, made: map[string]*starlark.Program{}, texts: map[string]string{name: string(source)}}
+	s, err := c.script(name, source)
+	return s, advised(err, c.texts)
 }
 
-func compile(name string, source []byte) (*Script, error) {
-	file, err := dialect.Parse(name, source, 0)
+func (c *compiling) script(name string, source []byte) (*Script, error) {
+	file, err := c.parse(name, source)
 	if err != nil {
-		return nil, located(err)
-	}
-	if err := refuseLoad(file); err != nil {
 		return nil, err
 	}
-	if err := checkMembers(file); err != nil {
-		return nil, err
-	}
-	rewriteFile(file)
 	s, err := compileFile(name, file)
 	if err != nil {
 		return nil, err
 	}
+	s.libraries, s.texts = c.made, c.texts
+	s.watches = together(s.watches, c.watches)
 	tried, err := s.load(nil)
 	if err != nil {
 		return nil, err
 	}
-	s.parameters, s.source = tried.parameters, string(source)
+	s.parameters = tried.parameters
 	return s, tried.complete()
-}
-
-// refuseLoad finds a load statement, wherever it stands. Starlark's own errors name its parts, not the way out.
-func refuseLoad(file *syntax.File) (err error) {
-	syntax.Walk(file, func(node syntax.Node) bool {
-		if load, is := node.(*syntax.LoadStmt); is && err == nil {
-			err = sourceError(load.Load, errors.New("load is not available: a script is one file; write the function or the value into this file"))
-		}
-		return err == nil
-	})
-	return err
 }
 
 func compileFile(name string, file *syntax.File) (*Script, error) {
@@ -83,11 +68,21 @@ func compileFile(name string, file *syntax.File) (*Script, error) {
 	if err != nil {
 		return nil, located(err)
 	}
-	return &Script{name: name, program: program, events: reads(file, "events", "missed"), funding: reads(file, "funding", "funding_ms")}, nil
+	return &Script{name: name, program: program, watches: watchesOf(file)}, nil
 }
 
-// reads reports whether a script names one of these attributes. Events and funding rates are kept
-// for no other.
+// watchesOf is what a script needs to see by the attributes that it names. It is read and kept for no other.
+func watchesOf(file *syntax.File) strategy.Watching {
+	return strategy.Watching{Events: reads(file, "events", "missed"), Funding: reads(file, "funding", "funding_ms"),
+		Book: reads(file, "bids", "asks", "bid", "ask", "book_ms"), Funds: reads(file, "buying_power")}
+}
+
+// together is what two files need to see.
+func together(a, b strategy.Watching) strategy.Watching {
+	return strategy.Watching{Events: a.Events || b.Events, Funding: a.Funding || b.Funding, Book: a.Book || b.Book, Funds: a.Funds || b.Funds}
+}
+
+// reads reports whether a script names one of these attributes.
 func reads(file *syntax.File, attributes ...string) (names bool) {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if dot, is := n.(*syntax.DotExpr); is {
@@ -114,7 +109,7 @@ func (s *Script) Definition() strategy.Definition {
 				return nil, err
 			}
 			made, err := s.rehearsed(setting, values)
-			return made, advised(err, s.source)
+			return made, advised(err, s.texts)
 		}}
 }
 
@@ -182,10 +177,11 @@ func (s *Script) check(values strategy.Values) error {
 // load runs the top of the file for one strategy.
 func (s *Script) load(values strategy.Values) (*running, error) {
 	r := newRunning(s.name, values)
-	r.events, r.funding = s.events, s.funding
+	r.watches = s.watches
 	given := maps.Clone(shared)
 	r.sources(given)
 	given["state"] = r.state
+	r.thread.Load = s.loading(given)
 	r.thread.SetMaxExecutionSteps(LoadSteps)
 	globals, err := s.top(r, given)
 	if err != nil {

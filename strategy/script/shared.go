@@ -36,6 +36,7 @@ func predeclare() starlark.StringDict {
 		"cross_below": crossing("cross_below", func(before, now float64) bool { return before >= 0 && now < 0 }),
 		"rising":      steady("rising", func(before, now float64) bool { return now > before }),
 		"falling":     steady("falling", func(before, now float64) bool { return now < before }),
+		"notify":      starlark.NewBuiltin("notify", notify),
 		"candles":     starlark.NewBuiltin("candles", coarser),
 		"column":      starlark.NewBuiltin("column", column),
 		"known":       starlark.NewBuiltin("known", known),

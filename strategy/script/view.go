@@ -52,6 +52,12 @@ var viewAttributes = map[string]func(v *strategy.View) starlark.Value{
 	"quantity_tick": func(v *strategy.View) starlark.Value { return quantityFloat(v, v.Symbol.QuantityTick) },
 	"funding":       func(v *strategy.View) starlark.Value { return whenKnown(v.Funding.Known, v.Funding.Rate.Float()) },
 	"funding_ms":    func(v *strategy.View) starlark.Value { return starlark.MakeInt64(v.Funding.NextMS) },
+	"buying_power":  func(v *strategy.View) starlark.Value { return starlark.Float(v.BuyingPower.Float()) },
+	"bid":           func(v *strategy.View) starlark.Value { return bestOf(v, v.Book.Bids) },
+	"ask":           func(v *strategy.View) starlark.Value { return bestOf(v, v.Book.Asks) },
+	"bids":          func(v *strategy.View) starlark.Value { return levels(v, v.Book.Bids) },
+	"asks":          func(v *strategy.View) starlark.Value { return levels(v, v.Book.Asks) },
+	"book_ms":       func(v *strategy.View) starlark.Value { return starlark.MakeInt64(v.Book.AtMS) },
 	"pair_position": func(v *strategy.View) starlark.Value {
 		return ofPair(v, func(p *strategy.Pair) float64 { return p.Symbol.QuantityFloat(p.Position) })
 	},
@@ -70,6 +76,23 @@ func whenKnown(known bool, value float64) starlark.Value {
 		value = math.NaN()
 	}
 	return starlark.Float(value)
+}
+
+// bestOf is the best price of a side of the order book.
+func bestOf(v *strategy.View, side []exchange.Level) starlark.Value {
+	if len(side) == 0 {
+		return whenKnown(false, 0)
+	}
+	return price(v, side[0].Price)
+}
+
+// levels are the prices and quantities of a side of the order book, the best first.
+func levels(v *strategy.View, side []exchange.Level) starlark.Value {
+	all := make(starlark.Tuple, len(side))
+	for i, l := range side {
+		all[i] = starlark.Tuple{price(v, l.Price), quantityFloat(v, l.Quantity)}
+	}
+	return all
 }
 
 func ofPair(v *strategy.View, of func(p *strategy.Pair) float64) starlark.Value {

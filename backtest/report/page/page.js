@@ -1,8 +1,7 @@
 "use strict";
-(() => {
+(async () => {
   const root = document.documentElement,
     $ = (id) => document.getElementById(id);
-  const data = JSON.parse($("data").textContent);
 
   // Light or dark by the system setting until the button changes it.
   const store = (key, value) => {
@@ -33,6 +32,17 @@
   $("theme").addEventListener("click", () => {
     root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
     store("botd-theme", root.dataset.theme);
+    repaint();
+  });
+  // Paper is white.
+  let shown = "";
+  addEventListener("beforeprint", () => {
+    shown = root.dataset.theme;
+    root.dataset.theme = "light";
+    repaint();
+  });
+  addEventListener("afterprint", () => {
+    root.dataset.theme = shown;
     repaint();
   });
   const hue = $("hue"),
@@ -94,9 +104,48 @@
     painters.push(() => chart.applyOptions(look()));
     return chart;
   };
+  // Data and library are packed (RFC 1951); the library runs as a script whose hash the page's policy names.
+  const unpacked = async (id) => {
+    const stream = new DecompressionStream("deflate-raw"),
+      writer = stream.writable.getWriter(),
+      reader = stream.readable.getReader(),
+      decoder = new TextDecoder();
+    writer.write(Uint8Array.from(atob($(id).textContent), (c) => c.charCodeAt(0)));
+    writer.close();
+    let all = "";
+    for (let part = await reader.read(); !part.done; part = await reader.read()) all += decoder.decode(part.value, { stream: true });
+    return all + decoder.decode();
+  };
+  if (!window.DecompressionStream) {
+    $("old-browser").hidden = false;
+    return;
+  }
+  const [text, code] = await Promise.all([unpacked("data"), unpacked("library")]),
+    data = JSON.parse(text),
+    library = document.createElement("script");
+  library.textContent = code;
+  document.head.append(library);
+  // Times are written as their distances.
+  const since = (all) => all && all.forEach((_, i) => i && (all[i] += all[i - 1]));
+  for (const all of [data.equity.t, data.trips.a, data.trips.b]) since(all);
+  if (data.live) for (const all of [data.live.t, data.live.f]) since(all);
+  for (const s of data.series) {
+    for (const all of [s.t, s.fills.t, s.levels.a, s.levels.b]) since(all);
+    for (const l of s.lines || []) since(l.v);
+  }
   const L = window.LightweightCharts;
   const zip = (times, values) => times.map((time, i) => (values[i] === null ? { time } : { time, value: values[i] }));
   const quiet = { lastValueVisible: false, priceLineVisible: false };
+
+  // wide keeps an axis from zooming into noise: it spans at least 1 % of what it shows.
+  const wide = (original) => {
+    const info = original(),
+      range = info && info.priceRange;
+    if (!range) return info;
+    const middle = (range.minValue + range.maxValue) / 2,
+      least = Math.max(Math.abs(middle) * 0.005, (range.maxValue - range.minValue) / 2);
+    return Object.assign({}, info, { priceRange: { minValue: middle - least, maxValue: middle + least } });
+  };
 
   function drawEquity() {
     const e = data.equity,
@@ -106,7 +155,7 @@
       equity = chart.addSeries(L.AreaSeries, { lineWidth: 2, priceLineVisible: false });
     const cash = { type: "custom", minMove: 0.01, formatter: (v) => money(v, Math.abs(v) < 1000 ? 2 : 0) };
     hold.applyOptions({ priceFormat: cash });
-    equity.applyOptions({ priceFormat: cash });
+    equity.applyOptions({ priceFormat: cash, autoscaleInfoProvider: wide });
     const fall = chart.addSeries(
       L.AreaSeries,
       Object.assign(
@@ -131,7 +180,14 @@
     equity.setData(zip(e.t, e.e));
     fall.setData(zip(e.t, e.d));
     held.setData(zip(e.t, e.l));
+    let live = null;
+    if (data.live && data.live.t) {
+      live = chart.addSeries(L.LineSeries, Object.assign({ lineWidth: 2, priceFormat: cash }, quiet));
+      live.setData(zip(data.live.t, data.live.e));
+      $("live-key").hidden = false;
+    }
     const paint = () => {
+      if (live) live.applyOptions({ color: colour("line3") });
       hold.applyOptions({ color: colour("hold") });
       equity.applyOptions({ lineColor: colour("accent"), topColor: colour("accent") + "38", bottomColor: colour("accent") + "05" });
       fall.applyOptions({ lineColor: colour("down"), topColor: faded("downbg", 0.05), bottomColor: faded("downbg", 0.3) });
@@ -144,6 +200,24 @@
     panes[1].setStretchFactor(2.2);
     panes[2].setStretchFactor(1.6);
     chart.timeScale().fitContent();
+    const log = $("log");
+    log.addEventListener("click", () => {
+      const on = log.getAttribute("aria-pressed") !== "true";
+      log.setAttribute("aria-pressed", String(on));
+      equity.priceScale().applyOptions({ mode: on ? L.PriceScaleMode.Logarithmic : L.PriceScaleMode.Normal });
+    });
+    const hover = $("equity-hover"),
+      show = (i) => {
+        hover.textContent = [
+          clock(e.t[i]),
+          "equity " + money(e.e[i]),
+          "buy and hold " + money(e.h[i]),
+          "drawdown " + e.d[i].toFixed(2) + " %",
+          "position " + e.l[i].toFixed(2) + " × equity",
+        ].join("   ");
+      };
+    show(e.t.length - 1);
+    chart.subscribeCrosshairMove((at) => show(at.time ? barAt(e.t, at.time) : e.t.length - 1));
   }
 
   function drawRolling() {
@@ -152,8 +226,12 @@
     $("rolling-part").hidden = false;
     const chart = made("chart-rolling");
     if (chart) {
-      const sharpe = chart.addSeries(L.LineSeries, Object.assign({ lineWidth: 2 }, quiet)),
-        spread = chart.addSeries(L.LineSeries, Object.assign({ lineWidth: 1, priceScaleId: "left" }, quiet));
+      const sharpe = chart.addSeries(L.LineSeries, Object.assign({ lineWidth: 2, title: "Sharpe" }, quiet)),
+        share = { type: "custom", minMove: 0.01, formatter: (v) => v.toFixed(0) + " %" },
+        spread = chart.addSeries(
+          L.LineSeries,
+          Object.assign({ lineWidth: 1, priceScaleId: "left", title: "volatility", priceFormat: share }, quiet),
+        );
       chart.applyOptions({ leftPriceScale: { visible: true, borderVisible: false } });
       sharpe.setData(zip(r.t, r.s));
       spread.setData(zip(r.t, r.v));
@@ -235,10 +313,23 @@
         c.fillRect(a, 0, Math.max(1, b - a), mediaSize.height);
       }
     }
+    // circles are live fills.
+    circles(c, from, to) {
+      c.strokeStyle = colour("line3");
+      c.lineWidth = 2;
+      for (const f of this.marks.live) {
+        const y = f.bar < from || f.bar > to ? null : this.y(f.price);
+        if (y === null) continue;
+        c.beginPath();
+        c.arc(this.x(f.bar), y, 5, 0, 2 * Math.PI);
+        c.stroke();
+      }
+    }
     points({ context: c, mediaSize }) {
       const [from, to] = this.seen(),
         width = mediaSize.width / Math.max(1, to - from),
         size = Math.max(2.5, Math.min(6, width * 1.5));
+      this.circles(c, from, to);
       c.lineWidth = 1;
       for (const l of this.marks.levels) {
         if (l.b < from || l.a > to) continue;
@@ -304,7 +395,26 @@
       volume = chart.addSeries(L.HistogramSeries, Object.assign({ priceScaleId: "volume", priceFormat: { type: "volume" } }, quiet));
     chart.priceScale("volume").applyOptions({ scaleMargins: { top: 0.86, bottom: 0 }, visible: false });
     let marks = null,
+      lines = [],
+      moved = null,
       at = -1;
+    const hover = $("candles-hover"),
+      hues = ["accent", "hold", "line3", "line4", "line5", "line6"];
+    const values = (s, rows, i) => {
+      const row = rows[i],
+        places = Math.max(0, Math.min(s.places, Math.round(-Math.log10(s.tick)))),
+        price = (v) => money(v, places);
+      hover.replaceChildren(
+        [clock(row.time), "open " + price(row.open), "high " + price(row.high), "low " + price(row.low), "close " + price(row.close)].join("   "),
+      );
+      for (const l of lines) {
+        const value = i < l.own.from ? "–" : money(l.own.v[i - l.own.from] * l.own.u, l.own.own ? 2 : places),
+          word = document.createElement("span");
+        word.className = "key " + l.hue;
+        word.textContent = l.own.name + " " + value;
+        hover.append(" ", word);
+      }
+    };
     const paint = () => {
       bars.applyOptions({
         upColor: colour("up"),
@@ -315,6 +425,7 @@
         wickDownColor: colour("down"),
       });
       volume.applyOptions({ color: colour("faint") + "50" });
+      for (const l of lines) l.drawn.applyOptions({ color: colour(l.hue) });
       if (marks && marks.update) marks.update();
     };
     painters.push(paint);
@@ -335,8 +446,21 @@
       bars.applyOptions({ priceFormat: { type: "price", precision: places, minMove: Math.pow(10, -places) } });
       bars.setData(rows);
       volume.setData(s.t.map((time, i) => ({ time, value: s.v[i] })));
+      for (const l of lines) chart.removeSeries(l.drawn);
+      lines = (s.lines || []).map((own, i) => {
+        const format = { type: "price", precision: own.own ? 2 : places, minMove: Math.pow(10, own.own ? -2 : -places) },
+          options = Object.assign({ lineWidth: 1, crosshairMarkerVisible: false, priceFormat: format }, quiet),
+          drawn = chart.addSeries(L.LineSeries, options, own.own ? 1 : 0);
+        drawn.setData(own.v.map((v, k) => ({ time: s.t[own.from + k], value: v * own.u })));
+        return { own, drawn, hue: hues[i % hues.length] };
+      });
+      const panes = chart.panes();
+      if (panes[1]) {
+        panes[0].setStretchFactor(4);
+        panes[1].setStretchFactor(1);
+      }
       if (marks) bars.detachPrimitive(marks);
-      const own = { trips: [], fills: [], levels: [] },
+      const own = { trips: [], fills: [], levels: [], live: [] },
         f = s.fills,
         l = s.levels;
       for (let i = 0; i < tripCount; i++)
@@ -344,6 +468,8 @@
           own.trips.push({ index: i, a: barAt(s.t, T.a[i]), b: barAt(s.t, T.b[i]), gain: T.g[i], entry: T.p[i], exit: T.x[i] });
       for (let i = 0; f.t && i < f.t.length; i++)
         own.fills.push({ bar: barAt(s.t, f.t[i]), price: f.p[i], quantity: f.q[i], purpose: f.w[i].replaceAll("_", " ") });
+      if (data.live && n === 0)
+        own.live = data.live.f.map((time, i) => ({ bar: barAt(s.t, time), price: data.live.p[i] })).filter((mark) => mark.price > 0);
       for (let i = 0; l.a && i < l.a.length; i++)
         own.levels.push({ a: barAt(s.t, l.a[i]), b: l.b[i] ? barAt(s.t, l.b[i]) : s.t.length - 1, price: l.p[i], stop: l.s[i] });
       marks = new Marks(bars, own);
@@ -354,6 +480,10 @@
       const fit = Math.min(s.t.length, 400);
       chart.timeScale().setVisibleLogicalRange({ from: s.t.length - fit, to: s.t.length });
       $("shown").textContent = s.t.length.toLocaleString("en-US") + " candles of " + s.interval;
+      values(s, rows, rows.length - 1);
+      if (moved) chart.unsubscribeCrosshairMove(moved);
+      moved = (over) => values(s, rows, over.time ? barAt(s.t, over.time) : rows.length - 1);
+      chart.subscribeCrosshairMove(moved);
     };
     data.series.forEach((s, i) => {
       const o = document.createElement("option");

@@ -82,7 +82,7 @@ func restoredGoesOn(t *testing.T, directory, mode, backup string) {
 	daemon.wait()
 	for _, event := range story {
 		if slices.Contains([]string{"symbol.quarantined", "symbol.contradicted", "position.adopted", "position.ignored", "order.found",
-			"trading.halted", "ledger.unexplained", "ledger.transfer", "journal.cut"}, event) {
+			"trading.halted", "ledger.unexplained", "ledger.transfer"}, event) {
 			t.Errorf("%s: want nothing unexpected, have %s in %v", backup, event, story)
 		}
 	}

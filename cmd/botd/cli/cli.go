@@ -143,10 +143,11 @@ func newRoot() *cobra.Command {
 	group(root, "watch", "What the running daemon does:", daemon.NewStatus(), daemon.NewOrders(), daemon.NewFills(), daemon.NewTrades(),
 		daemon.NewPositions(), daemon.NewAccount(), daemon.NewLimits(), with(offline.NewLedger(), daemon.NewLedgerTransfer()), daemon.NewIncidents(),
 		daemon.NewLogs())
-	group(root, "why", "Why it does, or does not:", daemon.NewExplain(), daemon.NewPlan(), daemon.NewIntents(), daemon.NewRisk(), daemon.NewReconcile())
+	group(root, "why", "Why it does, or does not:", offline.NewTimeline(), offline.NewAudit(), daemon.NewExplain(),
+		daemon.NewPlan(), daemon.NewIntents(), daemon.NewRisk(), daemon.NewReconcile())
 	group(root, "stop", "To stop and to go on:", daemon.NewHalt(), daemon.NewRearm(), daemon.NewResolve())
-	group(root, "test", "To test strategies, and botd itself:", research.NewBacktest(), research.NewSweep(), research.NewData(),
-		research.NewIndicator(), research.NewExchange(), research.NewBench())
+	group(root, "test", "To test strategies, and botd itself:", research.NewTry(), research.NewBacktest(), research.NewParity(), research.NewSweep(),
+		research.NewData(), research.NewIndicator(), research.NewExchange(), research.NewBench())
 	group(root, "venue", "What a venue says:", venue.NewMarkets(), venue.NewCandles(), venue.NewBook(), venue.NewProbe())
 	group(root, "operate", "To operate it:", with(offline.NewConfig(), daemon.NewConfigDiff(), daemon.NewConfigReload()),
 		shell.Alias("reload", daemon.NewConfigReload()), daemon.NewLogin(),

@@ -39,10 +39,15 @@ type (
 			Name  string
 			Items []struct{ Key, Path string }
 		} `yaml:"configMap"`
+		Secret *struct {
+			Name string `yaml:"secretName"`
+			Mode int    `yaml:"defaultMode"`
+		}
 	}
 	kubeContainer struct {
 		Name, Image string
 		Args        []string
+		Env         []struct{ Name, Value string }
 		WorkingDir  string `yaml:"workingDir"`
 		Security    struct {
 			Escalation *bool                   `yaml:"allowPrivilegeEscalation"`

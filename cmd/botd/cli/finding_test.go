@@ -30,6 +30,7 @@ type between struct {
 	refuse  func(path, body string) bool
 	alter   func(path, body string) string
 	refused []time.Time
+	keyless bool // every call with a key is answered as with a wrong one
 }
 
 func (b *between) set(change func()) {
@@ -72,6 +73,13 @@ func (b *between) listen(t *testing.T, address string) string {
 				b.refused = append(b.refused, time.Now())
 			}
 		})
+		keyless := false
+		b.set(func() { keyless = b.keyless })
+		if keyless && r.Header.Get("x-api-key") != "" {
+			w.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprint(w, `{"code":-2015,"error":"the key may not do this"}`)
+			return
+		}
 		if refused {
 			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprint(w, `{"code":2999,"msg":"stop orders are off"}`)

@@ -92,7 +92,7 @@ func TestAHaltLeftBesideARunningDaemonIsCarriedOut(t *testing.T) {
 	log.wait(t, `"position.changed"`)
 	directory := filepath.Join(p.directory, "data/demo")
 	if _, err := haltfile.Write(directory, haltfile.Halt{AtMS: 2, By: "somebody", Level: record.LevelFlatten, Reason: "the socket is gone",
-		Strategy: "accumulate"}); err != nil {
+		Strategy: "accumulate"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the halt in the journal", func() bool {

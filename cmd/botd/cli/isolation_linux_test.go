@@ -303,3 +303,27 @@ func TestTheProgramOfTheDocumentsIsBacktested(t *testing.T) {
 		t.Errorf("want the same result twice, have %s and %s", one, two)
 	}
 }
+
+// TestAProgramThatSaysNothingAtTheStartCostsItselfAlone has one that ends before its hello; one that hangs
+// there is ended, and costs the start half a minute more.
+func TestAProgramThatSaysNothingAtTheStartCostsItselfAlone(t *testing.T) {
+	t.Parallel()
+	p, daemon, log := isolation(t, map[string]string{"silent.yaml": "name: silent\nstrategy: process\ncommand: [/bin/true]\nmarket: futures\n" +
+		"symbol: ETH-USDT\ninterval: 1m\nschedule: '@every 1s'\nparams: {fast: 5}\nprotect: {stop_loss: 5%}\n"})
+	log.wait(t, `"strategy.failed"`)
+	if explained := p.run(failure.OK, "explain", "silent"); !strings.Contains(explained, "exit status 0") || !strings.Contains(explained, "reload") {
+		t.Errorf("want its process and the way out named, have %s", explained)
+	}
+	log.wait(t, `"event":"order.fill","strategy":"grow"`)
+	limits, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", daemon.Process.Pid))
+	if err != nil || !regexp.MustCompile(`(?m)^Max core file size +0 +0 `).Match(limits) {
+		t.Errorf("want no core dump of a process that holds keys, have %s, %v", limits, err)
+	}
+	if have := p.run(failure.Negative, "check", "-c", "configs"); !strings.Contains(have, "silent.yaml") {
+		t.Errorf("want a check to refuse it, have %s", have)
+	}
+	if err := daemon.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	log.wait(t, `"daemon.stopped"`)
+}

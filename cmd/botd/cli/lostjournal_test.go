@@ -52,6 +52,8 @@ func TestADataDirectoryRemovedUnderTheDaemon(t *testing.T) {
 	if status := p.run(failure.OK, "status", "-c", "one"); !strings.Contains(status, "botd restore") {
 		t.Errorf("want the state with its way out, have %s", status)
 	}
+	eventually(t, "a lock", func() bool { _, err := os.Stat(filepath.Join(data, "live", "botd.lock")); return err == nil })
+	p.run(failure.Temporary, "run", "-c", "one", "--mode", "live") // the directory that is there again is as locked as before
 	p.run(failure.OK, "halt", "-c", "one", "--level", "flatten", "--reason", "the disk went")
 	eventually(t, "a flat account", func() bool { return held(t, venueOrders(t, w.address)).IsZero() })
 	for _, file := range []string{"token", "botd.sock"} {

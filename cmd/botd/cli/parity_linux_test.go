@@ -85,11 +85,11 @@ func TestAScriptDecidesTheSameInAProcessOfItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	here, err := connect.Compiled("trend.star", source)
+	here, err := connect.Compiled(&strategy.Source{File: "trend.star", Text: source})
 	if err != nil {
 		t.Fatal(err)
 	}
-	there, err := processes.Script("trend.star", source)
+	there, err := processes.Script(&strategy.Source{File: "trend.star", Text: source})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,11 +102,23 @@ def decide(view):
     if mood[0] < 0:
         return hold("flat", reason = "a mood of %s" % mood[0])
 `)
-	hereMoody, err := connect.Compiled("moody.star", moody)
+	hereMoody, err := connect.Compiled(&strategy.Source{File: "moody.star", Text: moody})
 	if err != nil {
 		t.Fatal(err)
 	}
-	thereMoody, err := processes.Script("moody.star", moody)
+	thereMoody, err := processes.Script(&strategy.Source{File: "moody.star", Text: moody})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loading := &strategy.Source{File: "loading.star", Text: []byte("load(\"lib/trends.star\", \"up\", \"of\")\nrises = up(5, 20)\n\n" +
+		"def decide(view):\n    return of(rises)\n"), Libraries: []strategy.Library{{Name: "lib/trends.star", File: "lib/trends.star",
+		Text: []byte("def up(fast, slow):\n    return ema(close, fast) > ema(close, slow) and close > open\n\n" +
+			"def of(condition):\n    return hold(\"long\") if condition else hold(\"flat\")\n")}}}
+	hereLoading, err := connect.Compiled(loading)
+	if err != nil {
+		t.Fatal(err)
+	}
+	thereLoading, err := processes.Script(loading)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,6 +129,7 @@ def decide(view):
 	}{
 		{"script", here, there, nil},
 		{"script with columns", hereMoody, thereMoody, nil},
+		{"script with a library", hereLoading, thereLoading, nil},
 		{"rules", script.Rules(), processes.Rules(), strategy.Values{"entry_long": "cross_above(ema(close, 5), ema(close, 20))",
 			"exit_long": "rsi(close, 14) > 65 or view.position > 0 and close < sma(close, 30)"}},
 	} {
@@ -148,11 +161,11 @@ func BenchmarkScript(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	here, err := connect.Compiled("trend.star", source)
+	here, err := connect.Compiled(&strategy.Source{File: "trend.star", Text: source})
 	if err != nil {
 		b.Fatal(err)
 	}
-	there, err := new(isolated.Processes).Script("trend.star", source)
+	there, err := new(isolated.Processes).Script(&strategy.Source{File: "trend.star", Text: source})
 	if err != nil {
 		b.Fatal(err)
 	}

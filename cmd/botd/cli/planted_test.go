@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -49,4 +50,40 @@ func linkTo(data, name string) error {
 		return err
 	}
 	return os.Symlink(filepath.Join(data, "..", "victim"), path)
+}
+
+// TestAJournalWithoutItsNotedEndStartsNothing has the journal rewritten as a whole: a chain of its own is
+// sound, but not the one whose end was noted. A person may take it as it is.
+func TestAJournalWithoutItsNotedEndStartsNothing(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.file("configs/botd.yaml", "mode: demo\ndata_dir: ./data\nlisten: off\n", 0o600)
+	p.file("configs/strategies/grow.yaml", grows, 0o600)
+	stopped := func() {
+		t.Helper()
+		daemon, log := p.start("daemon", "run", "--log-format", "json")
+		log.wait(t, `"daemon.reconciled"`)
+		if err := daemon.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		log.wait(t, `"daemon.stopped"`)
+		if err := daemon.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stopped()
+	noted := filepath.Join(p.directory, "data/demo/journal.db.head")
+	text, err := os.ReadFile(noted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := regexp.MustCompile(`"hash":"[0-9a-f]{8}`).ReplaceAllString(string(text), `"hash":"00000000`)
+	if err := os.WriteFile(noted, []byte(other), 0o600); err != nil || other == string(text) {
+		t.Fatal(err, other)
+	}
+	if have := p.run(failure.Config, "run"); !strings.Contains(have, "does not hold what it held") || !strings.Contains(have, "head --accept") {
+		t.Errorf("want the start refused, with the way out, have %s", have)
+	}
+	p.run(failure.OK, "journal", "head", "--accept")
+	stopped()
 }

@@ -69,7 +69,7 @@ func TestARemovedStrategysPositionIsClosedOrStays(t *testing.T) {
 		t.Run(c.policy, func(t *testing.T) {
 			t.Parallel()
 			a := newStage(t, "")
-			a.strategy("leverage: 10", "leverage: 10\n"+c.policy)
+			a.strategy("leverage: 10", "leverage: 10\nstart: running\n"+c.policy) // the other strategy is new to the account
 			daemon := a.run()
 			daemon.until(t, "position.changed")
 			a.settles("0.05")

@@ -97,6 +97,7 @@ func TestARealPrometheusScrapesARealBotd(t *testing.T) {
 var rare = []string{
 	"botd_signals_total",                       // no signals are configured
 	"botd_telegram_messages_total",             // nor commands by Telegram
+	"botd_heartbeats_total",                    // nor a heartbeat
 	"botd_notifications_total",                 // no channel is configured
 	"botd_ledger_unexplained",                  // everything is explained
 	"botd_position_liquidation_distance_ratio", // where no price liquidates
@@ -109,9 +110,19 @@ func startPrometheus(t *testing.T, prometheus, directory, address string) (base 
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := fmt.Sprintf("global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [botd.rules.yml]\nscrape_configs:\n  - "+
-		"job_name: botd\n    "+"authorization: {credentials_file: %q}\n    static_configs: [{targets: [%q]}]\n", // with money: as a viewer
-		filepath.Join(directory, "data/demo/token-viewer"), address)
+	return startPrometheusOver(t, prometheus, directory, rules, scraped("botd", filepath.Join(directory, "data/demo/token-viewer"), address))
+}
+
+// scraped is a job over targets, with money: as a viewer.
+func scraped(job, token string, targets ...string) string {
+	return fmt.Sprintf("  - job_name: %s\n    authorization: {credentials_file: %q}\n    static_configs: [{targets: ['%s']}]\n", job, token,
+		strings.Join(targets, "', '"))
+}
+
+// startPrometheusOver runs one with rules over jobs.
+func startPrometheusOver(t *testing.T, prometheus, directory, rules string, jobs ...string) (base string) {
+	t.Helper()
+	config := "global: {scrape_interval: 2s, evaluation_interval: 1s}\nrule_files: [botd.rules.yml]\nscrape_configs:\n" + strings.Join(jobs, "")
 	for name, text := range map[string]string{"botd.rules.yml": rules, "prometheus.yml": config} {
 		if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,16 +16,32 @@ import (
 	"botd/internal/startclock"
 )
 
+// reserved hold the numbers of addresses that this process gave out: each is a UDP socket of the same number.
+var reserved struct {
+	sync.Mutex
+	sockets []net.PacketConn
+}
+
 // freeAddress returns an address that nobody listens on, below the ports that systems give
-// to outgoing connections: it is used later, and again after a restart.
+// to outgoing connections. No other test gets it, of this process or of another that runs beside it: what
+// it is for may listen only seconds later.
 func freeAddress() (string, error) {
 	var err error
 	for range 100 {
 		address := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))
-		var listener net.Listener
-		if listener, err = net.Listen("tcp", address); err == nil {
-			return address, listener.Close()
+		var socket net.PacketConn
+		if socket, err = net.ListenPacket("udp", address); err != nil {
+			continue
 		}
+		var listener net.Listener
+		if listener, err = net.Listen("tcp", address); err != nil {
+			_ = socket.Close()
+			continue
+		}
+		reserved.Lock()
+		reserved.sockets = append(reserved.sockets, socket)
+		reserved.Unlock()
+		return address, listener.Close()
 	}
 	return "", err
 }

@@ -94,7 +94,7 @@ func (s *Server) budgetNames(r *http.Request) []string {
 		host = r.RemoteAddr
 	}
 	names := []string{"address " + host}
-	if key := r.Header.Get("x-api-key"); s.accounts[key] != nil {
+	if key := r.Header.Get("x-api-key"); s.account(key) != nil {
 		names = append(names, "key "+key)
 	}
 	return names

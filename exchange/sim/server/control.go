@@ -1,6 +1,8 @@
 package server
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -95,8 +97,35 @@ func badControl(format string, values ...any) reply {
 	return refused(http.StatusBadRequest, wire.CodeMalformed, fmt.Sprintf(format, values...))
 }
 
-// readControl reads the body of a control call, by names in their exact case.
-func readControl(body []byte, into any) error { return wire.Unmarshal(wire.WithoutMark(body), into) }
+// readControl reads the body of a control call. Names count in their exact case and an unknown one is an error: a
+// misspelled fault would let a test pass. 30.0 is 30.
+func readControl(body []byte, into any) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(wire.WithoutMark(body), &fields); err != nil {
+		return err
+	}
+	for name, raw := range fields {
+		fields[name] = wholeNumber(raw)
+	}
+	written, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	return wire.UnmarshalKnown(written, into)
+}
+
+// wholeNumber returns a whole number without fraction and exponent, and anything else as it is.
+func wholeNumber(raw json.RawMessage) json.RawMessage {
+	const maxText, maxExponent = 40, 18
+	if len(raw) > maxText || !bytes.ContainsAny(raw, ".eE") || raw[0] == '"' {
+		return raw
+	}
+	number, err := decimal.NewFromString(string(raw))
+	if err != nil || number.Exponent() < -maxText || number.Exponent() > maxExponent || !number.IsInteger() {
+		return raw
+	}
+	return json.RawMessage(number.Truncate(0).String())
+}
 
 // done is the answer of a call without a result.
 func done() reply { return answered(map[string]string{"status": "OK"}) }
@@ -114,9 +143,6 @@ func (s *Server) setPrice(body []byte) reply {
 	if asked.Price == nil {
 		return badControl("price is missing")
 	}
-	if asked.Mark == nil {
-		asked.Mark = asked.Price
-	}
 	return s.change(func() error {
 		key := exchange.SymbolKey{Market: asked.Market, Name: asked.Symbol}
 		symbol := s.exchange.Symbol(key)
@@ -127,12 +153,14 @@ func (s *Server) setPrice(body []byte) reply {
 		if err != nil {
 			return fmt.Errorf("price: %w", err)
 		}
-		mark, err := symbol.Price(*asked.Mark)
-		if err != nil {
-			return fmt.Errorf("mark: %w", err)
-		}
-		if mark <= 0 {
-			return fmt.Errorf("mark %s is not above zero", symbol.PriceDecimal(mark))
+		mark := price
+		if asked.Mark != nil {
+			if mark, err = symbol.Price(*asked.Mark); err != nil {
+				return fmt.Errorf("mark: %w", err)
+			}
+			if mark <= 0 {
+				return fmt.Errorf("mark %s is not above zero", symbol.PriceDecimal(mark))
+			}
 		}
 		return s.exchange.SetPrice(key, price, mark)
 	})
@@ -188,7 +216,7 @@ func (s *Server) addFault(body []byte) reply {
 	if err := readControl(body, &fault); err != nil {
 		return badControl("read body: %v", err)
 	}
-	if err := fault.check(); err != nil {
+	if err := fault.check(s.symbols); err != nil {
 		return badControl("%v", err)
 	}
 	if err := s.faults.add(fault); err != nil {

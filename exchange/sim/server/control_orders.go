@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"github.com/shopspring/decimal"
@@ -67,11 +68,18 @@ func (s *Server) listOrders(r *http.Request, _ []byte) reply {
 type page struct{ offset, limit int }
 
 func pageOf(r *http.Request) (p page, err error) {
-	for name, into := range map[string]*int{"offset": &p.offset, "limit": &p.limit} {
-		if text := r.URL.Query().Get(name); text != "" {
-			if *into, err = strconv.Atoi(text); err != nil || *into < 0 {
-				return p, fmt.Errorf("%s %.40q is not a number", name, text)
-			}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return p, fmt.Errorf("query: %w", err)
+	}
+	known := map[string]*int{"offset": &p.offset, "limit": &p.limit}
+	for name, texts := range query {
+		into := known[name]
+		if into == nil {
+			return p, fmt.Errorf("parameter %.40q is unknown (known: offset, limit)", name)
+		}
+		if *into, err = strconv.Atoi(texts[0]); err != nil || *into < 0 {
+			return p, fmt.Errorf("%s %.40q is not a number", name, texts[0])
 		}
 	}
 	return p, nil

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/shopspring/decimal"
 
@@ -21,8 +23,22 @@ var errFixed = errors.New("the exchange cannot be replaced: it was not started b
 
 // stateRecord is a snapshot: of the clock, and of accounts, orders, positions and prices.
 type stateRecord struct {
-	TimeMS   int64           `json:"time"`
-	Exchange json.RawMessage `json:"exchange"`
+	TimeMS     int64           `json:"time"`
+	Exchange   json.RawMessage `json:"exchange"`
+	Accounts   []accountRecord `json:"accounts,omitempty"` // that the control interface opened
+	Delisted   []symbolRecord  `json:"delisted,omitempty"`
+	Placements int             `json:"placements,omitempty"` // that variants counted
+}
+
+type accountRecord struct {
+	Key      string `json:"key"`
+	Secret   string `json:"secret"`
+	ReadOnly bool   `json:"read_only,omitempty"`
+}
+
+type symbolRecord struct {
+	Market exchange.Market `json:"market"`
+	Symbol string          `json:"symbol"`
 }
 
 // snapshot answers with the state.
@@ -32,6 +48,15 @@ func (s *Server) snapshot([]byte) reply {
 	err := s.locked(func() {
 		record.TimeMS = s.exchange.NowMS()
 		record.Exchange, failed = s.exchange.Snapshot()
+		record.Placements = s.variants.placements
+		for _, key := range slices.Sorted(maps.Keys(s.accounts)) {
+			if account := s.accounts[key]; s.configured[key] == nil {
+				record.Accounts = append(record.Accounts, accountRecord(*account))
+			}
+		}
+		for key := range s.delisted {
+			record.Delisted = append(record.Delisted, symbolRecord{key.Market, key.Name})
+		}
 	})
 	if err = errors.Join(err, failed); err != nil {
 		return s.failed(err)
@@ -48,12 +73,12 @@ func (s *Server) restoreSnapshot(body []byte) reply {
 	if len(record.Exchange) == 0 {
 		return badControl("exchange is missing: send what GET %s answered", statePath)
 	}
-	return s.replace(record.Exchange)
+	return s.replace(record)
 }
 
 // reset makes the exchange as it was when it started, without faults and requests.
 func (s *Server) reset([]byte) reply {
-	p := s.replace(nil)
+	p := s.replace(stateRecord{})
 	if p.status == 200 {
 		s.faults.clear()
 		s.requests.clear()
@@ -61,28 +86,47 @@ func (s *Server) reset([]byte) reply {
 	return p
 }
 
-// replace builds the exchange anew, from a snapshot or from nothing.
-func (s *Server) replace(state []byte) reply {
+// replace builds the exchange anew, from a snapshot or from nothing: with the accounts of the start, and those of the
+// snapshot.
+func (s *Server) replace(record stateRecord) reply {
 	return s.change(func() error {
 		if s.build == nil || s.state.path != "" {
 			return errFixed
 		}
-		x, err := s.build(state)
+		accounts, delisted := maps.Clone(s.configured), map[exchange.SymbolKey]bool{}
+		for _, one := range record.Accounts {
+			account := Account(one)
+			if account.Key == "" || account.Secret == "" {
+				return errors.New("accounts: a key or a secret is missing")
+			}
+			if accounts[account.Key] == nil {
+				accounts[account.Key] = &account
+			}
+		}
+		for _, one := range record.Delisted {
+			key := exchange.SymbolKey{Market: one.Market, Name: one.Symbol}
+			if s.symbols[key] == nil {
+				return fmt.Errorf("delisted: symbol %q of market %q is unknown", one.Symbol, one.Market)
+			}
+			delisted[key] = true
+		}
+		x, err := s.build(record.Exchange)
 		if err != nil {
 			return err
 		}
-		changes := s.exchange.Version()
-		before := s.exchange
-		s.exchange = x
-		for _, account := range s.accounts {
-			if err := s.open(account.Key); err != nil {
-				s.exchange = before
+		if x.NowMS() <= 0 {
+			return fmt.Errorf("exchange has no time: send what GET %s answered", statePath)
+		}
+		for key := range accounts {
+			if err := s.open(x, key); err != nil {
 				return err
 			}
 		}
-		s.controlChanges += changes // what was counted never goes back
+		s.controlChanges += s.exchange.Version() // what was counted never goes back
+		s.exchange, s.delisted = x, delisted
+		s.variants.forget(record.Placements)
+		s.setAccounts(accounts)
 		clear(s.hidden)
-		clear(s.delisted)
 		if s.clock.manual {
 			s.clock.move(x.NowMS())
 		}
@@ -91,14 +135,25 @@ func (s *Server) replace(state []byte) reply {
 	})
 }
 
+// setAccounts replaces the keys that may use the exchange.
+func (s *Server) setAccounts(accounts map[string]*Account) {
+	s.accountsMu.Lock()
+	defer s.accountsMu.Unlock()
+	s.accounts = accounts
+}
+
 // open opens an account that the exchange lacks.
-func (s *Server) open(key string) error {
-	_, err := s.exchange.Do(key, &exchange.Request{Operation: exchange.FuturesLeverages})
-	var refusal *exchange.Refusal
-	if !errors.As(err, &refusal) || refusal.Code != exchange.CodeUnknownKey {
+func (s *Server) open(x *sim.Exchange, key string) error {
+	if hasAccount(x, key) {
 		return nil
 	}
-	return s.exchange.AddAccount(s.newAccount(key))
+	return x.AddAccount(s.newAccount(key))
+}
+
+func hasAccount(x *sim.Exchange, key string) bool {
+	_, err := x.Do(key, &exchange.Request{Operation: exchange.FuturesLeverages})
+	var refusal *exchange.Refusal
+	return !errors.As(err, &refusal) || refusal.Code != exchange.CodeUnknownKey
 }
 
 // deposit moves money into a wallet, or out of it when the amount is negative.
@@ -125,7 +180,8 @@ func (s *Server) deposit(body []byte) reply {
 	return s.change(func() error { return s.exchange.Transfer(asked.Account, asked.Market, asked.Asset, amount) })
 }
 
-// addAccount opens an account. Its deposits are those of --account unless given.
+// addAccount opens an account. Its deposits are those of --account unless given; an account that the state file has
+// keeps what it has.
 func (s *Server) addAccount(body []byte) reply {
 	var asked struct {
 		Key      string                     `json:"key"`
@@ -148,12 +204,14 @@ func (s *Server) addAccount(body []byte) reply {
 		if err := fund(&account, asked.Futures, asked.Spot); err != nil {
 			return err
 		}
-		if err := s.exchange.AddAccount(account); err != nil {
-			return err
+		if !hasAccount(s.exchange, asked.Key) {
+			if err := s.exchange.AddAccount(account); err != nil {
+				return err
+			}
 		}
-		s.accountsMu.Lock()
-		defer s.accountsMu.Unlock()
-		s.accounts[asked.Key] = &Account{Key: asked.Key, Secret: asked.Secret, ReadOnly: asked.ReadOnly}
+		accounts := maps.Clone(s.accounts)
+		accounts[asked.Key] = &Account{Key: asked.Key, Secret: asked.Secret, ReadOnly: asked.ReadOnly}
+		s.setAccounts(accounts)
 		return nil
 	})
 }

@@ -19,7 +19,9 @@ func TestASetPriceTriggersConditionalOrders(t *testing.T) {
 	_, c := startServer(t, nil)
 	c.place(buyMarket)
 	c.advance(5)
-	stop := c.place(`{"symbol":"BTC-USDT","side":"SELL","type":"STOP_MARKET","stopPrice":"45000","workingType":"CONTRACT_PRICE","closePosition":true}`)
+	stop := c.place(
+		`{"symbol":"BTC-USDT","side":"SELL","type":"STOP_MARKET","stopPrice":"45000","workingType":"CONTRACT_PRICE","closePosition":true}`,
+	)
 	c.advance(5)
 	c.control("POST", "/control/v1/price", `{"market":"futures","symbol":"BTC-USDT","price":"44000.5"}`)
 	var ticker struct{ LastPrice string }
@@ -93,6 +95,18 @@ func TestAnInvalidControlCallIs400(t *testing.T) {
 	}
 }
 
+func TestARefusedPriceIsNamedAsItWasSent(t *testing.T) {
+	t.Parallel()
+	_, c := startServer(t, nil)
+	named := map[string]string{`"price":-1`: "price -1", `"price":0`: "price 0", `"price":5,"mark":-1`: "mark -1", `"price":5,"mark":0`: "mark 0"}
+	for body, want := range named {
+		a := c.send("POST", "/control/v1/price", `{"market":"futures","symbol":"BTC-USDT",`+body+`}`, nil)
+		if a.wantRefusal(t, 400, wire.CodeMalformed); !strings.Contains(a.body, want) {
+			t.Errorf("%s: want %q named, have %s", body, want, a.body)
+		}
+	}
+}
+
 func TestAManualClockMovesOnlyByTheControlInterface(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
@@ -113,7 +127,7 @@ func TestAnAdvanceOfNothingDoesWhatIsDue(t *testing.T) {
 	if a := c.send("GET", "/fapi/v1/time", "", nil); a.body != want {
 		t.Errorf("want %s, have %s", want, a.body)
 	}
-	c.control("POST", "/control/v1/clock", "\xef\xbb\xbf"+`{"ADVANCE_MS":-1,"advance_ms":1}`)
+	c.control("POST", "/control/v1/clock", "\xef\xbb\xbf"+`{"advance_ms":1}`)
 }
 
 func TestTheRootSaysWhatThisIs(t *testing.T) {

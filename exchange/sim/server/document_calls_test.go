@@ -247,7 +247,7 @@ func (v *visitor) goControl() {
 	v.good("control_symbol", "", `{"market":"spot","symbol":"PEPE-USDT","delisted":true}`)
 	v.good("control_symbol", "", `{"market":"spot","symbol":"PEPE-USDT","delisted":false}`)
 	v.good("control_clock", "", `{"advance_ms":1000}`)
-	v.good("control_add_fault", "", `{"match":"POST /hapi/v1/spot/cancel","kind":"hide","delay_ms":5,"count":2,"probability":0.5,"seed":7}`)
+	v.good("control_add_fault", "", `{"match":"POST /hapi/v1/spot/order","kind":"hide","delay_ms":5,"count":2,"probability":0.5,"seed":7}`)
 	v.good("control_add_fault", "", `{"match":"GET /fapi/v1/ping","kind":"status","status":418}`)
 	v.good("control_faults", "", "")
 	v.good("control_clear_faults", "", "")
@@ -448,40 +448,6 @@ func (v *visitor) goWrong() {
 			}
 		}
 	}
-}
-
-// visitReplaced takes the state out, puts it back, and begins anew.
-func visitReplaced(t *testing.T, d *document) {
-	_, c := startServer(t, func(config *Config) { config.Build = buildFresh })
-	v := &visitor{c, d}
-	c.place(buyBelow)
-	c.advance(5)
-	before := v.good("control_state", "", "").body
-	order := v.good("futures_open_orders", "", `{}`).body
-	v.good("control_deposit", "", `{"account":"KEY","market":"futures","amount":"7"}`)
-	v.good("futures_cancel_all", "", `{}`)
-	c.advance(60_000)
-	v.good("control_restore", "", before)
-	if have := v.good("futures_open_orders", "", `{}`).body; have != order || c.nowMS() != ManualStartMS+5 {
-		t.Errorf("want the order back, %s, and the clock, have %s at %d", order, have, c.nowMS())
-	}
-	v.bad(1000, "control_restore", "", `{"time":1}`)
-	v.good("control_reset", "", "")
-	var account struct{ TotalWalletBalance string }
-	v.good("futures_account", "", "").read(t, &account)
-	requests := v.good("control_requests", "", "").body
-	if account.TotalWalletBalance != "10000" || strings.Count(requests, `"id"`) != 1 || !strings.Contains(v.good("futures_open_orders", "", `{}`).body, "[]") {
-		t.Errorf("want everything as at the start, have %+v, %s", account, requests)
-	}
-}
-
-// buildFresh is a server's own exchange.
-func buildFresh(state []byte) (*sim.Exchange, error) {
-	config := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: ManualStartMS, OrderDelayMS: sim.DefaultOrderDelayMS}
-	if state == nil {
-		return sim.New(config)
-	}
-	return sim.Restore(config, state)
 }
 
 // visitBudget spends the budget.

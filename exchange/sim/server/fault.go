@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"botd/exchange"
 	"botd/exchange/wire"
 )
 
@@ -45,9 +46,12 @@ type Fault struct {
 }
 
 // check returns an error for an invalid fault.
-func (f *Fault) check() error {
-	if err := checkMatch(f.Match); err != nil {
+func (f *Fault) check(symbols symbolTable) error {
+	if err := checkMatch(f.Match, symbols); err != nil {
 		return err
+	}
+	if f.Kind == Hide && !f.matchesPlacement() {
+		return fmt.Errorf("match %q places no order that kind %s could leave out", f.Match, f.Kind)
 	}
 	if !slices.Contains(faultKinds, f.Kind) {
 		return fmt.Errorf("kind %q is unknown (known: %v)", f.Kind, faultKinds)
@@ -67,8 +71,16 @@ func (f *Fault) check() error {
 	return nil
 }
 
+// matchesPlacement reports whether the fault is about a placement of either market.
+func (f *Fault) matchesPlacement() bool {
+	return slices.ContainsFunc([]exchange.Operation{exchange.FuturesPlace, exchange.SpotPlace}, func(place exchange.Operation) bool {
+		route := wire.RouteOf(place)
+		return f.matches(route.Method + " " + route.Path)
+	})
+}
+
 // checkMatch returns an error for a match that no request of the interface can have.
-func checkMatch(match string) error {
+func checkMatch(match string, symbols symbolTable) error {
 	if match == "*" {
 		return nil
 	}
@@ -78,13 +90,15 @@ func checkMatch(match string) error {
 		return fmt.Errorf("match %q is not a method and a path without query, such as \"POST /fhapi/v1/order\"; * at its end stands for any rest", match)
 	}
 	if open {
-		if !wire.MatchesAny(method, prefix) {
-			return fmt.Errorf("match %q can never match: the interface has no such path with %s", match, method)
+		if !wire.MatchesAny(method, prefix, symbols.begins) {
+			return fmt.Errorf("match %q can never match: the interface has no such path with %s, or the exchange no such symbol", match, method)
 		}
 		return nil
 	}
-	operation, _, known, allowed := wire.Match(method, path)
+	operation, name, known, allowed := wire.Match(method, path)
 	switch {
+	case operation != 0 && name != "" && symbols[exchange.SymbolKey{Market: operation.Market(), Name: name}] == nil:
+		return fmt.Errorf("match %q can never match: the exchange has no %s symbol %s", match, operation.Market(), name)
 	case operation != 0:
 		return nil
 	case known:
@@ -179,6 +193,19 @@ func (f *faults) inject(r *http.Request) effect {
 	}
 	f.armed = slices.DeleteFunc(f.armed, func(armed *armedFault) bool { return armed.left == 0 })
 	return h
+}
+
+// name is what the journal of requests calls it.
+func (h *effect) name() string {
+	switch {
+	case h.kind != "":
+		return string(h.kind)
+	case h.hideMS > 0:
+		return string(Hide)
+	case h.delayMS > 0:
+		return string(Delay)
+	}
+	return ""
 }
 
 // add reports whether the fault took part.

@@ -104,6 +104,9 @@ func TestDelayAndHideCombineWithAFaultOfTheAnswer(t *testing.T) {
 	}
 }
 
+// faultSymbols are the symbols that the tests name.
+var faultSymbols = symbolTable{bitcoin: {}}
+
 func TestAnInvalidFaultIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []Fault{
@@ -130,7 +133,7 @@ func TestAnInvalidFaultIsRefused(t *testing.T) {
 		{Match: placePath, Kind: DropRequest, Probability: new(1.1)},
 		{Match: placePath, Kind: DropRequest, Probability: new(-0.1)},
 	} {
-		if err := fault.check(); err == nil {
+		if err := fault.check(faultSymbols); err == nil {
 			t.Errorf("%+v: want an error, have none", fault)
 		}
 	}
@@ -138,7 +141,7 @@ func TestAnInvalidFaultIsRefused(t *testing.T) {
 
 func addFault(t *testing.T, f *faults, fault Fault) {
 	t.Helper()
-	if err := fault.check(); err != nil {
+	if err := fault.check(faultSymbols); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.add(fault); err != nil {

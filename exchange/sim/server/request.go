@@ -24,6 +24,7 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if err != nil {
 		p := unreadable(err)
+		s.journal(r, body).answered(p.status, "")
 		p.send(w, false)
 		return
 	}
@@ -47,32 +48,33 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 		p.send(w, false)
 		return
 	}
+	entry := s.journal(r, body)
 	cameMS := s.clock.nowMS()
 	h := s.faults.inject(r)
 	if h.delayMS > 0 && !s.clock.wait(cameMS, h.delayMS, s.stopped) || h.kind == DropRequest {
-		s.noteRequest(r, body, cameMS, 0, string(h.kind))
+		entry.answered(0, h.name())
 		panic(http.ErrAbortHandler)
 	}
 	if h.kind == Status {
 		p := refused(h.status, h.status, "a fault of the control interface")
 		p.retrySeconds = retryOf(h.status)
-		s.noteRequest(r, body, cameMS, p.status, string(h.kind))
+		entry.answered(p.status, h.name())
 		p.send(w, false)
 		return
 	}
 	if h.kind == Empty {
 		p := answered([]string{})
-		s.noteRequest(r, body, cameMS, p.status, string(h.kind))
+		entry.answered(p.status, h.name())
 		p.send(w, false)
 		return
 	}
 	p := s.answer(r, body, h.hideMS)
 	s.variants.rewrite(r, &p)
 	if h.kind == DropResponse {
-		s.noteRequest(r, body, cameMS, 0, string(h.kind))
+		entry.answered(0, h.name())
 		panic(http.ErrAbortHandler)
 	}
-	s.noteRequest(r, body, cameMS, p.status, string(h.kind))
+	entry.answered(p.status, h.name())
 	p.send(w, h.kind == Truncate)
 }
 
@@ -234,6 +236,16 @@ func (s *Server) checkTimestamp(operation exchange.Operation, stampMS, nowMS int
 
 // symbolTable finds symbols without the exchange's lock: they are immutable.
 type symbolTable map[exchange.SymbolKey]*exchange.Symbol
+
+// begins reports whether any symbol of a market begins with a text.
+func (t symbolTable) begins(market exchange.Market, text string) bool {
+	for key := range t {
+		if key.Market == market && strings.HasPrefix(key.Name, text) {
+			return true
+		}
+	}
+	return false
+}
 
 // Symbol returns a symbol's rules.
 func (t symbolTable) Symbol(key exchange.SymbolKey) (*exchange.Symbol, bool) {

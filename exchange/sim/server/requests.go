@@ -16,7 +16,7 @@ const (
 	maxBodyShown = 2_048 // bytes of a remembered body
 )
 
-// requestRecord is one request of the interface, as it came.
+// requestRecord is one request of the interface, as it came, in the order of arrival.
 type requestRecord struct {
 	ID      int64  `json:"id"`
 	TimeMS  int64  `json:"time"` // the exchange's
@@ -26,33 +26,56 @@ type requestRecord struct {
 	Body    string `json:"body,omitempty"`
 	Account string `json:"account,omitempty"` // the key, as sent
 	Status  int    `json:"status"`            // 0: no answer was sent
+	Pending bool   `json:"pending,omitempty"` // it is being answered
 	Fault   string `json:"fault,omitempty"`   // what was done to it
 }
 
 // requests is the journal of what was asked, newest last.
 type requests struct {
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards all below, and the records
 	last   int64
-	record []requestRecord
+	record []*requestRecord
 }
 
-// noteRequest remembers a request where somebody can ask for it.
-func (s *Server) noteRequest(r *http.Request, body []byte, nowMS int64, status int, fault string) {
-	if s.control {
-		s.requests.note(r, body, nowMS, status, fault)
+// entry is a request in the journal whose answer is noted later; nil where nobody can ask for it.
+type entry struct {
+	journal *requests
+	record  *requestRecord
+}
+
+// journal remembers a request that has arrived, where somebody can ask for it.
+func (s *Server) journal(r *http.Request, body []byte) *entry {
+	if !s.control {
+		return nil
 	}
+	record := &requestRecord{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Body: string(body[:min(len(body), maxBodyShown)]),
+		Account: r.Header.Get(wire.HeaderKey), Pending: true}
+	s.requests.add(record, s.clock.nowMS)
+	return &entry{&s.requests, record}
 }
 
-// note remembers a request.
-func (j *requests) note(r *http.Request, body []byte, nowMS int64, status int, fault string) {
+// add appends a record. The time is read in the order of the ids.
+func (j *requests) add(record *requestRecord, nowMS func() int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.last++
+	record.ID, record.TimeMS = j.last, nowMS()
 	if len(j.record) == 2*maxRequests {
-		j.record = j.record[:copy(j.record, j.record[maxRequests:])]
+		rest := copy(j.record, j.record[maxRequests:])
+		clear(j.record[rest:])
+		j.record = j.record[:rest]
 	}
-	j.record = append(j.record, requestRecord{ID: j.last, TimeMS: nowMS, Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
-		Body: string(body[:min(len(body), maxBodyShown)]), Account: r.Header.Get(wire.HeaderKey), Status: status, Fault: fault})
+	j.record = append(j.record, record)
+}
+
+// answered notes how a request was answered, and the fault that hit it.
+func (e *entry) answered(status int, fault string) {
+	if e == nil {
+		return
+	}
+	e.journal.mu.Lock()
+	defer e.journal.mu.Unlock()
+	e.record.Status, e.record.Fault, e.record.Pending = status, fault, false
 }
 
 func (j *requests) clear() {
@@ -70,7 +93,7 @@ func (s *Server) listRequests(r *http.Request, _ []byte) reply {
 	}
 	f := Fault{Match: query.Get("match")}
 	if f.Match != "" {
-		if err := checkMatch(f.Match); err != nil {
+		if err := checkMatch(f.Match, s.symbols); err != nil {
 			return badControl("%v", err)
 		}
 	}
@@ -96,7 +119,7 @@ func (s *Server) listRequests(r *http.Request, _ []byte) reply {
 		if one.ID > numbers["after"] && (f.Match == "" || f.matches(one.Method+" "+one.Path)) &&
 			(numbers["status"] < 0 || int64(one.Status) == numbers["status"]) &&
 			(!query.Has("account") || strings.EqualFold(one.Account, query.Get("account"))) {
-			list = append(list, one)
+			list = append(list, *one)
 		}
 	}
 	list = list[max(0, len(list)-int(min(numbers["limit"], maxRequests))):]

@@ -64,8 +64,9 @@ type Build func(state []byte) (*sim.Exchange, error)
 
 // Server serves one simulated exchange.
 type Server struct {
-	accountsMu sync.RWMutex // guards accounts, beside mu when they change
-	accounts   map[string]*Account
+	accountsMu sync.RWMutex        // guards accounts, beside mu when they change
+	accounts   map[string]*Account // replaced, never changed
+	configured map[string]*Account // those of the start
 	symbols    symbolTable
 	signer     wire.Signer
 	clock      *clock
@@ -181,10 +182,11 @@ func (s *Server) admit(accounts []Account) error {
 			return fmt.Errorf("account %q is given twice", account.Key)
 		}
 		s.accounts[account.Key] = &account
-		if err := s.open(account.Key); err != nil {
+		if err := s.open(s.exchange, account.Key); err != nil {
 			return err
 		}
 	}
+	s.configured = s.accounts
 	return nil
 }
 

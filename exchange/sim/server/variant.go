@@ -128,6 +128,14 @@ func (v *variants) answer(operation exchange.Operation, body []byte) []byte {
 	if decoder.Decode(&content) != nil {
 		return body // cancel-all's NULL
 	}
+	if object, isObject := content.(map[string]any); isObject && v.has("list-envelopes-off") {
+		switch operation { // before the records are written in another way: the envelope is none
+		case exchange.SpotTickers:
+			content = object["tickers"]
+		case exchange.SpotWallet:
+			content = object["wallets"]
+		}
+	}
 	for _, row := range rowsOf(content) {
 		for _, rewrite := range v.rewrites {
 			rewrite(operation, row)
@@ -136,19 +144,11 @@ func (v *variants) answer(operation exchange.Operation, body []byte) []byte {
 	if v.has("strings-for-numbers") {
 		content = stringly(content)
 	}
-	if object, ok := content.(map[string]any); ok && len(object) == 1 && v.has("list-envelopes-off") {
-		for _, list := range object {
-			if _, isList := list.([]any); isList {
-				content = list
-			}
-		}
+	if v.has("null-lists") {
+		content = nullLists(content)
 	}
-	list, isList := content.([]any)
-	if isList && len(list) == 0 && v.has("null-lists") {
-		content = nil
-	}
-	if isList && v.has("list-envelopes-on") && (operation == exchange.SpotCandles || operation == exchange.SpotOrderHistory) {
-		content = map[string]any{"data": list}
+	if v.has("list-envelopes-on") && (operation == exchange.SpotCandles || operation == exchange.SpotOrderHistory) {
+		content = map[string]any{"data": content}
 	}
 	rewritten, err := json.Marshal(content)
 	if err != nil {
@@ -175,6 +175,24 @@ func rowsOf(content any) (rows []map[string]any) {
 		}
 	}
 	return rows
+}
+
+// nullLists writes every empty list as null.
+func nullLists(content any) any {
+	switch c := content.(type) {
+	case map[string]any:
+		for name, value := range c {
+			c[name] = nullLists(value)
+		}
+	case []any:
+		if len(c) == 0 {
+			return nil
+		}
+		for i, value := range c {
+			c[i] = nullLists(value)
+		}
+	}
+	return content
 }
 
 func stringly(content any) any {
@@ -263,6 +281,12 @@ func (s *Server) place(by caller, request *exchange.Request) (exchange.Answer, e
 			Message: "insufficient balance"}
 	}
 	return answer, nil
+}
+
+// forget ends what is remembered of a state that is no more. It is called under the server's mutex.
+func (v *variants) forget(placements int) {
+	v.placements, v.version = placements, 0
+	clear(v.positions)
 }
 
 // notePositions remembers what the list of open positions showed when. It is called under the

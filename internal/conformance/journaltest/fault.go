@@ -11,7 +11,7 @@ import (
 )
 
 // FaultyLayer names a file layer under SQLite that behaves like the operating system's,
-// until a directory is set to fail: then its disk is full, or a sync fails.
+// until a directory is set to fail: then its disk is full, a sync fails, or one call of any kind.
 const FaultyLayer = "faults"
 
 // Faults holds the faults of one directory.
@@ -19,6 +19,32 @@ type Faults struct {
 	mu   sync.Mutex
 	full bool
 	sync bool // the next one fails, once
+	call int  // how many calls from now the one is that fails, once; 0: none
+}
+
+// FailCall makes one call fail, counted from now on: the first, the second and so on. It is a read, a write, a sync or a cut.
+func (f *Faults) FailCall(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.call = n
+}
+
+// Pending reports whether the call that FailCall named has not come yet.
+func (f *Faults) Pending() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.call > 0
+}
+
+// fails counts a call, and reports whether it is the one.
+func (f *Faults) fails() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.call == 0 {
+		return false
+	}
+	f.call--
+	return f.call == 0
 }
 
 // Full fills the directory's disk, or frees it.
@@ -62,6 +88,7 @@ type (
 	openFile  = func(*libc.TLS, uintptr, uintptr, uintptr, int32, uintptr) int32
 	writeFile = func(*libc.TLS, uintptr, uintptr, int32, int64) int32
 	syncFile  = func(*libc.TLS, uintptr, int32) int32
+	cutFile   = func(*libc.TLS, uintptr, int64) int32
 )
 
 // pointer and function convert a function to the pointer that SQLite calls, and back.
@@ -97,7 +124,7 @@ var RegisterFaults = sync.OnceValue(func() error {
 	return nil
 })
 
-// faultyOpen opens a file like the operating system, and wraps its write and sync.
+// faultyOpen opens a file like the operating system, and wraps what reads and changes it.
 func faultyOpen(tls *libc.TLS, layer, name, file uintptr, flags int32, out uintptr) int32 {
 	base := at[sqlite3.Tsqlite3_vfs](faults.base)
 	code := function[openFile](base.FxOpen)(tls, layer, name, file, flags, out)
@@ -116,7 +143,8 @@ func faultyOpen(tls *libc.TLS, layer, name, file uintptr, flags int32, out uintp
 		ours := libc.Xmalloc(tls, libc.Tsize_t(unsafe.Sizeof(sqlite3.Tsqlite3_io_methods{})))
 		m := at[sqlite3.Tsqlite3_io_methods](ours)
 		*m = *at[sqlite3.Tsqlite3_io_methods](*methods)
-		m.FxWrite, m.FxSync = pointer[writeFile](faultyWrite), pointer[syncFile](faultySync)
+		m.FxRead, m.FxWrite = pointer[writeFile](faultyRead), pointer[writeFile](faultyWrite)
+		m.FxSync, m.FxTruncate = pointer[syncFile](faultySync), pointer[cutFile](faultyCut)
 		faults.methods[*methods] = ours
 	}
 	*methods = faults.methods[*methods]
@@ -139,6 +167,10 @@ func faultyWrite(tls *libc.TLS, file, buffer uintptr, amount int32, offset int64
 		function[writeFile](f.base.FxWrite)(tls, file, buffer, amount/2, offset)
 		return sqlite3.SQLITE_FULL
 	}
+	if f.faults.fails() {
+		function[writeFile](f.base.FxWrite)(tls, file, buffer, amount/2, offset)
+		return sqlite3.SQLITE_IOERR_WRITE
+	}
 	return function[writeFile](f.base.FxWrite)(tls, file, buffer, amount, offset)
 }
 
@@ -148,8 +180,24 @@ func faultySync(tls *libc.TLS, file uintptr, flags int32) int32 {
 	fail := f.faults.sync
 	f.faults.sync = false
 	f.faults.mu.Unlock()
-	if fail {
+	if fail || f.faults.fails() {
 		return sqlite3.SQLITE_IOERR_FSYNC
 	}
 	return function[syncFile](f.base.FxSync)(tls, file, flags)
+}
+
+func faultyRead(tls *libc.TLS, file, buffer uintptr, amount int32, offset int64) int32 {
+	f := openedFile(file)
+	if f.faults.fails() {
+		return sqlite3.SQLITE_IOERR_READ
+	}
+	return function[writeFile](f.base.FxRead)(tls, file, buffer, amount, offset)
+}
+
+func faultyCut(tls *libc.TLS, file uintptr, size int64) int32 {
+	f := openedFile(file)
+	if f.faults.fails() {
+		return sqlite3.SQLITE_IOERR_TRUNCATE
+	}
+	return function[cutFile](f.base.FxTruncate)(tls, file, size)
 }

@@ -23,7 +23,7 @@ func OpenAll(config *configs.Config) (all []Channel) {
 		c := &config.Notify.Channels[i]
 		sender, err := Open(config, c)
 		all = append(all, Channel{notify.Route{Name: c.Name, Sender: sender, Least: notify.Severity(slices.Index(notify.Severities, c.Least)),
-			Also: c.Also, Never: c.Never}, err})
+			Also: c.Also, Never: c.Never, Quiet: notify.Quiet{From: c.QuietFrom, Until: c.QuietUntil}}, err})
 	}
 	return all
 }

@@ -19,21 +19,22 @@ const testWithin = 20 * time.Second
 // Test sends a test message through every channel at once, and waits for each.
 func Test(ctx context.Context, config *configs.Config, open []Channel) []api.ChannelResult {
 	host, _ := os.Hostname() // the message does without it
+	subject := Title(config) + ": test message"
 	text := fmt.Sprintf("%s\ntest message from %s at %s: this channel works", Title(config), host, time.Now().UTC().Format(time.DateTime+" UTC"))
 	all := make([]api.ChannelResult, len(open))
 	var group sync.WaitGroup
 	for i := range open {
-		group.Go(func() { all[i] = send(ctx, &open[i], text) })
+		group.Go(func() { all[i] = send(ctx, &open[i], subject, text) })
 	}
 	group.Wait()
 	return all
 }
 
-func send(ctx context.Context, to *Channel, text string) api.ChannelResult {
+func send(ctx context.Context, to *Channel, subject, text string) api.ChannelResult {
 	began, err := time.Now(), to.Err
 	if err == nil {
 		done := make(chan error, 1)
-		go func() { done <- to.Sender.Send(text) }()
+		go func() { done <- to.Sender.Send(subject, text) }()
 		timer := time.NewTimer(testWithin)
 		defer timer.Stop()
 		select {

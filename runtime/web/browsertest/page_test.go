@@ -61,8 +61,8 @@ func TestEveryPage(t *testing.T) { // not in parallel: it measures
 				v.fits(l.name + " " + path)
 				if l.mobile {
 					if have := eval[bool](v,
-						`(() => { const box = document.querySelector(".halt").getBoundingClientRect(); return box.top >= 0 &&
-							box.right <= innerWidth && box.height >= 40; })()`); !have {
+						`(() => { const box = document.querySelector(".bottom .halt").getBoundingClientRect(); return box.top >= innerHeight / 2 &&
+							box.bottom <= innerHeight && box.right <= innerWidth && box.height >= 40; })()`); !have {
 						t.Errorf("%s: the kill switch is not in reach on a phone", path)
 					}
 				}
@@ -164,12 +164,15 @@ func TestChartShowsWhatAStrategyLooksAtAndDecides(t *testing.T) { // not in para
 		"strategies/cross.yaml": "name: cross\nstrategy: sma_cross\nmarket: futures\nsymbol: SOL-USDT\ninterval: 1m\n" +
 			"size: {quote: 50}\nparams: {fast: 5, slow: 20}\n",
 		"strategies/swings.yaml": "name: swings\nstrategy: rsi\nmarket: spot\nsymbol: ETH-USDT\ninterval: 1m\nsize: {quote: 50}\n",
+		"strategies/ruled.yaml": "name: ruled\nstrategy: rules\nmarket: spot\nsymbol: BTC-USDT\ninterval: 1m\nsize: {quote: 50}\n" +
+			"params: {entry_long: 'cross_above(ema(close, 12), ema(close, 26)) and rsi(close, 14) < 70', exit_long: 'rsi(close, 14) > 80'}\n",
 		"strategies/large.yaml": "name: large\nstrategy: buy_and_hold\nmarket: futures\nsymbol: PEPE-USDT\ninterval: 1m\n" +
 			"size: {quote: 500}\nrisk: {max_position: 100}\n",
 	})
 	d.settle()
 	v := d.enter(light)
-	for _, c := range []struct{ name, plots, says string }{{"cross", "2", "sma 20: dotted"}, {"swings", "1", "rsi 14: solid"}, {"large", "0", "1 refusal"},
+	for _, c := range []struct{ name, plots, says string }{{"cross", "2", "sma 20: dotted"}, {"swings", "1", "rsi 14: solid"},
+		{"ruled", "3", "ema 26: dotted"}, {"large", "0", "1 refusal"},
 		{"accumulate", "0", "the target would"}} {
 		path := "/strategies/" + c.name
 		took, weight := v.visit(path)
@@ -279,6 +282,10 @@ func TestTroubleIsShown(t *testing.T) {
 		for path, says := range map[string]string{"/": "Needs attention", "/strategies": "strategy-96", "/positions": "no stop on the exchange",
 			"/risk": "Way out", "/reconcile": "<b>the exchange reports"} {
 			v.visit(path)
+			if l.mobile { // the first rows of a long list, until more are asked for
+				eval[bool](v,
+					`([...document.querySelectorAll("tfoot button")].filter(b => b.textContent.startsWith("Show all")).forEach(b => b.click()), true)`)
+			}
 			v.until(path+" says "+says, `document.body.textContent.includes(`+quoted(says)+`)`)
 			v.until(path+" says since when nothing is seen",
 				`/cannot read the exchange since .*No new data of SOL-USDT since .* nothing is accepted/.test(document.getElementById("banners").textContent)`)

@@ -39,25 +39,24 @@ type Processes struct {
 }
 
 // Script is the definition of a script. Its parameters are found by a process that has ended.
-func (p *Processes) Script(file string, source []byte) (strategy.Definition, error) {
-	text := &process.Script{File: file, Source: source}
+func (p *Processes) Script(text *strategy.Source) (strategy.Definition, error) {
 	hello := process.NewHello("script", nil, nil)
 	hello.Script, hello.MemoryMB = text, DefaultMemoryMB
 	parameters, err := process.Parameters(own(process.StartsWithin), hello)
 	if err != nil {
 		return strategy.Definition{}, err
 	}
-	return strategy.Definition{Name: "script", Summary: "decided by " + file, Parameters: parameters, New: p.maker(text)}, nil
+	return strategy.Definition{Name: "script", Summary: "decided by " + text.File, Parameters: parameters, New: p.maker(text)}, nil
 }
 
 // Rules is the definition of strategies by rules.
 func (p *Processes) Rules() strategy.Definition {
 	definition := script.Rules()
-	definition.New = p.maker(&process.Script{})
+	definition.New = p.maker(&strategy.Source{})
 	return definition
 }
 
-func (p *Processes) maker(text *process.Script) func(strategy.Setting, strategy.Values) (strategy.Strategy, error) {
+func (p *Processes) maker(text *strategy.Source) func(strategy.Setting, strategy.Values) (strategy.Strategy, error) {
 	return func(setting strategy.Setting, values strategy.Values) (strategy.Strategy, error) {
 		hello := process.NewHello("script", &setting, values)
 		hello.Script, hello.MemoryMB = text, setting.MemoryMB
@@ -157,7 +156,7 @@ func load(h *process.Hello) (strategy.Strategy, []strategy.Parameter, error) {
 		return nil, nil, io.ErrUnexpectedEOF
 	}
 	if h.Script.File != "" {
-		compiled, err := script.Compile(h.Script.File, h.Script.Source)
+		compiled, err := script.Compile(h.Script.File, h.Script.Text, h.Script.Libraries...)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -87,7 +87,7 @@ func here(t testing.TB, place strategy.Setting) strategy.Strategy {
 
 func there(t testing.TB, place strategy.Setting) strategy.Strategy {
 	t.Helper()
-	definition, err := new(Processes).Script("crosses.star", []byte(crosses))
+	definition, err := new(Processes).Script(&strategy.Source{File: "crosses.star", Text: []byte(crosses)})
 	if err != nil {
 		t.Fatal(err)
 	}

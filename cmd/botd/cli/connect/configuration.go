@@ -50,6 +50,24 @@ func Isolate(ctx context.Context, options configs.Options) configs.Options {
 	return options
 }
 
+// Tolerate is Isolate for a start, which no strategy keeps from being made: one whose process does not say
+// what it needs fails when it is first asked.
+func Tolerate(ctx context.Context, options configs.Options) configs.Options {
+	processes, able := ctx.Value(processesKey{}).(*isolated.Processes)
+	if !able {
+		return options
+	}
+	options.Script = func(text *strategy.Source) (strategy.Definition, error) {
+		return isolated.Tolerate(processes.Script(text))
+	}
+	options.Process = func(command []string, directory string) (strategy.Definition, error) {
+		return isolated.Tolerate(processes.Program(command, directory))
+	}
+	rules, _ := isolated.Tolerate(processes.Rules(), nil)
+	options.Registry = registry(ctx, rules)
+	return options
+}
+
 // Registry returns every strategy that this program knows.
 func Registry(ctx context.Context) *strategy.Registry {
 	return registry(ctx, script.Rules())
@@ -61,8 +79,8 @@ func registry(ctx context.Context, rules strategy.Definition) *strategy.Registry
 }
 
 // Compiled is what a strategy: script runs.
-func Compiled(name string, source []byte) (strategy.Definition, error) {
-	s, err := script.Compile(name, source)
+func Compiled(source *strategy.Source) (strategy.Definition, error) {
+	s, err := script.Compile(source.File, source.Text, source.Libraries...)
 	if err != nil {
 		return strategy.Definition{}, err
 	}
@@ -83,10 +101,35 @@ func Options(ctx context.Context, mode configs.Mode) configs.Options {
 // loadColumns opens series from outside, which are read again when they grow.
 func loadColumns(files []string) (strategy.Columns, error) { return tape.LoadColumns(files, true) }
 
-// Load reads a configuration: the directory given, else ./configs, else the
+// Load reads a configuration: the directory given, else ./configs, else that of the service, else the
 // embedded examples.
 func Load(ctx context.Context, directory string, mode configs.Mode) (*configs.Config, configs.Problems, error) {
-	return LoadWith(Options(ctx, mode), directory)
+	return LoadWith(Options(ctx, mode), installed(directory))
+}
+
+// ConfigVariable names the configuration directory where there is none in the working directory.
+const ConfigVariable = "BOTD_CONFIG"
+
+// serviceDirectory is where the unit of botd ops unit has its configuration.
+const serviceDirectory = "/etc/botd"
+
+// installed is where to look when no directory is given and there is no ./configs: whoever stops a botd at night may
+// stand in any directory. botd run does not look there.
+func installed(directory string) string {
+	if directory != "" || exists(filepath.Join("configs", "botd.yaml")) {
+		return directory
+	}
+	for _, one := range []string{os.Getenv(ConfigVariable), serviceDirectory} {
+		if one != "" && exists(filepath.Join(one, "botd.yaml")) {
+			return one
+		}
+	}
+	return ""
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // LoadWith is Load with options of its own.

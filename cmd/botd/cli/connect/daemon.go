@@ -69,7 +69,7 @@ func Paths(ctx context.Context, directory string) (where configs.Location, mista
 	if problems.Err() == nil {
 		return config.Location(), nil, nil
 	}
-	if directory == "" {
+	if directory = installed(directory); directory == "" {
 		directory = "configs"
 	}
 	return configs.Locate(os.DirFS(directory)), failure.New(failure.Config, "", "%s", problems.String()), nil

@@ -17,20 +17,43 @@ func NewFills() *cobra.Command {
 	var f filter
 	command := connect.ShowFor("fills", "fills, newest first", func() string { return f.path("/api/v1/fills") },
 		func(w io.Writer, p *client.Page[view.Fill]) {
-			t := shell.NewTable(w, table.Row{"time (UTC)", "strategy", "purpose", "market", "symbol", "side", "quantity", "price", "client order id"})
-			for _, i := range p.Items {
-				price := i.Price
-				if price == "0" {
-					price = "" // the exchange reported none
-				}
-				t.AppendRow(table.Row{shell.Second(i.AtMS), i.Strategy, i.Purpose, i.Market, i.Symbol, i.Side, i.Quantity, price, i.ClientOrderID})
+			t := shell.NewTable(w, table.Row{"time (UTC)", "strategy", "purpose", "market", "symbol", "side", "quantity", "price", "fee",
+				"client order id"})
+			for i := range p.Items {
+				o := &p.Items[i]
+				t.AppendRow(table.Row{shell.Second(o.AtMS), o.Strategy, o.Purpose, o.Market, o.Symbol, o.Side, o.Quantity, priceOf(o), feeOf(o),
+					o.ClientOrderID})
 			}
 			t.Render()
 		})
-	command.Long = "Shows what was filled between two polls of an order: when it was seen, how much, and the\norder's mean price so far " +
-		"where the exchange reports one. Covers every run in the journal."
+	command.Long = `Shows what was filled between two polls of an order: when it was seen, how much, the order's mean
+price so far, and the fee. The exchange reports neither price nor fee of a fill on futures: there
+botd derives them from two readings of the position and the wallet, a few seconds later, and
+marks them with ~. Covers every run in the journal.`
 	command.Example = "  botd fills --strategy trend\n  botd fills -n 1000 -o csv > fills.csv"
 	f.add(command)
 	command.Flags().StringVar(&f.order, "order", "", "of one order alone, by its client order id")
 	return command
+}
+
+// priceOf is a fill's price; ~ marks a derived one, and nothing one that is not known.
+func priceOf(o *view.Fill) string {
+	switch price := asRead(o.Price); {
+	case price == "-":
+		return ""
+	case o.Derived:
+		return "~" + price
+	default:
+		return price
+	}
+}
+
+func feeOf(o *view.Fill) string {
+	switch {
+	case o.Fee == "":
+		return ""
+	case o.Derived:
+		return "~" + asRead(o.Fee) + " " + o.FeeAsset
+	}
+	return asRead(o.Fee) + " " + o.FeeAsset
 }

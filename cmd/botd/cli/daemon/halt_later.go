@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -37,7 +38,11 @@ func (f *haltFlags) later(command *cobra.Command, unreached error) (*connect.Run
 	if _, err := halt.Scope(config); err != nil {
 		return nil, failure.Wrap(failure.Negative, err)
 	}
-	path, err := haltfile.Write(directory, halt)
+	secret, err := config.JournalKey()
+	if err != nil { // it is carried out all the same
+		fmt.Fprintf(command.ErrOrStderr(), "the halt has no code, since the journal's key cannot be read: %v\n", err)
+	}
+	path, err := haltfile.Write(directory, halt, journal.NewKey(secret).Coder(haltfile.Kind))
 	if err != nil {
 		return nil, failure.New(failure.IO, "nothing was halted", "keep the halt for the next start: %w", err)
 	}

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +20,10 @@ import (
 
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
+	"botd/configs"
 	"botd/internal/failure"
+	"botd/internal/moment"
+	"botd/internal/paint"
 	"botd/runtime/api"
 	"botd/runtime/api/client"
 	"botd/runtime/ops"
@@ -33,6 +38,7 @@ const (
 type logsFlags struct {
 	connect.Flags
 	level, event, strategy, symbol, market, contains string
+	since, until, mode                               string
 	limit                                            int
 	follow                                           bool
 }
@@ -42,10 +48,12 @@ func NewLogs() *cobra.Command {
 	var flags logsFlags
 	command := &cobra.Command{
 		Use: "logs", Short: "the newest lines of the running daemon's log; -f follows", Args: cobra.NoArgs,
-		Long: `Shows the newest of the 10,000 log lines that the running daemon stores, oldest first.
--f follows new lines until Ctrl-C. The events and their meaning: docs/logs.md.`,
-		Example: "  botd logs\n  botd logs -f --level warn\n  botd logs --event order. --strategy trend -o jsonl | jq .client_order_id",
-		RunE:    func(command *cobra.Command, _ []string) error { return flags.run(command) },
+		Long: `Shows the newest of the 10,000 log lines that the running daemon holds, oldest first.
+-f follows new lines until Ctrl-C. --since reads the log's files on disk (retention.logs_mib),
+which survive restarts, whether botd runs or not. The events and their meaning: docs/logs.md.`,
+		Example: "  botd logs\n  botd logs -f --level warn\n  botd logs --since 03:10 --until 03:20\n" +
+			"  botd logs --event order. --strategy trend -o jsonl | jq .client_order_id",
+		RunE: func(command *cobra.Command, _ []string) error { return flags.run(command) },
 	}
 	f := command.Flags()
 	f.StringVar(&flags.level, "level", "", "lines of this level and the severer ones: "+strings.Join(ops.Levels, ", "))
@@ -54,6 +62,9 @@ func NewLogs() *cobra.Command {
 	f.StringVar(&flags.symbol, "symbol", "", "of one symbol alone")
 	f.StringVar(&flags.market, "market", "", "of futures or spot alone")
 	f.StringVar(&flags.contains, "text", "", "lines whose message holds this")
+	f.StringVar(&flags.since, "since", "", "from the files, from then on: 03:12 (UTC, of the last day), 2026-11-23T03:12, or 12h (ago)")
+	f.StringVar(&flags.until, "until", "", "with --since: until then, written as --since")
+	f.StringVar(&flags.mode, "mode", "", "with --since: demo, paper or live (default: as configured)")
 	f.IntVarP(&flags.limit, "lines", "n", 50, "how many; up to 1000")
 	f.BoolVarP(&flags.follow, "follow", "f", false, "follow new lines")
 	flags.Add(command)
@@ -88,6 +99,9 @@ func (f *logsFlags) run(command *cobra.Command) error {
 	if f.follow && form != "table" && form != "jsonl" {
 		return failure.Usagef("-f goes on without end: -o table or jsonl")
 	}
+	if f.since != "" || f.until != "" {
+		return f.stored(command)
+	}
 	d, err := f.Daemon(command.Context())
 	if err != nil {
 		return err
@@ -111,6 +125,54 @@ func (f *logsFlags) run(command *cobra.Command) error {
 			return err
 		}
 	}
+}
+
+// stored prints lines of the files on disk.
+func (f *logsFlags) stored(command *cobra.Command) error {
+	if f.since == "" || f.follow {
+		return failure.Usagef("--until goes with --since, and neither with -f")
+	}
+	now := time.Now()
+	since, err := moment.ParsePast("--since", f.since, now)
+	until := now.Add(time.Hour).UnixMilli()
+	if err == nil && f.until != "" {
+		until, err = moment.ParsePast("--until", f.until, now)
+	}
+	if err != nil {
+		return err
+	}
+	config, err := connect.LoadMode(command.Context(), f.Directory, configs.Mode(f.mode), "-c DIR names it")
+	if err != nil {
+		return err
+	}
+	var lines []ops.LogLine
+	err = ops.ReadLogs(filepath.Join(config.DataDir, string(config.Mode)), func(path string) (io.ReadCloser, error) { return os.Open(path) },
+		func(l *ops.LogLine) {
+			at, err := time.Parse(time.RFC3339Nano, l.Time)
+			if err == nil && at.UnixMilli() >= since && at.UnixMilli() <= until && len(lines) < maxStored && f.chooses(l) {
+				lines = append(lines, *l)
+			}
+		})
+	if err != nil {
+		return failure.Wrap(failure.IO, err)
+	}
+	w := command.OutOrStdout()
+	return shell.Print(w, f.Output, shell.List(lines), func(w io.Writer) {
+		for i := range lines {
+			logText(w, &lines[i], shell.Colours(command, w), time.Time{}) // with dates
+		}
+	})
+}
+
+// maxStored bounds what --since shows.
+const maxStored = 100_000
+
+// chooses reports whether a line is one that was asked for.
+func (f *logsFlags) chooses(l *ops.LogLine) bool {
+	return slices.Index(ops.Levels, l.Level) >= slices.Index(ops.Levels, f.level) &&
+		(f.event == "" || l.Event == f.event || strings.HasSuffix(f.event, ".") && strings.HasPrefix(l.Event, f.event)) &&
+		(f.strategy == "" || l.Strategy == f.strategy) && (f.symbol == "" || l.Symbol == f.symbol) && (f.market == "" || l.Market == f.market) &&
+		strings.Contains(strings.ToLower(l.Message), strings.ToLower(f.contains))
 }
 
 // show prints the lines after one, oldest first, and returns the last line's number.
@@ -138,7 +200,7 @@ func (f *logsFlags) show(command *cobra.Command, d *client.Daemon, limit int, af
 // logText writes a line as the daemon's own terminal does; one of another day than
 // now with its date.
 func logText(w io.Writer, l *ops.LogLine, coloured bool, now time.Time) {
-	when := l.Time
+	when := l.Time // with its zone
 	if at, err := time.Parse(time.RFC3339Nano, l.Time); err == nil {
 		when = at.UTC().Format(time.TimeOnly)
 		if at.UTC().Format(time.DateOnly) != now.UTC().Format(time.DateOnly) {
@@ -147,7 +209,8 @@ func logText(w io.Writer, l *ops.LogLine, coloured bool, now time.Time) {
 	}
 	level := map[string]string{"debug": "DBG", "info": "INF", "warn": "WRN", "error": "ERR"}[l.Level]
 	if coloured {
-		level = map[string]text.Color{"debug": text.FgHiBlack, "info": text.FgGreen, "warn": text.FgYellow, "error": text.FgRed}[l.Level].Sprint(level)
+		colour := map[string]text.Color{"debug": text.FgHiBlack, "info": text.FgGreen, "warn": text.FgYellow, "error": text.FgRed}[l.Level]
+		level = paint.Own(colour.Sprint(level))
 	}
 	line := when + " " + level + " " + l.Message
 	for _, name := range slices.Sorted(maps.Keys(l.Fields)) {

@@ -2,11 +2,13 @@ package daemon
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"strconv"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
 	"botd/cmd/botd/cli/connect"
@@ -24,19 +26,27 @@ func NewPositions() *cobra.Command {
 
 func positionList() *cobra.Command {
 	command := connect.Show("positions", "open positions", "/api/v1/positions", func(w io.Writer, p *client.Page[view.Position]) {
-		t := shell.NewTable(w, table.Row{"strategy", "market", "symbol", "quantity", "entry", "last", "liquidation", "stop", "without stop"})
-		for _, r := range p.Items {
-			stop := "none"
-			if r.Protected {
-				stop = "on the exchange"
+		t := shell.NewTable(w, table.Row{"strategy", "symbol", "position", "entry", "last", "net USDT", "%", "stop", "liquidation", "age"})
+		total := decimal.Decimal{}
+		for i := range p.Items {
+			r := &p.Items[i]
+			if made, err := decimal.NewFromString(r.Profit); err == nil {
+				total = total.Add(made)
 			}
-			t.AppendRow(table.Row{r.Strategy, r.Market, r.Symbol, r.Quantity, asRead(r.Entry), r.Last, asRead(r.LiqPrice), stop,
-				time.Duration(r.UnprotectedMS) * time.Millisecond})
+			t.AppendRow(table.Row{cmp.Or(r.Strategy, "(no strategy)"), r.Symbol + " " + r.Market, positionOf(r.Quantity),
+				rounded(r.Entry, placesOf(r.Last)), r.Last, gain(r.Profit), percent(r.ProfitRatio), stopText(r),
+				rounded(r.LiqPrice, placesOf(r.Last)) + away(r.Distance), age(r.SinceMS, time.Now().UnixMilli())})
 		}
 		t.Render()
+		if len(p.Items) > 1 {
+			fmt.Fprintf(w, "%d positions, net %s USDT\n", len(p.Items), gain(total.String()))
+		}
 	})
-	command.Long = "Shows what each strategy holds by the journal, with the exchange's entry and liquidation price,\nand whether a stop stands on the exchange."
-	command.Example = "  botd positions\n  botd positions close BTC-USDT --reason \"news\" --dry-run"
+	command.Long = `Shows each open position: its side and size, the mean price it was entered at, its profit net of
+fees and funding since it was opened, in USDT and as a percentage of its value at entry (without
+leverage), the stop on the exchange and the liquidation price with their distance from the last
+price, and its age. Prices are rounded to what the symbol trades in; -o json has every digit.`
+	command.Example = "  botd positions\n  botd positions --watch\n  botd positions close BTC-USDT --reason \"news\" --dry-run"
 	return command
 }
 
@@ -44,20 +54,34 @@ func newPositionHistory() *cobra.Command {
 	var f filter
 	command := connect.ShowFor("history", "closed positions, foreign ones included", func() string { return f.path("/api/v1/positions/history") },
 		func(w io.Writer, p *client.Page[view.EndedPosition]) {
-			t := shell.NewTable(w, table.Row{"until (UTC)", "position", "strategy", "market", "symbol", "side", "quantity", "entry", "close", "realised", "by"})
+			t := shell.NewTable(w, table.Row{"until (UTC)", "position", "strategy", "market", "symbol", "side", "quantity", "entry", "close",
+				"net", "fees, funding", "by"})
 			for i := range p.Items {
 				o := &p.Items[i]
 				t.AppendRow(table.Row{shell.Second(o.UntilMS), positionText(o.PositionID), cmp.Or(o.Strategy, "(no strategy)"), o.Market, o.Symbol,
-					o.Side, o.Quantity, asRead(o.Entry), asRead(o.Exit), asRead(o.Realised), o.Purpose})
+					o.Side, o.Quantity, asRead(o.Entry), asRead(o.Exit), gain(o.PNL) + partly(o.Whole), costs(o.Fees, o.Funding), o.Purpose})
 			}
 			t.Render()
 		})
 	command.Long = `Shows the positions that are over, the newest first, of every run the journal has: those of
-strategies, and those that somebody else opened on the account. realised is the price
-difference alone; what a strategy's round trips made net of fees and funding: botd trades.`
+strategies, and those that somebody else opened on the account. net is the price difference
+without fees and funding; "partly" marks one of which a part of the money is not known.`
 	command.Example = "  botd positions history\n  botd positions history --symbol BTC-USDT -o csv"
 	f.add(command)
 	return command
+}
+
+// stopText is the nearest stop on the exchange, or since when one is missing.
+func stopText(p *view.Position) string {
+	switch {
+	case p.StopPrice != "":
+		return p.StopPrice + away(p.StopDistance)
+	case p.Protected:
+		return "on the exchange"
+	case p.UnprotectedMS > 0:
+		return "MISSING for " + (time.Duration(p.UnprotectedMS) * time.Millisecond).Round(time.Second).String()
+	}
+	return "none"
 }
 
 // positionText is the exchange's id of a position; spot has none.
@@ -66,4 +90,22 @@ func positionText(id int64) string {
 		return "-"
 	}
 	return strconv.FormatInt(id, 10)
+}
+
+// partly marks an amount of which something is missing.
+func partly(whole bool) string {
+	if whole {
+		return ""
+	}
+	return " partly"
+}
+
+// costs is what was paid, fees and funding together.
+func costs(fees, funding string) string {
+	paid, err := decimal.NewFromString(fees)
+	more, err2 := decimal.NewFromString(funding)
+	if err != nil || err2 != nil {
+		return "-"
+	}
+	return paid.Add(more).StringFixed(2)
 }

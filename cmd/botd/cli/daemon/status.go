@@ -41,8 +41,10 @@ func NewStatus() *cobra.Command {
 		if s.Halted != record.LevelNone {
 			state += ", HALTED (" + s.Halted.String() + "): " + s.Why
 		}
-		fmt.Fprintf(w, "botd %s  %s  up %s  %s\nequity %s USDT  available %s  orders %d  unsettled %d\n", s.Mode, s.Instance,
-			time.Duration(s.UptimeS)*time.Second, state, s.Equity, s.Available, s.Open, s.Unsettled)
+		fmt.Fprintf(w, "botd %s  %s  up %s  %s\n", s.Mode, s.Instance, time.Duration(s.UptimeS)*time.Second, state)
+		fmt.Fprintf(w, "equity %s USDT  today %s (%s)  drawdown %.2f %%  available %s  positions %d  orders %d  unsettled %d\n",
+			rounded(s.Equity, 2), gain(s.Today.Change), percent(&s.Today.ChangeRatio), s.Today.DrawdownRatio*100, rounded(s.Available, 2),
+			s.Positions, s.Open, s.Unsettled)
 		if len(s.Uncounted) > 0 {
 			fmt.Fprintf(w, "not in it: %s of the spot wallet, which botd did not buy\n", holdings(s.Uncounted))
 		}
@@ -52,17 +54,28 @@ func NewStatus() *cobra.Command {
 		showDegraded(w, s.Degraded)
 		showOtherIncidents(w, s)
 		showBeside(w, s.Beside)
-		t := shell.NewTable(w, table.Row{"strategy", "state", "market", "symbol", "position", "target", "last", "why"})
-		for _, r := range s.Strategies {
-			t.AppendRow(table.Row{r.Name, r.State, r.Market, r.Symbol, r.Position, r.Target, r.Last, strings.Trim(r.Why+"; "+r.Reason, "; ")})
+		t := shell.NewTable(w, table.Row{"strategy", "state", "symbol", "position", "last", "open USDT", "%", "age", "net USDT", "why"})
+		for i := range s.Strategies {
+			t.AppendRow(strategyRow(&s.Strategies[i], s.Time.UnixMilli()))
 		}
 		t.Render()
 	})
-	command.Long = `Shows the state of the running daemon: ready or not, equity, orders; each declared state that
-blocks openings, with its cause, since when and its way out (docs/concepts.md); and the position
-and target of each strategy, with the reason.`
+	command.Long = `Shows the state of the running daemon: ready or not, equity, the day and the drawdown from its
+peak; each declared state that blocks openings, with its cause, since when and its way out
+(docs/concepts.md); and each strategy: its position, what that has made at the last price in USDT
+and as a percentage of its value at entry, its age, and all that the strategy has made since it
+began, net of fees and funding. Amounts are rounded; -o json has every digit.`
 	command.Example = "  botd status\n  botd status --watch\n  botd status -o json | jq -r .ready"
 	return command
+}
+
+func strategyRow(r *view.Strategy, nowMS int64) table.Row {
+	held, open, share := positionOf(r.Position), "-", "-"
+	if held != "flat" {
+		open, share = gain(r.Unrealized), percent(&r.Return)
+	}
+	return table.Row{r.Name, r.State, r.Symbol + " " + r.Market, held, r.Last, open, share, age(r.SinceMS, nowMS), gain(r.Profit),
+		strings.Trim(r.Why+"; "+r.Reason, "; ")}
 }
 
 // showBeside prints the last use of the kill switch beside the engine.

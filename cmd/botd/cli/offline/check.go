@@ -30,6 +30,9 @@ func NewCheck() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if config != nil {
+				problems = append(problems, config.UnsettledProblems()...)
+			}
 			result := configs.NewReport(config, problems)
 			err = shell.Print(command.OutOrStdout(), output, result, func(w io.Writer) { checkTable(w, result, problems) })
 			if err == nil && (!result.OK || strict && result.Warnings > 0) {
@@ -61,6 +64,9 @@ func checkTable(w io.Writer, result configs.Report, problems configs.Problems) {
 		fmt.Fprint(w, ", "+plural.Of(result.Warnings, "warning"))
 	}
 	fmt.Fprintln(w)
+	for _, e := range result.Edges {
+		fmt.Fprintf(w, "%s: %s\n", e.Strategy, e.Edge)
+	}
 	for i := range result.Requests {
 		fmt.Fprintln(w, result.Requests[i].String())
 	}

@@ -14,6 +14,7 @@ import (
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/internal/failure"
+	"botd/internal/paint"
 	"botd/internal/plural"
 	"botd/runtime/doctor"
 )
@@ -54,7 +55,8 @@ func doctorTable(w io.Writer, d *doctor.Diagnosis, coloured bool) {
 	for _, f := range d.Findings {
 		state := f.State
 		if coloured {
-			state = map[string]text.Color{doctor.StateOK: text.FgGreen, doctor.StateWarn: text.FgYellow, doctor.StateFail: text.FgRed}[f.State].Sprint(state)
+			colour := map[string]text.Color{doctor.StateOK: text.FgGreen, doctor.StateWarn: text.FgYellow, doctor.StateFail: text.FgRed}[f.State]
+			state = paint.Own(colour.Sprint(state))
 		}
 		t.AppendRow(table.Row{f.Check, state, f.What, f.Mend})
 	}

@@ -24,12 +24,12 @@ import (
 
 // NewJournal returns the command botd journal.
 func NewJournal() *cobra.Command {
-	return shell.Group("journal", "read the journal: tail, export, head, verify; begin a keyed chain",
+	return shell.Group("journal", "read the journal: tail, export, head, verify; begin a keyed chain; accept a new key of the exchange",
 		`The journal is botd's memory: one record after the other, each with the hash of the one
 before it, written before anything is sent. These commands read it, also while botd runs
-and writes it; key alone adds a record.`,
+and writes it; key alone adds a record, accept-key a file beside it.`,
 		"  botd journal tail\n  botd journal verify\n  botd journal export --kind audit",
-		newTail(), newExport(), newHead(), newVerifyJournal(), newKey())
+		newTail(), newExport(), newHead(), newVerifyJournal(), newKey(), newAcceptKey())
 }
 
 // journalFlags say which journal.
@@ -228,8 +228,8 @@ type verifiedJournal struct {
 
 func newVerifyJournal() *cobra.Command {
 	var (
-		from           journalFlags
-		output, expect string
+		from                     journalFlags
+		output, expect, segments string
 	)
 	command := &cobra.Command{
 		Use: "verify", Short: "check the chain of records, the ledger and the derived tables", Args: cobra.NoArgs,
@@ -240,6 +240,8 @@ func newVerifyJournal() *cobra.Command {
   the ledger   every entry sums to zero in each asset, and is booked again from what was read
   the tables   every row of placements and balances is what the records lead to
   the binding  what the journal belongs to is what its last start wrote into the chain
+  the segments the sealed records too, in the same way; what is moved away is named, and the
+               rest is verified from what the checkpoint after it says
   the end      the record named in journal.db.head is there: a running botd writes it beside
                the journal every minute, at a clean stop, and with each backup
 
@@ -259,6 +261,9 @@ agree in it are equal.`,
 				return err
 			}
 			defer store.Close()
+			if segments != "" {
+				store.Segments(segments)
+			}
 			report, err := store.Verify(command.Context())
 			if err != nil {
 				return failure.Wrap(failure.IO, err)
@@ -281,6 +286,7 @@ agree in it are equal.`,
 	}
 	from.add(command)
 	command.Flags().StringVar(&expect, "expect", "", "a hash noted before: a record with it must be there")
+	command.Flags().StringVar(&segments, "segments", "", "the directory that has the segments with sealed records (default: beside the journal)")
 	shell.OutputFlag(command, &output)
 	return command
 }
@@ -298,12 +304,26 @@ func (v *verifiedJournal) proof() string {
 	return "not keyed: this proves only consistency; who can write the file can make all of it anew (journal_key_file; --expect HASH)"
 }
 
+// where says how far the chain is known.
+func (v *verifiedJournal) where() string {
+	if n := len(v.Missing); n > 0 {
+		return fmt.Sprintf(" from record %d on", v.Missing[n-1].Last+1)
+	}
+	return ""
+}
+
 func verifiedText(w io.Writer, found *verifiedJournal) {
 	if found.OK {
-		fmt.Fprintf(w, "ok: %d records, the chain is whole; %d ledger entries, %d derived rows\nlast hash %s\n", found.Records, found.Entries,
+		fmt.Fprintf(w, "ok: %d records, the chain is whole%s; %d ledger entries, %d derived rows\nlast hash %s\n", found.Records, found.where(), found.Entries,
 			found.Rows, found.Hash)
 		if h := found.Head; h != nil {
 			fmt.Fprintf(w, "record %d, which was there at %s, is\n", h.Records, h.At.UTC().Format(time.DateTime))
+		}
+		if found.Segments > 0 {
+			fmt.Fprintf(w, "%d segments with sealed records are sound\n", found.Segments)
+		}
+		for _, span := range found.Missing {
+			fmt.Fprintf(w, "not verified: sealed records %s, whose segments are not here (--segments DIR)\n", span)
 		}
 		fmt.Fprintln(w, found.proof())
 		if found.Older {

@@ -23,6 +23,7 @@ func newHead() *cobra.Command {
 	var (
 		from   journalFlags
 		output string
+		accept bool
 	)
 	command := &cobra.Command{
 		Use: "head", Short: "print the hash of the newest record, to note it elsewhere", Args: cobra.NoArgs,
@@ -30,8 +31,12 @@ func newHead() *cobra.Command {
 
 Note the hash where nobody who can change the journal can change it: another machine, a
 ledger, paper. botd journal verify --expect HASH then proves that the chain still passes
-through it, so that nothing up to there was changed. The daily notification has it too.`,
-		Example: "  botd journal head\n  botd journal head -o json >> /mnt/elsewhere/heads.jsonl",
+through it, so that nothing up to there was changed. The daily notification has it too.
+
+botd notes the newest hash beside the journal (journal.db.head), too, and refuses to start on a
+journal that does not hold it: it was cut, rewritten, or replaced by an older one. --accept takes
+the journal as it is. Verify it first; orders that it lacks are foreign to botd afterwards.`,
+		Example: "  botd journal head\n  botd journal head -o json >> /mnt/elsewhere/heads.jsonl\n  botd journal head --accept",
 		RunE: func(command *cobra.Command, _ []string) error {
 			store, path, err := from.open(command.Context())
 			if err != nil {
@@ -42,12 +47,18 @@ through it, so that nothing up to there was changed. The daily notification has 
 			if err != nil {
 				return failure.Wrap(failure.IO, err)
 			}
+			if accept {
+				if err := journal.AcceptHead(path); err != nil {
+					return failure.Wrap(failure.IO, err)
+				}
+			}
 			return shell.Print(command.OutOrStdout(), output, journalHead{1, path, newest}, func(w io.Writer) {
 				fmt.Fprintf(w, "%s  record %d of %s\n", newest.Hash, newest.Records, newest.At.Format(time.RFC3339))
 			})
 		},
 	}
 	from.add(command)
+	command.Flags().BoolVar(&accept, "accept", false, "take the journal as it is: forget the hash that was noted beside it")
 	shell.OutputFlag(command, &output)
 	return command
 }

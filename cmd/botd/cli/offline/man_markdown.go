@@ -41,9 +41,10 @@ var environment = []struct{ name, what string }{
 	{"NO_COLOR", "no colours if not empty; the same with TERM=dumb or `--no-color`"},
 	{"FORCE_COLOR", "colours even without a terminal"},
 	{"BOTD_TOKEN_FILE", "file of mode 600 with a token, for a daemon reached over TCP; without it the one in its data directory"},
+	{"BOTD_CONFIG", "configuration directory, where neither `-c` nor ./configs is there; without it /etc/botd. `botd run` does not read it"},
 	{"BOTD_CACHE", "directory for parsed candles, or `off`; without it the user's cache directory"},
 	{"CREDENTIALS_DIRECTORY",
-		"set by systemd: where BOTD_KEY, BOTD_SECRET, BOTD_NOTIFY_NAME, BOTD_SIGNAL_TOKEN, BOTD_METRICS_TOKEN and BOTD_TELEGRAM_TOKEN are"},
+		"set by systemd: where BOTD_KEY, BOTD_SECRET, BOTD_NOTIFY_NAME, BOTD_SIGNAL_TOKEN, BOTD_METRICS_TOKEN, BOTD_HEARTBEAT and BOTD_TELEGRAM_TOKEN are"},
 	{"NOTIFY_SOCKET", "set by systemd: the socket for readiness and the watchdog"},
 }
 

@@ -17,7 +17,7 @@ e-mail, ntfy, Matrix, a webhook and others. In botd.yaml:
     daily: 06:00                           # a summary, UTC; or off
     channels:
       phone: {url_file: /etc/botd/phone}   # a file of mode 600 with the service's address
-      desk:  {url_file: /etc/botd/desk, least: warning, also: [order.fill], never: ["risk.*"]}
+      desk:  {url_file: /etc/botd/desk, least: warning, also: [order.fill], never: ["risk.*"], quiet: 22:00-07:00}
 
 The file holds one line, an address of shoutrrr: telegram://TOKEN@telegram?chats=NUMBER,
 discord://TOKEN@ID, slack://hook:A-B-C@webhook, ntfy://ntfy.sh/TOPIC,
@@ -26,8 +26,11 @@ Under systemd it may be a credential instead: LoadCredential=BOTD_NOTIFY_PHONE:/
 
 A channel takes the lines of the log from its severity on (least: info, warning or
 error; error without it) and the events it names (also; without it daemon.*,
-trading.armed, order.uncertain and config.rejected). Events close together form
-one message. Trading never waits for a message: one that fails is tried again, sent
+incident.*, trade.*, trading.armed, order.uncertain and config.rejected). So by default it hears of each entry
+and exit with its result (of more than 12 an hour as a digest), and of each incident's
+opening, reminders and end. In its quiet hours (UTC) it hears of errors only, and of the
+rest when they are over. Events close together form one message; a mail's subject names
+the account, what is worst in it, and where. Trading never waits for a message: one that fails is tried again, sent
 with the next one, and counted in botd_notifications_total.`,
 		"  botd notify list -c configs\n  botd notify test -c configs",
 		newNotifyList(), newNotifyTest())

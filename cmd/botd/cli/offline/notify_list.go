@@ -22,6 +22,7 @@ type channel struct {
 	Least   string   `json:"least"`
 	Also    []string `json:"also"`
 	Never   []string `json:"never"`
+	Quiet   string   `json:"quiet,omitempty"`
 	Why     string   `json:"why,omitempty"` // its address cannot be read
 }
 
@@ -44,9 +45,9 @@ func newNotifyList() *cobra.Command {
 					fmt.Fprintln(w, "nobody is notified: there is no channel in notify.channels of botd.yaml")
 					return
 				}
-				t := shell.NewTable(w, table.Row{"channel", "service", "from", "also", "never", "why not"})
+				t := shell.NewTable(w, table.Row{"channel", "service", "from", "also", "never", "quiet", "why not"})
 				for _, c := range all {
-					t.AppendRow(table.Row{c.Channel, c.Service, c.Least, strings.Join(c.Also, " "), strings.Join(c.Never, " "), c.Why})
+					t.AppendRow(table.Row{c.Channel, c.Service, c.Least, strings.Join(c.Also, " "), strings.Join(c.Never, " "), c.Quiet, c.Why})
 				}
 				t.Render()
 			})
@@ -66,6 +67,9 @@ func channelsOf(config *configs.Config) (all []channel, unread bool) {
 	for i := range config.Notify.Channels {
 		c := &config.Notify.Channels[i]
 		one := channel{Channel: c.Name, Least: c.Least, Also: append([]string{}, c.Also...), Never: append([]string{}, c.Never...)}
+		if c.QuietFrom != c.QuietUntil {
+			one.Quiet = fmt.Sprintf("%02d:%02d-%02d:%02d", c.QuietFrom/60, c.QuietFrom%60, c.QuietUntil/60, c.QuietUntil%60)
+		}
 		address, err := configs.ReadAddress(c, config.Exchange.CredentialsDirectory)
 		service, _, whole := strings.Cut(address, "://")
 		switch {

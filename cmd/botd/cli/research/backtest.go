@@ -21,6 +21,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/tape"
 	"botd/internal/failure"
+	"botd/strategy"
 )
 
 type backtestFlags struct {
@@ -130,8 +131,25 @@ func runBacktest(command *cobra.Command, flags backtestFlags) error {
 		command.OutOrStdout(),
 		flags.output,
 		result,
-		func(w io.Writer) { resultTable(w, result, flags.period, shell.Colours(command, w)) },
+		func(w io.Writer) {
+			writeEdges(w, &config)
+			resultTable(w, result, flags.period, shell.Colours(command, w))
+		},
 	)
+}
+
+// writeEdges writes what a round of each strategy's trades earns after fees, where its parameters say.
+func writeEdges(w io.Writer, config *backtest.Config) {
+	for i := range config.Legs {
+		leg := &config.Legs[i].Strategy
+		fees := config.Costs.Futures
+		if leg.Symbol.Market == exchange.Spot {
+			fees = config.Costs.Spot
+		}
+		if edge := strategy.Edge(leg.Strategy, strategy.Fees{Maker: fees.Maker, Taker: fees.Taker}); edge != "" {
+			fmt.Fprintf(w, "%s: %s\n", leg.Name, edge)
+		}
+	}
 }
 
 // check completes the flags.

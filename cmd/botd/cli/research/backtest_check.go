@@ -24,7 +24,8 @@ func newLookahead() *cobra.Command {
 		Use: "lookahead", Short: "check whether a strategy uses candles from the future", Args: cobra.NoArgs,
 		Long: `Runs the strategies on all candles, then again on candles that end earlier, and compares
 the decisions. Up to the end of the shorter data they must be the same; a strategy that decides
-otherwise uses candles from the future. Exit code 1 when a decision depends on later candles.`,
+otherwise uses candles from the future. Exit code 1 when a decision depends on later candles,
+and when a strategy decided nothing, so that nothing of it was examined.`,
 		Example: "  botd backtest lookahead -s trend.yaml --data candles.csv\n  botd backtest lookahead -s trend.yaml --data candles.csv --cuts 100 -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if cuts < 1 || cuts > 10_000 {
@@ -58,8 +59,14 @@ func lookaheadTable(w io.Writer, found *backtest.Lookahead) {
 		fmt.Fprintf(w, "%s at %s: %s; with data that ends at %s: %s\n", d.Strategy, d.At.Format("2006-01-02 15:04"), d.Whole,
 			d.Cut.Format("2006-01-02 15:04"), d.Without)
 	}
+	for _, name := range found.Unexamined {
+		fmt.Fprintf(w, "not examined: %s decided nothing before the last of %d cuts; take more candles, or others\n", name, found.Cuts)
+	}
 	if found.OK {
 		fmt.Fprintf(w, "ok: %d decisions, compared at %d cuts; none depends on candles that come later\n", found.Decisions, found.Cuts)
+		return
+	}
+	if len(found.Differences) == 0 {
 		return
 	}
 	fmt.Fprintf(w, "look-ahead: in %d of %d cuts a decision depends on candles that come later\n", len(found.Differences), found.Cuts)
@@ -146,7 +153,7 @@ same result on any machine. Exit code 1 when anything differs.`,
 
 // verifyReport runs a saved report again.
 func verifyReport(command *cobra.Command, path string, files inputs.Files) (*backtest.Verified, error) {
-	stored, config, err := files.Again(path)
+	stored, config, err := files.Reread(path)
 	if err != nil {
 		return nil, err
 	}

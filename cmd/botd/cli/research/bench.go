@@ -14,7 +14,7 @@ import (
 func NewBench() *cobra.Command {
 	var (
 		output, into  string
-		manual        string
+		manual, read  string
 		candles, runs int
 	)
 	command := &cobra.Command{
@@ -29,6 +29,11 @@ disturb. --into FILE writes the tables into a Markdown file, between its bench m
 			if manual != "" {
 				fills, err := benchmark.Plain(manual)
 				fmt.Fprintln(command.OutOrStdout(), fills)
+				return failure.Wrap(failure.IO, err)
+			}
+			if read != "" {
+				count, err := benchmark.Read(read)
+				fmt.Fprintln(command.OutOrStdout(), count)
 				return failure.Wrap(failure.IO, err)
 			}
 			if candles < 10_000 || candles > 50_000_000 || runs < 1 || runs > 100 {
@@ -49,8 +54,11 @@ disturb. --into FILE writes the tables into a Markdown file, between its bench m
 	f.IntVar(&runs, "runs", 5, "the best of so many counts")
 	f.StringVar(&into, "into", "", "Markdown file to write the table into")
 	f.StringVar(&manual, "hand", "", "be the hand-written program")
-	if err := f.MarkHidden("hand"); err != nil {
-		panic("botd: " + err.Error())
+	f.StringVar(&read, "read", "", "read this file of candles, and nothing else")
+	for _, hidden := range []string{"hand", "read"} {
+		if err := f.MarkHidden(hidden); err != nil {
+			panic("botd: " + err.Error())
+		}
 	}
 	shell.OutputFlag(command, &output)
 	return command

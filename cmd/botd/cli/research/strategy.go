@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -16,6 +17,7 @@ import (
 
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
+	"botd/configs"
 	"botd/internal/failure"
 	"botd/strategy"
 )
@@ -101,7 +103,9 @@ func definitionOf(ctx context.Context, name string) (strategy.Definition, error)
 		if err != nil {
 			return strategy.Definition{}, failure.Wrap(failure.NoInput, err)
 		}
-		definition, err := connect.Compiled(filepath.ToSlash(name), source)
+		text := &strategy.Source{File: filepath.ToSlash(name), Text: source}
+		text.Gather(func(library string) ([]byte, bool, error) { return configs.ReadLibrary(filepath.Dir(name), library) })
+		definition, err := connect.Compiled(text)
 		if err != nil {
 			return definition, failure.Wrap(failure.Config, err)
 		}
@@ -154,7 +158,8 @@ With --from it writes NAME.yaml alone: a published strategy of botd strategy gal
 
 With --go DIRECTORY it writes a Go module of its own there: the strategy, a test that runs it
 over made-up candles, and a main that is botd with that strategy in it. It builds against the
-source of botd, which is looked for above the current directory unless --botd names it.`,
+source of botd, which is looked for above the current directory and beside this program, where
+the packages of a release have it, unless --botd names it.`,
 		Example: "  botd strategy new my-idea --script\n  botd strategy new my-idea --script --dir configs/strategies\n  botd strategy new " +
 			"my-idea --go ../my-idea",
 		RunE: func(command *cobra.Command, arguments []string) error {
@@ -240,25 +245,32 @@ func writeModule(command *cobra.Command, name, directory, source string) error {
 	return nil
 }
 
-// botdSource finds botd's source: the directory given, or the one whose go.mod
-// is botd's, from the current directory upwards.
+// botdSource finds botd's source: the directory given; or the one whose go.mod is botd's, from the current directory upwards; or
+// the one that was installed with this program.
 func botdSource(given string) (directory string, sums []byte, err error) {
 	if directory, err = filepath.Abs(given); err != nil {
 		return "", nil, failure.Wrap(failure.IO, err)
 	}
-	for {
-		text, err := os.ReadFile(filepath.Join(directory, "go.mod"))
-		if err == nil && strings.HasPrefix(string(text), "module botd\n") {
-			break
+	places := []string{directory}
+	if given == "" {
+		for up := filepath.Dir(directory); up != directory; directory, up = up, filepath.Dir(up) {
+			places = append(places, up)
 		}
-		up := filepath.Dir(directory)
-		if given != "" || up == directory {
-			return "", nil, failure.New(failure.NoInput, "clone botd's source, and name its directory with --botd", "botd's source is not here")
+		if program, err := os.Executable(); err == nil {
+			beside := filepath.Dir(program)
+			places = append(places, filepath.Join(beside, "source"), filepath.Join(beside, "../share/botd/source"))
 		}
-		directory = up
 	}
-	sums, err = os.ReadFile(filepath.Join(directory, "go.sum"))
-	return directory, sums, failure.Wrap(failure.IO, err)
+	at := slices.IndexFunc(places, func(place string) bool {
+		text, err := os.ReadFile(filepath.Join(place, "go.mod"))
+		return err == nil && strings.HasPrefix(string(text), "module botd\n")
+	})
+	if at < 0 {
+		return "", nil, failure.New(failure.NoInput, "the packages of a release bring it; or clone it, and name its directory with --botd",
+			"botd's source is not here")
+	}
+	sums, err = os.ReadFile(filepath.Join(places[at], "go.sum"))
+	return places[at], sums, failure.Wrap(failure.IO, err)
 }
 
 // finishModule adds botd's own requirements to a module's go.mod, so that it builds

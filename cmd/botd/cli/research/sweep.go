@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -40,7 +39,7 @@ The best of many looks better than it is: --split keeps candles back that had no
 chooses again and again, and trades what comes after. A sweep with a --name survives its end:
 resume runs what is missing.`,
 		"  botd sweep run -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100 --split 70%\n  botd sweep show first",
-		newSweepRun(), newSweepWalk(), newSweepList(), newSweepShow(), newSweepResume(), newSweepCancel())
+		newSweepRun(), newSweepWalk(), newSweepList(), newSweepShow(), newSweepReport(), newSweepResume(), newSweepCancel())
 }
 
 func newSweepRun() *cobra.Command {
@@ -59,7 +58,9 @@ counted. --vary takes a parameter's name, or the path of any key of the strategy
 --search grid tries every combination, random draws --trials of them, and tpe learns from what
 it found where to try next (Bergstra and others, 2011). --where 'fast < slow' leaves choices out,
 --require 'trades >= 30' ranks the trials that do not fulfil it last, and --sort takes any figure,
-or an expression of them, as 'sharpe - 0.1*max_drawdown_pct'.
+or an expression of them, as 'sharpe - 0.1*max_drawdown_pct'. --stop-when 'drawdown>30%' ends a
+trial as soon as it is that far below its highest equity, and ranks it last: hopeless choices cost
+little.
 
 With --split 70% the first 70 % of the candles rank the choices, and what each would have made
 of the rest stands beside it: a choice that is good in both may be more than luck. What the
@@ -80,6 +81,7 @@ its sweep_sha256.`,
 	f.IntVar(&flags.spec.Trials, "trials", 0, "at most so many (default: every combination of a grid, 100 of a search)")
 	f.Uint64Var(&flags.spec.Seed, "seed", 1, "of --search random and tpe: the same seed draws the same choices")
 	f.StringVar(&flags.spec.Require, "require", "", "condition on figures, as 'trades >= 30'; trials that do not fulfil it are ranked last")
+	f.StringVar(&flags.spec.Stop, "stop-when", "", "end a trial early, as 'drawdown>30%' or 'loss>20%'; such trials are ranked last")
 	f.StringVar(&flags.spec.Split, "split", "", "share of the candles that ranks, 70%; the rest has no say")
 	f.StringVar(&flags.spec.Name, "name", "", "a name: trials are stored in sweeps/NAME in data_dir as they end, for botd sweep show and resume")
 	f.StringVar(&flags.keep, "keep", "", "as --name")
@@ -144,7 +146,7 @@ func (f *sweepFlags) prepare() (*sweeps.Plan, *inputs.Trials, error) {
 	if err != nil {
 		return nil, nil, failure.Wrap(failure.IO, err)
 	}
-	trials, err := f.files.NewTrials(plan.Axes(), binary, split)
+	trials, err := f.files.NewTrials(plan.Axes(), binary, split, plan.StopWhen())
 	return plan, trials, err
 }
 
@@ -229,7 +231,7 @@ func (f *sweepFlags) create(directory string, trials *inputs.Trials) (*sweeps.Lo
 	if f.spec.Symbols, err = absoluteOf(from.Symbols); err != nil {
 		return nil, err
 	}
-	return sweeps.Create(directory, &f.spec, sweeps.Files(text, given.Script.File, []byte(given.Script.Text)))
+	return sweeps.Create(directory, &f.spec, sweeps.Files(text, backtest.NewScript(given.Script.File, given.Script.Text, given.Script.Libraries).Files()))
 }
 
 // absoluteOf makes the path of FILE, or of NAME=FILE, absolute.
@@ -246,7 +248,6 @@ func absoluteOf(word string) (string, error) {
 
 // search runs what is missing, and prints the result; with a directory it is stored beside it.
 func (f *sweepFlags) search(command *cobra.Command, plan *sweeps.Plan, trials *inputs.Trials, log *sweeps.Log, directory string) error {
-	defer debug.SetGCPercent(debug.SetGCPercent(backtest.CollectorPercent))
 	bar := shell.NewProgress(command, 0, "trials")
 	result, err := plan.Run(command.Context(), trials, log, func(done, total int) { bar.SetTotal(total); bar.Set(done, total) })
 	bar.End()

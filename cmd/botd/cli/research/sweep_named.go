@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/backtest"
+	"botd/backtest/report"
 	"botd/backtest/saved"
 	"botd/backtest/sweeps"
 	"botd/cmd/botd/cli/shell"
@@ -90,49 +91,89 @@ func newSweepShow() *cobra.Command {
 		Long:    "Prints a sweep that botd sweep run --name NAME keeps; of one under way, or interrupted, the trials so far. NAME may be the path of its file.",
 		Example: "  botd sweep show first\n  botd sweep show first -o csv",
 		RunE: func(command *cobra.Command, names []string) error {
-			path := names[0]
-			if !strings.ContainsAny(path, `/\`) && !saved.Exists(path) {
-				base, err := sweepPath(command, &flags, path)
-				if err != nil {
-					return err
-				}
-				if path = base + ".json"; !saved.Exists(path) {
-					return showSoFar(command, &flags, base, names[0])
-				}
-			}
-			text, err := os.ReadFile(path)
+			result, err := readSweep(command, &flags, names[0])
 			if err != nil {
-				return failure.New(failure.NoInput, "botd sweep run --name NAME keeps one", "read the sweep: %w", err)
+				return err
 			}
-			var result saved.Sweep
-			if err := json.Unmarshal(text, &result); err != nil {
-				return failure.Wrap(failure.Data, fmt.Errorf("%s is no sweep: %w", path, err))
-			}
-			if slices.ContainsFunc(result.Trials, func(t backtest.Trial) bool { return t.Seen == nil }) || len(result.Trials) == 0 {
-				return failure.New(failure.Data, "botd sweep run --name NAME writes one", "%s is no sweep: it holds no trials with what came of them", path)
-			}
-			return shell.Print(command.OutOrStdout(), flags.output, &result, func(w io.Writer) { sweepTable(w, &result) })
+			return shell.Print(command.OutOrStdout(), flags.output, result, func(w io.Writer) { sweepTable(w, result) })
 		},
 	}
 	named(command, &flags)
 	return command
 }
 
-// showSoFar prints the rows of a sweep that has no result yet.
-func showSoFar(command *cobra.Command, flags *savedFlags, directory, name string) error {
+// newSweepReport returns the command that writes a sweep's page.
+func newSweepReport() *cobra.Command {
+	var flags savedFlags
+	var out string
+	command := &cobra.Command{
+		Use: "report NAME", Short: "write a sweep as one HTML page", Args: cobra.ExactArgs(1),
+		Long: `Writes a sweep that botd sweep run --name NAME keeps as one page that opens offline: the verdict
+against the luck of so many tries, a heat map of each pair of settings, every trial's way from its
+settings to its result, what was good before --split beside what came after it, and how the settings
+near the best one did. NAME may be the path of its file.`,
+		Example: "  botd sweep report first --out first.html",
+		RunE: func(command *cobra.Command, names []string) error {
+			result, err := readSweep(command, &flags, names[0])
+			if err != nil {
+				return err
+			}
+			if out == "" {
+				out = strings.TrimSuffix(filepath.Base(names[0]), ".json") + ".html"
+			}
+			file, err := os.Create(out)
+			if err != nil {
+				return failure.Wrap(failure.IO, err)
+			}
+			if err := errors.Join(report.WriteSweep(file, result), file.Close()); err != nil {
+				return failure.Wrap(failure.IO, err)
+			}
+			fmt.Fprintf(command.OutOrStdout(), "%s\n%s\n", result.Verdict(), out)
+			return nil
+		},
+	}
+	command.Flags().StringVar(&out, "out", "", "the page's file (default: NAME.html)")
+	command.Flags().StringVarP(&flags.directory, "config", "c", "", "configuration directory, whose data_dir is used")
+	return command
+}
+
+// readSweep reads a sweep by its name, or by the path of its file; of one that is not done what there is.
+func readSweep(command *cobra.Command, flags *savedFlags, name string) (*saved.Sweep, error) {
+	path := name
+	if !strings.ContainsAny(path, `/\`) && !saved.Exists(path) {
+		base, err := sweepPath(command, flags, path)
+		if err != nil {
+			return nil, err
+		}
+		if path = base + ".json"; !saved.Exists(path) {
+			return sweepSoFar(command, base, name)
+		}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, failure.New(failure.NoInput, "botd sweep run --name NAME keeps one", "read the sweep: %w", err)
+	}
+	var result saved.Sweep
+	if err := json.Unmarshal(text, &result); err != nil {
+		return nil, failure.Wrap(failure.Data, fmt.Errorf("%s is no sweep: %w", path, err))
+	}
+	if slices.ContainsFunc(result.Trials, func(t backtest.Trial) bool { return t.Seen == nil }) || len(result.Trials) == 0 {
+		return nil, failure.New(failure.Data, "botd sweep run --name NAME writes one", "%s is no sweep: it holds no trials with what came of them", path)
+	}
+	return &result, nil
+}
+
+// sweepSoFar reads the rows of a sweep that has no result yet.
+func sweepSoFar(command *cobra.Command, directory, name string) (*saved.Sweep, error) {
 	spec, trials, err := sweeps.Read(directory)
 	if err != nil {
-		return noSweep(name, err)
+		return nil, noSweep(name, err)
 	}
 	if len(trials) == 0 {
-		return failure.New(failure.Temporary, "botd sweep resume "+name, "no trial of %s has ended", name)
-	}
-	result, err := sweeps.SoFar(spec, trials)
-	if err != nil {
-		return err
+		return nil, failure.New(failure.Temporary, "botd sweep resume "+name, "no trial of %s has ended", name)
 	}
 	fmt.Fprintf(command.ErrOrStderr(), "not all trials have ended: botd sweep list shows the state\n")
-	return shell.Print(command.OutOrStdout(), flags.output, result, func(w io.Writer) { sweepTable(w, result) })
+	return sweeps.SoFar(spec, trials)
 }
 
 func newSweepResume() *cobra.Command {

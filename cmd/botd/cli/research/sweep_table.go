@@ -30,11 +30,15 @@ func sweepTable(w io.Writer, r *saved.Sweep) {
 	}
 	header = append(header, "profit %", "sharpe", "drawdown %", "trips")
 	ended := slices.ContainsFunc(r.Trials, func(t backtest.Trial) bool { return t.Seen.EndedBy != nil })
+	endedUnseen := slices.ContainsFunc(r.Trials, func(t backtest.Trial) bool { return t.Unseen != nil && t.Unseen.EndedBy != nil })
 	if ended {
 		header = append(header, "ended by")
 	}
 	if r.Split != nil {
 		header = append(header, "unseen profit %", "unseen sharpe", "unseen drawdown %")
+	}
+	if endedUnseen {
+		header = append(header, "unseen ended by")
 	}
 	t := shell.NewTable(w, header)
 	for i := range r.Trials[:min(sweepShown, len(r.Trials))] {
@@ -43,13 +47,14 @@ func sweepTable(w io.Writer, r *saved.Sweep) {
 			row = append(row, trial.Params[name])
 		}
 		row = append(row, floatText(trial.Seen.Profit), floatText(trial.Seen.Sharpe), fmt.Sprintf("%.2f", trial.Seen.MaxDrawdown), trial.Seen.RoundTrips)
-		if by := trial.Seen.EndedBy; by != nil {
-			row = append(row, by.Limit+" "+by.Time.Format(time.DateOnly))
-		} else if ended {
-			row = append(row, "")
+		if ended {
+			row = append(row, trial.Seen.EndedBy.Short())
 		}
 		if trial.Unseen != nil {
 			row = append(row, floatText(trial.Unseen.Profit), floatText(trial.Unseen.Sharpe), fmt.Sprintf("%.2f", trial.Unseen.MaxDrawdown))
+		}
+		if endedUnseen && trial.Unseen != nil {
+			row = append(row, trial.Unseen.EndedBy.Short())
 		}
 		t.AppendRow(row)
 	}
@@ -66,9 +71,7 @@ func sweepTable(w io.Writer, r *saved.Sweep) {
 	if r.Refused > 0 {
 		fmt.Fprintf(w, "%s left out, refused by the strategy; the first, %s\n", plural.Of(r.Refused, "choice"), r.Why)
 	}
-	if r.Lucky != nil {
-		fmt.Fprintf(w, "the luckiest of %d choices without any skill would be expected to show a Sharpe ratio of %.2f\n", len(r.Trials), *r.Lucky)
-	}
+	fmt.Fprintln(w, r.Verdict())
 	if r.Split == nil {
 		fmt.Fprintln(w, "warning: the best of many, over the candles it was chosen by; --split 70% keeps some back")
 	}

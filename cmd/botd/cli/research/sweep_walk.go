@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -85,7 +84,6 @@ func (f *sweepFlags) walk(command *cobra.Command, windows, train int) error {
 	if err != nil {
 		return err
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(backtest.CollectorPercent))
 	bar := shell.NewProgress(command, windows*len(trials), "trials")
 	best := func(trials []backtest.Trial) *backtest.Trial {
 		plan.Rank(trials)
@@ -112,15 +110,24 @@ func walkTable(w io.Writer, r *walkResult) {
 	for _, name := range names {
 		header = append(header, name)
 	}
-	t := shell.NewTable(w, append(header, "profit % seen", "unseen", "sharpe seen", "unseen", "drawdown % unseen", "trips unseen"))
+	header = append(header, "profit % seen", "unseen", "sharpe seen", "unseen", "drawdown % unseen", "trips unseen")
+	ended := slices.ContainsFunc(r.Windows, func(one backtest.Window) bool { return one.Unseen.EndedBy != nil })
+	if ended {
+		header = append(header, "unseen ended by")
+	}
+	t := shell.NewTable(w, header)
 	for i := range r.Windows {
 		one := &r.Windows[i]
 		row := table.Row{one.Split.Format(time.DateTime), one.To.Format(time.DateTime)}
 		for _, name := range names {
 			row = append(row, one.Params[name])
 		}
-		t.AppendRow(append(row, floatText(one.Seen.Profit), floatText(one.Unseen.Profit), floatText(one.Seen.Sharpe), floatText(one.Unseen.Sharpe),
-			fmt.Sprintf("%.2f", one.Unseen.MaxDrawdown), one.Unseen.RoundTrips))
+		row = append(row, floatText(one.Seen.Profit), floatText(one.Unseen.Profit), floatText(one.Seen.Sharpe), floatText(one.Unseen.Sharpe),
+			fmt.Sprintf("%.2f", one.Unseen.MaxDrawdown), one.Unseen.RoundTrips)
+		if ended {
+			row = append(row, one.Unseen.EndedBy.Short())
+		}
+		t.AppendRow(row)
 	}
 	t.Render()
 	fmt.Fprintf(w, "unseen, one after the other: %s %%; %d of %d made money; efficiency %s; %s\n", floatText(r.Profit), r.Profitable, len(r.Windows),

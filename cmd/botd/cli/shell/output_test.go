@@ -50,7 +50,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
-func TestOutputThatCanNotBeWrittenIsAnError(t *testing.T) {
+func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, output := range outputs {
 		err := Print(full{}, output, json.RawMessage(`[{"a":1}]`), func(w io.Writer) { io.WriteString(w, "drawn") })

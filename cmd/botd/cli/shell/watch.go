@@ -34,6 +34,10 @@ func Watch(command *cobra.Command, every time.Duration, show func(io.Writer) err
 	}
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
+	if w := command.OutOrStdout(); Terminal(w) {
+		_, _ = io.WriteString(endOf(w), "\x1b[?1049h\x1b[?25l")                    // a screen of its own, without a cursor
+		defer func() { _, _ = io.WriteString(endOf(w), "\x1b[?25h\x1b[?1049l") }() // and what was there before
+	}
 	for first := true; ; first = false {
 		screen := glance{to: command.OutOrStdout()}
 		err := show(&screen)
@@ -72,15 +76,23 @@ func draw(command *cobra.Command, every time.Duration, content []byte, failed er
 		_, err := w.Write(content)
 		return err
 	}
-	if _, err := io.WriteString(endOf(w), "\x1b[H\x1b[2J"); err != nil { // the terminal's own, past the filter
-		return err
-	}
 	var screen strings.Builder
 	fmt.Fprintf(&screen, "every %s: %s    %s    Ctrl-C ends\n\n", every, command.CommandPath(), time.Now().UTC().Format("15:04:05 UTC"))
 	if failed != nil {
 		fmt.Fprintln(&screen, failed)
 	}
 	screen.Write(content)
-	_, err := io.WriteString(w, screen.String())
+	if _, err := io.WriteString(endOf(w), "\x1b[H"); err != nil { // the terminal's own, past the filter
+		return err
+	}
+	for line := range strings.Lines(screen.String()) { // each line replaces the one before it, so that nothing flickers
+		if _, err := io.WriteString(w, strings.TrimSuffix(line, "\n")); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(endOf(w), "\x1b[K\n"); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(endOf(w), "\x1b[J")
 	return err
 }

@@ -26,9 +26,10 @@ type probeFlags struct {
 	url, directory, keyFile, secretFile string
 	payload, encoding                   string
 	symbol, distance, output, out       string
+	spend                               string
 	rounds                              int
 	trade, noFills                      bool
-	requests                            int
+	requests, tries                     int
 }
 
 // NewProbe returns the command botd probe.
@@ -39,9 +40,10 @@ func NewProbe() *cobra.Command {
 		Long: `Examines a venue from outside, step by step, and prints what to write into botd.yaml.
 
 Without keys: is it reached, does botd understand every public operation, how far is
-its clock off. With keys: what it wants signed (a list of payloads and encodings is
-tried, by signed reads, until one is accepted) and how old a signed request may be
-(W, by reads with ever older timestamps). Nothing is placed, canceled or changed.
+its clock off. With keys: what it wants signed (orders of the parts, separators, rules
+of query and body, encodings and paths are tried, likely ones first, by signed reads,
+until one is accepted) and how old a signed request may be (W, by reads with ever older
+timestamps). Nothing is placed, canceled or changed.
 
 --trade adds D and L: it places the smallest LIMIT BUY (postOnly) far below the price,
 looks until it is seen, cancels it, and looks until it is gone; on futures, and on spot
@@ -54,8 +56,9 @@ symbol is left alone. After --requests it stops, but for what closes.
 
 --out FILE writes all of it as the venue's profile, with what could not be found out.
 
-A wrong signature is sent up to 80 times when nothing fits; some venues pause a key
-after fewer. Name what you know with --signature-payload: it is tried first.
+A wrong signature is sent up to 400 times when nothing fits (--signature-tries); some
+venues pause a key after fewer. Name what you know with --signature-payload: it is
+tried first.
 
 Exit codes: 0 nothing failed, 1 a step failed, 69 not reached, 77 key or signature refused.`,
 		Example: `  botd probe --base-url https://VENUE
@@ -70,11 +73,18 @@ Exit codes: 0 nothing failed, 1 a step failed, 69 not reached, 77 key or signatu
 	f.StringVar(&flags.secretFile, "secret-file", "", "file of mode 600 that holds the secret")
 	f.StringVar(&flags.payload, "signature-payload", "", "what is signed, tried first: exchange.signature.payload of docs/configuration.md")
 	f.StringVar(&flags.encoding, "signature-encoding", "", "hex or base64, tried first")
+	f.IntVar(&flags.tries, "signature-tries", 400, "wrong signatures that may be sent")
 	f.StringVar(&flags.out, "out", "", "write what was found to this file, for exchange.profile: FILE")
 	f.BoolVar(&flags.trade, "trade", false, "place, fill and cancel tiny real orders to measure D and L, and what else the venue does")
 	f.BoolVar(&flags.noFills, "no-fills", false, "with --trade: only orders that rest and are canceled")
 	f.IntVar(&flags.requests, "requests", 5000, "send this many requests at most")
-	f.StringVar(&flags.symbol, "symbol", "", "the futures symbol of --trade, and of the public steps (default BTC-USDT)")
+	f.StringVar(
+		&flags.spend,
+		"spend",
+		"",
+		"USDT that a partial fill may need: the best level of the book and a little more (default 10 times the smallest order)",
+	)
+	f.StringVar(&flags.symbol, "symbol", "", "the futures symbol of --trade, which needs one, and of the public steps (default BTC-USDT)")
 	f.StringVar(&flags.distance, "distance", "20%", "how far below the best bid the order of --trade stands")
 	f.IntVar(&flags.rounds, "rounds", 3, "orders that --trade places, one after the other")
 	shell.OutputFlag(command, &flags.output)
@@ -88,6 +98,9 @@ func runProbe(command *cobra.Command, flags probeFlags) error {
 	}
 	if flags.output == "table" {
 		settings.Progress = func(step probe.Step) { fmt.Fprintf(command.ErrOrStderr(), "%-4s  %s\n", step.Outcome, step.Name) }
+	}
+	if err := writable(flags.out); err != nil {
+		return err
 	}
 	report, err := probe.Run(command.Context(), settings)
 	if err != nil {
@@ -115,10 +128,26 @@ func runProbe(command *cobra.Command, flags probeFlags) error {
 	return nil
 }
 
+// writable returns an error for a file that cannot be written, before anything is sent.
+func writable(path string) error {
+	if path == "" {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
+	if err == nil {
+		err = file.Close()
+	}
+	if err != nil {
+		return failure.Wrap(failure.IO, fmt.Errorf("--out: %w", err))
+	}
+	return nil
+}
+
 // settings puts together what the flags say, and what the configuration says where
 // they do not.
 func (f *probeFlags) settings(ctx context.Context) (probe.Config, error) {
-	config := probe.Config{BaseURL: f.url, Trade: f.trade, Symbol: f.symbol, Rounds: f.rounds, NoFills: f.noFills, Requests: f.requests}
+	config := probe.Config{BaseURL: f.url, Trade: f.trade, Symbol: f.symbol, Rounds: f.rounds, NoFills: f.noFills, Requests: f.requests,
+		Tries: f.tries}
 	at := configs.ExchangeConfig{KeyFile: f.keyFile, SecretFile: f.secretFile}
 	if f.url == "" {
 		loaded, err := connect.LoadValid(ctx, f.directory)
@@ -147,7 +176,14 @@ func (f *probeFlags) settings(ctx context.Context) (probe.Config, error) {
 	if config.Distance = share; err != nil || share <= 0 || share >= exchange.RateOne {
 		return config, failure.Usagef("--distance %q: want a share such as 20%%, above 0 and below 100%%", f.distance)
 	}
+	if f.spend != "" {
+		if config.Spend, err = exchange.ParseAmount(f.spend); err != nil || config.Spend.Sign() <= 0 {
+			return config, failure.Usagef("--spend %q: want an amount of USDT above 0", f.spend)
+		}
+	}
 	switch {
+	case f.tries < 1:
+		return config, failure.Usagef("--signature-tries %d: want at least 1", f.tries)
 	case f.trade && f.symbol == "":
 		return config, failure.Usagef("--trade needs --symbol SYMBOL: it places real orders there")
 	case f.trade && config.Key == "":
@@ -195,6 +231,9 @@ func probeTable(w io.Writer, r *probe.Report) {
 	fmt.Fprintf(w, "\n# for botd.yaml\nexchange:\n  base_url: %s\n", r.BaseURL)
 	if s := r.Signature; s != nil {
 		fmt.Fprintf(w, "  signature: {payload: %q, encoding: %s}\n", s.Payload, s.Encoding)
+		if s.Paths != wire.SignFull {
+			fmt.Fprintf(w, "  profile: {paths: {sign: %s}}\n", s.Paths)
+		}
 	} else {
 		fmt.Fprintln(w, "  # signature: not measured")
 	}

@@ -4,9 +4,9 @@ import { h, morph } from "./dom.js";
 import { icon } from "./icons.js";
 import * as f from "./format.js";
 import { live, now, on, operator, start } from "./live.js";
-import { begin, current, match, navigate } from "./router.js";
+import { begin, current, match } from "./router.js";
 import { apply, change, theme, watch } from "./settings.js";
-import { goTo, help, listenKeys } from "./keys.js";
+import { emergency, goTo, help, listenKeys } from "./keys.js";
 import { signed } from "./parts.js";
 import { more } from "./menu.js";
 import { places } from "./places.js";
@@ -22,9 +22,9 @@ const charts = () =>
   halts = () => import("./halt.js"),
   together = (...all) => Promise.all(all).then(([page]) => page);
 const loaders = {
-  overview: () => together(import("./page/overview.js"), charts(), import("./feed.js")),
+  overview: () => together(import("./page/overview.js"), charts(), import("./curve.js"), import("./money.js"), import("./feed.js")),
   strategies: () => import("./page/strategies.js"),
-  strategy: () => together(import("./page/strategy.js"), charts(), halts(), import("./yaml.js")),
+  strategy: () => together(import("./page/strategy.js"), charts(), import("./yaml.js")),
   orders: () => together(import("./page/orders.js"), halts()),
   intents: () => import("./page/intents.js"),
   intent: () => import("./page/intent.js"),
@@ -32,7 +32,7 @@ const loaders = {
   risk: () => together(import("./page/risk.js"), halts()),
   reconcile: () => together(import("./page/reconcile.js"), halts()),
   backtests: () => together(import("./page/backtests.js"), import("./runner.js")),
-  compare: () => together(import("./page/compare.js"), charts()),
+  compare: () => together(import("./page/compare.js"), charts(), import("./curve.js")),
   market: () => import("./page/market.js"),
   symbol: () => together(import("./page/symbol.js"), charts()),
   logs: () => import("./page/logs.js"),
@@ -89,23 +89,18 @@ function head() {
       },
       icon(theme() === "dark" ? "sun" : "moon"),
     ),
-    h(
-      "a.button.danger.halt",
-      {
-        href: "/risk#halt",
-        title: "Kill switch (!)",
-        on: {
-          click: (event) => {
-            event.preventDefault();
-            navigate("/risk");
-          },
-        },
-      },
-      icon("halt"),
-      s.halted ? "Halted" : "Halt",
-    ),
+    halt(16),
   );
 }
+
+// halt opens the emergency control; it is in the head, on a phone at the bottom.
+const halt = (size) =>
+  h(
+    "button.button.danger.halt",
+    { type: "button", "aria-haspopup": "dialog", "aria-keyshortcuts": "!", title: "Emergency (!)", on: { click: emergency } },
+    icon("halt", size),
+    h("span", live.status?.halted ? "Halted" : "Halt"),
+  );
 
 const glance = (label, value, more, title) =>
   h("div.glance-item", { class: more, key: label, title }, h("span.glance-label", label), value);
@@ -165,7 +160,7 @@ function badge(name) {
 }
 
 function bottom() {
-  const shown = ["overview", "strategies", "orders", "positions", "risk"].map((name) => places.find((one) => one.name === name));
+  const shown = ["overview", "strategies", "positions", "orders"].map((name) => places.find((one) => one.name === name));
   return h(
     "nav.bottom",
     { "aria-label": "Main pages" },
@@ -179,6 +174,7 @@ function bottom() {
         ),
       ),
       h("li", h("button", { type: "button", on: { click: () => more(here) } }, icon("more", 20), h("span", "More"))),
+      h("li", halt(20)),
     ),
   );
 }

@@ -1,4 +1,4 @@
-// Candle charts with endless history, and curves over time, drawn by Lightweight Charts,
+// Candle charts with endless history, drawn by Lightweight Charts,
 // which only pages with charts load.
 
 import { get } from "./api.js";
@@ -9,6 +9,7 @@ import { watch } from "./settings.js";
 const FIRST = 1000,
   MORE = 2000,
   MOST = 5000; // candles of one read
+const APART = 9; // candles between two labels
 const KEPT = 100_000; // candles that a tab holds
 
 let library = null;
@@ -34,13 +35,13 @@ export const notice = () =>
     ", © 2026 TradingView, Inc.",
   );
 
-const colour = (name) =>
+export const colour = (name) =>
   getComputedStyle(document.documentElement)
     .getPropertyValue("--" + name)
     .trim();
-const fade = (hex, alpha) => hex + alpha;
+export const fade = (hex, alpha) => hex + alpha;
 
-function chartOptions() {
+export function chartOptions() {
   const line = colour("line");
   return {
     autoSize: true,
@@ -76,7 +77,7 @@ function tick(seconds, kind) {
 }
 
 // written formats the numbers of an axis: with fixed places, and grouped.
-const written = (places) => ({
+export const written = (places) => ({
   type: "custom",
   minMove: 10 ** -places,
   formatter: (value) => f.exact(value.toFixed(places).replace(/^-(?=[0.]+$)/, "")),
@@ -290,6 +291,12 @@ export class CandleChart {
       )
       .filter((mark) => mark.time >= first)
       .sort((a, b) => a.time - b.time);
+    const labelled = {};
+    for (const mark of all) {
+      // a label that would cover the one before is in the legend alone
+      if (mark.text && mark.time - (labelled[mark.position] ?? -Infinity) < (APART * this.intervalMS) / 1000) mark.text = "";
+      else if (mark.text) labelled[mark.position] = mark.time;
+    }
     this.marks.setMarkers(all);
     this.host.dataset.marks = all.length;
   }
@@ -402,146 +409,6 @@ export class CandleChart {
     clearTimeout(this.soon);
     this.unwatch?.();
     this.chart?.remove();
-  }
-}
-
-// Curve is one line over time with marks: {time, shape, text, tone}.
-export class Curve {
-  constructor(host, legend = null) {
-    Object.assign(this, { host, legend });
-  }
-
-  async open() {
-    const charts = await need();
-    if (this.closed) return;
-    this.chart = charts.createChart(this.host, chartOptions());
-    this.line = this.chart.addSeries(charts.AreaSeries, { lineWidth: 2, priceFormat: written(2), lineType: 0, priceLineVisible: false });
-    this.marks = charts.createSeriesMarkers(this.line, []);
-    this.chart.subscribeCrosshairMove((at) =>
-      this.drawLegend(at.time ? { time: at.time, value: at.seriesData.get(this.line)?.value } : null),
-    );
-    this.unwatch = watch(() => this.paint());
-    this.fits();
-    this.paint();
-  }
-
-  // fits shows the whole curve whenever the width of its element changes, which is first
-  // when it is put into the page.
-  fits() {
-    this.sizes = new ResizeObserver(() => {
-      if (this.host.clientWidth !== this.wide) {
-        this.wide = this.host.clientWidth;
-        requestAnimationFrame(() => {
-          if (!this.closed) this.chart.timeScale().fitContent();
-        });
-      }
-    });
-    this.sizes.observe(this.host);
-  }
-
-  // apart joins marks that would cover each other: the most severe of them, with their
-  // number. The legend lists each.
-  apart(marks) {
-    const width = this.points.length > 1 ? (this.points.at(-1).time - this.points[0].time) / 24 : 0,
-      out = [];
-    for (const mark of marks) {
-      const last = out.at(-1);
-      if (!last || mark.time - last.time > width) {
-        out.push({ ...mark, count: 1, texts: new Set([mark.text]) });
-        continue;
-      }
-      last.count++;
-      last.texts.add(mark.text);
-      if (mark.tone === "bad") Object.assign(last, { shape: mark.shape, tone: mark.tone });
-      last.text = last.texts.size === 1 ? `${mark.text} ×${last.count}` : `${last.count} events`;
-    }
-    return out;
-  }
-
-  // drawLegend writes the point under the pointer, or the newest.
-  drawLegend(point) {
-    const one = point?.value === undefined ? this.points?.at(-1) : point;
-    if (!one || !this.legend) return;
-    this.legend.replaceChildren(
-      h("span.at", f.stampShort(one.time * 1000)),
-      h("span", f.money(one.value.toFixed(2)), h("span.unit", "USDT")),
-      ...(point ? (this.noted ?? []) : [])
-        .filter((mark) => Math.abs(mark.time - one.time) < this.near)
-        .map((mark) => h("span.done", mark.why ?? mark.text)),
-    );
-  }
-
-  set(points, marks) {
-    this.points = points;
-    this.noted = marks;
-    if (!this.chart) return;
-    if (this.closed) return;
-    this.near = points.length > 1 ? Math.max(60, (points.at(-1).time - points[0].time) / points.length) : 60;
-    this.line.setData(points);
-    this.drawLegend(null);
-    this.marks.setMarkers(
-      this.apart(marks).map((mark) => ({
-        time: mark.time,
-        position: "aboveBar",
-        shape: mark.shape,
-        color: colour(mark.tone),
-        text: mark.text,
-        size: 0.5,
-      })),
-    );
-    this.chart.timeScale().fitContent();
-  }
-
-  paint() {
-    if (!this.chart) return;
-    this.chart.applyOptions(chartOptions());
-    const accent = colour("accent");
-    this.line.applyOptions({ lineColor: accent, topColor: fade(accent, "30"), bottomColor: fade(accent, "03") });
-    if (this.points) this.set(this.points, this.noted);
-  }
-
-  close() {
-    this.closed = true;
-    this.sizes?.disconnect();
-    this.unwatch?.();
-    this.chart?.remove();
-  }
-}
-
-// Curves are several lines over time on one scale: {name, tone, points}.
-export class Curves extends Curve {
-  async open() {
-    const charts = await need();
-    if (this.closed) return;
-    this.charts = charts;
-    this.chart = charts.createChart(this.host, chartOptions());
-    this.fits();
-    this.unwatch = watch(() => this.paint());
-  }
-
-  lines(all) {
-    this.all = all;
-    if (!this.chart || this.closed) return;
-    for (const line of this.drawn ?? []) this.chart.removeSeries(line);
-    this.drawn = all.map((one) => {
-      const line = this.chart.addSeries(this.charts.LineSeries, {
-        lineWidth: 2,
-        lineStyle: one.style,
-        title: one.name,
-        priceLineVisible: false,
-        color: colour(one.tone),
-        priceFormat: { type: "custom", minMove: 0.01, formatter: (value) => value.toFixed(1) + " %" },
-      });
-      line.setData(one.points);
-      return line;
-    });
-    this.chart.timeScale().fitContent();
-  }
-
-  paint() {
-    if (!this.chart) return;
-    this.chart.applyOptions(chartOptions());
-    if (this.all) this.lines(this.all);
   }
 }
 

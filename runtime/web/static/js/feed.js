@@ -38,14 +38,16 @@ export function merged(fills, intents, notices) {
 }
 
 function filled({ fill, of }) {
-  const known = of.length === 1 && !f.isZero(fill.price);
+  const known = of.length === 1 && !f.isZero(fill.price),
+    fees = of.every((one) => one.fee) && new Set(of.map((one) => one.fee_asset)).size === 1 ? f.sum(of.map((one) => one.fee)) : "";
   return h(
     "span.what",
     side(fill.side),
     ` ${f.exact(f.sum(of.map((one) => one.quantity)))} ${fill.symbol}`,
-    known ? ` at ${f.money(fill.price, { places: 4 }).replace(/\.?0+$/, "")}` : "",
+    known ? ` at ${fill.derived ? "≈" : ""}${f.money(fill.price, { places: 4 }).replace(/\.?0+$/, "")}` : "",
     h(
       "span.note",
+      fees ? `fee ${fill.derived ? "≈" : ""}${f.money(fees, { places: 4 })} ${fill.fee_asset}, ` : "",
       `${f.words(fill.purpose)} of `,
       strategyLink(fill.strategy),
       of.length > 1

@@ -40,6 +40,12 @@ export function exact(text, { plus = false } = {}) {
   return number ? write(number, plus) : text || "–";
 }
 
+// price is rounded to the places of another price of the symbol, in which it trades.
+export const price = (text, like) => (isZero(text) ? "–" : money(text, { places: (String(like ?? "").split(".")[1] ?? "").length }));
+
+// mean is a mean price, with two places more than the symbol trades in.
+export const mean = (text, like) => (isZero(text) ? "–" : money(text, { places: (String(like ?? ".00").split(".")[1] ?? "").length + 2 }));
+
 // aligned writes the numbers of a column with the places of the longest, so that their
 // decimal points are aligned.
 export function aligned(rows, pick) {

@@ -17,6 +17,27 @@ export const levels = [
 const scopeName = (scope) =>
   scope.strategy ? `strategy ${scope.strategy}` : scope.symbol ? `symbol ${scope.symbol} (${scope.market})` : "whole account";
 
+// summary is what a halt does, in one line.
+export function summary(answer) {
+  const cancels = answer.steps.filter((step) => step.action === "cancel").length,
+    closes = answer.steps.length - cancels;
+  const parts = [closes ? `closes ${f.plural(closes, "position")}` : "", cancels ? `cancels ${f.plural(cancels, "order")}` : ""].filter(Boolean);
+  return parts.join(" and ") || "finds nothing to cancel or to close";
+}
+
+// engaged says what a halt that was requested does.
+export function engaged(answer) {
+  const steps = answer.steps.length
+    ? f.plural(answer.steps.length, "step") + " in progress."
+    : answer.blind.length
+      ? ""
+      : "The newest read shows nothing to take away.";
+  const blind = answer.blind.map((line) => ` Cannot see or close yet: ${line}.`).join("");
+  say(`Halted the ${answer.scope}: ${answer.level}. ${steps}${blind}`, blind ? "bad" : undefined);
+}
+
+export const presets = ["emergency", "a strategy misbehaves", "news or volatility", "the exchange misbehaves", "end of the session"];
+
 // HaltForm is the switch on a page; draw is called when it changes.
 export class HaltForm {
   constructor(draw, scope = {}) {
@@ -61,13 +82,7 @@ export class HaltForm {
     this.draw();
     try {
       const answer = await post("risk/halt", { level: this.level, ...this.scope, reason: this.reason.trim() });
-      const steps = answer.steps.length
-        ? f.plural(answer.steps.length, "step") + " in progress."
-        : answer.blind.length
-          ? ""
-          : "The newest read shows nothing to take away.";
-      const blind = answer.blind.map((line) => ` Cannot see or close yet: ${line}.`).join("");
-      say(`Halted the ${answer.scope}: ${answer.level}. ${steps}${blind}`, blind ? "bad" : undefined);
+      engaged(answer);
       this.reason = "";
       this.typed = "";
       await refresh();
@@ -120,7 +135,8 @@ export class HaltForm {
               value: this.reason,
               id: "halt-reason",
               maxlength: 400,
-              placeholder: "e.g. news, or a strategy that misbehaves",
+              placeholder: "choose one, or write your own",
+              list: "halt-reasons",
               autocomplete: "off",
               disabled: locked,
               on: {
@@ -148,7 +164,6 @@ export class HaltForm {
             )
           : null,
       ),
-      previewOf(this.preview, this.problem, `What “${levels.find(([name]) => name === this.level)[1]}” will send`),
       h(
         "div.row",
         button(this.busy ? "Halting…" : `${levels.find(([name]) => name === this.level)[1]}: ${scopeName(this.scope)}`, null, {
@@ -169,6 +184,12 @@ export class HaltForm {
                 ? "Live: type the instance's name to unlock it."
                 : "This acts at once.",
         ),
+      ),
+      previewOf(this.preview, this.problem, `What “${levels.find(([name]) => name === this.level)[1]}” will send`),
+      h(
+        "datalist",
+        { id: "halt-reasons" },
+        presets.map((text) => h("option", { value: text })),
       ),
     );
   }
@@ -211,11 +232,19 @@ function previewOf(answer, problem, title) {
         ? h("p.note", "Asking the engine…")
         : [
             answer.steps.length
-              ? h(
-                  "ol",
-                  { id: "halt-steps" },
-                  answer.steps.map((step) => h("li", `${step.strategy}: ${step.text}`)),
-                )
+              ? [
+                  h("p", `It ${summary(answer)}.`),
+                  h(
+                    "details",
+                    { key: "steps" },
+                    h("summary", "Each step"),
+                    h(
+                      "ol",
+                      { id: "halt-steps" },
+                      answer.steps.map((step) => h("li", `${step.strategy}: ${step.text}`)),
+                    ),
+                  ),
+                ]
               : answer.blind?.length
                 ? null
                 : h("p", "Nothing: the newest read shows no order to cancel and no position to close."),

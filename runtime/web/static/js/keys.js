@@ -35,7 +35,7 @@ export function listenKeys({ toggle }) {
       return;
     } else if (event.key === "?") help();
     else if (event.key === "t") toggle();
-    else if (event.key === "!") navigate("/risk").then(() => document.querySelector("#halt-level-pause")?.focus());
+    else if (event.key === "!") emergency();
     else if (event.key === "/")
       search(); // focused when the key is up, so that it is not typed
     else return;
@@ -45,6 +45,9 @@ export function listenKeys({ toggle }) {
 
 // goTo opens the search; loaded at its first use.
 export const goTo = () => import("./find.js").then(({ find }) => find());
+
+// emergency opens the emergency control; where it cannot be loaded, the page with the kill switch.
+export const emergency = () => import("./emergency.js").then((one) => one.emergency(), () => navigate("/risk"));
 
 function search() {
   const field = document.querySelector("[data-search]");
@@ -70,7 +73,7 @@ export function help() {
       h(
         "tbody",
         places.map((one) => row(["g", one.key], one.text)),
-        row(["!"], "Kill switch"),
+        row(["!"], "Emergency: Enter then flattens"),
         row(["/"], "Search or filter on the page, else go to"),
         row(["Ctrl", "k"], "Go to a page, a strategy, a symbol, an order"),
         row(["t"], "Light or dark"),

@@ -3,6 +3,7 @@
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
 import * as f from "./format.js";
+import { arranged, filter, heading, rest } from "./list.js";
 
 export const link = (href, ...content) => h("a", { href }, ...content);
 
@@ -125,44 +126,40 @@ export function table(
   if (!rows.length && none) return none;
   const shape = (column) => [column.num ? "num" : "", column.class ?? ""].filter(Boolean).join(" ") || null,
     role = (name) => (stack ? name : null);
-  return h(
-    "div.scroll",
-    { tabindex: "0", role: "group", "aria-label": caption, key: "table " + caption },
+  const line = (one) => h("tr", { key: key(one), role: role("row"), ...more(one) }, columns.map((column) => cell(column, one)));
+  const cell = (column, one) => {
+    const made = h("td", { class: shape(column), role: role("cell"), "data-label": role(column.name) }, column.cell(one));
+    if (column.class?.includes("text")) made.title = made.textContent; // it is cut to one line
+    return made;
+  };
+  const list = arranged(caption, columns, rows.map((one) => [one, line(one)])),
+    left = rest(caption, list.rows.length, list.count);
+  const head = (column) => {
+    const [content, sort] = heading(caption, column, rows.length > 1);
+    return h("th", { scope: "col", class: shape(column), role: role("columnheader"), "aria-sort": sort }, content);
+  };
+  const foot = left || next;
+  return [
+    filter(caption, rows.length),
     h(
-      "table",
-      { class: stack ? "stack" : "", role: role("table") },
-      h("caption.hidden", caption),
+      "div.scroll",
+      { tabindex: "0", role: "group", "aria-label": caption, key: "table " + caption },
       h(
-        "thead",
-        { role: role("rowgroup") },
-        h(
-          "tr",
-          { role: role("row") },
-          columns.map((column) => h("th", { scope: "col", class: shape(column), role: role("columnheader") }, column.name)),
-        ),
+        "table",
+        { class: stack ? "stack" : "", role: role("table") },
+        h("caption.hidden", caption),
+        h("thead", { role: role("rowgroup") }, h("tr", { role: role("row") }, columns.map(head))),
+        h("tbody", { role: role("rowgroup") }, list.rows),
+        foot
+          ? h(
+              "tfoot",
+              { role: role("rowgroup") },
+              h("tr", { role: role("row") }, h("td", { colspan: columns.length, role: role("cell") }, left, left && next ? " " : null, next)),
+            )
+          : null,
       ),
-      h(
-        "tbody",
-        { role: role("rowgroup") },
-        rows.map((one) =>
-          h(
-            "tr",
-            { key: key(one), role: role("row"), ...more(one) },
-            columns.map((column) =>
-              h("td", { class: shape(column), role: role("cell"), "data-label": role(column.name) }, column.cell(one)),
-            ),
-          ),
-        ),
-      ),
-      next
-        ? h(
-            "tfoot",
-            { role: role("rowgroup") },
-            h("tr", { role: role("row") }, h("td", { colspan: columns.length, role: role("cell") }, next)),
-          )
-        : null,
     ),
-  );
+  ];
 }
 
 export function button(text, on, { icon: name = null, tone = "", disabled = false, title = null, type = "button", ...more } = {}) {

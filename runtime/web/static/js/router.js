@@ -168,6 +168,7 @@ export function begin(where, loader, onChange) {
   });
   addEventListener("popstate", () => show());
   document.addEventListener("click", follow);
+  document.addEventListener("botd:list", () => page?.draw());
   return show();
 }
 

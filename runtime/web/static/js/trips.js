@@ -37,16 +37,9 @@ export function trips(items, next) {
         { name: "Entry → exit", num: true, class: "nowrap", cell: means },
         { name: "Duration", num: true, class: "nowrap", cell: (t) => f.age(t.left_ms - t.entered_ms) },
         { name: "Exit by", class: "nowrap", cell: (t) => tag("", f.words(t.exit_purpose), tones[t.exit_purpose] ?? "quiet") },
-        { name: "Realised", num: true, cell: (t) => f.money(t.realised, { plus: true }) },
+        { name: "Gross", num: true, cell: (t) => f.money(t.realised, { plus: true }) },
         { name: "Fees, funding", num: true, cell: (t) => h("span.num", { title: costs(t) }, f.money(f.sum([t.fees, t.funding]))) },
-        {
-          name: "Net",
-          num: true,
-          cell: (t) => [
-            signed(t.pnl),
-            t.whole ? null : h("span.unit", { title: "It began before the ledger, or a part of its money is unknown" }, "partial"),
-          ],
-        },
+        { name: "Net", num: true, cell: net },
       ],
       items,
       {
@@ -56,6 +49,12 @@ export function trips(items, next) {
     ),
   ];
 }
+
+// net is what a closed position made without fees and funding.
+const net = (t) => [
+  h("span", { title: `price difference ${t.realised}, fees ${t.fees}, funding ${t.funding}` }, signed(t.pnl)),
+  t.whole ? null : h("span.unit", { title: "It began before the ledger, or a part of its money is unknown" }, "partial"),
+];
 
 // tally sums what is shown.
 function tally(items) {
@@ -88,7 +87,9 @@ export function past(items, next) {
       { name: "Entry → close", num: true, class: "nowrap", cell: means },
       { name: "For", num: true, class: "nowrap", cell: (p) => f.age(p.until_ms - p.from_ms) },
       { name: "Exit by", class: "nowrap", cell: (p) => tag("", f.words(p.exit_purpose), tones[p.exit_purpose] ?? "quiet") },
-      { name: "Realised", num: true, cell: (p) => signed(p.realised) },
+      { name: "Fees, funding", num: true, class: "desk", cell: (p) => h("span.num", { title: `fees ${p.fees}, funding ${p.funding}` },
+          p.whole ? f.money(f.sum([p.fees, p.funding])) : "–") },
+      { name: "Net", num: true, cell: net },
     ],
     items,
     { next, none: empty("No closed positions", "Each is listed here with its prices once it is closed, including earlier runs.") },

@@ -11,13 +11,14 @@ const MOST = 6; // runs compared at once
 
 export const title = () => "Backtests";
 export const figure = (number, places = 2) => (number === null ? "–" : number.toFixed(places).replace("-", "−"));
+const same = (one, other) => one.id === other.id && one.started_ms === other.started_ms;
 export const gain = (one) => Number(one.final_equity) / Number(one.initial_equity) - 1;
 
 export async function open(page) {
   let items = [], runs = [], text = page.query.get("q") ?? "";
   const chosen = new Set(), form = new BacktestForm(() => page.draw(), (run) => took(run));
   const read = page.reader(async () => { const [list, here] = await Promise.all([get("backtests"), get("backtests/runs")]); items = list.items;
-      runs = here.items; });
+      runs = here.items.map(known); });
   const asking = () => page.query.get("new") !== null && operator();
   const ask = () => { page.choose("new", asking() ? "" : "1"); if (asking()) form.read().catch((error) => say(error.message, "bad")); page.draw(); };
   const shown = () => items.filter((one) => `${one.id} ${one.name} ${one.strategy} ${one.symbol}`.toLowerCase().includes(text.toLowerCase()));
@@ -42,9 +43,12 @@ export async function open(page) {
 
   function running() { return runs.some((one) => one.state === "running"); }
 
+  // known is what is known of a run: what was asked for before it ended may arrive after.
+  function known(run) { return runs.find((one) => one.ended_ms && same(one, run)) ?? run; }
+
   // took takes the progress of a run; a run that has ended is in the list of reports.
-  function took(run) {
-    const at = runs.findIndex((one) => one.id === run.id && one.started_ms === run.started_ms);
+  function took(progress) {
+    const run = known(progress), at = runs.findIndex((one) => same(one, run));
     if (at < 0) runs.unshift(run); else runs[at] = run;
     if (run.state === "done") { say(`The backtest ${run.id} is done.`); chosen.add(run.id); read(); }
     if (run.state === "failed") say(`The backtest ${run.id} failed: ${run.error.split("\n")[0]}`, "bad");
@@ -57,14 +61,15 @@ export async function open(page) {
             "aria-label": `Compare ${b.id}`, on: { change: (event) => { if (event.target.checked) chosen.add(b.id); else chosen.delete(b.id);
                 page.draw(); } } }) },
       { name: "Report", class: "lead", cell: (b) => [b.page ? h("a", { href: `/api/v1/backtests/${part(b.id)}/report`, target: "_blank",
-              rel: "noopener" }, b.id) : b.id, h("span.note.under", time(b.at, now()))] },
-      { name: "Strategy", class: "nowrap", cell: (b) => [b.name || b.strategy, h("span.note.under", b.strategy)] },
-      { name: "Symbol", class: "nowrap", cell: (b) => [symbolLink(b.market, b.symbol), h("span.note.under", b.interval)] },
-      { name: "Period", class: "nowrap", cell: (b) => [b.from.slice(0, 10), h("span.note.under", "to " + b.to.slice(0, 10))] },
+              rel: "noopener" }, b.id) : b.id] },
+      { name: "Made", class: "nowrap huge", cell: (b) => time(b.at, now()) },
+      { name: "Strategy", class: "nowrap", cell: (b) => h("span", { title: b.strategy }, b.name || b.strategy) },
+      { name: "Symbol", class: "nowrap", cell: (b) => [symbolLink(b.market, b.symbol), " ", b.interval] },
+      { name: "Period", class: "nowrap huge", cell: (b) => `${b.from.slice(0, 10)} to ${b.to.slice(0, 10)}` },
       { name: "Return", num: true, cell: (b) => signed((gain(b) * 100).toFixed(4), { unit: "%" }) },
       { name: "Maximum drawdown", num: true, cell: (b) => figure(b.max_drawdown_pct, 1) + " %" },
       { name: "Sharpe", num: true, cell: (b) => figure(b.sharpe) },
-      { name: "Profit factor", num: true, cell: (b) => figure(b.profit_factor) },
+      { name: "Profit factor", num: true, class: "huge", cell: (b) => figure(b.profit_factor) },
       { name: "Trips", num: true, cell: (b) => f.exact(String(b.round_trips)) },
       { name: "Won", num: true, class: "desk", cell: (b) => (b.round_trips ? f.percent(b.wins / b.round_trips, { places: 0 }) : "–") },
       { name: "Fees", num: true, class: "desk", cell: (b) => f.money(b.total_fees) },

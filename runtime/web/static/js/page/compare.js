@@ -1,5 +1,6 @@
 import { get, part } from "../api.js";
-import { Curves, notice } from "../chart.js";
+import { notice } from "../chart.js";
+import { Curves } from "../curve.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
 import { empty, link, panel, signed, table } from "../parts.js";

@@ -46,18 +46,18 @@ export async function open(page) {
   function orders() {
     const price = f.aligned(items, (o) => (f.isZero(o.price) ? o.stop_price : o.price));
     return table("Orders", [
-      view === "live" ? { name: "Age", class: "nowrap", cell: (o) => h("span.num", { title: `sent ${f.stampFull(o.sent_ms)}` },
+      view === "live" ? { name: "Age", class: "nowrap", by: (o) => -o.sent_ms, cell: (o) => h("span.num", { title: `sent ${f.stampFull(o.sent_ms)}` },
           f.age(now() - o.sent_ms)) } : { name: "Sent", class: "nowrap", cell: (o) => time(o.sent_ms, now()) },
       { name: "Strategy", cell: (o) => strategyLink(o.strategy) },
       { name: "Symbol", class: "nowrap", cell: (o) => symbolLink(o.market, o.symbol) },
       { name: "For", class: "nowrap", cell: (o) => f.words(o.purpose) },
       { name: "Side", cell: (o) => side(o.side) },
-      { name: "Type", class: "nowrap", cell: (o) => [f.words(o.type.toLowerCase()), o.post_only ? h("span.unit", "post only") : null,
-          o.reduce_only ? h("span.unit", "reduce only") : null] },
+      { name: "Type", class: "nowrap huge",
+          cell: (o) => h("span", { title: f.words(o.type.toLowerCase()) + (o.post_only ? ", post only" : "") }, kind(o)) },
       { name: "Price", num: true, cell: price },
       view === "live" ? { name: "Distance", num: true, cell: away } : null,
       { name: "Quantity", num: true, cell: (o) => (o.close_position ? "all" : o.quote_amount ? f.money(o.quote_amount) + " USDT" : f.given(o.quantity)) },
-      { name: "Filled", num: true, cell: (o) => f.exact(o.filled) },
+      { name: "Filled", num: true, class: "spare desk", cell: (o) => f.exact(o.filled) },
       { name: "State", cell: (o) => tag(o.state) }, view === "live" ? null : { name: "Ended", num: true, cell: (o) => time(o.ended_ms, now()) },
       { name: "Details", class: "nowrap", cell: (o) => intentLink(o.client_order_id) },
       view === "live" && operator() ? { name: "Cancel", cell: (o) => (opens(o) ? button("Cancel…", () => cancelOrder(o, () => read.now()),
@@ -69,7 +69,7 @@ export async function open(page) {
   }
 
   function fills() {
-    const price = f.aligned(items, (o) => o.price);
+    const price = (o) => f.mean(o.price, live.strategies.find((one) => one.market === o.market && one.symbol === o.symbol)?.last_price);
     return table("Fills", [
       { name: "Polled", class: "nowrap", cell: (o) => time(o.at_ms, now()) },
       { name: "Strategy", cell: (o) => strategyLink(o.strategy) },
@@ -77,14 +77,19 @@ export async function open(page) {
       { name: "For", cell: (o) => f.words(o.purpose) },
       { name: "Side", cell: (o) => side(o.side) },
       { name: "Quantity", num: true, cell: (o) => f.exact(o.quantity) },
-      { name: "Mean price", num: true, cell: (o) => (f.isZero(o.price) ? h("span.soft",
-            { title: "The exchange did not report the price of this fill" }, "–") : price(o)) },
+      { name: "Mean price", num: true, cell: (o) => (f.isZero(o.price) ? h("span.soft", { title: "The exchange did not report the price of this fill" +
+              (o.market === "futures" ? ", and it does not follow from the position yet" : "") }, "–") : derived(o, o.price, price(o))) },
+      { name: "Fee", num: true, cell: (o) => (o.fee ? derived(o, o.fee, [f.money(o.fee, { places: 4 }), h("span.unit", o.fee_asset)]) : "–") },
       { name: "Order", cell: (o) => intentLink(o.client_order_id) },
     ], items, { next: more(), none: empty("Nothing was filled yet", "Each fill stands here with the order it belongs to.") });
   }
 
   function more() { return next ? button("Show older", older) : null; }
 }
+
+// derived marks a figure that the exchange does not report; every digit is in its title.
+const derived = (o, exact, shown) => h("span", { title: o.derived ? `${exact}; derived from the position and the wallet before and after` : exact },
+  o.derived ? "≈" : "", shown);
 
 // away is how far the price still has to go to the order's.
 function away(o) {
@@ -93,6 +98,8 @@ function away(o) {
   return last > 0 && at > 0 ? h("span", { title: `the last price is ${f.exact(String(last))}` }, f.percent(at / last - 1, { plus: true })) : "–";
 }
 
+// kind is what the order becomes: what triggers it is said by what it is for.
+const kind = (o) => f.words(o.type.toLowerCase()).replace(/^(stop|take profit) (?=.)/, "");
 const opens = (o) => o.purpose === "entry" || o.purpose === "order";
 
 function unsettled() {

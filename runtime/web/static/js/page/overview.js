@@ -1,21 +1,24 @@
 import { get } from "../api.js";
-import { Curve, notice, segments } from "../chart.js";
+import { notice, segments } from "../chart.js";
+import { Curve } from "../curve.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
 import { ASKED, feedPanel, merged } from "../feed.js";
 import { icon } from "../icons.js";
 import { live, now } from "../live.js";
-import { ago, due, empty, link, panel, side, signed, strategyLink, symbolLink, table, tag, tile, time } from "../parts.js";
+import { daysPanel, positionsPanel, strategiesPanel } from "../money.js";
+import { ago, empty, facts, link, panel, signed, table, tag, tile, time } from "../parts.js";
 import { visitedAt, Since } from "../seen.js";
 
-const HOUR = 3_600_000, SHOWN = 6, STRATEGIES = 15, LATE_MS = 60_000;
+const HOUR = 3_600_000, SHOWN = 6, LATE_MS = 60_000;
 const ranges = [["1h", "1 h", HOUR], ["24h", "24 h", 24 * HOUR], ["7d", "7 d", 168 * HOUR], ["30d", "30 d", 720 * HOUR], ["all", "All", 0]];
 
 export const title = () => "Overview";
 
 export async function open(page) {
-  let limits = [], feed = [], notices = [], equity = null, whole = null, range = page.query.get("range") || "24h";
+  let positions = [], limits = [], feed = [], notices = [], equity = null, whole = null, range = page.query.get("range") || "24h";
   const host = h("div.host"), legend = h("div.legend"), curve = new Curve(host, legend), frame = h("div.frame", legend, host);
+  const readPositions = page.reader(async () => { positions = (await get("positions")).items; });
   const readLimits = page.reader(async () => { limits = (await get("risk/limits")).items; });
   const readFeed = page.reader(async () => {
     const [fills, intents, noted] = await Promise.all([get("fills", { limit: ASKED }), get("intents", { outcome: "refused", limit: ASKED }),
@@ -39,18 +42,20 @@ export async function open(page) {
   const since = new Since(() => page.draw());
   page.view(() => [
     h("div.page-head", h("h1", "Overview"), h("p.note", running())),
-    attention(notices), since.node(), live.strategies.length ? null : begin(), tiles(limits, whole),
-      h("div.grid.wide", { key: "curves" }, equityPanel(), feedPanel(feed, visitedAt())), strategies(), health(answers, ask),
+    attention(notices), since.node(), live.strategies.length ? null : begin(), tiles(positions, whole), positionsPanel(positions),
+      h("div.grid.wide", { key: "made" }, strategiesPanel(), daysPanel(whole)),
+      h("div.grid.wide", { key: "curves" }, equityPanel(), feedPanel(feed, visitedAt())), health(limits, answers, ask),
   ]);
   page.on(["status", "strategy", "link"], () => page.draw());
   page.on(["fill", "intent", "notice"], () => { readFeed(); readLimits(); });
+  page.on(["position", "order", "trade", "strategy"], readPositions);
   page.on("account", readEquity);
-  page.every(15_000, readLimits);
+  page.every(15_000, () => { readLimits(); readFeed(); }); // the price of a fill on futures is known some seconds after it
   page.every(HOUR / 6, readWhole);
   page.every(1000, () => page.draw());
   page.onLeave(() => { curve.close(); since.close(); });
   since.read().catch(() => {}); // what happened meanwhile is in the lists too
-  await Promise.all([readLimits.now(), readFeed.now(), readWhole.now(), curve.open().then(readEquity.now)]);
+  await Promise.all([readPositions.now(), readLimits.now(), readFeed.now(), readWhole.now(), curve.open().then(readEquity.now)]);
 
   function equityPanel() {
     const first = equity?.equity[0], last = live.status.equity;
@@ -118,37 +123,45 @@ function uncounted(held) {
   return [h("br"), h("span", { title }, `not counting ${first}${rest ? ` and ${f.plural(rest, "other asset")}` : ""}`)];
 }
 
-function tiles(limits, whole) {
-  const s = live.status, exposure = limits.filter((one) => one.rule === "max_gross_exposure").sort((a, b) => b.ratio - a.ratio)[0];
-  const tightest = [...limits].filter((one) => one.rule !== "max_data_age").sort((a, b) => b.ratio - a.ratio)[0],
-    margin = Number(s.futures_equity) > 0 ? Number(s.margin_used) / Number(s.futures_equity) : null;
-  const drawdown = s.today.drawdown_ratio, near = s.nearest_liquidation, week = grown(whole, now() - 168 * HOUR), all = grown(whole, 0),
-    held = live.strategies.filter((one) => f.sign(one.position)), unprotected = held.filter((one) => !one.protected).length;
-  const unsettled = s.unsettled ? [s.unsettled, " unsettled for ", f.age(now() - s.unsettled_since_ms)] : "all settled", differs = s.reconcile.differences;
-  return h("dl.tiles", { key: "tiles" },
-    tile("Equity", live.strategies.length ? [f.money(s.equity), h("span.unit", "USDT")] : "–",
-      { detail: live.strategies.length ? ["today's peak ", f.money(s.today.peak), ...uncounted(s.uncounted)] : "not read" }),
-    tile("Today", signed(s.today.change), { detail: [f.percent(s.today.change_ratio, { plus: true }), week ? [", 7 d ", signed(week.change)] : "",
-          all ? [", in all ", signed(all.change)] : ""],
-        title: all ? `in all: since ${f.stamp(all.at, now())} ${f.zone()}, including deposits and withdrawals` : null }),
-    tile("Drawdown", f.percent(drawdown), { detail: "from today's peak", tone: drawdown > 0.1 ? "warn" : "" }),
-    tile("Gross exposure", exposure ? f.percent(exposure.ratio, { places: 1 }) : "–",
-      { detail: exposure ? ["of its limit, ", exposure.scope] : "no limit is set", href: "/risk" }),
-    tile("Tightest limit", tightest ? f.percent(tightest.ratio, { places: 0 }) : "–",
-      { detail: tightest ? [f.words(tightest.rule), ", ", tightest.scope] : "no limit is set", tone: tightest?.state === "breached" ? "bad"
-        : tightest?.ratio >= 0.8 ? "warn" : "", href: "/risk" }),
-    tile("Positions", String(s.positions), { detail: held.length ? [unprotected ? `${unprotected} without a stop, ` : "all with a stop, ",
-          signed(f.sum(held.map((one) => one.unrealized)))] : "no position", href: "/positions" }),
-    tile("Margin in use", f.percent(margin, { places: 1 }), { detail: [f.money(s.available), " USDT available"], href: "/positions" }),
-    tile("Nearest liquidation", near ? f.percent(near.distance_ratio, { places: 1 }) : "None",
-      { detail: near ? [near.symbol, " at ", f.exact(near.price)] : "no position can be liquidated", tone: near && near.distance_ratio < 0.05 ? "bad"
-        : "", href: "/positions" }),
-    tile("Open orders", String(s.open_orders), { detail: unsettled, href: "/orders", tone: s.unsettled && now() - s.unsettled_since_ms > LATE_MS
-        ? "bad" : "" }),
-    tile("Reconciled", s.reconcile.last_ms ? f.age(now() - s.reconcile.last_ms) + " ago" : "Not yet",
-      { detail: differs ? f.plural(differs, "difference") : s.reconcile.failed ? `${s.reconcile.failed} rounds failed in a row` : "no differences",
-        tone: differs ? "bad" : s.reconcile.failed > 2 ? "warn" : "", href: "/reconcile" }));
+// tiles are the four figures that are asked for first, all of them net.
+function tiles(positions, whole) {
+  const s = live.status, week = grown(whole, now() - 168 * HOUR), all = grown(whole, 0), traded = live.strategies.length > 0;
+  const open = f.sum(positions.map((one) => one.profit)), unprotected = positions.filter((one) => f.sign(one.quantity) && !one.protected).length;
+  return h("dl.tiles.four", { key: "tiles" },
+    tile("Equity", traded ? [f.money(s.equity), h("span.unit", "USDT")] : "–",
+      { title: s.equity, detail: traded ? [all ? ["in all ", signed(all.change), " "] : "", ...uncounted(s.uncounted)] : "not read" }),
+    tile("Today", signed(s.today.change), { title: s.today.change, detail: [f.percent(s.today.change_ratio, { plus: true }),
+          week ? [", 7 d ", signed(week.change)] : ""] }),
+    tile("Drawdown", f.percent(s.today.drawdown_ratio), { detail: ["from today's peak of ", f.money(s.today.peak)], title: s.today.peak,
+        tone: s.today.drawdown_ratio > 0.1 ? "warn" : "" }),
+    tile("Open positions", positions.length ? signed(open) : "None", { title: open, href: "/positions",
+        detail: positions.length ? [f.plural(positions.length, "position"), ", net", unprotected ? `, ${unprotected} without a stop`
+            : ""] : "no position is open" }));
 }
+
+// state are the figures of risk and health, which matter when they change.
+function state(limits) {
+  const s = live.status, near = s.nearest_liquidation, exposure = highest(limits.filter((one) => one.rule === "max_gross_exposure"));
+  const tightest = highest(limits.filter((one) => !["max_data_age", "max_position"].includes(one.rule))); // a position at its maximum is the plan
+  const margin = Number(s.futures_equity) > 0 ? Number(s.margin_used) / Number(s.futures_equity) : null, differs = s.reconcile.differences;
+  const late = s.unsettled && now() - s.unsettled_since_ms > LATE_MS, at = near && placed(near.symbol, near.price);
+  return facts([
+    ["Gross exposure", exposure ? h("span", { title: exposure.scope }, f.percent(exposure.ratio, { places: 1 }), " of its limit") : "no limit is set"],
+    ["Tightest limit", tightest ? link("/risk", h("span", { class: tightest.state === "breached" ? "bad" : tightest.ratio >= 0.8 ? "warn" : "" },
+          f.percent(tightest.ratio, { places: 0 }), ` ${f.words(tightest.rule)}`)) : "no limit is set"],
+    ["Margin in use", h("span", { title: `${s.available} USDT available` }, f.percent(margin, { places: 1 }))],
+    ["Nearest liquidation", near ? h("span", { class: near.distance_ratio < 0.05 ? "bad" : "", title: near.price }, `${near.symbol} at ${at}, `,
+        f.percent(near.distance_ratio, { places: 1 }), " away") : "no position can be liquidated"],
+    ["Orders", h("span", { class: late ? "bad" : "" }, link("/orders", String(s.open_orders), s.unsettled
+        ? `, ${s.unsettled} unsettled for ${f.age(now() - s.unsettled_since_ms)}` : ", all settled"))],
+    ["Reconciled", h("span", { class: differs ? "bad" : s.reconcile.failed > 2 ? "warn" : "" }, s.reconcile.last_ms
+          ? `${f.age(now() - s.reconcile.last_ms)} ago` : "not yet", differs ? `, ${f.plural(differs, "difference")}` : s.reconcile.failed
+        ? `, ${s.reconcile.failed} rounds failed` : "")],
+  ]);
+}
+
+const highest = (limits) => [...limits].sort((a, b) => b.ratio - a.ratio)[0];
+const placed = (symbol, price) => f.price(price, live.strategies.find((one) => one.symbol === symbol && one.market === "futures")?.last_price);
 
 // attention lists everything that needs a person, each with its way out.
 function attention(notices) {
@@ -174,11 +187,7 @@ function attention(notices) {
   if (beside && now() - f.msOf(beside.since) < 24 * 3600_000) all.push([beside.active ? "warn" : "info", "The kill switch acted beside the engine",
       `${beside.level}, by ${beside.by}: ${f.plural(beside.orders, "order")} sent; ${beside.cause}`, f.msOf(beside.since), "/risk",
       beside.active ? "the engine does not answer yet" : `the engine took over after ${f.age(beside.took_ms)}`]);
-  if (!all.length) {
-    const reconciled = s.reconcile.last_ms ? `exchange and journal agreed ${f.age(now() - s.reconcile.last_ms)} ago` : "the first reconciliation is running";
-    return h("section.panel", { key: "attention", "aria-label": "What needs attention" },
-      h("p.calm", icon("check"), h("span", h("strong", "All systems normal."), ` All ${f.plural(s.checks.length, "check")} pass, ${reconciled}.`)));
-  }
+  if (!all.length) return null;
   return panel("Needs attention", { key: "attention", note: f.plural(all.length, "item") }, h("div.attention", h("ul", all.slice(0, SHOWN).map(one)),
       all.length > SHOWN ? h("details", h("summary", `${all.length - SHOWN} more`), h("ul", all.slice(SHOWN).map(one))) : null));
 
@@ -188,32 +197,16 @@ function attention(notices) {
   }
 }
 
-function strategies() {
-  const columns = [
-    { name: "Strategy", class: "lead", cell: (s) => strategyLink(s.name) },
-    { name: "State", cell: (s) => tag(s.state) },
-    { name: "Symbol", class: "nowrap", cell: (s) => symbolLink(s.market, s.symbol) },
-    { name: "Position", num: true, cell: (s) => (f.isZero(s.position) ? h("span.soft", "flat") : [side(f.sign(s.position) > 0 ? "long" : "short"),
-          " ", f.exact(s.position.replace("-", ""))]) },
-    { name: "Unrealised", num: true, cell: (s) => signed(s.unrealized) },
-    { name: "Realised", num: true, cell: (s) => signed(s.realized) },
-    { name: "Last price", num: true, cell: (s) => f.exact(s.last_price) },
-    { name: "Last tick", num: true, class: "desk", cell: (s) => (s.last_tick_ms ? ago(s.last_tick_ms, now()) : "–") },
-    { name: "Next", num: true, class: "desk", cell: (s) => due(s.next_tick_ms, now()) },
-    { name: "Why", class: "text", cell: (s) => s.why || s.reason || "–" },
-  ];
-  const rows = [...live.strategies].sort((a, b) => (a.state === "running") - (b.state === "running")).slice(0, STRATEGIES),
-    more = live.strategies.length - rows.length; // strategies that do not run come first
-  return panel("Strategies", { note: "profit and loss in USDT" },
-    table("Strategies", columns, rows, { next: more > 0 ? link("/strategies", `${more} more`) : null, key: (s) => s.name,
-        none: empty("No strategy is configured", "Put a file into strategies/ of the configuration directory; botd init writes a commented one.") }));
-}
-
-function health(answers, ask) {
-  const s = live.status;
-  return panel("Health", { actions: link("/readyz?verbose", "readyz"), note: s.ready ? "ready" : "not ready" },
+function health(limits, answers, ask) {
+  const s = live.status, failed = s.checks.filter((check) => !check.ok).length;
+  const reconciled = s.reconcile.last_ms ? "exchange and journal agree" : "the first reconciliation is running";
+  const calm = live.link !== "lost" && !failed && !s.degraded.length;
+  return panel("Health", { actions: link("/readyz?verbose", "readyz"), note: calm ? `All systems normal: all ${s.checks.length} checks pass, ${reconciled}`
+      : s.ready ? "ready" : "not ready" },
+    state(limits),
+    h("details.mirror", { key: "checks", open: failed > 0 }, h("summary", "Checks"),
     h("ul.checks", s.checks.map((check) => h("li", { key: check.name, title: check.detail ?? null },
-          tag(check.ok ? "ok" : "failed", f.words(check.name)), check.detail ? h("span.note", " " + check.detail) : null))),
+          tag(check.ok ? "ok" : "failed", f.words(check.name)), check.detail ? h("span.note", " " + check.detail) : null)))),
     h("details.mirror", { key: "answers", on: { toggle: ask } }, h("summary", "Exchange responses by request, since the start"), answers ??
       h("p.panel-body.note", "Reading…")));
 }

@@ -2,7 +2,6 @@ import { get, part, Problem } from "../api.js";
 import { CandleChart, intervals, notice, plotStyles, segments } from "../chart.js";
 import { h, morph } from "../dom.js";
 import * as f from "../format.js";
-import { HaltForm, pause, resume } from "../halt.js";
 import { now, operator, strategy } from "../live.js";
 import { dialog } from "../menu.js";
 import { ago, button, due, empty, facts, intentLink, link, meter, panel, side, signed, symbolLink, table, tabs, tag, time, unit } from "../parts.js";
@@ -12,6 +11,8 @@ const views = [["why", "Why"], ["decisions", "Decisions"], ["orders", "Orders"],
   ["config", "Configuration"]];
 const MOST = 20_000;
 const FIRST = 600, PLOTTED = 300, MOST_PLOTTED = 5000; // candles, and those of the indicators: at first, and after scrolling back
+
+const halting = () => import("../halt.js"); // at its first use
 
 export const title = (params) => params.name;
 
@@ -139,13 +140,15 @@ export async function open(page) {
     if (!operator()) return h("span.note", "viewer: read only");
     const halted = s.degraded.some((each) => each.state === "halted" && each.strategy === name), latched = s.latch || s.state === "latched";
     return [
-      halted || latched ? button(latched && !halted ? "Release latch…" : "Resume…", () => resume(name, read), { icon: "play" })
-        : button("Pause entries…", () => pause(name, read), { icon: "pause" }),
+      halted || latched
+        ? button(latched && !halted ? "Release latch…" : "Resume…", async () => (await halting()).resume(name, read), { icon: "play" })
+        : button("Pause entries…", async () => (await halting()).pause(name, read), { icon: "pause" }),
       button("Halt…", stop, { icon: "halt", tone: "danger" }),
     ];
   }
 
-  function stop() {
+  async function stop() {
+    const { HaltForm } = await halting();
     const place = h("div"), form = new HaltForm(() => morph(place.firstElementChild, form.node()), { strategy: name });
     place.append(form.node());
     dialog("Halt " + name, place, { wide: true });

@@ -1,12 +1,13 @@
-package printable
+package paint
 
 import (
 	"io"
-	"regexp"
 	"unicode/utf8"
+
+	"botd/internal/printable"
 )
 
-// Writer escapes what Lines does, in a stream. Colours stay; a terminal is not hurt by them.
+// Writer escapes what printable.Lines does, in a stream. Botd's own colours alone stay.
 type Writer struct {
 	to   io.Writer
 	rest []byte // the beginning of a rune whose end was not written yet
@@ -17,9 +18,6 @@ func NewWriter(to io.Writer) *Writer { return &Writer{to: to} }
 
 // To is what is written to.
 func (w *Writer) To() io.Writer { return w.to }
-
-// colour is a sequence that sets a colour or ends it, as botd's tables and log have them.
-var colour = regexp.MustCompile(`\x1b\[(?:0|1|3[0-7]|9[0-7])m`)
 
 // Write writes a text.
 func (w *Writer) Write(text []byte) (int, error) {
@@ -32,13 +30,13 @@ func (w *Writer) Write(text []byte) (int, error) {
 	all = all[:cut]
 	var out []byte
 	for len(all) > 0 {
-		next := colour.FindIndex(all)
+		next := own.FindSubmatchIndex(all)
 		if next == nil {
-			out = append(out, Lines(string(all))...)
+			out = append(out, printable.Lines(string(all))...)
 			break
 		}
-		out = append(append(out, Lines(string(all[:next[0]]))...), all[next[0]:next[1]]...)
-		all = all[next[1]:]
+		out = append(append(out, printable.Lines(string(all[:next[0]]))...), "\x1b["...)
+		out, all = append(out, all[next[2]:next[3]]...), all[next[1]:]
 	}
 	if _, err := w.to.Write(out); err != nil {
 		return 0, err

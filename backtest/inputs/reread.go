@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"botd/backtest"
@@ -15,8 +17,8 @@ import (
 	"botd/internal/failure"
 )
 
-// Again reads what a report was made of.
-func (b *Files) Again(path string) (*backtest.Result, backtest.Config, error) {
+// Reread reads what a report was made of.
+func (b *Files) Reread(path string) (*backtest.Result, backtest.Config, error) {
 	var stored backtest.Result
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -98,7 +100,7 @@ func (b *Files) written(inputs *backtest.Inputs, symbols []*exchange.Symbol) (gi
 	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
 	for i, input := range inputs.Strategies {
 		file := filepath.Join(directory, strconv.Itoa(i+1), "strategy.yaml")
-		if err := errors.Join(writeNew(file, input.YAML), writeScript(filepath.Dir(file), input.Script)); err != nil {
+		if err := errors.Join(writeNew(file, input.YAML), writeScript(filepath.Dir(file), input.Script.Files())); err != nil {
 			return nil, failure.Wrap(failure.IO, err)
 		}
 		c, err := b.loadStrategy(file, symbols)
@@ -110,15 +112,17 @@ func (b *Files) written(inputs *backtest.Inputs, symbols []*exchange.Symbol) (gi
 	return given, nil
 }
 
-// writeScript puts a script where its strategy's file looks for it.
-func writeScript(directory string, script *backtest.Text) error {
-	if script == nil {
-		return nil
+// writeScript puts a script and its libraries where its strategy's file looks for them.
+func writeScript(directory string, files map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if !filepath.IsLocal(name) {
+			return fmt.Errorf("the report's script %q is not beside its strategy", name)
+		}
+		if err := writeNew(filepath.Join(directory, name), files[name]); err != nil {
+			return err
+		}
 	}
-	if !filepath.IsLocal(script.Path) {
-		return fmt.Errorf("the report's script %q is not beside its strategy", script.Path)
-	}
-	return writeNew(filepath.Join(directory, script.Path), script.Text)
+	return nil
 }
 
 func writeNew(file, text string) error {

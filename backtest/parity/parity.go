@@ -1,0 +1,156 @@
+// Package parity sets the fills of a running strategy beside those of a backtest over the candles that were recorded meanwhile.
+package parity
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Fill is what one order traded at one time, by the exchange or by a backtest.
+type Fill struct {
+	AtMS     int64   `json:"at_ms"`
+	Order    string  `json:"order,omitempty"` // live: its client order id
+	Buy      bool    `json:"buy"`
+	Quantity float64 `json:"quantity"`
+	Price    float64 `json:"price"` // 0 where it is not known
+	Purpose  string  `json:"purpose"`
+}
+
+// Pair is an order of one side beside the same one of the other; nil where it has none.
+type Pair struct {
+	Live     *Fill   `json:"live"`
+	Backtest *Fill   `json:"backtest"`
+	LaterMS  int64   `json:"later_ms"`          // of the live one
+	Slippage float64 `json:"slippage_pct"`      // of the price; above 0 the live one was worse
+	Cost     float64 `json:"slippage_usdt"`     // of the live quantity
+	Priced   bool    `json:"slippage_is_known"` // both have a price
+}
+
+// Comparison is a period's fills side by side.
+type Comparison struct {
+	Pairs        []Pair   `json:"pairs"`
+	Matched      int      `json:"matched"`
+	LiveOnly     int      `json:"live_only"`
+	BacktestOnly int      `json:"backtest_only"`
+	Slippage     *float64 `json:"slippage_pct"` // mean of the pairs that have a price, by quantity times price
+	Cost         float64  `json:"slippage_usdt"`
+}
+
+// Compare sets live orders beside those of a backtest: a pair is of one side and one purpose, and its times are at most
+// withinMS apart. Of several the nearest in time is taken, the earliest live order first.
+func Compare(live, backtest []Fill, withinMS int64) *Comparison {
+	live, backtest = orders(live), orders(backtest)
+	c, taken := &Comparison{}, make([]bool, len(backtest))
+	for i := range live {
+		l, best := &live[i], -1
+		for k := range backtest {
+			b := &backtest[k]
+			apart := distance(l, b)
+			if taken[k] || b.Buy != l.Buy || b.Purpose != l.Purpose || apart > withinMS || best >= 0 && apart >= distance(l, &backtest[best]) {
+				continue
+			}
+			best = k
+		}
+		if best < 0 {
+			c.Pairs, c.LiveOnly = append(c.Pairs, Pair{Live: l}), c.LiveOnly+1
+			continue
+		}
+		taken[best] = true
+		c.Pairs, c.Matched = append(c.Pairs, pairOf(l, &backtest[best])), c.Matched+1
+	}
+	for k := range backtest {
+		if !taken[k] {
+			c.Pairs, c.BacktestOnly = append(c.Pairs, Pair{Backtest: &backtest[k]}), c.BacktestOnly+1
+		}
+	}
+	slices.SortStableFunc(c.Pairs, func(a, b Pair) int { return cmp.Compare(a.AtMS(), b.AtMS()) })
+	c.sum()
+	return c
+}
+
+// Sentence says how far live trading followed the backtest.
+func (c *Comparison) Sentence() string {
+	total := c.Matched + c.LiveOnly + c.BacktestOnly
+	text := fmt.Sprintf("%d of %d orders are the same live and in the backtest", c.Matched, total)
+	if c.LiveOnly > 0 {
+		text += fmt.Sprintf(", %d are live alone", c.LiveOnly)
+	}
+	if c.BacktestOnly > 0 {
+		text += fmt.Sprintf(", %d are of the backtest alone", c.BacktestOnly)
+	}
+	if c.Slippage == nil {
+		return text + "; no price of any is known on both sides"
+	}
+	word := "worse"
+	if *c.Slippage < 0 {
+		word = "better"
+	}
+	return text + fmt.Sprintf("; live prices were %.4f %% %s on average, %.2f USDT in all", math.Abs(*c.Slippage), word, math.Abs(c.Cost))
+}
+
+// AtMS is when the pair's order was filled, live if it was.
+func (p *Pair) AtMS() int64 {
+	if p.Live != nil {
+		return p.Live.AtMS
+	}
+	return p.Backtest.AtMS
+}
+
+func distance(a, b *Fill) int64 { return max(a.AtMS-b.AtMS, b.AtMS-a.AtMS) }
+
+func pairOf(live, backtest *Fill) Pair {
+	p := Pair{Live: live, Backtest: backtest, LaterMS: live.AtMS - backtest.AtMS, Priced: live.Price > 0 && backtest.Price > 0}
+	if p.Priced {
+		worse := live.Price - backtest.Price
+		if !live.Buy {
+			worse = -worse
+		}
+		p.Slippage, p.Cost = 100*worse/backtest.Price, worse*live.Quantity
+	}
+	return p
+}
+
+func (c *Comparison) sum() {
+	value, slipped := 0.0, 0.0
+	for i := range c.Pairs {
+		if p := &c.Pairs[i]; p.Priced {
+			of := p.Live.Quantity * p.Backtest.Price
+			value, slipped = value+of, slipped+of*p.Slippage
+			c.Cost += p.Cost
+		}
+	}
+	if value > 0 {
+		mean := slipped / value
+		c.Slippage = &mean
+	}
+}
+
+// orders puts the fills of one order together: its quantity, its mean price, the time of its first fill. The fills of a backtest
+// name no order; those of one side, purpose and time are one.
+func orders(fills []Fill) (all []Fill) {
+	for i := range fills {
+		f := fills[i]
+		at := slices.IndexFunc(all, func(o Fill) bool {
+			if f.Order != "" || o.Order != "" {
+				return f.Order == o.Order
+			}
+			return f.Buy == o.Buy && f.Purpose == o.Purpose && f.AtMS == o.AtMS
+		})
+		if at < 0 {
+			all = append(all, f)
+			continue
+		}
+		o := &all[at]
+		switch quantity := o.Quantity + f.Quantity; {
+		case o.Price == 0 || f.Price == 0:
+			o.Price, o.Quantity = math.Max(o.Price, f.Price), quantity
+		default:
+			o.Price, o.Quantity = (o.Price*o.Quantity+f.Price*f.Quantity)/quantity, quantity
+		}
+		o.AtMS = min(o.AtMS, f.AtMS)
+	}
+	slices.SortStableFunc(all, func(a, b Fill) int { return cmp.Compare(a.AtMS, b.AtMS) })
+	return all
+}

@@ -1,0 +1,106 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"botd/backtest/parity"
+)
+
+// Live is what a running strategy did in the time of a backtest.
+type Live struct {
+	TimeMS     []int64 // of the account's equity
+	Equity     []float64
+	Fills      []parity.Fill
+	Comparison *parity.Comparison
+}
+
+// mostBeside is how many orders the page lists, the newest.
+const mostBeside = 200
+
+// live is what the page's script draws.
+type live struct {
+	Time   instants  `json:"t"`
+	Equity []float64 `json:"e"`
+	Filled instants  `json:"f"`
+	Price  []float64 `json:"p"` // 0: not known
+}
+
+func liveOf(given *Live) *live {
+	if given == nil {
+		return nil
+	}
+	l := &live{Filled: instants{}, Price: []float64{}}
+	step := (len(given.TimeMS) + mostPoints - 1) / mostPoints
+	for i, ms := range given.TimeMS {
+		at := ms / 1000
+		if n := len(l.Time); i%step == 0 && (n == 0 || l.Time[n-1] < at) { // the chart wants times that rise
+			l.Time, l.Equity = append(l.Time, at), append(l.Equity, round(given.Equity[i], 2))
+		}
+	}
+	for i := range given.Fills {
+		if i == mostFills {
+			break
+		}
+		l.Filled, l.Price = append(l.Filled, given.Fills[i].AtMS/1000), append(l.Price, given.Fills[i].Price)
+	}
+	return l
+}
+
+// besideLive is the page's table of orders.
+type besideLive struct {
+	Sentence string
+	Rows     []besideRow
+	Left     int // older ones that are not shown; 0 for none
+}
+
+type besideRow struct {
+	At, What, LiveQuantity, Quantity, LivePrice, Price, Later, Slippage, Cost, Tone string
+}
+
+func besideOf(given *Live) *besideLive {
+	if given == nil || given.Comparison == nil {
+		return nil
+	}
+	out := &besideLive{Sentence: given.Comparison.Sentence()}
+	pairs := given.Comparison.Pairs
+	if out.Left = max(0, len(pairs)-mostBeside); out.Left > 0 {
+		pairs = pairs[out.Left:]
+	}
+	for i := range pairs {
+		out.Rows = append(out.Rows, rowOf(&pairs[i]))
+	}
+	return out
+}
+
+func rowOf(p *parity.Pair) besideRow {
+	row := besideRow{At: time.UnixMilli(p.AtMS()).UTC().Format(time.DateTime), LiveQuantity: "none", Quantity: "none", LivePrice: none, Price: none,
+		Later: none, Slippage: none, Cost: none}
+	digits := func(f float64) string { return strconv.FormatFloat(f, 'g', 8, 64) }
+	side := func(f *parity.Fill) string {
+		if f.Buy {
+			return "buy " + f.Purpose
+		}
+		return "sell " + f.Purpose
+	}
+	if f := p.Backtest; f != nil {
+		row.What, row.Quantity, row.Price = side(f), digits(f.Quantity), digits(f.Price)
+	}
+	if f := p.Live; f != nil {
+		row.What, row.LiveQuantity = side(f), digits(f.Quantity)
+		if f.Price > 0 {
+			row.LivePrice = digits(f.Price)
+		}
+	}
+	if p.Live != nil && p.Backtest != nil {
+		row.Later = (time.Duration(p.LaterMS) * time.Millisecond).Round(time.Second).String()
+	}
+	if p.Priced {
+		row.Slippage, row.Cost, row.Tone = fmt.Sprintf("%+.4f", p.Slippage), fmt.Sprintf("%+.4f", p.Cost), "up"
+		if p.Slippage > 0 {
+			row.Tone = "down"
+		}
+	}
+	return row
+}

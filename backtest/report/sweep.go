@@ -1,0 +1,399 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"botd/backtest"
+	"botd/backtest/saved"
+)
+
+// Bounds of a sweep's page.
+const (
+	mostTrialRows = 100 // of the table
+	mostTrialWays = 300 // of the parallel coordinates: the best
+	mostMaps      = 10  // heat maps
+	mostSteps     = 12  // of an axis in a heat map; more values are put together
+	neighbours    = 8   // of the best
+)
+
+// sweepPage is what the template of a sweep shows.
+type sweepPage struct {
+	*saved.Sweep
+	Said      string // the verdict, with a capital
+	Names     []string
+	Maps      []heatMap
+	Ways      template.HTML
+	Scatter   template.HTML
+	Rank      string // how far the order lasted
+	Near      []trialRow
+	NearSaid  string
+	Rows      []trialRow
+	Left      int
+	WhenSplit string
+}
+
+type trialRow struct {
+	Place                         int
+	Settings                      []string
+	Seen                          *backtest.Column
+	Unseen                        *backtest.Column
+	Profit, Sharpe, Drawdown      string
+	UnseenProfit, UnseenSharpe    string
+	UnseenDrawdown, Tone, Changed string
+}
+
+// WriteSweep writes a sweep as one page that opens offline.
+func WriteSweep(w io.Writer, r *saved.Sweep) error {
+	body, err := filled("sweep.gohtml", newSweepPage(r))
+	if err != nil {
+		return err
+	}
+	script, err := files.ReadFile("page/sweep.js")
+	if err != nil {
+		return err
+	}
+	return frame(w, r.Strategy+" – botd sweep", body, nil, script)
+}
+
+func newSweepPage(r *saved.Sweep) *sweepPage {
+	said := r.Verdict()
+	p := &sweepPage{Sweep: r, Said: strings.ToUpper(said[:1]) + said[1:] + ".", Left: max(0, len(r.Trials)-mostTrialRows)}
+	if len(r.Trials) == 0 {
+		return p
+	}
+	p.Names = slices.Sorted(maps.Keys(r.Trials[0].Params))
+	if r.Split != nil {
+		p.WhenSplit = minute(*r.Split)
+	}
+	axes := axesOf(r.Trials, p.Names)
+	for i := range axes {
+		for k := i + 1; k < len(axes) && len(p.Maps) < mostMaps; k++ {
+			p.Maps = append(p.Maps, heatOf(r.Trials, &axes[i], &axes[k]))
+		}
+	}
+	p.Ways = waysOf(r.Trials, axes)
+	p.Scatter, p.Rank = unseenOf(r.Trials)
+	p.Near, p.NearSaid = around(r.Trials, axes)
+	for i := range r.Trials[:min(mostTrialRows, len(r.Trials))] {
+		p.Rows = append(p.Rows, rowOfTrial(&r.Trials[i], p.Names, i))
+	}
+	return p
+}
+
+func rowOfTrial(t *backtest.Trial, names []string, place int) trialRow {
+	row := trialRow{Place: place + 1, Seen: t.Seen, Unseen: t.Unseen, UnseenProfit: none, UnseenSharpe: none, UnseenDrawdown: none}
+	for _, name := range names {
+		row.Settings = append(row.Settings, t.Params[name])
+	}
+	row.Profit, row.Sharpe, row.Drawdown = signedPercent(t.Seen.Profit), number(t.Seen.Sharpe), percent(t.Seen.MaxDrawdown)
+	if u := t.Unseen; u != nil {
+		row.UnseenProfit, row.UnseenSharpe, row.UnseenDrawdown = signedPercent(u.Profit), number(u.Sharpe), percent(u.MaxDrawdown)
+	}
+	return row
+}
+
+// axis is what was varied under one name: its values in order, and the step that each belongs to.
+type axis struct {
+	name   string
+	values []string
+	step   map[string]int // of a value, in a heat map
+	steps  []string       // their names
+}
+
+func axesOf(trials []backtest.Trial, names []string) (all []axis) {
+	for _, name := range names {
+		a := axis{name: name, step: map[string]int{}}
+		seen := map[string]bool{}
+		for i := range trials {
+			if value := trials[i].Params[name]; !seen[value] {
+				seen[value] = true
+				a.values = append(a.values, value)
+			}
+		}
+		slices.SortFunc(a.values, inOrder)
+		if len(a.values) < 2 {
+			continue
+		}
+		count := min(mostSteps, len(a.values))
+		a.steps = make([]string, count)
+		for i, value := range a.values {
+			k := i * count / len(a.values)
+			a.step[value] = k
+			switch {
+			case a.steps[k] == "":
+				a.steps[k] = value
+			default:
+				first, _, _ := strings.Cut(a.steps[k], " to ")
+				a.steps[k] = first + " to " + value
+			}
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+// inOrder sorts numbers, also with a unit behind them, before words.
+func inOrder(a, b string) int {
+	x, xIs := leading(a)
+	y, yIs := leading(b)
+	if xIs && yIs && x != y {
+		return cmp.Compare(x, y)
+	}
+	return strings.Compare(a, b)
+}
+
+func leading(text string) (float64, bool) {
+	end := strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != '-' })
+	if end < 0 {
+		end = len(text)
+	}
+	f, err := strconv.ParseFloat(text[:end], 64)
+	return f, err == nil
+}
+
+// at is where a value lies on its axis, from 0 to 1.
+func (a *axis) at(value string) float64 {
+	return float64(slices.Index(a.values, value)) / float64(len(a.values)-1)
+}
+
+// sharpe is a trial's, over what was seen.
+func sharpe(t *backtest.Trial) (float64, bool) {
+	if t.Seen == nil || t.Seen.Sharpe == nil {
+		return 0, false
+	}
+	return *t.Seen.Sharpe, true
+}
+
+// heatMap is the mean Sharpe ratio by two axes.
+type heatMap struct {
+	Across, Down string
+	Columns      []string
+	Rows         []heatRow
+}
+
+type heatRow struct {
+	Name  string
+	Cells []heatCell
+}
+
+type heatCell struct{ Text, Class, Title string }
+
+func heatOf(trials []backtest.Trial, across, down *axis) heatMap {
+	m := heatMap{Across: across.name, Down: down.name, Columns: across.steps}
+	type tally struct {
+		sum, best float64
+		count     int
+	}
+	tallies := make([]tally, len(across.steps)*len(down.steps))
+	most := 0.0
+	for i := range trials {
+		value, known := sharpe(&trials[i])
+		if !known {
+			continue
+		}
+		cell := &tallies[down.step[trials[i].Params[down.name]]*len(across.steps)+across.step[trials[i].Params[across.name]]]
+		if cell.count == 0 || value > cell.best {
+			cell.best = value
+		}
+		cell.sum, cell.count = cell.sum+value, cell.count+1
+		most = max(most, math.Abs(value))
+	}
+	for k, name := range down.steps {
+		row := heatRow{Name: name}
+		for j := range across.steps {
+			cell := &tallies[k*len(across.steps)+j]
+			if cell.count == 0 {
+				row.Cells = append(row.Cells, heatCell{Text: "", Class: "h0"})
+				continue
+			}
+			mean := cell.sum / float64(cell.count)
+			shown := heat(mean, max(most, 0.01))
+			row.Cells = append(row.Cells, heatCell{Text: fixed(mean, 2), Class: shown.Class, Title: fmt.Sprintf(
+				"%s %s, %s %s: mean Sharpe %.2f of %d, the best %.2f", across.name, across.steps[j], down.name, name, mean, cell.count, cell.best)})
+		}
+		m.Rows = append(m.Rows, row)
+	}
+	return m
+}
+
+// waysOf draws each trial as a way through its settings to what it showed; the best tenth is drawn last.
+func waysOf(trials []backtest.Trial, axes []axis) template.HTML {
+	const top, bottom, left, right = 42.0, 292.0, 6.0, 94.0
+	if len(axes) == 0 || len(trials) < 2 {
+		return ""
+	}
+	low, high := math.Inf(1), math.Inf(-1)
+	for i := range trials {
+		if value, known := sharpe(&trials[i]); known {
+			low, high = min(low, value), max(high, value)
+		}
+	}
+	if low >= high {
+		return ""
+	}
+	d := drawing{height: 326}
+	x := func(k int) float64 { return left + float64(k)*(right-left)/float64(len(axes)) }
+	y := func(share float64) float64 { return bottom - share*(bottom-top) }
+	shown := trials[:min(mostTrialWays, len(trials))]
+	for n := len(shown) - 1; n >= 0; n-- {
+		value, known := sharpe(&shown[n])
+		if !known {
+			continue
+		}
+		class := "way"
+		if n*10 < len(trials) {
+			class = "way best"
+		}
+		heights := make([]float64, 0, len(axes)+1)
+		for k := range axes {
+			heights = append(heights, y(axes[k].at(shown[n].Params[axes[k].name])))
+		}
+		heights = append(heights, y((value-low)/(high-low)))
+		for k := range axes {
+			d.line(class, x(k), heights[k], x(k+1), heights[k+1])
+		}
+	}
+	for k := range axes {
+		d.line("axis", x(k), top, x(k), bottom)
+		d.text("value", "middle", x(k), 14, axes[k].name)
+		d.text("name", "middle", x(k), bottom+18, axes[k].values[0])
+		d.text("name", "middle", x(k), top-8, axes[k].values[len(axes[k].values)-1])
+	}
+	d.line("axis", right, top, right, bottom)
+	d.text("value", "middle", right, 14, "Sharpe")
+	d.text("name", "middle", right, bottom+18, fixed(low, 2))
+	d.text("name", "middle", right, top-8, fixed(high, 2))
+	return d.done(fmt.Sprintf("%d trials by their settings and the Sharpe ratio they showed, from %.2f to %.2f", len(shown), low, high))
+}
+
+// unseenOf draws what trials showed before the split beside what they showed after it, and says how far the order lasted.
+func unseenOf(trials []backtest.Trial) (template.HTML, string) {
+	const left, right, top, bottom = 8.0, 98.0, 12.0, 262.0
+	var seen, unseen []float64
+	for i := range trials {
+		if value, known := sharpe(&trials[i]); known && trials[i].Unseen != nil && trials[i].Unseen.Sharpe != nil {
+			seen, unseen = append(seen, value), append(unseen, *trials[i].Unseen.Sharpe)
+		}
+	}
+	if len(seen) < 3 {
+		return "", ""
+	}
+	low, high := min(slices.Min(seen), slices.Min(unseen), 0), max(slices.Max(seen), slices.Max(unseen), 0.01)
+	d := drawing{height: 300}
+	x := func(v float64) float64 { return left + (v-low)/(high-low)*(right-left) }
+	y := func(v float64) float64 { return bottom - (v-low)/(high-low)*(bottom-top) }
+	d.line("axis", x(0), top, x(0), bottom)
+	d.line("axis", left, y(0), right, y(0))
+	d.line("link", x(low), y(low), x(high), y(high))
+	for i := 0; i < len(seen); i += (len(seen) + mostDots - 1) / mostDots {
+		class := "up"
+		if unseen[i] < 0 {
+			class = "down"
+		}
+		d.dot(class, x(seen[i]), y(unseen[i]), fmt.Sprintf("Sharpe %.2f before the split, %.2f after it", seen[i], unseen[i]))
+	}
+	d.text("name", "start", left, bottom+20, fixed(low, 2))
+	d.text("name", "middle", (left+right)/2, bottom+20, "Sharpe ratio before the split")
+	d.text("name", "end", right, bottom+20, fixed(high, 2))
+	d.text("name", "start", 0, top+6, "after it")
+	rank := correlation(places(seen), places(unseen))
+	text := "the order did not last: what was good before the split was no better than the rest after it"
+	switch {
+	case rank > 0.5:
+		text = "the order lasted: what was good before the split was mostly good after it"
+	case rank > 0.2:
+		text = "the order lasted in part"
+	}
+	return d.done(fmt.Sprintf("%d trials: the Sharpe ratio before the split and after it, rank correlation %.2f", len(seen), rank)),
+		fmt.Sprintf("Rank correlation %.2f over %d trials: %s.", rank, len(seen), text)
+}
+
+// places are the ranks of values; equal ones share theirs.
+func places(values []float64) []float64 {
+	order := slices.Sorted(slices.Values(values))
+	out := make([]float64, len(values))
+	for i, v := range values {
+		first, _ := slices.BinarySearch(order, v)
+		last := first
+		for last+1 < len(order) && order[last+1] == v {
+			last++
+		}
+		out[i] = float64(first+last) / 2
+	}
+	return out
+}
+
+// correlation is Pearson's; 0 where one side does not vary.
+func correlation(a, b []float64) float64 {
+	n, sumA, sumB := float64(len(a)), 0.0, 0.0
+	for i := range a {
+		sumA, sumB = sumA+a[i], sumB+b[i]
+	}
+	ab, aa, bb := 0.0, 0.0, 0.0
+	for i := range a {
+		x, y := a[i]-sumA/n, b[i]-sumB/n
+		ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
+	}
+	if aa == 0 || bb == 0 {
+		return 0
+	}
+	return ab / math.Sqrt(aa*bb)
+}
+
+// around are the trials nearest to the best one: a choice that only its very settings make good is luck.
+func around(trials []backtest.Trial, axes []axis) (rows []trialRow, said string) {
+	best := &trials[0]
+	own, known := sharpe(best)
+	if !known || len(axes) == 0 {
+		return nil, ""
+	}
+	type near struct {
+		trial    *backtest.Trial
+		distance float64
+		changed  string
+		place    int
+	}
+	var all []near
+	for i := 1; i < len(trials); i++ {
+		n := near{trial: &trials[i], place: i}
+		var words []string
+		for k := range axes {
+			a := &axes[k]
+			step := float64(slices.Index(a.values, trials[i].Params[a.name]) - slices.Index(a.values, best.Params[a.name]))
+			if len(a.values) > mostSteps {
+				step *= mostSteps / float64(len(a.values))
+			}
+			if n.distance += step * step; step != 0 {
+				words = append(words, a.name+" "+trials[i].Params[a.name])
+			}
+		}
+		n.changed = strings.Join(words, ", ")
+		all = append(all, n)
+	}
+	slices.SortStableFunc(all, func(a, b near) int { return cmp.Compare(a.distance, b.distance) })
+	sum, counted, earn := 0.0, 0, 0
+	for _, n := range all[:min(neighbours, len(all))] {
+		row := rowOfTrial(n.trial, nil, n.place)
+		row.Changed = n.changed
+		if value, known := sharpe(n.trial); known {
+			sum, counted = sum+value, counted+1
+		}
+		if n.trial.Seen.Profit != nil && *n.trial.Seen.Profit > 0 {
+			earn++
+		}
+		rows = append(rows, row)
+	}
+	if counted == 0 {
+		return rows, ""
+	}
+	return rows, fmt.Sprintf("Of the %d nearest settings %d earn; their mean Sharpe ratio is %.2f beside %.2f of the best.", len(rows), earn,
+		sum/float64(counted), own)
+}

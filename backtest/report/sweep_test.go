@@ -1,0 +1,139 @@
+package report_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"botd/backtest"
+	"botd/backtest/report"
+	"botd/backtest/saved"
+)
+
+// swept is a sweep over two settings whose best is at fast 10, slow 40: Sharpe falls by a tenth with each step away from there.
+// Behind the split it is the same turned round, or nothing.
+func swept(unseen bool) *saved.Sweep {
+	at, lucky := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 1.7
+	r := &saved.Sweep{Strategy: "<b>trend</b>", Symbol: "BTC-USDT", Interval: "1h", Candles: 1_000, Sort: "sharpe", Search: "grid", Lucky: &lucky}
+	if unseen {
+		r.Split = &at
+	}
+	column := func(sharpe float64) *backtest.Column {
+		profit := 10 * sharpe
+		return &backtest.Column{Sharpe: &sharpe, Profit: &profit, MaxDrawdown: 5, RoundTrips: 40}
+	}
+	for away := range 8 {
+		for f, fast := range []string{"5", "10", "15"} {
+			for s, slow := range []string{"20", "30", "40", "100", "200"} {
+				if steps := max(f-1, 1-f) + max(s-2, 2-s); steps == away {
+					t := backtest.Trial{Params: map[string]string{"fast": fast, "slow": slow}, Seen: column(1.5 - 0.1*float64(steps))}
+					if unseen {
+						t.Unseen = column(-1.5 + 0.1*float64(steps))
+					}
+					r.Trials = append(r.Trials, t)
+				}
+			}
+		}
+	}
+	return r
+}
+
+func sweepPage(t *testing.T, r *saved.Sweep) string {
+	t.Helper()
+	var page bytes.Buffer
+	if err := report.WriteSweep(&page, r); err != nil {
+		t.Fatal(err)
+	}
+	return page.String()
+}
+
+func TestASweepsPageSaysWhatTheBestIsWorth(t *testing.T) {
+	t.Parallel()
+	page := sweepPage(t, swept(true))
+	for _, want := range []string{
+		"Best of 15 tries by sharpe: Sharpe 1.50; the luckiest of 15 without skill would show 1.70: not better than luck; " +
+			"on the unseen candles it shows -1.50: it did not last.",
+		"Rank correlation -1.00 over 15 trials: the order did not last",
+		// The mean of 1.4 four times and 1.3 four times, the eight nearest of 15.
+		"Of the 8 nearest settings 8 earn; their mean Sharpe ratio is 1.35 beside 1.50 of the best.",
+		`title="fast 10, slow 100: mean Sharpe 1.40 of 1, the best 1.40"`,
+		"fast across, slow down", "&lt;b&gt;trend", "15 trials by their settings",
+	} {
+		if !strings.Contains(page, want) && !strings.Contains(page, strings.ReplaceAll(want, "-", "−")) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	// Values are in the order of numbers: 100 and 200 after 40.
+	if !regexp.MustCompile(`(?s)<th scope="row">40</th>.*<th scope="row">100</th>.*<th scope="row">200</th>`).MatchString(page) {
+		t.Error("want the values of slow sorted as numbers")
+	}
+	if policy := regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(page); policy == nil ||
+		strings.Contains(policy[1], "unsafe") || strings.Contains(policy[1], "http") {
+		t.Errorf("want a policy that allows hashes alone, have %v", policy)
+	}
+	if size := len(page); size > 100<<10 {
+		t.Errorf("15 trials: want at most 100 KB, have %d bytes", size)
+	}
+}
+
+func TestASweepWithoutASplitSaysNothingOfTheUnseen(t *testing.T) {
+	t.Parallel()
+	if page := sweepPage(t, swept(false)); strings.Contains(page, "Before the split") || !strings.Contains(page, "on the candles it was chosen by") {
+		t.Error("want no section about the unseen, and the sentence that says so")
+	}
+}
+
+// TestASweepOfManyTrialsHasABoundedPage: axes of many values are put together, the best trials alone are drawn.
+func TestASweepOfManyTrialsHasABoundedPage(t *testing.T) {
+	t.Parallel()
+	r := swept(true)
+	first := r.Trials[0]
+	r.Trials = nil
+	for i := range 5_000 {
+		r.Trials = append(r.Trials, backtest.Trial{Params: map[string]string{"fast": fmt.Sprint(i % 97), "slow": fmt.Sprintf("%.3f", float64(i)/7),
+			"stop": fmt.Sprint(i%50, "%")}, Seen: first.Seen, Unseen: first.Unseen})
+		sharpe := 1 - float64(i)/5_000
+		r.Trials[i].Seen = &backtest.Column{Sharpe: &sharpe, Profit: &sharpe, MaxDrawdown: 5}
+	}
+	page := sweepPage(t, r)
+	if size := len(page); size > 400<<10 {
+		t.Errorf("5000 trials: want at most 400 KB, have %d bytes", size)
+	}
+	if !strings.Contains(page, "4,900 more") || !strings.Contains(page, "0 to 8") {
+		t.Error("want 100 trials listed, the others counted, and values put together")
+	}
+}
+
+// TestASweepsPageInABrowser opens it: nothing is complained of, nothing is asked for.
+func TestASweepsPageInABrowser(t *testing.T) {
+	t.Parallel()
+	chromium := browser(t)
+	directory := t.TempDir()
+	path := filepath.Join(directory, "sweep.html")
+	if err := os.WriteFile(path, []byte(sweepPage(t, swept(true))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	command := exec.CommandContext(ctx, chromium, "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=3000",
+		"--blink-settings=preferredColorScheme=0", "--user-data-dir="+filepath.Join(directory, "user"), "--dump-dom", "file://"+path)
+	var messages bytes.Buffer
+	command.Stderr = &messages
+	dom, err := command.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, messages.String())
+	}
+	if !strings.Contains(string(dom), `data-ready="yes"`) || !strings.Contains(string(dom), `data-theme="dark"`) {
+		t.Error("want the page's script to end, and the reader's scheme followed")
+	}
+	if said := regexp.MustCompile(`CONSOLE[^\n]*`).FindAllString(messages.String(), -1); len(said) > 0 {
+		t.Errorf("the console says %v", said)
+	}
+}

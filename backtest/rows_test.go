@@ -1,0 +1,30 @@
+package backtest_test
+
+import (
+	"testing"
+
+	"botd/backtest"
+)
+
+// TestATrialsHashIsThatOfItsRows: a trial of a sweep makes no rows, and has the hash of a result that has them, whatever was
+// traded and whatever a strategy is called.
+func TestATrialsHashIsThatOfItsRows(t *testing.T) {
+	t.Parallel()
+	all := 0
+	for _, w := range weathers {
+		for seed := range uint64(4) {
+			config := w.config(t, seed)
+			config.Legs[0].Strategy.Name = []string{"plain", `"quoted" \ <b>&</b>`, "\u2028\u00e4", "\x01"}[seed]
+			without, with, rows, err := backtest.SignedTwice(t.Context(), config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if all += rows; with != without {
+				t.Errorf("%s, seed %d, %d rows: want %s, have %s", w, seed, rows, with, without)
+			}
+		}
+	}
+	if all < 1_000 {
+		t.Errorf("%d rows prove little", all)
+	}
+}

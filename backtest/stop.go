@@ -1,0 +1,67 @@
+package backtest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+)
+
+// StopWhen ends a run before its candles do. The zero value never does.
+type StopWhen struct {
+	Drawdown exchange.Rate // equity is further below its highest; 0 for never
+	Loss     exchange.Rate // equity is further below the first; 0 for never
+}
+
+// Stopped is the Limit of EndedBy where StopWhen ended a run.
+const Stopped = "stop_when"
+
+// ParseStopWhen reads "drawdown>30%" or "loss>20%".
+func ParseStopWhen(text string) (s StopWhen, err error) {
+	if text == "" {
+		return s, nil
+	}
+	name, share, _ := strings.Cut(text, ">")
+	into := map[string]*exchange.Rate{"drawdown": &s.Drawdown, "loss": &s.Loss}[strings.TrimSpace(name)]
+	number, percent := strings.CutSuffix(strings.TrimSpace(share), "%")
+	value, err := decimal.NewFromString(number)
+	if into == nil || err != nil {
+		return StopWhen{}, fmt.Errorf("%q: want drawdown>30%% or loss>20%%", text)
+	}
+	if percent {
+		value = value.Shift(-2)
+	}
+	if *into, err = exchange.RateFromDecimal(value); err != nil || *into <= 0 || *into >= exchange.RateOne {
+		return StopWhen{}, fmt.Errorf("%q: want a share above 0%% and below 100%%", text)
+	}
+	return s, nil
+}
+
+// String writes what ParseStopWhen reads; empty for never.
+func (s StopWhen) String() string {
+	switch {
+	case s.Drawdown > 0:
+		return "drawdown>" + s.Drawdown.String()
+	case s.Loss > 0:
+		return "loss>" + s.Loss.String()
+	}
+	return ""
+}
+
+// stops reports whether the run is to end now. It is asked every few thousand candles, at the same ones in every run.
+func (r *run) stops() bool {
+	when, l := r.config.StopWhen, &r.ledger
+	fall, lost := max(l.drawdown.deepest().depth, l.drawdown.depth), 1-l.level/l.initial.Float()
+	switch {
+	case when.Drawdown > 0 && fall > when.Drawdown.Float():
+		r.stopped = &EndedBy{Limit: Stopped, Value: fmt.Sprintf("%.2f%%", 100*fall)}
+	case when.Loss > 0 && lost > when.Loss.Float():
+		r.stopped = &EndedBy{Limit: Stopped, Value: fmt.Sprintf("%.2f%%", 100*lost)}
+	default:
+		return false
+	}
+	r.stopped.Time, r.stopped.Text = utc(r.nowMS), when.String()
+	return true
+}

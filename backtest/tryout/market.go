@@ -1,0 +1,86 @@
+// Package tryout tries a strategy on any file of candles: it guesses what the file does not say, and sums up in a sentence what came out.
+package tryout
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/exchange/tape"
+)
+
+// quotes are the assets that a file's name may end a symbol with, the longer ones first. Dollars are traded as USDT.
+var quotes = []string{"USDT", "USDC", "BUSD", "USD", "EUR"}
+
+var words = regexp.MustCompile(`[A-Z0-9]+`)
+
+// notSymbols are words of file names that look like the base of a symbol.
+var notSymbols = []string{"BINANCE", "BYBIT", "OKX", "KRAKEN", "COINBASE", "BITSTAMP", "GEMINI", "CANDLES", "DATA", "OHLC", "OHLCV", "KLINES", "CSV", "JSON"}
+
+// SymbolOf guesses the symbol from a file's name: Binance_DOGEUSDT_1h.csv, doge-usd.csv and DOGE_USDT-1h.json are of DOGE-USDT.
+// It is empty where the name says nothing.
+func SymbolOf(path string) string {
+	parts := words.FindAllString(strings.ToUpper(filepath.Base(path)), -1)
+	for i, part := range parts {
+		for _, quote := range quotes {
+			base, found := strings.CutSuffix(part, quote)
+			if !found {
+				continue
+			}
+			if base == "" && i > 0 {
+				base = parts[i-1]
+			}
+			if base != "" && !slices.Contains(notSymbols, base) {
+				return base + "-" + traded(quote)
+			}
+		}
+	}
+	return ""
+}
+
+func traded(quote string) string {
+	if quote == "USD" {
+		return "USDT"
+	}
+	return quote
+}
+
+// Ticks are the steps of a symbol's prices and quantities.
+type Ticks struct{ Price, Quantity decimal.Decimal }
+
+// TicksOf guesses ticks: of the price, the last place that any price of the file has; of the quantity, the largest power of
+// ten worth at most 0.1 of the quote asset, since venues choose steps that are small against their least order of 5 or 10.
+func TicksOf(t *tape.Tape) Ticks {
+	places := 0
+	for _, prices := range [][]exchange.Price{t.Candles.Open, t.Candles.High, t.Candles.Low, t.Candles.Close} {
+		for _, p := range prices {
+			for places < t.Symbol.PriceScale && int64(p)%power(t.Symbol.PriceScale-places) != 0 {
+				places++
+			}
+		}
+	}
+	step, last := decimal.New(1, 3), t.Symbol.PriceDecimal(t.Candles.Close[t.Candles.Len()-1])
+	for smallest := decimal.New(1, -8); step.Mul(last).GreaterThan(decimal.New(1, -1)) && step.GreaterThan(smallest); {
+		step = step.Shift(-1)
+	}
+	return Ticks{Price: decimal.New(1, -int32(places)), Quantity: step} //nolint:gosec // at most 18
+}
+
+func power(n int) int64 {
+	p := int64(1)
+	for range n {
+		p *= 10
+	}
+	return p
+}
+
+// Record is the symbol record that botd backtest run --symbols reads.
+func (t Ticks) Record(symbol string) string {
+	return fmt.Sprintf("# guessed from the candles; what your venue publishes is better\n"+
+		"- {symbol: %s, priceTick: %s, quantityTick: %s, minNotional: 5, maxNotional: 1000000}\n", symbol, t.Price, t.Quantity)
+}

@@ -1,0 +1,2124 @@
+# Derived by go test ./runtime/api -run Derived -update from docs/api.yaml.
+"""The operations of botd's API, and what they answer (docs/api.md)."""
+from __future__ import annotations
+
+import urllib.parse
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, Mapping, Optional, TypedDict
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+
+class Account(TypedDict):
+    """The balances of both wallets, as last fetched."""
+
+    schema: Literal[1]
+    at_ms: int  # When it was fetched; 0: not yet.
+    wallet: str
+    unrealized: str
+    available: str
+    margin_used: str
+    maintenance_margin: str
+    equity: str  # Of the futures account.
+    total_equity: str
+    balances: List[Balance]  # Spot.
+
+
+class AccountEvent(TypedDict):
+    """The account's equity at a time."""
+
+    at_ms: int
+    equity: str
+    wallet: str
+    unrealized: str
+
+
+Audit = TypedDict("Audit", {
+    "id": "str",
+    "at_ms": "int",
+    "kind": "str",  # Audit for a request; halt, breach, adopted, boot, ... for what followed from it, or for what botd did itself.
+    "actor": "str",
+    "role": "NotRequired[str]",
+    "from": "NotRequired[str]",
+    "action": "str",
+    "target": "NotRequired[str]",
+    "detail": "NotRequired[str]",
+    "request_id": "NotRequired[str]",
+})
+
+
+class AuditList(TypedDict):
+    schema: Literal[1]
+    items: List[Audit]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+Backtest = TypedDict("Backtest", {
+    "id": "str",  # The name of its directory.
+    "at": "str",  # When it was written.
+    "name": "str",
+    "strategy": "str",
+    "market": "str",
+    "symbol": "str",
+    "interval": "str",
+    "from": "str",
+    "to": "str",
+    "candles": "int",
+    "round_trips": "int",
+    "wins": "int",
+    "initial_equity": "str",
+    "final_equity": "str",
+    "total_fees": "str",
+    "total_funding": "str",
+    "max_drawdown_pct": "Optional[float]",
+    "sharpe": "Optional[float]",
+    "sortino": "Optional[float]",
+    "calmar": "Optional[float]",
+    "cagr_pct": "Optional[float]",
+    "profit_factor": "Optional[float]",
+    "expectancy": "Optional[str]",
+    "exposure_pct": "Optional[float]",
+    "warnings": "List[str]",
+    "page": "bool",  # It has a page.
+    "data_sha256": "str",
+    "config_sha256": "str",
+    "result_sha256": "str",
+})
+
+
+class BacktestChoices(TypedDict):
+    """What a backtest can be made of."""
+
+    schema: Literal[1]
+    strategies: List[RunnableStrategy]
+    files: List[CandleFile]  # Of candles: recorded by the daemon, or in data_dir/candles.
+    max_candles: int  # Of one run.
+
+
+class BacktestList(TypedDict):
+    schema: Literal[1]
+    items: List[Backtest]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+BacktestRequest = TypedDict("BacktestRequest", {
+    "strategy": "str",  # The name of a configured one.
+    "params": "NotRequired[Dict[str, str]]",  # Instead of the configured ones.
+    "file": "NotRequired[str]",  # One of the choices; without it a synthetic market is generated.
+    "seed": "NotRequired[int]",  # Of the synthetic market.
+    "candles": "NotRequired[int]",  # Of the synthetic market.
+    "from": "NotRequired[str]",  # A date or RFC 3339, in UTC; of a file the part that is used.
+    "to": "NotRequired[str]",
+    "study": "NotRequired[bool]",  # Also runs again under worse conditions.
+    "name": "NotRequired[str]",  # Of the report.
+    "dry_run": "NotRequired[bool]",
+})
+
+
+class BacktestRun(TypedDict):
+    """A backtest that was started here, and its progress."""
+
+    id: str  # Of its report.
+    strategy: str
+    data: str
+    state: Literal["running", "done", "failed", "canceled"]
+    phase: str  # Of running: reading, running, study, writing.
+    share: float  # Of the whole that is done.
+    error: NotRequired[str]
+    by: str
+    started_ms: int
+    ended_ms: int  # 0 while it runs.
+
+
+class BacktestRunList(TypedDict):
+    schema: Literal[1]
+    items: List[BacktestRun]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class BacktestStart(TypedDict):
+    """The answer to a backtest to run."""
+
+    schema: Literal[1]
+    dry_run: bool
+    id: str
+    does: List[str]
+    run: Optional[BacktestRun]  # Null when nothing was started.
+
+
+class Backup(TypedDict):
+    """A verified copy of the journal."""
+
+    at: str
+    file: str
+    bytes: int
+    sha256: str
+    records: int
+    hash: str  # Of the last record.
+
+
+class BackupAnswer(TypedDict):
+    """The answer to a request for a backup."""
+
+    schema: Literal[1]
+    dry_run: bool
+    does: List[str]
+    backup: Optional[Backup]  # Null for a dry run.
+
+
+class Balance(TypedDict):
+    """One asset of the spot wallet."""
+
+    asset: str
+    free: str
+    frozen: str
+
+
+class Block(TypedDict):
+    """One thing that blocks a strategy."""
+
+    what: str
+    way_out: str
+
+
+class Bracket(TypedDict):
+    """One margin level of a futures symbol."""
+
+    max_notional: str
+    margin_ratio: str
+    max_leverage: int
+
+
+class CancelRequest(TypedDict):
+    """Which opening orders to cancel: those that match all that is given."""
+
+    strategy: NotRequired[str]
+    market: NotRequired[Literal["futures", "spot"]]
+    symbol: NotRequired[str]
+    reason: NotRequired[str]  # Why, for the journal; needed unless it is a dry run.
+    dry_run: NotRequired[bool]  # Answers what would be done, and does nothing.
+
+
+class CandleEvent(TypedDict):
+    """A closed candle that the engine has processed."""
+
+    market: str
+    symbol: str
+    strategy: NotRequired[str]
+    open_ms: int
+    open: str
+    high: str
+    low: str
+    close: str
+    volume: float
+
+
+class CandleFile(TypedDict):
+    """A file of candles. Market, symbol and interval are empty where its path does not name them."""
+
+    file: str
+    market: str
+    symbol: str
+    interval: str
+    bytes: int
+
+
+class Candles(TypedDict):
+    """Candles in columns, oldest first."""
+
+    schema: Literal[1]
+    market: str
+    symbol: str
+    interval: str
+    open_ms: List[int]
+    open: List[str]
+    high: List[str]
+    low: List[str]
+    close: List[str]
+    volume: List[float]
+    gaps: int  # Candles missing between the first and the last.
+
+
+class Change(TypedDict):
+    """The answer to a change that sends nothing to the exchange."""
+
+    schema: Literal[1]
+    dry_run: bool  # Nothing was done.
+    does: List[str]  # In words.
+
+
+class ChannelAnswer(TypedDict):
+    """The results of a test."""
+
+    schema: Literal[1]
+    dry_run: bool
+    does: List[str]
+    items: List[ChannelResult]
+
+
+class ChannelRequest(TypedDict):
+    """Which channels to test."""
+
+    channel: NotRequired[str]  # Only this one.
+    dry_run: NotRequired[bool]
+
+
+class ChannelResult(TypedDict):
+    """The result of a test message."""
+
+    channel: str
+    result: Literal["sent", "failed", "not_sent"]  # The last for a dry run.
+    why: NotRequired[str]
+    took_ms: int
+
+
+class Check(TypedDict):
+    """One readiness check."""
+
+    name: str
+    ok: bool
+    detail: NotRequired[str]
+
+
+class Condition(TypedDict):
+    """One condition that a strategy decides by."""
+
+    name: str
+    value: str
+    requires: NotRequired[str]  # What it is compared with.
+    wants: NotRequired[str]  # Use requires.
+    met: bool
+    holds: bool  # Use met.
+
+
+class Configuration(TypedDict):
+    """The configuration in force, and where each value comes from."""
+
+    schema: Literal[1]
+    directory: str
+    files: List[str]
+    hash: str
+    yaml: str  # Effective, without secrets.
+    settings: List[Setting]
+
+
+class Day(TypedDict):
+    """What the account earned since midnight UTC, and its drawdown."""
+
+    start: Optional[str]  # Null while unknown.
+    start_equity: str
+    change: str
+    change_ratio: float
+    peak: str
+    drawdown_ratio: float  # 0 to 1.
+
+
+class Decision(TypedDict):
+    """One change of a strategy's plan."""
+
+    id: str
+    at_ms: int
+    strategy: str
+    market: str
+    symbol: str
+    target: str  # In words.
+    wish: str  # Use target.
+    side: str  # Of the target: long, short or flat; empty without a target.
+    reason: str
+    last_price: str
+    position: str
+
+
+class DecisionList(TypedDict):
+    schema: Literal[1]
+    items: List[Decision]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class Degraded(TypedDict):
+    """One declared state that blocks openings."""
+
+    state: str  # Blind, breaker, halted, limit, quarantined, contradicted, unprotected, foreign, stale, ...
+    scope: Literal["account", "market", "strategy", "symbol"]
+    strategy: NotRequired[str]
+    market: NotRequired[str]
+    symbol: NotRequired[str]
+    cause: str
+    since: str
+    until: NotRequired[str]  # When it ends by itself.
+    way_out: str
+    blind: NotRequired[List[str]]  # What a halt cannot see, or act on, a line for each.
+    under_way: NotRequired[bool]  # Of a halt: the exchange has taken all orders that end what is left.
+    doing: NotRequired[str]  # What a halt still has to cancel or close, and what delays it.
+
+
+class DesiredOrder(TypedDict):
+    """One order that a strategy keeps in the book."""
+
+    key: str
+    side: str
+    price: str
+    stop_price: NotRequired[str]
+    quantity: str
+    post_only: bool
+
+
+class Difference(TypedDict):
+    """One difference between exchange and journal, and how it was resolved."""
+
+    id: str
+    at_ms: int
+    kind: Literal["quarantine", "adopted", "ignored", "found", "unexplained"]
+    market: str
+    symbol: NotRequired[str]
+    quantity: NotRequired[str]  # Signed: what was adopted, or is left to whoever made it.
+    amount: NotRequired[str]  # Unexplained: by what the balance of the asset is greater.
+    asset: NotRequired[str]
+    client_order_id: NotRequired[str]
+    order_id: NotRequired[int]
+    text: str
+    open: bool  # A quarantine that waits for a person.
+    ended_ms: NotRequired[int]  # When it was resolved.
+
+
+class DifferenceList(TypedDict):
+    schema: Literal[1]
+    items: List[Difference]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class EndedPosition(TypedDict):
+    """A closed position, whoever opened it."""
+
+    id: str
+    position_id: NotRequired[int]  # Futures.
+    strategy: str  # Empty where no strategy of botd's opened it.
+    market: str
+    symbol: str
+    side: Literal["LONG", "SHORT"]
+    quantity: str
+    entry_price: str
+    close_price: str
+    realised: str  # From the price difference alone.
+    fees: str
+    funding: str  # Paid.
+    pnl: str  # Net of fees and funding.
+    asset: str  # That money is in.
+    whole: bool  # False: a part of the money is unknown.
+    liquidated: bool
+    exit_purpose: str  # Of the order that ended it: exit, exit_order, stop_loss, take_profit; liquidation; or manual.
+    from_ms: int
+    until_ms: int
+
+
+class EndedPositionList(TypedDict):
+    schema: Literal[1]
+    items: List[EndedPosition]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class EquitySeries(TypedDict):
+    """The account's equity in columns."""
+
+    schema: Literal[1]
+    step_ms: int
+    time_ms: List[int]
+    equity: List[str]
+    wallet: List[str]
+    unrealized: List[str]
+    marks: List[Audit]  # Starts, halts, breakers, limits: oldest first.
+
+
+class Fill(TypedDict):
+    """What was filled of an order between two polls of it."""
+
+    id: str
+    at_ms: int  # When it was polled.
+    client_order_id: str
+    order_id: int
+    strategy: str
+    purpose: str
+    market: str
+    symbol: str
+    side: str
+    quantity: str
+    price: str  # Mean of the order so far; 0 while it is not known.
+    fee: NotRequired[str]  # Empty while it is not known.
+    fee_asset: NotRequired[str]  # That the fee is in.
+    derived: NotRequired[bool]  # Price and fee follow from two readings of position and wallet: the exchange reports neither.
+
+
+class FillList(TypedDict):
+    schema: Literal[1]
+    items: List[Fill]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class ForeignOrder(TypedDict):
+    """An open order that the journal does not know."""
+
+    order_id: int
+    client_order_id: str
+    side: str
+    type: str
+    quantity: str
+    filled: str
+    price: str
+    stop_price: str
+
+
+class Funding(TypedDict):
+    """A futures symbol's funding; null on spot."""
+
+    rate: str
+    next_ms: int
+
+
+class Gap(TypedDict):
+    """That events were missed: what they changed must be read again."""
+
+    after_id: str
+    last_id: str
+    why: str
+
+
+class Halt(TypedDict):
+    """One halt in force."""
+
+    scope: Literal["account", "strategy", "symbol"]
+    strategy: NotRequired[str]
+    market: NotRequired[str]
+    symbol: NotRequired[str]
+    level: Literal["pause", "cancel", "flatten"]
+    why: str
+    since: str
+
+
+class HaltAnswer(TypedDict):
+    """What a halt, its end, or another order of a person does."""
+
+    schema: Literal[1]
+    dry_run: bool
+    level: str
+    scope: str
+    reason: str
+    does: List[str]  # In words.
+    steps: List[HaltStep]  # What it sends, in order.
+    blind: List[str]  # What a halt cannot see, or act on, now: a line for each.
+    still: List[Degraded]  # Rearm: what blocks trading all the same.
+
+
+class HaltRequest(TypedDict):
+    """A halt of the account, or of a part of it."""
+
+    level: Literal["pause", "cancel", "flatten"]
+    strategy: NotRequired[str]  # Of one strategy alone.
+    market: NotRequired[Literal["futures", "spot"]]  # Needed where both markets trade the symbol.
+    symbol: NotRequired[str]  # Of one symbol alone.
+    reason: NotRequired[str]  # Why, for the journal; needed unless it is a dry run.
+    dry_run: NotRequired[bool]  # Answers what would be done, and does nothing.
+
+
+class HaltStep(TypedDict):
+    """One request that a halt sends."""
+
+    strategy: str
+    market: str
+    symbol: str
+    action: Literal["cancel", "exit"]
+    side: NotRequired[str]
+    type: NotRequired[str]
+    quantity: NotRequired[str]
+    price: NotRequired[str]
+    stop_price: NotRequired[str]
+    reduce_only: NotRequired[bool]
+    close_position: NotRequired[bool]
+    client_order_id: NotRequired[str]  # Of a cancel: the order.
+    order_id: NotRequired[int]
+    later: NotRequired[bool]  # Once the cancels before it are confirmed.
+    text: str  # For people.
+
+
+class Health(TypedDict):
+    """Every check."""
+
+    schema: Literal[1]
+    alive: bool
+    ready: bool
+    checks: List[Check]
+
+
+class Hello(TypedDict):
+    """The first event of every stream."""
+
+    epoch: str
+    version: str
+    oldest_id: str  # The oldest to resume after.
+    last_id: str
+
+
+class Holding(TypedDict):
+    """A quantity of an asset."""
+
+    asset: str
+    quantity: str
+
+
+class Incident(TypedDict):
+    """One cause for which something does not work as it should, from its opening to its end."""
+
+    id: str
+    state: Literal["open", "closed"]
+    in_force: bool  # False: the state is over, or just after a start not known; the incident closes unless it returns.
+    kind: str  # The declared state: blind, unprotected, quarantined, journal, clock, ...
+    severity: str
+    scope: Literal["account", "market", "strategy", "symbol"]
+    strategy: NotRequired[str]
+    market: NotRequired[str]
+    symbol: NotRequired[str]
+    cause: str  # The newest.
+    way_out: str
+    runbook: str  # The section of docs/operations.md.
+    since: str  # Of the state.
+    opened: str
+    updated: str
+    times: int  # How often the state has begun.
+    reminders: int
+    escalated: NotRequired[str]
+    closed: NotRequired[str]
+
+
+class IncidentList(TypedDict):
+    schema: Literal[1]
+    items: List[Incident]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class Intent(TypedDict):
+    """One change that botd derived from a plan, and its outcome."""
+
+    id: str
+    at_ms: int
+    strategy: str
+    purpose: str  # Entry, exit, order, exit_order, stop_loss, take_profit, cancel, leverage.
+    market: str
+    symbol: str
+    side: NotRequired[str]
+    type: NotRequired[str]
+    quantity: NotRequired[str]
+    quote_amount: NotRequired[str]  # Of a spot purchase at market, instead of a quantity.
+    price: NotRequired[str]
+    stop_price: NotRequired[str]
+    last_price: NotRequired[str]  # When it was derived.
+    reason: NotRequired[str]
+    outcome: str  # Derived, refused, approved, placed, acknowledged, refused_by_exchange, uncertain, or a placement's final state.
+    rule: NotRequired[str]
+    detail: NotRequired[str]
+    client_order_id: NotRequired[str]
+    order_id: NotRequired[int]
+
+
+class IntentList(TypedDict):
+    schema: Literal[1]
+    items: List[Intent]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class JournalHead(TypedDict):
+    """The journal's newest record: noted elsewhere, its hash proves later that nothing up to there was changed."""
+
+    records: int
+    hash: str
+    at: str
+    keyed: bool  # With the key of journal_key_file.
+
+
+class LaneUse(TypedDict):
+    """The last use of the kill switch beside the engine, which did not answer it in time."""
+
+    since: str  # The first halt.
+    by: str
+    level: str
+    cause: str  # Why the engine was not waited for.
+    orders: int  # That were sent.
+    active: bool  # The engine has not taken over yet.
+    done_after_ms: NotRequired[int]  # Until nothing was left to cancel or close.
+    took_ms: NotRequired[int]  # Until the engine had taken over.
+
+
+class Level(TypedDict):
+    """One level of the kill switch."""
+
+    level: Literal["pause", "cancel", "flatten"]
+    does: str
+
+
+class LevelRequest(TypedDict):
+    """The level to write from."""
+
+    level: Literal["debug", "info", "warn", "error"]
+
+
+class Limit(TypedDict):
+    """One limit and its utilization."""
+
+    scope: str  # Account, account futures, account spot, symbol ..., strategy ...
+    strategy: NotRequired[str]
+    rule: str
+    value: str  # In use.
+    use: str  # Use value.
+    limit: str
+    headroom: str
+    ratio: float  # Of value to limit; 1 is the limit.
+    state: Literal["ok", "near", "full", "breached", "unknown"]
+    why: NotRequired[str]
+    way_out: NotRequired[str]
+    since: NotRequired[str]  # Of a breach.
+    until: NotRequired[str]  # When a breach ends by itself.
+    set: NotRequired[SetLimit]  # By a person, tighter than the configuration.
+
+
+class LimitList(TypedDict):
+    schema: Literal[1]
+    items: List[Limit]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class LimitsRequest(TypedDict):
+    """Which limits to set."""
+
+    strategy: NotRequired[str]  # Of the account without one.
+    limits: Dict[str, Optional[str]]  # By rule: a value tighter than the configuration's, or null to go back to that.
+    reason: NotRequired[str]  # Why, for the journal; needed unless it is a dry run.
+    dry_run: NotRequired[bool]  # Answers what would be done, and does nothing.
+
+
+class Line(TypedDict):
+    """One output of an indicator; a missing value is null."""
+
+    name: str  # Sma 10.
+    own: bool  # On its own scale, below the price.
+    values: List[Optional[float]]
+
+
+class Link(TypedDict):
+    """A one-time code that logs an operator in."""
+
+    schema: Literal[1]
+    code: str
+    address: str  # Of the dashboard, at a name that is this botd's alone where that is possible; empty when it is not served.
+    plain: str  # The same without such a name, for what does not find names below localhost on this machine.
+    path: str  # Behind it; the code is a fragment, which browsers do not send.
+    ends: str
+
+
+class Liquidation(TypedDict):
+    """The nearest price at which a position is liquidated."""
+
+    symbol: str
+    price: str
+    distance_ratio: float
+
+
+class ListedSymbol(TypedDict):
+    """One symbol of the venue."""
+
+    market: str
+    symbol: str
+    price_tick: str
+    quantity_tick: str
+    min_notional: str
+    max_notional: str
+    tradable: bool
+    max_leverage: int  # 0 on spot.
+    strategy: str  # The one that trades it; empty for none.
+
+
+class ListedSymbolList(TypedDict):
+    schema: Literal[1]
+    items: List[ListedSymbol]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class LogLevel(TypedDict):
+    """The level below which nothing is written."""
+
+    schema: Literal[1]
+    level: Literal["debug", "info", "warn", "error"]
+    levels: List[Literal["debug", "info", "warn", "error"]]
+
+
+class LogLine(TypedDict):
+    """One line of the log, as the API shows it."""
+
+    id: str
+    time: str
+    level: Literal["debug", "info", "warn", "error"]
+    event: str
+    msg: str
+    strategy: NotRequired[str]
+    market: NotRequired[str]
+    symbol: NotRequired[str]
+    client_order_id: NotRequired[str]
+    fields: NotRequired[Dict[str, Any]]  # All others.
+
+
+class LogLineList(TypedDict):
+    schema: Literal[1]
+    items: List[LogLine]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class LoginRequest(TypedDict):
+    """A token, or the code of a one-time link."""
+
+    token: NotRequired[str]
+    code: NotRequired[str]  # Of a one-time link.
+
+
+class MemoryEntry(TypedDict):
+    """One value that a strategy stores in the journal."""
+
+    key: str
+    value: int
+
+
+class NamedToken(TypedDict):
+    """A named token as the API lists it."""
+
+    name: str
+    role: Literal["viewer", "operator"]
+    made: str
+    ends: Optional[str]  # Null: never.
+    ended: bool
+
+
+class NamedTokenList(TypedDict):
+    schema: Literal[1]
+    items: List[NamedToken]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class NewToken(TypedDict):
+    """A token that was made."""
+
+    schema: Literal[1]
+    name: str
+    role: Literal["viewer", "operator"]
+    ends: Optional[str]
+    token: str  # Shown now, and never again.
+
+
+class Notice(TypedDict):
+    """Something a person may want to know."""
+
+    id: str
+    at_ms: int
+    kind: str  # Gap, fetch_failed, latch, quarantine, contradicted, foreign, adopted, halt, missed, blind, journal, ...
+    severity: Literal["info", "warning", "error"]
+    strategy: NotRequired[str]
+    market: NotRequired[str]
+    symbol: NotRequired[str]
+    over: bool  # It has ended.
+    count: NotRequired[int]
+    text: str
+
+
+class NoticeList(TypedDict):
+    schema: Literal[1]
+    items: List[Notice]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+OneBacktest = TypedDict("OneBacktest", {
+    "schema": "Literal[1]",
+    "id": "str",  # The name of its directory.
+    "at": "str",  # When it was written.
+    "name": "str",
+    "strategy": "str",
+    "market": "str",
+    "symbol": "str",
+    "interval": "str",
+    "from": "str",
+    "to": "str",
+    "candles": "int",
+    "round_trips": "int",
+    "wins": "int",
+    "initial_equity": "str",
+    "final_equity": "str",
+    "total_fees": "str",
+    "total_funding": "str",
+    "max_drawdown_pct": "Optional[float]",
+    "sharpe": "Optional[float]",
+    "sortino": "Optional[float]",
+    "calmar": "Optional[float]",
+    "cagr_pct": "Optional[float]",
+    "profit_factor": "Optional[float]",
+    "expectancy": "Optional[str]",
+    "exposure_pct": "Optional[float]",
+    "warnings": "List[str]",
+    "page": "bool",  # It has a page.
+    "data_sha256": "str",
+    "config_sha256": "str",
+    "result_sha256": "str",
+    "assumptions": "List[str]",
+    "config": "List[str]",  # Of each strategy, effective, as YAML.
+    "time_ms": "List[int]",  # Of the curve, at most a thousand points.
+    "equity": "List[str]",
+})
+
+
+class OneIntent(TypedDict):
+    """The whole life of an intent."""
+
+    schema: Literal[1]
+    id: str
+    at_ms: int
+    strategy: str
+    purpose: str  # Entry, exit, order, exit_order, stop_loss, take_profit, cancel, leverage.
+    market: str
+    symbol: str
+    side: NotRequired[str]
+    type: NotRequired[str]
+    quantity: NotRequired[str]
+    quote_amount: NotRequired[str]  # Of a spot purchase at market, instead of a quantity.
+    price: NotRequired[str]
+    stop_price: NotRequired[str]
+    last_price: NotRequired[str]  # When it was derived.
+    reason: NotRequired[str]
+    outcome: str  # Derived, refused, approved, placed, acknowledged, refused_by_exchange, uncertain, or a placement's final state.
+    rule: NotRequired[str]
+    detail: NotRequired[str]
+    client_order_id: NotRequired[str]
+    order_id: NotRequired[int]
+    checks: List[Verdict]  # One for each rule.
+    steps: List[Step]
+    order: Optional[Order]  # Null without one.
+
+
+class OneMarket(TypedDict):
+    """A symbol's market now."""
+
+    schema: Literal[1]
+    market: str
+    symbol: str
+    price_tick: str
+    quantity_tick: str
+    min_notional: str
+    max_notional: str
+    tradable: bool
+    max_leverage: int  # 0 on spot.
+    strategy: str  # The one that trades it; empty for none.
+    time_ms: int
+    last_price: str
+    open_24h: str
+    high_24h: str
+    low_24h: str
+    volume_24h: float
+    change_percent_24h: float
+    bids: List[List[str]]  # Price and quantity, best first.
+    asks: List[List[str]]
+    trades: List[Trade]  # Newest first.
+    funding: Optional[Funding]
+    brackets: List[Bracket]
+
+
+class OneOrder(TypedDict):
+    """An order with its steps."""
+
+    schema: Literal[1]
+    client_order_id: str
+    order_id: int  # 0 until acknowledged.
+    strategy: str
+    purpose: str
+    key: NotRequired[str]  # Of the plan.
+    market: str
+    symbol: str
+    side: str
+    type: str
+    state: str
+    live: bool  # Not in a final state.
+    price: str
+    stop_price: str
+    quantity: str
+    quote_amount: NotRequired[str]
+    reduce_only: bool
+    close_position: bool
+    post_only: bool
+    filled: str
+    mean_price: str  # Of what was filled; 0 when unknown.
+    sent_ms: int
+    ended_ms: NotRequired[int]
+    why: NotRequired[str]  # Of refused, uncertain.
+    evidence: NotRequired[str]  # Of a final state.
+    steps: List[Step]
+
+
+class OneStrategy(TypedDict):
+    """A strategy with its plan, its limits and its orders."""
+
+    schema: Literal[1]
+    name: str
+    kind: str
+    market: str
+    symbol: str
+    interval: str
+    state: Literal["running", "warming_up", "halted", "quarantined", "contradicted", "unprotected", "refused", "latched", "failed", "hung"]
+    why: NotRequired[str]
+    reason: NotRequired[str]  # Of the plan in force.
+    target: str
+    position: str
+    entry_price: str
+    liq_price: str
+    last_price: str
+    last_price_ms: int
+    candle_close_ms: int  # Of the newest candle.
+    unrealized: str  # The price difference of the position.
+    realized: str  # Since the strategy began, net of fees and funding, as the ledger has it.
+    profit: str  # Realized and unrealized together: all that the strategy has made, net.
+    unrealized_ratio: float  # Unrealized, as a part of the position's value at entry, without leverage.
+    since_ms: NotRequired[int]  # Of the position, as the exchange reports it.
+    equity: str  # Attributed to it.
+    settled: bool
+    protected: bool  # A working stop covers the position.
+    last_tick_ms: int
+    next_tick_ms: int
+    plan: Plan  # In force.
+    latch: NotRequired[Literal["long", "short"]]
+    limits: List[Limit]  # Its own.
+    degraded: List[Degraded]  # That apply to it.
+    config: str  # Effective, as YAML.
+    decisions: List[Decision]
+    orders: List[Order]  # Live.
+
+
+class OneTickPreview(TypedDict):
+    """The preview of one strategy."""
+
+    schema: Literal[1]
+    strategy: str
+    kind: str
+    market: str
+    symbol: str
+    interval: str
+    at_ms: int
+    next_tick_ms: int  # 0 for none.
+    data: PreviewData
+    conditions: List[Condition]
+    plan_in_force: Plan
+    plan: Plan  # After the tick.
+    changes: bool  # The tick would change the plan.
+    latch: NotRequired[Literal["long", "short"]]
+    steps: List[PreviewedIntent]
+    blocks: List[Block]
+
+
+class Order(TypedDict):
+    """One placement."""
+
+    client_order_id: str
+    order_id: int  # 0 until acknowledged.
+    strategy: str
+    purpose: str
+    key: NotRequired[str]  # Of the plan.
+    market: str
+    symbol: str
+    side: str
+    type: str
+    state: str
+    live: bool  # Not in a final state.
+    price: str
+    stop_price: str
+    quantity: str
+    quote_amount: NotRequired[str]
+    reduce_only: bool
+    close_position: bool
+    post_only: bool
+    filled: str
+    mean_price: str  # Of what was filled; 0 when unknown.
+    sent_ms: int
+    ended_ms: NotRequired[int]
+    why: NotRequired[str]  # Of refused, uncertain.
+    evidence: NotRequired[str]  # Of a final state.
+
+
+class OrderList(TypedDict):
+    schema: Literal[1]
+    items: List[Order]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class Plan(TypedDict):
+    """The desired state of a strategy."""
+
+    target: NotRequired[str]  # In words: "0.01 BTC-USDT", "50 % of equity"; empty: no target.
+    leverage: NotRequired[int]
+    orders: List[DesiredOrder]
+    exits: List[DesiredOrder]
+    stop_loss: NotRequired[str]
+    take_profit: NotRequired[str]
+    reason: NotRequired[str]
+    memory: List[MemoryEntry]
+
+
+class Plots(TypedDict):
+    """The indicators that a strategy reads, over the candles it decides on."""
+
+    schema: Literal[1]
+    strategy: str
+    interval: str
+    open_ms: List[int]
+    lines: List[Line]
+
+
+class Position(TypedDict):
+    """A position as the exchange reports it, and as the journal explains it."""
+
+    strategy: str
+    market: str
+    symbol: str
+    quantity: str  # As the exchange reports it; signed.
+    journal: str  # As the journal explains it, fees of spot included.
+    difference: str
+    ignored: str  # The part of the position that is left to whoever made it.
+    settled: bool
+    quarantine: NotRequired[str]
+    entry_price: str
+    last_price: str
+    mark_price: NotRequired[str]
+    liq_price: str
+    liquidation_distance_ratio: Optional[float]  # Null when no price liquidates.
+    notional: str
+    unrealized: str  # The price difference of what is held, at the last price.
+    profit: str  # Net: unrealised, and what the position has realised and paid in fees and funding since it was opened.
+    profit_ratio: Optional[float]  # Of its value at entry, without leverage; null while that is unknown.
+    leverage: int
+    since_ms: NotRequired[int]
+    protected: bool  # A working stop covers it.
+    unprotected_since_ms: NotRequired[int]  # Since when it lacks the stop of its plan.
+    unprotected_ms: int  # Upper bound on the time unprotected since the start.
+    protection: List[Protection]
+    stop_price: NotRequired[str]  # Of the nearest working stop.
+    stop_distance_ratio: Optional[float]  # From the last price; null without a stop.
+    reducing: str  # Sum of open reduceOnly quantities.
+
+
+class PositionChange(TypedDict):
+    """The event of a position that changed."""
+
+    at_ms: int
+    strategy: str
+    market: str
+    symbol: str
+    quantity: str
+    entry_price: str
+    last_price: str
+
+
+class PositionList(TypedDict):
+    schema: Literal[1]
+    items: List[Position]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class PreviewData(TypedDict):
+    """The data that the strategy decides on."""
+
+    candles: int  # Processed.
+    warmup: int
+    open: NotRequired[str]  # Of the newest closed candle.
+    high: NotRequired[str]
+    low: NotRequired[str]
+    close: NotRequired[str]
+    candle_close_ms: int
+    last_price: str
+    last_price_ms: int
+    position: str
+    entry_price: str
+    equity: str  # Of the market's account.
+
+
+class PreviewedIntent(TypedDict):
+    """One intent that would be derived."""
+
+    purpose: str
+    side: NotRequired[str]
+    type: NotRequired[str]
+    quantity: NotRequired[str]
+    quote_amount: NotRequired[str]  # On spot: USDT to spend.
+    price: NotRequired[str]
+    stop_price: NotRequired[str]
+    order_id: NotRequired[int]  # Of a cancel.
+    reason: NotRequired[str]
+    refused_by: NotRequired[str]  # The exchange's newest refusal of the same, and when it is tried again.
+    outcome: Literal["approved", "refused", "waits"]
+    rule: NotRequired[str]
+    checks: List[Verdict]
+
+
+class Problem(TypedDict):
+    """The answer to every request that failed (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: Literal["host", "cross_origin", "credentials", "role", "login_delay", "rate_limit", "parameter", "body", "too_large", "not_found", "method", "not_quarantined", "not_possible", "idempotency_key", "exchange", "stopped", "unwritten", "stream", "internal"]  # The kind of failure, for programs.
+    request_id: str
+
+
+class Protection(TypedDict):
+    """One stop or take-profit that is working on the exchange."""
+
+    purpose: str
+    state: str
+    stop_price: str
+    quantity: str  # Empty: the whole position.
+    client_order_id: str
+
+
+class Quarantine(TypedDict):
+    """A symbol that waits for a person, with the evidence."""
+
+    market: str
+    symbol: str
+    strategy: NotRequired[str]
+    cause: str
+    since: str
+    position: str  # As the exchange reports it.
+    explained: str  # By botd's own fills and what was adopted.
+    ignored: str  # Left to whoever made it.
+    difference: str  # What nothing explains.
+    unknown: List[Order]  # Placements with an unknown outcome.
+    orders: List[ForeignOrder]  # Open orders that the journal does not know.
+    adopt: List[str]  # What --adopt would change.
+    ignore: List[str]
+    blocked: NotRequired[str]  # Why it cannot be resolved now.
+
+
+class QuarantineList(TypedDict):
+    schema: Literal[1]
+    items: List[Quarantine]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class RearmRequest(TypedDict):
+    """Which halt is to end; the account's without any field."""
+
+    strategy: NotRequired[str]  # Of one strategy alone.
+    market: NotRequired[Literal["futures", "spot"]]  # Needed where both markets trade the symbol.
+    symbol: NotRequired[str]  # Of one symbol alone.
+    reason: NotRequired[str]  # Why, for the journal; needed unless it is a dry run.
+    dry_run: NotRequired[bool]  # Answers what would be done, and does nothing.
+
+
+class ReasonRequest(TypedDict):
+    """What every change may say, and whether it is only tried."""
+
+    reason: NotRequired[str]  # Why, for the journal; needed unless it is a dry run.
+    dry_run: NotRequired[bool]  # Answers what would be done, and does nothing.
+
+
+class Reconcile(TypedDict):
+    """The state of the reconciler."""
+
+    schema: Literal[1]
+    last_ms: int  # Of the last complete round.
+    failed: int  # Rounds in a row.
+    blind: bool
+    rounds: List[Round]  # The last ones, newest first.
+    quarantines: List[Quarantine]  # Symbols on which exchange and journal differ.
+    unknown: List[Order]  # Placements with an unknown outcome.
+    events: List[Notice]  # Adopted, found, stale, quarantine, contradicted: newest first.
+
+
+class ReconcileSummary(TypedDict):
+    """The result of the last rounds."""
+
+    last_ms: int  # Of the last complete round.
+    failed: int  # In a row.
+    differences: int
+
+
+class Refusal(TypedDict):
+    """An intent that a rule refused. A refusal that repeats word for word is listed once."""
+
+    id: str
+    at_ms: int
+    rule: str
+    value: str
+    limit: str
+    hint: str
+    strategy: str
+    market: str
+    symbol: str
+    purpose: str
+    side: NotRequired[str]
+    type: NotRequired[str]
+    quantity: NotRequired[str]
+    price: NotRequired[str]
+    stop_price: NotRequired[str]
+    detail: str  # In words.
+    intent: str  # Its id, for its whole life and every rule.
+
+
+class RefusalList(TypedDict):
+    schema: Literal[1]
+    items: List[Refusal]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class Rejections(TypedDict):
+    """The refusals of one rule since the start."""
+
+    rule: str
+    count: int
+    last_ms: int
+    strategy: str  # Of the last one.
+    symbol: str
+    value: str
+    limit: str
+    hint: str
+
+
+class ResolveAnswer(TypedDict):
+    """What the end of a quarantine changes."""
+
+    schema: Literal[1]
+    dry_run: bool
+    market: str
+    symbol: str
+    decision: Literal["adopt", "ignore"]
+    reason: str
+    cause: str  # Of the quarantine.
+    changes: List[str]  # To botd's state; nothing is sent.
+
+
+class ResolveRequest(TypedDict):
+    """How a quarantine is to end."""
+
+    market: NotRequired[str]  # Needed where the symbol is quarantined in both.
+    symbol: str
+    decision: Literal["adopt", "ignore"]
+    reason: NotRequired[str]  # Why, for the journal; needed unless it is a dry run.
+    dry_run: NotRequired[bool]  # Answers what would be done, and does nothing.
+
+
+class Risk(TypedDict):
+    """Everything the risk page shows."""
+
+    schema: Literal[1]
+    halts: List[Halt]
+    levels: List[Level]
+    limits: List[Limit]
+    rejections: List[Rejections]  # Of every rule.
+    degraded: List[Degraded]
+    history: List[Notice]  # Halts, breakers and limits, newest first.
+
+
+class Round(TypedDict):
+    """One round of the reconciler."""
+
+    id: str
+    at_ms: int
+    complete: bool
+    duration_ms: int
+    acted: int  # Intents that were sent.
+
+
+class RoundList(TypedDict):
+    schema: Literal[1]
+    items: List[Round]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class RoundTrip(TypedDict):
+    """One round trip of a strategy, from flat to flat."""
+
+    id: str
+    strategy: str
+    market: str
+    symbol: str
+    side: Literal["LONG", "SHORT"]
+    quantity: str
+    entry_price: str  # Mean.
+    exit_price: str
+    entered_ms: int
+    left_ms: int
+    asset: str  # That money is in.
+    realised: str  # From the price difference alone.
+    fees: str
+    funding: str  # Paid.
+    pnl: str  # Net of fees and funding.
+    derived: bool  # Fees and funding follow from the wallet, not from a report of the exchange.
+    whole: bool  # False: a part of the money is unknown.
+    exit_purpose: str  # Of the order that ended it: exit, exit_order, stop_loss, take_profit; liquidation; or manual.
+    position_id: NotRequired[int]  # Futures.
+
+
+class RoundTripList(TypedDict):
+    schema: Literal[1]
+    items: List[RoundTrip]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class RunnableStrategy(TypedDict):
+    """A configured strategy, with the parameters that a run may change."""
+
+    name: str
+    strategy: str
+    market: str
+    symbol: str
+    interval: str
+    params: List[StrategyParameter]
+
+
+class Session(TypedDict):
+    """Who asks, and what for."""
+
+    schema: Literal[1]
+    role: Literal["viewer", "operator"]
+    by: Literal["socket", "token", "session"]
+    ends: Optional[str]  # Of a session that is not used; null for a token.
+    mode: str
+    instance: str
+    makes_tokens: bool  # It may make named tokens.
+
+
+class SetLimit(TypedDict):
+    """What a person set a limit to."""
+
+    value: str  # As the configuration writes it.
+    by: str
+    at: str
+    why: str
+
+
+class Setting(TypedDict):
+    """One value of the configuration."""
+
+    key: str  # Risk.max_leverage, strategies.trend.params.fast.
+    value: str
+    origin: str  # File:line, default, or command line.
+
+
+class Status(TypedDict):
+    """Everything that an overview shows."""
+
+    schema: Literal[1]
+    version: str
+    mode: str
+    instance: str
+    started: str
+    uptime_s: int
+    unclean_start: NotRequired[bool]  # The run before this one ended without a clean stop.
+    time: str  # Of the exchange.
+    ready: bool
+    checks: List[Check]
+    event_id: str  # Follow the stream from here.
+    equity: str  # Of all markets that are traded.
+    uncounted: List[Holding]  # In the spot wallet but not in equity: what botd did not buy.
+    futures_equity: str
+    wallet: str
+    available: str
+    unrealized: str
+    margin_used: str
+    today: Day
+    halted: NotRequired[str]  # The level of the account's halt.
+    why: NotRequired[str]
+    blind: bool
+    degraded: List[Degraded]  # Declared states in force.
+    incidents: List[Incident]  # That are open, the newest first.
+    open_orders: int
+    unsettled: int
+    unsettled_since_ms: NotRequired[int]
+    positions: int
+    nearest_liquidation: Optional[Liquidation]
+    reconcile: ReconcileSummary
+    journal_head: Optional[JournalHead]  # Null where there is no journal.
+    kill_switch_beside_engine: Optional[LaneUse]  # Null where it was not needed since the start.
+    strategies: List[Strategy]
+
+
+class Step(TypedDict):
+    """One step of an intent's life."""
+
+    at_ms: int
+    step: str  # Derived, checked, refused, journalled, sent, acknowledged, uncertain, fetched, withdrawn, settled.
+    text: NotRequired[str]
+
+
+class Strategy(TypedDict):
+    """One strategy at a glance."""
+
+    name: str
+    kind: str
+    market: str
+    symbol: str
+    interval: str
+    state: Literal["running", "warming_up", "halted", "quarantined", "contradicted", "unprotected", "refused", "latched", "failed", "hung"]
+    why: NotRequired[str]
+    reason: NotRequired[str]  # Of the plan in force.
+    target: str
+    position: str
+    entry_price: str
+    liq_price: str
+    last_price: str
+    last_price_ms: int
+    candle_close_ms: int  # Of the newest candle.
+    unrealized: str  # The price difference of the position.
+    realized: str  # Since the strategy began, net of fees and funding, as the ledger has it.
+    profit: str  # Realized and unrealized together: all that the strategy has made, net.
+    unrealized_ratio: float  # Unrealized, as a part of the position's value at entry, without leverage.
+    since_ms: NotRequired[int]  # Of the position, as the exchange reports it.
+    equity: str  # Attributed to it.
+    settled: bool
+    protected: bool  # A working stop covers the position.
+    last_tick_ms: int
+    next_tick_ms: int
+
+
+class StrategyHaltRequest(TypedDict):
+    """A halt of the strategy that the path names."""
+
+    level: Literal["pause", "cancel", "flatten"]
+    reason: NotRequired[str]  # Why, for the journal; needed unless it is a dry run.
+    dry_run: NotRequired[bool]  # Answers what would be done, and does nothing.
+
+
+class StrategyList(TypedDict):
+    schema: Literal[1]
+    items: List[Strategy]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class StrategyParameter(TypedDict):
+    """A parameter as it is configured."""
+
+    name: str
+    value: str
+    help: str
+
+
+class Sweep(TypedDict):
+    """The summary of a saved sweep; botd sweep show NAME prints all of it."""
+
+    name: str
+    at: str  # When it was written.
+    strategy: str
+    symbol: str
+    interval: str
+    candles: int
+    split: Optional[str]  # The best was chosen by what is before it; null without one.
+    sort: str
+    sharpe_by_luck: Optional[float]  # The best that as many trials without skill would show.
+    trials: int
+    refused: int  # Trials whose parameters the strategy does not accept.
+    best: Dict[str, str]  # Its parameters.
+    sharpe: Optional[float]  # Of the best, over the part it was chosen by.
+    unseen_sharpe: Optional[float]
+    data_sha256: str
+
+
+class SweepList(TypedDict):
+    schema: Literal[1]
+    items: List[Sweep]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class TickPreview(TypedDict):
+    """What a strategy's next tick and the round after it would do with what is known now, and why. It changes nothing."""
+
+    strategy: str
+    kind: str
+    market: str
+    symbol: str
+    interval: str
+    at_ms: int
+    next_tick_ms: int  # 0 for none.
+    data: PreviewData
+    conditions: List[Condition]
+    plan_in_force: Plan
+    plan: Plan  # After the tick.
+    changes: bool  # The tick would change the plan.
+    latch: NotRequired[Literal["long", "short"]]
+    steps: List[PreviewedIntent]
+    blocks: List[Block]
+
+
+class TickPreviewList(TypedDict):
+    schema: Literal[1]
+    items: List[TickPreview]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class TokenRequest(TypedDict):
+    """What is asked for."""
+
+    name: str
+    role: Literal["viewer", "operator"]
+    ends: NotRequired[str]
+
+
+class Trade(TypedDict):
+    """One public trade."""
+
+    time_ms: int
+    side: str  # Of the taker.
+    price: str
+    quantity: str
+
+
+class TransferRequest(TypedDict):
+    """Money that came into a wallet from outside, or went out."""
+
+    market: Literal["futures", "spot"]
+    asset: str  # USDT, or what a strategy trades on spot.
+    amount: str  # Negative for a withdrawal.
+    note: NotRequired[str]  # Stored in the journal.
+    strategy: NotRequired[str]  # Futures: whose result counted it, where several trade.
+    dry_run: NotRequired[bool]
+
+
+class Verdict(TypedDict):
+    """The verdict of one rule on an intent."""
+
+    rule: str
+    scope: NotRequired[str]  # Of a limit: account, account futures, symbol ..., strategy ...
+    verdict: Literal["passed", "refused", "not_reached"]
+    value: NotRequired[str]
+    limit: NotRequired[str]
+    hint: NotRequired[str]
+
+
+class Version(TypedDict):
+    """The version of botd that runs."""
+
+    schema: Literal[1]
+    version: str
+    revision: str
+    go: str
+    mode: str
+    instance: str
+    epoch: str  # Of this start.
+
+
+class Operations:
+    """Every operation of the API."""
+
+    def _request(self, method: str, path: str, query: Mapping[str, Any], body: Optional[Mapping[str, Any]] = None, *,
+                 key: Optional[str] = None, text: bool = False) -> Any:
+        raise NotImplementedError
+
+    def status(self) -> Status:
+        """Everything an overview shows."""
+        answer: Status = self._request("GET", "/api/v1/status", {})
+        return answer
+
+    def health(self) -> Health:
+        """Every check that readiness depends on."""
+        answer: Health = self._request("GET", "/api/v1/health", {})
+        return answer
+
+    def version(self) -> Version:
+        """The version of botd that runs."""
+        answer: Version = self._request("GET", "/api/v1/version", {})
+        return answer
+
+    def document(self) -> Dict[str, Any]:
+        """This document."""
+        answer: Dict[str, Any] = self._request("GET", "/api/v1/openapi.json", {})
+        return answer
+
+    def strategies(self) -> StrategyList:
+        """All strategies at a glance."""
+        answer: StrategyList = self._request("GET", "/api/v1/strategies", {})
+        return answer
+
+    def strategy(self, name: str) -> OneStrategy:
+        """One strategy: its plan in force, limits, last decisions, live orders and configuration."""
+        answer: OneStrategy = self._request("GET", f"/api/v1/strategies/{urllib.parse.quote(name, safe='')}", {})
+        return answer
+
+    def decisions(self, name: str, *, limit: Optional[int] = None, after: Optional[str] = None) -> DecisionList:
+        """The decisions of a strategy, newest first, as long as `retention.decisions` keeps them. A page can be short although there is a `next`: it reads only a few of the stored files.
+
+        limit: At most that many.
+        after: The `next` of the page before: only what is older.
+        """
+        answer: DecisionList = self._request("GET", f"/api/v1/strategies/{urllib.parse.quote(name, safe='')}/decisions", {"limit": limit, "after": after})
+        return answer
+
+    def plots(self, name: str, *, from_: Optional[int] = None, to: Optional[int] = None, limit: Optional[int] = None) -> Plots:
+        """The indicators that a built-in strategy reads, or that rules or a script call on the closing price, over the candles it decides on; none for the kinds that read prices alone.
+
+        from_: First open time, milliseconds.
+        to: Open times before this, milliseconds; now by default.
+        limit: At most that many candles.
+        """
+        answer: Plots = self._request("GET", f"/api/v1/strategies/{urllib.parse.quote(name, safe='')}/plots", {"from": from_, "to": to, "limit": limit})
+        return answer
+
+    def explain(self, name: str) -> OneTickPreview:
+        """Why a strategy trades or does not: data, conditions, plan, intents rule by rule with their figures, and what blocks it."""
+        answer: OneTickPreview = self._request("GET", f"/api/v1/strategies/{urllib.parse.quote(name, safe='')}/explain", {})
+        return answer
+
+    def plan(self) -> TickPreviewList:
+        """What the next tick of each strategy, and the round after it, would do with what is known now. Nothing is sent."""
+        answer: TickPreviewList = self._request("GET", "/api/v1/plan", {})
+        return answer
+
+    def orders(self, *, state: Optional[str] = None, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> OrderList:
+        """Placements, newest first; only live ones by default.
+
+        state: live (default), ended, all, or one state such as filled.
+        strategy: Of this strategy alone.
+        market: Of this market alone.
+        symbol: Of this symbol alone.
+        limit: At most that many.
+        after: The `next` of the page before: only what is older.
+        """
+        answer: OrderList = self._request("GET", "/api/v1/orders", {"state": state, "strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
+        return answer
+
+    def order(self, id: str) -> OneOrder:
+        """One placement with its steps, by client order id or order id."""
+        answer: OneOrder = self._request("GET", f"/api/v1/orders/{urllib.parse.quote(id, safe='')}", {})
+        return answer
+
+    def fills(self, *, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, order: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> FillList:
+        """Fills, newest first, those of earlier runs too.
+
+        strategy: Of this strategy alone.
+        market: Of this market alone.
+        symbol: Of this symbol alone.
+        order: Of this client order id alone.
+        limit: At most that many.
+        after: The `next` of the page before: only what is older.
+        """
+        answer: FillList = self._request("GET", "/api/v1/fills", {"strategy": strategy, "market": market, "symbol": symbol, "order": order, "limit": limit, "after": after})
+        return answer
+
+    def cancel_orders(self, body: Optional[CancelRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
+        """Cancels the opening orders that match (all of them without a filter), and pauses their strategies so that none is placed again. The answer says exactly what is sent; with dry_run nothing is. Orders that reduce or protect stay. Each order is a change of its own in the journal.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: HaltAnswer = self._request("POST", "/api/v1/orders/cancel", {"dry_run": dry_run}, body, key=idempotency_key or "")
+        return answer
+
+    def cancel_order(self, id: str, body: Optional[ReasonRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
+        """Cancels one opening order, and pauses its strategy so that it is not placed again. The answer says exactly what is sent; with dry_run nothing is. An order that reduces or protects is refused (409): no halt blocks those.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: HaltAnswer = self._request("POST", f"/api/v1/orders/{urllib.parse.quote(id, safe='')}/cancel", {"dry_run": dry_run}, body, key=idempotency_key or "")
+        return answer
+
+    def close_position(self, market: str, symbol: str, body: Optional[ReasonRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
+        """Closes the position of one symbol at market, reduceOnly, and halts its strategy at level flatten so that it is not opened again. The answer says exactly what is sent, and what the strategy does afterwards; with dry_run nothing is done.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: HaltAnswer = self._request("POST", f"/api/v1/positions/{urllib.parse.quote(market, safe='')}/{urllib.parse.quote(symbol, safe='')}/close", {"dry_run": dry_run}, body, key=idempotency_key or "")
+        return answer
+
+    def intents(self, *, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, outcome: Optional[str] = None, purpose: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> IntentList:
+        """The intents derived since the start, newest first, each with its outcome.
+
+        strategy: Of this strategy alone.
+        market: Of this market alone.
+        symbol: Of this symbol alone.
+        outcome: Of this outcome alone.
+        purpose: Of this purpose alone.
+        limit: At most that many.
+        after: The `next` of the page before: only what is older.
+        """
+        answer: IntentList = self._request("GET", "/api/v1/intents", {"strategy": strategy, "market": market, "symbol": symbol, "outcome": outcome, "purpose": purpose, "limit": limit, "after": after})
+        return answer
+
+    def intent(self, id: str) -> OneIntent:
+        """The life of one intent: every rule with its figures, and every step. By the id of the list, or by a client order id, of earlier runs too."""
+        answer: OneIntent = self._request("GET", f"/api/v1/intents/{urllib.parse.quote(id, safe='')}", {})
+        return answer
+
+    def refusals(self, *, rule: Optional[str] = None, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> RefusalList:
+        """Intents that a rule refused in this run, newest first. A refusal that repeats word for word is listed once.
+
+        rule: Of this rule alone.
+        strategy: Of this strategy alone.
+        market: Of this market alone.
+        symbol: Of this symbol alone.
+        limit: At most that many.
+        after: The `next` of the page before: only what is older.
+        """
+        answer: RefusalList = self._request("GET", "/api/v1/risk/rejections", {"rule": rule, "strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
+        return answer
+
+    def positions(self) -> PositionList:
+        """Open positions as the exchange reports them, with what the journal explains and what protects them."""
+        answer: PositionList = self._request("GET", "/api/v1/positions", {})
+        return answer
+
+    def ended_positions(self, *, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> EndedPositionList:
+        """Closed positions, newest first, whoever opened them, those of earlier runs too. On spot, what a strategy bought and sold again.
+
+        strategy: Of this strategy alone.
+        market: Of this market alone.
+        symbol: Of this symbol alone.
+        limit: At most that many.
+        after: The `next` of the page before: only what is older.
+        """
+        answer: EndedPositionList = self._request("GET", "/api/v1/positions/history", {"strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
+        return answer
+
+    def trades(self, *, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> RoundTripList:
+        """Round trips of strategies, from flat to flat, net of fees and funding, newest first, those of earlier runs too. A trip is listed once its money is booked.
+
+        strategy: Of this strategy alone.
+        market: Of this market alone.
+        symbol: Of this symbol alone.
+        limit: At most that many.
+        after: The `next` of the page before: only what is older.
+        """
+        answer: RoundTripList = self._request("GET", "/api/v1/trades", {"strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
+        return answer
+
+    def account(self) -> Account:
+        """The balances of both wallets."""
+        answer: Account = self._request("GET", "/api/v1/account", {})
+        return answer
+
+    def equity(self, *, from_: Optional[int] = None, to: Optional[int] = None, step: Optional[int] = None) -> EquitySeries:
+        """Equity over time, in columns: a point a minute for a week, one an hour before that, with starts, halts and limits as marks.
+
+        from_: Milliseconds, inclusive.
+        to: Milliseconds, exclusive.
+        step: Milliseconds between points; more where an answer would have more than 5000.
+        """
+        answer: EquitySeries = self._request("GET", "/api/v1/equity", {"from": from_, "to": to, "step": step})
+        return answer
+
+    def candles(self, *, symbol: str, market: Optional[Literal["futures", "spot"]] = None, interval: str, from_: Optional[int] = None, to: Optional[int] = None, limit: Optional[int] = None) -> Candles:
+        """Candles in columns, oldest first: the last `limit` before `to`, or those from `from`. The exchange records them; final ones are cached.
+
+        symbol: The symbol.
+        market: futures by default.
+        interval: 1m, 5m, 1h, 1d, ...
+        from_: First open time, milliseconds.
+        to: Open times before this, milliseconds; now by default.
+        limit: At most that many candles.
+        """
+        answer: Candles = self._request("GET", "/api/v1/candles", {"symbol": symbol, "market": market, "interval": interval, "from": from_, "to": to, "limit": limit})
+        return answer
+
+    def symbols(self, *, market: Optional[Literal["futures", "spot"]] = None) -> ListedSymbolList:
+        """The symbols that the exchange lists, and which strategy trades each.
+
+        market: Of this market alone.
+        """
+        answer: ListedSymbolList = self._request("GET", "/api/v1/market/symbols", {"market": market})
+        return answer
+
+    def market(self, market: str, symbol: str) -> OneMarket:
+        """A symbol's market now: ticker, book, trades, funding, margin brackets."""
+        answer: OneMarket = self._request("GET", f"/api/v1/market/{urllib.parse.quote(market, safe='')}/{urllib.parse.quote(symbol, safe='')}", {})
+        return answer
+
+    def risk(self) -> Risk:
+        """Halts, limits with their utilization, refusals by rule, and the history of halts and breaches."""
+        answer: Risk = self._request("GET", "/api/v1/risk", {})
+        return answer
+
+    def limits(self) -> LimitList:
+        """Every limit with its utilization."""
+        answer: LimitList = self._request("GET", "/api/v1/risk/limits", {})
+        return answer
+
+    def set_limits(self, body: LimitsRequest, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> Change:
+        """Sets limits of the account or of a strategy tighter than the configuration does, never looser. They survive restarts, until they are withdrawn or the configuration is as tight.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: Change = self._request("PUT", "/api/v1/risk/limits", {"dry_run": dry_run}, body, key=idempotency_key or "")
+        return answer
+
+    def halt(self, body: HaltRequest, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
+        """The kill switch, of the account or a part of it. The answer says exactly what is sent; with dry_run nothing is.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: HaltAnswer = self._request("POST", "/api/v1/risk/halt", {"dry_run": dry_run}, body, key=idempotency_key or "")
+        return answer
+
+    def rearm(self, body: Optional[RearmRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
+        """Ends a halt. Says what ends, and what still blocks trading.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: HaltAnswer = self._request("POST", "/api/v1/risk/rearm", {"dry_run": dry_run}, body, key=idempotency_key or "")
+        return answer
+
+    def pause_strategy(self, name: str, body: Optional[ReasonRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
+        """Nothing opens for this strategy; exits and stops go on.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: HaltAnswer = self._request("POST", f"/api/v1/strategies/{urllib.parse.quote(name, safe='')}/pause", {"dry_run": dry_run}, body, key=idempotency_key or "")
+        return answer
+
+    def stop_strategy(self, name: str, body: Optional[ReasonRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
+        """Nothing opens for this strategy, and its resting opening orders are canceled; exits and stops go on.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: HaltAnswer = self._request("POST", f"/api/v1/strategies/{urllib.parse.quote(name, safe='')}/stop", {"dry_run": dry_run}, body, key=idempotency_key or "")
+        return answer
+
+    def flatten_strategy(self, name: str, body: Optional[ReasonRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
+        """Nothing opens for this strategy, its opening orders are canceled and its position is closed at market.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: HaltAnswer = self._request("POST", f"/api/v1/strategies/{urllib.parse.quote(name, safe='')}/flatten", {"dry_run": dry_run}, body, key=idempotency_key or "")
+        return answer
+
+    def resume_strategy(self, name: str, body: Optional[ReasonRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
+        """Ends the halt of this strategy, and releases its latch.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: HaltAnswer = self._request("POST", f"/api/v1/strategies/{urllib.parse.quote(name, safe='')}/resume", {"dry_run": dry_run}, body, key=idempotency_key or "")
+        return answer
+
+    def halt_strategy(self, name: str, body: StrategyHaltRequest, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
+        """The kill switch for this strategy alone.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: HaltAnswer = self._request("POST", f"/api/v1/strategies/{urllib.parse.quote(name, safe='')}/halt", {"dry_run": dry_run}, body, key=idempotency_key or "")
+        return answer
+
+    def reconcile(self) -> Reconcile:
+        """The last rounds, and everything that nothing explains."""
+        answer: Reconcile = self._request("GET", "/api/v1/reconcile", {})
+        return answer
+
+    def round(self, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> Change:
+        """Begins a round now.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: Change = self._request("POST", "/api/v1/reconcile", {"dry_run": dry_run}, key=idempotency_key or "")
+        return answer
+
+    def rounds(self, *, complete: Optional[bool] = None, limit: Optional[int] = None, after: Optional[str] = None) -> RoundList:
+        """The last rounds of this run, newest first.
+
+        complete: Only rounds that read everything, or only the others.
+        limit: At most that many.
+        after: The `next` of the page before: only what is older.
+        """
+        answer: RoundList = self._request("GET", "/api/v1/reconcile/runs", {"complete": complete, "limit": limit, "after": after})
+        return answer
+
+    def differences(self, *, kind: Optional[Literal["quarantine", "adopted", "ignored", "found", "unexplained"]] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, open: Optional[bool] = None, limit: Optional[int] = None, after: Optional[str] = None) -> DifferenceList:
+        """Each difference between exchange and journal, and how it was resolved: newest first, those of earlier runs too.
+
+        kind: Of this kind alone.
+        market: Of this market alone.
+        symbol: Of this symbol alone.
+        open: Only quarantines that wait for a person, or only all others.
+        limit: At most that many.
+        after: The `next` of the page before: only what is older.
+        """
+        answer: DifferenceList = self._request("GET", "/api/v1/reconcile/differences", {"kind": kind, "market": market, "symbol": symbol, "open": open, "limit": limit, "after": after})
+        return answer
+
+    def quarantines(self) -> QuarantineList:
+        """Symbols that wait for a person, with the evidence and what each decision would change."""
+        answer: QuarantineList = self._request("GET", "/api/v1/reconcile/quarantines", {})
+        return answer
+
+    def resolve(self, body: ResolveRequest, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> ResolveAnswer:
+        """Ends a quarantine, by a person's decision.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: ResolveAnswer = self._request("POST", "/api/v1/reconcile/resolve", {"dry_run": dry_run}, body, key=idempotency_key or "")
+        return answer
+
+    def transfer(self, body: TransferRequest, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> Change:
+        """Books a deposit or, negative, a withdrawal that was not recognised by itself: neither a gain nor a loss.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: Change = self._request("POST", "/api/v1/ledger/transfer", {"dry_run": dry_run}, body, key=idempotency_key or "")
+        return answer
+
+    def notices(self, *, kind: Optional[str] = None, severity: Optional[Literal["info", "warning", "error"]] = None, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> NoticeList:
+        """What a person may want to know, newest first, since the start.
+
+        kind: Of this kind alone.
+        severity: Of this severity alone.
+        strategy: Of this strategy alone.
+        market: Of this market alone.
+        symbol: Of this symbol alone.
+        limit: At most that many.
+        after: The `next` of the page before: only what is older.
+        """
+        answer: NoticeList = self._request("GET", "/api/v1/notices", {"kind": kind, "severity": severity, "strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
+        return answer
+
+    def incidents(self, *, state: Optional[Literal["open", "closed"]] = None, kind: Optional[str] = None, severity: Optional[Literal["warning", "critical"]] = None, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> IncidentList:
+        """What does not work as it should, one incident per cause, newest first, over restarts: those that are open and those that have ended.
+
+        state: Open or closed ones alone.
+        kind: Of this kind alone.
+        severity: Of this severity alone.
+        strategy: Of this strategy alone.
+        market: Of this market alone.
+        symbol: Of this symbol alone.
+        limit: At most that many.
+        after: The `next` of the page before: only what is older.
+        """
+        answer: IncidentList = self._request("GET", "/api/v1/incidents", {"state": state, "kind": kind, "severity": severity, "strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
+        return answer
+
+    def audit(self, *, kind: Optional[str] = None, actor: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> AuditList:
+        """Who changed what, newest first, from the journal: what people asked for and what botd did by itself.
+
+        kind: Of this kind alone.
+        actor: By this actor alone.
+        limit: At most that many.
+        after: The `next` of the page before: only what is older.
+        """
+        answer: AuditList = self._request("GET", "/api/v1/audit", {"kind": kind, "actor": actor, "limit": limit, "after": after})
+        return answer
+
+    def backtests(self) -> BacktestList:
+        """Reports of backtests in `data_dir/backtests`, newest first, at most 500."""
+        answer: BacktestList = self._request("GET", "/api/v1/backtests", {})
+        return answer
+
+    def start_backtest(self, body: BacktestRequest, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> BacktestStart:
+        """Runs a backtest in this process, beside trading: one at a time, on half a core at most, within an hour, of at most `max_candles` candles and 200000 fills. The topic `backtest` reports its progress; its report is added to those in `data_dir/backtests`.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: BacktestStart = self._request("POST", "/api/v1/backtests", {"dry_run": dry_run}, body, key=idempotency_key or "")
+        return answer
+
+    def backtest(self, id: str) -> OneBacktest:
+        """One report, with its assumptions, its configuration and its equity curve."""
+        answer: OneBacktest = self._request("GET", f"/api/v1/backtests/{urllib.parse.quote(id, safe='')}", {})
+        return answer
+
+    def backtest_page(self, id: str) -> str:
+        """The page of a report, in a sandbox: its scripts run, but it has no origin, so that it reaches neither the API nor a cookie."""
+        answer: str = self._request("GET", f"/api/v1/backtests/{urllib.parse.quote(id, safe='')}/report", {}, text=True)
+        return answer
+
+    def sweeps(self) -> SweepList:
+        """Sweeps that `botd sweep run --keep NAME` saved in `data_dir/sweeps`, newest first, at most 100. `botd sweep show NAME` prints all of one."""
+        answer: SweepList = self._request("GET", "/api/v1/sweeps", {})
+        return answer
+
+    def backtest_choices(self) -> BacktestChoices:
+        """What a backtest can be made of: the configured strategies, and the files of candles: those that the daemon recorded (`recorded/...`) and those in `data_dir/candles` (`candles/...`)."""
+        answer: BacktestChoices = self._request("GET", "/api/v1/backtests/choices", {})
+        return answer
+
+    def backtest_runs(self) -> BacktestRunList:
+        """The backtests started here since botd started, newest first, at most 20."""
+        answer: BacktestRunList = self._request("GET", "/api/v1/backtests/runs", {})
+        return answer
+
+    def cancel_backtest(self, id: str, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> Change:
+        """Cancels a backtest that is running. It leaves no report.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: Change = self._request("POST", f"/api/v1/backtests/runs/{urllib.parse.quote(id, safe='')}/cancel", {"dry_run": dry_run}, key=idempotency_key or "")
+        return answer
+
+    def config(self) -> Configuration:
+        """The configuration in force, without secrets, and where each value comes from."""
+        answer: Configuration = self._request("GET", "/api/v1/config", {})
+        return answer
+
+    def reload(self, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> Change:
+        """Reads the configuration again and puts what changed in force, all of it or nothing, as a SIGHUP does. A dry run says what would change, or what is wrong with it.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: Change = self._request("POST", "/api/v1/config/reload", {"dry_run": dry_run}, key=idempotency_key or "")
+        return answer
+
+    def backup(self, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> BackupAnswer:
+        """Copies the journal into a new file in data_dir/MODE/backups, while it is written, and verifies the whole copy. The newest 7 such copies are kept. The request ends when the backup is made; if the client disconnects, the backup is abandoned.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: BackupAnswer = self._request("POST", "/api/v1/backup", {"dry_run": dry_run}, key=idempotency_key or "")
+        return answer
+
+    def test_channels(self, body: Optional[ChannelRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> ChannelAnswer:
+        """Sends a test message through every channel of notify.channels, or through one, and returns the result of each, within 20 s.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: ChannelAnswer = self._request("POST", "/api/v1/notifications/test", {"dry_run": dry_run}, body, key=idempotency_key or "")
+        return answer
+
+    def logs(self, *, level: Optional[Literal["debug", "info", "warn", "error"]] = None, event: Optional[str] = None, text: Optional[str] = None, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> LogLineList:
+        """Log lines, newest first, of the last 10000.
+
+        level: This level and the more severe ones.
+        event: This event; if it ends in a dot, all that begin with it.
+        text: Lines whose message contains this, in any case.
+        strategy: Of this strategy alone.
+        market: Of this market alone.
+        symbol: Of this symbol alone.
+        limit: At most that many.
+        after: The `next` of the page before: only what is older.
+        """
+        answer: LogLineList = self._request("GET", "/api/v1/logs", {"level": level, "event": event, "text": text, "strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
+        return answer
+
+    def log_level(self) -> LogLevel:
+        """The level below which nothing is written."""
+        answer: LogLevel = self._request("GET", "/api/v1/log-level", {})
+        return answer
+
+    def set_log_level(self, body: LevelRequest, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> Change:
+        """Changes the level while botd runs.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: Change = self._request("PUT", "/api/v1/log-level", {"dry_run": dry_run}, body, key=idempotency_key or "")
+        return answer
+
+    def session(self) -> Session:
+        """Who asks, and with which role."""
+        answer: Session = self._request("GET", "/api/v1/session", {})
+        return answer
+
+    def tokens(self) -> NamedTokenList:
+        """The named tokens, in the order they were made. The tokens themselves are stored nowhere."""
+        answer: NamedTokenList = self._request("GET", "/api/v1/tokens", {})
+        return answer
+
+    def create_token(self, body: TokenRequest) -> NewToken:
+        """Makes a token with a name, a role and an end, and shows it this once. Over the unix socket, and in a session that the link of `botd login` opened (ends is needed then, within 366 days): a token makes no others."""
+        answer: NewToken = self._request("POST", "/api/v1/tokens", {}, body)
+        return answer
+
+    def revoke_token(self, name: str, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> Change:
+        """Ends a named token, and the sessions it opened.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: Change = self._request("DELETE", f"/api/v1/tokens/{urllib.parse.quote(name, safe='')}", {"dry_run": dry_run}, key=idempotency_key or "")
+        return answer

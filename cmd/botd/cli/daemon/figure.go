@@ -1,0 +1,84 @@
+package daemon
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// rounded is a decimal with that many places; "-" for none and for zero.
+func rounded(text string, places int32) string {
+	number, err := decimal.NewFromString(text)
+	if err != nil || number.IsZero() {
+		return "-"
+	}
+	return number.StringFixed(places)
+}
+
+// placesOf is how many places a price of the symbol has.
+func placesOf(price string) int32 {
+	_, fraction, _ := strings.Cut(price, ".")
+	return int32(len(fraction)) //nolint:gosec // a decimal has at most 18
+}
+
+// gain is an amount of USDT with its sign.
+func gain(text string) string {
+	number, err := decimal.NewFromString(text)
+	if err != nil {
+		return "-"
+	}
+	if number = number.Round(2); number.IsPositive() {
+		return "+" + number.StringFixed(2)
+	}
+	return number.StringFixed(2)
+}
+
+// percent is a ratio with its sign.
+func percent(ratio *float64) string {
+	if ratio == nil {
+		return "-"
+	}
+	text := fmt.Sprintf("%+.2f %%", *ratio*100)
+	if strings.Trim(text, "+-0. %") == "" {
+		return "0.00 %"
+	}
+	return text
+}
+
+// away is a distance, which has no sign.
+func away(ratio *float64) string {
+	if ratio == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (%.1f %%)", *ratio*100)
+}
+
+// positionOf is a signed quantity in words.
+func positionOf(quantity string) string {
+	size, short := strings.CutPrefix(quantity, "-")
+	switch {
+	case strings.Trim(size, "0.") == "":
+		return "flat"
+	case short:
+		return "short " + size
+	}
+	return "long " + size
+}
+
+// age is how long ago something was, in the largest unit that says enough.
+func age(sinceMS, nowMS int64) string {
+	since := time.Duration(nowMS-sinceMS) * time.Millisecond
+	switch {
+	case sinceMS == 0:
+		return "-"
+	case since < 90*time.Second:
+		return fmt.Sprintf("%d s", max(0, int64(since.Seconds())))
+	case since < 90*time.Minute:
+		return fmt.Sprintf("%d min", int64(since.Minutes()))
+	case since < 48*time.Hour:
+		return fmt.Sprintf("%d h", int64(since.Hours()))
+	}
+	return fmt.Sprintf("%d d", int64(since.Hours()/24))
+}

@@ -1,0 +1,82 @@
+package offline
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/connect"
+	"botd/cmd/botd/cli/shell"
+	"botd/configs"
+	"botd/internal/failure"
+	"botd/reconcile/journal"
+	"botd/runtime/gateway"
+)
+
+func newAcceptKey() *cobra.Command {
+	var directory, output string
+	var dry bool
+	command := &cobra.Command{
+		Use: "accept-key", Short: "let the exchange's new key have the journal of the old one", Args: cobra.NoArgs,
+		Long: `A journal belongs to one account of the exchange, which it knows by the key it began with.
+A running botd takes a new key over by itself when its files change (docs/operations.md);
+this is for a key that was replaced while botd was down, or that botd could not recognise.
+It records that the key in key_file is of the same account. Be sure that it is: with the
+key of another one, botd takes that account's positions for its own. botd must not run
+meanwhile (75).`,
+		Example: "  botd journal accept-key -c /etc/botd --dry-run\n  botd journal accept-key -c /etc/botd",
+		RunE: func(command *cobra.Command, _ []string) error {
+			config, err := connect.LoadMode(command.Context(), directory, configs.Live, "-c DIR names the configuration")
+			if err != nil {
+				return err
+			}
+			folder := filepath.Join(config.DataDir, string(config.Mode))
+			release, err := journal.Lock(folder)
+			if err != nil {
+				return failure.Wrap(failure.Temporary, err)
+			}
+			defer release()
+			return acceptKey(command, config, folder, dry, output)
+		},
+	}
+	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory")
+	shell.DryRunFlag(command, &dry, "show both fingerprints, and record nothing")
+	shell.OutputFlag(command, &output)
+	return command
+}
+
+func acceptKey(command *cobra.Command, config *configs.Config, folder string, dry bool, output string) error {
+	key, _, err := configs.ReadSecrets(config.Exchange)
+	if err != nil {
+		return failure.Wrap(failure.Credentials, err)
+	}
+	chain, err := journalKey(config)
+	if err != nil {
+		return err
+	}
+	store, err := journal.ReadKeyed(command.Context(), filepath.Join(folder, journal.FileName), chain)
+	if err != nil {
+		return journal.Failure(err)
+	}
+	defer store.Close()
+	bound, err := store.Binding(command.Context())
+	if err != nil {
+		return journal.Failure(err)
+	}
+	fingerprint := gateway.Fingerprint(key)
+	if !dry {
+		if err := gateway.AcceptKey(folder, bound.KeyFingerprint, fingerprint); err != nil {
+			return failure.Wrap(failure.IO, err)
+		}
+	}
+	answer := map[string]any{"schema": 1, "journal": bound.KeyFingerprint, "key": fingerprint, "recorded": !dry}
+	return shell.Print(command.OutOrStdout(), output, answer, func(w io.Writer) {
+		if dry {
+			fmt.Fprintf(w, "the journal began with the key of fingerprint %s; key_file holds %s; nothing is recorded\n", bound.KeyFingerprint, fingerprint)
+			return
+		}
+		fmt.Fprintf(w, "ok: the key of fingerprint %s has the journal that began with %s\n", fingerprint, bound.KeyFingerprint)
+	})
+}

@@ -1,0 +1,176 @@
+package offline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
+	"botd/internal/moment"
+	"botd/internal/printable"
+	"botd/reconcile/journal"
+	"botd/reconcile/record"
+	"botd/runtime/ops"
+	"botd/runtime/timeline"
+	"botd/runtime/view"
+)
+
+// around is how much before and after --at is shown.
+const around = 5 * time.Minute
+
+type timelineFlags struct {
+	journal                            journalFlags
+	at, since, until, strategy, output string
+	all, audit                         bool
+}
+
+// NewTimeline returns the command botd timeline.
+func NewTimeline() *cobra.Command {
+	var f timelineFlags
+	command := &cobra.Command{
+		Use: "timeline", Short: "what happened, from journal, log and incidents, in one order", Args: cobra.NoArgs,
+		Long: `Shows the account's story from its files, whether botd runs or not: the log on disk, the
+journal with what people did, and the incidents, in the order of their times (UTC). --at
+shows five minutes before and after a time; without a time, the last hour.`,
+		Example: "  botd timeline --at 03:12\n  botd timeline --since 2026-11-22T22:00 --until 2026-11-23T07:00 --strategy trend\n" +
+			"  botd timeline --since 12h -o json",
+		RunE: func(command *cobra.Command, _ []string) error { return f.run(command) },
+	}
+	f.journal.add(command)
+	flags := command.Flags()
+	flags.StringVar(&f.at, "at", "", "around this time: 03:12 (UTC, of the last day), 2026-11-23T03:12, or 10m (ago)")
+	flags.StringVar(&f.since, "since", "", "from then on, written as --at")
+	flags.StringVar(&f.until, "until", "", "until then, written as --at")
+	flags.StringVar(&f.strategy, "strategy", "", "one strategy, with what concerns the whole account")
+	flags.BoolVar(&f.all, "all", false, "routine lines too: candles, derived intents, approvals, acknowledgements")
+	command.MarkFlagsMutuallyExclusive("at", "since")
+	shell.OutputFlag(command, &f.output)
+	return command
+}
+
+// NewAudit returns the command botd audit.
+func NewAudit() *cobra.Command {
+	f := timelineFlags{audit: true}
+	command := &cobra.Command{
+		Use: "audit", Short: "who changed what, when and from where, as the journal has it", Args: cobra.NoArgs,
+		Long: `Lists what people asked for (halts, limits, cancels, reloads, transfers), from the journal,
+whether botd runs or not, oldest first. --since 12h or a time bounds it.`,
+		Example: "  botd audit\n  botd audit --since 24h -o json",
+		RunE:    func(command *cobra.Command, _ []string) error { return f.run(command) },
+	}
+	f.journal.add(command)
+	command.Flags().StringVar(&f.since, "since", "", "from then on: 03:12 (UTC, of the last day), 2026-11-23T03:12, or 12h (ago)")
+	command.Flags().StringVar(&f.until, "until", "", "until then, written as --since")
+	shell.OutputFlag(command, &f.output)
+	return command
+}
+
+// window reads the bounds.
+func (f *timelineFlags) window(now time.Time) (since, until time.Time, err error) {
+	parse := func(flag, text string, otherwise time.Time) time.Time {
+		if text == "" || err != nil {
+			return otherwise
+		}
+		var ms int64
+		ms, err = moment.ParsePast(flag, text, now)
+		return time.UnixMilli(ms)
+	}
+	if f.at != "" {
+		at := parse("--at", f.at, now)
+		return at.Add(-around), at.Add(around), err
+	}
+	start := now.Add(-time.Hour)
+	if f.audit {
+		start = time.UnixMilli(0)
+	}
+	return parse("--since", f.since, start), parse("--until", f.until, now.Add(around)), err
+}
+
+func (f *timelineFlags) run(command *cobra.Command) error {
+	since, until, err := f.window(time.Now())
+	if err != nil {
+		return err
+	}
+	story := &timeline.Story{Since: since, Until: until, Strategy: f.strategy, All: f.all}
+	if err := f.collect(command.Context(), story); err != nil {
+		return err
+	}
+	entries := view.OrEmpty(story.Entries())
+	answer := map[string]any{"schema": 1, "since": since.UTC(), "until": until.UTC(), "items": entries, "left": story.Left}
+	return shell.Print(command.OutOrStdout(), f.output, answer,
+		func(w io.Writer) {
+			for i := range entries {
+				e := &entries[i]
+				fmt.Fprintf(w, "%s UTC  %-8s  %s\n", e.At.Format("2006-01-02 15:04:05.000"), e.Source, printable.Lines(textOf(e)))
+			}
+			if story.Left > 0 {
+				fmt.Fprintf(w, "and %d more: choose a shorter time\n", story.Left)
+			}
+			if len(entries) == 0 {
+				fmt.Fprintf(w, "nothing between %s and %s UTC\n", since.UTC().Format(time.DateTime), until.UTC().Format(time.DateTime))
+			}
+		})
+}
+
+// textOf is an entry in a line: what the log says, or the kind of what the journal has.
+func textOf(e *timeline.Entry) string {
+	text := e.Text
+	if e.Source != "log" {
+		text = fmt.Sprintf("%-9s %s", e.Event, text)
+	}
+	if e.Source == "journal" && e.Strategy != "" {
+		text += " (" + e.Strategy + ")"
+	}
+	return text
+}
+
+// collect gives a story the files of a data directory.
+func (f *timelineFlags) collect(ctx context.Context, story *timeline.Story) error {
+	path, key, err := f.journal.find(ctx)
+	if err != nil {
+		return err
+	}
+	filter := journal.Filter{SinceMS: story.Since.UnixMilli()}
+	if f.audit {
+		filter.Kinds = []record.Kind{record.KindAudit}
+	} else if err := readFiles(filepath.Dir(path), story); err != nil {
+		return err
+	}
+	store, err := journal.ReadKeyed(ctx, path, key)
+	if err != nil {
+		return journal.Failure(err)
+	}
+	defer store.Close()
+	return journal.Failure(store.Select(ctx, filter, func(s *journal.Stored) error { story.Record(s); return nil }))
+}
+
+// readFiles reads the log and the incidents of a directory.
+func readFiles(directory string, story *timeline.Story) error {
+	err := ops.ReadLogs(directory, func(path string) (io.ReadCloser, error) { return os.Open(path) }, story.Line)
+	if err != nil {
+		return failure.Wrap(failure.IO, fmt.Errorf("read the log: %w", err))
+	}
+	text, err := os.ReadFile(filepath.Join(directory, view.IncidentsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return failure.Wrap(failure.IO, err)
+	}
+	all, err := view.ParseIncidents(text)
+	if err != nil {
+		return failure.Wrap(failure.Data, fmt.Errorf("%s: %w", view.IncidentsFile, err))
+	}
+	for i := range all {
+		story.Incident(&all[i])
+	}
+	return nil
+}

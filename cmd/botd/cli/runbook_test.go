@@ -1,0 +1,245 @@
+//go:build unix
+
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"net/http/httptest"
+	"net/http/httputil"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"botd/internal/failure"
+	"botd/internal/startclock"
+)
+
+// runbook runs the commands of docs/operations.md as they stand there, in a shell in another directory than the
+// configuration's. Only the beginnings of four paths are replaced by those of the test.
+type runbook struct {
+	*place
+	address string
+	blocks  map[string][]string // by heading
+	daemon  *exec.Cmd
+	log     *Trace
+}
+
+func newRunbook(t *testing.T) *runbook {
+	t.Helper()
+	b := &runbook{place: newPlace(t), blocks: map[string][]string{}}
+	text, err := os.ReadFile(filepath.Join(above, "docs", "operations.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	title := ""
+	for line := range strings.Lines(string(text)) {
+		if name, found := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); found && strings.HasPrefix(line, "#") {
+			title = strings.TrimSpace(name)
+		} else if command, found := strings.CutPrefix(line, "    "); found {
+			b.blocks[title] = append(b.blocks[title], command)
+		}
+	}
+	b.address = b.free()
+	// systemctl passes what it is asked for to the test, and waits until that is done, as for a unit of Type=notify.
+	b.file("bin/systemctl", "#!/bin/sh\nask=\"$UNIT/$1\"; touch \"$ask\"; while [ -e \"$ask\" ]; do sleep 0.05; done\n", 0o700)
+	for _, directory := range []string{"unit", "elsewhere", "backups"} {
+		if err := os.Mkdir(b.at(directory), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b
+}
+
+// at is a path of the test.
+func (b *runbook) at(name string) string { return filepath.Join(b.directory, name) }
+
+// unit does what systemctl was asked for.
+func (b *runbook) unit(verb string) {
+	b.t.Helper()
+	if verb != "start" {
+		if err := b.daemon.Process.Signal(syscall.SIGTERM); err != nil {
+			b.t.Fatal(err)
+		}
+		_ = b.daemon.Wait() // without its data directory it ends with an error
+	}
+	if verb != "stop" {
+		b.daemon, b.log = b.start("daemon", "run", "-c", "etc", "--mode", "live", "--log-format", "json")
+		b.log.wait(b.t, `"daemon.reconciled"`)
+	}
+}
+
+// follow runs the commands of a situation, and returns what they print.
+func (b *runbook) follow(situation string) string {
+	b.t.Helper()
+	lines := b.blocks[situation]
+	if len(lines) == 0 {
+		b.t.Fatalf("docs/operations.md: want commands for %q, have none", situation)
+	}
+	script := strings.NewReplacer("/etc/botd", b.at("etc"), "/var/lib/botd", b.at("data"),
+		"/var/backups/botd", b.at("backups"), "/root", b.at("root")).Replace(strings.Join(lines, ""))
+	output := &Trace{}
+	shell := exec.Command("sh", "-eux", "-c", script)
+	shell.Dir, shell.Stdout, shell.Stderr = b.at("elsewhere"), output, output
+	shell.Env = append(os.Environ(), "PATH="+b.at("bin")+":"+os.Getenv("PATH"), "UNIT="+b.at("unit"),
+		"BOTD_CONFIG="+b.at("etc"))
+	if err := shell.Start(); err != nil {
+		b.t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- shell.Wait() }()
+	for again := time.NewTicker(20 * time.Millisecond); ; {
+		select {
+		case err := <-done:
+			again.Stop()
+			if err != nil {
+				b.t.Fatalf("%s: %v\n%s\n%s", situation, err, output, b.log)
+			}
+			return output.String()
+		case <-again.C:
+			for _, verb := range []string{"start", "stop", "restart"} {
+				if ask := filepath.Join(b.directory, "unit", verb); exists(ask) {
+					b.unit(verb)
+					if err := os.Remove(ask); err != nil {
+						b.t.Fatal(err)
+					}
+				}
+			}
+		}
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// shows waits until botd status has a text, and none of the others.
+func (b *runbook) shows(want string, none ...string) {
+	b.t.Helper()
+	text, again := "", time.NewTicker(500*time.Millisecond)
+	defer again.Stop()
+	for range 240 {
+		text = b.run(failure.OK, "status", "-c", "etc")
+		if strings.Contains(text, want) && !slices.ContainsFunc(none, func(other string) bool { return strings.Contains(text, other) }) {
+			return
+		}
+		<-again.C
+	}
+	b.t.Fatalf("two minutes without %q and not %q in botd status: %s", want, none, text)
+}
+
+// renewed is a proxy to the exchange that knows the account's key by another name, too.
+func (b *runbook) renewed() (address string) {
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.Out.URL.Scheme, r.Out.URL.Host = "http", b.address
+		if r.In.Header.Get("x-api-key") == "renewed" {
+			r.Out.Header.Set("x-api-key", "runbook")
+		}
+	}, ErrorLog: log.New(io.Discard, "", 0)} // botd is stopped in the middle of requests
+	server := httptest.NewServer(proxy)
+	b.t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+// TestTheRunbookDoesWhatItSays goes through a year's bad days with one account: an upgrade that is taken back, maintenance
+// of the exchange, a journal that is removed, a machine that is lost, a new key, and a position that is closed from a phone.
+func TestTheRunbookDoesWhatItSays(t *testing.T) {
+	t.Parallel()
+	b := newRunbook(t)
+	phone := newMessenger(t)
+	b.file("telegram", canaryTelegram, 0o600)
+	b.file("etc/key", "runbook", 0o600)
+	b.file("etc/secret", "a secret", 0o600)
+	b.file("etc/botd.yaml", fmt.Sprintf("mode: live\nexchange: {base_url: 'http://%s', key_file: %q, secret_file: %q, settle: "+
+		"{window: 5s, visibility: 1s, staleness: 500ms}}\ndata_dir: %q\nlisten: off\ntelegram: {token_file: %q, operators: [11], server: %q}\n",
+		b.renewed(), b.at("etc/key"), b.at("etc/secret"), b.at("data"), b.at("telegram"), phone.address), 0o600)
+	strategy := func(size string) {
+		b.file("etc/strategies/hold.yaml", "name: hold\nstrategy: buy_and_hold\nmarket: futures\nsymbol: ETH-USDT\ninterval: 1m\n"+
+			"schedule: '@every 1s'\nleverage: 3\nsize: {quantity: "+size+"}\n", 0o600)
+	}
+	strategy("0.2")
+	venue := b.venue(b.address, "runbook", "--market", "still", "--start",
+		startclock.Time().Truncate(time.Minute).Add(57*time.Second).Format(time.RFC3339)) // a first candle soon
+	b.unit("start")
+	b.shows("long 0.2")
+
+	b.follow("Upgrade")
+	b.shows("long 0.2", "QUARANTINED", "HALTED")
+	b.follow("Going back")
+	b.shows("long 0.2", "QUARANTINED", "HALTED")
+
+	b.follow("Maintenance of the exchange")
+	b.shows("HALTED (pause): maintenance")
+	if err := venue.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	b.shows("BLIND")
+	if err := venue.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	b.shows("ready", "BLIND")
+	if text := b.follow("After maintenance"); !strings.Contains(strings.ToLower(text), "blind") {
+		t.Errorf("want the outage in the timeline, have %s", text)
+	}
+	b.shows("long 0.2", "HALTED")
+
+	strategy("0.5")
+	b.shows("long 0.5")
+	if err := os.RemoveAll(b.at("data")); err != nil {
+		_ = os.RemoveAll(b.at("data")) // something was written meanwhile
+	}
+	b.log.wait(t, `"journal.lost"`)
+	b.follow("The journal is lost")
+	b.shows("long 0.5", "QUARANTINED", "HALTED")
+
+	if err := b.daemon.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = b.daemon.Wait() // it was killed
+	if err := os.RemoveAll(b.at("data")); err != nil {
+		t.Fatal(err)
+	}
+	b.follow("The machine is lost")
+	b.shows("QUARANTINED")
+	if text := b.follow("After an older backup"); !strings.Contains(text, "0.3") {
+		t.Errorf("want what was bought after the backup, have %s", text)
+	}
+	b.shows("long 0.5", "QUARANTINED", "HALTED")
+
+	strategy("0.5}\nprotect: {stop_loss: 20%")
+	b.log.wait(t, `"order.acknowledged"`) // the stop, by which a new key shows that it is of the same account
+	b.file("root/new-key", "renewed", 0o600)
+	b.file("root/new-secret", "a secret", 0o600)
+	b.follow("A new key")
+	b.log.wait(t, `"exchange.key_rotated"`)
+	b.flattenFromAPhone(phone)
+}
+
+// flattenFromAPhone writes what the runbook says to the Telegram bot, with the code that it answers.
+func (b *runbook) flattenFromAPhone(phone *messenger) {
+	b.t.Helper()
+	code := ""
+	for _, line := range b.blocks["From a phone"] {
+		phone.write(11, strings.Replace(strings.TrimSpace(line), "CODE", code, 1))
+		eventually(b.t, "an answer to "+line, func() bool {
+			phone.mu.Lock()
+			defer phone.mu.Unlock()
+			found := regexp.MustCompile(`/confirm (\w+)`).FindStringSubmatch(strings.Join(phone.sent, "\n"))
+			if found != nil {
+				code = found[1]
+			}
+			return code != ""
+		})
+	}
+	b.shows("flat", "long")
+}

@@ -1,0 +1,21 @@
+package venue
+
+import (
+	"strings"
+	"testing"
+
+	"botd/exchange/probe"
+)
+
+// TestWhatIsPrintedForBotdYAMLHasThePathRule: without it a venue whose address has a path of its own refuses every
+// request.
+func TestWhatIsPrintedForBotdYAMLHasThePathRule(t *testing.T) {
+	t.Parallel()
+	for paths, want := range map[string]bool{"route": true, "full": false} {
+		var b strings.Builder
+		probeTable(&b, &probe.Report{BaseURL: "https://venue.example/api", Signature: &probe.Signature{Payload: "{path}", Encoding: "hex", Paths: paths}})
+		if have := strings.Contains(b.String(), "  profile: {paths: {sign: route}}\n"); have != want {
+			t.Errorf("%s: want the path rule printed %v, have\n%s", paths, want, b.String())
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package configs
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+)
+
+// HeartbeatConfig is a service that raises the alarm when botd's requests stay away.
+type HeartbeatConfig struct {
+	AddressFile string // empty for none
+	EveryMS     int64
+}
+
+// heartbeatCredential is the systemd credential of its address.
+const heartbeatCredential = "BOTD_HEARTBEAT"
+
+func (c *HeartbeatConfig) keys() []key {
+	const both = "heartbeat: {url_file: /etc/botd/heartbeat, every: 1m}"
+	return []key{
+		{name: "url_file", value: text(&c.AddressFile), what: "the file of mode 600 that holds the address of a dead-man's service " +
+			"(healthchecks.io, Uptime Kuma, Dead Man's Snitch): it is requested while botd works, and the service raises the alarm when it is not",
+			example: both, instead: "systemd's credential BOTD_HEARTBEAT, where `every` is set and no file is named"},
+		{name: "every", value: duration(&c.EveryMS, 10*second, day), what: "how often", example: both},
+	}
+}
+
+// checkHeartbeat refuses an address in place of its file.
+func (l *loader) checkHeartbeat(s *section) {
+	if file := s.single("url_file"); file != nil && strings.Contains(file.Value, "://") {
+		s.wrong(file, "write the address to a file of mode 600 and its path here", "heartbeat.url_file holds the address itself, not the path of its file")
+	}
+}
+
+// ReadHeartbeat returns the address from its file or credential; empty where there is none. No error holds it.
+func ReadHeartbeat(c *HeartbeatConfig, credentials string) (string, error) {
+	if c.AddressFile == "" && c.EveryMS == 0 {
+		return "", nil
+	}
+	text, err := readSecret("heartbeat.url_file", c.AddressFile, credentials, heartbeatCredential)
+	if err != nil {
+		return "", err
+	}
+	parsed, err := url.Parse(string(text))
+	if err != nil || parsed.Host == "" || parsed.Scheme != "https" && (parsed.Scheme != "http" || !loopback(parsed.Hostname())) {
+		return "", errors.New("heartbeat.url_file does not hold one https address (http on loopback alone)\n  hint: copy the address that the service shows")
+	}
+	return string(text), nil
+}

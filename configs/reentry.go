@@ -1,0 +1,44 @@
+package configs
+
+import (
+	"regexp"
+	"strings"
+)
+
+// What the text of a script says about entering and leaving. It is only searched, not parsed: scripts are
+// parsed in processes of their own, and a warning may be wrong where an error may not.
+var (
+	scriptEnters   = regexp.MustCompile(`\bhold\s*\(|\btarget\s*=`)
+	scriptLeaves   = regexp.MustCompile(`["']flat["']|\b(size|quantity|equity|quote)\s*\(\s*["']?0+(\.0*)?\s*%?["']?\s*\)`)
+	scriptReenters = regexp.MustCompile(`\breentry\s*\(`)
+	scriptProtects = regexp.MustCompile(`\b(stop_loss|take_profit|exits)\s*=`)
+)
+
+// cautionReentry warns of a script whose positions end by a stop or a target alone, and which does not say
+// what enters again: many expect the side to be bought again as long as they ask for it.
+func (r *strategyReader) cautionReentry() {
+	c := r.into
+	if c.Kind != scriptKind || c.Script.Text == "" || c.Reentry != "" {
+		return
+	}
+	text := withoutComments(c.Script.Text)
+	for i := range c.Script.Libraries {
+		text += "\n" + withoutComments(string(c.Script.Libraries[i].Text))
+	}
+	exits := !c.Protect.StopLoss.IsZero() || !c.Protect.TakeProfit.IsZero() || c.Exits.TrailingDistance != 0 || len(c.Exits.Returns) > 0 || len(c.Targets) > 0
+	ends := exits || scriptProtects.MatchString(text)
+	if !ends || !scriptEnters.MatchString(text) || scriptLeaves.MatchString(text) || scriptReenters.MatchString(text) {
+		return
+	}
+	r.report(Warning, r.lineOf("file"), 0,
+		"say which: reentry: signal (as now), reentry: immediate (at the next decision that asks for the side), or reentry: never",
+		c.Script.File+" never asks for flat: after a stop or a target it enters again only when a decision has asked for nothing in between")
+}
+
+func withoutComments(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i], _, _ = strings.Cut(line, "#")
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,48 @@
+#!/bin/sh
+# Makes what a release ships for one platform: sh deploy/packages/build.sh VERSION OUT
+# GOOS and GOARCH select the platform, KINDS what is made of: archive deb rpm (all; deb and rpm by nfpm, on Linux alone). BOTD names a program
+# that is built already.
+set -eu
+version=${1#v}
+mkdir -p "$2"
+out=$(cd "$2" && pwd)
+cd "$(dirname "$0")/../.."
+GOOS=${GOOS:-$(go env GOOS)}
+GOARCH=${GOARCH:-$(go env GOARCH)}
+export VERSION="$version" OUT="$out" GOOS GOARCH
+rm -rf "$out/source" "$out/man"
+
+if [ -n "${BOTD:-}" ]; then cp "$BOTD" "$out/botd"; else sh deploy/build.sh "$out/botd"; fi
+# What the program says of itself is asked of one that runs here.
+here=$out/botd
+if [ "$GOOS/$GOARCH" != "$(go env GOHOSTOS)/$(go env GOHOSTARCH)" ]; then
+  here=$out/botd-here
+  GOOS= GOARCH= sh deploy/build.sh "$here"
+fi
+"$here" ops unit --mode demo --binary /usr/bin/botd >"$out/botd.service"
+"$here" man --dir "$out/man" >/dev/null
+for shell in bash zsh fish; do "$here" completion "$shell" >"$out/botd.$shell"; done
+"$here" version --sbom >"$out/botd.cdx.json"
+if [ "$here" != "$out/botd" ]; then rm "$here"; fi
+
+# The source that a strategy of one's own in Go is built against, without what only tests read.
+git ls-files | grep -v -E '_test\.go$|/testdata/|^runtime/web/browsertest/|^clients/|^\.ci/|^deploy/' >"$out/source.list"
+mkdir "$out/source"
+tar -cf - -T "$out/source.list" | tar -xf - -C "$out/source"
+rm "$out/source.list"
+
+archive=botd-$version-$GOOS-$GOARCH
+wanted() { case " ${KINDS:-archive deb rpm} " in *" $1 "*) return 0 ;; *) return 1 ;; esac }
+if wanted archive; then
+  mkdir -p "$out/$archive"
+  cp -R LICENSE README.md "$out/botd" "$out/man" "$out/source" "$out/botd.service" "$out/botd.cdx.json" "$out/botd.bash" "$out/botd.zsh" \
+    "$out/botd.fish" "$out/$archive/"
+  tar -C "$out" -czf "$out/$archive.tar.gz" "$archive"
+  rm -rf "${out:?}/$archive"
+fi
+for kind in deb rpm; do
+  if [ "$GOOS" = linux ] && wanted "$kind"; then nfpm package -f deploy/packages/nfpm.yaml -p "$kind" -t "$out/" >/dev/null; fi
+done
+rm -rf "$out/source" "$out/man" "$out/botd" "$out/botd.service" "$out"/botd.bash "$out"/botd.zsh "$out"/botd.fish
+mv "$out/botd.cdx.json" "$out/$archive.cdx.json"
+(cd "$out" && find . -maxdepth 1 -type f -name '*botd*' ! -name SHA256SUMS | sed 's|^\./||' | LC_ALL=C sort | xargs sha256sum >SHA256SUMS)

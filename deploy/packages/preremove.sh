@@ -1,0 +1,9 @@
+#!/bin/sh
+# Before a removal, not before an upgrade ("upgrade" of dpkg, 1 of rpm): positions and their stops stay at the exchange, as shutdown says.
+set -e
+case "$1" in
+  upgrade | 1) exit 0 ;;
+esac
+if [ -z "${DPKG_ROOT:-}" ] && [ -d /run/systemd/system ]; then
+  systemctl disable --now botd.service || true
+fi

@@ -1,0 +1,55 @@
+package server
+
+import (
+	"strings"
+	"testing"
+
+	"botd/exchange/sim"
+)
+
+// visitReplaced takes the state out, puts it back, and begins anew.
+func visitReplaced(t *testing.T, d *document) {
+	_, c := startServer(t, func(config *Config) { config.Build, config.Variants = buildFresh, []string{"duplicate-delivery"} })
+	v := &visitor{c, d}
+	c.place(buyBelow)
+	c.advance(5)
+	v.good("control_symbol", "", `{"market":"spot","symbol":"PEPE-USDT","delisted":true}`)
+	before := v.good("control_state", "", "").body
+	order := v.good("futures_open_orders", "", `{}`).body
+	v.good("control_deposit", "", `{"account":"KEY","market":"futures","amount":"7"}`)
+	v.good("futures_cancel_all", "", `{}`)
+	c.advance(60_000)
+	v.good("control_restore", "", before)
+	if have := v.good("futures_open_orders", "", `{}`).body; have != order || c.nowMS() != ManualStartMS+5 {
+		t.Errorf("want the order back, %s, and the clock, have %s at %d", order, have, c.nowMS())
+	}
+	v.bad(1000, "control_restore", "", `{"time":1}`)
+	v.good("control_reset", "", "")
+	var account struct{ TotalWalletBalance string }
+	v.good("futures_account", "", "").read(t, &account)
+	requests := v.good("control_requests", "", "").body
+	visitPending(v)
+	if account.TotalWalletBalance != "10000" || strings.Count(requests, `"id"`) != 1 || !strings.Contains(v.good("futures_open_orders", "", `{}`).body, "[]") {
+		t.Errorf("want everything as at the start, have %+v, %s", account, requests)
+	}
+}
+
+// visitPending asks for the journal while a request waits.
+func visitPending(v *visitor) {
+	v.trader.fault(`{"match":"GET /fapi/v1/health","kind":"delay","delay_ms":1,"count":1}`)
+	answered := make(chan answer, 1)
+	go func() { answered <- v.trader.send("GET", "/fapi/v1/health", "", nil) }()
+	for !strings.Contains(v.good("control_requests", "", "").body, `"pending":true`) {
+	}
+	v.trader.advance(1)
+	<-answered
+}
+
+// buildFresh is a server's own exchange.
+func buildFresh(state []byte) (*sim.Exchange, error) {
+	config := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: ManualStartMS, OrderDelayMS: sim.DefaultOrderDelayMS}
+	if state == nil {
+		return sim.New(config)
+	}
+	return sim.Restore(config, state)
+}

@@ -1,0 +1,69 @@
+package inbound
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"unicode"
+)
+
+// What is wrong with the keys of a body. Neither error repeats the body, which may hold a token.
+var (
+	ErrTwice    = errors.New("a key is given twice: which of its values is meant cannot be known")
+	ErrSpelling = errors.New("a key has other characters than lower-case letters, digits and _")
+)
+
+// CheckKeys refuses a JSON object with a key that is given twice, at any depth, or whose own keys are
+// not spelled as every known one is. Go's decoder takes the last of two values, and takes both
+// Position and poſition (with a long s) for position. What is not JSON at all is reported elsewhere.
+func CheckKeys(text []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var open []level
+	var spelling error
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return spelling
+		}
+		if inner := len(open) - 1; inner >= 0 && open[inner].keys != nil {
+			name, is := token.(string)
+			if is && !open[inner].value {
+				keys, folded := open[inner].keys, fold(name)
+				if keys[folded]++; keys[folded] > 1 {
+					return ErrTwice
+				}
+				if inner == 0 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+					spelling = ErrSpelling
+				}
+			}
+			open[inner].value = !open[inner].value
+		}
+		switch token {
+		case json.Delim('{'):
+			open = append(open, level{keys: map[string]int{}})
+		case json.Delim('['):
+			open = append(open, level{})
+		case json.Delim('}'), json.Delim(']'):
+			open = open[:len(open)-1]
+		}
+	}
+}
+
+// level is an object or a list that has not ended yet.
+type level struct {
+	keys  map[string]int // how often each is given, folded; nil of a list
+	value bool           // the next token is the value of a key
+}
+
+// fold is a name in the one spelling that all spellings have which Go's decoder takes for the same.
+func fold(name string) string {
+	return strings.Map(func(r rune) rune {
+		smallest := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			smallest = min(smallest, next)
+		}
+		return smallest
+	}, name)
+}

@@ -1,0 +1,41 @@
+// Package paint colours botd's own words on a terminal, and lets no other escape sequence through.
+//
+// A text from outside may hold any sequence, that of a colour too. So botd's own colours carry a number
+// that nobody outside can know until the stream's end, where Writer takes it out again.
+package paint
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"regexp"
+)
+
+// mark stands before the numbers of botd's own colours. It looks like numbers, so that what lays
+// out tables counts it as a part of the sequence.
+var mark = func() string {
+	var random [8]byte
+	_, _ = rand.Read(random[:]) // it never fails
+	return fmt.Sprintf("%d;%d;", binary.NativeEndian.Uint32(random[:]), binary.NativeEndian.Uint32(random[4:]))
+}()
+
+var (
+	colour = regexp.MustCompile(`\x1b\[((?:\d+;)*\d+m)`)
+	own    = regexp.MustCompile(`\x1b\[` + mark + `((?:\d+;)*\d+m)`)
+)
+
+// Own marks the colours in a text as botd's own. Nothing in it may come from outside unfiltered.
+func Own(text string) string { return colour.ReplaceAllString(text, "\x1b["+mark+"$1") }
+
+// OwnWriter returns a writer that passes on with all colours marked as botd's own.
+func OwnWriter(to io.Writer) io.Writer { return ownWriter{to} }
+
+type ownWriter struct{ to io.Writer }
+
+func (w ownWriter) Write(text []byte) (int, error) {
+	if _, err := io.WriteString(w.to, Own(string(text))); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}

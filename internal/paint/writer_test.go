@@ -1,0 +1,79 @@
+package paint
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode"
+	"unicode/utf8"
+)
+
+// TestColoursOfBotdAlonePass has a text from outside colour itself, and hide what follows.
+func TestColoursOfBotdAlonePass(t *testing.T) {
+	t.Parallel()
+	outside := "\x1b[31mFAILED\x1b[0m \x1b[8mhidden \x1b[1;2;31mguessed \x1b]0;title\a\n"
+	var out bytes.Buffer
+	w := NewWriter(&out)
+	if n, err := io.WriteString(w, outside); n != len(outside) || err != nil {
+		t.Errorf("want %d bytes taken, have %d, %v", len(outside), n, err)
+	}
+	want := `\u001b[31mFAILED\u001b[0m \u001b[8mhidden \u001b[1;2;31mguessed \u001b]0;title\u0007` + "\n"
+	if out.String() != want {
+		t.Errorf("want %q, have %q", want, out.String())
+	}
+	out.Reset()
+	fmt.Fprintf(w, "%s %s", Own("\x1b[32mok\x1b[0m \x1b[1;31mbad\x1b[0m"), outside)
+	if want := "\x1b[32mok\x1b[0m \x1b[1;31mbad\x1b[0m " + want; out.String() != want {
+		t.Errorf("want %q, have %q", want, out.String())
+	}
+	out.Reset()
+	if _, err := io.WriteString(OwnWriter(w), "\x1b[90m12:00\x1b[0m\n"); err != nil || out.String() != "\x1b[90m12:00\x1b[0m\n" {
+		t.Errorf("want the colour of a line of the log, have %q, %v", out.String(), err)
+	}
+}
+
+func TestJSONKeepsItsValue(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	value := map[string]string{"symbol": "BTC\u202eTDSU\U000e0041"}
+	if err := json.NewEncoder(NewWriter(&out)).Encode(value); err != nil {
+		t.Fatal(err)
+	}
+	var again map[string]string
+	if err := json.Unmarshal(out.Bytes(), &again); err != nil || again["symbol"] != value["symbol"] || strings.ContainsRune(out.String(), '\u202e') {
+		t.Errorf("want the same value without the sign, have %q, %v", out.String(), err)
+	}
+}
+
+// FuzzWriter writes in pieces: nothing that cannot be seen passes, whatever the pieces are.
+func FuzzWriter(f *testing.F) {
+	for _, seed := range []string{"BTC\u202e", "\x1b[31mred\x1b[0m", "\xe2\x80", "\xf3\xa0\x81\x81", "€€€"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var once, pieces bytes.Buffer
+		if _, err := NewWriter(&once).Write(append(text, ' ')); err != nil {
+			t.Fatal(err)
+		}
+		w := NewWriter(&pieces)
+		reader := iotest.OneByteReader(bytes.NewReader(append(text, ' ')))
+		for b := make([]byte, 1); ; {
+			if n, err := reader.Read(b); err != nil {
+				break
+			} else if _, err := w.Write(b[:n]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, out := range []string{once.String(), pieces.String()} {
+			if !utf8.ValidString(out) || strings.ContainsFunc(out, func(r rune) bool {
+				return r != '\n' && r != '\t' && !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r)
+			}) {
+				t.Errorf("%q: have %q", text, out)
+			}
+		}
+	})
+}

@@ -1,0 +1,153 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// TestASaleOfWhatAnUnknownPurchaseBoughtIsBookedAfterIt has a stop sell what a purchase of unknown fate has bought, while
+// the order history is of before both: what is bought and sold again is not held.
+func TestASaleOfWhatAnUnknownPurchaseBoughtIsBookedAfterIt(t *testing.T) {
+	t.Parallel()
+	const sold = exchange.Quantity(10)
+	setUp := func(t *testing.T) (w *wallet, purchase, stop exchange.Order, sees func(whole bool, history ...exchange.Order)) {
+		w = newWallet(t)
+		w.observe("0")
+		w.now += 60_000
+		purchase = w.places(placement.Entry, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: sold, Price: 50_000e8})
+		w.now += 1_000
+		stop = w.places(placement.StopLoss, 8, stopOf(sold))
+		return w, purchase, stop, func(whole bool, history ...exchange.Order) {
+			t.Helper()
+			w.now += 1_000
+			w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+				History: exchange.FetchedOf(history), HistoryWhole: whole, Trades: []Traded{{OrderID: 8, Filled: sold, Price: exchange.AmountOf(49_000)}},
+				Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("0")}})})...)
+		}
+	}
+	t.Run("the history shows the purchase later", func(t *testing.T) {
+		t.Parallel()
+		w, purchase, stop, sees := setUp(t)
+		sees(false)
+		if have := w.book.Placement(stop.ClientOrderID).Filled(); have != 0 {
+			t.Errorf("want the sale to wait for the purchase, have %d booked", have)
+		}
+		purchase.ID = 7
+		sees(false, w.filled(purchase))
+		if have := w.book.Symbol(coin).Known(); have != 0 || w.book.Placement(stop.ClientOrderID).Filled() != sold {
+			t.Errorf("want nothing held once both are booked, have %d", have)
+		}
+	})
+	t.Run("the purchase was never taken", func(t *testing.T) {
+		t.Parallel()
+		w, purchase, stop, sees := setUp(t)
+		sees(false)
+		w.now = w.book.Placement(purchase.ClientOrderID).Fence(testSettle) + 1_000
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: record.Ended{State: placement.Absent, Evidence: "a test"}})
+		sees(false)
+		if have := w.book.Placement(stop.ClientOrderID).Filled(); have != sold {
+			t.Errorf("want the sale booked when the purchase is decided, have %d", have)
+		}
+	})
+	t.Run("a person must look", func(t *testing.T) {
+		t.Parallel()
+		w, _, stop, sees := setUp(t)
+		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a test"}})
+		sees(false)
+		if have := w.book.Placement(stop.ClientOrderID).Filled(); have != sold {
+			t.Errorf("want the sale booked at once, have %d", have)
+		}
+	})
+}
+
+// soldTogether has one history show a purchase and, before it in the list, its sale.
+func soldTogether(t testing.TB) {
+	t.Helper()
+	const sold = exchange.Quantity(10)
+	w := newWallet(t)
+	w.observe("0")
+	w.now += 60_000
+	purchase := w.places(placement.Entry, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: sold, Price: 50_000e8})
+	purchase.ID = 7
+	w.now += 1_000
+	stop := w.places(placement.StopLoss, 8, stopOf(sold))
+	w.now += 1_000
+	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+		History:  exchange.FetchedOf([]exchange.Order{w.filled(stop), w.filled(purchase)}),
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("0")}})})...)
+	if have := w.book.Symbol(coin).Known(); have != 0 {
+		t.Errorf("want nothing held, have %d", have)
+	}
+}
+
+func TestASaleInOneHistoryWithItsPurchaseIsBookedAfterIt(t *testing.T) {
+	t.Parallel()
+	soldTogether(t)
+}
+
+const partBought, partSold = exchange.Quantity(10), exchange.Quantity(4)
+
+// partSale has the open list show a stop that sold a part of what a purchase of unknown fate has bought.
+func partSale(t testing.TB) (w *wallet, purchase, stop exchange.Order, sees func(history ...exchange.Order)) {
+	w = newWallet(t)
+	w.observe("0")
+	w.now += 60_000
+	purchase = w.places(placement.Entry, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: partBought, Price: 50_000e8})
+	w.now += 1_000
+	stop = w.places(placement.StopLoss, 8, stopOf(partBought))
+	part := stop
+	part.ID, part.Filled, part.Status = 8, partSold, exchange.StatusOpen
+	return w, purchase, stop, func(history ...exchange.Order) {
+		t.Helper()
+		w.now += 1_000
+		w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order{part}),
+			History:  exchange.FetchedOf(history),
+			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Frozen: exchange.MustAmount("0.006")}})})...)
+	}
+}
+
+func partSoldBeforeItsPurchase(t testing.TB) {
+	w, purchase, stop, sees := partSale(t)
+	sees()
+	if p := w.book.Placement(stop.ClientOrderID); p.Filled() != 0 || p.State() != placement.Working {
+		t.Errorf("want the stop standing, and its sale to wait for the purchase, have it %s with %d booked", p.State(), p.Filled())
+	}
+	purchase.ID = 7
+	sees(w.filled(purchase))
+	sees(w.filled(purchase))
+	if have := w.book.Symbol(coin).Known(); have != partBought-partSold || w.book.Placement(stop.ClientOrderID).Filled() != partSold {
+		t.Errorf("want %d held once both are booked, have %d", partBought-partSold, have)
+	}
+}
+
+// TestASaleFilledInPartBeforeItsPurchaseIsKnownIsBookedAfterIt: the rest is held, and covered by what the stop has left.
+func TestASaleFilledInPartBeforeItsPurchaseIsKnownIsBookedAfterIt(t *testing.T) {
+	t.Parallel()
+	t.Run("the history shows the purchase later", func(t *testing.T) {
+		t.Parallel()
+		partSoldBeforeItsPurchase(t)
+	})
+	t.Run("the purchase was never taken", func(t *testing.T) {
+		t.Parallel()
+		w, purchase, stop, sees := partSale(t)
+		sees()
+		w.now = w.book.Placement(purchase.ClientOrderID).Fence(testSettle) + 1_000
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: record.Ended{State: placement.Absent, Evidence: "a test"}})
+		sees()
+		if have := w.book.Placement(stop.ClientOrderID).Filled(); have != partSold {
+			t.Errorf("want the sale booked when the purchase is decided, have %d", have)
+		}
+	})
+	t.Run("a person must look", func(t *testing.T) {
+		t.Parallel()
+		w, _, stop, sees := partSale(t)
+		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a test"}})
+		sees()
+		if have := w.book.Placement(stop.ClientOrderID).Filled(); have != partSold {
+			t.Errorf("want the sale booked at once, have %d", have)
+		}
+	})
+}

@@ -1,0 +1,131 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"botd/internal/conformance/journaltest"
+	"botd/reconcile/journal"
+	"botd/reconcile/record"
+)
+
+// failing is a journal of which one call of the file layer fails, and what it said.
+type failing struct {
+	t      *testing.T
+	path   string
+	stored []string // hashes of what was there before
+	said   error    // all that it returned as an error
+	armed  bool     // a call will fail
+	added  int      // records whose append returned none
+}
+
+// note keeps an error, and reports whether there was none.
+func (f *failing) note(err error) bool {
+	f.said = errors.Join(f.said, err)
+	return err == nil
+}
+
+// use opens the journal, appends, backs it up, seals it, verifies it and closes it.
+func (f *failing) use(ctx context.Context) {
+	j, err := openFaulty(f.t, f.path, journaltest.Bound, nil)
+	if !f.note(err) {
+		return
+	}
+	for range 3 {
+		if f.note(j.Append(ctx, []record.Record{booted(int64(3_000 + f.added)), {Body: record.Config{}}})) {
+			f.added += 2
+		}
+	}
+	_, err = j.Backup(ctx, filepath.Join(filepath.Dir(f.path), "backup.db"))
+	f.note(err)
+	_, err = j.Seal(ctx, journal.SealOptions{Records: 10})
+	f.note(err)
+	report, err := j.Verify(ctx)
+	if f.note(err); err == nil && len(report.Problems) > 0 { // SQLite's own check shows a page that it cannot read as a problem
+		f.note(&journal.UnsoundError{Path: f.path, Problems: report.Problems})
+	}
+	if !journaltest.FaultsIn(filepath.Dir(f.path)).Pending() && f.said == nil && f.armed {
+		f.t.Error("want the error returned, have none")
+	}
+	f.note(j.Close()) // what SQLite cannot move into the file then stays in its log
+}
+
+// TestEachCallOfTheFileLayerFailsOnce has one read, write, sync or cut fail, the first, the second and so on, while a journal
+// is opened, written, backed up, sealed, verified and closed. What was said to be stored is stored, in its order and
+// once; nothing else is there but what a failed append may have left as a whole; a backup that has its name is sound; and
+// afterwards all of it works.
+//
+// It runs alone: a process that a test beside it starts would hold a journal's lock until it is another program.
+func TestEachCallOfTheFileLayerFailsOnce(t *testing.T) {
+	must(t, journaltest.RegisterFaults())
+	template := filepath.Join(t.TempDir(), journal.FileName)
+	j := open(t, template)
+	m := newTrader(t, j)
+	m.orders(4)
+	m.checkpoint()
+	m.orders(1)
+	must(t, j.Close())
+	before := replayed(t, template)
+	text, err := os.ReadFile(template)
+	must(t, err)
+	returned, n, step := 0, 1, 1
+	if testing.Short() {
+		t.Log("-short: every eighth call")
+		step = 8
+	}
+	for ; ; n += step {
+		f := &failing{t: t, path: filepath.Join(t.TempDir(), journal.FileName), stored: before, armed: true}
+		must(t, os.WriteFile(f.path, text, 0o600))
+		faults := journaltest.FaultsIn(filepath.Dir(f.path))
+		faults.FailCall(n)
+		f.use(t.Context())
+		if faults.Pending() {
+			break
+		}
+		if f.said != nil {
+			returned++
+		}
+		f.holds(n)
+		must(t, os.RemoveAll(filepath.Dir(f.path)))
+		if t.Failed() {
+			t.Fatalf("call %d: it said %v", n, f.said)
+		}
+	}
+	t.Logf("about %d calls; %d of those that failed were returned as an error", n-1, returned)
+	if n < 100 {
+		t.Errorf("want a hundred calls and more, have %d", n)
+	}
+}
+
+// holds wants what was stored there again, and another use without a fault.
+func (f *failing) holds(n int) {
+	f.t.Helper()
+	backup := filepath.Join(filepath.Dir(f.path), "backup.db")
+	if _, err := os.Stat(backup); err == nil {
+		if b, err := journal.CheckBackup(f.t.Context(), backup, nil); err != nil || b.Records < len(f.stored) {
+			f.t.Errorf("call %d: want a backup that has its name sound, have %v", n, err)
+		}
+		must(f.t, os.Remove(backup))
+	}
+	j, err := journal.Open(f.t.Context(), f.path, journaltest.Bound, journal.Options{Reserve: -1})
+	if err != nil {
+		f.t.Errorf("call %d: want it opened afterwards, have %v", n, err)
+		return
+	}
+	var have []string
+	must(f.t, j.Select(f.t.Context(), journal.Filter{}, func(s *journal.Stored) error { have = append(have, s.Hash); return nil }))
+	soundReport(f.t, j)
+	must(f.t, j.Close())
+	least, most := len(f.stored)+f.added, len(f.stored)+6
+	if len(have) < least || len(have) > most || !slices.Equal(have[:len(f.stored)], f.stored) || (len(have)-len(f.stored))%2 != 0 {
+		f.t.Errorf("call %d: want %d to %d records, have %d", n, least, most, len(have))
+	}
+	later := &failing{t: f.t, path: f.path, stored: have, added: 500}
+	if later.use(f.t.Context()); later.said != nil || later.added != 506 {
+		f.t.Errorf("call %d: want everything done afterwards, have %v", n, later.said)
+	}
+}

@@ -1,0 +1,415 @@
+package journal_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"botd/exchange"
+	"botd/internal/conformance/journaltest"
+	"botd/reconcile/journal"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// small seals whatever there is in segments of a hundred records or more.
+var small = journal.SealOptions{Records: 100}
+
+// longJournal is a journal with four checkpoints, and records before, between and after them.
+func longJournal(t *testing.T, j *journal.Journal) *trader {
+	t.Helper()
+	m := newTrader(t, j)
+	for range 4 {
+		m.orders(30)
+		m.open(2)
+		m.checkpoint()
+	}
+	m.orders(5)
+	return m
+}
+
+// open adds orders that do not end.
+func (m *trader) open(count int) {
+	key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
+	for range count {
+		m.n++
+		id := placement.ClientOrderID("main", m.book.Start(), m.n)
+		order := exchange.NewOrder{
+			Market:        key.Market,
+			Symbol:        key.Name,
+			Side:          exchange.Buy,
+			Type:          exchange.MarketOrder,
+			Quantity:      3,
+			ClientOrderID: id,
+		}
+		m.add(record.Record{Strategy: "one", Symbol: key, ClientOrderID: id,
+			Body: record.Sending{Order: order, Purpose: placement.Entry, DeadlineMS: m.at + 5_000}})
+	}
+}
+
+// again is a trader of a later start.
+func again(t *testing.T, j *journal.Journal) *trader {
+	t.Helper()
+	m := &trader{t: t, j: j, at: 2_000_000}
+	m.book, _ = started(t, j)
+	m.add(record.Record{Body: record.Boot{Epoch: 2_000, Account: journaltest.Bound.Text(), Random: "bcdef"}})
+	return m
+}
+
+// sealAll seals until there is nothing to seal.
+func sealAll(t *testing.T, j *journal.Journal, options journal.SealOptions) (all []journal.Sealed) {
+	t.Helper()
+	for {
+		sealed, err := j.Seal(t.Context(), options)
+		must(t, err)
+		if sealed == nil {
+			return all
+		}
+		all = append(all, *sealed)
+	}
+}
+
+func selected(t *testing.T, j *journal.Journal, filter journal.Filter) (found []journal.Stored) {
+	t.Helper()
+	must(t, j.Select(t.Context(), filter, func(s *journal.Stored) error { found = append(found, *s); return nil }))
+	return found
+}
+
+func soundReport(t *testing.T, j *journal.Journal) journal.Report {
+	t.Helper()
+	report, err := j.Verify(t.Context())
+	must(t, err)
+	if len(report.Problems) > 0 {
+		t.Fatalf("want no problem, have %+v", report.Problems)
+	}
+	return report
+}
+
+func TestASealedJournalReadsAsItDidBefore(t *testing.T) {
+	t.Parallel()
+	for name, key := range map[string]*journal.Key{"plain": nil, "keyed": key} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "journal.db")
+			j, err := openKeyed(t, path, key)
+			must(t, err)
+			m := longJournal(t, j)
+			filters := []journal.Filter{{}, {Last: 3}, {Last: 300}, {After: 90, Kinds: []record.Kind{record.KindEnded}}, {Strategy: "one", Last: 200},
+				{SinceMS: 1_000_000 + 200}, {Kinds: []record.Kind{record.KindBoot}}}
+			var before [][]journal.Stored
+			for _, filter := range filters {
+				before = append(before, selected(t, j, filter))
+			}
+			head := soundReport(t, j)
+			if sealed := sealAll(t, j, small); len(sealed) != 4 || sealed[3].Last <= 480 {
+				t.Fatalf("want four segments up to the newest checkpoint, have %+v", sealed)
+			}
+			for range 2 {
+				for i, filter := range filters {
+					if have := selected(t, j, filter); !reflect.DeepEqual(before[i], have) {
+						t.Errorf("%+v: want the %d records as before, have %d", filter, len(before[i]), len(have))
+					}
+				}
+				report := soundReport(t, j)
+				if report.Records != head.Records || report.Hash != head.Hash || report.Segments != 4 || len(report.Missing) > 0 {
+					t.Errorf("want all %d records verified, have %+v", head.Records, report)
+				}
+				if there, err := j.Has(t.Context(), before[0][10].Hash); err != nil || !there {
+					t.Errorf("want a sealed record found by its hash, have %t, %v", there, err)
+				}
+				must(t, j.Close())
+				j, err = openKeyed(t, path, key)
+				must(t, err)
+			}
+			m.j = j
+			book, _ := started(t, j)
+			if !bytes.Equal(m.book.Snapshot(), book.Snapshot()) {
+				t.Error("want a start that knows the same state, have another")
+			}
+			m.orders(3)
+			soundReport(t, j)
+			must(t, j.Close())
+		})
+	}
+}
+
+// TestSegmentsMayBeMovedAway takes segments from the beginning, from the middle, and all.
+func TestSegmentsMayBeMovedAway(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := open(t, path)
+	m := longJournal(t, j)
+	sealed := sealAll(t, j, small)
+	elsewhere := t.TempDir()
+	move := func(i int) {
+		must(t, os.Rename(sealed[i].File, filepath.Join(elsewhere, filepath.Base(sealed[i].File))))
+	}
+	compare := func(want ...journal.Span) {
+		t.Helper()
+		if report := soundReport(t, j); !reflect.DeepEqual(want, report.Missing) {
+			t.Errorf("want %v missing, have %v", want, report.Missing)
+		}
+	}
+	move(1)
+	compare(sealed[1].Span)
+	if have := selected(t, j, journal.Filter{Last: 10_000}); have[0].Sequence != sealed[2].First {
+		t.Errorf("want the records since what is missing, have them from %d on", have[0].Sequence)
+	}
+	move(0)
+	compare(journal.Span{First: 1, Last: sealed[1].Last})
+	move(2)
+	move(3)
+	compare(journal.Span{First: 1, Last: sealed[3].Last})
+	var missing *journal.MissingError
+	if err := j.Replay(t.Context(), func(*record.Record) error { return nil }); !errors.As(err, &missing) || missing.First != 1 {
+		t.Errorf("want a replay of all to say what is missing, have %v", err)
+	}
+	must(t, j.Close())
+	j = open(t, path) // a start needs none of them
+	if book, read := started(t, j); read > 60 || !bytes.Equal(m.book.Snapshot(), book.Snapshot()) {
+		t.Errorf("want the same state from the newest checkpoint, have another from %d records", read)
+	}
+	err := j.Append(t.Context(), []record.Record{{Body: record.Boot{Epoch: 1_000, Account: journaltest.Bound.Text()}}})
+	if !errors.Is(err, journal.ErrEpoch) {
+		t.Errorf("want the epoch of a start whose record is sealed refused, have %v", err)
+	}
+	reader, err := journal.Read(t.Context(), path)
+	must(t, err)
+	defer reader.Close()
+	reader.Segments(elsewhere)
+	if report := soundReport(t, reader); len(report.Missing) > 0 || report.Segments != 4 {
+		t.Errorf("want all verified where the segments are now, have %+v", report)
+	}
+}
+
+func TestWhatIsWrongWithSegmentsIsFound(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(f *files, sealed []journal.Sealed){
+		"cut": func(f *files, sealed []journal.Sealed) { must(f.t, os.Truncate(sealed[1].File, sealed[1].Bytes/2)) },
+		"another's content": func(f *files, sealed []journal.Sealed) {
+			text, err := os.ReadFile(sealed[2].File)
+			must(f.t, err)
+			must(f.t, os.WriteFile(sealed[1].File, text, 0o600))
+		},
+		"a byte": func(f *files, sealed []journal.Sealed) {
+			text, err := os.ReadFile(sealed[0].File)
+			must(f.t, err)
+			text[len(text)/2] ^= 1
+			must(f.t, os.WriteFile(sealed[0].File, text, 0o600))
+		},
+		"what is carried on": func(f *files, _ []journal.Sealed) {
+			f.exec(`UPDATE meta SET value = replace(value, '"purpose":"entry"', '"purpose":"exit"') WHERE name = 'sealed'`)
+		},
+		"where the file begins": func(f *files, sealed []journal.Sealed) {
+			f.exec(`UPDATE meta SET value = replace(value, '"hash":"', '"hash":"0') WHERE name = 'sealed'`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "journal.db")
+			j := open(t, path)
+			longJournal(t, j)
+			sealed := sealAll(t, j, small)
+			must(t, j.Close())
+			spoil(&files{t, path}, sealed)
+			j, err := journal.Read(t.Context(), path)
+			must(t, err)
+			defer j.Close()
+			report, err := j.Verify(t.Context())
+			if err != nil || len(report.Problems) == 0 {
+				t.Errorf("want it found, have %+v, %v", report, err)
+			}
+		})
+	}
+}
+
+func TestOnlyAJournalWithSegmentsIsRefusedByOlderBotds(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := open(t, path)
+	longJournal(t, j)
+	for _, want := range []int{5, 6} {
+		if reader, err := journal.Read(t.Context(), path); err != nil || reader.Schema() != want {
+			t.Errorf("want schema %d, have %d, %v", want, reader.Schema(), err)
+		} else {
+			must(t, reader.Close())
+		}
+		sealAll(t, j, small)
+	}
+	if sealed, err := j.Seal(t.Context(), journal.SealOptions{Keep: 1 << 30, Records: 1}); err != nil || sealed != nil {
+		t.Errorf("want nothing sealed below the size that is kept, have %+v, %v", sealed, err)
+	}
+}
+
+func TestASealedJournalIsBackedUpAndRestored(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	path, early, late := filepath.Join(directory, "journal.db"), filepath.Join(directory, "early.db"), filepath.Join(directory, "late.db")
+	j := open(t, path)
+	m := longJournal(t, j)
+	_, err := j.Backup(t.Context(), early)
+	must(t, err)
+	sealAll(t, j, small)
+	m.orders(4)
+	b, err := j.Backup(t.Context(), late)
+	must(t, err)
+	if len(b.Missing) != 1 || b.Hash != soundReport(t, j).Hash {
+		t.Errorf("want a backup that says what is in segments, have %+v", b.Report)
+	}
+	must(t, j.Close())
+	for i, name := range []string{late, early} { // segments from after a backup are of no use to it
+		want := []int{4, 0}[i]
+		_, err := journal.Restore(t.Context(), name, path, nil, time.Unix(int64(i), 0))
+		must(t, err)
+		j := open(t, path)
+		if report := soundReport(t, j); report.Segments != want || len(report.Missing) > 0 {
+			t.Errorf("%s: want %d segments and none missing, have %+v", filepath.Base(name), want, report)
+		}
+		must(t, j.Close())
+	}
+	j = open(t, path)
+	other := again(t, j)
+	other.orders(80)
+	other.checkpoint()
+	sealAll(t, j, journal.SealOptions{Records: 400})
+	if report := soundReport(t, j); len(report.Missing) > 0 {
+		t.Errorf("want the segments of the history that is not any more left out, have %+v", report)
+	}
+}
+
+func TestAppendsGoOnWhileTheJournalIsSealed(t *testing.T) {
+	t.Parallel()
+	j := open(t, filepath.Join(t.TempDir(), "journal.db"))
+	m := longJournal(t, j)
+	var group sync.WaitGroup
+	group.Go(func() {
+		for range 40 {
+			m.orders(2)
+		}
+		m.checkpoint()
+	})
+	for range 5 {
+		if _, err := j.Seal(t.Context(), small); err != nil {
+			t.Error(err)
+		}
+		soundReport(t, j)
+	}
+	group.Wait()
+	sealAll(t, j, small)
+	if book, _ := started(t, j); !bytes.Equal(m.book.Snapshot(), book.Snapshot()) {
+		t.Error("want the state of all that was appended, have another")
+	}
+	soundReport(t, j)
+}
+
+func TestAFullDiskSealsNothingAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j, err := openFaulty(t, path, journaltest.Bound, nil)
+	must(t, err)
+	defer j.Close()
+	m := longJournal(t, j)
+	faults := journaltest.FaultsIn(filepath.Dir(path))
+	full := small
+	full.Step = func(step string) {
+		if step == "named" {
+			faults.Full(true)
+		}
+	}
+	if _, err := j.Seal(t.Context(), full); !errors.Is(err, journal.ErrFull) {
+		t.Errorf("want no room for it, have %v", err)
+	}
+	faults.Full(false)
+	m.orders(1)
+	soundReport(t, j)
+	if sealed := sealAll(t, j, small); len(sealed) != 4 {
+		t.Errorf("want it sealed when there is room again, have %+v", sealed)
+	}
+	soundReport(t, j)
+}
+
+// killVariable names the step after which the child of the test below is killed.
+const killVariable, killPath = "BOTD_TEST_KILL_STEP", "BOTD_TEST_KILL_JOURNAL"
+
+// TestAKillWhileSealingLosesNothing kills a process that seals, for real, after each step.
+func TestAKillWhileSealingLosesNothing(t *testing.T) {
+	if step := os.Getenv(killVariable); step != "" {
+		sealAndDie(t, step, os.Getenv(killPath))
+		return
+	}
+	t.Parallel()
+	for _, step := range []string{"written", "checked", "named", "sealed", "deleted"} {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "journal.db")
+			j := open(t, path)
+			m := longJournal(t, j)
+			m.orders(700) // more than are deleted at once
+			m.checkpoint()
+			before, head := selected(t, j, journal.Filter{}), soundReport(t, j)
+			must(t, j.Close())
+			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAKillWhileSealingLosesNothing$")
+			child.Env = append(os.Environ(), killVariable+"="+step, killPath+"="+path)
+			var killed *exec.ExitError
+			if output, err := child.CombinedOutput(); !errors.As(err, &killed) || killed.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+				t.Fatalf("want it killed, have %v: %s", err, output)
+			}
+			m.j = open(t, path)
+			if after := selected(t, m.j, journal.Filter{}); !reflect.DeepEqual(before, after) {
+				t.Errorf("want the %d records as they were, have %d", len(before), len(after))
+			}
+			if report := soundReport(t, m.j); report.Hash != head.Hash || len(report.Missing) > 0 {
+				t.Errorf("want the chain whole, have %+v", report)
+			}
+			m.orders(1)
+			sealAll(t, m.j, journal.SealOptions{Records: 1_000}) // goes on where the kill was
+			if report := soundReport(t, m.j); report.Segments != 1 || len(report.Missing) > 0 {
+				t.Errorf("want one segment, have %+v", report)
+			}
+			if left, _ := filepath.Glob(filepath.Join(journal.SegmentsPath(path), "*.partial")); len(left) > 0 {
+				t.Errorf("want nothing half-written left, have %s", strings.Join(left, " "))
+			}
+		})
+	}
+}
+
+// sealAndDie seals a journal of the parent, and is killed after a step.
+func sealAndDie(t *testing.T, at, path string) {
+	j := open(t, path)
+	_, err := j.Seal(t.Context(), journal.SealOptions{Records: 1_000, Step: func(step string) {
+		if step == at {
+			must(t, syscall.Kill(os.Getpid(), syscall.SIGKILL))
+			<-context.Background().Done()
+		}
+	}})
+	t.Fatalf("want to be killed after %s, have %v", at, err)
+}
+
+// TestASegmentIsWhatTheDocumentsSay reads one without botd's own reader.
+func TestASegmentIsWhatTheDocumentsSay(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("zstd"); err != nil {
+		t.Skip("no zstd here")
+	}
+	j := open(t, filepath.Join(t.TempDir(), "journal.db"))
+	longJournal(t, j)
+	sealed := sealAll(t, j, small)
+	text, err := exec.CommandContext(t.Context(), "zstd", "-dc", sealed[0].File).Output()
+	must(t, err)
+	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	_, body, _ := bytes.Cut(lines[1], []byte(" "))
+	var boot struct{ Kind string }
+	if err := json.Unmarshal(body, &boot); err != nil || boot.Kind != "boot" || len(lines) != int(sealed[0].Last)+1 {
+		t.Errorf("want a line that says what it is, and %d records from the boot on, have %d lines, %s", sealed[0].Last, len(lines), body)
+	}
+}

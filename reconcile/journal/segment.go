@@ -1,0 +1,265 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"botd/internal/private"
+)
+
+// A segment is a file of records that were sealed: a line that says which ones they are, then a
+// line for each, its link and its text, compressed. It never changes once it has its name, so it
+// may be copied and moved away.
+
+// Bounds of a segment's file.
+const (
+	segmentFormat  = 1
+	maxHeaderBytes = 256 << 20 // the open placements and balances before it
+	maxRecordBytes = 256 << 20 // a checkpoint is the longest
+	segmentEnding  = ".jsonl.zst"
+)
+
+// SegmentsPath is the directory beside a journal that has its segments.
+func SegmentsPath(path string) string { return path + ".segments" }
+
+// segmentHeader says what a segment holds.
+type segmentHeader struct {
+	Format   int     `json:"format"`
+	First    int64   `json:"first"`
+	Last     int64   `json:"last"`
+	Previous string  `json:"previous"` // hash of the record before it; empty before the first
+	Hash     string  `json:"hash"`     // of its last record
+	NewestMS int64   `json:"newest_ms"`
+	Rows     carried `json:"rows"` // what the records before it leave in the derived tables
+}
+
+// name is a segment's file name: its place, and enough of its hash to differ from one of
+// another history.
+func (h *segmentHeader) name() string {
+	return fmt.Sprintf("%012d-%012d-%.16s%s", h.First, h.Last, h.Hash, segmentEnding)
+}
+
+// segment is a segment's file that is there.
+type segment struct {
+	path string
+	segmentHeader
+}
+
+// openSegment opens a segment's file and reads what it holds.
+func openSegment(path string) (s segment, lines *bufio.Reader, closed func() error, err error) {
+	file, err := private.Open(path, os.O_RDONLY)
+	if err != nil {
+		return s, nil, nil, err
+	}
+	decoder, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return s, nil, nil, errors.Join(err, file.Close())
+	}
+	closed = func() error { decoder.Close(); return file.Close() }
+	lines, s.path = bufio.NewReaderSize(decoder, 64<<10), path
+	text, err := readLine(lines, maxHeaderBytes)
+	if err == nil {
+		err = json.Unmarshal(text, &s.segmentHeader)
+	}
+	if err == nil && s.Format != segmentFormat {
+		err = fmt.Errorf("format %d, this botd knows %d", s.Format, segmentFormat)
+	}
+	if err == nil && (s.First < 1 || s.Last < s.First) {
+		err = fmt.Errorf("records %d to %d", s.First, s.Last)
+	}
+	if err != nil {
+		return s, nil, nil, errors.Join(fmt.Errorf("read segment %s: %w", path, err), closed())
+	}
+	return s, lines, closed, nil
+}
+
+// readLine reads a line of at most so many bytes, without its end.
+func readLine(lines *bufio.Reader, most int) (line []byte, err error) {
+	for {
+		part, err := lines.ReadSlice('\n')
+		if line = append(line, part...); len(line) > most {
+			return nil, fmt.Errorf("a line of more than %d bytes", most)
+		}
+		switch {
+		case err == nil:
+			return line[:len(line)-1], nil
+		case errors.Is(err, io.EOF) && len(line) > 0:
+			return nil, io.ErrUnexpectedEOF
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+	}
+}
+
+// each gives the segment's records, checking the chain from the record before it.
+func (s *segment) each(l *link, take func(*Stored) error) (err error) {
+	found, lines, closed, err := openSegment(s.path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closed()) }()
+	if l.sequence+1 != found.First {
+		return &AlteredError{l.sequence + 1, fmt.Errorf("is missing: segment %s begins with record %d", s.path, found.First)}
+	}
+	for l.sequence < found.Last {
+		line, err := readLine(lines, maxRecordBytes)
+		if err != nil {
+			return &AlteredError{l.sequence + 1, fmt.Errorf("cannot be read from segment %s: %w", s.path, err)}
+		}
+		hash, body, _ := bytes.Cut(line, []byte(" "))
+		stored, err := l.take(l.sequence+1, string(body), l.hash, string(hash))
+		if err != nil {
+			return err
+		}
+		if err := take(&stored); err != nil {
+			return fmt.Errorf("journal record %d: %w", stored.Sequence, err)
+		}
+	}
+	if _, err := lines.ReadByte(); !errors.Is(err, io.EOF) {
+		return &AlteredError{found.Last, fmt.Errorf("is not the end of segment %s", s.path)}
+	}
+	if l.hash != found.Hash {
+		return &AlteredError{found.Last, errAltered}
+	}
+	return nil
+}
+
+// writeSegment writes the rows of a query of links and texts into a segment's file, durably.
+func writeSegment(path string, h *segmentHeader, rows *sql.Rows) (err error) {
+	file, err := private.Open(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	encoder, err := zstd.NewWriter(file, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return err
+	}
+	header, err := json.Marshal(h)
+	if err == nil {
+		_, err = encoder.Write(append(header, '\n'))
+	}
+	for err == nil && rows.Next() {
+		var hash, body string
+		if err = rows.Scan(&hash, &body); err == nil {
+			_, err = encoder.Write(fmt.Appendf(nil, "%s %s\n", hash, body))
+		}
+	}
+	if err = errors.Join(err, rows.Err(), encoder.Close()); err != nil {
+		return err
+	}
+	return file.Sync()
+}
+
+// Span is a range of records.
+type Span struct {
+	First int64 `json:"first"`
+	Last  int64 `json:"last"`
+}
+
+// String names both ends.
+func (s Span) String() string { return fmt.Sprintf("%d to %d", s.First, s.Last) }
+
+// MissingError means that sealed records are needed whose segments are not there.
+type MissingError struct {
+	Directory string
+	Span
+}
+
+// Error names the records.
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("the segments with records %s are not in %s", e.Span, e.Directory)
+}
+
+// Hint says what to do.
+func (e *MissingError) Hint() string { return "put the segments that were moved away back" }
+
+// segments are those of one history, oldest first, and what is missing between and before them.
+// A segment belongs to it by the hash that the one after it, or the file, goes on from.
+func (j *Journal) segments(b *base) (found []segment, missing []Span, err error) {
+	if b.Through == 0 {
+		return nil, nil, nil
+	}
+	directory := j.segmentsDirectory()
+	entries, err := os.ReadDir(directory)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("read the journal's segments: %w", err)
+	}
+	var all []segment
+	for _, entry := range entries {
+		if !strings.HasSuffix(entry.Name(), segmentEnding) {
+			continue
+		}
+		s, _, closed, err := openSegment(filepath.Join(directory, entry.Name()))
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := closed(); err != nil {
+			return nil, nil, err
+		}
+		if entry.Name() != s.name() {
+			return nil, nil, fmt.Errorf("segment %s holds what %s would", s.path, s.name())
+		}
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b segment) int { return cmp.Compare(b.Last, a.Last) }) // newest first
+	next, hash := b.Through+1, b.Hash                                                   // what is known of what comes after
+	for _, s := range all {
+		if s.Last >= next || s.Last == next-1 && hash != "" && s.Hash != hash {
+			continue // of another history: a backup from before it was restored
+		}
+		if s.Last < next-1 {
+			missing = append(missing, Span{s.Last + 1, next - 1})
+		}
+		found = append(found, s)
+		next, hash = s.First, s.Previous
+	}
+	if next > 1 {
+		missing = append(missing, Span{1, next - 1})
+	}
+	slices.Reverse(found)
+	slices.Reverse(missing)
+	return found, missing, nil
+}
+
+func (j *Journal) segmentsDirectory() string {
+	if j.elsewhere != "" {
+		return j.elsewhere
+	}
+	return SegmentsPath(j.path)
+}
+
+// Segments has a journal that is read look for its segments elsewhere than beside it.
+func (j *Journal) Segments(directory string) { j.elsewhere = directory }
+
+// reading reads the file as it stands at one moment: what is sealed meanwhile stays there.
+func (j *Journal) reading(ctx context.Context, use func(*sql.Conn, *base) error) error {
+	conn, err := j.db.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	defer conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+	b, err := readBase(ctx, conn)
+	if err != nil {
+		return err
+	}
+	return use(conn, b)
+}

@@ -1,0 +1,82 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"botd/reconcile"
+	"botd/reconcile/placement"
+)
+
+// sealed verifies the segments that are there, oldest first, and returns the place in the chain
+// that the file goes on from. After records that are missing it goes on with what the next
+// segment, or the file, says that they left, and with the checkpoint that it begins with.
+func (v *verifier) sealed(ctx context.Context, conn *sql.Conn, j *Journal) (link, error) {
+	l := link{key: j.key}
+	b, stored, err := readSealedBase(ctx, conn)
+	if err != nil || b.Through == 0 {
+		return l, err
+	}
+	if code := j.key.coder(); code != nil && keyed(b.Hash) && stored.Code != code(stored.Base) {
+		v.report.add(Problem{"meta", baseMark, "a code of the configured key", "another"})
+	}
+	segments, missing, err := j.segments(b)
+	if err != nil {
+		v.report.add(Problem{"segment", j.segmentsDirectory(), "segments that can be read", err.Error()})
+		segments, missing = nil, []Span{{1, b.Through}}
+	}
+	v.report.Missing, v.report.Segments = missing, len(segments)
+	for i := range segments {
+		s := &segments[i]
+		v.reach(&l, s.First-1, s.Previous, &s.Rows, "segment "+s.name())
+		if err := s.each(&l, v.take); err != nil {
+			return l, err
+		}
+	}
+	v.reach(&l, b.Through, b.Hash, &b.Rows, "the journal's file")
+	return l, nil
+}
+
+// reach comes to where a segment or the file begins, and compares what it says that the records
+// before it left with what they did.
+func (v *verifier) reach(l *link, through int64, hash string, rows *carried, where string) {
+	if l.sequence == through && l.hash == hash {
+		if have, _ := v.want.seal(); !have.equal(rows) {
+			v.report.add(
+				Problem{"segment", where, fmt.Sprintf("%d open placements and %d balances, as the records before it lead to", len(have.Placements),
+					len(have.Balances)), fmt.Sprintf("%d and %d, others", len(rows.Placements), len(rows.Balances))},
+			)
+		}
+		return
+	}
+	l.sequence, l.hash = through, hash
+	v.want, v.book, v.blind = newMemoryTables(), reconcile.NewBook(placement.Settle{}), true
+	if err := rows.put(v.want); err != nil {
+		v.report.add(Problem{"segment", where, "rows that can be read", err.Error()})
+	}
+}
+
+// errFound ends reading.
+var errFound = errors.New("found")
+
+// hasSealed reports whether a segment holds the record with a hash.
+func (j *Journal) hasSealed(ctx context.Context, hash string) (found bool, err error) {
+	err = j.reading(ctx, func(_ *sql.Conn, b *base) error {
+		segments, _, err := j.segments(b)
+		if err != nil {
+			return err
+		}
+		return j.chooseSealed(segments, Filter{}, func(s *Stored) error {
+			if s.Hash == hash {
+				return errFound
+			}
+			return nil
+		})
+	})
+	if errors.Is(err, errFound) {
+		return true, nil
+	}
+	return false, err
+}

@@ -1,0 +1,41 @@
+package daemon
+
+import (
+	"context"
+	"time"
+
+	"botd/runtime/engine"
+)
+
+// keysEvery is how often the files of key and secret are compared with what signs.
+const keysEvery = 5 * time.Second
+
+// watchKeys takes a new key over when its files change, until the context ends: nothing is restarted, no stop is left
+// alone meanwhile. One that is refused is logged once, and tried again.
+func (p *process) watchKeys(ctx context.Context) {
+	poll := time.NewTicker(keysEvery)
+	defer poll.Stop()
+	refused := ""
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-poll.C:
+		}
+		changed, err := p.venue.Rotate(ctx, p.config, p.directory, func() (*engine.Status, error) {
+			var status engine.Status
+			err := p.driver.Query(ctx, func() { status = p.machine.Status() })
+			return &status, err
+		})
+		switch {
+		case err != nil && err.Error() != refused && ctx.Err() == nil:
+			p.console.Warn("exchange.key_refused", "key       the files of key or secret have changed and are not used: %v", err)
+			refused = err.Error()
+		case err == nil && changed:
+			p.console.Warn("exchange.key_rotated", "key       requests are signed with the key that its files hold now")
+			refused = ""
+		case err == nil:
+			refused = ""
+		}
+	}
+}

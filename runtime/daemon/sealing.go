@@ -1,0 +1,55 @@
+package daemon
+
+import (
+	"context"
+	"time"
+
+	"botd/reconcile/journal"
+)
+
+// Sealing is tried so often, and so often after it has failed.
+const (
+	sealEvery      = time.Minute
+	sealAgainAfter = time.Hour
+)
+
+// sealer is the journal as far as its oldest records are sealed.
+type sealer interface {
+	Seal(ctx context.Context, options journal.SealOptions) (*journal.Sealed, error)
+}
+
+// sealJournal seals the journal's oldest records until the context ends.
+func (p *process) sealJournal(ctx context.Context) {
+	if p.config.Retention.JournalMiB == 0 {
+		return
+	}
+	seal(ctx, p.store, int64(p.config.Retention.JournalMiB)<<20, func(s *journal.Sealed, err error) {
+		if err != nil {
+			p.console.Warn("journal.unsealed", "journal   its oldest records cannot be sealed: %v; they stay in its file, trading is not affected", err)
+			return
+		}
+		p.console.Say("journal.sealed", "journal   records %s are sealed in %s, %d bytes", s.Span, s.File, s.Bytes)
+	})
+}
+
+// seal seals what is due, and waits: a minute, or an hour after a failure.
+func seal(ctx context.Context, j sealer, keep int64, say func(*journal.Sealed, error)) {
+	for {
+		sealed, err := j.Seal(ctx, journal.SealOptions{Keep: keep})
+		if ctx.Err() != nil {
+			return
+		}
+		wait := sealEvery
+		if err != nil {
+			wait = sealAgainAfter
+		}
+		if sealed != nil || err != nil {
+			say(sealed, err)
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
+		}
+	}
+}

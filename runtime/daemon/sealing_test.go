@@ -1,0 +1,49 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"botd/reconcile/journal"
+)
+
+// script answers a sealer's calls in order, and then with nothing to seal.
+type script struct {
+	began   time.Time
+	answers []error // nil for a segment
+	calls   []time.Duration
+}
+
+func (s *script) Seal(_ context.Context, options journal.SealOptions) (*journal.Sealed, error) {
+	s.calls = append(s.calls, time.Since(s.began))
+	if len(s.answers) == 0 || options.Keep != 7 {
+		return nil, nil
+	}
+	err := s.answers[0]
+	if s.answers = s.answers[1:]; err != nil {
+		return nil, err
+	}
+	return &journal.Sealed{Span: journal.Span{First: 1, Last: 10}}, nil
+}
+
+func TestSealingIsTriedEachMinuteAndAnHourAfterAFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 63*time.Minute+time.Second)
+		defer cancel()
+		full := errors.New("no room")
+		s := &script{began: time.Now(), answers: []error{nil, full, nil}}
+		var said []error
+		seal(ctx, s, 7, func(_ *journal.Sealed, err error) { said = append(said, err) })
+		if want := []time.Duration{0, time.Minute, 61 * time.Minute, 62 * time.Minute, 63 * time.Minute}; !slices.Equal(want, s.calls) {
+			t.Errorf("want it tried at %v, have %v", want, s.calls)
+		}
+		if want := []error{nil, full, nil}; !slices.Equal(want, said) {
+			t.Errorf("want each segment and each failure said, have %v", said)
+		}
+	})
+}

@@ -1,0 +1,88 @@
+package daemon
+
+import (
+	"fmt"
+	"time"
+
+	"botd/exchange"
+	"botd/reconcile/ledger"
+	"botd/runtime/engine"
+	"botd/runtime/notify"
+	"botd/runtime/view"
+)
+
+// trades reports entries and exits: a line of the log each, and a notification.
+type trades struct {
+	held map[string]exchange.Quantity // by strategy; what the journal knows at the start, then what was noted
+	take func(*notify.Trade)          // nil without channels
+	say  func(event, format string, arguments ...any)
+}
+
+// startTrades reports from now on: what the journal knows to be held is no entry.
+func (p *process) startTrades() {
+	status := p.machine.Status()
+	p.trades = &trades{held: map[string]exchange.Quantity{}, say: p.console.Say}
+	for i := range status.Symbols {
+		p.trades.held[status.Symbols[i].Owner] = status.Symbols[i].Known
+	}
+	p.history.Closed(p.venue.Client.ServerNowMS(), p.trades.closed)
+}
+
+// note takes a changed position. An end is reported by the ledger, with what it has brought.
+func (t *trades) note(n *engine.Note) {
+	fact, is := n.Fact.(engine.NotePosition)
+	if !is || n.Symbol == nil {
+		return
+	}
+	before := t.held[n.Strategy]
+	t.held[n.Strategy] = fact.Quantity
+	if fact.Quantity == 0 || fact.Quantity == before {
+		return
+	}
+	side, quantity := "long", n.Symbol.QuantityDecimal(fact.Quantity)
+	if fact.Quantity < 0 {
+		side, quantity = "short", quantity.Neg()
+	}
+	price := fact.EntryPrice.Decimal()
+	if fact.EntryPrice.IsZero() { // spot reports none
+		price = n.Symbol.PriceDecimal(fact.Last)
+	}
+	name, what, was := "trade.opened", "opened", ""
+	if before != 0 && (before < 0) == (fact.Quantity < 0) {
+		name, what, was = "trade.changed", "changed", fmt.Sprintf(", was %s", n.Symbol.QuantityDecimal(max(before, -before)))
+	}
+	t.report(&notify.Trade{At: time.UnixMilli(n.AtMS), Name: name, Strategy: n.Strategy,
+		Text: fmt.Sprintf("%s %s: %s %s %s at %s%s", n.Strategy, what, side, quantity, n.Symbol.Name, price, was)})
+}
+
+// closed takes a round trip that was booked.
+func (t *trades) closed(trip *ledger.RoundTrip) {
+	by := view.ExitPurpose(trip)
+	side := "long"
+	if trip.Side == exchange.Sell {
+		side = "short"
+	}
+	cost := trip.Fees.Add(trip.Funding)
+	text := fmt.Sprintf("%s closed by %s: %s %s %s from %s to %s after %s, net %s %s (fees and funding %s)", trip.Strategy, by, side, trip.Quantity,
+		trip.Symbol.Name, trip.Entry, trip.Exit, (time.Duration(max(0, trip.LeftMS-trip.EnteredMS)) * time.Millisecond).Round(time.Second),
+		notify.Signed(trip.Net()), trip.Asset, cost.Decimal().StringFixed(2))
+	if !trip.Whole {
+		text += "; a part of its money is not known"
+	}
+	t.report(&notify.Trade{At: time.UnixMilli(trip.LeftMS), Name: "trade.closed", Strategy: trip.Strategy, Text: text, By: by, Net: trip.Net(),
+		Asset: trip.Asset})
+}
+
+func (t *trades) report(trade *notify.Trade) {
+	switch trade.Name { // the names of events are never made at run time
+	case "trade.opened":
+		t.say("trade.opened", "trade     %s", trade.Text)
+	case "trade.changed":
+		t.say("trade.changed", "trade     %s", trade.Text)
+	case "trade.closed":
+		t.say("trade.closed", "trade     %s", trade.Text)
+	}
+	if t.take != nil {
+		t.take(trade)
+	}
+}

@@ -1,0 +1,58 @@
+package engine
+
+import "slices"
+
+// Bounds of what one strategy reports to people.
+const (
+	noticesAtOnce = 10        // in noticeSpanMS
+	noticeSpanMS  = 3_600_000 // 1 h
+)
+
+// notices is what a strategy has reported to people in the last hour.
+type notices struct {
+	began    bool
+	candleMS int64    // the newest closed candle at the last decision that reported
+	texts    []string // what was reported at that candle
+	sentMS   []int64  // when the newest were sent, at most noticesAtOnce
+	withheld int      // since the last one that was sent
+}
+
+// report sends what the decision reports to people: each text once a candle, and so many an hour.
+// What the first decision after a start reports may have been sent before, and is not.
+func (t *tick) report(leg *leg) {
+	n := &leg.notices
+	texts, first := leg.plan.Notices(), !n.began && t.config.Offload
+	n.began = true
+	if len(texts) == 0 {
+		return
+	}
+	if end := leg.series.end; end > 0 && leg.series.candles.OpenMS[end-1] != n.candleMS {
+		n.candleMS, n.texts = leg.series.candles.OpenMS[end-1], n.texts[:0]
+	}
+	for _, text := range texts {
+		if slices.Contains(n.texts, text) {
+			continue
+		}
+		if len(n.texts) < noticesAtOnce {
+			n.texts = append(n.texts, text)
+		}
+		if !first {
+			t.noteNotice(leg, text)
+		}
+	}
+}
+
+func (t *tick) noteNotice(leg *leg, text string) {
+	n := &leg.notices
+	if len(n.sentMS) == noticesAtOnce && t.nowMS-n.sentMS[0] < noticeSpanMS {
+		n.withheld++
+		t.note(leg.config.Name, leg.config.Symbol, NoteNotice{Text: text, Withheld: true})
+		return
+	}
+	if len(n.sentMS) == noticesAtOnce {
+		n.sentMS = n.sentMS[:copy(n.sentMS, n.sentMS[1:])]
+	}
+	n.sentMS = append(n.sentMS, t.nowMS)
+	t.note(leg.config.Name, leg.config.Symbol, NoteNotice{Text: text, Before: n.withheld})
+	n.withheld = 0
+}

@@ -1,0 +1,83 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Heartbeat asks an address again and again while botd works. The service behind it raises the alarm when the
+// requests stay away: nothing that runs on this machine can report that the machine is gone.
+type Heartbeat struct {
+	URL   string
+	Every time.Duration
+	Works func() bool              // whether to ask at all
+	Count func(result string)      // sent, failed, withheld
+	Log   func(event, text string) // when it begins to fail, and when it works again
+}
+
+// Withheld is a result of a heartbeat, besides Sent and Failed.
+const Withheld = "withheld" // botd does not work as it should
+
+const (
+	beatWithin  = 10 * time.Second // one request
+	beatsMissed = 3                // failures in a row before a line of the log
+)
+
+// Run sends until the context ends.
+func (h *Heartbeat) Run(ctx context.Context) {
+	client := &http.Client{Timeout: beatWithin}
+	ticker := time.NewTicker(h.Every)
+	defer ticker.Stop()
+	for missed := 0; ; {
+		switch err := h.beat(ctx, client); {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, errWithheld):
+			h.Count(Withheld)
+		case err != nil:
+			h.Count(Failed)
+			if missed++; missed == beatsMissed {
+				h.Log("heartbeat.failed", fmt.Sprintf("%d requests in a row failed, the newest: %v", missed, err))
+			}
+		default:
+			h.Count(Sent)
+			if missed >= beatsMissed {
+				h.Log("heartbeat.works", "the service answers again")
+			}
+			missed = 0
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+var errWithheld = errors.New("botd does not work as it should")
+
+// beat sends one request. Its address is a secret, which no error repeats.
+func (h *Heartbeat) beat(ctx context.Context, client *http.Client) error {
+	if !h.Works() {
+		return errWithheld
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, h.URL, nil)
+	if err != nil {
+		return errors.New("its address is none")
+	}
+	response, err := client.Do(request)
+	if failed := (*url.Error)(nil); errors.As(err, &failed) {
+		return (&service{secrets: SecretParts(h.URL)}).hide(failed.Err)
+	}
+	if err != nil {
+		return err
+	}
+	if response.Body.Close(); response.StatusCode >= http.StatusMultipleChoices {
+		return fmt.Errorf("it answers with status %d", response.StatusCode)
+	}
+	return nil
+}

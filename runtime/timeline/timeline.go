@@ -1,0 +1,158 @@
+// Package timeline puts an account's journal, log and incidents into one order: the story of a night.
+//
+// The log says in words what happened; the journal proves it, and has what a person did. A record whose line of the
+// log is there too is shown once. Nothing here asks for the time or reads a file.
+package timeline
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"botd/reconcile/journal"
+	"botd/reconcile/record"
+	"botd/runtime/ops"
+	"botd/runtime/view"
+)
+
+// MaxEntries bounds a story.
+const MaxEntries = 20_000
+
+// Entry is one fact of the story.
+type Entry struct {
+	At            time.Time `json:"at"`     // UTC
+	Source        string    `json:"source"` // log, journal, audit, incident
+	Event         string    `json:"event"`  // of the log, or the record's kind
+	Level         string    `json:"level,omitempty"`
+	Strategy      string    `json:"strategy,omitempty"`
+	Market        string    `json:"market,omitempty"`
+	Symbol        string    `json:"symbol,omitempty"`
+	ClientOrderID string    `json:"client_order_id,omitempty"`
+	Text          string    `json:"text"`
+}
+
+// Story collects entries. Its zero value takes everything.
+type Story struct {
+	Since, Until time.Time // zero for no bound
+	Strategy     string    // with what concerns the whole account
+	All          bool      // routine lines too
+	Left         int       // entries beyond MaxEntries
+
+	entries []Entry
+	said    map[string]bool // event and order of a line of the log
+	when    []saying        // events of the log without an order
+}
+
+// saying is an event of the log and its time.
+type saying struct {
+	event string
+	at    time.Time
+}
+
+// routine are the events of the log that say nothing beyond those beside them.
+var routine = []string{"daemon.strategy", "exchange.unmeasured", "intent.derived", "market.candle", "order.acknowledged", "reconcile.round",
+	"risk.approved", "strategy.tick"}
+
+// words are the records that a line of the log has in words: its event, or the beginning of it.
+var words = map[record.Kind]string{
+	record.KindSending: "order.placed", record.KindAcknowledged: "order.acknowledged", record.KindRefused: "order.refused",
+	record.KindUnknown: "order.uncertain", record.KindFill: "order.fill", record.KindEnded: "order.settled", record.KindFound: "order.found",
+	record.KindQuarantined: "symbol.", record.KindAdopted: "position.adopted", record.KindIgnored: "position.ignored", record.KindPlan: "strategy.decision",
+	record.KindLatch: "strategy.latch", record.KindHalt: "trading.", record.KindBreaker: "breaker.", record.KindBreach: "limit.",
+	record.KindLimit: "limit.set", record.KindLiquidated: "position.liquidated", record.KindTransfer: "ledger.transfer", record.KindBoot: "daemon.",
+	record.KindConfig: "config.",
+}
+
+// alone are the records that no line of the log has.
+var alone = []record.Kind{record.KindAudit, record.KindWithdrawn}
+
+// near is how far the times of a record and of its line may be apart: the exchange's clock and the machine's.
+const near = 5 * time.Second
+
+// Line takes a line of the log.
+func (s *Story) Line(l *ops.LogLine) {
+	at, err := time.Parse(time.RFC3339Nano, l.Time)
+	if err != nil || !s.within(at.Add(-near)) && !s.within(at.Add(near)) && !s.within(at) {
+		return
+	}
+	if l.ClientOrderID != "" {
+		if s.said == nil {
+			s.said = map[string]bool{}
+		}
+		s.said[l.Event+" "+l.ClientOrderID] = true
+	} else {
+		s.when = append(s.when, saying{l.Event, at})
+	}
+	if !s.All && slices.Contains(routine, l.Event) {
+		return
+	}
+	s.add(Entry{at, "log", l.Event, l.Level, l.Strategy, l.Market, l.Symbol, l.ClientOrderID, l.Message})
+}
+
+// Record takes a record of the journal. Lines of the log come first.
+func (s *Story) Record(r *journal.Stored) {
+	at := time.UnixMilli(r.AtMS)
+	event, worded := words[r.Kind()]
+	if !worded && !slices.Contains(alone, r.Kind()) || worded && s.logged(event, r.ClientOrderID, at) {
+		return
+	}
+	if fill, is := r.Body.(record.Fill); is && fill.Filled == 0 { // an order that rests: nothing was filled
+		return
+	}
+	e := Entry{At: at, Source: "journal", Event: r.Kind().String(), Strategy: r.Strategy, Symbol: r.Symbol.Name, ClientOrderID: r.ClientOrderID,
+		Text: r.Summary()}
+	if r.Symbol.Name != "" {
+		e.Market = r.Symbol.Market.String()
+	}
+	if body, is := r.Body.(record.Audit); is {
+		e.Source, e.Event = "audit", body.Action
+		e.Text = strings.Join(strings.Fields(body.Actor+" "+body.Role+" "+body.Target+" "+body.Detail), " ")
+	}
+	s.add(e)
+}
+
+// logged reports whether the log has a record in words.
+func (s *Story) logged(event, order string, at time.Time) bool {
+	if order != "" {
+		return s.said[event+" "+order]
+	}
+	return slices.ContainsFunc(s.when, func(one saying) bool {
+		return strings.HasPrefix(one.event, event) && one.at.Sub(at).Abs() <= near
+	})
+}
+
+// Incident takes an incident, that the log does not have.
+func (s *Story) Incident(i *view.Incident) {
+	text := i.ID + ", " + string(i.Severity) + ": " + strings.ToUpper(i.Kind) + ": " + i.Cause
+	add := func(at time.Time, event, text string) {
+		if !s.logged(event, "", at) {
+			s.add(Entry{At: at, Source: "incident", Event: event, Strategy: i.Strategy, Market: i.Market, Symbol: i.Symbol, Text: text})
+		}
+	}
+	add(i.Opened, "incident.opened", text)
+	if i.Closed != nil {
+		add(*i.Closed, "incident.closed", text)
+	}
+}
+
+func (s *Story) within(at time.Time) bool {
+	return !at.Before(s.Since) && (s.Until.IsZero() || !at.After(s.Until))
+}
+
+func (s *Story) add(e Entry) {
+	e.At = e.At.UTC()
+	switch {
+	case !s.within(e.At) || s.Strategy != "" && e.Strategy != "" && e.Strategy != s.Strategy:
+	case len(s.entries) >= MaxEntries:
+		s.Left++
+	default:
+		s.entries = append(s.entries, e)
+	}
+}
+
+// Entries are those taken, in the order of their times.
+func (s *Story) Entries() []Entry {
+	slices.SortStableFunc(s.entries, func(a, b Entry) int { return cmp.Compare(a.At.UnixNano(), b.At.UnixNano()) })
+	return slices.Clip(s.entries)
+}

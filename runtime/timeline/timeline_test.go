@@ -1,0 +1,68 @@
+package timeline
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"botd/reconcile/journal"
+	"botd/reconcile/record"
+	"botd/runtime/incident"
+	"botd/runtime/ops"
+	"botd/runtime/view"
+)
+
+var night = time.Date(2026, 11, 23, 3, 12, 0, 0, time.UTC)
+
+func at(second int) string {
+	return night.Add(time.Duration(second) * time.Second).Format(time.RFC3339Nano)
+}
+
+func stored(second int, strategy, order string, body record.Body) *journal.Stored {
+	return &journal.Stored{Record: record.Record{AtMS: night.Add(time.Duration(second) * time.Second).UnixMilli(), Strategy: strategy,
+		ClientOrderID: order, Body: body}}
+}
+
+// TestEachFactOfANightIsShownOnceAndInOrder has a fill that log and journal know, a halt by a person, an order whose line the log
+// has lost, and an incident.
+func TestEachFactOfANightIsShownOnceAndInOrder(t *testing.T) {
+	t.Parallel()
+	s := &Story{Since: night, Until: night.Add(time.Minute)}
+	for _, l := range []ops.LogLine{
+		{Time: at(-60), Event: "order.placed", Message: "too early"},
+		{Time: at(1), Event: "order.fill", ClientOrderID: "bx-1-1", Strategy: "trend", Message: "fill trend BUY 0.01"},
+		{Time: at(2), Event: "risk.approved", Message: "routine"},
+		{Time: at(30), Event: "trading.halted", Level: "error", Message: "HALTED pause: night"},
+	} {
+		s.Line(&l)
+	}
+	s.Record(stored(31, "", "", record.Halt{Level: record.LevelPause, Why: "night"}))
+	s.Record(stored(29, "", "", record.Audit{Actor: "phone", Role: "operator", Action: "POST /api/v1/risk/halt", Detail: "pause: night"}))
+	s.Record(stored(1, "trend", "bx-1-1", record.Fill{}))
+	s.Record(stored(10, "trend", "bx-1-2", record.Unknown{Why: "timeout"}))
+	s.Record(stored(11, "trend", "", record.Memory{}))
+	s.Record(stored(12, "trend", "bx-1-3", record.Fill{OrderID: 3})) // it rests: nothing was filled
+	closed := night.Add(50 * time.Second)
+	s.Incident(&view.Incident{ID: "3", Kind: "blind", Severity: incident.Critical, Cause: "EOF", Opened: night.Add(20 * time.Second), Closed: &closed})
+	var have []string
+	for _, e := range s.Entries() {
+		have = append(have, fmt.Sprintf("%d %s %s", int(e.At.Sub(night).Seconds()), e.Source, e.Event))
+	}
+	want := "1 log order.fill, 10 journal unknown, 20 incident incident.opened, 29 audit POST /api/v1/risk/halt, 30 log trading.halted, " +
+		"50 incident incident.closed"
+	if text := strings.Join(have, ", "); text != want {
+		t.Errorf("want %s\nhave %s", want, text)
+	}
+}
+
+func TestAStoryOfAStrategyHasTheAccountsFactsToo(t *testing.T) {
+	t.Parallel()
+	s := &Story{Strategy: "trend"}
+	for _, strategy := range []string{"trend", "grid", ""} {
+		s.Line(&ops.LogLine{Time: at(1), Event: "strategy.decision", Strategy: strategy})
+	}
+	if have := s.Entries(); len(have) != 2 || have[0].Strategy != "trend" || have[1].Strategy != "" {
+		t.Errorf("want trend's and the account's, have %+v", have)
+	}
+}

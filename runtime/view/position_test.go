@@ -1,0 +1,37 @@
+package view
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/internal/enginetest"
+	"botd/reconcile/ledger"
+	"botd/runtime/engine"
+)
+
+// TestAPositionsProfitIsNet has a strategy whose round trips before made -8.97, which has -10.97 by the ledger: the position
+// under way cost 2 in fees. It is short 0.02 BTC from 50,000, the last price is 49,900: +2, less 2 of fees.
+func TestAPositionsProfitIsNet(t *testing.T) {
+	t.Parallel()
+	last := enginetest.Price(t, bitcoin, "49900")
+	b := &Board{}
+	b.status = engine.Status{
+		Ledger: []ledger.Balance{{Account: ledger.Realised, Strategy: "trend", Asset: "USDT", Amount: exchange.MustAmount("5")},
+			{Account: ledger.Fees, Strategy: "trend", Asset: "USDT", Amount: exchange.MustAmount("5.97")}},
+		Symbols: []engine.SymbolStatus{{Key: bitcoin.Key(), Rules: bitcoin, Position: -20, Last: last, EntryPrice: exchange.MustAmount("50000"),
+			LiqPrice: exchange.MustAmount("54890"), SinceMS: 5}},
+		Strategies: []engine.StrategyStatus{{Name: "trend", Symbol: bitcoin, Position: -20, Last: last, EntryPrice: exchange.MustAmount("50000")}},
+	}
+	p := b.Positions()[0]
+	p.Book(exchange.MustAmount("-8.97"))
+	if p.Unrealized != "2" || p.Profit != "0" || *p.ProfitRatio != 0 || *p.Distance != 0.1 || p.StopDistance != nil {
+		t.Errorf("want 2 unrealised, 0 net and a distance of 0.1, have %s, %s, %v, %v", p.Unrealized, p.Profit, *p.ProfitRatio, *p.Distance)
+	}
+	if p.Book(exchange.MustAmount("-10.97")); p.Profit != "2" || *p.ProfitRatio != 0.002 {
+		t.Errorf("without fees: want 2 and 0.002, have %s and %v", p.Profit, *p.ProfitRatio)
+	}
+	all := b.statusOf().Strategies
+	if all[0].Profit != "-8.97" || all[0].Return != 0.002 || all[0].SinceMS != 5 {
+		t.Errorf("want -8.97 in all and 0.002 open since 5, have %+v", all[0])
+	}
+}

@@ -1,0 +1,156 @@
+// Curves over time, drawn by Lightweight Charts.
+
+import { chartOptions, colour, fade, need, written } from "./chart.js";
+import { h } from "./dom.js";
+import * as f from "./format.js";
+import { watch } from "./settings.js";
+
+// wide keeps an axis from zooming into noise: it spans at least 1 % of what it shows.
+function wide(original) {
+  const info = original(),
+    range = info?.priceRange;
+  if (!range) return info;
+  const middle = (range.minValue + range.maxValue) / 2,
+    least = Math.max(Math.abs(middle) * 0.005, (range.maxValue - range.minValue) / 2);
+  return { ...info, priceRange: { minValue: middle - least, maxValue: middle + least } };
+}
+
+// Curve is one line over time with marks: {time, shape, text, tone}.
+export class Curve {
+  constructor(host, legend = null) {
+    Object.assign(this, { host, legend });
+  }
+
+  async open() {
+    const charts = await need();
+    if (this.closed) return;
+    this.chart = charts.createChart(this.host, chartOptions());
+    this.line = this.chart.addSeries(charts.AreaSeries, { lineWidth: 2, priceFormat: written(2), priceLineVisible: false, autoscaleInfoProvider: wide });
+    this.marks = charts.createSeriesMarkers(this.line, []);
+    this.chart.subscribeCrosshairMove((at) =>
+      this.drawLegend(at.time ? { time: at.time, value: at.seriesData.get(this.line)?.value } : null),
+    );
+    this.unwatch = watch(() => this.paint());
+    this.fits();
+    this.paint();
+  }
+
+  // fits shows the whole curve whenever the width of its element changes, which is first
+  // when it is put into the page.
+  fits() {
+    this.sizes = new ResizeObserver(() => {
+      if (this.host.clientWidth !== this.wide) {
+        this.wide = this.host.clientWidth;
+        requestAnimationFrame(() => {
+          if (!this.closed) this.chart.timeScale().fitContent();
+        });
+      }
+    });
+    this.sizes.observe(this.host);
+  }
+
+  // apart joins marks that would cover each other: the most severe of them, with their
+  // number. The legend lists each.
+  apart(marks) {
+    const width = this.points.length > 1 ? (this.points.at(-1).time - this.points[0].time) / 24 : 0,
+      out = [];
+    for (const mark of marks) {
+      const last = out.at(-1);
+      if (!last || mark.time - last.time > width) {
+        out.push({ ...mark, count: 1, texts: new Set([mark.text]) });
+        continue;
+      }
+      last.count++;
+      last.texts.add(mark.text);
+      if (mark.tone === "bad") Object.assign(last, { shape: mark.shape, tone: mark.tone });
+      last.text = last.texts.size === 1 ? `${mark.text} ×${last.count}` : `${last.count} events`;
+    }
+    return out;
+  }
+
+  // drawLegend writes the point under the pointer, or the newest.
+  drawLegend(point) {
+    const one = point?.value === undefined ? this.points?.at(-1) : point;
+    if (!one || !this.legend) return;
+    this.legend.replaceChildren(
+      h("span.at", f.stampShort(one.time * 1000)),
+      h("span", f.money(one.value.toFixed(2)), h("span.unit", "USDT")),
+      ...(point ? (this.noted ?? []) : [])
+        .filter((mark) => Math.abs(mark.time - one.time) < this.near)
+        .map((mark) => h("span.done", mark.why ?? mark.text)),
+    );
+  }
+
+  set(points, marks) {
+    this.points = points;
+    this.noted = marks;
+    if (!this.chart) return;
+    if (this.closed) return;
+    this.near = points.length > 1 ? Math.max(60, (points.at(-1).time - points[0].time) / points.length) : 60;
+    this.line.setData(points);
+    this.drawLegend(null);
+    this.marks.setMarkers(
+      this.apart(marks).map((mark) => ({
+        time: mark.time,
+        position: "aboveBar",
+        shape: mark.shape,
+        color: colour(mark.tone),
+        text: mark.text,
+        size: 0.5,
+      })),
+    );
+    this.chart.timeScale().fitContent();
+  }
+
+  paint() {
+    if (!this.chart) return;
+    this.chart.applyOptions(chartOptions());
+    const accent = colour("accent");
+    this.line.applyOptions({ lineColor: accent, topColor: fade(accent, "30"), bottomColor: fade(accent, "03") });
+    if (this.points) this.set(this.points, this.noted);
+  }
+
+  close() {
+    this.closed = true;
+    this.sizes?.disconnect();
+    this.unwatch?.();
+    this.chart?.remove();
+  }
+}
+
+// Curves are several lines over time on one scale: {name, tone, points}.
+export class Curves extends Curve {
+  async open() {
+    const charts = await need();
+    if (this.closed) return;
+    this.charts = charts;
+    this.chart = charts.createChart(this.host, chartOptions());
+    this.fits();
+    this.unwatch = watch(() => this.paint());
+  }
+
+  lines(all) {
+    this.all = all;
+    if (!this.chart || this.closed) return;
+    for (const line of this.drawn ?? []) this.chart.removeSeries(line);
+    this.drawn = all.map((one) => {
+      const line = this.chart.addSeries(this.charts.LineSeries, {
+        lineWidth: 2,
+        lineStyle: one.style,
+        title: one.name,
+        priceLineVisible: false,
+        color: colour(one.tone),
+        priceFormat: { type: "custom", minMove: 0.01, formatter: (value) => value.toFixed(1) + " %" },
+      });
+      line.setData(one.points);
+      return line;
+    });
+    this.chart.timeScale().fitContent();
+  }
+
+  paint() {
+    if (!this.chart) return;
+    this.chart.applyOptions(chartOptions());
+    if (this.all) this.lines(this.all);
+  }
+}

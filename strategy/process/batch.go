@@ -1,0 +1,173 @@
+package process
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// Bounds of a batch. It begins small and grows while its program answers quickly, since the process
+// has a bounded processor time for each answer.
+const (
+	leastBatch = 2
+	mostBatch  = 4_096
+	quickBatch = 200 * time.Millisecond
+	slowBatch  = time.Second
+)
+
+// batch is decisions that a program has made at once and that have not been asked for yet.
+type batch struct {
+	most    int // candles of the next one
+	plans   []json.RawMessage
+	at      int    // the next of them
+	openMS  int64  // of its candle
+	version uint64 // of their views
+	equity  exchange.Amount
+	varies  func(at int) exchange.Amount // nil where the equity stays
+	from    int
+}
+
+var (
+	same   = []byte("true") // the plan is the one before
+	absent = []byte("null") // it leaves everything as it is
+)
+
+// left reports whether decisions are prepared.
+func (b *batch) left() bool { return b.at < len(b.plans) }
+
+// Batch has the program decide at the close of each of the candles.
+func (r *Remote) Batch(v *strategy.View, candles *exchange.Candles, from, to int, equity func(at int) exchange.Amount) int {
+	if !r.welcome.Batches {
+		return from
+	}
+	r.current()
+	b := &r.batch
+	if b.left() {
+		panic(fmt.Errorf("%d decisions were prepared and not asked for", len(b.plans)-b.at))
+	}
+	r.sendCandles()
+	b.most = max(b.most, leastBatch)
+	to = min(to, from+b.most)
+	q := question{Type: typeDecideEach}
+	r.see(v, &q)
+	q.Last = "" // the closes are
+	names := r.welcome.Columns
+	if r.columns != nil && len(names) > 0 {
+		to = min(to, from+max(1, columnsAtOnce/len(names)))
+	}
+	var candle exchange.Candle
+	for i := from; i < to; i++ {
+		candles.Load(i, &candle)
+		r.rows = appendRow(r.rows, r.symbol, &candle)
+		if r.columns != nil && len(names) > 0 {
+			q.Columns = append(q.Columns, newColumnRow(r.columns, names, candles.CloseMS(i)))
+		}
+		if equity != nil {
+			q.Equities = append(q.Equities, equity(i))
+		}
+	}
+	q.Candles = r.rows
+	began := time.Now()
+	r.send(&q)
+	r.rows = r.rows[:0]
+	a := r.receive(typePlans)
+	if equity != nil {
+		r.view = r.view[:0] // what the program sees has moved on
+	}
+	r.adapt(to-from, time.Since(began))
+	if err := r.prepared(a.Plans, to-from); err != nil {
+		r.lose(err.Error())
+	}
+	b.plans, b.at, b.openMS, b.version = a.Plans, 0, candles.OpenMS[from], v.Version
+	b.equity, b.varies, b.from = v.Equity, equity, from
+	end := from + len(a.Plans)
+	r.last = string(appendScaled(nil, int64(candles.Close[end-1]), r.symbol.PriceScale))
+	return end
+}
+
+// adapt sets how many candles the next batch has.
+func (r *Remote) adapt(candles int, took time.Duration) {
+	switch b := &r.batch; {
+	case took > slowBatch:
+		b.most = max(leastBatch, b.most/4)
+	case took < quickBatch && candles == b.most:
+		b.most = min(mostBatch, 2*b.most)
+	}
+}
+
+// prepared refuses what is no answer to a batch of so many candles.
+func (r *Remote) prepared(plans []json.RawMessage, candles int) error {
+	if len(plans) == 0 || len(plans) > candles {
+		return fmt.Errorf("it decides %d times at %d closes", len(plans), candles)
+	}
+	for i, plan := range plans {
+		switch {
+		case bytes.Equal(plan, absent):
+		case bytes.Equal(plan, same):
+			if !r.decided || len(r.plan.Notices()) > 0 {
+				return errors.New("its plan is said to be the one before: there is none, or it notifies somebody")
+			}
+		case i < len(plans)-1:
+			return errors.New("it goes on after a decision that changes its plan")
+		}
+	}
+	return nil
+}
+
+// take returns the next prepared decision, of a view that must be the one it was made for.
+func (b *batch) take(v *strategy.View) (json.RawMessage, error) {
+	equity := b.equity
+	if b.varies != nil {
+		equity = b.varies(b.from + b.at)
+	}
+	if v.Candle.OpenMS < b.openMS || v.Version != b.version || v.Equity.Cmp(equity) != 0 {
+		return nil, errors.New("its decision was prepared for another state")
+	}
+	plan := b.plans[b.at]
+	b.at++
+	return plan, nil
+}
+
+// decidePrepared writes a prepared decision.
+func (r *Remote) decidePrepared(v *strategy.View, plan *strategy.Plan) {
+	text, err := r.batch.take(v)
+	if err != nil {
+		panic(err)
+	}
+	switch {
+	case bytes.Equal(text, absent):
+		return
+	case bytes.Equal(text, same):
+		repeat(plan, &r.plan)
+		return
+	}
+	var info planInfo
+	if err := json.Unmarshal(text, &info); err != nil {
+		r.lose("what it answers cannot be read: " + err.Error())
+	}
+	r.read(&info, plan)
+}
+
+// read writes what the program answered into a plan, and keeps it for those that are the same.
+func (r *Remote) read(info *planInfo, plan *strategy.Plan) {
+	if err := info.into(plan, r.symbol); err != nil {
+		panic(fmt.Errorf("its plan cannot be read: %w", err))
+	}
+	r.plan, r.decided = *plan.Clone(), true
+}
+
+// repeat writes a plan once more, into one that is empty.
+func repeat(plan, before *strategy.Plan) {
+	plan.Target, plan.Leverage, plan.Protection = before.Target, before.Leverage, before.Protection
+	plan.Reason, plan.SignalMS = before.Reason, before.SignalMS
+	plan.OrdersSet, plan.ExitsSet = before.OrdersSet, before.ExitsSet
+	plan.Orders, plan.Exits = append(plan.Orders, before.Orders...), append(plan.Exits, before.Exits...)
+	for _, e := range before.Remembered().Entries() {
+		plan.Remember(e.Key, e.Value)
+	}
+}
