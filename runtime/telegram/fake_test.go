@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,16 +23,21 @@ type fake struct {
 	http *httptest.Server
 
 	mu      sync.Mutex // guards all below
-	queue   []string   // updates as JSON, from offset first on
-	first   int64
+	queue   []queued
+	next    int64    // number of the next update
 	sent    []string // "chat text"
 	polls   int
 	news    chan struct{} // closed and made anew when the queue grows
 	strange func(w http.ResponseWriter, r *http.Request) bool
 }
 
+type queued struct {
+	number int64
+	json   string
+}
+
 func newFake(t *testing.T) *fake {
-	f := &fake{t: t, first: 1_000, news: make(chan struct{})}
+	f := &fake{t: t, next: 1_000, news: make(chan struct{})}
 	f.http = httptest.NewServer(http.HandlerFunc(f.serve))
 	t.Cleanup(f.http.Close)
 	return f
@@ -71,14 +77,15 @@ func (f *fake) updates(w http.ResponseWriter, r *http.Request) {
 	f.mu.Unlock()
 	for {
 		f.mu.Lock()
-		for f.first < offset && len(f.queue) > 0 {
-			f.first++
-			f.queue = f.queue[1:]
+		f.queue = slices.DeleteFunc(f.queue, func(u queued) bool { return u.number < offset })
+		var all []string
+		for _, u := range f.queue {
+			all = append(all, u.json)
 		}
-		all, news := strings.Join(f.queue, ","), f.news
+		news := f.news
 		f.mu.Unlock()
-		if all != "" {
-			fmt.Fprintf(w, `{"ok":true,"result":[%s]}`, all)
+		if len(all) > 0 {
+			fmt.Fprintf(w, `{"ok":true,"result":[%s]}`, strings.Join(all, ","))
 			return
 		}
 		select {
@@ -92,14 +99,25 @@ func (f *fake) updates(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// push puts an update into the queue; %d is its number.
-func (f *fake) push(update string) {
+// push puts an update with the next number, which is its %d, into the queue.
+func (f *fake) push(json string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if strings.Contains(update, "%d") {
-		update = fmt.Sprintf(update, f.first+int64(len(f.queue)))
-	}
-	f.queue = append(f.queue, update)
+	f.queue = append(f.queue, queued{f.next, fmt.Sprintf(json, f.next)})
+	f.next++
+	f.wake()
+}
+
+// pushAgain puts a copy of the newest update into the queue, under its number.
+func (f *fake) pushAgain() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.queue = append(f.queue, f.queue[len(f.queue)-1])
+	f.wake()
+}
+
+// wake ends the waiting of polls; f.mu is held.
+func (f *fake) wake() {
 	close(f.news)
 	f.news = make(chan struct{})
 }

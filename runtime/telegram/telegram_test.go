@@ -293,11 +293,7 @@ func TestWhatIsDeliveredAgainIsNotDoneAgain(t *testing.T) {
 	d := &desk{t: t, fake: f, office: &office{known: map[string]bool{"telegram-1000": true}}, counts: map[string]int{}}
 	f.write(operator, "/pause", 0) // number 1000: the journal knows it from the run before
 	f.write(operator, "/halt cancel", 0)
-	f.push(
-		strings.NewReplacer("%d", "1001").
-			Replace(fmt.Sprintf(`{"update_id":1001,"message":{"message_id":7,"date":%d,"text":"/pause","from":{"id":11},"chat":{"id":11,"type":"private"}}}`,
-				time.Now().Unix())),
-	)
+	f.pushAgain()
 	d.start(f.http.URL)
 	f.answered(1)
 	d.counted(map[string]int{Repeated: 2, Done: 1})
