@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -65,18 +64,11 @@ func (f *chaosFlags) run(command *cobra.Command) error {
 	if err != nil || quantity.Sign() <= 0 || f.kills < 0 || f.slices < 1 || f.every <= 0 || f.sliceEvery < 100*time.Millisecond {
 		return failure.Usagef("--quantity, --kills, --slices, --every and --slice-every must be above zero (--slice-every 100ms at least)")
 	}
-	directory, given := f.directory, f.directory != ""
-	if !given {
-		if directory, err = os.MkdirTemp("", "botd-chaos-"); err != nil {
-			return failure.Wrap(failure.IO, err)
-		}
-	} else if directory, err = filepath.Abs(directory); err != nil {
-		return failure.Wrap(failure.IO, err)
+	directory, given, err := directoryOf(f.directory, "botd-chaos-")
+	if err != nil {
+		return err
 	}
-	if err := os.MkdirAll(directory, 0o700); err != nil {
-		return failure.New(failure.IO, "--dir names another place", "%w", err)
-	}
-	binary, err := f.daemon(command, directory)
+	binary, err := daemonIn(command, f.binary, directory)
 	if err != nil {
 		return err
 	}
@@ -106,25 +98,6 @@ func (f *chaosFlags) run(command *cobra.Command) error {
 		return failure.Wrap(failure.IO, os.RemoveAll(directory))
 	}
 	return nil
-}
-
-// daemon returns the botd that is killed.
-func (f *chaosFlags) daemon(command *cobra.Command, directory string) (binary string, err error) {
-	if f.binary != "" {
-		return filepath.Abs(f.binary)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return "", failure.Wrap(failure.IO, err)
-	}
-	beside := filepath.Join(filepath.Dir(self), "botd")
-	if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
-		return beside, nil
-	}
-	if binary, err = chaos.Build(command.Context(), directory); err != nil {
-		return "", failure.New(failure.NoInput, "run it in a clone of the repository, or name a binary: --botd PATH", "%w", err)
-	}
-	return binary, nil
 }
 
 func showChaos(w io.Writer, r *chaos.Report) {

@@ -112,7 +112,11 @@ func (t *trial) run(ctx context.Context) (err error) {
 	if err := os.MkdirAll(t.Directory, 0o700); err != nil {
 		return err
 	}
-	if t.venue, err = startVenue(ctx, t.Binary, filepath.Join(t.Directory, "exchange.log"), t.Start, t.Habits.Variants); err != nil {
+	more := []string{"--market", "still", "--start", t.Start.UTC().Format(time.RFC3339)}
+	for _, variant := range t.Habits.Variants {
+		more = append(more, "--variant", variant)
+	}
+	if t.venue, err = startVenue(ctx, t.Binary, filepath.Join(t.Directory, "exchange.log"), more...); err != nil {
 		return err
 	}
 	if t.witness, err = newWitness(t.venue.address, t.venue.ahead); err != nil {

@@ -9,9 +9,28 @@ import (
 )
 
 // writeConfig writes the configuration of a live account on the trial's exchange, with a
-// strategy for each target. The breaker is practically off: it would pause trading because
-// of the faults that a trial is about.
+// strategy for each target.
 func writeConfig(directory, address string, habits *Habits, targets []Target) error {
+	strategies := map[string]string{}
+	for i := range targets {
+		w := &targets[i]
+		var text strings.Builder
+		fmt.Fprintf(&text, "name: %s\nstrategy: twap\nmarket: %s\nsymbol: %s\ninterval: 1m\nschedule: \"@every 1s\"\n", w.Name, w.Market, w.Symbol)
+		if w.Market == "futures" {
+			fmt.Fprintf(&text, "leverage: %d\n", cmp.Or(w.Leverage, 5))
+		}
+		if w.Stop {
+			text.WriteString("protect: {stop_loss: 5%}\n")
+		}
+		fmt.Fprintf(&text, "params: {side: %s, quantity: %s, slices: %d, every: %dms}\n", w.Side, w.Quantity, w.Slices, w.EveryMS)
+		strategies[w.Name+".yaml"] = text.String()
+	}
+	return writeLive(directory, address, habits, strategies)
+}
+
+// writeLive writes the configuration of a live account with these files of strategies. The breaker
+// is practically off: it would pause trading because of the faults that a trial is about.
+func writeLive(directory, address string, habits *Habits, strategies map[string]string) error {
 	files := map[string]string{
 		"key":    accountKey,
 		"secret": accountSecret,
@@ -36,18 +55,8 @@ risk:
   max_data_age: 2m
 `, address, filepath.Join(directory, "key"), filepath.Join(directory, "secret"), habits.staleness(), habits.Profile),
 	}
-	for i := range targets {
-		w := &targets[i]
-		var text strings.Builder
-		fmt.Fprintf(&text, "name: %s\nstrategy: twap\nmarket: %s\nsymbol: %s\ninterval: 1m\nschedule: \"@every 1s\"\n", w.Name, w.Market, w.Symbol)
-		if w.Market == "futures" {
-			fmt.Fprintf(&text, "leverage: %d\n", cmp.Or(w.Leverage, 5))
-		}
-		if w.Stop {
-			text.WriteString("protect: {stop_loss: 5%}\n")
-		}
-		fmt.Fprintf(&text, "params: {side: %s, quantity: %s, slices: %d, every: %dms}\n", w.Side, w.Quantity, w.Slices, w.EveryMS)
-		files["configs/strategies/"+w.Name+".yaml"] = text.String()
+	for name, text := range strategies {
+		files["configs/strategies/"+name] = text
 	}
 	for name, text := range files {
 		path := filepath.Join(directory, name)

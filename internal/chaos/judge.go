@@ -73,10 +73,11 @@ func (t *trial) judge(ctx context.Context) error {
 	if took, ok := t.daemon.safeAfter(); ok {
 		t.report.safe = append(t.report.safe, took)
 	}
-	var err error
-	if t.report.Goroutines, err = t.daemon.goroutines(ctx); err != nil {
+	last, err := t.daemon.takes(ctx)
+	if err != nil {
 		return err
 	}
+	t.report.Goroutines = last.Goroutines
 	if t.report.Goroutines > mostGoroutines {
 		t.report.problem("goroutines: want %d at most, have %d: some never end", mostGoroutines, t.report.Goroutines)
 	}

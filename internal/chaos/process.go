@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -202,19 +201,6 @@ func (d *daemon) get(ctx context.Context, path string, read func(io.Reader) erro
 func (d *daemon) status(ctx context.Context) (*status, error) {
 	var s status
 	return &s, d.get(ctx, "/api/v1/status", func(body io.Reader) error { return json.NewDecoder(body).Decode(&s) })
-}
-
-// goroutines returns the number of its goroutines, by its metrics.
-func (d *daemon) goroutines(ctx context.Context) (n int, err error) {
-	return n, d.get(ctx, "/metrics", func(body io.Reader) error {
-		for scanner := bufio.NewScanner(body); scanner.Scan(); {
-			if text, found := strings.CutPrefix(scanner.Text(), "go_goroutines "); found {
-				n, err = strconv.Atoi(text)
-				return err
-			}
-		}
-		return errors.New("the daemon's metrics have no go_goroutines")
-	})
 }
 
 // settled reports whether the daemon's positions are the targets and no declared state

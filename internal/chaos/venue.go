@@ -33,18 +33,14 @@ type venue struct {
 
 var venueAddress = regexp.MustCompile(`listens on http://([0-9.:]+)`)
 
-func startVenue(ctx context.Context, binary, logPath string, start time.Time, variants []string) (*venue, error) {
+func startVenue(ctx context.Context, binary, logPath string, more ...string) (*venue, error) {
 	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	v := &venue{log: log}
 	found := make(chan string, 1)
-	arguments := []string{"exchange", "--listen", "127.0.0.1:0", "--account", accountKey + ":" + accountSecret, "--market", "still", "--control",
-		"--start", start.UTC().Format(time.RFC3339)}
-	for _, variant := range variants {
-		arguments = append(arguments, "--variant", variant)
-	}
+	arguments := append([]string{"exchange", "--listen", "127.0.0.1:0", "--account", accountKey + ":" + accountSecret, "--control"}, more...)
 	v.process, err = startProcess(binary, ".", nil, log, func(line string) {
 		if address := venueAddress.FindStringSubmatch(line); address != nil {
 			select {

@@ -11,11 +11,12 @@ import (
 	"botd/reconcile/record"
 )
 
-// Limits of what is held in memory; the journal has everything.
+// Limits of what is held in memory; the journal has everything. At five orders a second they
+// are reached within half an hour: from then on memory does not grow.
 const (
-	maxOrders      = 20_000
-	maxFills       = 20_000
-	maxClosed      = 20_000
+	maxOrders      = 5_000
+	maxFills       = 5_000
+	maxClosed      = 5_000
 	maxDifferences = 5_000
 	maxAudits      = 5_000
 )
