@@ -26,6 +26,8 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"resting_beside_exit":       restingExitBesideAnother,
 		"standing_down_forgot":      standsDownAfterAStart,
 		"adopted_end_forgotten":     adoptedAndHidden,
+		"clock_ahead_believed":      func(t testing.TB) { openedByAClockAhead(t, true, func(*exchange.Position, int64) {}, true) },
+		"stood_down_sells_again":    func(t testing.TB) { soldByALaterJournal(t, "0.99", 10, "bt-00000100000-1", true) },
 		"earlier_margin":            marginOfAnEarlierPosition,
 		"part_sale_first":           partSoldBeforeItsPurchase,
 		"bridge_short":              stopBesideAnotherPurchase,

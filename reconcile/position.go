@@ -208,6 +208,9 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	symbol.Position = symbol.heldOnSpot()
 	s.noteDiffers(symbol)
 	s.presume(symbol)
+	if s.book.StandsDown() != "" {
+		s.noteSoldUnknown(symbol)
+	}
 	live := s.book.liveOn(symbol.Key())
 	symbol.spot.early = true
 	if s.anyUnresolved(symbol.Key()) || live && (s.mayPrecedeFill(symbol) || s.anyUnlisted(symbol.Key())) {

@@ -298,11 +298,12 @@ func (s *survey) observeOrder(p *account.Placement, order *exchange.Order) {
 		s.emit(
 			p.About(
 				record.Ended{
-					OrderID:  order.ID,
-					State:    finalState(order.Status),
-					Filled:   filled,
-					Price:    fillPrice(order),
-					Evidence: "fetched " + order.Status.String(),
+					OrderID:   order.ID,
+					State:     finalState(order.Status),
+					Filled:    filled,
+					Price:     fillPrice(order),
+					Evidence:  "fetched " + order.Status.String(),
+					CreatedMS: datedBefore(p, order),
 				},
 			),
 		)
@@ -310,8 +311,18 @@ func (s *survey) observeOrder(p *account.Placement, order *exchange.Order) {
 		if order.Status == exchange.StatusCreated && p.OrderID() == order.ID {
 			return // accepted, not yet in the book: nothing new
 		}
-		s.emit(p.About(record.Fill{OrderID: order.ID, Filled: filled, Price: fillPrice(order)}))
+		s.emit(p.About(record.Fill{OrderID: order.ID, Filled: filled, Price: fillPrice(order), CreatedMS: datedBefore(p, order)}))
 	}
+}
+
+// datedBefore is the exchange's date of an opening on futures, in whole seconds, where it is before the order was sent
+// by botd's clock: that is ahead, and the position that the order opens would seem younger than its row in
+// positions/history.
+func datedBefore(p *account.Placement, order *exchange.Order) int64 {
+	if order.Market != exchange.Futures || !p.Purpose().Opens() || order.CreatedMS >= p.SentMS()-p.SentMS()%1000 {
+		return 0
+	}
+	return order.CreatedMS
 }
 
 func finalState(status exchange.OrderStatus) placement.State {

@@ -39,6 +39,7 @@ func (b *Book) StandsDown() string {
 func (d *derivation) protectStandingDown() {
 	before := len(d.intents)
 	d.protect()
+	defer d.takeOffSold()
 	if d.symbol.AtVenue() == 0 {
 		return // what this journal placed to protect it goes
 	}
@@ -57,6 +58,19 @@ func (d *derivation) protectStandingDown() {
 		return false
 	})
 	d.intents = append(d.intents[:before], protecting...)
+}
+
+// takeOffSold takes off on spot what this journal's own stops would sell once more: orders that it does not know have sold
+// it, as the order history shows, and the wallet. On futures a stop sells no more than there is.
+func (d *derivation) takeOffSold() {
+	seen := &d.symbol.spot
+	if d.symbol.Key().Market != exchange.Spot || seen.early || seen.soldUnknown == 0 || !d.book.walletRead || d.desired.Unread {
+		return
+	}
+	canceled := func(p *account.Placement) bool { return d.book.released[p.ClientOrderID()] != 0 }
+	if excess := min(d.selling(canceled)-d.held, seen.soldUnknown); excess > 0 {
+		d.takeOff(excess, "orders that the journal does not know have sold what it would sell")
+	}
 }
 
 // stands reports whether an order of one of the types protects the position: one of

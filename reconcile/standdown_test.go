@@ -220,3 +220,49 @@ func lostOnAnotherSymbol(t testing.TB) {
 		t.Errorf("a start after that: want a person notified once, have %q", again.ForeignPrefix())
 	}
 }
+
+// TestStandingDownAStopOnSpotSellsNothingASecondTime: a journal from a backup holds ten and their stop. Its own later orders, which
+// it does not know, have sold some of that, and the stop would sell a person's coins.
+func TestStandingDownAStopOnSpotSellsNothingASecondTime(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		free   string // in the wallet, of which 1 is a person's
+		sold   exchange.Quantity
+		id     string
+		cancel bool
+	}{
+		{"all of it", "0.99", 10, "bt-00000100000-1", true},
+		{"part of it", "0.996", 4, "bt-00000100000-1", true},
+		{"all of it, and only the wallet shows it", "0.99", 0, "bt-00000100000-1", false},
+		{"all of it, by a person", "0.99", 10, "mine", false},
+		{"what others had bought", "1", 10, "bt-00000100000-1", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			soldByALaterJournal(t, c.free, c.sold, c.id, c.cancel)
+		})
+	}
+}
+
+func soldByALaterJournal(t testing.TB, free string, sold exchange.Quantity, id string, cancel bool) {
+	t.Helper()
+	w, derive := protecting(t)
+	stop := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 60_000
+	w.shows("1", "0.01", stop)
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: "bt-00000100000-9", Body: record.Halt{Level: record.LevelPause, Why: "an old backup"}})
+	sale := exchange.Order{ID: 7, ClientOrderID: id, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopLimit,
+		Quantity: sold, Filled: sold, Status: exchange.StatusFilled, CreatedMS: w.now - 600_000}
+	var have []placement.Purpose
+	for range 8 {
+		w.now += 1_000
+		w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order{stop}),
+			History: exchange.FetchedOf([]exchange.Order{sale}), HistoryWhole: true,
+			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(free), Frozen: exchange.MustAmount("0.01")}})})...)
+		have = append(have, purposes(derive())...)
+	}
+	if canceled := slices.Contains(have, placement.Cancel); canceled != cancel {
+		t.Errorf("want the stop taken off %t, have %v", cancel, have)
+	}
+}

@@ -171,17 +171,17 @@ func (s *SymbolState) closedBy(row *exchange.Position) bool {
 		return false
 	case row.ID == t.shownID, newest >= 0 && s.seen[newest] == row.ID && t.shownOf != s.OpenedMS():
 		return true // the list showed it last, and it was adopted later than it was opened
-	case signOf(s.Ignored()) == signOf(s.Known()) && row.UpdatedMS >= s.OpenedMS()-s.OpenedMS()%1000 && row.Quantity >= abs(s.Known()+s.Ignored()):
+	case signOf(s.Ignored()) == signOf(s.Known()) && row.UpdatedMS >= s.DatedMS()-s.DatedMS()%1000 && row.Quantity >= abs(s.Known()+s.Ignored()):
 		return true // botd opened its part in another's position, which was as large as both
 	}
-	return row.CreatedMS >= s.OpenedMS()-s.OpenedMS()%1000
+	return row.CreatedMS >= s.DatedMS()-s.DatedMS()%1000
 }
 
-// closedByUnknown reports whether positions/history shows that the reductions of unknown
-// fate that explain all that is missing have ended the position: a row on its side and
-// of its size, closed since one of them was sent. It may have been opened before botd
-// held part of it, or be dated by another clock than what was journalled, and after a
-// start nothing else shows which position it was.
+// closedByUnknown reports whether positions/history shows that reductions of unknown fate have ended the
+// position: a row on its side, as large as what they explain of what is missing, closed since one of
+// them was sent. It may have been opened before botd held part of it, or be dated by another clock
+// than what was journalled, and after a start nothing else shows which position it was. Where more is
+// missing than they explain, others have traded too, and a person must look.
 func (s *survey) closedByUnknown(symbol *SymbolState) bool {
 	t, left, sentMS := &symbol.testimony, symbol.residual, int64(0)
 	for _, p := range s.book.unknownOn(symbol.Key()) {
@@ -190,13 +190,14 @@ func (s *survey) closedByUnknown(symbol *SymbolState) bool {
 			sentMS = cmp.Or(sentMS, p.SentMS())
 		}
 	}
-	if left != 0 || symbol.AtVenue() != 0 {
+	part := symbol.residual - left
+	if part == 0 || symbol.AtVenue() != 0 {
 		return false
 	}
 	return slices.ContainsFunc(s.fetched.Closed, func(row exchange.Position) bool {
 		another := slices.Contains(t.past, row.ID) || t.shownOf == symbol.OpenedMS() && row.ID != t.shownID
 		return !another && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == signOf(symbol.Known()) &&
-			row.Quantity >= abs(symbol.residual) && row.UpdatedMS >= sentMS-maxClockStepMS
+			row.Quantity >= abs(part) && row.UpdatedMS >= sentMS-maxClockStepMS
 	})
 }
 
@@ -211,7 +212,7 @@ func (s *survey) closedUnseen(symbol *SymbolState) bool {
 	}
 	return slices.ContainsFunc(s.fetched.Closed, func(row exchange.Position) bool {
 		return !slices.Contains(t.past, row.ID) && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == signOf(symbol.Known()) &&
-			row.Quantity >= abs(symbol.Known()+symbol.Ignored()) && row.UpdatedMS > openedMS
+			row.Quantity >= abs(symbol.Known()+symbol.Ignored()) && row.UpdatedMS > symbol.DatedMS()
 	})
 }
 
@@ -302,7 +303,7 @@ func (b *Book) NeedsPositionHistory(symbol *SymbolState) (sinceMS int64, ask boo
 	if symbol.Key().Market != exchange.Futures || !symbol.Missing() || symbol.testimony.by == closedRow || symbol.testimony.by == aPerson {
 		return 0, false
 	}
-	return max(0, symbol.OpenedMS()-symbol.OpenedMS()%1000-1000-maxClockStepMS), true
+	return max(0, symbol.DatedMS()-symbol.DatedMS()%1000-1000-maxClockStepMS), true
 }
 
 // latchOn keeps the strategies of a symbol from opening again, by the plan that still

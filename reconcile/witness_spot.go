@@ -28,6 +28,8 @@ type spotTestimony struct {
 	knew      exchange.Quantity // Known then: what has been booked since is not counted twice
 	early     bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is unknown
 	overdrawn bool              // the exchange refused a stop of more than the wallet shows
+
+	soldUnknown exchange.Quantity // what orders under this instance's prefix that no placement claims have sold, as the order history shows
 }
 
 // sale is how much an order that no placement claims has sold.
@@ -118,6 +120,24 @@ func (s *survey) salesOfOthers(symbol *SymbolState) (sales []sale, sum exchange.
 		}
 	}
 	return sales, sum
+}
+
+// noteSoldUnknown takes what the order history shows of sales by orders under this instance's prefix that no placement claims:
+// the journal is older than they are.
+func (s *survey) noteSoldUnknown(symbol *SymbolState) {
+	rows := s.fetched.Newest
+	if s.fetched.History.Done() {
+		rows = slices.Concat(rows, s.fetched.History.Items())
+	}
+	var counted []int64
+	sum := exchange.Quantity(0)
+	for i := range rows {
+		o := &rows[i]
+		if o.Key() == symbol.Key() && o.Side == exchange.Sell && s.book.prefixed(o.ClientOrderID) && !slices.Contains(counted, o.ID) && !s.claimed(o) {
+			counted, sum = append(counted, o.ID), sum+o.Filled
+		}
+	}
+	symbol.spot.soldUnknown = max(symbol.spot.soldUnknown, sum)
 }
 
 // decideShortWallet decides a wallet that holds less than the fills explain: by a witness what it

@@ -61,6 +61,38 @@ func TestAnUnknownExitIsDecidedByTheRowOfThePositionItEnded(t *testing.T) {
 	}
 }
 
+// TestAnUnknownExitBesideAnothersPositionIsForAPerson: it ended the position, a person opened one on the other side, and its stop
+// was filled before the exit was decided. More is missing than the exit explains, and a start has forgotten what was seen.
+func TestAnUnknownExitBesideAnothersPositionIsForAPerson(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		quantity exchange.Quantity
+		decided  bool
+	}{{20, true}, {19, false}} { // as large as the exit, or another position's
+		d := newDesk(t)
+		d.hold(20)
+		d.target(0)
+		exit, sentMS := d.send(d.one(placement.Exit, nil)), d.now
+		d.unknown(exit)
+		d.now += 2_000
+		stop := d.send(Intent{Purpose: placement.StopLoss, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
+			Type: exchange.StopMarket, ClosePosition: true, StopPrice: 51_000_00}})
+		d.acknowledge(stop, 21)
+		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: stop, Strategy: "one", Symbol: bitcoin,
+			Body: record.Ended{State: placement.Filled, Filled: 20}})
+		d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+		symbol := d.book.Symbol(bitcoin)
+		symbol.seen = nil
+		for range 30 {
+			d.now += 1_000
+			d.ends(&exchange.Position{ID: 7, Side: exchange.Long, Quantity: row.quantity, CreatedMS: sentMS - 60_000, UpdatedMS: sentMS})
+		}
+		if quarantined := symbol.Quarantine() != ""; quarantined != row.decided {
+			t.Errorf("want it quarantined %t by a row of %d, have %q, %d known", row.decided, row.quantity, symbol.Quarantine(), symbol.Known())
+		}
+	}
+}
+
 // TestAnAdoptedPositionEndsByTheRowOfTheOneThatTheListShowed: it was adopted long after it
 // was opened, and ended before another read.
 func TestAnAdoptedPositionEndsByTheRowOfTheOneThatTheListShowed(t *testing.T) {

@@ -62,7 +62,7 @@ var Table = []Row{
 		{"reconcile.survey.observeLost", "s.fetched.BeganMS < p.Fence(s.book.Settle())", "false"},
 	}},
 	{"fills_go_back", "a smaller filled quantity is accepted", "13", "", []Edit{
-		{"reconcile.survey.observeOrder", "max(order.Filled, p.Filled())", "order.Filled"},
+		{"reconcile.survey.observeOrder", "CreatedMS: «datedBefore(p, order)», },", "0"},
 		{"reconcile/account.Placement.fillTo", "grown <= 0", "grown == 0"},
 		{"reconcile/account.State.advance", "grown > 0", "grown != 0"},
 	}},
@@ -283,6 +283,14 @@ var Table = []Row{
 	{"joined_unwitnessed", "the end of another's position, which botd joined unseen, is not witnessed by its row", "39",
 		"reconcile TestAPositionThatBotdJoinedUnseenEndsByItsRow", []Edit{
 			{"reconcile.survey.witness", "s.closedUnseen(symbol)", "false"},
+		}},
+	{"clock_ahead_believed", "a position is as young as a clock that was ahead has dated its entry", "39",
+		"reconcile TestThePositionOfAnEntryDatedByAClockAheadEndsByItsRow", []Edit{
+			{"reconcile.survey.observeOrder", "CreatedMS: «datedBefore(p, order)», },", "0"},
+		}},
+	{"stood_down_sells_again", "while botd stands down a stop on spot sells what orders that the journal does not know have sold", "15",
+		"reconcile TestStandingDownAStopOnSpotSellsNothingASecondTime", []Edit{
+			{"reconcile.derivation.takeOffSold", "excess > 0", "false"},
 		}},
 	{"adopted_end_forgotten", "an adopted position that an old list had hidden is one of the past", "39",
 		"reconcile TestTheEndOfAnAdoptedPositionThatAnOldListHadHiddenIsWitnessed", []Edit{

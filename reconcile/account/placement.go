@@ -1,6 +1,8 @@
 package account
 
 import (
+	"cmp"
+
 	"botd/exchange"
 	"botd/reconcile/ledger"
 	"botd/reconcile/placement"
@@ -19,6 +21,7 @@ type Placement struct {
 	filled        exchange.Quantity
 	price         exchange.Amount
 	sentMS        int64
+	createdMS     int64
 	unknownMS     int64
 	deadlineMS    int64
 	endedMS       int64
@@ -177,6 +180,7 @@ func (p *Placement) advance(r *record.Record) (grown exchange.Quantity) {
 		p.state, p.why, p.unknownMS = placement.Uncertain, body.Why, r.AtMS
 	case record.Fill:
 		p.identify(body.OrderID)
+		p.createdMS = cmp.Or(body.CreatedMS, p.createdMS)
 		grown = p.fillTo(body.Filled, body.Price)
 		p.state, p.seen = placement.Working, true
 	case record.Refused:
@@ -184,6 +188,7 @@ func (p *Placement) advance(r *record.Record) (grown exchange.Quantity) {
 		p.end(placement.Refused, "", r.AtMS)
 	case record.Ended:
 		p.identify(body.OrderID)
+		p.createdMS = cmp.Or(body.CreatedMS, p.createdMS)
 		grown = p.fillTo(body.Filled, body.Price)
 		p.end(body.State, body.Evidence, r.AtMS)
 	case record.Withdrawn:

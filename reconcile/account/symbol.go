@@ -26,6 +26,7 @@ type Symbol struct {
 	liquidatedID int64
 	filledMS     int64
 	openedMS     int64
+	datedMS      int64
 	adoptedMS    int64
 	opened       exchange.Quantity
 	traded       exchange.Quantity
@@ -94,6 +95,9 @@ func (s *Symbol) FilledMS() int64 { return s.filledMS }
 // OpenedMS is when what is held was first asked for, or adopted; 0 for never.
 func (s *Symbol) OpenedMS() int64 { return s.openedMS }
 
+// DatedMS is the same by the exchange's clock, as far as a clock of botd's that was ahead of it is known.
+func (s *Symbol) DatedMS() int64 { return cmp.Or(s.datedMS, s.openedMS) }
+
 // AdoptedMS is when a difference between exchange and journal was last adopted; 0 for never.
 func (s *Symbol) AdoptedMS() int64 { return s.adoptedMS }
 
@@ -139,7 +143,7 @@ func (s *Symbol) adopt(quantity exchange.Quantity, atMS int64) {
 		s.adoptedMS = atMS
 	}
 	if s.known == 0 {
-		s.openedMS = atMS
+		s.openedMS, s.datedMS = atMS, 0
 	}
 	s.known += quantity
 	s.opened = s.known
@@ -172,7 +176,7 @@ func (s *Symbol) expose(p *Placement, grown exchange.Quantity, atMS int64, settl
 		s.traded = 0
 	}
 	if s.known == 0 {
-		s.openedMS, s.opened = p.sentMS, 0
+		s.openedMS, s.datedMS, s.opened = p.sentMS, p.createdMS, 0
 	}
 	if signed := grown * exchange.Quantity(p.order.Side.Sign()); p.purpose.Opens() && (s.key.Market == exchange.Futures || p.order.Side == exchange.Buy) {
 		s.opened, s.traded = s.opened+signed, s.traded+signed

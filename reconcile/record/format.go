@@ -41,6 +41,8 @@ var formats = [...]string{
 	"+latch.idle bool",
 	"+latch.renewed bool",
 	"+baseline.beside exchange.Quantity",
+	"+ended.created_ms int64",
+	"+fill.created_ms int64",
 }
 
 // FormatEpoch is the format of the records this botd writes: it grows with every line

@@ -49,18 +49,20 @@ type Unknown struct {
 
 // Fill is what an order has filled so far. It also says that the order was seen.
 type Fill struct {
-	OrderID int64             `json:"order_id,omitempty"`
-	Filled  exchange.Quantity `json:"filled,omitempty"` // cumulative
-	Price   exchange.Amount   `json:"price,omitzero"`   // mean, where it is known
+	OrderID   int64             `json:"order_id,omitempty"`
+	Filled    exchange.Quantity `json:"filled,omitempty"`     // cumulative
+	Price     exchange.Amount   `json:"price,omitzero"`       // mean, where it is known
+	CreatedMS int64             `json:"created_ms,omitempty"` // of an opening: the exchange's date, where that is before it was sent by botd's clock
 }
 
 // Ended is the final state of an order, and the evidence for it.
 type Ended struct {
-	OrderID  int64             `json:"order_id,omitempty"`
-	State    placement.State   `json:"state"`
-	Filled   exchange.Quantity `json:"filled,omitempty"` // cumulative
-	Price    exchange.Amount   `json:"price,omitzero"`   // mean, where it is known
-	Evidence string            `json:"evidence,omitempty"`
+	OrderID   int64             `json:"order_id,omitempty"`
+	State     placement.State   `json:"state"`
+	Filled    exchange.Quantity `json:"filled,omitempty"` // cumulative
+	Price     exchange.Amount   `json:"price,omitzero"`   // mean, where it is known
+	Evidence  string            `json:"evidence,omitempty"`
+	CreatedMS int64             `json:"created_ms,omitempty"` // as in Fill
 }
 
 // Quarantined is a symbol that is not understood: nothing opens there until a

@@ -189,7 +189,7 @@ func TestARecordIsOneFlatObject(t *testing.T) {
 		`{"v":3,"kind":"assigned","at_ms":1,"strategy":"one",` + symbol +
 			`,"on_remove":"leave"}`: {AtMS: 1, Strategy: "one", Symbol: bitcoin, Body: Assigned{OnRemove: "leave"}},
 		`{"v":3,"kind":"fill","at_ms":6,` + symbol + `,"client_order_id":"b1","order_id":7,"filled":3,"price":"48999"}`: {AtMS: 6, Symbol: bitcoin,
-			ClientOrderID: "b1", Body: Fill{7, 3, amount("48999")}},
+			ClientOrderID: "b1", Body: Fill{OrderID: 7, Filled: 3, Price: amount("48999")}},
 	} {
 		if have, err := json.Marshal(&r); string(have) != want || err != nil {
 			t.Errorf("want %s, have %s, %v", want, have, err)

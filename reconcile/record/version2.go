@@ -150,9 +150,9 @@ func (r *record2) orderBody() Body {
 	case "unknown":
 		return Unknown{r.Why}
 	case "fill":
-		return Fill{r.OrderID, r.Filled, r.Price}
+		return Fill{OrderID: r.OrderID, Filled: r.Filled, Price: r.Price}
 	case "ended":
-		return Ended{r.OrderID, r.State, r.Filled, r.Price, r.Evidence}
+		return Ended{OrderID: r.OrderID, State: r.State, Filled: r.Filled, Price: r.Price, Evidence: r.Evidence}
 	case "withdrawn":
 		return Withdrawn{r.OrderID, r.Why}
 	case "found":
