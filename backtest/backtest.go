@@ -7,13 +7,13 @@ package backtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/exchange/tape"
-	"botd/reconcile"
 	"botd/runtime/engine"
 )
 
@@ -33,7 +33,17 @@ func Run(ctx context.Context, config Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.loop(ctx); err != nil {
+	err = r.loop(ctx)
+	if errors.Is(err, errUncovered) {
+		why := r.direct.uncovered
+		config.engine = true
+		if r, err = newRun(&config); err != nil {
+			return nil, err
+		}
+		r.indirect = why
+		err = r.loop(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return r.result(time.Since(began))
@@ -55,8 +65,7 @@ func newRun(config *Config) (*run, error) {
 	for i := range config.Legs {
 		r.legs[i].begin(&config.Legs[i], venue)
 	}
-	r.machine, err = engine.New(r.machineConfig(), reconcile.NewBook(config.settle()))
-	if err != nil {
+	if err := r.put(); err != nil {
 		return nil, err
 	}
 	r.ledger.begin(r)

@@ -38,6 +38,7 @@ type Config struct {
 
 	beside bool // another run is the one that is looked at: no curve is kept
 	walk   bool // tests: play every candle's path, also where nothing can happen on it
+	engine bool // the engine is the machine, whatever the direct one covers
 }
 
 // Leg is one strategy on one symbol of the account.

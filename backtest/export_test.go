@@ -18,6 +18,12 @@ func Walking(config Config) Config {
 	return config
 }
 
+// ByEngine returns the configuration with the engine as its machine, whatever the direct one covers.
+func ByEngine(config Config) Config {
+	config.engine = true
+	return config
+}
+
 // Interruption is what happens to a run of one leg once so many of its candles have closed: an event, or the engine is
 // made anew from its records, with this strategy.
 type Interruption struct {

@@ -62,6 +62,8 @@ type events struct {
 	halt       string
 	wanted     map[string]tag // by client order id, until it is acknowledged
 	tags       map[int64]tag  // by order id, until it is settled
+	alone      tag            // of the only order there is, which the direct machine sent
+	aloneID    int64
 	levels     []Level
 
 	notTraded    []NotTraded
@@ -182,6 +184,16 @@ func (e *events) level(note *engine.Note, fact *engine.NotePlaced) int {
 	return len(e.levels)
 }
 
+// sent counts an order of the direct machine.
+func (e *events) sent(id int64, of tag) {
+	e.funnel.Wanted++
+	e.funnel.Placed++
+	e.alone, e.aloneID = of, id
+}
+
+// filled counts that it was filled whole.
+func (e *events) filled() { e.funnel.Filled++ }
+
 // orders reports whether an intent places an order.
 func orders(p placement.Purpose) bool { return p != placement.Cancel && p != placement.Leverage }
 
@@ -195,8 +207,11 @@ func counted(counts map[string]int, rule string) map[string]int {
 
 // tagOf says what an execution was for.
 func (e *events) tagOf(f *sim.Fill) tag {
-	if f.OrderID == 0 {
+	switch f.OrderID {
+	case 0:
 		return tag{purpose: "liquidation", why: "the margin was used up"}
+	case e.aloneID:
+		return e.alone
 	}
 	return e.tags[f.OrderID]
 }

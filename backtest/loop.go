@@ -17,7 +17,8 @@ type run struct {
 	config  *Config
 	legs    []leg
 	venue   *sim.Exchange
-	machine *engine.Engine
+	machine machine
+	direct  *direct           // the machine, unless the engine is
 	nowMS   int64             // the last close passed
 	price   engine.EventPrice // events that are given often are made once
 	answer  engine.EventAnswer
@@ -30,6 +31,7 @@ type run struct {
 
 	signalled int // signals that were given
 	stopped   *EndedBy
+	indirect  string // why the engine is the machine
 }
 
 // leg is one series under way.
@@ -103,6 +105,9 @@ func (r *run) loop(ctx context.Context) error {
 			return err
 		}
 		done += passed
+		if r.direct != nil && r.direct.uncovered != "" {
+			return errUncovered
+		}
 	}
 	if r.config.Progress != nil {
 		r.config.Progress(total, total)

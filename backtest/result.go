@@ -67,6 +67,7 @@ type Result struct {
 	Assumptions   []string            `json:"assumptions"`
 	Elapsed       float64             `json:"elapsed_s"`
 	Speed         float64             `json:"candles_per_s"`
+	Machine       string              `json:"machine,omitempty"` // direct, or engine and why
 	DataSHA256    string              `json:"data_sha256"`
 	Version       string              `json:"botd_version"`
 	ConfigSHA256  string              `json:"config_sha256"`
@@ -169,6 +170,7 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 		Liquidations: l.liquidations, Refusals: total(l.events.refused), Rejections: total(l.events.rejected), Funnel: l.events.closed(),
 		EndedBy: r.endedBy(), NotTraded: r.notTraded(), Notices: r.ledger.events.notices, BreakEven: r.breakEven(),
 		Elapsed: elapsed.Seconds(), Speed: float64(candles) / max(elapsed.Seconds(), 1e-9), Version: r.config.Version, Inputs: r.config.Inputs,
+		Machine:    r.machineName(),
 		DataSHA256: r.dataSHA(), ConfigSHA256: r.config.ConfigSHA256, Warnings: r.warnings(), Assumptions: r.assumptions(),
 		OpenPositions: []*OpenPosition{}, Executions: []Execution{}, Trips: []TripRow{},
 		repriced: r.repriced(r.config.Costs.pessimistic()), unburdened: r.unburdened(funding), curve: l.curve,
@@ -312,7 +314,7 @@ func (r *Result) sign() error {
 func (r *Result) signed() ([]byte, error) {
 	same := *r
 	same.Elapsed, same.Speed, same.Version, same.ResultSHA256, same.Inputs, same.Columns, same.Study = 0, 0, "", "", nil, nil, nil
-	same.Finals, same.Ordered = nil, nil
+	same.Finals, same.Ordered, same.Machine = nil, nil, ""
 	same.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), Warning.aboutOtherRuns)
 	body, err := json.Marshal(&same)
 	if err != nil {

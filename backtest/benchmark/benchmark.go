@@ -37,6 +37,7 @@ type measured struct {
 	Allocs    uint64   `json:"allocations,omitempty"`
 	Memory    float64  `json:"peak_mb,omitempty"` // of the process
 	PerFill   *perFill `json:"per_fill,omitempty"`
+	Machine   string   `json:"machine,omitempty"` // of the backtest: direct, or the engine and why
 }
 
 // perFill is what a fill costs.
@@ -141,11 +142,13 @@ func (b *Benchmark) engine() error {
 		{"sma_cross 200/1000", b.Candles, func() (backtest.Config, error) { return b.cross("200", "1000") }},
 		{"sma_cross 10/50", b.Candles, func() (backtest.Config, error) { return b.cross("10", "50") }},
 		{"a market order every 37 candles", b.Candles, b.turns},
+		{"the same with every fact reported, by the engine", b.Candles, b.turnsNoted},
 		{"grid, 200 resting orders, lines 0.1 % apart", b.Candles, func() (backtest.Config, error) { return b.grid(0.001) }},
 		{"grid, 200 resting orders, lines 1 % apart", b.Candles, func() (backtest.Config, error) { return b.grid(0.01) }},
 		{fmt.Sprintf("sma_cross 200/1000 on %d symbols at once", symbols), several[0].Candles.Len() * symbols,
 			func() (backtest.Config, error) { return b.together(several) }},
 	} {
+		machine := ""
 		m, err := b.best(c.what, c.candles, func() (int, error) {
 			config, err := c.config()
 			if err != nil {
@@ -155,12 +158,13 @@ func (b *Benchmark) engine() error {
 			if err != nil {
 				return 0, err
 			}
+			machine = result.Machine
 			return result.Fills, nil
 		})
 		if err != nil {
 			return err
 		}
-		m.Times = plain.Speed / m.Speed
+		m.Times, m.Machine = plain.Speed/m.Speed, machine
 		if m.Fills*fillsCount > b.Candles {
 			if m.PerFill, err = b.counted(&m, c.config); err != nil {
 				return err
@@ -175,16 +179,17 @@ func (b *Benchmark) engine() error {
 const fillsCount = 50
 
 // counted counts what the fills of a run cost: its time and allocations beyond those of the quiet one, and
-// the notes of another run.
+// the notes of another run, which the direct machine does not make.
 func (b *Benchmark) counted(m *measured, made func() (backtest.Config, error)) (*perFill, error) {
 	config, err := made()
 	if err != nil {
 		return nil, err
 	}
 	notes := 0
-	config.Note = func(*engine.Note) { notes++ }
-	if _, err := backtest.Run(b.Ctx, config); err != nil {
-		return nil, err
+	if config.Note = func(*engine.Note) { notes++ }; m.Machine != "direct" {
+		if _, err := backtest.Run(b.Ctx, config); err != nil {
+			return nil, err
+		}
 	}
 	fills, quiet := float64(m.Fills), &b.Result.Engine[1]
 	return &perFill{1e6 * max(0, m.Processor-quiet.Processor) / fills, max(0, float64(m.Allocs)-float64(quiet.Allocs)) / fills,
@@ -326,7 +331,7 @@ func (r *Result) write(w io.Writer, render func(table.Writer) string) {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	t.AppendHeader(table.Row{"engine, candles in memory", "M candles/s", "plain loop", "fills", "wall s", "processor s", "a fill: us",
-		"allocations", "notes"})
+		"allocations", "notes", "machine"})
 	right := []table.ColumnConfig{}
 	for i := 2; i <= 9; i++ {
 		right = append(right, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
@@ -337,7 +342,10 @@ func (r *Result) write(w io.Writer, render func(table.Writer) string) {
 			fmt.Sprintf("%.3f", m.Processor)}
 		if one := m.PerFill; one != nil {
 			row = append(row, fmt.Sprintf("%.1f", one.Microseconds), fmt.Sprintf("%.1f", one.Allocs), fmt.Sprintf("%.1f", one.Notes))
+		} else {
+			row = append(row, "", "", "")
 		}
+		row = append(row, m.Machine)
 		t.AppendRow(row)
 	}
 	fmt.Fprintf(w, "%s\n\n", render(t))
@@ -371,7 +379,7 @@ func (r *Result) Insert(path string) error {
 func (b *Benchmark) quiet() (backtest.Config, error) {
 	config := b.costs()
 	config.Legs = []backtest.Leg{{Kind: "idle", Tape: b.recorded, Strategy: engine.StrategyConfig{Name: "idle", Interval: exchange.Minute1,
-		Leverage: 3, Strategy: noTarget{}}}}
+		Leverage: 3}, Make: func(*tape.Tape) (strategy.Strategy, error) { return noTarget{}, nil }}}
 	return config, nil
 }
 
@@ -380,8 +388,15 @@ func (b *Benchmark) turns() (backtest.Config, error) {
 	config := b.costs()
 	size := strategy.Size{Quote: exchange.AmountOf(100)}
 	config.Legs = []backtest.Leg{{Kind: "turning", Tape: b.recorded, Strategy: engine.StrategyConfig{Name: "turning", Interval: exchange.Minute1,
-		Leverage: 3, Size: size, Strategy: &turning{size: size}}}}
+		Leverage: 3, Size: size}, Make: func(*tape.Tape) (strategy.Strategy, error) { return &turning{size: size}, nil }}}
 	return config, nil
+}
+
+// turnsNoted is turns with somebody who looks at each fact, which only the engine reports.
+func (b *Benchmark) turnsNoted() (backtest.Config, error) {
+	config, err := b.turns()
+	config.Note = func(*engine.Note) {}
+	return config, err
 }
 
 func (b *Benchmark) costs() backtest.Config {
@@ -394,9 +409,9 @@ func (b *Benchmark) leg(recorded *tape.Tape, kind string, size strategy.Size, va
 	if !found {
 		return backtest.Leg{}, fmt.Errorf("no strategy %s", kind)
 	}
-	built, err := definition.New(strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Minute1, Size: size}, values)
+	setting := strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Minute1, Size: size}
 	return backtest.Leg{Kind: kind, Tape: recorded, Strategy: engine.StrategyConfig{Name: recorded.Symbol.Name, Interval: exchange.Minute1,
-		Leverage: 3, Size: size, Strategy: built}}, err
+		Leverage: 3, Size: size}, Make: func(*tape.Tape) (strategy.Strategy, error) { return definition.New(setting, values) }}, nil
 }
 
 func (b *Benchmark) one(kind string, size strategy.Size, values strategy.Values) (backtest.Config, error) {

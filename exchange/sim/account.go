@@ -227,6 +227,36 @@ func (x *Exchange) Position(name, symbol string) (exchange.Position, bool) {
 	return a.holdings[b.index].position.report(), true
 }
 
+// Held is a position as its owner needs it: Position without what only the interface shows.
+type Held struct {
+	ID       int64
+	Quantity exchange.Quantity // signed
+	Cost     exchange.Amount   // sum of price x quantity
+}
+
+// Held returns an account's position of a symbol; zero when there is none.
+func (x *Exchange) Held(name, symbol string) Held {
+	a, b := x.byName[name], x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})
+	if a == nil || b == nil || a.holdings[b.index].position == nil {
+		return Held{}
+	}
+	p := a.holdings[b.index].position
+	if p.side == exchange.Short {
+		return Held{p.id, -p.remaining, p.cost}
+	}
+	return Held{p.id, p.remaining, p.cost}
+}
+
+// Margin returns an account's futures equity, and what of it is available for orders.
+func (x *Exchange) Margin(name string) (equity, available exchange.Amount) {
+	a := x.byName[name]
+	if a == nil {
+		return equity, available
+	}
+	equity = a.money.Wallet.Add(a.unrealized())
+	return equity, equity.Sub(a.orderMargin).Sub(a.positionMargin)
+}
+
 // Balance returns an account's spot balance of an asset without allocating.
 func (x *Exchange) Balance(name, asset string) (free, frozen exchange.Amount) {
 	a := x.byName[name]

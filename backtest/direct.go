@@ -1,0 +1,234 @@
+package backtest
+
+import (
+	"errors"
+	"fmt"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/risk"
+	"botd/runtime/engine"
+	"botd/strategy"
+)
+
+// direct trades the targets of one strategy on one futures symbol, as the engine does: the same
+// orders at the same moments, by the same exchange, and the same sums. What an engine learns by rounds of
+// reads and writes into a journal, it takes from the exchange, which fills a market order within its
+// placement. Of anything else that comes up it says so and stops, and the run begins anew with the engine:
+// an intent that a rule may refuse, an order that is not filled whole, a liquidation, a plan with orders
+// or stops, a strategy that fails.
+type direct struct {
+	run       *run
+	symbol    *exchange.Symbol
+	key       exchange.SymbolKey
+	candles   *exchange.Candles
+	strategy  strategy.Strategy
+	name      string
+	leverage  int
+	uncovered string // what came up; empty while nothing has
+
+	view    strategy.View
+	plan    strategy.Plan // scratch of Decide
+	inForce strategy.Plan
+	memory  strategy.Memory
+	seen    int    // candles given to the strategy
+	version uint64 // of what the view shows
+	viewed  uint64 // when the view was last filled
+
+	roundMS   int64 // when to trade; never when the target has been reached
+	last      exchange.Price
+	held      sim.Held // as of the last round
+	position  strategy.Position
+	equity    exchange.Amount
+	available exchange.Amount
+	of        strategy.Target   // the one that quantity is the size of
+	quantity  exchange.Quantity // signed
+	priced    bool
+
+	request exchange.Request
+	pending int64             // the order under way; 0 for none
+	after   exchange.Quantity // the position when it is filled
+	reasons [2]reason         // of exits
+}
+
+// reason is why an exit is made, and the words of the plan in it.
+type reason struct{ plan, text string }
+
+// errUncovered ends a run that the direct machine cannot go on with.
+var errUncovered = errors.New("the direct machine does not cover what came up")
+
+// indirect says why a configuration needs the engine; empty when the direct machine covers it, as far as
+// that can be known before.
+func (c *Config) indirect() string {
+	leg := &c.Legs[0]
+	given, symbol := &leg.Strategy, leg.Tape.Symbol
+	_, batches := given.Strategy.(strategy.Batcher)
+	switch {
+	case c.engine:
+		return "as configured"
+	case len(c.Legs) > 1:
+		return "several strategies"
+	case leg.Make == nil:
+		return "the strategy cannot be made again"
+	case symbol.Market != exchange.Futures:
+		return "spot"
+	case c.Limits != (risk.Limits{}) || given.Limits != (risk.Limits{}):
+		return "limits"
+	case given.Schedule != nil:
+		return "a schedule"
+	case given.Protection.Set && given.Protection != (strategy.Protection{Set: true}):
+		return "stops or targets"
+	case c.Costs.LatencyMS+c.Costs.LaterMS > 0:
+		return "latency"
+	case c.Costs.VolumeCap > 0 || leg.Trades != nil:
+		return "fills in part"
+	case len(c.Signals) > 0 || strategy.WatchingOf(given.Strategy) != (strategy.Watching{}):
+		return "a strategy that sees more than its candles"
+	case batches || strategy.FollowerOf(given.Strategy) != nil:
+		return "a strategy that is asked between candles, or for many"
+	case c.Record != nil || c.Note != nil || c.Ledger:
+		return "journal and notes"
+	case given.Paused || given.Removed || !symbol.Tradable || symbol.ReduceOnly || !takesMarketOrders(symbol):
+		return "a strategy that may not trade"
+	}
+	return ""
+}
+
+func takesMarketOrders(s *exchange.Symbol) bool {
+	for _, accepted := range s.OrderTypes {
+		if accepted == exchange.MarketOrder {
+			return true
+		}
+	}
+	return len(s.OrderTypes) == 0
+}
+
+func newDirect(r *run) *direct {
+	leg := &r.legs[0]
+	given := &leg.config.Strategy
+	d := &direct{run: r, symbol: leg.symbol, key: leg.key, candles: leg.candles, strategy: given.Strategy, name: given.Name,
+		leverage: r.venue.Leverage(account, leg.symbol.Name), version: 1, roundMS: never}
+	d.view.Symbol, d.view.Interval, d.view.Size, d.view.Leverage = leg.symbol, given.Interval, given.Size, given.Leverage
+	d.request = exchange.Request{Operation: exchange.FuturesPlace,
+		Order: exchange.NewOrder{Market: exchange.Futures, Symbol: leg.symbol.Name, Type: exchange.MarketOrder}}
+	return d
+}
+
+// NextMS returns when the machine wants to trade; never when it has nothing to do.
+func (d *direct) NextMS() int64 { return d.roundMS }
+
+// Trails reports that no stop follows the price.
+func (d *direct) Trails(exchange.SymbolKey) bool { return false }
+
+// Status has no strategy that waits latched: only what ends a position beside its plan latches one.
+func (d *direct) Status() engine.Status { return engine.Status{} }
+
+// Handle takes one event, as the engine does.
+func (d *direct) Handle(nowMS int64, event engine.Event, out *engine.Effects) {
+	if d.uncovered != "" {
+		return
+	}
+	switch event := event.(type) {
+	case *engine.EventStretch:
+		d.take(event.From, event.To, out)
+	case *engine.EventCandles:
+		d.take(event.From, event.To, out)
+	case *engine.EventPrice:
+		d.last = event.Last
+	case *engine.EventStart:
+		d.roundMS = nowMS
+	case *engine.EventWake, *engine.EventRound:
+		d.round(nowMS)
+	}
+}
+
+// giveUp says what came up.
+func (d *direct) giveUp(format string, arguments ...any) {
+	if d.uncovered == "" {
+		d.uncovered, d.roundMS = fmt.Sprintf(format, arguments...), never
+	}
+}
+
+// take gives the strategy candles one by one, and asks it at the close of each until its plan or its
+// memory changes.
+func (d *direct) take(from, to int, out *engine.Effects) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			d.giveUp("the strategy failed: %v", cause)
+			out.Taken = max(out.Taken, 1)
+		}
+	}()
+	warmup := d.strategy.Warmup()
+	for at := from; at < to; at++ {
+		out.Taken++
+		if d.next(at, warmup) {
+			d.decided(d.candles.CloseMS(at), out)
+			return
+		}
+	}
+}
+
+// next gives the strategy one closed candle, asks it, and reports whether its plan, its memory or
+// what it reports to people changes.
+func (d *direct) next(at, warmup int) bool {
+	d.candles.Load(at, &d.view.Candle)
+	d.last = d.view.Candle.Close
+	d.seen++
+	d.view.NowMS = d.candles.CloseMS(at)
+	d.view.SetHistory(d.candles, at+1)
+	d.strategy.Candle(&d.view)
+	if d.seen < warmup {
+		return false
+	}
+	d.view.Last, d.view.Equity = d.last, d.equity
+	if d.viewed != d.version {
+		d.viewed = d.version
+		d.view.Version, d.view.Position, d.view.Memory = d.version, d.position, d.memory
+	}
+	d.plan.Reset()
+	d.strategy.Decide(&d.view, &d.plan)
+	if !d.inForce.Covers(&d.plan) || len(d.plan.Notices()) > 0 {
+		return true
+	}
+	if remembered := d.plan.Remembered(); len(remembered.Entries()) > 0 {
+		_, changed := d.memory.With(remembered)
+		return changed
+	}
+	return false
+}
+
+// decided puts a plan in force that changes something.
+func (d *direct) decided(nowMS int64, out *engine.Effects) {
+	covered := d.inForce.Covers(&d.plan)
+	memory, changed := d.memory.With(d.plan.Remembered())
+	switch {
+	case d.plan.WordsOutOfBounds() != "", !covered && d.plan.OutOfBounds(d.symbol, d.last) != "", changed && memory.OutOfBounds() != "":
+		d.giveUp("a plan out of bounds")
+		return
+	case len(d.plan.Notices()) > 0:
+		d.giveUp("a report to people")
+		return
+	case len(d.plan.Orders)+len(d.plan.Exits) > 0 || d.plan.OrdersSet, d.plan.Protection.Set && d.plan.Protection != (strategy.Protection{Set: true}),
+		d.plan.Leverage != 0 && d.plan.Leverage != d.leverage:
+		d.giveUp("a plan of more than a target")
+		return
+	case d.pending != 0:
+		d.giveUp("a decision while an order is under way")
+		return
+	}
+	if changed {
+		d.memory = memory
+		d.version++
+	}
+	if covered {
+		return
+	}
+	d.inForce.Merge(&d.plan)
+	if d.inForce.Target != d.of {
+		d.priced = false
+	}
+	d.version++
+	d.roundMS = nowMS
+	out.Notes = append(out.Notes, engine.Note{AtMS: nowMS, Strategy: d.name, Symbol: d.symbol,
+		Fact: engine.NoteDecision{Plan: &d.inForce, Reason: d.plan.Reason, Last: d.last}})
+}

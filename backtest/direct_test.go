@@ -1,0 +1,211 @@
+package backtest_test
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"botd/backtest"
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/exchange/tape"
+	"botd/risk"
+	"botd/strategy"
+)
+
+// erratic decides by all that it sees, so that a view that differs shows, and asks for something rare
+// now and then.
+type erratic struct {
+	seed   uint64
+	kinds  []strategy.TargetKind
+	rare   func(d *erratic, view *strategy.View, plan *strategy.Plan, draw *rand.Rand) // nil for targets alone
+	warmup int
+	calm   int // decisions between two changes, about
+	seen   int
+	views  uint64
+	target strategy.Target
+}
+
+func (e *erratic) Warmup() int { return e.warmup }
+
+func (e *erratic) Candle(v *strategy.View) {
+	e.seen++
+	e.note("candle", v.NowMS, v.Candle, v.Position, v.Closed())
+}
+
+func (e *erratic) note(values ...any) {
+	hash := fnv.New64a()
+	fmt.Fprint(hash, e.views, values)
+	e.views = hash.Sum64()
+}
+
+func (e *erratic) Decide(v *strategy.View, plan *strategy.Plan) {
+	e.note("decide", v.NowMS, v.Last, v.Position, v.Equity, v.Memory.Entries(), len(v.Working), len(v.Fills), len(v.Events), v.Size, v.Leverage)
+	draw := rand.New(rand.NewPCG(e.seed, uint64(e.seen)))
+	if draw.IntN(e.calm) == 0 {
+		e.target = e.draw(v, draw)
+	}
+	if e.rare != nil {
+		e.rare(e, v, plan, draw)
+	}
+	if plan.OrdersSet {
+		return
+	}
+	plan.Hold(e.target, []string{"", "one", "another"}[e.seen/50%3])
+	plan.Remember("seen", v.Position.SinceMS)
+}
+
+func (e *erratic) draw(v *strategy.View, draw *rand.Rand) strategy.Target {
+	sign := int64(draw.IntN(3)) - 1
+	if v.Symbol.Market == exchange.Spot {
+		sign = max(0, sign)
+	}
+	part := 1 + draw.Int64N(100)
+	switch e.kinds[draw.IntN(len(e.kinds))] {
+	case strategy.ByEquity:
+		return strategy.Size{Equity: exchange.RateOne * exchange.Rate(part) / 50}.Target(sign)
+	case strategy.ByQuote:
+		return strategy.Size{Quote: exchange.AmountOf(part * 100)}.Target(sign)
+	case strategy.ByQuantity:
+		return strategy.Target{Kind: strategy.ByQuantity, Quantity: exchange.Quantity(sign*part)*v.Symbol.QuantityTick*50 +
+			exchange.Quantity(draw.Int64N(max(1, int64(v.Symbol.QuantityTick))))*exchange.Quantity(sign)}
+	}
+	return strategy.Target{}
+}
+
+// twin is a configuration drawn from a seed; made is every strategy made for it.
+func twin(t testing.TB, seed uint64) (config backtest.Config, made *[]*erratic) {
+	draw := rand.New(rand.NewPCG(seed, 2))
+	chance := func(of int) bool { return draw.IntN(of) == 0 }
+	w := weather{market: exchange.Futures, rough: exchange.Price(20 + draw.IntN(400)), holes: chance(3)}
+	w.costs = backtest.Costs{Path: sim.PathOrder(draw.IntN(5)), Slippage: exchange.Rate(draw.IntN(3) * 40_000), Impact: exchange.Rate(draw.IntN(2) * 100_000)}
+	if chance(8) {
+		w.market = exchange.Spot
+	}
+	if chance(6) {
+		w.latencyMS = 1 + draw.Int64N(1_000_000)
+	}
+	if chance(8) {
+		w.stop = exchange.Rate(200_000 + draw.IntN(2_000_000))
+	}
+	if chance(8) {
+		w.costs.VolumeCap = exchange.RateOne / exchange.Rate(1+draw.IntN(20))
+	}
+	config = w.config(t, seed)
+	leg := &config.Legs[0]
+	leg.Strategy.Leverage = 1 + draw.IntN(10)
+	if chance(4) {
+		config.Cash = exchange.AmountOf(50 + draw.Int64N(500))
+	}
+	if chance(12) {
+		config.Limits = risk.Limits{MaxOrdersPerMinute: 1 + draw.IntN(5), MaxGrossExposure: exchange.RateOne * exchange.Rate(1+draw.IntN(5))}
+	}
+	kinds := [][]strategy.TargetKind{{strategy.ByQuote}, {strategy.ByEquity}, {strategy.ByQuantity}, {strategy.ByQuote, strategy.ByEquity,
+		strategy.ByQuantity, strategy.NoTarget}}[draw.IntN(4)]
+	calm, warmup, rare := 1+draw.IntN(20), draw.IntN(3)*20, rareOf(draw)
+	made = &[]*erratic{}
+	leg.Make = func(*tape.Tape) (strategy.Strategy, error) {
+		one := &erratic{seed: seed, kinds: kinds, calm: calm, warmup: warmup, rare: rare}
+		*made = append(*made, one)
+		return one, nil
+	}
+	return config, made
+}
+
+// rareOf is what a strategy asks for beside targets; mostly nothing.
+func rareOf(draw *rand.Rand) func(*erratic, *strategy.View, *strategy.Plan, *rand.Rand) {
+	const seldom = 150
+	switch draw.IntN(16) {
+	case 0:
+		return func(_ *erratic, v *strategy.View, plan *strategy.Plan, draw *rand.Rand) {
+			if draw.IntN(seldom) == 0 {
+				plan.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
+			}
+		}
+	case 1:
+		return func(_ *erratic, v *strategy.View, plan *strategy.Plan, draw *rand.Rand) {
+			if draw.IntN(seldom) == 0 {
+				plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.DesiredOrder{Key: "one", Side: exchange.Buy,
+					Price: v.Symbol.FloorPrice(v.Last * 99 / 100), Quantity: 100 * v.Symbol.QuantityTick}), true
+			}
+		}
+	case 2:
+		return func(e *erratic, v *strategy.View, _ *strategy.Plan, _ *rand.Rand) {
+			if e.seen == 400 {
+				panic("a mistake")
+			}
+		}
+	case 3:
+		return func(_ *erratic, _ *strategy.View, plan *strategy.Plan, draw *rand.Rand) {
+			if draw.IntN(seldom) == 0 {
+				plan.Notify("news")
+			}
+		}
+	case 4:
+		return func(_ *erratic, _ *strategy.View, plan *strategy.Plan, draw *rand.Rand) {
+			if draw.IntN(seldom) == 0 {
+				plan.Leverage = 1 + draw.IntN(5)
+			}
+		}
+	case 5:
+		return func(_ *erratic, v *strategy.View, plan *strategy.Plan, draw *rand.Rand) {
+			if draw.IntN(seldom) == 0 && v.Position.Quantity != 0 {
+				plan.Exits, plan.ExitsSet = append(plan.Exits, strategy.DesiredOrder{Key: "out", Side: exchange.SideOf(-v.Position.Quantity),
+					Price: v.Symbol.FloorPrice(v.Last * 101 / 100), Quantity: max(v.Position.Quantity, -v.Position.Quantity)}), true
+			}
+		}
+	}
+	return nil
+}
+
+// TestBothMachinesDoTheSame draws runs and compares everything that the direct machine makes of them with
+// what the engine makes: the result to the last bit, executions and refusals in it, and all that the strategy saw.
+// BOTD_TWINS=N draws N of them.
+func TestBothMachinesDoTheSame(t *testing.T) {
+	t.Parallel()
+	machines, fills, twins := map[string]int{}, 0, 120
+	if more, err := strconv.Atoi(os.Getenv("BOTD_TWINS")); err == nil {
+		twins = more
+	}
+	for seed := range uint64(twins) {
+		config, made := twin(t, seed)
+		direct := mustRun(t, config)
+		saw := (*made)[len(*made)-1]
+		engine := mustRun(t, backtest.ByEngine(config))
+		seen := (*made)[len(*made)-1]
+		if direct.ResultSHA256 != engine.ResultSHA256 || saw.views != seen.views {
+			t.Errorf("seed %d, machine %q: want %s with %d fills, %s, have %s with %d fills, %s; views equal: %v\n%v", seed, direct.Machine,
+				engine.FinalEquity, engine.Fills, engine.ResultSHA256[:8], direct.FinalEquity, direct.Fills, direct.ResultSHA256[:8],
+				saw.views == seen.views, difference(direct, engine))
+			continue
+		}
+		why, _, _ := strings.Cut(direct.Machine, ",")
+		if machines[why]++; direct.Machine == "direct" {
+			fills += direct.Fills
+		}
+	}
+	t.Logf("%d fills by the direct machine; runs by machine: %v", fills, machines)
+	if machines["direct"] < twins/6 || fills < 15*twins {
+		t.Errorf("want the direct machine looked at often, have %d fills in %d runs", fills, machines["direct"])
+	}
+}
+
+// difference names the first execution that differs.
+func difference(one, other *backtest.Result) string {
+	for i := range max(len(one.Executions), len(other.Executions)) {
+		if i >= len(one.Executions) || i >= len(other.Executions) || one.Executions[i] != other.Executions[i] {
+			at := func(r *backtest.Result) any {
+				if i < len(r.Executions) {
+					return r.Executions[i]
+				}
+				return "none"
+			}
+			return fmt.Sprintf("execution %d: %v and %v", i, at(one), at(other))
+		}
+	}
+	return fmt.Sprintf("executions are equal: %+v %+v", one.Funnel, other.Funnel)
+}

@@ -1,0 +1,163 @@
+package backtest
+
+import (
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/strategy"
+)
+
+// round reads what is held and sends the one order that the target lacks: the next round follows its fill.
+func (d *direct) round(nowMS int64) {
+	d.roundMS = never
+	held := d.run.venue.Held(account, d.key.Name)
+	if d.pending != 0 {
+		if held.Quantity != d.after {
+			d.giveUp("an order that is not filled whole at once")
+			return
+		}
+		d.run.ledger.events.filled()
+		d.pending = 0
+	} else if held.Quantity != d.held.Quantity {
+		d.giveUp("a liquidation")
+		return
+	}
+	d.read(held.ID, held.Quantity, nowMS)
+	if held.Quantity != 0 {
+		d.position.EntryPrice = d.symbol.AverageCost(held.Cost, max(held.Quantity, -held.Quantity))
+	}
+	d.held = held
+	d.converge()
+}
+
+// read takes the account as a round of the engine reads it.
+func (d *direct) read(id int64, quantity exchange.Quantity, nowMS int64) {
+	d.version++
+	d.equity, d.available = d.run.venue.Margin(account)
+	if id != d.held.ID || d.held.Quantity == 0 {
+		d.position.SinceMS = nowMS
+	}
+	d.position.Quantity, d.position.EntryPrice = quantity, exchange.Amount{}
+}
+
+// converge sends what leads from the position to the target, as reconcile derives it.
+func (d *direct) converge() {
+	target, position := d.inForce.Target, d.held.Quantity
+	if target.Kind == strategy.NoTarget || d.last <= 0 {
+		return
+	}
+	sign := target.Sign()
+	if sign == 0 || position != 0 && (position > 0) != (sign > 0) {
+		if position != 0 {
+			d.reduce(magnitude(position), d.exitReason(sign))
+		}
+		return
+	}
+	if !d.priced {
+		d.of, d.priced, d.quantity = target, true, d.size(target)
+	}
+	switch delta := d.quantity - position; {
+	case delta == 0:
+	case (delta > 0) == (sign > 0):
+		d.enter(delta)
+	default:
+		wanted := magnitude(d.quantity)
+		if target.Kind == strategy.ByQuantity { // without the quantity step
+			wanted = max(wanted, min(magnitude(target.Quantity), magnitude(position)))
+		}
+		if less := magnitude(position) - wanted; less > 0 {
+			d.reduce(less, "the target is smaller")
+		}
+	}
+}
+
+func magnitude(q exchange.Quantity) exchange.Quantity { return max(q, -q) }
+
+// size prices a target.
+func (d *direct) size(target strategy.Target) exchange.Quantity {
+	switch target.Kind {
+	case strategy.ByEquity:
+		return d.symbol.QuantityFor(d.equity.MulRate(target.Share), d.last)
+	case strategy.ByQuote:
+		return d.symbol.QuantityFor(target.Quote, d.last)
+	}
+	return d.symbol.FloorQuantity(target.Quantity)
+}
+
+// exitReason says why a position is closed, in the words of reconcile.
+func (d *direct) exitReason(sign int) string {
+	at, text := 0, "the target is flat"
+	if sign != 0 {
+		at, text = 1, "the target changed side: first flat, then the other side"
+	}
+	if d.inForce.Reason == "" {
+		return text
+	}
+	if r := &d.reasons[at]; r.plan != d.inForce.Reason {
+		*r = reason{d.inForce.Reason, text + ": " + d.inForce.Reason}
+	}
+	return d.reasons[at].text
+}
+
+// capped bounds one order by the most the symbol allows, and says what it is worth.
+func (d *direct) capped(quantity exchange.Quantity) (exchange.Quantity, exchange.Amount) {
+	quantity = d.symbol.FloorQuantity(quantity)
+	value := d.symbol.Notional(d.last, quantity)
+	if d.symbol.MaxNotional.Less(value) {
+		quantity = min(quantity, d.symbol.QuantityFor(d.symbol.MaxNotional, d.last))
+		value = d.symbol.Notional(d.last, quantity)
+	}
+	return quantity, value
+}
+
+func (d *direct) tooSmall(quantity exchange.Quantity, value exchange.Amount) bool {
+	return quantity < d.symbol.QuantityTick || value.Less(d.symbol.MinNotional)
+}
+
+// enter opens or adds. What a rule of risk may refuse is left to the engine.
+func (d *direct) enter(delta exchange.Quantity) {
+	quantity, value := d.capped(magnitude(delta))
+	if d.tooSmall(quantity, value) {
+		return // within one step, or below minNotional: reached
+	}
+	if d.available.Less(value.Div(int64(d.leverage))) || !d.bracketed(magnitude(d.held.Quantity)+quantity) {
+		d.giveUp("an intent that a rule may refuse")
+		return
+	}
+	d.place(placement.Entry, exchange.SideOf(delta), quantity, d.inForce.Reason)
+}
+
+// bracketed reports whether the symbol's margin brackets allow a size at the leverage set.
+func (d *direct) bracketed(size exchange.Quantity) bool {
+	brackets, value := d.symbol.Brackets, d.symbol.Notional(d.last, size)
+	if len(brackets) == 0 {
+		return d.leverage <= 1
+	}
+	return !brackets[len(brackets)-1].Max.Less(value) && d.leverage <= d.symbol.BracketOf(value).MaxLeverage
+}
+
+// reduce makes the position smaller, or ends it. What is too little for an order of its own is left to the
+// engine where it is all.
+func (d *direct) reduce(part exchange.Quantity, why string) {
+	position := d.held.Quantity
+	quantity, value := d.capped(part)
+	if d.tooSmall(quantity, value) {
+		if quantity >= magnitude(position) {
+			d.giveUp("too little for an order of its own")
+		}
+		return
+	}
+	d.place(placement.Exit, exchange.SideOf(-position), quantity, why)
+}
+
+// place sends a market order.
+func (d *direct) place(purpose placement.Purpose, side exchange.Side, quantity exchange.Quantity, why string) {
+	order := &d.request.Order
+	order.Side, order.Quantity, order.ReduceOnly = side, quantity, purpose == placement.Exit
+	answer, err := d.run.venue.Do(account, &d.request)
+	if err != nil {
+		d.giveUp("refused by the exchange: %v", err)
+		return
+	}
+	d.pending, d.after = answer.Order.ID, d.held.Quantity+quantity*exchange.Quantity(side.Sign())
+	d.run.ledger.events.sent(d.pending, tag{purpose: purpose.String(), why: why})
+}
