@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 )
 
-// Fill is what one order traded at one time, by the exchange or by a backtest.
-type Fill struct {
+// Execution is what one order traded at one time, by the exchange or by a backtest.
+type Execution struct {
 	AtMS     int64   `json:"at_ms"`
 	Order    string  `json:"order,omitempty"` // live: its client order id
 	Buy      bool    `json:"buy"`
@@ -20,12 +21,12 @@ type Fill struct {
 
 // Pair is an order of one side beside the same one of the other; nil where it has none.
 type Pair struct {
-	Live     *Fill   `json:"live"`
-	Backtest *Fill   `json:"backtest"`
-	LaterMS  int64   `json:"later_ms"`          // of the live one
-	Slippage float64 `json:"slippage_pct"`      // of the price; above 0 the live one was worse
-	Cost     float64 `json:"slippage_usdt"`     // of the live quantity
-	Priced   bool    `json:"slippage_is_known"` // both have a price
+	Live     *Execution `json:"live"`
+	Backtest *Execution `json:"backtest"`
+	LaterMS  int64      `json:"later_ms"`          // of the live one
+	Slippage float64    `json:"slippage_pct"`      // of the price; above 0 the live one was worse
+	Cost     float64    `json:"slippage_usdt"`     // of the live quantity
+	Priced   bool       `json:"slippage_is_known"` // both have a price
 }
 
 // Comparison is a period's fills side by side.
@@ -40,9 +41,9 @@ type Comparison struct {
 
 // Compare sets live orders beside those of a backtest: a pair is of one side and one purpose, and its times are at most
 // withinMS apart. Of several the nearest in time is taken, the earliest live order first.
-func Compare(live, backtest []Fill, withinMS int64) *Comparison {
+func Compare(live, backtest []Execution, withinMS int64) *Comparison {
 	live, backtest = orders(live), orders(backtest)
-	c, taken := &Comparison{}, make([]bool, len(backtest))
+	c, taken := &Comparison{Pairs: []Pair{}}, make([]bool, len(backtest))
 	for i := range live {
 		l, best := &live[i], -1
 		for k := range backtest {
@@ -98,9 +99,18 @@ func (p *Pair) AtMS() int64 {
 	return p.Backtest.AtMS
 }
 
-func distance(a, b *Fill) int64 { return max(a.AtMS-b.AtMS, b.AtMS-a.AtMS) }
+// Digits writes a number that was decimal, or is a mean of such, without an exponent.
+func Digits(f float64) string {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(f, 'g', 8, 64), 64)
+	if err != nil {
+		return "-"
+	}
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
+}
 
-func pairOf(live, backtest *Fill) Pair {
+func distance(a, b *Execution) int64 { return max(a.AtMS-b.AtMS, b.AtMS-a.AtMS) }
+
+func pairOf(live, backtest *Execution) Pair {
 	p := Pair{Live: live, Backtest: backtest, LaterMS: live.AtMS - backtest.AtMS, Priced: live.Price > 0 && backtest.Price > 0}
 	if p.Priced {
 		worse := live.Price - backtest.Price
@@ -129,10 +139,10 @@ func (c *Comparison) sum() {
 
 // orders puts the fills of one order together: its quantity, its mean price, the time of its first fill. The fills of a backtest
 // name no order; those of one side, purpose and time are one.
-func orders(fills []Fill) (all []Fill) {
+func orders(fills []Execution) (all []Execution) {
 	for i := range fills {
 		f := fills[i]
-		at := slices.IndexFunc(all, func(o Fill) bool {
+		at := slices.IndexFunc(all, func(o Execution) bool {
 			if f.Order != "" || o.Order != "" {
 				return f.Order == o.Order
 			}
@@ -151,6 +161,6 @@ func orders(fills []Fill) (all []Fill) {
 		}
 		o.AtMS = min(o.AtMS, f.AtMS)
 	}
-	slices.SortStableFunc(all, func(a, b Fill) int { return cmp.Compare(a.AtMS, b.AtMS) })
+	slices.SortStableFunc(all, func(a, b Execution) int { return cmp.Compare(a.AtMS, b.AtMS) })
 	return all
 }

@@ -14,12 +14,12 @@ func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 // TestAnOrderIsSetBesideTheSameOneOfTheBacktest with what it cost to be live: later, and at a worse price.
 func TestAnOrderIsSetBesideTheSameOneOfTheBacktest(t *testing.T) {
 	t.Parallel()
-	live := []parity.Fill{
+	live := []parity.Execution{
 		{AtMS: 61 * minute, Order: "a", Buy: true, Quantity: 1, Price: 100.1, Purpose: "entry"},
 		{AtMS: 62 * minute, Order: "a", Buy: true, Quantity: 3, Price: 100.5, Purpose: "entry"}, // of the same order
 		{AtMS: 122 * minute, Order: "b", Quantity: 4, Price: 109, Purpose: "exit"},
 	}
-	backtest := []parity.Fill{
+	backtest := []parity.Execution{
 		{AtMS: 60 * minute, Buy: true, Quantity: 4, Price: 100, Purpose: "entry"},
 		{AtMS: 120 * minute, Quantity: 4, Price: 110, Purpose: "exit"},
 	}
@@ -43,20 +43,20 @@ func TestWhatHasNoCounterpartStandsAlone(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name                    string
-		live, backtest          []parity.Fill
+		live, backtest          []parity.Execution
 		matched, lives, replays int
 	}{
 		{"nothing at all", nil, nil, 0, 0, 0},
-		{"live alone", []parity.Fill{{AtMS: 1, Order: "a", Buy: true, Quantity: 1, Price: 5, Purpose: "entry"}}, nil, 0, 1, 0},
-		{"backtest alone", nil, []parity.Fill{{AtMS: 1, Buy: true, Quantity: 1, Price: 5, Purpose: "entry"}}, 0, 0, 1},
-		{"too late", []parity.Fill{{AtMS: 6 * minute, Order: "a", Quantity: 1, Price: 5, Purpose: "exit"}},
-			[]parity.Fill{{AtMS: 0, Quantity: 1, Price: 5, Purpose: "exit"}}, 0, 1, 1},
-		{"the other side", []parity.Fill{{AtMS: 1, Order: "a", Buy: true, Quantity: 1, Price: 5, Purpose: "exit"}},
-			[]parity.Fill{{AtMS: 1, Quantity: 1, Price: 5, Purpose: "exit"}}, 0, 1, 1},
-		{"a stop is no exit", []parity.Fill{{AtMS: 1, Order: "a", Quantity: 1, Price: 5, Purpose: "stop_loss"}},
-			[]parity.Fill{{AtMS: 1, Quantity: 1, Price: 5, Purpose: "exit"}}, 0, 1, 1},
-		{"one of two", []parity.Fill{{AtMS: 3 * minute, Order: "a", Quantity: 1, Price: 5, Purpose: "exit"}},
-			[]parity.Fill{{AtMS: 0, Quantity: 1, Price: 5, Purpose: "exit"}, {AtMS: 2 * minute, Quantity: 1, Price: 5, Purpose: "exit"}}, 1, 0, 1},
+		{"live alone", []parity.Execution{{AtMS: 1, Order: "a", Buy: true, Quantity: 1, Price: 5, Purpose: "entry"}}, nil, 0, 1, 0},
+		{"backtest alone", nil, []parity.Execution{{AtMS: 1, Buy: true, Quantity: 1, Price: 5, Purpose: "entry"}}, 0, 0, 1},
+		{"too late", []parity.Execution{{AtMS: 6 * minute, Order: "a", Quantity: 1, Price: 5, Purpose: "exit"}},
+			[]parity.Execution{{AtMS: 0, Quantity: 1, Price: 5, Purpose: "exit"}}, 0, 1, 1},
+		{"the other side", []parity.Execution{{AtMS: 1, Order: "a", Buy: true, Quantity: 1, Price: 5, Purpose: "exit"}},
+			[]parity.Execution{{AtMS: 1, Quantity: 1, Price: 5, Purpose: "exit"}}, 0, 1, 1},
+		{"a stop is no exit", []parity.Execution{{AtMS: 1, Order: "a", Quantity: 1, Price: 5, Purpose: "stop_loss"}},
+			[]parity.Execution{{AtMS: 1, Quantity: 1, Price: 5, Purpose: "exit"}}, 0, 1, 1},
+		{"one of two", []parity.Execution{{AtMS: 3 * minute, Order: "a", Quantity: 1, Price: 5, Purpose: "exit"}},
+			[]parity.Execution{{AtMS: 0, Quantity: 1, Price: 5, Purpose: "exit"}, {AtMS: 2 * minute, Quantity: 1, Price: 5, Purpose: "exit"}}, 1, 0, 1},
 	} {
 		have := parity.Compare(c.live, c.backtest, 5*minute)
 		if have.Matched != c.matched || have.LiveOnly != c.lives || have.BacktestOnly != c.replays {
@@ -69,9 +69,33 @@ func TestWhatHasNoCounterpartStandsAlone(t *testing.T) {
 // TestAFillWithoutAPriceIsAPairWithoutSlippage: futures report none, and it may not be derived.
 func TestAFillWithoutAPriceIsAPairWithoutSlippage(t *testing.T) {
 	t.Parallel()
-	c := parity.Compare([]parity.Fill{{AtMS: 1, Order: "a", Buy: true, Quantity: 1, Purpose: "entry"}},
-		[]parity.Fill{{AtMS: 1, Buy: true, Quantity: 1, Price: 5, Purpose: "entry"}}, minute)
+	c := parity.Compare([]parity.Execution{{AtMS: 1, Order: "a", Buy: true, Quantity: 1, Purpose: "entry"}},
+		[]parity.Execution{{AtMS: 1, Buy: true, Quantity: 1, Price: 5, Purpose: "entry"}}, minute)
 	if c.Matched != 1 || c.Pairs[0].Priced || c.Slippage != nil || c.Cost != 0 {
 		t.Errorf("want a pair of unknown slippage, have %+v, mean %v", c.Pairs[0], c.Slippage)
+	}
+}
+
+// TestProfitIsWhatFillsMade at each close: what is held is valued at it, fees and funding are taken off when they are paid, what was
+// held before counts from the first open, and a fill without a price is at the last one.
+func TestProfitIsWhatFillsMade(t *testing.T) {
+	t.Parallel()
+	fills := []parity.Execution{
+		{AtMS: 1 * minute, Buy: true, Quantity: 1, Price: 50, Purpose: "entry"}, // before
+		{AtMS: 11 * minute, Buy: true, Quantity: 2, Price: 101, Purpose: "entry"},
+		{AtMS: 21 * minute, Quantity: 3, Purpose: "exit"},
+	}
+	charges := []parity.Charge{{AtMS: 1 * minute, USDT: 9}, {AtMS: 11 * minute, USDT: 0.5}, {AtMS: 22 * minute, USDT: 0.25}}
+	at, closes := []int64{10 * minute, 20 * minute, 30 * minute, 40 * minute}, []float64{102, 103, 90, 70}
+	c := parity.ProfitOf(fills, charges, 5*minute, 100, at, closes)
+	// 1 from 100 to 102; 3 at 103, of which 2 cost 101, less 0.5; all sold at 103, the last price, less 0.75.
+	want := []float64{2, 3 + 4 - 0.5, 3 + 4 - 0.75, 3 + 4 - 0.75}
+	for i := range want {
+		if !near(c.Profit[i], want[i]) || c.TimeMS[i] != at[i] {
+			t.Errorf("at %d: want %v, have %v", at[i]/minute, want[i], c.Profit[i])
+		}
+	}
+	if thin := c.Thinned(2); len(thin.Profit) != 2 || thin.TimeMS[0] != 20*minute || thin.TimeMS[1] != 40*minute {
+		t.Errorf("want the last of each half, have %+v", thin)
 	}
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"botd/backtest/parity"
@@ -10,10 +9,8 @@ import (
 
 // Live is what a running strategy did in the time of a backtest.
 type Live struct {
-	TimeMS     []int64 // of the account's equity
-	Equity     []float64
-	Fills      []parity.Fill
-	Comparison *parity.Comparison
+	Answer *parity.Parity
+	Fills  []parity.Execution
 }
 
 // mostBeside is how many orders the page lists, the newest.
@@ -32,12 +29,9 @@ func liveOf(given *Live) *live {
 		return nil
 	}
 	l := &live{Filled: instants{}, Price: []float64{}}
-	step := (len(given.TimeMS) + mostPoints - 1) / mostPoints
-	for i, ms := range given.TimeMS {
-		at := ms / 1000
-		if n := len(l.Time); i%step == 0 && (n == 0 || l.Time[n-1] < at) { // the chart wants times that rise
-			l.Time, l.Equity = append(l.Time, at), append(l.Equity, round(given.Equity[i], 2))
-		}
+	curve := given.Answer.LiveCurve.Thinned(mostPoints)
+	for i, ms := range curve.TimeMS {
+		l.Time, l.Equity = append(l.Time, ms/1000), append(l.Equity, round(given.Answer.Cash+curve.Profit[i], 2))
 	}
 	for i := range given.Fills {
 		if i == mostFills {
@@ -60,11 +54,11 @@ type besideRow struct {
 }
 
 func besideOf(given *Live) *besideLive {
-	if given == nil || given.Comparison == nil {
+	if given == nil {
 		return nil
 	}
-	out := &besideLive{Sentence: given.Comparison.Sentence()}
-	pairs := given.Comparison.Pairs
+	out := &besideLive{Sentence: given.Answer.Sentence}
+	pairs := given.Answer.Pairs
 	if out.Left = max(0, len(pairs)-mostBeside); out.Left > 0 {
 		pairs = pairs[out.Left:]
 	}
@@ -77,20 +71,19 @@ func besideOf(given *Live) *besideLive {
 func rowOf(p *parity.Pair) besideRow {
 	row := besideRow{At: time.UnixMilli(p.AtMS()).UTC().Format(time.DateTime), LiveQuantity: "none", Quantity: "none", LivePrice: none, Price: none,
 		Later: none, Slippage: none, Cost: none}
-	digits := func(f float64) string { return strconv.FormatFloat(f, 'g', 8, 64) }
-	side := func(f *parity.Fill) string {
+	side := func(f *parity.Execution) string {
 		if f.Buy {
 			return "buy " + f.Purpose
 		}
 		return "sell " + f.Purpose
 	}
 	if f := p.Backtest; f != nil {
-		row.What, row.Quantity, row.Price = side(f), digits(f.Quantity), digits(f.Price)
+		row.What, row.Quantity, row.Price = side(f), parity.Digits(f.Quantity), parity.Digits(f.Price)
 	}
 	if f := p.Live; f != nil {
-		row.What, row.LiveQuantity = side(f), digits(f.Quantity)
+		row.What, row.LiveQuantity = side(f), parity.Digits(f.Quantity)
 		if f.Price > 0 {
-			row.LivePrice = digits(f.Price)
+			row.LivePrice = parity.Digits(f.Price)
 		}
 	}
 	if p.Live != nil && p.Backtest != nil {

@@ -318,19 +318,21 @@ func browser(t *testing.T) string {
 // followed is live trading that did as the run did, five seconds later.
 func followed(result *backtest.Result) *report.Live {
 	live := &report.Live{}
-	var fills []parity.Fill
+	var fills []parity.Execution
 	for i := range result.Executions {
 		e := &result.Executions[i]
 		price, quantity := exchange.MustAmount(e.Price).Float(), exchange.MustAmount(e.Quantity).Float()
-		fills = append(fills, parity.Fill{AtMS: e.TimeMS, Buy: e.Side == exchange.Buy.String(), Quantity: quantity, Price: price, Purpose: e.Purpose})
+		fills = append(fills, parity.Execution{AtMS: e.TimeMS, Buy: e.Side == exchange.Buy.String(), Quantity: quantity, Price: price, Purpose: e.Purpose})
 		live.Fills = append(live.Fills, fills[i])
 		live.Fills[i].AtMS += 5_000
 		live.Fills[i].Order = strconv.Itoa(i)
 	}
+	live.Answer = &parity.Parity{Cash: 10_000, Comparison: *parity.Compare(live.Fills, fills, 60_000)}
+	live.Answer.Sentence = live.Answer.Comparison.Sentence()
 	for _, p := range result.Curve() {
-		live.TimeMS, live.Equity = append(live.TimeMS, p.AtMS), append(live.Equity, p.Equity.Float()*1.01)
+		c := &live.Answer.LiveCurve
+		c.TimeMS, c.Profit = append(c.TimeMS, p.AtMS), append(c.Profit, p.Equity.Float()*1.01-10_000)
 	}
-	live.Comparison = parity.Compare(live.Fills, fills, 60_000)
 	return live
 }
 

@@ -18,6 +18,8 @@ import (
 
 	"botd/backtest"
 	"botd/backtest/inputs"
+	"botd/backtest/parity"
+	"botd/backtest/replay"
 	"botd/backtest/report"
 	"botd/configs"
 	"botd/configs/engineconfig"
@@ -53,6 +55,7 @@ type Runner struct {
 	Current  func() *configs.Config
 	Symbols  func() []*exchange.Symbol
 	Recorded string // where the daemon keeps what it saw
+	Traded   func(strategy string) replay.Traded
 }
 
 // The folders that files of candles are offered from, as their names begin.
@@ -278,6 +281,40 @@ func (l *Runner) Run(ctx context.Context, asked *api.BacktestRequest, directory 
 	}
 	progress("writing", 0.99)
 	return report.WriteDirectory(directory, config, result)
+}
+
+// Parity implements api.BacktestRunner.
+func (l *Runner) Parity(ctx context.Context, name string, fromMS, toMS int64) (*parity.Parity, error) {
+	config := l.Current()
+	given := config.Strategy(name)
+	if given == nil {
+		return nil, fmt.Errorf("there is no strategy %q", name)
+	}
+	defer debug.FreeOSMemory()
+	defer debug.SetGCPercent(debug.SetGCPercent(backtest.CollectorPercent))
+	files := inputs.Files{Limits: &config.Limits, Recorded: l.Recorded, Repair: true,
+		Options: func() configs.Options { return configs.Options{Symbols: l.bracketed()} },
+		Load: func(path string, symbol *exchange.Symbol, interval exchange.Interval, repair bool) (*tape.Tape, error) {
+			return tape.LoadCandles(path, symbol, interval, tape.Options{MaxCandles: MaxCandles, Repair: repair})
+		}}
+	r := &replay.Replay{Strategy: *given, Files: files, FromMS: fromMS, ToMS: toMS, Traded: l.Traded(name)}
+	outcome, err := r.Run(ctx, func(ctx context.Context, config backtest.Config) (*backtest.Result, error) {
+		p := &pace{ctx: ctx, progress: func(string, float64) {}, last: time.Now(), runs: 1}
+		config.Pace, config.Most = p.step, maxFills
+		return backtest.Run(ctx, config)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return outcome.Answer, nil
+}
+
+// bracketed are the exchange's symbols, each with margin brackets.
+func (l *Runner) bracketed() (all []*exchange.Symbol) {
+	for _, symbol := range l.Symbols() {
+		all = append(all, sim.WithBrackets(symbol))
+	}
+	return all
 }
 
 // load reads the file, or makes the market up.

@@ -132,7 +132,7 @@ var Table = []Row{
 	{"runtime/api", "serves the admin API: state, live stream, and the changes that a person may request",
 		impure, "internal/private docs runtime runtime/engine runtime/view runtime/api/auth runtime/ops exchange " +
 			"strategy reconcile/ledger reconcile/record " +
-			"reconcile/account risk internal/inbound", "prometheus dto"},
+			"reconcile/account risk backtest/parity internal/inbound", "prometheus dto"},
 	{"runtime/api/client", "asks a running daemon over its API: by its unix socket, or over TCP with a token",
 		impure, "runtime/api/auth runtime/api configs internal/failure", ""},
 	{"runtime/gateway", "opens the exchange of a mode: the embedded one, the paper account, the real service",
@@ -154,8 +154,8 @@ var Table = []Row{
 		impure, "internal/private exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile exchange/rest " +
 			"exchange/tape strategy/library reconcile/journal runtime/engine runtime runtime/ops runtime/notify runtime/notify/channels " +
 			"runtime/signals runtime/view " +
-			"runtime/incident runtime/api/auth runtime/api runtime/gateway runtime/telegram runtime/web backtest/saved backtest/runner configs " +
-			"configs/engineconfig internal/failure internal/plural internal/disk internal/version runtime/haltfile runtime/lane runtime/reload " +
+			"runtime/incident runtime/api/auth runtime/api runtime/gateway runtime/telegram runtime/web backtest/replay backtest/saved backtest/runner " +
+			"configs configs/engineconfig internal/failure internal/plural internal/disk internal/version runtime/haltfile runtime/lane runtime/reload " +
 			"runtime/backups runtime/worker", "sync memlimit"},
 	{"runtime/doctor", "examines everything that keeps botd from running well, and names what mends it",
 		impure, "exchange exchange/rest reconcile/journal runtime/view runtime/api/auth runtime/api runtime/api/client configs " +
@@ -171,6 +171,8 @@ var Table = []Row{
 			"runtime/engine", "decimal table"},
 	{"backtest/parity", "sets the fills of a running strategy beside those of a backtest over the candles that were recorded meanwhile",
 		pure, "", ""},
+	{"backtest/replay", "runs a strategy again over the candles that were recorded while it traded, and sets both side by side",
+		impure, "exchange reconcile/ledger runtime/view backtest backtest/inputs backtest/parity configs internal/failure", ""},
 	{"backtest/report", "renders a backtest result as one page that opens offline, or several results side by side",
 		impure, "exchange strategy strategy/indicator backtest backtest/parity backtest/saved internal/chart", "decimal"},
 	{"backtest/inputs", "reads what a backtest is made of: strategies, candles, funding rates, symbols",
@@ -185,8 +187,8 @@ var Table = []Row{
 	{"backtest/saved", "stores the reports of backtests and the results of sweeps, reads and compares them",
 		impure, "exchange/tape backtest internal/plural", "decimal"},
 	{"backtest/runner", "runs the backtests of the dashboard, in the process that trades and without holding it up",
-		impure, "exchange exchange/sim exchange/tape strategy strategy/library runtime/api backtest backtest/report configs configs/engineconfig " +
-			"internal/version internal/moment backtest/inputs", ""},
+		impure, "exchange exchange/sim exchange/tape strategy strategy/library runtime/api backtest backtest/parity backtest/replay backtest/report " +
+			"configs configs/engineconfig internal/version internal/moment backtest/inputs", ""},
 	{"backtest/benchmark", "measures how fast backtests are on this machine",
 		impure, "exchange exchange/sim exchange/tape strategy strategy/library runtime/engine backtest", "table"},
 	{"internal/chart", "embeds the chart library of botd's pages, with its licence",
@@ -208,7 +210,7 @@ var Table = []Row{
 			"cmd/botd/cli/connect internal/failure internal/hangup internal/moment internal/spell", "decimal table cobra"},
 	{"cmd/botd/cli/research", "holds the commands that test strategies on recorded or simulated markets, one file each",
 		impure, "exchange exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/tape strategy strategy/indicator " +
-			"runtime/gateway runtime/view runtime/api/client backtest backtest/parity backtest/report backtest/inputs backtest/saved " +
+			"runtime/gateway runtime/view runtime/api/client backtest backtest/parity backtest/replay backtest/report backtest/inputs backtest/saved " +
 			"backtest/sweeps backtest/tryout backtest/benchmark configs cmd/botd/cli/shell cmd/botd/cli/connect internal/failure " +
 			"internal/plural internal/moment internal/spell", "decimal table cobra yaml"},
 	{"cmd/botd/cli/venue", "holds the commands that show what an exchange offers, one file each",

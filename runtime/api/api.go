@@ -102,6 +102,7 @@ type Server struct {
 	market   *view.MarketData
 	reports  *view.Reports
 	runner   runner
+	parities parities
 	copying  sync.Mutex    // held while a backup is made
 	testing  sync.Mutex    // held while channels are tested
 	stopping chan struct{} // closed when serving ends

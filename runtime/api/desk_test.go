@@ -17,6 +17,7 @@ import (
 	"github.com/shopspring/decimal"
 	"go.uber.org/goleak"
 
+	"botd/backtest/parity"
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/internal/enginetest"
@@ -71,6 +72,8 @@ type resting struct {
 type stub struct {
 	wrong error
 	run   func(ctx context.Context, directory string, report func(string, float64)) error
+
+	parities int // that were run
 }
 
 func (b *stub) Choices() BacktestChoices {
@@ -81,6 +84,17 @@ func (b *stub) Choices() BacktestChoices {
 
 func (b *stub) Plan(asked *BacktestRequest) ([]string, error) {
 	return []string{"runs " + asked.Strategy}, b.wrong
+}
+
+func (b *stub) Parity(context.Context, string, int64, int64) (*parity.Parity, error) {
+	b.parities++
+	if b.wrong != nil {
+		return nil, b.wrong
+	}
+	curve := parity.ProfitCurve{TimeMS: []int64{60_000}, Profit: []float64{1}}
+	return &parity.Parity{Schema: 1, Strategy: "turn", Sentence: "1 of 1 orders is the same", LiveCurve: curve, Curve: curve, Comparison: *parity.Compare(
+		[]parity.Execution{{AtMS: 61_000, Order: "x", Buy: true, Quantity: 1, Price: 101, Purpose: "entry"}},
+		[]parity.Execution{{AtMS: 60_000, Buy: true, Quantity: 1, Price: 100, Purpose: "entry"}}, 60_000)}, nil
 }
 
 func (b *stub) Run(ctx context.Context, _ *BacktestRequest, directory string, report func(string, float64)) error {

@@ -282,6 +282,9 @@ func (v *visitor) goBacktests() {
 func (v *visitor) goBench(bench *stub) {
 	const body = `{"strategy":"trend","params":{"fast":"12"},"seed":7,"candles":500,"from":"2024-01-01","to":"2024-01-09","study":true,"name":"%s"}`
 	v.good("backtest_choices", "", "")
+	v.good("parity", "trend?from=60000&to=120000", "")
+	v.call(http.StatusNotFound, "parity", "nobody", "", bearer(testToken))
+	v.call(http.StatusBadRequest, "parity", "trend?from=yesterday", "", bearer(testToken))
 	start := func(status int, name string, change func(*http.Request)) {
 		v.call(status, "start_backtest", "", fmt.Sprintf(body, name), change)
 	}
@@ -300,6 +303,7 @@ func (v *visitor) goBench(bench *stub) {
 	bench.run = hangs
 	start(http.StatusAccepted, "long", bearer(testToken))
 	start(http.StatusConflict, "next", bearer(testToken))
+	v.call(http.StatusConflict, "parity", "trend?from=1", "", bearer(testToken))
 	v.good("backtest_runs", "", "")
 	v.good("cancel_backtest", "long?dry_run=true", "")
 	v.call(http.StatusForbidden, "cancel_backtest", "long", "", bearer(viewerToken))

@@ -27,6 +27,7 @@ func (s *Server) positions(*request) ([]view.Position, error) {
 	all := s.config.Board.Positions()
 	for i := range all {
 		all[i].Book(s.config.History.ClosedNet(all[i].Strategy))
+		s.config.History.DatePosition(&all[i])
 	}
 	return all, nil
 }

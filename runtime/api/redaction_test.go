@@ -211,6 +211,7 @@ func TestNoKeySecretOrSignatureIsEverWrittenOrAnswered(t *testing.T) {
 	s := newDaemon(t)
 	d := newDeskWith(t, func(c *Config) {
 		c.Board, c.History, c.Metrics, c.Logs, c.Reports = s.board, s.history, s.metrics, s.logs, shelf(t)
+		c.Runner = &stub{run: writes}
 	})
 	d.previews = previews(t, strategy.Plan{})
 	d.previews[0].Strategy = "one"

@@ -21,8 +21,8 @@ type route struct {
 }
 
 // routes are all operations of the API, each group in the file that serves it.
-var routes = slices.Concat(statusRoutes, strategyRoutes, previewRoutes, orderRoutes, manualRoutes, intentRoutes, positionRoutes, marketRoutes, riskRoutes,
-	haltRoutes, reconcileRoutes,
+var routes = slices.Concat(statusRoutes, strategyRoutes, parityRoutes, previewRoutes, orderRoutes, manualRoutes, intentRoutes, positionRoutes, marketRoutes,
+	riskRoutes, haltRoutes, reconcileRoutes,
 	noticeRoutes, backtestRoutes, runnerRoutes, configRoutes, backupRoutes, channelRoutes, logRoutes, streamRoutes, sessionRoutes, tokenRoutes)
 
 // fallback is the pattern of paths under /api/ that no route has.

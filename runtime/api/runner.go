@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"botd/backtest/parity"
 	"botd/runtime/api/auth"
 	"botd/runtime/view"
 )
@@ -51,6 +52,8 @@ type BacktestRunner interface {
 	Plan(given *BacktestRequest) (does []string, err error)
 	// Run runs it, writes its report into a directory, and reports its progress.
 	Run(ctx context.Context, given *BacktestRequest, directory string, progress func(phase string, share float64)) error
+	// Parity runs a strategy again over what was recorded while it traded, and sets both side by side; 0 is no bound.
+	Parity(ctx context.Context, strategy string, fromMS, toMS int64) (*parity.Parity, error)
 }
 
 // BacktestChoices are what a backtest can be made of.

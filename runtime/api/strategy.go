@@ -25,7 +25,15 @@ var strategyRoutes = []route{
 }
 
 func (s *Server) strategies(*request) ([]view.Strategy, error) {
-	return s.config.Board.Status().Strategies, nil
+	return s.dated(s.config.Board.Status().Strategies), nil
+}
+
+// dated sets when each strategy's position began.
+func (s *Server) dated(all []view.Strategy) []view.Strategy {
+	for i := range all {
+		s.config.History.DateStrategy(&all[i])
+	}
+	return all
 }
 
 func (s *Server) strategy(r *request) (view.OneStrategy, error) {
@@ -34,6 +42,7 @@ func (s *Server) strategy(r *request) (view.OneStrategy, error) {
 	if !known {
 		return one, notFound("strategy", name)
 	}
+	s.config.History.DateStrategy(&one.Strategy)
 	one.Config = s.config.StrategyConfig(name)
 	orders, _ := s.config.History.Orders(view.Page{Limit: defaultLimit}, func(o *view.Order) bool { return o.Live && o.Strategy == name })
 	one.Orders = view.OrEmpty(orders)

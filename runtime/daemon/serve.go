@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"path/filepath"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"botd/backtest/replay"
 	"botd/backtest/runner"
 	"botd/backtest/saved"
 	"botd/configs"
@@ -64,7 +66,8 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 	served.Epoch = strconv.FormatInt(served.Engine.Epoch(), 36)
 	served.Web, served.Reports = web.Handler(), filepath.Join(current().DataDir, "backtests")
 	served.Sweeps = filepath.Join(current().DataDir, saved.SweepFolder)
-	served.Runner = &runner.Runner{Current: current, Symbols: table.All, Recorded: filepath.Join(p.directory, tape.RecordedFolder)}
+	served.Runner = &runner.Runner{Current: current, Symbols: table.All, Recorded: filepath.Join(p.directory, tape.RecordedFolder),
+		Traded: func(strategy string) replay.Traded { return traded(p.history, equity, strategy) }}
 	served.Head = p.newestRecord
 	served.Backups = &backups.Backups{Directory: p.directory, Key: p.key, Prefix: fmt.Sprintf("%s-%s-", p.config.Mode, p.config.Instance)}
 	served.Channels = &channels.Channels{Config: p.config}
@@ -90,6 +93,15 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 	stop = func() error { defer closeRepeats(); return answering() }
 	p.logDashboard(server, address)
 	return stop, nil
+}
+
+// traded is all that a strategy traded.
+func traded(history *view.History, equity *view.Equity, strategy string) (t replay.Traded) {
+	everything := view.Page{Limit: math.MaxInt}
+	t.Fills, _ = history.Fills(everything, func(f *view.Fill) bool { return f.Strategy == strategy })
+	t.Trips, _ = history.RoundTrips(everything, func(of, _, _ string) bool { return of == strategy })
+	t.Equity = func(fromMS int64) (view.EquitySeries, error) { return equity.Series(fromMS, math.MaxInt64, 0), nil }
+	return t
 }
 
 // answer serves until stop is called.

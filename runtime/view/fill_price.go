@@ -129,36 +129,44 @@ func times(quantity, price exchange.Amount) exchange.Amount {
 	return quantity.MulQuo(price, exchange.AmountOf(1))
 }
 
-// match finds the oldest fills that make up all parts exactly, and prices them; it reports whether it did.
+// match finds the oldest fills that make up all parts exactly, and prices them; it reports whether it did. Of two parts of one side,
+// an exit and an entry of the other direction, the older fills are the exit.
 func (h *History) match(key exchange.SymbolKey, s *unpriced, parts []part) bool {
-	left := map[exchange.Side]exchange.Amount{}
+	left := make([]exchange.Amount, len(parts))
 	var value exchange.Amount
-	for _, p := range parts {
-		if _, twice := left[p.side]; twice {
-			return false // an exit, and an entry of the other direction: two prices of one side
-		}
-		left[p.side], value = p.quantity, value.Add(p.value)
+	for i, p := range parts {
+		left[i], value = p.quantity, value.Add(p.value)
 	}
 	var found []*Fill
+	var of []int // the part of each
 	for _, n := range s.fills {
-		if left[exchange.Buy].IsZero() && left[exchange.Sell].IsZero() {
+		if !slices.ContainsFunc(left, func(a exchange.Amount) bool { return !a.IsZero() }) {
 			break
 		}
 		f := h.fills.get(n)
 		if f == nil {
 			return false
 		}
-		if left[f.side] = left[f.side].Sub(h.prices.quantity(key, f)); left[f.side].Sign() < 0 {
+		at := -1
+		for i := range parts {
+			if at < 0 && parts[i].side == f.side && !left[i].IsZero() {
+				at = i
+			}
+		}
+		if at < 0 {
 			return false
 		}
-		found = append(found, f)
+		if left[at] = left[at].Sub(h.prices.quantity(key, f)); left[at].Sign() < 0 {
+			return false
+		}
+		found, of = append(found, f), append(of, at)
 	}
-	if len(found) == 0 || value.Sign() <= 0 || !left[exchange.Buy].IsZero() || !left[exchange.Sell].IsZero() {
+	if len(found) == 0 || value.Sign() <= 0 || slices.ContainsFunc(left, func(a exchange.Amount) bool { return !a.IsZero() }) {
 		return false
 	}
-	for _, f := range found {
-		of := parts[slices.IndexFunc(parts, func(p part) bool { return p.side == f.side })]
-		price := of.value.MulQuo(exchange.AmountOf(1), of.quantity)
+	for i, f := range found {
+		p := parts[of[i]]
+		price := p.value.MulQuo(exchange.AmountOf(1), p.quantity)
 		f.fee = s.fees.MulQuo(times(h.prices.quantity(key, f), price), value)
 		f.Price, f.Fee, f.FeeAsset, f.Derived = readable(price), readable(f.fee), ledger.FuturesAsset, true
 	}

@@ -84,3 +84,19 @@ func TestAPriceThatDoesNotFollowIsNotShown(t *testing.T) {
 	p.reads("0.12", nil, position("0.002", "0", "60000", "60030", "0.06"))
 	p.want(t, "BUY 0  false", "BUY 60000 0.059985USDT true", "SELL 60030 0.060015USDT true")
 }
+
+// TestBothPricesOfATurnAreDerived: a long position is sold and a short one opened between two readings, by two orders of one side; the
+// fee of both is shared by their values.
+func TestBothPricesOfATurnAreDerived(t *testing.T) {
+	t.Parallel()
+	p := &pricing{h: NewHistory()}
+	p.reads("0", nil, nil)
+	p.fills(exchange.Buy, 2)
+	p.reads("0.06", position("0.002", "0.002", "60000", "0", "0"), nil)
+	p.fills(exchange.Sell, 2)
+	p.fills(exchange.Sell, 1)
+	short := position("0.001", "0.001", "60090", "0", "0")
+	short[0].ID, short[0].Short = 8, true
+	p.reads("0.09015", short, position("0.002", "0", "60000", "60105", "0.21"))
+	p.want(t, "BUY 60000 0.06USDT true", "SELL 60105 0.060105USDT true", "SELL 60090 0.030045USDT true")
+}

@@ -31,6 +31,8 @@ type History struct {
 	byTime      []*placed // oldest first
 	fills       ring[Fill]
 	prices      fillPrices
+	newest      map[string]int64   // fill of each strategy
+	opened      map[string]opening // by strategy and symbol
 	trips       *ledger.RoundTrips
 	closed      ring[ledger.RoundTrip] // positions
 	closedNet   map[string]exchange.Amount
@@ -55,7 +57,7 @@ type placed struct {
 
 // NewHistory returns an empty history.
 func NewHistory() *History {
-	return &History{orders: map[string]*placed{}, closedNet: map[string]exchange.Amount{},
+	return &History{orders: map[string]*placed{}, newest: map[string]int64{}, opened: map[string]opening{}, closedNet: map[string]exchange.Amount{},
 		trips: ledger.NewRoundTrips(), fills: newRing[Fill](maxFills), prices: newFillPrices(),
 		closed: newRing[ledger.RoundTrip](maxClosed), differences: newRing[Difference](maxDifferences), audits: newRing[Audit](maxAudits),
 		symbols: func(exchange.SymbolKey) (*exchange.Symbol, bool) { return nil, false }, publish: func(string, any) {}}
@@ -143,6 +145,7 @@ func (h *History) filled(o *placed, atMS int64, grown exchange.Quantity) {
 		Purpose: o.p.Purpose().String(),
 		Market:  o.p.Order().Market.String(), Symbol: o.p.Order().Symbol, Side: o.p.Order().Side.String(), Price: o.p.Price().String(), key: o.p.Symbol(),
 		grown: grown, side: o.p.Order().Side})
+	h.newest[f.Strategy] = h.fills.last
 	if f.key.Market == exchange.Futures && o.p.Price().IsZero() {
 		h.unpricedFill(h.fills.last, f.Symbol)
 	}

@@ -30,12 +30,15 @@ type Strategy struct {
 	Realized   Decimal `json:"realized"`           // since the strategy began, net of fees and funding, as the ledger has it
 	Profit     Decimal `json:"profit"`             // realized and unrealized together: all that the strategy has made, net
 	Return     float64 `json:"unrealized_ratio"`   // unrealized, as a part of the position's value at entry, without leverage
-	SinceMS    int64   `json:"since_ms,omitempty"` // of the position, as the exchange reports it
+	SinceMS    int64   `json:"since_ms,omitempty"` // of the position: its first fill, or when it was first seen
 	Equity     Decimal `json:"equity"`             // attributed to it
 	Settled    bool    `json:"settled"`
 	Protected  bool    `json:"protected"` // a working stop covers the position
 	LastMS     int64   `json:"last_tick_ms"`
 	NextMS     int64   `json:"next_tick_ms"`
+
+	key  exchange.SymbolKey
+	held exchange.Quantity
 }
 
 func strategyOf(s *engine.Status, t *engine.StrategyStatus, made profit.Profit) Strategy {
@@ -45,7 +48,7 @@ func strategyOf(s *engine.Status, t *engine.StrategyStatus, made profit.Profit) 
 		Entry:    t.EntryPrice.String(), LiqPrice: t.LiqPrice.String(), Last: t.Symbol.PriceDecimal(t.Last).String(), PriceMS: t.LastMS, CandleMS: t.CandleMS,
 		Unrealized: made.Unrealised.String(), Realized: made.Net.String(),
 		Profit: made.Net.Add(made.Unrealised).String(), Equity: t.Own.String(), Settled: t.Settled, Protected: t.Protected,
-		LastMS: t.TickMS, NextMS: t.NextMS}
+		LastMS: t.TickMS, NextMS: t.NextMS, key: t.Symbol.Key(), held: t.Position}
 	if t.Position == 0 {
 		return one
 	}

@@ -429,6 +429,17 @@ class EquitySeries(TypedDict):
     marks: List[Audit]  # Starts, halts, breakers, limits: oldest first.
 
 
+class Execution(TypedDict):
+    """What one order traded at one time, by the exchange or by a backtest."""
+
+    at_ms: int
+    order: NotRequired[str]  # Live: its client order id.
+    buy: bool
+    quantity: float
+    price: float  # 0 where it is not known.
+    purpose: str
+
+
 class Fill(TypedDict):
     """What was filled of an order between two polls of it."""
 
@@ -977,7 +988,7 @@ class OneStrategy(TypedDict):
     realized: str  # Since the strategy began, net of fees and funding, as the ledger has it.
     profit: str  # Realized and unrealized together: all that the strategy has made, net.
     unrealized_ratio: float  # Unrealized, as a part of the position's value at entry, without leverage.
-    since_ms: NotRequired[int]  # Of the position, as the exchange reports it.
+    since_ms: NotRequired[int]  # Of the position: its first fill, or when it was first seen.
     equity: str  # Attributed to it.
     settled: bool
     protected: bool  # A working stop covers the position.
@@ -1046,6 +1057,41 @@ class OrderList(TypedDict):
     schema: Literal[1]
     items: List[Order]
     next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class Pair(TypedDict):
+    """An order of one side beside the same one of the other; nil where it has none."""
+
+    live: Optional[Execution]
+    backtest: Optional[Execution]
+    later_ms: int  # Of the live one.
+    slippage_pct: float  # Of the price; above 0 the live one was worse.
+    slippage_usdt: float  # Of the live quantity.
+    slippage_is_known: bool  # Both have a price.
+
+
+class Parity(TypedDict):
+    """A strategy's live trading beside the backtest of the same time."""
+
+    schema: Literal[1]
+    strategy: str
+    from_ms: int
+    to_ms: int  # The end of the recorded candles.
+    later: int  # Live orders after that, left out.
+    sentence: str
+    pairs: List[Pair]
+    matched: int
+    live_only: int
+    backtest_only: int
+    slippage_pct: Optional[float]  # Mean of the pairs that have a price, by quantity times price.
+    slippage_usdt: float
+    live_pnl: float  # Of the round trips that ended within, net of fees and funding.
+    backtest_pnl: float  # Likewise.
+    live_fees: float  # Of those.
+    backtest_fees: float  # Of those.
+    cash: float  # That both begin with: what the market's wallet was worth at that time.
+    live_curve: ProfitCurve
+    backtest_curve: ProfitCurve
 
 
 class Plan(TypedDict):
@@ -1165,6 +1211,13 @@ class Problem(TypedDict):
     detail: str
     code: Literal["host", "cross_origin", "credentials", "role", "login_delay", "rate_limit", "parameter", "body", "too_large", "not_found", "method", "not_quarantined", "not_possible", "idempotency_key", "exchange", "stopped", "unwritten", "stream", "internal"]  # The kind of failure, for programs.
     request_id: str
+
+
+class ProfitCurve(TypedDict):
+    """What a strategy made since the beginning, at the close of candles, open positions included."""
+
+    time_ms: List[int]
+    profit: List[float]  # USDT, net.
 
 
 class Protection(TypedDict):
@@ -1470,7 +1523,7 @@ class Strategy(TypedDict):
     realized: str  # Since the strategy began, net of fees and funding, as the ledger has it.
     profit: str  # Realized and unrealized together: all that the strategy has made, net.
     unrealized_ratio: float  # Unrealized, as a part of the position's value at entry, without leverage.
-    since_ms: NotRequired[int]  # Of the position, as the exchange reports it.
+    since_ms: NotRequired[int]  # Of the position: its first fill, or when it was first seen.
     equity: str  # Attributed to it.
     settled: bool
     protected: bool  # A working stop covers the position.
@@ -1657,6 +1710,15 @@ class Operations:
         limit: At most that many candles.
         """
         answer: Plots = self._request("GET", f"/api/v1/strategies/{urllib.parse.quote(name, safe='')}/plots", {"from": from_, "to": to, "limit": limit})
+        return answer
+
+    def parity(self, name: str, *, from_: Optional[int] = None, to: Optional[int] = None) -> Parity:
+        """A running strategy beside a backtest of it over the candles that were recorded meanwhile, with its present configuration and the equity that its market's wallet had: each order beside the same one of the backtest, and what both made. It runs in this process, beside trading, and is made anew at most once in 15 seconds.
+
+        from_: Milliseconds; the first fill by default.
+        to: Milliseconds, exclusive; now by default.
+        """
+        answer: Parity = self._request("GET", f"/api/v1/strategies/{urllib.parse.quote(name, safe='')}/parity", {"from": from_, "to": to})
         return answer
 
     def explain(self, name: str) -> OneTickPreview:

@@ -34,7 +34,7 @@ func (d *traded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/api/v1/fills":
 		answer = map[string]any{"items": d.fills}
 	case "/api/v1/equity":
-		answer = view.EquitySeries{TimeMS: []int64{monday, monday + 3_600_000}, Equity: []string{"5000", "5001"}}
+		answer = view.EquitySeries{TimeMS: []int64{monday}, Equity: []string{"9000"}, Wallet: []string{"5010"}, Unrealized: []string{"-10"}} // 4000 on spot
 	case "/api/v1/trades":
 		answer = map[string]any{"items": d.trips}
 	}
@@ -96,7 +96,7 @@ func TestLiveTradingStandsBesideItsBacktest(t *testing.T) {
 		}
 		return out
 	}
-	live := func(n int, f *parity.Fill) view.Fill {
+	live := func(n int, f *parity.Execution) view.Fill {
 		fill := view.Fill{AtMS: f.AtMS + 3_000, ClientOrderID: fmt.Sprint("id", n), Side: "SELL", Purpose: f.Purpose, Quantity: fmt.Sprint(f.Quantity),
 			Price: fmt.Sprint(f.Price * 0.999)}
 		if f.Buy {
@@ -104,7 +104,7 @@ func TestLiveTradingStandsBesideItsBacktest(t *testing.T) {
 		}
 		return fill
 	}
-	daemon.fills = []view.Fill{live(0, &parity.Fill{AtMS: monday, Buy: true, Quantity: 1, Price: 1, Purpose: "take_profit"})}
+	daemon.fills = []view.Fill{live(0, &parity.Execution{AtMS: monday, Buy: true, Quantity: 1, Price: 1, Purpose: "take_profit"})}
 	first := ask()
 	if first.LiveOnly != 1 || first.Matched != 0 || first.BacktestOnly < 5 {
 		t.Fatalf("want what the backtest trades, and one live order, have %+v", first)
@@ -121,7 +121,7 @@ func TestLiveTradingStandsBesideItsBacktest(t *testing.T) {
 		Entry: entry.Price, PNL: "12.5", Fees: "2.5"}}
 	entry.Price = "0" // it is the round trip's
 	daemon.fills[2].Side = map[string]string{"BUY": "SELL", "SELL": "BUY"}[daemon.fills[2].Side]
-	daemon.fills = append(daemon.fills, live(n+1, &parity.Fill{AtMS: monday + 400*3_600_000, Quantity: 1, Price: 1, Purpose: "exit"})) // after the candles
+	daemon.fills = append(daemon.fills, live(n+1, &parity.Execution{AtMS: monday + 400*3_600_000, Quantity: 1, Price: 1, Purpose: "exit"})) // after the candles
 	report := filepath.Join(directory, "report")
 	second := ask("--out", report)
 	if second.Matched != n-1 || second.LiveOnly != 1 || second.BacktestOnly != 1 || second.Later != 1 || second.FromMS != monday || second.Live != 12.5 {
@@ -130,7 +130,7 @@ func TestLiveTradingStandsBesideItsBacktest(t *testing.T) {
 	if second.Slippage == nil || math.Abs(*second.Slippage-0.1) > 1e-6 || second.Pairs[0].LaterMS != 3_000 || second.LiveFees != 2.5 {
 		t.Errorf("want prices 0.1 %% worse, three seconds later, fees 2.5; have %v, %+v, %v", second.Slippage, second.Pairs[0], second.LiveFees)
 	}
-	// The equity is the live one: a fifth of it at leverage 1 is what the first order trades.
+	// The equity is that of the live futures wallet: a fifth of it at leverage 1 is what the first order trades.
 	if p := second.Pairs[0].Backtest; math.Abs(p.Quantity*p.Price-1_000) > 60 {
 		t.Errorf("want 20 %% of 5000 USDT traded, have %v", p.Quantity*p.Price)
 	}

@@ -2,12 +2,12 @@ package research
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
 
@@ -17,11 +17,10 @@ import (
 	"botd/backtest"
 	"botd/backtest/inputs"
 	"botd/backtest/parity"
+	"botd/backtest/replay"
 	"botd/backtest/report"
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
-	"botd/configs"
-	"botd/exchange"
 	"botd/exchange/tape"
 	"botd/internal/failure"
 	"botd/internal/moment"
@@ -35,27 +34,6 @@ type beside struct {
 	from, to string
 	out      string
 	lines    int
-
-	running *connect.Running
-	given   configs.StrategyConfig
-	fills   []parity.Fill
-	trips   []view.RoundTrip
-	fromMS  int64
-	live    report.Live
-}
-
-// besideAnswer is what botd parity -o json prints.
-type besideAnswer struct {
-	Schema   int    `json:"schema"`
-	Strategy string `json:"strategy"`
-	FromMS   int64  `json:"from_ms"`
-	ToMS     int64  `json:"to_ms"` // the end of the recorded candles
-	Later    int    `json:"later"` // live orders after that, left out
-	*parity.Comparison
-	LivePNL      float64 `json:"live_pnl"`     // of the round trips that ended within, net of fees and funding
-	BacktestPNL  float64 `json:"backtest_pnl"` // likewise
-	LiveFees     float64 `json:"live_fees"`    // of those
-	BacktestFees float64 `json:"backtest_fees"`
 }
 
 // NewParity returns the command botd parity.
@@ -64,7 +42,7 @@ func NewParity() *cobra.Command {
 	command := &cobra.Command{
 		Use: "parity STRATEGY", Short: "a running strategy beside its backtest over the same candles",
 		Long: `Runs a strategy that trades now, as its file says now, over the candles that the daemon recorded
-since its first fill (or --from), with the equity it had then and the costs of its backtest
+since its first fill (or --from), with what its market's wallet had then and the costs of its backtest
 block, and sets each order beside the same one of the backtest: how much later it was, and how
 much worse its price. Orders of one side alone mean that live trading and backtest decide
 differently: a halt, a limit, an outage, another version of the strategy, other parameters.
@@ -92,96 +70,56 @@ func (b *beside) run(command *cobra.Command, name string) error {
 	if strategy == nil {
 		return failure.New(failure.NoInput, "botd status lists them", "no strategy %q is configured", name)
 	}
-	if b.running, err = b.daemon.Reach(command); err != nil {
-		return err
-	}
-	b.given = *strategy
-	if err := b.read(command); err != nil {
-		return err
-	}
-	run, err := b.backtest(command, config)
+	running, err := b.daemon.Reach(command)
 	if err != nil {
 		return err
 	}
-	result, err := runColumns(command, run, false)
+	r := &replay.Replay{Strategy: *strategy, Files: inputs.Files{Limits: &config.Limits,
+		Recorded: filepath.Join(config.DataDir, running.Status.Mode, tape.RecordedFolder)}}
+	loadWith(command, &r.Files)
+	if err := b.read(command, running, r); err != nil {
+		return err
+	}
+	outcome, err := r.Run(command.Context(), func(_ context.Context, run backtest.Config) (*backtest.Result, error) {
+		return runColumns(command, run, false)
+	})
 	if err != nil {
 		return err
 	}
-	later := b.after(result.To.UnixMilli())
-	if len(b.fills) == 0 {
-		return failure.New(failure.NoInput, "ask again when its next candle has closed", "all that %s traded is later than the recorded candles, which end %s",
-			name, result.To.UTC().Format(time.DateTime))
-	}
-	within := 2 * int64(b.given.Interval)
-	answer := besideAnswer{Schema: 1, Strategy: name, FromMS: b.fromMS, Later: later, ToMS: result.To.UnixMilli(),
-		Comparison: parity.Compare(b.fills, fillsOf(result), within)}
-	answer.LivePNL, answer.LiveFees = b.earned(result.To.UnixMilli() + int64(b.given.Interval))
-	answer.BacktestPNL, answer.BacktestFees = tripsOf(result)
 	if b.out != "" {
-		b.live.Comparison = answer.Comparison
-		if err := report.WriteBeside(b.out, run, result, &b.live); err != nil {
+		if err := report.WriteBeside(b.out, outcome.Config, outcome.Result, &report.Live{Answer: outcome.Answer, Fills: outcome.Fills}); err != nil {
 			return failure.Wrap(failure.IO, err)
 		}
 		fmt.Fprintln(command.ErrOrStderr(), "report written to", filepath.Join(b.out, "report.html"))
 	}
-	return shell.Print(command.OutOrStdout(), b.daemon.Output, answer, func(w io.Writer) { b.show(w, &answer) })
+	return shell.Print(command.OutOrStdout(), b.daemon.Output, outcome.Answer, func(w io.Writer) { b.show(w, outcome.Answer) })
 }
 
 // read asks the daemon what the strategy traded, and what the account had.
-func (b *beside) read(command *cobra.Command) error {
-	toMS, err := int64(1<<53), error(nil)
-	if b.to != "" {
-		if toMS, err = moment.Parse("--to", b.to); err != nil {
-			return err
-		}
-	}
+func (b *beside) read(command *cobra.Command, running *connect.Running, r *replay.Replay) (err error) {
 	if b.from != "" {
-		if b.fromMS, err = moment.Parse("--from", b.from); err != nil {
+		if r.FromMS, err = moment.Parse("--from", b.from); err != nil {
 			return err
 		}
 	}
-	all, err := pages[view.Fill](command, b.running, "/api/v1/fills", b.given.Name)
-	if err != nil {
-		return err
-	}
-	for i := range all {
-		f := &all[i]
-		if f.AtMS < b.fromMS || f.AtMS >= toMS {
-			continue
-		}
-		fill := parity.Fill{AtMS: f.AtMS, Order: f.ClientOrderID, Buy: f.Side == exchange.Buy.String(), Quantity: number(f.Quantity), Price: number(f.Price),
-			Purpose: f.Purpose}
-		b.fills = append(b.fills, fill)
-	}
-	if len(b.fills) == 0 {
-		return failure.New(failure.NoInput, "botd fills lists what was traded", "%s has traded nothing in that time: there is nothing to compare",
-			b.given.Name)
-	}
-	slices.SortStableFunc(b.fills, func(x, y parity.Fill) int { return cmp.Compare(x.AtMS, y.AtMS) })
-	if step := int64(b.given.Interval); b.fromMS == 0 { // the candle at whose close the first fill was decided
-		b.fromMS = b.fills[0].AtMS/step*step - step
-	}
-	if b.trips, err = pages[view.RoundTrip](command, b.running, "/api/v1/trades", b.given.Name); err != nil {
-		return err
-	}
-	b.price()
-	query := url.Values{"from": {strconv.FormatInt(b.fromMS-int64(time.Hour/time.Millisecond), 10)}}
-	series, _, err := client.Ask[view.EquitySeries](command.Context(), b.running.Daemon, http.MethodGet, "/api/v1/equity?"+query.Encode(), nil)
-	for i := range series.TimeMS {
-		if series.TimeMS[i] < toMS {
-			b.live.TimeMS, b.live.Equity = append(b.live.TimeMS, series.TimeMS[i]), append(b.live.Equity, number(series.Equity[i]))
+	if b.to != "" {
+		if r.ToMS, err = moment.Parse("--to", b.to); err != nil {
+			return err
 		}
 	}
-	b.live.Fills = b.fills
-	return err
-}
-
-// after drops the fills that are later than the last recorded candle, which no backtest can have.
-func (b *beside) after(endMS int64) (dropped int) {
-	before := len(b.fills)
-	b.fills = slices.DeleteFunc(b.fills, func(f parity.Fill) bool { return f.AtMS > endMS })
-	b.live.Fills = b.fills
-	return before - len(b.fills)
+	name := r.Strategy.Name
+	if r.Traded.Fills, err = pages[view.Fill](command, running, "/api/v1/fills", name); err != nil {
+		return err
+	}
+	if r.Traded.Trips, err = pages[view.RoundTrip](command, running, "/api/v1/trades", name); err != nil {
+		return err
+	}
+	r.Traded.Equity = func(fromMS int64) (series view.EquitySeries, err error) {
+		query := url.Values{"from": {strconv.FormatInt(fromMS, 10)}}
+		series, _, err = client.Ask[view.EquitySeries](command.Context(), running.Daemon, http.MethodGet, "/api/v1/equity?"+query.Encode(), nil)
+		return series, err
+	}
+	return nil
 }
 
 // pages reads all of a list of one strategy.
@@ -200,89 +138,8 @@ func pages[T any](command *cobra.Command, running *connect.Running, path, strate
 	}
 }
 
-// price gives fills without a price that of the round trip that they began or ended: futures report none, and where a position
-// turns within one reading none is derived.
-func (b *beside) price() {
-	const apart = 10_000 // fills and round trips are seen by different readings
-	near := func(x, y int64) bool { return max(x-y, y-x) <= apart }
-	for i := range b.fills {
-		f := &b.fills[i]
-		for k := range b.trips {
-			t := &b.trips[k]
-			long, same := t.Side == "LONG", number(t.Quantity) == f.Quantity
-			switch {
-			case f.Price != 0 || !same:
-			case f.Buy == long && near(f.AtMS, t.EnteredMS):
-				f.Price = number(t.Entry)
-			case f.Buy != long && near(f.AtMS, t.LeftMS):
-				f.Price = number(t.Exit)
-			}
-		}
-	}
-}
-
-// earned is what the strategy's round trips made that lie within the time, and the fees of that.
-func (b *beside) earned(toMS int64) (sum, fees float64) {
-	for i := range b.trips {
-		if t := &b.trips[i]; t.EnteredMS >= b.fromMS && t.LeftMS <= toMS {
-			sum, fees = sum+number(t.PNL), fees+number(t.Fees)
-		}
-	}
-	return sum, fees
-}
-
-// backtest is the run over the recorded candles: it is warm at the time from which is compared.
-func (b *beside) backtest(command *cobra.Command, config *configs.Config) (run backtest.Config, err error) {
-	if at := slices.IndexFunc(b.live.TimeMS, func(ms int64) bool { return ms >= b.fromMS }); at >= 0 {
-		if cash, err := exchange.ParseAmount(strconv.FormatFloat(b.live.Equity[at], 'f', 2, 64)); err == nil && cash.Sign() > 0 {
-			b.given.Backtest.Cash = cash
-		}
-	}
-	files := inputs.Files{Given: []*configs.StrategyConfig{&b.given}, Limits: &config.Limits,
-		Recorded: filepath.Join(config.DataDir, b.running.Status.Mode, tape.RecordedFolder)}
-	loadWith(command, &files)
-	if run, err = files.Config(); err != nil {
-		return run, err
-	}
-	warm := int64(run.Legs[0].Strategy.Strategy.Warmup()) * int64(b.given.Interval)
-	toMS := int64(0)
-	if b.to != "" {
-		toMS, err = moment.Parse("--to", b.to)
-	}
-	if err != nil {
-		return run, err
-	}
-	run, err = run.Within(b.fromMS-max(0, warm-int64(b.given.Interval)), toMS)
-	return run, failure.Wrap(failure.Data, err)
-}
-
-func fillsOf(result *backtest.Result) (fills []parity.Fill) {
-	for i := range result.Executions {
-		e := &result.Executions[i]
-		fills = append(fills, parity.Fill{AtMS: e.TimeMS, Buy: e.Side == exchange.Buy.String(), Quantity: number(e.Quantity), Price: number(e.Price),
-			Purpose: e.Purpose})
-	}
-	return fills
-}
-
-func tripsOf(result *backtest.Result) (sum, fees float64) {
-	for i := range result.Trips {
-		sum, fees = sum+number(result.Trips[i].PNL), fees+number(result.Trips[i].Fees)
-	}
-	return sum, fees
-}
-
-// number reads a figure; one that is missing is 0.
-func number(text string) float64 {
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return 0
-	}
-	return f
-}
-
 // show prints the orders side by side, and what follows from them in a sentence.
-func (b *beside) show(w io.Writer, a *besideAnswer) {
+func (b *beside) show(w io.Writer, a *parity.Parity) {
 	pairs := a.Pairs
 	if b.lines > 0 && len(pairs) > b.lines {
 		fmt.Fprintf(w, "the newest %d of %d orders\n", b.lines, len(pairs))
@@ -293,7 +150,7 @@ func (b *beside) show(w io.Writer, a *besideAnswer) {
 		t.AppendRow(pairRow(&pairs[i]))
 	}
 	t.Render()
-	fmt.Fprintln(w, a.Sentence())
+	fmt.Fprintln(w, a.Sentence)
 	if a.Later > 0 {
 		fmt.Fprintf(w, "%d newer live fills are left out: the recorded candles end %s\n", a.Later, shell.Second(a.ToMS))
 	}
@@ -306,17 +163,17 @@ func pairRow(p *parity.Pair) table.Row {
 	if either.Buy {
 		side = "buy"
 	}
-	quantity := func(f *parity.Fill) string {
+	quantity := func(f *parity.Execution) string {
 		if f == nil {
 			return "none"
 		}
-		return strconv.FormatFloat(f.Quantity, 'g', 8, 64)
+		return parity.Digits(f.Quantity)
 	}
-	price := func(f *parity.Fill) string {
+	price := func(f *parity.Execution) string {
 		if f == nil || f.Price == 0 {
 			return "-"
 		}
-		return strconv.FormatFloat(f.Price, 'g', 8, 64)
+		return parity.Digits(f.Price)
 	}
 	row := table.Row{shell.Second(p.AtMS()), side, either.Purpose, quantity(p.Live), quantity(p.Backtest), price(p.Live), price(p.Backtest)}
 	if p.Live == nil || p.Backtest == nil {

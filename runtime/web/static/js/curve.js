@@ -118,13 +118,20 @@ export class Curve {
   }
 }
 
-// Curves are several lines over time on one scale: {name, tone, points}.
+// Curves are several lines over time on one scale: {name, tone, points}. The values are per cent unless other words are given;
+// the legend has each line's value under the pointer, or its newest.
 export class Curves extends Curve {
+  constructor(host, legend = null, say = (value) => value.toFixed(1) + " %") {
+    super(host, legend);
+    this.say = say;
+  }
+
   async open() {
     const charts = await need();
     if (this.closed) return;
     this.charts = charts;
     this.chart = charts.createChart(this.host, chartOptions());
+    this.chart.subscribeCrosshairMove((at) => this.drawValues(at.time ? at : null));
     this.fits();
     this.unwatch = watch(() => this.paint());
   }
@@ -140,12 +147,23 @@ export class Curves extends Curve {
         title: one.name,
         priceLineVisible: false,
         color: colour(one.tone),
-        priceFormat: { type: "custom", minMove: 0.01, formatter: (value) => value.toFixed(1) + " %" },
+        priceFormat: { type: "custom", minMove: 0.01, formatter: this.say },
       });
       line.setData(one.points);
       return line;
     });
+    this.drawValues(null);
     this.chart.timeScale().fitContent();
+  }
+
+  drawValues(at) {
+    if (!this.legend || !this.drawn) return;
+    const time = at?.time ?? Math.max(...this.all.map((one) => one.points.at(-1)?.time ?? 0));
+    const value = (one, i) => (at ? at.seriesData.get(this.drawn[i])?.value : one.points.at(-1)?.value);
+    this.legend.replaceChildren(
+      h("span.at", time > 0 ? f.stampShort(time * 1000) : "–"),
+      ...this.all.map((one, i) => h("span", h("span.note", one.name + " "), value(one, i) === undefined ? "–" : this.say(value(one, i)))),
+    );
   }
 
   paint() {

@@ -44,7 +44,7 @@ function filled({ fill, of }) {
     "span.what",
     side(fill.side),
     ` ${f.exact(f.sum(of.map((one) => one.quantity)))} ${fill.symbol}`,
-    known ? ` at ${fill.derived ? "≈" : ""}${f.money(fill.price, { places: 4 }).replace(/\.?0+$/, "")}` : "",
+    known ? ` at ${fill.derived ? "≈" : ""}${f.money(fill.price, { places: Number(fill.price) < 1 ? 10 : 4 }).replace(/\.?0+$/, "")}` : "",
     h(
       "span.note",
       fees ? `fee ${fill.derived ? "≈" : ""}${f.money(fees, { places: 4 })} ${fill.fee_asset}, ` : "",

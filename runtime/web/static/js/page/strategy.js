@@ -7,8 +7,8 @@ import { dialog } from "../menu.js";
 import { ago, button, due, empty, facts, intentLink, link, meter, panel, side, signed, symbolLink, table, tabs, tag, time, unit } from "../parts.js";
 import { yaml } from "../yaml.js";
 
-const views = [["why", "Why"], ["decisions", "Decisions"], ["orders", "Orders"], ["fills", "Fills"], ["trades", "Trades"], ["limits", "Limits"],
-  ["config", "Configuration"]];
+const views = [["why", "Why"], ["decisions", "Decisions"], ["orders", "Orders"], ["fills", "Fills"], ["trades", "Trades"],
+  ["parity", "Live beside backtest"], ["limits", "Limits"], ["config", "Configuration"]];
 const MOST = 20_000;
 const FIRST = 600, PLOTTED = 300, MOST_PLOTTED = 5000; // candles, and those of the indicators: at first, and after scrolling back
 
@@ -25,7 +25,7 @@ function joined(newer, others) {
 export async function open(page) {
   const name = page.params.name;
   let one = null, decisions = [], after = null, fills = [], refused = [], plots = [], view = page.query.get("view") || "why", reasons = null,
-    preview = null, drawn = null, trades = { items: [], next: null }, interval = page.query.get("interval"), chart = null, bars = 0, places = 2;
+    preview = null, drawn = null, trades = { items: [], next: null }, interval = page.query.get("interval"), chart = null, bars = 0, places = 2, beside = null;
   const host = h("div.host"), legend = h("div.legend"), frame = h("div.frame", legend, host);
   const read = page.reader(async () => {
     const [strategy, decided, filled, no] = await Promise.all([get("strategies/" + part(name)), get(`strategies/${part(name)}/decisions`,
@@ -48,6 +48,11 @@ export async function open(page) {
           get(`strategies/${part(name)}/explain`)]); });
   const askTrades = (after) => get("trades", { strategy: name, limit: 100, after });
   const round = page.reader(async () => { if (view === "trades") [drawn, trades] = await Promise.all([import("../trips.js"), askTrades()]); });
+  const compare = page.reader(async () => { if (view !== "parity") return;
+    beside ??= new (await import("../parity.js")).Parity(name, () => { overlay(); page.draw(); });
+    await beside.read(); });
+  page.every(60_000, compare);
+  page.onLeave(() => beside?.close());
   const earlier = async () => { const list = await askTrades(trades.next); trades = { items: trades.items.concat(list.items), next: list.next }; page.draw(); };
   page.on("trade", (data) => { if (data.strategy === name) round(); });
   page.on(["decision", "candle", "position"], (data) => { if (data.strategy === name || data.symbol === one?.symbol) explain(); });
@@ -63,6 +68,7 @@ export async function open(page) {
   if (symbol) places = (symbol.price_tick.split(".")[1] ?? "").length;
   explain.now();
   round.now();
+  compare.now();
   page.drawNow();
   await draw();
 
@@ -109,7 +115,8 @@ export async function open(page) {
 
   function overlay() {
     if (!chart?.chart || !one) return;
-    chart.trades(fills.map((fill) => ({ atMS: fill.at_ms, side: fill.side, quantity: fill.quantity })), marks());
+    chart.trades(fills.map((fill) => ({ atMS: fill.at_ms, side: fill.side, quantity: fill.quantity })),
+      view === "parity" && beside ? beside.marks() : marks());
     const lines = [];
     if (f.sign(one.position) && !f.isZero(one.entry_price)) lines.push({ key: "entry", price: Number(one.entry_price), name: "entry", tone: "accent" });
     if (!f.isZero(one.liq_price)) lines.push({ key: "liq", price: Number(one.liq_price), name: "liquidation", tone: "down" });
@@ -131,7 +138,8 @@ export async function open(page) {
                 h("br"), h("span.note", "Way out: ", each.way_out)))), s.why && !s.degraded.length ? h("li.warn", { key: "why" }, h("p", s.why))
           : null)) : null,
       facts4(s), candles(s), h("section.panel", { "aria-label": "More of " + name, key: "more" },
-        tabs("More of " + name, views, view, (to) => { view = to; page.choose("view", to); explain.now(); round.now(); page.draw(); }),
+        tabs("More of " + name, views, view, (to) => { view = to; page.choose("view", to);
+            explain.now(); round.now(); compare.now(); overlay(); page.draw(); }),
         h("div", { role: "tabpanel", "aria-label": views.find(([each]) => each === view)[1] }, tab(s))),
     ];
   }
@@ -197,6 +205,7 @@ export async function open(page) {
     switch (view) {
       case "why": return reasons ? reasons.why(preview) : h("p.loading", "Asking the engine…");
       case "trades": return drawn ? drawn.trips(trades.items, trades.next ? button("Show older", earlier) : null) : h("p.loading", "Reading…");
+      case "parity": return beside ? beside.view() : h("p.loading", "Running the backtest of the same time…");
       case "orders": return table("Working orders", [{ name: "Sent", cell: (o) => time(o.sent_ms, now()) },
           { name: "For", cell: (o) => f.words(o.purpose) },
           { name: "Side", cell: (o) => side(o.side) },

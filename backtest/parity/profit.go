@@ -1,0 +1,82 @@
+package parity
+
+// Parity is a strategy's live trading beside the backtest of the same time.
+type Parity struct {
+	Schema   int    `json:"schema"`
+	Strategy string `json:"strategy"`
+	FromMS   int64  `json:"from_ms"`
+	ToMS     int64  `json:"to_ms"` // the end of the recorded candles
+	Later    int    `json:"later"` // live orders after that, left out
+	Sentence string `json:"sentence"`
+	Comparison
+	LivePNL      float64     `json:"live_pnl"`      // of the round trips that ended within, net of fees and funding
+	BacktestPNL  float64     `json:"backtest_pnl"`  // likewise
+	LiveFees     float64     `json:"live_fees"`     // of those
+	BacktestFees float64     `json:"backtest_fees"` // of those
+	Cash         float64     `json:"cash"`          // that both begin with: what the market's wallet was worth at that time
+	LiveCurve    ProfitCurve `json:"live_curve"`
+	Curve        ProfitCurve `json:"backtest_curve"`
+}
+
+// ProfitCurve is what a strategy made since the beginning, at the close of candles, open positions included.
+type ProfitCurve struct {
+	TimeMS []int64   `json:"time_ms"`
+	Profit []float64 `json:"profit"` // USDT, net
+}
+
+// Charge is money that trading cost at a time: fees and funding.
+type Charge struct {
+	AtMS int64
+	USDT float64
+}
+
+// ProfitOf values fills at each close. Fills before the first close are what was held before: their prices count for nothing, and
+// what they hold is valued at the open price. A fill whose price is not known is taken to be at the last price before it.
+func ProfitOf(fills []Execution, charges []Charge, fromMS int64, open float64, closeMS []int64, closes []float64) ProfitCurve {
+	c := ProfitCurve{TimeMS: []int64{}, Profit: []float64{}}
+	held, cash, charged, f, last := 0.0, 0.0, 0.0, 0, open
+	for ; f < len(fills) && fills[f].AtMS < fromMS; f++ {
+		held += fills[f].signed()
+		cash -= fills[f].signed() * open
+	}
+	k := 0
+	for ; k < len(charges) && charges[k].AtMS < fromMS; k++ {
+	}
+	for i, at := range closeMS {
+		for ; f < len(fills) && fills[f].AtMS <= at; f++ {
+			price := fills[f].Price
+			if price == 0 {
+				price = last
+			}
+			held, cash = held+fills[f].signed(), cash-fills[f].signed()*price
+		}
+		for ; k < len(charges) && charges[k].AtMS <= at; k++ {
+			charged += charges[k].USDT
+		}
+		last = closes[i]
+		c.TimeMS, c.Profit = append(c.TimeMS, at), append(c.Profit, cash+held*last-charged)
+	}
+	return c
+}
+
+func (f *Execution) signed() float64 {
+	if f.Buy {
+		return f.Quantity
+	}
+	return -f.Quantity
+}
+
+// Thinned is a curve of at most so many points: the last of each stretch.
+func (c ProfitCurve) Thinned(most int) ProfitCurve {
+	step := (len(c.TimeMS) + most - 1) / most
+	if step <= 1 {
+		return c
+	}
+	var out ProfitCurve
+	for i := range c.TimeMS {
+		if (i+1)%step == 0 || i == len(c.TimeMS)-1 {
+			out.TimeMS, out.Profit = append(out.TimeMS, c.TimeMS[i]), append(out.Profit, c.Profit[i])
+		}
+	}
+	return out
+}

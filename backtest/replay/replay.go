@@ -1,0 +1,249 @@
+// Package replay runs a strategy again over the candles that were recorded while it traded, and sets both side by side.
+package replay
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"botd/backtest"
+	"botd/backtest/inputs"
+	"botd/backtest/parity"
+	"botd/configs"
+	"botd/exchange"
+	"botd/internal/failure"
+	"botd/reconcile/ledger"
+	"botd/runtime/view"
+)
+
+// Traded is what a running strategy did, as the API shows it.
+type Traded struct {
+	Fills  []view.Fill
+	Trips  []view.RoundTrip
+	Equity func(fromMS int64) (view.EquitySeries, error) // of the account
+}
+
+// Replay is a strategy that trades now, and the time to compare.
+type Replay struct {
+	Strategy     configs.StrategyConfig // as it is configured now
+	Files        inputs.Files           // where the recorded candles are, and how they are read
+	FromMS, ToMS int64                  // 0: from the first fill, until now
+	Traded       Traded
+
+	fills []parity.Execution // within the time, oldest first
+	held  []parity.Execution // before it
+}
+
+// Outcome is the comparison, with the backtest that it is of.
+type Outcome struct {
+	Answer *parity.Parity
+	Config backtest.Config
+	Result *backtest.Result
+	Fills  []parity.Execution // the live ones
+}
+
+// mostPoints bounds each curve of an answer.
+const mostPoints = 2_000
+
+// Run runs the strategy over the recorded candles, by a function that runs a backtest, and compares.
+func (r *Replay) Run(ctx context.Context, run func(context.Context, backtest.Config) (*backtest.Result, error)) (*Outcome, error) {
+	if err := r.choose(); err != nil {
+		return nil, err
+	}
+	config, err := r.config()
+	if err != nil {
+		return nil, err
+	}
+	result, err := run(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	endMS := result.To.UnixMilli()
+	before := len(r.fills)
+	r.fills = slices.DeleteFunc(r.fills, func(f parity.Execution) bool { return f.AtMS > endMS }) // no backtest can have these
+	if len(r.fills) == 0 {
+		return nil, failure.New(failure.NoInput, "ask again when its next candle has closed",
+			"all that %s traded is later than the recorded candles, which end %s", r.Strategy.Name, result.To.UTC().Format(time.DateTime))
+	}
+	answer := &parity.Parity{Schema: 1, Strategy: r.Strategy.Name, FromMS: r.FromMS, ToMS: endMS, Later: before - len(r.fills),
+		Cash:       number(result.InitialEquity),
+		Comparison: *parity.Compare(r.fills, fillsOf(result), 2*int64(r.Strategy.Interval))}
+	answer.Sentence = answer.Comparison.Sentence()
+	answer.LivePNL, answer.LiveFees = r.earned(endMS + int64(r.Strategy.Interval))
+	answer.BacktestPNL, answer.BacktestFees = tripsOf(result)
+	answer.LiveCurve, answer.Curve = r.curve(&config).Thinned(mostPoints), r.curveOf(result).Thinned(mostPoints)
+	return &Outcome{answer, config, result, r.fills}, nil
+}
+
+// choose takes the fills of the time.
+func (r *Replay) choose() error {
+	for i := range r.Traded.Fills {
+		f := &r.Traded.Fills[i]
+		fill := parity.Execution{AtMS: f.AtMS, Order: f.ClientOrderID, Buy: f.Side == exchange.Buy.String(), Quantity: number(f.Quantity),
+			Price: number(f.Price), Purpose: f.Purpose}
+		switch {
+		case f.AtMS < r.FromMS:
+			r.held = append(r.held, fill)
+		case r.ToMS == 0 || f.AtMS < r.ToMS:
+			r.fills = append(r.fills, fill)
+		}
+	}
+	if len(r.fills) == 0 {
+		return failure.New(failure.NoInput, "botd fills lists what was traded", "%s has traded nothing in that time: there is nothing to compare",
+			r.Strategy.Name)
+	}
+	byTime := func(x, y parity.Execution) int { return cmp.Compare(x.AtMS, y.AtMS) }
+	slices.SortStableFunc(r.fills, byTime)
+	slices.SortStableFunc(r.held, byTime)
+	if step := int64(r.Strategy.Interval); r.FromMS == 0 { // the candle at whose close the first fill was decided
+		r.FromMS = r.fills[0].AtMS/step*step - step
+	}
+	r.price()
+	return nil
+}
+
+// price gives fills without a price that of the round trip that they began or ended: futures report none, and where a position
+// turns within one reading none is derived.
+func (r *Replay) price() {
+	const apart = 10_000 // fills and round trips are seen by different readings
+	near := func(x, y int64) bool { return max(x-y, y-x) <= apart }
+	for i := range r.fills {
+		f := &r.fills[i]
+		for k := range r.Traded.Trips {
+			t := &r.Traded.Trips[k]
+			long, same := t.Side == "LONG", number(t.Quantity) == f.Quantity
+			switch {
+			case f.Price != 0 || !same:
+			case f.Buy == long && near(f.AtMS, t.EnteredMS):
+				f.Price = number(t.Entry)
+			case f.Buy != long && near(f.AtMS, t.LeftMS):
+				f.Price = number(t.Exit)
+			}
+		}
+	}
+}
+
+// config is the run over the recorded candles: with what the market's wallet had, and warm at the time from which is compared.
+func (r *Replay) config() (run backtest.Config, err error) {
+	account, err := r.Traded.Equity(r.FromMS)
+	if err != nil {
+		return run, err
+	}
+	if len(account.Equity) > 0 {
+		cash := math.Round(100*r.wallet(&account)) / 100
+		if cash, err := exchange.ParseAmount(strconv.FormatFloat(cash, 'f', 2, 64)); err == nil && cash.Sign() > 0 {
+			r.Strategy.Backtest.Cash = cash
+		}
+	}
+	r.Files.Given = []*configs.StrategyConfig{&r.Strategy}
+	if run, err = r.Files.Config(); err != nil {
+		return run, err
+	}
+	warm := int64(run.Legs[0].Strategy.Strategy.Warmup()) * int64(r.Strategy.Interval)
+	run, err = run.Within(r.FromMS-max(0, warm-int64(r.Strategy.Interval)), r.ToMS)
+	return run, failure.Wrap(failure.Data, err)
+}
+
+// wallet is what the strategy's market had at the first point of the account's equity: what sizes are a part of.
+func (r *Replay) wallet(account *view.EquitySeries) float64 {
+	futures := number(account.Wallet[0]) + number(account.Unrealized[0])
+	if r.Strategy.Market == exchange.Futures {
+		return futures
+	}
+	return number(account.Equity[0]) - futures
+}
+
+// earned is what the strategy's round trips made that lie within the time, and the fees of that.
+func (r *Replay) earned(toMS int64) (sum, fees float64) {
+	for i := range r.Traded.Trips {
+		if t := &r.Traded.Trips[i]; t.EnteredMS >= r.FromMS && t.LeftMS <= toMS {
+			sum, fees = sum+number(t.PNL), fees+number(t.Fees)
+		}
+	}
+	return sum, fees
+}
+
+// curve is what the strategy made live, at the closes of the candles that the backtest ran over.
+func (r *Replay) curve(config *backtest.Config) parity.ProfitCurve {
+	candles, symbol := config.Legs[0].Tape.Candles, config.Legs[0].Tape.Symbol
+	from, _ := slices.BinarySearch(candles.OpenMS, r.FromMS)
+	if from >= candles.Len() {
+		return parity.ProfitOf(nil, nil, 0, 0, nil, nil)
+	}
+	var at []int64
+	var closes []float64
+	for i := from; i < candles.Len(); i++ {
+		at, closes = append(at, candles.CloseMS(i)), append(closes, symbol.PriceDecimal(candles.Close[i]).InexactFloat64())
+	}
+	open := symbol.PriceDecimal(candles.Open[from]).InexactFloat64()
+	return parity.ProfitOf(slices.Concat(r.held, r.fills), r.charges(), r.FromMS, open, at, closes)
+}
+
+// charges are the fees of fills as far as they are known, and what else a round trip cost by the time it ended.
+func (r *Replay) charges() (all []parity.Charge) {
+	known := make([]float64, len(r.Traded.Trips))
+	for i := range r.Traded.Fills {
+		f := &r.Traded.Fills[i]
+		fee := number(f.Fee)
+		switch f.FeeAsset {
+		case "", ledger.FuturesAsset:
+		default:
+			fee *= number(f.Price) // paid in the coin that was bought
+		}
+		if fee == 0 {
+			continue
+		}
+		all = append(all, parity.Charge{AtMS: f.AtMS, USDT: fee})
+		for k := range r.Traded.Trips {
+			if t := &r.Traded.Trips[k]; f.AtMS >= t.EnteredMS && f.AtMS <= t.LeftMS {
+				known[k] += fee
+				break
+			}
+		}
+	}
+	for k := range r.Traded.Trips {
+		t := &r.Traded.Trips[k]
+		all = append(all, parity.Charge{AtMS: t.LeftMS, USDT: number(t.Fees) + number(t.Funding) - known[k]})
+	}
+	slices.SortStableFunc(all, func(a, b parity.Charge) int { return cmp.Compare(a.AtMS, b.AtMS) })
+	return all
+}
+
+// curveOf is what the backtest made.
+func (r *Replay) curveOf(result *backtest.Result) parity.ProfitCurve {
+	c, initial := parity.ProfitCurve{TimeMS: []int64{}, Profit: []float64{}}, number(result.InitialEquity)
+	for _, p := range result.Curve() {
+		if p.AtMS > r.FromMS {
+			c.TimeMS, c.Profit = append(c.TimeMS, p.AtMS), append(c.Profit, math.Round(100*(p.Equity.Float()-initial))/100)
+		}
+	}
+	return c
+}
+
+func fillsOf(result *backtest.Result) (fills []parity.Execution) {
+	for i := range result.Executions {
+		e := &result.Executions[i]
+		fills = append(fills, parity.Execution{AtMS: e.TimeMS, Buy: e.Side == exchange.Buy.String(), Quantity: number(e.Quantity), Price: number(e.Price),
+			Purpose: e.Purpose})
+	}
+	return fills
+}
+
+func tripsOf(result *backtest.Result) (sum, fees float64) {
+	for i := range result.Trips {
+		sum, fees = sum+number(result.Trips[i].PNL), fees+number(result.Trips[i].Fees)
+	}
+	return sum, fees
+}
+
+// number reads a figure; one that is missing is 0.
+func number(text string) float64 {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0
+	}
+	return f
+}

@@ -1,0 +1,52 @@
+package view
+
+import "botd/exchange"
+
+// opening is when a strategy's position was opened, and the newest fill that this was found by.
+type opening struct {
+	fill int64
+	held exchange.Quantity
+	atMS int64
+}
+
+// Opened is when a position began: at the fill before which the strategy was flat, or on the other side. 0 where no fill that is held
+// says so, as for a position that was adopted.
+func (h *History) Opened(strategy string, key exchange.SymbolKey, held exchange.Quantity) int64 {
+	if held == 0 || strategy == "" {
+		return 0
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	of := strategy + " " + key.String()
+	if known, found := h.opened[of]; found && known.fill == h.newest[strategy] && known.held == held {
+		return known.atMS
+	}
+	one := opening{h.newest[strategy], held, 0}
+	for i, left := len(h.fills.all)-1, held; i >= 0; i-- {
+		f := &h.fills.all[i].value
+		if f.Strategy != strategy || f.key != key {
+			continue
+		}
+		left -= exchange.Quantity(f.side.Sign()) * f.grown
+		if left == 0 || (left > 0) != (held > 0) { // on spot less is held than was bought, where the fee is paid in it
+			one.atMS = f.AtMS
+			break
+		}
+	}
+	h.opened[of] = one
+	return one.atMS
+}
+
+// DateStrategy sets when a strategy's position began, where fills say so.
+func (h *History) DateStrategy(s *Strategy) {
+	if at := h.Opened(s.Name, s.key, s.held); at != 0 {
+		s.SinceMS = at
+	}
+}
+
+// DatePosition sets when a position began, where fills say so.
+func (h *History) DatePosition(p *Position) {
+	if at := h.Opened(p.Strategy, p.key, p.held); at != 0 {
+		p.SinceMS = at
+	}
+}
