@@ -78,10 +78,10 @@ func (c *Config) indirect() string {
 		return "a schedule"
 	case given.Protection.Set && given.Protection != (strategy.Protection{Set: true}):
 		return "stops or targets"
-	case c.Costs.LatencyMS+c.Costs.LaterMS > 0:
-		return "latency"
-	case c.Costs.VolumeCap > 0 || leg.Trades != nil:
-		return "fills in part"
+	case 2*(c.Costs.LatencyMS+c.Costs.LaterMS) >= int64(given.Interval):
+		return "latency" // an order would be under way at a close
+	case leg.Trades != nil:
+		return "recorded trades"
 	case len(c.Signals) > 0 || strategy.WatchingOf(given.Strategy) != (strategy.Watching{}):
 		return "a strategy that sees more than its candles"
 	case batches || strategy.FollowerOf(given.Strategy) != nil:
@@ -158,6 +158,11 @@ func (d *direct) take(from, to int, out *engine.Effects) {
 			out.Taken = max(out.Taken, 1)
 		}
 	}()
+	if d.pending != 0 {
+		d.giveUp("an order under way at a close")
+		out.Taken = 1
+		return
+	}
 	warmup := d.strategy.Warmup()
 	for at := from; at < to; at++ {
 		out.Taken++
@@ -211,9 +216,6 @@ func (d *direct) decided(nowMS int64, out *engine.Effects) {
 	case len(d.plan.Orders)+len(d.plan.Exits) > 0 || d.plan.OrdersSet, d.plan.Protection.Set && d.plan.Protection != (strategy.Protection{Set: true}),
 		d.plan.Leverage != 0 && d.plan.Leverage != d.leverage:
 		d.giveUp("a plan of more than a target")
-		return
-	case d.pending != 0:
-		d.giveUp("a decision while an order is under way")
 		return
 	}
 	if changed {

@@ -86,13 +86,13 @@ func twin(t testing.TB, seed uint64) (config backtest.Config, made *[]*erratic) 
 	if chance(8) {
 		w.market = exchange.Spot
 	}
-	if chance(6) {
-		w.latencyMS = 1 + draw.Int64N(1_000_000)
+	if chance(3) {
+		w.latencyMS = 1 + draw.Int64N([]int64{2_000, 400_000, 1_000_000}[draw.IntN(3)])
 	}
 	if chance(8) {
 		w.stop = exchange.Rate(200_000 + draw.IntN(2_000_000))
 	}
-	if chance(8) {
+	if chance(6) {
 		w.costs.VolumeCap = exchange.RateOne / exchange.Rate(1+draw.IntN(20))
 	}
 	config = w.config(t, seed)

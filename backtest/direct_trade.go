@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"botd/exchange"
+	"botd/exchange/sim"
 	"botd/reconcile/placement"
 	"botd/strategy"
 )
@@ -10,33 +11,35 @@ import (
 func (d *direct) round(nowMS int64) {
 	d.roundMS = never
 	held := d.run.venue.Held(account, d.key.Name)
-	if d.pending != 0 {
-		if held.Quantity != d.after {
-			d.giveUp("an order that is not filled whole at once")
-			return
-		}
+	switch {
+	case d.pending != 0 && held.Quantity == d.after:
 		d.run.ledger.events.filled()
 		d.pending = 0
-	} else if held.Quantity != d.held.Quantity {
-		d.giveUp("a liquidation")
+	case held.Quantity != d.held.Quantity:
+		d.giveUp("a liquidation, or an order that is filled in part")
+		return
+	case d.pending != 0 && d.run.venue.Ended(d.pending):
+		d.giveUp("an order that ended without a fill")
 		return
 	}
-	d.read(held.ID, held.Quantity, nowMS)
-	if held.Quantity != 0 {
-		d.position.EntryPrice = d.symbol.AverageCost(held.Cost, max(held.Quantity, -held.Quantity))
+	d.read(&held, nowMS)
+	if d.pending == 0 {
+		d.converge()
 	}
-	d.held = held
-	d.converge()
 }
 
 // read takes the account as a round of the engine reads it.
-func (d *direct) read(id int64, quantity exchange.Quantity, nowMS int64) {
+func (d *direct) read(held *sim.Held, nowMS int64) {
 	d.version++
 	d.equity, d.available = d.run.venue.Margin(account)
-	if id != d.held.ID || d.held.Quantity == 0 {
+	if held.ID != d.held.ID || d.held.Quantity == 0 {
 		d.position.SinceMS = nowMS
 	}
-	d.position.Quantity, d.position.EntryPrice = quantity, exchange.Amount{}
+	d.position.Quantity, d.position.EntryPrice = held.Quantity, exchange.Amount{}
+	if held.Quantity != 0 {
+		d.position.EntryPrice = d.symbol.AverageCost(held.Cost, magnitude(held.Quantity))
+	}
+	d.held = *held
 }
 
 // converge sends what leads from the position to the target, as reconcile derives it.

@@ -279,11 +279,11 @@ func (l *measurement) read(leg *leg) {
 		h.units = h.base.Float()
 		return
 	}
-	h.quantity, h.cost, h.units = 0, exchange.Amount{}, 0
-	if position, open := venue.Position(account, leg.symbol.Name); open {
-		h.quantity, h.units = position.Signed(), leg.symbol.QuantityFloat(position.Remaining)
-		h.cost = venue.PositionCost(account, leg.symbol.Name)
+	held := venue.Held(account, leg.symbol.Name)
+	if h.quantity, h.cost = held.Quantity, held.Cost; held.Quantity < 0 {
+		h.cost = held.Cost.Neg()
 	}
+	h.units = leg.symbol.QuantityFloat(magnitude(held.Quantity))
 }
 
 // take books executions.

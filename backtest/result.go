@@ -192,11 +192,11 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 	}
 	result.count(r)
 	result.BySymbol, result.ByEntry, result.ByExit = r.bySymbol(), r.byReason((*Trip).entryReason), r.byReason((*Trip).exitReason)
-	if r.config.beside {
-		return result, result.signRows(r)
+	if err := result.signRows(r); err != nil || r.config.beside {
+		return result, err
 	}
 	result.rows(r)
-	return result, result.sign()
+	return result, nil
 }
 
 // joined lists what the legs have, each once, in their order.

@@ -14,24 +14,58 @@ import (
 
 // rows writes trips and executions.
 func (r *Result) rows(run *run) {
-	l := &run.ledger
+	l, texts := &run.ledger, texts{}
+	r.Trips, r.Executions = make([]TripRow, len(l.trips)), make([]Execution, len(l.fills))
 	for i := range l.trips {
-		t := &l.trips[i]
+		t, row := &l.trips[i], &r.Trips[i]
 		leg := &run.legs[t.leg]
 		against, in := t.excursions(leg.symbol)
-		r.Trips = append(r.Trips, TripRow{Symbol: leg.symbol.Name, Strategy: leg.config.Strategy.Name, EnteredMS: t.EnteredMS, LeftMS: t.LeftMS,
-			Side: t.Side.String(), Quantity: leg.symbol.QuantityAmount(t.Quantity).String(), Entry: t.Entry.String(), Exit: t.Exit.String(),
-			Fees: t.Fees.String(), Funding: t.Funding.String(), Slippage: t.Slippage.String(), PNL: t.PNL.String(),
-			Adverse: rounded(against * 100), Favourable: rounded(in * 100), EntryReason: t.EntryTag.why, ExitPurpose: t.ExitTag.purpose,
-			ExitReason: t.ExitTag.why})
+		*row = TripRow{Symbol: leg.symbol.Name, Strategy: leg.config.Strategy.Name, EnteredMS: t.EnteredMS, LeftMS: t.LeftMS,
+			Side: t.Side.String(), Adverse: rounded(against * 100), Favourable: rounded(in * 100), EntryReason: t.EntryTag.why,
+			ExitPurpose: t.ExitTag.purpose, ExitReason: t.ExitTag.why}
+		texts.put(&row.Quantity, leg.symbol.QuantityAmount(t.Quantity))
+		texts.put(&row.Entry, t.Entry)
+		texts.put(&row.Exit, t.Exit)
+		texts.put(&row.Fees, t.Fees)
+		texts.put(&row.Funding, t.Funding)
+		texts.put(&row.Slippage, t.Slippage)
+		texts.put(&row.PNL, t.PNL)
 	}
 	for i := range l.fills {
-		f := &l.fills[i]
+		f, row := &l.fills[i], &r.Executions[i]
 		symbol := run.legs[f.leg].symbol
-		r.Executions = append(r.Executions, Execution{TimeMS: f.TimeMS, Symbol: symbol.Name, Side: f.Side.String(),
-			Price: symbol.PriceAmount(f.Price).String(), Quantity: symbol.QuantityAmount(f.Quantity).String(), Fee: f.Fee.String(),
-			FeeAsset: f.FeeAsset, Role: f.role(), Slippage: f.Slipped.String(), Purpose: f.tag.purpose})
+		*row = Execution{TimeMS: f.TimeMS, Symbol: symbol.Name, Side: f.Side.String(), FeeAsset: f.FeeAsset, Role: f.role(), Purpose: f.tag.purpose}
+		texts.put(&row.Price, symbol.PriceAmount(f.Price))
+		texts.put(&row.Quantity, symbol.QuantityAmount(f.Quantity))
+		texts.put(&row.Fee, f.Fee)
+		texts.put(&row.Slippage, f.Slipped)
 	}
+	texts.done()
+}
+
+// texts makes many texts of amounts, each a part of one long one: a text of its own for each would be eleven allocations a fill.
+type texts struct {
+	all  []byte
+	ends []int
+	into []*string
+}
+
+func (t *texts) put(into *string, a exchange.Amount) {
+	t.all = a.Append(t.all)
+	t.ends, t.into = append(t.ends, len(t.all)), append(t.into, into)
+	if len(t.all) > 1<<16 {
+		t.done()
+	}
+}
+
+// done gives each its text.
+func (t *texts) done() {
+	all, from := string(t.all), 0
+	for i, end := range t.ends {
+		*t.into[i] = all[from:end]
+		from = end
+	}
+	t.all, t.ends, t.into = t.all[:0], t.ends[:0], t.into[:0]
 }
 
 func (f *fill) role() string {
@@ -44,7 +78,7 @@ func (f *fill) role() string {
 // noRows is how the JSON of a result ends that has no rows.
 const noRows = `"executions":[],"trades":[]}`
 
-// signRows signs a run whose rows nobody reads as if the result had them: they are written into the hash and kept nowhere.
+// signRows signs a result that has no rows yet as if it had them: they are written into the hash and kept nowhere.
 func (r *Result) signRows(run *run) error {
 	body, err := r.signed()
 	if err != nil {
@@ -54,7 +88,7 @@ func (r *Result) signRows(run *run) error {
 	if !last {
 		return errors.New("hash the result: its rows are not the last that it has")
 	}
-	w := rowWriter{run: run, hash: sha256.New(), words: map[string][]byte{}}
+	w := rowWriter{run: run, hash: sha256.New()}
 	w.hash.Write(head)
 	w.write(`"executions":[`)
 	for i := range run.ledger.fills {
@@ -76,8 +110,14 @@ func (r *Result) signRows(run *run) error {
 type rowWriter struct {
 	run   *run
 	hash  hash.Hash
-	text  []byte            // not in the hash yet
-	words map[string][]byte // as JSON
+	text  []byte // not in the hash yet
+	words []word
+}
+
+// word is a text, and the same as JSON.
+type word struct {
+	text string
+	json []byte
 }
 
 func (w *rowWriter) write(text string) { w.text = append(w.text, text...) }
@@ -112,13 +152,19 @@ func (w *rowWriter) share(key string, f float64) {
 	w.text = strconv.AppendFloat(w.text, f, 'f', -1, 64)
 }
 
-// word writes a text; there are few different ones.
+// word writes a text. Mostly it is one of a few.
 func (w *rowWriter) word(key, text string) {
+	const few = 16
 	w.write(key)
-	known, found := w.words[text]
-	if !found {
-		known, _ = json.Marshal(text) // a string has JSON
-		w.words[text] = known
+	for i := range w.words {
+		if w.words[i].text == text {
+			w.text = append(w.text, w.words[i].json...)
+			return
+		}
+	}
+	known, _ := json.Marshal(text) // a string has JSON
+	if len(w.words) < few {
+		w.words = append(w.words, word{text, known})
 	}
 	w.text = append(w.text, known...)
 }

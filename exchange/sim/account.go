@@ -125,6 +125,16 @@ func (x *Exchange) AddAccount(config AccountConfig) error {
 	return nil
 }
 
+// named returns an account, or nil. It remembers the last one, since a backtest has one and asks for it again and again.
+func (x *Exchange) named(name string) *account {
+	if a := x.asked; a != nil && a.config.Name == name {
+		return a
+	}
+	a := x.byName[name]
+	x.asked = a
+	return a
+}
+
 // SetFees changes an account's fees to those of a configuration.
 func (x *Exchange) SetFees(config AccountConfig) error {
 	a := x.byName[config.Name]
@@ -209,7 +219,7 @@ func (a *account) forgetSpotOrders(orders *orderStore) {
 
 // Money returns an account's futures money; zero for an unknown account.
 func (x *Exchange) Money(name string) Money {
-	a := x.byName[name]
+	a := x.named(name)
 	if a == nil {
 		return Money{}
 	}
@@ -220,7 +230,7 @@ func (x *Exchange) Money(name string) Money {
 
 // Position returns an account's open position of a symbol without allocating.
 func (x *Exchange) Position(name, symbol string) (exchange.Position, bool) {
-	a, b := x.byName[name], x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})
+	a, b := x.named(name), x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})
 	if a == nil || b == nil || a.holdings[b.index].position == nil {
 		return exchange.Position{}, false
 	}
@@ -236,7 +246,7 @@ type Held struct {
 
 // Held returns an account's position of a symbol; zero when there is none.
 func (x *Exchange) Held(name, symbol string) Held {
-	a, b := x.byName[name], x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})
+	a, b := x.named(name), x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})
 	if a == nil || b == nil || a.holdings[b.index].position == nil {
 		return Held{}
 	}
@@ -249,7 +259,7 @@ func (x *Exchange) Held(name, symbol string) Held {
 
 // Margin returns an account's futures equity, and what of it is available for orders.
 func (x *Exchange) Margin(name string) (equity, available exchange.Amount) {
-	a := x.byName[name]
+	a := x.named(name)
 	if a == nil {
 		return equity, available
 	}
@@ -259,7 +269,7 @@ func (x *Exchange) Margin(name string) (equity, available exchange.Amount) {
 
 // Balance returns an account's spot balance of an asset without allocating.
 func (x *Exchange) Balance(name, asset string) (free, frozen exchange.Amount) {
-	a := x.byName[name]
+	a := x.named(name)
 	at, found := slices.BinarySearch(x.assets, asset)
 	if a == nil || !found {
 		return free, frozen
@@ -269,7 +279,7 @@ func (x *Exchange) Balance(name, asset string) (free, frozen exchange.Amount) {
 
 // FundingPaid returns the net funding that an account has paid on a symbol.
 func (x *Exchange) FundingPaid(name, symbol string) exchange.Amount {
-	a, b := x.byName[name], x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})
+	a, b := x.named(name), x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})
 	if a == nil || b == nil {
 		return exchange.Amount{}
 	}
@@ -278,7 +288,7 @@ func (x *Exchange) FundingPaid(name, symbol string) exchange.Amount {
 
 // OpenOrders returns the number of unfinished orders of an account and market.
 func (x *Exchange) OpenOrders(name string, market exchange.Market) int {
-	if a := x.byName[name]; a != nil {
+	if a := x.named(name); a != nil {
 		return a.open(market).count
 	}
 	return 0
@@ -286,7 +296,7 @@ func (x *Exchange) OpenOrders(name string, market exchange.Market) int {
 
 // Leverage returns an account's leverage on a symbol, 0 when unknown.
 func (x *Exchange) Leverage(name, symbol string) int {
-	a, b := x.byName[name], x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})
+	a, b := x.named(name), x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})
 	if a == nil || b == nil {
 		return 0
 	}
@@ -296,7 +306,7 @@ func (x *Exchange) Leverage(name, symbol string) int {
 // Transfer moves money into a wallet of an account, or out of it when the amount is
 // negative, as a deposit or a withdrawal does.
 func (x *Exchange) Transfer(name string, market exchange.Market, asset string, amount exchange.Amount) error {
-	a := x.byName[name]
+	a := x.named(name)
 	if a == nil {
 		return fmt.Errorf("account %q is unknown", name)
 	}

@@ -66,6 +66,7 @@ type Exchange struct {
 	assets      []string
 	accounts    []*account
 	byName      map[string]*account
+	asked       *account   // the last one found
 	unsettled   []*account // had a fill: to be checked for liquidation
 	queue       queue
 	lastTurn    int64 // last turn given to a standing order

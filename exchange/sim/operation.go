@@ -13,7 +13,7 @@ func (x *Exchange) Do(name string, request *exchange.Request) (exchange.Answer, 
 	var refusal *exchange.Refusal
 	if !op.Signed() {
 		refusal = x.public(request, &answer)
-	} else if a := x.byName[name]; a == nil {
+	} else if a := x.named(name); a == nil {
 		refusal = refuse(op, exchange.CodeUnknownKey, "unknown key %q", name)
 	} else if op.Changes() && a.config.ReadOnly {
 		refusal = refuse(op, exchange.CodeNotPermitted, "key %q may read only", name)

@@ -168,6 +168,12 @@ func (x *Exchange) AllOrders() []OrderState {
 	return all
 }
 
+// Ended reports whether an order has ended, or is not stored any more.
+func (x *Exchange) Ended(id int64) bool {
+	o := x.orders.byID(id)
+	return o == nil || o.Status.Final()
+}
+
 // EachOpenOrder calls visit for each unfinished order of an account and market, oldest first,
 // including those that the interface does not show yet. The order must not be changed or kept.
 func (x *Exchange) EachOpenOrder(name string, market exchange.Market, visit func(*exchange.Order)) {

@@ -182,17 +182,3 @@ func (p *position) report() exchange.Position {
 	}
 	return reported
 }
-
-// PositionCost returns the sum of price x quantity of an account's position on a symbol, negative
-// for a short.
-func (x *Exchange) PositionCost(name, symbol string) exchange.Amount {
-	a, b := x.byName[name], x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})
-	if a == nil || b == nil || a.holdings[b.index].position == nil {
-		return exchange.Amount{}
-	}
-	p := a.holdings[b.index].position
-	if p.side == exchange.Short {
-		return p.cost.Neg()
-	}
-	return p.cost
-}
