@@ -138,18 +138,24 @@ func (c *Candles) Load(i int, candle *Candle) {
 // CloseMS returns the first millisecond after candle i.
 func (c *Candles) CloseMS(i int) int64 { return c.OpenMS[i] + int64(c.Interval) }
 
-// Append adds a candle at the end, with all its columns.
+// Append adds a candle at the end, with the columns that there are: all where it is the first.
 func (c *Candles) Append(candle Candle) {
+	first := len(c.OpenMS) == 0
 	c.OpenMS = append(c.OpenMS, candle.OpenMS)
 	c.Open = append(c.Open, candle.Open)
 	c.High = append(c.High, candle.High)
 	c.Low = append(c.Low, candle.Low)
 	c.Close = append(c.Close, candle.Close)
 	c.Volume = append(c.Volume, candle.Volume)
-	c.QuoteVolume = append(c.QuoteVolume, candle.QuoteVolume)
-	c.Trades = append(c.Trades, candle.Trades)
-	c.TakerBase = append(c.TakerBase, candle.TakerBase)
-	c.TakerQuote = append(c.TakerQuote, candle.TakerQuote)
+	if first || len(c.QuoteVolume) > 0 {
+		c.QuoteVolume = append(c.QuoteVolume, candle.QuoteVolume)
+	}
+	if first || len(c.Trades) > 0 {
+		c.Trades = append(c.Trades, candle.Trades)
+	}
+	if first || len(c.TakerBase) > 0 {
+		c.TakerBase, c.TakerQuote = append(c.TakerBase, candle.TakerBase), append(c.TakerQuote, candle.TakerQuote)
+	}
 }
 
 // Merge adds a shorter candle to the last one, or begins a new one with it.
@@ -162,10 +168,16 @@ func (c *Candles) Merge(part Candle) {
 	}
 	c.High[n], c.Low[n], c.Close[n] = max(c.High[n], part.High), min(c.Low[n], part.Low), part.Close
 	c.Volume[n] += part.Volume
-	c.QuoteVolume[n] += part.QuoteVolume
-	c.Trades[n] += part.Trades
-	c.TakerBase[n] += part.TakerBase
-	c.TakerQuote[n] += part.TakerQuote
+	if len(c.QuoteVolume) > 0 {
+		c.QuoteVolume[n] += part.QuoteVolume
+	}
+	if len(c.Trades) > 0 {
+		c.Trades[n] += part.Trades
+	}
+	if len(c.TakerBase) > 0 {
+		c.TakerBase[n] += part.TakerBase
+		c.TakerQuote[n] += part.TakerQuote
+	}
 }
 
 // Slice returns the candles from..to, to excluded. The columns are shared.

@@ -35,20 +35,27 @@ type Range struct {
 const MaxValues = 100_000
 
 // ParseAxis reads NAME=PART,PART with each part a VALUE, FROM..TO..STEP, or FROM..TO..xFACTOR; or
-// NAME=FROM..TO and NAME=log:FROM..TO, a range. Numbers may have a unit, as 10%..50%..10%.
+// NAME=FROM..TO and NAME=log:FROM..TO, a range. Numbers may have a unit, as 10%..50%..10%. A value in double quotes may have commas.
 func ParseAxis(text string) (Axis, error) {
 	name, list, found := strings.Cut(text, "=")
 	a := Axis{Name: strings.TrimSpace(name)}
 	if !found || a.Name == "" || list == "" {
 		return a, errors.New("want NAME=5,10 or NAME=5..20..5 or NAME=5..20")
 	}
-	if !strings.Contains(list, ",") && (strings.HasPrefix(list, "log:") || strings.Count(list, "..") == 1) {
+	if !strings.ContainsAny(list, `,"`) && (strings.HasPrefix(list, "log:") || strings.Count(list, "..") == 1) {
 		return a, a.parseRange(list)
 	}
-	for part := range strings.SplitSeq(list, ",") {
-		part = strings.TrimSpace(part)
+	parts, err := split(list)
+	if err != nil {
+		return a, err
+	}
+	for _, part := range parts {
 		if part == "" {
 			return a, errors.New("a value is missing: want NAME=5,10 or NAME=5..20..5")
+		}
+		if inside, quoted := strings.CutPrefix(part, `"`); quoted {
+			a.Values = append(a.Values, strings.TrimSuffix(inside, `"`))
+			continue
 		}
 		if !strings.Contains(part, "..") {
 			a.Values = append(a.Values, part)
@@ -65,6 +72,23 @@ func ParseAxis(text string) (Axis, error) {
 		return a, fmt.Errorf("more than %d values", MaxValues)
 	}
 	return a, nil
+}
+
+// split returns the parts between commas; those within double quotes divide nothing.
+func split(list string) (parts []string, err error) {
+	begin, within := 0, false
+	for i := range len(list) {
+		switch {
+		case list[i] == '"':
+			within = !within
+		case list[i] == ',' && !within:
+			parts, begin = append(parts, strings.TrimSpace(list[begin:i])), i+1
+		}
+	}
+	if within {
+		return nil, errors.New("a quote is not closed")
+	}
+	return append(parts, strings.TrimSpace(list[begin:])), nil
 }
 
 // once leaves out values that were there before.

@@ -26,6 +26,8 @@ func TestAxes(t *testing.T) {
 		"span=1..64..x4":        "1 4 16 64",
 		"interval=1h,4h":        "1h 4h",
 		"protect.stop_loss=2%":  "2%",
+
+		`entry_long="rsi(close, 7) < 30", "rsi(close, 7) < 40"`: "rsi(close, 7) < 30 rsi(close, 7) < 40",
 	} {
 		axis, err := search.ParseAxis(text)
 		if err != nil {
@@ -54,6 +56,7 @@ func TestAxesThatAreNone(t *testing.T) {
 		"=5":                 "want NAME=5,10",
 		"fast=":              "want NAME=5,10",
 		"fast=5,":            "a value is missing",
+		`rule="a, b`:         "a quote is not closed",
 		"fast=9..1":          "an end that is not below the beginning",
 		"fast=1..9..0":       "a step above zero",
 		"fast=1..9..x1":      "a step above zero",

@@ -61,6 +61,12 @@ func TestTheSettingsNearTheGivenOnesAreVaried(t *testing.T) {
 	if want := []string{"fast=8,10,13", "slow=30,40"}; !slices.Equal(have, want) {
 		t.Errorf("want %v, have %v", want, have)
 	}
+	rules := []strategy.Parameter{{Name: "entry_long", Kind: "text", Default: "False"}, {Name: "exit_long", Kind: "text", Default: "False"}}
+	have = Vary(rules, strategy.Values{"entry_long": "rsi(close, 14) < 30 and close > sma(close, 50)"})
+	if want := []string{`entry_long="rsi(close, 14) < 22.5 and close > sma(close, 50)","rsi(close, 14) < 30 and close > sma(close, 50)",` +
+		`"rsi(close, 14) < 37.5 and close > sma(close, 50)"`}; !slices.Equal(have, want) {
+		t.Errorf("want the threshold of the rule varied: %v, have %v", want, have)
+	}
 	if have := Vary(parameters[1:2], strategy.Values{"fast": "1"}); len(have) != 0 {
 		t.Errorf("want nothing to vary near 1, have %v", have)
 	}

@@ -1,6 +1,7 @@
 package tryout
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,32 +12,46 @@ import (
 
 const mostVaried = 2 // parameters: three values each are nine trials
 
-// Vary is what a small sweep varies: the first numbers among the parameters, each a quarter less, as given, and a quarter more.
+// Vary is what a small sweep varies: the first numbers among the parameters, and the thresholds of rules, each a quarter less, as given,
+// and a quarter more.
 func Vary(parameters []strategy.Parameter, given strategy.Values) (all []string) {
 	for _, p := range parameters {
 		text, found := given[p.Name]
 		if !found {
 			text = p.Default
 		}
-		value, err := decimal.NewFromString(text)
-		if p.Kind != "int" && p.Kind != "decimal" || err != nil || value.IsZero() || len(all) == mostVaried {
-			continue
-		}
-		var values []string
-		for _, factor := range []string{"0.75", "1", "1.25"} {
-			near := value.Mul(decimal.RequireFromString(factor))
-			if p.Kind == "int" {
-				near = near.Round(0)
-			}
-			if within(near, p) && !slices.Contains(values, near.String()) {
-				values = append(values, near.String())
-			}
-		}
-		if len(values) > 1 {
+		if values := nearby(p, text); len(values) > 1 && len(all) < mostVaried {
 			all = append(all, p.Name+"="+strings.Join(values, ","))
 		}
 	}
 	return all
+}
+
+// threshold is the first number of a rule that something is compared with.
+var threshold = regexp.MustCompile(`^(.*?[<>]=?\s*)(\d+(?:\.\d+)?)(.*)$`)
+
+// nearby returns the values of a parameter near the given one; none of what is no number.
+func nearby(p strategy.Parameter, text string) (values []string) {
+	before, after := "", ""
+	if match := threshold.FindStringSubmatch(text); p.Kind == "text" && match != nil && !strings.Contains(text, `"`) {
+		before, text, after = `"`+match[1], match[2], match[3]+`"`
+	} else if p.Kind != "int" && p.Kind != "decimal" {
+		return nil
+	}
+	value, err := decimal.NewFromString(text)
+	if err != nil || value.IsZero() {
+		return nil
+	}
+	for _, factor := range []string{"0.75", "1", "1.25"} {
+		near := value.Mul(decimal.RequireFromString(factor))
+		if p.Kind == "int" {
+			near = near.Round(0)
+		}
+		if text := before + near.String() + after; within(near, p) && !slices.Contains(values, text) {
+			values = append(values, text)
+		}
+	}
+	return values
 }
 
 func within(value decimal.Decimal, p strategy.Parameter) bool {

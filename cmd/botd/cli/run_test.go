@@ -121,7 +121,13 @@ type demo struct {
 // start runs the daemon with more arguments than those every test gives.
 func start(t *testing.T, binary, directory string, arguments ...string) *demo {
 	t.Helper()
-	command := exec.Command(binary, startclock.Arguments(append([]string{"run", "--listen", "127.0.0.1:0", "--log-format", "json"}, arguments...))...)
+	return startAs(t, binary, directory, startclock.Arguments(append([]string{"run", "--listen", "127.0.0.1:0", "--log-format", "json"}, arguments...)))
+}
+
+// startAs starts a command that runs a daemon.
+func startAs(t *testing.T, binary, directory string, arguments []string) *demo {
+	t.Helper()
+	command := exec.Command(binary, arguments...)
 	command.Dir = directory
 	pipe, err := command.StderrPipe()
 	if err != nil {

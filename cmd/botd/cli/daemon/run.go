@@ -60,6 +60,11 @@ Ctrl-C stops cleanly and says what stays open on the exchange; a second one ends
 	return command
 }
 
+// Run runs the daemon on a directory, as botd run does.
+func Run(command *cobra.Command, directory, mode, listen string) error {
+	return run(command, runFlags{directory: directory, mode: mode, listen: listen, logFormat: "auto"})
+}
+
 // timeFlag is a time in milliseconds; 0 is none.
 type timeFlag int64
 

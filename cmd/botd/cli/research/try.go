@@ -34,11 +34,12 @@ type tried struct {
 	strategy string // the file to run
 	recorded *tape.Tape
 	guessed  []string
+	paper    onPaper
 }
 
-// NewTry returns the command botd try.
-func NewTry() *cobra.Command {
-	var t tried
+// NewTry returns the command botd try; it goes on by a function that runs the daemon on a directory.
+func NewTry(run func(command *cobra.Command, directory, mode, listen string) error) *cobra.Command {
+	t := tried{paper: onPaper{run: run}}
 	command := &cobra.Command{
 		Use: "try FILE --data CANDLES", Short: "try a strategy on any file of candles, and get a sentence about it", Args: shell.One("strategy file"),
 		Long: `Runs a strategy (YAML, or a script in Starlark) on any file of candles that botd data import reads,
@@ -48,9 +49,13 @@ and quantity guessed where botd does not know the symbol. Everything that was gu
 It runs the three columns of costs, the settings near yours, and the check for look-ahead, and writes
 one page, which begins with a sentence: what the strategy made after costs, and what speaks against it.
 The strategy is tried on the symbol and the interval of the candles, whatever its file says; finer
-candles are made into those of the strategy.`,
+candles are made into those of the strategy.
+
+--paper goes on from there: the strategy trades a simulated account at the prices of a venue, and the
+dashboard draws its fills over a backtest of the same time.`,
 		Example: "  botd try strategies/trend.yaml --data Binance_DOGEUSDT_1h.csv\n  botd try my-idea.star --data candles.csv --symbol SOL-USDT\n" +
-			"  botd try trend.yaml --data prices.txt --columns -,open_time_ms,open,high,low,close,volume",
+			"  botd try trend.yaml --data prices.txt --columns -,open_time_ms,open,high,low,close,volume\n" +
+			"  botd try trend.yaml --data candles.csv --paper --base-url https://VENUE",
 		RunE: func(command *cobra.Command, arguments []string) error { return t.run(command, arguments[0]) },
 	}
 	f := command.Flags()
@@ -58,6 +63,7 @@ candles are made into those of the strategy.`,
 	f.StringVar(&t.series.symbol, "symbol", "", "the symbol, where the file's name does not say it")
 	f.StringVar(&t.columns, "columns", "", "what stands in each column, where it is not found, as in botd data import")
 	f.StringVar(&t.out, "out", "", "directory of the page (default: try/NAME)")
+	t.paper.add(command)
 	loadWith(command, &t.files)
 	return command
 }
@@ -65,6 +71,9 @@ candles are made into those of the strategy.`,
 func (t *tried) run(command *cobra.Command, file string) error {
 	if t.data == "" {
 		return failure.Usagef("--data FILE is missing: the candles to try %s on", file)
+	}
+	if err := t.paper.check(); err != nil {
+		return err
 	}
 	if err := t.prepare(command, file); err != nil {
 		return err
@@ -88,7 +97,19 @@ func (t *tried) run(command *cobra.Command, file string) error {
 		return failure.Wrap(failure.IO, err)
 	}
 	t.show(command.OutOrStdout(), outcome)
-	return nil
+	if !t.paper.wanted {
+		fmt.Fprintln(command.OutOrStdout(), "go on     the same command with --paper --base-url https://VENUE trades it on paper at a venue's prices")
+		return nil
+	}
+	symbols, err := t.files.Instruments()
+	if err != nil {
+		return err
+	}
+	given, _, err := t.files.Strategies(symbols)
+	if err != nil {
+		return err
+	}
+	return t.goOn(command, given[0])
 }
 
 // prepare finds the strategy and reads the candles.
@@ -252,5 +273,4 @@ func (t *tried) show(w io.Writer, outcome *tryout.Outcome) {
 		fmt.Fprintln(w, "  warning:", warning.Text)
 	}
 	fmt.Fprintf(w, "\npage      %s\n", filepath.Join(t.out, "try.html"))
-	fmt.Fprintln(w, "go on     put the strategy's file into configs/strategies, then: botd run -c configs --mode paper")
 }

@@ -1,0 +1,79 @@
+package research
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"botd/configs"
+	"botd/internal/failure"
+)
+
+// onPaper is how a try goes on: at a venue's prices, with a simulated account.
+type onPaper struct {
+	wanted bool
+	venue  string // its address
+	listen string
+	run    func(command *cobra.Command, directory, mode, listen string) error
+}
+
+func (p *onPaper) add(command *cobra.Command) {
+	f := command.Flags()
+	f.BoolVar(&p.wanted, "paper", false, "then go on with live data: trade it on paper at a venue's prices, until Ctrl-C")
+	f.StringVar(&p.venue, "base-url", "", "with --paper: the venue's address, as https://...; it needs no keys")
+	f.StringVar(&p.listen, "listen", "", "with --paper: the dashboard's address (default 127.0.0.1:8420)")
+}
+
+// check refuses flags that do not fit each other, before anything is run.
+func (p *onPaper) check() error {
+	switch {
+	case p.wanted && p.venue == "":
+		return failure.Usagef("--paper needs --base-url URL: the venue whose prices it goes on with")
+	case !p.wanted && (p.venue != "" || p.listen != ""):
+		return failure.Usagef("--base-url and --listen are of --paper")
+	}
+	return nil
+}
+
+// goOn writes a configuration of mode paper into the try's directory, and runs it. A second try with --paper goes on with the account
+// and the journal of the first.
+func (t *tried) goOn(command *cobra.Command, c *configs.StrategyConfig) error {
+	directory := filepath.Join(t.out, "paper")
+	strategies := filepath.Join(directory, "strategies")
+	if err := os.MkdirAll(strategies, 0o700); err != nil {
+		return failure.Wrap(failure.IO, err)
+	}
+	data, err := filepath.Abs(filepath.Join(directory, "data"))
+	if err != nil {
+		return failure.Wrap(failure.IO, err)
+	}
+	put := func(name, text string) error {
+		return os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600)
+	}
+	errs := []error{
+		put("botd.yaml", fmt.Sprintf("mode: paper\ninstance: try\ndata_dir: %q\nexchange: {base_url: %q}\nsimulated: {futures: %[3]s, spot: {USDT: %[3]s}}\n",
+			data, t.paper.venue, c.Backtest.Cash)),
+		put(path.Join("strategies", c.Name+".yaml"), c.Effective()),
+	}
+	if c.Script.File != "" {
+		beside := path.Join("strategies", path.Dir(c.Script.File))
+		errs = append(errs, os.MkdirAll(filepath.Join(directory, filepath.FromSlash(beside)), 0o700),
+			put(path.Join("strategies", c.Script.File), c.Script.Text))
+		for _, library := range c.Script.Libraries {
+			name := path.Join(beside, library.Name)
+			errs = append(errs, os.MkdirAll(filepath.Join(directory, filepath.FromSlash(path.Dir(name))), 0o700), put(name, string(library.Text)))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return failure.Wrap(failure.IO, err)
+	}
+	w := command.OutOrStdout()
+	fmt.Fprintf(w, "paper     trades on in %s at the prices of %s; Ctrl-C ends it, the same command goes on\n", directory, t.paper.venue)
+	fmt.Fprintf(w, "compare   its page in the dashboard, under Live beside backtest, or: botd parity %s -c %s --out %s\n", c.Name, directory,
+		filepath.Join(t.out, "live"))
+	return t.paper.run(command, directory, "paper", t.paper.listen)
+}
