@@ -159,6 +159,9 @@ func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
 		d.closeDust(quantity, reason)
 		return
 	}
+	if d.fitsBesideUnknown(quantity) {
+		return
+	}
 	order := exchange.NewOrder{Type: exchange.MarketOrder, Quantity: quantity, ReduceOnly: true}
 	if d.symbol.Key().Market == exchange.Futures {
 		order.Side = exchange.SideOf(-d.held)

@@ -85,8 +85,8 @@ func (s *survey) partialWallet(symbol *SymbolState) {
 // it is read again.
 func (s *survey) standOpened(symbol *SymbolState) {
 	t, known := &symbol.testimony, symbol.Known()
-	if symbol.positionMS > symbol.FilledMS()+s.book.Settle().StalenessMS {
-		return // it was read since, and says what it says
+	if symbol.positionMS > symbol.FilledMS()+s.book.Settle().StalenessMS || t.by != noWitness {
+		return // it was read since, and says what it says; or a witness says that it has ended
 	}
 	if known != 0 && signOf(symbol.Opened()) == signOf(known) && t.shownOf != symbol.OpenedMS() && symbol.FilledMS() > s.book.bootMS {
 		t.doubted = true

@@ -41,7 +41,7 @@ func (d *derivation) protectSpot() {
 	missing := d.symbol.Rules.FloorQuantity(d.capped(d.stoppable(uncovered)))
 	moved := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice != price })
 	switch {
-	case d.desired.Unread && (uncovered <= 0 || d.tooSmall(missing)): // what stands, stays
+	case d.desired.Unread && uncovered < 0 && !d.allShown(), d.desired.Unread && uncovered >= 0 && d.tooSmall(missing): // what stands, stays
 	case uncovered < 0:
 		d.shrinkStops()
 	case d.tooSmall(uncovered) && moved:
@@ -60,6 +60,11 @@ func (d *derivation) protectSpot() {
 			d.add(Intent{Purpose: placement.StopLoss, Reason: "protects the position", Order: order})
 		}
 	}
+}
+
+// allShown reports whether each stop is known to stand: the exchange has shown all of them.
+func (d *derivation) allShown() bool {
+	return len(d.stops) > 1 && !slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.State().Unresolved() || !p.Seen() })
 }
 
 // explainedOnSpot is the spot position that stops protect: while a wallet is contradicted it is

@@ -89,6 +89,16 @@ func (d *derivation) repeatable(p *account.Placement) bool {
 	return d.inWalletYet(p) && d.book.inWallet(d.symbol)-abs(d.held) < p.Remaining()
 }
 
+// fitsBesideUnknown reports whether on spot the wallet has enough for a sale and for one of unknown fate: the exchange would
+// refuse neither. What the wallet has free is less than is held where it freezes the rest for that one.
+func (d *derivation) fitsBesideUnknown(quantity exchange.Quantity) bool {
+	unknown := func(p *account.Placement) bool {
+		return p.Purpose() == placement.Exit && p.State() == placement.Uncertain && p.OrderID() == 0 && quantity+p.Remaining() <= d.book.inWallet(d.symbol)
+	}
+	return d.symbol.Key().Market == exchange.Spot && quantity < d.symbol.Rules.FloorQuantity(abs(d.held)) && d.book.walletRead &&
+		slices.ContainsFunc(d.targetOrders, unknown)
+}
+
 // inWalletYet reports whether the wallet still shows most of what a sale of unknown fate would
 // have sold, beside what is not botd's.
 func (d *derivation) inWalletYet(p *account.Placement) bool {

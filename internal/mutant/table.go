@@ -292,6 +292,18 @@ var Table = []Row{
 		"reconcile TestStandingDownAStopOnSpotSellsNothingASecondTime", []Edit{
 			{"reconcile.derivation.takeOffSold", "excess > 0", "false"},
 		}},
+	{"witness_forgotten", "while the list cannot be read, a position stands whose end a witness has shown", "39",
+		"reconcile TestAPositionWhoseEndIsWitnessedIsNotTakenAsHeldWhileTheListCannotBeRead", []Edit{
+			{"reconcile.survey.standOpened", "t.by != noWitness", "false"},
+		}},
+	{"double_stays", "a stop too many on spot stands while the open list cannot be read", "protection",
+		"reconcile TestAStopTooManyIsTakenOffThoughTheOpenListCannotBeRead", []Edit{
+			{"reconcile.derivation.protectSpot", "!d.allShown()", "true"},
+		}},
+	{"repeat_fits", "on spot an exit beside a lost one sells what the wallet has free, though the rest is frozen for that one", "20",
+		"reconcile TestAnExitIsNotRepeatedForWhatTheWalletHasBesideALostOne", []Edit{
+			{"reconcile.derivation.reduceNow", "d.fitsBesideUnknown(quantity)", "false"},
+		}},
 	{"adopted_end_forgotten", "an adopted position that an old list had hidden is one of the past", "39",
 		"reconcile TestTheEndOfAnAdoptedPositionThatAnOldListHadHiddenIsWitnessed", []Edit{
 			{"reconcile.SymbolState.closedBy", "s.OpenedMS() == s.AdoptedMS()", "false"},

@@ -25,6 +25,8 @@ type flight struct {
 	answer   exchange.Answer
 	err      error
 	asked    *asked // placements
+
+	unanswered bool // the exchange executed it, and the answer did not reach the daemon in time
 }
 
 // launch hands a call to a worker, which takes a moment.

@@ -246,10 +246,12 @@ func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) 
 	}
 }
 
-// unanswered takes that the answer to a request that arrived does not reach the daemon in time. A lost
+// unanswered takes that the answer to a request that arrived does not reach the daemon in time, or that it has died. A lost
 // stop is repeated soon: both may be filled before a list shows them.
 func (v *venue) unanswered(f *flight) {
-	if a := f.asked; a != nil && a.executed > 0 && a.order.Market == exchange.Spot && a.order.Type == exchange.StopLimit {
+	a := f.asked
+	if a != nil && a.executed > 0 && a.order.Market == exchange.Spot && a.order.Type == exchange.StopLimit && !f.unanswered {
+		f.unanswered = true
 		v.held[a.order.Key()].doubled += v.size(a)
 	}
 }

@@ -324,8 +324,11 @@ func (w *world) happen(h *happening) {
 		w.beyond.pollFiles(h.episode)
 		return
 	}
-	if !d.up || h.life != d.life {
-		return // of a process that has ended
+	if !d.up || h.life != d.life { // of a process that has ended
+		if h.kind == happenAnswer {
+			w.venue.unanswered(h.flight)
+		}
+		return
 	}
 	if d.pausedMS > w.nowMS {
 		h.atMS = d.pausedMS

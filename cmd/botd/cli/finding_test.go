@@ -30,8 +30,18 @@ type between struct {
 	refuse  func(path, body string) bool
 	alter   func(path, body string) string
 	refused []time.Time
-	keyless bool // every call with a key is answered as with a wrong one
+	keyless bool                           // every call with a key is answered as with a wrong one
+	deceive func(path, body string) deceit // what else becomes of a request
 }
+
+// deceit is what an exchange does other than it answers.
+type deceit int
+
+const (
+	honest   deceit = iota
+	executed        // it answers 400, and has executed the request
+	twice           // it executes the request twice
+)
 
 func (b *between) set(change func()) {
 	b.mu.Lock()
@@ -85,6 +95,21 @@ func (b *between) listen(t *testing.T, address string) string {
 			fmt.Fprint(w, `{"code":2999,"msg":"stop orders are off"}`)
 			return
 		}
+		does := honest
+		b.set(func() {
+			if b.deceive != nil {
+				does = b.deceive(r.URL.Path, string(body))
+			}
+		})
+		if does != honest {
+			proxy.ServeHTTP(httptest.NewRecorder(), r)
+			r.Body = io.NopCloser(bytes.NewReader(body))
+		}
+		if does == executed {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, `{"code":2998,"msg":"order is refused"}`)
+			return
+		}
 		proxy.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
@@ -96,6 +121,7 @@ type finding struct {
 	*place
 	between
 	address string
+	daemon  *exec.Cmd
 	log     *Trace
 }
 
@@ -117,7 +143,7 @@ func begin(t *testing.T, market, settle, strategy string) *finding {
 
 func (f *finding) trade() {
 	f.t.Helper()
-	_, f.log = f.start("daemon", "run", "--mode", "live", "--log-format", "json")
+	f.daemon, f.log = f.start("daemon", "run", "--mode", "live", "--log-format", "json")
 }
 
 // bought is the part of a strategy that buys a quantity once.

@@ -19,6 +19,7 @@ type venueOrder struct {
 	Symbol        string `json:"symbol"`
 	Type          string `json:"type"`
 	Side          string `json:"side"`
+	Quantity      string `json:"quantity"`
 	Filled        string `json:"filled"`
 	Status        string `json:"status"`
 }
@@ -29,12 +30,13 @@ func (o *venueOrder) UnmarshalJSON(text []byte) error {
 	type order venueOrder
 	var either struct {
 		*order
-		Filled json.RawMessage `json:"filled"`
-		SpotID string          `json:"clientOrderId"`
+		Quantity json.RawMessage `json:"quantity"`
+		Filled   json.RawMessage `json:"filled"`
+		SpotID   string          `json:"clientOrderId"`
 	}
 	either.order = (*order)(o)
 	err := json.Unmarshal(text, &either)
-	o.Filled = strings.Trim(string(either.Filled), `"`)
+	o.Quantity, o.Filled = strings.Trim(string(either.Quantity), `"`), strings.Trim(string(either.Filled), `"`)
 	if either.SpotID != "" {
 		o.ClientOrderID = either.SpotID
 	}

@@ -1,0 +1,132 @@
+package reconcile
+
+import (
+	"slices"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// TestAPositionWhoseEndIsWitnessedIsNotTakenAsHeldWhileTheListCannotBeRead: the exit of unknown fate had ended it before its entry was
+// booked, and positions/history shows that. What reduces or protects would be refused.
+func TestAPositionWhoseEndIsWitnessedIsNotTakenAsHeldWhileTheListCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for _, witnessed := range []bool{true, false} {
+		endedBeforeItsEntryWasBooked(t, witnessed)
+	}
+}
+
+func endedBeforeItsEntryWasBooked(t testing.TB, witnessed bool) {
+	t.Helper()
+	d := newDesk(t)
+	d.target(20)
+	d.observe(0, nil)
+	entry, sentMS := d.send(d.one(placement.Entry, nil)), d.now
+	d.now += 2_000
+	d.observe(20, nil)
+	d.target(0)
+	d.unknown(d.send(d.one(placement.Exit, nil)))
+	d.acknowledge(entry, 11)
+	d.now += 100
+	row := exchange.Position{ID: 7, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 20, Status: exchange.PositionClosed, CreatedMS: sentMS, UpdatedMS: d.now}
+	closed := []exchange.Position{}
+	if witnessed {
+		closed = append(closed, row)
+	}
+	filled := []OrderByID{{OrderID: 11, Known: true, Order: d.order(entry, 11, exchange.StatusFilled, 20, 20)}}
+	none := exchange.FetchedOf[exchange.Position](nil)
+	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), ByID: filled,
+		Before: none, Positions: none, ClosedOf: []string{"BTC-USDT"}, Closed: closed})
+	d.now += 100
+	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, Unread: []exchange.SymbolKey{{Market: exchange.Futures}}})
+	stops := slices.Contains(purposes(d.derive(func(w *Desired) {
+		w.Unread, w.Entries = true, false
+		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
+	})), placement.StopLoss)
+	if stops == witnessed {
+		t.Errorf("witnessed %t: want a stop %t, have it %t", witnessed, !witnessed, stops)
+	}
+}
+
+// TestAStopTooManyIsTakenOffThoughTheOpenListCannotBeRead: on spot one whose answer was lost stands beside the one in its
+// place, and the history shows both. A person's coins would be sold.
+func TestAStopTooManyIsTakenOffThoughTheOpenListCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		stops []exchange.Quantity
+		shown int // of them
+		want  int // cancels
+	}{
+		{"both are shown", []exchange.Quantity{10, 10}, 2, 1},
+		{"one of them was never shown", []exchange.Quantity{10, 10}, 1, 0},
+		{"together they are for what is held", []exchange.Quantity{4, 6}, 2, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			stopTooMany(t, c.stops, c.shown, c.want)
+		})
+	}
+}
+
+func stopTooMany(t testing.TB, quantities []exchange.Quantity, shown, want int) {
+	t.Helper()
+	w, _ := protecting(t)
+	var rows []exchange.Order
+	for i, quantity := range quantities {
+		rows = append(rows, w.places(placement.StopLoss, int64(8+i), stopOf(quantity)))
+	}
+	w.now += 1_000
+	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, History: exchange.FetchedOf(rows[:shown]), HistoryWhole: true,
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("0.99"), Frozen: exchange.MustAmount("0.02")}}),
+		Unread:   []exchange.SymbolKey{{Market: exchange.Spot}}})
+	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: w.book.Symbol(coin), Interval: exchange.Minute1, Unread: true,
+		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)
+	if have := len(intents); have != want {
+		t.Errorf("want %d canceled, have %+v", want, intents)
+	}
+}
+
+// TestAnExitIsNotRepeatedForWhatTheWalletHasBesideALostOne: the wallet freezes what the lost one sells, and has a person's coins
+// free. An exit of those would be executed too.
+func TestAnExitIsNotRepeatedForWhatTheWalletHasBesideALostOne(t *testing.T) {
+	t.Parallel()
+	repeatsBesideALostOne(t, "0.009", "0.01", 0)
+	repeatsBesideALostOne(t, "0.019", "0", 10)
+}
+
+func repeatsBesideALostOne(t testing.TB, free, frozen string, want exchange.Quantity) {
+	t.Helper()
+	w := newWallet(t)
+	w.book.Symbol(coin).Last = 50_000e8
+	target := func(quantity exchange.Quantity) {
+		w.apply(record.Record{Strategy: "one", Symbol: coin,
+			Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: quantity}}}})
+	}
+	target(10)
+	w.observe("0.009")
+	w.now += 60_000
+	w.buys(10)
+	for range 4 {
+		w.now += 1_000
+		w.observe("0.019")
+	}
+	target(0)
+	w.places(placement.Exit, 0, saleOf(10))
+	w.now += 3_000
+	w.shows(free, frozen)
+	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: w.book.Symbol(coin), Interval: exchange.Minute1,
+		Collar: exchange.RateOne / 20}, w.now)
+	have := exchange.Quantity(0)
+	for i := range intents {
+		if intents[i].Purpose == placement.Exit {
+			have += intents[i].Order.Quantity
+		}
+	}
+	if have != want {
+		t.Errorf("%s free, %s frozen: want %d sold again, have %+v", free, frozen, want, intents)
+	}
+}
