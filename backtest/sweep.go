@@ -35,7 +35,6 @@ func Sweep(ctx context.Context, config Config, trials []Trial, split exchange.Ra
 	if splitMS, err = config.SplitAt(split); err != nil {
 		return 0, err
 	}
-	common := config.parts(splitMS)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	errs := make([]error, len(trials))
@@ -47,11 +46,7 @@ func Sweep(ctx context.Context, config Config, trials []Trial, split exchange.Ra
 		slots <- struct{}{}
 		group.Go(func() {
 			defer func() { <-slots }()
-			parts := common
-			if trials[i].Config != nil {
-				parts = trials[i].Config.parts(splitMS)
-			}
-			if errs[i] = trials[i].run(ctx, parts); errs[i] == nil && ended != nil {
+			if errs[i] = trials[i].Run(ctx, &config, splitMS); errs[i] == nil && ended != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				done++
@@ -99,7 +94,12 @@ func (c *Config) parts(splitMS int64) []Config {
 	return []Config{config.between(0, splitMS), config.between(splitMS, math.MaxInt64)}
 }
 
-func (t *Trial) run(ctx context.Context, parts []Config) error {
+// Run runs the trial on the sweep's configuration, in the goroutine that calls it.
+func (t *Trial) Run(ctx context.Context, config *Config, splitMS int64) error {
+	if t.Config != nil {
+		config = t.Config
+	}
+	parts := config.parts(splitMS)
 	for i, into := range []**Column{&t.Seen, &t.Unseen}[:len(parts)] {
 		config := parts[i]
 		leg := config.Legs[0]

@@ -30,6 +30,12 @@ func (b *Files) outside() error {
 	return nil
 }
 
+// columnPath takes FILE=PREFIX apart.
+func columnPath(word string) (file, prefix string) {
+	file, prefix, _ = strings.Cut(word, "=")
+	return file, prefix
+}
+
 // signals reads recorded signals for the strategies that take them, and notes all files from outside,
 // those that the strategies name too.
 func (b *Files) signals(config *backtest.Config, named []string) error {
@@ -58,7 +64,7 @@ func (b *Files) signals(config *backtest.Config, named []string) error {
 		config.Inputs.Signals = append(config.Inputs.Signals, backtest.File{Path: path, SHA256: fileSHA(path)})
 	}
 	for _, path := range append(slices.Clone(b.Columns), named...) {
-		file, _, _ := strings.Cut(path, "=")
+		file, _ := columnPath(path)
 		config.Inputs.Columns = append(config.Inputs.Columns, backtest.File{Path: path, SHA256: fileSHA(file)})
 	}
 	slices.SortStableFunc(config.Signals, func(a, b backtest.Signal) int { return cmp.Compare(a.TimeMS, b.TimeMS) })

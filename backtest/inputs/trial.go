@@ -219,7 +219,8 @@ func (t *Trials) shared(binary string, split exchange.Rate) string {
 			parts = append(parts, l.Path, l.Text)
 		}
 	}
-	for _, file := range []*backtest.File{one.Detail, given.Symbols} {
+	parts = append(parts, program(t.Given)...)
+	for _, file := range []*backtest.File{one.Detail, one.Trades, given.Symbols} {
 		if file != nil {
 			parts = append(parts, file.SHA256)
 		}

@@ -18,18 +18,21 @@ import (
 
 // The files of a named sweep, in a folder of its name.
 const (
-	specFile     = "sweep.json"    // what it is of
-	rowsFile     = "trials.jsonl"  // a line for each trial that has ended
-	canceledFile = "canceled"      // asks whoever runs it to end
-	strategyFile = "strategy.yaml" // the strategy's bytes
+	specFile     = "sweep.json"   // what it is of
+	rowsFile     = "trials.jsonl" // a line for each trial that has ended
+	canceledFile = "canceled"     // asks whoever runs it to end
 )
+
+// StrategyFile holds the strategy's bytes.
+const StrategyFile = "strategy.yaml"
 
 // Spec is what a sweep is of: all that is needed to continue it.
 type Spec struct {
 	Schema   int       `json:"schema"`
 	Name     string    `json:"name"`
 	Started  time.Time `json:"started"`
-	Strategy string    `json:"strategy"` // the file as it was named; its bytes are beside
+	Strategy string    `json:"strategy"`           // the file as it was named; its bytes are beside
+	InPlace  bool      `json:"in_place,omitempty"` // it is read where it was: the program that it names lies there
 	Title    Title     `json:"title"`
 
 	Vary    []string `json:"vary"`
@@ -44,6 +47,7 @@ type Spec struct {
 
 	Data     []string `json:"data"` // absolute paths
 	Detail   []string `json:"detail,omitempty"`
+	Trades   []string `json:"trades,omitempty"`
 	Funding  []string `json:"funding,omitempty"`
 	Signals  []string `json:"signals,omitempty"`
 	Columns  []string `json:"columns,omitempty"`
@@ -149,6 +153,9 @@ func readRows(file *os.File) (trials []backtest.Trial, whole int64, err error) {
 		trials, whole = append(trials, trial), whole+int64(len(line))
 	}
 }
+
+// Has reports whether a job has its row.
+func (l *Log) Has(job string) bool { _, had := l.ended[job]; return had }
 
 // Append stores a trial that has ended.
 func (l *Log) Append(t *backtest.Trial) error {
@@ -257,14 +264,10 @@ func Cancel(directory string) (running bool, err error) {
 	return true, os.WriteFile(filepath.Join(directory, canceledFile), nil, 0o600)
 }
 
-// Strategy returns the path of the sweep's own copy of the strategy.
-func Strategy(directory string) string { return filepath.Join(directory, strategyFile) }
-
-// Files names the copies that Create stores: of the strategy's file, and of its script and what that loads, beside it.
-func Files(strategy []byte, scripts map[string]string) map[string][]byte {
-	files := map[string][]byte{strategyFile: strategy}
-	for name, text := range scripts {
-		files[name] = []byte(text)
+// StrategyPath returns the path of the sweep's own copy of the strategy, or where it is read in place.
+func (s *Spec) StrategyPath(directory string) string {
+	if s.InPlace {
+		return s.Strategy
 	}
-	return files
+	return filepath.Join(directory, StrategyFile)
 }

@@ -20,7 +20,7 @@ func created(t *testing.T) (directory string, log *sweeps.Log) {
 	t.Helper()
 	directory = filepath.Join(t.TempDir(), "sweeps", "first")
 	spec := &sweeps.Spec{Schema: 1, Name: "first", Search: sweeps.Grid, Sort: "sharpe", Vary: []string{"fast=1..9"}}
-	log, err := sweeps.Create(directory, spec, sweeps.Files([]byte("name: trend\n"), map[string]string{"trend.star": "pass\n"}))
+	log, err := sweeps.Create(directory, spec, map[string][]byte{sweeps.StrategyFile: []byte("name: trend\n"), "trend.star": []byte("pass\n")})
 	if err != nil {
 		t.Fatal(err)
 	}

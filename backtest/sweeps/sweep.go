@@ -155,10 +155,29 @@ func (p *Plan) reached(t *backtest.Trial) float64 {
 	return p.objective(t)
 }
 
+// Runner runs trials; ended is called for each as it ends, one at a time, in any order. Its error ends the run.
+type Runner interface {
+	Run(ctx context.Context, trials []backtest.Trial, ended func(*backtest.Trial) error) error
+}
+
+// Here returns the runner that runs trials in this process, several at a time.
+func (p *Plan) Here(trials *inputs.Trials) Runner { return here{config: trials.Config, split: p.split} }
+
+type here struct {
+	config backtest.Config
+	split  exchange.Rate
+}
+
+func (h here) Run(ctx context.Context, trials []backtest.Trial, ended func(*backtest.Trial) error) error {
+	_, err := backtest.Sweep(ctx, h.config, trials, h.split, func(_ int, t *backtest.Trial) error { return ended(t) })
+	return err
+}
+
 // run is a plan under way.
 type run struct {
 	*Plan
 	trials   *inputs.Trials
+	runner   Runner
 	log      *Log // nil for a sweep that is not kept
 	progress func(done, total int)
 
@@ -171,9 +190,9 @@ type run struct {
 }
 
 // Run runs what is missing of a plan, and returns the whole. The log may be nil.
-func (p *Plan) Run(ctx context.Context, trials *inputs.Trials, log *Log, progress func(done, total int)) (*saved.Sweep, error) {
+func (p *Plan) Run(ctx context.Context, trials *inputs.Trials, runner Runner, log *Log, progress func(done, total int)) (*saved.Sweep, error) {
 	began := time.Now()
-	r := &run{Plan: p, trials: trials, log: log, progress: progress}
+	r := &run{Plan: p, trials: trials, runner: runner, log: log, progress: progress}
 	if err := r.all(ctx); err != nil {
 		return nil, err
 	}
@@ -250,7 +269,9 @@ func (r *run) batch(ctx context.Context, choices []search.Choice, total int) err
 	if r.progress != nil {
 		r.progress(done, total)
 	}
-	_, err := backtest.Sweep(ctx, r.trials.Config, missing, r.split, func(n int, t *backtest.Trial) error {
+	n := 0
+	err := r.runner.Run(ctx, missing, func(t *backtest.Trial) error {
+		n++
 		if r.progress != nil {
 			r.progress(done+n, total)
 		}

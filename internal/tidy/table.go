@@ -34,6 +34,8 @@ var Libraries = map[string]string{
 	"libc":       "modernc.org/libc",
 	"sys":        "golang.org/x/sys",
 	"sync":       "golang.org/x/sync",
+	"nats":       "github.com/nats-io/nats.go",
+	"natsserver": "github.com/nats-io/nats-server/v2",
 	"zerolog":    "github.com/rs/zerolog",
 	"prometheus": "github.com/prometheus/client_golang",
 	"dto":        "github.com/prometheus/client_model",
@@ -182,6 +184,8 @@ var Table = []Row{
 		impure, "internal/spell", "decimal starlark"},
 	{"backtest/sweeps", "searches for a strategy's settings, trial by trial, and continues what was interrupted",
 		impure, "backtest backtest/inputs backtest/saved backtest/search exchange internal/failure internal/private", "sys"},
+	{"backtest/cluster", "spreads the trials of sweeps over many machines, on NATS JetStream",
+		impure, "backtest backtest/inputs backtest/search backtest/sweeps exchange internal/failure", "nats natsserver sys"},
 	{"backtest/tryout", "tries a strategy on any file of candles: it guesses what the file does not say, and sums up in a sentence what came out",
 		impure, "exchange exchange/tape strategy backtest backtest/saved", "decimal"},
 	{"backtest/saved", "stores the reports of backtests and the results of sweeps, reads and compares them",
@@ -211,8 +215,8 @@ var Table = []Row{
 	{"cmd/botd/cli/research", "holds the commands that test strategies on recorded or simulated markets, one file each",
 		impure, "exchange exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/tape strategy strategy/indicator " +
 			"runtime/gateway runtime/view runtime/api/client backtest backtest/parity backtest/replay backtest/report backtest/inputs backtest/saved " +
-			"backtest/sweeps backtest/tryout backtest/benchmark configs cmd/botd/cli/shell cmd/botd/cli/connect internal/failure " +
-			"internal/plural internal/moment internal/spell", "decimal table cobra yaml"},
+			"backtest/sweeps backtest/cluster backtest/tryout backtest/benchmark configs cmd/botd/cli/shell cmd/botd/cli/connect internal/failure " +
+			"internal/plural internal/version internal/moment internal/spell", "decimal table cobra yaml"},
 	{"cmd/botd/cli/venue", "holds the commands that show what an exchange offers, one file each",
 		impure, "exchange exchange/wire exchange/rest exchange/probe exchange/tape runtime/gateway configs cmd/botd/cli/shell " +
 			"cmd/botd/cli/connect internal/failure internal/plural", "table cobra"},

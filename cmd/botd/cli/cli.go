@@ -147,6 +147,7 @@ func newRoot() *cobra.Command {
 		daemon.NewPlan(), daemon.NewIntents(), daemon.NewRisk(), daemon.NewReconcile())
 	group(root, "stop", "To stop and to go on:", daemon.NewHalt(), daemon.NewRearm(), daemon.NewResolve())
 	group(root, "test", "To test strategies, and botd itself:", research.NewTry(daemon.Run), research.NewBacktest(), research.NewParity(), research.NewSweep(),
+		research.NewWorker(),
 		research.NewData(), research.NewIndicator(), research.NewExchange(), research.NewBench())
 	group(root, "venue", "What a venue says:", venue.NewMarkets(), venue.NewCandles(), venue.NewBook(), venue.NewProbe())
 	group(root, "operate", "To operate it:", with(offline.NewConfig(), daemon.NewConfigDiff(), daemon.NewConfigReload()),

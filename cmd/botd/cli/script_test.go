@@ -80,7 +80,7 @@ func TestMain(m *testing.M) {
 	}, "botd-with-hang": func() {
 		os.Args = append(os.Args[:1], startclock.Arguments(os.Args[1:])...)
 		Main(hangDefinition())
-	}})
+	}, "nats-server-of-test": natsServerOfTest})
 }
 
 // tidied are the tests, which leave no binary behind.

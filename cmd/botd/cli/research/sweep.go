@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/backtest"
+	"botd/backtest/cluster"
 	"botd/backtest/inputs"
 	"botd/backtest/saved"
 	"botd/backtest/sweeps"
@@ -29,6 +30,7 @@ type sweepFlags struct {
 	files        inputs.Files
 	spec         sweeps.Spec
 	keep, output string
+	access       cluster.Access
 }
 
 // NewSweep returns the command botd sweep.
@@ -69,10 +71,15 @@ of the luckiest; Bailey and Lopez de Prado).
 
 With --name each trial is stored as it ends, in sweeps/NAME/trials.jsonl in data_dir: botd sweep
 resume NAME continues a sweep that was interrupted, and the result is the same to the byte of
-its sweep_sha256.`,
+its sweep_sha256.
+
+With --serve or --on the trials run on workers, on this machine or others (botd worker): the rows
+are the same. One trial of a hundred is run by two of them and compared. Without --name such a
+sweep is named by the time.`,
 		Example: "  botd sweep run -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100 --split 70% --name first\n  " +
 			"botd sweep run -s trend.yaml --data candles.csv --vary fast=2..50 --vary slow=10..200 --where 'fast < slow' --search tpe --trials 200\n  " +
-			"botd sweep run -s trend.yaml --data candles.csv --vary fast=5,10 -o csv",
+			"botd sweep run -s trend.yaml --data candles.csv --vary fast=5,10 -o csv\n  " +
+			"botd sweep run -s trend.yaml --data candles.csv --vary fast=2..50 --vary slow=10..200 --search random --trials 5000 --serve 127.0.0.1:4222",
 		RunE: func(command *cobra.Command, _ []string) error { return flags.run(command) },
 	}
 	flags.add(command)
@@ -86,6 +93,7 @@ its sweep_sha256.`,
 	f.StringVar(&flags.spec.Name, "name", "", "a name: trials are stored in sweeps/NAME in data_dir as they end, for botd sweep show and resume")
 	f.StringVar(&flags.keep, "keep", "", "as --name")
 	_ = f.MarkDeprecated("keep", "it is --name now")
+	addAccess(command, &flags.access, true)
 	shell.CompleteWith(command, "search", sweeps.Searches()...)
 	return command
 }
@@ -109,6 +117,15 @@ func sweepDirectory(ctx context.Context, configuration string) (string, error) {
 func (f *sweepFlags) run(command *cobra.Command) (err error) {
 	if f.spec.Name == "" {
 		f.spec.Name = f.keep
+	}
+	if f.spread() {
+		if err := f.access.Check(); err != nil {
+			return err
+		}
+	}
+	if f.spread() && f.spec.Name == "" {
+		f.spec.Name = automaticName(time.Now())
+		fmt.Fprintln(command.ErrOrStderr(), "the sweep's name is", f.spec.Name)
 	}
 	plan, trials, err := f.prepare()
 	if err != nil {
@@ -209,13 +226,19 @@ func (f *sweepFlags) create(directory string, trials *inputs.Trials) (*sweeps.Lo
 		return nil, err
 	}
 	f.spec.Schema, f.spec.Started, f.spec.Strategy = 1, time.Now().UTC(), given.File
+	if given.Kind == "process" {
+		f.spec.InPlace = true
+		if f.spec.Strategy, err = filepath.Abs(given.File); err != nil {
+			return nil, err
+		}
+	}
 	f.spec.Describe(trials)
 	from := &f.files
 	f.spec.From, f.spec.To, f.spec.Repair = from.From, from.To, from.Repair
 	for _, files := range []struct {
 		to    *[]string
 		words []string
-	}{{&f.spec.Data, from.Data}, {&f.spec.Detail, from.Detail}, {&f.spec.Funding, from.Funding}, {&f.spec.Signals, from.Signals},
+	}{{&f.spec.Data, from.Data}, {&f.spec.Detail, from.Detail}, {&f.spec.Trades, from.Trades}, {&f.spec.Funding, from.Funding}, {&f.spec.Signals, from.Signals},
 		{&f.spec.Columns, from.Columns}} {
 		for _, word := range files.words {
 			absolute, err := absoluteOf(word)
@@ -231,7 +254,12 @@ func (f *sweepFlags) create(directory string, trials *inputs.Trials) (*sweeps.Lo
 	if f.spec.Symbols, err = absoluteOf(from.Symbols); err != nil {
 		return nil, err
 	}
-	return sweeps.Create(directory, &f.spec, sweeps.Files(text, backtest.NewScript(given.Script.File, given.Script.Text, given.Script.Libraries).Files()))
+	files, err := inputs.Beside(given)
+	if err != nil {
+		return nil, err
+	}
+	files[sweeps.StrategyFile] = text
+	return sweeps.Create(directory, &f.spec, files)
 }
 
 // absoluteOf makes the path of FILE, or of NAME=FILE, absolute.
@@ -249,7 +277,12 @@ func absoluteOf(word string) (string, error) {
 // search runs what is missing, and prints the result; with a directory it is stored beside it.
 func (f *sweepFlags) search(command *cobra.Command, plan *sweeps.Plan, trials *inputs.Trials, log *sweeps.Log, directory string) error {
 	bar := shell.NewProgress(command, 0, "trials")
-	result, err := plan.Run(command.Context(), trials, log, func(done, total int) { bar.SetTotal(total); bar.Set(done, total) })
+	runner, end, err := f.runner(command, plan, trials, log, directory, bar)
+	var result *saved.Sweep
+	if err == nil {
+		result, err = plan.Run(command.Context(), trials, runner, log, func(done, total int) { bar.SetTotal(total); bar.Set(done, total) })
+		err = end(err)
+	}
 	bar.End()
 	if err != nil {
 		if log != nil {

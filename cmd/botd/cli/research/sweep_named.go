@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/backtest"
+	"botd/backtest/cluster"
 	"botd/backtest/report"
 	"botd/backtest/saved"
 	"botd/backtest/sweeps"
@@ -48,12 +49,17 @@ func named(command *cobra.Command, flags *savedFlags) {
 
 func newSweepList() *cobra.Command {
 	var flags savedFlags
+	var access cluster.Access
 	command := &cobra.Command{
 		Use: "list", Short: "the sweeps with a name", Args: cobra.NoArgs,
 		Long: `Lists the sweeps that botd sweep run --name NAME stores, the newest first: whether each is under
-way, has all its trials, or waits to be resumed.`,
-		Example: "  botd sweep list",
+way, has all its trials, or waits to be resumed. With --on it lists those that a NATS server knows,
+how fast they are, and the workers.`,
+		Example: "  botd sweep list\n  botd sweep list --on nats://127.0.0.1:4222",
 		RunE: func(command *cobra.Command, _ []string) error {
+			if access.URL != "" {
+				return listOn(command, access, flags.output)
+			}
 			directory, err := sweepDirectory(command.Context(), flags.directory)
 			if err != nil {
 				return err
@@ -66,6 +72,7 @@ way, has all its trials, or waits to be resumed.`,
 		},
 	}
 	named(command, &flags)
+	addAccess(command, &access, false)
 	return command
 }
 
@@ -86,12 +93,22 @@ func sweepListTable(w io.Writer, all []sweeps.Status) {
 
 func newSweepShow() *cobra.Command {
 	var flags savedFlags
+	var access cluster.Access
+	var page string
 	command := &cobra.Command{
 		Use: "show NAME", Short: "print a saved sweep again", Args: cobra.ExactArgs(1),
-		Long:    "Prints a sweep that botd sweep run --name NAME keeps; of one under way, or interrupted, the trials so far. NAME may be the path of its file.",
-		Example: "  botd sweep show first\n  botd sweep show first -o csv",
+		Long: "Prints a sweep that botd sweep run --name NAME keeps; of one under way, or interrupted, the trials so far. NAME may be the path of its file. " +
+			"With --on it prints what a NATS server has of it.",
+		Example: "  botd sweep show first\n  botd sweep show first -o csv\n  botd sweep show first --on nats://127.0.0.1:4222",
 		RunE: func(command *cobra.Command, names []string) error {
-			result, err := readSweep(command, &flags, names[0])
+			read := func() (*saved.Sweep, error) { return readSweep(command, &flags, names[0]) }
+			if access.URL != "" {
+				read = func() (*saved.Sweep, error) { return sweepOn(command, access, names[0]) }
+			}
+			result, err := read()
+			if err == nil && page != "" {
+				err = writeSweepPage(page, result)
+			}
 			if err != nil {
 				return err
 			}
@@ -99,6 +116,8 @@ func newSweepShow() *cobra.Command {
 		},
 	}
 	named(command, &flags)
+	addAccess(command, &access, false)
+	command.Flags().StringVar(&page, "html", "", "write it as a page too, as botd sweep report does")
 	return command
 }
 
@@ -121,12 +140,8 @@ near the best one did. NAME may be the path of its file.`,
 			if out == "" {
 				out = strings.TrimSuffix(filepath.Base(names[0]), ".json") + ".html"
 			}
-			file, err := os.Create(out)
-			if err != nil {
-				return failure.Wrap(failure.IO, err)
-			}
-			if err := errors.Join(report.WriteSweep(file, result), file.Close()); err != nil {
-				return failure.Wrap(failure.IO, err)
+			if err := writeSweepPage(out, result); err != nil {
+				return err
 			}
 			fmt.Fprintf(command.OutOrStdout(), "%s\n%s\n", result.Verdict(), out)
 			return nil
@@ -135,6 +150,14 @@ near the best one did. NAME may be the path of its file.`,
 	command.Flags().StringVar(&out, "out", "", "the page's file (default: NAME.html)")
 	command.Flags().StringVarP(&flags.directory, "config", "c", "", "configuration directory, whose data_dir is used")
 	return command
+}
+
+func writeSweepPage(path string, result *saved.Sweep) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return failure.Wrap(failure.IO, err)
+	}
+	return failure.Wrap(failure.IO, errors.Join(report.WriteSweep(file, result), file.Close()))
 }
 
 // readSweep reads a sweep by its name, or by the path of its file; of one that is not done what there is.
@@ -178,12 +201,13 @@ func sweepSoFar(command *cobra.Command, directory, name string) (*saved.Sweep, e
 
 func newSweepResume() *cobra.Command {
 	var flags savedFlags
+	var access cluster.Access
 	command := &cobra.Command{
 		Use: "resume NAME", Short: "run the trials that a sweep is missing", Args: cobra.ExactArgs(1),
 		Long: `Continues a sweep with a name that was interrupted: by Ctrl-C, kill -9, a full disk or botd sweep
 cancel. Trials that have ended are not run again, unless the program, the candles or anything else
 that they follow from is another one now. The result is the one of a sweep that was never
-interrupted.`,
+interrupted. With --serve or --on workers run what is missing, wherever the sweep began.`,
 		Example: "  botd sweep resume first",
 		RunE: func(command *cobra.Command, names []string) (err error) {
 			directory, err := sweepPath(command, &flags, names[0])
@@ -194,7 +218,7 @@ interrupted.`,
 			if err != nil {
 				return noSweep(names[0], err)
 			}
-			resumed := sweepFlags{spec: *spec, output: flags.output}
+			resumed := sweepFlags{spec: *spec, output: flags.output, access: access}
 			resumed.read(command, directory)
 			plan, trials, err := resumed.prepare()
 			if err != nil {
@@ -209,14 +233,16 @@ interrupted.`,
 		},
 	}
 	named(command, &flags)
+	addAccess(command, &access, true)
 	return command
 }
 
 // read takes the files from a specification.
 func (f *sweepFlags) read(command *cobra.Command, directory string) {
 	loadWith(command, &f.files)
-	f.files.StrategyFiles = []string{sweeps.Strategy(directory)}
+	f.files.StrategyFiles = []string{f.spec.StrategyPath(directory)}
 	f.files.Data, f.files.Detail, f.files.Funding = f.spec.Data, f.spec.Detail, f.spec.Funding
+	f.files.Trades = f.spec.Trades
 	f.files.Signals, f.files.Columns = f.spec.Signals, f.spec.Columns
 	f.files.Recorded, f.files.Symbols = f.spec.Recorded, f.spec.Symbols
 	f.files.From, f.files.To, f.files.Repair = f.spec.From, f.spec.To, f.spec.Repair
@@ -224,11 +250,16 @@ func (f *sweepFlags) read(command *cobra.Command, directory string) {
 
 func newSweepCancel() *cobra.Command {
 	var flags savedFlags
+	var access cluster.Access
 	command := &cobra.Command{
 		Use: "cancel NAME", Short: "end a sweep that is under way", Args: cobra.ExactArgs(1),
-		Long:    "Asks the process that runs a sweep with a name to end it. What has ended is stored, and botd sweep resume runs the rest.",
-		Example: "  botd sweep cancel first",
+		Long: "Asks the process that runs a sweep with a name to end it. What has ended is stored, and botd sweep resume runs the rest. With --on " +
+			"it ends a sweep of workers from anywhere.",
+		Example: "  botd sweep cancel first\n  botd sweep cancel first --on nats://127.0.0.1:4222",
 		RunE: func(command *cobra.Command, names []string) error {
+			if access.URL != "" {
+				return cancelOn(command, access, names[0])
+			}
 			directory, err := sweepPath(command, &flags, names[0])
 			if err != nil {
 				return err
@@ -245,5 +276,6 @@ func newSweepCancel() *cobra.Command {
 		},
 	}
 	command.Flags().StringVarP(&flags.directory, "config", "c", "", "configuration directory, whose data_dir is used")
+	addAccess(command, &access, false)
 	return command
 }

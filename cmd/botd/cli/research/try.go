@@ -242,7 +242,7 @@ func (t *tried) sweep(command *cobra.Command, outcome *tryout.Outcome) error {
 	if err != nil {
 		return err
 	}
-	outcome.Sweep, err = plan.Run(command.Context(), trials, nil, func(int, int) {})
+	outcome.Sweep, err = plan.Run(command.Context(), trials, plan.Here(trials), nil, func(int, int) {})
 	return err
 }
 

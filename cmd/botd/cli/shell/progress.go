@@ -17,12 +17,15 @@ type Progress struct {
 	tracker *progress.Tracker
 	stream  io.Writer
 	what    string
+	began   time.Time
+	first   int // done at the beginning
 	logged  time.Time
+	note    string
 }
 
 // NewProgress starts a bar on stderr.
 func NewProgress(command *cobra.Command, total int, what string) *Progress {
-	b := &Progress{stream: command.ErrOrStderr(), what: what, logged: time.Now()}
+	b := &Progress{stream: command.ErrOrStderr(), what: what, logged: time.Now(), first: -1}
 	if !Terminal(b.stream) {
 		return b
 	}
@@ -58,15 +61,33 @@ func (b *Progress) SetTotal(n int) {
 	}
 }
 
+// Note is shown beside the count from now on.
+func (b *Progress) Note(text string) {
+	b.note = text
+	if b.tracker != nil {
+		b.tracker.UpdateMessage(b.what + " (" + text + ")")
+	}
+}
+
 // Set says how much is done.
 func (b *Progress) Set(done, total int) {
+	if b.first < 0 {
+		b.first, b.began = done, time.Now()
+	}
 	if b.tracker != nil {
 		b.tracker.SetValue(int64(done))
 		return
 	}
 	if time.Since(b.logged) >= 10*time.Second && total > 0 {
 		b.logged = time.Now()
-		fmt.Fprintf(b.stream, "%s: %d of %d (%d %%)\n", b.what, done, total, done*100/total)
+		text := fmt.Sprintf("%s: %d of %d (%d %%)", b.what, done, total, done*100/total)
+		if b.note != "" {
+			text += ", " + b.note
+		}
+		if passed := time.Since(b.began); done > b.first {
+			text += fmt.Sprintf(", %s left", (passed * time.Duration(total-done) / time.Duration(done-b.first)).Round(time.Second))
+		}
+		fmt.Fprintln(b.stream, text)
 	}
 }
 

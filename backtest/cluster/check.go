@@ -1,0 +1,108 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"time"
+
+	"botd/backtest/search"
+	"botd/internal/failure"
+)
+
+// check is a job that is run twice.
+type check struct {
+	job    job
+	first  *row // the row that counts
+	second *row // of another worker
+	asked  time.Time
+}
+
+// checked reports whether a job is one of the hundredth that is run twice.
+func checked(job string) bool {
+	sum := sha256.Sum256([]byte(job))
+	return (int(sum[0])<<8|int(sum[1]))%100 == 0
+}
+
+// checkOf has a job run again by another worker, where it is one of those. The first row is always one.
+func (c *Coordinator) checkOf(ctx context.Context, a *arrival, choice search.Choice) error {
+	one := c.checks[a.job]
+	switch {
+	case one != nil: // a second row was there first
+	case checked(a.job) || c.timed == 1:
+		one = &check{}
+		c.checks[a.job] = one
+	default:
+		return nil
+	}
+	one.job, one.first = job{Job: a.job, Choice: choice}, &a.row
+	if one.second != nil {
+		return c.compare(a.job)
+	}
+	return c.askAgain(ctx, one)
+}
+
+// askAgain hands out the second run of a trial.
+func (c *Coordinator) askAgain(ctx context.Context, one *check) error {
+	sent, err := c.send(ctx, &message{Sweep: c.key, Jobs: []job{one.job}, Not: one.first.Worker})
+	if sent {
+		one.asked = time.Now()
+	}
+	return err
+}
+
+// compare counts a job whose two rows are there.
+func (c *Coordinator) compare(job string) error {
+	one := c.checks[job]
+	if one.first == nil || one.second == nil {
+		return nil
+	}
+	c.sweep.Checked++
+	return compared(one.first, one.second)
+}
+
+// compared ends the sweep when two workers make different rows of one job.
+func compared(first, second *row) error {
+	if bytes.Equal(first.Trial, second.Trial) {
+		return nil
+	}
+	return failure.New(failure.Internal, "botd sweep resume goes on when the machine that is wrong is taken away",
+		"two workers make different rows of one trial, so that no row can be relied on:\n%s: %s\n%s: %s",
+		first.Worker, first.Trial, second.Worker, second.Trial)
+}
+
+// checksEnd waits for the trials that are run twice, as long as there is another worker for them.
+func (c *Coordinator) checksEnd(ctx context.Context) error {
+	left := func() (n int) {
+		for _, one := range c.checks {
+			if one.first != nil && one.second == nil && c.another(one.first.Worker) {
+				n++
+			}
+		}
+		return n
+	}
+	if err := c.until(ctx, &batch{latest: time.Now()}, func() bool { return left() == 0 }); err != nil {
+		return err
+	}
+	skipped := 0
+	for _, one := range c.checks {
+		if one.first != nil && one.second == nil {
+			skipped++
+		}
+	}
+	c.Log("%d trials were run by two workers, with the same rows", c.sweep.Checked)
+	if skipped > 0 {
+		c.Log("warning: %d trials were to be run by a second worker, and there was none", skipped)
+	}
+	return nil
+}
+
+// another reports whether a worker lives that is not this one.
+func (c *Coordinator) another(than string) bool {
+	for _, w := range c.workers {
+		if w.ID != than && w.Program == c.sweep.Program {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,199 @@
+// Package cluster spreads the trials of sweeps over many machines, on NATS JetStream.
+//
+// A trial follows from its job alone, the hash of all that it is made of, so that
+// work may be done twice and nothing is lost by it: messages are delivered at least
+// once, and a job's first row is the one that counts. Any further row of the same job
+// must equal it; a fixed hundredth of the jobs is run a second time for that purpose,
+// by another worker. Nothing here places orders or knows of a running daemon.
+//
+// On the server there are four things:
+//
+//	stream botd_jobs     work queue: botd.jobs.PROGRAM.SWEEP, a few trials a message
+//	bucket botd_rows     SWEEP.row.JOB, SWEEP.check.JOB, SWEEP.failed.JOB: created once
+//	bucket botd_sweeps   SWEEP: what a sweep is of, how far it is, who coordinates it
+//	bucket botd_workers  one key a worker, renewed every few seconds
+//	objects botd_files   candles and other inputs by the hash of their content
+package cluster
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"botd/backtest/search"
+	"botd/backtest/sweeps"
+)
+
+// The names on the server.
+const (
+	jobStream    = "botd_jobs"
+	rowBucket    = "botd_rows"
+	sweepBucket  = "botd_sweeps"
+	workerBucket = "botd_workers"
+	fileBucket   = "botd_files"
+)
+
+// Bounds, and how often things happen.
+const (
+	ackWait      = 15 * time.Second // a message whose worker is silent for so long goes to another one
+	beat         = 5 * time.Second  // of workers and coordinators
+	silent       = 20 * time.Second // without a beat: gone
+	keep         = 7 * 24 * time.Hour
+	batchWork    = 10 * time.Second // of one message
+	maxBatch     = 500              // trials of one message
+	maxDelivered = 10               // times that a message is handed out, before its trials count as deadly
+	maxFile      = 4 << 30
+)
+
+// The states of a sweep.
+const (
+	Running     = "running"
+	Interrupted = "interrupted" // nobody coordinates it; botd sweep resume does again
+	Done        = "done"
+	Canceled    = "canceled"
+	Failed      = "failed"
+)
+
+// Sweep is what the server knows of a sweep.
+type Sweep struct {
+	Name     string       `json:"name"`
+	State    string       `json:"state"`
+	Why      string       `json:"why,omitempty"` // of one that failed
+	Program  string       `json:"program"`       // hash of the program that may run its trials
+	Version  string       `json:"version"`       // of that program, for people
+	Host     string       `json:"host"`          // of the coordinator
+	Total    int          `json:"total"`         // trials that are known so far
+	Ended    int          `json:"ended"`
+	Rate     float64      `json:"rate"`    // trials a second, in the last minute
+	Checked  int          `json:"checked"` // trials that two workers ran, with the same row
+	Updated  time.Time    `json:"updated"`
+	Finished *time.Time   `json:"finished,omitempty"`
+	Spec     *sweeps.Spec `json:"spec"`
+	Files    []file       `json:"files"`
+}
+
+// file is one input of a sweep.
+type file struct {
+	Role   string `json:"role"`             // data, detail, funding, signals, columns, symbols, strategy
+	Name   string `json:"name"`             // its base name; of a strategy its path beside the strategy's file
+	Prefix string `json:"prefix,omitempty"` // of columns, put before each name
+	SHA256 string `json:"sha256"`
+	Bytes  int64  `json:"bytes"`
+}
+
+// WorkerStatus is what a worker reports of itself.
+type WorkerStatus struct {
+	ID      string    `json:"id"`
+	Program string    `json:"program"`
+	Version string    `json:"version"`
+	Slots   int       `json:"slots"`
+	Trials  int64     `json:"trials"`  // ended since its start
+	Refused string    `json:"refused"` // why it takes no part in a sweep under way; empty where it may
+	Since   time.Time `json:"since"`
+	Updated time.Time `json:"updated"`
+}
+
+// message is what one delivery asks for.
+type message struct {
+	Sweep string `json:"sweep"`
+	Jobs  []job  `json:"jobs"`
+	Not   string `json:"not,omitempty"` // a worker that has run these: they are checked by another one
+}
+
+type job struct {
+	Job    string        `json:"job"`
+	Choice search.Choice `json:"choice"`
+}
+
+// row is what a worker made of a job.
+type row struct {
+	Worker  string          `json:"worker"`
+	Seconds float64         `json:"seconds"`
+	Trial   json.RawMessage `json:"trial,omitempty"` // as a line of trials.jsonl
+	Failure string          `json:"failure,omitempty"`
+	First   *row            `json:"first,omitempty"` // the row that was there, where this one is another
+}
+
+// keyOf is a sweep's part of subjects and keys: its name may hold dots.
+func keyOf(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(sum[:8])
+}
+
+func subjectOf(program, key string) string { return "botd.jobs." + program[:16] + "." + key }
+
+// store is what is on the server.
+type store struct {
+	connection *nats.Conn
+	js         jetstream.JetStream
+	jobs       jetstream.Stream
+	rows       jetstream.KeyValue
+	sweeps     jetstream.KeyValue
+	workers    jetstream.KeyValue
+	files      jetstream.ObjectStore
+}
+
+// open finds what is on the server, and makes what is missing.
+func open(ctx context.Context, connection *nats.Conn) (*store, error) {
+	s := &store{connection: connection}
+	var err error
+	if s.js, err = jetstream.New(connection); err != nil {
+		return nil, err
+	}
+	if s.jobs, err = s.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: jobStream, Subjects: []string{"botd.jobs.*.*"},
+		Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage}); err != nil {
+		return nil, fmt.Errorf("make the stream %s: %w", jobStream, err)
+	}
+	for _, bucket := range []struct {
+		into *jetstream.KeyValue
+		name string
+		ttl  time.Duration
+	}{{&s.rows, rowBucket, keep}, {&s.sweeps, sweepBucket, keep}, {&s.workers, workerBucket, silent}} {
+		*bucket.into, err = s.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucket.name, TTL: bucket.ttl, Storage: jetstream.FileStorage})
+		if err != nil {
+			return nil, fmt.Errorf("make the bucket %s: %w", bucket.name, err)
+		}
+	}
+	files := jetstream.ObjectStoreConfig{Bucket: fileBucket, TTL: keep, Storage: jetstream.FileStorage}
+	if s.files, err = s.js.CreateOrUpdateObjectStore(ctx, files); err != nil {
+		return nil, fmt.Errorf("make the object store %s: %w", fileBucket, err)
+	}
+	return s, nil
+}
+
+// consumer is the queue of the workers of one program.
+func (s *store) consumer(ctx context.Context, program string) (jetstream.Consumer, error) {
+	return s.jobs.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{Durable: "workers-" + program[:16], AckPolicy: jetstream.AckExplicitPolicy,
+		AckWait: ackWait, MaxDeliver: -1, MaxAckPending: 100_000, FilterSubject: subjectOf(program, "*"), InactiveThreshold: keep})
+}
+
+// sweep reads what the server knows of a sweep.
+func (s *store) sweep(ctx context.Context, key string) (*Sweep, uint64, error) {
+	entry, err := s.sweeps.Get(ctx, key)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, 0, sweeps.ErrNone
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	found, err := sweepOf(entry.Value())
+	return found, entry.Revision(), err
+}
+
+func sweepOf(text []byte) (*Sweep, error) {
+	var found Sweep
+	if err := json.Unmarshal(text, &found); err != nil || found.Spec == nil || len(found.Program) != 2*sha256.Size {
+		return nil, fmt.Errorf("the server has something else than a sweep: %w", err)
+	}
+	return &found, nil
+}
+
+// alive reports whether a sweep that is said to run is coordinated.
+func (s *Sweep) alive(now time.Time) bool { return s.State == Running && now.Sub(s.Updated) < silent }

@@ -1,0 +1,242 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"botd/internal/failure"
+)
+
+// TokenVariable holds the token of clients and of a server that is embedded.
+const TokenVariable = "BOTD_NATS_TOKEN"
+
+// Access is how a server is reached, and who may. Secrets come from files and the environment.
+type Access struct {
+	URL      string // nats://HOST:PORT or tls://HOST:PORT of a server that is there
+	Serve    string // HOST:PORT of a server to embed
+	Creds    string // file of a user's JWT and key
+	CA       string // file of the authorities that are trusted
+	Cert     string // certificate of this side, with its key
+	Key      string
+	StoreDir string // of a server to embed
+}
+
+// token is that of the environment.
+func token() string { return os.Getenv(TokenVariable) }
+
+// Check refuses what would let anybody in, or send secrets in a URL.
+func (a *Access) Check() error {
+	if a.Serve != "" && a.URL != "" {
+		return failure.Usagef("--serve runs a server in this process, --on takes one that is there: give one of them")
+	}
+	if (a.Cert == "") != (a.Key == "") {
+		return failure.Usagef("--tls-cert and --tls-key belong together")
+	}
+	if a.Serve != "" {
+		return a.checkServe()
+	}
+	for _, one := range strings.Split(a.URL, ",") {
+		parsed, err := url.Parse(strings.TrimSpace(one))
+		if err != nil || parsed.Host == "" || parsed.Scheme != "nats" && parsed.Scheme != "tls" {
+			return failure.Usagef("--on %s: want nats://HOST:PORT or tls://HOST:PORT, several with commas", one)
+		}
+		if parsed.User != nil {
+			return failure.New(failure.Usage, "put the token into "+TokenVariable+", or give --creds FILE", "--on: an address holds no secret")
+		}
+		if !loopback(parsed.Host) && a.open() {
+			return failure.New(failure.Credentials, TokenVariable+", --creds FILE or --tls-cert FILE with --tls-key FILE",
+				"--on %s: beyond this machine a server must ask who its clients are", one)
+		}
+	}
+	return nil
+}
+
+func (a *Access) checkServe() error {
+	if _, _, err := net.SplitHostPort(a.Serve); err != nil {
+		return failure.Usagef("--serve %s: want HOST:PORT, as 127.0.0.1:4222", a.Serve)
+	}
+	if a.Creds != "" {
+		return failure.Usagef("--creds is for a server that is there (--on); one that is embedded takes %s", TokenVariable)
+	}
+	if !loopback(a.Serve) && token() == "" && (a.CA == "" || a.Cert == "") {
+		return failure.New(failure.Credentials, "put a token into "+TokenVariable+", here and of every worker, or give --tls-ca FILE with --tls-cert FILE",
+			"--serve %s: beyond this machine everybody could run programs of scripts on the workers", a.Serve)
+	}
+	return nil
+}
+
+// open reports whether a client shows nothing that says who it is.
+func (a *Access) open() bool { return token() == "" && a.Creds == "" && a.Cert == "" }
+
+// loopback reports whether an address is of this machine alone.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		host = strings.Trim(address, "[]")
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Plain reports whether what is sent crosses a network unencrypted.
+func (a *Access) Plain() bool {
+	if a.Serve != "" {
+		return !loopback(a.Serve) && a.Cert == ""
+	}
+	parsed, err := url.Parse(a.URL)
+	return err == nil && !loopback(parsed.Host) && parsed.Scheme != "tls" && a.CA == "" && a.Cert == ""
+}
+
+// secured is the configuration of TLS; nil for none.
+func (a *Access) secured() (*tls.Config, error) {
+	if a.CA == "" && a.Cert == "" {
+		return nil, nil
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if a.CA != "" {
+		text, err := os.ReadFile(a.CA)
+		if err != nil {
+			return nil, failure.Wrap(failure.NoInput, err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(text) {
+			return nil, failure.New(failure.Data, "", "--tls-ca %s holds no certificate", a.CA)
+		}
+	}
+	if a.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(a.Cert, a.Key)
+		if err != nil {
+			return nil, failure.New(failure.Data, "", "--tls-cert %s with --tls-key %s: %w", a.Cert, a.Key, err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config, nil
+}
+
+// own has a process trust its own certificate, whatever name that is of.
+func own(config *tls.Config) error {
+	if len(config.Certificates) == 0 {
+		return nil
+	}
+	leaf, err := x509.ParseCertificate(config.Certificates[0].Certificate[0])
+	if err != nil {
+		return failure.Wrap(failure.Data, err)
+	}
+	config.RootCAs = x509.NewCertPool()
+	config.RootCAs.AddCert(leaf)
+	switch {
+	case len(leaf.DNSNames) > 0:
+		config.ServerName = leaf.DNSNames[0]
+	case len(leaf.IPAddresses) > 0:
+		config.ServerName = leaf.IPAddresses[0].String()
+	}
+	return nil
+}
+
+// Server is a server in this process.
+type Server struct {
+	server *server.Server
+	url    string
+}
+
+// Serve starts a server. Every message is on the disk before it is acknowledged.
+func Serve(a Access) (*Server, error) {
+	if err := a.Check(); err != nil {
+		return nil, err
+	}
+	host, port, _ := net.SplitHostPort(a.Serve)
+	number, err := net.LookupPort("tcp", port)
+	if err != nil {
+		return nil, failure.Usagef("--serve %s: %w", a.Serve, err)
+	}
+	if number == 0 {
+		number = server.RANDOM_PORT
+	}
+	if err := os.MkdirAll(a.StoreDir, 0o700); err != nil {
+		return nil, failure.Wrap(failure.IO, err)
+	}
+	options := &server.Options{ServerName: "botd", Host: host, Port: number, JetStream: true, StoreDir: a.StoreDir, SyncAlways: true,
+		Authorization: token(), NoSigs: true, NoLog: true, DisableShortFirstPing: true}
+	secured, err := a.secured()
+	if err != nil {
+		return nil, err
+	}
+	if a.Cert != "" {
+		options.TLS, options.TLSConfig, options.TLSTimeout = true, secured, 5
+		if a.CA != "" {
+			secured.ClientCAs, secured.ClientAuth, options.TLSVerify = secured.RootCAs, tls.RequireAndVerifyClientCert, true
+		}
+	}
+	s, err := server.NewServer(options)
+	if err != nil {
+		return nil, failure.Wrap(failure.Usage, err)
+	}
+	s.Start()
+	if !s.ReadyForConnections(20 * time.Second) {
+		s.Shutdown()
+		return nil, failure.New(failure.IO, "is the port free, and can "+a.StoreDir+" be written?", "no server could be started on %s", a.Serve)
+	}
+	return &Server{server: s, url: s.ClientURL()}, nil
+}
+
+// URL is where clients reach it.
+func (s *Server) URL() string { return s.url }
+
+// Close stops it; what it holds stays on the disk.
+func (s *Server) Close() {
+	s.server.Shutdown()
+	s.server.WaitForShutdown()
+}
+
+// connect connects, and stays connected: a server that is away is asked again until ctx ends.
+func (a *Access) connect(ctx context.Context, name string, in *Server) (*nats.Conn, error) {
+	options := []nats.Option{nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond), nats.Timeout(10 * time.Second)}
+	address := a.URL
+	if in != nil {
+		address = in.url
+		options = append(options, nats.InProcessServer(in.server))
+	} else if err := a.Check(); err != nil {
+		return nil, err
+	}
+	if token() != "" && a.Creds == "" {
+		options = append(options, nats.Token(token()))
+	}
+	if a.Creds != "" {
+		options = append(options, nats.UserCredentials(a.Creds))
+	}
+	secured, err := a.secured()
+	if err == nil && in != nil && secured != nil {
+		err = own(secured)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if secured != nil {
+		options = append(options, nats.Secure(secured))
+	}
+	connection, err := nats.Connect(address, options...)
+	switch {
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
+		return nil, failure.New(failure.Credentials, TokenVariable+" or --creds FILE", "the server at %s does not let this program in: %w", address, err)
+	case err != nil:
+		return nil, failure.New(failure.Unavailable, "botd sweep run --serve starts one", "connect to NATS at %s: %w", address, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if err := connection.FlushWithContext(ctx); err != nil {
+		connection.Close()
+		return nil, failure.Wrap(failure.Unavailable, fmt.Errorf("talk to NATS at %s: %w", address, err))
+	}
+	return connection, nil
+}

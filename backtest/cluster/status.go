@@ -1,0 +1,166 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"botd/backtest"
+	"botd/backtest/sweeps"
+	"botd/internal/failure"
+)
+
+// list returns the sweeps that the server knows, the one that was shown last first.
+func (s *store) list(ctx context.Context) (all []*Sweep, err error) {
+	err = each(ctx, s.sweeps, func(entry jetstream.KeyValueEntry) error {
+		found, err := sweepOf(entry.Value())
+		if err == nil {
+			all = append(all, found)
+		}
+		return err
+	})
+	slices.SortFunc(all, func(a, b *Sweep) int { return b.Updated.Compare(a.Updated) })
+	return all, err
+}
+
+// present returns the workers that live, by their ids.
+func (s *store) present(ctx context.Context) (map[string]*WorkerStatus, error) {
+	all := map[string]*WorkerStatus{}
+	err := each(ctx, s.workers, func(entry jetstream.KeyValueEntry) error {
+		var w WorkerStatus
+		if err := json.Unmarshal(entry.Value(), &w); err != nil || len(w.Program) < 16 {
+			return fmt.Errorf("the server has something else than a worker: %w", err)
+		}
+		if time.Since(entry.Created()) < silent {
+			all[w.ID] = &w
+		}
+		return nil
+	})
+	return all, err
+}
+
+// each reads a bucket.
+func each(ctx context.Context, bucket jetstream.KeyValue, do func(jetstream.KeyValueEntry) error) error {
+	watcher, err := bucket.WatchAll(ctx, jetstream.IgnoreDeletes())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = watcher.Stop() }()
+	for {
+		select {
+		case entry := <-watcher.Updates():
+			if entry == nil {
+				return ctx.Err() // that was all
+			}
+			if err := do(entry); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// View is a connection that only reads, or cancels.
+type View struct{ store *store }
+
+// Open connects to a server.
+func Open(ctx context.Context, access Access) (*View, error) {
+	connection, err := access.connect(ctx, "botd sweep", nil)
+	if err != nil {
+		return nil, err
+	}
+	s, err := open(ctx, connection)
+	if err != nil {
+		connection.Close()
+		return nil, failure.Wrap(failure.Unavailable, err)
+	}
+	return &View{store: s}, nil
+}
+
+// Close ends the connection.
+func (v *View) Close() { v.store.connection.Close() }
+
+// Sweeps are those that the server knows; one that says it runs, and that nobody coordinates, is interrupted.
+func (v *View) Sweeps(ctx context.Context) ([]*Sweep, error) {
+	all, err := v.store.list(ctx)
+	for _, one := range all {
+		if one.State == Running && !one.alive(time.Now()) {
+			one.State = Interrupted
+		}
+	}
+	return all, err
+}
+
+// Workers are those that live, in order of their ids.
+func (v *View) Workers(ctx context.Context) ([]*WorkerStatus, error) {
+	found, err := v.store.present(ctx)
+	var all []*WorkerStatus
+	for _, w := range found {
+		all = append(all, w)
+	}
+	slices.SortFunc(all, func(a, b *WorkerStatus) int { return strings.Compare(a.ID, b.ID) })
+	return all, err
+}
+
+// Rows returns a sweep with its trials so far.
+func (v *View) Rows(ctx context.Context, name string) (*Sweep, []backtest.Trial, error) {
+	found, _, err := v.store.sweep(ctx, keyOf(name))
+	if err != nil {
+		return nil, nil, err
+	}
+	var trials []backtest.Trial
+	watcher, err := v.store.rows.Watch(ctx, keyOf(name)+".row.*", jetstream.IgnoreDeletes())
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = watcher.Stop() }()
+	for {
+		select {
+		case entry := <-watcher.Updates():
+			if entry == nil {
+				return found, trials, nil
+			}
+			var made row
+			var t backtest.Trial
+			if err := errors.Join(json.Unmarshal(entry.Value(), &made), json.Unmarshal(made.Trial, &t)); err != nil || t.Seen == nil {
+				return nil, nil, fmt.Errorf("the server has something else than a row: %w", err)
+			}
+			trials = append(trials, t)
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+	}
+}
+
+// Cancel ends a sweep, wherever it is coordinated: nothing more is handed out, trials under way end, and what has ended stays.
+func (v *View) Cancel(ctx context.Context, name string) error {
+	key := keyOf(name)
+	for {
+		found, revision, err := v.store.sweep(ctx, key)
+		if err != nil {
+			return err
+		}
+		if found.State != Running && found.State != Interrupted {
+			return failure.New(failure.Usage, "botd sweep list --on shows the state of each", "the sweep %s is %s", name, found.State)
+		}
+		now := time.Now().UTC()
+		found.State, found.Finished = Canceled, &now
+		text, err := json.Marshal(found)
+		if err != nil {
+			return err
+		}
+		if _, err = v.store.sweeps.Update(ctx, key, text, revision); errors.Is(err, jetstream.ErrKeyExists) {
+			continue // the coordinator showed how far it is, at the same moment
+		}
+		return errors.Join(err, v.store.jobs.Purge(ctx, jetstream.WithPurgeSubject("botd.jobs.*."+key)))
+	}
+}
+
+var _ sweeps.Runner = (*Coordinator)(nil)

@@ -1,0 +1,458 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"botd/backtest"
+	"botd/backtest/inputs"
+	"botd/backtest/sweeps"
+	"botd/exchange"
+	"botd/internal/failure"
+)
+
+// Worker runs trials that a server hands out, until it is stopped.
+type Worker struct {
+	Access  Access
+	Program string // hash of this program
+	Version string
+	ID      string // of this worker; differs from every other one's
+	Slots   int    // trials at a time
+	Cache   string // directory of the candles that were received
+	Files   func() inputs.Files
+	Split   func(text string) (exchange.Rate, error)
+	Log     func(format string, arguments ...any)
+
+	store   *store
+	since   time.Time
+	trials  atomic.Int64
+	refused atomic.Value // string
+
+	mu     sync.Mutex // guards what follows
+	sweeps map[string]*Sweep
+	loaded map[string]*loaded
+}
+
+// loaded is a sweep that is ready for its trials.
+type loaded struct {
+	mu      sync.Mutex // guards trials, which remembers candles
+	trials  *inputs.Trials
+	splitMS int64
+	folder  string
+}
+
+// maxLoaded bounds the sweeps whose candles a worker has in memory.
+const maxLoaded = 4
+
+// Run works until ctx ends. Then each slot finishes the trial under way, gives back what it has not begun, and Run returns.
+func (w *Worker) Run(ctx context.Context) error {
+	connection, err := w.Access.connect(ctx, "botd worker "+w.ID, nil)
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	if w.store, err = open(ctx, connection); err != nil {
+		return failure.Wrap(failure.Unavailable, err)
+	}
+	w.since, w.sweeps, w.loaded = time.Now().UTC(), map[string]*Sweep{}, map[string]*loaded{}
+	w.refused.Store("")
+	if err := w.admitted(ctx); err != nil {
+		return err
+	}
+	consumer, err := w.store.consumer(ctx, w.Program)
+	if err != nil {
+		return failure.Wrap(failure.Unavailable, err)
+	}
+	defer w.forget()
+	w.Log("worker %s: %d at a time, program %s", w.ID, w.Slots, w.Program[:16])
+	var group sync.WaitGroup
+	group.Go(func() { w.watch(ctx) })
+	group.Go(func() { w.beats(ctx) })
+	for range w.Slots {
+		group.Go(func() { w.slot(ctx, consumer) })
+	}
+	group.Wait()
+	w.drop()
+	// What the slots stored last is out before the process ends.
+	flushed, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if err := connection.FlushWithContext(flushed); err != nil {
+		w.Log("the server is away; what it has not received is done again")
+	}
+	w.Log("worker %s ends: %d trials", w.ID, w.trials.Load())
+	return nil
+}
+
+// admitted refuses to begin where every sweep under way is of another program.
+func (w *Worker) admitted(ctx context.Context) error {
+	all, err := w.store.list(ctx)
+	if err != nil {
+		return failure.Wrap(failure.Unavailable, err)
+	}
+	refused := ""
+	for _, found := range all {
+		if !found.alive(time.Now()) {
+			continue
+		}
+		if found.Program == w.Program {
+			return nil
+		}
+		refused = w.refusal(found)
+	}
+	if refused != "" {
+		return failure.New(failure.Config, "the rows of two programs are not one sweep: run the same botd, on the same architecture, everywhere", "%s", refused)
+	}
+	return nil
+}
+
+func (w *Worker) refusal(found *Sweep) string {
+	return fmt.Sprintf("the sweep %s is of botd %s (program %s), this worker is botd %s (program %s)", found.Name, found.Version, found.Program[:16],
+		w.Version, w.Program[:16])
+}
+
+// watch follows the state of all sweeps.
+func (w *Worker) watch(ctx context.Context) {
+	for ctx.Err() == nil {
+		watcher, err := w.store.sweeps.WatchAll(ctx, jetstream.IgnoreDeletes())
+		if err != nil {
+			pause(ctx, time.Second)
+			continue
+		}
+		for entry := range watcher.Updates() {
+			if entry == nil {
+				continue // all that was there has come
+			}
+			found, err := sweepOf(entry.Value())
+			if err != nil {
+				continue
+			}
+			w.mu.Lock()
+			before, known := w.sweeps[entry.Key()]
+			w.sweeps[entry.Key()] = found
+			w.mu.Unlock()
+			if found.Program != w.Program && found.State == Running && (!known || before.State != Running) {
+				w.refused.Store(w.refusal(found))
+				w.Log("refused: %s", w.refusal(found))
+			}
+		}
+	}
+}
+
+// ended reports whether a sweep wants no more trials. One that is resumed runs again: the server says so at once.
+func (w *Worker) ended(ctx context.Context, key string) bool {
+	over := func(found *Sweep) bool {
+		return found.State == Canceled || found.State == Failed || found.State == Done
+	}
+	w.mu.Lock()
+	found, known := w.sweeps[key]
+	w.mu.Unlock()
+	if !known || !over(found) {
+		return false
+	}
+	fresh, _, err := w.store.sweep(ctx, key)
+	return err != nil || over(fresh)
+}
+
+// beats shows that the worker lives.
+func (w *Worker) beats(ctx context.Context) {
+	for {
+		text, err := json.Marshal(&WorkerStatus{ID: w.ID, Program: w.Program, Version: w.Version, Slots: w.Slots, Trials: w.trials.Load(),
+			Refused: w.refused.Load().(string), Since: w.since, Updated: time.Now().UTC()})
+		if err == nil {
+			_, err = w.store.workers.Put(ctx, keyOf(w.ID), text)
+		}
+		if err != nil && ctx.Err() == nil {
+			w.Log("cannot show that this worker lives: %v", err)
+		}
+		if !pause(ctx, beat) {
+			return
+		}
+	}
+}
+
+// forget takes the worker off the list.
+func (w *Worker) forget() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	_ = w.store.workers.Delete(ctx, keyOf(w.ID)) // it goes by itself after a while
+}
+
+// pause waits; false when ctx ended first.
+func pause(ctx context.Context, least time.Duration) bool {
+	timer := time.NewTimer(least)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// slot takes one message after the other.
+func (w *Worker) slot(ctx context.Context, consumer jetstream.Consumer) {
+	for ctx.Err() == nil {
+		batch, err := consumer.Fetch(1, jetstream.FetchContext(ctx))
+		if err != nil {
+			if ctx.Err() == nil && !errors.Is(err, nats.ErrTimeout) {
+				w.Log("no work can be fetched: %v", err)
+			}
+			if !pause(ctx, time.Second) {
+				return
+			}
+			continue
+		}
+		for m := range batch.Messages() {
+			w.work(ctx, m)
+		}
+	}
+}
+
+// work runs the trials of a message, and keeps the message meanwhile.
+func (w *Worker) work(ctx context.Context, m jetstream.Msg) {
+	var asked message
+	if err := json.Unmarshal(m.Data(), &asked); err != nil {
+		w.Log("a message that is none of botd's is dropped: %v", err)
+		_ = m.Term()
+		return
+	}
+	if asked.Not == w.ID { // another one is to see whether it comes to the same
+		_ = m.NakWithDelay(time.Second)
+		return
+	}
+	held, release := context.WithCancel(context.WithoutCancel(ctx))
+	defer release()
+	go func() {
+		for pause(held, ackWait/3) {
+			_ = m.InProgress() // one that is lost is made good by the next
+		}
+	}()
+	deliveries := uint64(1)
+	if about, err := m.Metadata(); err == nil {
+		deliveries = about.NumDelivered
+	}
+	if err := w.each(ctx, held, &asked, deliveries); err != nil {
+		w.Log("%v; the work goes back", err)
+		if w.giveBack(held, &asked) != nil { // the server is away: it notices by itself
+			return
+		}
+		pause(ctx, silent/2) // others come first
+	}
+	_ = m.Ack() // where it is lost the work is done again, with the same rows
+}
+
+// each runs the trials of a message one after the other. When ctx ends the rest goes back to the queue. An error is the worker's own trouble.
+func (w *Worker) each(ctx, held context.Context, asked *message, deliveries uint64) error {
+	for i, one := range asked.Jobs {
+		if w.ended(held, asked.Sweep) {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return w.giveBack(held, &message{Sweep: asked.Sweep, Jobs: asked.Jobs[i:], Not: asked.Not})
+		}
+		if deliveries > 1 {
+			if _, err := w.store.rows.Get(held, asked.Sweep+kindOf(asked)+one.Job); err == nil {
+				continue // whoever had the message before came so far
+			}
+		}
+		made := &row{Worker: w.ID}
+		if deliveries > maxDelivered && asked.Not == "" {
+			made.Failure = fmt.Sprintf("it was handed out %d times, and no worker came back with it: does it need more memory than they have?", maxDelivered)
+		} else if err := w.trial(held, asked.Sweep, &one, made); err != nil {
+			return err
+		}
+		if err := w.put(held, asked, &one, made); err != nil {
+			return err
+		}
+		w.trials.Add(1)
+	}
+	return nil
+}
+
+// giveBack puts trials into the queue again that were not begun.
+func (w *Worker) giveBack(ctx context.Context, rest *message) error {
+	text, err := json.Marshal(rest)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_, err = w.store.js.Publish(ctx, subjectOf(w.Program, rest.Sweep), text)
+	return err
+}
+
+// trial runs one. What the trial itself does wrong is in the row.
+func (w *Worker) trial(ctx context.Context, key string, one *job, made *row) error {
+	ready, err := w.load(ctx, key)
+	if err != nil {
+		return err
+	}
+	trial, refused, err := ready.trial(one)
+	if trial.Job != one.Job { // the sweep may have been resumed with other files since
+		w.unload(key, ready)
+		if ready, err = w.load(ctx, key); err != nil {
+			return err
+		}
+		trial, refused, err = ready.trial(one)
+	}
+	switch {
+	case err != nil:
+		made.Failure = err.Error()
+	case refused != "":
+		made.Failure = "the worker's strategy refuses what the coordinator's took: " + refused
+	case trial.Job != one.Job:
+		made.Failure = fmt.Sprintf("the worker %s makes another job of %s: what it is made of differs", w.ID, one.Choice.Text())
+	}
+	if made.Failure != "" {
+		return nil
+	}
+	began := time.Now()
+	if err := trial.Run(ctx, &ready.trials.Config, ready.splitMS); err != nil {
+		made.Failure = err.Error()
+		return nil
+	}
+	made.Seconds = time.Since(began).Seconds()
+	made.Trial, err = json.Marshal(&trial)
+	return err
+}
+
+func (l *loaded) trial(one *job) (backtest.Trial, string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.trials.Trial(one.Choice)
+}
+
+// unload has a sweep made ready anew, when it is needed again.
+func (w *Worker) unload(key string, old *loaded) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.loaded[key] == old {
+		delete(w.loaded, key)
+		_ = os.RemoveAll(old.folder)
+	}
+}
+
+// kindOf says where the rows of a message go.
+func kindOf(asked *message) string {
+	if asked.Not != "" {
+		return ".check."
+	}
+	return ".row."
+}
+
+// put stores a row. The first one of a job counts, and any further one must be the same: if it is
+// not, both are there for the coordinator to see.
+func (w *Worker) put(ctx context.Context, asked *message, one *job, made *row) error {
+	text, err := json.Marshal(made)
+	if err != nil {
+		return err
+	}
+	kind := kindOf(asked)
+	if made.Failure != "" {
+		kind = ".failed."
+	}
+	for attempt := 0; ; attempt++ {
+		_, err = w.store.rows.Create(ctx, asked.Sweep+kind+one.Job, text)
+		if err == nil || errors.Is(err, jetstream.ErrKeyExists) {
+			break
+		}
+		if attempt == 60 || w.ended(ctx, asked.Sweep) || !pause(ctx, time.Second) { // the server is away: a minute, and then another worker
+			return fmt.Errorf("store the row of %s: %w", one.Choice.Text(), err)
+		}
+	}
+	if err == nil || kind != ".row." {
+		return nil
+	}
+	there, err := w.store.rows.Get(ctx, asked.Sweep+".row."+one.Job)
+	if err != nil {
+		return fmt.Errorf("compare the row of %s: %w", one.Choice.Text(), err)
+	}
+	var first row
+	if err := json.Unmarshal(there.Value(), &first); err == nil && bytes.Equal(first.Trial, made.Trial) {
+		return nil
+	}
+	made.First = &first
+	if text, err = json.Marshal(made); err == nil {
+		_, err = w.store.rows.Put(ctx, asked.Sweep+".check."+one.Job, text)
+	}
+	return err
+}
+
+// drop forgets all sweeps that are ready; those under way go on with what they have in memory.
+func (w *Worker) drop() {
+	for key, old := range w.loaded {
+		_ = os.RemoveAll(old.folder)
+		delete(w.loaded, key)
+	}
+}
+
+// load makes a sweep ready: its files, its strategy, its candles.
+func (w *Worker) load(ctx context.Context, key string) (*loaded, error) {
+	w.mu.Lock()
+	ready, known := w.loaded[key]
+	if !known {
+		if len(w.loaded) >= maxLoaded {
+			w.drop()
+		}
+		ready = &loaded{}
+		w.loaded[key] = ready
+	}
+	w.mu.Unlock()
+	ready.mu.Lock()
+	defer ready.mu.Unlock()
+	if ready.trials != nil {
+		return ready, nil
+	}
+	found, _, err := w.store.sweep(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("read the sweep: %w", err)
+	}
+	if err := w.ready(ctx, found, ready); err != nil {
+		return nil, fmt.Errorf("make the sweep %s ready: %w", found.Name, err)
+	}
+	return ready, nil
+}
+
+func (w *Worker) ready(ctx context.Context, found *Sweep, into *loaded) (err error) {
+	if err := os.MkdirAll(w.Cache, 0o700); err != nil {
+		return err
+	}
+	if into.folder, err = os.MkdirTemp(w.Cache, "sweep-*"); err != nil {
+		return err
+	}
+	files := w.Files()
+	store := cache{directory: filepath.Join(w.Cache, "files")}
+	received, err := store.place(ctx, w.store, found, into.folder, &files)
+	if err != nil {
+		return err
+	}
+	split, err := w.Split(found.Spec.Split)
+	if err != nil {
+		return err
+	}
+	plan, err := sweeps.NewPlan(found.Spec, split)
+	if err != nil {
+		return err
+	}
+	trials, err := files.NewTrials(plan.Axes(), w.Program, split, plan.StopWhen())
+	if err != nil {
+		return err
+	}
+	if into.splitMS, err = trials.Config.SplitAt(split); err != nil {
+		return err
+	}
+	into.trials = trials
+	w.Log("sweep %s is ready: %d bytes received, %d candles", found.Name, received, trials.Config.Legs[0].Tape.Candles.Len())
+	return nil
+}

@@ -1,0 +1,49 @@
+package inputs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"botd/backtest"
+	"botd/configs"
+)
+
+// Beside returns what a strategy's file names and what lies beside it, by its path from there: script,
+// libraries, columns. All of it moves with the file.
+func Beside(c *configs.StrategyConfig) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for name, text := range backtest.NewScript(c.Script.File, c.Script.Text, c.Script.Libraries).Files() {
+		files[name] = []byte(text)
+	}
+	for i, name := range c.ColumnFiles {
+		if filepath.IsAbs(name) || i >= len(c.ColumnPaths) {
+			continue
+		}
+		file, _ := columnPath(name)
+		if !filepath.IsLocal(file) {
+			return nil, fmt.Errorf("columns: %s does not lie beside the strategy's file, and would not be found from a copy of that", file)
+		}
+		path, _ := columnPath(c.ColumnPaths[i])
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		files[filepath.ToSlash(file)] = text
+	}
+	return files, nil
+}
+
+// program hashes the files beside the strategy's file that the command of a strategy: process names.
+func program(c *configs.StrategyConfig) (hashes []string) {
+	for _, word := range c.Command {
+		path := word
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(filepath.Dir(c.File), word)
+		}
+		if found, err := os.Stat(path); err == nil && found.Mode().IsRegular() {
+			hashes = append(hashes, fileSHA(path))
+		}
+	}
+	return hashes
+}
