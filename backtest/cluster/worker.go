@@ -27,9 +27,10 @@ type Worker struct {
 	Access  Access
 	Program string // hash of this program
 	Version string
-	ID      string // of this worker; differs from every other one's
-	Slots   int    // trials at a time
-	Cache   string // directory of the candles that were received
+	ID      string        // of this worker; differs from every other one's
+	Slots   int           // trials at a time
+	Idle    time.Duration // without work for so long it ends; 0 for never
+	Cache   string        // directory of the candles that were received
 	Files   func() inputs.Files
 	Split   func(text string) (exchange.Rate, error)
 	Log     func(format string, arguments ...any)
@@ -37,6 +38,8 @@ type Worker struct {
 	store   *store
 	since   time.Time
 	trials  atomic.Int64
+	busy    atomic.Int64 // slots with a message
+	worked  atomic.Int64 // when one had a message, in milliseconds
 	refused atomic.Value // string
 
 	mu     sync.Mutex // guards what follows
@@ -76,9 +79,12 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	defer w.forget()
 	w.Log("worker %s: %d at a time, program %s", w.ID, w.Slots, w.Program[:16])
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	var group sync.WaitGroup
 	group.Go(func() { w.watch(ctx) })
 	group.Go(func() { w.beats(ctx) })
+	group.Go(func() { w.idles(ctx, end) })
 	for range w.Slots {
 		group.Go(func() { w.slot(ctx, consumer) })
 	}
@@ -164,6 +170,17 @@ func (w *Worker) ended(ctx context.Context, key string) bool {
 	return err != nil || over(fresh)
 }
 
+// idles ends the worker when there has been nothing to do for long.
+func (w *Worker) idles(ctx context.Context, end context.CancelFunc) {
+	w.worked.Store(time.Now().UnixMilli())
+	for w.Idle > 0 && pause(ctx, min(w.Idle/4, time.Second)) {
+		if w.busy.Load() == 0 && time.Since(time.UnixMilli(w.worked.Load())) >= w.Idle {
+			w.Log("nothing to do for %s", w.Idle)
+			end()
+		}
+	}
+}
+
 // beats shows that the worker lives.
 func (w *Worker) beats(ctx context.Context) {
 	for {
@@ -214,7 +231,10 @@ func (w *Worker) slot(ctx context.Context, consumer jetstream.Consumer) {
 			continue
 		}
 		for m := range batch.Messages() {
+			w.busy.Add(1)
 			w.work(ctx, m)
+			w.worked.Store(time.Now().UnixMilli())
+			w.busy.Add(-1)
 		}
 	}
 }

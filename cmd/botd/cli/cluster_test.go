@@ -264,13 +264,17 @@ func TestACoordinatorThatIsKilledIsResumed(t *testing.T) {
 	far := c.start("botd", append(clusterSweep, "--name", "far", "--serve", c.address)...)
 	c.until("a server", func() bool { conn, err := net.Dial("tcp", c.address); return err == nil && conn.Close() == nil })
 	c.worker(1)
-	c.worker(2)
+	idle := c.start("botd", "worker", "--on", "nats://"+c.address, "--slots", "2", "--cache", "cache2", "--idle", "8s")
 	c.until("40 rows", func() bool { return c.rows("far") >= 40 })
 	_ = far.Process.Kill()
 	c.ends(far, "the sweep")
-	again := c.start("botd", "sweep", "resume", "far", "--serve", c.address, "-o", "json")
+	again := c.start("botd", append(clusterSweep, "--name", "far", "--resume", "--serve", c.address)...)
 	c.ends(again, "the resumed sweep")
 	c.sameRows(again, "far", local)
+	c.ends(idle, "a worker without work")
+	if idle.err != nil || !strings.Contains(idle.stderr.String(), "nothing to do for 8s") {
+		t.Errorf("a worker without work: want a good end, have %v\n%s", idle.err, &idle.stderr)
+	}
 }
 
 // TestAWorkerOfAnotherProgramIsRefused also cancels a sweep that waits for workers, from elsewhere.

@@ -43,11 +43,18 @@ type (
 			Name string `yaml:"secretName"`
 			Mode int    `yaml:"defaultMode"`
 		}
+		EmptyDir *struct{} `yaml:"emptyDir"`
+	}
+	kubeVariable struct {
+		Name, Value string
+		From        *struct {
+			Secret struct{ Name, Key string } `yaml:"secretKeyRef"`
+		} `yaml:"valueFrom"`
 	}
 	kubeContainer struct {
 		Name, Image string
 		Args        []string
-		Env         []struct{ Name, Value string }
+		Env         []kubeVariable
 		WorkingDir  string `yaml:"workingDir"`
 		Security    struct {
 			Escalation *bool                   `yaml:"allowPrivilegeEscalation"`
@@ -72,6 +79,7 @@ type (
 			ChangePolicy string                `yaml:"fsGroupChangePolicy"`
 			Seccomp      struct{ Type string } `yaml:"seccompProfile"`
 		} `yaml:"securityContext"`
+		Restart    string `yaml:"restartPolicy"`
 		Containers []kubeContainer
 		Volumes    []kubeVolume
 	}
@@ -86,13 +94,31 @@ type (
 			Spec     kubePod
 		}
 	}
+	kubeJob struct {
+		Parallelism int
+		Retries     int `yaml:"backoffLimit"`
+		Template    struct {
+			Metadata kubeName
+			Spec     kubePod
+		}
+	}
+	kubeService struct {
+		Selector map[string]string
+		Ports    []struct {
+			Name string
+			Port int
+		}
+	}
 	kubeClaim struct {
 		Modes     []string `yaml:"accessModes"`
 		Resources struct{ Requests map[string]string }
 	}
 	kubePeer struct {
 		Namespaces *struct{} `yaml:"namespaceSelector"`
-		Block      *struct {
+		Pods       *struct {
+			Labels map[string]string `yaml:"matchLabels"`
+		} `yaml:"podSelector"`
+		Block *struct {
 			CIDR   string
 			Except []string
 		} `yaml:"ipBlock"`
@@ -102,13 +128,14 @@ type (
 			Labels map[string]string `yaml:"matchLabels"`
 		} `yaml:"podSelector"`
 		Types   []string `yaml:"policyTypes"`
-		Ingress []struct{}
-		Egress  []struct {
-			To    []kubePeer
-			Ports []struct {
-				Port     int
-				Protocol string
-			}
+		Ingress []kubeRule
+		Egress  []kubeRule
+	}
+	kubeRule struct {
+		From, To []kubePeer
+		Ports    []struct {
+			Port     int
+			Protocol string
 		}
 	}
 	kubeObject struct {
@@ -128,6 +155,7 @@ type (
 		SecurityOpt []string `yaml:"security_opt"`
 		Restart     string
 		Grace       string `yaml:"stop_grace_period"`
+		WorkingDir  string `yaml:"working_dir"`
 		Memory      string `yaml:"mem_limit"`
 		Pids        int    `yaml:"pids_limit"`
 		Ulimits     map[string]int

@@ -31,6 +31,7 @@ type sweepFlags struct {
 	spec         sweeps.Spec
 	keep, output string
 	access       cluster.Access
+	resume       bool // where there is a sweep of that name
 }
 
 // NewSweep returns the command botd sweep.
@@ -93,6 +94,7 @@ sweep is named by the time.`,
 	f.StringVar(&flags.spec.Name, "name", "", "a name: trials are stored in sweeps/NAME in data_dir as they end, for botd sweep show and resume")
 	f.StringVar(&flags.keep, "keep", "", "as --name")
 	_ = f.MarkDeprecated("keep", "it is --name now")
+	f.BoolVar(&flags.resume, "resume", false, "with --name: go on with that sweep where there is one, as botd sweep resume does")
 	addAccess(command, &flags.access, true)
 	shell.CompleteWith(command, "search", sweeps.Searches()...)
 	return command
@@ -126,6 +128,13 @@ func (f *sweepFlags) run(command *cobra.Command) (err error) {
 	if f.spread() && f.spec.Name == "" {
 		f.spec.Name = automaticName(time.Now())
 		fmt.Fprintln(command.ErrOrStderr(), "the sweep's name is", f.spec.Name)
+	}
+	if f.resume && f.spec.Name != "" {
+		found := savedFlags{directory: f.files.Directory, output: f.output}
+		directory, err := sweepPath(command, &found, f.spec.Name)
+		if err != nil || saved.Exists(directory) {
+			return errors.Join(err, resumeSweep(command, directory, f.spec.Name, f.output, f.access))
+		}
 	}
 	plan, trials, err := f.prepare()
 	if err != nil {

@@ -209,32 +209,42 @@ cancel. Trials that have ended are not run again, unless the program, the candle
 that they follow from is another one now. The result is the one of a sweep that was never
 interrupted. With --serve or --on workers run what is missing, wherever the sweep began.`,
 		Example: "  botd sweep resume first",
-		RunE: func(command *cobra.Command, names []string) (err error) {
+		RunE: func(command *cobra.Command, names []string) error {
 			directory, err := sweepPath(command, &flags, names[0])
 			if err != nil {
 				return err
 			}
-			spec, _, err := sweeps.Read(directory)
-			if err != nil {
-				return noSweep(names[0], err)
-			}
-			resumed := sweepFlags{spec: *spec, output: flags.output, access: access}
-			resumed.read(command, directory)
-			plan, trials, err := resumed.prepare()
-			if err != nil {
-				return err
-			}
-			log, err := sweeps.Open(directory)
-			if err != nil {
-				return failure.Wrap(failure.Temporary, fmt.Errorf("%s: %w", names[0], err))
-			}
-			defer func() { err = errors.Join(err, log.Close()) }()
-			return resumed.search(command, plan, trials, log, directory)
+			return resumeSweep(command, directory, names[0], flags.output, access)
 		},
 	}
 	named(command, &flags)
 	addAccess(command, &access, true)
 	return command
+}
+
+// resumeSweep runs what a sweep is missing.
+func resumeSweep(command *cobra.Command, directory, name, output string, access cluster.Access) (err error) {
+	if access != (cluster.Access{}) {
+		if err := access.Check(); err != nil {
+			return err
+		}
+	}
+	spec, _, err := sweeps.Read(directory)
+	if err != nil {
+		return noSweep(name, err)
+	}
+	resumed := sweepFlags{spec: *spec, output: output, access: access}
+	resumed.read(command, directory)
+	plan, trials, err := resumed.prepare()
+	if err != nil {
+		return err
+	}
+	log, err := sweeps.Open(directory)
+	if err != nil {
+		return failure.Wrap(failure.Temporary, fmt.Errorf("%s: %w", name, err))
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	return resumed.search(command, plan, trials, log, directory)
 }
 
 // read takes the files from a specification.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	goruntime "runtime"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +25,7 @@ const maxSlots = 1024
 func NewWorker() *cobra.Command {
 	var access cluster.Access
 	var slots int
+	var idle time.Duration
 	var directory string
 	command := &cobra.Command{
 		Use: "worker", Short: "run the trials of sweeps for other machines", Args: cobra.NoArgs,
@@ -43,17 +45,18 @@ one sweep.`,
 			if slots < 1 || slots > maxSlots {
 				return failure.Usagef("--slots %d: from 1 to %d", slots, maxSlots)
 			}
-			return work(command, access, slots, directory)
+			return work(command, access, slots, idle, directory)
 		},
 	}
 	addAccess(command, &access, false)
 	f := command.Flags()
 	f.IntVar(&slots, "slots", goruntime.GOMAXPROCS(0), "trials at a time")
+	f.DurationVar(&idle, "idle", 0, "end with 0 when there has been nothing to do for so long (default: never)")
 	f.StringVar(&directory, "cache", "", "directory for the candles that are received (default: botd/sweeps in the user's cache directory)")
 	return command
 }
 
-func work(command *cobra.Command, access cluster.Access, slots int, directory string) error {
+func work(command *cobra.Command, access cluster.Access, slots int, idle time.Duration, directory string) error {
 	if directory == "" {
 		user, err := os.UserCacheDir()
 		if err != nil {
@@ -74,7 +77,7 @@ func work(command *cobra.Command, access cluster.Access, slots int, directory st
 		machine = "worker"
 	}
 	var mu sync.Mutex // guards stderr: several slots report
-	worker := &cluster.Worker{Access: access, Program: program, Version: version.Read().Version, Slots: slots, Cache: directory,
+	worker := &cluster.Worker{Access: access, Program: program, Version: version.Read().Version, Slots: slots, Idle: idle, Cache: directory,
 		ID:    fmt.Sprintf("%s-%d-%s", machine, os.Getpid(), hex.EncodeToString([]byte{byte(rand.IntN(256)), byte(rand.IntN(256))})),
 		Split: splitOf,
 		Files: func() (files inputs.Files) {
