@@ -144,7 +144,7 @@ type store struct {
 func open(ctx context.Context, connection *nats.Conn) (*store, error) {
 	s := &store{connection: connection}
 	var err error
-	if s.js, err = jetstream.New(connection); err != nil {
+	if s.js, err = jetstream.New(connection, jetstream.WithDefaultTimeout(ackWait)); err != nil {
 		return nil, err
 	}
 	if s.jobs, err = s.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: jobStream, Subjects: []string{"botd.jobs.*.*"},
