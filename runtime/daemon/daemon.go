@@ -47,6 +47,7 @@ type process struct {
 	Options
 	config    *configs.Config
 	directory string // of the mode's data
+	network   gateway.Network
 	venue     *gateway.Exchange
 	older     string  // the backup of a journal that an older botd wrote; empty for none
 	unclean   bool    // the run before this one did not end by a clean stop
@@ -83,13 +84,21 @@ type process struct {
 
 // Run starts everything from the inside out and stops it in the other order.
 func Run(ctx context.Context, config *configs.Config, o Options) error {
+	return newProcess(config, o).run(ctx)
+}
+
+func newProcess(config *configs.Config, o Options) *process {
+	return &process{Options: o, config: config, directory: filepath.Join(config.DataDir, string(config.Mode)), supervisor: ops.NewSupervisor()}
+}
+
+func (p *process) run(ctx context.Context) error {
+	config := p.config
 	if err := engineconfig.Supported(config); err != nil {
 		return err
 	}
 	if err := withoutCore(); err != nil {
 		return failure.Wrap(failure.IO, err)
 	}
-	p := &process{Options: o, config: config, directory: filepath.Join(config.DataDir, string(config.Mode)), supervisor: ops.NewSupervisor()}
 	if err := private.Check(config.DataDir, p.directory); err != nil {
 		return failure.Wrap(failure.Config, err)
 	}
@@ -101,7 +110,7 @@ func Run(ctx context.Context, config *configs.Config, o Options) error {
 		return failure.Wrap(failure.Temporary, err)
 	}
 	defer p.lock.Release()
-	if p.venue, err = gateway.Open(ctx, config, p.directory, o.Market); err != nil {
+	if p.venue, err = gateway.Open(ctx, config, p.directory, p.Market, p.network); err != nil {
 		return err
 	}
 	clean, unclean, err := runtime.Mark(p.directory)

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -67,19 +68,33 @@ func (v *Exchange) Reach(ctx context.Context) error {
 	return err
 }
 
+// Network is how the exchange is reached. The zero value is the machine's.
+type Network struct {
+	Listen    func() (net.Listener, error) // of the demo's exchange
+	Transport http.RoundTripper
+}
+
+// listen listens for the client of the demo's exchange.
+func (n *Network) listen() (net.Listener, error) {
+	if n.Listen != nil {
+		return n.Listen()
+	}
+	return net.Listen("tcp", "127.0.0.1:0")
+}
+
 // Open opens the exchange the mode asks for. It is reached by Reach.
-func Open(ctx context.Context, config *configs.Config, directory string, market DemoMarket) (*Exchange, error) {
+func Open(ctx context.Context, config *configs.Config, directory string, market DemoMarket, network Network) (*Exchange, error) {
 	switch config.Mode {
 	case configs.Demo:
-		return openDemo(ctx, config, directory, market)
+		return openDemo(ctx, config, directory, market, network)
 	case configs.Paper:
 		return openPaper(config, directory)
 	}
-	return openLive(config, directory)
+	return openLive(config, directory, network)
 }
 
 // openLive opens the real service with the keys of the configuration.
-func openLive(config *configs.Config, directory string) (*Exchange, error) {
+func openLive(config *configs.Config, directory string, network Network) (*Exchange, error) {
 	key, secret, err := configs.ReadSecrets(config.Exchange)
 	if err != nil {
 		return nil, failure.Wrap(failure.Credentials, err)
@@ -103,7 +118,7 @@ func openLive(config *configs.Config, directory string) (*Exchange, error) {
 		},
 	}
 	settings := rest.Config{BaseURL: config.Exchange.BaseURL, Key: key, Secret: secret, Observe: v.observe.see,
-		Budget: float64(config.Exchange.RequestsPerSecond), Profile: Profile(&config.Exchange.Profile),
+		Transport: network.Transport, Budget: float64(config.Exchange.RequestsPerSecond), Profile: Profile(&config.Exchange.Profile),
 		Signer: Signer(&config.Exchange.Signature)}
 	if v.Client, err = rest.New(settings); err != nil {
 		return nil, failure.Wrap(failure.Config, err)
@@ -130,7 +145,7 @@ const AddressFile = "exchange.address"
 // openDemo starts the embedded exchange on a free loopback port, with its market
 // and the paper account as the last run left them, and reaches it by the same
 // signed client as a real one.
-func openDemo(ctx context.Context, config *configs.Config, directory string, market DemoMarket) (*Exchange, error) {
+func openDemo(ctx context.Context, config *configs.Config, directory string, market DemoMarket, network Network) (*Exchange, error) {
 	secret := rand.Text()
 	venueServer, err := server.New(server.Config{
 		Build: func(state []byte) (*sim.Exchange, error) {
@@ -142,7 +157,7 @@ func openDemo(ctx context.Context, config *configs.Config, directory string, mar
 	if err != nil {
 		return nil, failure.New(failure.Data, "move "+directory+" away to begin with a new paper account", "start the demo's exchange: %w", err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := network.listen()
 	if err != nil {
 		return nil, failure.New(failure.Unavailable, "", "start the demo's exchange: %w", err)
 	}
@@ -157,7 +172,7 @@ func openDemo(ctx context.Context, config *configs.Config, directory string, mar
 	v := &Exchange{Where: "a simulated exchange inside botd (demo)", observe: &observed{},
 		Stop:    func() error { cancel(); return errors.Join(group.Wait(), os.Remove(addressPath)) },
 		Binding: journal.Binding{Mode: string(configs.Demo), URL: "embedded", KeyFingerprint: Fingerprint(DemoAccount), Instance: config.Instance}}
-	v.Client, err = Client(ctx, rest.Config{BaseURL: address, Key: DemoAccount, Secret: []byte(secret), Observe: v.observe.see})
+	v.Client, err = Client(ctx, rest.Config{BaseURL: address, Key: DemoAccount, Secret: []byte(secret), Observe: v.observe.see, Transport: network.Transport})
 	if err != nil {
 		return nil, errors.Join(err, v.Stop())
 	}

@@ -43,7 +43,7 @@ func TestTheRequestBudgetOfTheConfigurationHolds(t *testing.T) {
 			SecretFile: filepath.Join(directory, "secret"), RequestsPerSecond: 2,
 			Settle: configs.SettleConfig{Written: true}}, Paper: configs.PaperConfig{PollMS: 1_000, MaxAgeMS: 10_000}}
 		began := time.Now()
-		v, err := Open(t.Context(), config, directory, DemoMarket{Seed: 1})
+		v, err := Open(t.Context(), config, directory, DemoMarket{Seed: 1}, Network{})
 		if err == nil {
 			err = v.Reach(t.Context())
 		}
@@ -90,7 +90,7 @@ func TestLiveNeedsBoundsThatSomebodyMeasuredOrSet(t *testing.T) {
 		config := &configs.Config{Mode: configs.Live, Strategies: c.trading, Exchange: configs.ExchangeConfig{
 			BaseURL: "https://venue.example", Settle: c.settle,
 			KeyFile: filepath.Join(directory, "key"), SecretFile: filepath.Join(directory, "secret")}}
-		_, err := Open(t.Context(), config, directory, DemoMarket{Seed: 1})
+		_, err := Open(t.Context(), config, directory, DemoMarket{Seed: 1}, Network{})
 		if err == nil && c.code != 0 || err != nil && failure.CodeOf(err) != c.code {
 			t.Errorf("%+v: want exit code %d, have %v", c.settle, c.code, err)
 		}

@@ -50,7 +50,7 @@ func OpenCopy(ctx context.Context, config *configs.Config, directory string) (*C
 	case configs.Paper:
 		return paperCopy(ctx, config, directory)
 	}
-	v, err := openLive(config, directory)
+	v, err := openLive(config, directory, Network{})
 	if err == nil {
 		err = v.Reach(ctx)
 	}

@@ -42,7 +42,7 @@ func TestAKeyIsReplacedWhileBotdRuns(t *testing.T) {
 	write("old", "one")
 	config := &configs.Config{Mode: configs.Live, Exchange: configs.ExchangeConfig{BaseURL: venue.URL, KeyFile: filepath.Join(directory, "key"),
 		SecretFile: filepath.Join(directory, "secret"), RequestsPerSecond: 100, Settle: configs.SettleConfig{Written: true}}}
-	v, err := Open(t.Context(), config, directory, DemoMarket{})
+	v, err := Open(t.Context(), config, directory, DemoMarket{}, Network{})
 	if err == nil {
 		err = v.Reach(t.Context())
 	}
@@ -83,7 +83,7 @@ func TestAKeyIsReplacedWhileBotdRuns(t *testing.T) {
 	if _, err := v.Client.Do(t.Context(), exchange.Request{Operation: exchange.FuturesAccount}); err != nil {
 		t.Errorf("signed with the new key: %v", err)
 	}
-	again, err := Open(t.Context(), config, directory, DemoMarket{})
+	again, err := Open(t.Context(), config, directory, DemoMarket{}, Network{})
 	if err != nil || again.Binding != v.Binding {
 		t.Errorf("a start with the new key: want the journal's account, have %+v, %v", again, err)
 	}

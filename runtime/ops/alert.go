@@ -170,7 +170,8 @@ var alerts = []Alert{
 		"The mean of an hour: the books are thin, the orders are too large, or something takes too long.",
 		"botd fills shows them; see the depth of the symbol, and entry: for patient orders."},
 	{"BotdObjectiveMissed", Ticket, `(slo:botd_rounds:ratio1h < 0.95 or slo:botd_decisions:ratio1h < 0.95 or slo:botd_protection:ratio1h < 0.99)` +
-		unlessRecently(outage+"|BotdUnprotectedPosition|BotdRateLimited|BotdMarketDataStale", "90m"), 15 * time.Minute,
+		unlessRecently(outage+"|BotdUnprotectedPosition|BotdRateLimited|BotdMarketDataStale|BotdStrategyHung|BotdTicksMissed|BotdExchangeErrors", "90m"),
+		15 * time.Minute,
 		"{{ $labels.objective }}: only {{ $value | humanizePercentage }} within an hour",
 		"Rounds that were complete, ticks that were decided, or time in which desired stops stood, fall below the objective.",
 		"The alerts beside it name the cause; without one: the machine's load, and botd status."},

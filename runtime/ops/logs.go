@@ -13,8 +13,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// maxLogLines bounds the lines stored for the API.
-const maxLogLines = 10_000
+// maxLogLines bounds the lines held for the API; older ones are on disk.
+const maxLogLines = 4_000
 
 // LogLine is one line of the log, as the API shows it.
 type LogLine struct {
@@ -111,7 +111,7 @@ func readLine(text []byte) (LogLine, error) {
 		Symbol:        taken(fields, "symbol"),
 		ClientOrderID: taken(fields, "client_order_id"),
 	}
-	if len(fields) > 0 { // 10,000 lines are stored: the map that all fields were read into has room for those taken out of it
+	if len(fields) > 0 { // thousands of lines are held: the map that all fields were read into has room for those taken out of it
 		line.Fields = make(map[string]any, len(fields))
 		maps.Copy(line.Fields, fields)
 	}

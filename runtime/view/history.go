@@ -15,8 +15,8 @@ import (
 // are reached within half an hour: from then on memory does not grow.
 const (
 	maxOrders      = 5_000
-	maxFills       = 5_000
-	maxClosed      = 5_000
+	maxFills       = 2_500
+	maxClosed      = 2_500
 	maxDifferences = 5_000
 	maxAudits      = 5_000
 )

@@ -89,10 +89,13 @@ func (b *Board) TrackIncidents(directory string, more func(nowMS int64) []engine
 	writes, done := b.incidents.writes, make(chan struct{})
 	go func() {
 		defer close(done)
+		failing := false
 		for text := range writes {
-			if err := private.Write(path, text); err != nil {
+			err := private.Write(path, text)
+			if err != nil && !failing { // said once: it is tried every few seconds
 				warn(fmt.Errorf("incidents cannot be saved: %w", err))
 			}
+			failing = err != nil
 		}
 	}()
 	return func() {
