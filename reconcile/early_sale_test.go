@@ -41,6 +41,20 @@ func TestASaleOfWhatAnUnknownPurchaseBoughtIsBookedAfterIt(t *testing.T) {
 			t.Errorf("want nothing held once both are booked, have %d", have)
 		}
 	})
+	t.Run("the purchase was acknowledged, and nothing has shown it", func(t *testing.T) {
+		t.Parallel()
+		w, purchase, stop, sees := setUp(t)
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: record.Acknowledged{OrderID: 7}})
+		sees(false)
+		if have := w.book.Placement(stop.ClientOrderID).Filled(); have != 0 {
+			t.Errorf("want the sale to wait for the purchase, have %d booked", have)
+		}
+		purchase.ID = 7
+		sees(false, w.filled(purchase))
+		if have := w.book.Symbol(coin).Known(); have != 0 || w.book.Placement(stop.ClientOrderID).Filled() != sold {
+			t.Errorf("want nothing held once both are booked, have %d", have)
+		}
+	})
 	t.Run("the purchase was never taken", func(t *testing.T) {
 		t.Parallel()
 		w, purchase, stop, sees := setUp(t)

@@ -390,16 +390,17 @@ func (s *survey) observeEnded(side exchange.Side) {
 	}
 }
 
-// early reports whether a sale on spot is of more than is known to be held, while the fate of a purchase is unknown
-// that may have made it: the sale would count as of all that is held, and the purchase, booked later, as held still.
-// It waits until the purchase is decided; where a person must look, it does not.
+// early reports whether a sale on spot is of more than is known to be held, while a purchase may have made that whose fate
+// is unknown, or which the exchange acknowledged and nothing has shown yet: the sale would count as of all that is held, and the
+// purchase, booked later, as held still. It waits until the purchase is decided; where a person must look, it does not.
 func (s *survey) early(p *account.Placement, filled exchange.Quantity) bool {
 	symbol := s.book.Symbol(p.Symbol())
 	if p.Order().Side != exchange.Sell || filled-p.Filled() <= symbol.Known() || symbol.Quarantine() != "" {
 		return false
 	}
-	unknown := s.book.unknownOn(p.Symbol())
-	return slices.ContainsFunc(unknown, func(q *account.Placement) bool { return q.Order().Side == exchange.Buy })
+	return slices.ContainsFunc(s.book.Live(), func(q *account.Placement) bool {
+		return q.Symbol() == p.Symbol() && q.Order().Side == exchange.Buy && (q.State().Unresolved() || !q.Seen())
+	})
 }
 
 // observeHistory takes spot order history, which shows every order that ended,
