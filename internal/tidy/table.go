@@ -27,6 +27,7 @@ var Libraries = map[string]string{
 	"parquet":    "github.com/parquet-go/parquet-go",
 	"compress":   "github.com/klauspost/compress",
 	"yaml":       "gopkg.in/yaml.v3",
+	"markdown":   "github.com/yuin/goldmark",
 	"cron":       "github.com/robfig/cron/v3",
 	"backoff":    "github.com/cenkalti/backoff/v5",
 	"rate":       "golang.org/x/time",
@@ -167,7 +168,7 @@ var Table = []Row{
 	{"runtime/telegram", "accepts commands from listed users on Telegram and passes them on to the API",
 		impure, "internal/printable reconcile/record runtime/view runtime/api runtime/api/auth", "telegram rate"},
 	{"runtime/web", "serves the dashboard: pages in the binary that show what the API returns",
-		impure, "internal/chart", ""},
+		impure, "docs internal/chart", "markdown"},
 	{"backtest", "runs the engine on recorded candles, measures the result, and sweeps parameters",
 		impure, "internal/paint exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile exchange/sim exchange/tape risk " +
 			"runtime/engine", "decimal table"},

@@ -1,13 +1,14 @@
 // Package web serves the dashboard: pages in the binary that show what the API returns.
 //
 // The pages are plain files, embedded as they are: no build step makes them and
-// nothing is fetched from elsewhere. All but the page itself have addresses that
+// nothing is fetched from elsewhere. All but the pages themselves have addresses that
 // change with their content, so that a browser keeps them and never mixes two
 // versions.
 package web
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"embed"
@@ -42,6 +43,7 @@ type site struct {
 	files map[string]*file
 	page  *file
 	login *file
+	docs  map[string]func() *file
 }
 
 // Handler serves the dashboard: its files, and the page itself at every other
@@ -79,7 +81,9 @@ func build(from fs.FS) (*site, error) {
 	s.files["vendor/LICENSE-lightweight-charts"] = newFile("LICENSE.txt", []byte(chart.Notice+"\n\n"+chart.License))
 	s.base = "/static/" + hex.EncodeToString(sum.Sum(nil)[:6])
 	s.page, s.login = s.filled("index.html", s.needs("js/app.js")), s.filled("login.html", nil)
-	return s, nil
+	shell := s.filled("document.html", nil)
+	s.docs, err = s.documents(string(shell.plain))
+	return s, err
 }
 
 var imported = regexp.MustCompile(`(?m)^import [^"]* from "\./([^"]+)";$`)
@@ -157,6 +161,10 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Cache-Control", "no-cache")
+	if name, found := strings.CutPrefix(r.URL.Path+"/", documentsAt); found {
+		s.sendDocument(w, r, strings.TrimSuffix(name, "/"))
+		return
+	}
 	switch {
 	case r.URL.Path == "/login":
 		s.login.send(w, r)
@@ -165,6 +173,16 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.page.send(w, r)
 	}
+}
+
+// sendDocument sends one of the documents, the first for none.
+func (s *site) sendDocument(w http.ResponseWriter, r *http.Request, name string) {
+	make, found := s.docs[cmp.Or(name, "index")]
+	if !found {
+		http.NotFound(w, r)
+		return
+	}
+	make().send(w, r)
 }
 
 func (f *file) send(w http.ResponseWriter, r *http.Request) {

@@ -139,7 +139,8 @@ func TestNothingInAPageRunsByMarkup(t *testing.T) {
 
 func TestFilesAreCachedByTheirContent(t *testing.T) {
 	t.Parallel()
-	one := fstest.MapFS{"static/index.html": {Data: []byte(`<link href="@/a.css">`)}, "static/login.html": {}, "static/a.css": {Data: []byte("a{}")}}
+	one := fstest.MapFS{"static/index.html": {Data: []byte(`<link href="@/a.css">`)}, "static/document.html": {},
+		"static/login.html": {}, "static/a.css": {Data: []byte("a{}")}}
 	first, err := build(one)
 	if err != nil {
 		t.Fatal(err)

@@ -131,6 +131,7 @@ function nav() {
       "div.nav-foot",
       h("button.button.quiet", { type: "button", on: { click: goTo } }, icon("search"), "Go to", h("kbd", "Ctrl k")),
       h("button.button.quiet", { type: "button", on: { click: help } }, icon("keyboard"), "Shortcuts", h("kbd", "?")),
+      h("a.button.quiet", { href: "/docs/" }, icon("document"), "Documents"),
     ),
   );
 

@@ -180,7 +180,7 @@ function follow(event) {
     anchor.target ||
     anchor.origin !== location.origin ||
     anchor.hasAttribute("download") ||
-    /^\/(api|metrics|healthz|readyz|login|static)/.test(anchor.pathname) ||
+    /^\/(api|docs|metrics|healthz|readyz|login|static)/.test(anchor.pathname) ||
     (anchor.pathname === location.pathname && anchor.hash)
   )
     return;

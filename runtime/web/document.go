@@ -1,0 +1,173 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer/html"
+	markdown "github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"botd/docs"
+)
+
+// documentsAt is where the documents are served.
+const documentsAt = "/docs/"
+
+// documents are the pages made of docs, each made when it is first asked for.
+func (s *site) documents(shell string) (map[string]func() *file, error) {
+	layout, err := template.New("document").Parse(shell)
+	if err != nil {
+		return nil, err
+	}
+	titles, all := map[string]string{}, map[string]func() *file{}
+	for _, section := range docs.Contents() {
+		for _, name := range section.Pages {
+			source, err := fs.ReadFile(docs.Files(), name+".md")
+			if err != nil {
+				return nil, err
+			}
+			titles[name] = titleOf(source)
+			all[name] = sync.OnceValue(func() *file { return s.document(layout, name, source, titles) })
+		}
+	}
+	pictures, err := fs.Glob(docs.Files(), "pictures/*.png")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range pictures {
+		content, err := fs.ReadFile(docs.Files(), name)
+		if err != nil {
+			return nil, err
+		}
+		all[name] = sync.OnceValue(func() *file { return newFile(name, content) })
+	}
+	return all, nil
+}
+
+// titleOf is the first heading.
+func titleOf(source []byte) string {
+	line, _, _ := bytes.Cut(source, []byte("\n"))
+	return string(bytes.TrimSpace(bytes.TrimPrefix(line, []byte("#"))))
+}
+
+// shown is what a document's page is made of.
+type shown struct {
+	Name, Title string
+	Sections    []shownSection
+	Body        template.HTML
+}
+
+type shownSection struct {
+	Name  string
+	Pages []shownPage
+}
+
+type shownPage struct {
+	Name, Title string
+	Current     bool
+	Parts       []shownPart // of the current one
+}
+
+type shownPart struct{ ID, Title string }
+
+// document renders one. What cannot be rendered is a fault of the program, whose documents a test renders.
+func (s *site) document(layout *template.Template, name string, source []byte, titles map[string]string) *file {
+	engine := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(relinked{}, 1))),
+		goldmark.WithRendererOptions(html.WithUnsafe())) // they are botd's own, and written in part with <br> and comments
+	tree := engine.Parser().Parse(markdown.NewReader(source))
+	var body, page bytes.Buffer
+	err := engine.Renderer().Render(&body, source, tree)
+	view := shown{Name: name, Title: titles[name], Body: template.HTML(narrow(body.String()))} //nolint:gosec // botd's own documents
+	for _, section := range docs.Contents() {
+		listed := shownSection{Name: section.Name}
+		for _, one := range section.Pages {
+			entry := shownPage{Name: one, Title: titles[one], Current: one == name}
+			if entry.Current {
+				entry.Parts = partsOf(tree, source)
+			}
+			listed.Pages = append(listed.Pages, entry)
+		}
+		view.Sections = append(view.Sections, listed)
+	}
+	if err == nil {
+		err = layout.Execute(&page, view)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("document %s: %v", name, err))
+	}
+	return newFile("document.html", page.Bytes())
+}
+
+// narrow has each table scroll by itself where it is wider than the screen, and no style that the page's policy refuses.
+func narrow(body string) string {
+	return strings.NewReplacer("<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>",
+		` style="text-align:right"`, ` class="num"`, ` style="text-align:left"`, "", ` style="text-align:center"`, "").Replace(body)
+}
+
+// partsOf are the headings of the second level.
+func partsOf(tree ast.Node, source []byte) (parts []shownPart) {
+	for node := tree.FirstChild(); node != nil; node = node.NextSibling() {
+		heading, is := node.(*ast.Heading)
+		if !is || heading.Level != 2 {
+			continue
+		}
+		if id, found := heading.AttributeString("id"); found {
+			parts = append(parts, shownPart{string(id.([]byte)), plain(heading, source)})
+		}
+	}
+	return parts
+}
+
+// plain is a node's text.
+func plain(node ast.Node, source []byte) string {
+	var all strings.Builder
+	for child := node.FirstChild(); child != nil; child = child.NextSibling() {
+		if leaf, is := child.(*ast.Text); is {
+			all.Write(leaf.Segment.Value(source))
+		} else {
+			all.WriteString(plain(child, source))
+		}
+	}
+	return all.String()
+}
+
+// relinked has links to other documents lead to their pages; those to files of the repository, which is not here, are text.
+type relinked struct{}
+
+func (relinked) Transform(tree *ast.Document, _ markdown.Reader, _ parser.Context) {
+	var links []*ast.Link
+	_ = ast.Walk(tree, func(node ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
+		if link, is := node.(*ast.Link); is && entering {
+			links = append(links, link)
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, link := range links {
+		to, part, _ := strings.Cut(string(link.Destination), "#")
+		if part != "" {
+			part = "#" + part
+		}
+		name, document := strings.CutSuffix(to, ".md")
+		switch {
+		case to == "", strings.Contains(to, "://"):
+		case document && !strings.Contains(name, "/"):
+			link.Destination = []byte(documentsAt + name + part)
+		default:
+			parent := link.Parent()
+			for child := link.FirstChild(); child != nil; child = link.FirstChild() {
+				parent.InsertBefore(parent, link, child)
+			}
+			parent.RemoveChild(parent, link)
+		}
+	}
+}

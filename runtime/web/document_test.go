@@ -1,0 +1,63 @@
+package web
+
+import (
+	"cmp"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"botd/docs"
+)
+
+var (
+	anchors = regexp.MustCompile(`<[a-z0-9]+[^>]* id="([^"]+)"`)
+	links   = regexp.MustCompile(`<(?:a|img)[^>]* (?:href|src)="([^"]+)"`)
+)
+
+// TestEveryDocumentIsServedAndItsLinksLeadSomewhere: to pages and headings that there are, and to nothing of the repository, which is
+// not here; nothing in it is refused by the policy of pages.
+func TestEveryDocumentIsServedAndItsLinksLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	handler := Handler()
+	get := func(path string) (int, string) {
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
+		return answer.Code, answer.Body.String()
+	}
+	pages, ids := map[string]string{}, map[string]bool{}
+	for _, section := range docs.Contents() {
+		for _, name := range section.Pages {
+			code, page := get("/docs/" + name)
+			if code != http.StatusOK || !strings.Contains(page, "<h1 id=") || strings.Contains(page, " style=") || strings.Contains(page, "<script>") {
+				t.Errorf("%s: want a page with a heading, without styles and scripts of its own, have status %d", name, code)
+			}
+			pages["/docs/"+name] = page
+			for _, match := range anchors.FindAllStringSubmatch(page, -1) {
+				ids["/docs/"+name+"#"+match[1]] = true
+			}
+		}
+	}
+	for from, page := range pages {
+		for _, match := range links.FindAllStringSubmatch(page, -1) {
+			to := match[1]
+			path, part, marked := strings.Cut(to, "#")
+			switch {
+			case strings.HasPrefix(to, "https://"), to == "/", strings.HasPrefix(to, "/static/"):
+			case strings.HasPrefix(to, "pictures/"):
+				if code, content := get("/docs/" + to); code != http.StatusOK || !strings.HasPrefix(content, "\x89PNG") {
+					t.Errorf("%s: want the picture %s, have status %d", from, to, code)
+				}
+			case path != "" && pages[path] == "", marked && !ids[cmp.Or(path, from)+"#"+part]:
+				t.Errorf("%s leads to %s, which is not there", from, to)
+			}
+		}
+	}
+	if code, index := get("/docs"); code != http.StatusOK || index != pages["/docs/index"] {
+		t.Errorf("want the first document at /docs, have status %d", code)
+	}
+	if code, _ := get("/docs/openapi.go"); code != http.StatusNotFound {
+		t.Errorf("want no other file, have status %d", code)
+	}
+}

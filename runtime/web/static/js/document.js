@@ -1,0 +1,6 @@
+// A document has the dashboard's theme, and on a phone its list of documents folded.
+
+import { apply } from "./settings.js";
+
+apply();
+if (matchMedia("(max-width: 900px)").matches) document.getElementById("contents").open = false;
