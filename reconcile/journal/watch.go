@@ -96,13 +96,35 @@ func (j *Journal) divert(records []record.Record) error {
 	return nil
 }
 
+// rescued is what follows a journal's path in the names of copies that rescue makes.
+const rescued = ".rescued-"
+
+// Rescued returns the newest copy that a run saved of a journal which was lost under it, where no journal is there again; empty for
+// none. A new journal would know of no halt, no limit that latched, and no order.
+func Rescued(path string) string {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	files, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return "" // there is no directory yet, or the start will say what is wrong with it
+	}
+	newest := ""
+	for _, file := range files { // sorted, and named by their time
+		if strings.HasPrefix(file.Name(), filepath.Base(path)+rescued) {
+			newest = filepath.Join(filepath.Dir(path), file.Name())
+		}
+	}
+	return newest
+}
+
 // rescue saves what the open files still hold of a journal that is gone, at the end
 // of the process, and returns the copy's name.
 func (j *Journal) rescue() (name string, err error) {
 	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
 		return "", err
 	}
-	name = j.path + ".rescued-" + time.Now().UTC().Format("20060102T150405Z")
+	name = j.path + rescued + time.Now().UTC().Format("20060102T150405Z")
 	if _, err := j.writer.ExecContext(context.Background(), "VACUUM INTO ?", name); err != nil {
 		return "", errors.Join(err, discard(name))
 	}

@@ -65,7 +65,17 @@ func TestADataDirectoryRemovedUnderTheDaemon(t *testing.T) {
 		t.Error(err)
 	}
 	_ = command.Wait() // its mark of a clean stop went with the directory
-	if saved, err := filepath.Glob(filepath.Join(data, "live", "journal.db.rescued-*")); err != nil || len(saved) != 1 {
-		t.Errorf("want what the journal held saved at the stop, have %v, %v", saved, err)
+	saved, err := filepath.Glob(filepath.Join(data, "live", "journal.db.rescued-*"))
+	if err != nil || len(saved) != 1 {
+		t.Fatalf("want what the journal held saved at the stop, have %v, %v", saved, err)
+	}
+	if refused := p.run(failure.Config, "run", "-c", "one", "--mode", "live"); !strings.Contains(refused, "botd restore "+saved[0]) {
+		t.Errorf("want no start without what was saved, have %s", refused)
+	}
+	p.run(failure.OK, "restore", saved[0], "-c", "one", "--yes")
+	_, again := p.start("again", "run", "-c", "one", "--mode", "live", "--log-format", "json")
+	again.wait(t, `"daemon.reconciled"`)
+	if status := p.run(failure.OK, "status", "-c", "one"); !strings.Contains(status, "HALTED (flatten): the disk went") {
+		t.Errorf("want the halt in force after the restore, have %s", status)
 	}
 }
