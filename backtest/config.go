@@ -27,6 +27,9 @@ type Config struct {
 	Signals      []Signal  // from outside, in order of time, each given to its strategy at its time
 	Warnings     []Warning // of what it was made of, for the report
 
+	// Of a sweep with a split: what is left out of the part before it, and of the part after it.
+	PurgeMS, EmbargoMS int64
+
 	StopWhen StopWhen              // the run ends early; its figures are those until then
 	Progress func(done, total int) // candles, called now and then
 	Pace     func(done, total int) // the same in every run, those beside the configured one too; it may wait, to leave the machine to others

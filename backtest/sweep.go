@@ -91,7 +91,7 @@ func (c *Config) parts(splitMS int64) []Config {
 	if splitMS == 0 {
 		return []Config{config}
 	}
-	return []Config{config.between(0, splitMS), config.between(splitMS, math.MaxInt64)}
+	return []Config{config.between(0, splitMS-c.PurgeMS), config.between(splitMS+c.EmbargoMS, math.MaxInt64)}
 }
 
 // Run runs the trial on the sweep's configuration, in the goroutine that calls it.
@@ -102,6 +102,9 @@ func (t *Trial) Run(ctx context.Context, config *Config, splitMS int64) error {
 	parts := config.parts(splitMS)
 	for i, into := range []**Column{&t.Seen, &t.Unseen}[:len(parts)] {
 		config := parts[i]
+		if len(config.Legs) == 0 {
+			return errors.New("purge and embargo leave no candle of a part")
+		}
 		leg := config.Legs[0]
 		leg.Strategy, leg.Make = t.Leg.Strategy, t.Leg.Make
 		config.Legs = []Leg{leg}
@@ -172,8 +175,8 @@ const eulerGamma = 0.57721566490153286
 
 // LuckySharpe is the best Sharpe ratio that as many trials would be expected to show if
 // none had any skill: their spread times the expected maximum of as many normal numbers
-// (Bailey and Lopez de Prado, The Deflated Sharpe Ratio, 2014). It is not known of less
-// than two.
+// (Bailey and Lopez de Prado, The Deflated Sharpe Ratio, 2014). Every trial counts, those
+// without a ratio too: they were tried. It is not known of less than two ratios.
 func LuckySharpe(trials []Trial) (lucky float64, known bool) {
 	n, sum, squares := 0.0, 0.0, 0.0
 	for i := range trials {
@@ -185,6 +188,7 @@ func LuckySharpe(trials []Trial) (lucky float64, known bool) {
 		return 0, false
 	}
 	spread := math.Sqrt(max(0, (squares-sum*sum/n)/(n-1)))
+	n = float64(len(trials))
 	normal := func(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
 	return spread * ((1-eulerGamma)*normal(1-1/n) + eulerGamma*normal(1-1/(n*math.E))), true
 }

@@ -118,6 +118,10 @@ func TestManyTrialsWithoutSkillHaveALuckyBest(t *testing.T) {
 	if _, known := backtest.LuckySharpe(of(1)); known {
 		t.Error("one trial: want nothing known")
 	}
+	idle := append(of(1, -1), make([]backtest.Trial, 98)...)                            // tried, and without a ratio
+	if lucky, _ := backtest.LuckySharpe(idle); math.Abs(lucky-math.Sqrt2*2.53) > 0.01 { // the formula's maximum of a hundred is 2.53
+		t.Errorf("a hundred tries, two ratios: want %g, have %g", math.Sqrt2*2.53, lucky)
+	}
 	if lucky, known := backtest.LuckySharpe(of(1, 1, 1)); !known || lucky != 0 {
 		t.Errorf("no spread: want 0, have %g", lucky)
 	}

@@ -2,7 +2,6 @@ package backtest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -28,11 +27,6 @@ func Walk(ctx context.Context, config Config, trials []Trial, windows, train int
 	if len(config.Legs) != 1 {
 		return nil, fmt.Errorf("a walk is of one strategy, there are %d", len(config.Legs))
 	}
-	for i := range trials {
-		if trials[i].Config != nil {
-			return nil, errors.New("a walk varies neither the interval nor the costs: every window has the same candles and the same market")
-		}
-	}
 	candles := config.Legs[0].Tape.Candles
 	n, parts := candles.Len(), windows+train
 	if windows < 1 || train < 1 || n/parts < 2 {
@@ -57,6 +51,16 @@ func Walk(ctx context.Context, config Config, trials []Trial, windows, train int
 		) // raised, so that the cut is at the split
 		own := make([]Trial, len(trials))
 		copy(own, trials)
+		for j := range own {
+			if own[j].Config == nil {
+				continue
+			}
+			within, err := own[j].Config.Within(openOf(i), openOf(i+train+1)) // other candles or costs, in the same window
+			if err != nil {
+				return nil, err
+			}
+			own[j].Config = &within
+		}
 		splitMS, err := Sweep(ctx, part, own, share, func(done int, _ *Trial) error {
 			if progress != nil {
 				progress(i*len(own)+done, windows*len(own))

@@ -2,6 +2,7 @@ package backtest_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -47,6 +48,22 @@ func TestAWalkTradesEachPartByWhatThePartsBeforeItChose(t *testing.T) {
 		}
 		if want := run(i, at(i+2), at(i+3)); window.Unseen.FinalEquity != want {
 			t.Errorf("window %d: want %s unseen, have %s", i, want, window.Unseen.FinalEquity)
+		}
+	}
+	apart, hour := config, int64(whole.Candles.Interval)
+	apart.Legs = slices.Clone(apart.Legs)
+	apart.Legs[0].Tape = whole
+	apart.PurgeMS, apart.EmbargoMS, ways = 7*hour, 3*hour, 0
+	gaps, err := backtest.Walk(t.Context(), apart, trials, 3, 2, best, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, window := range gaps {
+		if want := run(i, at(i), at(i+2)-7); window.Seen.FinalEquity != want {
+			t.Errorf("window %d: want seven candles purged of what it saw, %s, have %s", i, want, window.Seen.FinalEquity)
+		}
+		if want := run(i, at(i+2)+3, at(i+3)); window.Unseen.FinalEquity != want {
+			t.Errorf("window %d: want three candles embargoed, %s, have %s", i, want, window.Unseen.FinalEquity)
 		}
 	}
 	if end := walked[2].To.UnixMilli(); end != whole.Candles.CloseMS(2_002) {

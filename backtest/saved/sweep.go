@@ -31,9 +31,23 @@ type Sweep struct {
 	Why        string           `json:"refused_why"`                 // of the first of them
 	Reused     int              `json:"reused,omitempty"`            // trials that were there when the sweep was resumed
 	Trials     []backtest.Trial `json:"trials"`                      // the best first
+	Pareto     *Front           `json:"pareto,omitempty"`            // of several objectives
 	SHA256     string           `json:"sweep_sha256,omitempty"`      // over the rows sorted by job
 	DataSHA256 string           `json:"data_sha256"`
 	Elapsed    float64          `json:"elapsed_s"`
+}
+
+// Front is the Pareto front of several objectives: the trials that no other one beats in all of them.
+type Front struct {
+	Objectives []string     `json:"objectives"` // the larger the better
+	Trials     []FrontTrial `json:"trials"`
+}
+
+// FrontTrial is one of them.
+type FrontTrial struct {
+	Params map[string]string `json:"params"`
+	Job    string            `json:"job_sha256"`
+	Values []float64         `json:"values"` // of the objectives
 }
 
 func (r *Sweep) Rows() any { return r.Trials }

@@ -43,6 +43,7 @@ type Spec struct {
 	Trials  int      `json:"trials,omitempty"` // at most; 0 for every combination
 	Seed    uint64   `json:"seed"`
 	Sort    string   `json:"sort"`
+	Pareto  []string `json:"pareto,omitempty"` // objectives, beside the one that ranks
 	Split   string   `json:"split,omitempty"`
 
 	Data     []string `json:"data"` // absolute paths

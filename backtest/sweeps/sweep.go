@@ -47,6 +47,7 @@ type Plan struct {
 	space     search.Space
 	require   *search.Expression // nil for none
 	objective func(*backtest.Trial) float64
+	pareto    []func(*backtest.Trial) float64
 	split     exchange.Rate
 	stop      backtest.StopWhen
 }
@@ -96,16 +97,68 @@ func (p *Plan) aims() (err error) {
 			return failure.Usagef("--require %w", err)
 		}
 	}
-	known := false
-	if p.objective, known = backtest.Ranking(p.spec.Sort); known {
+	if p.objective, err = objectiveOf("--sort", p.spec.Sort); err != nil {
+		return err
+	}
+	if len(p.spec.Pareto) == 1 {
+		return failure.Usagef("--pareto %s: one objective is --sort; give two or more", p.spec.Pareto[0])
+	}
+	for _, text := range p.spec.Pareto {
+		objective, err := objectiveOf("--pareto", text)
+		if err != nil {
+			return err
+		}
+		p.pareto = append(p.pareto, objective)
+	}
+	return nil
+}
+
+// objectiveOf reads the name of a ranking, or an expression.
+func objectiveOf(flag, text string) (func(*backtest.Trial) float64, error) {
+	if objective, known := backtest.Ranking(text); known {
+		return objective, nil
+	}
+	formula, err := search.ParseExpression(text, backtest.FigureNames())
+	if err != nil {
+		return nil, failure.Usagef("%s %s: there is %s, or an expression of figures: %w", flag, text, strings.Join(backtest.Rankings(), ", "), err)
+	}
+	return func(t *backtest.Trial) float64 { return formula.Number(t.Figures) }, nil
+}
+
+// front is what no other trial beats: none is as good in all objectives and better in one. What is not
+// ranked, because it falls short of what is required, is not in it.
+func (p *Plan) front(ranked []backtest.Trial) *saved.Front {
+	if len(p.pareto) == 0 {
 		return nil
 	}
-	formula, err := search.ParseExpression(p.spec.Sort, backtest.FigureNames())
-	if err != nil {
-		return failure.Usagef("--sort %s: there is %s, or an expression of figures: %w", p.spec.Sort, strings.Join(backtest.Rankings(), ", "), err)
+	front := &saved.Front{Objectives: p.spec.Pareto, Trials: []saved.FrontTrial{}}
+	values := make([][]float64, len(ranked))
+	for i := range ranked {
+		for _, objective := range p.pareto {
+			values[i] = append(values[i], objective(&ranked[i]))
+		}
+		if math.IsNaN(p.reached(&ranked[i])) || slices.ContainsFunc(values[i], math.IsNaN) {
+			values[i] = nil
+		}
 	}
-	p.objective = func(t *backtest.Trial) float64 { return formula.Number(t.Figures) }
-	return nil
+	for i := range ranked {
+		if values[i] != nil && !slices.ContainsFunc(values, func(other []float64) bool { return beats(other, values[i]) }) {
+			front.Trials = append(front.Trials, saved.FrontTrial{Params: ranked[i].Params, Job: ranked[i].Job, Values: values[i]})
+		}
+	}
+	return front
+}
+
+// beats reports whether a is as good as b everywhere and better somewhere.
+func beats(a, b []float64) bool {
+	better := false
+	for i := range a {
+		if a[i] < b[i] {
+			return false
+		}
+		better = better || a[i] > b[i]
+	}
+	return better
 }
 
 // Grid returns the trials of every combination, for a walk forward, and how many choices the strategy refuses.
@@ -342,6 +395,7 @@ func (p *Plan) summary(trials []backtest.Trial) *saved.Sweep {
 		}
 	}
 	p.Rank(result.Trials)
+	result.Pareto = p.front(result.Trials)
 	return result
 }
 

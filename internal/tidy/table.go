@@ -190,7 +190,7 @@ var Table = []Row{
 	{"backtest/tryout", "tries a strategy on any file of candles: it guesses what the file does not say, and sums up in a sentence what came out",
 		impure, "exchange exchange/tape strategy backtest backtest/saved", "decimal"},
 	{"backtest/saved", "stores the reports of backtests and the results of sweeps, reads and compares them",
-		impure, "exchange/tape backtest internal/plural", "decimal"},
+		impure, "exchange exchange/tape backtest internal/plural", "decimal"},
 	{"backtest/runner", "runs the backtests of the dashboard, in the process that trades and without holding it up",
 		impure, "exchange exchange/sim exchange/tape strategy strategy/library runtime/api backtest backtest/parity backtest/replay backtest/report " +
 			"configs configs/engineconfig internal/version internal/moment backtest/inputs", ""},

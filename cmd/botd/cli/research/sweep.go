@@ -89,6 +89,8 @@ sweep is named by the time.`,
 	f.IntVar(&flags.spec.Trials, "trials", 0, "at most so many (default: every combination of a grid, 100 of a search)")
 	f.Uint64Var(&flags.spec.Seed, "seed", 1, "of --search random and tpe: the same seed draws the same choices")
 	f.StringVar(&flags.spec.Require, "require", "", "condition on figures, as 'trades >= 30'; trials that do not fulfil it are ranked last")
+	f.StringArrayVar(&flags.spec.Pareto, "pareto", nil, "an objective, the larger the better, as sharpe or '-max_drawdown_pct'; given twice or more, "+
+		"the trials are shown that no other one beats in all of them")
 	f.StringVar(&flags.spec.Stop, "stop-when", "", "end a trial early, as 'drawdown>30%' or 'loss>20%'; such trials are ranked last")
 	f.StringVar(&flags.spec.Split, "split", "", "share of the candles that ranks, 70%; the rest has no say")
 	f.StringVar(&flags.spec.Name, "name", "", "a name: trials are stored in sweeps/NAME in data_dir as they end, for botd sweep show and resume")
@@ -307,7 +309,7 @@ func (f *sweepFlags) search(command *cobra.Command, plan *sweeps.Plan, trials *i
 		return tape.Failure(err)
 	}
 	if directory != "" {
-		if err := saved.WriteSweep(directory+".json", result); err != nil {
+		if err := errors.Join(saved.WriteSweep(directory+".json", result), result.WriteTrials(directory)); err != nil {
 			return failure.Wrap(failure.IO, err)
 		}
 		fmt.Fprintln(command.ErrOrStderr(), "saved in", directory+".json")

@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -17,6 +18,30 @@ import (
 
 // sweepShown bounds the trials in the table.
 const sweepShown = 20
+
+// paretoTable shows the trials that no other one beats in all objectives.
+func paretoTable(w io.Writer, front *saved.Front, names []string) {
+	if front == nil {
+		return
+	}
+	header := table.Row{}
+	for _, name := range slices.Concat(names, front.Objectives) {
+		header = append(header, name)
+	}
+	t := shell.NewTable(w, header)
+	for i := range front.Trials[:min(sweepShown, len(front.Trials))] {
+		row := table.Row{}
+		for _, name := range names {
+			row = append(row, front.Trials[i].Params[name])
+		}
+		for _, value := range front.Trials[i].Values {
+			row = append(row, fmt.Sprintf("%.4g", value))
+		}
+		t.AppendRow(row)
+	}
+	t.Render()
+	fmt.Fprintf(w, "%s that no other one beats in all of %s\n", plural.Of(len(front.Trials), "trial"), strings.Join(front.Objectives, ", "))
+}
 
 func sweepTable(w io.Writer, r *saved.Sweep) {
 	fmt.Fprintf(w, "%s on %s %s, %d candles: %s, ranked by %s\n", r.Strategy, r.Symbol, r.Interval, r.Candles, plural.Of(len(r.Trials), "trial"), r.Sort)
@@ -62,6 +87,7 @@ func sweepTable(w io.Writer, r *saved.Sweep) {
 	if more := len(r.Trials) - sweepShown; more > 0 {
 		fmt.Fprintf(w, "and %d more: -o csv has all\n", more)
 	}
+	paretoTable(w, r.Pareto, names)
 	if r.Short > 0 {
 		fmt.Fprintf(w, "%s without %s, the last in the order\n", plural.Of(r.Short, "trial"), r.Require)
 	}

@@ -32,7 +32,9 @@ type walkResult struct {
 	Interval string `json:"interval"`
 	Candles  int    `json:"candles"`
 	Sort     string `json:"sort"`
-	Train    int    `json:"train"` // parts that choose, for each that is traded
+	Train    int    `json:"train"`   // parts that choose, for each that is traded
+	Purge    int    `json:"purge"`   // candles between them that do not choose
+	Embargo  int    `json:"embargo"` // candles of the latter that are not traded
 	Trials   int    `json:"trials"`
 	backtest.Walked
 	Windows    []backtest.Window `json:"windows"`
@@ -46,14 +48,16 @@ func (r *walkResult) Rows() any { return r.Windows }
 
 func newSweepWalk() *cobra.Command {
 	var flags sweepFlags
-	windows, train := 0, 0
+	windows, train, purge, embargo := 0, 0, 0, 0
 	command := &cobra.Command{
 		Use: "walk", Short: "walk forward: choose on one window, trade the next", Args: cobra.NoArgs,
 		Long: `Runs a walk-forward test. The candles are cut into equal parts. The choices of --vary are ranked
 over the first --train parts, and the best one trades the next part, which it has not seen; then
 the window moves on by one part. The result of all unseen parts together is what this way of
 choosing would have made. Strategies warm up within each part: make the parts much longer than
-the slowest average needs.
+the slowest average needs. --vary takes any key, as in botd sweep run: intervals and costs too.
+--purge and --embargo leave candles out on both sides of each cut, so that what chose shares no
+trade and no look ahead with what is traded.
 
 Efficiency is the profit a day of the unseen parts as a share of that of the parts chosen on:
 near 1 the choice holds, near 0 it was fitted to the past.`,
@@ -63,23 +67,29 @@ near 1 the choice holds, near 0 it was fitted to the past.`,
 			if windows < 1 || windows > maxWindows || train < 1 || train > maxTrain {
 				return failure.Usagef("--windows %d --train %d: from 1 to %d windows, of 1 to %d parts", windows, train, maxWindows, maxTrain)
 			}
-			return flags.walk(command, windows, train)
+			if purge < 0 || embargo < 0 {
+				return failure.Usagef("--purge %d --embargo %d: a number of candles", purge, embargo)
+			}
+			return flags.walk(command, windows, train, purge, embargo)
 		},
 	}
 	flags.add(command)
 	f := command.Flags()
 	f.IntVar(&windows, "windows", 6, "parts that are traded unseen")
 	f.IntVar(&train, "train", 3, "parts before each that choose")
+	f.IntVar(&purge, "purge", 0, "candles that do not choose, before each part that is traded: as many as a trade lasts or a signal looks ahead")
+	f.IntVar(&embargo, "embargo", 0, "candles that are not traded, at the beginning of each part")
 	return command
 }
 
-func (f *sweepFlags) walk(command *cobra.Command, windows, train int) error {
+func (f *sweepFlags) walk(command *cobra.Command, windows, train, purge, embargo int) error {
 	began := time.Now()
 	f.spec.Search = sweeps.Grid
 	plan, made, err := f.prepare()
 	if err != nil {
 		return err
 	}
+	made.Config.PurgeMS, made.Config.EmbargoMS = int64(purge)*int64(made.Given.Interval), int64(embargo)*int64(made.Given.Interval)
 	trials, refused, why, err := plan.Grid(made)
 	if err != nil {
 		return err
@@ -96,7 +106,7 @@ func (f *sweepFlags) walk(command *cobra.Command, windows, train int) error {
 	}
 	recorded := made.Config.Legs[0].Tape
 	result := &walkResult{Schema: 1, Strategy: made.Given.Name, Symbol: made.Given.Symbol, Interval: made.Given.Interval.String(),
-		Candles: recorded.Candles.Len(), Sort: f.spec.Sort, Train: train,
+		Candles: recorded.Candles.Len(), Sort: f.spec.Sort, Train: train, Purge: purge, Embargo: embargo,
 		Trials: len(trials), Walked: backtest.Sum(walked), Windows: walked, Refused: refused, Why: why, DataSHA256: recorded.SHA256,
 		Elapsed: time.Since(began).Seconds()}
 	return shell.Print(command.OutOrStdout(), f.output, result, func(w io.Writer) { walkTable(w, result) })

@@ -1,0 +1,52 @@
+package saved_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"botd/backtest"
+	"botd/backtest/saved"
+)
+
+func TestTrialsAreRowsOfParquet(t *testing.T) {
+	t.Parallel()
+	sharpe, profit := 1.25, -3.5
+	sweep := &saved.Sweep{Trials: []backtest.Trial{
+		{Job: "aa", Params: map[string]string{"fast": "5", "interval": "1h"}, Seen: &backtest.Column{}, Figures: map[string]*float64{"sharpe": &sharpe},
+			Unseen: &backtest.Column{Profit: &profit, FinalEquity: "9650.5"}},
+		{Job: "bb", Params: map[string]string{"fast": "10.5", "interval": "4h"}, Seen: &backtest.Column{}, Figures: map[string]*float64{"sharpe": nil}},
+	}}
+	directory := t.TempDir()
+	if err := sweep.WriteTrials(directory); err != nil {
+		t.Fatal(err)
+	}
+	type row struct {
+		Job      string   `parquet:"job_sha256"`
+		Fast     *float64 `parquet:"params.fast"`
+		Interval string   `parquet:"params.interval"`
+		Sharpe   *float64 `parquet:"sharpe"`
+		Equity   *float64 `parquet:"unseen_final_equity"`
+		Profit   *float64 `parquet:"unseen_profit_pct"`
+	}
+	file, err := os.Open(filepath.Join(directory, saved.TrialsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	rows := make([]row, 2)
+	reader := parquet.NewGenericReader[row](file)
+	defer reader.Close()
+	if n, _ := reader.Read(rows); n != 2 {
+		t.Fatalf("want 2 rows, have %d", n)
+	}
+	a, b := rows[0], rows[1]
+	if a.Job != "aa" || *a.Fast != 5 || a.Interval != "1h" || *a.Sharpe != sharpe || *a.Equity != 9650.5 || *a.Profit != profit {
+		t.Errorf("want the first trial, have %+v", a)
+	}
+	if b.Job != "bb" || *b.Fast != 10.5 || b.Interval != "4h" || b.Sharpe != nil || b.Equity != nil {
+		t.Errorf("want the second trial, have %+v", b)
+	}
+}
