@@ -17,6 +17,9 @@ const instance = "sim"
 // timeToLiveMS is the time allowed from the journal's record to the first byte.
 const timeToLiveMS = 5_000
 
+// takerFee is the configured rate, by which results on spot are estimated: 0.05 %.
+const takerFee = 50_000
+
 // daemon is the process under test: the engine, and the driver that turns its effects
 // into events. Its memory dies with the process; the disk remains.
 type daemon struct {
@@ -71,7 +74,7 @@ func (d *daemon) boot() {
 	config := engine.Config{
 		Instance: instance, Epoch: epoch, Random: placement.RandomFrom(random),
 		Settle: w.settle, Foreign: w.foreign, Ledger: w.ledger, BusyRoundMS: 1_000, IdleRoundMS: 15_000, Offload: true,
-		Breaker: w.portfolio.breaker, CloseLagMS: 2_000, TimeToLive: timeToLiveMS, TakerFee: 50_000, Limits: w.accountLimits(),
+		Breaker: w.portfolio.breaker, CloseLagMS: 2_000, TimeToLive: timeToLiveMS, TakerFee: takerFee, Limits: w.accountLimits(),
 	}
 	if mutant.Is("hurried") {
 		config.BusyRoundMS = 1
@@ -197,6 +200,9 @@ func (w *world) note(n *engine.Note) {
 	case engine.NoteRound:
 		if fact.Complete && w.beyond == nil {
 			w.inspector.rounded(fact.Late == 0)
+			if fact.Late == 0 {
+				w.inspector.figures.rounded(fact.DurationMS)
+			}
 		}
 		return
 	case engine.NoteTick, engine.NoteCandles, engine.NoteApproved:

@@ -32,6 +32,7 @@ type inspector struct {
 	refusals  map[refusalKey]int
 	story     *story
 	watched   []watch // by role
+	figures   *figures
 }
 
 // watch is the inspector's state of one role.
@@ -54,7 +55,7 @@ type refusalKey struct {
 
 func newInspector(w *world) *inspector {
 	i := &inspector{w: w, booked: map[string]exchange.Quantity{}, guessed: map[string]bool{}, uncertain: map[string]int64{},
-		refusals: map[refusalKey]int{}, story: newStory()}
+		refusals: map[refusalKey]int{}, story: newStory(), figures: newFigures(w)}
 	for n := range w.portfolio.roles {
 		r := &w.portfolio.roles[n]
 		i.watched = append(i.watched, watch{role: r, held: w.venue.held[r.key]})
@@ -78,6 +79,7 @@ func (i *inspector) judge() {
 	}
 	if w.daemon.up {
 		i.belief()
+		i.figures.compare()
 	}
 }
 

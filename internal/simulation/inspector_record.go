@@ -113,6 +113,7 @@ func (i *inspector) booted() {
 		return
 	}
 	clear(i.booked)
+	i.figures.booted()
 	i.story = newStory()
 	for n := range i.w.disk.records {
 		r := &i.w.disk.records[n]

@@ -123,7 +123,9 @@ func (v *venue) takeFills(w *world) {
 		if fill.Market == exchange.Spot && fill.FeeAsset == h.rules.Base {
 			h.fees = h.fees.Add(fill.Fee)
 		}
-		if a := v.byOrder[fill.OrderID]; a != nil {
+		a := v.byOrder[fill.OrderID]
+		w.inspector.figures.filled(h, fill, a != nil)
+		if a != nil {
 			a.filled += fill.Quantity
 			h.own, h.filledMS = h.own+signed, w.nowMS
 			h.noteRest(fill.Side)

@@ -91,10 +91,9 @@ func (s *State) applyFact(r *record.Record) {
 		s.Watch(r.Strategy).measure(r.AtMS, Day(body))
 	case record.Result:
 		w := s.Watch(r.Strategy)
-		w.result, w.losses, w.known = body, body.Losses, true
+		w.result, w.losses, w.known, w.fills = body, body.Losses, true, nil
 	case record.Accounted:
-		w := s.Watch("")
-		w.wallet, w.losses, w.known = body.Wallet, body.Losses, true
+		s.account(&body)
 	case record.Breach:
 		s.Watch(r.Strategy).breached(r.AtMS, &body)
 	case record.Halt:
@@ -144,6 +143,7 @@ func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Re
 		_, price, _ := r.Filled()
 		symbol.buy(before, grown, price)
 	}
+	s.Watch(p.strategy).filled(p, before, grown)
 	symbol.fill(p, grown, r.AtMS, &s.settle)
 	s.refusals.endPosition(symbol)
 	if !s.unbooked {

@@ -17,6 +17,8 @@ type Watch struct {
 	result   record.Result
 	wallet   exchange.Amount
 	known    bool
+	traded   exchange.Quantity // of a strategy on futures, since the wallet was accounted for
+	fills    []Filled          // of a strategy on spot, since its result was journalled; the newest maxFills
 	losses   int
 	breaches []Breach
 }
@@ -81,6 +83,44 @@ func (w *Watch) Wallet() exchange.Amount { return w.wallet }
 
 // Known reports whether Result, or Wallet, was journalled.
 func (w *Watch) Known() bool { return w.known }
+
+// Traded is what a strategy's futures orders filled, on both sides, since the wallet that the results account for: its money
+// is in no result yet.
+func (w *Watch) Traded() exchange.Quantity { return w.traded }
+
+// maxFills bounds the fills that wait for a result: there is one in each round.
+const maxFills = 256
+
+// Filled is a part of an order that was filled.
+type Filled struct {
+	Quantity exchange.Quantity // negative: sold
+	Price    exchange.Amount   // mean; zero where it is not known
+}
+
+// Fills are what a strategy's spot orders filled, oldest first, that is in no result yet.
+func (w *Watch) Fills() []Filled { return slices.Clip(w.fills) }
+
+// filled takes a part of an order that was filled.
+func (w *Watch) filled(p, before *Placement, grown exchange.Quantity) {
+	switch {
+	case p.order.Market == exchange.Futures:
+		w.traded += grown
+	case w.known:
+		if len(w.fills) == maxFills {
+			w.fills = slices.Delete(w.fills, 0, 1)
+		}
+		w.fills = append(w.fills, Filled{grown * exchange.Quantity(p.order.Side.Sign()), addedPrice(before, grown, p.price)})
+	}
+}
+
+// account takes that the results account for a wallet.
+func (w *watches) account(body *record.Accounted) {
+	one := w.Watch("")
+	one.wallet, one.losses, one.known = body.Wallet, body.Losses, true
+	for _, each := range w.all {
+		each.traded = 0
+	}
+}
 
 // Losses is how many positions lost in a row.
 func (w *Watch) Losses() int { return w.losses }

@@ -92,10 +92,7 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 	m.dueMS = cmp.Or(m.dueMS, r.AtMS)
 	untouched := a.book.Ledger().Untouched(r.Market) && !a.liveIn(r.Market)
 	steady := a.config.Feed || beganMS-m.sinceMS > a.config.Settle.StalenessMS || untouched
-	unresolved := slices.ContainsFunc(a.book.Live(), func(p *account.Placement) bool {
-		return p.State().Unresolved() && p.Order().Market == r.Market && a.nowMS-p.SentMS() < moneyGiveUpMS
-	})
-	unstable := !steady || unresolved || !a.config.Feed && a.differs(r.Market)
+	unstable := !steady || a.unresolved(r.Market) || !a.config.Feed && a.differs(r.Market)
 	if m.pending > 0 || unstable && r.AtMS-m.dueMS < starvedMS {
 		return
 	}
@@ -105,6 +102,13 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 		return
 	}
 	a.complete(m)
+}
+
+// unresolved reports whether it is not known what became of an order of a market, and a minute is not over.
+func (a *accounting) unresolved(market exchange.Market) bool {
+	return slices.ContainsFunc(a.book.Live(), func(p *account.Placement) bool {
+		return p.State().Unresolved() && p.Order().Market == market && a.nowMS-p.SentMS() < moneyGiveUpMS
+	})
 }
 
 // liveIn reports whether an order of botd's stands in a market, or may stand there: what it has filled since may be
@@ -287,10 +291,17 @@ func (a *accounting) post(m *bookkeeping) {
 func (a *accounting) flow() exchange.Amount { return a.futures.flow.Add(a.spot.flow) }
 
 // uncounted is the part of the futures wallet's change that came from outside, or went there,
-// since it was asked for last. What turns out to be none comes back.
+// since it was asked for last. What turns out to be none comes back. While it is not known what became of an order, or
+// the fills do not explain a position, a change is not taken to come from outside: what is not known may have made it.
 func (a *accounting) uncounted() exchange.Amount {
-	more := a.futures.flow.Sub(a.futures.counted)
-	a.futures.counted = a.futures.flow
+	flow := a.futures.flow
+	if a.differs(exchange.Futures) || slices.ContainsFunc(a.book.Live(), func(p *account.Placement) bool {
+		return p.State().Unresolved() && p.Order().Market == exchange.Futures
+	}) {
+		flow = exchange.Amount{}
+	}
+	more := flow.Sub(a.futures.counted)
+	a.futures.counted = flow
 	return more
 }
 

@@ -29,9 +29,8 @@ type leg struct {
 	limitsVersion int    // the number of its last change
 	version       uint64 // of the book when the view was last filled
 
-	traded exchange.Quantity // since results were counted last, both sides
-	cash   exchange.Amount   // spot: what these fills brought
-	entry  exchange.Amount   // futures: the position's entry price before them
+	waits bool            // its results wait until the money is known
+	entry exchange.Amount // futures: the position's entry price before them
 
 	readMS      int64 // when the round began that last read its position; 0 for never
 	emergencyMS int64 // the round whose position was closed by an emergency halt

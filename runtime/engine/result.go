@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"slices"
+
 	"botd/exchange"
+	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
 	"botd/risk"
@@ -13,7 +16,15 @@ type results struct {
 	limits     *limits
 	accounting *accounting
 	following  bool // somebody needs them
+
+	wallet    exchange.Amount // futures, as last read
+	walletMS  int64           // when the first round began that read it so
+	tradedMS  int64           // when a futures fill was last learned of
+	outstandingMS int64           // since when the money of the futures strategies waits; 0 while it does not
 }
+
+// resultGiveUpMS is how long money waits until what was read explains it.
+const resultGiveUpMS = 60_000
 
 // follows reports whether a limit or the ledger needs the results of strategies.
 func (r *results) follows() bool {
@@ -31,28 +42,72 @@ func (r *results) follows() bool {
 // or held; where there are several, each is given what it closed at the last
 // price, and the rest, fees above all, in proportion to what they traded, or held
 // (funding). So the strategies' results always sum to the wallet's change.
-func (r *results) attribute() {
+//
+// Orders, positions and the wallet are read one after the other, and a read may be old:
+// see waits.
+func (r *results) attribute(snapshot *reconcile.Snapshot) {
 	if _, known := r.total(); !r.following || !known {
 		return
 	}
 	account := r.book.Watch("")
 	shares := make([]exchange.Amount, len(r.legs))
-	if r.trades(exchange.Futures) {
+	waits := r.trades(exchange.Futures) && r.waits(snapshot)
+	if r.trades(exchange.Futures) && !waits {
 		wallet := r.book.Account.WalletBalance
-		if account.Known() && account.Wallet() != wallet {
-			r.share(wallet.Sub(account.Wallet()).Sub(r.accounting.uncounted()), shares)
+		if change := wallet.Sub(account.Wallet()).Sub(r.accounting.uncounted()); account.Known() && !change.IsZero() {
+			r.share(change, shares)
 		}
-		if !account.Known() || account.Wallet() != wallet {
+		if !account.Known() || account.Wallet() != wallet || r.tradedFutures() {
 			r.record(record.Record{Body: record.Accounted{Wallet: wallet, Losses: account.Losses()}})
 		}
 	}
 	for i, leg := range r.legs {
 		if leg.symbol.Key().Market == exchange.Spot {
-			shares[i] = leg.cash
+			if leg.symbol.Rules == nil || leg.symbol.Last == 0 || !leg.symbol.Read {
+				continue // what it holds is not known yet since the start
+			}
+			shares[i] = r.cash(leg)
+		} else if leg.waits = waits; waits {
+			continue
 		}
 		r.result(leg, shares[i])
-		leg.traded, leg.cash, leg.entry = 0, exchange.Amount{}, leg.symbol.EntryPrice
+		leg.entry = leg.symbol.EntryPrice
 	}
+}
+
+// waits reports whether the futures money is left for a later round: until a wallet read has stood still, for as long as
+// a read may be old, since the last fill was learned of, and the fills explain the positions. Before that, the wallet may
+// lack what a known fill has made, or show what a fill has made that is not known yet, and the change would be another
+// strategy's, or nobody's. It waits a minute at most: a market may never stand still.
+func (r *results) waits(snapshot *reconcile.Snapshot) bool {
+	if r.config.Feed {
+		return false // all is read at one moment
+	}
+	wallet, account := r.book.Account.WalletBalance, r.book.Watch("")
+	read := snapshot.Account != nil && snapshot.Positions.Done()
+	if read && (r.walletMS == 0 || r.wallet != wallet) {
+		r.wallet, r.walletMS = wallet, snapshot.BeganMS
+	}
+	differs := r.accounting.differs(exchange.Futures)
+	due := differs || r.tradedFutures() || account.Known() && account.Wallet() != wallet
+	steady := read && snapshot.BeganMS-max(r.walletMS, r.tradedMS) > r.config.Settle.StalenessMS
+	if !due || steady && !differs {
+		r.outstandingMS = 0
+		return false
+	}
+	if r.outstandingMS == 0 || !read { // a wallet that cannot be read is not waited for in vain
+		r.outstandingMS = r.nowMS
+	}
+	if r.nowMS-r.outstandingMS < resultGiveUpMS {
+		return true
+	}
+	r.outstandingMS = 0
+	return false
+}
+
+// tradedFutures reports whether a strategy's orders filled on futures since the results accounted for a wallet.
+func (r *results) tradedFutures() bool {
+	return slices.ContainsFunc(r.legs, func(leg *leg) bool { return r.book.Watch(leg.config.Name).Traded() != 0 })
 }
 
 // share divides a change of the futures wallet.
@@ -64,9 +119,9 @@ func (r *results) share(change exchange.Amount, shares []exchange.Amount) {
 			if leg.symbol.Key().Market != exchange.Futures || leg.symbol.Rules == nil {
 				continue
 			}
-			quantity := leg.traded
+			quantity := r.book.Watch(leg.config.Name).Traded() + r.unknown(leg)
 			if w := r.book.Watch(leg.config.Name); held {
-				quantity = max(w.Result().Position, -w.Result().Position)
+				quantity = max(w.Result().Position, -w.Result().Position, leg.symbol.Position, -leg.symbol.Position)
 			}
 			weights[i] = leg.symbol.Rules.Notional(max(leg.symbol.Price(), 1), quantity)
 			weight = weight.Add(weights[i])
@@ -79,7 +134,7 @@ func (r *results) share(change exchange.Amount, shares []exchange.Amount) {
 		return // money moved in or out, or traded by hand: no strategy's
 	}
 	for i, leg := range r.legs {
-		if leg.traded != 0 {
+		if r.book.Watch(leg.config.Name).Traded() != 0 {
 			shares[i] = r.estimate(leg)
 			rest = rest.Sub(shares[i])
 		}
@@ -98,6 +153,16 @@ func (r *results) share(change exchange.Amount, shares []exchange.Amount) {
 	}
 }
 
+// unknown is how much a strategy's orders may have filled of which it is not known what became of them.
+func (r *results) unknown(leg *leg) (quantity exchange.Quantity) {
+	for _, p := range r.book.Live() {
+		if p.State().Unresolved() && p.Strategy() == leg.config.Name {
+			quantity += p.Order().Quantity
+		}
+	}
+	return quantity
+}
+
 // estimate is what a strategy's fills closed brought at the last price.
 func (r *results) estimate(leg *leg) exchange.Amount {
 	rules, held := leg.symbol.Rules, r.book.Watch(leg.config.Name).Result().Position
@@ -108,7 +173,7 @@ func (r *results) estimate(leg *leg) exchange.Amount {
 	if closed/held != 0 {
 		closed = held // beyond flat it opened the other side
 	}
-	return rules.Notional(leg.symbol.Price()-rules.PriceOf(leg.entry), closed)
+	return rules.Notional(leg.symbol.Price(), closed).Sub(rules.Cost(leg.entry, closed))
 }
 
 // result books what one strategy made, and when its position ended whether that lost.
@@ -125,7 +190,7 @@ func (r *results) result(leg *leg, made exchange.Amount) {
 	next := w.Result()
 	next.Result, next.Position, next.Losses = next.Result.Add(made), position, w.Losses()
 	if !w.Known() {
-		next.Base = r.marked(leg.symbol.Key().Market)
+		next.Base = r.marked(leg.symbol.Key().Market).Sub(r.worth(leg))
 	}
 	if w.Result().Position == 0 {
 		next.Trip = w.Result().Result // fees of the entry belong to the trip
@@ -175,21 +240,25 @@ func (r *results) cool(w *account.Watch, leg *leg, limits *risk.Limits) {
 	r.record(record.Record{Strategy: w.Strategy(), Symbol: leg.symbol.Key(), Body: cooled})
 }
 
-// traded counts a fill for the strategy's result.
-func (r *results) traded(p *account.Placement, grown exchange.Quantity) {
-	leg := r.legNamed(p.Strategy())
-	if leg == nil || !r.following {
-		return
+// traded notes when a futures fill was learned of.
+func (r *results) traded(p *account.Placement) {
+	if p.Order().Market == exchange.Futures {
+		r.tradedMS = r.nowMS
 	}
-	leg.traded += grown
-	if rules := leg.symbol.Rules; p.Order().Market == exchange.Spot && rules != nil {
-		price := rules.PriceOf(p.Price())
-		if price == 0 {
-			price = leg.symbol.Last
+}
+
+// cash is what a strategy's spot fills brought since its last result, fees in the quote asset taken off.
+func (r *results) cash(leg *leg) (cash exchange.Amount) {
+	rules := leg.symbol.Rules
+	for _, fill := range r.book.Watch(leg.config.Name).Fills() {
+		value := rules.Cost(fill.Price, fill.Quantity)
+		if fill.Price.IsZero() {
+			value = rules.Notional(leg.symbol.Last, fill.Quantity)
 		}
-		leg.cash = leg.cash.Sub(rules.Notional(price, grown*exchange.Quantity(p.Order().Side.Sign())))
-		if p.Order().Side == exchange.Sell || r.config.QuoteFees { // else the fee is taken from what was bought
-			leg.cash = leg.cash.Sub(rules.Notional(price, grown).MulRate(r.config.TakerFee))
+		cash = cash.Sub(value)
+		if fill.Quantity < 0 || r.config.QuoteFees { // else the fee is taken from what was bought
+			cash = cash.Sub(value.Abs().MulRate(r.config.TakerFee))
 		}
 	}
+	return cash
 }

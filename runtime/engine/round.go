@@ -299,7 +299,7 @@ func (r *round) finishRound() bool {
 		r.accounting.observe(snapshot)
 	}
 	r.breaker.guardBreaker()
-	r.results.attribute()
+	r.results.attribute(snapshot)
 	futuresRead, spotRead := snapshot.Account != nil || !r.trades(exchange.Futures), snapshot.Balances.Done() || !r.trades(exchange.Spot)
 	if futuresRead && spotRead { // else the equity would be of two moments
 		r.limits.watchLimits(true)
@@ -391,7 +391,7 @@ func (r *round) schedule(acted bool) {
 	switch {
 	case acted || r.halts.unread() || r.busy() && (r.config.BusyRoundMS > 0 || changed):
 		r.roundMS = r.nowMS + r.config.BusyRoundMS
-	case r.accounting.ready():
+	case r.accounting.ready() || r.results.outstandingMS != 0 && r.config.IdleRoundMS > 0:
 		r.roundMS = r.nowMS + r.bookingMS()
 	case r.config.IdleRoundMS > 0:
 		r.roundMS = min(r.nowMS+r.config.IdleRoundMS, r.limits.turnMS())

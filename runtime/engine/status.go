@@ -100,7 +100,7 @@ func (s *StrategyStatus) Unrealized() exchange.Amount {
 	if s.Position == 0 || s.EntryPrice.IsZero() || s.Last == 0 {
 		return exchange.Amount{}
 	}
-	return s.Symbol.Notional(s.Last-s.Symbol.PriceOf(s.EntryPrice), s.Position)
+	return s.Symbol.Notional(s.Last, s.Position).Sub(s.Symbol.Cost(s.EntryPrice, s.Position))
 }
 
 // report shows the engine between events.

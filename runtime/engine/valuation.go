@@ -55,17 +55,26 @@ func (b *base) total() (total exchange.Amount, known bool) {
 // own returns a strategy's equity: what the account had when the strategy was first
 // watched, plus what the strategy made since.
 func (b *base) own(leg *leg) exchange.Amount {
-	w, symbol := b.book.Watch(leg.config.Name), leg.symbol
-	own := w.Result().Base.Add(w.Result().Result)
-	held := symbol.Position
-	if symbol.Ignored() != 0 { // the exchange's one position has a foreign part: the strategy's is what its fills made
+	result := b.book.Watch(leg.config.Name).Result()
+	return result.Base.Add(result.Result).Add(b.worth(leg))
+}
+
+// worth is what a strategy's position adds to its result: on spot its value, on futures what it has made.
+func (b *base) worth(leg *leg) (worth exchange.Amount) {
+	symbol := leg.symbol
+	held, entry, at := symbol.Position, symbol.EntryPrice, symbol.AtVenue()
+	switch {
+	case symbol.Ignored() != 0: // the exchange's one position has a foreign part: the strategy's is what its fills made
 		held = symbol.Known()
+	case leg.waits && !leg.entry.IsZero(): // what it has closed since has brought nothing yet: it counts as still held
+		held, entry = b.book.Watch(leg.config.Name).Result().Position, leg.entry
+		at = held
 	}
-	if held == 0 || symbol.Rules == nil || symbol.AtVenue() == 0 {
-		return own
+	if held == 0 || symbol.Rules == nil || at == 0 {
+		return worth
 	}
-	paid := symbol.Rules.Notional(symbol.Rules.PriceOf(symbol.EntryPrice), held) // 0 on spot: there the result has what was paid
-	return own.Add(symbol.Rules.Notional(symbol.Price(), held)).Sub(paid)
+	paid := symbol.Rules.Cost(entry, held) // 0 on spot: there the result has what was paid
+	return symbol.Rules.Notional(symbol.Price(), held).Sub(paid)
 }
 
 // onSpot returns the part of the account's equity that is on spot.

@@ -1,0 +1,354 @@
+package simulation
+
+import (
+	"math/big"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/internal/tally"
+	"botd/reconcile"
+	"botd/reconcile/ledger"
+	"botd/runtime/engine"
+	"botd/runtime/profit"
+)
+
+// figures are what each strategy did and made by the exchange's fills alone, added up by package tally, which shares no
+// code with botd. They are compared with the results that limits go by, the equity and the streaks, the account's equity and
+// day, the ledger, and the profit that metrics, API and pages show.
+//
+// botd learns of a fill by reading, and of its money by reading the wallet, so the figures are compared after every event
+// before which all fills of a market have been known for some rounds.
+type figures struct {
+	w       *world
+	shares  []share // by role
+	markets [2]marketFigures
+
+	rounds  int         // complete ones of this life
+	roundMS int64       // when the last one began
+	error   int64       // the clock's, at the end of the one before
+	start   [2]*big.Rat // by market: the equity before anything was traded
+}
+
+// share is what one role did and made.
+type share struct {
+	tally.Strategy
+	fills   int
+	counted bool     // its results began before it had traded anything
+	fresh   bool     // and before anything was traded in its market
+	trip    *big.Rat // its net result when its position was opened
+	held    int64    // its position when the last result was journalled
+	losses  int      // positions in a row that lost
+	opened  bool     // since it was flat by its last result
+	unsure  bool     // a position may have ended unseen: losses are not comparable
+}
+
+// marketFigures is how far one market's fills are known.
+type marketFigures struct {
+	filledMS int64 // when anything was last filled
+	knownMS  int64 // since when all is known; 0 for not
+	known    int   // the complete rounds before that
+}
+
+// Bounds of the comparison. Mean prices are cut at 18 places, entry prices for limits at the symbol's.
+var (
+	hair = big.NewRat(1, 1_000_000)
+	cent = big.NewRat(1, 100)
+)
+
+// knownRounds is how many complete rounds all fills must have been known for: the wallet is read twice
+// before results are taken from it.
+const knownRounds = 3
+
+func newFigures(w *world) *figures {
+	f := &figures{w: w, shares: make([]share, len(w.portfolio.roles))}
+	free, frozen := w.venue.x.Balance(trader, "USDT")
+	f.start = [2]*big.Rat{ratOf(w.venue.x.Money(trader).Wallet), new(big.Rat).Add(ratOf(free), ratOf(frozen))}
+	return f
+}
+
+// ratOf goes by the text that people read.
+func ratOf(a exchange.Amount) *big.Rat {
+	r, ok := new(big.Rat).SetString(a.String())
+	if !ok {
+		panic("simulation: " + a.String() + " is no number")
+	}
+	return r
+}
+
+func fraction(units int64, scale int) *big.Rat {
+	return new(big.Rat).SetFrac(big.NewInt(units), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil))
+}
+
+// filled takes a fill of the account's; own is one of botd's.
+func (f *figures) filled(h *held, fill *sim.Fill, own bool) {
+	f.markets[fill.Market-1].filledMS = f.w.nowMS
+	for n := range f.w.portfolio.roles {
+		if s := &f.shares[n]; own && f.w.portfolio.roles[n].key == h.key {
+			if s.Quantity.Sign() == 0 && s.held == 0 {
+				s.trip, s.unsure, s.opened = s.Net(), s.unsure || s.opened, true
+			}
+			s.fills++
+			s.Take(&tally.Fill{Buy: fill.Side == exchange.Buy, Price: fraction(int64(fill.Price), h.rules.PriceScale),
+				Quantity: fraction(int64(fill.Quantity), h.rules.QuantityScale), Fee: ratOf(fill.Fee), FeeInBase: fill.FeeAsset == h.rules.Base})
+		}
+	}
+}
+
+// booted begins another life of the process.
+func (f *figures) booted() {
+	f.roundMS, f.rounds = 0, 0
+	for n := range f.shares {
+		s := &f.shares[n]
+		last := f.w.daemon.machine.Book().Watch(f.w.portfolio.roles[n].name).Result()
+		s.unsure = s.unsure || int64(last.Position) != s.held // the last result was not durable
+	}
+}
+
+// rounded notes when a complete round began. Its length is not known if the clock was set meanwhile.
+func (f *figures) rounded(durationMS int64) {
+	if f.error == f.w.daemon.clockError {
+		f.roundMS = f.w.nowMS - durationMS
+		f.rounds++
+	}
+	f.error = f.w.daemon.clockError
+}
+
+// compare compares what is known.
+func (f *figures) compare() {
+	w := f.w
+	book := w.daemon.machine.Book()
+	for n := range f.shares {
+		f.follow(n, book)
+	}
+	whole := true
+	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+		if !f.known(market, book) {
+			whole = false
+			continue
+		}
+		f.results(market, book)
+	}
+	if whole && w.failure == nil && f.due() {
+		f.status(book)
+	}
+}
+
+// due has what is costly to derive compared once a second.
+func (f *figures) due() bool { return f.w.nowMS%1_000 < 20 || f.w.nowMS == f.w.endMS }
+
+// follow begins to count a role when its results begin, and takes the positions that ended when its results were
+// journalled: positions that begin and end between two rounds are one to botd.
+func (f *figures) follow(n int, book *reconcile.Book) {
+	s, role := &f.shares[n], &f.w.portfolio.roles[n]
+	result := book.Watch(role.name).Result()
+	if !book.Watch(role.name).Known() {
+		s.counted, s.held = false, 0
+		return
+	}
+	if !s.counted && s.Value.Sign() == 0 {
+		s.counted, s.fresh, s.trip = true, f.markets[role.key.Market-1].filledMS == 0, new(big.Rat)
+	}
+	before := s.held
+	if s.held = int64(result.Position); s.held == before {
+		return
+	}
+	s.opened = s.held != 0
+	quiet := f.w.nowMS-f.markets[role.key.Market-1].filledMS > f.w.bounds.StalenessMS
+	s.unsure = s.unsure || !quiet || fraction(s.held, f.w.venue.held[role.key].rules.QuantityScale).Cmp(&s.Quantity) != 0
+	if before == 0 || s.held != 0 && before > 0 == (s.held > 0) {
+		return
+	}
+	switch new(big.Rat).Sub(s.Net(), s.trip).Sign() {
+	case 1:
+		s.losses = 0
+	case -1:
+		s.losses++
+	}
+	if most := f.w.limits.strategy.MaxLosingStreak; most > 0 && s.losses >= most {
+		s.losses = 0 // it cools down
+	}
+	s.trip = s.Net()
+}
+
+// known reports whether all fills of a market have been known for some rounds, and are botd's own.
+func (f *figures) known(market exchange.Market, book *reconcile.Book) bool {
+	m := &f.markets[market-1]
+	if f.roundMS == 0 || m.filledMS != 0 && f.roundMS-f.w.bounds.StalenessMS <= m.filledMS || f.disturbed(market, book) {
+		m.knownMS = 0
+		return false
+	}
+	if m.knownMS == 0 {
+		m.knownMS, m.known = f.w.nowMS, f.rounds
+	}
+	return f.w.nowMS-m.knownMS >= 2*f.w.bounds.StalenessMS && f.rounds >= m.known+knownRounds
+}
+
+// disturbed reports whether others traded a market, a journal was restored, or it is not known what an order did.
+func (f *figures) disturbed(market exchange.Market, book *reconcile.Book) bool {
+	w := f.w
+	if w.stats.Faults[OldBackup] > 0 {
+		return true
+	}
+	for id, a := range w.venue.asked {
+		if a.order.Market == market && (w.inspector.guessed[id] || w.inspector.booked[id] != a.filled) {
+			return true
+		}
+	}
+	for n := range w.inspector.watched {
+		watch := &w.inspector.watched[n]
+		key := watch.role.key
+		state := book.Symbol(key)
+		if key.Market == market && (watch.held.touchedMS != 0 || watch.role.absent || state.Quarantine() != "" || state.Contradicted != "" ||
+			w.daemon.machine.Blind(key) || w.inspector.unresolved(book, key)) {
+			return true
+		}
+	}
+	return false
+}
+
+// results compares what limits go by: positions, results and streaks.
+func (f *figures) results(market exchange.Market, book *reconcile.Book) {
+	w := f.w
+	sum, made, all := new(big.Rat), new(big.Rat), f.onFutures()
+	for n := range f.shares {
+		s, watch := &f.shares[n], &w.inspector.watched[n]
+		if watch.role.key.Market != market {
+			continue
+		}
+		if !s.counted {
+			return
+		}
+		result := ratOf(book.Watch(watch.role.name).Result().Result)
+		if market == exchange.Spot {
+			f.near("the result of "+watch.role.name, f.cash(s), result, cent)
+			continue
+		}
+		rules := watch.held.rules
+		f.near("the position of "+watch.role.name, &s.Quantity, fraction(int64(book.Symbol(watch.role.key).Known()), rules.QuantityScale), hair)
+		sum.Add(sum, result)
+		made.Add(made, s.Net())
+	}
+	if market == exchange.Spot || all == 0 || !w.venue.x.Money(trader).Insurance.IsZero() {
+		return
+	}
+	f.near("the result of all strategies on futures", made, sum, hair) // several share what they made at once by estimates
+	for n := range f.shares {
+		s, role := &f.shares[n], w.inspector.watched[n].role
+		if have := book.Watch(role.name).Losses(); all == 1 && role.key.Market == market && !s.unsure && have != s.losses {
+			w.fail("figures", "positions of %s that lost in a row: want %d by the fills, have %d", role.name, s.losses, have)
+		}
+	}
+}
+
+// onFutures is how many strategies trade there.
+func (f *figures) onFutures() (count int) {
+	for n := range f.w.portfolio.roles {
+		if f.w.portfolio.roles[n].key.Market == exchange.Futures {
+			count++
+		}
+	}
+	return count
+}
+
+// cash is what limits count of a strategy on spot: the fee of a sale by the configured rate.
+func (f *figures) cash(s *share) *big.Rat {
+	cash := new(big.Rat).Add(&s.Cash, &s.Fees)
+	return cash.Sub(cash, new(big.Rat).Mul(&s.SoldFor, fraction(takerFee, 8)))
+}
+
+// status compares what API, metrics and pages show: each strategy's equity and profit, the account's equity and its day.
+func (f *figures) status(book *reconcile.Book) {
+	w := f.w
+	status := w.daemon.machine.Status()
+	total, slack, traded := new(big.Rat), new(big.Rat).Set(cent), map[exchange.Market]bool{}
+	fresh, alone := true, f.onFutures() == 1 // several share what they made by estimates
+	for n := range f.shares {
+		s, watch := &f.shares[n], &w.inspector.watched[n]
+		key, rules := watch.role.key, watch.held.rules
+		if !traded[key.Market] {
+			traded[key.Market] = true
+			total.Add(total, f.start[key.Market-1])
+		}
+		fresh = fresh && s.fresh
+		price := fraction(int64(book.Symbol(key).Price()), rules.PriceScale)
+		worth, bound := new(big.Rat).Mul(&s.Quantity, price), new(big.Rat).Mul(&s.Value, big.NewRat(1, 1_000)) // fees by estimate, prices of two moments
+		if key.Market == exchange.Spot {
+			worth.Add(worth, &s.Cash)
+			steps := int64(mostRest*rules.QuantityTick) * int64(1+s.fills) // it is held in whole steps, and each sale leaves a rest
+			bound.Add(bound, new(big.Rat).Mul(price, fraction(steps, rules.QuantityScale)))
+		} else {
+			worth.Sub(worth, &s.Cost).Add(worth, s.Net())
+		}
+		total.Add(total, worth)
+		slack.Add(slack, bound).Add(slack, new(big.Rat).Mul(&s.Value, big.NewRat(1, 100))) // at the marks of two moments
+		for k := range status.Strategies {
+			if t := &status.Strategies[k]; t.Name == watch.role.name && s.fresh && (key.Market == exchange.Spot || alone) {
+				f.near("the equity of "+t.Name, new(big.Rat).Add(f.start[key.Market-1], worth), ratOf(t.Own), bound.Add(bound, cent))
+			}
+		}
+	}
+	if !fresh || status.Total.IsZero() {
+		return
+	}
+	f.near("the equity of the account", total, ratOf(status.Total), slack)
+	if status.Day.StartMS != 0 {
+		begin := new(big.Rat)
+		for market := range traded {
+			begin.Add(begin, f.start[market-1])
+		}
+		f.near("the equity that the day began with", begin, ratOf(status.Day.Equity), slack) // the first time that all markets could be read
+		if peak := ratOf(status.Day.Peak); peak.Mul(peak, big.NewRat(1_001, 1_000)).Cmp(ratOf(status.Total)) < 0 {
+			w.fail("figures", "the highest equity is %s, and it stands at %s", status.Day.Peak, status.Total)
+		}
+	}
+	f.profits(&status, slack)
+}
+
+// profits compares what the ledger says of each strategy, where it has booked the wallets as they are.
+func (f *figures) profits(status *engine.Status, slack *big.Rat) {
+	w := f.w
+	have := map[exchange.Market]*big.Rat{exchange.Futures: new(big.Rat), exchange.Spot: new(big.Rat)}
+	held := map[string]*big.Rat{}
+	for _, b := range status.Ledger {
+		if b.Account == ledger.Wallet && b.Asset == "USDT" {
+			have[b.Symbol.Market].Add(have[b.Symbol.Market], ratOf(b.Amount))
+		}
+		if b.Account == ledger.Holding {
+			held[b.Strategy] = ratOf(b.Amount)
+		}
+	}
+	free, frozen := w.venue.x.Balance(trader, "USDT")
+	booked := map[exchange.Market]bool{exchange.Futures: have[exchange.Futures].Cmp(ratOf(w.venue.x.Money(trader).Wallet)) == 0,
+		exchange.Spot: have[exchange.Spot].Cmp(new(big.Rat).Add(ratOf(free), ratOf(frozen))) == 0}
+	profits := profit.Of(status)
+	fees, paid := new(big.Rat), new(big.Rat)
+	for n := range f.shares {
+		s, role := &f.shares[n], w.inspector.watched[n].role
+		p := profits[role.name]
+		switch {
+		case !booked[role.key.Market]:
+		case role.key.Market == exchange.Futures:
+			f.near("what "+role.name+" realised", &s.Realised, ratOf(p.Realised), hair)
+			f.near("the funding of "+role.name, new(big.Rat), ratOf(p.Funding), hair)
+			f.near("the net result of "+role.name, ratOf(p.Realised.Sub(p.Fees)), ratOf(p.Net), hair)
+			fees.Add(fees, &s.Fees)
+			paid.Add(paid, ratOf(p.Fees))
+		default:
+			cost := held[role.name]
+			if cost == nil {
+				cost = new(big.Rat)
+			}
+			f.near("the cash flow of "+role.name, &s.Cash, new(big.Rat).Sub(ratOf(p.Net), cost), cent)
+		}
+	}
+	if booked[exchange.Futures] {
+		f.near("the fees of all strategies on futures", fees, paid, hair) // several share them by estimates
+	}
+}
+
+// near wants two figures to be the same, within a bound.
+func (f *figures) near(what string, want, have, within *big.Rat) {
+	if off := new(big.Rat).Sub(want, have); off.Abs(off).Cmp(within) > 0 {
+		f.w.fail("figures", "%s: want %s by the fills, have %s", what, want.FloatString(8), have.FloatString(8))
+	}
+}

@@ -1,0 +1,91 @@
+// Package tally adds up what a strategy did and made from its fills alone, in exact fractions.
+//
+// It is the second computation that tests compare botd's own figures with, so it imports nothing of botd: no amounts,
+// no ledger, no book.
+package tally
+
+import "math/big"
+
+// Fill is one execution of a strategy's order.
+type Fill struct {
+	Buy       bool
+	Price     *big.Rat
+	Quantity  *big.Rat // base units, positive
+	Fee       *big.Rat
+	FeeInBase bool // the fee is taken out of what was bought
+}
+
+// Strategy is what one strategy did and made on one symbol.
+type Strategy struct {
+	Quantity big.Rat // held: positive is long
+	Cost     big.Rat // of what is held: quantity times mean entry price, negative for a short one
+	Cash     big.Rat // what sales brought and purchases cost, fees in the quote asset included
+	Realised big.Rat // price differences of what was closed
+	Fees     big.Rat // in the quote asset
+	Bought   big.Rat
+	Sold     big.Rat
+	Value    big.Rat // of all fills
+	SoldFor  big.Rat // of the sales among them
+}
+
+// Take takes a fill.
+func (s *Strategy) Take(f *Fill) {
+	value := new(big.Rat).Mul(f.Price, f.Quantity)
+	s.Value.Add(&s.Value, value)
+	signed := new(big.Rat).Set(f.Quantity)
+	if f.Buy {
+		s.Bought.Add(&s.Bought, f.Quantity)
+		s.Cash.Sub(&s.Cash, value)
+	} else {
+		signed.Neg(signed)
+		s.Sold.Add(&s.Sold, f.Quantity)
+		s.Cash.Add(&s.Cash, value)
+		s.SoldFor.Add(&s.SoldFor, value)
+	}
+	s.move(signed, f.Price)
+	if f.FeeInBase {
+		s.shrink(f.Fee)
+		return
+	}
+	s.Fees.Add(&s.Fees, f.Fee)
+	s.Cash.Sub(&s.Cash, f.Fee)
+}
+
+// move changes the position: what reduces it realises the difference to its mean price, what opens it adds to its cost.
+func (s *Strategy) move(signed, price *big.Rat) {
+	opening := new(big.Rat).Set(signed)
+	if s.Quantity.Sign()*signed.Sign() < 0 {
+		closing := new(big.Rat).Set(signed)
+		if new(big.Rat).Add(&s.Quantity, signed).Sign() == signed.Sign() { // through zero: the rest opens the other side
+			closing.Neg(&s.Quantity)
+		}
+		opening.Sub(signed, closing)
+		cost := new(big.Rat).Mul(s.Entry(), closing) // of the closed part, with the sign of the order
+		s.Realised.Add(&s.Realised, cost)
+		s.Realised.Sub(&s.Realised, new(big.Rat).Mul(price, closing))
+		s.Cost.Add(&s.Cost, cost)
+		s.Quantity.Add(&s.Quantity, closing)
+	}
+	s.Quantity.Add(&s.Quantity, opening)
+	s.Cost.Add(&s.Cost, new(big.Rat).Mul(price, opening))
+}
+
+// shrink takes a fee out of what is held, which costs as much as before.
+func (s *Strategy) shrink(fee *big.Rat) { s.Quantity.Sub(&s.Quantity, fee) }
+
+// Entry is the mean price of what is held; zero when nothing is.
+func (s *Strategy) Entry() *big.Rat {
+	if s.Quantity.Sign() == 0 {
+		return new(big.Rat)
+	}
+	return new(big.Rat).Quo(&s.Cost, &s.Quantity)
+}
+
+// Unrealised is what the position would make at a price.
+func (s *Strategy) Unrealised(price *big.Rat) *big.Rat {
+	worth := new(big.Rat).Mul(&s.Quantity, price)
+	return worth.Sub(worth, &s.Cost)
+}
+
+// Net is what was realised without the fees.
+func (s *Strategy) Net() *big.Rat { return new(big.Rat).Sub(&s.Realised, &s.Fees) }

@@ -1,0 +1,51 @@
+package tally
+
+import (
+	"math/big"
+	"testing"
+)
+
+func rat(text string) *big.Rat {
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		panic(text)
+	}
+	return r
+}
+
+// TestAPositionIsFollowedThroughZero buys 2 at 100 and 1 at 130, sells 5 at 120, and buys 1 at 90: figures worked out by hand.
+func TestAPositionIsFollowedThroughZero(t *testing.T) {
+	t.Parallel()
+	s := &Strategy{}
+	for _, step := range []struct {
+		buy                                                             bool
+		price, quantity, wantQuantity, wantEntry, wantRealised, wantNet string
+	}{
+		{true, "100", "2", "2", "100", "0", "-0.5"},
+		{true, "130", "1", "3", "110", "0", "-1"},
+		{false, "120", "5", "-2", "120", "30", "28.5"},
+		{true, "90", "1", "-1", "120", "60", "58"},
+		{true, "90", "1", "0", "0", "90", "87.5"},
+	} {
+		s.Take(&Fill{Buy: step.buy, Price: rat(step.price), Quantity: rat(step.quantity), Fee: rat("0.5")})
+		for name, pair := range map[string][2]*big.Rat{"quantity": {rat(step.wantQuantity), &s.Quantity}, "entry": {rat(step.wantEntry), s.Entry()},
+			"realised": {rat(step.wantRealised), &s.Realised}, "net": {rat(step.wantNet), s.Net()}} {
+			if pair[0].Cmp(pair[1]) != 0 {
+				t.Errorf("%s at %s: want %s %s, have %s", step.quantity, step.price, name, pair[0].FloatString(4), pair[1].FloatString(4))
+			}
+		}
+	}
+	if s.Cash.Cmp(s.Net()) != 0 || s.Bought.Cmp(rat("5")) != 0 || s.Sold.Cmp(rat("5")) != 0 || s.Value.Cmp(rat("1110")) != 0 || s.SoldFor.Cmp(rat("600")) != 0 {
+		t.Errorf("want it flat with its cash equal to its net, 5 bought and sold for 1110 in all, have %+v", s)
+	}
+}
+
+// TestAFeeInBaseMakesWhatIsHeldDearer: 10 bought at 3 for a fee of 1 of them, worth 27 at the same price.
+func TestAFeeInBaseMakesWhatIsHeldDearer(t *testing.T) {
+	t.Parallel()
+	s := &Strategy{}
+	s.Take(&Fill{Buy: true, Price: rat("3"), Quantity: rat("10"), Fee: rat("1"), FeeInBase: true})
+	if s.Quantity.Cmp(rat("9")) != 0 || s.Fees.Sign() != 0 || s.Unrealised(rat("3")).Cmp(rat("-3")) != 0 || s.Cash.Cmp(rat("-30")) != 0 {
+		t.Errorf("want 9 held, no fee in money, 3 lost, 30 paid, have %+v", s)
+	}
+}
