@@ -10,26 +10,11 @@ cd "$(dirname "$0")/../.."
 GOOS=${GOOS:-$(go env GOOS)}
 GOARCH=${GOARCH:-$(go env GOARCH)}
 export VERSION="$version" OUT="$out" GOOS GOARCH
-rm -rf "$out/source" "$out/man"
 
 if [ -n "${BOTD:-}" ]; then cp "$BOTD" "$out/botd"; else sh deploy/build.sh "$out/botd"; fi
 # What the program says of itself is asked of one that runs here.
-here=$out/botd
-if [ "$GOOS/$GOARCH" != "$(go env GOHOSTOS)/$(go env GOHOSTARCH)" ]; then
-  here=$out/botd-here
-  GOOS= GOARCH= sh deploy/build.sh "$here"
-fi
-"$here" ops unit --mode demo --binary /usr/bin/botd >"$out/botd.service"
-"$here" man --dir "$out/man" >/dev/null
-for shell in bash zsh fish; do "$here" completion "$shell" >"$out/botd.$shell"; done
-"$here" version --sbom >"$out/botd.cdx.json"
-if [ "$here" != "$out/botd" ]; then rm "$here"; fi
-
-# The source that a strategy of one's own in Go is built against, without what only tests read.
-git ls-files | grep -v -E '_test\.go$|/testdata/|^runtime/web/browsertest/|^clients/|^\.ci/|^deploy/' >"$out/source.list"
-mkdir "$out/source"
-tar -cf - -T "$out/source.list" | tar -xf - -C "$out/source"
-rm "$out/source.list"
+if [ "$GOOS/$GOARCH" = "$(go env GOHOSTOS)/$(go env GOHOSTARCH)" ]; then export BOTD="$out/botd"; else unset BOTD; fi
+sh deploy/packages/contents.sh "$out"
 
 archive=botd-$version-$GOOS-$GOARCH
 wanted() { case " ${KINDS:-archive deb rpm} " in *" $1 "*) return 0 ;; *) return 1 ;; esac }

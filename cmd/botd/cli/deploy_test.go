@@ -192,7 +192,8 @@ func TestKubernetesRunsOneBotdWithoutRights(t *testing.T) {
 
 func TestTheScriptsOfAReleaseAreSound(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"build.sh", "reproduce.sh", "pin.sh"} {
+	for _, name := range []string{"build.sh", "reproduce.sh", "pin.sh", "packages/build.sh", "packages/contents.sh", "packages/formula.sh",
+		"packages/provenance.sh"} {
 		if text, err := exec.Command("sh", "-n", filepath.Join("../../../deploy", name)).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, text)
 		}
