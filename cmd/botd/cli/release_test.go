@@ -105,7 +105,7 @@ func TestGoReleaserMakesWhatTheScriptMakes(t *testing.T) {
 		}
 		return out
 	}
-	script, releaser := read("deploy/packages/nfpm.yaml"), read(".goreleaser.yaml")
+	script, releaser := read("deploy/packages/nfpm.yaml"), read("deploy/goreleaser.yaml")
 	places := func(contents any) (all []string) {
 		for _, one := range contents.([]any) {
 			entry := one.(map[string]any)
