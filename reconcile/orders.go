@@ -51,8 +51,8 @@ func (d *derivation) convergeKeyed(purpose placement.Purpose, desired []strategy
 
 func (d *derivation) sameOrder(p *account.Placement, desired *strategy.DesiredOrder) bool {
 	filled := d.desired.Strategy.FilledUnder(p.Purpose(), p.Key())
-	return p.Order().Side == desired.Side && p.Order().Price == desired.Price && p.Order().StopPrice == desired.StopPrice &&
-		p.Remaining() <= desired.Quantity-filled
+	order := p.Order()
+	return order.Side == desired.Side && order.Price == desired.Price && order.StopPrice == desired.StopPrice && p.Remaining() <= desired.Quantity-filled
 }
 
 // placeKeyed adds an order for a desired one that has none.

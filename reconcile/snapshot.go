@@ -84,11 +84,16 @@ func (b *Book) Vanished(s *Snapshot) []*account.Placement {
 		}
 		slices.Sort(open)
 		b.openIDs = open
+		next := 0 // placements too are oldest first: mostly the next one is the next order's
 		for _, p := range b.Live() {
-			if p.OrderID() == 0 || p.Order().Market != market {
+			if p.OrderID() == 0 || p.Symbol().Market != market {
 				continue
 			}
-			if _, shown := slices.BinarySearch(open, p.OrderID()); !shown || b.CancelMS(p.ClientOrderID()) != 0 {
+			shown := next < len(open) && open[next] == p.OrderID()
+			if !shown {
+				next, shown = slices.BinarySearch(open, p.OrderID())
+			}
+			if next++; !shown || b.CancelMS(p.ClientOrderID()) != 0 {
 				vanished = append(vanished, p)
 			}
 		}
@@ -269,7 +274,7 @@ func (s *survey) match(order *exchange.Order) *account.Placement {
 func (s *survey) matchFrom(next *int, order *exchange.Order) *account.Placement {
 	for at := *next; at < min(*next+3, len(s.book.Live())); at++ {
 		p := s.book.Live()[at]
-		if p.OrderID() == order.ID && p.Order().Market == order.Market && p.Order().Symbol == order.Symbol && p.Order().Side == order.Side {
+		if p.OrderID() == order.ID && p.Side() == order.Side && p.Symbol() == order.Key() {
 			*next = at + 1
 			return p
 		}

@@ -75,7 +75,7 @@ type Exchange struct {
 	orders      orderStore
 	fills       fillLog
 	positionID  int64
-	reused      [3][]exchange.Order // by market
+	reused      [3]reusedList // by market
 	version     uint64
 }
 

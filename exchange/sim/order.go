@@ -98,12 +98,17 @@ func (x *Exchange) forgetOrders() {
 // report returns an order in the form of the interface: futures times are in whole seconds.
 func (o *order) report() exchange.Order {
 	reported := o.Order
+	o.show(&reported)
+	return reported
+}
+
+// show brings a copy of the order into that form.
+func (o *order) show(reported *exchange.Order) {
 	if reported.Market == exchange.Futures {
 		reported.CreatedMS -= reported.CreatedMS % 1000
-		return reported
+		return
 	}
 	reported.AveragePrice = o.book.symbol.AverageCost(o.spent, o.Filled)
-	return reported
 }
 
 // priced reports whether the order has a limit price, now or on activation.

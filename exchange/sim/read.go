@@ -56,23 +56,37 @@ func (a *account) report() exchange.MarginAccount {
 	}
 }
 
+// reusedList is a list of open orders whose memory is used again, and as long as nothing changes the list itself.
+type reusedList struct {
+	orders  []exchange.Order
+	account *account // nil: of one symbol
+	version uint64
+}
+
 // openOrders lists the unfinished orders that reached the book, oldest first.
 func (x *Exchange) openOrders(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
 	if refusal := x.optionalSymbol(request); refusal != nil {
 		return refusal
 	}
-	list := a.open(request.Operation.Market())
-	all := x.reused[request.Operation.Market()][:0] // empty unless lists are reused
+	list, reused := a.open(request.Operation.Market()), &x.reused[request.Operation.Market()]
+	if reused.account == a && reused.version == x.version && request.Symbol == "" {
+		answer.Orders = exchange.FetchedOf(reused.orders)
+		return nil
+	}
+	all := reused.orders[:0] // empty unless lists are reused
 	if cap(all) < list.count {
 		all = make([]exchange.Order, 0, list.count+list.count/4)
 	}
 	for o := list.first; o != nil; o = o.after {
 		if o.visible && (request.Symbol == "" || o.Symbol == request.Symbol) {
-			all = append(all, o.report())
+			all = append(all, o.Order)
+			o.show(&all[len(all)-1])
 		}
 	}
 	if x.config.ReuseLists {
-		x.reused[request.Operation.Market()] = all
+		if *reused = (reusedList{orders: all}); request.Symbol == "" {
+			reused.account, reused.version = a, x.version
+		}
 	}
 	answer.Orders = exchange.FetchedOf(all)
 	return nil

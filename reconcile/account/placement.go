@@ -53,6 +53,9 @@ func (p *Placement) Order() exchange.NewOrder { return p.order }
 // Symbol is the order's symbol.
 func (p *Placement) Symbol() exchange.SymbolKey { return p.order.Key() }
 
+// Side is the order's side.
+func (p *Placement) Side() exchange.Side { return p.order.Side }
+
 // Reduces reports whether the order can only reduce a futures position.
 func (p *Placement) Reduces() bool { return p.order.Reduces() }
 

@@ -188,6 +188,9 @@ func (b *backoffs) settled(p *account.Placement) {
 // accepted forgets the refusals of an intent of which an order stands, or stood until botd canceled it. An older one stands beside
 // those that are refused.
 func (b *backoffs) accepted(p *account.Placement) {
+	if len(b.all) == 0 {
+		return
+	}
 	if one := b.of(attemptAt(p)); one != nil && p.SentMS() >= one.lastMS {
 		b.taken(one.attempt)
 	}

@@ -101,8 +101,11 @@ func (r *round) fetchUnlisted() {
 func (r *round) fetchSpotHistory() {
 	var asked []string
 	for _, p := range r.book.Live() {
+		if p.Symbol().Market != exchange.Spot {
+			continue
+		}
 		stands := p.State() == placement.Working && !r.vanished(p) && r.book.CancelMS(p.ClientOrderID()) == 0
-		if p.Order().Market != exchange.Spot || slices.Contains(asked, p.Order().Symbol) || stands {
+		if slices.Contains(asked, p.Order().Symbol) || stands {
 			continue
 		}
 		asked = append(asked, p.Order().Symbol)
@@ -157,7 +160,7 @@ func (r *round) askEvidence() {
 	}
 	r.askEnds()
 	for _, p := range r.book.Live() {
-		if p.Order().Market == exchange.Spot && p.OrderID() != 0 && r.vanished(p) {
+		if p.Symbol().Market == exchange.Spot && p.OrderID() != 0 && r.vanished(p) {
 			r.askForRound(purpose{kind: callTrades, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
 				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: p.Order().Symbol, OrderID: p.OrderID(), Limit: spotHistory})
 		}

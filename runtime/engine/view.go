@@ -50,8 +50,9 @@ func (t *tick) fillView(leg *leg) {
 		if p.Strategy() == leg.config.Name {
 			part := reconcile.Explained(p, ahead) // the position shows it already: it is not in flight besides
 			ahead -= part
-			leg.working = append(leg.working, strategy.WorkingOrder{Key: p.Key(), Side: p.Order().Side, Type: p.Order().Type, Price: p.Order().Price,
-				StopPrice: p.Order().StopPrice, Quantity: p.Order().Quantity, Filled: p.Filled() + max(part, -part)})
+			order := p.Order()
+			leg.working = append(leg.working, strategy.WorkingOrder{Key: p.Key(), Side: order.Side, Type: order.Type, Price: order.Price,
+				StopPrice: order.StopPrice, Quantity: order.Quantity, Filled: p.Filled() + max(part, -part)})
 		}
 	}
 	leg.view.Working = leg.working
