@@ -35,6 +35,36 @@ func (f *finding) protected() bool {
 	return !stops.Less(most)
 }
 
+// TestAnOldPositionListKeepsNoStopAway has the list of positions lag by six seconds, twelve times L.
+func TestAnOldPositionListKeepsNoStopAway(t *testing.T) { // finding 1
+	t.Parallel()
+	f := begin(t, "futures", "{window: 5s, visibility: 1s, staleness: 500ms}", bought("0.5")+"protect: {stop_loss: 5%}\n")
+	type list struct {
+		at   time.Time
+		body string
+	}
+	lists := []list{{time.Time{}, "[]"}}
+	f.alter = func(path, body string) string {
+		if !strings.HasSuffix(path, "/positions/open") {
+			return body
+		}
+		lists = append(lists, list{time.Now(), body})
+		for len(lists) > 1 && time.Since(lists[1].at) > 6*time.Second {
+			lists = lists[1:]
+		}
+		return lists[0].body
+	}
+	f.trade()
+	eventually(t, "bought", func() bool { return f.filledOf("BUY") == 1 })
+	watch := startStopwatch(t)
+	eventually(t, "the stop rests", func() bool { return f.resting() == 1 })
+	watch.wantWithin(t, "from the fill to its stop", 5*time.Second)
+	f.log.wait(t, `"position.changed"`)
+	if all := venueOrders(t, f.address); len(all) != 2 || f.resting() != 1 {
+		t.Errorf("want the entry and its stop, have %+v", all)
+	}
+}
+
 // TestAnExchangeThatExecutesOtherThanItAnswers buys once: what was executed beyond the answer is found and gets its stop, a person is notified,
 // and nothing more is bought.
 func TestAnExchangeThatExecutesOtherThanItAnswers(t *testing.T) { // finding 8
