@@ -17,9 +17,9 @@ type results struct {
 	accounting *accounting
 	following  bool // somebody needs them
 
-	wallet    exchange.Amount // futures, as last read
-	walletMS  int64           // when the first round began that read it so
-	tradedMS  int64           // when a futures fill was last learned of
+	wallet        exchange.Amount // futures, as last read
+	walletMS      int64           // when the first round began that read it so
+	tradedMS      int64           // when a futures fill was last learned of
 	outstandingMS int64           // since when the money of the futures strategies waits; 0 while it does not
 }
 
