@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"botd/internal/failure"
 )
@@ -114,4 +116,47 @@ func TestTheDaemonOnADiskThatFillsUp(t *testing.T) {
 		}
 		seen[o.ClientOrderID] = true
 	}
+}
+
+// TestTheRunbookMakesRoom follows what docs/operations.md says of a disk that is full.
+func TestTheRunbookMakesRoom(t *testing.T) {
+	t.Parallel()
+	b := newRunbook(t)
+	smallDisk(t, b.at("data"), "80m") // a backup leaves 64
+	if err := os.Chmod(b.at("data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"etc/key": "runbook", "etc/secret": "a secret", "etc/strategies/hold.yaml": holding + "size: {quantity: 0.2}\n",
+		"etc/botd.yaml": fmt.Sprintf("mode: live\nexchange: {base_url: 'http://%s', key_file: %q, secret_file: %q, settle: "+
+			"{window: 5s, visibility: 1s, staleness: 500ms}}\ndata_dir: %q\nlisten: off\n", b.address, b.at("etc/key"), b.at("etc/secret"), b.at("data")),
+		"data/backtests/old/report.html": ""} {
+		b.file(name, text, 0o600)
+	}
+	b.venue(b.address, "runbook", "--market", "still")
+	b.unit("start")
+	backups := func() int {
+		made, err := filepath.Glob(b.at("data/live/backups/*.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(made)
+	}
+	b.run(failure.OK, "backup", "-c", "etc")
+	older := b.at("data/live/backups/older.db")
+	b.run(failure.OK, "backup", "-c", "etc", older)
+	if err := os.Chtimes(older, time.Time{}, time.Now().Add(-time.Hour)); err != nil || backups() != 2 {
+		t.Fatal(err, backups())
+	}
+	disk := &filler{t, b.at("data/backtests/old/report.html")}
+	disk.fill()
+	b.log.wait(t, `"journal.low"`)
+	text := b.follow("BotdDiskLow")
+	if !strings.Contains(text, "removed ") || !strings.Contains(text, "report.html") || !strings.Contains(text, "JOURNAL") {
+		t.Errorf("want what takes the room, what was removed, and what botd says of it, have %s", text)
+	}
+	b.log.wait(t, `"journal.back"`)
+	if left := backups(); left != 1 {
+		t.Errorf("want the newest backup left, have %d", left)
+	}
+	b.shows("ready", "JOURNAL")
 }

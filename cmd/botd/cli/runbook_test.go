@@ -32,6 +32,7 @@ type runbook struct {
 	blocks  map[string][]string // by heading
 	daemon  *exec.Cmd
 	log     *Trace
+	waits   bool // a start finds no exchange
 }
 
 func newRunbook(t *testing.T) *runbook {
@@ -52,6 +53,9 @@ func newRunbook(t *testing.T) *runbook {
 	b.address = b.free()
 	// systemctl passes what it is asked for to the test, and waits until that is done, as for a unit of Type=notify.
 	b.file("bin/systemctl", "#!/bin/sh\nask=\"$UNIT/$1\"; touch \"$ask\"; while [ -e \"$ask\" ]; do sleep 0.05; done\n", 0o700)
+	for _, command := range []string{"timedatectl", "chronyc", "chown"} { // of the machine, which a test leaves alone
+		b.file("bin/"+command, "#!/bin/sh\necho \"$(basename \"$0\") $*\"\n", 0o700)
+	}
 	for _, directory := range []string{"unit", "elsewhere", "backups"} {
 		if err := os.Mkdir(b.at(directory), 0o700); err != nil {
 			t.Fatal(err)
@@ -74,6 +78,10 @@ func (b *runbook) unit(verb string) {
 	}
 	if verb != "stop" {
 		b.daemon, b.log = b.start("daemon", "run", "-c", "etc", "--mode", "live", "--log-format", "json")
+		if b.waits {
+			b.log.wait(b.t, `"daemon.waiting"`)
+			return
+		}
 		b.log.wait(b.t, `"daemon.reconciled"`)
 	}
 }
@@ -164,14 +172,14 @@ func TestTheRunbookDoesWhatItSays(t *testing.T) {
 		"{window: 5s, visibility: 1s, staleness: 500ms}}\ndata_dir: %q\nlisten: off\ntelegram: {token_file: %q, operators: [11], server: %q}\n",
 		b.renewed(), b.at("etc/key"), b.at("etc/secret"), b.at("data"), b.at("telegram"), phone.address), 0o600)
 	strategy := func(size string) {
-		b.file("etc/strategies/hold.yaml", "name: hold\nstrategy: buy_and_hold\nmarket: futures\nsymbol: ETH-USDT\ninterval: 1m\n"+
-			"schedule: '@every 1s'\nleverage: 3\nsize: {quantity: "+size+"}\n", 0o600)
+		b.file("etc/strategies/hold.yaml", holding+"size: {quantity: "+size+"}\n", 0o600)
 	}
 	strategy("0.2")
 	venue := b.venue(b.address, "runbook", "--market", "still", "--start",
 		startclock.Time().Truncate(time.Minute).Add(57*time.Second).Format(time.RFC3339)) // a first candle soon
 	b.unit("start")
 	b.shows("long 0.2")
+	b.atRest()
 
 	b.follow("Upgrade")
 	b.shows("long 0.2", "QUARANTINED", "HALTED")
@@ -192,6 +200,7 @@ func TestTheRunbookDoesWhatItSays(t *testing.T) {
 		t.Errorf("want the outage in the timeline, have %s", text)
 	}
 	b.shows("long 0.2", "HALTED")
+	b.withoutExchange(venue)
 
 	strategy("0.5")
 	b.shows("long 0.5")
@@ -222,7 +231,48 @@ func TestTheRunbookDoesWhatItSays(t *testing.T) {
 	b.file("root/new-secret", "a secret", 0o600)
 	b.follow("A new key")
 	b.log.wait(t, `"exchange.key_rotated"`)
+	b.follow("Stop everything")
+	b.shows("HALTED (flatten): TEXT", "long")
+	b.run(failure.OK, "rearm", "-c", "etc", "--reason", "over")
+	b.file("etc/strategies/again.yaml", strings.NewReplacer("name: hold", "name: again\nstart: running", "ETH", "BTC").Replace(holding)+
+		"size: {quantity: 0.01}\n", 0o600)
+	b.shows("long 0.01", "HALTED")
 	b.flattenFromAPhone(phone)
+}
+
+const holding = "name: hold\nstrategy: buy_and_hold\nmarket: futures\nsymbol: ETH-USDT\ninterval: 1m\nschedule: '@every 1s'\nleverage: 3\n"
+
+// atRest are the commands of a day on which all is well.
+func (b *runbook) atRest() {
+	b.t.Helper()
+	if text := b.follow("BotdClockSkew"); !strings.Contains(text, "chronyc makestep") { // the exchange of the test lives in another month
+		b.t.Errorf("want the commands of the machine's clock, have %s", text)
+	}
+	b.follow("What happened last night")
+	b.follow("Backup and restore")
+	if made, err := filepath.Glob(b.at("backups/*.db")); err != nil || len(made) != 1 {
+		b.t.Errorf("want a backup under its day, have %v, %v", made, err)
+	}
+}
+
+// withoutExchange has the exchange gone for a while; a day of it is on virtual time (runtime/daemon).
+func (b *runbook) withoutExchange(venue *exec.Cmd) {
+	b.t.Helper()
+	if err := venue.Process.Signal(syscall.SIGSTOP); err != nil {
+		b.t.Fatal(err)
+	}
+	b.shows("BLIND")
+	b.waits = true // for the exchange: no round ends
+	if text := b.follow("The exchange is gone for a day"); !strings.Contains(text, "WAITING") || !strings.Contains(text, "the exchange is gone") {
+		b.t.Errorf("want a start that waits, and the halt, have %s", text)
+	}
+	b.waits = false
+	if err := venue.Process.Signal(syscall.SIGCONT); err != nil {
+		b.t.Fatal(err)
+	}
+	b.shows("ready", "BLIND", "WAITING")
+	b.follow("After maintenance")
+	b.shows("long 0.2", "HALTED")
 }
 
 // flattenFromAPhone writes what the runbook says to the Telegram bot, with the code that it answers.
