@@ -23,7 +23,7 @@ func Contents() []Section {
 		{"", []string{"index"}},
 		{"Begin", []string{"quickstart", "concepts", "cli"}},
 		{"Strategies", []string{"strategies", "library", "signals", "process"}},
-		{"Research", []string{"backtest", "paper"}},
+		{"Research", []string{"backtest", "scale", "paper"}},
 		{"Trade", []string{"configuration", "risk", "exactly-once", "dashboard", "telegram"}},
 		{"Operate", []string{"operations", "logs", "security", "api", "exchange", "performance"}},
 		{"Inside", []string{"ARCHITECTURE", "simulation", "chaos", "DEVELOPERS", "release"}},

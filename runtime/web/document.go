@@ -108,9 +108,11 @@ func (s *site) document(layout *template.Template, name string, source []byte, t
 	return newFile("document.html", page.Bytes())
 }
 
-// narrow has each table scroll by itself where it is wider than the screen, and no style that the page's policy refuses.
+// narrow has tables and code scroll by themselves where they are wider than the screen, by keyboard too, and no style that the page's
+// policy refuses.
 func narrow(body string) string {
-	return strings.NewReplacer("<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>",
+	return strings.NewReplacer("<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>", "<th></th>", "<td></td>",
+		"<pre>", `<pre tabindex="0">`,
 		` style="text-align:right"`, ` class="num"`, ` style="text-align:left"`, "", ` style="text-align:center"`, "").Replace(body)
 }
 

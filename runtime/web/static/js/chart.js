@@ -357,6 +357,22 @@ export class CandleChart {
     }
   }
 
+  // frame has the scale show every level, as far away as they are, or the candles alone.
+  frame(on) {
+    this.framed = on;
+    if (!this.candles || this.closed) return;
+    this.candles.applyOptions({
+      autoscaleInfoProvider: (original) => {
+        const info = original(),
+          prices = this.framed ? (this.wanted ?? []).map((one) => one.price) : [];
+        if (!info?.priceRange || !prices.length) return info;
+        const { minValue, maxValue } = info.priceRange;
+        return { ...info, priceRange: { minValue: Math.min(minValue, ...prices), maxValue: Math.max(maxValue, ...prices) } };
+      },
+    });
+    this.host.dataset.framed = on;
+  }
+
   // drawLegend writes the legend: the candle under the pointer, or the newest, and what
   // happened in it.
   drawLegend(bar) {

@@ -15,7 +15,7 @@ function wide(original) {
   return { ...info, priceRange: { minValue: middle - least, maxValue: middle + least } };
 }
 
-// Curve is one line over time with marks: {time, shape, text, tone}.
+// Curve is one line over time with marks: {time, shape, text, tone}, and below it how far it is under its highest point so far.
 export class Curve {
   constructor(host, legend = null) {
     Object.assign(this, { host, legend });
@@ -27,6 +27,13 @@ export class Curve {
     this.chart = charts.createChart(this.host, chartOptions());
     this.line = this.chart.addSeries(charts.AreaSeries, { lineWidth: 2, priceFormat: written(2), priceLineVisible: false, autoscaleInfoProvider: wide });
     this.marks = charts.createSeriesMarkers(this.line, []);
+    this.fall = this.chart.addSeries(
+      charts.AreaSeries,
+      { lineWidth: 1, invertFilledArea: true, priceLineVisible: false, lastValueVisible: false, crosshairMarkerVisible: false,
+        priceFormat: { type: "custom", minMove: 0.01, formatter: (value) => value.toFixed(2) + " %" } },
+      1,
+    );
+    this.chart.panes().forEach((pane, i) => pane.setStretchFactor(i ? 1 : 3));
     this.chart.subscribeCrosshairMove((at) =>
       this.drawLegend(at.time ? { time: at.time, value: at.seriesData.get(this.line)?.value } : null),
     );
@@ -75,6 +82,7 @@ export class Curve {
     this.legend.replaceChildren(
       h("span.at", f.stampShort(one.time * 1000)),
       h("span", f.money(one.value.toFixed(2)), h("span.unit", "USDT")),
+      h("span.note", `drawdown ${(-(this.under?.get(one.time) ?? 0)).toFixed(2)} %`),
       ...(point ? (this.noted ?? []) : [])
         .filter((mark) => Math.abs(mark.time - one.time) < this.near)
         .map((mark) => h("span.done", mark.why ?? mark.text)),
@@ -88,6 +96,9 @@ export class Curve {
     if (this.closed) return;
     this.near = points.length > 1 ? Math.max(60, (points.at(-1).time - points[0].time) / points.length) : 60;
     this.line.setData(points);
+    let peak = -Infinity;
+    this.under = new Map(points.map(({ time, value }) => [time, ((peak = Math.max(peak, value)) > 0 ? value / peak - 1 : 0) * 100]));
+    this.fall.setData(points.map(({ time }) => ({ time, value: this.under.get(time) })));
     this.drawLegend(null);
     this.marks.setMarkers(
       this.apart(marks).map((mark) => ({
@@ -107,6 +118,8 @@ export class Curve {
     this.chart.applyOptions(chartOptions());
     const accent = colour("accent");
     this.line.applyOptions({ lineColor: accent, topColor: fade(accent, "30"), bottomColor: fade(accent, "03") });
+    const down = colour("down-fill");
+    this.fall.applyOptions({ lineColor: down, topColor: fade(down, "05"), bottomColor: fade(down, "40") });
     if (this.points) this.set(this.points, this.noted);
   }
 

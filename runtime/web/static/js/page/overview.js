@@ -65,7 +65,8 @@ export async function open(page) {
       equity && equity.time_ms.length < 2 ? empty("The curve starts now", "Equity is recorded every minute. In a few minutes this is a line.") : null,
       h("figure", { "aria-label": "Equity over time; the table below has its numbers", key: "figure", class: equity && equity.time_ms.length < 2
           ? "hidden" : null }, h("div.chart", { "aria-hidden": "true", keep: frame })),
-      equity && equity.time_ms.length < 2 ? null : h("div.chart-foot", h("span", "USDT, all markets · marks: starts, halts, limits · ", f.zone()), notice()),
+      equity && equity.time_ms.length < 2 ? null : h("div.chart-foot", h("span",
+          "USDT, all markets; below it the drawdown · marks: starts, halts, limits · ", f.zone()), notice()),
       equity?.time_ms.length > 1 && h("details.mirror", h("summary", "Numbers"),
         table("Equity over time", [{ name: "Time", cell: (i) => time(equity.time_ms[i], now()) },
             { name: "Equity", num: true, cell: (i) => f.money(equity.equity[i]) },
@@ -111,6 +112,7 @@ function sampled(count) {
 function grown(whole, fromMS) {
   if (!whole?.time_ms.length || (fromMS && whole.time_ms[0] > fromMS + 6 * HOUR)) return null;
   const at = fromMS ? Math.max(0, whole.time_ms.findLastIndex((ms) => ms <= fromMS)) : 0;
+  if (!fromMS && whole.time_ms[0] >= now() - (now() % (24 * HOUR))) return { change: live.status.today.change, at: whole.time_ms[0] }; // it began today
   return { change: (Number(live.status.equity) - Number(whole.equity[at])).toFixed(2), at: whole.time_ms[at] };
 }
 

@@ -25,7 +25,8 @@ function joined(newer, others) {
 export async function open(page) {
   const name = page.params.name;
   let one = null, decisions = [], after = null, fills = [], refused = [], plots = [], view = page.query.get("view") || "why", reasons = null,
-    preview = null, drawn = null, trades = { items: [], next: null }, interval = page.query.get("interval"), chart = null, bars = 0, places = 2, beside = null;
+    preview = null, drawn = null, trades = { items: [], next: null }, interval = page.query.get("interval"), chart = null, bars = 0,
+    places = 2, beside = null, framed = false;
   const host = h("div.host"), legend = h("div.legend"), frame = h("div.frame", legend, host);
   const read = page.reader(async () => {
     const [strategy, decided, filled, no] = await Promise.all([get("strategies/" + part(name)), get(`strategies/${part(name)}/decisions`,
@@ -81,6 +82,7 @@ export async function open(page) {
     bars = 0;
     await chart.open(places, Math.min(MOST, Number(page.query.get("candles")) || FIRST));
     overlay();
+    chart.frame(framed);
     plot(PLOTTED);
   }
 
@@ -168,7 +170,8 @@ export async function open(page) {
     return panel("Now", { key: "now", note: s.plan.reason || s.reason || null }, facts([
       ["Target", s.plan.target || (s.plan.orders.length ? f.plural(s.plan.orders.length, "order") + " in the book" : "nothing")],
         ["Position", way ? [side(way > 0 ? "LONG" : "SHORT"), " ", f.exact(s.position.replace("-", "")), h("span.unit", base)] : "flat"],
-        ["Entry", f.isZero(s.entry_price) ? "–" : h("span", { title: s.entry_price }, f.money(s.entry_price, { places: places + 2 }))],
+        ["Entry", f.isZero(s.entry_price) ? "–" : h("span", { title: s.entry_price },
+            f.money(s.entry_price, { places: places + 2 }).replace(/(\.\d*[1-9])0+$/, "$1"))],
         ["Last", f.exact(s.last_price)],
       ["Unrealised", signed(s.unrealized, { unit: "USDT" })], ["Realised", signed(s.realized, { unit: "USDT" })],
         ["Own equity", unit(f.money(s.equity), "USDT")], ["Stop-loss", exit(s, "stop_loss")], ["Take-profit", exit(s, "take_profit")],
@@ -190,7 +193,9 @@ export async function open(page) {
     const choice = (to) => { interval = to; page.choose("interval", to); page.draw(); draw(); };
     const counts = [f.plural(fills.length, "fill"), f.plural(decisions.length, "decision"), f.plural(refused.length, "refusal")].join(", ");
     return panel("Candles", { key: "candles", note: chart?.held ?? null,
-        actions: segments("Interval", offered.map((each) => [each, each]), interval, choice) },
+        actions: [h("button.button.quiet", { type: "button", "aria-pressed": String(framed), title: "Scale the chart so that stop, target, entry, " +
+              "orders and liquidation are in view", on: { click: () => { framed = !framed; chart?.frame(framed); page.draw(); } } },
+            framed ? "Candles alone" : "Levels in view"), segments("Interval", offered.map((each) => [each, each]), interval, choice)] },
       h("figure", { "aria-label": `Candles of ${s.symbol}, ${counts}; the newest are in the tables below` },
         h("div.chart.tall", { "aria-hidden": "true", keep: frame })),
       h("div.chart-foot", h("span", "▲ buy, ▼ sell, ● decision, ■ refusal · lines: entry, orders, stops, liquidation",
