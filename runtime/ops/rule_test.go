@@ -18,6 +18,9 @@ func required(tool string) bool {
 // promtool runs Prometheus's own checks, where it is installed.
 func promtool(t *testing.T, arguments ...string) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("promtool is a program of its own, which no race detector sees: go test without -short runs it")
+	}
 	path, err := exec.LookPath("promtool")
 	if err != nil {
 		if required("promtool") {
