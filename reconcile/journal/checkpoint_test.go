@@ -91,6 +91,9 @@ func started(t testing.TB, j *journal.Journal) (book *reconcile.Book, read int) 
 }
 
 func TestAStartReadsTheNewestCheckpointAndTheRecordsAfterIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: ten thousand records take minutes under the race detector, and one goroutine writes and reads them")
+	}
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := open(t, path)
