@@ -133,7 +133,7 @@ func TestAfterAPauseATwapSendsASliceATime(t *testing.T) { // finding 13
 	f.trade()
 	eventually(t, "it buys", func() bool { return f.filledOf("BUY") > 0 })
 	f.daemon.Process.Signal(syscall.SIGSTOP)
-	time.Sleep(6 * time.Second) // the pause itself
+	<-time.After(6 * time.Second) // the pause itself, of a real process
 	before := f.filledOf("BUY")
 	f.daemon.Process.Signal(syscall.SIGCONT)
 	eventually(t, "it buys again", func() bool { return f.filledOf("BUY") > before+1 })
