@@ -116,6 +116,12 @@ func (r *run) recordWarnings(leg *leg, add func(code, format string, arguments .
 	for _, line := range recorded.Repaired {
 		add(DataRepaired, "%s", line)
 	}
+	for _, other := range leg.config.Strategy.Others {
+		if lacking := beside(leg.candles, other.Candles); lacking > 0 {
+			add(OthersIncomplete, "%d of %d candles have none of %s beside them: its series stayed as they were", lacking, leg.candles.Len(),
+				other.Symbol.Key())
+		}
+	}
 	if detail := leg.config.Detail; detail != nil {
 		uncovered, odd := detailOf(leg.candles, detail.Candles)
 		if uncovered > 0 {
@@ -141,6 +147,20 @@ func (l *leg) fineSchedule() bool {
 	}
 	first := schedule.Next(l.candles.OpenMS[0])
 	return schedule.Next(first)-first < interval
+}
+
+// beside counts the candles beside which another symbol has none.
+func beside(candles, other *exchange.Candles) (lacking int) {
+	at := 0
+	for _, openMS := range candles.OpenMS {
+		for at < other.Len() && other.OpenMS[at] < openMS {
+			at++
+		}
+		if at == other.Len() || other.OpenMS[at] != openMS {
+			lacking++
+		}
+	}
+	return lacking
 }
 
 // detailOf counts the candles that a finer series does not cover whole, and those

@@ -77,6 +77,13 @@ func (c Config) between(fromMS, toMS int64) Config {
 		cut := *leg.Tape
 		cut.Candles = exactly(candles, from, to)
 		leg.Tape = &tape.Tape{Symbol: cut.Symbol, Candles: cut.Candles, SHA256: cut.SHA256}
+		leg.Strategy.Others = slices.Clone(leg.Strategy.Others)
+		for i := range leg.Strategy.Others {
+			other := &leg.Strategy.Others[i].Candles
+			from, _ := slices.BinarySearch((*other).OpenMS, fromMS)
+			to, _ := slices.BinarySearch((*other).OpenMS, toMS-int64(candles.Interval)+1)
+			*other = exactly(*other, from, max(from, to))
+		}
 		c.Legs = append(c.Legs, leg)
 	}
 	return c

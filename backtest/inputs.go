@@ -30,6 +30,14 @@ type Input struct {
 	Funding []File `json:"funding,omitempty"`
 	Detail  *File  `json:"detail,omitempty"`
 	Trades  *File  `json:"trades,omitempty"`
+
+	Others []OtherFile `json:"others,omitempty"` // candles of other symbols that the strategy reads
+}
+
+// OtherFile is a file of candles of another symbol.
+type OtherFile struct {
+	Symbol string `json:"symbol"` // with its market: futures ETH-USDT
+	File
 }
 
 // File is a file and its hash.

@@ -55,6 +55,9 @@ func (r *Result) files() []File {
 	all = append(all, r.Inputs.Columns...)
 	for _, input := range r.Inputs.Strategies {
 		all = append(all, input.Funding...)
+		for _, other := range input.Others {
+			all = append(all, other.File)
+		}
 		if input.Detail != nil {
 			all = append(all, *input.Detail)
 		}

@@ -28,8 +28,9 @@ const (
 	DataRepaired        = "data_repaired"
 	DetailIncomplete    = "detail_incomplete"
 	DetailMismatch      = "detail_mismatch"
-	NoOrderBook         = "no_order_book" // a strategy quotes around the middle of a book that is not recorded
-	DetailFound         = "detail_found"  // finer candles of the store are used
+	OthersIncomplete    = "others_incomplete" // another symbol that a strategy reads has no candle beside each of its own
+	NoOrderBook         = "no_order_book"     // a strategy quotes around the middle of a book that is not recorded
+	DetailFound         = "detail_found"      // finer candles of the store are used
 	StrategyFailed      = "strategy_failed"
 	Quarantined         = "quarantined"
 	Halted              = "halted"

@@ -28,9 +28,9 @@ func LoadStrategyWith(file string, values map[string]string, options Options) (*
 	if text, err = override(text, values); err != nil {
 		return nil, Problems{{File: filepath.ToSlash(file), What: err.Error()}}
 	}
-	directory, name := filepath.Split(file)
+	_, name := filepath.Split(file)
 	l := loaderOf(file, options)
-	l.files = replaced{os.DirFS(filepath.Join(".", directory)), name, text}
+	l.files = replaced{l.files, name, text}
 	return l.oneStrategy(name)
 }
 

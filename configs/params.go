@@ -180,11 +180,31 @@ func (r *strategyReader) build() {
 		if weighted, is := made.(strategy.Weighted); is {
 			c.weight = weighted.Weight()
 		}
+		r.checkOthers(made)
 		r.checkStepped(made)
 		r.checkEconomics(made)
 		return
 	}
 	r.notBuilt(err)
+}
+
+// checkOthers refuses to read the candles of a symbol that there is not.
+func (r *strategyReader) checkOthers(made strategy.Strategy) {
+	r.into.others = strategy.OthersOf(made)
+	for _, key := range r.into.others {
+		known, served := r.namesOf(key.Market), intervalNames(key.Market)
+		hint := hintOf(key.Market, key.Name, known)
+		switch {
+		case !slices.Contains(served, r.into.Interval.String()):
+			r.fail(r.lineOf("interval"), "there are "+strings.Join(served, ", "), "it reads candles of %s, which has none of %s", key, r.into.Interval)
+		case slices.Contains(known, key.Name), len(known) == 0:
+		case r.loader.config.Mode == Demo:
+			r.fail(r.lineOf("strategy"), hint, "it reads candles of %s, and there is no such symbol", key)
+		default:
+			r.report(Warning, r.lineOf("strategy"), 0, hint,
+				fmt.Sprintf("it reads candles of %s, which is not among the built-in symbols; the venue decides at start", key))
+		}
+	}
 }
 
 // checkEconomics refuses parameters by which each round of trades loses, whatever the market does.

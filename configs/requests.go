@@ -66,9 +66,12 @@ func (c *Config) requestsOf(market exchange.Market) RequestCost {
 	seen := map[series]bool{}
 	counts := map[exchange.Interval]int{}
 	for i := range c.Strategies {
-		if s := (series{c.Strategies[i].Symbol, c.Strategies[i].Interval}); c.Strategies[i].Market == market && !seen[s] {
-			seen[s] = true
-			counts[s.interval]++
+		one := &c.Strategies[i]
+		for _, key := range append([]exchange.SymbolKey{{Market: one.Market, Name: one.Symbol}}, one.others...) {
+			if s := (series{key.Name, one.Interval}); key.Market == market && !seen[s] {
+				seen[s] = true
+				counts[s.interval]++
+			}
 		}
 	}
 	cost := RequestCost{Market: market.String(), Series: len(seen), RequestsPerSecond: c.Exchange.RequestsPerSecond,

@@ -50,6 +50,7 @@ type StrategyConfig struct {
 	ColumnFiles []string // of series from outside, FILE or FILE=PREFIX
 	ColumnPaths []string // where they are
 	columns     strategy.Columns
+	others      []exchange.SymbolKey // whose candles it reads beside its own
 
 	definition *strategy.Definition // nil when the kind is not known
 	paramLines map[string]int

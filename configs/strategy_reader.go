@@ -313,30 +313,40 @@ func (r *strategyReader) readMarket(_ *section, node *yaml.Node) {
 	r.into.Backtest = defaultBacktest(r.into.Market)
 }
 
+// namesOf returns the names of the symbols that a market has.
+func (r *strategyReader) namesOf(market exchange.Market) (names []string) {
+	for _, symbol := range r.loader.options.Symbols {
+		if symbol.Market == market {
+			names = append(names, symbol.Name)
+		}
+	}
+	return names
+}
+
+// hintOf says which symbols a market has, and which of them may have been meant.
+func hintOf(market exchange.Market, written string, known []string) string {
+	if len(known) == 0 {
+		return ""
+	}
+	hint := fmt.Sprintf("%s has %s", market, strings.Join(known, ", "))
+	// One letter only: SOL is not what DOGE was meant to be.
+	written = strings.ToUpper(strings.NewReplacer("/", "-", "_", "-").Replace(written))
+	if near := spell.Nearest(written, known); near != "" && spell.Distance(written, near) <= 1 {
+		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+	}
+	return hint
+}
+
 var symbolName = regexp.MustCompile(`^[A-Z0-9]{1,20}-[A-Z0-9]{1,20}$`)
 
 func (r *strategyReader) findSymbol(s *section, node *yaml.Node) {
 	c := r.into
-	var known []string
-	for _, symbol := range r.loader.options.Symbols {
-		if symbol.Market != c.Market {
-			continue
-		}
-		known = append(known, symbol.Name)
-		if symbol.Name == c.Symbol {
-			r.symbol = symbol
-			return
-		}
+	if symbol, found := exchange.FindSymbol(r.loader.options.Symbols, c.Market, c.Symbol); found {
+		r.symbol = symbol
+		return
 	}
-	hint := ""
-	if len(known) > 0 {
-		hint = fmt.Sprintf("%s has %s", c.Market, strings.Join(known, ", "))
-		// One letter only: SOL is not what DOGE was meant to be.
-		written := strings.ToUpper(strings.NewReplacer("/", "-", "_", "-").Replace(c.Symbol))
-		if near := spell.Nearest(written, known); near != "" && spell.Distance(written, near) <= 1 {
-			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
-		}
-	}
+	known := r.namesOf(c.Market)
+	hint := hintOf(c.Market, c.Symbol, known)
 	switch {
 	case !symbolName.MatchString(c.Symbol):
 		if hint == "" {

@@ -43,6 +43,7 @@ type View struct {
 	Funding     Funding // when the strategy watches it
 	Pair        Pair    // when the strategy watches one
 	Book        Book    // when the strategy watches it
+	Others      []Other // the symbols whose candles the strategy reads, in the order of ReadsOthers
 	Version     uint64  // unchanged since the last decision: so are position, orders, fills and memory; 0 says nothing
 
 	history *exchange.Candles

@@ -132,22 +132,39 @@ func (b *Files) loadStrategy(file string, symbols []*exchange.Symbol) (*configs.
 	return c, nil
 }
 
+// assigned are the files of each strategy: candles, finer candles and trades; and those candles that
+// are of no strategy's own symbol.
+type assigned struct {
+	data, detail, trades []string
+	others               []namedFile
+}
+
 // assigned gives each strategy its candles, its finer candles and its trades.
-func (b *Files) assigned(given []*configs.StrategyConfig) (data, detail, trades []string, err error) {
-	if data, err = b.candles(given); err != nil {
-		return nil, nil, nil, err
+func (b *Files) assigned(given []*configs.StrategyConfig) (a assigned, err error) {
+	if a.data, a.others, err = b.candles(given); err != nil {
+		return a, err
 	}
-	if detail, err = assign("--detail", b.Detail, given, false); err != nil {
-		return nil, nil, nil, err
+	for _, kind := range []struct {
+		flag  string
+		files []string
+		into  *[]string
+	}{{"--detail", b.Detail, &a.detail}, {"--trades", b.Trades, &a.trades}} {
+		own, left, err := assign(kind.flag, kind.files, given, false)
+		if err == nil {
+			err = unclaimed(kind.flag, left)
+		}
+		if err != nil {
+			return a, err
+		}
+		*kind.into = own
 	}
-	trades, err = assign("--trades", b.Trades, given, false)
-	return data, detail, trades, err
+	return a, nil
 }
 
 // legs puts each strategy on its files.
 func (b *Files) legs(symbols []*exchange.Symbol, given []*configs.StrategyConfig, limits risk.Limits) (backtest.Config, error) {
 	config := backtest.Config{Limits: limits, Version: version.Read().Version, Inputs: &backtest.Inputs{Repair: b.Repair, Limits: limits}}
-	data, detail, trades, err := b.assigned(given)
+	files, err := b.assigned(given)
 	if err != nil {
 		return config, err
 	}
@@ -167,7 +184,7 @@ func (b *Files) legs(symbols []*exchange.Symbol, given []*configs.StrategyConfig
 			return config, failure.New(failure.Config, "as live, one strategy trades a symbol of a market; run them one by one",
 				"%s and %s both trade %s %s", given[first].File, c.File, c.Market, c.Symbol)
 		}
-		leg, input, err := b.leg(symbols, c, data[i], detail[i], trades[i])
+		leg, input, err := b.leg(symbols, c, files.data[i], files.detail[i], files.trades[i])
 		if err != nil {
 			return config, err
 		}
@@ -184,15 +201,18 @@ func (b *Files) legs(symbols []*exchange.Symbol, given []*configs.StrategyConfig
 			}
 			input.Funding = FundingFiles(b.Funding)
 		}
-		if w, found := mismatch(data[i], leg.Tape.Symbol, symbols); found {
+		if w, found := mismatch(files.data[i], leg.Tape.Symbol, symbols); found {
 			config.Warnings = append(config.Warnings, w)
 		}
-		if leg.Detail != nil && detail[i] == "" {
+		if leg.Detail != nil && files.detail[i] == "" {
 			config.Warnings = append(config.Warnings, backtest.Warning{Code: backtest.DetailFound, Text: fmt.Sprintf(
 				"%s decides between closes: the candles of %s in %s are its detail", c.Name, leg.Detail.Candles.Interval, input.Detail.Path)})
 		}
 		config.Warnings = append(config.Warnings, b.cautions(c.File, symbols)...)
 		config.Legs, config.Inputs.Strategies = append(config.Legs, leg), append(config.Inputs.Strategies, input)
+	}
+	if err := b.others(symbols, given, &config, files.others); err != nil {
+		return config, err
 	}
 	if err := ShareAccount(&config, given); err != nil {
 		return config, err
@@ -288,15 +308,16 @@ func ShareAccount(config *backtest.Config, given []*configs.StrategyConfig) erro
 var pathOrders = map[string]sim.PathOrder{"worst": sim.Worst, "direction": sim.ByDirection, "low_first": sim.LowFirst, "high_first": sim.HighFirst,
 	"best": sim.Best}
 
-// assign gives each strategy its file: FILE by order, or SYMBOL=FILE, or NAME=FILE.
-func assign(flag string, files []string, given []*configs.StrategyConfig, all bool) ([]string, error) {
-	own := make([]string, len(given))
+// assign gives each strategy its file: FILE by order, or SYMBOL=FILE, or NAME=FILE. Named files that
+// are no strategy's are left.
+func assign(flag string, files []string, given []*configs.StrategyConfig, all bool) (own []string, left []namedFile, err error) {
+	own = make([]string, len(given))
 	plain := 0
 	for _, word := range files {
-		name, path, named := strings.Cut(word, "=")
+		file, named := cutNamed(word)
 		if _, err := os.Stat(word); err == nil || !named {
 			if plain >= len(given) {
-				return nil, failure.Usagef("%s %s: there are %d strategies and more files", flag, word, len(given))
+				return nil, nil, failure.Usagef("%s %s: there are %d strategies and more files", flag, word, len(given))
 			}
 			own[plain] = word
 			plain++
@@ -304,20 +325,20 @@ func assign(flag string, files []string, given []*configs.StrategyConfig, all bo
 		}
 		used := false
 		for i, c := range given {
-			if c.Name == name || c.Symbol == name {
-				own[i], used = path, true
+			if c.Name == file.name || c.Symbol == file.name {
+				own[i], used = file.path, true
 			}
 		}
 		if !used {
-			return nil, failure.Usagef("%s %s: no strategy is named %s or trades it", flag, word, name)
+			left = append(left, file)
 		}
 	}
 	for i, c := range given {
 		if own[i] == "" && all {
-			return nil, failure.Usagef("%s: strategy %s (%s) has no candles; give %s %s=FILE", flag, c.Name, c.Symbol, flag, c.Name)
+			return nil, nil, failure.Usagef("%s: strategy %s (%s) has no candles; give %s %s=FILE", flag, c.Name, c.Symbol, flag, c.Name)
 		}
 	}
-	return own, nil
+	return own, left, nil
 }
 
 func (b *Files) Instruments() ([]*exchange.Symbol, error) {

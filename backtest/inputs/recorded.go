@@ -12,10 +12,10 @@ import (
 )
 
 // candles gives each strategy its file: a given one, or what a daemon recorded.
-func (b *Files) candles(given []*configs.StrategyConfig) ([]string, error) {
-	data, err := assign("--data", b.Data, given, b.Recorded == "")
+func (b *Files) candles(given []*configs.StrategyConfig) (data []string, left []namedFile, err error) {
+	data, left, err = assign("--data", b.Data, given, b.Recorded == "")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i, c := range given {
 		if data[i] != "" {
@@ -23,7 +23,7 @@ func (b *Files) candles(given []*configs.StrategyConfig) ([]string, error) {
 		}
 		data[i] = tape.Store{Directory: b.Recorded}.Path(c.Market, c.Symbol, c.Interval)
 		if _, err := os.Stat(data[i]); errors.Is(err, os.ErrNotExist) {
-			return nil, failure.New(
+			return nil, nil, failure.New(
 				failure.NoInput,
 				"a daemon records what it polls into recorded, in the directory of its mode in data_dir; give --data "+c.Symbol+"=FILE for what it did not",
 				"%s: no daemon has recorded %s %s %s into %s",
@@ -35,7 +35,7 @@ func (b *Files) candles(given []*configs.StrategyConfig) ([]string, error) {
 			)
 		}
 	}
-	return data, nil
+	return data, left, nil
 }
 
 // recordedSignals adds the signals that a daemon recorded, where there are some and none are given.

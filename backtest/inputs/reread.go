@@ -70,6 +70,11 @@ func (b *Files) elsewhere(inputs *backtest.Inputs) {
 		if data {
 			b.Data = append(b.Data, input.Name+"="+input.Data.Path)
 		}
+		for _, other := range input.Others {
+			if word := other.Symbol + "=" + other.Path; data && !slices.Contains(b.Data, word) {
+				b.Data = append(b.Data, word)
+			}
+		}
 		if detail && input.Detail != nil {
 			b.Detail = append(b.Detail, input.Name+"="+input.Detail.Path)
 		}

@@ -148,6 +148,9 @@ func (t *Trials) Trial(choice search.Choice) (trial backtest.Trial, refused stri
 	if leg.Strategy, err = engineconfig.Strategy(c, leg.Tape.Symbol); err != nil {
 		return trial, choice.Text() + ": " + err.Error(), nil
 	}
+	if leg.Strategy.Others, err = resampled(t.Config.Legs[0].Strategy.Others, c.Interval); err != nil {
+		return trial, choice.Text() + ": " + err.Error(), nil
+	}
 	leg.Kind, leg.Make = c.Kind, func(over *tape.Tape) (strategy.Strategy, error) { return c.Build(over.Symbol) }
 	trial = backtest.Trial{Params: choice, Job: t.job(c), Leg: *leg}
 	if c.Interval != t.Given.Interval || c.Backtest != t.Given.Backtest {
@@ -220,6 +223,9 @@ func (t *Trials) shared(binary string, split exchange.Rate) string {
 		}
 	}
 	parts = append(parts, program(t.Given)...)
+	for _, other := range one.Others {
+		parts = append(parts, other.Symbol, other.SHA256)
+	}
 	for _, file := range []*backtest.File{one.Detail, one.Trades, given.Symbols} {
 		if file != nil {
 			parts = append(parts, file.SHA256)

@@ -148,9 +148,10 @@ type planned struct {
 	strategy     *configs.StrategyConfig
 	symbol       *exchange.Symbol
 	config       *configs.Config
-	path         string // of the file; empty for a made-up market
-	fromMS, toMS int64  // of a file; 0 for its ends
-	candles      int    // of a made-up market
+	symbols      []*exchange.Symbol // that the exchange has
+	path         string             // of the file; empty for a made-up market
+	fromMS, toMS int64              // of a file; 0 for its ends
+	candles      int                // of a made-up market
 }
 
 // Plan says what would be run.
@@ -196,7 +197,8 @@ func (l *Runner) trial(asked *api.BacktestRequest) (*planned, error) {
 		}
 	}
 	t.strategy = given.With(asked.Params)
-	symbol, found := exchange.FindSymbol(l.Symbols(), given.Market, given.Symbol)
+	t.symbols = l.Symbols()
+	symbol, found := exchange.FindSymbol(t.symbols, given.Market, given.Symbol)
 	if !found {
 		return nil, fmt.Errorf("the exchange has no %s symbol %s now", given.Market, given.Symbol)
 	}
@@ -366,6 +368,33 @@ func (t *planned) funding() ([]tape.FundingRow, []backtest.File, error) {
 	return tape.FundingOf(rows, t.symbol.Name), inputs.FundingFiles([]string{beside}), err
 }
 
+// others reads the candles of the other symbols that the strategy reads, which are where its own
+// are, or makes them up.
+func (t *planned) others(leg *backtest.Leg, input *backtest.Input) error {
+	for i, key := range strategy.OthersOf(leg.Strategy.Strategy) {
+		symbol, found := exchange.FindSymbol(t.symbols, key.Market, key.Name)
+		if !found {
+			return fmt.Errorf("the exchange has no symbol %s now, whose candles are read", key)
+		}
+		if t.path == "" {
+			candles := tape.Generate(t.asked.Seed+1+uint64(i), symbol, t.strategy.Interval, t.fromMS, t.candles)
+			leg.Strategy.Others = append(leg.Strategy.Others, strategy.Other{Symbol: symbol, Candles: candles})
+			continue
+		}
+		path := tape.Store{Directory: filepath.Dir(filepath.Dir(filepath.Dir(t.path)))}.Path(key.Market, key.Name, t.strategy.Interval)
+		if about, err := os.Lstat(path); err != nil || !about.Mode().IsRegular() {
+			return fmt.Errorf("it reads candles of %s, and there is no file %s", key, path)
+		}
+		read, err := tape.LoadCandles(path, symbol, t.strategy.Interval, tape.Options{MaxCandles: MaxCandles, Repair: t.grows()})
+		if err != nil {
+			return fmt.Errorf("it reads candles of %s: %w", key, err)
+		}
+		leg.Strategy.Others = append(leg.Strategy.Others, strategy.Other{Symbol: read.Symbol, Candles: read.Candles})
+		input.Others = append(input.Others, backtest.OtherFile{Symbol: key.String(), File: backtest.File{Path: path, SHA256: read.SHA256}})
+	}
+	return nil
+}
+
 // backtest puts the strategy on its candles.
 func (t *planned) backtest(recorded *tape.Tape, file backtest.File) (backtest.Config, error) {
 	c, limits := t.strategy, t.config.Limits
@@ -375,6 +404,9 @@ func (t *planned) backtest(recorded *tape.Tape, file backtest.File) (backtest.Co
 		Make: func(over *tape.Tape) (strategy.Strategy, error) { return c.Build(over.Symbol) }}
 	var err error
 	if leg.Strategy, err = engineconfig.Strategy(c, recorded.Symbol); err != nil {
+		return backtest.Config{}, err
+	}
+	if err := t.others(&leg, &input); err != nil {
 		return backtest.Config{}, err
 	}
 	if leg.Funding, input.Funding, err = t.funding(); err != nil {

@@ -64,7 +64,7 @@ func Account(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (e
 			return account, failure.New(failure.Config, "botd check lists the symbols of the demo; a venue's own are read at start",
 				"%s:%d: the exchange has no %s symbol %s", c.File, c.Line, c.Market, c.Symbol)
 		}
-		made, err := Strategy(c, symbol)
+		made, err := Live(c, symbol, symbolOf)
 		if err != nil {
 			return account, err
 		}

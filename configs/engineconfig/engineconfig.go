@@ -7,6 +7,7 @@ import (
 	"botd/internal/failure"
 	"botd/reconcile/placement"
 	"botd/runtime/engine"
+	"botd/strategy"
 )
 
 // Strategy turns one configured strategy into the engine's, with the
@@ -34,6 +35,22 @@ func Strategy(c *configs.StrategyConfig, symbol *exchange.Symbol) (engine.Strate
 		config.Schedule = c.Schedule
 	}
 	return config, nil
+}
+
+// Live is Strategy with the other symbols whose candles it reads.
+func Live(c *configs.StrategyConfig, symbol *exchange.Symbol, symbolOf SymbolOf) (engine.StrategyConfig, error) {
+	made, err := Strategy(c, symbol)
+	if err != nil {
+		return made, err
+	}
+	for _, key := range strategy.OthersOf(made.Strategy) {
+		other, found := symbolOf(key)
+		if !found {
+			return made, failure.New(failure.Config, "", "%s:%d: it reads candles of %s, and the exchange has no such symbol", c.File, c.Line, key)
+		}
+		made.Others = append(made.Others, strategy.Other{Symbol: other})
+	}
+	return made, nil
 }
 
 // Settle turns the configured bounds W, D and L of the markets that are traded into the book's.

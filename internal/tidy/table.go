@@ -201,7 +201,7 @@ var Table = []Row{
 	{"configs", "loads and validates the YAML configuration, with file and line in every error, and holds the examples",
 		impure, "exchange exchange/wire strategy strategy/overlay risk internal/spell", "decimal yaml cron"},
 	{"configs/engineconfig", "turns a configuration into what the engine takes: limits, strategies, the account",
-		impure, "exchange reconcile/placement reconcile runtime/engine configs internal/failure", ""},
+		impure, "exchange strategy reconcile/placement reconcile runtime/engine configs internal/failure", ""},
 	{"cmd/botd", "is the program: its command line with the built-in strategies, nothing else",
 		impure, "cmd/botd/cli", ""},
 	{"cmd/botd/cli/shell", "is what every command shares with its caller: global flags, output forms, tables, progress, questions, signals",

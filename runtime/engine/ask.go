@@ -205,10 +205,12 @@ func (t *tick) task(leg *leg) strategy.Task {
 	if q.givenMS > 0 {
 		from = sort.Search(s.end, func(i int) bool { return s.candles.OpenMS[i] > q.givenMS })
 	}
-	to := min(s.end, from+askedAtOnce)
+	to := max(from, min(leg.reached(), from+askedAtOnce))
 	task := strategy.Task{Candles: *s.candles.Slice(0, s.end), From: from, To: to, Each: to, Fresh: q.fresh, Target: leg.candleTarget,
 		Price: s.price, PriceMS: s.priceMS}
-	if leg.config.Schedule == nil {
+	leg.view.Others = leg.othersNow()
+	sound := leg.lacking() == nil
+	if leg.config.Schedule == nil && sound {
 		after := sort.Search(to, func(i int) bool { return s.candles.OpenMS[i] > q.heldMS })
 		task.Each = min(to, max(from, after, from+warmup-leg.seen-1))
 	}
@@ -217,7 +219,7 @@ func (t *tick) task(leg *leg) strategy.Task {
 	}
 	task.Before = leg.view.Snapshot()
 	t.refreshView(leg, t.nowMS)
-	if to == s.end && leg.symbol.Last > 0 && leg.seen >= warmup {
+	if to == s.end && leg.symbol.Last > 0 && leg.seen >= warmup && sound {
 		task.AtMS, q.atMS = q.atMS, 0
 		leg.lastMS = max(leg.lastMS, task.AtMS)
 	}
@@ -260,7 +262,8 @@ func (t *tick) answered(event *EventDecision) {
 	if result.TargetMS != 0 {
 		leg.candleTarget, leg.candleTargetMS = result.Plan.Target, result.TargetMS
 	}
-	superseded := leg.config.Schedule == nil && leg.series.end > 0 && q.givenMS < leg.series.candles.OpenMS[leg.series.end-1]
+	reached := leg.reached()
+	superseded := leg.config.Schedule == nil && reached > 0 && q.givenMS < leg.series.candles.OpenMS[reached-1]
 	switch {
 	case !result.Decided || superseded:
 	case late:

@@ -43,7 +43,7 @@ func (m *market) takePolled(s *series, event *EventAnswer) {
 	if event.Err != nil || event.Answer.Candles == nil {
 		s.pollMS = m.nowMS + pollBackoffMS
 		s.failed(m.nowMS, event.Err)
-		m.note("", s.legs[0].config.Symbol, NoteFetchFailed{What: "candles", Err: event.Err})
+		m.note("", s.symbol, NoteFetchFailed{What: "candles", Err: event.Err})
 		return
 	}
 	s.faultMS, s.fault = 0, ""
@@ -71,7 +71,9 @@ func (m *market) takePolled(s *series, event *EventAnswer) {
 // takeClosed appends what is closed and new, and reports whether the page was full.
 func (m *market) takeClosed(s *series, answer *exchange.Candles) (taken int, full bool) {
 	polled := &exchange.Candles{Interval: s.interval}
-	s.price, s.priceMS = s.legs[0].symbol.Last, s.legs[0].symbol.LastMS
+	if state := s.state(); state != nil {
+		s.price, s.priceMS = state.Last, state.LastMS
+	}
 	for i := range answer.Len() {
 		candle := answer.At(i)
 		closed := candle.OpenMS+int64(s.interval)+m.config.CloseLagMS <= m.nowMS
@@ -80,30 +82,39 @@ func (m *market) takeClosed(s *series, answer *exchange.Candles) (taken int, ful
 		}
 		if s.end > 0 {
 			if missing := (candle.OpenMS-s.candles.OpenMS[s.end-1])/int64(s.interval) - 1; missing > 0 {
-				m.note("", s.legs[0].config.Symbol, NoteGap{int(missing)})
+				m.note("", s.symbol, NoteGap{int(missing)})
 			}
 		}
 		s.trim()
 		s.candles.Append(candle)
 		polled.Append(candle)
 		s.end++
-		before := s.legs[0].symbol.LastMS
-		last, mark := s.legs[0].symbol.Last, s.legs[0].symbol.Mark
-		m.takeOne(s, s.end-1)
-		if symbol := s.legs[0].symbol; before > symbol.LastMS {
-			symbol.Last, symbol.Mark, symbol.LastMS = last, mark, before // a ticker showed a newer price
-		}
+		m.takeUnderTicker(s)
 		m.follow(s)
 		taken++
 	}
 	if taken > 0 && !m.config.Quiet {
-		m.note("", s.legs[0].config.Symbol, NoteCandles{polled})
+		m.note("", s.symbol, NoteCandles{polled})
 	}
 	limit := futuresCandles
 	if s.key.Market == exchange.Spot {
 		limit = spotCandles
 	}
 	return taken, answer.Len() >= limit
+}
+
+// takeUnderTicker takes the newest candle; the price of a ticker that is newer stays.
+func (m *market) takeUnderTicker(s *series) {
+	state := s.state()
+	if state == nil {
+		m.takeOne(s, s.end-1)
+		return
+	}
+	last, mark, before := state.Last, state.Mark, state.LastMS
+	m.takeOne(s, s.end-1)
+	if before > state.LastMS {
+		state.Last, state.Mark, state.LastMS = last, mark, before
+	}
 }
 
 // follow asks each strategy at every candle of an answer, and notes since when it has
@@ -126,7 +137,10 @@ func (m *market) follow(s *series) {
 func (m *market) caughtUp(s *series, taken int) {
 	nominal := s.candles.CloseMS(s.end - 1)
 	if taken > 1 && s.begun {
-		m.note("", s.legs[0].config.Symbol, NoteMissed{taken - 1, "candles came late; only the last decides"})
+		m.note("", s.symbol, NoteMissed{taken - 1, "candles came late; only the last decides"})
+	}
+	if m.config.Rehearse {
+		m.tick.catchUp(s)
 	}
 	for _, leg := range s.legs {
 		if m.config.Offload {
@@ -143,6 +157,9 @@ func (m *market) caughtUp(s *series, taken int) {
 			m.tick.decided(leg)
 		}
 		m.tick.lapse(leg, before, taken, nominal)
+	}
+	for _, leg := range s.readers {
+		m.tick.inquireRead(leg) // it may have waited for these
 	}
 }
 
@@ -165,13 +182,16 @@ func (m *market) takeCandles(event *EventCandles) {
 
 func (m *market) takeOne(s *series, i int) {
 	candle := s.candles.At(i)
-	symbol := s.legs[0].symbol
-	symbol.Last, symbol.Mark, symbol.LastMS = candle.Close, candle.Close, candle.OpenMS+int64(s.interval)
+	if state := s.state(); state != nil {
+		state.Last, state.Mark, state.LastMS = candle.Close, candle.Close, candle.OpenMS+int64(s.interval)
+	}
 	for _, leg := range s.legs {
-		m.tick.candle(leg, &candle, i+1)
+		if len(leg.others) == 0 {
+			m.tick.candle(leg, &candle, i+1)
+		}
 	}
 	if !m.config.Quiet && candle.OpenMS+2*int64(s.interval)+m.config.CloseLagMS > m.nowMS { // those of the warm-up are no news
-		m.note("", s.legs[0].config.Symbol, NoteCandle{candle})
+		m.note("", s.symbol, NoteCandle{candle})
 	}
 }
 

@@ -54,8 +54,9 @@ type StrategyConfig struct {
 	Strategy   strategy.Strategy
 	Symbol     *exchange.Symbol
 	Interval   exchange.Interval
-	Schedule   Schedule // nil is @candle: once per closed candle
-	Leverage   int      // futures; 0 leaves it
+	Schedule   Schedule         // nil is @candle: once per closed candle
+	Others     []strategy.Other // those that the strategy reads; with their candles where the driver feeds them (backtest)
+	Leverage   int              // futures; 0 leaves it
 	Size       strategy.Size
 	Protection strategy.Protection // used where the plan sets none
 	Limits     risk.Limits         // tighter than the account's

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"fmt"
+
 	"botd/exchange"
 	"botd/reconcile"
 	"botd/reconcile/account"
@@ -14,6 +16,7 @@ type leg struct {
 	config        StrategyConfig
 	limits        risk.Limits // as configured: config's are those in force
 	series        *series
+	others        []*series // of the other symbols that it reads
 	symbol        *reconcile.SymbolState
 	state         *account.Strategy
 	view          strategy.View
@@ -77,6 +80,18 @@ func (leg *leg) nextTick(nowMS int64) int64 {
 		return leg.series.candles.CloseMS(leg.series.end-1) + int64(leg.config.Interval)
 	}
 	return leg.config.Interval.OpenOf(nowMS) + int64(leg.config.Interval)
+}
+
+// progress is the state of a leg that nothing keeps from deciding but candles that are missing.
+func (leg *leg) progress() (state, why string) {
+	warmup, lacking := leg.config.Strategy.Warmup(), leg.lacking()
+	switch {
+	case leg.seen < warmup:
+		return "warming_up", fmt.Sprintf("%d of %d candles", leg.seen, warmup)
+	case lacking != nil:
+		return "warming_up", fmt.Sprintf("it needs %d candles of %s", warmup, lacking.Key())
+	}
+	return "running", leg.awaited()
 }
 
 // target is the quantity the plan in force desires; that of a share or an amount is known

@@ -189,6 +189,12 @@ func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 	if leg.seen < o.Warmup {
 		add("candles are read as they close", "it has seen %d of %d candles", leg.seen, o.Warmup)
 	}
+	if lacking := leg.lacking(); lacking != nil {
+		add("candles are read as they close", "fewer than %d candles of %s are known, which it reads", o.Warmup, lacking.Key())
+	}
+	if why := leg.awaited(); why != "" {
+		add("it is read every second", "%s", why)
+	}
 	if leg.symbol.Last == 0 {
 		add("the next round reads it", "no price of %s is known", leg.config.Symbol.Name)
 	}

@@ -45,6 +45,7 @@ func (r *roster) add(config *StrategyConfig) (*leg, error) {
 	added := &leg{config: *config, limits: config.Limits, symbol: symbol, state: r.book.Strategy(config.Name), nextMS: never, question: newQuestion()}
 	added.view.Symbol, added.view.Interval, added.view.Size, added.view.Leverage = config.Symbol, config.Interval, config.Size, config.Leverage
 	added.series = r.market.seriesOf(key, config.Interval)
+	added.series.symbol = config.Symbol
 	added.series.legs = append(added.series.legs, added)
 	added.series.warmup = max(added.series.warmup, config.Strategy.Warmup())
 	i, _ := slices.BinarySearchFunc(r.legs, config.Name, func(leg *leg, name string) int { return strings.Compare(leg.config.Name, name) })
@@ -65,6 +66,9 @@ func (r *roster) start(leg *leg) {
 // watchFor finds what a strategy wants to see. The pair must be traded by the
 // account, or nothing would be known of it.
 func (r *roster) watchFor(leg *leg) error {
+	if err := r.readOthers(leg); err != nil {
+		return err
+	}
 	leg.reentry = cmp.Or(leg.config.Reentry, strategy.ReentryOf(leg.config.Strategy))
 	before := leg.watched
 	leg.watched = watched{wanted: strategy.WatchingOf(leg.config.Strategy), fundingMS: never, bookMS: never}
@@ -200,11 +204,12 @@ func (r *roster) drop(ended *leg) {
 	s := ended.series
 	r.legs = slices.DeleteFunc(r.legs, func(other *leg) bool { return other == ended })
 	s.legs = slices.DeleteFunc(s.legs, func(other *leg) bool { return other == ended })
-	if len(s.legs) == 0 {
-		r.market.series = slices.DeleteFunc(r.market.series, func(other *series) bool { return other == s })
+	for _, other := range ended.others {
+		r.unread(other, ended)
 	}
+	r.endSeries(s)
 	maps.DeleteFunc(r.calls, func(_ int64, p purpose) bool {
-		return p.leg == ended || p.kind == callCandles && p.series == s && len(s.legs) == 0 || p.kind == callSetLeverage && p.symbol == ended.symbol
+		return p.leg == ended || p.kind == callSetLeverage && p.symbol == ended.symbol
 	})
 	ended.symbol.Forget()
 	if !r.trades(exchange.Futures) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"botd/exchange"
+	"botd/reconcile"
 	"botd/reconcile/account"
 )
 
@@ -24,13 +25,15 @@ const (
 const frozenAfter = 2
 
 // series are the closed candles of one symbol and interval, shared by every
-// strategy on it.
+// strategy on it and by those of other symbols that read it.
 type series struct {
 	key      exchange.SymbolKey
 	interval exchange.Interval
+	symbol   *exchange.Symbol
 	candles  *exchange.Candles
 	end      int // closed candles taken
 	legs     []*leg
+	readers  []*leg // on other symbols
 	warmup   int
 	pollMS   int64 // when to ask next (live)
 	asking   bool
@@ -54,6 +57,14 @@ func (m *market) seriesOf(key exchange.SymbolKey, interval exchange.Interval) *s
 		m.series = slices.Insert(m.series, i, &series{key: key, interval: interval, pollMS: never, candles: &exchange.Candles{Interval: interval}})
 	}
 	return m.series[i]
+}
+
+// state is the state of its symbol; nil where no strategy trades it.
+func (s *series) state() *reconcile.SymbolState {
+	if len(s.legs) == 0 {
+		return nil
+	}
+	return s.legs[0].symbol
 }
 
 // trim bounds the candles held.
@@ -125,5 +136,5 @@ func (m *market) watchFrozen(s *series) {
 	if frozen {
 		text = s.standstill(m.nowMS)
 	}
-	m.note("", s.legs[0].config.Symbol, NoteFrozen{text, !frozen})
+	m.note("", s.symbol, NoteFrozen{text, !frozen})
 }

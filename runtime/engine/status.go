@@ -220,8 +220,8 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 		s.State, s.Why = "refused", r.backoffs.declared(leg.config.Name)
 	case leg.state.Latch() != 0:
 		s.State, s.Why = "latched", leg.latchWayOut()
-	case leg.seen < leg.config.Strategy.Warmup():
-		s.State, s.Why = "warming_up", fmt.Sprintf("%d of %d candles", leg.seen, leg.config.Strategy.Warmup())
+	default:
+		s.State, s.Why = leg.progress()
 	}
 	if leg.config.Absent && s.Why == "" {
 		s.Why = "its file is absent: it decides nothing, its protection stays; on_remove waits: " + cmp.Or(leg.state.OnRemove(), "none")

@@ -222,8 +222,13 @@ func (p *remembered) remade(ctx context.Context, c *configs.StrategyConfig, symb
 	if err != nil {
 		return err
 	}
+	others, err := othersUntil(ctx, v, made.Strategy, c.Interval, atMS, o.Warmup+1)
+	if err != nil {
+		return err
+	}
 	view := strategy.View{
 		NowMS:    atMS,
+		Others:   others,
 		Symbol:   symbol,
 		Interval: c.Interval,
 		Size:     made.Size,
@@ -259,6 +264,23 @@ func (p *remembered) remade(ctx context.Context, c *configs.StrategyConfig, symb
 	o.Changes = !o.Plan.Covers(&plan)
 	o.Plan.Merge(&plan)
 	return nil
+}
+
+// othersUntil reads the candles of the other symbols that a strategy reads.
+func othersUntil(ctx context.Context, v *gateway.Public, s strategy.Strategy, interval exchange.Interval, atMS int64, least int) (
+	all []strategy.Other, err error) {
+	for _, key := range strategy.OthersOf(s) {
+		symbol, err := v.Find(key.Market.String(), key.Name)
+		if err != nil {
+			return nil, err
+		}
+		candles, err := candlesUntil(ctx, v, symbol, interval, atMS, least)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, strategy.Other{Symbol: symbol, Candles: candles})
+	}
+	return all, nil
 }
 
 // candlesUntil are the closed candles before a moment, at least so many where the

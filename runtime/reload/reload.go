@@ -331,7 +331,7 @@ func (r *Reloader) build(c *configs.StrategyConfig) (*engine.StrategyConfig, err
 	if !found {
 		return nil, fmt.Errorf("%s:%d: the exchange has no %s symbol %s", c.File, c.Line, c.Market, c.Symbol)
 	}
-	made, err := engineconfig.Strategy(c, symbol)
+	made, err := engineconfig.Live(c, symbol, r.Symbols)
 	return &made, err
 }
 

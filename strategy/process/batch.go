@@ -50,7 +50,7 @@ func (r *Remote) Batch(v *strategy.View, candles *exchange.Candles, from, to int
 	if b.left() {
 		panic(fmt.Errorf("%d decisions were prepared and not asked for", len(b.plans)-b.at))
 	}
-	r.sendCandles()
+	r.sendCandles(v)
 	b.most = max(b.most, leastBatch)
 	to = min(to, from+b.most)
 	q := question{Type: typeDecideEach}
@@ -60,10 +60,16 @@ func (r *Remote) Batch(v *strategy.View, candles *exchange.Candles, from, to int
 	if r.columns != nil && len(names) > 0 {
 		to = min(to, from+max(1, columnsAtOnce/len(names)))
 	}
+	if len(v.Others) > 0 {
+		to = min(to, from+columnsAtOnce/len(v.Others))
+	}
+	seen := *v
 	var candle exchange.Candle
 	for i := from; i < to; i++ {
 		candles.Load(i, &candle)
 		r.rows = appendRow(r.rows, r.symbol, &candle)
+		seen.Candle = candle
+		r.addOthers(&seen)
 		if r.columns != nil && len(names) > 0 {
 			q.Columns = append(q.Columns, newColumnRow(r.columns, names, candles.CloseMS(i)))
 		}
@@ -71,7 +77,7 @@ func (r *Remote) Batch(v *strategy.View, candles *exchange.Candles, from, to int
 			q.Equities = append(q.Equities, equity(i))
 		}
 	}
-	q.Candles = r.rows
+	q.Candles, q.Others = r.rows, r.takeOthers(v)
 	began := time.Now()
 	r.send(&q)
 	r.rows = r.rows[:0]

@@ -75,6 +75,7 @@ type Welcome struct {
 	Watch      *watchInfo           `json:"watch,omitempty"`
 	Explains   bool                 `json:"explains,omitempty"` // it answers explain messages
 	Columns    []string             `json:"columns,omitempty"`  // that it reads
+	Others     []pairName           `json:"others,omitempty"`   // the other symbols whose candles it reads
 	Reentry    strategy.Reentry     `json:"reentry,omitempty"`  // after a stop-loss or take-profit
 	Batches    bool                 `json:"batches,omitempty"`  // it answers decide_each messages
 }
@@ -98,6 +99,7 @@ type question struct {
 	Type     string            `json:"type"`
 	Candles  json.RawMessage   `json:"candles,omitempty"`  // rows, oldest first
 	Columns  []columnRow       `json:"columns,omitempty"`  // a row for each of them, where the strategy reads any
+	Others   []otherRows       `json:"others,omitempty"`   // candles of the other symbols that it reads
 	View     json.RawMessage   `json:"view,omitempty"`     // after them (decide_each: the first), where it has changed since the message before
 	Equities []exchange.Amount `json:"equities,omitempty"` // decide_each: at each decision, where it varies
 	NowMS    int64             `json:"now_ms,omitempty"`

@@ -42,6 +42,7 @@ type Remote struct {
 
 	// The rest belongs to whoever asks the strategy.
 	rows   []byte      // candles that have not been sent
+	others [][]byte    // those of other symbols
 	shown  []columnRow // what columns show at their closes
 	view   []byte      // the newest view that was sent
 	last   string
@@ -162,7 +163,7 @@ func (r *Remote) begin() {
 	r.connection, r.killed = connection, ""
 	r.mu.Unlock()
 	runtime.AddCleanup(r, func(c Connection) { c.Kill("nobody asks it any more") }, connection)
-	r.rows, r.shown, r.view, r.last = r.rows[:0], nil, r.view[:0], ""
+	r.rows, r.others, r.shown, r.view, r.last = r.rows[:0], nil, nil, r.view[:0], ""
 	r.batch, r.decided = batch{}, false
 	r.send(r.hello)
 	a := r.receive(typeHello)
@@ -174,6 +175,9 @@ func (r *Remote) begin() {
 	}
 	if len(a.Parameters) > maxNames || len(a.Columns) > maxNames {
 		r.lose(fmt.Sprintf("it names %d parameters and %d columns; %d of each are possible", len(a.Parameters), len(a.Columns), maxNames))
+	}
+	if len(a.Others) > strategy.MaxOthers {
+		r.lose(fmt.Sprintf("it reads candles of %d other symbols; %d are possible", len(a.Others), strategy.MaxOthers))
 	}
 	r.welcome = a.Welcome
 }
@@ -256,14 +260,15 @@ func (r *Remote) Candle(v *strategy.View) {
 	}
 	q := question{Type: typeCandles}
 	if r.see(v, &q); q.View != nil || q.Last != "" {
-		r.sendCandles()
+		r.sendCandles(v)
 		r.send(&q)
 	}
+	unsent := r.addOthers(v)
 	if r.columns != nil && len(r.welcome.Columns) > 0 {
 		r.shown = append(r.shown, newColumnRow(r.columns, r.welcome.Columns, v.Candle.OpenMS+r.hello.IntervalMS))
 	}
-	if r.rows = appendRow(r.rows, r.symbol, &v.Candle); len(r.rows) > rowsAtOnce || len(r.shown)*len(r.welcome.Columns) > columnsAtOnce {
-		r.sendCandles()
+	if r.rows = appendRow(r.rows, r.symbol, &v.Candle); len(r.rows)+unsent > rowsAtOnce || len(r.shown)*len(r.welcome.Columns) > columnsAtOnce {
+		r.sendCandles(v)
 	}
 }
 
@@ -283,9 +288,9 @@ func (r *Remote) see(v *strategy.View, q *question) {
 }
 
 // sendCandles sends the candles that were saved.
-func (r *Remote) sendCandles() {
+func (r *Remote) sendCandles(v *strategy.View) {
 	if len(r.rows) > 0 {
-		r.send(&question{Type: typeCandles, Candles: r.rows, Columns: r.shown})
+		r.send(&question{Type: typeCandles, Candles: r.rows, Others: r.takeOthers(v), Columns: r.shown})
 		r.rows, r.shown = r.rows[:0], nil
 	}
 }
@@ -300,7 +305,7 @@ func (r *Remote) Decide(v *strategy.View, plan *strategy.Plan) {
 	q := &question{Type: typeDecide, NowMS: v.NowMS}
 	r.see(v, q)
 	if len(r.rows) > 0 {
-		q.Candles, q.Columns = r.rows, r.shown
+		q.Candles, q.Others, q.Columns = r.rows, r.takeOthers(v), r.shown
 	}
 	r.send(q)
 	r.rows, r.shown = r.rows[:0], nil
@@ -312,11 +317,11 @@ func (r *Remote) Decide(v *strategy.View, plan *strategy.Plan) {
 }
 
 // Conditions has the strategy say what it decides by.
-func (r *Remote) Conditions(*strategy.View) []strategy.Condition {
+func (r *Remote) Conditions(v *strategy.View) []strategy.Condition {
 	if !r.welcome.Explains {
 		return nil
 	}
-	r.sendCandles()
+	r.sendCandles(v)
 	r.send(&question{Type: typeExplain})
 	return r.receive(typeExplain).Conditions
 }

@@ -61,6 +61,7 @@ type server struct {
 	view     strategy.View
 	candles  exchange.Candles
 	columns  *receivedColumns // nil where there are none
+	others   *receivedOthers
 	plan     strategy.Plan
 }
 
@@ -100,6 +101,8 @@ func (s *server) begin(h *Hello, load Load) (err error) {
 		_, w.Explains = made.(strategy.Conditional)
 		w.Reentry = strategy.ReentryOf(made)
 		w.Watch = newWatchInfo(strategy.WatchingOf(made))
+		s.others = newReceivedOthers(strategy.OthersOf(made))
+		s.view.Others, w.Others = s.others.all, s.others.keys
 		if reader, reads := made.(strategy.ColumnReader); reads && h.received != nil {
 			s.columns = h.received
 			w.Columns = reader.ReadsColumns()
@@ -144,6 +147,9 @@ func (s *server) take(text []byte) (err error) {
 	if s.columns != nil {
 		s.columns.take(q.Columns)
 	}
+	if err := s.others.take(q.Others, s.keep()); err != nil {
+		return err
+	}
 	if q.Candles != nil {
 		if err := readRows(q.Candles, s.view.Symbol, s.candle); err != nil {
 			return err
@@ -176,7 +182,7 @@ func (s *server) take(text []byte) (err error) {
 
 // candle gives the strategy one candle.
 func (s *server) candle(c *exchange.Candle) {
-	s.trim()
+	s.candles = *shortened(&s.candles, s.keep())
 	s.candles.Append(*c)
 	s.view.Candle, s.view.NowMS = *c, c.OpenMS+int64(s.view.Interval)
 	s.view.SetHistory(&s.candles, s.candles.Len())
@@ -187,17 +193,7 @@ func (s *server) candle(c *exchange.Candle) {
 }
 
 // keep is how many candles a strategy can look back at, at least.
-const keep = 4_096
-
-func (s *server) trim() {
-	if n := s.candles.Len(); n >= 2*max(keep, s.strategy.Warmup()+1) {
-		old := s.candles
-		s.candles = exchange.Candles{Interval: old.Interval}
-		for i := n / 2; i < n; i++ {
-			s.candles.Append(old.At(i))
-		}
-	}
-}
+func (s *server) keep() int { return max(4_096, s.strategy.Warmup()+1) }
 
 func (s *server) decide(q *question) error {
 	s.view.NowMS = q.NowMS

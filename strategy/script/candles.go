@@ -1,6 +1,7 @@
 package script
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,9 +9,10 @@ import (
 	"go.starlark.net/starlark"
 
 	"botd/exchange"
+	"botd/strategy"
 )
 
-// candles are the series of a longer interval, built from the strategy's own candles.
+// candles are the series of a longer interval, or of another symbol.
 type candles struct {
 	on     *clock
 	series starlark.StringDict
@@ -18,12 +20,13 @@ type candles struct {
 
 var _ starlark.HasAttrs = (*candles)(nil)
 
-// coarser implements candles(interval): candles("1d").close, ema(candles("4h").close, 20),
-// atr(candles("1d"), 14).
-func coarser(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+// candlesOf implements candles(interval, symbol, market): candles("1d").close,
+// ema(candles("4h").close, 20), atr(candles("1d"), 14), candles("1h", symbol = "ETH-USDT").
+// The market is the strategy's own where none is given.
+func candlesOf(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r := runningOf(thread)
-	var text string
-	if err := starlark.UnpackArgs("candles", args, named, "interval", &text); err != nil {
+	var text, symbol, market string
+	if err := starlark.UnpackArgs("candles", args, named, "interval", &text, "symbol?", &symbol, "market?", &market); err != nil {
 		return nil, err
 	}
 	if !r.loading {
@@ -33,18 +36,64 @@ func coarser(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, 
 	if err != nil {
 		return nil, fmt.Errorf("candles(%q): %w", text, err)
 	}
+	key := exchange.SymbolKey{Name: symbol}
+	if market != "" {
+		if key.Market, err = exchange.ParseMarket(market); err != nil || symbol == "" {
+			return nil, fmt.Errorf("candles(%q, market = %q): symbol names whose candles they are, market is spot or futures", text, market)
+		}
+	}
 	made := &candles{series: starlark.StringDict{}}
-	if i := slices.IndexFunc(r.clocks, func(c *clock) bool { return c.interval == interval }); i > 0 {
+	if i := slices.IndexFunc(r.clocks, func(c *clock) bool { return c.interval == interval && c.symbol == key }); i > 0 {
 		made.on = r.clocks[i]
 	} else {
-		made.on = &clock{interval: interval}
+		made.on = &clock{interval: interval, symbol: key}
 		r.clocks = append(r.clocks, made.on)
 	}
 	for _, source := range priceSources {
-		made.series[source.name] = r.derive(made.on, text+" "+source.name, source.of)
+		made.series[source.name] = r.derive(made.on, made.on.String()+" "+source.name, source.of)
 	}
 	return made, nil
 }
+
+// String names the candles.
+func (c *clock) String() string {
+	if c.symbol.Name == "" {
+		return c.interval.String()
+	}
+	return c.symbol.Name + " " + c.interval.String()
+}
+
+// placeClocks finds whose candles each clock has, and how they are made.
+func (r *running) placeClocks(setting *strategy.Setting) (err error) {
+	for _, c := range r.clocks[1:] {
+		key := exchange.SymbolKey{Market: cmp.Or(c.symbol.Market, setting.Market), Name: cmp.Or(c.symbol.Name, setting.Symbol.Name)}
+		if c.other = -1; key != setting.Symbol.Key() {
+			c.other = r.otherOf(key)
+		}
+		if c.interval == setting.Interval {
+			continue
+		}
+		if c.coarser, err = strategy.NewCoarser(setting.Interval, c.interval); err != nil {
+			return err
+		}
+	}
+	if len(r.others) > strategy.MaxOthers {
+		return fmt.Errorf("candles of %d other symbols are read; %d are possible", len(r.others), strategy.MaxOthers)
+	}
+	return nil
+}
+
+// otherOf is the place of a symbol among the others.
+func (r *running) otherOf(key exchange.SymbolKey) int {
+	if i := slices.Index(r.others, key); i >= 0 {
+		return i
+	}
+	r.others = append(r.others, key)
+	return len(r.others) - 1
+}
+
+// ReadsOthers returns the other symbols whose candles are read.
+func (r *running) ReadsOthers() []exchange.SymbolKey { return r.others }
 
 // Attr returns one of the series.
 func (c *candles) Attr(name string) (starlark.Value, error) {
@@ -58,7 +107,7 @@ func (c *candles) Attr(name string) (starlark.Value, error) {
 func (c *candles) AttrNames() []string { return c.series.Keys() }
 
 // String returns the call that made them.
-func (c *candles) String() string { return "candles(" + c.on.interval.String() + ")" }
+func (c *candles) String() string { return "candles(" + c.on.String() + ")" }
 
 // Type returns what type() returns.
 func (c *candles) Type() string { return "candles" }

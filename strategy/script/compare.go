@@ -89,6 +89,34 @@ func newest(value starlark.Value) starlark.Value {
 	return value
 }
 
+// formatted implements x % y: a text takes series by their newest values, "price %g" % close.
+var formatted = starlark.NewBuiltin("%", func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	y := newest(args[1])
+	if several, is := y.(starlark.Tuple); is {
+		values := make(starlark.Tuple, len(several))
+		for i, value := range several {
+			values[i] = newest(value)
+		}
+		y = values
+	}
+	return starlark.Binary(syntax.PERCENT, newest(args[0]), y)
+})
+
+// ofNewest is a function of Starlark's that takes a series by its newest value: float(close).
+func ofNewest(name string) *starlark.Builtin {
+	original := starlark.Universe[name]
+	return starlark.NewBuiltin(name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+		values := make(starlark.Tuple, len(args))
+		for i, value := range args {
+			if s, is := value.(*series); is && s.owner.loading {
+				return nil, fmt.Errorf("%s(%s): at the top of the file a series has no value yet: ask for it in decide", name, s.name)
+			}
+			values[i] = newest(value)
+		}
+		return starlark.Call(thread, original, values, named)
+	})
+}
+
 func rewriteFile(file *syntax.File) { (&rewriting{top: true}).statements(file.Stmts) }
 
 // rewriting replaces comparisons by calls, and at the top of the file and, or and not too. The top may call a function
@@ -135,8 +163,9 @@ func (w *rewriting) expression(expression syntax.Expr) syntax.Expr {
 			return e
 		}
 		e.X = w.expression(e.X)
-		if function, is := comparisons[e.Op]; is {
-			name := &syntax.Ident{NamePos: e.OpPos, Name: function.Name()}
+		_, compares := comparisons[e.Op]
+		if compares || e.Op == syntax.PERCENT {
+			name := &syntax.Ident{NamePos: e.OpPos, Name: e.Op.String()}
 			return &syntax.CallExpr{Fn: name, Lparen: e.OpPos, Args: []syntax.Expr{e.X, e.Y}, Rparen: e.OpPos}
 		}
 	case *syntax.CallExpr:

@@ -23,13 +23,20 @@ const (
 func rehearse(r *running, as strategy.Strategy) (warmup int, err error) {
 	stage := newStage(r.setting)
 	stage.long = r.long
+	for _, key := range r.others {
+		symbol := *r.setting.Symbol
+		symbol.Market, symbol.Name = key.Market, key.Name
+		stage.view.Others = append(stage.view.Others, strategy.Other{Symbol: &symbol, Candles: &exchange.Candles{}})
+	}
 	defer func() {
 		if cause := recover(); cause != nil {
 			failed, is := cause.(error)
 			if !is {
 				failed = fmt.Errorf("%v", cause)
 			}
-			err = rehearsedWith(failed, stage.view.Position.Quantity)
+			if err = failed; stage.view.Position.Quantity < 0 && stage.decides(as) {
+				err = rehearsedWith(failed)
+			}
 		}
 	}()
 	r.setting.Columns = rehearsedColumns{}
@@ -64,11 +71,20 @@ func rehearse(r *running, as strategy.Strategy) (warmup int, err error) {
 	return min(warmupTimes*first, first+warmupBeyond*int(longest/r.setting.Interval)), nil
 }
 
+// decides reports whether a strategy decides without an error while nothing is held.
+func (s *stage) decides(as strategy.Strategy) (sound bool) {
+	defer func() { sound = recover() == nil }()
+	view, plan := s.view, strategy.Plan{}
+	view.Position = strategy.Position{}
+	as.Decide(&view, &plan)
+	return sound
+}
+
 // rehearsedWith says of an error that the rehearsal showed the script a short position, which one
 // that goes long alone does not expect.
-func rehearsedWith(failed error, held exchange.Quantity) error {
+func rehearsedWith(failed error) error {
 	var at *strategy.SourceError
-	if held >= 0 || !errors.As(failed, &at) {
+	if !errors.As(failed, &at) {
 		return failed
 	}
 	with := *at
@@ -93,16 +109,28 @@ func newStage(setting strategy.Setting) *stage {
 	return s
 }
 
+// candle is the candle under way, from one price to another.
+func (s *stage) candle(from, to exchange.Price) exchange.Candle {
+	tick := s.setting.Symbol.PriceTick
+	return exchange.Candle{OpenMS: int64(s.at) * int64(s.setting.Interval), Open: from, Close: to,
+		High: max(from, to) + tick, Low: min(from, to) - tick, Volume: 10 + 3*math.Sin(float64(s.at))}
+}
+
 // next returns the market one candle later: in turn flat, long, short.
 func (s *stage) next() *strategy.View {
 	s.at++
 	n, tick := float64(s.at), s.setting.Symbol.PriceTick
 	open := s.price
 	s.price = max(100, s.price/tick+exchange.Price(20*math.Sin(n*1.7)*math.Cos(n*0.31))) * tick
-	c := exchange.Candle{OpenMS: int64(s.at) * int64(s.setting.Interval), Open: open, Close: s.price,
-		High: max(open, s.price) + tick, Low: min(open, s.price) - tick, Volume: 10 + 3*math.Sin(n)}
+	c := s.candle(open, s.price)
 	s.candles.Append(c)
 	v := &s.view
+	for i := range v.Others { // around half of it, each in a way of its own
+		at := func(n float64) exchange.Price {
+			return (500 + exchange.Price(20*math.Sin(n*(0.9+0.1*float64(i))))) * tick
+		}
+		v.Others[i].Candles.Append(s.candle(at(n-1), at(n)))
+	}
 	v.Candle, v.Last, v.NowMS = c, c.Close, c.OpenMS+int64(s.setting.Interval)
 	v.SetHistory(s.candles, s.at)
 	v.BuyingPower = v.Equity

@@ -22,7 +22,8 @@ type running struct {
 	state   *state
 	clocks  []*clock // the strategy's own candles first, then longer ones
 	setting strategy.Setting
-	columns []string          // the names of those it reads
+	columns []string // the names of those it reads
+	others  []exchange.SymbolKey
 	watches strategy.Watching // what it names
 	pair    exchange.SymbolKey
 	trail   trail
@@ -35,11 +36,13 @@ type running struct {
 	notices []string // of the decision under way
 }
 
-// clock holds one interval's candles and the series computed from them.
+// clock holds the candles of one symbol and interval, and the series computed from them.
 type clock struct {
-	interval exchange.Interval // 0 for the strategy's own
-	coarser  *strategy.Coarser
-	nodes    []*node // in order of creation: an input comes before what is computed from it
+	interval exchange.Interval  // 0 for the strategy's own
+	symbol   exchange.SymbolKey // without a name it is the strategy's own; without a market, on the strategy's
+	other    int                // of View.Others; -1 for the strategy's own candles
+	coarser  *strategy.Coarser  // nil where the interval is the strategy's
+	nodes    []*node            // in order of creation: an input comes before what is computed from it
 }
 
 // node computes one or more series at each candle of its clock.
@@ -91,13 +94,26 @@ func (r *running) meet(a, b *clock) *clock {
 	return r.own()
 }
 
-// feed passes a closed candle to all series: first to those on longer candles that it completes,
-// then to the others.
-func (r *running) feed(symbol *exchange.Symbol, c exchange.Candle) {
-	for _, coarse := range r.clocks[1:] {
-		coarse.coarser.Next(c, func(closed exchange.Candle) { coarse.tick(symbol, &closed) })
+// feed passes the candles that closed to all series: first to those of other symbols and of longer
+// intervals, then to those of the strategy's own candles. Where another symbol has no candle its
+// series stay as they are.
+func (r *running) feed(v *strategy.View) {
+	for _, c := range r.clocks[1:] {
+		symbol, candle, known := v.Symbol, v.Candle, true
+		if c.other >= 0 {
+			if candle, known = v.Other(c.other); known {
+				symbol = v.Others[c.other].Symbol
+			}
+		}
+		switch {
+		case !known:
+		case c.coarser == nil:
+			c.tick(symbol, &candle)
+		default:
+			c.coarser.Next(candle, func(closed exchange.Candle) { c.tick(symbol, &closed) })
+		}
 	}
-	r.own().tick(symbol, &c)
+	r.own().tick(v.Symbol, &v.Candle)
 }
 
 func (c *clock) tick(s *exchange.Symbol, candle *exchange.Candle) {
@@ -126,7 +142,7 @@ func (*running) TakesProfit() bool { return true }
 
 // Candle updates the series and calls the script's candle.
 func (r *running) Candle(v *strategy.View) {
-	r.feed(v.Symbol, v.Candle)
+	r.feed(v)
 	if r.candle == nil {
 		return
 	}

@@ -140,17 +140,15 @@ func (s *Script) placed(setting strategy.Setting, values strategy.Values) (*runn
 }
 
 // place sets a loaded script's market.
-func (r *running) place(setting strategy.Setting) (err error) {
+func (r *running) place(setting strategy.Setting) error {
 	r.setting = setting
 	r.view = newView()
 	r.args = starlark.Tuple{r.view}
 	if err := r.checkColumns(setting.Columns); err != nil {
 		return &strategy.SourceError{File: r.name, Err: err}
 	}
-	for _, c := range r.clocks[1:] {
-		if c.coarser, err = strategy.NewCoarser(setting.Interval, c.interval); err != nil {
-			return &strategy.SourceError{File: r.name, Err: err}
-		}
+	if err := r.placeClocks(&setting); err != nil {
+		return &strategy.SourceError{File: r.name, Err: err}
 	}
 	return nil
 }

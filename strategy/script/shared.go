@@ -37,7 +37,7 @@ func predeclare() starlark.StringDict {
 		"rising":      steady("rising", func(before, now float64) bool { return now > before }),
 		"falling":     steady("falling", func(before, now float64) bool { return now < before }),
 		"notify":      starlark.NewBuiltin("notify", notify),
-		"candles":     starlark.NewBuiltin("candles", coarser),
+		"candles":     starlark.NewBuiltin("candles", candlesOf),
 		"column":      starlark.NewBuiltin("column", column),
 		"known":       starlark.NewBuiltin("known", known),
 		"round":       starlark.NewBuiltin("round", round),
@@ -50,6 +50,10 @@ func predeclare() starlark.StringDict {
 	}
 	for _, function := range comparisons {
 		known[function.Name()] = function
+	}
+	known[formatted.Name()] = formatted
+	for _, name := range [...]string{"float", "int", "str"} {
+		known[name] = ofNewest(name)
 	}
 	for _, definition := range indicator.All() {
 		known[definition.Name] = maker(definition)

@@ -155,6 +155,7 @@ class View:
 
     candle: Optional[Candle] = None  # the newest closed one
     columns: Dict[str, Optional[float]] = field(default_factory=dict)  # those of the strategy, at that candle's close
+    others: Dict[str, Optional[Candle]] = field(default_factory=dict)  # of the strategy's `others`, the candle that closed with it; None for none
     now_ms: int = 0
     quantity: Decimal = Decimal(0)  # held; negative for short
     entry_price: Optional[Decimal] = None
@@ -271,13 +272,15 @@ class Strategy:
     """A strategy. botd makes one for each process, and shows it all candles in order.
 
     Class attributes: `warmup`, how many candles it needs before the first decision (or a method of the same name that
-    computes it from the parameters); `columns`, names of the configured columns that it reads; `exact`, to get Decimals
-    instead of floats in candles; `reentry`, what follows a stop ("signal", "immediate" or "never");
+    computes it from the parameters); `columns`, names of the configured columns that it reads; `others`, other symbols whose
+    candles it reads, such as "ETH-USDT" or, of the other market, "spot ETH-USDT"; `exact`, to get Decimals instead of floats
+    in candles; `reentry`, what follows a stop ("signal", "immediate" or "never");
     `batches`, whether a backtest may ask for several decisions at once; `watch_events`, `watch_funding` and `watch_book`.
     """
 
     warmup: Any = 1
     columns: Sequence[str] = ()
+    others: Sequence[str] = ()
     exact: bool = False
     reentry: str = ""
     batches: bool = True
@@ -343,6 +346,11 @@ def _parameters(kind: Type[Strategy]) -> List[Parameter]:
     return list(found.values())
 
 
+def _other(name: str, market: Optional[str]) -> Dict[str, Optional[str]]:
+    own, _, symbol = name.rpartition(" ")
+    return {"market": own or market, "symbol": symbol}
+
+
 def _begin(kind: Type[Strategy], hello: Mapping[str, Any]) -> tuple[Strategy, Dict[str, Any]]:
     strategy, given = kind(), hello.get("params") or {}
     parameters = _parameters(kind)
@@ -373,6 +381,8 @@ def _begin(kind: Type[Strategy], hello: Mapping[str, Any]) -> tuple[Strategy, Di
         answer["reentry"] = strategy.reentry
     if strategy.columns:
         answer["columns"] = list(strategy.columns)
+    if strategy.others:
+        answer["others"] = [_other(name, hello.get("market")) for name in strategy.others]
     return strategy, answer
 
 
@@ -384,12 +394,17 @@ class _Session:
         self.view, self.names = View(_places=(hello.get("symbol") or {}).get("price_scale") or 0), list(self.strategy.columns)
         self.interval_ms = hello.get("interval_ms") or 0
         self.watches_candles = kind.candle is not Strategy.candle
+        # By open time, what has come of other symbols, under the names that the strategy gave them.
+        self.others: Dict[str, Dict[int, List[Any]]] = {name: {} for name in self.strategy.others}
+        self.own_market = hello.get("market")
         self.before: Optional[Dict[str, Any]] = None  # the plan of the newest answer that was one
 
     def answer(self, question: Mapping[str, Any]) -> Optional[Dict[str, Any]]:
         """The answer to a message, or None where it has none."""
         if question["type"] == "decide_each":
+            self.take_others(question)
             return {"type": "plans", "plans": self.decide_each(question)}
+        self.take_others(question)
         rows, columns = question.get("candles") or (), question.get("columns") or ()
         for i, row in enumerate(rows if self.watches_candles else rows[-1:]):
             self.see(row, columns[i if self.watches_candles else -1] if columns else ())
@@ -404,8 +419,16 @@ class _Session:
         self.before = plan or self.before
         return {"type": "plan", "plan": plan}
 
+    def take_others(self, question: Mapping[str, Any]) -> None:
+        for other in question.get("others") or ():
+            for name in (other["symbol"], other["market"] + " " + other["symbol"]):
+                if name in self.others and (" " in name or other["market"] == self.own_market):
+                    self.others[name] = {row[0]: row for row in other["candles"]}
+
     def see(self, row: List[Any], columns: Sequence[Optional[float]]) -> None:
         self.view.candle = Candle._make(row)
+        for name, rows in self.others.items():
+            self.view.others[name] = Candle._make(rows[row[0]]) if row[0] in rows else None
         if columns:
             self.view.columns = dict(zip(self.names, columns))
         if self.watches_candles:

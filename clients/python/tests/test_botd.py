@@ -20,6 +20,29 @@ CONFIGURATION = {"name": "cross", "strategy": "process", "command": ["python3", 
                  "size": {"equity": "50%"}, "deadline": "60s"}
 
 
+RATIO = """import botd
+
+class Ratio(botd.Strategy):
+    warmup = 2
+    others = ["ETH-USDT"]
+
+    def decide(self, view):
+        ether = view.others["ETH-USDT"]
+        gains = view.candle.close / view.candle.open > ether.close / ether.open
+        return botd.Plan(target=self.size if gains else {"quantity": "0"})
+
+botd.run(Ratio)
+"""
+
+RATIO_SCRIPT = """long_only()
+warmup(2)
+ether = candles("1h", symbol = "ETH-USDT")
+
+def decide(view):
+    return hold("long" if close / open > ether.close / ether.open else "flat")
+"""
+
+
 class Workshop(unittest.TestCase):
     """A directory with a strategy beside the package, which a program may read."""
 
@@ -43,6 +66,20 @@ class Strategies(Workshop):
         self.assertGreater(report.summary["round_trips"], 3)
         self.assertEqual(report.fills("list"), plain.fills("list"))
         self.assertEqual(report.summary["final_equity"], plain.summary["final_equity"])
+
+    def test_candles_of_another_symbol(self):
+        subprocess.run([os.environ["BOTD"], "data", "generate", "--symbol", "ETH-USDT", "--interval", "1h", "--candles", "400", "--seed", "9",
+                        "--out", "ether.csv"], check=True, capture_output=True)
+        (self.folder / "ratio.py").write_text(RATIO)
+        (self.folder / "ratio.star").write_text(RATIO_SCRIPT)
+        data = {"BTC-USDT": "candles.csv", "ETH-USDT": "ether.csv"}
+        program = {**CONFIGURATION, "name": "ratio", "command": ["python3", "ratio.py"]}
+        script = {key: value for key, value in {**program, "strategy": "script", "file": "ratio.star"}.items() if key not in ("command", "deadline")}
+        want = botd.run_backtest(script, data)
+        self.assertGreater(want.summary["round_trips"], 3)
+        self.assertEqual(botd.run_backtest(program, data).fills("list"), want.fills("list"))
+        (self.folder / "ratio.py").write_text(RATIO.replace("    others", "    batches = False\n    others"))
+        self.assertEqual(botd.run_backtest(program, data).fills("list"), want.fills("list"))
 
     def test_parameters_are_read_and_checked(self):
         report = botd.run_backtest({**CONFIGURATION, "params": {"fast": 2, "slow": 50}}, "candles.csv")

@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// readOthers has the candles of other symbols read that a strategy reads, and no others for it. In
+// a backtest they are there already.
+func (r *roster) readOthers(leg *leg) error {
+	if r.config.Feed {
+		leg.view.Others = leg.config.Others
+		return nil
+	}
+	if len(leg.config.Others) > 0 && !r.config.Offload && !r.config.Rehearse {
+		return fmt.Errorf("strategy %s reads candles of other symbols: it is asked by a worker, or fed in a backtest", leg.config.Name)
+	}
+	before := leg.others
+	leg.others = nil
+	for _, other := range leg.config.Others {
+		s := r.market.seriesOf(other.Symbol.Key(), leg.config.Interval)
+		s.symbol, s.warmup = other.Symbol, max(s.warmup, leg.config.Strategy.Warmup())
+		if !slices.Contains(s.readers, leg) {
+			s.readers = append(s.readers, leg)
+		}
+		if s.pollMS == never && !s.asking {
+			s.pollMS = r.nowMS
+		}
+		leg.others = append(leg.others, s)
+	}
+	for _, s := range before {
+		if !slices.Contains(leg.others, s) {
+			r.unread(s, leg)
+		}
+	}
+	return nil
+}
+
+// unread ends that a strategy reads a series, and the series where nobody else does.
+func (r *roster) unread(s *series, reader *leg) {
+	s.readers = slices.DeleteFunc(s.readers, func(other *leg) bool { return other == reader })
+	r.endSeries(s)
+}
+
+// endSeries ends a series that no strategy needs.
+func (r *roster) endSeries(s *series) {
+	if len(s.legs)+len(s.readers) == 0 {
+		r.market.series = slices.DeleteFunc(r.market.series, func(other *series) bool { return other == s })
+		maps.DeleteFunc(r.calls, func(_ int64, p purpose) bool { return p.kind == callCandles && p.series == s })
+	}
+}
+
+// reached returns how many of its own candles a strategy can be given: those that the other symbols
+// which it reads have reached too. Candles close by the clock also where nothing is traded: what is
+// missing is late, or its exchange stands still, and a backtest would have it.
+func (leg *leg) reached() int {
+	end := leg.series.end
+	for _, s := range leg.others {
+		newest := int64(-1)
+		if s.end > 0 {
+			newest = s.candles.OpenMS[s.end-1]
+		}
+		for end > 0 && leg.series.candles.OpenMS[end-1] > newest {
+			end--
+		}
+	}
+	return end
+}
+
+// lacking returns the first of the other symbols of which fewer candles are known than the strategy
+// needs; nil for none.
+func (leg *leg) lacking() *exchange.Symbol {
+	for _, s := range leg.others {
+		if s.end < leg.config.Strategy.Warmup() {
+			return s.symbol
+		}
+	}
+	return nil
+}
+
+// awaited says of which other symbol a strategy awaits a candle; empty for none.
+func (leg *leg) awaited() string {
+	if leg.reached() == leg.series.end {
+		return ""
+	}
+	for _, s := range leg.others {
+		if s.end == 0 || s.candles.OpenMS[s.end-1] < leg.series.candles.OpenMS[leg.series.end-1] {
+			return "it waits for the newest candle of " + s.key.String() + ", which it reads"
+		}
+	}
+	return ""
+}
+
+// catchUp gives the strategies of a preview that read other symbols the candles that all of these
+// have reached.
+func (t *tick) catchUp(s *series) {
+	for _, leg := range slices.Concat(s.legs, s.readers) {
+		if len(leg.others) == 0 {
+			continue
+		}
+		leg.view.Others = leg.othersNow()
+		for end := leg.reached(); leg.seen < end; {
+			candle := leg.series.candles.At(leg.seen)
+			t.candle(leg, &candle, leg.seen+1)
+			if leg.failed != "" {
+				break
+			}
+		}
+	}
+}
+
+// othersNow are the candles of the other symbols as they are known now. Nobody changes them.
+func (leg *leg) othersNow() (all []strategy.Other) {
+	for _, s := range leg.others {
+		all = append(all, strategy.Other{Symbol: s.symbol, Candles: s.candles.Slice(0, s.end)})
+	}
+	return all
+}

@@ -1,0 +1,108 @@
+package process
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// otherRows are candles of another symbol, those that opened with candles of the message.
+type otherRows struct {
+	Market     exchange.Market `json:"market"`
+	Symbol     string          `json:"symbol"`
+	PriceScale int             `json:"price_scale"`
+	Candles    json.RawMessage `json:"candles"`
+}
+
+// ReadsOthers is what the strategy said.
+func (r *Remote) ReadsOthers() (keys []exchange.SymbolKey) {
+	own := exchange.SymbolKey{Market: r.hello.Market, Name: r.symbol.Name}
+	for _, name := range r.welcome.Others {
+		key := exchange.SymbolKey{Market: name.Market, Name: name.Symbol}
+		if key.Market == 0 {
+			key.Market = own.Market
+		}
+		if key != own && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// addOthers adds the candles of other symbols that close with the newest candle of a view, and
+// returns how many bytes of them are unsent.
+func (r *Remote) addOthers(v *strategy.View) (unsent int) {
+	if len(r.others) != len(v.Others) {
+		r.others = make([][]byte, len(v.Others))
+	}
+	for i := range v.Others {
+		if candle, known := v.Other(i); known {
+			r.others[i] = appendRow(r.others[i], v.Others[i].Symbol, &candle)
+		}
+		unsent += len(r.others[i])
+	}
+	return unsent
+}
+
+// takeOthers returns the rows that wait, and begins anew.
+func (r *Remote) takeOthers(v *strategy.View) (all []otherRows) {
+	for i, rows := range r.others {
+		if len(rows) > 0 {
+			s := v.Others[i].Symbol
+			all = append(all, otherRows{s.Market, s.Name, s.PriceScale, rows})
+		}
+	}
+	r.others = nil
+	return all
+}
+
+// receivedOthers are the candles of other symbols at the other end.
+type receivedOthers struct {
+	keys []pairName
+	all  []strategy.Other
+}
+
+// newReceivedOthers begins without any candles.
+func newReceivedOthers(keys []exchange.SymbolKey) *receivedOthers {
+	o := &receivedOthers{all: make([]strategy.Other, len(keys))}
+	for _, key := range keys {
+		o.keys = append(o.keys, pairName{key.Market, key.Name})
+	}
+	return o
+}
+
+// take takes the rows of a message. At least so many candles of each symbol are kept.
+func (o *receivedOthers) take(rows []otherRows, keep int) error {
+	for i := range rows {
+		at := slices.Index(o.keys, pairName{rows[i].Market, rows[i].Symbol})
+		if at < 0 {
+			return fmt.Errorf("candles of %s were not asked for", rows[i].Symbol)
+		}
+		other := &o.all[at]
+		if other.Candles == nil {
+			other.Symbol = &exchange.Symbol{Market: rows[i].Market, Name: rows[i].Symbol, PriceScale: rows[i].PriceScale}
+			other.Candles = &exchange.Candles{}
+		}
+		if err := readRows(rows[i].Candles, other.Symbol, func(c *exchange.Candle) { other.Candles.Append(*c) }); err != nil {
+			return err
+		}
+		other.Candles = shortened(other.Candles, keep)
+	}
+	return nil
+}
+
+// shortened returns the newer half of candles of which there are more than twice as many as are kept.
+func shortened(old *exchange.Candles, keep int) *exchange.Candles {
+	n := old.Len()
+	if n < 2*keep {
+		return old
+	}
+	fresh := &exchange.Candles{Interval: old.Interval}
+	for i := n / 2; i < n; i++ {
+		fresh.Append(old.At(i))
+	}
+	return fresh
+}
