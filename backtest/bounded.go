@@ -180,12 +180,19 @@ func (r *run) boundWarnings(add func(code, format string, arguments ...any)) {
 func (r *run) latchWarnings(add func(code, format string, arguments ...any)) {
 	const notable = 0.1 // of the time
 	for _, s := range r.machine.Status().Strategies {
-		for i := len(r.ledger.trips) - 1; i >= 0 && s.Latch != 0; i-- {
+		for i := len(r.ledger.trips) - 1; i >= 0 && (s.Latch != 0 || s.Spent); i-- {
 			trip := &r.ledger.trips[i]
 			if r.legs[trip.leg].config.Strategy.Name != s.Name {
 				continue
 			}
-			if waited := 1 - r.passed(utc(trip.LeftMS)); waited >= notable {
+			waited := 1 - r.passed(utc(trip.LeftMS))
+			switch {
+			case waited < notable:
+			case s.Latch == 0:
+				add(OrdersSpent, "%s: nothing is traded since %s, for %.0f %% of the time: %s. A script leaves them out for a decision "+
+					"(plan(orders = [])) when a trade is over, or gives the next ones other keys", s.Name, utc(trip.LeftMS).Format(time.RFC3339),
+					100*waited, s.Why)
+			default:
 				add(Latched, "%s: latched since %s, for %.0f %% of the time, after %s: its target asks for that side still, and %s. "+
 					"A script returns None or hold(\"flat\") when a trade is over; reentry: immediate enters again at once", s.Name,
 					utc(trip.LeftMS).Format(time.RFC3339), 100*waited, trip.ExitTag.purpose, s.Why)

@@ -2,10 +2,12 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 
 	"botd/exchange"
 	"botd/reconcile"
 	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/risk"
 	"botd/strategy"
@@ -91,7 +93,27 @@ func (leg *leg) progress() (state, why string) {
 	case lacking != nil:
 		return "warming_up", fmt.Sprintf("it needs %d candles of %s", warmup, lacking.Key())
 	}
+	if spent := leg.spent(); len(spent) > 0 {
+		return "running", fmt.Sprintf("its orders %s are filled and what they bought is gone: a key begins anew once a plan leaves it out",
+			strings.Join(spent[:min(len(spent), 5)], ", "))
+	}
 	return "running", leg.awaited()
+}
+
+// spent are the keys of the plan's orders where nothing is held and all of them are filled: nothing comes of
+// the plan any more.
+func (leg *leg) spent() (keys []string) {
+	orders := leg.state.Plan().Orders
+	if len(orders) == 0 || !leg.ended() {
+		return nil
+	}
+	for i := range orders {
+		if leg.state.FilledUnder(placement.Order, orders[i].Key) < orders[i].Quantity {
+			return nil
+		}
+		keys = append(keys, orders[i].Key)
+	}
+	return keys
 }
 
 // target is the quantity the plan in force desires; that of a share or an amount is known

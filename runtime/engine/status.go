@@ -82,6 +82,7 @@ type StrategyStatus struct {
 	Plan               strategy.Plan // in force; a copy
 	Memory             strategy.Memory
 	Latch              int             // side of the target that is latched
+	Spent              bool            // all orders of its plan are filled, and nothing is held
 	Realized           exchange.Amount // since the strategy began, fees and funding included; on spot of the positions before the one under way
 	underWay           exchange.Amount // spot: what the position under way has made, its cash flow and its value together
 	Own                exchange.Amount // equity attributed to the strategy; zero until it was first watched
@@ -221,6 +222,7 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 	case leg.state.Latch() != 0:
 		s.State, s.Why = "latched", leg.latchWayOut()
 	default:
+		s.Spent = len(leg.spent()) > 0
 		s.State, s.Why = leg.progress()
 	}
 	if leg.config.Absent && s.Why == "" {

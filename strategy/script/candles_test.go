@@ -112,6 +112,50 @@ def decide(view):
 	}
 }
 
+// TestAPositionAtRiskKeepsTheSizeOfItsEntry, whatever price and stop are later.
+func TestAPositionAtRiskKeepsTheSizeOfItsEntry(t *testing.T) {
+	t.Parallel()
+	s := written(t, exchange.Futures, nil, "def decide(view):\n    return plan(target = risk(\"1%\", stop = close * 0.9))")
+	w := newWorld(setting(t, exchange.Futures))
+	asked := w.close(s, 100).Target.Quantity
+	if asked != 10_000 { // 1 % of 10,000 over a distance of 10
+		t.Errorf("want 10, have %d", asked)
+	}
+	w.view.Position = strategy.Position{Quantity: asked / 4, SinceMS: 1} // a part is filled
+	for _, price := range []float64{120, 150} {
+		if have := w.close(s, price).Target.Quantity; have != asked {
+			t.Errorf("at %g: want %d as asked for, have %d", price, asked, have)
+		}
+		w.view.Position.Quantity = asked
+	}
+	w.view.Position = strategy.Position{}
+	if have := w.close(s, 200).Target.Quantity; have != asked/2 {
+		t.Errorf("after it: want %d, have %d", asked/2, have)
+	}
+	w.view.Position = strategy.Position{Quantity: 7, SinceMS: 9} // from before a start
+	again := written(t, exchange.Futures, nil, "def decide(view):\n    return plan(target = risk(\"1%\", stop = close * 0.9))")
+	if have := w.close(again, 200).Target.Quantity; have != 7 {
+		t.Errorf("after a start: want what is held, 7, have %d", have)
+	}
+	w.view.Position = strategy.Position{Quantity: -7, SinceMS: 9}
+	if have := w.close(again, 200).Target.Quantity; have != asked/2 {
+		t.Errorf("from the other side: want %d, have %d", asked/2, have)
+	}
+}
+
+// TestAnOrderTakesAQuantityInQuoteOrEquity.
+func TestAnOrderTakesAQuantityInQuoteOrEquity(t *testing.T) {
+	t.Parallel()
+	s := written(t, exchange.Futures, nil, `def decide(view):
+    return plan(orders = [order("a", "buy", close, quote(500)), order("b", "buy", close, equity("10%")), order("c", "buy", close, quantity(2))])`)
+	plan := newWorld(setting(t, exchange.Futures)).close(s, 100)
+	for i, want := range []exchange.Quantity{5_000, 10_000, 2_000} {
+		if have := plan.Orders[i].Quantity; have != want {
+			t.Errorf("order %d: want %d, have %d", i, want, have)
+		}
+	}
+}
+
 // TestAnErrorThatHasNothingToDoWithAShort is not blamed on the short position of the rehearsal.
 func TestAnErrorThatHasNothingToDoWithAShort(t *testing.T) {
 	t.Parallel()

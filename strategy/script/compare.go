@@ -35,8 +35,13 @@ func comparison(operator syntax.Token, floats func(x, y float64) bool) *starlark
 			}
 		}
 		for _, side := range args {
-			if many, is := side.(*outputs); is {
-				return nil, fmt.Errorf("%s has several values: write %s", many.Type(), many.example())
+			switch v := side.(type) {
+			case *outputs:
+				return nil, fmt.Errorf("%s has several values: write %s", v.Type(), v.example())
+			case *candles:
+				return nil, fmt.Errorf("%s has several series: write its .close, .open, .high, .low or .volume", v)
+			case starlark.Callable:
+				return nil, fmt.Errorf("%s is a function: it has a value when it is called, as %s(...)", v.Name(), v.Name())
 			}
 		}
 		// Two integers, texts or lists: as Starlark does.
@@ -88,19 +93,6 @@ func newest(value starlark.Value) starlark.Value {
 	}
 	return value
 }
-
-// formatted implements x % y: a text takes series by their newest values, "price %g" % close.
-var formatted = starlark.NewBuiltin("%", func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-	y := newest(args[1])
-	if several, is := y.(starlark.Tuple); is {
-		values := make(starlark.Tuple, len(several))
-		for i, value := range several {
-			values[i] = newest(value)
-		}
-		y = values
-	}
-	return starlark.Binary(syntax.PERCENT, newest(args[0]), y)
-})
 
 // ofNewest is a function of Starlark's that takes a series by its newest value: float(close).
 func ofNewest(name string) *starlark.Builtin {
@@ -171,6 +163,10 @@ func (w *rewriting) expression(expression syntax.Expr) syntax.Expr {
 	case *syntax.CallExpr:
 		e.Fn = w.expression(e.Fn)
 		w.all(e.Args)
+		if dot, is := e.Fn.(*syntax.DotExpr); is && dot.Name.Name == format.Name() {
+			e.Args = append([]syntax.Expr{dot.X}, e.Args...)
+			e.Fn = &syntax.Ident{NamePos: dot.NamePos, Name: formatName}
+		}
 	case *syntax.UnaryExpr:
 		e.X = w.expression(e.X)
 	case *syntax.ParenExpr:

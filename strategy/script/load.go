@@ -48,6 +48,9 @@ func (c *compiling) parse(name string, source []byte) (*syntax.File, error) {
 	if err := checkMembers(file); err != nil {
 		return nil, err
 	}
+	if err := checkTexts(file); err != nil {
+		return nil, err
+	}
 	rewriteFile(file)
 	return file, nil
 }

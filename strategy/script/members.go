@@ -17,6 +17,7 @@ import (
 func checkMembers(file *syntax.File) (err error) {
 	of := map[string][]string{"view": (*view)(nil).AttrNames(), "state": (*state)(nil).AttrNames(), "math": mathNames()}
 	own, all := assigned(file), allMembers(of)
+	elements(file, of)
 	syntax.Walk(file, func(n syntax.Node) bool {
 		dot, is := n.(*syntax.DotExpr)
 		if !is || err != nil {
@@ -50,6 +51,41 @@ func assigned(file *syntax.File) map[string]bool {
 	return names
 }
 
+// Members of the elements of view.events and view.working.
+var (
+	eventMembers = []string{"at_ms", "key", "kind", "price", "quantity", "reduces", "rule", "side", "why"}
+	orderMembers = []string{"filled", "key", "price", "quantity", "side", "stop_price", "type"}
+)
+
+// elements adds the members of the names that stand for events and orders in loops.
+func elements(file *syntax.File, of map[string][]string) {
+	add := func(name, list syntax.Expr) {
+		variable, named := name.(*syntax.Ident)
+		dot, is := list.(*syntax.DotExpr)
+		if !named || !is {
+			return
+		}
+		if x, is := dot.X.(*syntax.Ident); !is || x.Name != "view" {
+			return
+		}
+		switch dot.Name.Name {
+		case "events":
+			of[variable.Name] = append(of[variable.Name], eventMembers...)
+		case "working":
+			of[variable.Name] = append(of[variable.Name], orderMembers...)
+		}
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch loop := n.(type) {
+		case *syntax.ForStmt:
+			add(loop.Vars, loop.X)
+		case *syntax.ForClause:
+			add(loop.Vars, loop.X)
+		}
+		return true
+	})
+}
+
 func mathNames() []string {
 	module, is := shared["math"].(starlark.HasAttrs)
 	if !is {
@@ -78,6 +114,7 @@ func allMembers(of map[string][]string) []string {
 	for _, source := range priceSources { // of candles(...)
 		names[source.name] = true
 	}
-	add([]string{"key", "side", "type", "price", "stop_price", "quantity", "filled", "at_ms", "kind", "reduces", "rule", "why"})
+	add(eventMembers)
+	add(orderMembers)
 	return slices.Sorted(maps.Keys(names))
 }

@@ -73,11 +73,7 @@ func trading(thread *starlark.Thread, function string) (*running, error) {
 
 var sides = map[string]int64{"long": 1, "flat": 0, "short": -1}
 
-// hold implements hold("long"
-//
-// "short"
-//
-// "flat", reason=""): the configured size on that side.
+// hold implements hold(side, reason=""), of "long", "short" and "flat": the configured size on that side.
 func hold(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r, err := trading(thread, "hold")
 	if err != nil {
@@ -178,8 +174,32 @@ func target(kind string) *starlark.Builtin {
 	})
 }
 
+// sized is the quantity at risk as of the entry.
+type sized struct {
+	asked   exchange.Quantity // while nothing was held
+	sinceMS int64             // of the position; 0 for none
+	entered exchange.Quantity
+}
+
+// at is the quantity that is asked for now: while a position of its side is held, that of its entry. One that was entered
+// before the start stays as it is.
+func (s *sized) at(v *strategy.View, now exchange.Quantity) exchange.Quantity {
+	held := v.Position.Quantity
+	if held == 0 || (held > 0) != (now > 0) {
+		s.asked, s.sinceMS = now, 0
+		return now
+	}
+	if s.sinceMS == 0 || s.sinceMS != v.Position.SinceMS {
+		if s.entered = held; (s.asked > 0) == (held > 0) && max(s.asked, -s.asked) > max(held, -held) {
+			s.entered = s.asked // a part of it is filled
+		}
+		s.asked, s.sinceMS = 0, v.Position.SinceMS
+	}
+	return s.entered
+}
+
 // risk implements risk(share, stop): the target that loses that share of the equity between the
-// last price and the stop, long when the stop is below.
+// last price and the stop, long when the stop is below. It is sized at the entry.
 func risk(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r, err := trading(thread, "risk")
 	if err != nil {
@@ -201,7 +221,8 @@ func risk(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, nam
 	if err != nil {
 		return nil, err
 	}
-	return &targetValue{opaque{"target"}, strategy.Target{Kind: strategy.ByQuantity, Quantity: r.view.of.QuantityAtRisk(rate, stop)}}, nil
+	quantity := r.sized.at(r.view.of, r.view.of.QuantityAtRisk(rate, stop))
+	return &targetValue{opaque{"target"}, strategy.Target{Kind: strategy.ByQuantity, Quantity: quantity}}, nil
 }
 
 // order implements order(key, side, price, quantity, post_only=False, stop_price=None).
@@ -238,14 +259,33 @@ func order(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, na
 			return nil, err
 		}
 	}
-	d, err := decimalOf(ofQuantity)
-	if err != nil {
+	if o.order.Quantity, err = r.orderQuantity(ofQuantity, o.order.Price); err != nil {
 		return nil, fmt.Errorf("order(%q): quantity: %w", key, err)
 	}
-	if o.order.Quantity, err = r.quantity(d); err != nil || o.order.Quantity <= 0 || key == "" {
-		return nil, fmt.Errorf("order(%q): needs a key and a quantity of at least a tick, got %s", key, d)
+	if o.order.Quantity <= 0 || key == "" {
+		return nil, fmt.Errorf("order(%q): needs a key and a quantity of at least a tick, got %s", key, ofQuantity)
 	}
 	return o, nil
+}
+
+// orderQuantity is a number in base currency, or what quote(...), equity(...) and the like buy at the order's price.
+func (r *running) orderQuantity(value starlark.Value, at exchange.Price) (exchange.Quantity, error) {
+	if t, is := value.(*targetValue); is {
+		symbol := r.setting.Symbol
+		switch t := t.target; t.Kind {
+		case strategy.ByEquity:
+			return symbol.FloorQuantity(symbol.QuantityFor(r.view.of.Equity.MulRate(max(t.Share, -t.Share)), at)), nil
+		case strategy.ByQuote:
+			return symbol.FloorQuantity(symbol.QuantityFor(t.Quote.Abs(), at)), nil
+		default:
+			return max(t.Quantity, -t.Quantity), nil
+		}
+	}
+	d, err := decimalOf(value)
+	if err != nil {
+		return 0, err
+	}
+	return r.quantity(d)
 }
 
 // plan implements plan(target=, orders=, exits=, stop_loss=, take_profit=, leverage=, reason=,

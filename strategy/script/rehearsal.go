@@ -141,6 +141,12 @@ func (s *stage) next() *strategy.View {
 		}
 		v.Book = strategy.Book{Bids: level(s.price - tick), Asks: level(s.price + tick), AtMS: v.NowMS}
 	}
+	v.Events = nil
+	if s.at%4 == 1 {
+		for kind := strategy.EventFilled; kind <= strategy.EventReleased; kind++ {
+			v.Events = append(v.Events, strategy.Event{AtMS: v.NowMS, Kind: kind, Side: exchange.Sell, Quantity: s.setting.Symbol.QuantityTick, Reduces: true})
+		}
+	}
 	v.Position = strategy.Position{}
 	side := s.at%3 - 1
 	if side > 0 || side < 0 && s.setting.Market == exchange.Futures && !s.long {

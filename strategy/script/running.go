@@ -27,6 +27,7 @@ type running struct {
 	watches strategy.Watching // what it names
 	pair    exchange.SymbolKey
 	trail   trail
+	sized   sized
 	reentry strategy.Reentry // declared
 	long    bool             // it declared to hold no shorts
 	warmup  int              // declared, or measured by rehearse

@@ -183,7 +183,7 @@ func (o *outputs) Attr(name string) (starlark.Value, error) {
 	if i := slices.Index(o.definition.Outputs, name); i >= 0 {
 		return o.all[i], nil
 	}
-	return nil, nil
+	return nil, fmt.Errorf("%s has no .%s: write %s", o.definition.Name, name, o.example())
 }
 
 // AttrNames returns the names of the series.

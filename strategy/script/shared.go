@@ -51,7 +51,8 @@ func predeclare() starlark.StringDict {
 	for _, function := range comparisons {
 		known[function.Name()] = function
 	}
-	known[formatted.Name()] = formatted
+	known[percent.Name()] = percent
+	known[formatName] = format
 	for _, name := range [...]string{"float", "int", "str"} {
 		known[name] = ofNewest(name)
 	}
