@@ -75,7 +75,8 @@ func (s *sizing) apply() {
 		return
 	}
 	share, kind := amountOf(t), int64(t.Kind)-int64(strategy.ByEquity)
-	again := s.View.Position.Quantity == 0 && s.Plan.SignalMS > s.Recall(sizeSignal) // a new signal on the same side
+	// While nothing is held or under way the size has had no effect yet, or its position came and went between two decisions.
+	again := s.View.Position.Quantity == 0 && (s.Plan.SignalMS > s.Recall(sizeSignal) || len(s.View.Working) == 0)
 	if s.Recall(sizeSide) != side || s.Recall(sizeShare) != share || s.Recall(sizeKind) != kind || again {
 		quantity, why := s.whole(t, side)
 		if s.Recall(sizeSide) != side || s.View.Position.Quantity == 0 {

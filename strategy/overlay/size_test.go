@@ -164,3 +164,18 @@ type fixedTarget struct{ asking }
 func (*fixedTarget) Decide(_ *strategy.View, plan *strategy.Plan) {
 	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: 7}, "seven")
 }
+
+// TestASizeIsComputedAnewAfterAPositionThatNoDecisionSaw: it was entered and stopped between two of them, and its size
+// would be more than the money that is left.
+func TestASizeIsComputedAnewAfterAPositionThatNoDecisionSaw(t *testing.T) {
+	t.Parallel()
+	s := newSizer(t, Sizing{Risk: one / 100, Stop: strategy.Distance{Share: one / 50}})
+	s.want(one, 50_000, 100)
+	s.view.Position = strategy.Position{}
+	s.view.Equity = exchange.AmountOf(5_000)
+	s.want(one, 50_000, 50)
+	s.view.Position = strategy.Position{}
+	s.view.Equity = exchange.AmountOf(10_000)
+	s.view.Working = []strategy.WorkingOrder{{Side: exchange.Buy, Quantity: 50}} // what is under way keeps its size
+	s.want(one, 50_000, 50)
+}
