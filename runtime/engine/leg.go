@@ -85,19 +85,19 @@ func (leg *leg) nextTick(nowMS int64) int64 {
 }
 
 // progress is the state of a leg that nothing keeps from deciding but candles that are missing.
-func (leg *leg) progress() (state, why string) {
+func (leg *leg) progress() (state, why string, spent bool) {
 	warmup, lacking := leg.config.Strategy.Warmup(), leg.lacking()
 	switch {
 	case leg.seen < warmup:
-		return "warming_up", fmt.Sprintf("%d of %d candles", leg.seen, warmup)
+		return "warming_up", fmt.Sprintf("%d of %d candles", leg.seen, warmup), false
 	case lacking != nil:
-		return "warming_up", fmt.Sprintf("it needs %d candles of %s", warmup, lacking.Key())
+		return "warming_up", fmt.Sprintf("it needs %d candles of %s", warmup, lacking.Key()), false
 	}
-	if spent := leg.spent(); len(spent) > 0 {
+	if keys := leg.spent(); len(keys) > 0 {
 		return "running", fmt.Sprintf("its orders %s are filled and what they bought is gone: a key begins anew once a plan leaves it out",
-			strings.Join(spent[:min(len(spent), 5)], ", "))
+			strings.Join(keys[:min(len(keys), 5)], ", ")), true
 	}
-	return "running", leg.awaited()
+	return "running", leg.awaited(), false
 }
 
 // spent are the keys of the plan's orders where nothing is held and all of them are filled: nothing comes of

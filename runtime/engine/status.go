@@ -222,8 +222,7 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 	case leg.state.Latch() != 0:
 		s.State, s.Why = "latched", leg.latchWayOut()
 	default:
-		s.Spent = len(leg.spent()) > 0
-		s.State, s.Why = leg.progress()
+		s.State, s.Why, s.Spent = leg.progress()
 	}
 	if leg.config.Absent && s.Why == "" {
 		s.Why = "its file is absent: it decides nothing, its protection stays; on_remove waits: " + cmp.Or(leg.state.OnRemove(), "none")

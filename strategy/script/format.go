@@ -121,7 +121,8 @@ func checkConversions(text string) error {
 		switch {
 		case part[0] == "%%", strings.Contains(text, "%("):
 		case part[4] == "" || !strings.Contains("dioxXeEfFgGsrc", part[4]):
-			return fmt.Errorf("%q: there is no conversion %s: a number is %%g, with two places %%.2f, whole %%d; a text is %%s; a percent sign is %%%%", text, part[0])
+			return fmt.Errorf("%q: there is no conversion %s: a number is %%g, with two places %%.2f, whole %%d; a text is %%s; a percent sign is %%%%",
+				text, part[0])
 		case width > maxWidth || places > maxWidth:
 			return fmt.Errorf("%q: a width is at most %d", text, maxWidth)
 		}
