@@ -109,6 +109,7 @@ func newDirect(r *run) *direct {
 	d := &direct{run: r, symbol: leg.symbol, key: leg.key, candles: leg.candles, strategy: given.Strategy, name: given.Name,
 		leverage: r.venue.Leverage(account, leg.symbol.Name), version: 1, roundMS: never}
 	d.view.Symbol, d.view.Interval, d.view.Size, d.view.Leverage = leg.symbol, given.Interval, given.Size, given.Leverage
+	d.view.Others = given.Others
 	d.request = exchange.Request{Operation: exchange.FuturesPlace,
 		Order: exchange.NewOrder{Market: exchange.Futures, Symbol: leg.symbol.Name, Type: exchange.MarketOrder}}
 	return d
