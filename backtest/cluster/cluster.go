@@ -83,7 +83,7 @@ type Sweep struct {
 type file struct {
 	Role   string `json:"role"`             // data, detail, funding, signals, columns, symbols, strategy
 	Name   string `json:"name"`             // its base name; of a strategy its path beside the strategy's file
-	Prefix string `json:"prefix,omitempty"` // of columns, put before each name
+	Prefix string `json:"prefix,omitempty"` // of columns, put before each name; of another symbol's candles, that symbol
 	SHA256 string `json:"sha256"`
 	Bytes  int64  `json:"bytes"`
 }

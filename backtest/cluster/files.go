@@ -22,6 +22,7 @@ import (
 // The roles of files.
 const (
 	roleData     = "data"
+	roleOther    = "other" // candles of another symbol, which the prefix names
 	roleDetail   = "detail"
 	roleTrades   = "trades"
 	roleFunding  = "funding"
@@ -49,6 +50,9 @@ func partsOf(trials *inputs.Trials, strategy string) ([]part, error) {
 		}
 	}
 	add(roleData, one.Data.Path)
+	for _, other := range one.Others {
+		parts = append(parts, part{file: file{Role: roleOther, Name: filepath.Base(other.Path), Prefix: other.Symbol}, path: other.Path})
+	}
 	if one.Detail != nil {
 		add(roleDetail, one.Detail.Path)
 	}
@@ -151,6 +155,8 @@ func takeFile(into *inputs.Files, f *file, path string) {
 	switch f.Role {
 	case roleData:
 		into.Data = append(into.Data, path)
+	case roleOther:
+		into.Data = append(into.Data, f.Prefix+"="+path)
 	case roleDetail:
 		into.Detail = append(into.Detail, path)
 	case roleTrades:
