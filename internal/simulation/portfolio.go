@@ -34,6 +34,7 @@ type role struct {
 	config    engine.StrategyConfig
 	spy       *spy
 	scripted  strategy.Strategy // of a scenario
+	rules     overlay.Rules     // of a patient one
 	onRemove  string
 	absent    bool // it has been removed from the configuration
 	catchUp   int  // slices a tick after a pause; 0 for all
@@ -111,6 +112,39 @@ func newPortfolio(d *draw) *portfolio {
 		}
 	}
 	return c
+}
+
+// patientFrom is the first seed whose swings may enter patiently and leave by time, by age and after a cooldown. Seeds below it
+// play as they always have: the corpus holds them.
+const patientFrom = 1 << 40
+
+// patience makes swings patient: they enter by resting orders that follow the price, cross the spread or give up.
+func (c *portfolio) patience(d *draw) {
+	for i := range c.roles {
+		r := &c.roles[i]
+		if r.kind != "swing" || !d.chance(0.8) {
+			continue
+		}
+		r.kind, r.name = "patient", "patient-"+r.key.Name+"-"+r.key.Market.String()
+		r.rules.Entry = overlay.Entry{Resting: true, PostOnly: r.key.Market == exchange.Futures && d.chance(0.5), PatienceMS: d.between(2, 20) * 1_000,
+			Tries: int(d.between(1, 4)), Cross: d.chance(0.5)}
+		if d.chance(0.5) {
+			continue
+		}
+		r.rules.Exit.Base = r.protection()
+		if d.chance(0.5) {
+			r.rules.Exit.Trailing = overlay.Trailing{Distance: 300_000, After: 100_000}
+		}
+		if d.chance(0.5) {
+			r.rules.Exit.Returns = []overlay.Return{{Profit: 400_000}, {AgeMS: 20_000, Profit: 100_000}}
+		}
+		if d.chance(0.5) {
+			r.rules.Exit.TimeLimitMS = d.between(10, 60) * 1_000
+		}
+		if d.chance(0.5) {
+			r.rules.Exit.CooldownMS = d.between(5, 40) * 1_000
+		}
+	}
 }
 
 func (c *portfolio) add(d *draw, symbol *exchange.Symbol, lots exchange.Quantity) {
@@ -199,6 +233,8 @@ func (r *role) strategy(symbol *exchange.Symbol) strategy.Strategy {
 		return &breakout{*r}
 	case "scripted":
 		return r.scripted
+	case "patient":
+		return overlay.Wrap(&swing{*r}, r.rules)
 	}
 	return overlay.Wrap(&swing{*r}, r.exits())
 }

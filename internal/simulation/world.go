@@ -213,6 +213,10 @@ func (w *world) setUp() {
 	}
 	delay, spread := setup.between(0, 200), setup.between(0, 800)
 	w.portfolio, w.harsh = newPortfolio(&setup), setup.chance(0.3)
+	if w.seed >= patientFrom {
+		patience := newDraw(w.seed, 8)
+		w.portfolio.patience(&patience)
+	}
 	if setup.chance(0.3) {
 		w.bounds = bounds[1]
 	}

@@ -84,6 +84,12 @@ func TestFaultlessSeedsHoldTheInvariants(t *testing.T) {
 	expectNone(t, Fleet{From: 1, Seeds: 100, Options: Options{Weather: &Weather{}}})
 }
 
+// TestPatientSeedsHoldTheInvariants: those whose strategies enter by resting orders that follow the price, and leave by time and age.
+func TestPatientSeedsHoldTheInvariants(t *testing.T) {
+	t.Parallel()
+	expectNone(t, Fleet{From: patientFrom, Seeds: 200})
+}
+
 func TestEachFaultAloneAndStrongHoldsTheInvariants(t *testing.T) {
 	t.Parallel()
 	for fault := range FaultEnd {
