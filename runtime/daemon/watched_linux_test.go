@@ -31,7 +31,9 @@ import (
 	"botd/internal/pipe"
 	"botd/runtime/backups"
 	"botd/runtime/gateway"
+	"botd/runtime/notify"
 	"botd/runtime/ops"
+	"botd/runtime/profit"
 	"botd/strategy"
 	"botd/strategy/library"
 )
@@ -47,6 +49,7 @@ type watched struct {
 	t      *testing.T
 	began  time.Time
 	every  time.Duration
+	check  func(*process)      // at each scrape, while the daemon rests
 	ahead  time.Duration       // of the exchange's clock
 	disk   bool                // the data are on a disk of their own
 	venue  *sim.Exchange       // live
@@ -239,6 +242,9 @@ func (w *watched) run(files map[string]string, mode configs.Mode, lasts time.Dur
 		}
 		for time.Since(w.began) < lasts {
 			synctest.Wait()
+			if w.check != nil {
+				w.check(p)
+			}
 			p.metrics.Scraped(p.board.Checks())
 			w.scrape(p.metrics)
 			time.Sleep(w.every)
@@ -758,5 +764,63 @@ func resize(t *testing.T, directory string, size int64) {
 	size = max(size, int64(stat.Blocks-stat.Bfree)*int64(stat.Bsize))
 	if err := syscall.Mount("tmpfs", directory, "tmpfs", syscall.MS_REMOUNT, fmt.Sprintf("mode=0700,size=%d", size)); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestOneProfitEverywhere compares, while strategies trade on both markets, what metrics, API and summary say of each with the ledger.
+func TestOneProfitEverywhere(t *testing.T) {
+	t.Parallel()
+	w := &watched{t: t, every: 10 * time.Second, series: map[string][]string{}}
+	compared, open, lost := 0, 0, 0
+	w.check = func(p *process) {
+		p.drawn = time.Time{}
+		p.redraw(0)
+		status := p.machine.Status()
+		summary, exported := (&notify.Tally{}).Summary(&status), map[string]float64{}
+		families, err := p.metrics.Registry.Gather()
+		if err != nil {
+			t.Error(err)
+		}
+		for _, f := range families {
+			for _, one := range f.GetMetric() {
+				if labels := one.GetLabel(); len(labels) == 1 && one.GetGauge() != nil {
+					exported[f.GetName()+" "+labels[0].GetValue()] = one.GetGauge().GetValue()
+				}
+			}
+		}
+		for name, made := range profit.Of(&status) {
+			shown, known := p.board.Strategy(name)
+			if !known || made == (profit.Profit{}) {
+				continue
+			}
+			compared++
+			if !made.Unrealised.IsZero() {
+				open++
+			}
+			if made.Net.Sign() < 0 {
+				lost++
+			}
+			if shown.Realized != made.Net.String() || shown.Unrealized != made.Unrealised.String() || shown.Profit != made.Net.Add(made.Unrealised).String() {
+				t.Errorf("%s: want net %s and unrealised %s by the API, have %s, %s, %s", name, made.Net, made.Unrealised, shown.Realized, shown.Unrealized,
+					shown.Profit)
+			}
+			if have := exported["botd_strategy_realized_pnl_usdt "+name]; have != made.Net.Float() {
+				t.Errorf("%s: want net %s by the metrics, have %g", name, made.Net, have)
+			}
+			if have := exported["botd_strategy_unrealized_pnl_usdt "+name]; have != made.Unrealised.Float() {
+				t.Errorf("%s: want unrealised %s by the metrics, have %g", name, made.Unrealised, have)
+			}
+			want := fmt.Sprintf("net %s USDT so far, unrealised %s", notify.Signed(made.Net), notify.Signed(made.Unrealised))
+			if !strings.Contains(summary, want) {
+				t.Errorf("%s: want %s in %s", name, want, summary)
+			}
+		}
+	}
+	quotes := "name: %s\nstrategy: market_making\nmarket: %s\nsymbol: %s\ninterval: 1m\nschedule: '@every 1s'\nstart: running\naccept_loss: true\n" +
+		"params: {quantity: %s, max_position: %s, spread: 0.02%%, refresh: 2s, tolerance: 0, filled_delay: 0s}\n"
+	w.run(live(t, liveRoot, map[string]string{"strategies/futures.yaml": fmt.Sprintf(quotes, "futures", "futures", "BTC-USDT", "0.002", "0.02"),
+		"strategies/spot.yaml": fmt.Sprintf(quotes, "spot", "spot", "ETH-USDT", "0.02", "0.2")}), configs.Live, 6*time.Minute, nil)
+	if compared < 50 || open < 20 || lost < 20 {
+		t.Errorf("want profits that were compared, of open positions and losses too; have %d, %d, %d", compared, open, lost)
 	}
 }
