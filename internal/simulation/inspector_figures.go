@@ -121,17 +121,17 @@ func (f *figures) compare() {
 	for n := range f.shares {
 		f.follow(n, book)
 	}
+	markets := [2]exchange.Market{exchange.Futures, exchange.Spot}
+	known := [2]bool{f.known(markets[0], book), f.known(markets[1], book)}
 	if f.rounds == f.compared {
 		return // results change with rounds alone
 	}
 	f.compared = f.rounds
-	whole := true
-	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
-		if !f.known(market, book) {
-			whole = false
-			continue
+	whole := known[0] && known[1]
+	for n, market := range markets {
+		if known[n] {
+			f.results(market, book)
 		}
-		f.results(market, book)
 	}
 	if whole && w.failure == nil {
 		f.status(book)
