@@ -67,7 +67,7 @@ func (r *Remote) Batch(v *strategy.View, candles *exchange.Candles, from, to int
 	var candle exchange.Candle
 	for i := from; i < to; i++ {
 		candles.Load(i, &candle)
-		r.rows = appendRow(r.rows, r.symbol, &candle)
+		r.rows = appendRow(r.rows, r.symbol, &candle, r.welcome.Prices)
 		seen.Candle = candle
 		r.addOthers(&seen)
 		if r.columns != nil && len(names) > 0 {

@@ -78,6 +78,7 @@ type Welcome struct {
 	Others     []pairName           `json:"others,omitempty"`   // the other symbols whose candles it reads
 	Reentry    strategy.Reentry     `json:"reentry,omitempty"`  // after a stop-loss or take-profit
 	Batches    bool                 `json:"batches,omitempty"`  // it answers decide_each messages
+	Prices     bool                 `json:"prices,omitempty"`   // of candles it reads time and prices alone
 }
 
 // watchInfo is what else the strategy needs to see.

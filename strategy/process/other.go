@@ -40,7 +40,7 @@ func (r *Remote) addOthers(v *strategy.View) (unsent int) {
 	}
 	for i := range v.Others {
 		if candle, known := v.Other(i); known {
-			r.others[i] = appendRow(r.others[i], v.Others[i].Symbol, &candle)
+			r.others[i] = appendRow(r.others[i], v.Others[i].Symbol, &candle, r.welcome.Prices)
 		}
 		unsent += len(r.others[i])
 	}

@@ -267,7 +267,8 @@ func (r *Remote) Candle(v *strategy.View) {
 	if r.columns != nil && len(r.welcome.Columns) > 0 {
 		r.shown = append(r.shown, newColumnRow(r.columns, r.welcome.Columns, v.Candle.OpenMS+r.hello.IntervalMS))
 	}
-	if r.rows = appendRow(r.rows, r.symbol, &v.Candle); len(r.rows)+unsent > rowsAtOnce || len(r.shown)*len(r.welcome.Columns) > columnsAtOnce {
+	r.rows = appendRow(r.rows, r.symbol, &v.Candle, r.welcome.Prices)
+	if len(r.rows)+unsent > rowsAtOnce || len(r.shown)*len(r.welcome.Columns) > columnsAtOnce {
 		r.sendCandles(v)
 	}
 }

@@ -12,8 +12,8 @@ import (
 // taker buy base, taker buy quote.
 const columns = 10
 
-// appendRow adds a candle as a row of numbers. Prices are written with all their digits.
-func appendRow(rows []byte, s *exchange.Symbol, c *exchange.Candle) []byte {
+// appendRow adds a candle as a row of numbers, or of time and prices alone. Prices are written with all their digits.
+func appendRow(rows []byte, s *exchange.Symbol, c *exchange.Candle, prices bool) []byte {
 	if len(rows) == 0 {
 		rows = append(rows, '[')
 	} else {
@@ -23,6 +23,9 @@ func appendRow(rows []byte, s *exchange.Symbol, c *exchange.Candle) []byte {
 	rows = strconv.AppendInt(rows, c.OpenMS, 10)
 	for _, price := range [...]exchange.Price{c.Open, c.High, c.Low, c.Close} {
 		rows = appendScaled(append(rows, ','), int64(price), s.PriceScale)
+	}
+	if prices {
+		return append(rows, ']', ']')
 	}
 	rows = appendFloat(append(rows, ','), c.Volume)
 	rows = appendFloat(append(rows, ','), c.QuoteVolume)

@@ -37,11 +37,11 @@ class Candle(NamedTuple):
     high: Any
     low: Any
     close: Any
-    volume: Any  # of the base asset
-    quote_volume: Any
-    trades: int
-    taker_buy_volume: Any
-    taker_buy_quote_volume: Any
+    volume: Any = None  # of the base asset; this and the following are None where the strategy sets `prices_only`
+    quote_volume: Any = None
+    trades: Any = None
+    taker_buy_volume: Any = None
+    taker_buy_quote_volume: Any = None
 
 
 class Parameter:
@@ -274,7 +274,8 @@ class Strategy:
     Class attributes: `warmup`, how many candles it needs before the first decision (or a method of the same name that
     computes it from the parameters); `columns`, names of the configured columns that it reads; `others`, other symbols whose
     candles it reads, such as "ETH-USDT" or, of the other market, "spot ETH-USDT"; `exact`, to get Decimals instead of floats
-    in candles; `reentry`, what follows a stop ("signal", "immediate" or "never");
+    in candles; `prices_only`, to get candles without volumes, which halves what is read; `reentry`, what follows a stop
+    ("signal", "immediate" or "never");
     `batches`, whether a backtest may ask for several decisions at once; `watch_events`, `watch_funding` and `watch_book`.
     """
 
@@ -282,6 +283,7 @@ class Strategy:
     columns: Sequence[str] = ()
     others: Sequence[str] = ()
     exact: bool = False
+    prices_only: bool = False
     reentry: str = ""
     batches: bool = True
     watch_events = watch_funding = watch_book = False
@@ -377,6 +379,8 @@ def _begin(kind: Type[Strategy], hello: Mapping[str, Any]) -> tuple[Strategy, Di
     watch = {name: True for name in ("events", "funding", "book") if getattr(strategy, "watch_" + name)}
     if watch:
         answer["watch"] = watch
+    if strategy.prices_only:
+        answer["prices"] = True
     if strategy.reentry:
         answer["reentry"] = strategy.reentry
     if strategy.columns:
@@ -426,9 +430,9 @@ class _Session:
                     self.others[name] = {row[0]: row for row in other["candles"]}
 
     def see(self, row: List[Any], columns: Sequence[Optional[float]]) -> None:
-        self.view.candle = Candle._make(row)
+        self.view.candle = Candle(*row)
         for name, rows in self.others.items():
-            self.view.others[name] = Candle._make(rows[row[0]]) if row[0] in rows else None
+            self.view.others[name] = Candle(*rows[row[0]]) if row[0] in rows else None
         if columns:
             self.view.columns = dict(zip(self.names, columns))
         if self.watches_candles:
@@ -447,8 +451,13 @@ class _Session:
         """Decides at the close of each candle, up to and with the first decision that changes the plan."""
         rows, columns, equities = question["candles"], question.get("columns"), question.get("equities")
         view, plans = self.view, []  # type: View, List[Any]
-        for i, row in enumerate(rows):
-            self.see(row, columns[i] if columns else ())
+        candle = self.strategy.candle if self.watches_candles else None
+        for i, row in enumerate(rows):  # a backtest's whole time is here
+            view.candle = Candle(*row)
+            if columns:
+                view.columns = dict(zip(self.names, columns[i]))
+            if candle is not None:
+                candle(view)
             if i == 0 and "view" in question:
                 view._take(question["view"])
             if equities:

@@ -51,13 +51,14 @@ func TestDecisionsThatAreMadeAtOnceAreTheSame(t *testing.T) {
 		alone := strings.Replace(c.program, "    fast = botd", "    batches = False\n    fast = botd", 1)
 		p.file("cross.yaml", "name: cross\nstrategy: process\ncommand: [python3, cross.py]\nsymbol: BTC-USDT\ninterval: 1h\n"+
 			"size: {equity: 50%}\nparams: {fast: 5, slow: 20}\n"+c.more, 0o600)
-		var found [2][]string
-		for i, program := range []string{c.program, alone} {
+		prices := strings.Replace(c.program, "    fast = botd", "    prices_only = True\n    fast = botd", 1)
+		var found [3][]string
+		for i, program := range []string{c.program, alone, prices} {
 			p.file("cross.py", program, 0o600)
 			found[i] = result.FindStringSubmatch(p.run(failure.OK, "backtest", "run", "-s", "cross.yaml", "--data", "candles.csv", "-o", "json", "-q"))
 		}
-		if len(found[0]) != 3 || found[0][1] == "0" || !slices.Equal(found[0][1:], found[1][1:]) {
-			t.Errorf("%s: want fills, and the same result, have %q and %q", c.name, found[0][1:], found[1][1:])
+		if len(found[0]) != 3 || found[0][1] == "0" || !slices.Equal(found[0][1:], found[1][1:]) || !slices.Equal(found[0][1:], found[2][1:]) {
+			t.Errorf("%s: want fills, and the same result, have %q, %q and %q", c.name, found[0][1:], found[1][1:], found[2][1:])
 		}
 	}
 }
