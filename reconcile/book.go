@@ -29,6 +29,7 @@ type Book struct {
 
 	refused  []RefusedOrder
 	sequence int64              // of the ids made in this epoch
+	placedMS int64              // when the last order on spot that the exchange took was sent
 	canceled map[string]cancels // those sent of a live placement
 	purposes []purposed         // of sales that ended, oldest first
 	released map[string]int64   // when the exchange answered that a live stop on spot is canceled
@@ -119,6 +120,7 @@ func (b *Book) Apply(r *record.Record) {
 		symbol.Settled, symbol.extends = false, symbol.extends && body.Purpose == placement.Order
 	case record.Adopted:
 		b.Symbol(r.Symbol).short = 0
+		b.Symbol(r.Symbol).resolveBeside()
 		b.noteReported(r.ClientOrderID)
 	case record.Halt, record.Ignored:
 		b.noteReported(r.ClientOrderID)
@@ -149,8 +151,12 @@ func (b *Book) advance(r *record.Record) {
 	symbol := b.Symbol(p.Symbol())
 	_, acknowledged := r.Body.(record.Acknowledged)
 	symbol.Settled, symbol.extends = false, symbol.extends && acknowledged && p.Purpose() == placement.Order
+	if acknowledged && p.Order().Market == exchange.Spot {
+		b.placedMS = p.SentMS()
+	}
 	if p.Filled() > filled {
 		symbol.spot.overdrawn = false
+		symbol.noteBesideSold(p, p.Filled()-filled, known)
 		symbol.calm = persistence{sinceMS: r.AtMS, lastMS: r.AtMS}
 		if p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell && b.buysUnknown(symbol) {
 			symbol.leftSold += max(0, p.Filled()-filled-known)

@@ -23,6 +23,7 @@ type Desired struct {
 	Interval   exchange.Interval   // a protection moves at most once in it
 	Bridge     bool                // a moving stop is bridged: answers take time here
 	ExitFromMS int64               // spot: an exit that the exchange refused waits until then, and its stop stands; 0 for none
+	YieldMS    int64               // spot: until then exits are left to another botd; 0 for none
 	MaxLive    int                 // with so many placements in the book nothing is sent again whose answer was lost; 0: no bound
 	Flatten    bool                // a person wants what the exchange shows closed, explained or not
 	Repeat     bool                // an exit that is not answered may have another beside it: it was called back
@@ -163,7 +164,9 @@ func (d *derivation) measureHeld() {
 		if flatten && d.symbol.Quarantine() != "" && d.symbol.Rules != nil {
 			position = d.book.heldInQuarantine(d.symbol)
 		}
-		d.held = max(0, position-d.book.sellsUnknown(d.symbol))
+		if d.held = max(0, position-d.book.sellsUnknown(d.symbol)); d.book.StandsDown() != "" {
+			d.held = max(0, min(position, d.symbol.HeldBesides()-d.book.sellsUnknown(d.symbol)))
+		}
 		return
 	}
 	if position == known {

@@ -18,7 +18,7 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 			d.cancel(p, "the target is no longer on this side")
 		}
 	}
-	if position == 0 || d.postpones() || d.mayHaveSold() {
+	if position == 0 || d.postpones() || d.mayHaveSold() || d.taken() {
 		return
 	}
 	if d.symbol.Key().Market == exchange.Spot && len(d.stops) > 0 && d.tooSmall(d.symbol.Rules.FloorQuantity(abs(position))) {
@@ -34,7 +34,11 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 	if p := d.exitForProtection(); p != nil && !d.mayRepeat(p) {
 		return
 	}
-	if d.clearResting() {
+	if d.book.StandsDown() != "" && d.symbol.Key().Market == exchange.Spot {
+		if d.makeRoom(abs(position)) { // what another bought keeps its stops
+			return
+		}
+	} else if d.clearResting() {
 		return
 	}
 	reason := "the target is flat"
@@ -69,7 +73,7 @@ func (b *Book) ExitOutdated(desired *Desired) bool {
 // postpones reports whether an exit on spot waits after refusals, or until the symbol is traded again. A stop would be in its
 // way and is canceled for it: while the exit waits, the stop stands.
 func (d *derivation) postpones() bool {
-	if d.symbol.Key().Market == exchange.Spot && (d.nowMS < d.desired.ExitFromMS || !d.symbol.Rules.Tradable && len(d.stops) > 0) {
+	if d.symbol.Key().Market == exchange.Spot && (d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS) || !d.symbol.Rules.Tradable && len(d.stops) > 0) {
 		d.postponed = true
 	}
 	return d.postponed
@@ -119,7 +123,7 @@ func (d *derivation) blocksExit(p *account.Placement) bool {
 
 // reduce makes the position smaller by part of it.
 func (d *derivation) reduce(quantity exchange.Quantity) {
-	if quantity <= 0 || d.postpones() || d.mayHaveSold() {
+	if quantity <= 0 || d.postpones() || d.mayHaveSold() || d.taken() {
 		return
 	}
 	if d.symbol.Key().Market == exchange.Spot {

@@ -142,7 +142,10 @@ func (b *Book) sellsUnknown(symbol *SymbolState) (sum exchange.Quantity) {
 			sum += o.Remaining()
 		}
 	}
-	return sum + symbol.unlistedSales
+	for _, one := range symbol.unlistedSales {
+		sum += one.net
+	}
+	return sum
 }
 
 // noteUnlisted notes that such orders have left the list: only the wallet
@@ -155,18 +158,27 @@ func (s *survey) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 		o := &symbol.Foreign[i]
 		listed := slices.ContainsFunc(orders, func(now exchange.Order) bool { return now.ID == o.ID })
 		if !listed && o.Side == exchange.Sell && s.book.prefixed(o.ClientOrderID) {
-			symbol.unlistedSales, symbol.unlistedFor = symbol.unlistedSales+o.Remaining(), persistence{}
+			symbol.unlistedSales = append(symbol.unlistedSales, besideOrder{o.ID, o.Remaining(), s.fetched.EndedMS})
+			symbol.unlistedFor = persistence{}
 		}
+	}
+}
+
+// decideUnlisted ends that for an order which the history shows to have ended: that row says what it sold. Whoever
+// took it off has a moment for what takes its place.
+func (s *SymbolState) decideUnlisted(o *exchange.Order, nowMS int64) {
+	if o.Status.Final() {
+		s.unlistedSales = slices.DeleteFunc(s.unlistedSales, func(one besideOrder) bool { return one.orderID == o.ID && nowMS-one.seenMS >= besideMS })
 	}
 }
 
 // forgetUnlisted ends that when the wallet has been read long enough after it.
 func (s *survey) forgetUnlisted(symbol *SymbolState) {
-	if symbol.unlistedSales == 0 || !s.fetched.Balances.Done() {
+	if len(symbol.unlistedSales) == 0 || !s.fetched.Balances.Done() {
 		return
 	}
 	if symbol.unlistedFor.extend(s.fetched); symbol.unlistedFor.exceeds(s.book.Settle().StalenessMS) {
-		symbol.unlistedSales = 0
+		symbol.unlistedSales = nil
 	}
 }
 
@@ -191,13 +203,20 @@ func (b *Book) ForeignPrefix() string {
 	return ""
 }
 
-// observeNewest looks whether a spot symbol's history names an order that carries
-// this instance's prefix and that the journal does not account for: a position says
+// observeNewest takes what a spot symbol's history shows when it is first read since the start: a position says
 // nothing there, since the wallet may hold the same of somebody else.
 func (s *survey) observeNewest() {
 	s.noteIDs(s.fetched.Newest)
-	for i := range s.fetched.Newest {
-		order := &s.fetched.Newest[i]
+	s.noteUnknownEnded(s.fetched.Newest)
+}
+
+// noteUnknownEnded looks whether the history of a spot symbol names an order that carries this
+// instance's prefix and that the journal does not account for, whenever it is read: a purchase that
+// filled at once is in no open list.
+func (s *survey) noteUnknownEnded(orders []exchange.Order) {
+	s.noteBesides(orders)
+	for i := range orders {
+		order := &orders[i]
 		if id, ours := placement.ParseSerial(order.ClientOrderID); ours && s.book.prefixed(order.ClientOrderID) && !s.book.Sent(order.Key(), id) {
 			s.book.Symbol(order.Key()).UnknownEnded = order.ClientOrderID
 		}

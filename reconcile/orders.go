@@ -60,6 +60,9 @@ func (d *derivation) placeKeyed(purpose placement.Purpose, desired *strategy.Des
 	if purpose == placement.Order && (!d.desired.Entries || !d.mayOpen()) {
 		return
 	}
+	if purpose == placement.ExitOrder && d.nowMS < d.desired.YieldMS {
+		return
+	}
 	if purpose == placement.Order && desired.PostOnly && (d.against(desired.Side) || d.otherSideUnknown(desired.Side)) {
 		return
 	}

@@ -205,7 +205,9 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 		return
 	}
 	symbol.Read = true
+	symbol.spot.inWallet = s.book.inWallet(symbol)
 	symbol.Position = symbol.heldOnSpot()
+	s.noteExcess(symbol)
 	s.noteDiffers(symbol)
 	s.presume(symbol)
 	if s.book.StandsDown() != "" {
@@ -226,7 +228,7 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	symbol.spot.early = false
 	held := s.book.inWallet(symbol)
 	if symbol.Known() == 0 {
-		wait := (symbol.Baseline() != 0 || s.book.mayHaveBought(symbol)) && s.awaitsHistory(symbol, held-symbol.Baseline())
+		wait := (symbol.Baseline() != 0 || symbol.spot.squaredMS != 0 || s.book.mayHaveBought(symbol)) && s.awaitsHistory(symbol, held-symbol.Baseline())
 		if more := held - symbol.Baseline(); live || wait {
 			s.noteBeside(symbol, more)
 		} else if more != 0 || symbol.Unattributed() != 0 {
@@ -301,6 +303,10 @@ func (b *Book) liveOn(key exchange.SymbolKey) bool {
 // waits for a person.
 func (s *survey) decideMissing(symbol *SymbolState, short exchange.Quantity) {
 	symbol.short = -short
+	if s.book.StandsDown() != "" { // it may be its sale, and of what that one bought
+		s.quarantine(symbol, "the wallet holds less than the fills explain while another botd may be placing")
+		return
+	}
 	if s.book.Foreign == ForeignAdopt || s.book.Foreign == ForeignIgnore {
 		s.emit(symbol.about(record.Adopted{Quantity: -short, Evidence: "the wallet holds less: sold outside botd, as the order history shows"}))
 		symbol.short = 0

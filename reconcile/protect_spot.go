@@ -35,6 +35,9 @@ func (d *derivation) protectSpot() {
 		return
 	}
 	uncovered := d.uncovered()
+	if d.book.StandsDown() != "" && uncovered > 0 {
+		uncovered = max(0, uncovered-max(0, d.symbol.boughtBesides(d.nowMS)-d.book.sellsUnknown(d.symbol)))
+	}
 	if d.historyUnread() && d.book.walletMS >= d.book.bootMS+d.book.Settle().StalenessMS { // before that a wallet may be older than the last fill
 		uncovered = min(uncovered, d.beyondBaseline()-d.selling(d.leavesUncovered))
 	}
@@ -72,7 +75,7 @@ func (d *derivation) allShown() bool {
 // purchase has bought that no list shows counts as far as the wallet shows it.
 func (d *derivation) explainedOnSpot() exchange.Quantity {
 	if d.book.StandsDown() != "" {
-		return d.held
+		return d.symbol.HeldBesides() - d.book.sellsUnknown(d.symbol)
 	}
 	switch {
 	case d.symbol.Quarantine() != "":
@@ -143,6 +146,9 @@ func (d *derivation) selling(replaced func(*account.Placement) bool) (sum exchan
 // be taken back, so they count as sold unless a fresh wallet says that they have sold nothing.
 func (d *derivation) exitPart() {
 	left := d.explainedOnSpot()
+	if d.book.StandsDown() != "" {
+		left = d.held
+	}
 	for _, p := range slices.Concat(d.stops, d.targetOrders) {
 		lost := d.leavesUncovered(p) && (p.Purpose() != placement.StopLoss || !d.desired.Unread && d.repeatable(p))
 		if p.Purpose() != placement.Entry && !lost {
@@ -237,6 +243,9 @@ func (d *derivation) placeable(quantity exchange.Quantity) bool {
 	return rules.Tradable && rules.FloorQuantity(quantity) == quantity && !d.tooSmall(quantity)
 }
 
+// sellsTooMuch is why a stop is taken off that sells more than is held.
+const sellsTooMuch = "what is held is less than the stop would sell"
+
 // shrinkStops takes off what sells more than is held. What was canceled sells nothing any more.
 func (d *derivation) shrinkStops() {
 	released := func(p *account.Placement) bool {
@@ -249,7 +258,7 @@ func (d *derivation) shrinkStops() {
 		}
 	}
 	if d.symbol.Contradicted == "" && excess > 0 {
-		d.takeOff(excess, "what is held is less than the stop would sell")
+		d.takeOff(excess, sellsTooMuch)
 	}
 }
 

@@ -37,9 +37,24 @@ func (b *Book) unlisted(p *account.Placement) bool {
 
 // NoteCancelRefused takes that the exchange refused to cancel an order.
 func (b *Book) NoteCancelRefused(clientOrderID string, atMS int64) {
-	if b.Placement(clientOrderID) != nil {
-		b.unable[clientOrderID] = atMS
+	p := b.Placement(clientOrderID)
+	if p == nil {
+		return
 	}
+	b.unable[clientOrderID] = atMS
+	if p.Order().Market == exchange.Spot && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit {
+		b.Symbol(p.Symbol()).spot.takenMS = atMS
+	}
+}
+
+// takenWaitMS is how long an exit on spot waits after the exchange refused to cancel a stop for it.
+const takenWaitMS = 3_000
+
+// taken reports whether the exchange has just refused to cancel a stop on spot: it has ended by other hands, and whoever
+// canceled it may be selling what it held. An exit goes by a wallet of after that.
+func (d *derivation) taken() bool {
+	at := d.symbol.spot.takenMS
+	return at != 0 && !d.desired.Flatten && d.nowMS-at < takenWaitMS
 }
 
 // holdsNoMore reports whether an order that the open list does not show has ended, in whatever

@@ -180,6 +180,7 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 			symbol.Foreign = append(symbol.Foreign, *order)
 		}
 	}
+	s.noteBesides(orders)
 	clear(matched) // an ended placement is not held on to
 	s.book.matched = matched
 }
@@ -413,6 +414,7 @@ func (s *survey) early(p *account.Placement, filled exchange.Quantity) bool {
 // in neither list nor history after the fence was never taken.
 func (s *survey) observeHistory() {
 	s.noteIDs(s.fetched.History.Items())
+	s.noteUnknownEnded(s.fetched.History.Items())
 	s.observeEnded(exchange.Sell)
 	for i := range s.fetched.History.Items() {
 		if order := &s.fetched.History.Items()[i]; s.match(order) == nil {

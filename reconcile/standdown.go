@@ -40,16 +40,17 @@ func (d *derivation) protectStandingDown() {
 	before := len(d.intents)
 	d.protect()
 	defer d.takeOffSold()
-	if d.symbol.AtVenue() == 0 {
+	if d.symbol.AtVenue() == 0 && (d.symbol.Key().Market == exchange.Futures || d.symbol.HeldBesides() == 0) {
 		return // what this journal placed to protect it goes
 	}
 	stop := d.stands(d.stops, exchange.StopMarket, exchange.StopLimit)
 	profit := d.stands(d.profits, exchange.TakeProfitMarket, exchange.TakeProfitLimit)
 	spot := d.symbol.Key().Market == exchange.Spot // there a stop is of a quantity, and only what none sells is placed
+	excess := d.symbol.spot.excess
 	protecting := slices.DeleteFunc(slices.Clone(d.intents[before:]), func(i Intent) bool {
 		switch i.Purpose {
 		case placement.Cancel:
-			return true
+			return !spot || !d.shrinks(&i, &excess)
 		case placement.StopLoss:
 			return stop && !spot
 		case placement.TakeProfit:
@@ -68,7 +69,7 @@ func (d *derivation) takeOffSold() {
 		return
 	}
 	canceled := func(p *account.Placement) bool { return d.book.released[p.ClientOrderID()] != 0 }
-	if excess := min(d.selling(canceled)-d.held, seen.soldUnknown); excess > 0 {
+	if excess := min(d.selling(canceled)-d.symbol.HeldBesides(), seen.soldUnknown); excess > 0 {
 		d.takeOff(excess, "orders that the journal does not know have sold what it would sell")
 	}
 }
@@ -76,7 +77,10 @@ func (d *derivation) takeOffSold() {
 // stands reports whether an order of one of the types protects the position: one of
 // botd's, or one under its prefix that the journal does not know.
 func (d *derivation) stands(own []*account.Placement, types ...exchange.OrderType) bool {
-	side := exchange.SideOf(-d.symbol.AtVenue())
+	side := exchange.Sell
+	if d.symbol.Key().Market == exchange.Futures {
+		side = exchange.SideOf(-d.symbol.AtVenue())
+	}
 	covers := func(closes bool, remaining exchange.Quantity) bool { return closes || remaining >= abs(d.held) }
 	for _, p := range own {
 		o := p.Order()

@@ -27,9 +27,17 @@ type spotTestimony struct {
 	presumed  exchange.Quantity // what a purchase that no list shows has bought, as far as the wallet shows it
 	knew      exchange.Quantity // Known then: what has been booked since is not counted twice
 	early     bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is unknown
+	takenMS   int64             // when the exchange last refused to cancel a stop
 	overdrawn bool              // the exchange refused a stop of more than the wallet shows
 
 	soldUnknown exchange.Quantity // what orders under this instance's prefix that no placement claims have sold, as the order history shows
+
+	beside     []besideOrder     // orders of another botd under this prefix that filled, oldest first
+	besideSold exchange.Quantity // what own sales have sold of that
+	resolvedID int64             // up to this order a person has decided about them
+	excess     exchange.Quantity // how much more own stops and those of another botd sell than is held
+	excessMS   int64             // since when; 0 while they do not
+	inWallet   exchange.Quantity // as it was last read
 }
 
 // sale is how much an order that no placement claims has sold.

@@ -2,11 +2,15 @@ package mutant
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // Table holds all mutants. The package comment says how to change an Edit.
-var Table = []Row{
+var Table = slices.Concat(protocol, another)
+
+// protocol breaks the rules of one botd on its account.
+var protocol = []Row{
 	// An answer that does not come, or cannot be read, is an unknown outcome.
 	{"timeout_is_refused", "a placement without an answer counts as failed", "1", "", nil},
 	{"server_error_is_refused", "a placement answered by 5xx counts as failed", "1", "", nil},
@@ -194,7 +198,7 @@ var Table = []Row{
 		{"runtime/engine.alarms.guardPrefix", `id == ""`, "true"},
 	}},
 	{"unknown_order_ignored", "orders in the spot history that the journal does not know are ignored", "35", "", []Edit{
-		{"reconcile.survey.observeNewest", "s.book.prefixed(order.ClientOrderID)", "false"},
+		{"reconcile.survey.noteUnknownEnded", "s.book.prefixed(order.ClientOrderID)", "false"},
 	}},
 	{"short_sold", "on spot more is sold than the wallet holds of the position", "16", "internal/simulation TestRehearsal", []Edit{
 		{"reconcile.SymbolState.heldOnSpot", "max(0, t.Known()-t.Fees()+t.short)", "t.Known()-t.Fees()"},

@@ -23,6 +23,7 @@ type beyond struct {
 	injected [ClassEnd]int64
 	episodes []*episode
 	noIDs    noIDs
+	secondMS int64 // when the second botd began
 	rulesMS  int64 // until then rules have changed too recently for botd to know them
 
 	absences     *reload.Absences // of the files that a process misses

@@ -102,7 +102,7 @@ var incidentsOfTheHouse = []incident{
 	}, hold(10))},
 	{62, "freqtrade/freqtrade#11725", "data 5,148 minutes old until it was reloaded", staging(func(s *stage) {
 		s.pass(5)
-		s.inject(LostRequest, 100_000, asking(exchange.FuturesTicker, exchange.FuturesCandles))
+		s.inject(LostRequest, 100_000, asking(exchange.FuturesTicker, exchange.FuturesTickers, exchange.FuturesCandles))
 		s.pass(120)
 		s.plan = hold(20)
 		s.pass(60)

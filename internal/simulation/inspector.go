@@ -204,8 +204,9 @@ func (i *inspector) belief() {
 	}
 }
 
-// mostIdle bounds the complete rounds before an exit is sent.
-const mostIdle = 8
+// mostIdle bounds the complete rounds before an exit is sent: for the answer to a resting exit that is on its way, which
+// the exchange's sum counts, it waits until the timeout, a round each second.
+const mostIdle = timeoutMS/1_000 + 2
 
 // rounded checks, after a complete round, that uncertainty never blocks a reduction. A round that did not wait
 // for all reads concludes nothing of a difference.

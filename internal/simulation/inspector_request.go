@@ -58,7 +58,8 @@ func (w *world) askFor(order *exchange.NewOrder) *asked {
 	}
 	a := w.venue.asked[id]
 	if a == nil {
-		a = &asked{id: id, order: *order, opens: opens(order), sentMS: w.nowMS}
+		a = &asked{id: id, order: *order, opens: opens(order), sentMS: w.nowMS, by: w.process.number}
+		a.unaware = w.judge.unaware(a)
 		w.venue.asked[id] = a
 	}
 	return a

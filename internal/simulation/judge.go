@@ -18,6 +18,9 @@ const finest = 1_000
 // patienceMS is how long a position that a read has shown may be without a stop.
 const patienceMS = 5_000
 
+// aRoundMS is how old a read may be that an exit goes by: a round each second, and the time it takes.
+const aRoundMS = 1_200
+
 // slowMS is how long an append may take before the disk is what delays a stop.
 const slowMS = 100
 
@@ -33,6 +36,7 @@ type judge struct {
 	reported int
 	dust     map[exchange.SymbolKey]dust
 
+	met          [2]bool                     // the process was shown an order of the other one
 	liquidations map[int64]bool              // positions whose liquidation botd journalled
 	stopped      map[exchange.SymbolKey]bool // by one, and not armed since
 }
@@ -176,6 +180,7 @@ const longestWaitMS = 60_000
 // positions it was shown.
 func (j *judge) answered(f *flight) {
 	request := &f.call.Request
+	j.meet(f)
 	if j.w.process.number != 0 {
 		return
 	}
@@ -203,6 +208,50 @@ func (j *judge) answered(f *flight) {
 			j.shownWallet(&b)
 		}
 	}
+}
+
+// meet takes that an answer shows a process an order of the other one. What both have in their journals
+// shows neither the other.
+func (j *judge) meet(f *flight) {
+	if len(j.w.processes) < 2 || f.err != nil || !f.answer.Orders.Done() || j.met[j.w.process.number] {
+		return
+	}
+	for i := range f.answer.Orders.Items() {
+		a := j.w.venue.byOrder[f.answer.Orders.Items()[i].ID]
+		if a != nil && a.by != j.w.process.number && a.sentMS >= j.w.beyond.secondMS {
+			j.met[j.w.process.number] = true
+		}
+	}
+}
+
+// besideSold reports whether the other process, or an own stop, has just reduced the same position: what happens
+// between the read that an exit goes by and the exit no read has shown yet.
+func (j *judge) besideSold(key exchange.SymbolKey, side exchange.Side) bool {
+	if filledMS := j.w.venue.held[key].filledMS; filledMS != 0 && j.w.nowMS-filledMS <= aRoundMS {
+		return true
+	}
+	for _, other := range j.w.venue.asked {
+		if other.by != j.w.process.number && other.order.Key() == key && other.order.Side == side && !other.opens && j.w.nowMS-other.sentMS <= patienceMS {
+			return true
+		}
+	}
+	return false
+}
+
+// unaware reports whether a sale on spot is of what the other process is selling in the same moment, and
+// nothing could have shown that one to this one: two botds with copies of one journal hold the same coins,
+// and both sell them, once, as two that enter in the same moment both enter (exactly-once.md, case 34).
+func (j *judge) unaware(a *asked) bool {
+	if len(j.w.processes) < 2 || j.met[a.by] || a.order.Market != exchange.Spot || a.order.Side != exchange.Sell {
+		return false
+	}
+	for _, other := range j.w.venue.asked {
+		if other.by != a.by && other.order.Key() == a.order.Key() && other.order.Side == exchange.Sell && other.sentMS >= j.w.beyond.secondMS &&
+			a.sentMS-other.sentMS <= patienceMS {
+			return true
+		}
+	}
+	return false
 }
 
 // shownWallet takes a balance that exceeds what was there at the start by more than
@@ -335,7 +384,7 @@ func (j *judge) launched(order *exchange.NewOrder) {
 	if target.Kind != strategy.ByQuantity || target.Quantity == 0 || (target.Quantity > 0) != (h.position > 0) {
 		return
 	}
-	if most := max(target.Quantity, -target.Quantity); max(h.position, -h.position) <= most {
+	if most := max(target.Quantity, -target.Quantity); max(h.position, -h.position) <= most && !j.besideSold(p.Symbol(), order.Side) {
 		j.fail(key, "sold_missing", fmt.Sprintf("%s exits at market: the target is %d, the position %d", order.ClientOrderID, target.Quantity, h.position))
 	}
 }

@@ -67,6 +67,7 @@ func (b *beyond) startSecond(e *episode) bool {
 	if len(w.processes) > 1 || !w.daemon.listens() {
 		return false
 	}
+	b.secondMS = w.nowMS
 	p := &process{number: 1, disk: newDisk()}
 	copied := *w.portfolio
 	copied.roles = slices.Clone(w.portfolio.roles)

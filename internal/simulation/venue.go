@@ -40,6 +40,8 @@ type asked struct {
 	id        string
 	order     exchange.NewOrder
 	opens     bool
+	by        int  // the process that sent it
+	unaware   bool // of a sale by another process, of which nothing had shown that one anything
 	sends     int
 	inFlight  int  // copies that may still reach the exchange
 	forgotten bool // it was in flight when a journal without it was restored
@@ -242,7 +244,7 @@ func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) 
 	if have := v.x.Leverage(trader, a.order.Symbol); w.beyond == nil && a.opens && a.order.Market == exchange.Futures && have != leverage {
 		w.fail("leverage", "%s opens at leverage %d, want %d", a.id, have, leverage)
 	}
-	w.judge.accepted(answer.Order.ID, true, a.executed > 1, &a.order)
+	w.judge.accepted(answer.Order.ID, true, a.executed > 1 || a.unaware, &a.order)
 	if w.injects(Hidden) {
 		v.hidden[answer.Order.ID] = w.nowMS + w.far(100, w.bounds.VisibilityMS-w.delayMS-500)
 	}
@@ -261,7 +263,7 @@ func (v *venue) unanswered(f *flight) {
 // repeated reports whether the exchange executed a placement once more by an order.
 func (v *venue) repeated(orderID int64) bool {
 	a := v.byOrder[orderID]
-	return a != nil && a.orders[0] != orderID
+	return a != nil && (a.orders[0] != orderID || a.unaware)
 }
 
 // forget marks the openings on a symbol that are in flight or too young to be listed as

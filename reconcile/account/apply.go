@@ -97,7 +97,7 @@ func (s *State) applyFact(r *record.Record) {
 	case record.Breach:
 		s.Watch(r.Strategy).breached(r.AtMS, &body)
 	case record.Halt:
-		s.halts.apply(r, &body)
+		s.halts.apply(r, &body, s.starts.newest)
 	case record.Breaker:
 		s.circuit.tripped(r.AtMS, &body)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -43,8 +44,9 @@ type Halt struct {
 	AtMS  int64
 	Scope Scope
 
-	Unknown   string // the client order id under our prefix that the journal did not know (case 15); empty for none
-	UnknownMS int64  // when it was found
+	Unknown   string          // the client order id under our prefix that the journal did not know (case 15); empty for none
+	UnknownMS int64           // when it was found
+	Start     placement.Start // the newest start of this journal then
 }
 
 // halts are those in force, one a scope, sorted by scope: the account's first.
@@ -79,7 +81,7 @@ func (h *halts) find(scope Scope) (int, bool) {
 }
 
 // apply applies a halt's record. A halt is only ever escalated; LevelNone ends it.
-func (h *halts) apply(r *record.Record, body *record.Halt) {
+func (h *halts) apply(r *record.Record, body *record.Halt, newest placement.Start) {
 	scope := Scope{r.Strategy, r.Symbol}
 	i, found := h.find(scope)
 	if body.Level == record.LevelNone {
@@ -96,6 +98,6 @@ func (h *halts) apply(r *record.Record, body *record.Halt) {
 		one.Level, one.Why, one.AtMS = body.Level, body.Why, r.AtMS
 	}
 	if r.ClientOrderID != "" && one.Unknown == "" {
-		one.Unknown, one.UnknownMS = r.ClientOrderID, r.AtMS
+		one.Unknown, one.UnknownMS, one.Start = r.ClientOrderID, r.AtMS, newest
 	}
 }

@@ -163,7 +163,7 @@ func (t *tick) adopt(leg *leg) {
 	t.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Plan{Plan: merged}})
 	t.note(leg.config.Name, leg.config.Symbol, NoteDecision{merged, leg.plan.Reason, leg.symbol.Last, leg.symbol.Position})
 	t.noteLatch(leg, latch)
-	t.roundMS = t.nowMS
+	t.roundMS, leg.plannedMS = t.nowMS, t.nowMS
 }
 
 // inquireRead asks a strategy what waited for its account to be read.

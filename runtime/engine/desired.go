@@ -12,7 +12,7 @@ func (d *dispatcher) desired(leg *leg) reconcile.Desired {
 		Strategy: leg.state, Symbol: leg.symbol, Protection: protectionOf(leg), Leverage: leg.config.Leverage,
 		Entries: d.permission.mayEnter(leg), Equity: d.equity(leg.symbol.Key().Market), TakerFee: d.config.TakerFee,
 		Collar: d.collar(leg), Interval: min(leg.config.Interval, exchange.Minute1), Bridge: d.config.BusyRoundMS > 0, Frozen: leg.config.Removed,
-		ExitFromMS: d.backoffs.exitFromMS(leg), MaxLive: d.config.Limits.MaxOpenOrders,
+		ExitFromMS: d.backoffs.exitFromMS(leg), YieldMS: d.book.YieldMS(leg.symbol, max(d.startMS, leg.plannedMS)), MaxLive: d.config.Limits.MaxOpenOrders,
 	}
 	if leg.state.Plan().Leverage != 0 {
 		desired.Leverage = leg.state.Plan().Leverage
@@ -24,6 +24,9 @@ func (d *dispatcher) desired(leg *leg) reconcile.Desired {
 func (d *dispatcher) desiredAt(leg *leg, level record.HaltLevel) reconcile.Desired {
 	desired := d.desired(leg)
 	desired.Strategy, desired.Flatten = desired.Strategy.Halted(level), level == record.LevelFlatten
+	if desired.Flatten {
+		desired.YieldMS = 0 // what a person asks for is left to nobody
+	}
 	return desired
 }
 

@@ -237,7 +237,8 @@ func TestACallOfOneSymbolThatHangsHoldsNobodyUp(t *testing.T) {
 		w := pairOf(t, market, &one, &two)
 		w.pass(30_000)
 		w.network = func(call *Call) fate {
-			if w.about(call, "ETH-USDT") && !call.Request.Operation.Changes() {
+			list := call.Request.Operation == exchange.FuturesTickers || call.Request.Operation == exchange.SpotTickers // asked for instead
+			if list || w.about(call, "ETH-USDT") && !call.Request.Operation.Changes() {
 				return fate{longMS: 300_000}
 			}
 			return fate{}
@@ -250,6 +251,46 @@ func TestACallOfOneSymbolThatHangsHoldsNobodyUp(t *testing.T) {
 			t.Errorf("want BTC-USDT sold, have %d\n%s", have, w.story())
 		}
 	})
+}
+
+// TestAPriceThatHangsIsReadFromTheList: the level of a stop is passed while single tickers hang. By the old price the
+// stop would be sent again and again, and refused.
+func TestAPriceThatHangsIsReadFromTheList(t *testing.T) {
+	t.Parallel()
+	bothMarkets(t, func(t *testing.T, market exchange.Market) { hungPrice(t, market) })
+}
+
+func hungPrice(t testing.TB, market exchange.Market) {
+	t.Helper()
+	one, two := small(market)
+	held := one
+	one = 0
+	w := pairOf(t, market, &one, &two)
+	w.pass(30_000)
+	w.network = func(call *Call) fate {
+		switch operation := call.Request.Operation; {
+		case operation == exchange.FuturesTicker || operation == exchange.SpotTicker:
+			return fate{longMS: 300_000}
+		case operation.Places() && call.Request.Order.Type.Conditional():
+			return fate{err: &exchange.Refusal{Operation: operation, Status: 400, Code: 2999, Message: "not now"}}
+		}
+		return fate{}
+	}
+	one = held
+	w.pass(30_000)
+	if have := w.heldOf(market, "BTC-USDT"); have < held*9/10 {
+		t.Fatalf("want BTC-USDT bought, have %d\n%s", have, w.story())
+	}
+	key := exchange.SymbolKey{Market: market, Name: "BTC-USDT"}
+	last, _ := w.venue.Price(key)
+	if err := w.venue.SlideTo(key, w.venue.Symbol(key).FloorPrice(last/100*95)); err != nil {
+		t.Fatal(err)
+	}
+	w.pass(10_000)
+	if have := w.heldOf(market, "BTC-USDT"); have > held/10 {
+		t.Errorf("want BTC-USDT sold at the price of the list, have %d\n%s", have, w.story())
+	}
+	w.wantBlind()
 }
 
 func TestAStrategyWhoseSymbolIsDelistedAtTheStartFailsAloneAndCanBeRemoved(t *testing.T) {

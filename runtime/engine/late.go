@@ -43,11 +43,16 @@ func (r *round) isLate(p *purpose) bool {
 func (r *round) skipLateRead(p *purpose) {
 	if p.kind == callTickers { // as if each of its prices were late: to ask for them singly would take longer still
 		for _, symbol := range r.wantedPrices(p.of.Market()) {
-			r.noteLate(symbol.Key())
+			if r.lateByList(p, symbol) {
+				r.noteLate(symbol.Key())
+			}
 		}
 		return
 	}
 	of := p.domain()
+	if p.kind == callTicker && (r.askList(of.Market, true) || r.listComes(of.Market)) {
+		return
+	}
 	r.noteLate(of)
 	r.unread(p, of)
 }

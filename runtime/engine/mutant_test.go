@@ -81,6 +81,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 				t.Errorf("a signal that nobody has answered: want %v, have %v", ErrNotYet, err)
 			}
 		},
+		"price_hangs":          func(t testing.TB) { hungPrice(t, exchange.Futures) },
 		"halt_waits_for_reads": func(t testing.TB) { haltedUnread(t, true) },
 		"repetition_ends":      refusedTwice,
 		"step_sells":           func(t testing.TB) { stepGrows(t, exchange.Futures) },

@@ -97,6 +97,7 @@ type purpose struct {
 	leverage int
 	before   bool // the positions read that opens a full snapshot
 	late     bool // its round went on without it
+	instead  bool // a list of prices, asked for since a single ticker is late
 	sentMS   int64
 	leftMS   int64    // placements: when its record was durable, and it was handed out
 	attempt  *attempt // of a cancel and a leverage; apart, since a map allocates for each value above 128 bytes

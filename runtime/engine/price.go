@@ -11,7 +11,8 @@ import (
 // tickers, which is one request however many there are, else one ticker each: a list has all the symbols of
 // a venue, often hundreds of kilobytes, which three small answers are not. A list that fails or leaves a
 // symbol out is made good by single tickers in the same round; one that is late is waited for no longer than
-// any other read, and given up after 10 s it has failed.
+// any other read, and given up after 10 s it has failed. A single ticker that is late is made good by the list:
+// by an old price a stop would be sent that the exchange refuses, since its level has been passed.
 
 const (
 	listFrom    = 4      // symbols of a market: from here on the list is read
@@ -31,11 +32,25 @@ func (r *round) askPrices() {
 		}
 	}
 	if futures {
-		r.askForRound(purpose{kind: callTickers}, exchange.Request{Operation: exchange.FuturesTickers})
+		r.askList(exchange.Futures, false)
 	}
 	if spot {
-		r.askForRound(purpose{kind: callTickers}, exchange.Request{Operation: exchange.SpotTickers})
+		r.askList(exchange.Spot, false)
 	}
+}
+
+// askList asks for the prices of a market, once a round. It reports whether it did.
+func (r *round) askList(market exchange.Market, instead bool) bool {
+	request := exchange.Request{Operation: exchange.FuturesTickers}
+	if market == exchange.Spot {
+		request.Operation = exchange.SpotTickers
+	}
+	if slices.Contains(r.reading.listed, market) {
+		return false
+	}
+	r.reading.listed = append(r.reading.listed, market)
+	r.askForRound(purpose{kind: callTickers, instead: instead}, request)
+	return true
 }
 
 // byList reports whether a market's prices are to be read by its list.
@@ -102,6 +117,26 @@ func (r *round) takeTickers(market exchange.Market, tickers []exchange.Ticker) {
 
 // withoutList asks for the prices of a market whose list failed.
 func (r *round) withoutList(p *purpose) { r.askTickers(r.wantedPrices(p.of.Market())) }
+
+// listComes reports whether the list of a market's prices is awaited in this round.
+func (r *round) listComes(market exchange.Market) bool {
+	for _, p := range r.calls {
+		if p.kind == callTickers && p.of.Market() == market && !p.late {
+			return true
+		}
+	}
+	return false
+}
+
+// lateByList reports whether a symbol's price is late with its market's list: any, or, where that was asked for instead
+// of single tickers, one whose own ticker is late.
+func (r *round) lateByList(p *purpose, symbol *reconcile.SymbolState) bool {
+	single := purpose{kind: callTicker, of: exchange.FuturesTicker, symbol: symbol}
+	if symbol.Key().Market == exchange.Spot {
+		single.of = exchange.SpotTicker
+	}
+	return !p.instead || r.isLate(&single)
+}
 
 // listFailed has single tickers read for a while.
 func (r *round) listFailed(p *purpose) { r.singly[p.of.Market()] = r.nowMS + listAgainMS }

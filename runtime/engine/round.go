@@ -58,8 +58,9 @@ type reading struct {
 	snapshot reconcile.Snapshot
 	account  exchange.MarginAccount // that the snapshot points to
 	history  []exchange.Order
-	asked    bool // history was asked for
-	partial  bool // a page of it was full: there may be more
+	listed   []exchange.Market // whose list of prices was asked for
+	asked    bool              // history was asked for
+	partial  bool              // a page of it was full: there may be more
 	version  uint64
 }
 
@@ -74,7 +75,7 @@ func (r *round) underWay() bool { return r.reading.phase != 0 }
 func (r *round) beginRound() (complete bool) {
 	r.readHealth.readingMS = r.nowMS
 	r.reading = reading{phase: phaseLists, lateMS: never, version: r.book.Version(),
-		snapshot: reconcile.Snapshot{BeganMS: r.nowMS, ByID: r.reading.snapshot.ByID[:0]}}
+		snapshot: reconcile.Snapshot{BeganMS: r.nowMS, ByID: r.reading.snapshot.ByID[:0]}, listed: r.reading.listed[:0]}
 	r.emergencyMS = r.nowMS + patienceMS
 	if r.halts.pending() { // reads may hang
 		r.emergencyMS = r.nowMS + haltRetryMS
@@ -401,8 +402,15 @@ func (r *round) schedule(acted bool) {
 	if r.readHealth.worst() > 0 {
 		r.roundMS = min(r.roundMS, r.nowMS+r.retryMS())
 	}
+	if r.config.IdleRoundMS > 0 && r.book.StandsDown() != "" {
+		r.roundMS = min(r.roundMS, r.nowMS+besideRoundMS)
+	}
 	r.roundMS = min(r.roundMS, r.backoffs.nextMS())
 }
+
+// besideRoundMS is how soon a round follows another while botd stands down: another botd may take a stop off, or
+// buy, and end before it has placed its own.
+const besideRoundMS = 2_000
 
 // bookingMS is how long the ledger waits until what it read is old enough to be booked.
 func (r *round) bookingMS() int64 {
@@ -427,7 +435,7 @@ func (r *round) busy() bool {
 	}
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
 		unsettled := !leg.symbol.Settled || r.book.AwaitsFreshWallet(leg.symbol)
-		return leg.symbol.UnprotectedSinceMS != 0 || unsettled && r.readHealth.failing(leg.symbol.Key()) == 0
+		return leg.symbol.UnprotectedSinceMS != 0 || r.book.BesideUncovered(leg.symbol) || unsettled && r.readHealth.failing(leg.symbol.Key()) == 0
 	})
 }
 

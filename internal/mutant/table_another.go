@@ -1,0 +1,25 @@
+package mutant
+
+// another breaks the rules that keep two botds on one account from doing harm, and those for reads that hang.
+var another = []Row{
+	{"beside_unprotected", "what another botd bought on spot has no stop", "15",
+		"reconcile TestWhatAnotherBotdBoughtOnSpotIsFoundAndProtected", []Edit{
+			{"reconcile.survey.noteBesides", "o.Filled > 0 && o.ID > symbol.spot.resolvedID", "false"},
+		}},
+	{"both_stops_stay", "two stops over the same coins, of two botds, stay", "15",
+		"reconcile TestOfTwoStopsOverTheSameCoinsOneGoes", []Edit{
+			{"reconcile.derivation.shrinks", "t.excessMS == 0", "true"},
+		}},
+	{"both_sell", "of two botds that hold the same coins each sells them", "34",
+		"reconcile TestOfTwoThatHoldTheSameCoinsOneSellsFirst", []Edit{
+			{"reconcile.Book.younger", "id.Start.Compare(own) < 0", "false"},
+		}},
+	{"taken_sells", "an exit on spot goes out though another has taken its stop off", "34",
+		"reconcile TestAnExitWaitsWhereAnotherTookTheStopOff", []Edit{
+			{"reconcile.derivation.taken", "at != 0", "false"},
+		}},
+	{"price_hangs", "a price whose ticker hangs stays as it was", "protection",
+		"runtime/engine TestAPriceThatHangsIsReadFromTheList", []Edit{
+			{"runtime/engine.round.skipLateRead", "p.kind == callTicker", "false"},
+		}},
+}

@@ -1,0 +1,237 @@
+package reconcile
+
+import (
+	"slices"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// others are ids of another botd under this prefix: of a start before this journal's, and of one after it.
+const (
+	elders   = "bt-000000aaaaa-"
+	youngers = "bt-000zzz00000-"
+)
+
+// anothers is an order of another botd.
+func anothers(id string, orderID int64, side exchange.Side, kind exchange.OrderType, quantity, filled exchange.Quantity, atMS int64) exchange.Order {
+	o := exchange.Order{ID: orderID, ClientOrderID: id, Market: exchange.Spot, Symbol: "BTC-USDT", Side: side, Type: kind, Quantity: quantity,
+		Filled: filled, Status: exchange.StatusOpen, CreatedMS: atMS}
+	if filled == quantity {
+		o.Status = exchange.StatusFilled
+	}
+	return o
+}
+
+// sees fetches open list, history and wallet.
+func (w *wallet) sees(free, frozen string, history []exchange.Order, open ...exchange.Order) {
+	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(open),
+		History: exchange.FetchedOf(history), HistoryWhole: true,
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(free), Frozen: exchange.MustAmount(frozen)}})})...)
+}
+
+// stopped is how much the stops among intents sell.
+func stopped(intents []Intent) (sum exchange.Quantity) {
+	for i := range intents {
+		if intents[i].Purpose == placement.StopLoss {
+			sum += intents[i].Order.Quantity
+		}
+	}
+	return sum
+}
+
+// TestWhatAnotherBotdBoughtOnSpotIsFoundAndProtected: its purchase has ended before any list shows it open, and it dies
+// before it has placed the stop.
+func TestWhatAnotherBotdBoughtOnSpotIsFoundAndProtected(t *testing.T) {
+	t.Parallel()
+	boughtByAnother(t)
+}
+
+func boughtByAnother(t testing.TB) {
+	t.Helper()
+	w, derive := protecting(t)
+	stop := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 60_000
+	w.shows("1", "0.01", stop)
+	bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 7, 7, w.now)
+	w.sees("1.007", "0.01", []exchange.Order{bought}, stop)
+	if w.book.StandsDown() == "" {
+		t.Fatal("want botd to stand down for an order that only the history shows")
+	}
+	if have := stopped(derive()); have != 0 {
+		t.Errorf("want the other botd to have a moment for its own stop, have one of %d", have)
+	}
+	w.now += besideMS
+	w.sees("1.007", "0.01", []exchange.Order{bought}, stop)
+	if have := stopped(derive()); have != 7 {
+		t.Errorf("want a stop of the 7 that the other one bought, have %d", have)
+	}
+	w.sees("1.002", "0.01", []exchange.Order{bought}, stop)
+	if have := stopped(derive()); have > 2+10 {
+		t.Errorf("want no more than the wallet shows, have %d", have)
+	}
+}
+
+// TestTheStopOfAnotherBotdIsForWhatThatOneBought: this one's own position gets its stop all the same.
+func TestTheStopOfAnotherBotdIsForWhatThatOneBought(t *testing.T) {
+	t.Parallel()
+	w, derive := protecting(t)
+	w.now += 60_000
+	bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 10, 10, w.now)
+	theirs := anothers(youngers+"2", 21, exchange.Sell, exchange.StopLimit, 10, 0, w.now)
+	w.sees("1.01", "0.01", []exchange.Order{bought}, theirs)
+	if have := stopped(derive()); have != 10 {
+		t.Errorf("want a stop of the 10 that are botd's own, have %d", have)
+	}
+}
+
+// TestOfTwoStopsOverTheSameCoinsOneGoes: two botds with copies of one journal each placed one; the botd of the later start takes
+// its own off, the other one only where that does not happen.
+func TestOfTwoStopsOverTheSameCoinsOneGoes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		id      string
+		afterMS int64 // since two were seen
+		cancel  bool
+	}{
+		{"the later start waits a moment", elders, excessMS - 500, false},
+		{"the later start", elders, excessMS, true},
+		{"the earlier start leaves it to the other", youngers, excessMS + 1_000, false},
+		{"the earlier start, whose other one does nothing", youngers, excessLastMS, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			twoStops(t, c.id, c.afterMS, c.cancel)
+		})
+	}
+}
+
+func twoStops(t testing.TB, id string, afterMS int64, cancel bool) {
+	t.Helper()
+	w, derive := protecting(t)
+	own := w.places(placement.StopLoss, 8, stopOf(10))
+	theirs := anothers(id+"1", 21, exchange.Sell, exchange.StopLimit, 10, 0, w.now)
+	w.now += 60_000
+	w.sees("0.99", "0.02", nil, own, theirs)
+	first := derive()
+	w.now += afterMS
+	w.sees("0.99", "0.02", nil, own, theirs)
+	have := slices.Concat(purposes(first), purposes(derive()))
+	if canceled := slices.Contains(have, placement.Cancel); canceled != cancel {
+		t.Errorf("want the own stop taken off %t, have %v", cancel, have)
+	}
+}
+
+// TestAStopOfAnotherBotdThatIsCanceledHasAMomentForWhatTakesItsPlace: it may be selling what the stop held.
+func TestAStopOfAnotherBotdThatIsCanceledHasAMomentForWhatTakesItsPlace(t *testing.T) {
+	t.Parallel()
+	w, derive := protecting(t)
+	theirs := anothers(youngers+"1", 21, exchange.Sell, exchange.StopLimit, 10, 0, w.now)
+	w.now += 60_000
+	w.sees("1", "0.01", nil, theirs)
+	canceled := theirs
+	canceled.Status = exchange.StatusCanceled
+	w.now += 1_000
+	w.sees("1.01", "0", []exchange.Order{canceled})
+	if have := stopped(derive()); have != 0 {
+		t.Errorf("want no stop beside an exit that may be on its way, have one of %d", have)
+	}
+	w.now += besideMS
+	w.sees("1.01", "0", []exchange.Order{canceled})
+	if have := stopped(derive()); have != 10 {
+		t.Errorf("want the stop of 10 as soon as nothing came of it, have %d", have)
+	}
+}
+
+// TestOfTwoThatHoldTheSameCoinsOneSellsFirst: the one of the earlier start, where the other one can have found it.
+func TestOfTwoThatHoldTheSameCoinsOneSellsFirst(t *testing.T) {
+	t.Parallel()
+	const decidedMS = 500_000
+	for _, c := range []struct {
+		name   string
+		id     string
+		placed bool // this one an order since the other one began
+		want   int64
+	}{
+		{"the later start", elders, true, decidedMS + 2*yieldMS},
+		{"the earlier start", youngers, true, 0},
+		{"the earlier start, which the other one cannot have found", youngers, false, decidedMS + yieldMS},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			yields(t, c.id, c.placed, decidedMS, c.want)
+		})
+	}
+}
+
+func yields(t testing.TB, id string, placed bool, decidedMS, want int64) {
+	t.Helper()
+	w, _ := protecting(t)
+	symbol := w.book.Symbol(coin)
+	if have := w.book.YieldMS(symbol, decidedMS); have != 0 {
+		t.Errorf("want nothing left to anybody while none is known, have %d", have)
+	}
+	other, _ := placement.ParseSerial(id + "1")
+	if placed {
+		w.now = max(w.now, (other.Start.Epoch+1)*1_000)
+		w.places(placement.StopLoss, 8, stopOf(10))
+	}
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: id + "1", Body: record.Halt{Level: record.LevelPause, Why: "another botd"}})
+	if have := w.book.YieldMS(symbol, decidedMS); have != want {
+		t.Errorf("want an exit left to the other until %d, have %d", want, have)
+	}
+	if w.start(); w.book.YieldMS(w.book.Symbol(coin), decidedMS) != want {
+		t.Errorf("want the same after a start, which is later than both, have %d", w.book.YieldMS(w.book.Symbol(coin), decidedMS))
+	}
+}
+
+// TestAnExitWaitsWhereAnotherTookTheStopOff: the exchange refuses to cancel a stop that has been canceled: whoever did it may be
+// selling what it held.
+func TestAnExitWaitsWhereAnotherTookTheStopOff(t *testing.T) {
+	t.Parallel()
+	takenByAnother(t)
+}
+
+func takenByAnother(t testing.TB) {
+	t.Helper()
+	w, derive := protecting(t)
+	stop := w.places(placement.StopLoss, 8, stopOf(10))
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Flat()}}})
+	w.now += 60_000
+	w.shows("1", "0.01", stop)
+	if have := purposes(derive()); !slices.Equal(have, []placement.Purpose{placement.Cancel}) {
+		t.Fatalf("want the stop canceled for the exit, have %v", have)
+	}
+	w.book.NoteCancelRefused(stop.ClientOrderID, w.now)
+	stop.Status = exchange.StatusCanceled
+	w.now += 1_000
+	w.sees("1.01", "0", []exchange.Order{stop})
+	if have := purposes(derive()); slices.Contains(have, placement.Exit) || !slices.Contains(have, placement.StopLoss) {
+		t.Errorf("want the stop back and no exit yet, have %v", have)
+	}
+	w.now += takenWaitMS
+	w.sees("1.01", "0", []exchange.Order{stop})
+	if have := purposes(derive()); !slices.Contains(have, placement.Exit) {
+		t.Errorf("want the exit when nobody has sold it, have %v", have)
+	}
+}
+
+// TestWhileAnotherBotdTradesNothingIsAdopted: what it sold is no decision of a person's, whatever the policy.
+func TestWhileAnotherBotdTradesNothingIsAdopted(t *testing.T) {
+	t.Parallel()
+	w, _ := protecting(t)
+	w.book.Foreign = ForeignAdopt
+	w.now += 60_000
+	for range 40 {
+		w.now += 1_000
+		w.sees("1.004", "0", []exchange.Order{anothers(youngers+"1", 20, exchange.Sell, exchange.Limit, 6, 6, w.now-1_000)})
+	}
+	symbol := w.book.Symbol(coin)
+	if symbol.Known() != 10 || symbol.Quarantine() == "" {
+		t.Errorf("want the 10 of the fills kept and the symbol quarantined, have %d and %q", symbol.Known(), symbol.Quarantine())
+	}
+}
