@@ -217,7 +217,7 @@ func (f *figures) results(market exchange.Market, book *reconcile.Book) {
 		if watch.role.key.Market != market {
 			continue
 		}
-		if !s.counted {
+		if !s.counted || book.Watch(watch.role.name).Traded() != 0 { // of which the money could not be read yet
 			return
 		}
 		result := ratOf(book.Watch(watch.role.name).Result().Result)
@@ -230,7 +230,7 @@ func (f *figures) results(market exchange.Market, book *reconcile.Book) {
 		sum.Add(sum, result)
 		made.Add(made, s.Net())
 	}
-	if market == exchange.Spot || all == 0 || !w.venue.x.Money(trader).Insurance.IsZero() {
+	if money := w.venue.x.Money(trader); market == exchange.Spot || all == 0 || !money.Insurance.IsZero() || book.Watch("").Wallet() != money.Wallet {
 		return
 	}
 	f.near("the result of all strategies on futures", made, sum, hair) // several share what they made at once by estimates
