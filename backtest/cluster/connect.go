@@ -190,9 +190,6 @@ func Serve(a Access) (*Server, error) {
 	return &Server{server: s, url: s.ClientURL()}, nil
 }
 
-// URL is where clients reach it.
-func (s *Server) URL() string { return s.url }
-
 // Close stops it; what it holds stays on the disk.
 func (s *Server) Close() {
 	s.server.Shutdown()
