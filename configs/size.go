@@ -136,7 +136,7 @@ func show(d *decimal.Decimal) func() string {
 	}
 }
 
-// checkExposure warns of a size that a limit of exposure refuses every time: most
+// checkExposure warns of a size that a limit of exposure refuses every time, and of a multiple of the equity: most
 // often a percentage without its sign.
 func (r *strategyReader) checkExposure(account risk.Limits) {
 	size, node := r.into.Size.Equity, r.equity
@@ -163,5 +163,9 @@ func (r *strategyReader) checkExposure(account risk.Limits) {
 		}
 		r.warn(node, hint, "size.equity %s is above risk.%s %s: every entry will be refused", node.Value, limit.key, most)
 		return
+	}
+	if size > exchange.RateOne && !strings.HasSuffix(node.Value, "%") {
+		r.warn(node, fmt.Sprintf("did you mean %s%%? Write %s%% if it is meant", node.Value, size.Decimal().Shift(2)),
+			"size.equity %s is %s times the equity", node.Value, size)
 	}
 }

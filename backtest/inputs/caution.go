@@ -20,6 +20,7 @@ func (b *Files) cautions(file string, symbols []*exchange.Symbol) (all []backtes
 	settings := b.Options()
 	settings.Symbols = symbols
 	for _, p := range configs.StrategyWarnings(file, settings) {
+		p.Severity = configs.Error // the word is the report's
 		all = append(all, backtest.Warning{Code: backtest.Configured, Text: p.String()})
 	}
 	return all
