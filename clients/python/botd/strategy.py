@@ -431,12 +431,15 @@ class _Session:
 
     def see(self, row: List[Any], columns: Sequence[Optional[float]]) -> None:
         self.view.candle = Candle(*row)
-        for name, rows in self.others.items():
-            self.view.others[name] = Candle(*rows[row[0]]) if row[0] in rows else None
+        self.see_others(row[0])
         if columns:
             self.view.columns = dict(zip(self.names, columns))
         if self.watches_candles:
             self.strategy.candle(self.view)
+
+    def see_others(self, open_ms: int) -> None:
+        for name, rows in self.others.items():
+            self.view.others[name] = Candle(*rows[open_ms]) if open_ms in rows else None
 
     def decide(self) -> Optional[Dict[str, Any]]:
         plan = self.strategy.decide(self.view)
@@ -454,6 +457,8 @@ class _Session:
         candle = self.strategy.candle if self.watches_candles else None
         for i, row in enumerate(rows):  # a backtest's whole time is here
             view.candle = Candle(*row)
+            if self.others:
+                self.see_others(row[0])
             if columns:
                 view.columns = dict(zip(self.names, columns[i]))
             if candle is not None:
