@@ -308,12 +308,16 @@ func (f *figures) status(book *reconcile.Book) {
 	f.profits(&status, slack)
 }
 
-// profits compares what the ledger says of each strategy, where it has booked the wallets as they are.
+// profits compares what the ledger says of each strategy, where it has booked the wallets as they are, from before
+// anything was traded: a fee that was paid before the ledger began is in no entry.
 func (f *figures) profits(status *engine.Status, slack *big.Rat) {
 	w := f.w
 	have := map[exchange.Market]*big.Rat{exchange.Futures: new(big.Rat), exchange.Spot: new(big.Rat)}
-	held := map[string]*big.Rat{}
+	held, begun := map[string]*big.Rat{}, map[exchange.Market]*big.Rat{exchange.Futures: new(big.Rat), exchange.Spot: new(big.Rat)}
 	for _, b := range status.Ledger {
+		if b.Account == ledger.Transferred && b.Asset == "USDT" {
+			begun[b.Symbol.Market].Sub(begun[b.Symbol.Market], ratOf(b.Amount))
+		}
 		if b.Account == ledger.Wallet && b.Asset == "USDT" {
 			have[b.Symbol.Market].Add(have[b.Symbol.Market], ratOf(b.Amount))
 		}
@@ -322,8 +326,11 @@ func (f *figures) profits(status *engine.Status, slack *big.Rat) {
 		}
 	}
 	free, frozen := w.venue.x.Balance(trader, "USDT")
-	booked := map[exchange.Market]bool{exchange.Futures: have[exchange.Futures].Cmp(ratOf(w.venue.x.Money(trader).Wallet)) == 0,
-		exchange.Spot: have[exchange.Spot].Cmp(new(big.Rat).Add(ratOf(free), ratOf(frozen))) == 0}
+	booked := map[exchange.Market]bool{}
+	for n, wallet := range [2]*big.Rat{ratOf(w.venue.x.Money(trader).Wallet), new(big.Rat).Add(ratOf(free), ratOf(frozen))} {
+		market := [2]exchange.Market{exchange.Futures, exchange.Spot}[n]
+		booked[market] = have[market].Cmp(wallet) == 0 && begun[market].Cmp(f.start[n]) == 0
+	}
 	profits := profit.Of(status)
 	fees, paid := new(big.Rat), new(big.Rat)
 	for n := range f.shares {

@@ -114,6 +114,7 @@ func (w *twins) standDown(market string, copied bool) {
 	if len(starts) != 2 {
 		t.Errorf("want both to have placed before they saw each other, have orders of %v", starts)
 	}
+	eventually(t, "what was bought has a stop", func() bool { return stopsOf(w.orders()) > 0 })
 	buys, looks := -1, 0
 	eventually(t, "a while in which nothing is bought and no stop goes", func() bool {
 		now := w.orders()
