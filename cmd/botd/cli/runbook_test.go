@@ -255,7 +255,7 @@ func (b *runbook) atRest() {
 	}
 }
 
-// withoutExchange has the exchange gone for a while; a day of it is on virtual time (runtime/daemon).
+// withoutExchange has the exchange gone for a while.
 func (b *runbook) withoutExchange(venue *exec.Cmd) {
 	b.t.Helper()
 	if err := venue.Process.Signal(syscall.SIGSTOP); err != nil {
