@@ -194,6 +194,9 @@ func (w *watched) scrape(m *ops.Metrics) {
 
 // run has the daemon trade for so long of virtual time. meanwhile goes on in the bubble, from its beginning.
 func (w *watched) run(files map[string]string, mode configs.Mode, lasts time.Duration, meanwhile func(*process)) {
+	if testing.Short() {
+		w.t.Skip("-short: it reads the daemon between events, which its bubble orders and the race detector does not see")
+	}
 	t := w.t
 	directory := filepath.Join(t.TempDir(), strings.Repeat("no-socket-", 12)) // a path too long for one
 	if w.disk {
