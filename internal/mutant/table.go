@@ -66,7 +66,7 @@ var protocol = []Row{
 		{"reconcile.survey.observeLost", "s.fetched.BeganMS < p.Fence(s.book.Settle())", "false"},
 	}},
 	{"fills_go_back", "a smaller filled quantity is accepted", "13", "", []Edit{
-		{"reconcile.survey.observeOrder", "CreatedMS: «datedBefore(p, order)», },", "0"},
+		{"reconcile.survey.observeOrder", "max(order.Filled, p.Filled())", "order.Filled"},
 		{"reconcile/account.Placement.fillTo", "grown <= 0", "grown == 0"},
 		{"reconcile/account.State.advance", "grown > 0", "grown != 0"},
 	}},
