@@ -120,7 +120,7 @@ func (b *Book) Apply(r *record.Record) {
 		symbol.Settled, symbol.extends = false, symbol.extends && body.Purpose == placement.Order
 	case record.Adopted:
 		b.Symbol(r.Symbol).short = 0
-		b.Symbol(r.Symbol).resolveBeside()
+		b.Symbol(r.Symbol).resolveTwin()
 		b.noteReported(r.ClientOrderID)
 	case record.Halt, record.Ignored:
 		b.noteReported(r.ClientOrderID)
@@ -156,7 +156,7 @@ func (b *Book) advance(r *record.Record) {
 	}
 	if p.Filled() > filled {
 		symbol.spot.overdrawn = false
-		symbol.noteBesideSold(p, p.Filled()-filled, known)
+		symbol.noteTwinSold(p, p.Filled()-filled, known)
 		symbol.calm = persistence{sinceMS: r.AtMS, lastMS: r.AtMS}
 		if p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell && b.buysUnknown(symbol) {
 			symbol.leftSold += max(0, p.Filled()-filled-known)

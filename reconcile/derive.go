@@ -165,7 +165,7 @@ func (d *derivation) measureHeld() {
 			position = d.book.heldInQuarantine(d.symbol)
 		}
 		if d.held = max(0, position-d.book.sellsUnknown(d.symbol)); d.book.StandsDown() != "" {
-			d.held = max(0, min(position, d.symbol.HeldBesides()-d.book.sellsUnknown(d.symbol)))
+			d.held = max(0, min(position, d.symbol.heldWithTwin()-d.book.sellsUnknown(d.symbol)))
 		}
 		return
 	}

@@ -163,7 +163,7 @@ func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
 		d.closeDust(quantity, reason)
 		return
 	}
-	if d.fitsBesideUnknown(quantity) {
+	if d.fitsWithUnknown(quantity) {
 		return
 	}
 	order := exchange.NewOrder{Type: exchange.MarketOrder, Quantity: quantity, ReduceOnly: true}

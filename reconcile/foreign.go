@@ -158,7 +158,7 @@ func (s *survey) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 		o := &symbol.Foreign[i]
 		listed := slices.ContainsFunc(orders, func(now exchange.Order) bool { return now.ID == o.ID })
 		if !listed && o.Side == exchange.Sell && s.book.prefixed(o.ClientOrderID) {
-			symbol.unlistedSales = append(symbol.unlistedSales, besideOrder{o.ID, o.Remaining(), s.fetched.EndedMS})
+			symbol.unlistedSales = append(symbol.unlistedSales, twinOrder{o.ID, o.Remaining(), s.fetched.EndedMS})
 			symbol.unlistedFor = persistence{}
 		}
 	}
@@ -168,7 +168,7 @@ func (s *survey) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 // took it off has a moment for what takes its place.
 func (s *SymbolState) decideUnlisted(o *exchange.Order, nowMS int64) {
 	if o.Status.Final() {
-		s.unlistedSales = slices.DeleteFunc(s.unlistedSales, func(one besideOrder) bool { return one.orderID == o.ID && nowMS-one.seenMS >= besideMS })
+		s.unlistedSales = slices.DeleteFunc(s.unlistedSales, func(one twinOrder) bool { return one.orderID == o.ID && nowMS-one.seenMS >= twinStopMS })
 	}
 }
 
@@ -214,7 +214,7 @@ func (s *survey) observeNewest() {
 // instance's prefix and that the journal does not account for, whenever it is read: a purchase that
 // filled at once is in no open list.
 func (s *survey) noteUnknownEnded(orders []exchange.Order) {
-	s.noteBesides(orders)
+	s.noteTwinOrders(orders)
 	for i := range orders {
 		order := &orders[i]
 		if id, ours := placement.ParseSerial(order.ClientOrderID); ours && s.book.prefixed(order.ClientOrderID) && !s.book.Sent(order.Key(), id) {

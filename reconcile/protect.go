@@ -91,7 +91,7 @@ func (d *derivation) protect() {
 	switch {
 	case d.dusting:
 		return // what stands closes the rest
-	case d.symbol.Key().Market == exchange.Spot && (d.explainedOnSpot() > 0 || d.book.StandsDown() != "" && d.symbol.HeldBesides() > 0):
+	case d.symbol.Key().Market == exchange.Spot && (d.explainedOnSpot() > 0 || d.book.StandsDown() != "" && d.symbol.heldWithTwin() > 0):
 		d.protectSpot()
 		return
 	case d.held == 0 && d.unexplained():

@@ -36,7 +36,7 @@ func (d *derivation) protectSpot() {
 	}
 	uncovered := d.uncovered()
 	if d.book.StandsDown() != "" && uncovered > 0 {
-		uncovered = max(0, uncovered-max(0, d.symbol.boughtBesides(d.nowMS)-d.book.sellsUnknown(d.symbol)))
+		uncovered = max(0, uncovered-max(0, d.symbol.twinBought(d.nowMS)-d.book.sellsUnknown(d.symbol)))
 	}
 	if d.historyUnread() && d.book.walletMS >= d.book.bootMS+d.book.Settle().StalenessMS { // before that a wallet may be older than the last fill
 		uncovered = min(uncovered, d.beyondBaseline()-d.selling(d.leavesUncovered))
@@ -75,7 +75,7 @@ func (d *derivation) allShown() bool {
 // purchase has bought that no list shows counts as far as the wallet shows it.
 func (d *derivation) explainedOnSpot() exchange.Quantity {
 	if d.book.StandsDown() != "" {
-		return d.symbol.HeldBesides() - d.book.sellsUnknown(d.symbol)
+		return d.symbol.heldWithTwin() - d.book.sellsUnknown(d.symbol)
 	}
 	switch {
 	case d.symbol.Quarantine() != "":

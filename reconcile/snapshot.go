@@ -180,7 +180,7 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 			symbol.Foreign = append(symbol.Foreign, *order)
 		}
 	}
-	s.noteBesides(orders)
+	s.noteTwinOrders(orders)
 	clear(matched) // an ended placement is not held on to
 	s.book.matched = matched
 }

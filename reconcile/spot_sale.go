@@ -89,9 +89,9 @@ func (d *derivation) repeatable(p *account.Placement) bool {
 	return d.inWalletYet(p) && d.book.inWallet(d.symbol)-abs(d.held) < p.Remaining()
 }
 
-// fitsBesideUnknown reports whether on spot the wallet has enough for a sale and for one of unknown fate: the exchange would
+// fitsWithUnknown reports whether on spot the wallet has enough for a sale and for one of unknown fate: the exchange would
 // refuse neither. What the wallet has free is less than is held where it freezes the rest for that one.
-func (d *derivation) fitsBesideUnknown(quantity exchange.Quantity) bool {
+func (d *derivation) fitsWithUnknown(quantity exchange.Quantity) bool {
 	unknown := func(p *account.Placement) bool {
 		return p.Purpose() == placement.Exit && p.State() == placement.Uncertain && p.OrderID() == 0 && quantity+p.Remaining() <= d.book.inWallet(d.symbol)
 	}

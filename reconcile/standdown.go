@@ -40,7 +40,7 @@ func (d *derivation) protectStandingDown() {
 	before := len(d.intents)
 	d.protect()
 	defer d.takeOffSold()
-	if d.symbol.AtVenue() == 0 && (d.symbol.Key().Market == exchange.Futures || d.symbol.HeldBesides() == 0) {
+	if d.symbol.AtVenue() == 0 && (d.symbol.Key().Market == exchange.Futures || d.symbol.heldWithTwin() == 0) {
 		return // what this journal placed to protect it goes
 	}
 	stop := d.stands(d.stops, exchange.StopMarket, exchange.StopLimit)
@@ -69,7 +69,7 @@ func (d *derivation) takeOffSold() {
 		return
 	}
 	canceled := func(p *account.Placement) bool { return d.book.released[p.ClientOrderID()] != 0 }
-	if excess := min(d.selling(canceled)-d.symbol.HeldBesides(), seen.soldUnknown); excess > 0 {
+	if excess := min(d.selling(canceled)-d.symbol.heldWithTwin(), seen.soldUnknown); excess > 0 {
 		d.takeOff(excess, "orders that the journal does not know have sold what it would sell")
 	}
 }

@@ -61,7 +61,7 @@ type SymbolState struct {
 	equal         persistence       // since the first of them
 	calm          persistence       // since the last fill, or since the start that followed soon; else not measured
 	seen          []int64           // ids of positions seen open, oldest first
-	unlistedSales []besideOrder     // spot: what orders under our prefix that the journal does not know, and that left the list, may have sold
+	unlistedSales []twinOrder       // spot: what orders under our prefix that the journal does not know, and that left the list, may have sold
 	unlistedFor   persistence       // since then
 	missed        exchange.Quantity // spot: what the wallet misses while an order rests
 	misses        persistence       // the wallet, that much

@@ -32,8 +32,8 @@ type spotTestimony struct {
 
 	soldUnknown exchange.Quantity // what orders under this instance's prefix that no placement claims have sold, as the order history shows
 
-	beside     []besideOrder     // orders of another botd under this prefix that filled, oldest first
-	besideSold exchange.Quantity // what own sales have sold of that
+	twinOrders []twinOrder       // orders of another botd under this prefix that filled, oldest first
+	twinSold   exchange.Quantity // what own sales have sold of that
 	resolvedID int64             // up to this order a person has decided about them
 	excess     exchange.Quantity // how much more own stops and those of another botd sell than is held
 	excessMS   int64             // since when; 0 while they do not

@@ -7,7 +7,7 @@ import (
 )
 
 // Table holds all mutants. The package comment says how to change an Edit.
-var Table = slices.Concat(protocol, another)
+var Table = slices.Concat(protocol, twin)
 
 // protocol breaks the rules of one botd on its account.
 var protocol = []Row{
@@ -306,7 +306,7 @@ var protocol = []Row{
 		}},
 	{"repeat_fits", "on spot an exit beside a lost one sells what the wallet has free, though the rest is frozen for that one", "20",
 		"reconcile TestAnExitIsNotRepeatedForWhatTheWalletHasBesideALostOne", []Edit{
-			{"reconcile.derivation.reduceNow", "d.fitsBesideUnknown(quantity)", "false"},
+			{"reconcile.derivation.reduceNow", "d.fitsWithUnknown(quantity)", "false"},
 		}},
 	{"adopted_end_forgotten", "an adopted position that an old list had hidden is one of the past", "39",
 		"reconcile TestTheEndOfAnAdoptedPositionThatAnOldListHadHiddenIsWitnessed", []Edit{

@@ -435,7 +435,7 @@ func (r *round) busy() bool {
 	}
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
 		unsettled := !leg.symbol.Settled || r.book.AwaitsFreshWallet(leg.symbol)
-		return leg.symbol.UnprotectedSinceMS != 0 || r.book.BesideUncovered(leg.symbol) || unsettled && r.readHealth.failing(leg.symbol.Key()) == 0
+		return leg.symbol.UnprotectedSinceMS != 0 || r.book.TwinUncovered(leg.symbol) || unsettled && r.readHealth.failing(leg.symbol.Key()) == 0
 	})
 }
 

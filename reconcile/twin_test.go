@@ -64,7 +64,7 @@ func boughtByAnother(t testing.TB) {
 	if have := stopped(derive()); have != 0 {
 		t.Errorf("want the other botd to have a moment for its own stop, have one of %d", have)
 	}
-	w.now += besideMS
+	w.now += twinStopMS
 	w.sees("1.007", "0.01", []exchange.Order{bought}, stop)
 	if have := stopped(derive()); have != 7 {
 		t.Errorf("want a stop of the 7 that the other one bought, have %d", have)
@@ -140,7 +140,7 @@ func TestAStopOfAnotherBotdThatIsCanceledHasAMomentForWhatTakesItsPlace(t *testi
 	if have := stopped(derive()); have != 0 {
 		t.Errorf("want no stop beside an exit that may be on its way, have one of %d", have)
 	}
-	w.now += besideMS
+	w.now += twinStopMS
 	w.sees("1.01", "0", []exchange.Order{canceled})
 	if have := stopped(derive()); have != 10 {
 		t.Errorf("want the stop of 10 as soon as nothing came of it, have %d", have)

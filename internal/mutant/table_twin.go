@@ -1,10 +1,10 @@
 package mutant
 
-// another breaks the rules that keep two botds on one account from doing harm, and those for reads that hang.
-var another = []Row{
-	{"beside_unprotected", "what another botd bought on spot has no stop", "15",
+// twin breaks the rules that keep two botds on one account from doing harm, and those for reads that hang.
+var twin = []Row{
+	{"twin_unprotected", "what another botd bought on spot has no stop", "15",
 		"reconcile TestWhatAnotherBotdBoughtOnSpotIsFoundAndProtected", []Edit{
-			{"reconcile.survey.noteBesides", "o.Filled > 0 && o.ID > symbol.spot.resolvedID", "false"},
+			{"reconcile.survey.noteTwinOrders", "o.Filled > 0 && o.ID > symbol.spot.resolvedID", "false"},
 		}},
 	{"both_stops_stay", "two stops over the same coins, of two botds, stay", "15",
 		"reconcile TestOfTwoStopsOverTheSameCoinsOneGoes", []Edit{
