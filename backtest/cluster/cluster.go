@@ -44,7 +44,8 @@ const (
 const (
 	ackWait      = 15 * time.Second // a message whose worker is silent for so long goes to another one
 	beat         = 5 * time.Second  // of workers and coordinators
-	silent       = 20 * time.Second // without a beat: gone
+	silent       = 20 * time.Second // without a beat a worker or coordinator counts as ended
+	away         = time.Minute      // a row waits so long for a server that does not answer; then its trial is another worker's
 	keep         = 7 * 24 * time.Hour
 	batchWork    = 10 * time.Second // of one message
 	maxBatch     = 500              // trials of one message

@@ -441,7 +441,7 @@ func (c *Coordinator) present(all map[string]*WorkerStatus) {
 	}
 	for id, w := range c.workers {
 		if all[id] == nil {
-			c.Log("worker %s is gone", w.ID)
+			c.Log("worker %s has ended, or cannot be reached", w.ID)
 		}
 	}
 	c.workers = all

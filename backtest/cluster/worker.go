@@ -382,12 +382,14 @@ func (w *Worker) put(ctx context.Context, asked *message, one *job, made *row) e
 	if made.Failure != "" {
 		kind = ".failed."
 	}
-	for attempt := 0; ; attempt++ {
-		_, err = w.store.rows.Create(ctx, asked.Sweep+kind+one.Job, text)
+	patient, cancel := context.WithTimeout(ctx, away)
+	defer cancel()
+	for {
+		_, err = w.store.rows.Create(patient, asked.Sweep+kind+one.Job, text)
 		if err == nil || errors.Is(err, jetstream.ErrKeyExists) {
 			break
 		}
-		if attempt == 60 || w.ended(ctx, asked.Sweep) || !pause(ctx, time.Second) { // the server is away: a minute, and then another worker
+		if w.ended(patient, asked.Sweep) || !pause(patient, time.Second) {
 			return fmt.Errorf("store the row of %s: %w", one.Choice.Text(), err)
 		}
 	}
