@@ -283,6 +283,7 @@ func (v *visitor) goBench(bench *stub) {
 	const body = `{"strategy":"trend","params":{"fast":"12"},"seed":7,"candles":500,"from":"2024-01-01","to":"2024-01-09","study":true,"name":"%s"}`
 	v.good("backtest_choices", "", "")
 	v.good("parity", "trend?from=60000&to=120000", "")
+	v.call(http.StatusForbidden, "parity", "trend", "", bearer(viewerToken))
 	v.call(http.StatusNotFound, "parity", "nobody", "", bearer(testToken))
 	v.call(http.StatusBadRequest, "parity", "trend?from=yesterday", "", bearer(testToken))
 	start := func(status int, name string, change func(*http.Request)) {

@@ -12,7 +12,7 @@ import (
 )
 
 var parityRoutes = []route{
-	{id: "parity", tag: "strategies", method: "GET", path: "/api/v1/strategies/{name}/parity", minimum: auth.Viewer,
+	{id: "parity", tag: "strategies", method: "GET", path: "/api/v1/strategies/{name}/parity", minimum: auth.Operator,
 		endpoint: read((*Server).parity),
 		summary: "A running strategy beside a backtest of it over the candles that were recorded meanwhile, with its present configuration and the " +
 			"equity that its market's wallet had: each order beside the same one of the backtest, and what both made. It runs in this process, " +

@@ -231,7 +231,11 @@ func TestNoKeySecretOrSignatureIsEverWrittenOrAnswered(t *testing.T) {
 			if path == "/api/v1/candles" {
 				path += "?symbol=BTC-USDT&interval=1m"
 			}
-			everything[path] = d.want(http.StatusOK, path)
+			code, body := d.ask(http.MethodGet, path, "", bearer(testToken))
+			if code != http.StatusOK {
+				t.Errorf("GET %s: want 200, have %d: %s", path, code, body)
+			}
+			everything[path] = body
 		}
 	}
 	for _, path := range []string{"/metrics", "/healthz", "/readyz?verbose", "/login", "/login.js", "/"} {

@@ -116,7 +116,7 @@ func (i *Identity) Admit(minimum Role) *Denied {
 		return &Denied{Status: http.StatusUnauthorized, Code: "credentials",
 			Detail: "log in: botd login prints a link; or send Authorization: Bearer with the token in data_dir"}
 	case i.Role < minimum:
-		return &Denied{Status: http.StatusForbidden, Code: "role", Detail: fmt.Sprintf("a %s can read everything and change nothing", i.Role)}
+		return &Denied{Status: http.StatusForbidden, Code: "role", Detail: fmt.Sprintf("a %s can read, and neither change nor run anything", i.Role)}
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ export async function open(page) {
           get(`strategies/${part(name)}/explain`)]); });
   const askTrades = (after) => get("trades", { strategy: name, limit: 100, after });
   const round = page.reader(async () => { if (view === "trades") [drawn, trades] = await Promise.all([import("../trips.js"), askTrades()]); });
-  const compare = page.reader(async () => { if (view !== "parity") return;
+  const compare = page.reader(async () => { if (view !== "parity" || !operator()) return;
     beside ??= new (await import("../parity.js")).Parity(name, () => { overlay(); page.draw(); });
     await beside.read(); });
   page.every(60_000, compare);
@@ -210,7 +210,8 @@ export async function open(page) {
     switch (view) {
       case "why": return reasons ? reasons.why(preview) : h("p.loading", "Asking the engine…");
       case "trades": return drawn ? drawn.trips(trades.items, trades.next ? button("Show older", earlier) : null) : h("p.loading", "Reading…");
-      case "parity": return beside ? beside.view() : h("p.loading", "Running the backtest of the same time…");
+      case "parity": return !operator() ? empty("Only an operator can compare", "It runs a backtest beside trading; you are logged in as a viewer.")
+        : beside ? beside.view() : h("p.loading", "Running the backtest of the same time…");
       case "orders": return table("Working orders", [{ name: "Sent", cell: (o) => time(o.sent_ms, now()) },
           { name: "For", cell: (o) => f.words(o.purpose) },
           { name: "Side", cell: (o) => side(o.side) },
