@@ -3,6 +3,7 @@ package backtest
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"botd/exchange"
 	"botd/exchange/sim"
@@ -88,19 +89,11 @@ func (c *Config) indirect() string {
 		return "a strategy that is asked between candles, or for many"
 	case c.Record != nil || c.Note != nil || c.Ledger:
 		return "journal and notes"
-	case given.Paused || given.Removed || !symbol.Tradable || symbol.ReduceOnly || !takesMarketOrders(symbol):
+	case given.Paused || given.Removed || !symbol.Tradable || symbol.ReduceOnly,
+		len(symbol.OrderTypes) > 0 && !slices.Contains(symbol.OrderTypes, exchange.MarketOrder):
 		return "a strategy that may not trade"
 	}
 	return ""
-}
-
-func takesMarketOrders(s *exchange.Symbol) bool {
-	for _, accepted := range s.OrderTypes {
-		if accepted == exchange.MarketOrder {
-			return true
-		}
-	}
-	return len(s.OrderTypes) == 0
 }
 
 func newDirect(r *run) *direct {

@@ -4,6 +4,7 @@ package replay
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -133,8 +134,11 @@ func (r *Replay) config() (run backtest.Config, err error) {
 		return run, err
 	}
 	if len(account.Equity) > 0 {
-		cash := math.Round(100*r.wallet(&account)) / 100
-		if cash, err := exchange.ParseAmount(strconv.FormatFloat(cash, 'f', 2, 64)); err == nil && cash.Sign() > 0 {
+		cash, err := r.wallet(&account)
+		if err != nil {
+			return run, err
+		}
+		if cash.Sign() > 0 {
 			r.Strategy.Backtest.Cash = cash
 		}
 	}
@@ -148,12 +152,19 @@ func (r *Replay) config() (run backtest.Config, err error) {
 }
 
 // wallet is what the strategy's market had at the first point of the account's equity: what sizes are a part of.
-func (r *Replay) wallet(account *view.EquitySeries) float64 {
-	futures := number(account.Wallet[0]) + number(account.Unrealized[0])
-	if r.Strategy.Market == exchange.Futures {
-		return futures
+func (r *Replay) wallet(account *view.EquitySeries) (exchange.Amount, error) {
+	var amounts [3]exchange.Amount
+	for i, text := range [...]view.Decimal{account.Equity[0], account.Wallet[0], account.Unrealized[0]} {
+		var err error
+		if amounts[i], err = exchange.ParseAmount(text); err != nil {
+			return exchange.Amount{}, fmt.Errorf("the account's equity of %s: %w", time.UnixMilli(account.TimeMS[0]).UTC().Format(time.DateTime), err)
+		}
 	}
-	return number(account.Equity[0]) - futures
+	futures := amounts[1].Add(amounts[2])
+	if r.Strategy.Market == exchange.Futures {
+		return futures, nil
+	}
+	return amounts[0].Sub(futures), nil
 }
 
 // earned is what the strategy's round trips made that lie within the time, and the fees of that.
