@@ -137,8 +137,8 @@ func (p *process) trade(ctx context.Context) (err error) {
 	path := filepath.Join(p.directory, journal.FileName)
 	p.key = journal.NewKey(secret)
 	if saved := journal.Rescued(path); saved != "" {
-		return failure.Wrap(failure.Config, fmt.Errorf("journal %s is gone, and %s is what a run saved of it\nhint: botd restore %s puts it back; "+
-			"moved away, botd begins with an empty journal, which knows of no halt, limit or order", path, saved, saved))
+		return failure.New(failure.Config, "botd restore "+saved+" puts it back; where it is moved away, botd begins with an empty journal, "+
+			"which knows of no halt, limit or order", "journal %s is missing, and %s is what a run saved of it", path, saved)
 	}
 	if p.older, err = journal.BackupOlder(ctx, path, p.key); err != nil {
 		return err

@@ -95,7 +95,7 @@ func (leg *leg) progress() (state, why string, spent bool) {
 		return "warming_up", fmt.Sprintf("it needs %d candles of %s", warmup, lacking.Key()), false
 	}
 	if keys := leg.spent(); len(keys) > 0 {
-		return "running", fmt.Sprintf("its orders %s are filled and what they bought is gone: a key begins anew once a plan leaves it out",
+		return "running", fmt.Sprintf("its orders %s are filled and what they opened has ended: a key begins anew once a plan leaves it out",
 			strings.Join(keys[:min(len(keys), 5)], ", ")), true
 	}
 	return "running", leg.awaited(), false

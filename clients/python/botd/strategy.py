@@ -321,7 +321,7 @@ class _Bridge:
     def read(self, exact: bool = False) -> Optional[Dict[str, Any]]:
         head = self.questions.read(4)
         if len(head) < 4:
-            return None  # botd needs the program no more
+            return None  # botd no longer needs the program
         (length,) = struct.unpack(">I", head)
         text = self.questions.read(length)
         if len(text) < length:
@@ -495,7 +495,7 @@ def _serve(kind: Type[Strategy], bridge: _Bridge) -> None:
 
 
 def run(kind: Type[Strategy]) -> None:
-    """Runs a strategy class as the program of `strategy: process`, until botd needs it no more."""
+    """Runs a strategy class as the program of `strategy: process`, until botd no longer needs it."""
     if sys.stdin.isatty():
         sys.exit(f"{sys.argv[0]} is run by botd: name it in a strategy's file (strategy: process, command: [python3, {os.path.basename(sys.argv[0])}])")
     bridge = _Bridge.of_process = _Bridge()

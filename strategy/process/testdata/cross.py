@@ -17,7 +17,7 @@ os.dup2(2, 1)
 def read():
     head = questions.read(4)
     if len(head) < 4:
-        sys.exit(0)  # botd needs the program no more
+        sys.exit(0)  # botd no longer needs the program
     (length,) = struct.unpack(">I", head)
     return json.loads(questions.read(length))
 
