@@ -263,7 +263,8 @@ func (b *runbook) withoutExchange(venue *exec.Cmd) {
 	}
 	b.shows("BLIND")
 	b.waits = true // for the exchange: no round ends
-	if text := b.follow("The exchange cannot be reached for a day"); !strings.Contains(text, "WAITING") || !strings.Contains(text, "the exchange cannot be reached") {
+	text := b.follow("The exchange cannot be reached for a day")
+	if !strings.Contains(text, "WAITING") || !strings.Contains(text, "the exchange cannot be reached") {
 		b.t.Errorf("want a start that waits, and the halt, have %s", text)
 	}
 	b.waits = false
