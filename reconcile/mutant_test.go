@@ -29,7 +29,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"repeat_fits":               func(t testing.TB) { repeatsBesideALostOne(t, "0.009", "0.01", 0) },
 		"witness_forgotten":         func(t testing.TB) { endedBeforeItsEntryWasBooked(t, true) },
 		"double_stays":              func(t testing.TB) { stopTooMany(t, []exchange.Quantity{10, 10}, 2, 1) },
-		"beside_unprotected":        boughtByAnother,
+		"twin_unprotected":          boughtByAnother,
 		"both_stops_stay":           func(t testing.TB) { twoStops(t, elders, excessMS, true) },
 		"both_sell":                 func(t testing.TB) { yields(t, elders, true, 500_000, 500_000+2*yieldMS) },
 		"taken_sells":               takenByAnother,
