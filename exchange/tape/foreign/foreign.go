@@ -3,9 +3,9 @@
 // It reads the layouts of exchanges, data vendors and other trading programs:
 // headers in their words, lines before the header, files without one, newest
 // rows first, times as seconds, milliseconds, micro- or nanoseconds or as dates,
-// other delimiters, and JSON. It decides by the first rows what stands where and
+// other delimiters, JSON, and Arrow's IPC files (feather). It decides by the first rows what stands where and
 // guesses nothing that the prices contradict. Numbers are passed on as they are
-// written. Each line becomes one line, so that errors name the line of the file.
+// written, but for the noise of floats. Each line becomes one line, so that errors name the line of the file.
 package foreign
 
 import (
@@ -27,7 +27,7 @@ type Origin struct {
 // ErrUnknown says that the file has none of the known layouts.
 var ErrUnknown = errors.New("the layout of the file is unknown")
 
-// maxFile bounds files that must be in memory as a whole: those with the newest row first, and JSON.
+// maxFile bounds files that must be in memory as a whole: those with the newest row first, JSON, and feather.
 const maxFile = 2 << 30
 
 var errTooLarge = errors.New("more than 2 GiB in a layout that must be read as a whole")
@@ -48,17 +48,23 @@ func CSV(stream *bufio.Reader, columns string) (io.Reader, Origin, error) {
 			return nil, Origin{}, err
 		}
 	}
-	if text := bytes.TrimLeft(head, " \r\n\t"); len(text) > 0 && (text[0] == '[' || text[0] == '{') {
-		data, err := readAll(stream)
-		if err != nil {
-			return nil, Origin{}, err
-		}
-		if data, err = rowsOfJSON(data); err != nil {
-			return nil, Origin{}, err
-		}
-		return translate(bytes.NewReader(data), data, true, columns)
+	var rows func([]byte) ([]byte, error)
+	switch text := bytes.TrimLeft(head, " \r\n\t"); {
+	case bytes.HasPrefix(head, featherMagic):
+		rows = rowsOfFeather
+	case len(text) > 0 && (text[0] == '[' || text[0] == '{'):
+		rows = rowsOfJSON
+	default:
+		return translate(stream, head, whole, columns)
 	}
-	return translate(stream, head, whole, columns)
+	data, err := readAll(stream)
+	if err != nil {
+		return nil, Origin{}, err
+	}
+	if data, err = rows(data); err != nil {
+		return nil, Origin{}, err
+	}
+	return translate(bytes.NewReader(data), data, true, columns)
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")

@@ -263,8 +263,8 @@ func (s *sheet) timeText(row []string) string {
 
 func (s *sheet) timeOf(row []string) (int64, bool) { return millisecondsOf(s.timeText(row)) }
 
-// number returns a field without the signs that group its digits, and with a decimal point. Counts
-// that were saved as floats lose their ".0", and an absent number is empty.
+// number returns a field without the signs that group its digits, with a decimal point, and without
+// the noise of floats. Counts that were saved as floats lose their ".0", and an absent number is empty.
 func (s *sheet) number(row []string, c column) string {
 	text := field(row, s.at[c])
 	switch strings.ToLower(text) {
@@ -278,10 +278,40 @@ func (s *sheet) number(row []string, c column) string {
 			text = strings.ReplaceAll(text, ",", ".") // 42283,58
 		}
 	}
+	if len(text) > certainDigits {
+		text = meant(text)
+	}
 	if c == tradesColumn {
 		if whole, zeros, found := strings.Cut(text, "."); found && strings.Trim(zeros, "0") == "" {
 			return whole
 		}
 	}
 	return text
+}
+
+// certainDigits are the significant digits that a float of eight bytes holds of any decimal number.
+const certainDigits = 15
+
+// meant is the number that a float with its noise stands for, or the text as it is. Yahoo's prices
+// are floats of four bytes, which others widen: 0.083129 becomes 0.08312900364398956; and sums of
+// floats end as 3.3000000000000003.
+func meant(text string) string {
+	number, err := strconv.ParseFloat(text, 64)
+	if err != nil || significant(text) <= certainDigits {
+		return text
+	}
+	if narrow := float32(number); float64(narrow) == number {
+		return strconv.FormatFloat(number, 'f', -1, 32)
+	}
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(number, 'e', certainDigits-1, 64), 64)
+	if short := strconv.FormatFloat(rounded, 'f', -1, 64); err == nil && significant(short) <= certainDigits-3 {
+		return short // three zeros or more in a row before the noise are no chance
+	}
+	return text
+}
+
+// significant counts a number's digits from its first to its last that is not zero.
+func significant(text string) int {
+	mantissa, _, _ := strings.Cut(strings.ToLower(text), "e")
+	return len(strings.Trim(strings.NewReplacer(".", "", "-", "", "+", "").Replace(mantissa), "0"))
 }

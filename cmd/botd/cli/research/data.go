@@ -189,8 +189,8 @@ Wrong rows are an error with their line, unless --repair is given, which drops a
 Trades (id, price, qty, time_ms, and side or is_buyer_maker) become candles of --interval, 1m without it.
 
 Columns, times and the order of the rows are detected from the header and the first rows. Files of
-Binance, Bybit, OKX, Kraken, Coinbase, CryptoDataDownload, Yahoo, ccxt, freqtrade (JSON), TradingView
-and MetaTrader are read as they are. For other files, --columns names the columns from left to
+Binance, Bybit, OKX, Kraken, Coinbase, CryptoDataDownload, Yahoo, ccxt, freqtrade (JSON and feather),
+TradingView and MetaTrader are read as they are. For other files, --columns names the columns from left to
 right, with a dash for each one to skip.`,
 		Example: "  botd data import Binance_DOGEUSDT_1h.csv --symbol DOGE-USDT\n" +
 			"  botd data import BTCUSDT-1m-2024-01.zip BTCUSDT-1m-2024-02.zip --symbol BTC-USDT --interval 1m\n  botd data import " +
