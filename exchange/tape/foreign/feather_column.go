@@ -66,7 +66,9 @@ func (c *featherColumn) understand(kind byte, about table) bool {
 	case featherNull:
 		c.buffers, c.append = 0, func(rows []byte, _ *featherValues, _ int) []byte { return rows }
 	case featherFlag:
-		c.append = func(rows []byte, from *featherValues, i int) []byte { return strconv.AppendInt(rows, int64(from.data[i/8]>>(i%8)&1), 10) }
+		c.append = func(rows []byte, from *featherValues, i int) []byte {
+			return strconv.AppendInt(rows, int64(from.data[i/8]>>(i%8)&1), 10)
+		}
 	case featherWhole:
 		bits, signed := about.GetInt32Slot(4, 0), about.byte(1) != 0
 		c.append = func(rows []byte, from *featherValues, i int) []byte {
