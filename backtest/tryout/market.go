@@ -36,18 +36,22 @@ func SymbolOf(path string) string {
 				base = parts[i-1]
 			}
 			if base != "" && !slices.Contains(notSymbols, base) {
-				return base + "-" + traded(quote)
+				return traded(base) + "-" + traded(quote)
 			}
 		}
 	}
 	return ""
 }
 
-func traded(quote string) string {
-	if quote == "USD" {
+// traded is the asset by the name that it is traded by: Kraken writes XBT.
+func traded(asset string) string {
+	switch asset {
+	case "USD":
 		return "USDT"
+	case "XBT":
+		return "BTC"
 	}
-	return quote
+	return asset
 }
 
 // Ticks are the steps of a symbol's prices and quantities.

@@ -18,7 +18,7 @@ import (
 func TestSymbolsAreFoundInTheNamesOfFiles(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{"data/Binance_DOGEUSDT_1h.csv": "DOGE-USDT", "Bitstamp_DOGEUSD_d.csv": "DOGE-USDT", "doge-usd.csv": "DOGE-USDT",
-		"SOL_USDT-1h.json": "SOL-USDT", "XRPEUR_60.csv": "XRP-EUR", "1000PEPEUSDT-1m-2024-01.zip": "1000PEPE-USDT", "candles.csv": "", "kraken-usd.csv": "",
+		"SOL_USDT-1h.json": "SOL-USDT", "XRPEUR_60.csv": "XRP-EUR", "XBTUSD_60.csv": "BTC-USDT", "BTC_USDT_USDT-1h-futures.feather": "BTC-USDT", "1000PEPEUSDT-1m-2024-01.zip": "1000PEPE-USDT", "candles.csv": "", "kraken-usd.csv": "",
 		"BINANCE_BTCUSDT, 60.csv": "BTC-USDT", "prices.txt": ""} {
 		if have := SymbolOf(path); have != want {
 			t.Errorf("%s: want %q, have %q", path, want, have)
@@ -101,6 +101,8 @@ func TestTheVerdictIsOneSentence(t *testing.T) {
 			func(o *Outcome) { o.Sweep.Trials[0].Seen.Profit = &loss }},
 		{"Earns, but does not convince: +12.0 % after costs (buy and hold +5.0 %); 12 round trips; below 30 luck decides.",
 			func(o *Outcome) { o.Result.RoundTrips = 12 }},
+		{"Earns, but less than holding: +12.0 % after costs (buy and hold +20.0 %).",
+			func(o *Outcome) { more := 20.0; o.Result.Figures.BuyAndHold = &more }},
 		{"Not usable: it decides by candles that come later, so that its +12.0 % after costs (buy and hold +5.0 %) cannot be had.",
 			func(o *Outcome) { o.Lookahead.Differences = make([]backtest.Difference, 2) }},
 		{"It did not trade: no condition of an entry was met, or every order was refused.",

@@ -15,6 +15,9 @@ const (
 	robustShare = 0.6 // of the neighbouring settings that earn too
 )
 
+// againstHolding is the check whose figure the sentence has anyway.
+const againstHolding = "Against holding"
+
 // Outcome is all that a try found.
 type Outcome struct {
 	Result    *backtest.Result
@@ -47,6 +50,9 @@ func (o *Outcome) Verdict() string {
 		return "Not yet: it made " + costs + "."
 	}
 	for _, check := range o.Checks() {
+		if !check.Good && check.Name == againstHolding {
+			return "Earns, but less than holding: " + costs + "."
+		}
 		if !check.Good {
 			return "Earns, but does not convince: " + costs + "; " + check.Text + "."
 		}
@@ -68,7 +74,7 @@ func (o *Outcome) Checks() []Check {
 	all = append(all, Check{"Enough trades", r.RoundTrips >= fewTrips, fmt.Sprintf("%d round trips; below %d luck decides", r.RoundTrips, fewTrips)},
 		Check{"Enough time", days >= fewDays, fmt.Sprintf("%.0f days; below %d one mood of the market decides", days, fewDays)})
 	if hold := r.Figures.BuyAndHold; hold != nil {
-		all = append(all, Check{"Against holding", o.profit("realistic") > *hold, fmt.Sprintf("buy and hold made %+.1f %%", *hold)})
+		all = append(all, Check{againstHolding, o.profit("realistic") > *hold, fmt.Sprintf("buy and hold made %+.1f %%", *hold)})
 	}
 	if r.Liquidations > 0 {
 		all = append(all, Check{"No liquidation", false, fmt.Sprintf("%d liquidations", r.Liquidations)})

@@ -44,7 +44,7 @@ func (s *Server) strategy(r *request) (view.OneStrategy, error) {
 	}
 	s.config.History.DateStrategy(&one.Strategy)
 	one.Config = s.config.StrategyConfig(name)
-	orders, _ := s.config.History.Orders(view.Page{Limit: defaultLimit}, func(o *view.Order) bool { return o.Live && o.Strategy == name })
+	orders, _ := s.config.History.Orders(view.Page{Limit: maxLimit}, func(o *view.Order) bool { return o.Live && o.Strategy == name })
 	one.Orders = view.OrEmpty(orders)
 	return one, nil
 }

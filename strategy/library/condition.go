@@ -51,9 +51,9 @@ func (s *smaCrossing) Conditions(view *strategy.View) []strategy.Condition {
 func (s *rsiReversal) Conditions(*strategy.View) []strategy.Condition {
 	side := map[int]string{1: "below low", -1: "above high", 0: "neither yet"}[s.side]
 	return []strategy.Condition{
-		strategy.Comparison("index", s.last, "below", "low", s.low),
-		strategy.Comparison("index", s.last, "above", "high", s.high),
-		{Name: "passed last", Value: side, Requires: "below low", Met: s.side > 0},
+		strategy.Comparison("RSI", s.last, "below", "low", s.low),
+		strategy.Comparison("RSI", s.last, "above", "high", s.high),
+		{Name: "bound crossed last", Value: side, Requires: "below low", Met: s.side > 0},
 	}
 }
 

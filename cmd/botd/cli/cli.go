@@ -104,9 +104,19 @@ func perform(arguments []string, stdout, stderr io.Writer, strategies []strategy
 		fmt.Fprintln(stderr, text)
 	}
 	if code == failure.Usage && !strings.Contains(err.Error(), "hint: ") {
-		fmt.Fprintln(stderr, "hint: botd --help, or botd COMMAND --help, shows what there is")
+		fmt.Fprintln(stderr, "hint: "+right(ran))
 	}
 	return code
+}
+
+// right is a command line that would be right: the command's first example, or its form.
+func right(command *cobra.Command) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(command.Example), "\n")
+	first, _, _ = strings.Cut(first, "  #")
+	if first = strings.TrimSpace(first); first == "" {
+		first = command.UseLine()
+	}
+	return fmt.Sprintf("as in: %s    (%s --help explains it)", first, command.CommandPath())
 }
 
 const about = `botd runs trading strategies unattended, backtests them on recorded candles,

@@ -286,6 +286,14 @@ func (v *tab) fits(where string) {
 	}
 }
 
+// short wants at most three screens of a phone, until more is asked for.
+func (v *tab) short(where string, l viewport) {
+	v.t.Helper()
+	if have := eval[int](v, "document.documentElement.scrollHeight"); have > 3*int(l.height) {
+		v.t.Errorf("%s: want at most three screens on a phone, have %d px of %d", where, have, l.height)
+	}
+}
+
 // violation is one finding of axe.
 type violation struct {
 	ID, Help string

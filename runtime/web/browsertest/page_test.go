@@ -59,6 +59,9 @@ func TestEveryPage(t *testing.T) { // not in parallel: it measures
 				}
 				v.until(path+" says "+says, `document.body.textContent.includes(`+quoted(says)+`)`)
 				v.fits(l.name + " " + path)
+				if l.name == phone.name {
+					v.short(path, l)
+				}
 				if l.mobile {
 					if have := eval[bool](v,
 						`(() => { const box = document.querySelector(".bottom .halt").getBoundingClientRect(); return box.top >= innerHeight / 2 &&

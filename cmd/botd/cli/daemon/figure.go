@@ -35,6 +35,14 @@ func gain(text string) string {
 	return number.StringFixed(2)
 }
 
+// withSign puts a plus before an amount above zero.
+func withSign(amount string) string {
+	if amount == "" || amount[0] == '-' {
+		return amount
+	}
+	return "+" + amount
+}
+
 // percent is a ratio with its sign.
 func percent(ratio *float64) string {
 	if ratio == nil {

@@ -27,6 +27,8 @@ func NewPositions() *cobra.Command {
 func positionList() *cobra.Command {
 	command := connect.Show("positions", "open positions", "/api/v1/positions", func(w io.Writer, p *client.Page[view.Position]) {
 		t := shell.NewTable(w, table.Row{"strategy", "symbol", "position", "entry", "last", "net USDT", "%", "stop", "liquidation", "age"})
+		t.Signed("net USDT", "%")
+		t.Spare("age", "entry", "strategy", "last", "%")
 		total := decimal.Decimal{}
 		for i := range p.Items {
 			r := &p.Items[i]
@@ -39,7 +41,7 @@ func positionList() *cobra.Command {
 		}
 		t.Render()
 		if len(p.Items) > 1 {
-			fmt.Fprintf(w, "%d positions, net %s USDT\n", len(p.Items), gain(total.String()))
+			fmt.Fprintf(w, "%d positions, net %s USDT\n", len(p.Items), shell.Amount(w, gain(total.String())))
 		}
 	})
 	command.Long = `Shows each open position: its side and size, the mean price it was entered at, its profit net of
@@ -56,6 +58,7 @@ func newPositionHistory() *cobra.Command {
 		func(w io.Writer, p *client.Page[view.EndedPosition]) {
 			t := shell.NewTable(w, table.Row{"until (UTC)", "position", "strategy", "market", "symbol", "side", "quantity", "entry", "close",
 				"net", "fees, funding", "by"})
+			t.Signed("net")
 			for i := range p.Items {
 				o := &p.Items[i]
 				t.AppendRow(table.Row{shell.Second(o.UntilMS), positionText(o.PositionID), cmp.Or(o.Strategy, "(no strategy)"), o.Market, o.Symbol,

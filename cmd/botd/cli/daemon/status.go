@@ -43,7 +43,7 @@ func NewStatus() *cobra.Command {
 		}
 		fmt.Fprintf(w, "botd %s  %s  up %s  %s\n", s.Mode, s.Instance, time.Duration(s.UptimeS)*time.Second, state)
 		fmt.Fprintf(w, "equity %s USDT  today %s (%s)  drawdown %.2f %%  available %s  positions %d  orders %d  unsettled %d\n",
-			rounded(s.Equity, 2), gain(s.Today.Change), percent(&s.Today.ChangeRatio), s.Today.DrawdownRatio*100, rounded(s.Available, 2),
+			rounded(s.Equity, 2), shell.Amount(w, gain(s.Today.Change)), percent(&s.Today.ChangeRatio), s.Today.DrawdownRatio*100, rounded(s.Available, 2),
 			s.Positions, s.Open, s.Unsettled)
 		if len(s.Uncounted) > 0 {
 			fmt.Fprintf(w, "not in it: %s of the spot wallet, which botd did not buy\n", holdings(s.Uncounted))
@@ -55,6 +55,8 @@ func NewStatus() *cobra.Command {
 		showOtherIncidents(w, s)
 		showBeside(w, s.Beside)
 		t := shell.NewTable(w, table.Row{"strategy", "state", "symbol", "position", "last", "open USDT", "%", "age", "net USDT", "why"})
+		t.Signed("open USDT", "%", "net USDT")
+		t.Spare("why", "age", "last", "%", "state")
 		for i := range s.Strategies {
 			t.AppendRow(strategyRow(&s.Strategies[i], s.Time.UnixMilli()))
 		}

@@ -37,6 +37,7 @@ before the books, or part of its money is unknown.`
 func tradeTable(w io.Writer, p *client.Page[view.RoundTrip]) {
 	t := shell.NewTable(w, table.Row{"left (UTC)", "strategy", "market", "symbol", "side", "quantity", "entry", "exit", "held", "by", "realised",
 		"fees", "funding", "net", ""})
+	t.Signed("net")
 	var net decimal.Decimal
 	won := 0
 	for i := range p.Items {
@@ -55,10 +56,10 @@ func tradeTable(w io.Writer, p *client.Page[view.RoundTrip]) {
 		net = net.Add(made)
 		held := (time.Duration(r.LeftMS-r.EnteredMS) * time.Millisecond).Round(time.Second)
 		t.AppendRow(table.Row{shell.Second(r.LeftMS), r.Strategy, r.Market, r.Symbol, r.Side, r.Quantity, asRead(r.Entry), asRead(r.Exit), held, r.Purpose,
-			asRead(r.Realised), asRead(r.Fees), asRead(r.Funding), asRead(r.PNL), strings.Join(notes, ", ")})
+			asRead(r.Realised), asRead(r.Fees), asRead(r.Funding), withSign(asRead(r.PNL)), strings.Join(notes, ", ")})
 	}
 	t.Render()
 	if n := len(p.Items); n > 0 {
-		fmt.Fprintf(w, "%d round trips, %d of them with a profit; net %s %s\n", n, won, asRead(net.String()), p.Items[0].Asset)
+		fmt.Fprintf(w, "%d round trips, %d of them with a profit; net %s %s\n", n, won, shell.Amount(w, withSign(asRead(net.String()))), p.Items[0].Asset)
 	}
 }

@@ -107,8 +107,8 @@ func (g *Globals) Begin(command *cobra.Command) error {
 		ctx, g.cancel = context.WithTimeoutCause(ctx, g.Timeout, errTimeout)
 	}
 	command.SetContext(ctx)
-	if shaped {
-		command.SetOut(&shape{command.OutOrStdout(), g.columns, g.noHeader})
+	if colours := Colours(command, command.OutOrStdout()); shaped || colours {
+		command.SetOut(&shape{command.OutOrStdout(), g.columns, g.noHeader, colours})
 	}
 	if g.quiet && command.Name() != "run" { // the daemon's log has a level for that
 		command.SetErr(io.Discard)
@@ -129,11 +129,12 @@ func (g *Globals) End(ran *cobra.Command, err error) error {
 	return err
 }
 
-// shape is a writer that knows which columns of rows are wanted, and whether with a header.
+// shape is a writer that knows which columns of rows are wanted, and whether with a header and in colours.
 type shape struct {
 	io.Writer
 	columns  []string
 	noHeader bool
+	colours  bool
 }
 
 func (s *shape) onTo() io.Writer { return s.Writer }

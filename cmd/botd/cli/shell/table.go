@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"botd/internal/paint"
 )
 
 // onTo is a writer that passes on to another one, which may be a terminal.
@@ -27,9 +30,17 @@ func endOf(w io.Writer) io.Writer {
 // columnsOf is how wide the terminal is that a writer ends in.
 func columnsOf(w io.Writer) (columns int, known bool) {
 	if file, ok := endOf(w).(*os.File); ok && Terminal(file) {
-		return widthOf(file)
+		columns, _, known = dimensionsOf(file)
 	}
-	return 0, false
+	return columns, known
+}
+
+// sizeOf is how many columns and rows the terminal behind a writer has.
+func sizeOf(w io.Writer) (columns, rows int, known bool) {
+	if file, ok := endOf(w).(*os.File); ok {
+		return dimensionsOf(file)
+	}
+	return 0, 0, false
 }
 
 // Table is a table with a header. On a terminal too narrow for it, each row
@@ -39,7 +50,9 @@ type Table struct {
 	w      io.Writer
 	header table.Row
 	rows   []table.Row
-	most   int // columns that the terminal has; 0 for any number
+	most   int      // columns that the terminal has; 0 for any number
+	signed []string // names of columns that are painted by the sign of their amounts
+	spare  []string // names of columns that a narrow terminal goes without, the first ones first
 }
 
 // NewTable starts a table with a header.
@@ -55,6 +68,9 @@ func NewTable(w io.Writer, header table.Row) *Table {
 
 // AppendRow adds a row.
 func (t *Table) AppendRow(row table.Row, configs ...table.RowConfig) {
+	if shapeOf(t.w).colours {
+		row = t.painted(row)
+	}
 	t.rows = append(t.rows, row)
 	t.Writer.AppendRow(row, configs...)
 }
@@ -69,11 +85,64 @@ func (t *Table) AppendRows(rows []table.Row, configs ...table.RowConfig) {
 // Render writes the table, or its rows as blocks where it is too wide.
 func (t *Table) Render() string {
 	out := t.Writer.Render()
-	if widest, _, _ := strings.Cut(out, "\n"); t.most > 0 && text.StringWidthWithoutEscSequences(widest) > t.most && len(t.rows) > 0 {
+	var hidden []table.ColumnConfig
+	for _, name := range t.spare {
+		if t.fits(out) {
+			break
+		}
+		hidden = append(hidden, table.ColumnConfig{Name: name, Hidden: true})
+		t.Writer.SetColumnConfigs(hidden)
+		out = t.Writer.Render()
+	}
+	switch {
+	case !t.fits(out):
 		out = strings.TrimSuffix(t.blocks(), "\n")
+	case len(hidden) > 0:
+		out += fmt.Sprintf("\na wider terminal also shows: %s", strings.Join(t.spare[:len(hidden)], ", "))
 	}
 	fmt.Fprintln(t.w, out)
 	return out
+}
+
+// fits reports whether the terminal has room for the table.
+func (t *Table) fits(out string) bool {
+	widest, _, _ := strings.Cut(out, "\n")
+	return t.most == 0 || len(t.rows) == 0 || text.StringWidthWithoutEscSequences(widest) <= t.most
+}
+
+// Signed paints the amounts of columns, named as in the header, by their signs, where there are colours.
+func (t *Table) Signed(names ...string) { t.signed = names }
+
+// Spare names the columns that a narrow terminal goes without, the first ones first.
+func (t *Table) Spare(names ...string) { t.spare = names }
+
+func (t *Table) painted(row table.Row) table.Row {
+	row = slices.Clone(row)
+	for i, cell := range row {
+		if i < len(t.header) && slices.Contains(t.signed, fmt.Sprint(t.header[i])) {
+			row[i] = painted(fmt.Sprint(cell))
+		}
+	}
+	return row
+}
+
+// Amount is painted by its sign where the stream has colours.
+func Amount(w io.Writer, amount string) string {
+	if shapeOf(w).colours {
+		return painted(amount)
+	}
+	return amount
+}
+
+// painted is an amount in green with a plus before it, in red with a minus.
+func painted(amount string) string {
+	switch {
+	case strings.HasPrefix(amount, "+"):
+		return paint.Own(text.FgGreen.Sprint(amount))
+	case len(amount) > 1 && amount[0] == '-':
+		return paint.Own(text.FgRed.Sprint(amount))
+	}
+	return amount
 }
 
 // blocks are the rows, a line a cell that is not empty, and a line between two.

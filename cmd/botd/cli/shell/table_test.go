@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +34,57 @@ STRATEGY  hold
 `
 	if have := written(28); have != want {
 		t.Errorf("on 28 columns: want\n%shave\n%s", want, have)
+	}
+}
+
+func TestATableGoesWithoutSpareColumnsBeforeItIsBlocks(t *testing.T) {
+	t.Parallel()
+	written := func(most int, w io.Writer, out *bytes.Buffer) string {
+		out.Reset()
+		g := NewTable(w, table.Row{"strategy", "net", "age", "why"})
+		g.most = most
+		g.Signed("net")
+		g.Spare("why", "age")
+		g.AppendRows([]table.Row{{"accumulate", "-0.60", "3 min", "the slices due by now"}, {"hold", "+0.19", "-", ""}, {"trend", "0.00", "-", ""}})
+		g.Render()
+		return out.String()
+	}
+	var plain, coloured bytes.Buffer
+	for most, want := range map[int]string{
+		70: "│ STRATEGY   │ NET   │ AGE   │ WHY                   │",
+		40: "│ STRATEGY   │ NET   │ AGE   │\n",
+		24: "a wider terminal also shows: why, age\n",
+		20: "STRATEGY  accumulate\nNET       -0.60\n",
+	} {
+		if have := written(most, &plain, &plain); !strings.Contains(have, want) {
+			t.Errorf("on %d columns: want %q, have\n%s", most, want, have)
+		}
+	}
+	painted := written(70, &shape{Writer: Printable(&coloured), colours: true}, &coloured)
+	for _, want := range []string{"│ \x1b[31m-0.60\x1b[0m │", "│ \x1b[32m+0.19\x1b[0m │", "│ 0.00  │", "│ 3 min │", "│ -     │"} {
+		if !strings.Contains(painted, want) {
+			t.Errorf("want %q, have\n%q", want, painted)
+		}
+	}
+}
+
+// TestAWatchedScreenIsNeverLongerThanTheTerminal: more lines would scroll it at each look.
+func TestAWatchedScreenIsNeverLongerThanTheTerminal(t *testing.T) {
+	t.Parallel()
+	content := "one\ntwo three four\nfive\nsix\n"
+	for _, c := range []struct {
+		columns, rows int
+		want          []string
+	}{
+		{0, 0, []string{"one", "two three four", "five", "six"}},
+		{80, 24, []string{"one", "two three four", "five", "six"}},
+		{80, 5, []string{"one", "two three four", "five", "six"}},
+		{80, 4, []string{"one", "two three four", "... 2 more lines: a taller or wider terminal shows them"}},
+		{10, 24, []string{"one", "two three ", "four", "five", "six"}},
+	} {
+		if have := fitted(content, c.columns, c.rows); !slices.Equal(have, c.want) {
+			t.Errorf("on %d columns and %d rows: want %q, have %q", c.columns, c.rows, c.want, have)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"botd/internal/failure"
@@ -34,6 +35,8 @@ func Watch(command *cobra.Command, every time.Duration, show func(io.Writer) err
 	}
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
+	resized, end := resizes()
+	defer end()
 	if w := command.OutOrStdout(); Terminal(w) {
 		_, _ = io.WriteString(endOf(w), "\x1b[?1049h\x1b[?25l")                    // a screen of its own, without a cursor
 		defer func() { _, _ = io.WriteString(endOf(w), "\x1b[?25h\x1b[?1049l") }() // and what was there before
@@ -49,6 +52,7 @@ func Watch(command *cobra.Command, every time.Duration, show func(io.Writer) err
 		}
 		select {
 		case <-ticker.C:
+		case <-resized:
 		case <-command.Context().Done():
 			if s, ok := failure.SignalOf(context.Cause(command.Context())); ok {
 				return failure.Wrap(failure.SignalCode(s), failure.ErrQuiet)
@@ -56,6 +60,24 @@ func Watch(command *cobra.Command, every time.Duration, show func(io.Writer) err
 			return nil
 		}
 	}
+}
+
+// fitted are the lines that a terminal shows without moving any: longer ones are wrapped, and those below its
+// end are counted. Zero stands for any number of columns or rows.
+func fitted(content string, columns, rows int) (lines []string) {
+	for line := range strings.Lines(content) {
+		line = strings.TrimSuffix(line, "\n")
+		if columns > 0 && text.StringWidthWithoutEscSequences(line) > columns {
+			lines = append(lines, strings.Split(text.WrapSoft(line, columns), "\n")...)
+		} else {
+			lines = append(lines, line)
+		}
+	}
+	if shown := rows - 2; shown > 0 && len(lines) > rows-1 {
+		more := len(lines) - shown
+		lines = append(lines[:shown:shown], fmt.Sprintf("... %d more lines: a taller or wider terminal shows them", more))
+	}
+	return lines
 }
 
 // glance is one frame, buffered until it is complete.
@@ -85,8 +107,9 @@ func draw(command *cobra.Command, every time.Duration, content []byte, failed er
 	if _, err := io.WriteString(endOf(w), "\x1b[H"); err != nil { // the terminal's own, past the filter
 		return err
 	}
-	for line := range strings.Lines(screen.String()) { // each line replaces the one before it, so that nothing flickers
-		if _, err := io.WriteString(w, strings.TrimSuffix(line, "\n")); err != nil {
+	columns, rows, _ := sizeOf(w)
+	for _, line := range fitted(screen.String(), columns, rows) { // each line replaces the one before it, so that nothing flickers
+		if _, err := io.WriteString(w, line); err != nil {
 			return err
 		}
 		if _, err := io.WriteString(endOf(w), "\x1b[K\n"); err != nil {

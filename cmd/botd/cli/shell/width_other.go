@@ -4,5 +4,8 @@ package shell
 
 import "os"
 
-// widthOf is not known here.
-func widthOf(*os.File) (columns int, known bool) { return 0, false }
+// dimensionsOf is not known here.
+func dimensionsOf(*os.File) (columns, rows int, known bool) { return 0, 0, false }
+
+// resizes reports nothing here.
+func resizes() (changed <-chan os.Signal, end func()) { return nil, func() {} }

@@ -86,6 +86,8 @@ export const written = (places) => ({
 const plotTones = ["accent", "warn", "soft", "text"];
 export const plotStyles = ["solid", "dotted", "dashed", "long dashes"];
 
+const NAMED = 12; // orders whose lines have a name
+
 // CandleChart shows a symbol's candles, its fills, and the levels in force.
 export class CandleChart {
   constructor(host, legend, { market, symbol, interval, intervalMS, onChange = () => {} }) {
@@ -332,10 +334,11 @@ export class CandleChart {
     this.host.dataset.plots = all.length;
   }
 
-  // levels draws lines of prices {key, price, name, tone, dashed}.
+  // levels draws lines of prices {key, price, name, tone, dashed}. Of many orders the names would hide the chart.
   levels(all) {
     this.wanted = all;
     if (!this.candles || this.closed) return;
+    const many = all.filter((one) => one.dashed).length > NAMED;
     const keys = new Set(all.map((one) => one.key));
     for (const [key, line] of this.level)
       if (!keys.has(key)) {
@@ -348,8 +351,8 @@ export class CandleChart {
         color: colour(one.tone),
         lineWidth: 1,
         lineStyle: one.dashed ? 2 : 0,
-        axisLabelVisible: true,
-        title: one.name,
+        axisLabelVisible: !many || !one.dashed,
+        title: many && one.dashed ? "" : one.name,
       };
       const line = this.level.get(one.key);
       if (line) line.applyOptions(options);

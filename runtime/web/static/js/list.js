@@ -4,9 +4,10 @@
 import { h } from "./dom.js";
 
 const FILTERED = 12, // rows of a list that has a filter
-  PHONE = 8; // rows on a phone, before more are asked for
+  PHONE = 14, // rows on a phone, before more are asked for
+  TALL = 7; // of those with a text, which has lines of its own
 const lists = new Map();
-const narrow = matchMedia("(max-width: 640px)");
+export const narrow = matchMedia("(max-width: 640px)");
 
 export function listOf(caption) {
   if (!lists.has(caption)) lists.set(caption, { column: "", down: true, text: "", all: false });
@@ -42,7 +43,7 @@ export function arranged(caption, columns, pairs) {
       .map(([, pair]) => pair);
   }
   const count = shown.length;
-  if (narrow.matches && !list.all) shown = shown.slice(0, PHONE);
+  if (narrow.matches && !list.all) shown = shown.slice(0, columns.some((one) => one.class?.includes("text")) ? TALL : PHONE);
   return { rows: shown.map(([, row]) => row), count };
 }
 

@@ -26,13 +26,13 @@ export function positionsPanel(positions) {
     { name: "Strategy", class: "spare", cell: (p) => (p.strategy ? strategyLink(p.strategy) : h("span.soft", "of no strategy")) },
     { name: "Side", cell: (p) => side({ 1: "LONG", "-1": "SHORT" }[f.sign(p.quantity)]) },
     { name: "Size", num: true, cell: (p) => h("span", { title: `worth ${p.notional} USDT` }, size(p)) },
-    { name: "Entry", num: true, class: "spare", cell: (p) => h("span", { title: p.entry_price }, f.price(p.entry_price, p.last_price)) },
-    { name: "Mark", num: true, class: "spare", cell: (p) => h("span", { title: `last price ${p.last_price}` }, f.exact(p.mark_price || p.last_price)) },
+    { name: "Entry", num: true, cell: (p) => h("span", { title: p.entry_price }, f.price(p.entry_price, p.last_price)) },
+    { name: "Mark", num: true, cell: (p) => h("span", { title: `last price ${p.last_price}` }, f.exact(p.mark_price || p.last_price)) },
     { name: "Profit", num: true, cell: (p) => h("span", { title: `${p.profit} net; price difference ${p.unrealized}` }, signed(p.profit)) },
     { name: "%", num: true, cell: (p) => (p.profit_ratio === null ? "–" : signed(String((p.profit_ratio * 100).toFixed(2)))) },
     { name: "Stop", num: true, cell: (p) => away(p.stop_price, p.stop_distance_ratio, p.last_price) },
     { name: "Liquidation", num: true, cell: (p) => away(p.liq_price, p.liquidation_distance_ratio, p.last_price, 0.05) },
-    { name: "Age", num: true, class: "spare", cell: (p) => (p.since_ms ? ago(p.since_ms, now()) : "–") },
+    { name: "Age", num: true, cell: (p) => (p.since_ms ? ago(p.since_ms, now()) : "–") },
   ];
   const sums = positions.length > 1 ? h("span", `${positions.length} positions, net `, total(positions, (p) => p.profit)) : null;
   return panel(
@@ -54,7 +54,7 @@ export function strategiesPanel() {
     { name: "State", cell: (s) => tag(s.state) },
     { name: "Symbol", class: "nowrap spare", cell: (s) => symbolLink(s.market, s.symbol) },
     { name: "Open", num: true, cell: (s) => h("span", { title: s.unrealized }, signed(s.unrealized)) },
-    { name: "Closed", num: true, class: "spare", cell: (s) => h("span", { title: s.realized }, signed(s.realized)) },
+    { name: "Closed", num: true, cell: (s) => h("span", { title: s.realized }, signed(s.realized)) },
     { name: "Net", num: true, cell: (s) => h("span", { title: s.profit }, signed(s.profit)) },
     { name: "Why", class: "text spare", cell: (s) => s.why || s.reason || "–" },
   ];

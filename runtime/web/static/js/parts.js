@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
 import * as f from "./format.js";
-import { arranged, filter, heading, rest } from "./list.js";
+import { arranged, filter, heading, narrow, rest } from "./list.js";
 
 export const link = (href, ...content) => h("a", { href }, ...content);
 
@@ -130,6 +130,7 @@ export function table(
   const cell = (column, one) => {
     const made = h("td", { class: shape(column), role: role("cell"), "data-label": role(column.name) }, column.cell(one));
     if (column.class?.includes("text")) made.title = made.textContent; // it is cut to one line
+    if (stack && narrow.matches && made.textContent === "–") made.classList.add("nothing"); // which a list need not say
     return made;
   };
   const list = arranged(caption, columns, rows.map((one) => [one, line(one)])),

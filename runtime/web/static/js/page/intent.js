@@ -1,6 +1,7 @@
 import { get, part } from "../api.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
+import { narrow } from "../list.js";
 import { now } from "../live.js";
 import { empty, facts, panel, side, strategyLink, symbolLink, table, tag, time } from "../parts.js";
 
@@ -84,10 +85,11 @@ function order(o) {
         "none"], o.evidence ? ["Evidence", o.evidence] : null, o.why ? ["Why", o.why] : null]));
 }
 
-function events(one) {
-  return panel("Events", { key: "events" }, table("Events", [{ name: "Time", class: "nowrap", cell: (s) => f.stampFull(s.at_ms) },
+function events(one) { // the life cycle shows the newest of each step
+  const all = table("Events", [{ name: "Time", class: "nowrap", cell: (s) => f.stampFull(s.at_ms) },
         { name: "After", num: true, cell: (s) => elapsed(s.at_ms - one.steps[0].at_ms) },
         { name: "Step", cell: (s) => f.words(s.step) },
         { name: "What", class: "text", cell: (s) => s.text || "–" }],
-    one.steps, { key: (s) => one.steps.indexOf(s), none: empty("No events", "It is of an earlier run.") }));
+    one.steps, { key: (s) => one.steps.indexOf(s), none: empty("No events", "It is of an earlier run.") });
+  return panel("Events", { key: "events" }, narrow.matches ? h("details.mirror", h("summary", f.plural(one.steps.length, "event")), all) : all);
 }

@@ -4,7 +4,7 @@ import * as f from "../format.js";
 import { cancelOrder, HaltForm } from "../halt.js";
 import { live, now, operator } from "../live.js";
 import { dialog } from "../menu.js";
-import { ago, button, choose, empty, intentLink, panel, side, strategyLink, symbolLink, table, tabs, tag, time } from "../parts.js";
+import { ago, button, choose, empty, intentLink, link, panel, side, strategyLink, symbolLink, table, tabs, tag, time } from "../parts.js";
 
 const views = [["live", "Working"], ["ended", "Ended"], ["fills", "Fills"]];
 
@@ -13,7 +13,7 @@ export const title = () => "Orders";
 export async function open(page) {
   let items = [], next = null, view = page.query.get("view") || "live";
   const filter = Object.fromEntries(["strategy", "symbol"].map((name) => [name, page.query.get(name) ?? ""]));
-  const ask = (after) => get(view === "fills" ? "fills" : "orders", { ...(view === "fills" ? {} : { state: view }), ...filter, after, limit: 100 });
+  const ask = (after) => get(view === "fills" ? "fills" : "orders", { ...(view === "fills" ? {} : { state: view }), ...filter, after, limit: view === "live" ? 1000 : 100 });
   const read = page.reader(async () => { const list = await ask(); items = list.items; next = list.next; });
   const older = async () => { const list = await ask(next); items = items.concat(list.items); next = list.next; page.draw(); };
   const set = (name, value) => { if (name === "view") view = value; else filter[name] = value; page.choose(name, value); items = []; next = null; read.now(); };
@@ -45,12 +45,12 @@ export async function open(page) {
 
   function orders() {
     const price = f.aligned(items, (o) => (f.isZero(o.price) ? o.stop_price : o.price));
-    return table("Orders", [
+    return [view === "live" ? summary() : null, table("Orders", [
       view === "live" ? { name: "Age", class: "nowrap", by: (o) => -o.sent_ms, cell: (o) => h("span.num", { title: `sent ${f.stampFull(o.sent_ms)}` },
           f.age(now() - o.sent_ms)) } : { name: "Sent", class: "nowrap", cell: (o) => time(o.sent_ms, now()) },
       { name: "Strategy", cell: (o) => strategyLink(o.strategy) },
-      { name: "Symbol", class: "nowrap", cell: (o) => symbolLink(o.market, o.symbol) },
-      { name: "For", class: "nowrap", cell: (o) => f.words(o.purpose) },
+      { name: "Symbol", class: "nowrap lead", cell: (o) => symbolLink(o.market, o.symbol) },
+      { name: "For", class: "nowrap", cell: (o) => link("/intents/" + encodeURIComponent(o.client_order_id), f.words(o.purpose)) },
       { name: "Side", cell: (o) => side(o.side) },
       { name: "Type", class: "nowrap huge",
           cell: (o) => h("span", { title: f.words(o.type.toLowerCase()) + (o.post_only ? ", post only" : "") }, kind(o)) },
@@ -59,13 +59,26 @@ export async function open(page) {
       { name: "Quantity", num: true, cell: (o) => (o.close_position ? "all" : o.quote_amount ? f.money(o.quote_amount) + " USDT" : f.given(o.quantity)) },
       { name: "Filled", num: true, class: "spare desk", cell: (o) => f.exact(o.filled) },
       { name: "State", cell: (o) => tag(o.state) }, view === "live" ? null : { name: "Ended", num: true, cell: (o) => time(o.ended_ms, now()) },
-      { name: "Details", class: "nowrap", cell: (o) => intentLink(o.client_order_id) },
+      { name: "Details", class: "nowrap spare", cell: (o) => intentLink(o.client_order_id) },
       view === "live" && operator() ? { name: "Cancel", cell: (o) => (opens(o) ? button("Cancel…", () => cancelOrder(o, () => read.now()),
             { tone: "small", "aria-label": `Cancel order ${o.client_order_id}` })
           : h("span.soft", { title: "It reduces or protects a position: no halt blocks it." }, "–")) } : null,
     ].filter(Boolean), items, { key: (o) => o.client_order_id, next: more(), none: view === "live" ? empty("No order is working",
       "Market orders fill at once. Resting orders and stops are listed while they work.") : empty("No order has ended yet",
-      "Filled, canceled and refused orders are listed here.") });
+      "Filled, canceled and refused orders are listed here.") })];
+  }
+
+  // summary says in a line what the working orders add up to.
+  function summary() {
+    if (!items.length) return null;
+    const opening = items.filter((o) => opens(o) && !o.reduce_only), worth = (o) => Number(o.quote_amount) || Number(o.price) * Number(o.quantity);
+    const far = items.map((o) => distance(o)).filter((one) => one !== null), nearest = far.length ? Math.min(...far.map(Math.abs)) : null;
+    return h("p.panel-body.tight.summary", { key: "summary" }, [
+      `${f.plural(items.length, "order")}: ${items.filter((o) => o.side === "BUY").length} buy, ${items.filter((o) => o.side === "SELL").length} sell`,
+      opening.length ? `${opening.length} that open, worth ${f.money(String(opening.reduce((sum, o) => sum + worth(o), 0).toFixed(2)))} USDT` : "",
+      items.length > opening.length ? `${items.length - opening.length} that close or protect` : "",
+      nearest === null ? "" : `the nearest ${f.percent(nearest)} away`,
+    ].filter(Boolean).join(" · "));
   }
 
   function fills() {
@@ -73,7 +86,7 @@ export async function open(page) {
     return table("Fills", [
       { name: "Polled", class: "nowrap", cell: (o) => time(o.at_ms, now()) },
       { name: "Strategy", cell: (o) => strategyLink(o.strategy) },
-      { name: "Symbol", class: "nowrap", cell: (o) => symbolLink(o.market, o.symbol) },
+      { name: "Symbol", class: "nowrap lead", cell: (o) => symbolLink(o.market, o.symbol) },
       { name: "For", cell: (o) => f.words(o.purpose) },
       { name: "Side", cell: (o) => side(o.side) },
       { name: "Quantity", num: true, cell: (o) => f.exact(o.quantity) },
@@ -91,11 +104,17 @@ export async function open(page) {
 const derived = (o, exact, shown) => h("span", { title: o.derived ? `${exact}; derived from the position and the wallet before and after` : exact },
   o.derived ? "≈" : "", shown);
 
-// away is how far the price still has to go to the order's.
+const lastPrice = (o) => Number(live.strategies.find((one) => one.market === o.market && one.symbol === o.symbol)?.last_price);
+
+// distance is how far the price still has to go to the order's, as a part of itself; null where one of them is unknown.
+function distance(o) {
+  const last = lastPrice(o), at = Number(f.isZero(o.price) ? o.stop_price : o.price);
+  return last > 0 && at > 0 ? at / last - 1 : null;
+}
+
 function away(o) {
-  const last = Number(live.strategies.find((one) => one.market === o.market && one.symbol === o.symbol)?.last_price),
-    at = Number(f.isZero(o.price) ? o.stop_price : o.price);
-  return last > 0 && at > 0 ? h("span", { title: `the last price is ${f.exact(String(last))}` }, f.percent(at / last - 1, { plus: true })) : "–";
+  const far = distance(o);
+  return far === null ? "–" : h("span", { title: `the last price is ${f.exact(String(lastPrice(o)))}` }, f.percent(far, { plus: true }));
 }
 
 // kind is what the order becomes: what triggers it is said by what it is for.

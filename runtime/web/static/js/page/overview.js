@@ -144,7 +144,8 @@ function tiles(positions, whole) {
 // state are the figures of risk and health, which matter when they change.
 function state(limits) {
   const s = live.status, near = s.nearest_liquidation, exposure = highest(limits.filter((one) => one.rule === "max_gross_exposure"));
-  const tightest = highest(limits.filter((one) => !["max_data_age", "max_position"].includes(one.rule))); // a position at its maximum is the plan
+  const tightest = highest(limits.filter((one) => !["max_data_age", "max_leverage", "max_position"].includes(one.rule))); // a
+  // position or a leverage at its maximum is the plan
   const margin = Number(s.futures_equity) > 0 ? Number(s.margin_used) / Number(s.futures_equity) : null, differs = s.reconcile.differences;
   const late = s.unsettled && now() - s.unsettled_since_ms > LATE_MS, at = near && placed(near.symbol, near.price);
   return facts([

@@ -88,12 +88,12 @@ function limits(all) {
     table("Limits", [
     { name: "Limit", class: "nowrap lead", cell: (l) => [f.words(l.rule), h("span.note.under", l.strategy ? ["strategy ", strategyLink(l.strategy)]
           : l.scope)] },
-    { name: "Utilization", class: "share", cell: (l) => meter(l.ratio, `${f.words(l.rule)} of ${l.scope}`, l.state) },
+    { name: "Utilization", class: "share spare", cell: (l) => meter(l.ratio, `${f.words(l.rule)} of ${l.scope}`, l.state) },
     { name: "%", num: true, cell: (l) => f.percent(l.ratio, { places: 1 }) },
     { name: "State", cell: (l) => tag(l.state, l.state === "ok" ? "ok" : f.words(l.state)) },
     { name: "Value", num: true, cell: (l) => amount(l.value) },
     { name: "Limit", num: true, cell: (l) => amount(l.limit) },
-    { name: "Headroom", num: true, cell: (l) => amount(l.headroom) },
+    { name: "Headroom", num: true, class: "spare", cell: (l) => amount(l.headroom) },
     { name: "Way out", class: "text", cell: (l) => [[l.why, l.way_out].filter(Boolean).join(". "),
         l.set ? h("span.note.under", `tightened by ${l.set.by} `, time(Date.parse(l.set.at), now()), `: ${l.set.why}`) : null] },
   ], rows, { key: (l) => l.scope + l.rule, none: empty("No limit is known yet", "They are known after the first round.") }));

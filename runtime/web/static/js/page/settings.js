@@ -4,6 +4,7 @@ import { h } from "../dom.js";
 import * as f from "../format.js";
 import { live } from "../live.js";
 import { change, settings } from "../settings.js";
+import { narrow } from "../list.js";
 import { button, choose, empty, facts, field, panel, table, tag } from "../parts.js";
 import { maintenance, readTokens, tokens } from "../upkeep.js";
 import { yaml } from "../yaml.js";
@@ -38,7 +39,7 @@ export async function open(page) {
       c.settings.length ? [h("div.filters", h("div.grow", field("Search", h("input", { type: "search", value: text, "data-search": true,
                   placeholder: "max_daily_loss, trend, botd.yaml…", on: { input: (event) => { text = event.target.value; page.choose("q", text);
                       page.draw(); } } })))),
-        shown.length ? h("div.sections", sections(shown, c.directory)) : every || !fits.length ? empty("No setting matches",
+        shown.length ? h("div.sections", sections(shown, c.directory, !!text || !narrow.matches)) : every || !fits.length ? empty("No setting matches",
           "Change the search above.") : empty("All of it is default", "Every setting that matches has its default.",
           button("Show the defaults", () => { every = true; page.draw(); }))] : null,
       h("details.mirror", { open: !c.settings.length }, h("summary", "As one YAML, with every default; secrets are never in it"), yaml(c.yaml)),
@@ -48,8 +49,8 @@ export async function open(page) {
 
 const short = (origin, directory) => (origin.startsWith(directory + "/") ? origin.slice(directory.length + 1) : origin);
 
-// sections are the settings of botd itself, of each block, and of each strategy.
-function sections(shown, directory) {
+// sections are the settings of botd itself, of each block, and of each strategy; on a phone they are closed at first.
+function sections(shown, directory, open) {
   const all = new Map(), of = (key) => { const [first, second, ...rest] = key.split("."); return first === "strategies" && rest.length
     ? [`strategy ${second}`, rest.join(".")] : second ? [first, key.slice(first.length + 1)] : ["botd", key]; };
   for (const one of shown) { const [name, key] = of(one.key); all.set(name, [...(all.get(name) ?? []), { ...one, short: key }]); }
@@ -58,7 +59,7 @@ function sections(shown, directory) {
     const set = rows.filter((one) => one.origin !== "default"), files = [...new Set(set.map((one) => /^(.*):\d+$/.exec(one.origin)?.[1] ?? ""))],
       file = files.length === 1 && files[0];
     const from = (one) => (file && one.origin.startsWith(file + ":") ? "line " + one.origin.slice(file.length + 1) : short(one.origin, directory));
-    return h("details", { key: name, open: true }, h("summary", h("strong", name === "botd" ? name : f.title(name)),
+    return h("details", { key: `${name} ${open}`, open }, h("summary", h("strong", name === "botd" ? name : f.title(name)),
         h("span.note", ` ${set.length} set`, rows.length > set.length ? `, ${rows.length - set.length} by default` : "",
           file ? `, in ${short(file, directory)}` : "")),
       table(`Settings of ${name}`, [{ name: "Setting", cell: (s) => h("span.mono", { title: s.key }, s.short) },
