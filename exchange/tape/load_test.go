@@ -303,3 +303,16 @@ func TestControlCharactersAreNotShown(t *testing.T) {
 		t.Errorf("want the first line with ? for what is no text, have %q", err)
 	}
 }
+
+// TestFeatherIsACandleFileLikeOthers: what freqtrade stores is loaded, with its interval found; its first version is refused with the way out.
+func TestFeatherIsACandleFileLikeOthers(t *testing.T) {
+	t.Parallel()
+	got, err := tape.LoadCandles(filepath.Join("foreign", "testdata", "freqtrade.feather"), bitcoin(t), 0, tape.Options{})
+	if err != nil || got.Candles.Len() != 800 || got.Candles.Interval != exchange.Hour1 || got.Symbol.PriceDecimal(got.Candles.Close[1]).String() != "42613.56" {
+		t.Errorf("want 800 candles of 1h, the second closed at 42613.56, have %v, %v", got, err)
+	}
+	_, err = tape.LoadCandles(file(t, "old.feather", []byte("FEA1\x00\x00")), bitcoin(t), 0, tape.Options{})
+	if err == nil || !strings.Contains(err.Error(), "to_feather") {
+		t.Errorf("want the first version refused with a way out, have %v", err)
+	}
+}
