@@ -308,7 +308,8 @@ func TestControlCharactersAreNotShown(t *testing.T) {
 func TestFeatherIsACandleFileLikeOthers(t *testing.T) {
 	t.Parallel()
 	got, err := tape.LoadCandles(filepath.Join("foreign", "testdata", "freqtrade.feather"), bitcoin(t), 0, tape.Options{})
-	if err != nil || got.Candles.Len() != 800 || got.Candles.Interval != exchange.Hour1 || got.Symbol.PriceDecimal(got.Candles.Close[1]).String() != "42613.56" {
+	if err != nil || got.Candles.Len() != 800 ||
+		got.Candles.Interval != exchange.Hour1 || got.Symbol.PriceDecimal(got.Candles.Close[1]).String() != "42613.56" {
 		t.Errorf("want 800 candles of 1h, the second closed at 42613.56, have %v, %v", got, err)
 	}
 	_, err = tape.LoadCandles(file(t, "old.feather", []byte("FEA1\x00\x00")), bitcoin(t), 0, tape.Options{})

@@ -13,7 +13,8 @@ export const title = () => "Orders";
 export async function open(page) {
   let items = [], next = null, view = page.query.get("view") || "live";
   const filter = Object.fromEntries(["strategy", "symbol"].map((name) => [name, page.query.get(name) ?? ""]));
-  const ask = (after) => get(view === "fills" ? "fills" : "orders", { ...(view === "fills" ? {} : { state: view }), ...filter, after, limit: view === "live" ? 1000 : 100 });
+  const ask = (after) => get(view === "fills" ? "fills" : "orders", { ...(view === "fills" ? {} : { state: view }), ...filter, after,
+    limit: view === "live" ? 1000 : 100 });
   const read = page.reader(async () => { const list = await ask(); items = list.items; next = list.next; });
   const older = async () => { const list = await ask(next); items = items.concat(list.items); next = list.next; page.draw(); };
   const set = (name, value) => { if (name === "view") view = value; else filter[name] = value; page.choose(name, value); items = []; next = null; read.now(); };
