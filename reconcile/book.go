@@ -58,6 +58,7 @@ type openList struct {
 type observed struct {
 	Account    exchange.MarginAccount
 	AccountMS  int64               // when; 0 for never
+	accountMS  int64               // when the read of it began
 	Balances   []exchange.Balance  // spot wallet
 	Open       []exchange.Position // on futures, of any symbol
 	WalletMS   int64

@@ -118,6 +118,7 @@ func (s *survey) takePosition(symbol *SymbolState) bool {
 	}
 	if now.ID != symbol.PositionID || now.Signed() != symbol.AtVenue() {
 		s.book.changes++
+		symbol.MarkedAt = symbol.Price()
 	}
 	if now.ID != 0 && !slices.Contains(symbol.seen, now.ID) && s.opens(symbol.Key()) {
 		symbol.testimony.unbooked = now.ID
@@ -130,7 +131,7 @@ func (s *survey) takePosition(symbol *SymbolState) bool {
 	if now.Remaining != 0 || symbol.Known() == 0 || symbol.testimony.shownOf != symbol.OpenedMS() {
 		symbol.EntryPrice = now.EntryPrice // a list that shows none of a known position changes no price
 	}
-	symbol.MarkedAt, symbol.positionMS = symbol.Price(), s.fetched.BeganMS
+	symbol.positionMS = s.fetched.BeganMS
 	if now.Leverage > 0 {
 		symbol.Leverage = now.Leverage
 	}

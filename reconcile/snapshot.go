@@ -127,6 +127,9 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	}
 	b.note(fetched)
 	for _, symbol := range b.symbols {
+		if fetched.Account != nil {
+			symbol.MarkedAt = symbol.Price()
+		}
 		s.observePosition(symbol)
 		settle := b.Settle()
 		symbol.traded = symbol.journalledSymbol.Traded(fetched.EndedMS, &settle)

@@ -33,7 +33,7 @@ func (s *survey) apply(r record.Record) {
 // note takes what was fetched of the account as a whole.
 func (o *observed) note(s *Snapshot) {
 	if s.Account != nil {
-		o.Account, o.AccountMS = *s.Account, s.EndedMS
+		o.Account, o.AccountMS, o.accountMS = *s.Account, s.EndedMS, s.BeganMS
 	}
 	if s.Positions.Done() {
 		o.Open = s.Positions.Items()

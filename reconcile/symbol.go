@@ -19,11 +19,12 @@ type SymbolState struct {
 	Last     exchange.Price   // last trade price
 	Mark     exchange.Price   // mark price, Last when not known
 	LastMS   int64
-	Leverage int // set on the exchange; 0 not known
+	pricedMS int64 // when a price was last asked for and came
+	Leverage int   // set on the exchange; 0 not known
 
 	Position   exchange.Quantity // signed, as the exchange last reported it, without what is ignored of it
 	EntryPrice exchange.Amount
-	MarkedAt   exchange.Price // the price when the position and the account were fetched
+	MarkedAt   exchange.Price // the price that the account was fetched at
 	PositionID int64
 	SinceMS    int64 // when this position was first seen
 	LiqPrice   exchange.Amount
@@ -113,8 +114,19 @@ func (s *SymbolState) Traded(side exchange.Side) exchange.Quantity {
 // AtVenue is the position as the exchange reported it, what is ignored included.
 func (s *SymbolState) AtVenue() exchange.Quantity { return s.Position + s.Ignored() }
 
-// Moved is how much a futures position's profit has changed since it and the
-// account were fetched.
+// TakePrice takes a price that was asked for. What the exchange says of the account may be older or newer than the
+// prices beside it, by L; so what the account has made is counted on from a price that is certainly of no earlier
+// time, else a jump between the two would be counted twice.
+func (b *Book) TakePrice(key exchange.SymbolKey, price exchange.Price, trueMS, nowMS int64) {
+	symbol := b.Symbol(key)
+	symbol.Last, symbol.Mark, symbol.LastMS = price, price, trueMS
+	if symbol.pricedMS < b.accountMS || nowMS <= b.accountMS+b.Settle().StalenessMS {
+		symbol.MarkedAt = price
+	}
+	symbol.pricedMS = nowMS
+}
+
+// Moved is how much a futures position's profit has changed since the account was fetched.
 func (s *SymbolState) Moved() exchange.Amount {
 	if s.AtVenue() == 0 || s.MarkedAt == 0 || s.Rules == nil || s.Key().Market != exchange.Futures {
 		return exchange.Amount{}

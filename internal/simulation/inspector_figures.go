@@ -292,9 +292,7 @@ func (f *figures) status(book *reconcile.Book) {
 	if !fresh || status.Total.IsZero() {
 		return
 	}
-	if w.stats.Faults[PriceJump] == 0 { // else what the exchange says was made and the price that botd has may be of before and after
-		f.near("the equity of the account", total, ratOf(status.Total), slack)
-	}
+	f.near("the equity of the account", total, ratOf(status.Total), slack)
 	if status.Day.StartMS != 0 {
 		begin := new(big.Rat)
 		for market := range traded {

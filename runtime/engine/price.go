@@ -93,7 +93,7 @@ func (r *round) askTicker(symbol *reconcile.SymbolState) {
 func (r *round) takeTicker(symbol *reconcile.SymbolState, tickers []exchange.Ticker) {
 	for i := range tickers {
 		if t := &tickers[i]; t.Symbol == symbol.Key().Name && t.Last > 0 {
-			symbol.Last, symbol.Mark, symbol.LastMS = t.Last, t.Last, r.market.priceTimeMS(symbol.Key(), t.CloseMS)
+			r.book.TakePrice(symbol.Key(), t.Last, r.market.priceTimeMS(symbol.Key(), t.CloseMS), r.nowMS)
 		}
 	}
 }
