@@ -44,11 +44,12 @@ internal/mutation/equivalent.txt. It needs a clone of the repository, and is run
 	f := command.Flags()
 	f.IntVar(&flags.options.Sample, "sample", 0, "run so many mutants, chosen at random; 0 for all")
 	f.Uint64Var(&flags.options.Seed, "seed", 1, "seed of the choice")
+	f.DurationVar(&flags.options.Budget, "budget", 0, "stop when so much processor time is used, builds included; 0 for never")
 	f.IntVar(&flags.options.Jobs, "jobs", runtime.NumCPU(), "test processes at a time")
 	f.StringVar(&flags.options.Match, "match", "", "run the mutants whose name contains this")
 	f.StringSliceVar(&flags.options.Tests, "tests", nil, "packages whose tests run beside the package's own")
-	f.StringVar(&flags.since, "since", "", "add the packages whose code, tests aside, changed since this commit")
-	f.Float64Var(&flags.atLeast, "at-least", 0, "fail if a smaller percentage is noticed, equivalent mutants included")
+	f.StringVar(&flags.since, "since", "", "run those of the packages, or all, whose code, tests aside, changed since this commit")
+	f.Float64Var(&flags.atLeast, "at-least", 0, "fail if a smaller percentage is noticed, equivalent mutants included; of a sample, beyond chance")
 	shell.OutputFlag(command, &flags.output)
 	return command
 }
@@ -59,13 +60,12 @@ func mutate(command *cobra.Command, patterns []string, flags *mutateFlags) error
 		return failure.Wrap(failure.IO, err)
 	}
 	if flags.since != "" {
-		changed, err := changedPackages(command.Context(), root, flags.since)
-		if err != nil {
+		var err error
+		if patterns, err = changedPackages(command.Context(), root, flags.since, patterns); err != nil {
 			return err
 		}
-		patterns = append(patterns, changed...)
 		if len(patterns) == 0 {
-			fmt.Fprintln(command.ErrOrStderr(), "no package has changed since "+flags.since)
+			fmt.Fprintln(command.ErrOrStderr(), "none of the packages has changed since "+flags.since)
 			return nil
 		}
 	}
@@ -86,7 +86,7 @@ func mutate(command *cobra.Command, patterns []string, flags *mutateFlags) error
 	for i := range scores {
 		mutants, killed = mutants+scores[i].Mutants, killed+scores[i].Killed
 	}
-	if 100*float64(killed) < flags.atLeast*float64(mutants) {
+	if sampled := flags.options.Sample != 0 || flags.options.Budget != 0; mutation.Below(killed, mutants, flags.atLeast, sampled) {
 		fmt.Fprintf(command.ErrOrStderr(), "%d of %d mutants are noticed: less than %g%%\n", killed, mutants, flags.atLeast)
 		return failure.Quiet()
 	}
@@ -111,8 +111,8 @@ func mutationTable(w io.Writer, scores []mutation.Score) {
 	t.Render()
 }
 
-// changedPackages returns the packages with code that changed since a commit.
-func changedPackages(ctx context.Context, root, commit string) (packages []string, err error) {
+// changedPackages returns those of the packages that patterns name, or of all, with code that changed since a commit.
+func changedPackages(ctx context.Context, root, commit string, patterns []string) (packages []string, err error) {
 	git := exec.CommandContext(ctx, "git", "diff", "--name-only", "--diff-filter=d", commit, "--", "*.go")
 	git.Dir = root
 	text, err := git.Output()
@@ -126,5 +126,13 @@ func changedPackages(ctx context.Context, root, commit string) (packages []strin
 		}
 	}
 	slices.Sort(packages)
-	return slices.Compact(packages), nil
+	return slices.DeleteFunc(slices.Compact(packages), func(p string) bool { return len(patterns) > 0 && !named(p, patterns) }), nil
+}
+
+// named reports whether one of the patterns, ./risk or ./reconcile/..., names a package.
+func named(p string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		below, all := strings.CutSuffix(pattern, "/...")
+		return p == below || all && strings.HasPrefix(p, below+"/")
+	})
 }

@@ -15,6 +15,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 )
 
 // source is a package under test, parsed, with its mutants.
@@ -26,6 +28,9 @@ type source struct {
 	types                 *types.Package
 	mutants               []*Mutant
 	importer              types.Importer
+
+	mu           sync.Mutex // guards used
+	used, budget time.Duration
 }
 
 // file is one file of a package.

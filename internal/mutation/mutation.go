@@ -15,6 +15,7 @@ package mutation
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -51,11 +52,12 @@ const (
 
 // Options say what a run does.
 type Options struct {
-	Sample int      // so many mutants of all packages together; 0 for all
-	Seed   uint64   // of the sample
-	Jobs   int      // at a time
-	Match  string   // only mutants whose name contains it
-	Tests  []string // packages whose tests run too
+	Sample int           // so many mutants of all packages together; 0 for all
+	Seed   uint64        // of the sample
+	Budget time.Duration // of processor time, builds included: packages and mutants that it does not reach are left out; 0 for none
+	Jobs   int           // at a time
+	Match  string        // only mutants whose name contains it
+	Tests  []string      // packages whose tests run too
 	Report func(done, all int)
 }
 
@@ -89,17 +91,43 @@ func sample(packages []*source, options *Options) {
 		})
 		total += len(p.mutants)
 	}
-	if options.Sample == 0 || total <= options.Sample {
+	if options.Sample != 0 && total > options.Sample {
+		chosen := map[int]bool{}
+		for _, i := range random.Perm(total)[:options.Sample] {
+			chosen[i] = true
+		}
+		i := -1
+		for _, p := range packages {
+			p.mutants = slices.DeleteFunc(p.mutants, func(*Mutant) bool { i++; return !chosen[i] })
+		}
+	}
+	if options.Budget == 0 {
 		return
 	}
-	chosen := map[int]bool{}
-	for _, i := range random.Perm(total)[:options.Sample] {
-		chosen[i] = true
-	}
-	i := -1
+	random.Shuffle(len(packages), func(a, b int) { packages[a], packages[b] = packages[b], packages[a] })
 	for _, p := range packages {
-		p.mutants = slices.DeleteFunc(p.mutants, func(*Mutant) bool { i++; return !chosen[i] })
+		random.Shuffle(len(p.mutants), func(a, b int) { p.mutants[a], p.mutants[b] = p.mutants[b], p.mutants[a] })
 	}
+}
+
+// Below reports whether so few of the sampled mutants were killed that it is no chance: by a share of atLeast percent
+// it would happen to one sample in a hundred. Without a sample it is counted.
+func Below(killed, mutants int, atLeast float64, sampled bool) bool {
+	share := atLeast / 100
+	if !sampled {
+		return float64(killed) < share*float64(mutants)
+	}
+	tail := 0.0 // of the binomial distribution
+	for k := range killed + 1 {
+		tail += math.Exp(choose(mutants, k) + float64(k)*math.Log(share) + float64(mutants-k)*math.Log1p(-share))
+	}
+	return tail < 0.01
+}
+
+// choose returns the logarithm of the binomial coefficient.
+func choose(n, k int) float64 {
+	logarithm := func(n int) float64 { l, _ := math.Lgamma(float64(n + 1)); return l }
+	return logarithm(n) - logarithm(k) - logarithm(n-k)
 }
 
 // sum counts what became of a package's mutants.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // wantSample is what the tests of testdata/sample notice, typed from reading both.
@@ -84,6 +85,41 @@ func TestASampleIsTheSameForTheSameSeed(t *testing.T) {
 	}
 	if first := chosen(1); first != chosen(1) || strings.Count(first, "\n") != 5 || first == chosen(2) {
 		t.Errorf("want five mutants, the same for the same seed, have\n%s\n%s\n%s", first, chosen(1), chosen(2))
+	}
+}
+
+// TestABudgetEndsARun: what it does not reach is left out, and the rest has an outcome.
+func TestABudgetEndsARun(t *testing.T) {
+	t.Parallel()
+	scores, err := Run(context.Background(), moduleRoot(t), []string{"./internal/mutation/testdata/sample"}, &Options{Jobs: 1, Budget: time.Nanosecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(scores) != 1 || scores[0].Mutants != 0 {
+		t.Errorf("want the package without a mutant run, have %+v", scores)
+	}
+	scores, err = Run(context.Background(), moduleRoot(t), []string{"./internal/mutation/testdata/sample"}, &Options{Jobs: 4, Budget: time.Hour, Match: "Half"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if scores[0].Mutants != 3 || scores[0].Killed != 3 {
+		t.Errorf("want all three killed within an hour, have %+v", scores[0])
+	}
+}
+
+// TestASampleIsBelowAShareBeyondChance: the counts are from the binomial distribution, computed elsewhere.
+func TestASampleIsBelowAShareBeyondChance(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		killed, mutants int
+		sampled, below  bool
+	}{
+		{25, 40, true, true}, {26, 40, true, false}, {107, 150, true, true}, {108, 150, true, false}, {4, 10, true, true}, {5, 10, true, false},
+		{0, 1, true, false}, {0, 0, true, false}, {0, 0, false, false}, {40, 40, true, false}, {79, 100, false, true}, {80, 100, false, false},
+	} {
+		if have := Below(c.killed, c.mutants, 80, c.sampled); have != c.below {
+			t.Errorf("%d of %d, sampled %t: want below %t, have %t", c.killed, c.mutants, c.sampled, c.below, have)
+		}
 	}
 }
 

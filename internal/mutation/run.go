@@ -43,16 +43,18 @@ func Run(ctx context.Context, root string, patterns []string, options *Options) 
 		}
 	}
 	sample(packages, options)
+	packages = slices.DeleteFunc(packages, func(p *source) bool { return len(p.mutants) == 0 })
 	all, done := 0, 0
 	for _, p := range packages {
 		all += len(p.mutants)
 	}
 	var scores []Score
-	for _, p := range packages {
-		if len(p.mutants) == 0 {
-			continue
-		}
+	left := options.Budget
+	for i, p := range packages {
 		began := time.Now()
+		if p.budget = left / time.Duration(len(packages)-i); options.Budget != 0 && p.budget <= 0 {
+			break
+		}
 		if err := p.run(ctx, options, func() {
 			if done++; options.Report != nil {
 				options.Report(done, all)
@@ -60,6 +62,7 @@ func Run(ctx context.Context, root string, patterns []string, options *Options) 
 		}); err != nil {
 			return scores, fmt.Errorf("%s: %w", p.path, err)
 		}
+		left -= p.used
 		scores = append(scores, p.sum(time.Since(began)))
 	}
 	return scores, nil
@@ -69,6 +72,7 @@ func Run(ctx context.Context, root string, patterns []string, options *Options) 
 type suite struct {
 	binary, directory, scratch string
 	tests                      []*test
+	of                         *source
 }
 
 // testedBy names the packages whose tests are a package's tests too: it was split off
@@ -99,7 +103,7 @@ func (p *source) run(ctx context.Context, options *Options, done func()) error {
 	}
 	var tests []*test
 	for i, tested := range append([]string{p.path}, slices.Concat(testedBy[p.path], options.Tests)...) {
-		s := &suite{scratch: filepath.Join(scratch, strconv.Itoa(i))}
+		s := &suite{scratch: filepath.Join(scratch, strconv.Itoa(i)), of: p}
 		s.binary = filepath.Join(s.scratch, "mutated.test")
 		if err := s.locate(ctx, p.root, tested); err != nil {
 			return err
@@ -117,7 +121,10 @@ func (p *source) run(ctx context.Context, options *Options, done func()) error {
 		return err
 	}
 	var mu sync.Mutex // guards done
-	return inParallel(options.Jobs, p.mutants, func(m *Mutant) error {
+	err = inParallel(options.Jobs, p.mutants, func(m *Mutant) error {
+		if p.spent() {
+			return nil
+		}
 		if err := judge(ctx, tests, m); err != nil {
 			return err
 		}
@@ -129,6 +136,24 @@ func (p *source) run(ctx context.Context, options *Options, done func()) error {
 		done()
 		return ctx.Err()
 	})
+	p.mutants = slices.DeleteFunc(p.mutants, func(m *Mutant) bool { return m.Outcome == "" }) // the budget was spent
+	return err
+}
+
+// ran counts the processor time of a command, its children included.
+func (p *source) ran(command *exec.Cmd) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if state := command.ProcessState; state != nil {
+		p.used += state.UserTime() + state.SystemTime()
+	}
+}
+
+// spent reports whether the package has used its part of the budget.
+func (p *source) spent() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.budget != 0 && p.used >= p.budget
 }
 
 // overlay writes the package with all mutants, and an overlay for the go command.
@@ -171,6 +196,7 @@ func (s *suite) build(ctx context.Context, root, tested, overlay string) error {
 	}
 	command := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", s.binary, tested)
 	command.Dir = root
+	defer s.of.ran(command)
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("go test -c %s: %w\n%s", tested, err, output)
 	}
@@ -198,6 +224,7 @@ func (s *suite) trace(ctx context.Context, jobs int) error {
 		command := s.command(ctx, "-test.run", "^"+t.name+"$")
 		command.Env = append(command.Env, "BOTD_MUTATION_TRACE="+path)
 		began := time.Now()
+		defer s.of.ran(command)
 		if output, err := command.CombinedOutput(); err != nil {
 			return fmt.Errorf("%s fails without a mutant: %w\n%s", t.name, err, output)
 		}
@@ -276,6 +303,7 @@ func (s *suite) attempt(parent context.Context, m *Mutant, tests []*test) error 
 	output := &bounded{}
 	command.Stdout, command.Stderr = output, output
 	err := command.Run()
+	s.of.ran(command)
 	var ended *exec.ExitError
 	switch {
 	case parent.Err() != nil:
