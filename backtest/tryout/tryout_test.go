@@ -18,7 +18,8 @@ import (
 func TestSymbolsAreFoundInTheNamesOfFiles(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{"data/Binance_DOGEUSDT_1h.csv": "DOGE-USDT", "Bitstamp_DOGEUSD_d.csv": "DOGE-USDT", "doge-usd.csv": "DOGE-USDT",
-		"SOL_USDT-1h.json": "SOL-USDT", "XRPEUR_60.csv": "XRP-EUR", "XBTUSD_60.csv": "BTC-USDT", "BTC_USDT_USDT-1h-futures.feather": "BTC-USDT", "1000PEPEUSDT-1m-2024-01.zip": "1000PEPE-USDT", "candles.csv": "", "kraken-usd.csv": "",
+		"SOL_USDT-1h.json": "SOL-USDT", "XRPEUR_60.csv": "XRP-EUR", "XBTUSD_60.csv": "BTC-USDT",
+		"BTC_USDT_USDT-1h-futures.feather": "BTC-USDT", "1000PEPEUSDT-1m-2024-01.zip": "1000PEPE-USDT", "candles.csv": "", "kraken-usd.csv": "",
 		"BINANCE_BTCUSDT, 60.csv": "BTC-USDT", "prices.txt": ""} {
 		if have := SymbolOf(path); have != want {
 			t.Errorf("%s: want %q, have %q", path, want, have)
