@@ -117,6 +117,7 @@ type derivation struct {
 	targetOrders []*account.Placement // live Entry and Exit
 	keyedOrders  []*account.Placement // live Order and ExitOrder
 	stops        []*account.Placement // live StopLoss
+	shrunk       []*account.Placement // stops that are taken off since they sell more than is held
 	profits      []*account.Placement // live TakeProfit
 	held         exchange.Quantity    // signed: the part of the position that is botd's
 	unsettled    bool                 // a placement on the symbol whose acceptance is not known

@@ -243,9 +243,6 @@ func (d *derivation) placeable(quantity exchange.Quantity) bool {
 	return rules.Tradable && rules.FloorQuantity(quantity) == quantity && !d.tooSmall(quantity)
 }
 
-// sellsTooMuch is why a stop is taken off that sells more than is held.
-const sellsTooMuch = "what is held is less than the stop would sell"
-
 // shrinkStops takes off what sells more than is held. What was canceled sells nothing any more.
 func (d *derivation) shrinkStops() {
 	released := func(p *account.Placement) bool {
@@ -258,7 +255,7 @@ func (d *derivation) shrinkStops() {
 		}
 	}
 	if d.symbol.Contradicted == "" && excess > 0 {
-		d.takeOff(excess, sellsTooMuch)
+		d.shrunk = d.takeOff(excess, "what is held is less than the stop would sell")
 	}
 }
 
@@ -267,7 +264,7 @@ func (d *derivation) shrinkStops() {
 func (d *derivation) makeRoom(quantity exchange.Quantity) (wait bool) {
 	wait = d.clearOrders()
 	if short := d.symbol.Rules.FloorQuantity(quantity) - d.uncovered(); short > 0 {
-		wait = d.takeOff(short, "makes room for the exit") || wait
+		wait = len(d.takeOff(short, "makes room for the exit")) > 0 || wait
 	}
 	wait = wait || slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return d.book.released[p.ClientOrderID()] != 0 && d.blocksExit(p) })
 	if wait {
@@ -278,8 +275,8 @@ func (d *derivation) makeRoom(quantity exchange.Quantity) (wait bool) {
 
 // takeOff cancels stops that hold at least a quantity together: those first whose cancel
 // is under way, then those that the open list does not show, then the smallest that holds all of
-// it, else the largest. It reports whether any is left to wait for.
-func (d *derivation) takeOff(quantity exchange.Quantity, reason string) (wait bool) {
+// it, else the largest. It returns those.
+func (d *derivation) takeOff(quantity exchange.Quantity, reason string) (taken []*account.Placement) {
 	stops := slices.DeleteFunc(slices.Clone(d.stops), d.mayRepeat)
 	for quantity > 0 && len(stops) > 0 {
 		next := slices.MaxFunc(stops, func(a, b *account.Placement) int {
@@ -293,9 +290,9 @@ func (d *derivation) takeOff(quantity exchange.Quantity, reason string) (wait bo
 		d.cancel(next, reason)
 		quantity -= next.Remaining()
 		stops = slices.DeleteFunc(stops, func(p *account.Placement) bool { return p == next })
-		wait = true
+		taken = append(taken, next)
 	}
-	return wait
+	return taken
 }
 
 func compareBool(a, b bool) int {

@@ -179,7 +179,7 @@ func (d *derivation) shrinks(i *Intent, excess *exchange.Quantity) bool {
 	if d.book.younger() {
 		after = excessMS
 	}
-	if i.Reason != sellsTooMuch || p == nil || t.excessMS == 0 || d.symbol.unread || d.desired.Unread || d.unsettled || d.nowMS-t.excessMS < after {
+	if p == nil || !slices.Contains(d.shrunk, p) || t.excessMS == 0 || d.symbol.unread || d.desired.Unread || d.unsettled || d.nowMS-t.excessMS < after {
 		return false
 	}
 	left := *excess - p.Remaining()
