@@ -115,18 +115,34 @@ func (l *measurement) mark(closeMS int64) {
 	l.pass(closeMS, before)
 }
 
-// markCalm takes the closes of candles in which nothing happened, up to the last
+// markCalm takes the closes of candles of the only leg in which nothing happened, up to the last
 // one, at which the leg then stands.
 func (l *measurement) markCalm(leg *leg, last int) {
-	if l.holds || l.run.venue.Version() != l.version {
-		for ; leg.at < last; leg.at++ {
-			l.mark(leg.closeMS())
-		}
-		return
+	if leg.at < last && l.run.venue.Version() != l.version {
+		l.mark(leg.closeMS())
+		leg.at++
 	}
 	for ; leg.at < last; leg.at++ {
-		l.pass(leg.closeMS(), l.level)
+		before, closeMS := l.level, leg.closeMS()
+		if l.holds {
+			l.hold(leg)
+			l.level = l.equity.Float()
+			l.drawdown.take(closeMS, l.level)
+		}
+		l.pass(closeMS, before)
 	}
+}
+
+// hold marks what the only leg holds at the close of its candle: value without a change.
+func (l *measurement) hold(leg *leg) {
+	leg.value(leg.candles.Close[leg.at])
+	l.gross, l.worth = leg.held.gross, leg.held.worth
+	if leg.held.exposed {
+		l.exposed++
+		leg.held.slots++
+		leg.held.open.reach(leg.candles.Low[leg.at], leg.candles.High[leg.at])
+	}
+	l.equity = l.wallet.Add(l.worth)
 }
 
 // pass counts a close. The equity before it was another one.

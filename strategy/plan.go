@@ -99,24 +99,18 @@ func (d Distance) IsZero() bool { return d == Distance{} }
 
 // Reset empties the plan and keeps its buffers.
 func (p *Plan) Reset() {
-	// Field by field: this runs once a candle, and clearing a whole Plan takes four times as long.
+	// Field by field, and inlined: this runs once a candle, and clearing a whole Plan takes four times as long.
 	p.Target, p.Protection = Target{}, Protection{}
 	p.Leverage, p.OrdersSet, p.ExitsSet, p.Reason, p.SignalMS = 0, false, false, "", 0
-	if p.shared {
-		p.unshare()
+	if p.shared || len(p.Orders)|len(p.Exits)|len(p.memory.entries)|len(p.notices) > 0 {
+		p.resetLists()
 	}
-	if len(p.Orders) > 0 {
-		p.Orders = p.Orders[:0]
-	}
-	if len(p.Exits) > 0 {
-		p.Exits = p.Exits[:0]
-	}
-	if len(p.memory.entries) > 0 {
-		p.memory.entries = p.memory.entries[:0]
-	}
-	if p.notices != nil {
-		p.notices = nil
-	}
+}
+
+// resetLists empties what most plans do not have.
+func (p *Plan) resetLists() {
+	p.unshare()
+	p.Orders, p.Exits, p.memory.entries, p.notices = p.Orders[:0], p.Exits[:0], p.memory.entries[:0], nil
 }
 
 // unshare drops lists that belong to the strategy.
