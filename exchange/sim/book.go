@@ -182,7 +182,10 @@ func (b *book) react(gap bool) {
 	b.fillCrossed(gap)
 	for o := b.reachedOrder(); o != nil; o = b.reachedOrder() {
 		b.takeOut(o)
-		o.worst, o.sinceMS = b.last, b.exchange.nowMS
+		if o.worst == 0 {
+			o.worst = b.last
+		}
+		o.worst, o.sinceMS = worse(o.Side, o.worst, b.last), b.exchange.nowMS
 		b.activate(o)
 	}
 	if b.tape != nil {

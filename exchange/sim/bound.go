@@ -61,10 +61,10 @@ func (m *tape) worst(side exchange.Side, sinceMS, nowMS int64) (price exchange.P
 		return m.candles.Open[0], m.candles.Volume[0]
 	}
 	openMS, bar, interval := m.bounds(at)
-	if nowMS >= openMS+interval {
+	if nowMS >= openMS+interval && sinceMS+1 >= openMS+interval {
 		return bar.Close, bar.Volume // in a gap of the record
 	}
-	part := float64(max(nowMS-openMS, 0)) / float64(interval)
+	part := min(1, float64(max(nowMS-openMS, 0))/float64(interval))
 	price, volume = reach(side, &bar, math.Sqrt(part)), bar.Volume
 	for openMS > sinceMS {
 		at.step = 0

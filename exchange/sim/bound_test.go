@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"botd/exchange"
@@ -204,6 +205,92 @@ func TestTheColumnsAreOrderedFillByFill(t *testing.T) {
 		t.Errorf("%d pairs of outcomes, %d of limits, %d at a worse price: too few to prove anything", compared, resting, moved)
 	}
 	t.Logf("%d pairs of outcomes in order, %d of limits, %d at a worse price", compared, resting, moved)
+}
+
+// TestStopsAndTakeProfitsAreOrderedFillByFill gives a stop or take-profit, placed at any moment and delayed
+// by up to 20 s, to the three markets. An order within the volume cap triggers at no better price in a worse column.
+func TestStopsAndTakeProfitsAreOrderedFillByFill(t *testing.T) {
+	t.Parallel()
+	stops, targets, moved := 0, 0, 0
+	for seed := range uint64(1_000) {
+		random := rand.New(rand.NewPCG(seed, 77))
+		delay := []int64{0, 1, 250, 1_000, 4_000, 20_000}[random.IntN(6)]
+		d := drawMarket(random, symbolOf(t), delay)
+		bar := random.IntN(d.candles.Len() - 8)
+		atMS := d.candles.OpenMS[bar] + random.Int64N(int64(d.candles.Interval))
+		order, slippage := drawTrigger(random, d.candles.Open[bar]), exchange.Rate(random.IntN(30_000))
+		columns := [3]outcome{
+			d.trigger(t, 0, atMS, order, TapeConfig{Order: Best, Costs: Costs{Bounded: true}}),
+			d.trigger(t, delay, atMS, order, TapeConfig{Order: Worst, Costs: Costs{Bounded: true, Through: true, Slippage: slippage}}),
+			d.trigger(t, 2*delay, atMS, order, TapeConfig{Order: Worst, Costs: Costs{Bounded: true, Through: true, Slippage: 2 * slippage,
+				VolumeCap: exchange.RateOne / 10}}),
+		}
+		for c := range 2 {
+			better, than := columns[c], columns[c+1]
+			if than.quantity == 0 {
+				continue // when it triggers is the path's guess
+			}
+			what := fmt.Sprintf("seed %d, delay %d, %+v at %d, column %d:\n  %+v\n  %+v", seed, delay, order, atMS-startMS, c, better, than)
+			if better.quantity == 0 {
+				t.Fatalf("%s\nfilled where the better column's is not", what)
+			}
+			worse := than.price(than.quantity) - better.price(better.quantity)
+			if order.Side == exchange.Sell {
+				worse = -worse
+			}
+			if worse < -1e-9*better.price(1) {
+				t.Fatalf("%s\nat a better price", what)
+			}
+			if worse > 0 {
+				moved++
+			}
+			if order.Type == exchange.StopMarket {
+				stops++
+			} else {
+				targets++
+			}
+		}
+	}
+	if stops < 700 || targets < 700 || moved < 700 {
+		t.Errorf("%d pairs of stops, %d of take-profits, %d at a worse price: too few to prove anything", stops, targets, moved)
+	}
+	t.Logf("%d pairs of stops and %d of take-profits in order, %d at a worse price", stops, targets, moved)
+}
+
+// drawTrigger draws a small stop or take-profit, within eighty ticks of a price.
+func drawTrigger(random *rand.Rand, price exchange.Price) exchange.NewOrder {
+	symbols := DefaultSymbols()
+	symbol := symbols[slices.IndexFunc(symbols, func(s *exchange.Symbol) bool { return s.Key() == solFutures })]
+	order := exchange.NewOrder{Market: exchange.Futures, Symbol: symbol.Name, Side: exchange.Buy, Type: exchange.StopMarket,
+		Quantity: symbol.QuantityTick * exchange.Quantity(1+random.IntN(4)), WorkingType: exchange.ContractPrice,
+		StopPrice: symbol.FloorPrice(price + exchange.Price(random.IntN(160)-80)*symbol.PriceTick)}
+	if random.IntN(2) == 0 {
+		order.Side = exchange.Sell
+	}
+	if random.IntN(2) == 0 {
+		order.Type = exchange.TakeProfitMarket
+	}
+	return order
+}
+
+var solFutures = exchange.SymbolKey{Market: exchange.Futures, Name: "SOL-USDT"}
+
+// trigger places one order and returns what became of it; nothing when it was refused.
+func (d *drawn) trigger(t *testing.T, delayMS, atMS int64, order exchange.NewOrder, config TapeConfig) (o outcome) {
+	t.Helper()
+	desk := newDesk(t, Config{OrderDelayMS: delayMS})
+	config.Detail = d.detail
+	desk.SetMarket(solFutures, Tape(d.candles, config))
+	desk.Advance(atMS)
+	if _, err := desk.Do(desk.account, &exchange.Request{Operation: exchange.FuturesPlace, Order: order}); err != nil {
+		return o // the same in every column: it depends on the order and on what is known
+	}
+	desk.Advance(d.candles.CloseMS(d.candles.Len() - 1))
+	o.parts = desk.Fills()
+	for _, f := range o.parts {
+		o.quantity += f.Quantity
+	}
+	return o
 }
 
 // TestMoreDelayIsNeverBetterAndALittleCostsLittle delays the same market order by more and more.

@@ -15,36 +15,54 @@ func (b *book) arrive(o *order) {
 		o.Status = exchange.StatusNew
 	case o.triggered: // the rest of an order that a candle's volume did not fill
 		b.enter(o, canceled)
-	case o.Type.Conditional():
-		o.Status = exchange.StatusNew
-		// An order whose stop price was passed before it arrived triggers at once, with the type in
-		// its answer (decisions.md, smaller ones).
-		if b.reached(o) {
-			if b.costs.Bounded {
-				b.triggerLate(o)
-			}
-			b.activate(o)
-		} else {
-			b.wait(o)
-		}
 	case o.late: // its bar has closed
 		o.late = false
-		b.rest(o)
+		if o.Type.Conditional() {
+			b.wait(o)
+		} else {
+			b.rest(o)
+		}
 		b.react(false)
+	case o.Type.Conditional():
+		o.Status = exchange.StatusNew
+		b.arriveConditional(o)
 	case b.postpone(o):
 	default:
 		b.enter(o, exchange.StatusRejected)
 	}
 }
 
-// triggerLate prices a conditional order whose stop price was passed before it arrived.
-func (b *book) triggerLate(o *order) {
-	now := b.exchange.nowMS
-	o.sinceMS = now
-	o.worst, _ = b.tape.worst(o.Side, now, now)
-	if o.Type.StopLoss() {
-		o.worst = worse(o.Side, o.worst, o.StopPrice)
+// arriveConditional has a conditional order wait for its stop price. One whose stop price was passed
+// before it arrived triggers at once, with the type in its answer (decisions.md, smaller ones).
+func (b *book) arriveConditional(o *order) {
+	reached := b.reached(o)
+	if b.costs.Bounded {
+		o.worst = b.triggersAt(o, reached)
+		if !o.Type.StopLoss() && b.delayRest(o) {
+			return
+		}
 	}
+	if !reached {
+		b.wait(o)
+		return
+	}
+	o.sinceMS = b.exchange.nowMS
+	b.activate(o)
+}
+
+// triggersAt returns what an arriving conditional order pays at best when it triggers; 0 for no bound. A stop
+// that was on its way pays the worst price since it was placed, if that is beyond its stop price: the market
+// may have passed it there. A take-profit pays its stop price, as a limit would, whatever gap comes later.
+func (b *book) triggersAt(o *order, reached bool) exchange.Price {
+	now, sinceMS := b.exchange.nowMS, b.takesSince(o)
+	if o.Type.StopLoss() && (reached || now > sinceMS) {
+		price, _ := b.tape.worst(o.Side, sinceMS, now)
+		return worse(o.Side, price, o.StopPrice)
+	}
+	if _, late := b.tape.restsLate(now); reached || late || b.costs.Through {
+		return o.StopPrice
+	}
+	return 0
 }
 
 // working returns the index and the price that an order's working type selects. Spot has only the

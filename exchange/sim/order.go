@@ -18,10 +18,10 @@ type order struct {
 	spent    exchange.Amount // price x quantity of all fills
 
 	// In a backtest, while the order takes (bound.go):
-	worst    exchange.Price // of a conditional order: where it was triggered
+	worst    exchange.Price // of a conditional order: where it was triggered; before that, what it pays at best, or 0
 	sinceMS  int64          // and when
 	slippage exchange.Rate  // the largest so far
-	late     bool           // it rests from its bar's close on
+	late     bool           // it rests, or waits for its stop price, from its bar's close on
 
 	encoded []byte // for snapshots, once the order cannot change any more
 
