@@ -33,6 +33,7 @@ type Config struct {
 	StopWhen StopWhen              // the run ends early; its figures are those until then
 	Progress func(done, total int) // candles, called now and then
 	Pace     func(done, total int) // the same in every run, those beside the configured one too; it may wait, to leave the machine to others
+	Rest     bool                  // each trial of a sweep rests as long as it works
 	Most     int                   // fills of a run; more is an error. 0 for as many as the memory holds
 	InTurn   bool                  // the runs of RunColumns and RunStudy one after the other, by the goroutine that asked
 	Record   func(*record.Record)  // every journal record; nil for none

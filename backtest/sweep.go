@@ -108,6 +108,10 @@ func (t *Trial) Run(ctx context.Context, config *Config, splitMS int64) error {
 		leg := config.Legs[0]
 		leg.Strategy, leg.Make = t.Leg.Strategy, t.Leg.Make
 		config.Legs = []Leg{leg}
+		if config.Rest {
+			rest := Rest(ctx)
+			config.Pace = func(int, int) { rest() }
+		}
 		result, err := Run(ctx, config)
 		if err != nil {
 			return err

@@ -66,13 +66,9 @@ func (b *Files) NewTrials(axes []search.Axis, binary string, split exchange.Rate
 	}
 	config.StopWhen = stop
 	t := &Trials{Config: config, Given: given[0], files: b, tapes: map[exchange.Interval]*tape.Tape{given[0].Interval: config.Legs[0].Tape}}
-	if definition, known := t.Given.Definition(); known {
-		for _, p := range definition.Parameters {
-			t.params = append(t.params, p.Name)
-		}
-	}
+	t.params = parameters(t.Given)
 	for i := range axes {
-		if err := t.checkName(axes[i].Name); err != nil {
+		if err := CheckAxis(t.Given, axes[i].Name); err != nil {
 			return nil, err
 		}
 	}
@@ -97,26 +93,37 @@ func shortestOf(intervals []string) (string, error) {
 	return text, nil
 }
 
-// checkName refuses what is neither a parameter nor a key of a strategy's file.
-func (t *Trials) checkName(name string) error {
+// parameters are the names of a strategy's.
+func parameters(c *configs.StrategyConfig) (names []string) {
+	if definition, known := c.Definition(); known {
+		for _, p := range definition.Parameters {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// CheckAxis refuses to vary what is neither a parameter of a strategy nor a key of its file.
+func CheckAxis(c *configs.StrategyConfig, name string) error {
 	first, _, _ := strings.Cut(name, ".")
-	known := slices.Clone(t.params)
+	params := parameters(c)
+	known := slices.Clone(params)
 	_, keys := configs.Keys()
 	for i := range keys {
 		key, _, _ := strings.Cut(keys[i].Path, ".")
 		known = append(known, key)
 	}
 	switch {
-	case slices.Contains(fixed, first) && !slices.Contains(t.params, name):
+	case slices.Contains(fixed, first) && !slices.Contains(params, name):
 		return failure.Usagef("--vary %s: a sweep is of one strategy on one symbol; run one for each", name)
-	case slices.Contains(t.params, name), slices.Contains(known, first):
+	case slices.Contains(params, name), slices.Contains(known, first):
 		return nil
 	}
-	hint := "there are " + strings.Join(t.params, ", ") + ", and the keys of the file, as protect.stop_loss"
+	hint := "there are " + strings.Join(params, ", ") + ", and the keys of the file, as protect.stop_loss"
 	if near := spell.Nearest(first, known); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return failure.Usagef("--vary %s: %s takes no parameter %q, and there is no such key\nhint: %s", name, t.Given.Kind, name, hint)
+	return failure.Usagef("--vary %s: %s takes no parameter %q, and there is no such key\nhint: %s", name, c.Kind, name, hint)
 }
 
 // overriding is what is overridden, with one key more.
@@ -160,6 +167,28 @@ func (t *Trials) Trial(choice search.Choice) (trial backtest.Trial, refused stri
 		trial.Config = &config
 	}
 	return trial, "", nil
+}
+
+// Backtest returns the backtest of a choice over all the candles, as it is written in reports.
+func (t *Trials) Backtest(choice map[string]string) (backtest.Config, error) {
+	c, refused := t.strategy(choice)
+	if refused != "" {
+		return backtest.Config{}, failure.New(failure.Config, "", "%s", refused)
+	}
+	trial, refused, err := t.Trial(choice)
+	if err == nil && refused != "" {
+		err = failure.New(failure.Config, "", "%s", refused)
+	}
+	if err != nil {
+		return backtest.Config{}, err
+	}
+	config := t.Config
+	config.Legs = []backtest.Leg{trial.Leg}
+	given := *config.Inputs
+	given.Strategies = slices.Clone(given.Strategies)
+	given.Strategies[0].YAML = c.Effective()
+	config.Inputs = &given
+	return config, ShareAccount(&config, []*configs.StrategyConfig{c})
 }
 
 // strategy returns the strategy with other settings.

@@ -15,9 +15,11 @@ import (
 	"botd/backtest/saved"
 )
 
+// MostTrialRows bounds the table of a sweep's page.
+const MostTrialRows = 100
+
 // Bounds of a sweep's page.
 const (
-	mostTrialRows = 100 // of the table
 	mostTrialWays = 300 // of the parallel coordinates: the best
 	mostMaps      = 10  // heat maps
 	mostSteps     = 12  // of an axis in a heat map; more values are put together
@@ -27,6 +29,7 @@ const (
 // sweepPage is what the template of a sweep shows.
 type sweepPage struct {
 	*saved.Sweep
+	Clicks    bool   // a trial's row opens its report
 	Said      string // the verdict, with a capital
 	Names     []string
 	Maps      []heatMap
@@ -42,6 +45,7 @@ type sweepPage struct {
 
 type trialRow struct {
 	Place                         int
+	Link, Job                     string // of its report
 	Settings                      []string
 	Seen                          *backtest.Column
 	Unseen                        *backtest.Column
@@ -50,9 +54,15 @@ type trialRow struct {
 	UnseenDrawdown, Tone, Changed string
 }
 
-// WriteSweep writes a sweep as one page that opens offline.
-func WriteSweep(w io.Writer, r *saved.Sweep) error {
-	body, err := filled("sweep.gohtml", newSweepPage(r))
+// TrialLink returns the address of a trial's report; empty for none.
+type TrialLink func(place int, t *backtest.Trial) string
+
+// Asked is the link of the dashboard's page, which asks what it is shown in for a trial's report.
+func Asked(_ int, t *backtest.Trial) string { return "#" + t.Job }
+
+// WriteSweep writes a sweep as one page that opens offline. link may be nil.
+func WriteSweep(w io.Writer, r *saved.Sweep, link TrialLink) error {
+	body, err := filled("sweep.gohtml", newSweepPage(r, link))
 	if err != nil {
 		return err
 	}
@@ -63,9 +73,12 @@ func WriteSweep(w io.Writer, r *saved.Sweep) error {
 	return frame(w, r.Strategy+" – botd sweep", body, nil, script)
 }
 
-func newSweepPage(r *saved.Sweep) *sweepPage {
+func newSweepPage(r *saved.Sweep, link TrialLink) *sweepPage {
+	if link == nil {
+		link = func(int, *backtest.Trial) string { return "" }
+	}
 	said := r.Verdict()
-	p := &sweepPage{Sweep: r, Said: strings.ToUpper(said[:1]) + said[1:] + ".", Left: max(0, len(r.Trials)-mostTrialRows)}
+	p := &sweepPage{Sweep: r, Said: strings.ToUpper(said[:1]) + said[1:] + ".", Left: max(0, len(r.Trials)-MostTrialRows)}
 	if len(r.Trials) == 0 {
 		return p
 	}
@@ -81,15 +94,17 @@ func newSweepPage(r *saved.Sweep) *sweepPage {
 	}
 	p.Ways = waysOf(r.Trials, axes)
 	p.Scatter, p.Rank = unseenOf(r.Trials)
-	p.Near, p.NearSaid = around(r.Trials, axes)
-	for i := range r.Trials[:min(mostTrialRows, len(r.Trials))] {
-		p.Rows = append(p.Rows, rowOfTrial(&r.Trials[i], p.Names, i))
+	p.Near, p.NearSaid = around(r.Trials, axes, link)
+	for i := range r.Trials[:min(MostTrialRows, len(r.Trials))] {
+		p.Rows = append(p.Rows, rowOfTrial(&r.Trials[i], p.Names, i, link))
+		p.Clicks = p.Clicks || p.Rows[i].Link != ""
 	}
 	return p
 }
 
-func rowOfTrial(t *backtest.Trial, names []string, place int) trialRow {
-	row := trialRow{Place: place + 1, Seen: t.Seen, Unseen: t.Unseen, UnseenProfit: none, UnseenSharpe: none, UnseenDrawdown: none}
+func rowOfTrial(t *backtest.Trial, names []string, place int, link TrialLink) trialRow {
+	row := trialRow{Place: place + 1, Link: link(place+1, t), Job: t.Job,
+		Seen: t.Seen, Unseen: t.Unseen, UnseenProfit: none, UnseenSharpe: none, UnseenDrawdown: none}
 	for _, name := range names {
 		row.Settings = append(row.Settings, t.Params[name])
 	}
@@ -349,7 +364,7 @@ func correlation(a, b []float64) float64 {
 }
 
 // around are the trials nearest to the best one: a choice that only its very settings make good is luck.
-func around(trials []backtest.Trial, axes []axis) (rows []trialRow, said string) {
+func around(trials []backtest.Trial, axes []axis, link TrialLink) (rows []trialRow, said string) {
 	best := &trials[0]
 	own, known := sharpe(best)
 	if !known || len(axes) == 0 {
@@ -381,7 +396,7 @@ func around(trials []backtest.Trial, axes []axis) (rows []trialRow, said string)
 	slices.SortStableFunc(all, func(a, b near) int { return cmp.Compare(a.distance, b.distance) })
 	sum, counted, earn := 0.0, 0, 0
 	for _, n := range all[:min(neighbours, len(all))] {
-		row := rowOfTrial(n.trial, nil, n.place)
+		row := rowOfTrial(n.trial, nil, n.place, link)
 		row.Changed = n.changed
 		if value, known := sharpe(n.trial); known {
 			sum, counted = sum+value, counted+1

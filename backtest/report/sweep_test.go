@@ -48,7 +48,7 @@ func swept(unseen bool) *saved.Sweep {
 func sweepPage(t *testing.T, r *saved.Sweep) string {
 	t.Helper()
 	var page bytes.Buffer
-	if err := report.WriteSweep(&page, r); err != nil {
+	if err := report.WriteSweep(&page, r, nil); err != nil {
 		t.Fatal(err)
 	}
 	return page.String()

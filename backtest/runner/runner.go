@@ -41,10 +41,8 @@ const (
 	maxFills      = 200_000   // of one run
 	maxFiles      = 1_000     // listed
 	maxDepth      = 4         // folders below data_dir/candles
-	pauseAfter    = 5 * time.Millisecond
-	longestPause  = 250 * time.Millisecond
-	columnRuns    = 3 // of backtest.RunColumns
-	studyRuns     = 8 // of backtest.RunStudy: three under other costs, one whole, four cut off
+	columnRuns    = 3         // of backtest.RunColumns
+	studyRuns     = 8         // of backtest.RunStudy: three under other costs, one whole, four cut off
 	madeUpFrom    = "2024-01-01"
 	FundingName   = "funding.csv" // beside recorded candles
 )
@@ -266,7 +264,7 @@ func (l *Runner) Run(ctx context.Context, asked *api.BacktestRequest, directory 
 	if err != nil {
 		return err
 	}
-	p := &pace{ctx: ctx, progress: progress, phase: "running", last: time.Now(), runs: columnRuns}
+	p := &pace{rest: backtest.Rest(ctx), progress: progress, phase: "running", runs: columnRuns}
 	if asked.Study {
 		p.runs += studyRuns
 	}
@@ -301,7 +299,7 @@ func (l *Runner) Parity(ctx context.Context, name string, fromMS, toMS int64) (*
 		}}
 	r := &replay.Replay{Strategy: *given, Files: files, FromMS: fromMS, ToMS: toMS, Traded: l.Traded(name)}
 	outcome, err := r.Run(ctx, func(ctx context.Context, config backtest.Config) (*backtest.Result, error) {
-		p := &pace{ctx: ctx, progress: func(string, float64) {}, last: time.Now(), runs: 1}
+		p := &pace{rest: backtest.Rest(ctx), progress: func(string, float64) {}, runs: 1}
 		config.Pace, config.Most = p.step, maxFills
 		return backtest.Run(ctx, config)
 	})
@@ -420,12 +418,11 @@ func (t *planned) backtest(recorded *tape.Tape, file backtest.File) (backtest.Co
 // pace has a run rest as long as it works, so that it takes half a core at most,
 // and reports its progress.
 type pace struct {
-	ctx      context.Context
+	rest     func()
 	progress func(string, float64)
 	phase    string
-	last     time.Time // when it last went on
-	begun    int       // runs
-	runs     int       // in all
+	begun    int // runs
+	runs     int // in all
 }
 
 func (p *pace) step(done, total int) {
@@ -433,17 +430,7 @@ func (p *pace) step(done, total int) {
 		p.begun++
 	}
 	p.progress(p.phase, 0.02+0.97*(float64(p.begun-1)+float64(done)/float64(max(1, total)))/float64(p.runs))
-	worked := time.Since(p.last)
-	if worked < pauseAfter {
-		return
-	}
-	rest := time.NewTimer(min(worked, longestPause))
-	defer rest.Stop()
-	select {
-	case <-rest.C:
-	case <-p.ctx.Done():
-	}
-	p.last = time.Now()
+	p.rest()
 }
 
 // minute writes a time as people read it.

@@ -14,6 +14,12 @@ import (
 // SweepFolder is where sweeps are saved, in data_dir.
 const SweepFolder = "sweeps"
 
+// The files beside a named sweep's rows by which the dashboard shows it.
+const (
+	SweepPage    = "report.html"
+	SweepSummary = "summary.json"
+)
+
 // Sweep is what botd sweep prints, and keeps.
 type Sweep struct {
 	Schema     int              `json:"schema"`
@@ -64,6 +70,43 @@ func WriteSweep(path string, result *Sweep) error {
 		return err
 	}
 	return os.WriteFile(path, append(text, '\n'), 0o600)
+}
+
+// Summary is what a list shows of a sweep.
+type Summary struct {
+	Strategy string            `json:"strategy"`
+	Symbol   string            `json:"symbol"`
+	Interval string            `json:"interval"`
+	Candles  int               `json:"candles"`
+	Split    *time.Time        `json:"split"`
+	Sort     string            `json:"sort"`
+	Search   string            `json:"search"`
+	Verdict  string            `json:"verdict"`
+	Lucky    *float64          `json:"sharpe_by_luck"`
+	Trials   int               `json:"trials"`
+	Refused  int               `json:"refused"`
+	Best     map[string]string `json:"best"`
+	Seen     *float64          `json:"sharpe"`
+	Unseen   *float64          `json:"unseen_sharpe"`
+	Data     string            `json:"data_sha256"`
+}
+
+// WriteSummary stores what a list shows of a sweep, in its folder.
+func (r *Sweep) WriteSummary(directory string) error {
+	s := Summary{Strategy: r.Strategy, Symbol: r.Symbol, Interval: r.Interval, Candles: r.Candles, Split: r.Split, Sort: r.Sort, Search: r.Search,
+		Verdict: r.Verdict(), Lucky: r.Lucky, Trials: len(r.Trials), Refused: r.Refused, Data: r.DataSHA256}
+	if len(r.Trials) > 0 {
+		best := &r.Trials[0]
+		s.Best, s.Seen = best.Params, best.Seen.Sharpe
+		if best.Unseen != nil {
+			s.Unseen = best.Unseen.Sharpe
+		}
+	}
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(directory, SweepSummary), append(text, '\n'), 0o600)
 }
 
 // Verdict says in a sentence what the best of the trials is worth: beside the luck of so many tries, and where nobody had looked.

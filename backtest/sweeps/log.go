@@ -21,7 +21,11 @@ const (
 	specFile     = "sweep.json"   // what it is of
 	rowsFile     = "trials.jsonl" // a line for each trial that has ended
 	canceledFile = "canceled"     // asks whoever runs it to end
+	progressFile = "progress.json"
 )
+
+// progressEvery is how often the progress is stored at most.
+const progressEvery = 500 * time.Millisecond
 
 // StrategyFile holds the strategy's bytes.
 const StrategyFile = "strategy.yaml"
@@ -73,6 +77,13 @@ type Log struct {
 	directory string
 	rows      *os.File
 	ended     map[string]backtest.Trial // by job
+	shown     time.Time                 // when the progress was stored
+}
+
+// Progress is how far a sweep is: how many of its choices have ended or were refused.
+type Progress struct {
+	Done  int `json:"done"`
+	Total int `json:"total"`
 }
 
 // ErrNone says that there is no sweep of that name.
@@ -178,6 +189,29 @@ func (l *Log) Canceled() bool {
 	return err == nil
 }
 
+// Progress stores how far the sweep is, for those who watch it.
+func (l *Log) Progress(done, total int) error {
+	if done < total && time.Since(l.shown) < progressEvery {
+		return nil
+	}
+	l.shown = time.Now()
+	text, err := json.Marshal(Progress{done, total})
+	if err != nil {
+		return err
+	}
+	partial := filepath.Join(l.directory, progressFile+".partial") // not durable: it is stored often, and made anew by the next run
+	return errors.Join(os.WriteFile(partial, text, 0o600), os.Rename(partial, filepath.Join(l.directory, progressFile)))
+}
+
+// ProgressOf returns how far a sweep is; false where that was not stored.
+func ProgressOf(directory string) (p Progress, known bool) {
+	text, err := private.Read(filepath.Join(directory, progressFile), maxProgress)
+	return p, err == nil && json.Unmarshal(text, &p) == nil && p.Total > 0
+}
+
+// maxProgress bounds the file of the progress.
+const maxProgress = 1 << 10
+
 // Close ends the log's use by this process.
 func (l *Log) Close() error { return errors.Join(l.rows.Sync(), l.rows.Close()) }
 
@@ -188,6 +222,7 @@ type Status struct {
 	Search  string    `json:"search"`
 	Sort    string    `json:"sort"`
 	Ended   int       `json:"ended"`   // trials
+	Total   int       `json:"total"`   // with those that are missing; 0 where that is not known
 	Running bool      `json:"running"` // a process works on it
 	Done    bool      `json:"done"`    // nothing is missing: it has its result
 }
@@ -225,9 +260,13 @@ func statusOf(directory string) (Status, error) {
 		return Status{}, err
 	}
 	_, missing := os.Stat(directory + ".json")
-	return Status{Name: spec.Name, Started: spec.Started, Search: spec.Search, Sort: spec.Sort, Ended: len(trials),
-		Running: locked(filepath.Join(directory, rowsFile)), Done: missing == nil}, nil
+	progress, _ := ProgressOf(directory)
+	return Status{Name: spec.Name, Started: spec.Started, Search: spec.Search, Sort: spec.Sort, Ended: len(trials), Total: progress.Total,
+		Running: Running(directory), Done: missing == nil}, nil
 }
+
+// Running reports whether a process runs a sweep.
+func Running(directory string) bool { return locked(filepath.Join(directory, rowsFile)) }
 
 // Read returns what a sweep is of, and its rows so far.
 func Read(directory string) (*Spec, []backtest.Trial, error) {
@@ -259,7 +298,7 @@ func Cancel(directory string) (running bool, err error) {
 	if _, _, err := Read(directory); err != nil {
 		return false, err
 	}
-	if !locked(filepath.Join(directory, rowsFile)) {
+	if !Running(directory) {
 		return false, nil
 	}
 	return true, os.WriteFile(filepath.Join(directory, canceledFile), nil, 0o600)

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"botd/backtest"
 	"botd/backtest/inputs"
 	"botd/backtest/saved"
@@ -35,8 +37,8 @@ const (
 // Searches are their names.
 func Searches() []string { return []string{Grid, Random, TPE} }
 
-// defaultTrials of a search that could go on for ever.
-const defaultTrials = 100
+// DefaultTrials of a search that could go on for ever.
+const DefaultTrials = 100
 
 // ErrCanceled says that somebody asked the sweep to end.
 var ErrCanceled = errors.New("canceled")
@@ -123,6 +125,24 @@ func objectiveOf(flag, text string) (func(*backtest.Trial) float64, error) {
 		return nil, failure.Usagef("%s %s: there is %s, or an expression of figures: %w", flag, text, strings.Join(backtest.Rankings(), ", "), err)
 	}
 	return func(t *backtest.Trial) float64 { return formula.Number(t.Figures) }, nil
+}
+
+// ParseSplit reads the share of the candles that chooses, as 70%; 0 for all.
+func ParseSplit(text string) (split exchange.Rate, err error) {
+	if text == "" {
+		return 0, nil
+	}
+	share, err := decimal.NewFromString(strings.TrimSuffix(text, "%"))
+	if strings.HasSuffix(text, "%") {
+		share = share.Shift(-2)
+	}
+	if err == nil {
+		split, err = exchange.RateFromDecimal(share)
+	}
+	if err != nil || split <= 0 || split >= exchange.RateOne {
+		return 0, failure.Usagef("--split %s: a share of the candles, 70%%", text)
+	}
+	return split, nil
 }
 
 // front is what no other trial beats: none is as good in all objectives and better in one. What is not
@@ -271,7 +291,7 @@ func (r *run) all(ctx context.Context) (err error) {
 	}
 	total := r.spec.Trials
 	if total == 0 {
-		total = defaultTrials
+		total = DefaultTrials
 	}
 	for batch := 0; len(r.tried) < total; batch++ {
 		n := min(search.Batch, total-len(r.tried))
@@ -319,19 +339,16 @@ func (r *run) batch(ctx context.Context, choices []search.Choice, total int) err
 	}
 	r.reused += len(before)
 	done := len(r.ended) + len(before) + r.refused
-	if r.progress != nil {
-		r.progress(done, total)
+	if err := r.report(done, total); err != nil {
+		return err
 	}
 	n := 0
 	err := r.runner.Run(ctx, missing, func(t *backtest.Trial) error {
 		n++
-		if r.progress != nil {
-			r.progress(done+n, total)
-		}
 		if r.log == nil {
-			return nil
+			return r.report(done+n, total)
 		}
-		if err := r.log.Append(t); err != nil {
+		if err := errors.Join(r.log.Append(t), r.report(done+n, total)); err != nil {
 			return err
 		}
 		if r.log.Canceled() {
@@ -349,6 +366,17 @@ func (r *run) batch(ctx context.Context, choices []search.Choice, total int) err
 		}
 	}
 	return nil
+}
+
+// report says how far the sweep is.
+func (r *run) report(done, total int) error {
+	if r.progress != nil {
+		r.progress(done, total)
+	}
+	if r.log == nil {
+		return nil
+	}
+	return r.log.Progress(done, total)
 }
 
 // result puts the trials together. It is the same however often the sweep was interrupted.

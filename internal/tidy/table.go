@@ -159,7 +159,8 @@ var Table = []Row{
 		impure, "internal/private exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile exchange/rest " +
 			"exchange/tape strategy/library reconcile/journal runtime/engine runtime runtime/ops runtime/notify runtime/notify/channels " +
 			"runtime/signals runtime/view " +
-			"runtime/incident runtime/api/auth runtime/api runtime/gateway runtime/telegram runtime/web backtest/replay backtest/saved backtest/runner " +
+			"runtime/incident runtime/api/auth runtime/api runtime/gateway runtime/telegram runtime/web backtest/apart " +
+			"backtest/replay backtest/saved backtest/runner " +
 			"configs configs/engineconfig internal/failure internal/plural internal/disk internal/version runtime/haltfile runtime/lane runtime/reload " +
 			"runtime/backups runtime/worker", "sync memlimit"},
 	{"runtime/doctor", "examines everything that keeps botd from running well, and names what mends it",
@@ -186,7 +187,7 @@ var Table = []Row{
 	{"backtest/search", "chooses what a sweep tries: every combination, random ones, or those that what was found so far suggests",
 		impure, "internal/spell", "decimal starlark"},
 	{"backtest/sweeps", "searches for a strategy's settings, trial by trial, and continues what was interrupted",
-		impure, "backtest backtest/inputs backtest/saved backtest/search exchange internal/failure internal/private", "sys"},
+		impure, "backtest backtest/inputs backtest/saved backtest/search exchange internal/failure internal/private", "decimal sys"},
 	{"backtest/cluster", "spreads the trials of sweeps over many machines, on NATS JetStream",
 		impure, "backtest backtest/inputs backtest/search backtest/sweeps exchange internal/failure", "nats natsserver sys"},
 	{"backtest/tryout", "tries a strategy on any file of candles: it guesses what the file does not say, and sums up in a sentence what came out",
@@ -196,6 +197,9 @@ var Table = []Row{
 	{"backtest/runner", "runs the backtests of the dashboard, in the process that trades and without holding it up",
 		impure, "exchange exchange/sim exchange/tape strategy strategy/library runtime/api backtest backtest/parity backtest/replay backtest/report " +
 			"configs configs/engineconfig internal/version internal/moment backtest/inputs", ""},
+	{"backtest/apart", "runs the sweeps of the dashboard in processes of their own, which never hold trading up",
+		impure, "exchange exchange/sim exchange/tape strategy runtime/api backtest/inputs backtest/runner backtest/sweeps configs internal/moment " +
+			"internal/private", "sys"},
 	{"backtest/benchmark", "measures how fast backtests are on this machine",
 		impure, "exchange exchange/sim exchange/tape strategy strategy/library runtime/engine backtest", "table"},
 	{"internal/chart", "embeds the chart library of botd's pages, with its licence",

@@ -86,6 +86,7 @@ type Config struct {
 	Runner  BacktestRunner // runs backtests; nil for none
 	Reports string         // the directory below which reports of backtests are; empty for none
 	Sweeps  string         // the directory in which sweeps are saved; empty for none
+	Sweeper Sweeper        // runs sweeps outside this process; nil for none
 	Web     http.Handler   // the dashboard's files, served at /; nil for none
 	Access  Access
 	Address string // URL under which the dashboard is reached; empty when it is served on the socket alone
@@ -102,6 +103,7 @@ type Server struct {
 	market   *view.MarketData
 	reports  *view.Reports
 	runner   runner
+	sweeping sweepRuns
 	parities parities
 	copying  sync.Mutex    // held while a backup is made
 	testing  sync.Mutex    // held while channels are tested
@@ -158,6 +160,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	}
 	s.stopOnce.Do(func() { close(s.stopping); s.stream.Close() })
 	s.runner.stop()
+	s.sweeping.stop()
 	inbound.Stop(server)
 	for range left {
 		if err := <-ended; first == nil {

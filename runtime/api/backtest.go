@@ -17,8 +17,6 @@ var backtestRoutes = []route{
 		(*Server).backtestPage),
 		summary: "The page of a report, in a sandbox: its scripts run, but it has no origin, so that it reaches neither the API nor a cookie.",
 		fails:   []int{404}},
-	{id: "sweeps", tag: "backtests", method: "GET", path: "/api/v1/sweeps", minimum: auth.Viewer, endpoint: all((*Server).sweeps),
-		summary: "Sweeps that `botd sweep run --keep NAME` saved in `data_dir/sweeps`, newest first, at most 100. `botd sweep show NAME` prints all of one."},
 }
 
 func (s *Server) backtests(*request) ([]view.Backtest, error) { return s.reports.List() }
@@ -45,8 +43,6 @@ func (s *Server) backtestPage(w http.ResponseWriter, r *request) error {
 	page(w, "text/html; charset=utf-8", string(content))
 	return nil
 }
-
-func (s *Server) sweeps(*request) ([]view.Sweep, error) { return view.Sweeps(s.config.Sweeps) }
 
 // page writes a page or a script.
 func page(w http.ResponseWriter, media, content string) {

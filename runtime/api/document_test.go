@@ -74,9 +74,9 @@ func TestTheDocumentNamesEveryRoute(t *testing.T) {
 func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
 	t.Parallel()
 	bench := &stub{run: writes}
-	k := &keeper{}
+	k, sweeper := &keeper{}, &sweeperStub{}
 	d := newDeskWith(t, func(c *Config) {
-		c.Reports, c.Sweeps, c.Runner, c.Backups, c.Channels = shelf(t), sweeps(t), bench, k, k
+		c.Reports, c.Sweeps, c.Runner, c.Sweeper, c.Backups, c.Channels = shelf(t), interrupted(t, sweeps(t)), bench, sweeper, k, k
 	})
 	v := newVisitor(t, d)
 	v.live()
@@ -85,6 +85,7 @@ func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
 	v.goLists()
 	v.goMarket()
 	v.goBench(bench)
+	v.goSweeps(sweeper)
 	v.goChanges()
 	v.goSessions()
 	v.goRefusals()
@@ -271,7 +272,6 @@ func (v *visitor) goMarket() {
 
 func (v *visitor) goBacktests() {
 	v.good("backtests", "", "")
-	v.good("sweeps", "", "")
 	v.good("backtest", "trend-1", "")
 	v.good("backtest_page", "trend-1", "")
 	v.call(http.StatusNotFound, "backtest", "none", "", bearer(testToken))

@@ -24,7 +24,7 @@ func who(r *http.Request) auth.Identity { return auth.IdentityOf(r.Context()) }
 
 // policy lets a page of botd load what botd serves, and nothing else.
 const policy = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-	"connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+	"connect-src 'self'; manifest-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 // guarded numbers requests, counts them, and lets in only those that name one of botd's
 // hosts and come from no other site.

@@ -211,7 +211,7 @@ func TestNoKeySecretOrSignatureIsEverWrittenOrAnswered(t *testing.T) {
 	s := newDaemon(t)
 	d := newDeskWith(t, func(c *Config) {
 		c.Board, c.History, c.Metrics, c.Logs, c.Reports = s.board, s.history, s.metrics, s.logs, shelf(t)
-		c.Runner = &stub{run: writes}
+		c.Runner, c.Sweeps = &stub{run: writes}, interrupted(t, sweeps(t))
 	})
 	d.previews = previews(t, strategy.Plan{})
 	d.previews[0].Strategy = "one"
@@ -226,8 +226,9 @@ func TestNoKeySecretOrSignatureIsEverWrittenOrAnswered(t *testing.T) {
 	everything["log"] = s.log.String()
 	everything["events"] = string(bytes.Join(framesOf(d.server.stream), nil))
 	for _, each := range routes {
-		if path := strings.NewReplacer("backtests/{id}", "backtests/trend-1", "{name}", "one", "{id}", "bmain-00000100000-1", "{market}", "futures", "{symbol}",
-			"BTC-USDT").Replace(each.path); each.method == http.MethodGet && path != "/api/v1/events" {
+		path := strings.NewReplacer("backtests/{id}", "backtests/trend-1", "sweeps/{id}", "sweeps/cut", "{name}", "one",
+			"{id}", "bmain-00000100000-1", "{market}", "futures", "{symbol}", "BTC-USDT").Replace(each.path)
+		if each.method == http.MethodGet && path != "/api/v1/events" {
 			if path == "/api/v1/candles" {
 				path += "?symbol=BTC-USDT&interval=1m"
 			}

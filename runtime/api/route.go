@@ -23,7 +23,7 @@ type route struct {
 // routes are all operations of the API, each group in the file that serves it.
 var routes = slices.Concat(statusRoutes, strategyRoutes, parityRoutes, previewRoutes, orderRoutes, manualRoutes, intentRoutes, positionRoutes, marketRoutes,
 	riskRoutes, haltRoutes, reconcileRoutes,
-	noticeRoutes, backtestRoutes, runnerRoutes, configRoutes, backupRoutes, channelRoutes, logRoutes, streamRoutes, sessionRoutes, tokenRoutes)
+	noticeRoutes, backtestRoutes, runnerRoutes, sweepRoutes, configRoutes, backupRoutes, channelRoutes, logRoutes, streamRoutes, sessionRoutes, tokenRoutes)
 
 // fallback is the pattern of paths under /api/ that no route has.
 const fallback = "/api/"

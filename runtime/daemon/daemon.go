@@ -38,6 +38,8 @@ type Options struct {
 	Terminal bool      // stderr is one
 	Colours  bool      // it wants colours
 
+	Restartable bool // this process is a program that can be started again, for sweeps
+
 	LogFormat string // auto, console or json
 	LogLevel  string // empty for the log's own
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"botd/backtest/apart"
 	"botd/backtest/replay"
 	"botd/backtest/runner"
 	"botd/backtest/saved"
@@ -66,8 +67,12 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 	served.Epoch = strconv.FormatInt(served.Engine.Epoch(), 36)
 	served.Web, served.Reports = web.Handler(), filepath.Join(current().DataDir, "backtests")
 	served.Sweeps = filepath.Join(current().DataDir, saved.SweepFolder)
-	served.Runner = &runner.Runner{Current: current, Symbols: table.All, Recorded: filepath.Join(p.directory, tape.RecordedFolder),
+	bench := &runner.Runner{Current: current, Symbols: table.All, Recorded: filepath.Join(p.directory, tape.RecordedFolder),
 		Traded: func(strategy string) replay.Traded { return traded(p.history, equity, strategy) }}
+	served.Runner = bench
+	if p.Restartable {
+		served.Sweeper = &apart.Sweeps{Runner: bench, Directory: served.Sweeps}
+	}
 	served.Head = p.newestRecord
 	served.Backups = &backups.Backups{Directory: p.directory, Key: p.key, Prefix: fmt.Sprintf("%s-%s-", p.config.Mode, p.config.Instance)}
 	served.Channels = &channels.Channels{Config: p.config}

@@ -6,24 +6,37 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"time"
 )
 
-// maxSweeps bounds the files of sweeps that are read.
-const maxSweeps = 100
+// Limits of sweeps that are listed.
+const (
+	maxSweeps       = 100     // that are shown
+	maxSweepEntries = 1_000   // of their directory
+	maxSweepText    = 1 << 20 // of a file that is read for the list
+)
 
-// Sweep is the summary of a saved sweep; botd sweep show NAME prints all of it.
+// Sweep is a sweep with a name; botd sweep show NAME prints all of it. What follows from its trials is empty
+// until some have ended and it has ended, too, or was interrupted.
 type Sweep struct {
 	Name     string            `json:"name"`
-	At       time.Time         `json:"at"` // when it was written
+	At       time.Time         `json:"at"`    // when it was started; of one without a folder, when it was written
+	State    string            `json:"state"` // running | interrupted | done
+	Done     int               `json:"done"`  // choices that have ended or were refused
+	Total    int               `json:"total"` // with those that are missing; 0 where that is not known
+	Vary     []string          `json:"vary"`  // as botd sweep run --vary takes it
+	Search   string            `json:"search"`
+	Sort     string            `json:"sort"`
+	Page     bool              `json:"page"` // it has a page
+	Verdict  string            `json:"verdict"`
 	Strategy string            `json:"strategy"`
 	Symbol   string            `json:"symbol"`
 	Interval string            `json:"interval"`
 	Candles  int               `json:"candles"`
-	Split    *time.Time        `json:"split"` // the best was chosen by what is before it; null without one
-	Sort     string            `json:"sort"`
+	Split    *time.Time        `json:"split"`          // the best was chosen by what is before it; null without one
 	Lucky    *float64          `json:"sharpe_by_luck"` // the best that as many trials without skill would show
 	Trials   int               `json:"trials"`
 	Refused  int               `json:"refused"` // trials whose parameters the strategy does not accept
@@ -33,7 +46,18 @@ type Sweep struct {
 	DataSHA  string            `json:"data_sha256"`
 }
 
-// sweepFile is what is read of one.
+// The files of a sweep's folder that are read.
+const (
+	sweepSpec     = "sweep.json"
+	sweepSummary  = "summary.json"
+	sweepProgress = "progress.json"
+	sweepPage     = "report.html"
+)
+
+// ErrNoSweep says that there is no such sweep, or that it has no page.
+var ErrNoSweep = errors.New("no such sweep")
+
+// sweepFile is what is read of one without a folder.
 type sweepFile struct {
 	Sweep
 	Trials []struct {
@@ -42,35 +66,138 @@ type sweepFile struct {
 	} `json:"trials"`
 }
 
-// Sweeps returns the sweeps saved in a directory, newest first; an empty name has none.
-func Sweeps(directory string) ([]Sweep, error) {
-	items := []Sweep{}
-	root, err := os.OpenRoot(directory) // the system denies every path out of it
-	if errors.Is(err, fs.ErrNotExist) || directory == "" {
-		return items, nil
+// openSweeps opens the directory of sweeps; the system denies every path out of it. nil where there is none.
+func openSweeps(directory string) (*os.Root, error) {
+	if directory == "" {
+		return nil, nil
 	}
-	var entries []fs.DirEntry
-	if err == nil {
-		defer root.Close()
-		entries, err = fs.ReadDir(root.FS(), ".")
+	root, err := os.OpenRoot(directory)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
 	if err != nil {
 		return nil, errors.New("the directory of sweeps cannot be read")
 	}
-	for _, entry := range entries[:min(len(entries), maxSweeps)] {
-		name, whole := strings.CutSuffix(entry.Name(), ".json")
-		if !whole || !ReportName.MatchString(name) {
-			continue
+	return root, nil
+}
+
+// SweepNames returns the names that sweeps of a directory have.
+func SweepNames(directory string) (names []string, err error) {
+	root, err := openSweeps(directory)
+	if root == nil {
+		return nil, err
+	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return nil, errors.New("the directory of sweeps cannot be read")
+	}
+	for _, entry := range entries[:min(len(entries), maxSweepEntries)] {
+		name := entry.Name()
+		if !entry.IsDir() {
+			name = strings.TrimSuffix(name, ".json")
 		}
-		if one, ok := sweepOf(root, name); ok {
+		if ReportName.MatchString(name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// SweepKnown reports whether a sweep of that name can be resumed.
+func SweepKnown(directory, name string) bool {
+	root, err := openSweeps(directory)
+	if err != nil || root == nil || !ReportName.MatchString(name) {
+		return false
+	}
+	defer root.Close()
+	_, err = root.Stat(path.Join(name, sweepSpec))
+	return err == nil
+}
+
+// Sweeps returns the sweeps saved in a directory, newest first. running reports whether a process runs one.
+// The rows of a sweep are not read: there may be many.
+func Sweeps(directory string, running func(name string) bool) ([]Sweep, error) {
+	items := []Sweep{}
+	names, err := SweepNames(directory)
+	if err != nil {
+		return nil, err
+	}
+	root, err := openSweeps(directory)
+	if root == nil {
+		return items, err
+	}
+	defer root.Close()
+	for _, name := range names {
+		one, found := namedSweep(root, name)
+		if !found {
+			one, found = sweepOf(root, name)
+		}
+		if found {
 			items = append(items, one)
 		}
 	}
 	slices.SortFunc(items, func(a, b Sweep) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.Name, b.Name)) })
+	items = items[:min(len(items), maxSweeps)]
+	for i := range items {
+		if items[i].State == "interrupted" && running(items[i].Name) {
+			items[i].State = "running"
+		}
+	}
 	return items, nil
 }
 
-// sweepOf reads one file; false for a file of another program.
+// SweepPage returns the page of a sweep.
+func SweepPage(directory, name string) ([]byte, error) {
+	root, err := openSweeps(directory)
+	if root == nil || !ReportName.MatchString(name) {
+		return nil, errors.Join(ErrNoSweep, err)
+	}
+	defer root.Close()
+	content, _, err := readReport(root, path.Join(name, sweepPage))
+	return content, err
+}
+
+// namedSweep reads a sweep that has a folder.
+func namedSweep(root *os.Root, name string) (Sweep, bool) {
+	one := Sweep{Name: name, State: "interrupted", Vary: []string{}, Best: map[string]string{}}
+	var spec struct {
+		Started      time.Time
+		Vary         []string
+		Search, Sort string
+		Title        struct {
+			Strategy, Symbol, Interval string
+			Candles                    int
+			DataSHA                    string `json:"data_sha256"`
+		}
+	}
+	if !readSmall(root, path.Join(name, sweepSpec), &spec) {
+		return one, false
+	}
+	one.Vary, one.Search, one.Sort, one.DataSHA = OrEmpty(spec.Vary), spec.Search, spec.Sort, spec.Title.DataSHA
+	one.Strategy, one.Symbol, one.Interval, one.Candles = spec.Title.Strategy, spec.Title.Symbol, spec.Title.Interval, spec.Title.Candles
+	readSmall(root, path.Join(name, sweepProgress), &one)
+	readSmall(root, path.Join(name, sweepSummary), &one)
+	one.Name, one.At = name, spec.Started
+	if _, err := root.Stat(name + ".json"); err == nil {
+		one.State = "done"
+	}
+	_, err := root.Stat(path.Join(name, sweepPage))
+	one.Page = err == nil
+	return one, true
+}
+
+// readSmall reads a file of JSON; false where there is none that is sound.
+func readSmall(root *os.Root, name string, into any) bool {
+	about, err := root.Stat(name)
+	if err != nil || about.Size() > maxSweepText {
+		return false
+	}
+	text, _, err := readReport(root, name)
+	return err == nil && json.Unmarshal(text, into) == nil
+}
+
+// sweepOf reads the file of a sweep without a folder; false for a file of another program.
 func sweepOf(root *os.Root, name string) (Sweep, bool) {
 	text, about, err := readReport(root, name+".json")
 	var file sweepFile
@@ -78,7 +205,8 @@ func sweepOf(root *os.Root, name string) (Sweep, bool) {
 		return Sweep{}, false
 	}
 	one, best := file.Sweep, &file.Trials[0]
-	one.Name, one.At, one.Trials, one.Best = name, about.ModTime().UTC(), len(file.Trials), best.Params
+	one.Name, one.At, one.Trials, one.Best, one.State, one.Vary = name, about.ModTime().UTC(), len(file.Trials), best.Params, "done", []string{}
+	one.Done, one.Total = one.Trials, one.Trials
 	if best.Seen != nil {
 		one.Seen = best.Seen.Sharpe
 	}

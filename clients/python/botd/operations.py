@@ -1554,16 +1554,23 @@ class StrategyParameter(TypedDict):
 
 
 class Sweep(TypedDict):
-    """The summary of a saved sweep; botd sweep show NAME prints all of it."""
+    """A sweep with a name; botd sweep show NAME prints all of it. What follows from its trials is empty until some have ended and it has ended, too, or was interrupted."""
 
     name: str
-    at: str  # When it was written.
+    at: str  # When it was started; of one without a folder, when it was written.
+    state: Literal["running", "interrupted", "done"]
+    done: int  # Choices that have ended or were refused.
+    total: int  # With those that are missing; 0 where that is not known.
+    vary: List[str]  # As botd sweep run --vary takes it.
+    search: str
+    sort: str
+    page: bool  # It has a page.
+    verdict: str
     strategy: str
     symbol: str
     interval: str
     candles: int
     split: Optional[str]  # The best was chosen by what is before it; null without one.
-    sort: str
     sharpe_by_luck: Optional[float]  # The best that as many trials without skill would show.
     trials: int
     refused: int  # Trials whose parameters the strategy does not accept.
@@ -1577,6 +1584,54 @@ class SweepList(TypedDict):
     schema: Literal[1]
     items: List[Sweep]
     next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+SweepRequest = TypedDict("SweepRequest", {
+    "strategy": "str",  # The name of a configured one.
+    "vary": "List[str]",  # NAME=VALUE,VALUE or NAME=FROM..TO..STEP of a parameter, or of a key of the strategy's file.
+    "where": "NotRequired[str]",  # As "fast < slow".
+    "search": "NotRequired[str]",  # Grid, random or tpe; grid by default.
+    "trials": "NotRequired[int]",  # At most.
+    "seed": "NotRequired[int]",  # Of random and tpe; 1 by default.
+    "sort": "NotRequired[str]",  # Sharpe by default.
+    "require": "NotRequired[str]",  # As "trades >= 30".
+    "split": "NotRequired[str]",  # As "70%": the rest has no say.
+    "file": "str",  # One of the choices of backtests.
+    "from": "NotRequired[str]",  # A date or RFC 3339, in UTC.
+    "to": "NotRequired[str]",
+    "name": "NotRequired[str]",
+    "dry_run": "NotRequired[bool]",
+})
+
+
+class SweepRun(TypedDict):
+    """A process that was started here for a sweep, and what came of it."""
+
+    sweep: str
+    kind: Literal["run", "resume", "report"]
+    job: NotRequired[str]  # The trial of a report.
+    report: NotRequired[str]  # Its name among the reports of backtests.
+    state: Literal["running", "done", "failed", "canceled"]
+    error: NotRequired[str]
+    by: str
+    started_ms: int
+    ended_ms: int  # 0 while it runs.
+
+
+class SweepRunList(TypedDict):
+    schema: Literal[1]
+    items: List[SweepRun]
+    next: Optional[str]  # For `after`; null when there is nothing older.
+
+
+class SweepStart(TypedDict):
+    """The answer to what is to be run of a sweep."""
+
+    schema: Literal[1]
+    dry_run: bool
+    id: str  # Of the sweep; of a trial's report that of the report.
+    does: List[str]
+    run: Optional[SweepRun]  # Null when nothing was started.
 
 
 class TickPreview(TypedDict):
@@ -2082,11 +2137,6 @@ class Operations:
         answer: str = self._request("GET", f"/api/v1/backtests/{urllib.parse.quote(id, safe='')}/report", {}, text=True)
         return answer
 
-    def sweeps(self) -> SweepList:
-        """Sweeps that `botd sweep run --keep NAME` saved in `data_dir/sweeps`, newest first, at most 100. `botd sweep show NAME` prints all of one."""
-        answer: SweepList = self._request("GET", "/api/v1/sweeps", {})
-        return answer
-
     def backtest_choices(self) -> BacktestChoices:
         """What a backtest can be made of: the configured strategies, and the files of candles: those that the daemon recorded (`recorded/...`) and those in `data_dir/candles` (`candles/...`)."""
         answer: BacktestChoices = self._request("GET", "/api/v1/backtests/choices", {})
@@ -2103,6 +2153,53 @@ class Operations:
         dry_run: Answers exactly what would be done, and does nothing.
         """
         answer: Change = self._request("POST", f"/api/v1/backtests/runs/{urllib.parse.quote(id, safe='')}/cancel", {"dry_run": dry_run}, key=idempotency_key or "")
+        return answer
+
+    def sweeps(self) -> SweepList:
+        """Sweeps with a name in `data_dir/sweeps`, of `botd sweep run --name NAME` and those started here, newest first, at most 100."""
+        answer: SweepList = self._request("GET", "/api/v1/sweeps", {})
+        return answer
+
+    def start_sweep(self, body: SweepRequest, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> SweepStart:
+        """Starts a sweep of a configured strategy, as `botd sweep run` in a process of its own: with the lowest priority, on half of botd's processors at most and each of them half of the time, with a bound on its memory. One process at a time, for a day at most, and at most 10000 trials.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: SweepStart = self._request("POST", "/api/v1/sweeps", {"dry_run": dry_run}, body, key=idempotency_key or "")
+        return answer
+
+    def sweep_runs(self) -> SweepRunList:
+        """The sweeps and reports of trials that were started here since botd started, newest first, at most 20."""
+        answer: SweepRunList = self._request("GET", "/api/v1/sweeps/runs", {})
+        return answer
+
+    def sweep_page(self, id: str) -> str:
+        """The page of a sweep that has ended or was interrupted, in a sandbox as the page of a report; the dashboard alone may show it in a frame."""
+        answer: str = self._request("GET", f"/api/v1/sweeps/{urllib.parse.quote(id, safe='')}/report", {}, text=True)
+        return answer
+
+    def resume_sweep(self, id: str, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> SweepStart:
+        """Runs the trials that a sweep is missing, as a sweep that is started here.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: SweepStart = self._request("POST", f"/api/v1/sweeps/{urllib.parse.quote(id, safe='')}/resume", {"dry_run": dry_run}, key=idempotency_key or "")
+        return answer
+
+    def cancel_sweep(self, id: str, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> Change:
+        """Ends a sweep that is running, here or on the command line of this machine. The trials that have ended are kept, and resume runs the rest.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: Change = self._request("POST", f"/api/v1/sweeps/{urllib.parse.quote(id, safe='')}/cancel", {"dry_run": dry_run}, key=idempotency_key or "")
+        return answer
+
+    def report_trial(self, id: str, job: str, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> SweepStart:
+        """Runs one trial of a sweep again over all the candles, in a process of its own as a sweep, and adds its report to those in `data_dir/backtests`. A report that is there already is answered at once. `job` is the trial's `job_sha256`.
+
+        dry_run: Answers exactly what would be done, and does nothing.
+        """
+        answer: SweepStart = self._request("POST", f"/api/v1/sweeps/{urllib.parse.quote(id, safe='')}/trials/{urllib.parse.quote(job, safe='')}/report", {"dry_run": dry_run}, key=idempotency_key or "")
         return answer
 
     def config(self) -> Configuration:

@@ -29,6 +29,7 @@ func everyPage(d *daemon) map[string]string {
 		"/reconcile": "Exchange and journal agree",
 		"/market":    "Price tick", "/market/futures/BTC-USDT": "Order book", "/market/spot/SOL-USDT": "Trades", "/logs": "daemon.started",
 		"/backtests": "Maximum drawdown", "/backtests/compare?ids=quick,slow": "Differences", "/settings": "Back up now", "/audit": "start",
+		"/sweeps": "No sweeps yet", "/sweeps/none": "There is no such sweep",
 		"/nowhere": "There is no page",
 	}
 }

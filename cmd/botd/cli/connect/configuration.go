@@ -38,6 +38,12 @@ func WithProcesses(ctx context.Context) context.Context {
 	return context.WithValue(ctx, processesKey{}, &isolated.Processes{})
 }
 
+// Restartable reports whether this process is a program that can be started again.
+func Restartable(ctx context.Context) bool {
+	_, able := ctx.Value(processesKey{}).(*isolated.Processes)
+	return able
+}
+
 // Isolate returns options with which no script runs in this process, where the context can run
 // processes. The daemon reads its configuration with them.
 func Isolate(ctx context.Context, options configs.Options) configs.Options {

@@ -12,16 +12,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
 	"botd/backtest"
 	"botd/backtest/cluster"
 	"botd/backtest/inputs"
+	"botd/backtest/report"
 	"botd/backtest/saved"
 	"botd/backtest/sweeps"
 	"botd/cmd/botd/cli/shell"
-	"botd/exchange"
 	"botd/exchange/tape"
 	"botd/internal/failure"
 )
@@ -30,6 +29,8 @@ type sweepFlags struct {
 	files        inputs.Files
 	spec         sweeps.Spec
 	keep, output string
+	folder       string // of the sweeps; empty for the one in data_dir
+	rest         bool   // each trial rests as long as it works
 	access       cluster.Access
 	resume       bool // where there is a sweep of that name
 }
@@ -42,7 +43,7 @@ The best of many looks better than it is: --split keeps candles back that had no
 chooses again and again, and trades what comes after. A sweep with a --name survives its end:
 resume runs what is missing.`,
 		"  botd sweep run -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100 --split 70%\n  botd sweep show first",
-		newSweepRun(), newSweepWalk(), newSweepList(), newSweepShow(), newSweepReport(), newSweepResume(), newSweepCancel())
+		newSweepRun(), newSweepWalk(), newSweepList(), newSweepShow(), newSweepReport(), newSweepTrial(), newSweepResume(), newSweepCancel())
 }
 
 func newSweepRun() *cobra.Command {
@@ -96,6 +97,8 @@ sweep is named by the time.`,
 	f.StringVar(&flags.spec.Name, "name", "", "a name: trials are stored in sweeps/NAME in data_dir as they end, for botd sweep show and resume")
 	f.StringVar(&flags.keep, "keep", "", "as --name")
 	_ = f.MarkDeprecated("keep", "it is --name now")
+	folderFlag(command, &flags.folder)
+	restFlag(command, &flags.rest)
 	f.BoolVar(&flags.resume, "resume", false, "with --name: go on with that sweep where there is one, as botd sweep resume does")
 	addAccess(command, &flags.access, true)
 	shell.CompleteWith(command, "search", sweeps.Searches()...)
@@ -113,7 +116,20 @@ func (f *sweepFlags) add(command *cobra.Command) {
 	shell.OutputFlag(command, &f.output)
 }
 
-func sweepDirectory(ctx context.Context, configuration string) (string, error) {
+// folderFlag adds where the sweeps are.
+func folderFlag(command *cobra.Command, folder *string) {
+	command.Flags().StringVar(folder, "sweeps", "", "directory of the sweeps (default: sweeps in data_dir)")
+}
+
+// restFlag adds a way to leave the machine to others.
+func restFlag(command *cobra.Command, rest *bool) {
+	command.Flags().BoolVar(rest, "rest", false, "each trial that runs rests as long as it works, which leaves half of each processor to others")
+}
+
+func sweepDirectory(ctx context.Context, configuration, folder string) (string, error) {
+	if folder != "" {
+		return folder, nil
+	}
 	reports, err := savedDirectory(ctx, configuration, "")
 	return filepath.Join(filepath.Dir(reports), saved.SweepFolder), err
 }
@@ -132,10 +148,10 @@ func (f *sweepFlags) run(command *cobra.Command) (err error) {
 		fmt.Fprintln(command.ErrOrStderr(), "the sweep's name is", f.spec.Name)
 	}
 	if f.resume && f.spec.Name != "" {
-		found := savedFlags{directory: f.files.Directory, output: f.output}
+		found := savedFlags{directory: f.files.Directory, reports: f.folder, output: f.output}
 		directory, err := sweepPath(command, &found, f.spec.Name)
 		if err != nil || saved.Exists(directory) {
-			return errors.Join(err, resumeSweep(command, directory, f.spec.Name, f.output, f.access))
+			return errors.Join(err, resumeSweep(command, directory, f))
 		}
 	}
 	plan, trials, err := f.prepare()
@@ -162,7 +178,7 @@ func (f *sweepFlags) run(command *cobra.Command) (err error) {
 
 // prepare checks the flags, and reads what the sweep is made of.
 func (f *sweepFlags) prepare() (*sweeps.Plan, *inputs.Trials, error) {
-	split, err := splitOf(f.spec.Split)
+	split, err := sweeps.ParseSplit(f.spec.Split)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -175,35 +191,24 @@ func (f *sweepFlags) prepare() (*sweeps.Plan, *inputs.Trials, error) {
 		return nil, nil, failure.Wrap(failure.IO, err)
 	}
 	trials, err := f.files.NewTrials(plan.Axes(), binary, split, plan.StopWhen())
-	return plan, trials, err
-}
-
-func splitOf(text string) (split exchange.Rate, err error) {
-	if text == "" {
-		return 0, nil
+	if err != nil {
+		return nil, nil, err
 	}
-	share, err := decimal.NewFromString(strings.TrimSuffix(text, "%"))
-	if strings.HasSuffix(text, "%") {
-		share = share.Shift(-2)
-	}
-	if err == nil {
-		split, err = exchange.RateFromDecimal(share)
-	}
-	if err != nil || split <= 0 || split >= exchange.RateOne {
-		return 0, failure.Usagef("--split %s: a share of the candles, 70%%", text)
-	}
-	return split, nil
+	trials.Config.Rest = f.rest
+	return plan, trials, nil
 }
 
 // programHash is the hash of the running program: another one may compute otherwise.
 func programHash() (string, error) {
-	path, err := os.Executable()
+	file, err := os.Open("/proc/self/exe") // also after its file was replaced
 	if err != nil {
-		return "", err
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
+		path, missing := os.Executable()
+		if missing != nil {
+			return "", missing
+		}
+		if file, err = os.Open(path); err != nil {
+			return "", err
+		}
 	}
 	defer file.Close()
 	sum := sha256.New()
@@ -216,7 +221,7 @@ func (f *sweepFlags) named(ctx context.Context) (string, error) {
 	if !saved.Name.MatchString(f.spec.Name) {
 		return "", failure.Usagef("--name %q: a name of a-z, A-Z, 0-9, dots, - and _", f.spec.Name)
 	}
-	all, err := sweepDirectory(ctx, f.files.Directory)
+	all, err := sweepDirectory(ctx, f.files.Directory, f.folder)
 	if err != nil {
 		return "", err
 	}
@@ -297,6 +302,7 @@ func (f *sweepFlags) search(command *cobra.Command, plan *sweeps.Plan, trials *i
 	bar.End()
 	if err != nil {
 		if log != nil {
+			f.storeSoFar(command, directory)
 			fmt.Fprintf(command.ErrOrStderr(), "what has ended is stored: botd sweep resume %s runs the rest\n", f.spec.Name)
 		}
 		if errors.Is(err, sweeps.ErrCanceled) {
@@ -309,10 +315,30 @@ func (f *sweepFlags) search(command *cobra.Command, plan *sweeps.Plan, trials *i
 		return tape.Failure(err)
 	}
 	if directory != "" {
-		if err := errors.Join(saved.WriteSweep(directory+".json", result), result.WriteTrials(directory)); err != nil {
+		if err := errors.Join(result.WriteTrials(directory), storePage(directory, result), saved.WriteSweep(directory+".json", result)); err != nil {
 			return failure.Wrap(failure.IO, err)
 		}
 		fmt.Fprintln(command.ErrOrStderr(), "saved in", directory+".json")
 	}
 	return shell.Print(command.OutOrStdout(), f.output, result, func(w io.Writer) { sweepTable(w, result) })
+}
+
+// storePage stores by what the dashboard shows a sweep.
+func storePage(directory string, result *saved.Sweep) error {
+	return errors.Join(writeSweepPage(filepath.Join(directory, saved.SweepPage), result, report.Asked), result.WriteSummary(directory))
+}
+
+// storeSoFar does so for a sweep that was interrupted. What is wrong with it is logged: the sweep itself is on the disk.
+func (f *sweepFlags) storeSoFar(command *cobra.Command, directory string) {
+	spec, trials, err := sweeps.Read(directory)
+	if err != nil || len(trials) == 0 {
+		return
+	}
+	result, err := sweeps.SoFar(spec, trials)
+	if err == nil {
+		err = storePage(directory, result)
+	}
+	if err != nil {
+		fmt.Fprintf(command.ErrOrStderr(), "warning: the page of the trials so far: %v\n", err)
+	}
 }

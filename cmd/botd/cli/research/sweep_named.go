@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ func sweepPath(command *cobra.Command, flags *savedFlags, name string) (string, 
 	if !saved.Name.MatchString(name) {
 		return "", failure.Usagef("%q: a name of a-z, A-Z, 0-9, dots, - and _", name)
 	}
-	directory, err := sweepDirectory(command.Context(), flags.directory)
+	directory, err := sweepDirectory(command.Context(), flags.directory, flags.reports)
 	return filepath.Join(directory, name), err
 }
 
@@ -43,8 +44,14 @@ func noSweep(name string, err error) error {
 
 // named adds the flags of a command about sweeps with a name.
 func named(command *cobra.Command, flags *savedFlags) {
-	command.Flags().StringVarP(&flags.directory, "config", "c", "", "configuration directory, whose data_dir is used")
+	located(command, flags)
 	shell.OutputFlag(command, &flags.output)
+}
+
+// located adds the flags that say where the sweeps are.
+func located(command *cobra.Command, flags *savedFlags) {
+	command.Flags().StringVarP(&flags.directory, "config", "c", "", "configuration directory, whose data_dir is used")
+	folderFlag(command, &flags.reports)
 }
 
 func newSweepList() *cobra.Command {
@@ -60,7 +67,7 @@ how fast they are, and the workers.`,
 			if access.URL != "" {
 				return listOn(command, access, flags.output)
 			}
-			directory, err := sweepDirectory(command.Context(), flags.directory)
+			directory, err := sweepDirectory(command.Context(), flags.directory, flags.reports)
 			if err != nil {
 				return err
 			}
@@ -86,7 +93,11 @@ func sweepListTable(w io.Writer, all []sweeps.Status) {
 		case one.Running:
 			state = "running"
 		}
-		t.AppendRow(table.Row{one.Name, one.Started.Format(time.DateTime), one.Search, one.Sort, one.Ended, state})
+		trials := strconv.Itoa(one.Ended)
+		if one.Total > one.Ended && !one.Done {
+			trials += " of " + strconv.Itoa(one.Total)
+		}
+		t.AppendRow(table.Row{one.Name, one.Started.Format(time.DateTime), one.Search, one.Sort, trials, state})
 	}
 	t.Render()
 }
@@ -107,7 +118,7 @@ func newSweepShow() *cobra.Command {
 			}
 			result, err := read()
 			if err == nil && page != "" {
-				err = writeSweepPage(page, result)
+				err = writeSweepPage(page, result, nil)
 			}
 			if err != nil {
 				return err
@@ -125,13 +136,15 @@ func newSweepShow() *cobra.Command {
 func newSweepReport() *cobra.Command {
 	var flags savedFlags
 	var out string
+	var reports int
 	command := &cobra.Command{
 		Use: "report NAME", Short: "write a sweep as one HTML page", Args: cobra.ExactArgs(1),
 		Long: `Writes a sweep that botd sweep run --name NAME keeps as one page that opens offline: the verdict
 against the luck of so many tries, a heat map of each pair of settings, every trial's way from its
 settings to its result, what was good before --split beside what came after it, and how the settings
-near the best one did. NAME may be the path of its file.`,
-		Example: "  botd sweep report first --out first.html",
+near the best one did. NAME may be the path of its file. With --reports N the rows of the N best
+trials open their reports, which are beside the page.`,
+		Example: "  botd sweep report first --out first.html\n  botd sweep report first --reports 5",
 		RunE: func(command *cobra.Command, names []string) error {
 			result, err := readSweep(command, &flags, names[0])
 			if err != nil {
@@ -140,7 +153,11 @@ near the best one did. NAME may be the path of its file.`,
 			if out == "" {
 				out = strings.TrimSuffix(filepath.Base(names[0]), ".json") + ".html"
 			}
-			if err := writeSweepPage(out, result); err != nil {
+			link, err := writeTrialReports(command, &flags, names[0], out, result, reports)
+			if err == nil {
+				err = writeSweepPage(out, result, link)
+			}
+			if err != nil {
 				return err
 			}
 			fmt.Fprintf(command.OutOrStdout(), "%s\n%s\n", result.Verdict(), out)
@@ -148,16 +165,17 @@ near the best one did. NAME may be the path of its file.`,
 		},
 	}
 	command.Flags().StringVar(&out, "out", "", "the page's file (default: NAME.html)")
-	command.Flags().StringVarP(&flags.directory, "config", "c", "", "configuration directory, whose data_dir is used")
+	command.Flags().IntVar(&reports, "reports", 0, "also write the reports of so many of the best trials, into the page's name-trials, and link them")
+	located(command, &flags)
 	return command
 }
 
-func writeSweepPage(path string, result *saved.Sweep) error {
+func writeSweepPage(path string, result *saved.Sweep, link report.TrialLink) error {
 	file, err := os.Create(path)
 	if err != nil {
 		return failure.Wrap(failure.IO, err)
 	}
-	return failure.Wrap(failure.IO, errors.Join(report.WriteSweep(file, result), file.Close()))
+	return failure.Wrap(failure.IO, errors.Join(report.WriteSweep(file, result, link), file.Close()))
 }
 
 // readSweep reads a sweep by its name, or by the path of its file; of one that is not done what there is.
@@ -202,6 +220,7 @@ func sweepSoFar(command *cobra.Command, directory, name string) (*saved.Sweep, e
 func newSweepResume() *cobra.Command {
 	var flags savedFlags
 	var access cluster.Access
+	var rest bool
 	command := &cobra.Command{
 		Use: "resume NAME", Short: "run the trials that a sweep is missing", Args: cobra.ExactArgs(1),
 		Long: `Continues a sweep with a name that was interrupted: by Ctrl-C, kill -9, a full disk or botd sweep
@@ -214,18 +233,20 @@ interrupted. With --serve or --on workers run what is missing, wherever the swee
 			if err != nil {
 				return err
 			}
-			return resumeSweep(command, directory, names[0], flags.output, access)
+			return resumeSweep(command, directory, &sweepFlags{spec: sweeps.Spec{Name: names[0]}, output: flags.output, rest: rest, access: access})
 		},
 	}
 	named(command, &flags)
+	restFlag(command, &rest)
 	addAccess(command, &access, true)
 	return command
 }
 
 // resumeSweep runs what a sweep is missing.
-func resumeSweep(command *cobra.Command, directory, name, output string, access cluster.Access) (err error) {
-	if access != (cluster.Access{}) {
-		if err := access.Check(); err != nil {
+func resumeSweep(command *cobra.Command, directory string, given *sweepFlags) (err error) {
+	name := given.spec.Name
+	if given.access != (cluster.Access{}) {
+		if err := given.access.Check(); err != nil {
 			return err
 		}
 	}
@@ -233,7 +254,7 @@ func resumeSweep(command *cobra.Command, directory, name, output string, access 
 	if err != nil {
 		return noSweep(name, err)
 	}
-	resumed := sweepFlags{spec: *spec, output: output, access: access}
+	resumed := sweepFlags{spec: *spec, output: given.output, rest: given.rest, access: given.access}
 	resumed.read(command, directory)
 	plan, trials, err := resumed.prepare()
 	if err != nil {
@@ -285,7 +306,7 @@ func newSweepCancel() *cobra.Command {
 			return nil
 		},
 	}
-	command.Flags().StringVarP(&flags.directory, "config", "c", "", "configuration directory, whose data_dir is used")
+	located(command, &flags)
 	addAccess(command, &access, false)
 	return command
 }

@@ -14,6 +14,7 @@ import (
 
 	"botd/backtest/cluster"
 	"botd/backtest/inputs"
+	"botd/backtest/sweeps"
 	"botd/internal/failure"
 	"botd/internal/version"
 )
@@ -79,7 +80,7 @@ func work(command *cobra.Command, access cluster.Access, slots int, idle time.Du
 	var mu sync.Mutex // guards stderr: several slots report
 	worker := &cluster.Worker{Access: access, Program: program, Version: version.Read().Version, Slots: slots, Idle: idle, Cache: directory,
 		ID:    fmt.Sprintf("%s-%d-%s", machine, os.Getpid(), hex.EncodeToString([]byte{byte(rand.IntN(256)), byte(rand.IntN(256))})),
-		Split: splitOf,
+		Split: sweeps.ParseSplit,
 		Files: func() (files inputs.Files) {
 			loadWith(command, &files)
 			files.Store = nil // finer candles come from the coordinator, or there are none

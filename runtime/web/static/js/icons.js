@@ -11,6 +11,7 @@ const paths = {
   risk: "M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6zM12 8v5M12 16h.01",
   reconcile: "M4 8h13l-3-3M20 16H7l3 3",
   backtests: "M12 8v4l3 2M4 12a8 8 0 1 0 2.5-5.8L4 8M4 4v4h4",
+  sweeps: "M4 4h4v4H4zM10 4h4v4h-4zM16 4h4v4h-4zM4 10h4v4H4zM10 10h4v4h-4zM16 10h4v4h-4zM4 16h4v4H4zM10 16h4v4h-4z",
   market: "M6 4v16M6 8h3v7H3V8zM18 4v16M18 6h3v6h-6V6zM12 6v14M12 10h2v6h-4v-6z",
   logs: "M5 5h14M5 9.7h10M5 14.3h14M5 19h7",
   audit: "M9 4h6v3H9zM7 5H5v16h14V5h-2M8.5 14l2.5 2.5 4.5-5",

@@ -82,6 +82,15 @@ export const places = [
     pages: ["backtests", "compare"],
     answers: "What would the result have been?",
   },
+  {
+    name: "sweeps",
+    path: "/sweeps",
+    text: "Sweeps",
+    key: "w",
+    group: "Research",
+    pages: ["sweeps", "sweep"],
+    answers: "Which settings are better than luck?",
+  },
   { name: "logs", path: "/logs", text: "Logs", key: "l", group: "System", pages: ["logs"], answers: "What does botd log?" },
   { name: "audit", path: "/audit", text: "Audit", key: "a", group: "System", pages: ["audit"], answers: "Who changed what?" },
   {

@@ -17,6 +17,8 @@ const routes = [
   ["/reconcile", "reconcile"],
   ["/backtests", "backtests"],
   ["/backtests/compare", "compare"],
+  ["/sweeps", "sweeps"],
+  ["/sweeps/:name", "sweep"],
   ["/market", "market"],
   ["/market/:market/:symbol", "symbol"],
   ["/logs", "logs"],

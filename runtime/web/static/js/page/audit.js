@@ -43,7 +43,8 @@ export async function open(page) {
 }
 
 // asked describes a request.
-const requests = [[/\/halt$/, "Halt"], [/\/rearm$/, "Re-arm"], [/\/pause$/, "Pause entries"], [/\/stop$/, "Stop a strategy"],
+const requests = [[/\/sweeps$/, "Start a sweep"], [/\/sweeps\/.*\/resume$/, "Resume a sweep"], [/\/sweeps\/.*\/cancel$/, "Cancel a sweep"],
+  [/\/trials\/.*\/report$/, "Report a trial"], [/\/halt$/, "Halt"], [/\/rearm$/, "Re-arm"], [/\/pause$/, "Pause entries"], [/\/stop$/, "Stop a strategy"],
   [/\/flatten$/, "Flatten a strategy"], [/\/resume$/, "Resume"], [/\/orders\/.*\/cancel$/, "Cancel an order"], [/\/close$/, "Close a position"],
   [/\/resolve$/, "Resolve a quarantine"], [/\/reconcile$/, "Run a round"],
   [/\/orders\/cancel$/, "Cancel orders"], [/\/backup$/, "Back up the journal"], [/\/notifications\/test$/, "Test notifications"],

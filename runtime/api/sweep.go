@@ -1,0 +1,387 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
+
+	"botd/runtime/api/auth"
+	"botd/runtime/view"
+)
+
+var sweepRoutes = []route{
+	{id: "sweeps", tag: "backtests", method: "GET", path: "/api/v1/sweeps", minimum: auth.Viewer, endpoint: all((*Server).sweeps),
+		summary: "Sweeps with a name in `data_dir/sweeps`, of `botd sweep run --name NAME` and those started here, newest first, at most 100."},
+	{id: "start_sweep", tag: "backtests", method: "POST", path: "/api/v1/sweeps", minimum: auth.Operator, endpoint: order((*Server).startSweep),
+		fails: []int{409},
+		summary: "Starts a sweep of a configured strategy, as `botd sweep run` in a process of its own: with the lowest priority, on half of botd's " +
+			"processors at most and each of them half of the time, with a bound on its memory. One process at a time, for a day at most, and at most " +
+			"10000 trials."},
+	{id: "sweep_runs", tag: "backtests", method: "GET", path: "/api/v1/sweeps/runs", minimum: auth.Viewer, endpoint: all((*Server).sweepRunList),
+		summary: "The sweeps and reports of trials that were started here since botd started, newest first, at most 20."},
+	{id: "sweep_page", tag: "backtests", method: "GET", path: "/api/v1/sweeps/{id}/report", minimum: auth.Viewer,
+		endpoint: raw("text/html", (*Server).sweepPage), fails: []int{404},
+		summary: "The page of a sweep that has ended or was interrupted, in a sandbox as the page of a report; the dashboard alone may show it in a frame."},
+	{id: "resume_sweep", tag: "backtests", method: "POST", path: "/api/v1/sweeps/{id}/resume", minimum: auth.Operator,
+		endpoint: order((*Server).resumeSweep), fails: []int{404, 409}, summary: "Runs the trials that a sweep is missing, as a sweep that is started here."},
+	{id: "cancel_sweep", tag: "backtests", method: "POST", path: "/api/v1/sweeps/{id}/cancel", minimum: auth.Operator,
+		endpoint: change((*Server).cancelSweep), fails: []int{404, 409},
+		summary: "Ends a sweep that is running, here or on the command line of this machine. The trials that have ended are kept, and resume runs the rest."},
+	{id: "report_trial", tag: "backtests", method: "POST", path: "/api/v1/sweeps/{id}/trials/{job}/report", minimum: auth.Operator,
+		endpoint: order((*Server).reportTrial), fails: []int{404, 409},
+		summary: "Runs one trial of a sweep again over all the candles, in a process of its own as a sweep, and adds its report to those in " +
+			"`data_dir/backtests`. A report that is there already is answered at once. `job` is the trial's `job_sha256`."},
+}
+
+// Limits of sweeps that are started here.
+const (
+	sweepTimeout  = 24 * time.Hour
+	MaxSweepTries = 10_000 // trials of one
+	maxVary       = 20
+	maxSweepText  = 500
+)
+
+var jobName = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// Sweeper runs sweeps outside this process; the server asks for one at a time. Each of its runs lasts until
+// the process has ended, or the context.
+type Sweeper interface {
+	// Plan says what a sweep would do, or what is wrong with the request.
+	Plan(given *SweepRequest) (does []string, err error)
+	Run(ctx context.Context, given *SweepRequest) error
+	Resume(ctx context.Context, name string) error
+	// Report runs one trial again and writes its report into a directory.
+	Report(ctx context.Context, name, job, directory string) error
+	// Running reports whether any process of this machine runs a sweep; Cancel asks that process to end.
+	Running(name string) bool
+	Cancel(name string) (running bool, err error)
+}
+
+// SweepRequest is a sweep to run, as the flags of botd sweep run say it.
+type SweepRequest struct {
+	Strategy string   `json:"strategy"`          // the name of a configured one
+	Vary     []string `json:"vary"`              // NAME=VALUE,VALUE or NAME=FROM..TO..STEP of a parameter, or of a key of the strategy's file
+	Where    string   `json:"where,omitempty"`   // as "fast < slow"
+	Search   string   `json:"search,omitempty"`  // grid, random or tpe; grid by default
+	Trials   int      `json:"trials,omitempty"`  // at most
+	Seed     uint64   `json:"seed,omitempty"`    // of random and tpe; 1 by default
+	Sort     string   `json:"sort,omitempty"`    // sharpe by default
+	Require  string   `json:"require,omitempty"` // as "trades >= 30"
+	Split    string   `json:"split,omitempty"`   // as "70%": the rest has no say
+	File     string   `json:"file"`              // one of the choices of backtests
+	From     string   `json:"from,omitempty"`    // a date or RFC 3339, in UTC
+	To       string   `json:"to,omitempty"`
+	Name     string   `json:"name,omitempty"`
+	DryRun   bool     `json:"dry_run,omitempty"`
+}
+
+// SweepRun is a process that was started here for a sweep, and what came of it.
+type SweepRun struct {
+	Sweep     string `json:"sweep"`
+	Kind      string `json:"kind"`             // run | resume | report
+	Job       string `json:"job,omitempty"`    // the trial of a report
+	Report    string `json:"report,omitempty"` // its name among the reports of backtests
+	State     string `json:"state"`            // running | done | failed | canceled
+	Error     string `json:"error,omitempty"`
+	By        string `json:"by"`
+	StartedMS int64  `json:"started_ms"`
+	EndedMS   int64  `json:"ended_ms"` // 0 while it runs
+}
+
+// SweepStart is the answer to what is to be run of a sweep.
+type SweepStart struct {
+	Schema int       `json:"schema"`
+	DryRun bool      `json:"dry_run"`
+	ID     string    `json:"id"` // of the sweep; of a trial's report that of the report
+	Does   []string  `json:"does"`
+	Run    *SweepRun `json:"run"` // null when nothing was started
+}
+
+// sweepRuns are the process that runs now, and those before it.
+type sweepRuns struct {
+	mu      sync.Mutex // guards the four below
+	runs    []SweepRun // oldest first
+	cancel  context.CancelCauseFunc
+	busy    bool
+	stopped bool
+
+	group sync.WaitGroup
+}
+
+func (s *Server) sweeps(*request) ([]view.Sweep, error) {
+	running := func(string) bool { return false }
+	if s.config.Sweeper != nil {
+		running = s.config.Sweeper.Running
+	}
+	return view.Sweeps(s.config.Sweeps, running)
+}
+
+func (s *Server) sweepRunList(*request) ([]SweepRun, error) {
+	s.sweeping.mu.Lock()
+	defer s.sweeping.mu.Unlock()
+	items := slices.Clone(s.sweeping.runs)
+	slices.Reverse(items)
+	return items, nil
+}
+
+// framedPolicy is pagePolicy for a page that the dashboard shows in a frame.
+const framedPolicy = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+
+func (s *Server) sweepPage(w http.ResponseWriter, r *request) error {
+	content, err := view.SweepPage(s.config.Sweeps, r.PathValue("id"))
+	if err != nil {
+		return notFound("page of the sweep", r.PathValue("id"))
+	}
+	w.Header().Set("Content-Security-Policy", framedPolicy)
+	w.Header().Set("X-Frame-Options", "SAMEORIGIN")
+	page(w, "text/html; charset=utf-8", string(content))
+	return nil
+}
+
+func (s *Server) startSweep(r *request, body *SweepRequest) (SweepStart, error) {
+	r.dryRun = r.dryRun || body.DryRun
+	out := SweepStart{Schema: 1, DryRun: r.dryRun}
+	if err := s.sweeper(); err != nil {
+		return out, err
+	}
+	err := body.check(time.Now())
+	if err == nil {
+		out.Does, err = s.config.Sweeper.Plan(body)
+	}
+	if err != nil {
+		return out, badBody(err.Error())
+	}
+	if found, err := view.SweepNames(s.config.Sweeps); err != nil || slices.Contains(found, body.Name) {
+		return out, notPossible(fmt.Sprintf("a sweep %q is there already: give it another name", body.Name))
+	}
+	out.ID = body.Name
+	run := SweepRun{Sweep: body.Name, Kind: "run"}
+	return out, s.begin(r, &out, run, body.Strategy+" over "+body.File, func(ctx context.Context) error { return s.config.Sweeper.Run(ctx, body) })
+}
+
+func (s *Server) resumeSweep(r *request, _ *nothing) (SweepStart, error) {
+	name := r.PathValue("id")
+	out := SweepStart{Schema: 1, DryRun: r.dryRun, ID: name, Does: []string{"the trials that " + name + " is missing run"}}
+	if err := s.knownSweep(name); err != nil {
+		return out, err
+	}
+	if s.config.Sweeper.Running(name) {
+		return out, notPossible("the sweep is running")
+	}
+	return out, s.begin(r, &out, SweepRun{Sweep: name, Kind: "resume"}, "resume", func(ctx context.Context) error {
+		return s.config.Sweeper.Resume(ctx, name)
+	})
+}
+
+func (s *Server) reportTrial(r *request, _ *nothing) (SweepStart, error) {
+	name, job := r.PathValue("id"), r.PathValue("job")
+	out := SweepStart{Schema: 1, DryRun: r.dryRun, ID: fmt.Sprintf("%.80s-%.12s", name, job)}
+	if err := s.knownSweep(name); err != nil {
+		return out, err
+	}
+	if !jobName.MatchString(job) {
+		return out, notFound("trial", job)
+	}
+	if _, err := s.reports.One(out.ID); err == nil {
+		out.Does = []string{"the report " + out.ID + " is there"}
+		return out, nil
+	}
+	if err := s.reports.Room(out.ID); err != nil {
+		return out, notPossible(err.Error())
+	}
+	out.Does = []string{"the trial runs again over all the candles; its report is added as " + out.ID}
+	partial := filepath.Join(s.config.Reports, ".trial-"+s.config.Board.Mode())
+	return out, s.begin(r, &out, SweepRun{Sweep: name, Kind: "report", Job: job, Report: out.ID}, "report of the trial "+job, func(ctx context.Context) error {
+		err := os.RemoveAll(partial) // one at a time: what an earlier start left is in the way
+		if err == nil {
+			err = s.config.Sweeper.Report(ctx, name, job, partial)
+		}
+		if err == nil {
+			err = os.Rename(partial, filepath.Join(s.config.Reports, out.ID))
+		}
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(partial))
+		}
+		return err
+	})
+}
+
+func (s *Server) cancelSweep(r *request, _ *nothing) (Change, error) {
+	name := r.PathValue("id")
+	if err := s.knownSweep(name); err != nil {
+		return Change{}, err
+	}
+	cancel := s.sweeping.running(name)
+	if cancel == nil && !s.config.Sweeper.Running(name) {
+		return Change{}, notPossible("nothing runs of the sweep: there is nothing to cancel")
+	}
+	out := Change{1, r.dryRun, []string{"the sweep " + name + " ends; the trials that have ended are kept"}}
+	if r.dryRun {
+		return out, nil
+	}
+	if err := s.controls.record(r, "sweep "+name, "cancel"); err != nil {
+		return out, err
+	}
+	if cancel != nil {
+		cancel(errCanceled)
+		return out, nil
+	}
+	if _, err := s.config.Sweeper.Cancel(name); err != nil {
+		return out, notPossible(err.Error())
+	}
+	return out, nil
+}
+
+// sweeper refuses where this botd starts no process.
+func (s *Server) sweeper() error {
+	if s.config.Sweeper == nil || s.config.Sweeps == "" || s.config.Reports == "" {
+		return notPossible("this botd runs no sweeps: botd sweep run does, on the command line")
+	}
+	return nil
+}
+
+// knownSweep refuses names of nothing.
+func (s *Server) knownSweep(name string) error {
+	if err := s.sweeper(); err != nil {
+		return err
+	}
+	if !view.SweepKnown(s.config.Sweeps, name) {
+		return notFound("sweep", name)
+	}
+	return nil
+}
+
+// begin records who asks and starts a run, unless it is only tried.
+func (s *Server) begin(r *request, out *SweepStart, run SweepRun, detail string, do func(context.Context) error) error {
+	if r.dryRun {
+		return nil
+	}
+	q := &s.sweeping
+	if !q.claim() {
+		return notPossible("a process of a sweep is running: one at a time, beside trading; cancel it, or wait for it")
+	}
+	run.State, run.By, run.StartedMS = "running", who(r.Request).By, time.Now().UnixMilli()
+	if err := s.controls.record(r, "sweep "+run.Sweep, detail); err != nil {
+		q.release()
+		return err
+	}
+	q.begin(run, do)
+	out.Run = &run
+	return nil
+}
+
+// check limits a request, and fills in what was left out.
+func (b *SweepRequest) check(now time.Time) error {
+	if b.Name == "" {
+		b.Name = b.Strategy + "-" + now.UTC().Format("20060102-150405")
+	}
+	if b.Search == "" {
+		b.Search = "grid"
+	}
+	if b.Sort == "" {
+		b.Sort = "sharpe"
+	}
+	b.Seed = max(1, b.Seed)
+	texts := append([]string{b.Where, b.Search, b.Sort, b.Require, b.Split, b.From, b.To, b.File}, b.Vary...)
+	switch {
+	case b.Strategy == "":
+		return errors.New("strategy is missing: the name of a configured one")
+	case b.File == "":
+		return errors.New("file is missing: recorded candles")
+	case len(b.Vary) == 0:
+		return errors.New("vary is missing: NAME=VALUE,VALUE or NAME=FROM..TO..STEP")
+	case len(b.Vary) > maxVary:
+		return fmt.Errorf("%d axes are more than %d", len(b.Vary), maxVary)
+	case slices.ContainsFunc(texts, func(text string) bool { return len(text) > maxSweepText }):
+		return fmt.Errorf("a text is longer than %d bytes", maxSweepText)
+	case b.Trials < 0 || b.Trials > MaxSweepTries:
+		return fmt.Errorf("trials %d: from 1 to %d", b.Trials, MaxSweepTries)
+	case !view.ReportName.MatchString(b.Name) || b.Name == "runs":
+		return fmt.Errorf("name %q: want letters, digits, dot, dash and underscore, 100 at most, and not the word runs", b.Name)
+	}
+	return nil
+}
+
+// claim takes the one place; release gives it back.
+func (q *sweepRuns) claim() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	mine := !q.busy && !q.stopped
+	q.busy = q.busy || mine
+	return mine
+}
+
+func (q *sweepRuns) release() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.busy, q.cancel = false, nil
+}
+
+// begin starts a run that has claimed the place.
+func (q *sweepRuns) begin(run SweepRun, do func(context.Context) error) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.runs) == maxRuns {
+		q.runs = q.runs[:copy(q.runs, q.runs[1:])]
+	}
+	q.runs, q.cancel = append(q.runs, run), cancel
+	q.group.Go(func() {
+		defer cancel(nil)
+		limited, stop := context.WithTimeoutCause(ctx, sweepTimeout, errors.New("it was not done within a day"))
+		defer stop()
+		q.ended(limited, do(limited))
+	})
+}
+
+// ended notes how the newest run ended, and gives the place back.
+func (q *sweepRuns) ended(ctx context.Context, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	last := &q.runs[len(q.runs)-1]
+	last.State, last.EndedMS = "done", time.Now().UnixMilli()
+	if err != nil {
+		last.State, last.Error = "failed", err.Error()
+		if cause := context.Cause(ctx); cause != nil {
+			last.State, last.Error = "canceled", cause.Error()
+		}
+	}
+	q.busy, q.cancel = false, nil
+}
+
+// running returns what cancels a sweep that runs here; nil for none.
+func (q *sweepRuns) running(name string) context.CancelCauseFunc {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.runs) == 0 {
+		return nil
+	}
+	if last := &q.runs[len(q.runs)-1]; last.Sweep != name || last.EndedMS != 0 {
+		return nil
+	}
+	return q.cancel
+}
+
+// stop ends a run, and waits for that a short time.
+func (q *sweepRuns) stop() {
+	q.mu.Lock()
+	if q.cancel != nil {
+		q.cancel(errStopping)
+	}
+	q.stopped = true
+	q.mu.Unlock()
+	ended := make(chan struct{})
+	go func() { q.group.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(stopTimeout):
+	}
+}
