@@ -2,6 +2,7 @@ package indicator
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -43,9 +44,8 @@ const longest = 100_000 // candles of a period
 // New returns a stream with the given parameters and defaults for the others.
 func (d *Definition) New(given map[string]float64) (Stream, error) {
 	values := make([]float64, len(d.Parameters))
-	known := make([]string, len(d.Parameters))
 	for i, p := range d.Parameters {
-		known[i], values[i] = p.Name, p.Default
+		values[i] = p.Default
 		value, set := given[p.Name]
 		if !set {
 			continue
@@ -58,16 +58,24 @@ func (d *Definition) New(given map[string]float64) (Stream, error) {
 		}
 		values[i] = value
 	}
-	var unknown []string
-	for name := range given {
-		if !slices.Contains(known, name) {
-			unknown = append(unknown, name)
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if err := d.Has(name); err != nil {
+			return nil, err
 		}
 	}
-	if len(unknown) > 0 {
-		return nil, fmt.Errorf("%s has no parameter %q (known: %s)", d.Name, slices.Min(unknown), strings.Join(known, ", "))
-	}
 	return d.make(values), nil
+}
+
+// Has returns an error unless the indicator has a parameter of that name.
+func (d *Definition) Has(parameter string) error {
+	known := make([]string, len(d.Parameters))
+	for i, p := range d.Parameters {
+		known[i] = p.Name
+	}
+	if !slices.Contains(known, parameter) {
+		return fmt.Errorf("%s has no parameter %q (known: %s)", d.Name, parameter, strings.Join(known, ", "))
+	}
+	return nil
 }
 
 // Find returns the definition of that name.

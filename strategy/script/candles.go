@@ -26,7 +26,7 @@ var _ starlark.HasAttrs = (*candles)(nil)
 func candlesOf(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r := runningOf(thread)
 	var text, symbol, market string
-	if err := starlark.UnpackArgs("candles", args, named, "interval", &text, "symbol?", &symbol, "market?", &market); err != nil {
+	if err := unpack("candles", args, named, &text, &symbol, &market); err != nil {
 		return nil, err
 	}
 	if !r.loading {

@@ -18,7 +18,7 @@ import (
 func column(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r := runningOf(thread)
 	var name string
-	if err := starlark.UnpackArgs("column", args, named, "name", &name); err != nil {
+	if err := unpack("column", args, named, &name); err != nil {
 		return nil, err
 	}
 	if !r.loading {

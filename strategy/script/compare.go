@@ -37,7 +37,7 @@ func comparison(operator syntax.Token, floats func(x, y float64) bool) *starlark
 		for _, side := range args {
 			switch v := side.(type) {
 			case *outputs:
-				return nil, fmt.Errorf("%s has several values: write %s", v.Type(), v.example())
+				return nil, fmt.Errorf("%s has several values: write %s", v.Type(), example(v.definition))
 			case *candles:
 				return nil, fmt.Errorf("%s has several series: write its .close, .open, .high, .low or .volume", v)
 			case starlark.Callable:

@@ -83,7 +83,7 @@ func ofSeries(name string, least, most int, of func(values []float64) float64) *
 func sum(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	var of starlark.Value
 	var n int
-	if err := starlark.UnpackArgs("sum", args, named, "series", &of, "candles", &n); err != nil {
+	if err := unpack("sum", args, named, &of, &n); err != nil {
 		return nil, err
 	}
 	s, is := of.(*series)

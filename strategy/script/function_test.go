@@ -85,7 +85,7 @@ func TestAMemberThatDoesNotExistIsFoundOnEveryBranch(t *testing.T) {
 	for source, want := range map[string]string{
 		"def candle(view):\n    if close > 1:\n        state.pop(\"ups\")\ndef decide(view): return None\n":       "my.star:3:14: state has no .pop",
 		"def decide(view):\n    if view.position > 99999:\n        return hold(\"flat\", reason = view.raeson)\n": "my.star:3:42: view has no .raeson",
-		far + "print([1].push(2))\n":                                  "nothing in a script has a .push",
+		far + "print([1].push(2))\n":                                  "a list has no .push",
 		far + "return hold(\"flat\", reason = str(math.sqroot(2)))\n": "math has no .sqroot",
 	} {
 		_, err := Compile("my.star", []byte(source))

@@ -45,10 +45,11 @@ func (c *compiling) parse(name string, source []byte) (*syntax.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkMembers(file); err != nil {
-		return nil, err
+	examined, err := dialect.Parse(name, source, 0) // a tree of its own: names are resolved once
+	if err != nil {
+		return nil, located(err)
 	}
-	if err := checkTexts(file); err != nil {
+	if err := checked(examined); err != nil {
 		return nil, err
 	}
 	rewriteFile(file)

@@ -105,9 +105,9 @@ func seriesMemory() starlark.StringDict {
 }
 
 // remembering unpacks the arguments of a function of series that must see every candle.
-func remembering(thread *starlark.Thread, name string, args starlark.Tuple, named []starlark.Tuple, pairs ...any) (*running, error) {
+func remembering(thread *starlark.Thread, name string, args starlark.Tuple, named []starlark.Tuple, into ...any) (*running, error) {
 	r := runningOf(thread)
-	if err := starlark.UnpackArgs(name, args, named, pairs...); err != nil {
+	if err := unpack(name, args, named, into...); err != nil {
 		return nil, err
 	}
 	if !r.loading {
@@ -119,7 +119,7 @@ func remembering(thread *starlark.Thread, name string, args starlark.Tuple, name
 // since implements since(condition): how many candles ago it was last true; 0 on the candle itself.
 func since(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	var of *series
-	r, err := remembering(thread, "since", args, named, "condition", &of)
+	r, err := remembering(thread, "since", args, named, &of)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func since(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, na
 // condition was true.
 func valueWhen(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	var when, of *series
-	r, err := remembering(thread, "value_when", args, named, "condition", &when, "series", &of)
+	r, err := remembering(thread, "value_when", args, named, &when, &of)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func valueWhen(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple
 func where(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	var when *series
 	var yes, no starlark.Value
-	r, err := remembering(thread, "where", args, named, "condition", &when, "a", &yes, "b", &no)
+	r, err := remembering(thread, "where", args, named, &when, &yes, &no)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func where(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, na
 // candle on which the condition was true, that candle included.
 func anchoredVWAP(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	var from *series
-	r, err := remembering(thread, "anchored_vwap", args, named, "condition", &from)
+	r, err := remembering(thread, "anchored_vwap", args, named, &from)
 	if err != nil {
 		return nil, err
 	}

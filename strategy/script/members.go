@@ -5,50 +5,63 @@ import (
 	"maps"
 	"slices"
 
+	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
-	"botd/strategy"
 	"botd/strategy/indicator"
 )
 
-// checkMembers finds members that do not exist, on every branch of a script, before it runs: those
-// of view, state and math, and names that nothing in a script has.
-func checkMembers(file *syntax.File) (err error) {
-	of := map[string][]string{"view": (*view)(nil).AttrNames(), "state": (*state)(nil).AttrNames(), "math": mathNames()}
-	own, all := assigned(file), allMembers(of)
-	elements(file, of)
+// checked returns an error of what cannot be, on every branch of a file, before it runs: names and members that do not exist,
+// conversions of texts, and calls.
+func checked(file *syntax.File) error {
+	if err := resolve.File(file, isPredeclared, starlark.Universe.Has); err != nil {
+		return located(err)
+	}
+	k := kindsOf(file)
+	if err := k.checkMembers(file); err != nil {
+		return err
+	}
+	if err := checkTexts(file); err != nil {
+		return err
+	}
+	return k.checkCalls(file)
+}
+
+// checkMembers finds members that do not exist: of what a name is known to hold, and names that nothing in a script has.
+func (k kinds) checkMembers(file *syntax.File) (err error) {
+	all := allMembers()
 	syntax.Walk(file, func(n syntax.Node) bool {
 		dot, is := n.(*syntax.DotExpr)
 		if !is || err != nil {
 			return err == nil
 		}
-		name, known, what := dot.Name.Name, all, "nothing in a script has a ."
-		if x, is := dot.X.(*syntax.Ident); is && of[x.Name] != nil && !own[x.Name] {
-			known, what = of[x.Name], x.Name+" has no ."
+		kind := k.of(dot.X)
+		known, is := membersOf(kind)
+		what := "nothing in a script has a"
+		switch x, named := dot.X.(*syntax.Ident); {
+		case !is:
+			known = all
+		case named && (x.Name == kind || kind == kindEvent || kind == kindOrder):
+			what = x.Name + " has no"
+		case kind == kindCandles:
+			what = kind + " has no"
+		case named && builtin(dot.X) == "":
+			what = x.Name + " is a " + kind + ", which has no"
+		default:
+			what = "a " + kind + " has no"
 		}
-		if !slices.Contains(known, name) {
-			at := dot.Dot
-			err = &strategy.SourceError{File: at.Filename(), Line: int(at.Line), Column: int(at.Col), Err: fmt.Errorf("%s%s field or method", what, name),
-				Unknown: name, Known: known, Member: true}
+		if name := dot.Name.Name; !slices.Contains(known, name) {
+			at := sourceError(dot.Dot, fmt.Errorf("%s .%s field or method", what, name))
+			if definition, is := indicator.Find(kind); is {
+				at.Err = noOutput(definition, name)
+			}
+			at.Unknown, at.Known, at.Member = name, known, true
+			err = at
 		}
 		return true
 	})
 	return err
-}
-
-// assigned are the names that a script gives values of its own. A parameter named view is the view.
-func assigned(file *syntax.File) map[string]bool {
-	names := map[string]bool{}
-	syntax.Walk(file, func(n syntax.Node) bool {
-		if assign, is := n.(*syntax.AssignStmt); is {
-			if name, is := assign.LHS.(*syntax.Ident); is {
-				names[name.Name] = true
-			}
-		}
-		return true
-	})
-	return names
 }
 
 // Members of the elements of view.events and view.working.
@@ -56,35 +69,6 @@ var (
 	eventMembers = []string{"at_ms", "key", "kind", "price", "quantity", "reduces", "rule", "side", "why"}
 	orderMembers = []string{"filled", "key", "price", "quantity", "side", "stop_price", "type"}
 )
-
-// elements adds the members of the names that stand for events and orders in loops.
-func elements(file *syntax.File, of map[string][]string) {
-	add := func(name, list syntax.Expr) {
-		variable, named := name.(*syntax.Ident)
-		dot, is := list.(*syntax.DotExpr)
-		if !named || !is {
-			return
-		}
-		if x, is := dot.X.(*syntax.Ident); !is || x.Name != "view" {
-			return
-		}
-		switch dot.Name.Name {
-		case "events":
-			of[variable.Name] = append(of[variable.Name], eventMembers...)
-		case "working":
-			of[variable.Name] = append(of[variable.Name], orderMembers...)
-		}
-	}
-	syntax.Walk(file, func(n syntax.Node) bool {
-		switch loop := n.(type) {
-		case *syntax.ForStmt:
-			add(loop.Vars, loop.X)
-		case *syntax.ForClause:
-			add(loop.Vars, loop.X)
-		}
-		return true
-	})
-}
 
 func mathNames() []string {
 	module, is := shared["math"].(starlark.HasAttrs)
@@ -95,26 +79,19 @@ func mathNames() []string {
 }
 
 // allMembers are the members of all that a script can hold.
-func allMembers(of map[string][]string) []string {
+func allMembers() []string {
 	names := map[string]bool{}
 	add := func(all []string) {
 		for _, name := range all {
 			names[name] = true
 		}
 	}
-	for _, members := range of {
+	for _, kind := range []string{kindView, "state", "math", kindEvent, kindOrder, kindCandles, "dict", "list", "string", "set", "bytes"} {
+		members, _ := membersOf(kind)
 		add(members)
-	}
-	for _, value := range []starlark.HasAttrs{starlark.NewDict(0), starlark.NewList(nil), starlark.String(""), starlark.NewSet(0), starlark.Bytes("")} {
-		add(value.AttrNames())
 	}
 	for _, definition := range indicator.All() {
 		add(definition.Outputs)
 	}
-	for _, source := range priceSources { // of candles(...)
-		names[source.name] = true
-	}
-	add(eventMembers)
-	add(orderMembers)
 	return slices.Sorted(maps.Keys(names))
 }

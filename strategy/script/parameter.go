@@ -28,8 +28,7 @@ func param(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, na
 		kinds            = map[string]string{"int": "int", "float": "decimal", "bool": "bool", "string": "text"}
 		parameterName    = func() string { return fmt.Sprintf("param(%q)", name) }
 	)
-	if err := starlark.UnpackArgs("param", args, named, "name", &name, "default", &fallback, "min?", &minimum, "max?", &maximum, "oneof?", &oneOf,
-		"help?", &help); err != nil {
+	if err := unpack("param", args, named, &name, &fallback, &minimum, &maximum, &oneOf, &help); err != nil {
 		return nil, err
 	}
 	if !identifier(name) {
@@ -111,7 +110,7 @@ func valueOf(p strategy.Parameter, given string) (starlark.Value, error) {
 func reentry(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (_ starlark.Value, err error) {
 	r := runningOf(thread)
 	var policy string
-	if err := starlark.UnpackArgs("reentry", args, named, "policy", &policy); err != nil {
+	if err := unpack("reentry", args, named, &policy); err != nil {
 		return nil, err
 	}
 	if !r.loading {
@@ -125,7 +124,7 @@ func reentry(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, 
 // one, and a target below zero is an error.
 func longOnly(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r := runningOf(thread)
-	if err := starlark.UnpackArgs("long_only", args, named); err != nil {
+	if err := unpack("long_only", args, named); err != nil {
 		return nil, err
 	}
 	if !r.loading {
@@ -140,7 +139,7 @@ func longOnly(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
 func warmup(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r := runningOf(thread)
 	var candles int
-	if err := starlark.UnpackArgs("warmup", args, named, "candles", &candles); err != nil {
+	if err := unpack("warmup", args, named, &candles); err != nil {
 		return nil, err
 	}
 	if !r.loading || candles < 1 || candles > 100_000 {

@@ -71,7 +71,27 @@ func trading(thread *starlark.Thread, function string) (*running, error) {
 	return r, nil
 }
 
-var sides = map[string]int64{"long": 1, "flat": 0, "short": -1}
+// signOf is the sign of a side of hold.
+func signOf(side string) (int64, error) {
+	switch side {
+	case "long":
+		return 1, nil
+	case "flat":
+		return 0, nil
+	case "short":
+		return -1, nil
+	}
+	return 0, fmt.Errorf("hold(%q): the side is \"long\", \"short\" or \"flat\"", side)
+}
+
+// sideOf is the side of an order.
+func sideOf(side string) (exchange.Side, error) {
+	parsed, err := exchange.ParseSide(strings.ToUpper(side))
+	if err != nil {
+		err = fmt.Errorf("side %q is not \"buy\" or \"sell\"", side)
+	}
+	return parsed, err
+}
 
 // hold implements hold(side, reason=""), of "long", "short" and "flat": the configured size on that side.
 func hold(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
@@ -80,12 +100,12 @@ func hold(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, nam
 		return nil, err
 	}
 	var side, reason string
-	if err := starlark.UnpackArgs("hold", args, named, "side", &side, "reason?", &reason); err != nil {
+	if err := unpack("hold", args, named, &side, &reason); err != nil {
 		return nil, err
 	}
-	sign, ok := sides[side]
-	if !ok {
-		return nil, fmt.Errorf("hold(%q): the side is \"long\", \"short\" or \"flat\"", side)
+	sign, err := signOf(side)
+	if err != nil {
+		return nil, err
 	}
 	w := &result{opaque: opaque{"plan"}}
 	w.plan.Hold(r.size(sign), reason)
@@ -113,7 +133,7 @@ func notify(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, n
 		return nil, errors.New("notify(...) belongs in a script's decide: candle sees the candles of the past, too")
 	}
 	var text string
-	if err := starlark.UnpackArgs("notify", args, named, "text", &text); err != nil {
+	if err := unpack("notify", args, named, &text); err != nil {
 		return nil, err
 	}
 	if len(r.notices) < strategy.MaxNotices {
@@ -129,7 +149,7 @@ func size(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, nam
 		return nil, err
 	}
 	sign := 1
-	if err := starlark.UnpackArgs("size", args, named, "sign?", &sign); err != nil {
+	if err := unpack("size", args, named, &sign); err != nil {
 		return nil, err
 	}
 	if sign < -1 || sign > 1 {
@@ -206,7 +226,7 @@ func risk(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, nam
 		return nil, err
 	}
 	var shareValue, stopValue starlark.Value
-	if err := starlark.UnpackArgs("risk", args, named, "share", &shareValue, "stop", &stopValue); err != nil {
+	if err := unpack("risk", args, named, &shareValue, &stopValue); err != nil {
 		return nil, err
 	}
 	share, err := decimalOf(shareValue)
@@ -237,15 +257,14 @@ func order(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, na
 		postOnly                    bool
 		o                           = &orderValue{opaque: opaque{"order"}}
 	)
-	if err := starlark.UnpackArgs("order", args, named, "key", &key, "side", &side, "price", &atPrice, "quantity", &ofQuantity, "post_only?",
-		&postOnly, "stop_price?", &stopAt); err != nil {
+	if err := unpack("order", args, named, &key, &side, &atPrice, &ofQuantity, &postOnly, &stopAt); err != nil {
 		return nil, err
 	}
 	if o.order.Key, o.order.PostOnly = key, postOnly; postOnly && r.setting.Market == exchange.Spot {
 		return nil, fmt.Errorf("order(%q): spot has no post-only orders: leave post_only out", key)
 	}
-	if o.order.Side, err = exchange.ParseSide(strings.ToUpper(side)); err != nil {
-		return nil, fmt.Errorf("order(%q): side %q is not \"buy\" or \"sell\"", key, side)
+	if o.order.Side, err = sideOf(side); err != nil {
+		return nil, fmt.Errorf("order(%q): %w", key, err)
 	}
 	passive := -1 // a buyer's price is rounded down to the tick, a seller's up
 	if o.order.Side == exchange.Sell {
@@ -288,6 +307,8 @@ func (r *running) orderQuantity(value starlark.Value, at exchange.Price) (exchan
 	return r.quantity(d)
 }
 
+var errPlanByName = errors.New("plan(...) takes its parts by name: plan(target=size(1), stop_loss=\"2%\")")
+
 // plan implements plan(target=, orders=, exits=, stop_loss=, take_profit=, leverage=, reason=,
 // remember=).
 func plan(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
@@ -301,12 +322,11 @@ func plan(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, nam
 		remember              *starlark.Dict
 		w                     = &result{opaque: opaque{"plan"}}
 	)
-	if err := starlark.UnpackArgs("plan", args, named, "target?", &target, "orders?", &orders, "exits?", &exits, "stop_loss?", &stopLoss,
-		"take_profit?", &takeProfit, "leverage?", &w.plan.Leverage, "reason?", &w.plan.Reason, "remember?", &remember); err != nil {
+	if err := unpack("plan", args, named, &target, &orders, &exits, &stopLoss, &takeProfit, &w.plan.Leverage, &w.plan.Reason, &remember); err != nil {
 		return nil, err
 	}
 	if len(args) > 0 {
-		return nil, errors.New("plan(...) takes its parts by name: plan(target=size(1), stop_loss=\"2%\")")
+		return nil, errPlanByName
 	}
 	if target != nil && target != starlark.None {
 		t, is := target.(*targetValue)

@@ -111,9 +111,9 @@ func newStage(setting strategy.Setting) *stage {
 
 // candle is the candle under way, from one price to another.
 func (s *stage) candle(from, to exchange.Price) exchange.Candle {
-	tick := s.setting.Symbol.PriceTick
+	tick, wick := s.setting.Symbol.PriceTick, exchange.Price(s.at%3) // neighbours differ, or no extreme would stand out
 	return exchange.Candle{OpenMS: int64(s.at) * int64(s.setting.Interval), Open: from, Close: to,
-		High: max(from, to) + tick, Low: min(from, to) - tick, Volume: 10 + 3*math.Sin(float64(s.at))}
+		High: max(from, to) + (1+wick)*tick, Low: min(from, to) - (3-wick)*tick, Volume: 10 + 3*math.Sin(float64(s.at))}
 }
 
 // next returns the market one candle later: in turn flat, long, short.

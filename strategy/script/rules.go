@@ -143,6 +143,9 @@ func compileRules(texts [len(ruleNames)]string) (*Script, error) {
 			return nil, inRule(sourceError(start, errors.New("is a value, not a condition: compare it with something")))
 		}
 		start, _ := expression.Span()
+		if err := checkRule(name, texts[i], start); err != nil {
+			return nil, inRule(err)
+		}
 		functions = append(functions, &syntax.DefStmt{
 			Def: start, Name: &syntax.Ident{NamePos: start, Name: name}, Params: []syntax.Expr{&syntax.Ident{NamePos: start, Name: "view"}},
 			Body: []syntax.Stmt{&syntax.ReturnStmt{Return: start, Result: (&rewriting{}).expression(lifted.lift(expression))}},
@@ -151,6 +154,18 @@ func compileRules(texts [len(ruleNames)]string) (*Script, error) {
 	file.Stmts = append(lifted.statements, functions...)
 	s, err := compileFile("rules", file)
 	return s, inRule(err)
+}
+
+// checkRule finds what cannot be, in what is evaluated seldom too.
+func checkRule(name, text string, start syntax.Position) error {
+	expression, err := dialect.ParseExpr(name, text, 0)
+	if err != nil {
+		return located(err)
+	}
+	return checked(&syntax.File{Path: name, Options: dialect, Stmts: []syntax.Stmt{&syntax.DefStmt{
+		Def: start, Name: &syntax.Ident{NamePos: start, Name: name}, Params: []syntax.Expr{&syntax.Ident{NamePos: start, Name: "view"}},
+		Body: []syntax.Stmt{&syntax.ReturnStmt{Return: start, Result: expression}},
+	}}})
 }
 
 // lifting moves series out of conditions: what consists of prices, indicators and arithmetic alone

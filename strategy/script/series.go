@@ -183,12 +183,17 @@ func (o *outputs) Attr(name string) (starlark.Value, error) {
 	if i := slices.Index(o.definition.Outputs, name); i >= 0 {
 		return o.all[i], nil
 	}
-	return nil, fmt.Errorf("%s has no .%s: write %s", o.definition.Name, name, o.example())
+	return nil, noOutput(o.definition, name)
+}
+
+// noOutput is the error of an output that an indicator does not have.
+func noOutput(definition *indicator.Definition, name string) error {
+	return fmt.Errorf("%s has no .%s: write %s", definition.Name, name, example(definition))
 }
 
 // AttrNames returns the names of the series.
 func (o *outputs) AttrNames() []string { return slices.Sorted(slices.Values(o.definition.Outputs)) }
 
-func (o *outputs) example() string {
-	return o.definition.Name + "(...)." + strings.Join(o.definition.Outputs, " or .")
+func example(definition *indicator.Definition) string {
+	return definition.Name + "(...)." + strings.Join(definition.Outputs, " or .")
 }

@@ -46,7 +46,7 @@ func clockOf(name string, offset starlark.Value, zone string) (wallClock, error)
 func ofTime(name string, of func(minutes int64) int64) *starlark.Builtin {
 	return starlark.NewBuiltin(name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 		offset, zone := starlark.Value(starlark.MakeInt(0)), ""
-		r, err := remembering(thread, name, args, named, "offset?", &offset, "zone?", &zone)
+		r, err := remembering(thread, name, args, named, &offset, &zone)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func ofTime(name string, of func(minutes int64) int64) *starlark.Builtin {
 func session(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	var begin, end, zone string
 	offset := starlark.Value(starlark.MakeInt(0))
-	r, err := remembering(thread, "session", args, named, "begin", &begin, "end", &end, "offset?", &offset, "zone?", &zone)
+	r, err := remembering(thread, "session", args, named, &begin, &end, &offset, &zone)
 	if err != nil {
 		return nil, err
 	}

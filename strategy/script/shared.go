@@ -111,8 +111,7 @@ func maker(definition indicator.Definition) *starlark.Builtin {
 		named []starlark.Tuple) (starlark.Value, error) {
 		r := runningOf(thread)
 		if !r.loading {
-			return nil, fmt.Errorf("%s(...) makes an indicator, which must see every candle: call it at the top of the file, "+
-				"outside any function, and use its name here", definition.Name)
+			return nil, tooLate(definition.Name)
 		}
 		var source, second *series
 		on := r.own()
@@ -144,6 +143,12 @@ func maker(definition indicator.Definition) *starlark.Builtin {
 		}
 		return r.indicator(on, &definition, stream, source, second), nil
 	})
+}
+
+// tooLate is the error of an indicator that is made where candles have passed already.
+func tooLate(name string) error {
+	return fmt.Errorf("%s(...) makes an indicator, which must see every candle: call it at the top of the file, "+
+		"outside any function, and use its name here", name)
 }
 
 func parametersOf(definition *indicator.Definition, args starlark.Tuple, named []starlark.Tuple) (map[string]float64, error) {
@@ -277,7 +282,7 @@ func steady(name string, is func(before, now float64) bool) *starlark.Builtin {
 	return starlark.NewBuiltin(name, func(thread *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 		var of starlark.Value
 		n := 1
-		if err := starlark.UnpackArgs(name, args, named, "series", &of, "candles?", &n); err != nil {
+		if err := unpack(name, args, named, &of, &n); err != nil {
 			return nil, err
 		}
 		s, ok := of.(*series)
@@ -316,7 +321,7 @@ func known(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named [
 func round(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	var value starlark.Value
 	digits := 0
-	if err := starlark.UnpackArgs("round", args, named, "value", &value, "digits?", &digits); err != nil {
+	if err := unpack("round", args, named, &value, &digits); err != nil {
 		return nil, err
 	}
 	f, ok := number(value)

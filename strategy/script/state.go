@@ -22,13 +22,15 @@ var (
 
 const stateEntries = 10_000
 
+var errWritesState = errors.New("state can be written only in candle(view): decide must return the same however often it is called " +
+	"(use plan(remember={...}) to store in the journal)")
+
 func newState() *state { return &state{held: starlark.NewDict(8)} }
 
 // SetKey implements state[key] = value.
 func (s *state) SetKey(key, value starlark.Value) error {
 	if !s.writable {
-		return errors.New("state can be written only in candle(view): decide must return the same however often it is called " +
-			"(use plan(remember={...}) to store in the journal)")
+		return errWritesState
 	}
 	if !plain(value) {
 		return fmt.Errorf("state keeps numbers, texts, booleans, None and tuples of them, not a %s", value.Type())

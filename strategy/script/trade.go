@@ -45,7 +45,7 @@ func trailing(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
 		return nil, err
 	}
 	var distance string
-	if err := starlark.UnpackArgs("trailing", args, named, "distance", &distance); err != nil {
+	if err := unpack("trailing", args, named, &distance); err != nil {
 		return nil, err
 	}
 	share, err := exchange.ParseRate(distance)
@@ -74,7 +74,7 @@ func targets(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, 
 		return nil, err
 	}
 	var list starlark.Iterable
-	if err := starlark.UnpackArgs("targets", args, named, "targets", &list); err != nil {
+	if err := unpack("targets", args, named, &list); err != nil {
 		return nil, err
 	}
 	v, all, whole := r.view.of, []starlark.Value{}, decimal.Zero
@@ -145,7 +145,7 @@ func (r *running) targetPrice(given starlark.Value, direction int) (exchange.Pri
 func pair(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r := runningOf(thread)
 	symbol, market := "", "futures"
-	if err := starlark.UnpackArgs("pair", args, named, "symbol", &symbol, "market?", &market); err != nil {
+	if err := unpack("pair", args, named, &symbol, &market); err != nil {
 		return nil, err
 	}
 	parsed, err := exchange.ParseMarket(market)

@@ -26,7 +26,7 @@ func newView() *view {
 	v.filled = starlark.NewBuiltin("filled", func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
 		named []starlark.Tuple) (starlark.Value, error) {
 		var key string
-		if err := starlark.UnpackArgs("filled", args, named, "key", &key); err != nil {
+		if err := unpack("filled", args, named, &key); err != nil {
 			return nil, err
 		}
 		return starlark.Float(v.of.Symbol.QuantityFloat(v.of.Filled(key))), nil
