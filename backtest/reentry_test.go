@@ -7,6 +7,7 @@ import (
 	"botd/backtest"
 	"botd/exchange"
 	"botd/strategy"
+	"botd/strategy/overlay"
 	"botd/strategy/script"
 )
 
@@ -48,6 +49,37 @@ func TestAfterAStopInTheCandleOfItsEntryTheStrategyEntersByItsPolicy(t *testing.
 				t.Errorf("want %d entries, have %d: %+v", c.want, entries(result), result.Executions)
 			}
 		})
+	}
+}
+
+// TestAnExitThatFollowsThePriceIsNoDecisionToHoldNothing: while it moves nobody asks the strategy, whose target stands.
+func TestAnExitThatFollowsThePriceIsNoDecisionToHoldNothing(t *testing.T) {
+	t.Parallel()
+	percent := exchange.RateOne / 100
+	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+		for _, c := range []struct {
+			name string
+			exit overlay.Exit
+		}{
+			{"a trailing stop", overlay.Exit{Trailing: overlay.Trailing{Distance: percent}}},
+			{"targets, and a stop", overlay.Exit{Targets: []overlay.Step{{Away: percent, Share: exchange.RateOne / 4}}}},
+			{"returns, and a stop", overlay.Exit{Returns: []overlay.Return{{Profit: exchange.RateOne}}}},
+		} {
+			t.Run(market.String()+" "+c.name, func(t *testing.T) {
+				t.Parallel()
+				s := symbol(t, market, "0.1", "0.001")
+				rows := strings.Repeat("50000 50900 49900 50800\n50800 50850 48000 50000\n", 6)
+				inner := &scripted{targets: hold(t, s, "0.1 0.1 0.1 0.1 0.1 0.1 0.1 0.1 0.1 0.1")}
+				config := caseConfig(candlesOf(t, s, exchange.Hour1, midnight, rows), inner)
+				leg := &config.Legs[0].Strategy
+				leg.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: percent}}
+				c.exit.Base = leg.Protection
+				leg.Strategy = overlay.Wrap(inner, overlay.Rules{Exit: c.exit})
+				if result := mustRun(t, config); entries(result) != 1 || result.OpenPosition != nil {
+					t.Errorf("want one entry and its stop, have %+v", result.Executions)
+				}
+			})
+		}
 	}
 }
 

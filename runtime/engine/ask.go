@@ -139,7 +139,9 @@ func (t *tick) putInForce(leg *leg, asked bool) {
 	if !covered {
 		t.adopt(leg)
 	}
-	t.reenter(leg)
+	if asked { // an exit that follows the price asks for nothing, and that is no decision to hold nothing
+		t.reenter(leg)
+	}
 }
 
 // remember journals what the strategy remembers, and, where it was asked, that it has seen what

@@ -139,6 +139,8 @@ func (s *averaging) Decide(view *strategy.View, plan *strategy.Plan) {
 func (a *averagingTurn) happened() {
 	for i := range a.View.Events {
 		switch e := &a.View.Events[i]; {
+		case e.Key != "" && e.Kind == strategy.EventFilled && e.Reduces: // a target or a return of its configuration
+			a.keep(exchange.Quantity(a.Recall(dcaQuantity)) - e.Quantity)
 		case e.Key != "":
 		case e.Kind == strategy.EventFilled && e.Side == exchange.Buy:
 			a.filled(e)

@@ -155,6 +155,28 @@ func TestDCAStartsAnewAfterAStopAndKeepsWhatIsLeft(t *testing.T) {
 	}
 }
 
+// What a target of the configuration sells is not held any more: bought back each candle, it grew a position of 10,000 USDT.
+func TestDCATakesThatATargetSoldAShare(t *testing.T) {
+	t.Parallel()
+	s := newStrategy(t, "dca", exchange.Futures, strategy.Values{"amount": "100", "every": "1h"})
+	view, plan := strategy.View{Symbol: setting(t, exchange.Futures).Symbol, NowMS: 1, Last: 1000e8}, strategy.Plan{}
+	bought := strategy.Event{Kind: strategy.EventFilled, Side: exchange.Buy, Quantity: 100}
+	sold := strategy.Event{Key: "target1.1", Kind: strategy.EventFilled, Side: exchange.Sell, Reduces: true, Quantity: 33}
+	for i, c := range []struct {
+		events []strategy.Event
+		want   exchange.Quantity
+	}{{nil, 100}, {[]strategy.Event{bought}, 200}, {[]strategy.Event{bought, sold}, 167 + 100}, {[]strategy.Event{bought}, 267 + 100}} {
+		view.Events = c.events
+		plan.Reset()
+		s.Decide(&view, &plan)
+		view.Memory, _ = view.Memory.With(plan.Remembered())
+		if have := plan.Target.Quantity; have != c.want {
+			t.Fatalf("step %d: want %d, have %d", i, c.want, have)
+		}
+		view.NowMS += 3_600_000
+	}
+}
+
 func TestDCARefusesBuysThatGrowBeyondTheSymbol(t *testing.T) {
 	t.Parallel()
 	for _, definition := range All() {
