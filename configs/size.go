@@ -42,6 +42,9 @@ func (r *strategyReader) checkSize(s *section) {
 			ways = append(ways, e)
 		}
 	}
+	if len(ways) > 0 {
+		r.size = ways[0].value
+	}
 	switch {
 	case len(ways) > 1 && len(s.entries) <= len(s.known):
 		s.fail(ways[1].key.Line, "keep one of them", "size has both %s and %s", ways[0].key.Value, ways[1].key.Value)

@@ -171,10 +171,13 @@ func (r *strategyReader) checkSteps() {
 }
 
 // checkStepped refuses steps where the strategy keeps orders of its own in the book, and parts of an entry where it
-// grows its position by itself.
+// grows its position by itself. It warns of a size that such a strategy does not take.
 func (r *strategyReader) checkStepped(made strategy.Strategy) {
-	grows := slices.Contains([]string{"twap", "dca", "turtle", "rebalance", "grid", "market_making", "avellaneda", "funding_carry"}, r.into.Kind)
-	if r.scaleIn != nil && grows {
+	sizesItself := slices.Contains([]string{"twap", "dca", "turtle", "rebalance", "grid", "market_making", "avellaneda"}, r.into.Kind)
+	if r.size != nil && sizesItself {
+		r.warn(r.size, "take it out: botd strategy show "+r.into.Kind, "size has no effect: %s sizes its orders by its params", r.into.Kind)
+	}
+	if r.scaleIn != nil && (sizesItself || r.into.Kind == "funding_carry") {
 		r.wrong(r.scaleIn, "take it out", "scale_in: %s enters its position in parts of its own", r.into.Kind)
 	}
 	if r.targets != nil && strategy.RestsExits(made) {

@@ -177,6 +177,7 @@ type strategyReader struct {
 	symbol           *exchange.Symbol // nil when not known
 	equity           *yaml.Node       // of the size, when it is one
 	risk             *yaml.Node       // likewise
+	size             *yaml.Node       // in whatever unit
 	scaleIn, targets *yaml.Node
 	broken           bool // a parameter is wrong: the strategy cannot be built
 }

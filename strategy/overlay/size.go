@@ -208,7 +208,7 @@ func (s *sizing) grow() bool {
 // compute returns how large a position is now, and why it is none.
 func (s *sizing) compute(side int64) (quantity exchange.Quantity, why string) {
 	v := s.View
-	most := v.Symbol.QuantityFor(v.Equity.MulRate(s.rules.Max), max(1, v.Last))
+	most := v.Symbol.QuantityFor(v.Equity.MulRate(s.most()), max(1, v.Last))
 	switch {
 	case v.Equity.Sign() <= 0 || v.Last <= 0:
 		return 0, "no equity or no price to size by"
@@ -230,9 +230,22 @@ func (s *sizing) compute(side int64) (quantity exchange.Quantity, why string) {
 	return min(max(quantity, -quantity), most), why
 }
 
+// most is the maximum value as a share of the equity: the configured one, or what the equity pays for where that is less.
+// A size at the bound would else be refused whenever the price has moved on, again and again.
+func (s *sizing) most() exchange.Rate {
+	leverage := s.View.Leverage
+	if s.View.Symbol.Market == exchange.Spot {
+		leverage = 1
+	}
+	if leverage == 0 { // as the exchange has it
+		return s.rules.Max
+	}
+	return min(s.rules.Max, exchange.Rate(leverage)*(exchange.RateOne-powerSpared))
+}
+
 // worth is the quantity of a share of the equity, at most the maximum.
 func (s *sizing) worth(share float64) exchange.Quantity {
-	share = min(share, s.rules.Max.Float())
+	share = min(share, s.most().Float())
 	return s.View.Symbol.QuantityFor(s.View.Equity.MulRate(exchange.Rate(share*float64(exchange.RateOne))), s.View.Last)
 }
 

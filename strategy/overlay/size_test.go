@@ -105,6 +105,17 @@ func TestASizeIsNeverAboveItsMaximum(t *testing.T) {
 	s.want(one, 50_000, 400) // the risk alone would be 2 BTC
 }
 
+// A size of all that the equity pays for was refused as soon as the price had moved on, at each candle for ever.
+func TestASizeLeavesRoomForAPriceThatMovesOn(t *testing.T) {
+	t.Parallel()
+	s := newSizer(t, Sizing{Risk: one / 100, Stop: strategy.Distance{Share: one / 1_000}, Max: one})
+	s.view.Leverage = 1
+	s.want(one, 50_000, 199)
+	s = newSizer(t, Sizing{Risk: one / 100, Stop: strategy.Distance{Share: one / 1_000}, Max: one})
+	s.view.Leverage = 2
+	s.want(one, 50_000, 200)
+}
+
 func TestASizeByVolatilityIsTheSharePerYear(t *testing.T) {
 	t.Parallel()
 	s := newSizer(t, Sizing{Volatility: one * 15 / 100})
