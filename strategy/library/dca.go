@@ -222,22 +222,23 @@ func (a *averagingTurn) buy() (reason string) {
 	case a.Recall(dcaOwed) > 0:
 		slices := min(a.Recall(dcaOwed), a.pace)
 		a.Remember(dcaOwed, a.Recall(dcaOwed)-slices)
-		a.ask(a.quantityFor(a.amount.Mul(slices)), false)
-		return "a buy is due by the clock"
+		return a.ask(a.amount.Mul(slices), false, "a buy is due by the clock")
 	case a.fall > 0 && a.Recall(dcaFallen) < a.falls && due > a.Recall(dcaRefused) &&
 		a.fallen(a.View.Last, exchange.Price(a.Recall(dcaPrice)), a.Recall(dcaFallen)):
-		a.ask(a.quantityFor(a.larger(a.Recall(dcaFallen)+1)), true)
-		return "the price fell below the last buy"
+		return a.ask(a.larger(a.Recall(dcaFallen)+1), true, "the price fell below the last buy")
 	}
 	return "holds what was bought"
 }
 
-func (a *averagingTurn) quantityFor(amount exchange.Amount) exchange.Quantity {
-	return a.symbol.FloorQuantity(a.symbol.QuantityFor(amount, a.View.Last))
-}
-
-// ask remembers a buy that is to be made.
-func (a *averagingTurn) ask(quantity exchange.Quantity, falling bool) {
+// ask remembers a buy that is to be made, and returns why. A price that has risen so far that the amount pays for no step of the
+// quantity is reported: nothing would say that nothing is bought any more.
+func (a *averagingTurn) ask(amount exchange.Amount, falling bool, why string) (reason string) {
+	quantity := a.symbol.FloorQuantity(a.symbol.QuantityFor(amount, a.View.Last))
+	if quantity == 0 {
+		why = fmt.Sprintf("buys nothing: %s USDT at %s are less than the smallest quantity, %s %s", amount, a.symbol.PriceDecimal(a.View.Last),
+			a.symbol.QuantityDecimal(a.symbol.QuantityTick), a.symbol.Base)
+		a.Plan.Notify(why)
+	}
 	a.Remember(dcaPending, int64(quantity))
 	a.Remember(dcaPrice, int64(a.View.Last))
 	a.Remember(dcaSignal, a.View.NowMS)
@@ -245,6 +246,7 @@ func (a *averagingTurn) ask(quantity exchange.Quantity, falling bool) {
 	if falling {
 		a.Remember(dcaFalling, 1)
 	}
+	return why
 }
 
 // mean returns the mean price paid: on futures the exchange's entry price, on spot what was spent of
