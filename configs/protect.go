@@ -90,6 +90,8 @@ func (r *strategyReader) distance(into *DistanceConfig, most exchange.Rate) valu
 		}
 		if problem, hint = r.fits(text, d, "priceTick"); problem == "" {
 			into.Price = d
+		} else if part := d.Shift(2); part.LessThan(decimal.NewFromInt(100)) {
+			hint = fmt.Sprintf("did you mean %s%%, a share of the entry price? a price is %s", part, hint)
 		}
 		return problem, hint
 	})

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -11,6 +12,15 @@ import (
 	"botd/internal/spell"
 	"botd/risk"
 )
+
+// blocks are examples of blocks in whose place a single value is often written.
+var blocks = map[string]string{
+	"size":    "{equity: 50%}, {quote: 1000} or {quantity: 0.01}",
+	"protect": "{stop_loss: 2%, take_profit: 4%}",
+	"fees":    "{maker: 0.0002, taker: 0.0005}",
+	"risk":    "{max_daily_loss: 5%}",
+	"params":  "{fast: 12, slow: 26}, by the names that botd strategy show NAME lists",
+}
 
 // section is one block of keys being read. A value that is wrong is reported and
 // leaves its default in place.
@@ -180,7 +190,7 @@ func (s *section) section(key string) *section {
 	case node == nil || isNull(node): // a block whose lines are all commented out
 		return &section{document: s.document, path: path, line: s.lineOf(key)}
 	case node.Kind != yaml.MappingNode:
-		s.wrong(node, fmt.Sprintf("write %s: {...}", key), "%s%s is %s, not a block of keys", s.path, key, kindOf(node))
+		s.wrong(node, fmt.Sprintf("write %s: %s", key, cmp.Or(blocks[key], "{...}")), "%s%s is %s, not a block of keys", s.path, key, kindOf(node))
 		return &section{document: s.document, path: path, line: s.lineOf(key)}
 	}
 	block := newSection(s.document, path, node)

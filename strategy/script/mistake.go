@@ -18,6 +18,8 @@ type mistake struct {
 // syntaxError is what Starlark's parser says of words and signs that it does not expect.
 var syntaxError = regexp.MustCompile(`^(got |unexpected input|.* does not associate with )`)
 
+const noClasses = "there are no classes: def decide(view), and what lasts from candle to candle is in state: state[\"n\"] = state.get(\"n\", 0) + 1"
+
 // mistakes are tried in this order; docs/strategies.md lists them.
 var mistakes = []mistake{
 	{syntaxError, regexp.MustCompile(`\b(AND|OR|NOT)\b`), "write and, or and not in small letters"},
@@ -53,6 +55,10 @@ var mistakes = []mistake{
 		regexp.MustCompile(`^\s*(try|except|raise|with)\b`),
 		"there are no exceptions: check first, with if or known(...); an error stops the strategy",
 	},
+	{syntaxError, regexp.MustCompile(`^\s*(async|await|yield|lambda\s*:)`), "a decision waits for nothing: def decide(view):"},
+	{regexp.MustCompile(`field or method`), regexp.MustCompile(`\bself\.`), noClasses},
+	{regexp.MustCompile(`want (indent|outdent|unindent)|inconsistent indentation|unindent does not match`), nil,
+		"indent by four spaces a level, and by no tab"},
 	{syntaxError, regexp.MustCompile(`\bis\s+(not\s+)?None\b`), "write x == None or x != None"},
 	{syntaxError, regexp.MustCompile(`\belse\s+if\b`), "write elif"},
 	{syntaxError, regexp.MustCompile(`^\s*def\b.*(->|\w\s*:\s*\w)`), "there are no annotations of types: def decide(view):"},
@@ -134,7 +140,7 @@ var otherwise = map[string]string{
 	"time":     "there is no clock: hour(), weekday() and session(...) are series of the candle's time; view.now_ms",
 	"random":   "there is no randomness: the same candles give the same decisions", "np": "there are no modules: sum, max, min, abs, log, math",
 	"pd":        "there are no data frames: a series has a value for every candle, close[1] is the one before",
-	"self":      "there are no classes: def decide(view):",
+	"self":      noClasses,
 	"stop_loss": "in plan(stop_loss = \"2%\"), or protect: in the YAML", "take_profit": "in plan(take_profit = \"4%\"), or protect: in the YAML",
 	"stdev":          "write stddev(close, 20)",
 	"rma":            "write wilder(close, 14)",
@@ -162,6 +168,12 @@ var otherMembers = map[string]string{
 	"direction":  "an uptrend is close > supertrend(10, 3)",
 	"buy":        "return hold(\"long\")",
 	"sell":       "return hold(\"flat\"), or hold(\"short\") on futures",
+	"closes":     "the closes are the series close: close now, close[1] the candle before",
+	"opens":      "the opens are the series open: open now, open[1] the candle before",
+	"highs":      "the highs are the series high: high now, high[1] the candle before",
+	"lows":       "the lows are the series low: low now, low[1] the candle before",
+	"volumes":    "the volumes are the series volume: volume now, volume[1] the candle before",
+	"candles":    "the candle is open, high, low, close, volume; close[1] is the one before",
 	"iloc":       "close[1] is the candle before",
 	"shift":      "close[1] is the candle before",
 	"rolling":    "write sma(close, 20), highest(close, 20), stddev(close, 20)",
@@ -186,11 +198,20 @@ func advised(err error, texts map[string]string) error {
 	return err
 }
 
+// noMember is what a value says that does not have a member.
+var noMember = regexp.MustCompile(`has no \.(\w+) field or method`)
+
 func advice(at *strategy.SourceError, source string) string {
 	if hint := otherwise[at.Unknown]; hint != "" && !at.Member {
 		return hint
 	}
-	if hint := otherMembers[at.Unknown]; hint != "" && at.Member {
+	member := at.Unknown
+	if found := noMember.FindStringSubmatch(at.Err.Error()); found != nil {
+		member = found[1]
+	} else if !at.Member {
+		member = ""
+	}
+	if hint := otherMembers[member]; hint != "" {
 		return hint
 	}
 	var line string
