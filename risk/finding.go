@@ -109,9 +109,9 @@ func (f figure) prefixed(text string) figure {
 	return f
 }
 
-// compare sets the figures of a rule and returns whether they fit.
+// compare sets the figures of a rule, and returns whether they fit: if not, the rule refuses.
 func (f *finding) compare(value, limit figure, fits bool, hint string) bool {
-	f.value, f.limit, f.refused, f.hint = value, limit, !fits, hint
+	f.value, f.limit, f.hint = value, limit, hint
 	return fits
 }
 

@@ -148,7 +148,7 @@ func (g *Gate) judge(intent *reconcile.Intent, facts *Facts, give func(*finding)
 	f := &g.found
 	for _, r := range rulesOf(intent.Purpose) {
 		*f = finding{rule: r.name}
-		r.find(g, intent, facts, f)
+		f.refused = !r.find(g, intent, facts, f)
 		give(f)
 		if f.refused {
 			return f

@@ -1,0 +1,250 @@
+package risk
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// TestHowMuchOfALimitIsInUse has 10,000 USDT, and a position of 0.1 BTC at 50,000 where none is named.
+func TestHowMuchOfALimitIsInUse(t *testing.T) {
+	t.Parallel()
+	day := record.Day{StartMS: 1, Equity: exchange.AmountOf(10_400), Peak: exchange.AmountOf(10_500)}
+	for _, c := range []struct {
+		name     string
+		account  Limits
+		strategy Limits
+		set      func(b *table)
+		want     Utilization
+	}{
+		{"well below", Limits{MaxGrossExposure: exchange.RateOne}, Limits{}, nil,
+			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "5000 USDT", Limit: "10000 USDT", Headroom: "5000 USDT", Ratio: 0.5, State: StateOK}},
+		{"just below four fifths", Limits{MaxGrossExposure: exchange.RateOne}, Limits{}, func(b *table) { b.hold(159) },
+			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "7950 USDT", Limit: "10000 USDT", Headroom: "2050 USDT", Ratio: 0.795, State: StateOK}},
+		{"four fifths", Limits{MaxGrossExposure: exchange.RateOne}, Limits{}, func(b *table) { b.hold(160) },
+			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "8000 USDT", Limit: "10000 USDT", Headroom: "2000 USDT", Ratio: 0.8, State: StateNear}},
+		{"all", Limits{MaxGrossExposure: exchange.RateOne}, Limits{}, func(b *table) { b.hold(200) },
+			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "10000 USDT", Limit: "10000 USDT", Headroom: "0 USDT", Ratio: 1, State: StateFull,
+				WayOut: "less of it, or a higher limit"}},
+		{"more than all", Limits{MaxGrossExposure: exchange.RateOne}, Limits{}, func(b *table) { b.hold(-300) },
+			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "15000 USDT", Limit: "10000 USDT", Headroom: "0 USDT", Ratio: 1.5, State: StateFull,
+				WayOut: "less of it, or a higher limit"}},
+		{"of a symbol", Limits{MaxSymbolExposure: exchange.RateOne}, Limits{}, nil,
+			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: MaxSymbolExposure, Value: "5000 USDT", Limit: "10000 USDT", Headroom: "5000 USDT",
+				Ratio: 0.5, State: StateOK}},
+		{"a strategy's own of a symbol names no symbol", Limits{}, Limits{MaxSymbolExposure: exchange.RateOne}, nil,
+			Utilization{Scope: "strategy one", Strategy: "one", Rule: MaxSymbolExposure, Value: "5000 USDT", Limit: "10000 USDT", Headroom: "5000 USDT", Ratio: 0.5,
+				State: StateOK}},
+		{"a size", Limits{}, Limits{MaxPosition: exchange.MustAmount("0.2")}, nil,
+			Utilization{Scope: "strategy one", Strategy: "one", Rule: MaxPosition, Value: "0.1 BTC", Limit: "0.2 BTC", Headroom: "0.1 BTC", Ratio: 0.5, State: StateOK}},
+		{"the most leverage", Limits{MaxLeverage: 20}, Limits{}, nil,
+			Utilization{Scope: "account", Rule: MaxLeverage, Value: "10", Limit: "20", Headroom: "10", Ratio: 0.5, State: StateOK}},
+		{"no order has a price to be bounded", Limits{PriceCollar: exchange.RateOne / 100}, Limits{}, nil,
+			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: PriceCollar, Value: "-", Limit: "500 USDT", Headroom: "500 USDT", State: StateOK}},
+		{"the age of a price", Limits{MaxDataAgeMS: 4_000}, Limits{}, nil,
+			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: MaxDataAge, Value: "1 s", Limit: "4 s", Headroom: "3 s", Ratio: 0.25, State: StateOK}},
+		{"orders of a minute", Limits{MaxOrdersPerMinute: 4}, Limits{}, func(b *table) { b.sent("a", "one", 1_500); b.sent("b", "two", 1_500) },
+			Utilization{Scope: "account", Rule: MaxOrdersPerMinute, Value: "2", Limit: "4", Headroom: "2", Ratio: 0.5, State: StateOK}},
+		{"those of a strategy", Limits{}, Limits{MaxOrdersPerMinute: 4}, func(b *table) { b.sent("a", "one", 1_500); b.sent("b", "two", 1_500) },
+			Utilization{Scope: "strategy one", Strategy: "one", Rule: MaxOrdersPerMinute, Value: "1", Limit: "4", Headroom: "3", Ratio: 0.25, State: StateOK}},
+		{"lost since the day's start", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{},
+			func(b *table) { b.book.Apply(&record.Record{Body: day}) },
+			Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "400 USDT", Limit: "1000 USDT", Headroom: "600 USDT", Ratio: 0.4, State: StateOK}},
+		{"a loss before equity was read", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{}, nil,
+			Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "-", Limit: "1000 USDT", Headroom: "-", State: StateUnknown,
+				WayOut: "it is read with the next round"}},
+		{"a price before it was read", Limits{MaxDataAgeMS: 4_000}, Limits{}, func(b *table) { b.state.LastMS = 0 },
+			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: MaxDataAge, Value: "-", Limit: "4s", Headroom: "-", State: StateUnknown,
+				WayOut: "it is read with the next round"}},
+		{"an exposure without a price", Limits{MaxSymbolExposure: exchange.RateOne}, Limits{}, func(b *table) { b.state.Last = 0 },
+			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: MaxSymbolExposure, Value: "-", Limit: "1", Headroom: "-", State: StateUnknown,
+				WayOut: "it is read with the next round"}},
+		{"a symbol that no strategy trades", Limits{MaxSymbolExposure: exchange.RateOne}, Limits{}, func(b *table) { b.state.Rules = nil },
+			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: MaxSymbolExposure, Value: "-", Limit: "1", Headroom: "-", State: StateUnknown,
+				WayOut: "no strategy trades it, so nothing is read of it: end what is open there"}},
+		{"an equity of nothing", Limits{MaxGrossExposure: exchange.RateOne}, Limits{}, func(b *table) { b.facts.Market = exchange.Amount{} },
+			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "-", Limit: "1", Headroom: "-", Ratio: 1, State: StateUnknown,
+				WayOut: "it is read with the next round"}},
+		{"a breach until a time", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{}, func(b *table) {
+			b.book.Apply(&record.Record{Body: day})
+			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDailyLoss, Why: "lost", UntilMS: 9_000}})
+		}, Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "400 USDT", Limit: "1000 USDT", Headroom: "600 USDT", Ratio: 1, State: StateBreached, Why: "lost",
+			WayOut: "ends by itself", SinceMS: 1_700, UntilMS: 9_000}},
+		{"one that is over", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{}, func(b *table) {
+			b.book.Apply(&record.Record{Body: day})
+			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDailyLoss, Why: "lost", UntilMS: 2_000}})
+		}, Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "400 USDT", Limit: "1000 USDT", Headroom: "600 USDT", Ratio: 0.4, State: StateOK}},
+		{"a breach until a person rearms", Limits{MaxDrawdown: Loss{USDT: exchange.AmountOf(250)}}, Limits{}, func(b *table) {
+			b.book.Apply(&record.Record{Body: day})
+			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDrawdown, Why: "lost"}})
+		}, Utilization{Scope: "account", Rule: MaxDrawdown, Value: "500 USDT", Limit: "250 USDT", Headroom: "0 USDT", Ratio: 2, State: StateBreached, Why: "lost",
+			WayOut: "botd rearm", SinceMS: 1_700}},
+		{"a strategy's breach", Limits{}, Limits{MaxDrawdown: Loss{USDT: exchange.AmountOf(1_000)}}, func(b *table) {
+			b.book.Apply(&record.Record{Strategy: "one", Body: day})
+			b.book.Apply(&record.Record{AtMS: 1_700, Strategy: "one", Body: record.Breach{Rule: MaxDrawdown, Why: "lost"}})
+		}, Utilization{Scope: "strategy one", Strategy: "one", Rule: MaxDrawdown, Value: "500 USDT", Limit: "1000 USDT", Headroom: "500 USDT", Ratio: 1,
+			State: StateBreached, Why: "lost", WayOut: "botd rearm --strategy one", SinceMS: 1_700}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := newTable(t, c.account)
+			b.hold(100)
+			if c.set != nil {
+				c.set(b)
+			}
+			all := b.gate.Utilization(&Account{NowMS: b.facts.NowMS, Book: b.book, Equity: b.facts.Equity, Known: true,
+				Markets:    []MarketFacts{{exchange.Futures, b.facts.Market}},
+				Strategies: []StrategyFacts{{Name: "one", State: b.state, Limits: c.strategy, Own: b.facts.Own}}})
+			if len(all) != 1 || !reflect.DeepEqual(all[0], c.want) {
+				t.Errorf("want\n%+v, have\n%+v", c.want, all)
+			}
+		})
+	}
+}
+
+// TestEveryLimitsBoundsAndDefault: as the documents say.
+func TestEveryLimitsBoundsAndDefault(t *testing.T) {
+	t.Parallel()
+	const hundred = int64(exchange.RateOne)
+	want := map[string][3]any{ // the least, the most, and the default of the account
+		MaxLeverage: {int64(1), int64(1_000), "20"}, MaxGrossExposure: {int64(1), 1_000 * hundred, "10"}, MaxSymbolExposure: {int64(1), 1_000 * hundred, ""},
+		MaxDailyLoss: {int64(0), hundred, "5%"}, MaxDrawdown: {int64(0), hundred, "20%"}, MaxOpenOrders: {int64(1), int64(100_000), "200"},
+		MaxOrdersPerMinute: {int64(1), int64(100_000), "300"}, PriceCollar: {int64(1), hundred, "5%"}, MaxDataAge: {int64(1_000), int64(7 * 86_400_000), "2m"},
+		MaxLosingStreak: {int64(1), int64(1_000), ""}, CoolDown: {int64(1_000), int64(366 * 86_400_000), ""}, MaxPosition: {int64(0), int64(0), ""},
+	}
+	defaults := DefaultLimits()
+	for _, l := range Table() {
+		if have := [3]any{l.Low, l.High, l.Text(&defaults)}; have != want[l.Name] {
+			t.Errorf("%s: want %v, have %v", l.Name, want[l.Name], have)
+		}
+	}
+	if len(Table()) != len(want) {
+		t.Errorf("want %d limits, have %d", len(want), len(Table()))
+	}
+	names := []string{MaxLeverage, MaxGrossExposure, MaxSymbolExposure, MaxDailyLoss, MaxDrawdown, MaxOpenOrders, MaxOrdersPerMinute, PriceCollar, MaxDataAge,
+		MaxLosingStreak, MaxPosition}
+	if have := Tightenable(); !slices.Equal(have, names) {
+		t.Errorf("what a person may tighten: want %v, have %v", names, have)
+	}
+}
+
+// TestALimitsSettingIsListedWithIt: and completed where nobody gave it.
+func TestALimitsSettingIsListedWithIt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		limits Limits
+		want   []Setting
+	}{
+		{Limits{}, nil},
+		{Limits{CoolDownMS: 7_200_000}, nil},
+		{Limits{MaxLosingStreak: 4}, []Setting{{MaxLosingStreak, "4"}, {CoolDown, "1h"}}},
+		{Limits{MaxLosingStreak: 4, CoolDownMS: 7_200_000}, []Setting{{MaxLosingStreak, "4"}, {CoolDown, "2h"}}},
+		{Limits{MaxDataAgeMS: 1_500, MaxLeverage: 3}, []Setting{{MaxLeverage, "3"}, {MaxDataAge, "1500ms"}}},
+		{Limits{MaxDrawdown: Loss{USDT: exchange.AmountOf(5)}, PriceCollar: exchange.RateOne / 4}, []Setting{{MaxDrawdown, "5 USDT"}, {PriceCollar, "25%"}}},
+	} {
+		c.limits.Complete()
+		if have := c.limits.List(); !slices.Equal(have, c.want) {
+			t.Errorf("%+v: want %v, have %v", c.limits, c.want, have)
+		}
+	}
+	var unset Limits
+	if have := unset.Text("no such limit"); have != "" {
+		t.Errorf("want nothing of a limit that there is not, have %q", have)
+	}
+}
+
+// TestARefusalSaysWhatItCompared: rule, value, limit, and what to do, as a person reads them.
+func TestARefusalSaysWhatItCompared(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		set    func(b *table)
+		intent reconcile.Intent
+		want   string
+	}{
+		{"a price off its tick", nil, limit(49_999.95e8, 100),
+			"price_tick: 49999.95, limit a multiple of 0.1 (nearest: 49999.9 or 50000)"},
+		{"above the bracket", nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 51},
+			"leverage: 51, limit 50 (the margin bracket of this size allows less leverage: lower it, or ask for less)"},
+		{"no leverage at all", nil, reconcile.Intent{Purpose: placement.Leverage}, "leverage: 0, limit at least 1 (leverage is a whole number from 1)"},
+		{"a symbol without rules", func(b *table) { b.state.Rules = nil }, reconcile.Intent{Purpose: placement.Leverage, Leverage: 3},
+			"leverage: 3, limit a known symbol (its rules were not fetched yet)"},
+		{"without a price", func(b *table) { b.state.Last = 0 }, reconcile.Intent{Purpose: placement.Leverage, Leverage: 3},
+			"leverage: no price, limit a last price (no price of this symbol was read yet)"},
+		{"an order of unknown fate", func(b *table) { b.sending("x", limit(40_000e8, 1).Order) }, reconcile.Intent{Purpose: placement.Leverage, Leverage: 3},
+			"leverage: placement x sending, limit a settled symbol (its outcome is fetched before leverage changes)"},
+		{"no brackets", unbracketed, reconcile.Intent{Purpose: placement.Leverage, Leverage: 2}, "leverage: 2, limit 1 (the exchange has sent no margin levels " +
+			"of this symbol, so no bracket bounds leverage: set leverage 1, or wait for them (read again every minute))"},
+		{"beyond all brackets", func(b *table) {
+			b.change(func(s *exchange.Symbol) { s.MaxNotional = exchange.AmountOf(10_000_000) })
+			b.state.Leverage = 1
+		}, entry(20_001), "leverage: 1000050 USDT, limit 1000000 USDT (no margin bracket of the symbol reaches this size)"},
+		{"too little margin", func(b *table) { b.book.Account.AvailableBalance = exchange.AmountOf(499) }, entry(100),
+			"margin: 500 USDT, limit 499 USDT available (less size, more leverage, or a deposit)"},
+		{"the account was not read", func(b *table) { b.book.AccountMS = 0 }, entry(100),
+			"margin: unknown, limit a fetched margin account (the account was not fetched yet)"},
+		{"leverage was not read", func(b *table) { b.state.Leverage = 0 }, entry(100),
+			"leverage: unknown, limit the leverage set on the exchange (it was not fetched yet)"},
+		{"blind", func(b *table) { b.facts.Blind = true }, entry(100),
+			"halted: blind, limit fetched orders and positions (reads have failed for too long; openings wait for the exchange)"},
+		{"halted", func(b *table) { b.halt() }, entry(100), "halted: account halted: a test, limit armed (botd rearm ends it)"},
+		{"quarantined", func(b *table) { b.quarantine() }, entry(100), "unsettled: quarantine: why, limit a settled symbol (botd resolve BTC-USDT ends it)"},
+		{"not read yet", func(b *table) { b.state.Read = false }, entry(100),
+			"unsettled: not fetched, limit a settled symbol (nothing opens before the first snapshot)"},
+		{"too small", func(b *table) { b.state.Last = 4_000e8 }, entry(1),
+			"notional: 4 USDT, limit at least 5 USDT (the order is too small for this symbol (rule 2))"},
+		{"too large", nil, entry(20_001), "notional: 1000050 USDT, limit at most 1000000 USDT (the order is too large for this symbol (rule 2))"},
+		{"more than the position", func(b *table) { b.hold(100) }, exit(101, exchange.Sell),
+			"reduce_only: 0.101 BTC, limit 0.1 BTC (more than the position's remaining quantity (rule 5))"},
+		{"a protection above the price", func(b *table) { b.hold(100) }, protection(50_001e8),
+			"stop_price: 50001, limit below 50000 (the price has passed it already (rule 11))"},
+		{"a short's below it", func(b *table) { b.hold(-100) }, with(protection(49_999e8), func(o *exchange.NewOrder) { o.Side = exchange.Buy }),
+			"stop_price: 49999, limit above 50000 (the price has passed it already (rule 11))"},
+		{"a take-profit below the price", func(b *table) { b.hold(100) },
+			with(protection(49_999e8), func(o *exchange.NewOrder) { o.Type = exchange.TakeProfitMarket }),
+			"stop_price: 49999, limit above 50000 (the price has passed it already (rule 11))"},
+		{"at the mark", func(b *table) { b.hold(100); b.state.Mark = 49_000e8 },
+			with(protection(49_000e8), func(o *exchange.NewOrder) { o.WorkingType = exchange.MarkPrice }),
+			"stop_price: 49000, limit another than 49000 (a stop at the current price is neither stop-loss nor take-profit (rule 11))"},
+		{"no mark yet: at the price", func(b *table) { b.hold(100) },
+			with(protection(50_000e8), func(o *exchange.NewOrder) { o.WorkingType = exchange.MarkPrice }),
+			"stop_price: 50000, limit another than 50000 (a stop at the current price is neither stop-loss nor take-profit (rule 11))"},
+		{"the mark is nothing to a stop at the last price", func(b *table) { b.hold(100); b.state.Mark = 49_000e8 }, protection(50_000e8),
+			"stop_price: 50000, limit another than 50000 (a stop at the current price is neither stop-loss nor take-profit (rule 11))"},
+		{"the whole position's stop", func(b *table) { b.hold(100) }, stop(50_001e8),
+			"close_position: 50001, limit below 50000 (the price has passed it already (rule 9))"},
+		{"a limit of the account", func(b *table) {
+			b.gate.limits.MaxOpenOrders = 1
+			b.live("x", limit(40_000e8, 1).Order, placement.Order)
+		}, entry(100),
+			"max_open_orders: 2, limit 1 (cancel orders (risk.max_open_orders: 1))"},
+		{"a limit of the strategy", func(b *table) {
+			b.facts.Strategy.MaxOpenOrders = 1
+			b.live("x", limit(40_000e8, 1).Order, placement.Order)
+		}, entry(100),
+			"max_open_orders: 2, limit 1 (cancel orders (the strategy's risk.max_open_orders: 1))"},
+		{"by less than a cent", func(b *table) {
+			b.gate.limits.MaxGrossExposure, b.facts.Market = exchange.RateOne, exchange.MustAmount("4999.999")
+		}, entry(100), "max_gross_exposure: 5000 USDT, limit 4999.999 USDT (the value with everything in flight filled; ask for less (risk.max_gross_exposure: 1))"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := newTable(t, Limits{})
+			if c.set != nil {
+				c.set(b)
+			}
+			refusal := b.check(c.intent)
+			if refusal == nil {
+				t.Fatalf("want %s, have it approved", c.want)
+			}
+			if have := refusal.Error(); have != c.want {
+				t.Errorf("want\n%s, have\n%s", c.want, have)
+			}
+		})
+	}
+}
