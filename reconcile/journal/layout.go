@@ -69,6 +69,9 @@ func compareSchema(ctx context.Context, conn *sql.Conn, version int) ([]Problem,
 		}
 		have[kind+" "+name] = oneLine(definition)
 	}
+	if err := rows.Err(); err != nil { // what was not read is not missing
+		return nil, fmt.Errorf("read the journal's schema: %w", err)
+	}
 	var problems []Problem
 	for _, key := range slices.Sorted(maps.Keys(have)) {
 		if definition, made := want[key]; !made {
@@ -83,7 +86,7 @@ func compareSchema(ctx context.Context, conn *sql.Conn, version int) ([]Problem,
 			problems = append(problems, Problem{"schema", key, "one", "none"})
 		}
 	}
-	return problems, rows.Err()
+	return problems, nil
 }
 
 // checkSchema refuses to write a file with another schema than botd makes.
