@@ -23,31 +23,41 @@ func TestHowMuchOfALimitIsInUse(t *testing.T) {
 		want     Utilization
 	}{
 		{"well below", Limits{MaxGrossExposure: exchange.RateOne}, Limits{}, nil,
-			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "5000 USDT", Limit: "10000 USDT", Headroom: "5000 USDT", Ratio: 0.5, State: StateOK}},
+			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "5000 USDT", Limit: "10000 USDT", Headroom: "5000 USDT", Ratio: 0.5,
+				State: StateOK}},
 		{"just below four fifths", Limits{MaxGrossExposure: exchange.RateOne}, Limits{}, func(b *table) { b.hold(159) },
-			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "7950 USDT", Limit: "10000 USDT", Headroom: "2050 USDT", Ratio: 0.795, State: StateOK}},
+			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "7950 USDT", Limit: "10000 USDT", Headroom: "2050 USDT",
+				Ratio: 0.795, State: StateOK}},
 		{"four fifths", Limits{MaxGrossExposure: exchange.RateOne}, Limits{}, func(b *table) { b.hold(160) },
-			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "8000 USDT", Limit: "10000 USDT", Headroom: "2000 USDT", Ratio: 0.8, State: StateNear}},
+			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "8000 USDT", Limit: "10000 USDT", Headroom: "2000 USDT", Ratio: 0.8,
+				State: StateNear}},
 		{"all", Limits{MaxGrossExposure: exchange.RateOne}, Limits{}, func(b *table) { b.hold(200) },
-			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "10000 USDT", Limit: "10000 USDT", Headroom: "0 USDT", Ratio: 1, State: StateFull,
+			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "10000 USDT", Limit: "10000 USDT", Headroom: "0 USDT", Ratio: 1,
+				State:  StateFull,
 				WayOut: "less of it, or a higher limit"}},
 		{"more than all", Limits{MaxGrossExposure: exchange.RateOne}, Limits{}, func(b *table) { b.hold(-300) },
-			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "15000 USDT", Limit: "10000 USDT", Headroom: "0 USDT", Ratio: 1.5, State: StateFull,
+			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "15000 USDT", Limit: "10000 USDT", Headroom: "0 USDT", Ratio: 1.5,
+				State:  StateFull,
 				WayOut: "less of it, or a higher limit"}},
 		{"of a symbol", Limits{MaxSymbolExposure: exchange.RateOne}, Limits{}, nil,
-			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: MaxSymbolExposure, Value: "5000 USDT", Limit: "10000 USDT", Headroom: "5000 USDT",
-				Ratio: 0.5, State: StateOK}},
+			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: MaxSymbolExposure, Value: "5000 USDT", Limit: "10000 USDT",
+				Headroom: "5000 USDT",
+				Ratio:    0.5, State: StateOK}},
 		{"a strategy's own of a symbol names no symbol", Limits{}, Limits{MaxSymbolExposure: exchange.RateOne}, nil,
-			Utilization{Scope: "strategy one", Strategy: "one", Rule: MaxSymbolExposure, Value: "5000 USDT", Limit: "10000 USDT", Headroom: "5000 USDT", Ratio: 0.5,
+			Utilization{Scope: "strategy one", Strategy: "one", Rule: MaxSymbolExposure, Value: "5000 USDT", Limit: "10000 USDT",
+				Headroom: "5000 USDT", Ratio: 0.5,
 				State: StateOK}},
 		{"a size", Limits{}, Limits{MaxPosition: exchange.MustAmount("0.2")}, nil,
-			Utilization{Scope: "strategy one", Strategy: "one", Rule: MaxPosition, Value: "0.1 BTC", Limit: "0.2 BTC", Headroom: "0.1 BTC", Ratio: 0.5, State: StateOK}},
+			Utilization{Scope: "strategy one", Strategy: "one", Rule: MaxPosition, Value: "0.1 BTC", Limit: "0.2 BTC", Headroom: "0.1 BTC",
+				Ratio: 0.5, State: StateOK}},
 		{"the most leverage", Limits{MaxLeverage: 20}, Limits{}, nil,
 			Utilization{Scope: "account", Rule: MaxLeverage, Value: "10", Limit: "20", Headroom: "10", Ratio: 0.5, State: StateOK}},
 		{"no order has a price to be bounded", Limits{PriceCollar: exchange.RateOne / 100}, Limits{}, nil,
-			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: PriceCollar, Value: "-", Limit: "500 USDT", Headroom: "500 USDT", State: StateOK}},
+			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: PriceCollar, Value: "-", Limit: "500 USDT", Headroom: "500 USDT",
+				State: StateOK}},
 		{"the age of a price", Limits{MaxDataAgeMS: 4_000}, Limits{}, nil,
-			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: MaxDataAge, Value: "1 s", Limit: "4 s", Headroom: "3 s", Ratio: 0.25, State: StateOK}},
+			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: MaxDataAge, Value: "1 s", Limit: "4 s", Headroom: "3 s",
+				Ratio: 0.25, State: StateOK}},
 		{"orders of a minute", Limits{MaxOrdersPerMinute: 4}, Limits{}, func(b *table) { b.sent("a", "one", 1_500); b.sent("b", "two", 1_500) },
 			Utilization{Scope: "account", Rule: MaxOrdersPerMinute, Value: "2", Limit: "4", Headroom: "2", Ratio: 0.5, State: StateOK}},
 		{"those of a strategy", Limits{}, Limits{MaxOrdersPerMinute: 4}, func(b *table) { b.sent("a", "one", 1_500); b.sent("b", "two", 1_500) },
@@ -73,7 +83,8 @@ func TestHowMuchOfALimitIsInUse(t *testing.T) {
 		{"a breach until a time", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{}, func(b *table) {
 			b.book.Apply(&record.Record{Body: day})
 			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDailyLoss, Why: "lost", UntilMS: 9_000}})
-		}, Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "400 USDT", Limit: "1000 USDT", Headroom: "600 USDT", Ratio: 1, State: StateBreached, Why: "lost",
+		}, Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "400 USDT", Limit: "1000 USDT", Headroom: "600 USDT", Ratio: 1,
+			State: StateBreached, Why: "lost",
 			WayOut: "ends by itself", SinceMS: 1_700, UntilMS: 9_000}},
 		{"one that is over", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{}, func(b *table) {
 			b.book.Apply(&record.Record{Body: day})
@@ -82,7 +93,8 @@ func TestHowMuchOfALimitIsInUse(t *testing.T) {
 		{"a breach until a person rearms", Limits{MaxDrawdown: Loss{USDT: exchange.AmountOf(250)}}, Limits{}, func(b *table) {
 			b.book.Apply(&record.Record{Body: day})
 			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDrawdown, Why: "lost"}})
-		}, Utilization{Scope: "account", Rule: MaxDrawdown, Value: "500 USDT", Limit: "250 USDT", Headroom: "0 USDT", Ratio: 2, State: StateBreached, Why: "lost",
+		}, Utilization{Scope: "account", Rule: MaxDrawdown, Value: "500 USDT", Limit: "250 USDT", Headroom: "0 USDT", Ratio: 2, State: StateBreached,
+			Why:    "lost",
 			WayOut: "botd rearm", SinceMS: 1_700}},
 		{"a strategy's breach", Limits{}, Limits{MaxDrawdown: Loss{USDT: exchange.AmountOf(1_000)}}, func(b *table) {
 			b.book.Apply(&record.Record{Strategy: "one", Body: day})
@@ -178,8 +190,9 @@ func TestARefusalSaysWhatItCompared(t *testing.T) {
 			"leverage: no price, limit a last price (no price of this symbol was read yet)"},
 		{"an order of unknown fate", func(b *table) { b.sending("x", limit(40_000e8, 1).Order) }, reconcile.Intent{Purpose: placement.Leverage, Leverage: 3},
 			"leverage: placement x sending, limit a settled symbol (its outcome is fetched before leverage changes)"},
-		{"no brackets", unbracketed, reconcile.Intent{Purpose: placement.Leverage, Leverage: 2}, "leverage: 2, limit 1 (the exchange has sent no margin levels " +
-			"of this symbol, so no bracket bounds leverage: set leverage 1, or wait for them (read again every minute))"},
+		{"no brackets", unbracketed, reconcile.Intent{Purpose: placement.Leverage, Leverage: 2},
+			"leverage: 2, limit 1 (the exchange has sent no margin levels " +
+				"of this symbol, so no bracket bounds leverage: set leverage 1, or wait for them (read again every minute))"},
 		{"beyond all brackets", func(b *table) {
 			b.change(func(s *exchange.Symbol) { s.MaxNotional = exchange.AmountOf(10_000_000) })
 			b.state.Leverage = 1
@@ -230,7 +243,8 @@ func TestARefusalSaysWhatItCompared(t *testing.T) {
 			"max_open_orders: 2, limit 1 (cancel orders (the strategy's risk.max_open_orders: 1))"},
 		{"by less than a cent", func(b *table) {
 			b.gate.limits.MaxGrossExposure, b.facts.Market = exchange.RateOne, exchange.MustAmount("4999.999")
-		}, entry(100), "max_gross_exposure: 5000 USDT, limit 4999.999 USDT (the value with everything in flight filled; ask for less (risk.max_gross_exposure: 1))"},
+		}, entry(100),
+			"max_gross_exposure: 5000 USDT, limit 4999.999 USDT (the value with everything in flight filled; ask for less (risk.max_gross_exposure: 1))"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -162,7 +162,8 @@ var interruptibles = []interruptible{
 }
 
 // TestWhatIsInterruptedSaysSoOrIsDone ends the context of everything that is done with a journal at its first look, at its
-// second, and so on; from the fortieth on at every seventh. It returns an error then, or what it returns without; and the journal that was there is sound, whole, and
+// second, and so on; from the fortieth on at every seventh. It returns an error then, or what it returns without; and the journal that was there is
+// sound, whole, and
 // takes the same thing again.
 func TestWhatIsInterruptedSaysSoOrIsDone(t *testing.T) {
 	t.Parallel()
