@@ -24,7 +24,7 @@ type countdown struct {
 	left int
 }
 
-func (c *countdown) look() (over bool) {
+func (c *countdown) count() (over bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.left--; c.left == 0 {
@@ -35,13 +35,13 @@ func (c *countdown) look() (over bool) {
 
 // Done counts a look.
 func (c *countdown) Done() <-chan struct{} {
-	c.look()
+	c.count()
 	return c.ended
 }
 
 // Err counts a look.
 func (c *countdown) Err() error {
-	if c.look() {
+	if c.count() {
 		return context.Canceled
 	}
 	return nil
