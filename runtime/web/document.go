@@ -29,6 +29,7 @@ func (s *site) documents(shell string) (map[string]func() *file, error) {
 		return nil, err
 	}
 	titles, all := map[string]string{}, map[string]func() *file{}
+	var parse []func() []passage
 	for _, section := range docs.Contents() {
 		for _, name := range section.Pages {
 			source, err := fs.ReadFile(docs.Files(), name+".md")
@@ -37,8 +38,15 @@ func (s *site) documents(shell string) (map[string]func() *file, error) {
 			}
 			titles[name] = titleOf(source)
 			all[name] = sync.OnceValue(func() *file { return s.document(layout, name, source, titles) })
+			parse = append(parse, func() []passage { return passagesOf(parsed(source), source, name, titles[name]) })
 		}
 	}
+	s.found = s.search(layout, titles, sync.OnceValue(func() (every []passage) {
+		for _, one := range parse {
+			every = append(every, one()...)
+		}
+		return every
+	}))
 	pictures, err := fs.Glob(docs.Files(), "pictures/*.png")
 	if err != nil {
 		return nil, err
@@ -62,6 +70,7 @@ func titleOf(source []byte) string {
 // shown is what a document's page is made of.
 type shown struct {
 	Name, Title string
+	Query       string // of a search
 	Sections    []shownSection
 	Body        template.HTML
 }
@@ -81,24 +90,11 @@ type shownPart struct{ ID, Title string }
 
 // document renders one. What cannot be rendered is a fault of the program, whose documents a test renders.
 func (s *site) document(layout *template.Template, name string, source []byte, titles map[string]string) *file {
-	engine := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough),
-		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(relinked{}, 1))),
-		goldmark.WithRendererOptions(html.WithUnsafe())) // they are botd's own, and written in part with <br> and comments
-	tree := engine.Parser().Parse(markdown.NewReader(source))
+	tree := parsed(source)
 	var body, page bytes.Buffer
-	err := engine.Renderer().Render(&body, source, tree)
-	view := shown{Name: name, Title: titles[name], Body: template.HTML(narrow(body.String()))} //nolint:gosec // botd's own documents
-	for _, section := range docs.Contents() {
-		listed := shownSection{Name: section.Name}
-		for _, one := range section.Pages {
-			entry := shownPage{Name: one, Title: titles[one], Current: one == name}
-			if entry.Current {
-				entry.Parts = partsOf(tree, source)
-			}
-			listed.Pages = append(listed.Pages, entry)
-		}
-		view.Sections = append(view.Sections, listed)
-	}
+	err := engine().Renderer().Render(&body, source, tree)
+	view := shown{Name: name, Title: titles[name], Sections: contents(name, titles, partsOf(tree, source)),
+		Body: template.HTML(narrow(body.String()))} //nolint:gosec // botd's own documents
 	if err == nil {
 		err = layout.Execute(&page, view)
 	}
@@ -106,6 +102,30 @@ func (s *site) document(layout *template.Template, name string, source []byte, t
 		panic(fmt.Sprintf("document %s: %v", name, err))
 	}
 	return newFile("document.html", page.Bytes())
+}
+
+func engine() goldmark.Markdown {
+	return goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(relinked{}, 1))),
+		goldmark.WithRendererOptions(html.WithUnsafe())) // they are botd's own, and written in part with <br> and comments
+}
+
+func parsed(source []byte) ast.Node { return engine().Parser().Parse(markdown.NewReader(source)) }
+
+// contents lists all documents, with the parts of the current one.
+func contents(current string, titles map[string]string, parts []shownPart) (all []shownSection) {
+	for _, section := range docs.Contents() {
+		listed := shownSection{Name: section.Name}
+		for _, one := range section.Pages {
+			entry := shownPage{Name: one, Title: titles[one], Current: one == current}
+			if entry.Current {
+				entry.Parts = parts
+			}
+			listed.Pages = append(listed.Pages, entry)
+		}
+		all = append(all, listed)
+	}
+	return all
 }
 
 // narrow has tables and code scroll by themselves where they are wider than the screen, by keyboard too, and no style that the page's

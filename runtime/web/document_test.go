@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -59,5 +60,41 @@ func TestEveryDocumentIsServedAndItsLinksLeadSomewhere(t *testing.T) {
 	}
 	if code, _ := get("/docs/openapi.go"); code != http.StatusNotFound {
 		t.Errorf("want no other file, have status %d", code)
+	}
+}
+
+// TestDocumentsAreSearched: by every word, in headings first; what is searched for is shown as text, and never as markup.
+func TestDocumentsAreSearched(t *testing.T) {
+	t.Parallel()
+	handler := Handler()
+	get := func(query string) string {
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/docs/?q="+url.QueryEscape(query), nil))
+		if answer.Code != http.StatusOK {
+			t.Errorf("%q: want a page, have status %d", query, answer.Code)
+		}
+		return answer.Body.String()
+	}
+	page := get("Kill  SWITCH flatten")
+	first := regexp.MustCompile(`<section class="found"><h2><a href="/docs/([a-z-]+)#([^"]+)">`).FindStringSubmatch(page)
+	if first == nil {
+		t.Fatalf("want passages found, have %.2000s", page)
+	}
+	there := httptest.NewRecorder()
+	handler.ServeHTTP(there, httptest.NewRequest(http.MethodGet, "/docs/"+first[1], nil))
+	if !strings.Contains(there.Body.String(), `id="`+first[2]+`"`) {
+		t.Errorf("want the heading %s in %s", first[2], first[1])
+	}
+	for query, want := range map[string]string{
+		"price_collar":                `href="/docs/configuration`, // in tables and code too
+		"nothing has zyxw":            "No passage has",
+		" ":                           "Write what to look for",
+		"<script>alert(1)</script>":   "&lt;script&gt;alert(1)&lt;/script&gt;",
+		strings.Repeat("stop ", 1000): "passages with",
+		"\xff\xfe":                    "No passage has",
+	} {
+		if have := get(query); !strings.Contains(have, want) || strings.Contains(have, "<script>alert") || len(have) > 100<<10 {
+			t.Errorf("%.40q: want %q in a page of at most 100 KB, have %d bytes: %.600s", query, want, len(have), have[strings.Index(have, "<article>"):])
+		}
 	}
 }

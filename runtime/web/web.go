@@ -44,6 +44,7 @@ type site struct {
 	page  *file
 	login *file
 	docs  map[string]func() *file
+	found func(query string) *file // what a search of the documents finds
 }
 
 // Handler serves the dashboard: its files, and the page itself at every other
@@ -177,6 +178,10 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // sendDocument sends one of the documents, the first for none.
 func (s *site) sendDocument(w http.ResponseWriter, r *http.Request, name string) {
+	if r.URL.Query().Has("q") {
+		s.found(r.URL.Query().Get("q")).send(w, r)
+		return
+	}
 	make, found := s.docs[cmp.Or(name, "index")]
 	if !found {
 		http.NotFound(w, r)

@@ -102,9 +102,10 @@ func (c *featherColumn) understand(kind byte, about table) bool {
 			c.append = appendTime(8, time.UnixMilli)
 		}
 	case featherTimestamp:
-		from := [...]func(int64) time.Time{func(n int64) time.Time { return time.Unix(n, 0) }, time.UnixMilli, time.UnixMicro,
-			func(n int64) time.Time { return time.Unix(0, n) }}
-		c.append = appendTime(8, from[about.short(0, 0)])
+		of, known := map[int16]func(int64) time.Time{0: func(n int64) time.Time { return time.Unix(n, 0) }, 1: time.UnixMilli, 2: time.UnixMicro,
+			3: func(n int64) time.Time { return time.Unix(0, n) }}[about.short(0, 0)]
+		c.append = appendTime(8, of)
+		return known
 	default:
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // compared answers for a comparison, which needs candles that closed after trading: an order that is alike, and one on each side alone.
@@ -54,6 +55,10 @@ func TestLiveStandsBesideTheBacktest(t *testing.T) {
 		v.until("a document", `document.querySelector("article h1")?.textContent === "Backtests" && document.querySelectorAll("pre").length > 3`)
 		v.accessible(l.name + " document")
 		v.fits(l.name + " document")
+		v.do(chromedp.SetValue(chromedp.CSS(".search input"), "stop loss"), chromedp.SendKeys(chromedp.CSS(".search input"), kb.Enter))
+		v.until("passages are found", `document.querySelectorAll(".found a").length > 3`)
+		v.accessible(l.name + " search")
+		v.fits(l.name + " search")
 		v.quiet(l.name + " document")
 	}
 }
