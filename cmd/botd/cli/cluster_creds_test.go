@@ -97,9 +97,9 @@ func TestASweepRunsOnAServerThatAsksForCredentials(t *testing.T) {
 	address, account := operated(t, filepath.Join(c.folder, "nats"))
 	c.address = address
 	creds(t, account, filepath.Join(c.folder, "user.creds"))
-	creds(t, newIssuer(t, nkeys.CreateAccount), filepath.Join(c.folder, "stranger.creds"))
+	creds(t, newIssuer(t, nkeys.CreateAccount), filepath.Join(c.folder, "foreign.creds"))
 	on := []string{"--on", "nats://" + address}
-	for _, refused := range [][]string{{}, {"--creds", "stranger.creds"}} {
+	for _, refused := range [][]string{{}, {"--creds", "foreign.creds"}} {
 		p := c.start("botd", append(append([]string{"worker", "--cache", "cache"}, on...), refused...)...)
 		c.ends(p, "a refused worker")
 		if code := p.ProcessState.ExitCode(); code != 77 {
