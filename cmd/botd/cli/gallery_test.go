@@ -13,14 +13,17 @@ import (
 	"botd/internal/failure"
 )
 
-// galleryTrades are the closed positions of each strategy of the gallery on 6,000 generated candles
-// whose entry was decided on candle 1000 or later: how many long, how many short, and the sum of
-// the numbers of their entries' candles. testdata/gallery.py computed them with TA-Lib and pandas.
-var galleryTrades = []struct {
+// tradesCounted are a strategy's closed positions, and the sum of the numbers of their entries' candles.
+type tradesCounted struct {
 	name              string
 	longs, shorts     int
 	sumOfEntryCandles int
-}{
+}
+
+// galleryTrades are the closed positions of each strategy of the gallery on 6,000 generated candles
+// whose entry was decided on candle 1000 or later: how many long, how many short, and the sum of
+// the numbers of their entries' candles. testdata/gallery.py computed them with TA-Lib and pandas.
+var galleryTrades = []tradesCounted{
 	{"aroon-trend", 72, 0, 257554},
 	{"bollinger-rsi", 8, 0, 30614},
 	{"bollinger-squeeze", 19, 0, 66831},
@@ -56,49 +59,96 @@ var galleryTrades = []struct {
 // TestEveryStrategyOfTheGalleryTradesAsAnIndependentProgramDoes runs each as a user would.
 func TestEveryStrategyOfTheGalleryTradesAsAnIndependentProgramDoes(t *testing.T) {
 	t.Parallel()
+	candles := generated(t)
+	for _, want := range galleryTrades {
+		t.Run(want.name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join("..", "..", "..", "configs", "gallery", want.name+".yaml")
+			have := countTrades(t, want.name, file, candles)
+			if have != want || want.longs == 0 {
+				t.Errorf("want %+v, have %+v", want, have)
+			}
+		})
+	}
+}
+
+// libraryTrades are those of built-in strategies with their defaults, long and short, counted likewise: testdata/library.py
+// computed them.
+var libraryTrades = []tradesCounted{
+	{"bollinger", 90, 85, 601739},
+	{"donchian", 74, 85, 551169},
+	{"ema_cross", 90, 90, 612632},
+	{"macd", 201, 201, 1403937},
+	{"rsi", 10, 0, 37553},
+	{"sma_cross", 66, 66, 461240},
+	{"supertrend", 74, 74, 522099},
+	{"zscore", 51, 32, 285889},
+}
+
+func TestTheLibraryTradesAsAnIndependentProgramDoes(t *testing.T) {
+	t.Parallel()
+	candles := generated(t)
+	for _, want := range libraryTrades {
+		t.Run(want.name, func(t *testing.T) {
+			t.Parallel()
+			text := "name: a\nstrategy: " + want.name + "\nmarket: futures\nsymbol: ETH-USDT\ninterval: 1h\nsize: {quantity: 0.1}\n"
+			if want.shorts > 0 {
+				text += "params: {mode: long_short}\n"
+			}
+			file := filepath.Join(t.TempDir(), "a.yaml")
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if have := countTrades(t, want.name, file, candles); have != want {
+				t.Errorf("want %+v, have %+v", want, have)
+			}
+		})
+	}
+}
+
+// generated are the candles that the independent programs read.
+func generated(t *testing.T) (file string) {
+	t.Helper()
 	candles := filepath.Join(t.TempDir(), "candles.csv")
 	var stdout, stderr bytes.Buffer
 	if code := execute([]string{"data", "generate", "--symbol", "ETH-USDT", "--interval", "1h", "--candles", "6000", "--seed", "5", "--out", candles},
 		&stdout, &stderr); code != failure.OK {
 		t.Fatalf("exit %d: %s", code, stderr.String())
 	}
+	return candles
+}
+
+// countTrades runs a strategy as a user would.
+func countTrades(t *testing.T, name, file, candles string) tradesCounted {
+	t.Helper()
 	const firstMS, hourMS = 1704067200000, 3_600_000
-	for _, want := range galleryTrades {
-		t.Run(want.name, func(t *testing.T) {
-			t.Parallel()
-			file := filepath.Join("..", "..", "..", "configs", "gallery", want.name+".yaml")
-			var stdout, stderr bytes.Buffer
-			if code := execute([]string{"backtest", "run", "-s", file, "--data", candles, "-o", "json"}, &stdout, &stderr); code != failure.OK {
-				t.Fatalf("exit %d: %s", code, stderr.String())
-			}
-			var result struct {
-				Trades []struct {
-					EnteredMS int64  `json:"entered_ms"`
-					Side      string `json:"side"`
-				} `json:"trades"`
-			}
-			if err := json.Unmarshal(stdout.Bytes(), &result); err != nil {
-				t.Fatal(err)
-			}
-			have := want
-			have.longs, have.shorts, have.sumOfEntryCandles = 0, 0, 0
-			for _, trade := range result.Trades {
-				decided := int((trade.EnteredMS-firstMS)/hourMS) - 1 // it filled at the next candle's open
-				switch {
-				case decided < 1000:
-					continue
-				case trade.Side == "BUY":
-					have.longs++
-				default:
-					have.shorts++
-				}
-				have.sumOfEntryCandles += decided
-			}
-			if have != want || want.longs == 0 {
-				t.Errorf("want %+v, have %+v", want, have)
-			}
-		})
+	var stdout, stderr bytes.Buffer
+	if code := execute([]string{"backtest", "run", "-s", file, "--data", candles, "-o", "json"}, &stdout, &stderr); code != failure.OK {
+		t.Fatalf("exit %d: %s", code, stderr.String())
 	}
+	var result struct {
+		Trades []struct {
+			EnteredMS int64  `json:"entered_ms"`
+			Side      string `json:"side"`
+		} `json:"trades"`
+	}
+	if err := json.Unmarshal(stdout.Bytes(), &result); err != nil {
+		t.Fatal(err)
+	}
+	have := tradesCounted{name: name}
+	for _, trade := range result.Trades {
+		decided := int((trade.EnteredMS-firstMS)/hourMS) - 1 // it filled at the next candle's open
+		switch {
+		case decided < 1000:
+			continue
+		case trade.Side == "BUY":
+			have.longs++
+		default:
+			have.shorts++
+		}
+		have.sumOfEntryCandles += decided
+	}
+	return have
 }
 
 // TestTheGalleryNamesTheSourceOfEach and has an independent count for each.
