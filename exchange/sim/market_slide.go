@@ -57,10 +57,30 @@ func (m *tape) dueMS(b *book) int64 {
 	if falls {
 		bound = b.floor
 	}
-	if to.Price == b.last || bound == b.last || (bound < b.last) != falls || (bound < to.Price) == falls && bound != to.Price {
+	free := to.Price == b.last || bound == b.last || (bound < b.last) != falls || (bound < to.Price) == falls && bound != to.Price
+	if pause := m.pause(b, to.Price); pause != to.Price && (free || (pause > bound) == falls) {
+		bound, free = pause, false
+	}
+	if free {
 		return to.OffsetMS // nothing is in the way
 	}
 	way, whole := max(bound-m.from.Price, m.from.Price-bound), max(to.Price-m.from.Price, m.from.Price-to.Price)
 	at := m.from.OffsetMS + share(int64(way), to.OffsetMS-m.from.OffsetMS, int64(whole)) + 1
 	return min(max(at, b.exchange.nowMS+1), to.OffsetMS)
+}
+
+// pauses is how many times at most a stop that trails is moved on the way to an extreme.
+const pauses = 32
+
+// pause returns the next price on the way to the first extreme at which a stop that trails is moved: each
+// tenth of a per cent. On the worse path the price turns round as soon as that stop stands within the candle.
+func (m *tape) pause(b *book, to exchange.Price) exchange.Price {
+	if !b.trails || m.step != 1 || m.config.Order != Worst {
+		return to
+	}
+	step := max(b.last/1_000, max(to-m.from.Price, m.from.Price-to)/pauses, b.symbol.PriceTick)
+	if to < b.last {
+		return max(to, b.last-step)
+	}
+	return min(to, b.last+step)
 }
