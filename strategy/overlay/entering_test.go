@@ -65,7 +65,7 @@ func TestWhenAnEntryEndsOrIsPricedAnew(t *testing.T) {
 	}
 }
 
-// TestATargetOfAnyKindIsRemembered: as it was, and told from another.
+// TestATargetOfAnyKindIsRemembered: as it was, and another one is new.
 func TestATargetOfAnyKindIsRemembered(t *testing.T) {
 	t.Parallel()
 	targets := []strategy.Target{{Kind: strategy.ByQuantity, Quantity: 7}, {Kind: strategy.ByQuantity, Quantity: -7},
