@@ -61,6 +61,7 @@ type process struct {
 	key        *journal.Key // of its chain; nil for none
 	history    *view.History
 	backlog    *backlog // what of the journal the history has not taken yet
+	room       room     // on the disk of the data
 	replayed   int64    // records after the newest checkpoint at the start
 	machine    *engine.Engine
 	metrics    *ops.Metrics

@@ -66,6 +66,7 @@ func (p *process) drive(ctx context.Context) error {
 		Asker: &p.workers, Machine: p.machine, Venue: p.venue.Trading, Journal: timedJournal{p.store, p.metrics, p.backlog}, Clock: p.venue.Client,
 		Shutdown: p.config.Shutdown, StopTimeout: stopTimeout(p.config.Shutdown), Notes: p.recording.before(p.note), Beat: p.redraw,
 	})
+	p.room.directory = p.directory
 	p.startTrades()
 	stopNotices, err := p.startNotices()
 	if err != nil {
@@ -97,6 +98,7 @@ func (p *process) drive(ctx context.Context) error {
 		p.lane.Run,
 		(&haltfile.Watcher{Directory: p.directory, Config: p.reloads.Current.Load, Code: p.key.Coder(haltfile.Kind), Send: p.lane.Send}).Run,
 		p.backlog.run,
+		p.room.run,
 		p.watchKeys,
 		func(ctx context.Context) { p.recording.keepFunding(ctx, p.venue.Client, p.reloads.Futures) })
 	p.supervisor.Ready(string(p.config.Mode) + " on " + p.venue.Where)

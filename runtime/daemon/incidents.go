@@ -32,7 +32,10 @@ var covered = map[string]bool{
 // trackIncidents continues the incidents of the run before. stop saves them.
 func (p *process) trackIncidents() (stop func()) {
 	limited := &pauses{until: p.venue.Client.PausedUntil}
-	return p.board.TrackIncidents(p.directory, func(nowMS int64) []engine.Degraded { return limited.states(time.Now(), nowMS) }, p.reportIncident,
+	more := func(nowMS int64) []engine.Degraded {
+		return append(limited.states(time.Now(), nowMS), p.room.states(nowMS)...)
+	}
+	return p.board.TrackIncidents(p.directory, more, p.reportIncident,
 		func(err error) { p.console.Warn("incident.unsaved", "incidents %v", err) })
 }
 

@@ -26,10 +26,13 @@ import (
 	"github.com/shopspring/decimal"
 
 	"botd/configs"
+	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
 	"botd/internal/pipe"
+	"botd/reconcile/ledger"
 	"botd/runtime/backups"
+	"botd/runtime/engine"
 	"botd/runtime/gateway"
 	"botd/runtime/notify"
 	"botd/runtime/ops"
@@ -50,11 +53,12 @@ type watched struct {
 	began  time.Time
 	every  time.Duration
 	check  func(*process)      // at each scrape, while the daemon rests
-	ahead  time.Duration       // of the exchange's clock
+	window time.Duration       // of the exchange for times of requests; 0 is its own
 	disk   bool                // the data are on a disk of their own
 	venue  *sim.Exchange       // live
 	series map[string][]string // a value of each scrape
 	count  int                 // scrapes
+	kinds  map[string]bool     // of the incidents that were open
 
 	mu    sync.Mutex // guards fault
 	fault func(*http.Request, func() (*http.Response, error)) (*http.Response, error)
@@ -250,6 +254,9 @@ func (w *watched) run(files map[string]string, mode configs.Mode, lasts time.Dur
 			}
 			p.metrics.Scraped(p.board.Checks())
 			w.scrape(p.metrics)
+			for _, one := range p.board.OpenIncidents() {
+				w.kinds[one.Kind] = true
+			}
 			time.Sleep(w.every)
 		}
 		w.set(nil)
@@ -265,7 +272,7 @@ func (w *watched) run(files map[string]string, mode configs.Mode, lasts time.Dur
 // serve serves a moving market to a live daemon.
 func (w *watched) serve(listener *pipe.Listener) (stop func()) {
 	w.t.Helper()
-	now := time.Now().Add(w.ahead).UnixMilli()
+	now := time.Now().UnixMilli()
 	var err error
 	if w.venue, err = sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: now, OrderDelayMS: sim.DefaultOrderDelayMS, Seed: 1}); err != nil {
 		w.t.Fatal(err)
@@ -276,7 +283,7 @@ func (w *watched) serve(listener *pipe.Listener) (stop func()) {
 	if err := w.venue.AddAccount(sim.DefaultAccount("watched")); err != nil {
 		w.t.Fatal(err)
 	}
-	served, err := server.New(server.Config{Exchange: w.venue, Clock: server.Clock{StartMS: now}, Control: true,
+	served, err := server.New(server.Config{Exchange: w.venue, Clock: server.Clock{StartMS: now, WindowMS: w.window.Milliseconds()}, Control: true,
 		Accounts: []server.Account{{Key: "watched", Secret: "a secret"}}})
 	if err != nil {
 		w.t.Fatal(err)
@@ -300,11 +307,11 @@ func (w *watched) log() io.Writer {
 	return io.Discard
 }
 
-// expectation is what must hold of an alert at a time.
+// expectation is when an alert begins to fire after its fault, and ends after the fault's end: then, or two scrapes earlier.
 type expectation struct {
-	at     time.Duration // since the first scrape
-	alert  string
-	firing bool
+	alert         string
+	begins, ends  time.Duration // the fault, since the first scrape
+	fires, clears time.Duration // the alert, after that
 }
 
 // judge has promtool evaluate botd's rules over what was recorded. Beside what is expected, no alert may ever fire but those
@@ -330,25 +337,22 @@ func (w *watched) judge(expected []expectation, also ...string) {
 		fmt.Fprintf(&b, "      - {series: '%s', values: '%s'}\n", name, runs(w.series[name]))
 	}
 	b.WriteString("    promql_expr_test:\n")
-	ask := func(at time.Duration, expression string, want ...string) {
+	ask := func(at time.Duration, expression string, zeros ...string) {
 		fmt.Fprintf(&b, "      - expr: '%s'\n        eval_time: %s\n        exp_samples: [", expression, at)
-		for _, alert := range want {
-			fmt.Fprintf(&b, "{labels: '{alertname=\"%s\"}', value: 1}, ", alert)
+		for _, labels := range zeros {
+			fmt.Fprintf(&b, "{labels: '{%s}', value: 0}, ", labels)
 		}
 		b.WriteString("]\n")
 	}
-	allowed := append([]string{"BotdWatchdog"}, also...)
+	allowed, last := append([]string{"BotdWatchdog"}, also...), time.Duration(w.count-1)*w.every
 	for _, e := range expected {
 		allowed = append(allowed, e.alert)
-		expression := fmt.Sprintf(`max by (alertname) (ALERTS{alertname="%s", alertstate="firing"})`, e.alert)
-		want := []string{e.alert}
-		if !e.firing {
-			want = nil
-		}
-		ask(e.at, expression, want...)
+		ask(last, w.astray("min_over_time", e.alert, last, e.begins+e.fires), "")
+		ask(last, w.astray("max_over_time", e.alert, last, e.ends+e.clears-w.every), "")
+		ask(last, fmt.Sprintf(`count_over_time((%[1]s)[%[2]s:%[3]s]) - 1 - (max_over_time(timestamp(%[1]s)[%[2]s:%[3]s]) - `+
+			`min_over_time(timestamp(%[1]s)[%[2]s:%[3]s])) / %[4]g`, firing(e.alert), last, w.every, w.every.Seconds()), "") // without a break
 	}
-	last := time.Duration(w.count-1) * w.every
-	ask(last, fmt.Sprintf(`max by (alertname) (max_over_time(ALERTS{alertname!~"%s", alertstate="firing"}[%s]))`, strings.Join(allowed, "|"), last))
+	ask(last, fmt.Sprintf(`max by (alertname) (max_over_time(ALERTS{alertname!~"%s", alertstate="firing"}[%s])) - 1`, strings.Join(allowed, "|"), last))
 	for name, text := range map[string]string{"rules.yml": rules, "test.yml": b.String()} {
 		if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -359,6 +363,17 @@ func (w *watched) judge(expected []expectation, also ...string) {
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Errorf("promtool: %v\n%s", err, output)
 	}
+}
+
+// firing is 1 while an alert fires.
+func firing(alert string) string {
+	return fmt.Sprintf(`max(ALERTS{alertname="%s", alertstate="firing"})`, alert)
+}
+
+// astray is by how many seconds the first (min_over_time) or last (max_over_time) time at which an alert fires is off.
+func (w *watched) astray(which, alert string, last, want time.Duration) string {
+	at := fmt.Sprintf(`%s(timestamp(%s)[%s:%s])`, which, firing(alert), last, w.every)
+	return fmt.Sprintf(`%s - clamp(%s, %g, %g)`, at, at, (want - 2*w.every).Seconds(), want.Seconds())
 }
 
 // runs writes values in promtool's notation: 5x3 is 5 four times.
@@ -399,7 +414,7 @@ func drowsy() strategy.Definition {
 // TestADayOfDemoFiresNoAlert runs the stock demo, as botd run starts it.
 func TestADayOfDemoFiresNoAlert(t *testing.T) {
 	t.Parallel()
-	w := &watched{t: t, every: time.Minute, series: map[string][]string{}}
+	w := &watched{t: t, every: time.Minute, series: map[string][]string{}, kinds: map[string]bool{}}
 	files := map[string]string{}
 	for _, name := range []string{"botd.yaml", "strategies/accumulate.yaml", "strategies/hold.yaml", "strategies/trend.yaml"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "configs", name))
@@ -521,7 +536,7 @@ func is(r *http.Request, method, path string) bool {
 var virtualFaults = []struct {
 	name      string
 	lasts     time.Duration
-	ahead     time.Duration
+	window    time.Duration // of the exchange for times of requests; 0 is its own
 	root      string
 	more      map[string]string
 	disk      bool
@@ -529,6 +544,8 @@ var virtualFaults = []struct {
 	meanwhile func(w *watched, p *process)
 	expected  []expectation
 	also      []string
+	incidents string // their kinds; of each alert that pages there is one
+	perhaps   string // a kind that may be among them
 }{
 	{
 		name: "orders without an answer", lasts: 14 * time.Minute,
@@ -540,8 +557,8 @@ var virtualFaults = []struct {
 			}
 			return next()
 		},
-		expected: []expectation{{4 * time.Minute, "BotdOrderUnsettled", false}, {4*time.Minute + 10*time.Second, "BotdOrderUnsettled", true},
-			{5*time.Minute + 35*time.Second, "BotdOrderUnsettled", false}},
+		expected:  []expectation{{"BotdOrderUnsettled", 3 * time.Minute, 5 * time.Minute, 70 * time.Second, 35 * time.Second}},
+		incidents: "unsettled",
 	},
 	{
 		name: "a stop that is refused", lasts: 8 * time.Minute, root: liveRoot,
@@ -552,13 +569,18 @@ var virtualFaults = []struct {
 			}
 			return next()
 		}, // bought in second 1, filled in second 2
-		expected: []expectation{{15 * time.Second, "BotdUnprotectedPosition", false}, {22 * time.Second, "BotdUnprotectedPosition", true},
-			{6 * time.Minute, "BotdUnprotectedPosition", false}},
-		also: []string{"BotdIntentRefused"}, // it names what is refused
+		expected:  []expectation{{"BotdUnprotectedPosition", 2 * time.Second, 3 * time.Minute, 20 * time.Second, 75 * time.Second}},
+		incidents: "unprotected",
 	},
 	{
-		name: "a clock that is off", lasts: 13 * time.Minute, ahead: 10 * time.Second, root: liveRoot,
-		expected: []expectation{{9 * time.Minute, "BotdClockSkew", false}, {11 * time.Minute, "BotdClockSkew", true}},
+		name: "a clock that is off", lasts: 18 * time.Minute, window: 30 * time.Second, root: liveRoot,
+		fault: func(w *watched, r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
+			if is(r, http.MethodGet, "/fapi/v1/time") && time.Since(w.began) < 13*time.Minute {
+				return answer(r, http.StatusOK, fmt.Sprintf(`{"serverTime":%d}`, time.Now().Add(10*time.Second).UnixMilli())), nil
+			}
+			return next()
+		},
+		expected: []expectation{{"BotdClockSkew", 0, 13 * time.Minute, 10 * time.Minute, 30 * time.Second}},
 	},
 	{
 		name: "a clock that cannot be read", lasts: 34 * time.Minute, root: liveRoot,
@@ -568,12 +590,12 @@ var virtualFaults = []struct {
 			}
 			return next()
 		},
-		expected: []expectation{{16 * time.Minute, "BotdClockSkew", false}, {29 * time.Minute, "BotdClockSkew", true},
-			{33*time.Minute + 30*time.Second, "BotdClockSkew", false}},
-		also: []string{"BotdReconcileStale", "BotdExchangeErrors"}, // after a quarter of an hour nothing can be signed
+		expected:  []expectation{{"BotdClockSkew", 2 * time.Minute, 32 * time.Minute, 1470 * time.Second, 30 * time.Second}},
+		also:      []string{"BotdReconcileStale", "BotdExchangeErrors"}, // after a quarter of an hour nothing can be signed
+		incidents: "blind clock",
 	},
 	{
-		name: "money that nothing explains", lasts: 10 * time.Minute, root: liveRoot,
+		name: "money that nothing explains", lasts: 13 * time.Minute, root: liveRoot,
 		more: map[string]string{"strategies/slices.yaml": sliced("futures", "BTC-USDT", "0.030", 30, "10s")},
 		fault: func(w *watched, r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
 			if is(r, http.MethodGet, "/fhapi/v1/margin/account") && time.Since(w.began) > 2*time.Minute {
@@ -581,7 +603,19 @@ var virtualFaults = []struct {
 			}
 			return next()
 		},
-		expected: []expectation{{9 * time.Minute, "BotdLedgerDifference", true}},
+		meanwhile: func(w *watched, p *process) {
+			time.Sleep(10 * time.Minute)
+			transfer := &engine.EventTransfer{Strategy: "slices", Transfer: ledger.Transfer{Market: exchange.Futures, Asset: "USDT"}}
+			var err error
+			if transfer.Transfer.Amount, err = exchange.AmountFromDecimal(decimal.NewFromInt(5)); err == nil {
+				err = p.driver.Send(context.Background(), transfer)
+			}
+			if err != nil {
+				w.t.Error(err)
+			}
+		},
+		expected:  []expectation{{"BotdLedgerDifference", 2 * time.Minute, 10 * time.Minute, 10 * time.Second, 40 * time.Second}},
+		incidents: "ledger",
 	},
 	{
 		name: "errors of many requests", lasts: 40 * time.Minute, root: liveRoot,
@@ -591,11 +625,10 @@ var virtualFaults = []struct {
 			}
 			return next()
 		},
-		expected: []expectation{{11 * time.Minute, "BotdExchangeErrors", false}, {17 * time.Minute, "BotdExchangeErrors", true},
-			{26 * time.Minute, "BotdExchangeErrors", false}},
+		expected: []expectation{{"BotdExchangeErrors", 2 * time.Minute, 20 * time.Minute, 750 * time.Second, 3 * time.Minute}},
 	},
 	{
-		name: "candles that are left out", lasts: 20 * time.Minute, root: liveRoot,
+		name: "candles that are left out", lasts: 82 * time.Minute, root: liveRoot,
 		more: map[string]string{"strategies/slices.yaml": sliced("futures", "BTC-USDT", "0.001", 1, "10s")},
 		fault: func(w *watched, r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
 			if is(r, http.MethodGet, "/fapi/v1/candle") && w.within(2*time.Minute, 16*time.Minute) {
@@ -605,10 +638,10 @@ var virtualFaults = []struct {
 			}
 			return next()
 		},
-		expected: []expectation{{5 * time.Minute, "BotdCandlesMissing", false}, {12 * time.Minute, "BotdCandlesMissing", true}},
+		expected: []expectation{{"BotdCandlesMissing", 2 * time.Minute, 16 * time.Minute, 330 * time.Second, 3330 * time.Second}},
 	},
 	{
-		name: "fills far from what was decided", lasts: 12 * time.Minute, root: liveRoot,
+		name: "fills far from what was decided", lasts: 75 * time.Minute, root: liveRoot,
 		more: map[string]string{"strategies/slices.yaml": sliced("spot", "BTC-USDT", "0.010", 10, "30s")},
 		fault: func(w *watched, r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
 			if is(r, http.MethodPost, "/hapi/v1/spot/order") { // the price jumps before it arrives
@@ -616,17 +649,17 @@ var virtualFaults = []struct {
 			}
 			return next()
 		},
-		expected: []expectation{{11 * time.Minute, "BotdSlippageHigh", true}},
+		expected: []expectation{{"BotdSlippageHigh", 0, 5 * time.Minute, 90 * time.Second, 59 * time.Minute}},
 	},
 	{
-		name: "rounds that fail now and then", lasts: 40 * time.Minute, root: liveRoot,
+		name: "rounds that fail now and then", lasts: 110 * time.Minute, root: liveRoot,
 		fault: func(w *watched, r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
-			if is(r, http.MethodPost, "/order/open") && w.some(4, 14) {
+			if is(r, http.MethodPost, "/order/open") && time.Since(w.began) < 40*time.Minute && w.some(4, 14) {
 				return answer(r, http.StatusInternalServerError, ""), nil
 			}
 			return next()
 		},
-		expected: []expectation{{10 * time.Minute, "BotdObjectiveMissed", false}, {35 * time.Minute, "BotdObjectiveMissed", true}},
+		expected: []expectation{{"BotdObjectiveMissed", 0, 40 * time.Minute, 930 * time.Second, 1830 * time.Second}},
 	},
 	{
 		name: "a backup of three days ago", lasts: 72 * time.Minute, root: liveRoot,
@@ -640,8 +673,7 @@ var virtualFaults = []struct {
 				w.t.Error(err)
 			}
 		},
-		expected: []expectation{{50 * time.Minute, "BotdBackupOld", false}, {65 * time.Minute, "BotdBackupOld", true},
-			{71 * time.Minute, "BotdBackupOld", false}},
+		expected: []expectation{{"BotdBackupOld", 0, 68 * time.Minute, time.Hour, 15 * time.Second}},
 	},
 	{
 		name: "candles that do not come", lasts: 16 * time.Minute, root: liveRoot,
@@ -651,8 +683,8 @@ var virtualFaults = []struct {
 			}
 			return next()
 		},
-		expected: []expectation{{4 * time.Minute, "BotdMarketDataStale", false}, {8*time.Minute + 30*time.Second, "BotdMarketDataStale", true},
-			{12 * time.Minute, "BotdMarketDataStale", false}},
+		expected:  []expectation{{"BotdMarketDataStale", 4 * time.Minute, 10 * time.Minute, 165 * time.Second, 10 * time.Second}},
+		incidents: "stale",
 	},
 	{
 		name: "a candle that comes late", lasts: 32 * time.Minute, root: liveRoot,
@@ -666,8 +698,7 @@ var virtualFaults = []struct {
 			}
 			return next()
 		},
-		expected: []expectation{{21 * time.Minute, "BotdStrategyStalled", false}, {22*time.Minute + 30*time.Second, "BotdStrategyStalled", true},
-			{29 * time.Minute, "BotdStrategyStalled", false}},
+		expected: []expectation{{"BotdStrategyStalled", 15 * time.Minute, 27 * time.Minute, 450 * time.Second, 30 * time.Second}},
 	},
 	{
 		name: "a full disk", lasts: 22 * time.Minute, root: liveRoot, disk: true,
@@ -680,24 +711,55 @@ var virtualFaults = []struct {
 			time.Sleep(10 * time.Minute)
 			resize(w.t, p.config.DataDir, roomy)
 		},
-		expected: []expectation{{3 * time.Minute, "BotdDiskLow", false}, {5 * time.Minute, "BotdDiskLow", true},
-			{15 * time.Minute, "BotdDiskLow", false},
-			{12*time.Minute + 30*time.Second, "BotdStoreSlow", true}, {20 * time.Minute, "BotdStoreSlow", false}},
-		also: []string{"BotdTradingHalted"}, // nothing opens: it is worse than low
+		expected:  []expectation{{"BotdDiskLow", 3 * time.Minute, 13*time.Minute + 10*time.Second, 70 * time.Second, 15 * time.Second}},
+		incidents: "disk", // and nothing else: that nothing opens, and that records fail, has that cause
 	},
 	{
 		name: "ticks that pass", lasts: 34 * time.Minute, root: liveRoot,
 		more: map[string]string{"strategies/drowsy.yaml": "name: drowsy\nstrategy: drowsy\nmarket: spot\nsymbol: BTC-USDT\ninterval: 1m\n" +
 			"schedule: '@every 1s'\nstart: running\nsize: {quote: 100}\n"},
-		expected: []expectation{{4 * time.Minute, "BotdTicksMissed", false}, {7 * time.Minute, "BotdTicksMissed", true},
-			{32 * time.Minute, "BotdTicksMissed", false}},
+		expected: []expectation{{"BotdTicksMissed", 5 * time.Minute, 10 * time.Minute, 30 * time.Second, 15 * time.Minute}},
+	},
+	{
+		name: "a key that is refused", lasts: 14 * time.Minute, root: liveRoot,
+		fault: func(w *watched, r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
+			if r.Header.Get("X-Api-Key") != "" && w.within(2*time.Minute, 6*time.Minute) {
+				return answer(r, http.StatusUnauthorized, `{"code":-2015,"msg":"invalid key, address, or permissions"}`), nil
+			}
+			return next()
+		},
+		expected:  []expectation{{"BotdAuthFailing", 2 * time.Minute, 6 * time.Minute, 10 * time.Second, 5 * time.Minute}},
+		incidents: "blind",
+	},
+	{
+		name: "too many requests", lasts: 26 * time.Minute, root: liveRoot,
+		fault: func(w *watched, r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
+			if w.within(2*time.Minute, 17*time.Minute) && w.some(1, 2) {
+				return answer(r, http.StatusTooManyRequests, `{"code":-1003,"msg":"too many requests"}`), nil
+			}
+			return next()
+		},
+		expected:  []expectation{{"BotdRateLimited", 2 * time.Minute, 17 * time.Minute, 210 * time.Second, 5 * time.Minute}},
+		incidents: "rate_limited",
+		perhaps:   "blind", // where three rounds in a row meet it
+	},
+	{
+		name: "an exchange that is gone", lasts: 16 * time.Minute, root: liveRoot,
+		fault: func(w *watched, r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
+			if w.within(2*time.Minute, 12*time.Minute) {
+				return nil, io.ErrUnexpectedEOF
+			}
+			return next()
+		},
+		expected:  []expectation{{"BotdReconcileStale", 2 * time.Minute, 12 * time.Minute, 80 * time.Second, 15 * time.Second}},
+		incidents: "blind",
 	},
 }
 
 // TestADayOfLiveFiresNoAlert runs a healthy live account.
 func TestADayOfLiveFiresNoAlert(t *testing.T) {
 	t.Parallel()
-	w := &watched{t: t, every: time.Minute, series: map[string][]string{}}
+	w := &watched{t: t, every: time.Minute, series: map[string][]string{}, kinds: map[string]bool{}}
 	w.run(live(t, liveRoot, nil), configs.Live, aDay(t), nil)
 	w.judge(nil)
 }
@@ -720,7 +782,7 @@ func TestFaultsOfMinutesFireTheirAlerts(t *testing.T) {
 			if os.Getenv("BOTD_DRILL") == "" && c.name != "a stop that is refused" {
 				t.Skip("BOTD_DRILL=1 has it fire its alert: seconds of processor time, most of them promtool's")
 			}
-			w := &watched{t: t, every: scrapeEvery, ahead: c.ahead, disk: c.disk, series: map[string][]string{}}
+			w := &watched{t: t, every: scrapeEvery, window: c.window, disk: c.disk, series: map[string][]string{}, kinds: map[string]bool{}}
 			if c.lasts > 16*time.Minute {
 				w.every *= 3
 			}
@@ -734,8 +796,34 @@ func TestFaultsOfMinutesFireTheirAlerts(t *testing.T) {
 					c.meanwhile(w, p)
 				}
 			})
+			delete(w.kinds, c.perhaps)
+			if have := strings.Join(slices.Sorted(maps.Keys(w.kinds)), " "); have != c.incidents {
+				t.Errorf("want incidents %q, have %q", c.incidents, have)
+			}
 			w.judge(c.expected, c.also...)
+			documented(t, c.expected)
 		})
+	}
+}
+
+// documented compares the figures of alerts with the table of docs/operations.md.
+func documented(t *testing.T, expected []expectation) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "operations.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := func(d time.Duration) string {
+		return strings.ReplaceAll(strings.ReplaceAll(d.String(), "m0s", "m"), "h0m", "h")
+	}
+	for _, e := range expected {
+		_, row, _ := strings.Cut(string(text), "\n| "+e.alert+" | ")
+		row, _, _ = strings.Cut(row, "\n")
+		for _, figure := range []string{short(e.fires), short(e.clears)} {
+			if !strings.Contains(row, "**"+figure+"**") {
+				t.Errorf("docs/operations.md, %s: want %s in its row, have %q", e.alert, figure, row)
+			}
+		}
 	}
 }
 
@@ -773,7 +861,7 @@ func resize(t *testing.T, directory string, size int64) {
 // TestOneProfitEverywhere compares, while strategies trade on both markets, what metrics, API and summary say of each with the ledger.
 func TestOneProfitEverywhere(t *testing.T) {
 	t.Parallel()
-	w := &watched{t: t, every: 10 * time.Second, series: map[string][]string{}}
+	w := &watched{t: t, every: 10 * time.Second, series: map[string][]string{}, kinds: map[string]bool{}}
 	compared, open, lost := 0, 0, 0
 	w.check = func(p *process) {
 		p.drawn = time.Time{}

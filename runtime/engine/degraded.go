@@ -119,17 +119,21 @@ func missingText(m *MissingStrategy) string {
 
 // degradedAccount lists the states of the account, and all halts.
 func (r *report) degradedAccount() (all []Degraded) {
-	if r.journalErr != nil {
-		all = append(all, Degraded{State: "journal", Cause: r.journalErr.Error(), SinceMS: r.journalSinceMS,
+	if full := r.permission.low != "" && !r.permission.lost; r.journalErr != nil && !full { // that the disk is full is declared below
+		state := "journal"
+		if r.journalFull {
+			state = "disk"
+		}
+		all = append(all, Degraded{State: state, Cause: r.journalErr.Error(), SinceMS: r.journalSinceMS,
 			WayOut: "nothing opens until a record can be written; it is tried every second"})
 	}
 	if r.permission.low != "" {
-		wayOut := "make room on the disk of data_dir; exits and stops go on"
+		state, wayOut := "disk", "make room on the disk of data_dir; exits and stops go on"
 		if r.permission.lost {
-			wayOut = "exits, stops and the kill switch go on; stop botd, which saves what it still holds as journal.db.rescued-TIME; " +
+			state, wayOut = "journal", "exits, stops and the kill switch go on; stop botd, which saves what it still holds as journal.db.rescued-TIME; "+
 				"botd restore that or the newest backup; start"
 		}
-		all = append(all, Degraded{State: "journal", Cause: r.permission.low, SinceMS: r.permission.lowMS, WayOut: wayOut})
+		all = append(all, Degraded{State: state, Cause: r.permission.low, SinceMS: r.permission.lowMS, WayOut: wayOut})
 	}
 	all = append(all, r.readHealth.degraded()...)
 	if b := r.book.Breaker(); r.book.Breaking(r.nowMS) {

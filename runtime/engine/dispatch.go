@@ -238,6 +238,7 @@ func (s *sender) journaled(err error) {
 			s.note("", nil, NoteJournal{Err: err, Records: len(s.unwritten), Why: "nothing is sent until it can be written"})
 		}
 		s.journalErr, s.journalMS = err, s.nowMS+journalRetryMS
+		s.journalFull = s.journalFull || s.permission.low != "" && !s.permission.lost
 		for _, w := range s.queued {
 			s.neverSent(&w.intent, "the journal could not be written")
 		}
@@ -245,7 +246,7 @@ func (s *sender) journaled(err error) {
 		return
 	}
 	if s.journalErr != nil {
-		s.journalErr = nil
+		s.journalErr, s.journalFull = nil, false
 		s.note("", nil, NoteJournal{Over: true, Records: written, Why: s.permission.low})
 		s.soon() // what was held back is derived anew
 	}

@@ -25,6 +25,7 @@ type outbox struct {
 	account        string          // what the journal belongs to
 	journalMS      int64           // when a failed append is tried again; never when none failed
 	journalErr     error
+	journalFull    bool  // it began, or went on, while the disk was full
 	journalSinceMS int64 // when the first append failed that no later one made good
 }
 

@@ -114,11 +114,13 @@ func (t *Tracker) Settle(nowMS int64, kind string) {
 	}
 }
 
-// Update takes all declared states in force, and returns what a person is to hear. Where whole is false the
+// Update takes all declared states in force, and returns what a person is to hear. Of a kind and a scope the first counts. Where whole is false the
 // states are not all known, as before the first complete round of a start: nothing ends then.
 func (t *Tracker) Update(nowMS int64, states []engine.Degraded, whole bool) []Report {
 	for i := range states {
-		if d := &states[i]; nowMS-d.SinceMS >= policyOf(d.State).afterMS {
+		d := &states[i]
+		same := func(other engine.Degraded) bool { return other.State == d.State && other.Scope == d.Scope }
+		if nowMS-d.SinceMS >= policyOf(d.State).afterMS && !slices.ContainsFunc(states[:i], same) && !t.follows(d, states) {
 			t.begin(nowMS, d)
 		}
 	}
@@ -149,6 +151,14 @@ func (t *Tracker) Update(nowMS int64, states []engine.Degraded, whole bool) []Re
 	reports := t.reports
 	t.reports = nil
 	return reports
+}
+
+// follows reports whether a state has no incident, and none of its own is opened: it is a consequence of another.
+func (t *Tracker) follows(d *engine.Degraded, states []engine.Degraded) bool {
+	causes := consequences[d.State]
+	return (slices.ContainsFunc(states, func(other engine.Degraded) bool { return slices.Contains(causes, other.State) }) ||
+		slices.ContainsFunc(t.all, func(one Incident) bool { return one.Open() && slices.Contains(causes, one.Kind) })) &&
+		!slices.ContainsFunc(t.all, func(one Incident) bool { return one.Open() && one.Kind == d.State && one.Scope == d.Scope })
 }
 
 // begin finds the incident of a state, opens it again where its end is recent, or opens one.

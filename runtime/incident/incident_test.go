@@ -47,8 +47,8 @@ func TestAnIncidentIsOpenedRemindedOfEscalatedAndClosed(t *testing.T) {
 		{"what lasts a moment", 100, within("unprotected", 10, 15), "10 opened unprotected critical, 45 closed unprotected critical"},
 		{"critical for six hours", 6 * 3600, within("blind", 0, 6*3600), "0 opened blind critical, 900 reminder blind critical, " +
 			"4500 reminder blind critical, 18900 reminder blind critical"},
-		{"a warning that becomes critical", 5000, within("stale", 0, 5000), "0 opened stale warning, 3600 escalated stale critical, " +
-			"4500 reminder stale critical"},
+		{"a warning that becomes critical", 5000, within("stale", 0, 5000), "60 opened stale warning, 3660 escalated stale critical, " +
+			"4560 reminder stale critical"},
 		{"a person's halt stays a warning", 30 * 3600, within("halted", 0, 30*3600), "0 opened halted warning, 14400 reminder halted warning, " +
 			"100800 reminder halted warning"},
 		{"a clock that is off for half a minute", 200, within("clock", 10, 40), ""},
@@ -93,11 +93,37 @@ func TestEachCauseIsAnIncidentOfItsOwn(t *testing.T) {
 	tracker := new(Tracker)
 	ether, bitcoin := scopeOf(exchange.Futures, "ETH-USDT"), scopeOf(exchange.Futures, "BTC-USDT")
 	tracker.Update(1, []engine.Degraded{{State: "quarantined", SinceMS: 1, Scope: ether}, {State: "quarantined", SinceMS: 1, Scope: bitcoin},
-		{State: "stale", SinceMS: 1, Scope: ether}}, true)
+		{State: "failed", SinceMS: 1, Scope: ether}}, true)
 	tracker.Update(2, []engine.Degraded{{State: "quarantined", SinceMS: 1, Scope: ether, Cause: "another"}}, true)
 	all := tracker.All()
 	if len(all) != 3 || all[0].Cause != "another" || all[0].UpdatedMS != 2 || all[0].AbsentMS != 0 || all[1].AbsentMS != 2 {
 		t.Errorf("want three, the first with its newest cause, have %+v", all)
+	}
+}
+
+// TestWhatFollowsFromAnotherStateHasNoIncident has what an outage, a limit of the rate and a refusal bring about.
+func TestWhatFollowsFromAnotherStateHasNoIncident(t *testing.T) {
+	t.Parallel()
+	tracker := new(Tracker)
+	two := func(cause, consequence string) func(int) []engine.Degraded {
+		return func(second int) (all []engine.Degraded) {
+			if 300 <= second && second < 600 {
+				all = append(all, state(consequence, 100))
+			}
+			if 290 <= second && second < 590 {
+				all = append(all, state(cause, 100))
+			}
+			return all
+		}
+	}
+	for _, c := range [][2]string{{"blind", "stale"}, {"rate_limited", "breaker"}, {"blind", "unsettled"}, {"refused", "unfinished"}} {
+		if heard := course(tracker, 900, two(c[0], c[1])); len(heard) != 2 || strings.Contains(strings.Join(heard, ""), c[1]) {
+			t.Errorf("%s, then %s: want it opened and closed, have %v", c[0], c[1], heard)
+		}
+		if heard := course(new(Tracker), 900, two("halted", c[1])); len(heard) != 4 {
+			t.Errorf("halted and %s: want both, have %v", c[1], heard)
+		}
+		tracker = new(Tracker)
 	}
 }
 

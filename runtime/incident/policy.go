@@ -18,6 +18,14 @@ const (
 	hour   = 60 * minute
 )
 
+// Bounds of what calls for a person though the engine goes on, for alerts too.
+const (
+	NearLiquidation   = 0.05       // of the price, to the liquidation
+	LowDiskBytes      = 256 << 20  // free, where the data are
+	UnsettledAfterMS  = minute     // since an order of unknown fate was sent
+	UnfinishedAfterMS = 2 * minute // that a halt has not taken away what it should
+)
+
 // policies are those of the declared states. What is not listed is a warning at once, critical after an hour.
 var policies = map[string]policy{
 	"unprotected":   {Critical, 0, 0, "BotdUnprotectedPosition"},
@@ -25,13 +33,17 @@ var policies = map[string]policy{
 	"contradicted":  {Critical, 0, 0, "BotdDiscrepancyUnresolved"},
 	"quarantined":   {Critical, 0, 0, "BotdDiscrepancyUnresolved"},
 	"standing_down": {Critical, 0, 0, "BotdTwoLeaders"}, // the lease: another botd trades, or did
-	"journal":       {Critical, 0, 0, "BotdStoreSlow"},  // the disk, too
+	"journal":       {Critical, 0, 0, "BotdStoreSlow"},
+	"disk":          {Critical, 0, 0, "BotdDiskLow"},
+	"liquidation":   {Critical, 0, 0, "BotdNearLiquidation"},
+	"unfinished":    {Critical, UnfinishedAfterMS, 0, "BotdHaltUnfinished"},
+	"unsettled":     {Critical, UnsettledAfterMS, 0, "BotdOrderUnsettled"},
 	"refused":       {Critical, 0, 0, "BotdIntentRefused"},
 	"lane":          {Critical, 0, 0, "BotdTradingHalted"},
 	"waiting":       {Critical, minute, 0, "BotdReconcileStale"},
 	"failed":        {Warning, 0, 4 * hour, "BotdStrategyFailed"},
 	"hung":          {Warning, 0, hour, "BotdStrategyHung"},
-	"stale":         {Warning, 0, hour, "BotdMarketDataStale"},
+	"stale":         {Warning, minute, hour, "BotdMarketDataStale"}, // by then it is known whether anything can be read
 	"breaker":       {Warning, 0, hour, "BotdTradingHalted"},
 	"foreign":       {Warning, minute, 0, "BotdTradingHalted"},
 	"limit":         {Warning, 0, 0, "BotdTradingHalted"}, // as configured
@@ -41,6 +53,14 @@ var policies = map[string]policy{
 	"clock":         {Warning, minute, hour, "BotdClockSkew"},
 	"rate_limited":  {Warning, minute, hour, "BotdRateLimited"},
 	"ledger":        {Warning, 0, 0, "BotdLedgerDifference"},
+}
+
+// consequences are kinds that follow from others: while one of those is declared, or its incident is open, they open none.
+var consequences = map[string][]string{
+	"stale":      {"blind"},
+	"breaker":    {"blind", "rate_limited"},
+	"unsettled":  {"blind", "rate_limited"},
+	"unfinished": {"blind", "refused"},
 }
 
 // Kinds are the kinds of incidents whose treatment is set, in order.

@@ -1,6 +1,11 @@
 package ops
 
-import "time"
+import (
+	"fmt"
+	"time"
+
+	"botd/runtime/incident"
+)
 
 // Severities of alerts.
 const (
@@ -22,6 +27,9 @@ func unlessRecently(alerts, window string) string {
 // outage are the alerts that say that the exchange, or botd, is not there.
 const outage = "BotdReconcileStale|BotdDown|BotdAuthFailing"
 
+// diskLow is that the disk has little room left.
+var diskLow = fmt.Sprintf(`botd_store_free_bytes < %d`, incident.LowDiskBytes)
+
 // Alert is an alerting rule of Prometheus.
 type Alert struct {
 	Name       string
@@ -41,25 +49,26 @@ var alerts = []Alert{
 		"botd {{ $labels.instance }} does not answer",
 		"Prometheus cannot scrape botd: the process, its machine or the network is down. Stops stay on the exchange; nothing else happens.",
 		"Look at the service and its log, and start it again. It resolves by itself whatever was in flight."},
-	{"BotdAbsent", Page, `absent(botd_build_info)`, 5 * time.Minute,
+	{"BotdAbsent", Page, `absent(botd_build_info) unless on () up{job=~"botd.*"} == 0`, 5 * time.Minute,
 		"no botd is scraped at all",
 		"There is no botd among the targets, so BotdDown cannot fire either.",
 		"Look at Prometheus's targets and at the service."},
-	{"BotdTradingHalted", Page, `max by (job, instance, reason) (botd_trading_halted{reason=~"kill_switch|standing_down|limit|journal|waiting"}) == 1`,
-		time.Minute,
+	{"BotdTradingHalted", Page, `max by (job, instance, reason) (botd_trading_halted{reason=~"kill_switch|standing_down|limit|journal|waiting"}) == 1` +
+		` or max by (job, instance, reason) (botd_trading_halted{reason="disk"}) == 1 unless on (job, instance) ` + diskLow, time.Minute,
 		"trading on {{ $labels.instance }} is halted: {{ $labels.reason }}",
 		"Nothing opens in the whole account; exits and stops continue.",
 		"botd status shows the cause and the way out; botd rearm ends a halt."},
-	{"BotdHaltUnfinished", Page, `botd_halts_unfinished > 0`, 2 * time.Minute,
+	{"BotdHaltUnfinished", Page, `botd_halts_unfinished > 0` + unless(outage+"|BotdIntentRefused"), incident.UnfinishedAfterMS * time.Millisecond,
 		"a halt of {{ $labels.instance }} has not taken away what it should",
 		"A halt to cancel or to flatten is in force, and orders or a position that it covers are still there.",
 		"botd status names what is left and what keeps it; close it on the exchange's own screen if that lasts."},
-	{"BotdOrderUnsettled", Page, `time() - (botd_orders_unsettled_oldest_timestamp_seconds > 0) > 60` + unless(outage), 0,
+	{"BotdOrderUnsettled", Page,
+		fmt.Sprintf(`time() - (botd_orders_unsettled_oldest_timestamp_seconds > 0) > %d`, incident.UnsettledAfterMS/1000) + unless(outage), 0,
 		"an order on {{ $labels.market }} has not settled for {{ $value | humanizeDuration }}",
 		"An order was sent and its state could not be fetched: it may exist or not. Its symbol opens nothing.",
 		"See botd orders, botd reconcile and the exchange's own screen. The order is never sent again automatically."},
-	{"BotdReconcileStale", Page, `max by (job, instance) (botd_trading_halted{reason=~"blind|market_blind|symbol_blind"}) == 1` +
-		` or max by (job, instance) (time() - (botd_reconcile_last_success_timestamp_seconds > 0)) > 120`, time.Minute,
+	{"BotdReconcileStale", Page, `(max by (job, instance) (botd_trading_halted{reason=~"blind|market_blind|symbol_blind"}) == 1` +
+		` or max by (job, instance) (time() - (botd_reconcile_last_success_timestamp_seconds > 0)) > 120)` + unless("BotdAuthFailing"), time.Minute,
 		"orders and positions of {{ $labels.instance }} cannot be read",
 		"No complete round: botd is blind for the account, a market or a symbol, and opens nothing there.",
 		"Look at the exchange's status and at BotdExchangeErrors; botd probe examines the exchange step by step."},
@@ -67,7 +76,7 @@ var alerts = []Alert{
 		"{{ $value }} symbols of {{ $labels.instance }} are quarantined",
 		"The exchange's report does not fit what botd did: a person decides.",
 		"botd resolve shows the evidence and what each decision would change."},
-	{"BotdNearLiquidation", Page, `botd_position_liquidation_distance_ratio < 0.05`, 0,
+	{"BotdNearLiquidation", Page, fmt.Sprintf(`botd_position_liquidation_distance_ratio < %g`, incident.NearLiquidation), 0,
 		"{{ $labels.symbol }} is {{ $value | humanizePercentage }} from its liquidation",
 		"If the price moves that far, the exchange closes the position and charges a fee.",
 		"Add margin, or botd halt --level flatten --symbol."},
@@ -84,7 +93,7 @@ var alerts = []Alert{
 		"the exchange refuses the key of {{ $labels.instance }}",
 		"The key is unknown or not permitted, or its signature is wrong: nothing can be read or closed.",
 		"Look at the key on the exchange (expiry, permissions, IP list), then at key_file and secret_file."},
-	{"BotdDiskLow", Page, `botd_store_free_bytes < 268435456`, time.Minute,
+	{"BotdDiskLow", Page, diskLow, time.Minute,
 		"the disk of {{ $labels.instance }} has {{ $value | humanize1024 }}B left",
 		"Below 256 MiB; when nothing is left, nothing opens: exits have a reserve in the journal.",
 		"Make room on the disk of data_dir: old backups and reports, recorded/ and decisions/ while botd is stopped."},
@@ -193,8 +202,9 @@ var alerts = []Alert{
 		"the journal of {{ $labels.instance }} has no backup of the last two days",
 		"The journal is botd's memory; without a backup, a broken disk means resolving every position manually.",
 		"Run botd backup DIRECTORY from a timer."},
-	{"BotdStoreSlow", Ticket, `instance:botd_store_write_seconds:p99_5m > 0.5` +
-		` or on (job, instance) sum by (job, instance) (increase(botd_store_errors_total[5m])) > 0`, 5 * time.Minute,
+	{"BotdStoreSlow", Ticket, `(instance:botd_store_write_seconds:p99_5m > 0.5` +
+		` or on (job, instance) sum by (job, instance) (increase(botd_store_errors_total[5m])) > 0)` +
+		` unless on (job, instance) max_over_time(botd_trading_halted{reason=~"journal|disk"}[10m]) == 1`, 5 * time.Minute,
 		"the journal of {{ $labels.instance }} writes slowly, or not at all",
 		"Every order waits until its record is on disk.",
 		"Look at the disk: free space, health, and what else writes to it."},

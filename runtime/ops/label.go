@@ -46,6 +46,7 @@ var (
 		"failed",
 		"hung",
 		"journal",
+		"disk",
 		"stale",
 		"waiting",
 		"unprotected",

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -455,6 +456,68 @@ func TestEveryAlertFiresWhenItMustAndOnlyThen(t *testing.T) {
 		if have := promtool(t, "test", "rules", write(t, "botd.test.yml", b.String())); !strings.Contains(have, "SUCCESS") {
 			t.Errorf("have %s", have)
 		}
+	}
+}
+
+// TestWhatCountsOverAWindowEndsWithIt has faults of the minutes 1 to 6 whose alerts last as long as their windows.
+func TestWhatCountsOverAWindowEndsWithIt(t *testing.T) {
+	t.Parallel()
+	text, err := RulesYAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := `{job="botd", instance="a", `
+	b := testFile(write(t, "botd.rules.yml", text), "1m")
+	for _, c := range []struct {
+		alert       string
+		series      []promSeries
+		fires, ends int // minutes, or one before: a recorded rule may be evaluated after the alert
+	}{
+		{"BotdNotificationsFailing", []promSeries{{"botd_notifications_total" + of + `channel="desk", result="failed"}`, "0+1x6 6x40"}}, 1, 21},
+		{"BotdTelegramFailing", []promSeries{{"botd_telegram_messages_total" + of + `result="unread"}`, "0+3x6 18x40"}}, 7, 20},
+		{"BotdSignalsFailing", []promSeries{{"botd_signals_total" + of + `result="wrong_token"}`, "0+3x6 18x40"}}, 2, 20},
+		{"BotdRestartLoop", []promSeries{{"process_start_time_seconds" + of + `mode="live"}`, "0 60 120 180 240 300 360x40"}}, 3, 34},
+		{"BotdAuthFailing", []promSeries{{"botd_exchange_error_codes_total" + of + `market="spot", code="-2015"}`, "0+3x6 18x40"}}, 1, 11},
+		{"BotdRateLimited", []promSeries{{"botd_exchange_requests_total" + of + `outcome="rate_limited"}`, "0+30x6 180x40"}}, 4, 11},
+		{"BotdStoreSlow", []promSeries{
+			{"botd_store_write_duration_seconds_bucket" + of + `le="0.5"}`, "0x40"},
+			{"botd_store_write_duration_seconds_bucket" + of + `le="1"}`, "0+10x6 60x40"},
+			{"botd_store_write_duration_seconds_bucket" + of + `le="+Inf"}`, "0+10x6 60x40"},
+		}, 7, 12},
+	} {
+		fmt.Fprintf(b, "  - interval: 1m\n    input_series:\n")
+		for _, s := range c.series {
+			fmt.Fprintf(b, "      - series: %s\n        values: %s\n", quoted(s.name), quoted(s.values))
+		}
+		fmt.Fprintf(b, "    promql_expr_test:\n")
+		for minute, samples := range map[int]string{max(0, c.fires-2): "[]", c.fires: "[{value: 1}]", c.ends - 2: "[{value: 1}]", c.ends: "[]"} {
+			firing := fmt.Sprintf(`max(ALERTS{alertname="%s", alertstate="firing"})`, c.alert)
+			fmt.Fprintf(b, "      - expr: %s\n        eval_time: %dm\n        exp_samples: %s\n", quoted(firing), minute, samples)
+		}
+	}
+	if have := promtool(t, "test", "rules", write(t, "botd.test.yml", b.String())); !strings.Contains(have, "SUCCESS") {
+		t.Errorf("have %s", have)
+	}
+}
+
+// TestTheDocumentedTableOfAlertsHasEachOfThem reads the table of docs/operations.md.
+func TestTheDocumentedTableOfAlertsHasEachOfThem(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := map[string]string{}
+	for _, row := range regexp.MustCompile(`(?m)^\| (Botd\w+) \| (\w+) \| .+ \| .+ \| .+ \|$`).FindAllStringSubmatch(string(text), -1) {
+		documented[row[1]] = row[2]
+	}
+	for _, a := range Alerts() {
+		if documented[a.Name] != a.Severity {
+			t.Errorf("%s: want %s in the table, have %q", a.Name, a.Severity, documented[a.Name])
+		}
+	}
+	if len(documented) != len(Alerts()) {
+		t.Errorf("want a row for each of %d alerts, have %d", len(Alerts()), len(documented))
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"botd/internal/private"
 	"botd/runtime/engine"
 	"botd/runtime/incident"
-	"botd/runtime/ops"
 )
 
 // IncidentsFile holds the incidents over a restart.
@@ -63,7 +62,7 @@ type incidents struct {
 	report  func(*incident.Report)
 	writes  chan []byte // to one writer: who trades does not wait for a disk; nil where nothing is stored
 	savedMS int64
-	clockMS int64 // since then the exchange's clock cannot be read
+	first   map[seen]int64 // since when what is not declared is there
 }
 
 // causesEveryMS is how often a changed cause alone is saved.
@@ -155,25 +154,11 @@ func (b *Board) track() []incident.Report {
 	if i.writes == nil || nowMS == 0 {
 		return nil
 	}
-	reports := i.tracker.Update(nowMS, slices.Concat(b.status.Degraded, i.more(nowMS), b.clockStates()), b.reconciled)
+	reports := i.tracker.Update(nowMS, slices.Concat(b.status.Degraded, i.more(nowMS), b.dangers(nowMS)), b.reconciled)
 	if len(reports) > 0 || nowMS-i.savedMS >= causesEveryMS {
 		i.save(nowMS)
 	}
 	return reports
-}
-
-// clockStates declares that the exchange's clock cannot be read well enough to sign with.
-func (b *Board) clockStates() []engine.Degraded {
-	at := slices.IndexFunc(b.reported, func(check ops.Check) bool { return check.Name == "clock" && !check.OK })
-	if at < 0 {
-		b.incidents.clockMS = 0
-		return nil
-	}
-	if b.incidents.clockMS == 0 {
-		b.incidents.clockMS = b.status.NowMS
-	}
-	return []engine.Degraded{{State: "clock", Cause: b.reported[at].Detail, SinceMS: b.incidents.clockMS,
-		WayOut: "look at NTP on the machine (timedatectl, chronyc tracking), and at the network to the exchange"}}
 }
 
 // save has the incidents written, if they have changed.

@@ -75,9 +75,9 @@ func TestIncidentsThatCannotBeReadAreSaidAndBeginAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	board, heard, stop := tracked(t, directory)
-	board.Show(engine.Status{NowMS: 1_000, Degraded: []engine.Degraded{{State: "stale", SinceMS: 1}}})
+	board.Show(engine.Status{NowMS: 1_000, Degraded: []engine.Degraded{{State: "hung", SinceMS: 1}}})
 	stop()
-	if len(*heard) != 2 || !strings.Contains((*heard)[0], "cannot be read") || (*heard)[1] != "opened stale" {
+	if len(*heard) != 2 || !strings.Contains((*heard)[0], "cannot be read") || (*heard)[1] != "opened hung" {
 		t.Errorf("want the fault and a new incident, have %v", *heard)
 	}
 }

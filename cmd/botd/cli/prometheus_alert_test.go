@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"database/sql"
 	"fmt"
 	"maps"
 	"net/http"
@@ -26,14 +27,14 @@ import (
 // (runtime/daemon, TestFaultsOfMinutesFireTheirAlerts). Recorded series make every rule fire, and stay silent, in
 // runtime/ops (TestEveryAlertFiresWhenItMustAndOnlyThen).
 var slow = []string{"BotdOrderUnsettled", "BotdStrategyStalled", "BotdClockSkew", "BotdLedgerDifference", "BotdExchangeErrors", "BotdCandlesMissing",
-	"BotdSlippageHigh", "BotdObjectiveMissed", "BotdBackupOld", "BotdMarketDataStale", "BotdTicksMissed", "BotdStoreSlow", "BotdDiskLow"}
+	"BotdSlippageHigh", "BotdObjectiveMissed", "BotdBackupOld", "BotdMarketDataStale", "BotdTicksMissed", "BotdDiskLow"}
 
-// afterwards are the rules that fire on after their fault, and how long: they count over a window, or their fault stays.
+// afterwards are the rules that fire on after their fault, and how long: they count over a window. That they end then is
+// shown on virtual time, or by recorded series (runtime/ops, TestWhatCountsOverAWindowEndsWithIt).
 var afterwards = map[string]string{
 	"BotdWatchdog":             "for ever",
-	"BotdTwoLeaders":           "until the second target goes",
 	"BotdNotificationsFailing": "15m", "BotdTelegramFailing": "15m", "BotdSignalsFailing": "15m", "BotdRestartLoop": "30m",
-	"BotdRateLimited": "5m", "BotdAuthFailing": "5m",
+	"BotdRateLimited": "5m", "BotdAuthFailing": "5m", "BotdStoreSlow": "5m",
 }
 
 // drill is one daemon on an exchange, with everything that can fail, and a Prometheus that watches it.
@@ -190,15 +191,22 @@ func (d *drill) people() {
 	d.buyManually()
 	d.run(failure.OK, "halt", "--level", "pause", "--reason", "a drill", "--yes")
 	d.run(failure.Temporary, "halt", "--level", "flatten", "--strategy", "large", "--reason", "a drill", "--yes", "--wait", "1s")
-	d.want(began, "BotdNearLiquidation", "BotdLimitNearlyReached", "BotdDiscrepancyUnresolved", "BotdTradingHalted", "BotdHaltUnfinished",
-		"BotdIntentRefused")
+	d.want(began, "BotdNearLiquidation", "BotdLimitNearlyReached", "BotdDiscrepancyUnresolved", "BotdTradingHalted", "BotdIntentRefused")
 	ended = time.Now()
 	d.set(func() { d.refuse = nil }) // the stop rests, and the large position is closed
-	d.over(ended, "BotdHaltUnfinished", "BotdNearLiquidation", "BotdPositionWithoutStop", "BotdIntentRefused", "BotdUnprotectedPosition")
+	d.over(ended, "BotdNearLiquidation", "BotdPositionWithoutStop", "BotdIntentRefused", "BotdUnprotectedPosition")
 	ended = time.Now()
 	d.run(failure.OK, "resolve", "ETH-USDT", "--adopt", "--reason", "bought by hand")
 	d.run(failure.OK, "rearm", "--reason", "over")
 	d.over(ended, "BotdDiscrepancyUnresolved", "BotdTradingHalted", "BotdLimitNearlyReached")
+
+	began = time.Now()
+	d.control("POST", "faults", `{"match": "POST /fhapi/v1/order", "kind": "status", "status": 503}`)
+	d.run(failure.Temporary, "halt", "--level", "flatten", "--strategy", "guarded", "--reason", "a drill", "--yes", "--wait", "1s")
+	d.want(began, "BotdHaltUnfinished")
+	ended = time.Now()
+	d.control("DELETE", "faults", "")
+	d.over(ended, "BotdHaltUnfinished")
 }
 
 // signal sends one with a wrong token.
@@ -246,11 +254,16 @@ func (d *drill) outages() {
 	d.over(ended, "BotdReconcileStale") // it may have been blind meanwhile
 
 	began = time.Now()
-	d.set(func() { d.keyless = true })
-	d.want(began, "BotdAuthFailing", "BotdReconcileStale")
+	d.control("POST", "faults", `{"match": "*", "kind": "drop_request"}`)
+	d.want(began, "BotdReconcileStale")
 	ended = time.Now()
-	d.set(func() { d.keyless = false })
+	d.control("DELETE", "faults", "")
 	d.over(ended, "BotdReconcileStale")
+
+	began = time.Now()
+	d.set(func() { d.keyless = true })
+	d.want(began, "BotdAuthFailing")
+	d.set(func() { d.keyless = false })
 }
 
 // process are faults of the process: it stands still, is killed, and starts again and again.
@@ -260,12 +273,12 @@ func (d *drill) process() {
 	if err := d.daemon.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	d.want(began, "BotdDown", "BotdAbsent") // it does not answer
+	d.want(began, "BotdDown") // it does not answer
 	ended := time.Now()
 	if err := d.daemon.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	d.over(ended, "BotdDown", "BotdAbsent")
+	d.over(ended, "BotdDown")
 	began = time.Now()
 	for range 3 {
 		d.late = time.Now().Add(patience)
@@ -279,4 +292,69 @@ func (d *drill) process() {
 		d.until(fmt.Sprintf(`process_start_time_seconds{job="botd"} != %s`, start[0].Value[1]))
 	}
 	d.want(began, "BotdRestartLoop")
+	d.disk()
+	d.targets()
+}
+
+// disk is a disk on which each record waits for another program.
+func (d *drill) disk() {
+	t := d.place.t
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(d.directory, "data/live/journal.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	for _, verb := range slices.Repeat([][]string{{"halt", "--level", "pause", "--yes"}, {"rearm"}}, 3) { // each is a record
+		if _, err := conn.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+			t.Fatal(err)
+		}
+		released := make(chan error, 1)
+		time.AfterFunc(900*time.Millisecond, func() {
+			_, err := conn.ExecContext(t.Context(), "ROLLBACK")
+			released <- err
+		})
+		d.run(failure.OK, append(verb, "--strategy", "follow", "--reason", "a drill")...)
+		if err := <-released; err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.want(began, "BotdStoreSlow")
+}
+
+// targets are what Prometheus scrapes: the second one goes, then the first.
+func (d *drill) targets() {
+	t := d.place.t
+	text, err := os.ReadFile(filepath.Join(d.directory, "prometheus.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	configure := func(text string) {
+		d.file("prometheus.yml", text, 0o600)
+		response, err := http.Post(d.base+"/-/reload", "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+	}
+	ends := func(since time.Time, alert string) {
+		d.late = time.Now().Add(patience)
+		d.until(fmt.Sprintf(`vector(1) unless on () ALERTS{alertname=%q, alertstate="firing"}`, alert))
+		d.cleared[alert] = time.Since(since).Round(time.Second)
+	}
+	one, _, _ := strings.Cut(string(text), "  - job_name: botd-twice\n")
+	none, _, _ := strings.Cut(one, "scrape_configs:")
+	ended := time.Now()
+	configure(one)
+	ends(ended, "BotdTwoLeaders")
+	began := time.Now()
+	configure(none)
+	d.want(began, "BotdAbsent")
+	ended = time.Now()
+	configure(one)
+	ends(ended, "BotdAbsent")
 }

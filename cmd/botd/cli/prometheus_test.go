@@ -138,7 +138,7 @@ func startPrometheusOver(t *testing.T, prometheus, directory, rules string, jobs
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command(prometheus, "--config.file=prometheus.yml", "--storage.tsdb.path=tsdb", "--web.listen-address="+port)
+	command := exec.Command(prometheus, "--config.file=prometheus.yml", "--storage.tsdb.path=tsdb", "--web.listen-address="+port, "--web.enable-lifecycle")
 	command.Dir, command.Stdout, command.Stderr = directory, log, log
 	if err := command.Start(); err != nil {
 		t.Fatal(err)

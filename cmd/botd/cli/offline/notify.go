@@ -26,7 +26,8 @@ Under systemd it may be a credential instead: LoadCredential=BOTD_NOTIFY_PHONE:/
 
 A channel takes the lines of the log from its severity on (least: info, warning or
 error; error without it) and the events it names (also; without it daemon.*,
-incident.*, trade.*, trading.armed, order.uncertain and config.rejected). So by default it hears of each entry
+incident.*, trade.*, trading.armed, order.uncertain, config.rejected, exchange.key_* and
+strategy.notice). So by default it hears of each entry
 and exit with its result (of more than 12 an hour as a digest), and of each incident's
 opening, reminders and end. In its quiet hours (UTC) it hears of errors only, and of the
 rest when they are over. Events close together form one message; a mail's subject names

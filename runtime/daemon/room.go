@@ -1,0 +1,53 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"botd/internal/disk"
+	"botd/runtime/engine"
+	"botd/runtime/incident"
+)
+
+// roomEvery is how often it is looked at what is free.
+const roomEvery = 10 * time.Second
+
+// room declares that the disk of the data has little room left, long before nothing opens for it. It looks from a
+// goroutine of its own: who trades does not wait for a disk.
+type room struct {
+	directory string
+	free      atomic.Int64 // bytes; 0 while enough is free, or it is not known
+	sinceMS   int64
+}
+
+func (r *room) run(ctx context.Context) {
+	ticker := time.NewTicker(roomEvery)
+	defer ticker.Stop()
+	for {
+		left := int64(0)
+		if free, known := disk.Free(r.directory); known && free < incident.LowDiskBytes {
+			left = max(1, free)
+		}
+		r.free.Store(left)
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (r *room) states(nowMS int64) []engine.Degraded {
+	left := r.free.Load()
+	if left == 0 {
+		r.sinceMS = 0
+		return nil
+	}
+	if r.sinceMS == 0 {
+		r.sinceMS = nowMS
+	}
+	return []engine.Degraded{{State: "disk", SinceMS: r.sinceMS, Cause: fmt.Sprintf("%d MiB are free on the disk of %s", left>>20, r.directory),
+		WayOut: "make room on it; when nothing is left, nothing opens: exits and stops go on"}}
+}

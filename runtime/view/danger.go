@@ -1,0 +1,103 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/runtime/engine"
+	"botd/runtime/incident"
+	"botd/runtime/ops"
+)
+
+// seen is a state of which it is noted since when it is there.
+type seen struct {
+	state string
+	scope account.Scope
+}
+
+// dangers are states that call for a person and that the engine does not declare: it goes on as before.
+func (b *Board) dangers(nowMS int64) []engine.Degraded {
+	all := slices.Concat(b.clockState(), b.nearLiquidations(), b.unfinishedHalts(), b.unsettledOrders())
+	if len(all) == 0 {
+		b.incidents.first = nil
+		return nil
+	}
+	first := make(map[seen]int64, len(all))
+	for i := range all {
+		d := &all[i]
+		state := seen{d.State, d.Scope}
+		since, before := b.incidents.first[state]
+		if !before {
+			since = nowMS
+		}
+		if first[state] = since; d.SinceMS == 0 {
+			d.SinceMS = since
+		}
+	}
+	b.incidents.first = first
+	return all
+}
+
+// clockState is that the exchange's clock cannot be read well enough to sign with.
+func (b *Board) clockState() []engine.Degraded {
+	at := slices.IndexFunc(b.reported, func(check ops.Check) bool { return check.Name == "clock" && !check.OK })
+	if at < 0 {
+		return nil
+	}
+	return []engine.Degraded{{State: "clock", Cause: b.reported[at].Detail,
+		WayOut: "look at NTP on the machine (timedatectl, chronyc tracking), and at the network to the exchange"}}
+}
+
+// nearLiquidations are the positions that a small move of the price would end.
+func (b *Board) nearLiquidations() (all []engine.Degraded) {
+	for i := range b.status.Symbols {
+		t := &b.status.Symbols[i]
+		if t.Rules == nil || t.Position == 0 || t.Last <= 0 || t.LiqPrice.IsZero() {
+			continue
+		}
+		away := *distance(t.Rules.PriceFloat(t.Last), t.LiqPrice.Float())
+		if away >= incident.NearLiquidation {
+			continue
+		}
+		all = append(all, engine.Degraded{State: "liquidation", Scope: account.Scope{Symbol: t.Key},
+			Cause:  fmt.Sprintf("the price, %s, is %.1f %% from the liquidation at %s", t.Rules.PriceDecimal(t.Last), 100*away, t.LiqPrice),
+			WayOut: "add margin on the exchange, or botd halt --level flatten --symbol " + t.Key.Name})
+	}
+	return all
+}
+
+// unfinishedHalts are halts that have not taken away what they should.
+func (b *Board) unfinishedHalts() (all []engine.Degraded) {
+	for i := range b.status.Degraded {
+		if d := &b.status.Degraded[i]; d.State == "halted" && d.Remaining != "" {
+			all = append(all, engine.Degraded{State: "unfinished", Scope: d.Scope, Cause: d.Remaining,
+				WayOut: "botd status names what keeps it; close it on the exchange's own screen if that lasts"})
+		}
+	}
+	return all
+}
+
+// unsettledOrders are the markets with an order whose fate is unknown.
+func (b *Board) unsettledOrders() (all []engine.Degraded) {
+	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+		var oldest *account.Placement
+		for i := range b.status.Live {
+			p := &b.status.Live[i]
+			if p.Order().Market == market && p.State() != placement.Working && p.SentMS() > 0 && (oldest == nil || p.SentMS() < oldest.SentMS()) {
+				oldest = p
+			}
+		}
+		if oldest == nil {
+			continue
+		}
+		all = append(all, engine.Degraded{State: "unsettled", Scope: account.Scope{Symbol: exchange.SymbolKey{Market: market}}, SinceMS: oldest.SentMS(),
+			Cause: fmt.Sprintf("order %s on %s was sent at %s, and what became of it is unknown", oldest.Order().ClientOrderID, oldest.Symbol().Name,
+				time.UnixMilli(oldest.SentMS()).UTC().Format(time.TimeOnly)),
+			WayOut: "it is found out by evidence, and never sent again by itself; botd orders, and the exchange's own screen"})
+	}
+	return all
+}
