@@ -346,8 +346,10 @@ func (d *drill) targets() {
 		d.until(fmt.Sprintf(`vector(1) unless on () ALERTS{alertname=%q, alertstate="firing"}`, alert))
 		d.cleared[alert] = time.Since(since).Round(time.Second)
 	}
-	one, _, _ := strings.Cut(string(text), "  - job_name: botd-twice\n")
-	none, _, _ := strings.Cut(one, "scrape_configs:")
+	targets := regexp.MustCompile(`targets: \[.*?\]`) // a job without targets, unlike none, ends its series at once
+	first, second, _ := strings.Cut(string(text), "job_name: botd-twice")
+	one := first + "job_name: botd-twice" + targets.ReplaceAllString(second, "targets: []")
+	none := targets.ReplaceAllString(one, "targets: []")
 	ended := time.Now()
 	configure(one)
 	ends(ended, "BotdTwoLeaders")
