@@ -64,7 +64,7 @@ func journalFails(fact *engine.NoteJournal) Wording {
 	case fact.Lost:
 		return bad("journal.lost", "JOURNAL   %s: nothing opens, exits and the kill switch go on; stop botd, restore, start", fact.Why)
 	}
-	return bad("journal.low", "JOURNAL   %s: nothing opens, exits go on", fact.Why)
+	return bad("journal.low", "DISK      %s: nothing opens, exits go on", fact.Why)
 }
 
 // journalBack words that the journal can be written again. What is left of the disk may still

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"log"
+	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"os"
@@ -238,6 +239,8 @@ func TestTheRunbookDoesWhatItSays(t *testing.T) {
 		"size: {quantity: 0.01}\n", 0o600)
 	b.shows("long 0.01", "HALTED")
 	b.flattenFromAPhone(phone)
+	b.withdraws()
+	b.keys()
 }
 
 const holding = "name: hold\nstrategy: buy_and_hold\nmarket: futures\nsymbol: ETH-USDT\ninterval: 1m\nschedule: '@every 1s'\nleverage: 3\n"
@@ -274,6 +277,44 @@ func (b *runbook) withoutExchange(venue *exec.Cmd) {
 	b.shows("ready", "BLIND", "WAITING")
 	b.follow("After maintenance")
 	b.shows("long 0.2", "HALTED")
+}
+
+// withdraws declares a transfer out of the wallet, which then happens.
+func (b *runbook) withdraws() {
+	b.t.Helper()
+	b.follow("Deposits and withdrawals")
+	response, err := http.Post("http://"+b.address+"/control/v1/deposit", "application/json",
+		strings.NewReader(`{"account": "runbook", "market": "futures", "amount": "-3000"}`))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	response.Body.Close()
+	eventually(b.t, "the withdrawal in the ledger, with nothing unexplained", func() bool {
+		text := b.run(failure.OK, "ledger", "-c", "etc")
+		return strings.Contains(text, "-3000") && !strings.Contains(b.run(failure.OK, "status", "-c", "etc"), "unexplained")
+	})
+	if text := b.run(failure.OK, "incidents", "-c", "etc"); strings.Contains(text, "ledger") {
+		b.t.Errorf("want no incident of what was declared, have %s", text)
+	}
+}
+
+// keys begins a keyed chain.
+func (b *runbook) keys() {
+	b.t.Helper()
+	if _, err := exec.LookPath("openssl"); err != nil {
+		b.t.Log("openssl is not installed, which makes the key of the runbook: that part is left out")
+		return
+	}
+	text, err := os.ReadFile(b.at("etc/botd.yaml"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.file("etc/botd.yaml", string(text)+"journal_key_file: "+b.at("etc/journal-key")+"\n", 0o600)
+	b.follow("A key for the journal")
+	b.shows("ready")
+	if text := b.run(failure.OK, "journal", "verify", "-c", "etc"); !strings.Contains(text, "key") {
+		b.t.Errorf("want a keyed chain, have %s", text)
+	}
 }
 
 // flattenFromAPhone writes what the runbook says to the Telegram bot, with the code that it answers.
