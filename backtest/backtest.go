@@ -23,6 +23,7 @@ const (
 	instance     = "bt"
 	random       = "00000" // of client order ids: one start makes them all
 	storedOrders = 5_000   // finished orders that the exchange still reports: the engine fetches at once
+	storedDirect = 64      // and to the direct machine, which reads none but its last
 	maxRounds    = 10_000  // at one moment: more is a loop that does not converge
 )
 
@@ -46,7 +47,11 @@ func Run(ctx context.Context, config Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.result(time.Since(began))
+	result, err := r.result(time.Since(began))
+	if config.beside {
+		r.ledger.moveOut()
+	}
+	return result, err
 }
 
 func newRun(config *Config) (*run, error) {
@@ -111,8 +116,12 @@ func newVenue(config *Config) (*sim.Exchange, error) {
 			settings.FuturesUSDT = config.Cash
 		}
 	}
+	stored := storedOrders
+	if config.indirect() == "" {
+		stored = storedDirect
+	}
 	venue, err := sim.New(
-		sim.Config{Symbols: symbols, StartMS: startMS - 1, OrderDelayMS: config.Costs.LatencyMS + config.Costs.LaterMS, MaxHistory: storedOrders,
+		sim.Config{Symbols: symbols, StartMS: startMS - 1, OrderDelayMS: config.Costs.LatencyMS + config.Costs.LaterMS, MaxHistory: stored,
 			ReuseLists: true},
 	)
 	if err != nil {

@@ -24,6 +24,8 @@ type direct struct {
 	key       exchange.SymbolKey
 	candles   *exchange.Candles
 	strategy  strategy.Strategy
+	steady    strategy.Steady // the same, where it is one
+	asked     bool            // at a close, before
 	name      string
 	leverage  int
 	uncovered string // what came up; empty while nothing has
@@ -103,6 +105,7 @@ func newDirect(r *run) *direct {
 		leverage: r.venue.Leverage(account, leg.symbol.Name), version: 1, roundMS: never}
 	d.view.Symbol, d.view.Interval, d.view.Size, d.view.Leverage = leg.symbol, given.Interval, given.Size, given.Leverage
 	d.view.Others = given.Others
+	d.steady, _ = given.Strategy.(strategy.Steady)
 	d.request = exchange.Request{Operation: exchange.FuturesPlace,
 		Order: exchange.NewOrder{Market: exchange.Futures, Symbol: leg.symbol.Name, Type: exchange.MarketOrder}}
 	return d
@@ -184,6 +187,10 @@ func (d *direct) next(at, warmup int) bool {
 		d.viewed = d.version
 		d.view.Version, d.view.Position, d.view.Memory = d.version, d.position, d.memory
 	}
+	if d.steady != nil && d.steady.Stays() && d.asked {
+		return false
+	}
+	d.asked = true
 	d.plan.Reset()
 	d.strategy.Decide(&d.view, &d.plan)
 	if !d.inForce.Covers(&d.plan) || len(d.plan.Notices()) > 0 {

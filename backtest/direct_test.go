@@ -209,3 +209,23 @@ func difference(one, other *backtest.Result) string {
 	}
 	return fmt.Sprintf("executions are equal: %+v %+v", one.Funnel, other.Funnel)
 }
+
+// TestSteadyStrategiesTradeTheSameByBothMachines has strategies of the library that say when a candle changes nothing, whom the
+// direct machine does not ask then and the engine does.
+func TestSteadyStrategiesTradeTheSameByBothMachines(t *testing.T) {
+	t.Parallel()
+	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 20_000)
+	size := strategy.Size{Quote: exchange.AmountOf(500)}
+	setting := strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Minute1, Size: size}
+	for _, name := range []string{"sma_cross", "ema_cross", "macd", "rsi", "donchian"} {
+		config := speedConfig(t, recorded, "10", "50")
+		leg := &config.Legs[0]
+		leg.Kind, leg.Strategy.Size, leg.Strategy.Protection = name, size, strategy.Protection{Set: true}
+		leg.Make = func(*tape.Tape) (strategy.Strategy, error) { return build(t, name, setting, strategy.Values{}), nil }
+		direct, engine := mustRun(t, config), mustRun(t, backtest.ByEngine(config))
+		if direct.Machine != "direct" || direct.Fills < 100 || direct.ResultSHA256 != engine.ResultSHA256 {
+			t.Errorf("%s: want %d fills and %s, have %d by %q, and %s", name, engine.Fills, engine.ResultSHA256[:8], direct.Fills, direct.Machine,
+				direct.ResultSHA256[:8])
+		}
+	}
+}

@@ -3,6 +3,7 @@ package backtest
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"botd/exchange"
 	"botd/exchange/sim"
@@ -41,6 +42,29 @@ type measurement struct {
 	taken        exchange.Amount // value of what takers filled
 	load         float64         // the same as shares of the equity then, summed
 	events       events
+}
+
+// rooms holds the lists of fills and round trips of trials that have ended, for the next ones.
+var rooms sync.Pool
+
+type room struct {
+	fills []fill
+	trips []Trip
+}
+
+// moveIn gives a trial, whose rows nobody keeps, lists that have grown already.
+func (l *measurement) moveIn() {
+	if had, is := rooms.Get().(*room); is {
+		l.fills, l.trips = had.fills, had.trips
+	}
+}
+
+// moveOut takes the lists from a trial that is summed up.
+func (l *measurement) moveOut() {
+	clear(l.fills)
+	clear(l.trips)
+	rooms.Put(&room{l.fills[:0], l.trips[:0]})
+	l.fills, l.trips = nil, nil
 }
 
 // fill is an execution and what it was for.
@@ -94,6 +118,8 @@ func (l *measurement) begin(r *run) {
 	l.drawdown.take(openMS, l.initial.Float())
 	if l.nextCurve = math.MaxInt; !r.config.beside {
 		l.nextCurve, l.curve = 0, make([]Point, 0, min(n, maxCurve)+1)
+	} else {
+		l.moveIn()
 	}
 	l.level = l.initial.Float()
 	l.days.begin(exchange.Day1, openMS, lastMS, l.level)

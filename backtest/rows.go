@@ -88,29 +88,39 @@ func (r *Result) signRows(run *run) error {
 	if !last {
 		return errors.New("hash the result: its rows are not the last that it has")
 	}
-	w := rowWriter{run: run, hash: sha256.New()}
-	w.hash.Write(head)
-	w.write(`"executions":[`)
+	w, hash := rowWriter{run: run}, sha256.New()
+	hash.Write(head)
+	text := append(make([]byte, 0, 2*mostText), `"executions":[`...)
 	for i := range run.ledger.fills {
-		w.comma(i)
-		w.execution(&run.ledger.fills[i])
+		text = w.execution(separated(hash, text, i), &run.ledger.fills[i])
 	}
-	w.write(`],"trades":[`)
+	text = append(text, `],"trades":[`...)
 	for i := range run.ledger.trips {
-		w.comma(i)
-		w.trip(&run.ledger.trips[i])
+		text = w.trip(separated(hash, text, i), &run.ledger.trips[i])
 	}
-	w.write("]}")
-	w.hash.Write(w.text)
-	r.ResultSHA256 = hex.EncodeToString(w.hash.Sum(nil))
+	hash.Write(append(text, "]}"...))
+	r.ResultSHA256 = hex.EncodeToString(hash.Sum(nil))
 	return nil
+}
+
+// mostText is how much is written before the hash gets it.
+const mostText = 1 << 14
+
+// separated puts a comma before row i, and hands what there is to the hash now and then.
+func separated(hash hash.Hash, text []byte, i int) []byte {
+	if len(text) > mostText {
+		hash.Write(text)
+		text = text[:0]
+	}
+	if i > 0 {
+		text = append(text, ',')
+	}
+	return text
 }
 
 // rowWriter writes rows as encoding/json writes an Execution and a TripRow.
 type rowWriter struct {
 	run   *run
-	hash  hash.Hash
-	text  []byte // not in the hash yet
 	words []word
 }
 
@@ -120,89 +130,74 @@ type word struct {
 	json []byte
 }
 
-func (w *rowWriter) write(text string) { w.text = append(w.text, text...) }
-
-// comma separates rows, and hands what there is to the hash now and then.
-func (w *rowWriter) comma(i int) {
-	const most = 1 << 14
-	if len(w.text) > most {
-		w.hash.Write(w.text)
-		w.text = w.text[:0]
-	}
-	if i > 0 {
-		w.write(",")
-	}
+func appendInteger(text []byte, key string, n int64) []byte {
+	return strconv.AppendInt(append(text, key...), n, 10)
 }
 
-func (w *rowWriter) integer(key string, n int64) {
-	w.write(key)
-	w.text = strconv.AppendInt(w.text, n, 10)
+func appendAmount(text []byte, key string, a exchange.Amount) []byte {
+	return append(a.Append(append(text, key...)), '"')
 }
 
-func (w *rowWriter) amount(key string, a exchange.Amount) {
-	w.write(key)
-	w.write(`"`)
-	w.text = a.Append(w.text)
-	w.write(`"`)
-}
-
-// share writes a number that rounded made: none is so small or large that JSON has an exponent.
-func (w *rowWriter) share(key string, f float64) {
-	w.write(key)
-	w.text = strconv.AppendFloat(w.text, f, 'f', -1, 64)
+// appendShare writes a number that rounded made: none is so small or large that JSON has an exponent.
+func appendShare(text []byte, key string, f float64) []byte {
+	return strconv.AppendFloat(append(text, key...), f, 'f', -1, 64)
 }
 
 // word writes a text. Mostly it is one of a few.
-func (w *rowWriter) word(key, text string) {
-	const few = 16
-	w.write(key)
+func (w *rowWriter) word(text []byte, key, word string) []byte {
+	text = append(text, key...)
 	for i := range w.words {
-		if w.words[i].text == text {
-			w.text = append(w.text, w.words[i].json...)
-			return
+		if w.words[i].text == word {
+			return append(text, w.words[i].json...)
 		}
 	}
+	return append(text, w.learn(word)...)
+}
+
+// learn returns a text as JSON, and remembers it while there are few.
+func (w *rowWriter) learn(text string) []byte {
+	const few = 16
 	known, _ := json.Marshal(text) // a string has JSON
 	if len(w.words) < few {
 		w.words = append(w.words, word{text, known})
 	}
-	w.text = append(w.text, known...)
+	return known
 }
 
-func (w *rowWriter) execution(f *fill) {
+func (w *rowWriter) execution(text []byte, f *fill) []byte {
 	symbol := w.run.legs[f.leg].symbol
-	w.integer(`{"time_ms":`, f.TimeMS)
-	w.word(`,"symbol":`, symbol.Name)
-	w.word(`,"side":`, f.Side.String())
-	w.amount(`,"price":`, symbol.PriceAmount(f.Price))
-	w.amount(`,"quantity":`, symbol.QuantityAmount(f.Quantity))
-	w.amount(`,"fee":`, f.Fee)
-	w.word(`,"fee_asset":`, f.FeeAsset)
-	w.word(`,"role":`, f.role())
-	w.amount(`,"slippage":`, f.Slipped)
-	w.word(`,"purpose":`, f.tag.purpose)
-	w.write("}")
+	text = appendInteger(text, `{"time_ms":`, f.TimeMS)
+	text = w.word(text, `,"symbol":`, symbol.Name)
+	text = w.word(text, `,"side":`, f.Side.String())
+	text = appendAmount(text, `,"price":"`, symbol.PriceAmount(f.Price))
+	text = appendAmount(text, `,"quantity":"`, symbol.QuantityAmount(f.Quantity))
+	text = appendAmount(text, `,"fee":"`, f.Fee)
+	text = w.word(text, `,"fee_asset":`, f.FeeAsset)
+	text = w.word(text, `,"role":`, f.role())
+	text = appendAmount(text, `,"slippage":"`, f.Slipped)
+	text = w.word(text, `,"purpose":`, f.tag.purpose)
+	return append(text, '}')
 }
 
-func (w *rowWriter) trip(t *Trip) {
+func (w *rowWriter) trip(text []byte, t *Trip) []byte {
 	leg := &w.run.legs[t.leg]
 	against, in := t.excursions(leg.symbol)
-	w.word(`{"symbol":`, leg.symbol.Name)
-	w.word(`,"strategy":`, leg.config.Strategy.Name)
-	w.integer(`,"entered_ms":`, t.EnteredMS)
-	w.integer(`,"left_ms":`, t.LeftMS)
-	w.word(`,"side":`, t.Side.String())
-	w.amount(`,"quantity":`, leg.symbol.QuantityAmount(t.Quantity))
-	w.amount(`,"entry_price":`, t.Entry)
-	w.amount(`,"exit_price":`, t.Exit)
-	w.amount(`,"fees":`, t.Fees)
-	w.amount(`,"funding":`, t.Funding)
-	w.amount(`,"slippage":`, t.Slippage)
-	w.amount(`,"pnl":`, t.PNL)
-	w.share(`,"mae_pct":`, rounded(against*100))
-	w.share(`,"mfe_pct":`, rounded(in*100))
-	w.word(`,"entry_reason":`, t.EntryTag.why)
-	w.word(`,"exit_purpose":`, t.ExitTag.purpose)
-	w.word(`,"exit_reason":`, t.ExitTag.why)
-	w.write("}")
+	text = w.word(text, `{"symbol":`, leg.symbol.Name)
+	text = w.word(text, `,"strategy":`, leg.config.Strategy.Name)
+	text = appendInteger(text, `,"entered_ms":`, t.EnteredMS)
+	text = appendInteger(text, `,"left_ms":`, t.LeftMS)
+	text = w.word(text, `,"side":`, t.Side.String())
+	text = appendAmount(text, `,"quantity":"`, leg.symbol.QuantityAmount(t.Quantity))
+	text = appendAmount(text, `,"entry_price":"`, t.Entry)
+	text = appendAmount(text, `,"exit_price":"`, t.Exit)
+	text = appendAmount(text, `,"fees":"`, t.Fees)
+	text = appendAmount(text, `,"funding":"`, t.Funding)
+	text = appendAmount(text, `,"slippage":"`, t.Slippage)
+	text = appendAmount(text, `,"pnl":"`, t.PNL)
+	text = appendShare(text, `,"mae_pct":`, rounded(against*100))
+	text = appendShare(text, `,"mfe_pct":`, rounded(in*100))
+	text = w.word(text, `,"entry_reason":`, t.EntryTag.why)
+	text = w.word(text, `,"exit_purpose":`, t.ExitTag.purpose)
+	text = w.word(text, `,"exit_reason":`, t.ExitTag.why)
+	return append(text, '}')
 }

@@ -165,18 +165,21 @@ func (a Amount) Append(text []byte) []byte {
 	if part == 0 {
 		return text
 	}
-	text = append(text, '.')
-	at := len(text)
-	text = append(text, "000000000000000000"...)
-	for i := len(text) - 1; i >= at; i-- {
+	places := AmountScale
+	for _, zeros := range [...]struct {
+		power uint64
+		count int
+	}{{1e9, 9}, {1e4, 4}, {1e2, 2}, {1e2, 2}, {10, 1}} {
+		if part%zeros.power == 0 {
+			part, places = part/zeros.power, places-zeros.count
+		}
+	}
+	text = append(text, ".000000000000000000"[:1+places]...)
+	for i := len(text) - 1; part > 0; i-- {
 		text[i] = byte('0' + part%10)
 		part /= 10
 	}
-	end := len(text)
-	for text[end-1] == '0' {
-		end--
-	}
-	return text[:end]
+	return text
 }
 
 // UnmarshalText reads a decimal number.

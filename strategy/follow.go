@@ -24,6 +24,14 @@ type Batcher interface {
 	Batch(view *View, candles *exchange.Candles, from, to int, equity func(at int) exchange.Amount) (end int)
 }
 
+// Steady is a strategy that decides by its candles alone and knows when a candle has changed nothing. A backtest does
+// not ask it then.
+type Steady interface {
+	// Stays reports whether Decide would write what it would have written before the newest candle, whatever the view
+	// shows, and no memory or notice.
+	Stays() bool
+}
+
 // FollowerOf returns the strategy, or the one it wraps, whose exits follow the price; nil for none.
 func FollowerOf(s Strategy) Follower {
 	for s != nil {

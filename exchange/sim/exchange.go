@@ -43,7 +43,7 @@ type Config struct {
 	OppositeOrder      string // "reject" (default) or "net"
 
 	LiquidationFee exchange.Rate // of the notional; 0 is the account's taker fee, negative none
-	ReuseLists     bool          // reuse the lists of open orders: valid until the next call
+	ReuseLists     bool          // reuse the lists of open orders, valid until the next call, and orders that are not stored any more
 	MaxHistory     int           // stored finished orders and fills; 0 is DefaultMaxHistory
 }
 
@@ -91,7 +91,7 @@ func New(config Config) (*Exchange, error) {
 	x := &Exchange{
 		config: config, net: config.OppositeOrder == "net", nowMS: config.StartMS,
 		byKey: map[exchange.SymbolKey]*book{}, byName: map[string]*account{}, queue: queue{dueMS: never},
-		orders: orderStore{most: config.MaxHistory}, fills: fillLog{most: config.MaxHistory},
+		orders: orderStore{most: config.MaxHistory, reuse: config.ReuseLists}, fills: fillLog{most: config.MaxHistory},
 	}
 	for _, symbol := range config.Symbols {
 		if x.byKey[symbol.Key()] != nil {

@@ -69,7 +69,8 @@ func (l *orderList) remove(o *order) {
 
 // newOrder returns an accepted order with the next id.
 func (x *Exchange) newOrder(a *account, b *book, asked *exchange.NewOrder) *order {
-	o := &order{account: a, book: b, reduceOnly: asked.ReduceOnly}
+	o := x.orders.blank()
+	o.account, o.book, o.reduceOnly = a, b, asked.ReduceOnly
 	o.Order = exchange.Order{
 		ID: x.orders.lastID + 1, ClientOrderID: asked.ClientOrderID, Market: b.symbol.Market, Symbol: b.symbol.Name, Side: asked.Side, Type: asked.Type,
 		Price: asked.Price, StopPrice: asked.StopPrice, Quantity: asked.Quantity, QuoteAmount: asked.QuoteAmount, WorkingType: asked.WorkingType,

@@ -1,6 +1,10 @@
 package sim
 
-import "botd/exchange"
+import (
+	"slices"
+
+	"botd/exchange"
+)
 
 // orderStore holds the orders of all accounts by id. The oldest finished ones are forgotten when
 // there are a quarter more than it may hold.
@@ -10,6 +14,27 @@ type orderStore struct {
 	count  int      // number of those that are not nil
 	first  int64
 	lastID int64
+	reuse  bool     // of orders that are forgotten
+	spare  []*order // forgotten, and referred to by nothing
+}
+
+// blank returns a zero order.
+func (s *orderStore) blank() *order {
+	last := len(s.spare) - 1
+	if last < 0 {
+		return &order{}
+	}
+	o := s.spare[last]
+	s.spare = s.spare[:last]
+	*o = order{}
+	return o
+}
+
+// spares stores an order for reuse, unless an event or, on spot, its account refers to it.
+func (s *orderStore) spares(o *order) {
+	if s.reuse && o.Market == exchange.Futures && o.arrives == (eventTime{}) && o.ends == (eventTime{}) && !o.tracked {
+		s.spare = append(s.spare, o)
+	}
 }
 
 // add stores an order, under an id above all others.
@@ -62,13 +87,14 @@ func (s *orderStore) forget() bool {
 		if old != nil && old.Status.Final() {
 			s.all[i] = nil
 			s.count--
+			s.spares(old)
 		}
 	}
 	start := 0
 	for start < len(s.all) && s.all[start] == nil {
 		start++
 	}
-	s.all = append(s.all[:0:0], s.all[start:]...)
+	s.all = slices.Delete(s.all, 0, start)
 	s.first += int64(start)
 	return true
 }

@@ -1,6 +1,10 @@
 package sim
 
-import "botd/exchange"
+import (
+	"slices"
+
+	"botd/exchange"
+)
 
 // position is a futures position with its exact cost.
 type position struct {
@@ -139,7 +143,7 @@ func (x *Exchange) closePosition(p *position, status exchange.PositionStatus, by
 	a.closed++
 	x.noteAccount(a)
 	if extra := len(a.history) - x.config.MaxHistory; extra > x.config.MaxHistory/4 {
-		a.history = append(a.history[:0:0], a.history[extra:]...)
+		a.history = slices.Delete(a.history, 0, extra)
 	}
 	for o := a.futuresOrders.first; o != nil; {
 		next := o.after

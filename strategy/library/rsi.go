@@ -41,6 +41,7 @@ type rsiReversal struct {
 	side      int     // +1 after a low, -1 after a high, 0 before either
 	weak      bool    // the newest index is below low
 	signalMS  int64   // when it fell below
+	stays     bool    // the newest candle changed neither side nor signal
 }
 
 func (s *rsiReversal) Warmup() int { return s.warmup }
@@ -50,6 +51,7 @@ func (s *rsiReversal) Candle(view *strategy.View) {
 	if ok = ok && !s.index.Still(); ok {
 		s.last = value
 	}
+	side, signalMS := s.side, s.signalMS
 	switch {
 	case !ok:
 	case value < s.low:
@@ -59,8 +61,11 @@ func (s *rsiReversal) Candle(view *strategy.View) {
 	case value > s.high:
 		s.side = -1
 	}
-	s.weak = ok && value < s.low
+	s.weak, s.stays = ok && value < s.low, s.side == side && s.signalMS == signalMS
 }
+
+// Stays reports whether the newest candle changed neither the side nor when its signal was given.
+func (s *rsiReversal) Stays() bool { return s.stays }
 
 func (s *rsiReversal) Decide(_ *strategy.View, plan *strategy.Plan) {
 	switch s.side {

@@ -29,6 +29,7 @@ type following struct {
 
 	repeats  bool  // a signal on the side that it is on already is a new one
 	signalMS int64 // when the newest signal was given
+	stays    bool  // the newest candle gave none
 }
 
 // follow makes a strategy from a signal. Without shorts, a sell signal only closes the long
@@ -57,13 +58,15 @@ func shorts(setting strategy.Setting, mode string) error {
 func (f *following) Warmup() int { return f.warmup }
 
 func (f *following) Candle(view *strategy.View) {
-	if asked := f.next(view); asked != unchanged {
-		if f.repeats || asked != f.last {
-			f.signalMS = view.NowMS
-		}
-		f.last = asked
+	asked := f.next(view)
+	f.stays = asked == unchanged || asked == f.last && !f.repeats
+	if !f.stays {
+		f.last, f.signalMS = asked, view.NowMS
 	}
 }
+
+// Stays reports whether the newest candle gave no signal that is new.
+func (f *following) Stays() bool { return f.stays }
 
 func (f *following) Decide(_ *strategy.View, plan *strategy.Plan) {
 	if f.last != unchanged {

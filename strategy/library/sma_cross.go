@@ -43,6 +43,7 @@ type smaCrossing struct {
 	before     int  // fast against slow on the previous candle
 	both       bool // both averages existed then
 	crossed    int  // +1 above, -1 below, 0 not yet
+	stays      bool // the newest candle left that as it was
 }
 
 // Warmup is one candle more than the slow average needs: a cross is between two candles.
@@ -51,10 +52,11 @@ func (s *smaCrossing) Warmup() int { return s.warmup }
 func (s *smaCrossing) Candle(view *strategy.View) {
 	s.fast.Next(int64(view.Candle.Close))
 	s.slow.Next(int64(view.Candle.Close))
+	s.stays = true
 	if !s.slow.Ready() {
 		return
 	}
-	now := s.fast.Compare(s.slow)
+	now, crossed := s.fast.Compare(s.slow), s.crossed
 	if s.both {
 		switch {
 		case s.before <= 0 && now > 0:
@@ -63,8 +65,11 @@ func (s *smaCrossing) Candle(view *strategy.View) {
 			s.crossed = -1
 		}
 	}
-	s.before, s.both = now, true
+	s.before, s.both, s.stays = now, true, s.crossed == crossed
 }
+
+// Stays reports whether the newest candle was no cross to another side.
+func (s *smaCrossing) Stays() bool { return s.stays }
 
 func (s *smaCrossing) Decide(_ *strategy.View, plan *strategy.Plan) {
 	switch s.crossed {
