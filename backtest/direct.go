@@ -42,7 +42,8 @@ type direct struct {
 	last      exchange.Price
 	held      sim.Held // as of the last round
 	position  strategy.Position
-	equity    exchange.Amount
+	equity    exchange.Amount // as of then
+	marked    exchange.Price  // the last price then; 0 for none
 	available exchange.Amount
 	of        strategy.Target   // the one that quantity is the size of
 	quantity  exchange.Quantity // signed
@@ -182,7 +183,7 @@ func (d *direct) next(at, warmup int) bool {
 	if d.seen < warmup {
 		return false
 	}
-	d.view.Last, d.view.Equity = d.last, d.equity
+	d.view.Last, d.view.Equity = d.last, d.worth()
 	if d.viewed != d.version {
 		d.viewed = d.version
 		d.view.Version, d.view.Position, d.view.Memory = d.version, d.position, d.memory

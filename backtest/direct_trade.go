@@ -39,7 +39,15 @@ func (d *direct) read(held *sim.Held, nowMS int64) {
 	if held.Quantity != 0 {
 		d.position.EntryPrice = d.symbol.AverageCost(held.Cost, magnitude(held.Quantity))
 	}
-	d.held = *held
+	d.held, d.marked = *held, d.last
+}
+
+// worth is the equity at the last price: what that has done to the position since the account was read is added.
+func (d *direct) worth() exchange.Amount {
+	if d.held.Quantity == 0 || d.marked == 0 || d.last == d.marked {
+		return d.equity
+	}
+	return d.equity.Add(d.symbol.Notional(d.last-d.marked, d.held.Quantity))
 }
 
 // converge sends what leads from the position to the target, as reconcile derives it.

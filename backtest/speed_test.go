@@ -106,19 +106,29 @@ func BenchmarkBacktest(b *testing.B) {
 		b.ReportMetric(float64(b.N)*1e6/b.Elapsed().Seconds()/1e6, "Mcandles/s")
 		b.ReportMetric(float64(fills), "fills")
 	})
-	// No target: the minimum cost of a candle, in nanoseconds.
-	b.Run("quiet", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			config := speedConfig(b, recorded, "10", "50")
-			config.Legs[0].Strategy.Strategy = &scripted{}
-			if _, err := backtest.Run(context.Background(), config); err != nil {
-				b.Fatal(err)
+	// No order: the minimum cost of a candle, in nanoseconds, while nothing is held and while something is.
+	for _, c := range []struct {
+		name    string
+		targets []strategy.Target
+		direct  bool
+	}{{"quiet", nil, false}, {"quiet_direct", nil, true}, {"held", hold(b, recorded.Symbol, "0.010"), false},
+		{"held_direct", hold(b, recorded.Symbol, "0.010"), true}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				config := speedConfig(b, recorded, "10", "50")
+				if c.direct {
+					config.Legs[0].Make = func(*tape.Tape) (strategy.Strategy, error) { return &scripted{targets: c.targets}, nil }
+				}
+				config.Legs[0].Strategy.Strategy = &scripted{targets: c.targets}
+				if _, err := backtest.Run(context.Background(), config); err != nil {
+					b.Fatal(err)
+				}
 			}
-		}
-		b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/1e6, "ns/candle")
-		b.ReportMetric(float64(b.N)*1e6/b.Elapsed().Seconds()/1e6, "Mcandles/s")
-	})
+			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/1e6, "ns/candle")
+			b.ReportMetric(float64(b.N)*1e6/b.Elapsed().Seconds()/1e6, "Mcandles/s")
+		})
+	}
 	b.Run("plain", func(b *testing.B) { plainLoop(b, recorded.Candles) })
 }
 

@@ -257,14 +257,13 @@ func (x *Exchange) Held(name, symbol string) Held {
 	return Held{p.id, p.remaining, p.cost}
 }
 
-// Margin returns an account's futures equity, and what of it is available for orders.
+// Margin returns an account's futures equity as shown to it, and what of it is available for orders.
 func (x *Exchange) Margin(name string) (equity, available exchange.Amount) {
 	a := x.named(name)
 	if a == nil {
 		return equity, available
 	}
-	equity = a.money.Wallet.Add(a.unrealized())
-	return equity, equity.Sub(a.orderMargin).Sub(a.positionMargin)
+	return a.money.Wallet.Add(a.shown()), a.available()
 }
 
 // Balance returns an account's spot balance of an asset without allocating.

@@ -11,6 +11,15 @@ func (a *account) unrealized() exchange.Amount {
 	return sum
 }
 
+// shown returns it as the owner may know it, which is at no price that is a guess of a recorded candle's path.
+func (a *account) shown() exchange.Amount {
+	var sum exchange.Amount
+	for _, p := range a.positions {
+		sum = sum.Add(p.shown())
+	}
+	return sum
+}
+
 // available returns wallet + unrealised profit - order margin - position margin.
 func (a *account) available() exchange.Amount {
 	return a.money.Wallet.Add(a.unrealized()).Sub(a.orderMargin).Sub(a.positionMargin)

@@ -56,6 +56,9 @@ func (p *position) profit(value, cost exchange.Amount) exchange.Amount {
 
 func (p *position) unrealized() exchange.Amount { return p.unrealizedAt(p.book.mark) }
 
+// shown is the profit at the price that is known.
+func (p *position) shown() exchange.Amount { return p.unrealizedAt(p.book.current(exchange.MarkPrice)) }
+
 func (p *position) unrealizedAt(mark exchange.Price) exchange.Amount {
 	return p.profit(p.book.symbol.Notional(mark, p.remaining), p.cost)
 }
@@ -181,7 +184,7 @@ func (p *position) report() exchange.Position {
 	if p.status == exchange.PositionOpen {
 		reported.EntryPrice = s.AverageCost(p.cost, p.remaining)
 		reported.Leverage = p.account.holdings[p.book.index].leverage
-		reported.UnrealizedPNL = p.unrealized()
+		reported.UnrealizedPNL = p.shown()
 		reported.LiqPrice = p.liquidationPrice()
 	}
 	return reported

@@ -97,7 +97,7 @@ func (l *limits) regroup() {
 		day.Spot = exchange.Amount{}
 	}
 	if !strings.Contains(before, futures) && strings.Contains(now, futures) {
-		shift(l.marked(exchange.Futures))
+		shift(l.equity(exchange.Futures))
 	}
 	if !strings.Contains(before, spot) && strings.Contains(now, spot) {
 		day.Spot = l.onSpot()

@@ -98,7 +98,7 @@ func (p *previews) previewTick(leg *leg) TickPreview {
 		LastMS:     leg.symbol.LastMS,
 		Position:   leg.symbol.Position,
 		EntryPrice: leg.symbol.EntryPrice,
-		Equity:     p.marked(leg.symbol.Key().Market),
+		Equity:     p.equity(leg.symbol.Key().Market),
 		InForce:    *leg.state.ClonePlan(),
 		Latch:      leg.state.Latch(),
 	}

@@ -281,7 +281,7 @@ func TestAMarketThatIsTradedNewlyIsNeitherGainNorLoss(t *testing.T) {
 	w.change(Reload{Strategies: []*StrategyConfig{two}})
 	w.pass(20_000)
 	with := w.engine.Status()
-	spot := with.Total.Sub(w.engine.marked(exchange.Futures))
+	spot := with.Total.Sub(w.engine.equity(exchange.Futures))
 	if have := with.Day.Equity.Sub(before.Day.Equity); have.Sub(spot).Float() > 1 || spot.Sub(have).Float() > 1 || spot.Sign() <= 0 {
 		t.Errorf("the day's first equity: want it %s above %s, the spot market's, have %s", spot, before.Day.Equity, with.Day.Equity)
 	}

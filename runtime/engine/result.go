@@ -190,7 +190,7 @@ func (r *results) result(leg *leg, made exchange.Amount) {
 	next := w.Result()
 	next.Result, next.Position, next.Losses = next.Result.Add(made), position, w.Losses()
 	if !w.Known() {
-		next.Base = r.marked(leg.symbol.Key().Market).Sub(r.worth(leg))
+		next.Base = r.equity(leg.symbol.Key().Market).Sub(r.worth(leg))
 	}
 	if w.Result().Position == 0 {
 		next.Trip = w.Result().Result // fees of the entry belong to the trip

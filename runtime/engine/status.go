@@ -274,7 +274,7 @@ func (r *report) Limits() []risk.Utilization {
 	facts := risk.Account{NowMS: r.nowMS, Book: r.book, Equity: total, Known: known}
 	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
 		if r.trades(market) {
-			facts.Markets = append(facts.Markets, risk.MarketFacts{Market: market, Equity: r.marked(market)})
+			facts.Markets = append(facts.Markets, risk.MarketFacts{Market: market, Equity: r.equity(market)})
 		}
 	}
 	for _, leg := range r.legs {

@@ -69,12 +69,12 @@ func (t *tick) batch(leg *leg, s *series, from, to, warmup int) int {
 	leg.view = seen // the first candle is seen with the view of the decision before
 	leg.version--   // and its decision with this one
 	var equity func(at int) exchange.Amount
-	if key := leg.symbol.Key(); key.Market == exchange.Spot && leg.symbol.Position != 0 {
-		last := leg.symbol.Last
-		defer func() { leg.symbol.Last = last }()
+	if symbol := leg.symbol; symbol.AtVenue() != 0 {
+		last, mark := symbol.Last, symbol.Mark
+		defer func() { symbol.Last, symbol.Mark = last, mark }()
 		equity = func(at int) exchange.Amount {
-			leg.symbol.Last = s.candles.Close[at]
-			return t.equity(key.Market)
+			symbol.Last, symbol.Mark = s.candles.Close[at], s.candles.Close[at]
+			return t.equity(symbol.Key().Market)
 		}
 	}
 	if end := batcher.Batch(&view, s.candles, from, to, equity); end > from {

@@ -11,7 +11,7 @@ import (
 // the last prices.
 func (b *base) equity(market exchange.Market) exchange.Amount {
 	if market == exchange.Futures {
-		return b.book.Account.Equity()
+		return b.book.Marked()
 	}
 	var total exchange.Amount
 	quote := ""
@@ -29,14 +29,6 @@ func (b *base) equity(market exchange.Market) exchange.Amount {
 	return total
 }
 
-// marked is a market's equity at the last prices.
-func (b *base) marked(market exchange.Market) exchange.Amount {
-	if market == exchange.Futures {
-		return b.book.Marked()
-	}
-	return b.equity(market)
-}
-
 // total is the equity of all markets traded, and whether it is known.
 func (b *base) total() (total exchange.Amount, known bool) {
 	futures, spot := b.trades(exchange.Futures), b.trades(exchange.Spot)
@@ -44,10 +36,10 @@ func (b *base) total() (total exchange.Amount, known bool) {
 		return total, false
 	}
 	if futures {
-		total = b.marked(exchange.Futures)
+		total = b.equity(exchange.Futures)
 	}
 	if spot {
-		total = total.Add(b.marked(exchange.Spot))
+		total = total.Add(b.equity(exchange.Spot))
 	}
 	return total, true
 }
@@ -80,7 +72,7 @@ func (b *base) worth(leg *leg) (worth exchange.Amount) {
 // onSpot returns the part of the account's equity that is on spot.
 func (b *base) onSpot() (part exchange.Amount) {
 	if b.trades(exchange.Spot) {
-		part = b.marked(exchange.Spot)
+		part = b.equity(exchange.Spot)
 	}
 	return part
 }
