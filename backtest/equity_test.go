@@ -142,3 +142,41 @@ func daily(s *exchange.Symbol, count int) *tape.Tape {
 	}
 	return recorded
 }
+
+// ahead holds a position, and prepares its decisions by the equities that a stretch announces.
+type ahead struct {
+	scripted
+	announced      map[int64]exchange.Amount
+	met, different int
+}
+
+func (a *ahead) Batch(v *strategy.View, candles *exchange.Candles, from, to int, equity func(at int) exchange.Amount) int {
+	for i := from; i < to; i++ {
+		if a.announced[candles.CloseMS(i)] = v.Equity; equity != nil {
+			a.announced[candles.CloseMS(i)] = equity(i)
+		}
+	}
+	return to
+}
+
+func (a *ahead) Decide(v *strategy.View, plan *strategy.Plan) {
+	if announced, is := a.announced[v.NowMS]; is && v.Position.Quantity != 0 {
+		if a.met++; announced != v.Equity {
+			a.different++
+		}
+	}
+	a.scripted.Decide(v, plan)
+}
+
+// TestAStretchAnnouncesTheEquityOfEachClose has a strategy that decides for many closes at once hold a position.
+func TestAStretchAnnouncesTheEquityOfEachClose(t *testing.T) {
+	t.Parallel()
+	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 3_000)
+	config := speedConfig(t, recorded, "10", "50")
+	made := &ahead{scripted: scripted{targets: hold(t, recorded.Symbol, "0.010")}, announced: map[int64]exchange.Amount{}}
+	config.Legs[0].Strategy.Strategy = made
+	mustRun(t, config)
+	if made.met < 2_900 || made.different > 0 {
+		t.Errorf("want each of the equities announced as it is, have %d of %d different", made.different, made.met)
+	}
+}
