@@ -77,19 +77,20 @@ func Programs() strategy.Definition {
 
 // Program is the definition of a program. Its parameters are what it says itself, when it is asked
 // without a symbol.
-func (p *Processes) Program(command []string, directory string) (strategy.Definition, error) {
+func Program(command []string, directory string) (strategy.Definition, error) {
 	program := confine.Program{Path: command[0], Arguments: command[1:], Directory: directory, MemoryMB: DefaultMemoryMB}
 	parameters, err := process.Parameters(started(&program, process.StartsWithin), process.NewHello("process", nil, nil))
 	if err != nil {
 		return strategy.Definition{}, err
 	}
+	asked := &Processes{} // by this reading of the configuration: at the next one the program may be another
 	return strategy.Definition{Name: "process", Summary: "decided by " + strings.Join(command, " "), Parameters: parameters,
 		New: func(setting strategy.Setting, values strategy.Values) (strategy.Strategy, error) {
 			sized := program
 			if setting.MemoryMB > 0 {
 				sized.MemoryMB = setting.MemoryMB
 			}
-			return p.remote(process.NewHello("process", &setting, values), &setting, started(&sized, process.StartsWithin), started(&sized, 0))
+			return asked.remote(process.NewHello("process", &setting, values), &setting, started(&sized, process.StartsWithin), started(&sized, 0))
 		}}, nil
 }
 
@@ -104,7 +105,7 @@ func (p *Processes) remote(hello *process.Hello, setting *strategy.Setting, firs
 	p.mu.Lock()
 	description, known := p.descriptions[key]
 	p.mu.Unlock()
-	if !known || hello.Script == nil { // a program may be another one by now
+	if !known {
 		made, err := process.NewRemote(first, hello, setting)
 		if err != nil {
 			return nil, err

@@ -67,7 +67,7 @@ func Tolerate(ctx context.Context, options configs.Options) configs.Options {
 		return isolated.Tolerate(processes.Script(text))
 	}
 	options.Process = func(command []string, directory string) (strategy.Definition, error) {
-		return isolated.Tolerate(processes.Program(command, directory))
+		return isolated.Tolerate(isolated.Program(command, directory))
 	}
 	rules, _ := isolated.Tolerate(processes.Rules(), nil)
 	options.Registry = registry(ctx, rules)
@@ -98,8 +98,8 @@ func Compiled(source *strategy.Source) (strategy.Definition, error) {
 func Options(ctx context.Context, mode configs.Mode) configs.Options {
 	options := configs.Options{Registry: Registry(ctx), Script: Compiled, Symbols: sim.DefaultSymbols(), Mode: mode, LoadColumns: loadColumns,
 		CredentialsDirectory: os.Getenv("CREDENTIALS_DIRECTORY")}
-	if processes, able := ctx.Value(processesKey{}).(*isolated.Processes); able {
-		options.Process = processes.Program
+	if Restartable(ctx) {
+		options.Process = isolated.Program
 	}
 	return options
 }

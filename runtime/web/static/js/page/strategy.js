@@ -10,7 +10,7 @@ import { yaml } from "../yaml.js";
 const views = [["why", "Why"], ["decisions", "Decisions"], ["orders", "Orders"], ["fills", "Fills"], ["trades", "Trades"],
   ["parity", "Live beside backtest"], ["limits", "Limits"], ["config", "Configuration"]];
 const MOST = 20_000;
-const FIRST = 600, PLOTTED = 300, MOST_PLOTTED = 5000; // candles, and those of the indicators: at first, and after scrolling back
+const FIRST = 500, PLOTTED = 300, MOST_PLOTTED = 5000; // candles, and those of the indicators: at first, and after scrolling back
 
 const halting = () => import("../halt.js"); // at its first use
 

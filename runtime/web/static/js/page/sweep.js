@@ -29,8 +29,8 @@ export async function open(page) {
   const busy = () => sweep?.state === "running" || runs[0]?.state === "running";
   page.every(1500, () => { if (busy()) read(); });
   page.every(15_000, read);
-  page.view(() => sweep ? [head(), progress(), ended(), body()] : panel("There is no such sweep", {}, empty(`No sweep ${name} is kept`,
-    "It may have been taken away from data_dir/sweeps.", link("/sweeps", "All sweeps"))));
+  page.view(() => sweep ? [head(), progress(), ended(), body()] : [h("div.page-head", h("h1", name)),
+    panel("There is no such sweep", {}, empty(`No sweep ${name} is kept`, "It may have been taken away from data_dir/sweeps.", link("/sweeps", "All sweeps")))]);
   await read.now();
 
   function head() {
