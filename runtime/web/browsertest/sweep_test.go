@@ -77,6 +77,7 @@ func TestASweepIsStartedCanceledResumedAndItsTrialOpened(t *testing.T) {
 	}
 	_, job, _ := strings.Cut(string(row), `"job_sha256":"`)
 	job = job[:64]
+	v.until("its page has come", `!!document.querySelector("iframe").dataset.shown`)
 	eval[bool](v, `(() => { for (const trial of ["../../x", 7, null, `+quoted(job[:63])+`]) dispatchEvent(new MessageEvent("message", {data: {trial}, source:
 		document.querySelector("iframe").contentWindow})); dispatchEvent(new MessageEvent("message", {data: {trial: `+quoted(job)+`}, source: window}));
 		document.querySelector("iframe").focus(); return true; })()`)

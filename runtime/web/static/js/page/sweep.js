@@ -13,6 +13,7 @@ export async function open(page) {
   let sweep = null, runs = [], shown = "", there = "";
   // The sweep's page is another document, without an origin: it can ask this one for a trial's report, and nothing else.
   const frame = h("iframe", { title: `Verdict, heat maps and trials of ${name}`, sandbox: "allow-scripts" });
+  frame.addEventListener("load", () => { frame.dataset.shown = shown; });
   const asked = (event) => {
     const job = event.data?.trial;
     if (event.source === frame.contentWindow && typeof job === "string" && /^[0-9a-f]{64}$/.test(job)) report(job);
@@ -30,7 +31,8 @@ export async function open(page) {
   page.every(1500, () => { if (busy()) read(); });
   page.every(15_000, read);
   page.view(() => sweep ? [head(), progress(), ended(), body()] : [h("div.page-head", h("h1", name)),
-    panel("There is no such sweep", {}, empty(`No sweep ${name} is kept`, "It may have been taken away from data_dir/sweeps.", link("/sweeps", "All sweeps")))]);
+    panel("There is no such sweep", {}, empty(`No sweep ${name} is kept`, "It may have been taken away from data_dir/sweeps.",
+      link("/sweeps", "All sweeps")))]);
   await read.now();
 
   function head() {
