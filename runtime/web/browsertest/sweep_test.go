@@ -38,11 +38,11 @@ func TestASweepIsStartedCanceledResumedAndItsTrialOpened(t *testing.T) {
 	fill("sweep-vary", "fast=2..60\nslow=61..200\nprotect.stop_loss=1%..9%")
 	previews("a grid needs values or a step")
 	fill("sweep-search", "tpe")
-	fill("sweep-trials", "900")
+	fill("sweep-trials", "10000") // more than it makes before it is canceled
 	fill("sweep-name", "../../out")
 	previews("want letters, digits")
 	fill("sweep-name", "first")
-	previews("tpe search, ranked by sharpe, at most 900 trials")
+	previews("tpe search, ranked by sharpe, at most 10000 trials")
 	v.forget() // what was refused
 	eval[bool](v, `(document.querySelector("details.params").open = true)`)
 	for _, l := range []viewport{light, dark, phone, small} {
