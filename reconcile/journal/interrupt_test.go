@@ -15,7 +15,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// countdown is a context that ends when it is looked at for the n-th time.
+// countdown is a context that ends at its n-th use.
 type countdown struct {
 	context.Context
 	ended chan struct{}

@@ -11,7 +11,7 @@ import (
 	"botd/runtime/incident"
 )
 
-// roomEvery is how often it is looked at what is free.
+// roomEvery is how often the free space is read.
 const roomEvery = 10 * time.Second
 
 // room declares that the disk of the data has little room left, long before nothing opens for it. It looks from a

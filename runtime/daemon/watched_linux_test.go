@@ -745,7 +745,7 @@ var virtualFaults = []struct {
 		also:      []string{"BotdOrderUnsettled"},
 	},
 	{
-		name: "an exchange that is gone", lasts: 16 * time.Minute, root: liveRoot,
+		name: "an exchange that does not answer", lasts: 16 * time.Minute, root: liveRoot,
 		fault: func(w *watched, r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
 			if w.within(2*time.Minute, 12*time.Minute) {
 				return nil, io.ErrUnexpectedEOF
