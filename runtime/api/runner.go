@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"sync"
 	"time"
 
 	"botd/backtest/parity"
@@ -135,14 +134,8 @@ type runner struct {
 	partial   string         // where the one that is running writes
 	publish   func(topic string, what any)
 
-	mu         sync.Mutex    // guards the five below
-	runs       []BacktestRun // oldest first
-	cancel     context.CancelCauseFunc
-	busy       bool // a run is under way, or about to begin
-	stopped    bool // nothing begins any more
-	reportedAt time.Time
-
-	group sync.WaitGroup
+	single[BacktestRun]
+	reportedAt time.Time // guarded by mu
 }
 
 var (
@@ -197,7 +190,7 @@ func (s *Server) startBacktest(r *request, body *BacktestRequest) (BacktestStart
 		s.runner.release()
 		return out, err
 	}
-	s.runner.begin(&run, func(ctx context.Context) { s.runner.run(ctx, body) })
+	s.runner.begin(&run, runTimeout, errTimeout, func(ctx context.Context) { s.runner.run(ctx, body) })
 	s.stream.Publish("backtest", run)
 	out.Run = &run
 	return out, nil
@@ -258,38 +251,6 @@ func (b *BacktestRequest) data() string {
 	return fmt.Sprintf("a synthetic market, seed %d", b.Seed)
 }
 
-// claim takes the one place; release gives it back.
-func (q *runner) claim() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	mine := !q.busy && !q.stopped
-	q.busy = q.busy || mine
-	return mine
-}
-
-func (q *runner) release() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.busy, q.cancel = false, nil
-}
-
-// begin starts a run that has claimed the place.
-func (q *runner) begin(run *BacktestRun, do func(context.Context)) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.runs) == maxRuns {
-		q.runs = q.runs[:copy(q.runs, q.runs[1:])]
-	}
-	q.runs, q.cancel, q.reportedAt = append(q.runs, *run), cancel, time.Time{}
-	q.group.Go(func() {
-		defer cancel(nil)
-		limited, stop := context.WithTimeoutCause(ctx, runTimeout, errTimeout)
-		defer stop()
-		do(limited)
-	})
-}
-
 // now changes the newest run and returns it; due says that it is time to report it.
 func (q *runner) now(change func(*BacktestRun)) (run BacktestRun, due bool) {
 	q.mu.Lock()
@@ -300,23 +261,10 @@ func (q *runner) now(change func(*BacktestRun)) (run BacktestRun, due bool) {
 	if due = last.Phase != phase || last.EndedMS != 0 || time.Since(q.reportedAt) >= progressInterval; due {
 		q.reportedAt = time.Now()
 	}
+	if last.EndedMS != 0 {
+		q.reportedAt = time.Time{} // the next run reports at once
+	}
 	return *last, due
-}
-
-// stop ends a run, and waits for that a short time.
-func (q *runner) stop() {
-	q.mu.Lock()
-	if q.cancel != nil {
-		q.cancel(errStopping)
-	}
-	q.stopped = true
-	q.mu.Unlock()
-	ended := make(chan struct{})
-	go func() { q.group.Wait(); close(ended) }()
-	select {
-	case <-ended:
-	case <-time.After(stopTimeout):
-	}
 }
 
 // run runs what is asked for and puts its whole report among the others.

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"sync"
 	"time"
 
 	"botd/runtime/api/auth"
@@ -105,15 +104,7 @@ type SweepStart struct {
 }
 
 // sweepRuns are the process that runs now, and those before it.
-type sweepRuns struct {
-	mu      sync.Mutex // guards the four below
-	runs    []SweepRun // oldest first
-	cancel  context.CancelCauseFunc
-	busy    bool
-	stopped bool
-
-	group sync.WaitGroup
-}
+type sweepRuns struct{ single[SweepRun] }
 
 func (s *Server) sweeps(*request) ([]view.Sweep, error) {
 	running := func(string) bool { return false }
@@ -273,7 +264,7 @@ func (s *Server) begin(r *request, out *SweepStart, run SweepRun, detail string,
 		q.release()
 		return err
 	}
-	q.begin(run, do)
+	q.begin(&run, sweepTimeout, errors.New("it was not done within a day"), func(ctx context.Context) { q.ended(ctx, do(ctx)) })
 	out.Run = &run
 	return nil
 }
@@ -310,38 +301,6 @@ func (b *SweepRequest) check(now time.Time) error {
 	return nil
 }
 
-// claim takes the one place; release gives it back.
-func (q *sweepRuns) claim() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	mine := !q.busy && !q.stopped
-	q.busy = q.busy || mine
-	return mine
-}
-
-func (q *sweepRuns) release() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.busy, q.cancel = false, nil
-}
-
-// begin starts a run that has claimed the place.
-func (q *sweepRuns) begin(run SweepRun, do func(context.Context) error) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.runs) == maxRuns {
-		q.runs = q.runs[:copy(q.runs, q.runs[1:])]
-	}
-	q.runs, q.cancel = append(q.runs, run), cancel
-	q.group.Go(func() {
-		defer cancel(nil)
-		limited, stop := context.WithTimeoutCause(ctx, sweepTimeout, errors.New("it was not done within a day"))
-		defer stop()
-		q.ended(limited, do(limited))
-	})
-}
-
 // ended notes how the newest run ended, and gives the place back.
 func (q *sweepRuns) ended(ctx context.Context, err error) {
 	q.mu.Lock()
@@ -368,20 +327,4 @@ func (q *sweepRuns) running(name string) context.CancelCauseFunc {
 		return nil
 	}
 	return q.cancel
-}
-
-// stop ends a run, and waits for that a short time.
-func (q *sweepRuns) stop() {
-	q.mu.Lock()
-	if q.cancel != nil {
-		q.cancel(errStopping)
-	}
-	q.stopped = true
-	q.mu.Unlock()
-	ended := make(chan struct{})
-	go func() { q.group.Wait(); close(ended) }()
-	select {
-	case <-ended:
-	case <-time.After(stopTimeout):
-	}
 }

@@ -1,0 +1,66 @@
+package api
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// single runs one thing at a time, and lists the newest of them.
+type single[Run any] struct {
+	mu      sync.Mutex // guards the four below
+	runs    []Run      // oldest first
+	cancel  context.CancelCauseFunc
+	busy    bool // a run is under way, or about to begin
+	stopped bool // nothing begins any more
+
+	group sync.WaitGroup
+}
+
+// claim takes the one place; release gives it back.
+func (q *single[Run]) claim() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	mine := !q.busy && !q.stopped
+	q.busy = q.busy || mine
+	return mine
+}
+
+func (q *single[Run]) release() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.busy, q.cancel = false, nil
+}
+
+// begin starts a run that has claimed the place. Its context ends after the timeout, for that cause.
+func (q *single[Run]) begin(run *Run, timeout time.Duration, cause error, do func(context.Context)) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.runs) == maxRuns {
+		q.runs = q.runs[:copy(q.runs, q.runs[1:])]
+	}
+	q.runs, q.cancel = append(q.runs, *run), cancel
+	q.group.Go(func() {
+		defer cancel(nil)
+		limited, stop := context.WithTimeoutCause(ctx, timeout, cause)
+		defer stop()
+		do(limited)
+	})
+}
+
+// stop ends a run, and waits for that a short time.
+func (q *single[Run]) stop() {
+	q.mu.Lock()
+	if q.cancel != nil {
+		q.cancel(errStopping)
+	}
+	q.stopped = true
+	q.mu.Unlock()
+	ended := make(chan struct{})
+	go func() { q.group.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(stopTimeout):
+	}
+}
