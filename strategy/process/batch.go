@@ -67,7 +67,7 @@ func (r *Remote) Batch(v *strategy.View, candles *exchange.Candles, from, to int
 	var candle exchange.Candle
 	for i := from; i < to; i++ {
 		candles.Load(i, &candle)
-		r.rows = appendRow(r.rows, r.symbol, &candle, r.welcome.Prices)
+		r.rows = r.welcome.append(r.rows, r.symbol, &candle)
 		seen.Candle = candle
 		r.addOthers(&seen)
 		if r.columns != nil && len(names) > 0 {
@@ -77,7 +77,7 @@ func (r *Remote) Batch(v *strategy.View, candles *exchange.Candles, from, to int
 			q.Equities = append(q.Equities, equity(i))
 		}
 	}
-	q.Candles, q.Others = r.rows, r.takeOthers(v)
+	q.Candles, q.Others = r.welcome.member(r.rows), r.takeOthers(v)
 	began := time.Now()
 	r.send(&q)
 	r.rows = r.rows[:0]

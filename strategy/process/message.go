@@ -78,7 +78,7 @@ type Welcome struct {
 	Others     []pairName           `json:"others,omitempty"`   // the other symbols whose candles it reads
 	Reentry    strategy.Reentry     `json:"reentry,omitempty"`  // after a stop-loss or take-profit
 	Batches    bool                 `json:"batches,omitempty"`  // it answers decide_each messages
-	Prices     bool                 `json:"prices,omitempty"`   // of candles it reads time and prices alone
+	form                            // in which it reads candles
 }
 
 // watchInfo is what else the strategy needs to see.
@@ -98,7 +98,7 @@ type pairName struct {
 // question is a candles, a decide, a decide_each or an explain message.
 type question struct {
 	Type     string            `json:"type"`
-	Candles  json.RawMessage   `json:"candles,omitempty"`  // rows, oldest first
+	Candles  json.RawMessage   `json:"candles,omitempty"`  // rows, oldest first, in the form of the program
 	Columns  []columnRow       `json:"columns,omitempty"`  // a row for each of them, where the strategy reads any
 	Others   []otherRows       `json:"others,omitempty"`   // candles of the other symbols that it reads
 	View     json.RawMessage   `json:"view,omitempty"`     // after them (decide_each: the first), where it has changed since the message before

@@ -40,7 +40,7 @@ func (r *Remote) addOthers(v *strategy.View) (unsent int) {
 	}
 	for i := range v.Others {
 		if candle, known := v.Other(i); known {
-			r.others[i] = appendRow(r.others[i], v.Others[i].Symbol, &candle, r.welcome.Prices)
+			r.others[i] = r.welcome.append(r.others[i], v.Others[i].Symbol, &candle)
 		}
 		unsent += len(r.others[i])
 	}
@@ -52,7 +52,7 @@ func (r *Remote) takeOthers(v *strategy.View) (all []otherRows) {
 	for i, rows := range r.others {
 		if len(rows) > 0 {
 			s := v.Others[i].Symbol
-			all = append(all, otherRows{s.Market, s.Name, s.PriceScale, rows})
+			all = append(all, otherRows{s.Market, s.Name, s.PriceScale, r.welcome.member(rows)})
 		}
 	}
 	r.others = nil

@@ -267,7 +267,7 @@ func (r *Remote) Candle(v *strategy.View) {
 	if r.columns != nil && len(r.welcome.Columns) > 0 {
 		r.shown = append(r.shown, newColumnRow(r.columns, r.welcome.Columns, v.Candle.OpenMS+r.hello.IntervalMS))
 	}
-	r.rows = appendRow(r.rows, r.symbol, &v.Candle, r.welcome.Prices)
+	r.rows = r.welcome.append(r.rows, r.symbol, &v.Candle)
 	if len(r.rows)+unsent > rowsAtOnce || len(r.shown)*len(r.welcome.Columns) > columnsAtOnce {
 		r.sendCandles(v)
 	}
@@ -291,7 +291,7 @@ func (r *Remote) see(v *strategy.View, q *question) {
 // sendCandles sends the candles that were saved.
 func (r *Remote) sendCandles(v *strategy.View) {
 	if len(r.rows) > 0 {
-		r.send(&question{Type: typeCandles, Candles: r.rows, Others: r.takeOthers(v), Columns: r.shown})
+		r.send(&question{Type: typeCandles, Candles: r.welcome.member(r.rows), Others: r.takeOthers(v), Columns: r.shown})
 		r.rows, r.shown = r.rows[:0], nil
 	}
 }
@@ -306,7 +306,7 @@ func (r *Remote) Decide(v *strategy.View, plan *strategy.Plan) {
 	q := &question{Type: typeDecide, NowMS: v.NowMS}
 	r.see(v, q)
 	if len(r.rows) > 0 {
-		q.Candles, q.Others, q.Columns = r.rows, r.takeOthers(v), r.shown
+		q.Candles, q.Others, q.Columns = r.welcome.member(r.rows), r.takeOthers(v), r.shown
 	}
 	r.send(q)
 	r.rows, r.shown = r.rows[:0], nil

@@ -2,7 +2,11 @@ package process
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 
 	"botd/exchange"
@@ -12,8 +16,17 @@ import (
 // taker buy base, taker buy quote.
 const columns = 10
 
-// appendRow adds a candle as a row of numbers, or of time and prices alone. Prices are written with all their digits.
-func appendRow(rows []byte, s *exchange.Symbol, c *exchange.Candle, prices bool) []byte {
+// form is how a program reads candles.
+type form struct {
+	Prices bool `json:"prices,omitempty"` // time and prices alone
+	Packed bool `json:"packed,omitempty"` // as the bytes of numbers, in base64
+}
+
+// append adds a candle to rows. Prices are written with all their digits, or packed as the nearest floats.
+func (f form) append(rows []byte, s *exchange.Symbol, c *exchange.Candle) []byte {
+	if f.Packed {
+		return f.pack(rows, s, c)
+	}
 	if len(rows) == 0 {
 		rows = append(rows, '[')
 	} else {
@@ -24,7 +37,7 @@ func appendRow(rows []byte, s *exchange.Symbol, c *exchange.Candle, prices bool)
 	for _, price := range [...]exchange.Price{c.Open, c.High, c.Low, c.Close} {
 		rows = appendScaled(append(rows, ','), int64(price), s.PriceScale)
 	}
-	if prices {
+	if f.Prices {
 		return append(rows, ']', ']')
 	}
 	rows = appendFloat(append(rows, ','), c.Volume)
@@ -33,6 +46,33 @@ func appendRow(rows []byte, s *exchange.Symbol, c *exchange.Candle, prices bool)
 	rows = appendFloat(append(rows, ','), c.TakerBase)
 	rows = appendFloat(append(rows, ','), c.TakerQuote)
 	return append(rows, ']', ']')
+}
+
+// pack adds a candle as eight bytes a number, the least significant first: times and trades are whole numbers, all others floats.
+func (f form) pack(rows []byte, s *exchange.Symbol, c *exchange.Candle) []byte {
+	rows = binary.LittleEndian.AppendUint64(rows, uint64(c.OpenMS))
+	for _, price := range [...]exchange.Price{c.Open, c.High, c.Low, c.Close} {
+		rows = packFloat(rows, s.PriceFloat(price))
+	}
+	if f.Prices {
+		return rows
+	}
+	rows = packFloat(packFloat(rows, c.Volume), c.QuoteVolume)
+	rows = binary.LittleEndian.AppendUint64(rows, uint64(c.Trades))
+	return packFloat(packFloat(rows, c.TakerBase), c.TakerQuote)
+}
+
+func packFloat(rows []byte, value float64) []byte {
+	return binary.LittleEndian.AppendUint64(rows, math.Float64bits(value))
+}
+
+// member returns rows as a member of a message.
+func (f form) member(rows []byte) json.RawMessage {
+	if !f.Packed || len(rows) == 0 {
+		return rows
+	}
+	text := make([]byte, 0, base64.StdEncoding.EncodedLen(len(rows))+2)
+	return append(base64.StdEncoding.AppendEncode(append(text, '"'), rows), '"')
 }
 
 func appendFloat(text []byte, value float64) []byte {
@@ -61,7 +101,7 @@ func appendScaled(text []byte, n int64, places int) []byte {
 	return text
 }
 
-// readRows reads candles that appendRow wrote, one after the other.
+// readRows reads candles that append wrote as text, one after the other.
 func readRows(rows []byte, s *exchange.Symbol, take func(c *exchange.Candle)) error {
 	rows = bytes.TrimSpace(rows)
 	if len(rows) < 2 || rows[0] != '[' || rows[len(rows)-1] != ']' {

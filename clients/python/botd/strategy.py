@@ -16,6 +16,7 @@
 """
 from __future__ import annotations
 
+import binascii
 import json
 import os
 import struct
@@ -42,6 +43,9 @@ class Candle(NamedTuple):
     trades: Any = None
     taker_buy_volume: Any = None
     taker_buy_quote_volume: Any = None
+
+
+_PACKED, _PACKED_PRICES = struct.Struct("<q6dq2d"), struct.Struct("<q4d")  # a candle's row, and its time and prices alone
 
 
 class Parameter:
@@ -243,10 +247,10 @@ class Plan:
     def _message(self) -> Dict[str, Any]:  # made at each decision of a backtest
         message: Dict[str, Any] = {}
         target = self.target
-        if isinstance(target, (dict, Mapping)):
-            message["target"] = {kind: value if type(value) is str else _written(value) for kind, value in target.items()}
-        elif target is not None:
+        if isinstance(target, (int, float, str, Decimal)):
             message["target"] = {"quantity": _written(target)}
+        elif target is not None:
+            message["target"] = {kind: value if type(value) is str else _written(value) for kind, value in target.items()}
         if self.orders is not None:
             message["orders"] = [order._message() for order in self.orders]
         if self.exits is not None:
@@ -381,6 +385,8 @@ def _begin(kind: Type[Strategy], hello: Mapping[str, Any]) -> tuple[Strategy, Di
         answer["watch"] = watch
     if strategy.prices_only:
         answer["prices"] = True
+    if not strategy.exact:
+        answer["packed"] = True
     if strategy.reentry:
         answer["reentry"] = strategy.reentry
     if strategy.columns:
@@ -398,8 +404,9 @@ class _Session:
         self.view, self.names = View(_places=(hello.get("symbol") or {}).get("price_scale") or 0), list(self.strategy.columns)
         self.interval_ms = hello.get("interval_ms") or 0
         self.watches_candles = kind.candle is not Strategy.candle
+        self.packed = _PACKED_PRICES if self.strategy.prices_only else _PACKED
         # By open time, what has come of other symbols, under the names that the strategy gave them.
-        self.others: Dict[str, Dict[int, List[Any]]] = {name: {} for name in self.strategy.others}
+        self.others: Dict[str, Dict[int, Sequence[Any]]] = {name: {} for name in self.strategy.others}
         self.own_market = hello.get("market")
         self.before: Optional[Dict[str, Any]] = None  # the plan of the newest answer that was one
 
@@ -409,7 +416,7 @@ class _Session:
             self.take_others(question)
             return {"type": "plans", "plans": self.decide_each(question)}
         self.take_others(question)
-        rows, columns = question.get("candles") or (), question.get("columns") or ()
+        rows, columns = self.rows(question.get("candles")), question.get("columns") or ()
         for i, row in enumerate(rows if self.watches_candles else rows[-1:]):
             self.see(row, columns[i if self.watches_candles else -1] if columns else ())
         if "view" in question:
@@ -423,13 +430,19 @@ class _Session:
         self.before = plan or self.before
         return {"type": "plan", "plan": plan}
 
+    def rows(self, candles: Union[None, str, List[Sequence[Any]]]) -> List[Any]:
+        """The rows of candles in a message: a list, or a text where they are packed."""
+        if isinstance(candles, str):
+            return list(self.packed.iter_unpack(binascii.a2b_base64(candles)))
+        return candles or []
+
     def take_others(self, question: Mapping[str, Any]) -> None:
         for other in question.get("others") or ():
             for name in (other["symbol"], other["market"] + " " + other["symbol"]):
                 if name in self.others and (" " in name or other["market"] == self.own_market):
-                    self.others[name] = {row[0]: row for row in other["candles"]}
+                    self.others[name] = {row[0]: row for row in self.rows(other["candles"])}
 
-    def see(self, row: List[Any], columns: Sequence[Optional[float]]) -> None:
+    def see(self, row: Sequence[Any], columns: Sequence[Optional[float]]) -> None:
         self.view.candle = Candle(*row)
         self.see_others(row[0])
         if columns:
@@ -452,7 +465,7 @@ class _Session:
 
     def decide_each(self, question: Mapping[str, Any]) -> List[Any]:
         """Decides at the close of each candle, up to and with the first decision that changes the plan."""
-        rows, columns, equities = question["candles"], question.get("columns"), question.get("equities")
+        rows, columns, equities = self.rows(question["candles"]), question.get("columns"), question.get("equities")
         view, plans = self.view, []  # type: View, List[Any]
         candle = self.strategy.candle if self.watches_candles else None
         for i, row in enumerate(rows):  # a backtest's whole time is here
