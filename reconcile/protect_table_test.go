@@ -1,0 +1,141 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// others leaves part of the position to others.
+func (d *desk) others(quantity exchange.Quantity) {
+	d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: quantity}})
+	d.observe(d.book.Symbol(bitcoin).Known()+quantity, nil)
+}
+
+// part is a reduceOnly stop of a quantity.
+func (d *desk) part(orderID int64, quantity exchange.Quantity, price string) string {
+	return d.rests(placement.StopLoss, orderID,
+		exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: d.price(price), Quantity: quantity, ReduceOnly: true})
+}
+
+func (d *desk) last(price string) { d.book.Symbol(bitcoin).Last = d.price(price) }
+
+// TestWhatProtectsAPosition says what is sent for a position opened at 50,000 with a stop 2 % and a profit 4 % away, a minute apart.
+func TestWhatProtectsAPosition(t *testing.T) {
+	t.Parallel()
+	const (
+		stop, profit  = "stop_loss sell stop_market stop 49000 whole: protects the position", "take_profit sell take_profit_market stop 52000 whole: takes the profit"
+		passed        = "stop_loss sell market 20 reduceOnly: the stop's price was passed already"
+		moves, bridge = "cancel 12: the protection moves", "stop_loss sell stop_market 20 stop 49000 reduceOnly as bridge: stands while the protection moves"
+		part          = "stop_loss sell stop_market 20 stop 49000 reduceOnly as bridge: protects botd's part of the position"
+		partProfit    = "take_profit sell take_profit_market 20 stop 52000 reduceOnly as bridge: takes the profit of botd's part of the position"
+		minute        = int64(exchange.Minute1)
+	)
+	type desire = func(*Desired)
+	only := func(stop, profit exchange.Rate) desire {
+		return func(w *Desired) {
+			w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: stop}, TakeProfit: strategy.Distance{Share: profit}}
+		}
+	}
+	bridged := func(w *Desired) { only(2_000_000, 0)(w); w.Bridge = true }
+	stands := func(price string, later int64) func(d *desk) {
+		return func(d *desk) { d.whole(placement.StopLoss, 12, exchange.Sell, price); d.now += later }
+	}
+	takes := func(price string, later int64) func(d *desk) {
+		return func(d *desk) { d.whole(placement.TakeProfit, 12, exchange.Sell, price); d.now += later }
+	}
+	quarantined := func(d *desk) { d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Quarantined{Why: "a test"}}) }
+	for _, c := range []struct {
+		name    string
+		held    exchange.Quantity
+		with    func(d *desk)
+		desired desire
+		want    string
+	}{
+		{"both of a long one", 20, nil, only(2_000_000, 4_000_000), stop + "; " + profit},
+		{"both of a short one", -20, nil, only(2_000_000, 4_000_000), "stop_loss buy stop_market stop 51000 whole: protects the position; " +
+			"take_profit buy take_profit_market stop 48000 whole: takes the profit"},
+		{"at a price", 20, nil, func(w *Desired) {
+			w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 47_000e8}}
+		},
+			"stop_loss sell stop_market stop 47000 whole: protects the position"},
+		{"none is wanted", 20, stands("49000", 0), func(w *Desired) { w.Protection = strategy.Protection{Set: true} }, "cancel 12: no longer desired"},
+		{"none is said", 20, stands("49000", 0), func(w *Desired) { w.Protection.StopLoss.Share = 1 }, "cancel 12: no longer desired"},
+		{"no profit is wanted", 20, takes("52000", 0), func(w *Desired) { w.Protection = strategy.Protection{Set: true} }, "cancel 12: no longer desired"},
+		{"it stands", 20, stands("49000", minute), bridged, ""},
+		{"its price is the last", 20, func(d *desk) { d.last("49000") }, only(2_000_000, 0), passed},
+		{"its price is a tick away", 20, func(d *desk) { d.last("49000.1") }, only(2_000_000, 0), stop},
+		{"a short one's is the last", -20, func(d *desk) { d.last("51000") }, only(2_000_000, 0),
+			"stop_loss buy market 20 reduceOnly: the stop's price was passed already"},
+		{"another stands at a price that was not passed", 20, func(d *desk) { stands("48000", 0)(d); d.last("48500") }, only(2_000_000, 0), passed},
+		{"it stands, and its price was passed", 20, func(d *desk) { stands("49000", 0)(d); d.last("48000") }, only(2_000_000, 0), ""},
+		{"a profit's price is the last", 20, func(d *desk) { d.last("52000") }, only(0, 4_000_000), ""},
+		{"a profit's price is a tick away", 20, func(d *desk) { d.last("51999.9") }, only(0, 4_000_000), profit},
+		{"it moves by a bridge", 20, stands("48000", minute), bridged, bridge},
+		{"it moves without", 20, stands("48000", minute), only(2_000_000, 0), moves},
+		{"it has moved within the minute", 20, stands("48000", minute-1), bridged, ""},
+		{"it would move while nothing is traded", 20, func(d *desk) { stands("48000", minute)(d); d.book.Symbol(bitcoin).Rules.Tradable = false }, bridged, ""},
+		{"the bridge stands", 20, func(d *desk) { stands("48000", minute)(d); d.part(13, 20, "49000") }, bridged, moves},
+		{"the bridge is of less", 20, func(d *desk) { stands("48000", minute)(d); d.part(13, 19, "49000") }, bridged,
+			"cancel 13: it covers less than the position"},
+		{"it has moved", 20, func(d *desk) { stands("49000", minute)(d); d.part(13, 20, "49000") }, bridged, "cancel 13: the stop stands at its new price"},
+		{"an exit takes the room of a bridge", 20, func(d *desk) { stands("48000", minute)(d); d.resting(13, 1) }, bridged,
+			"cancel 13: no longer desired; " + moves},
+		{"a profit moves", 20, takes("53000", minute), only(0, 4_000_000), moves},
+		{"a profit has moved within the minute", 20, takes("53000", minute-1), only(0, 4_000_000), ""},
+		{"a profit stands", 20, takes("52000", minute), only(0, 4_000_000), ""},
+		{"nothing is held", 0, stands("49000", 0), only(2_000_000, 0), "cancel 12: there is no position to protect"},
+		{"nothing is held, and a profit stands", 0, takes("52000", 0), only(2_000_000, 0), "cancel 12: there is no position to protect"},
+		{"others hold part of it", 20, func(d *desk) { d.others(10) }, only(2_000_000, 4_000_000), part},
+		{"others hold more", 20, func(d *desk) { d.others(20) }, only(2_000_000, 4_000_000), part + "; " + partProfit},
+		{"others hold part of it, at a price that was passed", 20, func(d *desk) { d.others(10); d.last("48000") }, only(2_000_000, 0), passed},
+		{"others hold part, and it is protected", 20, func(d *desk) { d.others(10); d.part(12, 20, "49000") }, only(2_000_000, 0), ""},
+		{"others hold part, and some is protected", 20, func(d *desk) { d.others(10); d.part(12, 12, "49000") }, only(2_000_000, 0),
+			"stop_loss sell stop_market 8 stop 49000 reduceOnly as bridge: protects botd's part of the position"},
+		{"others hold part, and more than botd's is protected", 20, func(d *desk) { d.others(10); d.part(12, 21, "49000") }, only(2_000_000, 0),
+			"cancel 12: it is more than botd's part of the position"},
+		{"others hold part, and its stop moves", 20, func(d *desk) { d.others(10); d.part(12, 20, "48000"); d.now += minute }, only(2_000_000, 0), moves},
+		{"others hold part, and one of the whole stands", 20, func(d *desk) { d.others(10); stands("49000", 0)(d) }, only(2_000_000, 0), part},
+		{"others hold part, and both stand", 20, func(d *desk) { d.others(10); d.part(13, 20, "49000"); stands("49000", 0)(d) }, only(2_000_000, 0),
+			"cancel 12: it would close what others hold too"},
+		{"others hold part, and a profit takes the room of the stop", 20, func(d *desk) {
+			d.others(10)
+			d.rests(placement.TakeProfit, 12,
+				exchange.NewOrder{Side: exchange.Sell, Type: exchange.TakeProfitMarket, StopPrice: d.price("52000"), Quantity: 20, ReduceOnly: true})
+		}, only(2_000_000, 4_000_000), "cancel 12: makes room for the stop; " +
+			"stop_loss sell stop_market 10 stop 49000 reduceOnly as bridge: protects botd's part of the position"},
+		{"a foreign stop closes all", 20, func(d *desk) {
+			d.observe(20, nil, exchange.Order{ID: 99, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket,
+				ClosePosition: true, Status: exchange.StatusOpen})
+		}, only(2_000_000, 4_000_000), part + "; " + profit},
+		{"a foreign profit closes all", 20, func(d *desk) {
+			d.observe(20, nil, exchange.Order{ID: 99, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.TakeProfitMarket,
+				ClosePosition: true, Status: exchange.StatusOpen})
+		}, only(0, 4_000_000), partProfit},
+		{"in quarantine another stands", 20, func(d *desk) { quarantined(d); stands("48000", minute)(d) }, bridged, ""},
+		{"in quarantine none stands", 20, quarantined, only(2_000_000, 4_000_000), stop + "; " + profit},
+		{"in quarantine a profit stands", 20, func(d *desk) { quarantined(d); takes("53000", minute)(d) }, only(0, 4_000_000), ""},
+		{"in quarantine nothing is held", 0, func(d *desk) { quarantined(d); stands("49000", 0)(d) }, only(2_000_000, 0), ""},
+		{"nothing explains it", 0, func(d *desk) { quarantined(d); d.observe(20, nil) }, only(2_000_000, 0),
+			"stop_loss sell stop_market stop 49000 whole: protects a position that nothing explains"},
+		{"nothing explains it, and it was opened far from here", 0, func(d *desk) { quarantined(d); d.observe(20, nil); d.last("48000") }, only(2_000_000, 0),
+			"stop_loss sell stop_market stop 47040 whole: protects a position that nothing explains"},
+		{"nothing explains it, and it is protected", 0, func(d *desk) { quarantined(d); stands("49000", 0)(d); d.observe(20, nil) }, only(2_000_000, 0), ""},
+		{"nothing explains it, and no stop is wanted", 0, func(d *desk) { quarantined(d); d.observe(20, nil) }, only(0, 4_000_000), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d := holds(t, c.held)
+			d.derive(nil)
+			if c.with != nil {
+				c.with(d)
+			}
+			if have := brief(d.derive(c.desired)); have != c.want {
+				t.Errorf("want %q\nhave %q", c.want, have)
+			}
+		})
+	}
+}
