@@ -13,11 +13,6 @@ import (
 // blocked. Resting reduceOnly quantities go first, since their sum would refuse
 // it; the closePosition stop stays until the exchange sweeps it.
 func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
-	for _, p := range d.targetOrders {
-		if p.Purpose() == placement.Entry && p.Order().Type == exchange.Limit {
-			d.cancel(p, "the target is no longer on this side")
-		}
-	}
 	if position == 0 || d.postpones() || d.mayHaveSold() || d.taken() {
 		return
 	}
