@@ -27,7 +27,8 @@ func (d *desk) last(price string) { d.book.Symbol(bitcoin).Last = d.price(price)
 func TestWhatProtectsAPosition(t *testing.T) {
 	t.Parallel()
 	const (
-		stop, profit  = "stop_loss sell stop_market stop 49000 whole: protects the position", "take_profit sell take_profit_market stop 52000 whole: takes the profit"
+		stop, profit = "stop_loss sell stop_market stop 49000 whole: protects the position",
+			"take_profit sell take_profit_market stop 52000 whole: takes the profit"
 		passed        = "stop_loss sell market 20 reduceOnly: the stop's price was passed already"
 		moves, bridge = "cancel 12: the protection moves", "stop_loss sell stop_market 20 stop 49000 reduceOnly as bridge: stands while the protection moves"
 		part          = "stop_loss sell stop_market 20 stop 49000 reduceOnly as bridge: protects botd's part of the position"
@@ -133,7 +134,7 @@ func TestWhatProtectsAPosition(t *testing.T) {
 			if c.with != nil {
 				c.with(d)
 			}
-			if have := brief(d.derive(c.desired)); have != c.want {
+			if have := summary(d.derive(c.desired)); have != c.want {
 				t.Errorf("want %q\nhave %q", c.want, have)
 			}
 		})

@@ -110,7 +110,8 @@ func TestAnExitIsOutdatedOnceThePlanAsksForNoLessThanIsHeld(t *testing.T) {
 	for _, c := range []struct {
 		held, target exchange.Quantity
 		want         bool
-	}{{20, 20, true}, {20, 21, true}, {20, 19, false}, {20, 0, false}, {20, -20, false}, {-20, -20, true}, {-20, -21, true}, {-20, -19, false}, {0, 20, false}} {
+	}{{20, 20, true}, {20, 21, true}, {20, 19, false}, {20, 0, false}, {20, -20, false}, {-20, -20, true}, {-20, -21, true}, {-20, -19, false},
+		{0, 20, false}} {
 		d := holds(t, c.held)
 		d.target(c.target)
 		desired := &Desired{Strategy: d.book.Strategy("one"), Symbol: d.book.Symbol(bitcoin)}
@@ -176,7 +177,7 @@ func TestWhatIsToBeClosedAndWhereItIsStopped(t *testing.T) {
 			symbol.Last = 0
 		}
 		desired := &Desired{Strategy: d.book.Strategy("one"), Symbol: symbol, Protection: c.protection}
-		have := fmt.Sprint(d.book.Closable(symbol), d.book.ToClose(symbol), d.book.StopLevel(desired), brief(d.book.ExitOf(desired, d.now)))
+		have := fmt.Sprint(d.book.Closable(symbol), d.book.ToClose(symbol), d.book.StopLevel(desired), summary(d.book.ExitOf(desired, d.now)))
 		if want := fmt.Sprint(c.held, c.all, c.level, c.exit); have != want {
 			t.Errorf("%s: want held, all, stop and exit to be\n%s, have\n%s", c.name, want, have)
 		}
@@ -212,7 +213,8 @@ func TestWhichOrdersAreAskedForById(t *testing.T) {
 		{"none is", Snapshot{FuturesOrders: none}, "11 12 13 14 15 16"},
 		{"a row that cannot be read shows one open", Snapshot{FuturesOrders: exchange.FetchedOf(rows[1:]), UnreadOrders: []UnreadOrder{
 			unread(exchange.Futures, true, 11)}}, "13"},
-		{"it is of a history", Snapshot{FuturesOrders: exchange.FetchedOf(rows[1:]), UnreadOrders: []UnreadOrder{unread(exchange.Futures, false, 11)}}, "11 13"},
+		{"it is of a history", Snapshot{FuturesOrders: exchange.FetchedOf(rows[1:]), UnreadOrders: []UnreadOrder{unread(exchange.Futures, false,
+			11)}}, "11 13"},
 		{"it is of spot", Snapshot{FuturesOrders: exchange.FetchedOf(rows[1:]), UnreadOrders: []UnreadOrder{unread(exchange.Spot, true, 11)}}, "11 13"},
 		{"spot alone was read", Snapshot{SpotOrders: none}, "21"},
 		{"both were", Snapshot{FuturesOrders: exchange.FetchedOf(rows), SpotOrders: none}, "13 21"},
@@ -263,8 +265,9 @@ func TestWhatIsDoneAboutARowThatCannotBeRead(t *testing.T) {
 		if c.row.Symbol == "" {
 			c.row.Symbol = "BTC-USDT"
 		}
-		s := &Snapshot{BeganMS: d.now, EndedMS: d.now, Before: d.positions(0), Positions: d.positions(0), FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
-			UnreadOrders: []UnreadOrder{{Market: exchange.Futures, Open: c.open, Row: c.row}}}
+		s := &Snapshot{BeganMS: d.now, EndedMS: d.now, Before: d.positions(0), Positions: d.positions(0),
+			FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
+			UnreadOrders:  []UnreadOrder{{Market: exchange.Futures, Open: c.open, Row: c.row}}}
 		p := d.book.Placement(id)
 		d.book.Observe(s)
 		symbol := d.book.Symbol(bitcoin)
@@ -305,7 +308,8 @@ func TestWhatAPersonsWordChanges(t *testing.T) {
 		{"it is on the other side", false, 20, -5, exchange.Order{}, "adopted -20, ignored -5"},
 		{"an order is botd's", true, 0, 0, exchange.Order{ID: 9, ClientOrderID: "bt-x-1", Side: exchange.Buy, Type: exchange.Limit, Quantity: 3, Price: 4e8},
 			"found order 9 buy limit 3 at 4 as found, adopted 0"},
-		{"an exit is botd's", true, 0, 0, exchange.Order{ID: 9, ClientOrderID: "bt-x-1", Side: exchange.Sell, Type: exchange.Limit, Quantity: 3, ClosePositionID: 7},
+		{"an exit is botd's", true, 0, 0, exchange.Order{ID: 9, ClientOrderID: "bt-x-1", Side: exchange.Sell, Type: exchange.Limit, Quantity: 3,
+			ClosePositionID: 7},
 			"found exit_order 9 sell limit 3 reduceOnly as found, adopted 0"},
 		{"a stop is botd's", true, 0, 0, exchange.Order{ID: 9, ClientOrderID: "bt-x-1", Side: exchange.Sell, Type: exchange.StopMarket, ClosePosition: true,
 			StopPrice: 7e8}, "found stop_loss 9 sell stop_market stop 7 whole as found, adopted 0"},
@@ -345,15 +349,15 @@ func said(r *record.Record) string {
 		}
 		return fmt.Sprintf("ignored %d", body.Quantity)
 	case record.Found:
-		order := brief([]Intent{{Purpose: body.Purpose, Order: body.Order, Key: body.Key}})
+		order := summary([]Intent{{Purpose: body.Purpose, Order: body.Order, Key: body.Key}})
 		purpose, rest, _ := strings.Cut(order, " ")
 		return fmt.Sprintf("found %s %d %s", purpose, body.OrderID, rest)
 	}
 	return fmt.Sprintf("%T", r.Body)
 }
 
-// TestAnOpeningThatWasClosedBeforeAnybodyLooked is booked with its end, by a row of positions/history that can be its own.
-func TestAnOpeningThatWasClosedBeforeAnybodyLooked(t *testing.T) {
+// TestAnOpeningThatWasClosedBeforeAnyRead is booked with its end, by a row of positions/history that can be its own.
+func TestAnOpeningThatWasClosedBeforeAnyRead(t *testing.T) {
 	t.Parallel()
 	own := exchange.Position{ID: 9, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 10, Status: exchange.PositionClosed}
 	for _, c := range []struct {
@@ -388,7 +392,8 @@ func TestAnOpeningThatWasClosedBeforeAnybodyLooked(t *testing.T) {
 		var adopted exchange.Quantity
 		for range 8 {
 			d.now += 1_000
-			for _, r := range d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(0),
+			for _, r := range d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
+				Before:    d.positions(0),
 				Positions: d.positions(0), ClosedOf: []string{"BTC-USDT"}, Closed: []exchange.Position{row}}) {
 				switch body := r.Body.(type) {
 				case record.Ended:
@@ -407,7 +412,8 @@ func TestAnOpeningThatWasClosedBeforeAnybodyLooked(t *testing.T) {
 // TestAResidualIsAttributedToWhatIsUnknown, oldest first, and a person looks where they do not explain it.
 func TestAResidualIsAttributedToWhatIsUnknown(t *testing.T) {
 	t.Parallel()
-	whole := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, ClosePosition: true, StopPrice: 1e8}
+	whole := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket,
+		ClosePosition: true, StopPrice: 1e8}
 	for _, c := range []struct {
 		name     string
 		known    exchange.Quantity

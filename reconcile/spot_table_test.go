@@ -121,7 +121,7 @@ func TestWhatIsSentOnSpot(t *testing.T) {
 				c.change(desired)
 			}
 			intents, _ := w.book.Derive(desired, w.now)
-			if have := brief(intents); have != c.want {
+			if have := summary(intents); have != c.want {
 				t.Errorf("want %q\nhave %q", c.want, have)
 			}
 		})

@@ -106,7 +106,7 @@ func TestAnOrderUnderAnIdThatWasUsedIsCanceled(t *testing.T) {
 				t.Errorf("%s: want it as strategy one's order %d, have %s, %d", c.name, c.orderID, p.Strategy(), p.OrderID())
 			}
 			second := fmt.Sprintf("cancel %d: a second order under one client order id", c.orderID)
-			if cancels := brief(d.derive(nil)); strings.Contains(cancels, second) != p.Duplicate() {
+			if cancels := summary(d.derive(nil)); strings.Contains(cancels, second) != p.Duplicate() {
 				t.Errorf("%s: want a duplicate canceled, have %q", c.name, cancels)
 			}
 		}
@@ -262,7 +262,7 @@ func TestWhatOpensBetweenRounds(t *testing.T) {
 			if c.after != nil {
 				c.after(d)
 			}
-			have := strings.Contains(brief(d.derive(func(w *Desired) { w.Extends = extends })), "order buy limit 10 at 40000 as b")
+			have := strings.Contains(summary(d.derive(func(w *Desired) { w.Extends = extends })), "order buy limit 10 at 40000 as b")
 			if want := c.want && (extends || c.after == nil || c.name == "another symbol's is unknown"); have != want {
 				t.Errorf("%s, between rounds %t: want it placed %t, have %t", c.name, extends, want, have)
 			}

@@ -11,8 +11,8 @@ import (
 	"botd/strategy"
 )
 
-// brief writes intents in a line: what is sent, and why.
-func brief(intents []Intent) string {
+// summary writes intents in a line: what is sent, and why.
+func summary(intents []Intent) string {
 	var all []string
 	for i := range intents {
 		intent, o := &intents[i], &intents[i].Order
@@ -31,7 +31,8 @@ func brief(intents []Intent) string {
 		}{
 			{o.Quantity != 0, fmt.Sprintf(" %d", o.Quantity)}, {o.Price != 0, fmt.Sprintf(" at %v", float64(o.Price)/1e8)},
 			{o.StopPrice != 0, fmt.Sprintf(" stop %v", float64(o.StopPrice)/1e8)}, {o.ReduceOnly, " reduceOnly"}, {o.ClosePosition, " whole"},
-			{o.PostOnly, " postOnly"}, {intent.Key != "" && intent.Purpose != placement.Cancel, " as " + intent.Key}, {intent.Reason != "", ": " + intent.Reason},
+			{o.PostOnly, " postOnly"}, {intent.Key != "" && intent.Purpose != placement.Cancel, " as " + intent.Key}, {intent.Reason != "",
+				": " + intent.Reason},
 		} {
 			if part.is {
 				text += part.text
@@ -108,9 +109,11 @@ func TestWhatLeadsFromAPositionToATarget(t *testing.T) {
 		{"the whole, with an exit resting", 20, 0, func(d *desk) { d.resting(12, 5) }, nil, "cancel 12: makes room for the exit"},
 		{"the whole, with one that cannot be canceled", 20, 0, func(d *desk) { d.resting(12, 5); d.book.Symbol(bitcoin).Rules.Cancelable = false }, nil,
 			"cancel 12: makes room for the exit; " + fmt.Sprintf(flat, 20)},
-		{"a part that resting exits leave room for", 20, 15, func(d *desk) { d.resting(12, 15) }, nil, fmt.Sprintf(smaller, 5) + "; cancel 12: no longer desired"},
+		{"a part that resting exits leave room for", 20, 15, func(d *desk) { d.resting(12, 15) }, nil, fmt.Sprintf(smaller,
+			5) + "; cancel 12: no longer desired"},
 		{"a part that they leave no room for", 20, 15, func(d *desk) { d.resting(12, 16) }, nil, "cancel 12: makes room for the exit"},
-		{"the kill switch, just canceled", 20, 0, func(d *desk) { d.canceled(d.resting(12, 5)); d.now += repeatMS - 1 }, func(w *Desired) { w.Flatten = true }, ""},
+		{"the kill switch, just canceled", 20, 0, func(d *desk) { d.canceled(d.resting(12, 5)); d.now += repeatMS - 1 },
+			func(w *Desired) { w.Flatten = true }, ""},
 		{"the kill switch, canceled two seconds ago", 20, 0, func(d *desk) { d.canceled(d.resting(12, 5)); d.now += repeatMS },
 			func(w *Desired) { w.Flatten = true }, "cancel 12: makes room for the exit; " + fmt.Sprintf(flat, 20)},
 		{"a plan's exit, canceled two seconds ago", 20, 0, func(d *desk) { d.canceled(d.resting(12, 5)); d.now += repeatMS }, nil,
@@ -122,7 +125,8 @@ func TestWhatLeadsFromAPositionToATarget(t *testing.T) {
 		{"one part at a time", 20, 15, func(d *desk) {
 			d.rests(placement.Exit, 12, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 2, ReduceOnly: true})
 		}, nil, ""},
-		{"too little for an order", 1, 0, cheap, nil, "stop_loss sell stop_market stop 3999.9 whole as dust: the target is flat; too little for an order of its own"},
+		{"too little for an order", 1, 0, cheap, nil,
+			"stop_loss sell stop_market stop 3999.9 whole as dust: the target is flat; too little for an order of its own"},
 		{"too little of a short one", -1, 0, cheap, nil,
 			"stop_loss buy stop_market stop 4000.1 whole as dust: the target is flat; too little for an order of its own"},
 		{"too little, with a stop", 1, 0, func(d *desk) { cheap(d); d.whole(placement.StopLoss, 12, exchange.Sell, "3900") }, stop,
@@ -150,7 +154,7 @@ func TestWhatLeadsFromAPositionToATarget(t *testing.T) {
 			if c.with != nil {
 				c.with(d)
 			}
-			if have := brief(d.derive(c.desired)); have != c.want {
+			if have := summary(d.derive(c.desired)); have != c.want {
 				t.Errorf("want %q\nhave %q", c.want, have)
 			}
 		})
