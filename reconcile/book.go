@@ -27,17 +27,18 @@ type Book struct {
 	observed
 	symbols []*SymbolState // sorted by key
 
-	refused  []RefusedOrder
-	sequence int64              // of the ids made in this epoch
-	placedMS int64              // when the last order on spot that the exchange took was sent
-	canceled map[string]cancels // those sent of a live placement
-	purposes []purposed         // of sales that ended, oldest first
-	released map[string]int64   // when the exchange answered that a live stop on spot is canceled
-	presumed map[string]bool    // of them, those that only the wallet shows to have ended
-	unable   map[string]int64   // when the exchange refused to cancel a live placement
-	unfrozen map[string]bool    // live sales on spot for which the newest wallet freezes nothing
-	openIDs  []int64            // scratch of Vanished
-	matched  []*account.Placement
+	refused   []RefusedOrder
+	sequence  int64              // of the ids made in this epoch
+	placedMS  int64              // when the last order on spot that the exchange took was sent
+	canceled  map[string]cancels // those sent of a live placement
+	purposes  []purposed         // of sales that ended, oldest first
+	purchases []purchase         // on spot that ended, oldest first
+	released  map[string]int64   // when the exchange answered that a live stop on spot is canceled
+	presumed  map[string]bool    // of them, those that only the wallet shows to have ended
+	unable    map[string]int64   // when the exchange refused to cancel a live placement
+	unfrozen  map[string]bool    // live sales on spot for which the newest wallet freezes nothing
+	openIDs   []int64            // scratch of Vanished
+	matched   []*account.Placement
 
 	SpotFee  exchange.Rate // taken from the asset bought on spot, where no execution has shown it
 	Foreign  string        // policy for what botd did not make: halt, adopt or ignore

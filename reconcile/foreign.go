@@ -42,6 +42,9 @@ func (s *survey) foreign(symbol *SymbolState) {
 	case s.book.StandsDown() != "":
 		s.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+" while another botd may be placing")
 		return
+	case s.marginDenies(symbol):
+		symbol.testimony.denied = true
+		return
 	case s.book.Foreign == ForeignAdopt:
 		s.emit(symbol.about(record.Adopted{Quantity: symbol.residual, Evidence: "made outside botd, adopted by foreign: adopt"}))
 	case s.book.Foreign == ForeignIgnore:

@@ -31,7 +31,7 @@ func (s *survey) observePosition(symbol *SymbolState) {
 	if !s.takePosition(symbol) {
 		return
 	}
-	symbol.Read = true
+	symbol.Read, symbol.testimony.denied = true, false
 	s.measureResidual(symbol)
 	s.takeTestimony(symbol)
 	if unknown := s.book.unknownOn(symbol.Key()); len(unknown) > 0 {
@@ -39,7 +39,7 @@ func (s *survey) observePosition(symbol *SymbolState) {
 		s.decideUnknown(symbol, unknown)
 		s.measureResidual(symbol)
 		s.takeTestimony(symbol)
-	} else if symbol.Missing() && symbol.testimony.by == noWitness {
+	} else if symbol.Unwitnessed() {
 		symbol.Settled = false // no single list decides
 	} else if symbol.residual != 0 && symbol.Quarantine() == "" && symbol.differs.exceeds(s.book.Settle().StalenessMS) {
 		s.foreign(symbol)
@@ -59,7 +59,9 @@ func (s *survey) partialPosition(symbol *SymbolState) {
 		symbol.Position, symbol.readAlone = symbol.heldOnSpot(), symbol.readAlone || s.fetched.Balances.Done()
 		s.partialWallet(symbol)
 	case !s.fetched.Positions.Done(), s.fetched.lacksPosition(symbol.Key()):
-		s.standOpened(symbol)
+		if !s.takeShown(symbol) {
+			s.standOpened(symbol)
+		}
 	case s.takePosition(symbol):
 		symbol.Read, symbol.residual = true, symbol.Position-symbol.Known()
 		if symbol.Missing() && symbol.rowOf(s.fetched) != nil { // a positive record, whatever else could not be read
@@ -72,8 +74,13 @@ func (s *survey) partialPosition(symbol *SymbolState) {
 	symbol.Settled = false
 }
 
-// partialWallet takes what a wallet shows of sales while the open list cannot be read.
+// partialWallet takes what a wallet shows of orders while something else about the symbol cannot be read: where the
+// open list could be, though rows of it could not, what purchases have bought too.
 func (s *survey) partialWallet(symbol *SymbolState) {
+	if s.fetched.Balances.Done() && s.fetched.SpotOrders.Done() && symbol.Rules != nil {
+		s.presume(symbol)
+		return
+	}
 	for _, p := range s.book.Live() {
 		if s.fetched.Balances.Done() && symbol.Rules != nil && p.Symbol() == symbol.Key() && p.Order().Side == exchange.Sell && p.OrderID() == 0 {
 			s.noteUnfrozen(p, symbol)
@@ -124,6 +131,13 @@ func (s *survey) takePosition(symbol *SymbolState) bool {
 		symbol.testimony.unbooked = now.ID
 	}
 	symbol.noteSeen(now.ID)
+	s.takeRow(symbol, &now)
+	symbol.positionMS = s.fetched.BeganMS
+	return true
+}
+
+// takeRow takes a row of the list as the symbol's position; a zero one for none.
+func (s *survey) takeRow(symbol *SymbolState, now *exchange.Position) {
 	if now.ID != symbol.PositionID || symbol.AtVenue() == 0 {
 		symbol.SinceMS = s.fetched.EndedMS
 	}
@@ -131,11 +145,27 @@ func (s *survey) takePosition(symbol *SymbolState) bool {
 	if now.Remaining != 0 || symbol.Known() == 0 || symbol.testimony.shownOf != symbol.OpenedMS() {
 		symbol.EntryPrice = now.EntryPrice // a list that shows none of a known position changes no price
 	}
-	symbol.positionMS = s.fetched.BeganMS
 	if now.Leverage > 0 {
 		symbol.Leverage = now.Leverage
 	}
-	return true
+}
+
+// takeShown takes a position that one of the snapshot's two lists shows while the other cannot be read, or its
+// row there cannot: what a read has shown is protected, and nothing else is concluded from it. It reports false
+// where neither shows one.
+func (s *survey) takeShown(symbol *SymbolState) bool {
+	for _, list := range [...]exchange.Fetched[exchange.Position]{s.fetched.Positions, s.fetched.Before} {
+		if !list.Done() {
+			continue
+		}
+		if row, _ := find(list.Items(), symbol.Key().Name); row.Remaining != 0 {
+			symbol.noteSeen(row.ID)
+			s.takeRow(symbol, &row)
+			symbol.Read, symbol.residual = true, symbol.Position-symbol.Known()
+			return true
+		}
+	}
+	return false
 }
 
 // takeOneOf takes one of several positions that the list shows on a symbol as what is to be
@@ -197,6 +227,9 @@ func (s *survey) measureResidual(symbol *SymbolState) {
 		symbol.differs.extend(s.fetched)
 	}
 	symbol.residual, symbol.residualOf = residual, known
+	if residual != 0 && symbol.Position != 0 {
+		symbol.beyondMS = s.fetched.BeganMS
+	}
 }
 
 // observeWallet squares the fills of a spot symbol with the wallet, whose base
@@ -299,13 +332,16 @@ func (b *Book) liveOn(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(b.Live(), func(p *account.Placement) bool { return p.Symbol() == key })
 }
 
+// shortWallet begins why a symbol on spot is quarantined of which a witness confirms that others have sold.
+const shortWallet = "the wallet holds less than the fills explain"
+
 // decideMissing decides a wallet that holds less than the fills explain, which a witness
 // confirms. What was sold cannot be ignored, so it is adopted as sold, and latches, or
 // waits for a person.
 func (s *survey) decideMissing(symbol *SymbolState, short exchange.Quantity) {
 	symbol.short = -short
 	if s.book.StandsDown() != "" { // it may be its sale, and of what that one bought
-		s.quarantine(symbol, "the wallet holds less than the fills explain while another botd may be placing")
+		s.quarantine(symbol, shortWallet+" while another botd may be placing")
 		return
 	}
 	if s.book.Foreign == ForeignAdopt || s.book.Foreign == ForeignIgnore {
@@ -314,5 +350,5 @@ func (s *survey) decideMissing(symbol *SymbolState, short exchange.Quantity) {
 		s.latchOn(symbol.Key())
 		return
 	}
-	s.quarantine(symbol, "the wallet holds less than the fills explain")
+	s.quarantine(symbol, shortWallet)
 }

@@ -99,6 +99,9 @@ func (s *survey) soldNothing(p *account.Placement, symbol *SymbolState) bool {
 	return s.book.inWallet(symbol) >= symbol.Baseline()+symbol.Known()-symbol.Fees()
 }
 
+// mostUnfrozenMS bounds how long after a sale the wallet is taken to be older than it.
+const mostUnfrozenMS = 4_000
+
 // noteUnfrozen notes, and reports, whether the wallet freezes nothing for a sale that no open list
 // shows: it has ended or was never taken. A wallet that may be older than the sale says nothing.
 func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
@@ -115,7 +118,7 @@ func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 			frozen -= q.Remaining()
 		}
 	}
-	unfrozen := read.BeganMS > p.SentMS()+b.Settle().StalenessMS && frozen < p.Remaining()/2
+	unfrozen := read.BeganMS > p.SentMS()+min(b.Settle().StalenessMS, mostUnfrozenMS) && frozen < p.Remaining()/2
 	if b.unfrozen[p.ClientOrderID()] = true; !unfrozen {
 		delete(b.unfrozen, p.ClientOrderID())
 	}

@@ -91,14 +91,18 @@ func (d *derivation) protect() {
 	switch {
 	case d.dusting:
 		return // what stands closes the rest
-	case d.symbol.Key().Market == exchange.Spot && (d.explainedOnSpot() > 0 || d.book.StandsDown() != "" && d.symbol.heldWithTwin() > 0):
+	case d.symbol.Key().Market == exchange.Spot && (d.explainedOnSpot() > 0 || d.soldByOthers() || d.book.StandsDown() != "" && d.symbol.heldWithTwin() > 0):
 		d.protectSpot()
 		return
+	case d.symbol.Key().Market == exchange.Spot && d.held != 0:
+		return // the wallet shows none of it: what stands, stays
 	case d.held == 0 && d.unexplained():
 		d.protectUnexplained()
 		return
 	case d.held == 0 && (d.symbol.Known() != 0 || d.symbol.Position != 0 || d.declared() && !d.soldAll()):
 		return // the read may be stale, or it is not botd's: what protects stays
+	case d.held == 0 && d.shownUnexplained():
+		return // one list alone shows that it has ended
 	case d.held == 0:
 		for _, p := range append(d.stops, d.profits...) {
 			if !d.mayProtectUnknown(p) {
@@ -111,6 +115,11 @@ func (d *derivation) protect() {
 	d.convergeProfit(protection)
 }
 
+// shownUnexplained reports whether the list has shown a position that no fill explained, and none for less than L.
+func (d *derivation) shownUnexplained() bool {
+	return d.symbol.beyondMS != 0 && d.book.listsMS <= d.symbol.beyondMS+d.book.Settle().StalenessMS
+}
+
 // soldAll reports whether on spot botd's own fills say that nothing is held, and no purchase is under way: a
 // stop that stands would sell what is not botd's, whatever could not be read.
 func (d *derivation) soldAll() bool {
@@ -121,7 +130,8 @@ func (d *derivation) soldAll() bool {
 // declared reports whether the symbol is in a declared state in which what protects
 // stays as it is: only a person, or its replacement, ends a protective order there.
 func (d *derivation) declared() bool {
-	return d.desired.Unread || d.symbol.Key().Market == exchange.Futures && (d.symbol.Quarantine() != "" || d.symbol.Contradicted != "")
+	symbol := d.symbol
+	return d.desired.Unread || symbol.Key().Market == exchange.Futures && (symbol.Quarantine() != "" || symbol.Contradicted != "" || symbol.Unwitnessed())
 }
 
 // unexplained reports whether there is a position that nothing of botd's explains, and that
@@ -129,7 +139,7 @@ func (d *derivation) declared() bool {
 // What is left to others by policy is no part of it.
 func (d *derivation) unexplained() bool {
 	symbol := d.symbol
-	if symbol.Key().Market != exchange.Futures || symbol.Position == 0 || d.book.Foreign == ForeignIgnore {
+	if symbol.Key().Market != exchange.Futures || symbol.Position == 0 || d.book.Foreign == ForeignIgnore && symbol.Quarantine() != lostJournal {
 		return false
 	}
 	if fresh := symbol.testimony.zeroed && symbol.Known() == 0 && !slices.Contains(symbol.testimony.past, symbol.PositionID); fresh && !d.openingUnresolved() {

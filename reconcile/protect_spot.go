@@ -3,6 +3,7 @@ package reconcile
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"botd/exchange"
 	"botd/reconcile/account"
@@ -24,7 +25,7 @@ func (d *derivation) protectSpot() {
 	protection := d.desired.Protection
 	if !protection.Set || protection.StopLoss.IsZero() {
 		for _, p := range d.stops {
-			if d.symbol.Contradicted == "" {
+			if d.symbol.Contradicted == "" && d.symbol.Quarantine() == "" {
 				d.cancel(p, "no longer desired")
 			}
 		}
@@ -36,7 +37,7 @@ func (d *derivation) protectSpot() {
 	}
 	uncovered := d.uncovered()
 	if d.book.StandsDown() != "" && uncovered > 0 {
-		uncovered = max(0, uncovered-max(0, d.symbol.twinBought(d.nowMS)-d.book.sellsUnknown(d.symbol)))
+		uncovered = max(0, uncovered-d.twinPending())
 	}
 	if d.historyUnread() && d.book.walletMS >= d.book.bootMS+d.book.Settle().StalenessMS { // before that a wallet may be older than the last fill
 		uncovered = min(uncovered, d.beyondBaseline()-d.selling(d.leavesUncovered))
@@ -65,6 +66,19 @@ func (d *derivation) protectSpot() {
 	}
 }
 
+// soldByOthers reports whether the symbol is quarantined since the order history, too, shows that others have sold.
+func (d *derivation) soldByOthers() bool {
+	return strings.HasPrefix(d.symbol.Quarantine(), shortWallet)
+}
+
+// twinPending is what another botd has bought so recently that its stop may be on its way: of its orders that sell, those
+// before it covered what that one held before.
+func (d *derivation) twinPending() exchange.Quantity {
+	recent := d.symbol.twinBought(d.nowMS)
+	before := max(0, d.symbol.heldWithTwin()-max(0, d.symbol.Known()-d.symbol.Fees())-recent)
+	return max(0, recent-max(0, d.book.sellsUnknown(d.symbol)-before))
+}
+
 // allShown reports whether each stop is known to stand: the exchange has shown all of them.
 func (d *derivation) allShown() bool {
 	return len(d.stops) > 1 && !slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.State().Unresolved() || !p.Seen() })
@@ -78,12 +92,18 @@ func (d *derivation) explainedOnSpot() exchange.Quantity {
 		return d.symbol.heldWithTwin() - d.book.sellsUnknown(d.symbol)
 	}
 	switch {
-	case d.symbol.Quarantine() != "":
-		return d.explainedByWallet() + d.symbol.presumed()
-	case d.symbol.Contradicted == "":
+	case d.walletDecides():
+		return d.backed(d.explainedByFills() + d.symbol.presumed())
+	case d.symbol.Contradicted == "" && d.symbol.Quarantine() == "":
 		return d.held + d.symbol.presumed()
 	}
 	return d.explainedByFills()
+}
+
+// walletDecides reports whether the wallet bounds what is protected: in a quarantine, since fills may be missing from the
+// journal. Where the exchange executed more than it answered, none is.
+func (d *derivation) walletDecides() bool {
+	return d.symbol.Quarantine() != "" && !strings.HasPrefix(d.symbol.Quarantine(), executedBeyond)
 }
 
 // explainedByFills is what fills explain of a spot position, without what orders that the
@@ -92,11 +112,11 @@ func (d *derivation) explainedByFills() exchange.Quantity {
 	return max(0, d.symbol.Known()-d.symbol.Fees()-d.book.sellsUnknown(d.symbol))
 }
 
-// explainedByWallet is the same as far as the newest wallet shows it, which may be older than the
+// backed is a quantity as far as the newest wallet shows it beside what is not botd's. It may be older than the
 // last sale: what that sold is in the fills already.
-func (d *derivation) explainedByWallet() exchange.Quantity {
+func (d *derivation) backed(quantity exchange.Quantity) exchange.Quantity {
 	inWallet := d.symbol.Rules.FloorQuantity(d.book.inWallet(d.symbol))
-	return max(0, min(d.explainedByFills(), inWallet-d.symbol.Baseline()-d.book.sellsUnknown(d.symbol)))
+	return max(0, min(quantity, inWallet-d.symbol.Baseline()-d.book.sellsUnknown(d.symbol)))
 }
 
 // uncovered is what of it neither a stop nor an exit sells; below zero they sell more.
@@ -134,8 +154,12 @@ func (d *derivation) selling(replaced func(*account.Placement) bool) (sum exchan
 			sum += p.Remaining()
 		}
 	}
-	missing := max(0, d.explainedByFills()-d.explainedByWallet())
-	if d.symbol.Quarantine() != "" { // what is missing is no part of what is to be protected
+	all := d.explainedByFills()
+	if d.symbol.Contradicted == "" {
+		all += d.symbol.presumed()
+	}
+	missing := all - d.backed(all)
+	if d.walletDecides() { // what is missing is no part of what is to be protected
 		return sum + unlisted - min(unlisted, missing)
 	}
 	return sum + unlisted + min(finished, max(0, missing-unlisted))
@@ -143,17 +167,29 @@ func (d *derivation) selling(replaced func(*account.Placement) bool) (sum exchan
 
 // exitPart sells what no stop covers, and whose price was passed; the stops beside it stand. Those
 // whose end is not known may have been executed at that price: unlike another stop, a sale at once cannot
-// be taken back, so they count as sold unless a fresh wallet says that they have sold nothing.
+// be taken back, so they count as sold unless a fresh wallet says that they have sold nothing. One that freezes
+// nothing for them, and shows that some was sold, shows what they have left.
 func (d *derivation) exitPart() {
-	left := d.explainedOnSpot()
+	left, shown, ended := d.explainedOnSpot(), d.beyondBaseline(), exchange.Quantity(0)
+	sold := shown < left
 	if d.book.StandsDown() != "" {
 		left = d.held
 	}
 	for _, p := range slices.Concat(d.stops, d.targetOrders) {
 		lost := d.leavesUncovered(p) && (p.Purpose() != placement.StopLoss || !d.desired.Unread && d.repeatable(p))
-		if p.Purpose() != placement.Entry && !lost {
-			left -= p.Remaining()
+		switch {
+		case p.Purpose() == placement.Entry || lost:
+		case d.book.walletRead && !d.desired.Unread && d.book.unfrozen[p.ClientOrderID()] && d.book.unlisted(p):
+			ended += p.Remaining()
+		default:
+			left, shown = left-p.Remaining(), shown-p.Remaining()
 		}
+	}
+	switch {
+	case ended != 0 && sold:
+		left = min(left, shown)
+	default:
+		left -= ended
 	}
 	before := len(d.intents)
 	if left = d.capped(d.stoppable(d.withoutExits(left))); left > 0 {
@@ -203,11 +239,18 @@ func (d *derivation) joinStops() {
 	}
 }
 
+// restMS is how long no stop moves after the exchange has refused one: what would take its place would wait.
+const restMS = 60_000
+
 // calm reports whether a stop may be taken off to be placed anew: nothing on the symbol
-// is unknown or contradicted, and no other stop is off.
+// is unknown or contradicted, no other stop is off, and the exchange takes stops.
 func (d *derivation) calm() bool {
 	canceled := func(p *account.Placement) bool { return d.book.CancelMS(p.ClientOrderID()) != 0 }
-	return d.symbol.Settled && !d.unsettled && d.symbol.Contradicted == "" && d.symbol.misses.sinceMS == 0 && !slices.ContainsFunc(d.stops, canceled)
+	refused := slices.ContainsFunc(d.book.Refusals(), func(r account.Refusal) bool {
+		return r.Symbol == d.symbol.Key() && r.Purpose == placement.StopLoss && d.nowMS-r.LastMS < restMS
+	})
+	return !refused && d.symbol.Settled && !d.unsettled && d.symbol.Contradicted == "" && d.symbol.misses.sinceMS == 0 &&
+		!slices.ContainsFunc(d.stops, canceled)
 }
 
 // moveStops takes a stop off, to be placed anew at the price, at most once in an interval: the
@@ -248,7 +291,11 @@ func (d *derivation) shrinkStops() {
 	released := func(p *account.Placement) bool {
 		return d.book.released[p.ClientOrderID()] != 0 || d.leavesUncovered(p)
 	}
-	excess := d.selling(released) + d.reserved - d.explainedOnSpot()
+	explained := d.explainedOnSpot()
+	if d.walletDecides() && !d.soldByOthers() && d.book.freezesLess(d.symbol) { // that wallet takes no stop off
+		explained = d.explainedByFills() + d.symbol.presumed()
+	}
+	excess := d.selling(released) + d.reserved - explained
 	for i := range d.intents {
 		if d.intents[i].Purpose == placement.Exit {
 			excess += d.intents[i].Order.Quantity

@@ -112,10 +112,24 @@ type purposed struct {
 	purpose       placement.Purpose
 }
 
+// purchase is a purchase on spot that has ended, in whatever way.
+type purchase struct {
+	clientOrderID string
+	order         exchange.NewOrder
+	sentMS        int64
+}
+
 // notePurpose remembers what a sale on spot was for: the exchange may execute it once more,
-// and an exit does not count as part of the plan's resting exits.
+// and an exit does not count as part of the plan's resting exits. It remembers purchases too.
 func (b *Book) notePurpose(p *account.Placement) {
-	if p.Order().Market != exchange.Spot || p.Order().Side != exchange.Sell {
+	if p.Order().Market != exchange.Spot {
+		return
+	}
+	if p.Order().Side == exchange.Buy {
+		if len(b.purchases) == mostReleases {
+			b.purchases = slices.Delete(b.purchases, 0, 1)
+		}
+		b.purchases = append(b.purchases, purchase{p.ClientOrderID(), p.Order(), p.SentMS()})
 		return
 	}
 	if len(b.purposes) == mostReleases {

@@ -114,7 +114,19 @@ func (d *derivation) leavesUncovered(p *account.Placement) bool {
 	}
 	lost := p.State() == placement.Uncertain && p.OrderID() == 0 && d.book.unfrozen[p.ClientOrderID()] &&
 		d.nowMS-max(p.SentMS(), p.UnknownMS()) >= repeatMS
-	return lost && d.book.walletRead && d.book.StandsDown() == "" && d.inWalletYet(p)
+	return lost && d.book.walletRead && d.book.StandsDown() == "" && (d.inWalletYet(p) || d.book.freezesLess(d.symbol))
+}
+
+// freezesLess reports whether the wallet freezes less of a spot symbol's asset than what the open list shows for sale: it
+// is older than that, or wrong, and no witness that any of the asset has gone.
+func (b *Book) freezesLess(symbol *SymbolState) bool {
+	frozen := symbol.Rules.QuantityOf(b.Balance(symbol.Rules.Base).Frozen)
+	for i := range b.listed[exchange.Spot].orders {
+		if o := &b.listed[exchange.Spot].orders[i]; o.Key() == symbol.Key() && o.Side == exchange.Sell {
+			frozen -= o.Remaining()
+		}
+	}
+	return frozen < 0
 }
 
 // sellable is a price at which a sale of this quantity on spot is worth the least that the

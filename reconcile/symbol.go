@@ -55,6 +55,7 @@ type SymbolState struct {
 	differs       persistence       // Position and Known, by residual
 	residual      exchange.Quantity // Position - Known
 	residualOf    exchange.Quantity // Known then
+	beyondMS      int64             // futures: when the snapshot began that last showed a position which fills do not explain; 0 for none
 	differed      exchange.Quantity // the difference that differs measures
 	agrees        persistence       // no difference, since the last one
 	doubled       persistence       // the list shows two positions

@@ -25,6 +25,7 @@ const (
 	sweptOrders   witness = "the exchange ended its closePosition orders"
 	aPerson       witness = "a person says so"
 	freedMargin   witness = "its margin was released"
+	beyondMargin          = "the position list shows more than botd's own fills explain, and the margin in use does not need it"
 	contradiction         = "the position list shows less than botd's own fills explain, and " +
 		"neither positions/history, its protective orders nor the margin confirm it"
 )
@@ -41,6 +42,7 @@ type testimony struct {
 	marginOf exchange.Quantity // how much was held when the account's margin last agreed with the list
 	zeroed   bool              // the list agreed since the start that nothing was held
 	doubted  bool              // the list is not believed
+	denied   bool              // what it shows beyond the fills is not believed
 }
 
 // Missing reports whether the list shows less of a futures position than botd's fills
@@ -48,6 +50,18 @@ type testimony struct {
 func (s *SymbolState) Missing() bool {
 	expected := s.Known() + s.Ignored()
 	return s.Known() != 0 && signOf(s.Opened()) == signOf(s.Known()) && s.residual != 0 && signOf(s.residual) == -signOf(expected)
+}
+
+// Unwitnessed reports whether the list shows less than that, and nothing besides it says so.
+func (s *SymbolState) Unwitnessed() bool { return s.Missing() && s.testimony.by == noWitness }
+
+// Believed is the position that a strategy decides by: where a list alone shows less of it than botd's fills
+// explain, what they explain. Else a list that lies for a moment would have it sold down to what was shown.
+func (s *SymbolState) Believed() exchange.Quantity {
+	if s.Unwitnessed() {
+		return s.Known()
+	}
+	return s.Standing()
 }
 
 // Standing is botd's part of the position that protection, exits and limits go by: the
@@ -87,8 +101,9 @@ func (s *survey) takeTestimony(symbol *SymbolState) {
 	if t.by == noWitness || t.by == sweptOrders && symbol.rowOf(s.fetched) != nil {
 		t.by = s.witness(symbol)
 	}
-	unseen := t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > s.book.bootMS // the list may be older than the entry
-	t.doubted = t.by == noWitness && (t.doubted || unseen || symbol.differs.exceeds(s.book.Settle().StalenessMS))
+	unseen := t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > s.book.bootMS               // the list may be older than the entry
+	unarmed := !s.armed(symbol.Key()) && slices.Contains(s.fetched.ClosedOf, symbol.Key().Name) // a stop that may be missing waits for no L
+	t.doubted = t.by == noWitness && (t.doubted || unseen || unarmed || symbol.differs.exceeds(s.book.Settle().StalenessMS))
 }
 
 // noteEnded takes the positions that were shown as ended. One that was shown first while an
@@ -265,6 +280,18 @@ func (s *survey) margin() (difference, needed exchange.Amount) {
 	return s.fetched.Account.PositionMargin.Sub(needed).Abs(), needed
 }
 
+// marginDenies reports whether the account's margin in use does not need what the list shows beyond the fills: one of the
+// two is old, and neither decides what others hold. Where that waits for a person, the list is enough.
+func (s *survey) marginDenies(symbol *SymbolState) bool {
+	policy := s.book.Foreign
+	if symbol.Rules == nil || symbol.Missing() || policy != ForeignAdopt && policy != ForeignIgnore {
+		return false
+	}
+	more, needed := s.margin()
+	beyond := symbol.Rules.Notional(symbol.Rules.PriceOf(symbol.EntryPrice), abs(symbol.residual)).Div(int64(max(1, symbol.Leverage)))
+	return !needed.IsZero() && s.fetched.Account.PositionMargin.Less(needed) && !more.Mul(2).Less(beyond)
+}
+
 // noteEndedWithPosition notes that a closePosition order ended without botd's doing: the exchange ends
 // them with the position.
 func (s *survey) noteEndedWithPosition(p *account.Placement, atMS int64) {
@@ -278,6 +305,8 @@ func (s *survey) contradict(symbol *SymbolState) {
 	why := ""
 	if symbol.testimony.doubted && (symbol.Contradicted != "" || symbol.differs.exceeds(s.book.Settle().StalenessMS)) {
 		why = contradiction
+	} else if symbol.testimony.denied {
+		why = beyondMargin
 	}
 	symbol.declare(why, s.fetched.EndedMS)
 }

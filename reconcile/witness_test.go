@@ -12,7 +12,7 @@ import (
 
 // guarded is a book that holds 20 with a stop and a take-profit of its own on the
 // exchange, orders 12 and 13.
-func guarded(t *testing.T) (d *desk, protect func(*Desired), orders []exchange.Order) {
+func guarded(t testing.TB) (d *desk, protect func(*Desired), orders []exchange.Order) {
 	t.Helper()
 	d = newDesk(t)
 	d.hold(20)

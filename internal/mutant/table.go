@@ -7,7 +7,7 @@ import (
 )
 
 // Table holds all mutants. The package comment says how to change an Edit.
-var Table = slices.Concat(protocol, twin)
+var Table = slices.Concat(protocol, belief, twin)
 
 // protocol breaks the rules of one botd on its account.
 var protocol = []Row{
@@ -224,13 +224,13 @@ var protocol = []Row{
 		{"reconcile.derivation.clip", "rules.Market != exchange.Spot", "true"},
 	}},
 	{"witness_ignored", "a position that the list does not show counts as closed without a witness", "39", "", []Edit{
-		{"reconcile.survey.observePosition", "symbol.Missing() && symbol.testimony.by == noWitness", "false"},
+		{"reconcile.survey.observePosition", "symbol.Unwitnessed()", "false"},
 	}},
 	{"earlier_sweep", "the stops that ended with an earlier position witness the end of the next", "39", "", []Edit{
 		{"reconcile.survey.witness", "t.sweptOf >= symbol.OpenedMS()", "true"},
 	}},
 	{"stop_stripped", "what protects is canceled when the list shows no position", "39", "", []Edit{
-		{"reconcile.survey.observePosition", "symbol.Missing() && symbol.testimony.by == noWitness", "false"},
+		{"reconcile.survey.observePosition", "symbol.Unwitnessed()", "false"},
 		{"reconcile.derivation.protect", "d.held == 0 && (d.symbol.Known() != 0 || d.symbol.Position != 0 || d.declared() && !d.soldAll())", "false"},
 	}},
 	{"no_back_off", "an order that the exchange refuses is sent again at once", "3", "", []Edit{
@@ -389,11 +389,16 @@ var protocol = []Row{
 	{"refusal_believed", "what the exchange refused was not executed, whatever a list shows", "3",
 		"runtime/engine TestARefusedPurchaseThatAHistoryWithoutIDsShowsIsNotMadeAgain", []Edit{
 			{"reconcile.survey.quarantineExecuted", "o.Filled > 0", "false"},
+			{"reconcile.survey.named", `order.ClientOrderID != ""`, "true"},
 		}},
 	{"order_id_ignored", "rows are matched by their client order id alone", "42",
 		"runtime/engine TestOnSpotAnAcknowledgedOrderSettlesByItsOrderID", []Edit{
 			{"reconcile.survey.match", "s.book.withOrderID(order.Market, order.ID)", "(*account.Placement)(nil)"},
 			{"reconcile.survey.matchFrom", "p.OrderID() == order.ID", "false"},
+		}},
+	{"removed_plan_stands", "the plan of a strategy that its removal flattens stays in force", "49",
+		"runtime/engine TestAStrategyThatComesBackOpensNothingBeforeItDecides", []Edit{
+			{"runtime/engine.roster.windUp", "leg.removal() != record.LevelFlatten", "true"},
 		}},
 	{"removal_at_once", "a strategy whose file is absent for a moment is removed", "49",
 		"runtime/reload TestARemovalWaitsUntilTheFileHasStayedAway", []Edit{

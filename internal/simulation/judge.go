@@ -79,9 +79,7 @@ func (j *judge) setLimits() {
 			limits.Placement = int64(r.largest()) * finest
 		}
 		if r.key.Market == exchange.Spot {
-			last, _ := j.w.venue.x.Price(r.key)
-			least := h.rules.QuantityFor(h.rules.MinNotional.MulRate(exchange.RateOne*11/10), max(last, 1))
-			limits.Dust = j.dustOf(r.key, least+h.rules.QuantityTick)
+			limits.Dust = int64(j.dustOf(r.key)) * finest
 			limits.Rest = int64(mostRest*h.rules.QuantityTick) * finest
 		}
 		j.oracle.Judge(nameOf(r.key), limits)
@@ -91,21 +89,23 @@ func (j *judge) setLimits() {
 // readRulesMS is how long botd may go by the symbol's rules as it read them.
 const readRulesMS = 60_000 + patienceMS
 
-// dust is what was too little for an order by the rules of a symbol, and until when it still counts so.
+// dust is the least that a symbol's rules take as an order, and until when botd may go by them.
 type dust struct {
-	quantity exchange.Quantity
+	notional exchange.Amount
+	tick     exchange.Quantity
 	untilMS  int64
 }
 
-// dustOf returns what is too little for an order: by the rules of now, or by those that botd may have
-// read last.
-func (j *judge) dustOf(key exchange.SymbolKey, least exchange.Quantity) int64 {
-	have := j.dust[key]
-	if least >= have.quantity || j.w.nowMS >= have.untilMS {
-		j.dust[key] = dust{least, j.w.nowMS + readRulesMS}
-		return int64(least) * finest
+// dustOf returns what is too little for an order at the price of now: by the rules of now, or by those that botd
+// may have read last.
+func (j *judge) dustOf(key exchange.SymbolKey) exchange.Quantity {
+	rules, have := j.w.venue.held[key].rules, j.dust[key]
+	last, _ := j.w.venue.x.Price(key)
+	if !rules.MinNotional.Less(have.notional) && rules.QuantityTick >= have.tick || j.w.nowMS >= have.untilMS {
+		have = dust{rules.MinNotional, rules.QuantityTick, j.w.nowMS + readRulesMS}
+		j.dust[key] = have
 	}
-	return int64(have.quantity) * finest
+	return rules.QuantityFor(have.notional.MulRate(exchange.RateOne*11/10), max(last, 1)) + have.tick
 }
 
 // largest returns the quantity of the role's largest opening.

@@ -218,12 +218,12 @@ func (b *backoffs) cancelsStop(one *backoff) bool {
 	return p != nil && p.Purpose() == placement.StopLoss
 }
 
-// readAgain has what the exchange refused of a symbol that could not be read sent at once, since it
-// can be read again. How often it was refused still counts.
+// readAgain has what the exchange refused of a symbol that could not be read sent as after a first refusal, since it
+// can be read again: not sooner, since what was read then may be older. How often it was refused still counts.
 func (b *backoffs) readAgain(key exchange.SymbolKey) {
 	for _, one := range b.all {
 		if one.symbol == key {
-			one.untilMS = b.nowMS
+			one.untilMS = min(one.untilMS, max(b.nowMS, one.lastMS+firstReduceMS))
 		}
 	}
 }

@@ -53,9 +53,6 @@ func (d *dispatcher) act(leg *leg) int {
 	return acted
 }
 
-// unreadAgainMS is how soon what the exchange refused since the last whole read is tried again.
-const unreadAgainMS = 30_000
-
 // actUnread acts for a strategy whose market could not be read whole: what protects its
 // position, and one exit at a time, go by what is known, and what stands stays. It returns
 // how many intents went.
@@ -78,10 +75,6 @@ func (d *dispatcher) actUnread(leg *leg) (acted int) {
 	for i := range intents {
 		switch intents[i].Purpose {
 		case placement.StopLoss, placement.Exit, placement.Cancel:
-			one := d.backoffs.of(attemptOf(&intents[i]))
-			if one != nil && one.refused >= declaredAfter && one.lastMS > leg.readMS && d.nowMS-one.lastMS < unreadAgainMS {
-				continue // the exchange knows better than what was read last
-			}
 			if d.dispatch(leg, &intents[i]) {
 				acted++
 			}

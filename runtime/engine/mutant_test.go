@@ -60,6 +60,7 @@ func liquidatedHalts(t testing.TB) {
 // package show: each holds as it is, and fails when its rule is broken.
 func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 	mutanttest.Shown(t, "runtime/engine", map[string]func(testing.TB){
+		"removed_plan_stands":   comesBack,
 		"spot_latch_removed":    caseNamed("16 spot: what a person sold is adopted, latched, and not bought back"),
 		"adoption_opens":        caseNamed("16 closed by hand: positions/history shows it, it is adopted, latched, and not bought back"),
 		"transfer_is_profit":    withdrawn(false),

@@ -107,6 +107,7 @@ func (r *roster) reload(reload *Reload) {
 		if leg.config.Absent && slices.Contains(reload.Confirmed, leg.config.Name) {
 			leg.config.Absent = false
 			r.claim(leg)
+			r.windUp(leg)
 		}
 		switch {
 		case leg.config.Removed && r.ended(leg, reload):
@@ -215,6 +216,19 @@ func (r *roster) remove(leg *leg, reload *Reload) {
 	}
 	r.noteReload(leg, text)
 	r.claim(leg)
+	r.windUp(leg)
+}
+
+// windUp journals that a strategy which is flattened by its removal desires no position: should it come back, its
+// former plan would open at once what was closed.
+func (r *roster) windUp(leg *leg) {
+	if leg.removal() != record.LevelFlatten {
+		return
+	}
+	plan := leg.state.Halted(record.LevelFlatten).ClonePlan()
+	if plan.Reason = "it was removed from the configuration"; !plan.Equal(new(leg.state.Plan())) {
+		r.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Plan{Plan: plan}})
+	}
 }
 
 // Absent returns the strategies that were absent from the configuration at the start while

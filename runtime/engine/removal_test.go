@@ -182,6 +182,31 @@ func TestARemovedStrategyIsWoundUpAsItSaid(t *testing.T) {
 	}
 }
 
+// TestAStrategyThatComesBackOpensNothingBeforeItDecides: its former plan would buy at once what its removal has closed.
+func TestAStrategyThatComesBackOpensNothingBeforeItDecides(t *testing.T) {
+	t.Parallel()
+	comesBack(t)
+}
+
+func comesBack(t testing.TB) {
+	w := newWorld(t, hold(20))
+	config := w.config.Strategies[0]
+	config.OnRemove = removeFlatten
+	w.pass(10_000)
+	w.change(Reload{Strategies: []*StrategyConfig{&config}})
+	w.pass(5_000)
+	w.wantHeld(20)
+	w.change(Reload{Removed: []string{"one"}})
+	w.pass(1_000)
+	if !slices.Contains(w.names(), "one") {
+		t.Fatal("want it wound up still when its file is back")
+	}
+	config.Strategy = slow{scripted(func(*strategy.View, *strategy.Plan) {})}
+	w.change(Reload{Strategies: []*StrategyConfig{&config}})
+	w.pass(20_000)
+	w.wantHeld(0)
+}
+
 func TestArmingARemovedStrategyMeasuresNothingAnew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0), ownLimits(risk.Limits{MaxDrawdown: risk.Loss{Share: exchange.RateOne / 10}}))

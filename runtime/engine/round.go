@@ -364,11 +364,11 @@ type symbolBefore struct {
 	latch      int
 }
 
-// actOn acts for one strategy: on what was read, or, where its market was not, on what is
-// known without that: what protects it, and exits.
+// actOn acts for one strategy: on what was read, or, where its market was not, or its symbol not whole since the
+// start, on what is known without that: what protects it, and exits.
 func (r *round) actOn(leg *leg) (acted int) {
 	switch {
-	case !r.wasRead(leg.symbol.Key().Market):
+	case !r.wasRead(leg.symbol.Key().Market), !leg.symbol.Read:
 		acted = r.dispatcher.actUnread(leg)
 		r.protection.measure(leg)
 		r.protection.report(leg)

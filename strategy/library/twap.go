@@ -100,7 +100,7 @@ func outstanding(view *strategy.View, sign, slice exchange.Quantity) exchange.Qu
 		switch {
 		case o.Key != "" || o.StopPrice != 0:
 		case o.Quantity == 0 && exchange.Quantity(o.Side.Sign()) == sign:
-			all += slice
+			all += max(0, slice-o.Filled) // what it has filled is held already
 		default:
 			all += (o.Quantity - o.Filled) * exchange.Quantity(o.Side.Sign()) * sign
 		}

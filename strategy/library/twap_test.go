@@ -164,6 +164,24 @@ func TestWhatIsInFlightCountsAsReached(t *testing.T) {
 	}
 }
 
+// TestWhatAnAmountHasFilledIsHeldAlready: an order whose row cannot be read is in flight and has filled all the same.
+func TestWhatAnAmountHasFilledIsHeldAlready(t *testing.T) {
+	t.Parallel()
+	s := newStrategy(t, "twap", exchange.Spot, strategy.Values{"quantity": "0.0500", "slices": "50", "every": "1s"})
+	view, plan := strategy.View{NowMS: 1_000}, strategy.Plan{}
+	s.Decide(&view, &plan)
+	slice := plan.Target.Quantity
+	view.Memory, _ = view.Memory.With(plan.Remembered())
+	view.NowMS, view.Position.Quantity = 30_000, slice
+	for filled, want := range map[exchange.Quantity]exchange.Quantity{0: 3 * slice, slice: 2 * slice} {
+		view.Working = []strategy.WorkingOrder{{Side: exchange.Buy, Type: exchange.MarketOrder, Filled: filled}}
+		plan.Reset()
+		if s.Decide(&view, &plan); plan.Target.Quantity < want || plan.Target.Quantity > want+slice/10+2 {
+			t.Errorf("%d of an amount filled: want %d targeted, have %d", filled, want, plan.Target.Quantity)
+		}
+	}
+}
+
 func TestNothingIsBoughtBeyondThePriceBound(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -1,0 +1,37 @@
+package mutant
+
+// belief are rules about what one read shows, or leaves out, while another one says otherwise, or cannot be read.
+var belief = []Row{
+	{"list_decided_by", "a strategy decides by a list that alone shows less than it holds", "39",
+		"reconcile TestWhatAListAloneMissesAStrategyStillHolds", []Edit{
+			{"reconcile.SymbolState.Believed", "s.Unwitnessed()", "false"},
+		}},
+	{"lost_stop_waits", "where a list alone shows none of a position, a stop of unknown fate waits for L", "39",
+		"reconcile TestAStopOfUnknownFateIsPlacedThoughTheListShowsNone", []Edit{
+			{"reconcile.survey.takeTestimony", "unseen || unarmed", "unseen"},
+		}},
+	{"row_left_out", "a position whose row can be read in one of two lists is not protected", "43",
+		"reconcile TestWhatEitherListOfASnapshotShowsIsProtected", []Edit{
+			{"reconcile.survey.takeShown", "row.Remaining != 0", "false"},
+		}},
+	{"unexplained_stripped", "one list takes the stop off a position that no fill explained", "39",
+		"reconcile TestOneListTakesNoStopOffWhatNoFillExplained", []Edit{
+			{"reconcile.derivation.shownUnexplained", "d.symbol.beyondMS != 0", "false"},
+		}},
+	{"margin_unasked", "what a list shows beyond the fills is another's, whatever the margin needs", "16",
+		"reconcile TestWhatTheMarginDoesNotNeedIsNobodyElses", []Edit{
+			{"reconcile.survey.marginDenies", "s.fetched.Account.PositionMargin.Less(needed)", "false"},
+		}},
+	{"half_wallet_believed", "a wallet that freezes less than stands takes stops off", "40",
+		"reconcile TestAWalletThatFreezesLessThanStandsTakesNoStopOff", []Edit{
+			{"reconcile.Book.freezesLess", "frozen < 0", "false"},
+		}},
+	{"repetition_foreign", "a purchase that was executed twice is a person's where lists leave ids out", "42",
+		"reconcile TestARowWithoutAnIDOfTheSameAmountAndSecondIsARepetition", []Edit{
+			{"reconcile.survey.named", "repeats(order, &one.order)", "false"},
+		}},
+	{"moves_refused", "a stop is taken off to be moved while the exchange refuses stops", "protection",
+		"reconcile TestNoStopMovesWhereTheExchangeRefusesStops", []Edit{
+			{"reconcile.derivation.calm", "!refused", "true"},
+		}},
+}

@@ -1,0 +1,259 @@
+package reconcile
+
+import (
+	"slices"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// What one read shows, or leaves out, while another read of the same thing is missing or says
+// otherwise: each was a failing seed beyond the bounds.
+
+// TestWhatAListAloneMissesAStrategyStillHolds: a strategy that is shown nothing held targets one slice, and
+// what it holds would be sold down to that when the list is right again.
+func TestWhatAListAloneMissesAStrategyStillHolds(t *testing.T) {
+	t.Parallel()
+	heldWhereAListShowsNone(t)
+}
+
+func heldWhereAListShowsNone(t testing.TB) {
+	d, protect, orders := guarded(t)
+	symbol := d.book.Symbol(bitcoin)
+	for range 3 {
+		d.now += 1_000
+		d.observe(0, nil, orders...)
+		if symbol.Believed() != 20 {
+			t.Fatalf("want 20 shown while the list alone shows none, have %d", symbol.Believed())
+		}
+	}
+	d.now += 1_000
+	d.observe(10, nil, orders...)
+	if symbol.Believed() != 20 {
+		t.Errorf("want 20 shown while the list alone shows 10, have %d", symbol.Believed())
+	}
+	if intents := d.derive(protect); len(intents) != 0 {
+		t.Errorf("want its orders as they were, have %+v", intents)
+	}
+	d.observeClosed(0, 7)
+	if symbol.Believed() != 0 {
+		t.Errorf("want none shown once a witness says that it has ended, have %d", symbol.Believed())
+	}
+}
+
+// TestAStopOfUnknownFateIsPlacedThoughTheListShowsNone: the process died while it sent the stop, and the list
+// that shows none of the position then is confirmed by nothing.
+func TestAStopOfUnknownFateIsPlacedThoughTheListShowsNone(t *testing.T) {
+	t.Parallel()
+	lostStop(t)
+}
+
+func lostStop(t testing.TB) {
+	d := newDesk(t)
+	d.hold(20)
+	protect := func(w *Desired) {
+		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
+	}
+	d.unknown(d.send(d.one(placement.StopLoss, protect)))
+	d.now += 3_000
+	d.observe(0, nil)
+	stop := d.one(placement.StopLoss, protect)
+	if !stop.Order.ClosePosition || stop.Order.Side != exchange.Sell {
+		t.Errorf("want a stop of the whole position, have %+v", stop)
+	}
+}
+
+// TestWhatEitherListOfASnapshotShowsIsProtected: the row cannot be read in the other one, and neither can the entry.
+func TestWhatEitherListOfASnapshotShowsIsProtected(t *testing.T) {
+	t.Parallel()
+	for name, later := range map[string]bool{"the earlier list shows it": false, "the later list shows it": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			shownOnce(t, later)
+		})
+	}
+}
+
+func shownOnce(t testing.TB, later bool) {
+	d := newDesk(t)
+	d.target(20)
+	d.observe(0, nil)
+	d.acknowledge(d.send(d.one(placement.Entry, nil)), 11)
+	d.now += 1_000
+	snapshot := &Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(20),
+		Positions: d.positions(0), Unread: []exchange.SymbolKey{bitcoin}, UnreadPositions: []exchange.SymbolKey{bitcoin}}
+	if later {
+		snapshot.Before, snapshot.Positions = snapshot.Positions, snapshot.Before
+	}
+	d.book.Observe(snapshot)
+	if symbol := d.book.Symbol(bitcoin); symbol.Settled {
+		t.Error("want nothing concluded from it")
+	}
+	d.one(placement.StopLoss, func(w *Desired) {
+		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
+	})
+}
+
+// TestOneListTakesNoStopOffWhatNoFillExplained: the exchange had executed the entry twice, and botd sold its own part.
+func TestOneListTakesNoStopOffWhatNoFillExplained(t *testing.T) {
+	t.Parallel()
+	shownByOneList(t)
+}
+
+func shownByOneList(t testing.TB) {
+	d, protect, orders := guarded(t)
+	d.target(0)
+	id := d.send(d.one(placement.Exit, protect))
+	d.acknowledge(id, 21)
+	sold := d.order(id, 21, exchange.StatusFilled, 20, 20)
+	sold.Side = exchange.Sell
+	d.now += 1_000
+	d.observe(20, []OrderByID{{OrderID: 21, Known: true, Order: sold}}, orders...)
+	d.now += 1_000
+	d.observe(0, nil, orders...)
+	d.none(protect)
+	for range testSettle.StalenessMS/1_000 + 1 {
+		d.now += 1_000
+		d.observe(0, nil, orders...)
+	}
+	if intents := d.derive(protect); len(intents) != 2 || intents[0].Purpose != placement.Cancel || intents[1].Purpose != placement.Cancel {
+		t.Errorf("want both orders taken off once the list has shown none for L, have %+v", intents)
+	}
+}
+
+// TestWhatTheMarginDoesNotNeedIsNobodyElses: a list that is older than botd's own sale shows more than is held.
+func TestWhatTheMarginDoesNotNeedIsNobodyElses(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []string{ForeignAdopt, ForeignIgnore} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			marginOfLess(t, policy)
+		})
+	}
+}
+
+func marginOfLess(t testing.TB, policy string) {
+	d, _, _ := guarded(t)
+	d.book.Foreign = policy
+	symbol := d.book.Symbol(bitcoin)
+	for range testSettle.StalenessMS/1_000 + 5 {
+		d.now += 1_000
+		d.margined(40, exchange.MustAmount("100")) // 20 steps of 50,000 USDT at 10 times
+	}
+	if symbol.Known() != 20 || symbol.Ignored() != 0 || symbol.Contradicted == "" || symbol.Settled {
+		t.Errorf("want 20 known and it contradicted, have %d known, %d ignored, %q", symbol.Known(), symbol.Ignored(), symbol.Contradicted)
+	}
+	d.now += 1_000
+	d.margined(20, exchange.MustAmount("100"))
+	if symbol.Contradicted != "" || !symbol.Settled {
+		t.Errorf("want it over, have %q, settled %t", symbol.Contradicted, symbol.Settled)
+	}
+}
+
+// TestAWalletThatFreezesLessThanStandsTakesNoStopOff: an exit died while it was sent, its position has its stops again, and
+// a wallet that lies shows half of that.
+func TestAWalletThatFreezesLessThanStandsTakesNoStopOff(t *testing.T) {
+	t.Parallel()
+	for name, quarantined := range map[string]bool{"beside an exit of unknown fate": false, "in a quarantine": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			halfAWallet(t, quarantined)
+		})
+	}
+}
+
+func halfAWallet(t testing.TB, quarantined bool) {
+	w, derive := protecting(t)
+	if quarantined {
+		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a test"}})
+	} else {
+		w.places(placement.Exit, 0, saleOf(6))
+		w.now += 3_000
+		w.shows("1.01", "0")
+	}
+	stop := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 1_000
+	w.shows("1", "0.01", stop)
+	w.now += 1_000
+	w.shows("0.999", "0.005", stop)
+	if intents := derive(); slices.Contains(purposes(intents), placement.Cancel) {
+		t.Errorf("want the stop to stand, have %+v", intents)
+	}
+}
+
+// TestARowWithoutAnIDOfTheSameAmountAndSecondIsARepetition: lists leave ids out, and the exchange executed a purchase twice.
+func TestARowWithoutAnIDOfTheSameAmountAndSecondIsARepetition(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		change func(*exchange.Order)
+		known  exchange.Quantity
+	}{
+		{"of the same amount, a second later", func(*exchange.Order) {}, 20},
+		{"of another amount", func(o *exchange.Order) { o.QuoteAmount = exchange.AmountOf(501) }, 10},
+		{"of the same amount, a minute later", func(o *exchange.Order) { o.CreatedMS += 60_000 }, 10},
+		{"a sale", func(o *exchange.Order) { o.Side = exchange.Sell }, 10},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			repeatedWithoutID(t, c.change, c.known)
+		})
+	}
+}
+
+func repeatedWithoutID(t testing.TB, change func(*exchange.Order), known exchange.Quantity) {
+	w := newWallet(t)
+	w.observe("1")
+	w.now += 60_000
+	own := w.places(placement.Entry, 5, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
+	own.ClientOrderID, own.QuoteAmount, own.Filled, own.Status = "", exchange.AmountOf(500), 10, exchange.StatusFilled
+	again := own
+	again.ID, again.CreatedMS = 6, own.CreatedMS+1_000
+	change(&again)
+	w.now += 1_000
+	w.sees("1.02", "0", []exchange.Order{own, again})
+	symbol := w.book.Symbol(coin)
+	if symbol.Known() != known || (symbol.Quarantine() != "") != (known == 20) {
+		t.Errorf("want %d known, have %d, quarantined %q", known, symbol.Known(), symbol.Quarantine())
+	}
+}
+
+// TestNoStopMovesWhereTheExchangeRefusesStops: what takes its place would wait.
+func TestNoStopMovesWhereTheExchangeRefusesStops(t *testing.T) {
+	t.Parallel()
+	movesBesideARefusal(t)
+}
+
+func movesBesideARefusal(t testing.TB) {
+	w, derive := protecting(t)
+	elsewhere := stopOf(10)
+	elsewhere.Price, elsewhere.StopPrice = 45_000e8, 47_000e8
+	stop := w.places(placement.StopLoss, 8, elsewhere)
+	refused := stopOf(10)
+	refused.Market, refused.Symbol, refused.ClientOrderID = exchange.Spot, "BTC-USDT", w.book.NextClientOrderID("t")
+	w.now += 60_000
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: refused.ClientOrderID,
+		Body: record.Sending{Order: refused, Purpose: placement.StopLoss, DeadlineMS: w.now + 5_000}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: refused.ClientOrderID, Body: record.Refused{Why: "system busy", Code: 2999}})
+	if !slices.ContainsFunc(w.book.Refusals(), func(r account.Refusal) bool { return r.Purpose == placement.StopLoss }) {
+		t.Fatal("want the refusal remembered")
+	}
+	for range 10 {
+		w.now += 1_000
+		w.shows("1", "0.01", stop)
+		if intents := derive(); slices.Contains(purposes(intents), placement.Cancel) {
+			t.Fatalf("want the stop to stand, have %+v", intents)
+		}
+	}
+	for range 60 {
+		w.now += 1_000
+		w.shows("1", "0.01", stop)
+	}
+	if intents := derive(); !slices.Contains(purposes(intents), placement.Cancel) {
+		t.Errorf("want it moved a minute later, have %+v", intents)
+	}
+}
