@@ -106,6 +106,9 @@ func (r *run) recordWarnings(leg *leg, add func(code, format string, arguments .
 		}
 	}
 	missing := 0
+	if recorded.Finer != 0 {
+		add(CandlesJoined, "%s decides on %s: the file's candles of %s build them", leg.config.Strategy.Name, recorded.Candles.Interval, recorded.Finer)
+	}
 	for _, hole := range recorded.Holes {
 		missing += hole.Missing
 	}

@@ -31,6 +31,7 @@ const (
 	OthersIncomplete    = "others_incomplete" // another symbol that a strategy reads has no candle beside each of its own
 	NoOrderBook         = "no_order_book"     // a strategy quotes around the middle of a book that is not recorded
 	DetailFound         = "detail_found"      // finer candles of the store are used
+	CandlesJoined       = "candles_joined"    // a file's candles are finer than the strategy's, and build them
 	StrategyFailed      = "strategy_failed"
 	Quarantined         = "quarantined"
 	Halted              = "halted"

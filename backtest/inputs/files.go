@@ -2,6 +2,7 @@
 package inputs
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -238,7 +239,7 @@ func (b *Files) leg(symbols []*exchange.Symbol, c *configs.StrategyConfig, data,
 	if !found {
 		return leg, input, failure.New(failure.Config, "--symbols FILE gives its ticks", "%s: no %s symbol %s is known", c.File, c.Market, c.Symbol)
 	}
-	recorded, err := b.Load(data, symbol, c.Interval, b.Repair)
+	recorded, err := b.load(data, symbol, c.Interval)
 	if err != nil {
 		return leg, input, err
 	}
@@ -261,7 +262,7 @@ func (b *Files) leg(symbols []*exchange.Symbol, c *configs.StrategyConfig, data,
 		}
 		input.Detail = &backtest.File{Path: detail, SHA256: leg.Detail.SHA256}
 		if leg.Detail.Symbol.PriceScale > recorded.Symbol.PriceScale { // read again with as many places
-			if leg.Tape, err = b.Load(data, leg.Detail.Symbol, c.Interval, b.Repair); err != nil {
+			if leg.Tape, err = b.load(data, leg.Detail.Symbol, c.Interval); err != nil {
 				return leg, input, err
 			}
 		}
@@ -275,6 +276,30 @@ func (b *Files) leg(symbols []*exchange.Symbol, c *configs.StrategyConfig, data,
 	leg.Strategy, err = engineconfig.Strategy(c, leg.Tape.Symbol)
 	leg.Make = func(over *tape.Tape) (strategy.Strategy, error) { return c.Build(over.Symbol) }
 	return leg, input, err
+}
+
+// load reads candles of an interval. A file of finer ones builds them.
+func (b *Files) load(path string, symbol *exchange.Symbol, interval exchange.Interval) (*tape.Tape, error) {
+	recorded, err := b.Load(path, symbol, interval, b.Repair)
+	var wrong *tape.DataError
+	if !errors.As(err, &wrong) || wrong.Finer == 0 {
+		return recorded, err
+	}
+	if recorded, err = b.Load(path, symbol, wrong.Finer, b.Repair); err != nil {
+		return nil, err
+	}
+	return coarser(recorded, interval)
+}
+
+// coarser are the candles of a longer interval.
+func coarser(fine *tape.Tape, interval exchange.Interval) (*tape.Tape, error) {
+	made, _, err := tape.Resample(fine.Candles, interval)
+	if err != nil {
+		return nil, failure.Wrap(failure.Data, err)
+	}
+	all := *fine
+	all.Candles, all.Finer = made, cmp.Or(fine.Finer, fine.Candles.Interval)
+	return &all, nil
 }
 
 // ShareAccount takes what the one account has from the strategies, which must agree.

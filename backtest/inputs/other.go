@@ -51,7 +51,7 @@ func (b *Files) others(symbols []*exchange.Symbol, given []*configs.StrategyConf
 					"; candles of the store (botd data download) are found there",
 					"%s: it reads candles of %s, and there are none", given[i].File, key)
 			}
-			read, err := b.Load(path, symbol, leg.Strategy.Interval, b.Repair)
+			read, err := b.load(path, symbol, leg.Strategy.Interval)
 			if err != nil {
 				return err
 			}

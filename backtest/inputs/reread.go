@@ -17,9 +17,12 @@ import (
 	"botd/internal/failure"
 )
 
-// Reread reads what a report was made of.
+// Reread reads what a report was made of: a report.json, or the directory it is in.
 func (b *Files) Reread(path string) (*backtest.Result, backtest.Config, error) {
 	var stored backtest.Result
+	if stat, err := os.Stat(path); err == nil && stat.IsDir() {
+		path = filepath.Join(path, "report.json")
+	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, backtest.Config{}, tape.Failure(err)

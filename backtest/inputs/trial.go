@@ -228,14 +228,11 @@ func (t *Trials) candles(interval exchange.Interval) (*tape.Tape, error) {
 	if made, known := t.tapes[interval]; known {
 		return made, nil
 	}
-	fine := t.tapes[t.Given.Interval]
-	coarse, _, err := tape.Resample(fine.Candles, interval)
-	if err != nil {
-		return nil, err
+	made, err := coarser(t.tapes[t.Given.Interval], interval)
+	if err == nil {
+		t.tapes[interval] = made
 	}
-	made := &tape.Tape{Symbol: fine.Symbol, Candles: coarse, SHA256: fine.SHA256}
-	t.tapes[interval] = made
-	return made, nil
+	return made, err
 }
 
 // shared hashes what all trials follow from beside the strategy: the program, the candles and what

@@ -93,8 +93,12 @@ func (g *preview) interval(path string, asked exchange.Interval) (exchange.Inter
 		return 0, &DataError{Path: path, What: fmt.Sprintf("rows are %d ms apart, which is not an interval", distance),
 			Hint: "1m, 5m, 15m, 30m, 1h, 4h, 1d or 1w"}
 	case known && found != asked && 2*count > len(g.times)-1 && (found < asked || g.allOn(found)):
-		return 0, &DataError{Path: path, What: fmt.Sprintf("the candles are of %s, not of %s", found, asked),
+		wrong := &DataError{Path: path, What: fmt.Sprintf("the candles are of %s, not of %s", found, asked),
 			Hint: fmt.Sprintf("set the interval to %s, or use a file of %s", found, asked)}
+		if found.CheckBuilds(asked) == nil {
+			wrong.Finer = found
+		}
+		return 0, wrong
 	}
 	return asked, nil
 }

@@ -18,9 +18,10 @@ type Tape struct {
 	Symbol   *exchange.Symbol // with the scales that the data need
 	Candles  *exchange.Candles
 	Holes    []Hole
-	SHA256   string   // of the file's bytes on disk
-	Repaired []string // rows that Repair dropped, one sentence each, at most maxRepaired and one with the number of the others
-	Warnings []string // unusual but valid data
+	SHA256   string            // of the file's bytes on disk
+	Repaired []string          // rows that Repair dropped, one sentence each, at most maxRepaired and one with the number of the others
+	Warnings []string          // unusual but valid data
+	Finer    exchange.Interval // of the file's candles, which build these; 0 where they are the file's own
 }
 
 // Hole is a run of candles that the file lacks. Holes are reported, never filled.
@@ -46,6 +47,7 @@ type DataError struct {
 	Column string // name of the column or key at fault, if any
 	What   string
 	Hint   string
+	Finer  exchange.Interval // of the file's candles, which build those that were asked for; 0 for anything else
 }
 
 // Error returns path:line: what, and the hint on a line of its own.

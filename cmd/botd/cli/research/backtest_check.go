@@ -123,11 +123,11 @@ func newVerify() *cobra.Command {
 		output string
 	)
 	command := &cobra.Command{
-		Use: "verify REPORT.json", Short: "run a saved report again and compare the hashes", Args: cobra.ExactArgs(1),
-		Long: `Runs the backtest of a report.json again. The report holds its strategies; the candles are
+		Use: "verify REPORT", Short: "run a saved report again and compare the hashes", Args: cobra.ExactArgs(1),
+		Long: `Runs the backtest of a report again: a report.json, or the directory it is in. The report holds its strategies; the candles are
 read from where they were, or from --data. The same data, configuration and program give the
 same result on any machine. Exit code 1 when anything differs.`,
-		Example: "  botd backtest run -s trend.yaml --data candles.csv --out report\n  botd backtest verify report/report.json\n  botd " +
+		Example: "  botd backtest run -s trend.yaml --data candles.csv --out report\n  botd backtest verify report\n  botd " +
 			"backtest verify report/report.json --data elsewhere/candles.csv",
 		RunE: func(command *cobra.Command, arguments []string) error {
 			found, err := verifyReport(command, arguments[0], files)
