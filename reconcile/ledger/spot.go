@@ -22,6 +22,9 @@ func (l *Ledger) costOf(key exchange.SymbolKey) cost {
 	return l.costs[i]
 }
 
+// Held is what was bought on spot of a symbol's base asset and is still held, as far as it is booked.
+func (l *Ledger) Held(key exchange.SymbolKey) exchange.Amount { return l.costOf(key).quantity }
+
 func (l *Ledger) setCost(c cost) {
 	i, found := slices.BinarySearchFunc(l.costs, c.symbol, func(c cost, k exchange.SymbolKey) int { return c.symbol.Compare(k) })
 	if !found {

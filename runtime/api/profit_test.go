@@ -94,6 +94,9 @@ func TestOneProfitIsShownEverywhere(t *testing.T) {
 					}
 				}
 				s.Position = exchange.Quantity(r.held.Shift(int32(r.symbol.QuantityScale)).IntPart())
+				if r.symbol.Market == exchange.Spot {
+					s.Booked = enginetest.Amount(t, r.held.String())
+				}
 				s.Last = last + exchange.Price(draw.Int64N(200)-100)*r.symbol.PriceTick
 				s.EntryPrice = exchange.Amount{}
 				if r.symbol.Market == exchange.Futures && s.Position != 0 {

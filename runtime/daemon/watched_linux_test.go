@@ -865,7 +865,7 @@ func resize(t *testing.T, directory string, size int64) {
 func TestOneProfitEverywhere(t *testing.T) {
 	t.Parallel()
 	w := &watched{t: t, every: 10 * time.Second, series: map[string][]string{}, kinds: map[string]bool{}}
-	compared, open, lost := 0, 0, 0
+	compared, open, lost, began := 0, 0, 0, map[string]exchange.Amount{}
 	w.check = func(p *process) {
 		p.drawn = time.Time{}
 		p.redraw(0)
@@ -893,6 +893,14 @@ func TestOneProfitEverywhere(t *testing.T) {
 			}
 			if made.Net.Sign() < 0 {
 				lost++
+			}
+			if own := status.Strategies[slices.IndexFunc(status.Strategies, func(s engine.StrategyStatus) bool { return s.Name == name })].Own; !own.IsZero() {
+				if _, known := began[name]; !known {
+					began[name] = own
+				}
+				if off := made.Net.Add(made.Unrealised).Sub(own.Sub(began[name])); exchange.AmountOf(2).Less(off.Abs()) {
+					t.Errorf("%s: made %s by the ledger, %s by its equity", name, made.Net.Add(made.Unrealised), own.Sub(began[name]))
+				}
 			}
 			if shown.Realized != made.Net.String() || shown.Unrealized != made.Unrealised.String() || shown.Profit != made.Net.Add(made.Unrealised).String() {
 				t.Errorf("%s: want net %s and unrealised %s by the API, have %s, %s, %s", name, made.Net, made.Unrealised, shown.Realized, shown.Unrealized,

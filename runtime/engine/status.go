@@ -71,6 +71,7 @@ type StrategyStatus struct {
 	Reason             string // of the plan in force
 	Target             exchange.Quantity
 	Position           exchange.Quantity
+	Booked             exchange.Amount // spot: what the ledger holds of the base asset; behind Position by its next reading
 	EntryPrice         exchange.Amount
 	LiqPrice           exchange.Amount
 	Last               exchange.Price
@@ -175,6 +176,7 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 		Reason:     leg.state.Plan().Reason,
 		Target:     leg.target(),
 		Position:   leg.symbol.Position,
+		Booked:     r.book.Ledger().Held(leg.config.Symbol.Key()),
 		EntryPrice: leg.symbol.EntryPrice,
 		LiqPrice:   leg.symbol.LiqPrice,
 		Last:       leg.symbol.Last,

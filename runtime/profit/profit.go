@@ -1,7 +1,9 @@
 // Package profit says what strategies have made, by the ledger: the one definition behind every figure that is shown.
 //
 // Realised is the price difference alone, Net is Realised without fees and funding, and Unrealised is the price
-// difference of what is held at the last price: a fee is in Net once, and nowhere else. Only USDT is added up.
+// difference of what is held at the last price: a fee is in Net once, and nowhere else. On spot what is held is
+// what the ledger has booked, like its cost: a purchase that the wallet already shows and the ledger does not yet
+// is no profit. Only USDT is added up.
 package profit
 
 import (
@@ -13,9 +15,15 @@ import (
 // Profit is what a strategy has made since it began.
 type Profit struct{ Realised, Fees, Funding, Net, Unrealised exchange.Amount }
 
+// holding is where a strategy holds something on spot.
+type holding struct {
+	strategy string
+	symbol   exchange.SymbolKey
+}
+
 // Of returns each strategy's profit by its name; empty for what no strategy did.
 func Of(s *engine.Status) map[string]Profit {
-	all, held := map[string]Profit{}, map[string]exchange.Amount{}
+	all, held := map[string]Profit{}, map[holding]exchange.Amount{}
 	for i := range s.Ledger {
 		b := &s.Ledger[i]
 		if b.Asset != "USDT" {
@@ -30,7 +38,7 @@ func Of(s *engine.Status) map[string]Profit {
 		case ledger.Funding:
 			p.Funding, p.Net = p.Funding.Add(b.Amount), p.Net.Sub(b.Amount)
 		case ledger.Holding:
-			held[b.Strategy] = held[b.Strategy].Add(b.Amount)
+			held[holding{b.Strategy, b.Symbol}] = b.Amount
 		default:
 			continue
 		}
@@ -39,23 +47,22 @@ func Of(s *engine.Status) map[string]Profit {
 	for i := range s.Strategies {
 		t := &s.Strategies[i]
 		p := all[t.Name]
-		p.Unrealised = unrealised(t, held[t.Name])
+		if t.Symbol != nil && t.Last != 0 {
+			p.Unrealised = unrealised(t, held[holding{t.Name, t.Symbol.Key()}])
+		}
 		all[t.Name] = p
 	}
 	return all
 }
 
-// unrealised is what the position has made at the last price: on spot, where the exchange reports no entry price,
-// beyond what the ledger says it cost.
+// unrealised is what is held has made at the last price: on spot what the ledger has booked, beyond what it cost.
 func unrealised(t *engine.StrategyStatus, cost exchange.Amount) exchange.Amount {
 	switch {
-	case t.Position == 0 || t.Last == 0 || t.Symbol == nil:
-		return exchange.Amount{}
-	case t.Symbol.Market == exchange.Spot && cost.IsZero(): // not booked yet
+	case t.Symbol.Market == exchange.Spot && cost.IsZero(): // in another asset than USDT, or another strategy's
 		return exchange.Amount{}
 	case t.Symbol.Market == exchange.Spot:
-		return t.Symbol.Notional(t.Last, t.Position).Sub(cost)
-	case t.EntryPrice.IsZero():
+		return t.Symbol.PriceAmount(t.Last).MulQuo(t.Booked, exchange.AmountOf(1)).Sub(cost)
+	case t.Position == 0 || t.EntryPrice.IsZero():
 		return exchange.Amount{}
 	}
 	return t.Symbol.Notional(t.Last, t.Position).Sub(t.Symbol.Cost(t.EntryPrice, t.Position))

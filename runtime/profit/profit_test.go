@@ -24,25 +24,45 @@ func symbol(t *testing.T, key exchange.SymbolKey, tick, step string) *exchange.S
 	return s
 }
 
-// TestAFeeCountsOnce has a spot strategy that bought 0.2 ETH at 2500 for a fee of 0.5, sold none, and sees the price rise
-// by ten: once there were three different figures, and the unrealised one held the fee again.
-func TestAFeeCountsOnce(t *testing.T) {
+// TestSpotIsMeasuredByWhatIsBooked has a spot strategy that bought 0.2 ETH at 2500 for a fee of 0.5 in ETH. A fee counts once, and what the
+// wallet shows before the ledger is neither profit nor loss: a purchase beside the dust of another one was once a profit of its whole value.
+func TestSpotIsMeasuredByWhatIsBooked(t *testing.T) {
 	t.Parallel()
 	ether := exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}
 	spot := symbol(t, ether, "0.01", "0.0001")
-	balance := func(account ledger.Account, amount string) ledger.Balance {
-		return ledger.Balance{Account: account, Strategy: "spot", Symbol: ether, Asset: "USDT", Amount: exchange.MustAmount(amount)}
-	}
-	status := &engine.Status{
-		Ledger: []ledger.Balance{balance(ledger.Holding, "499.5"), balance(ledger.Fees, "0.5"),
-			{Account: ledger.Exchanged, Strategy: "spot", Symbol: ether, Asset: "ETH", Amount: exchange.MustAmount("-0.2")},
-			{Account: ledger.Unexplained, Asset: "USDT", Amount: exchange.MustAmount("7")}},
-		Strategies: []engine.StrategyStatus{{Name: "spot", Position: 1998, Last: enginetest.Price(t, spot, "2510"), Symbol: spot}},
-	}
-	have := Of(status)["spot"]
-	want := Profit{Fees: exchange.MustAmount("0.5"), Net: exchange.MustAmount("-0.5"), Unrealised: exchange.MustAmount("1.998")}
-	if have != want {
-		t.Errorf("want %+v, have %+v", want, have)
+	for name, c := range map[string]struct {
+		position exchange.Quantity
+		booked   string
+		cost     string
+		want     string
+	}{
+		"all is booked":                        {1998, "0.1998", "499.5", "1.998"},
+		"a purchase is not booked beside dust": {1998, "0.00004", "0.1", "0.0004"},
+		"a purchase is not booked":             {1998, "0", "0", "0"},
+		"a part of a purchase is booked":       {1998, "0.1", "250", "1"},
+		"a sale is not booked":                 {0, "0.1998", "499.5", "1.998"},
+		"another one's coins beside it":        {9000, "0.1998", "499.5", "1.998"},
+		"a loss":                               {1998, "0.1998", "510", "-8.502"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			balance := func(account ledger.Account, amount string) ledger.Balance {
+				return ledger.Balance{Account: account, Strategy: "spot", Symbol: ether, Asset: "USDT", Amount: exchange.MustAmount(amount)}
+			}
+			elsewhere := balance(ledger.Holding, "77") // what the strategy left behind in another symbol
+			elsewhere.Symbol.Name = "BTC-USDT"
+			status := &engine.Status{
+				Ledger: []ledger.Balance{balance(ledger.Holding, c.cost), balance(ledger.Fees, "0.5"), elsewhere,
+					{Account: ledger.Unexplained, Asset: "USDT", Amount: exchange.MustAmount("7")}},
+				Strategies: []engine.StrategyStatus{{Name: "spot", Position: c.position, Booked: exchange.MustAmount(c.booked),
+					Last: enginetest.Price(t, spot, "2510"), Symbol: spot}},
+			}
+			have := Of(status)["spot"]
+			want := Profit{Fees: exchange.MustAmount("0.5"), Net: exchange.MustAmount("-0.5"), Unrealised: exchange.MustAmount(c.want)}
+			if have != want {
+				t.Errorf("want %+v, have %+v", want, have)
+			}
+		})
 	}
 }
 
