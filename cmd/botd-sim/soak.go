@@ -27,7 +27,8 @@ func newSoak() *cobra.Command {
 		Long: `Trades on a moving simulated exchange, a process of its own, with six strategies that
 send about five orders a second, and measures the daemon's memory by its metrics. The slope
 is that of its resident memory by least squares, after the warm-up. The exit code is 1 if
-it is above --slope, or if fewer orders were sent than --rate.`,
+it is above --slope, or if fewer orders were sent than --rate. GOGC, GOMEMLIMIT, GOMAXPROCS
+and GODEBUG are passed on to the daemon.`,
 		Example: "  botd-sim soak\n  botd-sim soak --for 10m --warm 5m --slope 20",
 		RunE:    func(command *cobra.Command, _ []string) error { return flags.run(command) },
 	}
@@ -82,7 +83,8 @@ func showSoak(w io.Writer, r *chaos.SoakReport, warm time.Duration) {
 	t := shell.NewTable(w, table.Row{"after " + (time.Duration(r.ElapsedS) * time.Second).String(), ""})
 	t.AppendRows([]table.Row{
 		{"orders", fmt.Sprintf("%d, %.2f a second", r.Orders, r.Rate)},
-		{"resident memory", fmt.Sprintf("%.1f MB, %+.2f MB an hour after %s", last.RSSMB, r.SlopeMB, warm)},
+		{"resident memory", fmt.Sprintf("%.1f MB, %+.2f MB an hour after %s (standard error %.2f)", last.RSSMB, r.SlopeMB, warm, r.ErrorMB)},
+		{"of that, the program's own pages", fmt.Sprintf("%.1f MB", last.ProgramMB)},
 		{"heap in use, with garbage", fmt.Sprintf("%.1f MB, %+.2f MB an hour", last.HeapMB, r.HeapMB)},
 		{"processor time", fmt.Sprintf("%.1f s", last.CPUS)},
 		{"goroutines", last.Goroutines},

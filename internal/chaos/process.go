@@ -38,12 +38,20 @@ type process struct {
 	lines []string   // the last lines
 }
 
+// passedOn are the variables of the environment that a child has too: those of Go's memory and processors.
+var passedOn = []string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"}
+
 // startProcess starts botd with an environment of its own: no credentials, no proxies.
 func startProcess(binary, directory string, env []string, log io.Writer, line func(string), arguments ...string) (*process, error) {
 	command := exec.Command(binary, arguments...)
 	command.Args[0] = "botd"
 	command.Dir = directory
 	command.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + directory, "TMPDIR=" + os.TempDir(), "NO_COLOR=1"}, env...)
+	for _, name := range passedOn {
+		if value, set := os.LookupEnv(name); set {
+			command.Env = append(command.Env, name+"="+value)
+		}
+	}
 	pipe, err := command.StderrPipe()
 	if err != nil {
 		return nil, err

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -30,7 +32,8 @@ type Measurement struct {
 	AtS        float64 `json:"at_s"` // since the start
 	Orders     int     `json:"orders"`
 	RSSMB      float64 `json:"rss_mb"`
-	HeapMB     float64 `json:"heap_mb"` // in use, garbage included
+	ProgramMB  float64 `json:"program_mb"` // of RSSMB: pages of the binary, which the system takes back when it needs them; 0 where it does not say
+	HeapMB     float64 `json:"heap_mb"`    // in use, garbage included
 	CPUS       float64 `json:"cpu_s"`
 	Goroutines int     `json:"goroutines"`
 }
@@ -41,8 +44,9 @@ type SoakReport struct {
 	ElapsedS float64       `json:"elapsed_s"`
 	Orders   int           `json:"orders"`
 	Rate     float64       `json:"orders_per_s"`
-	SlopeMB  float64       `json:"rss_mb_per_hour"`  // after the warm-up, by least squares
-	HeapMB   float64       `json:"heap_mb_per_hour"` // likewise
+	SlopeMB  float64       `json:"rss_mb_per_hour"`       // after the warm-up, by least squares
+	ErrorMB  float64       `json:"rss_mb_per_hour_error"` // its standard error, for measurements that depend on the one before
+	HeapMB   float64       `json:"heap_mb_per_hour"`      // as SlopeMB
 	All      []Measurement `json:"measurements"`
 }
 
@@ -127,9 +131,16 @@ func (s *Soak) measure(ctx context.Context, d *daemon, report *SoakReport) error
 func (d *daemon) takes(ctx context.Context) (m Measurement, err error) {
 	values, err := d.metrics(ctx)
 	const mb = 1 << 20
-	return Measurement{AtS: time.Since(d.started).Seconds(), Orders: int(values["botd_orders_submitted_total"]),
+	m = Measurement{AtS: time.Since(d.started).Seconds(), Orders: int(values["botd_orders_submitted_total"]),
 		RSSMB: values["process_resident_memory_bytes"] / mb, HeapMB: values["go_memstats_heap_inuse_bytes"] / mb,
-		CPUS: values["process_cpu_seconds_total"], Goroutines: int(values["go_goroutines"])}, err
+		CPUS: values["process_cpu_seconds_total"], Goroutines: int(values["go_goroutines"])}
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.command.Process.Pid)) // not on every system
+	if _, found, is := strings.Cut(string(text), "\nRssFile:"); is {
+		if kb, err := strconv.ParseFloat(strings.Fields(found)[0], 64); err == nil {
+			m.ProgramMB = kb / 1024
+		}
+	}
+	return m, err
 }
 
 // metrics returns its metrics, summed over their labels.
@@ -160,20 +171,36 @@ func (r *SoakReport) sum(warm time.Duration) {
 	r.ElapsedS, r.Orders = last.AtS, last.Orders
 	r.Rate = float64(last.Orders) / last.AtS
 	counted := slices.DeleteFunc(slices.Clone(r.All), func(m Measurement) bool { return m.AtS < warm.Seconds() })
-	r.SlopeMB = slope(counted, func(m *Measurement) float64 { return m.RSSMB })
-	r.HeapMB = slope(counted, func(m *Measurement) float64 { return m.HeapMB })
+	r.SlopeMB, r.ErrorMB = slope(counted, func(m *Measurement) float64 { return m.RSSMB })
+	r.HeapMB, _ = slope(counted, func(m *Measurement) float64 { return m.HeapMB })
 }
 
-// slope is how much a value grows in an hour, by least squares.
-func slope(all []Measurement, of func(*Measurement) float64) float64 {
+// slope is how much a value grows in an hour, by least squares, and the standard error of that. What is off the line
+// now is so a moment later, as between two collections: the error is that of as many measurements as are worth one
+// of their own, by the correlation of each with the next.
+func slope(all []Measurement, of func(*Measurement) float64) (perHour, deviation float64) {
 	var t, y, tt, ty float64
 	n := float64(len(all))
 	for i := range all {
 		hour, value := all[i].AtS/time.Hour.Seconds(), of(&all[i])
 		t, y, tt, ty = t+hour, y+value, tt+hour*hour, ty+hour*value
 	}
-	if spread := n*tt - t*t; spread > 0 {
-		return (n*ty - t*y) / spread
+	spread := n*tt - t*t
+	if spread <= 0 {
+		return 0, 0
 	}
-	return 0
+	perHour = (n*ty - t*y) / spread
+	var squares, next, before float64
+	for i := range all {
+		off := of(&all[i]) - y/n - perHour*(all[i].AtS/time.Hour.Seconds()-t/n)
+		if i > 0 {
+			next += off * before
+		}
+		squares, before = squares+off*off, off
+	}
+	if squares == 0 || n < 3 {
+		return perHour, 0
+	}
+	correlation := min(max(next/squares, 0), 0.99)
+	return perHour, math.Sqrt(squares / (n - 2) * n / spread * (1 + correlation) / (1 - correlation))
 }

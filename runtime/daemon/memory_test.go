@@ -3,6 +3,7 @@ package daemon
 import (
 	"bytes"
 	"errors"
+	"io"
 	"math"
 	"runtime/debug"
 	"strings"
@@ -12,6 +13,19 @@ import (
 
 	"botd/runtime/ops"
 )
+
+func TestTheCollectorRunsMoreOftenUnlessOneSaysOtherwise(t *testing.T) {
+	before := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(before)
+	for set, want := range map[string]int{"": collectorPercent, "200": 100, "off": 100} { // set: read by the runtime itself, before
+		t.Setenv("GOGC", set)
+		debug.SetGCPercent(100)
+		limitMemory(func() (uint64, error) { return 0, memlimit.ErrNoLimit }, ops.NewConsole(io.Discard, ops.Format{}, nil, ops.NewLogs()))
+		if have := debug.SetGCPercent(100); have != want {
+			t.Errorf("GOGC=%s: want %d, have %d", set, want, have)
+		}
+	}
+}
 
 func TestTheMemoryLimitFollowsTheCgroup(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
