@@ -176,7 +176,6 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 		Reason:     leg.state.Plan().Reason,
 		Target:     leg.target(),
 		Position:   leg.symbol.Position,
-		Booked:     r.book.Ledger().Held(leg.config.Symbol.Key()),
 		EntryPrice: leg.symbol.EntryPrice,
 		LiqPrice:   leg.symbol.LiqPrice,
 		Last:       leg.symbol.Last,
@@ -188,7 +187,7 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 	if s.NextMS == never { // its candle is being read
 		s.NextMS = leg.nextTick(r.nowMS)
 	}
-	s.Plan, s.Memory, s.Latch = *leg.state.ClonePlan(), leg.state.Memory(), leg.state.Latch()
+	s.Booked, s.Plan, s.Memory, s.Latch = r.book.Ledger().Held(leg.config.Symbol.Key()), *leg.state.ClonePlan(), leg.state.Memory(), leg.state.Latch()
 	watch := r.book.Watch(leg.config.Name)
 	if watch.Known() {
 		s.Realized, s.Own, s.Peak = watch.Result().Result, r.own(leg), watch.Day().Peak
