@@ -154,6 +154,47 @@ func marginOfLess(t testing.TB, policy string) {
 	}
 }
 
+// TestTheRowThatWasOpenAtAnAdoptionIsTheAdoptedPositions: a person made the position smaller, botd's own exit ended it, and a
+// start has forgotten which one the list had shown.
+func TestTheRowThatWasOpenAtAnAdoptionIsTheAdoptedPositions(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name          string
+		openS, closeS int64 // of the row, relative to the adoption
+		ended         bool
+	}{
+		{"open before it and closed after it", -20, 30, true},
+		{"closed before it", -20, -15, false},
+		{"opened too shortly before it for any clock", -5, 30, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			adoptedThenEnded(t, c.openS*1_000, c.closeS*1_000, c.ended)
+		})
+	}
+}
+
+func adoptedThenEnded(t testing.TB, openMS, closeMS int64, ended bool) {
+	d := newDesk(t)
+	symbol, adoptedMS := d.book.Symbol(bitcoin), d.now
+	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: 20, Evidence: "made outside botd"}})
+	d.target(0)
+	d.now += 28_000
+	d.observe(20, nil)
+	id := d.send(d.one(placement.Exit, nil))
+	d.acknowledge(id, 21)
+	d.now += 3_000
+	d.ended(id, placement.Canceled, 12)
+	symbol.testimony, symbol.seen = testimony{}, nil // a start
+	for range testSettle.StalenessMS/1_000 + 5 {
+		d.now += 1_000
+		d.ends(&exchange.Position{ID: 7, Side: exchange.Long, Quantity: 20, CreatedMS: adoptedMS + openMS, UpdatedMS: adoptedMS + closeMS})
+	}
+	if (symbol.Known() == 0) != ended || (symbol.Contradicted == "") != ended {
+		t.Errorf("want it ended %t, have %d known, %q", ended, symbol.Known(), symbol.Contradicted)
+	}
+}
+
 // TestAWalletThatFreezesLessThanStandsTakesNoStopOff: an exit died while it was sent, its position has its stops again, and
 // a wallet that lies shows half of that.
 func TestAWalletThatFreezesLessThanStandsTakesNoStopOff(t *testing.T) {
@@ -219,6 +260,29 @@ func repeatedWithoutID(t testing.TB, change func(*exchange.Order), known exchang
 	symbol := w.book.Symbol(coin)
 	if symbol.Known() != known || (symbol.Quarantine() != "") != (known == 20) {
 		t.Errorf("want %d known, have %d, quarantined %q", known, symbol.Known(), symbol.Quarantine())
+	}
+}
+
+// TestAnExitThatStandsThoughItWasRefusedIsAnExit: it counts in what the plan sells, and no second one goes beside it.
+func TestAnExitThatStandsThoughItWasRefusedIsAnExit(t *testing.T) {
+	t.Parallel()
+	exitBeyondItsAnswer(t)
+}
+
+func exitBeyondItsAnswer(t testing.TB) {
+	w, _ := protecting(t)
+	order := saleOf(6)
+	order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, "BTC-USDT", w.book.NextClientOrderID("t")
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
+		Body: record.Sending{Order: order, Purpose: placement.Exit, DeadlineMS: w.now + 5_000}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Refused{Why: "forbidden", Code: 2998}})
+	w.now += 1_000
+	standing := exchange.Order{ID: 30, ClientOrderID: order.ClientOrderID, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell,
+		Type: exchange.Limit, Quantity: 6, Price: order.Price, Status: exchange.StatusOpen, CreatedMS: w.now}
+	w.shows("1.004", "0.006", standing)
+	p := w.book.Placement(duplicateID(&standing))
+	if p == nil || p.Purpose() != placement.Exit {
+		t.Errorf("want the exit that stands held as an exit, have %+v", p)
 	}
 }
 

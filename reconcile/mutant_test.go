@@ -16,6 +16,8 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"own_trades_ignored":        tradedUnseen,
 		"list_decided_by":           heldWhereAListShowsNone,
 		"lost_stop_waits":           lostStop,
+		"adopted_unwitnessed":       func(t testing.TB) { adoptedThenEnded(t, -20_000, 30_000, true) },
+		"executed_exit_unknown":     exitBeyondItsAnswer,
 		"row_left_out":              func(t testing.TB) { shownOnce(t, false) },
 		"unexplained_stripped":      shownByOneList,
 		"margin_unasked":            func(t testing.TB) { marginOfLess(t, ForeignIgnore) },

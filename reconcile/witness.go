@@ -186,10 +186,18 @@ func (s *SymbolState) closedBy(row *exchange.Position) bool {
 		return false
 	case row.ID == t.shownID, newest >= 0 && s.seen[newest] == row.ID && t.shownOf != s.OpenedMS():
 		return true // the list showed it last, and it was adopted later than it was opened
+	case s.adoptedWas(row):
+		return true // a symbol has one position: the one that was open when it was adopted
 	case signOf(s.Ignored()) == signOf(s.Known()) && row.UpdatedMS >= s.DatedMS()-s.DatedMS()%1000 && row.Quantity >= abs(s.Known()+s.Ignored()):
 		return true // botd opened its part in another's position, which was as large as both
 	}
 	return row.CreatedMS >= s.DatedMS()-s.DatedMS()%1000
+}
+
+// adoptedWas reports whether a row's position was open when botd's was adopted, by any clock.
+func (s *SymbolState) adoptedWas(row *exchange.Position) bool {
+	atMS := s.AdoptedMS()
+	return atMS != 0 && s.OpenedMS() == atMS && row.CreatedMS+maxClockStepMS <= atMS && row.UpdatedMS >= atMS+maxClockStepMS
 }
 
 // closedByUnknown reports whether positions/history shows that reductions of unknown fate have ended the

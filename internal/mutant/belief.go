@@ -10,6 +10,10 @@ var belief = []Row{
 		"reconcile TestAStopOfUnknownFateIsPlacedThoughTheListShowsNone", []Edit{
 			{"reconcile.survey.takeTestimony", "unseen || unarmed", "unseen"},
 		}},
+	{"adopted_unwitnessed", "the end of an adopted position is not witnessed by the row that was open at its adoption", "16",
+		"reconcile TestTheRowThatWasOpenAtAnAdoptionIsTheAdoptedPositions", []Edit{
+			{"reconcile.SymbolState.adoptedWas", "atMS != 0", "false"},
+		}},
 	{"row_left_out", "a position whose row can be read in one of two lists is not protected", "43",
 		"reconcile TestWhatEitherListOfASnapshotShowsIsProtected", []Edit{
 			{"reconcile.survey.takeShown", "row.Remaining != 0", "false"},

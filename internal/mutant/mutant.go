@@ -44,22 +44,21 @@ type Row struct {
 // Beyond names, for rules that only an exchange beyond the bounds tests, the class of the
 // simulation that must notice them.
 var Beyond = map[string]string{
-	"wallet_unseen":         "history",
-	"listed_is_open":        "orders",
-	"older_stop_taken":      "refused_orders",
-	"executed_exit_unknown": "executed_refusal",
-	"same_random":           "second_engine",
-	"sales_unclipped":       "transfers",
-	"witness_ignored":       "positions",
-	"earlier_sweep":         "positions",
-	"stop_stripped":         "positions",
-	"no_back_off":           "refused_orders",
-	"rounds_wait":           "hung_reads",
-	"unread_waits":          "hung_reads",
-	"lost_journal_opens":    "lost_journal",
-	"release_ignored":       "garbage",
-	"wallet_believed":       "wallet",
-	"other_side_released":   "positions",
+	"wallet_unseen":       "history",
+	"listed_is_open":      "orders",
+	"older_stop_taken":    "refused_orders",
+	"same_random":         "second_engine",
+	"sales_unclipped":     "transfers",
+	"witness_ignored":     "positions",
+	"earlier_sweep":       "positions",
+	"stop_stripped":       "positions",
+	"no_back_off":         "refused_orders",
+	"rounds_wait":         "hung_reads",
+	"unread_waits":        "hung_reads",
+	"lost_journal_opens":  "lost_journal",
+	"release_ignored":     "garbage",
+	"wallet_believed":     "wallet",
+	"other_side_released": "positions",
 }
 
 // Edit is one change of the source.

@@ -248,9 +248,10 @@ var protocol = []Row{
 	{"older_stop_taken", "a stop that stands ends the back-off of those that are refused", "3", "", []Edit{
 		{"runtime/engine.backoffs.accepted", "p.SentMS() >= one.lastMS", "true"},
 	}},
-	{"executed_exit_unknown", "an exit that the exchange executed beyond its answer counts as one that rests for the plan", "41", "", []Edit{
-		{"reconcile.survey.observeDuplicate", "s.book.purposeOf(id)", "placement.Purpose(0)"},
-	}},
+	{"executed_exit_unknown", "an exit that the exchange executed beyond its answer counts as one that rests for the plan", "41",
+		"reconcile TestAnExitThatStandsThoughItWasRefusedIsAnExit", []Edit{
+			{"reconcile.survey.observeDuplicate", "s.book.purposeOf(id)", "placement.Purpose(0)"},
+		}},
 	{"wallet_unseen", "a purchase that no list shows has no stop, though the wallet shows it", "protection", "", []Edit{
 		{"reconcile.survey.presume", "max(0, min(own, bought))", "0"},
 	}},

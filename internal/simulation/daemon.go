@@ -54,6 +54,9 @@ func (d *daemon) boot() {
 	w := d.w
 	if w.disk.lostMS > d.bootMS {
 		w.disk.records = w.disk.records[:min(w.disk.left, len(w.disk.records))] // it was lost under the last process
+		if w.disk.left > 0 && w.foreign == reconcile.ForeignIgnore {
+			w.foreign = reconcile.ForeignHalt // a journal that lacks its end is not accepted otherwise (botd journal head --accept)
+		}
 	}
 	book := reconcile.NewBook(w.settle)
 	for i := range w.disk.records {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,6 +21,50 @@ import (
 // kill switch still works, for who has no token file and no socket left.
 func TestADataDirectoryRemovedUnderTheDaemon(t *testing.T) {
 	t.Parallel()
+	p, data, command := ruined(t, func(data string) error {
+		if err := os.RemoveAll(data); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return os.RemoveAll(data) // something was written meanwhile
+		}
+		return nil
+	})
+	for _, file := range []string{"token", "botd.sock"} {
+		if info, err := os.Stat(filepath.Join(data, "live", file)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("want %s there again for its owner alone, have %v, %v", file, info, err)
+		}
+	}
+	if err := command.Process.Signal(os.Interrupt); err != nil {
+		t.Error(err)
+	}
+	_ = command.Wait() // its mark of a clean stop went with the directory
+	saved, err := filepath.Glob(filepath.Join(data, "live", "journal.db.rescued-*"))
+	if err != nil || len(saved) != 1 {
+		t.Fatalf("want what the journal held saved at the stop, have %v, %v", saved, err)
+	}
+	if refused := p.run(failure.Config, "run", "-c", "one", "--mode", "live"); !strings.Contains(refused, "botd restore "+saved[0]) {
+		t.Errorf("want no start without what was saved, have %s", refused)
+	}
+	p.run(failure.OK, "restore", saved[0], "-c", "one", "--yes")
+	_, again := p.start("again", "run", "-c", "one", "--mode", "live", "--log-format", "json")
+	again.wait(t, `"daemon.reconciled"`)
+	if status := p.run(failure.OK, "status", "-c", "one"); !strings.Contains(status, "HALTED (flatten): the disk went") {
+		t.Errorf("want the halt in force after the restore, have %s", status)
+	}
+}
+
+// TestAJournalCutUnderTheDaemon truncates the open journal, whose newest records are in SQLite's log.
+func TestAJournalCutUnderTheDaemon(t *testing.T) {
+	t.Parallel()
+	p, _, command := ruined(t, func(data string) error { return os.Truncate(filepath.Join(data, "live", "journal.db-wal"), 1024) })
+	if err := command.Process.Signal(os.Interrupt); err != nil {
+		t.Error(err)
+	}
+	_ = command.Wait()
+	p.run(failure.Config, "run", "-c", "one", "--mode", "live")
+}
+
+// ruined runs a daemon, ruins its data directory, and wants it to open nothing, to say so, and to flatten when asked.
+func ruined(t *testing.T, ruin func(data string) error) (*place, string, *exec.Cmd) {
+	t.Helper()
 	p := newPlace(t)
 	w := &twins{place: p, address: p.free()}
 	listen, data := p.free(), filepath.Join(p.directory, "data-one")
@@ -28,8 +73,8 @@ func TestADataDirectoryRemovedUnderTheDaemon(t *testing.T) {
 	p.venue(w.address, "twin", "--market", "still", "--start", startclock.Time().Format(time.RFC3339))
 	command, log := p.start("one", "run", "-c", "one", "--mode", "live", "--log-format", "json")
 	eventually(t, "orders", func() bool { return len(w.orders()) > 1 })
-	if err := os.RemoveAll(data); err != nil && !errors.Is(err, os.ErrNotExist) {
-		_ = os.RemoveAll(data) // something was written meanwhile
+	if err := ruin(data); err != nil {
+		t.Fatal(err)
 	}
 	log.wait(t, `"journal.lost"`)
 	eventually(t, "a daemon that says that it is not ready", func() bool {
@@ -56,26 +101,5 @@ func TestADataDirectoryRemovedUnderTheDaemon(t *testing.T) {
 	p.run(failure.Temporary, "run", "-c", "one", "--mode", "live") // the directory that is there again is as locked as before
 	p.run(failure.OK, "halt", "-c", "one", "--level", "flatten", "--reason", "the disk went")
 	eventually(t, "a flat account", func() bool { return held(t, venueOrders(t, w.address)).IsZero() })
-	for _, file := range []string{"token", "botd.sock"} {
-		if info, err := os.Stat(filepath.Join(data, "live", file)); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("want %s there again for its owner alone, have %v, %v", file, info, err)
-		}
-	}
-	if err := command.Process.Signal(os.Interrupt); err != nil {
-		t.Error(err)
-	}
-	_ = command.Wait() // its mark of a clean stop went with the directory
-	saved, err := filepath.Glob(filepath.Join(data, "live", "journal.db.rescued-*"))
-	if err != nil || len(saved) != 1 {
-		t.Fatalf("want what the journal held saved at the stop, have %v, %v", saved, err)
-	}
-	if refused := p.run(failure.Config, "run", "-c", "one", "--mode", "live"); !strings.Contains(refused, "botd restore "+saved[0]) {
-		t.Errorf("want no start without what was saved, have %s", refused)
-	}
-	p.run(failure.OK, "restore", saved[0], "-c", "one", "--yes")
-	_, again := p.start("again", "run", "-c", "one", "--mode", "live", "--log-format", "json")
-	again.wait(t, `"daemon.reconciled"`)
-	if status := p.run(failure.OK, "status", "-c", "one"); !strings.Contains(status, "HALTED (flatten): the disk went") {
-		t.Errorf("want the halt in force after the restore, have %s", status)
-	}
+	return p, data, command
 }

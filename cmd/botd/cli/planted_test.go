@@ -84,6 +84,11 @@ func TestAJournalWithoutItsNotedEndStartsNothing(t *testing.T) {
 	if have := p.run(failure.Config, "run"); !strings.Contains(have, "does not hold what it held") || !strings.Contains(have, "head --accept") {
 		t.Errorf("want the start refused, with the way out, have %s", have)
 	}
+	p.file("configs/botd.yaml", "mode: demo\ndata_dir: ./data\nlisten: off\nforeign: ignore\n", 0o600)
+	if have := p.run(failure.Config, "journal", "head", "--accept"); !strings.Contains(have, "foreign: halt") {
+		t.Errorf("want it refused where what it lacks would be made again, have %s", have)
+	}
+	p.file("configs/botd.yaml", "mode: demo\ndata_dir: ./data\nlisten: off\n", 0o600)
 	p.run(failure.OK, "journal", "head", "--accept")
 	stopped()
 }

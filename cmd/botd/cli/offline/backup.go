@@ -199,15 +199,23 @@ func verifyBackup(ctx context.Context, path, keyFile string) (journal.Backup, er
 	return journal.CheckBackup(ctx, path, key)
 }
 
+// refuseIgnore refuses to go on with a journal that may miss orders under a policy that would have them made again.
+func refuseIgnore(config *configs.Config) error {
+	if config.Foreign != reconcile.ForeignIgnore {
+		return nil
+	}
+	return failure.New(failure.Config, "set foreign: halt in botd.yaml until the first start with it has settled",
+		"with foreign: ignore, a position that the journal does not know passes for another's, and its strategy enters again")
+}
+
 // restore puts a backup into the configured data directory.
 func restore(command *cobra.Command, directory string, mode configs.Mode, backup string, dry bool) (r journal.Restored, err error) {
 	config, err := connect.LoadMode(command.Context(), directory, mode, "botd check shows all of it")
 	if err != nil {
 		return r, err
 	}
-	if config.Foreign == reconcile.ForeignIgnore {
-		return r, failure.New(failure.Config, "set foreign: halt in botd.yaml until the first start after the restore has settled",
-			"with foreign: ignore, a position that the backup does not know passes for another's, and its strategy enters again")
+	if err := refuseIgnore(config); err != nil {
+		return r, err
 	}
 	key, err := journalKey(config)
 	if err != nil {

@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
+	"botd/configs"
 	"botd/internal/failure"
 	"botd/reconcile/journal"
 )
@@ -35,9 +37,19 @@ through it, so that nothing up to there was changed. The daily notification has 
 
 botd notes the newest hash beside the journal (journal.db.head), too, and refuses to start on a
 journal that does not hold it: it was cut, rewritten, or replaced by an older one. --accept takes
-the journal as it is. Verify it first; orders that it lacks are foreign to botd afterwards.`,
+the journal as it is. Verify it first; orders that it lacks are foreign to botd afterwards, so
+that it is refused with foreign: ignore, which would have them made again.`,
 		Example: "  botd journal head\n  botd journal head -o json >> /mnt/elsewhere/heads.jsonl\n  botd journal head --accept",
 		RunE: func(command *cobra.Command, _ []string) error {
+			if accept && from.file == "" {
+				config, err := connect.LoadMode(command.Context(), from.directory, configs.Mode(from.mode), "botd check shows all of it")
+				if err == nil {
+					err = refuseIgnore(config)
+				}
+				if err != nil {
+					return err
+				}
+			}
 			store, path, err := from.open(command.Context())
 			if err != nil {
 				return err
