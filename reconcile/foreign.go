@@ -256,7 +256,11 @@ func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason stri
 	if key.Market == exchange.Spot {
 		quantity := symbol.short
 		if adopt {
-			quantity = cmp.Or(quantity, b.unclaimed(symbol))
+			theirs, _ := b.TwinHolds(symbol)
+			quantity = cmp.Or(quantity, b.unclaimed(symbol), theirs)
+			if quantity == theirs && theirs != 0 {
+				b.adoptTwin(symbol, theirs, emit)
+			}
 		}
 		emit(record.Record{Symbol: key, ClientOrderID: symbol.UnknownEnded, Body: record.Adopted{Quantity: quantity, Evidence: evidence}})
 		return records
@@ -286,7 +290,7 @@ func found(order *exchange.Order, strategy, id string, body record.Found) record
 	case body.Purpose != 0:
 	case order.ClosePosition && order.Type == exchange.TakeProfitMarket:
 		body.Purpose = placement.TakeProfit
-	case order.ClosePosition:
+	case order.ClosePosition, order.Market == exchange.Spot && order.Side == exchange.Sell && order.Type.StopLoss():
 		body.Purpose = placement.StopLoss
 	case order.Reduces(), order.Market == exchange.Spot && order.Side == exchange.Sell:
 		body.Purpose = placement.ExitOrder

@@ -6,6 +6,7 @@ import (
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
+	"botd/reconcile/record"
 )
 
 // Where botd stands down, another botd trades under its prefix, or did: its twin. On spot both have one wallet, and a
@@ -69,6 +70,24 @@ func (s *SymbolState) noteTwinOrder(o *exchange.Order, atMS int64, fee exchange.
 	}
 	if len(t.twinOrders) < maxTwinOrders {
 		t.twinOrders = append(t.twinOrders, twinOrder{o.ID, net, atMS})
+	}
+}
+
+// TwinHolds is what of a spot symbol's asset the twin has bought and not sold, as far as the wallet shows it, and since when
+// botd has seen it; zero for none. It is protected while botd stands down; a person says whose it is.
+func (b *Book) TwinHolds(symbol *SymbolState) (quantity exchange.Quantity, sinceMS int64) {
+	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || b.StandsDown() == "" || len(symbol.spot.twinOrders) == 0 {
+		return 0, 0
+	}
+	quantity = symbol.Rules.FloorQuantity(symbol.heldWithTwin() - max(0, symbol.Known()-symbol.Fees()))
+	return max(0, quantity), symbol.spot.twinOrders[0].seenMS
+}
+
+// adoptTwin says how what the twin has bought becomes botd's. What the wallet held before botd bought may be that.
+func (b *Book) adoptTwin(symbol *SymbolState, quantity exchange.Quantity, emit func(record.Record)) {
+	before := b.inWallet(symbol) - max(0, symbol.Known()-symbol.Fees()) - quantity
+	if before < symbol.Baseline() {
+		emit(symbol.about(record.Baseline{Quantity: max(0, before)}))
 	}
 }
 

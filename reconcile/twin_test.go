@@ -75,6 +75,51 @@ func boughtByAnother(t testing.TB) {
 	}
 }
 
+// TestWhatAnotherBotdBoughtIsAdoptedByAPerson: once that one is stopped, a person takes its coins and its stop over; else
+// nobody would sell them, and a stop of this one's journal protects less than is held.
+func TestWhatAnotherBotdBoughtIsAdoptedByAPerson(t *testing.T) {
+	t.Parallel()
+	for name, adopt := range map[string]bool{"adopted": true, "left alone": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, derive := protecting(t)
+			own := w.places(placement.StopLoss, 8, stopOf(10))
+			w.now += 60_000
+			bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 7, 7, w.now)
+			theirs := anothers(youngers+"2", 21, exchange.Sell, exchange.StopLimit, 7, 0, w.now)
+			theirs.Price, theirs.StopPrice = 46_550e8, 49_000e8
+			w.sees("1", "0.017", []exchange.Order{bought}, own, theirs)
+			symbol := w.book.Symbol(coin)
+			if have, _ := w.book.TwinHolds(symbol); have != 7 {
+				t.Fatalf("want 7 of the other one's, have %d", have)
+			}
+			for _, r := range w.book.Resolve(coin, adopt, "one", "the other botd is stopped") {
+				w.apply(r)
+			}
+			w.apply(record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelNone}})
+			for range 12 {
+				w.now += 1_000
+				w.sees("1", "0.017", []exchange.Order{bought}, own, theirs)
+			}
+			want := exchange.Quantity(10)
+			if adopt {
+				want = 17
+			}
+			plan := &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: want}}
+			w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, Body: record.Plan{Plan: plan}})
+			if symbol.Known() != want || symbol.Baseline() != 1_000 {
+				t.Errorf("want %d held beside 1000, have %d beside %d", want, symbol.Known(), symbol.Baseline())
+			}
+			if intents := derive(); adopt && len(intents) != 0 {
+				t.Errorf("want both stops to stand, have %+v", intents)
+			}
+			if have, _ := w.book.TwinHolds(symbol); have != 0 {
+				t.Errorf("want it decided, have %d", have)
+			}
+		})
+	}
+}
+
 // TestTheStopOfAnotherBotdIsForWhatThatOneBought: this one's own position gets its stop all the same.
 func TestTheStopOfAnotherBotdIsForWhatThatOneBought(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -46,15 +45,16 @@ type quarantines struct{ *base }
 func (q *quarantines) Quarantines() []Quarantine {
 	var all []Quarantine
 	for _, symbol := range q.book.Symbols() {
-		if !waits(symbol) {
+		cause, sinceMS := q.waits(symbol)
+		if cause == "" {
 			continue
 		}
 		difference, _ := symbol.Residual()
 		one := Quarantine{
 			Symbol:     symbol.Key(),
 			Rules:      symbol.Rules,
-			Cause:      cmp.Or(symbol.Quarantine(), symbol.Contradicted),
-			SinceMS:    cmp.Or(symbol.QuarantineMS(), symbol.ContradictedSinceMS),
+			Cause:      cause,
+			SinceMS:    sinceMS,
 			Venue:      symbol.AtVenue(),
 			Known:      symbol.Known(),
 			Ignored:    symbol.Ignored(),
@@ -82,19 +82,29 @@ func (q *quarantines) Quarantines() []Quarantine {
 	return all
 }
 
-// waits reports whether a person may decide about a symbol: it is quarantined, or a read
-// of it is not believed.
-func waits(symbol *reconcile.SymbolState) bool {
-	return symbol.Quarantine() != "" || symbol.Contradicted != ""
+// waits returns why a person may decide about a symbol, and since when: it is quarantined, a read of it is not
+// believed, or another botd has bought of it; empty where none is to.
+func (q *quarantines) waits(symbol *reconcile.SymbolState) (cause string, sinceMS int64) {
+	switch theirs, seenMS := q.book.TwinHolds(symbol); {
+	case symbol.Quarantine() != "":
+		return symbol.Quarantine(), symbol.QuarantineMS()
+	case symbol.Contradicted != "":
+		return symbol.Contradicted, symbol.ContradictedSinceMS
+	case theirs != 0:
+		return fmt.Sprintf("another botd under this prefix bought %s of it, which is protected, and exited by nobody",
+			symbol.Rules.QuantityDecimal(theirs)), seenMS
+	}
+	return "", 0
 }
 
 // PreviewResolution says what ending a symbol's quarantine would change, and changes
 // nothing. An error says why it cannot be ended now.
 func (q *quarantines) PreviewResolution(key exchange.SymbolKey, adopt bool, reason string) (Resolution, error) {
 	symbol := q.book.Symbol(key)
-	r := Resolution{Symbol: key, Adopt: adopt, Cause: cmp.Or(symbol.Quarantine(), symbol.Contradicted)}
+	cause, _ := q.waits(symbol)
+	r := Resolution{Symbol: key, Adopt: adopt, Cause: cause}
 	switch {
-	case !waits(symbol):
+	case cause == "":
 		return r, fmt.Errorf("%s is not quarantined: there is nothing to resolve", key)
 	case !symbol.Read:
 		return r, fmt.Errorf("%s was not read from the exchange since the start: wait for a complete round", key)
@@ -129,6 +139,8 @@ func resolutionLine(r *record.Record, symbol *reconcile.SymbolState) string {
 			return fmt.Sprintf("order %d (%s) is left alone", body.OrderID, r.ClientOrderID)
 		}
 		return quantity(body.Quantity) + " of the position is left to whoever made it"
+	case record.Baseline:
+		return quantity(body.Quantity) + " of the wallet is taken to be foreign"
 	case record.Adopted:
 		if body.Quantity != 0 {
 			return fmt.Sprintf("%s is adopted: the position is botd's at %s", quantity(body.Quantity), quantity(symbol.Known()+body.Quantity))
