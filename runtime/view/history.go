@@ -12,7 +12,7 @@ import (
 )
 
 // Limits of what is held in memory; the journal has everything. At five orders a second they
-// are reached within half an hour: from then on memory does not grow.
+// are reached within half an hour, of ended positions after two: from then on memory does not grow.
 const (
 	maxOrders      = 5_000
 	maxFills       = 2_500
