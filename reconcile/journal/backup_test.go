@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -216,4 +217,65 @@ func must(t *testing.T, err error) {
 func strew(t *testing.T, path string, text []byte) {
 	t.Helper()
 	must(t, os.WriteFile(path, text, 0o600))
+}
+
+// TestARestoreThatCannotGoOnLeavesTheJournal has each step of it meet something in its way: it says so, the journal that was there keeps its
+// records, nothing of the copy is left, and without the obstacle the same restore is done.
+func TestARestoreThatCannotGoOnLeavesTheJournal(t *testing.T) {
+	t.Parallel()
+	occupied := func(name func(path string) string) func(t *testing.T, path string) func() {
+		return func(t *testing.T, path string) func() {
+			inTheWay := name(path)
+			must(t, os.RemoveAll(inTheWay))
+			must(t, os.MkdirAll(filepath.Join(inTheWay, "occupied"), 0o700))
+			return func() { must(t, os.RemoveAll(inTheWay)) }
+		}
+	}
+	for name, obstruct := range map[string]func(t *testing.T, path string) func(){
+		"its copy's name is taken":     occupied(func(path string) string { return path + ".partial" }),
+		"the name to keep it is taken": occupied(func(path string) string { return path + ".before-" + moment.UTC().Format("20060102T150405Z") }),
+		"the head cannot be removed":   occupied(journal.HeadPath),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path, backup := filepath.Join(t.TempDir(), "journal.db"), filepath.Join(t.TempDir(), "backup.db")
+			j := open(t, path)
+			must(t, j.Append(t.Context(), journaltest.EveryKind()))
+			_, err := j.Backup(t.Context(), backup)
+			must(t, err)
+			must(t, j.Append(t.Context(), []record.Record{booted(99)}))
+			must(t, j.Close())
+			before := replayed(t, path)
+			free := obstruct(t, path)
+			if _, err := journal.Restore(t.Context(), backup, path, nil, moment); err == nil {
+				t.Error("want it to say so, have no error")
+			}
+			if have := replayed(t, path); !slices.Equal(have, before) {
+				t.Errorf("want the %d records that were there, have %d", len(before), len(have))
+			}
+			free()
+			if left, _ := filepath.Glob(path + ".partial*"); len(left) > 0 {
+				t.Errorf("want nothing of the copy left, have %v", left)
+			}
+			r, err := journal.Restore(t.Context(), backup, path, nil, moment.Add(time.Second))
+			must(t, err)
+			if have := replayed(t, r.Replaced); !slices.Equal(have, before) || !slices.Equal(replayed(t, path), replayed(t, backup)) {
+				t.Errorf("want it restored, and %d records kept, have %d", len(before), len(have))
+			}
+		})
+	}
+	path := filepath.Join(t.TempDir(), "file", "journal.db")
+	strew(t, filepath.Dir(path), []byte("not a directory"))
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	j := open(t, filepath.Join(t.TempDir(), "journal.db"))
+	must(t, j.Append(t.Context(), journaltest.EveryKind()))
+	_, err := j.Backup(t.Context(), backup)
+	must(t, err)
+	if _, err := journal.Restore(t.Context(), backup, path, nil, moment); err == nil || !strings.Contains(err.Error(), "make the data directory") {
+		t.Errorf("want it to say that there can be no directory, have %v", err)
+	}
+	if _, err := j.Backup(t.Context(), filepath.Join(path, "backup.db")); err == nil {
+		t.Error("a backup into what is no directory: want an error, have none")
+	}
+	must(t, j.Append(t.Context(), []record.Record{booted(99)}))
 }

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -113,4 +115,60 @@ func TestAFullDiskSpendsTheReserveThenWaits(t *testing.T) {
 	if report, err := j.Verify(t.Context()); err != nil || int64(report.Records) != 2*epoch || len(report.Problems) > 0 {
 		t.Errorf("at the end: want %d records, have %+v, %v", 2*epoch, report, err)
 	}
+}
+
+// TestABackupAndARestoreThatFindNoRoomChangeNothing gives them room for none of what they write, a little, and so on until it is enough: the error
+// is returned, the journal has its records, no file with a backup's name is unsound, and with room the same works.
+func TestABackupAndARestoreThatFindNoRoomChangeNothing(t *testing.T) {
+	t.Parallel()
+	directory := tmpfs(t, "4m")
+	path := filepath.Join(directory, "journal.db")
+	j, err := journal.Open(t.Context(), path, journaltest.Bound, journal.Options{Reserve: -1})
+	must(t, err)
+	must(t, j.Append(t.Context(), journaltest.EveryKind()))
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	_, err = j.Backup(t.Context(), backup)
+	must(t, err)
+	must(t, j.Append(t.Context(), []record.Record{booted(99)}))
+	must(t, j.Close())
+	before, failed, moments := replayed(t, path), 0, moment
+	for leave := int64(0); ; leave += 24 << 10 {
+		free := fill(t, directory, leave)
+		moments = moments.Add(time.Second)
+		_, err := journal.Restore(t.Context(), backup, path, nil, moments)
+		free()
+		if err == nil {
+			break
+		}
+		if failed++; !slices.Equal(replayed(t, path), before) {
+			t.Fatalf("%d bytes: want the %d records that were there, after %v", leave, len(before), err)
+		}
+		left, _ := filepath.Glob(path + ".partial*")
+		if len(left) > 0 {
+			t.Fatalf("%d bytes: want nothing of the copy left, have %v", leave, left)
+		}
+	}
+	if !slices.Equal(replayed(t, path), replayed(t, backup)) || failed < 3 {
+		t.Errorf("want it restored once there is room, after more than two failures, have %d", failed)
+	}
+	j = open(t, path)
+	failed = 0
+	for leave := int64(0); ; leave += 24 << 10 {
+		to := filepath.Join(directory, "again.db")
+		free := fill(t, directory, leave)
+		_, err := j.Backup(t.Context(), to)
+		free()
+		if err == nil {
+			break
+		}
+		failed++
+		if _, err := os.Stat(to); err == nil {
+			t.Fatalf("%d bytes: want no file under a backup's name", leave)
+		}
+	}
+	if failed < 3 {
+		t.Errorf("want it to find too little room more than twice, have %d", failed)
+	}
+	must(t, j.Append(t.Context(), []record.Record{booted(100)}))
+	soundReport(t, j)
 }
