@@ -26,6 +26,9 @@ func TestADaemonIsFoundByAConfigurationWithMistakes(t *testing.T) {
 		if have := configs.Locate(fstest.MapFS{"botd.yaml": {Data: []byte(c.text)}}); have != c.want {
 			t.Errorf("%s: want %+v, have %+v", c.name, c.want, have)
 		}
+		if config, _ := configs.Load(fstest.MapFS{"botd.yaml": {Data: []byte(c.text)}}, "configs", options(t)); config != nil && config.Location() != c.want {
+			t.Errorf("%s: the whole configuration says %+v, want %+v", c.name, config.Location(), c.want)
+		}
 	}
 	if have := configs.Locate(fstest.MapFS{}); have != usual {
 		t.Errorf("no file: want %+v, have %+v", usual, have)

@@ -140,22 +140,34 @@ func exists(path string) bool {
 
 // LoadWith is Load with options of its own.
 func LoadWith(options configs.Options, directory string) (*configs.Config, configs.Problems, error) {
+	directory, err := folder(directory)
+	if err != nil {
+		return nil, nil, err
+	}
+	if directory == "" {
+		config, problems := configs.Load(configs.Examples(), "(built-in examples)", options)
+		return config, problems, nil
+	}
+	config, problems := configs.LoadDirectory(directory, options)
+	return config, problems, nil
+}
+
+// folder returns the directory a configuration is read from, empty for the embedded examples.
+func folder(directory string) (string, error) {
 	if directory == "" {
 		if _, err := os.Stat(filepath.Join("configs", "botd.yaml")); errors.Is(err, fs.ErrNotExist) {
-			config, problems := configs.Load(configs.Examples(), "(built-in examples)", options)
-			return config, problems, nil
+			return "", nil
 		}
 		directory = "configs"
 	}
 	info, err := os.Stat(directory)
 	if err != nil {
-		return nil, nil, failure.New(failure.NoInput, "-c names a directory with botd.yaml and strategies/*.yaml", "read configuration: %w", err)
+		return "", failure.New(failure.NoInput, "-c names a directory with botd.yaml and strategies/*.yaml", "read configuration: %w", err)
 	}
 	if !info.IsDir() {
-		return nil, nil, failure.New(failure.NoInput, "-c names the directory, not a file in it", "%s is not a directory", directory)
+		return "", failure.New(failure.NoInput, "-c names the directory, not a file in it", "%s is not a directory", directory)
 	}
-	config, problems := configs.LoadDirectory(directory, options)
-	return config, problems, nil
+	return directory, nil
 }
 
 // CompleteStrategies offers the names of the configured strategies.

@@ -41,7 +41,7 @@ func (a *Flags) AddDaemon(command *cobra.Command) {
 
 // Daemon finds the running daemon that the flags and the configuration say.
 func (a *Flags) Daemon(ctx context.Context) (*client.Daemon, error) {
-	where, mistake, err := Paths(ctx, a.Directory)
+	where, err := Paths(a.Directory)
 	if err != nil {
 		return nil, err
 	}
@@ -53,26 +53,26 @@ func (a *Flags) Daemon(ctx context.Context) (*client.Daemon, error) {
 		at.Directories = append(at.Directories, filepath.Join(where.DataDir, string(mode)))
 	}
 	d, err := at.Find(ctx)
-	if err != nil && mistake != nil && a.socket == "" {
-		return nil, mistake
+	if err == nil || a.socket != "" {
+		return d, err
 	}
-	return d, err
+	if _, problems, _ := Load(ctx, a.Directory, ""); problems.Err() != nil { // perhaps that is why
+		return nil, failure.New(failure.Config, "", "%s", problems.String())
+	}
+	return nil, err
 }
 
-// Paths finds out where the daemon of a configuration is. Its mistakes are no
-// reason not to reach it: what runs must be watched and stopped whatever the files say.
-func Paths(ctx context.Context, directory string) (where configs.Location, mistake, err error) {
-	config, problems, err := Load(ctx, directory, "")
+// Paths finds out where the daemon of a configuration is, without its strategies: no program is started for that. Mistakes
+// are no reason not to reach it: what runs must be watched and stopped whatever the files say.
+func Paths(directory string) (configs.Location, error) {
+	directory, err := folder(installed(directory))
 	if err != nil {
-		return where, nil, err
+		return configs.Location{}, err
 	}
-	if problems.Err() == nil {
-		return config.Location(), nil, nil
+	if directory == "" {
+		return configs.Locate(configs.Examples()), nil
 	}
-	if directory = installed(directory); directory == "" {
-		directory = "configs"
-	}
-	return configs.Locate(os.DirFS(directory)), failure.New(failure.Config, "", "%s", problems.String()), nil
+	return configs.Locate(os.DirFS(directory)), nil
 }
 
 // Running is the daemon that answers, with its status.
