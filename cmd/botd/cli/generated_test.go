@@ -94,7 +94,7 @@ func do(t *testing.T, directory, name string, arguments ...string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), name, arguments...)
 	command.Dir = directory
-	command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "PATH="+filepath.Dir(name)+":"+os.Getenv("PATH"))
+	command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "PATH="+filepath.Dir(name)+":"+os.Getenv("PATH"))
 	var problems strings.Builder
 	command.Stderr = &problems
 	output, err := command.Output()

@@ -23,17 +23,22 @@ func TestAStrategyInAModuleOfItsOwnBuildsAndTrades(t *testing.T) {
 	if code := execute([]string{"strategy", "new", "my-idea", "--go", directory}, &stdout, &stderr); code != failure.OK {
 		t.Fatalf("exit %d: %s", code, stderr.String())
 	}
+	workspace := "GOWORK=off" // as a person's go command would: what it was given must do
 	run := func(arguments ...string) string {
 		t.Helper()
 		command := exec.Command("go", arguments...)
 		command.Dir = directory
-		command.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off") // as a person's go command would: what it was given must do
+		command.Env = append(os.Environ(), workspace)
 		output, err := command.CombinedOutput()
 		if err != nil {
 			t.Fatalf("go %s: %v\n%s", strings.Join(arguments, " "), err, output)
 		}
 		return string(output)
 	}
+	run("list", "-deps", "-test", ".") // its go.mod and go.sum name all there is
+	// With -trimpath a package is compiled anew for each module that requires it. In a workspace it is the one that is already there.
+	workspace = "GOWORK=" + filepath.Join(directory, "go.work")
+	run("work", "init", ".", pathOf(t, above))
 	run("vet", ".")
 	if output := run("test", "-v", "."); !strings.Contains(output, "fills, final equity") {
 		t.Errorf("want its test to trade, have %s", output)
