@@ -14,13 +14,10 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// seedsToRun returns the number of seeds; BOTD_SEEDS sets it.
+// seedsToRun returns the number of seeds; BOTD_SEEDS sets it. CI runs thousands of fresh ones.
 func seedsToRun(t *testing.T) int {
 	t.Helper()
-	seeds := 1_000
-	if testing.Short() {
-		seeds = 300
-	}
+	seeds := 300
 	if text := os.Getenv("BOTD_SEEDS"); text != "" {
 		given, err := strconv.Atoi(text)
 		if err != nil {

@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,10 +12,7 @@ import (
 
 func TestTheBillOfTheRealBinaryHoldsWhatGoListsInIt(t *testing.T) {
 	t.Parallel()
-	binary := filepath.Join(t.TempDir(), "botd") // a test's own binary lists no modules
-	if text, err := exec.Command("go", "build", "-o", binary, "botd/cmd/botd").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	binary := build(t) // a test's own binary lists no modules
 	listed, err := exec.Command("go", "version", "-m", binary).Output()
 	if err != nil {
 		t.Fatal(err)
