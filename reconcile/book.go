@@ -8,6 +8,7 @@ package reconcile
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"botd/exchange"
@@ -28,17 +29,19 @@ type Book struct {
 	symbols []*SymbolState // sorted by key
 
 	refused   []RefusedOrder
-	sequence  int64              // of the ids made in this epoch
-	placedMS  int64              // when the last order on spot that the exchange took was sent
-	canceled  map[string]cancels // those sent of a live placement
-	purposes  []purposed         // of sales that ended, oldest first
-	purchases []purchase         // on spot that ended, oldest first
-	released  map[string]int64   // when the exchange answered that a live stop on spot is canceled
-	presumed  map[string]bool    // of them, those that only the wallet shows to have ended
-	unable    map[string]int64   // when the exchange refused to cancel a live placement
-	unfrozen  map[string]bool    // live sales on spot for which the newest wallet freezes nothing
-	openIDs   []int64            // scratch of Vanished
-	matched   []*account.Placement
+	sequence  int64                // of the ids made in this epoch
+	placedMS  int64                // when the last order on spot that the exchange took was sent
+	canceled  map[string]cancels   // those sent of a live placement
+	purposes  []purposed           // of sales that ended, oldest first
+	purchases []purchase           // on spot that ended, oldest first
+	released  map[string]int64     // when the exchange answered that a live stop on spot is canceled
+	presumed  map[string]bool      // of them, those that only the wallet shows to have ended
+	unable    map[string]int64     // when the exchange refused to cancel a live placement
+	unfrozen  map[string]bool      // live sales on spot for which the newest wallet freezes nothing
+	inFlight  []*account.Placement // live ones that do not rest, oldest first
+	openIDs   []int64              // scratch of Vanished
+	matched   []*account.Placement // likewise of observeList
+	slots     []slot               // likewise of convergeKeyed
 
 	SpotFee  exchange.Rate // taken from the asset bought on spot, where no execution has shown it
 	Foreign  string        // policy for what botd did not make: halt, adopt or ignore
@@ -94,6 +97,7 @@ func Restore(settle placement.Settle, c *record.Checkpoint) (*Book, error) {
 	}
 	b := NewBook(settle)
 	b.journalled = state
+	b.listInFlight()
 	for _, journalled := range state.Symbols() {
 		symbol := b.Symbol(journalled.Key())
 		symbol.Position = -symbol.Ignored()
@@ -118,6 +122,7 @@ func (b *Book) Apply(r *record.Record) {
 	case record.Boot:
 		b.noteBoot(r.AtMS)
 	case record.Sending:
+		b.listInFlight()
 		symbol := b.Symbol(body.Order.Key())
 		symbol.Settled, symbol.extends = false, symbol.extends && body.Purpose == placement.Order
 	case record.Adopted:
@@ -150,6 +155,9 @@ func (b *Book) advance(r *record.Record) {
 		}
 	}
 	b.journalled.Apply(r)
+	if i := slices.Index(b.inFlight, p); (i >= 0) != inFlight(p) {
+		b.listInFlight()
+	}
 	symbol := b.Symbol(p.Symbol())
 	_, acknowledged := r.Body.(record.Acknowledged)
 	symbol.Settled, symbol.extends = false, symbol.extends && acknowledged && p.Purpose() == placement.Order
@@ -176,6 +184,23 @@ func (b *Book) advance(r *record.Record) {
 		delete(b.unfrozen, r.ClientOrderID)
 		if p.Order().Side == exchange.Buy {
 			symbol.leftSold = 0
+		}
+	}
+}
+
+// InFlight returns the live placements that do not rest, oldest first: sent and not answered, acknowledged and not
+// read yet, uncertain, or at market. They are few, whatever rests.
+func (b *Book) InFlight() []*account.Placement { return slices.Clip(b.inFlight) }
+
+func inFlight(p *account.Placement) bool {
+	return !p.State().Final() && (p.State() != placement.Working || p.Type() == exchange.MarketOrder)
+}
+
+func (b *Book) listInFlight() {
+	b.inFlight = b.inFlight[:0]
+	for _, p := range b.Live() {
+		if inFlight(p) {
+			b.inFlight = append(b.inFlight, p)
 		}
 	}
 }
@@ -215,6 +240,11 @@ func (b *Book) find(key exchange.SymbolKey) (int, bool) {
 // Symbols returns all symbols, sorted by key.
 func (b *Book) Symbols() []*SymbolState { return b.symbols }
 
+// Knows reports whether there is a symbol of a market.
+func (b *Book) Knows(market exchange.Market) bool {
+	return slices.ContainsFunc(b.symbols, func(s *SymbolState) bool { return s.Key().Market == market })
+}
+
 // Version changes whenever anything a round could act on changes.
 func (b *Book) Version() uint64 { return b.journalled.Version() + b.changes }
 
@@ -228,6 +258,17 @@ func (b *Book) NextClientOrderID(instance string) string {
 // NoteCancel takes that a cancel of a live placement was sent.
 func (b *Book) NoteCancel(clientOrderID string, atMS int64) {
 	b.canceled[clientOrderID] = cancels{cmp.Or(b.canceled[clientOrderID].firstMS, atMS), atMS}
+}
+
+// Canceled gives the live placements of which a cancel was sent, in no order.
+func (b *Book) Canceled() iter.Seq[*account.Placement] {
+	return func(yield func(*account.Placement) bool) {
+		for id := range b.canceled {
+			if p := b.Placement(id); p != nil && !yield(p) {
+				return
+			}
+		}
+	}
 }
 
 // CancelMS returns when a cancel of a live placement was last sent; 0 for never.

@@ -129,9 +129,10 @@ type derivation struct {
 }
 
 func (d *derivation) sortPlacements() {
-	d.keyedOrders = make([]*account.Placement, 0, len(d.book.Live()))
+	key, former, places := d.symbol.Key(), d.symbol.keyed, d.symbol.keyedAt
+	d.keyedOrders, d.symbol.keyedAt = former[:0], places[:0]
 	for _, p := range d.book.Live() {
-		if p.Symbol() != d.symbol.Key() {
+		if p.Symbol() != key {
 			continue // whatever is on the symbol is its strategy's, also what an earlier one left
 		}
 		if p.Duplicate() {
@@ -150,9 +151,20 @@ func (d *derivation) sortPlacements() {
 		case placement.TakeProfit:
 			d.profits = append(d.profits, p)
 		default:
-			d.keyedOrders = append(d.keyedOrders, p)
+			for len(former) > 0 && former[0] != p { // it has ended
+				former, places = former[1:], places[1:]
+			}
+			at := 0
+			if len(former) > 0 {
+				at, former, places = places[0], former[1:], places[1:]
+			}
+			d.keyedOrders, d.symbol.keyedAt = append(d.keyedOrders, p), append(d.symbol.keyedAt, at)
 		}
 	}
+	if ended := d.symbol.keyed; len(ended) > len(d.keyedOrders) {
+		clear(ended[len(d.keyedOrders):]) // they are not held on to
+	}
+	d.symbol.keyed = d.keyedOrders
 }
 
 // measureHeld finds the part of the position that may be botd's: what its fills explain,

@@ -1,6 +1,8 @@
 package reconcile
 
 import (
+	"slices"
+
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
@@ -19,21 +21,23 @@ const refusedMS = 5_000
 // canceled; a changed order is canceled, confirmed, and its remainder placed.
 func (d *derivation) convergeKeyed(purpose placement.Purpose, desired []strategy.DesiredOrder, set bool) {
 	overdue := purpose == placement.Order && d.book.Overdue(d.symbol.Key(), d.nowMS, cutMS) != nil
-	keys, placed := d.book.Keys(&d.plan, purpose), make([]bool, len(desired))
-	for _, p := range d.keyedOrders {
+	keys := account.KeysOf(desired)
+	slots := d.slots(&keys, purpose, len(desired))
+	for n, p := range d.keyedOrders {
 		if p.Purpose() != purpose {
 			continue
 		}
-		i := keys.Of(p.Key())
+		i := keys.Find(p.Key(), d.symbol.keyedAt[n])
 		if i >= 0 {
-			placed[i] = true // by another order perhaps: its end is waited for
+			slots[i].placed = true // by another order perhaps: its end is waited for
+			d.symbol.keyedAt[n] = i
 		}
 		if overdue {
 			d.cancel(p, "fills all the time: out of the way of a stable snapshot")
 			continue
 		}
 		switch {
-		case i < 0 || !d.sameOrder(p, &desired[i]):
+		case i < 0 || !sameOrder(p, &desired[i], slots[i].filled):
 			d.cancel(p, "no longer desired")
 		case purpose == placement.Order && p.Order().PostOnly && d.against(p.Order().Side):
 			d.cancel(p, "the quote of the other side has filled")
@@ -43,20 +47,36 @@ func (d *derivation) convergeKeyed(purpose placement.Purpose, desired []strategy
 		return
 	}
 	for i := range desired {
-		if !placed[i] {
-			d.placeKeyed(purpose, &desired[i])
+		if !slots[i].placed {
+			d.placeKeyed(purpose, &desired[i], slots[i].filled)
 		}
 	}
 }
 
-func (d *derivation) sameOrder(p *account.Placement, desired *strategy.DesiredOrder) bool {
-	filled := d.desired.Strategy.FilledUnder(p.Purpose(), p.Key())
+// slot is one order of a plan.
+type slot struct {
+	placed bool              // an order stands under its key, or did a moment ago
+	filled exchange.Quantity // under its key
+}
+
+// slots makes the slots of a plan's orders, with what has filled.
+func (d *derivation) slots(keys *account.Keys, purpose placement.Purpose, count int) []slot {
+	slots := slices.Grow(d.book.slots[:0], count)[:count]
+	clear(slots)
+	for i, filled := range d.desired.Strategy.FilledAt(keys, purpose) {
+		slots[i].filled = filled
+	}
+	d.book.slots = slots
+	return slots
+}
+
+func sameOrder(p *account.Placement, desired *strategy.DesiredOrder, filled exchange.Quantity) bool {
 	order := p.Order()
 	return order.Side == desired.Side && order.Price == desired.Price && order.StopPrice == desired.StopPrice && p.Remaining() <= desired.Quantity-filled
 }
 
 // placeKeyed adds an order for a desired one that has none.
-func (d *derivation) placeKeyed(purpose placement.Purpose, desired *strategy.DesiredOrder) {
+func (d *derivation) placeKeyed(purpose placement.Purpose, desired *strategy.DesiredOrder, filled exchange.Quantity) {
 	if purpose == placement.Order && (!d.desired.Entries || !d.mayOpen()) {
 		return
 	}
@@ -69,7 +89,7 @@ func (d *derivation) placeKeyed(purpose placement.Purpose, desired *strategy.Des
 	if refused := d.desired.Strategy.RefusedUnder(purpose, desired.Key); refused != 0 && d.nowMS-refused < refusedMS {
 		return // the same order at once would be refused again (incident 54)
 	}
-	quantity := d.symbol.Rules.FloorQuantity(desired.Quantity - d.desired.Strategy.FilledUnder(purpose, desired.Key))
+	quantity := d.symbol.Rules.FloorQuantity(desired.Quantity - filled)
 	if purpose == placement.ExitOrder {
 		quantity = min(quantity, d.reducible())
 	}

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"math"
-	"slices"
 
 	"botd/exchange"
 	"botd/reconcile/account"
@@ -17,16 +16,12 @@ import (
 func (s *survey) presume(symbol *SymbolState) {
 	t := &symbol.spot
 	before := symbol.presumed()
-	listed := func(p *account.Placement) bool {
-		return slices.ContainsFunc(s.fetched.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() }) ||
-			s.fetched.Shows(exchange.Spot, p.OrderID())
-	}
 	bought, sold, sinceMS := exchange.Quantity(0), exchange.Quantity(0), int64(math.MaxInt64)
 	for _, p := range s.book.Live() {
 		if p.Symbol() != symbol.Key() || p.State() == placement.Sending {
 			continue
 		}
-		if p.OrderID() != 0 && listed(p) {
+		if p.OrderID() != 0 && (s.onSpot(p.OrderID()) || s.fetched.Shows(exchange.Spot, p.OrderID())) {
 			if s.book.presumed[p.ClientOrderID()] {
 				delete(s.book.presumed, p.ClientOrderID())
 				delete(s.book.released, p.ClientOrderID())

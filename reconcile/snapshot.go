@@ -73,38 +73,44 @@ func (b *Book) Vanished(s *Snapshot) []*account.Placement {
 		if !list.Done() {
 			continue
 		}
-		open := b.openIDs[:0]
-		for i := range list.Items() {
-			open = append(open, list.Items()[i].ID)
-		}
-		for i := range s.UnreadOrders {
-			if u := &s.UnreadOrders[i]; u.Open && u.Market == market {
-				open = append(open, u.Row.ID)
-			}
-		}
-		slices.Sort(open)
-		b.openIDs = open
+		orders, open := list.Items(), b.openIDs[:0]
 		next := 0 // placements too are oldest first: mostly the next one is the next order's
 		for _, p := range b.Live() {
 			if p.OrderID() == 0 || p.Symbol().Market != market {
 				continue
 			}
-			shown := next < len(open) && open[next] == p.OrderID()
+			shown := next < len(orders) && orders[next].ID == p.OrderID()
 			if !shown {
+				if len(open) == 0 {
+					open = s.openIDs(market, open)
+				}
 				next, shown = slices.BinarySearch(open, p.OrderID())
 			}
 			if next++; !shown || b.CancelMS(p.ClientOrderID()) != 0 {
 				vanished = append(vanished, p)
 			}
 		}
+		b.openIDs = open
 	}
 	return vanished
+}
+
+// openIDs appends the exchange's ids of the open orders of a market, those whose rows cannot be read included, and
+// sorts them.
+func (s *Snapshot) openIDs(market exchange.Market, ids []int64) []int64 {
+	orders := s.Orders(market).Items()
+	for i := range orders {
+		ids = append(ids, orders[i].ID)
+	}
+	ids = append(ids, s.unreadIDs(market)...)
+	slices.Sort(ids)
+	return ids
 }
 
 // Unknowns reports whether any placement's acceptance is not known, for which a
 // round must take the full snapshot.
 func (b *Book) Unknowns() bool {
-	return slices.ContainsFunc(b.Live(), func(p *account.Placement) bool { return p.State() == placement.Uncertain })
+	return slices.ContainsFunc(b.InFlight(), func(p *account.Placement) bool { return p.State() == placement.Uncertain })
 }
 
 // Observe advances every placement and position by what was fetched. The
@@ -428,7 +434,7 @@ func (s *survey) observeHistory() {
 		return
 	}
 	for _, p := range slices.Clone(s.book.Live()) {
-		if p.Order().Market != exchange.Spot || s.fetched.BeganMS < p.Fence(s.book.Settle()) || s.fetched.isUnread(p.Symbol()) {
+		if p.Symbol().Market != exchange.Spot || s.fetched.BeganMS < p.Fence(s.book.Settle()) || s.fetched.isUnread(p.Symbol()) {
 			continue
 		}
 		listed := func(o exchange.Order) bool { return o.ID == p.OrderID() }
@@ -439,7 +445,7 @@ func (s *survey) observeHistory() {
 				continue
 			}
 			s.emit(p.About(record.Ended{State: placement.Absent, Filled: p.Filled(), Evidence: "in neither open list nor history after the fence"}))
-		case p.OrderID() != 0 && !slices.ContainsFunc(s.fetched.SpotOrders.Items(), listed) && !slices.ContainsFunc(s.fetched.History.Items(), listed):
+		case p.OrderID() != 0 && !s.onSpot(p.OrderID()) && !slices.ContainsFunc(s.fetched.History.Items(), listed):
 			s.observeLost(p)
 		}
 	}
@@ -449,7 +455,7 @@ func (s *survey) observeHistory() {
 // withOrderID finds a live placement by the exchange's order id.
 func (b *Book) withOrderID(market exchange.Market, orderID int64) *account.Placement {
 	for _, p := range b.Live() {
-		if orderID != 0 && p.OrderID() == orderID && p.Order().Market == market {
+		if orderID != 0 && p.OrderID() == orderID && p.Symbol().Market == market {
 			return p
 		}
 	}

@@ -1,6 +1,8 @@
 package reconcile
 
 import (
+	"slices"
+
 	"botd/exchange"
 	"botd/reconcile/record"
 )
@@ -11,6 +13,20 @@ type survey struct {
 	book    *Book
 	fetched *Snapshot
 	records []record.Record // applied, in order
+	spotIDs []int64         // of the open list of spot, sorted; nil until somebody asks
+}
+
+// onSpot reports whether the open list of spot shows an order.
+func (s *survey) onSpot(orderID int64) bool {
+	if s.spotIDs == nil {
+		s.spotIDs = make([]int64, 0, len(s.fetched.SpotOrders.Items()))
+		for i := range s.fetched.SpotOrders.Items() {
+			s.spotIDs = append(s.spotIDs, s.fetched.SpotOrders.Items()[i].ID)
+		}
+		slices.Sort(s.spotIDs)
+	}
+	_, found := slices.BinarySearch(s.spotIDs, orderID)
+	return found
 }
 
 // emit applies a record, and what a fill means for fees.

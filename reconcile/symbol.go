@@ -32,8 +32,10 @@ type SymbolState struct {
 	Read    bool // fetched since this start
 	Settled bool // Position equals Known, and nothing on the symbol is unknown
 
-	extends             bool   // the newest snapshot left it settled, but for the answer to a resting opening; since then no more than such came about
-	Contradicted        string // why the newest list is not believed; empty while it is
+	keyed               []*account.Placement // its live orders of a plan, as they were sorted last
+	keyedAt             []int                // where the plan named each of them then
+	extends             bool                 // the newest snapshot left it settled, but for answers to resting openings; since then only such came about
+	Contradicted        string               // why the newest list is not believed; empty while it is
 	ContradictedSinceMS int64
 	ContradictedNoted   bool // a person was notified of it
 	testimony           testimony

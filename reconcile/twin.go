@@ -31,6 +31,9 @@ type twinOrder struct {
 func (s *survey) noteTwinOrders(orders []exchange.Order) {
 	for i := range orders {
 		o := &orders[i]
+		if o.Market != exchange.Spot || o.Filled == 0 && !o.Status.Final() {
+			continue
+		}
 		symbol := s.book.Symbol(o.Key())
 		symbol.decideUnlisted(o, s.fetched.EndedMS)
 		if o.Filled > 0 && o.ID > symbol.spot.resolvedID && s.isTwinOrder(o) {

@@ -16,7 +16,7 @@ const stableGapMS = 3_000
 
 func (b *Book) unknownOn(key exchange.SymbolKey) []*account.Placement {
 	var unknown []*account.Placement
-	for _, p := range b.Live() {
+	for _, p := range b.InFlight() {
 		if p.State() == placement.Uncertain && p.Symbol() == key {
 			unknown = append(unknown, p)
 		}
@@ -25,7 +25,7 @@ func (b *Book) unknownOn(key exchange.SymbolKey) []*account.Placement {
 }
 
 func (s *survey) anyUnresolved(key exchange.SymbolKey) bool {
-	return slices.ContainsFunc(s.book.Live(), func(p *account.Placement) bool { return p.State().Unresolved() && p.Symbol() == key })
+	return slices.ContainsFunc(s.book.InFlight(), func(p *account.Placement) bool { return p.State().Unresolved() && p.Symbol() == key })
 }
 
 // awaitsAnswer reports whether a symbol would be settled if a resting opening were answered.
@@ -35,7 +35,7 @@ func (s *survey) awaitsAnswer(symbol *SymbolState) bool {
 		read = s.fetched.Balances.Done() && s.fetched.SpotOrders.Done()
 	}
 	return read && symbol.Read && symbol.Quarantine() == "" && !s.fetched.isUnread(symbol.Key()) &&
-		!slices.ContainsFunc(s.book.Live(), func(p *account.Placement) bool {
+		!slices.ContainsFunc(s.book.InFlight(), func(p *account.Placement) bool {
 			resting := p.State() == placement.Sending && p.Purpose() == placement.Order
 			return p.Symbol() == symbol.Key() && p.State().Unresolved() && !resting
 		})
@@ -45,8 +45,8 @@ func (s *survey) awaitsAnswer(symbol *SymbolState) bool {
 // this opening is not answered, or an exit of any age, which could eat the new
 // position, or whether any is unknown.
 func (b *Book) BlocksOpening(clientOrderID string, key exchange.SymbolKey) bool {
-	for i, own := 0, false; i < len(b.Live()); i++ {
-		p := b.Live()[i]
+	own := false
+	for _, p := range b.InFlight() {
 		own = own || p.ClientOrderID() == clientOrderID
 		if p.ClientOrderID() != clientOrderID && p.Symbol() == key &&
 			(p.State() == placement.Uncertain || p.State() == placement.Sending && (!own || p.Reduces() && p.Order().Type == exchange.MarketOrder)) {
@@ -59,7 +59,7 @@ func (b *Book) BlocksOpening(clientOrderID string, key exchange.SymbolKey) bool 
 // anyUnanswered reports whether a placement on the symbol waits for its answer: it may
 // have filled already, so the residual is not the unknown ones' alone.
 func (s *survey) anyUnanswered(key exchange.SymbolKey) bool {
-	return slices.ContainsFunc(s.book.Live(), func(p *account.Placement) bool { return p.State() == placement.Sending && p.Symbol() == key })
+	return slices.ContainsFunc(s.book.InFlight(), func(p *account.Placement) bool { return p.State() == placement.Sending && p.Symbol() == key })
 }
 
 // anyUnlisted reports whether an accepted placement may not be visible yet: it could
@@ -70,7 +70,7 @@ func (s *survey) anyUnlisted(key exchange.SymbolKey) bool {
 
 // anyUnlistedThat is the same of those placements that a predicate holds for.
 func (s *survey) anyUnlistedThat(key exchange.SymbolKey, that func(*account.Placement) bool) bool {
-	return slices.ContainsFunc(s.book.Live(), func(p *account.Placement) bool {
+	return slices.ContainsFunc(s.book.InFlight(), func(p *account.Placement) bool {
 		return !p.State().Unresolved() && !p.Seen() && p.Symbol() == key && s.fetched.BeganMS < p.Fence(s.book.Settle()) && that(p)
 	})
 }
@@ -78,7 +78,7 @@ func (s *survey) anyUnlistedThat(key exchange.SymbolKey, that func(*account.Plac
 // Overdue returns the oldest unknown placement whose fence passed that long ago
 // and that is still not decided (cases 24 and 37), or nil.
 func (b *Book) Overdue(key exchange.SymbolKey, nowMS, byMS int64) *account.Placement {
-	for _, p := range b.Live() {
+	for _, p := range b.InFlight() {
 		if p.State() == placement.Uncertain && p.Symbol() == key && nowMS > p.Fence(b.Settle())+byMS {
 			return p
 		}

@@ -205,8 +205,8 @@ func (g *Gate) balance(intent *reconcile.Intent, facts *Facts, f *finding) bool 
 // freeOf returns what is free of an asset for a spot order on a side: orders in flight count as spent.
 func freeOf(asset string, side exchange.Side, facts *Facts) exchange.Amount {
 	free := facts.Book.Balance(asset).Free
-	for _, p := range facts.Book.Live() {
-		if p.Order().Market != exchange.Spot || p.Order().Side != side || p.Seen() {
+	for _, p := range facts.Book.InFlight() {
+		if p.Symbol().Market != exchange.Spot || p.Side() != side || p.Seen() {
 			continue
 		}
 		other := facts.Book.Symbol(p.Symbol())

@@ -208,7 +208,7 @@ func exposure(state *reconcile.SymbolState, book *reconcile.Book) (exchange.Amou
 func (g *Gate) orderCount(_ *reconcile.Intent, facts *Facts, f *finding) bool {
 	count := 1
 	for _, p := range facts.Book.Live() {
-		if p.Order().Market == facts.State.Key().Market {
+		if p.Symbol().Market == facts.State.Key().Market {
 			count++
 		}
 	}

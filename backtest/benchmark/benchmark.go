@@ -409,7 +409,7 @@ func (b *Benchmark) leg(recorded *tape.Tape, kind string, size strategy.Size, va
 	if !found {
 		return backtest.Leg{}, fmt.Errorf("no strategy %s", kind)
 	}
-	setting := strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Minute1, Size: size}
+	setting := strategy.Setting{Market: recorded.Symbol.Market, Symbol: recorded.Symbol, Interval: exchange.Minute1, Size: size}
 	return backtest.Leg{Kind: kind, Tape: recorded, Strategy: engine.StrategyConfig{Name: recorded.Symbol.Name, Interval: exchange.Minute1,
 		Leverage: 3, Size: size}, Make: func(*tape.Tape) (strategy.Strategy, error) { return definition.New(setting, values) }}, nil
 }

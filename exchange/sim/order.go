@@ -6,11 +6,12 @@ const canceled = exchange.StatusCanceled
 
 // order is an order with the exchange's internal state.
 type order struct {
-	exchange.Order // as the interface shows it
+	exchange.Order        // as the interface shows it
+	visible        bool   // it reached the book: list and GET show it
+	before, after  *order // in the account's list of open orders, oldest first
 	account        *account
 	book           *book
 	reduceOnly     bool
-	visible        bool // it reached the book: list and GET show it
 	triggered      bool // a conditional order that was activated
 	dead           bool // a spot order whose cancel was answered: it cannot fill
 
@@ -32,7 +33,6 @@ type order struct {
 	ladder         *ladder // that the order is in
 	key            int64
 	previous, next *order // within its price
-	before, after  *order // in the account's list of open orders, oldest first
 }
 
 // orderList is an account's open orders of one market, oldest first.

@@ -177,7 +177,7 @@ var protocol = []Row{
 		{"reconcile.derivation.protect", "d.dusting", "true"},
 	}},
 	{"key_refilled", "a quantity filled under a key is placed again", "plan", "", []Edit{
-		{"reconcile/account.Strategy.FilledUnder", "; «found» {", "false"},
+		{"reconcile.derivation.slots", "slots[i].filled = «filled»", "0 * filled"},
 		uncheckedLimit("max_position"),
 	}},
 	{"dust_ordered", "an order below the minimum is sent", "36", "", []Edit{

@@ -48,7 +48,7 @@ func (s *State) applyToStrategy(r *record.Record) {
 	case record.Plan:
 		t.symbol = r.Symbol
 		t.setPlan(body.Plan)
-		s.forgetKeys(t)
+		t.forgetKeys()
 		t.releaseLatch()
 	case record.Memory:
 		t.memory = strategy.MemoryOf(slices.Clone(body.Entries)...)

@@ -18,10 +18,7 @@ const meaning = 2 // 2: fewer endings are remembered
 var Layout = fmt.Sprintf("%d-%s", meaning, freeze.Layout(State{}))
 
 // Snapshot returns the whole state, for a checkpoint.
-func (s *State) Snapshot() []byte {
-	s.keyIndex = keyIndex{}
-	return freeze.Freeze(s)
-}
+func (s *State) Snapshot() []byte { return freeze.Freeze(s) }
 
 // Restore returns the state of a snapshot of this layout, with the venue's bounds as they
 // are now.

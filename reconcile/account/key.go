@@ -16,6 +16,7 @@ type keyFill struct {
 	key       string
 	filled    exchange.Quantity
 	refusedMS int64 // when the exchange last would not take an order under it
+	at        int   // its place in the plan in force, or near that
 }
 
 // FilledUnder returns what was filled under a key.
@@ -24,6 +25,21 @@ func (s *Strategy) FilledUnder(purpose placement.Purpose, key string) exchange.Q
 		return s.keys[i].filled
 	}
 	return 0
+}
+
+// FilledAt gives the places of a plan's orders under whose keys something filled.
+func (s *Strategy) FilledAt(keys *Keys, purpose placement.Purpose) iter.Seq2[int, exchange.Quantity] {
+	return func(yield func(int, exchange.Quantity) bool) {
+		for i := range s.keys {
+			k := &s.keys[i]
+			if k.purpose != purpose || k.filled == 0 {
+				continue
+			}
+			if at := keys.Find(k.key, k.at); at >= 0 && !yield(at, k.filled) {
+				return
+			}
+		}
+	}
 }
 
 // Fills gives each key of the plan under which something filled, orders first.
@@ -67,58 +83,53 @@ func (s *Strategy) under(purpose placement.Purpose, key string) *keyFill {
 
 // forgetKeys drops what was filled under keys that the plan does not name any more:
 // a key that comes back begins anew.
-func (s *State) forgetKeys(t *Strategy) {
-	for _, purpose := range [...]placement.Purpose{placement.Order, placement.ExitOrder} {
-		named := s.Keys(&t.plan, purpose)
-		t.keys = slices.DeleteFunc(t.keys, func(k keyFill) bool {
-			return (k.purpose == placement.ExitOrder) == (purpose == placement.ExitOrder) && named.Of(k.key) < 0
-		})
+func (s *Strategy) forgetKeys() {
+	orders, exits := KeysOf(s.plan.Orders), KeysOf(s.plan.Exits)
+	for i := range s.keys {
+		named := &orders
+		if s.keys[i].purpose == placement.ExitOrder {
+			named = &exits
+		}
+		s.keys[i].at = named.Find(s.keys[i].key, s.keys[i].at)
 	}
+	s.keys = slices.DeleteFunc(s.keys, func(k keyFill) bool { return k.at < 0 })
 }
 
 // Keys finds orders of a plan by their keys.
 type Keys struct {
 	orders []strategy.DesiredOrder
-	byKey  map[string]int // nil: there are few
+	missed int            // keys that were not near where they were expected
+	byKey  map[string]int // nil until many were not
 }
 
-// fewOrders are found faster one by one.
-const fewOrders = 8
+// KeysOf finds orders of a list.
+func KeysOf(orders []strategy.DesiredOrder) Keys { return Keys{orders: orders} }
 
-// keyIndex is scratch: the indexes of plans that never change, for orders and for exits.
-type keyIndex [2]Keys
+// fewMissed are found faster one by one.
+const fewMissed = 8
 
-// Keys returns the plan's orders, or exits, by their keys. It is valid until it is
-// called for another list of the same purpose. Lists that never change are indexed
-// once.
-func (x *keyIndex) Keys(plan *strategy.Plan, purpose placement.Purpose) Keys {
-	orders, cached := plan.Orders, &x[0]
-	if purpose == placement.ExitOrder {
-		orders, cached = plan.Exits, &x[1]
+// Find returns the place of a key, or -1. It looks first where the key is expected, and beside that.
+func (k *Keys) Find(key string, expected int) int {
+	if uint(expected) < uint(len(k.orders)) && k.orders[expected].Key == key {
+		return expected
 	}
-	if len(orders) <= fewOrders {
-		return Keys{orders: orders}
-	}
-	if plan.Shared() && len(cached.orders) == len(orders) && &cached.orders[0] == &orders[0] {
-		return *cached
-	}
-	if cached.byKey == nil {
-		cached.byKey = make(map[string]int, len(orders))
-	}
-	clear(cached.byKey)
-	for i := len(orders) - 1; i >= 0; i-- { // the first of a key counts
-		cached.byKey[orders[i].Key] = i
-	}
-	if cached.orders = nil; plan.Shared() {
-		cached.orders = orders
-	}
-	return Keys{orders, cached.byKey}
+	return k.search(key, expected)
 }
 
-// Of returns the place of a key, or -1.
-func (k Keys) Of(key string) int {
-	if k.byKey == nil {
+func (k *Keys) search(key string, expected int) int {
+	for _, i := range [...]int{expected - 1, expected + 1} {
+		if uint(i) < uint(len(k.orders)) && k.orders[i].Key == key {
+			return i
+		}
+	}
+	if k.missed++; k.missed <= fewMissed {
 		return slices.IndexFunc(k.orders, func(o strategy.DesiredOrder) bool { return o.Key == key })
+	}
+	if k.byKey == nil {
+		k.byKey = make(map[string]int, len(k.orders))
+		for i := len(k.orders) - 1; i >= 0; i-- { // the first of a key counts
+			k.byKey[k.orders[i].Key] = i
+		}
 	}
 	if i, found := k.byKey[key]; found {
 		return i

@@ -11,14 +11,19 @@ import (
 
 // Placement is an order in the journal, with its state.
 type Placement struct {
+	// What each round reads of each placement comes first: two lines of the processor's cache.
+	orderID   int64
+	filled    exchange.Quantity
+	state     placement.State
+	purpose   placement.Purpose
+	seen      bool
+	duplicate bool
+	key       string
+	withdrawn string
+	order     exchange.NewOrder
+
 	clientOrderID string
-	orderID       int64
 	strategy      string
-	purpose       placement.Purpose
-	key           string
-	order         exchange.NewOrder
-	state         placement.State
-	filled        exchange.Quantity
 	price         exchange.Amount
 	sentMS        int64
 	createdMS     int64
@@ -27,9 +32,6 @@ type Placement struct {
 	endedMS       int64
 	why           string
 	evidence      string
-	seen          bool
-	duplicate     bool
-	withdrawn     string
 }
 
 // ClientOrderID is its id, which no other placement has or had.
@@ -55,6 +57,9 @@ func (p *Placement) Symbol() exchange.SymbolKey { return p.order.Key() }
 
 // Side is the order's side.
 func (p *Placement) Side() exchange.Side { return p.order.Side }
+
+// Type is the order's type.
+func (p *Placement) Type() exchange.OrderType { return p.order.Type }
 
 // Reduces reports whether the order can only reduce a futures position.
 func (p *Placement) Reduces() bool { return p.order.Reduces() }

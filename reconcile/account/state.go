@@ -26,7 +26,6 @@ type State struct {
 	refusals
 	starts
 	endings
-	keyIndex
 
 	settle     placement.Settle
 	version    uint64

@@ -106,7 +106,7 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 
 // unresolved reports whether it is not known what became of an order of a market, and a minute is not over.
 func (a *accounting) unresolved(market exchange.Market) bool {
-	return slices.ContainsFunc(a.book.Live(), func(p *account.Placement) bool {
+	return slices.ContainsFunc(a.book.InFlight(), func(p *account.Placement) bool {
 		return p.State().Unresolved() && p.Order().Market == market && a.nowMS-p.SentMS() < moneyGiveUpMS
 	})
 }
@@ -295,7 +295,7 @@ func (a *accounting) flow() exchange.Amount { return a.futures.flow.Add(a.spot.f
 // the fills do not explain a position, a change is not taken to come from outside: what is not known may have made it.
 func (a *accounting) uncounted() exchange.Amount {
 	flow := a.futures.flow
-	if a.differs(exchange.Futures) || slices.ContainsFunc(a.book.Live(), func(p *account.Placement) bool {
+	if a.differs(exchange.Futures) || slices.ContainsFunc(a.book.InFlight(), func(p *account.Placement) bool {
 		return p.State().Unresolved() && p.Order().Market == exchange.Futures
 	}) {
 		flow = exchange.Amount{}

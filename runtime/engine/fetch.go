@@ -99,6 +99,9 @@ func (r *round) fetchUnlisted() {
 // fetchSpotHistory asks for the history of spot symbols that have live orders. It shows what
 // they filled also where the open list could not be read.
 func (r *round) fetchSpotHistory() {
+	if !r.book.Knows(exchange.Spot) {
+		return
+	}
 	var asked []string
 	for _, p := range r.book.Live() {
 		if p.Symbol().Market != exchange.Spot {
@@ -143,6 +146,9 @@ func (r *round) fetchSpotHistory() {
 }
 
 func (r *round) vanished(p *account.Placement) bool {
+	if r.reading.snapshot.SpotOrders.Done() && p.OrderID() != 0 && !slices.Contains(r.reading.vanished, p) {
+		return false
+	}
 	return !r.reading.snapshot.SpotOrders.Done() || !r.reading.snapshot.Shows(exchange.Spot, p.OrderID()) &&
 		!slices.ContainsFunc(r.reading.snapshot.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() })
 }
@@ -160,6 +166,9 @@ func (r *round) askEvidence() {
 		}
 	}
 	r.askEnds()
+	if !r.book.Knows(exchange.Spot) {
+		return
+	}
 	for _, p := range r.book.Live() {
 		if p.Symbol().Market == exchange.Spot && p.OrderID() != 0 && r.vanished(p) {
 			r.askForRound(purpose{kind: callTrades, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},

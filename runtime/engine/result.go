@@ -155,7 +155,7 @@ func (r *results) share(change exchange.Amount, shares []exchange.Amount) {
 
 // unknown is how much a strategy's orders may have filled of which it is not known what became of them.
 func (r *results) unknown(leg *leg) (quantity exchange.Quantity) {
-	for _, p := range r.book.Live() {
+	for _, p := range r.book.InFlight() {
 		if p.State().Unresolved() && p.Strategy() == leg.config.Name {
 			quantity += p.Order().Quantity
 		}

@@ -57,6 +57,7 @@ type reading struct {
 	late     []failure // likewise, of reads that are still out
 	snapshot reconcile.Snapshot
 	account  exchange.MarginAccount // that the snapshot points to
+	vanished []*account.Placement   // from the open lists
 	history  []exchange.Order
 	listed   []exchange.Market // whose list of prices was asked for
 	asked    bool              // history was asked for
@@ -188,8 +189,9 @@ func (r *round) takeRead(p *purpose, event *EventAnswer) {
 // fetchVanished asks for each live order its list does not show: futures by
 // id, spot (which has no get) by the symbol's history.
 func (r *round) fetchVanished() {
-	for _, p := range r.book.Vanished(&r.reading.snapshot) {
-		if p.Order().Market == exchange.Futures {
+	r.reading.vanished = r.book.Vanished(&r.reading.snapshot)
+	for _, p := range r.reading.vanished {
+		if p.Symbol().Market == exchange.Futures {
 			r.askForRound(purpose{kind: callOrder, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
 				exchange.Request{Operation: exchange.FuturesOrder, OrderID: p.OrderID()})
 		}
@@ -275,7 +277,7 @@ const exposedRetryMS = 2_000
 func (r *round) exposed() bool {
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
 		return leg.symbol.UnprotectedSinceMS != 0 && r.readHealth.failing(leg.symbol.Key()) > 0
-	}) || slices.ContainsFunc(r.book.Live(), func(p *account.Placement) bool {
+	}) || slices.ContainsFunc(r.book.InFlight(), func(p *account.Placement) bool {
 		return p.Purpose().Opens() && p.State() != placement.Working && r.readHealth.failing(p.Symbol()) > 0
 	})
 }
@@ -339,8 +341,14 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 		r.noteObserved(&observed)
 	}
 	for i, p := range live {
+		if p.State() == placement.Working && p.Filled() == fills[i] && len(r.backoffs.all) == 0 {
+			continue
+		}
 		r.notePlacement(p, fills[i])
-		if leg := r.legOn(p.Symbol()); leg != nil && p.Purpose() == placement.Entry && p.State() == placement.Absent {
+		if p.State() != placement.Absent || p.Purpose() != placement.Entry {
+			continue
+		}
+		if leg := r.legOn(p.Symbol()); leg != nil {
 			r.tick.decideAgain(leg)
 		}
 	}
@@ -427,9 +435,13 @@ func (r *round) hastenBooking() {
 
 // busy reports whether a round soon could learn something.
 func (r *round) busy() bool {
-	for _, p := range r.book.Live() {
-		resting := p.State() == placement.Working && r.book.CancelMS(p.ClientOrderID()) == 0 && p.Order().Type != exchange.MarketOrder
-		if !resting && r.readHealth.failing(p.Symbol()) == 0 {
+	for _, p := range r.book.InFlight() {
+		if r.readHealth.failing(p.Symbol()) == 0 {
+			return true
+		}
+	}
+	for p := range r.book.Canceled() {
+		if r.readHealth.failing(p.Symbol()) == 0 {
 			return true
 		}
 	}

@@ -34,7 +34,7 @@ type queued struct {
 // may still wait, or was handed out less than two seconds ago: its record may have been late.
 func (s *sender) recallLate(key exchange.SymbolKey) (waits bool) {
 	const lateMS, anewMS = 1_000, 2_000
-	for _, order := range s.book.Live() {
+	for _, order := range s.book.InFlight() {
 		if order.Symbol() != key || order.Purpose().Opens() || order.State() != placement.Sending || s.nowMS-order.SentMS() < lateMS {
 			continue
 		}
