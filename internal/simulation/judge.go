@@ -110,7 +110,7 @@ func (j *judge) dustOf(key exchange.SymbolKey) exchange.Quantity {
 
 // largest returns the quantity of the role's largest opening.
 func (r *role) largest() exchange.Quantity {
-	if r.kind == "swing" || r.kind == "patient" || r.kind == "scripted" {
+	if r.kind == "swing" || r.kind == "patient" || r.kind == "library" || r.kind == "scripted" {
 		return r.limit()
 	}
 	return r.unit + r.unit/10

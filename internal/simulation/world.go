@@ -213,9 +213,11 @@ func (w *world) setUp() {
 	}
 	delay, spread := setup.between(0, 200), setup.between(0, 800)
 	w.portfolio, w.harsh = newPortfolio(&setup), setup.chance(0.3)
-	if w.seed >= patientFrom {
-		patience := newDraw(w.seed, 8)
-		w.portfolio.patience(&patience)
+	switch kinds := newDraw(w.seed, 8); {
+	case w.seed >= libraryFrom:
+		w.portfolio.libraries(&kinds)
+	case w.seed >= patientFrom:
+		w.portfolio.patience(&kinds)
 	}
 	if setup.chance(0.3) {
 		w.bounds = bounds[1]

@@ -87,6 +87,12 @@ func TestPatientSeedsHoldTheInvariants(t *testing.T) {
 	expectNone(t, Fleet{From: patientFrom, Seeds: 200})
 }
 
+// TestSeedsOfTheLibraryHoldTheInvariants: those whose strategies are the library's, with exits around them.
+func TestSeedsOfTheLibraryHoldTheInvariants(t *testing.T) {
+	t.Parallel()
+	expectNone(t, Fleet{From: libraryFrom, Seeds: 100})
+}
+
 func TestEachFaultAloneAndStrongHoldsTheInvariants(t *testing.T) {
 	t.Parallel()
 	for fault := range FaultEnd {
