@@ -100,7 +100,7 @@ type Server struct {
 	metrics  *ops.Metrics
 	guard    *auth.Guard
 	repeats  repeats
-	market   *view.MarketData
+	markets  markets
 	reports  *view.Reports
 	runner   runner
 	sweeping sweepRuns
@@ -125,7 +125,9 @@ func New(config Config) *Server {
 	}
 	s.runner.engine, s.runner.directory, s.runner.publish = config.Runner, config.Reports, s.stream.Publish
 	s.runner.partial = filepath.Join(config.Reports, ".running-"+config.Board.Mode())
-	s.market, s.reports = view.NewMarketData(config.Market, config.Board.NowMS), view.NewReports(config.Reports)
+	s.markets, s.reports = markets{&s.config, s.guard, view.NewMarketData(config.Market, config.Board.NowMS)}, view.NewReports(config.Reports)
+	s.runner.controls, s.runner.reports = s.controls, s.reports
+	s.sweeping.config, s.sweeping.controls, s.sweeping.reports = &s.config, s.controls, s.reports
 	s.handler = s.routed()
 	config.History.Follow(s.config.Symbols, s.stream.Publish)
 	config.Board.Follow(s.stream.Publish, config.History)

@@ -88,6 +88,15 @@ func raw(media string, serve func(*Server, http.ResponseWriter, *request) error)
 	return endpoint{media: media, serve: serve}
 }
 
+// of reads from a part of the server, and by has that part carry a change out.
+func of[P, A any](part func(*Server) *P, get func(*P, *request) (A, error)) func(*Server, *request) (A, error) {
+	return func(s *Server, r *request) (A, error) { return get(part(s), r) }
+}
+
+func by[P, B, A any](part func(*Server) *P, do func(*P, *request, *B) (A, error)) func(*Server, *request, *B) (A, error) {
+	return func(s *Server, r *request, body *B) (A, error) { return do(part(s), r, body) }
+}
+
 // nothing is the body of a change that takes none.
 type nothing struct{}
 

@@ -12,15 +12,25 @@ import (
 )
 
 var marketRoutes = []route{
-	{id: "candles", tag: "market", method: "GET", path: "/api/v1/candles", minimum: auth.Viewer, endpoint: read((*Server).candles),
+	{id: "candles", tag: "market", method: "GET", path: "/api/v1/candles", minimum: auth.Viewer, endpoint: read(of(marketsOf, (*markets).candles)),
 		summary: "Candles in columns, oldest first: the last `limit` before `to`, or those from `from`. The exchange records them; final ones are cached.",
 		takes: append([]parameter{{name: "symbol", text: "The symbol.", required: true}, {name: "market", text: "futures by default.", values: ofMarket.values},
 			{name: "interval", text: "1m, 5m, 1h, 1d, ...", required: true}}, candleSpan...), fails: []int{502}},
-	{id: "symbols", tag: "market", method: "GET", path: "/api/v1/market/symbols", minimum: auth.Viewer, endpoint: all((*Server).symbols),
+	{id: "symbols", tag: "market", method: "GET", path: "/api/v1/market/symbols", minimum: auth.Viewer, endpoint: all(of(marketsOf, (*markets).symbols)),
 		summary: "The symbols that the exchange lists, and which strategy trades each.", takes: []parameter{ofMarket}},
-	{id: "market", tag: "market", method: "GET", path: "/api/v1/market/{market}/{symbol}", minimum: auth.Viewer, endpoint: read((*Server).symbolMarket),
-		summary: "A symbol's market now: ticker, book, trades, funding, margin brackets.", fails: []int{404, 502}},
+	{id: "market", tag: "market", method: "GET", path: "/api/v1/market/{market}/{symbol}", minimum: auth.Viewer,
+		endpoint: read(of(marketsOf, (*markets).symbolMarket)),
+		summary:  "A symbol's market now: ticker, book, trades, funding, margin brackets.", fails: []int{404, 502}},
 }
+
+// markets serves market data.
+type markets struct {
+	config *Config
+	guard  *auth.Guard
+	data   *view.MarketData
+}
+
+func marketsOf(s *Server) *markets { return &s.markets }
 
 // candleSpan is which candles are shown.
 var candleSpan = []parameter{{name: "from", text: "First open time, milliseconds.", kind: milliseconds}, {name: "to",
@@ -35,15 +45,15 @@ func marketContext(r *request) (context.Context, context.CancelFunc) {
 }
 
 // tradable finds a symbol that market data can be read of.
-func (s *Server) tradable(market, name string) (*exchange.Symbol, error) {
-	if s.config.Market == nil {
+func (m *markets) tradable(market, name string) (*exchange.Symbol, error) {
+	if m.config.Market == nil {
 		return nil, errors.New("no market data is served here")
 	}
 	key, err := symbolKey(market, name)
 	if err != nil {
 		return nil, err
 	}
-	symbol, found := s.config.Symbols(key)
+	symbol, found := m.config.Symbols(key)
 	if !found {
 		return nil, fmt.Errorf("symbol %s is not known", key)
 	}
@@ -51,19 +61,19 @@ func (s *Server) tradable(market, name string) (*exchange.Symbol, error) {
 }
 
 // paced denies market data to a credential that asks for too much of it.
-func (s *Server) paced(r *request) error {
+func (m *markets) paced(r *request) error {
 	who := who(r.Request)
-	if denied := s.guard.PaceMarket(&who, time.Now()); denied != nil {
+	if denied := m.guard.PaceMarket(&who, time.Now()); denied != nil {
 		return denied
 	}
 	return nil
 }
 
-func (s *Server) candles(r *request) (view.Candles, error) {
-	if err := s.paced(r); err != nil {
+func (m *markets) candles(r *request) (view.Candles, error) {
+	if err := m.paced(r); err != nil {
 		return view.Candles{}, err
 	}
-	symbol, err := s.tradable(r.query.Get("market"), r.query.Get("symbol"))
+	symbol, err := m.tradable(r.query.Get("market"), r.query.Get("symbol"))
 	if err != nil {
 		return view.Candles{}, badParameter(err.Error())
 	}
@@ -71,13 +81,13 @@ func (s *Server) candles(r *request) (view.Candles, error) {
 	if err != nil {
 		return view.Candles{}, badParameter(err.Error())
 	}
-	fromMS, toMS, err := s.span(r, interval)
+	fromMS, toMS, err := m.span(r, interval)
 	if err != nil {
 		return view.Candles{}, err
 	}
 	ctx, cancel := marketContext(r)
 	defer cancel()
-	out, err := s.market.Candles(ctx, symbol, interval, fromMS, toMS)
+	out, err := m.data.Candles(ctx, symbol, interval, fromMS, toMS)
 	if err != nil {
 		return out, unavailable(err)
 	}
@@ -85,9 +95,9 @@ func (s *Server) candles(r *request) (view.Candles, error) {
 }
 
 // span is the time whose candles are shown, by their open times.
-func (s *Server) span(r *request, interval exchange.Interval) (fromMS, toMS int64, err error) {
+func (m *markets) span(r *request, interval exchange.Interval) (fromMS, toMS int64, err error) {
 	limit, step := r.number("limit", 500), int64(interval)
-	toMS = r.number("to", s.config.Board.NowMS()+1)
+	toMS = r.number("to", m.config.Board.NowMS()+1)
 	fromMS = max(0, interval.OpenOf(max(0, toMS-1))-(limit-1)*step)
 	if r.query.Has("from") {
 		fromMS = r.number("from", 0)
@@ -101,12 +111,12 @@ func (s *Server) span(r *request, interval exchange.Interval) (fromMS, toMS int6
 	return fromMS, toMS, nil
 }
 
-func (s *Server) symbols(r *request) ([]view.ListedSymbol, error) {
-	owners, items := s.config.Board.Owners(), []view.ListedSymbol{}
-	if s.config.Listed == nil {
+func (m *markets) symbols(r *request) ([]view.ListedSymbol, error) {
+	owners, items := m.config.Board.Owners(), []view.ListedSymbol{}
+	if m.config.Listed == nil {
 		return items, nil
 	}
-	for _, symbol := range s.config.Listed() {
+	for _, symbol := range m.config.Listed() {
 		if r.is("market", symbol.Market.String()) {
 			items = append(items, view.ListedSymbolOf(symbol, owners[symbol.Key()]))
 		}
@@ -114,18 +124,18 @@ func (s *Server) symbols(r *request) ([]view.ListedSymbol, error) {
 	return items, nil
 }
 
-func (s *Server) symbolMarket(r *request) (view.OneMarket, error) {
-	if err := s.paced(r); err != nil {
+func (m *markets) symbolMarket(r *request) (view.OneMarket, error) {
+	if err := m.paced(r); err != nil {
 		return view.OneMarket{}, err
 	}
 	market, name := r.PathValue("market"), r.PathValue("symbol")
-	symbol, err := s.tradable(market, name)
+	symbol, err := m.tradable(market, name)
 	if err != nil {
 		return view.OneMarket{}, notFound("symbol", market+" "+name)
 	}
 	ctx, cancel := marketContext(r)
 	defer cancel()
-	out, err := s.market.Symbol(ctx, symbol)
+	out, err := m.data.Symbol(ctx, symbol)
 	if err != nil {
 		return out, unavailable(err)
 	}

@@ -17,18 +17,18 @@ import (
 
 var runnerRoutes = []route{
 	{id: "backtest_choices", tag: "backtests", method: "GET", path: "/api/v1/backtests/choices", minimum: auth.Viewer,
-		endpoint: read((*Server).backtestChoices),
+		endpoint: read(of(runnerOf, (*runner).choices)),
 		summary: "What a backtest can be made of: the configured strategies, and the files of candles: those that the daemon recorded " +
 			"(`recorded/...`) and those in `data_dir/candles` (`candles/...`)."},
-	{id: "start_backtest", tag: "backtests", method: "POST", path: "/api/v1/backtests", minimum: auth.Operator, endpoint: order((*Server).startBacktest),
+	{id: "start_backtest", tag: "backtests", method: "POST", path: "/api/v1/backtests", minimum: auth.Operator, endpoint: order(by(runnerOf, (*runner).start)),
 		fails: []int{409},
 		summary: "Runs a backtest in this process, beside trading: one at a time, on half a core at most, within an hour, " +
 			"of at most `max_candles` candles and 200000 fills. " +
 			"The topic `backtest` reports its progress; its report is added to those in `data_dir/backtests`."},
-	{id: "backtest_runs", tag: "backtests", method: "GET", path: "/api/v1/backtests/runs", minimum: auth.Viewer, endpoint: all((*Server).backtestRuns),
+	{id: "backtest_runs", tag: "backtests", method: "GET", path: "/api/v1/backtests/runs", minimum: auth.Viewer, endpoint: all(of(runnerOf, (*runner).started)),
 		summary: "The backtests started here since botd started, newest first, at most 20."},
 	{id: "cancel_backtest", tag: "backtests", method: "POST", path: "/api/v1/backtests/runs/{id}/cancel", minimum: auth.Operator,
-		endpoint: change((*Server).cancelBacktest), fails: []int{404, 409},
+		endpoint: change(by(runnerOf, (*runner).end)), fails: []int{404, 409},
 		summary: "Cancels a backtest that is running. It leaves no report."},
 }
 
@@ -127,8 +127,10 @@ type BacktestStart struct {
 	Run    *BacktestRun `json:"run"` // null when nothing was started
 }
 
-// runner is the backtest that is running, and those before it.
+// runner serves the backtests that are run here: the one that is running, and those before it.
 type runner struct {
+	controls  controls
+	reports   *view.Reports
 	engine    BacktestRunner // nil when none are run
 	directory string         // of the reports
 	partial   string         // where the one that is running writes
@@ -138,71 +140,73 @@ type runner struct {
 	reportedAt time.Time // guarded by mu
 }
 
+func runnerOf(s *Server) *runner { return &s.runner }
+
 var (
 	errCanceled = errors.New("canceled by a person")
 	errStopping = errors.New("botd stopped")
 	errTimeout  = fmt.Errorf("it was not done within %s", runTimeout)
 )
 
-func (s *Server) backtestChoices(*request) (BacktestChoices, error) {
+func (q *runner) choices(*request) (BacktestChoices, error) {
 	out := BacktestChoices{}
-	if s.config.Runner != nil {
-		out = s.config.Runner.Choices()
+	if q.engine != nil {
+		out = q.engine.Choices()
 	}
 	out.Schema, out.Strategies, out.Files = 1, view.OrEmpty(out.Strategies), view.OrEmpty(out.Files)
 	return out, nil
 }
 
-func (s *Server) backtestRuns(*request) ([]BacktestRun, error) {
-	s.runner.mu.Lock()
-	defer s.runner.mu.Unlock()
-	items := slices.Clone(s.runner.runs)
+func (q *runner) started(*request) ([]BacktestRun, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	items := slices.Clone(q.runs)
 	slices.Reverse(items)
 	return items, nil
 }
 
-func (s *Server) startBacktest(r *request, body *BacktestRequest) (BacktestStart, error) {
+func (q *runner) start(r *request, body *BacktestRequest) (BacktestStart, error) {
 	r.dryRun = r.dryRun || body.DryRun
 	out := BacktestStart{Schema: 1, DryRun: r.dryRun}
-	if s.config.Runner == nil || s.config.Reports == "" {
+	if q.engine == nil || q.directory == "" {
 		return out, notPossible("this botd runs no backtests")
 	}
 	err := body.check(time.Now())
 	if err == nil {
-		out.Does, err = s.config.Runner.Plan(body)
+		out.Does, err = q.engine.Plan(body)
 	}
 	if err != nil {
 		return out, badBody(err.Error())
 	}
-	if err := s.reports.Room(body.Name); err != nil {
+	if err := q.reports.Room(body.Name); err != nil {
 		return out, notPossible(err.Error())
 	}
 	out.ID, out.Does = body.Name, view.OrEmpty(out.Does)
 	if r.dryRun {
 		return out, nil
 	}
-	if !s.runner.claim() {
+	if !q.claim() {
 		return out, notPossible("a backtest is running: one at a time, beside trading; cancel it, or wait for it")
 	}
 	run := BacktestRun{ID: body.Name, Strategy: body.Strategy, Data: body.data(), State: "running", Phase: "reading", By: who(r.Request).By,
 		StartedMS: time.Now().UnixMilli()}
-	if err := s.controls.record(r, "backtest "+body.Name, body.Strategy+" over "+run.Data); err != nil {
-		s.runner.release()
+	if err := q.controls.record(r, "backtest "+body.Name, body.Strategy+" over "+run.Data); err != nil {
+		q.release()
 		return out, err
 	}
-	s.runner.begin(&run, runTimeout, errTimeout, func(ctx context.Context) { s.runner.run(ctx, body) })
-	s.stream.Publish("backtest", run)
+	q.begin(&run, runTimeout, errTimeout, func(ctx context.Context) { q.run(ctx, body) })
+	q.publish("backtest", run)
 	out.Run = &run
 	return out, nil
 }
 
-func (s *Server) cancelBacktest(r *request, _ *nothing) (Change, error) {
+func (q *runner) end(r *request, _ *nothing) (Change, error) {
 	id := r.PathValue("id")
-	s.runner.mu.Lock()
-	running := slices.ContainsFunc(s.runner.runs, func(run BacktestRun) bool { return run.ID == id && run.EndedMS == 0 })
-	known := slices.ContainsFunc(s.runner.runs, func(run BacktestRun) bool { return run.ID == id })
-	cancel := s.runner.cancel
-	s.runner.mu.Unlock()
+	q.mu.Lock()
+	running := slices.ContainsFunc(q.runs, func(run BacktestRun) bool { return run.ID == id && run.EndedMS == 0 })
+	known := slices.ContainsFunc(q.runs, func(run BacktestRun) bool { return run.ID == id })
+	cancel := q.cancel
+	q.mu.Unlock()
 	switch {
 	case !known:
 		return Change{}, notFound("run", id)
@@ -213,7 +217,7 @@ func (s *Server) cancelBacktest(r *request, _ *nothing) (Change, error) {
 	if r.dryRun {
 		return out, nil
 	}
-	if err := s.controls.record(r, "backtest "+id, "cancel"); err != nil {
+	if err := q.controls.record(r, "backtest "+id, "cancel"); err != nil {
 		return out, err
 	}
 	cancel(errCanceled)

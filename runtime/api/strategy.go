@@ -58,7 +58,7 @@ func (s *Server) decisions(r *request) (List[view.Decision], error) {
 }
 
 func (s *Server) plots(r *request) (view.Plots, error) {
-	if err := s.paced(r); err != nil {
+	if err := s.markets.paced(r); err != nil {
 		return view.Plots{}, err
 	}
 	name := r.PathValue("name")
@@ -66,7 +66,7 @@ func (s *Server) plots(r *request) (view.Plots, error) {
 	if !known {
 		return view.Plots{}, notFound("strategy", name)
 	}
-	fromMS, toMS, err := s.span(r, interval)
+	fromMS, toMS, err := s.markets.span(r, interval)
 	if err != nil {
 		return view.Plots{}, err
 	}
@@ -76,7 +76,7 @@ func (s *Server) plots(r *request) (view.Plots, error) {
 	}
 	ctx, cancel := marketContext(r)
 	defer cancel()
-	out, err := s.market.Plots(ctx, symbol, interval, plots, fromMS, toMS)
+	out, err := s.markets.data.Plots(ctx, symbol, interval, plots, fromMS, toMS)
 	var wrong *view.WrongPlot
 	switch {
 	case errors.As(err, &wrong):

@@ -16,25 +16,27 @@ import (
 )
 
 var sweepRoutes = []route{
-	{id: "sweeps", tag: "backtests", method: "GET", path: "/api/v1/sweeps", minimum: auth.Viewer, endpoint: all((*Server).sweeps),
+	{id: "sweeps", tag: "backtests", method: "GET", path: "/api/v1/sweeps", minimum: auth.Viewer, endpoint: all(of(sweepsOf, (*sweepRuns).saved)),
 		summary: "Sweeps with a name in `data_dir/sweeps`, of `botd sweep run --name NAME` and those started here, newest first, at most 100."},
-	{id: "start_sweep", tag: "backtests", method: "POST", path: "/api/v1/sweeps", minimum: auth.Operator, endpoint: order((*Server).startSweep),
+	{id: "start_sweep", tag: "backtests", method: "POST", path: "/api/v1/sweeps", minimum: auth.Operator, endpoint: order(by(sweepsOf, (*sweepRuns).start)),
 		fails: []int{409},
 		summary: "Starts a sweep of a configured strategy, as `botd sweep run` in a process of its own: with the lowest priority, on half of botd's " +
 			"processors at most and each of them half of the time, with a bound on its memory. One process at a time, for a day at most, and at most " +
 			"10000 trials."},
-	{id: "sweep_runs", tag: "backtests", method: "GET", path: "/api/v1/sweeps/runs", minimum: auth.Viewer, endpoint: all((*Server).sweepRunList),
+	{id: "sweep_runs", tag: "backtests", method: "GET", path: "/api/v1/sweeps/runs", minimum: auth.Viewer, endpoint: all(of(sweepsOf, (*sweepRuns).started)),
 		summary: "The sweeps and reports of trials that were started here since botd started, newest first, at most 20."},
 	{id: "sweep_page", tag: "backtests", method: "GET", path: "/api/v1/sweeps/{id}/report", minimum: auth.Viewer,
-		endpoint: raw("text/html", (*Server).sweepPage), fails: []int{404},
+		endpoint: raw("text/html", func(s *Server, w http.ResponseWriter, r *request) error { return s.sweeping.page(w, r) }), fails: []int{404},
 		summary: "The page of a sweep that has ended or was interrupted, in a sandbox as the page of a report; the dashboard alone may show it in a frame."},
 	{id: "resume_sweep", tag: "backtests", method: "POST", path: "/api/v1/sweeps/{id}/resume", minimum: auth.Operator,
-		endpoint: order((*Server).resumeSweep), fails: []int{404, 409}, summary: "Runs the trials that a sweep is missing, as a sweep that is started here."},
+		endpoint: order(by(sweepsOf, (*sweepRuns).resume)),
+		fails:    []int{404, 409},
+		summary:  "Runs the trials that a sweep is missing, as a sweep that is started here."},
 	{id: "cancel_sweep", tag: "backtests", method: "POST", path: "/api/v1/sweeps/{id}/cancel", minimum: auth.Operator,
-		endpoint: change((*Server).cancelSweep), fails: []int{404, 409},
+		endpoint: change(by(sweepsOf, (*sweepRuns).end)), fails: []int{404, 409},
 		summary: "Ends a sweep that is running, here or on the command line of this machine. The trials that have ended are kept, and resume runs the rest."},
 	{id: "report_trial", tag: "backtests", method: "POST", path: "/api/v1/sweeps/{id}/trials/{job}/report", minimum: auth.Operator,
-		endpoint: order((*Server).reportTrial), fails: []int{404, 409},
+		endpoint: order(by(sweepsOf, (*sweepRuns).reportTrial)), fails: []int{404, 409},
 		summary: "Runs one trial of a sweep again over all the candles, in a process of its own as a sweep, and adds its report to those in " +
 			"`data_dir/backtests`. A report that is there already is answered at once. `job` is the trial's `job_sha256`."},
 }
@@ -103,21 +105,29 @@ type SweepStart struct {
 	Run    *SweepRun `json:"run"` // null when nothing was started
 }
 
-// sweepRuns are the process that runs now, and those before it.
-type sweepRuns struct{ single[SweepRun] }
+// sweepRuns serves the sweeps: the process that runs now, those before it, and what they saved.
+type sweepRuns struct {
+	config   *Config
+	controls controls
+	reports  *view.Reports
 
-func (s *Server) sweeps(*request) ([]view.Sweep, error) {
-	running := func(string) bool { return false }
-	if s.config.Sweeper != nil {
-		running = s.config.Sweeper.Running
-	}
-	return view.Sweeps(s.config.Sweeps, running)
+	single[SweepRun]
 }
 
-func (s *Server) sweepRunList(*request) ([]SweepRun, error) {
-	s.sweeping.mu.Lock()
-	defer s.sweeping.mu.Unlock()
-	items := slices.Clone(s.sweeping.runs)
+func sweepsOf(s *Server) *sweepRuns { return &s.sweeping }
+
+func (q *sweepRuns) saved(*request) ([]view.Sweep, error) {
+	running := func(string) bool { return false }
+	if q.config.Sweeper != nil {
+		running = q.config.Sweeper.Running
+	}
+	return view.Sweeps(q.config.Sweeps, running)
+}
+
+func (q *sweepRuns) started(*request) ([]SweepRun, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	items := slices.Clone(q.runs)
 	slices.Reverse(items)
 	return items, nil
 }
@@ -126,8 +136,8 @@ func (s *Server) sweepRunList(*request) ([]SweepRun, error) {
 const framedPolicy = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
-func (s *Server) sweepPage(w http.ResponseWriter, r *request) error {
-	content, err := view.SweepPage(s.config.Sweeps, r.PathValue("id"))
+func (q *sweepRuns) page(w http.ResponseWriter, r *request) error {
+	content, err := view.SweepPage(q.config.Sweeps, r.PathValue("id"))
 	if err != nil {
 		return notFound("page of the sweep", r.PathValue("id"))
 	}
@@ -137,66 +147,66 @@ func (s *Server) sweepPage(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-func (s *Server) startSweep(r *request, body *SweepRequest) (SweepStart, error) {
+func (q *sweepRuns) start(r *request, body *SweepRequest) (SweepStart, error) {
 	r.dryRun = r.dryRun || body.DryRun
 	out := SweepStart{Schema: 1, DryRun: r.dryRun}
-	if err := s.sweeper(); err != nil {
+	if err := q.possible(); err != nil {
 		return out, err
 	}
 	err := body.check(time.Now())
 	if err == nil {
-		out.Does, err = s.config.Sweeper.Plan(body)
+		out.Does, err = q.config.Sweeper.Plan(body)
 	}
 	if err != nil {
 		return out, badBody(err.Error())
 	}
-	if found, err := view.SweepNames(s.config.Sweeps); err != nil || slices.Contains(found, body.Name) {
+	if found, err := view.SweepNames(q.config.Sweeps); err != nil || slices.Contains(found, body.Name) {
 		return out, notPossible(fmt.Sprintf("a sweep %q is there already: give it another name", body.Name))
 	}
 	out.ID = body.Name
 	run := SweepRun{Sweep: body.Name, Kind: "run"}
-	return out, s.begin(r, &out, run, body.Strategy+" over "+body.File, func(ctx context.Context) error { return s.config.Sweeper.Run(ctx, body) })
+	return out, q.launch(r, &out, run, body.Strategy+" over "+body.File, func(ctx context.Context) error { return q.config.Sweeper.Run(ctx, body) })
 }
 
-func (s *Server) resumeSweep(r *request, _ *nothing) (SweepStart, error) {
+func (q *sweepRuns) resume(r *request, _ *nothing) (SweepStart, error) {
 	name := r.PathValue("id")
 	out := SweepStart{Schema: 1, DryRun: r.dryRun, ID: name, Does: []string{"the trials that " + name + " is missing run"}}
-	if err := s.knownSweep(name); err != nil {
+	if err := q.known(name); err != nil {
 		return out, err
 	}
-	if s.config.Sweeper.Running(name) {
+	if q.config.Sweeper.Running(name) {
 		return out, notPossible("the sweep is running")
 	}
-	return out, s.begin(r, &out, SweepRun{Sweep: name, Kind: "resume"}, "resume", func(ctx context.Context) error {
-		return s.config.Sweeper.Resume(ctx, name)
+	return out, q.launch(r, &out, SweepRun{Sweep: name, Kind: "resume"}, "resume", func(ctx context.Context) error {
+		return q.config.Sweeper.Resume(ctx, name)
 	})
 }
 
-func (s *Server) reportTrial(r *request, _ *nothing) (SweepStart, error) {
+func (q *sweepRuns) reportTrial(r *request, _ *nothing) (SweepStart, error) {
 	name, job := r.PathValue("id"), r.PathValue("job")
 	out := SweepStart{Schema: 1, DryRun: r.dryRun, ID: fmt.Sprintf("%.80s-%.12s", name, job)}
-	if err := s.knownSweep(name); err != nil {
+	if err := q.known(name); err != nil {
 		return out, err
 	}
 	if !jobName.MatchString(job) {
 		return out, notFound("trial", job)
 	}
-	if _, err := s.reports.One(out.ID); err == nil {
+	if _, err := q.reports.One(out.ID); err == nil {
 		out.Does = []string{"the report " + out.ID + " is there"}
 		return out, nil
 	}
-	if err := s.reports.Room(out.ID); err != nil {
+	if err := q.reports.Room(out.ID); err != nil {
 		return out, notPossible(err.Error())
 	}
 	out.Does = []string{"the trial runs again over all the candles; its report is added as " + out.ID}
-	partial := filepath.Join(s.config.Reports, ".trial-"+s.config.Board.Mode())
-	return out, s.begin(r, &out, SweepRun{Sweep: name, Kind: "report", Job: job, Report: out.ID}, "report of the trial "+job, func(ctx context.Context) error {
+	partial := filepath.Join(q.config.Reports, ".trial-"+q.config.Board.Mode())
+	return out, q.launch(r, &out, SweepRun{Sweep: name, Kind: "report", Job: job, Report: out.ID}, "report of the trial "+job, func(ctx context.Context) error {
 		err := os.RemoveAll(partial) // one at a time: what an earlier start left is in the way
 		if err == nil {
-			err = s.config.Sweeper.Report(ctx, name, job, partial)
+			err = q.config.Sweeper.Report(ctx, name, job, partial)
 		}
 		if err == nil {
-			err = os.Rename(partial, filepath.Join(s.config.Reports, out.ID))
+			err = os.Rename(partial, filepath.Join(q.config.Reports, out.ID))
 		}
 		if err != nil {
 			err = errors.Join(err, os.RemoveAll(partial))
@@ -205,62 +215,61 @@ func (s *Server) reportTrial(r *request, _ *nothing) (SweepStart, error) {
 	})
 }
 
-func (s *Server) cancelSweep(r *request, _ *nothing) (Change, error) {
+func (q *sweepRuns) end(r *request, _ *nothing) (Change, error) {
 	name := r.PathValue("id")
-	if err := s.knownSweep(name); err != nil {
+	if err := q.known(name); err != nil {
 		return Change{}, err
 	}
-	cancel := s.sweeping.running(name)
-	if cancel == nil && !s.config.Sweeper.Running(name) {
+	cancel := q.running(name)
+	if cancel == nil && !q.config.Sweeper.Running(name) {
 		return Change{}, notPossible("nothing runs of the sweep: there is nothing to cancel")
 	}
 	out := Change{1, r.dryRun, []string{"the sweep " + name + " ends; the trials that have ended are kept"}}
 	if r.dryRun {
 		return out, nil
 	}
-	if err := s.controls.record(r, "sweep "+name, "cancel"); err != nil {
+	if err := q.controls.record(r, "sweep "+name, "cancel"); err != nil {
 		return out, err
 	}
 	if cancel != nil {
 		cancel(errCanceled)
 		return out, nil
 	}
-	if _, err := s.config.Sweeper.Cancel(name); err != nil {
+	if _, err := q.config.Sweeper.Cancel(name); err != nil {
 		return out, notPossible(err.Error())
 	}
 	return out, nil
 }
 
-// sweeper refuses where this botd starts no process.
-func (s *Server) sweeper() error {
-	if s.config.Sweeper == nil || s.config.Sweeps == "" || s.config.Reports == "" {
+// possible refuses where this botd starts no process.
+func (q *sweepRuns) possible() error {
+	if q.config.Sweeper == nil || q.config.Sweeps == "" || q.config.Reports == "" {
 		return notPossible("this botd runs no sweeps: botd sweep run does, on the command line")
 	}
 	return nil
 }
 
-// knownSweep refuses names of nothing.
-func (s *Server) knownSweep(name string) error {
-	if err := s.sweeper(); err != nil {
+// known refuses names of nothing.
+func (q *sweepRuns) known(name string) error {
+	if err := q.possible(); err != nil {
 		return err
 	}
-	if !view.SweepKnown(s.config.Sweeps, name) {
+	if !view.SweepKnown(q.config.Sweeps, name) {
 		return notFound("sweep", name)
 	}
 	return nil
 }
 
-// begin records who asks and starts a run, unless it is only tried.
-func (s *Server) begin(r *request, out *SweepStart, run SweepRun, detail string, do func(context.Context) error) error {
+// launch records who asks and starts a run, unless it is only tried.
+func (q *sweepRuns) launch(r *request, out *SweepStart, run SweepRun, detail string, do func(context.Context) error) error {
 	if r.dryRun {
 		return nil
 	}
-	q := &s.sweeping
 	if !q.claim() {
 		return notPossible("a process of a sweep is running: one at a time, beside trading; cancel it, or wait for it")
 	}
 	run.State, run.By, run.StartedMS = "running", who(r.Request).By, time.Now().UnixMilli()
-	if err := s.controls.record(r, "sweep "+run.Sweep, detail); err != nil {
+	if err := q.controls.record(r, "sweep "+run.Sweep, detail); err != nil {
 		q.release()
 		return err
 	}
