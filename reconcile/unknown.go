@@ -46,10 +46,15 @@ func (s *survey) awaitsAnswer(symbol *SymbolState) bool {
 // position, or whether any is unknown.
 func (b *Book) BlocksOpening(clientOrderID string, key exchange.SymbolKey) bool {
 	own := false
-	for _, p := range b.InFlight() {
-		own = own || p.ClientOrderID() == clientOrderID
-		if p.ClientOrderID() != clientOrderID && p.Symbol() == key &&
-			(p.State() == placement.Uncertain || p.State() == placement.Sending && (!own || p.Reduces() && p.Order().Type == exchange.MarketOrder)) {
+	for _, p := range b.inFlight {
+		if p.Symbol() != key {
+			continue
+		}
+		if p.ClientOrderID() == clientOrderID {
+			own = true
+			continue
+		}
+		if p.State() == placement.Uncertain || p.State() == placement.Sending && (!own || p.Reduces() && p.Type() == exchange.MarketOrder) {
 			return true
 		}
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"botd/exchange"
 	"botd/reconcile/placement"
@@ -39,12 +40,11 @@ func (b *base) trades(market exchange.Market) bool {
 }
 
 func (b *base) legNamed(name string) *leg {
-	for _, leg := range b.legs {
-		if leg.config.Name == name {
-			return leg
-		}
+	i, found := slices.BinarySearchFunc(b.legs, name, func(l *leg, name string) int { return strings.Compare(l.config.Name, name) })
+	if !found {
+		return nil
 	}
-	return nil
+	return b.legs[i]
 }
 
 // configured is the run of a strategy that the configuration has.
