@@ -34,8 +34,8 @@ func TestTheFirstScreenAnswersHowTheMoneyIs(t *testing.T) {
 		`[...document.querySelectorAll("[title='333.667005086484552069']")].some(e => e.textContent.startsWith("333.7"))`)
 	v.until("no figure has more than eight places", `!/\d\.\d{9}/.test(document.querySelector("main").innerText)`)
 	v.until("positions and strategies have the same profit", `(() => {
-		const net = (panel) => document.querySelector("[aria-labelledby=" + panel + "] tfoot").innerText.replace(/.*net/, "").trim();
-		return net("p-open-positions") === net("p-profit-by-strategy");
+		const profit = (panel) => document.querySelector("[aria-labelledby=" + panel + "] tfoot").innerText.replace(/.*profit/, "").trim();
+		return profit("p-open-positions") === profit("p-profit-by-strategy");
 	})()`)
 	v.quiet("first screen")
 	v.shoot("first screen")

@@ -26,8 +26,8 @@ func NewPositions() *cobra.Command {
 
 func positionList() *cobra.Command {
 	command := connect.Show("positions", "open positions", "/api/v1/positions", func(w io.Writer, p *client.Page[view.Position]) {
-		t := shell.NewTable(w, table.Row{"strategy", "symbol", "position", "entry", "last", "net USDT", "%", "stop", "liquidation", "age"})
-		t.Signed("net USDT", "%")
+		t := shell.NewTable(w, table.Row{"strategy", "symbol", "position", "entry", "last", "profit USDT", "%", "stop", "liquidation", "age"})
+		t.Signed("profit USDT", "%")
 		t.Spare("age", "entry", "strategy", "last", "%")
 		total := decimal.Decimal{}
 		for i := range p.Items {
@@ -41,7 +41,7 @@ func positionList() *cobra.Command {
 		}
 		t.Render()
 		if len(p.Items) > 1 {
-			fmt.Fprintf(w, "%d positions, net %s USDT\n", len(p.Items), shell.Amount(w, gain(total.String())))
+			fmt.Fprintf(w, "%d positions, profit %s USDT\n", len(p.Items), shell.Amount(w, gain(total.String())))
 		}
 	})
 	command.Long = `Shows each open position: its side and size, the mean price it was entered at, its profit net of

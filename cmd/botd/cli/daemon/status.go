@@ -54,8 +54,8 @@ func NewStatus() *cobra.Command {
 		showDegraded(w, s.Degraded)
 		showOtherIncidents(w, s)
 		showBeside(w, s.Beside)
-		t := shell.NewTable(w, table.Row{"strategy", "state", "symbol", "position", "last", "open USDT", "%", "age", "net USDT", "why"})
-		t.Signed("open USDT", "%", "net USDT")
+		t := shell.NewTable(w, table.Row{"strategy", "state", "symbol", "position", "last", "unrealised", "%", "age", "profit USDT", "why"})
+		t.Signed("unrealised", "%", "profit USDT")
 		t.Spare("why", "age", "last", "%", "state")
 		for i := range s.Strategies {
 			t.AppendRow(strategyRow(&s.Strategies[i], s.Time.UnixMilli()))

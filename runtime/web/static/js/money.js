@@ -34,7 +34,7 @@ export function positionsPanel(positions) {
     { name: "Liquidation", num: true, cell: (p) => away(p.liq_price, p.liquidation_distance_ratio, p.last_price, 0.05) },
     { name: "Age", num: true, cell: (p) => (p.since_ms ? ago(p.since_ms, now()) : "–") },
   ];
-  const sums = positions.length > 1 ? h("span", `${positions.length} positions, net `, total(positions, (p) => p.profit)) : null;
+  const sums = positions.length > 1 ? h("span", `${positions.length} positions, profit `, total(positions, (p) => p.profit)) : null;
   return panel(
     "Open positions",
     { actions: link("/positions", "details"), note: "profit is net of fees and funding, in USDT and as a share of the value at entry" },
@@ -53,20 +53,20 @@ export function strategiesPanel() {
     { name: "Strategy", class: "lead", cell: (s) => strategyLink(s.name) },
     { name: "State", cell: (s) => tag(s.state) },
     { name: "Symbol", class: "nowrap spare", cell: (s) => symbolLink(s.market, s.symbol) },
-    { name: "Open", num: true, cell: (s) => h("span", { title: s.unrealized }, signed(s.unrealized)) },
-    { name: "Closed", num: true, cell: (s) => h("span", { title: s.realized }, signed(s.realized)) },
-    { name: "Net", num: true, cell: (s) => h("span", { title: s.profit }, signed(s.profit)) },
+    { name: "Unrealised", num: true, cell: (s) => h("span", { title: s.unrealized }, signed(s.unrealized)) },
+    { name: "Net", num: true, cell: (s) => h("span", { title: s.realized }, signed(s.realized)) },
+    { name: "Profit", num: true, cell: (s) => h("span", { title: s.profit }, signed(s.profit)) },
     { name: "Why", class: "text spare", cell: (s) => s.why || s.reason || "–" },
   ];
   const sums = h(
     "span",
-    `${f.plural(all.length, "strategy", "strategies")}, net `,
+    `${f.plural(all.length, "strategy", "strategies")}, profit `,
     total(all, (s) => s.profit),
     all.length > rows.length ? [", ", link("/strategies", `${all.length - rows.length} more`)] : null,
   );
   return panel(
     "Profit by strategy",
-    { actions: link("/strategies", "details"), note: "in USDT since each began; fees and funding are in Closed" },
+    { actions: link("/strategies", "details"), note: "in USDT since each began; fees and funding are in Net" },
     table("Profit by strategy", columns, rows, {
       key: (s) => s.name,
       next: all.length > 1 ? sums : null,

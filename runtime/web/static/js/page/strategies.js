@@ -42,7 +42,7 @@ function totals(shown, all) {
   if (!shown.length) return null;
   const runs = shown.filter((s) => s.state === "running").length, sum = (name) => f.sum(shown.map((s) => s[name]));
   return [shown.length < all.length ? `${shown.length} of ${all.length}, ` : "", runs === shown.length ? `all ${runs} running`
-    : `${runs} of ${shown.length} running`, " · unrealised ", signed(sum("unrealized")), " · realised ", signed(sum("realized")), " USDT"];
+    : `${runs} of ${shown.length} running`, " · unrealised ", signed(sum("unrealized")), " · net ", signed(sum("realized")), " USDT"];
 }
 
 const columns = [
@@ -54,7 +54,7 @@ const columns = [
         f.exact(s.position.replace("-", ""))] : h("span.soft", "flat")) },
   { name: "Protected", cell: (s) => (f.sign(s.position) ? tag(s.protected ? "ok" : "near", s.protected ? "stop" : "no stop") : "–") },
   { name: "Unrealised", num: true, cell: (s) => signed(s.unrealized) },
-  { name: "Realised", num: true, cell: (s) => signed(s.realized) },
+  { name: "Net", num: true, cell: (s) => signed(s.realized) },
   { name: "Last price", num: true, class: "desk", cell: (s) => f.exact(s.last_price) },
   { name: "Last tick", num: true, class: "desk", cell: (s) => (s.last_tick_ms ? ago(s.last_tick_ms, now()) : "–") },
   { name: "Next", num: true, class: "desk", cell: (s) => due(s.next_tick_ms, now()) },
