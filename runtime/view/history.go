@@ -12,7 +12,7 @@ import (
 )
 
 // Limits of what is held in memory; the journal has everything. At five orders a second they
-// are reached within half an hour, of ended positions after two: from then on memory does not grow.
+// are reached within half an hour, of ended positions after two: from then on no list grows.
 const (
 	maxOrders      = 5_000
 	maxFills       = 2_500
