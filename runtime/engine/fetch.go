@@ -156,15 +156,6 @@ func (r *round) vanished(p *account.Placement) bool {
 // askEvidence asks for what decides unknowns beyond the lists: positions/history
 // on futures (case 9), user trades of an order on spot.
 func (r *round) askEvidence() {
-	for _, leg := range r.legs {
-		if p := r.book.OpeningNeedingHistory(leg.symbol, r.nowMS); p != nil {
-			r.askForRound(
-				purpose{kind: callClosed, symbol: leg.symbol},
-				exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: leg.symbol.Key().Name,
-					StartMS: p.SentMS() - p.SentMS()%1000, Limit: 100},
-			)
-		}
-	}
 	r.askEnds()
 	if !r.book.Knows(exchange.Spot) {
 		return
@@ -177,10 +168,19 @@ func (r *round) askEvidence() {
 	}
 }
 
-// askEnds asks positions/history for the ends of positions that the list does not show whole.
+// askEnds asks positions/history for the ends of positions that the list does not show whole, and of what an opening
+// of unknown fate may have made: one question, from the earlier of both on.
 func (r *round) askEnds() {
 	for _, leg := range r.legs {
-		if since, ask := r.book.NeedsPositionHistory(leg.symbol); ask && r.book.OpeningNeedingHistory(leg.symbol, r.nowMS) == nil {
+		since, ask := r.book.NeedsPositionHistory(leg.symbol)
+		if p := r.book.OpeningNeedingHistory(leg.symbol, r.nowMS); p != nil {
+			sentMS := p.SentMS() - p.SentMS()%1000
+			if !ask || sentMS < since {
+				since = sentMS
+			}
+			ask = true
+		}
+		if ask {
 			r.askForRound(
 				purpose{kind: callClosed, symbol: leg.symbol},
 				exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: leg.symbol.Key().Name, StartMS: since, Limit: 100},
