@@ -116,7 +116,12 @@ func newDirect(r *run) *direct {
 func (d *direct) NextMS() int64 { return d.roundMS }
 
 // Trails reports that no stop follows the price.
-func (d *direct) Trails(exchange.SymbolKey) bool { return false }
+func (d *direct) Trails(exchange.SymbolKey) (stop, from exchange.Price, trails bool) {
+	return 0, 0, false
+}
+
+// DecidesMS says that nothing is decided but at closes.
+func (d *direct) DecidesMS() int64 { return never }
 
 // Status has no strategy that waits latched: only what ends a position beside its plan latches one.
 func (d *direct) Status() engine.Status { return engine.Status{} }

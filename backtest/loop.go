@@ -130,6 +130,7 @@ func (r *run) slot() (passed int, err error) {
 	} else if err := r.play(closes); err != nil {
 		return 0, err
 	}
+	r.conceal()
 	for i := range r.legs {
 		l := &r.legs[i]
 		if l.closeMS() != closes {
@@ -234,11 +235,12 @@ func (r *run) moment(nowMS int64) error {
 	before := r.venue.Version()
 	r.venue.Advance(nowMS)
 	moved := r.venue.Version() != before // a payment, an order's end: the engine is to look, filled or not
+	if r.signalMS() <= nowMS || r.machine.DecidesMS() <= nowMS {
+		r.conceal()
+	}
 	for i := range r.legs {
 		if l := &r.legs[i]; l.openMS() <= nowMS { // in a hole of its record nothing is known of a symbol
-			known := l.seat.Known() // the path is a guess, and no one may act on it
-			r.price = engine.EventPrice{Series: l.key, Last: known, Mark: known}
-			r.give(nowMS, &r.price)
+			r.show(nowMS, l) // the path is a guess, and no decision may depend on it
 		}
 	}
 	r.signal(nowMS)

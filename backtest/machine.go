@@ -11,7 +11,8 @@ import (
 type machine interface {
 	Handle(nowMS int64, event engine.Event, out *engine.Effects)
 	NextMS() int64
-	Trails(key exchange.SymbolKey) bool
+	Trails(key exchange.SymbolKey) (stop, from exchange.Price, trails bool)
+	DecidesMS() int64
 	Status() engine.Status
 }
 

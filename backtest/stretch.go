@@ -39,7 +39,7 @@ func (r *run) stretch(l *leg) int {
 // the exchange nor a schedule has anything to do.
 func (r *run) calm(l *leg) int {
 	floor, ceiling, beforeMS, apart := l.seat.Bounds()
-	if !apart || r.config.walk || r.machine.Trails(l.key) {
+	if _, _, trails := r.machine.Trails(l.key); !apart || r.config.walk || trails {
 		return l.at
 	}
 	candles := l.candles

@@ -8,7 +8,7 @@ type Follower interface {
 	// Follows reports whether there is anything to follow.
 	Follows() bool
 	// Trails reports whether a stop moves with the price.
-	Trails() bool
+	Trails() (after exchange.Rate, trails bool)
 	// Follow writes what changes of the plan in force now that the position and the last price are
 	// those of the view. Like Decide it is repeatable and has no effect. It may run beside a Decide.
 	Follow(view *View, plan *Plan)

@@ -53,12 +53,14 @@ type book struct {
 	floor, ceiling                  exchange.Price
 	liquidationLow, liquidationHigh exchange.Price // mark prices that liquidate an account
 
-	costs     Costs             // of taking, on recorded candles
-	volume    float64           // of the recorded candle being played
-	allowance exchange.Quantity // quantity that volume still allows
-	written   bookNumbers       // as last written by Changes
-	quoted    exchange.Price    // before slippage, of the present fill
-	trails    bool              // a stop follows the price of a position
+	costs      Costs             // of taking, on recorded candles
+	volume     float64           // of the recorded candle being played
+	allowance  exchange.Quantity // quantity that volume still allows
+	written    bookNumbers       // as last written by Changes
+	quoted     exchange.Price    // before slippage, of the present fill
+	trails     bool              // a stop follows the price of a position
+	trailing   exchange.Price    // where it is to be by now, 0 while it does not follow
+	trailsFrom exchange.Price    // the price from which on it does
 
 	past    *past // of a random market
 	trades  []exchange.Trade

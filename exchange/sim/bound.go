@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math"
+	"slices"
 
 	"botd/exchange"
 )
@@ -50,7 +51,20 @@ func (b *book) bounded(o *order) (price exchange.Price, ok bool) {
 	if worse(o.Side, price, o.Price) == price {
 		price = o.Price
 	}
-	return price, worse(o.Side, b.tape.known, o.Price) == o.Price
+	known := b.tape.known
+	if b.tape.revealed {
+		known = b.last
+	}
+	return price, worse(o.Side, known, o.Price) == o.Price
+}
+
+// watch follows the orders that were placed while the path was revealed until they reach the book. What they
+// meet there is the path, so the worst of it since their placement counts.
+func (m *tape) watch(b *book) {
+	m.watched = slices.DeleteFunc(m.watched, func(o *order) bool { return !o.watched || o.Status.Final() })
+	for _, o := range m.watched {
+		o.worst = worse(o.Side, o.worst, b.last)
+	}
 }
 
 // worst returns the worst price for a side, and the least volume of a bar, from one time to another,

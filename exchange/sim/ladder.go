@@ -76,6 +76,13 @@ func (l *ladder) best() *order {
 	return nil
 }
 
+// holds reports whether an order of the price is in it.
+func (l *ladder) holds(price exchange.Price) bool {
+	key := l.sign * int64(price)
+	at := l.search(key)
+	return at < len(l.levels) && l.levels[at].key == key
+}
+
 // price returns the best price.
 func (l *ladder) price() (exchange.Price, bool) {
 	if n := len(l.levels); n > 0 {

@@ -1,6 +1,10 @@
 package sim
 
-import "botd/exchange"
+import (
+	"cmp"
+
+	"botd/exchange"
+)
 
 // With Costs.Bounded a tape's price takes its time from step to step: it moves in a straight line,
 // and what it reaches on the way happens at that time. The account can then act on a fill while the
@@ -14,16 +18,19 @@ func (m *tape) sliding() bool { return m.config.Costs.Bounded && m.step > 0 }
 func (m *tape) pass(b *book) {
 	m.reconsider(b)
 	b.slide(m.priceAt(b.exchange.nowMS))
+	m.watch(b)
 }
 
 // reconsider chooses the path anew as long as it has reached neither extreme: by Worst and Best it
-// depends on what the account holds and has in the book by now.
+// depends on what the account holds and has in the book by now. Having turned it has as much time again as was left to the
+// second extreme: else it would be the steeper the later it turns, and a millisecond could cost a whole candle.
 func (m *tape) reconsider(b *book) {
 	if m.step != 1 {
 		return
 	}
 	if order := m.chosen(b, m.candle, m.bar); order != m.order {
 		m.order, m.from = order, Step{b.exchange.nowMS, b.last}
+		m.turned = (b.exchange.nowMS - m.barMS()) / 2
 	}
 }
 
@@ -72,15 +79,25 @@ func (m *tape) dueMS(b *book) int64 {
 // pauses is how many times at most a stop that trails is moved on the way to an extreme.
 const pauses = 32
 
-// pause returns the next price on the way to the first extreme at which a stop that trails is moved: each
-// tenth of a per cent. On the worse path the price turns round as soon as that stop stands within the candle.
+// pause returns the next price on the way to a step at which a stop that trails is looked at: where it begins to, each tenth of a
+// per cent on the way to the first extreme, and where it is to be, whether it has got there or not. On the worse path the price
+// turns round as soon as that stop is to be within the candle.
 func (m *tape) pause(b *book, to exchange.Price) exchange.Price {
-	if !b.trails || m.step != 1 || m.config.Order != Worst {
+	if !b.trails {
 		return to
 	}
-	step := max(b.last/1_000, max(to-m.from.Price, m.from.Price-to)/pauses, b.symbol.PriceTick)
-	if to < b.last {
-		return max(to, b.last-step)
+	falls := to < b.last
+	if m.step == 1 && m.config.Order == Worst {
+		step := max(b.last/1_000, max(to-m.from.Price, m.from.Price-to)/pauses, b.symbol.PriceTick)
+		if falls {
+			to = max(to, b.last-step)
+		} else {
+			to = min(to, b.last+step)
+		}
 	}
-	return min(to, b.last+step)
+	at := cmp.Or(b.trailing, b.trailsFrom)
+	if at != b.last && (at < b.last) == falls && (at > to) == falls {
+		return at
+	}
+	return to
 }

@@ -17,15 +17,18 @@ type TapeConfig struct {
 
 // tape plays recorded candles, each as one bar, or as the bars of the detail.
 type tape struct {
-	candles *exchange.Candles
-	config  TapeConfig
-	detail  *detail // nil for none
-	candle  int     // of the next step
-	bar     int     // within the candle
-	step    int
-	order   PathOrder      // of the present bar
-	known   exchange.Price // the last price whose time is known
-	from    Step           // with Costs.Bounded: where the way to the next step began, at a time of the clock
+	candles  *exchange.Candles
+	config   TapeConfig
+	detail   *detail // nil for none
+	candle   int     // of the next step
+	bar      int     // within the candle
+	step     int
+	order    PathOrder      // of the present bar
+	turned   int64          // how much later its path reaches the first extreme, since it turned round on the way
+	known    exchange.Price // the last price whose time is known
+	watched  []*order       // on their way to the book, placed while the path was revealed
+	revealed bool           // the account's exits see the path
+	from     Step           // with Costs.Bounded: where the way to the next step began, at a time of the clock
 
 	seen    *exchange.Candles // the candles as they are shown: as recorded, and what accounts traded
 	plays   bool              // what is published is the market's own
@@ -98,12 +101,23 @@ func (m *tape) nextMS() int64 {
 	if m.candle >= m.candles.Len() {
 		return never
 	}
-	openMS, interval := m.candles.OpenMS[m.candle], int64(m.candles.Interval)
+	interval := int64(m.candles.Interval)
 	if m.detail.covers(m.candle) {
 		interval = int64(m.detail.candles.Interval)
-		openMS = m.detail.candles.OpenMS[m.detail.from[m.candle]+m.bar]
 	}
-	return openMS + [4]int64{0, interval / 4, interval / 2, interval - 1}[m.step]
+	offset := [4]int64{0, interval / 4, interval / 2, interval - 1}[m.step]
+	if m.step == 1 {
+		offset += m.turned
+	}
+	return m.barMS() + offset
+}
+
+// barMS returns when the cursor's bar opened.
+func (m *tape) barMS() int64 {
+	if m.detail.covers(m.candle) {
+		return m.detail.candles.OpenMS[m.detail.from[m.candle]+m.bar]
+	}
+	return m.candles.OpenMS[m.candle]
 }
 
 // seek moves the cursor past the clock's time.
@@ -122,7 +136,7 @@ func (m *tape) seek(b *book) int64 {
 	if m.candle > 0 {
 		m.candle--
 	}
-	m.bar, m.step = 0, 0
+	m.bar, m.step, m.turned = 0, 0, 0
 	if m.candle < len(opens) && m.detail.covers(m.candle) && opens[m.candle] <= now {
 		m.bar = int(min(int64(m.detail.bars-1), (now-opens[m.candle])/int64(m.detail.candles.Interval)))
 	}
@@ -134,6 +148,7 @@ func (m *tape) seek(b *book) int64 {
 }
 
 func (m *tape) forward() {
+	m.turned = 0
 	if m.step++; m.step < 4 {
 		return
 	}
@@ -175,6 +190,7 @@ func (m *tape) move(b *book) int64 {
 	default:
 		b.jump(at.Price, at.Price, true)
 	}
+	m.watch(b)
 	if m.config.SpreadTicks > 0 {
 		m.trade(b, candle, step)
 	}

@@ -37,7 +37,7 @@ func (b *book) arrive(o *order) {
 func (b *book) arriveConditional(o *order) {
 	reached := b.reached(o)
 	if b.costs.Bounded {
-		o.worst = b.triggersAt(o, reached)
+		o.worst, o.watched = b.triggersAt(o, reached), false
 		if !o.Type.StopLoss() && b.delayRest(o) {
 			return
 		}
@@ -55,6 +55,9 @@ func (b *book) arriveConditional(o *order) {
 // may have passed it there. A take-profit pays its stop price, as a limit would, whatever gap comes later.
 func (b *book) triggersAt(o *order, reached bool) exchange.Price {
 	now, sinceMS := b.exchange.nowMS, b.takesSince(o)
+	if o.Type.StopLoss() && o.watched {
+		return worse(o.Side, o.worst, o.StopPrice)
+	}
 	if o.Type.StopLoss() && (reached || now > sinceMS) {
 		price, _ := b.tape.worst(o.Side, sinceMS, now)
 		return worse(o.Side, price, o.StopPrice)
@@ -76,7 +79,7 @@ func (b *book) working(kind exchange.WorkingType) (int, exchange.Price) {
 
 // current returns the price that an order is judged by when it is placed: what is known of it.
 func (b *book) current(kind exchange.WorkingType) exchange.Price {
-	if b.costs.Bounded && b.tape.known > 0 && !b.skipped {
+	if b.costs.Bounded && b.tape.known > 0 && !b.skipped && !b.tape.revealed {
 		return b.tape.known
 	}
 	_, price := b.working(kind)
@@ -116,6 +119,9 @@ func (b *book) activate(o *order) {
 // enter matches an order and leaves the rest of a limit order in the book. An order that may not
 // execute ends with the given status.
 func (b *book) enter(o *order, refused exchange.OrderStatus) {
+	if o.watched {
+		o.watched, o.sinceMS = false, b.exchange.nowMS
+	}
 	if !b.executable(o) || o.PostOnly && b.matches(o) {
 		b.exchange.finish(o, refused)
 		return

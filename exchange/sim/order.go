@@ -23,6 +23,7 @@ type order struct {
 	sinceMS  int64          // and when
 	slippage exchange.Rate  // the largest so far
 	late     bool           // it rests, or waits for its stop price, from its bar's close on
+	watched  bool           // it is on its way, and worst is the worst price that the path has reached since it was placed
 
 	encoded []byte // for snapshots, once the order cannot change any more
 

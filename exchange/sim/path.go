@@ -87,8 +87,12 @@ func (b *book) netSide() int {
 }
 
 // stopped reports whether a price within low..high that is reached from that direction triggers an
-// order that reduces the position, or liquidates.
+// order that reduces the position, or liquidates, or is where the stop that trails is to be: it ends the position
+// there as soon as it has got there.
 func (b *book) stopped(direction int, low, high exchange.Price) bool {
+	if b.trailing >= low && b.trailing <= high {
+		return true
+	}
 	for i := range b.conditional {
 		if b.conditional[i][direction].within(low, high) {
 			return true

@@ -156,6 +156,10 @@ func (p *placement) classify() *exchange.Refusal {
 // delay. The answer shows the order as it was accepted.
 func (x *Exchange) send(o *order, answer *exchange.Answer) {
 	answer.Order = o.report()
+	if t := o.book.tape; t != nil && t.revealed {
+		o.worst, o.watched = o.book.last, true
+		t.watched = append(t.watched, o)
+	}
 	if delay := x.delay(); delay > 0 {
 		x.queue.push(x.nowMS+delay, o, false)
 		return

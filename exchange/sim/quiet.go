@@ -18,24 +18,32 @@ func (i Instrument) Price() (last, mark exchange.Price) { return i.book.last, i.
 // open, or the price at which an order of the account was last filled or triggered.
 func (i Instrument) Known() exchange.Price { return i.book.current(exchange.ContractPrice) }
 
-// Trail says whether a stop follows the price of the account's position. The worse path of a recorded
-// candle depends on it.
-func (i Instrument) Trail(trails bool) { i.book.trails = trails }
+// Trail says whether a stop follows the price of the account's position, where it is to be by now, 0 while it does not follow,
+// and the price from which on it does. The worse path of a recorded candle depends on it.
+func (i Instrument) Trail(stop, from exchange.Price, trails bool) {
+	i.book.trailing, i.book.trailsFrom, i.book.trails = stop, from, trails
+}
 
-// Reveal makes the price that a recorded candle's path has reached the known one, for a stop that
-// follows it, and returns what takes that back.
-func (i Instrument) Reveal() (conceal func()) {
-	m := i.book.tape
-	if m == nil {
-		return func() {}
+// Reveal says whether the known price is the one that a recorded candle's path has reached, for a stop that follows it.
+func (i Instrument) Reveal(path bool) {
+	if i.book.tape != nil {
+		i.book.tape.revealed = path
 	}
-	known := m.known
-	m.known = i.book.last
-	return func() {
-		if m.known == i.book.last { // nothing else has happened at it
-			m.known = known
+}
+
+// Revealed reports whether it is.
+func (i Instrument) Revealed() bool { return i.book.tape != nil && i.book.tape.revealed }
+
+// Trailed reports whether the stop that follows the price waits in the book where it is to be.
+func (i Instrument) Trailed() bool {
+	for _, ladders := range i.book.conditional {
+		for j := range ladders {
+			if ladders[j].holds(i.book.trailing) {
+				return true
+			}
 		}
 	}
+	return i.book.trailing == 0
 }
 
 // Quiet reports whether nothing could happen on the symbol if its price stayed within low..high

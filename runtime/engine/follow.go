@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+
 	"botd/exchange"
 	"botd/strategy"
 )
@@ -14,17 +16,34 @@ type EventFollow struct {
 
 func (*EventFollow) event() {}
 
-// Trails reports whether a strategy on the symbol holds a position whose stop follows the price.
-func (e *Engine) Trails(key exchange.SymbolKey) bool {
+// Trails reports whether a strategy on the symbol holds a position whose stop follows the price: where
+// that is to be by now, 0 while it does not follow, and the price from which on it does.
+func (e *Engine) Trails(key exchange.SymbolKey) (stop, from exchange.Price, trails bool) {
 	for _, leg := range e.legs {
 		if leg.symbol.Key() != key {
 			continue
 		}
-		if follower := leg.follower(); follower != nil && follower.Trails() {
-			return true
+		follower := leg.follower()
+		if follower == nil {
+			continue
+		}
+		if after, trails := follower.Trails(); trails {
+			entry := leg.symbol.MeanEntry()
+			side := cmp.Compare(leg.symbol.Position, 0)
+			from = leg.symbol.Rules.PriceOf(entry.Add(entry.MulRate(after).Mul(int64(side)))) + exchange.Price(max(0, side)) // rounded up for a long one
+			return leg.symbol.Rules.FloorPrice(leg.state.Plan().Protection.StopLoss.Price), from, true
 		}
 	}
-	return false
+	return 0, 0, false
+}
+
+// DecidesMS returns when a strategy decides next that does not wait for a close; math.MaxInt64 for never.
+func (e *Engine) DecidesMS() int64 {
+	next := int64(never)
+	for _, leg := range e.legs {
+		next = min(next, leg.nextMS, leg.askMS())
+	}
+	return next
 }
 
 // follower is what moves the exits of the leg's position; nil while there is nothing to move.

@@ -10,10 +10,10 @@ import (
 // trailer wants a position of 10 once, and a stop 500 below the best price since. Its stop is in memory.
 type trailer struct{ asked int }
 
-func (*trailer) Warmup() int           { return 0 }
-func (*trailer) Candle(*strategy.View) {}
-func (*trailer) Follows() bool         { return true }
-func (*trailer) Trails() bool          { return true }
+func (*trailer) Warmup() int                   { return 0 }
+func (*trailer) Candle(*strategy.View)         {}
+func (*trailer) Follows() bool                 { return true }
+func (*trailer) Trails() (exchange.Rate, bool) { return 0, true }
 
 func (x *trailer) Decide(_ *strategy.View, plan *strategy.Plan) {
 	x.asked++

@@ -132,8 +132,9 @@ func (e *exiting) observe() {
 			reached = min(reached, c.Low)
 		}
 	}
-	at := exchange.Price(e.Recall(exitBest))
-	if at == 0 || now > 0 && reached >= at+e.stride(at) || now < 0 && reached <= at-e.stride(at) {
+	at, after := exchange.Price(e.Recall(exitBest)), e.rules.Trailing.After
+	begins := after > 0 && e.gain(at) < after && e.gain(reached) >= after
+	if at == 0 || begins || now > 0 && reached >= at+e.stride(at) || now < 0 && reached <= at-e.stride(at) {
 		e.Remember(exitBest, int64(reached))
 	}
 }

@@ -75,8 +75,10 @@ func (o *overlay) Decide(view *strategy.View, plan *strategy.Plan) {
 // Follows reports whether an exit follows the price.
 func (o *overlay) Follows() bool { return o.rules.Exit.follows() }
 
-// Trails reports whether a stop moves with the price.
-func (o *overlay) Trails() bool { return o.rules.Exit.Trailing.Distance != 0 }
+// Trails reports whether a stop moves with the price, and from which profit on.
+func (o *overlay) Trails() (after exchange.Rate, trails bool) {
+	return o.rules.Exit.Trailing.After, o.rules.Exit.Trailing.Distance != 0
+}
 
 // Follow moves the trailing stop and the resting exit.
 func (o *overlay) Follow(view *strategy.View, plan *strategy.Plan) {
