@@ -14,7 +14,6 @@ import (
 )
 
 var (
-	ether  = exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}
 	buys   = exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}
 	closes = exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 10, ReduceOnly: true}
 	offers = exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.Limit, Price: 60_000e8, Quantity: 10,
