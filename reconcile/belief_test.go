@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"botd/exchange"
@@ -260,6 +261,30 @@ func repeatedWithoutID(t testing.TB, change func(*exchange.Order), known exchang
 	symbol := w.book.Symbol(coin)
 	if symbol.Known() != known || (symbol.Quarantine() != "") != (known == 20) {
 		t.Errorf("want %d known, have %d, quarantined %q", known, symbol.Known(), symbol.Quarantine())
+	}
+}
+
+// TestARowWithoutAnIDIsFirstThePurchaseWhoseAnswerWasLost: one of the same amount, sent a second after another one.
+func TestARowWithoutAnIDIsFirstThePurchaseWhoseAnswerWasLost(t *testing.T) {
+	t.Parallel()
+	w := newWallet(t)
+	w.observe("1")
+	w.now += 60_000
+	row := func(id int64) exchange.Order {
+		own := w.places(placement.Entry, id, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
+		own.ClientOrderID, own.QuoteAmount, own.Filled, own.Status = "", exchange.AmountOf(500), 10, exchange.StatusFilled
+		return own
+	}
+	first := row(5)
+	w.now += 1_000
+	w.sees("1.01", "0", []exchange.Order{first})
+	second := row(0)
+	second.ID = 6
+	w.now += 1_000
+	w.sees("1.02", "0", []exchange.Order{first, second})
+	symbol := w.book.Symbol(coin)
+	if symbol.Known() != 10 || len(w.book.unknownOn(coin)) != 1 || strings.HasPrefix(symbol.Quarantine(), executedBeyond) {
+		t.Errorf("want it unknown still, have %d known, quarantined %q", symbol.Known(), symbol.Quarantine())
 	}
 }
 

@@ -127,6 +127,7 @@ func (b *Book) Apply(r *record.Record) {
 		symbol.Settled, symbol.extends = false, symbol.extends && body.Purpose == placement.Order
 	case record.Adopted:
 		b.Symbol(r.Symbol).short = 0
+		b.Symbol(r.Symbol).noteBooked(body.Quantity)
 		b.Symbol(r.Symbol).resolveTwin()
 		b.noteReported(r.ClientOrderID)
 	case record.Halt, record.Ignored:
@@ -166,6 +167,9 @@ func (b *Book) advance(r *record.Record) {
 	}
 	if p.Filled() > filled {
 		symbol.spot.overdrawn = false
+		if p.Order().Side == exchange.Buy {
+			symbol.noteBooked(p.Filled() - filled)
+		}
 		symbol.noteTwinSold(p, p.Filled()-filled, known)
 		symbol.calm = persistence{sinceMS: r.AtMS, lastMS: r.AtMS}
 		if p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell && b.buysUnknown(symbol) {

@@ -50,7 +50,7 @@ func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *
 	d.convergeKeyed(placement.Order, d.plan.Orders, d.plan.OrdersSet)
 	d.convergeKeyed(placement.ExitOrder, d.plan.Exits, d.plan.ExitsSet)
 	switch {
-	case desired.Frozen && (symbol.Position != 0 || symbol.Known() != 0 || symbol.presumed() != 0):
+	case desired.Frozen && (symbol.Position != 0 || symbol.Known() != 0 || symbol.spot.presumed != 0):
 	case b.StandsDown() != "":
 		d.protectStandingDown()
 	default:

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"math"
+	"slices"
 
 	"botd/exchange"
 	"botd/reconcile/account"
@@ -14,8 +15,7 @@ import (
 
 // presume takes what the wallet shows of orders that the open list does not show.
 func (s *survey) presume(symbol *SymbolState) {
-	t := &symbol.spot
-	before := symbol.presumed()
+	before := symbol.spot.presumed
 	bought, sold, sinceMS := exchange.Quantity(0), exchange.Quantity(0), int64(math.MaxInt64)
 	for _, p := range s.book.Live() {
 		if p.Symbol() != symbol.Key() || p.State() == placement.Sending {
@@ -45,27 +45,30 @@ func (s *survey) presume(symbol *SymbolState) {
 	}
 	excess := s.book.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
 	own := excess - symbol.Unattributed() - s.boughtByOthers(symbol, sinceMS)
-	t.presumed, t.knew = max(0, min(own, bought)), symbol.Known()
-	t.presumed = max(t.presumed, min(before, bought, own+sold)) // a purchase is not less once a sale that no list shows either has sold
+	symbol.spot.presumed = max(0, min(own, bought), min(before, bought, own+sold)) // not less once a sale that no list shows either has sold
 }
 
-// presumed is what the newest whole read showed of purchases that no list shows, without what was
-// booked since.
-func (s *SymbolState) presumed() exchange.Quantity {
-	return max(0, s.spot.presumed-max(0, s.Known()-s.spot.knew))
+// noteBooked takes a quantity that was booked as bought off what is presumed: it is not counted twice, whatever is sold later.
+func (s *SymbolState) noteBooked(bought exchange.Quantity) {
+	s.spot.presumed = max(0, s.spot.presumed-max(0, bought))
 }
 
 // boughtByOthers is what purchases that no placement claims have bought since wallet and fills last
-// agreed, or since a time. That a row shows no id makes it nobody's only where botd's own rows show none.
+// agreed, or since a time. What a history has shown stays known while none can be read. That a row shows no id makes it
+// nobody's only where botd's own rows show none.
 func (s *survey) boughtByOthers(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
-	if !s.fetched.History.Done() {
-		return 0
+	rows := symbol.spot.others
+	if s.fetched.History.Done() {
+		rows = slices.Concat(rows, s.fetched.History.Items())
 	}
 	sinceMS = min(sinceMS-createdSlackMS, s.book.salesFrom(symbol))
-	for i := range s.fetched.History.Items() {
-		o := &s.fetched.History.Items()[i]
+	symbol.spot.others = nil
+	for i := range slices.Backward(rows) { // the newest of an order's rows first
+		o := &rows[i]
 		unnamed := o.ClientOrderID == "" && s.book.idsLeftOut
-		if o.Key() == symbol.Key() && o.Side == exchange.Buy && o.CreatedMS >= sinceMS && !unnamed && !s.claimed(o) {
+		seen := slices.ContainsFunc(symbol.spot.others, func(other exchange.Order) bool { return other.ID == o.ID })
+		if o.Key() == symbol.Key() && o.Side == exchange.Buy && o.CreatedMS >= sinceMS && !unnamed && !seen && !s.claimed(o) {
+			symbol.spot.others = append(symbol.spot.others, *o)
 			sum += o.Filled
 		}
 	}

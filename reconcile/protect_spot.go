@@ -93,9 +93,9 @@ func (d *derivation) explainedOnSpot() exchange.Quantity {
 	}
 	switch {
 	case d.walletDecides():
-		return d.backed(d.explainedByFills() + d.symbol.presumed())
+		return d.backed(d.explainedByFills() + d.symbol.spot.presumed)
 	case d.symbol.Contradicted == "" && d.symbol.Quarantine() == "":
-		return d.held + d.symbol.presumed()
+		return d.held + d.symbol.spot.presumed
 	}
 	return d.explainedByFills()
 }
@@ -156,7 +156,7 @@ func (d *derivation) selling(replaced func(*account.Placement) bool) (sum exchan
 	}
 	all := d.explainedByFills()
 	if d.symbol.Contradicted == "" {
-		all += d.symbol.presumed()
+		all += d.symbol.spot.presumed
 	}
 	missing := all - d.backed(all)
 	if d.walletDecides() { // what is missing is no part of what is to be protected
@@ -293,7 +293,7 @@ func (d *derivation) shrinkStops() {
 	}
 	explained := d.explainedOnSpot()
 	if d.walletDecides() && !d.soldByOthers() && d.book.freezesLess(d.symbol) { // that wallet takes no stop off
-		explained = d.explainedByFills() + d.symbol.presumed()
+		explained = d.explainedByFills() + d.symbol.spot.presumed
 	}
 	excess := d.selling(released) + d.reserved - explained
 	for i := range d.intents {

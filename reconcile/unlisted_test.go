@@ -261,12 +261,32 @@ func personsPurchase(t testing.TB, filled exchange.Quantity, held string, want e
 	w.places(placement.Entry, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 50_000e8})
 	persons := exchange.Order{ID: 70, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: filled,
 		Filled: filled, Status: exchange.StatusFilled, CreatedMS: w.now + 500}
+	for _, history := range []exchange.Fetched[exchange.Order]{exchange.FetchedOf([]exchange.Order{persons}), {}} {
+		w.now += 3_000
+		w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), History: history,
+			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)}})})
+		if intents := derive(); len(intents) != 1 || intents[0].Purpose != placement.StopLoss || intents[0].Order.Quantity != want {
+			t.Errorf("the history read: %t: want a stop of %d, have %+v", history.Done(), want, intents)
+		}
+	}
+}
+
+// TestWhatWasPresumedIsBookedOnce: a purchase that only the wallet showed is booked, and then all of it is sold.
+func TestWhatWasPresumedIsBookedOnce(t *testing.T) {
+	t.Parallel()
+	w, derive := protecting(t)
+	w.now += 60_000
+	bought := w.places(placement.Entry, 12, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 50_000e8})
 	w.now += 3_000
-	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
-		History:  exchange.FetchedOf([]exchange.Order{persons}),
-		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)}})})
-	if intents := derive(); len(intents) != 1 || intents[0].Purpose != placement.StopLoss || intents[0].Order.Quantity != want {
-		t.Errorf("want a stop of %d, have %+v", want, intents)
+	w.shows("1.015", "0")
+	if intents := derive(); len(intents) != 1 || intents[0].Order.Quantity != 15 {
+		t.Fatalf("want a stop of 15, have %+v", intents)
+	}
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: bought.ClientOrderID, Body: record.Fill{OrderID: 12, Filled: 5}})
+	sold := w.places(placement.Exit, 13, saleOf(15))
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: sold.ClientOrderID, Body: record.Fill{OrderID: 13, Filled: 15}})
+	if symbol := w.book.Symbol(coin); symbol.Known() != 0 || symbol.spot.presumed != 0 {
+		t.Errorf("want nothing held, and nothing presumed beside it, have %d and %d", symbol.Known(), symbol.spot.presumed)
 	}
 }
 

@@ -24,8 +24,8 @@ type spotTestimony struct {
 	differs   exchange.Quantity // by how much the newest wallet differs from what fills explain, where that is worth an order
 	asked     int               // how many rounds have asked the order history about it
 	refusedMS int64             // when the exchange last refused a purchase: it may have been executed
-	presumed  exchange.Quantity // what a purchase that no list shows has bought, as far as the wallet shows it
-	knew      exchange.Quantity // Known then: what has been booked since is not counted twice
+	presumed  exchange.Quantity // what a purchase that no list shows has bought, as far as the wallet shows it, without what is booked
+	others    []exchange.Order  // purchases that no placement claims, as histories showed
 	early     bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is unknown
 	takenMS   int64             // when the exchange last refused to cancel a stop
 	overdrawn bool              // the exchange refused a stop of more than the wallet shows
@@ -214,7 +214,10 @@ func (s *survey) named(order *exchange.Order) *exchange.Order {
 	}
 	own := s.book.purchases
 	for _, p := range s.book.Live() {
-		if p.OrderID() != 0 {
+		switch {
+		case p.OrderID() == 0 && couldBe(order, p.Order(), p.SentMS()):
+			return order // that one itself, of which no answer came
+		case p.OrderID() != 0:
 			own = append(own[:len(own):len(own)], purchase{p.ClientOrderID(), p.Order(), p.SentMS()})
 		}
 	}

@@ -253,7 +253,7 @@ var protocol = []Row{
 			{"reconcile.survey.observeDuplicate", "s.book.purposeOf(id)", "placement.Purpose(0)"},
 		}},
 	{"wallet_unseen", "a purchase that no list shows has no stop, though the wallet shows it", "protection", "", []Edit{
-		{"reconcile.survey.presume", "max(0, min(own, bought))", "0"},
+		{"reconcile.survey.presume", "min(own, bought)", "0"},
 	}},
 	{"others_purchases_presumed", "what a person buys is presumed to be of a purchase of unknown fate, and gets its stop", "17",
 		"reconcile TestNothingOfAPersonsPurchaseIsPresumed", []Edit{

@@ -142,8 +142,15 @@ func (b *runbook) shows(want string, none ...string) {
 	text, again := "", time.NewTicker(500*time.Millisecond)
 	defer again.Stop()
 	for range 240 {
-		text = b.run(failure.OK, "status", "-c", "etc")
-		if strings.Contains(text, want) && !slices.ContainsFunc(none, func(other string) bool { return strings.Contains(text, other) }) {
+		status := exec.Command(self(b.t), "status", "-c", "etc")
+		status.Dir = b.directory
+		output, err := status.CombinedOutput()
+		text, b.sinks["botd status"] = string(output), string(output)
+		answered := status.ProcessState.ExitCode() != failure.Unavailable // one that waited for the exchange starts anew once that is there
+		if answered {
+			wantExit(b.t, "botd status", err, failure.OK)
+		}
+		if answered && strings.Contains(text, want) && !slices.ContainsFunc(none, func(other string) bool { return strings.Contains(text, other) }) {
 			return
 		}
 		<-again.C
