@@ -49,7 +49,7 @@ func TestCheckExplainAndUtilizationAgreeOnRandomStates(t *testing.T) {
 		}
 	}
 	var missing []string
-	for range 100 { // until every limit has passed and refused, of the account and of a strategy
+	for range 1_000 { // until every limit has passed and refused, of the account and of a strategy
 		if rapid.Check(t, property); t.Failed() {
 			return
 		}

@@ -194,8 +194,8 @@ func (q *runner) start(r *request, body *BacktestRequest) (BacktestStart, error)
 		q.release()
 		return out, err
 	}
+	q.publish("backtest", run) // before its progress is
 	q.begin(&run, runTimeout, errTimeout, func(ctx context.Context) { q.run(ctx, body) })
-	q.publish("backtest", run)
 	out.Run = &run
 	return out, nil
 }
