@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -284,7 +285,7 @@ func TestAProgramReachesNothingOfBotds(t *testing.T) {
 	}
 }
 
-// TestTheProgramOfTheDocumentsIsBacktested runs the example of docs/process.md.
+// TestTheProgramOfTheDocumentsIsBacktested runs the examples of docs/process.md, which decide the same in Python and in Go.
 func TestTheProgramOfTheDocumentsIsBacktested(t *testing.T) {
 	t.Parallel()
 	python(t)
@@ -301,6 +302,20 @@ func TestTheProgramOfTheDocumentsIsBacktested(t *testing.T) {
 	again := p.run(failure.OK, "backtest", "run", "-s", "cross.yaml", "--data", "candles.csv", "-o", "json", "-q")
 	if one, two := sha.FindString(first), sha.FindString(again); one == "" || one != two {
 		t.Errorf("want the same result twice, have %s and %s", one, two)
+	}
+	build := exec.Command("go", "build", "-o", filepath.Join(p.directory, "cross"), "../../../strategy/process/testdata/cross.go")
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	strategy, err := os.ReadFile(filepath.Join(p.directory, "cross.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.file("cross.yaml", strings.Replace(string(strategy), "[python3, cross.py]", "[./cross]", 1), 0o600)
+	figures := regexp.MustCompile(`"(?:fills|round_trips|final_equity|fees)": "?[0-9.]+`)
+	inGo := p.run(failure.OK, "backtest", "run", "-s", "cross.yaml", "--data", "candles.csv", "-o", "json", "-q")
+	if one, two := figures.FindAllString(first, -1), figures.FindAllString(inGo, -1); len(one) < 4 || !slices.Equal(one, two) {
+		t.Errorf("want the same in Go, have %q and %q", one, two)
 	}
 }
 
