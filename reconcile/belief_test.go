@@ -288,6 +288,26 @@ func TestARowWithoutAnIDIsFirstThePurchaseWhoseAnswerWasLost(t *testing.T) {
 	}
 }
 
+// TestARowWithoutAnIDIsNoRepetitionOfWhatAPersonDecided: the answer to a purchase was lost, and a person said that what the wallet holds
+// is botd's.
+func TestARowWithoutAnIDIsNoRepetitionOfWhatAPersonDecided(t *testing.T) {
+	t.Parallel()
+	w := newWallet(t)
+	w.observe("1")
+	w.now += 60_000
+	own := w.places(placement.Entry, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: own.ClientOrderID, Body: record.Ended{State: placement.Absent, Evidence: "a person decided"}})
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, ClientOrderID: own.ClientOrderID, Body: record.Adopted{Quantity: 10, Evidence: "a person decided"}})
+	row := own
+	row.ID, row.ClientOrderID, row.QuoteAmount, row.Filled, row.Status = 6, "", exchange.AmountOf(500), 10, exchange.StatusFilled
+	w.now += 1_000
+	w.book.idsLeftOut = true
+	w.sees("1.01", "0", []exchange.Order{row})
+	if symbol := w.book.Symbol(coin); symbol.Known() != 10 || symbol.Quarantine() != "" {
+		t.Errorf("want 10 known, have %d, quarantined %q", symbol.Known(), symbol.Quarantine())
+	}
+}
+
 // TestAnExitThatStandsThoughItWasRefusedIsAnExit: it counts in what the plan sells, and no second one goes beside it.
 func TestAnExitThatStandsThoughItWasRefusedIsAnExit(t *testing.T) {
 	t.Parallel()

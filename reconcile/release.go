@@ -112,7 +112,7 @@ type purposed struct {
 	purpose       placement.Purpose
 }
 
-// purchase is a purchase on spot that has ended, in whatever way.
+// purchase is a purchase on spot that has ended, of which the exchange's order is known.
 type purchase struct {
 	clientOrderID string
 	order         exchange.NewOrder
@@ -126,6 +126,9 @@ func (b *Book) notePurpose(p *account.Placement) {
 		return
 	}
 	if p.Order().Side == exchange.Buy {
+		if p.OrderID() == 0 {
+			return // what became of it was decided without its order, which is no repetition of it
+		}
 		if len(b.purchases) == mostReleases {
 			b.purchases = slices.Delete(b.purchases, 0, 1)
 		}
