@@ -118,7 +118,7 @@ func (d *derivation) leavesUncovered(p *account.Placement) bool {
 }
 
 // freezesLess reports whether the wallet freezes less of a spot symbol's asset than what the open list shows for sale: it
-// is older than that, or wrong, and no witness that any of the asset has gone.
+// is older than that, or wrong, and no witness that any of the asset was sold.
 func (b *Book) freezesLess(symbol *SymbolState) bool {
 	frozen := symbol.Rules.QuantityOf(b.Balance(symbol.Rules.Base).Frozen)
 	for i := range b.listed[exchange.Spot].orders {

@@ -79,7 +79,7 @@ func (m *tape) dueMS(b *book) int64 {
 // pauses is how many times at most a stop that trails is moved on the way to an extreme.
 const pauses = 32
 
-// pause returns the next price on the way to a step at which a stop that trails is looked at: where it begins to, each tenth of a
+// pause returns the next price on the way to a step at which a stop that trails is checked: where it begins to, each tenth of a
 // per cent on the way to the first extreme, and where it is to be, whether it has got there or not. On the worse path the price
 // turns round as soon as that stop is to be within the candle.
 func (m *tape) pause(b *book, to exchange.Price) exchange.Price {

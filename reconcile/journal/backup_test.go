@@ -48,6 +48,18 @@ func leftovers(t *testing.T, directory, want string) {
 	}
 }
 
+// outgrown is a journal that has one record more than its backup.
+func outgrown(t *testing.T) (path, backup string, j *journal.Journal) {
+	t.Helper()
+	path, backup = filepath.Join(t.TempDir(), "journal.db"), filepath.Join(t.TempDir(), "backup.db")
+	j = open(t, path)
+	must(t, j.Append(t.Context(), journaltest.EveryKind()))
+	_, err := j.Backup(t.Context(), backup)
+	must(t, err)
+	must(t, j.Append(t.Context(), []record.Record{booted(99)}))
+	return path, backup, j
+}
+
 // TestABackupIsMadeWhileTheJournalIsWritten takes copies beside a writer that
 // never pauses: each is whole, sound, and the beginning of the journal.
 func TestABackupIsMadeWhileTheJournalIsWritten(t *testing.T) {
@@ -138,12 +150,7 @@ func TestARestoredJournalIsTheBackup(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path, backup := filepath.Join(t.TempDir(), "journal.db"), filepath.Join(t.TempDir(), "backup.db")
-			j := open(t, path)
-			must(t, j.Append(t.Context(), journaltest.EveryKind()))
-			_, err := j.Backup(t.Context(), backup)
-			must(t, err)
-			must(t, j.Append(t.Context(), []record.Record{booted(99)}))
+			path, backup, j := outgrown(t)
 			later := replayed(t, path)
 			must(t, j.Close())
 			spoil(t, path)
@@ -238,12 +245,7 @@ func TestARestoreThatCannotGoOnLeavesTheJournal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path, backup := filepath.Join(t.TempDir(), "journal.db"), filepath.Join(t.TempDir(), "backup.db")
-			j := open(t, path)
-			must(t, j.Append(t.Context(), journaltest.EveryKind()))
-			_, err := j.Backup(t.Context(), backup)
-			must(t, err)
-			must(t, j.Append(t.Context(), []record.Record{booted(99)}))
+			path, backup, j := outgrown(t)
 			must(t, j.Close())
 			before := replayed(t, path)
 			free := obstruct(t, path)

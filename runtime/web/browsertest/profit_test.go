@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os/exec"
 	"testing"
-	"time"
 )
 
 // ledger is the net result of each strategy as botd ledger reads it from the journal.
@@ -49,16 +48,12 @@ func TestOneProfitOnEveryPage(t *testing.T) {
 	d := startSettled(t)
 	d.ask("POST", "/api/v1/positions/futures/BTC-USDT/close", `{"reason": "enough"}`, nil)
 	net := ""
-	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) { // until the exit is booked
+	d.until("one round trip of the ledger's net", func() bool { // the exit is booked
 		var trips struct{ Items []struct{ PNL string } }
 		d.ask("GET", "/api/v1/trades?strategy=accumulate", "", &trips)
-		if net = d.ledger()["accumulate"]; len(trips.Items) == 1 && trips.Items[0].PNL == net {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("want one round trip of the ledger's net %s, have %+v", net, trips.Items)
-		}
-	}
+		net = d.ledger()["accumulate"]
+		return len(trips.Items) == 1 && trips.Items[0].PNL == net
+	})
 	v := d.enter(dark)
 	says := func(path, what, expression string) {
 		t.Helper()
