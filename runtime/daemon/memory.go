@@ -25,8 +25,7 @@ func withoutCore() error {
 const memoryShare = 0.8
 
 // collectorPercent is how much garbage there may be beside what is live, of which a daemon has little: the collector takes
-// thousandths of a core. Half of Go's own 100 leaves less of it among what the lists hold for hours, which keeps pages that are
-// hardly used resident, and less that comes and goes. A backtest has its own.
+// thousandths of a core. At half of Go's own 100 a seventh less is resident (docs/chaos.md). A backtest has its own.
 const collectorPercent = 50
 
 // limitMemory makes the garbage collector work more often than by itself, and harder before the
