@@ -1,0 +1,648 @@
+package reconcile
+
+import (
+	"fmt"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// explains is a wallet in which so much is botd's, less fees, beside a thousand that are not. Two units of the asset are worth the smallest order.
+func explains(t testing.TB, known, fees exchange.Quantity) *wallet {
+	t.Helper()
+	w := newWallet(t)
+	w.book.SpotFee = 0
+	for _, body := range []record.Body{record.Baseline{Quantity: 1_000}, record.Adopted{Quantity: known}, record.Fees{Quantity: fees, Expected: true}} {
+		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: body})
+	}
+	w.book.Symbol(coin).Last = 2_500e8
+	w.now += 60_000
+	return w
+}
+
+// reads is a snapshot of now, before anything is concluded from it.
+func (w *wallet) reads(free, frozen exchange.Quantity, orders ...exchange.Order) *survey {
+	rules := w.book.Symbol(coin).Rules
+	s := &survey{book: w.book, fetched: &Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "ETH", Free: exchange.AmountOf(7)},
+			{Asset: "BTC", Free: rules.QuantityAmount(free), Frozen: rules.QuantityAmount(frozen)}})}}
+	w.book.observedMS, w.book.listsMS = w.now, w.now
+	w.book.note(s.fetched)
+	return s
+}
+
+// buysUnder sends a purchase; acknowledged under an id, of unknown fate where that is 0.
+func (w *wallet) buysUnder(orderID int64, quantity exchange.Quantity) exchange.Order {
+	return w.places(placement.Order, orderID, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: quantity, Price: 2_500e8})
+}
+
+// sendsElsewhere places an order on another symbol of the same asset.
+func (w *wallet) sendsElsewhere(side exchange.Side) {
+	id := w.book.NextClientOrderID("t")
+	order := exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-EUR", Side: side, Type: exchange.Limit, Quantity: 10, ClientOrderID: id}
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: order.Key(), ClientOrderID: id,
+		Body: record.Sending{Order: order, Purpose: placement.Order, DeadlineMS: w.now + 5_000}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Acknowledged{OrderID: 90}})
+}
+
+// TestByHowMuchAWalletDiffers: what is worth an order counts, and how many rounds have asked about the same figure.
+func TestByHowMuchAWalletDiffers(t *testing.T) {
+	t.Parallel()
+	type noted struct {
+		differs exchange.Quantity
+		asked   int
+	}
+	refused := func(agoMS int64) func(w *wallet) {
+		return func(w *wallet) { w.book.Symbol(coin).spot.refusedMS = w.now - agoMS }
+	}
+	const settled = 5_000 + 1_000 + 1_000 // W + D + L
+	for _, c := range []struct {
+		name         string
+		known, fees  exchange.Quantity
+		inWallet     exchange.Quantity
+		with         func(w *wallet)
+		before, want noted
+	}{
+		{"it agrees", 10, 0, 1_010, nil, noted{3, 4}, noted{}},
+		{"by less than an order", 10, 0, 1_011, nil, noted{3, 4}, noted{}},
+		{"by the smallest order", 10, 0, 1_012, nil, noted{}, noted{2, 0}},
+		{"by less than nothing", 10, 0, 1_008, nil, noted{}, noted{-2, 0}},
+		{"by the same once more", 10, 0, 1_012, nil, noted{2, 4}, noted{2, 5}},
+		{"by another figure", 10, 0, 1_013, nil, noted{2, 4}, noted{3, 0}},
+		{"fees explain it", 10, 2, 1_008, nil, noted{2, 4}, noted{}},
+		{"by more than fees explain", 10, 2, 1_010, nil, noted{}, noted{2, 0}},
+		{"no price is known", 10, 0, 1_012, func(w *wallet) { w.book.Symbol(coin).Last = 0 }, noted{2, 4}, noted{}},
+		{"at the smallest price", 10, 0, 1_012, func(w *wallet) { w.book.Symbol(coin).Last = 1 }, noted{2, 4}, noted{}},
+		{"nothing is held", 0, 0, 1_012, nil, noted{2, 4}, noted{}},
+		{"nothing is held, and an order is live", 0, 0, 1_012, func(w *wallet) { w.buysUnder(8, 12) }, noted{}, noted{12, 0}},
+		{"nothing is held, and one of another symbol is", 0, 0, 1_012, func(w *wallet) { w.sendsElsewhere(exchange.Buy) }, noted{2, 4}, noted{}},
+		{"nothing is held, and a purchase was just refused", 0, 0, 1_012, refused(settled - 1), noted{}, noted{12, 0}},
+		{"nothing is held, and one was refused before", 0, 0, 1_012, refused(settled), noted{2, 4}, noted{}},
+		{"one is held", 1, 0, 1_012, nil, noted{}, noted{11, 0}},
+	} {
+		w := explains(t, c.known, c.fees)
+		if c.with != nil {
+			c.with(w)
+		}
+		symbol := w.book.Symbol(coin)
+		symbol.spot.differs, symbol.spot.asked = c.before.differs, c.before.asked
+		w.reads(c.inWallet, 0).noteDiffers(symbol)
+		if have := (noted{symbol.spot.differs, symbol.spot.asked}); have != c.want {
+			t.Errorf("%s: want %+v, have %+v", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhenTheOrderHistoryIsReadAboutAWallet, and from when on: a minute before the first sale that could be the reason.
+func TestWhenTheOrderHistoryIsReadAboutAWallet(t *testing.T) {
+	t.Parallel()
+	const adoptedMS, squaredMS = 1_000_000, 1_050_000
+	for _, c := range []struct {
+		name string
+		with func(symbol *SymbolState)
+		want int64 // since when; -1 for not at all
+	}{
+		{"it agrees", func(*SymbolState) {}, -1},
+		{"it misses some", func(s *SymbolState) { s.misses.sinceMS = 1 }, squaredMS - 1_000 - 1_000 - 60_000},
+		{"it misses some, and never agreed", func(s *SymbolState) { s.misses.sinceMS, s.spot.squaredMS = 1, 0 }, adoptedMS - 60_000},
+		{"it has agreed at the first moment", func(s *SymbolState) { s.misses.sinceMS, s.spot.squaredMS = 1, 1 }, 0},
+		{"it holds more", func(s *SymbolState) { s.spot.extra.sinceMS = 1 }, squaredMS - 62_000},
+		{"it differs", func(s *SymbolState) { s.spot.differs = -1 }, squaredMS - 62_000},
+		{"it was asked nine times", func(s *SymbolState) { s.spot.differs, s.spot.asked = 1, mostAsked-1 }, squaredMS - 62_000},
+		{"it was asked ten times", func(s *SymbolState) { s.spot.differs, s.spot.asked = 1, mostAsked }, -1},
+		{"it was asked ten times, and misses some", func(s *SymbolState) { s.spot.differs, s.spot.asked, s.misses.sinceMS = 1, mostAsked, 1 },
+			squaredMS - 62_000},
+	} {
+		w := explains(t, 10, 0)
+		symbol := w.book.Symbol(coin)
+		symbol.spot.squaredMS = squaredMS
+		c.with(symbol)
+		if since, ask := w.book.NeedsOrderHistory(symbol); ask != (c.want >= 0) || since != max(0, c.want) {
+			t.Errorf("%s: want since %d, have %d, %t", c.name, c.want, since, ask)
+		}
+	}
+	d := holds(t, 20)
+	d.book.Symbol(bitcoin).misses.sinceMS = 1
+	if _, ask := d.book.NeedsOrderHistory(d.book.Symbol(bitcoin)); ask {
+		t.Error("want no order history of futures, which have none")
+	}
+}
+
+// TestAWalletThatHoldsMoreWaitsForTheHistory while that is worth an order and has not lasted for longer than L and the gap of two snapshots.
+func TestAWalletThatHoldsMoreWaitsForTheHistory(t *testing.T) {
+	t.Parallel()
+	lasted := func(forMS int64) persistence { return persistence{sinceMS: 1_000, lastMS: 1_060_000, forMS: forMS} }
+	for _, c := range []struct {
+		name       string
+		stalenessL int64
+		last       exchange.Price
+		extra      persistence
+		of         exchange.Quantity // what it held more before
+		more       exchange.Quantity
+		wait       bool
+		wantOf     exchange.Quantity
+		lasts      bool
+	}{
+		{"nothing more", 1_000, 2_500e8, lasted(0), 2, 0, false, 0, false},
+		{"less", 1_000, 2_500e8, lasted(0), 2, -5, false, 0, false},
+		{"less than an order", 1_000, 2_500e8, lasted(0), 1, 1, false, 0, false},
+		{"less than an order, where a unit is one", 1_000, 5_000e8, persistence{}, 0, 1, true, 1, true},
+		{"an order", 1_000, 2_500e8, persistence{}, 0, 2, true, 2, true},
+		{"no price is known", 1_000, 0, lasted(0), 2, 2, false, 0, false},
+		{"reads are never old", 0, 2_500e8, lasted(0), 2, 2, false, 0, false},
+		{"reads are hardly old", 1, 2_500e8, persistence{}, 0, 2, true, 2, true},
+		{"it was asked, and is foreign", 1_000, 2_500e8, persistence{}, 2, 2, false, 2, false},
+		{"it has lasted for the gap", 1_000, 2_500e8, lasted(stableGapMS), 2, 2, true, 2, true},
+		{"it has lasted for longer", 1_000, 2_500e8, lasted(stableGapMS + 1), 2, 2, false, 2, false},
+		{"it has lasted for L", 5_000, 2_500e8, lasted(5_000), 2, 2, true, 2, true},
+		{"it has lasted for longer than L", 5_000, 2_500e8, lasted(5_001), 2, 2, false, 2, false},
+		{"another figure lasts anew", 1_000, 2_500e8, lasted(stableGapMS + 1), 3, 2, true, 2, true},
+		{"another figure after one that is foreign", 1_000, 2_500e8, persistence{}, 3, 2, true, 2, true},
+	} {
+		book := NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: c.stalenessL})
+		symbol := book.Symbol(coin)
+		symbol.Rules, symbol.Last = newWallet(t).book.Symbol(coin).Rules, c.last
+		symbol.spot.extra, symbol.spot.extraOf = c.extra, c.of
+		s := &survey{book: book, fetched: &Snapshot{BeganMS: 1_060_000, EndedMS: 1_060_000}}
+		wait := s.awaitsHistory(symbol, c.more)
+		if lasts := symbol.spot.extra.sinceMS != 0; wait != c.wait || symbol.spot.extraOf != c.wantOf || lasts != c.lasts {
+			t.Errorf("%s: want wait %t, of %d, lasting %t, have %t, %d, %t", c.name, c.wait, c.wantOf, c.lasts, wait, symbol.spot.extraOf, lasts)
+		}
+		if forMS := symbol.spot.extra.forMS; c.of != c.wantOf && forMS != 0 {
+			t.Errorf("%s: want it to last anew, have %d ms", c.name, forMS)
+		}
+	}
+}
+
+// TestTheWalletMovesAsAPlacementWouldMoveIt: by more than fees and steps explain, to its side, in a read that is younger than the last fill.
+func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
+	t.Parallel()
+	buys := exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 10}
+	another := func(w *wallet, _ *survey) { w.buysUnder(8, 5) }
+	lasting := func(by exchange.Quantity, forMS int64) func(w *wallet, s *survey) {
+		return func(w *wallet, s *survey) {
+			another(w, s)
+			w.book.Symbol(coin).movedBy, w.book.Symbol(coin).moved = by, persistence{sinceMS: 1, lastMS: w.now, forMS: forMS}
+		}
+	}
+	filled := func(agoMS int64) func(w *wallet, s *survey) {
+		return func(w *wallet, s *survey) {
+			w.book.Symbol(coin).calm = persistence{}
+			w.now -= agoMS
+			order := w.buysUnder(7, 1)
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 1, OrderID: 7}})
+			w.book.Symbol(coin).calm = persistence{}
+			w.now += agoMS
+		}
+	}
+	bought := func(w *wallet, s *survey) { // a share of 0.5 % of 1,000 are five more that fees may have taken, and 1,000 more are explained
+		filled(30_000)(w, s)
+		order := w.buysUnder(6, 999)
+		w.apply(record.Record{AtMS: w.now - 30_000, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 999, OrderID: 6}})
+		w.book.Symbol(coin).calm = persistence{}
+	}
+	for _, c := range []struct {
+		name              string
+		order             exchange.NewOrder
+		fees, inWallet    exchange.Quantity
+		with              func(w *wallet, s *survey)
+		moved, persistent bool
+	}{
+		{"as fills explain", buys, 0, 1_010, nil, false, false},
+		{"within two steps", buys, 0, 1_012, nil, false, false},
+		{"by three", buys, 0, 1_013, nil, true, true},
+		{"by three less", buys, 0, 1_007, nil, false, false},
+		{"by three less, for a sale", saleOf(10), 0, 1_007, nil, true, true},
+		{"by two less, for a sale", saleOf(10), 0, 1_008, nil, false, false},
+		{"by three, for a sale", saleOf(10), 0, 1_013, nil, false, false},
+		{"fees have taken some", buys, 2, 1_011, nil, true, true},
+		{"fees have taken some, within two steps", buys, 2, 1_010, nil, false, false},
+		{"by what fees may take of a purchase", buys, 0, 2_017, bought, false, false},
+		{"by more than fees may take", buys, 0, 2_018, bought, true, true},
+		{"another order is live", buys, 0, 1_013, another, true, false},
+		{"another order is live on another symbol", buys, 0, 1_013, func(w *wallet, _ *survey) { w.sendsElsewhere(exchange.Buy) }, true, true},
+		{"another is live, and it has lasted for L", buys, 0, 1_013, lasting(3, 1_000), true, false},
+		{"another is live, and it has lasted for longer", buys, 0, 1_013, lasting(3, 1_001), true, true},
+		{"another is live, and another figure has lasted", buys, 0, 1_013, lasting(4, 1_001), true, false},
+		{"the read is as old as a fill may hide", buys, 0, 1_015, filled(1_000), true, true},
+		{"the read may be older than a fill", buys, 0, 1_015, filled(999), false, false},
+		{"the wallet was not read", buys, 0, 1_013, func(_ *wallet, s *survey) { s.fetched.Balances = exchange.Fetched[exchange.Balance]{} }, false, false},
+		{"the wallet shows none of the asset", saleOf(10), 0, 1_013, func(_ *wallet, s *survey) {
+			s.fetched.Balances = exchange.FetchedOf([]exchange.Balance{{Asset: "ETH", Free: exchange.AmountOf(7)}})
+		}, true, true},
+		{"the rules are not known", buys, 0, 1_013, func(w *wallet, _ *survey) { w.book.Symbol(coin).Rules = nil }, false, false},
+	} {
+		w := explains(t, 10, c.fees)
+		w.book.Symbol(coin).calm = persistence{}
+		row := w.places(placement.Order, 0, c.order)
+		s := w.reads(c.inWallet, 0)
+		if c.with != nil {
+			c.with(w, s)
+		}
+		symbol := w.book.Symbol(coin)
+		moved, persistent := s.walletMoved(symbol, w.book.Placement(row.ClientOrderID))
+		if moved != c.moved || persistent != c.persistent {
+			t.Errorf("%s: want %t, lasting %t, have %t, %t", c.name, c.moved, c.persistent, moved, persistent)
+		}
+		if since := symbol.moved.sinceMS; (since != 0) != c.moved {
+			t.Errorf("%s: want it to last %t, have since %d", c.name, c.moved, since)
+		}
+	}
+	d := holds(t, 0) // a wallet of the same name says nothing of futures
+	id := d.places(placement.Order, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10})
+	s := &survey{book: d.book, fetched: &Snapshot{BeganMS: d.now + 60_000,
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(1)}})}}
+	if moved, persistent := s.walletMoved(d.book.Symbol(bitcoin), d.book.Placement(id)); moved || persistent {
+		t.Error("want no wallet to move a position on futures")
+	}
+}
+
+// TestTheWalletFreezesNothingForASale of ten that no list shows: less than half of it is left beside what other sales hold.
+func TestTheWalletFreezesNothingForASale(t *testing.T) {
+	t.Parallel()
+	person := func(orderID int64, side exchange.Side, symbol string, filled exchange.Quantity) exchange.Order {
+		return exchange.Order{ID: orderID, Market: exchange.Spot, Symbol: symbol, Side: side, Type: exchange.Limit, Quantity: 10, Filled: filled,
+			Status: exchange.StatusOpen}
+	}
+	of := func(orders ...exchange.Order) func(w *wallet) []exchange.Order {
+		return func(*wallet) []exchange.Order { return orders }
+	}
+	for _, c := range []struct {
+		name    string
+		orderID int64 // of the sale; 0 for one of unknown fate
+		frozen  exchange.Quantity
+		afterMS int64 // the read begins so long after the sale was sent
+		others  func(w *wallet) []exchange.Order
+		want    bool
+	}{
+		{"none", 0, 0, 1_001, nil, true},
+		{"none, of one that was acknowledged", 9, 0, 1_001, nil, true},
+		{"less than half", 0, 4, 1_001, nil, true},
+		{"half", 0, 5, 1_001, nil, false},
+		{"all of it", 0, 10, 1_001, nil, false},
+		{"none, in a read that may be older", 0, 0, 1_000, nil, false},
+		{"another sale holds it", 0, 10, 1_001, of(person(50, exchange.Sell, "BTC-USDT", 0)), true},
+		{"another sale holds what is left of it", 0, 10, 1_001, of(person(50, exchange.Sell, "BTC-USDT", 5)), false},
+		{"a purchase holds none of it", 0, 10, 1_001, of(person(50, exchange.Buy, "BTC-USDT", 0)), false},
+		{"a sale of another symbol holds none of it", 0, 10, 1_001, of(person(50, exchange.Sell, "ETH-USDT", 0)), false},
+		{"a sale that has ended holds none of it", 0, 10, 1_001, func(w *wallet) []exchange.Order {
+			order := w.places(placement.Exit, 50, saleOf(10))
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Canceled, OrderID: 50}})
+			return []exchange.Order{order}
+		}, false},
+		{"one that was acknowledged and is not listed holds it before", 0, 10, 1_001,
+			func(w *wallet) []exchange.Order { w.places(placement.Exit, 50, saleOf(10)); return nil }, true},
+		{"not before one that was acknowledged too", 9, 10, 1_001,
+			func(w *wallet) []exchange.Order { w.places(placement.Exit, 50, saleOf(10)); return nil }, false},
+		{"not one of unknown fate", 0, 10, 1_001, func(w *wallet) []exchange.Order { w.places(placement.Exit, 0, saleOf(10)); return nil }, false},
+		{"a purchase that is not listed holds none of it", 0, 10, 1_001, func(w *wallet) []exchange.Order { w.buysUnder(50, 10); return nil }, false},
+		{"nor does one of another symbol", 0, 10, 1_001, func(w *wallet) []exchange.Order { w.sendsElsewhere(exchange.Sell); return nil }, false},
+		{"one that is listed holds it once", 0, 20, 1_001, func(w *wallet) []exchange.Order {
+			return []exchange.Order{w.places(placement.Exit, 50, saleOf(10))}
+		}, false},
+	} {
+		for _, before := range []bool{true, false} {
+			w := explains(t, 10, 0)
+			sale := w.places(placement.Exit, c.orderID, saleOf(10))
+			var open []exchange.Order
+			if c.others != nil {
+				open = c.others(w)
+			}
+			w.now += c.afterMS
+			if before {
+				w.book.unfrozen[sale.ClientOrderID] = true
+			}
+			have := w.reads(1_000, c.frozen, open...).noteUnfrozen(w.book.Placement(sale.ClientOrderID), w.book.Symbol(coin))
+			if noted := w.book.unfrozen[sale.ClientOrderID]; have != c.want || noted != c.want {
+				t.Errorf("%s: want %t, have %t, noted %t", c.name, c.want, have, noted)
+			}
+		}
+	}
+	w := explains(t, 10, 0) // four seconds are enough, however old a read may be
+	sale := w.places(placement.Exit, 0, saleOf(10))
+	saved, rules := w.book.Checkpoint("an account"), w.book.Symbol(coin).Rules
+	restored, err := Restore(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000}, &saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.book = restored
+	w.book.Symbol(coin).Rules = rules
+	for _, afterMS := range []int64{4_000, 4_001} {
+		w.now = w.book.Placement(sale.ClientOrderID).SentMS() + afterMS
+		if have := w.reads(1_010, 0).noteUnfrozen(w.book.Placement(sale.ClientOrderID), w.book.Symbol(coin)); have != (afterMS > 4_000) {
+			t.Errorf("after %d ms, L 15 s: want %t, have %t", afterMS, afterMS > 4_000, have)
+		}
+	}
+}
+
+// TestWhatAPurchaseThatNoListShowsIsPresumedToHaveBought, of ten: what the wallet shows beyond what is explained, beside what others have bought.
+func TestWhatAPurchaseThatNoListShowsIsPresumedToHaveBought(t *testing.T) {
+	t.Parallel()
+	type situation struct {
+		w    *wallet
+		s    *survey
+		sale exchange.Order
+	}
+	theirs := func(id int64, change func(o *exchange.Order)) exchange.Order {
+		o := exchange.Order{ID: id, ClientOrderID: "a person's", Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Quantity: 4, Filled: 4,
+			Status: exchange.StatusFilled, CreatedMS: 1_060_000}
+		if change != nil {
+			change(&o)
+		}
+		return o
+	}
+	history := func(rows ...exchange.Order) func(*situation) {
+		return func(at *situation) { at.s.fetched.History = exchange.FetchedOf(rows) }
+	}
+	byAmount := func(amount int64, last exchange.Price, filled exchange.Quantity) func(w *wallet) exchange.Order {
+		return func(w *wallet) exchange.Order {
+			w.book.Symbol(coin).Last = last
+			o := w.places(placement.Entry, 8, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(amount)})
+			if filled != 0 {
+				w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Fill{OrderID: 8, Filled: filled}})
+			}
+			return o
+		}
+	}
+	of := func(orderID int64) func(w *wallet) exchange.Order {
+		return func(w *wallet) exchange.Order { return w.buysUnder(orderID, 10) }
+	}
+	sells := func(listed bool) func(w *wallet) exchange.Order {
+		return func(w *wallet) exchange.Order {
+			w.buysUnder(8, 10)
+			if sale := w.places(placement.Exit, 9, saleOf(3)); listed {
+				return sale
+			}
+			return exchange.Order{}
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		sends  func(w *wallet) exchange.Order
+		before exchange.Quantity // what was presumed
+		more   exchange.Quantity // the wallet shows, beyond what is explained
+		with   func(at *situation)
+		want   exchange.Quantity
+	}{
+		{"all of it", of(8), 0, 10, nil, 10},
+		{"all of one of unknown fate", of(0), 0, 10, nil, 10},
+		{"a part", of(8), 0, 4, nil, 4},
+		{"no more than was asked for", of(8), 0, 15, nil, 10},
+		{"none", of(8), 0, 0, nil, 0},
+		{"the wallet misses some", of(8), 0, -5, nil, 0},
+		{"the wallet misses what was presumed", of(8), 4, -5, nil, 0},
+		{"the wallet shows less than it did", of(8), 8, 5, nil, 5},
+		{"where a sale that no list shows may have sold some", sells(false), 8, 5, nil, 8},
+		{"where it may have sold more", sells(false), 9, 5, nil, 8},
+		{"where it may have sold more than there was", sells(false), 2, 1, nil, 2},
+		{"where a sale that is listed has sold none", sells(true), 8, 5, nil, 5},
+		{"it is listed", of(8), 10, 10, func(at *situation) { at.s = at.w.reads(1_020, 0, at.sale) }, 0},
+		{"its row cannot be read", of(8), 10, 10, func(at *situation) {
+			at.s.fetched.UnreadOrders = []UnreadOrder{{Market: exchange.Spot, Open: true, Row: exchange.UnreadableRow{ID: 8}}}
+		}, 0},
+		{"the row of another cannot be read", of(8), 0, 10, func(at *situation) {
+			at.s.fetched.UnreadOrders = []UnreadOrder{{Market: exchange.Spot, Open: true, Row: exchange.UnreadableRow{ID: 7}}}
+		}, 10},
+		{"another symbol's", func(w *wallet) exchange.Order { w.sendsElsewhere(exchange.Buy); return exchange.Order{} }, 0, 10, nil, 0},
+		{"it was known before", of(8), 0, 10, func(at *situation) {
+			at.w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: 1_000, Unattributed: 3}})
+		}, 7},
+		{"fees are no part of it", of(8), 0, 10, func(at *situation) {
+			at.w.apply(record.Record{Symbol: coin, Body: record.Fees{Quantity: 2, Expected: true}})
+			at.s = at.w.reads(1_010+8-2, 0)
+		}, 8},
+		{"a person has bought four", of(8), 0, 10, history(theirs(70, nil)), 6},
+		{"a person has bought four, as two lists show", of(8), 0, 10, history(theirs(70, nil), theirs(70, nil)), 6},
+		{"a person has bought twice", of(8), 0, 10, history(theirs(70, nil), theirs(71, nil)), 2},
+		{"a person has sold", of(8), 0, 10, history(theirs(70, func(o *exchange.Order) { o.Side = exchange.Sell })), 10},
+		{"a person has bought another asset", of(8), 0, 10, history(theirs(70, func(o *exchange.Order) { o.Symbol = "ETH-USDT" })), 10},
+		{"a person bought it before", of(8), 0, 10, history(theirs(70, func(o *exchange.Order) { o.CreatedMS = 999_999 })), 10},
+		{"a person bought it when wallet and fills changed last", of(8), 0, 10, history(theirs(70, func(o *exchange.Order) { o.CreatedMS = 1_000_000 })), 6},
+		{"a person bought it before wallet and fills agreed", of(8), 0, 10, func(at *situation) {
+			at.w.book.Symbol(coin).spot.squaredMS = 2_000_000 // and before the purchase was sent
+			history(theirs(70, func(o *exchange.Order) { o.CreatedMS = 1_060_000 - 1_001 }))(at)
+		}, 10},
+		{"a person bought it as early as the purchase may be dated", of(8), 0, 10, func(at *situation) {
+			at.w.book.Symbol(coin).spot.squaredMS = 2_000_000
+			history(theirs(70, func(o *exchange.Order) { o.CreatedMS = 1_060_000 - 1_000 }))(at)
+		}, 6},
+		{"a row without an id is nobody's", of(8), 0, 10, history(theirs(70, func(o *exchange.Order) { o.ClientOrderID = "" })), 6},
+		{"a row without an id may be botd's, whose rows show none", of(8), 0, 10, func(at *situation) {
+			at.w.book.idsLeftOut = true
+			history(theirs(70, func(o *exchange.Order) { o.ClientOrderID = "" }))(at)
+		}, 10},
+		{"a row with one is a person's all the same", of(8), 0, 10, func(at *situation) {
+			at.w.book.idsLeftOut = true
+			history(theirs(70, nil))(at)
+		}, 6},
+		{"its own row", of(8), 0, 10, history(theirs(8, nil)), 10},
+		{"what a history has shown stays known", of(8), 0, 10, func(at *situation) {
+			at.w.book.Symbol(coin).spot.others = []exchange.Order{theirs(70, nil)}
+		}, 6},
+		{"the newest row of an order counts", of(8), 0, 10, func(at *situation) {
+			at.w.book.Symbol(coin).spot.others = []exchange.Order{theirs(70, func(o *exchange.Order) { o.Filled = 1 })}
+			history(theirs(70, nil))(at)
+		}, 6},
+		{"by amount, at a price a hundredth below", byAmount(100, 2_500e8, 0), 0, 60, nil, 40},
+		{"by amount, more of it at that price", byAmount(1_000, 2_500e8, 0), 0, 600, nil, 404},
+		{"by amount, beside what is booked", byAmount(1_000, 2_500e8, 100), 0, 600, nil, 304},
+		{"by amount, and more is booked", byAmount(100, 2_500e8, 50), 0, 60, nil, 0},
+		{"by amount, without a price", byAmount(100, 0, 0), 0, 60, nil, 0},
+	} {
+		w := explains(t, 10, 0)
+		row := c.sends(w)
+		booked := w.book.Symbol(coin).Known() - 10
+		var open []exchange.Order
+		if row.Side == exchange.Sell && row.ID != 0 {
+			open = append(open, row)
+		}
+		at := &situation{w, w.reads(1_010+booked+c.more, 0, open...), row}
+		if c.with != nil {
+			c.with(at)
+		}
+		symbol := w.book.Symbol(coin)
+		symbol.spot.presumed = c.before
+		at.s.presume(symbol)
+		if have := symbol.spot.presumed; have != c.want {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
+		}
+	}
+}
+
+// TestAStopThatOnlyTheWalletShowsToHaveEnded holds nothing any more, until a list shows it again.
+func TestAStopThatOnlyTheWalletShowsToHaveEnded(t *testing.T) {
+	t.Parallel()
+	stop := func(w *wallet) exchange.Order { return w.places(placement.StopLoss, 9, stopOf(10)) }
+	for _, c := range []struct {
+		name     string
+		sale     func(w *wallet) exchange.Order
+		inWallet exchange.Quantity
+		afterMS  int64
+		with     func(w *wallet, sale exchange.Order)
+		want     bool
+	}{
+		{"the wallet shows all, and freezes nothing", stop, 1_010, 1_001, nil, true},
+		{"the wallet shows more", stop, 1_011, 1_001, nil, true},
+		{"the wallet shows less: it has sold", stop, 1_009, 1_001, nil, false},
+		{"fees have taken some", stop, 1_009, 1_001, func(w *wallet, _ exchange.Order) {
+			w.apply(record.Record{Symbol: coin, Body: record.Fees{Quantity: 1, Expected: true}})
+		}, true},
+		{"the read may be older than the stop", stop, 1_010, 1_000, nil, false},
+		{"its cancel was answered before", stop, 1_010, 1_001, func(w *wallet, sale exchange.Order) {
+			w.book.released[sale.ClientOrderID] = w.now - 500
+		}, false},
+		{"one of unknown fate", func(w *wallet) exchange.Order { return w.places(placement.StopLoss, 0, stopOf(10)) }, 1_010, 1_001, nil, false},
+		{"an exit", func(w *wallet) exchange.Order { return w.places(placement.Exit, 9, stopOf(10)) }, 1_010, 1_001, nil, false},
+		{"one at once", func(w *wallet) exchange.Order { return w.places(placement.StopLoss, 9, saleOf(10)) }, 1_010, 1_001, nil, false},
+	} {
+		w := explains(t, 10, 0)
+		sale := c.sale(w)
+		w.now += c.afterMS
+		if c.with != nil {
+			c.with(w, sale)
+		}
+		symbol, former := w.book.Symbol(coin), w.book.released[sale.ClientOrderID]
+		w.reads(c.inWallet, 0).presume(symbol)
+		have := w.book.presumed[sale.ClientOrderID]
+		if want := map[bool]int64{true: w.now, false: former}[c.want]; have != c.want || w.book.released[sale.ClientOrderID] != want {
+			t.Errorf("%s: want it presumed %t, have %t, released at %d", c.name, c.want, have, w.book.released[sale.ClientOrderID])
+		}
+		if freed := w.book.freed(symbol); freed != map[bool]exchange.Quantity{true: 10}[c.want] {
+			t.Errorf("%s: want its asset free %t, have %d", c.name, c.want, freed)
+		}
+		w.reads(c.inWallet, 0, sale).presume(symbol)
+		if listed := w.book.released[sale.ClientOrderID] == former || c.want && w.book.released[sale.ClientOrderID] == 0; sale.ID != 0 && !listed {
+			t.Errorf("%s: want a listed one to hold again, have it released at %d", c.name, w.book.released[sale.ClientOrderID])
+		}
+	}
+}
+
+// TestAStopWhoseCancelWasSent has ended where the wallet shows all of the asset, however soon after the stop that was read.
+func TestAStopWhoseCancelWasSent(t *testing.T) {
+	t.Parallel()
+	for _, canceled := range []bool{true, false} {
+		for _, inWallet := range []exchange.Quantity{1_009, 1_010} {
+			w := explains(t, 10, 0)
+			stop := w.places(placement.StopLoss, 9, stopOf(10))
+			if canceled {
+				w.book.NoteCancel(stop.ClientOrderID, w.now)
+			}
+			have := w.reads(inWallet, 0).soldNothing(w.book.Placement(stop.ClientOrderID), w.book.Symbol(coin))
+			if want := canceled && inWallet == 1_010; have != want {
+				t.Errorf("canceled %t, %d in the wallet: want it to have sold nothing %t, have %t", canceled, inWallet, want, have)
+			}
+		}
+	}
+}
+
+// TestWhatACanceledSaleHeldIsFree for as long as the wallet may be older than the answer; of the newest 64.
+func TestWhatACanceledSaleHeldIsFree(t *testing.T) {
+	t.Parallel()
+	canceled := func(w *wallet, id string) *exchange.Order {
+		p := w.book.Placement(id)
+		return &exchange.Order{ID: p.OrderID(), ClientOrderID: id, Status: exchange.StatusCanceled, Filled: p.Filled()}
+	}
+	stop := func(w *wallet) string { return w.places(placement.StopLoss, 9, stopOf(10)).ClientOrderID }
+	for _, c := range []struct {
+		name   string
+		sale   func(w *wallet) string
+		answer func(o *exchange.Order)
+		want   exchange.Quantity
+	}{
+		{"a stop", stop, nil, 10},
+		{"one that had sold some", func(w *wallet) string {
+			id := stop(w)
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Fill{OrderID: 9, Filled: 4}})
+			return id
+		}, nil, 6},
+		{"one that has sold more than is known", stop, func(o *exchange.Order) { o.Filled = 4 }, 0},
+		{"another order", stop, func(o *exchange.Order) { o.ID = 8 }, 0},
+		{"one that is open", stop, func(o *exchange.Order) { o.Status = exchange.StatusOpen }, 0},
+		{"an exit", func(w *wallet) string { return w.places(placement.Exit, 9, stopOf(10)).ClientOrderID }, nil, 0},
+		{"one at once", func(w *wallet) string { return w.places(placement.StopLoss, 9, saleOf(10)).ClientOrderID }, nil, 0},
+		{"nobody's", func(w *wallet) string { stop(w); return "another" }, nil, 0},
+	} {
+		w := explains(t, 10, 0)
+		id := c.sale(w)
+		answer := &exchange.Order{ID: 9, Status: exchange.StatusCanceled}
+		if w.book.Placement(id) != nil {
+			answer = canceled(w, id)
+		}
+		if c.answer != nil {
+			c.answer(answer)
+		}
+		symbol := w.book.Symbol(coin)
+		said := w.book.NoteReleased(id, answer, w.now)
+		if have := w.book.freed(symbol); said != (c.want != 0) || have != c.want {
+			t.Errorf("%s: want %d free, have %t, %d", c.name, c.want, said, have)
+		}
+		if at := w.book.ReleasedMS(coin); (at == w.now) != (c.want != 0) || at != 0 && at != w.now {
+			t.Errorf("%s: want it released at %d, have %d", c.name, w.now, at)
+		}
+		for _, ageMS := range []int64{1_000, 1_001} { // L after the answer the wallet says what is free
+			w.book.walletMS = w.now + ageMS
+			want := c.want
+			if ageMS > 1_000 {
+				want = 0
+			}
+			if have := w.book.freed(symbol); have != want {
+				t.Errorf("%s, by a wallet read %d ms later: want %d, have %d", c.name, ageMS, want, have)
+			}
+		}
+	}
+	d := holds(t, 20)
+	id := d.whole(placement.StopLoss, 12, exchange.Sell, "49000")
+	if d.book.NoteReleased(id, &exchange.Order{ID: 12, Status: exchange.StatusCanceled}, d.now) {
+		t.Error("want no stop on futures to hold an asset")
+	}
+	w := explains(t, 10, 0)
+	for i := range 65 {
+		order := w.places(placement.StopLoss, int64(100+i), stopOf(exchange.Quantity(1+i)))
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Canceled, OrderID: order.ID}})
+	}
+	if freed := w.book.Symbol(coin).spot.freed; len(freed) != 64 || freed[0].quantity != 2 || freed[63].quantity != 65 {
+		t.Errorf("want the newest 64 remembered, have %d: %v", len(freed), fmt.Sprint(freed))
+	}
+}
+
+// TestWhichEndedOrderFreesTheAsset: a sale on spot that the exchange had, canceled, whose cancel was not answered before.
+func TestWhichEndedOrderFreesTheAsset(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		order    exchange.NewOrder
+		orderID  int64
+		state    placement.State
+		filled   exchange.Quantity
+		released bool
+		want     exchange.Quantity
+	}{
+		{"canceled", stopOf(10), 9, placement.Canceled, 0, false, 10},
+		{"canceled, of one", stopOf(1), 9, placement.Canceled, 0, false, 1},
+		{"canceled after a part", stopOf(10), 9, placement.Canceled, 4, false, 6},
+		{"canceled when all was sold", stopOf(10), 9, placement.Canceled, 10, false, 0},
+		{"filled", stopOf(10), 9, placement.Filled, 10, false, 0},
+		{"filled with less than was asked for", stopOf(10), 9, placement.Filled, 4, false, 0},
+		{"a purchase", exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: 2_500e8}, 9, placement.Canceled, 0, false, 0},
+		{"of unknown id", stopOf(10), 0, placement.Canceled, 0, false, 0},
+		{"its cancel was answered before", stopOf(10), 9, placement.Canceled, 0, true, 0},
+	} {
+		w := explains(t, 20, 0)
+		order := w.places(placement.StopLoss, c.orderID, c.order)
+		if c.released {
+			w.book.released[order.ClientOrderID] = 1
+		}
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: c.state, Filled: c.filled, OrderID: c.orderID}})
+		if have := w.book.freed(w.book.Symbol(coin)); have != c.want {
+			t.Errorf("%s: want %d free, have %d", c.name, c.want, have)
+		}
+	}
+	d := holds(t, 20)
+	id := d.resting(12, 5)
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: placement.Canceled, OrderID: 12}})
+	if freed := d.book.Symbol(bitcoin).spot.freed; len(freed) != 0 {
+		t.Errorf("want futures to hold no asset, have %v", freed)
+	}
+}
