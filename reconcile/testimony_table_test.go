@@ -21,7 +21,9 @@ func opened(t testing.TB, createdMS int64) (*desk, *SymbolState) {
 	d := newDesk(t)
 	d.book.Apply(&record.Record{AtMS: bootMS, Body: record.Boot{Epoch: 2}})
 	d.now = sentMS
-	id := d.places(placement.Entry, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 20})
+	order := buys
+	order.Quantity = 20
+	id := d.places(placement.Entry, order)
 	d.now = filledMS
 	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id,
 		Body: record.Ended{OrderID: 11, State: placement.Filled, Filled: 20, CreatedMS: createdMS}})
@@ -43,7 +45,8 @@ func (d *desk) shows(symbol *SymbolState, signed exchange.Quantity) *survey {
 
 // ended is a row of positions/history: of an old position that was as large, opened and closed long before.
 func ended(id int64, change func(p *exchange.Position)) exchange.Position {
-	p := exchange.Position{ID: id, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 20, Status: exchange.PositionClosed, CreatedMS: 500_000, UpdatedMS: 600_000}
+	p := exchange.Position{ID: id, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 20, Status: exchange.PositionClosed, CreatedMS: 500_000,
+		UpdatedMS: 600_000}
 	if change != nil {
 		change(&p)
 	}
@@ -150,7 +153,9 @@ func TestWhichRowShowsThatReductionsOfUnknownFateEndedAPosition(t *testing.T) {
 	t.Parallel()
 	const exitMS = 1_100_000
 	exits := func(quantity exchange.Quantity) exchange.NewOrder {
-		return exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: quantity, ReduceOnly: true}
+		order := closes
+		order.Quantity = quantity
+		return order
 	}
 	opens := exits(20)
 	opens.ReduceOnly = false

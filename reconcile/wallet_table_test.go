@@ -181,7 +181,7 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 	t.Parallel()
 	buys := exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 10}
 	another := func(w *wallet, _ *survey) { w.buysUnder(8, 5) }
-	lasting := func(by exchange.Quantity, forMS int64) func(w *wallet, s *survey) {
+	lasts := func(by exchange.Quantity, forMS int64) func(w *wallet, s *survey) {
 		return func(w *wallet, s *survey) {
 			another(w, s)
 			w.book.Symbol(coin).movedBy, w.book.Symbol(coin).moved = by, persistence{sinceMS: 1, lastMS: w.now, forMS: forMS}
@@ -223,9 +223,9 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 		{"by more than fees may take", buys, 0, 2_018, bought, true, true},
 		{"another order is live", buys, 0, 1_013, another, true, false},
 		{"another order is live on another symbol", buys, 0, 1_013, func(w *wallet, _ *survey) { w.sendsElsewhere(exchange.Buy) }, true, true},
-		{"another is live, and it has lasted for L", buys, 0, 1_013, lasting(3, 1_000), true, false},
-		{"another is live, and it has lasted for longer", buys, 0, 1_013, lasting(3, 1_001), true, true},
-		{"another is live, and another figure has lasted", buys, 0, 1_013, lasting(4, 1_001), true, false},
+		{"another is live, and it has lasted for L", buys, 0, 1_013, lasts(3, 1_000), true, false},
+		{"another is live, and it has lasted for longer", buys, 0, 1_013, lasts(3, 1_001), true, true},
+		{"another is live, and another figure has lasted", buys, 0, 1_013, lasts(4, 1_001), true, false},
 		{"the read is as old as a fill may hide", buys, 0, 1_015, filled(1_000), true, true},
 		{"the read may be older than a fill", buys, 0, 1_015, filled(999), false, false},
 		{"the wallet was not read", buys, 0, 1_013, func(_ *wallet, s *survey) { s.fetched.Balances = exchange.Fetched[exchange.Balance]{} }, false, false},
