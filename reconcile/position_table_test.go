@@ -1,0 +1,415 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// TestForHowLongADifferenceHasLasted: from snapshot to snapshot, of the same figure, while no order and no fill could be its reason.
+func TestForHowLongADifferenceHasLasted(t *testing.T) {
+	t.Parallel()
+	type measured struct {
+		differed  exchange.Quantity
+		forMS     int64 // of the difference; -1: it begins with this snapshot
+		agreesFor int64 // -1: that begins with this snapshot
+		beyond    bool  // the list shows a position that fills do not explain
+	}
+	order := func(of exchange.NewOrder, answer func(d *desk, id string)) func(d *desk, symbol *SymbolState) {
+		return func(d *desk, _ *SymbolState) { answer(d, d.places(placement.Exit, of)) }
+	}
+	taken := func(d *desk, id string) { d.acknowledge(id, 12) }
+	const half = 500 // ms, that it had lasted for before; a second lies between the snapshots
+	for _, c := range []struct {
+		name              string
+		shown             exchange.Quantity // of twenty
+		before, differedB exchange.Quantity // what the snapshot before differed by, and the difference that is measured
+		with              func(d *desk, symbol *SymbolState)
+		want              measured
+	}{
+		{"the same", 15, -5, -5, nil, measured{-5, half + 1_000, half, true}},
+		{"the same, of a list that shows nothing", 0, -20, -20, nil, measured{-20, half + 1_000, half, false}},
+		{"the same, after one that showed none", 15, 0, -5, nil, measured{-5, half, half, true}},
+		{"another", 15, -3, -3, nil, measured{-5, -1, half, true}},
+		{"one more than fills explain", 21, 1, 1, nil, measured{1, half + 1_000, half, true}},
+		{"fills were booked", 15, -5, -5, func(_ *desk, s *SymbolState) { s.residualOf = 19 }, measured{-5, -1, half, true}},
+		{"an order of unknown fate", 15, -5, -5, order(closes, (*desk).unknown), measured{-5, -1, half, true}},
+		{"an order that no list shows could have made it", 15, -5, -5, order(closes, taken), measured{-5, -1, half, true}},
+		{"one that no list shows could not", 15, -5, -5, order(buys, taken), measured{-5, half + 1_000, half, true}},
+		{"another symbol's order could not", 15, -5, -5, order(ethers, (*desk).unknown), measured{-5, half + 1_000, half, true}},
+		{"none, after one", 20, -5, -5, nil, measured{-5, half, -1, false}},
+		{"none, for longer than L", 20, 0, -5, nil, measured{0, -1, half + 1_000, false}},
+		{"none, for L", 20, 0, -5, func(_ *desk, s *SymbolState) { s.agrees.forMS = 0 }, measured{-5, half, 1_000, false}},
+		{"none, as before", 20, 0, 0, func(_ *desk, s *SymbolState) { s.agrees.forMS = 0 }, measured{0, -1, 1_000, false}},
+	} {
+		d, symbol := opened(t, 0)
+		d.now += 60_000
+		s := d.shows(symbol, c.shown)
+		symbol.residual, symbol.residualOf, symbol.differed = c.before, 20, c.differedB
+		symbol.differs = persistence{sinceMS: 1, lastMS: d.now - 1_000, forMS: half}
+		symbol.agrees, symbol.beyondMS = symbol.differs, 3
+		if c.with != nil {
+			c.with(d, symbol)
+		}
+		s.measureResidual(symbol)
+		lasted := func(p persistence) int64 {
+			if p.sinceMS == d.now && p.forMS == 0 {
+				return -1
+			}
+			return p.forMS
+		}
+		have := measured{symbol.differed, lasted(symbol.differs), lasted(symbol.agrees), symbol.beyondMS == d.now}
+		if have != c.want || symbol.residual != c.shown-20 || symbol.residualOf != 20 {
+			t.Errorf("%s: want %+v, have %+v, residual %d of %d", c.name, c.want, have, symbol.residual, symbol.residualOf)
+		}
+	}
+}
+
+// TestWhatIsTakenFromAListWhileAnotherReadFails: what is there to be protected, and nothing that is concluded.
+func TestWhatIsTakenFromAListWhileAnotherReadFails(t *testing.T) {
+	t.Parallel()
+	unreadRow := func(_ *desk, s *survey) {
+		s.fetched.UnreadPositions = []exchange.SymbolKey{bitcoin}
+		s.fetched.Positions = exchange.FetchedOf[exchange.Position](nil)
+	}
+	without := func(list *exchange.Fetched[exchange.Position]) { *list = exchange.Fetched[exchange.Position]{} }
+	closed := func(_ *desk, s *survey) {
+		s.fetched.Closed = []exchange.Position{ended(7, func(p *exchange.Position) { p.CreatedMS, p.UpdatedMS = sentMS, filledMS+1 })}
+	}
+	for _, c := range []struct {
+		name  string
+		shown exchange.Quantity
+		with  func(d *desk, s *survey)
+		want  string // position, read, residual, whether the list is doubted, the witness
+	}{
+		{"as fills explain", 20, nil, "20 true 0 false "},
+		{"less", 15, nil, "15 true -5 false "},
+		{"none", 0, nil, "0 true -20 false "},
+		{"none, and positions/history shows its end", 0, closed, "0 true -20 false " + string(closedRow)},
+		{"all, and positions/history shows the end of another", 20, closed, "20 true 0 false "},
+		{"its row cannot be read, and the first list shows it", 20, unreadRow, "20 true 0 false "},
+		{"the second list cannot be read", 15, func(_ *desk, s *survey) { without(&s.fetched.Positions) }, "15 true -5 false "},
+		{"neither can be read: what was opened stands", 20, func(_ *desk, s *survey) {
+			without(&s.fetched.Positions)
+			without(&s.fetched.Before)
+		}, "3 false 9 true "},
+		{"neither can be read, and none is in the first", 0, func(_ *desk, s *survey) { without(&s.fetched.Positions) }, "3 false 9 true "},
+		{"the list moved while it was read", 20, func(d *desk, s *survey) { s.fetched.Before = d.positions(3) }, "3 false 9 false "},
+	} {
+		d, symbol := opened(t, 0)
+		d.now += 500
+		s := d.shows(symbol, c.shown)
+		s.fetched.Unread = []exchange.SymbolKey{bitcoin}
+		if c.with != nil {
+			c.with(d, s)
+		}
+		symbol.Position, symbol.residual, symbol.PositionID, symbol.Settled = 3, 9, 1, true // of before
+		symbol.testimony.doubted = c.shown == 0 && len(s.fetched.Closed) > 0
+		lasted := persistence{sinceMS: 1, lastMS: 2, forMS: 3}
+		symbol.equal, symbol.differs, symbol.misses = lasted, lasted, lasted
+		s.observePosition(symbol)
+		have := fmt.Sprintf("%d %t %d %t %s", symbol.Position, symbol.Read, symbol.residual, symbol.testimony.doubted, symbol.testimony.by)
+		if have != c.want {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
+		}
+		paused := persistence{sinceMS: 1, lastMS: d.now, forMS: 3}
+		if symbol.equal.sinceMS != 0 || symbol.differs != paused || symbol.misses != paused || symbol.Settled || !symbol.unread {
+			t.Errorf("%s: want nothing concluded and no time counted, have %+v, %+v, %+v, settled %t", c.name, symbol.equal, symbol.differs, symbol.misses,
+				symbol.Settled)
+		}
+		if shown := symbol.Read && symbol.Position != 0; shown != slices.Contains(symbol.seen, 7) {
+			t.Errorf("%s: want position 7 remembered %t, have %v", c.name, shown, symbol.seen)
+		}
+	}
+}
+
+// TestWhatWasOpenedStandsWhileNoListCanBeRead: what fills have opened since the start and since the list was last read.
+func TestWhatWasOpenedStandsWhileNoListCanBeRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		with func(d *desk, s *SymbolState)
+		want bool
+	}{
+		{"so it was", nil, true},
+		{"the list was read L after the fill", func(_ *desk, s *SymbolState) { s.positionMS = filledMS + 1_000 }, true},
+		{"it was read later", func(_ *desk, s *SymbolState) { s.positionMS = filledMS + 1_001 }, false},
+		{"a witness says that it has ended", func(_ *desk, s *SymbolState) { s.testimony.by = closedRow }, false},
+		{"a list has shown it", func(_ *desk, s *SymbolState) { s.testimony.shownOf = sentMS }, false},
+		{"it was filled with the start", func(d *desk, _ *SymbolState) { d.book.bootMS = filledMS }, false},
+		{"it was filled right after", func(d *desk, _ *SymbolState) { d.book.bootMS = filledMS - 1 }, true},
+		{"more was sold than botd had opened", func(d *desk, _ *SymbolState) {
+			order := closes
+			order.Quantity = 25
+			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Exit, order),
+				Body: record.Ended{OrderID: 12, State: placement.Filled, Filled: 25}})
+		}, false},
+		{"all was sold", func(d *desk, _ *SymbolState) {
+			order := closes
+			order.Quantity = 20
+			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Exit, order),
+				Body: record.Ended{OrderID: 12, State: placement.Filled, Filled: 20}})
+		}, false},
+	} {
+		d, symbol := opened(t, 0)
+		if c.with != nil {
+			c.with(d, symbol)
+		}
+		s := &survey{book: d.book, fetched: &Snapshot{}}
+		s.standOpened(symbol)
+		if have := symbol.testimony.doubted; have != c.want {
+			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhatAWalletShowsWhileAnotherReadFails: what a purchase is presumed to have bought where the open list was read, else only for which sales of
+// unknown fate it freezes nothing.
+func TestWhatAWalletShowsWhileAnotherReadFails(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		with      func(w *wallet, s *survey)
+		readAlone bool
+		presumed  exchange.Quantity
+		unfrozen  string // of which sales: unknown, acknowledged
+	}{
+		{"list and wallet", nil, true, 5, "true true"},
+		{"the wallet alone", func(_ *wallet, s *survey) { s.fetched.SpotOrders = exchange.Fetched[exchange.Order]{} }, true, 0, "true false"},
+		{"the list alone", func(_ *wallet, s *survey) { s.fetched.Balances = exchange.Fetched[exchange.Balance]{} }, false, 0, "false false"},
+		{"neither, where the wallet was read before", func(w *wallet, s *survey) {
+			s.fetched.SpotOrders, s.fetched.Balances = exchange.Fetched[exchange.Order]{}, exchange.Fetched[exchange.Balance]{}
+			w.book.Symbol(coin).readAlone = true
+		}, true, 0, "false false"},
+		{"without rules", func(w *wallet, s *survey) { w.book.Symbol(coin).Rules = nil }, true, 0, "false false"},
+	} {
+		w := explains(t, 10, 0)
+		w.buysUnder(8, 5)
+		unknown, acknowledged := w.places(placement.Exit, 0, saleOf(6)), w.places(placement.Exit, 9, saleOf(6))
+		w.now += 2_000
+		s := w.reads(1_015, 0)
+		s.fetched.Unread = []exchange.SymbolKey{coin}
+		if c.with != nil {
+			c.with(w, s)
+		}
+		symbol := w.book.Symbol(coin)
+		s.observePosition(symbol)
+		unfrozen := fmt.Sprint(w.book.unfrozen[unknown.ClientOrderID], w.book.unfrozen[acknowledged.ClientOrderID])
+		if symbol.readAlone != c.readAlone || symbol.spot.presumed != c.presumed || unfrozen != c.unfrozen || symbol.Position != 10 {
+			t.Errorf("%s: want read alone %t, %d presumed, unfrozen %s, have %t, %d, %s, position %d", c.name, c.readAlone, c.presumed, c.unfrozen,
+				symbol.readAlone, symbol.spot.presumed, unfrozen, symbol.Position)
+		}
+	}
+	w := explains(t, 10, 0) // of purchases and of another symbol's sales nothing is noted
+	w.buysUnder(0, 5)
+	w.sendsElsewhere(exchange.Sell)
+	s := w.reads(1_015, 0)
+	s.fetched.SpotOrders = exchange.Fetched[exchange.Order]{}
+	s.partialWallet(w.book.Symbol(coin))
+	if len(w.book.unfrozen) != 0 {
+		t.Errorf("want nothing noted, have %v", w.book.unfrozen)
+	}
+}
+
+// TestSinceWhenAPositionIsHeldAndAtWhichPrice: a new one since now; one that a list does not show, though it did, keeps its price.
+func TestSinceWhenAPositionIsHeldAndAtWhichPrice(t *testing.T) {
+	t.Parallel()
+	row := func(id int64, quantity exchange.Quantity, leverage int) exchange.Position {
+		return exchange.Position{ID: id, Symbol: "BTC-USDT", Side: exchange.Long, Remaining: quantity, EntryPrice: exchange.AmountOf(quantityPrice(quantity)),
+			Leverage: leverage, LiqPrice: exchange.AmountOf(id)}
+	}
+	for _, c := range []struct {
+		name   string
+		held   exchange.Quantity // as the list showed it before, under id 7
+		row    exchange.Position
+		state  func(d *desk, s *SymbolState)
+		want   string // position, entry price, leverage, liquidation
+		newSet bool   // it is held since now
+	}{
+		{"the same", 20, row(7, 20, 3), nil, "20 2000 3 7", false},
+		{"it has grown", 20, row(7, 25, 3), nil, "25 2500 3 7", false},
+		{"another", 20, row(8, 20, 3), nil, "20 2000 3 8", true},
+		{"the first", 0, row(7, 20, 3), nil, "20 2000 3 7", true},
+		{"one without a leverage", 20, row(7, 20, 0), nil, "20 2000 10 7", false},
+		{"a leverage of one", 20, row(7, 20, 1), nil, "20 2000 1 7", false},
+		{"none, of one that was shown", 20, exchange.Position{}, func(_ *desk, s *SymbolState) { s.testimony.shownOf = sentMS }, "0 50000 10 0", true},
+		{"none, of one that was not shown", 20, exchange.Position{}, nil, "0 0 10 0", true},
+		{"none, and nothing is known", 20, exchange.Position{}, func(d *desk, s *SymbolState) {
+			s.testimony.shownOf = sentMS
+			d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -20}})
+		}, "0 0 10 0", true},
+		{"beside others", 20, row(7, 25, 3), func(d *desk, s *SymbolState) {
+			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
+		}, "20 2500 3 7", false},
+		{"none but others'", 0, row(7, 5, 3), func(d *desk, s *SymbolState) {
+			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
+		}, "0 500 3 7", true},
+	} {
+		d, symbol := opened(t, 0)
+		symbol.Position, symbol.PositionID, symbol.EntryPrice, symbol.SinceMS = c.held, 7, exchange.AmountOf(50_000), 5
+		if c.held == 0 {
+			symbol.PositionID = 0
+		}
+		if c.state != nil {
+			c.state(d, symbol)
+		}
+		s := &survey{book: d.book, fetched: &Snapshot{BeganMS: 1, EndedMS: 77}}
+		s.takeRow(symbol, &c.row)
+		have := fmt.Sprintf("%d %s %d %s", symbol.Position, symbol.EntryPrice, symbol.Leverage, symbol.LiqPrice)
+		if have != c.want || (symbol.SinceMS == 77) != c.newSet || symbol.PositionID != c.row.ID {
+			t.Errorf("%s: want %q, new %t, have %q since %d, id %d", c.name, c.want, c.newSet, have, symbol.SinceMS, symbol.PositionID)
+		}
+	}
+}
+
+func quantityPrice(quantity exchange.Quantity) int64 { return 100 * int64(quantity) }
+
+// TestWhatIsForgottenOfAPlacementThatHasEnded, and what an order that fills ends.
+func TestWhatIsForgottenOfAPlacementThatHasEnded(t *testing.T) {
+	t.Parallel()
+	for _, ended := range []bool{true, false} {
+		w := explains(t, 20, 0)
+		o := w.places(placement.StopLoss, 9, stopOf(10))
+		id := o.ClientOrderID
+		w.book.NoteCancel(id, w.now)
+		w.book.released[id], w.book.presumed[id], w.book.unable[id], w.book.unfrozen[id] = 1, true, 1, true
+		body := record.Body(record.Fill{OrderID: 9, Filled: 4})
+		if ended {
+			body = record.Ended{OrderID: 9, State: placement.Filled, Filled: 10}
+		}
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: body})
+		_, canceled := w.book.canceled[id]
+		_, released := w.book.released[id]
+		for what, kept := range map[string]bool{"its cancel": canceled, "the answer to it": released, "that a wallet shows it": w.book.presumed[id],
+			"that its cancel was refused": w.book.unable[id] != 0, "that the wallet freezes nothing for it": w.book.unfrozen[id]} {
+			if kept == ended {
+				t.Errorf("ended %t: want %s kept %t", ended, what, !ended)
+			}
+		}
+	}
+}
+
+// TestWhatARecordAboutAPlacementChanges of what was observed of its symbol.
+func TestWhatARecordAboutAPlacementChanges(t *testing.T) {
+	t.Parallel()
+	fill := func(filled exchange.Quantity) record.Body { return record.Fill{OrderID: 9, Filled: filled} }
+	w := explains(t, 10, 0)
+	symbol := w.book.Symbol(coin)
+	purchase := w.buysUnder(9, 10)
+	if w.book.placedMS != w.now {
+		t.Errorf("want the time of the last order that the exchange took, have %d", w.book.placedMS)
+	}
+	symbol.spot.presumed, symbol.spot.overdrawn, symbol.Settled = 10, true, true
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: fill(4)})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: fill(7)})
+	if symbol.spot.presumed != 3 || symbol.spot.overdrawn || symbol.Settled || symbol.calm.sinceMS != w.now {
+		t.Errorf("want three left presumed, the wallet read anew and the fill's time measured, have %d, %t, %t, %+v", symbol.spot.presumed,
+			symbol.spot.overdrawn, symbol.Settled, symbol.calm)
+	}
+	symbol.spot.overdrawn, symbol.calm = true, persistence{}
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: fill(7)})
+	if !symbol.spot.overdrawn || symbol.calm.sinceMS != 0 {
+		t.Error("want a record without a fill to change neither")
+	}
+	symbol.spot.presumed = 10
+	stop := w.places(placement.StopLoss, 10, stopOf(10))
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: stop.ClientOrderID, Body: record.Fill{OrderID: 10, Filled: 4}})
+	if symbol.spot.presumed != 10 {
+		t.Errorf("want a sale to leave what is presumed, have %d", symbol.spot.presumed)
+	}
+	d := holds(t, 20)
+	d.book.placedMS = 5
+	d.acknowledge(d.places(placement.Entry, buys), 11)
+	if d.book.placedMS != 5 {
+		t.Error("want an order on futures to be none on spot")
+	}
+}
+
+// TestWhichRefusalMayHaveBought: of a purchase on spot, which the exchange may have executed; each is listed until a snapshot confirms it.
+func TestWhichRefusalMayHaveBought(t *testing.T) {
+	t.Parallel()
+	w := explains(t, 10, 0)
+	symbol := w.book.Symbol(coin)
+	sale := w.places(placement.Exit, 0, saleOf(10))
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Refused{Why: "no"}})
+	if symbol.spot.refusedMS != 0 || len(w.book.Refused()) != 1 {
+		t.Errorf("want a refused sale listed, that bought nothing, have %d, %v", symbol.spot.refusedMS, w.book.Refused())
+	}
+	purchase := w.buysUnder(0, 10)
+	w.apply(record.Record{AtMS: w.now + 5, ClientOrderID: purchase.ClientOrderID, Body: record.Refused{Why: "no"}})
+	if refused := w.book.Refused(); symbol.spot.refusedMS != w.now+5 || len(refused) != 2 || refused[1].SentMS != w.now || refused[1].Symbol != coin {
+		t.Errorf("want the purchase to be one that may have bought, have %d, %+v", symbol.spot.refusedMS, refused)
+	}
+	d := holds(t, 20)
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Entry, buys), Body: record.Refused{Why: "no"}})
+	if d.book.Symbol(bitcoin).spot.refusedMS != 0 {
+		t.Error("want no purchase on futures, whose position shows it")
+	}
+}
+
+// TestWhatWasSoldOfAnUnknownPurchase: what a sale fills beyond what is known, while the purchase's fate is unknown, until that ends.
+func TestWhatWasSoldOfAnUnknownPurchase(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		unknown bool
+		fills   []exchange.Quantity // of a sale, one after the other; ten are known
+		want    exchange.Quantity
+	}{
+		{"more than is known", true, []exchange.Quantity{14}, 4},
+		{"as much as is known", true, []exchange.Quantity{10}, 0},
+		{"less", true, []exchange.Quantity{3}, 0},
+		{"more, in two parts", true, []exchange.Quantity{6, 14}, 4},
+		{"no purchase is unknown", false, []exchange.Quantity{14}, 0},
+	} {
+		w := explains(t, 10, 0)
+		purchase := w.buysUnder(map[bool]int64{true: 0, false: 8}[c.unknown], 5)
+		sale := w.places(placement.Exit, 9, saleOf(20))
+		for _, filled := range c.fills {
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Fill{OrderID: 9, Filled: filled}})
+		}
+		symbol := w.book.Symbol(coin)
+		if have := symbol.leftSold; have != c.want {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
+		}
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Ended{OrderID: 9, State: placement.Canceled, Filled: c.fills[0]}})
+		if symbol.leftSold != c.want {
+			t.Errorf("%s: want the end of the sale to change nothing, have %d", c.name, symbol.leftSold)
+		}
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: record.Ended{State: placement.Absent}})
+		if symbol.leftSold != 0 {
+			t.Errorf("%s: want nothing left when the purchase is decided, have %d", c.name, symbol.leftSold)
+		}
+	}
+	d := holds(t, 20)
+	d.unknown(d.places(placement.Entry, buys))
+	order := closes
+	order.Quantity = 30
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Exit, order), Body: record.Fill{OrderID: 12, Filled: 30}})
+	if sold := d.book.Symbol(bitcoin).leftSold; sold != 0 {
+		t.Errorf("want nothing of the kind on futures, have %d", sold)
+	}
+}
+
+// TestWhenACalmIsMeasuredAnewAfterAStart: where the clock before it may have stamped the last fill too early or late, by L and ten seconds.
+func TestWhenACalmIsMeasuredAnewAfterAStart(t *testing.T) {
+	t.Parallel()
+	for afterMS, want := range map[int64]bool{0: true, 11_000: true, 11_001: false, -11_000: true, -11_001: false} {
+		_, symbol := opened(t, 0)
+		calm := symbol.calmSince(testSettle, filledMS+afterMS)
+		wanted := persistence{}
+		if want {
+			wanted = persistence{sinceMS: filledMS + afterMS, lastMS: filledMS + afterMS}
+		}
+		if calm != wanted {
+			t.Errorf("a start %d ms after the fill: want %+v, have %+v", afterMS, wanted, calm)
+		}
+	}
+	if symbol := newDesk(t).book.Symbol(bitcoin); symbol.calmSince(testSettle, 5_000) != (persistence{}) {
+		t.Error("want nothing measured where nothing was ever filled")
+	}
+}
