@@ -1,0 +1,692 @@
+package reconcile
+
+import (
+	"fmt"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// standing is a wallet that explains ten, beside another botd's orders: an order of that one is in no journal.
+func standing(t testing.TB, orders ...twinOrder) (*wallet, *SymbolState) {
+	w := explains(t, 10, 0)
+	symbol := w.book.Symbol(coin)
+	symbol.UnknownEnded, symbol.spot.twinOrders = elders+"1", orders
+	return w, symbol
+}
+
+// TestWhatIsHeldWithAnotherBotd: what its orders have bought and not sold, and botd's own, as far as the wallet shows it.
+func TestWhatIsHeldWithAnotherBotd(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		theirs   []exchange.Quantity // what their orders bought, negative: sold
+		sold     exchange.Quantity   // by own sales, of theirs
+		fees     exchange.Quantity
+		inWallet exchange.Quantity
+		early    bool // the wallet proves nothing yet
+		held     exchange.Quantity
+		theirs1  exchange.Quantity // of it
+	}{
+		{"nothing of theirs", nil, 0, 0, 1_010, true, 10, 0},
+		{"what they bought", []exchange.Quantity{5}, 0, 0, 1_015, true, 15, 5},
+		{"what they bought and have not sold", []exchange.Quantity{5, -2}, 0, 0, 1_013, true, 13, 3},
+		{"they sold more than they bought: botd's", []exchange.Quantity{5, -8}, 0, 0, 1_007, true, 7, 0},
+		{"the same, and the wallet says what is left", []exchange.Quantity{5, -8}, 0, 0, 1_007, false, 7, 0},
+		{"they sold botd's, and a wallet that proves something shows it all", []exchange.Quantity{-8}, 0, 0, 1_010, false, 10, 0},
+		{"they sold botd's, and the wallet may be old", []exchange.Quantity{-8}, 0, 0, 1_010, true, 2, 0},
+		{"own sales have sold of theirs", []exchange.Quantity{5}, 3, 0, 1_012, true, 12, 2},
+		{"fees have taken of botd's", []exchange.Quantity{5}, 0, 2, 1_013, true, 13, 5},
+		{"fees have taken of botd's, by a wallet that proves something", []exchange.Quantity{5}, 0, 2, 1_013, false, 13, 5},
+		{"the wallet shows less of botd's", []exchange.Quantity{5}, 0, 0, 1_004, false, 9, 0},
+		{"the wallet shows none of botd's", []exchange.Quantity{5}, 0, 0, 900, false, 5, 0},
+		{"the wallet shows nearly nothing", []exchange.Quantity{5}, 0, 0, 3, false, 3, 0},
+		{"the wallet shows nothing", []exchange.Quantity{5}, 0, 0, 0, false, 0, 0},
+	} {
+		w, symbol := standing(t)
+		if c.fees != 0 {
+			w.apply(record.Record{Symbol: coin, Body: record.Fees{Quantity: c.fees, Expected: true}})
+		}
+		for i, net := range c.theirs {
+			symbol.spot.twinOrders = append(symbol.spot.twinOrders, twinOrder{int64(50 + i), net, int64(700 + i)})
+		}
+		symbol.spot.twinSold, symbol.spot.inWallet, symbol.spot.early = c.sold, c.inWallet, c.early
+		if have := symbol.heldWithTwin(); have != c.held {
+			t.Errorf("%s: want %d held, have %d", c.name, c.held, have)
+		}
+		theirs, since := w.book.TwinHolds(symbol)
+		if wantSince := map[bool]int64{true: 700}[len(c.theirs) > 0]; theirs != c.theirs1 || since != wantSince {
+			t.Errorf("%s: want %d of it theirs since %d, have %d since %d", c.name, c.theirs1, wantSince, theirs, since)
+		}
+	}
+	w, symbol := standing(t, twinOrder{50, 5, 700})
+	symbol.spot.inWallet = 1_015
+	symbol.UnknownEnded = ""
+	if theirs, since := w.book.TwinHolds(symbol); theirs != 0 || since != 0 {
+		t.Errorf("want none of theirs where botd does not stand down, have %d since %d", theirs, since)
+	}
+	d := holds(t, 20)
+	d.book.Symbol(bitcoin).UnknownEnded, d.book.Symbol(bitcoin).spot.twinOrders = elders+"1", []twinOrder{{50, 5, 700}}
+	if theirs, since := d.book.TwinHolds(d.book.Symbol(bitcoin)); theirs != 0 || since != 0 {
+		t.Errorf("want none on futures, where the position is one, have %d since %d", theirs, since)
+	}
+}
+
+// TestWhenTheNextRoundIsSoonBesideAnotherBotd: while no stop of either covers part of what is held, or they sell more than that.
+func TestWhenTheNextRoundIsSoonBesideAnotherBotd(t *testing.T) {
+	t.Parallel()
+	sells := func(quantity exchange.Quantity) func(w *wallet, s *SymbolState) {
+		return func(w *wallet, _ *SymbolState) { w.places(placement.StopLoss, 9, stopOf(quantity)) }
+	}
+	for _, c := range []struct {
+		name string
+		with func(w *wallet, s *SymbolState)
+		want bool
+	}{
+		{"nothing is covered", nil, true},
+		{"all is covered", sells(10), false},
+		{"all but what is worth an order is", sells(8), true},
+		{"all but what is worth less is", sells(9), false},
+		{"more than all is", sells(13), false},
+		{"they sell too much since a while", func(w *wallet, s *SymbolState) { sells(13)(w, s); s.spot.excessMS = 1 }, true},
+		{"theirs covers it", func(_ *wallet, s *SymbolState) {
+			s.Foreign = []exchange.Order{anothers(elders+"2", 50, exchange.Sell, exchange.StopLimit, 10, 0, 1)}
+		}, false},
+		{"a person's does not", func(_ *wallet, s *SymbolState) {
+			s.Foreign = []exchange.Order{anothers("a person's", 50, exchange.Sell, exchange.StopLimit, 10, 0, 1)}
+		}, true},
+		{"a purchase of theirs does not", func(_ *wallet, s *SymbolState) {
+			s.Foreign = []exchange.Order{anothers(elders+"2", 50, exchange.Buy, exchange.Limit, 10, 0, 1)}
+		}, true},
+		{"a purchase of botd's does not", func(w *wallet, _ *SymbolState) { w.buysUnder(9, 10) }, true},
+		{"a sale of another symbol does not", func(w *wallet, _ *SymbolState) { w.sendsElsewhere(exchange.Sell) }, true},
+		{"botd does not stand down", func(_ *wallet, s *SymbolState) { s.UnknownEnded = "" }, false},
+		{"the rules are not known", func(_ *wallet, s *SymbolState) { s.Rules = nil }, false},
+	} {
+		w, symbol := standing(t)
+		symbol.spot.inWallet = 1_010
+		if c.with != nil {
+			c.with(w, symbol)
+		}
+		if have := w.book.TwinUncovered(symbol); have != c.want {
+			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
+		}
+	}
+	d := holds(t, 20)
+	d.book.Symbol(bitcoin).UnknownEnded = elders + "1"
+	if d.book.TwinUncovered(d.book.Symbol(bitcoin)) {
+		t.Error("want no hurry on futures")
+	}
+}
+
+// TestHowMuchMoreStopsSellThanIsHeld, since when: worth an order, and frozen for all of them in the wallet.
+func TestHowMuchMoreStopsSellThanIsHeld(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		sells  exchange.Quantity // of ten
+		frozen exchange.Quantity
+		stands bool // botd stands down
+		want   exchange.Quantity
+	}{
+		{"as much", 10, 10, true, 0},
+		{"more by an order", 12, 12, true, 2},
+		{"more by less than an order", 11, 11, true, 0},
+		{"less", 7, 7, true, 0},
+		{"more, and the wallet does not freeze all of it", 12, 11, true, 0},
+		{"more, and the wallet freezes more", 12, 15, true, 2},
+		{"more, and no other botd trades", 12, 12, false, 0},
+	} {
+		w, symbol := standing(t)
+		if !c.stands {
+			symbol.UnknownEnded = ""
+		}
+		symbol.spot.inWallet = 1_010
+		w.places(placement.StopLoss, 9, stopOf(c.sells))
+		for _, beganMS := range []int64{0, 77} {
+			symbol.spot.excessMS = beganMS
+			w.reads(1_010-c.frozen, c.frozen).noteExcess(symbol)
+			since := map[bool]int64{true: w.now, false: beganMS}[beganMS == 0]
+			if c.want == 0 {
+				since = 0
+			}
+			if symbol.spot.excess != c.want || symbol.spot.excessMS != since {
+				t.Errorf("%s: want %d since %d, have %d since %d", c.name, c.want, since, symbol.spot.excess, symbol.spot.excessMS)
+			}
+		}
+	}
+}
+
+// TestWhichStopGivesWayToAnotherBotds: since 1.5 s where botd began later, since ten seconds else, of no more than sells too much.
+func TestWhichStopGivesWayToAnotherBotds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		id     string // of the other botd's order
+		agoMS  int64
+		excess exchange.Quantity
+		with   func(d *derivation)
+		want   bool
+		left   exchange.Quantity
+	}{
+		{"began later, after 1.5 s", elders + "1", 1_500, 10, nil, true, 0},
+		{"began later, a moment before", elders + "1", 1_499, 10, nil, false, 10},
+		{"began earlier, after ten seconds", youngers + "1", 10_000, 10, nil, true, 0},
+		{"began earlier, a moment before", youngers + "1", 9_999, 10, nil, false, 10},
+		{"more sells too much", elders + "1", 1_500, 15, nil, true, 5},
+		{"less sells too much, by less than an order", elders + "1", 1_500, 9, nil, true, -1},
+		{"less sells too much, by an order", elders + "1", 1_500, 8, nil, false, 8},
+		{"nothing sells too much", elders + "1", 1_500, 10, func(d *derivation) { d.symbol.spot.excessMS = 0 }, false, 10},
+		{"it sells no more than is held", elders + "1", 1_500, 10, func(d *derivation) { d.shrunk = nil }, false, 10},
+		{"its symbol cannot be read", elders + "1", 1_500, 10, func(d *derivation) { d.symbol.unread = true }, false, 10},
+		{"its market cannot be read", elders + "1", 1_500, 10, func(d *derivation) { d.desired.Unread = true }, false, 10},
+		{"something is unknown", elders + "1", 1_500, 10, func(d *derivation) { d.unsettled = true }, false, 10},
+	} {
+		w, symbol := standing(t)
+		symbol.UnknownEnded = c.id
+		stop := w.places(placement.StopLoss, 9, stopOf(10))
+		symbol.spot.excessMS = w.now - c.agoMS
+		d := w.deriving(nil)
+		d.shrunk = d.stops
+		if c.with != nil {
+			c.with(d)
+		}
+		left := c.excess
+		have := d.shrinks(&Intent{Purpose: placement.Cancel, ClientID: stop.ClientOrderID}, &left)
+		if have != c.want || left != c.left {
+			t.Errorf("%s: want %t, %d left, have %t, %d", c.name, c.want, c.left, have, left)
+		}
+		if d.shrinks(&Intent{Purpose: placement.Cancel, ClientID: "nobody's"}, &left) {
+			t.Errorf("%s: want no order that has ended to give way", c.name)
+		}
+	}
+}
+
+// TestWhatAnotherBotdsOrdersHaveDone, as lists show them: each by the most it filled, less the fee of a purchase; of no more than a page.
+func TestWhatAnotherBotdsOrdersHaveDone(t *testing.T) {
+	t.Parallel()
+	row := func(id string, orderID int64, side exchange.Side, filled exchange.Quantity) exchange.Order {
+		return anothers(id, orderID, side, exchange.Limit, 2_000, filled, 1)
+	}
+	for _, c := range []struct {
+		name string
+		rows []exchange.Order
+		with func(w *wallet, s *SymbolState)
+		want string
+	}{
+		{"a purchase, less a fee of 0.1 %", []exchange.Order{row(elders+"2", 50, exchange.Buy, 1_000)}, nil, "50:999"},
+		{"a sale", []exchange.Order{row(elders+"2", 50, exchange.Sell, 1_000)}, nil, "50:-1000"},
+		{"two", []exchange.Order{row(elders+"2", 50, exchange.Sell, 4), row(elders+"3", 51, exchange.Sell, 5)}, nil, "50:-4 51:-5"},
+		{"one that has filled more since", []exchange.Order{row(elders+"2", 50, exchange.Sell, 4), row(elders+"2", 50, exchange.Sell, 6)}, nil, "50:-6"},
+		{"one of an older list", []exchange.Order{row(elders+"2", 50, exchange.Sell, 4), row(elders+"2", 50, exchange.Sell, 3)}, nil, "50:-4"},
+		{"one that has filled nothing", []exchange.Order{row(elders+"2", 50, exchange.Sell, 0)}, nil, ""},
+		{"one that has ended without a fill", []exchange.Order{func() exchange.Order {
+			o := row(elders+"2", 50, exchange.Sell, 0)
+			o.Status = exchange.StatusCanceled
+			return o
+		}()}, nil, ""},
+		{"a person's", []exchange.Order{row("a person's", 50, exchange.Sell, 4)}, nil, ""},
+		{"another instance's", []exchange.Order{row("bu-000000aaaaa-2", 50, exchange.Sell, 4)}, nil, ""},
+		{"on futures", []exchange.Order{func() exchange.Order {
+			o := row(elders+"2", 50, exchange.Sell, 4)
+			o.Market = exchange.Futures
+			return o
+		}()}, nil, ""},
+		{"one that a person has decided about", []exchange.Order{row(elders+"2", 50, exchange.Sell, 4), row(elders+"3", 51, exchange.Sell, 4)},
+			func(_ *wallet, s *SymbolState) { s.spot.resolvedID = 50 }, "51:-4"},
+		{"the rules are not known", []exchange.Order{row(elders+"2", 50, exchange.Sell, 4)}, func(_ *wallet, s *SymbolState) { s.Rules = nil }, ""},
+	} {
+		w, symbol := standing(t)
+		w.book.SpotFee = exchange.RateOne / 1_000
+		s := w.reads(1_010, 0)
+		if c.with != nil {
+			c.with(w, symbol)
+		}
+		s.noteTwinOrders(c.rows)
+		have := ""
+		for i, one := range symbol.spot.twinOrders {
+			if i > 0 {
+				have += " "
+			}
+			have += fmt.Sprintf("%d:%d", one.orderID, one.net)
+		}
+		if have != c.want {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
+		}
+	}
+	w, symbol := standing(t)
+	var rows []exchange.Order
+	for i := range 1_001 {
+		rows = append(rows, row(fmt.Sprintf("%s%d", elders, 2+i), int64(50+i), exchange.Sell, 1))
+	}
+	w.reads(1_010, 0).noteTwinOrders(rows)
+	if len(symbol.spot.twinOrders) != 1_000 {
+		t.Errorf("want a page of them remembered, have %d", len(symbol.spot.twinOrders))
+	}
+	symbol.resolveTwin()
+	if symbol.spot.resolvedID != 1_049 || len(symbol.spot.twinOrders) != 0 {
+		t.Errorf("want all of them decided, have up to %d, %d", symbol.spot.resolvedID, len(symbol.spot.twinOrders))
+	}
+}
+
+// TestWhatOwnSalesHaveSoldOfAnotherBotds: beyond what fills explain, while that one has traded.
+func TestWhatOwnSalesHaveSoldOfAnotherBotds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		theirs []twinOrder
+		side   exchange.Side
+		filled exchange.Quantity // ten are known
+		want   exchange.Quantity
+	}{
+		{"more than is known", []twinOrder{{50, 5, 1}}, exchange.Sell, 13, 3},
+		{"as much", []twinOrder{{50, 5, 1}}, exchange.Sell, 10, 0},
+		{"less", []twinOrder{{50, 5, 1}}, exchange.Sell, 4, 0},
+		{"a purchase", []twinOrder{{50, 5, 1}}, exchange.Buy, 13, 0},
+		{"that one has traded nothing", nil, exchange.Sell, 13, 0},
+	} {
+		w, symbol := standing(t, c.theirs...)
+		o := w.places(placement.Exit, 9, exchange.NewOrder{Side: c.side, Type: exchange.Limit, Quantity: 20, Price: 2_500e8})
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Fill{OrderID: 9, Filled: c.filled}})
+		if have := symbol.spot.twinSold; have != c.want {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
+		}
+	}
+}
+
+// TestHowMuchMoreAWalletHoldsThanIsClosed: what the kill switch leaves to a person, beyond fees and a step.
+func TestHowMuchMoreAWalletHoldsThanIsClosed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		fees     exchange.Quantity // expected
+		inWallet exchange.Quantity
+		with     func(w *wallet)
+		want     exchange.Quantity
+	}{
+		{"as much", 0, 1_010, nil, 0},
+		{"a step more", 0, 1_011, nil, 0},
+		{"two steps more", 0, 1_012, nil, 2},
+		{"less", 0, 900, nil, 0},
+		{"by the fees that were expected", 2, 1_011, nil, 0},
+		{"by more than those", 2, 1_012, nil, 4},
+		{"the wallet was never read", 0, 1_012, func(w *wallet) { w.book.WalletMS = 0 }, 0},
+		{"the rules are not known", 0, 1_012, func(w *wallet) { w.book.Symbol(coin).Rules = nil }, 0},
+	} {
+		w := explains(t, 10, c.fees)
+		w.reads(c.inWallet, 0)
+		symbol := w.book.Symbol(coin)
+		symbol.Position = symbol.heldOnSpot()
+		if c.with != nil {
+			c.with(w)
+		}
+		if have := w.book.Unclaimed(symbol); have != c.want {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
+		}
+	}
+	d := holds(t, 0)
+	d.book.WalletMS, d.book.Balances = 1, []exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(1)}}
+	if have := d.book.Unclaimed(d.book.Symbol(bitcoin)); have != 0 {
+		t.Errorf("want nothing of the kind on futures, have %d", have)
+	}
+}
+
+// TestWhatAPersonAdoptsOfAPurchaseOfUnknownFate: what the wallet holds beyond what fills explain.
+func TestWhatAPersonAdoptsOfAPurchaseOfUnknownFate(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		unknown  bool
+		fees     exchange.Quantity
+		inWallet exchange.Quantity
+		want     exchange.Quantity
+	}{
+		{"it bought five", true, 0, 1_015, 5},
+		{"beside fees", true, 2, 1_013, 5},
+		{"it bought nothing", true, 0, 1_010, 0},
+		{"the wallet misses some", true, 0, 1_000, 0},
+		{"none is unknown", false, 0, 1_015, 0},
+	} {
+		w := explains(t, 10, c.fees)
+		w.buysUnder(map[bool]int64{true: 0, false: 8}[c.unknown], 5)
+		w.reads(c.inWallet, 0)
+		adopted := exchange.Quantity(0)
+		for _, r := range w.book.Resolve(coin, true, "one", "a test") {
+			if body, is := r.Body.(record.Adopted); is {
+				adopted += body.Quantity
+			}
+		}
+		if adopted != c.want {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, adopted)
+		}
+	}
+}
+
+// TestWhatConfirmsARefusal: lists that began after it, on spot the whole order history too; an executed one is found there, without an id where
+// botd's own rows show none.
+func TestWhatConfirmsARefusal(t *testing.T) {
+	t.Parallel()
+	purchase := exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: 2_500e8}
+	executed := func(change func(o *exchange.Order)) func(w *wallet, s *survey) {
+		return func(w *wallet, s *survey) {
+			w.book.idsLeftOut = true
+			o := exchange.Order{ID: 70, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Filled: 10,
+				Status: exchange.StatusFilled, CreatedMS: w.now}
+			if change != nil {
+				change(&o)
+			}
+			s.fetched.History = exchange.FetchedOf([]exchange.Order{o})
+		}
+	}
+	const found = "order 70, which nothing claims, could be one that the exchange refused and executed"
+	for _, c := range []struct {
+		name      string
+		order     exchange.NewOrder
+		with      func(w *wallet, s *survey)
+		confirmed bool
+		why       string
+	}{
+		{"lists of after it", purchase, nil, true, ""},
+		{"lists of the moment", purchase, func(w *wallet, s *survey) { s.fetched.BeganMS-- }, false, ""},
+		{"without the open list", purchase, func(_ *wallet, s *survey) { s.fetched.SpotOrders = exchange.Fetched[exchange.Order]{} }, false, ""},
+		{"without the history", purchase, func(_ *wallet, s *survey) { s.fetched.History = exchange.Fetched[exchange.Order]{} }, false, ""},
+		{"with a part of the history", purchase, func(_ *wallet, s *survey) { s.fetched.HistoryWhole = false }, false, ""},
+		{"where a read about the symbol failed", purchase, func(_ *wallet, s *survey) { s.fetched.Unread = []exchange.SymbolKey{coin} }, false, ""},
+		{"the history shows it", purchase, executed(nil), true, found},
+		{"of a sale the wallet shows it", saleOf(10), executed(func(o *exchange.Order) { o.Side = exchange.Sell }), true, ""},
+		{"it shows one without a fill", purchase, executed(func(o *exchange.Order) { o.Filled = 0 }), true, ""},
+		{"it shows one of a fill of one", purchase, executed(func(o *exchange.Order) { o.Filled = 1 }), true, found},
+		{"it shows a person's id", purchase, executed(func(o *exchange.Order) { o.ClientOrderID = "a person's" }), true, ""},
+		{"it shows one of before", purchase, executed(func(o *exchange.Order) { o.CreatedMS -= 2_000 }), true, ""},
+		{"it shows a row that is botd's", purchase, executed(func(o *exchange.Order) { o.ID = 8 }), true, ""},
+		{"botd's rows show ids", purchase, func(w *wallet, s *survey) { executed(nil)(w, s); w.book.idsLeftOut = false }, true, ""},
+	} {
+		w := explains(t, 10, 0)
+		w.buysUnder(8, 3)
+		o := w.places(placement.Order, 0, c.order)
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Refused{Why: "no"}})
+		s := w.reads(1_010, 0)
+		s.fetched.BeganMS++
+		s.fetched.History, s.fetched.HistoryWhole = exchange.FetchedOf[exchange.Order](nil), true
+		if c.with != nil {
+			c.with(w, s)
+		}
+		symbol := w.book.Symbol(coin)
+		symbol.Settled = true
+		s.confirmRefused()
+		if confirmed := len(w.book.Refused()) == 0; confirmed != c.confirmed || symbol.Settled != c.confirmed || symbol.Quarantine() != c.why {
+			t.Errorf("%s: want confirmed %t, %q, have %t, settled %t, %q", c.name, c.confirmed, c.why, confirmed, symbol.Settled, symbol.Quarantine())
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(s *Snapshot)
+		want   bool
+	}{
+		{"both lists", func(*Snapshot) {}, true},
+		{"the positions alone", func(s *Snapshot) { s.FuturesOrders = exchange.Fetched[exchange.Order]{} }, false},
+		{"the orders alone", func(s *Snapshot) { s.Positions = exchange.Fetched[exchange.Position]{} }, false},
+	} {
+		d := holds(t, 20)
+		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Entry, buys), Body: record.Refused{Why: "no"}})
+		d.now++
+		s := d.shows(d.book.Symbol(bitcoin), 20)
+		c.change(s.fetched)
+		s.confirmRefused()
+		if have := len(d.book.Refused()) == 0; have != c.want {
+			t.Errorf("on futures, %s: want confirmed %t, have %t", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhoseRepetitionARowIs: of a purchase of the same amount, or of the same quantity and price, and the same seconds, where lists leave ids out.
+func TestWhoseRepetitionARowIs(t *testing.T) {
+	t.Parallel()
+	amount := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)}
+	limit := exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: 2_500e8}
+	for _, c := range []struct {
+		name  string
+		order exchange.NewOrder
+		ended bool // the purchase has
+		with  func(w *wallet, o *exchange.Order)
+		want  bool
+	}{
+		{"of the same quantity and price", limit, true, nil, true},
+		{"of one that is live", limit, false, nil, true},
+		{"of another quantity", limit, true, func(_ *wallet, o *exchange.Order) { o.Quantity = 11 }, false},
+		{"of another price", limit, true, func(_ *wallet, o *exchange.Order) { o.Price++ }, false},
+		{"of the same amount", amount, true, nil, true},
+		{"of another amount", amount, true, func(_ *wallet, o *exchange.Order) { o.QuoteAmount = exchange.AmountOf(501) }, false},
+		{"of another type", limit, true, func(_ *wallet, o *exchange.Order) { o.Type = exchange.MarketOrder }, false},
+		{"of another symbol", limit, true, func(_ *wallet, o *exchange.Order) { o.Symbol = "ETH-USDT" }, false},
+		{"a sale", limit, true, func(_ *wallet, o *exchange.Order) { o.Side = exchange.Sell }, false},
+		{"as early as it may be dated", limit, true, func(_ *wallet, o *exchange.Order) { o.CreatedMS -= 1_000 }, true},
+		{"earlier", limit, true, func(_ *wallet, o *exchange.Order) { o.CreatedMS -= 1_001 }, false},
+		{"ten seconds later", limit, true, func(_ *wallet, o *exchange.Order) { o.CreatedMS += 10_000 }, true},
+		{"later than that", limit, true, func(_ *wallet, o *exchange.Order) { o.CreatedMS += 10_001 }, false},
+		{"under an id", limit, true, func(_ *wallet, o *exchange.Order) { o.ClientOrderID = "a person's" }, false},
+		{"where lists show ids", limit, true, func(w *wallet, _ *exchange.Order) { w.book.idsLeftOut = false }, false},
+		{"its own row", limit, true, func(_ *wallet, o *exchange.Order) { o.ID = 8 }, false},
+		{"that of one whose answer was lost", limit, true, func(w *wallet, _ *exchange.Order) { w.places(placement.Order, 0, limit) }, false},
+	} {
+		w := explains(t, 10, 0)
+		w.book.idsLeftOut = true
+		first := w.places(placement.Order, 8, c.order)
+		if c.ended {
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: first.ClientOrderID, Body: record.Ended{OrderID: 8, State: placement.Filled, Filled: 10}})
+		}
+		row := exchange.Order{ID: 70, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: c.order.Type, Quantity: c.order.Quantity,
+			Price: c.order.Price, QuoteAmount: c.order.QuoteAmount, Filled: 10, Status: exchange.StatusFilled, CreatedMS: w.now}
+		if c.with != nil {
+			c.with(w, &row)
+		}
+		before := row.ClientOrderID
+		have := w.reads(1_010, 0).named(&row).ClientOrderID
+		if want := map[bool]string{true: first.ClientOrderID, false: before}[c.want]; have != want || row.ClientOrderID != before {
+			t.Errorf("%s: want it under %q, have %q", c.name, want, have)
+		}
+	}
+}
+
+// TestWhichStopShowsThatAnOpeningWasSeen: a closePosition order that stands since: a list showed the position then, and it ends with it.
+func TestWhichStopShowsThatAnOpeningWasSeen(t *testing.T) {
+	t.Parallel()
+	stop := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 49_000e8,
+		ClosePosition: true}
+	other := stop
+	other.Symbol = "ETH-USDT"
+	for _, c := range []struct {
+		name    string
+		afterMS int64 // it was sent so long after the opening
+		order   exchange.NewOrder
+		answer  func(d *desk, id string)
+		purpose placement.Purpose // of what is unknown
+		want    bool
+	}{
+		{"since", 1, stop, func(d *desk, id string) { d.acknowledge(id, 12) }, placement.Entry, true},
+		{"of the moment", 0, stop, func(d *desk, id string) { d.acknowledge(id, 12) }, placement.Entry, true},
+		{"of before", -1, stop, func(d *desk, id string) { d.acknowledge(id, 12) }, placement.Entry, false},
+		{"not answered", 1, stop, func(*desk, string) {}, placement.Entry, false},
+		{"known, and of unknown fate since", 1, stop, func(d *desk, id string) { d.acknowledge(id, 12); d.unknown(id) }, placement.Entry, false},
+		{"of a quantity", 1, offers, func(d *desk, id string) { d.acknowledge(id, 12) }, placement.Entry, false},
+		{"of another symbol", 1, other, func(d *desk, id string) { d.acknowledge(id, 12) }, placement.Entry, false},
+		{"beside an exit", 1, stop, func(d *desk, id string) { d.acknowledge(id, 12) }, placement.Exit, false},
+	} {
+		d := newDesk(t)
+		d.now += 10
+		unknown := d.places(c.purpose, buys)
+		d.unknown(unknown)
+		d.now += c.afterMS
+		c.answer(d, d.places(placement.StopLoss, c.order))
+		s := d.shows(d.book.Symbol(bitcoin), 0)
+		if have := s.protectsOneOf(d.book.unknownOn(bitcoin)); have != c.want {
+			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhatAPlacementExplainsOfADifference in the direction in which it opens.
+func TestWhatAPlacementExplainsOfADifference(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		purpose  placement.Purpose
+		order    exchange.NewOrder
+		filled   exchange.Quantity
+		residual exchange.Quantity
+		want     exchange.Quantity
+	}{
+		{"a part of what it may fill", placement.Entry, buys, 0, 4, 4},
+		{"all that it may fill", placement.Entry, buys, 0, 15, 10},
+		{"what is left of it", placement.Entry, buys, 7, 15, 3},
+		{"none of the other side", placement.Entry, buys, 0, -4, 0},
+		{"none of none", placement.Entry, buys, 0, 0, 0},
+		{"an exit opens nothing", placement.Exit, closes, 0, -4, 0},
+	} {
+		d := holds(t, 0)
+		id := d.places(c.purpose, c.order)
+		d.acknowledge(id, 11)
+		if c.filled != 0 {
+			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: 11, Filled: c.filled}})
+		}
+		if have := Explained(d.book.Placement(id), c.residual); have != c.want {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
+		}
+	}
+	d := holds(t, 20)
+	d.book.Symbol(bitcoin).Position = 25
+	if have := d.book.Symbol(bitcoin).Ahead(); have != 5 {
+		t.Errorf("want the position five ahead of the fills, have %d", have)
+	}
+	w := holding(t, ForeignHalt)
+	w.book.Symbol(coin).Position = 25
+	if have := w.book.Symbol(coin).Ahead(); have != 0 {
+		t.Errorf("want none ahead on spot, which shows no position, have %d", have)
+	}
+}
+
+// TestWhatAMarketMakersQuoteWaitsFor: a position of the other side, or an opening of the other side that is not acknowledged.
+func TestWhatAMarketMakersQuoteWaitsFor(t *testing.T) {
+	t.Parallel()
+	bid := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 40_000e8, Quantity: 10}
+	ask := bid
+	ask.Side = exchange.Sell
+	for _, c := range []struct {
+		name string
+		held exchange.Quantity
+		with func(d *desk) []Intent // and what this round sends
+		want bool                   // a bid waits
+	}{
+		{"nothing", 0, nil, false},
+		{"a long position", 20, nil, false},
+		{"a short position", -20, nil, true},
+		{"an ask that is not answered", 0, func(d *desk) []Intent { d.places(placement.Order, ask); return nil }, true},
+		{"an ask that was acknowledged", 0, func(d *desk) []Intent { d.acknowledge(d.places(placement.Order, ask), 11); return nil }, false},
+		{"a bid that is not answered", 0, func(d *desk) []Intent { d.places(placement.Order, bid); return nil }, false},
+		{"an exit of that side that is not answered", 0, func(d *desk) []Intent { d.places(placement.ExitOrder, ask); return nil }, false},
+		{"an ask of this round", 0, func(*desk) []Intent { return []Intent{{Purpose: placement.Order, Order: ask}} }, true},
+		{"a bid of this round", 0, func(*desk) []Intent { return []Intent{{Purpose: placement.Order, Order: bid}} }, false},
+		{"an exit of this round", 0, func(*desk) []Intent { return []Intent{{Purpose: placement.ExitOrder, Order: ask}} }, false},
+	} {
+		d := holds(t, c.held)
+		var intents []Intent
+		if c.with != nil {
+			intents = c.with(d)
+		}
+		v := d.deriving(nil)
+		v.intents = intents
+		if have := v.against(exchange.Buy) || v.otherSideUnknown(exchange.Buy); have != c.want {
+			t.Errorf("%s: want it to wait %t, have %t", c.name, c.want, have)
+		}
+	}
+	w := explains(t, 10, 0)
+	w.places(placement.Order, 9, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Quantity: 10, Price: 2_500e8})
+	d := w.deriving(nil)
+	d.intents = []Intent{{Purpose: placement.Order, Order: exchange.NewOrder{Side: exchange.Buy}}}
+	if d.against(exchange.Sell) || d.otherSideUnknown(exchange.Sell) {
+		t.Error("want an ask on spot to wait for nothing: it sells what is held")
+	}
+}
+
+// TestWhichOrderHoldsOpeningsBack: one that may open, which botd did not make, where the policy is to open nothing beside such.
+func TestWhichOrderHoldsOpeningsBack(t *testing.T) {
+	t.Parallel()
+	opens := exchange.Order{ID: 50, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10}
+	reduces := opens
+	reduces.ClosePositionID = 7
+	for _, c := range []struct {
+		name   string
+		policy string
+		order  exchange.Order
+		unread bool // its row cannot be read
+		want   bool
+	}{
+		{"one that opens", ForeignHalt, opens, false, true},
+		{"one that reduces", ForeignHalt, reduces, false, false},
+		{"one whose row cannot be read", ForeignHalt, reduces, true, true},
+		{"one that opens, where others are adopted", ForeignAdopt, opens, true, false},
+		{"one that opens, where others are ignored", ForeignIgnore, opens, true, false},
+	} {
+		for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+			d := newDesk(t)
+			d.book.Foreign = c.policy
+			symbol := d.book.Symbol(exchange.SymbolKey{Market: market, Name: "BTC-USDT"})
+			symbol.Foreign = []exchange.Order{c.order}
+			if c.unread {
+				symbol.Unreadable = []exchange.UnreadableRow{{ID: 50}}
+			}
+			want := c.want && (market == exchange.Futures || c.unread) // a wallet shows what an order on spot does
+			if have := d.book.HoldsBack(symbol); (have != nil) != want {
+				t.Errorf("%s, %s: want it to hold back %t, have %v", c.name, market, want, have)
+			}
+		}
+	}
+}
+
+// TestWhenAWalletIsReadSoonAgain: while it proves nothing yet of what is held, which is as long as reads may be old.
+func TestWhenAWalletIsReadSoonAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		known  exchange.Quantity
+		change func(s *SymbolState)
+		want   bool
+	}{
+		{"it proves nothing", 10, func(*SymbolState) {}, true},
+		{"it proves something", 10, func(s *SymbolState) { s.spot.early = false }, false},
+		{"nothing is held", 0, func(*SymbolState) {}, false},
+	} {
+		w := explains(t, c.known, 0)
+		symbol := w.book.Symbol(coin)
+		symbol.spot.early = true
+		c.change(symbol)
+		if have := w.book.AwaitsFreshWallet(symbol); have != c.want {
+			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
+		}
+	}
+	d := holds(t, 20)
+	d.book.Symbol(bitcoin).spot.early = true
+	if d.book.AwaitsFreshWallet(d.book.Symbol(bitcoin)) {
+		t.Error("want no wallet read for futures")
+	}
+	b := NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000})
+	b.Apply(&record.Record{Symbol: coin, Body: record.Adopted{Quantity: 10}})
+	if b.Symbol(coin).spot.early = true; b.AwaitsFreshWallet(b.Symbol(coin)) {
+		t.Error("want no hurry where reads are never old")
+	}
+}
+
+// TestWhichPositionsAreRemembered: the newest 32 that were seen, each once.
+func TestWhichPositionsAreRemembered(t *testing.T) {
+	t.Parallel()
+	symbol := newDesk(t).book.Symbol(bitcoin)
+	for id := range int64(34) { // none has the id 0
+		symbol.noteSeen(id)
+		symbol.noteSeen(id)
+	}
+	if len(symbol.seen) != 32 || symbol.seen[0] != 2 || symbol.seen[31] != 33 {
+		t.Errorf("want the ids 2 to 33, have %v", symbol.seen)
+	}
+}
