@@ -284,10 +284,10 @@ func TestWhatIsForgottenOfAPlacementThatHasEnded(t *testing.T) {
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: body})
 		_, canceled := w.book.canceled[id]
 		_, released := w.book.released[id]
-		for what, kept := range map[string]bool{"its cancel": canceled, "the answer to it": released, "that a wallet shows it": w.book.presumed[id],
+		for what, stands := range map[string]bool{"its cancel": canceled, "the answer to it": released, "that a wallet shows it": w.book.presumed[id],
 			"that its cancel was refused": w.book.unable[id] != 0, "that the wallet freezes nothing for it": w.book.unfrozen[id]} {
-			if kept == ended {
-				t.Errorf("ended %t: want %s kept %t", ended, what, !ended)
+			if stands == ended {
+				t.Errorf("ended %t: want %s stands %t", ended, what, !ended)
 			}
 		}
 	}

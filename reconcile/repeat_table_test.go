@@ -138,7 +138,7 @@ func TestHowLongALostOrderWaitsForAnother(t *testing.T) {
 	}
 }
 
-// TestWhichSaleOnSpotMayHaveAnotherBesideIt: of ten, with three of somebody else's beside: the wallet shows the asset, and not enough for both.
+// TestWhichSaleOnSpotMayHaveAnotherBesideIt: of ten, beside three that are not botd's: the wallet shows the asset, and not enough for both.
 func TestWhichSaleOnSpotMayHaveAnotherBesideIt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
