@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"cmp"
-	"maps"
 
 	"botd/exchange"
 	"botd/exchange/sim"
@@ -36,7 +35,7 @@ type role struct {
 	spy       *spy
 	scripted  strategy.Strategy // of a scenario
 	rules     overlay.Rules     // of a patient one
-	follower  int               // of those of the library
+	follower  int               // of those of the library, or of the assorted ones
 	onRemove  string
 	absent    bool // it has been removed from the configuration
 	catchUp   int  // slices a tick after a pause; 0 for all
@@ -149,46 +148,6 @@ func (c *portfolio) patience(d *draw) {
 	}
 }
 
-// libraryFrom is the first seed whose swings may be strategies of the library, with the fewest candles that they take.
-const libraryFrom = 1 << 41
-
-// followers are strategies of the library that hold a target on either side, and their parameters.
-var followers = []struct {
-	definition strategy.Definition
-	values     strategy.Values
-}{
-	{find("sma_cross"), strategy.Values{"fast": "1", "slow": "2"}}, {find("ema_cross"), strategy.Values{"fast": "1", "slow": "2"}},
-	{find("bollinger"), strategy.Values{"period": "2", "deviations": "0.1"}}, {find("zscore"), strategy.Values{"period": "2", "enter": "0.1"}},
-	{find("buy_and_hold"), nil},
-}
-
-// libraries makes swings strategies of the library.
-func (c *portfolio) libraries(d *draw) {
-	for i := range c.roles {
-		r := &c.roles[i]
-		if r.kind != "swing" || !d.chance(0.8) {
-			continue
-		}
-		r.kind, r.follower = "library", int(d.below(int64(len(followers))))
-		r.name = followers[r.follower].definition.Name + "-" + r.key.Name + "-" + r.key.Market.String()
-	}
-}
-
-// follow makes a strategy of the library that holds the most it may, or nothing; on futures every second one short too.
-func (r *role) follow(symbol *exchange.Symbol) strategy.Strategy {
-	one, values := followers[r.follower], strategy.Values{}
-	maps.Copy(values, one.values)
-	if r.key.Market == exchange.Futures && r.salt%2 == 0 && one.values != nil {
-		values["mode"] = "long_short"
-	}
-	made, err := one.definition.New(strategy.Setting{Market: r.key.Market, Symbol: symbol, Interval: exchange.Minute1,
-		Size: strategy.Size{Quantity: r.most}}, values)
-	if err != nil {
-		panic(err)
-	}
-	return made
-}
-
 func (c *portfolio) add(d *draw, symbol *exchange.Symbol, lots exchange.Quantity) {
 	key := symbol.Key()
 	choice := kinds[key.Market]
@@ -277,6 +236,8 @@ func (r *role) strategy(symbol *exchange.Symbol) strategy.Strategy {
 		return r.scripted
 	case "library":
 		return overlay.Wrap(r.follow(symbol), r.exits())
+	case "assorted":
+		return r.assorted(symbol)
 	case "patient":
 		return overlay.Wrap(&swing{*r}, r.rules)
 	}

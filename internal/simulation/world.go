@@ -214,6 +214,8 @@ func (w *world) setUp() {
 	delay, spread := setup.between(0, 200), setup.between(0, 800)
 	w.portfolio, w.harsh = newPortfolio(&setup), setup.chance(0.3)
 	switch kinds := newDraw(w.seed, 8); {
+	case w.seed >= assortedFrom:
+		w.portfolio.assort(&kinds)
 	case w.seed >= libraryFrom:
 		w.portfolio.libraries(&kinds)
 	case w.seed >= patientFrom:

@@ -3,6 +3,7 @@ package simulation
 import (
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -91,6 +92,37 @@ func TestPatientSeedsHoldTheInvariants(t *testing.T) {
 func TestSeedsOfTheLibraryHoldTheInvariants(t *testing.T) {
 	t.Parallel()
 	expectNone(t, Fleet{From: libraryFrom, Seeds: 100})
+}
+
+// TestAssortedSeedsHoldTheInvariants: those whose strategies are grids, buyers by the clock, market makers and scripts.
+func TestAssortedSeedsHoldTheInvariants(t *testing.T) {
+	t.Parallel()
+	expectNone(t, Fleet{From: assortedFrom, Seeds: 40})
+}
+
+// TestEachOfTheAssortmentTrades: every strategy of it is drawn, and some of its orders are filled.
+func TestEachOfTheAssortmentTrades(t *testing.T) {
+	t.Parallel()
+	fills := make([]int, len(assortment))
+	for seed := uint64(assortedFrom); seed < assortedFrom+60 && slices.Contains(fills, 0); seed++ {
+		w := newWorld(Options{Seed: seed, Weather: &Weather{}})
+		w.loop()
+		for i := range w.disk.records {
+			if filled, _, _ := w.disk.records[i].Filled(); filled == 0 {
+				continue
+			}
+			for _, r := range w.portfolio.roles {
+				if r.kind == "assorted" && r.name == w.disk.records[i].Strategy {
+					fills[r.follower]++
+				}
+			}
+		}
+	}
+	for i, one := range assortment {
+		if fills[i] == 0 {
+			t.Errorf("want %s (%d) to trade", one.definition.Name, i)
+		}
+	}
 }
 
 func TestEachFaultAloneAndStrongHoldsTheInvariants(t *testing.T) {

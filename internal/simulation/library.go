@@ -1,0 +1,180 @@
+package simulation
+
+import (
+	"maps"
+
+	"botd/exchange"
+	"botd/strategy"
+	starlark "botd/strategy/script"
+)
+
+// libraryFrom is the first seed whose swings may be strategies of the library, with the fewest candles that they take.
+const libraryFrom = 1 << 41
+
+// followers are strategies of the library that hold a target on either side, and their parameters.
+var followers = []struct {
+	definition strategy.Definition
+	values     strategy.Values
+}{
+	{find("sma_cross"), strategy.Values{"fast": "1", "slow": "2"}}, {find("ema_cross"), strategy.Values{"fast": "1", "slow": "2"}},
+	{find("bollinger"), strategy.Values{"period": "2", "deviations": "0.1"}}, {find("zscore"), strategy.Values{"period": "2", "enter": "0.1"}},
+	{find("buy_and_hold"), nil},
+}
+
+// libraries makes swings strategies of the library.
+func (c *portfolio) libraries(d *draw) {
+	for i := range c.roles {
+		r := &c.roles[i]
+		if r.kind != "swing" || !d.chance(0.8) {
+			continue
+		}
+		r.kind, r.follower = "library", int(d.below(int64(len(followers))))
+		r.name = followers[r.follower].definition.Name + "-" + r.key.Name + "-" + r.key.Market.String()
+	}
+}
+
+// follow makes a strategy of the library that holds the most it may, or nothing; on futures every second one short too.
+func (r *role) follow(symbol *exchange.Symbol) strategy.Strategy {
+	one, values := followers[r.follower], strategy.Values{}
+	maps.Copy(values, one.values)
+	if r.key.Market == exchange.Futures && r.salt%2 == 0 && one.values != nil {
+		values["mode"] = "long_short"
+	}
+	made, err := one.definition.New(strategy.Setting{Market: r.key.Market, Symbol: symbol, Interval: exchange.Minute1,
+		Size: strategy.Size{Quantity: r.most}}, values)
+	if err != nil {
+		panic(err)
+	}
+	return made
+}
+
+// assortedFrom is the first seed whose strategies may be those of the library that keep orders in the book or buy by the clock, and scripts.
+const assortedFrom = 1 << 42
+
+// assortment are these strategies: the definition, the most orders of the usual quantity that a position may be of, and the parameters.
+var assortment = []struct {
+	definition strategy.Definition
+	most       exchange.Quantity
+	short      string // the parameter of one that can be on either side; empty for none
+	values     func(r *role, symbol *exchange.Symbol) strategy.Values
+}{
+	{find("grid"), 4, "side", gridValues}, {find("dca"), 16, "", averagingValues}, {find("market_making"), 3, "", quoteValues},
+	{find("avellaneda"), 3, "", inventoryValues}, {compiled("targets.star", targetScript), 2, "", scriptValues},
+	{compiled("quotes.star", quoteScript), 3, "", scriptValues},
+}
+
+// targetScript moves between a position of the size, twice that, and none; on futures short too.
+const targetScript = `
+size = param("size", 1.0)
+salt = param("salt", 0)
+
+def decide(view):
+    turn = (view.now_ms // 25000 * 7 + salt) % 5
+    if turn == 3 and view.market == "futures":
+        return plan(target = quantity(-size), reason = "the time says so")
+    return plan(target = quantity(size * (turn if turn < 3 else 0)), reason = "the time says so")
+`
+
+// quoteScript keeps two bids, under other keys every minute, and offers what it holds. For a moment of each minute it has none.
+const quoteScript = `
+size = param("size", 1.0)
+salt = param("salt", 0)
+
+def decide(view):
+    bids, asks = [], []
+    turn = (view.now_ms + salt) // 60000
+    if (view.now_ms + salt) % 60000 > 10000 and view.position < 2 * size:
+        bids = [order("near%d" % turn, "buy", view.last * 0.9995, size), order("far%d" % turn, "buy", view.last * 0.998, size)]
+    if view.position > 0:
+        asks = [order("ask", "sell", max(view.entry_price, view.last) * 1.0005, view.position)]
+    return plan(orders = bids, exits = asks, reason = "the quotes")
+`
+
+func compiled(name, source string) strategy.Definition {
+	made, err := starlark.Compile(name, []byte(source))
+	if err != nil {
+		panic(err)
+	}
+	return made.Definition()
+}
+
+// gridValues are four cells, around the price of the start, a quarter of a per cent wide or a few ticks that the rules may get.
+func gridValues(r *role, symbol *exchange.Symbol) strategy.Values {
+	half := max(r.anchor/200, 12*symbol.PriceTick)
+	values := strategy.Values{"lower": symbol.PriceDecimal(symbol.FloorPrice(r.anchor - half)).String(),
+		"upper": symbol.PriceDecimal(symbol.CeilPrice(r.anchor + half)).String(), "lines": "5", "quantity": symbol.QuantityDecimal(r.unit).String()}
+	for bit, name := range []string{"initial", "trail", "restart"} {
+		if r.salt>>(8+bit)&1 == 1 {
+			values[name] = "true"
+		}
+	}
+	return values
+}
+
+// averagingValues are buys every twenty seconds and on falls; most sell all at a small profit and start anew.
+func averagingValues(r *role, symbol *exchange.Symbol) strategy.Values {
+	values := strategy.Values{"amount": symbol.Notional(r.anchor, r.unit+r.unit/5).String(), "every": "20s", "buys": "6", "fall": "0.2%", "falls": "3"}
+	if r.salt>>8%4 != 0 {
+		values["take_profit"] = "0.1%"
+	}
+	return values
+}
+
+// quoteValues are quotes that move every few seconds.
+func quoteValues(r *role, symbol *exchange.Symbol) strategy.Values {
+	values := strategy.Values{"quantity": symbol.QuantityDecimal(r.unit).String(), "max_position": symbol.QuantityDecimal(r.most).String(),
+		"refresh": "5s", "filled_delay": "3s", "level_step": "0.1%"}
+	if r.salt>>8%2 == 0 {
+		values["levels"] = "2"
+	}
+	return values
+}
+
+// inventoryValues are those of a market maker that measures the volatility, of the fewest candles that it takes.
+func inventoryValues(r *role, symbol *exchange.Symbol) strategy.Values {
+	values := quoteValues(r, symbol)
+	values["period"] = "2"
+	return values
+}
+
+func scriptValues(r *role, symbol *exchange.Symbol) strategy.Values {
+	return strategy.Values{"size": symbol.QuantityDecimal(r.unit).String(), "salt": string('0' + rune(r.salt%5))}
+}
+
+// assort makes swings and ladders strategies of the assortment.
+func (c *portfolio) assort(d *draw) {
+	for i := range c.roles {
+		r := &c.roles[i]
+		if r.kind != "swing" && r.kind != "ladder" || !d.chance(0.9) {
+			continue
+		}
+		r.kind, r.follower = "assorted", int(d.below(int64(len(assortment))))
+		one := assortment[r.follower]
+		r.most = r.unit * one.most
+		r.name = one.definition.Name + "-" + r.key.Name + "-" + r.key.Market.String()
+	}
+}
+
+// assorted makes the strategy by the rules of now; where those refuse its parameters, it runs on by the ones it began with.
+func (r *role) assorted(symbol *exchange.Symbol) strategy.Strategy {
+	one, before := assortment[r.follower], *symbol
+	for _, known := range market {
+		if known.Key() == r.key {
+			before = *known
+		}
+	}
+	values := one.values(r, &before)
+	if one.short != "" && r.key.Market == exchange.Futures && r.salt%2 == 0 {
+		values[one.short] = "short"
+	}
+	setting := strategy.Setting{Market: r.key.Market, Symbol: symbol, Interval: exchange.Minute1, CatchUp: 1}
+	made, err := one.definition.New(setting, values)
+	if err != nil {
+		setting.Symbol = &before
+		made, err = one.definition.New(setting, values)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return made
+}
