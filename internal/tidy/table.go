@@ -239,8 +239,8 @@ var Table = []Row{
 		impure, "cmd/botd/cli/shell internal/chaos internal/failure internal/mutant internal/mutation internal/simulation", "cobra table decimal"},
 	{"internal/simulation", "runs the whole daemon under seeded faults on virtual time",
 		impure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile exchange/sim " +
-			"exchange/wire strategy/library strategy/overlay strategy/script risk runtime/engine runtime/profit runtime/wording runtime/reload internal/mutant " +
-			"internal/oracle internal/tally", ""},
+			"exchange/wire strategy/library strategy/overlay strategy/script risk runtime/engine runtime/profit runtime/wording runtime/reload " +
+			"internal/mutant internal/oracle internal/tally", ""},
 	{"internal/oracle", "judges an account from its order and trade log alone: positions, exposure and protection",
 		pure, "", ""},
 	{"internal/tally", "adds up what a strategy did and made from its fills alone, in exact fractions",
