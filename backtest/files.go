@@ -3,25 +3,76 @@ package backtest
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
-// WriteDir writes report.json, and fills, trades and equity as CSV and as Parquet.
-func (r *Result) WriteDir(directory string) error {
+// ReportFile is the name of a result in a report's directory.
+const ReportFile = "report.json"
+
+// Output is a file of a report's directory.
+type Output struct {
+	Name  string
+	Write func(io.Writer) error
+}
+
+// WriteDir writes report.json, fills, trades and equity as CSV and as Parquet, and what more there is. All are
+// written before one takes its name, so that a full disk leaves an earlier report as it was.
+func (r *Result) WriteDir(directory string, more ...Output) error {
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return fmt.Errorf("make the report's directory: %w", err)
 	}
-	if err := writeFile(filepath.Join(directory, "report.json"), func(w io.Writer) error {
+	columns, err := r.parquet()
+	if err != nil {
+		return err
+	}
+	files := slices.Concat(r.tables(), columns, more, []Output{{ReportFile, func(w io.Writer) error { // a list shows what has this one
 		encoder := json.NewEncoder(w)
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(r)
-	}); err != nil {
+	}}})
+	if err := replace(directory, files); err != nil {
+		for _, file := range files {
+			err = errors.Join(err, remove(filepath.Join(directory, file.Name+partial)))
+		}
 		return err
 	}
+	return nil
+}
+
+func replace(directory string, files []Output) error {
+	for _, file := range files {
+		if err := writeFile(filepath.Join(directory, file.Name+partial), file.Write); err != nil {
+			return err
+		}
+	}
+	for _, file := range files {
+		path := filepath.Join(directory, file.Name)
+		if err := os.Rename(path+partial, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// partial ends the name of a file that is being written.
+const partial = ".partial"
+
+func remove(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// tables are fills.csv, trades.csv and equity.csv.
+func (r *Result) tables() (files []Output) {
 	fills := [][]string{{"time_ms", "side", "price", "qty", "fee", "fee_asset", "role", "symbol", "slippage", "purpose"}}
 	for _, e := range r.Executions {
 		fills = append(fills, []string{ms(e.TimeMS), e.Side, e.Price, e.Quantity, e.Fee, e.FeeAsset, e.Role, e.Symbol, e.Slippage, e.Purpose})
@@ -38,16 +89,13 @@ func (r *Result) WriteDir(directory string) error {
 	for _, p := range r.curve {
 		curve = append(curve, []string{ms(p.AtMS), p.Equity.String()})
 	}
-	for _, file := range []struct {
+	for _, table := range []struct {
 		name string
 		rows [][]string
 	}{{"fills.csv", fills}, {"trades.csv", trips}, {"equity.csv", curve}} {
-		if err := writeFile(filepath.Join(directory, file.name),
-			func(w io.Writer) error { return csv.NewWriter(w).WriteAll(file.rows) }); err != nil {
-			return err
-		}
+		files = append(files, Output{table.name, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(table.rows) }})
 	}
-	return r.writeParquet(directory)
+	return files
 }
 
 func ms(at int64) string { return strconv.FormatInt(at, 10) }

@@ -3,7 +3,6 @@ package backtest
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"strconv"
 
 	"botd/exchange/tape"
@@ -61,8 +60,8 @@ func (d *decimals) number(text string) float64 {
 	return n
 }
 
-// writeParquet writes fills.parquet, trades.parquet and equity.parquet.
-func (r *Result) writeParquet(directory string) error {
+// parquet is fills.parquet, trades.parquet and equity.parquet.
+func (r *Result) parquet() ([]Output, error) {
 	var d decimals
 	fills := make([]fillColumns, 0, len(r.Executions))
 	for _, e := range r.Executions {
@@ -79,18 +78,9 @@ func (r *Result) writeParquet(directory string) error {
 	for _, p := range r.curve {
 		equity = append(equity, equityColumns{p.AtMS, d.number(p.Equity.String())})
 	}
-	if d.err != nil {
-		return d.err
-	}
-	if err := writeColumns(directory, "fills.parquet", fills); err != nil {
-		return err
-	}
-	if err := writeColumns(directory, "trades.parquet", trades); err != nil {
-		return err
-	}
-	return writeColumns(directory, "equity.parquet", equity)
+	return []Output{columnsOutput("fills.parquet", fills), columnsOutput("trades.parquet", trades), columnsOutput("equity.parquet", equity)}, d.err
 }
 
-func writeColumns[T any](directory, name string, rows []T) error {
-	return writeFile(filepath.Join(directory, name), func(w io.Writer) error { return tape.WriteRows(w, rows) })
+func columnsOutput[T any](name string, rows []T) Output {
+	return Output{name, func(w io.Writer) error { return tape.WriteRows(w, rows) }}
 }

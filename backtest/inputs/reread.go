@@ -21,7 +21,7 @@ import (
 func (b *Files) Reread(path string) (*backtest.Result, backtest.Config, error) {
 	var stored backtest.Result
 	if stat, err := os.Stat(path); err == nil && stat.IsDir() {
-		path = filepath.Join(path, "report.json")
+		path = filepath.Join(path, backtest.ReportFile)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

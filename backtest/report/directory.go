@@ -1,9 +1,7 @@
 package report
 
 import (
-	"errors"
-	"os"
-	"path/filepath"
+	"io"
 
 	"botd/backtest"
 )
@@ -14,18 +12,11 @@ func WriteDirectory(directory string, config backtest.Config, result *backtest.R
 }
 
 func writeDirectory(directory string, config backtest.Config, result *backtest.Result, live *Live) error {
-	if err := result.WriteDir(directory); err != nil {
-		return err
-	}
 	var sources []Source
 	for _, leg := range config.Legs {
 		sources = append(sources, Source{Symbol: leg.Tape.Symbol, Candles: leg.Tape.Candles, Plots: leg.Plots})
 	}
-	file, err := os.Create(filepath.Join(directory, "report.html"))
-	if err != nil {
-		return err
-	}
-	return errors.Join(Write(file, result, sources, live), file.Close())
+	return result.WriteDir(directory, backtest.Output{Name: "report.html", Write: func(w io.Writer) error { return Write(w, result, sources, live) }})
 }
 
 // WriteBeside writes a result's page with the live trading of the same time drawn over it.

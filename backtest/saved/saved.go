@@ -20,10 +20,9 @@ import (
 
 // Names inside a directory of reports; the dashboard lists the same.
 const (
-	Folder     = "backtests"
-	ReportFile = "report.json"
-	noteFile   = "note.txt"
-	MaxNote    = 4_096
+	Folder   = "backtests"
+	noteFile = "note.txt"
+	MaxNote  = 4_096
 )
 
 var Name = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
@@ -64,7 +63,7 @@ type Run struct {
 func Read(path string) (*Run, error) {
 	file := path
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		file = filepath.Join(path, ReportFile)
+		file = filepath.Join(path, backtest.ReportFile)
 	}
 	r, intact, err := backtest.Read(file)
 	if err != nil {
@@ -111,7 +110,7 @@ func List(messages io.Writer, reports string) ([]*Run, error) {
 	}
 	for _, entry := range entries {
 		path := filepath.Join(reports, entry.Name())
-		if !Exists(filepath.Join(path, ReportFile)) {
+		if !Exists(filepath.Join(path, backtest.ReportFile)) {
 			continue
 		}
 		run, err := Read(path)

@@ -98,6 +98,15 @@ func Create(directory string, spec *Spec, strategy map[string][]byte) (*Log, err
 	if err := os.Mkdir(directory, 0o700); err != nil {
 		return nil, err
 	}
+	l, err := begin(directory, spec, strategy)
+	if err != nil { // the name is free again
+		err = errors.Join(err, os.RemoveAll(directory))
+	}
+	return l, err
+}
+
+// begin fills the folder of a sweep.
+func begin(directory string, spec *Spec, strategy map[string][]byte) (*Log, error) {
 	text, err := json.MarshalIndent(spec, "", "  ")
 	if err != nil {
 		return nil, err
@@ -200,7 +209,10 @@ func (l *Log) Progress(done, total int) error {
 		return err
 	}
 	partial := filepath.Join(l.directory, progressFile+".partial") // not durable: it is stored often, and made anew by the next run
-	return errors.Join(os.WriteFile(partial, text, 0o600), os.Rename(partial, filepath.Join(l.directory, progressFile)))
+	if err := os.WriteFile(partial, text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(partial, filepath.Join(l.directory, progressFile))
 }
 
 // ProgressOf returns how far a sweep is; false where that was not stored.

@@ -121,3 +121,33 @@ func TestAPlanIsChecked(t *testing.T) {
 		}
 	}
 }
+
+func TestASweepThatCannotBeginLeavesItsNameFree(t *testing.T) {
+	t.Parallel()
+	directory := filepath.Join(t.TempDir(), "sweeps", "first")
+	spec := &sweeps.Spec{Schema: 1, Name: "first"}
+	for _, name := range []string{"../outside", strings.Repeat("x", 300)} { // refused before it is written, and by the file system
+		if _, err := sweeps.Create(directory, spec, map[string][]byte{sweeps.StrategyFile: nil, name: nil}); err == nil {
+			t.Errorf("%s: want an error", name)
+		}
+		if _, err := os.Lstat(directory); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: want no folder, have %v", name, err)
+		}
+	}
+	log, err := sweeps.Create(directory, spec, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sweeps.Create(directory, spec, nil); err == nil {
+		t.Error("a name that is taken: want an error")
+	}
+	if err := log.Append(trial(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, trials, err := sweeps.Read(directory); err != nil || len(trials) != 1 {
+		t.Errorf("want the other's trial kept, have %d, %v", len(trials), err)
+	}
+}

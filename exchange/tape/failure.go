@@ -1,9 +1,7 @@
 package tape
 
 import (
-	"context"
 	"errors"
-	"os"
 	"syscall"
 
 	"botd/internal/failure"
@@ -15,17 +13,8 @@ func Failure(err error) error {
 	switch {
 	case errors.As(err, &data):
 		return failure.Wrap(failure.Data, err)
-	case errors.Is(err, os.ErrNotExist):
-		return failure.Wrap(failure.NoInput, err)
 	case errors.Is(err, syscall.EISDIR):
 		return failure.New(failure.NoInput, "name the file, not the directory it is in", "%w", err)
-	case errors.Is(err, os.ErrPermission):
-		return failure.Wrap(failure.IO, err)
-	case errors.Is(err, context.Canceled):
-		return err
 	}
-	if _, stopped := failure.SignalOf(err); stopped {
-		return err
-	}
-	return failure.Wrap(failure.Internal, err)
+	return err
 }

@@ -76,12 +76,14 @@ func Quiet() error { return &Error{Negative, nil} }
 // CodeOf finds the code an error asks for.
 func CodeOf(err error) int {
 	var coded *Error
+	var file *fs.PathError
+	var files *os.LinkError
 	switch {
 	case errors.As(err, &coded):
 		return coded.Code
 	case errors.Is(err, fs.ErrNotExist):
 		return NoInput
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS):
+	case errors.As(err, &file), errors.As(err, &files), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS):
 		return IO
 	case strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "accepts "),
 		strings.HasPrefix(err.Error(), "requires at "), strings.HasPrefix(err.Error(), "required flag"):

@@ -283,6 +283,8 @@ var Table = []Row{
 		impure, "internal/failure", ""},
 	{"internal/disk", "reports how much space a file system has left",
 		impure, "", ""},
+	{"internal/disk/disktest", "runs a test in a process whose files cannot grow, as on a full disk",
+		impure, "", ""},
 	{"internal/version", "reads which build of botd this is, and what it is made of",
 		impure, "", ""},
 	{"internal/pipe", "connects HTTP clients and servers in memory, also inside a testing/synctest bubble",

@@ -84,11 +84,11 @@ func (j *Journal) Backup(ctx context.Context, path string) (b Backup, err error)
 	if b.Account != nil {
 		b.Account.File = accountOf(path)
 		if err := settle(accountOf(copied), accountOf(path)); err != nil {
-			return b, err
+			return b, errors.Join(err, discard(accountOf(path)))
 		}
 	}
 	if err := settle(copied, path); err != nil {
-		return b, err
+		return b, errors.Join(err, discard(path), discard(accountOf(path))) // one without the other is no backup
 	}
 	j.marked(&b)
 	return b, nil
@@ -226,18 +226,58 @@ func Restore(ctx context.Context, backup, path string, key *Key, now time.Time) 
 	if err != nil {
 		return r, errors.Join(err, discard(copied))
 	}
-	if r.Replaced, err = setAside(ctx, path, now); err != nil {
+	if err := r.exchange(ctx, copied, path, now); err != nil {
 		return r, errors.Join(err, discard(copied))
 	}
-	if r.Account != nil {
-		if r.ReplacedAccount, err = r.Account.place(filepath.Dir(path), now); err != nil {
-			return r, errors.Join(fmt.Errorf("put the account in place: %w", err), discard(copied))
+	return r, nil
+}
+
+// exchange puts journal and account in place, both or none.
+func (r *Restored) exchange(ctx context.Context, copied, path string, now time.Time) (err error) {
+	head := readHead(path)
+	if r.Replaced, err = setAside(ctx, path, now); err != nil {
+		return err
+	}
+	defer func() {
+		if err == nil {
+			return
 		}
+		err = errors.Join(err, takeBack(path, r.Replaced))
+		if head != nil {
+			err = errors.Join(err, writeHead(path, *head))
+		}
+	}()
+	if r.Account != nil {
+		directory := filepath.Dir(path)
+		if r.ReplacedAccount, err = r.Account.place(directory, now); err != nil {
+			return fmt.Errorf("put the account in place: %w", err)
+		}
+		defer func() {
+			if err != nil {
+				err = errors.Join(err, takeBack(filepath.Join(directory, AccountFile), r.ReplacedAccount))
+			}
+		}()
 	}
 	if err := discard(HeadPath(path)); err != nil { // what the other one held is not missing in this one
-		return r, errors.Join(err, discard(copied))
+		return err
 	}
-	return r, settle(copied, path)
+	return settle(copied, path)
+}
+
+// takeBack gives a file its name again, and leaves no second one: botd refuses an account with two.
+func takeBack(path, moved string) error {
+	if moved == "" { // there was none
+		return discard(path)
+	}
+	own, err := os.Lstat(path)
+	aside, asideErr := os.Lstat(moved)
+	if err == nil && asideErr == nil && os.SameFile(own, aside) {
+		return os.Remove(moved)
+	}
+	if err := os.Rename(moved+"-wal", path+"-wal"); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return os.Rename(moved, path)
 }
 
 // fits reports whether the journal in the backup's place, if there is one that can
@@ -269,17 +309,21 @@ func setAside(ctx context.Context, path string, now time.Time) (moved string, er
 		return "", fmt.Errorf("%s %w", moved, ErrExists)
 	}
 	if err := fold(ctx, path); err == nil {
-		if err := os.Link(path, moved); err != nil {
-			return moved, copyFile(path, moved) // a file system without links
+		if err := os.Link(path, moved); err == nil {
+			return moved, nil
+		}
+		if err := copyFile(path, moved); err != nil { // a file system without links
+			return "", errors.Join(err, discard(moved))
 		}
 		return moved, nil
 	}
-	for _, ending := range []string{"-wal", ""} {
-		if err := os.Rename(path+ending, moved+ending); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return "", err
-		}
+	if err := os.Rename(path+"-wal", moved+"-wal"); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
 	}
-	return moved, dropLog(path)
+	if err := errors.Join(os.Rename(path, moved), dropLog(path)); err != nil {
+		return "", errors.Join(err, takeBack(path, moved))
+	}
+	return moved, nil
 }
 
 // dropLog removes what SQLite keeps beside a file: left there, it would be taken

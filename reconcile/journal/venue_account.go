@@ -166,11 +166,14 @@ func (a *AccountCopy) place(directory string, now time.Time) (replaced string, e
 		replaced = to + ".before-" + now.UTC().Format(stamp)
 		if err := os.Link(to, replaced); err != nil {
 			if err := copyFile(to, replaced); err != nil {
-				return "", err
+				return "", errors.Join(err, discard(copied))
 			}
 		}
 	}
-	return replaced, settle(copied, to)
+	if err := settle(copied, to); err != nil {
+		return "", errors.Join(err, takeBack(to, replaced), discard(copied))
+	}
+	return replaced, nil
 }
 
 // dropMark removes the mark from a journal that comes into use: the account goes on.

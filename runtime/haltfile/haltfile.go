@@ -75,7 +75,7 @@ func (h *Halt) Scope(config *configs.Config) (account.Scope, error) {
 }
 
 // Write writes a halt into a file of its own, durably, as a whole or not at all. A code is made where
-// there is a key.
+// there is a key. An error with a path means that the halt is there, and that a power failure may take it away.
 func Write(directory string, halt Halt, code func(text []byte) string) (path string, err error) {
 	if err := private.Check(filepath.Dir(directory), directory); err != nil {
 		return "", failure.Wrap(failure.Config, err)

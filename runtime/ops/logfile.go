@@ -101,12 +101,16 @@ func (l *LogFile) write(line []byte) (err error) {
 		}
 	}
 	n, err := l.file.Write(line)
-	l.written += int64(n)
 	if err != nil {
+		if n > 0 { // a line that was cut would spoil the next
+			err = errors.Join(err, l.file.Truncate(l.written))
+		}
 		_ = l.file.Close() // it is opened again
 		l.file = nil
+		return err
 	}
-	return err
+	l.written += int64(n)
+	return nil
 }
 
 func (l *LogFile) open() error {

@@ -2,10 +2,12 @@ package view
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -47,34 +49,43 @@ type Equity struct {
 // NewEquity returns a series in memory.
 func NewEquity() *Equity { return &Equity{} }
 
-// OpenEquity returns the series of a file. A line that a crash cut short is left out.
+// OpenEquity returns the series of a file. A last line that a crash cut short is cut off.
 func OpenEquity(path string) (*Equity, error) {
 	file, err := private.Open(path, os.O_CREATE|os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return nil, fmt.Errorf("open the equity series: %w", err)
 	}
 	e := &Equity{file: file, path: path}
-	whole := true
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		e.lines++
-		p, err := parsePoint(lines.Text())
-		if whole = err == nil; whole && (len(e.points) == 0 || e.points[len(e.points)-1].atMS < p.atMS) {
-			e.points = append(e.points, p)
-		}
+	if err := e.read(); err != nil {
+		return nil, errors.Join(fmt.Errorf("read the equity series: %w", err), e.Close())
 	}
 	e.thin()
 	if e.lines > len(e.points)+maxStale {
 		if err := e.rewrite(); err != nil {
 			return nil, errors.Join(err, e.Close())
 		}
-		return e, nil
-	}
-	if !whole { // do not continue the line that was cut
-		if _, err := file.WriteString("\n"); err != nil {
-			return nil, errors.Join(fmt.Errorf("write the equity series: %w", err), file.Close())
-		}
 	}
 	return e, nil
+}
+
+// read takes the whole lines of the file.
+func (e *Equity) read() error {
+	text, err := io.ReadAll(e.file)
+	if err != nil {
+		return err
+	}
+	whole := bytes.LastIndexByte(text, '\n') + 1
+	for line := range bytes.Lines(text[:whole]) {
+		e.lines++
+		p, err := parsePoint(string(line[:len(line)-1]))
+		if err == nil && (len(e.points) == 0 || e.points[len(e.points)-1].atMS < p.atMS) {
+			e.points = append(e.points, p)
+		}
+	}
+	if whole == len(text) {
+		return nil
+	}
+	return e.file.Truncate(int64(whole))
 }
 
 func parsePoint(line string) (p point, err error) {
@@ -168,11 +179,24 @@ func (e *Equity) sample(p point) error {
 	if e.lines > len(e.points)+maxStale && e.rewrite() == nil { // else the file grows until the next try
 		return nil
 	}
-	e.lines++
-	if _, err := e.file.WriteString(p.line()); err != nil {
+	if err := e.write(p.line()); err != nil {
 		return fmt.Errorf("write the equity series: %w", err)
 	}
 	return nil
+}
+
+// write appends a line as a whole: one that a full disk cut would spoil the next.
+func (e *Equity) write(line string) error {
+	n, err := e.file.WriteString(line)
+	if err == nil {
+		e.lines++
+		return nil
+	}
+	end, seekErr := e.file.Seek(0, io.SeekEnd)
+	if seekErr == nil && n > 0 {
+		seekErr = e.file.Truncate(end - int64(n))
+	}
+	return errors.Join(err, seekErr)
 }
 
 func (p *point) line() string {

@@ -44,7 +44,7 @@ func TestEquityOutlivesTheProcess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprint(file, "999999999999,10") // cut short by a crash
+		fmt.Fprint(file, "999999999999,10,10,1") // cut short by a crash, in its last number
 		file.Close()
 	}
 	e, err := OpenEquity(path)

@@ -43,8 +43,11 @@ func (f *haltFlags) later(command *cobra.Command, unreached error) (*connect.Run
 		fmt.Fprintf(command.ErrOrStderr(), "the halt has no code, since the journal's key cannot be read: %v\n", err)
 	}
 	path, err := haltfile.Write(directory, halt, journal.NewKey(secret).Coder(haltfile.Kind))
-	if err != nil {
+	if path == "" {
 		return nil, failure.New(failure.IO, "nothing was halted", "keep the halt for the next start: %w", err)
+	}
+	if err != nil {
+		fmt.Fprintf(command.ErrOrStderr(), "a power failure may take the halt away: %v\n", err)
 	}
 	if d, err := f.Reach(command); err == nil { // it has started meanwhile: it answers better itself
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

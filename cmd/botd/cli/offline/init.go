@@ -103,25 +103,40 @@ func (f *initFlags) run(command *cobra.Command, directory string) error {
 				filepath.Join(directory, name))
 		}
 	}
+	if !f.dry {
+		if err := writeAll(directory, names, texts); err != nil {
+			return failure.Wrap(failure.IO, err)
+		}
+	}
 	for _, name := range names {
-		path := filepath.Join(directory, filepath.FromSlash(name))
-		if f.dry {
-			fmt.Fprintln(command.OutOrStdout(), path)
-			continue
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return failure.Wrap(failure.IO, err)
-		}
-		if err := os.WriteFile(path, []byte(texts[name]), 0o644); err != nil {
-			return failure.Wrap(failure.IO, err)
-		}
-		fmt.Fprintln(command.OutOrStdout(), path)
+		fmt.Fprintln(command.OutOrStdout(), filepath.Join(directory, filepath.FromSlash(name)))
 	}
 	if f.dry {
 		fmt.Fprintln(command.ErrOrStderr(), shell.NothingDone)
 		return nil
 	}
 	return f.next(command, directory)
+}
+
+// writeAll writes new files, or none of them: half a configuration would be one, and no second try would mend it.
+func writeAll(directory string, names []string, texts map[string]string) error {
+	for i, name := range names {
+		path := filepath.Join(directory, filepath.FromSlash(name))
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		if err == nil {
+			err = os.WriteFile(path, []byte(texts[name]), 0o644)
+		}
+		if err == nil {
+			continue
+		}
+		for _, written := range names[:i+1] {
+			if failed := os.Remove(filepath.Join(directory, filepath.FromSlash(written))); !errors.Is(failed, fs.ErrNotExist) {
+				err = errors.Join(err, failed)
+			}
+		}
+		return err
+	}
+	return nil
 }
 
 // ask asks a person for what no flag says.

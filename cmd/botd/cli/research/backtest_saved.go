@@ -48,7 +48,7 @@ func (k *savedFlags) find(ctx context.Context, name string) (*saved.Run, error) 
 	if err != nil {
 		return nil, err
 	}
-	if !saved.Name.MatchString(name) || !saved.Exists(filepath.Join(reports, name, saved.ReportFile)) {
+	if !saved.Name.MatchString(name) || !saved.Exists(filepath.Join(reports, name, backtest.ReportFile)) {
 		return nil, failure.New(failure.NoInput, "botd backtest list shows the saved reports", "no report %s is in %s", name, reports)
 	}
 	return saved.Read(filepath.Join(reports, name))

@@ -112,7 +112,7 @@ func writeFromGallery(command *cobra.Command, name, from, directory string) erro
 }
 
 // writeNew makes a file that is not there yet.
-func writeNew(to, text string) (err error) {
+func writeNew(to, text string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return failure.Wrap(failure.IO, err)
 	}
@@ -123,7 +123,9 @@ func writeNew(to, text string) (err error) {
 	if err != nil {
 		return failure.Wrap(failure.IO, err)
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
 	_, err = io.WriteString(file, text)
-	return err
+	if err = errors.Join(err, file.Close()); err != nil {
+		return failure.Wrap(failure.IO, errors.Join(err, os.Remove(to))) // half a file would be in the way
+	}
+	return nil
 }

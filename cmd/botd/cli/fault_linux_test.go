@@ -1,0 +1,356 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"botd/internal/failure"
+)
+
+// faulted is a command of which one file call fails.
+type faulted struct {
+	name      string
+	prepare   func(p *place, directory string)            // makes what the command needs, in a place that is copied to the directory
+	arguments []string                                    // DIR stands for the directory
+	exit      int                                         // when nothing fails
+	again     [][]string                                  // what a person may run after a failure, one of them; nil for the same command
+	sound     func(t *testing.T, directory string)        // what must be true after a failure
+	result    func(t *testing.T, directory string) string // of a run that has succeeded: the same after every failure
+}
+
+// fileCalls are those that change files. A read that fails is another test's: of bad input.
+const fileCalls = "openat,write,pwrite64,fsync,fdatasync,ftruncate,renameat,linkat,unlinkat,mkdirat"
+
+// call is one of them: the nth of its kind on a file.
+type call struct {
+	kind, path string
+	nth        int
+}
+
+func (c call) String() string {
+	return fmt.Sprintf("%s %s, number %d", c.kind, filepath.Base(c.path), c.nth)
+}
+
+var (
+	callKind = regexp.MustCompile(`^\d+\s+(\w+)\(`)
+	callPath = regexp.MustCompile(`[<"](/[^>"]+)[>"]`)
+)
+
+// traced runs a command under strace and returns its trace and what it said.
+func traced(t *testing.T, directory string, inject, arguments []string) (trace, said string, code int) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "trace")
+	command := exec.Command("strace", slices.Concat([]string{"-f", "-y", "-qq", "-s", "0", "-e", "signal=none", "-o", file, "-e", "trace=" + fileCalls}, inject,
+		[]string{self(t)}, arguments)...)
+	command.Dir = directory
+	var output bytes.Buffer
+	command.Stdout, command.Stderr = &output, &output
+	err := command.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text), output.String(), command.ProcessState.ExitCode()
+}
+
+// calls are those of a trace on the files below a directory, the first two and the last of a kind on a file.
+func calls(trace, directory string) (all []call) {
+	count := map[call]int{}
+	for line := range strings.Lines(trace) {
+		kind, path := callKind.FindStringSubmatch(line), ""
+		for _, found := range callPath.FindAllStringSubmatch(line, -1) {
+			if strings.HasPrefix(found[1], directory+"/") {
+				path = found[1]
+				break
+			}
+		}
+		if kind == nil || path == "" || kind[1] == "openat" && !strings.Contains(line, "O_CREAT") && !strings.Contains(line, "O_RDWR") {
+			continue
+		}
+		key := call{kind: kind[1], path: path}
+		if count[key]++; count[key] == 1 {
+			all = append(all, key)
+		}
+	}
+	var each []call
+	for _, c := range all {
+		nths := []int{1, 2, count[c]}
+		slices.Sort(nths)
+		for _, nth := range slices.Compact(nths) {
+			if nth <= count[c] {
+				each = append(each, call{c.kind, c.path, nth})
+			}
+		}
+	}
+	return each
+}
+
+// TestEachFileCallOfACommandFailsOnce has the disk full for one call of a real command, the first, the second and so on: the command says
+// so, what was there before is whole, and the same command, or the one that a person would try next, then gives what it gives
+// without a fault.
+func TestEachFileCallOfACommandFailsOnce(t *testing.T) {
+	t.Parallel()
+	if output, err := exec.Command(tool(t, "strace", "strace"), "-o", os.DevNull, "true").CombinedOutput(); err != nil {
+		t.Skipf("strace may not trace here: %v: %s", err, output)
+	}
+	for _, f := range faultedCommands {
+		t.Run(f.name, func(t *testing.T) { t.Parallel(); f.run(t) })
+	}
+}
+
+func (f *faulted) run(t *testing.T) {
+	p := newPlace(t)
+	directory := filepath.Join(t.TempDir(), "here")
+	f.prepare(p, directory)
+	arguments := replaced(f.arguments, directory)
+	fresh := func() {
+		if err := errors.Join(os.RemoveAll(directory), os.CopyFS(directory, os.DirFS(p.directory)), owner(directory)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fresh()
+	trace, said, code := traced(t, directory, nil, arguments)
+	if code != f.exit {
+		t.Fatalf("without a fault: exit %d: %s", code, said)
+	}
+	want, failed, every := f.result(t, directory), 0, 4
+	if os.Getenv("BOTD_FAULTS") == "all" {
+		every = 1
+	} else {
+		t.Logf("every fourth call; BOTD_FAULTS=all takes all")
+	}
+	for i, c := range calls(trace, directory) {
+		if i%every != 0 {
+			continue
+		}
+		fresh()
+		trace, said, code := traced(t, directory, []string{"-P", c.path, "-e", fmt.Sprintf("inject=%s:error=ENOSPC:when=%d", c.kind, c.nth)}, arguments)
+		if !strings.Contains(trace, "(INJECTED)") && c.kind != "openat" && c.kind != "write" { // a file with another name each time
+			fresh()
+			trace, said, code = traced(t, directory, []string{"-e", fmt.Sprintf("inject=%s:error=ENOSPC:when=%d", c.kind, c.nth)}, arguments)
+		}
+		if !strings.Contains(trace, "(INJECTED)") {
+			t.Logf("%s: it did not come again", c)
+			continue
+		}
+		failed++
+		f.check(t, c, said, code)
+		if code != f.exit {
+			f.repeat(t, c, directory)
+		}
+		if have := f.result(t, directory); have != want {
+			t.Errorf("%s, exit %d: the result differs:\nwant %s\nhave %s\nit said %s", c, code, want, have, said)
+		}
+	}
+	if t.Logf("%d calls failed, once each", failed); failed == 0 {
+		t.Error("want calls that fail, have none")
+	}
+}
+
+// check looks at what a command said of a call that failed.
+func (f *faulted) check(t *testing.T, c call, said string, code int) {
+	t.Helper()
+	cause := slices.ContainsFunc([]string{"no space left on device", "disk I/O error", "disk is full"}, // the others are SQLite's
+		func(words string) bool { return strings.Contains(said, words) })
+	if strings.Contains(said, "goroutine ") || code != f.exit && (code != failure.IO || !cause) {
+		t.Errorf("%s: want exit %d or %d with the cause, have %d: %s", c, f.exit, failure.IO, code, said)
+	}
+}
+
+// repeat runs what a person would run next; one of the ways must work.
+func (f *faulted) repeat(t *testing.T, c call, directory string) {
+	t.Helper()
+	f.sound(t, directory)
+	ways, story := f.again, ""
+	if ways == nil {
+		ways = [][]string{f.arguments}
+	}
+	for _, way := range ways {
+		_, said, code := traced(t, directory, nil, replaced(way, directory))
+		if code == f.exit {
+			return
+		}
+		story += fmt.Sprintf("%s: exit %d: %s", strings.Join(way, " "), code, said)
+	}
+	t.Errorf("after %s: %s", c, story)
+}
+
+// owner leaves only the owner's rights, as botd made them.
+func owner(directory string) error {
+	return filepath.WalkDir(directory, func(path string, item fs.DirEntry, err error) error {
+		if err != nil || item.IsDir() {
+			return err
+		}
+		return os.Chmod(path, 0o600)
+	})
+}
+
+func replaced(arguments []string, directory string) (all []string) {
+	for _, a := range arguments {
+		all = append(all, strings.ReplaceAll(a, "DIR", directory))
+	}
+	return all
+}
+
+// contents are files of a directory, by a pattern, with what is in them.
+func contents(t *testing.T, directory string, patterns ...string) string {
+	t.Helper()
+	var text strings.Builder
+	for _, pattern := range patterns {
+		paths, err := filepath.Glob(filepath.Join(directory, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&text, "%s\n%s\n", strings.TrimPrefix(path, directory), content)
+		}
+	}
+	return text.String()
+}
+
+// series makes candles, and a strategy that trades on them.
+func series(p *place, directory string) {
+	p.file("configs/botd.yaml", "mode: demo\nlisten: off\ndata_dir: "+directory+"/data\n", 0o600)
+	p.file("cross.yaml", "name: cross\nstrategy: ema_cross\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1m\nsize: {equity: 20%}\n"+
+		"params: {fast: 3, slow: 8}\n", 0o600)
+	p.run(failure.OK, "data", "generate", "--symbol", "BTC-USDT", "--interval", "1m", "--candles", "300", "--out", "candles.csv")
+}
+
+// journaled has a demo trade, and end.
+func journaled(p *place, directory string) {
+	p.file("configs/botd.yaml", "mode: demo\nlisten: off\ndata_dir: "+p.directory+"/data\n", 0o600)
+	p.file("configs/strategies/grow.yaml", grows, 0o600)
+	daemon := start(p.t, self(p.t), p.directory)
+	daemon.until(p.t, "order.fill")
+	if err := daemon.process.Signal(os.Interrupt); err != nil {
+		p.t.Fatal(err)
+	}
+	daemon.wait()
+	p.file("configs/botd.yaml", "mode: demo\nlisten: off\ndata_dir: "+directory+"/data\n", 0o600)
+}
+
+func nothing(*testing.T, string) {}
+
+var figures = []string{"fills.*", "trades.*", "equity.*"}
+
+var faultedCommands = []*faulted{
+	{
+		name: "report",
+		prepare: func(p *place, directory string) {
+			series(p, directory)
+			p.run(failure.OK, "backtest", "run", "-s", "cross.yaml", "--data", "candles.csv", "--out", "report", "--quick", "--to", "2024-01-01T04:00:00Z")
+		},
+		arguments: []string{"backtest", "run", "-s", "cross.yaml", "--data", "candles.csv", "--out", "DIR/report", "--quick"},
+		sound: func(t *testing.T, directory string) { // the earlier one, as a whole
+			if have := in(t, directory, failure.OK, "backtest", "verify", "report"); strings.Contains(have, "differs") {
+				t.Error(have)
+			}
+			if left, err := filepath.Glob(filepath.Join(directory, "report", "*.partial")); err != nil || len(left) > 0 {
+				t.Errorf("want nothing half written left, have %v, %v", left, err)
+			}
+		},
+		result: func(t *testing.T, directory string) string {
+			return in(t, directory, failure.OK, "backtest", "verify", "report") + contents(t, filepath.Join(directory, "report"), figures...)
+		},
+	},
+	{
+		name:    "sweep",
+		prepare: series,
+		arguments: []string{"sweep", "run", "--sweeps", "DIR/sweeps", "-s", "cross.yaml", "--data", "candles.csv", "--vary", "fast=2,3,4", "--name",
+			"first"},
+		again: [][]string{{"sweep", "resume", "first", "--sweeps", "DIR/sweeps"}, {"sweep", "run", "--sweeps", "DIR/sweeps", "-s", "cross.yaml", "--data",
+			"candles.csv", "--vary", "fast=2,3,4", "--name", "first"}},
+		sound: nothing,
+		result: func(t *testing.T, directory string) string {
+			return in(t, directory, failure.OK, "sweep", "show", "first", "--sweeps", "sweeps", "-o", "csv")
+		},
+	},
+	{
+		name:      "import",
+		prepare:   series,
+		arguments: []string{"data", "import", "candles.csv", "--symbol", "BTC-USDT", "-c", "DIR/configs"},
+		sound:     nothing,
+		result: func(t *testing.T, directory string) string {
+			return contents(t, filepath.Join(directory, "data"), "candles/*/*/*")
+		},
+	},
+	{
+		name:      "init",
+		prepare:   func(p *place, _ string) { p.file("empty", "", 0o600) },
+		arguments: []string{"init", "DIR/new", "--no-input"},
+		sound:     nothing,
+		result: func(t *testing.T, directory string) string {
+			in(t, directory, failure.OK, "check", "-c", "new")
+			return contents(t, filepath.Join(directory, "new"), "*.yaml", "strategies/*")
+		},
+	},
+	{
+		name:      "backup",
+		prepare:   journaled,
+		arguments: []string{"backup", "DIR/copy.db", "-c", "DIR/configs"},
+		sound: func(t *testing.T, directory string) {
+			in(t, directory, failure.OK, "journal", "verify", "-c", "configs")
+			if _, err := os.Lstat(filepath.Join(directory, "copy.db")); err == nil {
+				in(t, directory, failure.OK, "restore", "--verify", "copy.db", "-c", "configs")
+				if err := os.Remove(filepath.Join(directory, "copy.db")); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+		result: func(t *testing.T, directory string) string {
+			in(t, directory, failure.OK, "restore", "--verify", "copy.db", "-c", "configs")
+			return in(t, directory, failure.OK, "journal", "head", "--file", "copy.db")
+		},
+	},
+	{
+		name: "restore",
+		prepare: func(p *place, directory string) {
+			journaled(p, directory)
+			p.file("configs/botd.yaml", "mode: demo\nlisten: off\ndata_dir: "+p.directory+"/data\n", 0o600)
+			p.run(failure.OK, "backup", "copy.db", "-c", "configs")
+			journaled(p, directory) // and on
+		},
+		arguments: []string{"restore", "DIR/copy.db", "-c", "DIR/configs"},
+		sound: func(t *testing.T, directory string) {
+			in(t, directory, failure.OK, "journal", "verify", "-c", "configs")
+			for _, name := range []string{"journal.db", "exchange.json"} { // with one name each: a start refuses a second
+				found, err := os.Stat(filepath.Join(directory, "data/demo", name))
+				if err != nil || found.Sys().(*syscall.Stat_t).Nlink != 1 {
+					t.Errorf("%s: want one name, have %+v, %v", name, found, err)
+				}
+			}
+		},
+		result: func(t *testing.T, directory string) string {
+			in(t, directory, failure.OK, "journal", "verify", "-c", "configs")
+			return in(t, directory, failure.OK, "journal", "head", "-c", "configs") + contents(t, filepath.Join(directory, "data/demo"), "exchange.json")
+		},
+	},
+	{
+		name:      "halt",
+		prepare:   journaled,
+		arguments: []string{"halt", "-c", "DIR/configs", "--level", "flatten", "--reason", "it must end"},
+		exit:      failure.Unavailable,
+		sound:     nothing,
+		result: func(t *testing.T, directory string) string {
+			left, err := filepath.Glob(filepath.Join(directory, "data/demo/.halt-*"))
+			return fmt.Sprint(strings.Count(contents(t, filepath.Join(directory, "data/demo"), "halt-*.json"), "it must end"), left, err)
+		},
+	},
+}

@@ -1,0 +1,2 @@
+// Package disktest runs a test in a process whose files cannot grow, as on a full disk.
+package disktest

@@ -1,0 +1,37 @@
+package ops
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"botd/internal/disk/disktest"
+)
+
+// TestALineThatAFullDiskCutsSpoilsNoOther has the disk full at places all over a line of the log.
+func TestALineThatAFullDiskCutsSpoilsNoOther(t *testing.T) {
+	t.Parallel()
+	disktest.Run(t, func(fill func(int64)) {
+		for cut := 0; cut < len(line(0)); cut += 7 {
+			l := &LogFile{directory: filepath.Join(t.TempDir(), LogFolder), size: 1 << 20, free: plenty}
+			for n, limit := range []int64{-1, int64(len(line(0)) + cut), -1} {
+				fill(limit)
+				if err := l.write(line(n)); (err != nil) != (limit >= 0) {
+					t.Errorf("cut at %d: line %d: %v", cut, n, err)
+				}
+			}
+			if err := l.file.Close(); err != nil {
+				t.Fatal(err)
+			}
+			var have []int
+			if err := ReadLogs(filepath.Dir(l.directory), openPlain, func(line *LogLine) {
+				var n int
+				fmt.Sscanf(line.Message, "%06d", &n)
+				have = append(have, n)
+			}); err != nil || !slices.Equal(have, []int{0, 2}) {
+				t.Errorf("cut at %d: want lines 0 and 2, have %d, %v", cut, have, err)
+			}
+		}
+	})
+}
