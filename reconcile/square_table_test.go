@@ -1,0 +1,363 @@
+package reconcile
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// bought is a wallet that has bought a thousand beside a thousand that are not botd's, at a fee of 0.1 %: one is expected to be gone. Fees may
+// have taken up to five, and a step is one.
+func bought(t testing.TB) (*wallet, *SymbolState) {
+	t.Helper()
+	w := explains(t, 0, 0)
+	w.book.SpotFee = exchange.RateOne / 1_000
+	order := w.buysUnder(5, 1_000)
+	w.sees("2", "0", []exchange.Order{w.filled(order)})
+	w.now += 60_000
+	symbol := w.book.Symbol(coin)
+	symbol.calm = persistence{}
+	if symbol.Known() != 1_000 || symbol.Fees() != 1 || symbol.ExpectedFees() != 1 || symbol.Bought() != 1_000 || symbol.Baseline() != 1_000 {
+		t.Fatalf("want a thousand bought and one expected as fees, have %d, %d, %d", symbol.Known(), symbol.Fees(), symbol.ExpectedFees())
+	}
+	return w, symbol
+}
+
+// TestWhatAWalletMissesOfAPurchase is taken as fees, within their bound; what it holds more too, as far as fees were expected.
+func TestWhatAWalletMissesOfAPurchase(t *testing.T) {
+	t.Parallel()
+	const all = 1_999
+	live := func(w *wallet, _ *SymbolState) {
+		w.apply(record.Record{ClientOrderID: w.buysUnder(9, 3).ClientOrderID, Body: record.Fill{OrderID: 9}})
+	}
+	lasts := func(of exchange.Quantity, forMS int64) func(w *wallet, s *SymbolState) {
+		return func(w *wallet, s *SymbolState) {
+			live(w, s)
+			s.unsquared, s.squares = of, persistence{sinceMS: 1, lastMS: w.now, forMS: forMS}
+		}
+	}
+	for _, c := range []struct {
+		name     string
+		inWallet exchange.Quantity
+		with     func(w *wallet, s *SymbolState)
+		want     string // fees, what they still may be of, what is held; beside; missed, agreed
+	}{
+		{"nothing", all, nil, "1 1000 999; 0; false true"},
+		{"as much as fees may take", all - 5, nil, "6 0 994; 0; false true"},
+		{"more than fees may take", all - 6, nil, "1 1000 999; 0; true false"},
+		{"less, by the fee that was expected", all + 1, nil, "0 0 1000; 0; false true"},
+		{"less, by more than that: it is not botd's", all + 2, nil, "1 1000 999; 2; false true"},
+		{"less, while an order is live", all + 1, live, "1 1000 999; 0; false true"},
+		{"some, while an order is live", all - 5, live, "1 1000 999; 0; false true"},
+		{"some, while an order is live, for L", all - 5, lasts(5, 1_000), "1 1000 999; 0; false true"},
+		{"some, while an order is live, for longer", all - 5, lasts(5, 1_001), "6 0 994; 0; false true"},
+		{"another figure, while an order is live, for longer", all - 5, lasts(4, 1_001), "1 1000 999; 0; false true"},
+		{"it missed some before", all, func(_ *wallet, s *SymbolState) {
+			s.misses, s.short = persistence{sinceMS: 1}, -7
+			s.declare("a test", 1)
+		}, "1 1000 999; 0; false true"},
+	} {
+		w, symbol := bought(t)
+		if c.with != nil {
+			c.with(w, symbol)
+		}
+		s := w.reads(c.inWallet, 0)
+		symbol.spot.squaredMS = 0
+		s.squareWallet(symbol, c.inWallet, w.book.liveOn(coin))
+		have := fmt.Sprintf("%d %d %d; %d; %t %t", symbol.Fees(), symbol.Bought(), symbol.heldOnSpot(), symbol.Unattributed(), symbol.misses.sinceMS != 0,
+			symbol.spot.squaredMS == w.now)
+		if have != c.want || symbol.Contradicted != "" {
+			t.Errorf("%s: want %q, have %q, contradicted %q", c.name, c.want, have, symbol.Contradicted)
+		}
+		for _, r := range s.records {
+			if body, is := r.Body.(record.Fees); is && strings.Contains(body.Evidence, "less") != (body.Quantity < 0) {
+				t.Errorf("%s: want the evidence to say which, have %+v", c.name, body)
+			}
+		}
+	}
+	w := explains(t, 10, 0) // what was adopted has paid no fee
+	symbol := w.book.Symbol(coin)
+	w.reads(1_009, 0).squareWallet(symbol, 1_009, false)
+	if symbol.misses.sinceMS == 0 || symbol.Fees() != 0 {
+		t.Errorf("want what was adopted missed, have %+v, fees %d", symbol.misses, symbol.Fees())
+	}
+}
+
+// TestWhichFeeIsExpectedOfAPurchase: the rate of its executions, else the configured one, rounded up, once.
+func TestWhichFeeIsExpectedOfAPurchase(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		traded []Traded
+		want   exchange.Quantity // of a thousand, at a configured fee of 0.1 %
+	}{
+		{"the configured one", nil, 1},
+		{"what its executions show", []Traded{{OrderID: 5, Filled: 1_000, Fee: exchange.MustAmount("0.003")}}, 3},
+		{"what they show, rounded up", []Traded{{OrderID: 5, Filled: 1_000, Fee: exchange.MustAmount("0.0031")}}, 4},
+		{"not more than may be", []Traded{{OrderID: 5, Filled: 1_000, Fee: exchange.MustAmount("0.02")}}, 5},
+		{"none where they show none", []Traded{{OrderID: 5, Filled: 1_000}}, 0},
+		{"executions of nothing show none", []Traded{{OrderID: 5, Fee: exchange.MustAmount("0.003")}}, 1},
+		{"another order's show none of it", []Traded{{OrderID: 6, Filled: 1_000, Fee: exchange.MustAmount("0.003")}}, 1},
+		{"a sale's show none, and the next does", []Traded{{OrderID: 7, Filled: 1_000, Fee: exchange.MustAmount("0.004")},
+			{OrderID: 5, Filled: 1_000, Fee: exchange.MustAmount("0.003")}}, 3},
+		{"of one unit", []Traded{{OrderID: 5, Filled: 1, Fee: exchange.MustAmount("0.000003")}}, 3},
+	} {
+		w := explains(t, 0, 0)
+		w.book.SpotFee = exchange.RateOne / 1_000
+		order := w.buysUnder(5, 1_000)
+		w.places(placement.Exit, 7, saleOf(1_000))
+		s := w.reads(2_000, 0)
+		s.fetched.Trades = c.traded
+		s.learnFees()
+		for range 2 { // the second time it is known
+			s.emit(w.book.Placement(order.ClientOrderID).About(record.Fill{OrderID: 5, Filled: 1_000}))
+		}
+		if have := w.book.Symbol(coin).Fees(); have != c.want {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhatAWalletThatMissesSomeMeans: a sale that botd did not make is the witness; without one it is contradicted when it has lasted.
+func TestWhatAWalletThatMissesSomeMeans(t *testing.T) {
+	t.Parallel()
+	lasted := func(forMS int64) func(w *wallet, s *SymbolState) {
+		return func(_ *wallet, s *SymbolState) { s.misses = persistence{sinceMS: 1, forMS: forMS} }
+	}
+	for _, c := range []struct {
+		name   string
+		policy string
+		sold   exchange.Quantity // by others, as the history shows; six are missed of ten
+		with   func(w *wallet, s *SymbolState)
+		want   string // known, held; missed, contradicted, quarantined, latched
+	}{
+		{"it has not lasted", ForeignHalt, 0, lasted(1_000), "10 10; true false  false"},
+		{"it has lasted", ForeignHalt, 0, lasted(1_001), "10 4; true true  false"},
+		{"it is contradicted already", ForeignHalt, 0, func(_ *wallet, s *SymbolState) { s.misses.sinceMS = 1; s.declare("a test", 5) },
+			"10 4; true true  false"},
+		{"a person must look already", ForeignHalt, 0, func(w *wallet, s *SymbolState) {
+			lasted(1_000)(w, s)
+			w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Why: "a test"}})
+		}, "10 4; true false a test false"},
+		{"another botd may have sold it", ForeignHalt, 0, func(w *wallet, s *SymbolState) { lasted(1_000)(w, s); s.UnknownEnded = elders + "1" },
+			"10 4; true false  false"},
+		{"others sold it, and a person decides", ForeignHalt, 6, lasted(1_000), "10 4; false false " + shortWallet + " false"},
+		{"others sold it, and that is adopted", ForeignAdopt, 6, lasted(1_000), "4 4; false false  true"},
+		{"others sold it, where they are ignored", ForeignIgnore, 6, lasted(1_000), "4 4; false false  true"},
+		{"others sold more", ForeignAdopt, 9, lasted(1_000), "4 4; false false  true"},
+		{"others sold less", ForeignAdopt, 5, lasted(1_000), "10 10; true false  false"},
+		{"others sold it, and it was contradicted", ForeignAdopt, 6, func(w *wallet, s *SymbolState) { lasted(1_001)(w, s); s.declare("a test", 5) },
+			"4 4; false false  true"},
+		{"others sold it, and another botd trades", ForeignAdopt, 6, func(w *wallet, s *SymbolState) {
+			lasted(1_000)(w, s)
+			s.UnknownEnded = elders + "1"
+		}, "10 4; false false " + shortWallet + " while another botd may be placing false"},
+	} {
+		w := explains(t, 10, 0)
+		w.book.Foreign = c.policy
+		w.apply(record.Record{Strategy: "one", Symbol: coin,
+			Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}}})
+		symbol := w.book.Symbol(coin)
+		s := w.reads(1_004, 0)
+		if c.sold != 0 {
+			s.fetched.History = exchange.FetchedOf([]exchange.Order{{ID: 77, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Filled: c.sold,
+				Quantity: c.sold, Status: exchange.StatusFilled, CreatedMS: w.now}})
+		}
+		c.with(w, symbol)
+		s.decideShortWallet(symbol, 6)
+		have := fmt.Sprintf("%d %d; %t %t %s %t", symbol.Known(), symbol.heldOnSpot(), symbol.misses.sinceMS != 0, symbol.Contradicted != "",
+			symbol.Quarantine(), w.book.Strategy("one").Latch() == 1)
+		if have != c.want {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhichSalesOthersHaveMade since the wallet agreed last: those that filled, each once, less what was taken as a reason before.
+func TestWhichSalesOthersHaveMade(t *testing.T) {
+	t.Parallel()
+	const squaredMS = 1_050_000
+	sold := func(id int64, filled exchange.Quantity, change func(o *exchange.Order)) exchange.Order {
+		o := exchange.Order{ID: id, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Quantity: 20, Filled: filled, Status: exchange.StatusOpen,
+			CreatedMS: squaredMS - 2_000}
+		if change != nil {
+			change(&o)
+		}
+		return o
+	}
+	for _, c := range []struct {
+		name          string
+		open, history []exchange.Order
+		before        []sale
+		want          exchange.Quantity
+	}{
+		{"one that is open", []exchange.Order{sold(70, 4, nil)}, nil, nil, 4},
+		{"one of the history", nil, []exchange.Order{sold(70, 4, nil)}, nil, 4},
+		{"the same in both", []exchange.Order{sold(70, 4, nil)}, []exchange.Order{sold(70, 4, nil)}, nil, 4},
+		{"two", []exchange.Order{sold(70, 4, nil)}, []exchange.Order{sold(71, 5, nil)}, nil, 9},
+		{"of one unit", nil, []exchange.Order{sold(70, 1, nil)}, nil, 1},
+		{"one without a fill", []exchange.Order{sold(70, 0, nil)}, nil, nil, 0},
+		{"a purchase", nil, []exchange.Order{sold(70, 4, func(o *exchange.Order) { o.Side = exchange.Buy })}, nil, 0},
+		{"of another symbol", nil, []exchange.Order{sold(70, 4, func(o *exchange.Order) { o.Symbol = "ETH-USDT" })}, nil, 0},
+		{"of before", nil, []exchange.Order{sold(70, 4, func(o *exchange.Order) { o.CreatedMS-- })}, nil, 0},
+		{"botd's own", nil, []exchange.Order{sold(9, 4, nil)}, nil, 0},
+		{"one that was the reason before", nil, []exchange.Order{sold(70, 4, nil), sold(71, 5, nil)}, []sale{{70, 4}}, 5},
+		{"one that was, and has sold more since", nil, []exchange.Order{sold(70, 6, nil)}, []sale{{70, 4}}, 2},
+	} {
+		w := explains(t, 10, 0)
+		w.places(placement.Exit, 9, saleOf(4))
+		symbol := w.book.Symbol(coin)
+		symbol.spot.squaredMS, symbol.spot.sales = squaredMS, c.before
+		s := w.reads(1_010, 0, c.open...)
+		if c.history != nil {
+			s.fetched.History = exchange.FetchedOf(c.history)
+		}
+		if _, have := s.salesOfOthers(symbol); have != c.want {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhatAWalletIsTakenToHold while nothing is known to be botd's: all of it, unless an order is live or more of it may be one's that was executed.
+func TestWhatAWalletIsTakenToHold(t *testing.T) {
+	t.Parallel()
+	seen := func(w *wallet, s *SymbolState) {
+		w.apply(record.Record{ClientOrderID: w.buysUnder(9, 3).ClientOrderID, Body: record.Fill{OrderID: 9}})
+	}
+	squared := func(_ *wallet, s *SymbolState) { s.spot.squaredMS = 5 }
+	for _, c := range []struct {
+		name     string
+		baseline exchange.Quantity
+		inWallet exchange.Quantity
+		with     func(w *wallet, s *SymbolState)
+		want     string // the baseline, beside it; settled, agreed
+	}{
+		{"the first read", 0, 1_000, nil, "1000 0; true true"},
+		{"the same as before", 1_000, 1_000, squared, "1000 0; true true"},
+		{"less", 1_000, 900, squared, "900 0; true true"},
+		{"more, worth an order: the history is read first", 1_000, 1_010, squared, "1000 10; false true"},
+		{"more, worth less", 1_000, 1_001, squared, "1001 0; true true"},
+		{"more, since the start", 1_000, 1_010, nil, "1000 10; false true"},
+		{"more, of an asset that was never there", 0, 10, squared, "0 10; false true"},
+		{"more, and it was asked already", 1_000, 1_010, func(w *wallet, s *SymbolState) { squared(w, s); s.spot.extraOf = 10 }, "1010 0; true true"},
+		{"what was noted beside it is gone", 1_000, 1_000, func(w *wallet, s *SymbolState) {
+			w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: 1_000, Unattributed: 10}})
+		}, "1000 0; true true"},
+		{"more, while an order is live", 1_000, 1_010, func(w *wallet, s *SymbolState) { squared(w, s); s.spot.extraOf = 10; seen(w, s) },
+			"1000 10; true true"},
+		{"less, while an order is live", 1_000, 900, seen, "1000 0; true true"},
+		{"a person must look", 1_000, 1_000, func(w *wallet, _ *SymbolState) {
+			w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Why: "a test"}})
+		}, "1000 0; false true"},
+		{"an order is of unknown fate", 1_000, 1_010, func(w *wallet, _ *SymbolState) { w.buysUnder(0, 3) }, "1000 0; false false"},
+		{"an order that no list has shown", 1_000, 1_010, func(w *wallet, _ *SymbolState) { w.buysUnder(9, 3) }, "1000 0; true false"},
+		{"one that no list has shown, and a person must look", 1_000, 1_010, func(w *wallet, _ *SymbolState) {
+			w.buysUnder(9, 3)
+			w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Why: "a test"}})
+		}, "1000 0; false false"},
+	} {
+		w := newWallet(t)
+		symbol := w.book.Symbol(coin)
+		symbol.Last = 2_500e8
+		if c.baseline != 0 {
+			w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: c.baseline}})
+		}
+		w.now += 60_000
+		if c.with != nil {
+			c.with(w, symbol)
+		}
+		symbol.misses = persistence{sinceMS: 1}
+		agreedMS := symbol.spot.squaredMS
+		s := w.reads(c.inWallet, 0)
+		s.observeWallet(symbol)
+		have := fmt.Sprintf("%d %d; %t %t", symbol.Baseline(), symbol.Unattributed(), symbol.Settled, symbol.spot.squaredMS != agreedMS)
+		if have != c.want {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
+		}
+		if live := w.book.liveOn(coin); live && !strings.HasSuffix(c.want, "true") && symbol.misses.sinceMS != 0 {
+			t.Errorf("%s: want no time of a miss counted, have %+v", c.name, symbol.misses)
+		}
+	}
+	w := explains(t, 10, 0) // without both reads nothing is taken
+	for _, lacks := range []func(s *Snapshot){func(s *Snapshot) { s.SpotOrders = exchange.Fetched[exchange.Order]{} },
+		func(s *Snapshot) { s.Balances = exchange.Fetched[exchange.Balance]{} }} {
+		s := w.reads(900, 0)
+		lacks(s.fetched)
+		symbol := w.book.Symbol(coin)
+		if s.observeWallet(symbol); symbol.Read || symbol.Settled {
+			t.Error("want nothing taken of half of a read")
+		}
+	}
+}
+
+// TestWhatIsSaidOfAWalletBesideTheFills: a change worth an order, or the end of it.
+func TestWhatIsSaidOfAWalletBesideTheFills(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ before, beside, want exchange.Quantity }{
+		{0, 2, 2}, {0, 1, 0}, {5, 7, 7}, {5, 6, 5}, {5, 4, 5}, {5, 3, 3}, {1, 0, 0}, {5, -3, 0}, {0, -3, 0}, {5, 5, 5},
+	} {
+		w := explains(t, 10, 0)
+		w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: 1_000, Unattributed: c.before}})
+		s := w.reads(1_010, 0)
+		s.noteBeside(w.book.Symbol(coin), c.beside)
+		if have := w.book.Symbol(coin).Unattributed(); have != c.want || (len(s.records) == 1) != (c.want != c.before) {
+			t.Errorf("%d after %d: want %d, have %d, %d records", c.beside, c.before, c.want, have, len(s.records))
+		}
+	}
+}
+
+// TestWhichHistoryRowWasExecutedBeyondWhatWasAnswered: one under an id of botd's that nothing claims: its fill is botd's, and a person looks.
+func TestWhichHistoryRowWasExecutedBeyondWhatWasAnswered(t *testing.T) {
+	t.Parallel()
+	ends := func(state placement.State, orderID int64) func(w *wallet, id string) {
+		return func(w *wallet, id string) {
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Ended{State: state, OrderID: orderID}})
+		}
+	}
+	for _, c := range []struct {
+		name    string
+		orderID int64 // as it was acknowledged, of the placement under the id
+		before  func(w *wallet, id string)
+		row     func(o *exchange.Order) // order 70, which bought four
+		want    bool
+	}{
+		{"beside one that stands", 8, nil, nil, true},
+		{"its own row", 8, nil, func(o *exchange.Order) { o.ID = 8 }, false},
+		{"the row of one of unknown fate", 0, nil, nil, false},
+		{"after one that was refused", 0, ends(placement.Refused, 0), nil, true},
+		{"after one that has ended", 8, ends(placement.Canceled, 8), nil, true},
+		{"its own row, ended", 8, ends(placement.Canceled, 8), func(o *exchange.Order) { o.ID = 8 }, false},
+		{"under no id", 8, nil, func(o *exchange.Order) { o.ClientOrderID = "" }, false},
+		{"under nobody's id", 8, nil, func(o *exchange.Order) { o.ClientOrderID = "a person's" }, false},
+		{"without a fill", 8, nil, func(o *exchange.Order) { o.Filled = 0 }, false},
+		{"of one unit", 8, nil, func(o *exchange.Order) { o.Filled = 1 }, true},
+	} {
+		w := explains(t, 10, 0)
+		first := w.buysUnder(c.orderID, 4)
+		if c.before != nil {
+			c.before(w, first.ClientOrderID)
+		}
+		row := exchange.Order{ID: 70, ClientOrderID: first.ClientOrderID, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit,
+			Quantity: 4, Filled: 4, Status: exchange.StatusFilled, CreatedMS: w.now}
+		if c.row != nil {
+			c.row(&row)
+		}
+		s := w.reads(1_010, 0)
+		for range 2 { // the second time it is known
+			s.observeExtra(&row)
+		}
+		symbol := w.book.Symbol(coin)
+		known := exchange.Quantity(10)
+		if c.want {
+			known += row.Filled
+		}
+		if quarantined := strings.HasPrefix(symbol.Quarantine(), executedBeyond); quarantined != c.want || symbol.Known() != known {
+			t.Errorf("%s: want it found %t, have %d known, %q", c.name, c.want, symbol.Known(), symbol.Quarantine())
+		}
+	}
+}
