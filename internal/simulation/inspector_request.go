@@ -146,7 +146,9 @@ func (i *inspector) refused(a *asked, refusal *exchange.Refusal) {
 	case sim.CodeNoPosition, sim.CodeReduceSide, sim.CodeReduceQuantity, sim.CodeReduceSum, sim.CodeCloseDuplicate, sim.CodeCloseStopPrice,
 		sim.CodeStopPriceEqual, sim.CodeMargin, sim.CodeBalance:
 	case sim.CodeOppositeOrder:
-		if i.w.venue.held[a.order.Key()].touchedMS == 0 {
+		h := i.w.venue.held[a.order.Key()]
+		crossed := i.w.portfolio.quotes(a.order.Key()) && h.filledMS >= a.sentMS-i.w.bounds.StalenessMS // what its other quote filled no read has shown
+		if h.touchedMS == 0 && !crossed {
 			i.w.fail("self_inflicted", "%s was sent against an open position: %s", a.id, refusal.Message)
 		}
 	default:

@@ -79,6 +79,7 @@ func (j *judge) setLimits() {
 			limits.Placement = int64(r.largest()) * finest
 		}
 		if r.key.Market == exchange.Spot {
+			limits.Position += int64(h.rules.QuantityTick) * finest // fees are booked in whole steps, rounded up
 			limits.Dust = int64(j.dustOf(r.key)) * finest
 			limits.Rest = int64(mostRest*h.rules.QuantityTick) * finest
 		}

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"maps"
+	"slices"
 
 	"botd/exchange"
 	"botd/strategy"
@@ -56,11 +57,14 @@ var assortment = []struct {
 	definition strategy.Definition
 	most       exchange.Quantity
 	short      string // the parameter of one that can be on either side; empty for none
+	rests      bool   // it keeps exits in the book
+	quotes     bool   // and openings on both sides
 	values     func(r *role, symbol *exchange.Symbol) strategy.Values
 }{
-	{find("grid"), 4, "side", gridValues}, {find("dca"), 16, "", averagingValues}, {find("market_making"), 3, "", quoteValues},
-	{find("avellaneda"), 3, "", inventoryValues}, {compiled("targets.star", targetScript), 2, "", scriptValues},
-	{compiled("quotes.star", quoteScript), 3, "", scriptValues},
+	{find("grid"), 4, "side", true, false, gridValues}, {find("dca"), 16, "", false, false, averagingValues},
+	{find("market_making"), 3, "", true, true, quoteValues},
+	{find("avellaneda"), 3, "", true, true, inventoryValues}, {compiled("targets.star", targetScript), 2, "", false, false, scriptValues},
+	{compiled("quotes.star", quoteScript), 3, "", true, false, scriptValues},
 }
 
 // targetScript moves between a position of the size, twice that, and none; on futures short too.
@@ -152,7 +156,20 @@ func (c *portfolio) assort(d *draw) {
 		one := assortment[r.follower]
 		r.most = r.unit * one.most
 		r.name = one.definition.Name + "-" + r.key.Name + "-" + r.key.Market.String()
+		r.protected = r.protected && r.protectable()
 	}
+}
+
+// protectable reports whether the configuration may protect the role: on spot a resting exit and a stop cannot both hold the asset.
+func (r *role) protectable() bool {
+	return r.kind != "ladder" && !(r.kind == "assorted" && r.key.Market == exchange.Spot && assortment[r.follower].rests)
+}
+
+// quotes reports whether the strategy of a symbol keeps orders on both sides.
+func (c *portfolio) quotes(key exchange.SymbolKey) bool {
+	return slices.ContainsFunc(c.roles, func(r role) bool {
+		return r.key == key && r.kind == "assorted" && assortment[r.follower].quotes
+	})
 }
 
 // assorted makes the strategy by the rules of now; where those refuse its parameters, it runs on by the ones it began with.

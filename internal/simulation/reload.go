@@ -42,7 +42,7 @@ func (w *world) reload() bool {
 	if r.absent {
 		return false
 	}
-	if w.actions.chance(0.5) && r.kind != "ladder" {
+	if w.actions.chance(0.5) && r.protectable() {
 		r.protected = !r.protected
 		w.inspector.watched[n].unprotectedMS = 0
 	}

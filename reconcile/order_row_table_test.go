@@ -1,0 +1,484 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// TestWhoseRowItIs: by the exchange's id, else by the client order id; of its symbol and side.
+func TestWhoseRowItIs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		change func(o *exchange.Order) // of the row of the second of three orders
+		want   int                     // which of them; 0 for none
+	}{
+		{"by both ids", nil, 2},
+		{"by the exchange's", func(o *exchange.Order) { o.ClientOrderID = "" }, 2},
+		{"by the exchange's, under another's client order id", func(o *exchange.Order) { o.ClientOrderID = "another" }, 2},
+		{"a second order under one client order id", func(o *exchange.Order) { o.ID = 99 }, 0},
+		{"of the other side", func(o *exchange.Order) { o.Side = exchange.Buy }, 0},
+		{"of another symbol", func(o *exchange.Order) { o.Symbol = "ETH-USDT" }, 0},
+		{"of another market", func(o *exchange.Order) { o.Market, o.ClientOrderID = exchange.Spot, "" }, 0},
+		{"under no id", func(o *exchange.Order) { o.ID, o.ClientOrderID = 99, "" }, 0},
+	} {
+		for first := range 4 { // whichever is looked at first
+			d := holds(t, 20)
+			var ids []string
+			for i := range 3 {
+				ids = append(ids, d.resting(int64(11+i), 5))
+			}
+			row := d.order(ids[1], 12, exchange.StatusOpen, 5, 0)
+			row.Side, row.Type = exchange.Sell, exchange.Limit
+			if c.change != nil {
+				c.change(&row)
+			}
+			s := &survey{book: d.book, fetched: &Snapshot{}}
+			next, have := first, 0
+			if p := s.matchFrom(&next, &row); p != nil {
+				have = 1 + slices.Index(ids, p.ClientOrderID())
+			}
+			if have != c.want {
+				t.Errorf("%s, from %d on: want order %d, have %d", c.name, first, c.want, have)
+			}
+			if found := have == 2 && first <= 1; found && next != 2 {
+				t.Errorf("%s, from %d on: want the next one looked at first, have %d", c.name, first, next)
+			}
+		}
+	}
+}
+
+// TestWhatARowOfAnOrderSays of one that was sent at 1,000 s and has filled four of ten.
+func TestWhatARowOfAnOrderSays(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		status exchange.OrderStatus
+		filled exchange.Quantity
+		id     int64
+		want   string // the records
+		stale  int64
+	}{
+		{"as it was", exchange.StatusOpen, 4, 12, "", 0},
+		{"more has filled", exchange.StatusOpen, 6, 12, "fill 6", 0},
+		{"less has filled: it is older", exchange.StatusOpen, 3, 12, "", 1},
+		{"it has ended", exchange.StatusCanceled, 6, 12, "canceled 6", 0},
+		{"it has ended, by an older row", exchange.StatusCanceled, 3, 12, "canceled 4", 1},
+		{"it has filled", exchange.StatusFilled, 10, 12, "filled 10", 0},
+		{"the exchange rejected it", exchange.StatusRejected, 4, 12, "rejected 4", 0},
+		{"it is accepted, and not in the book yet", exchange.StatusCreated, 4, 12, "", 0},
+		{"under another id", exchange.StatusOpen, 4, 13, "fill 4", 0},
+	} {
+		d := holds(t, 0)
+		id := d.rests(placement.Order, 12, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: 1e8, Quantity: 10})
+		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: 12, Filled: 4}})
+		row := d.order(id, c.id, c.status, 10, c.filled)
+		s := &survey{book: d.book, fetched: &Snapshot{EndedMS: d.now}}
+		s.observeOrder(d.book.Placement(id), &row)
+		have := ""
+		for _, r := range s.records {
+			switch body := r.Body.(type) {
+			case record.Fill:
+				have += fmt.Sprintf("fill %d", body.Filled)
+			case record.Ended:
+				have += fmt.Sprintf("%s %d", body.State, body.Filled)
+			}
+		}
+		if have != c.want || d.book.Stale() != c.stale {
+			t.Errorf("%s: want %q, %d stale, have %q, %d", c.name, c.want, c.stale, have, d.book.Stale())
+		}
+	}
+}
+
+// TestWhichDateOfAnOrderIsTheExchanges: of an opening on futures, in whole seconds, where it is before botd's.
+func TestWhichDateOfAnOrderIsTheExchanges(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		purpose   placement.Purpose
+		market    exchange.Market
+		createdMS int64 // it was sent at 1,000,500
+		want      int64
+	}{
+		{"before", placement.Entry, exchange.Futures, 999_000, 999_000},
+		{"of the same second", placement.Entry, exchange.Futures, 1_000_000, 0},
+		{"a moment before that second", placement.Entry, exchange.Futures, 999_999, 999_999},
+		{"later", placement.Entry, exchange.Futures, 1_001_000, 0},
+		{"of an exit", placement.Exit, exchange.Futures, 999_000, 0},
+		{"on spot", placement.Entry, exchange.Spot, 999_000, 0},
+	} {
+		d := newDesk(t)
+		d.now = 1_000_500
+		order := buys
+		order.Market = c.market
+		p := d.book.Placement(d.places(c.purpose, order))
+		if have := datedBefore(p, &exchange.Order{Market: c.market, CreatedMS: c.createdMS}); have != c.want {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhatARowThatCannotBeReadIsAbout: an own order, whose fate is unknown then; a foreign one of a symbol that is traded, or of its prefix; and the
+// order whose answer was lost, as far as it could be.
+func TestWhatARowThatCannotBeReadIsAbout(t *testing.T) {
+	t.Parallel()
+	row := func(symbol, id string) UnreadOrder {
+		return UnreadOrder{Market: exchange.Futures, Open: true, Row: exchange.UnreadableRow{ID: 90, ClientOrderID: id, Symbol: symbol}}
+	}
+	closed := row("BTC-USDT", "a person's")
+	closed.Open = false
+	for _, c := range []struct {
+		name    string
+		unread  UnreadOrder
+		with    func(d *desk)
+		foreign int // rows that are foreign orders of its symbol
+		about   string
+	}{
+		{"a person's", row("BTC-USDT", "a person's"), nil, 1, ""},
+		{"without an id", row("BTC-USDT", ""), nil, 1, ""},
+		{"without an id, while an answer is lost", row("BTC-USDT", ""), func(d *desk) { d.unknown(d.places(placement.Order, buys)) }, 1, "BTC-USDT"},
+		{"a person's, while an answer is lost", row("BTC-USDT", "a person's"), func(d *desk) { d.unknown(d.places(placement.Order, buys)) }, 1, ""},
+		{"of the history", closed, nil, 0, ""},
+		{"of a symbol that is not traded", row("ETH-USDT", "a person's"), nil, 0, ""},
+		{"of its prefix, on a symbol that is not traded", row("ETH-USDT", "bt-000zzz00000-1"), nil, 1, ""},
+		{"of no symbol", row("", "bt-000zzz00000-1"), nil, 0, ""},
+		{"under an id that has ended", row("BTC-USDT", "ended"), func(d *desk) {
+			order := buys
+			order.ClientOrderID = "ended"
+			d.book.Apply(&record.Record{ClientOrderID: "ended", Symbol: bitcoin, Strategy: "one", Body: record.Sending{Order: order, Purpose: placement.Order}})
+			d.book.Apply(&record.Record{ClientOrderID: "ended", Body: record.Ended{State: placement.Canceled}})
+		}, 0, ""},
+	} {
+		d := holds(t, 0)
+		d.book.Instance = "t"
+		if c.with != nil {
+			c.with(d)
+		}
+		for range 2 { // a list that is read anew replaces what was read before
+			s := d.shows(d.book.Symbol(bitcoin), 0)
+			s.fetched.SpotOrders = exchange.FetchedOf[exchange.Order](nil)
+			s.fetched.UnreadOrders = []UnreadOrder{c.unread}
+			s.observeList(exchange.Futures, s.fetched.FuturesOrders)
+			s.observeUnread()
+			about := ""
+			for _, key := range s.fetched.Unread {
+				about += key.Name
+			}
+			foreign := 0
+			for _, symbol := range d.book.Symbols() {
+				if foreign += len(symbol.Foreign); len(symbol.Foreign) != len(symbol.Unreadable) {
+					t.Errorf("%s: want each marked as one that cannot be read, have %d of %d", c.name, len(symbol.Unreadable), len(symbol.Foreign))
+				}
+			}
+			if foreign != c.foreign || about != c.about {
+				t.Errorf("%s: want %d foreign, about %q, have %d, %q", c.name, c.foreign, c.about, foreign, about)
+			}
+		}
+	}
+}
+
+// TestWhatARowOfAnOwnOrderThatCannotBeReadShows of ten, of which four are known to have filled.
+func TestWhatARowOfAnOwnOrderThatCannotBeReadShows(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		purpose placement.Purpose
+		read    bool
+		filled  exchange.Quantity
+		open    bool
+		want    string
+	}{
+		{"all filled", placement.Order, true, 10, true, "filled 10"},
+		{"more filled", placement.Order, true, 6, true, "6 uncertain"},
+		{"as much", placement.Order, true, 4, true, "4 uncertain"},
+		{"less", placement.Order, true, 3, true, "4 uncertain"},
+		{"no figure", placement.Order, false, 10, true, "4 uncertain"},
+		{"a stop that is open", placement.StopLoss, true, 6, true, "6 working"},
+		{"a stop of the history", placement.StopLoss, true, 6, false, "6 uncertain"},
+		{"a profit that is open", placement.TakeProfit, true, 4, true, "4 working"},
+	} {
+		d := holds(t, 20)
+		id := d.rests(c.purpose, 12, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: 1e8, Quantity: 10, ReduceOnly: true})
+		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: 12, Filled: 4}})
+		s := &survey{book: d.book, fetched: &Snapshot{EndedMS: d.now}}
+		s.unreadOwn(d.book.Placement(id), &UnreadOrder{Market: exchange.Futures, Open: c.open,
+			Row: exchange.UnreadableRow{ID: 12, FilledRead: c.read, Filled: c.filled}})
+		have := "filled 10"
+		if p := d.book.Placement(id); p != nil {
+			have = fmt.Sprintf("%d %s", p.Filled(), p.State())
+		}
+		if have != c.want {
+			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhichRowIsClaimed by a placement, live or ended: no other order could be meant by it.
+func TestWhichRowIsClaimed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		orderID int64 // as the journal knows it when the placement has ended
+		id      string
+		rowID   int64
+		want    bool
+	}{
+		{"under its client order id and the exchange's", 8, "own", 8, true},
+		{"under its client order id, of an order that never was known", 0, "own", 70, true},
+		{"under its client order id, of another order", 8, "own", 70, false},
+		{"under the exchange's id", 8, "", 8, true},
+		{"under no id", 8, "", 70, false},
+		{"under a person's", 8, "a person's", 70, false},
+	} {
+		w := explains(t, 10, 0)
+		first := w.buysUnder(c.orderID, 4)
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: first.ClientOrderID, Body: record.Ended{OrderID: c.orderID, State: placement.Canceled}})
+		row := exchange.Order{ID: c.rowID, ClientOrderID: c.id, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy}
+		if c.id == "own" {
+			row.ClientOrderID = first.ClientOrderID
+		}
+		if have := w.reads(1_010, 0).claimed(&row); have != c.want {
+			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhatAnEndedSaleWasFor is remembered of the newest 64, and of as many purchases what they were.
+func TestWhatAnEndedSaleWasFor(t *testing.T) {
+	t.Parallel()
+	w := explains(t, 10_000, 0)
+	ids := make([]string, 66)
+	for i := range ids {
+		sale := w.places(placement.Exit, int64(100+i), saleOf(1))
+		purchase := w.buysUnder(int64(300+i), exchange.Quantity(1+i))
+		for _, o := range []exchange.Order{sale, purchase} {
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Ended{OrderID: o.ID, State: placement.Canceled}})
+		}
+		ids[i] = sale.ClientOrderID
+	}
+	of := w.book.purposeOf
+	if len(w.book.purposes) != 64 || of(ids[1]) != 0 || of(ids[2]) != placement.Exit || of(ids[65]) != placement.Exit {
+		t.Errorf("want the newest 64 sales remembered, have %d", len(w.book.purposes))
+	}
+	if len(w.book.purchases) != 64 || w.book.purchases[0].order.Quantity != 3 || w.book.purchases[63].order.Quantity != 66 {
+		t.Errorf("want the newest 64 purchases remembered, have %d", len(w.book.purchases))
+	}
+	unknown := w.buysUnder(0, 5)
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: unknown.ClientOrderID, Body: record.Ended{State: placement.Absent}})
+	if len(w.book.purchases) != 64 || w.book.purchases[63].order.Quantity != 66 {
+		t.Error("want no purchase remembered whose order is not known")
+	}
+	live := w.places(placement.StopLoss, 900, stopOf(1))
+	if w.book.purposeOf(live.ClientOrderID) != placement.StopLoss || w.book.purposeOf("nobody's") != 0 {
+		t.Error("want the purpose of a live sale, and none of nobody's")
+	}
+	d := holds(t, 20)
+	id := d.resting(12, 5)
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{OrderID: 12, State: placement.Canceled}})
+	if len(d.book.purposes) != 0 || d.book.purposeOf(id) != 0 {
+		t.Error("want nothing remembered of futures")
+	}
+}
+
+// TestAListThatShowsAReleasedStop ends its release where it began later than L after the answer.
+func TestAListThatShowsAReleasedStop(t *testing.T) {
+	t.Parallel()
+	for afterMS, stands := range map[int64]bool{1_000: false, 1_001: true} {
+		w := explains(t, 10, 0)
+		stop := w.places(placement.StopLoss, 9, stopOf(10))
+		w.book.NoteReleased(stop.ClientOrderID, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, w.now)
+		w.now += afterMS
+		w.reads(1_000, 10, stop).standsAgain(w.book.Placement(stop.ClientOrderID))
+		if released := w.book.released[stop.ClientOrderID] != 0; released == stands {
+			t.Errorf("a list of %d ms after the answer: want it to stand again %t", afterMS, stands)
+		}
+	}
+}
+
+// TestWhatIsForgottenOfASymbol that is not traded any more.
+func TestWhatIsForgottenOfASymbol(t *testing.T) {
+	t.Parallel()
+	d := holds(t, 20)
+	symbol := d.book.Symbol(bitcoin)
+	symbol.Mark, symbol.LastMS, symbol.extends, symbol.Leverage = 1, 2, true, 10
+	symbol.Forget()
+	if symbol.Read || symbol.Settled || symbol.extends || symbol.Leverage != 0 || symbol.Last != 0 || symbol.Mark != 0 || symbol.LastMS != 0 {
+		t.Errorf("want nothing of what was read, have %+v", symbol)
+	}
+}
+
+// TestHowMuchAPositionHasMadeSinceTheAccountWasRead, twenty, at a mark of 51,000 and of 50,000 then.
+func TestHowMuchAPositionHasMadeSinceTheAccountWasRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		change func(s *SymbolState)
+		want   string
+	}{
+		{"by the mark", func(*SymbolState) {}, "20"},
+		{"by the last trade where no mark is known", func(s *SymbolState) { s.Mark = 0 }, "-20"},
+		{"others' part too", func(s *SymbolState) { s.Position = 15; s.journalledSymbol = leaving(5) }, "20"},
+		{"none of nothing", func(s *SymbolState) { s.Position = 0 }, "0"},
+		{"none where it was not read", func(s *SymbolState) { s.MarkedAt = 0 }, "0"},
+		{"none without rules", func(s *SymbolState) { s.Rules = nil }, "0"},
+	} {
+		d := holds(t, 20)
+		symbol := d.book.Symbol(bitcoin)
+		symbol.MarkedAt, symbol.Mark, symbol.Last = 50_000e8, 51_000e8, 49_000e8
+		c.change(symbol)
+		if have := symbol.Moved().String(); have != c.want {
+			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
+		}
+	}
+	w := holding(t, ForeignHalt)
+	symbol := w.book.Symbol(coin)
+	if symbol.MarkedAt, symbol.Mark = 50_000e8, 51_000e8; !symbol.Moved().IsZero() {
+		t.Error("want nothing made on spot, whose account has no profit")
+	}
+}
+
+// leaving is the journalled state of a symbol of which so much is left to others.
+func leaving(others exchange.Quantity) *journalledSymbol {
+	b := NewBook(testSettle)
+	b.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: others}})
+	return b.Symbol(bitcoin).journalledSymbol
+}
+
+// TestWhichLivePlacementsWereCanceled.
+func TestWhichLivePlacementsWereCanceled(t *testing.T) {
+	t.Parallel()
+	d := holds(t, 20)
+	first, second := d.resting(12, 5), d.resting(13, 5)
+	d.resting(14, 5)
+	d.book.NoteCancel(first, 10)
+	d.book.NoteCancel(first, 20)
+	d.book.NoteCancel(second, 30)
+	d.book.NoteCancel("nobody's", 40)
+	var all []string
+	for p := range d.book.Canceled() {
+		all = append(all, p.ClientOrderID())
+	}
+	slices.Sort(all)
+	if !slices.Equal(all, []string{first, second}) || d.book.CancelMS(first) != 20 || d.book.canceled[first].firstMS != 10 {
+		t.Errorf("want two, the first from 10 to 20, have %v, %+v", all, d.book.canceled[first])
+	}
+	for p := range d.book.Canceled() {
+		if p == nil {
+			t.Error("want no placement that is none")
+		}
+		break
+	}
+}
+
+// TestWhatOfTwoPositionsIsBotds: of one beside others no more than there is, and none of the other side.
+func TestWhatOfTwoPositionsIsBotds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		known, ignored, shown exchange.Quantity
+		outweighed            bool
+		own, others           exchange.Quantity // when the difference is left to others
+	}{
+		{20, 5, 25, false, 20, 5}, {20, 5, 20, false, 20, 0}, {20, 5, 19, true, 19, 0}, {20, 5, -3, true, 0, -3}, {20, 0, 15, false, 15, 0},
+		{-20, -5, -15, true, -15, 0}, {0, 5, -3, false, 0, -3}, {20, -25, -5, true, 0, -5}, {20, 5, 0, true, 0, 0}, {20, 10, 40, false, 20, 20},
+	} {
+		d := holds(t, c.known)
+		d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: c.ignored}})
+		symbol := d.book.Symbol(bitcoin)
+		d.shows(symbol, c.shown)
+		if have := symbol.outweighed(); have != c.outweighed {
+			t.Errorf("%+v: want it outweighed %t, have %t", c, c.outweighed, have)
+		}
+		d.book.ignore(symbol, "a test", func(r record.Record) { d.book.Apply(&r) })
+		if symbol.Known() != c.own || symbol.Ignored() != c.others {
+			t.Errorf("%+v: want %d botd's and %d others', have %d and %d", c, c.own, c.others, symbol.Known(), symbol.Ignored())
+		}
+	}
+}
+
+// TestWhichClosedPositionAnUnknownOpeningMade: of its side, opened since and never seen open, while no fill of a known order could have made it.
+func TestWhichClosedPositionAnUnknownOpeningMade(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		row    func(p *exchange.Position)
+		with   func(d *desk, symbol *SymbolState)
+		want   string // how the opening ended, what it had filled
+		closed bool
+	}{
+		{"opened in the same second", nil, nil, "filled 10", true},
+		{"opened before", func(p *exchange.Position) { p.CreatedMS = 999_999 }, nil, "", false},
+		{"of a part", func(p *exchange.Position) { p.Quantity = 4 }, nil, "canceled 4", true},
+		{"of more", func(p *exchange.Position) { p.Quantity = 15 }, nil, "filled 10", true},
+		{"of the other side", func(p *exchange.Position) { p.Side = exchange.Short }, nil, "", false},
+		{"of another symbol", func(p *exchange.Position) { p.Symbol = "ETH-USDT" }, nil, "", false},
+		{"one that was seen open", nil, func(_ *desk, s *SymbolState) { s.seen = []int64{9} }, "", false},
+		{"a known order has filled since", nil, func(d *desk, _ *SymbolState) {
+			d.book.Apply(&record.Record{AtMS: 1_000_500, ClientOrderID: d.places(placement.Exit, closes),
+				Body: record.Ended{OrderID: 30, State: placement.Canceled, Filled: 1}})
+		}, "", false},
+		{"a known order had filled before", nil, func(d *desk, _ *SymbolState) {
+			d.book.Apply(&record.Record{AtMS: 1_000_499, ClientOrderID: d.places(placement.Exit, closes),
+				Body: record.Ended{OrderID: 30, State: placement.Canceled, Filled: 1}})
+		}, "filled 10", true},
+	} {
+		d := newDesk(t)
+		symbol := d.book.Symbol(bitcoin)
+		d.now = 1_000_500
+		opening := d.places(placement.Entry, buys)
+		d.unknown(opening)
+		if c.with != nil {
+			c.with(d, symbol)
+		}
+		known := symbol.Known()
+		s := d.shows(symbol, 0)
+		row := exchange.Position{ID: 9, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 10, CreatedMS: 1_000_000, EntryPrice: exchange.AmountOf(50_000)}
+		if c.row != nil {
+			c.row(&row)
+		}
+		s.fetched.Closed = []exchange.Position{row}
+		have := ""
+		if closed := s.closedAlready(symbol, d.book.Placement(opening)); closed != c.closed {
+			t.Errorf("%s: want %t, have %t", c.name, c.closed, closed)
+		}
+		for _, r := range s.records {
+			if body, is := r.Body.(record.Ended); is {
+				have = fmt.Sprintf("%s %d", body.State, body.Filled)
+			}
+		}
+		if have != c.want || symbol.Known() != known || slices.Contains(symbol.seen, 9) != (c.closed || c.name == "one that was seen open") {
+			t.Errorf("%s: want %q and as much known, have %q, %d known, seen %v", c.name, c.want, have, symbol.Known(), symbol.seen)
+		}
+	}
+}
+
+// TestWhatTheWalletHeldBeforeAnotherBotdsPurchaseWasAdopted: no more than is there beside it.
+func TestWhatTheWalletHeldBeforeAnotherBotdsPurchaseWasAdopted(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		inWallet exchange.Quantity
+		fees     exchange.Quantity
+		want     exchange.Quantity // the baseline, a thousand before; five of theirs are adopted beside ten
+	}{
+		{"all of it is there", 1_015, 0, 1_000},
+		{"more is there", 1_020, 0, 1_000},
+		{"what they bought was taken for it", 1_010, 0, 995},
+		{"fees took some", 1_008, 2, 995},
+		{"less is there than was bought", 10, 0, 0},
+	} {
+		w, symbol := standing(t, twinOrder{50, 5, 700})
+		if c.fees != 0 {
+			w.apply(record.Record{Symbol: coin, Body: record.Fees{Quantity: c.fees, Expected: true}})
+		}
+		w.reads(c.inWallet, 0)
+		w.book.adoptTwin(symbol, 5, func(r record.Record) { w.apply(r) })
+		if have := symbol.Baseline(); have != c.want {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
+		}
+	}
+}
