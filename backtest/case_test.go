@@ -123,21 +123,23 @@ func same(t *testing.T, what, want, have string) {
 }
 
 // addUp adds the round trips and what is open to the first equity: it must be
-// the last one, whatever happened.
+// the last one, whatever happened. What spot fees left, below one tick, has its cost.
 func addUp(t *testing.T, r *backtest.Result, last string) {
 	t.Helper()
 	equity, fees := decimal.RequireFromString(r.InitialEquity), decimal.Zero
-	position, open := decimal.Zero, decimal.Zero
+	position, open, cost := decimal.Zero, decimal.Zero, decimal.Zero
 	for _, e := range r.Executions {
 		price, quantity, fee := decimal.RequireFromString(e.Price), decimal.RequireFromString(e.Quantity), decimal.RequireFromString(e.Fee)
 		if e.Side == "SELL" {
-			quantity = quantity.Neg()
+			cost, quantity = cost.Sub(cost.Mul(quantity).DivRound(decimal.Max(position, quantity), 18)), quantity.Neg()
+		} else {
+			cost = cost.Add(price.Mul(quantity))
 		}
 		position, open = position.Add(quantity), open.Sub(price.Mul(quantity))
 		if e.FeeAsset == "USDT" {
 			fees = fees.Add(fee)
 		} else {
-			position = position.Sub(fee)
+			position, cost = position.Sub(fee), cost.Sub(price.Mul(fee))
 		}
 	}
 	want := equity.Add(open).Add(position.Mul(decimal.RequireFromString(last))).Sub(fees).Sub(decimal.RequireFromString(r.TotalFunding))
@@ -145,7 +147,9 @@ func addUp(t *testing.T, r *backtest.Result, last string) {
 	if r.OpenPosition != nil {
 		return
 	}
-	equity = equity.Add(position.Mul(decimal.RequireFromString(last))) // dust below one tick that spot fees left
+	if r.Market == exchange.Spot.String() {
+		equity = equity.Add(position.Mul(decimal.RequireFromString(last))).Sub(cost)
+	}
 	for _, trip := range r.Trips {
 		equity = equity.Add(decimal.RequireFromString(trip.PNL))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"botd/exchange"
 	"botd/exchange/sim"
+	"botd/reconcile/ledger"
 )
 
 // measurement measures a run: equity at every close, executions, round trips.
@@ -79,6 +80,7 @@ type holding struct {
 	quantity exchange.Quantity // futures, signed
 	cost     exchange.Amount   // of it, signed
 	base     exchange.Amount   // spot
+	stock    ledger.Stock      // spot: of the same, and what it cost
 	units    float64           // of either, without its sign
 	worth    exchange.Amount   // beyond the wallet, at the last price marked
 	gross    float64           // the value held at that price

@@ -228,15 +228,23 @@ func lineAt(lines []string, i int) string {
 // runLive drives the live driver until just before the last candle is seen closed.
 func runLive(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, live *story, untilMS int64,
 	setting func(*testing.T, *exchange.Symbol) engine.StrategyConfig) sim.Money {
+	money, _ := runBooked(t, symbol, candles, live, untilMS, setting, 0, noJournal{})
+	return money
+}
+
+// runBooked is runLive where each payment of funding is at a rate, and with the journal and the status that are left.
+func runBooked(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, live *story, untilMS int64,
+	setting func(*testing.T, *exchange.Symbol) engine.StrategyConfig, funding exchange.Rate, journal runtime.Journal) (sim.Money, engine.Status) {
 	venue, err := sim.New(sim.Config{Symbols: []*exchange.Symbol{symbol}, StartMS: time.Now().UnixMilli()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := venue.AddAccount(sim.AccountConfig{Name: parityAccount, FuturesUSDT: exchange.AmountOf(10_000), FuturesMaker: 20_000,
-		FuturesTaker: 50_000, Leverage: 3}); err != nil {
+		FuturesTaker: 50_000, Leverage: 3, Spot: map[string]exchange.Amount{"USDT": exchange.AmountOf(10_000)}, SpotMaker: 20_000,
+		SpotTaker: 50_000}); err != nil {
 		t.Fatal(err)
 	}
-	venue.SetMarket(symbol.Key(), sim.Tape(candles, sim.TapeConfig{}))
+	venue.SetMarket(symbol.Key(), sim.Tape(candles, sim.TapeConfig{Funding: funding}))
 	served, err := server.New(server.Config{Exchange: venue, Accounts: []server.Account{{Key: parityAccount, Secret: "a secret of this test"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -277,6 +285,8 @@ func runLive(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, l
 			IdleRoundMS: 15_000,
 			CloseLagMS:  2000,
 			TimeToLive:  5000,
+			TakerFee:    50_000,
+			Ledger:      true,
 		},
 		reconcile.NewBook(placement.Settle{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}),
 	)
@@ -285,7 +295,7 @@ func runLive(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, l
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Until(time.UnixMilli(untilMS)))
 	defer cancel()
-	driver := runtime.New(runtime.Config{Machine: machine, Venue: client, Journal: noJournal{}, Clock: client, Notes: live.note})
+	driver := runtime.New(runtime.Config{Machine: machine, Venue: client, Journal: journal, Clock: client, Notes: live.note})
 	if err := driver.Run(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -294,5 +304,5 @@ func runLive(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, l
 		t.Fatal(err)
 	}
 	pipe.CloseIdleConnections()
-	return venue.Money(parityAccount)
+	return venue.Money(parityAccount), machine.Status()
 }

@@ -23,7 +23,7 @@ type secondTrip struct {
 	filled                    float64 // quantity bought, before fees
 	paid, got                 float64 // values
 	fees, funding, slippage   float64
-	quoteFees                 float64
+	quoteFees, realised       float64 // realised: on spot, beyond the mean cost
 	low, high                 float64
 	entryPrice, pnl, mae, mfe float64
 	exit                      string
@@ -54,7 +54,7 @@ func compute(config *backtest.Config, r *backtest.Result) *second {
 	c, symbol := leg.Tape.Candles, leg.Tape.Symbol
 	s := &second{initial: number(r.InitialEquity), fromMS: c.OpenMS[0], toMS: c.CloseMS(c.Len() - 1),
 		first: symbol.PriceFloat(c.Open[0]), last: symbol.PriceFloat(c.Close[c.Len()-1])}
-	cash, units, tick := s.initial, 0.0, symbol.QuantityFloat(symbol.QuantityTick)
+	cash, units, cost, tick := s.initial, 0.0, 0.0, symbol.QuantityFloat(symbol.QuantityTick)
 	var open *secondTrip
 	next, paying := 0, 0
 	fund := func(untilMS int64, last float64) { // before the executions of its moment
@@ -85,21 +85,29 @@ func compute(config *backtest.Config, r *backtest.Result) *second {
 				s.taken += value
 			}
 			if e.Side == "BUY" {
+				cost += value
 				cash, units, open.bought, open.paid = cash-value, units+quantity, open.bought+quantity, open.paid+value
 				open.filled += quantity
 			} else {
+				sold := cost * quantity / units
+				cost, open.realised = cost-sold, open.realised+value-sold
 				cash, units, open.sold, open.got = cash+value, units-quantity, open.sold+quantity, open.got+value
 			}
 			if e.FeeAsset == "USDT" {
 				cash, open.quoteFees = cash-fee, open.quoteFees+fee
 			} else {
 				units, open.bought, worth = units-fee, open.bought-fee, fee*price
+				cost -= worth
 			}
 			s.fees, open.fees = s.fees+worth, open.fees+worth
 			open.low, open.high = min(open.low, price), max(open.high, price)
-			if math.Abs(open.bought-open.sold) < tick*(1-1e-9) {
+			left := open.bought - open.sold
+			if symbol.Market == exchange.Spot { // with what was left before
+				left = units
+			}
+			if math.Abs(left) < tick*(1-1e-9) && open.sold > 0 && open.filled > 0 {
 				open.leftMS, open.exit = e.TimeMS, e.Purpose
-				s.trips = append(s.trips, open.ended())
+				s.trips = append(s.trips, open.ended(symbol.Market))
 				open = nil
 			}
 		}
@@ -119,8 +127,11 @@ func compute(config *backtest.Config, r *backtest.Result) *second {
 }
 
 // ended works out a round trip that is over.
-func (t *secondTrip) ended() secondTrip {
+func (t *secondTrip) ended(market exchange.Market) secondTrip {
 	t.pnl = t.got - t.paid - t.quoteFees - t.funding
+	if market == exchange.Spot {
+		t.pnl = t.realised - t.fees
+	}
 	t.entryPrice = t.paid / t.filled
 	t.mae, t.mfe = (t.entryPrice-t.low)/t.entryPrice, (t.high-t.entryPrice)/t.entryPrice
 	if t.short {

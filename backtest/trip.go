@@ -24,6 +24,7 @@ type trip struct {
 	Trip
 	pair   ledger.Pairing
 	funded exchange.Amount // the symbol's funding when it began
+	gained exchange.Amount // spot: the price difference realised so far
 }
 
 // reach takes the prices that a candle went through while something was held.
@@ -39,7 +40,7 @@ func (l *measurement) execution(leg *leg, f *fill) {
 	t, symbol, venue := &leg.held.open, leg.symbol, l.run.venue
 	leg.held.fills++
 	if !t.pair.Begun() {
-		*t = trip{funded: venue.FundingPaid(account, symbol.Name)}
+		*t = trip{funded: venue.FundingPaid(account, symbol.Name), pair: ledger.Pairing{Held: leg.held.stock.Quantity}}
 		t.EnteredMS, t.Side, t.EntryTag, t.leg = f.TimeMS, f.Side, f.tag, f.leg
 	}
 	notional := symbol.Notional(f.Price, f.Quantity)
@@ -56,6 +57,9 @@ func (l *measurement) execution(leg *leg, f *fill) {
 		x.InBase, x.Worth = true, worth(symbol, f.Fee, f.Price)
 	}
 	t.pair.Execute(&x)
+	if symbol.Market == exchange.Spot {
+		t.gained = t.gained.Add(leg.held.stock.Move(&x))
+	}
 	t.reach(f.Price, f.Price)
 	if t.pair.Flat(symbol.QuantityAmount(symbol.QuantityTick)) {
 		t.ExitTag = f.tag
@@ -68,10 +72,12 @@ func (l *measurement) closeTrip(leg *leg, atMS int64) {
 	t.LeftMS, t.Quantity, t.Fees = atMS, symbol.QuantityOf(t.pair.Bought.Max(t.pair.Sold)), t.pair.Fees
 	t.Entry, t.Exit = t.pair.Prices()
 	t.Funding = l.run.venue.FundingPaid(account, symbol.Name).Sub(t.funded)
-	// A fee in the asset bought shows as less sold; what a bankrupt wallet could
-	// not pay is no loss of its owner's.
-	t.PNL = t.pair.Net().Sub(t.Funding).Add(money.Insurance.Sub(l.insured))
-	l.insured = money.Insurance
+	if symbol.Market == exchange.Spot {
+		t.PNL = t.gained.Sub(t.Fees)
+	} else { // what a bankrupt wallet could not pay is no loss of its owner's
+		t.PNL = t.pair.Net().Sub(t.Funding).Add(money.Insurance.Sub(l.insured))
+		l.insured = money.Insurance
+	}
 	l.trips = append(l.trips, t.Trip)
 	leg.held.open = trip{}
 }

@@ -24,10 +24,11 @@ type ProfitCurve struct {
 	Profit []float64 `json:"profit"` // USDT, net
 }
 
-// Charge is money that trading cost at a time: fees and funding.
+// Charge is what trading cost at a time: fees and funding.
 type Charge struct {
 	AtMS int64
 	USDT float64
+	Base float64 // spot: taken from what was bought
 }
 
 // ProfitOf values fills at each close. Fills before the first close are what was held before: their prices count for nothing, and
@@ -41,6 +42,7 @@ func ProfitOf(fills []Execution, charges []Charge, fromMS int64, open float64, c
 	}
 	k := 0
 	for ; k < len(charges) && charges[k].AtMS < fromMS; k++ {
+		held, cash = held-charges[k].Base, cash+charges[k].Base*open
 	}
 	for i, at := range closeMS {
 		for ; f < len(fills) && fills[f].AtMS <= at; f++ {
@@ -51,7 +53,7 @@ func ProfitOf(fills []Execution, charges []Charge, fromMS int64, open float64, c
 			held, cash = held+fills[f].signed(), cash-fills[f].signed()*price
 		}
 		for ; k < len(charges) && charges[k].AtMS <= at; k++ {
-			charged += charges[k].USDT
+			charged, held = charged+charges[k].USDT, held-charges[k].Base
 		}
 		last = closes[i]
 		c.TimeMS, c.Profit = append(c.TimeMS, at), append(c.Profit, cash+held*last-charged)

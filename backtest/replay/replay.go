@@ -17,6 +17,7 @@ import (
 	"botd/exchange"
 	"botd/internal/failure"
 	"botd/reconcile/ledger"
+	"botd/reconcile/placement"
 	"botd/runtime/view"
 )
 
@@ -106,10 +107,12 @@ func (r *Replay) choose() error {
 	return nil
 }
 
+// apart is by how many milliseconds times of fills and round trips differ, which are seen by different readings.
+const apart = 10_000
+
 // price gives fills without a price that of the round trip that they began or ended: futures report none, and where a position
 // turns within one reading none is derived.
 func (r *Replay) price() {
-	const apart = 10_000 // fills and round trips are seen by different readings
 	near := func(x, y int64) bool { return max(x-y, y-x) <= apart }
 	for i := range r.fills {
 		f := &r.fills[i]
@@ -195,32 +198,48 @@ func (r *Replay) curve(config *backtest.Config) parity.ProfitCurve {
 
 // charges are the fees of fills as far as they are known, and what else a round trip cost by the time it ended.
 func (r *Replay) charges() (all []parity.Charge) {
-	known := make([]float64, len(r.Traded.Trips))
+	trips := slices.SortedStableFunc(slices.Values(r.Traded.Trips), func(a, b view.RoundTrip) int { return cmp.Compare(a.LeftMS, b.LeftMS) })
+	known := make([]float64, len(trips))
 	for i := range r.Traded.Fills {
 		f := &r.Traded.Fills[i]
 		fee := number(f.Fee)
+		charge := parity.Charge{AtMS: f.AtMS, USDT: fee}
 		switch f.FeeAsset {
 		case "", ledger.FuturesAsset:
 		default:
-			fee *= number(f.Price) // paid in the coin that was bought
+			fee *= number(f.Price)
+			charge.USDT, charge.Base = 0, charge.USDT
 		}
 		if fee == 0 {
 			continue
 		}
-		all = append(all, parity.Charge{AtMS: f.AtMS, USDT: fee})
-		for k := range r.Traded.Trips {
-			if t := &r.Traded.Trips[k]; f.AtMS >= t.EnteredMS && f.AtMS <= t.LeftMS {
-				known[k] += fee
-				break
-			}
+		all = append(all, charge)
+		if k := tripOf(trips, f); k >= 0 {
+			known[k] += fee
 		}
 	}
-	for k := range r.Traded.Trips {
-		t := &r.Traded.Trips[k]
+	for k := range trips {
+		t := &trips[k]
 		all = append(all, parity.Charge{AtMS: t.LeftMS, USDT: number(t.Fees) + number(t.Funding) - known[k]})
 	}
 	slices.SortStableFunc(all, func(a, b parity.Charge) int { return cmp.Compare(a.AtMS, b.AtMS) })
 	return all
+}
+
+// tripOf finds the round trip of a fill among those of which the first ended first; -1 where it has not ended, or is not listed.
+func tripOf(trips []view.RoundTrip, f *view.Fill) int {
+	enters, until := f.Purpose == placement.Entry.String(), f.AtMS
+	if !enters { // it may be seen after the end
+		until -= apart
+	}
+	k, _ := slices.BinarySearchFunc(trips, until, func(t view.RoundTrip, atMS int64) int { return cmp.Compare(t.LeftMS, atMS) })
+	for ; k < len(trips) && f.AtMS >= trips[k].EnteredMS-apart; k++ {
+		opens := (trips[k].Side == "LONG") == (f.Side == exchange.Buy.String())
+		if opens == enters || f.Purpose == placement.Order.String() { // an order of a strategy's own may do either
+			return k
+		}
+	}
+	return -1
 }
 
 // curveOf is what the backtest made.

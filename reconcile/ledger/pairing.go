@@ -63,6 +63,30 @@ func (t *Pairing) Prices() (entry, exit exchange.Amount) {
 	return entry, exit
 }
 
+// Stock is what is held on spot of a base asset, and what it cost. Less than can be traded is left of most round trips,
+// since fees are taken from what is bought: it goes into the next one at its cost.
+type Stock struct {
+	Quantity exchange.Amount // base
+	Paid     exchange.Amount // quote
+}
+
+// Move takes the next execution, and returns the price difference alone that it realised: of a sale, beyond what was sold
+// had cost. What is sold beyond the stock was there before, and makes no profit.
+func (s *Stock) Move(x *Execution) (realised exchange.Amount) {
+	switch own := x.Quantity.Min(s.Quantity); {
+	case x.Side == exchange.Buy:
+		s.Quantity, s.Paid = s.Quantity.Add(x.Quantity), s.Paid.Add(x.Value)
+	case own.Sign() > 0:
+		paid := s.Paid.MulQuo(own, s.Quantity)
+		realised = x.Value.MulQuo(own, x.Quantity).Sub(paid)
+		s.Quantity, s.Paid = s.Quantity.Sub(own), s.Paid.Sub(paid)
+	}
+	if x.InBase { // valued at its execution's price
+		s.Quantity, s.Paid = s.Quantity.Sub(x.Fee), s.Paid.Sub(x.Worth)
+	}
+	return realised
+}
+
 // mean is a mean price with 18 places, cut towards zero.
 func mean(value, quantity exchange.Amount) exchange.Amount {
 	if quantity.IsZero() {

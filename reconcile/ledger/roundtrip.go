@@ -73,7 +73,7 @@ type spotTrip struct {
 	strategy  string
 	by        placement.Purpose
 	enteredMS int64
-	cost      cost            // of what is held
+	stock     Stock           // also between two round trips
 	realised  exchange.Amount // price difference alone
 	odd       bool            // a part of its money is not known
 }

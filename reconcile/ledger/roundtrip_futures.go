@@ -130,7 +130,7 @@ func (s *tripSymbol) shares(e *Posting, positions []Position) (fees, funding []e
 	return fees, funding
 }
 
-// traded is about what was traded of a position since the last reading, at its entry price.
+// traded is the value of what was traded of a position since the last reading.
 func (s *tripSymbol) traded(g *Position) exchange.Amount {
 	var before Position
 	if g.ID == s.position.ID {
@@ -138,7 +138,7 @@ func (s *tripSymbol) traded(g *Position) exchange.Amount {
 	}
 	opened := g.Opened.Sub(before.Opened)
 	exited := opened.Sub(g.Remaining.Sub(before.Remaining))
-	return g.value(opened.Abs().Add(exited.Abs()))
+	return g.value(opened).Abs().Add(g.proceeds(g.value(exited), g.Realised.Sub(before.Realised)).Abs())
 }
 
 // attribute finds whose a position was, and what ended it, by botd's own fills.

@@ -28,14 +28,14 @@ func (t *RoundTrips) executions(r *Reading) (ended []RoundTrip) {
 func (s *tripSymbol) execute(o *Order, x *Trade, instrument Instrument, atMS int64) (trip RoundTrip, over bool) {
 	open, quantity := &s.spot, x.Quantity
 	if o.Side == exchange.Sell {
-		if quantity = quantity.Min(open.cost.quantity); !open.Begun() || quantity.Sign() <= 0 {
+		if quantity = quantity.Min(open.stock.Quantity); !open.Begun() || quantity.Sign() <= 0 {
 			return trip, false
 		}
 		open.by = o.Purpose
 		open.odd = open.odd || !x.Quantity.Sub(quantity).Less(instrument.least())
 	}
 	if !open.Begun() {
-		*open = spotTrip{strategy: o.Strategy, enteredMS: atMS, cost: open.cost, Pairing: Pairing{Held: open.cost.quantity}}
+		*open = spotTrip{strategy: o.Strategy, enteredMS: atMS, stock: open.stock, Pairing: Pairing{Held: open.stock.Quantity}}
 	}
 	e := Execution{Side: o.Side, Quantity: quantity, Value: x.Price.MulQuo(quantity, unit), Fee: x.Fee, Worth: x.Fee}
 	switch x.FeeAsset {
@@ -46,7 +46,7 @@ func (s *tripSymbol) execute(o *Order, x *Trade, instrument Instrument, atMS int
 		e.Fee, e.Worth, open.odd = exchange.Amount{}, exchange.Amount{}, true
 	}
 	open.Execute(&e)
-	open.spend(&e)
+	open.realised = open.realised.Add(open.stock.Move(&e))
 	if !open.Flat(instrument.least()) {
 		return trip, false
 	}
@@ -64,21 +64,6 @@ func (s *tripSymbol) execute(o *Order, x *Trade, instrument Instrument, atMS int
 		Whole:     !open.odd,
 	}
 	trip.Entry, trip.Exit = open.Prices()
-	*open = spotTrip{cost: open.cost}
+	*open = spotTrip{stock: open.stock}
 	return trip, true
-}
-
-// spend moves the cost of what is held.
-func (t *spotTrip) spend(x *Execution) {
-	c := &t.cost
-	if x.Side == exchange.Buy {
-		c.quantity, c.paid = c.quantity.Add(x.Quantity), c.paid.Add(x.Value)
-	} else {
-		paid := c.paid.MulQuo(x.Quantity, c.quantity)
-		t.realised = t.realised.Add(x.Value).Sub(paid)
-		c.quantity, c.paid = c.quantity.Sub(x.Quantity), c.paid.Sub(paid)
-	}
-	if x.InBase { // valued at its execution's price
-		c.quantity, c.paid = c.quantity.Sub(x.Fee), c.paid.Sub(x.Worth)
-	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Limits of what is held in memory; the journal has everything. At five orders a second they
-// are reached within half an hour, of ended positions after two: from then on no list grows.
+// are reached within half an hour, of ended positions after two, whose room is taken at once: from then on no list grows.
 const (
 	maxOrders      = 5_000
 	maxFills       = 2_500
@@ -59,7 +59,7 @@ type placed struct {
 func NewHistory() *History {
 	return &History{orders: map[string]*placed{}, newest: map[string]int64{}, opened: map[string]opening{}, closedNet: map[string]exchange.Amount{},
 		trips: ledger.NewRoundTrips(), fills: newRing[Fill](maxFills), prices: newFillPrices(),
-		closed: newRing[ledger.RoundTrip](maxClosed), differences: newRing[Difference](maxDifferences), audits: newRing[Audit](maxAudits),
+		closed: newRing[ledger.RoundTrip](maxClosed).reserved(), differences: newRing[Difference](maxDifferences), audits: newRing[Audit](maxAudits),
 		symbols: func(exchange.SymbolKey) (*exchange.Symbol, bool) { return nil, false }, publish: func(string, any) {}}
 }
 

@@ -19,6 +19,14 @@ type numbered[T any] struct {
 
 func newRing[T any](most int) ring[T] { return ring[T]{most: most} }
 
+// reserved takes the room of a full ring at once, so that memory does not grow with it: clear makes the pages resident.
+func (r ring[T]) reserved() ring[T] {
+	r.all = make([]numbered[T], r.most)
+	clear(r.all)
+	r.all = r.all[:0]
+	return r
+}
+
 // nextID is the id of the value that is added next.
 func (r *ring[T]) nextID() string { return number(r.last + 1) }
 
