@@ -178,7 +178,7 @@ var Table = []Row{
 	{"backtest/parity", "sets the fills of a running strategy beside those of a backtest over the candles that were recorded meanwhile",
 		pure, "", ""},
 	{"backtest/replay", "runs a strategy again over the candles that were recorded while it traded, and sets both side by side",
-		impure, "exchange reconcile/ledger runtime/view backtest backtest/inputs backtest/parity configs internal/failure", ""},
+		impure, "exchange reconcile/ledger reconcile/placement runtime/view backtest backtest/inputs backtest/parity configs internal/failure", ""},
 	{"backtest/report", "renders a backtest result as one page that opens offline, or several results side by side",
 		impure, "exchange strategy strategy/indicator backtest backtest/parity backtest/saved internal/chart", "decimal"},
 	{"backtest/inputs", "reads what a backtest is made of: strategies, candles, funding rates, symbols",
