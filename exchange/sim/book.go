@@ -188,7 +188,7 @@ func (b *book) react(gap bool) {
 			o.worst = b.last
 		}
 		o.worst, o.sinceMS = worse(o.Side, o.worst, b.last), b.exchange.nowMS
-		b.activate(o)
+		b.activate(o, b.last)
 	}
 	if b.tape != nil {
 		b.tape.known = b.last // the account saw it happen
@@ -235,7 +235,7 @@ func (b *book) through() exchange.Price {
 // whether there may be more to fill.
 func (b *book) take(o *order, gap bool) bool {
 	price := o.Price
-	if gap && b.spread == 0 && o.Filled == 0 && !b.costs.Through {
+	if gap && b.spread == 0 && o.Filled == 0 && !b.costs.Through && !o.delayed && !o.triggered {
 		price = b.last
 	}
 	wanted := exchange.Quantity(0)

@@ -36,8 +36,8 @@ func (b *book) takesSince(o *order) int64 { return max(o.sinceMS, o.CreatedMS+b.
 // false when its limit excludes it.
 func (b *book) bounded(o *order) (price exchange.Price, ok bool) {
 	now := b.exchange.nowMS
-	price = o.worst // on the path, where it was triggered
-	if price == 0 || now != o.sinceMS {
+	triggered := o.triggeredMS == now && o.worst != 0
+	if price = o.worst; !triggered {
 		price, _ = b.tape.worst(o.Side, b.takesSince(o), now)
 		if o.worst != 0 {
 			price = worse(o.Side, price, o.worst)
@@ -52,18 +52,39 @@ func (b *book) bounded(o *order) (price exchange.Price, ok bool) {
 		price = o.Price
 	}
 	known := b.tape.known
-	if b.tape.revealed {
+	switch {
+	case triggered && o.triggered:
+		known = o.met
+	case b.tape.revealed:
 		known = b.last
+	case known == o.Price && b.costs.Through && b.tape.openedMS() > b.takesSince(o):
+		return price, false // one that was there before the bar would have rested, and was not gone through
 	}
 	return price, worse(o.Side, known, o.Price) == o.Price
 }
 
-// watch follows the orders that were placed while the path was revealed until they reach the book. What they
-// meet there is the path, so the worst of it since their placement counts.
+// follow follows an order on its way to the book: a stop, which is triggered by what the path reaches meanwhile, and what was
+// placed while the path was revealed. What that meets is the path, so the worst of it since the placement counts.
+func (m *tape) follow(b *book, o *order) {
+	if m.revealed {
+		o.worst, o.watched = b.last, true
+	}
+	if m.revealed || o.delayed && o.Type.StopLoss() {
+		m.followed = append(m.followed, o)
+		m.watch(b)
+	}
+}
+
 func (m *tape) watch(b *book) {
-	m.watched = slices.DeleteFunc(m.watched, func(o *order) bool { return !o.watched || o.Status.Final() })
-	for _, o := range m.watched {
-		o.worst = worse(o.Side, o.worst, b.last)
+	if len(m.followed) == 0 {
+		return
+	}
+	m.followed = slices.DeleteFunc(m.followed, func(o *order) bool { return o.visible || o.Status.Final() })
+	for _, o := range m.followed {
+		if o.watched {
+			o.worst = worse(o.Side, o.worst, b.last)
+		}
+		o.passed = o.passed || o.Type.StopLoss() && b.exchange.nowMS >= b.takesSince(o) && b.reached(o)
 	}
 }
 
@@ -113,6 +134,16 @@ func (m *tape) bounds(at cursor) (openMS int64, bar exchange.Candle, interval in
 	}
 	bar = m.candles.At(at.candle)
 	return bar.OpenMS, bar, int64(m.candles.Interval)
+}
+
+// openedMS returns when the present bar opened.
+func (m *tape) openedMS() int64 {
+	at := cursor{m.candle, m.bar, m.step}
+	if !at.back(m) {
+		return m.candles.OpenMS[0]
+	}
+	openMS, _, _ := m.bounds(at)
+	return openMS
 }
 
 // restsLate reports whether an order reaches the book when an extreme of the bar may be over: what

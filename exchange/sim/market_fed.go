@@ -198,7 +198,7 @@ func (b *book) moveTo(price exchange.Price, timeMS int64) {
 	}
 	for o := b.reachedBefore(timeMS); o != nil; o = b.reachedBefore(timeMS) {
 		b.takeOut(o)
-		b.activate(o)
+		b.activate(o, b.last)
 	}
 }
 

@@ -26,7 +26,7 @@ type tape struct {
 	order    PathOrder      // of the present bar
 	turned   int64          // how much later its path reaches the first extreme, since it turned round on the way
 	known    exchange.Price // the last price whose time is known
-	watched  []*order       // on their way to the book, placed while the path was revealed
+	followed []*order       // on their way to the book (follow)
 	revealed bool           // the account's exits see the path
 	from     Step           // with Costs.Bounded: where the way to the next step began, at a time of the clock
 
@@ -246,14 +246,11 @@ func (m *tape) pricedMS(b *book) int64 {
 }
 
 func (m *tape) opensMS(*book) int64 {
-	at := m.candle
-	if m.bar > 0 || m.step > 0 {
-		at++
+	next := tape{candles: m.candles, detail: m.detail, candle: m.candle, bar: m.bar, step: m.step}
+	for next.step > 0 {
+		next.forward()
 	}
-	if at >= m.candles.Len() {
-		return never
-	}
-	return m.candles.OpenMS[at]
+	return next.nextMS()
 }
 
 // cursor is a step of a tape.

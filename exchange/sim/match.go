@@ -13,16 +13,14 @@ func (b *book) arrive(o *order) {
 	switch {
 	case o.dead:
 		o.Status = exchange.StatusNew
-	case o.triggered: // the rest of an order that a candle's volume did not fill
-		b.enter(o, canceled)
 	case o.late: // its bar has closed
 		o.late = false
-		if o.Type.Conditional() {
-			b.wait(o)
-		} else {
-			b.rest(o)
-		}
-		b.react(false)
+		b.arriveLate(o)
+	case o.triggered && b.waitsAgain(o):
+		o.triggered = false
+		b.arriveConditional(o)
+	case o.triggered: // the rest of an order that a candle's volume did not fill
+		b.enter(o, canceled)
 	case o.Type.Conditional():
 		o.Status = exchange.StatusNew
 		b.arriveConditional(o)
@@ -35,10 +33,12 @@ func (b *book) arrive(o *order) {
 // arriveConditional has a conditional order wait for its stop price. One whose stop price was passed
 // before it arrived triggers at once, with the type in its answer (decisions.md, smaller ones).
 func (b *book) arriveConditional(o *order) {
-	reached := b.reached(o)
+	reached := b.reached(o) || o.passed
 	if b.costs.Bounded {
+		// On the best path a stop, too, knows no more of what is left of the bar than its close.
+		spared := b.tape.config.Order == Best && o.exits() && !o.watched && !o.passed
 		o.worst, o.watched = b.triggersAt(o, reached), false
-		if !o.Type.StopLoss() && b.delayRest(o) {
+		if (spared || !o.Type.StopLoss()) && b.delayRest(o) {
 			return
 		}
 	}
@@ -46,8 +46,39 @@ func (b *book) arriveConditional(o *order) {
 		b.wait(o)
 		return
 	}
-	o.sinceMS = b.exchange.nowMS
-	b.activate(o)
+	met := o.StopPrice
+	if b.costs.Bounded && o.Type.StopLoss() == (worse(o.Side, b.tape.known, met) == b.tape.known) {
+		met = b.tape.known
+	}
+	b.activate(o, met)
+}
+
+// arriveLate has an order rest, or wait for its stop price, at the close of the bar in which it arrived. A stop that the close
+// has passed pays its stop price, after those that the price has passed before it.
+func (b *book) arriveLate(o *order) {
+	switch {
+	case !o.Type.Conditional() || o.triggered:
+		b.rest(o)
+	case !o.Type.StopLoss() || !b.reached(o):
+		b.wait(o)
+	default:
+		for other := o.account.open(o.Market).first; other != nil; other = other.after {
+			sooner := worse(o.Side, other.StopPrice, o.StopPrice) != other.StopPrice
+			if sooner && other.late && other.book == b && other.Side == o.Side && other.Type.StopLoss() {
+				o.late = true
+				b.exchange.queue.push(b.exchange.nowMS, o, false)
+				return
+			}
+		}
+		b.activate(o, o.StopPrice)
+	}
+	b.react(false)
+}
+
+// waitsAgain reports whether what a candle's volume left of a take-profit waits for its stop price again: it pays that price, as
+// a limit would, and no order that was triggered later pays a better one.
+func (b *book) waitsAgain(o *order) bool {
+	return b.costs.Bounded && !o.Type.StopLoss() && (!o.priced() || worse(o.Side, o.StopPrice, o.Price) == o.Price)
 }
 
 // triggersAt returns what an arriving conditional order pays at best when it triggers; 0 for no bound. A stop
@@ -58,11 +89,14 @@ func (b *book) triggersAt(o *order, reached bool) exchange.Price {
 	if o.Type.StopLoss() && o.watched {
 		return worse(o.Side, o.worst, o.StopPrice)
 	}
+	if o.Type.StopLoss() && b.tape.config.Order == Best && !o.delayed {
+		return o.StopPrice
+	}
 	if o.Type.StopLoss() && (reached || now > sinceMS) {
 		price, _ := b.tape.worst(o.Side, sinceMS, now)
 		return worse(o.Side, price, o.StopPrice)
 	}
-	if _, late := b.tape.restsLate(now); reached || late || b.costs.Through {
+	if _, late := b.tape.restsLate(now); reached || late || b.costs.Through || o.delayed || o.Filled > 0 {
 		return o.StopPrice
 	}
 	return 0
@@ -110,9 +144,9 @@ func (b *book) wait(o *order) {
 	b.stale = true
 }
 
-// activate sends a conditional order as market or limit order, by its type.
-func (b *book) activate(o *order) {
-	o.triggered = true
+// activate sends a conditional order as market or limit order, by its type, at the price that triggered it.
+func (b *book) activate(o *order, met exchange.Price) {
+	o.triggered, o.met, o.triggeredMS = true, met, b.exchange.nowMS
 	b.enter(o, canceled)
 }
 
@@ -120,7 +154,7 @@ func (b *book) activate(o *order) {
 // execute ends with the given status.
 func (b *book) enter(o *order, refused exchange.OrderStatus) {
 	if o.watched {
-		o.watched, o.sinceMS = false, b.exchange.nowMS
+		o.watched, o.triggeredMS = false, b.exchange.nowMS
 	}
 	if !b.executable(o) || o.PostOnly && b.matches(o) {
 		b.exchange.finish(o, refused)
@@ -153,6 +187,9 @@ func (b *book) enter(o *order, refused exchange.OrderStatus) {
 // it is shown and can be canceled.
 func (b *book) delayRest(o *order) bool {
 	closeMS, late := b.tape.restsLate(b.exchange.nowMS)
+	if o.triggered { // by the path, so that only the best one may go on from there
+		late = b.tape.config.Order != Best && b.exchange.nowMS > b.tape.openedMS() && b.exchange.nowMS < closeMS
+	}
 	if late {
 		o.late = true
 		b.exchange.queue.push(closeMS, o, false)

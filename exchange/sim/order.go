@@ -19,11 +19,15 @@ type order struct {
 	spent    exchange.Amount // price x quantity of all fills
 
 	// In a backtest, while the order takes (bound.go):
-	worst    exchange.Price // of a conditional order: where it was triggered; before that, what it pays at best, or 0
-	sinceMS  int64          // and when
-	slippage exchange.Rate  // the largest so far
-	late     bool           // it rests, or waits for its stop price, from its bar's close on
-	watched  bool           // it is on its way, and worst is the worst price that the path has reached since it was placed
+	worst       exchange.Price // what a conditional order pays at best, or 0; once it was triggered, what it pays there
+	met         exchange.Price // where it was triggered: its limit is judged by it
+	triggeredMS int64          // and when
+	sinceMS     int64          // since when it takes, if not since it was placed
+	slippage    exchange.Rate  // the largest so far
+	late        bool           // it rests, or waits for its stop price, from its bar's close on
+	delayed     bool           // it did not reach the book when it was placed
+	passed      bool           // a stop whose price the path has reached while it was on its way
+	watched     bool           // it is on its way, and worst is the worst price that the path has reached since it was placed
 
 	encoded []byte // for snapshots, once the order cannot change any more
 
@@ -119,6 +123,11 @@ func (o *order) priced() bool { return o.Type.Priced() }
 // opens reports whether the order may open or increase a futures position.
 func (o *order) opens() bool {
 	return o.Market == exchange.Futures && !o.reduceOnly && !o.ClosePosition
+}
+
+// exits reports whether the order can only end what is held.
+func (o *order) exits() bool {
+	return o.Market == exchange.Futures && !o.opens() || o.Market == exchange.Spot && o.Side == exchange.Sell
 }
 
 // basis is the price at which an order's value and margin are computed: its own, the stop price of

@@ -156,11 +156,12 @@ func (p *placement) classify() *exchange.Refusal {
 // delay. The answer shows the order as it was accepted.
 func (x *Exchange) send(o *order, answer *exchange.Answer) {
 	answer.Order = o.report()
-	if t := o.book.tape; t != nil && t.revealed {
-		o.worst, o.watched = o.book.last, true
-		t.watched = append(t.watched, o)
+	delay := x.delay()
+	if t := o.book.tape; t != nil && t.config.Costs.Bounded {
+		o.delayed = delay > t.config.Costs.LaterMS
+		t.follow(o.book, o)
 	}
-	if delay := x.delay(); delay > 0 {
+	if delay > 0 {
 		x.queue.push(x.nowMS+delay, o, false)
 		return
 	}

@@ -55,7 +55,7 @@ func (i Instrument) Trailed() bool {
 func (i Instrument) Quiet(low, high exchange.Price, untilMS int64) bool {
 	b := i.book
 	x := b.exchange
-	if untilMS >= b.positionFundingMS || untilMS >= x.queue.dueMS {
+	if untilMS >= b.positionFundingMS || untilMS >= x.queue.dueMS || b.follows() {
 		return false
 	}
 	if !x.coupled {
@@ -87,8 +87,14 @@ func (i Instrument) Quiet(low, high exchange.Price, untilMS int64) bool {
 func (i Instrument) Bounds() (floor, ceiling exchange.Price, beforeMS int64, apart bool) {
 	b := i.book
 	b.fresh()
+	if b.follows() {
+		return b.floor, b.ceiling, b.exchange.nowMS, false
+	}
 	return b.floor, b.ceiling, min(b.positionFundingMS, b.exchange.queue.dueMS), !b.exchange.coupled
 }
+
+// follows reports whether the path is watched for an order on its way to the book.
+func (b *book) follows() bool { return b.tape != nil && len(b.tape.followed) > 0 }
 
 // SkipTo moves the clock and the symbol's price without further work; Quiet must have allowed it.
 // The symbol's market continues after nowMS. Only a tape's candles stay complete.
