@@ -38,6 +38,7 @@ type Book struct {
 	presumed  map[string]bool      // of them, those that only the wallet shows to have ended
 	unable    map[string]int64     // when the exchange refused to cancel a live placement
 	unfrozen  map[string]bool      // live sales on spot for which the newest wallet freezes nothing
+	shownSold map[string]bool      // of them, those of unknown fate that a wallet read since has shown to be sold
 	inFlight  []*account.Placement // live ones that do not rest, oldest first
 	openIDs   []int64              // scratch of Vanished
 	matched   []*account.Placement // likewise of observeList
@@ -80,7 +81,7 @@ type observed struct {
 // NewBook returns the book of an account whose journal is empty.
 func NewBook(settle placement.Settle) *Book {
 	return &Book{journalled: account.New(settle), canceled: map[string]cancels{}, released: map[string]int64{}, presumed: map[string]bool{},
-		unable: map[string]int64{}, unfrozen: map[string]bool{}, observed: observed{listed: map[exchange.Market]openList{}}}
+		unable: map[string]int64{}, unfrozen: map[string]bool{}, shownSold: map[string]bool{}, observed: observed{listed: map[exchange.Market]openList{}}}
 }
 
 // Checkpoint returns the journalled state as it is, for the journal.
@@ -186,6 +187,7 @@ func (b *Book) advance(r *record.Record) {
 		delete(b.presumed, r.ClientOrderID)
 		delete(b.unable, r.ClientOrderID)
 		delete(b.unfrozen, r.ClientOrderID)
+		delete(b.shownSold, r.ClientOrderID)
 		if p.Order().Side == exchange.Buy {
 			symbol.leftSold = 0
 		}

@@ -189,6 +189,49 @@ func TestASaleOfUnknownFateIsNotRepeatedAgainstWhatAPersonBought(t *testing.T) {
 	}
 }
 
+// TestASaleThatTheWalletShowedIsNotRepeatedAgainstWhatAPersonBoughtSince: a wallet read after the sale lacks what it
+// was for, so that what a later one shows is a person's. A wallet that may be older than the purchase says nothing.
+func TestASaleThatTheWalletShowedIsNotRepeatedAgainstWhatAPersonBoughtSince(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		shown   string
+		waits   int64 // after the purchase
+		partial bool
+		want    bool
+	}{
+		"nothing is seen to be sold":                           {"0.015", 60_000, false, true},
+		"it is seen to be sold":                                {"0.005", 60_000, false, false},
+		"it is seen while the open list cannot be read":        {"0.005", 60_000, true, false},
+		"the wallet may be older than what is sold was bought": {"0.005", 0, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWallet(t)
+			w.observe("0.005")
+			w.now += 60_000
+			w.buys(10)
+			w.now += c.waits
+			if c.waits != 0 {
+				w.observe("0.015")
+			}
+			sale := w.places(placement.Exit, 0, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Quantity: 10, Price: 47_500e8})
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Unknown{Why: "timeout"}})
+			w.now++
+			read := &Snapshot{BeganMS: w.now, EndedMS: w.now, Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(c.shown)}})}
+			if read.SpotOrders = exchange.FetchedOf[exchange.Order](nil); c.partial {
+				read.SpotOrders, read.Unread = exchange.Fetched[exchange.Order]{}, []exchange.SymbolKey{{Market: exchange.Spot}}
+			}
+			w.book.Observe(read)
+			w.now += 1_000
+			w.observe("0.015")
+			p := w.book.Placement(sale.ClientOrderID)
+			if d := (&derivation{book: w.book, symbol: w.book.Symbol(coin), held: 10}); d.repeatable(p) != c.want {
+				t.Errorf("want repeated %t", c.want)
+			}
+		})
+	}
+}
+
 // TestBeforeTheHistoryWasReadNoMoreIsSoldThanTheWalletShows: a backup was restored that does not know what was sold since. Until the
 // order history has been read, which shows it, an exit sells nothing of a person's coins.
 func TestBeforeTheHistoryWasReadNoMoreIsSoldThanTheWalletShows(t *testing.T) {

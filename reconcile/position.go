@@ -84,6 +84,7 @@ func (s *survey) partialWallet(symbol *SymbolState) {
 	for _, p := range s.book.Live() {
 		if s.fetched.Balances.Done() && symbol.Rules != nil && p.Symbol() == symbol.Key() && p.Order().Side == exchange.Sell && p.OrderID() == 0 {
 			s.noteUnfrozen(p, symbol)
+			s.noteShownSold(p, symbol)
 		}
 	}
 }

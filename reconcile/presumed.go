@@ -18,7 +18,11 @@ func (s *survey) presume(symbol *SymbolState) {
 	before := symbol.spot.presumed
 	bought, sold, sinceMS := exchange.Quantity(0), exchange.Quantity(0), int64(math.MaxInt64)
 	for _, p := range s.book.Live() {
-		if p.Symbol() != symbol.Key() || p.State() == placement.Sending {
+		if p.Symbol() != symbol.Key() {
+			continue
+		}
+		s.noteShownSold(p, symbol)
+		if p.State() == placement.Sending {
 			continue
 		}
 		if p.OrderID() != 0 && (s.onSpot(p.OrderID()) || s.fetched.Shows(exchange.Spot, p.OrderID())) {
@@ -121,4 +125,15 @@ func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 		delete(b.unfrozen, p.ClientOrderID())
 	}
 	return unfrozen
+}
+
+// noteShownSold notes that the wallet lacks what a sale of unknown fate would have sold. A wallet that shows the asset later shows
+// what somebody has bought since. One that may be older than the last fill says nothing.
+func (s *survey) noteShownSold(p *account.Placement, symbol *SymbolState) {
+	if p.Order().Side != exchange.Sell || s.fetched.BeganMS <= max(p.SentMS(), symbol.FilledMS()+s.book.Settle().StalenessMS) {
+		return
+	}
+	if !s.book.inWalletYet(p, symbol, symbol.Position) {
+		s.book.shownSold[p.ClientOrderID()] = true
+	}
 }

@@ -84,9 +84,10 @@ func (d *derivation) unreadFree(quantity exchange.Quantity) exchange.Quantity {
 // repeatable reports whether a sale beside one of unknown fate takes nothing of anybody
 // else: the wallet still shows most of what the first would have sold beside what is not
 // botd's, and has not enough for both, so that the exchange refuses the one that comes second.
-// What is not botd's was measured while no order's fate was unknown: the first may be gone.
+// What is not botd's was measured while no order's fate was unknown: the first may be gone. Nor has a wallet
+// read since shown that it was sold.
 func (d *derivation) repeatable(p *account.Placement) bool {
-	return d.inWalletYet(p) && d.book.inWallet(d.symbol)-abs(d.held) < p.Remaining()
+	return !d.book.shownSold[p.ClientOrderID()] && d.inWalletYet(p) && d.book.inWallet(d.symbol)-abs(d.held) < p.Remaining()
 }
 
 // fitsWithUnknown reports whether on spot the wallet has enough for a sale and for one of unknown fate: the exchange would
@@ -102,7 +103,12 @@ func (d *derivation) fitsWithUnknown(quantity exchange.Quantity) bool {
 // inWalletYet reports whether the wallet still shows most of what a sale of unknown fate would
 // have sold, beside what is not botd's.
 func (d *derivation) inWalletYet(p *account.Placement) bool {
-	return d.book.inWallet(d.symbol)-d.symbol.Baseline()-d.symbol.Ignored()-d.symbol.Unattributed() > abs(d.held)-p.Remaining()/2
+	return d.book.inWalletYet(p, d.symbol, d.held)
+}
+
+// inWalletYet is the same, by what was held before that sale.
+func (b *Book) inWalletYet(p *account.Placement, symbol *SymbolState, held exchange.Quantity) bool {
+	return b.inWallet(symbol)-symbol.Baseline()-symbol.Ignored()-symbol.Unattributed() > abs(held)-p.Remaining()/2
 }
 
 // leavesUncovered reports whether a sale on spot takes nothing of what a stop is for: it may be

@@ -107,12 +107,12 @@ type Orphan struct {
 }
 
 // Orphans returns the symbols that hold a position or live orders of a strategy, or
-// whose trades are not all booked, and that none of the configured ones trades.
+// whose trades are not all booked or in a result, and that none of the configured ones trades.
 func (s *State) Orphans(configured func(strategy string, symbol exchange.SymbolKey) bool) []Orphan {
 	var orphans []Orphan
 	for _, symbol := range s.symbols {
 		owner := symbol.owner
-		held := symbol.known != 0 || !s.unbooked && s.ledger.Awaits(symbol.key)
+		held := symbol.known != 0 || !s.unbooked && s.ledger.Awaits(symbol.key) || s.unaccounted(owner)
 		for _, p := range s.live {
 			if p.Symbol() == symbol.key {
 				held = true

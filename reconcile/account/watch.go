@@ -113,10 +113,19 @@ func (w *Watch) filled(p, before *Placement, grown exchange.Quantity) {
 	}
 }
 
+// unaccounted reports whether a strategy has traded on futures since the wallet that results account for.
+func (w *watches) unaccounted(strategy string) bool {
+	i, found := slices.BinarySearchFunc(w.all, strategy, func(one *Watch, n string) int { return strings.Compare(one.strategy, n) })
+	return found && w.all[i].traded != 0 && w.Watch("").known
+}
+
 // account takes that the results account for a wallet.
 func (w *watches) account(body *record.Accounted) {
 	one := w.Watch("")
 	one.wallet, one.losses, one.known = body.Wallet, body.Losses, true
+	if body.Keeps {
+		return
+	}
 	for _, each := range w.all {
 		each.traded = 0
 	}

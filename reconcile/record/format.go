@@ -43,6 +43,7 @@ var formats = [...]string{
 	"+baseline.beside exchange.Quantity",
 	"+ended.created_ms int64",
 	"+fill.created_ms int64",
+	"+accounted.keeps bool",
 }
 
 // FormatEpoch is the format of the records this botd writes: it grows with every line

@@ -175,10 +175,11 @@ type Result struct {
 	Losses   int               `json:"losses,omitempty"`
 }
 
-// Accounted is the futures wallet that the strategies' results account for.
+// Accounted is the futures wallet that the strategies' results account for, without what came from outside and was in no posting yet.
 type Accounted struct {
 	Wallet exchange.Amount `json:"wallet"`
 	Losses int             `json:"losses,omitempty"` // round trips of the account that lost, in a row
+	Keeps  bool            `json:"keeps,omitempty"`  // what strategies have traded since the last reading is still to be accounted for
 }
 
 // Breach says that a limit of the account, or of a strategy, was crossed. Without

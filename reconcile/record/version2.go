@@ -184,7 +184,7 @@ func (r *record2) strategyBody() Body {
 		return Config{r.Hash}
 	case "result":
 		if r.Strategy == "" {
-			return Accounted{r.Wallet, r.Losses}
+			return Accounted{Wallet: r.Wallet, Losses: r.Losses}
 		}
 		return Result{r.Equity, r.Result, r.Trip, r.Filled, r.Losses}
 	}

@@ -34,14 +34,14 @@ type accounting struct {
 
 // bookkeeping is how far the ledger has got with one market.
 type bookkeeping struct {
-	last    ledger.Reading // the newest
-	sinceMS int64          // since when it has been the same
-	lackMS  int64          // since when the exchange reports less than it should; 0 for never
-	due     bool           // it shows something that is not booked yet
-	dueMS   int64          // since when; 0 while it does not
+	last     ledger.Reading // the newest
+	sinceMS  int64          // since when it has been the same
+	tradedMS int64          // when a fill was last learned of
+	lackMS   int64          // since when the exchange reports less than it should; 0 for never
+	due      bool           // it shows something that is not booked yet
+	dueMS    int64          // since when; 0 while it does not
 
 	flow     exchange.Amount // USDT that seems to have moved in or out since the last posting
-	counted  exchange.Amount // the part of it that results left out already
 	reading  ledger.Reading  // being completed by questions
 	unstable bool            // it was not seen to stand still: it is booked if all of it is explained
 	between  int             // of an unstable reading: how many answers are in
@@ -62,7 +62,7 @@ func (a *accounting) ready() bool { return a.futures.ready() || a.spot.ready() }
 // observe takes what a round read of the money into the ledger. Wallet and
 // positions are read one after the other, and replicas may be old: a reading is
 // booked when a later one shows the same, which began as long as a read may be old
-// after it. What is there at first is taken over at once, before anything is
+// after it, and after the last fill was learned of. What is there at first is taken over at once, before anything is
 // traded. In a backtest all is read at one moment.
 func (a *accounting) observe(snapshot *reconcile.Snapshot) {
 	if !a.config.Ledger || a.journalErr != nil {
@@ -91,7 +91,7 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 	}
 	m.dueMS = cmp.Or(m.dueMS, r.AtMS)
 	untouched := a.book.Ledger().Untouched(r.Market) && !a.liveIn(r.Market)
-	steady := a.config.Feed || beganMS-m.sinceMS > a.config.Settle.StalenessMS || untouched
+	steady := a.config.Feed || beganMS-max(m.sinceMS, m.tradedMS) > a.config.Settle.StalenessMS || untouched
 	unstable := !steady || a.unresolved(r.Market) || !a.config.Feed && a.differs(r.Market)
 	if m.pending > 0 || unstable && r.AtMS-m.dueMS < starvedMS {
 		return
@@ -115,6 +115,15 @@ func (a *accounting) unresolved(market exchange.Market) bool {
 // in the positions of a reading and not in its wallet, and is not booked yet.
 func (a *accounting) liveIn(market exchange.Market) bool {
 	return slices.ContainsFunc(a.book.Live(), func(p *account.Placement) bool { return p.Order().Market == market })
+}
+
+// traded notes when a fill was learned of.
+func (a *accounting) traded(p *account.Placement) {
+	m := &a.futures
+	if p.Order().Market == exchange.Spot {
+		m = &a.spot
+	}
+	m.tradedMS = a.nowMS
 }
 
 // differs reports whether a position the exchange reports is not the one the fills
@@ -290,25 +299,22 @@ func (a *accounting) post(m *bookkeeping) {
 // booked yet: no gain and no loss.
 func (a *accounting) flow() exchange.Amount { return a.futures.flow.Add(a.spot.flow) }
 
-// uncounted is the part of the futures wallet's change that came from outside, or went there,
-// since it was asked for last. What turns out to be none comes back. While it is not known what became of an order, or
-// the fills do not explain a position, a change is not taken to come from outside: what is not known may have made it.
-func (a *accounting) uncounted() exchange.Amount {
-	flow := a.futures.flow
+// fromOutside is the part of the futures wallet's change that came from outside, or went there, and is not booked yet.
+// While it is not known what became of an order, or the fills do not explain a position, a change is not taken to
+// come from outside: what is not known may have made it.
+func (a *accounting) fromOutside() exchange.Amount {
 	if a.differs(exchange.Futures) || slices.ContainsFunc(a.book.InFlight(), func(p *account.Placement) bool {
 		return p.State().Unresolved() && p.Order().Market == exchange.Futures
 	}) {
-		flow = exchange.Amount{}
+		return exchange.Amount{}
 	}
-	more := flow.Sub(a.futures.counted)
-	a.futures.counted = flow
-	return more
+	return a.futures.flow
 }
 
 // transferred takes what a posting says came from outside, or went there: the equity that losses
 // are measured from moves with it.
 func (a *accounting) transferred(m *bookkeeping, posting *ledger.Posting, amount exchange.Amount) {
-	m.flow, m.counted = exchange.Amount{}, exchange.Amount{}
+	m.flow = exchange.Amount{}
 	for i := range posting.Lines {
 		l := &posting.Lines[i]
 		if l.Account == ledger.Transferred && l.Strategy == "" {
@@ -320,7 +326,11 @@ func (a *accounting) transferred(m *bookkeeping, posting *ledger.Posting, amount
 			a.note("", nil, NoteTransfer{m.reading.Market, l.Asset, l.Amount.Neg(), text})
 		}
 	}
-	if !amount.IsZero() {
-		a.limits.shift(m.reading.Market, amount)
+	if amount.IsZero() {
+		return
+	}
+	a.limits.shift(m.reading.Market, amount)
+	if w := a.book.Watch(""); m.reading.Market == exchange.Futures && w.Known() { // no result counts it
+		a.record(record.Record{Body: record.Accounted{Wallet: w.Wallet().Add(amount), Losses: w.Losses(), Keeps: true}})
 	}
 }

@@ -103,7 +103,8 @@ func assemble(b *base) *Engine {
 		limits: e.limits, results: e.results, halts: e.halts, sender: e.sender, dispatcher: e.dispatcher, tick: e.tick, market: e.market,
 		backoffs: e.backoffs, took: map[exchange.Operation]int64{},
 		singly: map[exchange.Market]int64{}, listFrom: listFrom}
-	e.roster = &roster{base: b, accounting: e.accounting, limits: e.limits, ruleset: e.ruleset, halts: e.halts, tick: e.tick, market: e.market, round: e.round}
+	e.roster = &roster{base: b, accounting: e.accounting, limits: e.limits, ruleset: e.ruleset, results: e.results, halts: e.halts, tick: e.tick,
+		market: e.market, round: e.round}
 	e.report = &report{
 		base:       b,
 		readHealth: e.readHealth,

@@ -16,11 +16,12 @@ type limits struct {
 	*base
 	accounting *accounting
 	watching   bool // between rounds too
+	mixed      bool // positions are newer than the money: the equity would be of two moments
 }
 
 // watchLimits checks every limit that follows equity.
 func (l *limits) watchLimits(fetched bool) {
-	if !fetched && !l.watching {
+	if !fetched && !l.watching || l.mixed {
 		return
 	}
 	total, known := l.total()

@@ -212,7 +212,7 @@ func (r *roster) remove(leg *leg, reload *Reload) {
 	text := "it is no longer configured; on_remove: " + leg.state.OnRemove()
 	if r.holding(leg) == "" {
 		r.forget(leg)
-		text = "it is no longer configured; the ledger awaits its last trades"
+		text = "it is no longer configured; what it made last is not booked yet"
 	}
 	r.noteReload(leg, text)
 	r.claim(leg)

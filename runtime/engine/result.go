@@ -19,7 +19,6 @@ type results struct {
 
 	wallet        exchange.Amount // futures, as last read
 	walletMS      int64           // when the first round began that read it so
-	tradedMS      int64           // when a futures fill was last learned of
 	outstandingMS int64           // since when the money of the futures strategies waits; 0 while it does not
 }
 
@@ -53,8 +52,8 @@ func (r *results) attribute(snapshot *reconcile.Snapshot) {
 	shares := make([]exchange.Amount, len(r.legs))
 	waits := r.trades(exchange.Futures) && r.waits(snapshot)
 	if r.trades(exchange.Futures) && !waits {
-		wallet := r.book.Account.WalletBalance
-		if change := wallet.Sub(account.Wallet()).Sub(r.accounting.uncounted()); account.Known() && !change.IsZero() {
+		wallet := r.ownWallet()
+		if change := wallet.Sub(account.Wallet()); account.Known() && !change.IsZero() {
 			r.share(change, shares)
 		}
 		if !account.Known() || account.Wallet() != wallet || r.tradedFutures() {
@@ -78,7 +77,8 @@ func (r *results) attribute(snapshot *reconcile.Snapshot) {
 // waits reports whether the futures money is left for a later round: until a wallet read has stood still, for as long as
 // a read may be old, since the last fill was learned of, and the fills explain the positions. Before that, the wallet may
 // lack what a known fill has made, or show what a fill has made that is not known yet, and the change would be another
-// strategy's, or nobody's. It waits a minute at most: a market may never stand still.
+// strategy's, or nobody's. What seems to come from outside beside a trade may be what the trade has made: the ledger
+// decides that. It waits a minute at most: a market may never stand still.
 func (r *results) waits(snapshot *reconcile.Snapshot) bool {
 	if r.config.Feed {
 		return false // all is read at one moment
@@ -89,9 +89,10 @@ func (r *results) waits(snapshot *reconcile.Snapshot) bool {
 		r.wallet, r.walletMS = wallet, snapshot.BeganMS
 	}
 	differs := r.accounting.differs(exchange.Futures)
-	due := differs || r.tradedFutures() || account.Known() && account.Wallet() != wallet
-	steady := read && snapshot.BeganMS-max(r.walletMS, r.tradedMS) > r.config.Settle.StalenessMS
-	if !due || steady && !differs {
+	due := differs || r.tradedFutures() || account.Known() && account.Wallet() != r.ownWallet()
+	steady := read && snapshot.BeganMS-max(r.walletMS, r.accounting.futures.tradedMS) > r.config.Settle.StalenessMS
+	doubted := differs || r.tradedFutures() && !r.accounting.fromOutside().IsZero()
+	if !due || steady && !doubted {
 		r.outstandingMS = 0
 		return false
 	}
@@ -103,6 +104,12 @@ func (r *results) waits(snapshot *reconcile.Snapshot) bool {
 	}
 	r.outstandingMS = 0
 	return false
+}
+
+// ownWallet is the futures wallet without what came from outside and is in no posting of the ledger yet: once it is,
+// the wallet that results account for moves by it. Should it turn out not to come from outside, it is in the next change.
+func (r *results) ownWallet() exchange.Amount {
+	return r.book.Account.WalletBalance.Sub(r.accounting.fromOutside())
 }
 
 // tradedFutures reports whether a strategy's orders filled on futures since the results accounted for a wallet.
@@ -205,7 +212,7 @@ func (r *results) result(leg *leg, made exchange.Amount) {
 	r.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: next})
 	if r.config.Limits.Watched(risk.ByResults) {
 		account := r.book.Watch("")
-		r.record(record.Record{Body: record.Accounted{Wallet: account.Wallet(), Losses: streak(account.Losses(), trip)}})
+		r.record(record.Record{Body: record.Accounted{Wallet: account.Wallet(), Losses: streak(account.Losses(), trip), Keeps: true}})
 		r.cool(account, nil, &r.config.Limits)
 	}
 	r.cool(w, leg, &leg.config.Limits)
@@ -232,19 +239,12 @@ func (r *results) cool(w *account.Watch, leg *leg, limits *risk.Limits) {
 		r.limits.breach(leg, w.Strategy(), &c)
 	}
 	if leg == nil {
-		r.record(record.Record{Body: record.Accounted{Wallet: w.Wallet()}})
+		r.record(record.Record{Body: record.Accounted{Wallet: w.Wallet(), Keeps: true}})
 		return
 	}
 	cooled := w.Result()
 	cooled.Losses = 0
 	r.record(record.Record{Strategy: w.Strategy(), Symbol: leg.symbol.Key(), Body: cooled})
-}
-
-// traded notes when a futures fill was learned of.
-func (r *results) traded(p *account.Placement) {
-	if p.Order().Market == exchange.Futures {
-		r.tradedMS = r.nowMS
-	}
 }
 
 // cash is what a strategy's spot fills brought since its last result, fees in the quote asset taken off.

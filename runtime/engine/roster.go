@@ -20,6 +20,7 @@ type roster struct {
 	accounting *accounting
 	limits     *limits
 	ruleset    *ruleset
+	results    *results
 	halts      *halts
 	tick       *tick
 	market     *market
@@ -153,11 +154,11 @@ func (r *roster) holding(leg *leg) string {
 }
 
 // ended reports whether nothing is left of a strategy that is no longer configured. The
-// ledger may still await something of its symbol, unless another strategy there gets it.
+// ledger may still await something of its symbol, or its result what it made there last, unless another strategy there gets it.
 func (r *roster) ended(leg *leg, reload *Reload) bool {
 	key := leg.symbol.Key()
-	return r.holding(leg) == "" && (!r.config.Ledger || !r.book.Ledger().Awaits(key) ||
-		slices.ContainsFunc(reload.Strategies, func(c *StrategyConfig) bool { return c.Symbol.Key() == key }))
+	due := r.config.Ledger && r.book.Ledger().Awaits(key) || r.results.following && r.book.Watch(leg.config.Name).Traded() != 0
+	return r.holding(leg) == "" && (!due || slices.ContainsFunc(reload.Strategies, func(c *StrategyConfig) bool { return c.Symbol.Key() == key }))
 }
 
 // endRemoved ends removed strategies that are wound up, when their money is booked.

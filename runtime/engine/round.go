@@ -304,7 +304,8 @@ func (r *round) finishRound() bool {
 	r.breaker.guardBreaker()
 	r.results.attribute(snapshot)
 	futuresRead, spotRead := snapshot.Account != nil || !r.trades(exchange.Futures), snapshot.Balances.Done() || !r.trades(exchange.Spot)
-	if futuresRead && spotRead { // else the equity would be of two moments
+	whole := futuresRead && spotRead
+	if r.limits.mixed = !whole && (r.limits.mixed || r.moved()); whole {
 		r.limits.watchLimits(true)
 	}
 	r.alarms.guardPrefix()
@@ -363,6 +364,16 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 	}
 	r.alarms.watchForeign()
 	r.alarms.watchContradicted()
+}
+
+// moved reports whether the round has changed what a strategy holds.
+func (r *round) moved() bool {
+	for i, leg := range r.legs {
+		if leg.symbol.Position != r.before[i].position {
+			return true
+		}
+	}
+	return false
 }
 
 // symbolBefore is what a round may change of one strategy's symbol.

@@ -1,0 +1,189 @@
+package engine
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/ledger"
+	"botd/reconcile/record"
+	"botd/risk"
+)
+
+// TestWhatARemovedStrategyMadeLastIsItsOwn: it is removed while the money of its exit waits for a wallet that has stood
+// still. Another strategy holds a position then: what the exit has made is not its.
+func TestWhatARemovedStrategyMadeLastIsItsOwn(t *testing.T) {
+	t.Parallel()
+	for name, restarts := range map[string]bool{"while it runs": false, "before a start": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var one, two exchange.Quantity
+			w := pairOf(t, exchange.Futures, &one, &two, ownLimits(risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(9_000)}}))
+			w.config.Strategies[1].Limits = w.config.Strategies[0].Limits
+			w.pass(5_000)
+			one, two = small(exchange.Futures)
+			w.pass(40_000)
+			before := w.engine.Book().Watch("two").Result().Result
+			w.price("51000")
+			w.engine.config.Settle.StalenessMS = 8_000
+			one = 0
+			for range 100 {
+				if w.pass(100); w.engine.roster.holding(w.engine.legs[0]) == "" {
+					break
+				}
+			}
+			if w.engine.Book().Watch("one").Traded() == 0 {
+				t.Fatal("want an exit that is in no result yet")
+			}
+			gone := w.config.Strategies[0]
+			if w.change(Reload{Removed: []string{"one"}}); restarts {
+				w.config.Strategies[0] = StrategyConfig{Name: "one", Symbol: gone.Symbol, Interval: gone.Interval, Removed: true}
+				orphans := w.engine.Book().Orphans(func(name string, _ exchange.SymbolKey) bool { return name == "two" })
+				if len(orphans) != 1 || orphans[0].Strategy != "one" {
+					t.Fatalf("want it known at a start, have %v", orphans)
+				}
+				w.start()
+			}
+			w.pass(60_000)
+			book := w.engine.Book()
+			if made := book.Watch("one").Result().Result; made.Sub(exchange.AmountOf(20)).Abs().Cmp(exchange.AmountOf(2)) > 0 {
+				t.Errorf("want 20 less fees for the 0.02 BTC that it sold 1000 higher, have %s", made)
+			}
+			if made := book.Watch("two").Result().Result; made != before {
+				t.Errorf("want the other strategy's result as it was, %s, have %s", before, made)
+			}
+			if have := w.names(); len(have) != 1 {
+				t.Errorf("want it gone when its money is known, have %v", have)
+			}
+		})
+	}
+}
+
+// TestMoneyFromOutsideIsNoResultAcrossAStart: the process ends when the results have left a deposit out and the ledger has not
+// booked it yet, or when it has.
+func TestMoneyFromOutsideIsNoResultAcrossAStart(t *testing.T) {
+	t.Parallel()
+	for name, booked := range map[string]bool{"before it is booked": false, "after it is booked": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, hold(10), books, lossLimits)
+			w.pass(60_000)
+			before := w.engine.Book().Watch("one").Result().Result
+			w.moves(exchange.AmountOf(500))
+			w.network = func(call *Call) fate { // which completes a reading
+				return fate{lost: !booked && call.Request.Operation == exchange.FuturesPositionsHistory}
+			}
+			w.pass(30_000)
+			if flow := w.engine.accounting.flow(); flow.IsZero() != booked {
+				t.Fatalf("want it booked %t, have %s to be booked", booked, flow)
+			}
+			w.network = nil
+			w.start()
+			w.pass(60_000)
+			if have := w.engine.Book().Watch("one").Result().Result; have != before {
+				t.Errorf("want the result as it was, %s, have %s", before, have)
+			}
+		})
+	}
+}
+
+// TestAResultOnSpotKeepsWhatFuturesHaveTraded: a position on spot ends, which journals the account's losses in a row, while the
+// money of an exit on futures waits.
+func TestAResultOnSpotKeepsWhatFuturesHaveTraded(t *testing.T) {
+	t.Parallel()
+	var one, two exchange.Quantity
+	limits := risk.Limits{MaxLosingStreak: 9, CoolDownMS: 60_000}
+	w := pairOf(t, exchange.Futures, &one, &two, accountLimits(limits), ownLimits(limits))
+	w.config.Strategies[1].Symbol, w.config.Strategies[1].Leverage = w.venue.Symbol(coin), 0
+	w.start()
+	w.pass(5_000)
+	one, two = 10, 2_000*w.venue.Symbol(coin).QuantityTick
+	w.pass(40_000)
+	w.engine.config.Settle.StalenessMS = 10_000
+	one, two = 0, 0
+	for range 300 {
+		if w.pass(100); w.engine.Book().Watch("two").Losses() != 0 {
+			break
+		}
+	}
+	if w.engine.Book().Watch("one").Traded() == 0 || w.engine.Book().Watch("two").Losses() == 0 {
+		t.Fatal("want an end on spot that is in a result, and one on futures that is in none yet")
+	}
+	w.pass(40_000)
+	w.wantResult()
+}
+
+// TestEquityIsNotOfTwoMoments: what was bought on spot is known, and the wallet that paid for it could not be read, when a reload has
+// the account's day measured.
+func TestEquityIsNotOfTwoMoments(t *testing.T) {
+	t.Parallel()
+	var one, two exchange.Quantity
+	w := pairOf(t, exchange.Futures, &one, &two, accountLimits(risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(900)}}))
+	w.config.Strategies[1].Symbol, w.config.Strategies[1].Leverage = w.venue.Symbol(coin), 0
+	w.start()
+	w.pass(5_000)
+	before := w.engine.Book().Today()
+	two = 2_000 * w.venue.Symbol(coin).QuantityTick
+	w.network = func(call *Call) fate {
+		return fate{lost: call.Request.Operation == exchange.SpotWallet && w.heldOf(exchange.Spot, "BTC-USDT") != 0}
+	}
+	for range 100 {
+		if w.pass(100); w.engine.Book().Symbol(coin).Position != 0 {
+			break
+		}
+	}
+	if w.engine.Book().Symbol(coin).Position == 0 {
+		t.Fatal("want a purchase that is known")
+	}
+	w.change(Reload{Limits: &w.config.Limits})
+	if have := w.engine.Book().Today(); have.Peak != before.Peak {
+		t.Errorf("want the highest equity as it was, %s, have %s", before.Peak, have.Peak)
+	}
+	w.network = nil
+	w.pass(40_000)
+	if w.engine.limits.mixed {
+		t.Error("want the equity known again when both can be read")
+	}
+}
+
+// TestAReadingOfBeforeAFillIsNotBooked: the exit is known from its order, and positions and wallet are still those of before it.
+// Booked so, what the exit has made would look like money from outside.
+func TestAReadingOfBeforeAFillIsNotBooked(t *testing.T) {
+	t.Parallel()
+	var desired exchange.Quantity
+	w := desiring(t, &desired, books, lossLimits)
+	w.pass(5_000)
+	desired = 100
+	w.pass(60_000)
+	w.price("50900")
+	w.pass(60_000)
+	w.engine.config.Settle.StalenessMS = 3_000
+	old := map[exchange.Operation]exchange.Answer{}
+	until := int64(0)
+	w.mirror = func(answer *exchange.Answer) {
+		if answer.Operation != exchange.FuturesAccount && answer.Operation != exchange.FuturesOpenPositions {
+			return
+		}
+		if was, found := old[answer.Operation]; found && w.now < until {
+			*answer = was
+		} else if desired != 0 {
+			old[answer.Operation] = *answer
+		}
+	}
+	w.pass(20_000)
+	desired, until = 0, w.now+5_000
+	for range 200 {
+		w.pass(100)
+		if flow := w.engine.accounting.flow(); !flow.IsZero() {
+			t.Fatalf("want no money from outside, have %s", flow)
+		}
+	}
+	w.wantHeld(0)
+	w.pass(60_000)
+	w.wantResult()
+	w.wantSum(ledger.Transferred, exchange.Futures, "USDT", exchange.AmountOf(-10_000))
+	for i := range w.records {
+		if body, is := w.records[i].Body.(record.Result); is && body.Result.Cmp(exchange.AmountOf(-20)) < 0 {
+			t.Errorf("want nothing counted that was not lost, have %+v", body)
+		}
+	}
+}
