@@ -214,10 +214,10 @@ func TestASaleThatTheWalletShowedIsNotRepeatedAgainstWhatAPersonBoughtSince(t *t
 			if c.waits != 0 {
 				w.observe("0.015")
 			}
-			sale := w.places(placement.Exit, 0, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Quantity: 10, Price: 47_500e8})
-			w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Unknown{Why: "timeout"}})
+			sale := w.places(placement.Exit, 0, saleOf(10))
 			w.now++
-			read := &Snapshot{BeganMS: w.now, EndedMS: w.now, Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(c.shown)}})}
+			shown := []exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(c.shown)}}
+			read := &Snapshot{BeganMS: w.now, EndedMS: w.now, Balances: exchange.FetchedOf(shown)}
 			if read.SpotOrders = exchange.FetchedOf[exchange.Order](nil); c.partial {
 				read.SpotOrders, read.Unread = exchange.Fetched[exchange.Order]{}, []exchange.SymbolKey{{Market: exchange.Spot}}
 			}

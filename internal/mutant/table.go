@@ -377,8 +377,8 @@ var protocol = []Row{
 	}},
 	{"transfer_is_profit", "money from outside counts as a gain or a loss", "47", "runtime/engine TestADepositOrAWithdrawalIsNoGainAndNoLoss", []Edit{
 		{"runtime/engine.accounting.flow", "a.futures.flow.Add(a.spot.flow)", "exchange.Amount{}"},
-		{"runtime/engine.accounting.uncounted", "return «more»", "exchange.Amount{}"},
-		{"runtime/engine.accounting.transferred", "!amount.IsZero()", "false"},
+		{"runtime/engine.accounting.fromOutside", "return «a.futures.flow»", "exchange.Amount{}"},
+		{"runtime/engine.accounting.transferred", "amount.IsZero()", "true"},
 	}},
 	{"declaration_is_profit", "a declared transfer moves nothing that losses are measured from", "47",
 		"runtime/engine TestADeclaredTransferIsNoGainAndNoLoss", []Edit{

@@ -34,9 +34,9 @@ func TestWhatARemovedStrategyMadeLastIsItsOwn(t *testing.T) {
 			if w.engine.Book().Watch("one").Traded() == 0 {
 				t.Fatal("want an exit that is in no result yet")
 			}
-			gone := w.config.Strategies[0]
+			removed := w.config.Strategies[0]
 			if w.change(Reload{Removed: []string{"one"}}); restarts {
-				w.config.Strategies[0] = StrategyConfig{Name: "one", Symbol: gone.Symbol, Interval: gone.Interval, Removed: true}
+				w.config.Strategies[0] = StrategyConfig{Name: "one", Symbol: removed.Symbol, Interval: removed.Interval, Removed: true}
 				orphans := w.engine.Book().Orphans(func(name string, _ exchange.SymbolKey) bool { return name == "two" })
 				if len(orphans) != 1 || orphans[0].Strategy != "one" {
 					t.Fatalf("want it known at a start, have %v", orphans)
