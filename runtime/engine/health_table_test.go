@@ -18,8 +18,8 @@ var (
 	account0    = exchange.SymbolKey{}
 )
 
-// bare is the base of an engine without strategies, at a time.
-func bare(nowMS int64) *base {
+// emptyBase is the base of an engine without strategies, at a time.
+func emptyBase(nowMS int64) *base {
 	b := &base{outbox: newOutbox(reconcile.NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}))}
 	b.nowMS, b.out = nowMS, &Effects{}
 	return b
@@ -70,7 +70,7 @@ func TestWhereNothingOpensWhileReadsFail(t *testing.T) {
 		{"the account, three rounds", account0, 3, false, 0, "bitcoin ether coin", true},
 		{"the account, two rounds", account0, 2, false, 0, "", false},
 	} {
-		b := bare(nowMS)
+		b := emptyBase(nowMS)
 		s := reads(b)
 		for range c.rounds {
 			if c.late {
@@ -117,7 +117,7 @@ func TestWhereNothingOpensWhileReadsFail(t *testing.T) {
 // TestARoundThatHangs is blindness of everything after 30 s; so is one that began before and nothing answered.
 func TestARoundThatHangs(t *testing.T) {
 	t.Parallel()
-	b := bare(1_000_000)
+	b := emptyBase(1_000_000)
 	s := reads(b)
 	s.readingMS = b.nowMS
 	for afterMS, want := range map[int64]bool{30_000: false, 30_001: true} {
@@ -165,7 +165,7 @@ func TestWhatARoundSaysOfReads(t *testing.T) {
 		{"its market is late", nil, of(wholeMarket), true, " futures, BTC-USDT futures 2 false"},
 		{"the other market failed", of(wholeSpot), nil, true, " spot 3 false"},
 	} {
-		b := bare(1_000_000)
+		b := emptyBase(1_000_000)
 		s := reads(b)
 		s.take(of(bitcoin), nil, true)
 		s.failed = 2
@@ -187,7 +187,7 @@ func TestWhatARoundSaysOfReads(t *testing.T) {
 // TestBlindnessIsReportedOnceAndEnds: what the exchange refused meanwhile is sent again soon then.
 func TestBlindnessIsReportedOnceAndEnds(t *testing.T) {
 	t.Parallel()
-	b := bare(1_000_000)
+	b := emptyBase(1_000_000)
 	s := reads(b)
 	for range 4 {
 		s.take([]failure{{bitcoin, errors.New("broken")}}, nil, true)
@@ -238,7 +238,7 @@ func TestHowLongARefusedIntentWaits(t *testing.T) {
 		{"an exit under a key that is not accepted", exit, 7, true, []int64{1, 2}},
 		{"an entry at a wrong time", entry, exchange.CodeInvalidTimestamp, false, []int64{1, 2, 4, 8, 15, 15}},
 	} {
-		b := bare(1_000_000)
+		b := emptyBase(1_000_000)
 		all := &backoffs{base: b}
 		intent := reconcile.Intent{Strategy: "one", Purpose: c.of.purpose}
 		intent.Order.Market, intent.Order.Symbol = bitcoin.Market, bitcoin.Name
@@ -259,7 +259,7 @@ func TestHowLongARefusedIntentWaits(t *testing.T) {
 			}
 		}
 	}
-	b := bare(1_000_000)
+	b := emptyBase(1_000_000)
 	all := &backoffs{base: b}
 	for code := range 40 { // each code is counted by itself, up to sixteen
 		all.refused(exit, 100+code, "no", false)
@@ -272,7 +272,7 @@ func TestHowLongARefusedIntentWaits(t *testing.T) {
 // TestWhatIsRefusedAtOneMomentOfABacktest waits after the eighth time: else one moment would never end.
 func TestWhatIsRefusedAtOneMomentOfABacktest(t *testing.T) {
 	t.Parallel()
-	b := bare(1_000_000)
+	b := emptyBase(1_000_000)
 	b.config.Feed = true
 	all := &backoffs{base: b}
 	exit := attempt{strategy: "one", symbol: coin, purpose: placement.Exit}
@@ -313,7 +313,7 @@ func TestWhichRefusalIsDeclared(t *testing.T) {
 		{"three stops", placement.StopLoss, 3, 0, false, true},
 		{"one stop", placement.StopLoss, 1, 0, false, false},
 	} {
-		b := bare(1_000_000)
+		b := emptyBase(1_000_000)
 		all := &backoffs{base: b}
 		of := attempt{strategy: "one", symbol: bitcoin, purpose: c.purpose}
 		for range c.refused {
@@ -327,7 +327,7 @@ func TestWhichRefusalIsDeclared(t *testing.T) {
 			t.Errorf("%s: want the position unprotected %t, have %+v", c.name, c.stop, have)
 		}
 	}
-	b := bare(1_000_000)
+	b := emptyBase(1_000_000)
 	all := &backoffs{base: b}
 	for i, kind := range []exchange.OrderType{exchange.StopMarket, exchange.MarketOrder, exchange.StopLimit} {
 		for range 2 {
@@ -342,7 +342,7 @@ func TestWhichRefusalIsDeclared(t *testing.T) {
 // TestWhenTheNextRefusedIntentIsSent: the first that waits and is still wanted.
 func TestWhenTheNextRefusedIntentIsSent(t *testing.T) {
 	t.Parallel()
-	b := bare(1_000_000)
+	b := emptyBase(1_000_000)
 	all := &backoffs{base: b}
 	if all.nextMS() != never {
 		t.Error("want none")
@@ -378,7 +378,7 @@ func TestUntilWhenAnExitWaits(t *testing.T) {
 		{"the cancel of another order", attempt{"one", bitcoin, placement.Cancel, "bid", 0}, 0, false, false},
 		{"the cancel of one that has ended", attempt{"one", bitcoin, placement.Cancel, "ended", 0}, 0, false, false},
 	} {
-		b := bare(1_000_000)
+		b := emptyBase(1_000_000)
 		all := &backoffs{base: b}
 		for id, purpose := range map[string]placement.Purpose{"stop": placement.StopLoss, "bid": placement.Order} {
 			order := exchange.NewOrder{Market: bitcoin.Market, Symbol: bitcoin.Name, ClientOrderID: id, Quantity: 1}
@@ -421,7 +421,7 @@ func TestWhatIsSaidOfARefusedIntent(t *testing.T) {
 			t.Errorf("want %q, have %q", c.want, have)
 		}
 	}
-	b := bare(1_767_225_600_000) // 2026-01-01T00:00:00Z
+	b := emptyBase(1_767_225_600_000) // 2026-01-01T00:00:00Z
 	all := &backoffs{base: b}
 	of := attempt{strategy: "one", symbol: bitcoin, purpose: placement.Exit}
 	all.refused(of, 7, "no\x1b[2J", false)

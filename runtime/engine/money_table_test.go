@@ -14,7 +14,7 @@ import (
 // valued is the base of an engine with so many strategies on futures and on spot. The futures account has 1,000, the spot wallet 500 USDT.
 func valued(t testing.TB, futures, spot int) *base {
 	t.Helper()
-	b := bare(1_767_225_600_000) // midnight
+	b := emptyBase(1_767_225_600_000) // midnight
 	b.book.Account, b.book.AccountMS = exchange.MarginAccount{WalletBalance: exchange.AmountOf(1_000)}, 1
 	b.book.Balances, b.book.WalletMS = []exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(400), Frozen: exchange.AmountOf(100)}}, 1
 	for _, symbol := range sim.DefaultSymbols() {
