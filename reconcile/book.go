@@ -98,7 +98,7 @@ func Restore(settle placement.Settle, c *record.Checkpoint) (*Book, error) {
 	}
 	b := NewBook(settle)
 	b.journalled = state
-	b.listInFlight()
+	b.listLive()
 	for _, journalled := range state.Symbols() {
 		symbol := b.Symbol(journalled.Key())
 		symbol.Position = -symbol.Ignored()
@@ -123,9 +123,11 @@ func (b *Book) Apply(r *record.Record) {
 	case record.Boot:
 		b.noteBoot(r.AtMS)
 	case record.Sending:
-		b.listInFlight()
+		b.begin(b.Placement(r.ClientOrderID))
 		symbol := b.Symbol(body.Order.Key())
 		symbol.Settled, symbol.extends = false, symbol.extends && body.Purpose == placement.Order
+	case record.Found:
+		b.begin(b.Placement(r.ClientOrderID))
 	case record.Adopted:
 		b.Symbol(r.Symbol).short = 0
 		b.Symbol(r.Symbol).noteBooked(body.Quantity)
@@ -157,9 +159,7 @@ func (b *Book) advance(r *record.Record) {
 		}
 	}
 	b.journalled.Apply(r)
-	if i := slices.Index(b.inFlight, p); (i >= 0) != inFlight(p) {
-		b.listInFlight()
-	}
+	b.follow(p)
 	symbol := b.Symbol(p.Symbol())
 	_, acknowledged := r.Body.(record.Acknowledged)
 	symbol.Settled, symbol.extends = false, symbol.extends && acknowledged && p.Purpose() == placement.Order
@@ -198,17 +198,58 @@ func (b *Book) advance(r *record.Record) {
 // read yet, uncertain, or at market. They are few, whatever rests.
 func (b *Book) InFlight() []*account.Placement { return slices.Clip(b.inFlight) }
 
+// InFlightOn returns those of a symbol, oldest first.
+func (b *Book) InFlightOn(key exchange.SymbolKey) []*account.Placement {
+	if i, found := b.find(key); found {
+		return slices.Clip(b.symbols[i].inFlight)
+	}
+	return nil
+}
+
 func inFlight(p *account.Placement) bool {
 	return !p.State().Final() && (p.State() != placement.Working || p.Type() == exchange.MarketOrder)
 }
 
-func (b *Book) listInFlight() {
+// listLive finds anew what is live on each symbol, and what of it is in flight.
+func (b *Book) listLive() {
 	b.inFlight = b.inFlight[:0]
-	for _, p := range b.Live() {
-		if inFlight(p) {
-			b.inFlight = append(b.inFlight, p)
-		}
+	for _, symbol := range b.symbols {
+		symbol.live, symbol.inFlight = symbol.live[:0], symbol.inFlight[:0]
 	}
+	for _, p := range b.Live() {
+		b.begin(p)
+	}
+}
+
+// begin lists the newest placement.
+func (b *Book) begin(p *account.Placement) {
+	symbol := b.Symbol(p.Symbol())
+	symbol.live = append(symbol.live, p)
+	if inFlight(p) {
+		b.inFlight, symbol.inFlight = append(b.inFlight, p), append(symbol.inFlight, p)
+	}
+}
+
+// follow puts a placement that has moved on where it belongs.
+func (b *Book) follow(p *account.Placement) {
+	symbol := b.Symbol(p.Symbol())
+	if listed := slices.Contains(symbol.inFlight, p); inFlight(p) && !listed {
+		b.listLive()
+		return
+	} else if listed && !inFlight(p) {
+		b.inFlight, symbol.inFlight = without(b.inFlight, p), without(symbol.inFlight, p)
+	}
+	if p.State().Final() {
+		symbol.live = without(symbol.live, p)
+	}
+}
+
+// without takes a placement out of a list in place. It clears nothing behind the end: somebody may be reading there.
+func without(list []*account.Placement, p *account.Placement) []*account.Placement {
+	if i := slices.Index(list, p); i >= 0 {
+		return append(list[:i], list[i+1:]...)
+	}
+	return list
 }
 
 // noteBoot begins a new epoch: nothing is concluded from what was read before it.

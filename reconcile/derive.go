@@ -129,12 +129,9 @@ type derivation struct {
 }
 
 func (d *derivation) sortPlacements() {
-	key, former, places := d.symbol.Key(), d.symbol.keyed, d.symbol.keyedAt
+	former, places := d.symbol.keyed, d.symbol.keyedAt
 	d.keyedOrders, d.symbol.keyedAt = former[:0], places[:0]
-	for _, p := range d.book.Live() {
-		if p.Symbol() != key {
-			continue // whatever is on the symbol is its strategy's, also what an earlier one left
-		}
+	for _, p := range d.symbol.live { // whatever is on the symbol is its strategy's, also what an earlier one left
 		if p.Duplicate() {
 			d.cancel(p, "a second order under one client order id")
 			continue
@@ -195,9 +192,8 @@ func (d *derivation) measureHeld() {
 		return
 	}
 	least, most := known, known
-	for _, p := range d.book.Live() {
+	for _, p := range d.symbol.live {
 		switch {
-		case p.Symbol() != d.symbol.Key():
 		case p.Order().ClosePosition:
 			least, most = min(least, 0), max(most, 0)
 		case p.Order().Side == exchange.Buy:

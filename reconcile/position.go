@@ -330,7 +330,8 @@ func (t *SymbolState) heldOnSpot() exchange.Quantity {
 }
 
 func (b *Book) liveOn(key exchange.SymbolKey) bool {
-	return slices.ContainsFunc(b.Live(), func(p *account.Placement) bool { return p.Symbol() == key })
+	i, found := b.find(key)
+	return found && len(b.symbols[i].live) > 0
 }
 
 // shortWallet begins why a symbol on spot is quarantined of which a witness confirms that others have sold.

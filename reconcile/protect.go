@@ -66,8 +66,8 @@ func (b *Book) EndUnread(p *account.Placement) bool {
 // repeatAfterMS is how long a placement of unknown fate waits for another beside it.
 func (d *derivation) repeatAfterMS(p *account.Placement) int64 {
 	levels := -promptRepeats
-	for _, q := range d.book.InFlight() {
-		if q.State() == placement.Uncertain && q.Symbol() == p.Symbol() && q.Purpose() == p.Purpose() && q.Key() == p.Key() &&
+	for _, q := range d.book.InFlightOn(p.Symbol()) {
+		if q.State() == placement.Uncertain && q.Purpose() == p.Purpose() && q.Key() == p.Key() &&
 			q.Order().Type == p.Order().Type {
 			levels++
 		}
@@ -151,16 +151,16 @@ func (d *derivation) unexplained() bool {
 // openingUnresolved reports whether it is not known what became of an opening: it may
 // explain a position.
 func (d *derivation) openingUnresolved() bool {
-	return d.unsettled && slices.ContainsFunc(d.book.InFlight(), func(p *account.Placement) bool {
-		return p.Symbol() == d.symbol.Key() && p.State().Unresolved() && p.Purpose().Opens()
+	return d.unsettled && slices.ContainsFunc(d.symbol.inFlight, func(p *account.Placement) bool {
+		return p.State().Unresolved() && p.Purpose().Opens()
 	})
 }
 
 // mayProtectUnknown reports whether an order protects what an opening of unknown fate has made: a list showed
 // it since that was sent, and one that does not show it may lie. Until it is decided, what protects stays.
 func (d *derivation) mayProtectUnknown(p *account.Placement) bool {
-	return p.Order().ClosePosition && slices.ContainsFunc(d.book.InFlight(), func(q *account.Placement) bool {
-		return q.Symbol() == d.symbol.Key() && q.State() == placement.Uncertain && q.Purpose().Opens() && q.SentMS() <= p.SentMS()
+	return p.Order().ClosePosition && slices.ContainsFunc(d.symbol.inFlight, func(q *account.Placement) bool {
+		return q.State() == placement.Uncertain && q.Purpose().Opens() && q.SentMS() <= p.SentMS()
 	})
 }
 

@@ -211,8 +211,8 @@ func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
 		return clipped
 	}
 	fees := symbol.Rules.QuantityOf(symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.Rules.QuantityTick
-	for _, p := range d.book.Live() {
-		if p.Symbol() == symbol.Key() && p.Order().Side == exchange.Sell && (p.State().Unresolved() || !p.Seen()) && !d.leavesUncovered(p) {
+	for _, p := range symbol.live {
+		if p.Order().Side == exchange.Sell && (p.State().Unresolved() || !p.Seen()) && !d.leavesUncovered(p) {
 			return clipped // it may hold, or have sold, what the wallet lacks
 		}
 	}

@@ -67,10 +67,8 @@ func (b *Book) holdsNoMore(p *account.Placement) bool {
 // ReleasedMS is when the stop of a symbol that was canceled last, and has not ended for the
 // lists yet, was answered to be canceled; 0 for none.
 func (b *Book) ReleasedMS(key exchange.SymbolKey) (atMS int64) {
-	for _, p := range b.Live() {
-		if p.Symbol() == key {
-			atMS = max(atMS, b.released[p.ClientOrderID()])
-		}
+	for _, p := range b.Symbol(key).live {
+		atMS = max(atMS, b.released[p.ClientOrderID()])
 	}
 	return atMS
 }

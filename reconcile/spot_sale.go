@@ -68,8 +68,8 @@ func (d *derivation) clip(quantity exchange.Quantity, takes func(*account.Placem
 // unreadFree is how much of a quantity no sale of botd's takes, while the wallet cannot be read.
 func (d *derivation) unreadFree(quantity exchange.Quantity) exchange.Quantity {
 	free := d.symbol.Rules.FloorQuantity(abs(d.held))
-	for _, p := range d.book.Live() {
-		if p.Symbol() == d.symbol.Key() && p.Order().Side == exchange.Sell && !d.mayRepeat(p) {
+	for _, p := range d.symbol.live {
+		if p.Order().Side == exchange.Sell && !d.mayRepeat(p) {
 			free -= p.Remaining()
 		}
 	}

@@ -1,6 +1,8 @@
 package reconcile
 
 import (
+	"slices"
+
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
@@ -32,6 +34,8 @@ type SymbolState struct {
 	Read    bool // fetched since this start
 	Settled bool // Position equals Known, and nothing on the symbol is unknown
 
+	live                []*account.Placement // of the account's, those on it
+	inFlight            []*account.Placement // of them, those that do not rest
 	keyed               []*account.Placement // its live orders of a plan, as they were sorted last
 	keyedAt             []int                // where the plan named each of them then
 	extends             bool                 // the newest snapshot left it settled, but for answers to resting openings; since then only such came about
@@ -79,6 +83,9 @@ type SymbolState struct {
 	feeRateKnown  bool
 	short         exchange.Quantity // spot: by how much the wallet misses what the fills explain, negative
 }
+
+// Live returns the live placements on the symbol, oldest first.
+func (s *SymbolState) Live() []*account.Placement { return slices.Clip(s.live) }
 
 // MeanEntry is the mean price of what is held: the exchange's entry price, or what was paid where it
 // reports none, as on spot. Zero when nothing is held.

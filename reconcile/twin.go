@@ -144,9 +144,12 @@ func (b *Book) younger() bool {
 // found each other the elder sells first. Where it placed nothing on spot since the other one began, that one may not
 // have found it: then it yields too, though not for as long.
 func (b *Book) YieldMS(symbol *SymbolState, decidedMS int64) int64 {
+	if symbol.Key().Market != exchange.Spot {
+		return 0
+	}
 	id, standing := placement.ParseSerial(b.StandsDown())
 	switch {
-	case symbol.Key().Market != exchange.Spot || !standing:
+	case !standing:
 		return 0
 	case b.younger():
 		return decidedMS + 2*yieldMS
@@ -166,8 +169,8 @@ const (
 // sellsWithTwin is what the live orders of both would sell.
 func (b *Book) sellsWithTwin(symbol *SymbolState) exchange.Quantity {
 	sells := b.sellsUnknown(symbol)
-	for _, p := range b.Live() {
-		if p.Symbol() == symbol.Key() && p.Side() == exchange.Sell {
+	for _, p := range symbol.live {
+		if p.Side() == exchange.Sell {
 			sells += p.Remaining()
 		}
 	}

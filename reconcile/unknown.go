@@ -16,8 +16,8 @@ const stableGapMS = 3_000
 
 func (b *Book) unknownOn(key exchange.SymbolKey) []*account.Placement {
 	var unknown []*account.Placement
-	for _, p := range b.InFlight() {
-		if p.State() == placement.Uncertain && p.Symbol() == key {
+	for _, p := range b.InFlightOn(key) {
+		if p.State() == placement.Uncertain {
 			unknown = append(unknown, p)
 		}
 	}
@@ -25,7 +25,7 @@ func (b *Book) unknownOn(key exchange.SymbolKey) []*account.Placement {
 }
 
 func (s *survey) anyUnresolved(key exchange.SymbolKey) bool {
-	return slices.ContainsFunc(s.book.InFlight(), func(p *account.Placement) bool { return p.State().Unresolved() && p.Symbol() == key })
+	return slices.ContainsFunc(s.book.InFlightOn(key), func(p *account.Placement) bool { return p.State().Unresolved() })
 }
 
 // awaitsAnswer reports whether a symbol would be settled if a resting opening were answered.
@@ -35,9 +35,9 @@ func (s *survey) awaitsAnswer(symbol *SymbolState) bool {
 		read = s.fetched.Balances.Done() && s.fetched.SpotOrders.Done()
 	}
 	return read && symbol.Read && symbol.Quarantine() == "" && !s.fetched.isUnread(symbol.Key()) &&
-		!slices.ContainsFunc(s.book.InFlight(), func(p *account.Placement) bool {
+		!slices.ContainsFunc(symbol.inFlight, func(p *account.Placement) bool {
 			resting := p.State() == placement.Sending && p.Purpose() == placement.Order
-			return p.Symbol() == symbol.Key() && p.State().Unresolved() && !resting
+			return p.State().Unresolved() && !resting
 		})
 }
 
@@ -46,10 +46,7 @@ func (s *survey) awaitsAnswer(symbol *SymbolState) bool {
 // position, or whether any is unknown.
 func (b *Book) BlocksOpening(clientOrderID string, key exchange.SymbolKey) bool {
 	own := false
-	for _, p := range b.inFlight {
-		if p.Symbol() != key {
-			continue
-		}
+	for _, p := range b.InFlightOn(key) {
 		if p.ClientOrderID() == clientOrderID {
 			own = true
 			continue
@@ -64,7 +61,7 @@ func (b *Book) BlocksOpening(clientOrderID string, key exchange.SymbolKey) bool 
 // anyUnanswered reports whether a placement on the symbol waits for its answer: it may
 // have filled already, so the residual is not the unknown ones' alone.
 func (s *survey) anyUnanswered(key exchange.SymbolKey) bool {
-	return slices.ContainsFunc(s.book.InFlight(), func(p *account.Placement) bool { return p.State() == placement.Sending && p.Symbol() == key })
+	return slices.ContainsFunc(s.book.InFlightOn(key), func(p *account.Placement) bool { return p.State() == placement.Sending })
 }
 
 // anyUnlisted reports whether an accepted placement may not be visible yet: it could
@@ -75,16 +72,16 @@ func (s *survey) anyUnlisted(key exchange.SymbolKey) bool {
 
 // anyUnlistedThat is the same of those placements that a predicate holds for.
 func (s *survey) anyUnlistedThat(key exchange.SymbolKey, that func(*account.Placement) bool) bool {
-	return slices.ContainsFunc(s.book.InFlight(), func(p *account.Placement) bool {
-		return !p.State().Unresolved() && !p.Seen() && p.Symbol() == key && s.fetched.BeganMS < p.Fence(s.book.Settle()) && that(p)
+	return slices.ContainsFunc(s.book.InFlightOn(key), func(p *account.Placement) bool {
+		return !p.State().Unresolved() && !p.Seen() && s.fetched.BeganMS < p.Fence(s.book.Settle()) && that(p)
 	})
 }
 
 // Overdue returns the oldest unknown placement whose fence passed that long ago
 // and that is still not decided (cases 24 and 37), or nil.
 func (b *Book) Overdue(key exchange.SymbolKey, nowMS, byMS int64) *account.Placement {
-	for _, p := range b.InFlight() {
-		if p.State() == placement.Uncertain && p.Symbol() == key && nowMS > p.Fence(b.Settle())+byMS {
+	for _, p := range b.InFlightOn(key) {
+		if p.State() == placement.Uncertain && nowMS > p.Fence(b.Settle())+byMS {
 			return p
 		}
 	}

@@ -33,14 +33,20 @@ func (o Outcome) String() string {
 
 // Explain returns the verdict of every rule on an intent, in the order and with the
 // figures of Check: both read the same findings.
-func (g *Gate) Explain(intent *reconcile.Intent, facts *Facts) (all []Verdict) {
+func (g *Gate) Explain(intent *reconcile.Intent, facts *Facts) []Verdict {
+	_, _, all := g.CheckExplained(intent, facts)
+	return all
+}
+
+// CheckExplained is Check and Explain at once.
+func (g *Gate) CheckExplained(intent *reconcile.Intent, facts *Facts) (approved Approved, refusal *Refusal, all []Verdict) {
 	refused := g.judge(intent, facts, func(found *finding) { all = append(all, found.verdict()) })
 	if refused == nil {
-		return all
+		return Approved{*intent, true}, nil, all
 	}
 	names := namesOf(intent.Purpose)
 	for _, name := range names[slices.Index(names, refused.rule)+1:] {
 		all = append(all, Verdict{Rule: name, Outcome: NotReached})
 	}
-	return all
+	return Approved{}, refused.refusal(), all
 }

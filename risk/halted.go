@@ -43,8 +43,8 @@ func (g *Gate) unsettled(intent *reconcile.Intent, facts *Facts, f *finding) boo
 
 // unresolved returns a placement on the symbol whose outcome is not known, or nil.
 func unresolved(facts *Facts) *account.Placement {
-	for _, p := range facts.Book.InFlight() {
-		if p.State().Unresolved() && p.Symbol() == facts.State.Key() {
+	for _, p := range facts.Book.InFlightOn(facts.State.Key()) {
+		if p.State().Unresolved() {
 			return p
 		}
 	}

@@ -256,9 +256,9 @@ func ownPosition(s *subject) figures {
 	if rules == nil {
 		return figures{unknown: "the rules of " + s.state.Key().String() + " were not read", hint: nextRound}
 	}
-	size := max(own(s.state, s.book, exchange.Buy), own(s.state, s.book, exchange.Sell))
+	size := max(own(s.state, exchange.Buy), own(s.state, exchange.Sell))
 	if s.intent != nil {
-		size = plus(own(s.state, s.book, s.intent.Order.Side), ordered(&s.intent.Order, s.state))
+		size = plus(own(s.state, s.intent.Order.Side), ordered(&s.intent.Order, s.state))
 	}
 	return figures{value: rules.QuantityAmount(size), limit: s.limits.MaxPosition, unit: sizeOf(rules, 0).unit}
 }

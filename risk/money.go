@@ -31,7 +31,7 @@ func (g *Gate) setLeverage(intent *reconcile.Intent, facts *Facts, f *finding) b
 	if p := unresolved(facts); p != nil {
 		return f.refuse("placement "+p.ClientOrderID()+" "+p.State().String(), "a settled symbol", "its outcome is fetched before leverage changes")
 	}
-	size := max(worst(state, facts.Book, exchange.Buy), worst(state, facts.Book, exchange.Sell))
+	size := max(worst(state, exchange.Buy), worst(state, exchange.Sell))
 	return g.lowered(intent.Leverage, facts, f) && bracketLeverage(intent.Leverage, max(state.Last, state.Mark), size, facts, f)
 }
 
@@ -49,8 +49,8 @@ func (g *Gate) lowered(leverage int, facts *Facts, f *finding) bool {
 	if state.AtVenue() != 0 {
 		open = entryCost(state)
 	}
-	for _, p := range facts.Book.Live() {
-		if p.Symbol() == state.Key() && p.Purpose().Opens() {
+	for _, p := range state.Live() {
+		if p.Purpose().Opens() {
 			resting := p.Order()
 			open = open.Add(boundedNotional(state.Rules, basis(&resting, state), p.Remaining()))
 		}
@@ -104,7 +104,7 @@ func (g *Gate) leverage(intent *reconcile.Intent, facts *Facts, f *finding) bool
 		return f.refuse("unknown", "the leverage set on the exchange", "it was not fetched yet")
 	}
 	at := max(basis(&intent.Order, state), state.Last)
-	return bracketLeverage(state.Leverage, at, plus(worst(state, facts.Book, intent.Order.Side), intent.Order.Quantity), facts, f)
+	return bracketLeverage(state.Leverage, at, plus(worst(state, intent.Order.Side), intent.Order.Quantity), facts, f)
 }
 
 // margin requires the order's margin to be available, with everything in flight counted.
@@ -129,21 +129,16 @@ func (g *Gate) free(facts *Facts) exchange.Amount {
 	free := facts.Book.Account.AvailableBalance
 	for _, state := range facts.Book.Symbols() {
 		free = free.Add(state.Moved().Min(exchange.Amount{}))
-	}
-	var of *reconcile.SymbolState // the symbol whose slip is computed: orders of one symbol are mostly neighbours
-	var away exchange.Price
-	for _, p := range facts.Book.Live() {
-		if p.Order().Market != exchange.Futures || p.Order().ClosePosition {
+		orders := state.Live()
+		if len(orders) == 0 || state.Rules == nil || state.Key().Market != exchange.Futures {
 			continue
 		}
-		state := facts.Book.Symbol(p.Symbol())
-		if state.Rules == nil {
-			continue
+		away := g.slip(state, facts)
+		for _, p := range orders {
+			if !p.Order().ClosePosition {
+				free = free.Sub(reserve(p, state, away, facts))
+			}
 		}
-		if state != of {
-			of, away = state, g.slip(state, facts)
-		}
-		free = free.Sub(reserve(p, state, away, facts))
 	}
 	return free
 }

@@ -72,9 +72,9 @@ func (g *Gate) reduceOnlySum(intent *reconcile.Intent, facts *Facts, f *finding)
 	_, whole := reducible(intent, facts.State)
 	open := max(whole, -whole)
 	sum, sweeps := intent.Order.Quantity, intent.Order.Type == exchange.MarketOrder && intent.Order.Quantity == open
-	for _, p := range facts.Book.Live() {
+	for _, p := range facts.State.Live() {
 		swept := sweeps && p.Order().Type != exchange.MarketOrder
-		if p.Symbol() == facts.State.Key() && p.Order().ReduceOnly && !swept && !(repeats(intent.Purpose) && unanswered(p, facts)) {
+		if p.Order().ReduceOnly && !swept && !(repeats(intent.Purpose) && unanswered(p, facts)) {
 			sum = plus(sum, p.Remaining())
 		}
 	}
@@ -97,9 +97,9 @@ func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts, f *finding)
 	if order.Type != exchange.StopMarket && order.Type != exchange.TakeProfitMarket {
 		return f.refuse(order.Type, "STOP_MARKET or TAKE_PROFIT_MARKET", "closePosition belongs to these types (rule 8)")
 	}
-	for _, p := range facts.Book.Live() {
+	for _, p := range facts.State.Live() {
 		active := p.Order().ClosePosition && p.State() != placement.Uncertain && !facts.Book.EndUnread(p)
-		if active && p.Symbol() == facts.State.Key() && p.Order().Type == order.Type {
+		if active && p.Order().Type == order.Type {
 			return f.refuse("a second one", "one per symbol and type", "the first is canceled before (rule 8)")
 		}
 	}
@@ -130,8 +130,8 @@ func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts, f *finding) bool
 			return f.refuse(side, side.Opposite(), "against an open position only reduceOnly orders are sent (rule 4)")
 		}
 	}
-	for _, p := range facts.Book.Live() {
-		if p.Symbol() == state.Key() && p.Purpose().Opens() && p.Order().Side != side && !quotesBoth(intent, p, state) {
+	for _, p := range state.Live() {
+		if p.Purpose().Opens() && p.Order().Side != side && !quotesBoth(intent, p, state) {
 			return f.refuse(side, side.Opposite(), "opening order "+p.ClientOrderID()+" of the other side may fill first; it is canceled before (rule 4)")
 		}
 	}
@@ -153,8 +153,8 @@ func quotesBoth(intent *reconcile.Intent, resting *account.Placement, state *rec
 
 // worst returns the size that the exchange's position reaches on a side when every
 // opening of that side fills, foreign ones included, and nothing reduces it.
-func worst(state *reconcile.SymbolState, book *reconcile.Book, side exchange.Side) exchange.Quantity {
-	size := plus(max(0, state.AtVenue()*exchange.Quantity(side.Sign()), state.Traded(side)), opening(state, book, side))
+func worst(state *reconcile.SymbolState, side exchange.Side) exchange.Quantity {
+	size := plus(max(0, state.AtVenue()*exchange.Quantity(side.Sign()), state.Traded(side)), opening(state, side))
 	for i := range state.Foreign {
 		if o := &state.Foreign[i]; !o.Reduces() && o.Side == side && state.Key().Market == exchange.Futures {
 			size = plus(size, o.Remaining())
@@ -164,14 +164,14 @@ func worst(state *reconcile.SymbolState, book *reconcile.Book, side exchange.Sid
 }
 
 // own returns the size that botd's part of the position reaches likewise.
-func own(state *reconcile.SymbolState, book *reconcile.Book, side exchange.Side) exchange.Quantity {
-	return plus(max(0, state.Position*exchange.Quantity(side.Sign()), state.Traded(side)), opening(state, book, side))
+func own(state *reconcile.SymbolState, side exchange.Side) exchange.Quantity {
+	return plus(max(0, state.Position*exchange.Quantity(side.Sign()), state.Traded(side)), opening(state, side))
 }
 
 // opening returns what botd's openings of a side may still fill.
-func opening(state *reconcile.SymbolState, book *reconcile.Book, side exchange.Side) (size exchange.Quantity) {
-	for _, p := range book.Live() {
-		if p.Symbol() != state.Key() || !p.Purpose().Opens() || p.Order().Side != side {
+func opening(state *reconcile.SymbolState, side exchange.Side) (size exchange.Quantity) {
+	for _, p := range state.Live() {
+		if !p.Purpose().Opens() || p.Order().Side != side {
 			continue
 		}
 		size = plus(size, p.Remaining())
@@ -192,8 +192,8 @@ func plus(a, b exchange.Quantity) exchange.Quantity {
 
 // exposure returns a symbol's value with everything in flight filled, on the larger
 // side, and whether it is known: without a price it is not.
-func exposure(state *reconcile.SymbolState, book *reconcile.Book) (exchange.Amount, bool) {
-	size := max(worst(state, book, exchange.Buy), worst(state, book, exchange.Sell))
+func exposure(state *reconcile.SymbolState) (exchange.Amount, bool) {
+	size := max(worst(state, exchange.Buy), worst(state, exchange.Sell))
 	if size == 0 {
 		return exchange.Amount{}, true
 	}

@@ -86,7 +86,7 @@ func (s *subject) exposure(multiple exchange.Rate, symbols ...*reconcile.SymbolS
 		if state.Key().Market != s.market {
 			continue
 		}
-		one, known := exposure(state, s.book)
+		one, known := exposure(state)
 		if !known {
 			f.unknown, f.hint = state.Key().String()+" has no price, or a size beyond all bounds", nextRound
 			if state.Rules == nil {

@@ -1,4 +1,4 @@
-// Package benchmark measures how fast backtests are on this machine.
+// Package benchmark measures how fast backtests are on this machine, and acknowledgements of many openings.
 package benchmark
 
 import (
@@ -54,6 +54,7 @@ type Result struct {
 	Report  int64      `json:"report_bytes"`
 	Engine  []measured `json:"engine"`  // candles in memory; times the plain loop
 	Command []measured `json:"command"` // from the file; times a hand-written parse and loop
+	Opening []Opening  `json:"opening"` // strategies that all open in one round
 }
 
 // Benchmark measures.
@@ -78,7 +79,10 @@ func (b *Benchmark) Run() (err error) {
 	}
 	symbol, _ := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "BTC-USDT")
 	b.recorded = &tape.Tape{Symbol: symbol, Candles: tape.Generate(benchSeed, symbol, exchange.Minute1, benchStartMS, b.Candles)}
-	return b.engine()
+	if err := b.engine(); err != nil {
+		return err
+	}
+	return b.opening()
 }
 
 const benchSeed, benchStartMS = 7, 1_704_067_200_000
@@ -325,7 +329,7 @@ func (b *Benchmark) process(what string, cached bool, arguments []string) (measu
 
 func (r *Result) Table(w io.Writer) { r.write(w, table.Writer.Render) }
 
-// write writes both tables.
+// write writes all tables.
 func (r *Result) write(w io.Writer, render func(table.Writer) string) {
 	fmt.Fprintf(w, "%s; %d one-minute candles, %.1f MB of CSV.\n\n", r.Machine, r.Candles, float64(r.CSV)/1e6)
 	t := table.NewWriter()
@@ -357,7 +361,15 @@ func (r *Result) write(w io.Writer, render func(table.Writer) string) {
 		t.AppendRow(table.Row{m.What, fmt.Sprintf("%.2f", m.Seconds), fmt.Sprintf("%.2f x", m.Times), fmt.Sprintf("%.2f", m.Processor),
 			fmt.Sprintf("%.0f", m.Memory), fmt.Sprintf("%.2f x", m.Memory*1e6/float64(r.CSV))})
 	}
-	fmt.Fprintf(w, "%s\n\nThe report of that run is one page of %.1f MB.\n", render(t), float64(r.Report)/1e6)
+	fmt.Fprintf(w, "%s\n\nThe report of that run is one page of %.1f MB.\n\n", render(t), float64(r.Report)/1e6)
+	t = table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.SetColumnConfigs(right)
+	t.AppendHeader(table.Row{"strategies that open in one round", "derived to acknowledged: p50 ms", "last ms", "us an opening"})
+	for _, o := range r.Opening {
+		t.AppendRow(table.Row{o.Strategies, o.Median, o.Last, fmt.Sprintf("%.0f", o.Microseconds)})
+	}
+	fmt.Fprintf(w, "%s\n", render(t))
 }
 
 // Insert writes the tables into a Markdown file, between its marks.

@@ -200,8 +200,8 @@ var Table = []Row{
 	{"backtest/apart", "runs the sweeps of the dashboard in processes of their own, which never hold trading up",
 		impure, "exchange exchange/sim exchange/tape strategy runtime/api backtest/inputs backtest/runner backtest/sweeps configs internal/moment " +
 			"internal/private", "sys"},
-	{"backtest/benchmark", "measures how fast backtests are on this machine",
-		impure, "exchange exchange/sim exchange/tape strategy strategy/library runtime/engine backtest", "table"},
+	{"backtest/benchmark", "measures how fast backtests are on this machine, and acknowledgements of many openings",
+		impure, "exchange exchange/sim exchange/tape strategy strategy/library reconcile/placement reconcile runtime/engine backtest", "decimal table"},
 	{"internal/chart", "embeds the chart library of botd's pages, with its licence",
 		impure, "", ""},
 	{"configs", "loads and validates the YAML configuration, with file and line in every error, and holds the examples",

@@ -93,7 +93,7 @@ func (d *dispatcher) dispatch(leg *leg, intent *reconcile.Intent) bool {
 		return false
 	}
 	facts := d.facts(leg)
-	approved, refusal := d.checked(intent, &facts)
+	approved, refusal, verdicts := d.checked(intent, &facts)
 	key := intent.Strategy + " " + intent.Purpose.String() + " " + intent.Key
 	if refusal != nil {
 		if refusal.Rule == "symbol" && !d.config.Feed {
@@ -106,13 +106,13 @@ func (d *dispatcher) dispatch(leg *leg, intent *reconcile.Intent) bool {
 		d.declined(leg, intent, refusal)
 		if d.refusals.isNew(key, refusal.Error(), d.nowMS) {
 			d.note(intent.Strategy, leg.config.Symbol, NoteIntent{intent})
-			d.note(intent.Strategy, leg.config.Symbol, NoteRefusal{intent, refusal, d.verdicts(intent, &facts)})
+			d.note(intent.Strategy, leg.config.Symbol, NoteRefusal{intent, refusal, verdicts})
 		}
 		return false
 	}
 	d.refusals.clear(key)
 	d.note(intent.Strategy, leg.config.Symbol, NoteIntent{intent})
-	d.note(intent.Strategy, leg.config.Symbol, NoteApproved{intent, d.verdicts(intent, &facts)})
+	d.note(intent.Strategy, leg.config.Symbol, NoteApproved{intent, verdicts})
 	d.execute(approved)
 	return true
 }
@@ -133,20 +133,16 @@ func (d *dispatcher) declined(leg *leg, intent *reconcile.Intent, refusal *risk.
 	}
 }
 
-// checked asks the gate.
-func (d *dispatcher) checked(intent *reconcile.Intent, facts *risk.Facts) (risk.Approved, *risk.Refusal) {
+// checked asks the gate. What every rule said is for people who look on: a backtest has none.
+func (d *dispatcher) checked(intent *reconcile.Intent, facts *risk.Facts) (approved risk.Approved, refusal *risk.Refusal, verdicts []risk.Verdict) {
 	if d.measure != nil {
 		defer d.measure(MeasuredCheck, intent.Strategy)()
 	}
-	return d.ruleset.gate.Check(intent, facts)
-}
-
-// verdicts says what every rule said, for people who look on.
-func (d *dispatcher) verdicts(intent *reconcile.Intent, facts *risk.Facts) []risk.Verdict {
 	if d.config.Feed {
-		return nil
+		approved, refusal = d.ruleset.gate.Check(intent, facts)
+		return approved, refusal, nil
 	}
-	return d.ruleset.gate.Explain(intent, facts)
+	return d.ruleset.gate.CheckExplained(intent, facts)
 }
 
 // facts are what the gate judges a strategy's intents against.
@@ -238,7 +234,7 @@ func (s *sender) journaled(err error) {
 		s.queued = s.queued[:0]
 		return
 	}
-	if s.journalErr != nil {
+	if s.local = s.journalErr == nil; !s.local {
 		s.journalErr, s.journalFull = nil, false
 		s.note("", nil, NoteJournal{Over: true, Records: written, Why: s.permission.low})
 		s.soon() // what was held back is derived anew
@@ -266,7 +262,8 @@ func (s *sender) send(w queued) {
 	w.call.ID = s.begin(w.purpose)
 	s.out.Calls = append(s.out.Calls, w.call)
 	if w.intent.Purpose.Opens() {
-		s.sent = append(s.sent, w)
+		handed := w // w itself stays on the stack
+		s.sent = append(s.sent, opening{s.book.Symbol(w.intent.Order.Key()), &handed})
 	}
 	s.note(w.intent.Strategy, s.book.Symbol(w.intent.Order.Key()).Rules, NotePlaced{Reason: w.intent.Reason,
 		NoteOrder: NoteOrder{Purpose: w.intent.Purpose, ClientOrderID: w.intent.Order.ClientOrderID, Order: w.intent.Order}})

@@ -254,6 +254,7 @@ func (e *Engine) answer(event *EventAnswer) {
 	}
 	switch p.kind {
 	case callPlace:
+		e.sender.local = true
 		e.dispatcher.placed(p, event)
 	case callCancel:
 		e.dispatcher.canceled(p, event)

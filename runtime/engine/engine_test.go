@@ -95,6 +95,7 @@ func (b *bench) give(event Event) {
 	for len(queue) > 0 {
 		b.out.Reset()
 		b.engine.Handle(b.now, queue[0], &b.out)
+		checkRecalled(b.t, b.engine)
 		queue = queue[1:]
 		b.notes = append(b.notes, b.out.Notes...)
 		b.recalls = append(b.recalls, b.out.Recalls...)

@@ -40,8 +40,8 @@ func (d *dispatcher) extendLadder(before *account.Placement) {
 // they are at most half of what the plan lacks: a second botd on the account, which only a round sees, may
 // send the other half.
 func (d *dispatcher) unread(key exchange.SymbolKey) (sum exchange.Quantity) {
-	for _, p := range d.book.InFlight() {
-		if p.Symbol() == key && p.Purpose() == placement.Order && !p.Seen() {
+	for _, p := range d.book.InFlightOn(key) {
+		if p.Purpose() == placement.Order && !p.Seen() {
 			sum += p.Remaining()
 		}
 	}

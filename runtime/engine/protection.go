@@ -39,8 +39,8 @@ func (p *protection) end(symbol *reconcile.SymbolState, nowMS int64) {
 // hasStop reports whether a stop stands on the exchange: the exchange gave it an
 // id, and nothing says that it ended.
 func (p *protection) hasStop(leg *leg) bool {
-	for _, order := range p.book.Live() {
-		if order.Symbol() == leg.symbol.Key() && order.Purpose() == placement.StopLoss &&
+	for _, order := range leg.symbol.Live() {
+		if order.Purpose() == placement.StopLoss &&
 			(order.State() == placement.Working || order.State() == placement.Acknowledged) {
 			return true
 		}

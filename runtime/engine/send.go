@@ -6,6 +6,7 @@ import (
 	"botd/exchange"
 	"botd/reconcile"
 	"botd/reconcile/placement"
+	"botd/reconcile/record"
 )
 
 // journalRetryMS is how soon a failed append is tried again.
@@ -15,8 +16,17 @@ const journalRetryMS = 1_000
 type sender struct {
 	*base
 	permission *permission
-	queued     []queued // placements that wait for their record
-	sent       []queued // openings handed out, neither answered nor recalled
+	queued     []queued  // placements that wait for their record
+	sent       []opening // handed out, neither answered nor recalled
+	local      bool      // the event under way changed nothing but what its records are about
+	examined   int64     // how many records there were after the event before
+	examinedMS int64     // when all of sent were examined last
+}
+
+// opening is a placement that opens and was handed out.
+type opening struct {
+	symbol *reconcile.SymbolState
+	*queued
 }
 
 // queued is an approved placement whose record is not durable yet.
@@ -34,8 +44,8 @@ type queued struct {
 // may still wait, or was handed out less than two seconds ago: its record may have been late.
 func (s *sender) recallLate(key exchange.SymbolKey) (waits bool) {
 	const lateMS, anewMS = 1_000, 2_000
-	for _, order := range s.book.InFlight() {
-		if order.Symbol() != key || order.Purpose().Opens() || order.State() != placement.Sending || s.nowMS-order.SentMS() < lateMS {
+	for _, order := range s.book.InFlightOn(key) {
+		if order.Purpose().Opens() || order.State() != placement.Sending || s.nowMS-order.SentMS() < lateMS {
 			continue
 		}
 		id, handedOut := s.callOf(order.ClientOrderID())
@@ -65,23 +75,50 @@ func (s *sender) callOf(clientOrderID string) (id int64, found bool) {
 	return 0, false
 }
 
+// recallAllMS is how old an examination of all openings handed out may be. What time alone makes of them, a read that
+// hangs or a stop that is missing, takes 15 s and more, and their time to live is checked once more as they leave.
+const recallAllMS = 100
+
 // recall calls back the openings handed out that must not go any more. One may
 // still wait for the request budget while an exit, which waits for nothing,
-// overtakes it; one that has left is answered as it is.
+// overtakes it; one that has left is answered as it is. After a local event only those
+// are examined whose symbols its records are about.
 func (s *sender) recall() {
+	recorded := s.emitted + int64(len(s.unwritten))
+	records := s.unwritten[len(s.unwritten)-int(recorded-s.examined):]
+	local := s.local && s.nowMS-s.examinedMS < recallAllMS && !slices.ContainsFunc(records, aboutNoSymbol)
+	s.local, s.examined = false, recorded
 	if len(s.sent) == 0 {
 		return
 	}
-	s.sent = slices.DeleteFunc(s.sent, func(w queued) bool {
-		p, under := s.calls[w.call.ID]
+	if !local {
+		s.examinedMS = s.nowMS
+		s.recallOf(func(opening) bool { return true })
+		return
+	}
+	for i := range records {
+		symbol := s.book.Symbol(records[i].Symbol)
+		s.recallOf(func(o opening) bool { return o.symbol == symbol })
+	}
+}
+
+func aboutNoSymbol(r record.Record) bool { return r.Symbol == exchange.SymbolKey{} }
+
+// recallOf calls back those of some openings that must not go any more.
+func (s *sender) recallOf(some func(opening) bool) {
+	s.sent = slices.DeleteFunc(s.sent, func(o opening) bool {
+		if !some(o) {
+			return false
+		}
+		p, under := s.calls[o.call.ID]
 		if !under {
 			return true
 		}
-		if p.recalled = s.permission.withdrawn(&w); p.recalled == "" {
+		if p.recalled = s.permission.withdrawn(o.queued); p.recalled == "" {
 			return false
 		}
-		s.calls[w.call.ID] = p
-		s.out.Recalls = append(s.out.Recalls, w.call.ID)
+		s.calls[o.call.ID] = p
+		s.out.Recalls = append(s.out.Recalls, o.call.ID)
 		return true
 	})
 }

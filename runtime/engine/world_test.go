@@ -158,6 +158,7 @@ func (w *world) give(event Event) {
 	for event != nil {
 		w.out.Reset()
 		w.engine.Handle(w.now, event, &w.out)
+		checkRecalled(w.t, w.engine)
 		w.notes = append(w.notes, w.out.Notes...)
 		for _, call := range w.out.Calls {
 			w.queue = append(w.queue, due{w.now + wayMS, w.lifes, nil, &call})

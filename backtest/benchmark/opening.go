@@ -1,0 +1,167 @@
+package benchmark
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/reconcile"
+	"botd/reconcile/placement"
+	"botd/runtime/engine"
+	"botd/strategy"
+)
+
+// Opening is what acknowledgements cost where all strategies of an account open in one round: engine and simulated
+// exchange in one process, without a budget of requests and without a disk.
+type Opening struct {
+	Strategies   int     `json:"strategies"`
+	Median       int64   `json:"p50_ms"` // from the round that derives it to its acknowledgement; the clock goes by processor time
+	Last         int64   `json:"last_ms"`
+	Microseconds float64 `json:"us"` // of processor time an opening: its derivation, the exchange's part, the acknowledgement
+}
+
+// openings is how many strategies are measured.
+var openings = []int{1, 500, 2_000}
+
+// opening measures acknowledgements.
+func (b *Benchmark) opening() error {
+	for _, strategies := range openings {
+		best := Opening{}
+		for i := range b.Runs {
+			fmt.Fprintln(b.Progress, "measuring the openings of", strategies, "strategies in one round")
+			o, err := measureOpening(strategies)
+			if err != nil {
+				return err
+			}
+			if i == 0 || o.Microseconds < best.Microseconds {
+				best = o
+			}
+		}
+		b.Result.Opening = append(b.Result.Opening, best)
+	}
+	return nil
+}
+
+// buyer buys the smallest quantity at its first decision, and holds it.
+type buyer struct{}
+
+func (buyer) Warmup() int           { return 1 }
+func (buyer) Candle(*strategy.View) {}
+func (buyer) Decide(_ *strategy.View, plan *strategy.Plan) {
+	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: 1}, "it holds")
+}
+
+// account is an engine on the simulated exchange. Its clock goes by processor time, and is set ahead where nothing is to be
+// done before a time.
+type account struct {
+	venue   *sim.Exchange
+	machine *engine.Engine
+	calls   []engine.Call
+	ahead   int64 // of processor time, in milliseconds
+	from    time.Duration
+	opened  time.Duration // when the one began with which the first opening was derived
+	delays  []int64       // of acknowledgements, in milliseconds
+	effects engine.Effects
+}
+
+// newAccount makes an account with one strategy on each of that many symbols.
+func newAccount(strategies int) (*account, error) {
+	config := engine.Config{Instance: "bench", Epoch: 1, Random: "00000", BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000, TimeToLive: 5_000,
+		Breaker: engine.BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000},
+		Settle:  placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}}
+	var symbols []*exchange.Symbol
+	for i := range strategies {
+		name := fmt.Sprintf("C%04d", i)
+		symbol, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Futures, Name: name + "-USDT", Base: name, Quote: "USDT",
+			PriceTick: decimal.New(1, -1), QuantityTick: decimal.NewFromInt(1), MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000),
+			Tradable: true, Cancelable: true, FundingIntervalHours: 8, Brackets: sim.DefaultBrackets()})
+		if err != nil {
+			return nil, err
+		}
+		symbols = append(symbols, symbol)
+		config.Strategies = append(config.Strategies, engine.StrategyConfig{Name: name, Symbol: symbol, Interval: exchange.Minute1, Strategy: buyer{}})
+	}
+	venue, err := sim.New(sim.Config{Symbols: symbols, StartMS: benchStartMS})
+	if err != nil {
+		return nil, err
+	}
+	if err := venue.AddAccount(sim.AccountConfig{Name: "one", FuturesUSDT: exchange.AmountOf(10_000_000), Leverage: 1}); err != nil {
+		return nil, err
+	}
+	machine, err := engine.New(config, reconcile.NewBook(config.Settle))
+	return &account{venue: venue, machine: machine, from: spent()}, err
+}
+
+// began is when this process began to measure where processor time is not reported.
+var began = time.Now()
+
+// spent is the processor time used so far; where it is not reported, the time.
+func spent() time.Duration {
+	if used := processorTime(); used != 0 {
+		return used
+	}
+	return time.Since(began)
+}
+
+func (a *account) nowMS() int64 { return benchStartMS + a.ahead + (spent() - a.from).Milliseconds() }
+
+// handle gives the engine an event; its records are durable at once, and its calls wait.
+func (a *account) handle(event engine.Event) {
+	for event != nil {
+		a.effects.Reset()
+		began := spent()
+		a.machine.Handle(a.nowMS(), event, &a.effects)
+		event = nil
+		if len(a.effects.Records) > 0 {
+			event = &engine.EventJournaled{}
+		}
+		a.calls = append(a.calls, a.effects.Calls...)
+		for i := range a.effects.Notes {
+			switch taken := a.effects.Notes[i].Fact.(type) {
+			case engine.NoteApproved:
+				if a.opened == 0 {
+					a.opened = began
+				}
+			case engine.NoteAcknowledged:
+				a.delays = append(a.delays, taken.DurationMS)
+			}
+		}
+	}
+}
+
+// step performs the oldest call, or sets the clock ahead to when the engine wants to be woken.
+func (a *account) step() {
+	if len(a.calls) == 0 {
+		a.ahead += max(0, a.machine.NextMS()-a.nowMS())
+		a.handle(&engine.EventWake{})
+		return
+	}
+	call := a.calls[0]
+	a.calls = a.calls[1:]
+	a.venue.Advance(a.nowMS())
+	answer, err := a.venue.Do("one", &call.Request)
+	a.handle(&engine.EventAnswer{CallID: call.ID, Answer: answer, Err: err})
+}
+
+// stepsEach is how many steps at most one strategy needs until its opening is acknowledged.
+const stepsEach = 100
+
+func measureOpening(strategies int) (Opening, error) {
+	a, err := newAccount(strategies)
+	if err != nil {
+		return Opening{}, err
+	}
+	a.handle(&engine.EventStart{})
+	for range strategies * stepsEach {
+		if len(a.delays) == strategies {
+			slices.Sort(a.delays)
+			return Opening{strategies, a.delays[strategies/2], a.delays[strategies-1], float64((spent() - a.opened).Microseconds()) / float64(strategies)}, nil
+		}
+		a.step()
+	}
+	return Opening{}, fmt.Errorf("%d of %d openings were acknowledged", len(a.delays), strategies)
+}

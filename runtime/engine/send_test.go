@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+
+	"botd/exchange"
+)
+
+// checkRecalled requires that every opening handed out that must not go any more was called back, whatever the newest event
+// was about. What time alone has made of one may wait.
+func checkRecalled(t testing.TB, e *Engine) {
+	t.Helper()
+	for _, o := range e.sender.sent {
+		p, under := e.calls[o.call.ID]
+		why := e.permission.withdrawn(o.queued)
+		if timeAlone := e.nowMS-e.sender.examinedMS < recallAllMS && (e.nowMS > o.call.DeadlineMS || e.readHealth.hangs()); timeAlone {
+			continue
+		}
+		if under && p.recalled == "" && why != "" {
+			t.Fatalf("opening %s on %s must not go any more (%s), and was not called back", p.clientID, o.symbol.Key(), why)
+		}
+	}
+}
+
+// TestAnAnswerCallsBackOpeningsOnOtherSymbolsWhenItConcernsTheAccount: an answer to a placement has those on its own symbol
+// examined, but one that is lost may trip the breaker of the whole account.
+func TestAnAnswerCallsBackOpeningsOnOtherSymbolsWhenItConcernsTheAccount(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		unknowns int // that trip the breaker; 0 for none
+		recalls  int
+	}{
+		"a lost answer":                           {0, 0},
+		"a lost answer that trips the breaker":    {1, 1},
+		"a lost answer before there are too many": {2, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, &wanting{target: 10}, &wanting{target: 10})
+			b.engine.config.Breaker = BreakerConfig{Unknowns: c.unknowns, WithinMS: 600_000, PauseMS: 600_000}
+			b.pass(1_000)
+			if len(b.placed) != 2 {
+				t.Fatalf("want an opening on each symbol, have %+v", b.placed)
+			}
+			b.give(&EventAnswer{CallID: b.placed[0].ID, Err: &exchange.Uncertain{Reason: "a test"}})
+			want := []int64{b.placed[1].ID}[:c.recalls]
+			if !slices.Equal(want, b.recalls) {
+				t.Errorf("called back: want %v, have %v", want, b.recalls)
+			}
+		})
+	}
+}
