@@ -1,0 +1,245 @@
+package reconcile
+
+import (
+	"fmt"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// TestWhichStopsAreTakenOff so that as much is free: those first whose cancel is under way, then those that no list shows, then the smallest that
+// holds all of it, else the largest.
+func TestWhichStopsAreTakenOff(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		stops  []exchange.Quantity
+		needed exchange.Quantity
+		with   func(w *wallet, ids []string)
+		want   string // their quantities
+	}{
+		{"the one", []exchange.Quantity{10}, 4, nil, "[10]"},
+		{"the smallest that holds all of it", []exchange.Quantity{4, 10, 6}, 5, nil, "[6]"},
+		{"one that holds just that", []exchange.Quantity{4, 10, 6}, 4, nil, "[4]"},
+		{"the largest, and the smallest that holds the rest", []exchange.Quantity{4, 10, 6}, 12, nil, "[10 4]"},
+		{"all", []exchange.Quantity{4, 10, 6}, 30, nil, "[10 6 4]"},
+		{"none", []exchange.Quantity{4, 10, 6}, 0, nil, "[]"},
+		{"one whose cancel is under way goes first", []exchange.Quantity{4, 10, 6}, 5, func(w *wallet, ids []string) { w.book.NoteCancel(ids[0], w.now) },
+			"[4 6]"},
+		{"the last's too", []exchange.Quantity{10, 6, 4}, 5, func(w *wallet, ids []string) { w.book.NoteCancel(ids[2], w.now) }, "[4 6]"},
+		{"one that no list shows goes before the others", []exchange.Quantity{4, 10, 6}, 5, func(w *wallet, _ []string) {
+			w.book.listed[exchange.Spot] = openList{orders: []exchange.Order{{ID: 20}, {ID: 22}}, beganMS: w.now + 1}
+		}, "[10]"},
+		{"one that may be repeated holds nothing", []exchange.Quantity{4, 10, 6}, 5, func(w *wallet, ids []string) { w.book.released[ids[2]] = w.now - 400 },
+			"[10]"},
+	} {
+		w := explains(t, 20, 0)
+		var ids []string
+		for i, quantity := range c.stops {
+			ids = append(ids, w.places(placement.StopLoss, int64(20+i), stopOf(quantity)).ClientOrderID)
+		}
+		if c.with != nil {
+			c.with(w, ids)
+		}
+		taken := []exchange.Quantity{}
+		for _, p := range w.deriving(nil).takeOff(c.needed, "a test") {
+			taken = append(taken, p.Remaining())
+		}
+		if have := fmt.Sprint(taken); have != c.want {
+			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
+		}
+	}
+}
+
+// TestASaleOfAPartThatFitsBesideOneOfUnknownFate waits: the exchange would refuse neither.
+func TestASaleOfAPartThatFitsBesideOneOfUnknownFate(t *testing.T) {
+	t.Parallel()
+	lost := func(w *wallet) { w.places(placement.Exit, 0, saleOf(6)) }
+	for _, c := range []struct {
+		name     string
+		quantity exchange.Quantity // of ten
+		inWallet exchange.Quantity
+		sends    func(w *wallet)
+		with     func(w *wallet)
+		want     bool
+	}{
+		{"both fit", 4, 10, lost, nil, true},
+		{"they do not", 4, 9, lost, nil, false},
+		{"all of it, which one of them gets", 10, 100, lost, nil, false},
+		{"the first was acknowledged", 4, 10, func(w *wallet) { w.places(placement.Exit, 9, saleOf(6)) }, nil, false},
+		{"the exchange has the first", 4, 10, func(w *wallet) {
+			o := w.places(placement.Exit, 9, saleOf(6))
+			w.apply(record.Record{ClientOrderID: o.ClientOrderID, Body: record.Unknown{Why: "a test"}})
+		}, nil, false},
+		{"a purchase of unknown fate", 4, 10, func(w *wallet) {
+			w.places(placement.Entry, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 6, Price: 2_500e8})
+		}, nil, false},
+		{"the wallet was not read", 4, 10, lost, func(w *wallet) { w.book.walletRead = false }, false},
+		{"none is lost", 4, 10, func(*wallet) {}, nil, false},
+	} {
+		w := explains(t, 10, 0)
+		c.sends(w)
+		w.reads(c.inWallet, 0)
+		if c.with != nil {
+			c.with(w)
+		}
+		if have := w.deriving(nil).fitsWithUnknown(c.quantity); have != c.want {
+			t.Errorf("%s: want it to wait %t, have %t", c.name, c.want, have)
+		}
+	}
+	d := holds(t, 20)
+	d.unknown(d.places(placement.Exit, closes))
+	d.book.walletRead, d.book.Balances = true, []exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(1)}}
+	if d.deriving(nil).fitsWithUnknown(4) {
+		t.Error("want no such wait on futures")
+	}
+}
+
+// TestWhatIsSoldAtOnceWhereAStopsPriceWasPassed, of ten: what no stop and no exit covers. One whose end is not known may have been executed.
+func TestWhatIsSoldAtOnceWhereAStopsPriceWasPassed(t *testing.T) {
+	t.Parallel()
+	shown := func(w *wallet, o exchange.Order) {
+		w.apply(record.Record{ClientOrderID: o.ClientOrderID, Body: record.Fill{OrderID: o.ID}})
+	}
+	lost := func(w *wallet) { w.places(placement.StopLoss, 0, stopOf(4)); w.now += 2_000 }
+	ended := func(w *wallet) { // no list shows it, and the wallet freezes nothing for it
+		o := w.places(placement.StopLoss, 9, stopOf(4))
+		shown(w, o)
+		w.now += 2_000
+		w.book.unfrozen[o.ClientOrderID] = true
+	}
+	for _, c := range []struct {
+		name     string
+		baseline exchange.Quantity
+		inWallet exchange.Quantity
+		sends    func(w *wallet)
+		with     func(w *wallet)
+		desired  func(*Desired)
+		want     exchange.Quantity
+	}{
+		{"all, where nothing covers it", 1_000, 1_010, func(*wallet) {}, nil, nil, 10},
+		{"what a stop leaves", 1_000, 1_010, func(w *wallet) { shown(w, w.places(placement.StopLoss, 9, stopOf(4))) }, nil, nil, 6},
+		{"what an exit leaves", 1_000, 1_010, func(w *wallet) { shown(w, w.places(placement.Exit, 9, saleOf(4))) }, nil, nil, 6},
+		{"all beside an entry", 1_000, 1_010, func(w *wallet) {
+			shown(w, w.places(placement.Entry, 9, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 4, Price: 2_500e8}))
+		}, nil, nil, 10},
+		{"all, where a lost stop and it cannot both be executed", 0, 10, lost, nil, nil, 10},
+		{"what a lost stop leaves, where both could", 1_000, 1_010, lost, nil, nil, 6},
+		{"what a lost stop leaves, where the market cannot be read", 0, 10, lost, nil,
+			func(w *Desired) { w.Unread = true }, 6},
+		{"what a stop leaves that only the wallet shows to have ended", 1_000, 1_010, ended, nil, nil, 6},
+		{"what the wallet shows, where that has sold some", 1_000, 1_007, ended, nil, nil, 7},
+		{"what it leaves, where the open list shows it", 1_000, 1_007, ended, func(w *wallet) {
+			w.book.listed[exchange.Spot] = openList{orders: []exchange.Order{{ID: 9}}, beganMS: w.now}
+		}, nil, 6},
+		{"nothing, where all is covered", 1_000, 1_010, func(w *wallet) { shown(w, w.places(placement.StopLoss, 9, stopOf(10))) }, nil, nil, 0},
+	} {
+		w := explains(t, 10, 0)
+		w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: c.baseline}})
+		c.sends(w)
+		w.reads(c.inWallet, 0)
+		if c.with != nil {
+			c.with(w)
+		}
+		w.book.Symbol(coin).spot.inWallet = c.inWallet
+		d := w.deriving(c.desired)
+		d.exitPart()
+		have := exchange.Quantity(0)
+		for i := range d.intents {
+			if have += d.intents[i].Order.Quantity; d.intents[i].Purpose != placement.StopLoss {
+				t.Errorf("%s: want it in the name of the stop, have %s", c.name, d.intents[i].Purpose)
+			}
+		}
+		if have != c.want {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhatAnotherBotdHasSoldIsNotSoldAgain: own stops are taken off as far as orders that no journal knows have sold, and a wallet proves it.
+func TestWhatAnotherBotdHasSoldIsNotSoldAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		inWallet exchange.Quantity
+		sold     exchange.Quantity
+		with     func(w *wallet, s *SymbolState)
+		desired  func(*Desired)
+		want     string // what is taken off: a stop of six and one of four stand
+	}{
+		{"four were sold", 1_006, 4, nil, nil, "cancel 21: "},
+		{"four are missing, of which one is known to be sold", 1_006, 1, nil, nil, "cancel 21: "},
+		{"five were sold", 1_005, 5, nil, nil, "cancel 20: "},
+		{"all were sold", 1_000, 10, nil, nil, "cancel 20: ; cancel 21: "},
+		{"none was", 1_006, 0, nil, nil, ""},
+		{"the wallet shows all", 1_010, 4, nil, nil, ""},
+		{"the wallet may be old", 1_006, 4, func(_ *wallet, s *SymbolState) { s.spot.early = true }, nil, ""},
+		{"the wallet was not read", 1_006, 4, func(w *wallet, _ *SymbolState) { w.book.walletRead = false }, nil, ""},
+		{"the market was not read", 1_006, 4, nil, func(w *Desired) { w.Unread = true }, ""},
+		{"one is canceled already", 1_006, 4, func(w *wallet, _ *SymbolState) { w.book.released[w.book.Live()[1].ClientOrderID()] = w.now }, nil, ""},
+	} {
+		w, symbol := standing(t)
+		w.places(placement.StopLoss, 20, stopOf(6))
+		w.places(placement.StopLoss, 21, stopOf(4))
+		w.reads(c.inWallet, 0)
+		symbol.spot.inWallet, symbol.spot.soldUnknown = c.inWallet, c.sold
+		if c.with != nil {
+			c.with(w, symbol)
+		}
+		d := w.deriving(c.desired)
+		d.takeOffSold()
+		have := ""
+		for i := range d.intents {
+			if d.intents[i].Reason = ""; i > 0 {
+				have += "; "
+			}
+			have += fmt.Sprintf("cancel %d: ", d.intents[i].OrderID)
+		}
+		if have != c.want {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhatAPersonsDecisionEnds: what the wallet missed, what is presumed of the same, and what another botd did; an order that was reported is
+// not reported again.
+func TestWhatAPersonsDecisionEnds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		body     record.Body
+		id       string
+		decides  bool // it decides what the other botd did
+		reported bool // the order is reported no more
+	}{
+		{"it is adopted", record.Adopted{Quantity: 3}, elders + "1", true, true},
+		{"it is adopted, for another order", record.Adopted{Quantity: 3}, elders + "2", true, false},
+		{"it is adopted, for none", record.Adopted{Quantity: 3}, "", true, false},
+		{"it is left to others", record.Ignored{}, elders + "1", false, true},
+		{"a halt was declared for it", record.Halt{}, elders + "1", false, true},
+		{"the symbol was quarantined for it", record.Quarantined{Why: "a test"}, elders + "1", false, true},
+		{"a baseline", record.Baseline{Quantity: 1_000}, elders + "1", false, false},
+	} {
+		w, symbol := standing(t, twinOrder{50, 5, 700})
+		symbol.short, symbol.spot.presumed = -4, 5
+		w.apply(record.Record{AtMS: w.now, Symbol: coin, ClientOrderID: c.id, Body: c.body})
+		decided := symbol.short == 0 && symbol.spot.presumed == 2 && len(symbol.spot.twinOrders) == 0 && symbol.spot.resolvedID == 50
+		left := symbol.short == -4 && symbol.spot.presumed == 5 && len(symbol.spot.twinOrders) == 1
+		if c.decides && !decided || !c.decides && !left {
+			t.Errorf("%s: want it decided %t, have short %d, %d presumed, %d orders", c.name, c.decides, symbol.short, symbol.spot.presumed,
+				len(symbol.spot.twinOrders))
+		}
+		if reported := symbol.UnknownEnded == ""; reported != c.reported {
+			t.Errorf("%s: want it reported no more %t, have %q", c.name, c.reported, symbol.UnknownEnded)
+		}
+	}
+	d := holds(t, 20)
+	symbol := d.book.Symbol(bitcoin)
+	symbol.Position, symbol.extends = 20, true
+	d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
+	if symbol.Position != 15 || symbol.AtVenue() != 20 || symbol.extends {
+		t.Errorf("want 15 of the position of 20 left, and nothing opened before a read, have %d of %d", symbol.Position, symbol.AtVenue())
+	}
+}
