@@ -21,11 +21,22 @@ type trades struct {
 // startTrades reports from now on: what the journal knows to be held is no entry.
 func (p *process) startTrades() {
 	status := p.machine.Status()
-	p.trades = &trades{held: map[string]exchange.Quantity{}, say: p.console.Say}
-	for i := range status.Symbols {
-		p.trades.held[status.Symbols[i].Owner] = status.Symbols[i].Known
-	}
+	p.trades = &trades{held: heldBy(&status), say: p.console.Say}
 	p.history.Closed(p.venue.Client.ServerNowMS(), p.trades.closed)
+}
+
+// heldBy is what each strategy holds as the journal knows it: on spot what is booked, from which fees in the base asset are taken.
+func heldBy(status *engine.Status) map[string]exchange.Quantity {
+	held := map[string]exchange.Quantity{}
+	for i := range status.Symbols {
+		held[status.Symbols[i].Owner] = status.Symbols[i].Known
+	}
+	for i := range status.Strategies {
+		if s := &status.Strategies[i]; s.Symbol != nil && s.Symbol.Market == exchange.Spot && !s.Booked.IsZero() {
+			held[s.Name] = s.Symbol.FloorQuantity(s.Symbol.QuantityOf(s.Booked))
+		}
+	}
+	return held
 }
 
 // note takes a changed position. An end is reported by the ledger, with what it has brought.

@@ -755,6 +755,17 @@ var virtualFaults = []struct {
 		expected:  []expectation{{"BotdReconcileStale", 2 * time.Minute, 12 * time.Minute, 80 * time.Second, 15 * time.Second}},
 		incidents: "blind",
 	},
+	{
+		name: "an exchange that is gone for an hour", lasts: 70 * time.Minute, root: liveRoot,
+		fault: func(w *watched, r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
+			if w.within(2*time.Minute, 62*time.Minute) {
+				return nil, io.ErrUnexpectedEOF
+			}
+			return next()
+		},
+		expected:  []expectation{{"BotdReconcileStale", 2 * time.Minute, 62 * time.Minute, 80 * time.Second, 15 * time.Second}},
+		incidents: "blind",
+	},
 }
 
 // TestADayOfLiveFiresNoAlert runs a healthy live account.

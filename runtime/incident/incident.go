@@ -114,13 +114,14 @@ func (t *Tracker) Settle(nowMS int64, kind string) {
 	}
 }
 
-// Update takes all declared states in force, and returns what a person is to hear. Of a kind and a scope the first counts. Where whole is false the
+// Update takes all declared states in force, and returns what a person is to hear. Of a kind and a scope the first counts, of an outage the widest
+// scope. Where whole is false the
 // states are not all known, as before the first complete round of a start: nothing ends then.
 func (t *Tracker) Update(nowMS int64, states []engine.Degraded, whole bool) []Report {
 	for i := range states {
 		d := &states[i]
 		same := func(other engine.Degraded) bool { return other.State == d.State && other.Scope == d.Scope }
-		if nowMS-d.SinceMS >= policyOf(d.State).afterMS && !slices.ContainsFunc(states[:i], same) && !t.follows(d, states) {
+		if nowMS-d.SinceMS >= policyOf(d.State).afterMS && !slices.ContainsFunc(states[:i], same) && !part(d, states) && !t.follows(d, states) {
 			t.begin(nowMS, d)
 		}
 	}
@@ -131,6 +132,7 @@ func (t *Tracker) Update(nowMS int64, states []engine.Degraded, whole bool) []Re
 		}
 		if present(one, nowMS, states) {
 			if !one.seen && nowMS-one.RemindedMS < unsureMS && !t.raised(one) {
+				one.RemindedMS = nowMS
 				t.report(Reminded, one)
 			}
 			one.AbsentMS, one.seen = 0, true
@@ -153,11 +155,19 @@ func (t *Tracker) Update(nowMS int64, states []engine.Degraded, whole bool) []Re
 	return reports
 }
 
+// part reports whether a state of an outage is a part of a wider one, which has the cause and the way out.
+func part(d *engine.Degraded, states []engine.Degraded) bool {
+	return slices.Contains(outages, d.State) && slices.ContainsFunc(states, func(other engine.Degraded) bool {
+		return other.State == d.State && other.Scope != d.Scope && covers(other.Scope, d.Scope)
+	})
+}
+
 // follows reports whether a state has no incident, and none of its own is opened: it is a consequence of another.
 func (t *Tracker) follows(d *engine.Degraded, states []engine.Degraded) bool {
 	causes := consequences[d.State]
-	return (slices.ContainsFunc(states, func(other engine.Degraded) bool { return slices.Contains(causes, other.State) }) ||
-		slices.ContainsFunc(t.all, func(one Incident) bool { return one.Open() && slices.Contains(causes, one.Kind) })) &&
+	before := func(sinceMS int64) bool { return d.State != "clock" || sinceMS <= d.SinceMS-minute } // without a clock an account is blind, too
+	return (slices.ContainsFunc(states, func(other engine.Degraded) bool { return slices.Contains(causes, other.State) && before(other.SinceMS) }) ||
+		slices.ContainsFunc(t.all, func(one Incident) bool { return one.Open() && slices.Contains(causes, one.Kind) && before(one.SinceMS) })) &&
 		!slices.ContainsFunc(t.all, func(one Incident) bool { return one.Open() && one.Kind == d.State && one.Scope == d.Scope })
 }
 

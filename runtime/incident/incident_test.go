@@ -178,6 +178,36 @@ func TestABlindAccountIsHeardOfBesideABlindSymbol(t *testing.T) {
 	}
 }
 
+// TestAnOutageSaysWhatItsWidestStateSays has an exchange be silent for half an hour: markets and symbols are blind too, and after a quarter of an
+// hour its clock is too old. Once a person read of the whole account that it ends when its symbol can be read, and of a second incident.
+func TestAnOutageSaysWhatItsWidestStateSays(t *testing.T) {
+	t.Parallel()
+	tracker := new(Tracker)
+	heard := course(tracker, 1_800, func(second int) []engine.Degraded {
+		one, part, clock := state("blind", 0), state("blind", 0), state("clock", 900)
+		one.Cause, one.WayOut, part.Scope, part.WayOut = "no answer", "the first round", scopeOf(exchange.Futures, "BTC-USDT"), "remove it"
+		if second < 900 {
+			return []engine.Degraded{one, part}
+		}
+		return []engine.Degraded{one, part, clock}
+	})
+	if have := strings.Join(heard, ", "); have != "0 opened blind critical, 900 reminder blind critical" {
+		t.Errorf("want one incident and its reminder, have %s", have)
+	}
+	if one := tracker.All()[0]; one.Cause != "no answer" || one.WayOut != "the first round" || one.Scope != (account.Scope{}) {
+		t.Errorf("want cause and way out of the account, have %+v", one)
+	}
+}
+
+// TestAClockThatCannotBeReadIsNoConsequenceOfItself has the clock alone not be read: then nothing can be signed, and the account is blind.
+func TestAClockThatCannotBeReadIsNoConsequenceOfItself(t *testing.T) {
+	t.Parallel()
+	heard := course(new(Tracker), 120, func(int) []engine.Degraded { return []engine.Degraded{state("clock", 0), state("blind", -15)} })
+	if have := strings.Join(heard, ", "); have != "0 opened blind critical, 60 opened clock warning" {
+		t.Errorf("want an incident each, have %s", have)
+	}
+}
+
 func TestIncidentsSurviveARestart(t *testing.T) {
 	t.Parallel()
 	before := new(Tracker)
@@ -222,7 +252,8 @@ func TestWhatWasPerhapsNotHeardIsSaidAgain(t *testing.T) {
 		after.Update(c.startMS, nil, false)
 		reports := after.Update(c.startMS+1000, []engine.Degraded{state("halted", 0)}, true)
 		again := after.Update(c.startMS+2000, []engine.Degraded{state("halted", 0)}, true)
-		if int64(len(reports)) != c.want || len(again) != 0 || c.want == 1 && reports[0].Change != Reminded {
+		if int64(len(reports)) != c.want || len(again) != 0 ||
+			c.want == 1 && (reports[0].Change != Reminded || reports[0].Incident.RemindedMS != c.startMS+1000) {
 			t.Errorf("a start after %d ms: want %d reminders, then none, have %+v and %+v", c.startMS, c.want, reports, again)
 		}
 	}

@@ -61,6 +61,7 @@ var consequences = map[string][]string{
 	"breaker":    {"blind", "rate_limited"},
 	"unsettled":  {"blind", "rate_limited"},
 	"unfinished": {"blind", "refused"},
+	"clock":      {"blind"}, // where it cannot be read either
 }
 
 // Kinds are the kinds of incidents whose treatment is set, in order.

@@ -147,7 +147,8 @@ var alerts = []Alert{
 		"A price or a candle that a strategy needs does not arrive: nothing opens on it.",
 		"botd status names it; the exchange may have stopped trading it."},
 	{"BotdClockSkew", Ticket, `abs(botd_exchange_clock_offset_seconds) > 5` +
-		` or on (job, instance) botd_component_up{component="clock"} == 0`, 10 * time.Minute,
+		` or on (job, instance) botd_component_up{component="clock"} == 0` + // in an outage no clock can be read; without a clock the outage comes later
+		` unless on (job, instance) ALERTS{alertname=~"` + outage + `", alertstate="firing"} offset 20m`, 10 * time.Minute,
 		"the clock of {{ $labels.instance }} is off, or the exchange's clock cannot be read",
 		"botd signs with the exchange's time, which it reads each minute; a local clock that is far off makes logs and schedules hard to read.",
 		"Look at NTP on the machine."},

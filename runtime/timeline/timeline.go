@@ -30,6 +30,9 @@ type Entry struct {
 	Symbol        string    `json:"symbol,omitempty"`
 	ClientOrderID string    `json:"client_order_id,omitempty"`
 	Text          string    `json:"text"`
+
+	Again int        `json:"again,omitempty"` // so often more, of what repeats itself
+	Until *time.Time `json:"until,omitempty"` // the last time of those
 }
 
 // Story collects entries. Its zero value takes everything.
@@ -40,6 +43,7 @@ type Story struct {
 	Left         int       // entries beyond MaxEntries
 
 	entries []Entry
+	failing map[string]int  // of what repeats itself, where its entry is
 	said    map[string]bool // event and order of a line of the log
 	when    []saying        // events of the log without an order
 }
@@ -53,6 +57,12 @@ type saying struct {
 // routine are the events of the log that say nothing beyond those beside them.
 var routine = []string{"daemon.strategy", "exchange.unmeasured", "intent.derived", "market.candle", "order.acknowledged", "reconcile.round",
 	"risk.approved", "strategy.tick"}
+
+// repeated are the events of the log that an outage repeats every few seconds, and forgetAfter is how long after the last one the next is a
+// fact of its own.
+var repeated = []string{"exchange.unavailable"}
+
+const forgetAfter = 2 * time.Minute
 
 // words are the records that a line of the log has in words: its event, or the beginning of it.
 var words = map[record.Kind]string{
@@ -87,7 +97,38 @@ func (s *Story) Line(l *ops.LogLine) {
 	if !s.All && slices.Contains(routine, l.Event) {
 		return
 	}
-	s.add(Entry{at, "log", l.Event, l.Level, l.Strategy, l.Market, l.Symbol, l.ClientOrderID, l.Message})
+	e := Entry{At: at, Source: "log", Event: l.Event, Level: l.Level, Strategy: l.Strategy, Market: l.Market, Symbol: l.Symbol,
+		ClientOrderID: l.ClientOrderID, Text: l.Message}
+	if slices.Contains(repeated, l.Event) {
+		if !s.All && s.again(&e) {
+			return
+		}
+		if why, is := l.Fields["err"].(string); is {
+			e.Text += ": " + why
+		}
+	}
+	s.add(e)
+}
+
+// again counts what was shown a moment before; else it remembers where it will be.
+func (s *Story) again(e *Entry) bool {
+	key := strings.Join([]string{e.Event, e.Strategy, e.Market, e.Symbol, e.Text}, "\n")
+	if i, known := s.failing[key]; known && i < len(s.entries) && s.entries[i].Event == e.Event && strings.HasPrefix(s.entries[i].Text, e.Text) {
+		first := &s.entries[i]
+		last := first.At
+		if first.Until != nil {
+			last = *first.Until
+		}
+		if at := e.At.UTC(); at.Sub(last) < forgetAfter && s.within(at) {
+			first.Again, first.Until = first.Again+1, &at
+			return true
+		}
+	}
+	if s.failing == nil {
+		s.failing = map[string]int{}
+	}
+	s.failing[key] = len(s.entries)
+	return false
 }
 
 // Record takes a record of the journal. Lines of the log come first.

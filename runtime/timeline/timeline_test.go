@@ -66,3 +66,37 @@ func TestAStoryOfAStrategyHasTheAccountsFactsToo(t *testing.T) {
 		t.Errorf("want trend's and the account's, have %+v", have)
 	}
 }
+
+// TestWhatAnOutageRepeatsIsOneLine has an exchange be silent twice: once two hundred lines of a night were requests without an answer, and no line
+// said why.
+func TestWhatAnOutageRepeatsIsOneLine(t *testing.T) {
+	t.Parallel()
+	short, long := &Story{Since: night}, &Story{Since: night, All: true}
+	fails := func(second int, text, why string) {
+		for _, s := range []*Story{short, long} {
+			s.Line(&ops.LogLine{Time: at(second), Event: "exchange.unavailable", Message: text, Fields: map[string]any{"err": why}})
+		}
+	}
+	for second := -5; second < 250; second += 5 { // the first is too early
+		fails(second, "no candles", "timeout")
+		if second == 100 {
+			fails(second+1, "no account", "EOF")
+		}
+	}
+	fails(600, "no candles", "refused")
+	var have []string
+	for _, e := range short.Entries() {
+		line := fmt.Sprintf("%d %s", int(e.At.Sub(night).Seconds()), e.Text)
+		if e.Until != nil {
+			line += fmt.Sprintf(", %d more until %d", e.Again, int(e.Until.Sub(night).Seconds()))
+		}
+		have = append(have, line)
+	}
+	want := "0 no candles: timeout, 49 more until 245; 101 no account: EOF; 600 no candles: refused"
+	if text := strings.Join(have, "; "); text != want {
+		t.Errorf("want %s\nhave %s", want, text)
+	}
+	if have := len(long.Entries()); have != 52 {
+		t.Errorf("want each line of all, have %d", have)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -126,8 +127,18 @@ func textOf(e *timeline.Entry) string {
 	if e.Source != "log" {
 		text = fmt.Sprintf("%-9s %s", e.Event, text)
 	}
-	if e.Source == "journal" && e.Strategy != "" {
-		text += " (" + e.Strategy + ")"
+	var of []string
+	if e.Strategy != "" && !strings.Contains(text, e.Strategy) {
+		of = append(of, e.Strategy)
+	}
+	if e.Symbol != "" && !strings.Contains(text, e.Symbol) {
+		of = append(of, strings.TrimSpace(e.Market+" "+e.Symbol))
+	}
+	if len(of) > 0 {
+		text += " (" + strings.Join(of, ", ") + ")"
+	}
+	if e.Again > 0 {
+		text += fmt.Sprintf(" (%d more until %s)", e.Again, e.Until.Format(time.TimeOnly))
 	}
 	return text
 }
