@@ -10,7 +10,7 @@ import (
 )
 
 // TestAFeeInTheBaseAssetIsNoTradeAfterAStart has a strategy on spot own what its fills left after fees. Once a start compared what the wallet holds
-// with the fills alone, and told people of a changed position.
+// with the fills alone, and reported a changed position.
 func TestAFeeInTheBaseAssetIsNoTradeAfterAStart(t *testing.T) {
 	t.Parallel()
 	all := sim.DefaultSymbols()
