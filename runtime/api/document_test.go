@@ -97,7 +97,7 @@ func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
 
 // incidents has the desk see one that becomes critical and ends, and one of a strategy.
 func (v *visitor) incidents(status engine.Status) {
-	v.desk.t.Cleanup(v.board.TrackIncidents(v.desk.t.TempDir(), func(int64) []engine.Degraded { return nil }, func(*incident.Report) {},
+	v.desk.t.Cleanup(v.board.TrackIncidents(v.desk.t.TempDir(), 0, func(int64) []engine.Degraded { return nil }, func(*incident.Report) {},
 		func(err error) { v.desk.t.Error(err) }))
 	v.board.Note(&engine.Note{AtMS: status.NowMS, Fact: engine.NoteRound{Complete: true}})
 	const hour = 3_600_000

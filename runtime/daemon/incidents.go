@@ -35,8 +35,21 @@ func (p *process) trackIncidents() (stop func()) {
 	more := func(nowMS int64) []engine.Degraded {
 		return append(limited.states(time.Now(), nowMS), p.room.states(nowMS)...)
 	}
-	return p.board.TrackIncidents(p.directory, more, p.reportIncident,
+	return p.board.TrackIncidents(p.directory, p.heldBack(), more, p.reportIncident,
 		func(err error) { p.console.Warn("incident.unsaved", "incidents %v", err) })
+}
+
+// heldBack is for how long the run before may have held messages back for quiet hours, and lost them: a clean stop sends them.
+func (p *process) heldBack() (longest time.Duration) {
+	if !p.unclean {
+		return 0
+	}
+	const day = 24 * 60
+	for i := range p.config.Notify.Channels {
+		c := &p.config.Notify.Channels[i]
+		longest = max(longest, time.Duration((c.QuietUntil-c.QuietFrom+day)%day)*time.Minute)
+	}
+	return longest
 }
 
 // reportIncident logs what became of an incident, and notifies people.

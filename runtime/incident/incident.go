@@ -81,6 +81,8 @@ const (
 
 // Tracker holds the incidents. Its zero value is ready; it is not safe for several goroutines.
 type Tracker struct {
+	HeldMS int64 // so long before the end of the run before messages of warnings may have waited for the end of quiet hours, and been lost
+
 	all     []Incident // oldest first
 	last    int64      // the newest id
 	reports []Report   // since the last Update
@@ -131,7 +133,7 @@ func (t *Tracker) Update(nowMS int64, states []engine.Degraded, whole bool) []Re
 			continue
 		}
 		if present(one, nowMS, states) {
-			if !one.seen && nowMS-one.RemindedMS < unsureMS && !t.raised(one) {
+			if !one.seen && nowMS-one.RemindedMS < t.unsure(one) && !t.raised(one) {
 				one.RemindedMS = nowMS
 				t.report(Reminded, one)
 			}
@@ -153,6 +155,14 @@ func (t *Tracker) Update(nowMS int64, states []engine.Degraded, whole bool) []Re
 	reports := t.reports
 	t.reports = nil
 	return reports
+}
+
+// unsure is how old the newest message of an incident may be at a start, for a person perhaps not to have received it.
+func (t *Tracker) unsure(one *Incident) int64 {
+	if one.Severity == Critical { // no quiet hours hold it back
+		return unsureMS
+	}
+	return max(unsureMS, t.HeldMS)
 }
 
 // part reports whether a state of an outage is a part of a wider one, which has the cause and the way out.

@@ -259,6 +259,27 @@ func TestWhatWasPerhapsNotHeardIsSaidAgain(t *testing.T) {
 	}
 }
 
+// TestAWarningThatQuietHoursHeldBackIsSaidAgain has botd killed in its quiet hours: a warning of hours ago waited for their end, and is lost.
+func TestAWarningThatQuietHoursHeldBackIsSaidAgain(t *testing.T) {
+	t.Parallel()
+	const night, start = 9 * hour, 4 * hour
+	for kind, want := range map[string]int{"halted": 1, "contradicted": 0} { // the critical one was sent
+		for held, times := range map[int64]int{night: want, 0: 0} {
+			before := new(Tracker)
+			before.Update(1, []engine.Degraded{state(kind, 0)}, true)
+			all := before.All()
+			all[0].RemindedMS = start - 3*hour
+			all[0].Reminders = 3 // the next one is not due
+			after := &Tracker{HeldMS: held}
+			after.Restore(all)
+			reports := after.Update(start, []engine.Degraded{state(kind, 0)}, true)
+			if len(reports) != times || times == 1 && reports[0].Change != Reminded {
+				t.Errorf("%s, held for %d ms: want %d reminders, have %+v", kind, held, times, reports)
+			}
+		}
+	}
+}
+
 func TestWhatCannotBeAnIncidentIsNotRestored(t *testing.T) {
 	t.Parallel()
 	tracker := new(Tracker)

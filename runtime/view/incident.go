@@ -68,9 +68,9 @@ type incidents struct {
 // causesEveryMS is how often a changed cause alone is saved.
 const causesEveryMS = 10_000
 
-// TrackIncidents continues the incidents of a directory, and stores them until closing is called. more
-// returns declared states besides the engine's; report hears of what a person must hear.
-func (b *Board) TrackIncidents(directory string, more func(nowMS int64) []engine.Degraded, report func(*incident.Report),
+// TrackIncidents continues the incidents of a directory, and stores them until closing is called. held is for how long the run before may have
+// held messages back that were lost with it. more returns declared states besides the engine's; report hears of what a person must hear.
+func (b *Board) TrackIncidents(directory string, held time.Duration, more func(nowMS int64) []engine.Degraded, report func(*incident.Report),
 	warn func(error)) (closing func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -84,6 +84,7 @@ func (b *Board) TrackIncidents(directory string, more func(nowMS int64) []engine
 		warn(fmt.Errorf("incidents of the run before cannot be read: %w", err))
 	}
 	b.incidents = incidents{more: more, report: report, writes: make(chan []byte, 1)}
+	b.incidents.tracker.HeldMS = held.Milliseconds()
 	b.incidents.tracker.Restore(all)
 	writes, done := b.incidents.writes, make(chan struct{})
 	go func() {

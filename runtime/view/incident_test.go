@@ -17,7 +17,7 @@ import (
 func tracked(t *testing.T, directory string) (board *Board, heard *[]string, stop func()) {
 	t.Helper()
 	board, heard = NewBoard("demo", "main"), &[]string{}
-	stop = board.TrackIncidents(directory, func(int64) []engine.Degraded { return nil },
+	stop = board.TrackIncidents(directory, 0, func(int64) []engine.Degraded { return nil },
 		func(report *incident.Report) { *heard = append(*heard, string(report.Change)+" "+report.Incident.Kind) },
 		func(err error) { *heard = append(*heard, err.Error()) })
 	board.Note(&engine.Note{Fact: engine.NoteRound{Complete: true}})
