@@ -1,50 +1,23 @@
 // Starting a backtest: strategy and data, a preview, the progress, and the way to its
 // report.
 
-import { get, part, post } from "./api.js";
+import { part, post } from "./api.js";
 import { h } from "./dom.js";
 import * as f from "./format.js";
 import { now, operator } from "./live.js";
 import { say } from "./menu.js";
-import { button, choose, empty, field, panel, table, tag, time } from "./parts.js";
+import { button, empty, field, panel, table, tag, time } from "./parts.js";
+import { StartForm } from "./startform.js";
 
 const MADE = ""; // no file: a synthetic market
-const LOOK_MS = 300; // after the last key
 
 // BacktestForm is the form on a page; draw is called when it changes, started with the
 // run that was started.
-export class BacktestForm {
+export class BacktestForm extends StartForm {
   constructor(draw, started) {
-    Object.assign(this, {
-      draw,
-      started,
-      choices: null,
-      strategy: "",
-      file: MADE,
-      seed: "1",
-      candles: "10000",
-      from: "",
-      to: "",
-      params: {},
-      study: false,
-      name: "",
-      preview: null,
-      problem: null,
-      busy: false,
-      asked: 0,
-      timer: 0,
-    });
+    super("backtest", draw, (answer) => started(answer.run), { file: MADE, candles: "10000", study: false });
   }
 
-  async read() {
-    this.choices = await get("backtests/choices");
-    if (!this.chosen) this.strategy = this.choices.strategies[0]?.name ?? "";
-    this.readPreview();
-  }
-
-  get chosen() {
-    return this.choices?.strategies.find((one) => one.name === this.strategy);
-  }
   get fits() {
     return this.choices.files.filter(
       (one) =>
@@ -69,52 +42,8 @@ export class BacktestForm {
     };
   }
 
-  // readPreview reads what would run, once nothing was typed for a moment.
-  readPreview() {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(async () => {
-      const asked = ++this.asked;
-      if (!this.chosen || !operator()) return;
-      try {
-        const answer = await post("backtests", { ...this.body(), dry_run: true });
-        if (asked !== this.asked) return;
-        this.preview = answer;
-        this.problem = null;
-      } catch (error) {
-        if (asked === this.asked) {
-          this.preview = null;
-          this.problem = error.message;
-        }
-      }
-      this.draw();
-    }, LOOK_MS);
-  }
-
-  set(name, value) {
-    this[name] = value;
-    if (name === "strategy") {
-      this.params = {};
-      if (!this.fits.some((one) => one.file === this.file)) this.file = MADE;
-    }
-    this.preview = null;
-    this.readPreview();
-    this.draw();
-  }
-
-  async start() {
-    if (this.busy || !this.preview) return;
-    this.busy = true;
-    this.draw();
-    try {
-      const answer = await post("backtests", this.body());
-      this.name = "";
-      this.started(answer.run);
-    } catch (error) {
-      say(error.message, "bad");
-    }
-    this.busy = false;
-    this.readPreview();
-    this.draw();
+  fit() {
+    if (this.chosen && !this.fits.some((one) => one.file === this.file)) this.file = MADE;
   }
 
   node(running) {
@@ -131,33 +60,8 @@ export class BacktestForm {
     return panel(
       title,
       { key, note: "in this botd, beside trading: one at a time, on half a core at most" },
-      h(
-        "form.switch",
-        {
-          on: {
-            submit: (event) => {
-              event.preventDefault();
-              this.start();
-            },
-          },
-        },
-        h(
-          "div.row",
-          choose(
-            "Strategy",
-            this.choices.strategies.map((one) => [one.name, `${one.name} · ${one.strategy}, ${one.symbol} ${one.market}, ${one.interval}`]),
-            this.strategy,
-            (value) => this.set("strategy", value),
-            { id: "backtest-strategy" },
-          ),
-          choose(
-            "Candles",
-            [[MADE, "a synthetic market"], ...this.fits.map((one) => [one.file, one.file])],
-            this.file,
-            (value) => this.set("file", value),
-            { id: "backtest-file" },
-          ),
-        ),
+      this.form(
+        h("div.row", this.strategies(), this.files([[MADE, "a synthetic market"], ...this.fits.map((one) => [one.file, one.file])])),
         h(
           "div.row",
           this.file === MADE
@@ -183,45 +87,14 @@ export class BacktestForm {
           }),
           h("span", "With a study: worse costs, a candle late, cut-off data (takes about four times as long)"),
         ),
-        h(
-          "div.preview",
-          { "aria-live": "polite" },
-          h("strong", "What it does"),
-          this.problem
-            ? h("p.bad", this.problem)
-            : !this.preview
-              ? h("p.note", "Asking botd…")
-              : this.preview.does.map((line) => h("p", line)),
+        this.end(
+          running,
+          running
+            ? "A backtest is running."
+            : this.choices.files.length
+              ? ""
+              : `botd data download and import put recorded candles into data_dir/candles.`,
         ),
-        h(
-          "div.row",
-          button(this.busy ? "Starting…" : "Start", null, {
-            type: "submit",
-            icon: "play",
-            tone: "primary",
-            disabled: this.busy || running || !this.preview,
-            id: "backtest-start",
-          }),
-          h(
-            "p.note",
-            running
-              ? "A backtest is running."
-              : this.choices.files.length
-                ? ""
-                : `botd data download and import put recorded candles into data_dir/candles.`,
-          ),
-        ),
-      ),
-    );
-  }
-
-  input(label, name, more) {
-    return h(
-      "div",
-      { key: name },
-      field(
-        label,
-        h("input", { id: "backtest-" + name, ...more, value: this[name], on: { input: (event) => this.set(name, event.target.value) } }),
       ),
     );
   }

@@ -1,12 +1,10 @@
 // Starting a sweep: strategy, candles and what is varied, and a preview.
 
-import { get, post } from "./api.js";
 import { h } from "./dom.js";
 import { operator } from "./live.js";
-import { say } from "./menu.js";
-import { button, choose, empty, field, panel } from "./parts.js";
+import { choose, empty, field, panel } from "./parts.js";
+import { StartForm } from "./startform.js";
 
-const LOOK_MS = 300; // after the last key
 const searches = [
   ["grid", "grid: every combination"],
   ["random", "random"],
@@ -14,21 +12,17 @@ const searches = [
 ];
 
 // SweepForm is the form on a page; draw is called when it changes, started with the answer.
-export class SweepForm {
+export class SweepForm extends StartForm {
   constructor(draw, started) {
-    Object.assign(this, { draw, started, choices: null, strategy: "", file: "", vary: "", search: "grid", trials: "", seed: "1", sort: "sharpe" });
-    Object.assign(this, { where: "", require: "", split: "70%", from: "", to: "", name: "", preview: null, problem: null, busy: false, asked: 0 });
+    super("sweep", draw, started, { file: "", vary: "", search: "grid", trials: "", sort: "sharpe", where: "", require: "", split: "70%" });
   }
 
-  async read() {
-    this.choices = await get("backtests/choices");
-    if (!this.chosen) this.strategy = this.choices.strategies[0]?.name ?? "";
+  fit() {
     if (!this.fits.some((one) => one.file === this.file)) this.file = this.fits[0]?.file ?? "";
-    this.readPreview();
   }
 
-  get chosen() {
-    return this.choices?.strategies.find((one) => one.name === this.strategy);
+  get whole() {
+    return this.file && this.vary.trim();
   }
 
   // fits are the files that may be the strategy's; a path that does not say whose it is may.
@@ -46,48 +40,6 @@ export class SweepForm {
     return given;
   }
 
-  // readPreview reads what would run, once nothing was typed for a moment.
-  readPreview() {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(async () => {
-      const asked = ++this.asked;
-      if (!this.chosen || !this.file || !operator()) return;
-      let answer = null, problem = null;
-      try {
-        if (this.vary.trim()) answer = await post("sweeps", { ...this.body(), dry_run: true });
-      } catch (error) {
-        problem = error.message;
-      }
-      if (asked !== this.asked) return;
-      this.preview = answer;
-      this.problem = problem;
-      this.draw();
-    }, LOOK_MS);
-  }
-
-  set(name, value) {
-    this[name] = value;
-    if (name === "strategy" && !this.fits.some((one) => one.file === this.file)) this.file = this.fits[0]?.file ?? "";
-    this.preview = null;
-    this.readPreview();
-    this.draw();
-  }
-
-  async start() {
-    if (this.busy || !this.preview) return;
-    this.busy = true;
-    this.draw();
-    try {
-      this.started(await post("sweeps", this.body()));
-      this.name = "";
-    } catch (error) {
-      say(error.message, "bad");
-    }
-    this.busy = false;
-    this.readPreview();
-    this.draw();
-  }
-
   node(running) {
     const title = "Start a sweep", key = "start";
     if (!operator()) return null;
@@ -100,11 +52,8 @@ export class SweepForm {
     return panel(
       title,
       { key, note: "in a process of its own, which leaves half of each processor to others" },
-      h(
-        "form.switch",
-        { on: { submit: (event) => { event.preventDefault(); this.start(); } } },
-        h("div.row", this.strategies(),
-          choose("Candles", this.fits.map((one) => [one.file, one.file]), this.file, (value) => this.set("file", value), { id: "sweep-file" })),
+      this.form(
+        h("div.row", this.strategies(), this.files(this.fits.map((one) => [one.file, one.file]))),
         field(
           "What is varied, one a line",
           h("textarea", { id: "sweep-vary", rows: "3", spellcheck: "false", value: this.vary, placeholder: this.example(),
@@ -120,31 +69,12 @@ export class SweepForm {
             this.input("Trials must have", "require", { placeholder: "trades >= 30", autocomplete: "off" }),
             this.input("From", "from", { type: "date" }), this.input("Until", "to", { type: "date" }),
             this.input("Name", "name", { maxlength: 100, autocomplete: "off", placeholder: `${this.strategy}-…` }))),
-        h("div.preview", { "aria-live": "polite" }, h("strong", "What it does"), this.says()),
-        h("div.row", button(this.busy ? "Starting…" : "Start", null, { type: "submit", icon: "play", tone: "primary",
-            disabled: this.busy || running || !this.preview, id: "sweep-start" }), h("p.note", running ? "A process of a sweep is running." : "")),
+        this.end(running, running ? "A process of a sweep is running." : ""),
       ),
     );
   }
 
-  strategies() {
-    const words = (one) => `${one.name} · ${one.strategy}, ${one.symbol} ${one.market}, ${one.interval}`;
-    return choose("Strategy", this.choices.strategies.map((one) => [one.name, words(one)]), this.strategy,
-      (value) => this.set("strategy", value), { id: "sweep-strategy" });
-  }
-
-  says() {
-    if (this.problem) return h("p.bad", this.problem);
-    if (!this.vary.trim()) return h("p.note", "Say what is varied.");
-    return this.preview ? this.preview.does.map((line) => h("p", line)) : h("p.note", "Asking botd…");
-  }
-
   example() {
     return this.chosen.params.slice(0, 2).map((one) => `${one.name}=${one.value},…`).join("\n");
-  }
-
-  input(label, name, more) {
-    return h("div", { key: name }, field(label, h("input", { id: "sweep-" + name, ...more, value: this[name],
-          on: { input: (event) => this.set(name, event.target.value) } })));
   }
 }

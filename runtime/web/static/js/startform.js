@@ -1,0 +1,117 @@
+// What the forms that start a backtest and a sweep share: the choice of a strategy, a preview by a dry run, and the start.
+
+import { get, post } from "./api.js";
+import { h } from "./dom.js";
+import { operator } from "./live.js";
+import { say } from "./menu.js";
+import { button, choose, field } from "./parts.js";
+
+const LOOK_MS = 300; // after the last key
+
+// StartForm is a form on a page whose entries are fields of it; draw is called when it changes, started with the answer to its
+// start. Its ids begin with what it starts.
+export class StartForm {
+  constructor(starts, draw, started, entries) {
+    Object.assign(this, { starts, path: starts + "s", draw, started, choices: null });
+    Object.assign(this, { strategy: "", params: {}, from: "", to: "", seed: "1", name: "", ...entries });
+    Object.assign(this, { preview: null, problem: null, busy: false, asked: 0, timer: 0 });
+  }
+
+  async read() {
+    this.choices = await get("backtests/choices");
+    if (!this.chosen) this.strategy = this.choices.strategies[0]?.name ?? "";
+    this.fit();
+    this.readPreview();
+  }
+
+  get chosen() {
+    return this.choices?.strategies.find((one) => one.name === this.strategy);
+  }
+
+  // fit replaces what the strategy cannot run on.
+  fit() {}
+
+  // whole says whether there is enough to ask what a start would do.
+  get whole() {
+    return true;
+  }
+
+  // readPreview reads what would run, once nothing was typed for a moment.
+  readPreview() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(async () => {
+      const asked = ++this.asked;
+      if (!this.chosen || !operator()) return;
+      let answer = null, problem = null;
+      try {
+        if (this.whole) answer = await post(this.path, { ...this.body(), dry_run: true });
+      } catch (error) {
+        problem = error.message;
+      }
+      if (asked !== this.asked) return;
+      this.preview = answer;
+      this.problem = problem;
+      this.draw();
+    }, LOOK_MS);
+  }
+
+  set(name, value) {
+    this[name] = value;
+    if (name === "strategy") {
+      this.params = {};
+      this.fit();
+    }
+    this.preview = null;
+    this.readPreview();
+    this.draw();
+  }
+
+  async start() {
+    if (this.busy || !this.preview) return;
+    this.busy = true;
+    this.draw();
+    try {
+      const answer = await post(this.path, this.body());
+      this.name = "";
+      this.started(answer);
+    } catch (error) {
+      say(error.message, "bad");
+    }
+    this.busy = false;
+    this.readPreview();
+    this.draw();
+  }
+
+  form(...content) {
+    return h("form.switch", { on: { submit: (event) => { event.preventDefault(); this.start(); } } }, ...content);
+  }
+
+  strategies() {
+    const words = (one) => `${one.name} · ${one.strategy}, ${one.symbol} ${one.market}, ${one.interval}`;
+    return choose("Strategy", this.choices.strategies.map((one) => [one.name, words(one)]), this.strategy,
+      (value) => this.set("strategy", value), { id: this.starts + "-strategy" });
+  }
+
+  files(all) {
+    return choose("Candles", all, this.file, (value) => this.set("file", value), { id: this.starts + "-file" });
+  }
+
+  input(label, name, more) {
+    return h("div", { key: name }, field(label, h("input", { id: `${this.starts}-${name}`, ...more, value: this[name],
+      on: { input: (event) => this.set(name, event.target.value) } })));
+  }
+
+  // end shows what a start would do, and the button, which is off while one runs.
+  end(running, note) {
+    const does = () => {
+      if (this.problem) return h("p.bad", this.problem);
+      if (!this.whole) return h("p.note", "Say what is varied.");
+      return this.preview ? this.preview.does.map((line) => h("p", line)) : h("p.note", "Asking botd…");
+    };
+    return [
+      h("div.preview", { "aria-live": "polite" }, h("strong", "What it does"), does()),
+      h("div.row", button(this.busy ? "Starting…" : "Start", null, { type: "submit", icon: "play", tone: "primary",
+        disabled: this.busy || running || !this.preview, id: this.starts + "-start" }), h("p.note", note)),
+    ];
+  }
+}
