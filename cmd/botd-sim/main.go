@@ -19,7 +19,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run runs one command line and returns its exit code.
 func run(arguments []string, stdout, stderr io.Writer) int {
-	ctx, stop := shell.SignalContext()
+	ctx, stop := shell.SignalContext(context.Background())
 	defer stop()
 	root := newRoot()
 	root.SetArgs(arguments)

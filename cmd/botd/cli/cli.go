@@ -43,12 +43,8 @@ func Main(strategies ...strategy.Definition) {
 			os.Exit(hidden(isolated.Serve()))
 		}
 	}
-	restartable = true
-	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr, strategies...))
+	os.Exit(executeIn(connect.WithProcesses(context.Background()), os.Args[1:], os.Stdout, os.Stderr, strategies...))
 }
-
-// restartable is set where this process is a program that can start itself again.
-var restartable bool
 
 // hidden is the exit code of a verb that only botd itself uses: its processes for strategies.
 func hidden(err error) int {
@@ -59,9 +55,13 @@ func hidden(err error) int {
 	return failure.Internal
 }
 
-// execute runs one command line and returns its exit code.
+// execute runs one command line, where this process cannot start itself again, and returns its exit code.
 func execute(arguments []string, stdout, stderr io.Writer, strategies ...strategy.Definition) int {
-	return caught(stderr, func() int { return perform(arguments, stdout, stderr, strategies) })
+	return executeIn(context.Background(), arguments, stdout, stderr, strategies...)
+}
+
+func executeIn(ctx context.Context, arguments []string, stdout, stderr io.Writer, strategies ...strategy.Definition) int {
+	return caught(stderr, func() int { return perform(ctx, arguments, stdout, stderr, strategies) })
 }
 
 // caught runs a function; a panic is reported, with exit code 70.
@@ -75,20 +75,16 @@ func caught(stderr io.Writer, do func() int) (code int) {
 	return do()
 }
 
-func perform(arguments []string, stdout, stderr io.Writer, strategies []strategy.Definition) int {
+func perform(ctx context.Context, arguments []string, stdout, stderr io.Writer, strategies []strategy.Definition) int {
 	stdout, stderr = shell.Printable(stdout), shell.Printable(stderr)
-	ctx, stop := shell.SignalContext()
+	ctx, stop := shell.SignalContext(ctx)
 	defer stop()
 	root := newRoot()
 	root.SetArgs(arguments)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	addCompletion(root)
-	ctx = connect.WithStrategies(ctx, strategies)
-	if restartable {
-		ctx = connect.WithProcesses(ctx)
-	}
-	ran, err := root.ExecuteContextC(ctx)
+	ran, err := root.ExecuteContextC(connect.WithStrategies(ctx, strategies))
 	err = shell.GlobalsOf(ran.Context()).End(ran, taught(ran, err))
 	tape.SharedCache().Wait()
 	if err == nil {

@@ -176,7 +176,7 @@ func CompleteStrategies(command *cobra.Command, _ []string, _ string) ([]string,
 	if f := command.Flags().Lookup("config"); f != nil {
 		directory = f.Value.String()
 	}
-	config, _, err := Load(command.Context(), directory, "")
+	config, _, err := loadWithoutPrograms(command.Context(), directory, "")
 	if err != nil || config == nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -192,15 +192,25 @@ func ConfigFlag(command *cobra.Command, directory *string) {
 	command.Flags().StringVarP(directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
 }
 
-// LoadValid reads a configuration that must be right.
+// CheckHint is the hint of a command that cannot do without its configuration.
+const CheckHint = "botd check shows all of it"
+
+// LoadValid reads a configuration that must be right, for a command that runs its strategies or shows their parameters.
 func LoadValid(ctx context.Context, directory string) (*configs.Config, error) {
-	return LoadMode(ctx, directory, "", "botd check shows all of it")
+	return Checked(CheckHint, func() (*configs.Config, configs.Problems, error) { return Load(ctx, directory, "") })
 }
 
-// LoadMode reads a configuration for a mode (empty for its own), which must be right.
-// The hint says how the command does without it.
-func LoadMode(ctx context.Context, directory string, mode configs.Mode, hint string) (*configs.Config, error) {
-	return Checked(hint, func() (*configs.Config, configs.Problems, error) { return Load(ctx, directory, mode) })
+// LoadSettings reads a configuration for a mode (empty for its own), which must be right, for a command that runs no
+// strategy: it starts no strategy's program. The hint says how the command does without a configuration.
+func LoadSettings(ctx context.Context, directory string, mode configs.Mode, hint string) (*configs.Config, error) {
+	return Checked(hint, func() (*configs.Config, configs.Problems, error) { return loadWithoutPrograms(ctx, directory, mode) })
+}
+
+// loadWithoutPrograms is Load without the parameters of strategies that are programs: only the program knows them.
+func loadWithoutPrograms(ctx context.Context, directory string, mode configs.Mode) (*configs.Config, configs.Problems, error) {
+	options := Options(ctx, mode)
+	options.Process = nil
+	return LoadWith(options, installed(directory))
 }
 
 // Checked reads a configuration, which must be right.

@@ -25,7 +25,7 @@ func (f *haltFlags) later(command *cobra.Command, unreached error) (*connect.Run
 	if f.DryRun || f.Address != "" || !errors.As(unreached, &code) || code.Code != failure.Unavailable {
 		return nil, unreached
 	}
-	config, err := connect.LoadValid(command.Context(), f.Directory)
+	config, err := connect.LoadSettings(command.Context(), f.Directory, "", connect.CheckHint)
 	if err != nil {
 		return nil, unreached
 	}

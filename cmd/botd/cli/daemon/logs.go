@@ -141,7 +141,7 @@ func (f *logsFlags) stored(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	config, err := connect.LoadMode(command.Context(), f.Directory, configs.Mode(f.mode), "-c DIR names it")
+	config, err := connect.LoadSettings(command.Context(), f.Directory, configs.Mode(f.mode), "-c DIR names it")
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func run(command *cobra.Command, flags runFlags) error {
 		ctx := command.Context()
 		return connect.LoadWith(connect.Isolate(ctx, connect.Options(ctx, configs.Mode(flags.mode))), flags.directory)
 	}
-	config, err := connect.Checked("botd check shows all of it", func() (*configs.Config, configs.Problems, error) {
+	config, err := connect.Checked(connect.CheckHint, func() (*configs.Config, configs.Problems, error) {
 		ctx := command.Context()
 		return connect.LoadWith(connect.Tolerate(ctx, connect.Options(ctx, configs.Mode(flags.mode))), flags.directory)
 	})

@@ -28,7 +28,7 @@ key of another one, botd takes that account's positions for its own. botd must n
 meanwhile (75).`,
 		Example: "  botd journal accept-key -c /etc/botd --dry-run\n  botd journal accept-key -c /etc/botd",
 		RunE: func(command *cobra.Command, _ []string) error {
-			config, err := connect.LoadMode(command.Context(), directory, configs.Live, "-c DIR names the configuration")
+			config, err := connect.LoadSettings(command.Context(), directory, configs.Live, "-c DIR names the configuration")
 			if err != nil {
 				return err
 			}

@@ -210,7 +210,7 @@ func refuseIgnore(config *configs.Config) error {
 
 // restore puts a backup into the configured data directory.
 func restore(command *cobra.Command, directory string, mode configs.Mode, backup string, dry bool) (r journal.Restored, err error) {
-	config, err := connect.LoadMode(command.Context(), directory, mode, "botd check shows all of it")
+	config, err := connect.LoadSettings(command.Context(), directory, mode, connect.CheckHint)
 	if err != nil {
 		return r, err
 	}

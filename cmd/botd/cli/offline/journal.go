@@ -50,7 +50,7 @@ func (f *journalFlags) find(ctx context.Context) (path string, key *journal.Key,
 		if f.keyFile != "" {
 			return "", nil, failure.Usagef("--key-file goes with --file; else journal_key_file in botd.yaml names the key")
 		}
-		if config, err = connect.LoadMode(ctx, f.directory, configs.Mode(f.mode), "--file FILE needs no configuration"); err != nil {
+		if config, err = connect.LoadSettings(ctx, f.directory, configs.Mode(f.mode), "--file FILE needs no configuration"); err != nil {
 			return "", nil, err
 		}
 		path = filepath.Join(config.DataDir, string(config.Mode), journal.FileName)

@@ -42,7 +42,7 @@ that it is refused with foreign: ignore, which would have them made again.`,
 		Example: "  botd journal head\n  botd journal head -o json >> /mnt/elsewhere/heads.jsonl\n  botd journal head --accept",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if accept && from.file == "" {
-				config, err := connect.LoadMode(command.Context(), from.directory, configs.Mode(from.mode), "botd check shows all of it")
+				config, err := connect.LoadSettings(command.Context(), from.directory, configs.Mode(from.mode), connect.CheckHint)
 				if err == nil {
 					err = refuseIgnore(config)
 				}

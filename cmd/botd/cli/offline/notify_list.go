@@ -34,7 +34,7 @@ func newNotifyList() *cobra.Command {
 			"cannot be read the exit code is 1. It sends nothing.",
 		Example: "  botd notify list -c configs\n  botd notify list -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
-			config, err := connect.LoadValid(command.Context(), directory)
+			config, err := connect.LoadSettings(command.Context(), directory, "", connect.CheckHint)
 			if err != nil {
 				return err
 			}

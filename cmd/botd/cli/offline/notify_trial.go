@@ -29,7 +29,7 @@ botd, and reports the results. A channel that fails, or whose address cannot be 
 does not stop the others. The exit code is 1 when any of them failed.`,
 		Example: "  botd notify test -c configs\n  botd notify test -c configs --channel phone -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
-			config, err := connect.LoadValid(command.Context(), directory)
+			config, err := connect.LoadSettings(command.Context(), directory, "", connect.CheckHint)
 			if err != nil {
 				return err
 			}

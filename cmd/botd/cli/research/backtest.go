@@ -234,7 +234,7 @@ func addFiles(command *cobra.Command, b *inputs.Files) {
 func loadWith(command *cobra.Command, b *inputs.Files) {
 	b.Options = func() configs.Options { return connect.Options(command.Context(), "") }
 	b.Store = func() string {
-		config, err := connect.LoadMode(command.Context(), b.Directory, "", "")
+		config, err := connect.LoadValid(command.Context(), b.Directory)
 		if err != nil {
 			return ""
 		}

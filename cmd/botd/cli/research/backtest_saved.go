@@ -24,7 +24,7 @@ func savedDirectory(ctx context.Context, configuration, reports string) (string,
 	if reports != "" {
 		return reports, nil
 	}
-	config, err := connect.LoadMode(ctx, configuration, "", "--reports DIR needs no configuration")
+	config, err := connect.LoadSettings(ctx, configuration, "", "--reports DIR needs no configuration")
 	if err != nil {
 		return "", err
 	}

@@ -44,7 +44,7 @@ func (s *seriesFlags) open(ctx context.Context) (tape.Store, error) {
 	if s.store != "" {
 		return tape.Store{Directory: s.store}, nil
 	}
-	config, err := connect.LoadMode(ctx, s.directory, "", "--store DIR needs no configuration")
+	config, err := connect.LoadSettings(ctx, s.directory, "", "--store DIR needs no configuration")
 	if err != nil {
 		return tape.Store{}, err
 	}

@@ -196,11 +196,11 @@ func (f *downloadFlags) parse(ctx context.Context) (err error) {
 	if f.url != "" {
 		return nil
 	}
-	config, problems, err := connect.Load(ctx, f.series.directory, "")
+	config, err := connect.LoadSettings(ctx, f.series.directory, "", "--base-url URL and --store DIR need no configuration")
 	if err != nil {
 		return err
 	}
-	if f.url = config.Exchange.BaseURL; f.url == "" || problems.Err() != nil {
+	if f.url = config.Exchange.BaseURL; f.url == "" {
 		return failure.Usagef("--base-url is missing, and no configuration names a venue")
 	}
 	return nil

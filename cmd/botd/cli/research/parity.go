@@ -62,7 +62,7 @@ differently: a halt, a limit, an outage, another version of the strategy, other 
 }
 
 func (b *beside) run(command *cobra.Command, name string) error {
-	config, err := connect.LoadMode(command.Context(), b.daemon.Directory, "", "")
+	config, err := connect.LoadValid(command.Context(), b.daemon.Directory)
 	if err != nil {
 		return err
 	}

@@ -15,10 +15,10 @@ import (
 // fingers are as fast.
 const signalTwice = 250 * time.Millisecond
 
-// SignalContext is canceled by the first SIGINT or SIGTERM, with the signal as
+// SignalContext is canceled with its parent, and by the first SIGINT or SIGTERM, with the signal as
 // its cause; a second one ends the process at once.
-func SignalContext() (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(context.Background())
+func SignalContext(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	done := make(chan struct{})

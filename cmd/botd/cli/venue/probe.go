@@ -150,7 +150,7 @@ func (f *probeFlags) settings(ctx context.Context) (probe.Config, error) {
 		Tries: f.tries}
 	at := configs.ExchangeConfig{KeyFile: f.keyFile, SecretFile: f.secretFile}
 	if f.url == "" {
-		loaded, err := connect.LoadValid(ctx, f.directory)
+		loaded, err := connect.LoadSettings(ctx, f.directory, "", connect.CheckHint)
 		if err != nil {
 			return config, err
 		}

@@ -23,7 +23,7 @@ func (f *publicFlags) open(command *cobra.Command) (*gateway.Public, error) {
 	if f.url != "" {
 		return gateway.PublicAt(command.Context(), f.url)
 	}
-	config, err := connect.LoadValid(command.Context(), f.directory)
+	config, err := connect.LoadSettings(command.Context(), f.directory, "", connect.CheckHint)
 	if err != nil {
 		return nil, err
 	}
