@@ -2,6 +2,8 @@ package risk
 
 import (
 	"fmt"
+	"slices"
+	"testing"
 
 	"github.com/shopspring/decimal"
 	"pgregory.net/rapid"
@@ -12,7 +14,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// This file holds what the tests know of each limit: its bound (boundary_test.go), its
+// This file holds what the tests know of each limit: its configuration, its bound (boundary_test.go), its
 // random values, and a count of its figures that is made without the table
 // (agreement_test.go).
 
@@ -142,4 +144,30 @@ func (s *state) counted(intent *reconcile.Intent, rule, strategy string) (value,
 		return base(s.state.Position + openings + intent.Order.Quantity), limits.MaxPosition.Decimal()
 	}
 	panic("no count of " + rule)
+}
+
+// TestEveryLimitsBoundsAndDefault: as the documents say.
+func TestEveryLimitsBoundsAndDefault(t *testing.T) {
+	t.Parallel()
+	const hundred = int64(exchange.RateOne)
+	want := map[string][3]any{ // the least, the most, and the default of the account
+		MaxLeverage: {int64(1), int64(1_000), "20"}, MaxGrossExposure: {int64(1), 1_000 * hundred, "10"}, MaxSymbolExposure: {int64(1), 1_000 * hundred, ""},
+		MaxDailyLoss: {int64(0), hundred, "5%"}, MaxDrawdown: {int64(0), hundred, "20%"}, MaxOpenOrders: {int64(1), int64(100_000), "200"},
+		MaxOrdersPerMinute: {int64(1), int64(100_000), "300"}, PriceCollar: {int64(1), hundred, "5%"}, MaxDataAge: {int64(1_000), int64(7 * 86_400_000), "2m"},
+		MaxLosingStreak: {int64(1), int64(1_000), ""}, CoolDown: {int64(1_000), int64(366 * 86_400_000), ""}, MaxPosition: {int64(0), int64(0), ""},
+	}
+	defaults := DefaultLimits()
+	for _, l := range Table() {
+		if have := [3]any{l.Low, l.High, l.Text(&defaults)}; have != want[l.Name] {
+			t.Errorf("%s: want %v, have %v", l.Name, want[l.Name], have)
+		}
+	}
+	if len(Table()) != len(want) {
+		t.Errorf("want %d limits, have %d", len(want), len(Table()))
+	}
+	names := []string{MaxLeverage, MaxGrossExposure, MaxSymbolExposure, MaxDailyLoss, MaxDrawdown, MaxOpenOrders, MaxOrdersPerMinute, PriceCollar, MaxDataAge,
+		MaxLosingStreak, MaxPosition}
+	if have := Tightenable(); !slices.Equal(have, names) {
+		t.Errorf("what a person may tighten: want %v, have %v", names, have)
+	}
 }

@@ -119,32 +119,6 @@ func TestHowMuchOfALimitIsInUse(t *testing.T) {
 	}
 }
 
-// TestEveryLimitsBoundsAndDefault: as the documents say.
-func TestEveryLimitsBoundsAndDefault(t *testing.T) {
-	t.Parallel()
-	const hundred = int64(exchange.RateOne)
-	want := map[string][3]any{ // the least, the most, and the default of the account
-		MaxLeverage: {int64(1), int64(1_000), "20"}, MaxGrossExposure: {int64(1), 1_000 * hundred, "10"}, MaxSymbolExposure: {int64(1), 1_000 * hundred, ""},
-		MaxDailyLoss: {int64(0), hundred, "5%"}, MaxDrawdown: {int64(0), hundred, "20%"}, MaxOpenOrders: {int64(1), int64(100_000), "200"},
-		MaxOrdersPerMinute: {int64(1), int64(100_000), "300"}, PriceCollar: {int64(1), hundred, "5%"}, MaxDataAge: {int64(1_000), int64(7 * 86_400_000), "2m"},
-		MaxLosingStreak: {int64(1), int64(1_000), ""}, CoolDown: {int64(1_000), int64(366 * 86_400_000), ""}, MaxPosition: {int64(0), int64(0), ""},
-	}
-	defaults := DefaultLimits()
-	for _, l := range Table() {
-		if have := [3]any{l.Low, l.High, l.Text(&defaults)}; have != want[l.Name] {
-			t.Errorf("%s: want %v, have %v", l.Name, want[l.Name], have)
-		}
-	}
-	if len(Table()) != len(want) {
-		t.Errorf("want %d limits, have %d", len(want), len(Table()))
-	}
-	names := []string{MaxLeverage, MaxGrossExposure, MaxSymbolExposure, MaxDailyLoss, MaxDrawdown, MaxOpenOrders, MaxOrdersPerMinute, PriceCollar, MaxDataAge,
-		MaxLosingStreak, MaxPosition}
-	if have := Tightenable(); !slices.Equal(have, names) {
-		t.Errorf("what a person may tighten: want %v, have %v", names, have)
-	}
-}
-
 // TestALimitsSettingIsListedWithIt: and completed where nobody gave it.
 func TestALimitsSettingIsListedWithIt(t *testing.T) {
 	t.Parallel()

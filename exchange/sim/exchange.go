@@ -71,6 +71,7 @@ type Exchange struct {
 	queue       queue
 	lastTurn    int64 // last turn given to a standing order
 	tracker     tracker
+	pastMinutes pastMinutes
 	validating  placement // the order being validated
 	orders      orderStore
 	fills       fillLog

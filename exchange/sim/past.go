@@ -100,11 +100,37 @@ func addTrade(b *book, c *exchange.Candle, trade *exchange.Trade) {
 	}
 }
 
+// pastMinutes are the minutes of one past that were computed last: who reads a symbol's candles reads those of several
+// intervals, each of which is built from minutes.
+type pastMinutes struct {
+	of *past
+	exchange.Candles
+}
+
 // minutes appends the minutes that open from fromMS to untilMS, both inclusive.
 func (p *past) minutes(b *book, into *exchange.Candles, fromMS, untilMS int64) {
 	first := exchange.Minute1.OpenOf(max(fromMS, p.fromMS) + int64(exchange.Minute1) - 1)
-	for openMS := first; openMS < p.toMS && openMS <= untilMS; openMS += int64(exchange.Minute1) {
-		into.Append(p.candle(b, openMS, openMS+int64(exchange.Minute1)))
+	end := min(p.toMS, exchange.Minute1.OpenOf(untilMS)+int64(exchange.Minute1))
+	if first >= end {
+		return
+	}
+	known := &b.exchange.pastMinutes
+	if known.of != p {
+		*known = pastMinutes{of: p}
+	}
+	all := exchange.Candles{Interval: exchange.Minute1}
+	for openMS := first; openMS < end; openMS += int64(exchange.Minute1) {
+		if i, found := slices.BinarySearch(known.OpenMS, openMS); found {
+			all.Append(known.At(i))
+		} else {
+			all.Append(p.candle(b, openMS, openMS+int64(exchange.Minute1)))
+		}
+	}
+	for i := range all.Len() {
+		into.Append(all.At(i))
+	}
+	if all.Len() > known.Len() {
+		known.Candles = all
 	}
 }
 

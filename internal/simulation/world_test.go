@@ -130,13 +130,13 @@ func TestEachFaultAloneAndStrongHoldsTheInvariants(t *testing.T) {
 	for fault := range FaultEnd {
 		weather := Weather{}
 		weather[fault] = strongest[fault]
-		expectNone(t, Fleet{From: 1000, Seeds: 20, Options: Options{Weather: &weather}})
+		expectNone(t, Fleet{From: 1000, Seeds: 10, Options: Options{Weather: &weather}})
 	}
 }
 
 func TestEveryCrashPointOfASeedHoldsTheInvariants(t *testing.T) {
 	t.Parallel()
-	fleet := Fleet{From: 5, Seeds: 1, Crashes: true}
+	fleet := Fleet{From: 8, Seeds: 1, Crashes: true}
 	if testing.Short() {
 		t.Skip("not with -short: a thousand runs")
 	}

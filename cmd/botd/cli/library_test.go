@@ -19,7 +19,7 @@ func TestEveryBuiltInStrategyHasAnExampleThatTrades(t *testing.T) {
 	t.Parallel()
 	candles := filepath.Join(t.TempDir(), "candles.csv")
 	var stdout, stderr bytes.Buffer
-	if code := execute([]string{"data", "generate", "--symbol", "ETH-USDT", "--interval", "1h", "--candles", "2000", "--seed", "5", "--out", candles},
+	if code := execute([]string{"data", "generate", "--symbol", "ETH-USDT", "--interval", "1h", "--candles", "1000", "--seed", "5", "--out", candles},
 		&stdout, &stderr); code != failure.OK {
 		t.Fatalf("exit %d: %s", code, stderr.String())
 	}
@@ -51,7 +51,7 @@ func TestEveryBuiltInStrategyHasAnExampleThatTrades(t *testing.T) {
 				return
 			}
 			if result.Fills == 0 {
-				t.Errorf("%s never traded in 2000 candles", name)
+				t.Errorf("%s never traded in 1000 candles", name)
 			}
 		})
 	}
