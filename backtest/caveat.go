@@ -120,7 +120,7 @@ func (r *run) recordWarnings(leg *leg, add func(code, format string, arguments .
 		add(DataRepaired, "%s", line)
 	}
 	for _, other := range leg.config.Strategy.Others {
-		if lacking := beside(leg.candles, other.Candles); lacking > 0 {
+		if lacking := missingBeside(leg.candles, other.Candles); lacking > 0 {
 			add(OthersIncomplete, "%d of %d candles have none of %s beside them: its series stayed as they were", lacking, leg.candles.Len(),
 				other.Symbol.Key())
 		}
@@ -152,8 +152,8 @@ func (l *leg) fineSchedule() bool {
 	return schedule.Next(first)-first < interval
 }
 
-// beside counts the candles beside which another symbol has none.
-func beside(candles, other *exchange.Candles) (lacking int) {
+// missingBeside counts the candles beside which another symbol has none.
+func missingBeside(candles, other *exchange.Candles) (lacking int) {
 	at := 0
 	for _, openMS := range candles.OpenMS {
 		for at < other.Len() && other.OpenMS[at] < openMS {

@@ -86,7 +86,7 @@ func (d *derivation) placeKeyed(purpose placement.Purpose, desired *strategy.Des
 	if purpose == placement.Order && desired.PostOnly && (d.against(desired.Side) || d.otherSideUnknown(desired.Side)) {
 		return
 	}
-	if refused := d.desired.Strategy.RefusedUnder(purpose, desired.Key); refused != 0 && d.nowMS-refused < refusedMS {
+	if refused := d.desired.Strategy.RefusedByKey(purpose, desired.Key); refused != 0 && d.nowMS-refused < refusedMS {
 		return // the same order at once would be refused again (incident 54)
 	}
 	quantity := d.symbol.Rules.FloorQuantity(desired.Quantity - filled)

@@ -13,8 +13,8 @@ type Live struct {
 	Fills  []parity.Execution
 }
 
-// mostBeside is how many orders the page lists, the newest.
-const mostBeside = 200
+// maxCompared is how many orders the page lists, the newest.
+const maxCompared = 200
 
 // live is what the page's script draws.
 type live struct {
@@ -42,24 +42,24 @@ func liveOf(given *Live) *live {
 	return l
 }
 
-// besideLive is the page's table of orders.
-type besideLive struct {
+// comparison is the page's table of orders.
+type comparison struct {
 	Sentence string
-	Rows     []besideRow
+	Rows     []comparedOrder
 	Left     int // older ones that are not shown; 0 for none
 }
 
-type besideRow struct {
+type comparedOrder struct {
 	At, What, LiveQuantity, Quantity, LivePrice, Price, Later, Slippage, Cost, Tone string
 }
 
-func besideOf(given *Live) *besideLive {
+func comparisonOf(given *Live) *comparison {
 	if given == nil {
 		return nil
 	}
-	out := &besideLive{Sentence: given.Answer.Sentence}
+	out := &comparison{Sentence: given.Answer.Sentence}
 	pairs := given.Answer.Pairs
-	if out.Left = max(0, len(pairs)-mostBeside); out.Left > 0 {
+	if out.Left = max(0, len(pairs)-maxCompared); out.Left > 0 {
 		pairs = pairs[out.Left:]
 	}
 	for i := range pairs {
@@ -68,8 +68,8 @@ func besideOf(given *Live) *besideLive {
 	return out
 }
 
-func rowOf(p *parity.Pair) besideRow {
-	row := besideRow{At: time.UnixMilli(p.AtMS()).UTC().Format(time.DateTime), LiveQuantity: "none", Quantity: "none", LivePrice: none, Price: none,
+func rowOf(p *parity.Pair) comparedOrder {
+	row := comparedOrder{At: time.UnixMilli(p.AtMS()).UTC().Format(time.DateTime), LiveQuantity: "none", Quantity: "none", LivePrice: none, Price: none,
 		Later: none, Slippage: none, Cost: none}
 	side := func(f *parity.Execution) string {
 		if f.Buy {

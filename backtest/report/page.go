@@ -36,7 +36,7 @@ type page struct {
 	Charts    bool
 	Notice    string
 	Length    time.Duration
-	Live      *besideLive // nil where nothing was traded live
+	Live      *comparison // nil where nothing was traded live
 }
 
 func newPage(r *backtest.Result, sources []Source) *page {

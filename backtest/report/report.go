@@ -38,7 +38,7 @@ type Source struct {
 // Write writes a result as a page, with the live trading of the same time over it; nil for none.
 func Write(w io.Writer, result *backtest.Result, sources []Source, live *Live) error {
 	shown := newPage(result, sources)
-	shown.Live = besideOf(live)
+	shown.Live = comparisonOf(live)
 	body, err := filled("report.gohtml", shown)
 	if err != nil {
 		return err

@@ -140,7 +140,7 @@ func (e *exercise) compare(order, list time.Duration) {
 	e.seen.VisibilityMS = max(e.seen.VisibilityMS, order.Milliseconds()+1)
 	e.seen.StalenessMS = max(e.seen.StalenessMS, late)
 	if e.market == exchange.Futures && late > noticeable {
-		e.habits.seen[habitOldPositions] = true
+		e.habits.seen[habitStalePositions] = true
 	}
 }
 

@@ -43,7 +43,7 @@ func TestTheProbeFindsExactlyTheVariant(t *testing.T) {
 		{habitErrorWords, nil},
 		{habitRefuses, nil},
 		{habitTwice, nil},
-		{habitOldPositions + "=3s", nil},
+		{habitStalePositions + "=3s", nil},
 		{strings.Join([]string{habitExtra, habitNoise, habitWords, habitNull, habitStrings}, ","), []string{"null_lists: empty", "EXECUTED: FILLED"}},
 	} {
 		t.Run(c.variant, func(t *testing.T) {

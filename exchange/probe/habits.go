@@ -14,21 +14,21 @@ import (
 
 // Habits of venues, by the names that botd exchange --variant gives them.
 const (
-	habitHistoryIDs   = "history-without-client-id"
-	habitOpenIDs      = "open-without-client-id"
-	habitNoise        = "float-noise"
-	habitWords        = "foreign-status-words"
-	habitExtra        = "extra-fields"
-	habitStrings      = "strings-for-numbers"
-	habitNull         = "null-lists"
-	habitNoEnvelopes  = "list-envelopes-off"
-	habitEnvelopes    = "list-envelopes-on"
-	habitMark         = "byte-order-mark"
-	habitErrorWords   = "error-words"
-	habitRefuses      = "refuse-but-execute"
-	habitTwice        = "duplicate-delivery"
-	habitOldPositions = "stale-positions"
-	habitEmpty        = "empty-positions"
+	habitHistoryIDs     = "history-without-client-id"
+	habitOpenIDs        = "open-without-client-id"
+	habitNoise          = "float-noise"
+	habitWords          = "foreign-status-words"
+	habitExtra          = "extra-fields"
+	habitStrings        = "strings-for-numbers"
+	habitNull           = "null-lists"
+	habitNoEnvelopes    = "list-envelopes-off"
+	habitEnvelopes      = "list-envelopes-on"
+	habitMark           = "byte-order-mark"
+	habitErrorWords     = "error-words"
+	habitRefuses        = "refuse-but-execute"
+	habitTwice          = "duplicate-delivery"
+	habitStalePositions = "stale-positions"
+	habitEmpty          = "empty-positions"
 )
 
 // habits are what answers show of how a venue reads the interface where it is open, or breaks it.

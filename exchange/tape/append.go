@@ -151,7 +151,7 @@ func (g *growing) begin(header string, column int) error {
 	if !right {
 		return &DataError{What: "it does not begin with the header " + header, Hint: "is it a series of botd? move it away to begin a new one"}
 	}
-	last, err := g.mend(size)
+	last, err := g.repair(size)
 	if err != nil || string(last) == header {
 		return err
 	}
@@ -171,9 +171,9 @@ func (g *growing) begin(header string, column int) error {
 	return nil
 }
 
-// mend cuts off what follows the last whole line and returns that line. The file has at least one:
+// repair cuts off what follows the last whole line and returns that line. The file has at least one:
 // its header.
-func (g *growing) mend(size int64) (last []byte, err error) {
+func (g *growing) repair(size int64) (last []byte, err error) {
 	var tail []byte
 	for from := size; ; {
 		part := make([]byte, min(from, 16*maxLine))

@@ -60,15 +60,15 @@ const (
 
 // Parameters that several operations share.
 var (
-	theOrder    = Parameter{"", FieldOrder, true}
-	aSymbol     = Parameter{"symbol", FieldSymbol, true}
-	maybeSymbol = Parameter{"symbol", FieldSymbol, false}
-	anInterval  = Parameter{"interval", FieldInterval, true}
-	maybeStart  = Parameter{"startTime", FieldStart, false}
-	maybeEnd    = Parameter{"endTime", FieldEnd, false}
-	maybeSide   = Parameter{"side", FieldSide, false}
-	maybeLimit  = Parameter{"limit", FieldLimit, false}
-	maybeOffset = Parameter{"offset", FieldOffset, false}
+	theOrder       = Parameter{"", FieldOrder, true}
+	aSymbol        = Parameter{"symbol", FieldSymbol, true}
+	optionalSymbol = Parameter{"symbol", FieldSymbol, false}
+	anInterval     = Parameter{"interval", FieldInterval, true}
+	optionalStart  = Parameter{"startTime", FieldStart, false}
+	optionalEnd    = Parameter{"endTime", FieldEnd, false}
+	optionalSide   = Parameter{"side", FieldSide, false}
+	optionalLimit  = Parameter{"limit", FieldLimit, false}
+	optionalOffset = Parameter{"offset", FieldOffset, false}
 )
 
 // routes is the interface, in the order of exchange.Operation.
@@ -79,40 +79,40 @@ var routes = []Route{
 	{exchange.FuturesSymbols, get, "/fapi/v1/symbols", nil, Limit{}},
 	{exchange.FuturesTickers, get, "/fapi/v1/ticker", nil, Limit{}},
 	{exchange.FuturesTicker, get, "/fapi/v1/ticker/{symbol}", nil, Limit{}},
-	{exchange.FuturesDepth, get, "/fapi/v1/depth", []Parameter{aSymbol, maybeLimit}, Limit{100, 1000}},
-	{exchange.FuturesTrades, get, "/fapi/v1/trades", []Parameter{aSymbol, maybeLimit}, Limit{500, 1000}},
-	{exchange.FuturesCandles, get, "/fapi/v1/candle", []Parameter{aSymbol, anInterval, maybeStart, maybeEnd, maybeLimit}, Limit{500, 1500}},
+	{exchange.FuturesDepth, get, "/fapi/v1/depth", []Parameter{aSymbol, optionalLimit}, Limit{100, 1000}},
+	{exchange.FuturesTrades, get, "/fapi/v1/trades", []Parameter{aSymbol, optionalLimit}, Limit{500, 1000}},
+	{exchange.FuturesCandles, get, "/fapi/v1/candle", []Parameter{aSymbol, anInterval, optionalStart, optionalEnd, optionalLimit}, Limit{500, 1500}},
 	{exchange.FuturesFundingRate, get, "/fapi/v1/funding-rate/{symbol}", nil, Limit{}},
 	{exchange.FuturesMarginLevels, get, "/fapi/v1/margin-levels", nil, Limit{}},
 	{exchange.FuturesSymbolMarginLevels, get, "/fapi/v1/margin-levels/{symbol}", nil, Limit{}},
 
 	{exchange.FuturesPlace, post, "/fhapi/v1/order", []Parameter{theOrder}, Limit{}},
 	{exchange.FuturesOrder, get, "/fhapi/v1/order", []Parameter{{"order_id", FieldOrderID, true}}, Limit{}},
-	{exchange.FuturesOpenOrders, post, "/fhapi/v1/order/open", []Parameter{maybeSymbol}, Limit{}},
+	{exchange.FuturesOpenOrders, post, "/fhapi/v1/order/open", []Parameter{optionalSymbol}, Limit{}},
 	{exchange.FuturesCancel, post, "/fhapi/v1/order/cancel", []Parameter{{"id", FieldOrderID, true}}, Limit{}},
 	{exchange.FuturesCancelAll, post, "/fhapi/v1/order/cancel/all", nil, Limit{}},
 	{exchange.FuturesLeverages, get, "/fhapi/v1/leverage", nil, Limit{}},
 	{exchange.FuturesSetLeverage, post, "/fhapi/v1/leverage", []Parameter{aSymbol, {"leverage", FieldLeverage, true}}, Limit{}},
 	{exchange.FuturesAccount, get, "/fhapi/v1/margin/account", nil, Limit{}},
 	{exchange.FuturesOpenPositions, post, "/fhapi/v1/positions/open", nil, Limit{}},
-	{exchange.FuturesPositionsHistory, get, "/fhapi/v1/positions/history", []Parameter{maybeLimit, maybeOffset, maybeSymbol,
+	{exchange.FuturesPositionsHistory, get, "/fhapi/v1/positions/history", []Parameter{optionalLimit, optionalOffset, optionalSymbol,
 		{"side", FieldPositionSide, false}, {"startTime", FieldStartSeconds, false}, {"endTime", FieldEndSeconds, false}}, Limit{30, 1000}},
 
 	{exchange.SpotPairs, get, "/api/v1/spot/public/pairs", nil, Limit{}},
 	{exchange.SpotTickers, get, "/api/v1/spot/public/tickers", nil, Limit{}},
 	{exchange.SpotTicker, get, "/api/v1/spot/public/ticker/{symbol}", nil, Limit{}},
-	{exchange.SpotDepth, get, "/api/v1/spot/public/books", []Parameter{aSymbol, maybeLimit}, Limit{100, 100}},
-	{exchange.SpotTrades, get, "/api/v1/spot/public/trades", []Parameter{aSymbol, maybeLimit}, Limit{500, 1000}},
+	{exchange.SpotDepth, get, "/api/v1/spot/public/books", []Parameter{aSymbol, optionalLimit}, Limit{100, 100}},
+	{exchange.SpotTrades, get, "/api/v1/spot/public/trades", []Parameter{aSymbol, optionalLimit}, Limit{500, 1000}},
 	{exchange.SpotCandles, get, "/api/v1/spot/public/candles", []Parameter{aSymbol, anInterval,
-		{"startTime", FieldStart, true}, {"endTime", FieldEnd, true}, maybeLimit, maybeOffset}, Limit{100, 500}},
+		{"startTime", FieldStart, true}, {"endTime", FieldEnd, true}, optionalLimit, optionalOffset}, Limit{100, 500}},
 
 	{exchange.SpotPlace, post, "/hapi/v1/spot/order", []Parameter{theOrder}, Limit{}},
 	{exchange.SpotCancel, post, "/hapi/v1/spot/cancel", []Parameter{{"orderId", FieldOrderID, true}, aSymbol}, Limit{}},
 	{exchange.SpotCancelAll, post, "/hapi/v1/spot/cancel_all", []Parameter{aSymbol}, Limit{}},
-	{exchange.SpotOpenOrders, get, "/hapi/v1/spot/order/open", []Parameter{maybeSymbol}, Limit{}},
-	{exchange.SpotOrderHistory, get, "/hapi/v1/spot/order/history", []Parameter{maybeSymbol, maybeSide, {"type", FieldType, false},
-		maybeStart, maybeEnd, maybeLimit, maybeOffset}, Limit{500, 1000}},
-	{exchange.SpotUserTrades, get, "/hapi/v1/spot/order/trades", []Parameter{maybeSymbol, {"order_id", FieldOrderID, false}, maybeLimit, maybeOffset},
+	{exchange.SpotOpenOrders, get, "/hapi/v1/spot/order/open", []Parameter{optionalSymbol}, Limit{}},
+	{exchange.SpotOrderHistory, get, "/hapi/v1/spot/order/history", []Parameter{optionalSymbol, optionalSide, {"type", FieldType, false},
+		optionalStart, optionalEnd, optionalLimit, optionalOffset}, Limit{500, 1000}},
+	{exchange.SpotUserTrades, get, "/hapi/v1/spot/order/trades", []Parameter{optionalSymbol, {"order_id", FieldOrderID, false}, optionalLimit, optionalOffset},
 		Limit{500, 1000}},
 	{exchange.SpotWallet, get, "/hapi/v1/spot/wallet", nil, Limit{}},
 }

@@ -11,7 +11,7 @@ const (
 	listEmpty   int64 = iota
 	listShort         // without one symbol
 	listTorn          // each row is there or not
-	listOld           // as it was when the episode began, however long ago
+	listStale         // as it was when the episode began, however long ago
 	listSmaller       // what it holds is half of what there is
 	listWays
 )
@@ -51,7 +51,7 @@ func (e *episode) change(b *beyond, request *exchange.Request, answer *exchange.
 		e.wrongMS = b.w.nowMS
 	}
 	way := e.way % listWays
-	if way == listOld {
+	if way == listStale {
 		if old, saved := e.frozen[replicaKey{operation: request.Operation}]; saved {
 			answer.Orders, answer.Positions, answer.Balances, answer.Fills = old.Orders, old.Positions, old.Balances, old.Fills
 		}

@@ -153,9 +153,9 @@ func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Re
 	t.events.noteFill(p, before, grown, r.AtMS)
 	switch {
 	case p.purpose == placement.Order:
-		t.under(placement.Order, p.key).filled += grown
+		t.ofKey(placement.Order, p.key).filled += grown
 	case p.purpose == placement.ExitOrder:
-		t.under(placement.ExitOrder, p.key).filled += grown
+		t.ofKey(placement.ExitOrder, p.key).filled += grown
 		t.lower(grown)                                // fills of exits beside a target lower it
 		if t.exitsEnded(symbol.known - symbol.fees) { // as a take-profit would: the policy of re-entry says what opens it again
 			t.setLatch(t.plan.Target.Sign(), true, r.AtMS)
@@ -171,7 +171,7 @@ func (s *State) end(p *Placement, atMS int64) {
 		s.strategies[i].events.noteEnd(p, atMS)
 	}
 	if (p.purpose == placement.Order || p.purpose == placement.ExitOrder) && (p.state == placement.Rejected || p.state == placement.Refused) {
-		s.Strategy(p.strategy).under(p.purpose, p.key).refusedMS = atMS
+		s.Strategy(p.strategy).ofKey(p.purpose, p.key).refusedMS = atMS
 	}
 	if !s.unbooked {
 		s.books.End(p.clientOrderID, p.orderID)

@@ -19,8 +19,8 @@ type keyFill struct {
 	at        int   // its place in the plan in force, or near that
 }
 
-// FilledUnder returns what was filled under a key.
-func (s *Strategy) FilledUnder(purpose placement.Purpose, key string) exchange.Quantity {
+// FilledByKey returns what was filled under a key.
+func (s *Strategy) FilledByKey(purpose placement.Purpose, key string) exchange.Quantity {
 	if i, found := s.findKey(purpose, key); found {
 		return s.keys[i].filled
 	}
@@ -53,9 +53,9 @@ func (s *Strategy) Fills() iter.Seq2[string, exchange.Quantity] {
 	}
 }
 
-// RefusedUnder returns when the exchange last would not take an order under a key;
+// RefusedByKey returns when the exchange last would not take an order under a key;
 // 0 when it always did.
-func (s *Strategy) RefusedUnder(purpose placement.Purpose, key string) int64 {
+func (s *Strategy) RefusedByKey(purpose placement.Purpose, key string) int64 {
 	if i, found := s.findKey(purpose, key); found {
 		return s.keys[i].refusedMS
 	}
@@ -72,8 +72,8 @@ func (s *Strategy) findKey(purpose placement.Purpose, key string) (int, bool) {
 	})
 }
 
-// under returns a key's entry, made when it is new.
-func (s *Strategy) under(purpose placement.Purpose, key string) *keyFill {
+// ofKey returns a key's entry, made when it is new.
+func (s *Strategy) ofKey(purpose placement.Purpose, key string) *keyFill {
 	i, found := s.findKey(purpose, key)
 	if !found {
 		s.keys = slices.Insert(s.keys, i, keyFill{purpose: purpose, key: key})

@@ -94,22 +94,24 @@ type Config struct {
 
 // Server serves the API.
 type Server struct {
-	config   Config
-	controls controls
-	stream   *Stream
-	metrics  *ops.Metrics
-	guard    *auth.Guard
-	repeats  repeats
-	markets  markets
-	reports  *view.Reports
-	runner   runner
-	sweeping sweepRuns
-	parities parities
-	copying  sync.Mutex    // held while a backup is made
-	testing  sync.Mutex    // held while channels are tested
-	stopping chan struct{} // closed when serving ends
-	stopOnce sync.Once
-	handler  http.Handler
+	config      Config
+	controls    controls
+	stream      *Stream
+	metrics     *ops.Metrics
+	guard       *auth.Guard
+	repeats     repeats
+	markets     markets
+	manual      manual
+	credentials credentials
+	reports     *view.Reports
+	runner      runner
+	sweeping    sweepRuns
+	parities    parities
+	copying     sync.Mutex    // held while a backup is made
+	testing     sync.Mutex    // held while channels are tested
+	stopping    chan struct{} // closed when serving ends
+	stopOnce    sync.Once
+	handler     http.Handler
 }
 
 // New returns a server, which publishes what happens from now on.
@@ -125,6 +127,7 @@ func New(config Config) *Server {
 	}
 	s.runner.engine, s.runner.directory, s.runner.publish = config.Runner, config.Reports, s.stream.Publish
 	s.runner.partial = filepath.Join(config.Reports, ".running-"+config.Board.Mode())
+	s.manual, s.credentials = manual{&s.config, s.controls}, credentials{&s.config, s.guard, s.controls}
 	s.markets, s.reports = markets{&s.config, s.guard, view.NewMarketData(config.Market, config.Board.NowMS)}, view.NewReports(config.Reports)
 	s.runner.controls, s.runner.reports = s.controls, s.reports
 	s.sweeping.config, s.sweeping.controls, s.sweeping.reports = &s.config, s.controls, s.reports

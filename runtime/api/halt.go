@@ -15,24 +15,24 @@ import (
 )
 
 var haltRoutes = []route{
-	{id: "halt", tag: "risk", method: "POST", path: "/api/v1/risk/halt", minimum: auth.Operator, endpoint: order((*Server).halt),
+	{id: "halt", tag: "risk", method: "POST", path: "/api/v1/risk/halt", minimum: auth.Operator, endpoint: order(by(manualOf, (*manual).halt)),
 		summary: "The kill switch, of the account or a part of it. The answer says exactly what is sent; with dry_run nothing is.", fails: []int{404}},
-	{id: "rearm", tag: "risk", method: "POST", path: "/api/v1/risk/rearm", minimum: auth.Operator, endpoint: order((*Server).rearm),
+	{id: "rearm", tag: "risk", method: "POST", path: "/api/v1/risk/rearm", minimum: auth.Operator, endpoint: order(by(manualOf, (*manual).rearm)),
 		summary: "Ends a halt. Says what ends, and what still blocks trading.", fails: []int{404}},
 	{id: "pause_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/pause", minimum: auth.Operator,
-		endpoint: order(haltingAt(record.LevelPause)),
+		endpoint: order(by(manualOf, haltingAt(record.LevelPause))),
 		summary:  "Nothing opens for this strategy; exits and stops go on.", fails: []int{404}},
 	{id: "stop_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/stop", minimum: auth.Operator,
-		endpoint: order(haltingAt(record.LevelCancel)),
+		endpoint: order(by(manualOf, haltingAt(record.LevelCancel))),
 		summary:  "Nothing opens for this strategy, and its resting opening orders are canceled; exits and stops go on.", fails: []int{404}},
 	{id: "flatten_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/flatten", minimum: auth.Operator,
-		endpoint: order(haltingAt(record.LevelFlatten)),
+		endpoint: order(by(manualOf, haltingAt(record.LevelFlatten))),
 		summary:  "Nothing opens for this strategy, its opening orders are canceled and its position is closed at market.", fails: []int{404}},
 	{id: "resume_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/resume", minimum: auth.Operator,
-		endpoint: order((*Server).resumeStrategy),
+		endpoint: order(by(manualOf, (*manual).resumeStrategy)),
 		summary:  "Ends the halt of this strategy, and releases its latch.", fails: []int{404}},
 	{id: "halt_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/halt", minimum: auth.Operator,
-		endpoint: order((*Server).haltStrategy),
+		endpoint: order(by(manualOf, (*manual).haltStrategy)),
 		summary:  "The kill switch for this strategy alone.", fails: []int{404}},
 }
 
@@ -74,58 +74,58 @@ func newHaltAnswer(r *request, level record.HaltLevel, scope, reason string) Hal
 		Still: []view.Degraded{}}
 }
 
-func (s *Server) halt(r *request, body *HaltRequest) (HaltAnswer, error) {
-	return s.engage(r, body.Level, &body.RearmRequest)
+func (m *manual) halt(r *request, body *HaltRequest) (HaltAnswer, error) {
+	return m.engage(r, body.Level, &body.RearmRequest)
 }
 
-func (s *Server) haltStrategy(r *request, body *StrategyHaltRequest) (HaltAnswer, error) {
-	return s.engage(r, body.Level, &RearmRequest{Strategy: r.PathValue("name"), ReasonRequest: body.ReasonRequest})
+func (m *manual) haltStrategy(r *request, body *StrategyHaltRequest) (HaltAnswer, error) {
+	return m.engage(r, body.Level, &RearmRequest{Strategy: r.PathValue("name"), ReasonRequest: body.ReasonRequest})
 }
 
 // haltingAt halts the strategy that the path names, at the level that the path says.
-func haltingAt(level record.HaltLevel) func(*Server, *request, *ReasonRequest) (HaltAnswer, error) {
-	return func(s *Server, r *request, body *ReasonRequest) (HaltAnswer, error) {
-		return s.engage(r, level, &RearmRequest{Strategy: r.PathValue("name"), ReasonRequest: *body})
+func haltingAt(level record.HaltLevel) func(*manual, *request, *ReasonRequest) (HaltAnswer, error) {
+	return func(m *manual, r *request, body *ReasonRequest) (HaltAnswer, error) {
+		return m.engage(r, level, &RearmRequest{Strategy: r.PathValue("name"), ReasonRequest: *body})
 	}
 }
 
-func (s *Server) resumeStrategy(r *request, body *ReasonRequest) (HaltAnswer, error) {
-	return s.rearm(r, &RearmRequest{Strategy: r.PathValue("name"), ReasonRequest: *body})
+func (m *manual) resumeStrategy(r *request, body *ReasonRequest) (HaltAnswer, error) {
+	return m.rearm(r, &RearmRequest{Strategy: r.PathValue("name"), ReasonRequest: *body})
 }
 
 const wantHalt = `want {"level": "pause"|"cancel"|"flatten", "reason": "..."}, and strategy or symbol for a part of the account, ` +
 	`dry_run to see what it would send`
 
-func (s *Server) engage(r *request, level record.HaltLevel, what *RearmRequest) (HaltAnswer, error) {
+func (m *manual) engage(r *request, level record.HaltLevel, what *RearmRequest) (HaltAnswer, error) {
 	if err := what.need(r, wantHalt); err != nil || level == record.LevelNone {
 		return HaltAnswer{}, badBody(wantHalt)
 	}
-	return s.setHalt(r, level, what)
+	return m.setHalt(r, level, what)
 }
 
-func (s *Server) rearm(r *request, what *RearmRequest) (HaltAnswer, error) {
+func (m *manual) rearm(r *request, what *RearmRequest) (HaltAnswer, error) {
 	if strings.TrimSpace(what.Reason) == "" {
 		what.Reason = "armed again by the operator"
 	}
-	out, err := s.setHalt(r, record.LevelNone, what)
+	out, err := m.setHalt(r, record.LevelNone, what)
 	if err == nil && !r.dryRun {
 		// Another halt may still be in force, and must not be missed.
-		_ = s.controls.query(r, func() { out.Still = view.DegradedOf(s.config.Engine.Status().Degraded) })
+		_ = m.controls.query(r, func() { out.Still = view.DegradedOf(m.config.Engine.Status().Degraded) })
 	}
 	return out, err
 }
 
 // setHalt gives the engine a halt, or its end, and answers what that sends.
-func (s *Server) setHalt(r *request, level record.HaltLevel, what *RearmRequest) (HaltAnswer, error) {
+func (m *manual) setHalt(r *request, level record.HaltLevel, what *RearmRequest) (HaltAnswer, error) {
 	var scope account.Scope
 	var unknown error
 	out := newHaltAnswer(r, level, "", what.Reason)
 	within := engineTimeout
-	if s.config.Lane != nil && level != record.LevelNone {
+	if m.config.Lane != nil && level != record.LevelNone {
 		within = lanePatience
 	}
-	err := s.controls.queryWithin(r, within, func() {
-		status := s.config.Engine.Status()
+	err := m.controls.queryWithin(r, within, func() {
+		status := m.config.Engine.Status()
 		if scope, unknown = (account.ScopeName{Strategy: what.Strategy, Market: what.Market, Symbol: what.Symbol}).Resolve(scopes(&status)); unknown != nil {
 			return
 		}
@@ -134,13 +134,13 @@ func (s *Server) setHalt(r *request, level record.HaltLevel, what *RearmRequest)
 			return
 		}
 		out.Does = append(out.Does, "halt the "+scope.String()+": "+does(level))
-		for _, step := range s.config.Engine.PreviewHalt(level, scope) {
+		for _, step := range m.config.Engine.PreviewHalt(level, scope) {
 			out.Steps = append(out.Steps, view.HaltStepOf(&step))
 		}
-		out.Blind = append(out.Blind, s.config.Engine.HaltBlind(level, scope, 0)...)
+		out.Blind = append(out.Blind, m.config.Engine.HaltBlind(level, scope, 0)...)
 	})
 	if err != nil && within == lanePatience {
-		scope, unknown, err = s.besideEngine(level, what, &out)
+		scope, unknown, err = m.haltByLane(level, what, &out)
 	}
 	out.Scope = scope.String()
 	switch {
@@ -155,19 +155,19 @@ func (s *Server) setHalt(r *request, level record.HaltLevel, what *RearmRequest)
 	if level == record.LevelNone {
 		action = "rearm"
 	}
-	return out, s.controls.send(r, r.audited(out.Scope, action+": "+out.Reason, &engine.EventHalt{Level: level, Scope: scope, Why: out.Reason}))
+	return out, m.controls.send(r, r.audited(out.Scope, action+": "+out.Reason, &engine.EventHalt{Level: level, Scope: scope, Why: out.Reason}))
 }
 
 // lanePatience is how long a halt waits for the engine to say what it would do. Then the lane
 // says it from the newest list.
 const lanePatience = time.Second
 
-// besideEngine says what a halt does while the engine does not answer.
-func (s *Server) besideEngine(level record.HaltLevel, what *RearmRequest, out *HaltAnswer) (scope account.Scope, unknown, err error) {
-	scope, unknown = (account.ScopeName{Strategy: what.Strategy, Market: what.Market, Symbol: what.Symbol}).Resolve(s.config.Lane.Scopes())
+// haltByLane says what a halt does while the engine does not answer.
+func (m *manual) haltByLane(level record.HaltLevel, what *RearmRequest, out *HaltAnswer) (scope account.Scope, unknown, err error) {
+	scope, unknown = (account.ScopeName{Strategy: what.Strategy, Market: what.Market, Symbol: what.Symbol}).Resolve(m.config.Lane.Scopes())
 	out.Does = []string{"the engine does not answer: the kill switch acts beside it, by the orders and positions known last",
 		"halt the " + scope.String() + ": " + does(level)}
-	for _, line := range s.config.Lane.Preview(level, scope) {
+	for _, line := range m.config.Lane.Preview(level, scope) {
 		out.Steps = append(out.Steps, view.HaltStep{Text: line})
 	}
 	return scope, unknown, nil

@@ -14,16 +14,18 @@ import (
 )
 
 var manualRoutes = []route{
-	{id: "cancel_orders", tag: "orders", method: "POST", path: "/api/v1/orders/cancel", minimum: auth.Operator, endpoint: order((*Server).cancelOrders),
+	{id: "cancel_orders", tag: "orders", method: "POST", path: "/api/v1/orders/cancel", minimum: auth.Operator,
+		endpoint: order(by(manualOf, (*manual).cancelOrders)),
 		summary: "Cancels the opening orders that match (all of them without a filter), and pauses their strategies so that none is placed again. " +
 			"The answer says exactly what is sent; " +
 			"with dry_run nothing is. Orders that reduce or protect stay. Each order is a change of its own in the journal.", fails: []int{404, 409}},
-	{id: "cancel_order", tag: "orders", method: "POST", path: "/api/v1/orders/{id}/cancel", minimum: auth.Operator, endpoint: order((*Server).cancelOrder),
+	{id: "cancel_order", tag: "orders", method: "POST", path: "/api/v1/orders/{id}/cancel", minimum: auth.Operator,
+		endpoint: order(by(manualOf, (*manual).cancelOrder)),
 		summary: "Cancels one opening order, and pauses its strategy so that it is not placed again. " +
 			"The answer says exactly what is sent; with dry_run nothing is. " +
 			"An order that reduces or protects is refused (409): no halt blocks those.", fails: []int{404, 409}},
 	{id: "close_position", tag: "money", method: "POST", path: "/api/v1/positions/{market}/{symbol}/close", minimum: auth.Operator,
-		endpoint: order((*Server).closePosition),
+		endpoint: order(by(manualOf, (*manual).closePosition)),
 		summary: "Closes the position of one symbol at market, reduceOnly, and halts its strategy at level flatten so that it is not opened again. " +
 			"The answer says exactly what is sent, " +
 			"and what the strategy does afterwards; with dry_run nothing is done.", fails: []int{404, 409}},
@@ -31,16 +33,24 @@ var manualRoutes = []route{
 
 const wantReason = `want {"reason": "..."}; dry_run shows what it would send`
 
-func (s *Server) cancelOrder(r *request, body *ReasonRequest) (HaltAnswer, error) {
+// manual is what a person does to trading: halts, and orders and positions by hand.
+type manual struct {
+	config   *Config
+	controls controls
+}
+
+func manualOf(s *Server) *manual { return &s.manual }
+
+func (m *manual) cancelOrder(r *request, body *ReasonRequest) (HaltAnswer, error) {
 	if err := body.need(r, wantReason); err != nil {
 		return HaltAnswer{}, err
 	}
-	order, _, known := s.config.History.Order(r.PathValue("id"))
+	order, _, known := m.config.History.Order(r.PathValue("id"))
 	if !known {
 		return HaltAnswer{}, notFound("order", r.PathValue("id"))
 	}
 	id := order.ClientOrderID
-	return s.manually(r, body, func() (engine.ManualAction, error) { return s.config.Engine.PreviewCancel(id) },
+	return m.manually(r, body, func() (engine.ManualAction, error) { return m.config.Engine.PreviewCancel(id) },
 		func(*engine.ManualAction) engine.Event { return r.withdrawal(id, body) })
 }
 
@@ -48,7 +58,7 @@ func (r *request) withdrawal(clientOrderID string, body *ReasonRequest) engine.E
 	return r.audited("order "+clientOrderID, "cancel: "+body.Reason, &engine.EventWithdraw{ClientOrderID: clientOrderID, Why: body.Reason})
 }
 
-func (s *Server) closePosition(r *request, body *ReasonRequest) (HaltAnswer, error) {
+func (m *manual) closePosition(r *request, body *ReasonRequest) (HaltAnswer, error) {
 	if err := body.need(r, wantReason); err != nil {
 		return HaltAnswer{}, err
 	}
@@ -56,8 +66,8 @@ func (s *Server) closePosition(r *request, body *ReasonRequest) (HaltAnswer, err
 	if err != nil {
 		return HaltAnswer{}, notFound("market", r.PathValue("market"))
 	}
-	preview := func() (engine.ManualAction, error) { return s.config.Engine.PreviewClose(key) }
-	return s.manually(r, body, preview, func(action *engine.ManualAction) engine.Event {
+	preview := func() (engine.ManualAction, error) { return m.config.Engine.PreviewClose(key) }
+	return m.manually(r, body, preview, func(action *engine.ManualAction) engine.Event {
 		return r.audited(account.Scope{Symbol: key}.String(), "close: "+body.Reason, &engine.EventHalt{Level: action.Level, Scope: action.Scope,
 			Why: body.Reason})
 	})
@@ -65,11 +75,11 @@ func (s *Server) closePosition(r *request, body *ReasonRequest) (HaltAnswer, err
 
 // manually answers what an order of a person sends, and unless it is a dry run gives the
 // engine its event.
-func (s *Server) manually(r *request, body *ReasonRequest, preview func() (engine.ManualAction, error),
+func (m *manual) manually(r *request, body *ReasonRequest, preview func() (engine.ManualAction, error),
 	event func(*engine.ManualAction) engine.Event) (HaltAnswer, error) {
 	var action engine.ManualAction
 	var refused error
-	if err := s.controls.query(r, func() { action, refused = preview() }); err != nil {
+	if err := m.controls.query(r, func() { action, refused = preview() }); err != nil {
 		return HaltAnswer{}, err
 	}
 	if refused != nil {
@@ -83,7 +93,7 @@ func (s *Server) manually(r *request, body *ReasonRequest, preview func() (engin
 	if r.dryRun {
 		return out, nil
 	}
-	return out, s.controls.send(r, event(&action))
+	return out, m.controls.send(r, event(&action))
 }
 
 // CancelRequest is which opening orders to cancel: those that match all that is given.
@@ -110,19 +120,19 @@ func (c *CancelRequest) String() string {
 	return "opening orders of " + text
 }
 
-func (s *Server) cancelOrders(r *request, body *CancelRequest) (HaltAnswer, error) {
+func (m *manual) cancelOrders(r *request, body *CancelRequest) (HaltAnswer, error) {
 	if err := body.need(r, wantReason); err != nil {
 		return HaltAnswer{}, err
 	}
 	var orders []string
 	known := false
 	out := newHaltAnswer(r, record.LevelPause, body.String(), body.Reason)
-	err := s.controls.query(r, func() {
-		status := s.config.Engine.Status()
+	err := m.controls.query(r, func() {
+		status := m.config.Engine.Status()
 		known = slices.ContainsFunc(status.Strategies, func(t engine.StrategyStatus) bool {
 			return body.matches(t.Name, t.Symbol.Market.String(), t.Symbol.Name)
 		})
-		orders = s.withdrawing(body, &status, &out)
+		orders = m.withdrawing(body, &status, &out)
 	})
 	switch {
 	case err != nil:
@@ -135,7 +145,7 @@ func (s *Server) cancelOrders(r *request, body *CancelRequest) (HaltAnswer, erro
 		return out, notPossible(body.String() + ": none is working that can be canceled")
 	}
 	for _, id := range orders { // each is a change of its own in the journal, with who asked
-		if err := s.controls.send(r, r.withdrawal(id, &body.ReasonRequest)); err != nil {
+		if err := m.controls.send(r, r.withdrawal(id, &body.ReasonRequest)); err != nil {
 			return out, err // asked again it goes on: those that are canceled already are left out
 		}
 	}
@@ -144,14 +154,14 @@ func (s *Server) cancelOrders(r *request, body *CancelRequest) (HaltAnswer, erro
 
 // withdrawing returns the orders that can be canceled, and answers what that sends and
 // what follows from it.
-func (s *Server) withdrawing(body *CancelRequest, status *engine.Status, out *HaltAnswer) (orders []string) {
+func (m *manual) withdrawing(body *CancelRequest, status *engine.Status, out *HaltAnswer) (orders []string) {
 	for i := range status.Live {
 		p := &status.Live[i]
 		key := p.Symbol()
 		if !p.Purpose().Opens() || !body.matches(p.Strategy(), key.Market.String(), key.Name) {
 			continue
 		}
-		action, err := s.config.Engine.PreviewCancel(p.ClientOrderID())
+		action, err := m.config.Engine.PreviewCancel(p.ClientOrderID())
 		if err != nil {
 			out.Does = append(out.Does, err.Error())
 			continue

@@ -10,14 +10,15 @@ import (
 )
 
 var sessionRoutes = []route{
-	{id: "session", tag: "session", method: "GET", path: "/api/v1/session", minimum: auth.Viewer, endpoint: read((*Server).session),
+	{id: "session", tag: "session", method: "GET", path: "/api/v1/session", minimum: auth.Viewer, endpoint: read(of(credentialsOf, (*credentials).session)),
 		summary: "Who asks, and with which role."},
-	{id: "login", tag: "session", method: "POST", path: auth.LoginPath, minimum: auth.Nobody, endpoint: secret((*Server).login),
+	{id: "login", tag: "session", method: "POST", path: auth.LoginPath, minimum: auth.Nobody, endpoint: secret(by(credentialsOf, (*credentials).login)),
 		summary: "Exchanges a token, or the code of a one-time link, for a session cookie.", fails: []int{401, 413, 429}},
 	{id: "logout", tag: "session", method: "DELETE", path: "/api/v1/session", minimum: auth.Viewer, endpoint: raw("", (*Server).logout),
 		summary: "Ends the session."},
-	{id: "link", tag: "session", method: "POST", path: "/api/v1/session/link", minimum: auth.Operator, endpoint: secret((*Server).makeLink),
-		summary: "Makes a one-time link that logs an operator in. Over the unix socket alone."},
+	{id: "link", tag: "session", method: "POST", path: "/api/v1/session/link", minimum: auth.Operator,
+		endpoint: secret(by(credentialsOf, (*credentials).makeLink)),
+		summary:  "Makes a one-time link that logs an operator in. Over the unix socket alone."},
 }
 
 // Session is who asks, and what for.
@@ -31,9 +32,18 @@ type Session struct {
 	Makes    bool       `json:"makes_tokens"` // it may make named tokens
 }
 
-func (s *Server) sessionOf(who auth.Identity) Session {
-	out := Session{Schema: 1, Role: who.Role.String(), By: who.By, Mode: s.config.Board.Mode(), Instance: s.config.Board.Instance(),
-		Makes: s.config.Keyring != nil && who.MakesTokens()}
+// credentials are what a person or a program is known by: named tokens, sessions, and links that open one.
+type credentials struct {
+	config   *Config
+	guard    *auth.Guard
+	controls controls
+}
+
+func credentialsOf(s *Server) *credentials { return &s.credentials }
+
+func (c *credentials) sessionOf(who auth.Identity) Session {
+	out := Session{Schema: 1, Role: who.Role.String(), By: who.By, Mode: c.config.Board.Mode(), Instance: c.config.Board.Instance(),
+		Makes: c.config.Keyring != nil && who.MakesTokens()}
 	if !who.Ends.IsZero() {
 		ends := who.Ends.UTC()
 		out.Ends = &ends
@@ -41,7 +51,7 @@ func (s *Server) sessionOf(who auth.Identity) Session {
 	return out
 }
 
-func (s *Server) session(r *request) (Session, error) { return s.sessionOf(who(r.Request)), nil }
+func (c *credentials) session(r *request) (Session, error) { return c.sessionOf(who(r.Request)), nil }
 
 // LoginRequest is a token, or the code of a one-time link.
 type LoginRequest struct {
@@ -49,13 +59,13 @@ type LoginRequest struct {
 	Code  string `json:"code,omitempty"` // of a one-time link
 }
 
-func (s *Server) login(r *request, body *LoginRequest) (Session, error) {
-	cookie, who, denied := s.guard.Login(r.Request, body.Token, body.Code, time.Now())
+func (c *credentials) login(r *request, body *LoginRequest) (Session, error) {
+	cookie, who, denied := c.guard.Login(r.Request, body.Token, body.Code, time.Now())
 	if denied != nil {
 		return Session{}, denied
 	}
 	http.SetCookie(r.writer, cookie)
-	return s.sessionOf(who), nil
+	return c.sessionOf(who), nil
 }
 
 func (s *Server) logout(w http.ResponseWriter, r *request) error {
@@ -80,28 +90,30 @@ func (s *Server) OpenSessions(directory string, warn func(error)) (closing func(
 }
 
 // NewLink makes a one-time link.
-func (s *Server) NewLink() Link {
-	code, ends := s.guard.NewLink(time.Now())
-	return Link{1, code, s.instanceAddress(), s.config.Address, "/login#" + code, ends.UTC()}
+func (s *Server) NewLink() Link { return s.credentials.newLink() }
+
+func (c *credentials) newLink() Link {
+	code, ends := c.guard.NewLink(time.Now())
+	return Link{1, code, c.instanceAddress(), c.config.Address, "/login#" + code, ends.UTC()}
 }
 
 // instanceAddress is the dashboard's address at a name below localhost that no other program
 // has: ports do not separate cookies, names do. Under TLS the cookie's prefix does that.
-func (s *Server) instanceAddress() string {
-	plain, secure := strings.CutPrefix(s.config.Address, "http://")
+func (c *credentials) instanceAddress() string {
+	plain, secure := strings.CutPrefix(c.config.Address, "http://")
 	host, port, err := net.SplitHostPort(plain)
-	if !secure || s.config.Access.secure() || err != nil {
-		return s.config.Address
+	if !secure || c.config.Access.secure() || err != nil {
+		return c.config.Address
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return s.config.Address
+		return c.config.Address
 	}
-	return "http://" + net.JoinHostPort(s.config.Tokens.InstanceHost(), port)
+	return "http://" + net.JoinHostPort(c.config.Tokens.InstanceHost(), port)
 }
 
-func (s *Server) makeLink(r *request, _ *nothing) (Link, error) {
+func (c *credentials) makeLink(r *request, _ *nothing) (Link, error) {
 	if who := who(r.Request); !who.OnSocket() {
 		return Link{}, &failure{http.StatusForbidden, "role", "a link is made over the unix socket alone: botd login"}
 	}
-	return s.NewLink(), nil
+	return c.newLink(), nil
 }

@@ -30,7 +30,7 @@ func (s *Server) status(r *request) (view.Status, error) {
 		status.Degraded = append(view.DegradedOf(s.config.Lane.Degraded()), status.Degraded...)
 	}
 	if s.config.LaneUse != nil {
-		status.Beside = s.config.LaneUse()
+		status.LaneUse = s.config.LaneUse()
 	}
 	if s.config.Head != nil {
 		status.Journal = s.config.Head(r.Context())

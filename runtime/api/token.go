@@ -9,15 +9,17 @@ import (
 )
 
 var tokenRoutes = []route{
-	{id: "tokens", tag: "session", method: "GET", path: "/api/v1/tokens", minimum: auth.Viewer, endpoint: all((*Server).tokens),
+	{id: "tokens", tag: "session", method: "GET", path: "/api/v1/tokens", minimum: auth.Viewer, endpoint: all(of(credentialsOf, (*credentials).tokens)),
 		summary: "The named tokens, in the order they were made. The tokens themselves are stored nowhere."},
-	{id: "create_token", tag: "session", method: "POST", path: "/api/v1/tokens", minimum: auth.Operator, endpoint: secret((*Server).createToken),
+	{id: "create_token", tag: "session", method: "POST", path: "/api/v1/tokens", minimum: auth.Operator,
+		endpoint: secret(by(credentialsOf, (*credentials).createToken)),
 		// not repeated under a key: its answer is shown once
 		summary: "Makes a token with a name, a role and an end, and shows it this once. " +
 			"Over the unix socket, and in a session that the link of `botd login` opened " +
 			"(ends is needed then, within 366 days): a token makes no others.", fails: []int{409, 413, 503}},
-	{id: "revoke_token", tag: "session", method: "DELETE", path: "/api/v1/tokens/{name}", minimum: auth.Operator, endpoint: change((*Server).revokeToken),
-		summary: "Ends a named token, and the sessions it opened.", fails: []int{404}},
+	{id: "revoke_token", tag: "session", method: "DELETE", path: "/api/v1/tokens/{name}", minimum: auth.Operator,
+		endpoint: change(by(credentialsOf, (*credentials).revokeToken)),
+		summary:  "Ends a named token, and the sessions it opened.", fails: []int{404}},
 }
 
 // NamedToken is a named token as the API lists it.
@@ -45,9 +47,9 @@ type TokenRequest struct {
 	Ends *time.Time `json:"ends,omitempty"`
 }
 
-func (s *Server) tokens(*request) ([]NamedToken, error) {
+func (c *credentials) tokens(*request) ([]NamedToken, error) {
 	items := []NamedToken{}
-	for _, k := range s.config.Keyring.List() {
+	for _, k := range c.config.Keyring.List() {
 		items = append(items, NamedToken{k.Name, k.Role, k.Made, k.Ends, k.Expired(time.Now())})
 	}
 	return items, nil
@@ -56,9 +58,9 @@ func (s *Server) tokens(*request) ([]NamedToken, error) {
 // maxTokenLife bounds the life of a token that is made in a browser.
 const maxTokenLife = 366 * 24 * time.Hour
 
-func (s *Server) createToken(r *request, body *TokenRequest) (NewToken, error) {
+func (c *credentials) createToken(r *request, body *TokenRequest) (NewToken, error) {
 	who := who(r.Request)
-	if !who.MakesTokens() || s.config.Keyring == nil { // a stolen token must not make others
+	if !who.MakesTokens() || c.config.Keyring == nil { // a stolen token must not make others
 		return NewToken{}, &failure{http.StatusForbidden, "role", "a token makes no others: use botd token create, or log in by the link of botd login"}
 	}
 	key := auth.Key{Name: body.Name, Role: body.Role, Made: time.Now().UTC().Truncate(time.Second), Ends: body.Ends}
@@ -69,28 +71,28 @@ func (s *Server) createToken(r *request, body *TokenRequest) (NewToken, error) {
 	if err != nil {
 		return NewToken{}, badBody(err.Error())
 	}
-	if err := s.config.Keyring.Room(key.Name); err != nil {
+	if err := c.config.Keyring.Room(key.Name); err != nil {
 		return NewToken{}, notPossible(err.Error())
 	}
-	if err := s.controls.record(r, "token "+key.Name, "a token for a "+key.Role); err != nil {
+	if err := c.controls.record(r, "token "+key.Name, "a token for a "+key.Role); err != nil {
 		return NewToken{}, err
 	}
-	token, err := s.config.Keyring.Add(key)
+	token, err := c.config.Keyring.Add(key)
 	if err != nil {
 		return NewToken{}, unwritten("the token could not be saved, and is worth nothing: " + err.Error())
 	}
 	return NewToken{1, key.Name, key.Role, key.Ends, token}, nil
 }
 
-func (s *Server) revokeToken(r *request, _ *nothing) (Change, error) {
+func (c *credentials) revokeToken(r *request, _ *nothing) (Change, error) {
 	name := r.PathValue("name")
-	if !s.config.Keyring.Has(name) {
+	if !c.config.Keyring.Has(name) {
 		return Change{}, notFound("token", name)
 	}
 	if !r.dryRun {
-		if err := s.config.Keyring.Remove(name); err != nil {
+		if err := c.config.Keyring.Remove(name); err != nil {
 			return Change{}, unwritten("the token is still good: " + err.Error())
 		}
 	}
-	return s.controls.do(r, r.audited("token "+name, "revoked", nil), "the token "+name+" is worth nothing from now on; sessions that it opened end")
+	return c.controls.do(r, r.audited("token "+name, "revoked", nil), "the token "+name+" is worth nothing from now on; sessions that it opened end")
 }

@@ -92,7 +92,7 @@ func (p *process) drive(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, stopServer())
 	}
-	stopBeside := beside(context.WithoutCancel(ctx), // stopping still signs
+	stopBackground := inBackground(context.WithoutCancel(ctx), // stopping still signs
 		func(ctx context.Context) { p.venue.Client.TrackClock(ctx, clockEvery, clock.take) },
 		p.reloads.Run,
 		p.lane.Run,
@@ -105,7 +105,7 @@ func (p *process) drive(ctx context.Context) error {
 	context.AfterFunc(ctx, p.supervisor.Stopping)
 	p.driven = true
 	err = p.driver.Run(ctx)
-	stopBeside()
+	stopBackground()
 	logLeftOpen(p.console, p.machine.OpenLeft(), p.reconciled)
 	if stopped := errors.Join(stopSignals(), stopServer()); err == nil {
 		err = stopped
@@ -174,8 +174,8 @@ func (p *process) redraw(int64) {
 	p.metrics.Incidents(p.board.OpenIncidents())
 }
 
-// beside lets tasks go on until stop is called, which waits for their end.
-func beside(ctx context.Context, tasks ...func(context.Context)) (stop func()) {
+// inBackground lets tasks go on until stop is called, which waits for their end.
+func inBackground(ctx context.Context, tasks ...func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	for _, task := range tasks {

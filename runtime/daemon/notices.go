@@ -79,7 +79,7 @@ func (p *process) startHeartbeat() (stop func(), err error) {
 		Works: func() bool { return p.board.Alive() && (p.notifier == nil || !p.notifier.Failing()) },
 		Count: func(result string) { p.metrics.Heartbeat(result, 1) },
 		Log:   func(event, text string) { p.console.Warn(event, "heartbeat %s", text) }}
-	return beside(context.Background(), heartbeat.Run), nil
+	return inBackground(context.Background(), heartbeat.Run), nil
 }
 
 // defaultBeatMS is how often a heartbeat is sent unless the configuration says.

@@ -57,7 +57,7 @@ func (p *process) reach(ctx context.Context) error {
 	until, reached := context.WithCancel(ctx)
 	defer reached()
 	var end error
-	attempts := beside(until, func(ctx context.Context) {
+	attempts := inBackground(until, func(ctx context.Context) {
 		end = p.attempt(ctx)
 		reached()
 	})
@@ -199,11 +199,11 @@ func (p *process) serveUntilReached(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	stopBeside := beside(context.WithoutCancel(ctx), p.logOutage, p.backlog.run,
+	stopBackground := inBackground(context.WithoutCancel(ctx), p.logOutage, p.backlog.run,
 		(&haltfile.Watcher{Directory: p.directory, Config: p.reloads.Current.Load, Code: p.key.Coder(haltfile.Kind), Send: p.driver.Send}).Run)
 	p.supervisor.Ready("waiting for " + p.venue.Where)
 	err = p.driver.Run(ctx)
-	stopBeside()
+	stopBackground()
 	if stopped := stopServer(); err == nil {
 		err = stopped
 	}

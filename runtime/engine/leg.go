@@ -109,7 +109,7 @@ func (leg *leg) spent() (keys []string) {
 		return nil
 	}
 	for i := range orders {
-		if leg.state.FilledUnder(placement.Order, orders[i].Key) < orders[i].Quantity {
+		if leg.state.FilledByKey(placement.Order, orders[i].Key) < orders[i].Quantity {
 			return nil
 		}
 		keys = append(keys, orders[i].Key)

@@ -48,7 +48,7 @@ type Exchange struct {
 
 	written     string       // live: what the files of key and secret held when they were last read
 	credentials *rest.Config // live: what signs now; the one that rotates alone changes it
-	messages    heard
+	messages    pendingMessages
 	stale       staleFeeds // paper alone
 }
 

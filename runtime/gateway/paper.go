@@ -153,33 +153,33 @@ func Traded(config *configs.Config) (keys []exchange.SymbolKey) {
 	return keys
 }
 
-// heard holds a venue's messages until there is a console.
-type heard struct {
+// pendingMessages holds a venue's messages until there is a console.
+type pendingMessages struct {
 	mu      sync.Mutex // guards all below
 	console *ops.Console
 	early   [][2]string
 }
 
-func (h *heard) say(event, text string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.console == nil {
-		h.early = append(h.early, [2]string{event, text})
+func (p *pendingMessages) say(event, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.console == nil {
+		p.early = append(p.early, [2]string{event, text})
 		return
 	}
-	h.console.Warn(event, "paper     %s", text)
+	p.console.Warn(event, "paper     %s", text)
 }
 
 // LogTo logs the exchange's messages, earlier ones included.
 func (v *Exchange) LogTo(console *ops.Console) { v.messages.to(console) }
 
-func (h *heard) to(console *ops.Console) {
-	h.mu.Lock()
-	h.console = console
-	early := h.early
-	h.early = nil
-	h.mu.Unlock()
+func (p *pendingMessages) to(console *ops.Console) {
+	p.mu.Lock()
+	p.console = console
+	early := p.early
+	p.early = nil
+	p.mu.Unlock()
 	for _, line := range early {
-		h.say(line[0], line[1])
+		p.say(line[0], line[1])
 	}
 }

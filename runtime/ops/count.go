@@ -154,8 +154,8 @@ func (m *Metrics) order(n *engine.Note, market, strategy string) {
 	}
 }
 
-// BesideEngine counts a use of the kill switch beside the engine, and how long it took.
-func (m *Metrics) BesideEngine(took time.Duration) {
+// LaneUsed counts a use of the kill switch beside the engine, and how long it took.
+func (m *Metrics) LaneUsed(took time.Duration) {
 	m.beside.WithLabelValues().Inc()
 	m.besideSeconds.WithLabelValues().Set(took.Seconds())
 }

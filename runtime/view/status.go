@@ -68,7 +68,7 @@ type Status struct {
 	Nearest    *Liquidation     `json:"nearest_liquidation"`
 	Reconcile  ReconcileSummary `json:"reconcile"`
 	Journal    *JournalHead     `json:"journal_head"`              // null where there is no journal
-	Beside     *LaneUse         `json:"kill_switch_beside_engine"` // null where it was not needed since the start
+	LaneUse    *LaneUse         `json:"kill_switch_beside_engine"` // null where it was not needed since the start
 	Strategies []Strategy       `json:"strategies"`
 }
 

@@ -24,19 +24,20 @@ import (
 )
 
 // hangs are edits with which a file in the daemon's directory stops a part of it: nothing
-// outside a test can. A named pipe holds up whoever opens it, until the test releases it.
+// outside a test can. A named pipe holds up whoever opens it, until the test releases it. They are in the daemon's own package, which
+// few others are built from.
 func hangs() []overlay.Edit {
 	const table = "cmd/botd/cli/lane_linux_test.go"
-	behind := func(pipe string) func(string) string {
-		return func(code string) string { return fmt.Sprintf("_, _ = os.ReadFile(%q); %s", pipe, code) }
-	}
 	return []overlay.Edit{
-		{Name: "a turn that hangs", Table: table, In: "runtime.Driver.handle", Code: "d.effects.Reset()", Replace: behind("stuck"), Import: "os"},
-		{Name: "a disk that hangs", Table: table, In: "reconcile/journal.Journal.Append", Code: "j.mu.Lock()", Replace: behind("slow"), Import: "os"},
-		{Name: "a disk that is full", Table: table, In: "reconcile/journal.Journal.append", Import: "os",
-			Code: `if _, err := j.writer.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil`,
+		{Name: "a turn that hangs", Table: table, In: "runtime/daemon.process.drive", Import: "os", Code: "Beat: «p.redraw»", // a turn's end
 			Replace: func(code string) string {
-				return `if _, err := os.Stat("full"); err == nil { return fmt.Errorf("injected: %w", ErrFull) }; ` + code
+				return `func(nowMS int64) { _, _ = os.ReadFile("stuck"); ` + code + `(nowMS) }`
+			}},
+		{Name: "a disk that hangs", Table: table, In: "runtime/daemon.timedJournal.Append", Import: "os", Code: "began := time.Now()",
+			Replace: func(code string) string { return `_, _ = os.ReadFile("slow"); ` + code }},
+		{Name: "a disk that is full", Table: table, In: "runtime/daemon.timedJournal.Append", Import: "os", Code: "err := «j.Journal.Append(ctx, records)»",
+			Replace: func(code string) string {
+				return `fmt.Errorf("injected: %w", journal.ErrFull); if _, full := os.Stat("full"); full != nil { err = ` + code + ` }`
 			}},
 	}
 }
@@ -178,7 +179,7 @@ func wantUse(t *testing.T, p *place) {
 	if err := json.Unmarshal([]byte(p.run(0, "status", "-o", "json", "-c", "configs")), &status); err != nil {
 		t.Fatal(err)
 	}
-	use := status.Beside
+	use := status.LaneUse
 	if use == nil || use.Active || use.By == "" || use.Level != record.LevelFlatten || use.Orders == 0 || use.DoneAfterMS <= 0 || use.TookMS < use.DoneAfterMS {
 		t.Errorf("want who, how many orders and how long, have %+v", use)
 	}

@@ -53,7 +53,7 @@ func NewStatus() *cobra.Command {
 		}
 		showDegraded(w, s.Degraded)
 		showOtherIncidents(w, s)
-		showBeside(w, s.Beside)
+		showLaneUse(w, s.LaneUse)
 		t := shell.NewTable(w, table.Row{"strategy", "state", "symbol", "position", "last", "unrealised", "%", "age", "profit USDT", "why"})
 		t.Signed("unrealised", "%", "profit USDT")
 		t.Spare("why", "age", "last", "%", "state")
@@ -80,8 +80,8 @@ func strategyRow(r *view.Strategy, nowMS int64) table.Row {
 		strings.Trim(r.Why+"; "+r.Reason, "; ")}
 }
 
-// showBeside prints the last use of the kill switch beside the engine.
-func showBeside(w io.Writer, use *view.LaneUse) {
+// showLaneUse prints the last use of the kill switch beside the engine.
+func showLaneUse(w io.Writer, use *view.LaneUse) {
 	if use == nil {
 		return
 	}
