@@ -74,6 +74,14 @@ func newHaltAnswer(r *request, level record.HaltLevel, scope, reason string) Hal
 		Still: []view.Degraded{}}
 }
 
+// manual is what a person does to trading: halts, and orders and positions by hand.
+type manual struct {
+	config   *Config
+	controls controls
+}
+
+func manualOf(s *Server) *manual { return &s.manual }
+
 func (m *manual) halt(r *request, body *HaltRequest) (HaltAnswer, error) {
 	return m.engage(r, body.Level, &body.RearmRequest)
 }

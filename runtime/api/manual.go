@@ -33,14 +33,6 @@ var manualRoutes = []route{
 
 const wantReason = `want {"reason": "..."}; dry_run shows what it would send`
 
-// manual is what a person does to trading: halts, and orders and positions by hand.
-type manual struct {
-	config   *Config
-	controls controls
-}
-
-func manualOf(s *Server) *manual { return &s.manual }
-
 func (m *manual) cancelOrder(r *request, body *ReasonRequest) (HaltAnswer, error) {
 	if err := body.need(r, wantReason); err != nil {
 		return HaltAnswer{}, err
