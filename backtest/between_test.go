@@ -8,6 +8,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/tape"
 	"botd/strategy"
+	"botd/strategy/overlay"
 )
 
 // onlooker records what it is shown, and has no target.
@@ -66,4 +67,49 @@ func TestBetweenClosesAStrategySeesClosedCandlesAndKnownPricesOnly(t *testing.T)
 			t.Errorf("want it asked ten times a candle, with finer candles at another price mostly, have %d, %d", seen.asked, seen.moved)
 		}
 	}
+}
+
+// keeper enters anew every forty questions, and checks like an onlooker what it is shown while it holds.
+type keeper struct {
+	onlooker
+	questions, held int
+}
+
+func (k *keeper) Decide(view *strategy.View, plan *strategy.Plan) {
+	if view.Position.Quantity != 0 {
+		k.held++
+		k.onlooker.Decide(view, plan)
+	}
+	if k.questions++; k.questions%40 == 0 {
+		plan.Hold(strategy.Flat(), "out")
+		return
+	}
+	plan.Hold(strategy.Size{Equity: exchange.RateOne / 2}.Target(1), "kept")
+}
+
+// TestWhileAStopIsOnItsWayNothingIsSeenOfThePath asks ten times a candle while a stop that follows the price is moved, which takes
+// half of the time between two questions: its exits see the path then, and the strategy the open of the candle still.
+func TestWhileAStopIsOnItsWayNothingIsSeenOfThePath(t *testing.T) {
+	t.Parallel()
+	fine := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 3_000)
+	coarse := &exchange.Candles{Interval: 10 * fine.Candles.Interval}
+	for i := range fine.Candles.Len() {
+		coarse.Merge(fine.Candles.At(i))
+	}
+	config := crossing(t, &tape.Tape{Symbol: fine.Symbol, Candles: coarse}, exchange.RateOne, strategy.Protection{}, bothWays)
+	seen := &keeper{onlooker: onlooker{t: t, candles: coarse, opens: true}}
+	config.Costs.LatencyMS = int64(fine.Candles.Interval) / 2
+	leg := &config.Legs[0].Strategy
+	leg.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 10}}
+	leg.Strategy = overlay.Wrap(seen, overlay.Rules{Exit: overlay.Exit{Base: leg.Protection, Trailing: overlay.Trailing{Distance: exchange.RateOne / 200}}})
+	config.Legs[0].Make = func(*tape.Tape) (strategy.Strategy, error) { return leg.Strategy, nil }
+	leg.Schedule = every(fine.Candles.Interval)
+	result, err := backtest.Run(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen.held < 200 || len(result.Trips) < 10 {
+		t.Errorf("asked %d times while it held, %d trips: too few to prove anything", seen.held, len(result.Trips))
+	}
+	t.Logf("asked %d times while it held, %d trips", seen.held, len(result.Trips))
 }

@@ -53,9 +53,10 @@ func trailedTrip(t *testing.T, seed uint64, latencyMS int64) (profit float64, ca
 // little, trip by trip and together.
 func TestLatencyIsContinuousForAStopThatTrailsWithinACandle(t *testing.T) {
 	t.Parallel()
+	const trips = 300 // in 247 and 278 the stop that was to be moved a minute after the last time never was: 10 s gained 0.7 %
 	latencies := []int64{0, 1, 10, 100, 1_000, 10_000, 60_000}
 	sums, compared := make([]float64, len(latencies)), 0
-	for seed := range uint64(150) {
+	for seed := range uint64(trips) {
 		before, candleBefore := 0.0, int64(-1)
 		for i, latency := range latencies {
 			profit, candle := trailedTrip(t, seed, latency)
@@ -71,7 +72,7 @@ func TestLatencyIsContinuousForAStopThatTrailsWithinACandle(t *testing.T) {
 		}
 	}
 	for i := 1; i < len(sums); i++ {
-		if cost := (sums[i-1] - sums[i]) / 150; cost > []float64{0, 1e-5, 2e-5, 5e-5, 2e-4, 8e-4, 25e-4}[i] || cost < -2e-4 {
+		if cost := (sums[i-1] - sums[i]) / trips; cost > []float64{0, 1e-5, 2e-5, 5e-5, 2e-4, 8e-4, 25e-4}[i] || cost < -2e-4 {
 			t.Errorf("%d ms of latency instead of %d cost %.4f %% a trip", latencies[i], latencies[i-1], 100*cost)
 		}
 	}

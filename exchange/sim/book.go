@@ -187,7 +187,10 @@ func (b *book) react(gap bool) {
 		if o.worst == 0 {
 			o.worst = b.last
 		}
-		o.worst, o.sinceMS = worse(o.Side, o.worst, b.last), b.exchange.nowMS
+		if !o.spared {
+			o.worst = worse(o.Side, o.worst, b.last)
+		}
+		o.sinceMS = b.exchange.nowMS
 		b.activate(o, b.last)
 	}
 	if b.tape != nil {

@@ -332,3 +332,33 @@ func symbolOf(t *testing.T) *exchange.Symbol {
 	d := newDesk(t, Config{}).on(exchange.Spot, "SOL-USDT")
 	return d.Symbol(d.key())
 }
+
+// TestWhatIsKnownAfterSkippedCandles: a price that was skipped to is the last one that is known, in a hole of the record until the
+// next candle opens, and within that candle its open.
+func TestWhatIsKnownAfterSkippedCandles(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, Config{})
+	flat := [4]string{"50000", "50100", "49900", "50050"}
+	candles := d.tapeOf(flat, flat, [4]string{"50050", "50200", "49800", "50010"}, [4]string{"51000", "52000", "50500", "51500"})
+	const minute, hole = int64(exchange.Minute1), 5 * int64(exchange.Minute1)
+	candles.OpenMS[3] += hole
+	d.SetMarket(d.key(), Tape(candles, TapeConfig{Order: Worst, Costs: Costs{Bounded: true, Through: true}}))
+	seat, _ := d.Instrument(d.key())
+	d.Advance(startMS + 1)
+	if !seat.Quiet(candles.Low[2], candles.High[2], startMS+3*minute-1) {
+		t.Fatal("want the candles quiet, without orders")
+	}
+	seat.SkipTo(startMS+3*minute-1, candles.Close[2])
+	for _, c := range []struct {
+		atMS int64
+		want string
+	}{
+		{startMS + 3*minute - 1, "50010"}, {startMS + 4*minute, "50010"}, {startMS + 3*minute + hole - 1, "50010"},
+		{startMS + 3*minute + hole, "51000"}, {startMS + 3*minute + hole + minute/2, "51000"}, {startMS + 4*minute + hole - 1, "51500"},
+	} {
+		d.Advance(c.atMS)
+		if known := seat.Known(); known != d.p(c.want) {
+			t.Errorf("%d ms in: want %s known, have %d", c.atMS-startMS, c.want, known)
+		}
+	}
+}

@@ -39,6 +39,7 @@ func (b *book) arriveConditional(o *order) {
 		spared := b.tape.config.Order == Best && o.exits() && !o.watched && !o.passed
 		o.worst, o.watched = b.triggersAt(o, reached), false
 		if (spared || !o.Type.StopLoss()) && b.delayRest(o) {
+			o.spared = o.Type.StopLoss()
 			return
 		}
 	}

@@ -26,6 +26,7 @@ type order struct {
 	slippage    exchange.Rate  // the largest so far
 	late        bool           // it rests, or waits for its stop price, from its bar's close on
 	delayed     bool           // it did not reach the book when it was placed
+	spared      bool           // a stop of the best path that pays its price whenever it is passed
 	passed      bool           // a stop whose price the path has reached while it was on its way
 	watched     bool           // it is on its way, and worst is the worst price that the path has reached since it was placed
 

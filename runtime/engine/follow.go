@@ -60,6 +60,11 @@ func (t *tick) followPrice(event *EventFollow) {
 		if leg.symbol.Key() == event.Series {
 			leg.symbol.Last, leg.symbol.Mark, leg.symbol.LastMS = event.Last, event.Last, t.nowMS
 			t.follow(leg)
+			if f := leg.follower(); f != nil {
+				if _, trails := f.Trails(); trails {
+					t.roundMS = t.nowMS // a stop that was moved too recently may be moved by now, though it is to be where it was
+				}
+			}
 		}
 	}
 }
