@@ -143,6 +143,26 @@ func TestASealedJournalReadsAsItDidBefore(t *testing.T) {
 	}
 }
 
+// TestAYearOfOrdersIsAsSmallAsTheDocumentsSay seals a journal, and reckons from the bytes of a record what a year at the pace of a soak takes:
+// docs/operations.md states 64 GB, at the five and a half records of an order and 5.3 orders a second that a soak has.
+func TestAYearOfOrdersIsAsSmallAsTheDocumentsSay(t *testing.T) {
+	t.Parallel()
+	j := open(t, filepath.Join(t.TempDir(), "journal.db"))
+	m := newTrader(t, j)
+	for range 4 {
+		m.orders(120)
+		m.checkpoint()
+	}
+	records, size := int64(0), int64(0)
+	for _, one := range sealAll(t, j, journal.SealOptions{Records: 1_000}) {
+		records, size = records+one.Last-one.First+1, size+one.Bytes
+	}
+	const year, orders, each = 365 * 24 * 3600, 5.3, 5.5
+	if taken := float64(size) / float64(records) * each * orders * year; records < 1_000 || taken > 64e9 {
+		t.Errorf("%d records in %d bytes: %.0f bytes a year, want 64 GB at most", records, size, taken)
+	}
+}
+
 // TestSegmentsMayBeMovedAway takes segments from the beginning, from the middle, and all.
 func TestSegmentsMayBeMovedAway(t *testing.T) {
 	t.Parallel()
