@@ -46,6 +46,38 @@ func TestAnExitThatThePlanNoLongerAsksForIsNotSent(t *testing.T) {
 	}
 }
 
+// TestAnOpeningAgainstAPositionThatIsKnownMeanwhileIsNotSent: while its record is written, the quote of the other side has filled.
+func TestAnOpeningAgainstAPositionThatIsKnownMeanwhileIsNotSent(t *testing.T) {
+	t.Parallel()
+	for position, want := range map[exchange.Quantity]bool{-10: false, 0: true, 10: true} {
+		for market, key := range map[string]exchange.SymbolKey{"futures": bitcoin, "spot": coin} {
+			quotes := false
+			options := []option(nil)
+			if market == "spot" {
+				options = append(options, onSpot)
+			}
+			w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
+				if plan.OrdersSet = true; quotes {
+					plan.Orders = []strategy.DesiredOrder{{Key: "b", Side: exchange.Buy, Price: 40_000e8, Quantity: 100}}
+				}
+			}, options...)
+			w.pass(30_000)
+			quotes, w.slow = true, true
+			w.pass(3_000) // the order is derived, and its record is being written
+			if len(w.sent) != 0 {
+				t.Fatalf("%s: want nothing sent before its record is durable, have %+v", market, w.sent)
+			}
+			w.engine.Book().Symbol(key).Position = position // as a read has shown it since
+			w.slow = false
+			w.give(&EventJournaled{Sequence: w.written})
+			w.pass(50)
+			if sent := len(w.sent) == 1; sent != (want || market == "spot") {
+				t.Errorf("%s, a position of %d: want the bid sent %t, have %t\n%s", market, position, want, sent, w.story())
+			}
+		}
+	}
+}
+
 // bySlices targets a slice more than what is held and in flight, as twap does.
 func bySlices(most exchange.Quantity) func(*strategy.View, *strategy.Plan) {
 	return func(view *strategy.View, plan *strategy.Plan) {

@@ -70,10 +70,18 @@ func (p *permission) withdrawn(w *queued) string {
 		return "the journal's disk was nearly full or its files lost meanwhile"
 	case p.limits.breached(w.intent.Strategy) != nil:
 		return "a limit was passed meanwhile"
+	case opposes(p.book.Symbol(key), w.intent.Order.Side):
+		return "a position of the other side is open meanwhile"
 	case p.book.BlocksOpening(w.intent.Order.ClientOrderID, key):
 		return "another placement on the symbol is under way or became unknown meanwhile"
 	}
 	return ""
+}
+
+// opposes reports whether an opening of that side is against a futures position (interface, futures rule 4).
+func opposes(symbol *reconcile.SymbolState, side exchange.Side) bool {
+	against := func(position exchange.Quantity) bool { return int64(position)*side.Sign() < 0 }
+	return symbol.Key().Market == exchange.Futures && (against(symbol.AtVenue()) || against(symbol.StandingAtVenue()))
 }
 
 // outdated reports whether a strategy's plan asks for no less than it holds: it was decided anew
