@@ -202,6 +202,10 @@ func taught(ran *cobra.Command, err error) error {
 		text = strings.NewReplacer("accepts ", "takes ", "requires at ", "takes at ", "arg(s), received", "argument(s), not", "arg(s), only received",
 			"argument(s), not").Replace(text)
 		return failure.Usagef("%s %s\nhint: %s", ran.CommandPath(), text, ran.UseLine())
+	case strings.HasPrefix(text, "if any flags in the group "):
+		given := text[strings.LastIndex(text, "; [")+len("; ["):]
+		given, _, _ = strings.Cut(given, "]")
+		return failure.Usagef("--%s exclude each other", strings.Join(strings.Fields(given), " and --"))
 	}
 	return err
 }

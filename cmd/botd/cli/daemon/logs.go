@@ -95,6 +95,9 @@ func (f *logsFlags) run(command *cobra.Command) error {
 	if f.limit < 1 || f.limit > logsPage {
 		return failure.Usagef("--lines %d: from 1 to %d", f.limit, logsPage)
 	}
+	if f.level != "" && !slices.Contains(ops.Levels, f.level) {
+		return failure.Usagef("--level %q: want one of %s", f.level, strings.Join(ops.Levels, ", "))
+	}
 	form, _, _ := strings.Cut(f.Output, "=")
 	if f.follow && form != "table" && form != "jsonl" {
 		return failure.Usagef("-f goes on without end: -o table or jsonl")

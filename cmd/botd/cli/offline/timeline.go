@@ -100,6 +100,9 @@ func (f *timelineFlags) run(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if until.Before(since) {
+		return failure.Usagef("--until %s is before --since %s", f.until, since.UTC().Format(time.DateTime))
+	}
 	story := &timeline.Story{Since: since, Until: until, Strategy: f.strategy, All: f.all}
 	if err := f.collect(command.Context(), story); err != nil {
 		return err
