@@ -48,7 +48,11 @@ func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *
 	}
 	d.convergeTarget()
 	d.convergeKeyed(placement.Order, d.plan.Orders, d.plan.OrdersSet)
-	d.convergeKeyed(placement.ExitOrder, d.plan.Exits, d.plan.ExitsSet)
+	if d.stopHasAsset() {
+		d.convergeKeyed(placement.ExitOrder, nil, true)
+	} else {
+		d.convergeKeyed(placement.ExitOrder, d.plan.Exits, d.plan.ExitsSet)
+	}
 	switch {
 	case desired.Frozen && (symbol.Position != 0 || symbol.Known() != 0 || symbol.spot.presumed != 0):
 	case b.StandsDown() != "":

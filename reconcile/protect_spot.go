@@ -42,7 +42,7 @@ func (d *derivation) protectSpot() {
 	if d.historyUnread() && d.book.walletMS >= d.book.bootMS+d.book.Settle().StalenessMS { // before that a wallet may be older than the last fill
 		uncovered = min(uncovered, d.beyondBaseline()-d.selling(d.leavesUncovered))
 	}
-	missing := d.symbol.Rules.FloorQuantity(d.capped(d.stoppable(uncovered)))
+	missing := d.symbol.Rules.FloorQuantity(d.capped(d.stoppable(uncovered - d.restingExits())))
 	moved := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice != price })
 	switch {
 	case d.desired.Unread && uncovered < 0 && !d.allShown(), d.desired.Unread && uncovered >= 0 && d.tooSmall(missing): // what stands, stays
@@ -64,6 +64,21 @@ func (d *derivation) protectSpot() {
 			d.add(Intent{Purpose: placement.StopLoss, Reason: "protects the position", Order: order})
 		}
 	}
+}
+
+// stopHasAsset reports whether on spot a stop is to hold what is held: a resting exit cannot hold it too.
+func (d *derivation) stopHasAsset() bool {
+	return d.symbol.Key().Market == exchange.Spot && d.desired.Protection.Set && !d.desired.Protection.StopLoss.IsZero()
+}
+
+// restingExits is what exits of the plan still hold of the asset: a stop waits for their cancels.
+func (d *derivation) restingExits() (sum exchange.Quantity) {
+	for _, p := range d.keyedOrders {
+		if p.Purpose() == placement.ExitOrder {
+			sum += p.Remaining()
+		}
+	}
+	return sum
 }
 
 // soldByOthers reports whether the symbol is quarantined since the order history, too, shows that others have sold.

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"slices"
 	"testing"
 
 	"botd/exchange"
@@ -216,5 +217,52 @@ func TestAnExitThatTheRulesRefuseTakesNoStopAway(t *testing.T) {
 	symbol.Rules.MinNotional = least
 	if intents := derive(); len(intents) != 1 || intents[0].Purpose != placement.Cancel {
 		t.Errorf("want it make room as soon as an exit can be placed, have %+v", intents)
+	}
+}
+
+// TestOnSpotTheStopHasTheAssetNotARestingExit: an exit in the book would hold what the stop is to sell, and the exchange takes but one of
+// them. Without a stop, and on futures, exits rest.
+func TestOnSpotTheStopHasTheAssetNotARestingExit(t *testing.T) {
+	t.Parallel()
+	stop := strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
+	plan := record.Plan{Plan: &strategy.Plan{ExitsSet: true, Exits: []strategy.DesiredOrder{{Key: "a", Side: exchange.Sell, Quantity: 10, Price: 51_000e8}}}}
+	for _, c := range []struct {
+		name  string
+		rests bool // an exit stands already
+		with  strategy.Protection
+		want  []placement.Purpose // of what is sent
+	}{
+		{"with a stop", false, stop, []placement.Purpose{placement.StopLoss}},
+		{"with a stop, and the exit stands", true, stop, nil}, // its cancel goes first
+		{"without a stop", false, strategy.Protection{Set: true}, []placement.Purpose{placement.ExitOrder}},
+		{"nothing is said of one", false, strategy.Protection{}, []placement.Purpose{placement.ExitOrder}},
+	} {
+		w := holding(t, ForeignHalt)
+		symbol := w.book.Symbol(coin)
+		symbol.Last = 50_000e8
+		w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, Body: plan})
+		if c.rests {
+			order := exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Quantity: 10, Price: 51_000e8}
+			id := w.book.NextClientOrderID("t")
+			order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, coin.Name, id
+			w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: id, Body: record.Sending{Order: order, Key: "a",
+				Purpose: placement.ExitOrder, DeadlineMS: w.now + 5_000}})
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Acknowledged{OrderID: 90}})
+		}
+		w.now += 1_000
+		intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Collar: exchange.RateOne / 20,
+			Protection: c.with}, w.now)
+		var have []placement.Purpose
+		canceled := false
+		for i := range intents {
+			if intents[i].Purpose == placement.Cancel {
+				canceled = true
+				continue
+			}
+			have = append(have, intents[i].Purpose)
+		}
+		if !slices.Equal(have, c.want) || canceled != c.rests {
+			t.Errorf("%s: want %v sent, the exit canceled %t, have %v, %t: %+v", c.name, c.want, c.rests, have, canceled, intents)
+		}
 	}
 }

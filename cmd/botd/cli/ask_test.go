@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"io"
@@ -17,6 +18,7 @@ import (
 
 	"botd/internal/failure"
 	"botd/internal/startclock"
+	"botd/strategy"
 )
 
 // self is this program as a command of its own, as scripts run it.
@@ -27,6 +29,11 @@ func self(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// execute runs one command line in this process, which cannot start itself again, and returns its exit code.
+func execute(arguments []string, stdout, stderr io.Writer, strategies ...strategy.Definition) int {
+	return executeIn(context.Background(), arguments, stdout, stderr, strategies...)
 }
 
 // demoListening starts a demo in a directory and returns its API's address.

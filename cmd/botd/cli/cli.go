@@ -55,11 +55,7 @@ func hidden(err error) int {
 	return failure.Internal
 }
 
-// execute runs one command line, where this process cannot start itself again, and returns its exit code.
-func execute(arguments []string, stdout, stderr io.Writer, strategies ...strategy.Definition) int {
-	return executeIn(context.Background(), arguments, stdout, stderr, strategies...)
-}
-
+// executeIn runs one command line and returns its exit code.
 func executeIn(ctx context.Context, arguments []string, stdout, stderr io.Writer, strategies ...strategy.Definition) int {
 	return caught(stderr, func() int { return perform(ctx, arguments, stdout, stderr, strategies) })
 }
