@@ -73,12 +73,17 @@ func TestBetweenClosesAStrategySeesClosedCandlesAndKnownPricesOnly(t *testing.T)
 type keeper struct {
 	onlooker
 	questions, held int
+	met             map[int64]exchange.Price // the last prices that were not the open, by when they were shown
 }
 
 func (k *keeper) Decide(view *strategy.View, plan *strategy.Plan) {
 	if view.Position.Quantity != 0 {
 		k.held++
 		k.onlooker.Decide(view, plan)
+		openMS := view.Candle.OpenMS + int64(view.Interval)
+		if at, found := slices.BinarySearch(k.candles.OpenMS, openMS); found && view.NowMS > openMS && view.Last != k.candles.Open[at] {
+			k.met[view.NowMS] = view.Last
+		}
 	}
 	if k.questions++; k.questions%40 == 0 {
 		plan.Hold(strategy.Flat(), "out")
@@ -88,7 +93,8 @@ func (k *keeper) Decide(view *strategy.View, plan *strategy.Plan) {
 }
 
 // TestWhileAStopIsOnItsWayNothingIsSeenOfThePath asks ten times a candle while a stop that follows the price is moved, which takes
-// half of the time between two questions: its exits see the path then, and the strategy the open of the candle still.
+// half of the time between two questions: its exits see the path then, and the strategy the open of the candle still. A stop
+// nearer than a candle is long may be filled at the moment of a question: what is seen then is the price of that fill.
 func TestWhileAStopIsOnItsWayNothingIsSeenOfThePath(t *testing.T) {
 	t.Parallel()
 	fine := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 3_000)
@@ -96,20 +102,29 @@ func TestWhileAStopIsOnItsWayNothingIsSeenOfThePath(t *testing.T) {
 	for i := range fine.Candles.Len() {
 		coarse.Merge(fine.Candles.At(i))
 	}
-	config := crossing(t, &tape.Tape{Symbol: fine.Symbol, Candles: coarse}, exchange.RateOne, strategy.Protection{}, bothWays)
-	seen := &keeper{onlooker: onlooker{t: t, candles: coarse, opens: true}}
-	config.Costs.LatencyMS = int64(fine.Candles.Interval) / 2
-	leg := &config.Legs[0].Strategy
-	leg.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 10}}
-	leg.Strategy = overlay.Wrap(seen, overlay.Rules{Exit: overlay.Exit{Base: leg.Protection, Trailing: overlay.Trailing{Distance: exchange.RateOne / 200}}})
-	config.Legs[0].Make = func(*tape.Tape) (strategy.Strategy, error) { return leg.Strategy, nil }
-	leg.Schedule = every(fine.Candles.Interval)
-	result, err := backtest.Run(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
+	for distance, fills := range map[exchange.Rate]int{exchange.RateOne / 200: 0, exchange.RateOne / 2000: 1} {
+		config := crossing(t, &tape.Tape{Symbol: fine.Symbol, Candles: coarse}, exchange.RateOne, strategy.Protection{}, bothWays)
+		seen := &keeper{onlooker: onlooker{t: t, candles: coarse}, met: map[int64]exchange.Price{}}
+		config.Costs.LatencyMS = int64(fine.Candles.Interval) / 2
+		leg := &config.Legs[0].Strategy
+		leg.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 10}}
+		leg.Strategy = overlay.Wrap(seen, overlay.Rules{Exit: overlay.Exit{Base: leg.Protection, Trailing: overlay.Trailing{Distance: distance}}})
+		config.Legs[0].Make = func(*tape.Tape) (strategy.Strategy, error) { return leg.Strategy, nil }
+		leg.Schedule = every(fine.Candles.Interval)
+		result, err := backtest.Run(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen.held < 200 || len(result.Trips) < 10 || len(seen.met) != fills {
+			t.Errorf("asked %d times while it held, %d trips, %d fills at a question: want 200, 10, %d", seen.held, len(result.Trips), len(seen.met), fills)
+		}
+		for atMS, price := range seen.met {
+			if !slices.ContainsFunc(result.Executions, func(e backtest.Execution) bool {
+				return e.TimeMS == atMS && e.Price == fine.Symbol.PriceDecimal(price).String()
+			}) {
+				t.Errorf("at %d: want the open or the price of a fill, have %d", atMS, price)
+			}
+		}
+		t.Logf("asked %d times while it held, %d trips", seen.held, len(result.Trips))
 	}
-	if seen.held < 200 || len(result.Trips) < 10 {
-		t.Errorf("asked %d times while it held, %d trips: too few to prove anything", seen.held, len(result.Trips))
-	}
-	t.Logf("asked %d times while it held, %d trips", seen.held, len(result.Trips))
 }
