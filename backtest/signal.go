@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"fmt"
+	"time"
 
 	"botd/exchange"
 	"botd/runtime/engine"
@@ -34,7 +35,7 @@ func (r *run) signal(nowMS int64) {
 		r.signalled++
 		r.give(nowMS, &given)
 		if err := given.Signal.Err; err != nil {
-			r.ledger.events.suppressed(row.Strategy, "signal refused: "+err.Error(), func() string { return utc(row.TimeMS).String() })
+			r.ledger.events.suppressed(row.Strategy, signalRefused+err.Error(), func() string { return utc(row.TimeMS).Format(time.RFC3339) })
 		}
 	}
 }

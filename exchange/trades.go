@@ -1,5 +1,7 @@
 package exchange
 
+import "math"
+
 // Trades are recorded trades of one symbol as columns, in order of time. Prices and quantities are in
 // the symbol's units.
 type Trades struct {
@@ -23,6 +25,11 @@ func (t *Trades) Candles(symbol *Symbol, interval Interval) *Candles {
 			one.TakerBase, one.TakerQuote = one.Volume, one.QuoteVolume
 		}
 		candles.Merge(one)
+	}
+	for _, column := range [][]float64{candles.Volume, candles.QuoteVolume, candles.TakerBase, candles.TakerQuote} {
+		for i, sum := range column {
+			column[i] = math.Round(sum*1e8) / 1e8 // adding left noise
+		}
 	}
 	return candles
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"botd/exchange"
 )
 
 // What is odd about candles that break no rule.
@@ -12,7 +14,7 @@ const (
 	outlierPart    = 100 // and at least this part of the price: a quiet minute is soon exceeded
 	outlierBeside  = 10  // candles before it, whose median range is the usual one
 	shortestRepeat = 3   // equal candles in a row, with a volume
-	shortestSilent = 60  // candles in a row without volume
+	shortestSilent = 60  // candles in a row without volume, or a day of longer ones
 	mostDescribed  = 20  // of each kind
 )
 
@@ -43,25 +45,34 @@ func (l *listed) done() []string {
 
 func momentOf(atMS int64) string { return time.UnixMilli(atMS).UTC().Format(time.RFC3339) }
 
-// outliers are highs and lows far beyond the candle before and the candle after.
+// outliers are highs and lows far beyond the bodies of the candles beside: a move that lasts has a body,
+// an outlier in the next candle has none.
 func outliers(t *Tape) []string {
 	found, c := &listed{kind: "outliers"}, t.Candles
-	ranges := make([]int64, 0, outlierBeside)
-	for i := 1; i < c.Len()-1; i++ {
+	ranges := make([]int64, 0, 2*outlierBeside)
+	for i := range c.Len() {
+		first, last := max(0, i-1), min(c.Len()-1, i+1)
 		ranges = ranges[:0]
-		for j := max(0, i-outlierBeside); j < i; j++ {
-			ranges = append(ranges, int64(c.High[j]-c.Low[j]))
+		for j := max(0, i-outlierBeside); j < min(c.Len(), max(i, outlierBeside+1)); j++ {
+			if j != i {
+				ranges = append(ranges, int64(c.High[j]-c.Low[j]))
+			}
+		}
+		if len(ranges) == 0 {
+			break
 		}
 		slices.Sort(ranges)
-		reach := max(outlierTimes*ranges[len(ranges)/2], int64(c.Close[i-1])/outlierPart)
-		// The candle's own body counts: a move that lasts is none.
-		top, bottom := max(c.High[i-1], c.High[i+1], c.Open[i], c.Close[i]), min(c.Low[i-1], c.Low[i+1], c.Open[i], c.Close[i])
+		reach := max(outlierTimes*ranges[len(ranges)/2], int64(c.Close[first])/outlierPart)
+		top, bottom := c.Close[i], c.Close[i]
+		for j := first; j <= last; j++ {
+			top, bottom = max(top, c.Open[j], c.Close[j]), min(bottom, c.Open[j], c.Close[j])
+		}
 		if int64(c.High[i]-top) > reach {
-			found.add("outlier: the candle of %s has a high of %s, those beside it of at most %s", momentOf(c.OpenMS[i]), t.Symbol.PriceDecimal(c.High[i]),
+			found.add("outlier: the candle of %s has a high of %s, and around it candles open and close at %s at most", momentOf(c.OpenMS[i]), t.Symbol.PriceDecimal(c.High[i]),
 				t.Symbol.PriceDecimal(top))
 		}
 		if int64(bottom-c.Low[i]) > reach {
-			found.add("outlier: the candle of %s has a low of %s, those beside it of at least %s", momentOf(c.OpenMS[i]), t.Symbol.PriceDecimal(c.Low[i]),
+			found.add("outlier: the candle of %s has a low of %s, and around it candles open and close at %s at least", momentOf(c.OpenMS[i]), t.Symbol.PriceDecimal(c.Low[i]),
 				t.Symbol.PriceDecimal(bottom))
 		}
 	}
@@ -90,6 +101,7 @@ func repeats(t *Tape) []string {
 // untradedStretches are stretches in which nothing was traded.
 func untradedStretches(t *Tape) []string {
 	found, c := &listed{kind: "stretches without volume"}, t.Candles
+	shortest := max(shortestRepeat, min(shortestSilent, int(exchange.Day1/c.Interval)))
 	for from, i := -1, 0; i <= c.Len(); i++ {
 		switch {
 		case i < c.Len() && c.Volume[i] == 0:
@@ -97,7 +109,7 @@ func untradedStretches(t *Tape) []string {
 				from = i
 			}
 			continue
-		case from >= 0 && i-from >= shortestSilent && i-from < c.Len():
+		case from >= 0 && i-from >= shortest && i-from < c.Len():
 			found.add("no volume: %d candles from %s on", i-from, momentOf(c.OpenMS[from]))
 		}
 		from = -1

@@ -32,6 +32,8 @@ func TestVerifyNamesWhatIsOdd(t *testing.T) {
 	}
 	for want, change := range map[string]func(c *exchange.Candles){
 		"outlier: the candle of 1970-01-01T01:40:00Z has a high of 500": func(c *exchange.Candles) { c.High[100] *= 10 },
+		"outlier: the candle of 1970-01-01T00:00:00Z has a high of 500": func(c *exchange.Candles) { c.High[0] *= 10 },
+		"outlier: the candle of 1970-01-01T08:19:00Z has a low of 4999": func(c *exchange.Candles) { c.Low[499] /= 10 },
 		"has a low of 4999.97": func(c *exchange.Candles) { c.Low[100] /= 10 },
 		"repeated: 4 candles from 1970-01-01T03:20:00Z": func(c *exchange.Candles) {
 			for i := 201; i < 204; i++ {
@@ -63,6 +65,34 @@ func TestAMoveThatLastsIsNoOutlier(t *testing.T) {
 	recorded.Candles.Open[150] = recorded.Candles.Close[149]
 	recorded.Candles.High[150] = recorded.Candles.Close[149]
 	if odd := tape.Oddities(recorded); len(odd) != 0 {
+		t.Errorf("have %v", odd)
+	}
+}
+
+// TestOutliersSideBySideAreBothNamed: neither hides the other.
+func TestOutliersSideBySideAreBothNamed(t *testing.T) {
+	t.Parallel()
+	recorded := plain(t, 500)
+	recorded.Candles.High[100] *= 10
+	recorded.Candles.High[101] *= 10
+	odd := tape.Oddities(recorded)
+	if len(odd) != 2 || !strings.Contains(odd[0], "01:40:00Z has a high") || !strings.Contains(odd[1], "01:41:00Z has a high") {
+		t.Errorf("have %v", odd)
+	}
+}
+
+// TestADayWithoutVolumeIsAStretch: of hours there are fewer than sixty.
+func TestADayWithoutVolumeIsAStretch(t *testing.T) {
+	t.Parallel()
+	recorded := plain(t, 500)
+	recorded.Candles.Interval = exchange.Hour1
+	for i := range recorded.Candles.Len() {
+		recorded.Candles.OpenMS[i] *= 60
+	}
+	for i := 300; i < 324; i++ {
+		recorded.Candles.Volume[i] = 0
+	}
+	if odd := tape.Oddities(recorded); len(odd) != 1 || odd[0] != "no volume: 24 candles from 1970-01-13T12:00:00Z on" {
 		t.Errorf("have %v", odd)
 	}
 }

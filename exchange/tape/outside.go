@@ -21,6 +21,12 @@ const (
 	rereadEvery     = time.Second
 	timeColumn      = "time_ms"
 	expectedColumns = "expected a header with time_ms and columns of numbers"
+	expectedSignals = "expected a header with time_ms,strategy,target"
+
+	// Times since 1970 before and after which no market's are: they are in seconds, or in micro- or nanoseconds.
+	earliestMS = 100_000_000_000 // 1973
+	latestMS   = 100 * earliestMS
+	aSecondMS  = 1_000_000_000 // from here on, 2001 in seconds; what is below is a time of a test
 )
 
 // rowsOf reads a CSV or Parquet file, plain or packed, with a header.
@@ -41,9 +47,19 @@ func rowsOf(path string, row func(line int, header, fields []string) error) erro
 	reader.ReuseRecord = true
 	first, err := reader.Read()
 	if err != nil {
-		return &DataError{Path: path, Line: 1, What: "no header: " + err.Error(), Hint: expectedColumns}
+		return &DataError{Path: path, Line: 1, What: "no header: the file is empty, or no CSV"}
 	}
 	header := slices.Clone(first)
+	header[0] = strings.TrimPrefix(header[0], "\ufeff") // spreadsheets write it
+	for i := range header {
+		header[i] = strings.TrimSpace(header[i])
+	}
+	if names := binanceTrades(header); names != nil {
+		if err := row(1, names, header); err != nil {
+			return err
+		}
+		header = names
+	}
 	for line := 2; ; line++ {
 		fields, err := reader.Read()
 		switch {
@@ -66,6 +82,9 @@ func timeOf(path string, line int, text string, beforeMS int64, same bool) (int6
 	switch {
 	case err != nil:
 		return 0, &DataError{Path: path, Line: line, Column: timeColumn, What: fmt.Sprintf("%q is not a time in milliseconds", text)}
+	case atMS >= aSecondMS && atMS < earliestMS || atMS >= latestMS:
+		return 0, &DataError{Path: path, Line: line, Column: timeColumn, What: text + " is in another unit than milliseconds",
+			Hint: "times are milliseconds since 1970, as 1704067200000 for 2024-01-01"}
 	case atMS < beforeMS || atMS == beforeMS && !same:
 		return 0, &DataError{Path: path, Line: line, Column: timeColumn, What: fmt.Sprintf("%d is not after %d", atMS, beforeMS),
 			Hint: "sort the rows by time, each time once"}
@@ -88,7 +107,7 @@ func LoadSignals(path string) (rows []SignalRow, err error) {
 	err = rowsOf(path, func(line int, header, fields []string) error {
 		time, name, target := slices.Index(header, timeColumn), slices.Index(header, "strategy"), slices.Index(header, "target")
 		if time < 0 || name < 0 || target < 0 {
-			return &DataError{Path: path, Line: 1, What: "the columns are " + strings.Join(header, ","), Hint: "expected time_ms,strategy,target"}
+			return &DataError{Path: path, Line: 1, What: "the columns are " + strings.Join(header, ","), Hint: expectedSignals}
 		}
 		atMS, err := timeOf(path, line, fields[time], beforeMS, true)
 		if err != nil {

@@ -42,6 +42,31 @@ func tradeLayout(header []string) (at [6]int, found bool) {
 	return at, at[0] >= 0 && at[1] >= 0 && at[2] >= 0 && at[3] >= 0 && (at[4] >= 0 || at[5] >= 0)
 }
 
+// binanceTrades returns the names of the columns of Binance's files of spot trades and aggregated trades, which have no
+// header: https://github.com/binance/binance-public-data. Of other rows there are none.
+func binanceTrades(first []string) []string {
+	for _, word := range first[max(0, len(first)-2):] {
+		if !strings.EqualFold(word, "true") && !strings.EqualFold(word, "false") {
+			return nil
+		}
+	}
+	switch len(first) {
+	case 7:
+		return []string{"id", "price", "qty", "quote_qty", "time", "is_buyer_maker", "is_best_match"}
+	case 8:
+		return []string{"agg_trade_id", "price", "quantity", "first_trade_id", "last_trade_id", "transact_time", "is_buyer_maker", "is_best_match"}
+	}
+	return nil
+}
+
+// ofMicroseconds returns a trade's time in milliseconds: Binance's files of spot trades have microseconds from 2025 on.
+func ofMicroseconds(text string) string {
+	if us, err := strconv.ParseInt(text, 10, 64); err == nil && us >= 1000*earliestMS && us < 1000*latestMS {
+		return strconv.FormatInt(us/1000, 10)
+	}
+	return text
+}
+
 // LoadTrades reads recorded trades, CSV or Parquet, in order of id and time. Prices are in the symbol's
 // units, quantities are rounded down to them.
 func LoadTrades(path string, symbol *exchange.Symbol) (*exchange.Trades, error) {
@@ -58,7 +83,7 @@ func LoadTrades(path string, symbol *exchange.Symbol) (*exchange.Trades, error) 
 		if err != nil || id <= beforeID {
 			return wrong(0, "is no number above the id before it")
 		}
-		timeMS, err := timeOf(path, line, fields[at[3]], beforeMS, true)
+		timeMS, err := timeOf(path, line, ofMicroseconds(fields[at[3]]), beforeMS, true)
 		if err != nil {
 			return err
 		}
@@ -71,7 +96,7 @@ func LoadTrades(path string, symbol *exchange.Symbol) (*exchange.Trades, error) 
 			return wrong(1, "has more decimal places than the symbol")
 		}
 		quantity, err := strconv.ParseFloat(fields[at[2]], 64)
-		if err != nil || quantity < 0 || math.IsInf(quantity, 0) {
+		if err != nil || !(quantity >= 0) || math.IsInf(quantity, 0) { // not a number is no quantity
 			return wrong(2, "is no quantity")
 		}
 		sold, known := sellerTook(fields, at)

@@ -59,6 +59,9 @@ func TestTradesThatAreWrongSayWhere(t *testing.T) {
 		"line 3: no price":        header + "2,0,1,1001,buy\n",
 		"line 3: too many places": header + "2,10.123456789123,1,1001,buy\n",
 		"line 3: no quantity":     header + "2,10,-1,1001,buy\n",
+		"line 3: not a number":    header + "2,10,NaN,1001,buy\n",
+		"line 3: seconds":         header + "2,10,1,1723161255,buy\n",
+		"line 3: nanoseconds":     header + "2,10,1,1723161255611000000,buy\n",
 		"line 3: no side":         header + "2,10,1,1001,up\n",
 		"line 1: no side column":  "id,price,qty,time_ms\n1,10,1,1000\n",
 		"no trades":               "id,price,qty,time_ms,side\n",
@@ -75,6 +78,29 @@ func TestTradesThatAreWrongSayWhere(t *testing.T) {
 		if line, _, is := strings.Cut(what, ":"); is && !strings.Contains(err.Error(), "trades.csv:"+strings.TrimPrefix(line, "line ")) {
 			t.Errorf("%s: have %v", what, err)
 		}
+	}
+}
+
+// TestTradesOfBinanceNeedNoHeader reads rows in the two layouts of its files of spot trades, in micro- and milliseconds.
+func TestTradesOfBinanceNeedNoHeader(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"7,2683.80,1.5,4025.70,1735689600123456,False,True\n8,2683.70,0.5,1341.85,1735689600124000,True,True\n",
+		"7,2683.80,1.5,90,91,1735689600123,false,true\n8,2683.70,0.5,92,92,1735689600124,true,true\n",
+	} {
+		path := outside(t, text)
+		trades, err := tape.LoadTrades(path, ether(t))
+		if err != nil || !tape.AreTrades(path) {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		if trades.Len() != 2 || trades.TimeMS[0] != 1735689600123 || trades.TimeMS[1] != 1735689600124 || trades.Sold[0] || !trades.Sold[1] {
+			t.Errorf("%q: have %+v", text, trades)
+		}
+	}
+	const again = "8,2683.70,0.5,1341.85,1735689600124000,True,True\n"
+	if _, err := tape.LoadTrades(outside(t, again+again), ether(t)); err == nil || !strings.Contains(err.Error(), "csv:2: ") {
+		t.Errorf("want line 2 to be wrong, have %v", err)
 	}
 }
 

@@ -233,12 +233,14 @@ func importable(command *cobra.Command, file string, symbol *exchange.Symbol, in
 	if options.Columns != "" || !tape.AreTrades(file) {
 		return loadColumns(command, file, symbol, interval, options)
 	}
-	trades, err := tape.LoadTrades(file, symbol)
+	fine := *symbol
+	fine.QuantityScale = max(8, fine.QuantityScale) // a candle's volume counts what is below a step too
+	trades, err := tape.LoadTrades(file, &fine)
 	if err != nil {
 		return nil, tape.Failure(err)
 	}
 	fmt.Fprintf(command.ErrOrStderr(), "%d trades; botd backtest run --trades %s plays them\n", trades.Len(), file)
-	return &tape.Tape{Symbol: symbol, Candles: trades.Candles(symbol, cmp.Or(interval, exchange.Minute1))}, nil
+	return &tape.Tape{Symbol: symbol, Candles: trades.Candles(&fine, cmp.Or(interval, exchange.Minute1))}, nil
 }
 
 func newDataExport() *cobra.Command {
