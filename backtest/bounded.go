@@ -40,6 +40,15 @@ type NotTraded struct {
 	First    string `json:"first"`             // the first time, in words
 }
 
+// ShortOf names the reason that counts most and how often, for tables; nothing of none.
+func ShortOf(all []NotTraded) string {
+	if len(all) == 0 {
+		return ""
+	}
+	most := slices.MaxFunc(all, func(a, b NotTraded) int { return cmp.Compare(a.Count, b.Count) })
+	return fmt.Sprintf("%d %s", most.Count, most.Reason)
+}
+
 // Reasons of what was not traded; those of rules are followed by the rule's name.
 const (
 	roundedToNothing = "rounded to nothing"
@@ -48,6 +57,7 @@ const (
 	refusedBy        = "refused by rule "
 	rejectedBy       = "rejected by the exchange: "
 	heldBackBy       = "held back by "
+	signalRefused    = "signal refused: "
 )
 
 // suppressed counts what was not traded.
@@ -170,8 +180,11 @@ func (r *run) boundWarnings(add func(code, format string, arguments ...any)) {
 		add(LimitHeldBack, "%s held entries back %d times; the first: %s", held.Rule, held.Count, e.firstHeld)
 	}
 	for _, n := range e.notTraded {
-		if n.Reason == roundedToNothing || n.Reason == belowMinimum {
+		switch {
+		case n.Reason == roundedToNothing || n.Reason == belowMinimum:
 			add(WantedNotTraded, "%s: %d targets were not traded, %s; the first: %s", n.Strategy, n.Count, n.Reason, n.First)
+		case strings.HasPrefix(n.Reason, signalRefused):
+			add(WantedNotTraded, "%s: %d signals were not taken, %s; the first: %s", n.Strategy, n.Count, n.Reason, n.First)
 		}
 	}
 }

@@ -81,6 +81,7 @@ func (r *run) recordWarnings(leg *leg, add func(code, format string, arguments .
 	if leg.symbol.Market == exchange.Futures {
 		r.fundingWarnings(leg, add)
 	}
+	r.outsideWarnings(leg, add)
 	if leg.fineSchedule() {
 		add(
 			FineSchedule,

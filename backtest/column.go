@@ -12,24 +12,25 @@ import (
 
 // Column is the same run under other costs: how much of the result they are.
 type Column struct {
-	Name          string   `json:"name"` // ideal, realistic, pessimistic
-	FinalEquity   string   `json:"final_equity"`
-	OwnEquity     string   `json:"own_final_equity"` // of its own run; a bound may be that of the realistic run's executions, re-priced
-	Profit        *float64 `json:"profit_pct"`
-	MaxDrawdown   float64  `json:"max_drawdown_pct"`
-	Sharpe        *float64 `json:"sharpe"`
-	CAGR          *float64 `json:"cagr_pct"`
-	ProfitFactor  *float64 `json:"profit_factor"`
-	Fills         int      `json:"fills"`
-	RoundTrips    int      `json:"round_trips"`
-	Wins          int      `json:"wins"`
-	TotalFees     string   `json:"total_fees"`
-	TotalFunding  string   `json:"total_funding"`
-	TotalSlippage string   `json:"total_slippage"`
-	Liquidations  int      `json:"liquidations"`
-	EndedBy       *EndedBy `json:"ended_by,omitempty"` // what ended its trading before the candles did
-	Assumptions   []string `json:"assumptions"`
-	ResultSHA256  string   `json:"result_sha256"`
+	Name          string      `json:"name"` // ideal, realistic, pessimistic
+	FinalEquity   string      `json:"final_equity"`
+	OwnEquity     string      `json:"own_final_equity"` // of its own run; a bound may be that of the realistic run's executions, re-priced
+	Profit        *float64    `json:"profit_pct"`
+	MaxDrawdown   float64     `json:"max_drawdown_pct"`
+	Sharpe        *float64    `json:"sharpe"`
+	CAGR          *float64    `json:"cagr_pct"`
+	ProfitFactor  *float64    `json:"profit_factor"`
+	Fills         int         `json:"fills"`
+	RoundTrips    int         `json:"round_trips"`
+	Wins          int         `json:"wins"`
+	TotalFees     string      `json:"total_fees"`
+	TotalFunding  string      `json:"total_funding"`
+	TotalSlippage string      `json:"total_slippage"`
+	Liquidations  int         `json:"liquidations"`
+	EndedBy       *EndedBy    `json:"ended_by,omitempty"`   // what ended its trading before the candles did
+	NotTraded     []NotTraded `json:"not_traded,omitempty"` // what was wanted
+	Assumptions   []string    `json:"assumptions"`
+	ResultSHA256  string      `json:"result_sha256"`
 }
 
 // The least costs of the pessimistic column.
@@ -177,6 +178,7 @@ func (r *Result) column(name string) Column {
 		TotalSlippage: r.TotalSlippage,
 		Liquidations:  r.Liquidations,
 		EndedBy:       r.EndedBy,
+		NotTraded:     r.NotTraded,
 		Assumptions:   r.Assumptions,
 		ResultSHA256:  r.ResultSHA256,
 	}

@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"botd/exchange"
@@ -37,5 +38,28 @@ func (r *run) signal(nowMS int64) {
 		if err := given.Signal.Err; err != nil {
 			r.ledger.events.suppressed(row.Strategy, signalRefused+err.Error(), func() string { return utc(row.TimeMS).Format(time.RFC3339) })
 		}
+	}
+}
+
+// outsideWarnings report signals and trades that are not of the candles' time.
+func (r *run) outsideWarnings(leg *leg, add func(code, format string, arguments ...any)) {
+	c, name := leg.candles, leg.config.Strategy.Name
+	last := c.CloseMS(c.Len() - 1)
+	within := func(s Signal) bool { return s.Strategy == name && s.TimeMS >= c.OpenMS[0] && s.TimeMS < last }
+	if leg.config.Kind == "signal" && !slices.ContainsFunc(r.config.Signals, within) {
+		add(NoSignals, "%s was given no signal between %s and %s: --signals FILE gives it recorded ones", name, utc(c.OpenMS[0]).Format(time.RFC3339),
+			utc(last).Format(time.RFC3339))
+	}
+	if leg.config.Trades == nil {
+		return
+	}
+	at, traded := leg.config.Trades.TimeMS, 0
+	for i := range c.Len() {
+		if next, _ := slices.BinarySearch(at, c.OpenMS[i]); next < len(at) && at[next] < c.CloseMS(i) || c.Volume[i] == 0 {
+			traded++
+		}
+	}
+	if lacking := c.Len() - traded; lacking > 0 {
+		add(TradesIncomplete, "%d of %d candles with a volume have no recorded trade: nothing is filled in them", lacking, c.Len())
 	}
 }

@@ -32,6 +32,8 @@ const (
 	NoOrderBook         = "no_order_book"     // a strategy quotes around the middle of a book that is not recorded
 	DetailFound         = "detail_found"      // finer candles of the store are used
 	CandlesJoined       = "candles_joined"    // a file's candles are finer than the strategy's, and build them
+	NoSignals           = "no_signals"        // of a strategy that waits for them
+	TradesIncomplete    = "trades_incomplete" // candles without any of the recorded trades
 	StrategyFailed      = "strategy_failed"
 	Quarantined         = "quarantined"
 	Halted              = "halted"

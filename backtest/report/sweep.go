@@ -41,6 +41,7 @@ type sweepPage struct {
 	Rows      []trialRow
 	Left      int
 	WhenSplit string
+	Bounded   bool // any of the rows
 }
 
 type trialRow struct {
@@ -52,6 +53,7 @@ type trialRow struct {
 	Profit, Sharpe, Drawdown      string
 	UnseenProfit, UnseenSharpe    string
 	UnseenDrawdown, Tone, Changed string
+	Bound                         string // what ended or bounded it
 }
 
 // TrialLink returns the address of a trial's report; empty for none.
@@ -97,7 +99,7 @@ func newSweepPage(r *saved.Sweep, link TrialLink) *sweepPage {
 	p.Near, p.NearSaid = around(r.Trials, axes, link)
 	for i := range r.Trials[:min(MostTrialRows, len(r.Trials))] {
 		p.Rows = append(p.Rows, rowOfTrial(&r.Trials[i], p.Names, i, link))
-		p.Clicks = p.Clicks || p.Rows[i].Link != ""
+		p.Clicks, p.Bounded = p.Clicks || p.Rows[i].Link != "", p.Bounded || p.Rows[i].Bound != ""
 	}
 	return p
 }
@@ -112,7 +114,23 @@ func rowOfTrial(t *backtest.Trial, names []string, place int, link TrialLink) tr
 	if u := t.Unseen; u != nil {
 		row.UnseenProfit, row.UnseenSharpe, row.UnseenDrawdown = signedPercent(u.Profit), number(u.Sharpe), percent(u.MaxDrawdown)
 	}
+	row.Bound = boundOf(t.Seen, "")
+	if t.Unseen != nil {
+		row.Bound += boundOf(t.Unseen, "unseen ")
+	}
+	row.Bound = strings.TrimPrefix(row.Bound, "; ")
 	return row
+}
+
+// boundOf says what ended a part of a trial, and what was not traded in it.
+func boundOf(c *backtest.Column, part string) (said string) {
+	if c.EndedBy != nil {
+		said = "; " + part + "ended by " + c.EndedBy.Short()
+	}
+	if lacking := backtest.ShortOf(c.NotTraded); lacking != "" {
+		said += "; " + part + "not traded: " + lacking
+	}
+	return said
 }
 
 // axis is what was varied under one name: its values in order, and the step that each belongs to.

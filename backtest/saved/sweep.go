@@ -22,25 +22,26 @@ const (
 
 // Sweep is what botd sweep prints, and keeps.
 type Sweep struct {
-	Schema     int              `json:"schema"`
-	Strategy   string           `json:"strategy"`
-	Symbol     string           `json:"symbol"`
-	Interval   string           `json:"interval"`
-	Candles    int              `json:"candles"`
-	Split      *time.Time       `json:"split"` // behind it nobody looked when the best was chosen; null without one
-	Sort       string           `json:"sort"`
-	Search     string           `json:"search,omitempty"`
-	Require    string           `json:"require,omitempty"`
-	Short      int              `json:"short_of_required,omitempty"` // trials that do not fulfil it: the last in the order
-	Lucky      *float64         `json:"sharpe_by_luck"`              // the best that as many trials without any skill would show
-	Refused    int              `json:"refused"`                     // choices that the strategy does not take
-	Why        string           `json:"refused_why"`                 // of the first of them
-	Reused     int              `json:"reused,omitempty"`            // trials that were there when the sweep was resumed
-	Trials     []backtest.Trial `json:"trials"`                      // the best first
-	Pareto     *Front           `json:"pareto,omitempty"`            // of several objectives
-	SHA256     string           `json:"sweep_sha256,omitempty"`      // over the rows sorted by job
-	DataSHA256 string           `json:"data_sha256"`
-	Elapsed    float64          `json:"elapsed_s"`
+	Schema     int                `json:"schema"`
+	Strategy   string             `json:"strategy"`
+	Symbol     string             `json:"symbol"`
+	Interval   string             `json:"interval"`
+	Candles    int                `json:"candles"`
+	Split      *time.Time         `json:"split"` // behind it nobody looked when the best was chosen; null without one
+	Sort       string             `json:"sort"`
+	Search     string             `json:"search,omitempty"`
+	Require    string             `json:"require,omitempty"`
+	Short      int                `json:"short_of_required,omitempty"` // trials that do not fulfil it: the last in the order
+	Lucky      *float64           `json:"sharpe_by_luck"`              // the best that as many trials without any skill would show
+	Refused    int                `json:"refused"`                     // choices that the strategy does not take
+	Why        string             `json:"refused_why"`                 // of the first of them
+	Reused     int                `json:"reused,omitempty"`            // trials that were there when the sweep was resumed
+	Trials     []backtest.Trial   `json:"trials"`                      // the best first
+	Pareto     *Front             `json:"pareto,omitempty"`            // of several objectives
+	SHA256     string             `json:"sweep_sha256,omitempty"`      // over the rows sorted by job
+	DataSHA256 string             `json:"data_sha256"`
+	Warnings   []backtest.Warning `json:"warnings,omitempty"` // of files and configuration
+	Elapsed    float64            `json:"elapsed_s"`
 }
 
 // Front is the Pareto front of several objectives: the trials that no other one beats in all of them.

@@ -65,11 +65,12 @@ type Spec struct {
 
 // Title is what a table says of a sweep.
 type Title struct {
-	Strategy   string `json:"strategy"`
-	Symbol     string `json:"symbol"`
-	Interval   string `json:"interval"`
-	Candles    int    `json:"candles"`
-	DataSHA256 string `json:"data_sha256"`
+	Strategy   string             `json:"strategy"`
+	Symbol     string             `json:"symbol"`
+	Interval   string             `json:"interval"`
+	Candles    int                `json:"candles"`
+	DataSHA256 string             `json:"data_sha256"`
+	Warnings   []backtest.Warning `json:"warnings,omitempty"` // of files and configuration: the same for all trials
 }
 
 // Log keeps the rows of a sweep on disk, each as its trial ends.

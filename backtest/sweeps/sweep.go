@@ -406,14 +406,14 @@ func (r *run) result(elapsed time.Duration) *saved.Sweep {
 func (s *Spec) Describe(trials *inputs.Trials) {
 	given, leg := trials.Given, &trials.Config.Legs[0]
 	s.Title = Title{Strategy: given.Name, Symbol: given.Symbol, Interval: given.Interval.String(), Candles: leg.Tape.Candles.Len(),
-		DataSHA256: leg.Tape.SHA256}
+		DataSHA256: leg.Tape.SHA256, Warnings: trials.Config.Warnings}
 }
 
 // summary ranks trials, and says what they are of.
 func (p *Plan) summary(trials []backtest.Trial) *saved.Sweep {
 	title := p.spec.Title
 	result := &saved.Sweep{Schema: 1, Strategy: title.Strategy, Symbol: title.Symbol, Interval: title.Interval, Candles: title.Candles,
-		Sort: p.spec.Sort, Search: p.spec.Search, Require: p.spec.Require, Trials: trials, DataSHA256: title.DataSHA256}
+		Sort: p.spec.Sort, Search: p.spec.Search, Require: p.spec.Require, Trials: trials, DataSHA256: title.DataSHA256, Warnings: title.Warnings}
 	if lucky, known := backtest.LuckySharpe(trials); known {
 		result.Lucky = &lucky
 	}

@@ -68,12 +68,12 @@ func outliers(t *Tape) []string {
 			top, bottom = max(top, c.Open[j], c.Close[j]), min(bottom, c.Open[j], c.Close[j])
 		}
 		if int64(c.High[i]-top) > reach {
-			found.add("outlier: the candle of %s has a high of %s, and around it candles open and close at %s at most", momentOf(c.OpenMS[i]), t.Symbol.PriceDecimal(c.High[i]),
-				t.Symbol.PriceDecimal(top))
+			found.add("outlier: the candle of %s has a high of %s, and around it candles open and close at %s at most", momentOf(c.OpenMS[i]),
+				t.Symbol.PriceDecimal(c.High[i]), t.Symbol.PriceDecimal(top))
 		}
 		if int64(bottom-c.Low[i]) > reach {
-			found.add("outlier: the candle of %s has a low of %s, and around it candles open and close at %s at least", momentOf(c.OpenMS[i]), t.Symbol.PriceDecimal(c.Low[i]),
-				t.Symbol.PriceDecimal(bottom))
+			found.add("outlier: the candle of %s has a low of %s, and around it candles open and close at %s at least", momentOf(c.OpenMS[i]),
+				t.Symbol.PriceDecimal(c.Low[i]), t.Symbol.PriceDecimal(bottom))
 		}
 	}
 	return found.done()

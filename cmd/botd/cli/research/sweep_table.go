@@ -55,9 +55,13 @@ func sweepTable(w io.Writer, r *saved.Sweep) {
 	}
 	header = append(header, "profit %", "sharpe", "drawdown %", "trips")
 	ended := slices.ContainsFunc(r.Trials, func(t backtest.Trial) bool { return t.Seen.EndedBy != nil })
+	lacking := slices.ContainsFunc(r.Trials, func(t backtest.Trial) bool { return len(t.Seen.NotTraded) > 0 })
 	endedUnseen := slices.ContainsFunc(r.Trials, func(t backtest.Trial) bool { return t.Unseen != nil && t.Unseen.EndedBy != nil })
 	if ended {
 		header = append(header, "ended by")
+	}
+	if lacking {
+		header = append(header, "not traded")
 	}
 	if r.Split != nil {
 		header = append(header, "unseen profit %", "unseen sharpe", "unseen drawdown %")
@@ -74,6 +78,9 @@ func sweepTable(w io.Writer, r *saved.Sweep) {
 		row = append(row, floatText(trial.Seen.Profit), floatText(trial.Seen.Sharpe), fmt.Sprintf("%.2f", trial.Seen.MaxDrawdown), trial.Seen.RoundTrips)
 		if ended {
 			row = append(row, trial.Seen.EndedBy.Short())
+		}
+		if lacking {
+			row = append(row, backtest.ShortOf(trial.Seen.NotTraded))
 		}
 		if trial.Unseen != nil {
 			row = append(row, floatText(trial.Unseen.Profit), floatText(trial.Unseen.Sharpe), fmt.Sprintf("%.2f", trial.Unseen.MaxDrawdown))
@@ -98,6 +105,9 @@ func sweepTable(w io.Writer, r *saved.Sweep) {
 		fmt.Fprintf(w, "%s left out, refused by the strategy; the first, %s\n", plural.Of(r.Refused, "choice"), r.Why)
 	}
 	fmt.Fprintln(w, r.Verdict())
+	for _, warning := range r.Warnings {
+		fmt.Fprintln(w, "warning:", warning)
+	}
 	if r.Split == nil {
 		fmt.Fprintln(w, "warning: the best of many, over the candles it was chosen by; --split 70% keeps some back")
 	}
