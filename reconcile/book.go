@@ -275,7 +275,8 @@ func (b *Book) noteReported(clientOrderID string) {
 func (b *Book) Symbol(key exchange.SymbolKey) *SymbolState {
 	i, found := b.find(key)
 	if !found {
-		b.symbols = slices.Insert(b.symbols, i, &SymbolState{journalledSymbol: b.journalled.Symbol(key)})
+		none := []*account.Placement{} // not nil, as a list that has become empty is not
+		b.symbols = slices.Insert(b.symbols, i, &SymbolState{journalledSymbol: b.journalled.Symbol(key), live: none, inFlight: none})
 	}
 	return b.symbols[i]
 }

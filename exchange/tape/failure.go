@@ -1,6 +1,7 @@
 package tape
 
 import (
+	"context"
 	"errors"
 	"syscall"
 
@@ -16,5 +17,8 @@ func Failure(err error) error {
 	case errors.Is(err, syscall.EISDIR):
 		return failure.New(failure.NoInput, "name the file, not the directory it is in", "%w", err)
 	}
-	return err
+	if _, stopped := failure.SignalOf(err); err == nil || stopped || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return failure.Wrap(failure.CodeOf(err), err)
 }

@@ -107,7 +107,7 @@ func (s Soak) Run(ctx context.Context) (report *SoakReport, err error) {
 func (s *Soak) measure(ctx context.Context, d *daemon, report *SoakReport) error {
 	ticker := time.NewTicker(s.Every)
 	defer ticker.Stop()
-	for end := d.started.Add(s.For); time.Now().Before(end); {
+	for end := time.Now().Add(s.For); time.Now().Before(end); {
 		select {
 		case <-ticker.C:
 		case <-d.ended:
