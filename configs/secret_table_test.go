@@ -149,6 +149,6 @@ func TestWhichAccountsOfTheSimulatedExchangeAreRead(t *testing.T) {
 	}
 	accounts, problems = configs.LoadAccounts(filepath.Join(t.TempDir(), "gone"))
 	if accounts != nil || !strings.Contains(fmt.Sprint(problems), "cannot be read") {
-		t.Errorf("a file that is not there: want it said, have %v, %v", accounts, problems)
+		t.Errorf("a file that is not there: want it reported, have %v, %v", accounts, problems)
 	}
 }

@@ -27,7 +27,7 @@ func TestWhoseRowItIs(t *testing.T) {
 		{"of another market", func(o *exchange.Order) { o.Market, o.ClientOrderID = exchange.Spot, "" }, 0},
 		{"under no id", func(o *exchange.Order) { o.ID, o.ClientOrderID = 99, "" }, 0},
 	} {
-		for first := range 4 { // whichever is looked at first
+		for first := range 4 { // whichever is compared first
 			d := holds(t, 20)
 			var ids []string
 			for i := range 3 {
@@ -47,7 +47,7 @@ func TestWhoseRowItIs(t *testing.T) {
 				t.Errorf("%s, from %d on: want order %d, have %d", c.name, first, c.want, have)
 			}
 			if found := have == 2 && first <= 1; found && next != 2 {
-				t.Errorf("%s, from %d on: want the next one looked at first, have %d", c.name, first, next)
+				t.Errorf("%s, from %d on: want the next one compared first, have %d", c.name, first, next)
 			}
 		}
 	}

@@ -235,7 +235,7 @@ func TestOnSpotTheStopHasTheAssetNotARestingExit(t *testing.T) {
 		{"with a stop", false, stop, []placement.Purpose{placement.StopLoss}},
 		{"with a stop, and the exit stands", true, stop, nil}, // its cancel goes first
 		{"without a stop", false, strategy.Protection{Set: true}, []placement.Purpose{placement.ExitOrder}},
-		{"nothing is said of one", false, strategy.Protection{}, []placement.Purpose{placement.ExitOrder}},
+		{"the strategy sets none", false, strategy.Protection{}, []placement.Purpose{placement.ExitOrder}},
 	} {
 		w := holding(t, ForeignHalt)
 		symbol := w.book.Symbol(coin)

@@ -246,17 +246,22 @@ func TestWhichRowIsTheEndOfAPositionThatNoListHasShown(t *testing.T) {
 			c.state(d, symbol)
 		}
 		d.now += 5_000
-		s := d.shows(symbol, c.shown)
-		symbol.differs = persistence{sinceMS: 1, lastMS: d.now, forMS: c.forMS}
 		row := ended(9, func(p *exchange.Position) { p.UpdatedMS, p.Quantity = filledMS, c.quantity })
 		if c.row != nil {
 			c.row(&row)
 		}
-		s.fetched.Closed = []exchange.Position{ended(3, nil), row}
-		if have := s.closedUnseen(symbol); have != c.want {
+		if have := d.showsEnded(symbol, c.shown, c.forMS, &row).closedUnseen(symbol); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
+}
+
+// showsEnded is a snapshot whose list shows so much, as it has for so long, and whose history has a row beside one of before.
+func (d *desk) showsEnded(symbol *SymbolState, shown exchange.Quantity, forMS int64, row *exchange.Position) *survey {
+	s := d.shows(symbol, shown)
+	symbol.differs = persistence{sinceMS: 1, lastMS: d.now, forMS: forMS}
+	s.fetched.Closed = []exchange.Position{ended(3, nil), *row}
+	return s
 }
 
 // TestWhichRowIsTheEndOfAPositionDatedByAnotherClock: of before the start, whose clock was up to ten seconds ahead of the exchange's.
@@ -290,14 +295,11 @@ func TestWhichRowIsTheEndOfAPositionDatedByAnotherClock(t *testing.T) {
 			c.state(d, symbol)
 		}
 		d.now += 30_000
-		s := d.shows(symbol, c.shown)
-		symbol.differs = persistence{sinceMS: 1, lastMS: d.now, forMS: c.forMS}
 		row := ended(9, func(p *exchange.Position) { p.CreatedMS, p.UpdatedMS = createdMS, endedMS })
 		if c.row != nil {
 			c.row(&row)
 		}
-		s.fetched.Closed = []exchange.Position{ended(3, nil), row}
-		if have := s.closedByAnotherClock(symbol); have != c.want {
+		if have := d.showsEnded(symbol, c.shown, c.forMS, &row).closedByAnotherClock(symbol); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -446,7 +448,7 @@ func TestWhatAListIsTakenToSay(t *testing.T) {
 		}, state{shownOf: sentMS}, state{shownOf: sentMS}},
 		{"positions/history shows the end", 0, row, state{shownOf: 1, doubted: true}, state{shownOf: 1, by: closedRow}},
 		{"after the sweep of its orders it shows it too", 0, row, state{shownOf: 1, by: sweptOrders}, state{shownOf: 1, by: closedRow}},
-		{"a person has said so, and it shows the end", 0, row, state{shownOf: 1, by: aPerson}, state{shownOf: 1, by: aPerson}},
+		{"a person has confirmed it, and it shows the end", 0, row, state{shownOf: 1, by: aPerson}, state{shownOf: 1, by: aPerson}},
 		{"its orders were swept, and it shows nothing", 0, nil, state{shownOf: 1, by: sweptOrders}, state{shownOf: 1, by: sweptOrders}},
 	} {
 		d, symbol := opened(t, 0)
@@ -514,7 +516,7 @@ func TestWhenPositionsHistoryIsRead(t *testing.T) {
 		{"it misses all of one of the first seconds", 0, 10_900, noWitness, 0},
 		{"its orders were swept", 0, 0, sweptOrders, 1_000_000 - 11_000},
 		{"a row shows its end", 0, 0, closedRow, -1},
-		{"a person says so", 0, 0, aPerson, -1},
+		{"a person confirms it", 0, 0, aPerson, -1},
 		{"it misses nothing", 20, 0, noWitness, -1},
 		{"it shows more", 25, 0, noWitness, -1},
 	} {

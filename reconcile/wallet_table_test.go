@@ -574,9 +574,9 @@ func TestWhatACanceledSaleHeldIsFree(t *testing.T) {
 			c.answer(answer)
 		}
 		symbol := w.book.Symbol(coin)
-		said := w.book.NoteReleased(id, answer, w.now)
-		if have := w.book.freed(symbol); said != (c.want != 0) || have != c.want {
-			t.Errorf("%s: want %d free, have %t, %d", c.name, c.want, said, have)
+		freed := w.book.NoteReleased(id, answer, w.now)
+		if have := w.book.freed(symbol); freed != (c.want != 0) || have != c.want {
+			t.Errorf("%s: want %d free, have %t, %d", c.name, c.want, freed, have)
 		}
 		if at := w.book.ReleasedMS(coin); (at == w.now) != (c.want != 0) || at != 0 && at != w.now {
 			t.Errorf("%s: want it released at %d, have %d", c.name, w.now, at)

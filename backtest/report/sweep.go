@@ -122,15 +122,15 @@ func rowOfTrial(t *backtest.Trial, names []string, place int, link TrialLink) tr
 	return row
 }
 
-// boundOf says what ended a part of a trial, and what was not traded in it.
-func boundOf(c *backtest.Column, part string) (said string) {
+// boundOf is what ended a part of a trial, and what was not traded in it.
+func boundOf(c *backtest.Column, part string) (text string) {
 	if c.EndedBy != nil {
-		said = "; " + part + "ended by " + c.EndedBy.Short()
+		text = "; " + part + "ended by " + c.EndedBy.Short()
 	}
 	if lacking := backtest.ShortOf(c.NotTraded); lacking != "" {
-		said += "; " + part + "not traded: " + lacking
+		text += "; " + part + "not traded: " + lacking
 	}
-	return said
+	return text
 }
 
 // axis is what was varied under one name: its values in order, and the step that each belongs to.

@@ -46,8 +46,8 @@ var (
 	callPath = regexp.MustCompile(`[<"](/[^>"]+)[>"]`)
 )
 
-// traced runs a command under strace and returns its trace and what it said.
-func traced(t *testing.T, directory string, inject, arguments []string) (trace, said string, code int) {
+// traced runs a command under strace and returns its trace and what it printed.
+func traced(t *testing.T, directory string, inject, arguments []string) (trace, printed string, code int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "trace")
 	command := exec.Command("strace", slices.Concat([]string{"-f", "-y", "-qq", "-s", "0", "-e", "signal=none", "-o", file, "-e", "trace=" + fileCalls}, inject,
@@ -98,8 +98,8 @@ func calls(trace, directory string) (all []call) {
 	return each
 }
 
-// TestEachFileCallOfACommandFailsOnce has the disk full for one call of a real command, the first, the second and so on: the command says
-// so, what was there before is whole, and the same command, or the one that a person would try next, then gives what it gives
+// TestEachFileCallOfACommandFailsOnce has the disk full for one call of a real command, the first, the second and so on: the command
+// reports it, what was there before is whole, and the same command, or the one that a person would try next, then gives what it gives
 // without a fault.
 func TestEachFileCallOfACommandFailsOnce(t *testing.T) {
 	t.Parallel()
@@ -122,9 +122,9 @@ func (f *faulted) run(t *testing.T) {
 		}
 	}
 	fresh()
-	trace, said, code := traced(t, directory, nil, arguments)
+	trace, printed, code := traced(t, directory, nil, arguments)
 	if code != f.exit {
-		t.Fatalf("without a fault: exit %d: %s", code, said)
+		t.Fatalf("without a fault: exit %d: %s", code, printed)
 	}
 	want, failed, every := f.result(t, directory), 0, 4
 	if os.Getenv("BOTD_FAULTS") == "all" {
@@ -137,22 +137,22 @@ func (f *faulted) run(t *testing.T) {
 			continue
 		}
 		fresh()
-		trace, said, code := traced(t, directory, []string{"-P", c.path, "-e", fmt.Sprintf("inject=%s:error=ENOSPC:when=%d", c.kind, c.nth)}, arguments)
+		trace, printed, code := traced(t, directory, []string{"-P", c.path, "-e", fmt.Sprintf("inject=%s:error=ENOSPC:when=%d", c.kind, c.nth)}, arguments)
 		if !strings.Contains(trace, "(INJECTED)") && c.kind != "openat" && c.kind != "write" { // a file with another name each time
 			fresh()
-			trace, said, code = traced(t, directory, []string{"-e", fmt.Sprintf("inject=%s:error=ENOSPC:when=%d", c.kind, c.nth)}, arguments)
+			trace, printed, code = traced(t, directory, []string{"-e", fmt.Sprintf("inject=%s:error=ENOSPC:when=%d", c.kind, c.nth)}, arguments)
 		}
 		if !strings.Contains(trace, "(INJECTED)") {
 			t.Logf("%s: it did not come again", c)
 			continue
 		}
 		failed++
-		f.check(t, c, said, code)
+		f.check(t, c, printed, code)
 		if code != f.exit {
 			f.repeat(t, c, directory)
 		}
 		if have := f.result(t, directory); have != want {
-			t.Errorf("%s, exit %d: the result differs:\nwant %s\nhave %s\nit said %s", c, code, want, have, said)
+			t.Errorf("%s, exit %d: the result differs:\nwant %s\nhave %s\nprinted: %s", c, code, want, have, printed)
 		}
 	}
 	if t.Logf("%d calls failed, once each", failed); failed == 0 {
@@ -160,13 +160,13 @@ func (f *faulted) run(t *testing.T) {
 	}
 }
 
-// check looks at what a command said of a call that failed.
-func (f *faulted) check(t *testing.T, c call, said string, code int) {
+// check wants the exit code of a file that cannot be written, with the cause, or that of success.
+func (f *faulted) check(t *testing.T, c call, printed string, code int) {
 	t.Helper()
 	cause := slices.ContainsFunc([]string{"no space left on device", "disk I/O error", "disk is full"}, // the others are SQLite's
-		func(words string) bool { return strings.Contains(said, words) })
-	if strings.Contains(said, "goroutine ") || code != f.exit && (code != failure.IO || !cause) {
-		t.Errorf("%s: want exit %d or %d with the cause, have %d: %s", c, f.exit, failure.IO, code, said)
+		func(words string) bool { return strings.Contains(printed, words) })
+	if strings.Contains(printed, "goroutine ") || code != f.exit && (code != failure.IO || !cause) {
+		t.Errorf("%s: want exit %d or %d with the cause, have %d: %s", c, f.exit, failure.IO, code, printed)
 	}
 }
 
@@ -179,11 +179,11 @@ func (f *faulted) repeat(t *testing.T, c call, directory string) {
 		ways = [][]string{f.arguments}
 	}
 	for _, way := range ways {
-		_, said, code := traced(t, directory, nil, replaced(way, directory))
+		_, printed, code := traced(t, directory, nil, replaced(way, directory))
 		if code == f.exit {
 			return
 		}
-		story += fmt.Sprintf("%s: exit %d: %s", strings.Join(way, " "), code, said)
+		story += fmt.Sprintf("%s: exit %d: %s", strings.Join(way, " "), code, printed)
 	}
 	t.Errorf("after %s: %s", c, story)
 }
