@@ -36,7 +36,7 @@ func execute(arguments []string, stdout, stderr io.Writer, strategies ...strateg
 	return executeIn(context.Background(), arguments, stdout, stderr, strategies...)
 }
 
-// demoListening starts a demo in a directory and returns its API's address.
+// demoListening starts a demo in a directory and returns its API's address when it listens and holds BTC-USDT.
 func demoListening(t *testing.T, binary, directory string) string {
 	t.Helper()
 	command := exec.Command(binary, startclock.Arguments([]string{"run", "--listen", "127.0.0.1:0", "--log-format", "json"})...)
@@ -59,7 +59,8 @@ func demoListening(t *testing.T, binary, directory string) string {
 			if match := address.FindStringSubmatch(lines.Text()); match != nil {
 				at = match[1]
 			}
-			if settled = settled || strings.Contains(lines.Text(), `"position.changed"`); settled && at != "" {
+			settled = settled || strings.Contains(lines.Text(), `"position.changed"`) && strings.Contains(lines.Text(), `"BTC-USDT"`)
+			if settled && at != "" {
 				select {
 				case found <- at:
 				default:
