@@ -25,6 +25,7 @@ type direct struct {
 	candles   *exchange.Candles
 	strategy  strategy.Strategy
 	steady    strategy.Steady // the same, where it is one
+	passer    strategy.Passer // and where it is that
 	asked     bool            // at a close, before
 	name      string
 	leverage  int
@@ -107,6 +108,7 @@ func newDirect(r *run) *direct {
 	d.view.Symbol, d.view.Interval, d.view.Size, d.view.Leverage = leg.symbol, given.Interval, given.Size, given.Leverage
 	d.view.Others = given.Others
 	d.steady, _ = given.Strategy.(strategy.Steady)
+	d.passer, _ = given.Strategy.(strategy.Passer)
 	d.request = exchange.Request{Operation: exchange.FuturesPlace,
 		Order: exchange.NewOrder{Market: exchange.Futures, Symbol: leg.symbol.Name, Type: exchange.MarketOrder}}
 	return d
@@ -167,34 +169,46 @@ func (d *direct) take(from, to int, out *engine.Effects) {
 		return
 	}
 	warmup := d.strategy.Warmup()
-	for at := from; at < to; at++ {
-		out.Taken++
-		if d.next(at, warmup) {
-			d.decided(d.candles.CloseMS(at), out)
+	for at := from; at < to; {
+		end := d.show(at, to)
+		out.Taken += end - at
+		if at = end; d.changed(warmup) {
+			d.decided(d.view.NowMS, out)
 			return
 		}
 	}
 }
 
-// next gives the strategy one closed candle, asks it, and reports whether its plan, its memory or
-// what it reports to people changes.
-func (d *direct) next(at, warmup int) bool {
-	d.candles.Load(at, &d.view.Candle)
-	d.last = d.view.Candle.Close
-	d.seen++
-	d.view.NowMS = d.candles.CloseMS(at)
-	d.view.SetHistory(d.candles, at+1)
-	d.strategy.Candle(&d.view)
-	if d.seen < warmup {
+// show gives the strategy closed candles: the next one, or all of from:to until one changes something where it takes them
+// so. It returns one after the last.
+func (d *direct) show(from, to int) (end int) {
+	end = from + 1
+	passes := d.passer != nil && d.asked
+	if passes {
+		end = d.passer.Pass(d.candles, from, to)
+	}
+	d.seen += end - from
+	if d.last = d.candles.Close[end-1]; passes && d.passer.Stays() {
+		return end // nobody looks at the view
+	}
+	d.candles.Load(end-1, &d.view.Candle)
+	d.view.NowMS = d.candles.CloseMS(end - 1)
+	d.view.SetHistory(d.candles, end)
+	if !passes {
+		d.strategy.Candle(&d.view)
+	}
+	return end
+}
+
+// changed asks the strategy, and reports whether its plan, its memory or what it reports to people changes.
+func (d *direct) changed(warmup int) bool {
+	if d.seen < warmup || d.asked && d.steady != nil && d.steady.Stays() {
 		return false
 	}
 	d.view.Last, d.view.Equity = d.last, d.worth()
 	if d.viewed != d.version {
 		d.viewed = d.version
 		d.view.Version, d.view.Position, d.view.Memory = d.version, d.position, d.memory
-	}
-	if d.steady != nil && d.steady.Stays() && d.asked {
-		return false
 	}
 	d.asked = true
 	d.plan.Reset()

@@ -9,8 +9,9 @@ const worstDrawdowns = 10
 type drawdown struct {
 	fall  // the one under way
 	peak  float64
-	worst []fall // the deepest, deepest first
-	long  fall   // the longest that ended, or is the one under way
+	low   float64 // equity at the trough of the one under way
+	worst []fall  // the deepest, deepest first
+	long  fall    // the longest that ended, or is the one under way
 }
 
 // fall is equity below a peak: from the peak to when it was there again.
@@ -24,8 +25,11 @@ type fall struct {
 // take is given equity in the order of time.
 func (d *drawdown) take(atMS int64, equity float64) {
 	if equity < d.peak {
+		if d.depth > 0 && equity >= d.low {
+			return
+		}
 		if depth := (d.peak - equity) / d.peak; depth > d.depth {
-			d.depth, d.troughMS = depth, atMS
+			d.depth, d.troughMS, d.low = depth, atMS, equity
 		}
 		return
 	}

@@ -154,13 +154,10 @@ func (s *Symbol) setUnits() error {
 	return nil
 }
 
-func powU(n int) uint64 {
-	p := uint64(1)
-	for range n {
-		p *= 10
-	}
-	return p
-}
+// powers are those of ten that 64 bits hold, up to AmountScale.
+var powers = [AmountScale + 1]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
+
+func powU(n int) uint64 { return powers[n] }
 
 // WithScales returns the symbol with at least that many places of price and quantity, for recorded
 // data finer than the ticks. It returns s itself when it already has them.
@@ -203,7 +200,17 @@ func (k SymbolKey) Compare(other SymbolKey) int {
 
 // Notional returns price x quantity in USDT, exactly. It has the sign of the quantity.
 func (s *Symbol) Notional(price Price, quantity Quantity) Amount {
-	return scaled(int64(price), s.notionalUnit).Mul(int64(quantity))
+	high, low := bits.Mul64(magnitude(int64(price)), magnitude(int64(quantity)))
+	if high != 0 { // rare: the product has more than 64 bits
+		return scaled(int64(price), s.notionalUnit).Mul(int64(quantity))
+	}
+	if high, low = bits.Mul64(low, s.notionalUnit); high > 1<<63-1 {
+		panic("exchange: amount overflow")
+	}
+	if (price < 0) != (quantity < 0) {
+		return Amount{int64(high), low}.Neg()
+	}
+	return Amount{int64(high), low}
 }
 
 // PriceAmount returns a price as an Amount.

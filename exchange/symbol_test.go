@@ -3,6 +3,7 @@ package exchange
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -88,6 +89,25 @@ func TestQuantityForCutsToTheTick(t *testing.T) {
 	price, _ := s.Price(decimal.RequireFromString("16643.77"))
 	if want, have := "1.802", s.QuantityDecimal(s.QuantityFor(AmountOf(30_000), price)).String(); want != have {
 		t.Errorf("30000 USDT at 16643.77: want %s, have %s", want, have)
+	}
+}
+
+// TestNotionalsAreProducts compares values with those of decimal, up to products of more than 64 bits.
+func TestNotionalsAreProducts(t *testing.T) {
+	t.Parallel()
+	symbol, draw := testSymbol(t, "0.0001", "0.00001"), rand.New(rand.NewPCG(1, 2))
+	for range 10_000 {
+		price := Price(draw.Uint64N(1<<draw.IntN(50) + 1))
+		quantity := Quantity(draw.Uint64N(1<<draw.IntN(50) + 1))
+		for _, sign := range [...]int64{1, -1} {
+			for _, other := range [...]int64{1, -1} {
+				p, q := price*Price(sign), quantity*Quantity(other)
+				want := symbol.PriceDecimal(p).Mul(symbol.QuantityDecimal(q))
+				if have := symbol.Notional(p, q); !have.Decimal().Equal(want) {
+					t.Fatalf("%d x %d: want %s, have %s", p, q, want, have)
+				}
+			}
+		}
 	}
 }
 

@@ -32,6 +32,14 @@ type Steady interface {
 	Stays() bool
 }
 
+// Passer is a Steady strategy that takes many candles at once, by their columns: a view of each would cost more than they do.
+type Passer interface {
+	Steady
+	// Pass takes the candles from:to as Candle does one by one, up to and with the first one after which Stays is false. It
+	// takes at least one, and returns one after the last that it took.
+	Pass(candles *exchange.Candles, from, to int) (end int)
+}
+
 // FollowerOf returns the strategy, or the one it wraps, whose exits follow the price; nil for none.
 func FollowerOf(s Strategy) Follower {
 	for s != nil {

@@ -1,6 +1,7 @@
 package library
 
 import (
+	"botd/exchange"
 	"botd/strategy"
 	"botd/strategy/indicator"
 )
@@ -49,9 +50,21 @@ type smaCrossing struct {
 // Warmup is one candle more than the slow average needs: a cross is between two candles.
 func (s *smaCrossing) Warmup() int { return s.warmup }
 
-func (s *smaCrossing) Candle(view *strategy.View) {
-	s.fast.Next(int64(view.Candle.Close))
-	s.slow.Next(int64(view.Candle.Close))
+func (s *smaCrossing) Candle(view *strategy.View) { s.next(view.Candle.Close) }
+
+// Pass takes closes alone.
+func (s *smaCrossing) Pass(candles *exchange.Candles, from, to int) (end int) {
+	for i, price := range candles.Close[from:to] {
+		if s.next(price); !s.stays {
+			return from + i + 1
+		}
+	}
+	return to
+}
+
+func (s *smaCrossing) next(price exchange.Price) {
+	s.fast.Next(int64(price))
+	s.slow.Next(int64(price))
 	s.stays = true
 	if !s.slow.Ready() {
 		return

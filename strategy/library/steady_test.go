@@ -61,3 +61,65 @@ func staysSeldom(t *testing.T, name string, s strategy.Strategy, steady strategy
 		t.Errorf("%s: want it to change and to stay, have %d changes, and %d times stayed", name, changes, stays)
 	}
 }
+
+// TestCandlesTakenInARowAreThoseTakenOneByOne has every strategy that takes candles by columns take parts of a series so, and its twin
+// the same ones by views.
+func TestCandlesTakenInARowAreThoseTakenOneByOne(t *testing.T) {
+	t.Parallel()
+	passers := 0
+	for _, definition := range All() {
+		s, err := definition.New(setting(t, exchange.Futures), strategy.Values{})
+		if err != nil {
+			continue
+		}
+		twin, _ := definition.New(setting(t, exchange.Futures), strategy.Values{})
+		if passer, is := s.(strategy.Passer); is {
+			passers++
+			passesAlike(t, definition.Name, passer, s, twin)
+		}
+	}
+	if passers == 0 {
+		t.Error("no strategy takes candles by columns")
+	}
+}
+
+func passesAlike(t *testing.T, name string, passer strategy.Passer, s, twin strategy.Strategy) {
+	t.Helper()
+	draw, price, candles := rand.New(rand.NewPCG(3, 5)), exchange.Price(50_000_0), &exchange.Candles{Interval: exchange.Minute1}
+	for i := range 20_000 {
+		price = max(1_000_0, price+exchange.Price(draw.Int64N(1001)-500))
+		candles.Append(exchange.Candle{OpenMS: int64(i) * 60_000, Open: price, High: price + 600, Low: price - 600, Close: price, Volume: 1})
+	}
+	view, other, changes := strategy.View{}, strategy.View{}, 0
+	for at := 0; at < candles.Len(); {
+		to := min(candles.Len(), at+1+draw.IntN(200))
+		end := passer.Pass(candles, at, to)
+		if end <= at || end > to || end < to && passer.Stays() {
+			t.Fatalf("%s: want some of the candles %d:%d up to a change, have %d, it stays: %v", name, at, to, end, passer.Stays())
+		}
+		for ; at < end; at++ {
+			candles.Load(at, &other.Candle)
+			if twin.Candle(&other); at < end-1 && !twin.(strategy.Steady).Stays() {
+				t.Fatalf("%s: candle %d changed something, and more were taken", name, at)
+			}
+		}
+		have, want := strategy.Plan{}, strategy.Plan{}
+		s.Decide(&view, &have)
+		twin.Decide(&other, &want)
+		if !have.Equal(&want) || have.Reason != want.Reason || passer.Stays() != twin.(strategy.Steady).Stays() {
+			t.Fatalf("%s, candle %d: want %+v, have %+v", name, at, want, have)
+		}
+		if !passer.Stays() {
+			changes++
+		}
+		if draw.IntN(4) == 0 && at < candles.Len() { // and one by one again
+			candles.Load(at, &view.Candle)
+			s.Candle(&view)
+			twin.Candle(&view)
+			at++
+		}
+	}
+	if changes < 20 {
+		t.Errorf("%s: want changes among the candles, have %d", name, changes)
+	}
+}
