@@ -283,7 +283,7 @@ var Table = []Row{
 		impure, "internal/failure", ""},
 	{"internal/disk", "reports how much space a file system has left",
 		impure, "", ""},
-	{"internal/disk/disktest", "runs a test in a process whose files cannot grow, as on a full disk",
+	{"internal/disk/disktest", "runs a test in a process whose files cannot grow, as on a full disk, or of which one file call fails",
 		impure, "", ""},
 	{"internal/version", "reads which build of botd this is, and what it is made of",
 		impure, "", ""},

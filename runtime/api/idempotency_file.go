@@ -59,21 +59,9 @@ func (s *Server) OpenRepeats(directory string, now time.Time, warn func(error)) 
 	ended, writes := make(chan struct{}), m.writes
 	go func() {
 		defer close(ended)
-		size := int64(maxRepeatsFile) // written anew at first
-		for w := range writes {
-			var err error
-			if size+int64(len(w.line)) > maxRepeatsFile {
-				all := m.all()
-				size, err = int64(len(all)), private.Write(path, all)
-			} else {
-				size, err = size+int64(len(w.line)), appendLine(path, w.line)
-			}
-			if err != nil {
-				size = maxRepeatsFile
-				warn(fmt.Errorf("what a change was answered cannot be saved: a restart forgets its Idempotency-Key: %w", err))
-			}
-			close(w.done)
-		}
+		m.write(path, writes, func(err error) {
+			warn(fmt.Errorf("what a change was answered cannot be saved: a restart forgets its Idempotency-Key: %w", err))
+		})
 	}()
 	return func() {
 		m.mu.Lock()
@@ -82,6 +70,33 @@ func (s *Server) OpenRepeats(directory string, now time.Time, warn func(error)) 
 		close(writes)
 		<-ended
 	}, nil
+}
+
+// write writes lines until the channel is closed. After a failure, the next line and the end write the whole file.
+func (m *repeats) write(path string, writes <-chan repeatWrite, failed func(error)) {
+	size, left := int64(maxRepeatsFile), false // written anew at first
+	whole := func() error {
+		all := m.all()
+		size = int64(len(all))
+		return private.Write(path, all)
+	}
+	for w := range writes {
+		var err error
+		if left || size+int64(len(w.line)) > maxRepeatsFile {
+			err = whole()
+		} else {
+			size, err = size+int64(len(w.line)), appendLine(path, w.line)
+		}
+		if left = err != nil; left {
+			failed(err)
+		}
+		close(w.done)
+	}
+	if left {
+		if err := whole(); err != nil {
+			failed(err)
+		}
+	}
 }
 
 func appendLine(path string, line []byte) error {

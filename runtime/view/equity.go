@@ -43,6 +43,7 @@ type Equity struct {
 	file    *os.File   // nil: memory only
 	path    string
 	lines   int                             // of the file
+	missing int                             // the newest points that the file lacks, since it could not be written
 	publish func(topic string, content any) // nil until something follows
 }
 
@@ -116,13 +117,13 @@ func (e *Equity) Close() error {
 	if e.file == nil {
 		return nil
 	}
-	err := e.file.Close()
+	err := errors.Join(e.write(), e.file.Close())
 	e.file = nil
 	return err
 }
 
-// Keep samples the board until the context ends. A point that cannot be written stays in
-// memory, and the error goes to fail.
+// Keep samples the board until the context ends. A point that cannot be written is written with
+// the next one, and the error goes to fail.
 func (e *Equity) Keep(ctx context.Context, board *Board, fail func(error)) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
@@ -176,27 +177,35 @@ func (e *Equity) sample(p point) error {
 	if e.file == nil {
 		return nil
 	}
-	if e.lines > len(e.points)+maxStale && e.rewrite() == nil { // else the file grows until the next try
-		return nil
+	e.missing++
+	var rewriting error
+	if e.lines > len(e.points)+maxStale {
+		rewriting = e.rewrite() // if it fails, the file grows until the next try
 	}
-	if err := e.write(p.line()); err != nil {
-		return fmt.Errorf("write the equity series: %w", err)
-	}
-	return nil
+	return errors.Join(rewriting, e.write())
 }
 
-// write appends a line as a whole: one that a full disk cut would spoil the next.
-func (e *Equity) write(line string) error {
-	n, err := e.file.WriteString(line)
+// write appends the missing points as a whole: a line that a full disk cut would spoil the next.
+func (e *Equity) write() error {
+	e.missing = min(e.missing, len(e.points))
+	if e.missing == 0 {
+		return nil
+	}
+	var text strings.Builder
+	for i := len(e.points) - e.missing; i < len(e.points); i++ {
+		text.WriteString(e.points[i].line())
+	}
+	n, err := e.file.WriteString(text.String())
 	if err == nil {
-		e.lines++
+		e.lines += e.missing
+		e.missing = 0
 		return nil
 	}
 	end, seekErr := e.file.Seek(0, io.SeekEnd)
 	if seekErr == nil && n > 0 {
 		seekErr = e.file.Truncate(end - int64(n))
 	}
-	return errors.Join(err, seekErr)
+	return fmt.Errorf("write the equity series: %w", errors.Join(err, seekErr))
 }
 
 func (p *point) line() string {
@@ -217,7 +226,7 @@ func (e *Equity) rewrite() error {
 		return fmt.Errorf("write the equity series anew: %w", errors.Join(err, fresh.Close()))
 	}
 	old := e.file
-	e.file, e.lines = fresh, len(e.points)
+	e.file, e.lines, e.missing = fresh, len(e.points), 0
 	return old.Close()
 }
 

@@ -10,7 +10,7 @@ import (
 	"botd/internal/disk/disktest"
 )
 
-// TestAPointThatAFullDiskCutsSpoilsNoOther has the disk full at each byte of a point.
+// TestAPointThatAFullDiskCutsSpoilsNoOther has the disk full at each byte of a point, which is written with the next one.
 func TestAPointThatAFullDiskCutsSpoilsNoOther(t *testing.T) {
 	t.Parallel()
 	disktest.Run(t, func(fill func(int64)) {
@@ -33,8 +33,8 @@ func TestAPointThatAFullDiskCutsSpoilsNoOther(t *testing.T) {
 			if err := e.sample(third); err != nil {
 				t.Fatal(err)
 			}
-			if have := stored(t, e, path); !slices.Equal(have, []int64{first.atMS, third.atMS}) {
-				t.Errorf("cut at %d: want the other points, have %d", cut, have)
+			if have := stored(t, e, path); !slices.Equal(have, []int64{first.atMS, second.atMS, third.atMS}) {
+				t.Errorf("cut at %d: want all points, have %d", cut, have)
 			}
 		}
 	})

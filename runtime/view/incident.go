@@ -89,14 +89,7 @@ func (b *Board) TrackIncidents(directory string, held time.Duration, more func(n
 	writes, done := b.incidents.writes, make(chan struct{})
 	go func() {
 		defer close(done)
-		failing := false
-		for text := range writes {
-			err := private.Write(path, text)
-			if err != nil && !failing { // said once: it is tried every few seconds
-				warn(fmt.Errorf("incidents cannot be saved: %w", err))
-			}
-			failing = err != nil
-		}
+		private.Keep(path, writes, func(err error) { warn(fmt.Errorf("incidents cannot be saved: %w", err)) })
 	}()
 	return func() {
 		b.mu.Lock()

@@ -1,19 +1,18 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"botd/internal/disk/disktest"
 	"botd/internal/failure"
 )
 
@@ -28,74 +27,11 @@ type faulted struct {
 	result    func(t *testing.T, directory string) string // of a run that has succeeded: the same after every failure
 }
 
-// fileCalls are those that change files. A read that fails is another test's: of bad input.
-const fileCalls = "openat,write,pwrite64,fsync,fdatasync,ftruncate,renameat,linkat,unlinkat,mkdirat"
-
-// call is one of them: the nth of its kind on a file.
-type call struct {
-	kind, path string
-	nth        int
-}
-
-func (c call) String() string {
-	return fmt.Sprintf("%s %s, number %d", c.kind, filepath.Base(c.path), c.nth)
-}
-
-var (
-	callKind = regexp.MustCompile(`^\d+\s+(\w+)\(`)
-	callPath = regexp.MustCompile(`[<"](/[^>"]+)[>"]`)
-)
-
-// traced runs a command under strace and returns its trace and what it printed.
-func traced(t *testing.T, directory string, inject, arguments []string) (trace, printed string, code int) {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "trace")
-	command := exec.Command("strace", slices.Concat([]string{"-f", "-y", "-qq", "-s", "0", "-e", "signal=none", "-o", file, "-e", "trace=" + fileCalls}, inject,
-		[]string{self(t)}, arguments)...)
+// command runs botd in a directory.
+func command(t *testing.T, directory string, arguments []string) *exec.Cmd {
+	command := exec.Command(self(t), arguments...)
 	command.Dir = directory
-	var output bytes.Buffer
-	command.Stdout, command.Stderr = &output, &output
-	err := command.Run()
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text), output.String(), command.ProcessState.ExitCode()
-}
-
-// calls are those of a trace on the files below a directory, the first two and the last of a kind on a file.
-func calls(trace, directory string) (all []call) {
-	count := map[call]int{}
-	for line := range strings.Lines(trace) {
-		kind, path := callKind.FindStringSubmatch(line), ""
-		for _, found := range callPath.FindAllStringSubmatch(line, -1) {
-			if strings.HasPrefix(found[1], directory+"/") {
-				path = found[1]
-				break
-			}
-		}
-		if kind == nil || path == "" || kind[1] == "openat" && !strings.Contains(line, "O_CREAT") && !strings.Contains(line, "O_RDWR") {
-			continue
-		}
-		key := call{kind: kind[1], path: path}
-		if count[key]++; count[key] == 1 {
-			all = append(all, key)
-		}
-	}
-	var each []call
-	for _, c := range all {
-		nths := []int{1, 2, count[c]}
-		slices.Sort(nths)
-		for _, nth := range slices.Compact(nths) {
-			if nth <= count[c] {
-				each = append(each, call{c.kind, c.path, nth})
-			}
-		}
-	}
-	return each
+	return command
 }
 
 // TestEachFileCallOfACommandFailsOnce has the disk full for one call of a real command, the first, the second and so on: the command
@@ -103,9 +39,7 @@ func calls(trace, directory string) (all []call) {
 // without a fault.
 func TestEachFileCallOfACommandFailsOnce(t *testing.T) {
 	t.Parallel()
-	if output, err := exec.Command(tool(t, "strace", "strace"), "-o", os.DevNull, "true").CombinedOutput(); err != nil {
-		t.Skipf("strace may not trace here: %v: %s", err, output)
-	}
+	disktest.NeedStrace(t)
 	for _, f := range faultedCommands {
 		t.Run(f.name, func(t *testing.T) { t.Parallel(); f.run(t) })
 	}
@@ -122,7 +56,8 @@ func (f *faulted) run(t *testing.T) {
 		}
 	}
 	fresh()
-	trace, printed, code := traced(t, directory, nil, arguments)
+	run := func() *exec.Cmd { return command(t, directory, arguments) }
+	trace, printed, code := disktest.Traced(t, nil, run())
 	if code != f.exit {
 		t.Fatalf("without a fault: exit %d: %s", code, printed)
 	}
@@ -132,18 +67,13 @@ func (f *faulted) run(t *testing.T) {
 	} else {
 		t.Logf("every fourth call; BOTD_FAULTS=all takes all")
 	}
-	for i, c := range calls(trace, directory) {
+	for i, c := range disktest.Calls(trace, directory) {
 		if i%every != 0 {
 			continue
 		}
-		fresh()
-		trace, printed, code := traced(t, directory, []string{"-P", c.path, "-e", fmt.Sprintf("inject=%s:error=ENOSPC:when=%d", c.kind, c.nth)}, arguments)
-		if !strings.Contains(trace, "(INJECTED)") && c.kind != "openat" && c.kind != "write" { // a file with another name each time
-			fresh()
-			trace, printed, code = traced(t, directory, []string{"-e", fmt.Sprintf("inject=%s:error=ENOSPC:when=%d", c.kind, c.nth)}, arguments)
-		}
-		if !strings.Contains(trace, "(INJECTED)") {
-			t.Logf("%s: it did not come again", c)
+		printed, code, now := c.Fail(t, fresh, run)
+		if !now {
+			t.Logf("%s: it did not fail once", c)
 			continue
 		}
 		failed++
@@ -161,7 +91,7 @@ func (f *faulted) run(t *testing.T) {
 }
 
 // check wants the exit code of a file that cannot be written, with the cause, or that of success.
-func (f *faulted) check(t *testing.T, c call, printed string, code int) {
+func (f *faulted) check(t *testing.T, c disktest.Call, printed string, code int) {
 	t.Helper()
 	cause := slices.ContainsFunc([]string{"no space left on device", "disk I/O error", "disk is full"}, // the others are SQLite's
 		func(words string) bool { return strings.Contains(printed, words) })
@@ -171,7 +101,7 @@ func (f *faulted) check(t *testing.T, c call, printed string, code int) {
 }
 
 // repeat runs what a person would run next; one of the ways must work.
-func (f *faulted) repeat(t *testing.T, c call, directory string) {
+func (f *faulted) repeat(t *testing.T, c disktest.Call, directory string) {
 	t.Helper()
 	f.sound(t, directory)
 	ways, story := f.again, ""
@@ -179,7 +109,7 @@ func (f *faulted) repeat(t *testing.T, c call, directory string) {
 		ways = [][]string{f.arguments}
 	}
 	for _, way := range ways {
-		_, printed, code := traced(t, directory, nil, replaced(way, directory))
+		_, printed, code := disktest.Traced(t, nil, command(t, directory, replaced(way, directory)))
 		if code == f.exit {
 			return
 		}

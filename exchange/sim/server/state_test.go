@@ -43,18 +43,25 @@ func sum(t testing.TB, content []byte) uint64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var number uint64
-	if err := json.Unmarshal(s.snapshot, &number); err != nil {
+	number, err := total(&s)
+	if err != nil {
 		t.Fatal(err)
+	}
+	return number
+}
+
+func total(s *stateContent) (number uint64, err error) {
+	if err := json.Unmarshal(s.snapshot, &number); err != nil {
+		return 0, err
 	}
 	for _, change := range s.changes {
 		var more uint64
 		if _, err := fmt.Sscanf(string(change), "+%d", &more); err != nil {
-			t.Fatal(err)
+			return 0, err
 		}
 		number += more
 	}
-	return number
+	return number, nil
 }
 
 func newStateTest(t testing.TB) (*stateFile, *counter) {

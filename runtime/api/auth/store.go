@@ -66,6 +66,7 @@ func (s *store) save(open map[[32]byte]*session, now time.Time) {
 	if err != nil {
 		panic(err) // a session that is no JSON
 	}
+	text = append(text, '\n')
 	for { // the newest alone is of use
 		select {
 		case s.writes <- text:
@@ -116,11 +117,7 @@ func (g *Guard) OpenSessions(directory string, now time.Time, warn func(error)) 
 	writes, path := s.store.writes, s.store.path
 	go func() {
 		defer close(done)
-		for text := range writes {
-			if err := private.Write(path, append(text, '\n')); err != nil {
-				warn(fmt.Errorf("sessions cannot be saved: %w", err))
-			}
-		}
+		private.Keep(path, writes, func(err error) { warn(fmt.Errorf("sessions cannot be saved: %w", err)) })
 	}()
 	return func() {
 		s.mu.Lock()
