@@ -99,6 +99,7 @@ func (p *process) drive(ctx context.Context) error {
 		(&haltfile.Watcher{Directory: p.directory, Config: p.reloads.Current.Load, Code: p.key.Coder(haltfile.Kind), Send: p.lane.Send}).Run,
 		p.backlog.run,
 		p.room.run,
+		releaseMemory,
 		p.watchKeys,
 		func(ctx context.Context) { p.recording.keepFunding(ctx, p.venue.Client, p.reloads.Futures) })
 	p.supervisor.Ready(string(p.config.Mode) + " on " + p.venue.Where)

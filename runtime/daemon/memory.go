@@ -1,10 +1,12 @@
 package daemon
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
@@ -37,5 +39,23 @@ func limitMemory(allowed memlimit.Provider, console *ops.Console) {
 	limit, err := memlimit.SetGoMemLimitWithOpts(memlimit.WithProvider(allowed), memlimit.WithRatio(memoryShare))
 	if err == nil && limit > 0 { // an error is a system without cgroups
 		console.Say("daemon.memory", "memory    %d MiB for Go, %.0f%% of what this cgroup may use", limit>>20, memoryShare*100)
+	}
+}
+
+// releaseEvery is how often memory is released that the heap holds and does not use.
+const releaseEvery = 10 * time.Minute
+
+// releaseMemory returns to the system what the heap holds and does not use, until the context ends: over hours that grew, while
+// what is in use did not (docs/chaos.md, A soak). It costs one collection.
+func releaseMemory(ctx context.Context) {
+	ticker := time.NewTicker(releaseEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			debug.FreeOSMemory()
+		case <-ctx.Done():
+			return
+		}
 	}
 }

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"io"
 	"math"
+	goruntime "runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
@@ -58,4 +61,23 @@ func TestTheMemoryLimitFollowsTheCgroup(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestMemoryThatIsNotUsedIsReleased has 64 MiB become garbage, of which the heap would hold the pages for a while.
+func TestMemoryThatIsNotUsedIsReleased(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		defer inBackground(t.Context(), releaseMemory)()
+		block := make([]byte, 64<<20)
+		for i := 0; i < len(block); i += 1 << 10 {
+			block[i] = 1
+		}
+		goruntime.KeepAlive(block)
+		time.Sleep(releaseEvery + time.Second)
+		synctest.Wait()
+		var m goruntime.MemStats
+		goruntime.ReadMemStats(&m)
+		if idle := m.HeapIdle - m.HeapReleased; m.HeapAlloc > 48<<20 || idle > 16<<20 {
+			t.Errorf("want the garbage collected and its pages released, have %d MiB allocated and %d MiB held", m.HeapAlloc>>20, idle>>20)
+		}
+	})
 }

@@ -169,8 +169,8 @@ func (e *Engine) Handle(nowMS int64, event Event, out *Effects) {
 			e.record(record.Record{Body: *audited.Audit})
 		}
 		e.take(event)
+		e.flush() // before recall, which has seen each record, a checkpoint too, before it is durable
 		e.sender.recall()
-		e.flush()
 	}
 	e.out = nil
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile/record"
+	"botd/strategy"
 )
 
 // checkRecalled requires that every opening handed out that must not go any more was called back, whatever the newest event
@@ -49,5 +51,26 @@ func TestAnAnswerCallsBackOpeningsOnOtherSymbolsWhenItConcernsTheAccount(t *test
 				t.Errorf("called back: want %v, have %v", want, b.recalls)
 			}
 		})
+	}
+}
+
+// TestStatesAreJournalledBetweenOpenings: a checkpoint follows the event's last record, and may be durable before the next event.
+func TestStatesAreJournalledBetweenOpenings(t *testing.T) {
+	t.Parallel()
+	for every := int64(1); every <= 4; every++ {
+		w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
+			plan.OrdersSet = true
+			plan.Orders = []strategy.DesiredOrder{{Key: "b", Side: exchange.Buy, Price: 40_000e8, Quantity: 100}}
+		}, func(w *world) { w.config.Checkpoint = every })
+		w.pass(60_000)
+		states := 0
+		for i := range w.records {
+			if w.records[i].Kind() == record.KindCheckpoint {
+				states++
+			}
+		}
+		if states < 2 || len(w.sent) != 1 {
+			t.Errorf("every %d records: want states journalled and one order sent, have %d and %d", every, states, len(w.sent))
+		}
 	}
 }
