@@ -48,7 +48,7 @@ func Run(ctx context.Context, config Config) (*Result, error) {
 		return nil, err
 	}
 	result, err := r.result(time.Since(began))
-	if config.beside {
+	if config.auxiliary {
 		r.ledger.moveOut()
 	}
 	return result, err

@@ -102,7 +102,7 @@ func (r *run) recordWarnings(leg *leg, add func(code, format string, arguments .
 	recorded := leg.config.Tape
 	if lower, upper, has := strategy.RangeOf(leg.config.Strategy.Strategy); has && recorded.Candles.Len() > 0 {
 		if at := recorded.Candles.Open[0]; at < lower || at > upper {
-			add(BesideRange, "%s trades between %s and %s, and the price begins at %s: it waits until the price is there", leg.config.Strategy.Name,
+			add(OutsideRange, "%s trades between %s and %s, and the price begins at %s: it waits until the price is there", leg.config.Strategy.Name,
 				leg.symbol.PriceDecimal(lower), leg.symbol.PriceDecimal(upper), leg.symbol.PriceDecimal(at))
 		}
 	}
@@ -121,7 +121,7 @@ func (r *run) recordWarnings(leg *leg, add func(code, format string, arguments .
 		add(DataRepaired, "%s", line)
 	}
 	for _, other := range leg.config.Strategy.Others {
-		if lacking := missingBeside(leg.candles, other.Candles); lacking > 0 {
+		if lacking := missingInOther(leg.candles, other.Candles); lacking > 0 {
 			add(OthersIncomplete, "%d of %d candles have none of %s beside them: its series stayed as they were", lacking, leg.candles.Len(),
 				other.Symbol.Key())
 		}
@@ -153,8 +153,8 @@ func (l *leg) fineSchedule() bool {
 	return schedule.Next(first)-first < interval
 }
 
-// missingBeside counts the candles beside which another symbol has none.
-func missingBeside(candles, other *exchange.Candles) (lacking int) {
+// missingInOther counts the candles beside which another symbol has none.
+func missingInOther(candles, other *exchange.Candles) (lacking int) {
 	at := 0
 	for _, openMS := range candles.OpenMS {
 		for at < other.Len() && other.OpenMS[at] < openMS {

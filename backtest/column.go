@@ -130,7 +130,7 @@ func RunColumns(ctx context.Context, config Config) (*Result, error) {
 	)
 	for i := range configs {
 		if i != 1 {
-			configs[i].Progress, configs[i].Record, configs[i].Note, configs[i].beside = nil, nil, nil, true
+			configs[i].Progress, configs[i].Record, configs[i].Note, configs[i].auxiliary = nil, nil, nil, true
 		}
 		do := func() { results[i], errs[i] = Run(ctx, configs[i]) }
 		if config.InTurn {

@@ -20,15 +20,15 @@ import (
 // erratic decides by all that it sees, so that a view that differs shows, and asks for something rare
 // now and then.
 type erratic struct {
-	seed   uint64
-	kinds  []strategy.TargetKind
-	rare   func(d *erratic, view *strategy.View, plan *strategy.Plan, draw *rand.Rand) // nil for targets alone
-	warmup int
-	calm   int           // decisions between two changes, about
-	anew   exchange.Rate // share of the equity that is asked for anew at each decision; 0 for what is drawn
-	seen   int
-	views  uint64
-	target strategy.Target
+	seed    uint64
+	kinds   []strategy.TargetKind
+	rare    func(d *erratic, view *strategy.View, plan *strategy.Plan, draw *rand.Rand) // nil for targets alone
+	warmup  int
+	calm    int           // decisions between two changes, about
+	redrawn exchange.Rate // share of the equity that is asked for anew at each decision; 0 for what is drawn
+	seen    int
+	views   uint64
+	target  strategy.Target
 }
 
 func (e *erratic) Warmup() int { return e.warmup }
@@ -56,8 +56,8 @@ func (e *erratic) Decide(v *strategy.View, plan *strategy.Plan) {
 	if plan.OrdersSet {
 		return
 	}
-	if sign := e.target.Sign(); e.anew != 0 && sign != 0 {
-		e.target = strategy.Target{Kind: strategy.ByQuantity, Quantity: v.Symbol.QuantityFor(v.Equity.MulRate(e.anew), v.Last) * exchange.Quantity(sign)}
+	if sign := e.target.Sign(); e.redrawn != 0 && sign != 0 {
+		e.target = strategy.Target{Kind: strategy.ByQuantity, Quantity: v.Symbol.QuantityFor(v.Equity.MulRate(e.redrawn), v.Last) * exchange.Quantity(sign)}
 	}
 	plan.Hold(e.target, []string{"", "one", "another"}[e.seen/50%3])
 	plan.Remember("seen", v.Position.SinceMS)
@@ -111,13 +111,13 @@ func twin(t testing.TB, seed uint64) (config backtest.Config, made *[]*erratic) 
 	kinds := [][]strategy.TargetKind{{strategy.ByQuote}, {strategy.ByEquity}, {strategy.ByQuantity}, {strategy.ByQuote, strategy.ByEquity,
 		strategy.ByQuantity, strategy.NoTarget}}[draw.IntN(4)]
 	calm, warmup, rare := 1+draw.IntN(20), draw.IntN(3)*20, rareOf(draw)
-	var anew exchange.Rate
+	var redrawn exchange.Rate
 	if chance(4) {
-		anew = exchange.RateOne * 2 / 5
+		redrawn = exchange.RateOne * 2 / 5
 	}
 	made = &[]*erratic{}
 	leg.Make = func(*tape.Tape) (strategy.Strategy, error) {
-		one := &erratic{seed: seed, kinds: kinds, calm: calm, warmup: warmup, rare: rare, anew: anew}
+		one := &erratic{seed: seed, kinds: kinds, calm: calm, warmup: warmup, rare: rare, redrawn: redrawn}
 		*made = append(*made, one)
 		return one, nil
 	}

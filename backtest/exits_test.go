@@ -92,7 +92,7 @@ func TestARangeBesideThePriceIsAWarning(t *testing.T) {
 		s := symbolWith(t, exchange.Futures, "5")
 		grid := candidate{kind: "grid", values: strategy.Values{"lower": c.lower, "upper": c.upper, "quantity": "0.01"}}
 		result := mustRun(t, cellConfig(t, exchange.Futures, &grid, s, wave(s, midnight, 50)))
-		if have := slices.ContainsFunc(result.Warnings, func(w backtest.Warning) bool { return w.Code == backtest.BesideRange }); have != c.want {
+		if have := slices.ContainsFunc(result.Warnings, func(w backtest.Warning) bool { return w.Code == backtest.OutsideRange }); have != c.want {
 			t.Errorf("%s to %s: want a warning %v, have %v", c.lower, c.upper, c.want, result.Warnings)
 		}
 	}

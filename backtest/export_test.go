@@ -101,7 +101,7 @@ func (r *run) restart(records [][]byte, epoch int64, again strategy.Strategy) er
 
 // SignedTwice runs a configuration as a trial of a sweep, whose rows nobody reads, and signs it once more with them.
 func SignedTwice(ctx context.Context, config Config) (without, with string, rows int, err error) {
-	config.beside = true
+	config.auxiliary = true
 	r, err := newRun(&config)
 	if err != nil {
 		return "", "", 0, err

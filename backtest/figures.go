@@ -68,7 +68,7 @@ func (r *run) figures(fromMS int64) Figures {
 		f.Falls = append(f.Falls, *l.drawdown.worst[i].figure())
 	}
 	f.LongestFall = l.drawdown.long.figure()
-	if f.Regimes, f.Years = []RegimeRow{}, []YearRow{}; !r.config.beside {
+	if f.Regimes, f.Years = []RegimeRow{}, []YearRow{}; !r.config.auxiliary {
 		days, bench := &l.days, r.bench()
 		f.Bootstrap, f.Regimes = bootstrap(days.values), regimes(days.values, bench)
 		f.Years, f.Rolling = Years(days.firstMS, days.values, bench), Rolling(days.firstMS, days.values, bench, rate.Float())

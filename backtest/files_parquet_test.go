@@ -11,9 +11,9 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// wantParquetBesideCSV wants each Parquet file of a report to have the rows and columns of the CSV beside
+// wantParquetAsCSV wants each Parquet file of a report to have the rows and columns of the CSV beside
 // it: times as whole numbers, other numbers as doubles, the rest as text.
-func wantParquetBesideCSV(t *testing.T, directory string) {
+func wantParquetAsCSV(t *testing.T, directory string) {
 	t.Helper()
 	for name, texts := range map[string][]string{
 		"fills":  {"side", "fee_asset", "role", "symbol", "purpose"},

@@ -118,7 +118,7 @@ func (l *measurement) begin(r *run) {
 	}
 	l.run, l.equity, l.wallet, l.version, l.every = r, l.initial, l.initial, math.MaxUint64, 1
 	l.drawdown.take(openMS, l.initial.Float())
-	if l.nextCurve = math.MaxInt; !r.config.beside {
+	if l.nextCurve = math.MaxInt; !r.config.auxiliary {
 		l.nextCurve, l.curve = 0, make([]Point, 0, min(n, maxCurve)+1)
 	} else {
 		l.moveIn()

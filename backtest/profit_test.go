@@ -43,12 +43,12 @@ type earner struct {
 	files   inputs.Files
 	given   *configs.StrategyConfig
 
-	made   profit.Profit // by the ledger of the live run
-	trips  []view.RoundTrip
-	fills  []view.Fill
-	result *backtest.Result
-	page   string // of the backtest's report
-	beside *replay.Outcome
+	made       profit.Profit // by the ledger of the live run
+	trips      []view.RoundTrip
+	fills      []view.Fill
+	result     *backtest.Result
+	page       string // of the backtest's report
+	comparison *replay.Outcome
 }
 
 const earning = `name: parity
@@ -131,7 +131,7 @@ func (e *earner) follow(t *testing.T) {
 	r := &replay.Replay{Strategy: *e.given, Files: e.files, Traded: replay.Traded{Fills: e.fills, Trips: e.trips,
 		Equity: func(int64) (view.EquitySeries, error) { return view.EquitySeries{}, nil }}}
 	var err error
-	if e.beside, err = r.Run(t.Context(), backtest.Run); err != nil {
+	if e.comparison, err = r.Run(t.Context(), backtest.Run); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -204,7 +204,7 @@ func (e *earner) wantTrips(t *testing.T) {
 
 func (e *earner) wantParity(t *testing.T) {
 	t.Helper()
-	answer := e.beside.Answer
+	answer := e.comparison.Answer
 	live, tested := answer.LiveCurve.Profit, answer.Curve.Profit
 	made := e.made.Net.Add(e.made.Unrealised).Float()
 	for what, have := range map[string]float64{"live": live[len(live)-1], "backtest": tested[len(tested)-1]} {

@@ -386,7 +386,7 @@ func TestTheReportIsWrittenWhole(t *testing.T) {
 			same(t, "the curve's end", result.FinalEquity, rows[len(rows)-1][1])
 		}
 	}
-	wantParquetBesideCSV(t, directory)
+	wantParquetAsCSV(t, directory)
 	blocked := filepath.Join(directory, "report.json", "below a file")
 	if err := result.WriteDir(blocked); err == nil {
 		t.Error("a directory that cannot be created: want an error")

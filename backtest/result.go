@@ -192,7 +192,7 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 	}
 	result.count(r)
 	result.BySymbol, result.ByEntry, result.ByExit = r.bySymbol(), r.byReason((*Trip).entryReason), r.byReason((*Trip).exitReason)
-	if err := result.signRows(r); err != nil || r.config.beside {
+	if err := result.signRows(r); err != nil || r.config.auxiliary {
 		return result, err
 	}
 	result.rows(r)

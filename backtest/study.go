@@ -27,7 +27,7 @@ func RunStudy(ctx context.Context, config Config, result *Result) (*Study, error
 	if err := config.repeatable(); err != nil {
 		return nil, err
 	}
-	config.Progress, config.Record, config.Note, config.Inputs, config.beside = nil, nil, nil, nil, true
+	config.Progress, config.Record, config.Note, config.Inputs, config.auxiliary = nil, nil, nil, nil, true
 	variants := config.variants()
 	study := &Study{Sensitivity: make([]Column, len(variants)), Shuffles: shuffle(result)}
 	errs := make([]error, len(variants)+1)

@@ -87,7 +87,7 @@ func (c *Config) SplitAt(split exchange.Rate) (splitMS int64, err error) {
 // parts returns what a trial runs on: all candles, or those before the split and those behind it.
 func (c *Config) parts(splitMS int64) []Config {
 	config := *c
-	config.Progress, config.Record, config.Note, config.Inputs, config.beside = nil, nil, nil, nil, true
+	config.Progress, config.Record, config.Note, config.Inputs, config.auxiliary = nil, nil, nil, nil, true
 	if splitMS == 0 {
 		return []Config{config}
 	}

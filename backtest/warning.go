@@ -40,10 +40,10 @@ const (
 	Liquidated          = "liquidated"
 	IntentsRefused      = "intents_refused"
 	OrdersRejected      = "orders_rejected"
-	WantedNotTraded     = "not_traded"   // what was wanted and could not be traded
+	NotTradedCode       = "not_traded"   // what was wanted and could not be traded
 	Latched             = "latched"      // a strategy waits since a stop-loss or take-profit
 	OrdersSpent         = "orders_spent" // all orders that a plan keeps are filled, and nothing is held
-	BesideRange         = "beside_range" // the price begins outside of what the strategy trades between
+	OutsideRange        = "beside_range" // the price begins outside of what the strategy trades between
 	NoTrade             = "no_trade"
 	FewTrades           = "few_trades"
 	OneTrade            = "one_trade" // it made the whole profit

@@ -116,8 +116,8 @@ func TestWhichKeyOfAJournalIsTaken(t *testing.T) {
 			t.Errorf("%s: want it taken %t, have %d characters, %v", c.name, c.want, len(have), err)
 		}
 	}
-	beside := written(t, "x", key)
-	config := configs.Config{JournalKeyFile: beside, DataDir: beside + ".d"}
+	keyFile := written(t, "x", key)
+	config := configs.Config{JournalKeyFile: keyFile, DataDir: keyFile + ".d"}
 	if have, err := config.JournalKey(); string(have) != key || err != nil {
 		t.Errorf("beside a data_dir that begins with its name: want it, have %v", err)
 	}

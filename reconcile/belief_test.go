@@ -334,10 +334,10 @@ func exitBeyondItsAnswer(t testing.TB) {
 // TestNoStopMovesWhereTheExchangeRefusesStops: what takes its place would wait.
 func TestNoStopMovesWhereTheExchangeRefusesStops(t *testing.T) {
 	t.Parallel()
-	movesBesideARefusal(t)
+	movesAfterARefusal(t)
 }
 
-func movesBesideARefusal(t testing.TB) {
+func movesAfterARefusal(t testing.TB) {
 	w, derive := protecting(t)
 	elsewhere := stopOf(10)
 	elsewhere.Price, elsewhere.StopPrice = 45_000e8, 47_000e8

@@ -114,10 +114,10 @@ func TestAStopMovesByABridgeOnlyWhereTheSumHasRoomForOne(t *testing.T) {
 // stop of the whole position covers that too.
 func TestAStopMovesOnlyWhereWhatTakesItsPlaceCoversWhatTheExchangeShows(t *testing.T) {
 	t.Parallel()
-	stopBesideAnotherPurchase(t)
+	stopWithAnotherPurchase(t)
 }
 
-func stopBesideAnotherPurchase(t testing.TB) {
+func stopWithAnotherPurchase(t testing.TB) {
 	d := newDesk(t)
 	bridged := func(desired *Desired) { desired.Bridge = true }
 	moves := func(when string, want int) []Intent {

@@ -7,8 +7,8 @@ import (
 	"botd/reconcile/placement"
 )
 
-// beside is a bid of unknown fate, past its fence, beside one that rests.
-func beside(t testing.TB) (d *desk, resting exchange.Order) {
+// uncertainBid is a bid of unknown fate, past its fence, beside one that rests.
+func uncertainBid(t testing.TB) (d *desk, resting exchange.Order) {
 	t.Helper()
 	d = newDesk(t)
 	d.observe(0, nil)
@@ -46,7 +46,7 @@ func (d *desk) decided(position exchange.Quantity, resting exchange.Order) (seco
 // decidedAfterAMove has the position move while the first snapshot is taken.
 func decidedAfterAMove(t testing.TB) {
 	t.Helper()
-	d, resting := beside(t)
+	d, resting := uncertainBid(t)
 	d.book.Observe(
 		&Snapshot{
 			BeganMS:       d.now,
@@ -65,7 +65,7 @@ func decidedAfterAMove(t testing.TB) {
 // decidedAfterAFill has a known order fill in the first snapshot.
 func decidedAfterAFill(t testing.TB) {
 	t.Helper()
-	d, resting := beside(t)
+	d, resting := uncertainBid(t)
 	resting.Filled = 4
 	d.observe(4, nil, resting)
 	if want, have := 5, d.decided(4, resting); want != have {

@@ -56,7 +56,7 @@ func TestWhatIsHeldWithAnotherBotd(t *testing.T) {
 		if have := symbol.heldWithTwin(); have != c.held {
 			t.Errorf("%s: want %d held, have %d", c.name, c.held, have)
 		}
-		theirs, since := w.book.TwinHolds(symbol)
+		theirs, since := w.book.TwinPosition(symbol)
 		if wantSince := map[bool]int64{true: 700}[len(c.theirs) > 0]; theirs != c.theirs1 || since != wantSince {
 			t.Errorf("%s: want %d of it theirs since %d, have %d since %d", c.name, c.theirs1, wantSince, theirs, since)
 		}
@@ -64,12 +64,12 @@ func TestWhatIsHeldWithAnotherBotd(t *testing.T) {
 	w, symbol := standing(t, twinOrder{50, 5, 700})
 	symbol.spot.inWallet = 1_015
 	symbol.UnknownEnded = ""
-	if theirs, since := w.book.TwinHolds(symbol); theirs != 0 || since != 0 {
+	if theirs, since := w.book.TwinPosition(symbol); theirs != 0 || since != 0 {
 		t.Errorf("want none of theirs where botd does not stand down, have %d since %d", theirs, since)
 	}
 	d := holds(t, 20)
 	d.book.Symbol(bitcoin).UnknownEnded, d.book.Symbol(bitcoin).spot.twinOrders = elders+"1", []twinOrder{{50, 5, 700}}
-	if theirs, since := d.book.TwinHolds(d.book.Symbol(bitcoin)); theirs != 0 || since != 0 {
+	if theirs, since := d.book.TwinPosition(d.book.Symbol(bitcoin)); theirs != 0 || since != 0 {
 		t.Errorf("want none on futures, where the position is one, have %d since %d", theirs, since)
 	}
 }
@@ -638,7 +638,7 @@ func TestWhichOrderHoldsOpeningsBack(t *testing.T) {
 				symbol.Unreadable = []exchange.UnreadableRow{{ID: 50}}
 			}
 			want := c.want && (market == exchange.Futures || c.unread) // a wallet shows what an order on spot does
-			if have := d.book.HoldsBack(symbol); (have != nil) != want {
+			if have := d.book.ForeignOpening(symbol); (have != nil) != want {
 				t.Errorf("%s, %s: want it to hold back %t, have %v", c.name, market, want, have)
 			}
 		}

@@ -138,7 +138,7 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 	if d.symbol.Key().Market == exchange.Spot && d.makeRoom(min(quantity, abs(d.held))) {
 		return
 	}
-	if _, beside, _ := d.stopsOf(d.stops); beside != nil && !d.positionShared() && d.symbol.Key().Market == exchange.Futures {
+	if _, bridge, _ := d.stopsOf(d.stops); bridge != nil && !d.positionShared() && d.symbol.Key().Market == exchange.Futures {
 		return // a stop is moving, and its bridge holds the reduceOnly sum: a round or two
 	}
 	if d.symbol.Key().Market == exchange.Futures && d.reducingRoom() < min(quantity, abs(d.held)) && d.clearOrders() {

@@ -137,10 +137,10 @@ func TestAnExitThatThePositionShowsAlreadyKeepsNoStopBack(t *testing.T) {
 // none. The position has its stop after two seconds, not after the fence.
 func TestAStopIsPlacedWhileTheFateOfAnExitOfBeforeIsUnknown(t *testing.T) {
 	t.Parallel()
-	stopBesideUnknownExit(t)
+	stopWithUnknownExit(t)
 }
 
-func stopBesideUnknownExit(t testing.TB) {
+func stopWithUnknownExit(t testing.TB) {
 	d := newDesk(t)
 	d.hold(20)
 	d.target(0)

@@ -64,7 +64,7 @@ func (s *survey) squareWallet(symbol *SymbolState, held exchange.Quantity, live 
 	bound := symbol.Rules.QuantityOf(symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.Rules.QuantityTick - symbol.ExpectedFees()
 	short := symbol.Known() - symbol.Fees() - (held - symbol.Baseline())
 	if short <= 0 || short <= bound && symbol.Bought() > 0 {
-		s.noteBeside(symbol, -short)
+		s.recordUnattributed(symbol, -short)
 		symbol.short = 0
 		symbol.misses.reset()
 		symbol.noteAgreed(s.fetched.EndedMS)

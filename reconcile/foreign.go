@@ -83,10 +83,10 @@ func (b *Book) ignore(symbol *SymbolState, evidence string, emit func(record.Rec
 	emit(symbol.about(record.Ignored{Quantity: venue - own, Evidence: evidence}))
 }
 
-// HoldsBack returns an order botd did not make that may open a position any moment,
+// ForeignOpening returns an order botd did not make that may open a position any moment,
 // where the policy is to open nothing beside such (foreign: halt); nil for none.
 // Spot knows no position: there the wallet shows it, and an order that cannot be read holds back alone.
-func (b *Book) HoldsBack(symbol *SymbolState) *exchange.Order {
+func (b *Book) ForeignOpening(symbol *SymbolState) *exchange.Order {
 	if b.Foreign == ForeignAdopt || b.Foreign == ForeignIgnore {
 		return nil
 	}
@@ -256,7 +256,7 @@ func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason stri
 	if key.Market == exchange.Spot {
 		quantity := symbol.short
 		if adopt {
-			theirs, _ := b.TwinHolds(symbol)
+			theirs, _ := b.TwinPosition(symbol)
 			quantity = cmp.Or(quantity, b.unclaimed(symbol), theirs)
 			if quantity == theirs && theirs != 0 {
 				b.adoptTwin(symbol, theirs, emit)

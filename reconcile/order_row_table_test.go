@@ -293,7 +293,7 @@ func TestAListThatShowsAReleasedStop(t *testing.T) {
 		stop := w.places(placement.StopLoss, 9, stopOf(10))
 		w.book.NoteReleased(stop.ClientOrderID, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, w.now)
 		w.now += afterMS
-		w.reads(1_000, 10, stop).standsAgain(w.book.Placement(stop.ClientOrderID))
+		w.reads(1_000, 10, stop).noteOpenAgain(w.book.Placement(stop.ClientOrderID))
 		if released := w.book.released[stop.ClientOrderID] != 0; released == stands {
 			t.Errorf("a list of %d ms after the answer: want it to stand again %t", afterMS, stands)
 		}

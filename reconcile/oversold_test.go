@@ -263,10 +263,10 @@ func soldBeforeTheHistory(t testing.TB) {
 // plan that rest are for the rest of it.
 func TestARestingExitLeavesWhatAnExitUnderWaySells(t *testing.T) {
 	t.Parallel()
-	restingExitBesideAnother(t)
+	restingExitWithAnother(t)
 }
 
-func restingExitBesideAnother(t testing.TB) {
+func restingExitWithAnother(t testing.TB) {
 	w := holding(t, ForeignHalt)
 	symbol := w.book.Symbol(coin)
 	symbol.Last = 50_000e8

@@ -265,7 +265,7 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	if symbol.Known() == 0 {
 		wait := (symbol.Baseline() != 0 || symbol.spot.squaredMS != 0 || s.book.mayHaveBought(symbol)) && s.awaitsHistory(symbol, held-symbol.Baseline())
 		if more := held - symbol.Baseline(); live || wait {
-			s.noteBeside(symbol, more)
+			s.recordUnattributed(symbol, more)
 		} else if more != 0 || symbol.Unattributed() != 0 {
 			s.emit(symbol.about(record.Baseline{Quantity: held}))
 		}
@@ -278,14 +278,14 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	symbol.Settled = symbol.Quarantine() == "" && symbol.misses.sinceMS == 0
 }
 
-// noteBeside journals what the wallet holds beyond the baseline and the fills, where that has
+// recordUnattributed journals what the wallet holds beyond the baseline and the fills, where that has
 // changed by the worth of an order: after a start nothing else distinguishes it from
 // what a purchase that no list shows has bought, or a sale has left.
-func (s *survey) noteBeside(symbol *SymbolState, beside exchange.Quantity) {
-	beside = max(0, beside)
-	changed := abs(beside - symbol.Unattributed())
-	if changed != 0 && (beside == 0 || !symbol.Rules.Notional(symbol.Last, changed).Less(symbol.Rules.MinNotional)) {
-		s.emit(symbol.about(record.Baseline{Quantity: symbol.Baseline(), Unattributed: beside}))
+func (s *survey) recordUnattributed(symbol *SymbolState, quantity exchange.Quantity) {
+	quantity = max(0, quantity)
+	changed := abs(quantity - symbol.Unattributed())
+	if changed != 0 && (quantity == 0 || !symbol.Rules.Notional(symbol.Last, changed).Less(symbol.Rules.MinNotional)) {
+		s.emit(symbol.about(record.Baseline{Quantity: symbol.Baseline(), Unattributed: quantity}))
 	}
 }
 

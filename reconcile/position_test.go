@@ -28,7 +28,7 @@ func TestBesideOthersBotdsPartIsNeverMoreThanTheExchangesPosition(t *testing.T) 
 	t.Parallel()
 	for _, c := range []struct {
 		name                        string
-		foreign, venue, own, beside exchange.Quantity // bought by hand; after 10 more are sold: the exchange's, botd's and their part
+		foreign, venue, own, others exchange.Quantity // bought by hand; after 10 more are sold: the exchange's, botd's and their part
 	}{
 		{"its part is more than there is", 7, -3, -3, 0},
 		{"its part is on the other side", 25, 15, 0, 15},
@@ -71,9 +71,9 @@ func TestBesideOthersBotdsPartIsNeverMoreThanTheExchangesPosition(t *testing.T) 
 				d.now += 1_000
 				d.observePosition(2, c.venue)
 			}
-			if symbol.Known() != c.own || symbol.Position != c.own || symbol.Ignored() != c.beside || !symbol.Settled {
+			if symbol.Known() != c.own || symbol.Position != c.own || symbol.Ignored() != c.others || !symbol.Settled {
 				t.Errorf("want botd's %d of %d and %d ignored, have known %d, position %d and ignored %d, settled %t",
-					c.own, c.venue, c.beside, symbol.Known(), symbol.Position, symbol.Ignored(), symbol.Settled)
+					c.own, c.venue, c.others, symbol.Known(), symbol.Position, symbol.Ignored(), symbol.Settled)
 			}
 			d.target(0)
 			intents := d.derive(nil)

@@ -161,7 +161,7 @@ func (d *derivation) selling(replaced func(*account.Placement) bool) (sum exchan
 	for _, p := range slices.Concat(d.stops, d.targetOrders) {
 		switch {
 		case p.Purpose() == placement.Entry || replaced(p):
-		case d.book.holdsNoMore(p):
+		case d.book.hasEnded(p):
 			finished += p.Remaining()
 		case d.book.unlisted(p):
 			unlisted += p.Remaining()

@@ -282,7 +282,7 @@ func TestWhatIsDoneAboutARowThatCannotBeRead(t *testing.T) {
 				symbol.UnreadRow(&exchange.Order{ID: 99}) != nil || symbol.UnreadRow(&exchange.Order{ClientOrderID: "hand"}) != nil {
 				t.Errorf("%s: want it as an order that cannot be read, have %+v", c.name, o)
 			}
-			if held := d.book.HoldsBack(symbol); held == nil || held.ID != 99 {
+			if held := d.book.ForeignOpening(symbol); held == nil || held.ID != 99 {
 				t.Errorf("%s: want openings held back by it, have %v", c.name, held)
 			}
 		}
@@ -329,7 +329,7 @@ func TestWhatAPersonsWordChanges(t *testing.T) {
 			if r.Symbol != bitcoin {
 				t.Errorf("%s: want it about the symbol, have %+v", c.name, r)
 			}
-			have = append(have, said(&r))
+			have = append(have, message(&r))
 		}
 		if strings.Join(have, ", ") != c.want {
 			t.Errorf("%s: want %s, have %v", c.name, c.want, have)
@@ -337,8 +337,8 @@ func TestWhatAPersonsWordChanges(t *testing.T) {
 	}
 }
 
-// said writes what a person's word journals.
-func said(r *record.Record) string {
+// message writes what a person's word journals.
+func message(r *record.Record) string {
 	switch body := r.Body.(type) {
 	case record.Adopted:
 		return fmt.Sprintf("adopted %d", body.Quantity)

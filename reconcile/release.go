@@ -57,9 +57,9 @@ func (d *derivation) taken() bool {
 	return at != 0 && !d.desired.Flatten && d.nowMS-at < takenWaitMS
 }
 
-// holdsNoMore reports whether an order that the open list does not show has ended, in whatever
+// hasEnded reports whether an order that the open list does not show has ended, in whatever
 // way: the exchange refused to cancel it before, or the wallet freezes nothing for it.
-func (b *Book) holdsNoMore(p *account.Placement) bool {
+func (b *Book) hasEnded(p *account.Placement) bool {
 	at := b.unable[p.ClientOrderID()]
 	return b.unlisted(p) && (at != 0 && b.listed[p.Order().Market].beganMS > at || b.unfrozen[p.ClientOrderID()])
 }
@@ -152,8 +152,8 @@ func (b *Book) purposeOf(clientOrderID string) placement.Purpose {
 	return 0
 }
 
-// standsAgain takes that a list which is not older than the release shows the order open.
-func (s *survey) standsAgain(p *account.Placement) {
+// noteOpenAgain takes that a list which is not older than the release shows the order open.
+func (s *survey) noteOpenAgain(p *account.Placement) {
 	if at := s.book.released[p.ClientOrderID()]; at != 0 && s.book.listsMS > at+s.book.Settle().StalenessMS {
 		delete(s.book.released, p.ClientOrderID())
 	}

@@ -145,7 +145,7 @@ func TestWhichSaleOnSpotMayHaveAnotherBesideIt(t *testing.T) {
 		name      string
 		purpose   placement.Purpose
 		order     exchange.NewOrder
-		beside    exchange.Quantity
+		baseline  exchange.Quantity
 		inWallet  exchange.Quantity
 		want      bool
 		uncovered bool // it takes nothing of what a stop is for
@@ -163,7 +163,7 @@ func TestWhichSaleOnSpotMayHaveAnotherBesideIt(t *testing.T) {
 		{"an exit by a stop, none is there", placement.Exit, stopOf(10), 3, 3, false, false},
 	} {
 		w := explains(t, 10, 0)
-		w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: c.beside}})
+		w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: c.baseline}})
 		sale := w.places(c.purpose, 0, c.order)
 		w.now += 2_000
 		w.reads(c.inWallet, 0).noteUnfrozen(w.book.Placement(sale.ClientOrderID), w.book.Symbol(coin))

@@ -28,7 +28,7 @@ func (d *derivation) slotTaken(kind exchange.OrderType) bool {
 
 // foreignOrders are the symbol's open orders that are not botd's, or not any more.
 func (d *derivation) foreignOrders() []exchange.Order {
-	return slices.Concat(d.symbol.Foreign, d.symbol.disowned)
+	return slices.Concat(d.symbol.Foreign, d.symbol.leftToMaker)
 }
 
 // convergeStopPart keeps the stop of botd's part. The price being passed already, the part

@@ -169,7 +169,7 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 	for _, symbol := range s.book.symbols {
 		if symbol.Key().Market == market {
 			s.noteUnlisted(symbol, orders)
-			symbol.Foreign, symbol.disowned = symbol.Foreign[:0], symbol.disowned[:0]
+			symbol.Foreign, symbol.leftToMaker = symbol.Foreign[:0], symbol.leftToMaker[:0]
 		}
 	}
 	for i := range orders {
@@ -179,9 +179,9 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 		case s.match(order) != nil:
 		case s.endedBefore(order): // in a stale list, which shows no client order id
 			s.book.stale++
-		case s.disowned(order):
+		case s.leftToMaker(order):
 			symbol := s.book.Symbol(order.Key())
-			symbol.disowned = append(symbol.disowned, *order)
+			symbol.leftToMaker = append(symbol.leftToMaker, *order)
 		case s.book.Known(order.ClientOrderID):
 			s.observeDuplicate(order)
 		default:
@@ -205,8 +205,8 @@ func (s *survey) observeOpen(p *account.Placement, order *exchange.Order) {
 	s.observeOrder(p, order)
 }
 
-// disowned reports whether a person left the order to whoever made it.
-func (s *survey) disowned(order *exchange.Order) bool {
+// leftToMaker reports whether a person left the order to whoever made it.
+func (s *survey) leftToMaker(order *exchange.Order) bool {
 	e, known := s.book.Ended(order.ClientOrderID)
 	if !known {
 		_, e, _ = s.book.EndedAs(order.Key(), order.ID)
@@ -300,7 +300,7 @@ func (s *survey) observeOrder(p *account.Placement, order *exchange.Order) {
 	}
 	filled := max(order.Filled, p.Filled())
 	if !order.Status.Final() {
-		s.standsAgain(p)
+		s.noteOpenAgain(p)
 	}
 	if !order.Status.Final() && p.State() == placement.Working && filled == p.Filled() && p.OrderID() == order.ID {
 		return // resting, as it was

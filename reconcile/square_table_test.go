@@ -298,15 +298,15 @@ func TestWhatAWalletIsTakenToHold(t *testing.T) {
 // TestWhatIsSaidOfAWalletBesideTheFills: a change worth an order, or the end of it.
 func TestWhatIsSaidOfAWalletBesideTheFills(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ before, beside, want exchange.Quantity }{
+	for _, c := range []struct{ before, unattributed, want exchange.Quantity }{
 		{0, 2, 2}, {0, 1, 0}, {5, 7, 7}, {5, 6, 5}, {5, 4, 5}, {5, 3, 3}, {1, 0, 0}, {5, -3, 0}, {0, -3, 0}, {5, 5, 5},
 	} {
 		w := explains(t, 10, 0)
 		w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: 1_000, Unattributed: c.before}})
 		s := w.reads(1_010, 0)
-		s.noteBeside(w.book.Symbol(coin), c.beside)
+		s.recordUnattributed(w.book.Symbol(coin), c.unattributed)
 		if have := w.book.Symbol(coin).Unattributed(); have != c.want || (len(s.records) == 1) != (c.want != c.before) {
-			t.Errorf("%d after %d: want %d, have %d, %d records", c.beside, c.before, c.want, have, len(s.records))
+			t.Errorf("%d after %d: want %d, have %d, %d records", c.unattributed, c.before, c.want, have, len(s.records))
 		}
 	}
 }

@@ -51,9 +51,9 @@ type SymbolState struct {
 
 	Foreign        []exchange.Order         // open orders botd did not make
 	Unreadable     []exchange.UnreadableRow // of them, rows that cannot be read
-	ForeignSinceMS int64                    // since when one of them holds openings back (Book.HoldsBack); 0 while none does
+	ForeignSinceMS int64                    // since when one of them holds openings back (Book.ForeignOpening); 0 while none does
 	UnknownEnded   string                   // spot: the client order id of an ended order with our prefix that the journal does not know
-	disowned       []exchange.Order         // open orders under our prefix that a person left to whoever made them
+	leftToMaker    []exchange.Order         // open orders under our prefix that a person left to whoever made them
 
 	positionMS    int64             // futures: when the snapshot began in which the list was read last
 	readAlone     bool              // spot: since this start the wallet was read, and not all the rest

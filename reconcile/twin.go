@@ -76,9 +76,9 @@ func (s *SymbolState) noteTwinOrder(o *exchange.Order, atMS int64, fee exchange.
 	}
 }
 
-// TwinHolds is what of a spot symbol's asset the twin has bought and not sold, as far as the wallet shows it, and since when
+// TwinPosition is what of a spot symbol's asset the twin has bought and not sold, as far as the wallet shows it, and since when
 // botd has seen it; zero for none. It is protected while botd stands down; a person says whose it is.
-func (b *Book) TwinHolds(symbol *SymbolState) (quantity exchange.Quantity, sinceMS int64) {
+func (b *Book) TwinPosition(symbol *SymbolState) (quantity exchange.Quantity, sinceMS int64) {
 	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || b.StandsDown() == "" || len(symbol.spot.twinOrders) == 0 {
 		return 0, 0
 	}

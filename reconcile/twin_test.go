@@ -90,7 +90,7 @@ func TestWhatAnotherBotdBoughtIsAdoptedByAPerson(t *testing.T) {
 			theirs.Price, theirs.StopPrice = 46_550e8, 49_000e8
 			w.sees("1", "0.017", []exchange.Order{bought}, own, theirs)
 			symbol := w.book.Symbol(coin)
-			if have, _ := w.book.TwinHolds(symbol); have != 7 {
+			if have, _ := w.book.TwinPosition(symbol); have != 7 {
 				t.Fatalf("want 7 of the other one's, have %d", have)
 			}
 			for _, r := range w.book.Resolve(coin, adopt, "one", "the other botd is stopped") {
@@ -113,7 +113,7 @@ func TestWhatAnotherBotdBoughtIsAdoptedByAPerson(t *testing.T) {
 			if intents := derive(); adopt && len(intents) != 0 {
 				t.Errorf("want both stops to stand, have %+v", intents)
 			}
-			if have, _ := w.book.TwinHolds(symbol); have != 0 {
+			if have, _ := w.book.TwinPosition(symbol); have != 0 {
 				t.Errorf("want it decided, have %d", have)
 			}
 		})

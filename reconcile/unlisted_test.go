@@ -211,7 +211,7 @@ func TestWhatAPurchaseHasBoughtIsNotLessOnceAnExitHasSold(t *testing.T) {
 	}{"the exit has sold all of it": {"1", true}, "a person has sold of it too": {"0.997", false}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			purchaseBesideASale(t, c.free, c.stays)
+			purchaseDuringASale(t, c.free, c.stays)
 		})
 	}
 }
@@ -601,8 +601,8 @@ func stopOfWhatIsSold(t testing.TB, bought, want bool) {
 	}
 }
 
-// purchaseBesideASale wants the stop of a purchase that no list shows to stand, or not, by what the wallet has free after a sale.
-func purchaseBesideASale(t testing.TB, free string, stays bool) {
+// purchaseDuringASale wants the stop of a purchase that no list shows to stand, or not, by what the wallet has free after a sale.
+func purchaseDuringASale(t testing.TB, free string, stays bool) {
 	w, derive := protecting(t)
 	w.places(placement.Entry, 9, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 50_000e8})
 	w.now += 1_000

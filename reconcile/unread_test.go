@@ -94,11 +94,11 @@ func stopTooMany(t testing.TB, quantities []exchange.Quantity, shown, want int) 
 // free. An exit of those would be executed too.
 func TestAnExitIsNotRepeatedForWhatTheWalletHasBesideALostOne(t *testing.T) {
 	t.Parallel()
-	repeatsBesideALostOne(t, "0.009", "0.01", 0)
-	repeatsBesideALostOne(t, "0.019", "0", 10)
+	repeatsDuringALostOne(t, "0.009", "0.01", 0)
+	repeatsDuringALostOne(t, "0.019", "0", 10)
 }
 
-func repeatsBesideALostOne(t testing.TB, free, frozen string, want exchange.Quantity) {
+func repeatsDuringALostOne(t testing.TB, free, frozen string, want exchange.Quantity) {
 	t.Helper()
 	w := newWallet(t)
 	w.book.Symbol(coin).Last = 50_000e8

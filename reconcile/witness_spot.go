@@ -249,7 +249,7 @@ func (s *survey) observeExtra(order *exchange.Order) {
 	e, ended := s.book.Ended(order.ClientOrderID)
 	live := s.book.Placement(order.ClientOrderID)
 	claimed := ended && e.OrderID == order.ID || live != nil && (live.OrderID() == 0 || live.OrderID() == order.ID)
-	if order.ClientOrderID == "" || order.Filled == 0 || claimed || !ended && live == nil || s.disowned(order) {
+	if order.ClientOrderID == "" || order.Filled == 0 || claimed || !ended && live == nil || s.leftToMaker(order) {
 		return
 	}
 	if _, _, known := s.book.EndedAs(order.Key(), order.ID); known || s.book.Placement(duplicateID(order)) != nil || s.book.Known(duplicateID(order)) {

@@ -54,8 +54,8 @@ func (l *Limits) Crossed(by Mover, nowMS int64, book *reconcile.Book, strategy s
 	return all
 }
 
-// HoldsAgain reports whether a limit that was crossed, of those that move so, is kept again.
-func (l *Limits) HoldsAgain(by Mover, rule string, nowMS int64, book *reconcile.Book, strategy string, equity exchange.Amount) bool {
+// Recovered reports whether a limit that was crossed, of those that move so, is kept again.
+func (l *Limits) Recovered(by Mover, rule string, nowMS int64, book *reconcile.Book, strategy string, equity exchange.Amount) bool {
 	s := subject{nowMS: nowMS, book: book, watch: book.Watch(strategy), limits: l, strategy: strategy, funds: equity}
 	for i := range limitTable {
 		if limit := &limitTable[i]; limit.Name == rule && limit.latch != nil && limit.latch.moves == by && limit.isSet(l) {

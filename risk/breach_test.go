@@ -29,7 +29,7 @@ func TestALossIsCrossedBeyondItsLimitOnceAndHoldsAgainAtIt(t *testing.T) {
 				return c.limits.Crossed(ByEquity, nowMS, b.book, strategy, equity)
 			}
 			holds := func(equity exchange.Amount) bool {
-				return c.limits.HoldsAgain(ByEquity, c.rule, nowMS, b.book, strategy, equity)
+				return c.limits.Recovered(ByEquity, c.rule, nowMS, b.book, strategy, equity)
 			}
 			beyond := c.at.Sub(least)
 			if all := crossed(c.at); len(all) != 0 || !holds(c.at) {
@@ -46,8 +46,8 @@ func TestALossIsCrossedBeyondItsLimitOnceAndHoldsAgainAtIt(t *testing.T) {
 			if all[0].UntilMS != end {
 				t.Errorf("%s of %q: want it to end at %d, have %d", c.rule, strategy, end, all[0].UntilMS)
 			}
-			if c.limits.HoldsAgain(ByResults, c.rule, nowMS, b.book, strategy, c.at) ||
-				c.limits.HoldsAgain(ByEquity, MaxLosingStreak, nowMS, b.book, strategy, c.at) {
+			if c.limits.Recovered(ByResults, c.rule, nowMS, b.book, strategy, c.at) ||
+				c.limits.Recovered(ByEquity, MaxLosingStreak, nowMS, b.book, strategy, c.at) {
 				t.Errorf("%s of %q: want nothing said of other limits", c.rule, strategy)
 			}
 			b.book.Apply(&record.Record{Strategy: strategy, Body: record.Breach{Rule: c.rule, Why: "lost"}})

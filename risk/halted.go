@@ -34,7 +34,7 @@ func (g *Gate) unsettled(intent *reconcile.Intent, facts *Facts, f *finding) boo
 	if p := unresolved(facts); p != nil {
 		return f.refuse("placement "+p.ClientOrderID()+" "+p.State().String(), "a settled symbol", "its outcome is fetched, never guessed")
 	}
-	if o := facts.Book.HoldsBack(state); o != nil {
+	if o := facts.Book.ForeignOpening(state); o != nil {
 		return f.refuse(fmt.Sprintf("order %d, which botd did not make", o.ID), "none that opens (foreign: halt)",
 			"cancel it, or set foreign: ignore or adopt")
 	}

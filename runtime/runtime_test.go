@@ -50,12 +50,12 @@ func TestAnExitDoesNotWaitForAnExchangeSlowWithReads(t *testing.T) {
 	for _, reads := range []engine.Priority{engine.PriorityMarket, engine.PrioritySettle} {
 		t.Run(fmt.Sprint("priority ", reads), func(t *testing.T) {
 			t.Parallel()
-			exitBeside(t, reads)
+			exitDuringRead(t, reads)
 		})
 	}
 }
 
-func exitBeside(t *testing.T, reads engine.Priority) {
+func exitDuringRead(t *testing.T, reads engine.Priority) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
 		r.venue.takes = 8 * time.Second

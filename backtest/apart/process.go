@@ -28,9 +28,9 @@ func perform(ctx context.Context, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	said := &tail{}
+	output := &tail{}
 	command := exec.CommandContext(ctx, self, arguments...)
-	command.Args[0], command.Env, command.Stderr = "botd", environment(), said
+	command.Args[0], command.Env, command.Stderr = "botd", environment(), output
 	command.SysProcAttr = attributes()
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 	command.WaitDelay = endsWithin
@@ -49,7 +49,7 @@ func perform(ctx context.Context, arguments []string) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	return said.failure(err)
+	return output.failure(err)
 }
 
 // environment is what a process may know of botd's own: nothing secret.

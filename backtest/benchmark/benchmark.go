@@ -307,14 +307,14 @@ func (b *Benchmark) process(what string, cached bool, arguments []string) (measu
 	for i := range runs {
 		command := exec.CommandContext(b.Ctx, self, arguments...)
 		command.Env = append(os.Environ(), "BOTD_CACHE="+cache)
-		var said bytes.Buffer
-		command.Stderr = &said
+		var output bytes.Buffer
+		command.Stderr = &output
 		began := time.Now()
 		if err := command.Run(); err != nil {
 			if b.Ctx.Err() != nil {
 				return m, context.Cause(b.Ctx)
 			}
-			return m, fmt.Errorf("%s: %w\n%s", what, err, said.String())
+			return m, fmt.Errorf("%s: %w\n%s", what, err, output.String())
 		}
 		if cached && i == 0 {
 			continue

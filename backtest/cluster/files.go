@@ -75,12 +75,12 @@ func partsOf(trials *inputs.Trials, strategy string) ([]part, error) {
 	if err != nil {
 		return nil, err
 	}
-	beside, err := inputs.Beside(trials.Given)
+	files, err := inputs.PortableFiles(trials.Given)
 	if err != nil {
 		return nil, err
 	}
 	parts = append(parts, part{file: file{Role: roleStrategy, Name: "strategy.yaml"}, text: text})
-	for name, text := range beside {
+	for name, text := range files {
 		parts = append(parts, part{file: file{Role: roleStrategy, Name: name}, text: text})
 	}
 	return parts, nil

@@ -9,9 +9,9 @@ import (
 	"botd/configs"
 )
 
-// Beside returns what a strategy's file names and what lies beside it, by its path from there: script,
+// PortableFiles returns what a strategy's file names and what lies beside it, by its path from there: script,
 // libraries, columns. All of it moves with the file.
-func Beside(c *configs.StrategyConfig) (map[string][]byte, error) {
+func PortableFiles(c *configs.StrategyConfig) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for name, text := range backtest.NewScript(c.Script.File, c.Script.Text, c.Script.Libraries).Files() {
 		files[name] = []byte(text)

@@ -19,7 +19,7 @@ func writeDirectory(directory string, config backtest.Config, result *backtest.R
 	return result.WriteDir(directory, backtest.Output{Name: "report.html", Write: func(w io.Writer) error { return Write(w, result, sources, live) }})
 }
 
-// WriteBeside writes a result's page with the live trading of the same time drawn over it.
-func WriteBeside(directory string, config backtest.Config, result *backtest.Result, live *Live) error {
+// WriteWithLive writes a result's page with the live trading of the same time drawn over it.
+func WriteWithLive(directory string, config backtest.Config, result *backtest.Result, live *Live) error {
 	return writeDirectory(directory, config, result, live)
 }

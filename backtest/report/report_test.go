@@ -399,8 +399,8 @@ func TestThePageInABrowser(t *testing.T) {
 			if !strings.Contains(dom, `data-ready="yes"`) {
 				t.Errorf("the page's script did not end; %s", messages.String())
 			}
-			if said := regexp.MustCompile(`CONSOLE[^\n]*`).FindAllString(messages.String(), -1); len(said) > 0 {
-				t.Errorf("the console says %v", said)
+			if lines := regexp.MustCompile(`CONSOLE[^\n]*`).FindAllString(messages.String(), -1); len(lines) > 0 {
+				t.Errorf("the console says %v", lines)
 			}
 			if rows := strings.Count(dom[strings.Index(dom, `id="trip-rows"`):], `class="why"`); rows != 25 {
 				t.Errorf("want 25 trades on the first page, have %d", rows)

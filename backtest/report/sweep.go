@@ -30,14 +30,14 @@ const (
 type sweepPage struct {
 	*saved.Sweep
 	Clicks    bool   // a trial's row opens its report
-	Said      string // the verdict, with a capital
+	Headline  string // the verdict with a capital
 	Names     []string
 	Maps      []heatMap
 	Ways      template.HTML
 	Scatter   template.HTML
 	Rank      string // how far the order lasted
 	Near      []trialRow
-	NearSaid  string
+	NearNote  string
 	Rows      []trialRow
 	Left      int
 	WhenSplit string
@@ -79,8 +79,8 @@ func newSweepPage(r *saved.Sweep, link TrialLink) *sweepPage {
 	if link == nil {
 		link = func(int, *backtest.Trial) string { return "" }
 	}
-	said := r.Verdict()
-	p := &sweepPage{Sweep: r, Said: strings.ToUpper(said[:1]) + said[1:] + ".", Left: max(0, len(r.Trials)-MostTrialRows)}
+	verdict := r.Verdict()
+	p := &sweepPage{Sweep: r, Headline: strings.ToUpper(verdict[:1]) + verdict[1:] + ".", Left: max(0, len(r.Trials)-MostTrialRows)}
 	if len(r.Trials) == 0 {
 		return p
 	}
@@ -96,7 +96,7 @@ func newSweepPage(r *saved.Sweep, link TrialLink) *sweepPage {
 	}
 	p.Ways = waysOf(r.Trials, axes)
 	p.Scatter, p.Rank = unseenOf(r.Trials)
-	p.Near, p.NearSaid = around(r.Trials, axes, link)
+	p.Near, p.NearNote = around(r.Trials, axes, link)
 	for i := range r.Trials[:min(MostTrialRows, len(r.Trials))] {
 		p.Rows = append(p.Rows, rowOfTrial(&r.Trials[i], p.Names, i, link))
 		p.Clicks, p.Bounded = p.Clicks || p.Rows[i].Link != "", p.Bounded || p.Rows[i].Bound != ""
@@ -382,7 +382,7 @@ func correlation(a, b []float64) float64 {
 }
 
 // around are the trials nearest to the best one: a choice that only its very settings make good is luck.
-func around(trials []backtest.Trial, axes []axis, link TrialLink) (rows []trialRow, said string) {
+func around(trials []backtest.Trial, axes []axis, link TrialLink) (rows []trialRow, note string) {
 	best := &trials[0]
 	own, known := sharpe(best)
 	if !known || len(axes) == 0 {

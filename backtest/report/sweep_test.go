@@ -133,7 +133,7 @@ func TestASweepsPageInABrowser(t *testing.T) {
 	if !strings.Contains(string(dom), `data-ready="yes"`) || !strings.Contains(string(dom), `data-theme="dark"`) {
 		t.Error("want the page's script to end, and the reader's scheme followed")
 	}
-	if said := regexp.MustCompile(`CONSOLE[^\n]*`).FindAllString(messages.String(), -1); len(said) > 0 {
-		t.Errorf("the console says %v", said)
+	if lines := regexp.MustCompile(`CONSOLE[^\n]*`).FindAllString(messages.String(), -1); len(lines) > 0 {
+		t.Errorf("the console says %v", lines)
 	}
 }

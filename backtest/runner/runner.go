@@ -357,13 +357,13 @@ func (t *planned) grows() bool { return strings.HasPrefix(t.asked.File, recorded
 
 // funding reads the rates beside the candles, as the daemon records them.
 func (t *planned) funding() ([]tape.FundingRow, []backtest.File, error) {
-	beside := filepath.Join(filepath.Dir(t.path), FundingName)
-	about, err := os.Lstat(beside)
+	rates := filepath.Join(filepath.Dir(t.path), FundingName)
+	about, err := os.Lstat(rates)
 	if t.path == "" || t.symbol.Market != exchange.Futures || err != nil || !about.Mode().IsRegular() {
 		return nil, nil, nil
 	}
-	rows, err := tape.LoadFunding(beside)
-	return tape.FundingOf(rows, t.symbol.Name), inputs.FundingFiles([]string{beside}), err
+	rows, err := tape.LoadFunding(rates)
+	return tape.FundingOf(rows, t.symbol.Name), inputs.FundingFiles([]string{rates}), err
 }
 
 // others reads the candles of the other symbols that the strategy reads, which are where its own

@@ -36,9 +36,9 @@ func daemonIn(command *cobra.Command, named, directory string) (binary string, e
 	if err != nil {
 		return "", failure.Wrap(failure.IO, err)
 	}
-	beside := filepath.Join(filepath.Dir(self), "botd")
-	if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
-		return beside, nil
+	sibling := filepath.Join(filepath.Dir(self), "botd")
+	if info, err := os.Stat(sibling); err == nil && info.Mode().IsRegular() {
+		return sibling, nil
 	}
 	if binary, err = chaos.Build(command.Context(), directory); err != nil {
 		return "", failure.New(failure.NoInput, "run it in a clone of the repository, or name a binary: --botd PATH", "%w", err)

@@ -14,7 +14,7 @@ import (
 const (
 	maxPartialSpend = 10 // times minNotional: what a partial fill may need unless said, or
 	maxPartialLots  = 3  // times the smallest order
-	partialLooks    = 20 // at the book, for a level that is small enough
+	partialReads    = 20 // at the book, for a level that is small enough
 	maxFee          = 50 // the largest fee is this part of a purchase
 	slowestPoll     = 250 * time.Millisecond
 	noticeable      = 1500 // ms between two views of one change that make a list an old one
@@ -255,7 +255,7 @@ func (e *exercise) listed(ctx context.Context, id int64, kind *string) (bool, er
 func (e *exercise) affordable(ctx context.Context) (quantity exchange.Quantity, err error) {
 	least := exchange.Amount{}
 	var most exchange.Amount
-	for try := range partialLooks {
+	for try := range partialReads {
 		level, err := e.quotes(ctx)
 		if err != nil {
 			return 0, err
@@ -277,7 +277,7 @@ func (e *exercise) affordable(ctx context.Context) (quantity exchange.Quantity, 
 	}
 	e.add(
 		Step{Name: e.market.String() + "_partial", Outcome: Skip, What: fmt.Sprintf("the best level of the book was never small enough in %d looks: "+
-			"%s USDT at least, more than the %s USDT that are spent here; no order was filled in part", partialLooks, least, most),
+			"%s USDT at least, more than the %s USDT that are spent here; no order was filled in part", partialReads, least, most),
 			Hint: "--spend USDT allows more; another symbol may have smaller levels"},
 	)
 	return 0, nil

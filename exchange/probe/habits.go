@@ -33,15 +33,15 @@ const (
 
 // habits are what answers show of how a venue reads the interface where it is open, or breaks it.
 type habits struct {
-	seen     map[string]bool
-	words    map[exchange.Market]map[string]exchange.OrderStatus // status words that the interface does not have
-	strange  map[string]bool                                     // those whose meaning was not seen
-	canceled map[int64]bool                                      // orders whose cancel was confirmed
-	beyond   bool                                                // noise that a binary float does not leave
+	seen         map[string]bool
+	words        map[exchange.Market]map[string]exchange.OrderStatus // status words that the interface does not have
+	unknownWords map[string]bool                                     // those whose meaning was not seen
+	canceled     map[int64]bool                                      // orders whose cancel was confirmed
+	beyond       bool                                                // noise that a binary float does not leave
 }
 
 func newHabits() *habits {
-	return &habits{seen: map[string]bool{}, strange: map[string]bool{}, canceled: map[int64]bool{},
+	return &habits{seen: map[string]bool{}, unknownWords: map[string]bool{}, canceled: map[int64]bool{},
 		words: map[exchange.Market]map[string]exchange.OrderStatus{exchange.Futures: {}, exchange.Spot: {}}}
 }
 
@@ -142,7 +142,7 @@ func (h *habits) order(market exchange.Market, row map[string]any) {
 	case h.canceled[id]:
 		h.words[market][word] = exchange.StatusCanceled
 	default:
-		h.strange[market.String()+" "+word] = true
+		h.unknownWords[market.String()+" "+word] = true
 	}
 }
 

@@ -42,29 +42,29 @@ type Step struct {
 
 // Report is everything that a probe found.
 type Report struct {
-	Schema      int               `json:"schema"`
-	BaseURL     string            `json:"base_url"`
-	Steps       []Step            `json:"steps"`
-	Clock       *Clock            `json:"clock"`        // null when it was not reported
-	Signature   *Signature        `json:"signature"`    // null when none was accepted, or tried
-	Window      *Window           `json:"window"`       // null when it was not measured
-	Delays      *Delays           `json:"delays"`       // null without Trade
-	Lists       []List            `json:"lists"`        // of orders, as far as they were seen
-	NullLists   bool              `json:"null_lists"`   // a list was written as null
-	Habits      []string          `json:"habits"`       // seen, by the names of botd exchange --variant
-	Words       map[string]string `json:"status_words"` // foreign ones: "spot EXECUTED" is FILLED
-	Strange     []string          `json:"status_words_unknown"`
-	Beyond      bool              `json:"noise_beyond_floats"` // quantities have noise that binary floats do not leave
-	Markets     map[string]Delays `json:"markets"`             // delays, of each market that was tried
-	Partial     bool              `json:"partial_fill"`        // an order was filled in part
-	History     bool              `json:"positions_history"`   // the closed position was in it
-	Filled      bool              `json:"filled"`              // orders were filled, not only placed and canceled
-	RateLimits  map[string]string `json:"rate_limits"`         // headers about limits, as last seen
-	Requests    int               `json:"requests"`            // sent
-	RateLimited int               `json:"rate_limited"`        // number answered 429
-	Settings    Settings          `json:"settings"`
-	Reached     bool              `json:"-"`
-	Refused     bool              `json:"-"` // key or signature were not accepted
+	Schema       int               `json:"schema"`
+	BaseURL      string            `json:"base_url"`
+	Steps        []Step            `json:"steps"`
+	Clock        *Clock            `json:"clock"`        // null when it was not reported
+	Signature    *Signature        `json:"signature"`    // null when none was accepted, or tried
+	Window       *Window           `json:"window"`       // null when it was not measured
+	Delays       *Delays           `json:"delays"`       // null without Trade
+	Lists        []List            `json:"lists"`        // of orders, as far as they were seen
+	NullLists    bool              `json:"null_lists"`   // a list was written as null
+	Habits       []string          `json:"habits"`       // seen, by the names of botd exchange --variant
+	Words        map[string]string `json:"status_words"` // foreign ones: "spot EXECUTED" is FILLED
+	UnknownWords []string          `json:"status_words_unknown"`
+	Beyond       bool              `json:"noise_beyond_floats"` // quantities have noise that binary floats do not leave
+	Markets      map[string]Delays `json:"markets"`             // delays, of each market that was tried
+	Partial      bool              `json:"partial_fill"`        // an order was filled in part
+	History      bool              `json:"positions_history"`   // the closed position was in it
+	Filled       bool              `json:"filled"`              // orders were filled, not only placed and canceled
+	RateLimits   map[string]string `json:"rate_limits"`         // headers about limits, as last seen
+	Requests     int               `json:"requests"`            // sent
+	RateLimited  int               `json:"rate_limited"`        // number answered 429
+	Settings     Settings          `json:"settings"`
+	Reached      bool              `json:"-"`
+	Refused      bool              `json:"-"` // key or signature were not accepted
 }
 
 // Clock is the server's time minus the local time.
@@ -239,18 +239,18 @@ func (r *Report) take(h *habits) {
 			h.seen[habitOpenIDs] = true
 		}
 	}
-	r.Habits, r.Beyond, r.Words, r.Strange = h.names(), h.beyond, map[string]string{}, []string{}
+	r.Habits, r.Beyond, r.Words, r.UnknownWords = h.names(), h.beyond, map[string]string{}, []string{}
 	for market, words := range h.words {
 		for word, status := range words {
 			r.Words[market.String()+" "+word] = status.String()
 		}
 	}
-	for word := range h.strange {
+	for word := range h.unknownWords {
 		if _, meaning := r.Words[word]; !meaning {
-			r.Strange = append(r.Strange, word)
+			r.UnknownWords = append(r.UnknownWords, word)
 		}
 	}
-	slices.Sort(r.Strange)
+	slices.Sort(r.UnknownWords)
 }
 
 func (p *prober) add(step Step) {

@@ -114,7 +114,7 @@ func (r *Report) Unknown() []string {
 	not(slices.Contains(r.Habits, habitRefuses), "whether the exchange can execute an order that it answered as refused (it did with none)")
 	not(slices.Contains(r.Habits, habitTwice), "whether the exchange can execute an order twice (it did with none)")
 	not(r.NullLists, "whether an empty list is ever written as null (none was seen)")
-	for _, word := range r.Strange {
+	for _, word := range r.UnknownWords {
 		unknown = append(unknown, "what the status word "+word+" means")
 	}
 	known := map[string]bool{}

@@ -12,7 +12,7 @@ import (
 const (
 	outlierTimes   = 20  // a high or low so many usual ranges beyond the candles beside it
 	outlierPart    = 100 // and at least this part of the price: a quiet minute is soon exceeded
-	outlierBeside  = 10  // candles before it, whose median range is the usual one
+	outlierWindow  = 10  // candles before it, whose median range is the usual one
 	shortestRepeat = 3   // equal candles in a row, with a volume
 	shortestSilent = 60  // candles in a row without volume, or a day of longer ones
 	mostDescribed  = 20  // of each kind
@@ -49,11 +49,11 @@ func momentOf(atMS int64) string { return time.UnixMilli(atMS).UTC().Format(time
 // an outlier in the next candle has none.
 func outliers(t *Tape) []string {
 	found, c := &listed{kind: "outliers"}, t.Candles
-	ranges := make([]int64, 0, 2*outlierBeside)
+	ranges := make([]int64, 0, 2*outlierWindow)
 	for i := range c.Len() {
 		first, last := max(0, i-1), min(c.Len()-1, i+1)
 		ranges = ranges[:0]
-		for j := max(0, i-outlierBeside); j < min(c.Len(), max(i, outlierBeside+1)); j++ {
+		for j := max(0, i-outlierWindow); j < min(c.Len(), max(i, outlierWindow+1)); j++ {
 			if j != i {
 				ranges = append(ranges, int64(c.High[j]-c.Low[j]))
 			}

@@ -129,7 +129,7 @@ func TestParquetIsReadAsTheCSVItStandsFor(t *testing.T) {
 			for _, repair := range []bool{false, true} {
 				have, haveErr := tape.LoadCandles(path, symbol, exchange.Minute1, tape.Options{Repair: repair})
 				want, wantErr := tape.LoadCandles(text, symbol, exchange.Minute1, tape.Options{Repair: repair})
-				if a, b := said(haveErr), said(wantErr); a != b {
+				if a, b := errorText(haveErr), errorText(wantErr); a != b {
 					t.Fatalf("seed %d, repair %v: want %q, have %q", seed, repair, b, a)
 				}
 				if haveErr != nil {
@@ -145,8 +145,8 @@ func TestParquetIsReadAsTheCSVItStandsFor(t *testing.T) {
 	}
 }
 
-// said is what an error says beside the path.
-func said(err error) string {
+// errorText is what an error says beside the path.
+func errorText(err error) string {
 	var data *tape.DataError
 	if errors.As(err, &data) {
 		other := *data

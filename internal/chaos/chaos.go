@@ -353,7 +353,7 @@ func (t *trial) converge(ctx context.Context) error {
 func (t *trial) reached(state *accountState) bool {
 	for i := range t.Targets {
 		w := &t.Targets[i]
-		if state.position(w).Abs().LessThan(w.Quantity.Sub(w.Slack)) || w.Stop && !state.stopStands(w) {
+		if state.position(w).Abs().LessThan(w.Quantity.Sub(w.Slack)) || w.Stop && !state.stopIsOpen(w) {
 			return false
 		}
 	}

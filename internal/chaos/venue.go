@@ -184,8 +184,8 @@ func (t *accountState) position(w *Target) decimal.Decimal {
 	return sum
 }
 
-// stopStands reports whether a target's symbol has exactly one open closePosition stop.
-func (t *accountState) stopStands(w *Target) bool { return t.stops(w) == 1 }
+// stopIsOpen reports whether a target's symbol has exactly one open closePosition stop.
+func (t *accountState) stopIsOpen(w *Target) bool { return t.stops(w) == 1 }
 
 func (t *accountState) stops(w *Target) (standing int) {
 	for i := range t.Orders {

@@ -50,7 +50,7 @@ type Process struct {
 
 	mu     sync.Mutex // guards the rest
 	killed string     // why Kill was called first
-	said   sayings
+	output sayings
 }
 
 // Start starts a program. Its standard input and output are read and written by the process's
@@ -171,8 +171,8 @@ func (p *Process) Cause() string {
 		how = p.command.ProcessState.String()
 	}
 	how = "its process ended: " + how
-	if said := p.said.text(); said != "" {
-		how += ": " + said
+	if output := p.output.text(); output != "" {
+		how += ": " + output
 	}
 	if p.killed != "" {
 		return p.killed
@@ -191,7 +191,7 @@ func (p *Process) drain(stderr *os.File) {
 			return
 		}
 		p.mu.Lock()
-		p.said.add(buffer[:n])
+		p.output.add(buffer[:n])
 		p.mu.Unlock()
 		if p.written.Add(int64(n)) > stderrBytes {
 			p.Kill(fmt.Sprintf("it wrote more than %d KiB to stderr for one answer", stderrBytes>>10))

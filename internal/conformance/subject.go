@@ -17,7 +17,7 @@ const (
 	placement = "POST /fhapi/v1/order"
 	states    = "States and transitions"
 	limits    = "Limits"
-	unsaid    = "decisions: orders and positions"
+	decided   = "decisions: orders and positions"
 )
 
 var subjects = []Subject{
@@ -40,20 +40,20 @@ var subjects = []Subject{
 	{"position-states", "open, add, reduce, close; OPEN, CLOSED, LIQUIDATED", states + ", Futures position statuses"},
 	{"spot-states", "CREATED, NEW, FILLED, CANCELED", states + ", Spot order statuses"},
 	{"matching", "price, then time; maker and taker; part fills", "decisions: smaller ones, still"},
-	{"margin", "order and position margin, available balance", unsaid + ", margin"},
-	{"brackets", "maintenance and leverage by notional", unsaid + ", maintenance"},
-	{"leverage", "1..maxLeverage of the position's bracket, margin permitting", unsaid + ", leverage change"},
-	{"pnl", "unrealised at the mark, realised without fees and funding", unsaid + ", smaller ones"},
-	{"liquidation", "when, at what price, with what left", unsaid + ", maintenance"},
-	{"funding", "at its hours, by notional at mark x rate", unsaid + ", funding"},
-	{"opposite-order", "rejected, or netted where the venue is set so", unsaid + ", opposite order"},
-	{"futures-fees", "maker 0.02 %, taker 0.05 %", unsaid + ", fees"},
+	{"margin", "order and position margin, available balance", decided + ", margin"},
+	{"brackets", "maintenance and leverage by notional", decided + ", maintenance"},
+	{"leverage", "1..maxLeverage of the position's bracket, margin permitting", decided + ", leverage change"},
+	{"pnl", "unrealised at the mark, realised without fees and funding", decided + ", smaller ones"},
+	{"liquidation", "when, at what price, with what left", decided + ", maintenance"},
+	{"funding", "at its hours, by notional at mark x rate", decided + ", funding"},
+	{"opposite-order", "rejected, or netted where the venue is set so", decided + ", opposite order"},
+	{"futures-fees", "maker 0.02 %, taker 0.05 %", decided + ", fees"},
 	{"positions-history", "newest first; filters; seconds", "GET /fhapi/v1/positions/history"},
 	{"spot-order", "spot order body and its rules", "Spot order body"},
-	{"spot-market-order", "MARKET by an amount of USDT", unsaid + ", spot MARKET"},
-	{"spot-conditional", "STOP and TAKE_PROFIT on the last price", unsaid + ", spot conditional orders"},
+	{"spot-market-order", "MARKET by an amount of USDT", decided + ", spot MARKET"},
+	{"spot-conditional", "STOP and TAKE_PROFIT on the last price", decided + ", spot conditional orders"},
 	{"spot-wallet", "free and frozen", "Spot wallet entry"},
-	{"spot-fees", "taken from the received asset", unsaid + ", spot fee"},
+	{"spot-fees", "taken from the received asset", decided + ", spot fee"},
 	{"spot-cancel", "one by id and symbol, all of a symbol", "Spot trading"},
 	{"spot-history", "newest first; filters", "GET /hapi/v1/spot/order/history"},
 	{"spot-user-trades", "role, fee, filters", "GET /hapi/v1/spot/order/trades"},
@@ -63,7 +63,7 @@ var subjects = []Subject{
 	{"public-trades", "fills become public trades", "Futures public trade, Spot public trade"},
 	{"ticker", "24-hour statistics", "Futures ticker, Spot ticker"},
 	{"limits-default", "the default of each limit", limits},
-	{"limits-maximum", "above the maximum is clamped, below 1 is 400", limits + "; " + unsaid},
+	{"limits-maximum", "above the maximum is clamped, below 1 is 400", limits + "; " + decided},
 	{"authentication", "three headers, HMAC-SHA256, the window", "Authentication"},
 	{"permission", "a read-only key: 403, -2015", "Errors, Common error codes"},
 	{"http-errors", "400, 401, 403, 404, 405, 429, 500, 503", "Errors, HTTP status codes"},

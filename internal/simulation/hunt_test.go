@@ -15,19 +15,19 @@ import (
 
 // rehearsed plays the rehearsals of a rule. It returns their number and the message of
 // the first that failed.
-func rehearsed(t *testing.T, rule string) (played int, said string) {
+func rehearsed(t *testing.T, rule string) (played int, output string) {
 	for _, r := range rehearsals {
 		if !slices.Contains(r.rules, rule) {
 			continue
 		}
-		have := mutanttest.Said(t, r.play)
+		have := mutanttest.Failure(t, r.play)
 		if played++; have == "" {
 			t.Errorf("%-26s want it caught by %q, which holds", rule, r.name)
 		} else {
-			said = cmp.Or(said, r.name+": "+have)
+			output = cmp.Or(output, r.name+": "+have)
 		}
 	}
-	return played, said
+	return played, output
 }
 
 // TestEveryMutantIsCaught breaks one rule after another; the simulation must fail each
@@ -49,8 +49,8 @@ func TestEveryMutantIsCaught(t *testing.T) {
 	known := knownSeeds(t)
 	for _, row := range mutant.Table {
 		mutant.Break(row.Name)
-		if played, said := rehearsed(t, row.Name); played > 0 {
-			t.Logf("%-26s rehearsal        %s", row.Name, said)
+		if played, output := rehearsed(t, row.Name); played > 0 {
+			t.Logf("%-26s rehearsal        %s", row.Name, output)
 			continue
 		} else if row.Shown != "" {
 			t.Logf("%-26s elsewhere        %s", row.Name, row.Shown)

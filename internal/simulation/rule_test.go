@@ -60,9 +60,9 @@ func (s *stage) fenced(beforeMS int64) {
 	s.pass(float64(fence-beforeMS-s.w.nowMS) / 1_000)
 }
 
-// bidBeside rests one bid, loses another, and waits for the fence of the lost one. It
+// bidNearby rests one bid, loses another, and waits for the fence of the lost one. It
 // returns the order id of the first.
-func (s *stage) bidBeside() int64 {
+func (s *stage) bidNearby() int64 {
 	s.t.Helper()
 	s.until("the first bid", func() bool { return len(s.orders()) == 1 })
 	s.inject(LostRequest, 1, placing)
@@ -72,7 +72,7 @@ func (s *stage) bidBeside() int64 {
 
 var rehearsals = []rehearsal{
 	{"an order fills just after another's fence, and positions lag behind the list", nil, rehearse(func(s *stage) {
-		id := s.bidBeside()
+		id := s.bidNearby()
 		s.aged(exchange.FuturesOpenPositions, 6_500)
 		s.take(id, 4)
 		s.pass(20)
@@ -80,7 +80,7 @@ var rehearsals = []rehearsal{
 		s.wantSound()
 	}, bids(49_000, 48_000), lagging)},
 	{"an order fills just after another's fence, and the list lags behind the positions", []string{"one_snapshot"}, rehearse(func(s *stage) {
-		id := s.bidBeside()
+		id := s.bidNearby()
 		s.aged(exchange.FuturesOpenOrders, 6_500)
 		s.take(id, 4)
 		s.pass(20)
@@ -88,7 +88,7 @@ var rehearsals = []rehearsal{
 		s.wantSound()
 	}, bids(49_000, 48_000), lagging)},
 	{"the same while the clock jumps ahead", []string{"one_snapshot"}, rehearse(func(s *stage) {
-		id := s.bidBeside()
+		id := s.bidNearby()
 		s.aged(exchange.FuturesOpenOrders, 6_500)
 		s.take(id, 4)
 		s.pass(2)

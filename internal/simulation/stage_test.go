@@ -224,14 +224,14 @@ func (s *stage) manualTrade(side exchange.Side, quantity exchange.Quantity, redu
 func (s *stage) take(orderID int64, quantity exchange.Quantity) {
 	s.t.Helper()
 	order := s.order(orderID)
-	counterparty, beside := seller, order.Price+200*s.w.venue.held[s.key].rules.PriceTick
+	counterparty, price := seller, order.Price+200*s.w.venue.held[s.key].rules.PriceTick
 	if order.Side == exchange.Sell {
-		counterparty, beside = buyer, order.Price-200*s.w.venue.held[s.key].rules.PriceTick
+		counterparty, price = buyer, order.Price-200*s.w.venue.held[s.key].rules.PriceTick
 	}
-	if err := s.w.venue.x.SlideTo(s.key, beside); err != nil {
+	if err := s.w.venue.x.SlideTo(s.key, price); err != nil {
 		s.t.Fatal(err)
 	}
-	s.w.venue.x.SetMarket(s.key, sim.Still(sim.StillConfig{SpreadTicks: 1_000, Price: beside}))
+	s.w.venue.x.SetMarket(s.key, sim.Still(sim.StillConfig{SpreadTicks: 1_000, Price: price}))
 	operation := exchange.FuturesPlace
 	if s.key.Market == exchange.Spot {
 		operation = exchange.SpotPlace

@@ -14,9 +14,11 @@ var Words = map[string]string{
 // Names are words that may stand in a sentence, but not in the name of a file, type,
 // function, field or variable.
 var Names = map[string]string{
-	"brief": "summary", "cast": "schedule", "gone": "in flight", "hand": "manual", "kept": "saved, stored",
+	"anew": "again, rebuild", "beside": "a noun that says what it holds", "brief": "summary", "cast": "schedule", "gone": "in flight",
+	"hand": "manual", "kept": "saved, stored",
 	"lab": "backtest runner", "lasting": "a noun that says what it holds", "look": "poll, read", "looked": "read", "press": "emergency halt",
-	"terms": "limits version", "towards": "working entry and exit orders", "truth": "state", "waiting": "queued",
+	"said":  "output, message, verdict",
+	"terms": "limits version", "towards": "working entry and exit orders", "truth": "state", "unsaid": "decided, missing", "waiting": "queued",
 }
 
 // Phrases are private wordings of more than one word.

@@ -153,7 +153,11 @@ func examineGo(s *source, add func(check string, line int, format string, values
 			}
 			parts := camel(n.Name)
 			for _, part := range parts {
-				if right := cmp.Or(Words[part], Names[part]); right != "" {
+				right := Words[part]
+				if parts[0] != "test" { // a test's name is a sentence
+					right = cmp.Or(right, Names[part])
+				}
+				if right != "" {
 					word(s.line(n.Pos()), n.Name, part, right)
 				}
 			}

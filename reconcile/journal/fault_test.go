@@ -15,17 +15,17 @@ import (
 
 // failing is a journal of which one call of the file layer fails, and what it said.
 type failing struct {
-	t      *testing.T
-	path   string
-	stored []string // hashes of what was there before
-	said   error    // all that it returned as an error
-	armed  bool     // a call will fail
-	added  int      // records whose append returned none
+	t       *testing.T
+	path    string
+	stored  []string // hashes of what was there before
+	message error    // all that it returned as an error
+	armed   bool     // a call will fail
+	added   int      // records whose append returned none
 }
 
 // note keeps an error, and reports whether there was none.
 func (f *failing) note(err error) bool {
-	f.said = errors.Join(f.said, err)
+	f.message = errors.Join(f.message, err)
 	return err == nil
 }
 
@@ -48,7 +48,7 @@ func (f *failing) use(ctx context.Context) {
 	if f.note(err); err == nil && len(report.Problems) > 0 { // SQLite's own check shows a page that it cannot read as a problem
 		f.note(&journal.UnsoundError{Path: f.path, Problems: report.Problems})
 	}
-	if !journaltest.FaultsIn(filepath.Dir(f.path)).Pending() && f.said == nil && f.armed {
+	if !journaltest.FaultsIn(filepath.Dir(f.path)).Pending() && f.message == nil && f.armed {
 		f.t.Error("want the error returned, have none")
 	}
 	f.note(j.Close()) // what SQLite cannot move into the file then stays in its log
@@ -86,13 +86,13 @@ func TestEachCallOfTheFileLayerFailsOnce(t *testing.T) {
 		if faults.Pending() {
 			break
 		}
-		if f.said != nil {
+		if f.message != nil {
 			returned++
 		}
 		f.holds(n)
 		must(t, os.RemoveAll(filepath.Dir(f.path)))
 		if t.Failed() {
-			t.Fatalf("call %d: it said %v", n, f.said)
+			t.Fatalf("call %d: it said %v", n, f.message)
 		}
 	}
 	t.Logf("about %d calls; %d of those that failed were returned as an error", n-1, returned)
@@ -125,7 +125,7 @@ func (f *failing) holds(n int) {
 		f.t.Errorf("call %d: want %d to %d records, have %d", n, least, most, len(have))
 	}
 	later := &failing{t: f.t, path: f.path, stored: have, added: 500}
-	if later.use(f.t.Context()); later.said != nil || later.added != 506 {
-		f.t.Errorf("call %d: want everything done afterwards, have %v", n, later.said)
+	if later.use(f.t.Context()); later.message != nil || later.added != 506 {
+		f.t.Errorf("call %d: want everything done afterwards, have %v", n, later.message)
 	}
 }

@@ -193,7 +193,7 @@ func TestWhatIsInterruptedSaysSoOrIsDone(t *testing.T) {
 			}
 			want, err := one.do(t.Context(), directory())
 			must(t, err)
-			said := 0
+			message := 0
 			for n := 1; ; n += 1 + 6*min(1, n/40) {
 				path := directory()
 				ctx := &countdown{Context: t.Context(), ended: make(chan struct{}), left: n}
@@ -205,12 +205,12 @@ func TestWhatIsInterruptedSaysSoOrIsDone(t *testing.T) {
 					break
 				}
 				if err != nil {
-					said++
+					message++
 				}
 				wantWhole(t, n, err, path, one, want)
 				must(t, os.RemoveAll(filepath.Dir(path)))
 			}
-			if said == 0 {
+			if message == 0 {
 				t.Error("want an error at one look at least")
 			}
 		})

@@ -107,7 +107,7 @@ func cutAt(ctx context.Context, conn *sql.Conn, sequence int64, account *Account
 		var version int
 		err = errors.Join(err, conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version))
 		if err == nil && version >= withBalances { // what is derived of older ones is made anew by their migration
-			err = deriveAnew(ctx, conn)
+			err = rebuildTables(ctx, conn)
 		}
 		if err != nil {
 			return err
@@ -117,7 +117,7 @@ func cutAt(ctx context.Context, conn *sql.Conn, sequence int64, account *Account
 	return err
 }
 
-func deriveAnew(ctx context.Context, conn *sql.Conn) (err error) {
+func rebuildTables(ctx context.Context, conn *sql.Conn) (err error) {
 	t, err := prepareTables(ctx, conn)
 	defer func() { err = errors.Join(err, t.close()) }()
 	if err == nil {

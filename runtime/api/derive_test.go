@@ -381,7 +381,7 @@ func (d *derivation) operation(text *strings.Builder, r *route) {
 	line(3, "operationId: %s", r.id)
 	line(3, "tags: [%s]", r.tag)
 	line(3, "summary: %s", quoted(r.summary))
-	if r.minimum == auth.Nobody {
+	if r.minimum == auth.Public {
 		line(3, "security: []")
 	}
 	if all := r.parameters(); len(all) > 0 {
@@ -407,7 +407,7 @@ func (d *derivation) operation(text *strings.Builder, r *route) {
 			continue
 		}
 		line(4, "'%d':", status)
-		line(5, "description: %s", quoted(said(r, status)))
+		line(5, "description: %s", quoted(statusText(r, status)))
 		switch {
 		case r.answer != nil:
 			line(5, "content: {application/json: {schema: %s}}", d.reference(r.answer))
@@ -435,7 +435,7 @@ func statuses(r *route) []int {
 	default:
 		all = append(all, http.StatusOK)
 	}
-	if r.minimum > auth.Nobody {
+	if r.minimum > auth.Public {
 		all = append(all, http.StatusUnauthorized, http.StatusTooManyRequests)
 	}
 	if r.minimum == auth.Operator {
@@ -451,7 +451,7 @@ func statuses(r *route) []int {
 	return slices.Compact(all)
 }
 
-func said(r *route, status int) string {
+func statusText(r *route, status int) string {
 	switch {
 	case r.later && status == http.StatusOK:
 		return "What would be done; nothing was."

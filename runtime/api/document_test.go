@@ -59,7 +59,7 @@ func TestTheDocumentNamesEveryRoute(t *testing.T) {
 		}
 		_, free := o.Node["security"]
 		_, forbidden := o.Statuses[http.StatusForbidden]
-		if want := each.minimum; free != (want == auth.Nobody) || forbidden != (want == auth.Operator) {
+		if want := each.minimum; free != (want == auth.Public) || forbidden != (want == auth.Operator) {
 			t.Errorf("%s: want role %s, have open %t and forbidden %t", name, want, free, forbidden)
 		}
 	}

@@ -95,7 +95,7 @@ func TestAViewerLooksAndAnOperatorChanges(t *testing.T) {
 			continue
 		}
 		path := strings.NewReplacer("{name}", "trend", "{id}", "1", "{market}", "futures", "{symbol}", "BTC-USDT").Replace(each.path)
-		for token, role := range map[string]auth.Role{"": auth.Nobody, viewerToken: auth.Viewer, testToken: auth.Operator} {
+		for token, role := range map[string]auth.Role{"": auth.Public, viewerToken: auth.Viewer, testToken: auth.Operator} {
 			change := bearer(token)
 			if token == "" {
 				change = nil

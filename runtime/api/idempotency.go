@@ -38,8 +38,8 @@ type repeat struct {
 	body   []byte
 }
 
-// take returns what is known under a key; mine says that the caller is to do it.
-func (m *repeats) take(key string, asked [32]byte, now time.Time) (known *repeat, mine bool) {
+// take returns what is known under a key; first says that the caller is to do it.
+func (m *repeats) take(key string, asked [32]byte, now time.Time) (known *repeat, first bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.known == nil {
@@ -89,8 +89,8 @@ func (m *repeats) once(serve http.HandlerFunc) http.HandlerFunc {
 		r.Body = io.NopCloser(bytes.NewReader(text))
 		name := who(r).By + " " + who(r).From + " " + key
 		asked := sha256.Sum256(append([]byte(r.Method+" "+r.URL.RequestURI()+"\n"), text...))
-		known, mine := m.take(name, asked, time.Now())
-		if !mine {
+		known, first := m.take(name, asked, time.Now())
+		if !first {
 			known.again(w, r, asked)
 			return
 		}

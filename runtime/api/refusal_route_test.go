@@ -92,7 +92,7 @@ func TestEveryRouteRefusesInEverySituation(t *testing.T) {
 			for i := range routes {
 				each := &routes[i]
 				path := strings.NewReplacer("{name}", "trend", "{id}", "1", "{market}", "futures", "{symbol}", "BTC-USDT").Replace(each.path)
-				if each.minimum > auth.Nobody {
+				if each.minimum > auth.Public {
 					r.refused(each, path, http.StatusUnauthorized, "", "", "")
 					r.refused(each, path, http.StatusUnauthorized, "", "botd_AWRONGTOKENOFTWENTYSIXLETTERS", "")
 				}

@@ -40,7 +40,7 @@ func (s *Server) routed() http.Handler {
 		mux.HandleFunc(each.method+" "+each.path, s.admitted(each.minimum, serve))
 	}
 	mux.HandleFunc(fallback, notRouted)
-	mayScrape := auth.Nobody
+	mayScrape := auth.Public
 	if s.config.Access.MetricsToken {
 		mayScrape = auth.Viewer
 	}

@@ -21,9 +21,9 @@ type single[Run any] struct {
 func (q *single[Run]) claim() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	mine := !q.busy && !q.stopped
-	q.busy = q.busy || mine
-	return mine
+	first := !q.busy && !q.stopped
+	q.busy = q.busy || first
+	return first
 }
 
 func (q *single[Run]) release() {

@@ -17,7 +17,7 @@ var statusRoutes = []route{
 		summary: "Every check that readiness depends on."},
 	{id: "version", tag: "state", method: "GET", path: "/api/v1/version", minimum: auth.Viewer, endpoint: read((*Server).version),
 		summary: "The version of botd that runs."},
-	{id: "document", tag: "document", method: "GET", path: "/api/v1/openapi.json", minimum: auth.Nobody, endpoint: raw("application/json", (*Server).document),
+	{id: "document", tag: "document", method: "GET", path: "/api/v1/openapi.json", minimum: auth.Public, endpoint: raw("application/json", (*Server).document),
 		summary: "This document."},
 }
 

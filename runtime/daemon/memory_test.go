@@ -56,7 +56,7 @@ func TestTheMemoryLimitFollowsTheCgroup(t *testing.T) {
 			if diff := have - c.want; diff < -16 || diff > 16 {
 				t.Errorf("want a limit of %d, have %d", c.want, have)
 			}
-			if said := strings.Contains(text.String(), "daemon.memory"); said != (c.want != math.MaxInt64) {
+			if reported := strings.Contains(text.String(), "daemon.memory"); reported != (c.want != math.MaxInt64) {
 				t.Errorf("want it logged if and only if it was set, have %q", text.String())
 			}
 		})

@@ -32,10 +32,10 @@ type outage struct {
 	strategies []configs.StrategyConfig
 	since      time.Time
 
-	mu    sync.Mutex // guards all below
-	cause string
-	tries int
-	said  time.Time
+	mu       sync.Mutex // guards all below
+	cause    string
+	tries    int
+	reported time.Time
 }
 
 // waitable reports whether a venue that was not reached may be reached later. Credentials and
@@ -107,10 +107,10 @@ func (w *outage) failed(err error) {
 func (w *outage) news() (cause string, tries int, due bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if time.Since(w.said) < sayEvery {
+	if time.Since(w.reported) < sayEvery {
 		return "", 0, false
 	}
-	w.said = time.Now()
+	w.reported = time.Now()
 	return w.cause, w.tries, true
 }
 

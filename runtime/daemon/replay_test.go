@@ -10,25 +10,25 @@ func TestReadingALongJournalReportsProgress(t *testing.T) {
 	t.Parallel()
 	began := time.Unix(0, 0)
 	now := began
-	var notified, said []string
+	var notified, reported []string
 	r := reading{
 		total:  100_000,
 		next:   began.Add(firstReportAfter),
 		notify: func(lines ...string) { notified = append(notified, lines...) },
-		say:    func(text string) { said = append(said, text) },
+		say:    func(text string) { reported = append(reported, text) },
 	}
 	for range 100_000 { // 4 ms each: 400 s
 		now = now.Add(4 * time.Millisecond)
 		r.step(func() time.Time { return now })
 	}
-	if len(said) < 30 || len(said) > 40 || said[0] != "is being read: 1024 of 100000 records" {
-		t.Errorf("400 s of reading: want it said every 10 s or so, from the first seconds on; have %d, the first %q", len(said), said[0])
+	if len(reported) < 30 || len(reported) > 40 || reported[0] != "is being read: 1024 of 100000 records" {
+		t.Errorf("400 s of reading: want it said every 10 s or so, from the first seconds on; have %d, the first %q", len(reported), reported[0])
 	}
 	if want := []string{
 		"EXTEND_TIMEOUT_USEC=60000000",
 		"STATUS=the journal is being read: 1024 of 100000 records",
 	}; !slices.Equal(notified[:2], want) ||
-		len(notified) != 2*len(said) {
+		len(notified) != 2*len(reported) {
 		t.Errorf("systemd: want %q each time, have %q and %d in all", want, notified[:2], len(notified))
 	}
 	quick := reading{

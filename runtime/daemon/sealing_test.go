@@ -37,13 +37,13 @@ func TestSealingIsTriedEachMinuteAndAnHourAfterAFailure(t *testing.T) {
 		defer cancel()
 		full := errors.New("no room")
 		s := &script{began: time.Now(), answers: []error{nil, full, nil}}
-		var said []error
-		seal(ctx, s, 7, func(_ *journal.Sealed, err error) { said = append(said, err) })
+		var reported []error
+		seal(ctx, s, 7, func(_ *journal.Sealed, err error) { reported = append(reported, err) })
 		if want := []time.Duration{0, time.Minute, 61 * time.Minute, 62 * time.Minute, 63 * time.Minute}; !slices.Equal(want, s.calls) {
 			t.Errorf("want it tried at %v, have %v", want, s.calls)
 		}
-		if want := []error{nil, full, nil}; !slices.Equal(want, said) {
-			t.Errorf("want each segment and each failure said, have %v", said)
+		if want := []error{nil, full, nil}; !slices.Equal(want, reported) {
+			t.Errorf("want each segment and each failure said, have %v", reported)
 		}
 	})
 }

@@ -18,14 +18,14 @@ func TestAFeeInTheBaseAssetIsNoTradeAfterAStart(t *testing.T) {
 	bought, left := exchange.MustAmount("0.983"), exchange.MustAmount("0.982017")
 	status := &engine.Status{Symbols: []engine.SymbolStatus{{Key: spot.Key(), Owner: "hold", Known: spot.QuantityOf(bought)}},
 		Strategies: []engine.StrategyStatus{{Name: "hold", Symbol: spot, Booked: left}}}
-	said := 0
-	trades := &trades{held: heldBy(status), say: func(string, string, ...any) { said++ }}
+	reported := 0
+	trades := &trades{held: heldBy(status), say: func(string, string, ...any) { reported++ }}
 	trades.note(&engine.Note{Strategy: "hold", Symbol: spot, Fact: engine.NotePosition{Quantity: spot.QuantityOf(exchange.MustAmount("0.982"))}})
-	if said != 0 {
+	if reported != 0 {
 		t.Error("want nothing said of what was held before")
 	}
 	trades.note(&engine.Note{Strategy: "hold", Symbol: spot, Fact: engine.NotePosition{Quantity: spot.QuantityOf(exchange.MustAmount("0.9"))}})
-	if said != 1 {
+	if reported != 1 {
 		t.Error("want a position that has changed reported")
 	}
 }

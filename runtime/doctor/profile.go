@@ -33,8 +33,8 @@ func profileText(config *configs.Config) string {
 		fmt.Sprintf("%d status words", len(e.Profile.FuturesWords)+len(e.Profile.SpotWords)),
 	}
 	for i, list := range configs.OrderLists {
-		if said := e.Profile.Lists[i]; said != "" {
-			parts = append(parts, list+": client order ids "+said)
+		if stated := e.Profile.Lists[i]; stated != "" {
+			parts = append(parts, list+": client order ids "+stated)
 		}
 	}
 	parts = append(parts, fmt.Sprintf("W %d ms, D %d ms, L %d ms", windowMS, visibilityMS, stalenessMS))

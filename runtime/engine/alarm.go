@@ -70,7 +70,7 @@ func (a *alarms) guardUnknownOrders() {
 // symbol back, and when none does any more.
 func (a *alarms) watchForeign() {
 	for _, symbol := range a.book.Symbols() {
-		o := a.book.HoldsBack(symbol)
+		o := a.book.ForeignOpening(symbol)
 		if (o != nil) == (symbol.ForeignSinceMS != 0) {
 			continue
 		}

@@ -89,7 +89,7 @@ func (m *market) takeClosed(s *series, answer *exchange.Candles) (taken int, ful
 		s.candles.Append(candle)
 		polled.Append(candle)
 		s.end++
-		m.takeUnderTicker(s)
+		m.takeCandlePrice(s)
 		m.follow(s)
 		taken++
 	}
@@ -103,8 +103,8 @@ func (m *market) takeClosed(s *series, answer *exchange.Candles) (taken int, ful
 	return taken, answer.Len() >= limit
 }
 
-// takeUnderTicker takes the newest candle; the price of a ticker that is newer stays.
-func (m *market) takeUnderTicker(s *series) {
+// takeCandlePrice takes the newest candle; the price of a ticker that is newer stays.
+func (m *market) takeCandlePrice(s *series) {
 	state := s.state()
 	if state == nil {
 		m.takeOne(s, s.end-1)

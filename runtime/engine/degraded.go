@@ -24,9 +24,9 @@ type Degraded struct {
 	Remaining string   // a halt that takes something away: what is left of that, and what keeps it
 }
 
-// standingDownWayOut is the same in every journal: nobody but a person knows which
+// standDownWayOut is the same in every journal: nobody but a person knows which
 // botd is to trade.
-const standingDownWayOut = "find the other botd of this account and instance and stop it, or look why the journal is old; " +
+const standDownWayOut = "find the other botd of this account and instance and stop it, or look why the journal is old; " +
 	"then botd resolve each symbol that waits, and botd rearm; stops that stand are left as they are, exits go on"
 
 // Degraded lists the declared states in force: the account's first, then the symbols',
@@ -43,7 +43,7 @@ func (r *report) Degraded() []Degraded {
 		all = append(all, r.degradedSymbol(symbol)...)
 	}
 	for _, symbol := range r.book.Symbols() {
-		if o := r.book.HoldsBack(symbol); o != nil && symbol.ForeignSinceMS != 0 {
+		if o := r.book.ForeignOpening(symbol); o != nil && symbol.ForeignSinceMS != 0 {
 			all = append(all, Degraded{State: "foreign", Scope: account.Scope{Symbol: symbol.Key()}, Cause: foreignText(symbol, o),
 				SinceMS: symbol.ForeignSinceMS, WayOut: "cancel it on the exchange, or set foreign: adopt or ignore; exits and stops go on"})
 		}
@@ -143,13 +143,13 @@ func (r *report) degradedAccount() (all []Degraded) {
 		)
 	}
 	if h := r.book.Halted(); h.Unknown != "" {
-		all = append(all, Degraded{State: "standing_down", SinceMS: h.UnknownMS, WayOut: standingDownWayOut,
+		all = append(all, Degraded{State: "standing_down", SinceMS: h.UnknownMS, WayOut: standDownWayOut,
 			Cause: "order " + h.Unknown + " carries this instance's prefix but is not in the journal: a second botd, or an old backup"})
 	}
 	for _, h := range r.book.Halts() {
 		all = append(all, Degraded{State: "halted", Scope: h.Scope, Cause: h.Level.String() + ": " + h.Why, SinceMS: h.AtMS,
 			WayOut: "botd rearm" + flagOf(h.Scope), Blind: r.HaltBlind(h.Level, h.Scope, max(h.AtMS, r.dispatcher.halts.askedMS)),
-			UnderWay: r.underWay(h.Scope, h.Level), Remaining: r.remaining(h.Scope, h.Level)})
+			UnderWay: r.exitsAccepted(h.Scope, h.Level), Remaining: r.remaining(h.Scope, h.Level)})
 	}
 	return append(all, r.limits.limitedBy("")...)
 }
@@ -203,8 +203,8 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 	return strings.Join(left, "; ")
 }
 
-// underWay reports whether the exchange has taken all that ends what a halt takes away.
-func (r *report) underWay(scope account.Scope, level record.HaltLevel) bool {
+// exitsAccepted reports whether the exchange has taken all that ends what a halt takes away.
+func (r *report) exitsAccepted(scope account.Scope, level record.HaltLevel) bool {
 	for _, leg := range r.legs {
 		if !scope.Covers(leg.config.Name, leg.symbol.Key()) {
 			continue

@@ -322,9 +322,9 @@ func (e *Engine) wake() {
 		e.dispatcher.replaceReleased()
 	}
 	switch {
-	case e.round.underWay() && min(e.emergencyMS, e.round.reading.lateMS) <= e.nowMS:
+	case e.round.inProgress() && min(e.emergencyMS, e.round.reading.lateMS) <= e.nowMS:
 		e.proceedWithoutLateReads()
-	case !e.round.underWay() && e.roundMS <= e.nowMS:
+	case !e.round.inProgress() && e.roundMS <= e.nowMS:
 		if e.round.beginRound() {
 			e.roster.endRemoved()
 		}
@@ -363,7 +363,7 @@ func (e *Engine) NextMS() int64 {
 		return next
 	}
 	next = min(next, e.replaceMS)
-	if !e.round.underWay() {
+	if !e.round.inProgress() {
 		next = min(next, e.roundMS)
 	} else {
 		next = min(next, e.emergencyMS, e.round.reading.lateMS)

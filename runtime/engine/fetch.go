@@ -212,8 +212,8 @@ func (r *round) takeTrades(p *purpose, answer *exchange.Answer) {
 	}
 }
 
-// wantsPrice reports whether a round could act on the symbol's price.
-func (r *round) wantsPrice(leg *leg) bool {
+// needsPrice reports whether a round could act on the symbol's price.
+func (r *round) needsPrice(leg *leg) bool {
 	return leg.symbol.LastMS == 0 || leg.symbol.Position != 0 || leg.config.Schedule != nil ||
 		leg.state.Plan().Target.Sign() != 0 || leg.state.Plan().OrdersSet
 }

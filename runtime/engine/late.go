@@ -42,7 +42,7 @@ func (r *round) isLate(p *purpose) bool {
 // skipLateRead has the round do without a read that is late.
 func (r *round) skipLateRead(p *purpose) {
 	if p.kind == callTickers { // as if each of its prices were late: to ask for them singly would take longer still
-		for _, symbol := range r.wantedPrices(p.of.Market()) {
+		for _, symbol := range r.missingPrices(p.of.Market()) {
 			if r.lateByList(p, symbol) {
 				r.noteLate(symbol.Key())
 			}
@@ -98,7 +98,7 @@ func (r *round) lateAnswer(p *purpose, event *EventAnswer) {
 		r.soon()
 		return
 	}
-	if r.underWay() {
+	if r.inProgress() {
 		r.readFailed(p, event.Err)
 		return
 	}

@@ -55,17 +55,17 @@ func (r *round) askList(market exchange.Market, instead bool) bool {
 
 // byList reports whether a market's prices are to be read by its list.
 func (r *round) byList(market exchange.Market) bool {
-	return r.nowMS >= r.singly[market] && len(r.wantedPrices(market)) >= r.listFrom
+	return r.nowMS >= r.singly[market] && len(r.missingPrices(market)) >= r.listFrom
 }
 
 // lacksPrice reports whether a round needs a price of a symbol that it has not.
 func (r *round) lacksPrice(leg *leg) bool {
 	fresh := r.nowMS-leg.symbol.LastMS < 500 && leg.symbol.LastMS != 0
-	return !fresh && r.wantsPrice(leg)
+	return !fresh && r.needsPrice(leg)
 }
 
-// wantedPrices are the symbols of a market that lack a fresh price, each once.
-func (r *round) wantedPrices(market exchange.Market) (wanted []*reconcile.SymbolState) {
+// missingPrices are the symbols of a market that lack a fresh price, each once.
+func (r *round) missingPrices(market exchange.Market) (wanted []*reconcile.SymbolState) {
 	for _, leg := range r.legs {
 		if leg.symbol.Key().Market == market && r.lacksPrice(leg) && !slices.Contains(wanted, leg.symbol) {
 			wanted = append(wanted, leg.symbol)
@@ -105,7 +105,7 @@ func (r *round) takeTickers(market exchange.Market, tickers []exchange.Ticker) {
 		at[tickers[i].Symbol] = i
 	}
 	var missing []*reconcile.SymbolState
-	for _, symbol := range r.wantedPrices(market) {
+	for _, symbol := range r.missingPrices(market) {
 		if i, listed := at[symbol.Key().Name]; listed && tickers[i].Last > 0 {
 			r.takeTicker(symbol, tickers[i:i+1])
 		} else {
@@ -116,7 +116,7 @@ func (r *round) takeTickers(market exchange.Market, tickers []exchange.Ticker) {
 }
 
 // withoutList asks for the prices of a market whose list failed.
-func (r *round) withoutList(p *purpose) { r.askTickers(r.wantedPrices(p.of.Market())) }
+func (r *round) withoutList(p *purpose) { r.askTickers(r.missingPrices(p.of.Market())) }
 
 // listComes reports whether the list of a market's prices is awaited in this round.
 func (r *round) listComes(market exchange.Market) bool {

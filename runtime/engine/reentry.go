@@ -22,9 +22,9 @@ func (leg *leg) renewal() renewal {
 		return staysOut
 	}
 	target, protected := &leg.plan.Target, leg.state.LatchedByProtection()
-	anew := leg.plan.SignalMS != 0 && leg.plan.SignalMS >= leg.state.LatchMS() // whatever ended the position: the signal is newer
+	newSignal := leg.plan.SignalMS != 0 && leg.plan.SignalMS >= leg.state.LatchMS() // whatever ended the position: the signal is newer
 	if leg.plan.SignalMS == 0 && protected {
-		anew = leg.state.LatchIdle() || leg.silent
+		newSignal = leg.state.LatchIdle() || leg.silent
 	}
 	switch {
 	case target.Kind == strategy.NoTarget:
@@ -32,9 +32,9 @@ func (leg *leg) renewal() renewal {
 			return asksNot
 		}
 	case target.Sign() != latch:
-	case leg.reentry != strategy.ReentryNever && (anew || protected && leg.reentry == strategy.ReentryImmediate):
+	case leg.reentry != strategy.ReentryNever && (newSignal || protected && leg.reentry == strategy.ReentryImmediate):
 		return reenters
-	case anew && (leg.silent || leg.plan.SignalMS != leg.signalMS):
+	case newSignal && (leg.silent || leg.plan.SignalMS != leg.signalMS):
 		return suppressed
 	}
 	return staysOut

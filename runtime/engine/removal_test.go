@@ -225,7 +225,7 @@ func TestAnAnswerToARemovedStrategyReachesNobody(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0))
 	w.pass(30_000)
-	asking := func() bool { return w.engine.market.series[0].asking && !w.engine.round.underWay() }
+	asking := func() bool { return w.engine.market.series[0].asking && !w.engine.round.inProgress() }
 	for w.engine.market.series[0].asking = false; !asking(); {
 		w.pass(1)
 	}

@@ -69,8 +69,8 @@ type reading struct {
 // to take away.
 const haltRetryMS = 2_000
 
-// underWay reports whether answers of a round are out.
-func (r *round) underWay() bool { return r.reading.phase != 0 }
+// inProgress reports whether answers of a round are out.
+func (r *round) inProgress() bool { return r.reading.phase != 0 }
 
 // beginRound asks for the open lists. It reports whether the round is complete at once.
 func (r *round) beginRound() (complete bool) {
@@ -422,14 +422,14 @@ func (r *round) schedule(acted bool) {
 		r.roundMS = min(r.roundMS, r.nowMS+r.retryMS())
 	}
 	if r.config.IdleRoundMS > 0 && r.book.StandsDown() != "" {
-		r.roundMS = min(r.roundMS, r.nowMS+besideRoundMS)
+		r.roundMS = min(r.roundMS, r.nowMS+standDownRoundMS)
 	}
 	r.roundMS = min(r.roundMS, r.backoffs.nextMS())
 }
 
-// besideRoundMS is how soon a round follows another while botd stands down: another botd may take a stop off, or
+// standDownRoundMS is how soon a round follows another while botd stands down: another botd may take a stop off, or
 // buy, and end before it has placed its own.
-const besideRoundMS = 2_000
+const standDownRoundMS = 2_000
 
 // bookingMS is how long the ledger waits until what it read is old enough to be booked.
 func (r *round) bookingMS() int64 {
@@ -439,7 +439,7 @@ func (r *round) bookingMS() int64 {
 // hastenBooking has the next round come soon when the answers to the ledger's
 // questions were not enough to book.
 func (r *round) hastenBooking() {
-	if r.config.IdleRoundMS > 0 && !r.underWay() && r.accounting.ready() {
+	if r.config.IdleRoundMS > 0 && !r.inProgress() && r.accounting.ready() {
 		r.roundMS = min(r.roundMS, r.nowMS+r.bookingMS())
 	}
 }
@@ -465,7 +465,7 @@ func (r *round) busy() bool {
 // abandonRound begins a round under way anew: it did not ask for all that a round
 // asks for now.
 func (r *round) abandonRound() {
-	if !r.underWay() {
+	if !r.inProgress() {
 		return
 	}
 	maps.DeleteFunc(r.calls, func(_ int64, p purpose) bool { return p.kind.ofRound() })

@@ -43,7 +43,7 @@ type queued struct {
 // for the request budget, must not leave together with the next. It reports whether one
 // may still wait, or was handed out less than two seconds ago: its record may have been late.
 func (s *sender) recallLate(key exchange.SymbolKey) (waits bool) {
-	const lateMS, anewMS = 1_000, 2_000
+	const lateMS, youngMS = 1_000, 2_000
 	for _, order := range s.book.InFlightOn(key) {
 		if order.Purpose().Opens() || order.State() != placement.Sending || s.nowMS-order.SentMS() < lateMS {
 			continue
@@ -59,7 +59,7 @@ func (s *sender) recallLate(key exchange.SymbolKey) (waits bool) {
 			s.out.Recalls = append(s.out.Recalls, id)
 			waits = true
 		default:
-			waits = waits || s.nowMS-p.leftMS < anewMS
+			waits = waits || s.nowMS-p.leftMS < youngMS
 		}
 	}
 	return waits

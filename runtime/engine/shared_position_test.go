@@ -67,8 +67,8 @@ func (w *world) wantNothingRefused() {
 	}
 }
 
-// besides starts beside what others bought after a first look.
-func besides(t *testing.T, x *sharedPlan, theirs exchange.Quantity) *world {
+// withOthers starts beside what others bought after a first look.
+func withOthers(t *testing.T, x *sharedPlan, theirs exchange.Quantity) *world {
 	t.Helper()
 	target := x.target
 	x.target = 0
@@ -102,7 +102,7 @@ func TestEverythingIsClosedWhereForeignOrdersTakeTheWholeSum(t *testing.T) {
 func TestBesideOthersOwnPartIsProtectedWhateverOrdersTheyHave(t *testing.T) {
 	t.Parallel()
 	x := &sharedPlan{target: 10, stop: 49_000e8, profit: 55_000e8}
-	w := besides(t, x, 20)
+	w := withOthers(t, x, 20)
 	w.manually(w.reducing(10))
 	w.pass(80_000)
 	w.wantHeld(30)
@@ -132,7 +132,7 @@ func TestBesideOthersThatComeLaterTheStopBecomesOneOfOwnPart(t *testing.T) {
 func TestBesideOthersAStopFollowsSizeAndPrice(t *testing.T) {
 	t.Parallel()
 	x := &sharedPlan{target: 10, stop: 49_000e8, profit: 55_000e8}
-	w := besides(t, x, 20)
+	w := withOthers(t, x, 20)
 	w.pass(80_000)
 	x.target = 4
 	w.pass(20_000)
@@ -160,7 +160,7 @@ func TestBesideOthersAStopFollowsSizeAndPrice(t *testing.T) {
 func TestAProfitAloneStandsOnceBesideOthers(t *testing.T) {
 	t.Parallel()
 	x := &sharedPlan{target: 10, profit: 55_000e8}
-	w := besides(t, x, 40)
+	w := withOthers(t, x, 40)
 	w.pass(80_000)
 	w.wantProtects(exchange.TakeProfitMarket, 55_000e8, 10)
 	w.manually(w.market(exchange.Sell, 38, true)) // room for one of the two: an exit takes the profit's place
@@ -196,7 +196,7 @@ func TestBesideAForeignClosePositionStopOwnStopStandsToo(t *testing.T) {
 func TestBesideLittleOfOthersAPositionBecomesSmallerAllTheSame(t *testing.T) {
 	t.Parallel()
 	x := &sharedPlan{target: 10, stop: 49_000e8, profit: 55_000e8}
-	w := besides(t, x, 2) // the sum has room for a stop alone
+	w := withOthers(t, x, 2) // the sum has room for a stop alone
 	w.pass(80_000)
 	w.wantProtects(exchange.StopMarket, 49_000e8, 10)
 	x.target = 4
@@ -278,7 +278,7 @@ func TestByPolicyOrdersOfOthersKeepNothingBack(t *testing.T) {
 
 func TestAHaltSaysWhatKeepsItFromClosingAPart(t *testing.T) {
 	t.Parallel()
-	w := besides(t, &sharedPlan{target: 10, stop: 49_000e8}, 20)
+	w := withOthers(t, &sharedPlan{target: 10, stop: 49_000e8}, 20)
 	w.manually(w.reducing(20))
 	w.pass(60_000)
 	w.manually(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})

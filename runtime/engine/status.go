@@ -85,7 +85,7 @@ type StrategyStatus struct {
 	Latch              int             // side of the target that is latched
 	Spent              bool            // all orders of its plan are filled, and nothing is held
 	Realized           exchange.Amount // since the strategy began, fees and funding included; on spot of the positions before the one under way
-	underWay           exchange.Amount // spot: what the position under way has made, its cash flow and its value together
+	tripProfit         exchange.Amount // spot: what the position under way has made, its cash flow and its value together
 	Own                exchange.Amount // equity attributed to the strategy; zero until it was first watched
 	Peak               exchange.Amount // highest journalled one; zero where no limit watches it
 	Protected          bool            // a stop that the exchange has covers the position
@@ -97,7 +97,7 @@ type StrategyStatus struct {
 // price: there it is what the position under way brought, part exits included.
 func (s *StrategyStatus) Unrealized() exchange.Amount {
 	if s.Symbol != nil && s.Symbol.Market == exchange.Spot {
-		return s.underWay
+		return s.tripProfit
 	}
 	if s.Position == 0 || s.EntryPrice.IsZero() || s.Last == 0 {
 		return exchange.Amount{}
@@ -193,7 +193,7 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 		s.Realized, s.Own, s.Peak = watch.Result().Result, r.own(leg), watch.Day().Peak
 		if leg.symbol.Key().Market == exchange.Spot && watch.Result().Position != 0 && leg.symbol.Position != 0 {
 			s.Realized = watch.Result().Trip
-			s.underWay = s.Own.Sub(watch.Result().Base).Sub(watch.Result().Trip)
+			s.tripProfit = s.Own.Sub(watch.Result().Base).Sub(watch.Result().Trip)
 		}
 	}
 	if leg.series.end > 0 {
@@ -231,7 +231,7 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 	if leg.config.Removed && s.Why == "" {
 		s.Why = "it is no longer configured; on_remove: " + cmp.Or(leg.state.OnRemove(), "none")
 	}
-	if o := r.book.HoldsBack(leg.symbol); o != nil && s.Why == "" {
+	if o := r.book.ForeignOpening(leg.symbol); o != nil && s.Why == "" {
 		s.Why = foreignText(leg.symbol, o)
 	}
 	return s

@@ -169,7 +169,7 @@ func (l *limits) reconsider(strategy string, leg *leg) {
 	}
 	w := l.book.Watch(strategy)
 	for _, b := range append([]account.Breach(nil), w.Breaches()...) {
-		if limits.HoldsAgain(risk.ByEquity, b.Rule, l.nowMS, l.book, strategy, equity) {
+		if limits.Recovered(risk.ByEquity, b.Rule, l.nowMS, l.book, strategy, equity) {
 			l.endBreach(strategy, leg, b.Rule, "a declared transfer explains it")
 		}
 	}

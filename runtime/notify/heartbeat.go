@@ -23,8 +23,8 @@ type Heartbeat struct {
 const Withheld = "withheld" // botd does not work as it should
 
 const (
-	beatWithin  = 10 * time.Second // one request
-	beatsMissed = 3                // failures in a row before a line of the log
+	beatWithin       = 10 * time.Second // one request
+	failuresReported = 3                // failures in a row before a line of the log
 )
 
 // Run sends until the context ends.
@@ -40,12 +40,12 @@ func (h *Heartbeat) Run(ctx context.Context) {
 			h.Count(Withheld)
 		case err != nil:
 			h.Count(Failed)
-			if missed++; missed == beatsMissed {
+			if missed++; missed == failuresReported {
 				h.Log("heartbeat.failed", fmt.Sprintf("%d requests in a row failed, the newest: %v", missed, err))
 			}
 		default:
 			h.Count(Sent)
-			if missed >= beatsMissed {
+			if missed >= failuresReported {
 				h.Log("heartbeat.works", "the service answers again")
 			}
 			missed = 0

@@ -156,8 +156,8 @@ func (m *Metrics) order(n *engine.Note, market, strategy string) {
 
 // LaneUsed counts a use of the kill switch beside the engine, and how long it took.
 func (m *Metrics) LaneUsed(took time.Duration) {
-	m.beside.WithLabelValues().Inc()
-	m.besideSeconds.WithLabelValues().Set(took.Seconds())
+	m.killSwitchAlone.WithLabelValues().Inc()
+	m.killSwitchAloneSeconds.WithLabelValues().Set(took.Seconds())
 }
 
 // kill counts a cause that stopped openings; over marks its end.

@@ -41,8 +41,8 @@ type Metrics struct {
 
 	strategyState, lastCycle, nextCycle *prometheus.GaugeVec
 	cycles, intents, refusals, kills    *prometheus.CounterVec
-	beside                              *prometheus.CounterVec
-	besideSeconds                       *prometheus.GaugeVec
+	killSwitchAlone                     *prometheus.CounterVec
+	killSwitchAloneSeconds              *prometheus.GaugeVec
 	usage                               *prometheus.GaugeVec
 
 	submitted, closed, fills, fillNotional *prometheus.CounterVec
@@ -180,10 +180,10 @@ func (m *Metrics) strategyFamilies() {
 	m.unfinished = m.gauge("botd_halts_unfinished", "Halts that have not yet taken away what they should.")
 	m.unfinished.WithLabelValues()
 	m.kills = m.counter("botd_kill_switch_engagements_total", "Times the kill switch engaged.", "reason")
-	m.beside = m.counter("botd_kill_switch_beside_engine_total", "Times the kill switch acted beside an engine that did not answer.")
-	m.beside.WithLabelValues()
-	m.besideSeconds = m.gauge("botd_kill_switch_beside_engine_seconds", "Time from the last such halt until the engine had taken over; 0 for none.")
-	m.besideSeconds.WithLabelValues()
+	m.killSwitchAlone = m.counter("botd_kill_switch_beside_engine_total", "Times the kill switch acted beside an engine that did not answer.")
+	m.killSwitchAlone.WithLabelValues()
+	m.killSwitchAloneSeconds = m.gauge("botd_kill_switch_beside_engine_seconds", "Time from the last such halt until the engine had taken over; 0 for none.")
+	m.killSwitchAloneSeconds.WithLabelValues()
 	m.usage = m.gauge("botd_risk_limit_usage_ratio", "Share of a limit in use; 1 is the limit.", "limit", "scope")
 	for _, rule := range m.known.rules {
 		m.refusals.WithLabelValues(rule)

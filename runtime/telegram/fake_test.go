@@ -140,8 +140,8 @@ func (f *fake) write(user int64, text string, ago time.Duration) {
 	)
 }
 
-// said are the replies so far.
-func (f *fake) said() []string {
+// replies are the replies so far.
+func (f *fake) replies() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return append([]string(nil), f.sent...)
@@ -153,13 +153,13 @@ func (f *fake) answered(n int) string {
 	late, again := time.After(30*time.Second), time.NewTicker(5*time.Millisecond)
 	defer again.Stop()
 	for {
-		if all := f.said(); len(all) >= n {
+		if all := f.replies(); len(all) >= n {
 			return all[n-1]
 		}
 		select {
 		case <-again.C:
 		case <-late:
-			f.t.Fatalf("30 s without reply %d: have %q", n, f.said())
+			f.t.Fatalf("30 s without reply %d: have %q", n, f.replies())
 		}
 	}
 }

@@ -242,7 +242,7 @@ func TestWhoIsNotListedGetsNoAnswer(t *testing.T) {
 	d.counted(map[string]int{Unlisted: 52})
 	d.fake.write(viewer, "/status", 0)
 	d.fake.answered(1)
-	if have := d.fake.said(); len(have) != 1 {
+	if have := d.fake.replies(); len(have) != 1 {
 		t.Errorf("want the viewer's answer alone, have %q", have)
 	}
 	if have := d.story(); strings.Count(have, "telegram.stranger") != 1 || !strings.Contains(have, "user 33 is not listed") {
@@ -265,7 +265,7 @@ func TestAMessageThatItsSenderDidNotTypeIsIgnored(t *testing.T) {
 		time.Now().Unix()))
 	d.fake.write(viewer, "/status", 0)
 	d.fake.answered(1)
-	if have := d.fake.said(); len(have) != 1 {
+	if have := d.fake.replies(); len(have) != 1 {
 		t.Errorf("want the viewer's answer alone, have %q", have)
 	}
 	d.wantChanges()
@@ -371,7 +371,7 @@ func TestRepliesKeepAPaceAndHaltsDoNot(t *testing.T) {
 	if have := len(d.office.changes()); have != 40 {
 		t.Errorf("want every pause handed on, have %d", have)
 	}
-	if have := len(d.fake.said()); have > 2*replyBurst {
+	if have := len(d.fake.replies()); have > 2*replyBurst {
 		t.Errorf("want replies at their pace, have %d", have)
 	}
 }

@@ -42,10 +42,10 @@ type Story struct {
 	All          bool      // routine lines too
 	Left         int       // entries beyond MaxEntries
 
-	entries []Entry
-	failing map[string]int  // of what repeats itself, where its entry is
-	said    map[string]bool // event and order of a line of the log
-	when    []saying        // events of the log without an order
+	entries  []Entry
+	failing  map[string]int  // of what repeats itself, where its entry is
+	logLines map[string]bool // event and order of a line of the log
+	when     []saying        // events of the log without an order
 }
 
 // saying is an event of the log and its time.
@@ -87,10 +87,10 @@ func (s *Story) Line(l *ops.LogLine) {
 		return
 	}
 	if l.ClientOrderID != "" {
-		if s.said == nil {
-			s.said = map[string]bool{}
+		if s.logLines == nil {
+			s.logLines = map[string]bool{}
 		}
-		s.said[l.Event+" "+l.ClientOrderID] = true
+		s.logLines[l.Event+" "+l.ClientOrderID] = true
 	} else {
 		s.when = append(s.when, saying{l.Event, at})
 	}
@@ -156,7 +156,7 @@ func (s *Story) Record(r *journal.Stored) {
 // logged reports whether the log has a record in words.
 func (s *Story) logged(event, order string, at time.Time) bool {
 	if order != "" {
-		return s.said[event+" "+order]
+		return s.logLines[event+" "+order]
 	}
 	return slices.ContainsFunc(s.when, func(one saying) bool {
 		return strings.HasPrefix(one.event, event) && one.at.Sub(at).Abs() <= near

@@ -123,7 +123,7 @@ func excerpt(text, query string) string {
 }
 
 var results = template.Must(template.New("results").Parse(`<h1 id="search">Search</h1>
-<p>{{.Said}}</p>
+<p>{{.Summary}}</p>
 {{range .Found}}<section class="found"><h2><a href="/docs/{{.Page}}{{if .ID}}#{{.ID}}{{end}}">{{.Title}}</a></h2>
 <p class="note">{{.Document}}</p><p>{{.Excerpt}}</p></section>
 {{end}}`))
@@ -137,16 +137,16 @@ func (s *site) search(layout *template.Template, titles map[string]string, passa
 		}
 		found, count := find(passages(), query)
 		content := struct {
-			Said  string
-			Found []result
-		}{Said: fmt.Sprintf("%d passages with %q.", count, query)}
+			Summary string
+			Found   []result
+		}{Summary: fmt.Sprintf("%d passages with %q.", count, query)}
 		switch {
 		case strings.TrimSpace(query) == "":
-			content.Said = "Write what to look for: every word must be in the passage."
+			content.Summary = "Write what to look for: every word must be in the passage."
 		case count == 0:
-			content.Said = fmt.Sprintf("No passage has %q. Every word must be in one passage; parts of words are found too.", query)
+			content.Summary = fmt.Sprintf("No passage has %q. Every word must be in one passage; parts of words are found too.", query)
 		case count > len(found):
-			content.Said = fmt.Sprintf("%d passages with %q; the best %d:", count, query, len(found))
+			content.Summary = fmt.Sprintf("%d passages with %q; the best %d:", count, query, len(found))
 		}
 		for _, one := range found {
 			content.Found = append(content.Found, result{one.page, one.id, one.title, one.document, excerpt(one.text, query)})

@@ -210,18 +210,18 @@ func (q *quoter) priced(view *strategy.View, t turn, both bool) turn {
 func (q *quoter) hung(t turn, held exchange.Quantity, center exchange.Price) int64 {
 	before := exchange.Quantity(t[quoteHeld])
 	grown := max(held, -held) - max(before, -before)
-	hung, beside := t[quoteHung], t[quoteAsk]
+	hung, nearest := t[quoteHung], t[quoteAsk]
 	if held < 0 {
-		beside = t[quoteBid]
+		nearest = t[quoteBid]
 	}
 	switch {
-	case q.hanging == 0 || held == 0 || beside == 0:
+	case q.hanging == 0 || held == 0 || nearest == 0:
 		return 0
 	case before != 0 && (held > 0) != (before > 0) || before == 0:
-		hung = beside
+		hung = nearest
 	case grown > 0 && hung > 0:
 		share := float64(grown) / float64(max(held, -held))
-		hung = int64(float64(hung)*(1-share) + float64(beside)*share)
+		hung = int64(float64(hung)*(1-share) + float64(nearest)*share)
 	}
 	if math.Abs(float64(hung)-float64(center)) > q.hanging*float64(center) {
 		return 0

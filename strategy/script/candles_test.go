@@ -8,8 +8,8 @@ import (
 	"botd/strategy"
 )
 
-// beside shows a strategy another symbol, whose candles close at prices; 0 is no candle.
-func (w *world) beside(t *testing.T, s strategy.Strategy, own, other []float64) (reasons []string) {
+// withOther shows a strategy another symbol, whose candles close at prices; 0 is no candle.
+func (w *world) withOther(t *testing.T, s strategy.Strategy, own, other []float64) (reasons []string) {
 	t.Helper()
 	symbol := *w.view.Symbol
 	symbol.Name, symbol.PriceScale = "ETH-USDT", w.view.Symbol.PriceScale+1
@@ -40,7 +40,7 @@ def decide(view):
 	if have := strategy.OthersOf(s); len(have) != 1 || have[0].Name != "ETH-USDT" || have[0].Market != exchange.Futures {
 		t.Fatalf("want one other symbol, have %v", have)
 	}
-	have := newWorld(setting(t, exchange.Futures)).beside(t, s, []float64{100, 200, 300, 400, 500, 600}, []float64{10, 20, 0, 40, 50, 60})
+	have := newWorld(setting(t, exchange.Futures)).withOther(t, s, []float64{100, 200, 300, 400, 500, 600}, []float64{10, 20, 0, 40, 50, 60})
 	want := []string{
 		"10.0 nan 10.0 nan False 100.0", "20.0 nan 10.0 15.0 True 200.0", // none closed with the third
 		"20.0 nan 15.0 15.0 True 300.0", "40.0 40.0 10.0 30.0 True 400.0", "50.0 40.0 10.0 45.0 True 500.0", "60.0 40.0 10.0 55.0 True 600.0",
@@ -60,12 +60,12 @@ func TestRulesReadTheCandlesOfAnotherSymbol(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(place)
-	w.beside(t, made, []float64{100, 200}, []float64{20, 10})
+	w.withOther(t, made, []float64{100, 200}, []float64{20, 10})
 	if w.plan.Target.Sign() != 0 {
 		t.Error("want nothing held while the other symbol is below")
 	}
 	w = newWorld(place)
-	w.beside(t, made, []float64{100, 200}, []float64{10, 20})
+	w.withOther(t, made, []float64{100, 200}, []float64{10, 20})
 	if w.plan.Target.Sign() != 1 {
 		t.Error("want it long while both are above")
 	}

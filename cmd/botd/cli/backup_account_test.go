@@ -114,8 +114,8 @@ func TestABackupWithoutItsAccountIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	daemon.wait()
-	beside := filepath.Join(p.directory, "copy.db.exchange.json")
-	text, err := os.ReadFile(beside)
+	exchangeCopy := filepath.Join(p.directory, "copy.db.exchange.json")
+	text, err := os.ReadFile(exchangeCopy)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestABackupWithoutItsAccountIsRefused(t *testing.T) {
 	if have := p.run(failure.Negative, "restore", "-c", "configs", "copy.db"); !strings.Contains(have, "sha256") {
 		t.Errorf("altered: want the hash named, have %s", have)
 	}
-	if err := os.Remove(beside); err != nil {
+	if err := os.Remove(exchangeCopy); err != nil {
 		t.Fatal(err)
 	}
 	if have := p.run(failure.NoInput, "restore", "-c", "configs", "copy.db"); !strings.Contains(have, "copy.db.exchange.json") {

@@ -141,10 +141,10 @@ func TestComposeListensOnLoopbackAlone(t *testing.T) {
 	}
 	_, port, _ := net.SplitHostPort(prometheus)
 	port = ":" + port
-	for _, said := range []string{"http://" + config.Listen + " (", "Prometheus at " + port, "Grafana at :" + grafana["GF_SERVER_HTTP_PORT"],
+	for _, output := range []string{"http://" + config.Listen + " (", "Prometheus at " + port, "Grafana at :" + grafana["GF_SERVER_HTTP_PORT"],
 		"-L 8420:" + config.Listen} {
-		if !strings.Contains(strings.ReplaceAll(text, "\n# ", " "), said) {
-			t.Errorf("want the page to say %q", said)
+		if !strings.Contains(strings.ReplaceAll(text, "\n# ", " "), output) {
+			t.Errorf("want the page to say %q", output)
 		}
 	}
 	for name, s := range compose.Services {

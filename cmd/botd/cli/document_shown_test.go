@@ -224,8 +224,8 @@ func TestFiguresInDocumentsAreTheCodes(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		name, said string
-		want       int
+		name, output string
+		want         int
 	}{
 		{"cmd/botd/cli/offline/ops.go", `and (\d+) alerts`, len(ops.Alerts())},
 		{"cmd/botd/cli/offline/ops.go", `(\d+) that page`, pages},
@@ -235,8 +235,8 @@ func TestFiguresInDocumentsAreTheCodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found := regexp.MustCompile(c.said).FindStringSubmatch(string(text)); found == nil || found[1] != strconv.Itoa(c.want) {
-			t.Errorf("%s: want %s to be %d, have %v", c.name, c.said, c.want, found)
+		if found := regexp.MustCompile(c.output).FindStringSubmatch(string(text)); found == nil || found[1] != strconv.Itoa(c.want) {
+			t.Errorf("%s: want %s to be %d, have %v", c.name, c.output, c.want, found)
 		}
 	}
 }

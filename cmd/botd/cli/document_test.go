@@ -217,16 +217,16 @@ func TestDocumentsNameOnlyCommandsThereAre(t *testing.T) {
 }
 
 var (
-	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	heading = regexp.MustCompile(`(?m)^#+ +(.*)$`)
-	unsaid  = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	link     = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading  = regexp.MustCompile(`(?m)^#+ +(.*)$`)
+	unlinked = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
 // anchors are the names of a document's headings, as GitHub makes them.
 func anchors(text string) map[string]bool {
 	names := map[string]bool{}
 	for _, found := range heading.FindAllStringSubmatch(text, -1) {
-		names[strings.ReplaceAll(unsaid.ReplaceAllString(strings.ToLower(found[1]), ""), " ", "-")] = true
+		names[strings.ReplaceAll(unlinked.ReplaceAllString(strings.ToLower(found[1]), ""), " ", "-")] = true
 	}
 	return names
 }

@@ -104,15 +104,15 @@ func TestAStrategyThatReadsAnotherSymbolTradesAsAnIndependentProgramDoes(t *test
 	}
 	run(failure.OK, "backtest", "verify", filepath.Join(report, "report.json"))
 	write("btc.csv", string(all))
-	if said, _ := run(failure.Negative, "backtest", "verify", filepath.Join(report, "report.json")); !strings.Contains(said, "btc.csv") {
-		t.Errorf("want the file named that is another now, have %s", said)
+	if output, _ := run(failure.Negative, "backtest", "verify", filepath.Join(report, "report.json")); !strings.Contains(output, "btc.csv") {
+		t.Errorf("want the file named that is another now, have %s", output)
 	}
 	write("ratio.star", strings.Replace(ratioScript, `"1h"`, `"4h"`, 1)) // built from hours, or as the strategy's own
-	if said, _ := run(failure.OK, "sweep", "run", "-s", in("ratio.yaml"), "--data", in("eth.csv"), "--data", "BTC-USDT="+in("btc.csv"),
-		"--vary", "interval=1h,4h", "-o", "csv"); strings.Count(said, "\n") < 3 {
-		t.Errorf("want both intervals swept, have %s", said)
+	if output, _ := run(failure.OK, "sweep", "run", "-s", in("ratio.yaml"), "--data", in("eth.csv"), "--data", "BTC-USDT="+in("btc.csv"),
+		"--vary", "interval=1h,4h", "-o", "csv"); strings.Count(output, "\n") < 3 {
+		t.Errorf("want both intervals swept, have %s", output)
 	}
-	if said, _ := run(failure.OK, "backtest", "lookahead", "-s", in("ratio.yaml"), "--data", in("eth.csv"), "--data", "BTC-USDT="+in("btc.csv")); said == "" {
+	if out, _ := run(failure.OK, "backtest", "lookahead", "-s", in("ratio.yaml"), "--data", in("eth.csv"), "--data", "BTC-USDT="+in("btc.csv")); out == "" {
 		t.Error("want a verdict about the future")
 	}
 }

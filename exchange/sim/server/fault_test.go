@@ -78,7 +78,7 @@ func TestTheSameSeedGivesTheSamePattern(t *testing.T) {
 	if again, _ := pattern(7, false); again != first {
 		t.Error("seed 7 twice: want the same pattern, have another")
 	}
-	if beside, _ := pattern(7, true); beside != first {
+	if other, _ := pattern(7, true); other != first {
 		t.Error("seed 7 beside another fault: want the same pattern, have another")
 	}
 	if other, _ := pattern(8, false); other == first {

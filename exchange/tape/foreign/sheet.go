@@ -38,7 +38,7 @@ func examine(head []byte, whole bool, columns string) (*sheet, error) {
 	for i := range min(preamble, len(rows)) {
 		if at, found := headed(rows[i]); found {
 			s.at, s.begin = at, i+1
-			return s, s.underHeader(rows)
+			return s, s.firstRow(rows)
 		}
 	}
 	return s, s.withoutHeader(rows)
@@ -94,9 +94,9 @@ func (s *sheet) given(columns string, rows [][]string) error {
 	return s.settle(rows)
 }
 
-// underHeader finds the first row below the header, and the time where no name says it: Yahoo calls
+// firstRow finds the first row below the header, and the time where no name says it: Yahoo calls
 // its column "Price", pandas leaves the name of an index empty.
-func (s *sheet) underHeader(rows [][]string) error {
+func (s *sheet) firstRow(rows [][]string) error {
 	if s.at[timeColumn] < 0 {
 		named := map[int]bool{}
 		for _, field := range s.at {

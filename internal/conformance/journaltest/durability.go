@@ -47,7 +47,7 @@ func survivesCrash(t *testing.T, s *Store) {
 	sound(t, j, len(want))
 }
 
-func orderUnderFailure(t *testing.T, s *Store) {
+func orderAfterFailure(t *testing.T, s *Store) {
 	j := s.open(t)
 	add(t, j, sending(1))
 	s.Full(true)

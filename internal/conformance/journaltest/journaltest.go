@@ -51,7 +51,7 @@ func Run(t *testing.T, newStore func(t *testing.T) *Store) {
 	}{
 		{"every kind of record comes back as it was", everyKindComesBack},
 		{"what was appended survives a crash", survivesCrash},
-		{"a full disk leaves nothing and order holds", orderUnderFailure},
+		{"a full disk leaves nothing and order holds", orderAfterFailure},
 		{"a torn append ends the journal and is all or nothing", tornAppend},
 		{"a batch is all or none", allOrNone},
 		{"an altered record is found", alteredRecord},
@@ -63,7 +63,7 @@ func Run(t *testing.T, newStore func(t *testing.T) *Store) {
 		{"a journal has one writer", oneWriter},
 		{"epochs only grow", epochsGrow},
 		{"epochs grow after a restored backup", epochsAfterBackup},
-		{"a reader beside the writer sees whole batches", readerBesideWriter},
+		{"a reader beside the writer sees whole batches", readerDuringWrites},
 		{"big records and many", bigRecords},
 		{"records are chosen by kind, symbol, strategy and time", chosen},
 		{"a closed journal takes nothing", closed},

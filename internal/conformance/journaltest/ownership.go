@@ -88,7 +88,7 @@ func epochsAfterBackup(t *testing.T, s *Store) {
 	sound(t, j, 2)
 }
 
-func readerBesideWriter(t *testing.T, s *Store) {
+func readerDuringWrites(t *testing.T, s *Store) {
 	j := s.open(t)
 	add(t, j, sending(1), sending(2))
 	reader := must[Journal](t)(s.Read())

@@ -30,12 +30,12 @@ func Shown(t testing.TB, place string, scenarios map[string]func(testing.TB)) {
 		if play == nil {
 			continue
 		}
-		if mutant.Break(""); Said(t, play) != "" {
-			t.Errorf("%s: want the scenario to hold as the rule is, have %s", row.Name, Said(t, play))
+		if mutant.Break(""); Failure(t, play) != "" {
+			t.Errorf("%s: want the scenario to hold as the rule is, have %s", row.Name, Failure(t, play))
 		}
 		mutant.Break(row.Name)
-		if said := Said(t, play); said != "" {
-			t.Logf("%-25s %s", row.Name, said)
+		if failure := Failure(t, play); failure != "" {
+			t.Logf("%-25s %s", row.Name, failure)
 		} else {
 			t.Errorf("%s: want its scenario to fail: %s", row.Name, row.Does)
 		}
@@ -54,28 +54,28 @@ func Holds(holds func() bool) func(testing.TB) {
 	}
 }
 
-// Said plays a scenario by itself and returns the first line of its first failure, or "" where it holds.
-func Said(t testing.TB, play func(testing.TB)) string {
+// Failure plays a scenario by itself and returns the first line of its first failure, or "" where it holds.
+func Failure(t testing.TB, play func(testing.TB)) string {
 	d, done := &doubt{TB: t}, make(chan struct{})
 	go func() {
 		defer close(done) // after runtime.Goexit too
 		play(d)
 	}()
 	<-done
-	return d.said
+	return d.failure
 }
 
 // doubt is a test that may fail.
 type doubt struct {
 	testing.TB
-	said string
+	failure string
 }
 
 func (*doubt) Helper() {}
 
 func (d *doubt) Errorf(format string, values ...any) {
-	if d.said == "" {
-		d.said, _, _ = strings.Cut(fmt.Sprintf(format, values...), "\n")
+	if d.failure == "" {
+		d.failure, _, _ = strings.Cut(fmt.Sprintf(format, values...), "\n")
 	}
 }
 

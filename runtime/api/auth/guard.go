@@ -85,7 +85,7 @@ func (g *Guard) ownHost(r *http.Request) bool {
 // Pace denies a request without a credential when its source sends too many. A login is never
 // denied: a right token opens a session whoever else floods from the same address.
 func (g *Guard) Pace(r *http.Request, who *Identity, now time.Time) *Denied {
-	if who.Role != Nobody || r.Method == http.MethodPost && r.URL.Path == LoginPath || g.unknown.allow(inbound.Source(r.RemoteAddr), now) {
+	if who.Role != Public || r.Method == http.MethodPost && r.URL.Path == LoginPath || g.unknown.allow(inbound.Source(r.RemoteAddr), now) {
 		return nil
 	}
 	return &Denied{Status: http.StatusTooManyRequests, Code: "rate_limit", Wait: time.Second,
@@ -108,11 +108,11 @@ const LoginPath = "/api/v1/session"
 // Admit denies whoever lacks a role or a higher one.
 func (i *Identity) Admit(minimum Role) *Denied {
 	switch {
-	case minimum == Nobody:
+	case minimum == Public:
 		return nil
 	case i.wait > 0:
 		return tooMany(i.wait)
-	case i.Role == Nobody:
+	case i.Role == Public:
 		return &Denied{Status: http.StatusUnauthorized, Code: "credentials",
 			Detail: "log in: botd login prints a link; or send Authorization: Bearer with the token in data_dir"}
 	case i.Role < minimum:
@@ -144,10 +144,10 @@ func (g *Guard) identify(r *http.Request, now time.Time) (who Identity, wait tim
 	}
 	if token, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); found {
 		who.By, who.Role = "token", g.config.Tokens.role(token)
-		if key, named := g.config.Keyring.find(token, now); named && who.Role == Nobody {
+		if key, named := g.config.Keyring.find(token, now); named && who.Role == Public {
 			who.Key, who.Role = key, key.role()
 		}
-		if who.Role == Nobody {
+		if who.Role == Public {
 			wait = g.delays.wrong(who.From, now)
 		}
 		return who, wait
@@ -191,13 +191,13 @@ func (g *Guard) fromCookie(value, host string, who Identity, now time.Time) Iden
 func (g *Guard) Login(r *http.Request, token, code string, now time.Time) (*http.Cookie, Identity, *Denied) {
 	source := sourceOf(r)
 	one := session{role: g.config.Tokens.role(token)}
-	if key, named := g.config.Keyring.find(token, now); named && one.role == Nobody {
+	if key, named := g.config.Keyring.find(token, now); named && one.role == Public {
 		one.role, one.key = key.role(), key.Hash
 	}
 	if code != "" && g.sessions.redeem(code, now) {
 		one = session{role: Operator, linked: true}
 	}
-	if one.role == Nobody {
+	if one.role == Public {
 		if wait := g.delays.wrong(source, now); wait > 0 {
 			return nil, Identity{}, tooMany(wait)
 		}

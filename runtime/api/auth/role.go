@@ -10,7 +10,7 @@ type Role uint8
 
 // The roles: a viewer sees everything, an operator changes things too.
 const (
-	Nobody Role = iota
+	Public Role = iota
 	Viewer
 	Operator
 )
@@ -25,5 +25,5 @@ func ParseRole(name string) (role Role, known bool) {
 			return role, true
 		}
 	}
-	return Nobody, false
+	return Public, false
 }

@@ -17,11 +17,11 @@ func TestSessionsAreBounded(t *testing.T) {
 		viewers = append(viewers, s.begin(session{role: Viewer}, at(i)))
 	}
 	for what, value := range map[string]string{"the operator's": operator, "another viewer's": named, "the newest": viewers[100]} {
-		if one, _ := s.find(value, at(101)); one.role == Nobody {
+		if one, _ := s.find(value, at(101)); one.role == Public {
 			t.Errorf("after 101 logins of one viewer: want %s session open, have it ended", what)
 		}
 	}
-	if one, _ := s.find(viewers[100-maxOfOne], at(101)); one.role != Nobody {
+	if one, _ := s.find(viewers[100-maxOfOne], at(101)); one.role != Public {
 		t.Errorf("want at most %d sessions of one credential", maxOfOne)
 	}
 	for i := range 300 { // many named tokens of both roles

@@ -66,7 +66,7 @@ func TestSessionsSurviveARestart(t *testing.T) {
 	if have := roleOf(guard, host, viewer); have != Viewer {
 		t.Errorf("the viewer's session after a restart: have %v", have)
 	}
-	if have := roleOf(guard, host, left); have != Nobody {
+	if have := roleOf(guard, host, left); have != Public {
 		t.Errorf("a session that was ended: want it ended after a restart, have %v", have)
 	}
 	closing()
@@ -74,7 +74,7 @@ func TestSessionsSurviveARestart(t *testing.T) {
 	defer closing()
 	viewer.Name = guard.cookie
 	operator.Name = guard.cookie
-	if have := roleOf(guard, host, operator); have != Nobody {
+	if have := roleOf(guard, host, operator); have != Public {
 		t.Errorf("a session whose token was replaced: want it ended, have %v", have)
 	}
 	if have := roleOf(guard, host, viewer); have != Viewer {
@@ -98,11 +98,11 @@ func TestASessionIsGoodForTheOriginItWasOpenedAt(t *testing.T) {
 		{"typed into the address bar", host, []string{"Sec-Fetch-Site", "none"}, Operator},
 		{"a link in a mail", host, []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, Operator},
 		{"no browser", host, nil, Operator},
-		{"a page of another port", host, []string{"Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "cors"}, Nobody},
-		{"a page of another port, in a browser that sends an origin alone", host, []string{"Origin", "http://127.0.0.1:9999"}, Nobody},
-		{"a page of another site", host, []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors"}, Nobody},
-		{"another name of the machine", "localhost:8420", nil, Nobody},
-		{"another port of the machine", "127.0.0.1:9999", nil, Nobody},
+		{"a page of another port", host, []string{"Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "cors"}, Public},
+		{"a page of another port, in a browser that sends an origin alone", host, []string{"Origin", "http://127.0.0.1:9999"}, Public},
+		{"a page of another site", host, []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors"}, Public},
+		{"another name of the machine", "localhost:8420", nil, Public},
+		{"another port of the machine", "127.0.0.1:9999", nil, Public},
 	} {
 		if have := roleOf(guard, c.host, cookie, c.headers...); have != c.want {
 			t.Errorf("%s: want %v, have %v", c.name, c.want, have)

@@ -28,7 +28,7 @@ const (
 
 // role is the role of a token. Both are compared, whatever the first comparison says.
 func (t *Tokens) role(given string) Role {
-	role := Nobody
+	role := Public
 	if t.Viewer != "" && subtle.ConstantTimeCompare([]byte(given), []byte(t.Viewer)) == 1 {
 		role = Viewer
 	}

@@ -139,7 +139,7 @@ func (d *daemon) start() {
 	d.command = exec.Command(binary, "run", "-c", "configs", "--listen", d.address, "--log-format", "json", "--start", marketStart)
 	d.command.Dir = d.directory
 	d.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	said, err := d.command.StderrPipe()
+	stderr, err := d.command.StderrPipe()
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func (d *daemon) start() {
 	d.ended = make(chan struct{})
 	found, all := make(chan string, 1), &strings.Builder{}
 	go func() {
-		for lines := bufio.NewScanner(said); lines.Scan(); {
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
 			if match := listening.FindStringSubmatch(lines.Text()); match != nil {
 				found <- match[1]
 			}

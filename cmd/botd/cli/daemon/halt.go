@@ -216,7 +216,7 @@ const (
 type followed struct {
 	doing    string   // what it has still to take away; empty when nothing is left
 	blind    []string // what it cannot see, or act on
-	underWay bool     // the exchange has taken all that ends what is left
+	accepted bool     // the exchange has taken all that ends what is left
 	halted   bool
 }
 
@@ -247,7 +247,7 @@ func follow(command *cobra.Command, d *connect.Running, scope string, wait time.
 		case state.doing == "":
 			fmt.Fprintln(w, "done: a read after the halt shows nothing of it left")
 			return state, nil
-		case state.underWay && wait <= 0:
+		case state.accepted && wait <= 0:
 			fmt.Fprintln(w, "under way: the exchange has taken the orders; --wait 1m follows them to their end")
 			return state, nil
 		}

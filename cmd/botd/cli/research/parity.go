@@ -28,8 +28,8 @@ import (
 	"botd/runtime/view"
 )
 
-// beside is a strategy's live trading and the backtest of the same time.
-type beside struct {
+// comparison is a strategy's live trading and the backtest of the same time.
+type comparison struct {
 	daemon   connect.Flags
 	from, to string
 	out      string
@@ -38,7 +38,7 @@ type beside struct {
 
 // NewParity returns the command botd parity.
 func NewParity() *cobra.Command {
-	var b beside
+	var b comparison
 	command := &cobra.Command{
 		Use: "parity STRATEGY", Short: "a running strategy beside its backtest over the same candles",
 		Long: `Runs a strategy that trades now, as its file says now, over the candles that the daemon recorded
@@ -61,7 +61,7 @@ differently: a halt, a limit, an outage, another version of the strategy, other 
 	return command
 }
 
-func (b *beside) run(command *cobra.Command, name string) error {
+func (b *comparison) run(command *cobra.Command, name string) error {
 	config, err := connect.LoadValid(command.Context(), b.daemon.Directory)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (b *beside) run(command *cobra.Command, name string) error {
 		return err
 	}
 	if b.out != "" {
-		if err := report.WriteBeside(b.out, outcome.Config, outcome.Result, &report.Live{Answer: outcome.Answer, Fills: outcome.Fills}); err != nil {
+		if err := report.WriteWithLive(b.out, outcome.Config, outcome.Result, &report.Live{Answer: outcome.Answer, Fills: outcome.Fills}); err != nil {
 			return failure.Wrap(failure.IO, err)
 		}
 		fmt.Fprintln(command.ErrOrStderr(), "report written to", filepath.Join(b.out, "report.html"))
@@ -96,7 +96,7 @@ func (b *beside) run(command *cobra.Command, name string) error {
 }
 
 // read asks the daemon what the strategy traded, and what the account had.
-func (b *beside) read(command *cobra.Command, running *connect.Running, r *replay.Replay) (err error) {
+func (b *comparison) read(command *cobra.Command, running *connect.Running, r *replay.Replay) (err error) {
 	if b.from != "" {
 		if r.FromMS, err = moment.Parse("--from", b.from); err != nil {
 			return err
@@ -139,7 +139,7 @@ func pages[T any](command *cobra.Command, running *connect.Running, path, strate
 }
 
 // show prints the orders side by side, and what follows from them in a sentence.
-func (b *beside) show(w io.Writer, a *parity.Parity) {
+func (b *comparison) show(w io.Writer, a *parity.Parity) {
 	pairs := a.Pairs
 	if b.lines > 0 && len(pairs) > b.lines {
 		fmt.Fprintf(w, "the newest %d of %d orders\n", b.lines, len(pairs))

@@ -257,8 +257,8 @@ func botdSource(given string) (directory string, sums []byte, err error) {
 			places = append(places, up)
 		}
 		if program, err := os.Executable(); err == nil {
-			beside := filepath.Dir(program)
-			places = append(places, filepath.Join(beside, "source"), filepath.Join(beside, "../share/botd/source"))
+			binaries := filepath.Dir(program)
+			places = append(places, filepath.Join(binaries, "source"), filepath.Join(binaries, "../share/botd/source"))
 		}
 	}
 	at := slices.IndexFunc(places, func(place string) bool {

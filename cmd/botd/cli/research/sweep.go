@@ -270,7 +270,7 @@ func (f *sweepFlags) create(directory string, trials *inputs.Trials) (*sweeps.Lo
 	if f.spec.Symbols, err = absoluteOf(from.Symbols); err != nil {
 		return nil, err
 	}
-	files, err := inputs.Beside(given)
+	files, err := inputs.PortableFiles(given)
 	if err != nil {
 		return nil, err
 	}

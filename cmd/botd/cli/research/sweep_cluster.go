@@ -82,8 +82,8 @@ func (f *sweepFlags) runner(command *cobra.Command, plan *sweeps.Plan, trials *i
 	}, nil
 }
 
-// looking connects to the server of --on.
-func looking(command *cobra.Command, access cluster.Access, do func(ctx context.Context, view *cluster.View) error) error {
+// onCluster connects to the server of --on.
+func onCluster(command *cobra.Command, access cluster.Access, do func(ctx context.Context, view *cluster.View) error) error {
 	ctx, cancel := context.WithTimeout(command.Context(), time.Minute)
 	defer cancel()
 	view, err := cluster.Open(ctx, access)
@@ -103,7 +103,7 @@ type clusterList struct {
 func (l *clusterList) Rows() any { return l.Sweeps }
 
 func listOn(command *cobra.Command, access cluster.Access, output string) error {
-	return looking(command, access, func(ctx context.Context, view *cluster.View) error {
+	return onCluster(command, access, func(ctx context.Context, view *cluster.View) error {
 		list := &clusterList{}
 		var err error
 		if list.Sweeps, err = view.Sweeps(ctx); err != nil {
@@ -137,7 +137,7 @@ func clusterTable(w io.Writer, list *clusterList) {
 
 // sweepOn reads the rows that the server has of a sweep.
 func sweepOn(command *cobra.Command, access cluster.Access, name string) (result *saved.Sweep, err error) {
-	err = looking(command, access, func(ctx context.Context, view *cluster.View) error {
+	err = onCluster(command, access, func(ctx context.Context, view *cluster.View) error {
 		found, trials, err := view.Rows(ctx, name)
 		if err != nil {
 			return noSweep(name, err)
@@ -155,7 +155,7 @@ func sweepOn(command *cobra.Command, access cluster.Access, name string) (result
 }
 
 func cancelOn(command *cobra.Command, access cluster.Access, name string) error {
-	return looking(command, access, func(ctx context.Context, view *cluster.View) error {
+	return onCluster(command, access, func(ctx context.Context, view *cluster.View) error {
 		if err := view.Cancel(ctx, name); errors.Is(err, sweeps.ErrNone) {
 			return noSweep(name, err)
 		} else if err != nil {

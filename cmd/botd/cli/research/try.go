@@ -153,13 +153,13 @@ func (t *tried) wrap(script, name string) error {
 	if err != nil {
 		return failure.Wrap(failure.NoInput, err)
 	}
-	beside := filepath.Join(t.out, filepath.Base(script))
+	copied := filepath.Join(t.out, filepath.Base(script))
 	t.strategy = filepath.Join(t.out, "strategy.yaml")
 	symbol := cmp.Or(t.series.symbol, tryout.SymbolOf(t.data), "BTC-USDT")
 	made := fmt.Sprintf("name: %s\nstrategy: script\nfile: %s\nmarket: futures\nsymbol: %s\ninterval: 1h\nleverage: 1\nsize: {equity: 50%%}\n",
 		name, filepath.Base(script), symbol)
 	t.guess("the script has no strategy file: it trades futures with 50 %% of equity at leverage 1 (%s)", t.strategy)
-	return failure.Wrap(failure.IO, errors.Join(os.WriteFile(beside, text, 0o600), os.WriteFile(t.strategy, []byte(made), 0o600)))
+	return failure.Wrap(failure.IO, errors.Join(os.WriteFile(copied, text, 0o600), os.WriteFile(t.strategy, []byte(made), 0o600)))
 }
 
 // read reads the candles, makes them those of the strategy, and writes them in botd's own layout.

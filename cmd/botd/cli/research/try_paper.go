@@ -60,11 +60,11 @@ func (t *tried) goOn(command *cobra.Command, c *configs.StrategyConfig) error {
 		put(path.Join("strategies", c.Name+".yaml"), c.Effective()),
 	}
 	if c.Script.File != "" {
-		beside := path.Join("strategies", path.Dir(c.Script.File))
-		errs = append(errs, os.MkdirAll(filepath.Join(directory, filepath.FromSlash(beside)), 0o700),
+		copied := path.Join("strategies", path.Dir(c.Script.File))
+		errs = append(errs, os.MkdirAll(filepath.Join(directory, filepath.FromSlash(copied)), 0o700),
 			put(path.Join("strategies", c.Script.File), c.Script.Text))
 		for _, library := range c.Script.Libraries {
-			name := path.Join(beside, library.Name)
+			name := path.Join(copied, library.Name)
 			errs = append(errs, os.MkdirAll(filepath.Join(directory, filepath.FromSlash(path.Dir(name))), 0o700), put(name, string(library.Text)))
 		}
 	}
