@@ -83,7 +83,7 @@ func TestEachFileCallOfTheSessionsFails(t *testing.T) {
 		closing()
 		guard, closing = start()
 		defer closing()
-		if have := roleOf(guard, host, cookie); have != Nobody {
+		if have := roleOf(guard, host, cookie); have != Public {
 			t.Errorf("a session that was ended: want it ended after a restart, have %v", have)
 		}
 	})
