@@ -24,6 +24,7 @@ const (
 	Configured          = "configuration" // what botd check warns of
 	NoFunding           = "no_funding"
 	FundingIncomplete   = "funding_incomplete"
+	ColumnsElsewhere    = "columns_elsewhere" // a file of columns is of another time than the candles
 	DataHoles           = "data_holes"
 	DataRepaired        = "data_repaired"
 	DetailIncomplete    = "detail_incomplete"
@@ -53,7 +54,7 @@ const (
 // may have another one.
 func (w Warning) aboutOtherRuns() bool {
 	switch w.Code {
-	case BoundsNotOrdered, IdealRepriced, PessimisticRepriced, Configured, DataMismatch, DetailFound:
+	case BoundsNotOrdered, IdealRepriced, PessimisticRepriced, Configured, ColumnsElsewhere, DataMismatch, DetailFound:
 		return true
 	}
 	return false

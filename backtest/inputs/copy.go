@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"botd/backtest"
 	"botd/configs"
+	"botd/exchange/tape"
 )
 
 // PortableFiles returns what a strategy's file names and what lies beside it, by its path from there: script,
@@ -20,11 +22,11 @@ func PortableFiles(c *configs.StrategyConfig) (map[string][]byte, error) {
 		if filepath.IsAbs(name) || i >= len(c.ColumnPaths) {
 			continue
 		}
-		file, _ := columnPath(name)
+		path, _ := tape.ColumnPath(c.ColumnPaths[i])
+		file := strings.TrimSuffix(name, strings.TrimPrefix(c.ColumnPaths[i], path)) // without its prefix
 		if !filepath.IsLocal(file) {
 			return nil, fmt.Errorf("columns: %s does not lie beside the strategy's file, and would not be found from a copy of that", file)
 		}
-		path, _ := columnPath(c.ColumnPaths[i])
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err

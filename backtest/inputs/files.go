@@ -229,8 +229,10 @@ func (b *Files) legs(symbols []*exchange.Symbol, given []*configs.StrategyConfig
 		return config, err
 	}
 	config.Inputs.FromMS, config.Inputs.ToMS = b.fromMS, b.toMS
-	config, err = config.Within(b.fromMS, b.toMS)
-	return config, failure.Wrap(failure.Data, err)
+	if config, err = config.Within(b.fromMS, b.toMS); err != nil {
+		return config, failure.Wrap(failure.Data, err)
+	}
+	return config, columnsElsewhere(&config)
 }
 
 // leg loads one strategy's candles.

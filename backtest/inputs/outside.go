@@ -2,8 +2,10 @@ package inputs
 
 import (
 	"cmp"
+	"fmt"
+	"math"
 	"slices"
-	"strings"
+	"time"
 
 	"botd/backtest"
 	"botd/configs"
@@ -28,12 +30,6 @@ func (b *Files) outside() error {
 		return all
 	}
 	return nil
-}
-
-// columnPath takes FILE=PREFIX apart.
-func columnPath(word string) (file, prefix string) {
-	file, prefix, _ = strings.Cut(word, "=")
-	return file, prefix
 }
 
 // signals reads recorded signals for the strategies that take them, and notes all files from outside,
@@ -64,9 +60,38 @@ func (b *Files) signals(config *backtest.Config, named []string) error {
 		config.Inputs.Signals = append(config.Inputs.Signals, backtest.File{Path: path, SHA256: fileSHA(path)})
 	}
 	for _, path := range append(slices.Clone(b.Columns), named...) {
-		file, _ := columnPath(path)
+		file, _ := tape.ColumnPath(path)
 		config.Inputs.Columns = append(config.Inputs.Columns, backtest.File{Path: path, SHA256: fileSHA(file)})
 	}
 	slices.SortStableFunc(config.Signals, func(a, b backtest.Signal) int { return cmp.Compare(a.TimeMS, b.TimeMS) })
 	return nil
 }
+
+// columnsElsewhere warns of files of columns whose rows are all of another time than the candles.
+func columnsElsewhere(config *backtest.Config) error {
+	firstMS, lastMS := int64(math.MaxInt64), int64(math.MinInt64)
+	for i := range config.Legs {
+		c := config.Legs[i].Tape.Candles
+		if c.Len() == 0 {
+			continue
+		}
+		firstMS, lastMS = min(firstMS, c.OpenMS[0]), max(lastMS, c.OpenMS[c.Len()-1]+int64(c.Interval))
+	}
+	for _, file := range config.Inputs.Columns {
+		columns, err := tape.LoadColumns([]string{file.Path}, false)
+		if err != nil {
+			return tape.Failure(err)
+		}
+		switch beginMS, endMS := columns.Span(); {
+		case beginMS > lastMS:
+			config.Warnings = append(config.Warnings, backtest.Warning{Code: backtest.ColumnsElsewhere, Text: fmt.Sprintf(
+				"%s begins at %s, after the candles' end at %s: no value of it is seen", file.Path, minute(beginMS), minute(lastMS))})
+		case endMS < firstMS:
+			config.Warnings = append(config.Warnings, backtest.Warning{Code: backtest.ColumnsElsewhere, Text: fmt.Sprintf(
+				"%s ends at %s, before the candles begin at %s: each of its columns has one value throughout", file.Path, minute(endMS), minute(firstMS))})
+		}
+	}
+	return nil
+}
+
+func minute(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04") }

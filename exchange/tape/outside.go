@@ -29,39 +29,66 @@ const (
 	aSecondMS  = 1_000_000_000 // from here on, 2001 in seconds; what is below is a time of a test
 )
 
-// rowsOf reads a CSV or Parquet file, plain or packed, with a header.
-func rowsOf(path string, row func(line int, header, fields []string) error) error {
+// A rowFile is a CSV or Parquet file, plain or packed, whose header is read.
+type rowFile struct {
+	reader *csv.Reader
+	header []string
+	first  []string // the first row of a file without a header, as Binance's of trades
+	opened []io.Closer
+}
+
+func openRows(path string) (*rowFile, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer file.Close()
+	f := &rowFile{opened: []io.Closer{file}}
 	text, err := unpack(path, file)
 	if err != nil {
-		return err
+		f.close()
+		return nil, err
 	}
 	if closer, is := text.(io.Closer); is {
-		defer closer.Close()
+		f.opened = append(f.opened, closer)
 	}
-	reader := csv.NewReader(text)
-	reader.ReuseRecord = true
-	first, err := reader.Read()
+	f.reader = csv.NewReader(text)
+	f.reader.ReuseRecord = true
+	words, err := f.reader.Read()
 	if err != nil {
-		return &DataError{Path: path, Line: 1, What: "no header: the file is empty, or no CSV"}
+		f.close()
+		return nil, &DataError{Path: path, Line: 1, What: "no header: the file is empty, or no CSV"}
 	}
-	header := slices.Clone(first)
-	header[0] = strings.TrimPrefix(header[0], "\ufeff") // spreadsheets write it
-	for i := range header {
-		header[i] = strings.TrimSpace(header[i])
+	f.header = slices.Clone(words)
+	f.header[0] = strings.TrimPrefix(f.header[0], "\ufeff") // spreadsheets write it
+	for i := range f.header {
+		f.header[i] = strings.TrimSpace(f.header[i])
 	}
-	if names := binanceTrades(header); names != nil {
-		if err := row(1, names, header); err != nil {
+	if names := binanceTrades(f.header); names != nil {
+		f.header, f.first = names, f.header
+	}
+	return f, nil
+}
+
+func (f *rowFile) close() {
+	for _, closer := range slices.Backward(f.opened) {
+		closer.Close()
+	}
+}
+
+// rowsOf gives each row of a file to a function.
+func rowsOf(path string, row func(line int, header, fields []string) error) error {
+	file, err := openRows(path)
+	if err != nil {
+		return err
+	}
+	defer file.close()
+	if file.first != nil {
+		if err := row(1, file.header, file.first); err != nil {
 			return err
 		}
-		header = names
 	}
 	for line := 2; ; line++ {
-		fields, err := reader.Read()
+		fields, err := file.reader.Read()
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
@@ -70,7 +97,7 @@ func rowsOf(path string, row func(line int, header, fields []string) error) erro
 		case line > maxOutside:
 			return &DataError{Path: path, Line: line, What: fmt.Sprintf("more than %d rows", maxOutside)}
 		}
-		if err := row(line, header, fields); err != nil {
+		if err := row(line, file.header, fields); err != nil {
 			return err
 		}
 	}
@@ -163,15 +190,21 @@ type columnFile struct {
 	values       [][]float64 // by name; a gap has the value before it
 }
 
+// ColumnPath takes FILE=PREFIX apart. A file may have = in its name.
+func ColumnPath(word string) (file, prefix string) {
+	if _, err := os.Stat(word); err == nil {
+		return word, ""
+	}
+	file, prefix, _ = strings.Cut(word, "=")
+	return file, prefix
+}
+
 // LoadColumns reads files, given as FILE or FILE=PREFIX. With follow, a file that grows is read again.
 func LoadColumns(given []string, follow bool) (*Columns, error) {
 	c := &Columns{follow: follow}
 	known := map[string]string{}
 	for _, word := range given {
-		path, prefix, named := strings.Cut(word, "=")
-		if _, err := os.Stat(word); err == nil && named {
-			path, prefix = word, ""
-		}
+		path, prefix := ColumnPath(word)
 		file := &columnFile{path: path, prefix: prefix}
 		if err := file.read(); err != nil {
 			return nil, err
@@ -280,6 +313,17 @@ func (c *Columns) Paths() (paths []string) {
 		paths = append(paths, filepath.ToSlash(f.path))
 	}
 	return paths
+}
+
+// Span returns the times of the first and of the last row of all files.
+func (c *Columns) Span() (firstMS, lastMS int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	firstMS, lastMS = math.MaxInt64, math.MinInt64
+	for _, f := range c.files {
+		firstMS, lastMS = min(firstMS, f.timeMS[0]), max(lastMS, f.timeMS[len(f.timeMS)-1])
+	}
+	return firstMS, lastMS
 }
 
 // At returns the value of a series that is visible at a time.

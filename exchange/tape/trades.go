@@ -1,7 +1,6 @@
 package tape
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -23,15 +22,14 @@ const expectedTrades = "expected a header with id, price, qty, time_ms, and side
 
 // AreTrades reports whether a file's header is one of trades.
 func AreTrades(path string) bool {
-	found := false
-	_ = rowsOf(path, func(_ int, header, _ []string) error {
-		_, found = tradeLayout(header)
-		return errEnough
-	})
+	file, err := openRows(path)
+	if err != nil {
+		return false
+	}
+	defer file.close()
+	_, found := tradeLayout(file.header)
 	return found
 }
-
-var errEnough = errors.New("enough was read")
 
 // tradeLayout finds the columns, in the order id, price, quantity, time, maker, side; -1 for none.
 func tradeLayout(header []string) (at [6]int, found bool) {
