@@ -3,6 +3,7 @@ package probe
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"botd/exchange/wire"
 )
@@ -88,9 +89,8 @@ func permutations(letters string) (all []string) {
 	return all
 }
 
-// schemes are all ways to sign that are known, likely ones first. paths are the ways to sign an address with a path of
-// its own.
-func schemes(paths []string) (all []scheme) {
+// templates are what is signed, in every order with every choice.
+var templates = sync.OnceValue(func() (all []choice) {
 	for _, order := range orders() {
 		for _, separator := range separators {
 			for _, resource := range order.resources() {
@@ -101,17 +101,31 @@ func schemes(paths []string) (all []scheme) {
 					cost := order.cost + separator.cost + resource.cost + body.cost
 					for _, join := range joins(separator, body) {
 						parts := parts{separator.text, resource.text, body.text, join.text}
-						all = append(all, order.written(parts, cost+join.cost, paths)...)
+						all = append(all, order.written(parts, cost+join.cost)...)
 					}
 				}
 			}
 		}
 	}
-	for _, template := range common {
-		all = append(all, written(template.text, template.cost, paths)...)
+	return append(all, common...)
+})
+
+// schemes are all ways to sign that are known, likely ones first. paths are the ways to sign an address with a path of
+// its own.
+func schemes(paths []string) []scheme {
+	var byCost [][]scheme
+	for _, template := range templates() {
+		for _, encoding := range encodings {
+			for i, path := range paths {
+				cost := template.cost + encoding.cost + i
+				for len(byCost) <= cost {
+					byCost = append(byCost, nil)
+				}
+				byCost[cost] = append(byCost[cost], scheme{wire.Signer{Template: template.text, Encoding: encoding.text, Paths: path}, cost})
+			}
+		}
 	}
-	slices.SortStableFunc(all, func(a, b scheme) int { return a.cost - b.cost })
-	return all
+	return slices.Concat(byCost...)
 }
 
 // parts are the texts of a scheme's parts.
@@ -136,25 +150,15 @@ func joins(separator, body choice) []choice {
 	return all
 }
 
-// written are the schemes of an order of parts. A body with another separator than theirs is at the end.
-func (c choice) written(p parts, cost int, paths []string) (all []scheme) {
+// written are the templates of an order of parts. A body with another separator than theirs is at the end.
+func (c choice) written(p parts, cost int) (all []choice) {
 	first := 0
 	if p.body == "" || p.join != p.separator {
 		first = len(c.text)
 	}
 	for place := first; place <= len(c.text); place++ {
 		template, more := c.template(p, place)
-		all = append(all, written(template, cost+more, paths)...)
-	}
-	return all
-}
-
-// written are the schemes of a template.
-func written(template string, cost int, paths []string) (all []scheme) {
-	for _, encoding := range encodings {
-		for i, path := range paths {
-			all = append(all, scheme{wire.Signer{Template: template, Encoding: encoding.text, Paths: path}, cost + encoding.cost + i})
-		}
+		all = append(all, choice{template, cost + more})
 	}
 	return all
 }
