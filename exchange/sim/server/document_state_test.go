@@ -34,14 +34,19 @@ func visitReplaced(t *testing.T, d *document) {
 	}
 }
 
-// visitPending asks for the journal while a request waits.
+// visitPending asks for the journal while a request waits: for the manual clock, since in real time it would be an hour.
 func visitPending(v *visitor) {
-	v.trader.fault(`{"match":"GET /fapi/v1/health","kind":"delay","delay_ms":1,"count":1}`)
+	v.trader.fault(`{"match":"GET /fapi/v1/health","kind":"delay","delay_ms":3600000,"count":1}`)
 	answered := make(chan answer, 1)
 	go func() { answered <- v.trader.send("GET", "/fapi/v1/health", "", nil) }()
-	for !strings.Contains(v.good("control_requests", "", "").body, `"pending":true`) {
+	for waiting := ""; !strings.Contains(waiting, `"pending":true`); waiting = v.good("control_requests", "", "").body {
+		select {
+		case early := <-answered:
+			v.trader.t.Fatalf("want a request that waits for the clock, have its answer %+v, and the requests %s", early, waiting)
+		default:
+		}
 	}
-	v.trader.advance(1)
+	v.trader.advance(3_600_000)
 	<-answered
 }
 
