@@ -321,6 +321,6 @@ func (x *Exchange) Transfer(name string, market exchange.Market, asset string, a
 		}
 		a.balances[at].free = a.balances[at].free.Add(amount)
 	}
-	x.markChanged(a) // its positions are liquidated at other prices now
+	x.clearing.markChanged(a) // its positions are liquidated at other prices now
 	return nil
 }

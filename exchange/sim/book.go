@@ -177,7 +177,7 @@ func (b *book) react(gap bool) {
 	if b.mark <= b.liquidationLow || b.mark >= b.liquidationHigh {
 		for _, a := range b.exchange.accounts {
 			if a.holds(b) {
-				b.exchange.settleAccount(a)
+				b.exchange.clearing.settleAccount(a)
 			}
 		}
 	}
@@ -196,7 +196,7 @@ func (b *book) react(gap bool) {
 	if b.tape != nil {
 		b.tape.known = b.last // the account saw it happen
 	}
-	b.exchange.settleAccounts()
+	b.exchange.clearing.settleAccounts()
 }
 
 func (a *account) holds(b *book) bool {

@@ -4,12 +4,12 @@ import "botd/exchange"
 
 // cancelable finds the order of a cancel request. An order can be canceled once it is accepted,
 // even before list and GET show it.
-func (x *Exchange) cancelable(a *account, request *exchange.Request) (*order, *exchange.Refusal) {
-	op := request.Operation
-	o := x.orders.of(a, op.Market(), request.OrderID)
+func (c *call) cancelable() (*order, *exchange.Refusal) {
+	op := c.request.Operation
+	o := c.exchange.orders.of(c.account, op.Market(), c.request.OrderID)
 	switch {
 	case o == nil:
-		return nil, refuse(op, CodeUnknownOrder, "order %d is unknown", request.OrderID)
+		return nil, refuse(op, CodeUnknownOrder, "order %d is unknown", c.request.OrderID)
 	case o.Status.Final() || o.dead:
 		status := o.Status
 		if o.dead {
@@ -24,67 +24,67 @@ func (x *Exchange) cancelable(a *account, request *exchange.Request) (*order, *e
 
 // cancelFutures accepts a cancel. The answer says PRE_CANCELED; the order is CANCELED after the
 // delay, unless it fills first.
-func (x *Exchange) cancelFutures(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
-	o, refusal := x.cancelable(a, request)
+func (c *call) cancelFutures() *exchange.Refusal {
+	o, refusal := c.cancelable()
 	if refusal != nil {
 		return refusal
 	}
-	answer.Order = o.report()
-	answer.Order.Status = exchange.StatusPreCanceled
-	x.cancel(o)
+	c.answer.Order = o.report()
+	c.answer.Order.Status = exchange.StatusPreCanceled
+	c.exchange.cancel(o)
 	return nil
 }
 
 // cancelAllFutures accepts a cancel of every order. The answer shows the orders as they were.
-func (x *Exchange) cancelAllFutures(a *account, answer *exchange.Answer) *exchange.Refusal {
+func (c *call) cancelAllFutures() *exchange.Refusal {
 	var canceling []exchange.Order
-	for o := a.futuresOrders.first; o != nil; {
+	for o := c.account.futuresOrders.first; o != nil; {
 		next := o.after
 		if o.book.symbol.Cancelable {
 			canceling = append(canceling, o.report())
-			x.cancel(o)
+			c.exchange.cancel(o)
 		}
 		o = next
 	}
-	answer.Orders = exchange.FetchedOf(canceling)
+	c.answer.Orders = exchange.FetchedOf(canceling)
 	return nil
 }
 
 // cancelSpot cancels a spot order. The answer says CANCELED and no fill follows; list, history and
 // wallet follow after the delay.
-func (x *Exchange) cancelSpot(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
-	b, refusal := x.symbol(request, request.Symbol)
+func (c *call) cancelSpot() *exchange.Refusal {
+	b, refusal := c.symbol(c.request.Symbol)
 	if refusal != nil {
 		return refusal
 	}
-	o, refusal := x.cancelable(a, request)
+	o, refusal := c.cancelable()
 	if refusal != nil {
 		return refusal
 	}
 	if o.book != b {
-		return refuse(request.Operation, CodeUnknownOrder, "order %d is unknown on %s", request.OrderID, b.symbol.Name)
+		return refuse(c.request.Operation, CodeUnknownOrder, "order %d is unknown on %s", c.request.OrderID, b.symbol.Name)
 	}
-	answer.Order = x.takeOutAndCancel(o)
+	c.answer.Order = c.exchange.takeOutAndCancel(o)
 	return nil
 }
 
-func (x *Exchange) cancelAllSpot(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
-	b, refusal := x.symbol(request, request.Symbol)
+func (c *call) cancelAllSpot() *exchange.Refusal {
+	b, refusal := c.symbol(c.request.Symbol)
 	if refusal != nil {
 		return refusal
 	}
 	if !b.symbol.Cancelable {
-		return refuse(request.Operation, CodeNotCancelable, "orders on %s cannot be canceled: isCancelOrder is false", b.symbol.Name)
+		return refuse(c.request.Operation, CodeNotCancelable, "orders on %s cannot be canceled: isCancelOrder is false", b.symbol.Name)
 	}
 	var canceling []exchange.Order
-	for o := a.spotList.first; o != nil; {
+	for o := c.account.spotList.first; o != nil; {
 		next := o.after
 		if o.book == b && !o.dead {
-			canceling = append(canceling, x.takeOutAndCancel(o))
+			canceling = append(canceling, c.exchange.takeOutAndCancel(o))
 		}
 		o = next
 	}
-	answer.Orders = exchange.FetchedOf(canceling)
+	c.answer.Orders = exchange.FetchedOf(canceling)
 	return nil
 }
 
@@ -111,34 +111,34 @@ func (x *Exchange) cancel(o *order) {
 
 // setLeverage changes a symbol's leverage: at most that of the position's bracket, and not so low
 // that margin is missing.
-func (x *Exchange) setLeverage(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
-	b, refusal := x.symbol(request, request.Symbol)
+func (c *call) setLeverage() *exchange.Refusal {
+	b, refusal := c.symbol(c.request.Symbol)
 	if refusal != nil {
 		return refusal
 	}
-	h := &a.holdings[b.index]
+	h := &c.account.holdings[b.index]
 	var notional exchange.Amount
 	if h.position != nil {
 		notional = b.symbol.Notional(b.mark, h.position.remaining)
 	}
-	if maximum := b.symbol.BracketOf(notional).MaxLeverage; request.Leverage < 1 || request.Leverage > maximum {
-		return refuse(request.Operation, CodeLeverage, "leverage %d is outside 1..%d of the bracket that %s USDT on %s fall in",
-			request.Leverage, maximum, notional, b.symbol.Name)
+	if maximum := b.symbol.BracketOf(notional).MaxLeverage; c.request.Leverage < 1 || c.request.Leverage > maximum {
+		return refuse(c.request.Operation, CodeLeverage, "leverage %d is outside 1..%d of the bracket that %s USDT on %s fall in",
+			c.request.Leverage, maximum, notional, b.symbol.Name)
 	}
 	before := h.leverage
-	x.applyLeverage(a, b, request.Leverage)
-	if available := a.available(); available.Sign() < 0 && request.Leverage < before {
-		x.applyLeverage(a, b, before)
-		return refuse(request.Operation, CodeLeverageMargin, "leverage %d on %s needs %s USDT more than is available",
-			request.Leverage, b.symbol.Name, available.Neg())
+	c.exchange.clearing.applyLeverage(c.account, b, c.request.Leverage)
+	if available := c.account.available(); available.Sign() < 0 && c.request.Leverage < before {
+		c.exchange.clearing.applyLeverage(c.account, b, before)
+		return refuse(c.request.Operation, CodeLeverageMargin, "leverage %d on %s needs %s USDT more than is available",
+			c.request.Leverage, b.symbol.Name, available.Neg())
 	}
-	x.markChanged(a)
-	answer.Status = "ok"
+	c.exchange.clearing.markChanged(c.account)
+	c.answer.Status = "ok"
 	return nil
 }
 
 // applyLeverage recomputes a symbol's position and order margin.
-func (x *Exchange) applyLeverage(a *account, b *book, leverage int) {
+func (c *clearing) applyLeverage(a *account, b *book, leverage int) {
 	h := &a.holdings[b.index]
 	h.leverage = leverage
 	if p := h.position; p != nil {
@@ -148,7 +148,7 @@ func (x *Exchange) applyLeverage(a *account, b *book, leverage int) {
 	}
 	for o := a.futuresOrders.first; o != nil; o = o.after {
 		if o.book == b && o.opens() {
-			x.holdMargin(o)
+			c.holdMargin(o)
 		}
 	}
 }

@@ -66,8 +66,7 @@ type Exchange struct {
 	assets      []string
 	accounts    []*account
 	byName      map[string]*account
-	asked       *account   // the last one found
-	unsettled   []*account // had a fill: to be checked for liquidation
+	asked       *account // the last one found
 	queue       queue
 	lastTurn    int64 // last turn given to a standing order
 	tracker     tracker
@@ -75,7 +74,7 @@ type Exchange struct {
 	validating  placement // the order being validated
 	orders      orderStore
 	fills       fillLog
-	positionID  int64
+	clearing    clearing
 	reused      [3]reusedList // by market
 	version     uint64
 }
@@ -94,6 +93,7 @@ func New(config Config) (*Exchange, error) {
 		byKey: map[exchange.SymbolKey]*book{}, byName: map[string]*account{}, queue: queue{dueMS: never},
 		orders: orderStore{most: config.MaxHistory, reuse: config.ReuseLists}, fills: fillLog{most: config.MaxHistory},
 	}
+	x.clearing.exchange = x
 	for _, symbol := range config.Symbols {
 		if x.byKey[symbol.Key()] != nil {
 			return nil, fmt.Errorf("symbol %s is given twice", symbol.Key())
@@ -194,7 +194,7 @@ func (x *Exchange) slide() {
 func (x *Exchange) passMoment() {
 	for _, b := range x.books {
 		if b.fundingMS <= x.nowMS {
-			x.payFunding(b)
+			x.clearing.payFunding(b)
 		}
 	}
 	for _, b := range x.books {

@@ -85,13 +85,13 @@ func (l *fillLog) countAfter(id int64) int {
 }
 
 // recordSpot adds a fill to the account's own trades.
-func (x *Exchange) recordSpot(o *order, fill Fill) {
+func (c *clearing) recordSpot(o *order, fill Fill) {
 	a := o.account
 	a.trades = append(a.trades, exchange.UserTrade{
 		ID: fill.ID, Symbol: fill.Symbol, OrderID: fill.OrderID, Price: fill.Price, Quantity: fill.Quantity,
 		Fee: fill.Fee, FeeAsset: fill.FeeAsset, Maker: fill.Maker, TimeMS: fill.TimeMS,
 	})
-	if extra := len(a.trades) - x.config.MaxHistory; extra > x.config.MaxHistory/4 {
+	if extra := len(a.trades) - c.exchange.config.MaxHistory; extra > c.exchange.config.MaxHistory/4 {
 		a.trades = append(a.trades[:0:0], a.trades[extra:]...)
 	}
 }

@@ -69,9 +69,9 @@ func (b *book) fundingRate(timeMS int64) exchange.Rate {
 // payFunding charges a symbol's positions notional x rate: a long pays a positive rate, a short
 // receives it. On recorded candles the mark price is the open of the candle that begins then
 // (decisions.md, funding).
-func (x *Exchange) payFunding(b *book) {
+func (c *clearing) payFunding(b *book) {
 	timeMS := b.fundingMS
-	b.setFundingTime(x.nowMS)
+	b.setFundingTime(c.exchange.nowMS)
 	rate := b.fundingRate(timeMS)
 	if len(b.positions) == 0 || rate == 0 {
 		return
@@ -89,9 +89,9 @@ func (x *Exchange) payFunding(b *book) {
 		a.money.Funding = a.money.Funding.Add(payment)
 		a.holdings[b.index].funding = a.holdings[b.index].funding.Add(payment)
 		a.money.Wallet = a.money.Wallet.Sub(payment)
-		x.markChanged(a)
+		c.markChanged(a)
 	}
-	x.settleAccounts()
+	c.settleAccounts()
 }
 
 // reportFunding returns a symbol's funding in the form of the interface: the next payment's rate, the

@@ -42,28 +42,35 @@ func (p *position) maintenanceAt(mark exchange.Price) exchange.Amount {
 	return notional.MulRate(bracket.MarginRatio).Sub(bracket.MarginAmount)
 }
 
+// clearing books what was executed and paid: balances, positions, margin, liquidations.
+type clearing struct {
+	exchange   *Exchange
+	unsettled  []*account // had a fill or a payment: to be checked for liquidation
+	positionID int64      // of the newest position
+}
+
 // marginOf returns the order margin of the rest of an opening order: its value at its basis /
 // leverage. On an exchange that nets, an opposite order opens only what exceeds the position.
-func (x *Exchange) marginOf(o *order) exchange.Amount {
+func (c *clearing) marginOf(o *order) exchange.Amount {
 	h := &o.account.holdings[o.book.index]
 	left := o.Quantity - o.Filled
-	if p := h.position; x.net && p != nil && p.side != sideOf(o.Side) {
+	if p := h.position; c.exchange.net && p != nil && p.side != sideOf(o.Side) {
 		left = max(0, left-p.remaining)
 	}
 	return o.book.symbol.Notional(o.basis(), left).Div(int64(h.leverage))
 }
 
 // holdMargin sets the margin an order holds to what it needs now.
-func (x *Exchange) holdMargin(o *order) {
-	margin := x.marginOf(o)
+func (c *clearing) holdMargin(o *order) {
+	margin := c.marginOf(o)
 	o.account.orderMargin = o.account.orderMargin.Add(margin).Sub(o.reserved)
 	o.reserved = margin
-	x.noteOrder(o)
-	x.noteAccount(o.account)
+	c.exchange.noteOrder(o)
+	c.exchange.noteAccount(o.account)
 }
 
 // releaseFutures returns what a finished order held.
-func (x *Exchange) releaseFutures(o *order) {
+func (c *clearing) releaseFutures(o *order) {
 	h := &o.account.holdings[o.book.index]
 	o.account.orderMargin = o.account.orderMargin.Sub(o.reserved)
 	o.reserved = exchange.Amount{}
@@ -73,61 +80,61 @@ func (x *Exchange) releaseFutures(o *order) {
 }
 
 // markChanged notes that an account's money or positions changed.
-func (x *Exchange) markChanged(a *account) {
-	x.version++
-	x.corridor = false
-	x.noteAccount(a)
+func (c *clearing) markChanged(a *account) {
+	c.exchange.version++
+	c.exchange.corridor = false
+	c.exchange.noteAccount(a)
 	for _, p := range a.positions {
 		p.book.stale = true
 	}
 	if !a.unsettled {
 		a.unsettled = true
-		x.unsettled = append(x.unsettled, a)
+		c.unsettled = append(c.unsettled, a)
 	}
 }
 
 // settleAccounts liquidates the accounts that fills or payments left with too little margin.
-func (x *Exchange) settleAccounts() {
-	for i := 0; i < len(x.unsettled); i++ {
-		a := x.unsettled[i]
+func (c *clearing) settleAccounts() {
+	for i := 0; i < len(c.unsettled); i++ {
+		a := c.unsettled[i]
 		a.unsettled = false
-		x.settleAccount(a)
+		c.settleAccount(a)
 	}
-	x.unsettled = x.unsettled[:0]
+	c.unsettled = c.unsettled[:0]
 }
 
 // settleAccount liquidates an account whose wallet + unrealised profit is not above its maintenance
 // margin. A negative wallet is raised to zero once no open position could cover it.
-func (x *Exchange) settleAccount(a *account) {
+func (c *clearing) settleAccount(a *account) {
 	if len(a.positions) > 0 && a.money.Wallet.Add(a.unrealized()).Cmp(a.maintenance()) <= 0 {
-		x.liquidate(a)
+		c.liquidate(a)
 	}
 	if len(a.positions) == 0 && a.money.Wallet.Sign() < 0 {
 		a.money.Insurance = a.money.Insurance.Sub(a.money.Wallet)
 		a.money.Wallet = exchange.Amount{}
-		x.noteAccount(a)
-		x.version++
+		c.exchange.noteAccount(a)
+		c.exchange.version++
 	}
 }
 
 // liquidate cancels the account's open futures orders, then closes its positions at their mark
 // prices. The fee takes at most what is left in the wallet.
-func (x *Exchange) liquidate(a *account) {
+func (c *clearing) liquidate(a *account) {
 	for o := a.futuresOrders.first; o != nil; o = a.futuresOrders.first {
-		x.finish(o, canceled)
+		c.exchange.finish(o, canceled)
 	}
-	x.noteAccount(a)
+	c.exchange.noteAccount(a)
 	ended := make([]*position, len(a.positions))
 	copy(ended, a.positions)
 	quantities := make([]exchange.Quantity, len(ended))
 	for i, p := range ended {
 		quantities[i] = p.remaining
-		x.reduce(p, p.book.mark, p.remaining)
-		x.closePosition(p, exchange.PositionLiquidated, nil)
+		c.reduce(p, p.book.mark, p.remaining)
+		c.closePosition(p, exchange.PositionLiquidated, nil)
 	}
 	rate := a.config.FuturesTaker
-	if x.config.LiquidationFee != 0 {
-		rate = max(0, x.config.LiquidationFee)
+	if c.exchange.config.LiquidationFee != 0 {
+		rate = max(0, c.exchange.config.LiquidationFee)
 	}
 	for i, p := range ended {
 		b := p.book
@@ -138,12 +145,12 @@ func (x *Exchange) liquidate(a *account) {
 		a.money.Liquidations++
 		b.stale = true
 		b.publish(b.mark, quantities[i], p.exitSide() == exchange.Sell)
-		x.fills.record(Fill{
+		c.exchange.fills.record(Fill{
 			Account: a.config.Name, Market: exchange.Futures, Symbol: b.symbol.Name, Side: p.exitSide(), Price: b.mark,
-			Quantity: quantities[i], Fee: fee, FeeAsset: b.symbol.Quote, TimeMS: x.nowMS,
+			Quantity: quantities[i], Fee: fee, FeeAsset: b.symbol.Quote, TimeMS: c.exchange.nowMS,
 		})
 	}
-	x.version++
+	c.exchange.version++
 }
 
 // liquidationPrice returns the mark price of the position's symbol at which the account is

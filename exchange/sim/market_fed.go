@@ -117,7 +117,7 @@ func (x *Exchange) Feed(key exchange.SymbolKey, update FeedUpdate) error {
 		b.moveTo(update.Last, update.AsOfMS)
 	}
 	b.fillQuoted(update.AsOfMS)
-	x.settleAccounts()
+	x.clearing.settleAccounts()
 	return nil
 }
 
@@ -193,7 +193,7 @@ func (b *book) moveTo(price exchange.Price, timeMS int64) {
 	b.setPrice(price, price)
 	for _, a := range b.exchange.accounts {
 		if a.holds(b) && a.holdings[b.index].position.updatedMS < timeMS {
-			b.exchange.settleAccount(a)
+			b.exchange.clearing.settleAccount(a)
 		}
 	}
 	for o := b.reachedBefore(timeMS); o != nil; o = b.reachedBefore(timeMS) {

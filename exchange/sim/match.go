@@ -370,11 +370,11 @@ func (x *Exchange) apply(o *order, price exchange.Price, quantity exchange.Quant
 	if o.Market == exchange.Futures {
 		fill.Fee = value.MulRate(o.account.futuresFee(maker))
 		x.fills.record(fill)
-		x.fillFutures(o, price, quantity, fill.Fee)
+		x.clearing.fillFutures(o, price, quantity, fill.Fee)
 	} else {
 		fill.Fee, fill.FeeAsset = o.spotFee(value, quantity, maker)
-		x.recordSpot(o, x.fills.record(fill))
-		x.fillSpot(o, value, quantity, fill.Fee)
+		x.clearing.recordSpot(o, x.fills.record(fill))
+		x.clearing.fillSpot(o, value, quantity, fill.Fee)
 	}
 	switch {
 	case o.Status.Final():

@@ -11,17 +11,18 @@ func (x *Exchange) Do(name string, request *exchange.Request) (exchange.Answer, 
 		return answer, refuse(op, CodeParameter, "unknown operation %d", op)
 	}
 	var refusal *exchange.Refusal
+	c := call{exchange: x, request: request, answer: &answer}
 	if !op.Signed() {
-		refusal = x.public(request, &answer)
-	} else if a := x.named(name); a == nil {
+		refusal = c.public()
+	} else if c.account = x.named(name); c.account == nil {
 		refusal = refuse(op, exchange.CodeUnknownKey, "unknown key %q", name)
-	} else if op.Changes() && a.config.ReadOnly {
+	} else if op.Changes() && c.account.config.ReadOnly {
 		refusal = refuse(op, exchange.CodeNotPermitted, "key %q may read only", name)
 	} else if op.Changes() {
-		refusal = x.change(a, request, &answer)
-		x.settleAccounts()
+		refusal = c.change()
+		x.clearing.settleAccounts()
 	} else {
-		refusal = x.read(a, request, &answer)
+		refusal = c.read()
 	}
 	if refusal != nil {
 		return exchange.Answer{Operation: op}, refusal
@@ -29,44 +30,52 @@ func (x *Exchange) Do(name string, request *exchange.Request) (exchange.Answer, 
 	return answer, nil
 }
 
+// call is one operation being answered.
+type call struct {
+	exchange *Exchange
+	account  *account // nil: a public one
+	request  *exchange.Request
+	answer   *exchange.Answer
+}
+
 // change performs the seven operations that change something.
-func (x *Exchange) change(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
-	switch request.Operation {
+func (c *call) change() *exchange.Refusal {
+	switch c.request.Operation {
 	case exchange.FuturesPlace:
-		return x.placeFutures(a, request, answer)
+		return c.placeFutures()
 	case exchange.SpotPlace:
-		return x.placeSpot(a, request, answer)
+		return c.placeSpot()
 	case exchange.FuturesCancel:
-		return x.cancelFutures(a, request, answer)
+		return c.cancelFutures()
 	case exchange.FuturesCancelAll:
-		return x.cancelAllFutures(a, answer)
+		return c.cancelAllFutures()
 	case exchange.SpotCancel:
-		return x.cancelSpot(a, request, answer)
+		return c.cancelSpot()
 	case exchange.SpotCancelAll:
-		return x.cancelAllSpot(a, request, answer)
+		return c.cancelAllSpot()
 	}
-	return x.setLeverage(a, request, answer)
+	return c.setLeverage()
 }
 
 // symbol returns the book of a request's symbol.
-func (x *Exchange) symbol(request *exchange.Request, name string) (*book, *exchange.Refusal) {
-	market := request.Operation.Market()
-	if b := x.find(exchange.SymbolKey{Market: market, Name: name}); b != nil {
+func (c *call) symbol(name string) (*book, *exchange.Refusal) {
+	market := c.request.Operation.Market()
+	if b := c.exchange.find(exchange.SymbolKey{Market: market, Name: name}); b != nil {
 		return b, nil
 	}
 	code := exchange.CodeFuturesInvalidSymbol
 	if market == exchange.Spot {
 		code = exchange.CodeSpotInvalidSymbol
 	}
-	return nil, refuse(request.Operation, code, "symbol %q is invalid", name)
+	return nil, refuse(c.request.Operation, code, "symbol %q is invalid", name)
 }
 
 // optionalSymbol refuses an unknown symbol; without a symbol a request is about all of them.
-func (x *Exchange) optionalSymbol(request *exchange.Request) *exchange.Refusal {
-	if request.Symbol == "" {
+func (c *call) optionalSymbol() *exchange.Refusal {
+	if c.request.Symbol == "" {
 		return nil
 	}
-	_, refusal := x.symbol(request, request.Symbol)
+	_, refusal := c.symbol(c.request.Symbol)
 	return refusal
 }
 

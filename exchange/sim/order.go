@@ -151,9 +151,9 @@ func (x *Exchange) finish(o *order, status exchange.OrderStatus) {
 	o.book.takeOut(o)
 	o.account.open(o.Market).remove(o)
 	if o.Market == exchange.Futures {
-		x.releaseFutures(o)
+		x.clearing.releaseFutures(o)
 	} else {
-		x.releaseSpot(o)
+		x.clearing.releaseSpot(o)
 	}
 	x.version++
 }

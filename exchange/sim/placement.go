@@ -16,13 +16,13 @@ func (p *placement) refuse(code int, format string, values ...any) *exchange.Ref
 }
 
 // prepare finds the symbol and validates what both markets require of an order.
-func (x *Exchange) prepare(a *account, request *exchange.Request) (*placement, *exchange.Refusal) {
-	b, refusal := x.symbol(request, request.Order.Symbol)
+func (c *call) prepare() (*placement, *exchange.Refusal) {
+	b, refusal := c.symbol(c.request.Order.Symbol)
 	if refusal != nil {
 		return nil, refusal
 	}
-	p := &x.validating // one at a time; allocating it would be a tenth of a placement
-	*p = placement{x, request.Operation, a, b, request.Order}
+	p := &c.exchange.validating // one at a time; allocating it would be a tenth of a placement
+	*p = placement{c.exchange, c.request.Operation, c.account, b, c.request.Order}
 	asked, s := &p.asked, b.symbol
 	switch {
 	case asked.Side != exchange.Buy && asked.Side != exchange.Sell:
@@ -35,7 +35,7 @@ func (x *Exchange) prepare(a *account, request *exchange.Request) (*placement, *
 		return nil, p.refuse(CodeNotTradable, "%s is not traded: isTrade is false", s.Name)
 	case b.last <= 0:
 		return nil, p.refuse(CodeNoPrice, "%s has no price yet", s.Name)
-	case a.open(s.Market).count >= MaxOpenOrders:
+	case c.account.open(s.Market).count >= MaxOpenOrders:
 		return nil, p.refuse(CodeTooManyOrders, "%d open orders are the most", MaxOpenOrders)
 	}
 	return p, p.prices()
@@ -154,15 +154,15 @@ func (p *placement) classify() *exchange.Refusal {
 
 // send puts an accepted order on its way to the book: at once, inside the call, when there is no
 // delay. The answer shows the order as it was accepted.
-func (x *Exchange) send(o *order, answer *exchange.Answer) {
-	answer.Order = o.report()
-	delay := x.delay()
+func (c *call) send(o *order) {
+	c.answer.Order = o.report()
+	delay := c.exchange.delay()
 	if t := o.book.tape; t != nil && t.config.Costs.Bounded {
 		o.delayed = delay > t.config.Costs.LaterMS
 		t.follow(o.book, o)
 	}
 	if delay > 0 {
-		x.queue.push(x.nowMS+delay, o, false)
+		c.exchange.queue.push(c.exchange.nowMS+delay, o, false)
 		return
 	}
 	o.book.arrive(o)

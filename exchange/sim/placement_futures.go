@@ -3,8 +3,8 @@ package sim
 import "botd/exchange"
 
 // placeFutures validates a futures order by the twelve rules of the interface and accepts it.
-func (x *Exchange) placeFutures(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
-	p, refusal := x.prepare(a, request)
+func (c *call) placeFutures() *exchange.Refusal {
+	p, refusal := c.prepare()
 	if refusal != nil {
 		return refusal
 	}
@@ -16,21 +16,21 @@ func (x *Exchange) placeFutures(a *account, request *exchange.Request, answer *e
 	if refusal := p.margin(); refusal != nil {
 		return refusal
 	}
-	o := x.newOrder(a, p.book, &p.asked)
+	o := c.exchange.newOrder(c.account, p.book, &p.asked)
 	if o.Type.Conditional() {
 		o.Status = exchange.StatusNew
 	}
-	h := &a.holdings[p.book.index]
+	h := &c.account.holdings[p.book.index]
 	if o.opens() {
-		x.holdMargin(o)
+		c.exchange.clearing.holdMargin(o)
 	} else {
 		o.ClosePositionID = h.position.id
 	}
 	if o.reduceOnly {
 		h.reducing += o.Quantity
 	}
-	x.version++
-	x.send(o, answer)
+	c.exchange.version++
+	c.send(o)
 	return nil
 }
 
@@ -127,7 +127,7 @@ func (p *placement) margin() *exchange.Refusal {
 	}
 	trial := order{account: p.account, book: p.book}
 	trial.Side, trial.Type, trial.Price, trial.StopPrice, trial.Quantity = p.asked.Side, p.asked.Type, p.asked.Price, p.asked.StopPrice, p.asked.Quantity
-	needed, available := p.exchange.marginOf(&trial), p.account.available()
+	needed, available := p.exchange.clearing.marginOf(&trial), p.account.available()
 	if available.Less(needed) {
 		return p.refuse(CodeMargin, "order margin %s is above the available balance %s", needed, available)
 	}

@@ -3,8 +3,8 @@ package sim
 import "botd/exchange"
 
 // placeSpot validates a spot order and accepts it: what it needs is frozen.
-func (x *Exchange) placeSpot(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
-	p, refusal := x.prepare(a, request)
+func (c *call) placeSpot() *exchange.Refusal {
+	p, refusal := c.prepare()
 	if refusal != nil {
 		return refusal
 	}
@@ -15,7 +15,7 @@ func (x *Exchange) placeSpot(a *account, request *exchange.Request, answer *exch
 			return refusal
 		}
 	}
-	trial := order{account: a, book: p.book}
+	trial := order{account: c.account, book: p.book}
 	trial.Side, trial.Type, trial.Price, trial.StopPrice = p.asked.Side, p.asked.Type, p.asked.Price, p.asked.StopPrice
 	trial.Quantity, trial.QuoteAmount = p.asked.Quantity, p.asked.QuoteAmount
 	if needed, free := p.book.requiredFunds(&trial), trial.paid().free; free.Less(needed) {
@@ -25,10 +25,10 @@ func (x *Exchange) placeSpot(a *account, request *exchange.Request, answer *exch
 		}
 		return p.refuse(CodeBalance, "the order needs %s %s, the free balance is %s", needed, asset, free)
 	}
-	o := x.newOrder(a, p.book, &p.asked)
+	o := c.exchange.newOrder(c.account, p.book, &p.asked)
 	p.book.freeze(o)
-	x.version++
-	x.send(o, answer)
+	c.exchange.version++
+	c.send(o)
 	return nil
 }
 

@@ -64,7 +64,7 @@ func (p *position) unrealizedAt(mark exchange.Price) exchange.Amount {
 }
 
 // fillFutures books an executed quantity: the fee, then what it reduces, then what it opens.
-func (x *Exchange) fillFutures(o *order, price exchange.Price, quantity exchange.Quantity, fee exchange.Amount) {
+func (c *clearing) fillFutures(o *order, price exchange.Price, quantity exchange.Quantity, fee exchange.Amount) {
 	a, b := o.account, o.book
 	a.money.Fees = a.money.Fees.Add(fee)
 	a.money.Wallet = a.money.Wallet.Sub(fee)
@@ -74,28 +74,28 @@ func (x *Exchange) fillFutures(o *order, price exchange.Price, quantity exchange
 	}
 	if p := h.position; p != nil && p.side != sideOf(o.Side) {
 		part := min(quantity, p.remaining)
-		x.reduce(p, price, part)
+		c.reduce(p, price, part)
 		quantity -= part
 		if p.remaining == 0 {
-			x.closePosition(p, exchange.PositionClosed, o)
+			c.closePosition(p, exchange.PositionClosed, o)
 		}
 	}
 	if quantity > 0 {
-		x.increase(a, b, o.Side, price, quantity)
+		c.increase(a, b, o.Side, price, quantity)
 	}
 	if o.opens() && !o.Status.Final() {
-		x.holdMargin(o)
+		c.holdMargin(o)
 	}
-	x.markChanged(a)
+	c.markChanged(a)
 }
 
 // increase opens a position or adds to it.
-func (x *Exchange) increase(a *account, b *book, side exchange.Side, price exchange.Price, quantity exchange.Quantity) {
+func (c *clearing) increase(a *account, b *book, side exchange.Side, price exchange.Price, quantity exchange.Quantity) {
 	h := &a.holdings[b.index]
 	p := h.position
 	if p == nil {
-		x.positionID++
-		p = &position{account: a, book: b, id: x.positionID, side: sideOf(side), status: exchange.PositionOpen, createdMS: x.nowMS}
+		c.positionID++
+		p = &position{account: a, book: b, id: c.positionID, side: sideOf(side), status: exchange.PositionOpen, createdMS: c.exchange.nowMS}
 		h.position = p
 		a.positions = append(a.positions, p)
 		b.positions = append(b.positions, p)
@@ -104,12 +104,12 @@ func (x *Exchange) increase(a *account, b *book, side exchange.Side, price excha
 	p.opened += quantity
 	p.remaining += quantity
 	p.cost = p.cost.Add(b.symbol.Notional(price, quantity))
-	x.updateMargin(p, price)
+	c.updateMargin(p, price)
 }
 
 // reduce closes a part. Its cost is proportional to the quantity, truncated at 18 places, and all
 // of the rest when nothing remains.
-func (x *Exchange) reduce(p *position, price exchange.Price, quantity exchange.Quantity) {
+func (c *clearing) reduce(p *position, price exchange.Price, quantity exchange.Quantity) {
 	a, value := p.account, p.book.symbol.Notional(price, quantity)
 	p.entry = p.book.symbol.AverageCost(p.cost, p.remaining)
 	cost := p.cost.MulDiv(int64(quantity), int64(p.remaining))
@@ -121,20 +121,20 @@ func (x *Exchange) reduce(p *position, price exchange.Price, quantity exchange.Q
 	p.realized = p.realized.Add(profit)
 	a.money.Realized = a.money.Realized.Add(profit)
 	a.money.Wallet = a.money.Wallet.Add(profit)
-	x.updateMargin(p, price)
+	c.updateMargin(p, price)
 }
 
 // updateMargin updates a position's margin and times.
-func (x *Exchange) updateMargin(p *position, price exchange.Price) {
+func (c *clearing) updateMargin(p *position, price exchange.Price) {
 	margin := p.cost.Div(int64(p.account.holdings[p.book.index].leverage))
 	p.account.positionMargin = p.account.positionMargin.Add(margin).Sub(p.margin)
-	p.margin, p.last, p.updatedMS = margin, price, x.nowMS
+	p.margin, p.last, p.updatedMS = margin, price, c.exchange.nowMS
 }
 
 // closePosition ends a position of which nothing remains. However it was closed, its open
 // reduceOnly, stop-loss and take-profit orders are canceled; the order that closed it, if that was
 // a closePosition order, is filled.
-func (x *Exchange) closePosition(p *position, status exchange.PositionStatus, by *order) {
+func (c *clearing) closePosition(p *position, status exchange.PositionStatus, by *order) {
 	a, b := p.account, p.book
 	h := &a.holdings[b.index]
 	p.status, p.leverage = status, h.leverage
@@ -144,8 +144,8 @@ func (x *Exchange) closePosition(p *position, status exchange.PositionStatus, by
 	b.notePositions()
 	a.history = append(a.history, p)
 	a.closed++
-	x.noteAccount(a)
-	if extra := len(a.history) - x.config.MaxHistory; extra > x.config.MaxHistory/4 {
+	c.exchange.noteAccount(a)
+	if extra := len(a.history) - c.exchange.config.MaxHistory; extra > c.exchange.config.MaxHistory/4 {
 		a.history = slices.Delete(a.history, 0, extra)
 	}
 	for o := a.futuresOrders.first; o != nil; {
@@ -153,9 +153,9 @@ func (x *Exchange) closePosition(p *position, status exchange.PositionStatus, by
 		switch {
 		case o.ClosePositionID != p.id:
 		case o == by && (o.ClosePosition || o.Filled == o.Quantity):
-			x.finish(o, exchange.StatusFilled)
+			c.exchange.finish(o, exchange.StatusFilled)
 		default:
-			x.finish(o, canceled)
+			c.exchange.finish(o, canceled)
 		}
 		o = next
 	}

@@ -12,36 +12,36 @@ const (
 )
 
 // public answers the operations that need no account.
-func (x *Exchange) public(request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
-	switch request.Operation {
+func (c *call) public() *exchange.Refusal {
+	switch c.request.Operation {
 	case exchange.FuturesHealth, exchange.FuturesPing:
-		answer.Status = "ok"
+		c.answer.Status = "ok"
 	case exchange.FuturesTime:
-		answer.ServerTimeMS = x.nowMS
+		c.answer.ServerTimeMS = c.exchange.nowMS
 	case exchange.FuturesSymbols, exchange.SpotPairs:
 		var symbols []*exchange.Symbol
-		for _, b := range x.booksOf(request.Operation.Market()) {
+		for _, b := range c.exchange.booksOf(c.request.Operation.Market()) {
 			symbols = append(symbols, b.symbol)
 		}
-		answer.Symbols = exchange.FetchedOf(symbols)
+		c.answer.Symbols = exchange.FetchedOf(symbols)
 	case exchange.FuturesTickers, exchange.SpotTickers:
 		var tickers []exchange.Ticker
-		for _, b := range x.booksOf(request.Operation.Market()) {
+		for _, b := range c.exchange.booksOf(c.request.Operation.Market()) {
 			tickers = append(tickers, b.ticker())
 		}
-		answer.Tickers = exchange.FetchedOf(tickers)
+		c.answer.Tickers = exchange.FetchedOf(tickers)
 	case exchange.FuturesMarginLevels:
 		var levels []exchange.SymbolBracket
-		for _, b := range x.booksOf(exchange.Futures) {
+		for _, b := range c.exchange.booksOf(exchange.Futures) {
 			levels = append(levels, b.levels()...)
 		}
-		answer.Levels = exchange.FetchedOf(levels)
+		c.answer.Levels = exchange.FetchedOf(levels)
 	default:
-		b, refusal := x.symbol(request, request.Symbol)
+		b, refusal := c.symbol(c.request.Symbol)
 		if refusal != nil {
 			return refusal
 		}
-		return b.public(request, answer)
+		return b.public(c.request, c.answer)
 	}
 	return nil
 }

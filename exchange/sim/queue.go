@@ -85,7 +85,7 @@ func (x *Exchange) deliver(e event) {
 	default:
 		e.order.book.arrive(e.order)
 	}
-	x.settleAccounts()
+	x.clearing.settleAccounts()
 }
 
 // delay returns how long an order takes to reach the book, and a cancel to take effect.

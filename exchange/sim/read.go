@@ -7,43 +7,43 @@ import (
 )
 
 // read answers the signed operations that change nothing.
-func (x *Exchange) read(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
-	op := request.Operation
+func (c *call) read() *exchange.Refusal {
+	op := c.request.Operation
 	switch op {
 	case exchange.FuturesOrder:
-		o := x.orders.of(a, exchange.Futures, request.OrderID)
+		o := c.exchange.orders.of(c.account, exchange.Futures, c.request.OrderID)
 		if o == nil || !o.visible {
-			return refuse(op, CodeUnknownOrder, "order %d is unknown", request.OrderID)
+			return refuse(op, CodeUnknownOrder, "order %d is unknown", c.request.OrderID)
 		}
-		answer.Order = o.report()
+		c.answer.Order = o.report()
 	case exchange.FuturesOpenOrders, exchange.SpotOpenOrders:
-		return x.openOrders(a, request, answer)
+		return c.openOrders()
 	case exchange.FuturesLeverages:
 		var all []exchange.LeverageSetting
-		for _, b := range x.booksOf(exchange.Futures) {
-			all = append(all, exchange.LeverageSetting{Symbol: b.symbol.Name, Leverage: a.holdings[b.index].leverage})
+		for _, b := range c.exchange.booksOf(exchange.Futures) {
+			all = append(all, exchange.LeverageSetting{Symbol: b.symbol.Name, Leverage: c.account.holdings[b.index].leverage})
 		}
-		answer.Leverages = exchange.FetchedOf(all)
+		c.answer.Leverages = exchange.FetchedOf(all)
 	case exchange.FuturesAccount:
-		answer.Account = a.report()
+		c.answer.Account = c.account.report()
 	case exchange.FuturesOpenPositions:
-		all := make([]exchange.Position, 0, len(a.positions))
-		for _, p := range a.positions {
+		all := make([]exchange.Position, 0, len(c.account.positions))
+		for _, p := range c.account.positions {
 			all = append(all, p.report())
 		}
-		answer.Positions = exchange.FetchedOf(all)
+		c.answer.Positions = exchange.FetchedOf(all)
 	case exchange.FuturesPositionsHistory:
-		return x.positionsHistory(a, request, answer)
+		return c.positionsHistory()
 	case exchange.SpotOrderHistory:
-		return x.orderHistory(a, request, answer)
+		return c.orderHistory()
 	case exchange.SpotUserTrades:
-		return x.userTrades(a, request, answer)
+		return c.userTrades()
 	case exchange.SpotWallet:
-		all := make([]exchange.Balance, len(x.assets))
-		for i, asset := range x.assets {
-			all[i] = exchange.Balance{Asset: asset, Free: a.balances[i].free, Frozen: a.balances[i].frozen}
+		all := make([]exchange.Balance, len(c.exchange.assets))
+		for i, asset := range c.exchange.assets {
+			all[i] = exchange.Balance{Asset: asset, Free: c.account.balances[i].free, Frozen: c.account.balances[i].frozen}
 		}
-		answer.Balances = exchange.FetchedOf(all)
+		c.answer.Balances = exchange.FetchedOf(all)
 	}
 	return nil
 }
@@ -64,13 +64,13 @@ type reusedList struct {
 }
 
 // openOrders lists the unfinished orders that reached the book, oldest first.
-func (x *Exchange) openOrders(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
-	if refusal := x.optionalSymbol(request); refusal != nil {
+func (c *call) openOrders() *exchange.Refusal {
+	if refusal := c.optionalSymbol(); refusal != nil {
 		return refusal
 	}
-	list, reused := a.open(request.Operation.Market()), &x.reused[request.Operation.Market()]
-	if reused.account == a && reused.version == x.version && request.Symbol == "" {
-		answer.Orders = exchange.FetchedOf(reused.orders)
+	list, reused := c.account.open(c.request.Operation.Market()), &c.exchange.reused[c.request.Operation.Market()]
+	if reused.account == c.account && reused.version == c.exchange.version && c.request.Symbol == "" {
+		c.answer.Orders = exchange.FetchedOf(reused.orders)
 		return nil
 	}
 	all := reused.orders[:0] // empty unless lists are reused
@@ -78,17 +78,17 @@ func (x *Exchange) openOrders(a *account, request *exchange.Request, answer *exc
 		all = make([]exchange.Order, 0, list.count+list.count/4)
 	}
 	for o := list.first; o != nil; o = o.after {
-		if o.visible && (request.Symbol == "" || o.Symbol == request.Symbol) {
+		if o.visible && (c.request.Symbol == "" || o.Symbol == c.request.Symbol) {
 			all = append(all, o.Order)
 			o.show(&all[len(all)-1])
 		}
 	}
-	if x.config.ReuseLists {
-		if *reused = (reusedList{orders: all}); request.Symbol == "" {
-			reused.account, reused.version = a, x.version
+	if c.exchange.config.ReuseLists {
+		if *reused = (reusedList{orders: all}); c.request.Symbol == "" {
+			reused.account, reused.version = c.account, c.exchange.version
 		}
 	}
-	answer.Orders = exchange.FetchedOf(all)
+	c.answer.Orders = exchange.FetchedOf(all)
 	return nil
 }
 
@@ -98,16 +98,15 @@ type span struct{ from, to int }
 
 // newestFirst lists records from the last of a span to the first, within the request's limit and
 // offset. record returns one of them and whether it matches the request.
-func newestFirst[T any](x *Exchange, request *exchange.Request, standard, maximum int, within span, record func(i int) (T, bool)) (list exchange.Fetched[T],
-	refusal *exchange.Refusal) {
-	size, refusal := limit(request, standard, maximum)
+func newestFirst[T any](c *call, standard, maximum int, within span, record func(i int) (T, bool)) (list exchange.Fetched[T], refusal *exchange.Refusal) {
+	size, refusal := limit(c.request, standard, maximum)
 	if refusal == nil {
-		refusal = x.optionalSymbol(request)
+		refusal = c.optionalSymbol()
 	}
 	if refusal != nil {
 		return list, refusal
 	}
-	skip, all := request.Offset, []T{}
+	skip, all := c.request.Offset, []T{}
 	for i := within.to - 1; i >= within.from && len(all) < size; i-- {
 		if item, matches := record(i); !matches {
 			continue
@@ -122,8 +121,10 @@ func newestFirst[T any](x *Exchange, request *exchange.Request, standard, maximu
 
 // positionsHistory lists closed positions. startTime and endTime are compared with the closing time
 // in whole seconds, both inclusive.
-func (x *Exchange) positionsHistory(a *account, r *exchange.Request, answer *exchange.Answer) (refusal *exchange.Refusal) {
-	answer.Positions, refusal = newestFirst(x, r, 30, x.config.MaxHistory, span{0, len(a.history)}, func(i int) (reported exchange.Position, matches bool) {
+func (c *call) positionsHistory() (refusal *exchange.Refusal) {
+	a, r := c.account, c.request
+	most := c.exchange.config.MaxHistory
+	c.answer.Positions, refusal = newestFirst(c, 30, most, span{0, len(a.history)}, func(i int) (reported exchange.Position, matches bool) {
 		p := a.history[i]
 		second := p.updatedMS / 1000
 		if r.Symbol != "" && p.book.symbol.Name != r.Symbol || r.PositionSide != 0 && p.side != r.PositionSide ||
@@ -135,9 +136,10 @@ func (x *Exchange) positionsHistory(a *account, r *exchange.Request, answer *exc
 	return refusal
 }
 
-func (x *Exchange) orderHistory(a *account, r *exchange.Request, answer *exchange.Answer) (refusal *exchange.Refusal) {
+func (c *call) orderHistory() (refusal *exchange.Refusal) {
+	a, r := c.account, c.request
 	from := sort.Search(len(a.spotOrders), func(i int) bool { return a.spotOrders[i].CreatedMS >= r.StartMS })
-	answer.Orders, refusal = newestFirst(x, r, 500, 1000, span{from, len(a.spotOrders)}, func(i int) (reported exchange.Order, matches bool) {
+	c.answer.Orders, refusal = newestFirst(c, 500, 1000, span{from, len(a.spotOrders)}, func(i int) (reported exchange.Order, matches bool) {
 		o := a.spotOrders[i]
 		if !o.visible || r.Symbol != "" && o.Symbol != r.Symbol || r.Side != 0 && o.Side != r.Side || r.Type != 0 && o.Type != r.Type ||
 			r.StartMS > 0 && o.CreatedMS < r.StartMS || r.EndMS > 0 && o.CreatedMS > r.EndMS {
@@ -148,12 +150,13 @@ func (x *Exchange) orderHistory(a *account, r *exchange.Request, answer *exchang
 	return refusal
 }
 
-func (x *Exchange) userTrades(a *account, r *exchange.Request, answer *exchange.Answer) (refusal *exchange.Refusal) {
+func (c *call) userTrades() (refusal *exchange.Refusal) {
+	a, r := c.account, c.request
 	from := 0
-	if o := x.orders.byID(r.OrderID); o != nil {
+	if o := c.exchange.orders.byID(r.OrderID); o != nil {
 		from = sort.Search(len(a.trades), func(i int) bool { return a.trades[i].TimeMS >= o.CreatedMS })
 	}
-	answer.Fills, refusal = newestFirst(x, r, 500, 1000, span{from, len(a.trades)}, func(i int) (exchange.UserTrade, bool) {
+	c.answer.Fills, refusal = newestFirst(c, 500, 1000, span{from, len(a.trades)}, func(i int) (exchange.UserTrade, bool) {
 		trade := &a.trades[i]
 		return *trade, (r.Symbol == "" || trade.Symbol == r.Symbol) && (r.OrderID == 0 || trade.OrderID == r.OrderID)
 	})

@@ -28,7 +28,7 @@ func Restore(config Config, data []byte) (*Exchange, error) {
 		return nil, err
 	}
 	s.forget(removed)
-	x.orders.lastID, x.positionID, x.fills.lastID, x.version, x.lastTurn = s.OrderID, s.PositionID, s.FillID, s.Version, s.Stood
+	x.orders.lastID, x.clearing.positionID, x.fills.lastID, x.version, x.lastTurn = s.OrderID, s.PositionID, s.FillID, s.Version, s.Stood
 	x.fills.all = s.Fills[max(0, len(s.Fills)-x.config.MaxHistory):]
 	for _, state := range s.Books {
 		x.restoreBook(&state)

@@ -141,7 +141,7 @@ func (s *snapshot) with(orders, fills [][]byte) ([]byte, error) {
 
 func (x *Exchange) header() snapshot {
 	return snapshot{snapshotHeader: snapshotHeader{
-		Schema: snapshotSchema, NowMS: x.nowMS, OrderID: x.orders.lastID, PositionID: x.positionID, FillID: x.fills.lastID,
+		Schema: snapshotSchema, NowMS: x.nowMS, OrderID: x.orders.lastID, PositionID: x.clearing.positionID, FillID: x.fills.lastID,
 		Sequence: x.queue.sequence, Stood: x.lastTurn, Version: x.version,
 	}}
 }

@@ -82,7 +82,7 @@ func (b *book) wantedSpot(o *order, price exchange.Price) exchange.Quantity {
 
 // fillSpot moves both assets of a fill and releases what the rest of the order does not need any
 // more.
-func (x *Exchange) fillSpot(o *order, value exchange.Amount, quantity exchange.Quantity, fee exchange.Amount) {
+func (c *clearing) fillSpot(o *order, value exchange.Amount, quantity exchange.Quantity, fee exchange.Amount) {
 	given, got := value, o.book.symbol.QuantityAmount(quantity)
 	if o.Side == exchange.Sell {
 		given, got = got, value
@@ -103,11 +103,11 @@ func (x *Exchange) fillSpot(o *order, value exchange.Amount, quantity exchange.Q
 	}
 	received := o.received()
 	received.free = received.free.Add(got)
-	x.version++
+	c.exchange.version++
 }
 
 // releaseSpot returns what a finished order held.
-func (x *Exchange) releaseSpot(o *order) {
+func (c *clearing) releaseSpot(o *order) {
 	paid := o.paid()
 	paid.frozen, paid.free = paid.frozen.Sub(o.reserved), paid.free.Add(o.reserved)
 	o.reserved = exchange.Amount{}
