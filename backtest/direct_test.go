@@ -175,7 +175,7 @@ func rareOf(draw *rand.Rand) func(*erratic, *strategy.View, *strategy.Plan, *ran
 // BOTD_TWINS=N draws N of them.
 func TestBothMachinesDoTheSame(t *testing.T) {
 	t.Parallel()
-	machines, fills, twins := map[string]int{}, 0, 120
+	machines, fills, twins := map[string]int{}, 0, 60
 	if more, err := strconv.Atoi(os.Getenv("BOTD_TWINS")); err == nil {
 		twins = more
 	}

@@ -75,7 +75,7 @@ func drawKind(random *rand.Rand, price exchange.Price) exchange.NewOrder {
 // worse column fills more of it, nor at a better price. What is post-only is the same order as long as no column refuses it.
 func TestEveryKindOfOrderIsOrderedFillByFill(t *testing.T) {
 	t.Parallel()
-	from, to := draws(t, 4_000)
+	from, to := draws(t, 1_500)
 	compared, refused, dearer := map[exchange.OrderType]int{}, 0, 0
 	for seed := from; seed < to; seed++ {
 		random := rand.New(rand.NewPCG(seed, 1901))
@@ -115,11 +115,11 @@ func TestEveryKindOfOrderIsOrderedFillByFill(t *testing.T) {
 		}
 	}
 	for kind := exchange.Limit; kind <= exchange.TakeProfitMarket; kind++ {
-		if compared[kind] < 700 {
+		if compared[kind] < 250 {
 			t.Errorf("%d pairs of %s: too few to prove anything", compared[kind], kind)
 		}
 	}
-	if refused < 50 || dearer < 2_000 {
+	if refused < 20 || dearer < 750 {
 		t.Errorf("%d pairs of post-only orders left out, %d pairs dearer: too few to prove anything", refused, dearer)
 	}
 	t.Logf("pairs in order %v, %d dearer; post-only and not filled in both %d", compared, dearer, refused)
@@ -213,7 +213,7 @@ func (g *guarded) run(t *testing.T, delayMS int64, config TapeConfig) (price flo
 // longer, which may turn out well: such a trip is not the same any more.
 func TestAStopWithTargetsIsOrdered(t *testing.T) {
 	t.Parallel()
-	from, to := draws(t, 5_000)
+	from, to := draws(t, 2_000)
 	compared, capped, dearer := 0, 0, 0
 	for seed := from; seed < to; seed++ {
 		random := rand.New(rand.NewPCG(seed, 1902))
@@ -241,7 +241,7 @@ func TestAStopWithTargetsIsOrdered(t *testing.T) {
 			before, beforeCapped, beforeFills = price, leaves, fills
 		}
 	}
-	if compared < 5_000 || dearer < 3_000 || capped < 200 {
+	if compared < 2_000 || dearer < 1_200 || capped < 80 {
 		t.Errorf("%d trips, %d of them dearer, %d left out: too few to prove anything", compared, dearer, capped)
 	}
 	t.Logf("%d trips in order, %d dearer; %d with a rest that the volume left", compared, dearer, capped)

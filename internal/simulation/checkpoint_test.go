@@ -15,7 +15,7 @@ import (
 func TestACheckpointAndTheRecordsAfterItMakeTheStateOfTheWhole(t *testing.T) {
 	t.Parallel()
 	cuts := 0
-	for seed := range uint64(60) {
+	for seed := range uint64(30) {
 		w := newWorld(Options{Seed: 7_000 + seed})
 		w.loop()
 		boot := record.Record{AtMS: w.nowMS, Body: record.Boot{Epoch: 1 << 40, Random: "zzzzz"}}

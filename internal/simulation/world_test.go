@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 // seedsToRun returns the number of seeds; BOTD_SEEDS sets it. CI runs thousands of fresh ones.
 func seedsToRun(t *testing.T) int {
 	t.Helper()
-	seeds := 300
+	seeds := 150
 	if text := os.Getenv("BOTD_SEEDS"); text != "" {
 		given, err := strconv.Atoi(text)
 		if err != nil {
@@ -85,7 +85,7 @@ func TestFaultlessSeedsHoldTheInvariants(t *testing.T) {
 // TestPatientSeedsHoldTheInvariants: those whose strategies enter by resting orders that follow the price, and leave by time and age.
 func TestPatientSeedsHoldTheInvariants(t *testing.T) {
 	t.Parallel()
-	expectNone(t, Fleet{From: patientFrom, Seeds: 200})
+	expectNone(t, Fleet{From: patientFrom, Seeds: 100})
 }
 
 // TestSeedsOfTheLibraryHoldTheInvariants: those whose strategies are the library's, with exits around them.
