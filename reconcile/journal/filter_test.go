@@ -1,0 +1,137 @@
+package journal_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"botd/internal/failure"
+	"botd/reconcile/journal"
+	"botd/reconcile/record"
+)
+
+// filtersOf are all combinations of filters that leave out some of the records, at their bounds.
+func filtersOf(all []journal.Stored) (filters []journal.Filter) {
+	middle := all[len(all)/2]
+	for _, after := range []int64{0, 1, 100, 300, middle.Sequence, int64(len(all)) - 1, int64(len(all))} {
+		for _, sinceMS := range []int64{0, middle.AtMS, middle.AtMS + 1} {
+			for _, kinds := range [][]record.Kind{nil, {record.KindEnded}, {record.KindSending, record.KindEnded}} {
+				for _, who := range [][2]string{{"", ""}, {"one", ""}, {"", "BTC-USDT"}, {"one", "BTC-USDT"}, {"nobody", ""}, {"", "NONE-USDT"}} {
+					for _, last := range []int{0, 1, 7, 1_000} {
+						filters = append(filters, journal.Filter{After: after, SinceMS: sinceMS, Kinds: kinds, Strategy: who[0], Symbol: who[1], Last: last})
+					}
+				}
+			}
+		}
+	}
+	return filters
+}
+
+// chosen is what a filter chooses of all records, by the words of its fields.
+func chosen(all []journal.Stored, f *journal.Filter) (hashes []string) {
+	for i := range all {
+		s := &all[i]
+		if s.Sequence > f.After && (f.SinceMS == 0 || s.AtMS >= f.SinceMS) && (len(f.Kinds) == 0 || slices.Contains(f.Kinds, s.Kind())) &&
+			(f.Strategy == "" || f.Strategy == s.Strategy) && (f.Symbol == "" || f.Symbol == s.Symbol.Name) {
+			hashes = append(hashes, s.Hash)
+		}
+	}
+	if f.Last > 0 && len(hashes) > f.Last {
+		hashes = hashes[len(hashes)-f.Last:]
+	}
+	return hashes
+}
+
+// TestAFilterChoosesWhatItsFieldsSay: combinations of all fields, of a journal in one file, of one that is sealed in part, and of one whose segments are read
+// beside it. An error of who takes the records ends it, wherever it comes.
+func TestAFilterChoosesWhatItsFieldsSay(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := open(t, path)
+	longJournal(t, j)
+	all := selected(t, j, journal.Filter{})
+	filters, part := filtersOf(all), 0
+	compare := func(where string) { // a twentieth of them each time, others than before
+		t.Helper()
+		part++
+		for i := part; i < len(filters); i += 19 {
+			f := filters[i]
+			var have []string
+			must(t, j.Select(t.Context(), f, func(s *journal.Stored) error { have = append(have, s.Hash); return nil }))
+			if want := chosen(all, &f); !slices.Equal(have, want) {
+				t.Fatalf("%s: %+v: want %d records, have %d", where, f, len(want), len(have))
+			}
+		}
+	}
+	stops := func(where string) {
+		t.Helper()
+		for _, f := range []journal.Filter{{}, {Last: 400}, {Last: 3}, {Strategy: "one"}} {
+			for at := range len(chosen(all, &f)) {
+				n := 0
+				err := j.Select(t.Context(), f, func(*journal.Stored) error {
+					if n++; n > at {
+						return io.ErrUnexpectedEOF
+					}
+					return nil
+				})
+				if !errors.Is(err, io.ErrUnexpectedEOF) || n != at+1 {
+					t.Fatalf("%s: %+v: want it ended by the error at record %d, have %v at %d", where, f, at+1, err, n)
+				}
+				if at > 2 {
+					break
+				}
+			}
+		}
+	}
+	compare("in one file")
+	stops("in one file")
+	if len(sealAll(t, j, small)) < 2 {
+		t.Fatal("want segments")
+	}
+	compare("sealed")
+	stops("sealed")
+	must(t, j.Close())
+	read, err := journal.Read(t.Context(), path)
+	must(t, err)
+	j = read
+	compare("read by another process")
+	must(t, j.Close())
+}
+
+// TestEachFailureHasItsExitCodeAndItsWayOut: also where other words stand around it. What has a code already keeps it.
+func TestEachFailureHasItsExitCodeAndItsWayOut(t *testing.T) {
+	t.Parallel()
+	if journal.Failure(nil) != nil {
+		t.Error("want nothing of nothing")
+	}
+	for _, c := range []struct {
+		err  error
+		code int
+		says string
+	}{
+		{&journal.UnsoundError{Path: "a.db", Problems: []journal.Problem{{}}}, failure.Negative, "botd journal verify --file a.db"},
+		{&journal.AlteredError{Sequence: 7, Cause: errors.New("its hash")}, failure.Negative, "botd journal verify"},
+		{&journal.MissingError{Directory: "segments", Span: journal.Span{First: 1, Last: 2}}, failure.NoInput, "segments"},
+		{&journal.SchemaError{Path: "a.db", Problems: []journal.Problem{{}}}, failure.Data, "restore a backup"},
+		{&journal.KeyError{Path: "a.db", Records: 3, Keyed: true}, failure.Config, "journal_key"},
+		{&journal.BindingError{Path: "a.db", Want: journal.Binding{Mode: "demo"}, Have: journal.Binding{Mode: "live"}}, failure.Config, "live"},
+		{&journal.NewerError{Path: "a.db", What: "schema", Have: 9, Known: 8}, failure.Config, "newer"},
+		{journal.ErrLocked, failure.Temporary, ""},
+		{journal.ErrExists, failure.Usage, "name another file"},
+		{os.ErrNotExist, failure.NoInput, ""},
+		{io.ErrUnexpectedEOF, failure.IO, ""},
+		{failure.New(failure.Unavailable, "wait", "no answer"), failure.Unavailable, "wait"},
+	} {
+		for _, err := range []error{c.err, fmt.Errorf("open the journal: %w", c.err)} {
+			have := journal.Failure(err)
+			if code := failure.CodeOf(have); code != c.code || !errors.Is(have, c.err) || !strings.Contains(have.Error(), c.says) {
+				t.Errorf("%v: want exit %d and %q, have %d: %v", err, c.code, c.says, code, have)
+			}
+		}
+	}
+}
