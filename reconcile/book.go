@@ -43,6 +43,7 @@ type Book struct {
 	openIDs   []int64              // scratch of Vanished
 	matched   []*account.Placement // likewise of observeList
 	slots     []slot               // likewise of convergeKeyed
+	pass      pass
 
 	SpotFee  exchange.Rate // taken from the asset bought on spot, where no execution has shown it
 	Foreign  string        // policy for what botd did not make: halt, adopt or ignore
@@ -109,6 +110,11 @@ func Restore(settle placement.Settle, c *record.Checkpoint) (*Book, error) {
 // Apply changes the journalled state by one record. What was observed of the same
 // thing is not settled before it is read again.
 func (b *Book) Apply(r *record.Record) {
+	b.apply(r)
+	b.pass.note(b, r)
+}
+
+func (b *Book) apply(r *record.Record) {
 	switch body := r.Body.(type) {
 	case record.Acknowledged, record.Unknown, record.Fill, record.Refused, record.Ended:
 		b.advance(r)
@@ -327,7 +333,9 @@ func (b *Book) Equity() exchange.Amount { return b.Account.Equity() }
 
 // Marked returns the futures account's equity at the last prices: what prices
 // have done to positions since the account was fetched is added.
-func (b *Book) Marked() exchange.Amount {
+func (b *Book) Marked() exchange.Amount { return b.pass.marked.once(&b.pass, b.sumMarked) }
+
+func (b *Book) sumMarked() exchange.Amount {
 	equity := b.Account.Equity()
 	for _, symbol := range b.symbols {
 		equity = equity.Add(symbol.Moved())

@@ -14,7 +14,9 @@ import (
 // are in the journal: a start stands down before it has read anything. A second instance, or this one with a later journal, may
 // be at work (case 15): nothing opens, nothing that stands is moved or canceled, and
 // no protection that stands is placed again, whoever placed it.
-func (b *Book) StandsDown() string {
+func (b *Book) StandsDown() string { return b.pass.standsDown.once(&b.pass, b.findUnknown) }
+
+func (b *Book) findUnknown() string {
 	if id := b.Halted().Unknown; id != "" {
 		return id
 	}

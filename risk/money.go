@@ -126,30 +126,45 @@ func (g *Gate) margin(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 // free returns the margin available for one more opening: as last read, less the losses
 // by price since, less everything in flight at its worst.
 func (g *Gate) free(facts *Facts) exchange.Amount {
+	collar := g.collar(facts)
+	if in := g.pass(facts, collar); in != nil {
+		return in.free
+	}
+	return sumFree(facts, collar)
+}
+
+func sumFree(facts *Facts, collar exchange.Rate) exchange.Amount {
 	free := facts.Book.Account.AvailableBalance
 	for _, state := range facts.Book.Symbols() {
 		free = free.Add(state.Moved().Min(exchange.Amount{}))
-		orders := state.Live()
-		if len(orders) == 0 || state.Rules == nil || state.Key().Market != exchange.Futures {
-			continue
-		}
-		away := g.slip(state, facts)
-		for _, p := range orders {
-			if !p.Order().ClosePosition {
-				free = free.Sub(reserve(p, state, away, facts))
-			}
+		if orders := state.Live(); len(orders) > 0 {
+			free = free.Sub(taken(orders, state, collar, facts))
 		}
 	}
 	return free
 }
 
-// slip returns how far from the last price a fill is counted.
-func (g *Gate) slip(state *reconcile.SymbolState, facts *Facts) exchange.Price {
-	slip := cmp.Or(facts.Strategy.PriceCollar, g.limits.PriceCollar, defaultSlip)
-	if account := g.limits.PriceCollar; account != 0 {
-		slip = min(slip, account)
+// taken returns what live placements of a symbol may take from the available margin.
+func taken(orders []*account.Placement, state *reconcile.SymbolState, collar exchange.Rate, facts *Facts) (sum exchange.Amount) {
+	if state.Rules == nil || state.Key().Market != exchange.Futures {
+		return sum
 	}
-	return state.Rules.PriceOf(state.Rules.PriceAmount(state.Last).MulRate(slip)) + 1
+	away := state.Rules.PriceOf(state.Rules.PriceAmount(state.Last).MulRate(collar)) + 1
+	for _, p := range orders {
+		if !p.Order().ClosePosition {
+			sum = sum.Add(reserve(p, state, away, facts))
+		}
+	}
+	return sum
+}
+
+// collar returns how far from the last price a fill is counted.
+func (g *Gate) collar(facts *Facts) exchange.Rate {
+	collar := cmp.Or(facts.Strategy.PriceCollar, g.limits.PriceCollar, defaultSlip)
+	if account := g.limits.PriceCollar; account != 0 {
+		collar = min(collar, account)
+	}
+	return collar
 }
 
 // reserve returns what a placement may still take from the available margin: the margin

@@ -207,18 +207,27 @@ func exposure(state *reconcile.SymbolState) (exchange.Amount, bool) {
 // included. The interface documents no bound.
 func (g *Gate) orderCount(_ *reconcile.Intent, facts *Facts, f *finding) bool {
 	count := 1
-	for _, p := range facts.Book.Live() {
-		if p.Symbol().Market == facts.State.Key().Market {
-			count++
-		}
-	}
-	for _, state := range facts.Book.Symbols() {
-		if state.Key().Market == facts.State.Key().Market {
-			count += len(state.Foreign)
-		}
+	if in := g.pass(facts, g.collar(facts)); in != nil {
+		count += in.orders[facts.State.Key().Market]
+	} else {
+		count += countOrders(facts.Book)[facts.State.Key().Market]
 	}
 	const most = maxMarketOrders - reservedForExits
 	return f.compare(countOf(count), countOf(most), count <= most, "cancel orders: a market takes no more of an account")
+}
+
+// perMarket are numbers by market.
+type perMarket [exchange.Spot + 1]int
+
+// countOrders counts the open orders, foreign ones included.
+func countOrders(book *reconcile.Book) (orders perMarket) {
+	for _, p := range book.Live() {
+		orders[p.Symbol().Market]++
+	}
+	for _, state := range book.Symbols() {
+		orders[state.Key().Market] += len(state.Foreign)
+	}
+	return orders
 }
 
 // Open orders of one account and market, and how many of them are reserved for exits.

@@ -67,6 +67,8 @@ type Gate struct {
 	// Scratch space of one check, so that it does not allocate.
 	found             finding
 	account, strategy subject
+
+	passed []passed // of the pass under way
 }
 
 // NewGate returns a gate with the account's limits.

@@ -86,7 +86,7 @@ func (b *book) setMarket(market Market) {
 	b.traded, _ = market.(*tradeTape)
 	b.candles.off = false
 	b.moveMS = market.begin(b)
-	b.stale = true
+	b.stale, b.exchange.dueKnown = true, false
 }
 
 // ask returns the lowest price at which the market sells: a number of ticks above the last price.

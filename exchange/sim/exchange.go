@@ -58,6 +58,8 @@ type Exchange struct {
 	books       []*book // by market and name
 	byKey       map[exchange.SymbolKey]*book
 	recent      *book  // the last one found
+	dueMS       int64  // when a market moves or funding is paid next,
+	dueKnown    bool   // while this is so
 	skipped     bool   // SkipTo moved a book past moves of its market
 	markVersion uint64 // number of mark prices set: with coupled positions, each moves the bounds of all
 	corridor    bool   // the books' corridors are known
@@ -152,14 +154,22 @@ func (x *Exchange) Version() uint64 { return x.version }
 // order reaching the book.
 func (x *Exchange) NextMS() (int64, bool) {
 	x.realign()
-	due := x.queue.dueMS
-	for _, b := range x.books {
-		if b.tape != nil && b.tape.sliding() { // orders may have come into its way
-			b.moveMS = b.tape.dueMS(b)
-		}
-		due = min(due, b.fundingMS, b.moveMS)
+	if !x.dueKnown {
+		x.findDue()
 	}
+	due := min(x.queue.dueMS, x.dueMS)
 	return max(due, x.nowMS), due != never
+}
+
+// findDue finds when a book's market moves or its funding is paid next.
+func (x *Exchange) findDue() {
+	x.dueMS, x.dueKnown = never, true
+	for _, b := range x.books {
+		if b.tape != nil && b.tape.sliding() { // orders may come into its way at any time
+			b.moveMS, x.dueKnown = b.tape.dueMS(b), false
+		}
+		x.dueMS = min(x.dueMS, b.fundingMS, b.moveMS)
+	}
 }
 
 // Advance processes everything due up to nowMS, in order, and sets the clock. It ignores a time
@@ -192,6 +202,7 @@ func (x *Exchange) slide() {
 // passMoment processes everything due at the clock's time. Funding comes before any order that
 // fills at the same time (decisions.md, funding).
 func (x *Exchange) passMoment() {
+	x.dueKnown = false
 	for _, b := range x.books {
 		if b.fundingMS <= x.nowMS {
 			x.clearing.payFunding(b)
@@ -233,7 +244,7 @@ func (x *Exchange) realign() {
 	if !x.skipped {
 		return
 	}
-	x.skipped = false
+	x.skipped, x.dueKnown = false, false
 	for _, b := range x.books {
 		if !b.skipped {
 			continue

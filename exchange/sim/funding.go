@@ -39,6 +39,7 @@ func (b *book) fundingInterval() int64 {
 // time.
 func (b *book) setFundingTime(afterMS int64) {
 	b.fundingMS = floorTo(afterMS, b.fundingInterval()) + b.fundingInterval()
+	b.exchange.dueKnown = false
 	b.positionFundingMS = never
 	if len(b.positions) > 0 {
 		b.positionFundingMS = b.fundingMS

@@ -151,7 +151,7 @@ func (s *snapshot) forget(unknown map[exchange.SymbolKey]bool) {
 func (x *Exchange) restoreBook(state *bookState) {
 	b := x.byKey[state.key()]
 	b.last, b.mark, b.updateID, b.tradeID, b.fundingMS = state.Last, state.Mark, state.UpdateID, state.TradeID, state.FundingMS
-	b.restored, b.stale, b.candles = true, true, builder{}
+	b.restored, b.stale, b.candles, x.dueKnown = true, true, builder{}, false
 	b.candles.tick(x.nowMS, b.last)
 }
 

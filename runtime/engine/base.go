@@ -16,6 +16,8 @@ type base struct {
 	agenda
 	config  Config // Limits are those in force
 	legs    []*leg // sorted by name
+	on      map[exchange.SymbolKey]*leg
+	count   [exchange.Spot + 1]int // of legs by market
 	started bool
 	startMS int64
 	measure func(what Measured, strategy string) (done func()) // nil: nobody looks at the clock
@@ -35,8 +37,22 @@ func (b *base) settleBounds() *placement.Settle { settle := b.book.Settle(); ret
 // soon asks for a round while something is in flight.
 func (b *base) soon() { b.roundMS = min(b.roundMS, b.nowMS+b.config.BusyRoundMS) }
 
-func (b *base) trades(market exchange.Market) bool {
-	return slices.ContainsFunc(b.legs, func(leg *leg) bool { return leg.symbol.Key().Market == market })
+func (b *base) trades(market exchange.Market) bool { return b.count[market] > 0 }
+
+// enlist puts a leg among the others, and strike takes it out.
+func (b *base) enlist(added *leg) {
+	i, _ := slices.BinarySearchFunc(b.legs, added.config.Name, func(leg *leg, name string) int { return strings.Compare(leg.config.Name, name) })
+	b.legs = slices.Insert(b.legs, i, added)
+	key := added.symbol.Key()
+	b.on[key] = added
+	b.count[key.Market]++
+}
+
+func (b *base) strike(ended *leg) {
+	b.legs = slices.DeleteFunc(b.legs, func(other *leg) bool { return other == ended })
+	key := ended.symbol.Key()
+	delete(b.on, key)
+	b.count[key.Market]--
 }
 
 func (b *base) legNamed(name string) *leg {
@@ -56,14 +72,7 @@ func (b *base) configured(name string) *leg {
 }
 
 // legOn is the strategy that trades a symbol.
-func (b *base) legOn(key exchange.SymbolKey) *leg {
-	for _, leg := range b.legs {
-		if leg.symbol.Key() == key {
-			return leg
-		}
-	}
-	return nil
-}
+func (b *base) legOn(key exchange.SymbolKey) *leg { return b.on[key] }
 
 func (b *base) symbolOf(key exchange.SymbolKey) *exchange.Symbol {
 	if (key == exchange.SymbolKey{}) {

@@ -15,8 +15,11 @@ const ladderMS = 5_000
 // unanswered, nothing goes while anything on the symbol is unknown, and the next round reads what became
 // of them all.
 func (d *dispatcher) extendLadder(before *account.Placement) {
+	if before.Purpose() != placement.Order || before.State() != placement.Acknowledged {
+		return
+	}
 	leg := d.legOn(before.Symbol())
-	if before.Purpose() != placement.Order || before.State() != placement.Acknowledged || leg == nil || !d.mayExtend(leg) {
+	if leg == nil || !d.mayExtend(leg) {
 		return
 	}
 	desired := d.desiredAt(leg, d.halts.levelOn(leg, record.LevelNone))

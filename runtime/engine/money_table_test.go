@@ -29,7 +29,7 @@ func valued(t testing.TB, futures, spot int) *base {
 		one := &leg{symbol: b.book.Symbol(symbol.Key())}
 		one.config.Name, one.config.Symbol = symbol.Market.String()+" "+symbol.Name, symbol
 		one.symbol.Rules, one.symbol.Last = symbol, exchange.Price(100e8)
-		b.legs = append(b.legs, one)
+		b.enlist(one)
 	}
 	return b
 }

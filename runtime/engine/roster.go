@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"botd/exchange"
 	"botd/reconcile/account"
@@ -49,8 +48,7 @@ func (r *roster) add(config *StrategyConfig) (*leg, error) {
 	added.series.symbol = config.Symbol
 	added.series.legs = append(added.series.legs, added)
 	added.series.warmup = max(added.series.warmup, config.Strategy.Warmup())
-	i, _ := slices.BinarySearchFunc(r.legs, config.Name, func(leg *leg, name string) int { return strings.Compare(leg.config.Name, name) })
-	r.legs = slices.Insert(r.legs, i, added)
+	r.enlist(added)
 	return added, nil
 }
 
@@ -203,7 +201,7 @@ func (r *roster) drop(ended *leg) {
 	r.round.abandonRound()
 	r.tick.withdraw(ended)
 	s := ended.series
-	r.legs = slices.DeleteFunc(r.legs, func(other *leg) bool { return other == ended })
+	r.strike(ended)
 	s.legs = slices.DeleteFunc(s.legs, func(other *leg) bool { return other == ended })
 	for _, other := range ended.others {
 		r.unread(other, ended)

@@ -311,9 +311,11 @@ func (r *round) finishRound() bool {
 	r.alarms.guardPrefix()
 	r.alarms.guardOverdue()
 	acted := 0
+	r.book.BeginPass()
 	for _, leg := range r.legs {
 		acted += r.actOn(leg)
 	}
+	r.book.EndPass()
 	r.backoffs.watch()
 	if !r.config.Quiet {
 		r.note("", nil, NoteRound{r.readHealth.failed == 0, len(r.reading.late), acted, r.nowMS - snapshot.BeganMS})
