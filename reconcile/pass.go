@@ -34,7 +34,7 @@ func (s *summed[T]) once(p *pass, sum func() T) T {
 }
 
 // BeginPass begins a pass over all strategies: until EndPass no price, position or list is taken.
-func (b *Book) BeginPass() { b.pass.anew() }
+func (b *Book) BeginPass() { b.pass.restart() }
 
 // EndPass ends it.
 func (b *Book) EndPass() { b.pass.number = 0 }
@@ -43,7 +43,7 @@ func (b *Book) EndPass() { b.pass.number = 0 }
 // stays, they alone have changed what is summed over all symbols. The number is 0 when no pass is under way.
 func (b *Book) Pass() (number uint64, sent []*account.Placement) { return b.pass.number, b.pass.sent }
 
-func (p *pass) anew() {
+func (p *pass) restart() {
 	p.last++
 	p.number, p.sent = p.last, p.sent[:0]
 }
@@ -58,6 +58,6 @@ func (p *pass) note(b *Book, r *record.Record) {
 		p.sent = append(p.sent, b.Placement(r.ClientOrderID))
 	case record.Plan, record.Priced, record.Memory, record.Declined: // a strategy's own
 	default:
-		p.anew()
+		p.restart()
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestWhatAPassSumsOnceIsWhatWouldBeSummedAnew has orders sent, answered and filled in passes over strategies with collars of their own, and compares
-// what the gate keeps of a pass with the sums over all symbols.
-func TestWhatAPassSumsOnceIsWhatWouldBeSummedAnew(t *testing.T) {
+// TestWhatAPassSumsOnceIsWhatWouldBeSummedAgain has orders sent and ended in passes over strategies with collars of their own, and
+// compares what the gate keeps of a pass with the sums over all symbols.
+func TestWhatAPassSumsOnceIsWhatWouldBeSummedAgain(t *testing.T) {
 	t.Parallel()
-	draw, kept := rand.New(rand.NewPCG(20, 1)), 0
+	draw, unchanged := rand.New(rand.NewPCG(20, 1)), 0
 	b := newTable(t, Limits{})
 	b.facts.TakerFee = exchange.RateOne / 1_000
 	ether := exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}
@@ -35,22 +35,23 @@ func TestWhatAPassSumsOnceIsWhatWouldBeSummedAnew(t *testing.T) {
 				}
 			}
 			id := fmt.Sprintf("p%d-%d", before, at)
-			order := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 1 + exchange.Quantity(draw.Int64N(50)), ClosePosition: draw.IntN(9) == 0}
+			order := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 1 + exchange.Quantity(draw.Int64N(50)),
+				ClosePosition: draw.IntN(9) == 0}
 			b.fly(id, []exchange.SymbolKey{bitcoin, ether, spot}[draw.IntN(3)], flight{intent: as(placement.Entry, order)})
 			if live := b.book.Live(); draw.IntN(4) == 0 {
 				p := live[draw.IntN(len(live))]
 				b.book.Apply(&record.Record{Symbol: p.Symbol(), ClientOrderID: p.ClientOrderID(), Body: record.Ended{State: placement.Expired}})
 			}
 			if now, _ := b.book.Pass(); now == before {
-				kept++
+				unchanged++
 			}
 		}
 		b.book.EndPass()
 		if b.gate.pass(&b.facts, b.gate.collar(&b.facts)) != nil {
-			t.Fatal("sums are kept after the pass")
+			t.Fatal("sums outlive the pass")
 		}
 	}
-	if kept < 300 {
-		t.Errorf("want most orders to leave the pass as it is, have %d of 720", kept)
+	if unchanged < 300 {
+		t.Errorf("want most orders to leave the pass as it is, have %d of 720", unchanged)
 	}
 }

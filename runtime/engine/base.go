@@ -39,7 +39,7 @@ func (b *base) soon() { b.roundMS = min(b.roundMS, b.nowMS+b.config.BusyRoundMS)
 
 func (b *base) trades(market exchange.Market) bool { return b.count[market] > 0 }
 
-// enlist puts a leg among the others, and strike takes it out.
+// enlist puts a leg among the others, and delist takes it out.
 func (b *base) enlist(added *leg) {
 	i, _ := slices.BinarySearchFunc(b.legs, added.config.Name, func(leg *leg, name string) int { return strings.Compare(leg.config.Name, name) })
 	b.legs = slices.Insert(b.legs, i, added)
@@ -48,7 +48,7 @@ func (b *base) enlist(added *leg) {
 	b.count[key.Market]++
 }
 
-func (b *base) strike(ended *leg) {
+func (b *base) delist(ended *leg) {
 	b.legs = slices.DeleteFunc(b.legs, func(other *leg) bool { return other == ended })
 	key := ended.symbol.Key()
 	delete(b.on, key)

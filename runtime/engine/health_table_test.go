@@ -20,7 +20,8 @@ var (
 
 // emptyBase is the base of an engine without strategies, at a time.
 func emptyBase(nowMS int64) *base {
-	b := &base{on: map[exchange.SymbolKey]*leg{}, outbox: newOutbox(reconcile.NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}))}
+	book := reconcile.NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000})
+	b := &base{on: map[exchange.SymbolKey]*leg{}, outbox: newOutbox(book)}
 	b.nowMS, b.out = nowMS, &Effects{}
 	return b
 }

@@ -201,7 +201,7 @@ func (r *roster) drop(ended *leg) {
 	r.round.abandonRound()
 	r.tick.withdraw(ended)
 	s := ended.series
-	r.strike(ended)
+	r.delist(ended)
 	s.legs = slices.DeleteFunc(s.legs, func(other *leg) bool { return other == ended })
 	for _, other := range ended.others {
 		r.unread(other, ended)
