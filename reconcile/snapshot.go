@@ -228,6 +228,21 @@ func hasOlder(orders []exchange.Order, order *exchange.Order) bool {
 	return slices.ContainsFunc(orders, func(o exchange.Order) bool { return o.ClientOrderID == order.ClientOrderID && o.ID < order.ID })
 }
 
+// observeByID takes the answer to a question by id.
+func (s *survey) observeByID(answer OrderByID) {
+	p := s.book.withOrderID(exchange.Futures, answer.OrderID)
+	if p == nil {
+		return
+	}
+	if answer.Known {
+		s.observeOrder(p, &answer.Order)
+		return
+	}
+	// An acknowledged id the exchange does not know: ask until the fence has
+	// passed, then a person must look; never "lost after three" (case 12).
+	s.observeLost(p)
+}
+
 // observeDuplicate takes an open order under an id that is another order's, or
 // that had ended: its fills are ours, and it is canceled (case 14). Seen open
 // under its own ended id, or found before and ended since, it is a stale replica's
@@ -357,21 +372,6 @@ func fillPrice(order *exchange.Order) exchange.Amount {
 		return order.AveragePrice
 	}
 	return exchange.Amount{}
-}
-
-// observeByID takes the answer to a question by id.
-func (s *survey) observeByID(answer OrderByID) {
-	p := s.book.withOrderID(exchange.Futures, answer.OrderID)
-	if p == nil {
-		return
-	}
-	if answer.Known {
-		s.observeOrder(p, &answer.Order)
-		return
-	}
-	// An acknowledged id the exchange does not know: ask until the fence has
-	// passed, then a person must look; never "lost after three" (case 12).
-	s.observeLost(p)
 }
 
 // observeLost takes an acknowledged order that the exchange does not know after the

@@ -143,6 +143,15 @@ func namesOf(purpose placement.Purpose) (names []string) {
 	return names
 }
 
+// Check approves an intent or returns the refusal. A cancel passes unless the symbol
+// allows none.
+func (g *Gate) Check(intent *reconcile.Intent, facts *Facts) (Approved, *Refusal) {
+	if refused := g.judge(intent, facts, discard); refused != nil {
+		return Approved{}, refused.refusal()
+	}
+	return Approved{*intent, true}, nil
+}
+
 // judge checks an intent against each rule in order and returns the finding of the
 // first that refuses, or nil. It passes every finding to give. A limit has a finding
 // for the account and another for the strategy, where they set it.
@@ -185,12 +194,3 @@ func (g *Gate) judge(intent *reconcile.Intent, facts *Facts, give func(*finding)
 }
 
 func discard(*finding) {}
-
-// Check approves an intent or returns the refusal. A cancel passes unless the symbol
-// allows none.
-func (g *Gate) Check(intent *reconcile.Intent, facts *Facts) (Approved, *Refusal) {
-	if refused := g.judge(intent, facts, discard); refused != nil {
-		return Approved{}, refused.refusal()
-	}
-	return Approved{*intent, true}, nil
-}

@@ -173,27 +173,38 @@ func TestArchitectureHoldsTheTable(t *testing.T) {
 	}
 }
 
-// TestOneCandlesLifeIsReadInTenFiles holds the section of docs/ARCHITECTURE.md against the
-// code: its functions stand in their files, each but the first is called in one of them,
-// and the files are ten at the most.
-func TestOneCandlesLifeIsReadInTenFiles(t *testing.T) {
+// TestACandleAVerbAndARouteAreReadInFewFiles holds three tables of docs/ARCHITECTURE.md against the code:
+// their functions stand in their files, in the order in which they are met; each but the first is called
+// or named in a file of the table; and the files are no more than the heading says.
+func TestACandleAVerbAndARouteAreReadInFewFiles(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root(t), "docs", "ARCHITECTURE.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, found := strings.Cut(string(text), "## One candle's life\n")
-	section, _, ended := strings.Cut(section, "\nA **verb**")
-	rows := regexp.MustCompile("(?m)^\\| `([a-z/_]+\\.go)` \\| ([^|]+) \\|").FindAllStringSubmatch(section, -1)
-	if !found || !ended || len(rows) == 0 {
-		t.Fatal("docs/ARCHITECTURE.md: want the section, with a row for each stage")
+	for _, c := range []struct {
+		head string
+		most int
+	}{{"| file | passes through |", 10}, {"| verb: file | passes through |", 3}, {"| route: file | passes through |", 5}} {
+		_, table, found := strings.Cut(string(text), c.head)
+		table, _, ended := strings.Cut(table, "\n\n")
+		rows := regexp.MustCompile("(?m)^\\| `([a-z/_]+\\.go)` \\| ([^|]+) \\|").FindAllStringSubmatch(table, -1)
+		if !found || !ended || len(rows) == 0 {
+			t.Fatalf("docs/ARCHITECTURE.md: want a table %q with a row for each stage", c.head)
+		}
+		examineChain(t, rows, c.most)
 	}
-	declared, called := map[string]map[string]bool{}, map[string]bool{}
+}
+
+// examineChain checks rows of a file and its functions.
+func examineChain(t *testing.T, rows [][]string, most int) {
+	t.Helper()
+	declared, used := map[string]map[string]token.Pos{}, map[string]bool{}
 	for _, row := range rows {
 		if declared[row[1]] != nil {
 			continue
 		}
-		declared[row[1]] = map[string]bool{}
+		declared[row[1]] = map[string]token.Pos{}
 		tree, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root(t), row[1]), nil, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
@@ -201,26 +212,34 @@ func TestOneCandlesLifeIsReadInTenFiles(t *testing.T) {
 		ast.Inspect(tree, func(node ast.Node) bool {
 			switch n := node.(type) {
 			case *ast.FuncDecl:
-				declared[row[1]][n.Name.Name] = true
+				declared[row[1]][n.Name.Name] = n.Pos()
+			case *ast.SelectorExpr: // called, or named as a method
+				used[n.Sel.Name] = true
 			case *ast.CallExpr:
-				if f, is := n.Fun.(*ast.SelectorExpr); is {
-					called[f.Sel.Name] = true
+				if f, is := n.Fun.(*ast.Ident); is {
+					used[f.Name] = true
 				}
 			}
 			return true
 		})
 	}
-	if have := len(declared); have > 10 {
-		t.Errorf("want at most ten files, have %d", have)
+	if have := len(declared); have > most {
+		t.Errorf("want at most %d files, have %d", most, have)
 	}
 	for i, row := range rows {
+		at := token.NoPos
 		for j, name := range strings.Split(row[2], ", ") {
 			name = strings.Trim(name, "`")
-			if !declared[row[1]][name] {
+			switch place := declared[row[1]][name]; {
+			case place == token.NoPos:
 				t.Errorf("%s has no function %s", row[1], name)
+			case place < at:
+				t.Errorf("%s: want %s below what is met before it", row[1], name)
+			default:
+				at = place
 			}
-			if i+j > 0 && !called[name] {
-				t.Errorf("%s of %s is called in no file of the list", name, row[1])
+			if i+j > 0 && !used[name] {
+				t.Errorf("%s of %s is used in no file of its table", name, row[1])
 			}
 		}
 	}

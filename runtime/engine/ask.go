@@ -102,72 +102,6 @@ func (t *tick) decideNow(leg *leg, nominalMS int64) {
 	}
 }
 
-// decided takes what the strategy decided. A plan that changes nothing ends here.
-func (t *tick) decided(leg *leg) {
-	if t.config.Rehearse {
-		return
-	}
-	if leg.undecided && (leg.question.answered > leg.askedMost || !t.config.Offload) {
-		leg.undecided, t.roundMS = false, t.nowMS
-	}
-	t.putInForce(leg, true)
-}
-
-// putInForce takes the new plan and what it remembers; asked says whether that came of the strategy.
-func (t *tick) putInForce(leg *leg, asked bool) {
-	// In the journal it would bring every start down: it is derived anew there.
-	covered := leg.state.Covers(&leg.plan)
-	why := leg.plan.WordsOutOfBounds()
-	if why == "" && !covered {
-		why = leg.plan.OutOfBounds(leg.config.Symbol, leg.symbol.Last)
-	}
-	memory, changed := leg.state.Memory().With(leg.plan.Remembered())
-	if why == "" && changed {
-		why = memory.OutOfBounds()
-	}
-	if why != "" {
-		t.fail(leg, why)
-		return
-	}
-	t.remember(leg, memory, changed, asked)
-	if asked && !t.config.Quiet {
-		t.note(leg.config.Name, leg.config.Symbol, NoteTick{leg.plan.Reason})
-	}
-	if asked {
-		t.report(leg)
-	}
-	if !covered {
-		t.adopt(leg)
-	}
-	if asked { // an exit that follows the price asks for nothing, and that is no decision to hold nothing
-		t.reenter(leg)
-	}
-}
-
-// remember journals what the strategy remembers, and, where it was asked, that it has seen what
-// happened: one record.
-func (t *tick) remember(leg *leg, memory strategy.Memory, changed, asked bool) {
-	events, missed, _ := leg.state.Events()
-	seen := int64(0)
-	if asked {
-		seen = leg.events
-	}
-	if changed || asked && len(events)+missed > 0 {
-		t.record(record.Record{Strategy: leg.config.Name, Body: record.Memory{Entries: slices.Clone(memory.Entries()), Events: seen}})
-	}
-}
-
-// adopt puts the new plan in force, journalled, and asks for a round.
-func (t *tick) adopt(leg *leg) {
-	merged := leg.state.ClonePlan()
-	merged.Merge(&leg.plan)
-	latch := leg.state.Latch()
-	t.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Plan{Plan: merged}})
-	t.note(leg.config.Name, leg.config.Symbol, NoteDecision{merged, leg.plan.Reason, leg.symbol.Last, leg.symbol.Position})
-	t.noteLatch(leg, latch)
-	t.roundMS, leg.plannedMS = t.nowMS, t.nowMS
-}
-
 // inquireRead asks a strategy what waited for its account to be read.
 func (t *tick) inquireRead(leg *leg) {
 	if t.config.Offload {
@@ -285,6 +219,72 @@ func (t *tick) takeDecision(leg *leg) {
 	if leg.config.Schedule == nil {
 		t.lapse(leg, before, taken, leg.lastMS)
 	}
+}
+
+// decided takes what the strategy decided. A plan that changes nothing ends here.
+func (t *tick) decided(leg *leg) {
+	if t.config.Rehearse {
+		return
+	}
+	if leg.undecided && (leg.question.answered > leg.askedMost || !t.config.Offload) {
+		leg.undecided, t.roundMS = false, t.nowMS
+	}
+	t.putInForce(leg, true)
+}
+
+// putInForce takes the new plan and what it remembers; asked says whether that came of the strategy.
+func (t *tick) putInForce(leg *leg, asked bool) {
+	// In the journal it would bring every start down: it is derived anew there.
+	covered := leg.state.Covers(&leg.plan)
+	why := leg.plan.WordsOutOfBounds()
+	if why == "" && !covered {
+		why = leg.plan.OutOfBounds(leg.config.Symbol, leg.symbol.Last)
+	}
+	memory, changed := leg.state.Memory().With(leg.plan.Remembered())
+	if why == "" && changed {
+		why = memory.OutOfBounds()
+	}
+	if why != "" {
+		t.fail(leg, why)
+		return
+	}
+	t.remember(leg, memory, changed, asked)
+	if asked && !t.config.Quiet {
+		t.note(leg.config.Name, leg.config.Symbol, NoteTick{leg.plan.Reason})
+	}
+	if asked {
+		t.report(leg)
+	}
+	if !covered {
+		t.adopt(leg)
+	}
+	if asked { // an exit that follows the price asks for nothing, and that is no decision to hold nothing
+		t.reenter(leg)
+	}
+}
+
+// remember journals what the strategy remembers, and, where it was asked, that it has seen what
+// happened: one record.
+func (t *tick) remember(leg *leg, memory strategy.Memory, changed, asked bool) {
+	events, missed, _ := leg.state.Events()
+	seen := int64(0)
+	if asked {
+		seen = leg.events
+	}
+	if changed || asked && len(events)+missed > 0 {
+		t.record(record.Record{Strategy: leg.config.Name, Body: record.Memory{Entries: slices.Clone(memory.Entries()), Events: seen}})
+	}
+}
+
+// adopt puts the new plan in force, journalled, and asks for a round.
+func (t *tick) adopt(leg *leg) {
+	merged := leg.state.ClonePlan()
+	merged.Merge(&leg.plan)
+	latch := leg.state.Latch()
+	t.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Plan{Plan: merged}})
+	t.note(leg.config.Name, leg.config.Symbol, NoteDecision{merged, leg.plan.Reason, leg.symbol.Last, leg.symbol.Position})
+	t.noteLatch(leg, latch)
+	t.roundMS, leg.plannedMS = t.nowMS, t.nowMS
 }
 
 // legAsked is the strategy that a question under way is for.
