@@ -192,13 +192,7 @@ func (b *Files) legs(symbols []*exchange.Symbol, given []*configs.StrategyConfig
 		if c.Market == exchange.Futures && (len(rows) > 0 || mustBe) {
 			leg.Funding = tape.FundingOf(rows, c.Symbol)
 			if len(leg.Funding) == 0 && mustBe {
-				return config, failure.New(
-					failure.Data,
-					"is it the right file?",
-					"%s holds no funding rates of %s",
-					strings.Join(b.Funding, ", "),
-					c.Symbol,
-				)
+				return config, failure.New(failure.Data, "is it the right file?", "%s holds no funding rates of %s", strings.Join(b.Funding, ", "), c.Symbol)
 			}
 			input.Funding = FundingFiles(b.Funding)
 		}

@@ -39,10 +39,10 @@ func visitPending(v *visitor) {
 	v.trader.fault(`{"match":"GET /fapi/v1/health","kind":"delay","delay_ms":3600000,"count":1}`)
 	answered := make(chan answer, 1)
 	go func() { answered <- v.trader.send("GET", "/fapi/v1/health", "", nil) }()
-	for waiting := ""; !strings.Contains(waiting, `"pending":true`); waiting = v.good("control_requests", "", "").body {
+	for requests := ""; !strings.Contains(requests, `"pending":true`); requests = v.good("control_requests", "", "").body {
 		select {
 		case early := <-answered:
-			v.trader.t.Fatalf("want a request that waits for the clock, have its answer %+v, and the requests %s", early, waiting)
+			v.trader.t.Fatalf("want a request that waits for the clock, have its answer %+v, and the requests %s", early, requests)
 		default:
 		}
 	}
