@@ -102,13 +102,13 @@ type Server struct {
 	repeats     repeats
 	markets     markets
 	manual      manual
+	views       views
+	maintenance maintenance
 	credentials credentials
 	reports     *view.Reports
 	runner      runner
 	sweeping    sweepRuns
 	parities    parities
-	copying     sync.Mutex    // held while a backup is made
-	testing     sync.Mutex    // held while channels are tested
 	stopping    chan struct{} // closed when serving ends
 	stopOnce    sync.Once
 	handler     http.Handler
@@ -127,6 +127,8 @@ func New(config Config) *Server {
 	}
 	s.runner.engine, s.runner.directory, s.runner.publish = config.Runner, config.Reports, s.stream.Publish
 	s.runner.partial = filepath.Join(config.Reports, ".running-"+config.Board.Mode())
+	s.views = views{config.Board, config.History, s.config.Equity, config.StrategyConfig}
+	s.maintenance = maintenance{config: &s.config, controls: s.controls}
 	s.manual, s.credentials = manual{&s.config, s.controls}, credentials{&s.config, s.guard, s.controls}
 	s.markets, s.reports = markets{&s.config, s.guard, view.NewMarketData(config.Market, config.Board.NowMS)}, view.NewReports(config.Reports)
 	s.runner.controls, s.runner.reports = s.controls, s.reports

@@ -8,7 +8,8 @@ import (
 )
 
 var backupRoutes = []route{
-	{id: "backup", tag: "log", method: "POST", path: "/api/v1/backup", minimum: auth.Operator, endpoint: change((*Server).backup), fails: []int{409},
+	{id: "backup", tag: "log", method: "POST", path: "/api/v1/backup", minimum: auth.Operator,
+		endpoint: change(by(maintenanceOf, (*maintenance).backup)), fails: []int{409},
 		summary: "Copies the journal into a new file in data_dir/MODE/backups, while it is written, and verifies the whole copy. " +
 			"The newest 7 such copies are kept. " +
 			"The request ends when the backup is made; if the client disconnects, the backup is abandoned."},
@@ -44,29 +45,29 @@ type BackupAnswer struct {
 // copied and verified in minutes.
 const backupTimeout = 10 * time.Minute
 
-func (s *Server) backup(r *request, _ *nothing) (BackupAnswer, error) {
+func (m *maintenance) backup(r *request, _ *nothing) (BackupAnswer, error) {
 	out := BackupAnswer{Schema: 1, DryRun: r.dryRun}
-	if s.config.Backups == nil {
+	if m.config.Backups == nil {
 		return out, notPossible("this botd has no journal that can be copied")
 	}
 	var err error
-	if out.Does, err = s.config.Backups.Plan(); err != nil {
+	if out.Does, err = m.config.Backups.Plan(); err != nil {
 		return out, notPossible(err.Error())
 	}
 	if r.dryRun {
 		return out, nil
 	}
-	if !s.copying.TryLock() {
+	if !m.copying.TryLock() {
 		return out, notPossible("another backup is running")
 	}
-	defer s.copying.Unlock()
-	if err := s.controls.record(r, "journal", "a backup"); err != nil {
+	defer m.copying.Unlock()
+	if err := m.controls.record(r, "journal", "a backup"); err != nil {
 		return out, err
 	}
 	r.extend(backupTimeout)
 	ctx, cancel := context.WithTimeout(r.Context(), backupTimeout)
 	defer cancel()
-	made, err := s.config.Backups.Make(ctx)
+	made, err := m.config.Backups.Make(ctx)
 	if err != nil {
 		return out, unwritten("no backup was made: " + err.Error())
 	}

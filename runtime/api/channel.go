@@ -10,9 +10,10 @@ import (
 )
 
 var channelRoutes = []route{
-	{id: "test_channels", tag: "log", method: "POST", path: "/api/v1/notifications/test", minimum: auth.Operator, endpoint: change((*Server).testChannels),
-		summary: "Sends a test message through every channel of notify.channels, or through one, and returns the result of each, within 20 s.",
-		fails:   []int{409}},
+	{id: "test_channels", tag: "log", method: "POST", path: "/api/v1/notifications/test", minimum: auth.Operator,
+		endpoint: change(by(maintenanceOf, (*maintenance).testChannels)),
+		summary:  "Sends a test message through every channel of notify.channels, or through one, and returns the result of each, within 20 s.",
+		fails:    []int{409}},
 }
 
 // Channels sends test messages through the channels that notify people.
@@ -43,10 +44,10 @@ type ChannelAnswer struct {
 	Items  []ChannelResult `json:"items"`
 }
 
-func (s *Server) testChannels(r *request, body *ChannelRequest) (ChannelAnswer, error) {
+func (m *maintenance) testChannels(r *request, body *ChannelRequest) (ChannelAnswer, error) {
 	r.dryRun = r.dryRun || body.DryRun
 	out := ChannelAnswer{Schema: 1, DryRun: r.dryRun, Items: []ChannelResult{}}
-	names, err := s.channels(body.Channel)
+	names, err := m.channels(body.Channel)
 	if err != nil {
 		return out, err
 	}
@@ -58,22 +59,22 @@ func (s *Server) testChannels(r *request, body *ChannelRequest) (ChannelAnswer, 
 		}
 		return out, nil
 	}
-	if !s.testing.TryLock() {
+	if !m.testing.TryLock() {
 		return out, notPossible("another test is running: a service has not answered yet")
 	}
-	defer s.testing.Unlock()
-	if err := s.controls.record(r, "notifications", what); err != nil {
+	defer m.testing.Unlock()
+	if err := m.controls.record(r, "notifications", what); err != nil {
 		return out, err
 	}
-	out.Items = s.config.Channels.Test(r.Context(), names)
+	out.Items = m.config.Channels.Test(r.Context(), names)
 	return out, nil
 }
 
 // channels returns the names of the channels to test.
-func (s *Server) channels(only string) ([]string, error) {
+func (m *maintenance) channels(only string) ([]string, error) {
 	var names []string
-	if s.config.Channels != nil {
-		names = s.config.Channels.Names()
+	if m.config.Channels != nil {
+		names = m.config.Channels.Names()
 	}
 	switch {
 	case len(names) == 0:

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"botd/reconcile/record"
 	"botd/runtime/api/auth"
@@ -10,9 +11,10 @@ import (
 )
 
 var configRoutes = []route{
-	{id: "config", tag: "state", method: "GET", path: "/api/v1/config", minimum: auth.Viewer, endpoint: read((*Server).configuration),
+	{id: "config", tag: "state", method: "GET", path: "/api/v1/config", minimum: auth.Viewer, endpoint: read(of(maintenanceOf, (*maintenance).configuration)),
 		summary: "The configuration in force, without secrets, and where each value comes from."},
-	{id: "reload", tag: "state", method: "POST", path: "/api/v1/config/reload", minimum: auth.Operator, endpoint: change((*Server).reload),
+	{id: "reload", tag: "state", method: "POST", path: "/api/v1/config/reload", minimum: auth.Operator,
+		endpoint: change(by(maintenanceOf, (*maintenance).reload)),
 		summary: "Reads the configuration again and puts what changed in force, all of it or nothing, as a SIGHUP does. " +
 			"A dry run says what would change, or what is wrong with it.", fails: []int{409}},
 }
@@ -34,8 +36,18 @@ type Setting struct {
 	Origin string `json:"origin"` // file:line, default, or command line
 }
 
-func (s *Server) configuration(*request) (Configuration, error) {
-	out := s.config.Configuration()
+// maintenance looks after the daemon itself: its configuration, journal, log and channels.
+type maintenance struct {
+	config   *Config
+	controls controls
+	copying  sync.Mutex // held while a backup is made
+	testing  sync.Mutex // held while channels are tested
+}
+
+func maintenanceOf(s *Server) *maintenance { return &s.maintenance }
+
+func (m *maintenance) configuration(*request) (Configuration, error) {
+	out := m.config.Configuration()
 	out.Schema = 1
 	out.Files, out.Settings = view.OrEmpty(out.Files), view.OrEmpty(out.Settings)
 	return out, nil
@@ -51,13 +63,13 @@ type Refused struct{ Why string }
 
 func (r *Refused) Error() string { return r.Why }
 
-func (s *Server) reload(r *request, _ *nothing) (Change, error) {
-	if s.config.Reload == nil {
+func (m *maintenance) reload(r *request, _ *nothing) (Change, error) {
+	if m.config.Reload == nil {
 		return Change{}, notPossible("this botd does not reload files")
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), engineTimeout)
 	defer cancel()
-	does, err := s.config.Reload(ctx, r.dryRun, r.audit("configuration", ""))
+	does, err := m.config.Reload(ctx, r.dryRun, r.audit("configuration", ""))
 	var refused *Refused
 	if errors.As(err, &refused) {
 		return Change{}, notPossible("nothing of it is put in force, what runs continues: " + refused.Why)

@@ -404,9 +404,9 @@ func (v *visitor) goChanges() {
 	v.call(http.StatusNotFound, "close_position", "bonds BTC-USDT", `{"reason":"news"}`, bearer(testToken))
 	v.call(http.StatusNotFound, "cancel_orders", "", `{"reason":"news","strategy":"nobody"}`, bearer(testToken))
 	v.call(http.StatusConflict, "test_channels", "", `{"channel":"nobody"}`, bearer(testToken))
-	v.server.copying.Lock()
+	v.server.maintenance.copying.Lock()
 	v.call(http.StatusConflict, "backup", "", "", bearer(testToken))
-	v.server.copying.Unlock()
+	v.server.maintenance.copying.Unlock()
 	v.call(http.StatusNotFound, "cancel_order", "nobody", `{"reason":"news"}`, bearer(testToken))
 	for _, id := range []string{"pause_strategy", "stop_strategy", "flatten_strategy", "resume_strategy", "halt_strategy"} {
 		v.call(http.StatusNotFound, id, "nobody", `{"reason":"x"`+map[bool]string{true: `,"level":"pause"`}[id == "halt_strategy"]+`}`, bearer(testToken))

@@ -89,8 +89,8 @@ func raw(media string, serve func(*Server, http.ResponseWriter, *request) error)
 }
 
 // of reads from a part of the server, and by has that part carry a change out.
-func of[P, A any](part func(*Server) *P, get func(*P, *request) (A, error)) func(*Server, *request) (A, error) {
-	return func(s *Server, r *request) (A, error) { return get(part(s), r) }
+func of[P, A, B any](part func(*Server) *P, get func(*P, *request) (A, B)) func(*Server, *request) (A, B) {
+	return func(s *Server, r *request) (A, B) { return get(part(s), r) }
 }
 
 func by[P, B, A any](part func(*Server) *P, do func(*P, *request, *B) (A, error)) func(*Server, *request, *B) (A, error) {

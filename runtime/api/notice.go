@@ -6,32 +6,32 @@ import (
 )
 
 var noticeRoutes = []route{
-	{id: "notices", tag: "log", method: "GET", path: "/api/v1/notices", minimum: auth.Viewer, endpoint: list((*Server).notices),
+	{id: "notices", tag: "log", method: "GET", path: "/api/v1/notices", minimum: auth.Viewer, endpoint: list(of(viewsOf, (*views).notices)),
 		summary: "What a person may want to know, newest first, since the start.",
 		takes: []parameter{{name: "kind", text: "Of this kind alone."}, {name: "severity", text: "Of this severity alone.", values: []string{"info",
 			"warning", "error"}}, ofStrategy, ofMarket, ofSymbol}},
-	{id: "incidents", tag: "log", method: "GET", path: "/api/v1/incidents", minimum: auth.Viewer, endpoint: list((*Server).incidents),
+	{id: "incidents", tag: "log", method: "GET", path: "/api/v1/incidents", minimum: auth.Viewer, endpoint: list(of(viewsOf, (*views).incidents)),
 		summary: "What does not work as it should, one incident per cause, newest first, over restarts: those that are open and those that have ended.",
 		takes: []parameter{{name: "state", text: "Open or closed ones alone.", values: []string{"open", "closed"}},
 			{name: "kind", text: "Of this kind alone."}, {name: "severity", text: "Of this severity alone.", values: []string{"warning", "critical"}},
 			ofStrategy, ofMarket, ofSymbol}},
-	{id: "audit", tag: "log", method: "GET", path: "/api/v1/audit", minimum: auth.Viewer, endpoint: list((*Server).audits),
+	{id: "audit", tag: "log", method: "GET", path: "/api/v1/audit", minimum: auth.Viewer, endpoint: list(of(viewsOf, (*views).audits)),
 		summary: "Who changed what, newest first, from the journal: what people asked for and what botd did by itself.",
 		takes:   []parameter{{name: "kind", text: "Of this kind alone."}, {name: "actor", text: "By this actor alone."}}},
 }
 
-func (s *Server) notices(r *request) ([]view.Notice, string) {
-	return s.config.Board.Notices(r.page, func(n *view.Notice) bool {
+func (v *views) notices(r *request) ([]view.Notice, string) {
+	return v.board.Notices(r.page, func(n *view.Notice) bool {
 		return r.isOf(n.Strategy, n.Market, n.Symbol) && r.is("kind", n.Kind) && r.is("severity", n.Severity)
 	})
 }
 
-func (s *Server) incidents(r *request) ([]view.Incident, string) {
-	return s.config.Board.Incidents(r.page, func(i *view.Incident) bool {
+func (v *views) incidents(r *request) ([]view.Incident, string) {
+	return v.board.Incidents(r.page, func(i *view.Incident) bool {
 		return r.isOf(i.Strategy, i.Market, i.Symbol) && r.is("state", i.State) && r.is("kind", i.Kind) && r.is("severity", string(i.Severity))
 	})
 }
 
-func (s *Server) audits(r *request) ([]view.Audit, string) {
-	return s.config.History.Audits(r.page, func(a *view.Audit) bool { return r.is("kind", a.Kind) && r.is("actor", a.Actor) })
+func (v *views) audits(r *request) ([]view.Audit, string) {
+	return v.history.Audits(r.page, func(a *view.Audit) bool { return r.is("kind", a.Kind) && r.is("actor", a.Actor) })
 }

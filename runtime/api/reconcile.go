@@ -18,11 +18,12 @@ var reconcileRoutes = []route{
 		summary: "The last rounds, and everything that nothing explains.", fails: []int{503}},
 	{id: "round", tag: "reconcile", method: "POST", path: "/api/v1/reconcile", minimum: auth.Operator, endpoint: change((*Server).runRound),
 		summary: "Begins a round now."},
-	{id: "rounds", tag: "reconcile", method: "GET", path: "/api/v1/reconcile/runs", minimum: auth.Viewer, endpoint: list((*Server).rounds),
+	{id: "rounds", tag: "reconcile", method: "GET", path: "/api/v1/reconcile/runs", minimum: auth.Viewer, endpoint: list(of(viewsOf, (*views).rounds)),
 		summary: "The last rounds of this run, newest first.", takes: []parameter{{name: "complete",
 			text: "Only rounds that read everything, or only the others.", kind: boolean}}},
-	{id: "differences", tag: "reconcile", method: "GET", path: "/api/v1/reconcile/differences", minimum: auth.Viewer, endpoint: list((*Server).differences),
-		summary: "Each difference between exchange and journal, and how it was resolved: newest first, those of earlier runs too.",
+	{id: "differences", tag: "reconcile", method: "GET", path: "/api/v1/reconcile/differences", minimum: auth.Viewer,
+		endpoint: list(of(viewsOf, (*views).differences)),
+		summary:  "Each difference between exchange and journal, and how it was resolved: newest first, those of earlier runs too.",
 		takes: []parameter{{name: "kind", text: "Of this kind alone.", values: view.DifferenceKinds}, ofMarket, ofSymbol,
 			{name: "open", text: "Only quarantines that wait for a person, or only all others.", kind: boolean}}},
 	{id: "quarantines", tag: "reconcile", method: "GET", path: "/api/v1/reconcile/quarantines", minimum: auth.Viewer, endpoint: all((*Server).quarantines),
@@ -44,12 +45,12 @@ func (s *Server) runRound(r *request, _ *nothing) (Change, error) {
 	return s.controls.do(r, r.audited("account", "a round now", &engine.EventRound{}), "fetch orders and positions now, and act on them")
 }
 
-func (s *Server) rounds(r *request) ([]view.Round, string) {
-	return s.config.Board.Rounds(r.page, func(one *view.Round) bool { return r.isFlag("complete", one.Complete) })
+func (v *views) rounds(r *request) ([]view.Round, string) {
+	return v.board.Rounds(r.page, func(one *view.Round) bool { return r.isFlag("complete", one.Complete) })
 }
 
-func (s *Server) differences(r *request) ([]view.Difference, string) {
-	return s.config.History.Differences(r.page, func(d *view.Difference) bool {
+func (v *views) differences(r *request) ([]view.Difference, string) {
+	return v.history.Differences(r.page, func(d *view.Difference) bool {
 		return r.is("market", d.Market) && r.is("symbol", d.Symbol) && r.is("kind", d.Kind) && r.isFlag("open", d.Open)
 	})
 }

@@ -13,11 +13,11 @@ import (
 )
 
 var riskRoutes = []route{
-	{id: "risk", tag: "risk", method: "GET", path: "/api/v1/risk", minimum: auth.Viewer, endpoint: read((*Server).risk),
+	{id: "risk", tag: "risk", method: "GET", path: "/api/v1/risk", minimum: auth.Viewer, endpoint: read(of(viewsOf, (*views).risk)),
 		summary: "Halts, limits with their utilization, refusals by rule, and the history of halts and breaches."},
-	{id: "limits", tag: "risk", method: "GET", path: "/api/v1/risk/limits", minimum: auth.Viewer, endpoint: all((*Server).limits),
+	{id: "limits", tag: "risk", method: "GET", path: "/api/v1/risk/limits", minimum: auth.Viewer, endpoint: all(of(viewsOf, (*views).limits)),
 		summary: "Every limit with its utilization."},
-	{id: "limits_too", tag: "risk", method: "GET", path: "/api/v1/limits", minimum: auth.Viewer, endpoint: all((*Server).limits),
+	{id: "limits_too", tag: "risk", method: "GET", path: "/api/v1/limits", minimum: auth.Viewer, endpoint: all(of(viewsOf, (*views).limits)),
 		summary: "The same as /api/v1/risk/limits."},
 	{id: "set_limits", tag: "risk", method: "PUT", path: "/api/v1/risk/limits", minimum: auth.Operator, endpoint: change((*Server).setLimits),
 		summary: "Sets limits of the account or of a strategy tighter than the configuration does, never looser. " +
@@ -25,9 +25,9 @@ var riskRoutes = []route{
 		fails: []int{409}},
 }
 
-func (s *Server) risk(*request) (view.Risk, error) { return s.config.Board.Risk(), nil }
+func (v *views) risk(*request) (view.Risk, error) { return v.board.Risk(), nil }
 
-func (s *Server) limits(*request) ([]view.Limit, error) { return s.config.Board.Limits(), nil }
+func (v *views) limits(*request) ([]view.Limit, error) { return v.board.Limits(), nil }
 
 // LimitsRequest is which limits to set.
 type LimitsRequest struct {

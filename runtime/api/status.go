@@ -24,7 +24,7 @@ var statusRoutes = []route{
 func (s *Server) status(r *request) (view.Status, error) {
 	id := s.stream.LastID() // before the status: an event between is seen twice rather than never
 	status := s.config.Board.Status()
-	status.Strategies = s.dated(status.Strategies)
+	status.Strategies = s.views.dated(status.Strategies)
 	status.EventID, status.Version = id, s.config.Build.Version
 	if s.config.Lane != nil { // what the engine knows of it may be old
 		status.Degraded = append(view.DegradedOf(s.config.Lane.Degraded()), status.Degraded...)

@@ -10,11 +10,12 @@ import (
 )
 
 var strategyRoutes = []route{
-	{id: "strategies", tag: "strategies", method: "GET", path: "/api/v1/strategies", minimum: auth.Viewer, endpoint: all((*Server).strategies),
+	{id: "strategies", tag: "strategies", method: "GET", path: "/api/v1/strategies", minimum: auth.Viewer, endpoint: all(of(viewsOf, (*views).strategies)),
 		summary: "All strategies at a glance."},
-	{id: "strategy", tag: "strategies", method: "GET", path: "/api/v1/strategies/{name}", minimum: auth.Viewer, endpoint: read((*Server).strategy),
+	{id: "strategy", tag: "strategies", method: "GET", path: "/api/v1/strategies/{name}", minimum: auth.Viewer, endpoint: read(of(viewsOf, (*views).strategy)),
 		summary: "One strategy: its plan in force, limits, last decisions, live orders and configuration.", fails: []int{404}},
-	{id: "decisions", tag: "strategies", method: "GET", path: "/api/v1/strategies/{name}/decisions", minimum: auth.Viewer, endpoint: read((*Server).decisions),
+	{id: "decisions", tag: "strategies", method: "GET", path: "/api/v1/strategies/{name}/decisions", minimum: auth.Viewer,
+		endpoint: read(of(viewsOf, (*views).decisions)),
 		summary: "The decisions of a strategy, newest first, as long as `retention.decisions` keeps them. " +
 			"A page can be short although there is a `next`: it reads only a few of the stored files.",
 		takes: []parameter{pageLimit, pageAfter}, fails: []int{404}},
@@ -24,37 +25,37 @@ var strategyRoutes = []route{
 		takes: candleSpan, fails: []int{404, 502}},
 }
 
-func (s *Server) strategies(*request) ([]view.Strategy, error) {
-	return s.dated(s.config.Board.Status().Strategies), nil
+func (v *views) strategies(*request) ([]view.Strategy, error) {
+	return v.dated(v.board.Status().Strategies), nil
 }
 
 // dated sets when each strategy's position began.
-func (s *Server) dated(all []view.Strategy) []view.Strategy {
+func (v *views) dated(all []view.Strategy) []view.Strategy {
 	for i := range all {
-		s.config.History.DateStrategy(&all[i])
+		v.history.DateStrategy(&all[i])
 	}
 	return all
 }
 
-func (s *Server) strategy(r *request) (view.OneStrategy, error) {
+func (v *views) strategy(r *request) (view.OneStrategy, error) {
 	name := r.PathValue("name")
-	one, known := s.config.Board.Strategy(name)
+	one, known := v.board.Strategy(name)
 	if !known {
 		return one, notFound("strategy", name)
 	}
-	s.config.History.DateStrategy(&one.Strategy)
-	one.Config = s.config.StrategyConfig(name)
-	orders, _ := s.config.History.Orders(view.Page{Limit: maxLimit}, func(o *view.Order) bool { return o.Live && o.Strategy == name })
+	v.history.DateStrategy(&one.Strategy)
+	one.Config = v.strategyConfig(name)
+	orders, _ := v.history.Orders(view.Page{Limit: maxLimit}, func(o *view.Order) bool { return o.Live && o.Strategy == name })
 	one.Orders = view.OrEmpty(orders)
 	return one, nil
 }
 
-func (s *Server) decisions(r *request) (List[view.Decision], error) {
+func (v *views) decisions(r *request) (List[view.Decision], error) {
 	name := r.PathValue("name")
-	if _, _, known := s.config.Board.Traded(name); !known {
+	if _, _, known := v.board.Traded(name); !known {
 		return List[view.Decision]{}, notFound("strategy", name)
 	}
-	return listOf(s.config.Board.Decisions(name, view.Page{Limit: int(r.number("limit", defaultLimit)), After: r.number("after", 0)})), nil
+	return listOf(v.board.Decisions(name, view.Page{Limit: int(r.number("limit", defaultLimit)), After: r.number("after", 0)})), nil
 }
 
 func (s *Server) plots(r *request) (view.Plots, error) {
