@@ -1,0 +1,261 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// sellsBeside has an order that the journal does not know, and that has left the list, sell so much of the asset.
+func (w *wallet) sellsBeside(quantity exchange.Quantity) {
+	symbol := w.book.Symbol(coin)
+	symbol.unlistedSales = append(symbol.unlistedSales, twinOrder{90, quantity, w.now})
+}
+
+// TestWhatFillsExplainOfASpotPosition: what was bought, without fees, and without what orders that the journal does not know may sell of it; in a
+// quarantine only as far as the wallet shows it beside what is not botd's, 1,000 here.
+func TestWhatFillsExplainOfASpotPosition(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name                     string
+		known, fees, beside      exchange.Quantity
+		inWallet                 exchange.Quantity // beside the 1,000
+		presumed                 exchange.Quantity
+		with                     func(w *wallet)
+		explained, onSpot, backs exchange.Quantity // backs: of 50
+	}{
+		{"all of it", 20, 0, 0, 20, 0, nil, 20, 20, 20},
+		{"without fees", 20, 3, 0, 17, 0, nil, 17, 17, 17},
+		{"a stop of another journal sells some", 20, 0, 8, 20, 0, nil, 12, 12, 12},
+		{"it sells more", 20, 0, 30, 20, 0, nil, 0, 0, 0},
+		{"with fees too", 20, 3, 8, 20, 0, nil, 9, 9, 12},
+		{"a purchase that no list shows", 20, 0, 0, 25, 5, nil, 20, 25, 25},
+		{"the wallet is contradicted: the purchase does not count", 20, 0, 0, 25, 5, contradicts, 20, 20, 25},
+		{"in a quarantine the wallet decides", 20, 0, 0, 12, 0, quarantined("a test"), 20, 12, 12},
+		{"of which another sells some", 20, 0, 8, 19, 0, quarantined("a test"), 12, 11, 11},
+		{"it has more", 20, 0, 0, 60, 0, quarantined("a test"), 20, 20, 50},
+		{"it has more, and a purchase that no list shows", 20, 0, 0, 60, 5, quarantined("a test"), 20, 25, 50},
+		{"it has less than what is not botd's", 20, 0, 0, -1, 0, quarantined("a test"), 20, 0, 0},
+		{"where more was executed than answered, it does not", 20, 0, 0, 12, 0, quarantined(executedBeyond), 20, 20, 12},
+	} {
+		w := explains(t, c.known, c.fees)
+		w.reads(1_000+c.inWallet, 0)
+		if c.beside != 0 {
+			w.sellsBeside(c.beside)
+		}
+		symbol := w.book.Symbol(coin)
+		symbol.spot.presumed = c.presumed
+		if c.with != nil {
+			c.with(w)
+		}
+		d := w.deriving(nil)
+		d.held = symbol.Known() - symbol.Fees() - w.book.sellsUnknown(symbol)
+		d.held = max(0, d.held)
+		if have := d.explainedByFills(); have != c.explained {
+			t.Errorf("%s: want fills to explain %d, have %d", c.name, c.explained, have)
+		}
+		if have := d.explainedOnSpot(); have != c.onSpot {
+			t.Errorf("%s: want %d protected, have %d", c.name, c.onSpot, have)
+		}
+		if have := d.backed(50); have != c.backs {
+			t.Errorf("%s: want %d backed by the wallet, have %d", c.name, c.backs, have)
+		}
+	}
+}
+
+func quarantined(why string) func(*wallet) {
+	return func(w *wallet) { w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Why: why}}) }
+}
+
+func contradicts(w *wallet) { w.book.Symbol(coin).Contradicted = "a test" }
+
+// TestWhatIsLeftBesideTheSalesOfARound: what sells already, or as soon as stops have ended, in whole steps; less than nothing where that is more.
+func TestWhatIsLeftBesideTheSalesOfARound(t *testing.T) {
+	t.Parallel()
+	sale := func(purpose placement.Purpose, quantity exchange.Quantity) Intent {
+		return Intent{Purpose: purpose, Order: exchange.NewOrder{Market: exchange.Spot, Side: exchange.Sell, Quantity: quantity}}
+	}
+	for _, c := range []struct {
+		name     string
+		left     exchange.Quantity
+		intents  []Intent
+		reserved exchange.Quantity
+		want     exchange.Quantity // without exits
+		excess   exchange.Quantity // of stops over 20 that are held, with those sales
+	}{
+		{"nothing sells", 20, nil, 0, 20, 0},
+		{"an exit", 20, []Intent{sale(placement.Exit, 6)}, 0, 14, 6},
+		{"two", 20, []Intent{sale(placement.Exit, 6), sale(placement.Exit, 4)}, 0, 10, 10},
+		{"a stop is no exit", 20, []Intent{sale(placement.StopLoss, 6)}, 0, 20, 0},
+		{"what waits for stops", 20, nil, 5, 15, 5},
+		{"both", 20, []Intent{sale(placement.Exit, 6)}, 5, 9, 11},
+		{"more than there is", 4, []Intent{sale(placement.Exit, 6)}, 5, -7, 11},
+		{"just that", 11, []Intent{sale(placement.Exit, 6)}, 5, 0, 11},
+	} {
+		w := explains(t, 20, 0)
+		w.reads(1_020, 0)
+		d := w.deriving(nil)
+		d.intents, d.reserved = c.intents, c.reserved
+		if have := d.withoutExits(c.left); have != c.want {
+			t.Errorf("%s: want %d left of %d, have %d", c.name, c.want, c.left, have)
+		}
+		w.places(placement.StopLoss, 21, stopOf(20))
+		shrinking := w.deriving(nil)
+		shrinking.intents, shrinking.reserved = c.intents, c.reserved
+		if shrinking.shrinkStops(); len(shrinking.shrunk) != 0 != (c.excess > 0) {
+			t.Errorf("%s: want the stop taken off %t, have %d", c.name, c.excess > 0, len(shrinking.shrunk))
+		}
+		w.book.Symbol(coin).Contradicted = "a test"
+		contradicted := w.deriving(nil)
+		contradicted.intents, contradicted.reserved = c.intents, c.reserved
+		if contradicted.shrinkStops(); len(contradicted.shrunk) != 0 {
+			t.Errorf("%s: want no stop taken off while the wallet is contradicted", c.name)
+		}
+	}
+}
+
+// TestWhatStopsMaySell: those that stand, those that no list shows, and of those that have ended as much as the wallet misses.
+func TestWhatStopsMaySell(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		inWallet exchange.Quantity
+		presumed exchange.Quantity
+		unlisted bool // the second stop, of 6, is in no list
+		with     func(w *wallet)
+		want     exchange.Quantity
+	}{
+		{"two that stand", 20, 0, false, nil, 10},
+		{"one is in no list", 20, 0, true, nil, 10},
+		{"and the wallet misses as much", 14, 0, true, nil, 10},
+		{"in a quarantine what is missing was sold", 14, 0, true, quarantined("a test"), 4},
+		{"in a quarantine some of it", 18, 0, true, quarantined("a test"), 8},
+		{"in a quarantine, and nothing is missing", 20, 0, true, quarantined("a test"), 10},
+		{"in a quarantine, of what is presumed", 16, 2, true, quarantined("a test"), 4},
+		{"in a quarantine, contradicted: what is presumed is not missing", 16, 2, true, func(w *wallet) {
+			quarantined("a test")(w)
+			contradicts(w)
+		}, 6},
+	} {
+		w := explains(t, 20, 0)
+		first, second := w.places(placement.StopLoss, 21, stopOf(4)), w.places(placement.StopLoss, 22, stopOf(6))
+		w.now += 60_000
+		orders := []exchange.Order{first, second}
+		if c.unlisted {
+			orders = orders[:1]
+		}
+		w.reads(1_000+c.inWallet, 0, orders...)
+		w.book.listed[exchange.Spot] = openList{orders: orders, beganMS: w.now}
+		symbol := w.book.Symbol(coin)
+		symbol.spot.presumed = c.presumed
+		if c.with != nil {
+			c.with(w)
+		}
+		if have := w.deriving(nil).selling(func(*account.Placement) bool { return false }); have != c.want {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
+		}
+		if have := w.deriving(nil).selling(func(p *account.Placement) bool { return p.OrderID() == 21 }); have != c.want-4 {
+			t.Errorf("%s: want %d without the first, have %d", c.name, c.want-4, have)
+		}
+	}
+}
+
+// TestWhatRestingExitsMayBeOf on futures: of what is held beside exits that rest, are being sent or reduce; never more than the exchange's sum has
+// room for beside orders of others.
+func TestWhatRestingExitsMayBeOf(t *testing.T) {
+	t.Parallel()
+	reduces := exchange.NewOrder{Market: bitcoin.Market, Symbol: bitcoin.Name, Side: exchange.Sell, Type: exchange.Limit, Price: 60_000_0, Quantity: 6, ReduceOnly: true}
+	intent := func(purpose placement.Purpose, reduceOnly bool) Intent {
+		return Intent{Purpose: purpose, Order: exchange.NewOrder{Side: exchange.Sell, Quantity: 5, ReduceOnly: reduceOnly}}
+	}
+	for _, c := range []struct {
+		name      string
+		rests     placement.Purpose
+		intents   []Intent
+		foreign   *exchange.Order
+		reducible exchange.Quantity // of twenty
+		room      exchange.Quantity
+	}{
+		{"nothing rests", 0, nil, nil, 20, 20},
+		{"an exit rests", placement.ExitOrder, nil, nil, 14, 14},
+		{"a bid rests", placement.Order, nil, nil, 20, 20},
+		{"a reduction is under way", placement.Exit, nil, nil, 14, 14},
+		{"a resting exit is being sent", 0, []Intent{intent(placement.ExitOrder, true)}, nil, 15, 15},
+		{"an exit is being sent", 0, []Intent{intent(placement.Exit, true)}, nil, 15, 15},
+		{"what reduces is being sent", 0, []Intent{intent(placement.TakeProfit, true)}, nil, 15, 15},
+		{"an opening is being sent", 0, []Intent{intent(placement.Order, false)}, nil, 20, 20},
+		{"both", placement.ExitOrder, []Intent{intent(placement.ExitOrder, true), intent(placement.Exit, true)}, nil, 4, 4},
+		{"another's order reduces", 0, nil, &exchange.Order{ID: 91, Side: exchange.Sell, Type: exchange.Limit, Quantity: 8, ClosePositionID: 1}, 12, 12},
+		{"another's order closes", 0, nil, &exchange.Order{ID: 91, Side: exchange.Sell, Type: exchange.StopMarket, ClosePosition: true}, 20, 20},
+		{"another's order opens", 0, nil, &exchange.Order{ID: 91, Side: exchange.Buy, Type: exchange.Limit, Quantity: 8}, 20, 20},
+		{"more than there is", placement.ExitOrder, []Intent{intent(placement.Exit, true), intent(placement.Exit, true), intent(placement.Exit, true)}, nil, 0, 0},
+	} {
+		d := holds(t, 20)
+		if c.rests != 0 {
+			order := reduces
+			order.ReduceOnly = c.rests != placement.Order
+			d.acknowledge(d.places(c.rests, order), 9)
+		}
+		if c.foreign != nil {
+			c.foreign.Market, c.foreign.Symbol, c.foreign.Status = exchange.Futures, bitcoin.Name, exchange.StatusOpen
+			d.book.Symbol(bitcoin).Foreign = append(d.book.Symbol(bitcoin).Foreign, *c.foreign)
+		}
+		one := d.deriving(nil)
+		one.intents = c.intents
+		if have := one.reducingRoom(); have != c.room {
+			t.Errorf("%s: want room for %d, have %d", c.name, c.room, have)
+		}
+		if have := one.reducible(); have != c.reducible {
+			t.Errorf("%s: want %d, have %d", c.name, c.reducible, have)
+		}
+	}
+}
+
+// TestHowATargetIsPriced once: by its quantity, its share of the equity or its value, on spot with room for the fee; not while something is open,
+// and not an opening while nothing may open.
+func TestHowATargetIsPriced(t *testing.T) {
+	t.Parallel()
+	byQuote := strategy.Target{Kind: strategy.ByQuote, Quote: exchange.AmountOf(1_000)}
+	byEquity := strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 10}
+	for _, c := range []struct {
+		name   string
+		target strategy.Target
+		with   func(d *derivation)
+		want   exchange.Quantity
+		priced bool
+	}{
+		{"a quantity", strategy.Target{Kind: strategy.ByQuantity, Quantity: 30}, nil, 30, true},
+		{"a value", byQuote, nil, 20, true},
+		{"a share of the equity", byEquity, nil, 20, true},
+		{"it is not settled", byQuote, func(d *derivation) { d.symbol.Settled = false }, 0, false},
+		{"an order is under way", byQuote, func(d *derivation) { d.targetOrders = []*account.Placement{{}} }, 0, false},
+		{"nothing may open", byQuote, func(d *derivation) { d.desired.Entries = false }, 0, false},
+		{"nothing may open, and it is what is held", byQuote, func(d *derivation) { d.desired.Entries, d.symbol.Position = false, 20 }, 0, false},
+		{"nothing may open, and more is held", byQuote, func(d *derivation) { d.desired.Entries, d.symbol.Position = false, 21 }, 20, true},
+		{"nothing may open, and more is held, short", byQuote, func(d *derivation) { d.desired.Entries, d.symbol.Position = false, -21 }, 20, true},
+	} {
+		d := holds(t, 0)
+		one := d.deriving(nil)
+		one.desired.Entries, one.desired.Equity, one.symbol.Settled, one.symbol.Position = true, exchange.AmountOf(10_000), true, 0
+		one.symbol.Last = d.price("50000")
+		one.desired.TakerFee = exchange.RateOne / 100
+		if c.with != nil {
+			c.with(one)
+		}
+		have, priced := one.resolve(c.target)
+		if have != c.want || priced != c.priced || (one.priced != nil) != c.priced {
+			t.Errorf("%s: want %d, priced %t, have %d, %t, %+v", c.name, c.want, c.priced, have, priced, one.priced)
+		}
+	}
+	w := explains(t, 0, 0)
+	one := w.deriving(nil)
+	one.desired.TakerFee = exchange.RateOne / 4
+	whole := one.symbol.Rules.QuantityFor(exchange.AmountOf(800), one.symbol.Last)
+	if have := one.quantityFor(exchange.AmountOf(1_000)); have != whole {
+		t.Errorf("on spot, of 1,000 with a fee of a quarter: want what 800 buy, %d, have %d", whole, have)
+	}
+}
