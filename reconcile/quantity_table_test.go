@@ -10,8 +10,8 @@ import (
 	"botd/strategy"
 )
 
-// sellsBeside has an order that the journal does not know, and that has left the list, sell so much of the asset.
-func (w *wallet) sellsBeside(quantity exchange.Quantity) {
+// sellsUnlisted has an order that the journal does not know, and that has left the list, sell so much of the asset.
+func (w *wallet) sellsUnlisted(quantity exchange.Quantity) {
 	symbol := w.book.Symbol(coin)
 	symbol.unlistedSales = append(symbol.unlistedSales, twinOrder{90, quantity, w.now})
 }
@@ -22,7 +22,7 @@ func TestWhatFillsExplainOfASpotPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name                     string
-		known, fees, beside      exchange.Quantity
+		known, fees, unlisted    exchange.Quantity
 		inWallet                 exchange.Quantity // beside the 1,000
 		presumed                 exchange.Quantity
 		with                     func(w *wallet)
@@ -44,8 +44,8 @@ func TestWhatFillsExplainOfASpotPosition(t *testing.T) {
 	} {
 		w := explains(t, c.known, c.fees)
 		w.reads(1_000+c.inWallet, 0)
-		if c.beside != 0 {
-			w.sellsBeside(c.beside)
+		if c.unlisted != 0 {
+			w.sellsUnlisted(c.unlisted)
 		}
 		symbol := w.book.Symbol(coin)
 		symbol.spot.presumed = c.presumed
@@ -168,7 +168,8 @@ func TestWhatStopsMaySell(t *testing.T) {
 // room for beside orders of others.
 func TestWhatRestingExitsMayBeOf(t *testing.T) {
 	t.Parallel()
-	reduces := exchange.NewOrder{Market: bitcoin.Market, Symbol: bitcoin.Name, Side: exchange.Sell, Type: exchange.Limit, Price: 60_000_0, Quantity: 6, ReduceOnly: true}
+	reduces := exchange.NewOrder{Market: bitcoin.Market, Symbol: bitcoin.Name, Side: exchange.Sell,
+		Type: exchange.Limit, Price: 60_000_0, Quantity: 6, ReduceOnly: true}
 	intent := func(purpose placement.Purpose, reduceOnly bool) Intent {
 		return Intent{Purpose: purpose, Order: exchange.NewOrder{Side: exchange.Sell, Quantity: 5, ReduceOnly: reduceOnly}}
 	}
@@ -192,7 +193,8 @@ func TestWhatRestingExitsMayBeOf(t *testing.T) {
 		{"another's order reduces", 0, nil, &exchange.Order{ID: 91, Side: exchange.Sell, Type: exchange.Limit, Quantity: 8, ClosePositionID: 1}, 12, 12},
 		{"another's order closes", 0, nil, &exchange.Order{ID: 91, Side: exchange.Sell, Type: exchange.StopMarket, ClosePosition: true}, 20, 20},
 		{"another's order opens", 0, nil, &exchange.Order{ID: 91, Side: exchange.Buy, Type: exchange.Limit, Quantity: 8}, 20, 20},
-		{"more than there is", placement.ExitOrder, []Intent{intent(placement.Exit, true), intent(placement.Exit, true), intent(placement.Exit, true)}, nil, 0, 0},
+		{"more than there is", placement.ExitOrder, []Intent{intent(placement.Exit, true), intent(placement.Exit, true), intent(placement.Exit, true)},
+			nil, 0, 0},
 	} {
 		d := holds(t, 20)
 		if c.rests != 0 {

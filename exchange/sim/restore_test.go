@@ -30,7 +30,9 @@ func TestASnapshotThatContradictsItselfIsRefused(t *testing.T) {
 	}{
 		{"of another version", func(s map[string]any) { s["Schema"] = 99 }, "schema 99"},
 		{"a text for a number", func(s map[string]any) { s["OrderID"] = "many" }, "read snapshot"},
-		{"an account without settings", func(s map[string]any) { first(s, "Accounts")["Config"], first(s, "Accounts")["Name"] = nil, "alice" }, "has no settings"},
+		{"an account without settings", func(s map[string]any) {
+			first(s, "Accounts")["Config"], first(s, "Accounts")["Name"] = nil, "alice"
+		}, "has no settings"},
 		{"an account twice", func(s map[string]any) { s["Accounts"] = append(s["Accounts"].([]any), first(s, "Accounts")) }, "appears twice"},
 		{"a position on a symbol that is not there", func(s map[string]any) { held(s)["Symbol"] = "NONE-USDT" }, "unknown symbol NONE-USDT"},
 		{"an order of no account", func(s map[string]any) { first(s, "Orders")["Account"] = "nobody" }, "has no account or symbol"},
