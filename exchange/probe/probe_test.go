@@ -284,18 +284,19 @@ func TestDelaysAreMeasuredWithAnOrderThatIsCanceledAfterwards(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			venue := serve(t, setup{delayMS: c.delayMS})
-			if c.hideMS > 0 {
-				control(
-					t,
-					venue,
-					http.MethodPost,
-					"/control/v1/faults",
-					fmt.Sprintf(`{"match":"POST /fhapi/v1/order","kind":"hide","delay_ms":%d}`, c.hideMS),
-				)
+			measured := func() (venue *httptest.Server, r *Report) {
+				venue = serve(t, setup{delayMS: c.delayMS})
+				if c.hideMS > 0 {
+					control(t, venue, http.MethodPost, "/control/v1/faults",
+						fmt.Sprintf(`{"match":"POST /fhapi/v1/order","kind":"hide","delay_ms":%d}`, c.hideMS))
+				}
+				return venue, probed(t, Config{BaseURL: venue.URL, Key: "key", Trade: true, NoFills: true, Symbol: "BTC-USDT", Rounds: 1,
+					MaxAge: 2 * time.Second, MaxWait: 10 * time.Second})
 			}
-			r := probed(t, Config{BaseURL: venue.URL, Key: "key", Trade: true, NoFills: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: 2 * time.Second,
-				MaxWait: 10 * time.Second})
+			venue, r := measured()
+			for tries := 1; tries < 5 && r.Delays != nil && r.Delays.VisibilityMS > c.most; tries++ { // a machine that is busy makes it longer only
+				venue, r = measured()
+			}
 			if r.Delays == nil || r.Delays.VisibilityMS < c.least || r.Delays.VisibilityMS > c.most || r.Failed() > 0 {
 				t.Fatalf("want D within %d..%d ms, have %+v, %+v", c.least, c.most, r.Delays, r.Steps)
 			}
@@ -418,10 +419,20 @@ func TestAnOrderIsCanceledWhenTheUserGivesUp(t *testing.T) {
 		Rounds:  1,
 		MaxAge:  time.Second,
 	}
+	var watching sync.WaitGroup
+	defer watching.Wait()
 	config.Progress = func(step Step) {
-		if step.Name == "window" {
-			time.AfterFunc(500*time.Millisecond, cancel) // while the order is being watched
+		if step.Name != "window" {
+			return
 		}
+		watching.Go(func() { // gives up once the exchange has the order, which no list shows
+			ticker := time.NewTicker(10 * time.Millisecond)
+			defer ticker.Stop()
+			for ctx.Err() == nil && !strings.Contains(string(control(t, venue, http.MethodGet, "/control/v1/orders", "")), `"OPEN"`) {
+				<-ticker.C
+			}
+			cancel()
+		})
 	}
 	if _, err := Run(ctx, config); err != nil {
 		t.Fatal(err)
