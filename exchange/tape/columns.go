@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"os"
+	goruntime "runtime"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -210,7 +211,7 @@ func readColumns(path string) (*stored, error) {
 	return s, nil
 }
 
-// unpack fills the columns, each in a goroutine of its own.
+// unpack fills the columns, as many at once as there are processors.
 func (s *stored) unpack(frames []byte) error {
 	unpacker, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(8*maxCandles), zstd.WithDecoderConcurrency(0))
 	if err != nil {
@@ -222,6 +223,7 @@ func (s *stored) unpack(frames []byte) error {
 		group sync.WaitGroup
 		errs  [columnCount]error
 		at    int
+		slots = make(chan struct{}, goruntime.GOMAXPROCS(0))
 	)
 	for i := range s.header.Columns {
 		column := &s.header.Columns[i]
@@ -234,7 +236,9 @@ func (s *stored) unpack(frames []byte) error {
 		if column.Unit == 0 {
 			continue // the file has no such column
 		}
+		slots <- struct{}{}
 		group.Go(func() {
+			defer func() { <-slots }()
 			n := s.header.Candles
 			switch {
 			case i < len(whole):
@@ -252,44 +256,54 @@ func (s *stored) unpack(frames []byte) error {
 
 // sums reads a column's differences and accumulates them.
 func sums[T ~int64](unpacker *zstd.Decoder, frame []byte, column *columnHeader, n int) ([]T, error) {
-	bytes, err := unpacker.DecodeAll(frame, make([]byte, 0, column.Width*n))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errColumns, err)
-	}
-	if len(bytes) != column.Width*n {
-		return nil, errColumns
-	}
 	numbers := make([]T, n)
-	for plane := range column.Width {
-		shift := 8 * plane
-		for i, b := range bytes[plane*n : (plane+1)*n] {
-			numbers[i] |= T(uint64(b) << shift)
+	return numbers, column.each(unpacker, frame, n, func(from int, values []int64) {
+		for i, value := range values {
+			numbers[from+i] = T(value)
 		}
-	}
-	value := column.First
-	for i := range numbers {
-		value += unzigzag(uint64(numbers[i])) * column.Unit // the first difference is 0
-		numbers[i] = T(value)
-	}
-	return numbers, nil
+	})
 }
 
 // fractions reads a column of floats.
 func fractions(unpacker *zstd.Decoder, frame []byte, column *columnHeader, n int) ([]float64, error) {
-	numbers, err := sums[int64](unpacker, frame, column, n)
-	if err != nil {
-		return nil, err
-	}
 	floats := make([]float64, n)
-	if column.Places < 0 {
-		for i, bits := range numbers {
-			floats[i] = math.Float64frombits(uint64(bits))
+	unit := powerOf(max(0, column.Places))
+	return floats, column.each(unpacker, frame, n, func(from int, values []int64) {
+		for i, value := range values {
+			if column.Places < 0 {
+				floats[from+i] = math.Float64frombits(uint64(value))
+			} else {
+				floats[from+i] = float64(value) / unit
+			}
 		}
-		return floats, nil
+	})
+}
+
+// each unpacks a column and gives its values in parts, so that it is in memory once as they are wanted.
+func (c *columnHeader) each(unpacker *zstd.Decoder, frame []byte, n int, take func(from int, values []int64)) error {
+	bytes, err := unpacker.DecodeAll(frame, make([]byte, 0, c.Width*n))
+	if err != nil {
+		return fmt.Errorf("%w: %w", errColumns, err)
 	}
-	unit := powerOf(column.Places)
-	for i, whole := range numbers {
-		floats[i] = float64(whole) / unit
+	if len(bytes) != c.Width*n {
+		return errColumns
 	}
-	return floats, nil
+	var part [1024]int64
+	value := c.First
+	for from := 0; from < n; from += len(part) {
+		values := part[:min(len(part), n-from)]
+		clear(values)
+		for plane := range c.Width {
+			shift := 8 * plane
+			for i, b := range bytes[plane*n+from : plane*n+from+len(values)] {
+				values[i] |= int64(uint64(b) << shift)
+			}
+		}
+		for i := range values {
+			value += unzigzag(uint64(values[i])) * c.Unit // the first difference is 0
+			values[i] = value
+		}
+		take(from, values)
+	}
+	return nil
 }
