@@ -121,13 +121,13 @@ func (c Config) Within(fromMS, toMS int64) (Config, error) {
 	return cut, nil
 }
 
-// exactly copies candles, so that none outside the range can be reached.
+// exactly returns candles without room behind them: none outside the range can be reached, and what is appended goes elsewhere.
 func exactly(c *exchange.Candles, from, to int) *exchange.Candles {
 	part := c.Slice(from, to)
-	part.OpenMS, part.Open, part.High, part.Low, part.Close = slices.Clone(part.OpenMS), slices.Clone(part.Open), slices.Clone(part.High),
-		slices.Clone(part.Low), slices.Clone(part.Close)
-	part.Volume, part.QuoteVolume, part.Trades = slices.Clone(part.Volume), slices.Clone(part.QuoteVolume), slices.Clone(part.Trades)
-	part.TakerBase, part.TakerQuote = slices.Clone(part.TakerBase), slices.Clone(part.TakerQuote)
+	part.OpenMS, part.Open, part.High, part.Low, part.Close = slices.Clip(part.OpenMS), slices.Clip(part.Open), slices.Clip(part.High),
+		slices.Clip(part.Low), slices.Clip(part.Close)
+	part.Volume, part.QuoteVolume, part.Trades = slices.Clip(part.Volume), slices.Clip(part.QuoteVolume), slices.Clip(part.Trades)
+	part.TakerBase, part.TakerQuote = slices.Clip(part.TakerBase), slices.Clip(part.TakerQuote)
 	return part
 }
 
