@@ -116,11 +116,14 @@ func (m *manual) cancelOrders(r *request, body *CancelRequest) (HaltAnswer, erro
 	if err := body.need(r, wantReason); err != nil {
 		return HaltAnswer{}, err
 	}
-	var orders []string
+	var orders, names []string
 	known := false
 	out := newHaltAnswer(r, record.LevelPause, body.String(), body.Reason)
 	err := m.controls.query(r, func() {
 		status := m.config.Engine.Status()
+		for i := range status.Strategies {
+			names = append(names, status.Strategies[i].Name)
+		}
 		known = slices.ContainsFunc(status.Strategies, func(t engine.StrategyStatus) bool {
 			return body.matches(t.Name, t.Symbol.Market.String(), t.Symbol.Name)
 		})
@@ -130,7 +133,8 @@ func (m *manual) cancelOrders(r *request, body *CancelRequest) (HaltAnswer, erro
 	case err != nil:
 		return out, err
 	case !known: // whoever mistypes a name must not believe its orders canceled
-		return out, &failure{http.StatusNotFound, "not_found", fmt.Sprintf("%s: no strategy matches: nothing was changed", body)}
+		return out, &failure{http.StatusNotFound, "not_found", fmt.Sprintf("%s: no strategy matches (there are: %s): nothing was changed", body,
+			strings.Join(names, ", "))}
 	case r.dryRun:
 		return out, nil
 	case len(orders) == 0:

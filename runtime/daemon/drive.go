@@ -12,6 +12,7 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
 	"botd/configs"
+	"botd/exchange"
 	"botd/internal/disk"
 	"botd/internal/failure"
 	"botd/internal/plural"
@@ -253,7 +254,7 @@ func (p *process) logStart() {
 	)
 	for i := range config.Strategies {
 		s := &config.Strategies[i]
-		console.Say("daemon.strategy", "strategy  %s: %s on %s %s, %s", s.Name, s.Kind, s.Market, s.Symbol, s.Schedule)
+		console.Of(s.Name, exchange.SymbolKey{Market: s.Market, Name: s.Symbol}).Say("daemon.strategy", "strategy  %s: %s on %s %s, %s", s.Name, s.Kind, s.Market, s.Symbol, s.Schedule)
 	}
 	limitMemory(memlimit.FromCgroup, console)
 	p.venue.LogTo(console)

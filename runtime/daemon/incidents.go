@@ -55,20 +55,21 @@ func (p *process) heldBack() (longest time.Duration) {
 // reportIncident logs what became of an incident, and notifies people.
 func (p *process) reportIncident(report *incident.Report) {
 	one := &report.Incident
+	console := p.console.Of(one.Scope.Strategy, one.Scope.Symbol)
 	name, text := "", incidentText(report)
 	switch report.Change {
 	case incident.Opened:
 		name = "incident.opened"
-		p.console.Warn("incident.opened", "incident  %s", text)
+		console.Warn("incident.opened", "incident  %s", text)
 	case incident.Reminded, incident.Returned:
 		name = "incident.reminder"
-		p.console.Warn("incident.reminder", "incident  %s", text)
+		console.Warn("incident.reminder", "incident  %s", text)
 	case incident.Escalated:
 		name = "incident.escalated"
-		p.console.Warn("incident.escalated", "incident  %s", text)
+		console.Warn("incident.escalated", "incident  %s", text)
 	case incident.Closed:
 		name = "incident.closed"
-		p.console.Say("incident.closed", "incident  %s", text)
+		console.Say("incident.closed", "incident  %s", text)
 	}
 	if p.notifier != nil {
 		p.notifier.Notify(notify.Event{At: time.Now(), Severity: severityOf(one), Name: name, Text: "incident " + text,

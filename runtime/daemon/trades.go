@@ -8,6 +8,7 @@ import (
 	"botd/reconcile/ledger"
 	"botd/runtime/engine"
 	"botd/runtime/notify"
+	"botd/runtime/ops"
 	"botd/runtime/view"
 )
 
@@ -15,13 +16,13 @@ import (
 type trades struct {
 	held map[string]exchange.Quantity // by strategy; what the journal knows at the start, then what was noted
 	take func(*notify.Trade)          // nil without channels
-	say  func(event, format string, arguments ...any)
+	log  *ops.Console
 }
 
 // startTrades reports from now on: what the journal knows to be held is no entry.
 func (p *process) startTrades() {
 	status := p.machine.Status()
-	p.trades = &trades{held: heldBy(&status), say: p.console.Say}
+	p.trades = &trades{held: heldBy(&status), log: p.console}
 	p.history.Closed(p.venue.Client.ServerNowMS(), p.trades.closed)
 }
 
@@ -62,7 +63,7 @@ func (t *trades) note(n *engine.Note) {
 	if before != 0 && (before < 0) == (fact.Quantity < 0) {
 		name, what, was = "trade.changed", "changed", fmt.Sprintf(", was %s", n.Symbol.QuantityDecimal(max(before, -before)))
 	}
-	t.report(&notify.Trade{At: time.UnixMilli(n.AtMS), Name: name, Strategy: n.Strategy,
+	t.report(n.Symbol.Key(), &notify.Trade{At: time.UnixMilli(n.AtMS), Name: name, Strategy: n.Strategy,
 		Text: fmt.Sprintf("%s %s: %s %s %s at %s%s", n.Strategy, what, side, quantity, n.Symbol.Name, price, was)})
 }
 
@@ -80,18 +81,19 @@ func (t *trades) closed(trip *ledger.RoundTrip) {
 	if !trip.Whole {
 		text += "; a part of its money is not known"
 	}
-	t.report(&notify.Trade{At: time.UnixMilli(trip.LeftMS), Name: "trade.closed", Strategy: trip.Strategy, Text: text, By: by, Net: trip.Net(),
+	t.report(trip.Symbol, &notify.Trade{At: time.UnixMilli(trip.LeftMS), Name: "trade.closed", Strategy: trip.Strategy, Text: text, By: by, Net: trip.Net(),
 		Asset: trip.Asset})
 }
 
-func (t *trades) report(trade *notify.Trade) {
+func (t *trades) report(symbol exchange.SymbolKey, trade *notify.Trade) {
+	log := t.log.Of(trade.Strategy, symbol)
 	switch trade.Name { // the names of events are never made at run time
 	case "trade.opened":
-		t.say("trade.opened", "trade     %s", trade.Text)
+		log.Say("trade.opened", "trade     %s", trade.Text)
 	case "trade.changed":
-		t.say("trade.changed", "trade     %s", trade.Text)
+		log.Say("trade.changed", "trade     %s", trade.Text)
 	case "trade.closed":
-		t.say("trade.closed", "trade     %s", trade.Text)
+		log.Say("trade.closed", "trade     %s", trade.Text)
 	}
 	if t.take != nil {
 		t.take(trade)

@@ -1,12 +1,14 @@
 package daemon
 
 import (
+	"io"
 	"slices"
 	"testing"
 
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/runtime/engine"
+	"botd/runtime/ops"
 )
 
 // TestAFeeInTheBaseAssetIsNoTradeAfterAStart has a strategy on spot own what its fills left after fees. Once a start compared what the wallet holds
@@ -18,14 +20,18 @@ func TestAFeeInTheBaseAssetIsNoTradeAfterAStart(t *testing.T) {
 	bought, left := exchange.MustAmount("0.983"), exchange.MustAmount("0.982017")
 	status := &engine.Status{Symbols: []engine.SymbolStatus{{Key: spot.Key(), Owner: "hold", Known: spot.QuantityOf(bought)}},
 		Strategies: []engine.StrategyStatus{{Name: "hold", Symbol: spot, Booked: left}}}
-	reported := 0
-	trades := &trades{held: heldBy(status), say: func(string, string, ...any) { reported++ }}
+	logs := ops.NewLogs()
+	trades := &trades{held: heldBy(status), log: ops.NewConsole(io.Discard, ops.Format{JSON: true}, nil, logs)}
 	trades.note(&engine.Note{Strategy: "hold", Symbol: spot, Fact: engine.NotePosition{Quantity: spot.QuantityOf(exchange.MustAmount("0.982"))}})
-	if reported != 0 {
+	reported := func() (lines []ops.LogLine) {
+		logs.Lines(func(all []ops.LogLine) { lines = slices.Clone(all) })
+		return lines
+	}
+	if len(reported()) != 0 {
 		t.Error("want nothing said of what was held before")
 	}
 	trades.note(&engine.Note{Strategy: "hold", Symbol: spot, Fact: engine.NotePosition{Quantity: spot.QuantityOf(exchange.MustAmount("0.9"))}})
-	if reported != 1 {
-		t.Error("want a position that has changed reported")
+	if all := reported(); len(all) != 1 || all[0].Strategy != "hold" || all[0].Market != "spot" || all[0].Symbol != "SOL-USDT" {
+		t.Errorf("want a position that has changed reported, with strategy and symbol, have %+v", all)
 	}
 }

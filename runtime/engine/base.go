@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -69,6 +70,17 @@ func (b *base) configured(name string) *leg {
 		return leg
 	}
 	return nil
+}
+
+// noStrategy is the error of a name that no configured strategy has.
+func (b *base) noStrategy(name string) error {
+	var names []string
+	for _, leg := range b.legs {
+		if !leg.config.Removed {
+			names = append(names, leg.config.Name)
+		}
+	}
+	return fmt.Errorf("there is no strategy %q (there are: %s): nothing was changed", name, strings.Join(names, ", "))
 }
 
 // legOn is the strategy that trades a symbol.

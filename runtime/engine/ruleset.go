@@ -45,11 +45,14 @@ func (r *ruleset) preview(t *LimitChange) (lines []string, err error) {
 	}
 	for _, s := range t.Limits {
 		if t.Strategy != "" && leg == nil && s.Value != "" { // what was set of a removed strategy can still be reset
-			return nil, fmt.Errorf("there is no strategy %q: nothing was changed", t.Strategy)
+			return nil, r.noStrategy(t.Strategy)
 		}
 		have := cmp.Or(written.Text(s.Rule), "none")
 		if s.Value == "" {
 			set := r.setLimit(t.Strategy, s.Rule)
+			if set == nil && t.Strategy != "" && leg == nil {
+				return nil, r.noStrategy(t.Strategy)
+			}
 			if set == nil {
 				return nil, fmt.Errorf("%s of %s is already as configured: %s", s.Rule, scope, have)
 			}

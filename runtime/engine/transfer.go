@@ -37,7 +37,7 @@ func (a *accounting) previewTransfer(event *EventTransfer) ([]string, error) {
 	case !books.Holds(t.Market, t.Asset):
 		return nil, fmt.Errorf("the ledger does not follow %s of the %s wallet", t.Asset, t.Market)
 	case event.Strategy != "" && a.legNamed(event.Strategy) == nil:
-		return nil, fmt.Errorf("there is no strategy %q", event.Strategy)
+		return nil, a.noStrategy(event.Strategy)
 	}
 	what := "deposit"
 	if t.Amount.Sign() < 0 {

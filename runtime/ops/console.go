@@ -8,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"botd/exchange"
 	"botd/internal/paint"
 	"botd/internal/printable"
 	"botd/runtime/engine"
@@ -54,6 +55,19 @@ func NewConsole(w io.Writer, format Format, metrics *Metrics, logs *Logs) *Conso
 		}
 	}))
 	return c
+}
+
+// Of returns the console whose lines are of a strategy and a symbol, either of which may be none.
+func (c *Console) Of(strategy string, symbol exchange.SymbolKey) *Console {
+	with, of := c.log.With(), *c
+	if strategy != "" {
+		with = with.Str("strategy", strategy)
+	}
+	if symbol.Name != "" {
+		with = with.Str("market", symbol.Market.String()).Str("symbol", symbol.Name)
+	}
+	of.log = with.Logger()
+	return &of
 }
 
 // Say writes a line of the daemon itself.

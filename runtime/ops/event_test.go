@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"botd/exchange"
 	"botd/internal/enginetest"
 	"botd/runtime/engine"
 )
@@ -224,4 +226,46 @@ func TestTheDocumentOfLogsIsTheTable(t *testing.T) {
 	if want != string(text) {
 		t.Errorf("%s is not the table of ops.Events\nhint: go test ./runtime/ops -run Document -update", path)
 	}
+}
+
+// TestEveryLineOfAStrategyNamesIt: a person's log shows no fields, so that the text names the strategy, its symbol or its order.
+func TestEveryLineOfAStrategyNamesIt(t *testing.T) {
+	t.Parallel()
+	named := 0
+	worded := regexp.MustCompile(`^(breaker|exchange|journal|ledger|limit|reconcile|trading|market\.(fresh|stale)|position\.liquidated)`) // as the engine words them
+	for _, line := range noted(t) {
+		text, _ := line["msg"].(string)
+		if event, _ := line["event"].(string); worded.MatchString(event) {
+			continue
+		}
+		for _, field := range []string{"strategy", "symbol"} {
+			if line[field] == nil {
+				continue
+			}
+			named++
+			if !slices.ContainsFunc([]string{"strategy", "symbol", "client_order_id"}, func(name string) bool {
+				value, is := line[name].(string)
+				return is && strings.Contains(text, value)
+			}) {
+				t.Errorf("%s: want its %s named in %q", line["event"], field, text)
+			}
+		}
+	}
+	if named < 50 {
+		t.Errorf("want lines of strategies and symbols, have %d", named)
+	}
+}
+
+// TestLinesOfTheDaemonHaveTheirScope: what is not a note of the engine is found by strategy and symbol too.
+func TestLinesOfTheDaemonHaveTheirScope(t *testing.T) {
+	t.Parallel()
+	logs := NewLogs()
+	console := NewConsole(io.Discard, Format{JSON: true}, nil, logs)
+	console.Of("trend", exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}).Say("trade.opened", "one")
+	console.Of("", exchange.SymbolKey{}).Warn("incident.opened", "two")
+	logs.Lines(func(all []LogLine) {
+		if len(all) != 2 || all[0].Strategy != "trend" || all[0].Market != "spot" || all[0].Symbol != "BTC-USDT" || all[1].Strategy+all[1].Market+all[1].Symbol != "" {
+			t.Errorf("want the scope of each line, have %+v", all)
+		}
+	})
 }

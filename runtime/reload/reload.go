@@ -186,10 +186,11 @@ func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *reco
 	r.loaded = "loaded " + time.Now().UTC().Format(time.DateTime)
 	r.Report(ops.Check{Name: "configuration", OK: true, Detail: r.loaded})
 	for _, s := range reload.Strategies {
-		r.Console.Say("config.strategy_reloaded", "config    %s: %s is in place", s.Name, config.Strategy(s.Name).File)
+		c := config.Strategy(s.Name)
+		r.Console.Of(s.Name, exchange.SymbolKey{Market: c.Market, Name: c.Symbol}).Say("config.strategy_reloaded", "config    %s: %s is in place", s.Name, c.File)
 	}
 	for _, name := range reload.Removed {
-		r.Console.Say("config.strategy_removed", "config    %s: %s is no longer configured", name, before.Strategy(name).File)
+		r.Console.Of(name, exchange.SymbolKey{}).Say("config.strategy_removed", "config    %s: %s is no longer configured", name, before.Strategy(name).File)
 	}
 	r.Console.Say(
 		"config.reloaded",
@@ -234,7 +235,7 @@ func (r *Reloader) waits(ctx context.Context, removed []string, left bool) bool 
 	r.absent.describe(lines)
 	if began {
 		for _, d := range r.absent.degraded() {
-			r.Console.Warn("config.removal_waits", "config    %s (%s)", d.Cause, d.WayOut)
+			r.Console.Of(d.Scope.Strategy, d.Scope.Symbol).Warn("config.removal_waits", "config    %s (%s)", d.Cause, d.WayOut)
 		}
 	}
 	return true

@@ -19,7 +19,7 @@ func market(n *engine.Note) Wording {
 		return info("market.candle", "candle    %-9s %s  close %s  volume %.6g", s.Name,
 			time.UnixMilli(fact.Candle.OpenMS).UTC().Format("15:04"), s.PriceDecimal(fact.Candle.Close), fact.Candle.Volume)
 	case engine.NoteGap:
-		return warn("market.gap", "candles   %d are missing", fact.Missing).with("missing", fact.Missing).
+		return warn("market.gap", "candles   %d of %s are missing", fact.Missing, symbol(n)).with("missing", fact.Missing).
 			notice("gap", "").count(fact.Missing)
 	case engine.NoteFrozen:
 		return either(fact.Over,

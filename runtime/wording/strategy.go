@@ -1,6 +1,7 @@
 package wording
 
 import (
+	"cmp"
 	"fmt"
 
 	"botd/exchange"
@@ -15,7 +16,7 @@ func strategy(n *engine.Note) Wording {
 	case engine.NoteDecision:
 		return info("strategy.decision", "decision  %s targets %s: %s", n.Strategy, target(n.Symbol, &fact), fact.Reason)
 	case engine.NoteMissed:
-		return warn("strategy.missed", "missed    %d ticks, skipped", fact.Count).with("count", fact.Count).
+		return warn("strategy.missed", "missed    %s: %d ticks, skipped: %s", cmp.Or(n.Strategy, symbol(n)), fact.Count, fact.Why).with("count", fact.Count).
 			notice("missed", fact.Why).count(fact.Count)
 	case engine.NoteStrategyFailed:
 		return bad("strategy.failed", "FAILED    %s is stopped, its protection stays: %s", n.Strategy, fact.Why).notice("strategy_failed", fact.Why)
@@ -41,10 +42,10 @@ func strategy(n *engine.Note) Wording {
 	case engine.NotePosition:
 		return info("position.changed", "position  %s %s %s", n.Strategy, symbol(n), position(n.Symbol, &fact))
 	case engine.NoteAdopted:
-		return warn("position.adopted", "adopted   %s: %s", quantity(n.Symbol, fact.Quantity), fact.Evidence).
+		return warn("position.adopted", "adopted   %s %s: %s", quantity(n.Symbol, fact.Quantity), symbol(n), fact.Evidence).
 			notice("adopted", fact.Evidence).on("reconcile")
 	case engine.NoteIgnored:
-		return warn("position.ignored", "ignored   %s is left to others: %s", quantity(n.Symbol, fact.Quantity), fact.Evidence).
+		return warn("position.ignored", "ignored   %s %s is left to others: %s", quantity(n.Symbol, fact.Quantity), symbol(n), fact.Evidence).
 			notice("ignored", fact.Evidence).on("reconcile")
 	}
 	return Wording{}

@@ -30,6 +30,9 @@ func ShowFor[T any](use, short string, path func() string, show func(io.Writer, 
 			}
 			return shell.Watch(command, every, func(w io.Writer) error {
 				value, answer, err := client.Ask[T](command.Context(), d, http.MethodGet, path(), nil)
+				if err == nil {
+					err = Refuse(command.Context(), d, path(), answer)
+				}
 				if err != nil {
 					return err
 				}

@@ -11,8 +11,6 @@ import (
 
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
-	"botd/internal/failure"
-	"botd/internal/spell"
 	"botd/runtime/view"
 )
 
@@ -59,15 +57,7 @@ func explainNow(command *cobra.Command, flags *connect.Flags, name string) error
 		}
 		names = append(names, all[i].Strategy)
 	}
-	return unknownStrategy(name, names)
-}
-
-func unknownStrategy(name string, names []string) error {
-	hint := "there are " + strings.Join(names, ", ")
-	if near := spell.Nearest(name, names); near != "" {
-		hint = "did you mean " + near + "?"
-	}
-	return failure.Usagef("there is no strategy %q\nhint: %s", name, hint)
+	return connect.Unknown(connect.NoStrategy, name, names)
 }
 
 // explainText prints everything in the order of a tick: poll, decide,

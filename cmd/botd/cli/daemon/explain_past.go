@@ -60,7 +60,7 @@ func configured(config *configs.Config, name string) (*configs.StrategyConfig, e
 	for i := range config.Strategies {
 		names = append(names, config.Strategies[i].Name)
 	}
-	return nil, unknownStrategy(name, names)
+	return nil, connect.Unknown(connect.NoStrategy, name, names)
 }
 
 // pastText prints a past state.

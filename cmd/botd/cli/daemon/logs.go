@@ -21,6 +21,7 @@ import (
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/exchange"
 	"botd/internal/failure"
 	"botd/internal/moment"
 	"botd/internal/paint"
@@ -98,6 +99,9 @@ func (f *logsFlags) run(command *cobra.Command) error {
 	if f.level != "" && !slices.Contains(ops.Levels, f.level) {
 		return failure.Usagef("--level %q: want one of %s", f.level, strings.Join(ops.Levels, ", "))
 	}
+	if f.market != "" && f.market != exchange.Futures.String() && f.market != exchange.Spot.String() {
+		return failure.Usagef("--market %q: futures or spot", f.market)
+	}
 	form, _, _ := strings.Cut(f.Output, "=")
 	if f.follow && form != "table" && form != "jsonl" {
 		return failure.Usagef("-f goes on without end: -o table or jsonl")
@@ -149,8 +153,15 @@ func (f *logsFlags) stored(command *cobra.Command) error {
 		return err
 	}
 	var lines []ops.LogLine
+	strategy, symbol := f.strategy, f.symbol // that no line has named yet
 	err = ops.ReadLogs(filepath.Join(config.DataDir, string(config.Mode)), func(path string) (io.ReadCloser, error) { return os.Open(path) },
 		func(l *ops.LogLine) {
+			if l.Strategy == strategy {
+				strategy = ""
+			}
+			if l.Symbol == symbol {
+				symbol = ""
+			}
 			at, err := time.Parse(time.RFC3339Nano, l.Time)
 			if err == nil && at.UnixMilli() >= since && at.UnixMilli() <= until && len(lines) < maxStored && f.chooses(l) {
 				lines = append(lines, *l)
@@ -158,6 +169,10 @@ func (f *logsFlags) stored(command *cobra.Command) error {
 		})
 	if err != nil {
 		return failure.Wrap(failure.IO, err)
+	}
+	strategies, symbols := connect.Configured(config)
+	if err := connect.RefuseNames(strategy, symbol, strategies, symbols); err != nil {
+		return err
 	}
 	w := command.OutOrStdout()
 	return shell.Print(w, f.Output, shell.List(lines), func(w io.Writer) {
@@ -180,7 +195,10 @@ func (f *logsFlags) chooses(l *ops.LogLine) bool {
 
 // show prints the lines after one, oldest first, and returns the last line's number.
 func (f *logsFlags) show(command *cobra.Command, d *client.Daemon, limit int, after int64) (last int64, err error) {
-	got, _, err := client.Ask[client.Page[ops.LogLine]](command.Context(), d, http.MethodGet, f.query(limit), nil)
+	got, page, err := client.Ask[client.Page[ops.LogLine]](command.Context(), d, http.MethodGet, f.query(limit), nil)
+	if err == nil {
+		err = connect.Refuse(command.Context(), d, f.query(limit), page)
+	}
 	if err != nil {
 		return after, err
 	}

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -85,7 +86,13 @@ func (f *journalFlags) choose(ctx context.Context, records *recordFlags) (*journ
 		return nil, filter, err
 	}
 	store, _, err := f.open(ctx)
-	return store, filter, err
+	if err != nil {
+		return nil, filter, err
+	}
+	if err := f.refuse(ctx, store, records.strategy, records.symbol); err != nil {
+		return nil, filter, errors.Join(err, store.Close())
+	}
+	return store, filter, nil
 }
 
 // recordFlags choose records.

@@ -163,6 +163,9 @@ func (f *timelineFlags) collect(ctx context.Context, story *timeline.Story) erro
 		return journal.Failure(err)
 	}
 	defer store.Close()
+	if err := f.journal.refuse(ctx, store, f.strategy, ""); err != nil {
+		return err
+	}
 	return journal.Failure(store.Select(ctx, filter, func(s *journal.Stored) error { story.Record(s); return nil }))
 }
 

@@ -1,0 +1,79 @@
+package connect
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"botd/configs"
+	"botd/internal/failure"
+	"botd/internal/spell"
+	"botd/runtime/api/client"
+	"botd/runtime/view"
+)
+
+// Unknown is the error of a name that none of the known ones is: "there is no strategy" of --strategy, and what is near it.
+func Unknown(what, name string, known []string) error {
+	hint := "there are " + strings.Join(known, ", ")
+	if len(known) == 0 {
+		hint = "there is none yet"
+	}
+	if near := spell.Nearest(name, known); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return failure.Usagef("%s %q\nhint: %s", what, name, hint)
+}
+
+// Words that an unknown name of --strategy and --symbol is refused with.
+const (
+	NoStrategy = "there is no strategy"
+	NoSymbol   = "no strategy trades"
+)
+
+// Configured are the names and symbols of the strategies of a configuration, each once.
+func Configured(config *configs.Config) (strategies, symbols []string) {
+	for i := range config.Strategies {
+		s := &config.Strategies[i]
+		strategies, symbols = append(strategies, s.Name), append(symbols, s.Symbol)
+	}
+	slices.Sort(symbols)
+	return strategies, slices.Compact(symbols)
+}
+
+// Refuse returns why an empty page of the API is no answer: the strategy or the symbol of its query is not there, and may be
+// misspelt. A removed strategy that a page still shows is one.
+func Refuse(ctx context.Context, d *client.Daemon, path string, page []byte) error {
+	var list struct{ Items []json.RawMessage }
+	asked, err := url.Parse(path)
+	if err != nil || json.Unmarshal(page, &list) != nil || len(list.Items) > 0 {
+		return err
+	}
+	strategy, symbol := asked.Query().Get("strategy"), asked.Query().Get("symbol")
+	if strategy == "" && symbol == "" {
+		return nil
+	}
+	all, _, err := client.Ask[client.Page[view.Strategy]](ctx, d, http.MethodGet, "/api/v1/strategies", nil)
+	if err != nil || len(all.Items) == 0 { // none trades yet: the exchange is waited for
+		return err
+	}
+	var strategies, symbols []string
+	for i := range all.Items {
+		strategies, symbols = append(strategies, all.Items[i].Name), append(symbols, all.Items[i].Symbol)
+	}
+	slices.Sort(symbols)
+	return RefuseNames(strategy, symbol, strategies, slices.Compact(symbols))
+}
+
+// RefuseNames refuses a strategy or a symbol that is not among the known ones; empty is none that was asked for.
+func RefuseNames(strategy, symbol string, strategies, symbols []string) error {
+	switch {
+	case strategy != "" && !slices.Contains(strategies, strategy):
+		return Unknown(NoStrategy, strategy, strategies)
+	case symbol != "" && !slices.Contains(symbols, symbol):
+		return Unknown(NoSymbol, symbol, symbols)
+	}
+	return nil
+}
