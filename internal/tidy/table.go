@@ -214,7 +214,7 @@ var Table = []Row{
 		impure, "internal/paint internal/printable internal/failure internal/spell", "sys table cobra isatty"},
 	{"cmd/botd/cli/connect", "finds what a command is about: the configuration of a directory, and the daemon that runs on it",
 		impure, "exchange/sim exchange/tape strategy strategy/library strategy/script runtime/view runtime/api runtime/api/client configs " +
-			"runtime/worker/isolated cmd/botd/cli/shell internal/failure", "cobra"},
+			"runtime/worker/isolated cmd/botd/cli/shell internal/failure internal/spell", "cobra"},
 	{"cmd/botd/cli/daemon", "holds the commands that run the daemon or ask it, one file each",
 		impure, "internal/paint reconcile/placement reconcile/record reconcile/account reconcile/journal risk runtime/ops runtime/view runtime/api " +
 			"runtime/api/client runtime/gateway runtime/rehearsal runtime/haltfile runtime/reload runtime/daemon configs cmd/botd/cli/shell " +

@@ -254,7 +254,8 @@ func (p *process) logStart() {
 	)
 	for i := range config.Strategies {
 		s := &config.Strategies[i]
-		console.Of(s.Name, exchange.SymbolKey{Market: s.Market, Name: s.Symbol}).Say("daemon.strategy", "strategy  %s: %s on %s %s, %s", s.Name, s.Kind, s.Market, s.Symbol, s.Schedule)
+		key := exchange.SymbolKey{Market: s.Market, Name: s.Symbol}
+		console.Of(s.Name, key).Say("daemon.strategy", "strategy  %s: %s on %s %s, %s", s.Name, s.Kind, s.Market, s.Symbol, s.Schedule)
 	}
 	limitMemory(memlimit.FromCgroup, console)
 	p.venue.LogTo(console)

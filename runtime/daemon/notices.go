@@ -75,11 +75,30 @@ func (p *process) startHeartbeat() (stop func(), err error) {
 	for _, result := range []string{notify.Sent, notify.Failed, notify.Withheld} {
 		p.metrics.Heartbeat(result, 0)
 	}
+	p.board.Beat() // the first one, before the loop's first turn
 	heartbeat := &notify.Heartbeat{URL: address, Every: time.Duration(cmp.Or(c.EveryMS, defaultBeatMS)) * time.Millisecond,
-		Works: func() bool { return p.board.Alive() && (p.notifier == nil || !p.notifier.Failing()) },
+		Fault: p.fault, Transport: p.network.Transport,
 		Count: func(result string) { p.metrics.Heartbeat(result, 1) },
 		Log:   func(event, text string) { p.console.Warn(event, "heartbeat %s", text) }}
 	return inBackground(context.Background(), heartbeat.Run), nil
+}
+
+// unheard is for how long no round may be complete where there is no channel: the dead-man's service is all that a person hears of it.
+const unheard = 5 * time.Minute
+
+// fault is why the dead-man's service must not believe that all is well; empty for nothing.
+func (p *process) fault() string {
+	switch {
+	case !p.board.Alive():
+		return "the engine does not turn"
+	case !p.board.RoundsEnd():
+		return "no round has ended for two minutes"
+	case p.notifier != nil && p.notifier.Failing():
+		return "no channel works"
+	case p.notifier == nil && !p.board.RoundsComplete(unheard):
+		return "no round has been complete for five minutes, and there is no channel that says so"
+	}
+	return ""
 }
 
 // defaultBeatMS is how often a heartbeat is sent unless the configuration says.

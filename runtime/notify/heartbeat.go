@@ -14,9 +14,11 @@ import (
 type Heartbeat struct {
 	URL   string
 	Every time.Duration
-	Works func() bool              // whether to ask at all
+	Fault func() string            // why botd does not work, and nothing is sent; empty while it does
 	Count func(result string)      // sent, failed, withheld
-	Log   func(event, text string) // when it begins to fail, and when it works again
+	Log   func(event, text string) // when it begins to fail or to be withheld, and when it works again
+
+	Transport http.RoundTripper // nil: the system's network
 }
 
 // Withheld is a result of a heartbeat, besides Sent and Failed.
@@ -29,14 +31,25 @@ const (
 
 // Run sends until the context ends.
 func (h *Heartbeat) Run(ctx context.Context) {
-	client := &http.Client{Timeout: beatWithin}
+	client := &http.Client{Timeout: beatWithin, Transport: h.Transport}
 	ticker := time.NewTicker(h.Every)
 	defer ticker.Stop()
+	fault := ""
 	for missed := 0; ; {
-		switch err := h.beat(ctx, client); {
+		before := fault
+		if fault = h.Fault(); fault != "" && before == "" {
+			h.Log("heartbeat.withheld", "none is sent: "+fault)
+		} else if fault == "" && before != "" {
+			h.Log("heartbeat.works", "it is sent again")
+		}
+		var err error
+		if fault == "" {
+			err = h.beat(ctx, client)
+		}
+		switch {
 		case ctx.Err() != nil:
 			return
-		case errors.Is(err, errWithheld):
+		case fault != "":
 			h.Count(Withheld)
 		case err != nil:
 			h.Count(Failed)
@@ -58,13 +71,8 @@ func (h *Heartbeat) Run(ctx context.Context) {
 	}
 }
 
-var errWithheld = errors.New("botd does not work as it should")
-
 // beat sends one request. Its address is a secret, which no error repeats.
 func (h *Heartbeat) beat(ctx context.Context, client *http.Client) error {
-	if !h.Works() {
-		return errWithheld
-	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, h.URL, nil)
 	if err != nil {
 		return errors.New("its address is none")

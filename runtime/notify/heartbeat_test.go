@@ -12,8 +12,13 @@ import (
 
 func TestAHeartbeatIsSentWhileBotdWorks(t *testing.T) {
 	t.Parallel()
-	var works, refuses atomic.Bool
-	works.Store(true)
+	var broken, refuses atomic.Bool
+	fault := func() string {
+		if broken.Load() {
+			return "no round has ended"
+		}
+		return ""
+	}
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if refuses.Load() || r.URL.Path != "/ping/canaryTOKENcanary" {
 			w.WriteHeader(http.StatusTeapot)
@@ -21,7 +26,7 @@ func TestAHeartbeatIsSentWhileBotdWorks(t *testing.T) {
 	}))
 	defer service.Close()
 	results, logged := make(chan string, 1000), make(chan string, 10)
-	h := &Heartbeat{URL: service.URL + "/ping/canaryTOKENcanary", Every: time.Millisecond, Works: works.Load,
+	h := &Heartbeat{URL: service.URL + "/ping/canaryTOKENcanary", Every: time.Millisecond, Fault: fault,
 		Count: func(result string) { results <- result }, Log: func(event, text string) { logged <- event + ": " + text }}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -35,10 +40,16 @@ func TestAHeartbeatIsSentWhileBotdWorks(t *testing.T) {
 		}
 	}
 	until(Sent)
-	works.Store(false)
+	broken.Store(true)
 	until(Withheld)
-	works.Store(true)
+	if want, have := "heartbeat.withheld: none is sent: no round has ended", <-logged; have != want {
+		t.Errorf("want %s, have %s", want, have)
+	}
+	broken.Store(false)
 	until(Sent)
+	if want, have := "heartbeat.works: it is sent again", <-logged; have != want {
+		t.Errorf("want %s, have %s", want, have)
+	}
 	refuses.Store(true)
 	until(Failed)
 	if want, have := "heartbeat.failed: 3 requests in a row failed, the newest: it answers with status 418", <-logged; have != want {
@@ -54,7 +65,7 @@ func TestAHeartbeatIsSentWhileBotdWorks(t *testing.T) {
 func TestNoErrorOfAHeartbeatHoldsItsAddress(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"http://127.0.0.1:1/canaryTOKEN", "http://user:canaryTOKEN@127.0.0.1:1/"} {
-		h := &Heartbeat{URL: address, Works: func() bool { return true }}
+		h := &Heartbeat{URL: address, Fault: func() string { return "" }}
 		err := h.beat(t.Context(), http.DefaultClient)
 		if err == nil || strings.Contains(err.Error(), "canaryTOKEN") {
 			t.Errorf("%s: want an error without it, have %v", address, err)

@@ -232,7 +232,8 @@ func TestTheDocumentOfLogsIsTheTable(t *testing.T) {
 func TestEveryLineOfAStrategyNamesIt(t *testing.T) {
 	t.Parallel()
 	named := 0
-	worded := regexp.MustCompile(`^(breaker|exchange|journal|ledger|limit|reconcile|trading|market\.(fresh|stale)|position\.liquidated)`) // as the engine words them
+	worded := regexp.MustCompile( // by the engine
+		`^(breaker|exchange|journal|ledger|limit|reconcile|trading|market\.(fresh|stale)|position\.liquidated)`)
 	for _, line := range noted(t) {
 		text, _ := line["msg"].(string)
 		if event, _ := line["event"].(string); worded.MatchString(event) {
@@ -264,7 +265,8 @@ func TestLinesOfTheDaemonHaveTheirScope(t *testing.T) {
 	console.Of("trend", exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}).Say("trade.opened", "one")
 	console.Of("", exchange.SymbolKey{}).Warn("incident.opened", "two")
 	logs.Lines(func(all []LogLine) {
-		if len(all) != 2 || all[0].Strategy != "trend" || all[0].Market != "spot" || all[0].Symbol != "BTC-USDT" || all[1].Strategy+all[1].Market+all[1].Symbol != "" {
+		if len(all) != 2 || all[0].Strategy != "trend" || all[0].Market != "spot" || all[0].Symbol != "BTC-USDT" ||
+			all[1].Strategy+all[1].Market+all[1].Symbol != "" {
 			t.Errorf("want the scope of each line, have %+v", all)
 		}
 	})

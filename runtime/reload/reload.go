@@ -187,7 +187,8 @@ func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *reco
 	r.Report(ops.Check{Name: "configuration", OK: true, Detail: r.loaded})
 	for _, s := range reload.Strategies {
 		c := config.Strategy(s.Name)
-		r.Console.Of(s.Name, exchange.SymbolKey{Market: c.Market, Name: c.Symbol}).Say("config.strategy_reloaded", "config    %s: %s is in place", s.Name, c.File)
+		key := exchange.SymbolKey{Market: c.Market, Name: c.Symbol}
+		r.Console.Of(s.Name, key).Say("config.strategy_reloaded", "config    %s: %s is in place", s.Name, c.File)
 	}
 	for _, name := range reload.Removed {
 		r.Console.Of(name, exchange.SymbolKey{}).Say("config.strategy_removed", "config    %s: %s is no longer configured", name, before.Strategy(name).File)

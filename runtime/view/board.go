@@ -32,8 +32,9 @@ const (
 // engine has noted recently. The driver writes it while the engine rests, requests read it.
 // Safe for several goroutines.
 type Board struct {
-	mode, instance string
-	began          time.Time
+	mode, instance     string
+	began              time.Time
+	rounded, completed time.Time // when a round ended, and one that was complete; at first when the board was made
 
 	mu         sync.Mutex // guards all below
 	unclean    bool       // the run before this one
@@ -56,8 +57,10 @@ type Board struct {
 
 // NewBoard returns an empty board. It is made when the configuration was loaded.
 func NewBoard(mode, instance string) *Board {
-	return &Board{mode: mode, instance: instance, began: time.Now(), reported: []ops.Check{{Name: "configuration", OK: true, Detail: "loaded at start"}},
-		intents: newRing[Intent](MaxIntents), decisions: newRing[Decision](maxDecisions), rounds: newRing[Round](maxRounds),
+	now := time.Now()
+	return &Board{mode: mode, instance: instance, began: now, rounded: now, completed: now,
+		reported: []ops.Check{{Name: "configuration", OK: true, Detail: "loaded at start"}},
+		intents:  newRing[Intent](MaxIntents), decisions: newRing[Decision](maxDecisions), rounds: newRing[Round](maxRounds),
 		notices:  newRing[Notice](maxNotices),
 		refusals: newRing[Refusal](maxRefusals), rejections: map[string]Rejections{}, published: map[string]string{}}
 }
@@ -146,7 +149,9 @@ func (b *Board) Note(n *engine.Note) {
 	b.noteIncident(n)
 	switch fact := n.Fact.(type) {
 	case engine.NoteRound:
-		b.reconciled = b.reconciled || fact.Complete
+		if b.rounded = time.Now(); fact.Complete {
+			b.reconciled, b.completed = true, b.rounded
+		}
 		b.noteRound(n.AtMS, &fact)
 	case engine.NoteDecision:
 		b.noteDecision(n, &fact)
@@ -163,9 +168,10 @@ func (b *Board) Note(n *engine.Note) {
 
 // Limits of the checks.
 const (
-	aliveWithin = 30 * time.Second
-	completeMS  = 60_000 // since the last complete round
-	staleMS     = 60_000 // of market data beyond two of its intervals
+	aliveWithin  = 30 * time.Second
+	roundsWithin = 2 * time.Minute // of which one takes a quarter of a minute, and waits as long
+	completeMS   = 60_000          // since the last complete round
+	staleMS      = 60_000          // of market data beyond two of its intervals
 )
 
 // Alive reports whether the loop has beaten within 30 seconds.
@@ -173,6 +179,20 @@ func (b *Board) Alive() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.alive()
+}
+
+// RoundsEnd reports whether rounds end, complete or not, as far as there is a strategy that needs them.
+func (b *Board) RoundsEnd() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.status.Strategies) == 0 || time.Since(b.rounded) < roundsWithin
+}
+
+// RoundsComplete reports whether a round was complete within a time, or none is needed.
+func (b *Board) RoundsComplete(within time.Duration) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.status.Strategies) == 0 || time.Since(b.completed) < within
 }
 
 func (b *Board) alive() bool { return !b.beat.IsZero() && time.Since(b.beat) < aliveWithin }

@@ -21,7 +21,6 @@ import (
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
-	"botd/exchange"
 	"botd/internal/failure"
 	"botd/internal/moment"
 	"botd/internal/paint"
@@ -99,7 +98,7 @@ func (f *logsFlags) run(command *cobra.Command) error {
 	if f.level != "" && !slices.Contains(ops.Levels, f.level) {
 		return failure.Usagef("--level %q: want one of %s", f.level, strings.Join(ops.Levels, ", "))
 	}
-	if f.market != "" && f.market != exchange.Futures.String() && f.market != exchange.Spot.String() {
+	if f.market != "" && f.market != "futures" && f.market != "spot" {
 		return failure.Usagef("--market %q: futures or spot", f.market)
 	}
 	form, _, _ := strings.Cut(f.Output, "=")
