@@ -30,7 +30,9 @@ import (
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
 	"botd/internal/pipe"
+	"botd/reconcile/account"
 	"botd/reconcile/ledger"
+	"botd/reconcile/record"
 	"botd/runtime/backups"
 	"botd/runtime/engine"
 	"botd/runtime/gateway"
@@ -217,7 +219,8 @@ func (w *watched) run(files map[string]string, mode configs.Mode, lasts time.Dur
 				t.Fatal(err)
 			}
 		}
-		registry := strategy.NewRegistry(append(library.All(), drowsy())...)
+		registry := strategy.NewRegistry(append(library.All(), drowsy(), strategy.Definition{Name: "stuck", Summary: "stands still.",
+			New: func(strategy.Setting, strategy.Values) (strategy.Strategy, error) { return stuck{}, nil }})...)
 		config, problems := configs.LoadDirectory(directory, configs.Options{Registry: registry, Symbols: sim.DefaultSymbols(), Mode: mode})
 		if problems.Errors() > 0 {
 			t.Fatal(problems)
@@ -406,6 +409,16 @@ func (sleeper) Decide(_ *strategy.View, plan *strategy.Plan) {
 	plan.Hold(strategy.Target{}, "slept")
 }
 
+// stuck does not answer from minute five to eight of an hour.
+type stuck struct{ sleeper }
+
+func (stuck) Decide(_ *strategy.View, plan *strategy.Plan) {
+	if now := time.Now(); now.Minute() >= 5 && now.Minute() < 8 {
+		time.Sleep(now.Truncate(time.Hour).Add(8 * time.Minute).Sub(now))
+	}
+	plan.Hold(strategy.Target{}, "slept")
+}
+
 func drowsy() strategy.Definition {
 	return strategy.Definition{Name: "drowsy", Summary: "takes its time.",
 		New: func(strategy.Setting, strategy.Values) (strategy.Strategy, error) { return sleeper{}, nil }}
@@ -526,6 +539,19 @@ func without(t *testing.T, text string, lacks func(openMS int64) bool) string {
 func (w *watched) within(from, until time.Duration) bool {
 	at := time.Since(w.began)
 	return from <= at && at < until
+}
+
+// halts has a person halt at one time of the run, and arm again at another.
+func (w *watched) halts(p *process, scope account.Scope, level record.HaltLevel, from, until time.Duration) {
+	for _, step := range []struct {
+		at    time.Duration
+		level record.HaltLevel
+	}{{from, level}, {until, record.LevelNone}} {
+		time.Sleep(step.at - time.Since(w.began))
+		if err := p.driver.Send(context.Background(), &engine.EventHalt{Scope: scope, Level: step.level, Why: "a drill"}); err != nil {
+			w.t.Error(err)
+		}
+	}
 }
 
 func is(r *http.Request, method, path string) bool {
@@ -743,6 +769,44 @@ var virtualFaults = []struct {
 		incidents: "rate_limited",
 		perhaps:   []string{"blind", "unsettled"}, // where three rounds in a row meet it, or all reads of an order for a minute
 		also:      []string{"BotdOrderUnsettled"},
+	},
+	{
+		name: "a halt by a person", lasts: 8 * time.Minute, root: liveRoot,
+		meanwhile: func(w *watched, p *process) {
+			w.halts(p, account.Scope{}, record.LevelPause, 2*time.Minute, 6*time.Minute)
+		},
+		expected:  []expectation{{"BotdTradingHalted", 2 * time.Minute, 6 * time.Minute, 70 * time.Second, 10 * time.Second}},
+		incidents: "halted",
+	},
+	{
+		name: "a halt of one strategy", lasts: 16 * time.Minute, root: liveRoot,
+		meanwhile: func(w *watched, p *process) {
+			w.halts(p, account.Scope{Strategy: "hold"}, record.LevelPause, 2*time.Minute, 14*time.Minute)
+		},
+		expected:  []expectation{{"BotdPartHalted", 2 * time.Minute, 14 * time.Minute, 610 * time.Second, 10 * time.Second}},
+		incidents: "halted",
+	},
+	{
+		name: "an exit that is refused", lasts: 10 * time.Minute, root: liveRoot,
+		more: map[string]string{"strategies/slices.yaml": sliced("futures", "BTC-USDT", "0.002", 1, "1s")},
+		fault: func(w *watched, r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
+			if is(r, http.MethodPost, "/fhapi/v1/order") && strings.Contains(bodyOf(w.t, r), "SELL") && w.within(time.Minute, 6*time.Minute) {
+				return answer(r, http.StatusBadRequest, `{"code":2999,"msg":"reductions are off"}`), nil
+			}
+			return next()
+		},
+		meanwhile: func(w *watched, p *process) {
+			w.halts(p, account.Scope{Strategy: "slices"}, record.LevelFlatten, 2*time.Minute, 9*time.Minute)
+		},
+		expected:  []expectation{{"BotdIntentRefused", 2 * time.Minute, 6 * time.Minute, 75 * time.Second, 10 * time.Second}},
+		incidents: "breaker halted refused",
+	},
+	{
+		name: "a strategy that does not answer", lasts: 12 * time.Minute, root: liveRoot,
+		more: map[string]string{"strategies/stuck.yaml": "name: stuck\nstrategy: stuck\nmarket: spot\nsymbol: BTC-USDT\ninterval: 1m\n" +
+			"schedule: '@every 1s'\nstart: running\ndeadline: 1s\nsize: {quote: 100}\n"},
+		expected:  []expectation{{"BotdStrategyHung", 5 * time.Minute, 8 * time.Minute, 10 * time.Second, 10 * time.Second}},
+		incidents: "hung",
 	},
 	{
 		name: "an exchange that does not answer", lasts: 16 * time.Minute, root: liveRoot,

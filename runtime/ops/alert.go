@@ -166,7 +166,7 @@ var alerts = []Alert{
 		"botd ends again and again; each start first finds out what the run before left open.",
 		"journalctl -u botd shows why it ends, and with which exit code."},
 	{"BotdTicksMissed", Ticket, `increase(botd_strategy_cycles_total{result="missed"}[15m]) > 3` +
-		unlessRecently(outage+"|BotdMarketDataStale|BotdRestartLoop", "20m"), 0,
+		unlessRecently(outage+"|BotdMarketDataStale|BotdRestartLoop|BotdStrategyHung", "20m"), 0,
 		"{{ $labels.strategy }} missed {{ $value | humanize }} ticks",
 		"Its ticks passed while botd was busy, stopped or without candles; they are not made up for.",
 		"Look at the machine's load and at BotdMarketDataStale; a longer schedule needs less."},
