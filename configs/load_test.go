@@ -81,9 +81,6 @@ func TestTheContractsExampleMeansWhatItSays(t *testing.T) {
 	if diff := cmp.Diff(wantParams, one.Params); diff != "" {
 		t.Errorf("params -want +have\n%s", diff)
 	}
-	if want, have := 8, one.ParamLine("slices"); want != have {
-		t.Errorf("want slices on line %d, have %d", want, have)
-	}
 	if one.Limits.MaxPosition != exchange.AmountOf(1) || one.Limits.MaxLeverage != 0 {
 		t.Errorf("want only max_position 1, have %+v", one.Limits)
 	}

@@ -122,14 +122,6 @@ type DistanceConfig struct {
 // IsZero reports whether there is none.
 func (d DistanceConfig) IsZero() bool { return d.Share == 0 && d.Price.IsZero() }
 
-// ParamLine returns the line a parameter stands on, or the strategy's.
-func (c *StrategyConfig) ParamLine(name string) int {
-	if line, ok := c.paramLines[name]; ok {
-		return line
-	}
-	return c.Line
-}
-
 // Setting returns where the strategy is to run, sizes in the symbol's scales.
 func (c *StrategyConfig) Setting(symbol *exchange.Symbol) (strategy.Setting, error) {
 	setting := strategy.Setting{Market: c.Market, Symbol: symbol, Interval: c.Interval, TickMS: c.Schedule.regularMS(),

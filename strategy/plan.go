@@ -31,9 +31,6 @@ func (p *Plan) Share(orders, exits []DesiredOrder) {
 	p.Orders, p.Exits, p.OrdersSet, p.ExitsSet, p.shared = orders, exits, true, true, true
 }
 
-// Shared reports whether the lists belong to the strategy and never change.
-func (p *Plan) Shared() bool { return p.shared }
-
 // TargetKind is the unit of a target.
 type TargetKind uint8
 
