@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"botd/exchange"
@@ -283,7 +282,7 @@ func TestARowWithoutAnIDIsFirstThePurchaseWhoseAnswerWasLost(t *testing.T) {
 	w.now += 1_000
 	w.sees("1.02", "0", []exchange.Order{first, second})
 	symbol := w.book.Symbol(coin)
-	if symbol.Known() != 10 || len(w.book.unknownOn(coin)) != 1 || strings.HasPrefix(symbol.Quarantine(), executedBeyond) {
+	if symbol.Known() != 10 || len(w.book.unknownOn(coin)) != 1 || symbol.Cause() == record.ExecutedBeyond {
 		t.Errorf("want it unknown still, have %d known, quarantined %q", symbol.Known(), symbol.Quarantine())
 	}
 }

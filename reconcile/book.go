@@ -121,7 +121,7 @@ func (b *Book) apply(r *record.Record) {
 		return
 	case record.Ignored:
 		symbol := b.Symbol(r.Symbol)
-		symbol.extends = false
+		symbol.Settled, symbol.extends = false, false
 		symbol.Position += symbol.Ignored() - body.Quantity
 	}
 	b.journalled.Apply(r)

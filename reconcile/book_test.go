@@ -364,3 +364,21 @@ func TestBesideAPositionNothingOpensBeforeTheLeverageIsTheOneWanted(t *testing.T
 }
 
 func quantityOf(q exchange.Quantity, _ bool) exchange.Quantity { return q }
+
+// TestWhatIsLeftToOthersIsNotSettledBeforeItIsReadAgain: a position of which a part is someone else's from now on was read as botd's.
+func TestWhatIsLeftToOthersIsNotSettledBeforeItIsReadAgain(t *testing.T) {
+	t.Parallel()
+	d := holds(t, 20)
+	symbol := d.book.Symbol(bitcoin)
+	if !symbol.Settled {
+		t.Fatal("want it settled first")
+	}
+	d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
+	if symbol.Settled || symbol.Position != 15 {
+		t.Errorf("want 15 of it botd's and not settled, have %d, settled %t", symbol.Position, symbol.Settled)
+	}
+	d.now += 1_000
+	if d.observe(25, nil); !symbol.Settled || symbol.Position != 20 {
+		t.Errorf("want 20 of it botd's and settled once it was read, have %d, settled %t", symbol.Position, symbol.Settled)
+	}
+}

@@ -27,7 +27,7 @@ type Desired struct {
 	MaxLive    int                 // with so many placements in the book nothing is sent again whose answer was lost; 0: no bound
 	Flatten    bool                // a person wants what the exchange shows closed, explained or not
 	Repeat     bool                // an exit that is not answered may have another beside it: it was called back
-	Frozen     bool                // nothing but exits: what protects stays as it is
+	Frozen     bool                // nothing but exits: what is to protect is not known, and what does stays as it is
 	Extends    bool                // between rounds: openings go while nothing but acknowledged ones came about since the symbol was settled
 	Unread     bool                // its market was not read whole: what protects stays, what is missing of it is placed, and no exit is repeated
 }

@@ -380,6 +380,16 @@ func TestWhatConfirmsARefusal(t *testing.T) {
 			s.fetched.History = exchange.FetchedOf([]exchange.Order{o})
 		}
 	}
+	resting := func(change func(o *exchange.Order)) func(w *wallet, s *survey) {
+		return func(w *wallet, s *survey) {
+			o := exchange.Order{ID: 70, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: 2_500e8,
+				Status: exchange.StatusOpen, CreatedMS: w.now}
+			if change != nil {
+				change(&o)
+			}
+			s.fetched.SpotOrders = exchange.FetchedOf([]exchange.Order{o})
+		}
+	}
 	const found = "order 70, which nothing claims, could be one that the exchange refused and executed"
 	for _, c := range []struct {
 		name      string
@@ -402,6 +412,12 @@ func TestWhatConfirmsARefusal(t *testing.T) {
 		{"it shows one of before", purchase, executed(func(o *exchange.Order) { o.CreatedMS -= 2_000 }), true, ""},
 		{"it shows a row that is botd's", purchase, executed(func(o *exchange.Order) { o.ID = 8 }), true, ""},
 		{"botd's rows show ids", purchase, func(w *wallet, s *survey) { executed(nil)(w, s); w.book.idsLeftOut = false }, true, ""},
+		{"the open list shows it without an id", purchase, resting(nil), true, found},
+		{"it rests under a person's id", purchase, resting(func(o *exchange.Order) { o.ClientOrderID = "a person's" }), true, ""},
+		{"one of another price rests", purchase, resting(func(o *exchange.Order) { o.Price++ }), true, ""},
+		{"one of another quantity rests", purchase, resting(func(o *exchange.Order) { o.Quantity++ }), true, ""},
+		{"one of before rests", purchase, resting(func(o *exchange.Order) { o.CreatedMS -= 2_000 }), true, ""},
+		{"one of botd's rests", purchase, resting(func(o *exchange.Order) { o.ID = 8 }), true, ""},
 	} {
 		w := explains(t, 10, 0)
 		w.buysUnder(8, 3)
@@ -428,6 +444,10 @@ func TestWhatConfirmsARefusal(t *testing.T) {
 		{"both lists", func(*Snapshot) {}, true},
 		{"the positions alone", func(s *Snapshot) { s.FuturesOrders = exchange.Fetched[exchange.Order]{} }, false},
 		{"the orders alone", func(s *Snapshot) { s.Positions = exchange.Fetched[exchange.Position]{} }, false},
+		{"what could be it rests without an id", func(s *Snapshot) {
+			s.FuturesOrders = exchange.FetchedOf([]exchange.Order{{ID: 70, Market: exchange.Futures, Symbol: "BTC-USDT", Side: buys.Side, Type: buys.Type,
+				Quantity: buys.Quantity, Price: buys.Price, Status: exchange.StatusNew, CreatedMS: s.BeganMS - 1}})
+		}, true},
 	} {
 		d := holds(t, 20)
 		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Entry, buys), Body: record.Refused{Why: "no"}})
@@ -437,6 +457,9 @@ func TestWhatConfirmsARefusal(t *testing.T) {
 		s.confirmRefused()
 		if have := len(d.book.Refused()) == 0; have != c.want {
 			t.Errorf("on futures, %s: want confirmed %t, have %t", c.name, c.want, have)
+		}
+		if why := d.book.Symbol(bitcoin).Quarantine(); (why == found) != (s.fetched.FuturesOrders.Done() && len(s.fetched.FuturesOrders.Items()) > 0) {
+			t.Errorf("on futures, %s: it is quarantined for %q", c.name, why)
 		}
 	}
 }
@@ -469,6 +492,9 @@ func TestWhoseRepetitionARowIs(t *testing.T) {
 		{"under an id", limit, true, func(_ *wallet, o *exchange.Order) { o.ClientOrderID = "a person's" }, false},
 		{"where lists show ids", limit, true, func(w *wallet, _ *exchange.Order) { w.book.idsLeftOut = false }, false},
 		{"its own row", limit, true, func(_ *wallet, o *exchange.Order) { o.ID = 8 }, false},
+		{"of one that was refused", limit, false, func(w *wallet, _ *exchange.Order) {
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: w.book.Live()[0].ClientOrderID(), Body: record.Refused{Why: "no"}})
+		}, true},
 		{"that of one whose answer was lost", limit, true, func(w *wallet, _ *exchange.Order) { w.places(placement.Order, 0, limit) }, false},
 	} {
 		w := explains(t, 10, 0)

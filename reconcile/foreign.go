@@ -99,8 +99,12 @@ func (b *Book) ForeignOpening(symbol *SymbolState) *exchange.Order {
 }
 
 func (s *survey) quarantine(symbol *SymbolState, why string) {
+	s.quarantineFor(symbol, record.OtherCause, why)
+}
+
+func (s *survey) quarantineFor(symbol *SymbolState, cause record.QuarantineCause, why string) {
 	if symbol.Quarantine() == "" {
-		s.emit(symbol.about(record.Quarantined{Why: why}))
+		s.emit(symbol.about(record.Quarantined{Why: why, Cause: cause}))
 	}
 }
 
@@ -123,7 +127,7 @@ func (s *survey) guardLost() {
 			continue
 		}
 		if symbol.Quarantine() == "" {
-			quarantined := symbol.about(record.Quarantined{Why: lostJournal})
+			quarantined := symbol.about(record.Quarantined{Why: lostJournal, Cause: record.JournalLost})
 			quarantined.ClientOrderID = id // the next start stands down before it has read it
 			s.emit(quarantined)
 		}
@@ -191,7 +195,7 @@ func (s *survey) forgetUnlisted(symbol *SymbolState) {
 // already (case 35).
 func (b *Book) ForeignPrefix() string {
 	for _, symbol := range b.symbols {
-		if symbol.Quarantine() == lostJournal {
+		if symbol.Cause() == record.JournalLost {
 			continue
 		}
 		if symbol.UnknownEnded != "" {

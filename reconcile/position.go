@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"slices"
-	"strings"
 
 	"botd/exchange"
 	"botd/reconcile/account"
@@ -313,7 +312,7 @@ func (s *survey) boundByWallet(symbol *SymbolState) {
 		return
 	}
 	held, early := s.book.inWallet(symbol), s.mayPrecedeFill(symbol)
-	if early && s.book.StandsDown() == "" && strings.HasPrefix(symbol.Quarantine(), executedBeyond) {
+	if early && s.book.StandsDown() == "" && symbol.Cause() == record.ExecutedBeyond {
 		return // all that botd sold is known
 	}
 	if early {
@@ -334,7 +333,7 @@ func (b *Book) liveOn(key exchange.SymbolKey) bool {
 	return found && len(b.symbols[i].live) > 0
 }
 
-// shortWallet begins why a symbol on spot is quarantined of which a witness confirms that others have sold.
+// shortWallet is why a symbol on spot is quarantined of which a witness confirms that others have sold.
 const shortWallet = "the wallet holds less than the fills explain"
 
 // decideMissing decides a wallet that holds less than the fills explain, which a witness
@@ -343,7 +342,7 @@ const shortWallet = "the wallet holds less than the fills explain"
 func (s *survey) decideMissing(symbol *SymbolState, short exchange.Quantity) {
 	symbol.short = -short
 	if s.book.StandsDown() != "" { // it may be its sale, and of what that one bought
-		s.quarantine(symbol, shortWallet+" while another botd may be placing")
+		s.quarantineFor(symbol, record.SoldByOthers, shortWallet+" while another botd may be placing")
 		return
 	}
 	if s.book.Foreign == ForeignAdopt || s.book.Foreign == ForeignIgnore {
@@ -352,5 +351,5 @@ func (s *survey) decideMissing(symbol *SymbolState, short exchange.Quantity) {
 		s.latchOn(symbol.Key())
 		return
 	}
-	s.quarantine(symbol, shortWallet)
+	s.quarantineFor(symbol, record.SoldByOthers, shortWallet)
 }

@@ -6,6 +6,7 @@ import (
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -139,7 +140,7 @@ func (d *derivation) declared() bool {
 // What is left to others by policy is no part of it.
 func (d *derivation) unexplained() bool {
 	symbol := d.symbol
-	if symbol.Key().Market != exchange.Futures || symbol.Position == 0 || d.book.Foreign == ForeignIgnore && symbol.Quarantine() != lostJournal {
+	if symbol.Key().Market != exchange.Futures || symbol.Position == 0 || d.book.Foreign == ForeignIgnore && symbol.Cause() != record.JournalLost {
 		return false
 	}
 	if fresh := symbol.testimony.zeroed && symbol.Known() == 0 && !slices.Contains(symbol.testimony.past, symbol.PositionID); fresh && !d.openingUnresolved() {
@@ -247,10 +248,12 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 }
 
 // stopsOf sorts protections of one kind: the closePosition one, the bridge
-// beside it, and an exit at market; of several the newest.
+// beside it, and an exit at market; of several the newest. One of the other side was for an earlier position: an old list
+// shows it still.
 func (d *derivation) stopsOf(live []*account.Placement) (main, bridging, urgent *account.Placement) {
 	for _, p := range live {
 		switch {
+		case d.held != 0 && p.Order().Side == exchange.SideOf(d.held):
 		case p.Order().ClosePosition:
 			if main == nil || main.State() == placement.Uncertain || p.State() != placement.Uncertain {
 				main = p

@@ -3,11 +3,11 @@ package reconcile
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
+	"botd/reconcile/record"
 )
 
 // Spot stops are orders of a quantity, which hold the asset. What is bought later is
@@ -83,7 +83,7 @@ func (d *derivation) restingExits() (sum exchange.Quantity) {
 
 // soldByOthers reports whether the symbol is quarantined since the order history, too, shows that others have sold.
 func (d *derivation) soldByOthers() bool {
-	return strings.HasPrefix(d.symbol.Quarantine(), shortWallet)
+	return d.symbol.Quarantine() != "" && d.symbol.Cause() == record.SoldByOthers
 }
 
 // twinPending is what another botd has bought so recently that its stop may be on its way: of its orders that sell, those
@@ -118,7 +118,7 @@ func (d *derivation) explainedOnSpot() exchange.Quantity {
 // walletDecides reports whether the wallet bounds what is protected: in a quarantine, since fills may be missing from the
 // journal. Where the exchange executed more than it answered, none is.
 func (d *derivation) walletDecides() bool {
-	return d.symbol.Quarantine() != "" && !strings.HasPrefix(d.symbol.Quarantine(), executedBeyond)
+	return d.symbol.Quarantine() != "" && d.symbol.Cause() != record.ExecutedBeyond
 }
 
 // explainedByFills is what fills explain of a spot position, without what orders that the
@@ -177,6 +177,8 @@ func (d *derivation) selling(replaced func(*account.Placement) bool) (sum exchan
 	if d.walletDecides() { // what is missing is no part of what is to be protected
 		return sum + unlisted - min(unlisted, missing)
 	}
+	own := d.book.inWallet(d.symbol) - d.symbol.Baseline() - d.symbol.Unattributed() // what others bought is no witness of what is left
+	missing = max(missing, min(all, all-own))
 	return sum + unlisted + min(finished, max(0, missing-unlisted))
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile/account"
+	"botd/reconcile/placement"
 )
 
 // An exchange may execute what it refused (exactly-once.md, case 3): a refusal counts
@@ -14,17 +15,22 @@ import (
 
 // RefusedOrder is a placement whose refusal no snapshot has confirmed yet.
 type RefusedOrder struct {
-	Symbol exchange.SymbolKey
-	SentMS int64
-	atMS   int64
-	order  exchange.NewOrder
+	Symbol        exchange.SymbolKey
+	SentMS        int64
+	atMS          int64
+	clientOrderID string
+	purpose       placement.Purpose
+	order         exchange.NewOrder
 }
+
+// Opens reports whether it would have opened a position, or made one larger.
+func (r *RefusedOrder) Opens() bool { return r.purpose.Opens() }
 
 // Refused lists the refusals that no snapshot has confirmed yet.
 func (b *Book) Refused() []RefusedOrder { return b.refused }
 
 func (b *Book) noteRefused(p *account.Placement, atMS int64) {
-	b.refused = append(b.refused, RefusedOrder{p.Symbol(), p.SentMS(), atMS, p.Order()})
+	b.refused = append(b.refused, RefusedOrder{p.Symbol(), p.SentMS(), atMS, p.ClientOrderID(), p.Purpose(), p.Order()})
 }
 
 // confirmMS is how long a further exit on spot waits for the reads that confirm a refusal.
@@ -58,17 +64,29 @@ func (s *survey) confirmRefused() {
 	}
 }
 
-// quarantineExecuted quarantines the symbol where lists that leave ids out show what a purchase on
-// spot that was refused could have bought, and nothing else claims it: matched by its id it would
-// be that placement's. On futures the position shows it.
+// quarantineExecuted quarantines the symbol where lists that leave ids out show what an opening that was refused could have
+// made, and nothing else claims it: matched by its id it would be that placement's. What fills on futures the position shows.
 func (s *survey) quarantineExecuted(r *RefusedOrder) {
+	if !r.Opens() {
+		return
+	}
+	for _, o := range s.fetched.Orders(r.Symbol.Market).Items() {
+		if o.ClientOrderID == "" && repeats(&o, &r.order) && o.CreatedMS >= r.SentMS-createdSlackMS && !s.claimed(&o) {
+			s.quarantine(s.book.Symbol(r.Symbol), executedText(&o))
+			return
+		}
+	}
 	if r.Symbol.Market != exchange.Spot || r.order.Side != exchange.Buy || !s.book.idsLeftOut {
 		return
 	}
 	for i := range s.fetched.History.Items() {
 		if o := &s.fetched.History.Items()[i]; o.ClientOrderID == "" && o.Filled > 0 && couldBe(o, r.order, r.SentMS) && !s.claimed(o) {
-			s.quarantine(s.book.Symbol(r.Symbol), fmt.Sprintf("order %d, which nothing claims, could be one that the exchange refused and executed", o.ID))
+			s.quarantine(s.book.Symbol(r.Symbol), executedText(o))
 			return
 		}
 	}
+}
+
+func executedText(o *exchange.Order) string {
+	return fmt.Sprintf("order %d, which nothing claims, could be one that the exchange refused and executed", o.ID)
 }

@@ -35,6 +35,9 @@ func (b *Book) unlisted(p *account.Placement) bool {
 		!slices.ContainsFunc(list.orders, func(o exchange.Order) bool { return o.ID == p.OrderID() })
 }
 
+// Unlisted reports whether the newest open list, which began after an order was sent, does not show it.
+func (b *Book) Unlisted(p *account.Placement) bool { return b.unlisted(p) }
+
 // NoteCancelRefused takes that the exchange refused to cancel an order.
 func (b *Book) NoteCancelRefused(clientOrderID string, atMS int64) {
 	p := b.Placement(clientOrderID)

@@ -356,7 +356,7 @@ func TestWhichHistoryRowWasExecutedBeyondWhatWasAnswered(t *testing.T) {
 		if c.want {
 			known += row.Filled
 		}
-		if quarantined := strings.HasPrefix(symbol.Quarantine(), executedBeyond); quarantined != c.want || symbol.Known() != known {
+		if quarantined := symbol.Cause() == record.ExecutedBeyond; quarantined != c.want || symbol.Known() != known {
 			t.Errorf("%s: want it found %t, have %d known, %q", c.name, c.want, symbol.Known(), symbol.Quarantine())
 		}
 	}

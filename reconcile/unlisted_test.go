@@ -63,6 +63,38 @@ func TestWhatTheWalletMissesMayBeWhatAnExitHasSoldThatNoListShows(t *testing.T) 
 	}
 }
 
+// TestAStopThatNoListShowsMayHaveSoldBesideWhatAPersonBought: the wallet freezes nothing for it, and what it still shows of
+// the asset may all be the person's.
+func TestAStopThatNoListShowsMayHaveSoldBesideWhatAPersonBought(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		free string
+		want exchange.Quantity // of the stop that takes its place
+	}{
+		"all of it is shown":          {"1.016", 10},
+		"the person's alone is shown": {"1.006", 0},
+		"some of the person's, too":   {"1.002", 0},
+		"a part is left":              {"1.009", 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, derive := protecting(t)
+			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Baseline{Quantity: 1_000, Unattributed: 6}})
+			w.places(placement.StopLoss, 8, stopOf(10))
+			w.now += 30_000
+			w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), Unread: []exchange.SymbolKey{coin},
+				Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(c.free)}})})
+			have := exchange.Quantity(0)
+			for _, intent := range derive() {
+				have += intent.Order.Quantity
+			}
+			if have != c.want {
+				t.Errorf("want %d protected anew, have %d", c.want, have)
+			}
+		})
+	}
+}
+
 // TestAnAcknowledgedSpotOrderThatNoListShowsIsNotAbsent: the exchange had it, and a list that
 // leaves it out does not end it.
 func TestAnAcknowledgedSpotOrderThatNoListShowsIsNotAbsent(t *testing.T) {
@@ -616,5 +648,38 @@ func purchaseDuringASale(t testing.TB, free string, stays bool) {
 	intents := derive()
 	if off := slices.ContainsFunc(intents, func(i Intent) bool { return i.OrderID == stop.ID }); off == stays {
 		t.Errorf("want the stop to stand %t, have %+v", stays, intents)
+	}
+}
+
+// TestAStopOfAnEarlierPositionProtectsNoOther: an old list still shows the stop of a short position, which has ended with it, and the
+// position is long by now.
+func TestAStopOfAnEarlierPositionProtectsNoOther(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		side exchange.Side
+		want int
+	}{"of a short one": {exchange.Buy, 1}, "of its own side": {exchange.Sell, 0}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.target(-20)
+			d.observe(0, nil)
+			d.adopt(-20)
+			d.rests(placement.StopLoss, 12, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: c.side, Type: exchange.StopMarket,
+				ClosePosition: true, StopPrice: 49_000e8})
+			d.target(20)
+			d.adopt(40)
+			intents := d.derive(func(desired *Desired) {
+				desired.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 49_000e8}}
+			})
+			for _, intent := range intents {
+				if intent.Order.Side != exchange.Sell || !intent.Order.ClosePosition {
+					t.Errorf("want what protects the long position, have %+v", intent)
+				}
+			}
+			if len(intents) != c.want {
+				t.Errorf("want %d intents, have %+v", c.want, intents)
+			}
+		})
 	}
 }

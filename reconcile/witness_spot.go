@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/reconcile/record"
 )
 
 // On spot the wallet is the list that may be wrong. That it holds less of an asset than
@@ -198,10 +199,6 @@ func (s *survey) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wai
 	return true
 }
 
-// executedBeyond begins why a symbol is quarantined on which the exchange executed more than
-// it answered.
-const executedBeyond = "the exchange executed "
-
 // repeatedMS is how long after a purchase its repetition may be dated.
 const repeatedMS = 10_000
 
@@ -219,6 +216,11 @@ func (s *survey) named(order *exchange.Order) *exchange.Order {
 			return order // that one itself, of which no answer came
 		case p.OrderID() != 0:
 			own = append(own[:len(own):len(own)], purchase{p.ClientOrderID(), p.Order(), p.SentMS()})
+		}
+	}
+	for i := range s.book.refused { // it may have been executed all the same
+		if r := &s.book.refused[i]; r.order.Side == exchange.Buy {
+			own = append(own[:len(own):len(own)], purchase{r.clientOrderID, r.order, r.SentMS})
 		}
 	}
 	for _, one := range own {
@@ -256,5 +258,6 @@ func (s *survey) observeExtra(order *exchange.Order) {
 		return
 	}
 	s.observeDuplicate(order)
-	s.quarantine(s.book.Symbol(order.Key()), executedBeyond+order.ClientOrderID+" beyond what it answered: order "+duplicateID(order))
+	s.quarantineFor(s.book.Symbol(order.Key()), record.ExecutedBeyond,
+		"the exchange executed "+order.ClientOrderID+" beyond what it answered: order "+duplicateID(order))
 }

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"slices"
 
 	"botd/exchange"
@@ -76,6 +77,7 @@ func (s *State) applyFact(r *record.Record) {
 	case record.Quarantined:
 		symbol := s.Symbol(r.Symbol)
 		symbol.quarantine, symbol.quarantineMS, symbol.unknownOrder = body.Why, r.AtMS, r.ClientOrderID
+		symbol.cause = cmp.Or(body.Cause, body.FormerCause())
 	case record.Adopted:
 		s.adopted(s.Symbol(r.Symbol), body.Quantity, r.AtMS)
 	case record.Liquidated:

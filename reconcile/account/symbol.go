@@ -22,6 +22,7 @@ type Symbol struct {
 	owner        string
 	quarantine   string
 	quarantineMS int64
+	cause        record.QuarantineCause
 	unknownOrder string
 	liquidatedID int64
 	filledMS     int64
@@ -79,6 +80,9 @@ func (s *Symbol) Owner() string { return s.owner }
 // Quarantine is why nothing opens until a person resolves it; empty for none.
 func (s *Symbol) Quarantine() string { return s.quarantine }
 
+// Cause is what the quarantine comes from; of no meaning without one.
+func (s *Symbol) Cause() record.QuarantineCause { return s.cause }
+
 // LiquidatedID is the exchange's id of the position that it liquidated last; 0 for none.
 func (s *Symbol) LiquidatedID() int64 { return s.liquidatedID }
 
@@ -135,7 +139,9 @@ func (s *Symbol) ChangedMS() int64 { return max(s.filledMS, s.adoptedMS) }
 func (s *Symbol) Sold() exchange.Quantity { return s.sold }
 
 // release ends a quarantine.
-func (s *Symbol) release() { s.quarantine, s.quarantineMS, s.unknownOrder = "", 0, "" }
+func (s *Symbol) release() {
+	s.quarantine, s.quarantineMS, s.unknownOrder, s.cause = "", 0, "", record.OtherCause
+}
 
 // adopt takes a difference between exchange and journal as the strategy's.
 func (s *Symbol) adopt(quantity exchange.Quantity, atMS int64) {

@@ -44,6 +44,10 @@ var formats = [...]string{
 	"+ended.created_ms int64",
 	"+fill.created_ms int64",
 	"+accounted.keeps bool",
+	`+QuarantineCause "executed_beyond"`,
+	`+QuarantineCause "journal_lost"`,
+	`+QuarantineCause "sold_by_others"`,
+	"+quarantined.cause QuarantineCause",
 }
 
 // FormatEpoch is the format of the records this botd writes: it grows with every line

@@ -68,7 +68,8 @@ type Ended struct {
 // Quarantined is a symbol that is not understood: nothing opens there until a
 // person resolves it.
 type Quarantined struct {
-	Why string `json:"why"`
+	Why   string          `json:"why"`
+	Cause QuarantineCause `json:"cause,omitempty"`
 }
 
 // Adopted accepts a difference between exchange and journal as the strategy's.

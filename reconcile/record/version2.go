@@ -101,7 +101,7 @@ func (r *record2) body() (Body, error) {
 	case "boot":
 		return Boot{Epoch: r.Epoch, Account: r.Account}, nil
 	case "quarantined":
-		return Quarantined{r.Why}, nil
+		return Quarantined{Why: r.Why}, nil
 	case "adopted":
 		return Adopted{r.Filled, r.Evidence}, nil
 	case "ignored":

@@ -93,12 +93,29 @@ func (b *backoffs) of(a attempt) *backoff {
 
 // holds reports whether an intent waits, and notes that it is wanted.
 func (b *backoffs) holds(intent *reconcile.Intent) bool {
+	if b.saleRefused(intent) {
+		return true
+	}
 	one := b.of(attemptOf(intent))
 	if one == nil {
 		return false
 	}
 	one.derivedMS = b.nowMS
 	return b.nowMS < one.untilMS
+}
+
+// saleRefused reports whether on spot the exchange has just refused another sale at once of the same position: the plan's exit,
+// or the one in place of a stop. It may have executed it, which a read shows a moment later.
+func (b *backoffs) saleRefused(intent *reconcile.Intent) bool {
+	this := attemptOf(intent)
+	return this.sellsAtOnce() && slices.ContainsFunc(b.all, func(one *backoff) bool {
+		return one.sellsAtOnce() && one.strategy == this.strategy && one.symbol == this.symbol && b.nowMS < one.lastMS+firstReduceMS
+	})
+}
+
+// sellsAtOnce reports whether an intent is an exit on spot, for whatever reason.
+func (a *attempt) sellsAtOnce() bool {
+	return a.symbol.Market == exchange.Spot && a.kind == exchange.Limit && (a.purpose == placement.Exit || a.purpose == placement.StopLoss)
 }
 
 // refused counts a refusal. In a backtest time is that of candles, and nothing waits but what is

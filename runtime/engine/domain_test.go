@@ -379,3 +379,27 @@ func TestAStopThatCannotBeCanceledLeavesNoOtherOff(t *testing.T) {
 		t.Errorf("want it sold once the stop can be canceled, have %d", have)
 	}
 }
+
+// TestAStopThatNoListShowsIsNoProtection: whoever has taken it off, the time without it counts, and a symbol that cannot be read meanwhile
+// is tried again soon.
+func TestAStopThatNoListShowsIsNoProtection(t *testing.T) {
+	t.Parallel()
+	w := standing(t)
+	if w.symbol().UnprotectedSinceMS != 0 {
+		t.Fatal("want its stop to stand")
+	}
+	w.mirror = func(answer *exchange.Answer) {
+		if answer.Operation == exchange.FuturesOpenOrders {
+			answer.Orders = exchange.FetchedOf[exchange.Order](nil)
+		}
+	}
+	w.pass(20_000)
+	if w.symbol().UnprotectedSinceMS == 0 {
+		t.Errorf("want it unprotected, as the list says\n%s", w.story())
+	}
+	w.mirror = nil
+	w.pass(5_000)
+	if since := w.symbol().UnprotectedSinceMS; since != 0 {
+		t.Errorf("want it protected again, have it unprotected since %d", since)
+	}
+}

@@ -292,6 +292,7 @@ func (e *Engine) start() {
 		e.roster.claim(leg)
 	}
 	e.ruleset.lapse()
+	e.results.coolAll()
 	e.backoffs.restore()
 	if e.config.ConfigHash != "" {
 		e.record(record.Record{Body: record.Config{Hash: e.config.ConfigHash}})

@@ -340,6 +340,36 @@ func TestWhichRefusalIsDeclared(t *testing.T) {
 	}
 }
 
+// TestAfterARefusedSaleAnotherWaits: on spot the plan's exit and the one in place of a stop sell the same, and the exchange may have
+// executed the one that it refused.
+func TestAfterARefusedSaleAnotherWaits(t *testing.T) {
+	t.Parallel()
+	sale := func(purpose placement.Purpose, kind exchange.OrderType, key exchange.SymbolKey) *reconcile.Intent {
+		return &reconcile.Intent{Strategy: "one", Purpose: purpose, Order: exchange.NewOrder{Market: key.Market, Symbol: key.Name, Type: kind}}
+	}
+	for _, c := range []struct {
+		name    string
+		refused *reconcile.Intent
+		next    *reconcile.Intent
+		agoMS   int64
+		want    bool
+	}{
+		{"an exit in place of a stop", sale(placement.Exit, exchange.Limit, coin), sale(placement.StopLoss, exchange.Limit, coin), 999, true},
+		{"a second later", sale(placement.Exit, exchange.Limit, coin), sale(placement.StopLoss, exchange.Limit, coin), 1_000, false},
+		{"the plan's exit after it", sale(placement.StopLoss, exchange.Limit, coin), sale(placement.Exit, exchange.Limit, coin), 999, true},
+		{"a stop, which can be taken off", sale(placement.Exit, exchange.Limit, coin), sale(placement.StopLoss, exchange.StopLimit, coin), 0, false},
+		{"on futures nothing is oversold", sale(placement.Exit, exchange.MarketOrder, bitcoin), sale(placement.StopLoss, exchange.MarketOrder, bitcoin), 0, false},
+	} {
+		b := emptyBase(1_000_000)
+		all := &backoffs{base: b}
+		all.refused(attemptOf(c.refused), 7, "no", false)
+		b.nowMS += c.agoMS
+		if have := all.holds(c.next); have != c.want {
+			t.Errorf("%s: want it held back %t, have %t", c.name, c.want, have)
+		}
+	}
+}
+
 // TestWhenTheNextRefusedIntentIsSent: the first that waits and is still wanted.
 func TestWhenTheNextRefusedIntentIsSent(t *testing.T) {
 	t.Parallel()

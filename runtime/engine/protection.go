@@ -37,10 +37,10 @@ func (p *protection) end(symbol *reconcile.SymbolState, nowMS int64) {
 }
 
 // hasStop reports whether a stop stands on the exchange: the exchange gave it an
-// id, and nothing says that it ended.
+// id, and nothing says that it ended, the newest open list included.
 func (p *protection) hasStop(leg *leg) bool {
 	for _, order := range leg.symbol.Live() {
-		if order.Purpose() == placement.StopLoss &&
+		if order.Purpose() == placement.StopLoss && !p.book.Unlisted(order) &&
 			(order.State() == placement.Working || order.State() == placement.Acknowledged) {
 			return true
 		}

@@ -191,6 +191,7 @@ func (r *roster) join(config *StrategyConfig) {
 		panic("engine: " + err.Error()) // Reloadable would have said so
 	}
 	r.round.abandonRound()
+	leg.config.Limits = risk.Limits{} // until they are enforced
 	leg.limitsVersion = r.ruleset.newLimitsVersion()
 	leg.symbol.Forget()
 	r.claim(leg)
@@ -207,7 +208,8 @@ func (r *roster) remove(leg *leg, reload *Reload) {
 		return
 	}
 	r.tick.withdraw(leg)
-	leg.config = StrategyConfig{Name: leg.config.Name, Symbol: leg.config.Symbol, Interval: leg.config.Interval, Strategy: removedStrategy{}, Removed: true}
+	leg.config = StrategyConfig{Name: leg.config.Name, Symbol: leg.config.Symbol, Interval: leg.config.Interval, Strategy: removedStrategy{},
+		Protection: leg.config.Protection, Removed: true}
 	leg.limits, leg.limitsVersion, leg.failed, leg.failedMS, leg.nextMS = risk.Limits{}, r.ruleset.newLimitsVersion(), "", 0, never
 	text := "it is no longer configured; on_remove: " + leg.state.OnRemove()
 	if r.holding(leg) == "" {
@@ -220,12 +222,14 @@ func (r *roster) remove(leg *leg, reload *Reload) {
 }
 
 // windUp journals that a strategy which is flattened by its removal desires no position: should it come back, its
-// former plan would open at once what was closed.
+// former plan would open at once what was closed. What protects it is in that plan: an exit may be lost, and what it
+// has not sold needs its stop, across a restart too.
 func (r *roster) windUp(leg *leg) {
 	if leg.removal() != record.LevelFlatten {
 		return
 	}
 	plan := leg.state.Halted(record.LevelFlatten).ClonePlan()
+	plan.Protection = protectionOf(leg)
 	if plan.Reason = "it was removed from the configuration"; !plan.Equal(new(leg.state.Plan())) {
 		r.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Plan{Plan: plan}})
 	}

@@ -329,6 +329,62 @@ func TestAStreakLongerThanATightenedLimitKeepsEntriesBack(t *testing.T) {
 	}
 }
 
+// TestAStreakHoldsEntriesBackWhenItsLimitReturns: a strategy without a configuration has no limits, and what it loses
+// while it is wound up counts.
+func TestAStreakHoldsEntriesBackWhenItsLimitReturns(t *testing.T) {
+	t.Parallel()
+	lost := func(w *world, losses int) {
+		w.engine.record(record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Result{Base: exchange.AmountOf(10_000), Losses: losses}})
+	}
+	for _, c := range []struct {
+		name    string
+		returns func(w *world)
+	}{
+		{"after its removal", func(w *world) {
+			config := w.config.Strategies[0]
+			w.change(Reload{Removed: []string{"one"}})
+			lost(w, 2)
+			w.pass(5_000)
+			w.change(Reload{Strategies: []*StrategyConfig{&config}})
+		}},
+		{"after a restart without it", func(w *world) {
+			strategies := w.config.Strategies
+			w.config.Strategies = nil
+			w.start()
+			lost(w, 2)
+			w.pass(5_000)
+			w.config.Strategies = strategies
+			w.start()
+		}},
+		{"tightened by a restart", func(w *world) {
+			lost(w, 2)
+			w.pass(5_000)
+			w.config.Strategies[0].Limits.MaxLosingStreak = 2
+			w.start()
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			limit := 2
+			if c.name == "tightened by a restart" {
+				limit = 3
+			}
+			w := newWorld(t, hold(0), ownLimits(risk.Limits{MaxLosingStreak: limit, CoolDownMS: 60_000}))
+			w.pass(5_000)
+			lost(w, 1)
+			w.pass(5_000)
+			c.returns(w)
+			w.pass(5_000)
+			w.wantState("limit")
+			w.start()
+			w.pass(60_000)
+			if have := w.engine.Degraded(); len(have) != 0 {
+				t.Errorf("want it over after its time, and the count begun anew, have %+v", have)
+			}
+		})
+	}
+}
+
 func TestABreachOutlivesAReloadThatWouldHaveAllowedIt(t *testing.T) {
 	t.Parallel()
 	desired := exchange.Quantity(100)

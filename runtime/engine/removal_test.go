@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -298,5 +299,58 @@ func TestWhatWasReadOfARemovedStrategysSymbolIsForgotten(t *testing.T) {
 	if symbol.Read || symbol.Settled || symbol.Leverage != 0 || symbol.Last != 0 || symbol.LastMS != 0 {
 		t.Errorf("want it forgotten, have read %t, settled %t, leverage %d, last %d of %d", symbol.Read, symbol.Settled, symbol.Leverage, symbol.Last,
 			symbol.LastMS)
+	}
+}
+
+// TestWhatALostExitOfARemovedStrategyHasNotSoldHasItsStop: the stop was taken off for the exit, and the process died before that was sent.
+// A start without the strategy knows its protection.
+func TestWhatALostExitOfARemovedStrategyHasNotSoldHasItsStop(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(2_000), onSpot, func(w *world) {
+		w.config.Strategies[0].OnRemove = "flatten"
+		w.config.Strategies[0].Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
+	})
+	if err := w.venue.Transfer("one", exchange.Spot, "BTC", exchange.AmountOf(1)); err != nil { // beside it the exit would not be repeated
+		t.Fatal(err)
+	}
+	w.pass(10_000)
+	stops := w.spotStops()
+	w.network = func(call *Call) fate {
+		if call.Request.Operation.Places() && call.Request.Order.Type == exchange.Limit {
+			return fate{lost: true}
+		}
+		return fate{}
+	}
+	w.change(Reload{Removed: []string{"one"}})
+	w.pass(2_500)
+	symbol := w.config.Strategies[0].Symbol
+	w.config.Strategies = []StrategyConfig{{Name: "one", Symbol: symbol, Interval: exchange.Minute1, Removed: true}}
+	w.start()
+	w.pass(8_000)
+	if have := w.spotStops(); len(stops) != 1 || !maps.Equal(stops, have) {
+		t.Errorf("want the stop of before in place, %v, have %v\n%s", stops, have, w.story())
+	}
+}
+
+// TestARemovedStrategyStaysUntilARefusalIsConfirmed: the exchange may have executed what it refused, and nobody would cancel or protect it.
+func TestARemovedStrategyStaysUntilARefusalIsConfirmed(t *testing.T) {
+	t.Parallel()
+	desired := exchange.Quantity(0)
+	w := desiring(t, &desired)
+	w.pass(5_000)
+	w.network = func(call *Call) fate {
+		if call.Request.Operation.Places() {
+			return fate{err: &exchange.Refusal{Operation: call.Request.Operation, Status: 400, Code: 2999, Message: "system busy"}}
+		}
+		return fate{}
+	}
+	desired = 10
+	for len(w.engine.Book().Refused()) == 0 {
+		w.pass(50)
+	}
+	why := w.engine.roster.holding(w.engine.legNamed("one"))
+	w.pass(30_000)
+	if desired = 0; why == "" || w.engine.roster.holding(w.engine.legNamed("one")) != "" {
+		t.Errorf("want it to stay until the refusal is confirmed, and no longer: %q, then %q", why, w.engine.roster.holding(w.engine.legNamed("one")))
 	}
 }

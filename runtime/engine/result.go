@@ -228,6 +228,15 @@ func streak(losses int, trip exchange.Amount) int {
 	return losses
 }
 
+// coolAll keeps entries back where a streak is as long already as a limit of this start: it may be tighter, or the strategy
+// was not configured when it lost.
+func (r *results) coolAll() {
+	r.cool(r.book.Watch(""), nil, &r.config.Limits)
+	for _, leg := range r.legs {
+		r.cool(r.book.Watch(leg.config.Name), leg, &leg.config.Limits)
+	}
+}
+
 // cool keeps entries back after too many losing positions in a row. The count
 // begins anew.
 func (r *results) cool(w *account.Watch, leg *leg, limits *risk.Limits) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
 	"botd/strategy"
@@ -145,6 +146,8 @@ func (r *roster) holding(leg *leg) string {
 		return fmt.Sprintf("%d of its orders are open or under way on %s", orders, symbol.Key())
 	case symbol.Quarantine() != "":
 		return fmt.Sprintf("%s is quarantined: %s", symbol.Key(), symbol.Quarantine())
+	case slices.ContainsFunc(r.book.Refused(), func(o reconcile.RefusedOrder) bool { return o.Symbol == symbol.Key() }):
+		return fmt.Sprintf("the exchange may have executed what it refused on %s", symbol.Key())
 	case !symbol.Read || !symbol.Settled:
 		return fmt.Sprintf("what it holds on %s is not settled yet", symbol.Key())
 	}

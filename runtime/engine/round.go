@@ -272,11 +272,14 @@ func (r *round) retryMS() int64 {
 // there may lack its stop.
 const exposedRetryMS = 2_000
 
-// exposed reports whether a position of a symbol that cannot be read lacks its stop, or may: what became
-// of an opening is not known.
+// exposed reports whether a position of a symbol that cannot be read lacks its stop, or may: it was not read
+// since the start, or what became of an opening is not known, one that the exchange refused included.
 func (r *round) exposed() bool {
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
-		return leg.symbol.UnprotectedSinceMS != 0 && r.readHealth.failing(leg.symbol.Key()) > 0
+		unseen := !leg.symbol.Read && leg.symbol.Known() != 0 && !r.protection.hasStop(leg)
+		return (leg.symbol.UnprotectedSinceMS != 0 || unseen) && r.readHealth.failing(leg.symbol.Key()) > 0
+	}) || slices.ContainsFunc(r.book.Refused(), func(o reconcile.RefusedOrder) bool {
+		return o.Opens() && r.readHealth.failing(o.Symbol) > 0
 	}) || slices.ContainsFunc(r.book.InFlight(), func(p *account.Placement) bool {
 		return p.Purpose().Opens() && p.State() != placement.Working && r.readHealth.failing(p.Symbol()) > 0
 	})
