@@ -3,6 +3,8 @@ package configs
 import (
 	"regexp"
 	"strings"
+
+	"botd/exchange"
 )
 
 // What the text of a script says about entering and leaving. It is only searched, not parsed: scripts are
@@ -11,6 +13,8 @@ var (
 	scriptEnters   = regexp.MustCompile(`\bhold\s*\(|\btarget\s*=`)
 	scriptLeaves   = regexp.MustCompile(`["']flat["']|\b(size|quantity|equity|quote)\s*\(\s*["']?0+(\.0*)?\s*%?["']?\s*\)`)
 	scriptReenters = regexp.MustCompile(`\breentry\s*\(`)
+	scriptExits    = regexp.MustCompile(`\bexits\s*=`)
+	scriptStops    = regexp.MustCompile(`\bstop_loss\s*=`)
 	scriptProtects = regexp.MustCompile(`\b(stop_loss|take_profit|exits)\s*=`)
 )
 
@@ -21,10 +25,7 @@ func (r *strategyReader) cautionReentry() {
 	if c.Kind != scriptKind || c.Script.Text == "" || c.Reentry != "" {
 		return
 	}
-	text := withoutComments(c.Script.Text)
-	for i := range c.Script.Libraries {
-		text += "\n" + withoutComments(string(c.Script.Libraries[i].Text))
-	}
+	text := c.Script.said()
 	exits := !c.Protect.StopLoss.IsZero() || !c.Protect.TakeProfit.IsZero() || c.Exits.TrailingDistance != 0 || len(c.Exits.Returns) > 0 || len(c.Targets) > 0
 	ends := exits || scriptProtects.MatchString(text)
 	if !ends || !scriptEnters.MatchString(text) || scriptLeaves.MatchString(text) || scriptReenters.MatchString(text) {
@@ -33,6 +34,32 @@ func (r *strategyReader) cautionReentry() {
 	r.report(Warning, r.lineOf("file"), 0,
 		"say which: reentry: signal (as now), reentry: immediate (at the next decision that asks for the side), or reentry: never",
 		c.Script.File+" never asks for flat: after a stop or a target it enters again only when a decision has asked for nothing in between")
+}
+
+// cautionExits warns of a script on spot that has resting exits beside a stop: the exchange freezes the asset for one of the two,
+// and the stop has it.
+func (r *strategyReader) cautionExits() {
+	c := r.into
+	if c.Kind != scriptKind || c.Market != exchange.Spot || c.Script.Text == "" {
+		return
+	}
+	text := c.Script.said()
+	stops := !c.Protect.StopLoss.IsZero() || c.Exits.TrailingDistance != 0 || scriptStops.MatchString(text)
+	if !stops || !scriptExits.MatchString(text) {
+		return
+	}
+	r.report(Warning, r.lineOf("file"), 0,
+		"leave by the target instead: ask for less of the position when the price is reached; or do without the stop",
+		c.Script.File+" has exits beside a stop on spot: while the stop stands it has the asset, and no exit of the plan rests")
+}
+
+// said is what a script and what it loads say, without comments.
+func (c *ScriptConfig) said() string {
+	text := withoutComments(c.Text)
+	for i := range c.Libraries {
+		text += "\n" + withoutComments(string(c.Libraries[i].Text))
+	}
+	return text
 }
 
 func withoutComments(text string) string {

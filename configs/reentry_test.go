@@ -32,3 +32,28 @@ func TestAScriptThatWaitsAfterAStopIsWarnedOf(t *testing.T) {
 		}
 	}
 }
+
+// TestExitsThatAStopKeepsAwayAreWarnedOf: on spot a stop and a resting exit cannot hold the same asset.
+func TestExitsThatAStopKeepsAwayAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	const both = "reentry('immediate')\ndef decide(view):\n    return plan(target = size(1), stop_loss = '2%', exits = targets([('1%', '50%')]))\n"
+	const exits = "reentry('immediate')\ndef decide(view):\n    return plan(target = size(1), exits = targets([('1%', '50%')]))\n"
+	for _, c := range []struct {
+		name, market, script, keys string
+		warns                      bool
+	}{
+		{"a stop of the script", "spot", both, "", true},
+		{"a stop of the file", "spot", exits, "protect: {stop_loss: 2%}\n", true},
+		{"a trailing stop of the file", "spot", exits, "protect: {trailing: {offset: 3%, distance: 2%}}\n", true},
+		{"no stop", "spot", exits, "", false},
+		{"a take-profit alone", "spot", exits, "protect: {take_profit: 2%}\n", false},
+		{"no exits", "spot", "reentry('immediate')\ndef decide(view):\n    return plan(target = size(1), stop_loss = '2%') # exits = none\n", "", false},
+		{"on futures both rest", "futures", both, "", false},
+	} {
+		text := "name: a\nstrategy: script\nfile: a.star\nmarket: " + c.market + "\nsymbol: BTC-USDT\ninterval: 1h\n" + c.keys
+		_, problems := configs.Load(tree("botd.yaml", "mode: demo\n", "strategies/a.yaml", text, "strategies/a.star", c.script), "", options(t))
+		if have := strings.Contains(problems.String(), "exits beside a stop on spot"); have != c.warns {
+			t.Errorf("%s: want the warning %t, have %q", c.name, c.warns, problems)
+		}
+	}
+}

@@ -158,6 +158,7 @@ func (l *loader) strategy(file string) (*StrategyConfig, *section) {
 	r.checkStop()
 	r.checkSteps()
 	r.cautionReentry()
+	r.cautionExits()
 	r.build()
 	return r.into, r.section
 }
