@@ -40,7 +40,7 @@ func TestWhatFillsExplainOfASpotPosition(t *testing.T) {
 		{"it has more", 20, 0, 0, 60, 0, quarantined("a test"), 20, 20, 50},
 		{"it has more, and a purchase that no list shows", 20, 0, 0, 60, 5, quarantined("a test"), 20, 25, 50},
 		{"it has less than what is not botd's", 20, 0, 0, -1, 0, quarantined("a test"), 20, 0, 0},
-		{"where more was executed than answered, it does not", 20, 0, 0, 12, 0, quarantined("the exchange executed b-1 beyond what it answered: order b-1#7"), 20, 20, 12},
+		{"where more was executed than answered, it does not", 20, 0, 0, 12, 0, quarantined("the exchange executed b-1 twice"), 20, 20, 12},
 	} {
 		w := explains(t, c.known, c.fees)
 		w.reads(1_000+c.inWallet, 0)

@@ -358,7 +358,8 @@ func TestAfterARefusedSaleAnotherWaits(t *testing.T) {
 		{"a second later", sale(placement.Exit, exchange.Limit, coin), sale(placement.StopLoss, exchange.Limit, coin), 1_000, false},
 		{"the plan's exit after it", sale(placement.StopLoss, exchange.Limit, coin), sale(placement.Exit, exchange.Limit, coin), 999, true},
 		{"a stop, which can be taken off", sale(placement.Exit, exchange.Limit, coin), sale(placement.StopLoss, exchange.StopLimit, coin), 0, false},
-		{"on futures nothing is oversold", sale(placement.Exit, exchange.MarketOrder, bitcoin), sale(placement.StopLoss, exchange.MarketOrder, bitcoin), 0, false},
+		{"on futures nothing is oversold", sale(placement.Exit, exchange.MarketOrder, bitcoin),
+			sale(placement.StopLoss, exchange.MarketOrder, bitcoin), 0, false},
 	} {
 		b := emptyBase(1_000_000)
 		all := &backoffs{base: b}
