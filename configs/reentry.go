@@ -25,7 +25,7 @@ func (r *strategyReader) cautionReentry() {
 	if c.Kind != scriptKind || c.Script.Text == "" || c.Reentry != "" {
 		return
 	}
-	text := c.Script.said()
+	text := c.Script.words()
 	exits := !c.Protect.StopLoss.IsZero() || !c.Protect.TakeProfit.IsZero() || c.Exits.TrailingDistance != 0 || len(c.Exits.Returns) > 0 || len(c.Targets) > 0
 	ends := exits || scriptProtects.MatchString(text)
 	if !ends || !scriptEnters.MatchString(text) || scriptLeaves.MatchString(text) || scriptReenters.MatchString(text) {
@@ -43,7 +43,7 @@ func (r *strategyReader) cautionExits() {
 	if c.Kind != scriptKind || c.Market != exchange.Spot || c.Script.Text == "" {
 		return
 	}
-	text := c.Script.said()
+	text := c.Script.words()
 	stops := !c.Protect.StopLoss.IsZero() || c.Exits.TrailingDistance != 0 || scriptStops.MatchString(text)
 	if !stops || !scriptExits.MatchString(text) {
 		return
@@ -53,8 +53,8 @@ func (r *strategyReader) cautionExits() {
 		c.Script.File+" has exits beside a stop on spot: while the stop stands it has the asset, and no exit of the plan rests")
 }
 
-// said is what a script and what it loads say, without comments.
-func (c *ScriptConfig) said() string {
+// words is what a script and what it loads say, without comments.
+func (c *ScriptConfig) words() string {
 	text := withoutComments(c.Text)
 	for i := range c.Libraries {
 		text += "\n" + withoutComments(string(c.Libraries[i].Text))
