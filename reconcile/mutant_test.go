@@ -45,6 +45,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"taken_sells":               takenByAnother,
 		"clock_ahead_believed":      func(t testing.TB) { openedByAClockAhead(t, true, func(*exchange.Position, int64) {}, true) },
 		"stood_down_sells_again":    func(t testing.TB) { soldByALaterJournal(t, "0.99", 10, "bt-00000100000-1", true) },
+		"part_is_whole":             partReleased,
 		"earlier_margin":            marginOfAnEarlierPosition,
 		"part_sale_first":           partSoldBeforeItsPurchase,
 		"bridge_short":              stopWithAnotherPurchase,

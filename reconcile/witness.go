@@ -33,6 +33,7 @@ const (
 // testimony is what was observed of a futures position besides the list's newest answer.
 type testimony struct {
 	by       witness
+	freed    exchange.Quantity // how much was missing when the margin confirmed it
 	shownID  int64             // of the position that the list last showed while botd held one
 	past     []int64           // of positions that had ended before the one held
 	unbooked int64             // of a position first shown while an opening of botd's was live: it may be its own
@@ -98,7 +99,7 @@ func (s *survey) takeTestimony(symbol *SymbolState) {
 		}
 		return
 	}
-	if t.by == noWitness || t.by == sweptOrders && symbol.rowOf(s.fetched) != nil {
+	if t.by == noWitness || t.by == freedMargin && abs(symbol.residual) > t.freed || t.by == sweptOrders && symbol.rowOf(s.fetched) != nil {
 		t.by = s.witness(symbol)
 	}
 	unseen := t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > s.book.bootMS               // the list may be older than the entry
@@ -139,6 +140,7 @@ func (s *survey) witness(symbol *SymbolState) witness {
 		smaller := abs(symbol.Known()+symbol.Ignored()) - abs(symbol.AtVenue()) // the other side needs the same margin: that was not released
 		released := symbol.Rules.Notional(symbol.Rules.PriceOf(symbol.EntryPrice), max(0, smaller)).Div(int64(max(1, symbol.Leverage)))
 		if more, needed := s.margin(); smaller > 0 && !needed.IsZero() && !released.Less(more.Mul(2)) {
+			t.freed = abs(symbol.residual)
 			return freedMargin
 		}
 	}

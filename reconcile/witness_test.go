@@ -290,6 +290,37 @@ func TestTheOtherSideOfAPositionReleasesNoMargin(t *testing.T) {
 	}
 }
 
+// TestTheMarginOfAPartConfirmsNoMoreThanThat: an exit that was refused and executed has taken a part of the position, whose margin
+// was released. A list that then shows none of it is alone: the stop stays.
+func TestTheMarginOfAPartConfirmsNoMoreThanThat(t *testing.T) {
+	t.Parallel()
+	partReleased(t)
+}
+
+func partReleased(t testing.TB) {
+	t.Helper()
+	d, protect, _ := guarded(t)
+	symbol := d.book.Symbol(bitcoin)
+	d.margined(20, exchange.MustAmount("100"))
+	d.now += 1_000
+	d.margined(12, exchange.MustAmount("60"))
+	if symbol.Contradicted != "" || symbol.testimony.by != freedMargin {
+		t.Fatalf("want the smaller position confirmed, have %q, %q", symbol.testimony.by, symbol.Contradicted)
+	}
+	for range 12 {
+		d.now += 1_000
+		d.margined(0, exchange.MustAmount("60"))
+		for _, intent := range d.derive(protect) {
+			if intent.Purpose == placement.Cancel {
+				t.Fatalf("want no order canceled, have %+v", intent)
+			}
+		}
+	}
+	if symbol.Known() != 20 || symbol.Contradicted == "" {
+		t.Errorf("want 20 known and contradicted, have %d known, %q", symbol.Known(), symbol.Contradicted)
+	}
+}
+
 func TestASmallerPositionIsBelievedWhenItsMarginWasReleased(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -297,6 +297,10 @@ var protocol = []Row{
 		"reconcile TestStandingDownAStopOnSpotSellsNothingASecondTime", []Edit{
 			{"reconcile.derivation.takeOffSold", "excess > 0", "false"},
 		}},
+	{"part_is_whole", "the margin that a part of a position released is a witness of the end of the rest", "39",
+		"reconcile TestTheMarginOfAPartConfirmsNoMoreThanThat", []Edit{
+			{"reconcile.survey.takeTestimony", "abs(symbol.residual) > t.freed", "false"},
+		}},
 	{"witness_forgotten", "while the list cannot be read, a position stands whose end a witness has shown", "39",
 		"reconcile TestAPositionWhoseEndIsWitnessedIsNotTakenAsHeldWhileTheListCannotBeRead", []Edit{
 			{"reconcile.survey.standOpened", "t.by != noWitness", "false"},

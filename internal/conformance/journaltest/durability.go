@@ -131,9 +131,9 @@ func chosen(t *testing.T, s *Store) {
 		"all after 15":      {journal.Filter{After: 15}, []int64{16, 17, 18, 19}},
 		"the last two":      {journal.Filter{Last: 2}, []int64{18, 19}},
 		"by kind":           {journal.Filter{Kinds: []record.Kind{record.KindFill, record.KindBoot}}, []int64{1, 9}},
-		"by symbol":         {journal.Filter{Symbol: "BTC-USDT", After: 11}, []int64{12, 13, 17, 18}},
-		"by strategy":       {journal.Filter{Strategy: "one", SinceMS: 4}, []int64{6, 14}},
-		"the last of those": {journal.Filter{Strategy: "one", Last: 1}, []int64{14}},
+		"by symbol":         {journal.Filter{Symbol: "BTC-USDT", After: 11}, []int64{12, 13, 14, 18, 19}},
+		"by strategy":       {journal.Filter{Strategy: "one", SinceMS: 4}, []int64{6, 15}},
+		"the last of those": {journal.Filter{Strategy: "one", Last: 1}, []int64{15}},
 		"nothing":           {journal.Filter{Symbol: "ETH-USDT"}, nil},
 	} {
 		var have []int64
