@@ -155,7 +155,7 @@ func (b *Book) purposeOf(clientOrderID string) placement.Purpose {
 	return 0
 }
 
-// noteOpenAgain takes that a list which is not older than the release shows the order open.
+// noteOpenAgain notes that a list which is not older than the release shows the order open.
 func (s *survey) noteOpenAgain(p *account.Placement) {
 	if at := s.book.released[p.ClientOrderID()]; at != 0 && s.book.listsMS > at+s.book.Settle().StalenessMS {
 		delete(s.book.released, p.ClientOrderID())
