@@ -6,12 +6,11 @@ import "botd/exchange"
 // always a *exchange.Refusal, and then nothing was done.
 func (x *Exchange) Do(name string, request *exchange.Request) (exchange.Answer, error) {
 	op := request.Operation
-	answer := exchange.Answer{Operation: op}
 	if op == 0 || op > exchange.SpotWallet {
-		return answer, refuse(op, CodeParameter, "unknown operation %d", op)
+		return exchange.Answer{Operation: op}, refuse(op, CodeParameter, "unknown operation %d", op)
 	}
 	var refusal *exchange.Refusal
-	c := call{exchange: x, request: request, answer: &answer}
+	c := call{exchange: x, request: request, answer: exchange.Answer{Operation: op}}
 	if !op.Signed() {
 		refusal = c.public()
 	} else if c.account = x.named(name); c.account == nil {
@@ -27,7 +26,7 @@ func (x *Exchange) Do(name string, request *exchange.Request) (exchange.Answer, 
 	if refusal != nil {
 		return exchange.Answer{Operation: op}, refusal
 	}
-	return answer, nil
+	return c.answer, nil
 }
 
 // call is one operation being answered.
@@ -35,7 +34,7 @@ type call struct {
 	exchange *Exchange
 	account  *account // nil: a public one
 	request  *exchange.Request
-	answer   *exchange.Answer
+	answer   exchange.Answer // a value: it would be allocated for each operation
 }
 
 // change performs the seven operations that change something.

@@ -41,7 +41,7 @@ func (c *call) public() *exchange.Refusal {
 		if refusal != nil {
 			return refusal
 		}
-		return b.public(c.request, c.answer)
+		return b.public(c.request, &c.answer)
 	}
 	return nil
 }
