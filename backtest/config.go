@@ -40,7 +40,7 @@ type Config struct {
 	Ledger   bool                  // the engine books the account's money too, as it does live; it costs time by the fill and changes nothing
 	Note     func(*engine.Note)    // every fact but those of fills and positions; nil for none
 
-	auxiliary bool // another run is the one that is looked at: no curve is kept
+	auxiliary bool // a run beside the main one, of which no curve is stored
 	walk      bool // tests: play every candle's path, also where nothing can happen on it
 	engine    bool // the engine is the machine, whatever the direct one covers
 }

@@ -25,7 +25,7 @@ type erratic struct {
 	rare    func(d *erratic, view *strategy.View, plan *strategy.Plan, draw *rand.Rand) // nil for targets alone
 	warmup  int
 	calm    int           // decisions between two changes, about
-	redrawn exchange.Rate // share of the equity that is asked for anew at each decision; 0 for what is drawn
+	redrawn exchange.Rate // share of the equity, requested again at each decision; 0 for what is drawn
 	seen    int
 	views   uint64
 	target  strategy.Target

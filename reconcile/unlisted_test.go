@@ -89,7 +89,7 @@ func TestAStopThatNoListShowsMayHaveSoldBesideWhatAPersonBought(t *testing.T) {
 				have += intent.Order.Quantity
 			}
 			if have != c.want {
-				t.Errorf("want %d protected anew, have %d", c.want, have)
+				t.Errorf("want %d protected again, have %d", c.want, have)
 			}
 		})
 	}

@@ -54,7 +54,7 @@ func (l *Limits) Crossed(by Mover, nowMS int64, book *reconcile.Book, strategy s
 	return all
 }
 
-// Recovered reports whether a limit that was crossed, of those that move so, is kept again.
+// Recovered reports whether a limit that was crossed, of those that move so, holds again.
 func (l *Limits) Recovered(by Mover, rule string, nowMS int64, book *reconcile.Book, strategy string, equity exchange.Amount) bool {
 	s := subject{nowMS: nowMS, book: book, watch: book.Watch(strategy), limits: l, strategy: strategy, funds: equity}
 	for i := range limitTable {

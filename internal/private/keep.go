@@ -6,7 +6,7 @@ import "time"
 const retryEvery = 10 * time.Second
 
 // Keep writes a file, as a whole, whenever it receives its text, until the channel is closed. A text that could not be written is tried
-// again, at the end too, unless a newer one came; failed hears of the first of several failures.
+// again, at the end too, unless a newer one came; failed is called with the first of several failures.
 func Keep(path string, texts <-chan []byte, failed func(error)) {
 	var left []byte
 	write := func(text []byte) {

@@ -74,7 +74,7 @@ func (s *Server) OpenRepeats(directory string, now time.Time, warn func(error)) 
 
 // write writes lines until the channel is closed. After a failure, the next line and the end write the whole file.
 func (m *repeats) write(path string, writes <-chan repeatWrite, failed func(error)) {
-	size, left := int64(maxRepeatsFile), false // written anew at first
+	size, left := int64(maxRepeatsFile), false // the first write rewrites the file
 	whole := func() error {
 		all := m.all()
 		size = int64(len(all))

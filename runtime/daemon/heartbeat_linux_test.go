@@ -90,7 +90,7 @@ func TestADeadMansServiceHearsOfADaemonThatDoesItsWork(t *testing.T) {
 				{"it answers with 500, then hangs", 2 * time.Minute, 6 * time.Minute, 0, 0},
 				{"it is back", 6 * time.Minute, 9 * time.Minute, 5, 6},
 				{"the exchange's lists fail", 9 * time.Minute, 14 * time.Minute, 9, 10},
-				{"nobody hears of it", 15 * time.Minute, 20 * time.Minute, 0, 0},
+				{"without a channel", 15 * time.Minute, 20 * time.Minute, 0, 0},
 				{"the lists are back", 21 * time.Minute, 24 * time.Minute, 5, 6},
 			} {
 				if have := heardIn(c.from, c.until); have < c.least || have > c.most {
@@ -117,7 +117,7 @@ func (w *watched) counted(want map[string]bool) {
 	}
 }
 
-// TestWhatKeepsAHeartbeatBack: rounds that do not end, and where no channel says so, rounds that are never complete.
+// TestWhatKeepsAHeartbeatBack: rounds that do not end, and without a channel rounds that are never complete.
 func TestWhatKeepsAHeartbeatBack(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -130,7 +130,7 @@ func TestWhatKeepsAHeartbeatBack(t *testing.T) {
 		{"healthy", false, "complete", time.Hour, ""},
 		{"blind for an hour, and a channel has said so", true, "failed", time.Hour, ""},
 		{"blind for four minutes", false, "failed", 4 * time.Minute, ""},
-		{"blind for six minutes, and nobody hears of it", false, "failed", 6 * time.Minute, "complete for five minutes"},
+		{"blind for six minutes, without a channel", false, "failed", 6 * time.Minute, "complete for five minutes"},
 		{"no round for a minute", true, "none", time.Minute, ""},
 		{"no round for three minutes", true, "none", 3 * time.Minute, "ended for two minutes"},
 	} {

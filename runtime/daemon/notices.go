@@ -83,7 +83,7 @@ func (p *process) startHeartbeat() (stop func(), err error) {
 	return inBackground(context.Background(), heartbeat.Run), nil
 }
 
-// unheard is for how long no round may be complete where there is no channel: the dead-man's service is all that a person hears of it.
+// unheard is for how long no round may be complete where there is no channel: the dead-man's service alone notifies a person.
 const unheard = 5 * time.Minute
 
 // fault is why the dead-man's service must not believe that all is well; empty for nothing.
@@ -96,7 +96,7 @@ func (p *process) fault() string {
 	case p.notifier != nil && p.notifier.Failing():
 		return "no channel works"
 	case p.notifier == nil && !p.board.RoundsComplete(unheard):
-		return "no round has been complete for five minutes, and there is no channel that says so"
+		return "no round has been complete for five minutes, and there is no channel that reports it"
 	}
 	return ""
 }

@@ -234,7 +234,7 @@ func (t *tick) decided(leg *leg) {
 
 // putInForce takes the new plan and what it remembers; asked says whether that came of the strategy.
 func (t *tick) putInForce(leg *leg, asked bool) {
-	// In the journal it would bring every start down: it is derived anew there.
+	// In the journal it would bring every start down: it is derived again there.
 	covered := leg.state.Covers(&leg.plan)
 	why := leg.plan.WordsOutOfBounds()
 	if why == "" && !covered {

@@ -379,7 +379,7 @@ func TestAStreakHoldsEntriesBackWhenItsLimitReturns(t *testing.T) {
 			w.start()
 			w.pass(60_000)
 			if have := w.engine.Degraded(); len(have) != 0 {
-				t.Errorf("want it over after its time, and the count begun anew, have %+v", have)
+				t.Errorf("want it over after its time, and the count begun again, have %+v", have)
 			}
 		})
 	}

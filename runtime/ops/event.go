@@ -46,7 +46,7 @@ var Events = []Event{
 	{"exchange.unmeasured", "warn", "live: what is assumed of the venue and no probe has measured"},
 	{"heartbeat.failed", "warn", "the dead-man's service does not answer"},
 	{"heartbeat.withheld", "warn", "botd does not work as it should, and why: the dead-man's service hears nothing, and raises the alarm"},
-	{"heartbeat.works", "warn", "the dead-man's service answers again, or is asked again"},
+	{"heartbeat.works", "warn", "the dead-man's service answers again, or is called again"},
 	{"idempotency.failed", "warn", "what a change was answered cannot be saved: a restart forgets its Idempotency-Key"},
 	{"incident.closed", "info", "what an incident was about is over, and how long it lasted"},
 	{"incident.escalated", "warn", "an incident has lasted so long that it is critical"},

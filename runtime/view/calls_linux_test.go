@@ -42,7 +42,7 @@ func TestEachFileCallOfTheIncidentsFails(t *testing.T) {
 	})
 }
 
-// TestEachFileCallOfTheEquityFails takes points in two daemons; the second writes the series anew.
+// TestEachFileCallOfTheEquityFails takes points in two daemons; the second rewrites the series.
 func TestEachFileCallOfTheEquityFails(t *testing.T) {
 	t.Parallel()
 	disktest.EachCallFails(t, func(directory string, reported func(error)) {

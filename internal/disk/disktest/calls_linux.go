@@ -97,7 +97,7 @@ func Calls(trace, directory string) (all []Call) {
 	return each
 }
 
-// Fail runs a command of which a call fails, as on a full disk; prepare makes what it needs anew. It returns false where the call did not
+// Fail runs a command of which a call fails, as on a full disk; prepare makes what it needs again. It returns false where the call did not
 // come again, of a file with another name each time, say, or failed twice: strace counts the calls of each thread.
 func (c Call) Fail(t *testing.T, prepare func(), command func() *exec.Cmd) (printed string, code int, failed bool) {
 	t.Helper()

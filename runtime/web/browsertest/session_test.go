@@ -96,7 +96,7 @@ func TestTheLoginsOfAViewerEndNoSessionOfTheOperators(t *testing.T) {
 	}
 }
 
-// TestTwentyTabsShareOneStream opens them in one browser; all hear of a change. On a page that changes little: without a screen none
+// TestTwentyTabsShareOneStream opens them in one browser; all are notified of a change. On a page that changes little: without a screen none
 // of them counts as hidden, and twenty that draw each second's change take more than two processors.
 func TestTwentyTabsShareOneStream(t *testing.T) {
 	t.Parallel()

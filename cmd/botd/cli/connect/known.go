@@ -67,7 +67,7 @@ func Refuse(ctx context.Context, d *client.Daemon, path string, page []byte) err
 	return RefuseNames(strategy, symbol, strategies, slices.Compact(symbols))
 }
 
-// RefuseNames refuses a strategy or a symbol that is not among the known ones; empty is none that was asked for.
+// RefuseNames refuses a strategy or a symbol that is not among the known ones; empty means none was given.
 func RefuseNames(strategy, symbol string, strategies, symbols []string) error {
 	switch {
 	case strategy != "" && !slices.Contains(strategies, strategy):
