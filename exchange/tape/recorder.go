@@ -63,8 +63,7 @@ const (
 
 // NewRecorder starts a recorder. The caller must call Close after the last row.
 func NewRecorder(config RecorderConfig) *Recorder {
-	r := &Recorder{config: config, queue: make(chan recorded, recorderQueue), done: make(chan struct{}),
-		sizes: map[string]int64{}, failing: map[string]struct{}{}, reported: map[string]struct{}{}}
+	r := newRecorder(config)
 	go func() {
 		defer close(r.done)
 		r.measure()
@@ -73,6 +72,11 @@ func NewRecorder(config RecorderConfig) *Recorder {
 		}
 	}()
 	return r
+}
+
+func newRecorder(config RecorderConfig) *Recorder {
+	return &Recorder{config: config, queue: make(chan recorded, recorderQueue), done: make(chan struct{}),
+		sizes: map[string]int64{}, failing: map[string]struct{}{}, reported: map[string]struct{}{}}
 }
 
 // Candles stores closed candles, which must not change any more.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,10 +23,11 @@ import (
 
 // Bounds of a run.
 const (
-	memoryKB    = 6 << 20 // of address space of a test with a mutant, which may allocate without end
-	tracedFor   = 2 * time.Minute
-	slack       = 10 * time.Second // beside what its tests take without a mutant
+	memoryKB    = 6 << 20          // of address space of a test with a mutant, which may allocate without end
+	tracedFor   = time.Minute      // of processor time, for a test without a mutant
+	slack       = 3 * time.Second  // of processor time, beside what its tests take without a mutant
 	slower      = 4                // times
+	hanging     = 20 * time.Second // by the clock, beside what its tests take without a mutant: one that waits for ever uses no processor time
 	firstTests  = 6                // the most particular tests go first
 	outputLimit = 1 << 20
 )
@@ -87,7 +89,8 @@ var testedBy = map[string][]string{
 type test struct {
 	suite   *suite
 	name    string
-	took    time.Duration
+	took    time.Duration // of processor time: what else the machine does changes nothing
+	clock   time.Duration
 	reached map[int]bool
 }
 
@@ -208,7 +211,7 @@ func (s *suite) trace(ctx context.Context, jobs int) error {
 	if _, err := os.Stat(s.binary); errors.Is(err, os.ErrNotExist) {
 		return nil // a package without tests
 	}
-	listed, err := s.command(ctx, "-test.list", ".").Output()
+	listed, err := s.command(ctx, tracedFor, "-test.list", ".").Output()
 	if err != nil {
 		return fmt.Errorf("list its tests: %w", err)
 	}
@@ -218,21 +221,21 @@ func (s *suite) trace(ctx context.Context, jobs int) error {
 		}
 	}
 	return inParallel(jobs, s.tests, func(t *test) error {
-		ctx, cancel := context.WithTimeout(ctx, tracedFor)
+		ctx, cancel := context.WithTimeout(ctx, slower*tracedFor)
 		defer cancel()
 		path := filepath.Join(s.scratch, "trace_"+t.name)
-		command := s.command(ctx, "-test.run", "^"+t.name+"$")
+		command := s.command(ctx, tracedFor, "-test.run", "^"+t.name+"$")
 		command.Env = append(command.Env, "BOTD_MUTATION_TRACE="+path)
 		began := time.Now()
 		defer s.of.ran(command)
 		output, err := command.CombinedOutput()
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) || outOfTime(command.ProcessState) {
 			return nil // it takes too long to be run with each mutant that it reaches: what only it would notice counts as not reached
 		}
 		if err != nil {
 			return fmt.Errorf("%s fails without a mutant: %w\n%s", t.name, err, output)
 		}
-		t.took = time.Since(began)
+		t.took, t.clock = command.ProcessState.UserTime()+command.ProcessState.SystemTime(), time.Since(began)
 		file, err := os.Open(path)
 		if errors.Is(err, os.ErrNotExist) {
 			return nil // it reaches nothing
@@ -250,9 +253,9 @@ func (s *suite) trace(ctx context.Context, jobs int) error {
 	})
 }
 
-// command runs the test binary, in a process group of its own with bounded memory.
-func (s *suite) command(ctx context.Context, arguments ...string) *exec.Cmd {
-	limited := fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, memoryKB)
+// command runs the test binary, in a process group of its own with bounded memory and processor time.
+func (s *suite) command(ctx context.Context, limit time.Duration, arguments ...string) *exec.Cmd {
+	limited := fmt.Sprintf(`ulimit -v %d; ulimit -t %d; exec "$0" "$@"`, memoryKB, int(math.Ceil(limit.Seconds())))
 	given := slices.Concat([]string{"-c", limited, s.binary, "-test.paniconexit0", "-test.failfast"}, arguments)
 	command := exec.CommandContext(ctx, "sh", given...)
 	command.Dir, command.Env = s.directory, append(os.Environ(), "RAPID_NOFAILFILE=true") // a mutant's failure is not the package's
@@ -260,6 +263,15 @@ func (s *suite) command(ctx context.Context, arguments ...string) *exec.Cmd {
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 	command.WaitDelay = time.Second
 	return command
+}
+
+// outOfTime reports whether a process was killed: at its limit of processor time.
+func outOfTime(state *os.ProcessState) bool {
+	if state == nil {
+		return false
+	}
+	status, is := state.Sys().(syscall.WaitStatus)
+	return is && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
 // judge runs the tests that reach a mutant: first those that reach little else.
@@ -293,16 +305,16 @@ var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)|^panic: (.*)|^fatal err
 // attempt runs those of the tests that are the suite's.
 func (s *suite) attempt(parent context.Context, m *Mutant, tests []*test) error {
 	var names []string
-	limit := slack
+	limit, hung := slack, hanging
 	for _, t := range tests {
 		if t.suite != s {
 			continue
 		}
-		names, limit = append(names, t.name), limit+slower*t.took
+		names, limit, hung = append(names, t.name), limit+slower*t.took, hung+slower*t.clock
 	}
-	ctx, cancel := context.WithTimeout(parent, limit)
+	ctx, cancel := context.WithTimeout(parent, hung)
 	defer cancel()
-	command := s.command(ctx, "-test.run", "^("+strings.Join(names, "|")+")$")
+	command := s.command(ctx, limit, "-test.run", "^("+strings.Join(names, "|")+")$")
 	command.Env = append(command.Env, "BOTD_MUTATION="+strconv.Itoa(m.Number))
 	output := &bounded{}
 	command.Stdout, command.Stderr = output, output
@@ -312,7 +324,7 @@ func (s *suite) attempt(parent context.Context, m *Mutant, tests []*test) error 
 	switch {
 	case parent.Err() != nil:
 		return parent.Err()
-	case ctx.Err() != nil:
+	case ctx.Err() != nil || outOfTime(command.ProcessState):
 		m.Outcome = TimedOut
 	case err == nil:
 	case errors.As(err, &ended):

@@ -61,12 +61,7 @@ func (f *faulted) run(t *testing.T) {
 	if code != f.exit {
 		t.Fatalf("without a fault: exit %d: %s", code, printed)
 	}
-	want, failed, every := f.result(t, directory), 0, 4
-	if os.Getenv("BOTD_FAULTS") == "all" {
-		every = 1
-	} else {
-		t.Logf("every fourth call; BOTD_FAULTS=all takes all")
-	}
+	want, failed, every := f.result(t, directory), 0, disktest.Every(t, 4)
 	for i, c := range disktest.Calls(trace, directory) {
 		if i%every != 0 {
 			continue

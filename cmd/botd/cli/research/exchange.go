@@ -114,6 +114,7 @@ func openFailed(err error) error {
 	var (
 		coded *failure.Error
 		path  *fs.PathError
+		link  *os.LinkError
 		state *server.StateError
 	)
 	switch {
@@ -125,7 +126,7 @@ func openFailed(err error) error {
 		return failure.Wrap(failure.Temporary, err)
 	case errors.As(err, &state):
 		return failure.Wrap(failure.Data, err)
-	case errors.As(err, &path):
+	case errors.As(err, &path), errors.As(err, &link):
 		return failure.Wrap(failure.IO, err)
 	}
 	return failure.Wrap(failure.Usage, err)
