@@ -138,7 +138,7 @@ func TestASizeAtItsBounds(t *testing.T) {
 			"size.risk needs a stop-loss on the losing side of the price"},
 		{"no stop", Sizing{Risk: one / 100, Max: 10 * one}, plain, share, 0, "size.risk needs a stop-loss on the losing side of the price"},
 		{"no equity", Sizing{Risk: one / 100, Max: 10 * one, Stop: strategy.Distance{Share: one / 50}}, func(s *sizing) { s.View.Equity = exchange.Amount{} },
-			share, 0, "no equity or no price to size by"},
+			share, 0, "no equity to size by"},
 		{"no candles", Sizing{Volatility: one / 10, Max: 10 * one}, plain, share, 0, "size.volatility needs 31 candles whose closes differ"},
 		{"by results, of which there are none: 1 %", Sizing{Kelly: one, Max: 10 * one}, plain, share, 2, "the size by kelly is less than the smallest order"},
 		{"never lost: the maximum", Sizing{Kelly: one, Max: one / 2}, func(s *sizing) { s.Remember(sizeWins, 20); s.Remember(sizeWon, 1e8) }, share, 100,
@@ -172,6 +172,11 @@ func TestVolatilityIsAboutItsMean(t *testing.T) {
 	s.View.SetHistory(candles, 30)
 	if _, known := s.volatility(); known {
 		t.Error("want it unknown of 30 candles, which have 29 changes")
+	}
+	s.View.SetHistory(candles, 31)
+	s.View.Interval = 0
+	if _, known := s.volatility(); known {
+		t.Error("want it unknown of candles of no length")
 	}
 }
 

@@ -30,3 +30,78 @@ func TestWithoutRulesAStrategyIsItself(t *testing.T) {
 		t.Errorf("want its warm-up, have %d", n)
 	}
 }
+
+// watched is a strategy that prepares, watches and takes profits.
+type watched struct {
+	long
+	candles *int
+}
+
+func (watched) Watches() strategy.Watching { return strategy.Watching{Book: true} }
+func (w watched) Candle(*strategy.View)    { *w.candles++ }
+func (watched) Warmup() int                { return 7 }
+func (watched) Batch(_ *strategy.View, _ *exchange.Candles, _, to int, _ func(int) exchange.Amount) int {
+	return to
+}
+
+// TestRulesLeaveTheRestOfAStrategyAsItIs: what it watches, its warm-up, its candles, and its preparation as long as no rule changes a plan.
+func TestRulesLeaveTheRestOfAStrategyAsItIs(t *testing.T) {
+	t.Parallel()
+	profit := strategy.Protection{Set: true, TakeProfit: strategy.Distance{Price: 1}}
+	sells := Rules{Exit: Exit{SellsProfit: true}}
+	for _, c := range []struct {
+		name     string
+		rules    Rules
+		memory   map[string]int64
+		funds    bool // it watches the free money too
+		prepares bool
+		follows  bool
+		after    exchange.Rate
+		trails   bool
+	}{
+		{name: "sells a profit that was not set", rules: sells, prepares: true, follows: true},
+		{name: "that the strategy set", rules: sells, memory: map[string]int64{exitProfit: 5}, follows: true},
+		{name: "that is configured", rules: Rules{Exit: Exit{SellsProfit: true, Base: profit}}, follows: true},
+		{name: "a size", rules: Rules{Sizing: Sizing{Risk: one}}},
+		{name: "a size in parts", rules: Rules{Sizing: Sizing{Steps: []Step{{Share: one}}}}},
+		{name: "a size that is reduced", rules: Rules{Sizing: Sizing{Reduce: true}}, funds: true},
+		{name: "a patient entry", rules: Rules{Entry: Entry{Resting: true}}},
+		{name: "a time limit", rules: Rules{Exit: Exit{TimeLimitMS: 1}}},
+		{name: "a cooldown", rules: Rules{Exit: Exit{CooldownMS: 1}}},
+		{name: "a return", rules: Rules{Exit: Exit{Returns: []Return{{}}}}, follows: true},
+		{name: "a target", rules: Rules{Exit: Exit{Targets: []Step{{}}}}, follows: true},
+		{name: "a trailing stop", rules: Rules{Exit: Exit{Trailing: Trailing{Distance: 1, After: 3}}}, follows: true, after: 3, trails: true},
+	} {
+		candles := 0
+		inner := watched{candles: &candles}
+		made := Wrap(inner, c.rules)
+		view := &strategy.View{Symbol: testSymbol(t)}
+		remembers(c.memory)(view)
+		made.Candle(view)
+		after, trails := made.(interface {
+			Trails() (exchange.Rate, bool)
+		}).Trails()
+		end := map[bool]int{true: 9, false: 4}[c.prepares]
+		batched := made.(strategy.Batcher).Batch(view, nil, 4, 9, nil)
+		if watching := strategy.WatchingOf(made); watching != (strategy.Watching{Book: true, Funds: c.funds}) || candles != 1 || made.Warmup() != 7 ||
+			made.(strategy.Wrapper).Wrapped() != strategy.Strategy(inner) || after != c.after || trails != c.trails || batched != end {
+			t.Errorf("%s: have %+v, %d candles, warm-up %d, trails %d %t, prepared to %d", c.name, watching, candles, made.Warmup(), after, trails, batched)
+		}
+		if have := made.(strategy.Follower).Follows(); have != c.follows {
+			t.Errorf("%s: want it to follow %t, have %t", c.name, c.follows, have)
+		}
+		shown := made.(strategy.Conditional).Conditions(view)
+		if len(shown) == 0 || shown[0].Name != "own" {
+			t.Errorf("%s: want the strategy's own condition first, have %+v", c.name, shown)
+		}
+	}
+	if batched := Wrap(long{}, sells).(strategy.Batcher).Batch(&strategy.View{}, nil, 4, 9, nil); batched != 4 {
+		t.Errorf("a strategy that prepares nothing: want 4, have %d", batched)
+	}
+	sizes := Wrap(long{}, Rules{Sizing: Sizing{Risk: one}})
+	view := &strategy.View{Symbol: testSymbol(t)}
+	remembers(map[string]int64{sizeSide: 1, sizeQuantity: 20})(view)
+	if have := sizes.(strategy.Conditional).Conditions(view); len(have) != 2 || have[1].Value != "0.02 BTC" {
+		t.Errorf("want the size in force after its own, have %+v", have)
+	}
+}

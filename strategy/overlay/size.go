@@ -205,13 +205,13 @@ func (s *sizing) grow() bool {
 	return true
 }
 
-// compute returns how large a position is now, and why it is none.
+// compute returns how large a position is at the last price, and why it is none.
 func (s *sizing) compute(side int64) (quantity exchange.Quantity, why string) {
 	v := s.View
-	most := v.Symbol.QuantityFor(v.Equity.MulRate(s.most()), max(1, v.Last))
+	most := v.Symbol.QuantityFor(v.Equity.MulRate(s.most()), v.Last)
 	switch {
-	case v.Equity.Sign() <= 0 || v.Last <= 0:
-		return 0, "no equity or no price to size by"
+	case v.Equity.Sign() <= 0:
+		return 0, "no equity to size by"
 	case s.rules.Risk > 0:
 		stop := s.stopPrice(side)
 		if stop <= 0 {
