@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"botd/exchange"
@@ -120,8 +121,99 @@ func shownByOneList(t testing.TB) {
 		d.now += 1_000
 		d.observe(0, nil, orders...)
 	}
+	d.none(protect) // however long: no fill can show the end of what none explains
+	if since, ask := d.book.NeedsPositionHistory(d.book.Symbol(bitcoin)); !ask || since >= d.now {
+		t.Errorf("want positions/history read, have %t since %d", ask, since)
+	}
+	d.now += 1_000
+	d.observeClosed(0, 6, orders...)
+	d.none(protect) // another one
+	d.now += 1_000
+	d.observeClosed(0, 7, orders...)
 	if intents := d.derive(protect); len(intents) != 2 || intents[0].Purpose != placement.Cancel || intents[1].Purpose != placement.Cancel {
-		t.Errorf("want both orders taken off once the list has shown none for L, have %+v", intents)
+		t.Errorf("want both orders taken off once positions/history shows its end, have %+v", intents)
+	}
+	if _, ask := d.book.NeedsPositionHistory(d.book.Symbol(bitcoin)); ask {
+		t.Error("want positions/history read no more")
+	}
+}
+
+// TestAPersonWhoClosesEverythingWantsNoStopLeft: what no fill explains may have ended, and nothing says so.
+func TestAPersonWhoClosesEverythingWantsNoStopLeft(t *testing.T) {
+	t.Parallel()
+	d, protect, orders := guarded(t)
+	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -20}})
+	d.now += 1_000
+	d.observe(20, nil, orders...)
+	for range testSettle.StalenessMS/1_000 + 2 {
+		d.now += 1_000
+		d.observe(0, nil, orders...)
+	}
+	d.none(protect)
+	intents, _ := d.book.Derive(&Desired{Strategy: d.book.Strategy("one").Halted(record.LevelFlatten), Symbol: d.book.Symbol(bitcoin), Flatten: true}, d.now)
+	if len(intents) != 2 || intents[0].Purpose != placement.Cancel {
+		t.Errorf("want both orders taken off, have %+v", intents)
+	}
+}
+
+// TestAStopOfBeforeTheStartStaysUntilTheEndOfWhatItProtectsIsKnown: of a position that no fill explains, where nothing was booked for
+// ten seconds before it was sent.
+func TestAStopOfBeforeTheStartStaysUntilTheEndOfWhatItProtectsIsKnown(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		bookedMS int64 // before the stop was sent
+		closedMS int64 // after it, by positions/history; 0 for no row
+		want     bool
+	}{
+		{"nothing says that it has ended", 10_001, 0, true},
+		{"a position ended before it was sent", 10_001, -1_000, true},
+		{"a position ended since", 10_001, 1, false},
+		{"a position ended a second later", 10_001, 1_000, false},
+		{"something was booked shortly before", 10_000, 0, false},
+	} {
+		d := newDesk(t)
+		d.observe(0, nil)
+		sentMS := d.now
+		d.whole(placement.StopLoss, 12, exchange.Sell, "49000")
+		d.book.Apply(&record.Record{AtMS: sentMS - c.bookedMS, Symbol: bitcoin, Body: record.Adopted{Quantity: 20}})
+		d.book.Apply(&record.Record{AtMS: sentMS - c.bookedMS, Symbol: bitcoin, Body: record.Adopted{Quantity: -20}})
+		d.now += 60_000
+		d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: d.book.Epoch() + 1}})
+		d.now += 1_000
+		snapshot := &Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Positions: d.positions(0)}
+		if c.closedMS != 0 {
+			snapshot.Closed = []exchange.Position{{ID: 3, Symbol: "BTC-USDT", Side: exchange.Long, UpdatedMS: sentMS + c.closedMS}}
+		}
+		d.book.Observe(snapshot)
+		if have := d.book.protectsUnexplained(d.book.Live()[0]); have != c.want {
+			t.Errorf("%s: want it kept %t, have %t", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhatProtectedTheOtherSideMakesRoom: the exchange takes no second closePosition order of a type.
+func TestWhatProtectedTheOtherSideMakesRoom(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		shown exchange.Quantity // where the fills explain 20
+		side  exchange.Side     // of the stop
+		want  bool
+	}{
+		{"of the other side", 20, exchange.Buy, true},
+		{"of this side", 20, exchange.Sell, false},
+		{"of the other side, and the list shows more", 25, exchange.Buy, false},
+	} {
+		d := holds(t, 20)
+		d.whole(placement.StopLoss, 12, c.side, "51000")
+		d.observe(c.shown, nil)
+		canceled := slices.ContainsFunc(d.derive(stopAt2), func(i Intent) bool {
+			return i.Purpose == placement.Cancel && strings.Contains(i.Reason, "the other side")
+		})
+		if canceled != c.want {
+			t.Errorf("%s: want it canceled %t, have %t", c.name, c.want, canceled)
+		}
 	}
 }
 

@@ -160,8 +160,8 @@ func (b *Book) advance(r *record.Record) {
 	if _, refused := r.Body.(record.Refused); refused {
 		b.noteRefused(p, r.AtMS)
 		b.noteOverdrawn(p)
-		if p.Order().Market == exchange.Spot && p.Order().Side == exchange.Buy {
-			b.Symbol(p.Symbol()).spot.refusedMS = r.AtMS
+		if p.Purpose().Opens() {
+			b.Symbol(p.Symbol()).refusedMS = r.AtMS
 		}
 	}
 	b.journalled.Apply(r)

@@ -130,8 +130,8 @@ func (d *desk) observe(signed exchange.Quantity, looks []OrderByID, orders ...ex
 }
 
 // observeClosed fetches a position, and a row of positions/history for a long one of that id.
-func (d *desk) observeClosed(signed exchange.Quantity, id int64) {
-	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
+func (d *desk) observeClosed(signed exchange.Quantity, id int64, orders ...exchange.Order) {
+	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders),
 		Before: d.positions(signed), Positions: d.positions(signed), ClosedOf: []string{"BTC-USDT"},
 		Closed: []exchange.Position{{ID: id, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 20, Status: exchange.PositionClosed}}})
 }

@@ -436,6 +436,12 @@ func TestWhatConfirmsARefusal(t *testing.T) {
 			t.Errorf("%s: want confirmed %t, %q, have %t, settled %t, %q", c.name, c.confirmed, c.why, confirmed, symbol.Settled, symbol.Quarantine())
 		}
 	}
+	stands := func(status exchange.OrderStatus, known bool) func(s *Snapshot) {
+		return func(s *Snapshot) {
+			s.ByID = []OrderByID{{OrderID: 99, Known: known, Order: exchange.Order{ID: 99, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
+				Status: status, ClientOrderID: "another"}}}
+		}
+	}
 	for _, c := range []struct {
 		name   string
 		change func(s *Snapshot)
@@ -444,6 +450,23 @@ func TestWhatConfirmsARefusal(t *testing.T) {
 		{"both lists", func(*Snapshot) {}, true},
 		{"the positions alone", func(s *Snapshot) { s.FuturesOrders = exchange.Fetched[exchange.Order]{} }, false},
 		{"the orders alone", func(s *Snapshot) { s.Positions = exchange.Fetched[exchange.Position]{} }, false},
+		{"one stands by its id that the list leaves out", stands(exchange.StatusOpen, true), false},
+		{"a conditional one stands that the list leaves out", stands(exchange.StatusNew, true), false},
+		{"one has ended that the list leaves out", stands(exchange.StatusCanceled, true), true},
+		{"one is being canceled that the list leaves out", stands(exchange.StatusPreCanceled, true), true},
+		{"one is not known that the list leaves out", stands(exchange.StatusOpen, false), true},
+		{"one of another symbol stands that the list leaves out", func(s *Snapshot) {
+			stands(exchange.StatusOpen, true)(s)
+			s.ByID[0].Order.Symbol = "ETH-USDT"
+		}, true},
+		{"one stands that the list shows", func(s *Snapshot) {
+			stands(exchange.StatusOpen, true)(s)
+			s.FuturesOrders = exchange.FetchedOf([]exchange.Order{s.ByID[0].Order})
+		}, true},
+		{"one stands of which the list has a row that cannot be read", func(s *Snapshot) {
+			stands(exchange.StatusOpen, true)(s)
+			s.UnreadOrders = []UnreadOrder{{Market: exchange.Futures, Open: true, Row: exchange.UnreadableRow{ID: 99}}}
+		}, true},
 		{"what could be it rests without an id", func(s *Snapshot) {
 			s.FuturesOrders = exchange.FetchedOf([]exchange.Order{{ID: 70, Market: exchange.Futures, Symbol: "BTC-USDT", Side: buys.Side, Type: buys.Type,
 				Quantity: buys.Quantity, Price: buys.Price, Status: exchange.StatusNew, CreatedMS: s.BeganMS - 1}})
@@ -458,7 +481,7 @@ func TestWhatConfirmsARefusal(t *testing.T) {
 		if have := len(d.book.Refused()) == 0; have != c.want {
 			t.Errorf("on futures, %s: want confirmed %t, have %t", c.name, c.want, have)
 		}
-		if why := d.book.Symbol(bitcoin).Quarantine(); (why == found) != (s.fetched.FuturesOrders.Done() && len(s.fetched.FuturesOrders.Items()) > 0) {
+		if why := d.book.Symbol(bitcoin).Quarantine(); (why == found) != (c.name == "what could be it rests without an id") {
 			t.Errorf("on futures, %s: it is quarantined for %q", c.name, why)
 		}
 	}

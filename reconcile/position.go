@@ -14,6 +14,7 @@ func (s *survey) observePosition(symbol *SymbolState) {
 	if symbol.calm.sinceMS != 0 {
 		symbol.calm.extend(s.fetched)
 	}
+	s.noteClosed(symbol)
 	if s.fetched.isUnread(symbol.Key()) {
 		s.partialPosition(symbol)
 		return
@@ -162,6 +163,7 @@ func (s *survey) takeShown(symbol *SymbolState) bool {
 			symbol.noteSeen(row.ID)
 			s.takeRow(symbol, &row)
 			symbol.Read, symbol.residual = true, symbol.Position-symbol.Known()
+			s.noteUnexplained(symbol)
 			return true
 		}
 	}
@@ -227,9 +229,7 @@ func (s *survey) measureResidual(symbol *SymbolState) {
 		symbol.differs.extend(s.fetched)
 	}
 	symbol.residual, symbol.residualOf = residual, known
-	if residual != 0 && symbol.Position != 0 {
-		symbol.beyondMS = s.fetched.BeganMS
-	}
+	s.noteUnexplained(symbol)
 }
 
 // observeWallet squares the fills of a spot symbol with the wallet, whose base

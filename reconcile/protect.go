@@ -106,19 +106,15 @@ func (d *derivation) protect() {
 		return // one list alone shows that it has ended
 	case d.held == 0:
 		for _, p := range append(d.stops, d.profits...) {
-			if !d.mayProtectUnknown(p) {
+			if !d.mayProtectUnknown(p) && !d.keepsForUnexplained(p) {
 				d.cancel(p, "there is no position to protect")
 			}
 		}
 		return
 	}
+	d.cancelOpposite()
 	d.convergeStop(protection)
 	d.convergeProfit(protection)
-}
-
-// shownUnexplained reports whether the list has shown a position that no fill explained, and none for less than L.
-func (d *derivation) shownUnexplained() bool {
-	return d.symbol.beyondMS != 0 && d.book.listsMS <= d.symbol.beyondMS+d.book.Settle().StalenessMS
 }
 
 // soldAll reports whether on spot botd's own fills say that nothing is held, and no purchase is under way: a

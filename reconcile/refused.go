@@ -29,6 +29,15 @@ func (r *RefusedOrder) Opens() bool { return r.purpose.Opens() }
 // Refused lists the refusals that no snapshot has confirmed yet.
 func (b *Book) Refused() []RefusedOrder { return b.refused }
 
+// RefusedUntilMS is until when a list may show, for the first time, an opening on the symbol that the exchange refused and executed all
+// the same; 0 where it refused none since the start.
+func (s *SymbolState) RefusedUntilMS(settle *placement.Settle) int64 {
+	if s.refusedMS == 0 {
+		return 0
+	}
+	return s.refusedMS + settle.WindowMS + settle.VisibilityMS + settle.StalenessMS
+}
+
 func (b *Book) noteRefused(p *account.Placement, atMS int64) {
 	b.refused = append(b.refused, RefusedOrder{p.Symbol(), p.SentMS(), atMS, p.ClientOrderID(), p.Purpose(), p.Order()})
 }
@@ -49,7 +58,7 @@ func (d *derivation) mayHaveSold() bool {
 // on the symbols of the others.
 func (s *survey) confirmRefused() {
 	s.book.refused = slices.DeleteFunc(s.book.refused, func(r RefusedOrder) bool {
-		read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done()
+		read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done() && !s.leavesOut(r.Symbol)
 		if r.Symbol.Market == exchange.Spot {
 			read = s.fetched.SpotOrders.Done() && s.fetched.History.Done() && s.fetched.HistoryWhole
 		}
@@ -62,6 +71,17 @@ func (s *survey) confirmRefused() {
 	for _, r := range s.book.refused {
 		s.book.Symbol(r.Symbol).Settled = false
 	}
+}
+
+// leavesOut reports whether the open list of futures leaves out an order of the symbol that stands by its id: a list that is not whole, or
+// that is older than that order, shows no other one either.
+func (s *survey) leavesOut(key exchange.SymbolKey) bool {
+	return slices.ContainsFunc(s.fetched.ByID, func(answer OrderByID) bool {
+		o := &answer.Order
+		stands := answer.Known && (o.Status == exchange.StatusNew || o.Status == exchange.StatusOpen)
+		return stands && o.Key() == key && !s.fetched.Shows(exchange.Futures, o.ID) &&
+			!slices.ContainsFunc(s.fetched.FuturesOrders.Items(), func(listed exchange.Order) bool { return listed.ID == o.ID })
+	})
 }
 
 // quarantineExecuted quarantines the symbol where lists that leave ids out show what an opening that was refused could have

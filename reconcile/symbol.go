@@ -55,6 +55,7 @@ type SymbolState struct {
 	UnknownEnded   string                   // spot: the client order id of an ended order with our prefix that the journal does not know
 	leftToMaker    []exchange.Order         // open orders under our prefix that a person left to whoever made them
 
+	refusedMS     int64             // when the exchange refused an opening last; 0 for never
 	positionMS    int64             // futures: when the snapshot began in which the list was read last
 	readAlone     bool              // spot: since this start the wallet was read, and not all the rest
 	unread        bool              // a read about it failed or is late: nothing was concluded from the newest snapshot
@@ -62,6 +63,8 @@ type SymbolState struct {
 	residual      exchange.Quantity // Position - Known
 	residualOf    exchange.Quantity // Known then
 	beyondMS      int64             // futures: when the snapshot began that last showed a position which fills do not explain; 0 for none
+	beyondID      int64             // that position's, until positions/history shows its end or fills explain what is there; 0 for none
+	closedMS      int64             // futures: when the last position ended that positions/history has shown
 	differed      exchange.Quantity // the difference that differs measures
 	agrees        persistence       // no difference, since the last one
 	doubled       persistence       // the list shows two positions

@@ -55,7 +55,7 @@ func TestByHowMuchAWalletDiffers(t *testing.T) {
 		asked   int
 	}
 	refused := func(agoMS int64) func(w *wallet) {
-		return func(w *wallet) { w.book.Symbol(coin).spot.refusedMS = w.now - agoMS }
+		return func(w *wallet) { w.book.Symbol(coin).refusedMS = w.now - agoMS }
 	}
 	const settled = 5_000 + 1_000 + 1_000 // W + D + L
 	for _, c := range []struct {

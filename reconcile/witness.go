@@ -339,6 +339,9 @@ func (s *SymbolState) EndContradiction() {
 // NeedsPositionHistory reports whether positions/history must be read to learn whether a position has
 // ended that the list does not show whole, and from when on.
 func (b *Book) NeedsPositionHistory(symbol *SymbolState) (sinceMS int64, ask bool) {
+	if since, unexplained := b.needsEnd(symbol); unexplained {
+		return since, true
+	}
 	if symbol.Key().Market != exchange.Futures || !symbol.Missing() || symbol.testimony.by == closedRow || symbol.testimony.by == aPerson {
 		return 0, false
 	}

@@ -24,7 +24,6 @@ type spotTestimony struct {
 	freed     []release         // what own orders held until they were canceled, oldest first
 	differs   exchange.Quantity // by how much the newest wallet differs from what fills explain, where that is worth an order
 	asked     int               // how many rounds have asked the order history about it
-	refusedMS int64             // when the exchange last refused a purchase: it may have been executed
 	presumed  exchange.Quantity // what a purchase that no list shows has bought, as far as the wallet shows it, without what is booked
 	others    []exchange.Order  // purchases that no placement claims, as histories showed
 	early     bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is unknown
@@ -82,7 +81,7 @@ func (s *survey) noteDiffers(symbol *SymbolState) {
 // list may show it yet.
 func (b *Book) mayHaveBought(symbol *SymbolState) bool {
 	settle := b.Settle()
-	return symbol.spot.refusedMS != 0 && b.observedMS < symbol.spot.refusedMS+settle.WindowMS+settle.VisibilityMS+settle.StalenessMS
+	return b.observedMS < symbol.RefusedUntilMS(&settle)
 }
 
 // NeedsOrderHistory reports whether the order history of a spot symbol must be read to learn why

@@ -253,8 +253,11 @@ func stopOfUnknownEntry(t testing.TB) {
 	d.now += 1_000
 	d.observe(0, nil, order)
 	d.target(0)
+	d.none(stopAt2) // the entry was absent, and a list has shown a position
+	d.now += 1_000
+	d.observeClosed(0, 7, order)
 	if cancel := d.one(placement.Cancel, stopAt2); cancel.OrderID != 12 {
-		t.Errorf("the entry was absent: want the stop canceled, have %+v", cancel)
+		t.Errorf("its end is in positions/history: want the stop canceled, have %+v", cancel)
 	}
 }
 

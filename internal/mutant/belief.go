@@ -20,7 +20,7 @@ var belief = []Row{
 		}},
 	{"unexplained_stripped", "one list takes the stop off a position that no fill explained", "39",
 		"reconcile TestOneListTakesNoStopOffWhatNoFillExplained", []Edit{
-			{"reconcile.derivation.shownUnexplained", "d.symbol.beyondMS != 0", "false"},
+			{"reconcile.Book.protectsUnexplained", "symbol.beyondID != 0", "false"},
 		}},
 	{"margin_unasked", "what a list shows beyond the fills is another's, whatever the margin needs", "16",
 		"reconcile TestWhatTheMarginDoesNotNeedIsNobodyElses", []Edit{
@@ -33,6 +33,18 @@ var belief = []Row{
 	{"repetition_foreign", "a purchase that was executed twice is a person's where lists leave ids out", "42",
 		"reconcile TestARowWithoutAnIDOfTheSameAmountAndSecondIsARepetition", []Edit{
 			{"reconcile.survey.named", "repeats(order, &one.order)", "false"},
+		}},
+	{"torn_list_confirms", "an open list that leaves out an order which stands confirms a refusal", "3",
+		"runtime/engine TestAListThatLeavesOutWhatStandsConfirmsNoRefusal", []Edit{
+			{"reconcile.survey.leavesOut", "stands && o.Key() == key", "false"},
+		}},
+	{"refusal_forgotten", "a removed strategy has ended while what the exchange refused it may yet be shown", "49",
+		"runtime/engine TestARemovedStrategysOpeningThatTheExchangeRefusedAndExecutedHasSomebody", []Edit{
+			{"runtime/engine.roster.ended", "r.nowMS < leg.symbol.RefusedUntilMS(r.settleBounds())", "false"},
+		}},
+	{"decided_beside", "what was decided beside an opening that is never sent stays in force", "51",
+		"runtime/engine TestWhatWasDecidedBesideAnOpeningThatIsNeverSentIsDecidedAnew", []Edit{
+			{"runtime/engine.sender.neverSent", "leg.planned > w.sequence", "false"},
 		}},
 	{"moves_refused", "a stop is taken off to be moved while the exchange refuses stops", "protection",
 		"reconcile TestNoStopMovesWhereTheExchangeRefusesStops", []Edit{

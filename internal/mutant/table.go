@@ -419,7 +419,7 @@ var protocol = []Row{
 		{"reconcile.derivation.convergeTarget", "max(abs(resolved), d.unrounded(target))", "abs(resolved)"},
 	}},
 	{"unread_waits", "where a list of a market was not read, nothing is done there", "23", "", []Edit{
-		{"runtime/engine.dispatcher.actUnread", "d.halts.stopped || d.config.Rehearse || leg.config.Removed", "true"},
+		{"runtime/engine.dispatcher.actUnread", "d.halts.stopped || d.config.Rehearse || leg.config.Removed && level == record.LevelNone", "true"},
 	}},
 	{"lost_journal_opens", "openings are sent though the journal's files are lost", "48", "", []Edit{
 		{"runtime/engine.permission.disk", "p.low, p.lost = event.Why, event.Lost", `p.low, p.lost = "", event.Lost`},

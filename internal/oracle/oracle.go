@@ -178,6 +178,9 @@ func (o *Oracle) Filled(atMS int64, fill Fill) {
 	before := s.position
 	s.position += signed
 	r := o.orders[fill.OrderID]
+	if own := r != nil && r.order.Own; fill.Symbol.Spot && !own && !fill.Buy {
+		s.position = max(s.position, min(before, 0)) // what others sell beyond what is held here is of what the account held before
+	}
 	if r != nil {
 		r.filled += fill.Quantity
 		if !r.order.opens() && !fill.Symbol.Spot && before != 0 && s.position != 0 && (before > 0) != (s.position > 0) {

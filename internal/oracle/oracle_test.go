@@ -138,6 +138,23 @@ func TestWhatEachLogIsJudged(t *testing.T) {
 			o.Filled(3, Fill{2, spot, false, 11}) // by dust
 			o.Filled(4, Fill{2, spot, false, 1})
 		}, "oversold"},
+		"spot: a person sells what the account held before": {func(o *Oracle) {
+			o.Accepted(0, Order{ID: 1, Symbol: spot, Quantity: 150})
+			o.Filled(1, Fill{1, spot, false, 150})
+		}, ""},
+		"spot: a person has sold what the account held before, and too much is bought": {func(o *Oracle) {
+			o.Accepted(0, Order{ID: 1, Symbol: spot, Quantity: 150})
+			o.Filled(1, Fill{1, spot, false, 150})
+			o.Accepted(2, Order{ID: 2, Own: true, Symbol: spot, Buy: true, Quantity: 121})
+		}, "exposure"},
+		"spot: a person sells more than is held, botd's and what the account held before": {func(o *Oracle) {
+			o.Accepted(0, Order{ID: 1, Own: true, Symbol: spot, Buy: true, Quantity: 10})
+			o.Filled(1, Fill{1, spot, true, 10})
+			o.Accepted(2, Order{ID: 2, Symbol: spot, Quantity: 150})
+			o.Filled(3, Fill{2, spot, false, 150})
+			o.Accepted(4, Order{ID: 3, Own: true, Symbol: spot, Buy: true, Quantity: 120})
+			o.Accepted(4, Order{ID: 4, Own: true, Symbol: spot, Buy: true, Quantity: 1})
+		}, "exposure"},
 		"spot: a stop for all but dust": {func(o *Oracle) {
 			o.Accepted(0, Order{ID: 1, Own: true, Symbol: spot, Buy: true, Quantity: 10})
 			o.Filled(1, Fill{1, spot, true, 10})

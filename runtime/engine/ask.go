@@ -282,9 +282,10 @@ func (t *tick) adopt(leg *leg) {
 	merged.Merge(&leg.plan)
 	latch := leg.state.Latch()
 	t.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Plan{Plan: merged}})
+	planned := t.emitted + int64(len(t.unwritten))
 	t.note(leg.config.Name, leg.config.Symbol, NoteDecision{merged, leg.plan.Reason, leg.symbol.Last, leg.symbol.Position})
 	t.noteLatch(leg, latch)
-	t.roundMS, leg.plannedMS = t.nowMS, t.nowMS
+	t.roundMS, leg.plannedMS, leg.planned = t.nowMS, t.nowMS, planned
 }
 
 // legAsked is the strategy that a question under way is for.

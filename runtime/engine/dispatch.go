@@ -63,11 +63,12 @@ func (d *dispatcher) actUnread(leg *leg) (acted int) {
 			return 0
 		}
 	}
-	if d.halts.stopped || d.config.Rehearse || leg.config.Removed {
+	if d.halts.stopped || d.config.Rehearse || leg.config.Removed && level == record.LevelNone {
 		return 0
 	}
-	if leg.symbol.Key().Market == exchange.Spot && (d.book.StandsDown() != "" || leg.symbol.Quarantine() != "") {
-		return 0 // the journal may miss a sale, which only the wallet shows
+	if mayMissSale := d.book.StandsDown() != "" || leg.symbol.Quarantine() != "" && leg.symbol.Cause() != record.ExecutedBeyond; mayMissSale &&
+		leg.symbol.Key().Market == exchange.Spot {
+		return 0 // only the wallet shows what the journal misses
 	}
 	desired := d.desiredAt(leg, level)
 	desired.Unread, desired.Entries = true, false
@@ -228,8 +229,8 @@ func (s *sender) journaled(err error) {
 		}
 		s.journalErr, s.journalMS = err, s.nowMS+journalRetryMS
 		s.journalFull = s.journalFull || s.permission.low != "" && !s.permission.lost
-		for _, w := range s.queued {
-			s.neverSent(&w.intent, "the journal could not be written")
+		for i := range s.queued {
+			s.neverSent(&s.queued[i], "the journal could not be written")
 		}
 		s.queued = s.queued[:0]
 		return
@@ -255,7 +256,7 @@ func (s *sender) journaled(err error) {
 // send lets a placement go.
 func (s *sender) send(w queued) {
 	if why := s.permission.withdrawn(&w); why != "" {
-		s.neverSent(&w.intent, why)
+		s.neverSent(&w, why)
 		return
 	}
 	w.purpose.leftMS = s.nowMS
@@ -270,9 +271,21 @@ func (s *sender) send(w queued) {
 }
 
 // neverSent ends a placement whose first byte has not left.
-func (s *sender) neverSent(intent *reconcile.Intent, why string) {
+func (s *sender) neverSent(w *queued, why string) {
+	intent := &w.intent
 	s.record(record.Record{ClientOrderID: intent.Order.ClientOrderID, Strategy: intent.Strategy, Symbol: intent.Order.Key(),
 		Body: record.Ended{State: placement.Expired, Evidence: why + ": never sent"}})
+	if leg := s.legNamed(intent.Strategy); leg != nil && leg.planned > w.sequence {
+		s.missed(leg, intent.Purpose)
+	}
+}
+
+// missed has a strategy decide anew whose plan is younger than an opening that was never sent: it counts on that one, and would have
+// both opened at once.
+func (s *sender) missed(leg *leg, purpose placement.Purpose) {
+	if purpose == placement.Entry && s.permission.halts.closing == record.LevelNone && !s.permission.halts.stopped {
+		s.tick.decideAgain(leg)
+	}
 }
 
 // placed takes the answer to a placement: acknowledged, refused, surely not
@@ -292,6 +305,9 @@ func (d *dispatcher) placed(p purpose, event *EventAnswer) {
 	if !order.Seen() || !lost && refusal == nil { // an answer that was lost, or that refuses a repetition of it, takes nothing back that a list has shown
 		d.record(record.Record{ClientOrderID: p.clientID, Strategy: order.Strategy(), Symbol: key, Body: body})
 		d.note(order.Strategy(), d.book.Symbol(key).Rules, fact)
+	}
+	if leg := d.legNamed(order.Strategy()); order.State() == placement.Expired && leg != nil && leg.plannedMS > p.sentMS {
+		d.sender.missed(leg, order.Purpose())
 	}
 	if order.Purpose() == placement.StopLoss && order.State() == placement.Acknowledged {
 		d.protection.end(d.book.Symbol(key), d.nowMS)

@@ -97,7 +97,7 @@ func assemble(b *base) *Engine {
 	e.dispatcher = &dispatcher{base: b, readHealth: e.readHealth, breaker: e.breaker, protection: e.protection, ruleset: e.ruleset, halts: e.halts,
 		permission: e.permission, sender: e.sender, refusals: refusals, backoffs: e.backoffs}
 	e.tick = &tick{base: b, halts: e.halts, ruleset: e.ruleset}
-	e.halts.tick = e.tick
+	e.halts.tick, e.sender.tick = e.tick, e.tick
 	e.market = &market{base: b, limits: e.limits, tick: e.tick, strict: map[exchange.SymbolKey]int64{}}
 	e.round = &round{base: b, readHealth: e.readHealth, breaker: e.breaker, protection: e.protection, accounting: e.accounting, alarms: alarms,
 		limits: e.limits, results: e.results, halts: e.halts, sender: e.sender, dispatcher: e.dispatcher, tick: e.tick, market: e.market,

@@ -38,6 +38,7 @@ type leg struct {
 	entry exchange.Amount // futures: the position's entry price before them
 
 	plannedMS   int64 // when its plan was put in force; 0 where that was before the start
+	planned     int64 // the sequence of its plan's record; likewise
 	readMS      int64 // when the round began that last read its position; 0 for never
 	emergencyMS int64 // the round whose position was closed by an emergency halt
 

@@ -67,6 +67,9 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"declaration_is_profit": withdrawn(true),
 		"liquidation_goes_on":   liquidatedHalts,
 		"refusal_believed":      refusedWithoutIDs,
+		"torn_list_confirms":    refusedWithATornList,
+		"refusal_forgotten":     func(t testing.TB) { removedWithARefusedOpening(t, "flatten", true) },
+		"decided_beside":        func(t testing.TB) { neverSentSlice(t, nil) },
 		"order_id_ignored":      settlesByOrderID,
 		"no_deadline": func(t testing.TB) {
 			w := newWorld(t, hold(20), protected, offload)

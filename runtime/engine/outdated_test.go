@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"testing"
 
 	"botd/exchange"
@@ -162,4 +163,42 @@ func TestAStrategyThatIsArmedAgainDecidesFirst(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWhatWasDecidedBesideAnOpeningThatIsNeverSentIsDecidedAnew: a strategy that opens a slice at a time counts the one whose record is
+// being written; both at once would be two.
+func TestWhatWasDecidedBesideAnOpeningThatIsNeverSentIsDecidedAnew(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{"its record is durable too late": nil, "its record cannot be written": errors.New("full")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			neverSentSlice(t, err)
+		})
+	}
+}
+
+func neverSentSlice(t testing.TB, err error) {
+	const slice = exchange.Quantity(10)
+	w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) {
+		outstanding := view.Position.Quantity
+		for i := range view.Working {
+			outstanding += view.Working[i].Quantity - view.Working[i].Filled
+		}
+		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: min(3*slice, outstanding+slice)}, "a slice more")
+	})
+	w.slow = true
+	w.pass(8_000) // the first is derived, its record is being written, and the strategy has decided since
+	if len(w.sent) > 0 {
+		t.Fatalf("want nothing sent before its record is durable, have %+v", w.sent)
+	}
+	w.slow = false
+	w.give(&EventJournaled{Sequence: w.written, Err: err})
+	w.pass(30_000)
+	for _, order := range w.sent {
+		if order.Quantity > slice {
+			t.Errorf("want a slice of %d at a time, have %d\n%s", slice, order.Quantity, w.story())
+		}
+	}
+	w.wantHeld(3 * slice)
+	w.wantSound()
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/strategy"
 )
 
 // An exchange that executes what it answers 400 to must not be bought from twice.
@@ -26,12 +27,7 @@ func refusedWithoutIDs(t testing.TB) {
 	w.pass(20_000) // the first purchase settles by its order id: the lists leave others out
 	w.network = func(call *Call) fate {
 		if call.Request.Operation.Places() && call.Request.Order.Side == exchange.Buy {
-			executed := *call
-			executed.ID = 0
-			if _, err := w.do(&executed); err != nil {
-				t.Fatal(err)
-			}
-			return fate{err: &exchange.Refusal{Status: 400, Code: 9, Message: "not now"}}
+			return w.executedAndRefused(call)
 		}
 		return fate{}
 	}
@@ -49,12 +45,7 @@ func refusedAndExecuted(t testing.TB) {
 	w.network = func(call *Call) fate {
 		if call.Request.Operation.Places() && call.Request.Order.Side == exchange.Buy && refusals == 0 {
 			refusals++
-			executed := *call
-			executed.ID = 0
-			if _, err := w.do(&executed); err != nil {
-				t.Fatal(err)
-			}
-			return fate{err: &exchange.Refusal{Status: 400, Code: 9, Message: "not now"}}
+			return w.executedAndRefused(call)
 		}
 		return fate{}
 	}
@@ -69,4 +60,47 @@ func refusedAndExecuted(t testing.TB) {
 	if held := w.inEther(); held > 2_000 {
 		t.Errorf("want nothing bought again, have %d\n%s", held, w.story())
 	}
+}
+
+// executedAndRefused has an order executed, and its placement refused.
+func (w *world) executedAndRefused(call *Call) fate {
+	w.t.Helper()
+	executed := *call
+	executed.ID = 0
+	if _, err := w.do(&executed); err != nil {
+		w.t.Fatal(err)
+	}
+	return fate{err: &exchange.Refusal{Status: 400, Code: 9, Message: "not now"}}
+}
+
+// TestAListThatLeavesOutWhatStandsConfirmsNoRefusal: the exchange executes what it refuses while its list of orders is empty, and an order
+// that stands by its id shows that the list is not whole.
+func TestAListThatLeavesOutWhatStandsConfirmsNoRefusal(t *testing.T) {
+	t.Parallel()
+	refusedWithATornList(t)
+}
+
+func refusedWithATornList(t testing.TB) {
+	orders := []strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: 49_000e8, Quantity: 10}}
+	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) { plan.OrdersSet, plan.Orders = true, orders })
+	w.pass(20_000)
+	w.wantOpen(1)
+	w.network = func(call *Call) fate {
+		if call.Request.Operation.Places() {
+			return w.executedAndRefused(call)
+		}
+		return fate{}
+	}
+	w.mirror = func(answer *exchange.Answer) {
+		if answer.Operation == exchange.FuturesOpenOrders {
+			answer.Orders = exchange.FetchedOf([]exchange.Order{})
+		}
+	}
+	orders = append(orders, strategy.DesiredOrder{Key: "b", Side: exchange.Buy, Price: 48_000e8, Quantity: 10})
+	w.pass(60_000)
+	w.wantOpen(2) // once
+	w.mirror, w.network = nil, nil
+	w.pass(60_000)
+	w.wantOpen(2)
+	w.wantSound()
 }

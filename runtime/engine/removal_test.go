@@ -354,3 +354,59 @@ func TestARemovedStrategyStaysUntilARefusalIsConfirmed(t *testing.T) {
 		t.Errorf("want it to stay until the refusal is confirmed, and no longer: %q, then %q", why, w.engine.roster.holding(w.engine.legNamed("one")))
 	}
 }
+
+// TestARemovedStrategysOpeningThatTheExchangeRefusedAndExecutedHasSomebody: the first list after the refusal may not show it yet.
+func TestARemovedStrategysOpeningThatTheExchangeRefusedAndExecutedHasSomebody(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{"flatten", "leave"} {
+		for _, fills := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, fills=%t", way, fills), func(t *testing.T) {
+				t.Parallel()
+				removedWithARefusedOpening(t, way, fills)
+			})
+		}
+	}
+}
+
+func removedWithARefusedOpening(t testing.TB, way string, fills bool) {
+	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
+		plan.OrdersSet = true
+		plan.Orders = []strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: 49_000e8, Quantity: 10}}
+	}, protected, patient, func(w *world) { w.config.Strategies[0].OnRemove = way })
+	shown := int64(0)
+	w.network = func(call *Call) fate {
+		if !call.Request.Operation.Places() || shown != 0 {
+			return fate{}
+		}
+		shown = w.now + 7_000
+		return w.executedAndRefused(call)
+	}
+	w.mirror = func(answer *exchange.Answer) {
+		if answer.Operation == exchange.FuturesOpenOrders && w.now < shown {
+			answer.Orders = exchange.FetchedOf([]exchange.Order{})
+		}
+	}
+	for shown == 0 {
+		w.pass(100)
+	}
+	w.pass(2_000) // the list has confirmed the refusal
+	w.change(Reload{Removed: []string{"one"}})
+	w.pass(6_000)
+	held, wantOpen := exchange.Quantity(0), 0
+	if fills {
+		w.price("48000")
+		if way == "leave" {
+			wantOpen, held = 1, 10 // its stop
+		}
+	}
+	w.pass(40_000) // idle rounds
+	w.wantHeld(held)
+	w.wantOpen(wantOpen)
+	if held != 0 && !w.stopped(bitcoin) {
+		t.Errorf("want it protected, have\n%s", w.story())
+	}
+	w.pass(120_000)
+	if have := w.names(); way == "flatten" && len(have) > 0 {
+		t.Errorf("want it gone when nothing more can be shown, have %v", have)
+	}
+}

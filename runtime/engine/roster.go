@@ -154,11 +154,13 @@ func (r *roster) holding(leg *leg) string {
 	return ""
 }
 
-// ended reports whether nothing is left of a strategy that is no longer configured. The
-// ledger may still await something of its symbol, or its result what it made there last, unless another strategy there gets it.
+// ended reports whether nothing is left of a strategy that is no longer configured. The ledger may still await something of its symbol,
+// its result what it made there last, or a list may still show an opening that the exchange refused and executed, unless another strategy
+// there gets it.
 func (r *roster) ended(leg *leg, reload *Reload) bool {
 	key := leg.symbol.Key()
-	due := r.config.Ledger && r.book.Ledger().Awaits(key) || r.results.following && r.book.Watch(leg.config.Name).Traded() != 0
+	due := r.config.Ledger && r.book.Ledger().Awaits(key) || r.results.following && r.book.Watch(leg.config.Name).Traded() != 0 ||
+		r.nowMS < leg.symbol.RefusedUntilMS(r.settleBounds())
 	return r.holding(leg) == "" && (!due || slices.ContainsFunc(reload.Strategies, func(c *StrategyConfig) bool { return c.Symbol.Key() == key }))
 }
 
@@ -172,7 +174,11 @@ func (r *roster) endRemoved() {
 		if leg.symbol.Key().Market == exchange.Spot {
 			m = &r.accounting.spot
 		}
-		if leg.config.Removed && r.ended(leg, &Reload{}) && !m.due && m.pending == 0 {
+		switch {
+		case !leg.config.Removed:
+		case !r.ended(leg, &Reload{}):
+			r.claim(leg) // it may hold more than when it was removed
+		case !m.due && m.pending == 0:
 			r.endLeg(leg)
 		}
 	}

@@ -16,6 +16,7 @@ const journalRetryMS = 1_000
 type sender struct {
 	*base
 	permission *permission
+	tick       *tick
 	queued     []queued  // placements that wait for their record
 	sent       []opening // handed out, neither answered nor recalled
 	local      bool      // the event under way changed nothing but what its records are about

@@ -1,0 +1,79 @@
+package reconcile
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+)
+
+// A futures position that no fill explains is protected like any other. That a list shows none of it any more is no proof of its
+// end, and no fill can be one: what protects it stays until positions/history shows it closed, or fills explain what is there.
+
+// noteUnexplained takes what a list shows beyond the fills.
+func (s *survey) noteUnexplained(symbol *SymbolState) {
+	switch {
+	case symbol.residual != 0 && symbol.Position != 0:
+		symbol.beyondMS, symbol.beyondID = s.fetched.BeganMS, symbol.PositionID
+	case symbol.AtVenue() != 0:
+		symbol.beyondID = 0
+	}
+}
+
+// noteClosed takes the ends of positions that positions/history shows.
+func (s *survey) noteClosed(symbol *SymbolState) {
+	for i := range s.fetched.Closed {
+		row := &s.fetched.Closed[i]
+		if row.Symbol != symbol.Key().Name || row.Remaining != 0 {
+			continue
+		}
+		if symbol.closedMS = max(symbol.closedMS, row.UpdatedMS); row.ID == symbol.beyondID {
+			symbol.beyondID = 0
+		}
+	}
+}
+
+// shownUnexplained reports whether the list has shown a position that no fill explained, and none for less than L.
+func (d *derivation) shownUnexplained() bool {
+	return d.symbol.beyondMS != 0 && d.book.listsMS <= d.symbol.beyondMS+d.book.Settle().StalenessMS
+}
+
+// protectsUnexplained reports whether an order may protect a position that no fill explains, of whose end nothing but the
+// list says anything: one that it has shown since the start, or, before that, one that stood when the order was sent, ten seconds
+// and more after anything was booked.
+func (b *Book) protectsUnexplained(p *account.Placement) bool {
+	symbol := b.Symbol(p.Symbol())
+	if symbol.Key().Market != exchange.Futures || !p.Order().ClosePosition || symbol.Known() != 0 || symbol.AtVenue() != 0 {
+		return false
+	}
+	before := p.SentMS() < b.bootMS && p.SentMS() > symbol.ChangedMS()+maxClockStepMS
+	return symbol.beyondID != 0 || before && symbol.closedMS < p.SentMS()-p.SentMS()%1000
+}
+
+// keepsForUnexplained reports whether an order stays for that reason. A person who wants all of it closed wants it gone with what the list shows.
+func (d *derivation) keepsForUnexplained(p *account.Placement) bool {
+	return !d.desired.Flatten && d.book.protectsUnexplained(p)
+}
+
+// needsEnd reports whether positions/history must be read to learn whether a position has ended that no fill explains, and from when on.
+func (b *Book) needsEnd(symbol *SymbolState) (sinceMS int64, ask bool) {
+	for _, p := range symbol.live {
+		if b.protectsUnexplained(p) {
+			return max(0, min(p.SentMS(), symbol.beyondMS)-b.Settle().StalenessMS-maxClockStepMS), true
+		}
+	}
+	return 0, false
+}
+
+// cancelOpposite takes off what protected a position of the other side: the exchange takes no second closePosition order of a type. The
+// fills must explain the one of now, since an old list shows an earlier one.
+func (d *derivation) cancelOpposite() {
+	if d.declared() || d.held != d.symbol.Known() || d.symbol.residual != 0 {
+		return
+	}
+	for _, p := range slices.Concat(d.stops, d.profits) {
+		if p.Order().ClosePosition && p.Order().Side == exchange.SideOf(d.held) {
+			d.cancel(p, "it protects a position of the other side")
+		}
+	}
+}
