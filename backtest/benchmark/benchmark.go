@@ -372,20 +372,28 @@ func (r *Result) write(w io.Writer, render func(table.Writer) string) {
 	fmt.Fprintf(w, "%s\n", render(t))
 }
 
-// Insert writes the tables into a Markdown file, between its marks.
-func (r *Result) Insert(path string) error {
-	page, err := os.ReadFile(path)
+// Page is a Markdown file with marks, between which the tables go.
+type Page struct{ path, before, after string }
+
+// ReadPage reads a file that has the marks.
+func ReadPage(path string) (*Page, error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	before, rest, begun := strings.Cut(string(page), benchBegin)
+	before, rest, begun := strings.Cut(string(text), benchBegin)
 	_, after, ended := strings.Cut(rest, benchEnd)
 	if !begun || !ended {
-		return fmt.Errorf("%s has no lines %q and %q", path, strings.TrimSpace(benchBegin), strings.TrimSpace(benchEnd))
+		return nil, fmt.Errorf("%s has no lines %q and %q", path, strings.TrimSpace(benchBegin), strings.TrimSpace(benchEnd))
 	}
+	return &Page{path, before, after}, nil
+}
+
+// Insert writes the tables into the page's file.
+func (p *Page) Insert(r *Result) error {
 	var tables bytes.Buffer
 	r.write(&tables, table.Writer.RenderMarkdown)
-	return os.WriteFile(path, []byte(before+benchBegin+"\n"+tables.String()+"\n"+benchEnd+after), 0o644)
+	return os.WriteFile(p.path, []byte(p.before+benchBegin+"\n"+tables.String()+"\n"+benchEnd+p.after), 0o644)
 }
 
 func (b *Benchmark) quiet() (backtest.Config, error) {

@@ -23,7 +23,7 @@ func NewBench() *cobra.Command {
 compared with a plain float64 loop over the same columns, and whole commands, from the CSV file
 to the printed result, compared with a hand-written program that parses the file and loops. Each
 figure is the best of several runs. Speeds are by processor time, which other programs hardly
-disturb. --into FILE writes the tables into a Markdown file, between its bench marks.`,
+disturb. --into FILE writes the tables into a Markdown file too, between its bench marks.`,
 		Example: "  botd bench\n  botd bench --candles 200000 -o json\n  go run ./cmd/botd bench --into docs/performance.md",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if manual != "" {
@@ -39,12 +39,21 @@ disturb. --into FILE writes the tables into a Markdown file, between its bench m
 			if candles < 10_000 || candles > 50_000_000 || runs < 1 || runs > 100 {
 				return failure.Usagef("--candles from 10000 to 50000000, --runs from 1 to 100")
 			}
+			var page *benchmark.Page
+			if into != "" { // a file that will not do is said before minutes of work
+				var err error
+				if page, err = benchmark.ReadPage(into); err != nil {
+					return failure.Wrap(failure.IO, err)
+				}
+			}
 			b := &benchmark.Benchmark{Ctx: command.Context(), Candles: candles, Runs: runs, Progress: command.ErrOrStderr()}
 			if err := b.Run(); err != nil {
 				return failure.Wrap(failure.Internal, err)
 			}
-			if into != "" {
-				return failure.Wrap(failure.IO, b.Result.Insert(into))
+			if page != nil {
+				if err := page.Insert(&b.Result); err != nil {
+					return failure.Wrap(failure.IO, err)
+				}
 			}
 			return shell.Print(command.OutOrStdout(), output, b.Result, b.Result.Table)
 		},
@@ -52,7 +61,7 @@ disturb. --into FILE writes the tables into a Markdown file, between its bench m
 	f := command.Flags()
 	f.IntVar(&candles, "candles", 1_000_000, "one-minute candles")
 	f.IntVar(&runs, "runs", 5, "the best of so many counts")
-	f.StringVar(&into, "into", "", "Markdown file to write the table into")
+	f.StringVar(&into, "into", "", "Markdown file to write the tables into, too")
 	f.StringVar(&manual, "hand", "", "be the hand-written program")
 	f.StringVar(&read, "read", "", "read this file of candles, and nothing else")
 	for _, hidden := range []string{"hand", "read"} {
