@@ -59,7 +59,12 @@ type Options struct {
 	Match  string        // only mutants whose name contains it
 	Tests  []string      // packages whose tests run too
 	Report func(done, all int)
+
+	Longest time.Duration // of processor time, in whole seconds: a test that takes longer is left out; 0 for DefaultLongest
 }
+
+// DefaultLongest is the processor time of a test, without a mutant, beyond which it is left out.
+const DefaultLongest = time.Minute
 
 // Score sums up a package.
 type Score struct {

@@ -24,7 +24,6 @@ import (
 // Bounds of a run.
 const (
 	memoryKB    = 6 << 20          // of address space of a test with a mutant, which may allocate without end
-	tracedFor   = time.Minute      // of processor time, for a test without a mutant
 	slack       = 3 * time.Second  // of processor time, beside what its tests take without a mutant
 	slower      = 4                // times
 	hanging     = 20 * time.Second // by the clock, beside what its tests take without a mutant: one that waits for ever uses no processor time
@@ -114,7 +113,7 @@ func (p *source) run(ctx context.Context, options *Options, done func()) error {
 		if err := s.build(ctx, p.root, tested, overlay); err != nil {
 			return err
 		}
-		if err := s.trace(ctx, options.Jobs); err != nil {
+		if err := s.trace(ctx, options); err != nil {
 			return err
 		}
 		tests = append(tests, s.tests...)
@@ -207,11 +206,12 @@ func (s *suite) build(ctx context.Context, root, tested, overlay string) error {
 }
 
 // trace runs each test by itself without a mutant and notes what it reaches.
-func (s *suite) trace(ctx context.Context, jobs int) error {
+func (s *suite) trace(ctx context.Context, options *Options) error {
+	longest := cmp.Or(options.Longest, DefaultLongest)
 	if _, err := os.Stat(s.binary); errors.Is(err, os.ErrNotExist) {
 		return nil // a package without tests
 	}
-	listed, err := s.command(ctx, tracedFor, "-test.list", ".").Output()
+	listed, err := s.command(ctx, longest, "-test.list", ".").Output()
 	if err != nil {
 		return fmt.Errorf("list its tests: %w", err)
 	}
@@ -220,11 +220,11 @@ func (s *suite) trace(ctx context.Context, jobs int) error {
 			s.tests = append(s.tests, &test{suite: s, name: name, reached: map[int]bool{}})
 		}
 	}
-	return inParallel(jobs, s.tests, func(t *test) error {
-		ctx, cancel := context.WithTimeout(ctx, slower*tracedFor)
+	return inParallel(options.Jobs, s.tests, func(t *test) error {
+		ctx, cancel := context.WithTimeout(ctx, slower*longest+hanging)
 		defer cancel()
 		path := filepath.Join(s.scratch, "trace_"+t.name)
-		command := s.command(ctx, tracedFor, "-test.run", "^"+t.name+"$")
+		command := s.command(ctx, longest, "-test.run", "^"+t.name+"$")
 		command.Env = append(command.Env, "BOTD_MUTATION_TRACE="+path)
 		began := time.Now()
 		defer s.of.ran(command)
