@@ -32,7 +32,8 @@ func TestWhatRecordsMakeOfAPlacementsRow(t *testing.T) {
 			{record.Fill{Filled: 4}, "refused 9 4 1001"}, {record.Unknown{}, "refused 9 4 1001"}, {record.Refused{}, "refused 9 4 1001"}},
 		"unknown": {{record.Unknown{}, "uncertain 0 0 0"}, {record.Fill{OrderID: 8, Filled: 1}, "working 8 1 0"}, {record.Unknown{}, "uncertain 8 1 0"},
 			{record.Ended{OrderID: 8, State: placement.Canceled, Filled: 1}, "canceled 8 1 1004"}},
-		"ended at once": {{record.Ended{OrderID: 7, State: placement.Canceled}, "canceled 7 0 1001"}, {record.Fill{OrderID: 7, Filled: 2}, "canceled 7 2 1001"}},
+		"ended at once": {{record.Ended{OrderID: 7, State: placement.Canceled}, "canceled 7 0 1001"}, {record.Fill{OrderID: 7, Filled: 2},
+			"canceled 7 2 1001"}},
 	} {
 		m := newMemoryTables()
 		sending := &record.Record{AtMS: 1_000, Strategy: "trend", Symbol: bitcoin, ClientOrderID: "c-1", Body: record.Sending{Purpose: placement.StopLoss}}
@@ -133,7 +134,8 @@ func TestALinkFitsItsKeyAlone(t *testing.T) {
 	if _, err := l.take(5, string(body), "second", none.link("second", body)); err == nil || !strings.Contains(err.Error(), "record 5 was altered") {
 		t.Errorf("a record of another chain: have %v", err)
 	}
-	if _, err := l.take(5, string(body), "first", plain); err == nil || !strings.HasPrefix(err.Error(), "journal record 5: ") || l.sequence != 5 || l.hash != plain {
+	if _, err := l.take(5, string(body), "first", plain); err == nil || !strings.HasPrefix(err.Error(),
+		"journal record 5: ") || l.sequence != 5 || l.hash != plain {
 		t.Errorf("a record that fits and is no JSON: have %v, %+v", err, l)
 	}
 }
@@ -150,12 +152,14 @@ func TestEachFailureOfAJournalHasItsExitCodeAndHint(t *testing.T) {
 		{&UnsoundError{"copy.db", problem}, 1, []string{"copy.db is not sound: ", "(2 problems)", "hint: botd journal verify --file copy.db shows all of it"}},
 		{&AlteredError{7, errAltered}, 1, []string{"journal record 7 was altered or one before it is missing", "hint: botd journal verify says more"}},
 		{&MissingError{"segments", Span{First: 1, Last: 9}}, 66, []string{"are not in segments", "hint: put the segments that were moved away back"}},
-		{&SchemaError{"journal.db", problem}, 65, []string{"journal journal.db has a schema that botd does not make", "(2 problems)", "hint: botd journal verify"}},
+		{&SchemaError{"journal.db", problem}, 65, []string{"journal journal.db has a schema that botd does not make", "(2 problems)",
+			"hint: botd journal verify"}},
 		{&KeyError{"journal.db", 5, true}, 78, []string{"journal.db is keyed, and journal_key_file is not set", "hint: set journal_key_file in botd.yaml"}},
 		{&KeyError{"journal.db", 5, false}, 78, []string{"journal.db is not keyed", "its 5 records may have been rewritten", "hint: if it never was keyed"}},
 		{&BindingError{Path: "journal.db"}, 78, []string{"journal journal.db belongs to", "hint: give this account a data_dir of its own"}},
-		{&NewerError{"journal.db", "schema", 9, 8, ""}, 78, []string{"journal journal.db has schema 9, this botd knows 8: journal was written by a newer botd\n",
-			"hint: run the botd that wrote it, or a newer one; or restore a backup"}},
+		{&NewerError{"journal.db", "schema", 9, 8, ""}, 78,
+			[]string{"journal journal.db has schema 9, this botd knows 8: journal was written by a newer botd\n",
+				"hint: run the botd that wrote it, or a newer one; or restore a backup"}},
 		{&NewerError{"journal.db", "format epoch", 9, 8, "1.2"}, 78, []string{"has format epoch 9, this botd knows 8: journal was written by a newer botd, 1.2",
 			"hint: run botd 1.2, or a newer one; or restore a backup"}},
 		{fmt.Errorf("lock: %w", ErrLocked), 75, []string{"lock: in use by another botd"}},
