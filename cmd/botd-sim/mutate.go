@@ -45,7 +45,7 @@ internal/mutation/equivalent.txt. It needs a clone of the repository, and is run
 	f.IntVar(&flags.options.Sample, "sample", 0, "run so many mutants, chosen at random; 0 for all")
 	f.Uint64Var(&flags.options.Seed, "seed", 1, "seed of the choice")
 	f.DurationVar(&flags.options.Budget, "budget", 0, "stop when so much processor time is used, builds included; 0 for never")
-	f.DurationVar(&flags.options.Longest, "longest", mutation.DefaultLongest, "leave out tests that take more processor time without a mutant, in whole seconds")
+	f.DurationVar(&flags.options.Longest, "longest", mutation.DefaultLongest, "leave out tests that take more processor time, in whole seconds")
 	f.IntVar(&flags.options.Jobs, "jobs", runtime.NumCPU(), "test processes at a time")
 	f.StringVar(&flags.options.Match, "match", "", "run the mutants whose name contains this")
 	f.StringSliceVar(&flags.options.Tests, "tests", nil, "packages whose tests run beside the package's own")
