@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"path/filepath"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/runtime"
+	"botd/runtime/api"
 	"botd/runtime/engine"
 	"botd/runtime/gateway"
 	"botd/runtime/haltfile"
@@ -50,6 +52,7 @@ type process struct {
 	config    *configs.Config
 	directory string // of the mode's data
 	network   gateway.Network
+	accept    func(address string, access api.Access) (net.Listener, error) // of signals
 	venue     *gateway.Exchange
 	older     string  // the backup of a journal that an older botd wrote; empty for none
 	unclean   bool    // the run before this one did not end by a clean stop
@@ -91,7 +94,8 @@ func Run(ctx context.Context, config *configs.Config, o Options) error {
 }
 
 func newProcess(config *configs.Config, o Options) *process {
-	return &process{Options: o, config: config, directory: filepath.Join(config.DataDir, string(config.Mode)), supervisor: ops.NewSupervisor()}
+	return &process{Options: o, config: config, directory: filepath.Join(config.DataDir, string(config.Mode)), accept: api.Listen,
+		supervisor: ops.NewSupervisor()}
 }
 
 func (p *process) run(ctx context.Context) error {

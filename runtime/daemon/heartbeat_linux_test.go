@@ -27,7 +27,7 @@ func TestADeadMansServiceHearsOfADaemonThatDoesItsWork(t *testing.T) {
 	for name, desk := range map[string]string{"no channel": "", "a channel that does not work": silent} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := &watched{t: t, every: scrapeEvery, series: map[string][]string{}, kinds: map[string]bool{}}
+			w := newWatched(t, scrapeEvery)
 			secrets := t.TempDir()
 			address, channel := filepath.Join(secrets, "heartbeat"), filepath.Join(secrets, "channel")
 			for path, text := range map[string]string{address: "http://127.0.0.1:9/ping/secret", channel: "generic://" + desk + "/?disabletls=yes"} {

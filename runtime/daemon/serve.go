@@ -126,7 +126,7 @@ func (p *process) answer(ctx context.Context, server *api.Server, served api.Con
 		group.Go(func() error { return server.ServeMetrics(running, metrics.listener, metrics.token) })
 	}
 	if commands != nil {
-		bot := commands.bot(server, served.Metrics, p.console)
+		bot := commands.bot(server, p.network.Transport, served.Metrics, p.console)
 		group.Go(func() error { bot.Run(running); return nil })
 	}
 	return func() error {

@@ -38,7 +38,7 @@ func (p *process) startSignals() (stop func() error, err error) {
 	if err != nil {
 		return nothing, failure.Wrap(failure.Credentials, err)
 	}
-	listener, err := api.Listen(p.config.Signals.Listen, api.Access{BehindProxy: p.config.Signals.BehindProxy})
+	listener, err := p.accept(p.config.Signals.Listen, api.Access{BehindProxy: p.config.Signals.BehindProxy})
 	if err != nil {
 		return nothing, failure.Wrap(failure.Unavailable, err)
 	}

@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"net/http"
+
 	"botd/configs"
 	"botd/internal/failure"
 	"botd/internal/plural"
@@ -28,7 +30,7 @@ func readTelegram(config *configs.Config) (*commands, error) {
 }
 
 // bot is what takes the commands, once it runs.
-func (c *commands) bot(server *api.Server, metrics *ops.Metrics, console *ops.Console) *telegram.Bot {
+func (c *commands) bot(server *api.Server, transport http.RoundTripper, metrics *ops.Metrics, console *ops.Console) *telegram.Bot {
 	for _, result := range telegram.Results {
 		metrics.Commanded(result, 0)
 	}
@@ -39,7 +41,7 @@ func (c *commands) bot(server *api.Server, metrics *ops.Metrics, console *ops.Co
 		plural.Of(len(operators), "operator"),
 		plural.Of(len(viewers), "viewer"),
 	)
-	return telegram.New(telegram.Config{Token: c.token, Server: c.config.Server, Operators: operators, Viewers: viewers, API: server,
+	return telegram.New(telegram.Config{Token: c.token, Server: c.config.Server, Operators: operators, Viewers: viewers, API: server, Transport: transport,
 		Count: func(result string) { metrics.Commanded(result, 1) },
 		Say:   func(event, text string) { console.Say(event, "telegram  %s", text) },
 		Warn:  func(event, text string) { console.Warn(event, "telegram  %s", text) }})

@@ -172,12 +172,18 @@ func part(d *engine.Degraded, states []engine.Degraded) bool {
 	})
 }
 
-// follows reports whether a state has no incident, and none of its own is opened: it is a consequence of another.
+// follows reports whether a state has no incident, and none of its own is opened: it is a consequence of another. What ends by the clock outlives
+// its cause.
 func (t *Tracker) follows(d *engine.Degraded, states []engine.Degraded) bool {
 	causes := consequences[d.State]
 	before := func(sinceMS int64) bool { return d.State != "clock" || sinceMS <= d.SinceMS-minute } // without a clock an account is blind, too
+	there := func(one *Incident) bool {
+		return one.Open() || d.UntilMS > 0 && one.SinceMS <= d.SinceMS && d.SinceMS <= one.ClosedMS
+	}
 	return (slices.ContainsFunc(states, func(other engine.Degraded) bool { return slices.Contains(causes, other.State) && before(other.SinceMS) }) ||
-		slices.ContainsFunc(t.all, func(one Incident) bool { return one.Open() && slices.Contains(causes, one.Kind) && before(one.SinceMS) })) &&
+		slices.ContainsFunc(t.all, func(one Incident) bool {
+			return there(&one) && slices.Contains(causes, one.Kind) && before(one.SinceMS)
+		})) &&
 		!slices.ContainsFunc(t.all, func(one Incident) bool { return one.Open() && one.Kind == d.State && one.Scope == d.Scope })
 }
 

@@ -116,7 +116,8 @@ func TestWhatFollowsFromAnotherStateHasNoIncident(t *testing.T) {
 			return all
 		}
 	}
-	for _, c := range [][2]string{{"blind", "stale"}, {"rate_limited", "breaker"}, {"blind", "unsettled"}, {"refused", "unfinished"}} {
+	for _, c := range [][2]string{{"blind", "stale"}, {"rate_limited", "breaker"}, {"blind", "unsettled"}, {"refused", "unfinished"},
+		{"refused", "breaker"}, {"unsettled", "breaker"}, {"unsettled", "unfinished"}} {
 		if heard := course(tracker, 900, two(c[0], c[1])); len(heard) != 2 || strings.Contains(strings.Join(heard, ""), c[1]) {
 			t.Errorf("%s, then %s: want it opened and closed, have %v", c[0], c[1], heard)
 		}
@@ -124,6 +125,31 @@ func TestWhatFollowsFromAnotherStateHasNoIncident(t *testing.T) {
 			t.Errorf("halted and %s: want both, have %v", c[1], heard)
 		}
 		tracker = new(Tracker)
+	}
+}
+
+// TestABreakerIsNoIncidentAfterItsCause has orders that are unsettled trip one: it goes on by the clock when they are settled.
+func TestABreakerIsNoIncidentAfterItsCause(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		trips, until int // the breaker; the orders were unsettled from second 100 to 400
+		want         string
+	}{
+		{150, 1000, "160 opened unsettled critical, 430 closed unsettled critical"},
+		{395, 1000, "160 opened unsettled critical, 430 closed unsettled critical"},
+		{700, 1000, "160 opened unsettled critical, 430 closed unsettled critical, 700 opened breaker warning, 1030 closed breaker warning"},
+	} {
+		states := func(second int) []engine.Degraded {
+			all := within("unsettled", 100, 400)(second)
+			for _, breaker := range within("breaker", c.trips, c.until)(second) {
+				breaker.UntilMS = int64(c.until) * 1000
+				all = append(all, breaker)
+			}
+			return all
+		}
+		if heard := strings.Join(course(new(Tracker), 1200, states), ", "); heard != c.want {
+			t.Errorf("a breaker that trips in second %d:\nwant %s\nhave %s", c.trips, c.want, heard)
+		}
 	}
 }
 

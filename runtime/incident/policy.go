@@ -58,9 +58,9 @@ var policies = map[string]policy{
 // consequences are kinds that follow from others: while one of those is declared, or its incident is open, they open none.
 var consequences = map[string][]string{
 	"stale":      {"blind"},
-	"breaker":    {"blind", "rate_limited"},
+	"breaker":    {"blind", "rate_limited", "refused", "unsettled"},
 	"unsettled":  {"blind", "rate_limited"},
-	"unfinished": {"blind", "refused"},
+	"unfinished": {"blind", "refused", "unsettled"},
 	"clock":      {"blind"}, // where it cannot be read either
 }
 

@@ -58,7 +58,8 @@ var alerts = []Alert{
 		"trading on {{ $labels.instance }} is halted: {{ $labels.reason }}",
 		"Nothing opens in the whole account; exits and stops continue.",
 		"botd status shows the cause and the way out; botd rearm ends a halt."},
-	{"BotdHaltUnfinished", Page, `botd_halts_unfinished > 0` + unless(outage+"|BotdIntentRefused"), incident.UnfinishedAfterMS * time.Millisecond,
+	{"BotdHaltUnfinished", Page, `botd_halts_unfinished > 0` + unless(outage+"|BotdIntentRefused|BotdOrderUnsettled"),
+		incident.UnfinishedAfterMS * time.Millisecond,
 		"a halt of {{ $labels.instance }} has not taken away what it should",
 		"A halt to cancel or to flatten is in force, and orders or a position that it covers are still there.",
 		"botd status names what is left and what keeps it; close it on the exchange's own screen if that lasts."},
@@ -89,7 +90,7 @@ var alerts = []Alert{
 		"the exchange refuses what a strategy of {{ $labels.instance }} needs",
 		"An order, a cancel or a leverage is refused repeatedly; botd tries it again, ever more seldom.",
 		"botd status and botd explain STRATEGY show the exchange's code and text."},
-	{"BotdAuthFailing", Page, `sum by (job, instance, market) (increase(botd_exchange_error_codes_total{code=~"-1022|-2008|-2015"}[5m])) > 0`, 0,
+	{"BotdAuthFailing", Page, `sum by (job, instance) (increase(botd_exchange_error_codes_total{code=~"-1022|-2008|-2015"}[5m])) > 0`, 0,
 		"the exchange refuses the key of {{ $labels.instance }}",
 		"The key is unknown or not permitted, or its signature is wrong: nothing can be read or closed.",
 		"Look at the key on the exchange (expiry, permissions, IP list), then at key_file and secret_file."},
@@ -107,7 +108,9 @@ var alerts = []Alert{
 		"Always fires, so that the path to a person can be watched: a service that stops receiving it raises the alarm.",
 		"Send it from Alertmanager to a dead-man's service; see Heartbeat for one without Prometheus."},
 	{"BotdPartHalted", Ticket, `max by (job, instance, reason) (` +
-		`botd_trading_halted{reason=~"strategy_halted|symbol_halted|strategy_limit|breaker|foreign"}) == 1`, 10 * time.Minute,
+		`botd_trading_halted{reason=~"strategy_halted|symbol_halted|strategy_limit|foreign"}) == 1` +
+		` or max by (job, instance, reason) (botd_trading_halted{reason="breaker"}) == 1` +
+		unlessRecently(outage+"|BotdRateLimited|BotdOrderUnsettled|BotdIntentRefused", "15m"), 10 * time.Minute,
 		"a part of {{ $labels.instance }} is halted: {{ $labels.reason }}",
 		"Nothing opens there; exits and stops continue.",
 		"botd status shows the cause and the way out; botd rearm --strategy or --symbol ends a halt."},

@@ -168,8 +168,9 @@ var alertCases = []struct {
 	{
 		"BotdAuthFailing",
 		3,
-		[]promSeries{{`botd_exchange_error_codes_total{job="botd", instance="a", market="futures", code="-2015"}`, "0 1x9"}},
-		`job="botd", instance="a", market="futures"`,
+		[]promSeries{{`botd_exchange_error_codes_total{job="botd", instance="a", market="futures", code="-2015"}`, "0 1x9"},
+			{`botd_exchange_error_codes_total{job="botd", instance="a", market="spot", code="-2015"}`, "0 1x9"}}, // one key, one page
+		`job="botd", instance="a"`,
 	},
 	{"BotdAuthFailing", 3, []promSeries{{`botd_exchange_error_codes_total{job="botd", instance="a", market="futures", code="-1021"}`, "0 1x9"}}, ""},
 	{"BotdHaltUnfinished", 4, []promSeries{{`botd_halts_unfinished{job="botd", instance="a"}`, "1x9"}}, `job="botd", instance="a"`},
@@ -178,6 +179,10 @@ var alertCases = []struct {
 	{"BotdPartHalted", 12, []promSeries{{`botd_trading_halted{job="botd", instance="a", reason="breaker"}`, "1x20"}},
 		`job="botd", instance="a", reason="breaker"`},
 	{"BotdPartHalted", 12, []promSeries{{`botd_trading_halted{job="botd", instance="a", reason="breaker"}`, "1 0 1 0 1 1 0 1 1 0 1 1 1"}}, ""},
+	{"BotdPartHalted", 20, []promSeries{{`botd_trading_halted{job="botd", instance="a", reason="breaker"}`, "0 0 1x25"}, // orders that are lost
+		{`botd_orders_unsettled_oldest_timestamp_seconds{job="botd", instance="a", market="spot"}`, "60x6 0x19"}}, ""},
+	{"BotdHaltUnfinished", 9, []promSeries{{`botd_halts_unfinished{job="botd", instance="a"}`, "0 0 1x20"},
+		{`botd_orders_unsettled_oldest_timestamp_seconds{job="botd", instance="a", market="spot"}`, "60x20"}}, ""},
 	{"BotdTradingHalted", 9, []promSeries{{`botd_trading_halted{job="botd", instance="a", reason="breaker"}`, "1x20"}}, ""},
 	{"BotdPositionWithoutStop", 17, withoutStop("0", "live"), `job="botd", instance="a", symbol="BTC-USDT"`},
 	{"BotdPositionWithoutStop", 17, withoutStop("60", "live"), ""},

@@ -40,13 +40,16 @@ type line struct {
 }
 
 func newLine(config *Config) *line {
-	transport := &http.Transport{
+	var transport http.RoundTripper = &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		ForceAttemptHTTP2:     true,
 		MaxIdleConns:          4,
 		IdleConnTimeout:       90 * time.Second,
 		TLSHandshakeTimeout:   10 * time.Second,
 		ResponseHeaderTimeout: pollFor + 10*time.Second,
+	}
+	if config.Transport != nil {
+		transport = config.Transport
 	}
 	l := &line{say: config.Say, warn: config.Warn, count: config.Count, client: &http.Client{Transport: transport, Timeout: pollFor + 15*time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}} // the token goes nowhere else

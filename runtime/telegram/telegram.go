@@ -11,6 +11,7 @@ package telegram
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,6 +70,7 @@ type Config struct {
 	Server             string  // empty: Telegram's own
 	Operators, Viewers []int64 // users; an operator may look too
 	API                API
+	Transport          http.RoundTripper // nil: the system's network
 	Count              func(result string)
 	Say, Warn          func(event, text string)
 }

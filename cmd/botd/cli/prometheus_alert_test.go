@@ -23,11 +23,23 @@ import (
 	"botd/runtime/ops"
 )
 
-// slow are the rules that need minutes: faults on virtual time fire them, with their waits, over the whole daemon
+// slow are the rules that the live drill leaves out, and why. Faults on virtual time fire them, with their waits, over the whole daemon
 // (runtime/daemon, TestFaultsOfMinutesFireTheirAlerts). Recorded series make every rule fire, and stay silent, in
 // runtime/ops (TestEveryAlertFiresWhenItMustAndOnlyThen).
-var slow = []string{"BotdOrderUnsettled", "BotdStrategyStalled", "BotdClockSkew", "BotdLedgerDifference", "BotdExchangeErrors", "BotdCandlesMissing",
-	"BotdSlippageHigh", "BotdObjectiveMissed", "BotdBackupOld", "BotdMarketDataStale", "BotdTicksMissed", "BotdDiskLow"}
+var slow = map[string]string{
+	"BotdOrderUnsettled":   "a minute, and a venue that settles slowly",
+	"BotdStrategyStalled":  "two minutes beside a candle that is due",
+	"BotdClockSkew":        "the machine's clock is not a test's",
+	"BotdLedgerDifference": "wallet reads of half a minute, and a trade that goes on meanwhile",
+	"BotdExchangeErrors":   "a rate of five minutes",
+	"BotdCandlesMissing":   "more than five candles of a minute",
+	"BotdSlippageHigh":     "more than three orders, each at a price of its own",
+	"BotdObjectiveMissed":  "a share of an hour",
+	"BotdBackupOld":        "two days",
+	"BotdMarketDataStale":  "candles fail for thirty seconds while all else answers",
+	"BotdTicksMissed":      "more than three ticks of a strategy that the drill has none of",
+	"BotdDiskLow":          "a file system of its own, which needs rights",
+}
 
 // afterwards are the rules that fire on after their fault, and how long: they count over a window. That they end then is
 // shown on virtual time, or by recorded series (runtime/ops, TestWhatCountsOverAWindowEndsWithIt).
@@ -155,7 +167,7 @@ func TestLiveFaultsFireTheirAlerts(t *testing.T) {
 	d.outages()
 	d.process()
 	for _, a := range ops.Alerts() {
-		left := slices.Contains(slow, a.Name)
+		_, left := slow[a.Name]
 		took, fired := d.fired[a.Name]
 		until, long := afterwards[a.Name]
 		ended, cleared := d.cleared[a.Name]
