@@ -103,3 +103,116 @@ func TestOnlyOpeningsOfASideMakeAPositionLarger(t *testing.T) {
 		t.Errorf("want 107 and 5 at worst, have %d and %d", buy, sell)
 	}
 }
+
+// TestTheFiguresOfWhatPasses: value and limit of a rule, as Explain shows them.
+func TestTheFiguresOfWhatPasses(t *testing.T) {
+	t.Parallel()
+	kind := func(kind exchange.OrderType) func(*exchange.NewOrder) {
+		return func(o *exchange.NewOrder) { o.Type = kind }
+	}
+	opening := func(kind exchange.OrderType, at exchange.Price) reconcile.Intent {
+		return reconcile.Intent{Purpose: placement.Order, Key: "k", Order: exchange.NewOrder{Side: exchange.Buy, Type: kind, StopPrice: at, Quantity: 100,
+			WorkingType: exchange.ContractPrice}}
+	}
+	for _, c := range []struct {
+		name   string
+		held   exchange.Quantity
+		intent reconcile.Intent
+		rule   string
+		want   string // outcome, value, limit
+	}{
+		{"a long one's stop", 100, protection(48_000e8), "stop_price", "passed 48000 below 50000"},
+		{"its take-profit", 100, with(protection(51_000e8), kind(exchange.TakeProfitMarket)), "stop_price", "passed 51000 above 50000"},
+		{"its stop above the price", 100, protection(51_000e8), "stop_price", "refused 51000 below 50000"},
+		{"its take-profit below the price", 100, with(protection(48_000e8), kind(exchange.TakeProfitMarket)), "stop_price", "refused 48000 above 50000"},
+		{"an opening above", 0, opening(exchange.StopMarket, 50_100e8), "stop_price", "passed 50100 above 50000"},
+		{"an opening below", 0, opening(exchange.TakeProfitMarket, 49_900e8), "stop_price", "passed 49900 below 50000"},
+		{"an opening at the price", 0, opening(exchange.StopMarket, 50_000e8), "stop_price", "refused 50000 another than 50000"},
+		{"a limit below the price", 0, limit(49_000e8, 100), PriceCollar, "passed 0 USDT 2500 USDT"},
+		{"a limit through it", 0, limit(50_100e8, 100), PriceCollar, "passed 100 USDT 2500 USDT"},
+		{"a sale above it", 0, selling(limit(51_000e8, 100)), PriceCollar, "passed 0 USDT 2500 USDT"},
+		{"an order at market: none", 0, entry(100), PriceCollar, "passed  "},
+		{"its price", 0, limit(49_000e8, 100), "price", "passed 49000 above 0"},
+		{"its tick", 0, limit(49_000e8, 100), "price_tick", "passed 49000 a multiple of 0.1"},
+		{"its size", 0, limit(49_000e8, 100), "quantity_tick", "passed 0.1 BTC a multiple of 0.001 BTC"},
+		{"its value", 0, limit(49_000e8, 100), "notional", "passed 4900 USDT 5 to 1000000 USDT"},
+	} {
+		b := newTable(t, Limits{PriceCollar: exchange.RateOne / 20})
+		b.hold(c.held)
+		c.intent.Strategy, c.intent.Order.Market, c.intent.Order.Symbol = "one", exchange.Futures, "BTC-USDT"
+		have := ""
+		for _, v := range b.gate.Explain(&c.intent, &b.facts) {
+			if v.Rule == c.rule {
+				have = v.Outcome.String() + " " + v.Value + " " + v.Limit
+			}
+		}
+		if have != c.want {
+			t.Errorf("%s, %s: want %s, have %s", c.name, c.rule, c.want, have)
+		}
+	}
+}
+
+// TestBothSidesOfQuotesOnlyWhileNothingIsHeldOrUnknown: each condition by itself.
+func TestBothSidesOfQuotesOnlyWhileNothingIsHeldOrUnknown(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		set    func(*table)
+		change func(*reconcile.Intent)
+		want   bool
+	}{
+		"both post-only, the first acknowledged": {want: true},
+		"the first not answered":                 {set: func(b *table) { b.book.Apply(&record.Record{ClientOrderID: "a", Body: record.Unknown{}}) }},
+		"the first filled in part": {set: func(b *table) {
+			b.book.Apply(&record.Record{ClientOrderID: "a", Body: record.Fill{OrderID: 5, Filled: 1}})
+		}},
+		"something held":          {set: func(b *table) { b.hold(1) }},
+		"others hold something":   {set: func(b *table) { b.ignore(1) }},
+		"of another strategy":     {change: func(i *reconcile.Intent) { i.Strategy = "two" }},
+		"no order of a plan":      {change: func(i *reconcile.Intent) { i.Purpose = placement.Entry }},
+		"the second may take":     {change: func(i *reconcile.Intent) { i.Order.PostOnly = false }},
+		"its price is its own":    {change: func(i *reconcile.Intent) { i.Order.Price = 48_000e8 }, want: true},
+		"its quantity is its own": {change: func(i *reconcile.Intent) { i.Order.Quantity = 7 }, want: true},
+	} {
+		b := newTable(t, Limits{})
+		b.live("a", quote(exchange.Sell, 51_000e8).Order, placement.Order)
+		if c.set != nil {
+			c.set(b)
+		}
+		intent := quote(exchange.Buy, 49_000e8)
+		if intent.Strategy = "one"; c.change != nil {
+			c.change(&intent)
+		}
+		if have := quotesBoth(&intent, b.book.Placement("a"), b.state); have != c.want {
+			t.Errorf("%s: want %t, have %t", name, c.want, have)
+		}
+	}
+	taking := newTable(t, Limits{})
+	taking.live("a", selling(limit(51_000e8, 100)).Order, placement.Order)
+	if intent := quote(exchange.Buy, 49_000e8); quotesBoth(&intent, taking.book.Placement("a"), taking.state) {
+		t.Error("the first may take: want them not to stand beside each other")
+	}
+}
+
+// TestACoolDownIsAnHourWhereNoneIsGiven: beside a streak alone.
+func TestACoolDownIsAnHourWhereNoneIsGiven(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[Limits]int64{{}: 0, {MaxLosingStreak: 1}: 3_600_000, {MaxLosingStreak: 1, CoolDownMS: 1}: 1, {CoolDownMS: 5}: 5} {
+		have := given
+		if have.Complete(); have.CoolDownMS != want {
+			t.Errorf("%+v: want %d ms, have %d", given, want, have.CoolDownMS)
+		}
+	}
+}
+
+// TestMoneyOfAPassIsWhatIsFreeWithoutOne: the same, and it is not nothing.
+func TestMoneyOfAPassIsWhatIsFreeWithoutOne(t *testing.T) {
+	t.Parallel()
+	b := newTable(t, Limits{})
+	b.fly("f", bitcoin, flight{intent: as(placement.Entry, entry(100).Order)})
+	want := b.gate.free(&b.facts)
+	b.book.BeginPass()
+	defer b.book.EndPass()
+	if have := b.gate.free(&b.facts); have != want || have.IsZero() || !have.Less(exchange.AmountOf(10_000)) {
+		t.Errorf("want %s, have %s", want, have)
+	}
+}
