@@ -263,7 +263,7 @@ func (b *Book) noteBoot(atMS int64) {
 	b.sequence, b.bootMS = 0, atMS
 	for _, symbol := range b.symbols {
 		symbol.Read, symbol.Settled, symbol.extends, symbol.calm = false, false, false, symbol.calmSince(b.Settle(), atMS)
-		symbol.testimony, symbol.spot, symbol.readAlone = testimony{}, spotTestimony{}, false
+		symbol.testimony, symbol.spot, symbol.readAlone, symbol.refusedMS = testimony{}, spotTestimony{}, false, 0
 		symbol.declare("", 0)
 	}
 }
