@@ -480,12 +480,61 @@ func TestFaultsOfMinutesFireTheirAlerts(t *testing.T) {
 	}
 }
 
+// TestANightInQuietHours has candles stay away from two minutes past midnight, and a person halt, while a channel has quiet hours until half past
+// one. At night it hears of what becomes critical, of its reminder and its end; of the rest when the hours are over, and by day at once.
+func TestANightInQuietHours(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("BOTD_DRILL") == "" {
+		t.Skip("BOTD_DRILL=1 has a night of an hour and a half: five seconds of processor time")
+	}
+	w := newWatched(t, time.Minute)
+	w.set(func(r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
+		if is(r, http.MethodGet, "/fapi/v1/candle") && strings.Contains(r.URL.RequestURI(), "ETH-USDT") && w.within(2*time.Minute, 80*time.Minute) {
+			return answer(r, http.StatusInternalServerError, ""), nil
+		}
+		return next()
+	})
+	root := liveRoot + "notify: {every: 1s, channels: {desk: {url_file: " + w.desk() + ", quiet: '23:00-01:30'}}}\n"
+	w.run(live(t, root, nil), configs.Live, 95*time.Minute, func(p *process) {
+		w.halts(p, account.Scope{Strategy: "hold"}, record.LevelPause, 10*time.Minute, 93*time.Minute)
+	})
+	const stale = "STALE (symbol futures ETH-USDT)"
+	runbook := ": candles of 1m cannot be read: futures_candles unavailable: status 500. Runbook: BotdMarketDataStale. Way out: "
+	for i, want := range [][]string{
+		{"01:03:", "ERROR incident 1 has become critical after 1h0m", stale + runbook},
+		{"01:18:", "ERROR incident 1 goes on for 1h15m", "critical: " + stale + runbook},
+		{"01:20:", "incident 1 is over: " + stale},
+		{"00:00:", "hold opened: long", "00:03:", "WARNING incident 1, warning: " + stale + runbook,
+			"00:10:", "WARNING incident 2, warning: HALTED (strategy hold)"},
+		{"01:30:", "trend opened: long"},
+		{"01:33:", "ARMED     trading goes on: a drill"},
+		{"01:33:", "incident 2 is over: HALTED (strategy hold)"},
+	} {
+		rest := ""
+		if i < len(w.messages) {
+			rest = w.messages[i]
+		}
+		for _, part := range want {
+			found := false
+			if _, rest, found = strings.Cut(rest, part); !found {
+				t.Errorf("message %d: want %q in its order, have %q", i, want, w.messages[min(i, len(w.messages)-1)])
+				break
+			}
+		}
+	}
+}
+
 // desk is a file with the address of a channel, whose service answers outside of the bubble's time, unless it is away.
 func (w *watched) desk() (file string) {
-	service := httptest.NewUnstartedServer(http.HandlerFunc(func(answer http.ResponseWriter, _ *http.Request) {
-		if w.away.Load() {
+	service := httptest.NewUnstartedServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		if w.away.Load() || err != nil {
 			answer.WriteHeader(http.StatusServiceUnavailable)
+			return
 		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.messages = append(w.messages, string(text))
 	}))
 	service.Config.SetKeepAlivesEnabled(false)
 	service.Start()

@@ -103,6 +103,7 @@ func incidentText(report *incident.Report) string {
 	lasted := func(untilMS int64) time.Duration {
 		return max(0, time.Duration(untilMS-one.OpenedMS)*time.Millisecond).Round(time.Second)
 	}
+	do := fmt.Sprintf("%s: %s. Runbook: %s. Way out: %s", of, one.Cause, one.Runbook(), one.WayOut) // a channel may leave out the end of a long line
 	switch report.Change {
 	case incident.Closed:
 		times := ""
@@ -111,13 +112,13 @@ func incidentText(report *incident.Report) string {
 		}
 		return fmt.Sprintf("%d is over: %s, after %s%s", one.ID, of, lasted(one.ClosedMS), times)
 	case incident.Returned:
-		return fmt.Sprintf("%d is back, %s: %s: %s. Way out: %s", one.ID, one.Severity, of, one.Cause, one.WayOut)
+		return fmt.Sprintf("%d is back, %s: %s", one.ID, one.Severity, do)
 	case incident.Reminded:
-		return fmt.Sprintf("%d goes on for %s, %s: %s: %s. Way out: %s", one.ID, lasted(one.RemindedMS), one.Severity, of, one.Cause, one.WayOut)
+		return fmt.Sprintf("%d goes on for %s, %s: %s", one.ID, lasted(one.RemindedMS), one.Severity, do)
 	case incident.Escalated:
-		return fmt.Sprintf("%d has become critical after %s: %s: %s. Way out: %s", one.ID, lasted(one.EscalatedMS), of, one.Cause, one.WayOut)
+		return fmt.Sprintf("%d has become critical after %s: %s", one.ID, lasted(one.EscalatedMS), do)
 	}
-	return fmt.Sprintf("%d, %s: %s: %s. Way out: %s (runbook: %s)", one.ID, one.Severity, of, one.Cause, one.WayOut, one.Runbook())
+	return fmt.Sprintf("%d, %s: %s", one.ID, one.Severity, do)
 }
 
 // longestGap is how long requests may pass between two pauses of the same cause.

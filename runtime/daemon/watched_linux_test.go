@@ -71,8 +71,9 @@ type watched struct {
 	signals *pipe.Listener                                  // where they arrive
 	outside func(*http.Request) (status int, answer string) // what is not the exchange
 
-	mu    sync.Mutex // guards fault
-	fault func(*http.Request, func() (*http.Response, error)) (*http.Response, error)
+	mu       sync.Mutex // guards the next two
+	messages []string   // that a channel received
+	fault    func(*http.Request, func() (*http.Response, error)) (*http.Response, error)
 
 	wire  *http.Client
 	calls atomic.Int64 // of some
