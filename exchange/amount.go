@@ -166,13 +166,21 @@ func (a Amount) Append(text []byte) []byte {
 		return text
 	}
 	places := AmountScale
-	for _, zeros := range [...]struct {
-		power uint64
-		count int
-	}{{1e9, 9}, {1e4, 4}, {1e2, 2}, {1e2, 2}, {10, 1}} {
-		if part%zeros.power == 0 {
-			part, places = part/zeros.power, places-zeros.count
-		}
+	// By constants, which the compiler divides by without a division.
+	if part%1e9 == 0 {
+		part, places = part/1e9, places-9
+	}
+	if part%1e4 == 0 {
+		part, places = part/1e4, places-4
+	}
+	if part%1e2 == 0 {
+		part, places = part/1e2, places-2
+	}
+	if part%1e2 == 0 {
+		part, places = part/1e2, places-2
+	}
+	if part%10 == 0 {
+		part, places = part/10, places-1
 	}
 	text = append(text, ".000000000000000000"[:1+places]...)
 	for i := len(text) - 1; part > 0; i-- {
@@ -280,16 +288,17 @@ func (a Amount) MulDiv(n, m int64) Amount {
 	high, part := bits.Mul64(uint64(abs.hi), factor)
 	mid, carry := bits.Add64(mid, part, 0)
 	high += carry
-	if divisor != 1 {
-		top := high / divisor
-		if top != 0 {
-			panic("exchange: amount overflow")
-		}
-		var rest uint64
-		mid, rest = bits.Div64(high%divisor, mid, divisor)
-		low, _ = bits.Div64(rest, low, divisor)
-	} else if high != 0 {
+	if high >= divisor {
 		panic("exchange: amount overflow")
+	}
+	if divisor != 1 {
+		rest := mid
+		if high != 0 || mid >= divisor { // else the quotient has one word: one division instead of two
+			mid, rest = bits.Div64(high, mid, divisor)
+		} else {
+			mid = 0
+		}
+		low, _ = bits.Div64(rest, low, divisor)
 	}
 	if mid > 1<<63-1 {
 		panic("exchange: amount overflow")
