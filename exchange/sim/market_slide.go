@@ -36,7 +36,7 @@ func (m *tape) reconsider(b *book) {
 
 // target returns the next step, at a time of the clock.
 func (m *tape) target() Step {
-	return Step{m.nextMS(), m.path(m.candle, m.bar)[m.step].Price}
+	return Step{m.nextMS(), m.stepOf(m.candle, m.bar, m.step).Price}
 }
 
 // priceAt returns the price on the way to the next step.

@@ -75,7 +75,7 @@ func (m *tape) begin(b *book) int64 {
 	// The price is that of the last step passed; before the first candle its open.
 	at := cursor{m.candle, m.bar, m.step}
 	at.back(m)
-	price := m.path(at.candle, at.bar)[at.step].Price
+	price := m.stepOf(at.candle, at.bar, at.step).Price
 	m.recall(b, at)
 	b.renew(m.volumeOf(at.candle, at.bar))
 	b.jump(price, price, true)
@@ -83,17 +83,15 @@ func (m *tape) begin(b *book) int64 {
 	return next
 }
 
-// path returns the steps of a bar.
-func (m *tape) path(candle, bar int) [4]Step {
-	if m.detail.covers(candle) {
-		at := m.detail.from[candle] + bar
-		path := stepsOf(m.order, m.detail.candles.At(at), m.detail.candles.Interval)
-		for i := range path {
-			path[i].OffsetMS += m.detail.candles.OpenMS[at] - m.candles.OpenMS[candle]
-		}
-		return path
+// stepOf returns a step of a bar.
+func (m *tape) stepOf(candle, bar, step int) Step {
+	if !m.detail.covers(candle) {
+		return stepOf(m.order, m.candles, candle, step)
 	}
-	return stepsOf(m.order, m.candles.At(candle), m.candles.Interval)
+	bar += m.detail.from[candle]
+	at := stepOf(m.order, m.detail.candles, bar, step)
+	at.OffsetMS += m.detail.candles.OpenMS[bar] - m.candles.OpenMS[candle]
+	return at
 }
 
 // nextMS returns the time of the cursor's step.
@@ -101,11 +99,11 @@ func (m *tape) nextMS() int64 {
 	if m.candle >= m.candles.Len() {
 		return never
 	}
-	interval := int64(m.candles.Interval)
+	interval := m.candles.Interval
 	if m.detail.covers(m.candle) {
-		interval = int64(m.detail.candles.Interval)
+		interval = m.detail.candles.Interval
 	}
-	offset := [4]int64{0, interval / 4, interval / 2, interval - 1}[m.step]
+	offset := offsetOf(m.step, interval)
 	if m.step == 1 {
 		offset += m.turned
 	}
@@ -171,7 +169,7 @@ func (m *tape) move(b *book) int64 {
 	case 1:
 		m.order = m.chosen(b, candle, bar)
 	}
-	at := m.path(candle, bar)[step]
+	at := m.stepOf(candle, bar, step)
 	if step == 0 || step == 3 {
 		if m.known = at.Price; bar == 0 && step == 0 {
 			m.known = m.candles.Open[candle]

@@ -22,18 +22,31 @@ type Step struct {
 	Price    exchange.Price
 }
 
-// stepsOf returns the prices that playback takes through a candle: the open at its beginning, low and
+// stepOf returns one of the four prices that playback takes through a candle: the open at its beginning, low and
 // high after a quarter and a half of the interval, the close in its last millisecond. From the open
 // on, the price slides through every price between. Worst and Best, which depend on positions and
 // orders, count as ByDirection.
-func stepsOf(order PathOrder, candle exchange.Candle, interval exchange.Interval) [4]Step {
-	second, third := candle.Low, candle.High
-	if order == HighFirst || order != LowFirst && candle.Close < candle.Open {
-		second, third = third, second
+func stepOf(order PathOrder, candles *exchange.Candles, at, step int) Step {
+	offsetMS := offsetOf(step, candles.Interval)
+	switch step {
+	case 0:
+		return Step{offsetMS, candles.Open[at]}
+	case 3:
+		return Step{offsetMS, candles.Close[at]}
 	}
-	return [4]Step{
-		{0, candle.Open}, {int64(interval) / 4, second}, {int64(interval) / 2, third}, {int64(interval) - 1, candle.Close},
+	highFirst := order == HighFirst || order != LowFirst && candles.Close[at] < candles.Open[at]
+	if highFirst == (step == 1) {
+		return Step{offsetMS, candles.High[at]}
 	}
+	return Step{offsetMS, candles.Low[at]}
+}
+
+// offsetOf returns when a step is, in milliseconds after its candle's open time.
+func offsetOf(step int, interval exchange.Interval) int64 {
+	if step == 3 {
+		return int64(interval) - 1
+	}
+	return int64(interval) * int64(step) / 4
 }
 
 // adverse returns the order that is worse for the accounts when the price goes through low and

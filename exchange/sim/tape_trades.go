@@ -18,7 +18,7 @@ func (m *tape) tradeOf(b *book, candle int, step int64) (trade exchange.Trade, s
 	if step == 3 {
 		quantity = b.symbol.FloorQuantity(whole) - until(3)
 	}
-	at := m.path(candle, 0)[step]
+	at := m.stepOf(candle, 0, int(step))
 	return exchange.Trade{Price: at.Price, Quantity: quantity, TimeMS: m.candles.OpenMS[candle] + at.OffsetMS, BuyerIsMaker: step&1 == 1}, quantity > 0
 }
 
@@ -59,7 +59,7 @@ func (m *tape) recall(b *book, last cursor) {
 		return
 	}
 	for step := range last.step + 1 {
-		b.last = m.path(last.candle, 0)[step].Price
+		b.last = m.stepOf(last.candle, 0, step).Price
 		m.trade(b, last.candle, step)
 	}
 }
@@ -76,9 +76,12 @@ func (m *tape) trade(b *book, candle, step int) {
 // reach adds an account's trade to the candle of its time, as it is shown. The recorded candles, which the price
 // follows, stay as they are.
 func (m *tape) reach(b *book, trade *exchange.Trade) {
+	if m.plays || m.config.SpreadTicks == 0 {
+		return
+	}
 	opens := m.candles.OpenMS
 	at := sort.Search(len(opens), func(i int) bool { return opens[i] > trade.TimeMS }) - 1
-	if m.plays || m.config.SpreadTicks == 0 || at < 0 || trade.TimeMS >= m.candles.CloseMS(at) {
+	if at < 0 || trade.TimeMS >= m.candles.CloseMS(at) {
 		return
 	}
 	if r := &m.reached; r.candle != at || r.high == 0 {
@@ -101,13 +104,14 @@ func (m *tape) reach(b *book, trade *exchange.Trade) {
 // forming returns the present candle: the steps so far with their part of the recorded volume, and what accounts traded.
 func (m *tape) forming(b *book, at int, now int64) exchange.Candle {
 	whole, shown := m.candles.At(at), m.seen.At(at)
-	path := stepsOf(m.order, whole, m.candles.Interval)
 	candle := exchange.Candle{OpenMS: whole.OpenMS, Open: whole.Open, High: whole.Open, Low: whole.Open, Close: whole.Open}
 	steps := int64(0)
-	for steps < 4 && whole.OpenMS+path[steps].OffsetMS <= now {
-		price := path[steps].Price
-		candle.High, candle.Low, candle.Close = max(candle.High, price), min(candle.Low, price), price
-		steps++
+	for ; steps < 4; steps++ {
+		next := stepOf(m.order, m.candles, at, int(steps))
+		if whole.OpenMS+next.OffsetMS > now {
+			break
+		}
+		candle.High, candle.Low, candle.Close = max(candle.High, next.Price), min(candle.Low, next.Price), next.Price
 	}
 	if m.reached.candle == at && m.reached.high > 0 {
 		candle.High, candle.Low = max(candle.High, m.reached.high), min(candle.Low, m.reached.low)
