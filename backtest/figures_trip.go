@@ -1,6 +1,9 @@
 package backtest
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // TripFigures are the statistics of the round trips, net of fees and funding.
 type TripFigures struct {
@@ -72,8 +75,7 @@ func (f *TripFigures) ofProfits(profits []float64) {
 		}
 		f.LongestWins, f.LongestLosses = max(f.LongestWins, streakWon), max(f.LongestLosses, streakLost)
 	}
-	all := sorted(profits)
-	f.Worst, f.Best = finite(all[0]), finite(all[n-1])
+	f.Worst, f.Best = finite(slices.Min(profits)), finite(slices.Max(profits))
 	rate := float64(wins) / float64(n)
 	f.WinRate = finite(100 * rate)
 	if wins > 0 {

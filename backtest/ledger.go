@@ -150,34 +150,39 @@ func (l *measurement) markCalm(leg *leg, last int) {
 		l.mark(leg.closeMS())
 		leg.at++
 	}
+	if l.holds {
+		l.hold(leg, last)
+	}
 	for ; leg.at < last; leg.at++ {
-		before, closeMS := l.level, leg.closeMS()
-		if l.holds {
-			l.hold(leg)
-			l.level = l.equity.Float()
-			l.drawdown.take(closeMS, l.level)
-		}
-		l.pass(closeMS, before)
+		l.pass(leg.closeMS(), l.level)
 	}
 }
 
-// hold marks what the only leg holds at the close of its candle: value without a change.
-func (l *measurement) hold(leg *leg) {
-	leg.value(leg.candles.Close[leg.at])
-	l.gross, l.worth = leg.held.gross, leg.held.worth
-	if leg.held.exposed {
-		l.exposed++
-		leg.held.slots++
-		leg.held.open.reach(leg.candles.Low[leg.at], leg.candles.High[leg.at])
+// hold marks what the only leg holds at the closes of its candles up to the last one: value without a change. What value keeps
+// of the last price marked is not looked at meanwhile.
+func (l *measurement) hold(leg *leg, last int) {
+	h, candles, from := &leg.held, leg.candles, leg.at
+	for ; leg.at < last; leg.at++ {
+		before, price, closeMS := l.level, candles.Close[leg.at], candles.CloseMS(leg.at)
+		l.gross, l.equity = leg.grossAt(price), l.wallet.Add(leg.worthAt(price))
+		l.level = l.equity.Float()
+		l.drawdown.take(closeMS, l.level)
+		l.pass(closeMS, before)
 	}
-	l.equity = l.wallet.Add(l.worth)
+	if h.exposed && from < last {
+		l.exposed += last - from
+		h.slots += last - from
+		h.open.reach(slices.Min(candles.Low[from:last]), slices.Max(candles.High[from:last]))
+	}
 }
 
 // pass counts a close. The equity before it was another one.
 func (l *measurement) pass(closeMS int64, before float64) {
 	l.slots++
 	l.equities += l.level
-	l.leverage += l.held()
+	if l.holds { // else it is zero, which an addition would only cost time
+		l.leverage += l.held()
+	}
 	if closeMS >= l.hours.nextMS {
 		l.hours.take(closeMS, before, l.level)
 	}
@@ -254,16 +259,23 @@ func (l *measurement) priceOf(leg *leg, closes bool) exchange.Price {
 // value marks what a leg holds at a price.
 func (l *leg) value(price exchange.Price) {
 	h := &l.held
-	h.gross = h.units * l.symbol.PriceFloat(price)
-	switch {
-	case h.quantity != 0:
-		h.worth, h.exposed = l.symbol.Notional(price, h.quantity).Sub(h.cost), true
-	case !h.base.IsZero():
-		h.worth, h.exposed = worth(l.symbol, h.base, price), l.symbol.QuantityOf(h.base) >= l.symbol.QuantityTick
-	default:
-		h.worth, h.exposed = exchange.Amount{}, false
-	}
+	h.gross, h.worth = l.grossAt(price), l.worthAt(price)
+	h.exposed = h.quantity != 0 || !h.base.IsZero() && l.symbol.QuantityOf(h.base) >= l.symbol.QuantityTick
 }
+
+// worthAt is what a leg holds beyond the wallet.
+func (l *leg) worthAt(price exchange.Price) exchange.Amount {
+	switch h := &l.held; {
+	case h.quantity != 0:
+		return l.symbol.Notional(price, h.quantity).Sub(h.cost)
+	case !h.base.IsZero():
+		return worth(l.symbol, h.base, price)
+	}
+	return exchange.Amount{}
+}
+
+// grossAt is the value that a leg holds.
+func (l *leg) grossAt(price exchange.Price) float64 { return l.held.units * l.symbol.PriceFloat(price) }
 
 // hour is how often hours are sampled: not at all in a long run, nor when a leg's
 // candles are longer.
@@ -332,13 +344,24 @@ func (l *measurement) read(leg *leg) {
 
 // take books executions.
 func (l *measurement) take(fills []sim.Fill) {
-	l.fills = slices.Grow(l.fills, len(fills))
 	for i := range fills {
 		at := 0
 		for at < len(l.run.legs)-1 && (l.run.legs[at].key.Name != fills[i].Symbol || l.run.legs[at].key.Market != fills[i].Market) {
 			at++
 		}
-		l.fills = append(l.fills, fill{fills[i], at, l.events.tagOf(&fills[i])})
-		l.execution(&l.run.legs[at], &l.fills[len(l.fills)-1])
+		booked := added(&l.fills)
+		booked.Fill, booked.leg, booked.tag = fills[i], at, l.events.tagOf(&fills[i])
+		l.execution(&l.run.legs[at], booked)
 	}
+}
+
+// added adds an element to a list, to be set in place. A full list doubles: append would add a quarter, and so copy a long one
+// five times over while it grows.
+func added[T any](list *[]T) *T {
+	n := len(*list)
+	if n == cap(*list) {
+		*list = slices.Grow(*list, max(n, 64))
+	}
+	*list = (*list)[:n+1]
+	return &(*list)[n]
 }

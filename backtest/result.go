@@ -173,8 +173,10 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 		Machine:    r.machineName(),
 		DataSHA256: r.dataSHA(), ConfigSHA256: r.config.ConfigSHA256, Warnings: r.warnings(), Assumptions: r.assumptions(),
 		OpenPositions: []*OpenPosition{}, Executions: []Execution{}, Trips: []TripRow{},
-		repriced: r.repriced(r.config.Costs.pessimistic()), unburdened: r.unburdened(funding), curve: l.curve,
-		levels: l.events.levels, days: l.days,
+		curve: l.curve, levels: l.events.levels, days: l.days,
+	}
+	if !r.config.auxiliary { // only the realistic column is asked
+		result.repriced, result.unburdened = r.repriced(r.config.Costs.pessimistic()), r.unburdened(funding)
 	}
 	for i := range r.legs {
 		if p := r.openPosition(&r.legs[i]); p != nil {

@@ -1,5 +1,10 @@
 package backtest
 
+import (
+	"math"
+	"sort"
+)
+
 // Candles that are looked at for a stretch: few where something happens often.
 const (
 	leastStretch = 16
@@ -46,8 +51,12 @@ func (r *run) calm(l *leg) int {
 	to := min(l.at+r.reach, candles.Len())
 	// A close may be the moment of a wake-up, but none may be before it.
 	untilMS := min(beforeMS, r.machine.NextMS(), r.signalMS())
-	for to > l.at && candles.CloseMS(to-1) > untilMS {
-		to--
+	if to > l.at && candles.CloseMS(to-1) > untilMS {
+		opens := candles.OpenMS[l.at:to]
+		to = l.at + sort.Search(len(opens), func(i int) bool { return opens[i]+int64(candles.Interval) > untilMS })
+	}
+	if floor == 0 && ceiling == math.MaxInt64 {
+		return to // nothing rests and nothing is held: no price matters
 	}
 	lows, highs := candles.Low[l.at:to], candles.High[l.at:to]
 	for i, low := range lows {

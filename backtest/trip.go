@@ -40,7 +40,8 @@ func (l *measurement) execution(leg *leg, f *fill) {
 	t, symbol, venue := &leg.held.open, leg.symbol, l.run.venue
 	leg.held.fills++
 	if !t.pair.Begun() {
-		*t = trip{funded: venue.FundingPaid(account, symbol.Name), pair: ledger.Pairing{Held: leg.held.stock.Quantity}}
+		*t = trip{} // in place: a literal with fields would be copied by way of the stack
+		t.funded, t.pair.Held = venue.FundingPaid(account, symbol.Name), leg.held.stock.Quantity
 		t.EnteredMS, t.Side, t.EntryTag, t.leg = f.TimeMS, f.Side, f.tag, f.leg
 	}
 	notional := symbol.Notional(f.Price, f.Quantity)
@@ -78,7 +79,7 @@ func (l *measurement) closeTrip(leg *leg, atMS int64) {
 		t.PNL = t.pair.Net().Sub(t.Funding).Add(money.Insurance.Sub(l.insured))
 		l.insured = money.Insurance
 	}
-	l.trips = append(l.trips, t.Trip)
+	*added(&l.trips) = t.Trip
 	leg.held.open = trip{}
 }
 
