@@ -45,6 +45,7 @@ type account struct {
 	money          Money // all but Unrealized
 	orderMargin    exchange.Amount
 	positionMargin exchange.Amount
+	profits, needs positionSum // of positions: unrealised profit, maintenance margin
 	holdings       []holding   // by index of the book
 	positions      []*position // open ones, by id
 	history        []*position // closed, oldest first

@@ -86,6 +86,7 @@ func (b *book) setMarket(market Market) {
 	b.traded, _ = market.(*tradeTape)
 	b.candles.off = false
 	b.moveMS = market.begin(b)
+	b.exchange.markVersion++
 	b.stale, b.exchange.dueKnown = true, false
 }
 

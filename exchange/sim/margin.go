@@ -4,11 +4,7 @@ import "botd/exchange"
 
 // unrealized returns the profit of all open positions at their mark prices.
 func (a *account) unrealized() exchange.Amount {
-	var sum exchange.Amount
-	for _, p := range a.positions {
-		sum = sum.Add(p.unrealized())
-	}
-	return sum
+	return a.profits.of(a.positions, (*position).unrealized)
 }
 
 // shown returns it as the owner may know it, which is at no price that is a guess of a recorded candle's path.
@@ -27,12 +23,11 @@ func (a *account) available() exchange.Amount {
 
 // maintenance returns the margin below which the account is liquidated.
 func (a *account) maintenance() exchange.Amount {
-	var sum exchange.Amount
-	for _, p := range a.positions {
-		sum = sum.Add(p.maintenanceAt(p.book.mark))
-	}
-	return sum
+	return a.needs.of(a.positions, (*position).maintenance)
 }
+
+// maintenance is the position's part of it.
+func (p *position) maintenance() exchange.Amount { return p.maintenanceAt(p.book.mark) }
 
 // maintenanceAt is notional x marginRatio - marginAmount of the bracket that the notional at the
 // mark price falls in.
@@ -161,12 +156,8 @@ func (c *clearing) liquidate(a *account) {
 // = (c - rest - a) / (q * (1-r)); a short where m = (c + rest + a) / (q * (1+r)). The bracket is
 // the one that q*m falls in.
 func (p *position) liquidationPrice() exchange.Amount {
-	rest := p.account.money.Wallet
-	for _, other := range p.account.positions {
-		if other != p {
-			rest = rest.Add(other.unrealized()).Sub(other.maintenanceAt(other.book.mark))
-		}
-	}
+	profits, needs := p.others()
+	rest := p.account.money.Wallet.Add(profits).Sub(needs)
 	s := p.book.symbol
 	brackets := s.Brackets
 	if len(brackets) == 0 {
@@ -194,17 +185,20 @@ func (p *position) liquidationPrice() exchange.Amount {
 	return exchange.Amount{}
 }
 
+// others returns the profit and the maintenance margin of the account's other positions at their marks.
+func (p *position) others() (profits, needs exchange.Amount) {
+	if a := p.account; len(a.positions) > 1 {
+		profits, needs = a.unrealized().Sub(p.unrealized()), a.maintenance().Sub(p.maintenance())
+	}
+	return profits, needs
+}
+
 // bankruptAt reports whether the account would be liquidated with this position's symbol at the
 // mark price.
 func (p *position) bankruptAt(mark exchange.Price) bool {
-	equity, maintenance := p.account.money.Wallet.Add(p.unrealizedAt(mark)), p.maintenanceAt(mark)
-	for _, other := range p.account.positions {
-		if other != p {
-			equity = equity.Add(other.unrealized())
-			maintenance = maintenance.Add(other.maintenanceAt(other.book.mark))
-		}
-	}
-	return equity.Cmp(maintenance) <= 0
+	profits, needs := p.others()
+	equity := p.account.money.Wallet.Add(p.unrealizedAt(mark)).Add(profits)
+	return equity.Cmp(p.maintenanceAt(mark).Add(needs)) <= 0
 }
 
 // liquidationBound returns the last whole price at which the account is still liquidated: for a

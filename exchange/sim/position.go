@@ -100,10 +100,13 @@ func (c *clearing) increase(a *account, b *book, side exchange.Side, price excha
 		a.positions = append(a.positions, p)
 		b.positions = append(b.positions, p)
 		b.notePositions()
+	} else {
+		p.exclude()
 	}
 	p.opened += quantity
 	p.remaining += quantity
 	p.cost = p.cost.Add(b.symbol.Notional(price, quantity))
+	p.include()
 	c.updateMargin(p, price)
 }
 
@@ -111,6 +114,7 @@ func (c *clearing) increase(a *account, b *book, side exchange.Side, price excha
 // of the rest when nothing remains.
 func (c *clearing) reduce(p *position, price exchange.Price, quantity exchange.Quantity) {
 	a, value := p.account, p.book.symbol.Notional(price, quantity)
+	p.exclude()
 	p.entry = p.book.symbol.AverageCost(p.cost, p.remaining)
 	cost := p.cost.MulDiv(int64(quantity), int64(p.remaining))
 	profit := p.profit(value, cost)
@@ -121,6 +125,7 @@ func (c *clearing) reduce(p *position, price exchange.Price, quantity exchange.Q
 	p.realized = p.realized.Add(profit)
 	a.money.Realized = a.money.Realized.Add(profit)
 	a.money.Wallet = a.money.Wallet.Add(profit)
+	p.include()
 	c.updateMargin(p, price)
 }
 
@@ -139,6 +144,7 @@ func (c *clearing) closePosition(p *position, status exchange.PositionStatus, by
 	h := &a.holdings[b.index]
 	p.status, p.leverage = status, h.leverage
 	h.position = nil
+	p.exclude() // a margin level may need something of nothing
 	a.positions = without(a.positions, p)
 	b.positions = without(b.positions, p)
 	b.notePositions()

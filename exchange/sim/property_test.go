@@ -130,6 +130,13 @@ func (d *desk) checkInvariants(r *rapid.T, was map[int64]exchange.OrderStatus) {
 		if len(a.positions) > 0 && m.Wallet.Add(a.unrealized()).Cmp(a.maintenance()) <= 0 {
 			fail("%s: bankrupt and not liquidated", a.config.Name)
 		}
+		var profits, needs exchange.Amount
+		for _, p := range a.positions {
+			profits, needs = profits.Add(p.unrealizedAt(p.book.mark)), needs.Add(p.maintenanceAt(p.book.mark))
+		}
+		if a.unrealized() != profits || a.maintenance() != needs {
+			fail("%s: want a profit of %s and a maintenance margin of %s, have %s and %s", a.config.Name, profits, needs, a.unrealized(), a.maintenance())
+		}
 		var orderMargin, positionMargin exchange.Amount
 		reducing := map[*book]exchange.Quantity{}
 		closing := map[exchange.SymbolKey]map[exchange.OrderType]int{}
