@@ -26,7 +26,9 @@ type journalled = account.State
 type Book struct {
 	*journalled
 	observed
-	symbols []*SymbolState // sorted by key
+	symbols  []*SymbolState // sorted by key
+	bySymbol map[exchange.SymbolKey]*SymbolState
+	recent   *SymbolState // the last one found
 
 	refused   []RefusedOrder
 	sequence  int64                // of the ids made in this epoch
@@ -82,7 +84,7 @@ type observed struct {
 // NewBook returns the book of an account whose journal is empty.
 func NewBook(settle placement.Settle) *Book {
 	return &Book{journalled: account.New(settle), canceled: map[string]cancels{}, released: map[string]int64{}, presumed: map[string]bool{},
-		unable: map[string]int64{}, unfrozen: map[string]bool{}, shownSold: map[string]bool{}, observed: observed{listed: map[exchange.Market]openList{}}}
+		unable: map[string]int64{}, unfrozen: map[string]bool{}, shownSold: map[string]bool{}, bySymbol: map[exchange.SymbolKey]*SymbolState{}, observed: observed{listed: map[exchange.Market]openList{}}}
 }
 
 // Checkpoint returns the journalled state as it is, for the journal.
@@ -206,8 +208,8 @@ func (b *Book) InFlight() []*account.Placement { return slices.Clip(b.inFlight) 
 
 // InFlightOn returns those of a symbol, oldest first.
 func (b *Book) InFlightOn(key exchange.SymbolKey) []*account.Placement {
-	if i, found := b.find(key); found {
-		return slices.Clip(b.symbols[i].inFlight)
+	if symbol := b.find(key); symbol != nil {
+		return slices.Clip(symbol.inFlight)
 	}
 	return nil
 }
@@ -279,16 +281,27 @@ func (b *Book) noteReported(clientOrderID string) {
 
 // Symbol returns the state of a symbol, made when it is new.
 func (b *Book) Symbol(key exchange.SymbolKey) *SymbolState {
-	i, found := b.find(key)
-	if !found {
-		none := []*account.Placement{} // not nil, as a list that has become empty is not
-		b.symbols = slices.Insert(b.symbols, i, &SymbolState{journalledSymbol: b.journalled.Symbol(key), live: none, inFlight: none})
+	if known := b.find(key); known != nil {
+		return known
 	}
-	return b.symbols[i]
+	none := []*account.Placement{} // not nil, as a list that has become empty is not
+	made := &SymbolState{journalledSymbol: b.journalled.Symbol(key), live: none, inFlight: none}
+	at, _ := slices.BinarySearchFunc(b.symbols, key, func(s *SymbolState, k exchange.SymbolKey) int { return s.Key().Compare(k) })
+	b.symbols, b.bySymbol[key] = slices.Insert(b.symbols, at, made), made
+	return made
 }
 
-func (b *Book) find(key exchange.SymbolKey) (int, bool) {
-	return slices.BinarySearchFunc(b.symbols, key, func(s *SymbolState, k exchange.SymbolKey) int { return s.Key().Compare(k) })
+// find returns the state of a symbol, or nil. It remembers the last one, which what a round does with a symbol asks for again
+// and again.
+func (b *Book) find(key exchange.SymbolKey) *SymbolState {
+	if b.recent == nil || b.recent.Key() != key {
+		known := b.bySymbol[key]
+		if known == nil {
+			return nil
+		}
+		b.recent = known
+	}
+	return b.recent
 }
 
 // Symbols returns all symbols, sorted by key.

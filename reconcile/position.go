@@ -329,8 +329,8 @@ func (t *SymbolState) heldOnSpot() exchange.Quantity {
 }
 
 func (b *Book) liveOn(key exchange.SymbolKey) bool {
-	i, found := b.find(key)
-	return found && len(b.symbols[i].live) > 0
+	symbol := b.find(key)
+	return symbol != nil && len(symbol.live) > 0
 }
 
 // shortWallet is why a symbol on spot is quarantined of which a witness confirms that others have sold.

@@ -10,11 +10,11 @@ import (
 
 // rulesOf are a symbol's rules, where the book knows them.
 func (b *Book) rulesOf(key exchange.SymbolKey) *exchange.Symbol {
-	i, found := b.find(key)
-	if !found {
+	symbol := b.find(key)
+	if symbol == nil {
 		return nil
 	}
-	return b.symbols[i].Rules
+	return symbol.Rules
 }
 
 // FuturesReading is what a snapshot shows of the futures wallet; it reports false

@@ -71,7 +71,7 @@ func (s *survey) observeUnread() {
 			continue
 		}
 		key := u.Key()
-		if _, traded := s.book.find(key); key.Name == "" || !traded && !s.book.prefixed(u.Row.ClientOrderID) {
+		if key.Name == "" || s.book.find(key) == nil && !s.book.prefixed(u.Row.ClientOrderID) {
 			continue
 		}
 		if u.Open && !s.book.Known(u.Row.ClientOrderID) {
