@@ -44,16 +44,24 @@ type Breach struct {
 func (b *Breach) Over(nowMS int64) bool { return b.UntilMS != 0 && b.UntilMS <= nowMS }
 
 // watches are sorted by strategy, the account's first.
-type watches struct{ all []*Watch }
+type watches struct {
+	all        []*Watch
+	byStrategy map[string]*Watch
+}
 
 // Watch returns the watch of a strategy, or of the account for an empty name;
 // made when it is new.
 func (w *watches) Watch(strategy string) *Watch {
-	i, found := slices.BinarySearchFunc(w.all, strategy, func(one *Watch, n string) int { return strings.Compare(one.strategy, n) })
-	if !found {
-		w.all = slices.Insert(w.all, i, &Watch{strategy: strategy})
+	if known := w.byStrategy[strategy]; known != nil {
+		return known
 	}
-	return w.all[i]
+	if w.byStrategy == nil {
+		w.byStrategy = map[string]*Watch{}
+	}
+	made := &Watch{strategy: strategy}
+	at, _ := slices.BinarySearchFunc(w.all, strategy, func(one *Watch, n string) int { return strings.Compare(one.strategy, n) })
+	w.all, w.byStrategy[strategy] = slices.Insert(w.all, at, made), made
+	return made
 }
 
 // Today returns the account's day.

@@ -92,8 +92,8 @@ func (m *market) takePrice(event *EventPrice) {
 // also where it was traded long ago.
 func (m *market) priceTimeMS(key exchange.SymbolKey, reportedMS int64) int64 {
 	newest, frozen := reportedMS, false
-	for _, s := range m.series {
-		if s.key == key && s.end > 0 {
+	for _, s := range m.seriesOn(key) {
+		if s.end > 0 {
 			newest, frozen = max(newest, s.candles.CloseMS(s.end-1)), frozen || s.frozen
 		}
 	}

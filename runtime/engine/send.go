@@ -94,32 +94,43 @@ func (s *sender) recall() {
 	}
 	if !local {
 		s.examinedMS = s.nowMS
-		s.recallOf(func(opening) bool { return true })
+		s.sent = slices.DeleteFunc(s.sent, s.examine)
 		return
 	}
 	for i := range records {
-		symbol := s.book.Symbol(records[i].Symbol)
-		s.recallOf(func(o opening) bool { return o.symbol == symbol })
+		if i == 0 || records[i].Symbol != records[i-1].Symbol {
+			s.recallOn(s.book.Symbol(records[i].Symbol))
+		}
 	}
 }
 
 func aboutNoSymbol(r record.Record) bool { return r.Symbol == exchange.SymbolKey{} }
 
-// recallOf calls back those of some openings that must not go any more.
-func (s *sender) recallOf(some func(opening) bool) {
-	s.sent = slices.DeleteFunc(s.sent, func(o opening) bool {
-		if !some(o) {
-			return false
+// recallOn calls back those on a symbol that must not go any more.
+func (s *sender) recallOn(symbol *reconcile.SymbolState) {
+	for i := 0; i < len(s.sent); i++ {
+		if s.sent[i].symbol != symbol || !s.examine(s.sent[i]) {
+			continue
 		}
-		p, under := s.calls[o.call.ID]
-		if !under {
-			return true
+		if i == 0 { // mostly: answers come in the order of requests, and the others stay where they are
+			s.sent[0], s.sent = opening{}, s.sent[1:]
+		} else {
+			s.sent = slices.Delete(s.sent, i, i+1)
 		}
-		if p.recalled = s.permission.withdrawn(o.queued); p.recalled == "" {
-			return false
-		}
-		s.calls[o.call.ID] = p
-		s.out.Recalls = append(s.out.Recalls, o.call.ID)
+		i--
+	}
+}
+
+// examine calls an opening back when it must not go any more, and reports whether it is called back, or was answered.
+func (s *sender) examine(o opening) bool {
+	p, under := s.calls[o.call.ID]
+	if !under {
 		return true
-	})
+	}
+	if p.recalled = s.permission.withdrawn(o.queued); p.recalled == "" {
+		return false
+	}
+	s.calls[o.call.ID] = p
+	s.out.Recalls = append(s.out.Recalls, o.call.ID)
+	return true
 }

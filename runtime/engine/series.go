@@ -45,6 +45,16 @@ type series struct {
 	fault    string // of the last of them
 }
 
+// seriesOn returns those of a symbol.
+func (m *market) seriesOn(key exchange.SymbolKey) []*series {
+	from, _ := slices.BinarySearchFunc(m.series, key, func(s *series, k exchange.SymbolKey) int { return s.key.Compare(k) })
+	to := from
+	for to < len(m.series) && m.series[to].key == key {
+		to++
+	}
+	return m.series[from:to]
+}
+
 func (m *market) seriesOf(key exchange.SymbolKey, interval exchange.Interval) *series {
 	compare := func(s *series) int {
 		if c := s.key.Compare(key); c != 0 {
