@@ -84,7 +84,8 @@ type observed struct {
 // NewBook returns the book of an account whose journal is empty.
 func NewBook(settle placement.Settle) *Book {
 	return &Book{journalled: account.New(settle), canceled: map[string]cancels{}, released: map[string]int64{}, presumed: map[string]bool{},
-		unable: map[string]int64{}, unfrozen: map[string]bool{}, shownSold: map[string]bool{}, bySymbol: map[exchange.SymbolKey]*SymbolState{}, observed: observed{listed: map[exchange.Market]openList{}}}
+		unable: map[string]int64{}, unfrozen: map[string]bool{}, shownSold: map[string]bool{},
+		bySymbol: map[exchange.SymbolKey]*SymbolState{}, observed: observed{listed: map[exchange.Market]openList{}}}
 }
 
 // Checkpoint returns the journalled state as it is, for the journal.
