@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,11 +29,7 @@ func (r *Result) WriteDir(directory string, more ...Output) error {
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return fmt.Errorf("make the report's directory: %w", err)
 	}
-	columns, err := r.parquet()
-	if err != nil {
-		return err
-	}
-	files := slices.Concat(r.tables(), columns, more, []Output{{ReportFile, func(w io.Writer) error { // a list shows what has this one
+	files := slices.Concat(r.tables(), r.parquet(), more, []Output{{ReportFile, func(w io.Writer) error { // a list shows what has this one
 		encoder := json.NewEncoder(w)
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(r)
@@ -71,31 +68,51 @@ func remove(path string) error {
 	return nil
 }
 
-// tables are fills.csv, trades.csv and equity.csv.
-func (r *Result) tables() (files []Output) {
-	fills := [][]string{{"time_ms", "side", "price", "qty", "fee", "fee_asset", "role", "symbol", "slippage", "purpose"}}
-	for _, e := range r.Executions {
-		fills = append(fills, []string{ms(e.TimeMS), e.Side, e.Price, e.Quantity, e.Fee, e.FeeAsset, e.Role, e.Symbol, e.Slippage, e.Purpose})
+// tables are fills.csv, trades.csv and equity.csv. Their rows are made as they are written: those of a curve would be more
+// than all the rest of a report.
+func (r *Result) tables() []Output {
+	return []Output{{"fills.csv", csvOf(r.fillRows)}, {"trades.csv", csvOf(r.tripRows)}, {"equity.csv", csvOf(r.curveRows)}}
+}
+
+// csvOf writes rows.
+func csvOf(rows iter.Seq[[]string]) func(io.Writer) error {
+	return func(w io.Writer) error {
+		table := csv.NewWriter(w)
+		for row := range rows {
+			if err := table.Write(row); err != nil {
+				return err
+			}
+		}
+		table.Flush()
+		return table.Error()
 	}
-	trips := [][]string{
-		{"entered_ms", "left_ms", "side", "qty", "entry_price", "exit_price", "fees", "funding", "pnl", "symbol", "strategy", "slippage",
-			"mae_pct", "mfe_pct", "entry_reason", "exit_purpose", "exit_reason"},
+}
+
+func (r *Result) fillRows(yield func([]string) bool) {
+	going := yield([]string{"time_ms", "side", "price", "qty", "fee", "fee_asset", "role", "symbol", "slippage", "purpose"})
+	for i := 0; going && i < len(r.Executions); i++ {
+		e := &r.Executions[i]
+		going = yield([]string{ms(e.TimeMS), e.Side, e.Price, e.Quantity, e.Fee, e.FeeAsset, e.Role, e.Symbol, e.Slippage, e.Purpose})
 	}
-	for _, t := range r.Trips {
-		trips = append(trips, []string{ms(t.EnteredMS), ms(t.LeftMS), t.Side, t.Quantity, t.Entry, t.Exit, t.Fees, t.Funding, t.PNL, t.Symbol,
+}
+
+func (r *Result) tripRows(yield func([]string) bool) {
+	going := yield([]string{"entered_ms", "left_ms", "side", "qty", "entry_price", "exit_price", "fees", "funding", "pnl", "symbol", "strategy", "slippage",
+		"mae_pct", "mfe_pct", "entry_reason", "exit_purpose", "exit_reason"})
+	for i := 0; going && i < len(r.Trips); i++ {
+		t := &r.Trips[i]
+		going = yield([]string{ms(t.EnteredMS), ms(t.LeftMS), t.Side, t.Quantity, t.Entry, t.Exit, t.Fees, t.Funding, t.PNL, t.Symbol,
 			t.Strategy, t.Slippage, share(t.Adverse), share(t.Favourable), t.EntryReason, t.ExitPurpose, t.ExitReason})
 	}
-	curve := [][]string{{"time_ms", "equity"}}
-	for _, p := range r.curve {
-		curve = append(curve, []string{ms(p.AtMS), p.Equity.String()})
+}
+
+func (r *Result) curveRows(yield func([]string) bool) {
+	row := []string{"time_ms", "equity"}
+	going := yield(row)
+	for i := 0; going && i < len(r.curve); i++ {
+		row[0], row[1] = ms(r.curve[i].AtMS), r.curve[i].Equity.String()
+		going = yield(row)
 	}
-	for _, table := range []struct {
-		name string
-		rows [][]string
-	}{{"fills.csv", fills}, {"trades.csv", trips}, {"equity.csv", curve}} {
-		files = append(files, Output{table.name, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(table.rows) }})
-	}
-	return files
 }
 
 func ms(at int64) string { return strconv.FormatInt(at, 10) }

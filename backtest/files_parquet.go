@@ -60,27 +60,46 @@ func (d *decimals) number(text string) float64 {
 	return n
 }
 
-// parquet is fills.parquet, trades.parquet and equity.parquet.
-func (r *Result) parquet() ([]Output, error) {
-	var d decimals
+// parquet is fills.parquet, trades.parquet and equity.parquet. As those of the tables, their rows are made as they are written.
+func (r *Result) parquet() []Output {
+	return []Output{{"fills.parquet", columnsOf(r.fillColumns)}, {"trades.parquet", columnsOf(r.tradeColumns)}, {"equity.parquet", columnsOf(r.equityColumns)}}
+}
+
+// columnsOf writes rows.
+func columnsOf[T any](made func(*decimals) []T) func(io.Writer) error {
+	return func(w io.Writer) error {
+		var d decimals
+		rows := made(&d)
+		if d.err != nil {
+			return d.err
+		}
+		return tape.WriteRows(w, rows)
+	}
+}
+
+func (r *Result) fillColumns(d *decimals) []fillColumns {
 	fills := make([]fillColumns, 0, len(r.Executions))
 	for _, e := range r.Executions {
 		fills = append(fills, fillColumns{e.TimeMS, e.Side, d.number(e.Price), d.number(e.Quantity), d.number(e.Fee), e.FeeAsset, e.Role,
 			e.Symbol, d.number(e.Slippage), e.Purpose})
 	}
+	return fills
+}
+
+func (r *Result) tradeColumns(d *decimals) []tradeColumns {
 	trades := make([]tradeColumns, 0, len(r.Trips))
 	for _, t := range r.Trips {
 		trades = append(trades, tradeColumns{t.EnteredMS, t.LeftMS, t.Side, d.number(t.Quantity), d.number(t.Entry), d.number(t.Exit),
 			d.number(t.Fees), d.number(t.Funding), d.number(t.PNL), t.Symbol, t.Strategy, d.number(t.Slippage), t.Adverse, t.Favourable,
 			t.EntryReason, t.ExitPurpose, t.ExitReason})
 	}
+	return trades
+}
+
+func (r *Result) equityColumns(d *decimals) []equityColumns {
 	equity := make([]equityColumns, 0, len(r.curve))
 	for _, p := range r.curve {
 		equity = append(equity, equityColumns{p.AtMS, d.number(p.Equity.String())})
 	}
-	return []Output{columnsOutput("fills.parquet", fills), columnsOutput("trades.parquet", trades), columnsOutput("equity.parquet", equity)}, d.err
-}
-
-func columnsOutput[T any](name string, rows []T) Output {
-	return Output{name, func(w io.Writer) error { return tape.WriteRows(w, rows) }}
+	return equity
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -63,7 +62,7 @@ func Plain(path string) (fills int, err error) {
 
 // Read reads a file of candles as a backtest does, and returns how many there are.
 func Read(path string) (candles int, err error) {
-	debug.SetGCPercent(backtest.CollectorPercent)
+	defer backtest.CollectOften(0)()
 	symbol, _ := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "BTC-USDT")
 	recorded, err := tape.LoadCandles(path, symbol, 0, tape.Options{})
 	if err != nil {

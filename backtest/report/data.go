@@ -191,12 +191,9 @@ func held(sources []Source, atMS int64) float64 {
 // seriesOf is a symbol's candles, put together until they are few enough.
 func seriesOf(result *backtest.Result, source *Source) series {
 	symbol, candles := source.Symbol, source.Candles
-	interval := candles.Interval
-	for _, longer := range exchange.Intervals() {
-		if candles.Len() <= mostBars || longer <= interval || longer%interval != 0 {
-			continue
-		}
-		candles, interval = joined(candles, longer), longer
+	interval := shownInterval(candles)
+	if interval != candles.Interval {
+		candles = joined(candles, interval)
 	}
 	unit := symbol.PriceFloat(1)
 	s := series{Name: symbol.Name, Interval: interval.String(), Places: symbol.PriceScale, Tick: symbol.PriceFloat(symbol.PriceTick)}
@@ -246,6 +243,28 @@ func rough(number float64) float64 {
 		return 0
 	}
 	return round(number, 2-int(math.Floor(math.Log10(number))))
+}
+
+// shownInterval is the shortest one at which candles put together are few enough, or the longest.
+func shownInterval(c *exchange.Candles) exchange.Interval {
+	interval, count := c.Interval, c.Len()
+	for _, longer := range exchange.Intervals() {
+		if count > mostBars && longer > interval && longer%interval == 0 {
+			interval, count = longer, joinedLen(c, longer)
+		}
+	}
+	return interval
+}
+
+// joinedLen is how many joined makes.
+func joinedLen(c *exchange.Candles, longer exchange.Interval) (count int) {
+	endMS := int64(math.MinInt64)
+	for _, openMS := range c.OpenMS {
+		if openMS >= endMS {
+			count, endMS = count+1, longer.OpenOf(openMS)+int64(longer)
+		}
+	}
+	return count
 }
 
 // joined puts candles together; the last one may be under way.

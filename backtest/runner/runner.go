@@ -254,7 +254,7 @@ func (l *Runner) Run(ctx context.Context, asked *api.BacktestRequest, directory 
 	// As on the command line: candles hold no pointer, so that collecting more often
 	// costs little; what a run took is given back at its end.
 	defer debug.FreeOSMemory()
-	defer debug.SetGCPercent(debug.SetGCPercent(backtest.CollectorPercent))
+	defer backtest.CollectOften(0)()
 	progress("reading", 0)
 	recorded, file, err := t.load(func(done, total int64) { progress("reading", 0.02*float64(done)/float64(max(1, total))) })
 	if err != nil {
@@ -264,6 +264,7 @@ func (l *Runner) Run(ctx context.Context, asked *api.BacktestRequest, directory 
 	if err != nil {
 		return err
 	}
+	defer backtest.CollectOften(config.Candles())()
 	p := &pace{rest: backtest.Rest(ctx), progress: progress, phase: "running", runs: columnRuns}
 	if asked.Study {
 		p.runs += studyRuns
@@ -291,7 +292,7 @@ func (l *Runner) Parity(ctx context.Context, name string, fromMS, toMS int64) (*
 		return nil, fmt.Errorf("there is no strategy %q", name)
 	}
 	defer debug.FreeOSMemory()
-	defer debug.SetGCPercent(debug.SetGCPercent(backtest.CollectorPercent))
+	defer backtest.CollectOften(0)()
 	files := inputs.Files{Limits: &config.Limits, Recorded: l.Recorded, Repair: true,
 		Options: func() configs.Options { return configs.Options{Symbols: l.bracketed()} },
 		Load: func(path string, symbol *exchange.Symbol, interval exchange.Interval, repair bool) (*tape.Tape, error) {

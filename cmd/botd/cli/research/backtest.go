@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -108,11 +107,12 @@ func runBacktest(command *cobra.Command, flags backtestFlags) error {
 	if err := flags.check(command.Context()); err != nil {
 		return err
 	}
-	defer collectOften()()
+	defer backtest.CollectOften(0)()
 	config, err := flags.files.Config()
 	if err != nil {
 		return err
 	}
+	defer backtest.CollectOften(config.Candles())()
 	result, err := runColumns(command, config, !flags.onlyOne)
 	if err != nil {
 		return err
@@ -177,20 +177,10 @@ func (f *backtestFlags) check(ctx context.Context) error {
 	return nil
 }
 
-// collectOften has garbage collected more often until the function that it returns is called. Candles are most of the memory
-// and hold no pointer: that costs little, and keeps a run near twice the size of its file.
-func collectOften() (end func()) {
-	before := debug.SetGCPercent(backtest.CollectorPercent)
-	return func() { debug.SetGCPercent(before) }
-}
-
 // runColumns runs a configuration in three columns, or in one, with a bar.
 func runColumns(command *cobra.Command, config backtest.Config, columns bool) (*backtest.Result, error) {
-	candles := 0
-	for _, leg := range config.Legs {
-		candles += leg.Tape.Candles.Len()
-	}
-	defer collectOften()()
+	candles := config.Candles()
+	defer backtest.CollectOften(candles)()
 	bar := shell.NewProgress(command, candles, "candles")
 	config.Progress = bar.Set
 	run := backtest.Run
