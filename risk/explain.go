@@ -40,11 +40,12 @@ func (g *Gate) Explain(intent *reconcile.Intent, facts *Facts) []Verdict {
 
 // CheckExplained is Check and Explain at once.
 func (g *Gate) CheckExplained(intent *reconcile.Intent, facts *Facts) (approved Approved, refusal *Refusal, all []Verdict) {
+	names := namesOf(intent.Purpose)
+	all = make([]Verdict, 0, len(names)) // mostly one each
 	refused := g.judge(intent, facts, func(found *finding) { all = append(all, found.verdict()) })
 	if refused == nil {
 		return Approved{*intent, true}, nil, all
 	}
-	names := namesOf(intent.Purpose)
 	for _, name := range names[slices.Index(names, refused.rule)+1:] {
 		all = append(all, Verdict{Rule: name, Outcome: NotReached})
 	}
