@@ -203,6 +203,14 @@ var alertCases = []struct {
 		{`botd_strategy_cycles_total{job="botd", instance="a", strategy="trend", result="ok"}`, "0+100x60"},
 		{`botd_strategy_cycles_total{job="botd", instance="a", strategy="trend", result="missed"}`, "0+1x60"},
 	}, ""},
+	{"BotdObjectiveMissed", 60, []promSeries{ // a tick is missed every seven minutes, of two a minute
+		{`botd_strategy_cycles_total{job="botd", instance="a", strategy="trend", result="ok"}`, "0+2x60"},
+		{`botd_strategy_cycles_total{job="botd", instance="a", strategy="trend", result="missed"}`, "0+0.15x60"},
+	}, `job="botd", instance="a", objective="decisions"`},
+	{"BotdObjectiveMissed", 60, []promSeries{ // stalled ticks have an alert of their own
+		{`botd_strategy_cycles_total{job="botd", instance="a", strategy="trend", result="ok"}`, "0+2x60"},
+		{`botd_strategy_cycles_total{job="botd", instance="a", strategy="trend", result="missed"}`, "0+1x60"},
+	}, ""},
 	{"BotdObjectiveMissed", 60, []promSeries{ // an outage of half an hour has an alert of its own
 		{`botd_reconcile_runs_total{job="botd", instance="a", market="all", result="ok"}`, "0x30 0+4x30"},
 		{`botd_reconcile_runs_total{job="botd", instance="a", market="all", result="failed"}`, "0+4x30 120x30"},
