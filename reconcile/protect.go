@@ -356,7 +356,10 @@ func share(price exchange.Price, rate exchange.Rate) exchange.Price {
 // winning side for a profit, rounded away from the position by less than a tick.
 func (d *derivation) protectionPrice(purpose placement.Purpose, distance strategy.Distance) exchange.Price {
 	rules := d.symbol.Rules
-	if distance.Price != 0 {
+	switch {
+	case distance.Price != 0 && d.above(purpose): // the tick may have grown since the strategy said it
+		return rules.CeilPrice(distance.Price)
+	case distance.Price != 0:
 		return rules.FloorPrice(distance.Price)
 	}
 	base := d.symbol.MeanEntry()
@@ -368,11 +371,16 @@ func (d *derivation) protectionPrice(purpose placement.Purpose, distance strateg
 
 // protectionFrom is the price at a distance from another.
 func (d *derivation) protectionFrom(base exchange.Amount, purpose placement.Purpose, distance strategy.Distance) exchange.Price {
-	rules, long := d.symbol.Rules, d.long()
-	if long == (purpose == placement.TakeProfit) {
+	rules := d.symbol.Rules
+	if d.above(purpose) {
 		return rules.CeilPrice(rules.PriceOf(base.Add(base.MulRate(distance.Share))))
 	}
 	return rules.FloorPrice(rules.PriceOf(base.Sub(base.MulRate(distance.Share))))
+}
+
+// above reports whether a protection's price is above that of now: a long position's profit, and a short one's stop.
+func (d *derivation) above(purpose placement.Purpose) bool {
+	return d.long() == (purpose == placement.TakeProfit)
 }
 
 // long reports whether the position that is protected is long, as any on spot.
@@ -381,10 +389,10 @@ func (d *derivation) long() bool { return d.held > 0 || d.symbol.Key().Market ==
 // pricePassed reports whether the exchange would refuse the price: a stop must be on
 // the losing side of the current price, a profit on the winning side (rule 9).
 func (d *derivation) pricePassed(purpose placement.Purpose, price exchange.Price) bool {
-	if d.long() == (purpose == placement.StopLoss) {
-		return price >= d.symbol.Last
+	if d.above(purpose) {
+		return price <= d.symbol.Last
 	}
-	return price <= d.symbol.Last
+	return price >= d.symbol.Last
 }
 
 // exitNow exits at market in the name of a protection, unless an exit is under

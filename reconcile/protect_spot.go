@@ -51,7 +51,7 @@ func (d *derivation) protectSpot() {
 	case d.tooSmall(uncovered) && moved:
 		d.moveStops(price)
 	case d.tooSmall(missing):
-	case len(d.stops) >= mostStops && !d.desired.Unread && d.calm():
+	case len(d.stops) >= mostStops && !d.desired.Unread && d.book.StandsDown() == "" && d.calm(): // where it stands down no stop is taken off for another
 		d.joinStops()
 	case d.pricePassed(placement.StopLoss, price) && len(d.stops) == 0:
 		d.exitNow(placement.StopLoss, "the stop's price was passed already")

@@ -41,6 +41,7 @@ func TestWhatProtectsAPosition(t *testing.T) {
 			w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: stop}, TakeProfit: strategy.Distance{Share: profit}}
 		}
 	}
+	between := strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 47_000_15e6}, TakeProfit: strategy.Distance{Price: 53_000_15e6}}
 	bridged := func(w *Desired) { only(2_000_000, 0)(w); w.Bridge = true }
 	stands := func(price string, later int64) func(d *desk) {
 		return func(d *desk) { d.whole(placement.StopLoss, 12, exchange.Sell, price); d.now += later }
@@ -63,6 +64,12 @@ func TestWhatProtectsAPosition(t *testing.T) {
 			w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 47_000e8}}
 		},
 			"stop_loss sell stop_market stop 47000 whole: protects the position"},
+		{"at a price between two ticks", 20, nil, func(w *Desired) { w.Protection = between }, "stop_loss sell stop_market stop 47000.1 whole: protects the position; " +
+			"take_profit sell take_profit_market stop 53000.2 whole: takes the profit"},
+		{"a short one's at a price between two ticks", -20, nil, func(w *Desired) {
+			w.Protection = strategy.Protection{Set: true, StopLoss: between.TakeProfit, TakeProfit: between.StopLoss}
+		}, "stop_loss buy stop_market stop 53000.2 whole: protects the position; " +
+			"take_profit buy take_profit_market stop 47000.1 whole: takes the profit"},
 		{"none is wanted", 20, stands("49000", 0), func(w *Desired) { w.Protection = strategy.Protection{Set: true} }, "cancel 12: no longer desired"},
 		{"none is said", 20, stands("49000", 0), func(w *Desired) { w.Protection.StopLoss.Share = 1 }, "cancel 12: no longer desired"},
 		{"no profit is wanted", 20, takes("52000", 0), func(w *Desired) { w.Protection = strategy.Protection{Set: true} }, "cancel 12: no longer desired"},

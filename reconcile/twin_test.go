@@ -75,6 +75,30 @@ func boughtByAnother(t testing.TB) {
 	}
 }
 
+// TestWhatAnotherBotdBoughtIsProtectedBesideManyStops: no stop is taken off there to be joined with what comes.
+func TestWhatAnotherBotdBoughtIsProtectedBesideManyStops(t *testing.T) {
+	t.Parallel()
+	w, derive := protecting(t)
+	var stops []exchange.Order
+	for i := range mostStops {
+		quantity := exchange.Quantity(1)
+		if i == 0 {
+			quantity = 10 - mostStops + 1
+		}
+		stops = append(stops, w.places(placement.StopLoss, int64(8+i), stopOf(quantity)))
+	}
+	w.now += 60_000
+	w.shows("1", "0.01", stops...)
+	bought := anothers(youngers+"1", 40, exchange.Buy, exchange.MarketOrder, 7, 7, w.now)
+	for range 2 {
+		w.sees("1.007", "0.01", []exchange.Order{bought}, stops...)
+		w.now += twinStopMS
+	}
+	if intents := derive(); stopped(intents) != 7 || len(intents) != 1 {
+		t.Errorf("want a stop of the 7 that the other one bought beside %d others, have %+v", mostStops, intents)
+	}
+}
+
 // TestWhatAnotherBotdBoughtIsAdoptedByAPerson: once that one is stopped, a person takes its coins and its stop over; else
 // nobody would sell them, and a stop of this one's journal protects less than is held.
 func TestWhatAnotherBotdBoughtIsAdoptedByAPerson(t *testing.T) {

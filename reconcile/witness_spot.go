@@ -87,13 +87,15 @@ func (b *Book) mayHaveBought(symbol *SymbolState) bool {
 // NeedsOrderHistory reports whether the order history of a spot symbol must be read to learn why
 // the wallet does not agree with the fills, and from when on.
 func (b *Book) NeedsOrderHistory(symbol *SymbolState) (sinceMS int64, ask bool) {
-	t := &symbol.spot
-	suspect := t.differs != 0 && t.asked < mostAsked
-	if symbol.Key().Market != exchange.Spot || symbol.misses.sinceMS == 0 && t.extra.sinceMS == 0 && !suspect {
+	if symbol.Key().Market != exchange.Spot || symbol.misses.sinceMS == 0 && symbol.spot.extra.sinceMS == 0 && !symbol.Suspect() {
 		return 0, false
 	}
 	return max(0, b.salesFrom(symbol)-60_000), true
 }
+
+// Suspect reports whether the wallet of a spot symbol differs from what the fills explain, and the order history, which may show why, has not
+// been read often enough since.
+func (s *SymbolState) Suspect() bool { return s.spot.differs != 0 && s.spot.asked < mostAsked }
 
 // salesFrom is since when a sale may be the reason of a difference.
 func (b *Book) salesFrom(symbol *SymbolState) int64 {

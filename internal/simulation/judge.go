@@ -87,14 +87,19 @@ func (j *judge) setLimits() {
 	}
 }
 
-// readRulesMS is how long botd may go by the symbol's rules as it read them.
-const readRulesMS = 60_000 + patienceMS
+// How long botd may go by a symbol's rules as it read them: for a minute by a step, and for some seconds by a minimum notional, since it reads
+// the rules every three seconds while what is held is below that.
+const (
+	readStepMS    = 60_000 + patienceMS
+	readMinimumMS = 10_000 + patienceMS
+)
 
 // dust is the least that a symbol's rules take as an order, and until when botd may go by them.
 type dust struct {
-	notional exchange.Amount
-	tick     exchange.Quantity
-	untilMS  int64
+	notional   exchange.Amount
+	tick       exchange.Quantity
+	notionalMS int64
+	tickMS     int64
 }
 
 // dustOf returns what is too little for an order at the price of now: by the rules of now, or by those that botd
@@ -102,10 +107,13 @@ type dust struct {
 func (j *judge) dustOf(key exchange.SymbolKey) exchange.Quantity {
 	rules, have := j.w.venue.held[key].rules, j.dust[key]
 	last, _ := j.w.venue.x.Price(key)
-	if !rules.MinNotional.Less(have.notional) && rules.QuantityTick >= have.tick || j.w.nowMS >= have.untilMS {
-		have = dust{rules.MinNotional, rules.QuantityTick, j.w.nowMS + readRulesMS}
-		j.dust[key] = have
+	if !rules.MinNotional.Less(have.notional) || j.w.nowMS >= have.notionalMS {
+		have.notional, have.notionalMS = rules.MinNotional, j.w.nowMS+readMinimumMS
 	}
+	if rules.QuantityTick >= have.tick || j.w.nowMS >= have.tickMS {
+		have.tick, have.tickMS = rules.QuantityTick, j.w.nowMS+readStepMS
+	}
+	j.dust[key] = have
 	return rules.QuantityFor(have.notional.MulRate(exchange.RateOne*11/10), max(last, 1)) + have.tick
 }
 

@@ -31,7 +31,10 @@ func (e *Engine) Trails(key exchange.SymbolKey) (stop, from exchange.Price, trai
 			entry := leg.symbol.MeanEntry()
 			side := cmp.Compare(leg.symbol.Position, 0)
 			from = leg.symbol.Rules.PriceOf(entry.Add(entry.MulRate(after).Mul(int64(side)))) + exchange.Price(max(0, side)) // rounded up for a long one
-			return leg.symbol.Rules.FloorPrice(leg.state.Plan().Protection.StopLoss.Price), from, true
+			if stop = leg.state.Plan().Protection.StopLoss.Price; side < 0 {
+				return leg.symbol.Rules.CeilPrice(stop), from, true
+			}
+			return leg.symbol.Rules.FloorPrice(stop), from, true
 		}
 	}
 	return 0, 0, false

@@ -404,6 +404,9 @@ func (r *round) actOn(leg *leg) (acted int) {
 	r.protection.measure(leg)
 	r.protection.report(leg)
 	leg.readMS = r.reading.snapshot.BeganMS
+	if !r.config.Feed && leg.symbol.Rules != nil && belowMinimum(leg.symbol) { // a start may have begun with such rules
+		r.rulesMS = min(r.rulesMS, r.nowMS+rulesUrgentMS)
+	}
 	return acted
 }
 
@@ -462,7 +465,7 @@ func (r *round) busy() bool {
 		}
 	}
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
-		unsettled := !leg.symbol.Settled || r.book.AwaitsFreshWallet(leg.symbol)
+		unsettled := !leg.symbol.Settled || r.book.AwaitsFreshWallet(leg.symbol) || leg.symbol.Suspect() && !r.config.Feed
 		return leg.symbol.UnprotectedSinceMS != 0 || r.book.TwinUncovered(leg.symbol) || unsettled && r.readHealth.failing(leg.symbol.Key()) == 0
 	})
 }

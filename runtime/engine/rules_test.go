@@ -114,6 +114,33 @@ func TestRulesThatBecameStricterAreReadEveryFewSeconds(t *testing.T) {
 	}
 }
 
+// TestAStartAmongRulesThatTakeNoOrderOfWhatIsHeldReadsThemEveryFewSeconds: its stop is gone, and the first rules it knows are those.
+func TestAStartAmongRulesThatTakeNoOrderOfWhatIsHeldReadsThemEveryFewSeconds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(2_000), onEther, protected)
+	w.pass(60_000)
+	rules := w.venue.Symbol(spotEther)
+	before := rules.MinNotional
+	rules.MinNotional = rules.Notional(w.engine.Book().Symbol(spotEther).Last, 3_000)
+	w.venue.EachOpenOrder("one", exchange.Spot, func(o *exchange.Order) {
+		if _, err := w.venue.Do("one", &exchange.Request{Operation: exchange.SpotCancel, Symbol: "ETH-USDT", OrderID: o.ID}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	strict := *rules
+	w.config.Strategies[0].Symbol = &strict
+	w.start()
+	w.pass(20_000)
+	if w.coveredEther() != 0 {
+		t.Fatalf("want no stop that the exchange would refuse\n%s", w.story())
+	}
+	rules.MinNotional = before
+	w.pass(6_000)
+	if covered := w.coveredEther(); covered < w.inEther()-2 {
+		t.Errorf("want it covered within seconds, have %d of %d\n%s", covered, w.inEther(), w.story())
+	}
+}
+
 // TestRulesReadWithoutMarginLevelsKeepThoseThatWereKnown: a leverage is never checked
 // against nothing. Levels that are read replace them.
 func TestRulesReadWithoutMarginLevelsKeepThoseThatWereKnown(t *testing.T) {
