@@ -66,7 +66,7 @@ func TestWhatProtectsAPosition(t *testing.T) {
 			"stop_loss sell stop_market stop 47000 whole: protects the position"},
 		{"at a price between two ticks", 20, nil, func(w *Desired) { w.Protection = between },
 			"stop_loss sell stop_market stop 47000.1 whole: protects the position; " +
-			"take_profit sell take_profit_market stop 53000.2 whole: takes the profit"},
+				"take_profit sell take_profit_market stop 53000.2 whole: takes the profit"},
 		{"a short one's at a price between two ticks", -20, nil, func(w *Desired) {
 			w.Protection = strategy.Protection{Set: true, StopLoss: between.TakeProfit, TakeProfit: between.StopLoss}
 		}, "stop_loss buy stop_market stop 53000.2 whole: protects the position; " +
