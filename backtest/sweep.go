@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/shopspring/decimal"
+
 	"botd/exchange"
 )
 
@@ -131,7 +133,7 @@ var columnFigures = []struct {
 	name string
 	of   func(c *Column) *float64
 }{
-	{"final_equity", func(c *Column) *float64 { return number(exchange.MustAmount(c.FinalEquity).Float()) }},
+	{"final_equity", func(c *Column) *float64 { return nearest(c.FinalEquity) }},
 	{"profit_pct", func(c *Column) *float64 { return c.Profit }},
 	{"max_drawdown_pct", func(c *Column) *float64 { return &c.MaxDrawdown }},
 	{"sharpe", func(c *Column) *float64 { return c.Sharpe }},
@@ -141,12 +143,17 @@ var columnFigures = []struct {
 	{"trades", func(c *Column) *float64 { return number(float64(c.RoundTrips)) }},
 	{"wins", func(c *Column) *float64 { return number(float64(c.Wins)) }},
 	{"liquidations", func(c *Column) *float64 { return number(float64(c.Liquidations)) }},
-	{"total_fees", func(c *Column) *float64 { return number(exchange.MustAmount(c.TotalFees).Float()) }},
-	{"total_funding", func(c *Column) *float64 { return number(exchange.MustAmount(c.TotalFunding).Float()) }},
-	{"total_slippage", func(c *Column) *float64 { return number(exchange.MustAmount(c.TotalSlippage).Float()) }},
+	{"total_fees", func(c *Column) *float64 { return nearest(c.TotalFees) }},
+	{"total_funding", func(c *Column) *float64 { return nearest(c.TotalFunding) }},
+	{"total_slippage", func(c *Column) *float64 { return nearest(c.TotalSlippage) }},
 }
 
 func number(x float64) *float64 { return &x }
+
+// nearest is the float64 nearest to an amount as a column has it.
+func nearest(amount string) *float64 {
+	return number(decimal.RequireFromString(amount).InexactFloat64())
+}
 
 // FigureNames are what an expression about a trial may name.
 func FigureNames() (names []string) {
