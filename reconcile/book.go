@@ -33,6 +33,7 @@ type Book struct {
 	refused   []RefusedOrder
 	sequence  int64                // of the ids made in this epoch
 	placedMS  int64                // when the last order on spot that the exchange took was sent
+	answered  map[string]int64     // when the exchange's answer gave a live placement its id
 	canceled  map[string]cancels   // those sent of a live placement
 	purposes  []purposed           // of sales that ended, oldest first
 	purchases []purchase           // on spot that ended, oldest first
@@ -84,7 +85,7 @@ type observed struct {
 // NewBook returns the book of an account whose journal is empty.
 func NewBook(settle placement.Settle) *Book {
 	return &Book{journalled: account.New(settle), canceled: map[string]cancels{}, released: map[string]int64{}, presumed: map[string]bool{},
-		unable: map[string]int64{}, unfrozen: map[string]bool{}, shownSold: map[string]bool{},
+		unable: map[string]int64{}, unfrozen: map[string]bool{}, shownSold: map[string]bool{}, answered: map[string]int64{},
 		bySymbol: map[exchange.SymbolKey]*SymbolState{}, observed: observed{listed: map[exchange.Market]openList{}}}
 }
 
@@ -175,6 +176,9 @@ func (b *Book) advance(r *record.Record) {
 	if acknowledged && p.Order().Market == exchange.Spot {
 		b.placedMS = p.SentMS()
 	}
+	if acknowledged {
+		b.answered[r.ClientOrderID] = r.AtMS
+	}
 	if p.Filled() > filled {
 		symbol.spot.overdrawn = false
 		if p.Order().Side == exchange.Buy {
@@ -197,6 +201,7 @@ func (b *Book) advance(r *record.Record) {
 		delete(b.unable, r.ClientOrderID)
 		delete(b.unfrozen, r.ClientOrderID)
 		delete(b.shownSold, r.ClientOrderID)
+		delete(b.answered, r.ClientOrderID)
 		if p.Order().Side == exchange.Buy {
 			symbol.leftSold = 0
 		}

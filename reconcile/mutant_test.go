@@ -52,5 +52,6 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"bridge_outgrown":           positionOutgrowsBridge,
 		"refused_sold_again":        saleAfterARefusedOne,
 		"reported_everywhere":       lostOnAnotherSymbol,
+		"read_before_it_arrived":    func(t testing.TB) { readBeforeItArrived(t, 4_000, 0) },
 	})
 }

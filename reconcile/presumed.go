@@ -95,7 +95,7 @@ func (s *survey) mayBuy(p *account.Placement, symbol *SymbolState) exchange.Quan
 // soldNothing reports whether the wallet shows all of the asset, though it freezes none of it for
 // a stop: that was canceled, or either read is older.
 func (s *survey) soldNothing(p *account.Placement, symbol *SymbolState) bool {
-	if s.book.CancelMS(p.ClientOrderID()) == 0 && s.fetched.BeganMS <= p.SentMS()+s.book.Settle().StalenessMS {
+	if s.book.CancelMS(p.ClientOrderID()) == 0 && s.fetched.BeganMS <= s.book.arrivedMS(p)+s.book.Settle().StalenessMS {
 		return false
 	}
 	return s.book.inWallet(symbol) >= symbol.Baseline()+symbol.Known()-symbol.Fees()
@@ -120,7 +120,7 @@ func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 			frozen -= q.Remaining()
 		}
 	}
-	unfrozen := read.BeganMS > p.SentMS()+min(b.Settle().StalenessMS, mostUnfrozenMS) && frozen < p.Remaining()/2
+	unfrozen := read.BeganMS > b.arrivedMS(p)+min(b.Settle().StalenessMS, mostUnfrozenMS) && frozen < p.Remaining()/2
 	if b.unfrozen[p.ClientOrderID()] = true; !unfrozen {
 		delete(b.unfrozen, p.ClientOrderID())
 	}

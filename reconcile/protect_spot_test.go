@@ -266,3 +266,42 @@ func TestOnSpotTheStopHasTheAssetNotARestingExit(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatWasReadBeforeAStopArrivedDoesNotEndIt: it had waited 4 s for its turn when it was sent, and lists and wallet of then do not show it.
+// Those of after its answer do.
+func TestWhatWasReadBeforeAStopArrivedDoesNotEndIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		readMS int64             // after it was to be sent
+		want   exchange.Quantity // of another stop
+	}{
+		"before the answer":                            {4_000, 0},
+		"as it was answered":                           {4_300, 0},
+		"after it, while the wallet may be older":      {5_300, 0},
+		"after it, when the wallet must show the stop": {5_301, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			readBeforeItArrived(t, c.readMS, c.want)
+		})
+	}
+}
+
+// readBeforeItArrived reads lists and wallet without a stop that was answered 4.3 s after it was to be sent. A person's coins
+// are enough for another one.
+func readBeforeItArrived(t testing.TB, readMS int64, want exchange.Quantity) {
+	w, derive := protecting(t)
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Baseline{Quantity: 1_000}})
+	stop := stopOf(10)
+	stop.Market, stop.Symbol, stop.ClientOrderID = exchange.Spot, "BTC-USDT", w.book.NextClientOrderID("t")
+	sentMS := w.now
+	w.apply(record.Record{AtMS: sentMS, Strategy: "one", Symbol: coin, ClientOrderID: stop.ClientOrderID,
+		Body: record.Sending{Order: stop, Purpose: placement.StopLoss, DeadlineMS: sentMS + 5_000}})
+	w.apply(record.Record{AtMS: sentMS + 4_300, ClientOrderID: stop.ClientOrderID, Body: record.Acknowledged{OrderID: 9}})
+	w.now = sentMS + readMS
+	w.shows("1.01", "0")
+	w.now = max(w.now, sentMS+4_400)
+	if have := stopped(derive()); have != want {
+		t.Errorf("want another stop of %d, have %d", want, have)
+	}
+}

@@ -27,15 +27,21 @@ const (
 	ExitReleaseMS = 1_000
 )
 
-// unlisted reports whether the newest open list, which began after an order was sent, does not
+// arrivedMS is the earliest time from which a read proves something about an order: that it was to be sent, or that the exchange
+// answered it. Between them it may have waited for its turn, and a read of then was before it.
+func (b *Book) arrivedMS(p *account.Placement) int64 {
+	return max(p.SentMS(), b.answered[p.ClientOrderID()])
+}
+
+// unlisted reports whether the newest open list, which began after an order was sent and answered, does not
 // show it.
 func (b *Book) unlisted(p *account.Placement) bool {
 	list := b.listed[p.Order().Market]
-	return p.OrderID() != 0 && list.beganMS > p.SentMS() && !slices.Contains(list.unread, p.OrderID()) &&
+	return p.OrderID() != 0 && list.beganMS > b.arrivedMS(p) && !slices.Contains(list.unread, p.OrderID()) &&
 		!slices.ContainsFunc(list.orders, func(o exchange.Order) bool { return o.ID == p.OrderID() })
 }
 
-// Unlisted reports whether the newest open list, which began after an order was sent, does not show it.
+// Unlisted reports whether the newest open list, which began after an order was sent and answered, does not show it.
 func (b *Book) Unlisted(p *account.Placement) bool { return b.unlisted(p) }
 
 // NoteCancelRefused takes that the exchange refused to cancel an order.

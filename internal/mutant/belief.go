@@ -30,6 +30,10 @@ var belief = []Row{
 		"reconcile TestAWalletThatFreezesLessThanStandsTakesNoStopOff", []Edit{
 			{"reconcile.Book.freezesLess", "frozen < 0", "false"},
 		}},
+	{"read_before_it_arrived", "a list read before a stop arrived shows that it has ended", "11",
+		"reconcile TestWhatWasReadBeforeAStopArrivedDoesNotEndIt", []Edit{
+			{"reconcile.Book.arrivedMS", "b.answered[p.ClientOrderID()]", "0"},
+		}},
 	{"repetition_foreign", "a purchase that was executed twice is a person's where lists leave ids out", "42",
 		"reconcile TestARowWithoutAnIDOfTheSameAmountAndSecondIsARepetition", []Edit{
 			{"reconcile.survey.named", "repeats(order, &one.order)", "false"},
