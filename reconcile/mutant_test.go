@@ -52,6 +52,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"bridge_outgrown":           positionOutgrowsBridge,
 		"refused_sold_again":        saleAfterARefusedOne,
 		"reported_everywhere":       lostOnAnotherSymbol,
+		"unanswered_takes_off":      func(t testing.TB) { stopNotAnswered(t, nil, 0) },
 		"read_before_it_arrived":    func(t testing.TB) { readBeforeItArrived(t, 4_000, 0) },
 	})
 }

@@ -303,10 +303,12 @@ func (d *derivation) placeable(quantity exchange.Quantity) bool {
 	return rules.Tradable && rules.FloorQuantity(quantity) == quantity && !d.tooSmall(quantity)
 }
 
-// shrinkStops takes off what sells more than is held. What was canceled sells nothing any more.
+// shrinkStops takes off what sells more than is held. What was canceled sells nothing any more, and a stop that is not answered takes
+// none off that stands: the exchange may have refused it, and a list shows it otherwise.
 func (d *derivation) shrinkStops() {
 	released := func(p *account.Placement) bool {
-		return d.book.released[p.ClientOrderID()] != 0 || d.leavesUncovered(p)
+		unanswered := p.Purpose() == placement.StopLoss && p.OrderID() == 0
+		return d.book.released[p.ClientOrderID()] != 0 || unanswered || d.leavesUncovered(p)
 	}
 	explained := d.explainedOnSpot()
 	if d.walletDecides() && !d.soldByOthers() && d.book.freezesLess(d.symbol) { // that wallet takes no stop off

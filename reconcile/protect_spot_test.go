@@ -305,3 +305,50 @@ func readBeforeItArrived(t testing.TB, readMS int64, want exchange.Quantity) {
 		t.Errorf("want another stop of %d, have %d", want, have)
 	}
 }
+
+// TestAStopThatIsNotAnsweredTakesNoneOffThatStands: those that the list shows sell what is held, and the exchange may have refused the one beside
+// them. Once it is answered one of the three goes.
+func TestAStopThatIsNotAnsweredTakesNoneOffThatStands(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer record.Body // nil while there is none
+		want   int         // canceled
+	}{
+		"no answer":           {nil, 0},
+		"the answer was lost": {record.Unknown{Why: "timeout"}, 0},
+		"the exchange has it": {record.Acknowledged{OrderID: 10}, 1},
+		"the daemon started":  {record.Boot{Epoch: 2}, 0},
+		"it was refused":      {record.Refused{Why: "the free balance is less"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stopNotAnswered(t, c.answer, c.want)
+		})
+	}
+}
+
+// stopNotAnswered places a third stop beside two that stand for all 10 that are held.
+func stopNotAnswered(t testing.TB, answer record.Body, want int) {
+	w, derive := protecting(t)
+	first, second := w.places(placement.StopLoss, 8, stopOf(4)), w.places(placement.StopLoss, 9, stopOf(6))
+	third := stopOf(6)
+	third.Market, third.Symbol, third.ClientOrderID = exchange.Spot, "BTC-USDT", w.book.NextClientOrderID("t")
+	w.now += 1_000
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: third.ClientOrderID,
+		Body: record.Sending{Order: third, Purpose: placement.StopLoss, DeadlineMS: w.now + 5_000}})
+	if answer != nil {
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: third.ClientOrderID, Body: answer})
+	}
+	w.now += 1_000
+	w.shows("0", "0.01", first, second)
+	intents := derive()
+	canceled := 0
+	for i := range intents {
+		if intents[i].Purpose == placement.Cancel {
+			canceled++
+		}
+	}
+	if len(intents) != want || canceled != want {
+		t.Errorf("want %d canceled, have %+v", want, intents)
+	}
+}

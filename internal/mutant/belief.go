@@ -34,6 +34,10 @@ var belief = []Row{
 		"reconcile TestWhatWasReadBeforeAStopArrivedDoesNotEndIt", []Edit{
 			{"reconcile.Book.arrivedMS", "b.answered[p.ClientOrderID()]", "0"},
 		}},
+	{"unanswered_takes_off", "a stop on spot that is not answered takes one off that stands", "protection",
+		"reconcile TestAStopThatIsNotAnsweredTakesNoneOffThatStands", []Edit{
+			{"reconcile.derivation.shrinkStops", "p.Purpose() == placement.StopLoss && p.OrderID() == 0", "false"},
+		}},
 	{"repetition_foreign", "a purchase that was executed twice is a person's where lists leave ids out", "42",
 		"reconcile TestARowWithoutAnIDOfTheSameAmountAndSecondIsARepetition", []Edit{
 			{"reconcile.survey.named", "repeats(order, &one.order)", "false"},
