@@ -85,9 +85,9 @@ func TestGroupsHaveATableWhereThereAreSeveral(t *testing.T) {
 	}
 }
 
-func TestTheFunnelInOneLine(t *testing.T) {
+func TestTheOrderCountsInOneLine(t *testing.T) {
 	t.Parallel()
-	for want, f := range map[string]Funnel{
+	for want, f := range map[string]OrderCounts{
 		"0 wanted, 0 placed, 0 filled": {},
 		"9 wanted, 7 placed, 5 filled": {Wanted: 9, Placed: 7, Filled: 5, Unfinished: 2},
 		"9 wanted, 7 placed, 5 filled, 3 refused": {Wanted: 9, Placed: 7, Filled: 5, Refused: []RuleCount{{"margin", 1}},

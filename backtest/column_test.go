@@ -154,8 +154,8 @@ func TestALargeOrderIsFilledOverSeveralCandles(t *testing.T) {
 	if len(quantities) != 6 || quantities[0] != "0.5" || quantities[2] != "0.2" || quantities[3] != "0.5" || result.OpenPosition != nil {
 		t.Errorf("want 0.5, 0.5, 0.2 each way, have %v", quantities)
 	}
-	if result.Funnel.Placed != 2 || result.Funnel.Filled != 2 {
-		t.Errorf("want two orders, filled, have %+v", result.Funnel)
+	if result.Orders.Placed != 2 || result.Orders.Filled != 2 {
+		t.Errorf("want two orders, filled, have %+v", result.Orders)
 	}
 }
 

@@ -215,7 +215,7 @@ func difference(one, other *backtest.Result) string {
 			return fmt.Sprintf("execution %d: %v and %v", i, at(one), at(other))
 		}
 	}
-	return fmt.Sprintf("executions are equal: %+v %+v", one.Funnel, other.Funnel)
+	return fmt.Sprintf("executions are equal: %+v %+v", one.Orders, other.Orders)
 }
 
 // TestSteadyStrategiesTradeTheSameByBothMachines has strategies of the library that say when a candle changes nothing, whom the

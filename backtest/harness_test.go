@@ -244,10 +244,10 @@ func harness(t *testing.T, market exchange.Market, c *candidate, met *condition)
 	}
 	addUp(t, result, s.PriceDecimal(candles.Close[candles.Len()-1]).String())
 	if met.trades && !c.quiet && result.Fills == 0 {
-		t.Errorf("want it to trade, have no fill; refused %+v, not traded %+v", result.Funnel.Refused, result.NotTraded)
+		t.Errorf("want it to trade, have no fill; refused %+v, not traded %+v", result.Orders.Refused, result.NotTraded)
 	}
-	if result.Fills == 0 && result.Funnel.Wanted > 0 && len(result.NotTraded) == 0 {
-		t.Errorf("it wanted %d orders and traded none: want a reason", result.Funnel.Wanted)
+	if result.Fills == 0 && result.Orders.Wanted > 0 && len(result.NotTraded) == 0 {
+		t.Errorf("it wanted %d orders and traded none: want a reason", result.Orders.Wanted)
 	}
 	if met.name == "a pause" {
 		pausedAndWentOn(t, c, result, candles)

@@ -143,8 +143,8 @@ func TestEveryRunAddsUpAndIsRepeatable(t *testing.T) {
 				if result.Liquidations == 0 { // a bankrupt wallet's loss is not all its owner's
 					addUp(t, result, config.Legs[0].Tape.Symbol.PriceDecimal(last).String())
 				}
-				if result.Funnel.Placed > 2*result.Candles {
-					t.Errorf("seed %d: %d orders in %d candles: a plan and its derivation disagree, again and again", seed, result.Funnel.Placed,
+				if result.Orders.Placed > 2*result.Candles {
+					t.Errorf("seed %d: %d orders in %d candles: a plan and its derivation disagree, again and again", seed, result.Orders.Placed,
 						result.Candles)
 				}
 				again := mustRun(t, w.config(t, seed))

@@ -50,7 +50,7 @@ type Result struct {
 	Rejections    int                 `json:"rejections"` // orders refused by the exchange
 	Figures       Figures             `json:"figures"`
 	Metrics       map[string]*float64 `json:"metrics"` // by name, of the daily equity beside holding; null where undefined
-	Funnel        Funnel              `json:"orders"`
+	Orders        OrderCounts         `json:"orders"`
 	EndedBy       *EndedBy            `json:"ended_by"`          // null: the candles did
 	NotTraded     []NotTraded         `json:"not_traded"`        // what was wanted
 	Notices       *Notices            `json:"notices,omitempty"` // of strategies, to people
@@ -167,7 +167,7 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 		InitialEquity: l.initial.String(), FinalEquity: l.equity.String(), Wallet: l.wallet.String(), TotalFees: fees.String(), TotalFunding: funding.String(),
 		TotalSlippage: l.slipped.String(), MaxDrawdown: deepest.depth * 100, Drawdown: deepest.figure(),
 		Exposure: 100 * float64(l.exposed) / float64(l.slots), YearDays: daysPerYear,
-		Liquidations: l.liquidations, Refusals: total(l.events.refused), Rejections: total(l.events.rejected), Funnel: l.events.closed(),
+		Liquidations: l.liquidations, Refusals: total(l.events.refused), Rejections: total(l.events.rejected), Orders: l.events.closed(),
 		EndedBy: r.endedBy(), NotTraded: r.notTraded(), Notices: r.ledger.events.notices, BreakEven: r.breakEven(),
 		Elapsed: elapsed.Seconds(), Speed: float64(candles) / max(elapsed.Seconds(), 1e-9), Version: r.config.Version, Inputs: r.config.Inputs,
 		Machine:    r.machineName(),

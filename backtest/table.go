@@ -60,7 +60,7 @@ func (r *Result) Table(w io.Writer, colour bool) {
 	if r.BreakEven != nil {
 		t.AppendRow(table.Row{"break-even slippage", Figure(r.BreakEven, 3) + " %"})
 	}
-	t.AppendRow(table.Row{"orders", r.Funnel.line()})
+	t.AppendRow(table.Row{"orders", r.Orders.line()})
 	r.boundRows(t)
 	t.Render()
 	r.columnTable(w, colour)

@@ -82,8 +82,8 @@ func groupTable(w io.Writer, first string) table.Writer {
 	return t
 }
 
-// line says the funnel in one line.
-func (f *Funnel) line() string {
+// line says the counts in one line.
+func (f *OrderCounts) line() string {
 	line := fmt.Sprintf("%d wanted, %d placed, %d filled", f.Wanted, f.Placed, f.Filled)
 	if n := sum(f.Refused) + sum(f.Rejected); n > 0 {
 		line += fmt.Sprintf(", %d refused", n)

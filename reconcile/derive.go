@@ -55,7 +55,7 @@ func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *
 	}
 	switch {
 	case desired.Frozen && (symbol.Position != 0 || symbol.Known() != 0 || symbol.spot.presumed != 0):
-	case b.StandsDown() != "":
+	case b.StandsDown():
 		d.protectStandingDown()
 	default:
 		d.protect()
@@ -178,7 +178,7 @@ func (d *derivation) measureHeld() {
 		if flatten && d.symbol.Quarantine() != "" && d.symbol.Rules != nil {
 			position = d.book.heldInQuarantine(d.symbol)
 		}
-		if d.held = max(0, position-d.book.sellsUnknown(d.symbol)); d.book.StandsDown() != "" {
+		if d.held = max(0, position-d.book.sellsUnknown(d.symbol)); d.book.StandsDown() {
 			d.held = max(0, min(position, d.symbol.heldWithTwin()-d.book.sellsUnknown(d.symbol)))
 		}
 		return

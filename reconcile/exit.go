@@ -29,7 +29,7 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 	if p := d.exitForProtection(); p != nil && !d.mayRepeat(p) {
 		return
 	}
-	if d.book.StandsDown() != "" && d.symbol.Key().Market == exchange.Spot {
+	if d.book.StandsDown() && d.symbol.Key().Market == exchange.Spot {
 		if d.makeRoom(abs(position)) { // what another bought keeps its stops
 			return
 		}

@@ -39,7 +39,7 @@ func (s *survey) foreign(symbol *SymbolState) {
 			}
 			s.emit(symbol.about(record.Adopted{Quantity: -symbol.Known(), Evidence: evidence}))
 		}
-	case s.book.StandsDown() != "":
+	case s.book.StandsDown():
 		s.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+" while another botd may be placing")
 		return
 	case s.marginDenies(symbol):

@@ -9,11 +9,11 @@ import (
 // pass is one pass over all strategies after a read. What every strategy needs and is summed over all symbols is summed
 // once in it: nothing is read meanwhile, and an order that is sent changes a sum by no more than it takes itself.
 type pass struct {
-	number     uint64 // changes with each pass, and with a record that may change a sum; 0 while none is under way
-	last       uint64 // the last number given
-	sent       []*account.Placement
-	marked     summed[exchange.Amount]
-	standsDown summed[string]
+	number       uint64 // changes with each pass, and with a record that may change a sum; 0 while none is under way
+	last         uint64 // the last number given
+	sent         []*account.Placement
+	marked       summed[exchange.Amount]
+	unknownOrder summed[string]
 }
 
 // summed is a sum, and the number of the pass in which it was made.

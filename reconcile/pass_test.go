@@ -39,14 +39,14 @@ func TestAPassEndsWithWhatMayChangeItsSums(t *testing.T) {
 			symbol.Position, symbol.Last, symbol.Mark, symbol.MarkedAt = 100, 51_000e8, 51_000e8, 50_000e8
 			b.BeginPass()
 			b.Marked()
-			b.StandsDown()
+			b.UnknownOrder()
 			before, _ := b.Pass()
 			b.Apply(&record.Record{Strategy: "one", Symbol: key, ClientOrderID: "a", Body: c.body})
 			after, sent := b.Pass()
 			if same := before == after; same != c.same || len(sent) != c.sent {
 				t.Errorf("want the same pass: %v, with %d sent; have %v, %d", c.same, c.sent, same, len(sent))
 			}
-			if have := b.StandsDown(); have != c.stand {
+			if have := b.UnknownOrder(); have != c.stand {
 				t.Errorf("want it to stand down for %q, have %q", c.stand, have)
 			}
 			if have, want := b.Marked(), b.sumMarked(); have != want {

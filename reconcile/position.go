@@ -244,7 +244,7 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	s.noteExcess(symbol)
 	s.noteDiffers(symbol)
 	s.presume(symbol)
-	if s.book.StandsDown() != "" {
+	if s.book.StandsDown() {
 		s.noteSoldUnknown(symbol)
 	}
 	live := s.book.liveOn(symbol.Key())
@@ -308,11 +308,11 @@ func (b *Book) inWallet(symbol *SymbolState) exchange.Quantity {
 // an exit on spot sells whatever there is. A wallet that may be older than the
 // last fills may still show what they sold.
 func (s *survey) boundByWallet(symbol *SymbolState) {
-	if s.book.StandsDown() == "" && symbol.Quarantine() == "" {
+	if !s.book.StandsDown() && symbol.Quarantine() == "" {
 		return
 	}
 	held, early := s.book.inWallet(symbol), s.mayPrecedeFill(symbol)
-	if early && s.book.StandsDown() == "" && symbol.Cause() == record.ExecutedBeyond {
+	if early && !s.book.StandsDown() && symbol.Cause() == record.ExecutedBeyond {
 		return // all that botd sold is known
 	}
 	if early {
@@ -341,7 +341,7 @@ const shortWallet = "the wallet holds less than the fills explain"
 // waits for a person.
 func (s *survey) decideMissing(symbol *SymbolState, short exchange.Quantity) {
 	symbol.short = -short
-	if s.book.StandsDown() != "" { // it may be its sale, and of what that one bought
+	if s.book.StandsDown() { // it may be its sale, and of what that one bought
 		s.quarantineFor(symbol, record.SoldByOthers, shortWallet+" while another botd may be placing")
 		return
 	}

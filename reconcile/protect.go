@@ -92,7 +92,7 @@ func (d *derivation) protect() {
 	switch {
 	case d.dusting:
 		return // what stands closes the rest
-	case d.symbol.Key().Market == exchange.Spot && (d.explainedOnSpot() > 0 || d.soldByOthers() || d.book.StandsDown() != "" && d.symbol.heldWithTwin() > 0):
+	case d.symbol.Key().Market == exchange.Spot && (d.explainedOnSpot() > 0 || d.soldByOthers() || d.book.StandsDown() && d.symbol.heldWithTwin() > 0):
 		d.protectSpot()
 		return
 	case d.symbol.Key().Market == exchange.Spot && d.held != 0:

@@ -36,7 +36,7 @@ func (d *derivation) protectSpot() {
 		return
 	}
 	uncovered := d.uncovered()
-	if d.book.StandsDown() != "" && uncovered > 0 {
+	if d.book.StandsDown() && uncovered > 0 {
 		uncovered = max(0, uncovered-d.twinPending())
 	}
 	if d.historyUnread() && d.book.walletMS >= d.book.bootMS+d.book.Settle().StalenessMS { // before that a wallet may be older than the last fill
@@ -51,7 +51,7 @@ func (d *derivation) protectSpot() {
 	case d.tooSmall(uncovered) && moved:
 		d.moveStops(price)
 	case d.tooSmall(missing):
-	case len(d.stops) >= mostStops && !d.desired.Unread && d.book.StandsDown() == "" && d.calm(): // where it stands down no stop is taken off for another
+	case len(d.stops) >= mostStops && !d.desired.Unread && !d.book.StandsDown() && d.calm(): // where it stands down no stop is taken off for another
 		d.joinStops()
 	case d.pricePassed(placement.StopLoss, price) && len(d.stops) == 0:
 		d.exitNow(placement.StopLoss, "the stop's price was passed already")
@@ -103,7 +103,7 @@ func (d *derivation) allShown() bool {
 // what the fills explain, since nothing but that wallet says that any of it is gone. What a
 // purchase has bought that no list shows counts as far as the wallet shows it.
 func (d *derivation) explainedOnSpot() exchange.Quantity {
-	if d.book.StandsDown() != "" {
+	if d.book.StandsDown() {
 		return d.symbol.heldWithTwin() - d.book.sellsUnknown(d.symbol)
 	}
 	switch {
@@ -189,7 +189,7 @@ func (d *derivation) selling(replaced func(*account.Placement) bool) (sum exchan
 func (d *derivation) exitPart() {
 	left, shown, ended := d.explainedOnSpot(), d.beyondBaseline(), exchange.Quantity(0)
 	sold := shown < left
-	if d.book.StandsDown() != "" {
+	if d.book.StandsDown() {
 		left = d.held
 	}
 	for _, p := range slices.Concat(d.stops, d.targetOrders) {
@@ -223,7 +223,7 @@ func (d *derivation) exitPart() {
 func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
 	clipped, symbol := d.clip(quantity, func(p *account.Placement) bool { return !p.Seen() && !d.leavesUncovered(p) }), d.symbol
 	young := symbol.spot.early || d.book.WalletMS <= symbol.FilledMS()+d.book.Settle().StalenessMS
-	doubted := symbol.misses.sinceMS != 0 && d.book.StandsDown() == ""
+	doubted := symbol.misses.sinceMS != 0 && !d.book.StandsDown()
 	if clipped >= quantity || !young && !doubted || symbol.Quarantine() != "" || symbol.spot.overdrawn && !d.tooSmall(clipped) {
 		return clipped
 	}

@@ -120,7 +120,7 @@ func (d *derivation) leavesUncovered(p *account.Placement) bool {
 	}
 	lost := p.State() == placement.Uncertain && p.OrderID() == 0 && d.book.unfrozen[p.ClientOrderID()] &&
 		d.nowMS-max(p.SentMS(), p.UnknownMS()) >= repeatMS
-	return lost && d.book.walletRead && d.book.StandsDown() == "" && (d.inWalletYet(p) || d.book.freezesLess(d.symbol))
+	return lost && d.book.walletRead && !d.book.StandsDown() && (d.inWalletYet(p) || d.book.freezesLess(d.symbol))
 }
 
 // freezesLess reports whether the wallet freezes less of a spot symbol's asset than what the open list shows for sale: it

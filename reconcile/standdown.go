@@ -8,13 +8,16 @@ import (
 	"botd/reconcile/placement"
 )
 
-// StandsDown returns the client order id of an order that carries this instance's
+// UnknownOrder returns the client order id of an order that carries this instance's
 // prefix and is not in the journal, seen now or since a person last armed the
 // account, or that a symbol was quarantined for and still is; empty for none. Both
 // are in the journal: a start stands down before it has read anything. A second instance, or this one with a later journal, may
 // be at work (case 15): nothing opens, nothing that stands is moved or canceled, and
 // no protection that stands is placed again, whoever placed it.
-func (b *Book) StandsDown() string { return b.pass.standsDown.once(&b.pass, b.findUnknown) }
+func (b *Book) UnknownOrder() string { return b.pass.unknownOrder.once(&b.pass, b.findUnknown) }
+
+// StandsDown reports whether there is such an order.
+func (b *Book) StandsDown() bool { return b.UnknownOrder() != "" }
 
 func (b *Book) findUnknown() string {
 	if id := b.Halted().Unknown; id != "" {

@@ -51,7 +51,7 @@ func TestStandingDownProtectsWhatNothingProtectsAndLeavesWhatStands(t *testing.T
 			}
 			d.now += 2 * int64(exchange.Minute1)
 			d.observe(20, nil, orders...)
-			if d.book.StandsDown() == "" {
+			if !d.book.StandsDown() {
 				t.Fatal("want an order under this prefix that the journal does not know to stand it down")
 			}
 			var have []placement.Purpose
@@ -88,7 +88,7 @@ func TestStandingDownABridgeIsTheStop(t *testing.T) {
 			Type: exchange.Limit, Quantity: 5, Price: 40_000_00, Status: exchange.StatusOpen}
 		d.now += 2 * int64(exchange.Minute1)
 		d.observe(20, nil, stands, unknown)
-		if d.book.StandsDown() == "" {
+		if !d.book.StandsDown() {
 			t.Fatal("want an order under this prefix that the journal does not know to stand it down")
 		}
 		var have []placement.Purpose
@@ -118,7 +118,7 @@ func TestStandingDownLastsUntilAPersonArms(t *testing.T) {
 		{record.Halt{}, "", false},
 	} {
 		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: step.id, Body: step.record})
-		if have := d.book.StandsDown() != ""; have != step.want {
+		if have := d.book.StandsDown(); have != step.want {
 			t.Errorf("after %+v %s: want standing down %t, have %t", step.record, step.id, step.want, have)
 		}
 	}
@@ -162,8 +162,8 @@ func standsDownAfterAStart(t testing.TB) {
 	foreign := exchange.Order{ID: 90, ClientOrderID: "bt-00000100000-1", Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
 		Type: exchange.Limit, Quantity: 5, Price: 40_000_00, Status: exchange.StatusOpen}
 	journal := d.observe(0, nil, foreign)
-	if d.book.StandsDown() == "" || d.book.Symbol(bitcoin).Quarantine() != lostJournal {
-		t.Fatalf("want it standing down and the symbol quarantined, have %q, %q", d.book.StandsDown(), d.book.Symbol(bitcoin).Quarantine())
+	if !d.book.StandsDown() || d.book.Symbol(bitcoin).Quarantine() != lostJournal {
+		t.Fatalf("want it standing down and the symbol quarantined, have %q, %q", d.book.UnknownOrder(), d.book.Symbol(bitcoin).Quarantine())
 	}
 	start := func() *Book {
 		book := NewBook(d.book.Settle())
@@ -173,11 +173,11 @@ func standsDownAfterAStart(t testing.TB) {
 		}
 		return book
 	}
-	if have := start().StandsDown(); have != foreign.ClientOrderID {
+	if have := start().UnknownOrder(); have != foreign.ClientOrderID {
 		t.Errorf("a start that has read nothing: want it to stand down for %q, have %q", foreign.ClientOrderID, have)
 	}
 	journal = append(journal, d.book.Resolve(bitcoin, false, "one", "looked at")...)
-	if have := start().StandsDown(); have != "" {
+	if have := start().UnknownOrder(); have != "" {
 		t.Errorf("a start after a person decided: want no standing down, have %q", have)
 	}
 }

@@ -52,7 +52,7 @@ func (s *survey) isTwinOrder(o *exchange.Order) bool {
 	if !s.book.Sent(o.Key(), id) {
 		return true
 	}
-	found, standing := placement.ParseSerial(s.book.StandsDown())
+	found, standing := placement.ParseSerial(s.book.UnknownOrder())
 	return standing && found.Start == id.Start
 }
 
@@ -79,7 +79,7 @@ func (s *SymbolState) noteTwinOrder(o *exchange.Order, atMS int64, fee exchange.
 // TwinPosition is what of a spot symbol's asset the twin has bought and not sold, as far as the wallet shows it, and since when
 // botd has seen it; zero for none. It is protected while botd stands down; a person says whose it is.
 func (b *Book) TwinPosition(symbol *SymbolState) (quantity exchange.Quantity, sinceMS int64) {
-	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || b.StandsDown() == "" || len(symbol.spot.twinOrders) == 0 {
+	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || !b.StandsDown() || len(symbol.spot.twinOrders) == 0 {
 		return 0, 0
 	}
 	quantity = symbol.Rules.FloorQuantity(symbol.heldWithTwin() - max(0, symbol.Known()-symbol.Fees()))
@@ -132,7 +132,7 @@ const yieldMS = 3_500
 // younger reports whether botd stands down for one that began before it. Both compare the starts in which
 // they found each other, so that a start since changes nothing.
 func (b *Book) younger() bool {
-	id, standing := placement.ParseSerial(b.StandsDown())
+	id, standing := placement.ParseSerial(b.UnknownOrder())
 	own := b.Start()
 	if halted := b.Halted(); halted.Unknown != "" {
 		own = halted.Start
@@ -147,7 +147,7 @@ func (b *Book) YieldMS(symbol *SymbolState, decidedMS int64) int64 {
 	if symbol.Key().Market != exchange.Spot {
 		return 0
 	}
-	id, standing := placement.ParseSerial(b.StandsDown())
+	id, standing := placement.ParseSerial(b.UnknownOrder())
 	switch {
 	case !standing:
 		return 0
@@ -185,7 +185,7 @@ func (s *survey) noteExcess(symbol *SymbolState) {
 	t.excess = sells - symbol.heldWithTwin()
 	frozen := symbol.Rules.QuantityOf(s.book.Balance(symbol.Rules.Base).Frozen)
 	switch {
-	case t.excess <= 0 || s.book.StandsDown() == "" || frozen < sells || symbol.worthless(t.excess):
+	case t.excess <= 0 || !s.book.StandsDown() || frozen < sells || symbol.worthless(t.excess):
 		t.excess, t.excessMS = 0, 0
 	case t.excessMS == 0:
 		t.excessMS = s.fetched.EndedMS
@@ -218,7 +218,7 @@ func (d *derivation) shrinks(i *Intent, excess *exchange.Quantity) bool {
 // TwinUncovered reports whether botd stands down and no stop covers part of what is held: the next round
 // must be soon.
 func (b *Book) TwinUncovered(symbol *SymbolState) bool {
-	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || b.StandsDown() == "" {
+	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || !b.StandsDown() {
 		return false
 	}
 	left := symbol.heldWithTwin() - b.sellsWithTwin(symbol)

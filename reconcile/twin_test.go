@@ -58,7 +58,7 @@ func boughtByAnother(t testing.TB) {
 	w.shows("1", "0.01", stop)
 	bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 7, 7, w.now)
 	w.sees("1.007", "0.01", []exchange.Order{bought}, stop)
-	if w.book.StandsDown() == "" {
+	if !w.book.StandsDown() {
 		t.Fatal("want botd to stand down for an order that only the history shows")
 	}
 	if have := stopped(derive()); have != 0 {

@@ -153,7 +153,7 @@ func (s *survey) noteSoldUnknown(symbol *SymbolState) {
 // decideShortWallet decides a wallet that holds less than the fills explain: by a witness what it
 // means goes by policy, without one the wallet is contradicted.
 func (s *survey) decideShortWallet(symbol *SymbolState, short exchange.Quantity) {
-	if s.book.StandsDown() != "" { // the journal misses orders, the sale may be one of them
+	if s.book.StandsDown() { // the journal misses orders, the sale may be one of them
 		symbol.short = -short
 	}
 	switch sales, sold := s.salesOfOthers(symbol); {

@@ -60,7 +60,7 @@ func newPage(r *backtest.Result, sources []Source) *page {
 	if r.Study != nil {
 		p.Shuffled = shuffled(r.Study.Shuffles)
 	}
-	p.Stages = stages(&r.Funnel)
+	p.Stages = stages(&r.Orders)
 	p.Weekdays, p.Hours = timeRows(r.Figures.ByWeekday), timeRows(r.Figures.ByHour)
 	p.Entries, p.Exits = reasonRows(r.ByEntry), reasonRows(r.ByExit)
 	for _, s := range r.BySymbol {
@@ -201,7 +201,7 @@ type stage struct {
 	Bar   template.HTML
 }
 
-func stages(f *backtest.Funnel) []stage {
+func stages(f *backtest.OrderCounts) []stage {
 	list := []stage{{Name: "wanted", Count: f.Wanted, Note: "changes the strategies' plans asked for, each counted once"}}
 	for _, r := range f.Refused {
 		list = append(list, stage{Name: "refused: " + r.Rule, Count: r.Count, Note: "by botd's own rules"})

@@ -186,7 +186,7 @@ func (i *inspector) belief() {
 		if declared {
 			watch.knownMS = w.nowMS
 		}
-		if watch.bridged && book.StandsDown() != "" {
+		if watch.bridged && book.StandsDown() {
 			watch.knownMS = w.nowMS // where botd stands down nothing that stands is moved: a bridge over all of it stays, and is the stop
 		}
 		if declared || i.agrees(watch, state) {

@@ -66,7 +66,7 @@ func (d *dispatcher) actUnread(leg *leg) (acted int) {
 	if d.halts.stopped || d.config.Rehearse || leg.config.Removed && level == record.LevelNone {
 		return 0
 	}
-	if mayMissSale := d.book.StandsDown() != "" || leg.symbol.Quarantine() != "" && leg.symbol.Cause() != record.ExecutedBeyond; mayMissSale &&
+	if mayMissSale := d.book.StandsDown() || leg.symbol.Quarantine() != "" && leg.symbol.Cause() != record.ExecutedBeyond; mayMissSale &&
 		leg.symbol.Key().Market == exchange.Spot {
 		return 0 // only the wallet shows what the journal misses
 	}

@@ -136,7 +136,7 @@ func (r *round) fetchSpotHistory() {
 		r.askForRound(purpose{kind: callHistory, symbol: r.book.Symbol(refused.Symbol)},
 			exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: refused.Symbol.Name, StartMS: max(0, refused.SentMS-60_000), Limit: spotHistory})
 	}
-	standsDown := r.book.StandsDown() != "" // what another botd does is in no list of botd's own
+	standsDown := r.book.StandsDown() // what another botd does is in no list of botd's own
 	for _, leg := range r.legs {
 		if leg.symbol.Key().Market == exchange.Spot && (standsDown || !leg.symbol.Read) && !r.config.Feed {
 			r.askForRound(purpose{kind: callNewest, symbol: leg.symbol},

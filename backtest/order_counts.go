@@ -14,8 +14,8 @@ import (
 	"botd/runtime/engine"
 )
 
-// Funnel counts the outcomes of orders: derived, refused by rule, placed, ended.
-type Funnel struct {
+// OrderCounts counts the outcomes of orders: derived, refused by rule, placed, ended.
+type OrderCounts struct {
 	Wanted     int         `json:"wanted"`   // intents, each counted once however often it was derived again
 	Refused    []RuleCount `json:"refused"`  // by botd's own rules
 	Placed     int         `json:"placed"`   // sent to the exchange
@@ -52,7 +52,7 @@ const maxLevels = 50_000
 
 // events are the facts of a run that its reader must know of.
 type events struct {
-	funnel     Funnel
+	counts     OrderCounts
 	refused    map[string]int // by rule
 	rejected   map[string]int
 	refusal    string // the first one
@@ -96,7 +96,7 @@ func (e *events) count(note *engine.Note, equity exchange.Amount) {
 	switch fact := note.Fact.(type) {
 	case engine.NoteIntent:
 		if orders(fact.Intent.Purpose) {
-			e.funnel.Wanted++
+			e.counts.Wanted++
 		}
 	case engine.NoteDecision:
 		e.decided(note, &fact, equity)
@@ -117,7 +117,7 @@ func (e *events) count(note *engine.Note, equity exchange.Amount) {
 			e.refusal = fact.Refusal.Error()
 		}
 	case engine.NotePlaced:
-		e.funnel.Placed++
+		e.counts.Placed++
 		if e.wanted == nil {
 			e.wanted, e.tags = map[string]tag{}, map[int64]tag{}
 		}
@@ -162,11 +162,11 @@ func ruleOf(err error) string {
 func (e *events) settled(atMS int64, fact *engine.NoteSettled) {
 	switch {
 	case fact.State == placement.Filled:
-		e.funnel.Filled++
+		e.counts.Filled++
 	case fact.Filled > 0:
-		e.funnel.Part++
+		e.counts.Part++
 	default:
-		e.funnel.Canceled++
+		e.counts.Canceled++
 	}
 	if at := e.tags[fact.OrderID].level; at > 0 {
 		e.levels[at-1].ToMS = atMS
@@ -186,13 +186,13 @@ func (e *events) level(note *engine.Note, fact *engine.NotePlaced) int {
 
 // sent counts an order of the direct machine.
 func (e *events) sent(id int64, of tag) {
-	e.funnel.Wanted++
-	e.funnel.Placed++
+	e.counts.Wanted++
+	e.counts.Placed++
 	e.alone, e.aloneID = of, id
 }
 
 // filled counts that it was filled whole.
-func (e *events) filled() { e.funnel.Filled++ }
+func (e *events) filled() { e.counts.Filled++ }
 
 // orders reports whether an intent places an order.
 func orders(p placement.Purpose) bool { return p != placement.Cancel && p != placement.Leverage }
@@ -216,9 +216,9 @@ func (e *events) tagOf(f *sim.Fill) tag {
 	return e.tags[f.OrderID]
 }
 
-// closed returns the funnel of a finished run.
-func (e *events) closed() Funnel {
-	f := e.funnel
+// closed returns the counts of a finished run.
+func (e *events) closed() OrderCounts {
+	f := e.counts
 	f.Refused, f.Rejected = ranked(e.refused), ranked(e.rejected)
 	f.Unfinished = f.Placed - f.Filled - f.Part - f.Canceled - sum(f.Rejected)
 	return f
