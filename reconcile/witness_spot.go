@@ -64,17 +64,38 @@ const mostAsked = 10
 // be: what the order history shows of it is evidence by itself, and a stop is due at once.
 func (s *survey) noteDiffers(symbol *SymbolState) {
 	t := &symbol.spot
-	by := s.book.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
-	switch {
-	case symbol.Last <= 0,
-		symbol.Known() == 0 && !s.book.liveOn(symbol.Key()) && !s.book.mayHaveBought(symbol),
-		symbol.Rules.Notional(symbol.Last, abs(by)).Less(symbol.Rules.MinNotional):
+	switch by := s.book.walletDiffers(symbol); {
+	case by == 0:
 		t.differs, t.asked = 0, 0
 	case by != t.differs:
 		t.differs, t.asked = by, 0
 	default:
 		t.asked++
 	}
+}
+
+// walletDiffers returns by how much the newest wallet holds more of a spot symbol than what fills explain; 0 where that is not worth an
+// order, and where botd neither holds any of it nor may have bought some.
+func (b *Book) walletDiffers(symbol *SymbolState) exchange.Quantity {
+	unconcerned := symbol.Known() == 0 && !b.liveOn(symbol.Key()) && !b.mayHaveBought(symbol)
+	if symbol.Rules == nil || symbol.Last <= 0 || unconcerned {
+		return 0
+	}
+	by := b.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
+	if symbol.Rules.Notional(symbol.Last, abs(by)).Less(symbol.Rules.MinNotional) {
+		return 0
+	}
+	return by
+}
+
+// WalletAhead reports whether the wallet shows what an order on spot has filled before a list does: its money without its coins, or the
+// other way round, is neither a loss nor a gain. It is so until the order history has been asked about it often enough.
+func (b *Book) WalletAhead(symbol *SymbolState) bool {
+	if symbol.Key().Market != exchange.Spot {
+		return false
+	}
+	by := b.walletDiffers(symbol)
+	return by != 0 && (by != symbol.spot.differs || symbol.Suspect())
 }
 
 // mayHaveBought reports whether a purchase that was refused may have been executed, and no

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -107,9 +108,9 @@ func TestAClockThatJumpsByMoreThanASecondIsReadAtOnce(t *testing.T) {
 	t.Parallel()
 	for jump, want := range map[time.Duration]int{time.Second: 0, time.Second + 1: 1, -time.Second: 0, -time.Second - 1: 1, 0: 0} {
 		synctest.Test(t, func(t *testing.T) {
-			var moved time.Duration
+			var moved atomic.Int64
 			v := newVenue(t)
-			client := ready(t, openPipe(t, v, func(c *Config) { c.Clock = func() time.Time { return time.Now().Add(moved) } }))
+			client := ready(t, openPipe(t, v, func(c *Config) { c.Clock = func() time.Time { return time.Now().Add(time.Duration(moved.Load())) } }))
 			ctx, cancel := context.WithCancel(t.Context())
 			readings, done := make(chan ClockReading, 16), make(chan struct{})
 			go func() {
@@ -118,7 +119,7 @@ func TestAClockThatJumpsByMoreThanASecondIsReadAtOnce(t *testing.T) {
 			}()
 			time.Sleep(1500 * time.Millisecond)
 			synctest.Wait()
-			moved = jump
+			moved.Store(int64(jump))
 			time.Sleep(time.Second)
 			synctest.Wait()
 			if len(readings) != want {

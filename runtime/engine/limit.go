@@ -16,7 +16,7 @@ type limits struct {
 	*base
 	accounting *accounting
 	watching   bool // between rounds too
-	mixed      bool // positions are newer than the money: the equity would be of two moments
+	mixed      bool // positions and money are of two moments, and so would be the equity
 }
 
 // watchLimits checks every limit that follows equity.

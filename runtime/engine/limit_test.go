@@ -463,3 +463,32 @@ func TestALimitEndsAndADayBeginsAtTheirTimeAndNotWithTheNextIdleRound(t *testing
 	w.pass(3_000)
 	w.wantSound()
 }
+
+// TestAPurchaseThatNoListShowsYetIsNoLoss: the wallet shows the money spent, and nothing what it bought.
+func TestAPurchaseThatNoListShowsYetIsNoLoss(t *testing.T) {
+	t.Parallel()
+	desired := exchange.Quantity(100_00) // 0.1 BTC, for 5,000 USDT
+	w := desiring(t, &desired, onSpot, accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(300)}}))
+	w.mirror = func(answer *exchange.Answer) {
+		switch answer.Operation {
+		case exchange.SpotOpenOrders, exchange.SpotOrderHistory:
+			answer.Orders = exchange.FetchedOf[exchange.Order](nil)
+		case exchange.SpotUserTrades:
+			answer.Fills = exchange.FetchedOf[exchange.UserTrade](nil)
+		}
+	}
+	w.pass(8_000)
+	if u := w.utilization("account", risk.MaxDailyLoss); w.symbol().Known() != 0 || u.State == risk.StateBreached {
+		t.Errorf("want a purchase that no list shows, and no loss, have %d, %+v\n%s", w.symbol().Known(), u, w.story())
+	}
+	w.mirror = nil
+	w.pass(20_000)
+	if u := w.utilization("account", risk.MaxDailyLoss); w.symbol().Known() == 0 || u.State != risk.StateOK {
+		t.Errorf("want it bought and no loss, have %d, %+v", w.symbol().Known(), u)
+	}
+	w.price("46000")
+	w.pass(20_000)
+	if u := w.utilization("account", risk.MaxDailyLoss); u.State != risk.StateBreached {
+		t.Errorf("want some 400 USDT of loss breached, have %+v", u)
+	}
+}

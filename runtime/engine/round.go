@@ -308,7 +308,7 @@ func (r *round) finishRound() bool {
 	r.results.attribute(snapshot)
 	futuresRead, spotRead := snapshot.Account != nil || !r.trades(exchange.Futures), snapshot.Balances.Done() || !r.trades(exchange.Spot)
 	whole := futuresRead && spotRead
-	if r.limits.mixed = !whole && (r.limits.mixed || r.moved()); whole {
+	if r.limits.mixed = r.walletAhead() || !whole && (r.limits.mixed || r.moved()); whole {
 		r.limits.watchLimits(true)
 	}
 	r.alarms.guardPrefix()
@@ -369,6 +369,11 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 	}
 	r.alarms.watchForeign()
 	r.alarms.watchContradicted()
+}
+
+// walletAhead reports whether the equity would be of two moments, since a wallet shows what no list does yet.
+func (r *round) walletAhead() bool {
+	return !r.config.Feed && slices.ContainsFunc(r.legs, func(leg *leg) bool { return r.book.WalletAhead(leg.symbol) })
 }
 
 // moved reports whether the round has changed what a strategy holds.
