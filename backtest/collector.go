@@ -2,7 +2,7 @@ package backtest
 
 import "runtime/debug"
 
-// CollectOften has garbage collected more often until the function that it returns is called, and says so again where the
+// CollectOften has garbage collected more often until the function that it returns is called; call it again where the
 // number of candles becomes known (0 before). Candles are most of the memory and hold no pointer: beside many of them that
 // costs little, and keeps a run within twice the size of its file.
 func CollectOften(candles int) (end func()) {

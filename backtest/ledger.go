@@ -180,7 +180,7 @@ func (l *measurement) hold(leg *leg, last int) {
 func (l *measurement) pass(closeMS int64, before float64) {
 	l.slots++
 	l.equities += l.level
-	if l.holds { // else it is zero, which an addition would only cost time
+	if l.holds { // else it is zero, and an addition would only cost time
 		l.leverage += l.held()
 	}
 	if closeMS >= l.hours.nextMS {
