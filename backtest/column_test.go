@@ -92,7 +92,7 @@ func TestThreeColumnsAreThreeMarketsOfOneRun(t *testing.T) {
 }
 
 // TestBreakEvenSlippageLeavesNothing runs the reference again with the slippage
-// that is said to eat its profit.
+// that is reported to eat its profit.
 func TestBreakEvenSlippageLeavesNothing(t *testing.T) {
 	t.Parallel()
 	config := crossing(t, recordedHours(t, exchange.Futures), exchange.RateOne, strategy.Protection{}, strategy.Values{"fast": "10", "slow": "50"})

@@ -198,7 +198,7 @@ func TestBothMachinesDoTheSame(t *testing.T) {
 	}
 	t.Logf("%d fills by the direct machine; runs by machine: %v", fills, machines)
 	if machines["direct"] < twins/6 || fills < 15*twins {
-		t.Errorf("want the direct machine looked at often, have %d fills in %d runs", fills, machines["direct"])
+		t.Errorf("want the direct machine compared often, have %d fills in %d runs", fills, machines["direct"])
 	}
 }
 

@@ -159,7 +159,7 @@ func (l *measurement) markCalm(leg *leg, last int) {
 }
 
 // hold marks what the only leg holds at the closes of its candles up to the last one: value without a change. What value keeps
-// of the last price marked is not looked at meanwhile.
+// of the last price marked is not read meanwhile.
 func (l *measurement) hold(leg *leg, last int) {
 	h, candles, from := &leg.held, leg.candles, leg.at
 	for ; leg.at < last; leg.at++ {

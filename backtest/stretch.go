@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// Candles that are looked at for a stretch: few where something happens often.
+// Candles that are searched for a stretch: few where something happens often.
 const (
 	leastStretch = 16
 	mostStretch  = 4_096

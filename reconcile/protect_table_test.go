@@ -72,7 +72,7 @@ func TestWhatProtectsAPosition(t *testing.T) {
 		}, "stop_loss buy stop_market stop 53000.2 whole: protects the position; " +
 			"take_profit buy take_profit_market stop 47000.1 whole: takes the profit"},
 		{"none is wanted", 20, stands("49000", 0), func(w *Desired) { w.Protection = strategy.Protection{Set: true} }, "cancel 12: no longer desired"},
-		{"none is said", 20, stands("49000", 0), func(w *Desired) { w.Protection.StopLoss.Share = 1 }, "cancel 12: no longer desired"},
+		{"no stop is desired", 20, stands("49000", 0), func(w *Desired) { w.Protection.StopLoss.Share = 1 }, "cancel 12: no longer desired"},
 		{"no profit is wanted", 20, takes("52000", 0), func(w *Desired) { w.Protection = strategy.Protection{Set: true} }, "cancel 12: no longer desired"},
 		{"it stands", 20, stands("49000", minute), bridged, ""},
 		{"its price is the last", 20, func(d *desk) { d.last("49000") }, only(2_000_000, 0), passed},

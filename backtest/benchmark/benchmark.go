@@ -412,7 +412,7 @@ func (b *Benchmark) turns() (backtest.Config, error) {
 	return config, nil
 }
 
-// turnsNoted is turns with somebody who looks at each fact, which only the engine reports.
+// turnsNoted is turns with a reader of each fact, which only the engine reports.
 func (b *Benchmark) turnsNoted() (backtest.Config, error) {
 	config, err := b.turns()
 	config.Note = func(*engine.Note) {}

@@ -318,7 +318,7 @@ var virtualFaults = []struct {
 			fallen := price.LastPrice.Mul(decimal.RequireFromString("0.945")).Round(1)
 			w.control("POST /control/v1/price", fmt.Sprintf(`{"market":"futures","symbol":"BTC-USDT","price":"%s"}`, fallen), nil)
 			w.halts(p, account.Scope{Strategy: "trend"}, record.LevelFlatten, 23*time.Minute, 24*time.Minute)
-			w.send(p, &engine.EventHalt{Level: record.LevelNone, Why: "looked at"})
+			w.send(p, &engine.EventHalt{Level: record.LevelNone, Why: "reviewed"})
 		},
 		expected: []expectation{
 			{"BotdPositionWithoutStop", 2 * time.Second, 23 * time.Minute, 15*time.Minute + 10*time.Second, 10 * time.Second},

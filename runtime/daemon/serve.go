@@ -161,7 +161,7 @@ func (p *process) keepFiles(ctx context.Context, tokens auth.Tokens) {
 		case <-ctx.Done():
 			return
 		case <-poll.C:
-			_ = tokens.Restore(p.directory) // tried again; what the directory lacks is said by the journal's watch
+			_ = tokens.Restore(p.directory) // tried again; the journal's watch reports what the directory lacks
 			_ = p.lock.Renew()              // likewise; another botd that was faster stands down, and so does this one
 		}
 	}

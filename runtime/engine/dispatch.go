@@ -280,7 +280,7 @@ func (s *sender) neverSent(w *queued, why string) {
 	}
 }
 
-// missed has a strategy decide anew whose plan is younger than an opening that was never sent: it counts on that one, and would have
+// missed has a strategy decide again whose plan is newer than an opening that was never sent: it counts on that one, and would have
 // both opened at once.
 func (s *sender) missed(leg *leg, purpose placement.Purpose) {
 	if purpose == placement.Entry && s.permission.halts.closing == record.LevelNone && !s.permission.halts.stopped {

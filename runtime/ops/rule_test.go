@@ -79,7 +79,7 @@ type promSeries struct{ name, values string }
 // alertCases are, for every alert, when it must fire and when it must not.
 var alertCases = []struct {
 	alert  string
-	minute int // at which it is looked at
+	minute int // at which it is evaluated
 	series []promSeries
 	fires  string // labels of what fires, besides the alert's own; empty: nothing may
 }{

@@ -70,7 +70,7 @@ func TestAReturnRestsUntilItIsReached(t *testing.T) {
 		{name: "one that keeps orders of its own keeps them", rules: rules, moments: append(rested[:2:2], []moment{
 			{after: 1_000, last: 104, asks: orders(1), want: "nothing orders a BUY 1@90 exits; " + ended},
 		}...)},
-		{name: "exits of the strategy's own stay, and the return is looked at by decisions", rules: rules, moments: []moment{
+		{name: "exits of the strategy's own stay, and decisions check the return", rules: rules, moments: []moment{
 			{last: 100, held: 1, entry: 100, asks: ownExit,
 				want: "hold 1 exits own SELL 1@120 (asked); exits.best=100 exits.due=1 exits.own=1 exits.side=1 exits.since=1000 exits.wanted=1"},
 			{after: 1_000, last: 104, held: 1, entry: 100, asks: long1, want: "hold 0 (a return of 4.00% is enough after 1s); " +
@@ -84,7 +84,7 @@ func TestAReturnRestsUntilItIsReached(t *testing.T) {
 			{last: 100, held: -1, entry: 100, asks: short1, want: "hold -1 exits return1 BUY 1@96 (asked); " +
 				"exits.best=100 exits.due=1 exits.order=1 exits.rests=1 exits.side=-1 exits.since=1000 exits.size=1000 exits.wanted=-1"},
 		}},
-		{name: "one too small for an order (0.05 at 104 is 5.2 USDT, at 99 it is 4.95) is looked at by decisions",
+		{name: "one too small for an order (0.05 at 104 is 5.2 USDT, at 99 it is 4.95) is checked by decisions",
 			rules: Rules{Exit: Exit{Returns: []Return{{Profit: -one / 100}}}}, moments: []moment{
 				{last: 98, held: 0.05, entry: 100, asks: long1, want: "hold 1 (asked); " +
 					"exits.best=100 exits.due=1 exits.side=1 exits.since=1000 exits.wanted=1"},

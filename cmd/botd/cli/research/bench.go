@@ -40,7 +40,7 @@ disturb. --into FILE writes the tables into a Markdown file too, between its ben
 				return failure.Usagef("--candles from 10000 to 50000000, --runs from 1 to 100")
 			}
 			var page *benchmark.Page
-			if into != "" { // a file that will not do is said before minutes of work
+			if into != "" { // a file without marks is reported before minutes of work
 				var err error
 				if page, err = benchmark.ReadPage(into); err != nil {
 					return failure.Wrap(failure.IO, err)
