@@ -492,3 +492,22 @@ func TestAPurchaseThatNoListShowsYetIsNoLoss(t *testing.T) {
 		t.Errorf("want some 400 USDT of loss breached, have %+v", u)
 	}
 }
+
+// TestLimitsAreWatchedAgainBesideCoinsThatNothingExplains: a wallet that goes on showing more than the fills holds no limit up for long.
+func TestLimitsAreWatchedAgainBesideCoinsThatNothingExplains(t *testing.T) {
+	t.Parallel()
+	desired := exchange.Quantity(100_00)
+	w := desiring(t, &desired, onSpot, accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(5_500)}}))
+	w.pass(30_000)
+	w.manually(exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy,
+		Type: exchange.Limit, Price: 51_000e8, Quantity: 2_000}})
+	w.pass(60_000)
+	if u := w.utilization("account", risk.MaxDailyLoss); u.State == risk.StateBreached {
+		t.Fatalf("want nothing lost but a fee, have %+v\n%s", u, w.story())
+	}
+	w.price("1000")
+	w.pass(60_000)
+	if u := w.utilization("account", risk.MaxDailyLoss); u.State != risk.StateBreached {
+		t.Errorf("want the fall of the price counted, have %+v", u)
+	}
+}
