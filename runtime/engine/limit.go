@@ -15,8 +15,17 @@ import (
 type limits struct {
 	*base
 	accounting *accounting
-	watching   bool // between rounds too
-	mixed      bool // positions and money are of two moments, and so would be the equity
+	watching   bool            // between rounds too
+	mixed      bool            // positions and money are of two moments, and so would be the equity
+	unmixed    exchange.Amount // the account's equity when they were last of one; zero before
+}
+
+// shown is the account's equity as people see it: where it would be of two moments, that of the last one.
+func (l *limits) shown() (total exchange.Amount, known bool) {
+	if l.mixed && !l.unmixed.IsZero() {
+		return l.unmixed, true
+	}
+	return l.total()
 }
 
 // watchLimits checks every limit that follows equity.
@@ -28,6 +37,7 @@ func (l *limits) watchLimits(fetched bool) {
 	if !known {
 		return
 	}
+	l.unmixed = total
 	total = total.Sub(l.accounting.flow()) // money moved is no gain and no loss
 	l.regroup()
 	l.watch(l.book.Watch(""), nil, total, &l.config.Limits)

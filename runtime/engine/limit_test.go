@@ -477,7 +477,12 @@ func TestAPurchaseThatNoListShowsYetIsNoLoss(t *testing.T) {
 			answer.Fills = exchange.FetchedOf[exchange.UserTrade](nil)
 		}
 	}
-	w.pass(8_000)
+	for range 80 {
+		w.pass(100)
+		if total := w.engine.Status().Total; !total.IsZero() && total.Less(exchange.AmountOf(9_900)) {
+			t.Fatalf("want an equity of 10,000 less fees shown in each moment, have %s", total)
+		}
+	}
 	if u := w.utilization("account", risk.MaxDailyLoss); w.symbol().Known() != 0 || u.State == risk.StateBreached {
 		t.Errorf("want a purchase that no list shows, and no loss, have %d, %+v\n%s", w.symbol().Known(), u, w.story())
 	}

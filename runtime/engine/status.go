@@ -125,7 +125,7 @@ func (r *report) Status() Status {
 		Failed: r.readHealth.failed, JournalErr: r.journalErr, DiskLow: r.permission.low}
 	status.Ledger = slices.Clone(r.book.Ledger().Balances())
 	status.Degraded, status.Limits, status.Day = r.Degraded(), r.Limits(), r.book.Today()
-	if total, known := r.total(); known {
+	if total, known := r.limits.shown(); known {
 		status.Total = total
 	}
 	status.Halts = slices.Clone(r.book.Halts())
@@ -271,7 +271,7 @@ func (r *report) OpenLeft() []string {
 
 // Limits returns the utilization of every limit.
 func (r *report) Limits() []risk.Utilization {
-	total, known := r.total()
+	total, known := r.limits.shown()
 	facts := risk.Account{NowMS: r.nowMS, Book: r.book, Equity: total, Known: known}
 	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
 		if r.trades(market) {
