@@ -72,7 +72,9 @@ func TestTheStateOfAStrategyIsItsGravest(t *testing.T) {
 		{"it has seen too few candles", "warming_up", "2 of 3 candles", []func(*world, *leg){func(_ *world, one *leg) {
 			one.config.Strategy, one.seen = slow{scripted(hold(0))}, 2
 		}}},
-		{"it has seen enough candles", "running", "", []func(*world, *leg){func(_ *world, one *leg) { one.config.Strategy, one.seen = slow{scripted(hold(0))}, 3 }}},
+		{"it has seen enough candles", "running", "", []func(*world, *leg){func(_ *world, one *leg) {
+			one.config.Strategy, one.seen = slow{scripted(hold(0))}, 3
+		}}},
 		{"it needs candles of another symbol", "warming_up", "it needs 3 candles of futures ETH-USDT", []func(*world, *leg){func(w *world, one *leg) {
 			one.config.Strategy, one.seen = slow{scripted(hold(0))}, 3
 			one.others = []*series{w.etherCandles(2)}
@@ -104,8 +106,8 @@ func TestTheStateOfAStrategyIsItsGravest(t *testing.T) {
 			one.config.Removed = true
 		}}},
 		{"it was removed, and failed", "failed", "a bug", []func(*world, *leg){func(_ *world, one *leg) { one.config.Removed, one.failed = true, "a bug" }}},
-		{"somebody else's order may open", "running", "order 9", []func(*world, *leg){foreignOpening}},
-		{"somebody else's order may open, and it is paused", "halted", "strategy one: news", []func(*world, *leg){halts, foreignOpening}},
+		{"a foreign order may open", "running", "order 9", []func(*world, *leg){foreignOpening}},
+		{"a foreign order may open, and it is paused", "halted", "strategy one: news", []func(*world, *leg){halts, foreignOpening}},
 	} {
 		w := settled(t)
 		one := w.engine.legs[0]
