@@ -66,14 +66,17 @@ func TestWhatAStrategyShowsOfItsDecision(t *testing.T) {
 				"buys due by the clock: 4 | above those made, 3 | met", "next buy by the clock: 2001-09-09 02:46:40"}},
 			{"a clock that was set back", nil, strategy.Fees{}, map[string]int64{dcaBegan: shownMS + 5_000}, 1000, nil, []string{
 				"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:45"}},
-			{"of two, both made", strategy.Values{"buys": "2"}, strategy.Fees{}, map[string]int64{dcaBegan: shownMS - 3*3_600_000, dcaBought: 2}, 1000, nil, []string{
-				"buys due by the clock: 2 | above those made, 2 | not met", "next buy by the clock: 2001-09-09 02:46:40"}},
-			{"fallen by its share", strategy.Values{"fall": "10%", "falls": "1"}, strategy.Fees{}, map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8}, 900, nil, []string{
-				"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
-				"price: 900 | at or below 900 for a buy on a fall | met"}},
-			{"not quite", strategy.Values{"fall": "10%", "falls": "1"}, strategy.Fees{}, map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8}, 900.1, nil, []string{
-				"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
-				"price: 900.1 | at or below 900 for a buy on a fall | not met"}},
+			{"of two, both made", strategy.Values{"buys": "2"}, strategy.Fees{},
+				map[string]int64{dcaBegan: shownMS - 3*3_600_000, dcaBought: 2}, 1000, nil, []string{
+					"buys due by the clock: 2 | above those made, 2 | not met", "next buy by the clock: 2001-09-09 02:46:40"}},
+			{"fallen by its share", strategy.Values{"fall": "10%", "falls": "1"}, strategy.Fees{},
+				map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8}, 900, nil, []string{
+					"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
+					"price: 900 | at or below 900 for a buy on a fall | met"}},
+			{"not quite", strategy.Values{"fall": "10%", "falls": "1"}, strategy.Fees{},
+				map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8}, 900.1, nil, []string{
+					"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
+					"price: 900.1 | at or below 900 for a buy on a fall | not met"}},
 			{"all buys on falls made", strategy.Values{"fall": "10%", "falls": "1"}, strategy.Fees{},
 				map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8, dcaFallen: 1}, 900, nil, []string{
 					"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
@@ -97,7 +100,8 @@ func TestWhatAStrategyShowsOfItsDecision(t *testing.T) {
 				"share held: none yet: no equity or no price"}},
 			{"no price", nil, strategy.Fees{}, none, 0, nil, []string{"share held: none yet: no equity or no price"}},
 			{"half", nil, strategy.Fees{}, none, 1000, holds(5_000, 0), []string{"share held: 50.00 % | more than 5.00 % away from 40.00 % | met"}},
-			{"within its band", nil, strategy.Fees{}, none, 1000, holds(4_400, 0), []string{"share held: 44.00 % | more than 5.00 % away from 40.00 % | not met"}},
+			{"within its band", nil, strategy.Fees{}, none, 1000, holds(4_400, 0),
+				[]string{"share held: 44.00 % | more than 5.00 % away from 40.00 % | not met"}},
 			{"too little", nil, strategy.Fees{}, none, 1000, holds(3_400, 0), []string{"share held: 34.00 % | more than 5.00 % away from 40.00 % | met"}},
 			{"nothing", nil, strategy.Fees{}, none, 1000, nil, []string{"share held: 0.00 % | more than 5.00 % away from 40.00 % | met"}},
 		}},
@@ -127,8 +131,9 @@ func TestWhatAStrategyShowsOfItsDecision(t *testing.T) {
 			{"before one", nil, strategy.Fees{}, none, 1000, nil, []string{"last signal: no signal yet"}},
 			{"one in force", nil, strategy.Fees{}, map[string]int64{signalSide: 1, signalShare: int64(exchange.RateOne) / 2, signalAt: shownMS}, 1000, nil,
 				[]string{"last signal: long, 0.5 of the size, 2001-09-09 01:46:40 |  | met"}},
-			{"a short one until a time", nil, strategy.Fees{}, map[string]int64{signalSide: -1, signalShare: int64(exchange.RateOne), signalAt: shownMS - 60_000,
-				signalExpires: shownMS + 1}, 1000, nil, []string{"last signal: short, 1 of the size, 2001-09-09 01:45:40 | until 2001-09-09 01:46:40 | met"}},
+			{"a short one until a time", nil, strategy.Fees{},
+				map[string]int64{signalSide: -1, signalShare: int64(exchange.RateOne), signalAt: shownMS - 60_000,
+					signalExpires: shownMS + 1}, 1000, nil, []string{"last signal: short, 1 of the size, 2001-09-09 01:45:40 | until 2001-09-09 01:46:40 | met"}},
 			{"one that has expired", nil, strategy.Fees{}, map[string]int64{signalSide: 0, signalShare: int64(exchange.RateOne), signalAt: shownMS - 60_000,
 				signalExpires: shownMS}, 1000, nil, []string{"last signal: flat, 1 of the size, 2001-09-09 01:45:40 | until 2001-09-09 01:46:40 | not met"}},
 		}},
@@ -224,8 +229,9 @@ func TestWhatASignalOfCandlesShows(t *testing.T) {
 			"fast average: 95 | above the slow one 92.5 | met", "crossed last: above | above | met"}},
 		{"sma_cross", strategy.Values{"fast": "1", "slow": "2"}, []float64{100, 110, 90, 95, 95}, []string{
 			"fast average: 95 | above the slow one 95 | not met", "crossed last: above | above | met"}},
-		{"rsi", strategy.Values{"period": "2"}, []float64{100, 110}, []string{"RSI: none yet | below low 30 | not met", "RSI: none yet | above high 70 | not met",
-			"bound crossed last: neither yet | below low | not met"}},
+		{"rsi", strategy.Values{"period": "2"}, []float64{100, 110},
+			[]string{"RSI: none yet | below low 30 | not met", "RSI: none yet | above high 70 | not met",
+				"bound crossed last: neither yet | below low | not met"}},
 		{"rsi", strategy.Values{"period": "2"}, []float64{100, 110, 120}, []string{"RSI: 100 | below low 30 | not met", "RSI: 100 | above high 70 | met",
 			"bound crossed last: above high | below low | not met"}},
 		{"rsi", strategy.Values{"period": "2"}, []float64{100, 90, 80}, []string{"RSI: 0 | below low 30 | met", "RSI: 0 | above high 70 | not met",

@@ -3,7 +3,6 @@ package library
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"botd/exchange"
@@ -159,8 +158,7 @@ func TestWhatAStrategyAsksFor(t *testing.T) {
 			Economics() (strategy.Economics, bool)
 		}); is {
 			if e, known := knows.Economics(); known {
-				have += ", makes " + e.Gross.String() + " as " + strings.Join(map[bool][]string{true: {"maker"}, false: {"taker"}}[e.Makers > 0], "") + map[int]string{
-					2: " twice"}[max(e.Makers, e.Takers)]
+				have += fmt.Sprintf(", makes %s as %s", e.Gross, map[[2]int]string{{2, 0}: "maker twice", {0, 2}: "taker twice"}[[2]int{e.Makers, e.Takers}])
 			}
 		}
 		if ranged, is := s.(interface {
