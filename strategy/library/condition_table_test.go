@@ -29,6 +29,7 @@ type conditionRow struct {
 func TestWhatAStrategyShowsOfItsDecision(t *testing.T) {
 	t.Parallel()
 	none := map[string]int64(nil)
+	quoted := strategy.Values{"quantity": "0.1", "max_position": "1", "refresh": "30s", "tolerance": "0.05%", "filled_delay": "10s"}
 	holds := func(quantity exchange.Quantity, entry int64) func(v *strategy.View) {
 		return func(v *strategy.View) {
 			v.Position = strategy.Position{Quantity: quantity, EntryPrice: exchange.AmountOf(entry)}
@@ -114,20 +115,19 @@ func TestWhatAStrategyShowsOfItsDecision(t *testing.T) {
 				gridShows("115", true, 2, false, "7", "1.2345")},
 			{"after a stop", nil, strategy.Fees{}, map[string]int64{gridStopped: 1}, 115, nil, gridShows("115", true, 0, true, "0", "0")},
 		}},
-		{"market_making", strategy.Values{"quantity": "0.1", "max_position": "1", "refresh": "30s", "tolerance": "0.05%", "filled_delay": "10s"},
-			[]conditionRow{
-				{"before the first tick", nil, strategy.Fees{}, none, 1000, nil, []string{"quotes: none yet: computed with the next tick"}},
-				{"old enough, and moved by the tolerance", nil, strategy.Fees{}, map[string]int64{"center": 1000e8, "at": shownMS - 30_000}, 1000.5, nil, []string{
-					"age of the quotes: 30s | at least 30s | met", "middle has moved: 0.0500 % | more than 0.0500 % | not met"}},
-				{"too young, and moved by more", nil, strategy.Fees{}, map[string]int64{"center": 1000e8, "at": shownMS - 29_999}, 999.4, nil, []string{
-					"age of the quotes: 29.999s | at least 30s | not met", "middle has moved: 0.0600 % | more than 0.0500 % | met"}},
-				{"a fill long enough ago", nil, strategy.Fees{}, map[string]int64{"center": 1000e8, "at": shownMS, "filled": shownMS - 10_000}, 1000, nil, []string{
-					"age of the quotes: 0s | at least 30s | not met", "middle has moved: 0.0000 % | more than 0.0500 % | not met",
-					"since the first fill: 10s | at least 10s | met"}},
-				{"a fill a moment ago", nil, strategy.Fees{}, map[string]int64{"center": 1000e8, "at": shownMS, "filled": shownMS - 9_999}, 1000, nil, []string{
-					"age of the quotes: 0s | at least 30s | not met", "middle has moved: 0.0000 % | more than 0.0500 % | not met",
-					"since the first fill: 9.999s | at least 10s | not met"}},
-			}},
+		{"market_making", quoted, []conditionRow{
+			{"before the first tick", nil, strategy.Fees{}, none, 1000, nil, []string{"quotes: none yet: computed with the next tick"}},
+			{"old enough, and moved by the tolerance", nil, strategy.Fees{}, map[string]int64{"center": 1000e8, "at": shownMS - 30_000}, 1000.5, nil, []string{
+				"age of the quotes: 30s | at least 30s | met", "middle has moved: 0.0500 % | more than 0.0500 % | not met"}},
+			{"too young, and moved by more", nil, strategy.Fees{}, map[string]int64{"center": 1000e8, "at": shownMS - 29_999}, 999.4, nil, []string{
+				"age of the quotes: 29.999s | at least 30s | not met", "middle has moved: 0.0600 % | more than 0.0500 % | met"}},
+			{"a fill long enough ago", nil, strategy.Fees{}, map[string]int64{"center": 1000e8, "at": shownMS, "filled": shownMS - 10_000}, 1000, nil, []string{
+				"age of the quotes: 0s | at least 30s | not met", "middle has moved: 0.0000 % | more than 0.0500 % | not met",
+				"since the first fill: 10s | at least 10s | met"}},
+			{"a fill a moment ago", nil, strategy.Fees{}, map[string]int64{"center": 1000e8, "at": shownMS, "filled": shownMS - 9_999}, 1000, nil, []string{
+				"age of the quotes: 0s | at least 30s | not met", "middle has moved: 0.0000 % | more than 0.0500 % | not met",
+				"since the first fill: 9.999s | at least 10s | not met"}},
+		}},
 		{"signal", strategy.Values{}, []conditionRow{
 			{"before one", nil, strategy.Fees{}, none, 1000, nil, []string{"last signal: no signal yet"}},
 			{"one in force", nil, strategy.Fees{}, map[string]int64{signalSide: 1, signalShare: int64(exchange.RateOne) / 2, signalAt: shownMS}, 1000, nil,
