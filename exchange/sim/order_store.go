@@ -10,6 +10,7 @@ import (
 // there are a quarter more than it may hold.
 type orderStore struct {
 	most   int
+	due    int      // how many are stored when the oldest finished ones are forgotten next
 	all    []*order // all[0] has id first; nil where forgotten
 	count  int      // number of those that are not nil
 	first  int64
@@ -77,7 +78,8 @@ func (s *orderStore) each(visit func(*order) bool) {
 
 // forget drops the oldest finished orders when there are too many, and reports whether there were.
 func (s *orderStore) forget() bool {
-	if s.count <= s.most+s.most/4+16 {
+	room := s.most/4 + 16
+	if s.count <= max(s.due, s.most+room) {
 		return false
 	}
 	for i, old := range s.all {
@@ -96,6 +98,7 @@ func (s *orderStore) forget() bool {
 	}
 	s.all = slices.Delete(s.all, 0, start)
 	s.first += int64(start)
+	s.due = s.count + room // where more are open than may be stored, the next search is worth its time only then
 	return true
 }
 
