@@ -7,6 +7,7 @@ import (
 
 	"botd/exchange"
 	"botd/exchange/sim"
+	"botd/reconcile/placement"
 	"botd/risk"
 	"botd/runtime/engine"
 	"botd/strategy"
@@ -50,6 +51,10 @@ type direct struct {
 	quantity  exchange.Quantity // signed
 	priced    bool
 
+	ladder  ladder // orders in the book
+	limit   exchange.Request
+	cancel  exchange.Request
+	fee     exchange.Rate // a taker's
 	request exchange.Request
 	pending int64             // the order under way; 0 for none
 	after   exchange.Quantity // the position when it is filled
@@ -111,6 +116,11 @@ func newDirect(r *run) *direct {
 	d.passer, _ = given.Strategy.(strategy.Passer)
 	d.request = exchange.Request{Operation: exchange.FuturesPlace,
 		Order: exchange.NewOrder{Market: exchange.Futures, Symbol: leg.symbol.Name, Type: exchange.MarketOrder}}
+	d.limit = d.request
+	d.limit.Order.Type = exchange.Limit
+	d.cancel = exchange.Request{Operation: exchange.FuturesCancel, Symbol: leg.symbol.Name}
+	d.ladder.entries.purpose, d.ladder.exits.purpose = placement.Order, placement.ExitOrder
+	d.fee = r.config.Costs.Futures.Taker
 	return d
 }
 
@@ -125,8 +135,15 @@ func (d *direct) Trails(exchange.SymbolKey) (stop, from exchange.Price, trails b
 // DecidesMS says that nothing is decided but at closes.
 func (d *direct) DecidesMS() int64 { return never }
 
-// Status has no strategy that waits latched: only what ends a position beside its plan latches one.
-func (d *direct) Status() engine.Status { return engine.Status{} }
+// Status has a strategy whose orders are all filled, and none that waits latched: only what ends a position beside its plan
+// latches one.
+func (d *direct) Status() engine.Status {
+	keys := d.spent()
+	if len(keys) == 0 {
+		return engine.Status{}
+	}
+	return engine.Status{Strategies: []engine.StrategyStatus{{Name: d.name, Spent: true, Why: engine.SpentText(keys)}}}
+}
 
 // Handle takes one event, as the engine does.
 func (d *direct) Handle(nowMS int64, event engine.Event, out *engine.Effects) {
@@ -209,6 +226,9 @@ func (d *direct) changed(warmup int) bool {
 	if d.viewed != d.version {
 		d.viewed = d.version
 		d.view.Version, d.view.Position, d.view.Memory = d.version, d.position, d.memory
+		if d.rests() || len(d.view.Working)+len(d.view.Fills) > 0 {
+			d.showOrders()
+		}
 	}
 	d.asked = true
 	d.plan.Reset()
@@ -234,9 +254,9 @@ func (d *direct) decided(nowMS int64, out *engine.Effects) {
 	case len(d.plan.Notices()) > 0:
 		d.giveUp("a report to people")
 		return
-	case len(d.plan.Orders)+len(d.plan.Exits) > 0 || d.plan.OrdersSet, d.plan.Protection.Set && d.plan.Protection != (strategy.Protection{Set: true}),
+	case d.plan.Protection.Set && d.plan.Protection != (strategy.Protection{Set: true}),
 		d.plan.Leverage != 0 && d.plan.Leverage != d.leverage:
-		d.giveUp("a plan of more than a target")
+		d.giveUp("a plan with stops, targets or a leverage")
 		return
 	}
 	if changed {
@@ -246,7 +266,19 @@ func (d *direct) decided(nowMS int64, out *engine.Effects) {
 	if covered {
 		return
 	}
+	before := d.inForce.Target.Kind
 	d.inForce.Merge(&d.plan)
+	if d.rests() {
+		if before != strategy.NoTarget || d.inForce.Target.Kind != strategy.NoTarget {
+			d.giveUp("a target and resting orders")
+			return
+		}
+		if why := d.unresting(); why != "" {
+			d.giveUp("%s", why)
+			return
+		}
+	}
+	d.adopt()
 	if d.inForce.Target != d.of {
 		d.priced = false
 	}

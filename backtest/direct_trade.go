@@ -12,6 +12,11 @@ func (d *direct) round(nowMS int64) {
 	d.roundMS = never
 	held := d.run.venue.Held(account, d.key.Name)
 	switch {
+	case d.rests():
+		if !d.settle(&held) {
+			d.giveUp("a liquidation, or an order that the exchange ended")
+			return
+		}
 	case d.pending != 0 && held.Quantity == d.after:
 		d.run.ledger.events.filled()
 		d.pending = 0
@@ -23,7 +28,10 @@ func (d *direct) round(nowMS int64) {
 		return
 	}
 	d.read(&held, nowMS)
-	if d.pending == 0 {
+	switch {
+	case d.rests():
+		d.convergeOrders(nowMS)
+	case d.pending == 0:
 		d.converge()
 	}
 }
@@ -130,7 +138,7 @@ func (d *direct) enter(delta exchange.Quantity) {
 	if d.tooSmall(quantity, value) {
 		return // within one step, or below minNotional: reached
 	}
-	if d.available.Less(value.Div(int64(d.leverage))) || !d.bracketed(magnitude(d.held.Quantity)+quantity) {
+	if d.available.Less(value.Div(int64(d.leverage))) || !d.bracketed(d.last, magnitude(d.held.Quantity)+quantity) {
 		d.giveUp("an intent that a rule may refuse")
 		return
 	}
@@ -138,8 +146,8 @@ func (d *direct) enter(delta exchange.Quantity) {
 }
 
 // bracketed reports whether the symbol's margin brackets allow a size at the leverage set.
-func (d *direct) bracketed(size exchange.Quantity) bool {
-	brackets, value := d.symbol.Brackets, d.symbol.Notional(d.last, size)
+func (d *direct) bracketed(price exchange.Price, size exchange.Quantity) bool {
+	brackets, value := d.symbol.Brackets, d.symbol.Notional(price, size)
 	if len(brackets) == 0 {
 		return d.leverage <= 1
 	}

@@ -95,7 +95,7 @@ func (e *events) notice(fact *engine.NoteNotice) {
 func (e *events) count(note *engine.Note, equity exchange.Amount) {
 	switch fact := note.Fact.(type) {
 	case engine.NoteIntent:
-		if orders(fact.Intent.Purpose) {
+		if places(fact.Intent.Purpose) {
 			e.counts.Wanted++
 		}
 	case engine.NoteDecision:
@@ -194,8 +194,31 @@ func (e *events) sent(id int64, of tag) {
 // filled counts that it was filled whole.
 func (e *events) filled() { e.counts.Filled++ }
 
-// orders reports whether an intent places an order.
-func orders(p placement.Purpose) bool { return p != placement.Cancel && p != placement.Leverage }
+// rests counts an order that the direct machine put into the book.
+func (e *events) rests(id int64, of tag) {
+	e.counts.Wanted++
+	e.counts.Placed++
+	if e.tags == nil {
+		e.tags = map[int64]tag{}
+	}
+	e.tags[id] = of
+}
+
+// over counts its end.
+func (e *events) over(id int64, filled exchange.Quantity, whole bool) {
+	switch {
+	case whole:
+		e.counts.Filled++
+	case filled > 0:
+		e.counts.Part++
+	default:
+		e.counts.Canceled++
+	}
+	delete(e.tags, id)
+}
+
+// places reports whether an intent places an order.
+func places(p placement.Purpose) bool { return p != placement.Cancel && p != placement.Leverage }
 
 func counted(counts map[string]int, rule string) map[string]int {
 	if counts == nil {

@@ -96,10 +96,15 @@ func (leg *leg) progress() (state, why string, spent bool) {
 		return "warming_up", fmt.Sprintf("it needs %d candles of %s", warmup, lacking.Key()), false
 	}
 	if keys := leg.spent(); len(keys) > 0 {
-		return "running", fmt.Sprintf("its orders %s are filled and what they opened has ended: a key begins anew once a plan leaves it out",
-			strings.Join(keys[:min(len(keys), 5)], ", ")), true
+		return "running", SpentText(keys), true
 	}
 	return "running", leg.awaited(), false
+}
+
+// SpentText says that the orders of a plan are spent, whose keys are given.
+func SpentText(keys []string) string {
+	return fmt.Sprintf("its orders %s are filled and what they opened has ended: a key begins anew once a plan leaves it out",
+		strings.Join(keys[:min(len(keys), 5)], ", "))
 }
 
 // spent are the keys of the plan's orders where nothing is held and all of them are filled: nothing comes of
