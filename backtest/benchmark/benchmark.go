@@ -42,7 +42,7 @@ type measured struct {
 
 // perFill is what a fill costs.
 type perFill struct {
-	Microseconds float64 `json:"us"` // beyond the processor time of the quiet run
+	Microseconds float64 `json:"us"` // beyond the processor time of the quiet run that takes candles in the same way
 	Allocs       float64 `json:"allocations"`
 	Notes        float64 `json:"notes"` // facts that the engine reported
 }
@@ -141,7 +141,8 @@ func (b *Benchmark) engine() error {
 		candles int
 		config  func() (backtest.Config, error)
 	}{
-		{"quiet: no target", b.Candles, b.quiet},
+		{"quiet: no target", b.Candles, func() (backtest.Config, error) { return b.quiet(noTarget{}) }},
+		{"quiet, candles by column", b.Candles, func() (backtest.Config, error) { return b.quiet(passing{}) }},
 		{"sma_cross 2000/10000", b.Candles, func() (backtest.Config, error) { return b.cross("2000", "10000") }},
 		{"sma_cross 200/1000", b.Candles, func() (backtest.Config, error) { return b.cross("200", "1000") }},
 		{"sma_cross 10/50", b.Candles, func() (backtest.Config, error) { return b.cross("10", "50") }},
@@ -196,8 +197,16 @@ func (b *Benchmark) counted(m *measured, made func() (backtest.Config, error)) (
 		}
 	}
 	fills, quiet := float64(m.Fills), &b.Result.Engine[1]
+	if traded, err := config.Legs[0].Make(b.recorded); err == nil && m.Machine == "direct" && isPasser(traded) {
+		quiet = &b.Result.Engine[2]
+	}
 	return &perFill{1e6 * max(0, m.Processor-quiet.Processor) / fills, max(0, float64(m.Allocs)-float64(quiet.Allocs)) / fills,
 		float64(notes) / fills}, nil
+}
+
+func isPasser(s strategy.Strategy) bool {
+	_, is := s.(strategy.Passer)
+	return is
 }
 
 // plainBacktest is the minimum of a backtest: two averages and their crosses,
@@ -396,10 +405,10 @@ func (p *Page) Insert(r *Result) error {
 	return os.WriteFile(p.path, []byte(p.before+benchBegin+"\n"+tables.String()+"\n"+benchEnd+p.after), 0o644)
 }
 
-func (b *Benchmark) quiet() (backtest.Config, error) {
+func (b *Benchmark) quiet(idle strategy.Strategy) (backtest.Config, error) {
 	config := b.costs()
 	config.Legs = []backtest.Leg{{Kind: "idle", Tape: b.recorded, Strategy: engine.StrategyConfig{Name: "idle", Interval: exchange.Minute1,
-		Leverage: 3}, Make: func(*tape.Tape) (strategy.Strategy, error) { return noTarget{}, nil }}}
+		Leverage: 3}, Make: func(*tape.Tape) (strategy.Strategy, error) { return idle, nil }}}
 	return config, nil
 }
 

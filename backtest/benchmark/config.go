@@ -1,6 +1,9 @@
 package benchmark
 
-import "botd/strategy"
+import (
+	"botd/exchange"
+	"botd/strategy"
+)
 
 // noTarget is a strategy without a target.
 type noTarget struct{}
@@ -9,16 +12,33 @@ func (noTarget) Warmup() int                           { return 0 }
 func (noTarget) Candle(*strategy.View)                 {}
 func (noTarget) Decide(*strategy.View, *strategy.Plan) {}
 
-// turning is long for 37 candles, then flat for as many.
+// passing is noTarget that takes candles by their columns.
+type passing struct{ noTarget }
+
+func (passing) Stays() bool                                   { return true }
+func (passing) Pass(_ *exchange.Candles, _, to int) (end int) { return to }
+
+// turning is long for 37 candles, then flat for as many. It takes candles by their columns.
 type turning struct {
 	size strategy.Size
 	seen int
 }
 
+// aTurn is how many candles a turn lasts.
+const aTurn = 37
+
 func (*turning) Warmup() int             { return 0 }
 func (t *turning) Candle(*strategy.View) { t.seen++ }
+func (t *turning) Stays() bool           { return t.seen%aTurn != 0 }
+
+func (t *turning) Pass(_ *exchange.Candles, from, to int) (end int) {
+	taken := min(to-from, aTurn-t.seen%aTurn)
+	t.seen += taken
+	return from + taken
+}
+
 func (t *turning) Decide(_ *strategy.View, plan *strategy.Plan) {
-	if sign := int64(t.seen / 37 % 2); t.seen%37 == 0 {
-		plan.Hold(t.size.Target(sign), "its turn")
+	if turn := t.seen / aTurn; turn > 0 {
+		plan.Hold(t.size.Target(int64(turn%2)), "its turn")
 	}
 }
