@@ -1,0 +1,450 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// TestWhatKeepsAStrategyFromEnding, in the words that its removal is refused with.
+func TestWhatKeepsAStrategyFromEnding(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		with func(w *world)
+		want string
+	}{
+		{"nothing", func(*world) {}, ""},
+		{"a position", func(w *world) { w.symbol().Position = 10 }, "it holds 0.01 of futures BTC-USDT"},
+		{"a position by its fills alone", func(w *world) {
+			w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: -10}})
+		}, "it holds -0.01 of futures BTC-USDT"},
+		{"orders", func(w *world) { w.sends(placement.Exit); w.sends(placement.Exit) },
+			"2 of its orders are open or under way on futures BTC-USDT"},
+		{"a quarantine", func(w *world) {
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}})
+		}, "futures BTC-USDT is quarantined: a difference"},
+		{"a refusal that no read has confirmed", func(w *world) {
+			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Entry), Body: record.Refused{Why: "no"}})
+		}, "the exchange may have executed what it refused on futures BTC-USDT"},
+		{"not read", func(w *world) { w.symbol().Read = false }, "what it holds on futures BTC-USDT is not settled yet"},
+		{"not settled", func(w *world) { w.symbol().Settled = false }, "what it holds on futures BTC-USDT is not settled yet"},
+	} {
+		w := settled(t)
+		c.with(w)
+		if have := w.engine.roster.holding(w.engine.legs[0]); have != c.want {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
+		}
+		if w.engine.config.Strategies[0].OnRemove = ""; c.want != "" {
+			w.wantRefused("one cannot be removed: "+c.want, Reload{Removed: []string{"one"}})
+		}
+	}
+}
+
+// TestTheStatusShowsASymbolAsItIsKnown.
+func TestTheStatusShowsASymbolAsItIsKnown(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	symbol := w.symbol()
+	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 7}})
+	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 3}})
+	w.engine.book.Apply(&record.Record{AtMS: 5, Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}}) // it is not settled then
+	symbol.Position, symbol.EntryPrice, symbol.LiqPrice, symbol.Leverage = 10, exchange.AmountOf(50_000), exchange.AmountOf(40_000), 8
+	symbol.Last, symbol.Mark, symbol.SinceMS = 11e8, 12e8, 77
+	status := w.engine.Status()
+	i := slices.IndexFunc(status.Symbols, func(s SymbolStatus) bool { return s.Key == bitcoin })
+	if i < 0 {
+		t.Fatalf("want the symbol shown, have %+v", status.Symbols)
+	}
+	s := status.Symbols[i]
+	have := fmt.Sprint(s.Owner, s.Position, s.Ignored, s.Known, s.EntryPrice, s.LiqPrice, s.Leverage, s.Last, s.Mark, s.SinceMS, s.Read, s.Settled, s.Quarantine,
+		s.QuarantineMS, s.Rules == symbol.Rules)
+	want := fmt.Sprint("one", 10, 3, 7, exchange.AmountOf(50_000), exchange.AmountOf(40_000), 8, int64(11e8), int64(12e8), 77, true, false, "a difference", 5, true)
+	if have != want {
+		t.Errorf("want %s, have %s", want, have)
+	}
+	one := status.Strategies[0]
+	if one.Position != 10 || one.EntryPrice != exchange.AmountOf(50_000) || one.LiqPrice != exchange.AmountOf(40_000) || one.Last != 11e8 || one.Settled {
+		t.Errorf("want the strategy's part of it, have %+v", one)
+	}
+}
+
+// TestWhatAPositionHasMade at the last price: nothing where there is none, or entry or price are not known.
+func TestWhatAPositionHasMade(t *testing.T) {
+	t.Parallel()
+	symbol := settled(t).venue.Symbol(bitcoin)
+	price := exchange.Price(51_000e8)
+	for _, c := range []struct {
+		name string
+		s    StrategyStatus
+		want string
+	}{
+		{"long", StrategyStatus{Symbol: symbol, Position: 10, EntryPrice: exchange.AmountOf(50_000), Last: price}, "10"},
+		{"short", StrategyStatus{Symbol: symbol, Position: -10, EntryPrice: exchange.AmountOf(50_000), Last: price}, "-10"},
+		{"none", StrategyStatus{Symbol: symbol, EntryPrice: exchange.AmountOf(50_000), Last: price}, "0"},
+		{"no entry price", StrategyStatus{Symbol: symbol, Position: 10, Last: price}, "0"},
+		{"no price", StrategyStatus{Symbol: symbol, Position: 10, EntryPrice: exchange.AmountOf(50_000)}, "0"},
+		{"no symbol", StrategyStatus{}, "0"},
+		{"on spot, what the position under way brought", StrategyStatus{Symbol: &exchange.Symbol{Market: exchange.Spot}, Position: 10,
+			tripProfit: exchange.AmountOf(3)}, "3"},
+	} {
+		if have := c.s.Unrealized().String(); have != c.want {
+			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
+		}
+	}
+}
+
+// TestATickThatIsLateIsDecidedOnce, for the newest time it was due; the others are counted.
+func TestATickThatIsLateIsDecidedOnce(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name         string
+		lateMS       int64
+		last         exchange.Price
+		warmup, seen int
+		asked        int64 // the time it is asked for, after it was due; -1 for not at all
+		missed       int
+	}{
+		{"in time", 0, 1, 0, 0, 0, 0},
+		{"late by less than a tick", 999, 1, 0, 0, 0, 0},
+		{"late by one", 1_000, 1, 0, 0, 1_000, 1},
+		{"late by three and a half", 3_500, 1, 0, 0, 3_000, 3},
+		{"for an age", 500_000_000, 1, 0, 0, 500_000_000, 100_001},
+		{"without a price", 1_000, 0, 0, 0, -1, 1},
+		{"without its candles", 1_000, 1, 3, 2, -1, 1},
+		{"with its candles", 1_000, 1, 3, 3, 1_000, 1},
+	} {
+		w := settled(t)
+		leg, asked := w.engine.legs[0], int64(-1)
+		x := &atWarmup{scripted: func(view *strategy.View, _ *strategy.Plan) { asked = view.NowMS }, warmup: c.warmup}
+		leg.config.Strategy, leg.seen, leg.symbol.Last = x, c.seen, c.last*1e8
+		due := leg.nextMS
+		w.engine.nowMS = due + c.lateMS
+		w.out.Reset()
+		w.engine.tick.scheduled(leg)
+		if want := map[bool]int64{true: -1, false: due + c.asked}[c.asked < 0]; asked != want {
+			t.Errorf("%s: want it asked for %d ms after, have %d", c.name, c.asked, asked-due)
+		}
+		missed := 0
+		for _, fact := range facts[NoteMissed](w.out.Notes) {
+			missed = fact.Count
+		}
+		if missed != c.missed || leg.nextMS <= w.engine.nowMS || leg.nextMS > w.engine.nowMS+1_000 {
+			t.Errorf("%s: want %d missed and the next within a second, have %d, %d", c.name, c.missed, missed, leg.nextMS-w.engine.nowMS)
+		}
+	}
+}
+
+// atWarmup is a strategy with a warm-up.
+type atWarmup struct {
+	scripted
+	warmup int
+}
+
+func (x *atWarmup) Warmup() int { return x.warmup }
+
+// TestWhoseAChangeOfTheWalletIs: of those that traded, by what they traded; with an opening of unknown fate it may have been; else of those that hold.
+func TestWhoseAChangeOfTheWalletIs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name          string
+		traded, holds [2]exchange.Quantity
+		unknown       exchange.Quantity // of the first
+		want          string            // of 12
+		old           bool              // what is held was held before this round
+	}{
+		{"one traded", [2]exchange.Quantity{10, 0}, [2]exchange.Quantity{}, 0, "12 0", false},
+		{"both traded, one three times as much", [2]exchange.Quantity{10, 30}, [2]exchange.Quantity{}, 0, "3 9", false},
+		{"one traded, the other holds", [2]exchange.Quantity{10, 0}, [2]exchange.Quantity{0, 50}, 0, "12 0", false},
+		{"nobody traded, both hold", [2]exchange.Quantity{}, [2]exchange.Quantity{10, -30}, 0, "3 9", false},
+		{"nobody traded, one held until now", [2]exchange.Quantity{}, [2]exchange.Quantity{10, 0}, 0, "12 0", true},
+		{"nobody traded or holds", [2]exchange.Quantity{}, [2]exchange.Quantity{}, 0, "0 0", false},
+		{"one may have traded", [2]exchange.Quantity{}, [2]exchange.Quantity{0, 50}, 10, "12 0", false},
+		{"one may have traded as much as the other did", [2]exchange.Quantity{0, 10}, [2]exchange.Quantity{}, 10, "6 6", false},
+	} {
+		b := valued(t, 2, 0)
+		for i, leg := range b.legs {
+			leg.state = b.book.Strategy(leg.config.Name)
+			leg.symbol.Mark, leg.symbol.LastMS = leg.symbol.Last, 1
+			b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Result{}})
+			if quantity := c.traded[i]; quantity != 0 {
+				id := b.book.NextClientOrderID("t")
+				order := exchange.NewOrder{Market: exchange.Futures, Symbol: leg.symbol.Key().Name, Side: exchange.Buy, Type: exchange.MarketOrder,
+					Quantity: quantity, ClientOrderID: id}
+				b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), ClientOrderID: id, Body: record.Sending{Order: order, Purpose: placement.Entry}})
+				b.record(record.Record{ClientOrderID: id, Body: record.Ended{State: placement.Filled, Filled: quantity}})
+			}
+			if c.old {
+				b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Result{Position: c.holds[i]}})
+			} else {
+				leg.symbol.Position = c.holds[i]
+			}
+		}
+		if c.unknown != 0 {
+			leg, id := b.legs[0], b.book.NextClientOrderID("t")
+			order := exchange.NewOrder{Market: exchange.Futures, Symbol: leg.symbol.Key().Name, Side: exchange.Buy, Type: exchange.MarketOrder,
+				Quantity: c.unknown, ClientOrderID: id}
+			b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), ClientOrderID: id, Body: record.Sending{Order: order, Purpose: placement.Entry}})
+			b.record(record.Record{ClientOrderID: id, Body: record.Unknown{Why: "a test"}})
+		}
+		// Both symbols are worth the same, whatever their steps are.
+		for _, leg := range b.legs {
+			rules := *b.legs[0].symbol.Rules
+			leg.symbol.Rules = &rules
+		}
+		r := &results{base: b}
+		shares := make([]exchange.Amount, 2)
+		r.share(exchange.AmountOf(12), shares)
+		if have := fmt.Sprint(shares[0], " ", shares[1]); have != c.want {
+			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhatACanceledOrderSaysOfItsRefusals: an order that stood until botd canceled it was taken; a cancel that is refused waits.
+func TestWhatACanceledOrderSaysOfItsRefusals(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		orderID int64 // 0 where the exchange has not answered
+		err     error
+		left    int // intents that wait
+	}{
+		{"canceled", 5, nil, 0},
+		{"canceled before its id was known", 0, nil, 1},
+		{"the cancel is refused", 5, &exchange.Refusal{Status: 400, Code: 7, Message: "no"}, 2},
+		{"the cancel is lost", 5, &exchange.Unavailable{Reason: "timeout"}, 1},
+	} {
+		w := settled(t)
+		d := w.engine.dispatcher
+		id := w.sends(placement.Order)
+		p := w.engine.book.Placement(id)
+		w.engine.backoffs.count(attemptAt(p), 7, "no", false, w.now-1)
+		if c.orderID != 0 {
+			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Acknowledged{OrderID: c.orderID}})
+		}
+		cancel := attempt{strategy: "one", symbol: bitcoin, purpose: placement.Cancel, key: id}
+		d.canceled(purpose{clientID: id, attempt: &cancel}, &EventAnswer{Err: c.err})
+		if have := len(w.engine.backoffs.all); have != c.left {
+			t.Errorf("%s: want %d intents to wait, have %d", c.name, c.left, have)
+		}
+	}
+}
+
+// TestWhatProtectsGoesOnWhereAMarketWasNotRead, and nothing opens.
+func TestWhatProtectsGoesOnWhereAMarketWasNotRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		with func(w *world)
+		want string
+	}{
+		{"a position without its stop", func(*world) {}, "stop_loss"},
+		{"it is to be closed", func(w *world) { w.plan(strategy.Flat()) }, "exit"},
+		{"it is to grow", func(w *world) { w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 30}) }, "stop_loss"},
+		{"botd has stopped", func(w *world) { w.engine.halts.stopped = true }, ""},
+		{"a rehearsal", func(w *world) { w.engine.config.Rehearse = true }, ""},
+		{"it was removed", func(w *world) { w.engine.legs[0].config.Removed = true }, ""},
+		{"it was removed, and is flattened", func(w *world) {
+			w.engine.legs[0].config.Removed = true
+			w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Assigned{OnRemove: "flatten"}})
+		}, "exit"},
+	} {
+		w := settled(t, protected)
+		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
+		w.symbol().Position, w.symbol().EntryPrice = 10, exchange.AmountOf(50_000)
+		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
+		c.with(w)
+		w.out.Reset()
+		w.engine.dispatcher.actUnread(w.engine.legs[0])
+		var have []string
+		for _, fact := range facts[NoteApproved](w.out.Notes) {
+			have = append(have, fact.Intent.Purpose.String())
+		}
+		slices.Sort(have)
+		if strings.Join(have, " ") != c.want {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
+		}
+	}
+}
+
+// plan puts a target in force.
+func (w *world) plan(target strategy.Target) {
+	w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{Target: target}}})
+}
+
+// TestWhatAHaltDoesWithoutAnyRead: it cancels what opens and what rests to exit, closes a futures position once, and leaves stops.
+func TestWhatAHaltDoesWithoutAnyRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		level record.HaltLevel
+		want  string
+	}{
+		{record.LevelPause, ""}, {record.LevelCancel, "cancel low"}, {record.LevelFlatten, "cancel high cancel low"},
+	} {
+		w := standing(t)
+		w.engine.out = &w.out
+		w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: c.level, Why: "a test"}})
+		w.out.Reset()
+		w.engine.dispatcher.emergencyHalt()
+		var have []string
+		for _, fact := range facts[NoteApproved](w.out.Notes) {
+			text := fact.Intent.Purpose.String()
+			if fact.Intent.Purpose == placement.Cancel {
+				text += " " + w.engine.book.Placement(fact.Intent.ClientID).Key()
+			}
+			have = append(have, text)
+		}
+		slices.Sort(have)
+		if strings.Join(have, " ") != c.want {
+			t.Errorf("%s: want %q, have %q", c.level, c.want, have)
+		}
+	}
+}
+
+// TestWhatALiquidationSays, and that it is journalled once.
+func TestWhatALiquidationSays(t *testing.T) {
+	t.Parallel()
+	for price, want := range map[string]string{
+		"0":     "futures BTC-USDT was liquidated: positions/history shows position 9 LIQUIDATED, realised -40 USDT before fees",
+		"48000": "futures BTC-USDT was liquidated: positions/history shows position 9 LIQUIDATED at 48000, realised -40 USDT before fees",
+	} {
+		w := settled(t)
+		w.out.Reset()
+		for range 2 {
+			(&alarms{w.engine.base}).liquidated(w.symbol(), 9, 10, exchange.MustAmount(price), exchange.AmountOf(-40))
+		}
+		notes := facts[NoteLiquidated](w.out.Notes)
+		if len(notes) != 1 || notes[0].Text != want || notes[0].Quantity != 10 {
+			t.Errorf("at %s: want %q once, have %+v", price, want, notes)
+		}
+		if h := w.engine.book.HaltOf(account.Scope{Strategy: "one"}); h.Level != record.LevelPause || h.Why != want {
+			t.Errorf("at %s: want its strategy paused for that, have %+v", price, h)
+		}
+	}
+}
+
+// TestAnOrderOfAnOldBackupIsReportedOnce, and its symbol waits for a person.
+func TestAnOrderOfAnOldBackupIsReportedOnce(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	a := &alarms{w.engine.base}
+	w.out.Reset()
+	a.guardUnknownOrders()
+	if len(w.out.Notes) != 0 || w.symbol().Quarantine() != "" {
+		t.Errorf("want nothing without such an order, have %+v", w.out.Notes)
+	}
+	w.symbol().UnknownEnded = "bt-9"
+	a.guardUnknownOrders()
+	a.guardUnknownOrders()
+	want := "order bt-9 carries this instance's prefix but is not in the journal: an old backup"
+	if notes := facts[NoteQuarantine](w.out.Notes); len(notes) != 1 || notes[0].Why != want || notes[0].Over || w.symbol().Quarantine() != want {
+		t.Errorf("want %q once, have %+v", want, notes)
+	}
+}
+
+// TestAForeignOrderIsReportedWhenItBeginsAndEnds.
+func TestAForeignOrderIsReportedWhenItBeginsAndEnds(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	a := &alarms{w.engine.base}
+	w.out.Reset()
+	a.watchForeign()
+	foreignOpening(w, w.engine.legs[0])
+	w.symbol().ForeignSinceMS = 0
+	a.watchForeign()
+	since := w.symbol().ForeignSinceMS
+	w.engine.nowMS += 1_000
+	a.watchForeign()
+	w.symbol().Foreign = nil
+	a.watchForeign()
+	notes := facts[NoteForeign](w.out.Notes)
+	if len(notes) != 2 || notes[0].Over || notes[0].OrderID != 9 || !notes[1].Over || since != w.engine.nowMS-1_000 || w.symbol().ForeignSinceMS != 0 ||
+		notes[0].Why != "order 9, which botd did not make, may open a position: BUY LIMIT 0.01" {
+		t.Errorf("want its begin and its end, have %+v", notes)
+	}
+}
+
+// TestWhereATrailingStopIs: at the plan's price on the symbol's tick, on the side that protects; from where on it trails; and nowhere else.
+func TestWhereATrailingStopIs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil, func(w *world) { w.config.Strategies[0].Strategy = &trailer{} })
+	w.pass(20_000)
+	w.wantHeld(10)
+	stop, from, trails := w.engine.Trails(bitcoin)
+	entry := w.symbol().Rules.PriceOf(w.symbol().MeanEntry())
+	if last := w.symbol().Last; !trails || stop != last-500e8 || from != entry+1 {
+		t.Errorf("want it at %d, from %d on, have %d, %d, %t", last-500e8, entry+1, stop, from, trails)
+	}
+	if _, _, trails := w.engine.Trails(coin); trails {
+		t.Error("want nothing on another symbol")
+	}
+	w.give(&EventFollow{Series: coin, Last: 90_000e8})
+	if have, _, _ := w.engine.Trails(bitcoin); have != stop {
+		t.Errorf("want it where it was after the price of another symbol, have %d", have)
+	}
+	w.give(&EventFollow{Series: bitcoin, Last: 51_000e8})
+	if have, _, _ := w.engine.Trails(bitcoin); have != 50_500e8 || w.symbol().Last != 51_000e8 || w.symbol().Mark != 51_000e8 || w.symbol().LastMS != w.now {
+		t.Errorf("want it 500 below the price, have %d at %d", have, w.symbol().Last)
+	}
+	w.symbol().Position = 0
+	if _, _, trails := w.engine.Trails(bitcoin); trails {
+		t.Error("want nothing without a position")
+	}
+}
+
+// TestWhatTheKillSwitchsLaneIsShown: what a flatten closes, what is left to others, and the orders of the symbol alone.
+func TestWhatTheKillSwitchsLaneIsShown(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 7}})
+	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 3}})
+	w.symbol().Position = 7
+	id := w.sends(placement.Exit)
+	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "ETH-USDT", ClientOrderID: "bt-x"}
+	w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "two", Symbol: ether, ClientOrderID: "bt-x", Body: record.Sending{Order: order}})
+	all := w.engine.Exposures()
+	if len(all) != 1 || all[0].Strategy != "one" || all[0].Close != 7 || all[0].Others != 3 || all[0].Last != w.symbol().Last || all[0].Collar != exchange.RateOne/20 ||
+		len(all[0].Orders) != 1 || all[0].Orders[0].ClientOrderID() != id {
+		t.Errorf("want its part of the position and its order, have %+v", all)
+	}
+}
+
+// TestAnEngineIsNotMadeOfAnOlderStart than its journal's.
+func TestAnEngineIsNotMadeOfAnOlderStart(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	for epoch, fails := range map[int64]bool{w.engine.book.Epoch() - 1: true, w.engine.book.Epoch(): true, w.engine.book.Epoch() + 1: false} {
+		book := reconcile.NewBook(w.config.Settle)
+		for i := range w.records {
+			book.Apply(&w.records[i])
+		}
+		config := w.config
+		config.Epoch, config.Random = epoch, placement.RandomFrom(9)
+		if _, err := New(config, book); (err != nil) != fails {
+			t.Errorf("epoch %d over %d: want it refused %t, have %v", epoch, book.Epoch(), fails, err)
+		}
+	}
+}
+
+// TestAFailedSetLeverageIsReadAgain before anything opens.
+func TestAFailedSetLeverageIsReadAgain(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{nil, errors.New("broken")} {
+		w := settled(t)
+		w.out.Reset()
+		w.engine.dispatcher.leverageSet(purpose{symbol: w.symbol(), leverage: 7, attempt: &attempt{}}, &EventAnswer{Err: err})
+		if want := map[bool]int{true: 7}[err == nil]; w.symbol().Leverage != want || len(facts[NoteFetchFailed](w.out.Notes)) != map[bool]int{false: 1}[err == nil] {
+			t.Errorf("%v: want a leverage of %d, have %d, %+v", err, want, w.symbol().Leverage, w.out.Notes)
+		}
+	}
+}
