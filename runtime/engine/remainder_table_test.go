@@ -66,9 +66,10 @@ func TestTheStatusShowsASymbolAsItIsKnown(t *testing.T) {
 		t.Fatalf("want the symbol shown, have %+v", status.Symbols)
 	}
 	s := status.Symbols[i]
-	have := fmt.Sprint(s.Owner, s.Position, s.Ignored, s.Known, s.EntryPrice, s.LiqPrice, s.Leverage, s.Last, s.Mark, s.SinceMS, s.Read, s.Settled, s.Quarantine,
-		s.QuarantineMS, s.Rules == symbol.Rules)
-	want := fmt.Sprint("one", 10, 3, 7, exchange.AmountOf(50_000), exchange.AmountOf(40_000), 8, int64(11e8), int64(12e8), 77, true, false, "a difference", 5, true)
+	have := fmt.Sprint(s.Owner, s.Position, s.Ignored, s.Known, s.EntryPrice, s.LiqPrice, s.Leverage, s.Last, s.Mark, s.SinceMS, s.Read, s.Settled,
+		s.Quarantine, s.QuarantineMS, s.Rules == symbol.Rules)
+	want := fmt.Sprint("one", 10, 3, 7, exchange.AmountOf(50_000), exchange.AmountOf(40_000), 8, int64(11e8), int64(12e8), 77, true, false,
+		"a difference", 5, true)
 	if have != want {
 		t.Errorf("want %s, have %s", want, have)
 	}
@@ -180,7 +181,8 @@ func TestWhoseAChangeOfTheWalletIs(t *testing.T) {
 				id := b.book.NextClientOrderID("t")
 				order := exchange.NewOrder{Market: exchange.Futures, Symbol: leg.symbol.Key().Name, Side: exchange.Buy, Type: exchange.MarketOrder,
 					Quantity: quantity, ClientOrderID: id}
-				b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), ClientOrderID: id, Body: record.Sending{Order: order, Purpose: placement.Entry}})
+				b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), ClientOrderID: id,
+					Body: record.Sending{Order: order, Purpose: placement.Entry}})
 				b.record(record.Record{ClientOrderID: id, Body: record.Ended{State: placement.Filled, Filled: quantity}})
 			}
 			if c.old {
@@ -193,7 +195,8 @@ func TestWhoseAChangeOfTheWalletIs(t *testing.T) {
 			leg, id := b.legs[0], b.book.NextClientOrderID("t")
 			order := exchange.NewOrder{Market: exchange.Futures, Symbol: leg.symbol.Key().Name, Side: exchange.Buy, Type: exchange.MarketOrder,
 				Quantity: c.unknown, ClientOrderID: id}
-			b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), ClientOrderID: id, Body: record.Sending{Order: order, Purpose: placement.Entry}})
+			b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), ClientOrderID: id,
+				Body: record.Sending{Order: order, Purpose: placement.Entry}})
 			b.record(record.Record{ClientOrderID: id, Body: record.Unknown{Why: "a test"}})
 		}
 		// Both symbols are worth the same, whatever their steps are.
@@ -413,8 +416,8 @@ func TestWhatTheKillSwitchsLaneIsShown(t *testing.T) {
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "ETH-USDT", ClientOrderID: "bt-x"}
 	w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "two", Symbol: ether, ClientOrderID: "bt-x", Body: record.Sending{Order: order}})
 	all := w.engine.Exposures()
-	if len(all) != 1 || all[0].Strategy != "one" || all[0].Close != 7 || all[0].Others != 3 || all[0].Last != w.symbol().Last || all[0].Collar != exchange.RateOne/20 ||
-		len(all[0].Orders) != 1 || all[0].Orders[0].ClientOrderID() != id {
+	if len(all) != 1 || all[0].Strategy != "one" || all[0].Close != 7 || all[0].Others != 3 || all[0].Last != w.symbol().Last ||
+		all[0].Collar != exchange.RateOne/20 || len(all[0].Orders) != 1 || all[0].Orders[0].ClientOrderID() != id {
 		t.Errorf("want its part of the position and its order, have %+v", all)
 	}
 }
@@ -443,8 +446,12 @@ func TestAFailedSetLeverageIsReadAgain(t *testing.T) {
 		w := settled(t)
 		w.out.Reset()
 		w.engine.dispatcher.leverageSet(purpose{symbol: w.symbol(), leverage: 7, attempt: &attempt{}}, &EventAnswer{Err: err})
-		if want := map[bool]int{true: 7}[err == nil]; w.symbol().Leverage != want || len(facts[NoteFetchFailed](w.out.Notes)) != map[bool]int{false: 1}[err == nil] {
-			t.Errorf("%v: want a leverage of %d, have %d, %+v", err, want, w.symbol().Leverage, w.out.Notes)
+		leverage, reports := 7, 0
+		if err != nil {
+			leverage, reports = 0, 1
+		}
+		if w.symbol().Leverage != leverage || len(facts[NoteFetchFailed](w.out.Notes)) != reports {
+			t.Errorf("%v: want a leverage of %d, have %d, %+v", err, leverage, w.symbol().Leverage, w.out.Notes)
 		}
 	}
 }

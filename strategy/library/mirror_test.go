@@ -64,13 +64,13 @@ func (s *stepping) step(ticks int64, stopped bool) string {
 	text := s.text()
 	before := s.view.Memory
 	s.view.Memory, _ = s.view.Memory.With(s.plan.Remembered())
-	kept := slices.DeleteFunc(slices.Clone(s.view.Fills), func(f strategy.KeyFill) bool {
+	left := slices.DeleteFunc(slices.Clone(s.view.Fills), func(f strategy.KeyFill) bool {
 		return !slices.ContainsFunc(slices.Concat(s.plan.Orders, s.plan.Exits), func(o strategy.DesiredOrder) bool { return o.Key == f.Key })
 	})
-	if s.versioned && (len(kept) != len(s.view.Fills) || !slices.Equal(before.Entries(), s.view.Memory.Entries())) {
+	if s.versioned && (len(left) != len(s.view.Fills) || !slices.Equal(before.Entries(), s.view.Memory.Entries())) {
 		s.view.Version++
 	}
-	s.view.Fills = kept
+	s.view.Fills = left
 	return text
 }
 
