@@ -297,9 +297,7 @@ func (a *averaging) step(falls int64) exchange.Rate {
 func (a *averaging) larger(n int64) exchange.Amount {
 	amount := a.amount
 	for range min(n, 100) {
-		if a.scale > exchange.RateOne {
-			amount = amount.MulRate(a.scale)
-		}
+		amount = amount.MulRate(a.scale)
 	}
 	return amount
 }
