@@ -49,11 +49,8 @@ func TestWhatBecomesOfABuy(t *testing.T) {
 		if c.falling {
 			falling = 1
 		}
-		var entries []strategy.MemoryEntry
-		for _, e := range []strategy.MemoryEntry{{Key: dcaQuantity, Value: 100}, {Key: dcaSpent, Value: 100e8}, {Key: dcaPending, Value: 50}, {Key: dcaPrice,
-			Value: 1000e8}, {Key: dcaOwed, Value: 1}, {Key: dcaFallen, Value: 2}, {Key: dcaFalling, Value: falling}} {
-			entries = append(entries, e)
-		}
+		entries := []strategy.MemoryEntry{{Key: dcaQuantity, Value: 100}, {Key: dcaSpent, Value: 100e8}, {Key: dcaPending, Value: 50},
+			{Key: dcaPrice, Value: 1000e8}, {Key: dcaOwed, Value: 1}, {Key: dcaFallen, Value: 2}, {Key: dcaFalling, Value: falling}}
 		view := strategy.View{Symbol: s.symbol, NowMS: 1, Last: 1000e8, Position: strategy.Position{Quantity: c.held}, Events: []event{c.event}}
 		view.Memory, _ = view.Memory.With(strategy.MemoryOf(entries...))
 		turn := &averagingTurn{s, strategy.Decision{View: &view, Plan: &strategy.Plan{}}}
