@@ -33,6 +33,7 @@ type Book struct {
 	refused   []RefusedOrder
 	sequence  int64                // of the ids made in this epoch
 	placedMS  int64                // when the last order on spot that the exchange took was sent
+	handedOut map[string]int64     // when a live placement was handed out to be sent
 	answered  map[string]int64     // when the exchange's answer gave a live placement its id
 	canceled  map[string]cancels   // those sent of a live placement
 	purposes  []purposed           // of sales that ended, oldest first
@@ -86,7 +87,8 @@ type observed struct {
 func NewBook(settle placement.Settle) *Book {
 	return &Book{journalled: account.New(settle), canceled: map[string]cancels{}, released: map[string]int64{}, presumed: map[string]bool{},
 		unable: map[string]int64{}, unfrozen: map[string]bool{}, shownSold: map[string]bool{}, answered: map[string]int64{},
-		bySymbol: map[exchange.SymbolKey]*SymbolState{}, observed: observed{listed: map[exchange.Market]openList{}}}
+		handedOut: map[string]int64{},
+		bySymbol:  map[exchange.SymbolKey]*SymbolState{}, observed: observed{listed: map[exchange.Market]openList{}}}
 }
 
 // Checkpoint returns the journalled state as it is, for the journal.
@@ -202,6 +204,7 @@ func (b *Book) advance(r *record.Record) {
 		delete(b.unfrozen, r.ClientOrderID)
 		delete(b.shownSold, r.ClientOrderID)
 		delete(b.answered, r.ClientOrderID)
+		delete(b.handedOut, r.ClientOrderID)
 		if p.Order().Side == exchange.Buy {
 			symbol.leftSold = 0
 		}
@@ -327,6 +330,9 @@ func (b *Book) NextClientOrderID(instance string) string {
 	b.sequence++
 	return placement.ClientOrderID(instance, b.Start(), b.sequence)
 }
+
+// NoteHandedOut takes that a live placement was handed out to be sent.
+func (b *Book) NoteHandedOut(clientOrderID string, atMS int64) { b.handedOut[clientOrderID] = atMS }
 
 // NoteCancel takes that a cancel of a live placement was sent.
 func (b *Book) NoteCancel(clientOrderID string, atMS int64) {

@@ -35,7 +35,7 @@ func (d *derivation) mayRepeat(p *account.Placement) bool {
 	if immediate := p.Order().Type == exchange.MarketOrder || p.Order().Type == exchange.Limit; d.desired.Unread && immediate {
 		return false // only a fresh read says how much is left
 	}
-	lost := p.State() == placement.Uncertain || p.State() == placement.Sending && d.desired.Repeat
+	lost := p.State() == placement.Uncertain || p.State() == placement.Sending && (d.desired.Repeat || d.unansweredStop(p))
 	late := d.nowMS-max(p.SentMS(), p.UnknownMS()) >= d.repeatAfterMS(p) || d.desired.Repeat && d.superseded(p)
 	if !lost || !late {
 		return false
@@ -44,6 +44,13 @@ func (d *derivation) mayRepeat(p *account.Placement) bool {
 		return false // an unknown placement stands for each that was lost: there is no room for more of them
 	}
 	return d.symbol.Key().Market == exchange.Futures || p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss || d.repeatable(p)
+}
+
+// unansweredStop reports whether a stop was handed out so long ago that its answer counts as lost, though it may come yet: the exchange
+// takes no second one beside it.
+func (d *derivation) unansweredStop(p *account.Placement) bool {
+	at := d.book.handedOut[p.ClientOrderID()]
+	return at != 0 && d.nowMS-at >= repeatMS && p.Purpose() == placement.StopLoss && (p.Order().ClosePosition || p.Order().Type == exchange.StopLimit)
 }
 
 // replaceable reports whether a protective order may have another in its place: its fate is
@@ -68,7 +75,7 @@ func (b *Book) EndUnread(p *account.Placement) bool {
 func (d *derivation) repeatAfterMS(p *account.Placement) int64 {
 	levels := -promptRepeats
 	for _, q := range d.book.InFlightOn(p.Symbol()) {
-		if q.State() == placement.Uncertain && q.Purpose() == p.Purpose() && q.Key() == p.Key() &&
+		if (q.State() == placement.Uncertain || d.unansweredStop(q)) && q.Purpose() == p.Purpose() && q.Key() == p.Key() &&
 			q.Order().Type == p.Order().Type {
 			levels++
 		}

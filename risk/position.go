@@ -22,7 +22,7 @@ func repeats(purpose placement.Purpose) bool {
 }
 
 // unanswered reports whether the outcome of a placement is unknown, or its answer is late:
-// the kill switch does not wait until it is given up.
+// neither the kill switch nor a stop waits until it is given up.
 func unanswered(p *account.Placement, facts *Facts) bool {
 	const lateMS = 2_000
 	return p.State() == placement.Uncertain || p.State() == placement.Sending && facts.NowMS-p.SentMS() >= lateMS
@@ -98,7 +98,7 @@ func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts, f *finding)
 		return f.refuse(order.Type, "STOP_MARKET or TAKE_PROFIT_MARKET", "closePosition belongs to these types (rule 8)")
 	}
 	for _, p := range facts.State.Live() {
-		active := p.Order().ClosePosition && p.State() != placement.Uncertain && !facts.Book.EndUnread(p)
+		active := p.Order().ClosePosition && !unanswered(p, facts) && !facts.Book.EndUnread(p)
 		if active && p.Order().Type == order.Type {
 			return f.refuse("a second one", "one per symbol and type", "the first is canceled before (rule 8)")
 		}

@@ -58,4 +58,12 @@ var belief = []Row{
 		"reconcile TestNoStopMovesWhereTheExchangeRefusesStops", []Edit{
 			{"reconcile.derivation.calm", "!refused", "true"},
 		}},
+	{"lost_read", "a read that is not answered is asked again in the next round only", "23",
+		"runtime/engine TestAReadWhoseAnswerIsLostIsAskedAgainInItsRound", []Edit{
+			{"runtime/engine.round.attentionMS", "p.repeated", "true"},
+		}},
+	{"unanswered_stop", "a stop is awaited for as long as the client waits for its answer", "1",
+		"runtime/engine TestAStopWhoseAnswerDoesNotComeHasAnotherBesideIt", []Edit{
+			{"reconcile.derivation.unansweredStop", "at != 0", "false"},
+		}},
 }

@@ -260,6 +260,7 @@ func (s *sender) send(w queued) {
 		return
 	}
 	w.purpose.leftMS = s.nowMS
+	s.book.NoteHandedOut(w.purpose.clientID, s.nowMS)
 	w.call.ID = s.begin(w.purpose)
 	s.out.Calls = append(s.out.Calls, w.call)
 	if w.intent.Purpose.Opens() {

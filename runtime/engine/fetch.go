@@ -21,12 +21,18 @@ func (r *round) askForRound(p purpose, request exchange.Request) {
 		r.takeRead(&r.askedFor, &r.instant)
 		return
 	}
-	if r.isLate(&p) {
+	switch late := r.lateCopies(&p); {
+	case late >= mostCopies, late > 0 && p.kind == callTicker: // the list takes the place of a ticker
 		r.skipLateRead(&p)
 		return
+	case late > 0:
+		p.dueMS, p.repeated = r.nowMS+r.repeatAfterMS(p.of), true
+	default:
+		p.dueMS = r.nowMS + r.patience(p.of)
 	}
+	p.request = &request
 	r.reading.pending++
-	r.reading.lateMS = min(r.reading.lateMS, r.nowMS+r.patience(p.of))
+	r.reading.lateMS = min(r.reading.lateMS, r.attentionMS(&p))
 	r.ask(p, PrioritySettle, request)
 }
 

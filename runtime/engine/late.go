@@ -2,16 +2,18 @@ package engine
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
 	"botd/exchange"
 )
 
-// A round waits for a read only as long as such a read took before, doubled, a second at
-// least: then it goes on without it, and acts on what was read. The late read stays out, is
-// not asked again meanwhile, and nothing is concluded about what it is about. Its answer
-// is not used, since it is older than the reads beside it: the next round asks anew, and
-// waits for twice as long as it took.
+// A round waits for a read only as long as such a read took before, doubled, a second at least: then it goes
+// on without it, and acts on what was read. An answer may be lost: where a read that was sent no earlier has
+// been answered, the same is asked once more before that, and whichever answer comes first counts. The next
+// rounds ask again too, and wait for less, while few of the same are out. Until one is answered nothing is
+// concluded about what it is about. The answer of a late read is not used, since it is older than the reads
+// beside it: it says how long to wait.
 
 var errLate = errors.New("no answer yet")
 
@@ -27,12 +29,48 @@ func (r *round) noteDuration(p *purpose, event *EventAnswer) {
 		return
 	}
 	r.took[p.of] = r.nowMS - p.sentMS
+	r.answered = max(r.answered, p.sentMS)
 }
 
-// isLate reports whether the same read of an earlier round is still out.
-func (r *round) isLate(p *purpose) bool {
+// overtaken reports whether a read that was sent no earlier has been answered.
+func (r *round) overtaken(p *purpose) bool { return r.answered >= p.sentMS }
+
+// mostCopies bounds how many of the same read are out.
+const mostCopies = 4
+
+// repeatAfterMS is how long a round waits until it asks the same again.
+func (r *round) repeatAfterMS(of exchange.Operation) int64 { return max(promptMS*4/10, r.took[of]*3/2) }
+
+// attentionMS is when a read is asked again, or late.
+func (r *round) attentionMS(p *purpose) int64 {
+	if p.repeated {
+		return p.dueMS
+	}
+	return min(p.dueMS, p.sentMS+r.repeatAfterMS(p.of))
+}
+
+// same reports whether two reads ask the same.
+func (p *purpose) same(q *purpose) bool {
+	return q.kind == p.kind && q.of == p.of && q.symbol == p.symbol && q.orderID == p.orderID && q.before == p.before
+}
+
+// lateCopies returns how many of the same read are out since earlier phases.
+func (r *round) lateCopies(p *purpose) (count int) {
 	for _, q := range r.calls {
-		if q.late && q.kind == p.kind && q.of == p.of && q.symbol == p.symbol && q.orderID == p.orderID && q.before == p.before {
+		if q.late && q.same(p) {
+			count++
+		}
+	}
+	return count
+}
+
+// isLate reports whether the same read of an earlier phase is still out.
+func (r *round) isLate(p *purpose) bool { return r.lateCopies(p) > 0 }
+
+// awaited reports whether the round still waits for a read, which may have been asked twice.
+func (r *round) awaited(p *purpose) bool {
+	for _, q := range r.calls {
+		if q.request == p.request && !q.late {
 			return true
 		}
 	}
@@ -63,28 +101,59 @@ func (r *round) noteLate(of exchange.SymbolKey) {
 	}
 }
 
-// proceed goes on without the answers that are late. It reports whether the round is complete.
+// proceed asks again for what is not answered, and goes on without the answers that are late. It reports whether the
+// round is complete.
 func (r *round) proceed() (complete bool) {
 	r.reading.lateMS = never
-	var late []int64
+	var due []int64
 	for id, p := range r.calls {
-		switch dueMS := p.sentMS + r.patience(p.of); {
+		switch {
 		case !p.kind.ofRound() || p.late:
-		case dueMS <= r.nowMS:
-			late = append(late, id)
+		case p.dueMS > r.nowMS && !r.overtaken(&p): // everything is slow: another would wait behind it
+			r.reading.lateMS = min(r.reading.lateMS, p.dueMS)
+		case r.attentionMS(&p) <= r.nowMS:
+			due = append(due, id)
 		default:
-			r.reading.lateMS = min(r.reading.lateMS, dueMS)
+			r.reading.lateMS = min(r.reading.lateMS, r.attentionMS(&p))
 		}
 	}
-	slices.Sort(late)
-	for _, id := range late {
+	slices.Sort(due)
+	for _, id := range due {
 		p := r.calls[id]
+		if p.dueMS > r.nowMS {
+			p.repeated = true
+			r.calls[id] = p
+			r.repeat(p)
+			continue
+		}
 		p.late = true
 		r.calls[id] = p
-		r.reading.pending--
-		r.skipLateRead(&p)
+		if !r.awaited(&p) {
+			r.reading.pending--
+			r.skipLateRead(&p)
+		}
 	}
 	return r.advance()
+}
+
+// repeat asks the same again.
+func (r *round) repeat(p purpose) {
+	p.sentMS, p.repeated = r.nowMS, true
+	r.reading.lateMS = min(r.reading.lateMS, p.dueMS)
+	r.ask(p, PrioritySettle, *p.request)
+}
+
+// lostAnswer reports whether a read failed by chance, and may be answered when it is sent again.
+func lostAnswer(err error) bool {
+	var unavailable *exchange.Unavailable
+	return errors.As(err, &unavailable) && unavailable.Reason != exchange.ReasonRateLimited
+}
+
+// forget leaves further answers to a read to nobody.
+func (r *round) forget(p *purpose) {
+	maps.DeleteFunc(r.calls, func(_ int64, q purpose) bool {
+		return q.request == p.request && p.request != nil || q.late && q.same(p)
+	})
 }
 
 // lateAnswer takes the answer of a read that its round did not wait for: what it failed
@@ -116,8 +185,11 @@ func (r *round) giveUpLate() {
 	}
 	slices.Sort(given)
 	for _, id := range given {
-		p := r.calls[id]
-		delete(r.calls, id)
+		p, out := r.calls[id]
+		if !out {
+			continue
+		}
+		r.forget(&p)
 		delete(r.took, p.of)
 		if p.kind == callTickers {
 			r.listFailed(&p)

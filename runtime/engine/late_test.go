@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"testing"
 
 	"botd/exchange"
@@ -12,7 +13,7 @@ import (
 
 // twoMarkets has a protected strategy on futures BTC-USDT and one on spot BTC-USDT, which
 // hold what the pointers say.
-func twoMarkets(t *testing.T, futures, spot *exchange.Quantity) *world {
+func twoMarkets(t testing.TB, futures, spot *exchange.Quantity) *world {
 	t.Helper()
 	return newWorld(t, swing(futures), protected, func(w *world) {
 		second := w.config.Strategies[0]
@@ -76,24 +77,128 @@ func TestAReadThatHangsKeepsNoStopBackThatDoesNotNeedIt(t *testing.T) {
 	}
 }
 
-// TestAReadThatHangsIsNotAskedAgainMeanwhile: what hangs does not pile up.
-func TestAReadThatHangsIsNotAskedAgainMeanwhile(t *testing.T) {
+// TestAReadThatHangsDoesNotPileUp: it is asked again, but few of the same are out at a time.
+func TestAReadThatHangsDoesNotPileUp(t *testing.T) {
 	t.Parallel()
-	futures, spot, asked := exchange.Quantity(20), exchange.Quantity(2_000), 0
+	futures, spot, out, most := exchange.Quantity(20), exchange.Quantity(2_000), map[int64]int64{}, 0
 	w := twoMarkets(t, &futures, &spot)
 	w.pass(20_000)
 	w.network = func(call *Call) fate {
-		if call.Request.Operation == exchange.SpotWallet {
-			asked++
+		if call.Request.Operation != exchange.SpotWallet {
+			return fate{}
+		}
+		out[call.ID] = w.now + 8_000
+		maps.DeleteFunc(out, func(_, untilMS int64) bool { return untilMS <= w.now })
+		most = max(most, len(out))
+		return fate{longMS: 8_000}
+	}
+	spot = 4_000 // something is under way: a round each second
+	w.pass(60_000)
+	if most < 2 || most > mostCopies+1 {
+		t.Errorf("want 2 to %d wallet reads out at a time, have %d", mostCopies+1, most)
+	}
+}
+
+// TestReadsOfAnExchangeThatIsSlowAreNotAskedTwice: none of them is overtaken, and a second one would wait behind the first.
+func TestReadsOfAnExchangeThatIsSlowAreNotAskedTwice(t *testing.T) {
+	t.Parallel()
+	futures, spot := exchange.Quantity(20), exchange.Quantity(2_000)
+	w := twoMarkets(t, &futures, &spot)
+	w.pass(20_000)
+	outMS, twice := map[exchange.Operation]int64{}, 0
+	w.network = func(call *Call) fate {
+		operation := call.Request.Operation
+		if operation == exchange.SpotWallet || operation == exchange.FuturesOpenPositions {
+			if w.now < outMS[operation] {
+				twice++
+			}
+			outMS[operation] = w.now + 800
+		}
+		return fate{longMS: 800}
+	}
+	spot = 4_000
+	w.pass(30_000)
+	if len(outMS) != 2 || twice != 0 {
+		t.Errorf("want both lists read, and none while it is out, have %d read, and %d twice", len(outMS), twice)
+	}
+}
+
+// TestAReadWhoseAnswerIsLostIsAskedAgainInItsRound: a list whose answer does not come shows a purchase all the same, and the
+// stop stands half a second later than if it had come.
+func TestAReadWhoseAnswerIsLostIsAskedAgainInItsRound(t *testing.T) {
+	t.Parallel()
+	for _, operation := range []exchange.Operation{exchange.SpotOpenOrders, exchange.SpotWallet, exchange.SpotOrderHistory, exchange.FuturesOpenPositions,
+		exchange.FuturesOpenOrders} {
+		t.Run(operation.String(), func(t *testing.T) {
+			t.Parallel()
+			lostRead(t, operation)
+		})
+	}
+}
+
+func lostRead(t testing.TB, operation exchange.Operation) {
+	t.Helper()
+	key := exchange.SymbolKey{Market: operation.Market(), Name: "BTC-USDT"}
+	futures, spot := exchange.Quantity(0), exchange.Quantity(0)
+	w := twoMarkets(t, &futures, &spot)
+	w.pass(20_000)
+	if futures = 20; key.Market == exchange.Spot {
+		futures, spot = 0, 2_000
+	}
+	for w.heldOf(key.Market, key.Name) == 0 {
+		w.pass(50)
+	}
+	lost := map[int64]bool{}
+	w.network = func(call *Call) fate { // the first answer of each second
+		if second := w.now / 1_000; call.Request.Operation == operation && !lost[second] {
+			lost[second] = true
 			return fate{longMS: 8_000}
 		}
 		return fate{}
 	}
-	spot = 4_000 // something is under way: a round each second
-	w.pass(8_000)
-	if asked != 1 {
-		t.Errorf("want one wallet read out at a time, have %d in 8 s", asked)
+	if w.pass(1_600); !w.stopped(key) {
+		t.Errorf("want the stop within 1.6 s of the fill, have none\n%s", w.story())
 	}
+}
+
+// TestAStopWhoseAnswerDoesNotComeHasAnotherBesideIt: the exchange refused it, or it never arrived, and the answer takes as long as
+// the client waits.
+func TestAStopWhoseAnswerDoesNotComeHasAnotherBesideIt(t *testing.T) {
+	t.Parallel()
+	for _, key := range []exchange.SymbolKey{bitcoin, coin} {
+		t.Run(key.String(), func(t *testing.T) {
+			t.Parallel()
+			unansweredStop(t, key)
+		})
+	}
+}
+
+func unansweredStop(t testing.TB, key exchange.SymbolKey) {
+	t.Helper()
+	futures, spot := exchange.Quantity(0), exchange.Quantity(0)
+	w := twoMarkets(t, &futures, &spot)
+	w.pass(20_000)
+	if futures = 20; key == coin {
+		futures, spot = 0, 2_000
+	}
+	lost := false
+	w.network = func(call *Call) fate {
+		if !lost && call.Request.Operation.Places() && call.Request.Order.Type.StopLoss() {
+			lost = true
+			return fate{err: &exchange.Uncertain{Reason: "timeout"}, longMS: 8_000}
+		}
+		return fate{}
+	}
+	for w.heldOf(key.Market, key.Name) == 0 {
+		w.pass(50)
+	}
+	if w.pass(5_000); !w.stopped(key) {
+		t.Errorf("want the stop within 5 s of the fill, have none\n%s", w.story())
+	}
+	w.network = nil
+	w.pass(60_000)
+	w.wantSound()
+	w.wantNothingRefused()
 }
 
 // TestASlowReadIsWaitedForAsLongAsItTakes: a venue that answers slowly is not blind, and

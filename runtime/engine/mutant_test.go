@@ -85,6 +85,8 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 				t.Errorf("a signal that nobody has answered: want %v, have %v", ErrNotYet, err)
 			}
 		},
+		"lost_read":            func(t testing.TB) { lostRead(t, exchange.SpotWallet) },
+		"unanswered_stop":      func(t testing.TB) { unansweredStop(t, bitcoin) },
 		"price_hangs":          func(t testing.TB) { hungPrice(t, exchange.Futures) },
 		"halt_waits_for_reads": func(t testing.TB) { haltedUnread(t, true) },
 		"repetition_ends":      refusedTwice,

@@ -99,10 +99,13 @@ type purpose struct {
 	before   bool // the positions read that opens a full snapshot
 	late     bool // its round went on without it
 	instead  bool // a list of prices, asked for since a single ticker is late
+	repeated bool // of a round: there is another like it
 	sentMS   int64
-	leftMS   int64    // placements: when its record was durable, and it was handed out
-	attempt  *attempt // of a cancel and a leverage; apart, since a map allocates for each value above 128 bytes
-	recalled string   // placements: why it was recalled; empty when it was not
+	dueMS    int64             // of a round: when it is late
+	leftMS   int64             // placements: when its record was durable, and it was handed out
+	attempt  *attempt          // of a cancel and a leverage; apart, since a map allocates for each value above 128 bytes
+	request  *exchange.Request // of a round: to be asked again
+	recalled string            // placements: why it was recalled; empty when it was not
 }
 
 // callKind says what an answer is for.

@@ -37,6 +37,7 @@ type round struct {
 	backoffs   *backoffs
 	reading    reading
 	took       map[exchange.Operation]int64 // how long reads took last
+	answered   int64                        // when the latest of the reads that were answered was sent
 	overdue    []failure                    // of late reads that failed between rounds
 	singly     map[exchange.Market]int64    // until when prices are read by single tickers
 	listFrom   int                          // that constant; tests have fewer symbols
@@ -110,6 +111,12 @@ func (r *round) roundAnswer(p purpose, event *EventAnswer) (complete bool) {
 		return false
 	}
 	r.noteDuration(&p, event)
+	switch {
+	case event.Err == nil || p.noSuchOrder(event.Err):
+		r.forget(&p)
+	case r.awaited(&p):
+		return false // the other may be answered yet
+	}
 	r.reading.pending--
 	r.takeRead(&p, event)
 	return r.advance()
