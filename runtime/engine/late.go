@@ -143,12 +143,6 @@ func (r *round) repeat(p purpose) {
 	r.ask(p, PrioritySettle, *p.request)
 }
 
-// lostAnswer reports whether a read failed by chance, and may be answered when it is sent again.
-func lostAnswer(err error) bool {
-	var unavailable *exchange.Unavailable
-	return errors.As(err, &unavailable) && unavailable.Reason != exchange.ReasonRateLimited
-}
-
 // forget leaves further answers to a read to nobody.
 func (r *round) forget(p *purpose) {
 	maps.DeleteFunc(r.calls, func(_ int64, q purpose) bool {
