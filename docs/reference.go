@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -187,7 +188,7 @@ func (s apiSchema) describe() string {
 		text = strings.Replace(text, "string", map[string]string{"decimal": "decimal", "date-time": "time"}[s.Format], 1)
 	}
 	if s.Minimum != nil && s.Maximum != nil {
-		text += fmt.Sprintf(" from %v to %v", *s.Minimum, *s.Maximum)
+		text += " from " + strconv.FormatFloat(*s.Minimum, 'f', -1, 64) + " to " + strconv.FormatFloat(*s.Maximum, 'f', -1, 64)
 	}
 	if s.Default != nil {
 		text += fmt.Sprintf(" (%v)", s.Default)

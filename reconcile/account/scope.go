@@ -23,6 +23,8 @@ func (n ScopeName) Resolve(known []Scope) (Scope, error) {
 	switch {
 	case n.Strategy != "" && n.Symbol != "":
 		return Scope{}, errors.New("give strategy or symbol, not both")
+	case n.Market != "" && n.Symbol == "": // whoever means a market must not have the account halted, or armed again
+		return Scope{}, fmt.Errorf("market %s alone names nothing: give a symbol too, or neither: nothing was changed", n.Market)
 	case n.Strategy != "":
 		return n.strategy(known)
 	case n.Symbol != "":

@@ -73,6 +73,14 @@ func (c controls) do(r *request, event engine.Event, does ...string) (Change, er
 	return change, c.send(r, event)
 }
 
+// knownMarket refuses a market that there is not.
+func knownMarket(market string) error {
+	if _, err := symbolKey(market, ""); err != nil {
+		return badBody("market: " + err.Error())
+	}
+	return nil
+}
+
 // symbolKey names a symbol; a market that is left out is futures.
 func symbolKey(market, symbol string) (key exchange.SymbolKey, err error) {
 	key = exchange.SymbolKey{Market: exchange.Futures, Name: symbol}

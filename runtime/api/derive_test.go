@@ -187,6 +187,7 @@ var limits = map[string]string{
 	"ReasonRequest.reason": "maxLength: 500",
 	"TokenRequest.name":    "pattern: '^[a-z0-9][a-z0-9-]{0,31}$'",
 	"BacktestRequest.seed": "minimum: 0", "BacktestRequest.candles": "minimum: 0",
+	"SweepRequest.seed": "minimum: 0", "SweepRequest.trials": fmt.Sprintf("minimum: 0, maximum: %d", MaxSweepTries),
 }
 
 func (d *derivation) property(of reflect.Type, field reflect.StructField, declared *ast.Field) string {
@@ -380,6 +381,7 @@ func (d *derivation) operation(text *strings.Builder, r *route) {
 	line(2, "%s:", strings.ToLower(r.method))
 	line(3, "operationId: %s", r.id)
 	line(3, "tags: [%s]", r.tag)
+	line(3, "x-role: %s", r.minimum)
 	line(3, "summary: %s", quoted(r.summary))
 	if r.minimum == auth.Public {
 		line(3, "security: []")
@@ -474,8 +476,10 @@ func (p *parameter) describe() string {
 	case number:
 		schema = fmt.Sprintf("type: integer, minimum: 1, maximum: %d, default: %d", p.maximum, p.fallback)
 	case milliseconds:
-		schema = "type: integer, format: int64"
-	case text, cursor:
+		schema = fmt.Sprintf("type: integer, format: int64, minimum: 0, maximum: %d", int64(maxMS))
+	case cursor:
+		schema += ", pattern: '^[1-9][0-9]{0,17}$'"
+	case text:
 		if len(p.values) > 0 {
 			schema += ", enum: [" + strings.Join(p.values, ", ") + "]"
 		}

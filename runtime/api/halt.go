@@ -125,6 +125,9 @@ func (m *manual) rearm(r *request, what *RearmRequest) (HaltAnswer, error) {
 
 // setHalt gives the engine a halt, or its end, and answers what that sends.
 func (m *manual) setHalt(r *request, level record.HaltLevel, what *RearmRequest) (HaltAnswer, error) {
+	if err := knownMarket(what.Market); err != nil {
+		return HaltAnswer{}, err
+	}
 	var scope account.Scope
 	var unknown error
 	out := newHaltAnswer(r, level, "", what.Reason)

@@ -116,6 +116,9 @@ func (m *manual) cancelOrders(r *request, body *CancelRequest) (HaltAnswer, erro
 	if err := body.need(r, wantReason); err != nil {
 		return HaltAnswer{}, err
 	}
+	if err := knownMarket(body.Market); err != nil {
+		return HaltAnswer{}, err
+	}
 	var orders, names []string
 	known := false
 	out := newHaltAnswer(r, record.LevelPause, body.String(), body.Reason)

@@ -85,6 +85,7 @@ func notRouted(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	slices.Sort(allowed)
+	allowed = slices.Compact(allowed)
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	problem(w, r, http.StatusMethodNotAllowed, "method", "the path takes "+strings.Join(allowed, ", "))
 }

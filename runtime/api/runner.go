@@ -236,6 +236,8 @@ func (b *BacktestRequest) check(now time.Time) error {
 		return fmt.Errorf("name %q: want letters, digits, dot, dash and underscore, 100 at most, and not the words choices and runs", b.Name)
 	case len(b.Params) > maxParams:
 		return fmt.Errorf("%d params are more than %d", len(b.Params), maxParams)
+	case b.Candles < 0:
+		return fmt.Errorf("candles %d: want 1 or more", b.Candles)
 	case b.File != "" && (b.Seed != 0 || b.Candles != 0):
 		return errors.New("seed and candles are of a synthetic market: give file, or those")
 	}

@@ -94,5 +94,9 @@ func (c *credentials) revokeToken(r *request, _ *nothing) (Change, error) {
 			return Change{}, unwritten("the token is still good: " + err.Error())
 		}
 	}
-	return c.controls.do(r, r.audited("token "+name, "revoked", nil), "the token "+name+" is worth nothing from now on; sessions that it opened end")
+	done, err := c.controls.do(r, r.audited("token "+name, "revoked", nil), "the token "+name+" is worth nothing from now on; sessions that it opened end")
+	if err != nil {
+		err = unwritten("the token is worth nothing from now on; that it was revoked cannot be written to the journal now")
+	}
+	return done, err
 }
