@@ -92,11 +92,11 @@ func (d *direct) adopt() {
 	if !d.rests() {
 		return
 	}
-	moved := [2]int{} // by how much the one before did: mostly the next does too
+	entries, exits := 0, 0 // by how many places the last one moved: mostly the next does too
 	for i := range d.ladder.book {
-		o, by := &d.ladder.book[i], &moved[0]
+		o, by := &d.ladder.book[i], &entries
 		if o.purpose == placement.ExitOrder {
-			by = &moved[1]
+			by = &exits
 		}
 		before := o.at
 		if o.at = placeOf(d.desired(o.purpose), d.ladder.working[i].Key, before+*by); o.at >= 0 && before >= 0 {
