@@ -58,8 +58,8 @@ var belief = []Row{
 		"reconcile TestNoStopMovesWhereTheExchangeRefusesStops", []Edit{
 			{"reconcile.derivation.calm", "!refused", "true"},
 		}},
-	{"lost_read", "a read that is not answered is asked again in the next round only", "23",
-		"runtime/engine TestAReadWhoseAnswerIsLostIsAskedAgainInItsRound", []Edit{
+	{"lost_read", "a read that is not answered is repeated in the next round only", "23",
+		"runtime/engine TestAReadWhoseAnswerIsLostIsRepeatedInItsRound", []Edit{
 			{"runtime/engine.round.attentionMS", "p.repeated", "true"},
 		}},
 	{"unanswered_stop", "a stop is awaited for as long as the client waits for its answer", "1",

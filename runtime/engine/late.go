@@ -10,10 +10,10 @@ import (
 
 // A round waits for a read only as long as such a read took before, doubled, a second at least: then it goes
 // on without it, and acts on what was read. An answer may be lost: where a read that was sent no earlier has
-// been answered, the same is asked once more before that, and whichever answer comes first counts. The next
-// rounds ask again too, and wait for less, while few of the same are out. Until one is answered nothing is
+// been answered, it is sent once more before that, and the first answer counts. The next rounds send it again
+// too, and wait for less, while few of the same are out. Until one is answered nothing is
 // concluded about what it is about. The answer of a late read is not used, since it is older than the reads
-// beside it: it says how long to wait.
+// beside it: it shows how long to wait.
 
 var errLate = errors.New("no answer yet")
 
@@ -38,10 +38,10 @@ func (r *round) overtaken(p *purpose) bool { return r.answered >= p.sentMS }
 // mostCopies bounds how many of the same read are out.
 const mostCopies = 4
 
-// repeatAfterMS is how long a round waits until it asks the same again.
+// repeatAfterMS is how long a round waits until it repeats a read.
 func (r *round) repeatAfterMS(of exchange.Operation) int64 { return max(promptMS*4/10, r.took[of]*3/2) }
 
-// attentionMS is when a read is asked again, or late.
+// attentionMS is when a read is repeated, or late.
 func (r *round) attentionMS(p *purpose) int64 {
 	if p.repeated {
 		return p.dueMS
@@ -67,7 +67,7 @@ func (r *round) lateCopies(p *purpose) (count int) {
 // isLate reports whether the same read of an earlier phase is still out.
 func (r *round) isLate(p *purpose) bool { return r.lateCopies(p) > 0 }
 
-// awaited reports whether the round still waits for a read, which may have been asked twice.
+// awaited reports whether the round still waits for a read, which may have been sent twice.
 func (r *round) awaited(p *purpose) bool {
 	for _, q := range r.calls {
 		if q.request == p.request && !q.late {
@@ -101,7 +101,7 @@ func (r *round) noteLate(of exchange.SymbolKey) {
 	}
 }
 
-// proceed asks again for what is not answered, and goes on without the answers that are late. It reports whether the
+// proceed repeats what is not answered, and goes on without the answers that are late. It reports whether the
 // round is complete.
 func (r *round) proceed() (complete bool) {
 	r.reading.lateMS = never
@@ -136,7 +136,7 @@ func (r *round) proceed() (complete bool) {
 	return r.advance()
 }
 
-// repeat asks the same again.
+// repeat sends a read once more.
 func (r *round) repeat(p purpose) {
 	p.sentMS, p.repeated = r.nowMS, true
 	r.reading.lateMS = min(r.reading.lateMS, p.dueMS)

@@ -77,7 +77,7 @@ func TestAReadThatHangsKeepsNoStopBackThatDoesNotNeedIt(t *testing.T) {
 	}
 }
 
-// TestAReadThatHangsDoesNotPileUp: it is asked again, but few of the same are out at a time.
+// TestAReadThatHangsDoesNotPileUp: it is repeated, but few of the same are out at a time.
 func TestAReadThatHangsDoesNotPileUp(t *testing.T) {
 	t.Parallel()
 	futures, spot, out, most := exchange.Quantity(20), exchange.Quantity(2_000), map[int64]int64{}, 0
@@ -99,8 +99,8 @@ func TestAReadThatHangsDoesNotPileUp(t *testing.T) {
 	}
 }
 
-// TestReadsOfAnExchangeThatIsSlowAreNotAskedTwice: none of them is overtaken, and a second one would wait behind the first.
-func TestReadsOfAnExchangeThatIsSlowAreNotAskedTwice(t *testing.T) {
+// TestReadsOfAnExchangeThatIsSlowAreNotSentTwice: none of them is overtaken, and a second one would wait behind the first.
+func TestReadsOfAnExchangeThatIsSlowAreNotSentTwice(t *testing.T) {
 	t.Parallel()
 	futures, spot := exchange.Quantity(20), exchange.Quantity(2_000)
 	w := twoMarkets(t, &futures, &spot)
@@ -123,9 +123,9 @@ func TestReadsOfAnExchangeThatIsSlowAreNotAskedTwice(t *testing.T) {
 	}
 }
 
-// TestAReadWhoseAnswerIsLostIsAskedAgainInItsRound: a list whose answer does not come shows a purchase all the same, and the
+// TestAReadWhoseAnswerIsLostIsRepeatedInItsRound: a list whose answer does not come shows a purchase all the same, and the
 // stop stands half a second later than if it had come.
-func TestAReadWhoseAnswerIsLostIsAskedAgainInItsRound(t *testing.T) {
+func TestAReadWhoseAnswerIsLostIsRepeatedInItsRound(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []exchange.Operation{exchange.SpotOpenOrders, exchange.SpotWallet, exchange.SpotOrderHistory, exchange.FuturesOpenPositions,
 		exchange.FuturesOpenOrders} {

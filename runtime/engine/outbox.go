@@ -104,7 +104,7 @@ type purpose struct {
 	dueMS    int64             // of a round: when it is late
 	leftMS   int64             // placements: when its record was durable, and it was handed out
 	attempt  *attempt          // of a cancel and a leverage; apart, since a map allocates for each value above 128 bytes
-	request  *exchange.Request // of a round: to be asked again
+	request  *exchange.Request // of a round: to be repeated
 	recalled string            // placements: why it was recalled; empty when it was not
 }
 
