@@ -17,12 +17,13 @@ type limits struct {
 	accounting *accounting
 	watching   bool            // between rounds too
 	mixed      bool            // positions and money are of two moments, and so would be the equity
+	ahead      bool            // a wallet shows what no list does yet
 	unmixed    exchange.Amount // the account's equity when they were last of one; zero before
 }
 
-// shown is the account's equity as people see it: where it would be of two moments, that of the last one.
+// shown is the account's equity as people see it: while a wallet shows what no list does yet, that of before.
 func (l *limits) shown() (total exchange.Amount, known bool) {
-	if l.mixed && !l.unmixed.IsZero() {
+	if l.ahead && !l.unmixed.IsZero() {
 		return l.unmixed, true
 	}
 	return l.total()

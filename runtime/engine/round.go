@@ -315,7 +315,8 @@ func (r *round) finishRound() bool {
 	r.results.attribute(snapshot)
 	futuresRead, spotRead := snapshot.Account != nil || !r.trades(exchange.Futures), snapshot.Balances.Done() || !r.trades(exchange.Spot)
 	whole := futuresRead && spotRead
-	if r.limits.mixed = r.walletAhead() || !whole && (r.limits.mixed || r.moved()); whole {
+	r.limits.ahead = r.walletAhead()
+	if r.limits.mixed = r.limits.ahead || !whole && (r.limits.mixed || r.moved()); whole {
 		r.limits.watchLimits(true)
 	}
 	r.alarms.guardPrefix()
