@@ -47,10 +47,10 @@ func (d *derivation) mayRepeat(p *account.Placement) bool {
 }
 
 // unansweredStop reports whether a stop was handed out so long ago that its answer counts as lost, though it may come yet: the exchange
-// takes no second one beside it.
+// takes no second one beside it. On spot it may take both, and both would sell.
 func (d *derivation) unansweredStop(p *account.Placement) bool {
 	at := d.book.handedOut[p.ClientOrderID()]
-	return at != 0 && d.nowMS-at >= repeatMS && p.Purpose() == placement.StopLoss && (p.Order().ClosePosition || p.Order().Type == exchange.StopLimit)
+	return at != 0 && d.nowMS-at >= repeatMS && p.Purpose() == placement.StopLoss && p.Order().ClosePosition
 }
 
 // replaceable reports whether a protective order may have another in its place: its fate is

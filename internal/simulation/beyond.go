@@ -49,7 +49,7 @@ type episode struct {
 func newBeyond(w *world, options *Beyond) *beyond {
 	b := &beyond{w: w, draw: newDraw(w.seed, 8)}
 	var choice []Class
-	for c := range HungStrategy { // it and what follows are run alone: seeds draw what they drew before there were those
+	for c := range HungStrategy { // which is run alone: seeds draw what they drew before there was it
 		if !slices.Contains(options.Except, c) {
 			choice = append(choice, c)
 		}
@@ -275,11 +275,6 @@ var hanging = []exchange.Operation{exchange.FuturesAccount, exchange.FuturesOpen
 // hangs reports whether a read gets no answer.
 func (b *beyond) hangs(request *exchange.Request) bool {
 	return b != nil && slices.ContainsFunc(b.episodes, func(e *episode) bool { return e.class == HungReads && e.operation == request.Operation })
-}
-
-// losesAnswer draws whether an answer is lost.
-func (b *beyond) losesAnswer() bool {
-	return b != nil && slices.ContainsFunc(b.episodes, func(e *episode) bool { return e.class == LostAnswers }) && b.draw.chance(0.1)
 }
 
 // symbolLost reports whether a request is about a symbol that the exchange has lost.

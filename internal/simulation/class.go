@@ -29,14 +29,13 @@ const (
 	CatchUp                      // the process stands still, and its strategies are all paced
 	Liquidated                   // positions are liquidated
 	HungStrategy                 // strategies answer late, or never, or lose their process
-	LostAnswers                  // one answer in ten is lost, to reads too
 	ClassEnd
 )
 
 var classNames = [ClassEnd]string{"positions", "wallet", "orders", "history", "hung_reads", "executed_refusal", "double_execution", "refused_orders", "no_ids",
 	"garbage", "lost_symbol", "changed_rules", "transfers", "suspended", "second_engine", "lost_journal",
 	"cut_journal", "vanished_files", "catch_up", "liquidated",
-	"hung_strategy", "lost_answers"}
+	"hung_strategy"}
 
 // String returns the class's name.
 func (c Class) String() string {

@@ -124,7 +124,7 @@ func (w *world) route(f *flight) {
 		f.fault, f.doomed = LateRequest, true
 		w.giveUp(f, "timeout", w.network.between(50, timeoutMS))
 		latency = w.far(50, w.bounds.WindowMS)
-	case w.injects(LostAnswer), w.beyond.losesAnswer():
+	case w.injects(LostAnswer):
 		f.fault, f.doomed = LostAnswer, true
 		w.giveUp(f, "reset", w.patience())
 	case request.Operation.Places() && w.injects(Duplicate):
