@@ -87,7 +87,7 @@ func (d *direct) rests() bool {
 	return d.inForce.OrdersSet || d.inForce.ExitsSet || len(d.ladder.book) > 0
 }
 
-// adopt has orders and fills find their places in a plan that has come into force. A key that it does not name begins anew.
+// adopt has orders and fills find their places in a plan that has come into force. A key that it does not name starts from nothing.
 func (d *direct) adopt() {
 	if !d.rests() {
 		return
@@ -112,7 +112,7 @@ func (d *direct) adopt() {
 	}
 }
 
-// unresting says why the engine is to keep the orders of the plan in force in the book; empty where the direct machine does.
+// unresting is why the engine is to keep the orders of the plan in force in the book; empty where the direct machine does.
 func (d *direct) unresting() string {
 	costs := &d.run.config.Costs
 	types := d.symbol.OrderTypes

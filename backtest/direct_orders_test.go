@@ -5,9 +5,7 @@ import (
 	"hash/fnv"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"strconv"
-	"strings"
 	"testing"
 
 	"botd/backtest"
@@ -17,7 +15,7 @@ import (
 	"botd/strategy"
 )
 
-// runged keeps orders in the book that it draws anew now and then, below the price and above it, and exits of what it holds.
+// runged keeps orders in the book that it draws again now and then, below the price and above it, and exits of what it holds.
 // All that it sees is hashed.
 type runged struct {
 	seed     uint64
@@ -43,6 +41,8 @@ func (r *runged) note(values ...any) {
 	fmt.Fprint(hash, r.views, values)
 	r.views = hash.Sum64()
 }
+
+func (r *runged) saw() uint64 { return r.views }
 
 func (r *runged) Candle(v *strategy.View) {
 	r.seen++
@@ -168,31 +168,7 @@ func rareRung(draw *rand.Rand) func(*runged, *strategy.View, *strategy.Plan) {
 // that the strategies saw. BOTD_TWINS=N draws N of them.
 func TestBothMachinesKeepTheSameOrders(t *testing.T) {
 	t.Parallel()
-	machines, fills, twins := map[string]int{}, 0, 60
-	if more, err := strconv.Atoi(os.Getenv("BOTD_TWINS")); err == nil {
-		twins = more
-	}
-	for seed := range uint64(twins) {
-		config, made := rung(t, seed)
-		direct := mustRun(t, config)
-		saw := (*made)[len(*made)-1]
-		engine := mustRun(t, backtest.ByEngine(config))
-		seen := (*made)[len(*made)-1]
-		if direct.ResultSHA256 != engine.ResultSHA256 || saw.views != seen.views {
-			t.Errorf("seed %d, machine %q: want %s with %d fills, %s, have %s with %d fills, %s; views equal: %v\n%v", seed, direct.Machine,
-				engine.FinalEquity, engine.Fills, engine.ResultSHA256[:8], direct.FinalEquity, direct.Fills, direct.ResultSHA256[:8],
-				saw.views == seen.views, difference(direct, engine))
-			continue
-		}
-		why, _, _ := strings.Cut(direct.Machine, ",")
-		if machines[why]++; direct.Machine == "direct" {
-			fills += direct.Fills
-		}
-	}
-	t.Logf("%d fills by the direct machine; runs by machine: %v", fills, machines)
-	if machines["direct"] < twins/4 || fills < 20*twins {
-		t.Errorf("want the direct machine compared often, have %d fills in %d runs", fills, machines["direct"])
-	}
+	compareMachines(t, rung, 1./4, 20)
 }
 
 // TestGridsTradeTheSameByBothMachines has grids of the library, whose lists of orders are shared, on both sides, with and without

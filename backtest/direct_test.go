@@ -44,6 +44,8 @@ func (e *erratic) note(values ...any) {
 	e.views = hash.Sum64()
 }
 
+func (e *erratic) saw() uint64 { return e.views }
+
 func (e *erratic) Decide(v *strategy.View, plan *strategy.Plan) {
 	e.note("decide", v.NowMS, v.Last, v.Position, v.Equity, v.Memory.Entries(), len(v.Working), len(v.Fills), len(v.Events), v.Size, v.Leverage)
 	draw := rand.New(rand.NewPCG(e.seed, uint64(e.seen)))
@@ -175,20 +177,27 @@ func rareOf(draw *rand.Rand) func(*erratic, *strategy.View, *strategy.Plan, *ran
 // BOTD_TWINS=N draws N of them.
 func TestBothMachinesDoTheSame(t *testing.T) {
 	t.Parallel()
+	compareMachines(t, twin, 1./6, 15)
+}
+
+// compareMachines draws runs and makes each by both machines. At least that share of them are to be made by the direct one, with
+// so many fills to each run drawn.
+func compareMachines[S interface{ saw() uint64 }](t *testing.T, draw func(testing.TB, uint64) (backtest.Config, *[]S), share float64, fillsEach int) {
+	t.Helper()
 	machines, fills, twins := map[string]int{}, 0, 60
 	if more, err := strconv.Atoi(os.Getenv("BOTD_TWINS")); err == nil {
 		twins = more
 	}
 	for seed := range uint64(twins) {
-		config, made := twin(t, seed)
+		config, made := draw(t, seed)
 		direct := mustRun(t, config)
-		saw := (*made)[len(*made)-1]
+		saw := (*made)[len(*made)-1].saw()
 		engine := mustRun(t, backtest.ByEngine(config))
-		seen := (*made)[len(*made)-1]
-		if direct.ResultSHA256 != engine.ResultSHA256 || saw.views != seen.views {
+		seen := (*made)[len(*made)-1].saw()
+		if direct.ResultSHA256 != engine.ResultSHA256 || saw != seen {
 			t.Errorf("seed %d, machine %q: want %s with %d fills, %s, have %s with %d fills, %s; views equal: %v\n%v", seed, direct.Machine,
 				engine.FinalEquity, engine.Fills, engine.ResultSHA256[:8], direct.FinalEquity, direct.Fills, direct.ResultSHA256[:8],
-				saw.views == seen.views, difference(direct, engine))
+				saw == seen, difference(direct, engine))
 			continue
 		}
 		why, _, _ := strings.Cut(direct.Machine, ",")
@@ -197,7 +206,7 @@ func TestBothMachinesDoTheSame(t *testing.T) {
 		}
 	}
 	t.Logf("%d fills by the direct machine; runs by machine: %v", fills, machines)
-	if machines["direct"] < twins/6 || fills < 15*twins {
+	if float64(machines["direct"]) < share*float64(twins) || fills < fillsEach*twins {
 		t.Errorf("want the direct machine compared often, have %d fills in %d runs", fills, machines["direct"])
 	}
 }

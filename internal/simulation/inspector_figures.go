@@ -60,6 +60,9 @@ var (
 // before results are taken from it.
 const knownRounds = 5
 
+// oldPriceMS is by how much the account may be newer than a price: prices move by less than the figures' bounds meanwhile.
+const oldPriceMS = 5_000
+
 func newFigures(w *world) *figures {
 	f := &figures{w: w, shares: make([]share, len(w.portfolio.roles))}
 	free, frozen := w.venue.x.Balance(trader, "USDT")
@@ -273,6 +276,9 @@ func (f *figures) status(book *reconcile.Book) {
 		}
 		fresh = fresh && s.fresh
 		price := fraction(int64(book.Symbol(key).Price()), rules.PriceScale)
+		if key.Market == exchange.Futures && s.Quantity.Sign() != 0 && book.AccountMS-book.Symbol(key).LastMS > oldPriceMS {
+			fresh = false // the account is of a later mark than any price that could be read
+		}
 		worth, bound := new(big.Rat).Mul(&s.Quantity, price), new(big.Rat).Mul(&s.Value, big.NewRat(1, 1_000)) // fees by estimate, prices of two moments
 		if key.Market == exchange.Spot {
 			worth.Add(worth, &s.Cash)

@@ -26,7 +26,7 @@ var (
 	values = map[string]any{"symbol": "BTC-USDT", "interval": "1m", "strategy": "trend", "reason": "a test", "token": testToken, "asset": "USDT", "amount": "5",
 		"limits": map[string]any{"max_open_orders": "5"}, "vary": []any{"fast=5"}, "file": "x.csv", "name": "fresh"}
 	local = []string{"create_token", "link"} // over the socket alone, whatever the token's role
-	// Of these the journal has only who asked for them, first: where that cannot be written nothing is done.
+	// Of these the journal records only the person who made them, first: where it cannot, nothing is done.
 	recorded = []string{"backup", "cancel_backtest", "cancel_sweep", "create_token", "report_trial", "resume_sweep", "start_backtest", "start_sweep",
 		"test_channels"}
 )
@@ -273,7 +273,7 @@ func (a *asker) done(ask asks, entries int) *httptest.ResponseRecorder {
 	for _, event := range a.sent[before:] {
 		if e := event.Audit; e == nil || e.Role != "operator" || e.Actor == "" || e.Action != a.o.Method+" "+a.path() ||
 			e.RequestID != answer.Header().Get("X-Request-ID") {
-			a.desk.t.Errorf("%s: want who asked for it in the audit, have %+v", ask.why, e)
+			a.desk.t.Errorf("%s: want the person who made it in the audit, have %+v", ask.why, e)
 		}
 	}
 	return answer

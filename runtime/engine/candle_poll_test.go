@@ -68,7 +68,7 @@ func TestWhatAPollOfCandlesAsksFor(t *testing.T) {
 		}
 		m.nowMS += 3_600_000
 		if m.poll(); len(m.out.Calls) != 1 || !s.asking {
-			t.Errorf("%s: want it asked once until it is answered, have %d", c.name, len(m.out.Calls))
+			t.Errorf("%s: want one request until it is answered, have %d", c.name, len(m.out.Calls))
 		}
 	}
 }
