@@ -231,8 +231,9 @@ var virtualFaults = []struct {
 		},
 		expected:  []expectation{{"BotdRateLimited", 2 * time.Minute, 17 * time.Minute, 210 * time.Second, 5 * time.Minute}},
 		incidents: "rate_limited",
-		perhaps:   []string{"blind", "unsettled"}, // where three rounds in a row meet it, or all reads of an order for a minute
-		also:      []string{"BotdOrderUnsettled"},
+		// Where three rounds in a row meet it, all reads of an order for a minute or for two, or each stop for 15 s.
+		perhaps: []string{"blind", "unsettled", "halted", "unprotected"},
+		also:    []string{"BotdOrderUnsettled", "BotdPartHalted", "BotdUnprotectedPosition"},
 	},
 	{
 		name: "a halt of one strategy", lasts: 16 * time.Minute, root: liveRoot,
