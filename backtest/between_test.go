@@ -69,7 +69,7 @@ func TestBetweenClosesAStrategySeesClosedCandlesAndKnownPricesOnly(t *testing.T)
 	}
 }
 
-// keeper enters anew every forty questions, and checks like an onlooker what it is shown while it holds.
+// keeper enters again every forty questions, and checks like an onlooker what it is shown while it holds.
 type keeper struct {
 	onlooker
 	questions, held int

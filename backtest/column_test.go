@@ -16,7 +16,7 @@ import (
 	"botd/strategy"
 )
 
-// crossing is a run of sma_cross that can be made anew.
+// crossing is a run of sma_cross that can be rebuilt.
 func crossing(t testing.TB, recorded *tape.Tape, size exchange.Rate, protection strategy.Protection, values strategy.Values) backtest.Config {
 	setting := strategy.Setting{
 		Market:   recorded.Symbol.Market,

@@ -16,7 +16,7 @@ import (
 // direct trades the targets of one strategy on one futures symbol, as the engine does: the same
 // orders at the same moments, by the same exchange, and the same sums. What an engine learns by rounds of
 // reads and writes into a journal, it takes from the exchange, which fills a market order within its
-// placement. Of anything else that comes up it says so and stops, and the run begins anew with the engine:
+// placement. Of anything else that comes up it says so and stops, and the run starts over with the engine:
 // an intent that a rule may refuse, an order that is not filled whole, a liquidation, a plan with orders
 // or stops, a strategy that fails.
 type direct struct {

@@ -12,7 +12,7 @@ import (
 	"botd/strategy"
 )
 
-// sharing asks for a share of the equity anew at every close, and keeps what it saw.
+// sharing asks for a share of the equity again at every close, and keeps what it saw.
 type sharing struct {
 	share exchange.Rate
 	seen  []sight

@@ -26,7 +26,7 @@ type OrderCounts struct {
 	Unfinished int         `json:"waiting"`     // not ended when the candles did
 }
 
-// RuleCount is how often a rule said no.
+// RuleCount is how often a rule refused.
 type RuleCount struct {
 	Rule  string `json:"rule"`
 	Count int    `json:"count"`

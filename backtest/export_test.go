@@ -25,7 +25,7 @@ func ByEngine(config Config) Config {
 }
 
 // Interruption is what happens to a run of one leg once so many of its candles have closed: an event, or the engine is
-// made anew from its records, with this strategy.
+// rebuilt from its records, with this strategy.
 type Interruption struct {
 	At    int
 	Event engine.Event

@@ -106,7 +106,7 @@ func (r *Result) count(run *run) {
 	}
 }
 
-// rounded keeps four places, enough for a share that is looked at.
+// rounded keeps four places, enough for a share that people read.
 func rounded(f float64) float64 { return math.Round(f*1e4) / 1e4 }
 
 // breakEven is the slippage, in all and in per cent of the price, that would have

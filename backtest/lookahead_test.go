@@ -145,7 +145,7 @@ func TestAReportIsVerifiedByRunningItAgain(t *testing.T) {
 	}
 }
 
-func TestWithoutAWayToMakeStrategiesAnewNothingIsCompared(t *testing.T) {
+func TestWithoutAWayToMakeStrategiesAgainNothingIsCompared(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 100)
 	config := caseConfig(recorded, &scripted{})

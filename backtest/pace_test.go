@@ -11,7 +11,7 @@ import (
 	"botd/strategy"
 )
 
-// crossings is a configuration that trades, and can be made anew.
+// crossings is a configuration that trades, and can be rebuilt.
 func crossings(t *testing.T, candles int) backtest.Config {
 	t.Helper()
 	config := speedConfig(t, steps(symbol(t, exchange.Futures, "0.1", "0.001"), candles), "10", "50")

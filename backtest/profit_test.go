@@ -82,7 +82,7 @@ func earn(t *testing.T, market exchange.Market, mode string, count int) *earner 
 	}
 	e.given, e.files = given, inputs.Files{Recorded: store.Directory, Options: func() configs.Options { return options }, Load: loadCandles}
 	files := e.files
-	files.Given = []*configs.StrategyConfig{e.given}
+	files.Loaded = []*configs.StrategyConfig{e.given}
 	config, err := files.Config()
 	if err != nil {
 		t.Fatal(err)

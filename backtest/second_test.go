@@ -12,7 +12,7 @@ import (
 	"botd/exchange"
 )
 
-// The second computation makes every figure of a result anew, from its list of executions, the candles
+// The second computation makes every figure of a result again, from its list of executions, the candles
 // and the funding rates alone. It shares no code with the first: it is written in float64, from the
 // definitions of docs/backtest.md, and compares to a millionth.
 
@@ -192,7 +192,7 @@ func (c check) texts(name string, want float64, have string) {
 	c.equal(name, want, number(have))
 }
 
-// TestEveryFigureIsComputedTwice makes the figures of drawn runs anew from their executions and candles.
+// TestEveryFigureIsComputedTwice makes the figures of drawn runs again from their executions and candles.
 func TestEveryFigureIsComputedTwice(t *testing.T) {
 	t.Parallel()
 	runs, trips, months, hours := 0, 0, 0, 0

@@ -82,7 +82,7 @@ func (l *loader) document(file string) *document {
 	return &document{file: l.name(file), problems: &l.problems}
 }
 
-// reason is an error of the file system without the path, which is said already.
+// reason is an error of the file system without the path, which is shown already.
 func reason(err error) string {
 	var inner *fs.PathError
 	if errors.As(err, &inner) {

@@ -90,7 +90,7 @@ func (c *Config) Unmeasured() (assumptions []string) {
 	return assumptions
 }
 
-// Lists of orders that may or may not echo client order ids, and what is said of them.
+// Lists of orders that may or may not echo client order ids, and what is documented of them.
 const (
 	ListEchoed = "echoed"
 	ListAbsent = "absent"

@@ -227,7 +227,7 @@ func inFlight(p *account.Placement) bool {
 	return !p.State().Final() && (p.State() != placement.Working || p.Type() == exchange.MarketOrder)
 }
 
-// listLive finds anew what is live on each symbol, and what of it is in flight.
+// listLive finds again what is live on each symbol, and what of it is in flight.
 func (b *Book) listLive() {
 	b.inFlight = b.inFlight[:0]
 	for _, symbol := range b.symbols {

@@ -160,7 +160,7 @@ func TestATargetByEquityIsPricedOnce(t *testing.T) {
 	}
 }
 
-func TestATargetThatComesBackIsPricedAnew(t *testing.T) {
+func TestATargetThatComesBackIsPricedAgain(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	whole := &strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne}}

@@ -33,7 +33,7 @@ type Desired struct {
 }
 
 // Derive returns the few changes that lead to the desired state, given what is known.
-// It is derived anew each round; nothing of an earlier round is replayed. The
+// It is derived again each round; nothing of an earlier round is replayed. The
 // record, when there is one, prices the target and is not applied yet.
 func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *record.Record) {
 	symbol := desired.Symbol

@@ -23,7 +23,7 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 	d.cancelPassedExits(d.targetOrders)
 	for _, p := range d.targetOrders {
 		if p.Purpose() == placement.Exit && !d.mayRepeat(p) {
-			return // one exit at a time: derived anew when it has ended, or its answer was lost (case 20)
+			return // one exit at a time: derived again when it has ended, or its answer was lost (case 20)
 		}
 	}
 	if p := d.exitForProtection(); p != nil && !d.mayRepeat(p) {

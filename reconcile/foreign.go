@@ -53,7 +53,7 @@ func (s *survey) foreign(symbol *SymbolState) {
 		s.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+", which nothing explains")
 		return
 	}
-	symbol.residual, symbol.residualOf = symbol.Position-symbol.Known(), symbol.Known() // another difference lasts anew
+	symbol.residual, symbol.residualOf = symbol.Position-symbol.Known(), symbol.Known() // another difference lasts again
 	if symbol.Known() != before {
 		s.latchOn(symbol.Key())
 	}

@@ -130,7 +130,7 @@ func (s *survey) claimed(o *exchange.Order) bool {
 // fills explain, as the placement would have made it; and whether that has lasted. A
 // wallet that may be older than the last fill shows nothing.
 func (s *survey) walletMoved(symbol *SymbolState, p *account.Placement) (moved, persistent bool) {
-	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || !s.fetched.Balances.Done() || s.mayPrecedeFill(symbol) {
+	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || !s.fetched.Balances.Done() || s.mayPredateFill(symbol) {
 		return false, false
 	}
 	tolerance := symbol.Rules.QuantityOf(symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + 2*symbol.Rules.QuantityTick

@@ -159,7 +159,7 @@ func TestWhatARowThatCannotBeReadIsAbout(t *testing.T) {
 		if c.with != nil {
 			c.with(d)
 		}
-		for range 2 { // a list that is read anew replaces what was read before
+		for range 2 { // a list that is read again replaces what was read before
 			s := d.shows(d.book.Symbol(bitcoin), 0)
 			s.fetched.SpotOrders = exchange.FetchedOf[exchange.Order](nil)
 			s.fetched.UnreadOrders = []UnreadOrder{c.unread}

@@ -109,7 +109,7 @@ func TestAFlattenLeavesAPersonWhatAnUnknownPurchaseCannotHaveBought(t *testing.T
 }
 
 // TestAFlattenSellsWhatIsLeftOverOnce: the wallet may be older than the sale, and the
-// purchase may be resolved while the symbol is quarantined anew.
+// purchase may be resolved while the symbol is quarantined again.
 func TestAFlattenSellsWhatIsLeftOverOnce(t *testing.T) {
 	t.Parallel()
 	t.Run("sold", func(t *testing.T) {

@@ -84,7 +84,7 @@ func (s *survey) partialWallet(symbol *SymbolState) {
 	for _, p := range s.book.Live() {
 		if s.fetched.Balances.Done() && symbol.Rules != nil && p.Symbol() == symbol.Key() && p.Order().Side == exchange.Sell && p.OrderID() == 0 {
 			s.noteUnfrozen(p, symbol)
-			s.noteShownSold(p, symbol)
+			s.noteWalletShortfall(p, symbol)
 		}
 	}
 }
@@ -203,7 +203,7 @@ func find(positions []exchange.Position, symbol string) (found exchange.Position
 
 // measureResidual notes the difference and for how long nothing has explained it. While a
 // placement could, by being unresolved or not visible yet, that does not begin; it begins
-// anew when fills were booked, since the same figure is another one's then. A read that
+// again when fills were booked, since the same figure is another one's then. A read that
 // shows no difference, and may be older, interrupts it and does not end it.
 func (s *survey) measureResidual(symbol *SymbolState) {
 	residual, known := symbol.Position-symbol.Known(), symbol.Known()
@@ -249,13 +249,13 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	}
 	live := s.book.liveOn(symbol.Key())
 	symbol.spot.early = true
-	if s.anyUnresolved(symbol.Key()) || live && (s.mayPrecedeFill(symbol) || s.anyUnlisted(symbol.Key())) {
+	if s.anyUnresolved(symbol.Key()) || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
 		symbol.Settled = !s.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
 		symbol.misses.reset()
 		s.boundByWallet(symbol)
 		return
 	}
-	if s.mayPrecedeFill(symbol) {
+	if s.mayPredateFill(symbol) {
 		s.boundByWallet(symbol)
 		return // a read this soon may be older than the last fill: it proves nothing, and nothing opens until one does
 	}
@@ -288,11 +288,11 @@ func (s *survey) recordUnattributed(symbol *SymbolState, quantity exchange.Quant
 	}
 }
 
-// mayPrecedeFill reports whether a read of this snapshot may be older than the
+// mayPredateFill reports whether a read of this snapshot may be older than the
 // symbol's last fill, by the clock and, since that may have jumped ahead, by what
 // lies between snapshots too: more than one of them, where L is no longer than
 // what may count of the time between two.
-func (s *survey) mayPrecedeFill(symbol *SymbolState) bool {
+func (s *survey) mayPredateFill(symbol *SymbolState) bool {
 	return s.fetched.BeganMS < symbol.FilledMS()+s.book.Settle().StalenessMS ||
 		s.book.Settle().StalenessMS > 0 && symbol.calm.sinceMS != 0 && !symbol.calm.exceeds(s.book.Settle().StalenessMS)
 }
@@ -311,7 +311,7 @@ func (s *survey) boundByWallet(symbol *SymbolState) {
 	if !s.book.StandsDown() && symbol.Quarantine() == "" {
 		return
 	}
-	held, early := s.book.inWallet(symbol), s.mayPrecedeFill(symbol)
+	held, early := s.book.inWallet(symbol), s.mayPredateFill(symbol)
 	if early && !s.book.StandsDown() && symbol.Cause() == record.ExecutedBeyond {
 		return // all that botd sold is known
 	}

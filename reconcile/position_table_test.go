@@ -51,7 +51,7 @@ func TestForHowLongADifferenceHasLasted(t *testing.T) {
 		s := d.shows(symbol, c.shown)
 		symbol.residual, symbol.residualOf, symbol.differed = c.before, 20, c.differedB
 		symbol.differs = persistence{sinceMS: 1, lastMS: d.now - 1_000, forMS: half}
-		symbol.agrees, symbol.beyondMS = symbol.differs, 3
+		symbol.agrees, symbol.unexplainedMS = symbol.differs, 3
 		if c.with != nil {
 			c.with(d, symbol)
 		}
@@ -62,7 +62,7 @@ func TestForHowLongADifferenceHasLasted(t *testing.T) {
 			}
 			return p.forMS
 		}
-		have := measured{symbol.differed, lasted(symbol.differs), lasted(symbol.agrees), symbol.beyondMS == d.now}
+		have := measured{symbol.differed, lasted(symbol.differs), lasted(symbol.agrees), symbol.unexplainedMS == d.now}
 		if have != c.want || symbol.residual != c.shown-20 || symbol.residualOf != 20 {
 			t.Errorf("%s: want %+v, have %+v, residual %d of %d", c.name, c.want, have, symbol.residual, symbol.residualOf)
 		}
@@ -307,7 +307,7 @@ func TestWhatARecordAboutAPlacementChanges(t *testing.T) {
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: fill(4)})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: fill(7)})
 	if symbol.spot.presumed != 3 || symbol.spot.overdrawn || symbol.Settled || symbol.calm.sinceMS != w.now {
-		t.Errorf("want three left presumed, the wallet read anew and the fill's time measured, have %d, %t, %t, %+v", symbol.spot.presumed,
+		t.Errorf("want three left presumed, the wallet read again and the fill's time measured, have %d, %t, %t, %+v", symbol.spot.presumed,
 			symbol.spot.overdrawn, symbol.Settled, symbol.calm)
 	}
 	symbol.spot.overdrawn, symbol.calm = true, persistence{}
@@ -396,8 +396,8 @@ func TestWhatWasSoldOfAnUnknownPurchase(t *testing.T) {
 	}
 }
 
-// TestWhenACalmIsMeasuredAnewAfterAStart: where the clock before it may have stamped the last fill too early or late, by L and ten seconds.
-func TestWhenACalmIsMeasuredAnewAfterAStart(t *testing.T) {
+// TestWhenACalmIsMeasuredAgainAfterAStart: where the clock before it may have stamped the last fill too early or late, by L and ten seconds.
+func TestWhenACalmIsMeasuredAgainAfterAStart(t *testing.T) {
 	t.Parallel()
 	for afterMS, want := range map[int64]bool{0: true, 11_000: true, 11_001: false, -11_000: true, -11_001: false} {
 		_, symbol := opened(t, 0)

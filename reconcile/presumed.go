@@ -21,7 +21,7 @@ func (s *survey) presume(symbol *SymbolState) {
 		if p.Symbol() != symbol.Key() {
 			continue
 		}
-		s.noteShownSold(p, symbol)
+		s.noteWalletShortfall(p, symbol)
 		if p.State() == placement.Sending {
 			continue
 		}
@@ -48,7 +48,7 @@ func (s *survey) presume(symbol *SymbolState) {
 		}
 	}
 	excess := s.book.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
-	own := excess - symbol.Unattributed() - s.boughtByOthers(symbol, sinceMS)
+	own := excess - symbol.Unattributed() - s.unclaimedPurchases(symbol, sinceMS)
 	symbol.spot.presumed = max(0, min(own, bought), min(before, bought, own+sold)) // not less once a sale that no list shows either has sold
 }
 
@@ -57,10 +57,10 @@ func (s *SymbolState) noteBooked(bought exchange.Quantity) {
 	s.spot.presumed = max(0, s.spot.presumed-max(0, bought))
 }
 
-// boughtByOthers is what purchases that no placement claims have bought since wallet and fills last
+// unclaimedPurchases is what purchases that no placement claims have bought since wallet and fills last
 // agreed, or since a time. What a history has shown stays known while none can be read. That a row shows no id makes it
 // nobody's only where botd's own rows show none.
-func (s *survey) boughtByOthers(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
+func (s *survey) unclaimedPurchases(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
 	rows := symbol.spot.others
 	if s.fetched.History.Done() {
 		rows = slices.Concat(rows, s.fetched.History.Items())
@@ -127,9 +127,9 @@ func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 	return unfrozen
 }
 
-// noteShownSold notes that the wallet lacks what a sale of unknown fate would have sold. A wallet that shows the asset later shows
+// noteWalletShortfall notes that the wallet lacks what a sale of unknown fate would have sold. A wallet that shows the asset later shows
 // what somebody has bought since. One that may be older than the last fill says nothing.
-func (s *survey) noteShownSold(p *account.Placement, symbol *SymbolState) {
+func (s *survey) noteWalletShortfall(p *account.Placement, symbol *SymbolState) {
 	if p.Order().Side != exchange.Sell || s.fetched.BeganMS <= max(p.SentMS(), symbol.FilledMS()+s.book.Settle().StalenessMS) {
 		return
 	}

@@ -364,7 +364,7 @@ func share(price exchange.Price, rate exchange.Rate) exchange.Price {
 func (d *derivation) protectionPrice(purpose placement.Purpose, distance strategy.Distance) exchange.Price {
 	rules := d.symbol.Rules
 	switch {
-	case distance.Price != 0 && d.above(purpose): // the tick may have grown since the strategy said it
+	case distance.Price != 0 && d.above(purpose): // the tick may have grown since the strategy set it
 		return rules.CeilPrice(distance.Price)
 	case distance.Price != 0:
 		return rules.FloorPrice(distance.Price)

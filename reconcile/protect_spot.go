@@ -259,7 +259,7 @@ func (d *derivation) joinStops() {
 // restMS is how long no stop moves after the exchange has refused one: what would take its place would wait.
 const restMS = 60_000
 
-// calm reports whether a stop may be taken off to be placed anew: nothing on the symbol
+// calm reports whether a stop may be taken off to be placed again: nothing on the symbol
 // is unknown or contradicted, no other stop is off, and the exchange takes stops.
 func (d *derivation) calm() bool {
 	canceled := func(p *account.Placement) bool { return d.book.CancelMS(p.ClientOrderID()) != 0 }
@@ -270,7 +270,7 @@ func (d *derivation) calm() bool {
 		!slices.ContainsFunc(d.stops, canceled)
 }
 
-// moveStops takes a stop off, to be placed anew at the price, at most once in an interval: the
+// moveStops takes a stop off, to be placed again at the price, at most once in an interval: the
 // oldest one alone, so that the others stand meanwhile. Where answers take no time all go.
 func (d *derivation) moveStops(price exchange.Price) {
 	var off []*account.Placement

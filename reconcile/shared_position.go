@@ -45,7 +45,7 @@ func (d *derivation) convergeStopPart(price exchange.Price) {
 }
 
 // convergePart keeps orders of one kind over botd's part: what is too large, or at another
-// price, is canceled, confirmed and placed anew; what is missing is added. One of
+// price, is canceled, confirmed and placed again; what is missing is added. One of
 // the whole position stands until they do, and goes then.
 func (d *derivation) convergePart(purpose placement.Purpose, order exchange.NewOrder, reason string) {
 	live := d.stops

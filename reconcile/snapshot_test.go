@@ -118,7 +118,7 @@ func TestTheEquationWaitsForAPlacementThatIsNotAnsweredYet(t *testing.T) {
 	}
 }
 
-func TestADifferenceThatFillsExplainAnewBeginsAnew(t *testing.T) {
+func TestADifferenceThatFillsExplainAgainStartsOver(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.observe(0, nil)

@@ -176,7 +176,7 @@ func standsDownAfterAStart(t testing.TB) {
 	if have := start().UnknownOrder(); have != foreign.ClientOrderID {
 		t.Errorf("a start that has read nothing: want it to stand down for %q, have %q", foreign.ClientOrderID, have)
 	}
-	journal = append(journal, d.book.Resolve(bitcoin, false, "one", "looked at")...)
+	journal = append(journal, d.book.Resolve(bitcoin, false, "one", "reviewed")...)
 	if have := start().UnknownOrder(); have != "" {
 		t.Errorf("a start after a person decided: want no standing down, have %q", have)
 	}

@@ -62,8 +62,8 @@ type SymbolState struct {
 	differs       persistence       // Position and Known, by residual
 	residual      exchange.Quantity // Position - Known
 	residualOf    exchange.Quantity // Known then
-	beyondMS      int64             // futures: when the snapshot began that last showed a position which fills do not explain; 0 for none
-	beyondID      int64             // that position's, until positions/history shows its end or fills explain what is there; 0 for none
+	unexplainedMS int64             // futures: when the snapshot began that last showed a position which fills do not explain; 0 for none
+	unexplainedID int64             // that position's, until positions/history shows its end or fills explain what is there; 0 for none
 	closedMS      int64             // futures: when the last position ended that positions/history has shown
 	differed      exchange.Quantity // the difference that differs measures
 	agrees        persistence       // no difference, since the last one
@@ -154,7 +154,7 @@ func (s *SymbolState) Residual() (exchange.Quantity, int64) { return s.residual,
 // before it stamped its records.
 const maxClockStepMS = 10_000
 
-// calmSince begins to measure anew how long ago the last fill was, where the clock
+// calmSince begins to measure again how long ago the last fill was, where the clock
 // before the start may have stamped it too early.
 func (s *SymbolState) calmSince(settle placement.Settle, bootMS int64) persistence {
 	near, filledMS := settle.StalenessMS+maxClockStepMS, s.FilledMS()

@@ -14,9 +14,9 @@ import (
 func (s *survey) noteUnexplained(symbol *SymbolState) {
 	switch {
 	case symbol.residual != 0 && symbol.Position != 0:
-		symbol.beyondMS, symbol.beyondID = s.fetched.BeganMS, symbol.PositionID
+		symbol.unexplainedMS, symbol.unexplainedID = s.fetched.BeganMS, symbol.PositionID
 	case symbol.AtVenue() != 0:
-		symbol.beyondID = 0
+		symbol.unexplainedID = 0
 	}
 }
 
@@ -27,15 +27,15 @@ func (s *survey) noteClosed(symbol *SymbolState) {
 		if row.Symbol != symbol.Key().Name || row.Remaining != 0 {
 			continue
 		}
-		if symbol.closedMS = max(symbol.closedMS, row.UpdatedMS); row.ID == symbol.beyondID {
-			symbol.beyondID = 0
+		if symbol.closedMS = max(symbol.closedMS, row.UpdatedMS); row.ID == symbol.unexplainedID {
+			symbol.unexplainedID = 0
 		}
 	}
 }
 
 // shownUnexplained reports whether the list has shown a position that no fill explained, and none for less than L.
 func (d *derivation) shownUnexplained() bool {
-	return d.symbol.beyondMS != 0 && d.book.listsMS <= d.symbol.beyondMS+d.book.Settle().StalenessMS
+	return d.symbol.unexplainedMS != 0 && d.book.listsMS <= d.symbol.unexplainedMS+d.book.Settle().StalenessMS
 }
 
 // protectsUnexplained reports whether an order may protect a position that no fill explains, of whose end nothing but the
@@ -47,7 +47,7 @@ func (b *Book) protectsUnexplained(p *account.Placement) bool {
 		return false
 	}
 	before := p.SentMS() < b.bootMS && p.SentMS() > symbol.ChangedMS()+maxClockStepMS
-	return symbol.beyondID != 0 || before && symbol.closedMS < p.SentMS()-p.SentMS()%1000
+	return symbol.unexplainedID != 0 || before && symbol.closedMS < p.SentMS()-p.SentMS()%1000
 }
 
 // keepsForUnexplained reports whether an order stays for that reason. A person who wants all of it closed wants it gone with what the list shows.
@@ -59,7 +59,7 @@ func (d *derivation) keepsForUnexplained(p *account.Placement) bool {
 func (b *Book) needsEnd(symbol *SymbolState) (sinceMS int64, ask bool) {
 	for _, p := range symbol.live {
 		if b.protectsUnexplained(p) {
-			return max(0, min(p.SentMS(), symbol.beyondMS)-b.Settle().StalenessMS-maxClockStepMS), true
+			return max(0, min(p.SentMS(), symbol.unexplainedMS)-b.Settle().StalenessMS-maxClockStepMS), true
 		}
 	}
 	return 0, false

@@ -91,13 +91,13 @@ func (b *Book) Overdue(key exchange.SymbolKey, nowMS, byMS int64) *account.Place
 // decideUnknown ends what is unknown on a symbol by the position equation: two
 // equal snapshots at least three seconds and L apart, the first begun after the
 // fence, with no known fill changed for L (exactly-once.md, Snapshot and equation). The
-// open list was looked at before: what is here was not in it.
+// open list was checked before: what is here was not in it.
 func (s *survey) decideUnknown(symbol *SymbolState, unknown []*account.Placement) {
 	fence := int64(0)
 	for _, p := range unknown {
 		fence = max(fence, p.Fence(s.book.Settle()))
 	}
-	fresh := s.mayPrecedeFill(symbol)
+	fresh := s.mayPredateFill(symbol)
 	if s.fetched.BeganMS < fence || !s.fetched.FuturesOrders.Done() || !s.fetched.Before.Done() || fresh ||
 		s.anyUnlisted(symbol.Key()) || s.anyUnanswered(symbol.Key()) {
 		symbol.equal.reset()

@@ -158,7 +158,7 @@ func TestAWalletThatHoldsMoreWaitsForTheHistory(t *testing.T) {
 		{"it has lasted for longer", 1_000, 2_500e8, lasted(stableGapMS + 1), 2, 2, false, 2, false},
 		{"it has lasted for L", 5_000, 2_500e8, lasted(5_000), 2, 2, true, 2, true},
 		{"it has lasted for longer than L", 5_000, 2_500e8, lasted(5_001), 2, 2, false, 2, false},
-		{"another figure lasts anew", 1_000, 2_500e8, lasted(stableGapMS + 1), 3, 2, true, 2, true},
+		{"another figure lasts again", 1_000, 2_500e8, lasted(stableGapMS + 1), 3, 2, true, 2, true},
 		{"another figure after one that is foreign", 1_000, 2_500e8, persistence{}, 3, 2, true, 2, true},
 	} {
 		book := NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: c.stalenessL})
@@ -171,7 +171,7 @@ func TestAWalletThatHoldsMoreWaitsForTheHistory(t *testing.T) {
 			t.Errorf("%s: want wait %t, of %d, lasting %t, have %t, %d, %t", c.name, c.wait, c.wantOf, c.lasts, wait, symbol.spot.extraOf, lasts)
 		}
 		if forMS := symbol.spot.extra.forMS; c.of != c.wantOf && forMS != 0 {
-			t.Errorf("%s: want it to last anew, have %d ms", c.name, forMS)
+			t.Errorf("%s: want it to last again, have %d ms", c.name, forMS)
 		}
 	}
 }

@@ -245,7 +245,7 @@ func stopOfUnknownEntry(t testing.TB) {
 	for second := range 8 {
 		d.now += 1_000
 		if second == 4 { // a start forgets what lists have shown
-			d.book.Symbol(bitcoin).beyondID, d.book.Symbol(bitcoin).beyondMS = 0, 0
+			d.book.Symbol(bitcoin).unexplainedID, d.book.Symbol(bitcoin).unexplainedMS = 0, 0
 		}
 		d.observe(0, nil, order)
 		if intents := d.derive(stopAt2); len(intents) != 0 {

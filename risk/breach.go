@@ -24,7 +24,7 @@ type Crossing struct {
 }
 
 // Crossed returns the limits that a mover has crossed. A loss stays too large, so it is
-// returned only while it has no breach; a streak begins anew after each breach. The
+// returned only while it has no breach; a streak starts over after each breach. The
 // limits, like equity, are those of the strategy, or of the account without one.
 func (l *Limits) Crossed(by Mover, nowMS int64, book *reconcile.Book, strategy string, equity exchange.Amount) (all []Crossing) {
 	var s *subject // most have no limit that latches

@@ -92,7 +92,7 @@ func (s *sightings) count(operation exchange.Operation) int {
 	return s.requests[operation]
 }
 
-// take returns what was seen, and begins anew with candles that close from now on.
+// take returns what was seen, and starts over with candles that close from now on.
 func (s *sightings) take() (delays []int64, requests map[exchange.Operation]int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

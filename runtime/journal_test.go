@@ -221,7 +221,7 @@ func (k *keeper) Keep(context.Context) string {
 	return k.low[0]
 }
 
-func TestTheEngineHearsOfAFullDiskOnce(t *testing.T) {
+func TestTheEngineIsNotifiedOfAFullDiskOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()

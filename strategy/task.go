@@ -34,13 +34,13 @@ type Result struct {
 	Lost       string      // why its process ended, with its state; empty where it did not
 }
 
-// Restarter is a strategy whose own state can be lost: Restart has it begin anew, without any. It
+// Restarter is a strategy whose own state can be lost: Restart has it start over, without any. It
 // panics with a LostError where it cannot.
 type Restarter interface {
 	Restart()
 }
 
-// restart has a strategy begin anew, or the one it wraps.
+// restart has a strategy start over, or the one it wraps.
 func restart(s Strategy) {
 	for s != nil {
 		if r, is := s.(Restarter); is {

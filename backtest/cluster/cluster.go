@@ -196,5 +196,5 @@ func sweepOf(text []byte) (*Sweep, error) {
 	return &found, nil
 }
 
-// alive reports whether a sweep that is said to run is coordinated.
+// alive reports whether a sweep whose state is running is coordinated.
 func (s *Sweep) alive(now time.Time) bool { return s.State == Running && now.Sub(s.Updated) < silent }

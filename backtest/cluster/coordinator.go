@@ -59,7 +59,7 @@ type mark struct {
 // Begin makes a sweep known to the workers. What the server has of an earlier attempt counts.
 func Begin(ctx context.Context, access Access, in *Server, spec *sweeps.Spec, trials *inputs.Trials, strategy, program, version string,
 	known func(job string) bool, log func(string, ...any)) (*Coordinator, error) {
-	if trials.Given.Kind == "process" {
+	if trials.Base.Kind == "process" {
 		return nil, failure.New(failure.Usage, "run it on this machine, without --serve and --on",
 			"a program of one's own is not sent to workers: they take built-in strategies, those in their binary, scripts and rules")
 	}

@@ -68,14 +68,14 @@ func partsOf(trials *inputs.Trials, strategy string) ([]part, error) {
 	for _, f := range given.Signals {
 		add(roleSignals, f.Path)
 	}
-	for _, f := range given.Columns[:len(given.Columns)-len(trials.Given.ColumnPaths)] { // the others lie beside the strategy
+	for _, f := range given.Columns[:len(given.Columns)-len(trials.Base.ColumnPaths)] { // the others lie beside the strategy
 		add(roleColumns, f.Path)
 	}
 	text, err := os.ReadFile(strategy)
 	if err != nil {
 		return nil, err
 	}
-	files, err := inputs.PortableFiles(trials.Given)
+	files, err := inputs.PortableFiles(trials.Base)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ import (
 
 // Files are what a backtest is made of.
 type Files struct {
-	Given                 []*configs.StrategyConfig // strategies that were read before
+	Loaded                []*configs.StrategyConfig // strategies that were read before
 	Limits                *risk.Limits              // of the account they trade on; nil for none
 	StrategyFiles         []string
 	Directory             string
@@ -71,7 +71,7 @@ func (b *Files) times() (err error) {
 
 // Config reads strategies, symbols, candles and funding.
 func (b *Files) Config() (backtest.Config, error) {
-	if len(b.StrategyFiles) == 0 && b.Directory == "" && len(b.Given) == 0 || len(b.Data) == 0 && b.Recorded == "" {
+	if len(b.StrategyFiles) == 0 && b.Directory == "" && len(b.Loaded) == 0 || len(b.Data) == 0 && b.Recorded == "" {
 		return backtest.Config{}, failure.Usagef("a backtest needs -s STRATEGY.yaml and --data FILE, or --recorded DIR")
 	}
 	if err := b.times(); err != nil {
@@ -93,7 +93,7 @@ func (b *Files) Config() (backtest.Config, error) {
 
 // Strategies loads the strategies, and of a directory the account's limits.
 func (b *Files) Strategies(symbols []*exchange.Symbol) ([]*configs.StrategyConfig, risk.Limits, error) {
-	given, limits := slices.Clone(b.Given), risk.Limits{}
+	given, limits := slices.Clone(b.Loaded), risk.Limits{}
 	if b.Limits != nil {
 		limits = *b.Limits
 	}

@@ -26,7 +26,7 @@ var fixed = []string{"name", "market", "symbol", "strategy", "enabled", "columns
 // Trials makes the trials of a sweep over one strategy's settings.
 type Trials struct {
 	Config backtest.Config
-	Given  *configs.StrategyConfig
+	Base   *configs.StrategyConfig
 
 	files  *Files
 	params []string
@@ -65,10 +65,10 @@ func (b *Files) NewTrials(axes []search.Axis, binary string, split exchange.Rate
 		return nil, err
 	}
 	config.StopWhen = stop
-	t := &Trials{Config: config, Given: given[0], files: b, tapes: map[exchange.Interval]*tape.Tape{given[0].Interval: config.Legs[0].Tape}}
-	t.params = parameters(t.Given)
+	t := &Trials{Config: config, Base: given[0], files: b, tapes: map[exchange.Interval]*tape.Tape{given[0].Interval: config.Legs[0].Tape}}
+	t.params = parameters(t.Base)
 	for i := range axes {
-		if err := CheckAxis(t.Given, axes[i].Name); err != nil {
+		if err := CheckAxis(t.Base, axes[i].Name); err != nil {
 			return nil, err
 		}
 	}
@@ -160,7 +160,7 @@ func (t *Trials) Trial(choice search.Choice) (trial backtest.Trial, refused stri
 	}
 	leg.Kind, leg.Make = c.Kind, func(over *tape.Tape) (strategy.Strategy, error) { return c.Build(over.Symbol) }
 	trial = backtest.Trial{Params: choice, Job: t.job(c), Leg: *leg}
-	if c.Interval != t.Given.Interval || c.Backtest != t.Given.Backtest {
+	if c.Interval != t.Base.Interval || c.Backtest != t.Base.Backtest {
 		if err := ShareAccount(&config, []*configs.StrategyConfig{c}); err != nil {
 			return trial, "", err
 		}
@@ -202,7 +202,7 @@ func (t *Trials) strategy(choice search.Choice) (c *configs.StrategyConfig, refu
 		}
 	}
 	if len(params) == len(choice) {
-		return t.Given.With(params), ""
+		return t.Base.With(params), ""
 	}
 	for key, value := range t.files.Override {
 		if values[key] == "" {
@@ -211,7 +211,7 @@ func (t *Trials) strategy(choice search.Choice) (c *configs.StrategyConfig, refu
 	}
 	settings := t.files.Options()
 	settings.Symbols, _ = t.files.Instruments() // read before, without an error
-	c, problems := configs.LoadStrategyWith(t.Given.File, values, settings)
+	c, problems := configs.LoadStrategyWith(t.Base.File, values, settings)
 	if problems.Err() == nil {
 		return c, ""
 	}
@@ -228,7 +228,7 @@ func (t *Trials) candles(interval exchange.Interval) (*tape.Tape, error) {
 	if made, known := t.tapes[interval]; known {
 		return made, nil
 	}
-	made, err := coarser(t.tapes[t.Given.Interval], interval)
+	made, err := coarser(t.tapes[t.Base.Interval], interval)
 	if err == nil {
 		t.tapes[interval] = made
 	}
@@ -248,7 +248,7 @@ func (t *Trials) shared(binary string, split exchange.Rate) string {
 			parts = append(parts, l.Path, l.Text)
 		}
 	}
-	parts = append(parts, program(t.Given)...)
+	parts = append(parts, program(t.Base)...)
 	for _, other := range one.Others {
 		parts = append(parts, other.Symbol, other.SHA256)
 	}

@@ -145,7 +145,7 @@ func (r *Replay) config() (run backtest.Config, err error) {
 			r.Strategy.Backtest.Cash = cash
 		}
 	}
-	r.Files.Given = []*configs.StrategyConfig{&r.Strategy}
+	r.Files.Loaded = []*configs.StrategyConfig{&r.Strategy}
 	if run, err = r.Files.Config(); err != nil {
 		return run, err
 	}

@@ -101,7 +101,7 @@ func WriteNote(directory, note string) error {
 	return os.WriteFile(path, []byte(note+"\n"), 0o644)
 }
 
-// List reads every report below a directory; what is none is passed over, and said.
+// List reads every report below a directory; what is none is passed over, and reported.
 func List(messages io.Writer, reports string) ([]*Run, error) {
 	rows := []*Run{}
 	entries, err := os.ReadDir(reports)

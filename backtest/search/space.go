@@ -79,7 +79,7 @@ func (s *Space) Grid() ([]Choice, error) {
 // so that one core and many propose the same.
 const Batch = 16
 
-// attempts bounds how often a choice is drawn anew that is not allowed, or was tried already.
+// attempts bounds how often a choice is drawn again that is not allowed, or was tried already.
 const attempts = 1_000
 
 // drawer draws the choices of one batch.

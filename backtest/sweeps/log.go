@@ -209,7 +209,7 @@ func (l *Log) Progress(done, total int) error {
 	if err != nil {
 		return err
 	}
-	partial := filepath.Join(l.directory, progressFile+".partial") // not durable: it is stored often, and made anew by the next run
+	partial := filepath.Join(l.directory, progressFile+".partial") // not durable: it is stored often, and rebuilt by the next run
 	if err := os.WriteFile(partial, text, 0o600); err != nil {
 		return err
 	}

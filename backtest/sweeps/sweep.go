@@ -208,7 +208,7 @@ func (p *Plan) noneFits(trials *inputs.Trials, why string) error {
 	if why == "" {
 		return failure.Usagef("--where %s allows no choice", p.spec.Where)
 	}
-	return failure.New(failure.Usage, "botd strategy show "+trials.Given.Kind+" shows the bounds of each", "every choice is refused; the first, %s", why)
+	return failure.New(failure.Usage, "botd strategy show "+trials.Base.Kind+" shows the bounds of each", "every choice is refused; the first, %s", why)
 }
 
 // Rank sorts trials by the plan's objective, the best first.
@@ -404,7 +404,7 @@ func (r *run) result(elapsed time.Duration) *saved.Sweep {
 
 // Describe notes what a table says of a sweep.
 func (s *Spec) Describe(trials *inputs.Trials) {
-	given, leg := trials.Given, &trials.Config.Legs[0]
+	given, leg := trials.Base, &trials.Config.Legs[0]
 	s.Title = Title{Strategy: given.Name, Symbol: given.Symbol, Interval: given.Interval.String(), Candles: leg.Tape.Candles.Len(),
 		DataSHA256: leg.Tape.SHA256, Warnings: trials.Config.Warnings}
 }

@@ -12,7 +12,7 @@ import (
 
 // Bounds of what an exercise costs and takes.
 const (
-	maxPartialSpend = 10 // times minNotional: what a partial fill may need unless said, or
+	maxPartialSpend = 10 // times minNotional: what a partial fill may need unless given, or
 	maxPartialLots  = 3  // times the smallest order
 	partialReads    = 20 // at the book, for a level that is small enough
 	maxFee          = 50 // the largest fee is this part of a purchase

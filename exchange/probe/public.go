@@ -268,7 +268,7 @@ func (p *prober) clock(ctx context.Context) {
 	p.add(step)
 }
 
-// limits reports what the answers said about rate limits.
+// limits reports what the answers show about rate limits.
 func (p *prober) limits() {
 	rate := float64(p.calls) / max(time.Since(p.began).Seconds(), 0.001)
 	if p.limited > 0 {

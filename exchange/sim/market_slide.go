@@ -21,7 +21,7 @@ func (m *tape) pass(b *book) {
 	m.watch(b)
 }
 
-// reconsider chooses the path anew as long as it has reached neither extreme: by Worst and Best it
+// reconsider chooses the path again as long as it has reached neither extreme: by Worst and Best it
 // depends on what the account holds and has in the book by now. Having turned it has as much time again as was left to the
 // second extreme: else it would be the steeper the later it turns, and a millisecond could cost a whole candle.
 func (m *tape) reconsider(b *book) {

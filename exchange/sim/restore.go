@@ -12,7 +12,7 @@ import (
 // Restore returns the exchange of a snapshot, with still markets. Accounts come from the snapshot;
 // call AddAccount for new ones, then SetMarket and SetFunding. Every symbol with something open
 // must be configured as it was. A symbol that is missing or has other scales, and on which nothing
-// is open, starts anew, and its finished orders are forgotten.
+// is open, starts over, and its finished orders are forgotten.
 func Restore(config Config, data []byte) (*Exchange, error) {
 	s, err := readSnapshot(data)
 	if err != nil {

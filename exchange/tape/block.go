@@ -173,7 +173,7 @@ func unpack(path string, raw io.Reader) (io.Reader, error) {
 		return &gunzip{path, reader}, nil
 	case string(magic) == "FEA1":
 		return nil, &DataError{Path: path, What: "feather of version 1, which nobody has written by default since 2020, is not read",
-			Hint: `write it anew: python3 -c 'import pandas; pandas.read_feather("IN").to_feather("OUT")'`}
+			Hint: `rewrite it: python3 -c 'import pandas; pandas.read_feather("IN").to_feather("OUT")'`}
 	case string(magic) == "PAR1":
 		return parquetAsCSV(path)
 	case bytes.HasPrefix(magic, []byte("PK\x03\x04")):

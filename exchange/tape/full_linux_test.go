@@ -39,7 +39,7 @@ func TestARowThatAFullDiskCutsIsNotThere(t *testing.T) {
 	})
 }
 
-// TestASeriesThatAFullDiskDoesNotTakeIsAsItWas has the disk full while a whole file is written anew: the rates of a symbol, and
+// TestASeriesThatAFullDiskDoesNotTakeIsAsItWas has the disk full while a whole file is rewritten: the rates of a symbol, and
 // the front of a recorder's largest file.
 func TestASeriesThatAFullDiskDoesNotTakeIsAsItWas(t *testing.T) {
 	t.Parallel()

@@ -60,7 +60,7 @@ func TestAJudgeFindsEachWrong(t *testing.T) {
 			(*p)[0].status,
 				(*p)[0].late = 401, true
 		}, ""},
-		{"a stop sent anew and refused", func(_ *accountState, p *[]placement, _ *[]record.Record) { (*p)[1].status = 400 }, ""},
+		{"a stop sent again and refused", func(_ *accountState, p *[]placement, _ *[]record.Record) { (*p)[1].status = 400 }, ""},
 		{"an epoch used twice", func(_ *accountState, _ *[]placement, r *[]record.Record) { (*r)[4].Body = record.Boot{Epoch: 1} }, "epoch 1 after 1"},
 		{"journalled twice", func(_ *accountState, _ *[]placement, r *[]record.Record) { *r = append(*r, (*r)[1]) }, "in the journal twice"},
 	} {

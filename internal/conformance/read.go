@@ -14,7 +14,7 @@ type Reader interface {
 	Do(ctx context.Context, request exchange.Request) (exchange.Answer, error)
 }
 
-// Finding is one thing that Read looked at.
+// Finding is one thing that Read checked.
 type Finding struct {
 	What string // in a few words; with the symbol where it is about one
 	Err  error  // what is wrong with it, or nil

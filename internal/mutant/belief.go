@@ -20,7 +20,7 @@ var belief = []Row{
 		}},
 	{"unexplained_stripped", "one list takes the stop off a position that no fill explained", "39",
 		"reconcile TestOneListTakesNoStopOffWhatNoFillExplained", []Edit{
-			{"reconcile.Book.protectsUnexplained", "symbol.beyondID != 0", "false"},
+			{"reconcile.Book.protectsUnexplained", "symbol.unexplainedID != 0", "false"},
 		}},
 	{"margin_unasked", "what a list shows beyond the fills is another's, whatever the margin needs", "16",
 		"reconcile TestWhatTheMarginDoesNotNeedIsNobodyElses", []Edit{
@@ -51,7 +51,7 @@ var belief = []Row{
 			{"runtime/engine.roster.ended", "r.nowMS < leg.symbol.RefusedUntilMS(r.settleBounds())", "false"},
 		}},
 	{"decided_beside", "what was decided beside an opening that is never sent stays in force", "51",
-		"runtime/engine TestWhatWasDecidedBesideAnOpeningThatIsNeverSentIsDecidedAnew", []Edit{
+		"runtime/engine TestWhatWasDecidedBesideAnOpeningThatIsNeverSentIsDecidedAgain", []Edit{
 			{"runtime/engine.sender.neverSent", "leg.planned > w.sequence", "false"},
 		}},
 	{"moves_refused", "a stop is taken off to be moved while the exchange refuses stops", "protection",

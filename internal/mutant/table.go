@@ -41,7 +41,7 @@ var protocol = []Row{
 		}},
 	{"fills_meanwhile", "an uncertain placement is decided while known orders fill", "equation",
 		"reconcile TestAnUnknownIsNotDecidedWhileKnownOrdersFill", []Edit{
-			{"reconcile.survey.decideUnknown", "s.mayPrecedeFill(symbol)", "false"},
+			{"reconcile.survey.decideUnknown", "s.mayPredateFill(symbol)", "false"},
 		}},
 	{"unseen_ignored", "an accepted order that was never listed counts as unfilled", "11", "internal/simulation TestRehearsal", []Edit{
 		{"reconcile.survey.anyUnlistedThat", "!p.Seen()", "false"},
@@ -257,7 +257,7 @@ var protocol = []Row{
 	}},
 	{"others_purchases_presumed", "what a person buys is presumed to be of a purchase of unknown fate, and gets its stop", "17",
 		"reconcile TestNothingOfAPersonsPurchaseIsPresumed", []Edit{
-			{"reconcile.survey.presume", "s.boughtByOthers(symbol, sinceMS)", "exchange.Quantity(0)"},
+			{"reconcile.survey.presume", "s.unclaimedPurchases(symbol, sinceMS)", "exchange.Quantity(0)"},
 		}},
 	{"sales_first", "a sale is booked before the purchase it was of", "equation",
 		"reconcile TestASaleInOneHistoryWithItsPurchaseIsBookedAfterIt", []Edit{

@@ -142,7 +142,7 @@ func (f *finder) add(node ast.Node, kind, change string) int {
 	return m.Number
 }
 
-// edit notes how a node is written anew for mutants that were just added.
+// edit notes how a node is rewritten for mutants that were just added.
 func (f *finder) edit(node ast.Node, write func(inner) string, numbers ...int) {
 	f.file.edits = append(f.file.edits, &edit{from: f.at(node.Pos()), to: f.at(node.End()), write: write, mutants: numbers})
 }

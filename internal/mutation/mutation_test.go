@@ -123,7 +123,7 @@ func TestASampleIsBelowAShareBeyondChance(t *testing.T) {
 	}
 }
 
-// TestEveryEquivalentMutantIsStillThere: a row whose code changed is judged anew.
+// TestEveryEquivalentMutantIsStillThere: a row whose code changed is judged again.
 func TestEveryEquivalentMutantIsStillThere(t *testing.T) {
 	t.Parallel()
 	reasons, err := Equivalents()

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// edit is a part of a file that is written anew. Edits lie within each other or apart.
+// edit is a part of a file that is rewritten. Edits lie within each other or apart.
 type edit struct {
 	from, to int
 	write    func(inner) string

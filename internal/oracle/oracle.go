@@ -232,7 +232,7 @@ func (o *Oracle) Shown(atMS int64, symbol Symbol) {
 }
 
 // Excused takes that botd could not have placed a stop at that moment: the exchange
-// refused one, one was on its way, or no process was running. The patience begins anew.
+// refused one, one was on its way, or no process was running. The patience starts over.
 func (o *Oracle) Excused(atMS int64, symbol Symbol) {
 	o.state(symbol).excusedMS = atMS
 	o.Advance(atMS)

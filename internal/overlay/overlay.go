@@ -209,7 +209,7 @@ func (m *module) elsewhere(pattern []string) string {
 		}
 	}
 	if len(places) == 0 {
-		return "these words stand nowhere in " + strings.Join(rooms, ", ") + ": the code was worded anew"
+		return "these words stand nowhere in " + strings.Join(rooms, ", ") + ": the code was reworded"
 	}
 	return "these words stand in " + strings.Join(slices.Compact(places), ", ")
 }

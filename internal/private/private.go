@@ -24,7 +24,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s %s: others could have planted what botd trusts there\nhint: when you know why, %s", e.Path, e.What, e.Mend)
 }
 
-// maxDepth is how far below the directory files are looked at: those of the daemon are that near.
+// maxDepth is how far below the directory files are checked: those of the daemon are that near.
 const maxDepth = 2
 
 // Check looks at a data directory, and at the directory of a mode in it. What does not exist

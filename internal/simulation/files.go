@@ -38,7 +38,7 @@ func (b *beyond) pollFiles(e *episode) {
 	if !d.listens() {
 		return
 	}
-	if b.absencesOf != d.life { // a start begins to count anew
+	if b.absencesOf != d.life { // a start begins to count again
 		b.absences, b.absencesOf = &reload.Absences{}, d.life
 	}
 	var missing []string

@@ -115,7 +115,7 @@ func gridValues(r *role, symbol *exchange.Symbol) strategy.Values {
 	return values
 }
 
-// averagingValues are buys every twenty seconds and on falls; most sell all at a small profit and start anew.
+// averagingValues are buys every twenty seconds and on falls; most sell all at a small profit and start over.
 func averagingValues(r *role, symbol *exchange.Symbol) strategy.Values {
 	values := strategy.Values{"amount": symbol.Notional(r.anchor, r.unit+r.unit/5).String(), "every": "20s", "buys": "6", "fall": "0.2%", "falls": "3"}
 	if r.salt>>8%4 != 0 {

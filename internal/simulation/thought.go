@@ -76,5 +76,5 @@ func (b *beyond) killed(abandoned []int64) {
 	}
 }
 
-// Restart begins anew, with all candles that are held.
+// Restart starts over, with all candles that are held.
 func (s *spy) Restart() { s.openMS, s.given = 0, 0 }

@@ -4,9 +4,11 @@ package tidy
 // field's terms, one for each thing (STYLE: language first). They may not stand in
 // names, comments, messages and documents.
 var Words = map[string]string{
+	"anew":  "again, from scratch, rebuilt",
 	"alien": "unknown own-prefix order", "aliens": "unknown own-prefix orders", "stranger": "foreign", "strangers": "foreign",
 	"bare": "unprotected", "befall": "happen", "befalls": "happens", "befell": "happened", "deed": "user action", "deeds": "user actions",
-	"hasty": "unstable", "lately": "recent, activity", "strike": "inject", "strikes": "injects", "struck": "injected", "surplus": "duplicate",
+	"hasty": "unstable", "hears": "receives, is notified",
+	"lately": "recent, activity", "strike": "inject", "strikes": "injects", "struck": "injected", "surplus": "duplicate",
 	"tell": "report, return, log", "tells": "reports, returns, logs", "telling": "reporting", "told": "reported, returned, logged",
 	"whereabouts": "paths", "wish": "desired state, desired order", "wished": "desired", "wishes": "desired state", "wishing": "desired",
 }
@@ -14,7 +16,7 @@ var Words = map[string]string{
 // Names are words that may stand in a sentence, but not in the name of a file, type,
 // function, field or variable.
 var Names = map[string]string{
-	"anew": "again, rebuild", "beside": "a noun that says what it holds", "brief": "summary", "cast": "schedule", "gone": "in flight",
+	"beside": "a noun that says what it holds", "brief": "summary", "cast": "schedule", "gone": "in flight",
 	"hand": "manual", "kept": "saved, stored",
 	"lab": "backtest runner", "lasting": "a noun that says what it holds", "look": "poll, read", "looked": "read", "press": "emergency halt",
 	"said":  "output, message, verdict",

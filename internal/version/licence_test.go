@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write testdata/licences.txt anew")
+var update = flag.Bool("update", false, "write testdata/licences.txt again")
 
 // licences are those that botd may be linked with, each by a sentence of its text, the more
 // specific ones first.

@@ -82,7 +82,7 @@ func (s *Strategy) ofKey(purpose placement.Purpose, key string) *keyFill {
 }
 
 // forgetKeys drops what was filled under keys that the plan does not name any more:
-// a key that comes back begins anew.
+// a key that comes back starts over.
 func (s *Strategy) forgetKeys() {
 	orders, exits := KeysOf(s.plan.Orders), KeysOf(s.plan.Exits)
 	for i := range s.keys {

@@ -3,7 +3,7 @@
 // Every placement with its state, the quantities that fills and adoptions explain,
 // each strategy's plan in force, halts, quarantines, latches, and the limits that
 // people set. Fields are not exported: who reads them has methods, and who wants
-// them otherwise writes a record. Starting anew is applying the journal's records
+// them otherwise writes a record. Starting again is applying the journal's records
 // again. What is observed of the exchange is no part of it (package reconcile).
 package account
 

@@ -110,7 +110,7 @@ func (s *Strategy) setPlan(plan *strategy.Plan) {
 	s.plan.Reset()
 	s.plan.Merge(plan)
 	if s.plan.Target != s.target {
-		s.priced = false // another target: the same one later is priced anew
+		s.priced = false // another target: the same one later is priced again
 	}
 }
 

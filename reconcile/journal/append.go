@@ -105,7 +105,7 @@ func (j *Journal) appendOne(ctx context.Context, end *position, r *record.Record
 }
 
 // failed ends a failed transaction and says what the failure means. A disk that
-// is full leaves nothing behind, which is looked at; a write or a sync that
+// is full leaves nothing behind, which is checked; a write or a sync that
 // failed may have left anything, whatever the file says when it is read again.
 func (j *Journal) failed(ctx context.Context, cause error) error {
 	_, rollback := j.writer.ExecContext(ctx, "ROLLBACK") // SQLite may have done it itself: then it is an error

@@ -39,7 +39,7 @@ func problems(t *testing.T, path string) []journal.Problem {
 func cutOff(t *testing.T, path string, n int) {
 	t.Helper()
 	(&files{t, path}).exec("DELETE FROM record WHERE sequence > (SELECT max(sequence) FROM record) - ?", n)
-	(&files{t, path}).exec("PRAGMA user_version = 1") // so that the rows are made anew
+	(&files{t, path}).exec("PRAGMA user_version = 1") // so that the rows are rebuilt
 }
 
 func TestRecordsCutOffTheEndAreMissed(t *testing.T) {

@@ -225,7 +225,7 @@ func (j *Journal) prepare(ctx context.Context, binding Binding, beginKey bool) (
 }
 
 // migrate brings the schema up to date: records and their chain stay as they are,
-// what is derived from them is made anew. All of it or nothing.
+// what is derived from them is rebuilt. All of it or nothing.
 func (j *Journal) migrate(ctx context.Context, version int) (err error) {
 	if _, err := j.writer.ExecContext(ctx, "BEGIN IMMEDIATE;"+schema); err != nil {
 		return err

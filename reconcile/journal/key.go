@@ -23,7 +23,7 @@ func NewKey(secret []byte) *Key {
 
 // What a journal proves when all of its links are right.
 const (
-	ProvesConsistency  = "consistency"  // its records fit each other; whoever can write it can make them all anew
+	ProvesConsistency  = "consistency"  // its records fit each other; whoever can write it can rebuild them all
 	ProvesAuthenticity = "authenticity" // from the first keyed record on, who wrote them had the key
 )
 

@@ -112,7 +112,7 @@ func (t *sqlTables) putBalance(b balance) error {
 	return err
 }
 
-// rederive makes the derived tables, and the columns records are chosen by, anew
+// rederive makes the derived tables, and the columns records are chosen by, again
 // from the records, in the transaction under way.
 func (t *sqlTables) rederive(ctx context.Context, conn *sql.Conn) error {
 	if _, err := conn.ExecContext(ctx, "DELETE FROM placement; DELETE FROM balance"); err != nil {

@@ -106,7 +106,7 @@ func cutAt(ctx context.Context, conn *sql.Conn, sequence int64, account *Account
 	if n, err := removed.RowsAffected(); err != nil || n > 0 {
 		var version int
 		err = errors.Join(err, conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version))
-		if err == nil && version >= withBalances { // what is derived of older ones is made anew by their migration
+		if err == nil && version >= withBalances { // what is derived of older ones is rebuilt by their migration
 			err = rebuildTables(ctx, conn)
 		}
 		if err != nil {

@@ -30,7 +30,7 @@ type Report struct {
 	Head     *Head     `json:"head,omitempty"`       // what is known beside the journal of its end, and was compared
 	Keyed    int64     `json:"keyed_from,omitempty"` // the first record whose link carries a code of the journal's key; 0 for none
 	Proves   string    `json:"proves"`               // what the chain proves where no problem is listed: ProvesConsistency, ProvesAuthenticity
-	Older    bool      `json:"older,omitempty"`      // of an older schema: its derived tables were not looked at, the next start makes them anew
+	Older    bool      `json:"older,omitempty"`      // of an older schema: its derived tables were not checked, the next start rebuilds them
 	Problems []Problem `json:"problems"`
 }
 

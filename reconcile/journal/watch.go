@@ -53,7 +53,7 @@ func (f *watched) poll(w *watch) {
 	case errors.Is(err, fs.ErrNotExist):
 		w.lost = fmt.Sprintf("%s is gone: it was removed or moved while botd writes it", f.path)
 	case err != nil:
-		w.lost = fmt.Sprintf("%s cannot be looked at: %v", f.path, err)
+		w.lost = fmt.Sprintf("%s cannot be checked: %v", f.path, err)
 	case f.seen == nil:
 		f.seen = now
 	case !os.SameFile(f.seen, now):

@@ -44,7 +44,7 @@ func (s Start) String() string {
 
 // ClientOrderID builds b<instance>-<epoch><random>-<sequence>, the epoch in base 36.
 // An instance of 10 characters leaves 8 digits for the sequence, 7 from 2038 on: a
-// start that placed more orders than that must begin anew.
+// start that placed more orders than that must start over.
 func ClientOrderID(instance string, start Start, sequence int64) string {
 	id := "b" + instance + "-" + start.String() + "-" + strconv.FormatInt(sequence, 10)
 	if len(id) > MaxClientOrderID {

@@ -93,7 +93,7 @@ type Memory struct {
 type Latch struct {
 	Side    int  `json:"side"`
 	Idle    bool `json:"idle,omitempty"`    // the strategy asks for no position: what it asks for next is a new signal
-	Renewed bool `json:"renewed,omitempty"` // released by a new signal: the target is priced anew
+	Renewed bool `json:"renewed,omitempty"` // released by a new signal: the target is priced again
 }
 
 // Priced is a target's size, priced once.

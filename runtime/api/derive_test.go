@@ -21,7 +21,7 @@ import (
 	"botd/runtime/api/auth"
 )
 
-var update = flag.Bool("update", false, "write docs/api.yaml anew")
+var update = flag.Bool("update", false, "write docs/api.yaml again")
 
 const documentPath = "../../docs/api.yaml"
 

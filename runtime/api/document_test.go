@@ -141,7 +141,7 @@ func (v *visitor) live() {
 	s.Halts = []account.Halt{s.Halt, {Level: record.LevelCancel, Why: "x", Scope: account.Scope{Strategy: "trend"}}, {Level: record.LevelFlatten,
 		Why: "y", Scope: account.Scope{Symbol: bitcoin.Key()}}}
 	s.Degraded = []engine.Degraded{{State: "halted", Cause: "pause: news", SinceMS: 1, UntilMS: 2, WayOut: "botd rearm",
-		Remaining: "to close", UnderWay: true, Blind: []string{"b"}},
+		Remaining: "to close", ExitsAccepted: true, Blind: []string{"b"}},
 		{State: "limit", Scope: account.Scope{Strategy: "trend"}, Cause: "c", WayOut: "w"}, {State: "quarantined",
 			Scope: account.Scope{Symbol: bitcoin.Key()}, Cause: "c", WayOut: "w"}}
 	s.Limits = []risk.Utilization{{Scope: "account", Rule: risk.MaxOpenOrders, Value: "3", Limit: "200", Headroom: "197", State: risk.StateOK},

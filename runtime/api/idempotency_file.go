@@ -20,7 +20,7 @@ const RepeatsFile = "idempotency.log"
 
 // Bounds of that file.
 const (
-	maxRepeatsFile  = 4 << 20 // bytes; then it is written anew
+	maxRepeatsFile  = 4 << 20 // bytes; then it is rewritten
 	maxRepeatAnswer = 64 << 10
 	repeatWait      = 300 * time.Millisecond // for the disk: a kill switch does not wait for it longer
 )

@@ -43,7 +43,7 @@ func TestAChangeIsDoneOnceOverARestart(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("want a file of mode 0600, have %v, %v", info, err)
 	}
-	for _, key := range []string{"two", "three"} { // the file is written anew at the first change of each run
+	for _, key := range []string{"two", "three"} { // the file is rewritten at the first change of each run
 		d, closing = opened(t, directory)
 		again, second := d.ask(http.MethodPost, path, body, keyed("one"))
 		if again != code || second != first {

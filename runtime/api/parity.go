@@ -16,7 +16,7 @@ var parityRoutes = []route{
 		endpoint: read((*Server).parity),
 		summary: "A running strategy beside a backtest of it over the candles that were recorded meanwhile, with its present configuration and the " +
 			"equity that its market's wallet had: each order beside the same one of the backtest, and what both made. It runs in this process, " +
-			"beside trading, and is made anew at most once in 15 seconds.",
+			"beside trading, and is rebuilt at most once in 15 seconds.",
 		takes: []parameter{{name: "from", text: "Milliseconds; the first fill by default.", kind: milliseconds},
 			{name: "to", text: "Milliseconds, exclusive; now by default.", kind: milliseconds}},
 		fails: []int{404, 409}},

@@ -54,7 +54,7 @@ func bindSocket(path string) (*net.UnixListener, error) {
 // socketEvery is how often a socket makes sure that it can still be found.
 const socketEvery = time.Second
 
-// socket takes its file away when it is closed, and makes it anew when somebody else
+// socket takes its file away when it is closed, and makes it again when somebody else
 // took it away: whoever removed the data directory needs the kill switch most.
 type socket struct {
 	mu sync.Mutex // guards all below

@@ -42,7 +42,7 @@ func (c *clockwork) take(r rest.ClockReading) {
 		c.metrics.ClockJumped()
 		c.console.Warn(
 			"clock.jumped",
-			"clock     the local clock jumped by %s (set, or the machine slept); the exchange's is read anew",
+			"clock     the local clock jumped by %s (set, or the machine slept); the exchange's is read again",
 			r.Jumped.Round(time.Millisecond),
 		)
 	}

@@ -49,7 +49,7 @@ func (j timedJournal) Append(ctx context.Context, records []record.Record) error
 	return err
 }
 
-// statusEvery bounds how often the board is drawn anew.
+// statusEvery bounds how often the board is drawn again.
 const statusEvery = 250 * time.Millisecond
 
 // drive runs the engine with everything that watches it, until the context ends.
@@ -156,7 +156,7 @@ func (p *process) note(n *engine.Note) {
 	}
 }
 
-// redraw draws the board anew, now and then.
+// redraw draws the board again, now and then.
 func (p *process) redraw(int64) {
 	now := time.Now()
 	if now.Sub(p.drawn) < statusEvery {

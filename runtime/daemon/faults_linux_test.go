@@ -499,7 +499,7 @@ func drilled(t *testing.T, i int) bool {
 }
 
 // TestANightInQuietHours has candles stay away from two minutes past midnight, and a person halt, while a channel has quiet hours until half past
-// one. At night it hears of what becomes critical, of its reminder and its end; of the rest when the hours are over, and by day at once.
+// one. At night it receives what becomes critical, of its reminder and its end; of the rest when the hours are over, and by day at once.
 func TestANightInQuietHours(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("BOTD_DRILL") == "" {

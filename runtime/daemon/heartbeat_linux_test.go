@@ -19,9 +19,9 @@ import (
 	"botd/runtime/view"
 )
 
-// TestADeadMansServiceHearsOfADaemonThatDoesItsWork has the whole daemon ask a service that breaks, hangs and comes back, lose the file of its
+// TestADeadMansServiceIsNotifiedByADaemonThatDoesItsWork has the whole daemon ask a service that breaks, hangs and comes back, lose the file of its
 // address, and trade on an exchange whose lists fail: without a channel, and with one that does not work.
-func TestADeadMansServiceHearsOfADaemonThatDoesItsWork(t *testing.T) {
+func TestADeadMansServiceIsNotifiedByADaemonThatDoesItsWork(t *testing.T) {
 	t.Parallel()
 	const silent = "127.0.0.1:1" // nobody listens
 	for name, desk := range map[string]string{"no channel": "", "a channel that does not work": silent} {

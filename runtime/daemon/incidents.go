@@ -12,7 +12,7 @@ import (
 	"botd/runtime/notify"
 )
 
-// covered are the lines of the log whose states are incidents: a person hears of those instead, once per
+// covered are the lines of the log whose states are incidents: a person is notified of those instead, once per
 // cause.
 var covered = map[string]bool{
 	"breaker.tripped": true, "breaker.ended": true,

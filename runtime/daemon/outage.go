@@ -193,13 +193,13 @@ func (p *process) serveUntilReached(ctx context.Context) error {
 	}
 	defer stopNotices()
 	p.reloads = reload.New(p.config, p.Seen, p.Read)
-	p.say()
+	p.logOutage()
 	p.board.Beat() // who asks before the loop's first turn finds it alive
 	stopServer, err := p.serve(ctx)
 	if err != nil {
 		return err
 	}
-	stopBackground := inBackground(context.WithoutCancel(ctx), p.logOutage, p.backlog.run,
+	stopBackground := inBackground(context.WithoutCancel(ctx), p.watchOutage, p.backlog.run,
 		(&haltfile.Watcher{Directory: p.directory, Config: p.reloads.Current.Load, Code: p.key.Coder(haltfile.Kind), Send: p.driver.Send}).Run)
 	p.supervisor.Ready("waiting for " + p.venue.Where)
 	err = p.driver.Run(ctx)
@@ -210,8 +210,8 @@ func (p *process) serveUntilReached(ctx context.Context) error {
 	return Failure(err)
 }
 
-// logOutage logs from time to time that botd waits for the exchange.
-func (p *process) logOutage(ctx context.Context) {
+// watchOutage logs from time to time that botd waits for the exchange.
+func (p *process) watchOutage(ctx context.Context) {
 	ticker := time.NewTicker(firstReach)
 	defer ticker.Stop()
 	for {
@@ -219,13 +219,13 @@ func (p *process) logOutage(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			p.say()
+			p.logOutage()
 		}
 	}
 }
 
-// say logs why the exchange is waited for, and shows it in readiness.
-func (p *process) say() {
+// logOutage logs why the exchange is waited for, and shows it in readiness.
+func (p *process) logOutage() {
 	one := p.outage.degraded()
 	p.board.Report(ops.Check{Name: "exchange", Detail: "waiting for it: " + one.Cause})
 	if cause, tries, due := p.outage.news(); due {

@@ -34,7 +34,7 @@ type reading struct {
 	say         func(text string)
 }
 
-// step counts a record; the clock is looked at now and then.
+// step counts a record; the clock is read now and then.
 func (r *reading) step(now func() time.Time) {
 	if r.done++; r.done%recordsPerReport != 0 {
 		return

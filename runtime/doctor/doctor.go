@@ -32,7 +32,7 @@ import (
 	"botd/runtime/view"
 )
 
-// finding is one thing the doctor looked at.
+// finding is one thing the doctor checked.
 type finding struct {
 	Check string `json:"check"`
 	State string `json:"state"` // ok, warn, fail

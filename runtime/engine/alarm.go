@@ -42,7 +42,7 @@ func (a *alarms) guardPrefix() {
 	case halted.Unknown != "":
 		return
 	case halted.Level != record.LevelNone:
-		a.guardUnknownOrders() // a halt for another reason may end before this one is looked at
+		a.guardUnknownOrders() // a halt for another reason may end before this one is checked
 		if a.book.ForeignPrefix() == "" {
 			return
 		}

@@ -51,7 +51,7 @@ type question struct {
 	retryMS  int64 // when a strategy that lost its state is asked again; never while that is not due
 
 	givenMS int64 // the opening of the newest candle given
-	fresh   bool  // it must begin anew
+	fresh   bool  // it must start over
 	atMS    int64 // a decision is due at this nominal time; 0 for none
 	taken   int   // candles since the last decision in force
 	events  int64 // how many the strategy has seen when it answers
@@ -315,7 +315,7 @@ func (t *tick) overdue() {
 	}
 }
 
-// lost has a strategy begin anew whose process has ended: with all candles that are held, and a
+// lost has a strategy start over whose process has ended: with all candles that are held, and a
 // decision when it has seen them.
 func (t *tick) lost(leg *leg, cause string) {
 	q := &leg.question
@@ -375,7 +375,7 @@ func (leg *leg) askMS() int64 { return min(leg.question.dueMS, leg.question.retr
 func (leg *leg) hungWayOut() string {
 	way := "it is asked again when it returns, with the candles it has missed"
 	if leg.question.ends > 0 {
-		way = "its process is started again by itself, ever more seldom, and sees all candles anew"
+		way = "its process is started again by itself, ever more seldom, and sees all candles again"
 	}
 	return way + "; or mend its file, which is taken over; meanwhile nothing opens for it, its stop stays, exits and the kill switch go on"
 }

@@ -127,7 +127,7 @@ func TestAStrategyThatHangsKeepsNoOtherFromTrading(t *testing.T) {
 	}
 }
 
-func TestAnAnswerAfterItsDeadlineIsDroppedAndTheStrategyIsAskedAnew(t *testing.T) {
+func TestAnAnswerAfterItsDeadlineIsDroppedAndTheStrategyIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(0)
 	w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(target)(view, plan) }, offload)
@@ -152,7 +152,7 @@ func TestAnAnswerAfterItsDeadlineIsDroppedAndTheStrategyIsAskedAnew(t *testing.T
 	}
 }
 
-func TestAStrategyWhoseProcessEndsBeginsAnewWithAllCandlesEverMoreSeldom(t *testing.T) {
+func TestAStrategyWhoseProcessEndsStartsOverWithAllCandlesEverMoreSeldom(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(20), offload, byCandles, protected)
 	w.pass(190_000)

@@ -30,7 +30,7 @@ const (
 	declaredAfter    = 3       // refusals in a row until an intent is declared refused
 	unprotectedAfter = 2       // until a position whose stop it is counts as unprotected
 	currentMS        = 30_000  // what was not derived for longer is not wanted now
-	forgetBackoffMS  = 600_000 // what was not derived for so long begins anew
+	forgetBackoffMS  = 600_000 // what was not derived for so long starts over
 	maxCodes         = 16      // codes counted apart
 	maxVenueText     = 200     // bytes of the exchange's text
 )

@@ -40,7 +40,7 @@ func (b *breaker) guardBreaker() {
 		b.trip(fmt.Sprintf("%d of %d placements within %d min lost their answer: more than a fifth", unknown, sent, config.WithinMS/60_000), config.PauseMS)
 	case config.EmptyEndings > 0 && empty >= config.EmptyEndings:
 		if !b.trip(fmt.Sprintf("%d placements in a row ended without a fill", empty), config.EmptyPauseMS) {
-			return // a longer pause is in force: it is looked at when that has ended, not with every wake until then
+			return // a longer pause is in force: it is checked when that has ended, not with every wake until then
 		}
 		if !b.config.Feed {
 			b.rulesMS = b.nowMS // the rules may have changed

@@ -60,7 +60,7 @@ var casesOfState = []caseTest{
 		if state, _ := w.ended(0); state != placement.Absent {
 			t.Errorf("want absent, have %s", state)
 		}
-		w.wantSent(2) // decided anew, and it rests
+		w.wantSent(2) // decided again, and it rests
 	}},
 	{"11 part filled, the rest not listed yet: D covers it", func(t testing.TB) {
 		hidden := true

@@ -41,7 +41,7 @@ func allCases() []caseTest {
 
 // casesOfPlacing are those about a placement's answer.
 var casesOfPlacing = []caseTest{
-	{"01 a lost request is unknown, proven absent, decided anew", func(t testing.TB) {
+	{"01 a lost request is unknown, proven absent, decided again", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.network = once(fate{lost: true})
 		w.pass(12_000)
@@ -79,7 +79,7 @@ var casesOfPlacing = []caseTest{
 			t.Error("want a snapshot after the refusal")
 		}
 		w.pass(5_000)
-		w.wantSent(1) // decided anew, under a new id
+		w.wantSent(1) // decided again, under a new id
 		w.wantHeld(10)
 	}},
 	{"04 a rate-limited placement is unknown and trips the breaker", func(t testing.TB) {

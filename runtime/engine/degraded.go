@@ -13,15 +13,15 @@ import (
 
 // Degraded is a declared state in which something does not open, or nothing.
 type Degraded struct {
-	State     string // blind, breaker, standing_down, halted, limit, quarantined, contradicted, adopted, foreign, failed, journal, stale, ...
-	Scope     account.Scope
-	Cause     string
-	SinceMS   int64
-	UntilMS   int64    // when it ends by itself; 0 when not known
-	WayOut    string   // what ends it
-	Blind     []string // a halt that takes something away: what it cannot see, or act on
-	UnderWay  bool     // and the exchange has taken all the orders that end what is left
-	Remaining string   // a halt that takes something away: what is left of that, and what keeps it
+	State         string // blind, breaker, standing_down, halted, limit, quarantined, contradicted, adopted, foreign, failed, journal, stale, ...
+	Scope         account.Scope
+	Cause         string
+	SinceMS       int64
+	UntilMS       int64    // when it ends by itself; 0 when not known
+	WayOut        string   // what ends it
+	Blind         []string // a halt that takes something away: what it cannot see, or act on
+	ExitsAccepted bool     // and the exchange has taken all the orders that end what is left
+	Remaining     string   // a halt that takes something away: what is left of that, and what keeps it
 }
 
 // standDownWayOut is the same in every journal: nobody but a person knows which
@@ -149,7 +149,7 @@ func (r *report) degradedAccount() (all []Degraded) {
 	for _, h := range r.book.Halts() {
 		all = append(all, Degraded{State: "halted", Scope: h.Scope, Cause: h.Level.String() + ": " + h.Why, SinceMS: h.AtMS,
 			WayOut: "botd rearm" + flagOf(h.Scope), Blind: r.HaltBlind(h.Level, h.Scope, max(h.AtMS, r.dispatcher.halts.askedMS)),
-			UnderWay: r.exitsAccepted(h.Scope, h.Level), Remaining: r.remaining(h.Scope, h.Level)})
+			ExitsAccepted: r.exitsAccepted(h.Scope, h.Level), Remaining: r.remaining(h.Scope, h.Level)})
 	}
 	return append(all, r.limits.limitedBy("")...)
 }

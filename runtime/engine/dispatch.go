@@ -134,7 +134,7 @@ func (d *dispatcher) declined(leg *leg, intent *reconcile.Intent, refusal *risk.
 	}
 }
 
-// checked asks the gate. What every rule said is for people who look on: a backtest has none.
+// checked asks the gate. The verdict of every rule is for people who watch: a backtest has none.
 func (d *dispatcher) checked(intent *reconcile.Intent, facts *risk.Facts) (approved risk.Approved, refusal *risk.Refusal, verdicts []risk.Verdict) {
 	if d.measure != nil {
 		defer d.measure(MeasuredCheck, intent.Strategy)()
@@ -238,7 +238,7 @@ func (s *sender) journaled(err error) {
 	if s.local = s.journalErr == nil; !s.local {
 		s.journalErr, s.journalFull = nil, false
 		s.note("", nil, NoteJournal{Over: true, Records: written, Why: s.permission.low})
-		s.soon() // what was held back is derived anew
+		s.soon() // what was held back is derived again
 	}
 	s.emitted += int64(written)
 	s.unwritten = s.unwritten[:copy(s.unwritten, s.unwritten[written:])]

@@ -46,7 +46,7 @@ func (h *halts) halt(event *EventHalt) {
 	h.emergencyMS = min(h.emergencyMS, h.nowMS+haltRetryMS) // a round under way may hang
 }
 
-// decideAgain has the strategies of a scope that is armed again decide anew: the plan of before counts on
+// decideAgain has the strategies of a scope that is armed again decide again: the plan of before counts on
 // what was closed.
 func (h *halts) decideAgain(scope account.Scope) {
 	for _, leg := range h.legs {

@@ -73,7 +73,7 @@ func TestAHaltIsDoneOnlyAfterAReadThatFollowedIt(t *testing.T) {
 		t.Errorf("at once: want it not read since the halt, and to close, have %+v", d)
 	}
 	w.pass(100)
-	if d := w.wantState("halted"); len(d.Blind) != 0 || !d.UnderWay || !strings.Contains(d.Remaining, "to close") {
+	if d := w.wantState("halted"); len(d.Blind) != 0 || !d.ExitsAccepted || !strings.Contains(d.Remaining, "to close") {
 		t.Errorf("once the exit is taken: want it under way, have %+v", d)
 	}
 	w.pass(3_000)

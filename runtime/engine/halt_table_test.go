@@ -64,7 +64,7 @@ func TestWhatAHaltHasStillToTakeAway(t *testing.T) {
 	}
 }
 
-// TestAHaltIsEscalatedAndNeverMadeMilder: a severer level is recorded, reported and looked at at once; the same and a milder one change nothing;
+// TestAHaltIsEscalatedAndNeverMadeMilder: a severer level is recorded, reported and acted on at once; the same and a milder one change nothing;
 // only a rearm ends it, for its scope.
 func TestAHaltIsEscalatedAndNeverMadeMilder(t *testing.T) {
 	t.Parallel()

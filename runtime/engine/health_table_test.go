@@ -292,7 +292,7 @@ func TestWhatIsRefusedAtOneMomentOfABacktest(t *testing.T) {
 		all.refused(other, 7, "no", false)
 	}
 	if len(all.all) != 0 {
-		t.Errorf("want another moment and another intent counted anew, have %+v", all.all)
+		t.Errorf("want another moment and another intent counted again, have %+v", all.all)
 	}
 }
 

@@ -103,7 +103,7 @@ func (leg *leg) progress() (state, why string, spent bool) {
 
 // SpentText says that the orders of a plan are spent, whose keys are given.
 func SpentText(keys []string) string {
-	return fmt.Sprintf("its orders %s are filled and what they opened has ended: a key begins anew once a plan leaves it out",
+	return fmt.Sprintf("its orders %s are filled and what they opened has ended: a key starts over once a plan leaves it out",
 		strings.Join(keys[:min(len(keys), 5)], ", "))
 }
 

@@ -197,7 +197,7 @@ func TestADrawdownKeepsEntriesBackUntilItIsArmedAgain(t *testing.T) {
 			w.wantHeld(100)
 			w.wantSound()
 			if use := w.utilization(c.scope, risk.MaxDrawdown); use.State != risk.StateOK {
-				t.Errorf("want it measured anew, have %+v", use)
+				t.Errorf("want it measured again, have %+v", use)
 			}
 		})
 	}
@@ -217,7 +217,7 @@ func TestRearmDoesNotEndADailyLoss(t *testing.T) {
 	w.wantState("limit")
 }
 
-func TestADaysLossBeginsAnewAndThePeakStays(t *testing.T) {
+func TestADaysLossStartsOverAndThePeakStays(t *testing.T) {
 	t.Parallel()
 	desired := exchange.Quantity(100)
 	w := desiring(

@@ -49,7 +49,7 @@ func (m *manual) PreviewCancel(clientOrderID string) (ManualAction, error) {
 		return ManualAction{}, fmt.Errorf("order %s is being canceled already: %s", clientOrderID, p.Withdrawn())
 	case !p.Purpose().Opens():
 		return ManualAction{}, fmt.Errorf(
-			"order %s (%s) reduces or protects a position: no halt keeps such orders back, and the next round would place it anew\n"+
+			"order %s (%s) reduces or protects a position: no halt keeps such orders back, and the next round would place it again\n"+
 				"hint: close the position, or change the strategy's exits and protection",
 			clientOrderID,
 			p.Purpose(),
@@ -68,7 +68,7 @@ func (m *manual) PreviewCancel(clientOrderID string) (ManualAction, error) {
 	intent.Order.Market, intent.Order.Symbol = p.Order().Market, p.Order().Symbol
 	action.Steps = []Step{{leg.config.Name, leg.config.Symbol, intent, p.OrderID() == 0}}
 	action.add(
-		"%s is halted at level %s, so that the order is not placed anew: nothing opens; exits and stops go on",
+		"%s is halted at level %s, so that the order is not placed again: nothing opens; exits and stops go on",
 		action.Scope,
 		m.levelAfter(&action),
 	)

@@ -103,7 +103,7 @@ func (w *world) wantSlices() {
 	}
 }
 
-// TestASliceThatIsAbsentIsNotSentWithTheNext: a plan that counted on a placement is decided anew when that is absent.
+// TestASliceThatIsAbsentIsNotSentWithTheNext: a plan that counted on a placement is decided again when that is absent.
 func TestASliceThatIsAbsentIsNotSentWithTheNext(t *testing.T) {
 	t.Parallel()
 	for name, off := range map[string][]option{"at once": nil, "off the engine": {offload}} {
@@ -165,9 +165,9 @@ func TestAStrategyThatIsArmedAgainDecidesFirst(t *testing.T) {
 	}
 }
 
-// TestWhatWasDecidedBesideAnOpeningThatIsNeverSentIsDecidedAnew: a strategy that opens a slice at a time counts the one whose record is
+// TestWhatWasDecidedBesideAnOpeningThatIsNeverSentIsDecidedAgain: a strategy that opens a slice at a time counts the one whose record is
 // being written; both at once would be two.
-func TestWhatWasDecidedBesideAnOpeningThatIsNeverSentIsDecidedAnew(t *testing.T) {
+func TestWhatWasDecidedBesideAnOpeningThatIsNeverSentIsDecidedAgain(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{"its record is durable too late": nil, "its record cannot be written": errors.New("full")} {
 		t.Run(name, func(t *testing.T) {

@@ -84,7 +84,7 @@ func opposes(symbol *reconcile.SymbolState, side exchange.Side) bool {
 	return symbol.Key().Market == exchange.Futures && (against(symbol.AtVenue()) || against(symbol.StandingAtVenue()))
 }
 
-// outdated reports whether a strategy's plan asks for no less than it holds: it was decided anew
+// outdated reports whether a strategy's plan asks for no less than it holds: it was decided again
 // after an exit had been derived.
 func (p *permission) outdated(leg *leg) bool {
 	if leg == nil {

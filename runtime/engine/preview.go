@@ -142,7 +142,7 @@ func (p *previews) previewPlan(leg *leg, o *TickPreview) strategy.Plan {
 		return plan
 	}
 	if p.config.Offload {
-		o.Conditions = leg.question.conditions // asking it anew would take the engine's time
+		o.Conditions = leg.question.conditions // asking it again would take the engine's time
 		return plan
 	}
 	conditions, failure := p.tick.rehearse(leg, o.NextMS)

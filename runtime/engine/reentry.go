@@ -12,7 +12,7 @@ const (
 	staysOut   renewal = iota
 	asksNot            // it asks for no position: what it asks for next is a new signal
 	reenters           // its policy lets it enter again
-	suppressed         // it asks anew, and its policy does not let it
+	suppressed         // it asks again, and its policy does not let it
 )
 
 // renewal says what the decision in leg.plan means for the latch.
@@ -52,7 +52,7 @@ func (leg *leg) takeLastDecision() {
 	leg.silent, leg.signalMS = leg.plan.Target.Kind == strategy.NoTarget, leg.plan.SignalMS
 }
 
-// reenter releases the latch where the strategy's policy says so: its target is priced anew.
+// reenter releases the latch where the strategy's policy says so: its target is priced again.
 func (t *tick) reenter(leg *leg) {
 	latch := leg.state.Latch()
 	switch leg.renewal() {
@@ -60,7 +60,7 @@ func (t *tick) reenter(leg *leg) {
 		t.record(record.Record{Strategy: leg.config.Name, Body: record.Latch{Side: latch, Idle: true}})
 	case reenters:
 		t.record(record.Record{Strategy: leg.config.Name, Body: record.Latch{Renewed: true}})
-		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Over: true, Why: "the strategy asks anew for the side"})
+		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Over: true, Why: "the strategy asks again for the side"})
 		t.roundMS = t.nowMS
 	case suppressed:
 		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Side: latch, Signal: true, Why: "a new signal does not enter: " + leg.latchWayOut()})

@@ -133,7 +133,7 @@ func (r *roster) reload(reload *Reload) {
 	}
 	for _, leg := range r.legs {
 		if err := r.watchFor(leg); err != nil {
-			panic("engine: " + err.Error()) // Reloadable would have said so
+			panic("engine: " + err.Error()) // Reloadable would have refused
 		}
 	}
 	r.ruleset.lapse()
@@ -188,7 +188,7 @@ func (r *roster) join(config *StrategyConfig) {
 	}
 	leg, err := r.add(config)
 	if err != nil {
-		panic("engine: " + err.Error()) // Reloadable would have said so
+		panic("engine: " + err.Error()) // Reloadable would have refused
 	}
 	r.round.abandonRound()
 	leg.config.Limits = risk.Limits{} // until they are enforced

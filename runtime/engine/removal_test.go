@@ -208,7 +208,7 @@ func comesBack(t testing.TB) {
 	w.wantHeld(0)
 }
 
-func TestArmingARemovedStrategyMeasuresNothingAnew(t *testing.T) {
+func TestArmingARemovedStrategyMeasuresNothingAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0), ownLimits(risk.Limits{MaxDrawdown: risk.Loss{Share: exchange.RateOne / 10}}))
 	w.pass(20_000)

@@ -238,7 +238,7 @@ func (r *results) coolAll() {
 }
 
 // cool keeps entries back after too many losing positions in a row. The count
-// begins anew.
+// starts over.
 func (r *results) cool(w *account.Watch, leg *leg, limits *risk.Limits) {
 	crossed := limits.Crossed(risk.ByResults, r.nowMS, r.book, w.Strategy(), exchange.Amount{})
 	if len(crossed) == 0 {

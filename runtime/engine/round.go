@@ -483,7 +483,7 @@ func (r *round) busy() bool {
 	})
 }
 
-// abandonRound begins a round under way anew: it did not ask for all that a round
+// abandonRound begins a round under way again: it did not ask for all that a round
 // asks for now.
 func (r *round) abandonRound() {
 	if !r.inProgress() {

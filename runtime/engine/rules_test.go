@@ -174,7 +174,7 @@ func TestRulesReadWithoutMarginLevelsKeepThoseThatWereKnown(t *testing.T) {
 	one := []exchange.Bracket{{Max: exchange.AmountOf(1_000_000), MaxLeverage: 12}}
 	read(one)
 	if have := w.symbol().Rules.Brackets; len(have) != 1 || have[0].MaxLeverage != 12 {
-		t.Errorf("read anew: want one level of leverage 12, have %+v", have)
+		t.Errorf("read again: want one level of leverage 12, have %+v", have)
 	}
 }
 

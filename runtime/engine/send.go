@@ -40,7 +40,7 @@ type queued struct {
 }
 
 // recallLate calls back exits of a symbol that were handed out a second ago and are not
-// answered: the kill switch sends them anew, and one that still waits, for its record or
+// answered: the kill switch sends them again, and one that still waits, for its record or
 // for the request budget, must not leave together with the next. It reports whether one
 // may still wait, or was handed out less than two seconds ago: its record may have been late.
 func (s *sender) recallLate(key exchange.SymbolKey) (waits bool) {
@@ -55,7 +55,7 @@ func (s *sender) recallLate(key exchange.SymbolKey) (waits bool) {
 		case !handedOut || s.nowMS-p.leftMS < lateMS:
 			waits = true
 		case p.recalled == "":
-			p.recalled = "it is sent anew by the kill switch"
+			p.recalled = "it is sent again by the kill switch"
 			s.calls[id] = p
 			s.out.Recalls = append(s.out.Recalls, id)
 			waits = true

@@ -150,7 +150,7 @@ func TestAPreviewNamesEverythingThatKeepsAStrategyFromActing(t *testing.T) {
 		{"it hangs", func(_ *world, one *leg) { one.question.hung = "no answer" },
 			"the strategy hangs: no answer | it is asked again when it returns, with the candles it has missed; or mend its file"},
 		{"its process ended", func(_ *world, one *leg) { one.question.hung, one.question.ends = "no answer", 1 },
-			"the strategy hangs: no answer | its process is started again by itself, ever more seldom, and sees all candles anew; or mend its file"},
+			"the strategy hangs: no answer | its process is started again by itself, ever more seldom, and sees all candles again; or mend its file"},
 		{"it was removed", func(_ *world, one *leg) { one.config.Removed = true },
 			"the strategy was removed from the configuration | put it back into the configuration, or flatten it"},
 		{"it has seen too few candles", func(_ *world, one *leg) { one.config.Strategy, one.seen = slow{scripted(hold(0))}, 2 },

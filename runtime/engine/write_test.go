@@ -212,7 +212,7 @@ func TestAnOpeningWhoseRecordWasLateIsWithdrawnBesideAYoungerExit(t *testing.T) 
 	}
 }
 
-// TestAnExitWhoseRecordWasLateHasItsTwoSecondsFromItsFirstByte: the kill switch sends an exit that is not answered anew after two
+// TestAnExitWhoseRecordWasLateHasItsTwoSecondsFromItsFirstByte: the kill switch sends an exit that is not answered again after two
 // seconds. A slow disk takes none of them: the first byte leaves when the record is durable.
 func TestAnExitWhoseRecordWasLateHasItsTwoSecondsFromItsFirstByte(t *testing.T) {
 	t.Parallel()
@@ -234,7 +234,7 @@ func TestAnExitWhoseRecordWasLateHasItsTwoSecondsFromItsFirstByte(t *testing.T) 
 	}
 	b.pass(3_000)
 	if len(b.placed) < 3 || b.recalls[0] != b.placed[1].ID {
-		t.Errorf("want it called back and sent anew, have %d placements, called back %v", len(b.placed), b.recalls)
+		t.Errorf("want it called back and sent again, have %d placements, called back %v", len(b.placed), b.recalls)
 	}
 }
 

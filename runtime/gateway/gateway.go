@@ -134,7 +134,7 @@ func Fingerprint(key string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// DemoAccount names the demo's account; its secret is made anew at each start
+// DemoAccount names the demo's account; its secret is generated at each start
 // and never leaves the process.
 const DemoAccount = "demo"
 

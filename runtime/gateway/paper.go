@@ -57,7 +57,7 @@ func openPaper(config *configs.Config, directory string) (*Exchange, error) {
 // openAccount opens the paper account and has its data polled.
 func (v *Exchange) openAccount(ctx context.Context, config *configs.Config, directory string) error {
 	path := filepath.Join(directory, journal.AccountFile)
-	store, state, err := server.OpenState(path, func(format string, values ...any) { v.messages.say("paper.state", fmt.Sprintf(format, values...)) })
+	store, state, err := server.OpenState(path, func(format string, values ...any) { v.messages.log("paper.state", fmt.Sprintf(format, values...)) })
 	if err != nil {
 		return failure.New(failure.Data, "move "+directory+" away to begin with a new paper account", "%w", errors.Join(err, store.Close()))
 	}
@@ -65,7 +65,7 @@ func (v *Exchange) openAccount(ctx context.Context, config *configs.Config, dire
 		Public: v.Client, Clock: v.Client, Symbols: v.Client.Symbols().All(), Watch: Traded(config),
 		Deposit: simulatedAccount(paper.Account, &config.Simulated), DelayMS: sim.DefaultOrderDelayMS,
 		PollEvery: time.Duration(config.Paper.PollMS) * time.Millisecond, MaxAge: time.Duration(config.Paper.MaxAgeMS) * time.Millisecond,
-		State: state, Store: store, Notify: v.messages.say, OnStale: v.stale.take,
+		State: state, Store: store, Notify: v.messages.log, OnStale: v.stale.take,
 	})
 	if err != nil {
 		err = errors.Join(err, store.Close())
@@ -157,14 +157,14 @@ func Traded(config *configs.Config) (keys []exchange.SymbolKey) {
 type pendingMessages struct {
 	mu      sync.Mutex // guards all below
 	console *ops.Console
-	early   [][2]string
+	queued  [][2]string
 }
 
-func (p *pendingMessages) say(event, text string) {
+func (p *pendingMessages) log(event, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.console == nil {
-		p.early = append(p.early, [2]string{event, text})
+		p.queued = append(p.queued, [2]string{event, text})
 		return
 	}
 	p.console.Warn(event, "paper     %s", text)
@@ -176,10 +176,10 @@ func (v *Exchange) LogTo(console *ops.Console) { v.messages.to(console) }
 func (p *pendingMessages) to(console *ops.Console) {
 	p.mu.Lock()
 	p.console = console
-	early := p.early
-	p.early = nil
+	queued := p.queued
+	p.queued = nil
 	p.mu.Unlock()
-	for _, line := range early {
-		p.say(line[0], line[1])
+	for _, line := range queued {
+		p.log(line[0], line[1])
 	}
 }

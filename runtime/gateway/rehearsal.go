@@ -22,7 +22,7 @@ import (
 	"botd/runtime"
 )
 
-// Copy is a venue that is only looked at, and the time there.
+// Copy is a venue that is only read, and the time there.
 type Copy struct {
 	Trading runtime.Venue
 	Clock   runtime.Clock

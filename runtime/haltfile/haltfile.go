@@ -206,7 +206,7 @@ type Watcher struct {
 	Config    func() *configs.Config
 	Send      func(context.Context, engine.Event) error
 	Code      func(text []byte) string // by the journal's key; nil without one
-	done      map[string]time.Time     // halts in force whose file stays, and when it is looked at again
+	done      map[string]time.Time     // halts in force whose file stays, and when it is read again
 }
 
 func (h *Watcher) Run(ctx context.Context) {

@@ -54,9 +54,9 @@ func promises(t *testing.T) map[string]promise {
 	return all
 }
 
-// TestOfEachIncidentAPersonHearsAsOftenAsPromised has each declared state last for 30 hours. A person hears of one opening, of reminders when the
+// TestOfEachIncidentAPersonIsNotifiedAsOftenAsPromised has each declared state last for 30 hours. A person is notified of one opening, of reminders when the
 // document says so, of its becoming critical, and of one end.
-func TestOfEachIncidentAPersonHearsAsOftenAsPromised(t *testing.T) {
+func TestOfEachIncidentAPersonIsNotifiedAsOftenAsPromised(t *testing.T) {
 	t.Parallel()
 	all := promises(t)
 	for _, kind := range Kinds() {

@@ -260,7 +260,7 @@ func (t *Tracker) continues(nowMS int64, one *Incident) {
 	}
 }
 
-// raised reports whether a person hears of an incident in this update anyway.
+// raised reports whether a person is notified of an incident in this update anyway.
 func (t *Tracker) raised(one *Incident) bool {
 	return slices.ContainsFunc(t.reports, func(r Report) bool { return r.Incident.ID == one.ID })
 }

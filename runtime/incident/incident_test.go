@@ -12,7 +12,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// course updates a tracker every second, and returns what a person hears, each with its second.
+// course updates a tracker every second, and returns what a person is notified of, each with its second.
 func course(t *Tracker, seconds int, states func(second int) []engine.Degraded) (heard []string) {
 	for second := range seconds {
 		for _, report := range t.Update(int64(second)*1000+1, states(second), true) {

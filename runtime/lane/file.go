@@ -31,7 +31,7 @@ type File struct {
 	writes chan write
 	ended  sync.WaitGroup
 
-	generation atomic.Int64 // grows whenever the file begins anew
+	generation atomic.Int64 // grows whenever the file starts over
 }
 
 type write struct {
@@ -110,7 +110,7 @@ func sealed(lines [][]byte, last string, code func(text []byte) string) (text []
 	return text, last
 }
 
-// run writes until the file is closed. What was begun anew since it was asked for is dropped.
+// run writes until the file is closed. What was started over since it was asked for is dropped.
 func (f *File) run(at int64, last string) {
 	generation := int64(0) // of the file as it was opened
 	for w := range f.writes {
@@ -132,7 +132,7 @@ func (f *File) run(at int64, last string) {
 	}
 }
 
-var errStale, errFull = errors.New("the file was begun anew since"), errors.New("the lane's file is full")
+var errStale, errFull = errors.New("the file was started over since"), errors.New("the lane's file is full")
 
 // put writes a text into the file's room, durably.
 func (f *File) put(text []byte, at int64) error {

@@ -35,9 +35,9 @@ func halted(why string) []record.Record {
 	return []record.Record{{AtMS: 1, Body: record.Halt{Level: record.LevelFlatten, Why: why}}}
 }
 
-// TestTheFileHoldsWhatWasWrittenUntilItBeginsAnew writes, restarts, tears the last line, and
+// TestTheFileHoldsWhatWasWrittenUntilItStartsOver writes, restarts, tears the last line, and
 // empties it: its size never changes, so that a full disk takes what is written.
-func TestTheFileHoldsWhatWasWrittenUntilItBeginsAnew(t *testing.T) {
+func TestTheFileHoldsWhatWasWrittenUntilItStartsOver(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), FileName)
 	want := func(size int) {
@@ -78,7 +78,7 @@ func TestTheFileHoldsWhatWasWrittenUntilItBeginsAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !file.write(halted("three"), time.Minute) {
-		t.Error("want it durable after the file began anew")
+		t.Error("want it durable after the file started over")
 	}
 	closed(t, file)
 	want(1)

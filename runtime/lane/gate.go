@@ -62,7 +62,7 @@ type passed struct {
 // passedFor is how long such a placement is remembered: longer than its call can take.
 const passedFor = time.Minute
 
-// forget drops placements that the engine must have heard of, unless it hears nothing: then
+// forget drops placements that the engine must have received, unless it receives nothing: then
 // nothing is shown.
 func (l *Lane) forget(now time.Time) {
 	maps.DeleteFunc(l.passed, func(_ string, p *passed) bool { return now.Sub(p.at) > passedFor })

@@ -164,7 +164,7 @@ func (n *Notifier) NotifyAll(e Event) {
 	}
 }
 
-// Failing reports whether every channel fails: nobody hears of anything.
+// Failing reports whether every channel fails: nobody is notified of anything.
 func (n *Notifier) Failing() bool {
 	return len(n.channels) > 0 && !slices.ContainsFunc(n.channels, func(c *channel) bool { return !c.failing.Load() })
 }

@@ -78,6 +78,6 @@ trend halted: 0.12 BTC-USDT, net -7.00 USDT so far, unrealised 0.00`
 		t.Errorf("want\n%s\nhave\n%s", want, have)
 	}
 	if have := tally.Summary(status); !strings.Contains(have, "since the last one: 0 fills, 0 orders refused, 0 warnings, 0 errors") {
-		t.Errorf("want the count to begin anew, have\n%s", have)
+		t.Errorf("want the count to start over, have\n%s", have)
 	}
 }

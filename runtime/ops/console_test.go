@@ -20,7 +20,7 @@ import (
 	"botd/strategy"
 )
 
-var update = flag.Bool("update", false, "write golden files anew")
+var update = flag.Bool("update", false, "write golden files again")
 
 // story is a short life of one strategy: a candle, a decision, an order, its end,
 // and then what goes wrong.

@@ -195,7 +195,7 @@ func eventIn(node ast.Node) string {
 }
 
 // TestTheDocumentOfLogsIsTheTable keeps docs/logs.md equal to the table; -update
-// writes it anew.
+// writes it again.
 func TestTheDocumentOfLogsIsTheTable(t *testing.T) {
 	t.Parallel()
 	const path = "../../docs/logs.md"

@@ -41,7 +41,7 @@ type LogFile struct {
 	failing bool
 }
 
-// OpenLogFile writes to a folder of a directory, so many MiB in all. warn hears when that fails.
+// OpenLogFile writes to a folder of a directory, so many MiB in all. warn is called when that fails.
 func OpenLogFile(directory string, mib int, free func(string) (int64, bool), warn func(error)) *LogFile {
 	l := &LogFile{directory: filepath.Join(directory, LogFolder), size: int64(mib) << 20 / logFiles, free: free, warn: warn,
 		queue: make(chan []byte, logQueue), done: make(chan struct{})}

@@ -25,7 +25,7 @@ import (
 	"botd/runtime/ops"
 )
 
-// filesEvery is how often the configuration's files are looked at.
+// filesEvery is how often the configuration's files are checked.
 const filesEvery = 2 * time.Second
 
 // Reloader puts changed, new and removed strategies and changed limits in place

@@ -232,7 +232,7 @@ func (s *Server) send(ctx context.Context, event engine.Event) error {
 	return s.config.Driver.Send(ctx, event)
 }
 
-// verdict is the result of what the engine said, and its status.
+// verdict is the result of the engine's answer, and its status.
 func verdict(err error) (result string, status int) {
 	switch {
 	case err == nil:

@@ -27,7 +27,7 @@ type fake struct {
 	next    int64    // number of the next update
 	sent    []string // "chat text"
 	polls   int
-	news    chan struct{} // closed and made anew when the queue grows
+	news    chan struct{} // closed and replaced when the queue grows
 	strange func(w http.ResponseWriter, r *http.Request) bool
 }
 

@@ -29,7 +29,7 @@ import (
 // Results of messages: the values of a metric's label.
 const (
 	Done     = "done"     // obeyed or answered
-	Refused  = "refused"  // not a command, not allowed, or the API said no
+	Refused  = "refused"  // not a command, not allowed, or the API refused
 	Unlisted = "stranger" // from a user who is not listed
 	Old      = "old"
 	Repeated = "repeated"
@@ -47,7 +47,7 @@ const Server = "https://api.telegram.org"
 const (
 	maxAge        = 2 * time.Minute // of a message that is obeyed
 	pollFor       = 50 * time.Second
-	freshStart    = 24 * time.Hour // Telegram may number anew after a week: asked from the start again each day
+	freshStart    = 24 * time.Hour // Telegram may number again after a week: asked from the start again each day
 	maxSeen       = 1_000          // updates remembered
 	maxReplies    = 32             // waiting to be sent
 	sendWithin    = 15 * time.Second

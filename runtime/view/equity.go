@@ -216,14 +216,14 @@ func (p *point) line() string {
 func (e *Equity) rewrite() error {
 	fresh, err := private.Open(e.path+".partial", os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND)
 	if err != nil {
-		return fmt.Errorf("write the equity series anew: %w", err)
+		return fmt.Errorf("rewrite the equity series: %w", err)
 	}
 	text := bufio.NewWriter(fresh)
 	for i := range e.points {
 		_, _ = text.WriteString(e.points[i].line()) // Flush returns the error
 	}
 	if err := errors.Join(text.Flush(), fresh.Sync(), os.Rename(fresh.Name(), e.path)); err != nil {
-		return fmt.Errorf("write the equity series anew: %w", errors.Join(err, fresh.Close()))
+		return fmt.Errorf("rewrite the equity series: %w", errors.Join(err, fresh.Close()))
 	}
 	old := e.file
 	e.file, e.lines, e.missing = fresh, len(e.points), 0

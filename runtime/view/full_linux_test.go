@@ -57,8 +57,8 @@ func stored(t *testing.T, e *Equity, path string) (times []int64) {
 	return times
 }
 
-// TestASeriesThatCannotBeWrittenAnewIsAsItWas has the disk full while a series with many superseded lines is rewritten.
-func TestASeriesThatCannotBeWrittenAnewIsAsItWas(t *testing.T) {
+// TestASeriesThatCannotBeRewrittenIsAsItWas has the disk full while a series with many superseded lines is rewritten.
+func TestASeriesThatCannotBeRewrittenIsAsItWas(t *testing.T) {
 	t.Parallel()
 	disktest.Run(t, func(fill func(int64)) {
 		path := filepath.Join(t.TempDir(), "equity.csv")

@@ -69,7 +69,7 @@ type incidents struct {
 const causesEveryMS = 10_000
 
 // TrackIncidents continues the incidents of a directory, and stores them until closing is called. held is for how long the run before may have
-// held messages back that were lost with it. more returns declared states besides the engine's; report hears of what a person must hear.
+// held messages back that were lost with it. more returns declared states besides the engine's; report receives what a person must be notified of.
 func (b *Board) TrackIncidents(directory string, held time.Duration, more func(nowMS int64) []engine.Degraded, report func(*incident.Report),
 	warn func(error)) (closing func()) {
 	b.mu.Lock()

@@ -98,18 +98,18 @@ type ReconcileSummary struct {
 
 // Degraded is one declared state that blocks openings.
 type Degraded struct {
-	State    string     `json:"state"` // blind, breaker, halted, limit, quarantined, contradicted, unprotected, foreign, stale, ...
-	Scope    string     `json:"scope"` // account | market | strategy | symbol
-	Strategy string     `json:"strategy,omitempty"`
-	Market   string     `json:"market,omitempty"`
-	Symbol   string     `json:"symbol,omitempty"`
-	Cause    string     `json:"cause"`
-	Since    time.Time  `json:"since"`
-	Until    *time.Time `json:"until,omitempty"` // when it ends by itself
-	WayOut   string     `json:"way_out"`
-	Blind    []string   `json:"blind,omitempty"`     // what a halt cannot see, or act on, a line for each
-	UnderWay bool       `json:"under_way,omitempty"` // of a halt: the exchange has taken all orders that end what is left
-	Doing    string     `json:"doing,omitempty"`     // what a halt still has to cancel or close, and what delays it
+	State         string     `json:"state"` // blind, breaker, halted, limit, quarantined, contradicted, unprotected, foreign, stale, ...
+	Scope         string     `json:"scope"` // account | market | strategy | symbol
+	Strategy      string     `json:"strategy,omitempty"`
+	Market        string     `json:"market,omitempty"`
+	Symbol        string     `json:"symbol,omitempty"`
+	Cause         string     `json:"cause"`
+	Since         time.Time  `json:"since"`
+	Until         *time.Time `json:"until,omitempty"` // when it ends by itself
+	WayOut        string     `json:"way_out"`
+	Blind         []string   `json:"blind,omitempty"`     // what a halt cannot see, or act on, a line for each
+	ExitsAccepted bool       `json:"under_way,omitempty"` // of a halt: the exchange has taken all orders that end what is left
+	Doing         string     `json:"doing,omitempty"`     // what a halt still has to cancel or close, and what delays it
 }
 
 // DegradedOf writes the declared states in force.
@@ -118,8 +118,8 @@ func DegradedOf(all []engine.Degraded) []Degraded {
 	for i := range all {
 		d := &all[i]
 		one := Degraded{State: d.State, Cause: d.Cause, Since: time.UnixMilli(d.SinceMS).UTC(), Until: moment(d.UntilMS), WayOut: d.WayOut, Doing: d.Remaining,
-			Blind:    d.Blind,
-			UnderWay: d.UnderWay && d.Remaining != ""}
+			Blind:         d.Blind,
+			ExitsAccepted: d.ExitsAccepted && d.Remaining != ""}
 		one.Scope, one.Strategy, one.Market, one.Symbol = scopeText(d.Scope)
 		out = append(out, one)
 	}

@@ -15,7 +15,7 @@ func TestRulesOfTheWorkersShowWhenTheyAreBroken(t *testing.T) {
 		synctest.Test(t, func(*testing.T) {
 			var p Pool
 			release, began := make(chan struct{}), time.Now()
-			p.Receive(&engine.Reception{Name: "one", Strategy: &hears{take: func() { <-release }}, WithinMS: 2_000})
+			p.Receive(&engine.Reception{Name: "one", Strategy: &receiver{take: func() { <-release }}, WithinMS: 2_000})
 			holds = time.Since(began) == 2*time.Second
 			close(release)
 		})

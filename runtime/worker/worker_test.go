@@ -127,13 +127,13 @@ func BenchmarkDecision(b *testing.B) {
 	b.ReportMetric(float64(time.Since(began).Microseconds())/float64(b.N), "us/decision")
 }
 
-// hears is a strategy that takes signals.
-type hears struct {
+// receiver is a strategy that takes signals.
+type receiver struct {
 	acts
 	take func()
 }
 
-func (h *hears) Receive(*strategy.View, *strategy.Signal, *strategy.Plan) error { h.take(); return nil }
+func (h *receiver) Receive(*strategy.View, *strategy.Signal, *strategy.Plan) error { h.take(); return nil }
 
 func TestASignalThatIsNotTakenInTimeHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
@@ -141,7 +141,7 @@ func TestASignalThatIsNotTakenInTimeHoldsNobodyUp(t *testing.T) {
 		var p Pool
 		release := make(chan struct{})
 		began := time.Now()
-		late := engine.Reception{Name: "one", Strategy: &hears{take: func() { <-release }}, WithinMS: 2_000}
+		late := engine.Reception{Name: "one", Strategy: &receiver{take: func() { <-release }}, WithinMS: 2_000}
 		p.Receive(&late)
 		if took := time.Since(began); !late.Late || took != 2*time.Second {
 			t.Errorf("want it late after 2s, have %t after %s", late.Late, took)
@@ -152,7 +152,7 @@ func TestASignalThatIsNotTakenInTimeHoldsNobodyUp(t *testing.T) {
 		if len(decided) != 0 {
 			t.Error("want no decision while a signal is being taken")
 		}
-		prompt := engine.Reception{Name: "two", Strategy: &hears{take: func() {}}, WithinMS: 2_000}
+		prompt := engine.Reception{Name: "two", Strategy: &receiver{take: func() {}}, WithinMS: 2_000}
 		if p.Receive(&prompt); prompt.Late {
 			t.Error("want another strategy's signal taken")
 		}

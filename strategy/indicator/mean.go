@@ -3,7 +3,7 @@ package indicator
 import "math"
 
 // window keeps the last values and their sum, and the sum of squares around an origin. Adding and
-// subtracting accumulates rounding errors. Therefore both sums are computed anew with each turn of
+// subtracting accumulates rounding errors. Therefore both sums are computed again with each turn of
 // the ring and replace the old ones when the turn is complete: still O(1) a candle, and the
 // rounding error of a value is gone two turns after it.
 type window struct {

@@ -117,7 +117,7 @@ func TestAPriceOfAnySizeHasTheSamePatterns(t *testing.T) {
 	}
 }
 
-// TestASessionOfVWAPBeginsWhereItIsAnchored compares with sums over each session, made anew.
+// TestASessionOfVWAPBeginsWhereItIsAnchored compares with sums made of each session.
 func TestASessionOfVWAPBeginsWhereItIsAnchored(t *testing.T) {
 	t.Parallel()
 	bars := walk(24 * 40)

@@ -21,7 +21,7 @@ func (d *delay) swap(value float64) (old float64, ok bool) {
 }
 
 // line keeps the last values with the sums of a weighted mean and of a regression line. Rounding
-// errors accumulate in sums that are only updated, so they are computed anew with each turn of the
+// errors accumulate in sums that are only updated, so they are computed again with each turn of the
 // ring, which is O(1) a candle on average.
 type line struct {
 	ring []float64

@@ -11,7 +11,7 @@ import (
 // Bar is a candle as indicators use it.
 type Bar struct {
 	Open, High, Low, Close, Volume float64
-	OpenMS                         int64 // for those that start anew each day
+	OpenMS                         int64 // for those that start over each day
 }
 
 // Stream is any indicator of the table. It takes a candle and writes a value for each output, NaN

@@ -166,7 +166,7 @@ func (v *VWAP) Next(bar Bar) float64 {
 	return v.Add(bar)
 }
 
-// Anchor begins anew.
+// Anchor starts over.
 func (v *VWAP) Anchor() { v.money, v.coins = 0, 0 }
 
 // Add takes a candle of the same session and returns the price.

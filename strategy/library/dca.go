@@ -19,7 +19,7 @@ type dcaParams struct {
 	Falls      int             `param:"falls" default:"5" min:"0" max:"1000" help:"maximum number of buys on falls, until everything is sold"`
 	Scale      decimal.Decimal `param:"scale" default:"1" min:"1" max:"10" help:"factor from each buy on a fall to the next"`
 	StepScale  decimal.Decimal `param:"step_scale" default:"1" min:"0.5" max:"5" help:"factor from the distance of each buy on a fall to that of the next"`
-	TakeProfit decimal.Decimal `param:"take_profit" default:"0" min:"0" max:"100" help:"sell everything at this profit after fees, and start anew; 0 never"`
+	TakeProfit decimal.Decimal `param:"take_profit" default:"0" min:"0" max:"100" help:"sell everything at this profit after fees, and start over; 0 never"`
 }
 
 // dca buys for the same amount again and again (dollar-cost averaging): by the clock and, if
@@ -85,14 +85,14 @@ type averaging struct {
 
 // Memory keys.
 const (
-	dcaBegan    = "begin_ms"  // when it started, or started anew
+	dcaBegan    = "begin_ms"  // when it started, or started over
 	dcaBought   = "bought"    // buys by the clock that were due since then
 	dcaFallen   = "fallen"    // buys on falls since then
 	dcaQuantity = "quantity"  // what was filled, in the symbol's units
 	dcaPrice    = "price"     // of the last buy, in the symbol's units
 	dcaSpent    = "spent"     // for the quantity, in hundred-millionths of a USDT
 	dcaSelling  = "selling"   // 1 until the position is sold
-	dcaOwed     = "owed"      // buys by the clock that are due and were not asked for: one is under way
+	dcaDue      = "owed"      // buys by the clock that are due and were not asked for: one is under way
 	dcaPending  = "pending"   // of a buy that was asked for and is not filled yet, in the symbol's units
 	dcaFalling  = "falling"   // 1 while that buy is one on a fall
 	dcaRefused  = "refused"   // which buy by the clock was the newest when one was refused
@@ -151,7 +151,7 @@ func (a *averagingTurn) happened() {
 		case e.Kind == strategy.EventRefused && !e.Reduces:
 			a.Remember(dcaRefused, a.Recall(dcaBought))
 			a.Remember(dcaPending, 0)
-			a.Remember(dcaOwed, 0)
+			a.Remember(dcaDue, 0)
 		case e.Kind == strategy.EventCanceled && !e.Reduces:
 			a.Remember(dcaPending, 0)
 		}
@@ -214,14 +214,14 @@ func (a *averagingTurn) buy() (reason string) {
 	}
 	if due > a.Recall(dcaBought) { // those that nobody asked for are not made up for: one is due
 		a.Remember(dcaBought, due)
-		a.Remember(dcaOwed, a.Recall(dcaOwed)+1)
+		a.Remember(dcaDue, a.Recall(dcaDue)+1)
 	}
 	switch {
 	case a.Recall(dcaPending) > 0:
 		return "the last buy is under way"
-	case a.Recall(dcaOwed) > 0:
-		slices := min(a.Recall(dcaOwed), a.pace)
-		a.Remember(dcaOwed, a.Recall(dcaOwed)-slices)
+	case a.Recall(dcaDue) > 0:
+		slices := min(a.Recall(dcaDue), a.pace)
+		a.Remember(dcaDue, a.Recall(dcaDue)-slices)
 		return a.ask(a.amount.Mul(slices), false, "a buy is due by the clock")
 	case a.fall > 0 && a.Recall(dcaFallen) < a.falls && due > a.Recall(dcaRefused) &&
 		a.fallen(a.View.Last, exchange.Price(a.Recall(dcaPrice)), a.Recall(dcaFallen)):
@@ -258,13 +258,13 @@ func (a *averaging) mean(view *strategy.View, spent int64, quantity exchange.Qua
 	return a.symbol.AverageCost(hundredMillionth.Mul(spent), quantity)
 }
 
-// sell waits until the position is sold, then starts anew.
+// sell waits until the position is sold, then starts over.
 func (a *averagingTurn) sell() {
 	a.Plan.Hold(strategy.Flat(), "sells everything above the mean")
 	if a.View.Position.Quantity >= a.symbol.QuantityTick && !a.dust(a.View) {
 		return
 	}
-	for _, key := range []string{dcaSelling, dcaBought, dcaFallen, dcaQuantity, dcaPrice, dcaSpent, dcaOwed, dcaPending, dcaFalling, dcaRefused} {
+	for _, key := range []string{dcaSelling, dcaBought, dcaFallen, dcaQuantity, dcaPrice, dcaSpent, dcaDue, dcaPending, dcaFalling, dcaRefused} {
 		a.Remember(key, 0)
 	}
 	a.Remember(dcaBegan, a.View.NowMS)

@@ -50,13 +50,13 @@ func TestWhatBecomesOfABuy(t *testing.T) {
 			falling = 1
 		}
 		entries := []strategy.MemoryEntry{{Key: dcaQuantity, Value: 100}, {Key: dcaSpent, Value: 100e8}, {Key: dcaPending, Value: 50},
-			{Key: dcaPrice, Value: 1000e8}, {Key: dcaOwed, Value: 1}, {Key: dcaFallen, Value: 2}, {Key: dcaFalling, Value: falling}}
+			{Key: dcaPrice, Value: 1000e8}, {Key: dcaDue, Value: 1}, {Key: dcaFallen, Value: 2}, {Key: dcaFalling, Value: falling}}
 		view := strategy.View{Symbol: s.symbol, NowMS: 1, Last: 1000e8, Position: strategy.Position{Quantity: c.held}, Events: []event{c.event}}
 		view.Memory, _ = view.Memory.With(strategy.MemoryOf(entries...))
 		turn := &averagingTurn{s, strategy.Decision{View: &view, Plan: &strategy.Plan{}}}
 		turn.happened()
 		have := []string{}
-		for _, key := range []string{dcaQuantity, dcaSpent, dcaPending, dcaOwed, dcaFallen, dcaFalling} {
+		for _, key := range []string{dcaQuantity, dcaSpent, dcaPending, dcaDue, dcaFallen, dcaFalling} {
 			value := turn.Recall(key)
 			if key == dcaSpent {
 				value /= 1e8

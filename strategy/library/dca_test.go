@@ -32,9 +32,9 @@ func TestDCABuysByTheClockOnFallsAndSellsAboveTheMean(t *testing.T) {
 		{252, 881, "839", 0},         // 5 % above 839 is 880.95
 		{253, 860, "839", 0},         // selling until the position is zero
 		{254, 860, "", 0},            // sold
-		{255, 860, "", 116},          // started anew
+		{255, 860, "", 116},          // started over
 		{300, 860, "860", 116},       // the clock too
-		{314, 860, "860", 116 + 116}, // an hour after it started anew
+		{314, 860, "860", 116 + 116}, // an hour after it started over
 	} {
 		view.NowMS, view.Last = 1_000_000+c.minute*60_000, exchange.Price(c.price*1e8)
 		view.Position.EntryPrice = exchange.Amount{}
@@ -130,7 +130,7 @@ func TestDCADoesNotCountABuyThatWasRefused(t *testing.T) {
 	}
 }
 
-func TestDCAStartsAnewAfterAStopAndKeepsWhatIsLeft(t *testing.T) {
+func TestDCAStartsOverAfterAStopAndKeepsWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	s := newStrategy(t, "dca", exchange.Futures, strategy.Values{"amount": "100", "every": "1h"})
 	view, plan := strategy.View{Symbol: setting(t, exchange.Futures).Symbol, NowMS: 1, Last: 1000e8}, strategy.Plan{}

@@ -26,7 +26,7 @@ type gridParams struct {
 	Side     string          `param:"side" default:"long" oneof:"long|short" help:"long buys at a line, sells at the next; short mirrors it (futures)"`
 	Orders   int             `param:"orders" default:"50" min:"1" max:"200" help:"maximum number of orders on each side, the nearest ones"`
 	Trail    bool            `param:"trail" default:"false" help:"move the whole grid when the price leaves it on the winning side while flat"`
-	Restart  bool            `param:"restart" default:"false" help:"start anew after a stop or target closed the position, once the price is back; else rest"`
+	Restart  bool            `param:"restart" default:"false" help:"start over after a stop or target closed the position, once the price is back; else rest"`
 	Fee      decimal.Decimal `param:"fee" default:"0.1%" min:"0" max:"0.05" help:"spot: fee as a share of the bought quantity"`
 }
 

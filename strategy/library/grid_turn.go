@@ -19,7 +19,7 @@ func (m *mesh) rests(view *strategy.View, plan *strategy.Plan) bool {
 		plan.Remember(gridStopped, 0)
 		plan.Remember(gridBegun, 0)
 		plan.Remember(gridBegin, 0)
-		plan.Reason = "the price is back: the grid begins anew"
+		plan.Reason = "the price is back: the grid starts over"
 	case stopped == 1:
 		plan.Reason = "a stop or target closed the position; the grid rests"
 	case stopped == 2 && m.symbol.Notional(view.Last, max(view.Position.Quantity, -view.Position.Quantity)).Less(m.symbol.MinNotional):

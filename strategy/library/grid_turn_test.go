@@ -82,7 +82,7 @@ func TestAGridClosesEverythingAtItsStopOrTarget(t *testing.T) {
 	}{
 		{"a stop", strategy.Values{"stop": "90"}, 90, 125, 1000, 0, ""},
 		{"a target", strategy.Values{"target": "150"}, 150, 125, 1000, 0, ""},
-		{"a stop, and anew", strategy.Values{"stop": "90", "restart": "true"}, 89, 125, 1000, 0, "buy 1@120, buy 1@110, buy 1@100"},
+		{"a stop, and again", strategy.Values{"stop": "90", "restart": "true"}, 89, 125, 1000, 0, "buy 1@120, buy 1@110, buy 1@100"},
 		{"a short grid's stop", strategy.Values{"side": "short", "stop": "150"}, 151, 125, -1000, 0, ""},
 	} {
 		b := grids(t, exchange.Futures, c.values)

@@ -9,9 +9,9 @@ import (
 	"botd/strategy"
 )
 
-// TestWhenAnEntryEndsOrIsPricedAnew: of an order for 1 BTC that has rested, the least that ends it, and the most that does not.
+// TestWhenAnEntryEndsOrIsPricedAgain: of an order for 1 BTC that has rested, the least that ends it, and the most that does not.
 // A value of 5 USDT is the smallest order.
-func TestWhenAnEntryEndsOrIsPricedAnew(t *testing.T) {
+func TestWhenAnEntryEndsOrIsPricedAgain(t *testing.T) {
 	t.Parallel()
 	rules := Entry{PatienceMS: 30_000, Tries: 2}
 	crossing := Entry{PatienceMS: 30_000, Tries: 2, Cross: true}

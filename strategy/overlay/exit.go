@@ -261,7 +261,7 @@ func (e *exiting) close(reason string) {
 // protect sets the protection in force: the strategy's or the configured one, with the trailing stop,
 // and with the return as its take-profit where a resting order cannot be it. What was moved for one
 // position is taken back for the next. From then on the plan in force says what protects: a new version's
-// configured protection would not count beside it, so each decision says it anew.
+// configured protection would not count beside it, so each decision says it again.
 func (e *exiting) protect() {
 	base := e.protection()
 	protection := base

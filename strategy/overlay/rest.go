@@ -12,11 +12,11 @@ import (
 //	futures                      a reduceOnly limit over the position
 //	futures with a trailing stop its take-profit: the stop that moves needs the exchange's reduceOnly sum
 //	spot without a stop          a limit over the position
-//	spot with a stop             nothing: the stop holds the asset, and the return is looked at by decisions
+//	spot with a stop             nothing: the stop holds the asset, and decisions check the return
 //
 // So does the take-profit on spot, which has no order of that name: the nearer of both counts.
 //
-// A strategy that keeps exits of its own keeps them: its returns are looked at by decisions too, and so
+// A strategy that keeps exits of its own keeps them: decisions check its returns too, and so
 // is one that is too small for an order at its price. A limit beyond the market is filled at the market.
 
 // returnKey begins the plan key of the resting return.

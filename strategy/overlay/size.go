@@ -325,7 +325,7 @@ func (s *sizing) observe() {
 	if before != 0 {
 		s.ended(before)
 		if now == 0 && s.Recall(sizeSide) == before {
-			s.Remember(sizeSide, 0) // what is entered next is sized anew
+			s.Remember(sizeSide, 0) // what is entered next is sized again
 		}
 	}
 	if s.Remember(sizeSeen, now); now == 0 {

@@ -176,9 +176,9 @@ func (*fixedTarget) Decide(_ *strategy.View, plan *strategy.Plan) {
 	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: 7}, "seven")
 }
 
-// TestASizeIsComputedAnewAfterAPositionThatNoDecisionSaw: it was entered and stopped between two of them, and its size
+// TestASizeIsComputedAgainAfterAPositionThatNoDecisionSaw: it was entered and stopped between two of them, and its size
 // would be more than the money that is left.
-func TestASizeIsComputedAnewAfterAPositionThatNoDecisionSaw(t *testing.T) {
+func TestASizeIsComputedAgainAfterAPositionThatNoDecisionSaw(t *testing.T) {
 	t.Parallel()
 	s := newSizer(t, Sizing{Risk: one / 100, Stop: strategy.Distance{Share: one / 50}})
 	s.want(one, 50_000, 100)

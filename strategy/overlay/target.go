@@ -19,7 +19,7 @@ const (
 	targetOrder = "targets.order" // number of the keys: another one when the position grows
 )
 
-// forgetTargets begins anew with a position.
+// forgetTargets starts over with a position.
 func (e *exiting) forgetTargets() {
 	for _, key := range []string{targetRisk, targetWhole, targetTaken} {
 		e.Remember(key, 0)

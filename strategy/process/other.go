@@ -17,7 +17,7 @@ type otherRows struct {
 	Candles    json.RawMessage `json:"candles"`
 }
 
-// ReadsOthers is what the strategy said.
+// ReadsOthers is what the strategy declared.
 func (r *Remote) ReadsOthers() (keys []exchange.SymbolKey) {
 	own := exchange.SymbolKey{Market: r.hello.Market, Name: r.symbol.Name}
 	for _, name := range r.welcome.Others {
@@ -47,7 +47,7 @@ func (r *Remote) addOthers(v *strategy.View) (unsent int) {
 	return unsent
 }
 
-// takeOthers returns the rows that wait, and begins anew.
+// takeOthers returns the rows that wait, and starts over.
 func (r *Remote) takeOthers(v *strategy.View) (all []otherRows) {
 	for i, rows := range r.others {
 		if len(rows) > 0 {

@@ -377,7 +377,7 @@ func TestAStrategyThatWasKilledIsLostUntilItIsRestarted(t *testing.T) {
 	again := tasks[2]
 	again.Fresh, again.From = true, 0
 	if r := again.Perform(s); !r.Decided {
-		t.Errorf("want a decision once it begins anew, have %+v", r)
+		t.Errorf("want a decision once it starts over, have %+v", r)
 	}
 	s.Kill("the test is over")
 }

@@ -105,10 +105,10 @@ func (r *Remote) learn() (err error) {
 // learned is why a process ended that was asked only what it needs: the next question starts one.
 const learned = "it was asked only what it needs"
 
-// Description is what a strategy has said about itself, so that it need not be asked again.
+// Description is what a strategy has declared about itself, so that it need not be asked again.
 type Description struct{ welcome Welcome }
 
-// Description returns what the strategy said about itself.
+// Description returns what the strategy declared about itself.
 func (r *Remote) Description() Description { return Description{r.welcome} }
 
 // Described is NewRemote of a strategy that has been asked before.
@@ -116,10 +116,10 @@ func Described(program Program, hello *Hello, setting *strategy.Setting, d Descr
 	return &Remote{program: program, hello: hello, symbol: setting.Symbol, columns: setting.Columns, welcome: d.welcome}
 }
 
-// Warmup is what the strategy said.
+// Warmup is what the strategy declared.
 func (r *Remote) Warmup() int { return r.welcome.Warmup }
 
-// Watches is what the strategy said.
+// Watches is what the strategy declared.
 func (r *Remote) Watches() (w strategy.Watching) {
 	if watch := r.welcome.Watch; watch != nil {
 		w.Funding, w.Events, w.Book, w.Funds = watch.Funding, watch.Events, watch.Book, watch.Funds
@@ -130,15 +130,15 @@ func (r *Remote) Watches() (w strategy.Watching) {
 	return w
 }
 
-// Reentry is what the strategy said.
+// Reentry is what the strategy declared.
 func (r *Remote) Reentry() strategy.Reentry { return r.welcome.Reentry }
 
 // TakesProfit is true: what the program plans is not known before.
 func (*Remote) TakesProfit() bool { return true }
 
-// Restart begins anew, in a new process.
+// Restart starts over, in a new process.
 func (r *Remote) Restart() {
-	r.Kill("it begins anew")
+	r.Kill("it starts over")
 	r.begin()
 }
 

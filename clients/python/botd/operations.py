@@ -1768,7 +1768,7 @@ class Operations:
         return answer
 
     def parity(self, name: str, *, from_: Optional[int] = None, to: Optional[int] = None) -> Parity:
-        """A running strategy beside a backtest of it over the candles that were recorded meanwhile, with its present configuration and the equity that its market's wallet had: each order beside the same one of the backtest, and what both made. It runs in this process, beside trading, and is made anew at most once in 15 seconds.
+        """A running strategy beside a backtest of it over the candles that were recorded meanwhile, with its present configuration and the equity that its market's wallet had: each order beside the same one of the backtest, and what both made. It runs in this process, beside trading, and is rebuilt at most once in 15 seconds.
 
         from_: Milliseconds; the first fill by default.
         to: Milliseconds, exclusive; now by default.

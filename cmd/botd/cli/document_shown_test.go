@@ -156,7 +156,7 @@ func TestTablesOfDocumentsAreWhole(t *testing.T) {
 		}
 	}
 	if total < 40 {
-		t.Errorf("want the tables of all documents looked at, have only %d", total)
+		t.Errorf("want the tables of all documents checked, have only %d", total)
 	}
 }
 
@@ -281,7 +281,7 @@ func TestDocumentsNameOnlyTestsThereAre(t *testing.T) {
 		}
 	}
 	if total < 10 {
-		t.Errorf("want every go test of the documents looked at, have only %d", total)
+		t.Errorf("want every go test of the documents checked, have only %d", total)
 	}
 }
 

@@ -13,10 +13,10 @@ import (
 	"botd/runtime/haltfile"
 )
 
-// TestAHaltNobodyHearsIsInForceFromTheNextStart kills the daemon while the exchange
+// TestAHaltThatReachesNobodyIsInForceFromTheNextStart kills the daemon while the exchange
 // does not answer, and pulls the kill switch while the next one waits for it: when
 // the exchange is back, the position is closed and nothing was opened.
-func TestAHaltNobodyHearsIsInForceFromTheNextStart(t *testing.T) {
+func TestAHaltThatReachesNobodyIsInForceFromTheNextStart(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	address, own := p.free(), p.free()
@@ -29,7 +29,7 @@ func TestAHaltNobodyHearsIsInForceFromTheNextStart(t *testing.T) {
 		}
 		return paths
 	}
-	halt := []string{"halt", "--level", "flatten", "--reason", "nobody hears", "--yes"}
+	halt := []string{"halt", "--level", "flatten", "--reason", "nobody answers", "--yes"}
 	if answer := p.run(failure.Unavailable, halt...); strings.Contains(answer, "stored") {
 		t.Errorf("where nothing ever traded: want nothing kept, have %s", answer)
 	}
@@ -46,7 +46,7 @@ func TestAHaltNobodyHearsIsInForceFromTheNextStart(t *testing.T) {
 	must(venue.Process.Signal(syscall.SIGSTOP))
 	must(first.Process.Kill())
 	_ = first.Wait()
-	p.run(failure.Unavailable, "halt", "--level", "flatten", "--reason", "nobody hears", "--strategy", "nobody", "--listen", own)
+	p.run(failure.Unavailable, "halt", "--level", "flatten", "--reason", "nobody answers", "--strategy", "nobody", "--listen", own)
 	p.run(failure.Negative, append(halt, "--strategy", "nobody")...)
 	if len(left()) > 0 {
 		t.Error("a halt of what is not configured, or of another machine: want nothing kept")

@@ -185,7 +185,7 @@ func processOf(t *testing.T, daemon *exec.Cmd) (id int, found bool) {
 	return 0, false
 }
 
-func TestAScriptWhoseProcessIsKilledBeginsAnew(t *testing.T) {
+func TestAScriptWhoseProcessIsKilledStartsOver(t *testing.T) {
 	t.Parallel()
 	_, daemon, log := isolation(t, map[string]string{"tested.yaml": fmt.Sprintf(examined, "script", "file: tested.star\n"), "tested.star": `
 def decide(view):

@@ -85,7 +85,7 @@ func altered(script *testscript.TestScript, _ bool, arguments []string) {
 	script.Check(db.Close())
 }
 
-// rewritten changes a journal's records and makes the whole chain anew, as whoever can write
+// rewritten changes a journal's records and makes the whole chain again, as whoever can write
 // the file can: rewrite FILE OLD NEW.
 func rewritten(script *testscript.TestScript, _ bool, arguments []string) {
 	db, err := sql.Open("sqlite", "file:"+script.MkAbs(arguments[0]))

@@ -44,7 +44,7 @@ func TestEveryBuiltInStrategyHasAnExampleThatTrades(t *testing.T) {
 			if err := json.Unmarshal(stdout.Bytes(), &result); err != nil {
 				t.Fatal(err)
 			}
-			if name == "signal" { // a backtest hears nobody
+			if name == "signal" { // a backtest receives no signals
 				if result.Fills != 0 {
 					t.Errorf("want no fill without a signal, have %d", result.Fills)
 				}

@@ -36,7 +36,7 @@ func TestAStrategyInAModuleOfItsOwnBuildsAndTrades(t *testing.T) {
 		return string(output)
 	}
 	run("list", "-deps", "-test", ".") // its go.mod and go.sum name all there is
-	// With -trimpath a package is compiled anew for each module that requires it. In a workspace it is the one that is already there.
+	// With -trimpath a package is compiled again for each module that requires it. In a workspace it is the one that is already there.
 	workspace = "GOWORK=" + filepath.Join(directory, "go.work")
 	run("work", "init", ".", pathOf(t, above))
 	run("vet", ".")

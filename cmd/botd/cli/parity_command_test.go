@@ -38,7 +38,7 @@ func (d *traded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/api/v1/trades":
 		answer = map[string]any{"items": d.trips}
 	}
-	_ = json.NewEncoder(w).Encode(answer) // a test that hears nothing fails
+	_ = json.NewEncoder(w).Encode(answer) // a test without an answer fails
 }
 
 // monday is where what is compared begins.

@@ -146,7 +146,7 @@ func (b *runbook) shows(want string, none ...string) {
 		status.Dir = b.directory
 		output, err := status.CombinedOutput()
 		text, b.sinks["botd status"] = string(output), string(output)
-		answered := status.ProcessState.ExitCode() != failure.Unavailable // one that waited for the exchange starts anew once that is there
+		answered := status.ProcessState.ExitCode() != failure.Unavailable // one that waited for the exchange restarts once that is there
 		if answered {
 			wantExit(b.t, "botd status", err, failure.OK)
 		}

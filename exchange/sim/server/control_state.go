@@ -86,7 +86,7 @@ func (s *Server) reset([]byte) reply {
 	return p
 }
 
-// replace builds the exchange anew, from a snapshot or from nothing: with the accounts of the start, and those of the
+// replace builds the exchange again, from a snapshot or from nothing: with the accounts of the start, and those of the
 // snapshot.
 func (s *Server) replace(record stateRecord) reply {
 	return s.change(func() error {

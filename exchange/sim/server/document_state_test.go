@@ -7,7 +7,7 @@ import (
 	"botd/exchange/sim"
 )
 
-// visitReplaced takes the state out, puts it back, and begins anew.
+// visitReplaced takes the state out, puts it back, and starts over.
 func visitReplaced(t *testing.T, d *document) {
 	_, c := startServer(t, func(config *Config) { config.Build, config.Variants = buildFresh, []string{"duplicate-delivery"} })
 	v := &visitor{c, d}

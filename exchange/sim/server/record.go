@@ -31,7 +31,7 @@ type stateContent struct {
 	torn     int // bytes after the last whole record: an incomplete write
 }
 
-var errNoState = errors.New("it is not a state file of botd exchange; give another --state, or move it away to start anew")
+var errNoState = errors.New("it is not a state file of botd exchange; give another --state, or move it away to start over")
 
 // parseState parses a state file. A record that a crash truncated can only be the last one: it was
 // never acknowledged and is left out. Damage anywhere else is an error.
@@ -59,7 +59,7 @@ func parseState(content []byte) (stateContent, error) {
 			s.torn = len(lines)
 			return s, nil
 		default:
-			return s, fmt.Errorf("the record at byte %d is damaged: restore the file from a copy, or move it away to start anew", len(content)-len(lines))
+			return s, fmt.Errorf("the record at byte %d is damaged: restore the file from a copy, or move it away to start over", len(content)-len(lines))
 		}
 		lines = rest
 	}

@@ -100,7 +100,7 @@ func (f *stateFile) restore() ([]byte, error) {
 }
 
 func restoreError(path string, err error) error {
-	return fmt.Errorf("restore state %s: %w (move it away to start anew)", path, err)
+	return fmt.Errorf("restore state %s: %w (move it away to start over)", path, err)
 }
 
 // openLocked opens and locks a file; nil when there is none. The lock ends with the process,

@@ -28,7 +28,7 @@ const TokenFile = "BOTD_TOKEN_FILE"
 
 // Search says where a daemon is looked for, and how it is asked.
 type Search struct {
-	Socket      string                             // the unix socket; where it is given nothing else is looked at
+	Socket      string                             // the unix socket; where it is given nothing else is tried
 	Address     string                             // HOST:PORT or a URL; where it is given no socket is looked for
 	Listen      string                             // the address that is configured
 	Directories []string                           // of the modes, the likeliest first: each may have a socket and tokens
@@ -111,7 +111,7 @@ func (s Search) overTCP(ctx context.Context) (*Daemon, error) {
 		return nil, err
 	}
 	var reported struct{ Mode string }
-	_ = json.Unmarshal(health, &reported) // without a mode no token is found, which is said by the next answer
+	_ = json.Unmarshal(health, &reported) // without a mode no token is found, which the next answer shows
 	for _, directory := range s.Directories {
 		if filepath.Base(directory) != reported.Mode {
 			continue
@@ -164,7 +164,7 @@ func (d *Daemon) Call(ctx context.Context, method, path string, body any) ([]byt
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		code = failure.Temporary
 	}
-	return nil, failure.New(code, hint, "the daemon said %d %s: %s", status, http.StatusText(status), problem.Detail)
+	return nil, failure.New(code, hint, "the daemon answered %d %s: %s", status, http.StatusText(status), problem.Detail)
 }
 
 // Send sends a request and reads its answer, whatever it is.

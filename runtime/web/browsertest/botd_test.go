@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// The configuration of the botd that is looked at: a position that grows, orders
+// The configuration of the botd that is shown: a position that grows, orders
 // that rest in the book, and a spot holding.
 var configuration = map[string]string{
 	"botd.yaml": "mode: demo\ninstance: main\ndata_dir: ./data\n",

@@ -17,7 +17,7 @@ import (
 const pictures = "../../../docs/pictures"
 
 // TestPicturesOfTheReadmeAreTaken of the first screen and of a backtest's report. With BOTD_PICTURES=renew those that differ visibly from
-// the stored ones are stored anew; else it only says so: the figures of a demo are never twice the same.
+// the stored ones are stored again; else it only says so: the figures of a demo are never twice the same.
 func TestPicturesOfTheReadmeAreTaken(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)

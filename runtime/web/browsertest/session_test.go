@@ -118,7 +118,7 @@ func TestTwentyTabsShareOneStream(t *testing.T) {
 	}
 	d.ask("POST", "/api/v1/risk/halt", `{"level": "pause", "reason": "all tabs hear this"}`, nil)
 	for i, v := range tabs {
-		v.until("tab "+itoa(i)+" hears of the halt", says+`("Trading is halted: pause")`)
+		v.until("tab "+itoa(i)+" shows the halt", says+`("Trading is halted: pause")`)
 		v.quiet("tab " + itoa(i))
 	}
 }

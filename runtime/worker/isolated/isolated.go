@@ -31,7 +31,7 @@ const (
 	described       = 1_000 // strategies that are remembered
 )
 
-// Processes makes strategies in processes of their own. It remembers what they have said about
+// Processes makes strategies in processes of their own. It remembers what they have described of
 // themselves: the same file is not asked twice. Its zero value is ready.
 type Processes struct {
 	mu           sync.Mutex // guards the rest

@@ -154,7 +154,7 @@ func confirmLive(command *cobra.Command, d *connect.Running, path string, trial 
 	}
 	person, there := shell.Person(command)
 	if !there {
-		return nil // a program that said neither: a halt must not hang, nor be refused
+		return nil // a program that answered neither: a halt must not hang, nor be refused
 	}
 	would, _, err := connect.Post[api.HaltAnswer](command, d, path, trial)
 	if err != nil {
@@ -205,7 +205,7 @@ func flagOf(scope string) string {
 	return ""
 }
 
-// How often a halt is looked at, and for how long at the least: until the exchange has
+// How often a halt is polled, and for how long at the least: until the exchange has
 // taken what it sends, nobody knows that it is true there.
 const (
 	followEvery = 250 * time.Millisecond
@@ -231,7 +231,7 @@ func follow(command *cobra.Command, d *connect.Running, scope string, wait time.
 	state.blind = []string{}
 	for reported := ""; ; {
 		status, _, err := client.Ask[view.Status](ctx, d.Daemon, http.MethodGet, "/api/v1/status", nil)
-		if err == nil { // else it may be starting anew: the halt goes on then
+		if err == nil { // else it may be restarting: the halt goes on then
 			state = haltOf(status.Degraded, scope)
 			if cause := unreached(status.Degraded); cause != "" {
 				state.blind = []string{"the account cannot be seen: " + cause}
@@ -297,7 +297,7 @@ func haltOf(all []view.Degraded, scope string) followed {
 			of += " " + d.Market + " " + d.Symbol
 		}
 		if d.State == "halted" && of == scope {
-			return followed{d.Doing, append([]string{}, d.Blind...), d.UnderWay, true}
+			return followed{d.Doing, append([]string{}, d.Blind...), d.ExitsAccepted, true}
 		}
 	}
 	return followed{blind: []string{}}

@@ -13,7 +13,7 @@ import (
 )
 
 // previewTicks asks the running daemon, or where none runs rehearses a start: the
-// journal is read, the venue looked at, and nothing is written or sent.
+// journal is read, the venue read, and nothing is written or sent.
 func previewTicks(command *cobra.Command, flags *connect.Flags) ([]view.TickPreview, error) {
 	d, err := flags.Daemon(command.Context())
 	if err == nil {

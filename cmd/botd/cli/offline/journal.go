@@ -308,7 +308,7 @@ func (v *verifiedJournal) proof() string {
 	case v.Keyed > 0:
 		return fmt.Sprintf("keyed from record %d on, and checked without the key: this proves only consistency, not who wrote it", v.Keyed)
 	}
-	return "not keyed: this proves only consistency; who can write the file can make all of it anew (journal_key_file; --expect HASH)"
+	return "not keyed: this proves only consistency; who can write the file can rebuild all of it (journal_key_file; --expect HASH)"
 }
 
 // where says how far the chain is known.
@@ -334,7 +334,7 @@ func verifiedText(w io.Writer, found *verifiedJournal) {
 		}
 		fmt.Fprintln(w, found.proof())
 		if found.Older {
-			fmt.Fprintln(w, "an older botd wrote it: its derived tables are made anew by the next start, and were not looked at")
+			fmt.Fprintln(w, "an older botd wrote it: its derived tables are rebuilt by the next start, and were not checked")
 		}
 		return
 	}

@@ -19,7 +19,7 @@ func NewMigrate() *cobra.Command {
 		Use: "migrate", Short: "bring the journal to this version's schema, with a backup first", Args: cobra.NoArgs,
 		Long: `Brings a journal that an older botd wrote to the schema of this one: forward only, all of
 it or nothing. Records and their chain of hashes stay as they are and new ones follow
-them; what is derived from them is made anew, and everything is verified after. A backup is made beside the journal first. botd run does the
+them; what is derived from them is rebuilt, and everything is verified after. A backup is made beside the journal first. botd run does the
 same by itself; this does it without running.
 
 --dry-run tries it on a copy and changes nothing. A journal that a newer botd wrote is

@@ -27,9 +27,9 @@ Under systemd it may be a credential instead: LoadCredential=BOTD_NOTIFY_PHONE:/
 A channel takes the lines of the log from its severity on (least: info, warning or
 error; error without it) and the events it names (also; without it daemon.*,
 incident.*, trade.*, trading.armed, order.uncertain, config.rejected, exchange.key_* and
-strategy.notice). So by default it hears of each entry
-and exit with its result (of more than 12 an hour as a digest), and of each incident's
-opening, reminders and end. In its quiet hours (UTC) it hears of errors only, and of the
+strategy.notice). So by default it receives each entry
+and exit with its result (more than 12 an hour as a digest), and each incident's
+opening, reminders and end. In its quiet hours (UTC) it receives errors only, and the
 rest when they are over. Events close together form one message; a mail's subject names
 the account, what is worst in it, and where. Trading never waits for a message: one that fails is tried again, sent
 with the next one, and counted in botd_notifications_total.`,

@@ -59,7 +59,7 @@ func newStrategyGallery() *cobra.Command {
 	var output string
 	command := &cobra.Command{
 		Use: "gallery", Short: "published strategies, written as rules, to begin with", Args: cobra.NoArgs,
-		Long: `Lists strategies that were published in books, papers and by other bots, written anew as rules,
+		Long: `Lists strategies that were published in books, papers and by other bots, rewritten as rules,
 each with its source. Their trades are tested against an independent program; that says that they
 do what was published, not that it earns money. One of them as your own:
 

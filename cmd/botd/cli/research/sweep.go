@@ -236,7 +236,7 @@ func (f *sweepFlags) named(ctx context.Context) (string, error) {
 
 // create begins the log of a new sweep.
 func (f *sweepFlags) create(directory string, trials *inputs.Trials) (*sweeps.Log, error) {
-	given := trials.Given
+	given := trials.Base
 	text, err := os.ReadFile(given.File)
 	if err != nil {
 		return nil, err

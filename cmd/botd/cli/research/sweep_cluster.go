@@ -64,7 +64,7 @@ func (f *sweepFlags) runner(command *cobra.Command, plan *sweeps.Plan, trials *i
 			return nil, nil, err
 		}
 	}
-	coordinator, err := cluster.Begin(command.Context(), f.access, server, &f.spec, trials, trials.Given.File, program, version.Read().Version,
+	coordinator, err := cluster.Begin(command.Context(), f.access, server, &f.spec, trials, trials.Base.File, program, version.Read().Version,
 		log.Has, func(format string, arguments ...any) { bar.Log(fmt.Sprintf(format, arguments...)) })
 	if err != nil {
 		if server != nil {

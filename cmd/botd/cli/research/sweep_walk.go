@@ -89,7 +89,7 @@ func (f *sweepFlags) walk(command *cobra.Command, windows, train, purge, embargo
 	if err != nil {
 		return err
 	}
-	made.Config.PurgeMS, made.Config.EmbargoMS = int64(purge)*int64(made.Given.Interval), int64(embargo)*int64(made.Given.Interval)
+	made.Config.PurgeMS, made.Config.EmbargoMS = int64(purge)*int64(made.Base.Interval), int64(embargo)*int64(made.Base.Interval)
 	trials, refused, why, err := plan.Grid(made)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (f *sweepFlags) walk(command *cobra.Command, windows, train, purge, embargo
 		return tape.Failure(err)
 	}
 	recorded := made.Config.Legs[0].Tape
-	result := &walkResult{Schema: 1, Strategy: made.Given.Name, Symbol: made.Given.Symbol, Interval: made.Given.Interval.String(),
+	result := &walkResult{Schema: 1, Strategy: made.Base.Name, Symbol: made.Base.Symbol, Interval: made.Base.Interval.String(),
 		Candles: recorded.Candles.Len(), Sort: f.spec.Sort, Train: train, Purge: purge, Embargo: embargo,
 		Trials: len(trials), Walked: backtest.Sum(walked), Windows: walked, Refused: refused, Why: why, DataSHA256: recorded.SHA256,
 		Elapsed: time.Since(began).Seconds()}

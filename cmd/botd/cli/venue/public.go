@@ -9,7 +9,7 @@ import (
 	"botd/runtime/gateway"
 )
 
-// publicFlags say which venue is looked at.
+// publicFlags say which venue is read.
 type publicFlags struct{ url, directory, market, output string }
 
 func (f *publicFlags) add(command *cobra.Command, market string) {

@@ -46,7 +46,7 @@ class Page {
     this.query = new URLSearchParams(location.search);
     this.live = true;
     this.leaving = [];
-    this.hears = new Map();
+    this.listeners = new Map();
     this.shown = false;
   }
 
@@ -78,7 +78,7 @@ class Page {
   }
 
   on(topics, what) {
-    for (const topic of [].concat(topics)) this.hears.set(topic, [...(this.hears.get(topic) ?? []), what]);
+    for (const topic of [].concat(topics)) this.listeners.set(topic, [...(this.listeners.get(topic) ?? []), what]);
   }
   onLeave(what) {
     this.leaving.push(what);
@@ -166,7 +166,7 @@ export function begin(where, loader, onChange) {
   load = loader;
   changed = onChange;
   on((topic, data) => {
-    for (const hear of page?.hears.get(topic) ?? []) hear(data);
+    for (const hear of page?.listeners.get(topic) ?? []) hear(data);
   });
   addEventListener("popstate", () => show());
   document.addEventListener("click", follow);
