@@ -2,6 +2,7 @@ package risk
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"testing"
 
@@ -15,34 +16,76 @@ import (
 var least = exchange.MustAmount("0.000000000000000001")
 
 // boundary is a rule with a state just at its bound, which passes, and the smallest
-// step beyond it, which is refused.
+// step beyond it, which is refused; on both markets, or where on names the one that has it.
 type boundary struct {
 	rule   string
 	limits Limits // the account's, then the strategy's
 	state  func(b *table, strategy string, beyond bool)
 	intent reconcile.Intent
 	step   func(intent *reconcile.Intent) // beyond, where the intent makes the step
+	on     []exchange.Market
+}
+
+var onFutures, onSpot = []exchange.Market{exchange.Futures}, []exchange.Market{exchange.Spot}
+
+// withoutBound are the rules that compare no figure, each with the test that has it refuse and pass.
+var withoutBound = map[string]string{
+	"symbol": "TestEveryRuleOfTheExchangeIsJudgedBeforeSending", "shape": "TestEveryRuleOfTheExchangeIsJudgedBeforeSending",
+	"price": "TestWhatARefusalSays", "halted": "TestWhatARefusalSays", "unsettled": "TestWhatARefusalSays",
+	"opposite":      "TestBothSidesOfQuotesOnlyWhileNothingIsHeldOrUnknown",
+	MaxLosingStreak: "TestAStreakLatchesAtItsLimit",
 }
 
 // venueBoundaries are those of the exchange's rules, floors among them.
 func venueBoundaries() []boundary {
+	more := func(i *reconcile.Intent) { i.Order.Quantity++ }
+	holds := func(b *table, _ string, _ bool) { b.state.Position = 100 }
 	return []boundary{
-		{"notional", Limits{}, func(b *table, _ string, beyond bool) { b.state.Last = 5_000e8 - exchange.Price(one01(beyond)) }, entry(1), nil},
-		{"notional", Limits{}, nil, exit(20_000, exchange.Sell), func(i *reconcile.Intent) { i.Order.Quantity++ }},
-		{"leverage", Limits{}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 50}, func(i *reconcile.Intent) { i.Leverage++ }},
-		{"leverage", Limits{}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 1}, func(i *reconcile.Intent) { i.Leverage-- }},
-		{"leverage", Limits{}, func(b *table, _ string, _ bool) { b.state.Leverage = 50 }, entry(5_000), func(i *reconcile.Intent) { i.Order.Quantity++ }},
+		{"price_tick", Limits{}, nil, limit(40_000.1e8, 100), func(i *reconcile.Intent) { i.Order.Price++ }, nil},
+		{"price_tick", Limits{}, nil, limit(40_000.1e8, 100), func(i *reconcile.Intent) { i.Order.Price-- }, nil},
+		{"quantity_tick", Limits{}, func(b *table, _ string, _ bool) {
+			rules := *b.state.Rules
+			rules.QuantityTick = 100
+			b.state.Rules = &rules
+		}, entry(100), func(i *reconcile.Intent) { i.Order.Quantity-- }, nil},
+		{"notional", Limits{}, func(b *table, _ string, beyond bool) { b.state.Last = 5_000e8 - exchange.Price(one01(beyond)) }, entry(1), nil, onFutures},
+		{"notional", Limits{}, nil, limit(5_000e8, 1), func(i *reconcile.Intent) { i.Order.Price -= 0.1e8 }, nil},
+		{"notional", Limits{}, nil, exit(20_000, exchange.Sell), more, onFutures},
+		{"notional", Limits{}, rich, limit(50_000e8, 20_000), more, nil},
+		{"leverage", Limits{}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 50}, func(i *reconcile.Intent) { i.Leverage++ }, onFutures},
+		{"leverage", Limits{}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 1}, func(i *reconcile.Intent) { i.Leverage-- }, onFutures},
+		{"leverage", Limits{}, func(b *table, _ string, _ bool) { b.state.Leverage = 50 }, entry(5_000), more, onFutures},
 		{"margin", Limits{}, func(b *table, _ string, beyond bool) {
 			if b.book.Account.AvailableBalance = exchange.AmountOf(500); beyond {
 				b.book.Account.AvailableBalance = b.book.Account.AvailableBalance.Sub(least)
 			}
-		}, entry(100), nil},
-		{"reduce_only", Limits{}, func(b *table, _ string, _ bool) { b.state.Position = 100 }, exit(100, exchange.Sell),
-			func(i *reconcile.Intent) { i.Order.Quantity++ }},
-		{"stop_price", Limits{}, func(b *table, _ string, _ bool) { b.state.Position = 100 }, protection(49_999.9e8),
-			func(i *reconcile.Intent) { i.Order.StopPrice += 0.1e8 }},
-		{"close_position", Limits{}, func(b *table, _ string, _ bool) { b.state.Position = 100 }, stop(49_999.9e8),
-			func(i *reconcile.Intent) { i.Order.StopPrice += 0.1e8 }},
+		}, entry(100), nil, onFutures},
+		{"balance", Limits{}, func(b *table, _ string, beyond bool) {
+			if b.book.Balances[0].Free = exchange.MustAmount("4004"); beyond { // 0.1 BTC at 40,000, and a fee of 0.1 %
+				b.book.Balances[0].Free = b.book.Balances[0].Free.Sub(least)
+			}
+		}, limit(40_000e8, 100), nil, onSpot},
+		{"order_count", Limits{}, func(b *table, _ string, beyond bool) {
+			other := b.book.Symbol(exchange.SymbolKey{Market: b.state.Key().Market, Name: "ETH-USDT"})
+			other.Foreign = make([]exchange.Order, maxMarketOrders-reservedForExits-1+one01(beyond))
+		}, entry(100), nil, nil},
+		{"reduce_only", Limits{}, holds, exit(100, exchange.Sell), more, onFutures},
+		{"reduce_only_sum", Limits{}, func(b *table, strategy string, beyond bool) {
+			holds(b, strategy, beyond)
+			resting := exit(60, exchange.Sell).Order
+			resting.Type, resting.Price = exchange.Limit, 51_000e8
+			b.live("resting", resting, placement.ExitOrder)
+		}, exit(40, exchange.Sell), more, onFutures},
+		{"stop_price", Limits{}, holds, protection(49_999.9e8), func(i *reconcile.Intent) { i.Order.StopPrice += 0.1e8 }, onFutures},
+		{"close_position", Limits{}, holds, stop(49_999.9e8), func(i *reconcile.Intent) { i.Order.StopPrice += 0.1e8 }, onFutures},
+	}
+}
+
+// rich has an account that can pay for all that its rules take.
+func rich(b *table, _ string, _ bool) {
+	b.book.Account.AvailableBalance, b.facts.Market = exchange.AmountOf(10_000_000), exchange.AmountOf(10_000_000)
+	for i := range b.book.Balances {
+		b.book.Balances[i].Free = exchange.AmountOf(10_000_000)
 	}
 }
 
@@ -67,46 +110,60 @@ func protection(price exchange.Price) reconcile.Intent {
 
 func TestWhatIsAtABoundPassesAndOneStepBeyondIsRefused(t *testing.T) {
 	t.Parallel()
-	tested := map[string]bool{MaxLosingStreak: true} // TestAStreakLatchesAtItsLimit
+	tested := maps.Clone(withoutBound)
 	for i, c := range append(limitBoundaries(), venueBoundaries()...) {
-		tested[c.rule] = true
+		tested[c.rule] = "this one"
+		if c.on == nil {
+			c.on = []exchange.Market{exchange.Futures, exchange.Spot}
+		}
 		for _, strategy := range []string{"", "one"} {
 			if strategy != "" && LimitNamed(c.rule) == nil {
 				continue
 			}
-			for _, beyond := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%d %s of %q, beyond %t", i, c.rule, strategy, beyond), func(t *testing.T) {
-					t.Parallel()
-					b := newTable(t, Limits{})
-					if b.facts.Strategy = c.limits; strategy == "" {
-						b.facts.Strategy, b.gate = Limits{}, NewGate(c.limits)
-					}
-					b.state.Position = 0
-					if c.intent.Order.Reduces() {
-						b.state.Position = 20_001
-					}
-					if c.state != nil {
-						c.state(b, strategy, beyond)
-					}
-					intent := c.intent
-					if beyond && c.step != nil {
-						c.step(&intent)
-					}
-					refusal := b.check(intent)
-					if !beyond && refusal != nil {
-						t.Errorf("want it passed at its bound, have %v", refusal)
-					}
-					if beyond && (refusal == nil || refusal.Rule != c.rule || refusal.Value == refusal.Limit) {
-						t.Errorf("want it refused by %s with figures that differ, have %+v", c.rule, refusal)
-					}
-				})
+			for _, market := range c.on {
+				for _, beyond := range []bool{false, true} {
+					t.Run(fmt.Sprintf("%d %s of %q on %s, beyond %t", i, c.rule, strategy, market, beyond), func(t *testing.T) {
+						t.Parallel()
+						c.check(t, strategy, market, beyond)
+					})
+				}
 			}
 		}
 	}
-	for i := range limitTable {
-		if l := &limitTable[i]; l.measure != nil && !tested[l.Name] {
-			t.Errorf("%s has no boundary", l.Name)
+	for _, name := range Rules() {
+		if tested[name] == "" {
+			t.Errorf("%s has no boundary, and no reason to have none", name)
 		}
+	}
+}
+
+func (c *boundary) check(t *testing.T, strategy string, market exchange.Market, beyond bool) {
+	b := newTable(t, Limits{})
+	if market == exchange.Spot {
+		b = spotTable(t)
+	}
+	if b.facts.Strategy = c.limits; strategy == "" {
+		b.facts.Strategy, b.gate = Limits{}, NewGate(c.limits)
+	}
+	if c.intent.Order.Reduces() {
+		b.state.Position = 20_001
+	}
+	if c.state != nil {
+		c.state(b, strategy, beyond)
+	}
+	intent := c.intent
+	if market == exchange.Spot && intent.Order.Type == exchange.MarketOrder { // such an order carries an amount there
+		intent = limit(b.state.Last, intent.Order.Quantity)
+	}
+	if beyond && c.step != nil {
+		c.step(&intent)
+	}
+	refusal := b.check(intent)
+	if !beyond && refusal != nil {
+		t.Errorf("want it passed at its bound, have %v", refusal)
+	}
+	if beyond && (refusal == nil || refusal.Rule != c.rule || refusal.Value == refusal.Limit) {
+		t.Errorf("want it refused by %s with figures that differ, have %+v", c.rule, refusal)
 	}
 }
 

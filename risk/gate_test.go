@@ -48,7 +48,7 @@ func newTable(t *testing.T, limits Limits) *table {
 
 func (b *table) check(intent reconcile.Intent) *Refusal {
 	b.t.Helper()
-	intent.Strategy, intent.Order.Market, intent.Order.Symbol = "one", exchange.Futures, "BTC-USDT"
+	intent.Strategy, intent.Order.Market, intent.Order.Symbol = "one", b.state.Key().Market, "BTC-USDT"
 	approved, refusal := b.gate.Check(&intent, &b.facts)
 	if refusal == nil && approved.Intent().Order != intent.Order {
 		b.t.Errorf("approved something else: want %+v, have %+v", intent.Order, approved.Intent().Order)
@@ -57,8 +57,8 @@ func (b *table) check(intent reconcile.Intent) *Refusal {
 }
 
 func (b *table) live(id string, order exchange.NewOrder, purpose placement.Purpose) {
-	order.Market, order.Symbol, order.ClientOrderID = exchange.Futures, "BTC-USDT", id
-	b.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: purpose}})
+	order.Market, order.Symbol, order.ClientOrderID = b.state.Key().Market, "BTC-USDT", id
+	b.book.Apply(&record.Record{Strategy: "one", Symbol: b.state.Key(), ClientOrderID: id, Body: record.Sending{Order: order, Purpose: purpose}})
 	b.book.Apply(&record.Record{ClientOrderID: id, Body: record.Acknowledged{OrderID: 5}})
 }
 
@@ -240,8 +240,8 @@ func (b *table) day(start, peak int64) {
 
 // sent writes a placement into the book that is over at once.
 func (b *table) sent(id, strategy string, atMS int64) {
-	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 1}
-	b.book.Apply(&record.Record{AtMS: atMS, Strategy: strategy, Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order,
+	order := exchange.NewOrder{Market: b.state.Key().Market, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 1}
+	b.book.Apply(&record.Record{AtMS: atMS, Strategy: strategy, Symbol: b.state.Key(), ClientOrderID: id, Body: record.Sending{Order: order,
 		Purpose: placement.Entry}})
 	b.book.Apply(&record.Record{AtMS: atMS, ClientOrderID: id, Body: record.Ended{State: placement.Absent}})
 }

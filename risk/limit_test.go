@@ -53,21 +53,22 @@ func limitBoundaries() []boundary {
 		}
 	}
 	return []boundary{
-		{MaxLeverage, Limits{MaxLeverage: 10}, func(b *table, _ string, beyond bool) { b.state.Leverage = 10 + one01(beyond) }, entry(100), nil},
-		{MaxLeverage, Limits{MaxLeverage: 10}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 10}, func(i *reconcile.Intent) { i.Leverage++ }},
-		{MaxGrossExposure, Limits{MaxGrossExposure: exchange.RateOne}, equity, entry(100), nil},
-		{MaxSymbolExposure, Limits{MaxSymbolExposure: exchange.RateOne}, equity, entry(100), nil},
-		{MaxDailyLoss, Limits{MaxDailyLoss: Loss{Share: exchange.RateOne / 20}}, loss(MaxDailyLoss, 9_500), entry(100), nil},
-		{MaxDailyLoss, Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(500)}}, loss(MaxDailyLoss, 9_500), entry(100), nil},
-		{MaxDrawdown, Limits{MaxDrawdown: Loss{Share: exchange.RateOne / 5}}, loss(MaxDrawdown, 8_000), entry(100), nil},
-		{MaxDrawdown, Limits{MaxDrawdown: Loss{USDT: exchange.AmountOf(2_000)}}, loss(MaxDrawdown, 8_000), entry(100), nil},
-		{MaxOpenOrders, Limits{MaxOpenOrders: 3}, orders, entry(100), nil},
-		{MaxOrdersPerMinute, Limits{MaxOrdersPerMinute: 3}, sent, entry(100), nil},
-		{PriceCollar, Limits{PriceCollar: exchange.RateOne / 100}, nil, limit(50_500e8, 100), func(i *reconcile.Intent) { i.Order.Price += 0.1e8 }},
-		{PriceCollar, Limits{PriceCollar: exchange.RateOne / 100}, nil, sellLimit(49_500e8, 100), func(i *reconcile.Intent) { i.Order.Price -= 0.1e8 }},
-		{MaxDataAge, Limits{MaxDataAgeMS: 1_000}, func(b *table, _ string, beyond bool) { b.facts.NowMS = 2_000 + int64(one01(beyond)) }, entry(100), nil},
-		{MaxPosition, Limits{MaxPosition: exchange.MustAmount("0.1")}, nil, entry(100), func(i *reconcile.Intent) { i.Order.Quantity++ }},
-		{MaxPosition, Limits{MaxPosition: exchange.MustAmount("0.1")}, nil, sellLimit(50_000e8, 100), func(i *reconcile.Intent) { i.Order.Quantity++ }},
+		{MaxLeverage, Limits{MaxLeverage: 10}, func(b *table, _ string, beyond bool) { b.state.Leverage = 10 + one01(beyond) }, entry(100), nil, onFutures},
+		{MaxLeverage, Limits{MaxLeverage: 10}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 10}, func(i *reconcile.Intent) { i.Leverage++ },
+			onFutures},
+		{MaxGrossExposure, Limits{MaxGrossExposure: exchange.RateOne}, equity, entry(100), nil, nil},
+		{MaxSymbolExposure, Limits{MaxSymbolExposure: exchange.RateOne}, equity, entry(100), nil, nil},
+		{MaxDailyLoss, Limits{MaxDailyLoss: Loss{Share: exchange.RateOne / 20}}, loss(MaxDailyLoss, 9_500), entry(100), nil, nil},
+		{MaxDailyLoss, Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(500)}}, loss(MaxDailyLoss, 9_500), entry(100), nil, nil},
+		{MaxDrawdown, Limits{MaxDrawdown: Loss{Share: exchange.RateOne / 5}}, loss(MaxDrawdown, 8_000), entry(100), nil, nil},
+		{MaxDrawdown, Limits{MaxDrawdown: Loss{USDT: exchange.AmountOf(2_000)}}, loss(MaxDrawdown, 8_000), entry(100), nil, nil},
+		{MaxOpenOrders, Limits{MaxOpenOrders: 3}, orders, entry(100), nil, nil},
+		{MaxOrdersPerMinute, Limits{MaxOrdersPerMinute: 3}, sent, entry(100), nil, nil},
+		{PriceCollar, Limits{PriceCollar: exchange.RateOne / 100}, nil, limit(50_500e8, 100), func(i *reconcile.Intent) { i.Order.Price += 0.1e8 }, nil},
+		{PriceCollar, Limits{PriceCollar: exchange.RateOne / 100}, nil, sellLimit(49_500e8, 100), func(i *reconcile.Intent) { i.Order.Price -= 0.1e8 }, nil},
+		{MaxDataAge, Limits{MaxDataAgeMS: 1_000}, func(b *table, _ string, beyond bool) { b.facts.NowMS = 2_000 + int64(one01(beyond)) }, entry(100), nil, nil},
+		{MaxPosition, Limits{MaxPosition: exchange.MustAmount("0.1")}, nil, entry(100), func(i *reconcile.Intent) { i.Order.Quantity++ }, nil},
+		{MaxPosition, Limits{MaxPosition: exchange.MustAmount("0.1")}, nil, sellLimit(50_000e8, 100), func(i *reconcile.Intent) { i.Order.Quantity++ }, onFutures},
 	}
 }
 

@@ -135,7 +135,7 @@ func spotTable(t *testing.T) *table {
 	state.Rules, state.Last, state.LastMS, state.Read, state.Settled = rules, 50_000e8, 1_000, true, true
 	b.book.WalletMS = 1_000
 	b.book.Balances = []exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(10_000)}, {Asset: "BTC", Free: exchange.AmountOf(2)}}
-	b.facts.State, b.facts.TakerFee = state, exchange.RateOne/1_000
+	b.state, b.facts.State, b.facts.TakerFee = state, state, exchange.RateOne/1_000
 	return b
 }
 
