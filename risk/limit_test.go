@@ -66,7 +66,8 @@ func limitBoundaries() []boundary {
 		{MaxOrdersPerMinute, Limits{MaxOrdersPerMinute: 3}, sent, entry(100), nil, nil},
 		{PriceCollar, Limits{PriceCollar: exchange.RateOne / 100}, nil, limit(50_500e8, 100), func(i *reconcile.Intent) { i.Order.Price += 0.1e8 }, nil},
 		{PriceCollar, Limits{PriceCollar: exchange.RateOne / 100}, nil, sellLimit(49_500e8, 100), func(i *reconcile.Intent) { i.Order.Price -= 0.1e8 }, nil},
-		{MaxDataAge, Limits{MaxDataAgeMS: 1_000}, func(b *table, _ string, beyond bool) { b.facts.NowMS = 2_000 + int64(one01(beyond)) }, entry(100), nil, nil},
+		{MaxDataAge, Limits{MaxDataAgeMS: 1_000}, func(b *table, _ string, beyond bool) { b.facts.NowMS = 2_000 + int64(one01(beyond)) },
+			entry(100), nil, nil},
 		{MaxPosition, Limits{MaxPosition: exchange.MustAmount("0.1")}, nil, entry(100), func(i *reconcile.Intent) { i.Order.Quantity++ }, nil},
 		{MaxPosition, Limits{MaxPosition: exchange.MustAmount("0.1")}, nil, sellLimit(50_000e8, 100), func(i *reconcile.Intent) { i.Order.Quantity++ }, onFutures},
 	}
