@@ -187,6 +187,10 @@ func (a *asker) bodiesBeyond() {
 		}
 		with(name+" twice", fmt.Sprintf(`{"%s":%s,"%s":%s}`, name, text, name, text))
 		with(name+" in another spelling", a.changed(strings.ToUpper(name), sample(name, p)))
+		with(name+" in two spellings", fmt.Sprintf(`{"%s":%s,"%s":%s}`, name, text, strings.ToUpper(name), text))
+		if folded := strings.Replace(name, "s", "\u017f", 1); folded != name { // the long s, which folds to s
+			with(name+" with a letter that folds to another", a.changed(folded, sample(name, p)))
+		}
 	}
 	for _, name := range a.required() {
 		with(fmt.Sprint("without ", name), a.changed(name.(string), nil))

@@ -1,12 +1,9 @@
 package api
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,75 +13,6 @@ import (
 	"botd/runtime/api/auth"
 	"botd/runtime/engine"
 )
-
-// served is how many requests of a route were answered with a status, by the metrics.
-func (d *desk) served(handler string, code int) float64 {
-	d.t.Helper()
-	value, _ := d.scrape(fmt.Sprintf(`botd_http_requests_total{code="%d",handler="%s"}`, code, handler))
-	return max(0, value)
-}
-
-// TestEveryChangeRefusesWhatItCannotRead goes through all routes that take a body, as
-// nobody, as a viewer and as an operator, with bodies that are no request. The answer
-// is one that the document names, it has a code and a request id, the metric counts it
-// by its status, and nothing reaches the engine.
-func TestEveryChangeRefusesWhatItCannotRead(t *testing.T) {
-	t.Parallel()
-	visited := 0
-	for i := range routes {
-		each := &routes[i]
-		if !each.changes || each.body == reflect.TypeFor[nothing]() {
-			continue
-		}
-		visited++
-		t.Run(each.id, func(t *testing.T) {
-			t.Parallel()
-			d := newDesk(t)
-			path := strings.NewReplacer("{name}", "trend", "{id}", "1", "{market}", "futures", "{symbol}", "BTC-USDT").Replace(each.path)
-			for _, c := range []struct {
-				name, token, body string
-				want              int
-			}{
-				{"no token", "", `{}`, http.StatusUnauthorized},
-				{"a viewer's token", viewerToken, `{}`, http.StatusForbidden},
-				{"half an object", testToken, `{`, http.StatusBadRequest},
-				{"a list", testToken, `[]`, http.StatusBadRequest},
-				{"a text", testToken, `"x"`, http.StatusBadRequest},
-				{"a field that there is not", testToken, `{"no_such_field": 1}`, http.StatusBadRequest},
-				{"two objects", testToken, `{} {}`, http.StatusBadRequest},
-				{"a key twice", testToken, `{"dry_run": true, "dry_run": true}`, http.StatusBadRequest},
-				{"a key in two spellings", testToken, `{"dry_run": true, "Dry_Run": true}`, http.StatusBadRequest},
-				{"a key in another spelling", testToken, `{"DRY_RUN": true, "reason": "r"}`, http.StatusBadRequest},
-				{"a key that folds to a known one", testToken, `{"dry_run": true, "rea\u017fon": "r"}`, http.StatusBadRequest},
-				{"more than a request may have", testToken, `{"reason": "` + strings.Repeat("x", 8<<20) + `"}`, http.StatusRequestEntityTooLarge},
-			} {
-				change := bearer(c.token)
-				if c.token == "" {
-					change = nil
-				}
-				handler := each.method + " " + each.path
-				before := d.served(handler, c.want)
-				code, text := d.ask(each.method, path, c.body, change)
-				if code != c.want || !slices.Contains(statuses(each), code) {
-					t.Errorf("%s: want %d, which the document names, have %d %.200s", c.name, c.want, code, text)
-				}
-				var p Problem
-				if err := json.Unmarshal([]byte(text), &p); err != nil || p.Code == "" || p.RequestID == "" || p.Status != code {
-					t.Errorf("%s: want a problem with status, code and request id, have %.200s", c.name, text)
-				}
-				if have := d.served(handler, c.want); have != before+1 {
-					t.Errorf("%s: want it counted once under %d, have %g", c.name, c.want, have-before)
-				}
-			}
-			if len(d.sent) != 0 {
-				t.Errorf("want nothing sent to the engine, have %+v", d.sent)
-			}
-		})
-	}
-	if visited < 10 {
-		t.Errorf("want at least ten routes that take a body, have %d", visited)
-	}
-}
 
 // TestLimitsAreSetByAWholeRequestAlone: without limits, or without a reason, nothing is set.
 func TestLimitsAreSetByAWholeRequestAlone(t *testing.T) {
