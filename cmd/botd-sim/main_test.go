@@ -22,8 +22,11 @@ func TestScripts(t *testing.T) {
 	}
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireUniqueNames: true, Setup: func(env *testscript.Env) error {
 		env.Setenv("SOURCE", source) // where chaos builds botd
-		for _, name := range []string{"HOME", "GOCACHE", "GOMODCACHE", "GOFLAGS"} {
-			env.Setenv(name, os.Getenv(name))
+		env.Setenv("HOME", os.Getenv("HOME"))
+		for _, pair := range os.Environ() { // without CGO_ENABLED=0 it would compile all of botd once more
+			if name, value, _ := strings.Cut(pair, "="); strings.HasPrefix(name, "GO") || strings.HasPrefix(name, "CGO_") {
+				env.Setenv(name, value)
+			}
 		}
 		return nil
 	}})
