@@ -69,7 +69,8 @@ func limitBoundaries() []boundary {
 		{MaxDataAge, Limits{MaxDataAgeMS: 1_000}, func(b *table, _ string, beyond bool) { b.facts.NowMS = 2_000 + int64(one01(beyond)) },
 			entry(100), nil, nil},
 		{MaxPosition, Limits{MaxPosition: exchange.MustAmount("0.1")}, nil, entry(100), func(i *reconcile.Intent) { i.Order.Quantity++ }, nil},
-		{MaxPosition, Limits{MaxPosition: exchange.MustAmount("0.1")}, nil, sellLimit(50_000e8, 100), func(i *reconcile.Intent) { i.Order.Quantity++ }, onFutures},
+		{MaxPosition, Limits{MaxPosition: exchange.MustAmount("0.1")}, nil, sellLimit(50_000e8, 100), func(i *reconcile.Intent) { i.Order.Quantity++ },
+			onFutures},
 	}
 }
 
