@@ -1,12 +1,15 @@
 package engine
 
 import (
+	"fmt"
 	"testing"
 
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
+	"botd/risk"
+	"botd/strategy"
 )
 
 // TestWhatAHaltHasStillToTakeAway: orders that open at each level that cancels, all orders and positions where it flattens, and what a person withdrew.
@@ -106,6 +109,190 @@ func TestAHaltIsEscalatedAndNeverMadeMilder(t *testing.T) {
 			if h.roundMS != w.now || (h.emergencyMS == w.now+haltRetryMS) != c.recorded {
 				t.Errorf("%+v: %v: want a round at once, have %d and %d", scope, c.level, h.roundMS-w.now, h.emergencyMS-w.now)
 			}
+		}
+	}
+}
+
+// TestWhetherAReadHasFollowedAHalt: one that began with it, or later; of each symbol that it concerns, where it takes something away.
+func TestWhetherAReadHasFollowedAHalt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		level   record.HaltLevel
+		readMS  int64 // of the second strategy, after the halt
+		askedMS int64 // that it was asked for again
+		want    bool
+	}{
+		{"read before it", record.LevelCancel, -1, 0, true},
+		{"read as it began", record.LevelCancel, 0, 0, false},
+		{"read later", record.LevelCancel, 1, 0, false},
+		{"asked for again", record.LevelCancel, 1, 2, true},
+		{"asked for again, and read then", record.LevelCancel, 2, 2, false},
+		{"it takes nothing away", record.LevelPause, -1, 0, false},
+	} {
+		b := valued(t, 2, 0)
+		h := &halts{base: b, limits: &limits{base: b}, askedMS: b.nowMS + c.askedMS}
+		b.record(record.Record{Body: record.Halt{Level: c.level, Why: "a test"}})
+		b.legs[0].readMS, b.legs[1].readMS = b.nowMS+9, b.nowMS+c.readMS
+		if have := h.unread(); have != c.want {
+			t.Errorf("%s: want another read awaited %t, have %t", c.name, c.want, have)
+		}
+	}
+}
+
+// TestHowSevereAHaltIsForAStrategy: the severest of the kill switch, of stopping, of a limit that was passed, of its removal, and of what is asked.
+func TestHowSevereAHaltIsForAStrategy(t *testing.T) {
+	t.Parallel()
+	const none, pause, cancel, flatten = record.LevelNone, record.LevelPause, record.LevelCancel, record.LevelFlatten
+	for _, c := range []struct {
+		name  string
+		with  func(b *base, h *halts, one *leg)
+		asked record.HaltLevel
+		want  record.HaltLevel
+	}{
+		{"none", nil, none, none},
+		{"what is asked", nil, flatten, flatten},
+		{"the kill switch", func(b *base, _ *halts, _ *leg) { b.record(record.Record{Body: record.Halt{Level: pause}}) }, none, pause},
+		{"a limit was passed", func(b *base, _ *halts, one *leg) {
+			b.record(record.Record{Strategy: one.config.Name, Body: record.Breach{Rule: risk.MaxDrawdown, Why: "a test"}})
+		}, pause, cancel},
+		{"a limit of another strategy", func(b *base, _ *halts, _ *leg) {
+			b.record(record.Record{Strategy: b.legs[1].config.Name, Body: record.Breach{Rule: risk.MaxDrawdown, Why: "a test"}})
+		}, none, none},
+		{"botd cancels and stops", func(_ *base, h *halts, _ *leg) { h.closing = cancel }, pause, cancel},
+		{"it was removed, and flattens", func(b *base, _ *halts, one *leg) {
+			b.record(record.Record{Strategy: one.config.Name, Symbol: one.symbol.Key(), Body: record.Assigned{OnRemove: removeFlatten}})
+			one.config.Removed = true
+		}, none, flatten},
+		{"it was removed, and leaves", func(_ *base, _ *halts, one *leg) { one.config.Removed = true }, none, none},
+		{"it is absent, and would flatten", func(b *base, _ *halts, one *leg) {
+			b.record(record.Record{Strategy: one.config.Name, Symbol: one.symbol.Key(), Body: record.Assigned{OnRemove: removeFlatten}})
+			one.config.Removed, one.config.Absent = true, true
+		}, none, none},
+	} {
+		b := valued(t, 2, 0)
+		h := &halts{base: b, limits: &limits{base: b}}
+		for _, leg := range b.legs {
+			leg.state = b.book.Strategy(leg.config.Name)
+		}
+		if c.with != nil {
+			c.with(b, h, b.legs[0])
+		}
+		if have := h.levelOn(b.legs[0], c.asked); have != c.want {
+			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhoIsLatchedByAFlatten: a strategy whose position it closes, on the side that its plan desires, once, and with the reason.
+func TestWhoIsLatchedByAFlatten(t *testing.T) {
+	t.Parallel()
+	target := func(quantity exchange.Quantity) func(w *world) {
+		return func(w *world) { w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: quantity}) }
+	}
+	for _, c := range []struct {
+		name  string
+		level record.HaltLevel
+		held  exchange.Quantity
+		with  func(w *world)
+		side  int
+		why   string
+	}{
+		{"it holds what it desires", record.LevelFlatten, 10, target(10), 1, "its position is closed by stopping"},
+		{"a short one", record.LevelFlatten, -10, target(-10), -1, "its position is closed by stopping"},
+		{"by a person", record.LevelFlatten, 10, func(w *world) {
+			target(10)(w)
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelFlatten, Why: "news"}})
+		}, 1, "its position is closed by news"},
+		{"nothing is closed", record.LevelCancel, 10, target(10), 0, ""},
+		{"it holds nothing", record.LevelFlatten, 0, target(10), 0, ""},
+		{"it desires nothing", record.LevelFlatten, 10, func(*world) {}, 0, ""},
+		{"it was removed", record.LevelFlatten, 10, func(w *world) { target(10)(w); w.engine.legs[0].config.Removed = true }, 0, ""},
+	} {
+		w := settled(t)
+		c.with(w)
+		if c.held != 0 {
+			w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: c.held}})
+		}
+		w.out.Reset()
+		for range 2 {
+			w.engine.halts.latchFlattened(w.engine.legs[0], c.level)
+		}
+		notes := facts[NoteLatch](w.out.Notes)
+		if latch := w.engine.legs[0].state.Latch(); latch != c.side || (len(notes) == 1) != (c.side != 0) || len(notes) > 1 ||
+			len(notes) == 1 && (notes[0].Side != c.side || notes[0].Why != c.why || notes[0].Over) {
+			t.Errorf("%s: want it latched at %d, reported once with %q, have %d, %+v", c.name, c.side, c.why, latch, notes)
+		}
+	}
+}
+
+// TestWhenStoppingIsDone: when a round has found nothing left to do, and nothing waits for its record.
+func TestWhenStoppingIsDone(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name          string
+		closing       record.HaltLevel
+		acted, queued int
+		held          exchange.Quantity
+		want          bool
+	}{
+		{"nothing is left", record.LevelFlatten, 0, 0, 0, true}, {"it acted", record.LevelFlatten, 1, 0, 0, false},
+		{"an order waits for its record", record.LevelFlatten, 0, 1, 0, false}, {"a position is left", record.LevelFlatten, 0, 0, 5, false},
+		{"a position stays where it only cancels", record.LevelCancel, 0, 0, 5, true}, {"it does not stop", record.LevelNone, 0, 0, 0, false},
+	} {
+		b := valued(t, 1, 0)
+		h := &halts{base: b, closing: c.closing}
+		b.legs[0].symbol.Position, b.roundMS = c.held, b.nowMS
+		h.finishShutdown(c.acted, c.queued)
+		if h.stopped != c.want || (b.roundMS == never) != c.want {
+			t.Errorf("%s: want it done %t, have %t", c.name, c.want, h.stopped)
+		}
+	}
+}
+
+// TestWhatIsDust: what is held on spot and is worth less than any order may be, by the rules of the start and by those of now. What is below those of
+// now alone is said.
+func TestWhatIsDust(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name          string
+		spot          bool
+		held          exchange.Quantity // hundredths of the asset, at 100 USDT
+		before, now   int64             // the smallest order, in USDT
+		last          exchange.Price
+		below, isDust bool
+	}{
+		{"less than an order", true, 4, 5, 5, 100e8, true, true},
+		{"as much as an order", true, 5, 5, 5, 100e8, false, false},
+		{"less than an order is now", true, 6, 5, 7, 100e8, true, false},
+		{"less than an order was", true, 6, 7, 5, 100e8, false, false},
+		{"less than nothing", true, -4, 5, 5, 100e8, true, true},
+		{"without a price", true, 4, 5, 5, 0, false, false},
+		{"on futures", false, 4, 5, 5, 100e8, false, false},
+		{"nothing", true, 0, 5, 5, 100e8, true, true},
+	} {
+		b := valued(t, 1, 1)
+		one := b.legs[0]
+		if c.spot {
+			one = b.legs[1]
+		}
+		before, now := *one.symbol.Rules, *one.symbol.Rules
+		before.MinNotional, now.MinNotional = exchange.AmountOf(c.before), exchange.AmountOf(c.now)
+		one.config.Symbol, one.symbol.Rules, one.symbol.Last = &before, &now, c.last
+		cent, _ := now.Quantity(exchange.MustAmount("0.01").Decimal())
+		held := cent * c.held
+		if b.belowMinimum(one, held) != c.below || b.dust(one, held) != c.isDust {
+			t.Errorf("%s: want it below the minimum %t, dust %t, have %t, %t", c.name, c.below, c.isDust, b.belowMinimum(one, held), b.dust(one, held))
+		}
+		want := ""
+		if c.below && !c.isDust {
+			want = fmt.Sprintf("%s is worth %d USDT: the exchange takes no order below %d USDT now", one.symbol.Key(), c.held, c.now)
+		}
+		if have := b.minimumText(one, held); have != want {
+			t.Errorf("%s: want %q, have %q", c.name, want, have)
+		}
+		if one.symbol.Rules = nil; b.belowMinimum(one, held) {
+			t.Errorf("%s: want nothing said without rules", c.name)
 		}
 	}
 }

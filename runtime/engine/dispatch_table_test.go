@@ -1,0 +1,357 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/risk"
+	"botd/strategy"
+)
+
+// entry is an intent to buy ten steps on futures BTC-USDT.
+func (w *world) entry() *reconcile.Intent {
+	return &reconcile.Intent{Strategy: "one", Purpose: placement.Entry, Last: w.symbol().Last, Reason: "a test", Order: exchange.NewOrder{
+		Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}}
+}
+
+// exit is an intent to sell a position of ten that is held.
+func (w *world) exit() *reconcile.Intent {
+	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
+	w.symbol().Position = 10
+	intent := w.entry()
+	intent.Purpose, intent.Order.Side, intent.Order.ReduceOnly = placement.Exit, exchange.Sell, true
+	return intent
+}
+
+// TestWhatARefusalByTheSymbolsRulesLeadsTo: they are read again, sooner where what is refused reduces. A backtest has the rules of its candles.
+func TestWhatARefusalByTheSymbolsRulesLeadsTo(t *testing.T) {
+	t.Parallel()
+	untraded := func(w *world) { rules := *w.symbol().Rules; rules.Tradable = false; w.symbol().Rules = &rules }
+	for _, c := range []struct {
+		name   string
+		intent func(w *world) *reconcile.Intent
+		with   func(w *world)
+		want   int64 // from now; -1 for never
+	}{
+		{"an opening", (*world).entry, untraded, rulesSoonMS},
+		{"an exit", (*world).exit, untraded, rulesUrgentMS},
+		{"they are read sooner anyway", (*world).entry, func(w *world) { untraded(w); w.engine.rulesMS = w.engine.nowMS + 500 }, 500},
+		{"in a backtest", (*world).exit, func(w *world) { untraded(w); w.engine.config.Feed = true }, -1},
+		{"another rule refuses it", (*world).entry, func(w *world) { w.symbol().Last = 1 }, -1},
+		{"it is approved", (*world).entry, func(*world) {}, -1},
+	} {
+		w := settled(t)
+		intent := c.intent(w)
+		w.engine.rulesMS = never
+		c.with(w)
+		w.out.Reset()
+		approved := w.engine.dispatcher.dispatch(w.engine.legs[0], intent)
+		if want := map[bool]int64{true: never, false: w.engine.nowMS + c.want}[c.want < 0]; w.engine.rulesMS != want {
+			t.Errorf("%s: want the rules read in %d ms, have it in %d", c.name, c.want, w.engine.rulesMS-w.engine.nowMS)
+		}
+		if queued := len(w.engine.sender.queued) == 1; queued != approved || approved != (c.name == "it is approved") {
+			t.Errorf("%s: have it approved %t, queued %t: %+v", c.name, approved, queued, facts[NoteRefusal](w.out.Notes))
+		}
+	}
+}
+
+// TestARefusalIsReportedOnceUntilItIsOver: the same again is not; another is, and the same after the intent had gone.
+func TestARefusalIsReportedOnceUntilItIsOver(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	d, one := w.engine.dispatcher, w.engine.legs[0]
+	limited := func(most string) {
+		w.engine.ruleset.gate = risk.NewGate(risk.Limits{MaxPosition: exchange.MustAmount(most)})
+	}
+	for i, c := range []struct {
+		most string
+		want int // refusals reported so far
+	}{{"0.001", 1}, {"0.001", 1}, {"0.002", 2}, {"1", 2}, {"0.002", 3}} {
+		limited(c.most)
+		d.dispatch(one, w.entry())
+		for _, p := range slices.Clone(w.engine.book.Live()) { // what was approved is not in the next one's way
+			w.engine.book.Apply(&record.Record{ClientOrderID: p.ClientOrderID(), Body: record.Ended{State: placement.Expired}})
+		}
+		if have := facts[NoteRefusal](w.out.Notes); len(have) != c.want || len(facts[NoteIntent](w.out.Notes)) < c.want {
+			t.Errorf("step %d: want %d refusals reported, have %d", i, c.want, len(have))
+		}
+	}
+	for _, fact := range facts[NoteRefusal](w.out.Notes) {
+		if fact.Refusal == nil || len(fact.Verdicts) == 0 || fact.Intent.Purpose != placement.Entry {
+			t.Errorf("want the refusal with what each rule says, have %+v", fact)
+		}
+	}
+}
+
+// TestWhatIsHeldBackBeforeItIsChecked: everything but a cancel while the journal fails, and what the exchange has just refused.
+func TestWhatIsHeldBackBeforeItIsChecked(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		with func(w *world)
+		want string // of exit and cancel, what goes
+	}{
+		{"nothing", func(*world) {}, "true true"},
+		{"the journal fails", func(w *world) { w.engine.journalErr = errors.New("full") }, "false true"},
+		{"the exit was refused", func(w *world) {
+			w.engine.backoffs.count(attemptOf(w.exit()), 7, "no", false, w.engine.nowMS)
+		}, "false true"},
+	} {
+		w := settled(t)
+		id := w.sends(placement.Order)
+		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Acknowledged{OrderID: 5}})
+		cancel := &reconcile.Intent{Strategy: "one", Purpose: placement.Cancel, ClientID: id, OrderID: 5,
+			Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT"}}
+		exit := w.exit()
+		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10 - w.symbol().Known()}})
+		c.with(w)
+		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10 - w.symbol().Known()}})
+		d, one := w.engine.dispatcher, w.engine.legs[0]
+		w.out.Reset()
+		if have := fmt.Sprint(d.dispatch(one, exit), d.dispatch(one, cancel)); have != c.want {
+			t.Errorf("%s: want exit and cancel to go %s, have %s", c.name, c.want, have)
+		}
+		if w.engine.book.CancelMS(id) != w.engine.nowMS || len(w.out.Calls) != 1 || w.out.Calls[0].Priority != PriorityExit ||
+			w.out.Calls[0].Request != (exchange.Request{Operation: exchange.FuturesCancel, Symbol: "BTC-USDT", OrderID: 5}) {
+			t.Errorf("%s: want the cancel sent and noted, have %+v", c.name, w.out.Calls)
+		}
+	}
+}
+
+// TestHowAnApprovedOrderIsJournalled: with what it reserves at the worse of two prices, its last moment, and its priority.
+func TestHowAnApprovedOrderIsJournalled(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		of        placement.Purpose
+		order     exchange.NewOrder
+		last      exchange.Price
+		reserved  string
+		operation exchange.Operation
+		priority  Priority
+	}{
+		{"an entry at market", placement.Entry, exchange.NewOrder{Market: exchange.Futures, Quantity: 10}, 50_000e8, "500", exchange.FuturesPlace,
+			PriorityEntry},
+		{"at a price above the last", placement.Order, exchange.NewOrder{Market: exchange.Futures, Quantity: 10, Price: 60_000e8}, 50_000e8, "600",
+			exchange.FuturesPlace, PriorityEntry},
+		{"at a price below the last", placement.Order, exchange.NewOrder{Market: exchange.Futures, Quantity: 10, Price: 40_000e8}, 50_000e8, "500",
+			exchange.FuturesPlace, PriorityEntry},
+		{"for an amount", placement.Entry, exchange.NewOrder{Market: exchange.Spot, QuoteAmount: exchange.AmountOf(77)}, 50_000e8, "77",
+			exchange.SpotPlace, PriorityEntry},
+		{"an exit", placement.Exit, exchange.NewOrder{Market: exchange.Futures, Quantity: 10}, 50_000e8, "500", exchange.FuturesPlace, PriorityExit},
+		{"a stop", placement.StopLoss, exchange.NewOrder{Market: exchange.Spot, Quantity: 2_000, Price: 49_000e8}, 50_000e8, "1000",
+			exchange.SpotPlace, PriorityExit},
+	} {
+		w := settled(t)
+		w.engine.book.Symbol(coin).Rules = w.venue.Symbol(coin)
+		c.order.Symbol = "BTC-USDT"
+		before := w.engine.emitted + int64(len(w.engine.unwritten))
+		w.engine.ruleset.limitsVersion = 8
+		w.engine.dispatcher.place(reconcile.Intent{Strategy: "one", Purpose: c.of, Key: "k", Order: c.order, Last: c.last, Before: 3})
+		r := w.engine.unwritten[len(w.engine.unwritten)-1]
+		body, _ := r.Body.(record.Sending)
+		q := w.engine.sender.queued[0]
+		id := r.ClientOrderID
+		if body.Reserved.String() != c.reserved || body.DeadlineMS != w.engine.nowMS+5_000 || body.Key != "k" || body.Before != 3 || body.Purpose != c.of ||
+			body.Order.ClientOrderID != id || id == "" || r.Strategy != "one" {
+			t.Errorf("%s: want %s reserved for five seconds, have %+v", c.name, c.reserved, r)
+		}
+		if q.call.Request.Operation != c.operation || q.call.Priority != c.priority || q.call.DeadlineMS != body.DeadlineMS || q.sequence != before+1 ||
+			q.purpose.kind != callPlace || q.purpose.clientID != id || q.purpose.sentMS != w.engine.nowMS || q.limitsVersion != 8 {
+			t.Errorf("%s: want it queued behind its record, have %+v", c.name, q)
+		}
+	}
+}
+
+// TestWhatTheFailureOfAJournalIsCalled: of the disk, where that was nearly full when it began or went on; not where its files are lost.
+func TestWhatTheFailureOfAJournalIsCalled(t *testing.T) {
+	t.Parallel()
+	low, lost, room := &EventDisk{Why: "the disk is nearly full"}, &EventDisk{Why: "the journal was replaced", Lost: true}, &EventDisk{}
+	failed, written := &EventJournaled{Err: errFull}, &EventJournaled{}
+	for _, c := range []struct {
+		name   string
+		events []Event
+		want   string // declared states
+	}{
+		{"it fails", []Event{failed}, "journal"},
+		{"the disk is nearly full", []Event{low}, "disk"},
+		{"it fails on a nearly full disk", []Event{low, failed}, "disk"},
+		{"it fails, and the disk has room", []Event{low, failed, room}, "disk"},
+		{"it went on to fail while the disk was nearly full", []Event{failed, low, failed, room}, "disk"},
+		{"its files are lost", []Event{lost, failed}, "journal, journal"},
+		{"its files were lost", []Event{lost, failed, room}, "journal"},
+		{"it can be written again", []Event{low, failed, room, written}, ""},
+		{"it fails again with room on the disk", []Event{low, failed, room, written, failed}, "journal"},
+	} {
+		w := settled(t)
+		for _, event := range c.events {
+			w.out.Reset()
+			w.engine.out = &w.out
+			w.engine.take(event)
+		}
+		var have []string
+		for _, d := range w.engine.Degraded() {
+			have = append(have, d.State)
+		}
+		if strings.Join(have, ", ") != c.want {
+			t.Errorf("%s: want %q declared, have %q", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhatAJournalThatFailsEnds: every placement that waits for its record; what is written lets those go whose records it holds.
+func TestWhatAJournalThatFailsEnds(t *testing.T) {
+	t.Parallel()
+	for _, fails := range []bool{false, true} {
+		w := settled(t)
+		d, s := w.engine.dispatcher, w.engine.sender
+		d.place(*w.entry())
+		w.engine.writing = len(w.engine.unwritten)
+		d.place(*w.entry())
+		first, second := s.queued[0].purpose.clientID, s.queued[1].purpose.clientID
+		w.out.Reset()
+		before := w.engine.emitted
+		if fails {
+			s.journaled(errFull)
+			s.journaled(errFull)
+			if len(s.queued)+len(w.out.Calls) != 0 || w.engine.journalMS != w.engine.nowMS+journalRetryMS || w.engine.emitted != before {
+				t.Errorf("want nothing sent, and the next try in a second, have %+v, %d ms", w.out.Calls, w.engine.journalMS-w.engine.nowMS)
+			}
+			for _, id := range []string{first, second} {
+				if p := w.engine.book.Placement(id); p != nil && !p.State().Final() {
+					t.Errorf("want %s ended, have it %s", id, p.State())
+				}
+			}
+			if have := facts[NoteJournal](w.out.Notes); len(have) != 1 || have[0].Records == 0 || !errors.Is(have[0].Err, errFull) ||
+				w.engine.journalSinceMS != w.engine.nowMS {
+				t.Errorf("want it reported once, have %+v", have)
+			}
+			continue
+		}
+		s.journaled(nil)
+		if len(w.out.Calls) != 1 || w.out.Calls[0].Request.Order.ClientOrderID != first || len(s.queued) != 1 || s.queued[0].purpose.clientID != second {
+			t.Errorf("want the first sent alone, have %+v", w.out.Calls)
+		}
+		if p := w.engine.calls[w.out.Calls[0].ID]; p.leftMS != w.engine.nowMS || w.engine.writing != 0 || len(s.sent) != 1 {
+			t.Errorf("want when it left noted, have %+v", p)
+		}
+		if len(facts[NotePlaced](w.out.Notes)) != 1 || len(facts[NoteJournal](w.out.Notes)) != 0 {
+			t.Errorf("want it reported, have %+v", w.out.Notes)
+		}
+	}
+}
+
+// TestWhatAnAnswerToAPlacementLeaves: its state, an intent that waits after a refusal, and the breaker tripped where it was rate limited. A list has
+// shown the order already, or it has not.
+func TestWhatAnAnswerToAPlacementLeaves(t *testing.T) {
+	t.Parallel()
+	refusal := &exchange.Refusal{Status: 400, Code: 7, Message: "no"}
+	for _, c := range []struct {
+		name     string
+		order    exchange.Order
+		err      error
+		seen     bool
+		state    placement.State
+		waits    int
+		breaking bool
+	}{
+		{"taken", exchange.Order{ID: 5}, nil, false, placement.Acknowledged, 0, false},
+		{"without an id", exchange.Order{}, nil, false, placement.Uncertain, 0, false},
+		{"of another order", exchange.Order{ID: 5, ClientOrderID: "other"}, nil, false, placement.Uncertain, 0, false},
+		{"refused", exchange.Order{}, refusal, false, placement.Refused, 1, false},
+		{"refused, and seen", exchange.Order{}, refusal, true, placement.Working, 0, false},
+		{"lost", exchange.Order{}, &exchange.Uncertain{Reason: "timeout"}, false, placement.Uncertain, 0, false},
+		{"lost, and seen", exchange.Order{}, &exchange.Uncertain{Reason: "timeout"}, true, placement.Working, 0, false},
+		{"rate limited", exchange.Order{}, &exchange.Uncertain{Reason: exchange.ReasonRateLimited}, false, placement.Uncertain, 0, true},
+		{"never sent", exchange.Order{}, &exchange.Unavailable{Reason: "too late"}, false, placement.Expired, 0, false},
+		{"lost with a refusal within", exchange.Order{}, &exchange.Uncertain{Reason: "what", Err: refusal}, false, placement.Uncertain, 0, false},
+	} {
+		w := settled(t, func(w *world) {
+			w.config.Breaker = BreakerConfig{Unknowns: 5, WithinMS: 600_000, PauseMS: 600_000, EmptyEndings: 3, EmptyPauseMS: 45_000}
+		})
+		id := w.sends(placement.Order)
+		if c.seen {
+			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Fill{OrderID: 5}})
+		}
+		p := w.engine.book.Placement(id)
+		w.out.Reset()
+		w.engine.dispatcher.placed(purpose{kind: callPlace, clientID: id, sentMS: w.engine.nowMS - 40},
+			&EventAnswer{Answer: exchange.Answer{Order: c.order}, Err: c.err})
+		if p.State() != c.state || len(w.engine.backoffs.all) != c.waits || w.engine.book.Breaking(w.engine.nowMS) != c.breaking {
+			t.Errorf("%s: want it %s, %d intents to wait, a pause %t, have %s, %d", c.name, c.state, c.waits, c.breaking, p.State(),
+				len(w.engine.backoffs.all))
+		}
+		for _, fact := range facts[NoteAcknowledged](w.out.Notes) {
+			if fact.DurationMS != 40 || fact.OrderID != 5 {
+				t.Errorf("%s: want how long it took, have %+v", c.name, fact)
+			}
+		}
+		for _, fact := range facts[NoteSettled](w.out.Notes) {
+			if fact.DurationMS != 40 || fact.Evidence != "never sent: too late" {
+				t.Errorf("%s: want how long it took, have %+v", c.name, fact)
+			}
+		}
+	}
+	w := settled(t)
+	w.out.Reset()
+	w.engine.dispatcher.placed(purpose{kind: callPlace, clientID: "of nobody"}, &EventAnswer{})
+	if len(w.out.Notes)+len(w.engine.unwritten) != 0 {
+		t.Errorf("want an answer about no order left to nobody, have %+v", w.out.Notes)
+	}
+}
+
+// TestAStopThatIsAcknowledgedEndsThatItsPositionLacksOne.
+func TestAStopThatIsAcknowledgedEndsThatItsPositionLacksOne(t *testing.T) {
+	t.Parallel()
+	for of, want := range map[placement.Purpose]int64{placement.StopLoss: 300, placement.TakeProfit: 0} {
+		for _, err := range []error{nil, &exchange.Uncertain{Reason: "timeout"}} {
+			w := settled(t)
+			id := w.sends(of)
+			w.symbol().UnprotectedSinceMS = w.engine.nowMS - 300
+			w.engine.dispatcher.placed(purpose{clientID: id}, &EventAnswer{Answer: exchange.Answer{Order: exchange.Order{ID: 5}}, Err: err})
+			ends := want != 0 && err == nil
+			if have := w.symbol(); (have.UnprotectedSinceMS == 0) != ends || (have.UnprotectedMS == 300) != ends {
+				t.Errorf("%s, %v: want it over %t, have it since %d, %d ms", of, err, ends, have.UnprotectedSinceMS, have.UnprotectedMS)
+			}
+		}
+	}
+}
+
+// TestWhatASpotMarketThatCannotBeReadKeepsBack: where a sale may be missing in the journal, exits too: only the wallet would show it.
+func TestWhatASpotMarketThatCannotBeReadKeepsBack(t *testing.T) {
+	t.Parallel()
+	quarantined := func(cause record.QuarantineCause) func(w *world) {
+		return func(w *world) {
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a difference", Cause: cause}})
+		}
+	}
+	for _, c := range []struct {
+		name string
+		with func(w *world)
+		want int // exits that go
+	}{
+		{"nothing is missing", func(*world) {}, 1},
+		{"another botd trades the account", func(w *world) {
+			w.symbol().Foreign = []exchange.Order{{ID: 9, ClientOrderID: w.unknownID(), Market: exchange.Spot, Symbol: "BTC-USDT"}}
+		}, 0},
+		{"its symbol waits for a person", quarantined(record.QuarantineCause(0)), 0},
+		{"more was executed than ordered", quarantined(record.ExecutedBeyond), 1},
+	} {
+		w := newWorld(t, hold(2_000), onSpot)
+		w.pass(20_000)
+		w.engine.out = &w.out
+		w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Flat()}}})
+		c.with(w)
+		w.out.Reset()
+		if have := w.engine.dispatcher.actUnread(w.engine.legs[0]); have != c.want || len(w.engine.sender.queued) != c.want {
+			t.Errorf("%s: want %d exits to go, have %d", c.name, c.want, have)
+		}
+	}
+}

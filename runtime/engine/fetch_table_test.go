@@ -1,0 +1,297 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/reconcile"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// acknowledged has the exchange have answered a placement with an id; rests has a list have shown it too.
+func (w *world) acknowledged(clientOrderID string, id int64) {
+	w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: clientOrderID, Body: record.Acknowledged{OrderID: id}})
+}
+
+func (w *world) rests(clientOrderID string, id int64) {
+	w.acknowledged(clientOrderID, id)
+	w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: clientOrderID, Body: record.Fill{OrderID: id}})
+}
+
+// TestWhichOrdersAreReadByTheirIDsWhereTheirListCannotBeRead: those that something is to become of, and that have one.
+func TestWhichOrdersAreReadByTheirIDsWhereTheirListCannotBeRead(t *testing.T) {
+	t.Parallel()
+	limit := func(w *world) string {
+		order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 1, Quantity: 10,
+			ClientOrderID: w.engine.book.NextClientOrderID("t")}
+		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID,
+			Body: record.Sending{Order: order, Purpose: placement.Order}})
+		return order.ClientOrderID
+	}
+	for _, c := range []struct {
+		name string
+		with func(w *world)
+		want bool
+	}{
+		{"it was not answered", func(w *world) { limit(w) }, false},
+		{"it was answered", func(w *world) { w.acknowledged(limit(w), 5) }, true},
+		{"it rests", func(w *world) { w.rests(limit(w), 5) }, false},
+		{"it rests, and is being canceled", func(w *world) {
+			id := limit(w)
+			w.rests(id, 5)
+			w.engine.book.NoteCancel(id, w.now)
+		}, true},
+		{"at market", func(w *world) { w.rests(w.sends(placement.Exit), 5) }, true},
+		{"on spot", func(w *world) { w.acknowledged(w.sendsOn(coin, placement.Exit), 5) }, false},
+	} {
+		w := settled(t)
+		w.engine.book.Symbol(coin).Rules = w.venue.Symbol(coin)
+		r := w.engine.round
+		r.reading = reading{phase: phaseOrders, lateMS: never}
+		c.with(w)
+		w.out.Reset()
+		r.fetchUnlisted()
+		want := exchange.Request{Operation: exchange.FuturesOrder, OrderID: 5}
+		if calls := w.out.Calls; (len(calls) == 1) != c.want || c.want && calls[0].Request != want || r.reading.pending != len(calls) {
+			t.Errorf("%s: want it read %t, have %+v", c.name, c.want, calls)
+		}
+	}
+}
+
+// TestWhatIsReadOfASpotOrder: the history of its symbol, from a minute before it was sent, and what it traded, where the list of open orders does
+// not show it; the newest orders of a symbol that was not read, and while another botd trades.
+func TestWhatIsReadOfASpotOrder(t *testing.T) {
+	t.Parallel()
+	row := exchange.UnreadableRow{ID: 5, Symbol: "BTC-USDT"}
+	rests := func(w *world) { w.rests(w.sendsOn(coin, placement.Order), 5) }
+	refused := func(w *world) {
+		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sendsOn(coin, placement.Entry), Body: record.Refused{Why: "no"}})
+	}
+	const history = "history from -60000"
+	for _, c := range []struct {
+		name    string
+		listed  []int64 // ids of the open orders that the list shows; nil where it could not be read
+		with    func(w *world)
+		garbled bool // the row of the order cannot be read
+		want    string
+	}{
+		{"nothing is under way", []int64{}, func(*world) {}, false, ""},
+		{"it was not answered", []int64{}, func(w *world) { w.sendsOn(coin, placement.Entry) }, false, history},
+		{"it was answered, and is listed", []int64{5}, func(w *world) { w.acknowledged(w.sendsOn(coin, placement.Entry), 5) }, false, history},
+		{"it was answered, and is not listed", []int64{7}, func(w *world) { w.acknowledged(w.sendsOn(coin, placement.Entry), 5) }, false,
+			history + ", trades of 5"},
+		{"it rests", []int64{7, 5}, rests, false, ""},
+		{"it does not rest any more", []int64{7}, rests, false, history + ", trades of 5"},
+		{"its row cannot be read", []int64{7}, rests, true, ""},
+		{"the list cannot be read", nil, rests, false, history + ", trades of 5"},
+		{"it is being canceled, and is listed", []int64{5}, func(w *world) {
+			rests(w)
+			w.engine.book.NoteCancel(w.engine.book.Live()[0].ClientOrderID(), w.now)
+		}, false, history},
+		{"two of one symbol", []int64{}, func(w *world) { w.sendsOn(coin, placement.Entry); w.now += 7; w.sendsOn(coin, placement.Exit) }, false, history},
+		{"it was refused", []int64{}, refused, false, history},
+		{"one was refused, and one is not answered", []int64{}, func(w *world) { refused(w); w.sendsOn(coin, placement.Exit) }, false, history},
+		{"it was refused in a backtest", []int64{}, func(w *world) { refused(w); w.engine.config.Feed = true }, false, ""},
+		{"its symbol was not read", []int64{}, func(w *world) { w.symbol().Read = false }, false, "newest"},
+		{"its symbol was not read, in a backtest", []int64{}, func(w *world) { w.symbol().Read, w.engine.config.Feed = false, true }, false, ""},
+		{"another botd trades", []int64{}, func(w *world) {
+			w.symbol().Foreign = []exchange.Order{{ID: 9, ClientOrderID: w.unknownID(), Market: exchange.Spot, Symbol: "BTC-USDT"}}
+		}, false, "newest"},
+	} {
+		w := newWorld(t, hold(0), onSpot)
+		w.pass(20_000)
+		w.engine.out = &w.out
+		r := w.engine.round
+		c.with(w)
+		r.reading = reading{phase: phaseOrders, lateMS: never}
+		if c.listed != nil {
+			var orders []exchange.Order
+			for _, id := range c.listed {
+				orders = append(orders, exchange.Order{ID: id, Market: exchange.Spot, Symbol: "BTC-USDT"})
+			}
+			r.reading.snapshot.SpotOrders = exchange.FetchedOf(orders)
+		}
+		if c.garbled {
+			r.reading.snapshot.UnreadOrders = []reconcile.UnreadOrder{{Market: exchange.Spot, Open: true, Row: row}}
+		}
+		w.out.Reset()
+		sentMS := startMS + int64(20_000)
+		r.fetchVanished()
+		var have []string
+		for i := range w.out.Calls {
+			switch request := w.out.Calls[i].Request; {
+			case request.Operation == exchange.SpotOrderHistory && request.StartMS == 0:
+				have = append(have, "newest")
+			case request.Operation == exchange.SpotOrderHistory:
+				have = append(have, fmt.Sprint("history from ", request.StartMS-sentMS))
+			default:
+				have = append(have, fmt.Sprint("trades of ", request.OrderID))
+			}
+			if request := w.out.Calls[i].Request; request.Symbol != "BTC-USDT" || request.Limit != 1_000 {
+				t.Errorf("%s: want the whole page of its symbol, have %+v", c.name, request)
+			}
+		}
+		if strings.Join(have, ", ") != c.want || r.reading.asked != strings.Contains(c.want, "history") {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhatWasTradedOfAnOrder: the sum of its own trades, at their mean price, and what was paid of it in the asset bought.
+func TestWhatWasTradedOfAnOrder(t *testing.T) {
+	t.Parallel()
+	trade := func(order int64, price, quantity int64, fee, asset string) exchange.UserTrade {
+		return exchange.UserTrade{OrderID: order, Price: exchange.Price(price * 1e8), Quantity: exchange.Quantity(quantity), Fee: exchange.MustAmount(fee),
+			FeeAsset: asset}
+	}
+	for _, c := range []struct {
+		name   string
+		trades []exchange.UserTrade
+		rules  bool
+		want   string
+	}{
+		{"none", nil, true, "[]"},
+		{"one", []exchange.UserTrade{trade(5, 100, 10, "0.01", "BTC")}, true, "[5: 10 at 100, fee 0.01]"},
+		{"two", []exchange.UserTrade{trade(5, 100, 10, "0.01", "BTC"), trade(5, 103, 20, "0.02", "BTC")}, true, "[5: 30 at 102, fee 0.03]"},
+		{"a fee in another asset", []exchange.UserTrade{trade(5, 100, 10, "0.5", "USDT")}, true, "[5: 10 at 100, fee 0]"},
+		{"of another order", []exchange.UserTrade{trade(6, 100, 10, "0.01", "BTC")}, true, "[]"},
+		{"without rules", []exchange.UserTrade{trade(5, 100, 10, "0.01", "BTC")}, false, "[]"},
+	} {
+		w := settled(t)
+		r, symbol := w.engine.round, w.engine.book.Symbol(coin)
+		if symbol.Rules = nil; c.rules {
+			symbol.Rules = w.venue.Symbol(coin)
+		}
+		r.reading = reading{phase: phaseOrders}
+		r.takeTrades(&purpose{kind: callTrades, symbol: symbol, orderID: 5}, &exchange.Answer{Fills: exchange.FetchedOf(c.trades)})
+		have := []string{}
+		for _, one := range r.reading.snapshot.Trades {
+			have = append(have, fmt.Sprintf("%d: %d at %s, fee %s", one.OrderID, one.Filled, one.Price, one.Fee))
+		}
+		if fmt.Sprint(have) != c.want {
+			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
+		}
+	}
+}
+
+// TestAFullPageOfAHistoryMayNotBeAllOfIt.
+func TestAFullPageOfAHistoryMayNotBeAllOfIt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		pages   []int
+		partial bool
+	}{{[]int{0}, false}, {[]int{999}, false}, {[]int{1_000}, true}, {[]int{1_000, 3}, true}, {[]int{3, 1_000}, true}} {
+		r := &round{base: emptyBase(1)}
+		sum := 0
+		for _, rows := range c.pages {
+			r.takeRead(&purpose{kind: callHistory}, &EventAnswer{Answer: exchange.Answer{Orders: exchange.FetchedOf(make([]exchange.Order, rows))}})
+			sum += rows
+		}
+		if r.reading.partial != c.partial || len(r.reading.history) != sum {
+			t.Errorf("pages of %v: want it partial %t, have %t, %d orders", c.pages, c.partial, r.reading.partial, len(r.reading.history))
+		}
+	}
+}
+
+// TestTheReadsOfABacktestAreAnsweredAtOnce: no call is under way between two events, and a read that fails blinds as live.
+func TestTheReadsOfABacktestAreAnsweredAtOnce(t *testing.T) {
+	t.Parallel()
+	var failure error
+	w := newWorld(t, hold(10), func(w *world) {
+		w.config.Read = func(request *exchange.Request) (exchange.Answer, error) {
+			if failure != nil {
+				return exchange.Answer{}, failure
+			}
+			return w.venue.Do("one", request)
+		}
+	})
+	reads := 0
+	w.network = func(call *Call) fate {
+		if slices.Contains([]exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.FuturesAccount}, call.Request.Operation) {
+			reads++
+		}
+		return fate{}
+	}
+	w.pass(20_000)
+	w.wantHeld(10)
+	w.wantSound()
+	if reads != 0 {
+		t.Errorf("want no read of a round as a call, have %d", reads)
+	}
+	failure = errors.New("broken")
+	w.pass(60_000)
+	w.wantState("blind")
+}
+
+// TestWhatALackOfAPriceIs: a symbol of which a round could act on a price, and that has none of the last half second.
+func TestWhatALackOfAPriceIs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		with func(w *world, one *leg)
+		want bool
+	}{
+		{"nothing is held or desired", func(*world, *leg) {}, false},
+		{"there was none yet", func(_ *world, one *leg) { one.symbol.LastMS = 0 }, true},
+		{"there was none yet, at the beginning of time", func(w *world, one *leg) { one.symbol.LastMS, w.engine.nowMS = 0, 100 }, true},
+		{"a position", func(_ *world, one *leg) { one.symbol.Position = -1 }, true},
+		{"it decides by a schedule", func(_ *world, one *leg) { one.config.Schedule = each(1_000) }, true},
+		{"a target", func(w *world, _ *leg) { w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: -1}) }, true},
+		{"orders", func(w *world, _ *leg) {
+			w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{OrdersSet: true}}})
+		}, true},
+		{"a position, and a price of 499 ms ago", func(w *world, one *leg) { one.symbol.Position, one.symbol.LastMS = 1, w.engine.nowMS-499 }, false},
+		{"a position, and a price of 500 ms ago", func(w *world, one *leg) { one.symbol.Position, one.symbol.LastMS = 1, w.engine.nowMS-500 }, true},
+	} {
+		w := settled(t)
+		one := w.engine.legs[0]
+		one.config.Schedule, one.symbol.LastMS = nil, w.engine.nowMS-60_000
+		c.with(w, one)
+		if have := w.engine.round.lacksPrice(one); have != c.want {
+			t.Errorf("%s: want a price lacking %t, have %t", c.name, c.want, have)
+		}
+		if missing := w.engine.round.missingPrices(exchange.Futures); (len(missing) == 1) != c.want || len(w.engine.round.missingPrices(exchange.Spot)) != 0 {
+			t.Errorf("%s: want it among the missing %t, have %d", c.name, c.want, len(missing))
+		}
+	}
+}
+
+// TestHowManyPricesAreReadByTheirList: from four symbols of a market on, unless the list has failed within a minute.
+func TestHowManyPricesAreReadByTheirList(t *testing.T) {
+	t.Parallel()
+	symbols := sim.DefaultSymbols()
+	for _, c := range []struct {
+		count, singlyMS int64 // singly until then, from now
+		want            bool
+	}{{3, 0, false}, {4, 0, true}, {4, 1, false}, {5, 0, true}} {
+		config := settled(t).config
+		config.Epoch, config.Random, config.Strategies = 1, placement.RandomFrom(1), nil
+		for i := range c.count {
+			symbol := *symbols[i%int64(len(symbols))]
+			symbol.Market, symbol.Name = exchange.Futures, fmt.Sprint("S", i, "-USDT")
+			config.Strategies = append(config.Strategies, StrategyConfig{Name: symbol.Name, Strategy: scripted(hold(0)), Symbol: &symbol,
+				Interval: exchange.Minute1})
+		}
+		e, err := New(config, reconcile.NewBook(config.Settle))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.nowMS = 1_000_000
+		r := e.round
+		r.singly[exchange.Futures] = e.nowMS + c.singlyMS
+		if have := r.byList(exchange.Futures); have != c.want || r.byList(exchange.Spot) {
+			t.Errorf("%d symbols: want the list read %t, have %t", c.count, c.want, have)
+		}
+		r.listFailed(&purpose{of: exchange.FuturesTickers})
+		if r.singly[exchange.Futures] != e.nowMS+60_000 || r.byList(exchange.Futures) {
+			t.Errorf("want single tickers read for a minute after a list has failed, have %d ms", r.singly[exchange.Futures]-e.nowMS)
+		}
+	}
+}

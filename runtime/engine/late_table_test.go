@@ -1,0 +1,289 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"botd/exchange"
+)
+
+// reader is a round of an engine whose symbols were all read, with nothing under way.
+func reader(t testing.TB) (*world, *round) {
+	t.Helper()
+	w := settled(t)
+	r := w.engine.round
+	clear(r.took)
+	clear(w.engine.calls)
+	r.reading, r.answered, r.overdue = reading{phase: phaseLists, lateMS: never}, 0, nil
+	w.out.Reset()
+	return w, r
+}
+
+// asksOrders has the round ask for the open orders of futures, and returns the call's id.
+func (r *round) asksOrders() int64 {
+	r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenOrders})
+	return r.nextCall
+}
+
+// TestHowLongARoundWaitsForARead: twice as long as the last one took, a second at least, ten at most; it is repeated after half as long again, four
+// tenths of a second at least. One that failed is waited for no longer than any other.
+func TestHowLongARoundWaitsForARead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ took, waits, repeats int64 }{
+		{0, 1_000, 400}, {200, 1_000, 400}, {267, 1_000, 400}, {268, 1_000, 402}, {500, 1_000, 750}, {501, 1_002, 751}, {4_999, 9_998, 7_498},
+		{6_000, 10_000, 9_000},
+	} {
+		_, r := reader(t)
+		of := exchange.FuturesOpenOrders
+		r.noteDuration(&purpose{of: of, sentMS: r.nowMS - c.took}, &EventAnswer{})
+		if r.patience(of) != c.waits || r.repeatAfterMS(of) != c.repeats || r.answered != r.nowMS-c.took {
+			t.Errorf("one took %d ms: want the next awaited for %d and repeated after %d, have %d and %d", c.took, c.waits, c.repeats, r.patience(of),
+				r.repeatAfterMS(of))
+		}
+		id := r.asksOrders()
+		if p := r.calls[id]; p.dueMS != r.nowMS+c.waits || p.repeated || r.reading.lateMS != r.nowMS+min(c.waits, c.repeats) || r.reading.pending != 1 {
+			t.Errorf("one took %d ms: want attention to the next after %d ms, have %d", c.took, min(c.waits, c.repeats), r.reading.lateMS-r.nowMS)
+		}
+		if r.noteDuration(&purpose{of: of, sentMS: r.nowMS - c.took}, &EventAnswer{Err: errors.New("broken")}); r.patience(of) != 1_000 {
+			t.Errorf("after a failure: want a second, have %d", r.patience(of))
+		}
+		if r.noteDuration(&purpose{of: of, sentMS: r.nowMS - 9_000}, &EventAnswer{}); r.answered != r.nowMS-c.took {
+			t.Errorf("want the latest that was answered to stay noted, have %d", r.nowMS-r.answered)
+		}
+	}
+}
+
+// TestWhatBecomesOfAReadThatIsNotAnswered: it is sent once more where one that was sent no earlier has been answered, and given up for its round
+// when its time is over.
+func TestWhatBecomesOfAReadThatIsNotAnswered(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		afterMS   int64
+		overtaken bool
+		sent      int // of it in all
+		late      int
+		nextMS    int64 // when it needs attention next, from the first; -1 for never
+	}{
+		{"it is early", 399, true, 1, 0, 400},
+		{"it is to be repeated", 400, true, 2, 0, 1_000},
+		{"everything is slow", 400, false, 1, 0, 1_000},
+		{"everything is slow, a moment before its time", 999, false, 1, 0, 1_000},
+		{"its time is over", 1_000, false, 1, 1, -1},
+		{"its time is over, and others were answered", 1_000, true, 1, 1, -1},
+	} {
+		w, r := reader(t)
+		began, id := r.nowMS, r.asksOrders()
+		if c.overtaken {
+			r.answered = began
+		}
+		w.engine.nowMS += c.afterMS
+		r.reading.version = 1
+		if r.proceed() {
+			t.Errorf("%s: want the round not complete", c.name)
+		}
+		sent := 0
+		for i := range w.out.Calls {
+			if w.out.Calls[i].Request.Operation == exchange.FuturesOpenOrders {
+				sent++
+			}
+		}
+		late := len(r.reading.late)
+		if sent != c.sent || r.calls[id].late != (c.late == 1) || late != c.late || r.calls[id].repeated != (c.sent == 2) {
+			t.Errorf("%s: want it sent %d times, late %d, have %d, %d", c.name, c.sent, c.late, sent, late)
+		}
+		if want := began + c.nextMS; c.nextMS >= 0 && r.reading.lateMS != want {
+			t.Errorf("%s: want attention to it after %d ms, have %d", c.name, c.nextMS, r.reading.lateMS-began)
+		}
+		if c.late == 1 && (r.reading.phase == phaseLists || !slices.Contains(r.reading.snapshot.Unread, wholeMarket)) {
+			t.Errorf("%s: want the round to go on, and nothing concluded of its market, have %+v", c.name, r.reading)
+		}
+	}
+}
+
+// TestAReadThatWasSentTwiceIsAnsweredOnce: the first answer counts, and one that fails is made good by the other.
+func TestAReadThatWasSentTwiceIsAnsweredOnce(t *testing.T) {
+	t.Parallel()
+	for _, fails := range []bool{false, true} {
+		w, r := reader(t)
+		id := r.asksOrders()
+		r.answered = r.nowMS
+		w.engine.nowMS += 400
+		r.proceed()
+		again := r.nextCall
+		if again != id+1 || r.reading.pending != 1 || r.calls[again].sentMS != w.engine.nowMS || !r.calls[again].repeated {
+			t.Fatalf("want it sent twice and waited for once, have %+v", r.calls)
+		}
+		answer := &EventAnswer{CallID: id, Answer: exchange.Answer{Operation: exchange.FuturesOpenOrders, Orders: exchange.FetchedOf[exchange.Order](nil)}}
+		if fails {
+			answer = &EventAnswer{CallID: id, Err: errors.New("broken")}
+		}
+		w.engine.answer(answer)
+		if _, out := r.calls[again]; out != fails || r.reading.snapshot.FuturesOrders.Done() == fails || len(r.reading.failures) != 0 ||
+			(r.reading.phase == phaseLists) != fails {
+			t.Errorf("the first fails %t: want the other awaited %t, have %+v", fails, fails, r.reading)
+		}
+		if !fails {
+			continue
+		}
+		w.engine.answer(&EventAnswer{CallID: again, Err: errors.New("broken")})
+		if len(r.reading.failures) != 1 || r.reading.phase != 0 {
+			t.Errorf("both failed: want the round ended, have %+v", r.reading)
+		}
+	}
+}
+
+// TestHowManyOfTheSameReadAreOut: a late one is asked for again, with less patience, until four are out; then the round does without.
+func TestHowManyOfTheSameReadAreOut(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		late   int
+		other  func(p *purpose) // what the late ones ask otherwise; nil for nothing
+		waits  int64            // ms; -1 where it is not sent
+		missed int
+	}{
+		{0, nil, 1_000, 0}, {1, nil, 400, 0}, {3, nil, 400, 0}, {4, nil, -1, 1}, {5, nil, -1, 1},
+		{4, func(p *purpose) { p.of = exchange.FuturesOpenPositions }, 1_000, 0},
+		{4, func(p *purpose) { p.kind = callOrder }, 1_000, 0},
+		{4, func(p *purpose) { p.orderID = 5 }, 1_000, 0},
+		{4, func(p *purpose) { p.before = true }, 1_000, 0},
+		{4, func(p *purpose) { p.late = false }, 1_000, 0},
+	} {
+		w, r := reader(t)
+		for range c.late {
+			p := purpose{kind: callRound, of: exchange.FuturesOpenOrders, late: true, sentMS: r.nowMS - 5_000}
+			if c.other != nil {
+				c.other(&p)
+			}
+			r.begin(p)
+		}
+		id := r.asksOrders()
+		p, sent := r.calls[id]
+		sent = sent && len(w.out.Calls) == 1
+		if sent != (c.waits >= 0) || sent && (p.dueMS != r.nowMS+c.waits || p.repeated != (c.waits == 400)) || len(r.reading.late) != c.missed {
+			t.Errorf("%d are late: want it awaited for %d ms, have it sent %t, %d ms", c.late, c.waits, sent, p.dueMS-r.nowMS)
+		}
+	}
+}
+
+// TestAReadThatHangsIsGivenUpAfterTenSeconds, and what failed between two rounds counts in the next one.
+func TestAReadThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		late  bool
+		agoMS int64
+		kind  callKind
+		of    exchange.Operation
+		given bool
+		want  string // failures
+	}{
+		{"it hangs", true, 10_000, callRound, exchange.FuturesOpenOrders, true, "[futures: no answer for 10 s]"},
+		{"not for long", true, 9_999, callRound, exchange.FuturesOpenOrders, false, "[]"},
+		{"its round still waits", false, 10_000, callRound, exchange.FuturesOpenOrders, false, "[]"},
+		{"a list of prices", true, 10_000, callTickers, exchange.FuturesTickers, true, "[]"},
+	} {
+		_, r := reader(t)
+		id := r.begin(purpose{kind: c.kind, of: c.of, late: c.late, sentMS: r.nowMS - c.agoMS})
+		twin := r.begin(purpose{kind: c.kind, of: c.of, late: c.late, sentMS: r.nowMS})
+		r.took[c.of] = 3_000
+		r.giveUpLate()
+		_, out := r.calls[id]
+		_, twinOut := r.calls[twin]
+		have := []string{}
+		for _, f := range r.reading.failures {
+			have = append(have, fmt.Sprintf("%s: %s", f.of.Market, f.err.(*exchange.Unavailable).Reason))
+		}
+		if out == c.given || twinOut == c.given || fmt.Sprint(have) != c.want || (r.took[c.of] == 0) != c.given {
+			t.Errorf("%s: want it given up %t with its copies, failures %s, have %t, %v", c.name, c.given, c.want, !out, have)
+		}
+		if singly := r.singly[exchange.Futures] == r.nowMS+listAgainMS; singly != (c.kind == callTickers) {
+			t.Errorf("%s: want single tickers read %t", c.name, c.kind == callTickers)
+		}
+	}
+	_, r := reader(t)
+	r.overdue = []failure{{bitcoin, errLate}, {bitcoin, errLate}}
+	if r.giveUpLate(); len(r.reading.failures) != 1 || r.reading.failures[0].of != bitcoin || r.overdue != nil {
+		t.Errorf("want what failed between two rounds counted once, have %+v", r.reading.failures)
+	}
+}
+
+// TestWhatAnAnswerThatCameTooLateSays: how long such a read takes, and what it failed with: in the round under way, else in the next.
+func TestWhatAnAnswerThatCameTooLateSays(t *testing.T) {
+	t.Parallel()
+	broken, refusal := errors.New("broken"), &exchange.Refusal{Status: 404, Message: "none"}
+	for _, c := range []struct {
+		name            string
+		p               purpose
+		err             error
+		underWay        bool
+		overdue, failed int
+		singly          bool
+	}{
+		{"it came", purpose{kind: callRound, of: exchange.FuturesOpenOrders}, nil, true, 0, 0, false},
+		{"it failed in a round", purpose{kind: callRound, of: exchange.FuturesOpenOrders}, broken, true, 0, 1, false},
+		{"it failed between rounds", purpose{kind: callRound, of: exchange.FuturesOpenOrders}, broken, false, 1, 0, false},
+		{"there is no such order", purpose{kind: callOrder, of: exchange.FuturesOrder, orderID: 5}, refusal, true, 0, 0, false},
+		{"there is no such list", purpose{kind: callRound, of: exchange.FuturesOpenOrders}, refusal, true, 0, 1, false},
+		{"a list of prices came", purpose{kind: callTickers, of: exchange.FuturesTickers}, nil, true, 0, 0, false},
+		{"a list of prices failed", purpose{kind: callTickers, of: exchange.FuturesTickers}, broken, true, 0, 0, true},
+	} {
+		w, r := reader(t)
+		if !c.underWay {
+			r.reading.phase = 0
+		}
+		r.roundMS = never
+		c.p.sentMS, c.p.late = w.engine.nowMS-3_000, true
+		w.engine.calls[900] = c.p
+		w.engine.answer(&EventAnswer{CallID: 900, Err: c.err})
+		failed := c.overdue+c.failed > 0
+		if len(r.overdue) != c.overdue || len(r.reading.failures) != c.failed || (r.took[c.p.of] == 3_000) != (c.err == nil) || (r.roundMS == never) != failed {
+			t.Errorf("%s: want %d failures noted for the next round and %d in this one, have %d and %d", c.name, c.overdue, c.failed, len(r.overdue),
+				len(r.reading.failures))
+		}
+		if singly := r.singly[exchange.Futures] != 0; singly != c.singly || r.reading.pending != 0 {
+			t.Errorf("%s: want single tickers read %t", c.name, c.singly)
+		}
+	}
+}
+
+// TestARoundThatIsAbandonedBeginsAgain: answers to what it asked reach nobody, those of others do.
+func TestARoundThatIsAbandonedBeginsAgain(t *testing.T) {
+	t.Parallel()
+	for _, underWay := range []bool{true, false} {
+		w, r := reader(t)
+		r.asksOrders()
+		other := r.begin(purpose{kind: callCandles})
+		r.overdue, r.roundMS = []failure{{bitcoin, errLate}}, never
+		if !underWay {
+			r.reading.phase = 0
+		}
+		r.abandonRound()
+		_, stays := r.calls[other]
+		if have := len(r.calls) == 1 && len(r.overdue) == 0 && r.roundMS == w.engine.nowMS && !r.inProgress(); have != underWay || !stays {
+			t.Errorf("under way %t: have %d calls, %d overdue, a round in %d ms", underWay, len(r.calls), len(r.overdue), r.roundMS-w.engine.nowMS)
+		}
+	}
+}
+
+// TestWhatARoundHasMoved: what any strategy holds, more or less.
+func TestWhatARoundHasMoved(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		before, now [2]exchange.Quantity
+		want        bool
+	}{{[2]exchange.Quantity{1, 2}, [2]exchange.Quantity{1, 2}, false}, {[2]exchange.Quantity{1, 2}, [2]exchange.Quantity{1, 3}, true},
+		{[2]exchange.Quantity{1, 2}, [2]exchange.Quantity{0, 2}, true}} {
+		b := valued(t, 2, 0)
+		r := &round{base: b}
+		for i, leg := range b.legs {
+			leg.symbol.Position = c.now[i]
+			r.before = append(r.before, symbolBefore{position: c.before[i]})
+		}
+		if have := r.moved(); have != c.want {
+			t.Errorf("%v to %v: want it moved %t, have %t", c.before, c.now, c.want, have)
+		}
+	}
+}

@@ -1,0 +1,363 @@
+package engine
+
+import (
+	"fmt"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/risk"
+)
+
+// resulted makes what says what each strategy made, over a futures account of 1,000 USDT and, where asked for, a spot wallet of 500.
+func resulted(t *testing.T, futures, spot int) *results {
+	t.Helper()
+	b := valued(t, futures, spot)
+	r := &results{base: b, limits: &limits{base: b}, accounting: &accounting{base: b}, following: true}
+	r.limits.accounting = r.accounting
+	for _, leg := range b.legs {
+		leg.state, leg.symbol.Read, leg.symbol.Mark = b.book.Strategy(leg.config.Name), true, leg.symbol.Last
+	}
+	return r
+}
+
+// resultOf has a strategy have made that much, in a position of so many steps, after so many that lost.
+func (r *results) resultOf(leg *leg, made int64, position exchange.Quantity, losses int) {
+	r.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Result{Result: exchange.AmountOf(made), Position: position,
+		Losses: losses, Trip: exchange.AmountOf(5)}})
+}
+
+// fills has a strategy's futures order have filled.
+func (r *results) fills(leg *leg, quantity exchange.Quantity) {
+	id := r.book.NextClientOrderID("t")
+	order := exchange.NewOrder{Market: exchange.Futures, Symbol: leg.symbol.Key().Name, Side: exchange.Buy, Quantity: quantity, ClientOrderID: id}
+	r.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), ClientOrderID: id,
+		Body: record.Sending{Order: order, Purpose: placement.Entry}})
+	r.record(record.Record{ClientOrderID: id, Body: record.Ended{State: placement.Filled, Filled: quantity}})
+}
+
+// TestWhatAFillClosedBrought, by the last price: the part of the position that was, and no more than that where it was turned over.
+func TestWhatAFillClosedBrought(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		was, now  exchange.Quantity // steps of a thousandth, at 100 USDT
+		entry     int64
+		want      string
+		withPrice exchange.Price
+	}{
+		{"all of a long one", 1_000, 0, 90, "10", 100e8}, {"half of a long one", 1_000, 500, 90, "5", 100e8},
+		{"all of a short one", -1_000, 0, 90, "-10", 100e8}, {"half of a short one", -1_000, -500, 90, "-5", 100e8},
+		{"it grew", 1_000, 1_500, 90, "0", 100e8}, {"a short one grew", -1_000, -1_500, 90, "0", 100e8}, {"it stayed", 1_000, 1_000, 90, "0", 100e8},
+		{"it was turned over", 1_000, -500, 90, "10", 100e8}, {"a short one was turned over", -1_000, 500, 90, "-10", 100e8},
+		{"there was none", 0, 1_000, 90, "0", 100e8}, {"there was none, and a short one is", 0, -1_000, 90, "0", 100e8},
+		{"its entry is not known", 1_000, 0, 0, "0", 100e8},
+	} {
+		r := resulted(t, 1, 0)
+		one := r.legs[0]
+		r.resultOf(one, 0, c.was, 0)
+		one.entry, one.symbol.Position = exchange.AmountOf(c.entry), c.now
+		if have := r.estimate(one).String(); have != c.want {
+			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhatEndsATrip: a position that is closed or turned over, by what it made since it began; on spot also one that is too small to be sold. A
+// streak is counted of the strategy, and of the account where a limit of it watches results.
+func TestWhatEndsATrip(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		spot     bool
+		was, now exchange.Quantity
+		made     int64
+		want     string // result, trip's begin, position, losses; the account's losses
+		records  int
+	}{
+		{"nothing happened", false, 10, 10, 0, "20 5 10 2 / 2", 0},
+		{"it made something", false, 10, 10, 7, "27 5 10 2 / 2", 1},
+		{"it grew", false, 10, 20, -1, "19 5 20 2 / 2", 1},
+		{"it began", false, 0, 10, -1, "19 20 10 2 / 2", 1},
+		{"it ended with a loss", false, 10, 0, -16, "4 4 0 3 / 3", 2},
+		{"it ended with a gain", false, 10, 0, -14, "6 6 0 0 / 0", 2},
+		{"it ended with neither", false, 10, 0, -15, "5 5 0 2 / 2", 2},
+		{"it was turned over with a loss", false, 10, -10, -16, "4 4 -10 3 / 3", 2},
+		{"a short one was turned over with a gain", false, -10, 10, 1, "21 21 10 0 / 0", 2},
+		{"on spot too little is left to be sold", true, 1_000, 4_999, -16, "4 4 0 3 / 3", 2},
+		{"on spot enough is left to be sold", true, 1_000, 5_000, -16, "4 5 5000 2 / 2", 1},
+	} {
+		r := resulted(t, 1, 1)
+		r.config.Limits = risk.Limits{MaxLosingStreak: 9, CoolDownMS: 60_000}
+		one := r.legs[map[bool]int{true: 1}[c.spot]]
+		r.resultOf(one, 20, c.was, 2)
+		r.record(record.Record{Body: record.Accounted{Wallet: exchange.AmountOf(1_000), Losses: 2}})
+		r.fills(r.legs[0], 3)
+		one.symbol.Position = c.now
+		before := len(r.unwritten)
+		r.result(one, exchange.AmountOf(c.made))
+		w := r.book.Watch(one.config.Name)
+		have := fmt.Sprint(w.Result().Result, " ", w.Result().Trip, " ", w.Result().Position, " ", w.Losses(), " / ", r.book.Watch("").Losses())
+		if have != c.want || len(r.unwritten)-before != c.records || r.book.Watch(r.legs[0].config.Name).Traded() != 3 {
+			t.Errorf("%s: want %s in %d records, and what was traded kept, have %s in %d", c.name, c.want, c.records, have, len(r.unwritten)-before)
+		}
+	}
+	// The first result says what the account had without it.
+	r := resulted(t, 1, 0)
+	one := r.legs[0]
+	one.symbol.Position, one.symbol.EntryPrice = 1_000, exchange.AmountOf(90)
+	r.result(one, exchange.Amount{})
+	if have := r.book.Watch(one.config.Name); !have.Known() || have.Result().Base != r.equity(exchange.Futures).Sub(exchange.AmountOf(10)) ||
+		have.Result().Position != 1_000 {
+		t.Errorf("want the account's equity without its own part, have %+v of %s", have.Result(), r.equity(exchange.Futures))
+	}
+	if r.own(one) != r.equity(exchange.Futures) {
+		t.Errorf("want its equity to be the account's, have %s", r.own(one))
+	}
+}
+
+// TestAStreakThatIsTooLongKeepsEntriesBack and begins again, of the account and of a strategy each; what was traded since the wallet was accounted
+// for stays unaccounted.
+func TestAStreakThatIsTooLongKeepsEntriesBack(t *testing.T) {
+	t.Parallel()
+	for losses, breaches := range map[int]int{2: 0, 3: 1, 4: 1} {
+		r := resulted(t, 1, 0)
+		one := r.legs[0]
+		limits := risk.Limits{MaxLosingStreak: 3, CoolDownMS: 60_000}
+		r.config.Limits, one.config.Limits = limits, limits
+		r.resultOf(one, 20, 10, losses)
+		r.record(record.Record{Body: record.Accounted{Wallet: exchange.AmountOf(1_000), Losses: losses}})
+		r.fills(one, 3)
+		r.roundMS = never
+		r.coolAll()
+		for name, w := range map[string]*account.Watch{"the account": r.book.Watch(""), "the strategy": r.book.Watch(one.config.Name)} {
+			left := losses
+			if breaches > 0 {
+				left = 0
+			}
+			if len(w.Breaches()) != breaches || w.Losses() != left || breaches > 0 && w.Breaches()[0].UntilMS != r.nowMS+60_000 {
+				t.Errorf("%s, %d losses: want %d breaches, have %+v, %d losses", name, losses, breaches, w.Breaches(), w.Losses())
+			}
+		}
+		if w := r.book.Watch(one.config.Name); w.Traded() != 3 || w.Result().Result != exchange.AmountOf(20) ||
+			r.book.Watch("").Wallet() != exchange.AmountOf(1_000) {
+			t.Errorf("%d losses: want all else kept, have %+v, %d", losses, w.Result(), w.Traded())
+		}
+	}
+}
+
+// TestHowLongTheMoneyOfFuturesIsAwaited: until the wallet has stood still for as long as a read may be old since the last fill, and a minute at most.
+func TestHowLongTheMoneyOfFuturesIsAwaited(t *testing.T) {
+	t.Parallel()
+	const now = 1_767_225_600_000
+	for _, c := range []struct {
+		name        string
+		with        func(r *results, s *reconcile.Snapshot)
+		waits       bool
+		outstanding int64 // since when, ago; -1 for not
+	}{
+		{"nothing is due", nil, false, -1},
+		{"it traded", func(r *results, _ *reconcile.Snapshot) { r.fills(r.legs[0], 3) }, true, 0},
+		{"the wallet is another", func(r *results, _ *reconcile.Snapshot) { r.book.Account.WalletBalance = exchange.AmountOf(990) }, true, 0},
+		{"it stood still", func(r *results, _ *reconcile.Snapshot) { r.fills(r.legs[0], 3); r.walletMS = now - 1_001 }, false, -1},
+		{"it stood still for a moment less", func(r *results, _ *reconcile.Snapshot) { r.fills(r.legs[0], 3); r.walletMS = now - 1_000 }, true, 0},
+		{"a fill was learned of since", func(r *results, _ *reconcile.Snapshot) {
+			r.fills(r.legs[0], 3)
+			r.walletMS, r.accounting.futures.tradedMS = now-5_000, now-1_000
+		}, true, 0},
+		{"it seems to come from outside beside a trade", func(r *results, _ *reconcile.Snapshot) {
+			r.fills(r.legs[0], 3)
+			r.walletMS, r.accounting.futures.flow = now-5_000, exchange.AmountOf(40)
+		}, true, 0},
+		{"it is waited for already", func(r *results, _ *reconcile.Snapshot) { r.fills(r.legs[0], 3); r.outstandingMS = now - 59_999 }, true, 59_999},
+		{"it was waited for a minute", func(r *results, _ *reconcile.Snapshot) { r.fills(r.legs[0], 3); r.outstandingMS = now - 60_000 }, false, -1},
+		{"it cannot be read", func(r *results, s *reconcile.Snapshot) {
+			r.fills(r.legs[0], 3)
+			r.outstandingMS, s.Account = now-60_000, nil
+		}, true, 0},
+		{"positions cannot be read", func(r *results, s *reconcile.Snapshot) {
+			r.fills(r.legs[0], 3)
+			r.walletMS, s.Positions = now-5_000, exchange.Fetched[exchange.Position]{}
+		}, true, 0},
+		{"in a backtest", func(r *results, _ *reconcile.Snapshot) { r.fills(r.legs[0], 3); r.config.Feed = true }, false, -1},
+	} {
+		r := resulted(t, 1, 0)
+		r.config.Settle.StalenessMS = 1_000
+		r.record(record.Record{Body: record.Accounted{Wallet: exchange.AmountOf(1_000)}})
+		s := &reconcile.Snapshot{BeganMS: r.nowMS, Account: &exchange.MarginAccount{}, Positions: exchange.FetchedOf[exchange.Position](nil)}
+		r.wallet, r.walletMS = exchange.AmountOf(1_000), r.nowMS
+		if c.with != nil {
+			c.with(r, s)
+		}
+		waits := r.waits(s)
+		since := int64(-1)
+		if r.outstandingMS != 0 {
+			since = r.nowMS - r.outstandingMS
+		}
+		if waits != c.waits || since != c.outstanding {
+			t.Errorf("%s: want it awaited %t, since %d ms, have %t, %d", c.name, c.waits, c.outstanding, waits, since)
+		}
+		if moved := r.book.Account.WalletBalance == exchange.AmountOf(990); moved && (r.wallet != exchange.AmountOf(990) || r.walletMS != s.BeganMS) {
+			t.Errorf("%s: want the new wallet noted, have %s at %d", c.name, r.wallet, r.walletMS)
+		}
+	}
+}
+
+// TestWhatIsAccountedFor: once the money stands, the wallet, in a record where it is another or a strategy traded.
+func TestWhatIsAccountedFor(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		with    func(r *results)
+		want    string // what the two made, the wallet accounted for
+		records int    // of the account
+	}{
+		{"nothing happened", func(*results) {}, "0 0 1000", 0},
+		{"the first time", func(r *results) { r.book = reconcile.NewBook(placement.Settle{}); r.book.AccountMS = 1 }, "0 0 0", 1},
+		{"the wallet is another", func(r *results) { r.book.Account.WalletBalance = exchange.AmountOf(990); r.fills(r.legs[0], 3) }, "-10 0 990", 1},
+		{"it traded for nothing", func(r *results) { r.fills(r.legs[0], 3) }, "0 0 1000", 1},
+		{"nobody follows results", func(r *results) { r.book.Account.WalletBalance, r.following = exchange.AmountOf(990), false }, "0 0 1000", 0},
+		{"the wallet was not read yet", func(r *results) { r.book.Account.WalletBalance, r.book.AccountMS = exchange.AmountOf(990), 0 }, "0 0 1000", 0},
+		{"money came from outside", func(r *results) {
+			r.book.Account.WalletBalance, r.accounting.futures.flow = exchange.AmountOf(1_040), exchange.AmountOf(40)
+		}, "0 0 1000", 0},
+	} {
+		r := resulted(t, 2, 0)
+		r.config.Feed = true
+		r.record(record.Record{Body: record.Accounted{Wallet: exchange.AmountOf(1_000), Losses: 2}})
+		for _, leg := range r.legs {
+			r.resultOf(leg, 0, 0, 0)
+		}
+		c.with(r)
+		for _, leg := range r.legs {
+			leg.symbol.EntryPrice = exchange.AmountOf(77)
+		}
+		before := len(r.unwritten)
+		r.attribute(&reconcile.Snapshot{})
+		records := 0
+		for _, one := range r.unwritten[before:] {
+			if body, is := one.Body.(record.Accounted); is && (body.Losses == 2 || c.name == "the first time") && !body.Keeps {
+				records++
+			}
+		}
+		have := fmt.Sprint(r.book.Watch(r.legs[0].config.Name).Result().Result, " ", r.book.Watch(r.legs[1].config.Name).Result().Result, " ",
+			r.book.Watch("").Wallet())
+		if have != c.want || records != c.records {
+			t.Errorf("%s: want %s, accounted for %d times, have %s, %d", c.name, c.want, c.records, have, records)
+		}
+		if followed := r.following && r.book.AccountMS != 0; (r.legs[0].entry == exchange.AmountOf(77)) != followed {
+			t.Errorf("%s: want the entry price noted %t, have %s", c.name, followed, r.legs[0].entry)
+		}
+	}
+}
+
+// TestWhoNeedsTheResultsOfStrategies: a limit that follows them, of the account or a strategy, and the ledger.
+func TestWhoNeedsTheResultsOfStrategies(t *testing.T) {
+	t.Parallel()
+	streak, drawdown := risk.Limits{MaxLosingStreak: 3}, risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(5)}}
+	for _, c := range []struct {
+		name             string
+		account, own     risk.Limits
+		ledger           bool
+		follows, watches bool
+	}{
+		{name: "nobody"}, {name: "the ledger", ledger: true, follows: true, watches: true},
+		{name: "a streak of the account", account: streak, follows: true, watches: true},
+		{name: "a drawdown of the account", account: drawdown, watches: true},
+		{name: "a streak of a strategy", own: streak, follows: true, watches: true},
+		{name: "a drawdown of a strategy", own: drawdown, follows: true, watches: true},
+		{name: "another limit", account: risk.Limits{MaxLeverage: 3}, own: risk.Limits{MaxLeverage: 3}},
+	} {
+		r := resulted(t, 2, 0)
+		r.config.Limits, r.config.Ledger = c.account, c.ledger
+		r.legs[1].config.Limits, r.legs[1].limits = c.own, c.own
+		if have := r.follows(); have != c.follows {
+			t.Errorf("%s: want results followed %t, have %t", c.name, c.follows, have)
+		}
+		rules := &ruleset{base: r.base, limits: r.limits, results: r, written: c.account}
+		rules.enforce()
+		if r.following != c.follows || r.limits.watching != c.watches {
+			t.Errorf("%s: want results followed %t and limits watched %t, have %t, %t", c.name, c.follows, c.watches, r.following, r.limits.watching)
+		}
+	}
+}
+
+// TestWhatAPositionAddsToAStrategysEquity: on futures what it has made, on spot its value; the strategy's own part where others hold some, and what
+// it has closed as long as the money for that is awaited.
+func TestWhatAPositionAddsToAStrategysEquity(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		spot bool
+		with func(r *results, one *leg)
+		want string
+	}{
+		{"none", false, func(*results, *leg) {}, "0"},
+		{"a long one", false, func(_ *results, one *leg) { one.symbol.Position = 1_000 }, "10"},
+		{"a step of it", false, func(_ *results, one *leg) { one.symbol.Position = 1 }, "0.01"},
+		{"a short one", false, func(_ *results, one *leg) { one.symbol.Position = -1_000 }, "-10"},
+		{"without rules", false, func(_ *results, one *leg) { one.symbol.Position, one.symbol.Rules = 1_000, nil }, "0"},
+		{"its money is awaited", false, func(r *results, one *leg) {
+			r.resultOf(one, 0, 500, 0)
+			one.waits, one.entry = true, exchange.AmountOf(80)
+		}, "10"},
+		{"its money is awaited, and its entry is not known", false, func(r *results, one *leg) {
+			r.resultOf(one, 0, 500, 0)
+			one.waits = true
+		}, "0"},
+		{"others hold a part", false, func(r *results, one *leg) {
+			r.record(record.Record{Symbol: one.symbol.Key(), Body: record.Adopted{Quantity: 300}})
+			r.record(record.Record{Symbol: one.symbol.Key(), Body: record.Ignored{Quantity: 700}})
+			one.symbol.Position = 300
+		}, "3"},
+		{"on spot", true, func(_ *results, one *leg) { one.symbol.Position, one.symbol.EntryPrice = 100_000, exchange.Amount{} }, "100"},
+	} {
+		r := resulted(t, 1, 1)
+		one := r.legs[map[bool]int{true: 1}[c.spot]]
+		one.symbol.EntryPrice = exchange.AmountOf(90)
+		c.with(r, one)
+		if have := r.worth(one).String(); have != c.want {
+			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhatSpotFillsBrought: what was sold at its price less what was bought, with the fee of a sale, and of a purchase too where it is paid in the
+// quote asset; at the last price where the fill's is not known.
+func TestWhatSpotFillsBrought(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		sides     []exchange.Side
+		price     int64
+		quoteFees bool
+		want      string
+	}{
+		{"nothing", nil, 90, false, "0"},
+		{"a purchase", []exchange.Side{exchange.Buy}, 90, false, "-90"},
+		{"a purchase that pays its fee in the quote asset", []exchange.Side{exchange.Buy}, 90, true, "-90.09"},
+		{"a sale", []exchange.Side{exchange.Sell}, 90, false, "89.91"},
+		{"both", []exchange.Side{exchange.Buy, exchange.Sell}, 90, false, "-0.09"},
+		{"at a price that is not known", []exchange.Side{exchange.Sell}, 0, false, "99.9"},
+	} {
+		r := resulted(t, 0, 1)
+		one := r.legs[0]
+		r.config.TakerFee, r.config.QuoteFees = exchange.RateOne/1_000, c.quoteFees
+		r.resultOf(one, 0, 0, 0)
+		for _, side := range c.sides {
+			id := r.book.NextClientOrderID("t")
+			order := exchange.NewOrder{Market: exchange.Spot, Symbol: coin.Name, Side: side, Quantity: 100_000, ClientOrderID: id}
+			about := func(body record.Body) {
+				r.record(record.Record{Strategy: one.config.Name, Symbol: coin, ClientOrderID: id, Body: body})
+			}
+			about(record.Sending{Order: order, Purpose: placement.Entry})
+			about(record.Ended{OrderID: 5, State: placement.Filled, Filled: 100_000, Price: exchange.AmountOf(c.price)})
+		}
+		if have := r.cash(one).String(); have != c.want {
+			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
+		}
+	}
+}

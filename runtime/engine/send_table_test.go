@@ -1,0 +1,229 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/risk"
+	"botd/strategy"
+)
+
+// TestWhatTheKillSwitchCallsBack: an exit that was handed out a second ago and is not answered. One that may still wait keeps the next one back, and
+// so does one that left less than two seconds ago.
+func TestWhatTheKillSwitchCallsBack(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name             string
+		purpose          placement.Purpose
+		sentMS, leftMS   int64 // ago; it waits for its record where it has not left
+		recalled         string
+		answered         bool
+		recalls, mayWait bool
+	}{
+		{"sent less than a second ago", placement.Exit, 999, 999, "", false, false, false},
+		{"sent a second ago", placement.Exit, 1_000, 1_000, "", false, true, true},
+		{"handed out less than a second ago", placement.Exit, 5_000, 999, "", false, false, true},
+		{"it waits for its record", placement.Exit, 1_000, -1, "", false, false, true},
+		{"called back, and young", placement.Exit, 5_000, 1_999, "before", false, false, true},
+		{"called back, and left two seconds ago", placement.Exit, 5_000, 2_000, "before", false, false, false},
+		{"an opening", placement.Entry, 5_000, 5_000, "", false, false, false},
+		{"answered", placement.Exit, 5_000, 5_000, "", true, false, false},
+	} {
+		w := settled(t)
+		s := w.engine.sender
+		w.now = w.engine.nowMS - c.sentMS
+		id := w.sends(c.purpose)
+		if c.answered {
+			w.acknowledged(id, 5)
+		}
+		call := int64(0)
+		if c.leftMS >= 0 {
+			call = w.engine.begin(purpose{kind: callPlace, clientID: id, leftMS: w.engine.nowMS - c.leftMS, recalled: c.recalled})
+		}
+		w.engine.begin(purpose{kind: callCancel, clientID: id, leftMS: w.engine.nowMS})
+		w.out.Reset()
+		waits := s.recallLate(bitcoin)
+		if recalls := slices.Equal(w.out.Recalls, []int64{call}); waits != c.mayWait || recalls != c.recalls {
+			t.Errorf("%s: want it called back %t, the next one kept back %t, have %v, %t", c.name, c.recalls, c.mayWait, w.out.Recalls, waits)
+		}
+		if c.recalls && w.engine.calls[call].recalled != "it is sent again by the kill switch" {
+			t.Errorf("%s: want the reason noted, have %+v", c.name, w.engine.calls[call])
+		}
+	}
+}
+
+// TestWhatWithdrawsAnOrderWhoseRecordWasLate: its time to live, a stop of botd, and, where it opens, any declared state that began meanwhile.
+func TestWhatWithdrawsAnOrderWhoseRecordWasLate(t *testing.T) {
+	t.Parallel()
+	halt := func(w *world, _ *queued) {
+		w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause}})
+	}
+	for _, c := range []struct {
+		name        string
+		with        func(w *world, q *queued)
+		entry, exit string // why it does not go, beginning so; empty where it goes
+	}{
+		{"nothing", func(*world, *queued) {}, "", ""},
+		{"botd has stopped", func(w *world, _ *queued) { w.engine.halts.stopped = true }, "botd is stopping", "botd is stopping"},
+		{"botd cancels and stops", func(w *world, _ *queued) { w.engine.halts.closing = record.LevelCancel }, "botd is stopping", ""},
+		{"at the end of its time", func(w *world, q *queued) { q.call.DeadlineMS = w.engine.nowMS }, "", ""},
+		{"its time is over", func(w *world, q *queued) { q.call.DeadlineMS = w.engine.nowMS - 1 }, "its time to live had passed",
+			"its time to live had passed"},
+		{"a halt", halt, "trading was halted meanwhile", ""},
+		{"the breaker", func(w *world, _ *queued) {
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Breaker{UntilMS: w.now + 1_000}})
+		}, "the breaker was tripped meanwhile", ""},
+		{"reads fail", func(w *world, _ *queued) { w.blindedOn(bitcoin, 3) }, "reads failed meanwhile", ""},
+		{"a quarantine", func(w *world, _ *queued) {
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}})
+		}, "the symbol was quarantined meanwhile", ""},
+		{"a position lacks its stop", func(w *world, _ *queued) { w.symbol().UnprotectedSinceMS = w.engine.nowMS - unprotectedAfterMS },
+			"its position is unprotected meanwhile", ""},
+		{"a read is not believed", func(w *world, _ *queued) { w.symbol().Contradicted = "a witness" }, "the position was contradicted meanwhile", ""},
+		{"another limit", func(_ *world, q *queued) { q.limitsVersion-- }, "the configuration changed meanwhile", ""},
+		{"the strategy ended", func(_ *world, q *queued) { q.intent.Strategy = "none" }, "the configuration changed meanwhile", ""},
+		{"the disk is nearly full", func(w *world, _ *queued) { w.engine.permission.low = "full" }, "the journal's disk was nearly full", ""},
+		{"a limit was passed", func(w *world, _ *queued) {
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Breach{Rule: risk.MaxDrawdown, Why: "a test"}})
+		}, "a limit was passed meanwhile", ""},
+		{"a position of the other side", func(w *world, _ *queued) { w.symbol().Position = -1 }, "a position of the other side is open meanwhile", ""},
+		{"a position of its side", func(w *world, _ *queued) { w.symbol().Position = 1 }, "", ""},
+		{"another order is not answered", func(w *world, _ *queued) { w.sends(placement.Entry) },
+			"another placement on the symbol is under way or became unknown meanwhile", ""},
+	} {
+		w := settled(t)
+		p := w.engine.permission
+		queuedFor := func(purpose placement.Purpose) *queued {
+			q := &queued{intent: *w.entry(), limitsVersion: w.engine.ruleset.limitsVersionOf("one")}
+			q.intent.Purpose, q.call.DeadlineMS = purpose, w.engine.nowMS+5_000
+			q.intent.Order.ClientOrderID = "bt-own"
+			return q
+		}
+		entry, exit := queuedFor(placement.Entry), queuedFor(placement.StopLoss)
+		c.with(w, entry)
+		if exit.call.DeadlineMS = entry.call.DeadlineMS; c.name == "another order is not answered" {
+			entry.intent.Order.ClientOrderID = w.sends(placement.Entry)
+		}
+		for purpose, want := range map[*queued]string{entry: c.entry, exit: c.exit} {
+			if have := p.withdrawn(purpose); !strings.HasPrefix(have, want) || want == "" && have != "" {
+				t.Errorf("%s: %s: want %q, have %q", c.name, purpose.intent.Purpose, want, have)
+			}
+		}
+	}
+}
+
+// TestWhetherAStrategyMayOpen: not while something declared keeps it back, nor once it failed, hangs, was removed, or is to decide again.
+func TestWhetherAStrategyMayOpen(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		with func(w *world, one *leg)
+		want bool
+	}{
+		{"nothing is against it", func(*world, *leg) {}, true},
+		{"the disk is nearly full", func(w *world, _ *leg) { w.engine.permission.low = "full" }, false},
+		{"botd stops", func(w *world, _ *leg) { w.engine.halts.closing = record.LevelCancel }, false},
+		{"it was removed", func(_ *world, one *leg) { one.config.Removed = true }, false},
+		{"it failed", func(_ *world, one *leg) { one.failed = "a bug" }, false},
+		{"it hangs", func(_ *world, one *leg) { one.question.hung = "no answer" }, false},
+		{"it is to decide again", func(_ *world, one *leg) { one.undecided = true }, false},
+		{"a limit was passed", func(w *world, _ *leg) {
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Breach{Rule: risk.MaxDrawdown, Why: "a test"}})
+		}, false},
+		{"it is halted", func(w *world, _ *leg) {
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Halt{Level: record.LevelPause}})
+		}, false},
+	} {
+		w := settled(t)
+		one := w.engine.legs[0]
+		c.with(w, one)
+		if have := w.engine.permission.mayEnter(one); have != c.want {
+			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhatIsReportedOfTheJournalsDisk: that it is nearly full, or has room again, and that its files are lost, once each.
+func TestWhatIsReportedOfTheJournalsDisk(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	p := w.engine.permission
+	for i, c := range []struct {
+		event   EventDisk
+		reports int
+		over    bool
+	}{
+		{EventDisk{}, 0, false}, {EventDisk{Why: "full"}, 1, false}, {EventDisk{Why: "fuller"}, 1, false}, {EventDisk{Why: "gone", Lost: true}, 2, false},
+		{EventDisk{Why: "gone", Lost: true}, 2, false}, {EventDisk{}, 3, true}, {EventDisk{}, 3, true},
+	} {
+		w.engine.nowMS++
+		before := p.lowMS
+		p.disk(&c.event)
+		notes := facts[NoteJournal](w.out.Notes)
+		if len(notes) != c.reports || len(notes) > 0 && (notes[len(notes)-1].Over != c.over) || p.low != c.event.Why || p.lost != c.event.Lost {
+			t.Errorf("step %d: want %d reports, the last over %t, have %+v", i, c.reports, c.over, notes)
+		}
+		if changed := p.lowMS != before; changed != (i == 1 || i == 3 || i == 5) || changed && p.lowMS != w.engine.nowMS {
+			t.Errorf("step %d: want when it changed noted, have %d", i, p.lowMS)
+		}
+	}
+}
+
+// TestWhoDecidesAgainAfterAnOpeningThatWasNeverSent: a strategy whose plan is newer than that; not after an exit, nor while botd stops.
+func TestWhoDecidesAgainAfterAnOpeningThatWasNeverSent(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		purpose placement.Purpose
+		planned int64 // the sequence of its plan, after the order's
+		with    func(w *world)
+		want    bool
+	}{
+		{"its plan is newer", placement.Entry, 1, func(*world) {}, true},
+		{"its plan is older", placement.Entry, -1, func(*world) {}, false},
+		{"an exit", placement.Exit, 1, func(*world) {}, false},
+		{"an order with a key", placement.Order, 1, func(*world) {}, false},
+		{"botd has stopped", placement.Entry, 1, func(w *world) { w.engine.halts.stopped = true }, false},
+		{"botd cancels and stops", placement.Entry, 1, func(w *world) { w.engine.halts.closing = record.LevelCancel }, false},
+	} {
+		w := settled(t, offload)
+		one := w.engine.legs[0]
+		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
+		q := queued{sequence: 50, intent: *w.entry()}
+		q.intent.Purpose, q.intent.Order.ClientOrderID = c.purpose, w.sends(c.purpose)
+		one.planned = q.sequence + c.planned
+		c.with(w)
+		w.engine.sender.neverSent(&q, "a test")
+		r := w.engine.unwritten[len(w.engine.unwritten)-1]
+		if body, is := r.Body.(record.Ended); !is || body.State != placement.Expired || body.Evidence != "a test: never sent" || one.undecided != c.want {
+			t.Errorf("%s: want it ended and the strategy asked again %t, have %+v, %t", c.name, c.want, r, one.undecided)
+		}
+	}
+	// An answer that says so comes later: by the time of the plan.
+	for after, want := range map[int64]bool{1: true, 0: false} {
+		w := settled(t, offload)
+		one := w.engine.legs[0]
+		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
+		id := w.sends(placement.Entry)
+		one.plannedMS = w.engine.nowMS + after
+		w.engine.dispatcher.placed(purpose{clientID: id, sentMS: w.engine.nowMS}, &EventAnswer{Err: &exchange.Unavailable{Reason: "too late"}})
+		if one.undecided != want {
+			t.Errorf("planned %d ms after it was sent: want it asked again %t", after, want)
+		}
+	}
+}
+
+// TestTheErrorOfACallInShort is what the exchange says, or the error.
+func TestTheErrorOfACallInShort(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{"no": &exchange.Refusal{Status: 400, Code: 7, Message: "no"}, "broken": errors.New("broken")} {
+		if have := errorText(err); have != want {
+			t.Errorf("want %q, have %q", want, have)
+		}
+	}
+}
