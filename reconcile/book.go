@@ -75,12 +75,13 @@ type observed struct {
 	walletMS   int64 // when the read of it began
 	walletRead bool  // with the newest snapshot
 	listed     map[exchange.Market]openList
-	observedMS int64  // when the snapshot under way ended
-	listsMS    int64  // when it began
-	bootMS     int64  // when this epoch began
-	changes    uint64 // of what was observed, counted
-	stale      int64  // answers older than what was known, counted
-	idsLeftOut bool   // spot lists show botd's own orders without client order ids
+	observedMS int64            // when the snapshot under way ended
+	listsMS    int64            // when it began
+	bootMS     int64            // when this epoch began
+	changes    uint64           // of what was observed, counted
+	stale      int64            // answers older than what was known, counted
+	idsLeftOut bool             // spot lists show botd's own orders without client order ids
+	names      map[int64]string // by order id: of orders on spot under this prefix that the journal does not know
 }
 
 // NewBook returns the book of an account whose journal is empty.

@@ -53,6 +53,11 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"refused_sold_again":        saleAfterARefusedOne,
 		"reported_everywhere":       lostOnAnotherSymbol,
 		"unanswered_takes_off":      func(t testing.TB) { stopNotAnswered(t, nil, 0) },
+		"equal_unnamed":             func(t testing.TB) { stopWithoutAnID(t, func(*exchange.Order) {}, true) },
+		"refused_sale_rests":        refusedSaleRests,
+		"equal_stops_stay":          func(t testing.TB) { twoEqualStops(t, 9, 9, false) },
+		"name_forgotten":            func(t testing.TB) { shownWithItsID(t, true, 10) },
+		"unnamed_stop_again":        func(t testing.TB) { stopOfAnother(t, func(*exchange.Order) {}, 0) },
 		"read_before_it_arrived":    func(t testing.TB) { readBeforeItArrived(t, 4_000, 0) },
 	})
 }

@@ -104,7 +104,7 @@ func (d *derivation) allShown() bool {
 // purchase has bought that no list shows counts as far as the wallet shows it.
 func (d *derivation) explainedOnSpot() exchange.Quantity {
 	if d.book.StandsDown() {
-		return d.symbol.heldWithTwin() - d.book.sellsUnknown(d.symbol)
+		return d.symbol.heldWithTwin() - d.book.sellsUnknown(d.symbol) - d.unnamedStops()
 	}
 	switch {
 	case d.walletDecides():
@@ -113,6 +113,17 @@ func (d *derivation) explainedOnSpot() exchange.Quantity {
 		return d.held + d.symbol.spot.presumed
 	}
 	return d.explainedByFills()
+}
+
+// unnamedStops is what stops that show no id may sell of what another botd holds: where lists leave ids out, they may be its own.
+// What protects is not placed again, whoever placed it.
+func (d *derivation) unnamedStops() (sum exchange.Quantity) {
+	for i := range d.symbol.Foreign {
+		if o := &d.symbol.Foreign[i]; o.Side == exchange.Sell && o.ClientOrderID == "" && o.Type.StopLoss() {
+			sum += o.Remaining()
+		}
+	}
+	return min(sum, max(0, d.symbol.heldWithTwin()-max(0, d.symbol.Known()-d.symbol.Fees())-d.book.sellsUnknown(d.symbol)))
 }
 
 // walletDecides reports whether the wallet bounds what is protected: in a quarantine, since fills may be missing from the
@@ -351,6 +362,7 @@ func (d *derivation) takeOff(quantity exchange.Quantity, reason string) (taken [
 				compareBool(d.book.unlisted(a), d.book.unlisted(b)),
 				compareBool(a.Remaining() >= quantity, b.Remaining() >= quantity),
 				cmp.Compare(a.Remaining(), b.Remaining())*signOf(quantity-max(a.Remaining(), b.Remaining())),
+				cmp.Compare(a.OrderID(), b.OrderID()), // of two that are the same another botd takes off the younger too
 			)
 		})
 		d.cancel(next, reason)

@@ -119,6 +119,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	s := survey{book: b, fetched: fetched}
 	b.observedMS, b.listsMS = fetched.EndedMS, fetched.BeganMS
 	newborn := b.New()
+	s.nameRows()
 	s.learnFees()
 	s.observeEnded(exchange.Buy) // before any sale: one of more than is known to be held counts as of all of it
 	s.observeList(exchange.Futures, fetched.FuturesOrders)
@@ -268,6 +269,9 @@ func (s *survey) observeDuplicate(order *exchange.Order) {
 	}
 	if stop := body.Purpose == placement.StopLoss || order.ClosePosition; ended && e.OrderID == 0 && !e.Absent && stop {
 		body.Duplicate = false // it was refused, and stands all the same
+	}
+	if p := s.book.Placement(id); p != nil && p.Order().Market == exchange.Spot && body.Purpose == placement.StopLoss && order.ID < p.OrderID() {
+		body.Duplicate = false // that one is the younger
 	}
 	s.emit(found(order, strategy, duplicateID(order), body))
 	s.observeOrder(s.book.Placement(duplicateID(order)), order)

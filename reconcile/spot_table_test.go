@@ -83,7 +83,7 @@ func TestWhatIsSentOnSpot(t *testing.T) {
 		{"a part that is free", 6, rests(6), 0, nil, fmt.Sprintf(exit, 4, "smaller")},
 		{"a part that a stop holds", 6, rests(10), 0, nil, cancels(room, 20)},
 		{"a part that the smaller one holds", 6, rests(6, 4), 0, nil, cancels(room, 21)},
-		{"a part that both hold", 3, rests(5, 5), 0, nil, cancels(room, 20, 21)},
+		{"a part that both hold", 3, rests(5, 5), 0, nil, cancels(room, 21, 20)},
 		{"an exit waits after a refusal", 0, rests(10), 0, func(w *Desired) { w.ExitFromMS = 1 << 60 }, ""},
 		{"an exit is left to another botd", 0, rests(10), 0, func(w *Desired) { w.YieldMS = 1 << 60 }, ""},
 		{"an exit while nothing is traded", 0, rests(10), 0, func(w *Desired) { w.Symbol.Rules.Tradable = false }, ""},

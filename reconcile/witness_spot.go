@@ -221,49 +221,6 @@ func (s *survey) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wai
 	return true
 }
 
-// repeatedMS is how long after a purchase its repetition may be dated.
-const repeatedMS = 10_000
-
-// named returns a row without an id under the id of the purchase of botd's that it repeats, where the list leaves botd's own
-// ids out too: of the same amount, or the same quantity and price, and of the same seconds. Nothing else distinguishes an order that
-// the exchange executed once more, or though it refused it, from a person's; a person's is not of the same amount by chance.
-func (s *survey) named(order *exchange.Order) *exchange.Order {
-	if order.ClientOrderID != "" || !s.book.idsLeftOut || order.Side != exchange.Buy || s.claimed(order) {
-		return order
-	}
-	own := s.book.purchases
-	for _, p := range s.book.Live() {
-		switch {
-		case p.OrderID() == 0 && couldBe(order, p.Order(), p.SentMS()):
-			return order // that one itself, of which no answer came
-		case p.OrderID() != 0:
-			own = append(own[:len(own):len(own)], purchase{p.ClientOrderID(), p.Order(), p.SentMS()})
-		}
-	}
-	for i := range s.book.refused { // it may have been executed all the same
-		if r := &s.book.refused[i]; r.order.Side == exchange.Buy {
-			own = append(own[:len(own):len(own)], purchase{r.clientOrderID, r.order, r.SentMS})
-		}
-	}
-	for _, one := range own {
-		if repeats(order, &one.order) && order.CreatedMS >= one.sentMS-createdSlackMS && order.CreatedMS <= one.sentMS+repeatedMS {
-			under := *order
-			under.ClientOrderID = one.clientOrderID
-			return &under
-		}
-	}
-	return order
-}
-
-// repeats reports whether a row may be the same order once more.
-func repeats(row *exchange.Order, order *exchange.NewOrder) bool {
-	same := row.Key() == order.Key() && row.Side == order.Side && row.Type == order.Type
-	if order.QuoteAmount.IsZero() {
-		return same && row.Quantity == order.Quantity && row.Price == order.Price
-	}
-	return same && row.QuoteAmount == order.QuoteAmount
-}
-
 // observeExtra takes an order of the history under an id of botd's that no placement
 // claims, or whose placement was refused: the exchange executed what it refused, or
 // executed twice. What it filled is botd's, protected and bounded as such, and a person

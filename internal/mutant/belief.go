@@ -42,6 +42,26 @@ var belief = []Row{
 		"reconcile TestARowWithoutAnIDOfTheSameAmountAndSecondIsARepetition", []Edit{
 			{"reconcile.survey.named", "repeats(order, &one.order)", "false"},
 		}},
+	{"equal_unnamed", "a stop of unknown fate that a list shows without its id is another's", "42",
+		"reconcile TestARowWithoutAnIDIsTheStopOfUnknownFateThatItEquals", []Edit{
+			{"reconcile.survey.idOfEqual", "equals(row, p, p.Fence(s.book.Settle()))", "false"},
+		}},
+	{"refused_sale_rests", "a sale that was refused and stands without an id stays", "42",
+		"reconcile TestASaleThatWasRefusedAndStandsWithoutAnIDIsCanceled", []Edit{
+			{"reconcile.survey.idOfEqual", "within(row, &r.order, r.SentMS, r.atMS+createdSlackMS)", "false"},
+		}},
+	{"equal_stops_stay", "of two equal stops without ids both stay", "14",
+		"reconcile TestOfTwoEqualStopsWithoutIDsTheYoungerIsCanceled", []Edit{
+			{"reconcile.survey.idOfEqual", "equals(row, p, p.SentMS()+repeatedMS)", "false"},
+		}},
+	{"name_forgotten", "an id of another botd's order that a list has shown is forgotten when the next leaves it out", "42",
+		"reconcile TestAnIDThatAListHasShownStaysKnown", []Edit{
+			{"reconcile.survey.namedList", "s.book.names[rows[i].ID]", `""`},
+		}},
+	{"unnamed_stop_again", "where botd stands down, a stop that shows no id is placed again", "15",
+		"reconcile TestStandingDownAStopThatShowsNoIDIsNotPlacedAgain", []Edit{
+			{"reconcile.derivation.explainedOnSpot", "d.unnamedStops()", "0"},
+		}},
 	{"torn_list_confirms", "an open list that leaves out an order which stands confirms a refusal", "3",
 		"runtime/engine TestAListThatLeavesOutWhatStandsConfirmsNoRefusal", []Edit{
 			{"reconcile.survey.leavesOut", "stands && o.Key() == key", "false"},

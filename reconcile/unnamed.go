@@ -1,0 +1,146 @@
+package reconcile
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+)
+
+// The interface promises the client order id in no list (exactly-once.md, case 42). A row on spot that shows none is first what its
+// order id says, if any list has ever shown one for it; then the order of botd's that it equals in every term, and in time.
+
+// mostNames bounds how many ids of orders that the journal does not know are remembered.
+const mostNames = 1_000
+
+// nameRows gives the rows of spot lists that show no client order id the one that is known for them.
+func (s *survey) nameRows() {
+	s.noteNames(s.fetched.SpotOrders)
+	s.noteNames(s.fetched.History)
+	s.noteNames(exchange.FetchedOf(s.fetched.Newest))
+	s.fetched.SpotOrders = s.namedList(s.fetched.SpotOrders)
+	s.fetched.History = s.namedList(s.fetched.History)
+	s.fetched.Newest = s.namedList(exchange.FetchedOf(s.fetched.Newest)).Items()
+}
+
+// noteNames remembers the ids of orders under this prefix that the journal does not know: a later list may leave them out.
+func (s *survey) noteNames(list exchange.Fetched[exchange.Order]) {
+	for i := 0; list.Done() && i < len(list.Items()); i++ {
+		if o := &list.Items()[i]; s.book.prefixed(o.ClientOrderID) && !s.book.Known(o.ClientOrderID) {
+			if s.book.names == nil || len(s.book.names) >= mostNames {
+				s.book.names = map[int64]string{}
+			}
+			s.book.names[o.ID] = o.ClientOrderID
+		}
+	}
+}
+
+// namedList is a list with the ids that are known of its rows: by the order id, else by what they are.
+func (s *survey) namedList(list exchange.Fetched[exchange.Order]) exchange.Fetched[exchange.Order] {
+	if !list.Done() {
+		return list
+	}
+	rows, copied := list.Items(), false
+	for i := range rows {
+		if rows[i].ClientOrderID != "" {
+			continue
+		}
+		id := s.book.names[rows[i].ID]
+		if id == "" && !s.claimed(&rows[i]) {
+			id = s.idOfEqual(&rows[i], rows)
+		}
+		if id == "" {
+			continue
+		}
+		if !copied {
+			rows, copied = slices.Clone(rows), true
+		}
+		rows[i].ClientOrderID = id
+	}
+	return exchange.FetchedOf(rows)
+}
+
+// idOfEqual returns the client order id of botd's order that a row equals: one of unknown fate, one that the exchange refused, or one that
+// it executed once more. A person's order of the same quantity at the same prices in the same seconds is no chance.
+// Where botd stands down, another botd's may be.
+func (s *survey) idOfEqual(row *exchange.Order, rows []exchange.Order) string {
+	if row.Price == 0 {
+		return ""
+	}
+	shown := func(id string) bool {
+		return slices.ContainsFunc(rows, func(o exchange.Order) bool { return o.ClientOrderID == id })
+	}
+	for _, p := range s.book.Live() {
+		if p.State() == placement.Uncertain && p.OrderID() == 0 && equals(row, p, p.Fence(s.book.Settle())) && !shown(p.ClientOrderID()) {
+			return p.ClientOrderID()
+		}
+	}
+	for i := range s.book.refused {
+		if r := &s.book.refused[i]; within(row, &r.order, r.SentMS, r.atMS+createdSlackMS) && !shown(r.clientOrderID) {
+			return r.clientOrderID
+		}
+	}
+	if s.book.StandsDown() {
+		return ""
+	}
+	for _, p := range s.book.Live() {
+		if younger := p.OrderID() > row.ID; p.OrderID() != 0 && (!younger || p.Purpose() == placement.StopLoss) && equals(row, p, p.SentMS()+repeatedMS) {
+			return p.ClientOrderID()
+		}
+	}
+	return ""
+}
+
+// equals reports whether a row is like a placement's order, created since that was sent, and until a time.
+func equals(row *exchange.Order, p *account.Placement, untilMS int64) bool {
+	order := p.Order()
+	return within(row, &order, p.SentMS(), untilMS)
+}
+
+func within(row *exchange.Order, order *exchange.NewOrder, sentMS, untilMS int64) bool {
+	return repeats(row, order) && row.StopPrice == order.StopPrice && row.CreatedMS >= sentMS-createdSlackMS && row.CreatedMS <= untilMS
+}
+
+// repeatedMS is how long after a purchase its repetition may be dated.
+const repeatedMS = 10_000
+
+// named returns a row without an id under the id of the purchase of botd's that it repeats, where the list leaves botd's own
+// ids out too: of the same amount, or the same quantity and price, and of the same seconds. Nothing else distinguishes an order that
+// the exchange executed once more, or though it refused it, from a person's; a person's is not of the same amount by chance.
+func (s *survey) named(order *exchange.Order) *exchange.Order {
+	if order.ClientOrderID != "" || !s.book.idsLeftOut || order.Side != exchange.Buy || s.claimed(order) {
+		return order
+	}
+	own := s.book.purchases
+	for _, p := range s.book.Live() {
+		switch {
+		case p.OrderID() == 0 && couldBe(order, p.Order(), p.SentMS()):
+			return order // that one itself, of which no answer came
+		case p.OrderID() != 0:
+			own = append(own[:len(own):len(own)], purchase{p.ClientOrderID(), p.Order(), p.SentMS()})
+		}
+	}
+	for i := range s.book.refused { // it may have been executed all the same
+		if r := &s.book.refused[i]; r.order.Side == exchange.Buy {
+			own = append(own[:len(own):len(own)], purchase{r.clientOrderID, r.order, r.SentMS})
+		}
+	}
+	for _, one := range own {
+		if repeats(order, &one.order) && order.CreatedMS >= one.sentMS-createdSlackMS && order.CreatedMS <= one.sentMS+repeatedMS {
+			under := *order
+			under.ClientOrderID = one.clientOrderID
+			return &under
+		}
+	}
+	return order
+}
+
+// repeats reports whether a row may be the same order once more.
+func repeats(row *exchange.Order, order *exchange.NewOrder) bool {
+	same := row.Key() == order.Key() && row.Side == order.Side && row.Type == order.Type
+	if order.QuoteAmount.IsZero() {
+		return same && row.Quantity == order.Quantity && row.Price == order.Price
+	}
+	return same && row.QuoteAmount == order.QuoteAmount
+}

@@ -1,0 +1,165 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// unnamed is how a list shows an order without its client order id.
+func unnamed(o exchange.Order) exchange.Order {
+	o.ClientOrderID = ""
+	return o
+}
+
+// canceled is the order ids of the cancels among intents.
+func canceled(intents []Intent) (ids []int64) {
+	for i := range intents {
+		if intents[i].Purpose == placement.Cancel {
+			ids = append(ids, intents[i].OrderID)
+		}
+	}
+	return ids
+}
+
+// TestARowWithoutAnIDIsTheStopOfUnknownFateThatItEquals: a list that leaves ids out shows it; another one beside it would sell the same twice.
+func TestARowWithoutAnIDIsTheStopOfUnknownFateThatItEquals(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*exchange.Order)
+		found  bool
+	}{
+		"the same":                    {func(*exchange.Order) {}, true},
+		"of another quantity":         {func(o *exchange.Order) { o.Quantity++ }, false},
+		"at another price":            {func(o *exchange.Order) { o.Price++ }, false},
+		"with another stop price":     {func(o *exchange.Order) { o.StopPrice++ }, false},
+		"older than a second":         {func(o *exchange.Order) { o.CreatedMS -= createdSlackMS + 1 }, false},
+		"of when it could not arrive": {func(o *exchange.Order) { o.CreatedMS += 600_000 }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stopWithoutAnID(t, c.change, c.found)
+		})
+	}
+}
+
+func stopWithoutAnID(t testing.TB, change func(*exchange.Order), found bool) {
+	w, derive := protecting(t)
+	stop := w.places(placement.StopLoss, 0, stopOf(10))
+	id := stop.ClientOrderID
+	stop.ID = 8
+	stop = unnamed(stop)
+	change(&stop)
+	w.now += 3_000
+	w.shows("1", "0.01", stop)
+	if have := w.book.Placement(id).OrderID() == 8; have != found {
+		t.Errorf("want order 8 to be it %t, have %t", found, have)
+	}
+	if have := stopped(derive()) != 0; have == found {
+		t.Errorf("want another stop beside it %t, have %t", !found, have)
+	}
+}
+
+// TestASaleThatWasRefusedAndStandsWithoutAnIDIsCanceled: what it holds would be sold beside what an exit sells.
+func TestASaleThatWasRefusedAndStandsWithoutAnIDIsCanceled(t *testing.T) {
+	t.Parallel()
+	refusedSaleRests(t)
+}
+
+func refusedSaleRests(t testing.TB) {
+	w, derive := protecting(t)
+	sale := w.places(placement.ExitOrder, 0, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Quantity: 10, Price: 51_000e8})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Refused{Code: 2998, Why: "forbidden"}})
+	sale.ID = 8
+	w.now += 1_000
+	w.shows("1", "0.01", unnamed(sale))
+	if have := canceled(derive()); len(have) != 1 || have[0] != 8 {
+		t.Errorf("want order 8 canceled, have %v", have)
+	}
+}
+
+// TestOfTwoEqualStopsWithoutIDsTheYoungerIsCanceled: the exchange has executed a stop once more, or another botd with a copy of the journal
+// has placed the same. That one must come to the same conclusion.
+func TestOfTwoEqualStopsWithoutIDsTheYoungerIsCanceled(t *testing.T) {
+	t.Parallel()
+	for name, other := range map[string]int64{"its own is the older": 9, "its own is the younger": 7} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			twoEqualStops(t, other, max(8, other), false)
+		})
+	}
+	twoEqualStops(t, 9, 0, true)
+}
+
+func twoEqualStops(t testing.TB, other, taken int64, standsDown bool) {
+	w, derive := protecting(t)
+	stop := unnamed(w.places(placement.StopLoss, 8, stopOf(10)))
+	again := stop
+	again.ID = other
+	w.now += 1_000
+	if standsDown {
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: elders + "9", Body: record.Halt{Level: record.LevelPause, Why: "another botd"}})
+	}
+	w.shows("0.99", "0.02", stop, again)
+	have := canceled(derive())
+	if len(have) != min(1, int(taken)) || taken != 0 && have[0] != taken {
+		t.Errorf("another one of id %d, standing down %t: want %d canceled, have %v", other, standsDown, taken, have)
+	}
+}
+
+// TestAnIDThatAListHasShownStaysKnown: the next list leaves the id of another botd's order out.
+func TestAnIDThatAListHasShownStaysKnown(t *testing.T) {
+	t.Parallel()
+	shownWithItsID(t, true, 10)
+	shownWithItsID(t, false, 0)
+}
+
+func shownWithItsID(t testing.TB, shown bool, want exchange.Quantity) {
+	w, _ := protecting(t)
+	theirs := anothers(elders+"2", 50, exchange.Sell, exchange.StopLimit, 10, 0, 1)
+	if w.now += 1_000; shown {
+		w.shows("1", "0.01", theirs)
+	}
+	w.now += 1_000
+	w.shows("1", "0.01", unnamed(theirs))
+	if have := w.book.sellsUnknown(w.book.Symbol(coin)); have != want {
+		t.Errorf("shown before %t: want it to sell %d, have %d", shown, want, have)
+	}
+}
+
+// TestStandingDownAStopThatShowsNoIDIsNotPlacedAgain: what another botd bought is known by its history, and its stop shows no id.
+func TestStandingDownAStopThatShowsNoIDIsNotPlacedAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*exchange.Order)
+		want   exchange.Quantity
+	}{
+		"a stop of what it bought": {func(*exchange.Order) {}, 0},
+		"of part of it":            {func(o *exchange.Order) { o.Quantity = 4 }, 6},
+		"of more":                  {func(o *exchange.Order) { o.Quantity = 400 }, 0},
+		"an order that buys":       {func(o *exchange.Order) { o.Side = exchange.Buy }, 10},
+		"no stop":                  {func(o *exchange.Order) { o.Type = exchange.Limit }, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stopOfAnother(t, c.change, c.want)
+		})
+	}
+}
+
+func stopOfAnother(t testing.TB, change func(*exchange.Order), want exchange.Quantity) {
+	w, derive := protecting(t)
+	own := w.places(placement.StopLoss, 8, stopOf(10))
+	bought := anothers(elders+"1", 40, exchange.Buy, exchange.MarketOrder, 10, 10, w.now)
+	stop := unnamed(anothers(elders+"2", 50, exchange.Sell, exchange.StopLimit, 10, 0, 1))
+	change(&stop)
+	for range 3 {
+		w.now += 1_000
+		w.sees("1", "0.02", []exchange.Order{bought}, own, stop)
+	}
+	if have := stopped(derive()); have != want {
+		t.Errorf("want %d of it in a stop of botd's, have %d", want, have)
+	}
+}
