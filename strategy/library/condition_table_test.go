@@ -70,6 +70,15 @@ func TestWhatAStrategyShowsOfItsDecision(t *testing.T) {
 			{"of two, both made", strategy.Values{"buys": "2"}, strategy.Fees{},
 				map[string]int64{dcaBegan: shownMS - 3*3_600_000, dcaBought: 2}, 1000, nil, []string{
 					"buys due by the clock: 2 | above those made, 2 | not met", "next buy by the clock: 2001-09-09 02:46:40"}},
+			{"of one, made", strategy.Values{"buys": "1"}, strategy.Fees{}, map[string]int64{dcaBegan: shownMS - 3*3_600_000, dcaBought: 1}, 1000, nil,
+				[]string{
+					"buys due by the clock: 1 | above those made, 1 | not met", "next buy by the clock: 2001-09-09 02:46:40"}},
+			{"without buys on falls", nil, strategy.Fees{}, map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8}, 900, nil, []string{
+				"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40"}},
+			{"fallen by a very small share", strategy.Values{"fall": "0.00000001"}, strategy.Fees{}, map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8},
+				1000,
+				nil, []string{"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
+					"price: 1000 | at or below 999.99999 for a buy on a fall | not met"}},
 			{"fallen by its share", strategy.Values{"fall": "10%", "falls": "1"}, strategy.Fees{},
 				map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8}, 900, nil, []string{
 					"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
@@ -87,6 +96,10 @@ func TestWhatAStrategyShowsOfItsDecision(t *testing.T) {
 			{"at its take-profit", strategy.Values{"take_profit": "5%"}, strategy.Fees{}, map[string]int64{dcaBegan: shownMS, dcaQuantity: 100}, 1050,
 				holds(100, 1000), []string{"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
 					"price: 1050 | at or above 1050 to sell all | met"}},
+			{"at a very small take-profit of the smallest quantity", strategy.Values{"take_profit": "0.00000001"}, strategy.Fees{},
+				map[string]int64{dcaBegan: shownMS, dcaQuantity: 1}, 1000, holds(1, 1000), []string{
+					"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
+					"price: 1000 | at or above 1000.00001 to sell all | not met"}},
 			{"at its take-profit, before the fees of both ways", strategy.Values{"take_profit": "5%"}, strategy.Fees{Taker: exchange.RateOne / 1000},
 				map[string]int64{dcaBegan: shownMS, dcaQuantity: 100}, 1051.9, holds(100, 1000), []string{
 					"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
@@ -104,6 +117,8 @@ func TestWhatAStrategyShowsOfItsDecision(t *testing.T) {
 			{"within its band", nil, strategy.Fees{}, none, 1000, holds(4_400, 0),
 				[]string{"share held: 44.00 % | more than 5.00 % away from 40.00 % | not met"}},
 			{"too little", nil, strategy.Fees{}, none, 1000, holds(3_400, 0), []string{"share held: 34.00 % | more than 5.00 % away from 40.00 % | met"}},
+			{"at its band", strategy.Values{"weight": "50%", "band": "25%"}, strategy.Fees{}, none, 1000, holds(7_500, 0), []string{
+				"share held: 75.00 % | more than 25.00 % away from 50.00 % | not met"}},
 			{"nothing", nil, strategy.Fees{}, none, 1000, nil, []string{"share held: 0.00 % | more than 5.00 % away from 40.00 % | met"}},
 		}},
 		{"grid", strategy.Values{"lower": "100", "upper": "140", "lines": "5", "quantity": "0.1"}, []conditionRow{
@@ -113,7 +128,13 @@ func TestWhatAStrategyShowsOfItsDecision(t *testing.T) {
 			{"above it", nil, strategy.Fees{}, none, 140.1, nil, gridShows("140.1", false, 0, false, "0", "0")},
 			{"with two lines and a profit", nil, strategy.Fees{}, map[string]int64{heldKeys[0]: 0b1010, gridPairs: 7, gridProfit: 123_450_000}, 115, nil,
 				gridShows("115", true, 2, false, "7", "1.2345")},
+			{"with one line", nil, strategy.Fees{}, map[string]int64{heldKeys[0]: 0b0100}, 115, nil, []string{"price: 115 | between 100 and 140 | met",
+				"lines held: 1 | of 4 | met", "resting after a stop: false | false | met", "closed pairs: 0", "profit of the pairs after fees: 0 USDT"}},
 			{"after a stop", nil, strategy.Fees{}, map[string]int64{gridStopped: 1}, 115, nil, gridShows("115", true, 0, true, "0", "0")},
+			{"of two hundred lines", strategy.Values{"lines": "201"}, strategy.Fees{}, map[string]int64{heldKeys[0]: 1 << 61, heldKeys[1]: 0b11,
+				heldKeys[3]: 0b101},
+				115, nil, []string{"price: 115 | between 100 and 140 | met", "lines held: 5 | of 200 | met", "resting after a stop: false | false | met",
+					"closed pairs: 0", "profit of the pairs after fees: 0 USDT"}},
 		}},
 		{"market_making", quoted, []conditionRow{
 			{"before the first tick", nil, strategy.Fees{}, none, 1000, nil, []string{"quotes: none yet: computed with the next tick"}},
@@ -238,6 +259,28 @@ func TestWhatASignalOfCandlesShows(t *testing.T) {
 			"bound crossed last: above high | below low | not met"}},
 		{"rsi", strategy.Values{"period": "2"}, []float64{100, 90, 80}, []string{"RSI: 0 | below low 30 | met", "RSI: 0 | above high 70 | not met",
 			"bound crossed last: below low | below low | met"}},
+		{"ema_cross", strategy.Values{"fast": "1", "slow": "3"}, []float64{100, 100}, []string{"fast average: 100 | above the slow one none yet | not met",
+			"asked for last: nothing yet: waits for a change of side"}},
+		{"ema_cross", strategy.Values{"fast": "1", "slow": "3"}, []float64{100, 100, 100, 112}, []string{ // 100, then half of the way to 112
+			"fast average: 112 | above the slow one 106 | met", "asked for last: long"}},
+		{"macd", strategy.Values{"fast": "2", "slow": "3", "signal": "3"}, []float64{100, 100, 100, 100}, []string{
+			"MACD: none yet | above its signal none yet | not met", "asked for last: nothing yet: waits for a change of side"}},
+		// The fast average goes two thirds of the way to 112, the slow one half of it: 108 less 106. Its signal goes half of the way from 0 to 2.
+		{"macd", strategy.Values{"fast": "2", "slow": "3", "signal": "3"}, []float64{100, 100, 100, 100, 100, 112}, []string{
+			"MACD: 2 | above its signal 1 | met", "asked for last: long"}},
+		// The close of 90 is below 110, the lower band after 120; the upper band was 120 since 110.
+		{"supertrend", strategy.Values{"period": "1", "multiplier": "1", "mode": "long_short"}, []float64{100, 110, 120, 90}, []string{
+			"close: 90 | above the trend line 120 | not met", "asked for last: short"}},
+		{"bollinger", strategy.Values{"period": "2", "deviations": "0.5", "mode": "long_short"}, []float64{90}, []string{
+			"close: none yet | below the lower band none yet | not met", "close: none yet | above the upper band none yet | not met", "mean: none yet",
+			"asked for last: nothing yet: waits for a change of side"}},
+		{"bollinger", strategy.Values{"period": "2", "deviations": "0.5", "mode": "long_short"}, []float64{90, 110}, []string{
+			"close: 110 | below the lower band 95 | not met", "close: 110 | above the upper band 105 | met", "mean: 100", "asked for last: short"}},
+		{"zscore", strategy.Values{"period": "2", "enter": "0.5", "mode": "long_short"}, []float64{110}, []string{
+			"score: none yet | below minus enter -0.5 | not met", "score: none yet | above enter 0.5 | not met",
+			"asked for last: nothing yet: waits for a change of side"}},
+		{"zscore", strategy.Values{"period": "2", "enter": "0.5", "mode": "long_short"}, []float64{110, 90}, []string{
+			"score: -1 | below minus enter -0.5 | met", "score: -1 | above enter 0.5 | not met", "asked for last: long"}},
 		{"donchian", strategy.Values{"entry": "2", "exit": "1", "mode": "long_short"}, []float64{100}, []string{
 			"close: 100 | above the highest high before none yet | not met", "close: 100 | below the lowest low before none yet | not met",
 			"asked for last: nothing yet: waits for a change of side"}},
@@ -247,6 +290,12 @@ func TestWhatASignalOfCandlesShows(t *testing.T) {
 		{"donchian", strategy.Values{"entry": "2", "exit": "1", "mode": "long_short"}, []float64{100, 101, 102, 101.5}, []string{
 			"close: 101.5 | above the highest high before 102 | not met", "close: 101.5 | below the lowest low before 101 | not met",
 			"asked for last: no position"}},
+		{"donchian", strategy.Values{"entry": "2", "exit": "2", "mode": "long_short"}, []float64{100, 101, 99}, []string{
+			"close: 99 | above the highest high before 101 | not met", "close: 99 | below the lowest low before 100 | met",
+			"close: 99 | above the nearer high, to leave 101 | not met", "asked for last: short"}},
+		{"donchian", strategy.Values{"entry": "2", "exit": "2", "mode": "long_short"}, []float64{100, 101, 102}, []string{
+			"close: 102 | above the highest high before 101 | met", "close: 102 | below the lowest low before 100 | not met",
+			"close: 102 | below the nearer low, to leave 100 | not met", "asked for last: long"}},
 		{"donchian", strategy.Values{"entry": "2", "exit": "1", "mode": "long_short"}, []float64{100, 101, 99}, []string{
 			"close: 99 | above the highest high before 101 | not met", "close: 99 | below the lowest low before 100 | met",
 			"close: 99 | above the nearer high, to leave 101 | not met", "asked for last: short"}},

@@ -57,7 +57,7 @@ func dca() strategy.Definition {
 			if err != nil {
 				return nil, &strategy.ValueError{Parameter: "step_scale", Err: err}
 			}
-			if deepest := fall.Float() * math.Pow(stepScale.Float(), float64(max(0, p.Falls-1))); p.Falls > 0 && deepest >= 1 {
+			if deepest := fall.Float() * math.Pow(stepScale.Float(), float64(max(0, p.Falls-1))); deepest >= 1 {
 				return nil, &strategy.ValueError{Parameter: "step_scale", Err: fmt.Errorf("%s: the last of %d falls would be one of %.3g %%", p.StepScale,
 					p.Falls, 100*deepest)}
 			}
@@ -139,7 +139,7 @@ func (s *averaging) Decide(view *strategy.View, plan *strategy.Plan) {
 func (a *averagingTurn) happened() {
 	for i := range a.View.Events {
 		switch e := &a.View.Events[i]; {
-		case e.Key != "" && e.Kind == strategy.EventFilled && e.Reduces: // a target or a return of its configuration
+		case e.Kind == strategy.EventFilled && e.Reduces: // also by a target or a return of its configuration
 			a.keep(exchange.Quantity(a.Recall(dcaQuantity)) - e.Quantity)
 		case e.Key != "":
 		case e.Kind == strategy.EventFilled && e.Side == exchange.Buy:
@@ -222,17 +222,17 @@ func (a *averagingTurn) buy() (reason string) {
 	case a.Recall(dcaDue) > 0:
 		slices := min(a.Recall(dcaDue), a.pace)
 		a.Remember(dcaDue, a.Recall(dcaDue)-slices)
-		return a.ask(a.amount.Mul(slices), false, "a buy is due by the clock")
+		return a.ask(a.amount.Mul(slices), 0, "a buy is due by the clock")
 	case a.fall > 0 && a.Recall(dcaFallen) < a.falls && due > a.Recall(dcaRefused) &&
 		a.fallen(a.View.Last, exchange.Price(a.Recall(dcaPrice)), a.Recall(dcaFallen)):
-		return a.ask(a.larger(a.Recall(dcaFallen)+1), true, "the price fell below the last buy")
+		return a.ask(a.larger(a.Recall(dcaFallen)+1), 1, "the price fell below the last buy")
 	}
 	return "holds what was bought"
 }
 
 // ask remembers a buy that is to be made, and returns why. A price that has risen so far that the amount pays for no step of the
 // quantity is reported: nothing would say that nothing is bought any more.
-func (a *averagingTurn) ask(amount exchange.Amount, falling bool, why string) (reason string) {
+func (a *averagingTurn) ask(amount exchange.Amount, falling int64, why string) (reason string) {
 	quantity := a.symbol.FloorQuantity(a.symbol.QuantityFor(amount, a.View.Last))
 	if quantity == 0 {
 		why = fmt.Sprintf("buys nothing: %s USDT at %s are less than the smallest quantity, %s %s", amount, a.symbol.PriceDecimal(a.View.Last),
@@ -242,10 +242,7 @@ func (a *averagingTurn) ask(amount exchange.Amount, falling bool, why string) (r
 	a.Remember(dcaPending, int64(quantity))
 	a.Remember(dcaPrice, int64(a.View.Last))
 	a.Remember(dcaSignal, a.View.NowMS)
-	a.Remember(dcaFalling, 0)
-	if falling {
-		a.Remember(dcaFalling, 1)
-	}
+	a.Remember(dcaFalling, falling)
 	return why
 }
 
@@ -277,9 +274,6 @@ func (a *averaging) dust(view *strategy.View) bool {
 
 // fallen reports whether the price is far enough below the last buy for the next one on a fall.
 func (a *averaging) fallen(last, bought exchange.Price, falls int64) bool {
-	if bought == 0 {
-		return false
-	}
 	price := a.symbol.PriceAmount(bought)
 	return !price.Sub(price.MulRate(a.step(falls))).Less(a.symbol.PriceAmount(last))
 }
@@ -287,7 +281,7 @@ func (a *averaging) fallen(last, bought exchange.Price, falls int64) bool {
 // step is how far the price must fall for a buy after so many on falls.
 func (a *averaging) step(falls int64) exchange.Rate {
 	fall := exchange.AmountOf(1).MulRate(a.fall)
-	for range min(falls, 1000) {
+	for range falls {
 		fall = fall.MulRate(a.stepScale)
 	}
 	return fall.Ratio(exchange.AmountOf(1))
@@ -296,7 +290,7 @@ func (a *averaging) step(falls int64) exchange.Rate {
 // larger returns the amount of the n-th buy on a fall.
 func (a *averaging) larger(n int64) exchange.Amount {
 	amount := a.amount
-	for range min(n, 100) {
+	for range n {
 		amount = amount.MulRate(a.scale)
 	}
 	return amount

@@ -44,8 +44,8 @@ func TestDCABuysByTheClockOnFallsAndSellsAboveTheMean(t *testing.T) {
 		plan.Reset()
 		s.Decide(&view, &plan)
 		view.Events = fills(&view, &plan)
-		if have := plan.Target.Quantity; have != c.want {
-			t.Fatalf("step %d at %v: want %d, have %d (%s)", i, c.price, c.want, have, plan.Reason)
+		if have := plan.Target; have != (strategy.Target{Kind: strategy.ByQuantity, Quantity: c.want}) {
+			t.Fatalf("step %d at %v: want %d, have %+v (%s)", i, c.price, c.want, have, plan.Reason)
 		}
 		view.Memory, _ = view.Memory.With(plan.Remembered())
 		if view.Position.Quantity = c.want; c.want == 0 && c.minute < 254 {
@@ -232,8 +232,8 @@ func TestSafetyOrdersHaveAStepScaleAndTheTargetIsAfterFees(t *testing.T) {
 		plan.Reset()
 		s.Decide(&view, &plan)
 		view.Events = fills(&view, &plan)
-		if have := plan.Target.Quantity; have != c.want {
-			t.Fatalf("step %d at %v: want %d, have %d (%s)", i, c.price, c.want, have, plan.Reason)
+		if have := plan.Target; have != (strategy.Target{Kind: strategy.ByQuantity, Quantity: c.want}) {
+			t.Fatalf("step %d at %v: want %d, have %+v (%s)", i, c.price, c.want, have, plan.Reason)
 		}
 		view.Memory, _ = view.Memory.With(plan.Remembered())
 		view.Position.Quantity = c.want

@@ -41,24 +41,26 @@ func fundingCarry() strategy.Definition {
 			if p.Leave.GreaterThan(p.Enter) {
 				return nil, &strategy.ValueError{Parameter: "leave", Err: fmt.Errorf("%s is above enter %s", p.Leave, p.Enter)}
 			}
-			c := &carry{quantity: quantity, patienceMS: p.Patience.Milliseconds(), band: p.Band.InexactFloat64(),
-				pair: exchange.SymbolKey{Market: exchange.Spot, Name: s.Name}}
-			if c.enter, err = exchange.RateFromDecimal(p.Enter.Round(8)); err == nil {
-				c.leave, err = exchange.RateFromDecimal(p.Leave.Round(8))
-			}
+			c := &carry{quantity: quantity, patienceMS: p.Patience.Milliseconds(), enter: roundedRate(p.Enter), leave: roundedRate(p.Leave),
+				band: s.QuantityAmount(quantity).MulRate(roundedRate(p.Band)), pair: exchange.SymbolKey{Market: exchange.Spot, Name: s.Name}}
 			if setting.Market == exchange.Spot {
 				c.pair.Market = exchange.Futures
-				return &carrySpot{c}, err
+				return &carrySpot{c}, nil
 			}
-			return &carryFutures{c}, err
+			return &carryFutures{c}, nil
 		})
+}
+
+// roundedRate is a share, rounded to the eight places of a rate.
+func roundedRate(share decimal.Decimal) exchange.Rate {
+	return exchange.Rate(share.Shift(8).Round(0).IntPart())
 }
 
 type carry struct {
 	enter, leave exchange.Rate
 	quantity     exchange.Quantity
 	patienceMS   int64
-	band         float64
+	band         exchange.Amount // of the base currency
 	pair         exchange.SymbolKey
 }
 
@@ -138,9 +140,8 @@ func (c *carryFutures) differs(view *strategy.View, on int64) int64 {
 	if on != 1 || !view.Pair.Known {
 		return 0
 	}
-	short, long := -view.Symbol.QuantityFloat(view.Position.Quantity), view.Pair.Symbol.QuantityFloat(view.Pair.Position)
-	whole := view.Symbol.QuantityFloat(c.quantity)
-	if apart := short - long; apart <= c.band*whole && -apart <= c.band*whole && short >= (1-c.band)*whole {
+	short, long := view.Symbol.QuantityAmount(-view.Position.Quantity), view.Pair.Symbol.QuantityAmount(view.Pair.Position)
+	if missing := view.Symbol.QuantityAmount(c.quantity).Sub(short); !c.band.Less(short.Sub(long).Abs()) && !c.band.Less(missing) {
 		return 0
 	}
 	if since, _ := view.Memory.Get(carryDiffers); since != 0 {

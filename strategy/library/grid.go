@@ -163,7 +163,6 @@ func (m *mesh) Decide(view *strategy.View, plan *strategy.Plan) {
 		plan.Reason = gridReason
 		return
 	}
-	m.version = 0
 	plan.OrdersSet, plan.ExitsSet = true, true
 	if m.rests(view, plan) {
 		return
@@ -173,7 +172,7 @@ func (m *mesh) Decide(view *strategy.View, plan *strategy.Plan) {
 		m.lines(shift)
 		m.size()
 	}
-	m.grow(view)
+	m.grow(view, plan)
 	m.fills(view)
 	held, any := m.heldCells(view)
 	m.book(view, plan)
@@ -253,7 +252,7 @@ func (m *mesh) saveDecision(view *strategy.View, plan *strategy.Plan, held *[9]i
 			m.to = min(m.to, high-1)
 		}
 	}
-	if begun, _ := view.Memory.Get(gridBegun); len(plan.Remembered().Entries()) > 0 || m.trail || m.initial && begun == 0 {
+	if len(plan.Remembered().Entries()) > 0 || m.trail {
 		m.version = 0
 	}
 	if !slices.Equal(m.entries, plan.Orders) {
@@ -275,7 +274,7 @@ func (m *mesh) heldCells(view *strategy.View) (held [9]int64, any bool) {
 		for i := range m.cells {
 			bit := int64(1) << (i % 62)
 			if held[i/62]&bit == 0 {
-				if m.in(i) >= m.entry[i] {
+				if m.entry[i] > 0 && m.in(i) >= m.entry[i] {
 					held[i/62] |= bit
 				}
 			} else if m.out(i) >= m.exit[i] {
@@ -320,12 +319,13 @@ func (m *mesh) follow(view *strategy.View, plan *strategy.Plan) {
 		switch {
 		case m.sign == exchange.Buy && view.Last > m.prices[m.cells]:
 			m.lines(m.shift + 1)
-		case m.sign == exchange.Sell && view.Last < m.prices[0] && m.prices[0] > m.symbol.PriceTick:
+		case m.sign == exchange.Sell && view.Last < m.prices[0]:
 			m.lines(m.shift - 1)
 		}
 	}
 	if m.shift != shift {
 		m.size()
+		m.grow(view, plan)
 		plan.Remember(gridShift, m.shift)
 	}
 }
@@ -353,7 +353,7 @@ func (m *mesh) placeOrders(view *strategy.View, plan *strategy.Plan, held *[9]in
 		if held[i/62]>>(i%62)&1 == 0 {
 			passive := m.sign == exchange.Buy && in < view.Last || m.sign == exchange.Sell && in > view.Last
 			begun := m.in(i) > 0
-			if (passive || begun) && entries < m.orders {
+			if (passive || begun) && entries < m.orders && m.trades(i) {
 				entries++
 				plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: m.enters[i], Side: m.sign, Price: in, Quantity: m.entry[i]})
 			}

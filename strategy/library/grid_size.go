@@ -76,12 +76,17 @@ func (m *mesh) sizes(setting *strategy.Setting, p *gridParams) error {
 		switch {
 		case m.exit[i] <= 0 && m.entry[i] > 0:
 			return wrongParameter("fee", "%s leaves nothing of %s to sell", p.Fee, s.QuantityDecimal(m.entry[i]))
-		case s.Notional(m.prices[i], m.exit[i]).Less(s.MinNotional):
+		case !m.trades(i):
 			return wrongParameter(name, "%s at %s is worth less than minNotional %s (%s)", s.QuantityDecimal(m.entry[i]), s.PriceDecimal(m.prices[i]),
 				s.MinNotional, s.Name)
 		}
 	}
 	return nil
+}
+
+// trades reports whether the exchange takes the orders of a cell: where a grid that trails has moved to, its amount of money may be too small.
+func (m *mesh) trades(cell int) bool {
+	return m.exit[cell] > 0 && !m.symbol.Notional(m.prices[cell], m.exit[cell]).Less(m.symbol.MinNotional)
 }
 
 // size computes the quantities of all cells.
@@ -102,16 +107,18 @@ func (m *mesh) sizeOf(cell int, profit int64) exchange.Quantity {
 }
 
 // grow takes the quantities that cells have after pairs of theirs closed.
-func (m *mesh) grow(view *strategy.View) {
+func (m *mesh) grow(view *strategy.View, plan *strategy.Plan) {
 	if m.reinvest == 0 {
 		return
 	}
 	m.size()
-	for _, e := range view.Memory.Entries() {
-		if text, is := strings.CutPrefix(e.Key, gridSize); is {
-			if i, err := strconv.Atoi(text); err == nil && i < m.cells {
-				m.entry[i] = exchange.Quantity(e.Value)
-				m.exit[i] = m.sellable(m.entry[i])
+	for _, memory := range [...]strategy.Memory{view.Memory, plan.Remembered()} {
+		for _, e := range memory.Entries() {
+			if text, is := strings.CutPrefix(e.Key, gridSize); is {
+				if i, err := strconv.Atoi(text); err == nil && i < m.cells {
+					m.entry[i] = exchange.Quantity(e.Value)
+					m.exit[i] = m.sellable(m.entry[i])
+				}
 			}
 		}
 	}

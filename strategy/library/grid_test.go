@@ -29,11 +29,11 @@ func (b *book) decide(price float64) string {
 	b.view.Last = exchange.Price(price * 1e8)
 	b.plan.Reset()
 	b.strategy.Decide(&b.view, &b.plan)
-	first := b.text()
+	first, remembered := b.text(), slices.Clone(b.plan.Remembered().Entries())
 	b.plan.Reset()
 	b.strategy.Decide(&b.view, &b.plan)
-	if again := b.text(); again != first {
-		b.t.Errorf("the same view gave %s, then %s", first, again)
+	if again := b.text(); again != first || !slices.Equal(b.plan.Remembered().Entries(), remembered) {
+		b.t.Errorf("the same view gave %s and %v, then %s and %v", first, remembered, again, b.plan.Remembered())
 	}
 	b.view.Memory, _ = b.view.Memory.With(b.plan.Remembered())
 	still := b.view.Fills[:0]
@@ -256,7 +256,10 @@ func TestWhatARoundOfTradesEarnsFollowsFromTheParameters(t *testing.T) {
 		{"grid", strategy.Values{"lower": "900", "upper": "1000", "lines": "11", "quantity": "0.02"}, 1_000_000, true}, // 10 of 1000 at the top
 		{"market_making", strategy.Values{"quantity": "1", "max_position": "4", "spread": "0.3%"}, 300_000, true},
 		{"avellaneda", strategy.Values{"quantity": "1", "max_position": "4", "gamma": "2", "kappa": "100"}, 1_980_263, true}, // 2/gamma ln(1 + gamma/kappa)
+		{"avellaneda", strategy.Values{"quantity": "1", "max_position": "4", "gamma": "2"}, 20_000, true},                    // min_edge
+		{"avellaneda", strategy.Values{"quantity": "1", "max_position": "4", "kappa": "100"}, 20_000, true},
 		{"dca", strategy.Values{"amount": "100", "take_profit": "5%"}, 5_000_000, true},
+		{"dca", strategy.Values{"amount": "100", "take_profit": "0.00000001"}, 1, true},
 		{"dca", strategy.Values{"amount": "100"}, 0, false},
 		{"rsi", nil, 0, false},
 	} {

@@ -44,7 +44,7 @@ func (m *mesh) beyond(last exchange.Price) bool {
 	if m.sign == exchange.Sell {
 		low, high = m.target, m.stop
 	}
-	return low > 0 && last <= low || high > 0 && last >= high
+	return last <= low || high > 0 && last >= high
 }
 
 // covered reports whether the initial purchase is for a cell: its line was not passive at the beginning.
@@ -102,7 +102,6 @@ func (m *mesh) book(view *strategy.View, plan *strategy.Plan) {
 		profit += m.earned(i).Quo(hundredMillionth)
 		if m.reinvest > 0 {
 			m.entry[i] = m.sizeOf(i, profit)
-			m.exit[i] = m.sellable(m.entry[i])
 			plan.Remember(gridSize+strconv.Itoa(i), int64(m.entry[i]))
 		}
 	}

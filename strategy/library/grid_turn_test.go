@@ -2,6 +2,8 @@ package library
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,5 +128,260 @@ func TestAGridShowsItsPairs(t *testing.T) {
 	}
 	if have := strings.Join(shown, "; "); !strings.Contains(have, "closed pairs 1; profit of the pairs after fees 10 USDT") {
 		t.Errorf("want the pair and its profit, have %s", have)
+	}
+}
+
+// TestALineAtThePriceIsBoughtAtTheBeginning: no order rests there that would buy it.
+func TestALineAtThePriceIsBoughtAtTheBeginning(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		side  string
+		price float64
+		want  string
+	}{
+		{"long", 120, "buy 2@120.6, buy 1@110, buy 1@100"},
+		{"long", 120.1, "buy 1@120.7, buy 1@120, buy 1@110, buy 1@100"},
+		{"short", 120, "sell 2@119.4, sell 1@130, sell 1@140"},
+		{"short", 119.9, "sell 1@119.4, sell 1@120, sell 1@130, sell 1@140"},
+	} {
+		grids(t, exchange.Futures, strategy.Values{"initial": "true", "side": c.side}).expect(c.price, c.want)
+	}
+}
+
+// TestAGridClosesEverythingBeforeItStartsOver, though the price is back by then.
+func TestAGridClosesEverythingBeforeItStartsOver(t *testing.T) {
+	t.Parallel()
+	b := grids(t, exchange.Futures, strategy.Values{"stop": "90", "restart": "true"})
+	b.decide(125)
+	b.fill("in2", 1000, 1000)
+	for _, price := range []float64{124, 90, 125, 125} {
+		b.decide(price)
+		b.view.Position.Quantity = 400
+	}
+	if b.plan.Target != strategy.Flat() || b.plan.OrdersSet {
+		t.Errorf("want the rest of the position closed, have %+v", b.plan)
+	}
+	b.view.Position.Quantity = 0
+	for _, want := range []string{"", "", "buy 1@120, buy 1@110, buy 1@100"} {
+		b.expect(125, want)
+	}
+}
+
+// TestATrailingGridOfMoneyBuysAsMuchAtEachNewLine, and a cell that has grown by its profit keeps that.
+func TestATrailingGridOfMoneyBuysAsMuchAtEachNewLine(t *testing.T) {
+	t.Parallel()
+	values := strategy.Values{"quantity": "0", "quote": "110", "trail": "true"}
+	b := grids(t, exchange.Futures, values)
+	b.expect(155, "buy 0.733@150, buy 0.785@140, buy 0.846@130, buy 0.916@120")
+	b.expect(155, "buy 0.733@150, buy 0.785@140, buy 0.846@130, buy 0.916@120")
+	values["reinvest"] = "100%"
+	grown := grids(t, exchange.Futures, values)
+	grown.expect(135, "buy 0.846@130, buy 0.916@120, buy 1@110, buy 1.1@100")
+	grown.fill("in3", 846, 846)
+	grown.expect(129, "buy 0.916@120, buy 1@110, buy 1.1@100, sell 0.846@140")
+	grown.fill("out3", 846, 0)
+	// 8.46 USDT earned: 2.115 more for the cell, 112.115 at 130. The grid moves by a line.
+	for range 2 {
+		grown.expect(141, "buy 0.862@140, buy 0.846@130, buy 0.916@120, buy 1@110")
+	}
+}
+
+// TestTheLowestPricesAreBounds: a coin whose price is a few of the smallest units has a stop below its grid all the same.
+func TestTheLowestPricesAreBounds(t *testing.T) {
+	t.Parallel()
+	where := cheap(t, exchange.Futures)
+	for _, c := range []struct {
+		side, bound string
+		price       exchange.Price
+		closes      bool
+	}{
+		{"long", "stop", 2, false}, {"long", "stop", 1, true}, {"short", "target", 2, false}, {"short", "target", 1, true},
+	} {
+		s := newStrategyIn(t, where, "grid", strategy.Values{"lower": "0.00000002", "upper": "0.00000006", "lines": "5", "quantity": "1000000000",
+			"side": c.side, c.bound: "0.00000001"})
+		var plan strategy.Plan
+		s.Decide(&strategy.View{Symbol: where.Symbol, NowMS: 1, Last: c.price}, &plan)
+		if closes := plan.Target.Kind == strategy.ByQuantity; closes != c.closes {
+			t.Errorf("%s, at %d: want everything closed: %t, have %+v", c.side, c.price, c.closes, plan)
+		}
+	}
+	// Five of the smallest units of money buy five coins: nothing is added before a pair has closed.
+	s := newStrategyIn(t, where, "grid", strategy.Values{"lower": "0.00000001", "upper": "0.00000002", "lines": "2", "quote": "0.00000005", "reinvest": "100%"})
+	var plan strategy.Plan
+	if s.Decide(&strategy.View{Symbol: where.Symbol, NowMS: 1, Last: 2}, &plan); len(plan.Orders) != 1 || plan.Orders[0].Quantity != 5 ||
+		plan.Orders[0].Price != 1 {
+		t.Errorf("want five coins bought at 1, have %+v", plan.Orders)
+	}
+	var wrong *strategy.ValueError
+	_, err := grid().New(where, strategy.Values{"lower": "0.00000002", "upper": "0.00000003", "lines": "2", "quote": "0.00000001"})
+	if !errors.As(err, &wrong) || wrong.Parameter != "quote" {
+		t.Errorf("less money than a coin costs: want it refused, have %v", err)
+	}
+	// A short grid trails down to the smallest unit.
+	short := newBook(t, newStrategyIn(t, where, "grid", strategy.Values{"lower": "0.00000003", "upper": "0.00000005", "lines": "3", "quantity": "7",
+		"side": "short", "trail": "true"}), exchange.Futures)
+	short.view.Symbol = where.Symbol
+	short.view.Last = 1
+	for range 3 {
+		short.plan.Reset()
+		short.strategy.Decide(&short.view, &short.plan)
+		short.view.Memory, _ = short.view.Memory.With(short.plan.Remembered())
+	}
+	if have := short.text(); have != "sell 7@2e-08, sell 7@3e-08" {
+		t.Errorf("want sells at 2 and 3, have %s", have)
+	}
+}
+
+// TestATrailingGridLeavesOutLinesThatItsMoneyIsTooLittleFor: 6 USDT buy a step of the quantity, which is worth less than the minimum of 5 below 5000 and
+// more than 6 above 6000.
+func TestATrailingGridLeavesOutLinesThatItsMoneyIsTooLittleFor(t *testing.T) {
+	t.Parallel()
+	b := grids(t, exchange.Futures, strategy.Values{"lower": "1000", "upper": "1400", "quantity": "0", "quote": "6", "trail": "true"})
+	for _, c := range []struct {
+		price float64
+		want  string
+	}{
+		{1350, "buy 0.004@1300, buy 0.005@1200, buy 0.005@1100, buy 0.006@1000"},
+		{3950, ""},
+		{5150, "buy 0.001@5100, buy 0.001@5000"},
+		{6150, "buy 0.001@6000, buy 0.001@5900, buy 0.001@5800"},
+		{7950, ""},
+	} {
+		for range 20 { // a decision moves it by as many lines as it has cells
+			b.decide(c.price)
+		}
+		b.fill("foreign", 1, 0)
+		b.expect(c.price, c.want)
+	}
+}
+
+// TestAGridThatIsMadeAgainGoesOnWhereItWas: moved, and with the sizes that its cells have grown to, as far as it still has such cells.
+func TestAGridThatIsMadeAgainGoesOnWhereItWas(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		values strategy.Values
+		memory []strategy.MemoryEntry
+		want   string
+	}{
+		{"moved by a line", strategy.Values{"trail": "true"}, []strategy.MemoryEntry{{Key: gridShift, Value: 1}},
+			"buy 0.785@140, buy 0.846@130, buy 0.916@120, buy 1@110"},
+		{"grown", strategy.Values{"reinvest": "50%"}, []strategy.MemoryEntry{{Key: gridSize + "1", Value: 1_200}},
+			"buy 0.846@130, buy 0.916@120, buy 1.2@110, buy 1.1@100"},
+		{"with fewer lines", strategy.Values{"reinvest": "50%"}, []strategy.MemoryEntry{{Key: gridSize + "4", Value: 1_200}, {Key: gridSize + "7",
+			Value: 1_200}},
+			"buy 0.846@130, buy 0.916@120, buy 1@110, buy 1.1@100"},
+		{"without reinvesting", nil, []strategy.MemoryEntry{{Key: gridSize + "1", Value: 1_200}}, "buy 0.846@130, buy 0.916@120, buy 1@110, buy 1.1@100"},
+	} {
+		values := strategy.Values{"quantity": "0", "quote": "110"}
+		maps.Copy(values, c.values)
+		b := grids(t, exchange.Futures, values)
+		b.view.Memory = strategy.MemoryOf(c.memory...)
+		if have := b.decide(145); have != c.want {
+			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
+		}
+	}
+}
+
+// TestAGeometricGridTrailsByItsRatio, and no line is at zero.
+func TestAGeometricGridTrailsByItsRatio(t *testing.T) {
+	t.Parallel()
+	b := grids(t, exchange.Futures, strategy.Values{"upper": "1600", "spacing": "geometric", "trail": "true"})
+	b.expect(1700, "buy 1@1600, buy 1@800, buy 1@400, buy 1@200")
+	grids(t, exchange.Futures, strategy.Values{"lower": "0.01", "upper": "10", "lines": "2", "quantity": "100"}).expect(5, "buy 100@0.1")
+}
+
+// TestAGridSaysWhyItRests, from the loss of its position to its next beginning.
+func TestAGridSaysWhyItRests(t *testing.T) {
+	t.Parallel()
+	b := grids(t, exchange.Futures, strategy.Values{"stop": "90", "restart": "true"})
+	reasons := func(prices ...float64) (all []string) {
+		for _, price := range prices {
+			b.decide(price)
+			all = append(all, b.plan.Reason)
+		}
+		return all
+	}
+	closes := "the price reached the grid's stop or target: everything is closed"
+	if have, want := reasons(125, 90, 90, 85, 125, 125), []string{gridReason, closes, "everything is closed",
+		"a stop or target closed the position; the grid rests", "the price is back: the grid starts over", gridReason}; !slices.Equal(have, want) {
+		t.Errorf("want %q, have %q", want, have)
+	}
+	b = grids(t, exchange.Futures, nil)
+	b.decide(105)
+	b.fill("in0", 1000, 1000) // the first cell alone
+	b.decide(104)
+	b.view.Position.Quantity = 0
+	if have, want := reasons(104, 104, 104), []string{"the position was closed: its orders are canceled",
+		"a stop or target closed the position; the grid rests",
+		"a stop or target closed the position; the grid rests"}; !slices.Equal(have, want) {
+		t.Errorf("want %q, have %q", want, have)
+	}
+}
+
+// TestAFillThatIsKnownBeforeThePositionIsNoLoss: the cell holds, and its exit is placed.
+func TestAFillThatIsKnownBeforeThePositionIsNoLoss(t *testing.T) {
+	t.Parallel()
+	b := grids(t, exchange.Futures, nil)
+	b.decide(125)
+	b.fill("in2", 1000, 0)
+	b.expect(119, "buy 1@110, buy 1@100, sell 1@130")
+	one := grids(t, exchange.Futures, nil)
+	one.decide(125)
+	one.fill("in2", 1, 1) // a step of the quantity: the order stays where the price has passed it
+	one.expect(115, "buy 1@120, buy 1@110, buy 1@100")
+}
+
+// TestAGridThatStartsOverBuysAtTheNewPrice what its lines above that sell.
+func TestAGridThatStartsOverBuysAtTheNewPrice(t *testing.T) {
+	t.Parallel()
+	b := grids(t, exchange.Futures, strategy.Values{"initial": "true", "stop": "90", "restart": "true"})
+	b.expect(115, "buy 2@115.5, buy 1@110, buy 1@100")
+	b.fill("start", 2000, 2000)
+	b.decide(115)
+	if begun, _ := b.view.Memory.Get(gridBegun); begun != 1 {
+		t.Errorf("want it remembered that it has begun, have %d", begun)
+	}
+	b.decide(89)
+	b.view.Position.Quantity = 0
+	for _, price := range []float64{89, 125, 125} {
+		b.decide(price)
+	}
+	b.expect(125, "buy 1@125.6, buy 1@120, buy 1@110, buy 1@100")
+}
+
+// TestManyLinesBeginWithWhatTheyAllSell, beyond the cells of one number of the memory.
+func TestManyLinesBeginWithWhatTheyAllSell(t *testing.T) {
+	t.Parallel()
+	b := grids(t, exchange.Futures, strategy.Values{"upper": "300", "lines": "201", "orders": "200", "initial": "true"})
+	b.decide(150.5) // lines from 151 to 299
+	b.fill("start", 149_000, 149_000)
+	b.decide(150.5)
+	if entries, exits := len(b.plan.Orders), len(b.plan.Exits); entries != 51 || exits != 149 {
+		t.Errorf("want 51 entries from 100 to 150 and 149 exits, have %d and %d", entries, exits)
+	}
+}
+
+// TestAPairOfAShortGridEarnsItsFall, less fees; a size is remembered where profit is reinvested.
+func TestAPairOfAShortGridEarnsItsFall(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		reinvest string
+		size     int64 // of the cell, as remembered
+	}{{"0", 0}, {"0.00000001", 916}, {"100%", 935}} { // 110 USDT at 120; with a quarter of the profit more, 112.23733
+		where := setting(t, exchange.Futures)
+		where.Fees.Maker = exchange.RateOne / 1_000
+		b := newBook(t, newStrategyIn(t, where, "grid", strategy.Values{"lower": "100", "upper": "140", "lines": "5", "quote": "110", "side": "short",
+			"reinvest": c.reinvest}), exchange.Futures)
+		b.decide(115)
+		b.fill("in1", 916, -916)
+		b.decide(121)
+		b.fill("out1", 916, 0)
+		b.decide(109)
+		count, profit := b.pairs()
+		// Sold for 109.92, bought for 100.76: 9.16, less a thousandth of both, 0.21068.
+		if size, _ := b.view.Memory.Get(gridSize + "1"); count != 1 || profit != 894_932_000 || size != c.size {
+			t.Errorf("reinvest %s: want one pair, 8.94932 USDT and a size of %d, have %d, %d and %d", c.reinvest, c.size, count, profit, size)
+		}
 	}
 }

@@ -105,10 +105,8 @@ func (m *inventoryModel) warmup() int { return m.period + 1 }
 
 func (m *inventoryModel) observe(view *strategy.View) {
 	c := bar(view)
-	if c.Open > 0 {
-		if reach, ok := m.mean.Next((c.High - c.Low) / c.Open / 2); ok {
-			m.reach = reach
-		}
+	if reach, ok := m.mean.Next((c.High - c.Low) / c.Open / 2); ok {
+		m.reach = reach
 	}
 	if m.before > 0 {
 		if s, ok := m.deviation.Next(c.Close/m.before - 1); ok {

@@ -2,8 +2,11 @@ package library
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"botd/exchange"
@@ -49,6 +52,11 @@ func TestASideOfTheQuotesMovesAlone(t *testing.T) {
 	b.after(60).expect(99, "buy 1@97, sell 1@101") // the bid should be at 97, the ask at 100.9
 	if b.plan.Orders[0].Key == keys[0] || b.plan.Orders[1].Key != keys[1] {
 		t.Errorf("want another key of the buy alone, have %+v after %v", b.plan.Orders, keys)
+	}
+	b.feed(100, 100, 100) // as at first
+	b.after(60).expect(100, "buy 1@99, sell 1@101")
+	if have := b.plan.Orders[0].Key; have == keys[0] || have != "3buy0" {
+		t.Errorf("want a key of its own for each turn, have %s", have)
 	}
 }
 
@@ -116,8 +124,17 @@ func TestALeanNeverCrossesTheBook(t *testing.T) {
 	b := quotes(t, "avellaneda", exchange.Futures, strategy.Values{"gamma": "100", "kappa": "100", "period": "2", "tolerance": "0"})
 	b.feed(100, 110, 99) // sigma 0.1: the reservation price of a full position is 100 % away
 	b.view.Position.Quantity = 4000
-	b.view.Book = strategy.Book{Bids: level(99.9), Asks: level(100.1), AtMS: b.view.NowMS}
-	b.expect(100, "sell 1@100")
+	b.view.Book = strategy.Book{Bids: level(99.5), Asks: level(100.5), AtMS: b.view.NowMS}
+	b.expect(100, "sell 1@99.6")
+	b.after(1).expect(100.2, "sell 1@99.6")
+	if first, _ := b.view.Memory.Get("turn"); first != 1 || b.plan.Exits[0].Key != "1sell0" {
+		t.Errorf("want the first turn of both sides, though one has no price, have %d and %+v", first, b.plan.Exits)
+	}
+	b = quotes(t, "avellaneda", exchange.Futures, strategy.Values{"gamma": "100", "kappa": "100", "period": "2", "tolerance": "0"})
+	b.feed(100, 110, 99)
+	b.view.Position.Quantity = -4000
+	b.view.Book = strategy.Book{Bids: level(99.5), Asks: level(100.5), AtMS: b.view.NowMS}
+	b.expect(100, "buy 1@100.4")
 }
 
 func TestMarketMakingSellsOnSpotWhatItHasWithinItsBand(t *testing.T) {
@@ -172,6 +189,10 @@ func TestTheModelsOfTheSpread(t *testing.T) {
 		{"given", strategy.Values{"gamma": "50", "kappa": "200"}, 0, 0, 0.006962871026, 0.006962871026, 50, 200},
 		{"glft, flat", strategy.Values{"model": "glft", "gamma": "50", "kappa": "200"}, 0, 0, 0.007551032804, 0.007551032804, 50, 200},
 		{"glft, long three orders", strategy.Values{"model": "glft", "gamma": "50", "kappa": "200"}, 0.75, 3, 0.026080003469, -0.010977937861, 50, 200},
+		{"glft, long three orders, with four arrivals", strategy.Values{"model": "glft", "gamma": "50", "kappa": "200", "arrivals": "4"}, 0.75, 3,
+			0.015271437248, -0.003257533417, 50, 200},
+		{"long by half, for three candles", strategy.Values{"gamma": "50", "kappa": "200", "horizon": "3"}, 0.5, 2, 0.019462871026, 0.004462871026, 50, 200},
+		{"for three candles, estimated", strategy.Values{"horizon": "3"}, 0, 0, 0.018692315759, 0.018692315759, 50, 66.666666667},
 		{"never closer than the fees and min_edge", strategy.Values{"gamma": "1", "kappa": "1000000", "min_edge": "1%"}, 0, 0, 0.0052, 0.0052, 1, 1e6},
 	} {
 		where := setting(t, exchange.Futures)
@@ -193,6 +214,178 @@ func TestTheModelsOfTheSpread(t *testing.T) {
 				t.Errorf("%s: want bid %v, ask %v, gamma %v, kappa %v; have %v, %v, %v, %v", c.name, c.bid, c.ask, c.gamma, c.kappa, bid, ask, gamma, kappa)
 				break
 			}
+		}
+	}
+}
+
+// TestPricesThatStandStillAreQuotedAtTheNarrowestSpread: where nothing can be estimated, no figure of the model is used.
+func TestPricesThatStandStillAreQuotedAtTheNarrowestSpread(t *testing.T) {
+	t.Parallel()
+	for _, values := range []strategy.Values{{}, {"kappa": "200"}, {"gamma": "50"}, {"model": "glft"}, {"model": "glft", "kappa": "200"}} {
+		b := quotes(t, "avellaneda", exchange.Futures, values)
+		b.view.Position.Quantity = 2000
+		b.feed(slices.Repeat([]float64{1000}, 40)...)
+		bid, ask := b.strategy.(*quoter).model.distances(0.5, 2)
+		if bid != 0.0001 || ask != 0.0001 {
+			t.Errorf("%v: want half of min_edge on each side, 0.0001, have %v and %v", values, bid, ask)
+		}
+	}
+}
+
+// TestNoKappaIsEstimatedOfCandlesWithoutAReach: their closes change, and none goes further from its open.
+func TestNoKappaIsEstimatedOfCandlesWithoutAReach(t *testing.T) {
+	t.Parallel()
+	for want, values := range map[float64]strategy.Values{0: {}, 50: {"gamma": "50"}} {
+		b := quotes(t, "avellaneda", exchange.Futures, values)
+		for i := range 40 {
+			b.feed(1000 + float64(i%2))
+		}
+		m := b.strategy.(*quoter).model.(*inventoryModel)
+		gamma, kappa := m.figures()
+		if bid, ask := m.distances(1, 4); gamma != want || kappa != 0 || bid != 0.0001 || ask != 0.0001 {
+			t.Errorf("%v: want gamma %v, no kappa, and half of min_edge on each side, have %v, %v, %v and %v", values, want, gamma, kappa, bid, ask)
+		}
+	}
+}
+
+// TestTheQuotesOfAModelLeanFromTheTarget by the position beyond it, in orders of quantity.
+func TestTheQuotesOfAModelLeanFromTheTarget(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		values strategy.Values
+		held   exchange.Quantity
+		want   string
+	}{
+		// As in TestTheModelsOfTheSpread: with sigma 0.01, three orders lean by 0.0264 and 0.0109 below the price.
+		{strategy.Values{"model": "glft", "quantity": "0.5"}, 1_500, "buy 0.5@973.9, sell 0.5@1000"},
+		{strategy.Values{"model": "glft", "quantity": "0.5", "target": "1.5"}, 1_500, "buy 0.5@992.4, sell 0.5@1007.6"},
+		{strategy.Values{"target": "2"}, 2_000, "buy 1@993, sell 1@1007"},
+		{strategy.Values{"target": "-2"}, -2_000, "sell 1@1007, buy 1@993"},
+		{strategy.Values{"target": "-2"}, 2_000, "buy 1@988, sell 1@1002"}, // wholly beyond it: a lean of 0.005
+	} {
+		values := strategy.Values{"gamma": "50", "kappa": "200", "period": "2", "skew": "0"}
+		maps.Copy(values, c.values)
+		b := quotes(t, "avellaneda", exchange.Futures, values)
+		b.feed(1000, 1010, 999.9)
+		b.view.Position.Quantity = c.held
+		b.expect(1000, c.want)
+	}
+}
+
+// TestASideMovesBeyondTheToleranceAlone: from 100 to 300 the bid of three quarters should be 150 higher, which is half of 300.
+func TestASideMovesBeyondTheToleranceAlone(t *testing.T) {
+	t.Parallel()
+	b := quotes(t, "market_making", exchange.Futures, strategy.Values{"spread": "50%", "tolerance": "50%"})
+	b.expect(100, "buy 1@75, sell 1@125")
+	b.after(60).expect(300, "buy 1@75, sell 1@375")
+	b.after(60).expect(300.8, "buy 1@225.6, sell 1@375")
+}
+
+// TestAnOrderBookIsQuotedByForTenSeconds, and bounds the quotes as long.
+func TestAnOrderBookIsQuotedByForTenSeconds(t *testing.T) {
+	t.Parallel()
+	level := func(price float64) []exchange.Level {
+		return []exchange.Level{{Price: exchange.Price(price * 1e8), Quantity: 1}}
+	}
+	for ageMS, want := range map[int64]string{0: "buy 1@89.1, sell 1@90.9", 10_000: "buy 1@89.1, sell 1@90.9", 10_001: "buy 1@99, sell 1@101"} {
+		b := quotes(t, "market_making", exchange.Futures, strategy.Values{"spread": "2%"})
+		b.view.NowMS = 1_000_000
+		b.view.Book = strategy.Book{Bids: level(89), Asks: level(91), AtMS: b.view.NowMS - ageMS}
+		b.expect(100, want)
+	}
+}
+
+// TestAFillIsWaitedForUntilThePositionShowsIt, for a tick where there is no delay.
+func TestAFillIsWaitedForUntilThePositionShowsIt(t *testing.T) {
+	t.Parallel()
+	b := quotes(t, "market_making", exchange.Futures, strategy.Values{"spread": "2%", "skew": "1", "filled_delay": "0s"})
+	b.expect(100, "buy 1@99, sell 1@101")
+	b.fill("1buy0", 1000, 0)
+	b.after(1).expect(100, "buy 1@99, sell 1@101")
+	b.view.Position.Quantity = 1000
+	b.after(1).expect(100, "buy 0.75@99, sell 1@101")
+}
+
+// TestTheKeysOfQuotesAreNumbered: each turn of a side has keys of its own, which an order in the book has too.
+func TestTheKeysOfQuotesAreNumbered(t *testing.T) {
+	t.Parallel()
+	b := quotes(t, "market_making", exchange.Futures, strategy.Values{"spread": "2%", "levels": "2", "filled_delay": "0s"})
+	for i, want := range []string{"1buy0 1buy1 1sell0 1sell1", "1buy0 1buy1 1sell0 1sell1", "2buy0 2buy1 2sell0 2sell1", "3buy0 3buy1 3sell0 3sell1"} {
+		b.after(60).decide([]float64{100, 100.5, 102, 104}[i])
+		if !b.plan.OrdersSet || !b.plan.ExitsSet || b.plan.Reason != "both sides of the price" {
+			t.Errorf("turn %d: want orders and exits set, with their reason, have %+v", i, b.plan)
+		}
+		var have []string
+		for _, o := range slices.Concat(b.plan.Orders, b.plan.Exits) {
+			have = append(have, o.Key)
+		}
+		if strings.Join(have, " ") != want {
+			t.Errorf("turn %d: want %s, have %v", i, want, have)
+		}
+	}
+}
+
+// TestAFillThatLeftThePositionAsItWasIsWaitedAfter: a stop sold what a quote bought.
+func TestAFillThatLeftThePositionAsItWasIsWaitedAfter(t *testing.T) {
+	t.Parallel()
+	b := quotes(t, "market_making", exchange.Futures, strategy.Values{"spread": "2%"})
+	b.expect(100, "buy 1@99, sell 1@101")
+	b.fill("1buy0", 1000, 0)
+	b.after(31).expect(110, "buy 1@99, sell 1@101")
+	b.after(9).expect(110, "buy 1@99, sell 1@101")
+	b.after(1).expect(110, "buy 1@108.9, sell 1@111.1")
+}
+
+// TestASmallestPositionIsAPosition: one step of the quantity leans, hangs, and is waited after as more does.
+func TestASmallestPositionIsAPosition(t *testing.T) {
+	t.Parallel()
+	values := strategy.Values{"quantity": "0.001", "max_position": "0.004", "spread": "2%", "skew": "0", "hanging": "10%", "filled_delay": "0s"}
+	long := quotes(t, "market_making", exchange.Futures, values)
+	long.expect(10_000, "buy 0.001@9900, sell 0.001@10100")
+	long.fill("1buy0", 1, 1)
+	long.after(1).expect(9_900, "buy 0.001@9801, sell 0.001@10100")
+	long.fill("2buy0", 1, 2)
+	long.after(1).expect(9_800, "buy 0.001@9702, sell 0.002@10100")
+	short := quotes(t, "market_making", exchange.Futures, values)
+	short.expect(10_000, "buy 0.001@9900, sell 0.001@10100")
+	short.fill("1sell0", 1, -1)
+	short.after(1).expect(10_100, "sell 0.001@10201, buy 0.001@9900")
+	short.fill("2sell0", 1, -2)
+	short.after(1).expect(10_200, "sell 0.001@10302, buy 0.002@9900")
+	short.after(60).expect(11_100, "sell 0.001@11211, buy 0.001@10989") // more than a tenth away: given up
+}
+
+// TestTheLowestPricesAreQuoted of a coin without a minimum notional: down to one of the smallest units, and nothing at zero.
+func TestTheLowestPricesAreQuoted(t *testing.T) {
+	t.Parallel()
+	where := cheap(t, exchange.Futures)
+	for _, c := range []struct {
+		name   string
+		values strategy.Values
+		last   exchange.Price
+		held   exchange.Quantity
+		want   string // quantity@price of the buys, and of the sells
+	}{
+		{"three levels, half the price apart", strategy.Values{"levels": "3", "level_step": "50%"}, 8, 0, "10@6 10@3 | 10@10 10@15 10@20"},
+		{"room for one coin", strategy.Values{"max_position": "11"}, 8, 10, "1@6 | 10@10"},
+		{"room for none", strategy.Values{"max_position": "10"}, 8, 10, " | 10@10"},
+		{"above a ceiling of one unit", strategy.Values{"ceiling": "0.00000001"}, 8, 0, " | 10@10"},
+		{"below a floor", strategy.Values{"floor": "0.00000009"}, 8, 0, "10@6 | "},
+		{"at a floor", strategy.Values{"floor": "0.00000008"}, 8, 0, "10@6 | 10@10"},
+		{"at a ceiling", strategy.Values{"ceiling": "0.00000008"}, 8, 0, "10@6 | 10@10"},
+	} {
+		values := strategy.Values{"quantity": "10", "max_position": "100", "spread": "50%", "skew": "0"}
+		maps.Copy(values, c.values)
+		s := newStrategyIn(t, where, "market_making", values)
+		view := strategy.View{Symbol: where.Symbol, NowMS: 1, Last: c.last, Position: strategy.Position{Quantity: c.held}}
+		var plan strategy.Plan
+		s.Decide(&view, &plan)
+		sides := map[exchange.Side][]string{}
+		for _, o := range slices.Concat(plan.Orders, plan.Exits) {
+			sides[o.Side] = append(sides[o.Side], fmt.Sprintf("%d@%d", o.Quantity, o.Price))
+		}
+		if have := strings.Join(sides[exchange.Buy], " ") + " | " + strings.Join(sides[exchange.Sell], " "); have != c.want {
+			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
 		}
 	}
 }

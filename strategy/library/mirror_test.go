@@ -101,7 +101,7 @@ func TestAGridThatKeepsItsDecisionDecidesAsOneThatDoesNot(t *testing.T) {
 		{"a target", strategy.Values{"target": "143"}, strategy.Values{"target": "97"}},
 		{"both, and it begins again", strategy.Values{"stop": "97", "target": "143", "restart": "true"},
 			strategy.Values{"stop": "143", "target": "97", "restart": "true"}},
-		{"it trails", strategy.Values{"trail": "true"}, strategy.Values{"trail": "true"}},
+		{"it trails", strategy.Values{"trail": "true", "restart": "true"}, strategy.Values{"trail": "true", "restart": "true"}},
 		{"it begins with what the lines above sell", strategy.Values{"initial": "true"}, nil},
 		{"many lines", strategy.Values{"lines": "201", "orders": "20"}, strategy.Values{"lines": "201", "orders": "20"}},
 		{"it begins again after a stop", strategy.Values{"restart": "true"}, strategy.Values{"restart": "true"}},
@@ -128,7 +128,7 @@ func TestAGridThatKeepsItsDecisionDecidesAsOneThatDoesNot(t *testing.T) {
 			}
 			ticks := int64(1_201)
 			for i := range 3_000 {
-				ticks = min(1_450, max(950, ticks+draw.Int64N(61)-30))
+				ticks = min(1_600, max(950, ticks+draw.Int64N(61)-30))
 				stopped := i%400 == 399
 				want := plain.step(ticks, stopped)
 				if have := keeps.step(ticks, stopped); have != want {

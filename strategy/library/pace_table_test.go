@@ -134,6 +134,22 @@ func TestWhenAShareIsRebalanced(t *testing.T) {
 			t.Errorf("%s: want %d, %q, have %d, %q", c.name, c.want, c.reason, b.plan.Target.Quantity, b.plan.Reason)
 		}
 	}
+	where := cheap(t, exchange.Futures)
+	b := newBook(t, newStrategyIn(t, where, "rebalance", strategy.Values{"weight": "50%", "band": "25%"}), exchange.Futures)
+	b.view.Symbol, b.view.Equity, b.view.Last = where.Symbol, exchange.MustAmount("0.00001"), 1
+	for _, c := range []struct{ held, want exchange.Quantity }{{0, 500}, {500, 500}, {750, 750}, {751, 500}} { // 75 % is within the band
+		b.view.Position.Quantity = c.held
+		if c.held != 0 {
+			b.view.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: rebalanced, Value: int64(c.held)})
+		}
+		b.plan.Reset()
+		if b.strategy.Decide(&b.view, &b.plan); b.plan.Target != (strategy.Target{Kind: strategy.ByQuantity, Quantity: c.want}) {
+			t.Errorf("%d coins of 1000 at the lowest price: want %d, have %+v", c.held, c.want, b.plan.Target)
+		}
+	}
+	if lines := conditionLines(b.strategy, &b.view); lines[0] != "share held: 75.10 % | more than 25.00 % away from 50.00 % | met" {
+		t.Errorf("want the share shown, have %q", lines)
+	}
 	for name, change := range map[string]func(v *strategy.View){
 		"equity": func(v *strategy.View) { v.Equity = exchange.Amount{} }, "price": func(v *strategy.View) { v.Last = 0 },
 	} {
@@ -215,6 +231,13 @@ func TestWhereTheOrderOppositeToFillsHangs(t *testing.T) {
 		{"it stays while part is sold", 0.1, 10, 6, 1_050, 900, 1_100, 1_000, 1_050},
 		{"as much again filled: the mean", 0.1, 10, 20, 1_050, 900, 1_090, 1_000, 1_070},
 		{"as much again sold: the mean", 0.1, -10, -20, 950, 910, 1_100, 1_000, 930},
+		{"one of the smallest steps more filled after one: the mean", 0.1, 1, 2, 1_050, 900, 1_090, 1_000, 1_070},
+		{"one of the smallest steps more sold after one: the mean", 0.1, -1, -2, 950, 910, 1_100, 1_000, 930},
+		{"from one of the smallest steps short to one long", 0.1, -1, 1, 950, 900, 1_100, 1_000, 1_100},
+		{"from one of the smallest steps long to one short", 0.1, 1, -1, 1_050, 900, 1_100, 1_000, 900},
+		{"nowhere so far, however near", 0.5, 10, 20, 0, 900, 1_200, 1_000, 0},
+		{"at one of the smallest units of the price", 0.5, 0, -10, 0, 1, 3, 2, 1},
+		{"from one of the smallest units of the price", 0.5, 10, 20, 1, 1, 3, 2, 2},
 		{"a third more filled: nearer to the first", 0.1, 20, 30, 1_080, 900, 1_050, 1_000, 1_070},
 		{"nowhere so far, and more filled", 0.1, 10, 20, 0, 900, 1_090, 1_000, 0},
 		{"the other side: where that is quoted", 0.1, -10, 10, 950, 900, 1_100, 1_000, 1_100},

@@ -83,16 +83,16 @@ func newQuoter(setting strategy.Setting, p quoteParams, model spreadModel) (stra
 		name  string
 		value decimal.Decimal
 		into  *exchange.Quantity
-		free  bool // of any sign, or zero
-	}{{"quantity", p.Quantity, &q.quantity, false}, {"max_position", p.MaxPosition, &q.maxPosition, false}, {"target", p.Target, &q.target, true}} {
+	}{{"quantity", p.Quantity, &q.quantity}, {"max_position", p.MaxPosition, &q.maxPosition}, {"target", p.Target, &q.target}} {
 		n, err := s.Quantity(given.value)
-		if err != nil || n <= 0 && !given.free || !s.OnQuantityTick(max(n, -n)) {
-			return nil, &strategy.ValueError{Parameter: given.name, Err: fmt.Errorf("%s is not a multiple above zero of quantityTick %s (%s)",
-				given.value, s.QuantityDecimal(s.QuantityTick), s.Name)}
+		if err != nil || !s.OnQuantityTick(n) {
+			return nil, wrongParameter(given.name, "%s is not a multiple of quantityTick %s (%s)", given.value, s.QuantityDecimal(s.QuantityTick), s.Name)
 		}
 		*given.into = n
 	}
 	switch {
+	case q.quantity == 0:
+		return nil, wrongParameter("quantity", "is not above zero")
 	case q.maxPosition < q.quantity:
 		return nil, &strategy.ValueError{Parameter: "max_position", Err: fmt.Errorf("%s is less than one order, %s", p.MaxPosition, p.Quantity)}
 	case max(q.target, -q.target) > q.maxPosition:
@@ -187,11 +187,12 @@ func (q *quoter) priced(view *strategy.View, t turn, both bool) turn {
 	away := float64(held - q.target)
 	bidAway, askAway := q.model.distances(max(-1, min(1, away/float64(q.maxPosition))), away/float64(q.quantity))
 	bid, ask := max(0, float64(center)*(1-bidAway)), float64(center)*(1+askAway)
-	switch hung := float64(t[quoteHung]); {
-	case hung > 0 && held > 0:
-		ask = max(ask, hung)
-	case hung > 0 && held < 0:
-		bid = min(bid, hung)
+	if hung := float64(t[quoteHung]); hung > 0 {
+		if held > 0 {
+			ask = max(ask, hung)
+		} else {
+			bid = min(bid, hung)
+		}
 	}
 	bid, ask = q.passive(view, center, bid, ask)
 	far := func(price float64, old int64) bool { return math.Abs(price-float64(old)) > q.tolerance*float64(center) }
@@ -217,7 +218,7 @@ func (q *quoter) hung(t turn, held exchange.Quantity, center exchange.Price) int
 	switch {
 	case q.hanging == 0 || held == 0 || nearest == 0:
 		return 0
-	case before != 0 && (held > 0) != (before > 0) || before == 0:
+	case before == 0 || (held > 0) != (before > 0):
 		hung = nearest
 	case grown > 0 && hung > 0:
 		share := float64(grown) / float64(max(held, -held))
@@ -251,7 +252,7 @@ func (q *quoter) quote(view *strategy.View, plan *strategy.Plan, t *turn, side e
 	if side == exchange.Sell {
 		best, number = t[quoteAsk], t[quoteSellTurn]
 	}
-	if side == exchange.Buy && q.ceiling > 0 && view.Last > q.ceiling || side == exchange.Sell && q.floor > 0 && view.Last < q.floor {
+	if side == exchange.Buy && q.ceiling > 0 && view.Last > q.ceiling || side == exchange.Sell && view.Last < q.floor {
 		return
 	}
 	sign := exchange.Quantity(side.Sign())

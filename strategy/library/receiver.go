@@ -96,7 +96,7 @@ func (s *receiving) Receive(view *strategy.View, signal *strategy.Signal, plan *
 		return fmt.Errorf("%w: it goes long only (params.mode)", strategy.ErrUnable)
 	case signal.Share <= 0 || signal.Share > exchange.RateOne:
 		return fmt.Errorf("%w: a size of %s is not above 0 and at most 1, the configured size", strategy.ErrUnable, signal.Share)
-	case signal.Side != 0 && s.target(signal.Side, signal.Share).Sign() == 0:
+	case signal.Side != 0 && s.target(int64(signal.Side), signal.Share).Sign() == 0:
 		return fmt.Errorf("%w: %s of its size is less than the symbol's smallest quantity", strategy.ErrUnable, signal.Share)
 	}
 	next, _ := view.Memory.Get(signalNext)
@@ -118,16 +118,12 @@ func (s *receiving) Decide(view *strategy.View, plan *strategy.Plan) {
 	share, _ := view.Memory.Get(signalShare)
 	expires, _ := view.Memory.Get(signalExpires)
 	plan.SignalMS, _ = view.Memory.Get(signalAt)
-	switch {
-	case expires != 0 && view.NowMS >= expires:
+	if expires != 0 && view.NowMS >= expires {
 		plan.Hold(strategy.Flat(), "the last signal has expired")
-	case side == 0:
-		plan.Hold(strategy.Flat(), "a signal asked for no position")
-	case side > 0:
-		plan.Hold(s.target(1, exchange.Rate(share)), "a signal asked for long")
-	default:
-		plan.Hold(s.target(-1, exchange.Rate(share)), "a signal asked for short")
+		return
 	}
+	reason := [...]string{"a signal asked for short", "a signal asked for no position", "a signal asked for long"}[side+1]
+	plan.Hold(s.target(side, exchange.Rate(share)), reason)
 }
 
 // Conditions returns the last signal, and whether it is in force.
@@ -140,18 +136,16 @@ func (s *receiving) Conditions(view *strategy.View) []strategy.Condition {
 	at, _ := view.Memory.Get(signalAt)
 	share, _ := view.Memory.Get(signalShare)
 	expires, _ := view.Memory.Get(signalExpires)
-	c.Value = fmt.Sprintf("%s, %s of the size, %s", [...]string{"short", "flat", "long"}[side+1], exchange.Rate(share), stamp(at))
+	c.Value = fmt.Sprintf("%s, %s of the size, %s", [...]string{"short", "flat", "long"}[side+1], exchange.Rate(share), moment(at))
 	c.Met = true
 	if expires != 0 {
-		c.Requires, c.Met = "until "+stamp(expires), view.NowMS < expires
+		c.Requires, c.Met = "until "+moment(expires), view.NowMS < expires
 	}
 	return []strategy.Condition{c}
 }
 
-func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05") }
-
 // target returns a share of the configured size.
-func (s *receiving) target(side int, share exchange.Rate) strategy.Target {
+func (s *receiving) target(side int64, share exchange.Rate) strategy.Target {
 	size := s.size
 	if share != exchange.RateOne {
 		size.Equity = exchange.Rate(exchange.AmountOf(1).MulRate(size.Equity).MulRate(share).Ratio(exchange.AmountOf(1)))
@@ -161,5 +155,5 @@ func (s *receiving) target(side int, share exchange.Rate) strategy.Target {
 			return strategy.Flat()
 		}
 	}
-	return size.Target(int64(side))
+	return size.Target(side)
 }

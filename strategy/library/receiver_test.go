@@ -98,6 +98,9 @@ func TestASignalCountsOnceInOrderAndInTime(t *testing.T) {
 		{"short where it goes long only", 300_000, strategy.Signal{ID: "h", Side: -1, Share: one, AtMS: 300_000}, strategy.ErrUnable},
 		{"more than the size", 300_000, strategy.Signal{ID: "i", Side: 1, Share: one + 1, AtMS: 300_000}, strategy.ErrUnable},
 		{"nothing of the size", 300_000, strategy.Signal{ID: "j", Side: 1, AtMS: 300_000}, strategy.ErrUnable},
+		{"flat, and nothing of the size", 300_000, strategy.Signal{ID: "k", AtMS: 300_000}, strategy.ErrUnable},
+		{"the least share of the size", 300_000, strategy.Signal{ID: "l", Side: 1, Share: 1, AtMS: 300_000}, nil},
+		{"from as far in the future as it may be old", 300_000, strategy.Signal{ID: "future", Side: 1, Share: one, AtMS: 360_000}, nil},
 	} {
 		if err := h.receive(t, c.nowMS, c.signal); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
 			t.Errorf("%s: want %v, have %v", c.what, c.want, err)
@@ -162,6 +165,85 @@ func TestAnIDWithAnotherContentIsRefusedNotTakenForKnown(t *testing.T) {
 	} {
 		if have := h.receive(t, 3_000, c.signal); !errors.Is(have, c.want) {
 			t.Errorf("%+v: want %v, have %v", c.signal, c.want, have)
+		}
+	}
+}
+
+// TestASignalWithoutExpiryIsInForceUntilTheNext, and one with a time of its own until then.
+func TestASignalWithoutExpiryIsInForceUntilTheNext(t *testing.T) {
+	t.Parallel()
+	h := hear(t, strategy.Values{"mode": "long_short", "expiry": "0s"})
+	whole := strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne}
+	for _, c := range []struct {
+		signal strategy.Signal
+		atMS   int64
+		want   strategy.Target
+	}{
+		{strategy.Signal{ID: "a", Side: 1, Share: exchange.RateOne, AtMS: 1_000}, 100_000 * hourMS, whole},
+		{strategy.Signal{ID: "b", Side: 1, Share: exchange.RateOne, AtMS: 2_000, ExpiresMS: 100 * hourMS}, 100*hourMS - 1, whole},
+		{strategy.Signal{ID: "c", Side: 1, Share: exchange.RateOne, AtMS: 3_000, ExpiresMS: 100 * hourMS}, 100 * hourMS, strategy.Flat()},
+	} {
+		if err := h.receive(t, c.signal.AtMS, c.signal); err != nil {
+			t.Errorf("%+v: %v", c.signal, err)
+		}
+		if have := h.target(c.atMS); have != c.want {
+			t.Errorf("%+v at %d: want %+v, have %+v", c.signal, c.atMS, c.want, have)
+		}
+	}
+}
+
+// TestSignalsOfOneMomentAreRememberedEach: none of sixteen is taken again, though their time would allow it.
+func TestSignalsOfOneMomentAreRememberedEach(t *testing.T) {
+	t.Parallel()
+	h := hear(t, nil)
+	for _, want := range []error{nil, strategy.ErrRepeated} {
+		for i := range knownSignals {
+			signal := strategy.Signal{ID: string(rune('a' + i)), Side: 1, Share: exchange.RateOne - exchange.Rate(i), AtMS: 1_000}
+			if err := h.receive(t, 1_000, signal); !errors.Is(err, want) {
+				t.Errorf("signal %d: want %v, have %v", i, want, err)
+			}
+		}
+	}
+}
+
+// TestWhyASignalIsFollowed: the plan has the signal's time, and names its side.
+func TestWhyASignalIsFollowed(t *testing.T) {
+	t.Parallel()
+	h := hear(t, strategy.Values{"mode": "long_short", "expiry": "1h"})
+	for i, want := range []string{"a signal asked for short", "a signal asked for no position", "a signal asked for long"} {
+		at := int64(i+1) * 1_000
+		if err := h.receive(t, at, strategy.Signal{ID: want, Side: i - 1, Share: exchange.RateOne / 2, AtMS: at}); err != nil {
+			t.Fatal(err)
+		}
+		for nowMS, reason := range map[int64]string{at: want, at + hourMS: "the last signal has expired"} {
+			plan := strategy.Plan{}
+			if h.Decide(&strategy.View{NowMS: nowMS, Memory: h.memory}, &plan); plan.Reason != reason || plan.SignalMS != at {
+				t.Errorf("at %d: want %q by a signal of %d, have %q, %d", nowMS, reason, at, plan.Reason, plan.SignalMS)
+			}
+		}
+	}
+}
+
+// TestAShareOfASize is of its quantity, its amount of money, or its share of the equity; of nothing it is flat.
+func TestAShareOfASize(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		size  strategy.Size
+		share exchange.Rate
+		want  strategy.Target // of a short signal
+	}{
+		{strategy.Size{Quantity: 15}, exchange.RateOne / 2, strategy.Target{Kind: strategy.ByQuantity, Quantity: -7}},
+		{strategy.Size{Quantity: 15}, exchange.RateOne / 100, strategy.Flat()},
+		{strategy.Size{Quote: exchange.AmountOf(50)}, exchange.RateOne / 4, strategy.Target{Kind: strategy.ByQuote, Quote: exchange.MustAmount("-12.5")}},
+		{strategy.Size{Equity: exchange.RateOne * 3}, exchange.RateOne / 4, strategy.Target{Kind: strategy.ByEquity, Share: -exchange.RateOne * 3 / 4}},
+		{strategy.Size{}, exchange.RateOne, strategy.Target{Kind: strategy.ByEquity, Share: -exchange.RateOne}},
+	} {
+		where := setting(t, exchange.Futures)
+		where.Size = c.size
+		h := &hearing{Strategy: newStrategyIn(t, where, "signal", strategy.Values{"mode": "long_short"})}
+		h.memory = strategy.MemoryOf(strategy.MemoryEntry{Key: signalSide, Value: -1}, strategy.MemoryEntry{Key: signalShare, Value: int64(c.share)})
+		if have := h.target(1); have != c.want {
+			t.Errorf("%s of %+v: want %+v, have %+v", c.share, c.size, c.want, have)
 		}
 	}
 }

@@ -48,6 +48,30 @@ func TestWhatAStrategyIsNotMadeFrom(t *testing.T) {
 		{"dca", futures, with(dca, "amount", "1000", "fall", "1%", "falls", "3", "scale", "10"), ""},
 		{"dca", futures, with(dca, "amount", "1001", "fall", "1%", "falls", "3", "scale", "10"), "falls"},
 		{"dca", futures, with(dca, "amount", "1001", "falls", "3", "scale", "10"), ""},
+		{"dca", futures, with(dca, "fall", "0.00000001"), ""},
+		{"dca", futures, with(dca, "fall", "90%", "falls", "0", "step_scale", "0.5"), ""},
+		{"dca", futures, with(dca, "amount", "1001", "fall", "0.00000001", "falls", "3", "scale", "10"), "falls"},
+		{"rebalance", futures, strategy.Values{"weight": "0.00000001"}, ""},
+		{"market_making", futures, with(quote, "quantity", "0.001"), ""},
+		{"market_making", futures, with(quote, "max_position", "0.5005"), "max_position"},
+		{"grid", futures, with(grid, "lower", "0.96", "upper", "1.2093", "lines", "4", "spacing", "geometric", "quantity", "10"), "lines"},
+		{"grid", spot, with(grid, "lower", "10000", "upper", "14000", "quantity", "0.001"), "fee"},
+		{"grid", spot, with(grid, "lower", "10000", "upper", "14000", "quantity", "0.001", "fee", "0"), ""},
+		{"grid", futures, with(grid, "lower", "10000", "upper", "14000", "quantity", "0", "quote", "5"), "quote"},
+		{"dca", futures, with(dca, "fall", "0.000000001"), "fall"},
+		{"dca", futures, with(dca, "take_profit", "0.000000001"), "take_profit"},
+		{"dca", futures, with(dca, "scale", "1.000000001"), "scale"},
+		{"dca", futures, with(dca, "step_scale", "1.000000001"), "step_scale"},
+		{"twap", futures, strategy.Values{"quantity": "0.1", "price_bound": "0.000000001"}, "price_bound"},
+		{"market_making", futures, with(quote, "floor", "0.000000001"), "floor"},
+		{"market_making", futures, with(quote, "ceiling", "0.000000001"), "ceiling"},
+		{"grid", futures, with(grid, "quantity", "0", "quote", "5.0000000000000000001"), "quote"},
+		{"grid", futures, with(grid, "quantity", "0", "quote", "20", "reinvest", "0.000000001"), "reinvest"},
+		{"grid", futures, with(grid, "stop", "0.000000001"), "stop"},
+		{"grid", spot, with(grid, "fee", "0.000000001"), "fee"},
+		{"turtle", futures, strategy.Values{"risk": "0.0123456789"}, "risk"},
+		{"turtle", futures, strategy.Values{"max_notional": "0.0123456789"}, "max_notional"},
+		{"funding_carry", futures, strategy.Values{"quantity": "0.1", "enter": "0.0000123456789", "leave": "0.000001234567", "band": "0.0123456789"}, ""},
 		{"rebalance", futures, strategy.Values{"weight": "0"}, "weight"},
 		{"rebalance", futures, strategy.Values{"weight": "0.000001"}, ""},
 		{"funding_carry", futures, strategy.Values{"quantity": "0.001"}, ""},
@@ -122,6 +146,7 @@ func TestWhatAStrategyAsksFor(t *testing.T) {
 		{"funding_carry", strategy.Values{"quantity": "0.1"}, "1 funding pair spot BTC-USDT"},
 		{"grid", strategy.Values{"lower": "100", "upper": "140", "lines": "5", "quantity": "0.1"}, "1, makes 0.07142857 as maker twice, from 100 to 140"},
 		{"market_making", strategy.Values{"quantity": "0.1", "max_position": "0.5", "spread": "2%"}, "1 book, makes 0.02 as maker twice"},
+		{"grid", strategy.Values{"lower": "100", "upper": "140", "lines": "2", "quantity": "0.1"}, "1, makes 0.28571428 as maker twice, from 100 to 140"},
 		{"avellaneda", strategy.Values{"quantity": "0.1", "max_position": "0.5", "period": "7"}, "8 book, makes 0.0002 as maker twice"},
 		{"signal", nil, "0"},
 		{"sma_cross", strategy.Values{"fast": "2", "slow": "5"}, "6"},
@@ -172,6 +197,29 @@ func TestWhatAStrategyAsksFor(t *testing.T) {
 		}
 		if have != c.want {
 			t.Errorf("%s of %v: want %s, have %s", c.strategy, c.values, c.want, have)
+		}
+	}
+}
+
+// TestWhatIsRefusedWithoutAMinimumNotional of the exchange: nothing else says that an amount is too small.
+func TestWhatIsRefusedWithoutAMinimumNotional(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		strategy string
+		values   strategy.Values
+		refused  string
+	}{
+		{"dca", strategy.Values{"amount": "0"}, "amount"},
+		{"dca", strategy.Values{"amount": "0.0000000000000000001"}, "amount"},
+		{"dca", strategy.Values{"amount": "0.000000000000000001"}, ""},
+		{"market_making", strategy.Values{"quantity": "1", "max_position": "1", "floor": "0.00000001", "ceiling": "0.00000001"}, "ceiling"},
+		{"market_making", strategy.Values{"quantity": "1", "max_position": "1", "floor": "0.00000001", "ceiling": "0.00000002"}, ""},
+	} {
+		definition, _ := strategy.NewRegistry(All()...).Find(c.strategy)
+		_, err := definition.New(cheap(t, exchange.Futures), c.values)
+		var wrong *strategy.ValueError
+		if errors.As(err, &wrong) != (c.refused != "") || c.refused != "" && wrong.Parameter != c.refused {
+			t.Errorf("%s of %v: want %q refused, have %v", c.strategy, c.values, c.refused, err)
 		}
 	}
 }

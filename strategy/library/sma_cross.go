@@ -65,7 +65,6 @@ func (s *smaCrossing) Pass(candles *exchange.Candles, from, to int) (end int) {
 func (s *smaCrossing) next(price exchange.Price) {
 	s.fast.Next(int64(price))
 	s.slow.Next(int64(price))
-	s.stays = true
 	if !s.slow.Ready() {
 		return
 	}

@@ -39,6 +39,8 @@ func TestSMACrossDecidesOnlyAtCrosses(t *testing.T) {
 		{"from below to above", "long_only", []exchange.Price{20, 10, 30}, []int{0, 0, 1}},
 		{"from equal to above", "long_only", []exchange.Price{10, 10, 11}, []int{0, 0, 1}},
 		{"above, equal, below", "long_only", []exchange.Price{20, 10, 30, 30, 20}, []int{0, 0, 1, 1, 9}},
+		{"from below to equal", "long_only", []exchange.Price{20, 10, 10, 11}, []int{0, 0, 0, 1}},
+		{"from above to equal", "long_only", []exchange.Price{10, 20, 20, 19}, []int{0, 0, 0, 9}},
 		{"short below", "long_short", []exchange.Price{20, 10, 30, 20}, []int{0, 0, 1, -1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

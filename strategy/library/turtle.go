@@ -48,8 +48,14 @@ func turtle() strategy.Definition {
 			if setting.Market == exchange.Spot && p.Cap.GreaterThan(decimal.NewFromInt(1)) {
 				return nil, &strategy.ValueError{Parameter: "max_notional", Err: errors.New("spot buys with what is there; at most 100%")}
 			}
-			risk, _ := exchange.RateFromDecimal(p.Risk)
-			most, _ := exchange.RateFromDecimal(p.Cap)
+			risk, err := exchange.RateFromDecimal(p.Risk)
+			if err != nil {
+				return nil, &strategy.ValueError{Parameter: "risk", Err: err}
+			}
+			most, err := exchange.RateFromDecimal(p.Cap)
+			if err != nil {
+				return nil, &strategy.ValueError{Parameter: "max_notional", Err: err}
+			}
 			return &turtles{symbol: setting.Symbol, risk: risk, cap: most, units: int64(p.Units), add: p.Add.InexactFloat64(),
 				stop: p.Stop.InexactFloat64(), shorts: p.Mode == "long_short", warmup: max(p.Entry, p.Exit, p.Failsafe, 3*p.Period) + 1,
 				trueRange: indicator.NewATR(p.Period), entry: newExtremes(p.Entry), exit: newExtremes(p.Exit), failsafe: newExtremes(p.Failsafe)}, nil
@@ -83,9 +89,6 @@ func (e *extremes) next(b *indicator.Bar) {
 // broken is +1 above the high, -1 below the low, 0 between. A close is compared with the candles before
 // its own, a price between two closes with all of them.
 func (e *extremes) broken(view *strategy.View) int64 {
-	if e == nil {
-		return 0
-	}
 	price, high, low := view.Symbol.PriceFloat(view.Last), e.high, e.low
 	if view.NowMS <= view.Candle.OpenMS+int64(view.Interval) {
 		high, low = e.before, e.under
@@ -192,6 +195,8 @@ func (t *turtles) Decide(view *strategy.View, plan *strategy.Plan) {
 		reason = fmt.Sprintf("unit %d of %d", d.Recall(turtleUnits), t.units)
 	case side == 0 && view.Position.Quantity == 0:
 		reason = d.enter()
+	case side == 0:
+		reason = "closes the position"
 	}
 	side := d.Recall(turtleSide)
 	if side == 0 {
@@ -246,7 +251,7 @@ func (t *turtleTurn) enter() string {
 	t.Remember(turtleN, n)
 	t.Remember(turtleQuantity, 0)
 	unit := t.unit()
-	if unit <= 0 {
+	if unit == 0 {
 		return "a unit is less than the smallest order"
 	}
 	t.Remember(turtleSide, side)
@@ -263,8 +268,8 @@ func (t *turtleTurn) enter() string {
 func (t *turtleTurn) unit() exchange.Quantity {
 	unit := t.View.QuantityByVolatility(t.risk, exchange.Price(t.Recall(turtleN)))
 	room := t.symbol.QuantityFor(t.View.Equity.MulRate(t.cap), t.View.Last) - exchange.Quantity(t.Recall(turtleQuantity))
-	unit = t.symbol.FloorQuantity(min(unit, room))
-	if unit <= 0 || t.symbol.Notional(t.View.Last, unit).Less(t.symbol.MinNotional) {
+	unit = t.symbol.FloorQuantity(max(0, min(unit, room)))
+	if t.symbol.Notional(t.View.Last, unit).Less(t.symbol.MinNotional) {
 		return 0
 	}
 	return unit
@@ -279,7 +284,7 @@ func (t *turtleTurn) grows() bool {
 		return false
 	}
 	unit := t.unit()
-	if unit <= 0 {
+	if unit == 0 {
 		return false
 	}
 	t.Remember(turtleQuantity, int64(quantity+unit))
@@ -299,7 +304,7 @@ func (t *turtles) Conditions(view *strategy.View) []strategy.Condition {
 	all := []strategy.Condition{
 		strategy.Comparison("price", last, "above", "the highest high before", t.entry.high),
 		{Name: "N", Value: strategy.Figure(t.n)},
-		{Name: "the last breakout won", Value: fmt.Sprint(t.won), Requires: "false, or a longer breakout", Met: !t.won || t.failsafe == nil},
+		{Name: "the last breakout won", Value: fmt.Sprint(t.won), Requires: "false, or a longer breakout", Met: !t.won},
 	}
 	if t.shorts {
 		all = append(all, strategy.Comparison("price", last, "below", "the lowest low before", t.entry.low))

@@ -77,12 +77,12 @@ func (s *slicing) delayMS(begin, slice int64) int64 {
 	}
 	const parts = 1 << 20
 	drawn := float64(uint64(fingerprint(fmt.Sprint(begin, slice)))%parts) / parts
-	return int64(drawn * s.jitter * float64(s.everyMS-1))
+	return int64(drawn * s.jitter * float64(s.everyMS))
 }
 
 // outside reports whether the price is beyond the bound.
 func (s *slicing) outside(last exchange.Price) bool {
-	return s.bound > 0 && (s.sign > 0 && last > s.bound || s.sign < 0 && last < s.bound)
+	return s.bound > 0 && exchange.Price(s.sign)*(last-s.bound) > 0
 }
 
 // stepOf is how many slices one tick may add: those that are due between two regular ticks,
@@ -114,10 +114,8 @@ func paced(symbol *exchange.Symbol, view *strategy.View, sign, target, slice, st
 	if symbol.Market == exchange.Spot {
 		step += step/100 + symbol.QuantityTick
 	}
-	if view.Last > 0 {
-		least := symbol.QuantityFor(symbol.MinNotional, view.Last)
-		step = max(step, least+least/20+symbol.QuantityTick)
-	}
+	least := symbol.QuantityFor(symbol.MinNotional, view.Last)
+	step = max(step, least+least/20+symbol.QuantityTick)
 	return min(target, outstanding(view, sign, slice)+step)
 }
 
@@ -133,14 +131,11 @@ func (s *slicing) Decide(view *strategy.View, plan *strategy.Plan) {
 		plan.Remember(began, begin)
 	}
 	due, _ := s.due(begin, view.NowMS)
-	target := s.quantity
-	if due < s.slices {
-		// The product could exceed 64 bits for a very large quantity: divide first.
-		target = s.quantity/exchange.Quantity(s.slices)*exchange.Quantity(due) +
-			s.quantity%exchange.Quantity(s.slices)*exchange.Quantity(due)/exchange.Quantity(s.slices)
-	}
-	slice, reason := (s.quantity-1)/exchange.Quantity(s.slices)+1, "the slices due by now"
-	if pace := paced(s.symbol, view, s.sign, target, slice, slice*min(s.step, exchange.Quantity(s.slices))); pace < target {
+	count := exchange.Quantity(s.slices)
+	// The product could exceed 64 bits for a very large quantity: divide first.
+	target := s.quantity/count*exchange.Quantity(due) + s.quantity%count*exchange.Quantity(due)/count
+	slice, reason := (s.quantity-1)/count+1, "the slices due by now"
+	if pace := paced(s.symbol, view, s.sign, target, slice, slice*min(s.step, count)); pace < target {
 		target, reason = pace, "catches up with the slices due by now"
 	}
 	if s.outside(view.Last) {

@@ -22,13 +22,29 @@ func setting(t testing.TB, market exchange.Market) strategy.Setting {
 	return strategy.Setting{Market: market, Symbol: s, Interval: exchange.Minute1}
 }
 
+// cheap is a setting whose coin is priced in hundred-millionths, traded in whole coins, and has no minimum notional.
+func cheap(t testing.TB, market exchange.Market) strategy.Setting {
+	t.Helper()
+	s, err := exchange.NewSymbol(exchange.SymbolSpec{Market: market, Name: "PEPE-USDT", Base: "PEPE", Quote: "USDT",
+		PriceTick: decimal.RequireFromString("0.00000001"), QuantityTick: decimal.NewFromInt(1), MaxNotional: decimal.NewFromInt(1_000_000)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strategy.Setting{Market: market, Symbol: s, Interval: exchange.Minute1}
+}
+
 func newStrategy(t testing.TB, name string, market exchange.Market, values strategy.Values) strategy.Strategy {
+	t.Helper()
+	return newStrategyIn(t, setting(t, market), name, values)
+}
+
+func newStrategyIn(t testing.TB, where strategy.Setting, name string, values strategy.Values) strategy.Strategy {
 	t.Helper()
 	definition, found := strategy.NewRegistry(All()...).Find(name)
 	if !found {
 		t.Fatalf("no strategy %s", name)
 	}
-	s, err := definition.New(setting(t, market), values)
+	s, err := definition.New(where, values)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,11 +114,7 @@ func pacing(t *testing.T, name string, values strategy.Values, ticks string) (he
 	t.Helper()
 	where := setting(t, exchange.Futures)
 	where.TickMS = 1_000
-	definition, _ := strategy.NewRegistry(All()...).Find(name)
-	s, err := definition.New(where, values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newStrategyIn(t, where, name, values)
 	view, plan := strategy.View{Symbol: where.Symbol, Last: 50_000e8}, strategy.Plan{}
 	for i, tick := range ticks {
 		view.NowMS = 1_000_000 + int64(i)*1_000
@@ -226,11 +238,72 @@ func TestJitterMovesEachSliceWithinItsIntervalAndIsRepeatable(t *testing.T) {
 		if due, next := s.due(begin, at-1); due != slice || next != at {
 			t.Errorf("a millisecond before slice %d: want %d due and the next at %d, have %d and %d", slice, slice, at, due, next)
 		}
-		if due, _ := s.due(begin, at); due != slice+1 {
-			t.Errorf("at slice %d: want %d due, have %d", slice, slice+1, due)
+		if due, next := s.due(begin, at); due != slice+1 || next != begin+(slice+1)*10_000+s.delayMS(begin, slice+1) {
+			t.Errorf("at slice %d: want %d due, and the next in its interval, have %d and %d", slice, slice+1, due, next)
 		}
 	}
 	if !late || !different {
 		t.Error("want delays of all sizes")
+	}
+}
+
+// TestAWholeJitterStaysWithinTheInterval, and reaches its last millisecond.
+func TestAWholeJitterStaysWithinTheInterval(t *testing.T) {
+	t.Parallel()
+	s := newStrategy(t, "twap", exchange.Futures, strategy.Values{"quantity": "100", "slices": "100000", "every": "100ms", "jitter": "100%"}).(*slicing)
+	longest := int64(0)
+	for slice := range int64(10_000) {
+		longest = max(longest, s.delayMS(1_700_000_000_000, slice))
+	}
+	if longest != 99 {
+		t.Errorf("want at most 99 ms of 100, and that, have %d", longest)
+	}
+}
+
+// TestHowManySlicesATickMayAdd: those that are due between two ticks, or as many as may be caught up.
+func TestHowManySlicesATickMayAdd(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		tickMS  int64
+		catchUp int
+		everyMS int64
+		want    int64
+	}{{0, 0, 1_000, 1}, {1_000, 0, 1_000, 1}, {1_001, 0, 1_000, 2}, {900, 0, 300, 3}, {901, 0, 300, 4}, {900, 3, 300, 3}, {900, 5, 300, 5}, {0, 2, 300, 2}} {
+		where := setting(t, exchange.Futures)
+		where.TickMS, where.CatchUp = c.tickMS, c.catchUp
+		if have := stepOf(&where, c.everyMS); have != c.want {
+			t.Errorf("%+v: want %d, have %d", c, c.want, have)
+		}
+	}
+	// Nine slices of ten are due, and three may be caught up at once.
+	where := setting(t, exchange.Futures)
+	where.CatchUp = 3
+	for slices, want := range map[string]exchange.Quantity{"10": 30, "2": 50} {
+		s := newStrategyIn(t, where, "twap", strategy.Values{"quantity": "0.1", "slices": slices, "every": "1s"})
+		view := strategy.View{Symbol: where.Symbol, NowMS: 8_001, Last: 50_000e8, Memory: strategy.MemoryOf(strategy.MemoryEntry{Key: began, Value: 1})}
+		var plan strategy.Plan
+		if slices == "2" {
+			view.NowMS = 1
+		}
+		if s.Decide(&view, &plan); plan.Target.Quantity != want {
+			t.Errorf("%s slices: want %d, have %d", slices, want, plan.Target.Quantity)
+		}
+	}
+}
+
+// TestTheLowestPriceBound is one of the smallest units: a coin that costs two is too dear by then.
+func TestTheLowestPriceBound(t *testing.T) {
+	t.Parallel()
+	where := cheap(t, exchange.Futures)
+	s := newStrategyIn(t, where, "twap", strategy.Values{"quantity": "100", "slices": "10", "every": "1s", "price_bound": "0.00000001"})
+	for price, want := range map[exchange.Price]exchange.Quantity{1: 10, 2: 0} {
+		view := strategy.View{Symbol: where.Symbol, NowMS: 1, Last: price, Memory: strategy.MemoryOf(strategy.MemoryEntry{Key: began, Value: 1})}
+		var plan strategy.Plan
+		if s.Decide(&view, &plan); plan.Target.Quantity != want {
+			t.Errorf("at %d: want %d, have %d", price, want, plan.Target.Quantity)
+		}
+		if lines := conditionLines(s, &view); !strings.HasPrefix(lines[len(lines)-1], "price: ") {
+			t.Errorf("want the bound shown, have %q", lines)
+		}
 	}
 }
