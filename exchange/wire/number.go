@@ -207,13 +207,13 @@ func (r *reader) quantity(field string, n number) exchange.Quantity {
 	return q
 }
 
-// noiseDigits is how many digits a number has at least that a binary float left noise in:
-// 0.9970000000000002 is 0.997, and 0.9970002 is not.
+// noiseDigits is how many digits, or decimal places, a number has at least that a binary float left noise in:
+// 0.9970000000000002 is 0.997, as 0.0040000000000002 is 0.004, and 0.9970002 is not.
 const noiseDigits = 15
 
 // withoutNoise rounds a number that differs from its scale by float noise alone.
 func withoutNoise(d decimal.Decimal, scale int32) (rounded decimal.Decimal, noise bool) {
-	if -d.Exponent() <= scale || d.NumDigits() < noiseDigits {
+	if -d.Exponent() <= scale || d.NumDigits() < noiseDigits && -d.Exponent() < noiseDigits {
 		return d, false
 	}
 	rounded = d.Round(scale)

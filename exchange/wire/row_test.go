@@ -82,6 +82,7 @@ func TestFloatNoiseIsReadAsTheTickItStandsFor(t *testing.T) {
 		read    bool
 	}{
 		{"0.9970000000000002", nil, true}, {"0.9969999999999999", nil, true}, {"0.30000000000000004", nil, true}, {"0.9974", nil, false},
+		{"0.0040000000000002", nil, true}, {"0.0039999999999998", nil, true}, {"0.0040000002", nil, false}, {"0.0041000000000002", nil, false},
 		{"0.9974", &Profile{HalfTick: true}, true}, {"0.9975", &Profile{HalfTick: true}, false},
 	} {
 		var n number
