@@ -138,6 +138,36 @@ func shownByOneList(t testing.TB) {
 	}
 }
 
+// TestOneListTakesNoStopOffWhileTheEntryCannotBeRead: its fill is not booked, and the row of the entry is garbage.
+func TestOneListTakesNoStopOffWhileTheEntryCannotBeRead(t *testing.T) {
+	t.Parallel()
+	entryUnread(t)
+}
+
+func entryUnread(t testing.TB) {
+	d := newDesk(t)
+	d.target(20)
+	d.observe(0, nil)
+	d.acknowledge(d.send(d.one(placement.Entry, nil)), 11)
+	protect := func(w *Desired) {
+		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
+	}
+	reads := func(signed exchange.Quantity, orders ...exchange.Order) {
+		d.now += 1_000
+		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders), Positions: d.positions(signed),
+			Unread: []exchange.SymbolKey{bitcoin}})
+	}
+	reads(20)
+	id := d.send(d.one(placement.StopLoss, protect))
+	d.acknowledge(id, 12)
+	stop := d.order(id, 12, exchange.StatusNew, 0, 0)
+	stop.Side, stop.Type, stop.ClosePosition = exchange.Sell, exchange.StopMarket, true
+	for range testSettle.StalenessMS/1_000 + 5 {
+		reads(0, stop)
+		d.none(protect)
+	}
+}
+
 // TestAPersonWhoClosesEverythingWantsNoStopLeft: what no fill explains may have ended, and nothing says so.
 func TestAPersonWhoClosesEverythingWantsNoStopLeft(t *testing.T) {
 	t.Parallel()

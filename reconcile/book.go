@@ -186,6 +186,8 @@ func (b *Book) advance(r *record.Record) {
 		symbol.spot.overdrawn = false
 		if p.Order().Side == exchange.Buy {
 			symbol.noteBooked(p.Filled() - filled)
+		} else {
+			symbol.noteSold(p.Filled() - filled - known)
 		}
 		symbol.noteTwinSold(p, p.Filled()-filled, known)
 		symbol.calm = persistence{sinceMS: r.AtMS, lastMS: r.AtMS}

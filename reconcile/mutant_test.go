@@ -58,6 +58,10 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"equal_stops_stay":          func(t testing.TB) { twoEqualStops(t, 9, 9, false) },
 		"name_forgotten":            func(t testing.TB) { shownWithItsID(t, true, 10) },
 		"unnamed_stop_again":        func(t testing.TB) { stopOfAnother(t, func(*exchange.Order) {}, 0) },
+		"one_wallet_strips":         func(t testing.TB) { vanishes(t, true, "1.01") },
+		"twin_wallet_strips":        walletWithoutTwin,
+		"unread_row_unfrozen":       frozenLess,
+		"entry_unread_strips":       entryUnread,
 		"read_before_it_arrived":    func(t testing.TB) { readBeforeItArrived(t, 4_000, 0) },
 	})
 }

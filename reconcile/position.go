@@ -64,6 +64,7 @@ func (s *survey) partialPosition(symbol *SymbolState) {
 		}
 	case s.takePosition(symbol):
 		symbol.Read, symbol.residual = true, symbol.Position-symbol.Known()
+		s.noteUnexplained(symbol)
 		if symbol.Missing() && symbol.rowOf(s.fetched) != nil { // a positive record, whatever else could not be read
 			symbol.testimony.by, symbol.testimony.doubted = closedRow, false
 		}

@@ -50,12 +50,23 @@ func (s *survey) presume(symbol *SymbolState) {
 	excess := s.book.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
 	own := excess - symbol.Unattributed() - s.unclaimedPurchases(symbol, sinceMS)
 	symbol.spot.presumed = max(0, min(own, bought), min(before, bought, own+sold)) // not less once a sale that no list shows either has sold
+	symbol.spot.undecided = max(symbol.spot.presumed, min(symbol.spot.undecided, bought))
 }
 
 // noteBooked takes a quantity that was booked as bought off what is presumed: it is not counted twice, whatever is sold later.
 func (s *SymbolState) noteBooked(bought exchange.Quantity) {
 	s.spot.presumed = max(0, s.spot.presumed-max(0, bought))
+	s.spot.undecided = max(0, s.spot.undecided-max(0, bought))
 }
+
+// noteSold takes a quantity that was booked as sold, beyond what was known to be held, off what may have been bought.
+func (s *SymbolState) noteSold(beyond exchange.Quantity) {
+	s.spot.undecided = max(s.spot.presumed, s.spot.undecided-max(0, beyond))
+}
+
+// vanished is what of a purchase that no list shows a wallet has shown, and the newest does not: what protects it stays, and nothing else
+// is concluded.
+func (s *SymbolState) vanished() exchange.Quantity { return max(0, s.spot.undecided-s.spot.presumed) }
 
 // unclaimedPurchases is what purchases that no placement claims have bought since wallet and fills last
 // agreed, or since a time. What a history has shown stays known while none can be read. That a row shows no id makes it

@@ -109,6 +109,8 @@ func (d *derivation) protect() {
 		return
 	case d.held == 0 && (d.symbol.Known() != 0 || d.symbol.Position != 0 || d.declared() && !d.soldAll()):
 		return // the read may be stale, or it is not botd's: what protects stays
+	case d.held == 0 && (d.symbol.vanished() > 0 || d.book.StandsDown() && d.symbol.boughtWithTwin() > 0):
+		return // one wallet alone shows that it has gone
 	case d.held == 0 && d.shownUnexplained():
 		return // one list alone shows that it has ended
 	case d.held == 0:

@@ -325,6 +325,9 @@ func (d *derivation) shrinkStops() {
 	if d.walletDecides() && !d.soldByOthers() && d.book.freezesLess(d.symbol) { // that wallet takes no stop off
 		explained = d.explainedByFills() + d.symbol.spot.presumed
 	}
+	if !d.exiting { // what the newest wallet alone does not show of a purchase keeps its stop
+		explained += d.symbol.vanished()
+	}
 	excess := d.selling(released) + d.reserved - explained
 	for i := range d.intents {
 		if d.intents[i].Purpose == placement.Exit {

@@ -132,6 +132,11 @@ func (b *Book) freezesLess(symbol *SymbolState) bool {
 			frozen -= o.Remaining()
 		}
 	}
+	for _, p := range symbol.live { // its row cannot be read, and stands
+		if p.Order().Side == exchange.Sell && slices.Contains(b.listed[exchange.Spot].unread, p.OrderID()) {
+			frozen -= p.Remaining()
+		}
+	}
 	return frozen < 0
 }
 

@@ -105,14 +105,26 @@ func (s *SymbolState) resolveTwin() {
 // heldWithTwin is what all orders under the prefix have bought and not sold, as far as the wallet shows it. What the
 // wallet held before botd bought may be what the twin had bought by then.
 func (s *SymbolState) heldWithTwin() exchange.Quantity {
-	own, others := s.Known()-s.Fees(), -s.spot.twinSold
-	for _, one := range s.spot.twinOrders {
-		others += one.net
-	}
+	own, others := s.Known()-s.Fees(), s.netOfTwin()
 	if own, others = own+min(0, others), max(0, others); !s.spot.early {
 		own = s.Known() - s.Fees() // a wallet that proves something shows what of it was sold
 	}
 	return max(0, min(max(0, min(own, s.spot.inWallet-s.Baseline()))+others, s.spot.inWallet))
+}
+
+// netOfTwin is what the twin's orders have bought and not sold, as lists show them, without what own sales have sold of it.
+func (s *SymbolState) netOfTwin() exchange.Quantity {
+	net := -s.spot.twinSold
+	for _, one := range s.spot.twinOrders {
+		net += one.net
+	}
+	return net
+}
+
+// boughtWithTwin is heldWithTwin, whatever the wallet shows of it.
+func (s *SymbolState) boughtWithTwin() exchange.Quantity {
+	net := s.netOfTwin()
+	return max(0, s.Known()-s.Fees()+min(0, net)) + max(0, net)
 }
 
 // twinBought is what the twin has bought so recently that its own stop may be on its way.

@@ -25,6 +25,7 @@ type spotTestimony struct {
 	differs   exchange.Quantity // by how much the newest wallet differs from what fills explain, where that is worth an order
 	asked     int               // how many rounds have asked the order history about it
 	presumed  exchange.Quantity // what a purchase that no list shows has bought, as far as the wallet shows it, without what is booked
+	undecided exchange.Quantity // the same as far as a wallet has shown it since: one that shows less is no witness that it has gone
 	others    []exchange.Order  // purchases that no placement claims, as histories showed
 	early     bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is unknown
 	takenMS   int64             // when the exchange last refused to cancel a stop

@@ -62,6 +62,22 @@ var belief = []Row{
 		"reconcile TestStandingDownAStopThatShowsNoIDIsNotPlacedAgain", []Edit{
 			{"reconcile.derivation.explainedOnSpot", "d.unnamedStops()", "0"},
 		}},
+	{"one_wallet_strips", "one wallet takes the stop off what a purchase has bought that no list shows", "40",
+		"reconcile TestOneWalletTakesNoStopOffWhatAPurchaseBoughtThatNoListShows", []Edit{
+			{"reconcile.SymbolState.vanished", "s.spot.undecided-s.spot.presumed", "0"},
+		}},
+	{"twin_wallet_strips", "one wallet takes the stop off what another botd bought", "40",
+		"reconcile TestOneWalletTakesNoStopOffWhatAnotherBotdBought", []Edit{
+			{"reconcile.derivation.protect", "d.symbol.boughtWithTwin() > 0", "false"},
+		}},
+	{"unread_row_unfrozen", "a wallet that freezes less than a stop whose row cannot be read takes it off", "43",
+		"reconcile TestAWalletThatFreezesLessThanAStopWhoseRowIsGarbage", []Edit{
+			{"reconcile.Book.freezesLess", "slices.Contains(b.listed[exchange.Spot].unread, p.OrderID())", "false"},
+		}},
+	{"entry_unread_strips", "one list takes the stop off while the row of the entry cannot be read", "43",
+		"reconcile TestOneListTakesNoStopOffWhileTheEntryCannotBeRead", []Edit{
+			{"reconcile.survey.partialPosition", "s.noteUnexplained(symbol)", ""},
+		}},
 	{"torn_list_confirms", "an open list that leaves out an order which stands confirms a refusal", "3",
 		"runtime/engine TestAListThatLeavesOutWhatStandsConfirmsNoRefusal", []Edit{
 			{"reconcile.survey.leavesOut", "stands && o.Key() == key", "false"},

@@ -1,0 +1,124 @@
+package reconcile
+
+import (
+	"slices"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// TestOneWalletTakesNoStopOffWhatAPurchaseBoughtThatNoListShows: the history leaves the purchase out, its stop was placed by what the wallet
+// had shown, and the next wallet lies.
+func TestOneWalletTakesNoStopOffWhatAPurchaseBoughtThatNoListShows(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		held   bool // ten more, whose fills are known
+		wallet string
+	}{
+		"a wallet without any of it":     {false, "1"},
+		"a wallet that is empty":         {false, "0"},
+		"a wallet of before, and others": {true, "1.01"},
+		"a wallet with half of it":       {true, "1.015"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			vanishes(t, c.held, c.wallet)
+		})
+	}
+}
+
+func vanishes(t testing.TB, held bool, wallet string) {
+	w, derive := protecting(t)
+	shown := "1.02"
+	if !held {
+		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
+		shown = "1.01"
+	}
+	w.now += 60_000
+	w.places(placement.Entry, 7, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
+	var stops []exchange.Order
+	if held {
+		stops = append(stops, w.places(placement.StopLoss, 8, stopOf(10)))
+	}
+	w.now += 1_000
+	w.shows(shown, "0", stops...)
+	if have := stopped(derive()); have != 10 {
+		t.Fatalf("want a stop of the ten that the wallet shows, have %d", have)
+	}
+	stops = append(stops, w.places(placement.StopLoss, 9, stopOf(10)))
+	for range 20 {
+		w.now += 1_000
+		w.shows(wallet, "0", stops...)
+		if intents := derive(); slices.Contains(purposes(intents), placement.Cancel) {
+			t.Fatalf("want the stops to stand, have %+v", intents)
+		}
+	}
+}
+
+// TestAPurchaseThatTheHistoryShowsToHaveBoughtNothingLeavesNoStop: then it has ended.
+func TestAPurchaseThatTheHistoryShowsToHaveBoughtNothingLeavesNoStop(t *testing.T) {
+	t.Parallel()
+	w, derive := protecting(t)
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
+	w.now += 60_000
+	bought := w.places(placement.Entry, 7, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
+	w.now += 1_000
+	w.shows("1.01", "0")
+	stop := w.places(placement.StopLoss, 9, stopOf(10))
+	bought.Status = exchange.StatusCanceled
+	for range 3 {
+		w.now += 1_000
+		w.sees("1", "0", []exchange.Order{bought}, stop)
+	}
+	if have := canceled(derive()); len(have) != 1 || have[0] != 9 {
+		t.Errorf("want the stop canceled, have %v", have)
+	}
+}
+
+// TestOneWalletTakesNoStopOffWhatAnotherBotdBought: botd's own part is sold.
+func TestOneWalletTakesNoStopOffWhatAnotherBotdBought(t *testing.T) {
+	t.Parallel()
+	walletWithoutTwin(t)
+}
+
+func walletWithoutTwin(t testing.TB) {
+	w, derive := protecting(t)
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
+	bought := anothers(elders+"1", 40, exchange.Buy, exchange.MarketOrder, 10, 10, w.now)
+	stop := w.places(placement.StopLoss, 8, stopOf(10))
+	for range 5 {
+		w.now += 1_000
+		w.sees("1", "0.01", []exchange.Order{bought}, stop)
+	}
+	for range 20 {
+		w.now += 1_000
+		w.sees("0", "0", []exchange.Order{bought}, stop)
+		if intents := derive(); slices.Contains(purposes(intents), placement.Cancel) {
+			t.Fatalf("want the stop to stand, have %+v", intents)
+		}
+	}
+}
+
+// TestAWalletThatFreezesLessThanAStopWhoseRowIsGarbage: what the row would show stands.
+func TestAWalletThatFreezesLessThanAStopWhoseRowIsGarbage(t *testing.T) {
+	t.Parallel()
+	frozenLess(t)
+}
+
+func frozenLess(t testing.TB) {
+	w, derive := protecting(t)
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a test"}})
+	stop := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 1_000
+	w.shows("1", "0.01", stop)
+	w.now += 1_000
+	row := exchange.UnreadableRow{ID: stop.ID, ClientOrderID: stop.ClientOrderID, Symbol: stop.Symbol}
+	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+		UnreadOrders: []UnreadOrder{{Market: exchange.Spot, Open: true, Row: row}},
+		Balances:     exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("0.999"), Frozen: exchange.MustAmount("0.005")}})})
+	if intents := derive(); slices.Contains(purposes(intents), placement.Cancel) {
+		t.Errorf("want the stop to stand, have %+v", intents)
+	}
+}
