@@ -65,7 +65,7 @@ type WorkingOrder struct {
 	Type      exchange.OrderType
 	Price     exchange.Price
 	StopPrice exchange.Price
-	Quantity  exchange.Quantity
+	Quantity  exchange.Quantity // of an order for an amount of money, what that buys at the last price; 0 where none is known
 	Filled    exchange.Quantity
 }
 

@@ -90,6 +90,10 @@ var belief = []Row{
 		"runtime/engine TestWhatWasDecidedBesideAnOpeningThatIsNeverSentIsDecidedAgain", []Edit{
 			{"runtime/engine.sender.neverSent", "leg.planned > w.sequence", "false"},
 		}},
+	{"amount_unseen", "a strategy does not see what an amount of money on its way buys", "51",
+		"runtime/engine TestAStrategySeesWhatAnAmountOfMoneyBuys", []Edit{
+			{"runtime/engine.quantityOf", "order.QuoteAmount.IsZero()", "true"},
+		}},
 	{"moves_refused", "a stop is taken off to be moved while the exchange refuses stops", "protection",
 		"reconcile TestNoStopMovesWhereTheExchangeRefusesStops", []Edit{
 			{"reconcile.derivation.calm", "!refused", "true"},

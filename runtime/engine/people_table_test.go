@@ -245,6 +245,25 @@ func TestWhatAStrategySeesOfItsOrders(t *testing.T) {
 	}
 }
 
+// TestAStrategySeesWhatAnAmountOfMoneyBuys: else one that paces itself takes the rest of a slice for a whole one.
+func TestAStrategySeesWhatAnAmountOfMoneyBuys(t *testing.T) {
+	t.Parallel()
+	amountOnItsWay(t)
+}
+
+func amountOnItsWay(t testing.TB) {
+	w := settled(t)
+	leg := w.engine.legs[0]
+	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder,
+		QuoteAmount: leg.symbol.Rules.Notional(leg.symbol.Last, 7), ClientOrderID: w.engine.book.NextClientOrderID("t")}
+	w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID,
+		Body: record.Sending{Order: order, Purpose: placement.Entry}})
+	w.engine.tick.fillView(leg)
+	if have := leg.view.Working; len(have) != 1 || have[0].Quantity != 7 {
+		t.Errorf("want one order of 7, have %+v", have)
+	}
+}
+
 // TestWhenAPlanIsSpent: all of its orders are filled and nothing is held, then nothing comes of it any more.
 func TestWhenAPlanIsSpent(t *testing.T) {
 	t.Parallel()

@@ -52,7 +52,7 @@ func (t *tick) fillView(leg *leg) {
 			ahead -= part
 			order := p.Order()
 			leg.working = append(leg.working, strategy.WorkingOrder{Key: p.Key(), Side: order.Side, Type: order.Type, Price: order.Price,
-				StopPrice: order.StopPrice, Quantity: order.Quantity, Filled: p.Filled() + max(part, -part)})
+				StopPrice: order.StopPrice, Quantity: quantityOf(leg.symbol, &order), Filled: p.Filled() + max(part, -part)})
 		}
 	}
 	leg.view.Working = leg.working
@@ -62,6 +62,14 @@ func (t *tick) fillView(leg *leg) {
 	}
 	leg.view.Fills = leg.fills
 	leg.view.Events, leg.view.Missed, leg.events = leg.state.Events()
+}
+
+// quantityOf is an order's quantity; of one for an amount of money, what that buys at the last price.
+func quantityOf(symbol *reconcile.SymbolState, order *exchange.NewOrder) exchange.Quantity {
+	if order.QuoteAmount.IsZero() || symbol.Rules == nil || symbol.Last <= 0 {
+		return order.Quantity
+	}
+	return symbol.Rules.QuantityFor(order.QuoteAmount, symbol.Last)
 }
 
 // showPair shows the pair.

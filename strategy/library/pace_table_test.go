@@ -30,6 +30,7 @@ func TestWhatIsHeldOrOnItsWay(t *testing.T) {
 		{"an exit of more than is held", 30, 1, []order{{Side: exchange.Sell, Quantity: 50}}, 0},
 		{"a stop", 30, 1, []order{{Side: exchange.Sell, Quantity: 20, StopPrice: 1}}, 30},
 		{"an order by a key", 30, 1, []order{{Side: exchange.Buy, Quantity: 20, Key: "k"}}, 30},
+		{"more than its quantity is filled, at a better price", 30, 1, []order{{Side: exchange.Buy, Quantity: 5, Filled: 6}}, 30},
 		{"a purchase for an amount of money is a slice", 30, 1, []order{{Side: exchange.Buy}}, 37},
 		{"of which some is filled", 30, 1, []order{{Side: exchange.Buy, Filled: 3}}, 34},
 		{"of which more than a slice is filled", 30, 1, []order{{Side: exchange.Buy, Filled: 9}}, 30},

@@ -92,7 +92,7 @@ func stepOf(setting *strategy.Setting, everyMS int64) int64 {
 }
 
 // outstanding is what is held and what the strategy's own entries may still fill, in the
-// direction of a sign. A market order for an amount of money counts as a slice.
+// direction of a sign. A market order for an amount of money counts as a slice where no price is known.
 func outstanding(view *strategy.View, sign, slice exchange.Quantity) exchange.Quantity {
 	all := view.Position.Quantity * sign
 	for i := range view.Working {
@@ -102,7 +102,7 @@ func outstanding(view *strategy.View, sign, slice exchange.Quantity) exchange.Qu
 		case o.Quantity == 0 && exchange.Quantity(o.Side.Sign()) == sign:
 			all += max(0, slice-o.Filled) // what it has filled is held already
 		default:
-			all += (o.Quantity - o.Filled) * exchange.Quantity(o.Side.Sign()) * sign
+			all += max(0, o.Quantity-o.Filled) * exchange.Quantity(o.Side.Sign()) * sign
 		}
 	}
 	return max(0, all)
