@@ -94,6 +94,10 @@ var belief = []Row{
 		"runtime/engine TestAStrategySeesWhatAnAmountOfMoneyBuys", []Edit{
 			{"runtime/engine.quantityOf", "order.QuoteAmount.IsZero()", "true"},
 		}},
+	{"part_is_covered", "on spot a stop of part of a position counts as one of all of it", "protection",
+		"runtime/engine TestOnSpotStopsCoverAPositionTogether", []Edit{
+			{"runtime/engine.protection.hasStop", "leg.symbol.Key().Market == exchange.Futures", "true"},
+		}},
 	{"moves_refused", "a stop is taken off to be moved while the exchange refuses stops", "protection",
 		"reconcile TestNoStopMovesWhereTheExchangeRefusesStops", []Edit{
 			{"reconcile.derivation.calm", "!refused", "true"},

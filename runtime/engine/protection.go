@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 
+	"botd/exchange"
 	"botd/reconcile"
 	"botd/reconcile/placement"
 )
@@ -37,15 +38,20 @@ func (p *protection) end(symbol *reconcile.SymbolState, nowMS int64) {
 }
 
 // hasStop reports whether a stop stands on the exchange: the exchange gave it an
-// id, and nothing says that it ended, the newest open list included.
+// id, and nothing says that it ended, the newest open list included. On spot, where stops are
+// of a quantity, they cover the position together, but for what is too little for an order.
 func (p *protection) hasStop(leg *leg) bool {
+	left := leg.symbol.Standing()
 	for _, order := range leg.symbol.Live() {
 		if order.Purpose() == placement.StopLoss && !p.book.Unlisted(order) &&
 			(order.State() == placement.Working || order.State() == placement.Acknowledged) {
-			return true
+			if leg.symbol.Key().Market == exchange.Futures {
+				return true
+			}
+			left -= order.Remaining()
 		}
 	}
-	return false
+	return leg.symbol.Key().Market == exchange.Spot && left != leg.symbol.Standing() && (left <= 0 || p.belowMinimum(leg, left))
 }
 
 // unprotectedAfterMS is how long a position may lack its stop, for whatever reason, until that is

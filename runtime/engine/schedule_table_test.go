@@ -276,6 +276,40 @@ func TestWhatHurriesARoundThatCannotReadASymbol(t *testing.T) {
 	}
 }
 
+// TestOnSpotStopsCoverAPositionTogether: each is of a quantity. What none covers is unprotected, where it is worth an order.
+func TestOnSpotStopsCoverAPositionTogether(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		stops []exchange.Quantity
+		want  bool
+	}{
+		"none":                            {nil, false},
+		"one of all of it":                {[]exchange.Quantity{2_000}, true},
+		"one of part of it":               {[]exchange.Quantity{1_000}, false},
+		"two of all of it":                {[]exchange.Quantity{1_000, 1_000}, true},
+		"but for too little for an order": {[]exchange.Quantity{1_990}, true},
+	} {
+		stopsOnSpot(t, name, c.stops, c.want)
+	}
+}
+
+func stopsOnSpot(t testing.TB, name string, stops []exchange.Quantity, want bool) {
+	w := newWorld(t, hold(2_000), onSpot)
+	w.pass(20_000)
+	w.wantBought(2_000)
+	symbol := w.engine.book.Symbol(coin)
+	for i, quantity := range stops {
+		order := exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopLimit, Price: 46_550e8,
+			StopPrice: 49_000e8, Quantity: quantity, ClientOrderID: w.engine.book.NextClientOrderID("t")}
+		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
+			Body: record.Sending{Order: order, Purpose: placement.StopLoss}})
+		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Acknowledged{OrderID: int64(900 + i)}})
+	}
+	if have := w.engine.protection.hasStop(w.engine.legs[0]); have != want {
+		t.Errorf("%s: want %d of %d covered %t, have %t", name, stops, symbol.Standing(), want, have)
+	}
+}
+
 // TestAnOpeningGoesBetweenRoundsOnlyByAFreshRead of its symbol, for a strategy that is configured and may trade.
 func TestAnOpeningGoesBetweenRoundsOnlyByAFreshRead(t *testing.T) {
 	t.Parallel()
