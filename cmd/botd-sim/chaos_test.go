@@ -49,10 +49,7 @@ func TestTheRealBinaryIsKilledAtRandom(t *testing.T) {
 	if testing.Short() || kills == 0 {
 		t.Skip("real kills take a minute")
 	}
-	binary, err := chaos.Build(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary := build(t)
 	trials := 2 * min(6, max(1, kills/40))
 	for i := range trials {
 		harsh := i%2 == 1

@@ -1,18 +1,51 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
+
+	"botd/internal/chaos"
 )
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"botd-sim": main}) }
+func TestMain(m *testing.M) { testscript.Main(tidied{m}, map[string]func(){"botd-sim": main}) }
+
+// tidied are the tests, which leave no binary behind.
+type tidied struct{ *testing.M }
+
+// Run runs them.
+func (t tidied) Run() int {
+	defer os.RemoveAll(builds)
+	return t.M.Run()
+}
+
+// builds is where botd is built, once for all tests.
+var builds = filepath.Join(os.TempDir(), fmt.Sprintf("botd-sim-%d", os.Getpid()))
+
+var built = sync.OnceValues(func() (binary string, err error) {
+	if err = os.MkdirAll(builds, 0o700); err != nil {
+		return "", err
+	}
+	return chaos.Build(context.Background(), builds)
+})
+
+// build returns it.
+func build(t *testing.T) string {
+	t.Helper()
+	binary, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return binary
+}
 
 func TestScripts(t *testing.T) {
 	t.Parallel()

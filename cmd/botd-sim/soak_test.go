@@ -23,10 +23,7 @@ func TestTheSoakMeasuresADaemonThatTrades(t *testing.T) {
 		}
 		warm = min(lasts/4, 30*time.Minute)
 	}
-	binary, err := chaos.Build(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary := build(t)
 	every := min(20*time.Second, lasts/10)
 	r, err := chaos.Soak{Binary: binary, Directory: t.TempDir(), For: lasts, Every: every, Warm: warm}.Run(t.Context())
 	if err != nil {

@@ -66,10 +66,7 @@ func TestTheRealBinaryTradesOnEveryVariant(t *testing.T) {
 			t.Errorf("no trial of variant %s", variant.Name)
 		}
 	}
-	binary, err := chaos.Build(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary := build(t)
 	all := os.Getenv(variantsEnvironment) == "all"
 	for i, habits := range everyVariant {
 		if !all && len(habits.Variants) == 1 {
@@ -94,10 +91,7 @@ func TestTheRealBinaryTradesWithoutMarginLevelsAndFundingRates(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real processes take a minute")
 	}
-	binary, err := chaos.Build(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary := build(t)
 	trial := chaos.Trial{Binary: binary, Directory: t.TempDir(), Targets: targets(5), Kills: 1, Every: 1500 * time.Millisecond, Flatten: true, Seed: 1,
 		UntilEnd: true, Patience: 2 * time.Minute}
 	for i := range trial.Targets {
