@@ -88,7 +88,7 @@ func (c *carryFutures) Decide(view *strategy.View, plan *strategy.Plan) {
 	before, since := on, c.differs(view, on)
 	switch {
 	case on == 1 && since != 0 && view.NowMS-since >= c.patienceMS:
-		on, since = 2, 0
+		on = 2
 	case rate < c.leave:
 		on = 0
 	case on == 0 && rate >= c.enter:

@@ -242,15 +242,13 @@ func (m *mesh) saveDecision(view *strategy.View, plan *strategy.Plan, held *[9]i
 			m.from = max(m.from, price)
 		}
 	}
-	if m.stop > 0 || m.target > 0 {
-		low, high := m.stop, m.target
-		if m.sign == exchange.Sell {
-			low, high = m.target, m.stop
-		}
-		m.from = max(m.from, low+1)
-		if high > 0 {
-			m.to = min(m.to, high-1)
-		}
+	low, high := m.stop, m.target
+	if m.sign == exchange.Sell {
+		low, high = m.target, m.stop
+	}
+	m.from = max(m.from, low+1)
+	if high > 0 {
+		m.to = min(m.to, high-1)
 	}
 	if len(plan.Remembered().Entries()) > 0 || m.trail {
 		m.version = 0

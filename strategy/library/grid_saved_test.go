@@ -22,10 +22,10 @@ func TestASavedDecisionHoldsUntilAPriceChangesIt(t *testing.T) {
 		{"between two lines", nil, 0, 115, 110e8 + 1, 120e8},
 		{"at a line: it is not passive there", nil, 0, 120, 110e8 + 1, 120e8},
 		{"a tick above it", nil, 0, 120.1, 120e8 + 1, 130e8},
-		{"below all lines", nil, 0, 95, 0, 100e8},
+		{"below all lines", nil, 0, 95, 1, 100e8},
 		{"above all entries", nil, 0, 145, 130e8 + 1, most},
 		{"lines that hold do not count", nil, 0b0110, 115, 100e8 + 1, 130e8},
-		{"all lines hold", nil, 0b1111, 115, 0, most},
+		{"all lines hold", nil, 0b1111, 115, 1, most},
 		{"with a stop below", strategy.Values{"stop": "90"}, 0, 95, 90e8 + 1, 100e8},
 		{"with a stop below, far from it", strategy.Values{"stop": "90"}, 0, 115, 110e8 + 1, 120e8},
 		{"with a target above", strategy.Values{"target": "150"}, 0, 145, 130e8 + 1, 150e8 - 1},
@@ -35,7 +35,7 @@ func TestASavedDecisionHoldsUntilAPriceChangesIt(t *testing.T) {
 		{"short, at a line", strategy.Values{"side": "short"}, 0, 120, 120e8, 130e8 - 1},
 		{"short, a tick below it", strategy.Values{"side": "short"}, 0, 119.9, 110e8, 120e8 - 1},
 		{"short, above all lines", strategy.Values{"side": "short"}, 0, 145, 140e8, most},
-		{"short, below all entries", strategy.Values{"side": "short"}, 0, 95, 0, 110e8 - 1},
+		{"short, below all entries", strategy.Values{"side": "short"}, 0, 95, 1, 110e8 - 1},
 		{"short, with both", strategy.Values{"side": "short", "stop": "150", "target": "90"}, 0b1111, 115, 90e8 + 1, 150e8 - 1},
 		{"short, with a stop alone", strategy.Values{"side": "short", "stop": "150"}, 0b1111, 115, 1, 150e8 - 1},
 		{"short, with a target alone", strategy.Values{"side": "short", "target": "90"}, 0b1111, 115, 90e8 + 1, most},
@@ -88,18 +88,18 @@ func TestTheListsOfADecisionNeverChange(t *testing.T) {
 	b := grids(t, exchange.Futures, nil)
 	b.view.Version = 1
 	b.expect(125, "buy 1@120, buy 1@110, buy 1@100")
-	first := b.plan.Clone()
+	first := b.plan // and with it its lists
 	b.view.Version++
 	b.fill("in2", 1000, 1000)
 	b.expect(119, "buy 1@110, buy 1@100, sell 1@130")
-	second := b.plan.Clone()
+	second := b.plan
 	b.view.Version++
 	b.expect(105, "buy 1@100, sell 1@130")
 	for _, c := range []struct {
-		plan *strategy.Plan
+		plan strategy.Plan
 		want string
 	}{{first, "buy 1@120, buy 1@110, buy 1@100"}, {second, "buy 1@110, buy 1@100, sell 1@130"}} {
-		b.plan = *c.plan
+		b.plan = c.plan
 		if have := b.text(); have != c.want {
 			t.Errorf("want %s as before, have %s", c.want, have)
 		}

@@ -330,6 +330,10 @@ func TestAFillThatIsKnownBeforeThePositionIsNoLoss(t *testing.T) {
 	one.decide(125)
 	one.fill("in2", 1, 1) // a step of the quantity: the order stays where the price has passed it
 	one.expect(115, "buy 1@120, buy 1@110, buy 1@100")
+	least := grids(t, exchange.Futures, strategy.Values{"lower": "10000", "upper": "14000", "quantity": "0.001"})
+	least.decide(12_500)
+	least.fill("in2", 1, 1) // all of it
+	least.expect(11_500, "buy 0.001@11000, buy 0.001@10000, sell 0.001@13000")
 }
 
 // TestAGridThatStartsOverBuysAtTheNewPrice what its lines above that sell.

@@ -301,9 +301,9 @@ func TestAFillIsWaitedForUntilThePositionShowsIt(t *testing.T) {
 	b := quotes(t, "market_making", exchange.Futures, strategy.Values{"spread": "2%", "skew": "1", "filled_delay": "0s"})
 	b.expect(100, "buy 1@99, sell 1@101")
 	b.fill("1buy0", 1000, 0)
-	b.after(1).expect(100, "buy 1@99, sell 1@101")
+	b.after(1).expect(102, "buy 1@99, sell 1@101")
 	b.view.Position.Quantity = 1000
-	b.after(1).expect(100, "buy 0.75@99, sell 1@101")
+	b.after(1).expect(102, "buy 0.75@100.9, sell 1@103.1")
 }
 
 // TestTheKeysOfQuotesAreNumbered: each turn of a side has keys of its own, which an order in the book has too.
@@ -367,6 +367,7 @@ func TestTheLowestPricesAreQuoted(t *testing.T) {
 		want   string // quantity@price of the buys, and of the sells
 	}{
 		{"three levels, half the price apart", strategy.Values{"levels": "3", "level_step": "50%"}, 8, 0, "10@6 10@3 | 10@10 10@15 10@20"},
+		{"at one of the smallest units", nil, 2, 0, "10@1 | 10@2"},
 		{"room for one coin", strategy.Values{"max_position": "11"}, 8, 10, "1@6 | 10@10"},
 		{"room for none", strategy.Values{"max_position": "10"}, 8, 10, " | 10@10"},
 		{"above a ceiling of one unit", strategy.Values{"ceiling": "0.00000001"}, 8, 0, " | 10@10"},

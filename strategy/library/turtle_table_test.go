@@ -91,6 +91,26 @@ func TestWhichBreakoutsATurtleSkips(t *testing.T) {
 	}
 }
 
+// TestALosersDistanceIsInN: with an N of 2, half of it below a breakout at 102 is 101.
+func TestALosersDistanceIsInN(t *testing.T) {
+	t.Parallel()
+	for low, want := range map[float64]string{101.1: "the last breakout won: this one is skipped", 101: "a breakout"} {
+		b := newBook(t, newStrategy(t, "turtle", exchange.Futures, strategy.Values{"entry": "4", "exit": "2", "failsafe": "12", "period": "2", "stop": "0.5"}),
+			exchange.Futures)
+		b.view.Equity, b.view.NowMS = exchange.AmountOf(10_000), 60_000
+		for range 13 {
+			b.candle(102, 100, 100)
+		}
+		for _, one := range [][2]float64{{104, 101}, {103.5, low}, {103.8, 103.2}, {103.8, 103.4}, {103.6, 102.9}, {103.6, 103.3}, {103.6, 103.3},
+			{103.6, 103.3}, {103.6, 103.3}} {
+			b.candle(one[0], one[1], one[1])
+		}
+		if b.decide(103.7); b.plan.Reason != want {
+			t.Errorf("down to %v: want %q, have %q", low, want, b.plan.Reason)
+		}
+	}
+}
+
 // TestWhatATurtleDecides: units of 1 % of 10,000 are 100, since N is 1; half an N between two, and stops 2 N behind the newest.
 func TestWhatATurtleDecides(t *testing.T) {
 	t.Parallel()
